@@ -1,0 +1,3 @@
+//! Machines: the model, its TOML files and their validation.
+pub mod model;
+pub use model::*;

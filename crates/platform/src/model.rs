@@ -1,0 +1,232 @@
+//! What a machine is: the validated model that every other crate reads.
+//!
+//! Units are in the field names. Capacities are on the kernel's scale, 1024 = the biggest CPU at its
+//! highest frequency. Vectors indexed by CPU are in CPU number order and have one entry per CPU.
+
+use std::fmt;
+
+/// Number of a CPU, as the kernel numbers it; dense from 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CpuId(pub u32);
+
+impl CpuId {
+    /// The number as an index into per-CPU vectors.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for CpuId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// How a figure is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// A document or a kernel source states it.
+    Published,
+    /// Computed from published figures by a published formula.
+    Derived,
+    /// Nobody published it; the platform file says why this value was taken.
+    Assumed,
+    /// Set so that one named cell of a published table is met; that cell is then no check.
+    Calibrated,
+}
+
+/// Where a figure comes from. Every table of a platform file carries one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// How the figure is known.
+    pub standing: Standing,
+    /// Document, kernel file or reasoning.
+    pub text: String,
+}
+
+/// One CPU.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cpu {
+    /// Core type, as `cortex-a53`.
+    pub kind: String,
+    /// Capacity at the highest frequency, 1..=1024.
+    pub capacity: u32,
+    /// Physical core; CPUs of one core are SMT siblings.
+    pub core: u32,
+    /// Cluster that shares power and (usually) a cache.
+    pub cluster: u32,
+    /// Package.
+    pub package: u32,
+    /// NUMA node.
+    pub node: u32,
+}
+
+/// CPUs that share power: the unit of cluster idle states and cluster power.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cluster {
+    /// Short name, as `little`; usable in CPU lists.
+    pub name: String,
+    /// Members, ascending.
+    pub cpus: Vec<CpuId>,
+}
+
+/// An operating point of a frequency domain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opp {
+    /// Frequency, kHz; strictly rising within a domain.
+    pub khz: u32,
+    /// Supply, mV, where known.
+    pub mv: Option<u32>,
+    /// Power of ONE busy CPU at this point in the platform's power unit (microwatts, or bogo units).
+    pub power: Option<u64>,
+    /// Power of the domain's cluster while it is powered (at least one CPU not in a cluster sleep).
+    pub cluster_power: Option<u64>,
+}
+
+/// CPUs that share one clock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FreqDomain {
+    /// Members, ascending; all have the same capacity.
+    pub cpus: Vec<CpuId>,
+    /// Time from the request to the new frequency, ns.
+    pub transition_latency_ns: u64,
+    /// Operating points, ascending frequency, at least one.
+    pub opps: Vec<Opp>,
+}
+
+/// What an idle state switches off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdleScope {
+    /// One CPU.
+    Cpu,
+    /// The cluster: entered when all its CPUs have asked for it (last one down).
+    Cluster,
+}
+
+/// An idle state. The states of one CPU are ordered from shallow to deep in `Platform::idle_states`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdleState {
+    /// Name, as `cpu-sleep-0`.
+    pub name: String,
+    /// CPU or cluster.
+    pub scope: IdleScope,
+    /// CPUs that have it, ascending.
+    pub cpus: Vec<CpuId>,
+    /// Time to enter, ns; a wake-up during entry waits for its end.
+    pub entry_latency_ns: u64,
+    /// Time from the wake-up to the first instruction, ns.
+    pub exit_latency_ns: u64,
+    /// Residency from which it pays, ns (what the idle governor compares with).
+    pub min_residency_ns: u64,
+    /// Power of one CPU that is in this state, platform unit.
+    pub cpu_power: Option<u64>,
+    /// For cluster states: power of the whole cluster in it, platform unit.
+    pub cluster_power: Option<u64>,
+}
+
+/// One level of the scheduler's topology table, bottom first (SMT, MC, PKG, ...), NUMA levels left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TopologyLevel {
+    /// Kernel name of the level.
+    pub name: String,
+    /// CPUs share a last-level (or closer) cache at this level.
+    pub shares_cache: bool,
+    /// CPUs share the capacity of one core (SMT).
+    pub shares_capacity: bool,
+    /// Partition of all CPUs.
+    pub groups: Vec<Vec<CpuId>>,
+}
+
+/// Kernel and hardware costs that no table gives; each is time of a capacity-1024 CPU at its highest
+/// frequency unless the name says otherwise, ns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Costs {
+    /// Switching from one task (or idle) to another.
+    pub context_switch_ns: u64,
+    /// A wake-up on the waking CPU: interrupt, CPU choice, enqueue.
+    pub wakeup_ns: u64,
+    /// Wall time until an inter-processor interrupt is taken by a running CPU, ns (not scaled).
+    pub ipi_ns: u64,
+    /// A scheduler tick.
+    pub tick_ns: u64,
+    /// Creating a thread.
+    pub fork_ns: u64,
+    /// Refilling caches after a move within a shared cache.
+    pub migrate_shared_cache_ns: u64,
+    /// Refilling caches after a move to another cache.
+    pub migrate_other_cache_ns: u64,
+    /// Looking at one CPU while searching for an idle one (charged into the search's average cost).
+    pub scan_cpu_ns: u64,
+    /// Source of the figures.
+    pub source: Source,
+}
+
+/// The unit of every power figure of a platform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PowerUnit {
+    /// Microwatts: joules can be reported.
+    Microwatt,
+    /// Consistent within the platform only: no joules.
+    Bogo,
+    /// No power figures.
+    None,
+}
+
+/// Power of everything that is not CPU or cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Board {
+    /// Constant power, microwatts.
+    pub power_uw: u64,
+    /// What it stands for and how it was set.
+    pub source: Source,
+    /// For `Standing::Calibrated`: `STUDY/CASE/POLICY` of the cell that was used.
+    pub calibrated_on: Option<String>,
+}
+
+/// A machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Platform {
+    /// Name users type.
+    pub name: String,
+    /// One line about it.
+    pub title: String,
+    /// `arm64`, `arm`, `x86_64`.
+    pub arch: String,
+    /// Scheduler tick frequency of the kernel it is used with, Hz.
+    pub tick_hz: u32,
+    /// CPUs, by number.
+    pub cpus: Vec<Cpu>,
+    /// Clusters; `Cpu::cluster` indexes it.
+    pub clusters: Vec<Cluster>,
+    /// Frequency domains; a partition of the CPUs.
+    pub freq_domains: Vec<FreqDomain>,
+    /// Idle states, shallow to deep. Every CPU has at least one of scope `Cpu`.
+    pub idle_states: Vec<IdleState>,
+    /// Scheduler topology, bottom first; the top level spans all CPUs (of a node).
+    pub topology: Vec<TopologyLevel>,
+    /// Kernel and hardware costs.
+    pub costs: Costs,
+    /// Unit of the power figures.
+    pub power_unit: PowerUnit,
+    /// The rest of the board, where energy figures include it.
+    pub board: Option<Board>,
+    /// `(what, source)` for each group of figures, in file order.
+    pub provenance: Vec<(String, Source)>,
+    /// Remarks for the reader.
+    pub notes: Vec<String>,
+}
+
+impl Platform {
+    /// Index of the frequency domain of a CPU.
+    ///
+    /// # Panics
+    /// If the CPU is not of this platform; a validated platform covers all its CPUs.
+    #[must_use]
+    pub fn freq_domain_of(&self, cpu: CpuId) -> usize {
+        self.freq_domains
+            .iter()
+            .position(|d| d.cpus.contains(&cpu))
+            .expect("a validated platform covers every CPU")
+    }
+}
