@@ -1,1 +1,74 @@
-fn main() {}
+//! `cargo xtask COMMAND`: the repository's own checks and generators.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use xtask::repo::Repo;
+use xtask::{Finding, arrows, bindings, tidy};
+
+const USAGE: &str = "\
+cargo xtask COMMAND
+
+  tidy              sizes, widths, leftovers, headings and paths, over the files git knows
+  arrows            who may depend on whom, licences, and what the core may touch
+  bindings          write crates/policy-sys/src/bindings.rs from policy/include with bindgen
+  bindings --check  whether bindings.rs was written from the headers as they are now
+  bindings --stamp  record the headers' hash in bindings.rs, after checking them by eye
+  check             tidy, arrows and bindings --check
+
+Exit code: 0 all holds, 1 something was found, 2 wrong usage, 3 a tool is missing or failed
+";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    match run(&args) {
+        Ok(Some(findings)) => report(&args.join(" "), &findings),
+        Ok(None) => {
+            say(USAGE);
+            ExitCode::from(2)
+        }
+        Err(error) => {
+            say(&format!("error: {error:#}\n"));
+            ExitCode::from(3)
+        }
+    }
+}
+
+/// Carries a command out; `None` for one that does not exist.
+fn run(args: &[&str]) -> anyhow::Result<Option<Vec<Finding>>> {
+    let root = Repo::root();
+    let findings = match args {
+        ["tidy"] => tidy::check(&Repo::load(&root)?),
+        ["arrows"] => arrows::check(&Repo::load(&root)?)?,
+        ["bindings"] => bindings::generate(&root)?,
+        ["bindings", "--check"] => bindings::check(&Repo::load(&root)?),
+        ["bindings", "--stamp"] => bindings::stamp(&root)?,
+        ["check"] => {
+            let repo = Repo::load(&root)?;
+            let mut findings = tidy::check(&repo);
+            findings.extend(arrows::check(&repo)?);
+            findings.extend(bindings::check(&repo));
+            findings
+        }
+        _ => return Ok(None),
+    };
+    Ok(Some(findings))
+}
+
+fn report(command: &str, findings: &[Finding]) -> ExitCode {
+    for finding in findings {
+        say(&format!("{finding}\n"));
+    }
+    if findings.is_empty() {
+        say(&format!("{command}: all holds\n"));
+        return ExitCode::SUCCESS;
+    }
+    say(&format!("{command}: {} found\n", findings.len()));
+    ExitCode::from(1)
+}
+
+/// Everything said goes to standard error; a closed pipe is nobody's failure.
+fn say(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}

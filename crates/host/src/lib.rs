@@ -1,1 +1,134 @@
-//! Placeholder.
+//! What this machine, or a saved picture of one, is and lacks.
+//!
+//! A [`Probe`] reads files only (`/proc`, `/sys`, `/boot`) below a root, so that a test, or a tree
+//! copied from another machine, is probed exactly as the live one. It states facts and the remedy
+//! for each lack; printing them and choosing an exit code is for the caller.
+//!
+//! The simulator needs nothing but a CPU: no check for it can stop it. Not even a C compiler is
+//! asked for, since the policy core is already built into the program that asks. The live scheduler
+//! needs a kernel with sched_ext, its type information, and the right to load programs.
+
+mod btf;
+mod energy;
+mod kernel;
+mod machine;
+mod release;
+mod tree;
+
+use std::path::PathBuf;
+
+pub use btf::{BtfError, Kfuncs};
+pub use release::{KnownBuild, Release, known_build};
+
+use tree::Tree;
+
+/// What a check found out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It is there.
+    Ok,
+    /// It is known not to be there, or to be unusable.
+    Missing,
+    /// It could not be found out from here, or is doubtful; `found` says why.
+    Unknown,
+}
+
+/// Which of the two homes of the policy asks for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NeededFor {
+    /// `wakeplace sim`, `compare`, `study`, `explain`.
+    Simulator,
+    /// `scx_wakeplace`.
+    LiveScheduler,
+}
+
+/// One fact about the machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// A short token, the same on every machine: `cpus`, `sched-ext`, `btf`, …
+    pub name: &'static str,
+    /// What was found out.
+    pub state: State,
+    /// The fact, in words and numbers.
+    pub found: String,
+    /// What to do about it; empty when there is nothing to do.
+    pub remedy: String,
+    /// Who asks for it.
+    pub needed_for: NeededFor,
+    /// False where its user runs without it, only worse.
+    pub required: bool,
+}
+
+/// Looks at a machine through its file tree.
+#[derive(Clone, Debug)]
+pub struct Probe {
+    /// Where the tree begins: `/` for this machine, a folder for a saved one.
+    pub root: PathBuf,
+}
+
+impl Default for Probe {
+    fn default() -> Self {
+        Self::new("/")
+    }
+}
+
+impl Probe {
+    /// A probe of the tree below `root`.
+    #[must_use]
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// Every check, always the same ones in the same order: first the simulator's.
+    #[must_use]
+    pub fn checks(&self) -> Vec<Check> {
+        let tree = Tree::new(&self.root);
+        vec![
+            machine::cpus(&tree),
+            machine::memory(&tree),
+            kernel::release(&tree),
+            kernel::sched_ext(&tree),
+            kernel::scheduler_slot(&tree),
+            kernel::btf(&tree),
+            kernel::kfuncs(&tree),
+            machine::rights(&tree),
+            energy::capacity(&tree),
+            energy::governor(&tree),
+            energy::energy_model(&tree),
+        ]
+    }
+}
+
+/// Whether `home` can run, as far as `checks` know: nothing that it requires is missing.
+#[must_use]
+pub fn can_run(checks: &[Check], home: NeededFor) -> bool {
+    !checks
+        .iter()
+        .any(|check| check.needed_for == home && check.required && check.state == State::Missing)
+}
+
+/// The checks' own constructor: a fact without a remedy.
+pub(crate) fn fact(
+    name: &'static str,
+    needed_for: NeededFor,
+    required: bool,
+    state: State,
+    found: impl Into<String>,
+) -> Check {
+    Check {
+        name,
+        state,
+        found: found.into(),
+        remedy: String::new(),
+        needed_for,
+        required,
+    }
+}
+
+impl Check {
+    /// The same fact with what to do about it.
+    pub(crate) fn remedy(mut self, remedy: impl Into<String>) -> Self {
+        self.remedy = remedy.into();
+        self
+    }
+}

@@ -1,1 +1,37 @@
-//! Placeholder.
+//! Observers of the engine and the statistics over their results.
+//!
+//! [`RunMetrics::collector`] gives one observer that measures everything of a run; its `finish`
+//! returns the metrics by name. [`METRICS`] defines every name. The energy meter integrates the
+//! power of the hardware states the engine announces; it knows nothing of a policy's estimates.
+//!
+//! Observers keep integers (ns, power unit x ns); floating point appears only in results and in
+//! the statistics, which use nothing but IEEE-exact operations in index order: the same inputs give
+//! the same bits on every machine.
+
+mod collector;
+mod energy;
+mod expectation;
+mod latency;
+mod ledger;
+mod meter;
+mod metric;
+mod occupancy;
+mod placements;
+mod power;
+mod residency;
+mod running;
+mod stats;
+mod student;
+#[cfg(test)]
+mod testbed;
+mod wiring;
+
+pub use collector::{Collector, RunMetrics, Series, paired, series};
+pub use energy::{EnergyPart, EnergyReport, PartKind};
+pub use expectation::{Expectation, ExpectationError, Operator, Verdict};
+pub use latency::{Latency, LatencyBucket, TaskLatency};
+pub use meter::{EnergyMeter, PowerSource};
+pub use metric::{Better, METRICS, MetricDef, UnknownMetric, Value, Values, find_metric};
+pub use placements::Placements;
+pub use residency::{ClusterResidency, DomainResidency, OppResidency, Residency, StateResidency};
+pub use stats::{PairedDelta, Summary};

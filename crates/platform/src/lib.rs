@@ -1,3 +1,22 @@
 //! Machines: the model, its TOML files and their validation.
+//!
+//! A platform is one TOML file. `Platform::from_toml` reads and validates it, `Platform::load` also
+//! finds built-in ones by name. What comes out satisfies every rule of `read`, so that the crates
+//! above need no checks of their own.
+
+mod builtin;
+pub mod cpu_list;
+mod error;
 pub mod model;
+mod read;
+
+pub use builtin::builtin_names;
+pub use cpu_list::{CpuListError, parse_cpu_list};
+pub use error::PlatformError;
 pub use model::*;
+
+/// Most CPUs a platform may have; the policy core's native limit.
+pub const MAX_CPUS: usize = 1024;
+
+/// Largest platform file that is read, bytes.
+pub const MAX_FILE_BYTES: usize = 4 << 20;

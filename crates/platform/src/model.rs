@@ -1,7 +1,8 @@
 //! What a machine is: the validated model that every other crate reads.
 //!
-//! Units are in the field names. Capacities are on the kernel's scale, 1024 = the biggest CPU at its
-//! highest frequency. Vectors indexed by CPU are in CPU number order and have one entry per CPU.
+//! Units are in the field names. Capacities are on the kernel's scale, 1024 = the biggest CPU at
+//! its highest frequency. Vectors indexed by CPU are in CPU number order and have one entry per
+//! CPU.
 
 use std::fmt;
 
@@ -78,7 +79,8 @@ pub struct Opp {
     pub khz: u32,
     /// Supply, mV, where known.
     pub mv: Option<u32>,
-    /// Power of ONE busy CPU at this point in the platform's power unit (microwatts, or bogo units).
+    /// Power of ONE busy CPU at this point in the platform's power unit (microwatts, or bogo
+    /// units).
     pub power: Option<u64>,
     /// Power of the domain's cluster while it is powered (at least one CPU not in a cluster sleep).
     pub cluster_power: Option<u64>,
@@ -104,7 +106,8 @@ pub enum IdleScope {
     Cluster,
 }
 
-/// An idle state. The states of one CPU are ordered from shallow to deep in `Platform::idle_states`.
+/// An idle state. The states of one CPU are ordered from shallow to deep in
+/// `Platform::idle_states`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdleState {
     /// Name, as `cpu-sleep-0`.
@@ -121,11 +124,23 @@ pub struct IdleState {
     pub min_residency_ns: u64,
     /// Power of one CPU that is in this state, platform unit.
     pub cpu_power: Option<u64>,
-    /// For cluster states: power of the whole cluster in it, platform unit.
+    /// Cluster states: power of the whole cluster in it, platform unit. CPU states: power of the
+    /// powered cluster while all its CPUs are idle and this is the shallowest state among them;
+    /// absent = what the cluster draws at the domain's OPP.
     pub cluster_power: Option<u64>,
 }
 
-/// One level of the scheduler's topology table, bottom first (SMT, MC, PKG, ...), NUMA levels left out.
+impl IdleState {
+    /// What the kernel's cpuidle calls the exit latency: the longest time from a wake-up to the
+    /// first instruction, ns. The wake-up may come at the start of the entry.
+    #[must_use]
+    pub fn wake_latency_ns(&self) -> u64 {
+        self.entry_latency_ns + self.exit_latency_ns
+    }
+}
+
+/// One level of the scheduler's topology table, bottom first (SMT, MC, PKG, ...), NUMA levels left
+/// out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TopologyLevel {
     /// Kernel name of the level.
@@ -138,8 +153,8 @@ pub struct TopologyLevel {
     pub groups: Vec<Vec<CpuId>>,
 }
 
-/// Kernel and hardware costs that no table gives; each is time of a capacity-1024 CPU at its highest
-/// frequency unless the name says otherwise, ns.
+/// Kernel and hardware costs that no table gives; each is time of a capacity-1024 CPU at its
+/// highest frequency unless the name says otherwise, ns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Costs {
     /// Switching from one task (or idle) to another.
@@ -228,5 +243,13 @@ impl Platform {
             .iter()
             .position(|d| d.cpus.contains(&cpu))
             .expect("a validated platform covers every CPU")
+    }
+
+    /// The idle states of one CPU, shallow to deep, each with its index in `idle_states`.
+    pub fn idle_states_of(&self, cpu: CpuId) -> impl Iterator<Item = (usize, &IdleState)> {
+        self.idle_states
+            .iter()
+            .enumerate()
+            .filter(move |(_, state)| state.cpus.contains(&cpu))
     }
 }

@@ -1,5 +1,33 @@
-//! The native build of the placement policy core and its safe face.
+//! The native build of the placement policy core and its safe face: policy names and parameters, the
+//! decision and reason types, and the core itself. The only crate that calls C.
+
+mod arith;
+mod balance;
+mod core;
+mod eras;
+mod machine;
+mod param_table;
 mod policy;
 mod reason;
+#[allow(
+    missing_docs,
+    non_camel_case_types,
+    non_upper_case_globals,
+    unreachable_pub,
+    clippy::all,
+    reason = "generated from policy/include by `cargo xtask bindings`, where the documentation is"
+)]
+#[path = "bindings.rs"]
+pub mod sys;
+mod task;
+
+pub use self::core::{Candidate, Choice, Core, EventResult, PlaceKind, Request, Waker};
+pub use arith::{
+    avg_update, decay_load, map_util_freq, nice_inv_weight, nice_weight, pelt_segments,
+    util_est_next,
+};
+pub use balance::{Balance, IdleKind, Offer, Step};
+pub use machine::{FreqFacts, LevelFacts, MachineError, MachineFacts, PerfFacts};
 pub use policy::{FeatureView, ParamView, Policy, PolicyError};
-pub use reason::Reason;
+pub use reason::{Reason, Rule};
+pub use task::Task;

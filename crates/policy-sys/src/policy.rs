@@ -1,10 +1,17 @@
-//! Policy names and parameters (STUB while the core is being written; signatures are final).
+//! Policy names and parameters: the one parser of `ERA[+FEATURE[=VALUE]]...[-FEATURE]...`.
+
+use crate::eras::{ERAS, Era, FEATURES, Feature};
+use crate::param_table::{PARAMS, find};
+use crate::sys::wp_params;
 use thiserror::Error;
 
 /// A parsed policy: an era, features, parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
     name: String,
+    params: wp_params,
+    defaults: wp_params,
+    overrides: Vec<(&'static str, String)>,
 }
 
 /// One parameter with its value, for `policy show`.
@@ -18,7 +25,7 @@ pub struct ParamView {
     pub default: String,
     /// One line: meaning and unit.
     pub doc: &'static str,
-    /// Feature or group it belongs to (`energy-aware`, `load-tracking`, `schedutil`, ...).
+    /// Feature or group it belongs to (`energy-aware`, `load-tracking`, `frequency`, ...).
     pub group: &'static str,
 }
 
@@ -27,7 +34,7 @@ pub struct ParamView {
 pub struct FeatureView {
     /// Name, as `energy-aware`.
     pub name: &'static str,
-    /// On in this policy, with its version if it has any.
+    /// On in this policy, with its version (`on` for a feature without versions).
     pub state: Option<&'static str>,
     /// Versions that can be chosen; empty = none.
     pub versions: &'static [&'static str],
@@ -40,46 +47,264 @@ pub struct FeatureView {
 #[error("{0}")]
 pub struct PolicyError(pub String);
 
+/// `did you mean` for a name, if one is near enough to be a slip.
+fn nearest<'a>(name: &str, valid: impl Iterator<Item = &'a str>) -> String {
+    valid
+        .map(|v| (strsim::damerau_levenshtein(name, v), v))
+        .min()
+        .filter(|(distance, v)| *distance <= 2 + v.len() / 4)
+        .map(|(_, v)| format!("; did you mean `{v}`?"))
+        .unwrap_or_default()
+}
+
+/// Splits `linux-4.17+a=b-c` into the era and signed parts. A `-` begins a part only if what follows is
+/// a feature's name, since era and feature names contain `-` themselves.
+fn split(name: &str) -> (String, Vec<(bool, String)>) {
+    let mut pieces = name.split('+');
+    let mut parts = Vec::new();
+    let mut era = String::new();
+    for (at, piece) in pieces.by_ref().enumerate() {
+        let (head, removed) = split_removals(piece);
+        if at == 0 {
+            era = head;
+        } else {
+            parts.push((true, head));
+        }
+        parts.extend(removed.into_iter().map(|f| (false, f)));
+    }
+    (era, parts)
+}
+
+/// Takes `-FEATURE` endings off a piece.
+fn split_removals(piece: &str) -> (String, Vec<String>) {
+    let mut head = piece;
+    let mut removed = Vec::new();
+    'again: loop {
+        for feature in FEATURES {
+            if let Some(rest) = head.strip_suffix(feature.name)
+                && let Some(rest) = rest.strip_suffix('-')
+                && !rest.is_empty()
+            {
+                removed.insert(0, feature.name.to_owned());
+                head = rest;
+                continue 'again;
+            }
+        }
+        return (head.to_owned(), removed);
+    }
+}
+
+fn find_era(name: &str, whole: &str) -> Result<&'static Era, PolicyError> {
+    ERAS.iter().find(|e| e.name == name).ok_or_else(|| {
+        let known: Vec<_> = ERAS.iter().map(|e| e.name).collect();
+        PolicyError(format!(
+            "policy `{whole}`: unknown era `{name}`{}; known: {}",
+            nearest(name, known.iter().copied()),
+            known.join(", ")
+        ))
+    })
+}
+
+fn find_feature(name: &str, whole: &str) -> Result<&'static Feature, PolicyError> {
+    FEATURES.iter().find(|f| f.name == name).ok_or_else(|| {
+        let known: Vec<_> = FEATURES.iter().map(|f| f.name).collect();
+        PolicyError(format!(
+            "policy `{whole}`: unknown feature `{name}`{}; known: {}",
+            nearest(name, known.iter().copied()),
+            known.join(", ")
+        ))
+    })
+}
+
+/// Position of a version among a feature's; without `=VERSION` the first.
+fn find_version(
+    feature: &Feature,
+    version: Option<&str>,
+    whole: &str,
+) -> Result<usize, PolicyError> {
+    let Some(version) = version else { return Ok(0) };
+    feature
+        .versions
+        .iter()
+        .position(|v| *v == version)
+        .ok_or_else(|| {
+            let expected = if feature.versions.is_empty() {
+                "it has no versions".to_owned()
+            } else {
+                format!("known: {}", feature.versions.join(", "))
+            };
+            PolicyError(format!(
+                "policy `{whole}`: unknown version `{version}` of `{}`{}; {expected}",
+                feature.name,
+                nearest(version, feature.versions.iter().copied()),
+            ))
+        })
+}
+
 impl Policy {
     /// Parses `ERA[+FEATURE[=VALUE]]...[-FEATURE]...`.
     ///
     /// # Errors
     /// One sentence with what was expected and the nearest valid name.
     pub fn parse(name: &str) -> Result<Self, PolicyError> {
-        Ok(Self { name: name.to_owned() })
+        let (era, parts) = split(name);
+        let mut params = (find_era(&era, name)?.params)();
+        for (add, part) in parts {
+            let (feature, version) = match part.split_once('=') {
+                Some((feature, version)) => (feature, Some(version)),
+                None => (part.as_str(), None),
+            };
+            let feature = find_feature(feature, name)?;
+            if add {
+                (feature.enable)(&mut params, find_version(feature, version, name)?);
+            } else {
+                (feature.disable)(&mut params);
+            }
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            params,
+            defaults: params,
+            overrides: Vec::new(),
+        })
     }
-    /// The name as given, normalised.
+
+    /// The name as given, without overrides.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
+
     /// Changes one parameter.
     ///
     /// # Errors
     /// Unknown key (nearest named) or a value out of range.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), PolicyError> {
-        let _ = (key, value);
+        let param = find(key).ok_or_else(|| {
+            let hint = nearest(key, PARAMS.iter().map(|p| p.key));
+            PolicyError(format!("unknown parameter `{key}`{hint}"))
+        })?;
+        let number = param
+            .parse(value)
+            .map_err(|expected| PolicyError(format!("parameter `{key}`: `{value}`: {expected}")))?;
+        (param.put)(&mut self.params, number);
+        self.overrides.retain(|(k, _)| *k != param.key);
+        self.overrides.push((param.key, param.show(&self.params)));
         Ok(())
     }
+
     /// True if the policy has a parameter of this name.
     #[must_use]
     pub fn has_key(&self, key: &str) -> bool {
-        let _ = key;
-        false
+        find(key).is_some()
     }
+
+    /// Parameters changed with `set`, in that order.
+    #[must_use]
+    pub fn overrides(&self) -> &[(&'static str, String)] {
+        &self.overrides
+    }
+
     /// All parameters, in a fixed order.
     #[must_use]
     pub fn params(&self) -> Vec<ParamView> {
-        Vec::new()
+        PARAMS
+            .iter()
+            .map(|p| ParamView {
+                key: p.key,
+                value: p.show(&self.params),
+                default: p.show(&self.defaults),
+                doc: p.doc,
+                group: p.group,
+            })
+            .collect()
     }
+
     /// All features with their state.
     #[must_use]
     pub fn features(&self) -> Vec<FeatureView> {
-        Vec::new()
+        FEATURES
+            .iter()
+            .map(|f| FeatureView {
+                name: f.name,
+                state: (f.state)(&self.params)
+                    .map(|version| f.versions.get(version).copied().unwrap_or("on")),
+                versions: f.versions,
+                doc: f.doc,
+            })
+            .collect()
     }
-    /// Names that can be parsed, each with one line, for `policy list`.
+
+    /// Names that can be parsed, each with one line: eras, then features as `+NAME`.
     #[must_use]
-    pub fn catalogue() -> Vec<(&'static str, &'static str)> {
-        vec![("linux-4.17", "")]
+    pub fn catalogue() -> Vec<(String, &'static str)> {
+        let eras = ERAS.iter().map(|e| (e.name.to_owned(), e.doc));
+        eras.chain(FEATURES.iter().map(|f| (format!("+{}", f.name), f.doc)))
+            .collect()
+    }
+
+    /// The values as the core takes them.
+    #[must_use]
+    pub fn core_params(&self) -> &wp_params {
+        &self.params
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Policy;
+
+    fn value(policy: &Policy, key: &str) -> String {
+        policy
+            .params()
+            .into_iter()
+            .find(|p| p.key == key)
+            .expect("known key")
+            .value
+    }
+
+    #[test]
+    fn names_turn_features_on_and_off() {
+        let plain = Policy::parse("linux-4.17").unwrap();
+        assert_eq!(value(&plain, "energy_aware"), "off");
+        assert_eq!(value(&plain, "wake_cap"), "on");
+        let eas = Policy::parse("linux-4.17+energy-aware-asym-capacity").unwrap();
+        assert_eq!(value(&eas, "energy_aware"), "v3");
+        assert_eq!(value(&eas, "wake_cap"), "off");
+        let later = Policy::parse("linux-4.17+energy-aware=5.0").unwrap();
+        assert_eq!(value(&later, "energy_margin_shift"), "4");
+    }
+
+    #[test]
+    fn wrong_names_offer_the_nearest() {
+        let error = |name: &str| Policy::parse(name).unwrap_err().to_string();
+        assert!(error("linux-4.71").contains("did you mean `linux-4.17`"));
+        assert!(error("linux-4.17+energy-awre").contains("did you mean `energy-aware`"));
+        assert!(error("linux-4.17+energy-aware=v4").contains("did you mean `v3`"));
+        assert!(error("linux-4.17+asym-capacity=2").contains("no versions"));
+    }
+
+    #[test]
+    fn parameters_check_key_and_range() {
+        let mut policy = Policy::parse("linux-4.17").unwrap();
+        policy.set("pelt_scale", "clock").unwrap();
+        assert_eq!(value(&policy, "pelt_scale"), "clock");
+        assert_eq!(policy.overrides(), [("pelt_scale", "clock".to_owned())]);
+        let error = policy.set("busy_facter", "1").unwrap_err().to_string();
+        assert!(error.contains("did you mean `busy_factor`"), "{error}");
+        assert!(
+            policy
+                .set("busy_factor", "0")
+                .unwrap_err()
+                .to_string()
+                .contains("1 to 1024")
+        );
+        assert!(
+            policy
+                .set("balance", "maybe")
+                .unwrap_err()
+                .to_string()
+                .contains("`on` or `off`")
+        );
     }
 }

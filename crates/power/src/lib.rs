@@ -1,1 +1,284 @@
-//! Placeholder.
+//! What a hardware state draws: tables of a platform's power figures, in integers.
+//!
+//! The parts add up: the CPUs (each busy or idle), the clusters they sit in, and the board.
+//!
+//! | state                             | CPU        | cluster                                    |
+//! |-----------------------------------|------------|--------------------------------------------|
+//! | running                           | `cpu_busy` | `cluster_on`                               |
+//! | idle, another of its cluster runs | `cpu_idle` | `cluster_on`                               |
+//! | idle, and so is the whole cluster | `cpu_idle` | `cluster_idle` of the shallowest state     |
+//! | the cluster is in a cluster state | `cpu_idle` | `cluster_idle` of that state               |
+//!
+//! A cluster whose operating points carry a power lies in one frequency domain (`platform` checks
+//! it), so its operating point is that of its first CPU. Where several clusters share a clock, each
+//! draws the figure. A cluster without figures draws nothing of its own: its CPUs' figures include
+//! it, as those of the kernel's Energy Model do.
+
+use wakeplace_platform::{CpuId, IdleState, Platform, PowerUnit};
+
+/// Power of every state of one platform, in its unit (microwatts, or bogo units).
+#[derive(Clone, Debug)]
+pub struct PowerModel {
+    unit: PowerUnit,
+    /// Per CPU and operating point.
+    cpu_busy: Vec<Vec<u64>>,
+    /// Per CPU and idle state of the platform; `None` where the CPU does not have the state.
+    cpu_idle: Vec<Vec<Option<u64>>>,
+    /// Per cluster and operating point.
+    cluster_on: Vec<Vec<u64>>,
+    /// Per idle state of the platform; `None` = as at the operating point.
+    cluster_idle: Vec<Option<u64>>,
+    /// Per cluster and idle state: whether any CPU of the cluster has the state.
+    cluster_has: Vec<Vec<bool>>,
+    board: u64,
+}
+
+impl PowerModel {
+    /// The tables of a platform; `None` if it has no power figures.
+    ///
+    /// # Panics
+    /// If the platform is not as `Platform::from_toml` leaves it: with a unit, every operating
+    /// point and every idle state has a CPU power.
+    #[must_use]
+    pub fn new(platform: &Platform) -> Option<Self> {
+        if platform.power_unit == PowerUnit::None {
+            return None;
+        }
+        let cpus = || (0..).take(platform.cpus.len()).map(CpuId);
+        Some(Self {
+            unit: platform.power_unit,
+            cpu_busy: cpus().map(|cpu| busy_row(platform, cpu)).collect(),
+            cpu_idle: cpus().map(|cpu| idle_row(platform, cpu)).collect(),
+            cluster_on: platform
+                .clusters
+                .iter()
+                .map(|c| on_row(platform, c.cpus[0]))
+                .collect(),
+            cluster_idle: platform
+                .idle_states
+                .iter()
+                .map(|s| s.cluster_power)
+                .collect(),
+            cluster_has: platform
+                .clusters
+                .iter()
+                .map(|c| has_row(platform, &c.cpus))
+                .collect(),
+            board: platform.board.as_ref().map_or(0, |board| board.power_uw),
+        })
+    }
+
+    /// Unit of every figure; never `PowerUnit::None`.
+    #[must_use]
+    pub fn unit(&self) -> PowerUnit {
+        self.unit
+    }
+
+    /// Power of a CPU that runs at an operating point of its frequency domain.
+    ///
+    /// # Panics
+    /// If the platform has no such CPU, or its domain no such point.
+    #[must_use]
+    pub fn cpu_busy(&self, cpu: CpuId, opp: usize) -> u64 {
+        self.cpu_busy[cpu.index()][opp]
+    }
+
+    /// Power of a CPU in an idle state (index in `Platform::idle_states`) while its domain stands
+    /// at an operating point. Published tables give one figure per state and no operating point; it
+    /// is taken as it is, up to what the CPU would draw busy there.
+    ///
+    /// # Panics
+    /// If the platform has no such CPU, the CPU no such state or its domain no such point.
+    #[must_use]
+    pub fn cpu_idle(&self, cpu: CpuId, state: usize, opp: usize) -> u64 {
+        let power = self.cpu_idle[cpu.index()][state].expect("the CPU has the state");
+        power.min(self.cpu_busy(cpu, opp))
+    }
+
+    /// Power of a cluster (index in `Platform::clusters`) of which at least one CPU runs, at an
+    /// operating point of its first CPU's domain.
+    ///
+    /// # Panics
+    /// If the platform has no such cluster, or the domain no such point.
+    #[must_use]
+    pub fn cluster_on(&self, cluster: usize, opp: usize) -> u64 {
+        self.cluster_on[cluster][opp]
+    }
+
+    /// Power of a cluster of which all CPUs are idle. `state` is the cluster state it is in, else
+    /// the shallowest state among its CPUs. A state without a cluster figure leaves the cluster at
+    /// what it draws at the operating point.
+    ///
+    /// # Panics
+    /// If the platform has no such cluster, no CPU of the cluster has the state, or the domain has
+    /// no such point.
+    #[must_use]
+    pub fn cluster_idle(&self, cluster: usize, state: usize, opp: usize) -> u64 {
+        assert!(
+            self.cluster_has[cluster][state],
+            "a CPU of the cluster has the state"
+        );
+        let on = self.cluster_on(cluster, opp);
+        self.cluster_idle[state].unwrap_or(on)
+    }
+
+    /// Power of everything that is neither CPU nor cluster; 0 where the platform gives none.
+    #[must_use]
+    pub fn board(&self) -> u64 {
+        self.board
+    }
+}
+
+fn busy_row(platform: &Platform, cpu: CpuId) -> Vec<u64> {
+    let opps = &platform.freq_domains[platform.freq_domain_of(cpu)].opps;
+    opps.iter()
+        .map(|opp| opp.power.expect("a validated operating point has a power"))
+        .collect()
+}
+
+fn idle_row(platform: &Platform, cpu: CpuId) -> Vec<Option<u64>> {
+    let power = |state: &IdleState| {
+        let power = state.cpu_power.expect("a validated idle state has a power");
+        state.cpus.contains(&cpu).then_some(power)
+    };
+    platform.idle_states.iter().map(power).collect()
+}
+
+fn has_row(platform: &Platform, cluster: &[CpuId]) -> Vec<bool> {
+    let has = |state: &IdleState| cluster.iter().any(|cpu| state.cpus.contains(cpu));
+    platform.idle_states.iter().map(has).collect()
+}
+
+fn on_row(platform: &Platform, first: CpuId) -> Vec<u64> {
+    let opps = &platform.freq_domains[platform.freq_domain_of(first)].opps;
+    opps.iter()
+        .map(|opp| opp.cluster_power.unwrap_or(0))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PowerModel;
+    use wakeplace_platform::{CpuId, Platform, PowerUnit};
+
+    fn builtin(name: &str) -> (Platform, PowerModel) {
+        let platform = Platform::builtin(name).expect("built in");
+        let model = PowerModel::new(&platform).expect("it has power");
+        (platform, model)
+    }
+
+    fn state(platform: &Platform, cpu: u32, name: &str) -> usize {
+        let mut states = platform.idle_states_of(CpuId(cpu));
+        states
+            .find(|(_, state)| state.name == name)
+            .expect("the CPU has it")
+            .0
+    }
+
+    #[test]
+    fn hikey960_draws_what_the_energy_model_says() {
+        let (platform, model) = builtin("hikey960");
+        assert_eq!(model.unit(), PowerUnit::Microwatt);
+        // Power column of the Energy Model: coefficient * mV^2 * MHz / 10^6.
+        for (cpu, coefficient, opps) in [
+            (
+                0,
+                110,
+                [
+                    (533, 700),
+                    (999, 800),
+                    (1402, 900),
+                    (1709, 1000),
+                    (1844, 1100),
+                ],
+            ),
+            (
+                7,
+                550,
+                [
+                    (903, 700),
+                    (1421, 800),
+                    (1805, 900),
+                    (2112, 1000),
+                    (2362, 1100),
+                ],
+            ),
+        ] {
+            for (opp, (mhz, mv)) in opps.into_iter().enumerate() {
+                let power = coefficient * mv * mv * mhz / 1_000_000;
+                assert_eq!(model.cpu_busy(CpuId(cpu), opp), power);
+            }
+        }
+        // hi3660-sched-energy.dtsi: A53 cluster 12, 22, 36 mW; A73 cluster 0.
+        let published: Vec<u64> = (0..3).map(|opp| model.cluster_on(0, opp)).collect();
+        assert_eq!(published, [12_000, 22_000, 36_000]);
+        assert!((0..5).all(|opp| model.cluster_on(1, opp) == 0));
+        // Idle power is Juno's ratio: 6/33 of 28728, 17/26 of 12000.
+        let wfi = state(&platform, 0, "WFI");
+        assert_eq!(model.cpu_idle(CpuId(0), wfi, 4), 28_728 * 6 / 33);
+        let sleep = state(&platform, 0, "cluster-sleep-0");
+        assert_eq!(model.cluster_idle(0, sleep, 4), 12_000 * 17 / 26);
+        // All CPUs in WFI: the table has no figure, the cluster stays at its operating point.
+        assert_eq!(model.cluster_idle(0, wfi, 1), 22_000);
+        assert_eq!(model.board(), 0);
+    }
+
+    #[test]
+    fn tc2_draws_the_published_bogo_figures() {
+        let (platform, model) = builtin("tc2");
+        assert_eq!(model.unit(), PowerUnit::Bogo);
+        assert_eq!(model.cpu_busy(CpuId(1), 7), 6997);
+        assert_eq!(model.cpu_busy(CpuId(4), 0), 187);
+        assert_eq!(model.cluster_on(0, 7), 15_200);
+        assert_eq!(model.cluster_on(1, 1), 2792);
+        // Clusters in WFI and in their sleep state: A15 70 and 25, A7 25 and 10.
+        for (cluster, cpu, sleep, wfi_power, sleep_power) in [
+            (0, 0, "cluster-sleep-big", 70, 25),
+            (1, 2, "cluster-sleep-little", 25, 10),
+        ] {
+            let wfi = state(&platform, cpu, "WFI");
+            assert_eq!(model.cluster_idle(cluster, wfi, 3), wfi_power);
+            assert_eq!(
+                model.cluster_idle(cluster, state(&platform, cpu, sleep), 3),
+                sleep_power
+            );
+        }
+        assert_eq!(model.cpu_idle(CpuId(0), state(&platform, 0, "WFI"), 0), 0);
+    }
+
+    #[test]
+    fn juno_converts_the_bogo_table_at_the_top_operating_point() {
+        let (platform, model) = builtin("juno-r0");
+        assert_eq!(model.cpu_busy(CpuId(3), 4), 119_000);
+        assert_eq!(model.cpu_busy(CpuId(1), 0), 160_367);
+        let wfi = state(&platform, 1, "WFI");
+        assert_eq!(model.cpu_idle(CpuId(2), wfi, 0), 15 * 583_000 / 616);
+        assert_eq!(model.cluster_idle(1, wfi, 0), 65 * 583_000 / 616);
+        let sleep = state(&platform, 0, "cluster-sleep-0");
+        assert_eq!(model.cluster_idle(0, sleep, 0), 17 * 119_000 / 93);
+    }
+
+    #[test]
+    fn an_idle_cpu_never_draws_more_than_a_busy_one() {
+        let (mut platform, _) = builtin("hikey960");
+        let wfi = state(&platform, 0, "WFI");
+        platform.idle_states[wfi].cpu_power = Some(50_000);
+        let model = PowerModel::new(&platform).expect("it has power");
+        assert_eq!(model.cpu_idle(CpuId(0), wfi, 0), 28_728);
+        assert_eq!(model.cpu_idle(CpuId(0), wfi, 1), 50_000);
+    }
+
+    #[test]
+    fn without_figures_there_is_no_model() {
+        let (mut platform, _) = builtin("tc2");
+        platform.power_unit = PowerUnit::None;
+        assert!(PowerModel::new(&platform).is_none());
+    }
+
+    #[test]
+    #[should_panic(expected = "the CPU has the state")]
+    fn a_state_of_another_cpu_is_refused() {
+        let (platform, model) = builtin("hikey960");
+        let _ = model.cpu_idle(CpuId(0), state(&platform, 4, "cpu-sleep-1"), 0);
+    }
+}

@@ -1,3 +1,39 @@
 //! What tasks do: rt-app files and workload models, expanded into scripts.
+//!
+//! [`Spec::parse`] reads what the user typed, [`Spec::expand`] makes the scripts the engine runs,
+//! and [`check_rtapp`] says what rt-app itself would think of a file. Everything that does not
+//! depend on the seed or the machine is validated by `parse`; `expand` only adds what those two
+//! decide.
 pub mod script;
 pub use script::*;
+
+mod error;
+mod input;
+mod json;
+mod models;
+mod rtapp;
+mod spec;
+mod stream;
+
+pub use error::{ArgumentFault, Fault, FaultKind, Position, WorkloadError};
+pub use input::READ_LIMIT_BYTES;
+pub use models::{ModelInfo, ParameterInfo};
+pub use rtapp::check::{CheckOutcome, check_file, check_rtapp};
+pub use rtapp::structure;
+pub use spec::Spec;
+pub use stream::Stream;
+
+/// How a workload is loaded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LoadOptions {
+    /// Drop what rt-app knows and this project does not model, and list it in
+    /// [`Workload::unmodelled`], instead of refusing the file.
+    pub allow_unmodelled: bool,
+}
+
+/// What a workload needs to know of the machine it will run on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MachineFacts {
+    /// Number of CPUs; they are numbered from 0.
+    pub nr_cpus: u32,
+}

@@ -1,7 +1,7 @@
 //! What tasks do, fully expanded: one entry per thread, no more names to look up.
 //!
-//! This is all the engine knows of a workload. `Spec::expand` (crate root) makes it from an rt-app file
-//! or a model and a seed.
+//! This is all the engine knows of a workload. `Spec::expand` (crate root) makes it from an rt-app
+//! file or a model and a seed.
 
 /// How often something is repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

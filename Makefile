@@ -1,0 +1,38 @@
+# wakeplace: `make` shows what there is. Everything here is a line that you could type yourself.
+
+.DEFAULT_GOAL := help
+.PHONY: help demo build test lint check bench install clean
+
+help: ## what can be made
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+demo: ## five minutes from nothing to a table: energy of a phone board, two kernels compared
+	@scripts/setup.sh
+	cargo run --locked --release --bin wakeplace -- study run energy-aware/energy-hikey960
+
+build: ## the release build of everything
+	@scripts/setup.sh
+	cargo build --locked --release --workspace
+
+test: lint ## everything that must hold: lint, then all tests, with a count at the end
+	@scripts/test.sh
+
+lint: ## formatting and clippy, warnings being errors
+	@scripts/setup.sh lint
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+
+check: ## this repository's own rules: style, dependency arrows, licences, generated files
+	@scripts/setup.sh
+	cargo run --locked --quiet --package xtask -- check
+
+bench: ## how many simulated events a second (WAKEPLACE_BENCH_QUICK=1: a short look)
+	@scripts/setup.sh
+	cargo bench --locked -p wakeplace-engine
+
+install: ## `wakeplace` into cargo's folder of programs
+	@scripts/setup.sh
+	cargo install --locked --path crates/cli
+
+clean: ## remove what was built
+	cargo clean

@@ -1,0 +1,193 @@
+//! Everything that is measured of a run, in one observer.
+
+use crate::energy::EnergyReport;
+use crate::latency::{Latency, LatencyBucket, TaskLatency};
+use crate::meter::EnergyMeter;
+use crate::metric::Values;
+use crate::placements::Placements;
+use crate::power::PlatformPower;
+use crate::residency::{ClusterResidency, DomainResidency, Residency};
+use crate::stats::PairedDelta;
+use std::collections::BTreeMap;
+use wakeplace_engine::observe::{CpuPower, MigrateCause, Placement};
+use wakeplace_engine::{Observer, RunReport};
+use wakeplace_platform::Platform;
+
+/// Nanoseconds in a second.
+const NS_PER_SECOND: f64 = 1e9;
+
+/// What a run's observers found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunMetrics {
+    /// The metrics by name.
+    pub values: Values,
+    /// Energy by cluster and state; None on a platform without power figures.
+    pub energy: Option<EnergyReport>,
+    /// Busy and idle times per cluster.
+    pub clusters: Vec<ClusterResidency>,
+    /// Times at operating points per frequency domain.
+    pub domains: Vec<DomainResidency>,
+    /// Latency and slack per task, in the order of the workload.
+    pub tasks: Vec<TaskLatency>,
+    /// Histogram of all wake-up latencies.
+    pub wake_latency: Vec<LatencyBucket>,
+}
+
+impl RunMetrics {
+    /// The observer for one run of `n_tasks` tasks on `platform`.
+    #[must_use]
+    pub fn collector(platform: &Platform, n_tasks: usize) -> Collector {
+        Collector {
+            energy: PlatformPower::new(platform).map(|power| EnergyMeter::new(platform, power)),
+            latency: Latency::new(n_tasks),
+            residency: Residency::new(platform),
+            placements: Placements::new(platform),
+            end_ns: None,
+        }
+    }
+}
+
+/// All observers of this crate as one.
+#[derive(Clone, Debug)]
+pub struct Collector {
+    energy: Option<EnergyMeter<PlatformPower>>,
+    latency: Latency,
+    residency: Residency,
+    placements: Placements,
+    end_ns: Option<u64>,
+}
+
+impl Collector {
+    /// The metrics of the finished run.
+    ///
+    /// # Panics
+    /// If the engine did not announce the end that `report` names, or if the energy books do not
+    /// close: errors of the program.
+    #[must_use]
+    pub fn finish(self, report: &RunReport) -> RunMetrics {
+        assert_eq!(
+            self.end_ns,
+            Some(report.end_ns),
+            "the announced and the reported end differ"
+        );
+        let mut values = Values::default();
+        let energy = self.energy.as_ref().map(EnergyMeter::close);
+        if let Some(energy) = &energy {
+            energy.report(&mut values);
+        }
+        self.latency.report(&mut values);
+        self.residency.report(&mut values);
+        self.placements.report(&mut values);
+        let seconds = |ns: u128| ns as f64 / NS_PER_SECOND;
+        values.set("runtime_s", seconds(report.end_ns.into()));
+        let run: u128 = report.tasks.iter().map(|t| u128::from(t.run_ns)).sum();
+        let wait: u128 = report.tasks.iter().map(|t| u128::from(t.wait_ns)).sum();
+        values.set("task_run_s", seconds(run));
+        values.set("task_wait_s", seconds(wait));
+        RunMetrics {
+            values,
+            energy,
+            clusters: self.residency.clusters(),
+            domains: self.residency.domains(),
+            tasks: self.latency.tasks().to_vec(),
+            wake_latency: self.latency.buckets(),
+        }
+    }
+}
+
+impl Observer for Collector {
+    fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {
+        if let Some(energy) = &mut self.energy {
+            energy.cpu_power(time_ns, cpu, power);
+        }
+        self.residency.cpu_power(time_ns, cpu, power);
+    }
+
+    fn cluster_power(&mut self, time_ns: u64, cluster: u32, state: Option<u16>) {
+        if let Some(energy) = &mut self.energy {
+            energy.cluster_power(time_ns, cluster, state);
+        }
+        self.residency.cluster_power(time_ns, cluster, state);
+    }
+
+    fn frequency(&mut self, time_ns: u64, domain: u32, opp: u16) {
+        if let Some(energy) = &mut self.energy {
+            energy.frequency(time_ns, domain, opp);
+        }
+        self.residency.frequency(time_ns, domain, opp);
+    }
+
+    fn placement(&mut self, time_ns: u64, placement: &Placement) {
+        self.placements.placement(time_ns, placement);
+    }
+
+    fn run_start(&mut self, time_ns: u64, cpu: u32, task: u32, wake_latency_ns: Option<u64>) {
+        self.latency.run_start(time_ns, cpu, task, wake_latency_ns);
+    }
+
+    fn migrate(&mut self, time_ns: u64, task: u32, from: u32, to: u32, cause: MigrateCause) {
+        self.placements.migrate(time_ns, task, from, to, cause);
+    }
+
+    fn timer_slack(&mut self, time_ns: u64, task: u32, slack_ns: i64) {
+        self.latency.timer_slack(time_ns, task, slack_ns);
+    }
+
+    fn overutilized(&mut self, time_ns: u64, on: bool) {
+        self.placements.overutilized(time_ns, on);
+    }
+
+    fn finish(&mut self, time_ns: u64) {
+        if let Some(energy) = &mut self.energy {
+            energy.finish(time_ns);
+        }
+        self.residency.finish(time_ns);
+        self.placements.finish(time_ns);
+        self.end_ns = Some(time_ns);
+    }
+}
+
+/// One metric over the seeds of a case.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// Unit of the values.
+    pub unit: &'static str,
+    /// The values, in the order of the runs; runs without the metric are left out.
+    pub values: Vec<f64>,
+}
+
+/// All metrics of a case's runs by name.
+#[must_use]
+pub fn series(runs: &[RunMetrics]) -> BTreeMap<String, Series> {
+    let mut all: BTreeMap<String, Series> = BTreeMap::new();
+    for run in runs {
+        for (name, value) in run.values.iter() {
+            let series = all.entry(name.to_owned()).or_insert_with(|| Series {
+                unit: value.unit,
+                values: Vec::new(),
+            });
+            series.values.push(value.value);
+        }
+    }
+    all
+}
+
+/// Compares a metric of two cases, run by run (index = seed), over the runs where both have it.
+///
+/// # Panics
+/// If the cases have different numbers of runs.
+#[must_use]
+pub fn paired(base: &[RunMetrics], other: &[RunMetrics], metric: &str) -> Option<PairedDelta> {
+    assert_eq!(
+        base.len(),
+        other.len(),
+        "both cases are run with the same seeds"
+    );
+    let pair =
+        |(b, o): (&RunMetrics, &RunMetrics)| Some((b.values.get(metric)?, o.values.get(metric)?));
+    let (base, other): (Vec<f64>, Vec<f64>) = base.iter().zip(other).filter_map(pair).unzip();
+    PairedDelta::of(&base, &other)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,132 @@
+use super::{RunMetrics, paired, series};
+use crate::metric::{METRICS, Values};
+use crate::testbed::two_clusters;
+use wakeplace_engine::observe::{CpuPower, MigrateCause};
+use wakeplace_engine::{Ended, Observer, RunReport, TaskTotals};
+use wakeplace_platform::{Platform, PowerUnit};
+
+fn report(end_ns: u64) -> RunReport {
+    let task = TaskTotals {
+        run_ns: 500_000_000,
+        wait_ns: 250_000_000,
+        activations: 1,
+    };
+    RunReport {
+        end_ns,
+        ended: Ended::Duration,
+        events: 0,
+        event_hash: 0,
+        tasks: vec![task.clone(), task],
+        reasons: Vec::new(),
+    }
+}
+
+/// CPU 0 busy for a second, all else in the first idle state, one event of each kind.
+fn run(platform: &Platform) -> RunMetrics {
+    let mut c = RunMetrics::collector(platform, 2);
+    for cpu in 0..3 {
+        let power = if cpu == 0 {
+            CpuPower::Busy
+        } else {
+            CpuPower::Idle { state: 0 }
+        };
+        c.cpu_power(0, cpu, power);
+    }
+    for i in 0..2 {
+        c.cluster_power(0, i, None);
+        c.frequency(0, i, 0);
+    }
+    c.run_start(10, 0, 0, Some(2000));
+    c.migrate(20, 0, 0, 1, MigrateCause::Active);
+    c.timer_slack(30, 1, 4000);
+    c.overutilized(500_000_000, true);
+    Observer::finish(&mut c, 1_000_000_000);
+    c.finish(&report(1_000_000_000))
+}
+
+#[test]
+fn every_observer_reports() {
+    let metrics = run(&two_clusters());
+    for (name, expected) in [
+        ("runtime_s", 1.0),
+        ("task_run_s", 1.0),
+        ("task_wait_s", 0.5),
+        ("busy_cpus_mean", 1.0),
+        ("busy_little_pct", 50.0),
+        ("idle_residency_pct", 0.0),
+        ("overutilized_pct", 50.0),
+        ("migrations_active_total", 1.0),
+        ("wake_latency_us_p99", 2.0),
+        ("slack_us_min", 4.0),
+    ] {
+        assert_eq!(metrics.values.get(name), Some(expected), "{name}");
+    }
+    // Microwatts for one second: little 500 busy, 1 idle, 10 cluster; big 1 idle, 1 cluster.
+    assert_eq!(metrics.values.get("cpu_energy_j"), Some(513e-6));
+    assert_eq!(metrics.values.get("energy_j"), None);
+    let energy = metrics.energy.unwrap();
+    assert_eq!(energy.cluster_energy(1), 2 * 1_000_000_000);
+    assert_eq!((metrics.tasks[0].wakeups, metrics.tasks[1].periods), (1, 1));
+    assert_eq!((metrics.clusters.len(), metrics.domains.len()), (2, 2));
+    assert_eq!(metrics.wake_latency.len(), 1);
+}
+
+#[test]
+fn every_plain_metric_is_reported_or_excluded_by_the_platform() {
+    let metrics = run(&two_clusters());
+    for def in METRICS {
+        let expected = !["energy_j", "cpu_energy_bogo"].contains(&def.name);
+        let found = metrics.values.get(&def.for_cluster("big")).is_some();
+        assert_eq!(found, expected, "{}", def.name);
+    }
+}
+
+#[test]
+fn no_power_figures_no_energy() {
+    let mut platform = two_clusters();
+    platform.power_unit = PowerUnit::None;
+    let metrics = run(&platform);
+    assert!(metrics.energy.is_none());
+    assert!(
+        metrics
+            .values
+            .iter()
+            .all(|(name, _)| !name.contains("energy"))
+    );
+}
+
+#[test]
+#[should_panic(expected = "the announced and the reported end differ")]
+fn a_report_of_another_run_is_refused() {
+    let mut c = RunMetrics::collector(&two_clusters(), 2);
+    Observer::finish(&mut c, 5);
+    let _ = c.finish(&report(6));
+}
+
+#[test]
+fn series_and_pairs_run_by_run() {
+    let with = |runtime: f64, slack: Option<f64>| {
+        let mut metrics = run(&two_clusters());
+        metrics.values = Values::default();
+        metrics.values.set("runtime_s", runtime);
+        if let Some(slack) = slack {
+            metrics.values.set("slack_us_min", slack);
+        }
+        metrics
+    };
+    let base = [with(2.0, Some(5.0)), with(4.0, None), with(6.0, Some(7.0))];
+    let other = [with(3.0, Some(10.0)), with(6.0, Some(1.0)), with(9.0, None)];
+    let all = series(&base);
+    assert_eq!(
+        all.keys().collect::<Vec<_>>(),
+        ["runtime_s", "slack_us_min"]
+    );
+    assert_eq!(
+        (all["slack_us_min"].unit, &all["slack_us_min"].values[..]),
+        ("us", &[5.0, 7.0][..])
+    );
+    assert_eq!(paired(&base, &other, "runtime_s").unwrap().delta_pct, 50.0);
+    let slack = paired(&base, &other, "slack_us_min").unwrap();
+    assert_eq!((slack.n, slack.delta_pct), (1, 100.0));
+    assert_eq!(paired(&base, &other, "energy_j"), None);
+}

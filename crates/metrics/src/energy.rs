@@ -1,0 +1,155 @@
+//! Energy of a finished run.
+
+use crate::metric::Values;
+use wakeplace_platform::{Platform, PowerUnit};
+
+/// One joule in microwatts x ns.
+const UW_NS_PER_JOULE: f64 = 1e15;
+/// One second in ns.
+const NS_PER_SECOND: f64 = 1e9;
+
+/// What drew the energy. Numbers index the platform's idle states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PartKind {
+    /// Busy CPUs.
+    Busy,
+    /// CPUs in an idle state.
+    CpuIdle(usize),
+    /// The cluster itself, powered, with a busy CPU.
+    ClusterOn,
+    /// The cluster itself, powered, all its CPUs idle; the shallowest of their states.
+    ClusterQuiet(usize),
+    /// The cluster itself, in an idle state.
+    ClusterIdle(usize),
+}
+
+/// Energy of one cluster in one kind of state, operating points summed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EnergyPart {
+    /// Index into the platform's clusters.
+    pub cluster: usize,
+    /// What drew it.
+    pub kind: PartKind,
+    /// Time in it, ns; for CPU states summed over the cluster's CPUs.
+    pub time_ns: u64,
+    /// Power unit x ns.
+    pub energy: u128,
+}
+
+impl EnergyPart {
+    /// What drew it, for display: `busy`, `idle STATE`, `cluster on`, `cluster on, CPUs in STATE`,
+    /// `cluster idle STATE`.
+    #[must_use]
+    pub fn label(&self, platform: &Platform) -> String {
+        let name = |state: usize| platform.idle_states[state].name.as_str();
+        match self.kind {
+            PartKind::Busy => "busy".to_owned(),
+            PartKind::CpuIdle(state) => format!("idle {}", name(state)),
+            PartKind::ClusterOn => "cluster on".to_owned(),
+            PartKind::ClusterQuiet(state) => format!("cluster on, CPUs in {}", name(state)),
+            PartKind::ClusterIdle(state) => format!("cluster idle {}", name(state)),
+        }
+    }
+}
+
+/// Energy of a run, in whole units of power x ns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EnergyReport {
+    /// Unit of power.
+    pub unit: PowerUnit,
+    /// CPUs and clusters, power unit x ns.
+    pub cpu_energy: u128,
+    /// The board's constant power, uW x ns; None if the platform has no such figure.
+    pub board_energy: Option<u128>,
+    /// What `cpu_energy` consists of, by cluster, only states that were entered.
+    pub parts: Vec<EnergyPart>,
+}
+
+impl EnergyReport {
+    /// An energy of this report for display: J, or bogo·s; None without a power unit.
+    #[must_use]
+    pub fn scaled(&self, energy: u128) -> Option<f64> {
+        match self.unit {
+            PowerUnit::Microwatt => Some(energy as f64 / UW_NS_PER_JOULE),
+            PowerUnit::Bogo => Some(energy as f64 / NS_PER_SECOND),
+            PowerUnit::None => None,
+        }
+    }
+
+    /// Unit of [`EnergyReport::scaled`].
+    #[must_use]
+    pub fn scaled_unit(&self) -> &'static str {
+        match self.unit {
+            PowerUnit::Microwatt => "J",
+            PowerUnit::Bogo => "bogo·s",
+            PowerUnit::None => "",
+        }
+    }
+
+    /// Energy of CPUs and clusters of one cluster, power unit x ns.
+    #[must_use]
+    pub fn cluster_energy(&self, cluster: usize) -> u128 {
+        self.parts
+            .iter()
+            .filter(|p| p.cluster == cluster)
+            .map(|p| p.energy)
+            .sum()
+    }
+
+    /// Enters the metrics: joules only for powers in watts, a total only with a board figure.
+    pub(crate) fn report(&self, values: &mut Values) {
+        let Some(cpu) = self.scaled(self.cpu_energy) else {
+            return;
+        };
+        match self.unit {
+            PowerUnit::Microwatt => values.set("cpu_energy_j", cpu),
+            PowerUnit::Bogo => values.set("cpu_energy_bogo", cpu),
+            PowerUnit::None => {}
+        }
+        if let Some(total) = self
+            .board_energy
+            .and_then(|b| self.scaled(self.cpu_energy + b))
+        {
+            values.set("energy_j", total);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::EnergyReport;
+    use crate::metric::Values;
+    use wakeplace_platform::PowerUnit;
+
+    fn values(unit: PowerUnit, board_energy: Option<u128>) -> Values {
+        let cpu_energy = 2_500_000_000_000_000;
+        let report = EnergyReport {
+            unit,
+            cpu_energy,
+            board_energy,
+            parts: Vec::new(),
+        };
+        let mut values = Values::default();
+        report.report(&mut values);
+        values
+    }
+
+    #[test]
+    fn joules_only_from_watts() {
+        // 2.5 W for a second = 2,500,000 uW x 1e9 ns.
+        let watts = values(PowerUnit::Microwatt, None);
+        assert_eq!(
+            (watts.get("cpu_energy_j"), watts.get("energy_j")),
+            (Some(2.5), None)
+        );
+        let board = values(PowerUnit::Microwatt, Some(1_500_000_000_000_000));
+        assert_eq!(
+            (board.get("cpu_energy_j"), board.get("energy_j")),
+            (Some(2.5), Some(4.0))
+        );
+        let bogo = values(PowerUnit::Bogo, None);
+        assert_eq!(bogo.iter().count(), 1);
+        assert_eq!(bogo.get("cpu_energy_bogo"), Some(2_500_000.0));
+        assert_eq!(values(PowerUnit::None, None).iter().count(), 0);
+    }
+}

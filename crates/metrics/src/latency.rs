@@ -1,0 +1,234 @@
+//! Wake-up latency and period slack.
+
+use crate::metric::Values;
+use hdrhistogram::Histogram;
+use wakeplace_engine::Observer;
+
+/// Significant decimal digits of the latency histogram: a percentile is at most 0.1 % too high.
+const DIGITS: u8 = 3;
+
+/// What one task met with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TaskLatency {
+    /// First runs after a wake-up.
+    pub wakeups: u64,
+    /// Sum of their latencies, ns.
+    pub latency_ns_total: u128,
+    /// Longest of them, ns.
+    pub latency_ns_max: u64,
+    /// Timer events reached.
+    pub periods: u64,
+    /// Those reached after their expiry.
+    pub missed_periods: u64,
+    /// Least slack at a timer event, ns; None without one.
+    pub slack_ns_min: Option<i64>,
+}
+
+/// A bar of the wake-latency histogram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LatencyBucket {
+    /// Highest latency counted here, ns.
+    pub up_to_ns: u64,
+    /// Wake-ups in it.
+    pub count: u64,
+}
+
+/// Measures the time from due to first run, and the slack at timer events.
+#[derive(Clone, Debug)]
+pub struct Latency {
+    histogram: Histogram<u64>,
+    tasks: Vec<TaskLatency>,
+}
+
+impl Latency {
+    /// For a workload of `n_tasks` tasks.
+    ///
+    /// # Panics
+    /// Never: the histogram's digits are valid.
+    #[must_use]
+    pub fn new(n_tasks: usize) -> Latency {
+        let histogram = Histogram::new(DIGITS).expect("3 digits are in range");
+        Latency {
+            histogram,
+            tasks: vec![TaskLatency::default(); n_tasks],
+        }
+    }
+
+    /// Per task, in the order of the workload.
+    #[must_use]
+    pub fn tasks(&self) -> &[TaskLatency] {
+        &self.tasks
+    }
+
+    /// The non-empty bars of the wake-latency histogram, ascending.
+    #[must_use]
+    pub fn buckets(&self) -> Vec<LatencyBucket> {
+        self.histogram
+            .iter_recorded()
+            .map(|v| LatencyBucket {
+                up_to_ns: v.value_iterated_to(),
+                count: v.count_since_last_iteration(),
+            })
+            .collect()
+    }
+
+    /// Latency, ns, that `percent` of all wake-ups did not exceed (nearest rank). The rank is
+    /// computed in integers: a product of floats can land one rank too high. Never above the
+    /// longest latency seen. None without wake-ups.
+    #[must_use]
+    pub fn percentile_ns(&self, percent: u32) -> Option<u64> {
+        let rank = (u128::from(self.histogram.len()) * u128::from(percent))
+            .div_ceil(100)
+            .max(1);
+        let mut reached = 0;
+        for bar in self.histogram.iter_recorded() {
+            reached += u128::from(bar.count_since_last_iteration());
+            if reached >= rank {
+                return Some(bar.value_iterated_to().min(self.max_ns()));
+            }
+        }
+        None
+    }
+
+    /// Longest latency of all tasks, ns, exact.
+    fn max_ns(&self) -> u64 {
+        self.tasks
+            .iter()
+            .map(|t| t.latency_ns_max)
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Enters the metrics; latencies and slack only where there were any.
+    pub(crate) fn report(&self, values: &mut Values) {
+        let tasks = || self.tasks.iter();
+        let wakeups: u64 = tasks().map(|t| t.wakeups).sum();
+        if wakeups > 0 {
+            let total: u128 = tasks().map(|t| t.latency_ns_total).sum();
+            values.set("wake_latency_us_mean", total as f64 / wakeups as f64 / 1e3);
+            for (name, percent) in [
+                ("wake_latency_us_p50", 50),
+                ("wake_latency_us_p95", 95),
+                ("wake_latency_us_p99", 99),
+                ("wake_latency_us_max", 100),
+            ] {
+                let ns = self.percentile_ns(percent).expect("there are wake-ups");
+                values.set(name, ns as f64 / 1e3);
+            }
+        }
+        if let Some(slack) = tasks().filter_map(|t| t.slack_ns_min).min() {
+            values.set("slack_us_min", slack as f64 / 1e3);
+        }
+        values.count(
+            "missed_periods_total",
+            tasks().map(|t| t.missed_periods).sum(),
+        );
+        values.count("periods_total", tasks().map(|t| t.periods).sum());
+    }
+}
+
+impl Observer for Latency {
+    fn run_start(&mut self, _time_ns: u64, _cpu: u32, task: u32, wake_latency_ns: Option<u64>) {
+        let Some(latency) = wake_latency_ns else {
+            return;
+        };
+        self.histogram
+            .record(latency)
+            .expect("the histogram grows with its values");
+        let task = &mut self.tasks[task as usize];
+        task.wakeups += 1;
+        task.latency_ns_total += u128::from(latency);
+        task.latency_ns_max = task.latency_ns_max.max(latency);
+    }
+
+    fn timer_slack(&mut self, _time_ns: u64, task: u32, slack_ns: i64) {
+        let task = &mut self.tasks[task as usize];
+        task.periods += 1;
+        task.missed_periods += u64::from(slack_ns < 0);
+        task.slack_ns_min = Some(
+            task.slack_ns_min
+                .map_or(slack_ns, |least| least.min(slack_ns)),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Latency, TaskLatency};
+    use crate::metric::Values;
+    use wakeplace_engine::Observer;
+
+    fn report(latency: &Latency) -> Values {
+        let mut values = Values::default();
+        latency.report(&mut values);
+        values
+    }
+
+    #[test]
+    fn latencies_by_hand() {
+        // 1 us to 1000 us, in an order that is not sorted, on two tasks.
+        let mut latency = Latency::new(2);
+        for i in 0..1000_u64 {
+            let us = (i * 7) % 1000 + 1;
+            latency.run_start(i, 0, (i % 2) as u32, Some(us * 1000));
+            latency.run_start(i, 0, 0, None);
+        }
+        let values = report(&latency);
+        assert_eq!(values.get("wake_latency_us_mean"), Some(500.5));
+        assert_eq!(values.get("wake_latency_us_max"), Some(1000.0));
+        for (name, exact) in [("p50", 500.0), ("p95", 950.0), ("p99", 990.0)] {
+            let value = values.get(&format!("wake_latency_us_{name}")).unwrap();
+            assert!((exact..=exact * 1.001).contains(&value), "{name}: {value}");
+        }
+        let buckets = latency.buckets();
+        assert!(buckets.iter().all(|b| b.count == 1) && buckets.len() == 1000);
+    }
+
+    #[test]
+    fn short_latencies_and_ranks_are_exact() {
+        let mut latency = Latency::new(1);
+        for ns in 1..=700 {
+            latency.run_start(0, 0, 0, Some(ns));
+        }
+        // 0.99 x 700 is 693 exactly; as floats it is 693.0000000000001 and would round up to 694.
+        assert_eq!(latency.percentile_ns(99), Some(693));
+        assert_eq!(latency.percentile_ns(50), Some(350));
+        assert_eq!(latency.percentile_ns(100), Some(700));
+        let mut zero = Latency::new(1);
+        zero.run_start(0, 0, 0, Some(0));
+        assert_eq!(report(&zero).get("wake_latency_us_p99"), Some(0.0));
+    }
+
+    #[test]
+    fn percentiles_do_not_exceed_the_longest() {
+        let mut latency = Latency::new(1);
+        latency.run_start(0, 0, 0, Some(1_000_000_001));
+        assert_eq!(latency.percentile_ns(50), Some(1_000_000_001));
+    }
+
+    #[test]
+    fn nothing_measured_is_absent() {
+        let values = report(&Latency::new(3));
+        assert_eq!(values.get("wake_latency_us_mean"), None);
+        assert_eq!(values.get("slack_us_min"), None);
+        assert_eq!(values.get("periods_total"), Some(0.0));
+    }
+
+    #[test]
+    fn slack_by_hand() {
+        let mut latency = Latency::new(2);
+        for (task, slack) in [(0, 5_000), (0, -1_500), (1, 0), (1, 700), (0, -1)] {
+            latency.timer_slack(0, task, slack);
+        }
+        let values = report(&latency);
+        assert_eq!(values.get("slack_us_min"), Some(-1.5));
+        assert_eq!(values.get("missed_periods_total"), Some(2.0));
+        assert_eq!(values.get("periods_total"), Some(5.0));
+        let second = TaskLatency {
+            periods: 2,
+            slack_ns_min: Some(0),
+            ..TaskLatency::default()
+        };
+        assert_eq!(latency.tasks()[1], second);
+    }
+}

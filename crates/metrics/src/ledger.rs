@@ -1,0 +1,219 @@
+//! The first book of the energy meter: how long each CPU and cluster did what.
+//!
+//! It knows times only. Energies follow at the end, as the sum of time x power over its entries.
+
+use crate::energy::{EnergyPart, PartKind};
+use crate::meter::PowerSource;
+use crate::occupancy::ClusterUse;
+use crate::wiring::{Wiring, elapsed};
+use wakeplace_platform::Platform;
+
+/// Times of one CPU or cluster, by what it does and at which operating point.
+#[derive(Clone, Debug)]
+pub(crate) struct Track {
+    /// 0 = busy or powered, 1 + s = idle state s, 1 + states + s = quiet in s (clusters); None
+    /// until announced.
+    what: Option<usize>,
+    /// Operating point of its domain; None until announced.
+    opp: Option<usize>,
+    /// Up to when `times` is complete, ns.
+    since: u64,
+    /// Number of operating points.
+    opps: usize,
+    /// ns, at `what * opps + opp`.
+    times: Vec<u64>,
+}
+
+impl Track {
+    fn new(states: usize, opps: usize) -> Track {
+        Track {
+            what: None,
+            opp: None,
+            since: 0,
+            opps,
+            times: vec![0; (1 + states) * opps],
+        }
+    }
+
+    fn settle(&mut self, time_ns: u64) {
+        let dt = elapsed(self.since, time_ns);
+        if let (Some(what), Some(opp)) = (self.what, self.opp) {
+            self.times[what * self.opps + opp] += dt;
+        }
+        self.since = time_ns;
+    }
+
+    /// Non-zero entries as (what, operating point, ns).
+    fn entries(&self) -> impl Iterator<Item = (usize, usize, u64)> {
+        let entry = |(i, &ns): (usize, &u64)| (i / self.opps, i % self.opps, ns);
+        self.times
+            .iter()
+            .enumerate()
+            .map(entry)
+            .filter(|&(_, _, ns)| ns > 0)
+    }
+}
+
+/// The book.
+#[derive(Clone, Debug)]
+pub(crate) struct Ledger {
+    cpus: Vec<Track>,
+    clusters: Vec<Track>,
+    /// Number of idle states.
+    states: usize,
+}
+
+impl Ledger {
+    pub(crate) fn new(platform: &Platform, wiring: &Wiring) -> Ledger {
+        let states = platform.idle_states.len();
+        let opps = |d: usize| platform.freq_domains[d].opps.len();
+        let cpu = |&d: &usize| Track::new(states, opps(d));
+        let cluster = |&d: &usize| Track::new(2 * states, opps(d));
+        Ledger {
+            cpus: wiring.cpu_domain.iter().map(cpu).collect(),
+            clusters: wiring.cluster_domain.iter().map(cluster).collect(),
+            states,
+        }
+    }
+
+    /// The CPU does `what` (0 = busy, 1 + s = idle state s) from now on.
+    pub(crate) fn cpu(&mut self, time_ns: u64, cpu: usize, what: usize) {
+        self.cpus[cpu].settle(time_ns);
+        self.cpus[cpu].what = Some(what);
+    }
+
+    /// The cluster does `now` from now on.
+    pub(crate) fn cluster(&mut self, time_ns: u64, cluster: usize, now: ClusterUse) {
+        let what = match now {
+            ClusterUse::On => 0,
+            ClusterUse::Idle(state) => 1 + state,
+            ClusterUse::Quiet(state) => 1 + self.states + state,
+        };
+        self.clusters[cluster].settle(time_ns);
+        self.clusters[cluster].what = Some(what);
+    }
+
+    /// The domain's CPUs and clusters are at `opp` from now on.
+    pub(crate) fn frequency(&mut self, time_ns: u64, domain: usize, opp: usize, wiring: &Wiring) {
+        for &cpu in &wiring.domain_cpus[domain] {
+            self.cpus[cpu].settle(time_ns);
+            self.cpus[cpu].opp = Some(opp);
+        }
+        for &cluster in &wiring.domain_clusters[domain] {
+            self.clusters[cluster].settle(time_ns);
+            self.clusters[cluster].opp = Some(opp);
+        }
+    }
+
+    /// Ends the run.
+    pub(crate) fn finish(&mut self, time_ns: u64) {
+        self.cpus
+            .iter_mut()
+            .chain(&mut self.clusters)
+            .for_each(|t| t.settle(time_ns));
+    }
+
+    /// Checks that every CPU and cluster is accounted for over the whole run.
+    pub(crate) fn check_times(&self, run_ns: u64) {
+        let all = |kind, tracks: &[Track]| {
+            for (i, track) in tracks.iter().enumerate() {
+                let sum: u64 = track.times.iter().sum();
+                assert!(
+                    sum == run_ns,
+                    "energy ledger: {kind} {i} has {sum} ns on record of a run of {run_ns} ns"
+                );
+            }
+        };
+        all("CPU", &self.cpus);
+        all("cluster", &self.clusters);
+    }
+
+    /// Energies in power unit x ns, by cluster, then what, CPUs of a cluster summed.
+    pub(crate) fn parts(&self, wiring: &Wiring, power: &impl PowerSource) -> Vec<EnergyPart> {
+        let mut cpus = PartTable::new(self.clusters.len());
+        for (cpu, track) in self.cpus.iter().enumerate() {
+            for (what, opp, ns) in track.entries() {
+                let power = match cpu_kind(what) {
+                    PartKind::CpuIdle(state) => power.cpu_idle(cpu, state, opp),
+                    _ => power.cpu_busy(cpu, opp),
+                };
+                cpus.add(wiring.cpu_cluster[cpu], what, ns, power);
+            }
+        }
+        let mut clusters = PartTable::new(self.clusters.len());
+        for (cluster, track) in self.clusters.iter().enumerate() {
+            for (what, opp, ns) in track.entries() {
+                let power = match self.cluster_kind(what) {
+                    PartKind::ClusterQuiet(state) => power.cluster_all_idle(cluster, state, opp),
+                    PartKind::ClusterIdle(state) => power.cluster_idle(cluster, state, opp),
+                    _ => power.cluster_on(cluster, opp),
+                };
+                clusters.add(cluster, what, ns, power);
+            }
+        }
+        let mut parts = Vec::new();
+        for cluster in 0..self.clusters.len() {
+            parts.extend(cpus.of_cluster(cluster, cpu_kind));
+            parts.extend(clusters.of_cluster(cluster, |what| self.cluster_kind(what)));
+        }
+        parts
+    }
+
+    fn cluster_kind(&self, what: usize) -> PartKind {
+        match what {
+            0 => PartKind::ClusterOn,
+            what if what <= self.states => PartKind::ClusterIdle(what - 1),
+            what => PartKind::ClusterQuiet(what - 1 - self.states),
+        }
+    }
+
+    /// Moves a ns from one entry to another, for the tests of the check.
+    #[cfg(test)]
+    pub(crate) fn corrupt(&mut self, cpu: usize, from: usize, to: usize) {
+        let times = &mut self.cpus[cpu].times;
+        times[from] -= 1;
+        times[to] += 1;
+    }
+}
+
+fn cpu_kind(what: usize) -> PartKind {
+    match what {
+        0 => PartKind::Busy,
+        what => PartKind::CpuIdle(what - 1),
+    }
+}
+
+/// (ns, power unit x ns) by cluster and what.
+struct PartTable(Vec<Vec<(u64, u128)>>);
+
+impl PartTable {
+    fn new(clusters: usize) -> PartTable {
+        PartTable(vec![Vec::new(); clusters])
+    }
+
+    fn add(&mut self, cluster: usize, what: usize, ns: u64, power: u64) {
+        let row = &mut self.0[cluster];
+        if row.len() <= what {
+            row.resize(what + 1, (0, 0));
+        }
+        row[what].0 += ns;
+        row[what].1 += u128::from(ns) * u128::from(power);
+    }
+
+    fn of_cluster(
+        &self,
+        cluster: usize,
+        kind: impl Fn(usize) -> PartKind,
+    ) -> impl Iterator<Item = EnergyPart> {
+        let entries = self.0[cluster]
+            .iter()
+            .enumerate()
+            .filter(|(_, entry)| entry.0 > 0);
+        entries.map(move |(what, &(time_ns, energy))| EnergyPart {
+            cluster,
+            kind: kind(what),
+            time_ns,
+            energy,
+        })
+    }
+}

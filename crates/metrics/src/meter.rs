@@ -1,0 +1,142 @@
+//! The energy meter: integrates the power of the hardware states the engine announces.
+//!
+//! It keeps two independent books. The ledger records times by state and multiplies at the end; the
+//! running total multiplies at every change. At the end of every run they must agree to the last
+//! unit, and the ledger must account for every nanosecond of every CPU and cluster.
+
+use crate::energy::EnergyReport;
+use crate::ledger::Ledger;
+use crate::occupancy::{ClusterUse, Occupancy};
+use crate::running::Running;
+use crate::wiring::Wiring;
+use wakeplace_engine::Observer;
+use wakeplace_engine::observe::CpuPower;
+use wakeplace_platform::{Platform, PowerUnit};
+
+/// Power of hardware states in one unit; all numbers index the platform's vectors.
+pub trait PowerSource {
+    /// A busy CPU at operating point `opp` of its domain.
+    fn cpu_busy(&self, cpu: usize, opp: usize) -> u64;
+    /// A CPU in idle state `state` while its domain is at `opp`.
+    fn cpu_idle(&self, cpu: usize, state: usize, opp: usize) -> u64;
+    /// A powered cluster with a busy CPU while the domain of its first CPU is at `opp`.
+    fn cluster_on(&self, cluster: usize, opp: usize) -> u64;
+    /// A powered cluster whose CPUs are all idle; `shallowest` is the shallowest of their states.
+    fn cluster_all_idle(&self, cluster: usize, shallowest: usize, opp: usize) -> u64;
+    /// A cluster in cluster state `state`.
+    fn cluster_idle(&self, cluster: usize, state: usize, opp: usize) -> u64;
+    /// The rest of the board, microwatts; None if the platform has no figure.
+    fn board(&self) -> Option<u64>;
+    /// Unit of the figures.
+    fn unit(&self) -> PowerUnit;
+}
+
+/// Integrates power over a run.
+#[derive(Clone, Debug)]
+pub struct EnergyMeter<P> {
+    power: P,
+    wiring: Wiring,
+    occupancy: Occupancy,
+    /// What the books last heard of each cluster.
+    uses: Vec<Option<ClusterUse>>,
+    ledger: Ledger,
+    running: Running,
+    run_ns: Option<u64>,
+}
+
+impl<P: PowerSource> EnergyMeter<P> {
+    /// For a run on `platform`, with its powers.
+    #[must_use]
+    pub fn new(platform: &Platform, power: P) -> EnergyMeter<P> {
+        let wiring = Wiring::new(platform);
+        EnergyMeter {
+            occupancy: Occupancy::new(&wiring.cluster_sizes(), platform.idle_states.len()),
+            uses: vec![None; platform.clusters.len()],
+            ledger: Ledger::new(platform, &wiring),
+            running: Running::new(&wiring, board(&power).unwrap_or(0)),
+            run_ns: None,
+            power,
+            wiring,
+        }
+    }
+
+    /// Tells both books if a cluster does something else now.
+    fn follow(&mut self, time_ns: u64, cluster: usize) {
+        let now = self.occupancy.of(cluster);
+        if let Some(now) = now.filter(|_| now != self.uses[cluster]) {
+            self.uses[cluster] = Some(now);
+            self.ledger.cluster(time_ns, cluster, now);
+            self.running.cluster(time_ns, cluster, now, &self.power);
+        }
+    }
+
+    /// The energy of the finished run, after checking the books against each other.
+    ///
+    /// # Panics
+    /// If the run is not finished; if a CPU's or cluster's times do not add up to the run; if the
+    /// two books differ. Each is an error of the program, not of its input.
+    #[must_use]
+    pub fn close(&self) -> EnergyReport {
+        let run_ns = self
+            .run_ns
+            .expect("the energy meter is closed after the run's end");
+        self.ledger.check_times(run_ns);
+        let parts = self.ledger.parts(&self.wiring, &self.power);
+        let cpu_energy: u128 = parts.iter().map(|p| p.energy).sum();
+        let board_energy = board(&self.power).map(|uw| u128::from(uw) * u128::from(run_ns));
+        let ledger = cpu_energy + board_energy.unwrap_or(0);
+        let running = self.running.energy();
+        assert!(
+            ledger == running,
+            "energy books differ: ledger {ledger}, running total {running} (power unit x ns)"
+        );
+        EnergyReport {
+            unit: self.power.unit(),
+            cpu_energy,
+            board_energy,
+            parts,
+        }
+    }
+}
+
+/// The board counts only beside powers of the same unit.
+fn board(power: &impl PowerSource) -> Option<u64> {
+    power
+        .board()
+        .filter(|_| power.unit() == PowerUnit::Microwatt)
+}
+
+impl<P: PowerSource> Observer for EnergyMeter<P> {
+    fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {
+        let what = match power {
+            CpuPower::Busy => 0,
+            CpuPower::Idle { state } => 1 + usize::from(state),
+        };
+        self.ledger.cpu(time_ns, cpu as usize, what);
+        self.running.cpu(time_ns, cpu, power, &self.power);
+        let cluster = self.wiring.cpu_cluster[cpu as usize];
+        self.occupancy.cpu(cpu as usize, cluster, power);
+        self.follow(time_ns, cluster);
+    }
+
+    fn cluster_power(&mut self, time_ns: u64, cluster: u32, state: Option<u16>) {
+        self.occupancy.cluster(cluster as usize, state);
+        self.follow(time_ns, cluster as usize);
+    }
+
+    fn frequency(&mut self, time_ns: u64, domain: u32, opp: u16) {
+        self.ledger
+            .frequency(time_ns, domain as usize, opp.into(), &self.wiring);
+        self.running
+            .frequency(time_ns, (domain, opp), &self.wiring, &self.power);
+    }
+
+    fn finish(&mut self, time_ns: u64) {
+        self.ledger.finish(time_ns);
+        self.running.advance(time_ns);
+        self.run_ns = Some(time_ns);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,287 @@
+use super::{EnergyMeter, PowerSource};
+use crate::energy::PartKind;
+use crate::testbed::{Digits, Random, two_clusters};
+use wakeplace_engine::Observer;
+use wakeplace_engine::observe::CpuPower::{self, Busy, Idle};
+use wakeplace_platform::PowerUnit;
+
+/// All CPUs busy, clusters powered, lowest operating points.
+fn started(power: Digits) -> EnergyMeter<Digits> {
+    let mut meter = EnergyMeter::new(&two_clusters(), power);
+    for cpu in 0..3 {
+        meter.cpu_power(0, cpu, Busy);
+    }
+    for i in 0..2 {
+        meter.cluster_power(0, i, None);
+        meter.frequency(0, i, 0);
+    }
+    meter
+}
+
+#[test]
+fn energy_by_hand() {
+    let mut meter = started(Digits::NO_BOARD);
+    meter.cpu_power(10, 1, Idle { state: 1 });
+    meter.frequency(30, 0, 2);
+    meter.cpu_power(40, 2, Idle { state: 2 });
+    meter.cluster_power(50, 1, Some(2));
+    meter.finish(100);
+    let report = meter.close();
+    let cpu0 = 30 * 1000 + 70 * 1002;
+    let (cpu1_busy, cpu1_idle) = (10 * 1100, 20 * 2110 + 70 * 2112);
+    let (cpu2_busy, cpu2_idle) = (40 * 1200, 60 * 2220);
+    let little = 30 * 3000 + 70 * 3002;
+    let (big_on, big_quiet, big_off) = (40 * 3100, 10 * 5120, 50 * 4120);
+    let parts: Vec<_> = report
+        .parts
+        .iter()
+        .map(|p| (p.cluster, p.kind, p.time_ns, p.energy))
+        .collect();
+    let expected = [
+        (0, PartKind::Busy, 110, cpu0 + cpu1_busy),
+        (0, PartKind::CpuIdle(1), 90, cpu1_idle),
+        (0, PartKind::ClusterOn, 100, little),
+        (1, PartKind::Busy, 40, cpu2_busy),
+        (1, PartKind::CpuIdle(2), 60, cpu2_idle),
+        (1, PartKind::ClusterOn, 40, big_on),
+        (1, PartKind::ClusterIdle(2), 50, big_off),
+        (1, PartKind::ClusterQuiet(2), 10, big_quiet),
+    ];
+    assert_eq!(parts, expected);
+    assert_eq!(
+        report.cluster_energy(1),
+        cpu2_busy + cpu2_idle + big_on + big_quiet + big_off
+    );
+    assert_eq!(
+        report.cpu_energy,
+        report.cluster_energy(0) + report.cluster_energy(1)
+    );
+    assert_eq!(report.board_energy, None);
+    let labels: Vec<_> = report.parts[3..]
+        .iter()
+        .map(|p| p.label(&two_clusters()))
+        .collect();
+    let states = [
+        "busy",
+        "idle cluster-off",
+        "cluster on",
+        "cluster idle cluster-off",
+    ];
+    assert_eq!(labels[..4], states);
+    assert_eq!(labels[4], "cluster on, CPUs in cluster-off");
+}
+
+#[test]
+fn board_is_counted_only_beside_microwatts() {
+    let all = 1000 + 1100 + 1200 + 3000 + 3100;
+    for (unit, expected) in [(PowerUnit::Microwatt, Some(700)), (PowerUnit::Bogo, None)] {
+        let mut meter = started(Digits {
+            board: Some(7),
+            unit,
+        });
+        meter.finish(100);
+        let report = meter.close();
+        assert_eq!(
+            (report.cpu_energy, report.board_energy),
+            (all * 100, expected)
+        );
+    }
+}
+
+#[test]
+fn a_run_of_length_zero_closes() {
+    let mut meter = started(Digits {
+        board: Some(7),
+        unit: PowerUnit::Microwatt,
+    });
+    meter.finish(0);
+    assert_eq!(
+        (meter.close().cpu_energy, meter.close().board_energy),
+        (0, Some(0))
+    );
+}
+
+#[test]
+#[should_panic(expected = "energy books differ: ledger 940001, running total 940000")]
+fn a_ledger_entry_under_the_wrong_state_is_found() {
+    let mut meter = started(Digits::NO_BOARD);
+    meter.finish(100);
+    // One ns of CPU 0 moves from busy at OPP 0 (power 1000) to busy at OPP 1 (1001).
+    meter.ledger.corrupt(0, 0, 1);
+    let _ = meter.close();
+}
+
+#[test]
+#[should_panic(expected = "energy books differ: ledger 940000, running total 940001")]
+fn a_wrong_running_total_is_found() {
+    let mut meter = started(Digits::NO_BOARD);
+    meter.running.corrupt();
+    meter.finish(100);
+    let _ = meter.close();
+}
+
+#[test]
+#[should_panic(expected = "CPU 2 has 90 ns on record of a run of 100 ns")]
+fn an_unannounced_cpu_is_found() {
+    let mut meter = EnergyMeter::new(&two_clusters(), Digits::NO_BOARD);
+    for cpu in 0..2 {
+        meter.cpu_power(0, cpu, Busy);
+    }
+    for i in 0..2 {
+        meter.cluster_power(0, i, None);
+        meter.frequency(0, i, 0);
+    }
+    meter.cpu_power(10, 2, Busy);
+    meter.finish(100);
+    let _ = meter.close();
+}
+
+#[test]
+#[should_panic(expected = "cluster 1 has 0 ns on record of a run of 100 ns")]
+fn an_unannounced_cluster_is_found() {
+    let mut meter = EnergyMeter::new(&two_clusters(), Digits::NO_BOARD);
+    for cpu in 0..3 {
+        meter.cpu_power(0, cpu, Busy);
+    }
+    meter.cluster_power(0, 0, None);
+    for domain in 0..2 {
+        meter.frequency(0, domain, 0);
+    }
+    meter.finish(100);
+    let _ = meter.close();
+}
+
+#[test]
+#[should_panic(expected = "time order")]
+fn time_that_runs_backwards_is_found() {
+    let mut meter = started(Digits::NO_BOARD);
+    meter.cpu_power(10, 1, Busy);
+    meter.cpu_power(9, 0, Busy);
+}
+
+#[derive(Clone, Copy)]
+enum Event {
+    Cpu(u32, CpuPower),
+    Cluster(u32, Option<u16>),
+    Frequency(u32, u16),
+}
+
+/// The state of the machine, kept in the plainest way.
+#[derive(Clone, Copy)]
+struct Machine {
+    cpus: [CpuPower; 3],
+    clusters: [Option<u16>; 2],
+    opps: [u16; 2],
+}
+
+impl Machine {
+    fn apply(&mut self, event: Event) {
+        match event {
+            Event::Cpu(cpu, power) => self.cpus[cpu as usize] = power,
+            Event::Cluster(cluster, state) => self.clusters[cluster as usize] = state,
+            Event::Frequency(domain, opp) => self.opps[domain as usize] = opp,
+        }
+    }
+
+    /// Power of everything, from scratch.
+    fn power(&self, p: &Digits) -> u128 {
+        let mut sum = 0;
+        for (cpu, power) in self.cpus.iter().enumerate() {
+            let opp = usize::from(if cpu < 2 { self.opps[0] } else { self.opps[1] });
+            sum += match power {
+                Busy => p.cpu_busy(cpu, opp),
+                Idle { state } => p.cpu_idle(cpu, usize::from(*state), opp),
+            };
+        }
+        for (cluster, state) in self.clusters.iter().enumerate() {
+            let opp = usize::from(self.opps[cluster]);
+            let members = if cluster == 0 { 0..2 } else { 2..3 };
+            let states = self.cpus[members].iter().map(|cpu| match cpu {
+                Busy => None,
+                Idle { state } => Some(usize::from(*state)),
+            });
+            // None, a busy CPU, is the least of all.
+            sum += match (state, states.min().flatten()) {
+                (Some(off), _) => p.cluster_idle(cluster, usize::from(*off), opp),
+                (None, None) => p.cluster_on(cluster, opp),
+                (None, Some(shallowest)) => p.cluster_all_idle(cluster, shallowest, opp),
+            };
+        }
+        u128::from(sum + p.board.unwrap_or(0))
+    }
+}
+
+fn random_event(random: &mut Random) -> Event {
+    match random.below(4) {
+        0 | 1 => {
+            let power = match random.below(4) {
+                0 => Busy,
+                state => Idle {
+                    state: (state - 1) as u16,
+                },
+            };
+            Event::Cpu(random.below(3) as u32, power)
+        }
+        2 => {
+            let state = [None, Some(2)][random.below(2) as usize];
+            Event::Cluster(random.below(2) as u32, state)
+        }
+        _ => {
+            let domain = random.below(2);
+            Event::Frequency(domain as u32, random.below(3 - domain) as u16)
+        }
+    }
+}
+
+/// Events of a run, sorted by time, several at some instants.
+fn random_run(random: &mut Random) -> (Vec<(u64, Event)>, u64) {
+    let mut time = 0;
+    let mut events = Vec::new();
+    for _ in 0..random.below(60) {
+        time += random.below(3) * random.below(20);
+        events.push((time, random_event(random)));
+    }
+    (events, time + random.below(10))
+}
+
+#[test]
+fn equals_the_power_summed_nanosecond_by_nanosecond() {
+    for seed in 0..300 {
+        let mut random = Random(seed);
+        let board = [None, Some(50)][random.below(2) as usize];
+        let power = Digits {
+            board,
+            unit: PowerUnit::Microwatt,
+        };
+        let (events, end) = random_run(&mut random);
+        let mut meter = started(power);
+        for &(time, event) in &events {
+            match event {
+                Event::Cpu(cpu, power) => meter.cpu_power(time, cpu, power),
+                Event::Cluster(cluster, state) => meter.cluster_power(time, cluster, state),
+                Event::Frequency(domain, opp) => meter.frequency(time, domain, opp),
+            }
+        }
+        meter.finish(end);
+        let report = meter.close();
+
+        let mut machine = Machine {
+            cpus: [Busy; 3],
+            clusters: [None; 2],
+            opps: [0; 2],
+        };
+        let mut next = events.iter().peekable();
+        let mut sum = 0;
+        for now in 0..end {
+            while let Some((_, event)) = next.next_if(|(time, _)| *time <= now) {
+                machine.apply(*event);
+            }
+            sum += machine.power(&power);
+        }
+        assert_eq!(
+            report.cpu_energy + report.board_energy.unwrap_or(0),
+            sum,
+            "seed {seed}"
+        );
+    }
+}

@@ -1,0 +1,368 @@
+//! The names, units and meanings of all metrics of a run.
+
+use std::collections::BTreeMap;
+
+/// Which direction is an improvement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// Less is better.
+    Lower,
+    /// More is better.
+    Higher,
+    /// Describes behaviour; neither direction is good in itself.
+    Neither,
+}
+
+/// Definition of one metric, or of one metric per cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MetricDef {
+    /// Name, ending in its unit (and the statistic); `{cluster}` stands for a cluster's name.
+    pub name: &'static str,
+    /// Unit of the value, as printed.
+    pub unit: &'static str,
+    /// What it means, one line.
+    pub doc: &'static str,
+    /// Which direction is an improvement.
+    pub better: Better,
+}
+
+impl MetricDef {
+    /// `name` is this metric, or one of this pattern's.
+    #[must_use]
+    pub fn matches(&self, name: &str) -> bool {
+        match self.name.split_once(CLUSTER) {
+            None => self.name == name,
+            Some((head, tail)) => name
+                .strip_prefix(head)
+                .and_then(|rest| rest.strip_suffix(tail))
+                .is_some_and(|cluster| !cluster.is_empty()),
+        }
+    }
+
+    /// The name for `cluster`; the name itself if it is no pattern.
+    #[must_use]
+    pub fn for_cluster(&self, cluster: &str) -> String {
+        self.name.replace(CLUSTER, cluster)
+    }
+}
+
+/// Placeholder of a cluster's name in a pattern.
+const CLUSTER: &str = "{cluster}";
+
+const fn def(
+    name: &'static str,
+    unit: &'static str,
+    better: Better,
+    doc: &'static str,
+) -> MetricDef {
+    MetricDef {
+        name,
+        unit,
+        doc,
+        better,
+    }
+}
+
+use Better::{Higher, Lower, Neither};
+
+/// Every metric of a run; patterns last, so that a plain name wins.
+pub const METRICS: &[MetricDef] = &[
+    def(
+        "energy_j",
+        "J",
+        Lower,
+        "Energy of CPUs, clusters and the board's constant power",
+    ),
+    def("cpu_energy_j", "J", Lower, "Energy of CPUs and clusters"),
+    def(
+        "cpu_energy_bogo",
+        "bogo·s",
+        Lower,
+        "CPU and cluster energy in the platform's own unit",
+    ),
+    def(
+        "wake_latency_us_mean",
+        "us",
+        Lower,
+        "Time from due to first run, mean of all wake-ups",
+    ),
+    def(
+        "wake_latency_us_p50",
+        "us",
+        Lower,
+        "Time from due to first run, median",
+    ),
+    def(
+        "wake_latency_us_p95",
+        "us",
+        Lower,
+        "Time from due to first run, 95th percentile",
+    ),
+    def(
+        "wake_latency_us_p99",
+        "us",
+        Lower,
+        "Time from due to first run, 99th percentile",
+    ),
+    def(
+        "wake_latency_us_max",
+        "us",
+        Lower,
+        "Time from due to first run, longest",
+    ),
+    def(
+        "slack_us_min",
+        "us",
+        Higher,
+        "Least time left at a timer event; negative = late",
+    ),
+    def(
+        "missed_periods_total",
+        "count",
+        Lower,
+        "Timer events reached after their expiry",
+    ),
+    def("periods_total", "count", Neither, "Timer events reached"),
+    def(
+        "busy_cpus_mean",
+        "cpus",
+        Neither,
+        "Mean number of CPUs that are not idle",
+    ),
+    def(
+        "idle_residency_pct",
+        "%",
+        Higher,
+        "CPU time in idle states deeper than a CPU's first",
+    ),
+    def(
+        "freq_changes_total",
+        "count",
+        Neither,
+        "Changes of a frequency domain's operating point",
+    ),
+    def(
+        "overutilized_pct",
+        "%",
+        Neither,
+        "Share of time the overutilized flag was on",
+    ),
+    def(
+        "wakeups_total",
+        "count",
+        Neither,
+        "CPUs chosen for waking tasks",
+    ),
+    def("forks_total", "count", Neither, "CPUs chosen for new tasks"),
+    def(
+        "migrations_total",
+        "count",
+        Lower,
+        "Moves of a task to another CPU, all causes",
+    ),
+    def(
+        "migrations_wake_total",
+        "count",
+        Neither,
+        "Moves by placement at wake-up",
+    ),
+    def(
+        "migrations_balance_total",
+        "count",
+        Neither,
+        "Moves by periodic or nohz balancing",
+    ),
+    def(
+        "migrations_newidle_total",
+        "count",
+        Neither,
+        "Pulls by a CPU about to go idle",
+    ),
+    def(
+        "migrations_active_total",
+        "count",
+        Neither,
+        "Pushes of a running task",
+    ),
+    def(
+        "migrations_affinity_total",
+        "count",
+        Neither,
+        "Moves since the allowed CPUs changed",
+    ),
+    def("runtime_s", "s", Lower, "Simulated length of the run"),
+    def(
+        "task_run_s",
+        "s",
+        Neither,
+        "Wall time tasks executed, all tasks",
+    ),
+    def(
+        "task_wait_s",
+        "s",
+        Lower,
+        "Time tasks were runnable but not executing, all tasks",
+    ),
+    def(
+        "busy_{cluster}_pct",
+        "%",
+        Neither,
+        "Share of the cluster's CPU time that is not idle",
+    ),
+    def(
+        "wakeups_{cluster}_total",
+        "count",
+        Neither,
+        "Waking tasks placed in the cluster",
+    ),
+];
+
+/// No metric has this name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown metric '{name}'; the nearest is '{nearest}'")]
+pub struct UnknownMetric {
+    /// The name asked for.
+    pub name: String,
+    /// The defined name (or pattern) with the fewest edits; the first of the table among equals.
+    pub nearest: &'static str,
+}
+
+/// The definition of a metric name.
+///
+/// A pattern accepts any cluster name; whether the platform has the cluster shows in the values.
+///
+/// # Errors
+/// If there is no such metric: the nearest name.
+pub fn find_metric(name: &str) -> Result<&'static MetricDef, UnknownMetric> {
+    METRICS.iter().find(|d| d.matches(name)).ok_or_else(|| {
+        let distance = |d: &&MetricDef| strsim::damerau_levenshtein(d.name, name);
+        let nearest = METRICS.iter().min_by_key(distance).map_or("", |d| d.name);
+        UnknownMetric {
+            name: name.to_owned(),
+            nearest,
+        }
+    })
+}
+
+/// A measured value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Value {
+    /// The number, in `unit`.
+    pub value: f64,
+    /// The unit its definition names.
+    pub unit: &'static str,
+}
+
+/// Metrics by name. A metric that was not or cannot be measured is absent.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Values(BTreeMap<String, Value>);
+
+impl Values {
+    /// Enters a value under a defined name.
+    ///
+    /// # Panics
+    /// If the name is not in [`METRICS`] or was entered before.
+    pub fn set(&mut self, name: &str, value: f64) {
+        let def = find_metric(name).unwrap_or_else(|e| panic!("{e}"));
+        let old = self.0.insert(
+            name.to_owned(),
+            Value {
+                value,
+                unit: def.unit,
+            },
+        );
+        assert!(old.is_none(), "metric {name} was entered twice");
+    }
+
+    /// Enters a count.
+    pub(crate) fn count(&mut self, name: &str, count: u64) {
+        self.set(name, count as f64);
+    }
+
+    /// Enters one value of the pattern `pattern`, with `{cluster}` in it.
+    pub(crate) fn set_cluster(&mut self, pattern: &str, cluster: &str, value: f64) {
+        self.set(&pattern.replace(CLUSTER, cluster), value);
+    }
+
+    /// The number under `name`, if it was measured.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<f64> {
+        self.0.get(name).map(|v| v.value)
+    }
+
+    /// All values in the order of their names.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, Value)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), *value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{METRICS, Values, find_metric};
+
+    #[test]
+    fn names_end_in_their_unit() {
+        let statistics = ["mean", "p50", "p95", "p99", "max", "min"];
+        for def in METRICS {
+            let mut tokens: Vec<&str> = def.name.split('_').collect();
+            if statistics.contains(tokens.last().unwrap()) {
+                tokens.pop();
+            }
+            let token = match def.unit {
+                "J" => "j",
+                "bogo·s" => "bogo",
+                "%" => "pct",
+                "count" => "total",
+                unit => unit,
+            };
+            assert_eq!(tokens.last(), Some(&token), "{}", def.name);
+        }
+    }
+
+    #[test]
+    fn names_are_found_once() {
+        for (i, def) in METRICS.iter().enumerate() {
+            let name = def.for_cluster("big");
+            let found: Vec<_> = METRICS.iter().filter(|d| d.matches(&name)).collect();
+            assert_eq!(found, [&METRICS[i]], "{name}");
+        }
+    }
+
+    #[test]
+    fn patterns_need_a_cluster() {
+        assert_eq!(find_metric("busy_little_pct").unwrap().unit, "%");
+        assert_eq!(
+            find_metric("wakeups_cpu-7_total").unwrap().name,
+            "wakeups_{cluster}_total"
+        );
+        assert_eq!(find_metric("wakeups_total").unwrap().name, "wakeups_total");
+        assert!(find_metric("busy__pct").is_err());
+    }
+
+    #[test]
+    fn unknown_names_get_the_nearest() {
+        let error = find_metric("wake_latency_p99_us").unwrap_err();
+        assert!(error.nearest.starts_with("wake_latency_us_p"), "{error}");
+        assert_eq!(find_metric("enrgy_j").unwrap_err().nearest, "energy_j");
+        assert_eq!(
+            find_metric("migration_total").unwrap_err().to_string(),
+            "unknown metric 'migration_total'; the nearest is 'migrations_total'"
+        );
+    }
+
+    #[test]
+    fn values_take_units_from_the_table_and_keep_name_order() {
+        let mut values = Values::default();
+        values.set("runtime_s", 2.0);
+        values.set_cluster("busy_{cluster}_pct", "big", 50.0);
+        let all: Vec<_> = values.iter().map(|(n, v)| (n, v.value, v.unit)).collect();
+        assert_eq!(all, [("busy_big_pct", 50.0, "%"), ("runtime_s", 2.0, "s")]);
+        assert_eq!(values.get("energy_j"), None);
+    }
+
+    #[test]
+    #[should_panic(expected = "unknown metric 'speed'")]
+    fn undefined_names_are_refused() {
+        Values::default().set("speed", 1.0);
+    }
+}

@@ -1,0 +1,174 @@
+//! Placements, migrations and the overutilized flag.
+
+use crate::metric::Values;
+use crate::wiring::{Wiring, elapsed};
+use wakeplace_engine::Observer;
+use wakeplace_engine::observe::{MigrateCause, Placement, PlacementKind};
+use wakeplace_platform::Platform;
+
+/// Metric of each cause, in the order of [`cause_index`].
+const CAUSES: [&str; 5] = [
+    "migrations_wake_total",
+    "migrations_balance_total",
+    "migrations_newidle_total",
+    "migrations_active_total",
+    "migrations_affinity_total",
+];
+
+fn cause_index(cause: MigrateCause) -> usize {
+    match cause {
+        MigrateCause::Wake => 0,
+        MigrateCause::Balance => 1,
+        MigrateCause::NewIdle => 2,
+        MigrateCause::Active => 3,
+        MigrateCause::Affinity => 4,
+    }
+}
+
+/// Counts where tasks were placed and why they moved. Placements per reason are in the engine's
+/// run report.
+#[derive(Clone, Debug)]
+pub struct Placements {
+    cpu_cluster: Vec<usize>,
+    clusters: Vec<String>,
+    wakeups: u64,
+    forks: u64,
+    wakeups_by_cluster: Vec<u64>,
+    migrations: [u64; CAUSES.len()],
+    /// Since when the flag is on, ns.
+    overutilized_since: Option<u64>,
+    overutilized_ns: u64,
+    run_ns: u64,
+}
+
+impl Placements {
+    /// For runs on `platform`.
+    #[must_use]
+    pub fn new(platform: &Platform) -> Placements {
+        Placements {
+            cpu_cluster: Wiring::new(platform).cpu_cluster,
+            clusters: platform.clusters.iter().map(|c| c.name.clone()).collect(),
+            wakeups: 0,
+            forks: 0,
+            wakeups_by_cluster: vec![0; platform.clusters.len()],
+            migrations: [0; CAUSES.len()],
+            overutilized_since: None,
+            overutilized_ns: 0,
+            run_ns: 0,
+        }
+    }
+
+    fn count(&mut self, kind: PlacementKind, cpu: u32) {
+        match kind {
+            PlacementKind::Wake => {
+                self.wakeups += 1;
+                self.wakeups_by_cluster[self.cpu_cluster[cpu as usize]] += 1;
+            }
+            PlacementKind::Fork => self.forks += 1,
+        }
+    }
+
+    /// Enters the metrics; shares only for a run longer than 0.
+    pub(crate) fn report(&self, values: &mut Values) {
+        values.count("wakeups_total", self.wakeups);
+        values.count("forks_total", self.forks);
+        for (name, &count) in self.clusters.iter().zip(&self.wakeups_by_cluster) {
+            values.set_cluster("wakeups_{cluster}_total", name, count as f64);
+        }
+        values.count("migrations_total", self.migrations.iter().sum());
+        for (name, &count) in CAUSES.into_iter().zip(&self.migrations) {
+            values.count(name, count);
+        }
+        if self.run_ns > 0 {
+            let share = self.overutilized_ns as f64 / self.run_ns as f64;
+            values.set("overutilized_pct", share * 100.0);
+        }
+    }
+}
+
+impl Observer for Placements {
+    fn placement(&mut self, _time_ns: u64, placement: &Placement) {
+        self.count(placement.kind, placement.cpu);
+    }
+
+    fn migrate(&mut self, _time_ns: u64, _task: u32, _from: u32, _to: u32, cause: MigrateCause) {
+        self.migrations[cause_index(cause)] += 1;
+    }
+
+    fn overutilized(&mut self, time_ns: u64, on: bool) {
+        if let Some(since) = self.overutilized_since.take() {
+            self.overutilized_ns += elapsed(since, time_ns);
+        }
+        self.overutilized_since = on.then_some(time_ns);
+    }
+
+    fn finish(&mut self, time_ns: u64) {
+        self.overutilized(time_ns, false);
+        self.run_ns = time_ns;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Placements;
+    use crate::metric::Values;
+    use crate::testbed::two_clusters;
+    use wakeplace_engine::Observer;
+    use wakeplace_engine::observe::{MigrateCause, PlacementKind};
+
+    fn report(placements: &Placements) -> Values {
+        let mut values = Values::default();
+        placements.report(&mut values);
+        values
+    }
+
+    #[test]
+    fn counts_by_kind_cause_and_cluster() {
+        let mut p = Placements::new(&two_clusters());
+        for cpu in [0, 1, 2, 2, 2] {
+            p.count(PlacementKind::Wake, cpu);
+        }
+        p.count(PlacementKind::Fork, 2);
+        for (cause, n) in [
+            (MigrateCause::Wake, 5),
+            (MigrateCause::Balance, 4),
+            (MigrateCause::NewIdle, 3),
+            (MigrateCause::Active, 2),
+            (MigrateCause::Affinity, 1),
+        ] {
+            (0..n).for_each(|_| p.migrate(0, 0, 0, 1, cause));
+        }
+        let values = report(&p);
+        for (name, expected) in [
+            ("wakeups_total", 5.0),
+            ("wakeups_little_total", 2.0),
+            ("wakeups_big_total", 3.0),
+            ("forks_total", 1.0),
+            ("migrations_total", 15.0),
+            ("migrations_wake_total", 5.0),
+            ("migrations_balance_total", 4.0),
+            ("migrations_newidle_total", 3.0),
+            ("migrations_active_total", 2.0),
+            ("migrations_affinity_total", 1.0),
+        ] {
+            assert_eq!(values.get(name), Some(expected), "{name}");
+        }
+        assert_eq!(
+            values.get("overutilized_pct"),
+            None,
+            "a run of length 0 has no shares"
+        );
+    }
+
+    #[test]
+    fn overutilized_share() {
+        let mut p = Placements::new(&two_clusters());
+        p.overutilized(100, true);
+        p.overutilized(150, true); // A repetition changes nothing.
+        p.overutilized(300, false);
+        p.overutilized(900, true);
+        p.finish(1000);
+        // 200 + 100 of 1000.
+        assert_eq!(report(&p).get("overutilized_pct"), Some(30.0));
+    }
+}

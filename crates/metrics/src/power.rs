@@ -1,0 +1,108 @@
+//! The platform's power model as the meter's source.
+
+use crate::meter::PowerSource;
+use wakeplace_platform::{CpuId, IdleScope, Platform, PowerUnit};
+use wakeplace_power::PowerModel;
+
+/// The powers of a platform, and whether it has a figure for the board.
+#[derive(Clone, Debug)]
+pub(crate) struct PlatformPower {
+    model: PowerModel,
+    /// Scope of each idle state.
+    scopes: Vec<IdleScope>,
+    has_board: bool,
+}
+
+impl PlatformPower {
+    /// None for a platform without power figures.
+    pub(crate) fn new(platform: &Platform) -> Option<PlatformPower> {
+        let model = PowerModel::new(platform)?;
+        let scopes = platform.idle_states.iter().map(|s| s.scope).collect();
+        let has_board = platform.board.is_some();
+        Some(PlatformPower {
+            model,
+            scopes,
+            has_board,
+        })
+    }
+}
+
+fn cpu_id(index: usize) -> CpuId {
+    CpuId(u32::try_from(index).expect("CPU numbers are 32 bits"))
+}
+
+impl PowerSource for PlatformPower {
+    fn cpu_busy(&self, cpu: usize, opp: usize) -> u64 {
+        self.model.cpu_busy(cpu_id(cpu), opp)
+    }
+    fn cpu_idle(&self, cpu: usize, state: usize, opp: usize) -> u64 {
+        self.model.cpu_idle(cpu_id(cpu), state, opp)
+    }
+    fn cluster_on(&self, cluster: usize, opp: usize) -> u64 {
+        self.model.cluster_on(cluster, opp)
+    }
+    fn cluster_all_idle(&self, cluster: usize, shallowest: usize, opp: usize) -> u64 {
+        // The model's figure of a cluster state is that of a cluster that is in it.
+        match self.scopes[shallowest] {
+            IdleScope::Cpu => self.model.cluster_idle(cluster, shallowest, opp),
+            IdleScope::Cluster => self.model.cluster_on(cluster, opp),
+        }
+    }
+    fn cluster_idle(&self, cluster: usize, state: usize, opp: usize) -> u64 {
+        self.model.cluster_idle(cluster, state, opp)
+    }
+    fn board(&self) -> Option<u64> {
+        self.has_board.then(|| self.model.board())
+    }
+    fn unit(&self) -> PowerUnit {
+        self.model.unit()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PlatformPower;
+    use crate::meter::PowerSource;
+    use crate::testbed::two_clusters;
+    use wakeplace_platform::{Board, PowerUnit, Source, Standing};
+
+    #[test]
+    fn figures_come_from_the_platform() {
+        let mut platform = two_clusters();
+        platform.idle_states[0].cluster_power = Some(7);
+        platform.idle_states[1].cluster_power = None;
+        let power = PlatformPower::new(&platform).unwrap();
+        assert_eq!((power.cpu_busy(1, 2), power.cpu_idle(2, 0, 0)), (1500, 1));
+        assert_eq!(
+            (power.cluster_on(0, 0), power.cluster_idle(0, 2, 0)),
+            (10, 1)
+        );
+        assert_eq!(power.cluster_all_idle(0, 0, 0), 7);
+        assert_eq!(
+            power.cluster_all_idle(0, 1, 0),
+            10,
+            "no figure: as at the operating point"
+        );
+        assert_eq!(
+            power.cluster_all_idle(0, 2, 0),
+            10,
+            "asked for, but not in it: powered"
+        );
+        assert_eq!((power.board(), power.unit()), (None, PowerUnit::Microwatt));
+    }
+
+    #[test]
+    fn a_board_of_0_is_a_figure() {
+        let mut platform = two_clusters();
+        let source = Source {
+            standing: Standing::Assumed,
+            text: "test".to_owned(),
+        };
+        platform.board = Some(Board {
+            power_uw: 0,
+            source,
+            calibrated_on: None,
+        });
+        assert_eq!(PlatformPower::new(&platform).unwrap().board(), Some(0));
+    }
+}

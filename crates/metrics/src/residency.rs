@@ -1,0 +1,343 @@
+//! Time in idle states and at operating points.
+
+use crate::metric::Values;
+use crate::wiring::{Wiring, elapsed};
+use wakeplace_engine::Observer;
+use wakeplace_engine::observe::CpuPower;
+use wakeplace_platform::{CpuId, FreqDomain, Opp, Platform};
+
+/// Time in one idle state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StateResidency {
+    /// Name of the state.
+    pub state: String,
+    /// Time in it, ns; summed over CPUs for CPU states.
+    pub time_ns: u64,
+}
+
+/// What a cluster did. Times of its CPUs add up to their number times the run length.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClusterResidency {
+    /// Name of the cluster.
+    pub name: String,
+    /// Number of its CPUs.
+    pub cpus: usize,
+    /// Busy time of its CPUs, ns.
+    pub busy_ns: u64,
+    /// Idle time of its CPUs by the state they are in, states in the platform's order.
+    pub idle: Vec<StateResidency>,
+    /// Time the cluster itself was powered down, by state.
+    pub cluster_idle: Vec<StateResidency>,
+}
+
+/// Time at one operating point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OppResidency {
+    /// Frequency, kHz.
+    pub khz: u32,
+    /// Time the domain was set to it, ns.
+    pub time_ns: u64,
+    /// Busy time of its CPUs at it, ns, summed over them.
+    pub busy_ns: u64,
+}
+
+/// What a frequency domain did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DomainResidency {
+    /// Its CPUs, ascending.
+    pub cpus: Vec<CpuId>,
+    /// Its operating points, ascending.
+    pub opps: Vec<OppResidency>,
+}
+
+/// A CPU or cluster: time by what it does; 0 = busy or powered, 1 + s = idle state s.
+#[derive(Clone, Debug)]
+struct Track {
+    now: Option<usize>,
+    since: u64,
+    times: Vec<u64>,
+}
+
+impl Track {
+    fn new(states: usize) -> Track {
+        Track {
+            now: None,
+            since: 0,
+            times: vec![0; 1 + states],
+        }
+    }
+
+    fn settle(&mut self, time_ns: u64) {
+        if let Some(now) = self.now {
+            self.times[now] += elapsed(self.since, time_ns);
+        }
+        self.since = time_ns;
+    }
+
+    fn change(&mut self, time_ns: u64, to: usize) {
+        self.settle(time_ns);
+        self.now = Some(to);
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Domain {
+    opp: Option<usize>,
+    busy_cpus: u64,
+    since: u64,
+    opps: Vec<OppResidency>,
+}
+
+impl Domain {
+    fn new(domain: &FreqDomain) -> Domain {
+        let opp = |o: &Opp| OppResidency {
+            khz: o.khz,
+            time_ns: 0,
+            busy_ns: 0,
+        };
+        Domain {
+            opp: None,
+            busy_cpus: 0,
+            since: 0,
+            opps: domain.opps.iter().map(opp).collect(),
+        }
+    }
+
+    fn settle(&mut self, time_ns: u64) {
+        if let Some(opp) = self.opp {
+            let dt = elapsed(self.since, time_ns);
+            self.opps[opp].time_ns += dt;
+            self.opps[opp].busy_ns += dt * self.busy_cpus;
+        }
+        self.since = time_ns;
+    }
+}
+
+/// Measures what CPUs, clusters and frequency domains spend their time on.
+#[derive(Clone, Debug)]
+pub struct Residency {
+    wiring: Wiring,
+    cluster_names: Vec<String>,
+    state_names: Vec<String>,
+    domain_cpus: Vec<Vec<CpuId>>,
+    /// Per CPU: its shallowest idle state.
+    first_state: Vec<Option<usize>>,
+    cpus: Vec<Track>,
+    clusters: Vec<Track>,
+    domains: Vec<Domain>,
+    freq_changes: u64,
+    run_ns: u64,
+}
+
+impl Residency {
+    /// For runs on `platform`.
+    #[must_use]
+    pub fn new(platform: &Platform) -> Residency {
+        let states = platform.idle_states.len();
+        let first = |cpu: usize| {
+            platform
+                .idle_states
+                .iter()
+                .position(|s| s.cpus.iter().any(|c| c.index() == cpu))
+        };
+        Residency {
+            wiring: Wiring::new(platform),
+            cluster_names: platform.clusters.iter().map(|c| c.name.clone()).collect(),
+            state_names: platform
+                .idle_states
+                .iter()
+                .map(|s| s.name.clone())
+                .collect(),
+            domain_cpus: platform
+                .freq_domains
+                .iter()
+                .map(|d| d.cpus.clone())
+                .collect(),
+            first_state: (0..platform.cpus.len()).map(first).collect(),
+            cpus: vec![Track::new(states); platform.cpus.len()],
+            clusters: vec![Track::new(states); platform.clusters.len()],
+            domains: platform.freq_domains.iter().map(Domain::new).collect(),
+            freq_changes: 0,
+            run_ns: 0,
+        }
+    }
+
+    /// Per frequency domain, in the platform's order.
+    #[must_use]
+    pub fn domains(&self) -> Vec<DomainResidency> {
+        let both = self.domain_cpus.iter().zip(&self.domains);
+        both.map(|(cpus, d)| DomainResidency {
+            cpus: cpus.clone(),
+            opps: d.opps.clone(),
+        })
+        .collect()
+    }
+
+    /// Per cluster, in the platform's order.
+    #[must_use]
+    pub fn clusters(&self) -> Vec<ClusterResidency> {
+        let mut sums = vec![vec![0; 1 + self.state_names.len()]; self.clusters.len()];
+        for (track, &cluster) in self.cpus.iter().zip(&self.wiring.cpu_cluster) {
+            for (sum, time) in sums[cluster].iter_mut().zip(&track.times) {
+                *sum += time;
+            }
+        }
+        let sizes = self.wiring.cluster_sizes();
+        let cluster = |i: usize| ClusterResidency {
+            name: self.cluster_names[i].clone(),
+            cpus: sizes[i],
+            busy_ns: sums[i][0],
+            idle: self.by_state(&sums[i][1..]),
+            cluster_idle: self.by_state(&self.clusters[i].times[1..]),
+        };
+        (0..self.clusters.len()).map(cluster).collect()
+    }
+
+    /// Names the times; states never entered are left out.
+    fn by_state(&self, times: &[u64]) -> Vec<StateResidency> {
+        let named = self
+            .state_names
+            .iter()
+            .zip(times)
+            .filter(|&(_, &time_ns)| time_ns > 0);
+        named
+            .map(|(s, &time_ns)| StateResidency {
+                state: s.clone(),
+                time_ns,
+            })
+            .collect()
+    }
+
+    /// Enters the metrics; shares and means only for a run longer than 0.
+    pub(crate) fn report(&self, values: &mut Values) {
+        values.count("freq_changes_total", self.freq_changes);
+        if self.run_ns == 0 {
+            return;
+        }
+        let run = self.run_ns as f64;
+        let busy: u64 = self.cpus.iter().map(|t| t.times[0]).sum();
+        values.set("busy_cpus_mean", busy as f64 / run);
+        let deep: u64 = self.cpus.iter().zip(&self.first_state).map(deep_ns).sum();
+        let share = deep as f64 / (run * self.cpus.len() as f64);
+        values.set("idle_residency_pct", share * 100.0);
+        for c in self.clusters() {
+            let share = c.busy_ns as f64 / (run * c.cpus as f64);
+            values.set_cluster("busy_{cluster}_pct", &c.name, share * 100.0);
+        }
+    }
+}
+
+/// Time of a CPU in states deeper than its first, ns.
+fn deep_ns((track, first): (&Track, &Option<usize>)) -> u64 {
+    first.map_or(0, |first| track.times[1 + first + 1..].iter().sum())
+}
+
+impl Observer for Residency {
+    fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {
+        let track = &mut self.cpus[cpu as usize];
+        let was_busy = track.now == Some(0);
+        let what = match power {
+            CpuPower::Busy => 0,
+            CpuPower::Idle { state } => 1 + usize::from(state),
+        };
+        track.change(time_ns, what);
+        let domain = &mut self.domains[self.wiring.cpu_domain[cpu as usize]];
+        domain.settle(time_ns);
+        domain.busy_cpus = domain.busy_cpus + u64::from(what == 0) - u64::from(was_busy);
+    }
+
+    fn cluster_power(&mut self, time_ns: u64, cluster: u32, state: Option<u16>) {
+        let what = state.map_or(0, |s| 1 + usize::from(s));
+        self.clusters[cluster as usize].change(time_ns, what);
+    }
+
+    fn frequency(&mut self, time_ns: u64, domain: u32, opp: u16) {
+        let domain = &mut self.domains[domain as usize];
+        domain.settle(time_ns);
+        let old = domain.opp.replace(usize::from(opp));
+        self.freq_changes += u64::from(old.is_some_and(|old| old != usize::from(opp)));
+    }
+
+    fn finish(&mut self, time_ns: u64) {
+        self.cpus
+            .iter_mut()
+            .chain(&mut self.clusters)
+            .for_each(|t| t.settle(time_ns));
+        self.domains.iter_mut().for_each(|d| d.settle(time_ns));
+        self.run_ns = time_ns;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Residency;
+    use crate::metric::Values;
+    use crate::testbed::two_clusters;
+    use wakeplace_engine::Observer;
+    use wakeplace_engine::observe::CpuPower::{Busy, Idle};
+
+    /// CPUs 0, 1 = little, 2 = big; states 0 `wfi`, 1 `off`, 2 `cluster-off`.
+    fn measured() -> Residency {
+        let mut r = Residency::new(&two_clusters());
+        r.cpu_power(0, 0, Busy);
+        r.cpu_power(0, 1, Idle { state: 0 });
+        r.cpu_power(0, 2, Idle { state: 2 });
+        r.cluster_power(0, 0, None);
+        r.cluster_power(0, 1, Some(2));
+        r.frequency(0, 0, 0);
+        r.frequency(0, 1, 0);
+        r.cpu_power(100, 1, Busy);
+        r.frequency(300, 0, 1);
+        r.cpu_power(400, 0, Idle { state: 1 });
+        r.cpu_power(600, 2, Busy);
+        r.cluster_power(600, 1, None);
+        r.frequency(600, 1, 0); // Set again: no change.
+        r.finish(1000);
+        r
+    }
+
+    #[test]
+    fn shares_by_hand() {
+        let mut values = Values::default();
+        measured().report(&mut values);
+        // Busy: CPU 0 400, CPU 1 900, CPU 2 400.
+        assert_eq!(values.get("busy_cpus_mean"), Some(1.7));
+        assert_eq!(values.get("busy_little_pct"), Some(65.0));
+        assert_eq!(values.get("busy_big_pct"), Some(40.0));
+        // Deeper than wfi: CPU 0 600, CPU 2 600, of 3000.
+        assert_eq!(values.get("idle_residency_pct"), Some(40.0));
+        assert_eq!(values.get("freq_changes_total"), Some(1.0));
+    }
+
+    #[test]
+    fn tables_by_hand() {
+        let r = measured();
+        let little: Vec<_> = r.domains()[0]
+            .opps
+            .iter()
+            .map(|o| (o.khz, o.time_ns, o.busy_ns))
+            .collect();
+        // 0-300: CPU 0 all of it, CPU 1 from 100. 300-1000: CPU 0 until 400, CPU 1 all of it.
+        assert_eq!(
+            little,
+            [
+                (500_000, 300, 500),
+                (1_000_000, 700, 800),
+                (1_500_000, 0, 0)
+            ]
+        );
+        let clusters = r.clusters();
+        let idle = |c: usize| -> Vec<(String, u64)> {
+            clusters[c]
+                .idle
+                .iter()
+                .map(|s| (s.state.clone(), s.time_ns))
+                .collect()
+        };
+        assert_eq!(idle(0), [("wfi".to_owned(), 100), ("off".to_owned(), 600)]);
+        assert_eq!(idle(1), [("cluster-off".to_owned(), 600)]);
+        assert_eq!(clusters[1].cluster_idle[0].time_ns, 600);
+        assert!(clusters[0].cluster_idle.is_empty());
+        assert_eq!((clusters[0].busy_ns, clusters[0].cpus), (1300, 2));
+    }
+}

@@ -1,0 +1,134 @@
+//! The second book of the energy meter: the power of the whole machine, integrated as it changes.
+//!
+//! It keeps no times and shares no entry with the ledger; both must come to the same energy.
+
+use crate::meter::PowerSource;
+use crate::occupancy::ClusterUse;
+use crate::wiring::{Wiring, elapsed};
+use wakeplace_engine::observe::CpuPower;
+
+/// A CPU as this book sees it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cpu {
+    state: Option<CpuPower>,
+    opp: Option<u16>,
+    /// Power now, part of the total.
+    draw: u64,
+}
+
+/// A cluster as this book sees it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cluster {
+    state: Option<ClusterUse>,
+    opp: Option<u16>,
+    /// Power now, part of the total.
+    draw: u64,
+}
+
+/// The book.
+#[derive(Clone, Debug)]
+pub(crate) struct Running {
+    cpus: Vec<Cpu>,
+    clusters: Vec<Cluster>,
+    /// Power of the machine now.
+    total: u64,
+    /// Up to when `energy` is complete, ns.
+    since: u64,
+    /// Power unit x ns.
+    energy: u128,
+}
+
+impl Running {
+    /// `constant` is drawn all the time, beside CPUs and clusters.
+    pub(crate) fn new(wiring: &Wiring, constant: u64) -> Running {
+        Running {
+            cpus: vec![Cpu::default(); wiring.cpu_domain.len()],
+            clusters: vec![Cluster::default(); wiring.cluster_domain.len()],
+            total: constant,
+            since: 0,
+            energy: 0,
+        }
+    }
+
+    /// Integrates up to now; every change of the total comes after it.
+    pub(crate) fn advance(&mut self, time_ns: u64) {
+        let dt = elapsed(self.since, time_ns);
+        self.energy += u128::from(self.total) * u128::from(dt);
+        self.since = time_ns;
+    }
+
+    /// Power unit x ns up to the last `advance`.
+    pub(crate) fn energy(&self) -> u128 {
+        self.energy
+    }
+
+    pub(crate) fn cpu(&mut self, time_ns: u64, cpu: u32, state: CpuPower, p: &impl PowerSource) {
+        self.advance(time_ns);
+        self.cpus[cpu as usize].state = Some(state);
+        self.redraw_cpu(cpu as usize, p);
+    }
+
+    pub(crate) fn cluster(
+        &mut self,
+        time_ns: u64,
+        cluster: usize,
+        state: ClusterUse,
+        p: &impl PowerSource,
+    ) {
+        self.advance(time_ns);
+        self.clusters[cluster].state = Some(state);
+        self.redraw_cluster(cluster, p);
+    }
+
+    pub(crate) fn frequency(
+        &mut self,
+        time_ns: u64,
+        (domain, opp): (u32, u16),
+        wiring: &Wiring,
+        p: &impl PowerSource,
+    ) {
+        self.advance(time_ns);
+        for &cpu in &wiring.domain_cpus[domain as usize] {
+            self.cpus[cpu].opp = Some(opp);
+            self.redraw_cpu(cpu, p);
+        }
+        for &cluster in &wiring.domain_clusters[domain as usize] {
+            self.clusters[cluster].opp = Some(opp);
+            self.redraw_cluster(cluster, p);
+        }
+    }
+
+    /// A CPU draws nothing until both its state and its operating point are announced.
+    fn redraw_cpu(&mut self, index: usize, p: &impl PowerSource) {
+        let cpu = &mut self.cpus[index];
+        let (Some(state), Some(opp)) = (cpu.state, cpu.opp) else {
+            return;
+        };
+        let draw = match state {
+            CpuPower::Busy => p.cpu_busy(index, opp.into()),
+            CpuPower::Idle { state } => p.cpu_idle(index, state.into(), opp.into()),
+        };
+        self.total = self.total - cpu.draw + draw;
+        cpu.draw = draw;
+    }
+
+    fn redraw_cluster(&mut self, index: usize, p: &impl PowerSource) {
+        let cluster = &mut self.clusters[index];
+        let (Some(state), Some(opp)) = (cluster.state, cluster.opp) else {
+            return;
+        };
+        let draw = match state {
+            ClusterUse::On => p.cluster_on(index, opp.into()),
+            ClusterUse::Quiet(state) => p.cluster_all_idle(index, state, opp.into()),
+            ClusterUse::Idle(state) => p.cluster_idle(index, state, opp.into()),
+        };
+        self.total = self.total - cluster.draw + draw;
+        cluster.draw = draw;
+    }
+
+    /// Adds energy that nothing drew, for the tests of the check.
+    #[cfg(test)]
+    pub(crate) fn corrupt(&mut self) {
+        self.energy += 1;
+    }
+}

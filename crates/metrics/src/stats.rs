@@ -1,0 +1,228 @@
+//! Statistics over seeds. Sums run in index order; only `+ - * /` and `sqrt`, which IEEE 754 fixes
+//! to the last bit.
+
+use crate::student::t975;
+
+/// What a list of values says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Summary {
+    /// Number of values.
+    pub n: usize,
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Sample standard deviation (n - 1) in percent of the mean's magnitude; 0 for one value.
+    /// Infinite where the values vary around a mean of exactly 0.
+    pub rsd_pct: f64,
+    /// Half width of the 95 % confidence interval of the mean (Student's t), in the values' unit.
+    /// None for one value.
+    pub ci95: Option<f64>,
+    /// Smallest value.
+    pub min: f64,
+    /// Largest value.
+    pub max: f64,
+    /// Middle value; the mean of the middle two for an even number.
+    pub median: f64,
+}
+
+impl Summary {
+    /// Summarises `values`.
+    ///
+    /// # Panics
+    /// If there are no values: a metric that was not measured has no summary.
+    #[must_use]
+    pub fn of(values: &[f64]) -> Summary {
+        let n = values.len();
+        assert!(n > 0, "a summary needs at least one value");
+        let mean = mean(values);
+        let sd = sample_sd(values, mean);
+        let mut sorted = values.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let median = match n % 2 {
+            1 => sorted[n / 2],
+            _ => (sorted[n / 2 - 1] + sorted[n / 2]) / 2.0,
+        };
+        Summary {
+            n,
+            mean,
+            rsd_pct: if sd == 0.0 {
+                0.0
+            } else {
+                sd / mean.abs() * 100.0
+            },
+            ci95: half_width(sd, n),
+            min: sorted[0],
+            max: sorted[n - 1],
+            median,
+        }
+    }
+}
+
+/// Difference of one case from its base, paired by seed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairedDelta {
+    /// Change of the mean, percent of the magnitude of the base's mean; positive = more.
+    pub delta_pct: f64,
+    /// 95 % confidence interval of that change (low, high), percent; None with one pair.
+    pub ci95: Option<(f64, f64)>,
+    /// The interval excludes 0.
+    pub significant: bool,
+    /// Number of pairs.
+    pub n: usize,
+}
+
+impl PairedDelta {
+    /// Compares `other` with `base`, value by value: index = seed.
+    ///
+    /// None where no percentage exists: no pairs, or a base whose mean is 0 while `other` differs.
+    ///
+    /// # Panics
+    /// If the lists differ in length: then they are not pairs.
+    #[must_use]
+    pub fn of(base: &[f64], other: &[f64]) -> Option<PairedDelta> {
+        let n = base.len();
+        assert_eq!(n, other.len(), "paired lists have one value per seed each");
+        if n == 0 {
+            return None;
+        }
+        let deltas: Vec<f64> = base.iter().zip(other).map(|(b, o)| o - b).collect();
+        let scale = mean(base).abs();
+        if scale == 0.0 {
+            let same = deltas.iter().all(|&d| d == 0.0);
+            let ci95 = (n > 1).then_some((0.0, 0.0));
+            return same.then_some(PairedDelta {
+                delta_pct: 0.0,
+                ci95,
+                significant: false,
+                n,
+            });
+        }
+        let delta = mean(&deltas);
+        let ci95 = half_width(sample_sd(&deltas, delta), n)
+            .map(|h| ((delta - h) / scale * 100.0, (delta + h) / scale * 100.0));
+        Some(PairedDelta {
+            delta_pct: delta / scale * 100.0,
+            ci95,
+            significant: ci95.is_some_and(|(low, high)| low > 0.0 || high < 0.0),
+            n,
+        })
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    // Equal values are their own mean; the rounded sum of them need not be.
+    if values.iter().all(|&v| v == values[0]) {
+        return values[0];
+    }
+    sum(values.iter().copied()) / values.len() as f64
+}
+
+/// Sum in index order.
+fn sum(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(0.0, |total, v| total + v)
+}
+
+/// Sample standard deviation; 0 for one value.
+fn sample_sd(values: &[f64], mean: f64) -> f64 {
+    if values.len() < 2 {
+        return 0.0;
+    }
+    let squares = sum(values.iter().map(|v| (v - mean) * (v - mean)));
+    (squares / (values.len() - 1) as f64).sqrt()
+}
+
+/// Half width of the 95 % interval of a mean; None for one value.
+fn half_width(sd: f64, n: usize) -> Option<f64> {
+    (n > 1).then(|| t975(n - 1) * sd / (n as f64).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PairedDelta, Summary};
+
+    fn near(a: f64, b: f64) -> bool {
+        (a - b).abs() < 1e-6
+    }
+
+    #[test]
+    fn summary_by_hand() {
+        // Deviations from 5: -3 -1 -1 -1 0 0 2 4; squares add up to 32; sd = sqrt(32 / 7).
+        let s = Summary::of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]);
+        assert_eq!(
+            (s.n, s.mean, s.min, s.max, s.median),
+            (8, 5.0, 2.0, 9.0, 4.5)
+        );
+        // 2.138090 / 5 = 42.7618 %; 2.364624 * 2.138090 / sqrt(8) = 1.787488.
+        assert!(near(s.rsd_pct, 42.761_799), "{}", s.rsd_pct);
+        assert!(near(s.ci95.unwrap(), 1.787_488), "{:?}", s.ci95);
+    }
+
+    #[test]
+    fn one_value_has_no_interval() {
+        let s = Summary::of(&[3.5]);
+        assert_eq!(
+            (s.n, s.mean, s.rsd_pct, s.ci95, s.median),
+            (1, 3.5, 0.0, None, 3.5)
+        );
+    }
+
+    #[test]
+    fn equal_values_do_not_vary() {
+        let s = Summary::of(&[0.1; 7]);
+        assert_eq!((s.mean, s.rsd_pct, s.ci95), (0.1, 0.0, Some(0.0)));
+    }
+
+    #[test]
+    fn a_mean_of_zero_has_no_relative_deviation() {
+        assert_eq!(Summary::of(&[-1.0, 1.0]).rsd_pct, f64::INFINITY);
+        assert_eq!(Summary::of(&[0.0, 0.0]).rsd_pct, 0.0);
+    }
+
+    #[test]
+    fn paired_by_hand() {
+        // d = 1 2 3: mean 2, sd 1, t(2) = 4.302653, half width 4.302653 / sqrt(3) = 2.484138;
+        // base mean 12: 16.6667 %, from -0.484138 / 12 to 4.484138 / 12.
+        let d = PairedDelta::of(&[10.0, 12.0, 14.0], &[11.0, 14.0, 17.0]).unwrap();
+        let (low, high) = d.ci95.unwrap();
+        assert!(
+            near(d.delta_pct, 16.666_667) && near(low, -4.034_481),
+            "{d:?}"
+        );
+        assert!(
+            near(high, 37.367_814) && !d.significant && d.n == 3,
+            "{d:?}"
+        );
+    }
+
+    #[test]
+    fn pairing_removes_what_the_seeds_share() {
+        // The seeds differ wildly, the difference hardly: d = -10.1 -10 -9.9.
+        let d = PairedDelta::of(&[100.0, 1000.0, 5000.0], &[89.9, 990.0, 4990.1]).unwrap();
+        assert!(d.significant && d.ci95.unwrap().1 < 0.0, "{d:?}");
+    }
+
+    #[test]
+    fn degenerate_pairs() {
+        let one = PairedDelta::of(&[2.0], &[3.0]).unwrap();
+        assert_eq!(
+            (one.delta_pct, one.ci95, one.significant),
+            (50.0, None, false)
+        );
+        assert_eq!(PairedDelta::of(&[], &[]), None);
+        assert_eq!(PairedDelta::of(&[0.0, 0.0], &[0.0, 1.0]), None);
+        let zero = PairedDelta::of(&[0.0, 0.0], &[0.0, 0.0]).unwrap();
+        assert_eq!((zero.delta_pct, zero.ci95), (0.0, Some((0.0, 0.0))));
+        // Negative base (slack): less negative is more.
+        assert_eq!(PairedDelta::of(&[-10.0], &[-5.0]).unwrap().delta_pct, 50.0);
+    }
+
+    #[test]
+    fn same_bits_in_every_build() {
+        let values: Vec<f64> = (1..=40).map(|i| 1.0 / f64::from(i)).collect();
+        let s = Summary::of(&values);
+        // The harmonic number H(40) / 40 in index order, computed with Python's float arithmetic.
+        assert_eq!(s.mean.to_bits(), MEAN_BITS);
+        assert_eq!(s.ci95.unwrap().to_bits(), CI_BITS);
+    }
+    const MEAN_BITS: u64 = 0x3fbb_61f7_04ab_43e5;
+    const CI_BITS: u64 = 0x3fac_458c_7f91_9843;
+}

@@ -1,0 +1,148 @@
+//! A small platform with made-up powers, for the tests of this crate.
+
+use crate::meter::PowerSource;
+use wakeplace_platform::{
+    Cluster, Costs, Cpu, CpuId, FreqDomain, IdleScope, IdleState, Opp, Platform, PowerUnit, Source,
+    Standing,
+};
+
+fn source() -> Source {
+    Source {
+        standing: Standing::Assumed,
+        text: "test".to_owned(),
+    }
+}
+
+fn opp(mhz: u32) -> Opp {
+    Opp {
+        khz: mhz * 1000,
+        mv: None,
+        power: Some(u64::from(mhz)),
+        cluster_power: Some(10),
+    }
+}
+
+fn idle(name: &str, scope: IdleScope, cpus: &[u32]) -> IdleState {
+    IdleState {
+        name: name.to_owned(),
+        scope,
+        cpus: cpus.iter().map(|&c| CpuId(c)).collect(),
+        entry_latency_ns: 0,
+        exit_latency_ns: 0,
+        min_residency_ns: 0,
+        cpu_power: Some(1),
+        cluster_power: Some(1),
+    }
+}
+
+/// CPUs 0, 1 in `little` (OPPs 0 to 2), CPU 2 in `big` (OPPs 0 and 1); a frequency domain each;
+/// idle states `wfi`, `off`, `cluster-off` for all.
+pub(crate) fn two_clusters() -> Platform {
+    let cpu = |cluster: u32| Cpu {
+        kind: "test".to_owned(),
+        capacity: 512 + 512 * cluster,
+        core: 0,
+        cluster,
+        package: 0,
+        node: 0,
+    };
+    let cluster = |name: &str, cpus: &[u32]| Cluster {
+        name: name.to_owned(),
+        cpus: cpus.iter().map(|&c| CpuId(c)).collect(),
+    };
+    let domain = |cpus: &[u32], mhz: &[u32]| FreqDomain {
+        cpus: cpus.iter().map(|&c| CpuId(c)).collect(),
+        transition_latency_ns: 0,
+        opps: mhz.iter().map(|&m| opp(m)).collect(),
+    };
+    Platform {
+        name: "test".to_owned(),
+        title: "test".to_owned(),
+        arch: "arm64".to_owned(),
+        tick_hz: 250,
+        cpus: vec![cpu(0), cpu(0), cpu(1)],
+        clusters: vec![cluster("little", &[0, 1]), cluster("big", &[2])],
+        freq_domains: vec![
+            domain(&[0, 1], &[500, 1000, 1500]),
+            domain(&[2], &[1000, 2000]),
+        ],
+        idle_states: vec![
+            idle("wfi", IdleScope::Cpu, &[0, 1, 2]),
+            idle("off", IdleScope::Cpu, &[0, 1, 2]),
+            idle("cluster-off", IdleScope::Cluster, &[0, 1, 2]),
+        ],
+        topology: Vec::new(),
+        costs: costs(),
+        power_unit: PowerUnit::Microwatt,
+        board: None,
+        provenance: Vec::new(),
+        notes: Vec::new(),
+    }
+}
+
+fn costs() -> Costs {
+    Costs {
+        context_switch_ns: 0,
+        wakeup_ns: 0,
+        ipi_ns: 0,
+        tick_ns: 0,
+        fork_ns: 0,
+        migrate_shared_cache_ns: 0,
+        migrate_other_cache_ns: 0,
+        scan_cpu_ns: 0,
+        source: source(),
+    }
+}
+
+/// Powers whose digits tell where they come from, with c = CPU or cluster, s = state, p = operating
+/// point: busy `1c0p`, idle `2csp`, cluster on `3c0p`, in a cluster state `4csp`, on with all CPUs
+/// idle `5csp`. The board draws `board`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Digits {
+    pub(crate) board: Option<u64>,
+    pub(crate) unit: PowerUnit,
+}
+
+impl Digits {
+    pub(crate) const NO_BOARD: Digits = Digits {
+        board: None,
+        unit: PowerUnit::Microwatt,
+    };
+}
+
+impl PowerSource for Digits {
+    fn cpu_busy(&self, cpu: usize, opp: usize) -> u64 {
+        (1000 + 100 * cpu + opp) as u64
+    }
+    fn cpu_idle(&self, cpu: usize, state: usize, opp: usize) -> u64 {
+        (2000 + 100 * cpu + 10 * state + opp) as u64
+    }
+    fn cluster_on(&self, cluster: usize, opp: usize) -> u64 {
+        (3000 + 100 * cluster + opp) as u64
+    }
+    fn cluster_all_idle(&self, cluster: usize, shallowest: usize, opp: usize) -> u64 {
+        (5000 + 100 * cluster + 10 * shallowest + opp) as u64
+    }
+    fn cluster_idle(&self, cluster: usize, state: usize, opp: usize) -> u64 {
+        (4000 + 100 * cluster + 10 * state + opp) as u64
+    }
+    fn board(&self) -> Option<u64> {
+        self.board
+    }
+    fn unit(&self) -> PowerUnit {
+        self.unit
+    }
+}
+
+/// SplitMix64: a small generator for random tests, the same numbers everywhere.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    /// A number below `n`.
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % n
+    }
+}

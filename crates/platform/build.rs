@@ -1,0 +1,38 @@
+//! Embeds every `platforms/*.toml`, so that a new platform is one file and no code.
+
+use std::env;
+use std::error::Error;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let dir = Path::new(&env::var("CARGO_MANIFEST_DIR")?)
+        .join("../../platforms")
+        .canonicalize()?;
+    println!("cargo::rerun-if-changed={}", dir.display());
+    let mut files = Vec::new();
+    for entry in fs::read_dir(&dir)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|e| e == "toml") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    let out = PathBuf::from(env::var("OUT_DIR")?).join("builtin.rs");
+    fs::write(out, table(&files)?)?;
+    Ok(())
+}
+
+/// The Rust text of the table of built-in platforms: `(name, file text)`.
+fn table(files: &[PathBuf]) -> Result<String, Box<dyn Error>> {
+    let mut text = String::from("static BUILTIN: &[(&str, &str)] = &[\n");
+    for file in files {
+        let name = file.file_stem().and_then(|s| s.to_str());
+        let name = name.ok_or("a platform file's name is not UTF-8")?;
+        let path = file.to_str().ok_or("the checkout's path is not UTF-8")?;
+        writeln!(text, "    ({name:?}, include_str!({path:?})),")?;
+    }
+    text.push_str("];\n");
+    Ok(text)
+}

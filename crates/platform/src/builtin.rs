@@ -1,0 +1,76 @@
+//! Finding a platform: built into the program, or a file.
+
+use std::fs::File;
+use std::io::Read;
+
+use crate::error::{Flaw, PlatformError, nearest};
+use crate::{MAX_FILE_BYTES, Platform};
+
+include!(concat!(env!("OUT_DIR"), "/builtin.rs"));
+
+/// Names of the built-in platforms, in alphabetical order.
+pub fn builtin_names() -> impl Iterator<Item = &'static str> {
+    BUILTIN.iter().map(|(name, _)| *name)
+}
+
+impl Platform {
+    /// A platform by built-in name (`hikey960`, `platform:hikey960`) or path (anything with `/` or
+    /// ending in `.toml`). The two forms never overlap, so neither shadows the other.
+    ///
+    /// # Errors
+    /// The name is unknown, or the file is unreadable, too large or breaks a rule.
+    pub fn load(name_or_path: &str) -> Result<Self, PlatformError> {
+        match name_or_path.strip_prefix("platform:") {
+            Some(name) => Self::builtin(name),
+            None if name_or_path.contains('/') || name_or_path.ends_with(".toml") => {
+                Self::from_file(name_or_path)
+            }
+            None => Self::builtin(name_or_path),
+        }
+    }
+
+    /// A built-in platform.
+    ///
+    /// # Errors
+    /// The name is unknown.
+    pub fn builtin(name: &str) -> Result<Self, PlatformError> {
+        match BUILTIN.iter().find(|(known, _)| *known == name) {
+            Some((_, text)) => Self::from_toml(text, &format!("platforms/{name}.toml")),
+            None => Err(PlatformError::UnknownName {
+                name: crate::error::shorten(name),
+                known: builtin_names().collect::<Vec<_>>().join(", "),
+                hint: nearest(name, builtin_names()),
+            }),
+        }
+    }
+
+    fn from_file(path: &str) -> Result<Self, PlatformError> {
+        let bytes = read_limited(path).map_err(|source| PlatformError::Read {
+            file: path.to_owned(),
+            source,
+        })?;
+        if bytes.len() > MAX_FILE_BYTES {
+            return Err(PlatformError::TooLarge {
+                file: path.to_owned(),
+                limit: MAX_FILE_BYTES,
+            });
+        }
+        match std::str::from_utf8(&bytes) {
+            Ok(text) => Self::from_toml(text, path),
+            Err(error) => {
+                let at = error.valid_up_to();
+                let problem = format!("byte 0x{:02x} is not UTF-8", bytes[at]);
+                Err(Flaw::new(at, problem, "expected UTF-8 text").locate(path, &bytes))
+            }
+        }
+    }
+}
+
+/// At most one byte more than the limit, so that a file of any size costs little.
+fn read_limited(path: &str) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?
+        .take(MAX_FILE_BYTES as u64 + 1)
+        .read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

@@ -1,0 +1,248 @@
+//! Frequency domains and operating points.
+
+use toml::Spanned;
+
+use super::machine::Machine;
+use super::provenance::Provenance;
+use super::raw::{RawDomain, RawOpp, RawSource};
+use super::values::{MAX_CPU_POWER, MAX_POWER, at, between, duration_ns};
+use crate::error::Flaw;
+use crate::{CpuId, FreqDomain, Opp, PowerUnit};
+
+/// Highest frequency, kHz (20 GHz).
+const MAX_KHZ: u64 = 20_000_000;
+
+/// Highest supply voltage, mV.
+const MAX_MV: u64 = 10_000;
+
+/// Most operating points of a domain.
+const MAX_OPPS: usize = 256;
+
+type Tables = Spanned<Vec<Spanned<RawDomain>>>;
+
+/// Reads the `[[frequency_domain]]` tables.
+pub(super) fn read(
+    raw: &Tables,
+    machine: &Machine<'_>,
+    unit: PowerUnit,
+    provenance: &mut Provenance,
+) -> Result<Vec<FreqDomain>, Flaw> {
+    let mut domains = Vec::new();
+    let mut seen = vec![false; machine.cpus.len()];
+    for table in raw.get_ref() {
+        let row = table.get_ref();
+        let cpus = machine.list(&row.cpus)?;
+        for cpu in &cpus {
+            if std::mem::replace(&mut seen[cpu.index()], true) {
+                let problem = format!("CPU {cpu} is in two frequency domains");
+                return Err(Flaw::new(
+                    at(&row.cpus),
+                    problem,
+                    "expected each CPU in one",
+                ));
+            }
+        }
+        let opps = opps(row, unit)?;
+        note_sources(table, unit, &opps, provenance)?;
+        let latency = &row.transition.get_ref().latency_us;
+        let transition_latency_ns = duration_ns(latency, 1000, "`latency_us`")?;
+        let groups = match row.one_per {
+            Some(part) => machine.divide(&cpus, part),
+            None => vec![cpus],
+        };
+        for cpus in groups {
+            check_members(table, &cpus, &opps, machine)?;
+            domains.push(FreqDomain {
+                cpus,
+                transition_latency_ns,
+                opps: opps.clone(),
+            });
+        }
+    }
+    match seen.iter().position(|seen| !seen) {
+        Some(cpu) => {
+            let problem = format!("CPU {cpu} is in no frequency domain");
+            Err(Flaw::new(at(raw), problem, "expected each CPU in one"))
+        }
+        None => Ok(domains),
+    }
+}
+
+fn opps(row: &RawDomain, unit: PowerUnit) -> Result<Vec<Opp>, Flaw> {
+    let rows = row.opps.get_ref();
+    if rows.is_empty() || rows.len() > MAX_OPPS {
+        let problem = format!("a frequency domain has {} operating points", rows.len());
+        return Err(Flaw::new(
+            at(&row.opps),
+            problem,
+            format!("expected 1 to {MAX_OPPS}"),
+        ));
+    }
+    let mut opps: Vec<Opp> = Vec::new();
+    for raw in rows {
+        let opp = read_opp(raw, unit)?;
+        if let Some(below) = opps.last() {
+            check_order(raw, below, &opp)?;
+        }
+        opps.push(opp);
+    }
+    Ok(opps)
+}
+
+fn read_opp(row: &Spanned<RawOpp>, unit: PowerUnit) -> Result<Opp, Flaw> {
+    let raw = row.get_ref();
+    let narrow = |value: u64| u32::try_from(value).expect("limits fit");
+    let khz = narrow(between(&raw.khz, 1, MAX_KHZ, "`khz`", "kHz")?);
+    let mv = match &raw.mv {
+        Some(mv) => Some(narrow(between(mv, 1, MAX_MV, "`mv`", "mV")?)),
+        None => None,
+    };
+    let power = raw.cpu().value(unit, 1, MAX_CPU_POWER)?;
+    if power.is_none() && unit != PowerUnit::None {
+        let problem = format!("the operating point of {khz} kHz has no power");
+        let key = raw.cpu().key(unit);
+        let expected = format!("expected {key}: a platform gives power for all points or none");
+        return Err(Flaw::new(at(row), problem, expected));
+    }
+    let cluster_power = raw.cluster().value(unit, 0, MAX_POWER)?;
+    Ok(Opp {
+        khz,
+        mv,
+        power,
+        cluster_power,
+    })
+}
+
+fn check_order(row: &Spanned<RawOpp>, below: &Opp, opp: &Opp) -> Result<(), Flaw> {
+    let raw = row.get_ref();
+    if opp.khz <= below.khz {
+        let problem = format!("{} kHz follows {} kHz", opp.khz, below.khz);
+        return Err(Flaw::new(
+            at(&raw.khz),
+            problem,
+            "expected strictly rising frequencies",
+        ));
+    }
+    if opp.power < below.power {
+        let problem = format!("power falls from {} to {} kHz", below.khz, opp.khz);
+        return Err(Flaw::new(
+            at(row),
+            problem,
+            "expected power that rises with frequency",
+        ));
+    }
+    if opp.cluster_power.is_some() != below.cluster_power.is_some() {
+        let problem = format!(
+            "of {} and {} kHz one has a cluster power",
+            below.khz, opp.khz
+        );
+        return Err(Flaw::new(
+            at(row),
+            problem,
+            "expected it at all points of a domain or none",
+        ));
+    }
+    Ok(())
+}
+
+/// Sources of the table and of its columns; a column without figures has none.
+fn note_sources(
+    table: &Spanned<RawDomain>,
+    unit: PowerUnit,
+    opps: &[Opp],
+    provenance: &mut Provenance,
+) -> Result<(), Flaw> {
+    let row = table.get_ref();
+    let cpus = row.cpus.get_ref();
+    let what = format!("frequencies of CPUs {cpus}");
+    provenance.note(at(table), what, &row.source, row.standing)?;
+    let transition = row.transition.get_ref();
+    let what = format!("frequency transition of CPUs {cpus}");
+    provenance.note(
+        at(&row.transition),
+        what,
+        &transition.source,
+        transition.standing,
+    )?;
+    let has_cluster = opps[0].cluster_power.is_some();
+    let columns = [
+        ("cpu_power", &row.cpu_power, unit != PowerUnit::None),
+        ("cluster_power", &row.cluster_power, has_cluster),
+    ];
+    for (key, source, has_figures) in columns {
+        note_column(table, (key, source, has_figures), provenance)?;
+    }
+    Ok(())
+}
+
+fn note_column(
+    table: &Spanned<RawDomain>,
+    (key, source, has_figures): (&str, &Option<Spanned<RawSource>>, bool),
+    provenance: &mut Provenance,
+) -> Result<(), Flaw> {
+    match source {
+        Some(column) if has_figures => {
+            let raw = column.get_ref();
+            let cpus = table.get_ref().cpus.get_ref();
+            let what = format!("{} of CPUs {cpus}", key.replace('_', " "));
+            provenance
+                .note(at(column), what, &raw.source, raw.standing)
+                .map(|_| ())
+        }
+        Some(column) => {
+            let problem = format!("`{key}` gives a source for figures that are not there");
+            Err(Flaw::new(
+                at(column),
+                problem,
+                "expected them in `opps`, or no source",
+            ))
+        }
+        None if has_figures => {
+            let problem = format!("the {} of `opps` has no source", key.replace('_', " "));
+            let expected = format!("expected `{key} = {{ source = \"...\", standing = \"...\" }}`");
+            Err(Flaw::new(at(table), problem, expected))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Equal capacity in the domain; a cluster with a power of its own has one clock.
+fn check_members(
+    table: &Spanned<RawDomain>,
+    cpus: &[CpuId],
+    opps: &[Opp],
+    machine: &Machine<'_>,
+) -> Result<(), Flaw> {
+    let place = at(&table.get_ref().cpus);
+    let capacity = |cpu: &CpuId| machine.cpus[cpu.index()].capacity;
+    if let Some(other) = cpus.iter().find(|c| capacity(c) != capacity(&cpus[0])) {
+        let first = &cpus[0];
+        let (a, b) = (capacity(first), capacity(other));
+        let problem =
+            format!("CPUs {first} and {other} of one frequency domain have capacity {a} and {b}");
+        return Err(Flaw::new(
+            place,
+            problem,
+            "expected one capacity per domain",
+        ));
+    }
+    if opps[0].cluster_power.is_none() {
+        return Ok(());
+    }
+    for cpu in cpus {
+        let cluster = &machine.clusters[machine.cpus[cpu.index()].cluster as usize];
+        if let Some(outside) = cluster.cpus.iter().find(|c| !cpus.contains(c)) {
+            let name = &cluster.name;
+            let problem = format!(
+                "cluster `{name}` has a power per operating point, but its CPU {outside} has \
+                 another clock"
+            );
+            return Err(Flaw::new(
+                place,
+                problem,
+                "expected the whole cluster in this domain",
+            ));
+        }
+    }
+    Ok(())
+}

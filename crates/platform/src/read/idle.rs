@@ -1,0 +1,191 @@
+//! Idle states.
+
+use toml::Spanned;
+
+use super::machine::Machine;
+use super::provenance::Provenance;
+use super::raw::{RawIdle, RawIdlePower};
+use super::values::{MAX_CPU_POWER, MAX_POWER, at, duration_ns};
+use crate::error::{Flaw, shorten};
+use crate::{CpuId, FreqDomain, IdleScope, IdleState, PowerUnit};
+
+/// Most idle states of a platform; a CPU of Linux has at most ten.
+const MAX_IDLE_STATES: usize = 256;
+
+/// What the rules of idle states look at.
+pub(super) struct Context<'a> {
+    pub(super) machine: &'a Machine<'a>,
+    pub(super) domains: &'a [FreqDomain],
+    pub(super) unit: PowerUnit,
+}
+
+/// Reads the `[[idle_state]]` tables.
+pub(super) fn read(
+    raw: &Spanned<Vec<Spanned<RawIdle>>>,
+    context: &Context<'_>,
+    provenance: &mut Provenance,
+) -> Result<Vec<IdleState>, Flaw> {
+    let tables = raw.get_ref();
+    if tables.len() > MAX_IDLE_STATES {
+        let problem = format!("the platform has {} idle states", tables.len());
+        return Err(Flaw::new(
+            at(raw),
+            problem,
+            format!("expected at most {MAX_IDLE_STATES}"),
+        ));
+    }
+    let mut states: Vec<IdleState> = Vec::new();
+    for table in tables {
+        let state = read_state(table, context, provenance)?;
+        check_depth(table, &states, &state)?;
+        states.push(state);
+    }
+    let has_own = |cpu: &CpuId| {
+        states
+            .iter()
+            .any(|s| s.scope == IdleScope::Cpu && s.cpus.contains(cpu))
+    };
+    match context.machine.all().iter().find(|cpu| !has_own(cpu)) {
+        Some(cpu) => {
+            let problem = format!("CPU {cpu} has no idle state of scope `cpu`");
+            Err(Flaw::new(
+                at(raw),
+                problem,
+                "expected at least one, such as `WFI`",
+            ))
+        }
+        None => Ok(states),
+    }
+}
+
+fn read_state(
+    table: &Spanned<RawIdle>,
+    context: &Context<'_>,
+    provenance: &mut Provenance,
+) -> Result<IdleState, Flaw> {
+    let raw = table.get_ref();
+    let cpus = context.machine.list(&raw.cpus)?;
+    let scope = IdleScope::from(raw.scope);
+    let label = format!("idle state {} of CPUs {}", raw.name, raw.cpus.get_ref());
+    provenance.note(at(table), label.clone(), &raw.source, raw.standing)?;
+    if let Some(power) = &raw.power {
+        let (label, inner) = (format!("power in {label}"), power.get_ref());
+        provenance.note(at(power), label, &inner.source, inner.standing)?;
+    }
+    if scope == IdleScope::Cluster {
+        check_whole_clusters(table, &cpus, context.machine)?;
+    }
+    let (cpu_power, cluster_power) = power(table, scope, &cpus, context)?;
+    Ok(IdleState {
+        name: raw.name.clone(),
+        scope,
+        cpus,
+        entry_latency_ns: duration_ns(&raw.entry_latency_us, 1000, "`entry_latency_us`")?,
+        exit_latency_ns: duration_ns(&raw.exit_latency_us, 1000, "`exit_latency_us`")?,
+        min_residency_ns: duration_ns(&raw.min_residency_us, 1000, "`min_residency_us`")?,
+        cpu_power,
+        cluster_power,
+    })
+}
+
+/// A cluster state switches whole clusters off.
+fn check_whole_clusters(
+    table: &Spanned<RawIdle>,
+    cpus: &[CpuId],
+    machine: &Machine<'_>,
+) -> Result<(), Flaw> {
+    for cluster in &machine.clusters {
+        let members = cluster.cpus.iter().filter(|cpu| cpus.contains(cpu)).count();
+        if members != 0 && members != cluster.cpus.len() {
+            let raw = table.get_ref();
+            let name = &cluster.name;
+            let problem = format!(
+                "cluster state `{}` has only a part of cluster `{name}`",
+                raw.name
+            );
+            return Err(Flaw::new(at(&raw.cpus), problem, "expected whole clusters"));
+        }
+    }
+    Ok(())
+}
+
+/// Power of a CPU and of a cluster in the state, as far as the platform has power at all.
+fn power(
+    table: &Spanned<RawIdle>,
+    scope: IdleScope,
+    cpus: &[CpuId],
+    context: &Context<'_>,
+) -> Result<(Option<u64>, Option<u64>), Flaw> {
+    let (unit, name) = (context.unit, shorten(&table.get_ref().name));
+    let Some(power) = &table.get_ref().power else {
+        if unit == PowerUnit::None {
+            return Ok((None, None));
+        }
+        let problem = format!("idle state `{name}` has no power");
+        let expected = "expected `power = { ... }`: nothing is invented for an idle state";
+        return Err(Flaw::new(at(table), problem, expected));
+    };
+    let raw: &RawIdlePower = power.get_ref();
+    let cpu_power = raw.cpu().value(unit, 0, MAX_CPU_POWER)?;
+    let cluster_power = raw.cluster().value(unit, 0, MAX_POWER)?;
+    if cpu_power.is_none() {
+        let problem = format!("idle state `{name}` has no CPU power");
+        let expected = match unit {
+            PowerUnit::None => "expected no `power`, since `power_unit` is \"none\"".to_owned(),
+            _ => format!("expected {} (0 if it draws nothing)", raw.cpu().key(unit)),
+        };
+        return Err(Flaw::new(at(power), problem, expected));
+    }
+    let key = raw.cluster().key(unit);
+    let has_cluster_power = |cpu: &CpuId| cluster_power_at_opps(*cpu, context.domains);
+    if cluster_power.is_some() && !cpus.iter().all(has_cluster_power) {
+        let problem = format!("idle state `{name}` has a cluster power, its clusters' OPPs none");
+        return Err(Flaw::new(
+            at(power),
+            problem,
+            format!("expected {key} in `opps` too"),
+        ));
+    }
+    if cluster_power.is_none() && scope == IdleScope::Cluster && cpus.iter().any(has_cluster_power)
+    {
+        let problem = format!("cluster state `{name}` has no cluster power");
+        return Err(Flaw::new(at(power), problem, format!("expected {key}")));
+    }
+    Ok((cpu_power, cluster_power))
+}
+
+fn cluster_power_at_opps(cpu: CpuId, domains: &[FreqDomain]) -> bool {
+    let domain = domains.iter().find(|d| d.cpus.contains(&cpu));
+    domain.is_some_and(|d| d.opps[0].cluster_power.is_some())
+}
+
+/// Per CPU, each state takes longer to leave and must last longer than the one before it.
+fn check_depth(
+    table: &Spanned<RawIdle>,
+    states: &[IdleState],
+    state: &IdleState,
+) -> Result<(), Flaw> {
+    let raw = table.get_ref();
+    for cpu in &state.cpus {
+        let Some(above) = states.iter().rev().find(|s| s.cpus.contains(cpu)) else {
+            continue;
+        };
+        let (place, what) = if state.wake_latency_ns() <= above.wake_latency_ns() {
+            (at(&raw.exit_latency_us), "entry and exit latency")
+        } else if state.min_residency_ns <= above.min_residency_ns {
+            (at(&raw.min_residency_us), "residency")
+        } else {
+            continue;
+        };
+        let problem = format!(
+            "the {what} of `{}` is not above that of `{}` on CPU {cpu}",
+            state.name, above.name
+        );
+        return Err(Flaw::new(
+            place,
+            problem,
+            "expected states from shallow to deep",
+        ));
+    }
+    Ok(())
+}

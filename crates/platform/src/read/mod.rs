@@ -1,0 +1,170 @@
+//! From the text of a platform file to a validated `Platform`.
+//!
+//! 1. `raw`: TOML and the shape of its tables.
+//! 2. `machine`: CPUs and clusters; every later table names CPUs of these.
+//! 3. `frequency`, `idle`, `topology`: one table kind each, with its rules.
+//! 4. This file: name, kernel, costs, board, and the order of the steps.
+
+mod frequency;
+mod idle;
+mod machine;
+mod provenance;
+mod raw;
+mod topology;
+mod values;
+
+use crate::error::{Flaw, PlatformError, shorten};
+use crate::{Board, Costs, MAX_FILE_BYTES, Platform, PowerUnit, Standing};
+use machine::Machine;
+use provenance::Provenance;
+use raw::{RawBoard, RawCosts, RawPlatform, Text};
+use toml::Spanned;
+use values::{MAX_POWER, at, between, duration_ns};
+
+/// Highest tick frequency, Hz; the kernel's own choices end at 1000.
+const MAX_TICK_HZ: u64 = 10_000;
+
+impl Platform {
+    /// Reads and validates a platform description. `file_name` is only used in messages.
+    ///
+    /// # Errors
+    /// The text is too large, is no TOML, or breaks a rule; the message says where.
+    pub fn from_toml(text: &str, file_name: &str) -> Result<Self, PlatformError> {
+        if text.len() > MAX_FILE_BYTES {
+            let file = file_name.to_owned();
+            return Err(PlatformError::TooLarge {
+                file,
+                limit: MAX_FILE_BYTES,
+            });
+        }
+        toml::from_str(text)
+            .map_err(|error| Flaw::from_toml(&error))
+            .and_then(|raw: RawPlatform| platform(&raw, text))
+            .map_err(|flaw| flaw.locate(file_name, text.as_bytes()))
+    }
+}
+
+fn platform(raw: &RawPlatform, text: &str) -> Result<Platform, Flaw> {
+    let mut provenance = Provenance::default();
+    let unit = PowerUnit::from(*raw.power_unit.get_ref());
+    let name = platform_name(&raw.name)?;
+    let tick_hz = tick_hz(raw, &mut provenance)?;
+    let machine = Machine::read(&raw.cluster, text, &mut provenance)?;
+    let topology = topology::read(&raw.topology, &machine, &mut provenance)?;
+    let freq_domains = frequency::read(&raw.frequency_domain, &machine, unit, &mut provenance)?;
+    let context = idle::Context {
+        machine: &machine,
+        domains: &freq_domains,
+        unit,
+    };
+    let idle_states = idle::read(&raw.idle_state, &context, &mut provenance)?;
+    let costs = costs(&raw.costs, &mut provenance)?;
+    let board = match &raw.board {
+        Some(board) => Some(read_board(board, unit, &mut provenance)?),
+        None => None,
+    };
+    Ok(Platform {
+        name,
+        title: raw.title.clone(),
+        arch: raw.arch.name().to_owned(),
+        tick_hz,
+        cpus: machine.cpus,
+        clusters: machine.clusters,
+        freq_domains,
+        idle_states,
+        topology,
+        costs,
+        power_unit: unit,
+        board,
+        provenance: provenance.in_file_order(),
+        notes: raw.notes.clone(),
+    })
+}
+
+fn platform_name(name: &Text) -> Result<String, Flaw> {
+    let text = name.get_ref();
+    let valid = text.starts_with(|c: char| c.is_ascii_lowercase())
+        && text
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+    if valid {
+        return Ok(text.clone());
+    }
+    let problem = format!("`{}` cannot name a platform", shorten(text));
+    Err(Flaw::new(
+        at(name),
+        problem,
+        "expected a name such as `juno-r0` (a-z, 0-9, -)",
+    ))
+}
+
+fn tick_hz(raw: &RawPlatform, provenance: &mut Provenance) -> Result<u32, Flaw> {
+    let kernel = raw.kernel.get_ref();
+    provenance.note(
+        at(&raw.kernel),
+        "kernel".into(),
+        &kernel.source,
+        kernel.standing,
+    )?;
+    let hz = between(&kernel.tick_hz, 1, MAX_TICK_HZ, "`tick_hz`", "Hz")?;
+    Ok(u32::try_from(hz).expect("MAX_TICK_HZ fits"))
+}
+
+fn costs(raw: &Spanned<RawCosts>, provenance: &mut Provenance) -> Result<Costs, Flaw> {
+    let table = raw.get_ref();
+    let source = provenance.note(at(raw), "costs".into(), &table.source, table.standing)?;
+    Ok(Costs {
+        context_switch_ns: duration_ns(&table.context_switch_ns, 1, "`context_switch_ns`")?,
+        wakeup_ns: duration_ns(&table.wakeup_ns, 1, "`wakeup_ns`")?,
+        ipi_ns: duration_ns(&table.ipi_ns, 1, "`ipi_ns`")?,
+        tick_ns: duration_ns(&table.tick_ns, 1, "`tick_ns`")?,
+        fork_ns: duration_ns(&table.fork_ns, 1, "`fork_ns`")?,
+        migrate_shared_cache_ns: duration_ns(
+            &table.migrate_shared_cache_ns,
+            1,
+            "`migrate_shared_cache_ns`",
+        )?,
+        migrate_other_cache_ns: duration_ns(
+            &table.migrate_other_cache_ns,
+            1,
+            "`migrate_other_cache_ns`",
+        )?,
+        scan_cpu_ns: duration_ns(&table.scan_cpu_ns, 1, "`scan_cpu_ns`")?,
+        source,
+    })
+}
+
+fn read_board(
+    raw: &Spanned<RawBoard>,
+    unit: PowerUnit,
+    provenance: &mut Provenance,
+) -> Result<Board, Flaw> {
+    let table = raw.get_ref();
+    let source = provenance.note(at(raw), "board".into(), &table.source, table.standing)?;
+    if unit != PowerUnit::Microwatt {
+        let problem = "a platform without power in watts has a board power";
+        return Err(Flaw::new(at(raw), problem, "expected no `[board]` table"));
+    }
+    let power_uw = between(&table.power_uw, 0, MAX_POWER, "`power_uw`", "uW")?;
+    let calibrated = source.standing == Standing::Calibrated;
+    match &table.calibrated_on {
+        None if calibrated => Err(Flaw::new(
+            at(raw),
+            "the board power is calibrated but does not say on what",
+            "expected `calibrated_on = \"STUDY/CASE/POLICY\"`",
+        )),
+        Some(cell) if !calibrated => Err(Flaw::new(
+            at(cell),
+            "`calibrated_on` is given for a figure that is not calibrated",
+            "expected `standing = \"calibrated\"`, or no `calibrated_on`",
+        )),
+        cell => {
+            let calibrated_on = cell.as_ref().map(|c| c.get_ref().clone());
+            Ok(Board {
+                power_uw,
+                source,
+                calibrated_on,
+            })
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! The file as written: one struct per table, every value with its place in the text.
+//!
+//! Units are in the key names. Each table with figures has `source` and `standing`.
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::{IdleScope, PowerUnit, Standing};
+
+pub(super) type Int = Spanned<u64>;
+pub(super) type Text = Spanned<String>;
+
+/// Where a column's figures come from. Tables repeat the two keys: serde's flatten loses spans.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawSource {
+    pub(super) source: Text,
+    pub(super) standing: RawStanding,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum RawStanding {
+    Published,
+    Derived,
+    Assumed,
+    Calibrated,
+}
+
+impl From<RawStanding> for Standing {
+    fn from(raw: RawStanding) -> Self {
+        match raw {
+            RawStanding::Published => Self::Published,
+            RawStanding::Derived => Self::Derived,
+            RawStanding::Assumed => Self::Assumed,
+            RawStanding::Calibrated => Self::Calibrated,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum RawUnit {
+    Microwatt,
+    Bogo,
+    None,
+}
+
+impl From<RawUnit> for PowerUnit {
+    fn from(raw: RawUnit) -> Self {
+        match raw {
+            RawUnit::Microwatt => Self::Microwatt,
+            RawUnit::Bogo => Self::Bogo,
+            RawUnit::None => Self::None,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum RawArch {
+    Arm64,
+    Arm,
+    #[serde(rename = "x86_64")]
+    X86,
+}
+
+impl RawArch {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Arm64 => "arm64",
+            Self::Arm => "arm",
+            Self::X86 => "x86_64",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum RawScope {
+    Cpu,
+    Cluster,
+}
+
+impl From<RawScope> for IdleScope {
+    fn from(raw: RawScope) -> Self {
+        match raw {
+            RawScope::Cpu => Self::Cpu,
+            RawScope::Cluster => Self::Cluster,
+        }
+    }
+}
+
+/// A partition by what the clusters say of each CPU.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum RawPart {
+    Cpu,
+    Core,
+    Cluster,
+    Package,
+    Node,
+    Machine,
+}
+
+/// How Linux numbers the threads of SMT cores.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum RawNumbering {
+    /// 0-1 are one core, 2-3 the next.
+    Adjacent,
+    /// First all first threads, then all second ones.
+    Block,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawPlatform {
+    pub(super) name: Text,
+    pub(super) title: String,
+    pub(super) arch: RawArch,
+    pub(super) power_unit: Spanned<RawUnit>,
+    #[serde(default)]
+    pub(super) notes: Vec<String>,
+    pub(super) kernel: Spanned<RawKernel>,
+    pub(super) cluster: Spanned<Vec<Spanned<RawCluster>>>,
+    pub(super) topology: Spanned<RawTopology>,
+    pub(super) frequency_domain: Spanned<Vec<Spanned<RawDomain>>>,
+    pub(super) idle_state: Spanned<Vec<Spanned<RawIdle>>>,
+    pub(super) costs: Spanned<RawCosts>,
+    pub(super) board: Option<Spanned<RawBoard>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawKernel {
+    pub(super) tick_hz: Int,
+    pub(super) source: Text,
+    pub(super) standing: RawStanding,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawCluster {
+    pub(super) name: Text,
+    pub(super) cores: Vec<RawCores>,
+    #[serde(default)]
+    pub(super) package: u32,
+    #[serde(default)]
+    pub(super) node: u32,
+    pub(super) source: Text,
+    pub(super) standing: RawStanding,
+}
+
+/// Cores of one type in a cluster.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawCores {
+    pub(super) cpus: Text,
+    pub(super) kind: String,
+    pub(super) capacity: Int,
+    pub(super) threads_per_core: Option<Int>,
+    pub(super) thread_numbering: Option<RawNumbering>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawTopology {
+    pub(super) levels: Spanned<Vec<Spanned<RawLevel>>>,
+    pub(super) source: Text,
+    pub(super) standing: RawStanding,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawLevel {
+    pub(super) name: String,
+    pub(super) one_per: Option<RawPart>,
+    pub(super) groups: Option<Vec<Text>>,
+    #[serde(default)]
+    pub(super) shares_cache: bool,
+    #[serde(default)]
+    pub(super) shares_capacity: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawDomain {
+    pub(super) cpus: Text,
+    pub(super) one_per: Option<RawPart>,
+    pub(super) opps: Spanned<Vec<Spanned<RawOpp>>>,
+    pub(super) transition: Spanned<RawTransition>,
+    pub(super) cpu_power: Option<Spanned<RawSource>>,
+    pub(super) cluster_power: Option<Spanned<RawSource>>,
+    pub(super) source: Text,
+    pub(super) standing: RawStanding,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawTransition {
+    pub(super) latency_us: Int,
+    pub(super) source: Text,
+    pub(super) standing: RawStanding,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawOpp {
+    pub(super) khz: Int,
+    pub(super) mv: Option<Int>,
+    pub(super) cpu_uw: Option<Int>,
+    pub(super) cpu_bogo: Option<Int>,
+    pub(super) cluster_uw: Option<Int>,
+    pub(super) cluster_bogo: Option<Int>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawIdle {
+    pub(super) name: String,
+    pub(super) scope: RawScope,
+    pub(super) cpus: Text,
+    pub(super) entry_latency_us: Int,
+    pub(super) exit_latency_us: Int,
+    pub(super) min_residency_us: Int,
+    pub(super) power: Option<Spanned<RawIdlePower>>,
+    pub(super) source: Text,
+    pub(super) standing: RawStanding,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawIdlePower {
+    pub(super) cpu_uw: Option<Int>,
+    pub(super) cpu_bogo: Option<Int>,
+    pub(super) cluster_uw: Option<Int>,
+    pub(super) cluster_bogo: Option<Int>,
+    pub(super) source: Text,
+    pub(super) standing: RawStanding,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawCosts {
+    pub(super) context_switch_ns: Int,
+    pub(super) wakeup_ns: Int,
+    pub(super) ipi_ns: Int,
+    pub(super) tick_ns: Int,
+    pub(super) fork_ns: Int,
+    pub(super) migrate_shared_cache_ns: Int,
+    pub(super) migrate_other_cache_ns: Int,
+    pub(super) scan_cpu_ns: Int,
+    pub(super) source: Text,
+    pub(super) standing: RawStanding,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawBoard {
+    pub(super) power_uw: Int,
+    pub(super) calibrated_on: Option<Text>,
+    pub(super) source: Text,
+    pub(super) standing: RawStanding,
+}

@@ -1,0 +1,144 @@
+//! Numbers within limits, and the unit a power figure is written in.
+
+use toml::Spanned;
+
+use super::raw::{Int, RawIdlePower, RawOpp};
+use crate::PowerUnit;
+use crate::error::Flaw;
+
+/// Longest time any figure may give, ns (10 s): sums of a few of them stay far from overflow.
+const MAX_DURATION_NS: u64 = 10_000_000_000;
+
+/// Highest power of a CPU in the Energy Model, platform unit (`EM_MAX_POWER`: 64 W in microwatts).
+pub(super) const MAX_CPU_POWER: u64 = 64_000_000;
+
+/// Highest power of a cluster or board, platform unit (1 kW in microwatts).
+pub(super) const MAX_POWER: u64 = 1_000_000_000;
+
+/// Byte offset of a value.
+pub(super) fn at<T>(value: &Spanned<T>) -> usize {
+    value.span().start
+}
+
+/// The number, if it lies within `min..=max`.
+pub(super) fn between(
+    value: &Int,
+    min: u64,
+    max: u64,
+    what: &str,
+    unit: &str,
+) -> Result<u64, Flaw> {
+    let number = *value.get_ref();
+    if (min..=max).contains(&number) {
+        return Ok(number);
+    }
+    let problem = format!("{what} is {number}");
+    let unit = if unit.is_empty() {
+        String::new()
+    } else {
+        format!(" {unit}")
+    };
+    Err(Flaw::new(
+        at(value),
+        problem,
+        format!("expected {min} to {max}{unit}"),
+    ))
+}
+
+/// A duration in ns, from a value in units of `unit_ns`.
+pub(super) fn duration_ns(value: &Int, unit_ns: u64, what: &str) -> Result<u64, Flaw> {
+    let unit = if unit_ns == 1 { "ns" } else { "us" };
+    Ok(between(value, 0, MAX_DURATION_NS / unit_ns, what, unit)? * unit_ns)
+}
+
+/// A power figure as written: one key per unit.
+pub(super) struct PowerKeys<'a> {
+    what: &'static str,
+    uw: Option<&'a Int>,
+    bogo: Option<&'a Int>,
+}
+
+impl PowerKeys<'_> {
+    /// The figure, in the platform's unit.
+    pub(super) fn value(&self, unit: PowerUnit, min: u64, max: u64) -> Result<Option<u64>, Flaw> {
+        let what = self.what;
+        let (right, wrong) = match unit {
+            PowerUnit::Microwatt => (self.uw, self.bogo),
+            PowerUnit::Bogo => (self.bogo, self.uw),
+            PowerUnit::None => (None, self.uw.or(self.bogo)),
+        };
+        let (key, unit_name) = (self.key(unit), unit_name(unit));
+        if let Some(value) = wrong {
+            let problem = format!("a {what} power in a unit that is not the platform's");
+            let expected = match unit {
+                PowerUnit::None => "expected none, since `power_unit` is \"none\"".to_owned(),
+                _ => format!("expected {key}, since `power_unit` is \"{unit_name}\""),
+            };
+            return Err(Flaw::new(at(value), problem, expected));
+        }
+        let unit = if unit == PowerUnit::Microwatt {
+            "uW"
+        } else {
+            ""
+        };
+        right
+            .map(|value| between(value, min, max, &key, unit))
+            .transpose()
+    }
+
+    /// The key that belongs to the platform's unit.
+    pub(super) fn key(&self, unit: PowerUnit) -> String {
+        let suffix = if unit == PowerUnit::Bogo {
+            "bogo"
+        } else {
+            "uw"
+        };
+        format!("`{}_{suffix}`", self.what)
+    }
+}
+
+fn unit_name(unit: PowerUnit) -> &'static str {
+    match unit {
+        PowerUnit::Microwatt => "microwatt",
+        PowerUnit::Bogo => "bogo",
+        PowerUnit::None => "none",
+    }
+}
+
+impl RawOpp {
+    pub(super) fn cpu(&self) -> PowerKeys<'_> {
+        PowerKeys {
+            what: "cpu",
+            uw: self.cpu_uw.as_ref(),
+            bogo: self.cpu_bogo.as_ref(),
+        }
+    }
+
+    pub(super) fn cluster(&self) -> PowerKeys<'_> {
+        let (uw, bogo) = (self.cluster_uw.as_ref(), self.cluster_bogo.as_ref());
+        PowerKeys {
+            what: "cluster",
+            uw,
+            bogo,
+        }
+    }
+}
+
+impl RawIdlePower {
+    pub(super) fn cpu(&self) -> PowerKeys<'_> {
+        PowerKeys {
+            what: "cpu",
+            uw: self.cpu_uw.as_ref(),
+            bogo: self.cpu_bogo.as_ref(),
+        }
+    }
+
+    pub(super) fn cluster(&self) -> PowerKeys<'_> {
+        let (uw, bogo) = (self.cluster_uw.as_ref(), self.cluster_bogo.as_ref());
+        PowerKeys {
+            what: "cluster",
+            uw,
+            bogo,
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! The core's arithmetic as functions: load tracking, util_est, weights, frequency mapping.
+
+use crate::sys;
+
+/// `value * y^periods`, y^32 = 1/2; 0 beyond 2016 periods.
+#[must_use]
+pub fn decay_load(value: u64, periods: u64) -> u64 {
+    // SAFETY: pure arithmetic; so below.
+    unsafe { sys::wp_decay_load(value, periods) }
+}
+
+/// Contribution of a span: `d1` of its first period, `periods` crossings, `d3` of its last.
+#[must_use]
+pub fn pelt_segments(periods: u32, d1: u32, d3: u32) -> u32 {
+    // SAFETY: see decay_load.
+    unsafe { sys::wp_pelt_segments(periods, d1, d3) }
+}
+
+/// One update step of a signal. True if the averages were written.
+pub fn avg_update(avg: &mut sys::wp_avg, step: &sys::wp_pelt_step) -> bool {
+    // SAFETY: both are live; the core keeps no pointer.
+    unsafe { sys::wp_avg_update(avg, step) != 0 }
+}
+
+/// The estimate after an activation that ended at `util`; `mode` is one of `sys::WP_UTIL_EST_*`.
+#[must_use]
+pub fn util_est_next(mode: u32, est: u32, util: u32, runnable: u32, capacity: u32) -> u32 {
+    // SAFETY: see decay_load.
+    unsafe { sys::wp_util_est_next(mode, est, util, runnable, capacity) }
+}
+
+/// Load weight of a nice value; outside -20..=19 the nearest.
+#[must_use]
+pub fn nice_weight(nice: i32) -> u32 {
+    // SAFETY: see decay_load.
+    unsafe { sys::wp_nice_weight(nice) }
+}
+
+/// `2^32 / weight` of a nice value, as the kernel rounds it.
+#[must_use]
+pub fn nice_inv_weight(nice: i32) -> u32 {
+    // SAFETY: see decay_load.
+    unsafe { sys::wp_nice_inv_weight(nice) }
+}
+
+/// Frequency at which `util` fills 80 % of a CPU, kHz; may exceed `max_khz`.
+#[must_use]
+pub fn map_util_freq(util: u32, max_khz: u32, capacity: u32) -> u32 {
+    // SAFETY: see decay_load.
+    unsafe { sys::wp_map_util_freq(util, max_khz, capacity) }
+}

@@ -1,0 +1,189 @@
+//! Load balancing as a dialogue: the core says where to pull from, the home offers tasks.
+
+use crate::core::Core;
+use crate::sys;
+use crate::task::Task;
+
+/// State of the CPU that balances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdleKind {
+    /// It runs something.
+    Busy,
+    /// It is idle.
+    Idle,
+    /// It is about to go idle.
+    NewlyIdle,
+}
+
+impl IdleKind {
+    fn number(self) -> u32 {
+        match self {
+            Self::Busy => sys::WP_BUSY,
+            Self::Idle => sys::WP_IDLE,
+            Self::NewlyIdle => sys::WP_NEWLY_IDLE,
+        }
+    }
+}
+
+/// What the core wants next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// This domain is finished.
+    Done,
+    /// Another CPU balances for this group: leave the levels above, too.
+    Stop,
+    /// Offer the tasks of `Balance::src_cpu`, least recently run first.
+    Detach,
+}
+
+impl Step {
+    fn new(number: i32) -> Self {
+        match number.cast_unsigned() {
+            sys::WP_BALANCE_STOP => Self::Stop,
+            sys::WP_BALANCE_DETACH => Self::Detach,
+            _ => Self::Done,
+        }
+    }
+}
+
+/// Answer to an offered task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offer {
+    /// It stays.
+    Skip,
+    /// Move it to `Balance::dst_cpu`.
+    Take,
+    /// Enough; offer no more.
+    Stop,
+}
+
+/// One attempt to balance a domain.
+#[derive(Clone, Debug, Default)]
+pub struct Balance(sys::wp_balance);
+
+impl Balance {
+    /// An attempt for one domain level of `dst_cpu`.
+    pub fn prepare(&mut self, now_ns: u64, dst_cpu: u32, level: u32, idle: IdleKind) {
+        self.0.now_ns = now_ns;
+        self.0.dst_cpu = dst_cpu;
+        self.0.level = level;
+        self.0.idle = idle.number();
+    }
+    /// The CPU to pull from, valid after `Step::Detach`.
+    #[must_use]
+    pub fn src_cpu(&self) -> u32 {
+        self.0.src_cpu
+    }
+    /// The CPU to pull to; may change between rounds.
+    #[must_use]
+    pub fn dst_cpu(&self) -> u32 {
+        self.0.dst_cpu
+    }
+    /// After the end: push the running task of `src_cpu` to `dst_cpu`.
+    #[must_use]
+    pub fn push(&self) -> bool {
+        self.0.push != 0
+    }
+    /// Tasks moved so far.
+    #[must_use]
+    pub fn moved(&self) -> u32 {
+        self.0.moved
+    }
+}
+
+impl Core {
+    /// Number of domain levels of a CPU.
+    #[must_use]
+    pub fn levels(&self, cpu: u32) -> u32 {
+        self.cpu(cpu).nr_levels
+    }
+
+    /// Is this level due for periodic balancing? Marks it as done now if so.
+    pub fn balance_due(&mut self, cpu: u32, level: u32, now_ns: u64, idle: IdleKind) -> bool {
+        // SAFETY: the context is live and exclusive; indices are masked by the core. So below.
+        unsafe { sys::wp_balance_due(self.state_mut(), cpu, level, now_ns, idle.number()) != 0 }
+    }
+
+    /// A pass over all levels of a CPU is over.
+    pub fn balance_pass_end(&mut self, cpu: u32, now_ns: u64, idle: IdleKind) {
+        // SAFETY: see balance_due.
+        unsafe { sys::wp_balance_pass_end(self.state_mut(), cpu, now_ns, idle.number()) };
+    }
+
+    /// Begins an attempt.
+    pub fn balance_begin(&mut self, balance: &mut Balance) -> Step {
+        // SAFETY: see balance_due.
+        Step::new(unsafe { sys::wp_balance_begin(self.state_mut(), &raw mut balance.0) })
+    }
+
+    /// May this task of `src_cpu` move?
+    pub fn balance_offer(&mut self, balance: &mut Balance, task: &Task) -> Offer {
+        // SAFETY: see balance_due; the task is only read.
+        let answer = unsafe {
+            sys::wp_balance_offer(self.state_mut(), &raw mut balance.0, &raw const task.0)
+        };
+        match answer.cast_unsigned() {
+            sys::WP_OFFER_TAKE => Offer::Take,
+            sys::WP_OFFER_STOP => Offer::Stop,
+            _ => Offer::Skip,
+        }
+    }
+
+    /// All tasks were offered (and those taken moved).
+    pub fn balance_end(&mut self, balance: &mut Balance) -> Step {
+        // SAFETY: see balance_due.
+        Step::new(unsafe { sys::wp_balance_end(self.state_mut(), &raw mut balance.0) })
+    }
+
+    /// The push that `Balance::push` asked for is over.
+    pub fn active_balance_end(&mut self, src_cpu: u32, dst_cpu: u32, level: u32, moved: bool) {
+        // SAFETY: see balance_due.
+        unsafe {
+            sys::wp_active_balance_end(self.state_mut(), src_cpu, dst_cpu, level, u32::from(moved))
+        };
+    }
+
+    /// A CPU runs out of work: should it search?
+    pub fn newidle_begin(&mut self, cpu: u32, now_ns: u64) -> bool {
+        // SAFETY: see balance_due.
+        unsafe { sys::wp_newidle_begin(self.state_mut(), cpu, now_ns) != 0 }
+    }
+
+    /// Is this level worth searching after `spent_ns`?
+    pub fn newidle_level(&mut self, cpu: u32, level: u32, spent_ns: u64) -> bool {
+        // SAFETY: see balance_due.
+        unsafe { sys::wp_newidle_level(self.state_mut(), cpu, level, spent_ns) != 0 }
+    }
+
+    /// A level was searched; returns what that cost, ns.
+    pub fn newidle_done(&mut self, cpu: u32, level: u32) -> u64 {
+        // SAFETY: see balance_due.
+        unsafe { sys::wp_newidle_done(self.state_mut(), cpu, level) }
+    }
+
+    /// The search is over.
+    pub fn newidle_end(&mut self, cpu: u32, spent_ns: u64, pulled: bool) {
+        // SAFETY: see balance_due.
+        unsafe { sys::wp_newidle_end(self.state_mut(), cpu, spent_ns, u32::from(pulled)) };
+    }
+
+    /// The idle CPU that a kick goes to.
+    pub fn nohz_target(&mut self) -> Option<u32> {
+        // SAFETY: see balance_due.
+        Some(unsafe { sys::wp_nohz_target(self.state_mut()) }).filter(|c| *c != sys::WP_NONE)
+    }
+
+    /// The next idle CPU to balance for, its signals decayed to now.
+    pub fn nohz_next(&mut self, after: Option<u32>, now_ns: u64) -> Option<u32> {
+        let after = after.unwrap_or(sys::WP_NONE);
+        // SAFETY: see balance_due.
+        Some(unsafe { sys::wp_nohz_next(self.state_mut(), after, now_ns) })
+            .filter(|c| *c != sys::WP_NONE)
+    }
+
+    /// A balancing pass over the idle CPUs is over.
+    pub fn nohz_pass_end(&mut self, now_ns: u64) {
+        // SAFETY: see balance_due.
+        unsafe { sys::wp_nohz_pass_end(self.state_mut(), now_ns) };
+    }
+}

@@ -1,0 +1,333 @@
+//! The core's state and entry points as a safe object. One `Core` per simulated machine.
+
+use crate::machine::{MachineError, MachineFacts};
+use crate::reason::{Reason, Rule};
+use crate::sys;
+use crate::task::Task;
+use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
+
+/// What an event led to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EventResult(u32);
+
+impl EventResult {
+    fn new(bits: i32) -> Self {
+        Self(bits.cast_unsigned())
+    }
+    /// The CPU's frequency domain has a new request (`Core::freq_request`).
+    #[must_use]
+    pub fn freq(self) -> bool {
+        self.0 & sys::WP_DID_FREQ != 0
+    }
+    /// Tick: run the periodic balancing on this CPU now.
+    #[must_use]
+    pub fn balance(self) -> bool {
+        self.0 & sys::WP_DID_BALANCE != 0
+    }
+    /// Tick: kick an idle CPU to balance (`Core::nohz_target`).
+    #[must_use]
+    pub fn kick(self) -> bool {
+        self.0 & sys::WP_DID_KICK != 0
+    }
+    /// Tick: kick an idle CPU to decay the signals of idle CPUs only.
+    #[must_use]
+    pub fn stats(self) -> bool {
+        self.0 & sys::WP_DID_STATS != 0
+    }
+}
+
+/// What is asked of `Core::select_cpu`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlaceKind {
+    /// A sleeping task wakes.
+    Wake,
+    /// A new task.
+    Fork,
+    /// A task execs.
+    Exec,
+}
+
+/// Who wakes or forks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waker {
+    /// The task at this index.
+    Task(usize),
+    /// The idle task of the deciding CPU: an interrupt on an idle CPU.
+    Idle,
+}
+
+/// A question: where should this task go?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Now, ns.
+    pub now_ns: u64,
+    /// Wake, fork or exec.
+    pub kind: PlaceKind,
+    /// Where the decision is taken.
+    pub this_cpu: u32,
+    /// Where the task ran before.
+    pub prev_cpu: u32,
+    /// The waker says it will sleep at once.
+    pub sync: bool,
+    /// Who asks.
+    pub waker: Waker,
+    /// Load of the task that runs on `this_cpu`, 0 = idle.
+    pub waker_load: u32,
+}
+
+/// One CPU that a decision looked at closely.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// CPU number.
+    pub cpu: u32,
+    /// Its utilisation with the task on it, 0..=1024.
+    pub util: u32,
+    /// Its capacity less that.
+    pub spare: u32,
+    /// Energy of the whole system with the task there, in the estimate's unit (mW x utilisation share).
+    pub energy: Option<u64>,
+}
+
+/// The core with its state.
+pub struct Core {
+    ctx: Box<sys::wp_ctx>,
+    decision: Box<sys::wp_decision>,
+}
+
+impl std::fmt::Debug for Core {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Core")
+            .field("nr_cpus", &self.ctx.nr_cpus)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A zero-filled struct of integers on the heap; pages that are never touched cost nothing.
+fn zeroed_box<T>() -> Box<T> {
+    let layout = Layout::new::<T>();
+    // SAFETY: the layout has a size; all-zero bytes are a valid value of the core's plain structs
+    // (integers and arrays of them), and the allocation is handed to exactly one Box.
+    unsafe {
+        let memory = alloc_zeroed(layout).cast::<T>();
+        if memory.is_null() {
+            handle_alloc_error(layout);
+        }
+        Box::from_raw(memory)
+    }
+}
+
+impl Core {
+    /// A core for a machine under a policy.
+    ///
+    /// # Errors
+    /// Facts the core refuses, as an energy model whose frequencies do not rise.
+    pub fn new(facts: &MachineFacts, params: &sys::wp_params) -> Result<Self, MachineError> {
+        let mut core = Self {
+            ctx: zeroed_box(),
+            decision: zeroed_box(),
+        };
+        core.ctx.params = *params;
+        facts.describe(&mut core)?;
+        Ok(core)
+    }
+
+    /// The raw state: for tests and tools that build a situation by hand. Every value is an integer
+    /// the core masks before use, so no value can make it unsafe.
+    #[must_use]
+    pub fn state(&self) -> &sys::wp_ctx {
+        &self.ctx
+    }
+
+    /// See `state`.
+    pub fn state_mut(&mut self) -> &mut sys::wp_ctx {
+        &mut self.ctx
+    }
+
+    /// One CPU's state.
+    #[inline]
+    #[must_use]
+    pub fn cpu(&self, cpu: u32) -> &sys::wp_cpu {
+        &self.ctx.cpus[cpu as usize]
+    }
+
+    /// One CPU's state, for the fields that the home writes (`nr_running`, `pending`, ...).
+    #[inline]
+    pub fn cpu_mut(&mut self, cpu: u32) -> &mut sys::wp_cpu {
+        &mut self.ctx.cpus[cpu as usize]
+    }
+
+    /// Why the energy-aware rule is inactive although the policy asks for it; `None` = active or not
+    /// asked for.
+    #[must_use]
+    pub fn energy_inactive(&self) -> Option<&'static str> {
+        match self.ctx.energy_off {
+            sys::WP_ENERGY_ON | sys::WP_ENERGY_OFF_POLICY => None,
+            sys::WP_ENERGY_OFF_NO_MODEL => Some("a CPU has no energy model"),
+            sys::WP_ENERGY_OFF_SYMMETRIC => Some("all CPUs have the same capacity"),
+            sys::WP_ENERGY_OFF_SMT => Some("the CPUs have several threads"),
+            sys::WP_ENERGY_OFF_GOVERNOR => Some("the governor is not schedutil"),
+            _ => Some("the machine exceeds energy_max_complexity"),
+        }
+    }
+
+    /// The root domain is beyond the tipping point.
+    #[inline]
+    #[must_use]
+    pub fn overutilized(&self) -> bool {
+        self.ctx.overutilized != 0
+    }
+
+    /// The operating point that a frequency domain asks for.
+    #[inline]
+    #[must_use]
+    pub fn freq_request(&self, domain: usize) -> u32 {
+        self.ctx.freq_doms[domain].next_opp
+    }
+
+    /// The rate limit in force for a frequency domain, us.
+    #[must_use]
+    pub fn rate_limit_us(&self, domain: u32) -> u32 {
+        // SAFETY: reads the context only; indices are masked by the core.
+        unsafe { sys::wp_rate_limit_us(&raw const *self.ctx, domain) }
+    }
+
+    /// Chooses a CPU for `tasks[index]`.
+    ///
+    /// # Panics
+    /// If `index` or the waker's index is out of range, or both are the same task.
+    pub fn select_cpu(&mut self, tasks: &mut [Task], index: usize, ask: &Request) -> Choice {
+        let req = sys::wp_request {
+            now_ns: ask.now_ns,
+            kind: match ask.kind {
+                PlaceKind::Wake => sys::WP_PLACE_WAKE,
+                PlaceKind::Fork => sys::WP_PLACE_FORK,
+                PlaceKind::Exec => sys::WP_PLACE_EXEC,
+            },
+            this_cpu: ask.this_cpu,
+            prev_cpu: ask.prev_cpu,
+            sync: u32::from(ask.sync),
+            waker_load: ask.waker_load,
+            waker_idle: u32::from(ask.waker == Waker::Idle),
+        };
+        let ctx = &raw mut *self.ctx;
+        let waker = match ask.waker {
+            Waker::Task(at) => {
+                assert!(at != index, "a task cannot wake itself");
+                &raw mut tasks[at].0.waker
+            }
+            // SAFETY: in bounds by the array's own check on a reborrow of the live context.
+            Waker::Idle => unsafe { &raw mut (&mut (*ctx).cpus)[ask.this_cpu as usize].idle_waker },
+        };
+        let task = &raw mut tasks[index].0;
+        let decision = &raw mut *self.decision;
+        // SAFETY: all pointers are live and distinct objects for the call, except that `waker` may lie
+        // within `ctx`, which the core allows; it keeps none of them.
+        unsafe { sys::wp_select_cpu(ctx, task, waker, &raw const req, decision) };
+        let d = &*self.decision;
+        Choice {
+            cpu: d.cpu,
+            rule: Rule::from_number(d.rule),
+            reason: Reason::from_number(d.reason),
+        }
+    }
+
+    /// The candidates of the last `select_cpu`.
+    pub fn candidates(&self) -> impl Iterator<Item = Candidate> + '_ {
+        self.decision.candidate[..self.decision.nr_candidates as usize]
+            .iter()
+            .map(|c| Candidate {
+                cpu: c.cpu,
+                util: c.util,
+                spare: c.spare,
+                energy: (c.energy != u64::MAX).then_some(c.energy),
+            })
+    }
+}
+
+/// An answer of `Core::select_cpu`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// CPU chosen.
+    pub cpu: u32,
+    /// Which part of the policy decided.
+    pub rule: Rule,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// Entry points of the form `int f(ctx, task, ...)` as methods.
+macro_rules! task_events {
+    ($($(#[doc = $doc:literal])* $name:ident = $symbol:ident($($arg:ident: $ty:ty),*; $($flags:expr)?);)*) => {
+        impl Core {
+            $($(#[doc = $doc])* #[inline]
+            pub fn $name(&mut self, task: &mut Task, $($arg: $ty),*) -> EventResult {
+                // SAFETY: the context and the task are live and exclusive for the call; the core
+                // masks every index and keeps no pointer.
+                EventResult::new(unsafe {
+                    sys::$symbol(&raw mut *self.ctx, &raw mut task.0, $($arg,)* $($flags,)?)
+                })
+            })*
+        }
+    };
+}
+
+/// Entry points of the form `int f(ctx, ...)` as methods.
+macro_rules! cpu_events {
+    ($($(#[doc = $doc:literal])* $name:ident = $symbol:ident($($arg:ident: $ty:ty),*);)*) => {
+        impl Core {
+            $($(#[doc = $doc])* #[inline]
+            pub fn $name(&mut self, $($arg: $ty),*) -> EventResult {
+                // SAFETY: the context is live and exclusive; the core masks every index.
+                EventResult::new(unsafe { sys::$symbol(&raw mut *self.ctx, $($arg),*) })
+            })*
+        }
+    };
+}
+
+task_events! {
+    /// A task created with `Task::new`: count its allowed CPUs, set its first load.
+    task_init = wp_task_init(;);
+    /// Its nice weight changed.
+    task_set_weight = wp_task_set_weight(weight: u32, now_ns: u64;);
+    /// Start value of a new task's utilisation, on the CPU chosen for it; enqueue it next.
+    task_new = wp_task_new(cpu: u32, now_ns: u64;);
+    /// A new task joins the queue of `cpu`.
+    enqueue_new = wp_enqueue(cpu: u32, now_ns: u64; sys::WP_Q_NEW);
+    /// A woken task joins the queue of `cpu`.
+    enqueue_woken = wp_enqueue(cpu: u32, now_ns: u64; sys::WP_Q_WAKEUP);
+    /// A task that was moved joins the queue of `cpu`.
+    enqueue_moved = wp_enqueue(cpu: u32, now_ns: u64; 0);
+    /// A task leaves its queue to sleep or to end.
+    dequeue_sleep = wp_dequeue(now_ns: u64; sys::WP_Q_SLEEP);
+    /// A task leaves its queue to be moved.
+    dequeue_move = wp_dequeue(now_ns: u64; 0);
+    /// A queued task begins to execute.
+    set_current = wp_set_current(now_ns: u64;);
+    /// It stops executing but stays queued.
+    put_current = wp_put_current(now_ns: u64;);
+    /// A sleeping task was placed on another CPU.
+    migrate_sleeping = wp_migrate_sleeping(cpu: u32, now_ns: u64;);
+    /// A dequeued runnable task goes to another CPU; enqueue it there next.
+    migrate_queued = wp_migrate_queued(cpu: u32, now_ns: u64;);
+    /// A dequeued task is gone for good.
+    task_exit = wp_task_exit(now_ns: u64;);
+    /// The tick of the CPU that runs `task`.
+    tick = wp_tick(now_ns: u64;);
+}
+
+cpu_events! {
+    /// The idle task takes over.
+    enter_idle = wp_enter_idle(cpu: u32, now_ns: u64);
+    /// The idle task gives way.
+    exit_idle = wp_exit_idle(cpu: u32, now_ns: u64);
+    /// A wake-up was queued on this CPU.
+    woken = wp_woken(cpu: u32, now_ns: u64);
+    /// The hardware runs a frequency domain at `opp` from now on.
+    freq_applied = wp_freq_applied(domain: u32, opp: u32);
+    /// An idle CPU stops its tick.
+    nohz_enter = wp_nohz_enter(cpu: u32, now_ns: u64);
+    /// Its tick runs again.
+    nohz_exit = wp_nohz_exit(cpu: u32);
+    /// Bring a CPU's signals up to date before balancing reads them.
+    update_blocked = wp_update_blocked(cpu: u32, now_ns: u64);
+}

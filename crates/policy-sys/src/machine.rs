@@ -1,0 +1,230 @@
+//! A machine as the core wants to be told of it.
+
+use crate::core::Core;
+use crate::sys;
+use thiserror::Error;
+
+/// One level of the scheduler's topology, bottom first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LevelFacts {
+    /// CPUs of a group are threads of one core.
+    pub shares_capacity: bool,
+    /// CPUs of a group share a cache.
+    pub shares_cache: bool,
+    /// Group label per CPU.
+    pub group_of: Vec<u16>,
+}
+
+/// A frequency domain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FreqFacts {
+    /// Members, ascending.
+    pub cpus: Vec<u16>,
+    /// Frequencies, kHz, ascending.
+    pub opp_khz: Vec<u32>,
+    /// Time a change takes, us.
+    pub transition_latency_us: u32,
+}
+
+/// A performance domain of the energy model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PerfFacts {
+    /// Members, ascending.
+    pub cpus: Vec<u16>,
+    /// `(kHz, uW)` per state, ascending.
+    pub states: Vec<(u32, u32)>,
+}
+
+/// A machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MachineFacts {
+    /// Length of a tick, ns.
+    pub tick_ns: u32,
+    /// What looking at one CPU costs in a search, ns.
+    pub scan_cpu_ns: u32,
+    /// Capacity per CPU, 1..=1024.
+    pub capacity: Vec<u32>,
+    /// Topology, bottom first.
+    pub levels: Vec<LevelFacts>,
+    /// Frequency domains: a partition of the CPUs.
+    pub freq_domains: Vec<FreqFacts>,
+    /// Performance domains; empty = no energy model.
+    pub perf_domains: Vec<PerfFacts>,
+}
+
+/// Facts that the core refuses.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum MachineError {
+    /// More of something than the core has room for.
+    #[error("the policy core has room for {limit} {what}, not {found}")]
+    TooMany {
+        /// Plural noun.
+        what: &'static str,
+        /// Most the core takes.
+        limit: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// The energy model of a performance domain is refused.
+    #[error("energy model of performance domain {domain}: {why}")]
+    EnergyModel {
+        /// Index into `perf_domains`.
+        domain: usize,
+        /// What is wrong.
+        why: &'static str,
+    },
+}
+
+fn room(what: &'static str, limit: u32, found: usize) -> Result<(), MachineError> {
+    let limit = limit as usize;
+    if found > limit {
+        Err(MachineError::TooMany { what, limit, found })
+    } else {
+        Ok(())
+    }
+}
+
+impl MachineFacts {
+    /// Tells the core, in the order it needs.
+    pub(crate) fn describe(&self, core: &mut Core) -> Result<(), MachineError> {
+        room("CPUs", sys::WP_MAX_CPUS, self.capacity.len())?;
+        room("topology levels", sys::WP_MAX_LEVELS, self.levels.len())?;
+        self.describe_cpus(core.state_mut());
+        // SAFETY: the context is live and exclusive.
+        unsafe { sys::wp_build_domains(core.state_mut()) };
+        self.describe_freq(core.state_mut())?;
+        self.describe_energy(core.state_mut())?;
+        // SAFETY: as above.
+        unsafe { sys::wp_start(core.state_mut()) };
+        Ok(())
+    }
+
+    fn describe_cpus(&self, ctx: &mut sys::wp_ctx) {
+        ctx.tick_ns = self.tick_ns;
+        ctx.scan_cpu_ns = self.scan_cpu_ns;
+        ctx.nr_cpus = self.capacity.len() as u32;
+        for (cpu, capacity) in ctx.cpus.iter_mut().zip(&self.capacity) {
+            cpu.capacity_orig = *capacity;
+            cpu.freq_scale = sys::WP_SCALE;
+            cpu.online = 1;
+            cpu.perf_dom = sys::WP_NONE;
+            cpu.curr_idle = 1;
+        }
+        ctx.nr_topo_levels = self.levels.len() as u32;
+        for (level, facts) in ctx.topo.iter_mut().zip(&self.levels) {
+            level.flags = if facts.shares_capacity {
+                sys::WP_SD_SHARE_CPUCAPACITY
+            } else {
+                0
+            } | if facts.shares_cache {
+                sys::WP_SD_SHARE_LLC
+            } else {
+                0
+            };
+            level.group_of[..facts.group_of.len()].copy_from_slice(&facts.group_of);
+        }
+    }
+
+    fn describe_freq(&self, ctx: &mut sys::wp_ctx) -> Result<(), MachineError> {
+        room(
+            "frequency domains",
+            sys::WP_MAX_FREQ_DOMS,
+            self.freq_domains.len(),
+        )?;
+        for (index, facts) in self.freq_domains.iter().enumerate() {
+            room(
+                "operating points per domain",
+                sys::WP_MAX_STATES,
+                facts.opp_khz.len(),
+            )?;
+            room(
+                "operating points",
+                sys::WP_MAX_OPPS,
+                ctx.nr_opps as usize + facts.opp_khz.len(),
+            )?;
+            room(
+                "list entries",
+                sys::WP_MAX_LIST,
+                ctx.list_len as usize + facts.cpus.len(),
+            )?;
+            let domain = &mut ctx.freq_doms[index];
+            domain.first_cpu = ctx.list_len;
+            domain.nr_cpus = facts.cpus.len() as u32;
+            domain.first_opp = ctx.nr_opps;
+            domain.nr_opps = facts.opp_khz.len() as u32;
+            domain.transition_latency_us = facts.transition_latency_us;
+            for cpu in &facts.cpus {
+                ctx.list[ctx.list_len as usize] = *cpu;
+                ctx.list_len += 1;
+                ctx.cpus[*cpu as usize].freq_dom = index as u32;
+            }
+            for khz in &facts.opp_khz {
+                ctx.opp_khz[ctx.nr_opps as usize] = *khz;
+                ctx.nr_opps += 1;
+            }
+        }
+        ctx.nr_freq_doms = self.freq_domains.len() as u32;
+        Ok(())
+    }
+
+    fn describe_energy(&self, ctx: &mut sys::wp_ctx) -> Result<(), MachineError> {
+        for (domain, facts) in self.perf_domains.iter().enumerate() {
+            room(
+                "states per performance domain",
+                sys::WP_MAX_STATES,
+                facts.states.len(),
+            )?;
+            fill_scratch(ctx, &facts.states);
+            // SAFETY: the context is live and exclusive; the list has the length that is passed.
+            let error =
+                unsafe { sys::wp_em_register(ctx, facts.cpus.as_ptr(), facts.cpus.len() as u32) };
+            energy_error(domain, error)?;
+        }
+        Ok(())
+    }
+}
+
+/// Puts a table into the core's scratch space, from where it is registered.
+fn fill_scratch(ctx: &mut sys::wp_ctx, states: &[(u32, u32)]) {
+    ctx.em_scratch.nr_states = states.len() as u32;
+    for (slot, (khz, power_uw)) in ctx.em_scratch.state.iter_mut().zip(states) {
+        slot.khz = *khz;
+        slot.power_uw = *power_uw;
+    }
+}
+
+fn energy_error(domain: usize, error: u32) -> Result<(), MachineError> {
+    let why = match error {
+        sys::WP_EM_OK => return Ok(()),
+        sys::WP_EM_NO_STATES => "it has no states",
+        sys::WP_EM_FREQ_ORDER => "its frequencies do not rise",
+        sys::WP_EM_POWER_RANGE => "a power is not within 1 uW to 64 W",
+        sys::WP_EM_CAPACITY => "its CPUs have different capacities",
+        sys::WP_EM_TWICE => "a CPU has a performance domain already",
+        _ => "there are too many performance domains",
+    };
+    Err(MachineError::EnergyModel { domain, why })
+}
+
+impl Core {
+    /// Replaces the energy model table of a domain while tasks run (binning, temperature).
+    ///
+    /// # Errors
+    /// A table the registration would refuse; the old one stays.
+    pub fn update_energy_model(
+        &mut self,
+        domain: usize,
+        states: &[(u32, u32)],
+    ) -> Result<(), MachineError> {
+        room(
+            "states per performance domain",
+            sys::WP_MAX_STATES,
+            states.len(),
+        )?;
+        fill_scratch(self.state_mut(), states);
+        // SAFETY: the context is live and exclusive; the index is masked by the core.
+        let error = unsafe { sys::wp_em_update(self.state_mut(), domain as u32) };
+        energy_error(domain, error)
+    }
+}

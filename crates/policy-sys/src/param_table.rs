@@ -1,0 +1,140 @@
+//! The one table of parameters: key, field, values, meaning.
+
+use crate::sys::wp_params;
+
+/// What values a parameter takes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    /// `on` or `off`.
+    Switch,
+    /// One of these names; the number is the position.
+    Choice(&'static [&'static str]),
+    /// An integer from..=to.
+    Range(u32, u32),
+}
+
+/// One parameter.
+pub(crate) struct Param {
+    pub(crate) key: &'static str,
+    pub(crate) group: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) doc: &'static str,
+    pub(crate) get: fn(&wp_params) -> u32,
+    pub(crate) put: fn(&mut wp_params, u32),
+}
+
+macro_rules! params {
+    ($($group:literal { $($field:ident: $kind:expr, $doc:literal;)* })*) => {
+        /// All parameters, in the order in which people see them.
+        pub(crate) const PARAMS: &[Param] = &[$($(Param {
+            key: stringify!($field),
+            group: $group,
+            kind: $kind,
+            doc: $doc,
+            get: |p| p.$field,
+            put: |p, v| p.$field = v,
+        },)*)*];
+    };
+}
+
+use Kind::{Choice, Range, Switch};
+
+params! {
+    "load-tracking" {
+        pelt_scale: Choice(&["contrib", "clock"]),
+            "frequency and capacity scale each contribution (to 5.0) or the clock (from 5.1)";
+        runnable_is_load: Switch, "third signal is the weight of the queued tasks (to 5.6)";
+        util_est: Choice(&["off", "pair", "pair-fastup", "single"]),
+            "estimate of a task's demand: 4.17, 5.5 or 6.8 form";
+        util_est_after_freq: Switch, "an enqueue asks for the frequency before it adds util_est";
+        post_init_util: Switch, "a new task starts with half of its CPU's spare capacity";
+    }
+    "wake-up" {
+        wake_wide: Switch, "spread M:N wakers and wakees that exceed a cache";
+        wake_affine_idle: Switch, "decide between waker's and previous CPU by who is idle";
+        wake_affine_prev_idle: Switch, "take an idle previous CPU at once (5.x)";
+        wake_affine_weight: Switch, "decide between waker's and previous CPU by load";
+        wakee_flips_fix: Switch, "an interrupt on an idle CPU records no wakee flip";
+        sis_recent_used: Switch, "try the recently used CPU";
+        sis_prop: Switch, "limit the idle search by its cost and the idle time to expect";
+    }
+    "asym-capacity" {
+        asym_balance_wake: Switch, "wake-ups may take the slow path on asymmetric domains";
+        wake_cap: Switch, "leave the fast path if waker's or previous CPU is too small";
+        idlest_spare: Switch, "the slow path prefers spare capacity over load";
+        asym_no_pull: Switch, "do not pull from a bigger CPU group that is not overloaded";
+    }
+    "energy-aware" {
+        energy_aware: Choice(&["off", "v3", "5.0"]), "form of the energy-aware wake-up";
+        energy_margin_shift: Range(1, 31), "leave the previous CPU for more than energy >> this";
+        energy_max_complexity: Range(0, u32::MAX),
+            "most domains x (states + CPUs) the estimate is used for, 0 = any";
+    }
+    "balance" {
+        balance: Switch, "periodic load balancing";
+        newidle_balance: Switch, "a CPU about to go idle pulls a task";
+        nohz_balance: Switch, "idle CPUs with a stopped tick take part";
+        imbalance_pct: Range(100, 1000), "default imbalance tolerated between groups, percent";
+        busy_factor: Range(1, 1024), "a busy CPU balances this much less often";
+        migration_cost_ns: Range(0, 1_000_000_000), "a task that ran within this is cache-hot, ns";
+        nr_migrate: Range(1, 4096), "most tasks looked at per pull";
+        load_idx: Switch, "balancing sees the history of loads at ticks (to 5.1)";
+    }
+    "frequency" {
+        governor: Choice(&["schedutil", "performance", "powersave"]), "cpufreq governor";
+        rate_limit_us: Range(0, 10_000_000),
+            "least time between frequency changes, us; 0 = the era's rule";
+        rate_limit_multiplier: Range(1, 1_000_000), "the era's rule: transition latency x this";
+        rate_limit_cap_us: Range(1, 10_000_000), "the era's rule: at most this, us";
+        blocked_util_in_freq: Switch, "sleeping tasks' decaying share counts for the frequency";
+    }
+    "fair" {
+        sched_latency_ns: Range(100_000, 1_000_000_000), "period in which each task runs once, ns";
+        min_granularity_ns: Range(1_000, 1_000_000_000), "least slice, ns";
+        wakeup_granularity_ns: Range(0, 1_000_000_000),
+            "lead a woken task needs to preempt, ns";
+        tunable_scaling_log: Switch, "scale the three by 1 + log2(min(CPUs, 8))";
+        gentle_fair_sleepers: Switch, "a sleeper is credited half a period, not a whole one";
+        start_debit: Switch, "a new task starts one slice behind";
+        wakeup_preemption: Switch, "a woken task may preempt";
+        last_buddy: Switch, "prefer the task that was preempted by a wake-up";
+    }
+}
+
+/// The parameter of this key.
+pub(crate) fn find(key: &str) -> Option<&'static Param> {
+    PARAMS.iter().find(|p| p.key == key)
+}
+
+impl Param {
+    /// The value as `--set` takes it.
+    pub(crate) fn show(&self, params: &wp_params) -> String {
+        let value = (self.get)(params);
+        match self.kind {
+            Switch => if value != 0 { "on" } else { "off" }.to_owned(),
+            Choice(names) => names[value as usize].to_owned(),
+            Range(..) => value.to_string(),
+        }
+    }
+
+    /// Parses a value; the error says what is expected.
+    pub(crate) fn parse(&self, text: &str) -> Result<u32, String> {
+        match self.kind {
+            Switch => match text {
+                "on" | "1" | "true" => Ok(1),
+                "off" | "0" | "false" => Ok(0),
+                _ => Err("expected `on` or `off`".to_owned()),
+            },
+            Choice(names) => names
+                .iter()
+                .position(|n| *n == text)
+                .map(|at| at as u32)
+                .ok_or_else(|| format!("expected one of {}", names.join(", "))),
+            Range(from, to) => text
+                .parse::<u32>()
+                .ok()
+                .filter(|v| (from..=to).contains(v))
+                .ok_or_else(|| format!("expected an integer from {from} to {to}")),
+        }
+    }
+}

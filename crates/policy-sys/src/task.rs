@@ -1,0 +1,81 @@
+//! A task as the core sees it.
+
+use crate::sys;
+
+/// The core's record of one task. The home keeps it; the core changes it in its entry points.
+#[derive(Clone, Debug)]
+#[repr(transparent)]
+pub struct Task(pub(crate) sys::wp_task);
+
+impl Task {
+    /// A task not yet known to the core: call `Core::task_init` next.
+    ///
+    /// `id` is unique and not 0; `cpu` is its parent's. `allowed` lists CPUs; `None` = all of `nr_cpus`.
+    #[must_use]
+    pub fn new(id: u32, weight: u32, cpu: u32, allowed: Option<&[u32]>, nr_cpus: u32) -> Self {
+        let mut raw = sys::wp_task {
+            id,
+            weight,
+            cpu,
+            ..Default::default()
+        };
+        let mut allow = |c: u32| raw.allowed[c as usize / 64] |= 1 << (c % 64);
+        match allowed {
+            Some(list) => list.iter().copied().for_each(&mut allow),
+            None => (0..nr_cpus).for_each(&mut allow),
+        }
+        Self(raw)
+    }
+
+    /// Replaces the set of allowed CPUs.
+    pub fn set_allowed(&mut self, allowed: Option<&[u32]>, nr_cpus: u32) {
+        let fresh = Self::new(self.0.id, self.0.weight, self.0.cpu, allowed, nr_cpus);
+        self.0.allowed = fresh.0.allowed;
+        self.0.nr_allowed = self.0.allowed.iter().map(|w| w.count_ones()).sum();
+    }
+
+    /// True if the task may run on `cpu`.
+    #[must_use]
+    pub fn may_use(&self, cpu: u32) -> bool {
+        self.0.allowed[cpu as usize / 64] >> (cpu % 64) & 1 != 0
+    }
+
+    /// The CPU it is on or was last on.
+    #[inline]
+    #[must_use]
+    pub fn cpu(&self) -> u32 {
+        self.0.cpu
+    }
+
+    /// Weight of its nice value.
+    #[inline]
+    #[must_use]
+    pub fn weight(&self) -> u32 {
+        self.0.weight
+    }
+
+    /// Load average, weight x share of time runnable.
+    #[inline]
+    #[must_use]
+    pub fn load_avg(&self) -> u32 {
+        self.0.avg.load_avg
+    }
+
+    /// Utilisation average, 0..=1024.
+    #[inline]
+    #[must_use]
+    pub fn util_avg(&self) -> u32 {
+        self.0.avg.util_avg
+    }
+
+    /// The raw record: for tests and tools that build a situation by hand.
+    #[must_use]
+    pub fn raw(&self) -> &sys::wp_task {
+        &self.0
+    }
+
+    /// See `raw`.
+    pub fn raw_mut(&mut self) -> &mut sys::wp_task {
+        &mut self.0
+    }
+}

@@ -1,0 +1,214 @@
+//! What can be wrong with a workload, and how it is said: `FILE:LINE:COL: message; expected ...;
+//! did you mean ...?`.
+use std::fmt;
+
+/// A place in a text file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
+    }
+}
+
+/// The sort of a fault in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// Not JSON as json-c reads it.
+    Syntax,
+    /// JSON, but rt-app refuses it (its exit code 2).
+    Invalid,
+    /// rt-app accepts it, but it cannot run, or not here (missing CPU, too many threads).
+    Unusable,
+    /// rt-app runs it, the simulator has no model of it.
+    Unmodelled,
+}
+
+/// One thing that is wrong in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Where.
+    pub at: Position,
+    /// What sort of fault.
+    pub kind: FaultKind,
+    /// What is wrong.
+    pub message: String,
+    /// What was expected there; empty if the message says it all.
+    pub expected: String,
+    /// The nearest valid name, if a name was wrong.
+    pub nearest: Option<String>,
+}
+
+impl Fault {
+    pub(crate) fn new(at: Position, kind: FaultKind, message: impl Into<String>) -> Self {
+        Self {
+            at,
+            kind,
+            message: message.into(),
+            expected: String::new(),
+            nearest: None,
+        }
+    }
+
+    pub(crate) fn invalid(at: Position, message: impl Into<String>) -> Self {
+        Self::new(at, FaultKind::Invalid, message)
+    }
+
+    pub(crate) fn unusable(at: Position, message: impl Into<String>) -> Self {
+        Self::new(at, FaultKind::Unusable, message)
+    }
+
+    pub(crate) fn expected(mut self, expected: impl Into<String>) -> Self {
+        self.expected = expected.into();
+        self
+    }
+
+    /// Names what was expected and, of these, the one most like `given`.
+    pub(crate) fn one_of(self, given: &str, names: &[&str]) -> Self {
+        let mut fault = self.expected(format!("one of {}", names.join(", ")));
+        fault.nearest = nearest(given, names.iter().copied()).map(str::to_owned);
+        fault
+    }
+
+    pub(crate) fn in_file(self, file: &str) -> WorkloadError {
+        WorkloadError::InFile {
+            file: file.to_owned(),
+            fault: Box::new(self),
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.at)?;
+        write_message(f, &self.message, &self.expected, self.nearest.as_deref())
+    }
+}
+
+/// One thing that is wrong in a `NAME:key=value,...` argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArgumentFault {
+    /// The argument as typed.
+    pub argument: String,
+    /// What is wrong.
+    pub message: String,
+    /// What was expected; empty if the message says it all.
+    pub expected: String,
+    /// The nearest valid name, if a name was wrong.
+    pub nearest: Option<String>,
+}
+
+impl fmt::Display for ArgumentFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "workload `{}`: ", self.argument)?;
+        write_message(f, &self.message, &self.expected, self.nearest.as_deref())
+    }
+}
+
+fn write_message(
+    f: &mut fmt::Formatter<'_>,
+    message: &str,
+    expected: &str,
+    nearest: Option<&str>,
+) -> fmt::Result {
+    f.write_str(message)?;
+    if !expected.is_empty() {
+        write!(f, "; expected {expected}")?;
+    }
+    if let Some(name) = nearest {
+        write!(f, "; did you mean `{name}`?")?;
+    }
+    Ok(())
+}
+
+/// Why there is no workload.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkloadError {
+    /// The file or standard input cannot be read.
+    #[error("{file}: cannot be read: {source}")]
+    Read {
+        /// Path as typed, `-` for standard input.
+        file: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// More bytes than any workload needs.
+    #[error("{file}: larger than {limit} bytes; expected an rt-app file of at most 16 MiB")]
+    TooLarge {
+        /// Path as typed, `-` for standard input.
+        file: String,
+        /// The limit, bytes.
+        limit: u64,
+    },
+    /// Something in an rt-app file.
+    #[error("{file}:{fault}")]
+    InFile {
+        /// Path as typed, `-` for standard input.
+        file: String,
+        /// What and where.
+        fault: Box<Fault>,
+    },
+    /// Something in the argument of a built-in model.
+    #[error("{0}")]
+    Argument(Box<ArgumentFault>),
+}
+
+/// The candidate most like `given`: at most a third of its letters apart (at least one), or one the
+/// beginning of the other. None if nothing is near. Ties go to the earlier candidate.
+pub(crate) fn nearest<'a>(
+    given: &str,
+    candidates: impl Iterator<Item = &'a str>,
+) -> Option<&'a str> {
+    /// Longer names are not misspelt, and the distance is quadratic in the length.
+    const LONGEST_NAME: usize = 64;
+    if given.len() > LONGEST_NAME {
+        return None;
+    }
+    let given = given.to_lowercase();
+    let allowed = (given.chars().count() / 3).max(1);
+    let mut best: Option<(usize, &str)> = None;
+    for candidate in candidates {
+        let lower = candidate.to_lowercase();
+        let distance = strsim::damerau_levenshtein(&given, &lower);
+        let near = distance <= allowed && distance < lower.chars().count();
+        let begins = given.len() >= 3 && lower.starts_with(&given);
+        if (near || begins) && best.is_none_or(|(least, _)| distance < least) {
+            best = Some((distance, candidate));
+        }
+    }
+    best.map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nearest_offers_misspelt_and_unfinished_names_only() {
+        let names = ["period", "phase", "n"];
+        assert_eq!(nearest("perod", names.into_iter()), Some("period"));
+        assert_eq!(nearest("PERIOD", names.into_iter()), Some("period"));
+        assert_eq!(nearest("per", names.into_iter()), Some("period"));
+        assert_eq!(nearest("m", names.into_iter()), None);
+        assert_eq!(nearest("colour", names.into_iter()), None);
+    }
+
+    #[test]
+    fn a_fault_says_place_expectation_and_name() {
+        let at = Position { line: 3, column: 7 };
+        let fault = Fault::invalid(at, "unknown policy \"SCHED_OTHR\"")
+            .one_of("SCHED_OTHR", &["SCHED_OTHER", "SCHED_FIFO"]);
+        assert_eq!(
+            fault.in_file("a.json").to_string(),
+            "a.json:3:7: unknown policy \"SCHED_OTHR\"; expected one of SCHED_OTHER, SCHED_FIFO; \
+             did you mean `SCHED_OTHER`?"
+        );
+    }
+}

@@ -1,0 +1,130 @@
+//! The dialect, construct by construct (json-c 0.16, json_tokener.c, non-strict).
+use super::*;
+
+fn read(text: &str) -> Result<Kind, String> {
+    match parse(format!("[{text}]").as_bytes()) {
+        Ok(Document {
+            root:
+                Value {
+                    kind: Kind::Array(mut values),
+                    ..
+                },
+            ..
+        }) => Ok(values.remove(0).kind),
+        Ok(other) => Err(format!("{other:?}")),
+        Err(fault) => Err(fault.to_string()),
+    }
+}
+
+#[test]
+fn numbers_are_decimal_and_saturate() {
+    for (text, value) in [
+        ("010", 10),
+        ("-007", -7),
+        ("-0", 0),
+        ("99999999999", i32::MAX),
+        ("-99999999999999999999999999", i32::MIN),
+        ("2147483648", i32::MAX),
+        ("7/* seven */", 7),
+    ] {
+        assert_eq!(read(text), Ok(Kind::Int(value)), "{text}");
+    }
+    for text in [
+        "0x10", "+5", "5-", "-", "--5", "1_000", ".5", "1.-5", "-.", "-e", "5\"\"",
+    ] {
+        assert!(read(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn floats_are_told_from_integers() {
+    for (text, value) in [
+        ("10.0", 10.0),
+        ("1e3", 1e3),
+        ("123e+", 123.0),
+        ("-.5", -0.5),
+    ] {
+        assert_eq!(read(text), Ok(Kind::Float(value)), "{text}");
+    }
+    assert_eq!(read("-infinity"), Ok(Kind::Float(f64::NEG_INFINITY)));
+    assert!(matches!(read("NaN"), Ok(Kind::Float(value)) if value.is_nan()));
+}
+
+#[test]
+fn words_take_either_case_and_strings_either_quote() {
+    assert_eq!(read("True"), Ok(Kind::Bool(true)));
+    assert_eq!(read("FALSE"), Ok(Kind::Bool(false)));
+    assert_eq!(read("nUll"), Ok(Kind::Null));
+    assert_eq!(read("'a\"b'"), Ok(Kind::Text("a\"b".into())));
+    assert_eq!(
+        read(r#""a\n\u0041\ud83d\ude00\ud800""#),
+        Ok(Kind::Text("a\nA😀\u{fffd}".into()))
+    );
+    for text in [
+        r#""a\'b""#,
+        r#""\x""#,
+        r#""\u12""#,
+        "\"open",
+        "\"nul\0\"",
+        "nope",
+        "tru",
+    ] {
+        assert!(read(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn comments_and_trailing_commas() {
+    assert_eq!(read("// a\n/* b * / **/ 1,"), Ok(Kind::Int(1)));
+    for text in ["1,,", ",1", "# a\n1", "/ 1", "1 /* open"] {
+        assert!(read(text).is_err(), "{text}");
+    }
+    assert!(parse(b"{} whatever [").is_ok());
+    assert!(parse(b"{} // fine").is_ok());
+    assert!(parse(b"{} /x").is_err());
+    for text in ["", "  ", "{", "{a:1}", "{\"a\"}", "{\"a\":}", "\u{feff}{}"] {
+        assert!(parse(text.as_bytes()).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn duplicate_keys_keep_the_first_place_and_the_last_value() {
+    let document = parse(b"{\"run\":1,\n\"sleep\":2,\n \"run\":3}").expect("JSON");
+    let Kind::Object(object) = &document.root.kind else {
+        panic!("{document:?}")
+    };
+    let members: Vec<_> = object
+        .members
+        .iter()
+        .map(|m| (m.key.as_str(), m.value.kind.clone()))
+        .collect();
+    assert_eq!(members, [("run", Kind::Int(3)), ("sleep", Kind::Int(2))]);
+    let again = Position { line: 3, column: 2 };
+    assert_eq!(document.duplicates.len(), 1);
+    assert_eq!(document.duplicates[0].again, again);
+    assert_eq!(object.members[0].at, again);
+}
+
+#[test]
+fn places_count_characters_from_one() {
+    let fault = parse("{\n \"é\": ?}".as_bytes()).expect_err("not JSON");
+    assert_eq!(fault.at, Position { line: 2, column: 7 });
+    assert_eq!(fault.to_string(), "2:7: not JSON: `?`; expected a value");
+}
+
+#[test]
+fn depth_ends_at_32_levels() {
+    let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+    assert!(parse(nested(32).as_bytes()).is_ok());
+    assert!(parse(nested(33).as_bytes()).is_err());
+    let scalar = |levels: usize| format!("{}1{}", "[".repeat(levels), "]".repeat(levels));
+    assert!(parse(scalar(31).as_bytes()).is_ok());
+    assert!(parse(scalar(32).as_bytes()).is_err());
+}
+
+#[test]
+fn the_number_of_values_is_bounded() {
+    let many = format!("[{}]", "1,".repeat(MAX_VALUES));
+    let fault = parse(many.as_bytes()).expect_err("too many");
+    assert_eq!(fault.kind, FaultKind::Unusable);
+}

@@ -1,0 +1,60 @@
+//! Would rt-app accept this file?
+use super::fields::Notes;
+use super::read::read;
+use super::structure::Structure;
+use super::template::warning_lines;
+use crate::input;
+
+/// rt-app's answer to a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckOutcome {
+    /// 0 accepted, 2 refused (rt-app's EXIT_INV_CONFIG).
+    pub exit_code: u8,
+    /// One line: what it holds, or what is wrong and where.
+    pub message: String,
+    /// What may not be as meant, one line each.
+    pub warnings: Vec<String>,
+    /// What rt-app makes of the file; None if it is refused.
+    pub structure: Option<Structure>,
+}
+
+/// Says whether rt-app 55cb0c0 accepts the text on a machine with that many CPUs, without NUMA.
+/// That is wider than what can be simulated: every event and attribute passes by rt-app's rules.
+/// Where rt-app crashes (`tasks` is an array), the answer is a refusal.
+pub fn check_rtapp(text: impl AsRef<[u8]>, file: &str, nr_cpus: u32) -> CheckOutcome {
+    let mut notes = Notes {
+        nr_cpus: Some(nr_cpus),
+        ..Notes::default()
+    };
+    match read(text.as_ref(), &mut notes) {
+        Err(fault) => refused(fault.in_file(file).to_string()),
+        Ok(structure) => CheckOutcome {
+            exit_code: 0,
+            message: format!(
+                "{file}: accepted: {} task(s), {} thread(s)",
+                structure.tasks.len(),
+                structure.threads()
+            ),
+            warnings: warning_lines(&mut notes, file),
+            structure: Some(structure),
+        },
+    }
+}
+
+/// As [`check_rtapp`] for a path, or standard input for `-`. rt-app gives the same exit code to a
+/// file it cannot read; a file above [`crate::READ_LIMIT_BYTES`] is refused here only.
+pub fn check_file(path: &str, nr_cpus: u32) -> CheckOutcome {
+    match input::read(path) {
+        Ok(text) => check_rtapp(text, path, nr_cpus),
+        Err(error) => refused(error.to_string()),
+    }
+}
+
+fn refused(message: String) -> CheckOutcome {
+    CheckOutcome {
+        exit_code: 2,
+        message,
+        warnings: Vec::new(),
+        structure: None,
+    }
+}

@@ -1,0 +1,343 @@
+//! Tasks and phases (rt-app 55cb0c0 src/rt-app_parse_config.c, `parse_task_data`).
+use super::event::{Buffers, WORDS, event_word, read_event};
+use super::fields::{Fields, Notes, wrong_type};
+use super::global::{leading_int, policy};
+use super::structure::{Affinity, CpuNumber, Phase, Policy, Scheduling, Step, Task};
+use crate::error::Fault;
+use crate::json::{Kind, Member, Value};
+
+/// Keys of a phase besides its events.
+const PHASE_KEYS: [&str; 11] = [
+    "loop",
+    "cpus",
+    "nodes_membind",
+    "policy",
+    "priority",
+    "dl-runtime",
+    "dl-period",
+    "dl-deadline",
+    "util_min",
+    "util_max",
+    "taskgroup",
+];
+
+/// Keys only a task has.
+const TASK_KEYS: [&str; 6] = [
+    "instance", "delay", "phases", "runtime", "period", "deadline",
+];
+
+/// The greatest utilisation clamp (SCHED_CAPACITY_SCALE).
+const MAX_CLAMP: i32 = 1024;
+
+/// Reads one task with its phases.
+pub(super) fn read_task(
+    member: &Member,
+    default_policy: Policy,
+    buffers: &mut Buffers,
+    notes: &mut Notes,
+) -> Result<Task, Fault> {
+    let fields = Fields::of(&member.value, &member.key)?;
+    let names = [&PHASE_KEYS[..], &TASK_KEYS[..]].concat();
+    warn_of_ignored(fields, &names, notes);
+    let loops = fields.int("loop")?;
+    let phases = match fields.get("phases") {
+        Some(phases) => {
+            warn_of_hidden_events(fields, notes);
+            let phases = Fields::of(&phases.value, "phases")?;
+            let read = |phase| read_phase(phase, &member.key, buffers, notes);
+            phases
+                .object
+                .members
+                .iter()
+                .map(read)
+                .collect::<Result<_, _>>()?
+        }
+        None => vec![Phase {
+            name: member.key.clone(),
+            at: member.at,
+            loops: loops.unwrap_or(1),
+            affinity: read_affinity(fields, notes)?,
+            scheduling: None,
+            events: read_events(fields, &member.key, buffers, notes)?,
+        }],
+    };
+    let has_phases = fields.get("phases").is_some();
+    Ok(Task {
+        name: member.key.clone(),
+        at: member.at,
+        instance: fields.int("instance")?.unwrap_or(1),
+        delay_us: fields.int("delay")?.unwrap_or(0),
+        loops: match loops {
+            Some(loops) if has_phases => loops,
+            Some(_) => 1,
+            None => -1,
+        },
+        affinity: read_affinity(fields, notes)?,
+        scheduling: read_task_scheduling(fields, default_policy, notes)?,
+        phases,
+    })
+}
+
+fn read_phase(
+    member: &Member,
+    task: &str,
+    buffers: &mut Buffers,
+    notes: &mut Notes,
+) -> Result<Phase, Fault> {
+    let fields = Fields::of(&member.value, &member.key)?;
+    warn_of_ignored(fields, &PHASE_KEYS, notes);
+    Ok(Phase {
+        name: member.key.clone(),
+        at: member.at,
+        loops: fields.int("loop")?.unwrap_or(1),
+        affinity: read_affinity(fields, notes)?,
+        scheduling: read_phase_scheduling(fields, notes)?,
+        events: read_events(fields, task, buffers, notes)?,
+    })
+}
+
+fn read_events(
+    fields: Fields<'_>,
+    task: &str,
+    buffers: &mut Buffers,
+    notes: &mut Notes,
+) -> Result<Vec<Step>, Fault> {
+    let mut events = Vec::new();
+    for member in &fields.object.members {
+        if let Some(word) = event_word(&member.key) {
+            events.push(read_event(member, word, task, buffers, notes)?);
+        }
+    }
+    if events.is_empty() {
+        let message = "there is no event here";
+        return Err(Fault::invalid(fields.at, message).expected(format!(
+            "a key that begins with one of {}",
+            WORDS.join(", ")
+        )));
+    }
+    Ok(events)
+}
+
+fn warn_of_ignored(fields: Fields<'_>, keys: &[&str], notes: &mut Notes) {
+    let names = [keys, &WORDS[..]].concat();
+    let ignored = fields
+        .object
+        .members
+        .iter()
+        .filter(|member| event_word(&member.key).is_none());
+    notes.near_misses(ignored, &names);
+}
+
+fn warn_of_hidden_events(fields: Fields<'_>, notes: &mut Notes) {
+    for member in &fields.object.members {
+        if event_word(&member.key).is_some() && member.key != "runtime" {
+            let message = format!("`{}` is ignored: the task has `phases`", member.key);
+            notes.warn(member.at, message);
+        }
+    }
+}
+
+fn read_affinity(fields: Fields<'_>, notes: &Notes) -> Result<Option<Affinity>, Fault> {
+    let Some(member) = fields.get("cpus") else {
+        return Ok(None);
+    };
+    let Kind::Array(values) = &member.value.kind else {
+        let found = &member.value.kind;
+        return Err(wrong_type(
+            member.value.at,
+            "cpus",
+            found,
+            "an array of CPU numbers",
+        ));
+    };
+    let mut cpus = Vec::with_capacity(values.len());
+    for value in values {
+        let cpu = converted_int(value);
+        if let Some(nr_cpus) = notes.nr_cpus
+            && i64::from(cpu) >= i64::from(nr_cpus)
+        {
+            return Err(Fault::invalid(value.at, format!("there is no CPU {cpu}"))
+                .expected(format!("CPUs 0 to {}", nr_cpus.saturating_sub(1))));
+        }
+        cpus.push(CpuNumber { cpu, at: value.at });
+    }
+    Ok(Some(Affinity {
+        at: member.value.at,
+        cpus,
+    }))
+}
+
+/// json-c's conversion to an integer, which rt-app applies to the elements of `cpus` unasked.
+fn converted_int(value: &Value) -> i32 {
+    match &value.kind {
+        Kind::Int(number) => *number,
+        Kind::Bool(truth) => i32::from(*truth),
+        // `as` truncates and saturates, as json_object_get_int does.
+        Kind::Float(number) => *number as i32,
+        Kind::Text(text) => leading_int(text).unwrap_or(0),
+        Kind::Null | Kind::Array(_) | Kind::Object(_) => 0,
+    }
+}
+
+fn read_task_scheduling(
+    fields: Fields<'_>,
+    default_policy: Policy,
+    notes: &mut Notes,
+) -> Result<Scheduling, Fault> {
+    let mut scheduling = read_scheduling(fields, notes)?;
+    let policy = scheduling.policy.unwrap_or(default_policy);
+    if scheduling.policy.is_none() && policy != Policy::Other {
+        notes.unmodelled(
+            fields.at,
+            format!("policy {} (global `default_policy`)", policy.name()),
+        );
+    }
+    scheduling.policy = Some(policy);
+    scheduling.priority = scheduling.priority.or(Some(match policy {
+        Policy::Fifo | Policy::RoundRobin => 10,
+        Policy::Other | Policy::Batch | Policy::Idle | Policy::Deadline => 0,
+    }));
+    legacy_times(&mut scheduling, fields, notes)?;
+    check_taskgroup(&scheduling, fields)?;
+    Ok(scheduling)
+}
+
+/// Task-level `runtime`, `period` and `deadline` stand in for the `dl-` keys that give 0. Of a task
+/// without phases, `runtime` is thus both an event and a custom slice.
+fn legacy_times(
+    scheduling: &mut Scheduling,
+    fields: Fields<'_>,
+    notes: &mut Notes,
+) -> Result<(), Fault> {
+    let mut default_ns = 0;
+    let times = [
+        ("runtime", &mut scheduling.runtime_ns),
+        ("period", &mut scheduling.period_ns),
+        ("deadline", &mut scheduling.deadline_ns),
+    ];
+    for (key, time_ns) in times {
+        if *time_ns == 0 {
+            *time_ns = fields.int(key)?.map_or(default_ns, microseconds);
+            if let Some(member) = fields.get(key)
+                && *time_ns != 0
+            {
+                let hint = if key == "runtime" && fields.get("phases").is_none() {
+                    " that the event `runtime` of a task without `phases` sets too"
+                } else {
+                    ""
+                };
+                notes.unmodelled(member.at, format!("scheduler attribute `{key}`{hint}"));
+            }
+        }
+        default_ns = *time_ns;
+    }
+    Ok(())
+}
+
+fn read_phase_scheduling(
+    fields: Fields<'_>,
+    notes: &mut Notes,
+) -> Result<Option<Scheduling>, Fault> {
+    let scheduling = read_scheduling(fields, notes)?;
+    check_taskgroup(&scheduling, fields)?;
+    let unset = scheduling.policy.is_none()
+        && scheduling.priority.is_none()
+        && scheduling.runtime_ns == 0
+        && scheduling.period_ns == 0
+        && scheduling.deadline_ns == 0
+        && scheduling.util_min == -1
+        && scheduling.util_max == -1
+        && scheduling.taskgroup.is_empty();
+    Ok((!unset).then_some(scheduling))
+}
+
+/// The attributes tasks and phases share, and a note of those without a model.
+fn read_scheduling(fields: Fields<'_>, notes: &mut Notes) -> Result<Scheduling, Fault> {
+    let mut chosen = None;
+    if let (Some(name), Some(member)) = (fields.text("policy")?, fields.get("policy")) {
+        let policy = policy(name, member.value.at)?;
+        if policy != Policy::Other {
+            notes.unmodelled(member.value.at, format!("policy {name}"));
+        }
+        chosen = Some(policy);
+    }
+    let runtime = fields.int("dl-runtime")?.unwrap_or(0);
+    let period = fields.int("dl-period")?.unwrap_or(runtime);
+    let deadline = fields.int("dl-deadline")?.unwrap_or(period);
+    for key in ["dl-runtime", "dl-period", "dl-deadline"] {
+        note_attribute(fields, key, |kind| *kind != Kind::Int(0), notes);
+    }
+    for key in ["util_min", "util_max"] {
+        note_attribute(fields, key, |kind| *kind != Kind::Int(-1), notes);
+    }
+    let is_group = |kind: &Kind| !matches!(kind, Kind::Text(group) if group == "/");
+    note_attribute(fields, "taskgroup", is_group, notes);
+    let binds = |kind: &Kind| !matches!(kind, Kind::Array(nodes) if nodes.is_empty());
+    note_attribute(fields, "nodes_membind", binds, notes);
+    Ok(Scheduling {
+        policy: chosen,
+        priority: fields.int("priority")?,
+        priority_at: fields.get("priority").map(|member| member.value.at),
+        runtime_ns: microseconds(runtime),
+        deadline_ns: microseconds(deadline),
+        period_ns: microseconds(period),
+        util_min: clamp(fields, "util_min")?,
+        util_max: clamp(fields, "util_max")?,
+        taskgroup: taskgroup(fields)?,
+    })
+}
+
+/// Notes an attribute without a model, if it is there and has an effect.
+fn note_attribute(
+    fields: Fields<'_>,
+    key: &str,
+    has_effect: impl Fn(&Kind) -> bool,
+    notes: &mut Notes,
+) {
+    if let Some(member) = fields.get(key)
+        && has_effect(&member.value.kind)
+    {
+        notes.unmodelled(member.at, format!("scheduler attribute `{key}`"));
+    }
+}
+
+fn clamp(fields: Fields<'_>, key: &str) -> Result<i32, Fault> {
+    let value = fields.int(key)?.unwrap_or(-1);
+    if value > MAX_CLAMP {
+        let at = fields.get(key).map_or(fields.at, |member| member.value.at);
+        let message = format!("`{key}` is {value}");
+        return Err(Fault::invalid(at, message).expected("at most 1024, or -1 for unchanged"));
+    }
+    Ok(value)
+}
+
+fn taskgroup(fields: Fields<'_>) -> Result<String, Fault> {
+    let group = fields.text("taskgroup")?.unwrap_or("");
+    if fields.get("taskgroup").is_some() && !group.starts_with('/') {
+        let at = fields
+            .get("taskgroup")
+            .map_or(fields.at, |member| member.value.at);
+        return Err(Fault::invalid(at, format!("`taskgroup` is \"{group}\""))
+            .expected("a path that begins with `/`"));
+    }
+    Ok(group.to_owned())
+}
+
+/// Control groups hold fair tasks only.
+fn check_taskgroup(scheduling: &Scheduling, fields: Fields<'_>) -> Result<(), Fault> {
+    let fair = scheduling.policy.is_none_or(Policy::is_fair);
+    if fair || scheduling.taskgroup.is_empty() {
+        return Ok(());
+    }
+    let at = fields
+        .get("taskgroup")
+        .map_or(fields.at, |member| member.at);
+    Err(
+        Fault::invalid(at, "`taskgroup` with a policy above the fair class")
+            .expected("SCHED_OTHER, SCHED_BATCH or SCHED_IDLE"),
+    )
+}
+
+fn microseconds(us: i32) -> i64 {
+    i64::from(us) * 1_000
+}

@@ -1,0 +1,148 @@
+//! The `periodic` model and the arguments of models.
+use wakeplace_workload::{
+    Calibration, Event, LoadOptions, Loops, MachineFacts, Spec, Stream, TimerMode, Workload,
+};
+
+fn expand(argument: &str, seed: u64) -> Result<Workload, String> {
+    let spec = Spec::parse(argument, &LoadOptions::default()).map_err(|e| e.to_string())?;
+    spec.expand(seed, MachineFacts { nr_cpus: 8 })
+        .map_err(|e| e.to_string())
+}
+
+fn ok(argument: &str) -> Workload {
+    expand(argument, 1).expect(argument)
+}
+
+#[test]
+fn the_defaults_are_ten_tasks_of_five_percent() {
+    let workload = ok("periodic");
+    assert_eq!(workload.tasks.len(), 10);
+    assert_eq!(workload.calibration, Calibration::Biggest);
+    let (task, timer) = (&workload.tasks[3], &workload.timers[3]);
+    assert_eq!(
+        (task.name.as_str(), task.nice, &task.cpus),
+        ("periodic-3", 0, &None)
+    );
+    assert_eq!((task.loops, task.phases.len()), (Loops::Forever, 1));
+    let expected = [
+        Event::Run { work_ns: 800_000 },
+        Event::Timer {
+            timer: 3,
+            period_ns: 16_000_000,
+        },
+    ];
+    assert_eq!(task.phases[0].events, expected);
+    assert_eq!(
+        (timer.mode, timer.start_delay_ns),
+        (TimerMode::Relative, task.delay_ns)
+    );
+    assert_eq!(
+        task.delay_ns,
+        Stream::for_task(1, "periodic-3").below(16_000_000)
+    );
+    assert_eq!(ok("periodic:").tasks, workload.tasks);
+}
+
+#[test]
+fn every_key_is_obeyed() {
+    let workload = ok("periodic:n=2,period=10ms,run=300us,cal=cpu5,nice=-7,cpus=6+0-1,phase=2ms");
+    assert_eq!(
+        (workload.tasks.len(), workload.calibration),
+        (2, Calibration::Cpu(5))
+    );
+    for task in &workload.tasks {
+        assert_eq!((task.nice, task.delay_ns), (-7, 2_000_000));
+        assert_eq!(task.cpus, Some(vec![0, 1, 6]));
+        assert_eq!(task.phases[0].events[0], Event::Run { work_ns: 300_000 });
+    }
+    assert!(
+        ok("periodic:phase=aligned")
+            .tasks
+            .iter()
+            .all(|task| task.delay_ns == 0)
+    );
+    let duty = ok("periodic:period=1s,duty=12.5%");
+    assert_eq!(
+        duty.tasks[0].phases[0].events[0],
+        Event::Run {
+            work_ns: 125_000_000
+        }
+    );
+}
+
+#[test]
+fn the_seed_decides_and_more_tasks_shift_none() {
+    assert_eq!(ok("periodic:n=10"), ok("periodic:n=10"));
+    let (ten, eleven) = (ok("periodic:n=10"), ok("periodic:n=11"));
+    assert_eq!(ten.tasks, eleven.tasks[..10]);
+    assert_eq!(ten.timers, eleven.timers[..10]);
+    let other = expand("periodic:n=10", 2).expect("seed 2");
+    assert_ne!(ten.tasks, other.tasks);
+    let all = ok("periodic:n=1000");
+    assert!(all.tasks.iter().all(|task| task.delay_ns < 16_000_000));
+    // Uniform on 0..16 ms: mean 8 ms, its standard error 0.146 ms for 1000 tasks.
+    let mean = all.tasks.iter().map(|task| task.delay_ns).sum::<u64>() / 1000;
+    assert!(mean.abs_diff(8_000_000) < 730_000, "{mean}");
+}
+
+#[test]
+fn wrong_arguments_say_what_was_expected() {
+    for (argument, parts) in [
+        (
+            "periodc:n=1",
+            &["no model is called `periodc`", "did you mean `periodic`?"][..],
+        ),
+        (
+            "periodic:perod=1ms",
+            &["no key `perod`", "expected one of n, period", "`period`?"],
+        ),
+        ("periodic:n=0", &["0 tasks", "1..=100000"]),
+        ("periodic:n=100001", &["`n=100001` is not possible"]),
+        ("periodic:n", &["`n` has no value"]),
+        ("periodic:n=1,n=2", &["given twice"]),
+        ("periodic:n=1,,", &["no key ``"]),
+        ("periodic:period=16", &["a time above 0"]),
+        ("periodic:period=0ms", &["a time above 0"]),
+        ("periodic:period=1001s", &["at most 1000s"]),
+        ("periodic:duty=0%", &["above 0%"]),
+        ("periodic:duty=101%", &["at most 100%"]),
+        ("periodic:duty=5", &["such as 5%"]),
+        ("periodic:duty=5%,run=1ms", &["`duty` and `run`"]),
+        ("periodic:period=1ns,duty=5%", &["less than 1 ns"]),
+        ("periodic:nice=20", &["-20..=19"]),
+        ("periodic:cal=cpu", &["cpuN"]),
+        ("periodic:cpus=3-1", &["0-3+5"]),
+        ("periodic:phase=soon", &["random, aligned, or a time"]),
+        ("periodic:cpus=0-8", &["there is no CPU 8", "CPUs 0 to 7"]),
+        ("periodic:cal=cpu8", &["there is no CPU 8"]),
+        ("missing.json", &["missing.json: cannot be read"]),
+        ("no/such", &["no/such: cannot be read"]),
+    ] {
+        let error = expand(argument, 1).expect_err(argument);
+        assert!(
+            parts.iter().all(|part| error.contains(part)),
+            "{error}\nexpected {parts:?}"
+        );
+    }
+}
+
+#[test]
+fn more_work_than_period_is_a_warning() {
+    let spec = Spec::parse("periodic:run=20ms", &LoadOptions::default()).expect("overload");
+    assert_eq!(spec.warnings.len(), 1);
+}
+
+#[test]
+fn the_catalogue_names_defaults_that_parse() {
+    for model in Spec::catalogue() {
+        assert!(!model.summary.is_empty() && !model.source.is_empty() && !model.metric.is_empty());
+        let defaults: Vec<String> = model
+            .parameters
+            .iter()
+            .filter(|parameter| !parameter.default.is_empty())
+            .map(|parameter| format!("{}={}", parameter.name, parameter.default))
+            .collect();
+        let given = ok(&format!("{}:{}", model.name, defaults.join(",")));
+        assert_eq!(given.tasks, ok(model.name).tasks);
+    }
+}

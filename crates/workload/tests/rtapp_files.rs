@@ -1,0 +1,445 @@
+//! rt-app files to scripts: what is modelled, what is refused and how, by the rules of rt-app
+//! 55cb0c0 (src/rt-app_parse_config.c, src/rt-app.c).
+use std::path::Path;
+use wakeplace_workload::{
+    Calibration, Event, LoadOptions, Loops, MachineFacts, Spec, TimerMode, Workload, check_rtapp,
+};
+
+const FOUR_CPUS: MachineFacts = MachineFacts { nr_cpus: 4 };
+const STRICT: LoadOptions = LoadOptions {
+    allow_unmodelled: false,
+};
+const LENIENT: LoadOptions = LoadOptions {
+    allow_unmodelled: true,
+};
+
+fn load(text: &str, options: &LoadOptions) -> Result<Workload, String> {
+    let spec = Spec::parse_rtapp(text.as_bytes(), "f.json", options);
+    let spec = spec.map_err(|error| error.to_string())?;
+    spec.expand(0, FOUR_CPUS).map_err(|error| error.to_string())
+}
+
+/// A file of one task with that body.
+fn task(body: &str) -> String {
+    format!("{{\"tasks\":{{\"t\":{{{body}}}}}}}")
+}
+
+fn one(body: &str) -> Workload {
+    load(&task(body), &STRICT).expect(body)
+}
+
+fn refusal(body: &str) -> String {
+    load(&task(body), &STRICT).expect_err(body)
+}
+
+fn warnings(text: &str) -> String {
+    let spec = Spec::parse_rtapp(text.as_bytes(), "f.json", &STRICT).expect(text);
+    spec.warnings.join("\n")
+}
+
+#[test]
+fn the_fixture_expands_to_its_threads() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/modelled.json");
+    let spec = Spec::parse(&path.to_string_lossy(), &STRICT).expect("fixture");
+    let workload = spec.expand(0, FOUR_CPUS).expect("fits");
+    let names: Vec<_> = workload
+        .tasks
+        .iter()
+        .map(|task| task.name.as_str())
+        .collect();
+    assert_eq!(names, ["a-0", "a-1", "b-2", "c-3"]);
+    assert_eq!(workload.calibration, Calibration::Cpu(1));
+    assert_eq!(workload.duration_ns, Some(2_000_000_000));
+    assert_eq!(workload.unmodelled, [""; 0]);
+
+    let a = &workload.tasks[1];
+    assert_eq!(
+        (a.nice, a.delay_ns, a.loops),
+        (-3, 500_000, Loops::Times(4))
+    );
+    assert_eq!(a.cpus, Some(vec![0, 2]));
+    let (p, q) = (&a.phases[0], &a.phases[1]);
+    assert_eq!(
+        (p.loops, p.nice, p.cpus.as_deref()),
+        (Loops::Times(3), None, Some(&[1][..]))
+    );
+    let run = |work_ns| Event::Run { work_ns };
+    assert_eq!(
+        p.events,
+        [
+            run(100_000),
+            run(200_000),
+            Event::Sleep {
+                duration_ns: 300_000
+            }
+        ]
+    );
+    assert_eq!(
+        (q.loops, q.nice, q.cpus.as_deref()),
+        (Loops::Times(1), Some(5), None)
+    );
+    let timer = |timer, period_ns| Event::Timer { timer, period_ns };
+    let wall = Event::Runtime { wall_ns: 400_000 };
+    assert_eq!(q.events, [wall, timer(2, 1_000_000), timer(3, 2_000_000)]);
+    assert_eq!(
+        workload.tasks[2].phases[0].events,
+        [timer(4, 3_000_000), run(10_000)]
+    );
+    assert_eq!(
+        workload.tasks[3].phases[0].events,
+        [run(1_000), timer(4, 3_000_000)]
+    );
+    assert_eq!(workload.tasks[3].phases[0].loops, Loops::Times(7));
+}
+
+#[test]
+fn timers_are_private_if_unique_and_absolute_if_one_event_is() {
+    let text = task(
+        r#""instance":2,"delay":9,"timer":{"ref":"uniqueX","period":1},
+           "timer1":{"ref":"tick","period":1},
+           "timer2":{"ref":"tick","period":1,"mode":"absolute"}"#,
+    );
+    let workload = load(&text, &STRICT).expect("timers");
+    let timers: Vec<_> = workload
+        .timers
+        .iter()
+        .map(|timer| (timer.name.as_str(), timer.mode, timer.start_delay_ns))
+        .collect();
+    let expected = [
+        ("t-0/uniqueX", TimerMode::Relative, 9_000),
+        ("tick", TimerMode::Absolute, 0),
+        ("t-1/uniqueX", TimerMode::Relative, 9_000),
+    ];
+    assert_eq!(timers, expected);
+    // Without an object it is the shared timer `unknown` of period 0.
+    let plain = one("\"run\":1,\"timer\":1000");
+    assert_eq!(plain.timers[0].name, "unknown");
+    assert_eq!(
+        plain.tasks[0].phases[0].events[1],
+        Event::Timer {
+            timer: 0,
+            period_ns: 0
+        }
+    );
+}
+
+#[test]
+fn loops_of_tasks_and_phases() {
+    use Loops::{Forever, Times};
+    let loops = |body| {
+        let workload = one(body);
+        (workload.tasks[0].loops, workload.tasks[0].phases[0].loops)
+    };
+    for (body, expected) in [
+        ("\"run\":1", (Forever, Times(1))),
+        ("\"run\":1,\"loop\":null", (Forever, Times(1))),
+        ("\"run\":1,\"loop\":7", (Times(1), Times(7))),
+        ("\"run\":1,\"loop\":0", (Times(1), Forever)),
+        ("\"run\":1,\"loop\":-1", (Times(1), Forever)),
+        ("\"phases\":{\"p\":{\"run\":1}}", (Forever, Times(1))),
+        (
+            "\"loop\":0,\"phases\":{\"p\":{\"run\":1,\"loop\":2}}",
+            (Times(0), Times(2)),
+        ),
+        (
+            "\"loop\":3,\"phases\":{\"p\":{\"run\":1,\"loop\":0}}",
+            (Times(3), Forever),
+        ),
+        (
+            "\"loop\":-1,\"phases\":{\"p\":{\"run\":1,\"loop\":-1}}",
+            (Forever, Forever),
+        ),
+    ] {
+        assert_eq!(loops(body), expected, "{body}");
+    }
+}
+
+/// The events without a model, with a value rt-app takes and one it does not (all but the events
+/// whose value it ignores).
+const UNMODELLED: [(&str, &str, Option<&str>); 16] = [
+    ("lock", "\"m\"", Some("{}")),
+    ("unlock", "\"m\"", Some("1")),
+    (
+        "wait",
+        "{\"ref\":\"q\",\"mutex\":\"m\"}",
+        Some("{\"ref\":1}"),
+    ),
+    ("signal", "\"q\"", Some("null")),
+    ("broad", "\"q\"", Some("1")),
+    (
+        "sync",
+        "{\"ref\":\"q\",\"mutex\":\"m\"}",
+        Some("{\"mutex\":[]}"),
+    ),
+    ("suspend", "1", None),
+    ("resume", "\"t\"", Some("1")),
+    (
+        "memrun",
+        "{\"type\":\"read\",\"size\":64,\"count\":1}",
+        Some("{\"type\":\"read\"}"),
+    ),
+    ("mem", "5", Some("\"x\"")),
+    ("iorun", "5", Some("5.0")),
+    ("yield", "null", None),
+    ("barrier", "\"b\"", Some("1")),
+    ("fork", "\"t\"", Some("1")),
+    ("sem_post", "\"s\"", Some("1")),
+    ("sem_wait", "\"s\"", Some("{}")),
+];
+
+#[test]
+fn events_without_a_model_are_refused_or_dropped_and_listed() {
+    for (event, value, wrong) in UNMODELLED {
+        for key in [event.to_owned(), format!("{event}7")] {
+            let body = format!("\"run\":1,\"{key}\":{value}");
+            let error = refusal(&body);
+            let place = format!("f.json:1:24: event `{key}` ({event}) is not modelled");
+            assert!(error.starts_with(&place), "{error}");
+            let workload = load(&task(&body), &LENIENT).expect(&body);
+            assert_eq!(
+                workload.unmodelled,
+                [format!("f.json:1:24: event `{key}` ({event})")]
+            );
+            assert_eq!(
+                workload.tasks[0].phases[0].events,
+                [Event::Run { work_ns: 1_000 }]
+            );
+            assert_eq!(check_rtapp(task(&body), "f.json", 4).exit_code, 0, "{body}");
+        }
+        if let Some(wrong) = wrong {
+            let body = format!("\"run\":1,\"{event}\":{wrong}");
+            assert_eq!(check_rtapp(task(&body), "f.json", 4).exit_code, 2, "{body}");
+        }
+    }
+}
+
+#[test]
+fn attributes_without_a_model_are_refused_or_dropped_and_listed() {
+    for attribute in [
+        "\"policy\":\"SCHED_FIFO\",\"priority\":50",
+        "\"policy\":\"SCHED_BATCH\"",
+        "\"policy\":\"SCHED_IDLE\"",
+        "\"dl-runtime\":100",
+        "\"dl-period\":100",
+        "\"dl-deadline\":100",
+        "\"util_min\":100",
+        "\"util_max\":512",
+        "\"taskgroup\":\"/a\"",
+        "\"nodes_membind\":[0]",
+    ] {
+        let in_task = task(&format!("{attribute},\"run\":1"));
+        let in_phase = task(&format!("\"phases\":{{\"p\":{{{attribute},\"run\":1}}}}"));
+        for text in [in_task, in_phase] {
+            let error = load(&text, &STRICT).expect_err(&text);
+            assert!(error.contains("is not modelled"), "{error}");
+            let workload = load(&text, &LENIENT).expect(&text);
+            assert_eq!(workload.unmodelled.len(), 1, "{text}");
+            assert_eq!(workload.tasks[0].nice, 0);
+        }
+    }
+    for harmless in [
+        "\"policy\":\"SCHED_OTHER\",\"priority\":3",
+        "\"util_min\":-1",
+        "\"taskgroup\":\"/\"",
+        "\"taskgroup\":null",
+    ] {
+        assert_eq!(
+            one(&format!("{harmless},\"run\":1")).unmodelled.len(),
+            0,
+            "{harmless}"
+        );
+    }
+    let global = "{\"tasks\":{\"t\":{\"run\":1}},\"global\":{\"default_policy\":\"SCHED_RR\"}}";
+    let error = load(global, &STRICT).expect_err(global);
+    assert!(
+        error.contains("policy SCHED_RR (global `default_policy`)"),
+        "{error}"
+    );
+}
+
+#[test]
+fn runtime_without_phases_is_an_event_and_a_slice() {
+    let error = refusal("\"runtime\":5000");
+    assert!(
+        error.starts_with("f.json:1:16: scheduler attribute `runtime`"),
+        "{error}"
+    );
+    let workload = load(&task("\"runtime\":5000"), &LENIENT).expect("dropped");
+    assert_eq!(
+        workload.tasks[0].phases[0].events,
+        [Event::Runtime { wall_ns: 5_000_000 }]
+    );
+    let phase = one("\"phases\":{\"p\":{\"runtime\":5000}}");
+    assert_eq!(
+        phase.tasks[0].phases[0].events,
+        [Event::Runtime { wall_ns: 5_000_000 }]
+    );
+}
+
+#[test]
+fn a_phase_of_dropped_events_keeps_its_place_without_time() {
+    let text = task("\"phases\":{\"p\":{\"barrier\":\"b\",\"priority\":4},\"q\":{\"run\":1}}");
+    let workload = load(&text, &LENIENT).expect("dropped");
+    let phases = &workload.tasks[0].phases;
+    assert_eq!(phases[0].events, [Event::Run { work_ns: 0 }]);
+    assert_eq!((phases[0].nice, phases.len()), (Some(4), 2));
+}
+
+#[test]
+fn a_dropped_class_has_no_nice_value() {
+    let text = task(
+        r#""policy":"SCHED_FIFO","priority":50,"phases":{
+           "p":{"run":1,"priority":7},
+           "q":{"run":1,"priority":3,"policy":"SCHED_OTHER"},
+           "r":{"run":1,"priority":4}}"#,
+    );
+    let workload = load(&text, &LENIENT).expect("dropped");
+    let nice: Vec<_> = workload.tasks[0]
+        .phases
+        .iter()
+        .map(|phase| phase.nice)
+        .collect();
+    assert_eq!(
+        (workload.tasks[0].nice, nice),
+        (0, vec![None, Some(3), Some(4)])
+    );
+}
+
+#[test]
+fn the_calibration_is_a_cpu_or_the_biggest() {
+    for (given, expected) in [
+        ("", Calibration::Cpu(0)),
+        (",\"global\":{\"calibration\":null}", Calibration::Cpu(0)),
+        (
+            ",\"global\":{\"calibration\":\"CPU3\"}",
+            Calibration::Cpu(3),
+        ),
+        (",\"global\":{\"calibration\":123}", Calibration::Biggest),
+    ] {
+        let text = format!("{{\"tasks\":{{\"t\":{{\"run\":1}}}}{given}}}");
+        assert_eq!(load(&text, &STRICT).expect(&text).calibration, expected);
+    }
+    let text = "{\"tasks\":{\"t\":{\"run\":1}},\n\"global\":{\"calibration\":\"CPU4\"}}";
+    let error = load(text, &STRICT).expect_err("4 CPUs");
+    assert_eq!(
+        error,
+        "f.json:2:25: there is no CPU 4; expected CPUs 0 to 3"
+    );
+}
+
+#[test]
+fn what_cannot_run_here_names_its_place() {
+    for (body, message) in [
+        (
+            "\"run\":1,\"cpus\":[0,4,1]",
+            "f.json:1:34: there is no CPU 4; expected CPUs 0 to 3",
+        ),
+        ("\"run\":1,\"cpus\":[-1]", "f.json:1:32: there is no CPU -1"),
+        ("\"run\":1,\"cpus\":[]", "f.json:1:31: `cpus` is empty"),
+        (
+            "\"phases\":{\"p\":{\"cpus\":[9],\"run\":1}}",
+            "f.json:1:39: there is no CPU 9",
+        ),
+        (
+            "\"run\":-5",
+            "f.json:1:16: `run` is -5 us; expected 0 or more",
+        ),
+        ("\"run\":1,\"delay\":-1", "f.json:1:11: `delay` is -1 us"),
+        (
+            "\"run\":1,\"priority\":20",
+            "f.json:1:35: `priority` is 20; expected a nice value",
+        ),
+        (
+            "\"run\":1,\"instance\":-1",
+            "f.json:1:11: task `t` has -1 instances",
+        ),
+        ("\"run\":1,\"instance\":0", "f.json:1:1: 0 tasks"),
+        ("\"phases\":{}", "f.json:1:11: task `t` has no phase"),
+        (
+            "\"run\":1,\"instance\":1000001",
+            "f.json:1:11: more than 1000000 threads",
+        ),
+        (
+            "\"loop\":1",
+            "f.json:1:15: there is no event here; expected a key that begins with",
+        ),
+        (
+            "\"run\":\"1\"",
+            "f.json:1:22: `run` is a string; expected an integer",
+        ),
+        (
+            "\"run\":1,\"policy\":\"SCHED_OTHR\"",
+            "f.json:1:33: no policy is called `SCHED_OTHR`",
+        ),
+    ] {
+        let error = refusal(body);
+        assert!(error.starts_with(message), "{error}\nexpected {message}");
+    }
+    assert!(refusal("\"run\":1,\"policy\":\"SCHED_OTHR\"").ends_with("mean `SCHED_OTHER`?"));
+    assert!(
+        load("{\"tasks\":{}}", &STRICT)
+            .expect_err("empty")
+            .contains("0 tasks")
+    );
+}
+
+#[test]
+fn a_small_file_cannot_ask_for_all_memory() {
+    let name = "n".repeat(10_000);
+    let text = format!("{{\"tasks\":{{\"{name}\":{{\"instance\":1000000,\"run\":1}}}}}}");
+    let error = load(&text, &STRICT).expect_err("10 GB of names");
+    assert!(error.contains("bytes"), "{error}");
+}
+
+#[test]
+fn warnings_name_what_may_not_be_meant() {
+    let duplicate = warnings(&task("\"run\":1,\"sleep\":2,\n\"run\":3"));
+    assert!(duplicate.contains("f.json:2:1: `run` stands here again (before at 1:16)"));
+    let missing = warnings(&task("\"run\":1,\"cpu\":[1],\"foo\":1"));
+    assert!(
+        missing.contains("`cpu` is ignored; did you mean `cpus`?"),
+        "{missing}"
+    );
+    assert!(!missing.contains("foo"), "{missing}");
+    assert!(missing.contains("no `global.calibration`"), "{missing}");
+    assert!(warnings(&task("\"runner\":1")).contains("`runner` begins with `run`"));
+    let hidden = warnings(&task("\"run\":5,\"phases\":{\"p\":{\"run\":1}}"));
+    assert!(
+        hidden.contains("`run` is ignored: the task has `phases`"),
+        "{hidden}"
+    );
+    assert!(warnings(&task("\"run\":5,\"timer\":1")).contains("no period"));
+    let clean = "{\"tasks\":{\"t\":{\"run0\":1,\"run_b\":2}},\"global\":{\"calibration\":9}}";
+    assert_eq!(warnings(clean), "");
+}
+
+#[test]
+fn the_check_depends_on_the_number_of_cpus() {
+    let text = task("\"run\":1,\"cpus\":[\"2\"]");
+    assert_eq!(check_rtapp(&text, "f.json", 3).exit_code, 0);
+    let refused = check_rtapp(&text, "f.json", 2);
+    assert_eq!(refused.exit_code, 2);
+    assert_eq!(
+        refused.message,
+        "f.json:1:32: there is no CPU 2; expected CPUs 0 to 1"
+    );
+}
+
+#[test]
+fn the_example_files_load_without_warnings() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads");
+    let mut files = 0;
+    for entry in std::fs::read_dir(folder).expect("workloads") {
+        let path = entry.expect("entry").path();
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "json")
+        {
+            let spec = Spec::parse(&path.to_string_lossy(), &STRICT).expect("example");
+            assert_eq!(spec.warnings, [""; 0], "{}", path.display());
+            assert!(spec.expand(1, MachineFacts { nr_cpus: 1 }).is_ok());
+            files += 1;
+        }
+    }
+    assert!(files >= 3, "{files} examples");
+}

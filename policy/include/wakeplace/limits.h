@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Sizes. Every array that is indexed by a value from memory has a power-of-two size (WP_AT). */
+#ifndef WAKEPLACE_LIMITS_H
+#define WAKEPLACE_LIMITS_H
+
+#ifdef __bpf__
+#define WP_MAX_CPUS 512u
+#else
+#define WP_MAX_CPUS 1024u
+#endif
+#define WP_MASK_WORDS (WP_MAX_CPUS / 64u)
+/* Levels of the domain tree of one CPU (SMT, CLS, MC, PKG, NODE and up to three NUMA distances). */
+#define WP_MAX_LEVELS 8u
+/* All distinct domains: half as many cores as CPUs, plus the levels above. */
+#define WP_MAX_DOMS WP_MAX_CPUS
+/* All groups: at most one per CPU in the lowest level plus the levels above. */
+#define WP_MAX_GROUPS (2u * WP_MAX_CPUS)
+/* CPU lists of all domains and groups. */
+#define WP_MAX_LIST (16u * WP_MAX_CPUS)
+#define WP_MAX_PERF_DOMS 64u
+#define WP_MAX_STATES 64u
+#define WP_MAX_FREQ_DOMS WP_MAX_CPUS
+/* Frequencies of all frequency domains; domains with equal tables may share one. */
+#define WP_MAX_OPPS 8192u
+/* Candidates a decision reports. */
+#define WP_MAX_CANDIDATES 32u
+
+#define WP_NONE 0xffffffffu
+
+#endif

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Everything an era, a feature or --set decides. All fields are u32 so that a home can fill them from one
+ * table of keys. A zero-filled struct is "everything off"; the eras are written down by the safe face
+ * (crates/policy-sys/src/eras.rs), which is the only parser of policy names.
+ */
+#ifndef WAKEPLACE_PARAMS_H
+#define WAKEPLACE_PARAMS_H
+
+#include "wakeplace/port.h"
+
+enum wp_pelt_scale {
+	WP_PELT_CONTRIB, /* up to 5.0: each contribution times frequency and capacity */
+	WP_PELT_CLOCK,   /* from 5.1: the clock runs slower on slow CPUs */
+};
+
+enum wp_util_est_mode {
+	WP_UTIL_EST_OFF,
+	WP_UTIL_EST_PAIR,        /* 4.17: {enqueued, ewma}, the ewma rises and falls by 1/4 */
+	WP_UTIL_EST_PAIR_FASTUP, /* 5.5: the ewma rises at once */
+	WP_UTIL_EST_SINGLE,      /* 6.8: one value, rises at once, falls by 1/4 */
+};
+
+enum wp_energy_version {
+	WP_ENERGY_OFF,
+	WP_ENERGY_V3, /* RFC v3, May 2018 */
+	WP_ENERGY_50, /* Linux 5.0 */
+};
+
+enum wp_governor {
+	WP_GOV_SCHEDUTIL,
+	WP_GOV_PERFORMANCE,
+	WP_GOV_POWERSAVE,
+};
+
+struct wp_params {
+	/* load tracking */
+	u32 pelt_scale;          /* enum wp_pelt_scale */
+	u32 runnable_is_load;    /* third signal: 1 = weight of the queued tasks (to 5.6), 0 = their number */
+	u32 util_est;            /* enum wp_util_est_mode */
+	u32 util_est_after_freq; /* 4.17: an enqueue asks for the frequency before it adds util_est */
+	u32 post_init_util;      /* start value of a new task's utilisation */
+	/* wake-up fast path */
+	u32 wake_wide;
+	u32 wake_affine_idle;
+	u32 wake_affine_prev_idle; /* from 5.x: an idle previous CPU is taken at once */
+	u32 wake_affine_weight;
+	u32 wakee_flips_fix; /* idle task as waker records no flip */
+	u32 sis_recent_used;
+	u32 sis_prop;
+	/* capacity-aware wake-ups (asym-capacity) */
+	u32 asym_balance_wake;
+	u32 wake_cap;
+	u32 idlest_spare;
+	u32 asym_no_pull;
+	/* energy-aware */
+	u32 energy_aware;        /* enum wp_energy_version */
+	u32 energy_margin_shift; /* leave prev only if it saves more than energy >> shift */
+	u32 energy_max_complexity; /* nr_pd * (nr_states + nr_cpus); 0 = no limit */
+	/* load balancing */
+	u32 balance;
+	u32 newidle_balance;
+	u32 nohz_balance;
+	u32 imbalance_pct;
+	u32 busy_factor;
+	u32 migration_cost_ns;
+	u32 nr_migrate;
+	u32 load_idx; /* balancing looks at the tick's load averages (to 5.1) */
+	/* frequency */
+	u32 governor;            /* enum wp_governor */
+	u32 rate_limit_us;       /* 0 = the era's rule: transition latency x multiplier, capped */
+	u32 rate_limit_multiplier;
+	u32 rate_limit_cap_us;
+	u32 blocked_util_in_freq; /* 0: a CPU without runnable fair tasks asks for nothing (4.17) */
+	/* fair pick: carried here because it belongs to the era; the home's run queues read it */
+	u32 sched_latency_ns;
+	u32 min_granularity_ns;
+	u32 wakeup_granularity_ns;
+	u32 tunable_scaling_log; /* times 1 + log2(min(cpus, 8)) */
+	u32 gentle_fair_sleepers;
+	u32 start_debit;
+	u32 wakeup_preemption;
+	u32 last_buddy;
+};
+
+#endif

@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The placement policy core: structs and entry points.
+ *
+ * A home (the simulator, the live scheduler) owns a zero-filled struct wp_ctx and one struct wp_task per
+ * task, fills in the machine, then reports events in time order. The core keeps the signals, answers
+ * questions, and never calls back. It knows no clock: `now_ns` is the home's monotonic clock.
+ *
+ * Units: time ns; utilisation and capacity 0..1024 (1024 = biggest CPU at its highest frequency); load =
+ * utilisation-like average of nice weights (nice 0 = 1024); frequency kHz; power uW (energy estimates in
+ * the unit of their version: mW for v3 and 5.0).
+ */
+#ifndef WAKEPLACE_POLICY_H
+#define WAKEPLACE_POLICY_H
+
+#include "wakeplace/limits.h"
+#include "wakeplace/params.h"
+#include "wakeplace/port.h"
+#include "wakeplace/reasons.h"
+
+#define WP_SCALE 1024u
+#define WP_UTIL_EST_UNCHANGED 0x80000000u
+
+/* One set of geometric averages (half-life 32 periods of 1024 us). */
+struct wp_avg {
+	u64 last_update_ns;
+	u64 load_sum;
+	u64 runnable_sum;
+	u64 util_sum;
+	u32 load_avg;
+	u32 runnable_avg;
+	u32 util_avg;
+	u32 period_contrib;
+};
+
+/* What the wake-up rules remember of a waker; tasks have one, and each CPU's idle task has one. */
+struct wp_waker {
+	u64 flip_decay_ns;
+	u32 wakee_flips;
+	u32 last_wakee; /* task id, 0 = none */
+	u32 recent_used_cpu;
+	u32 pad;
+};
+
+struct wp_task {
+	struct wp_avg avg;
+	struct wp_waker waker;
+	u64 exec_start_ns; /* clock_task at the last update while it ran: cache-hot test */
+	u32 id;            /* unique, not 0 */
+	u32 weight;
+	u32 cpu;           /* CPU it is on or was last on */
+	u32 on_rq;
+	u32 running;
+	u32 util_est;      /* enqueued value | WP_UTIL_EST_UNCHANGED */
+	u32 util_est_ewma;
+	u32 nr_allowed;
+	u64 allowed[WP_MASK_WORDS];
+};
+
+enum wp_dom_flags {
+	WP_SD_SHARE_CPUCAPACITY = 1 << 0, /* threads of a core */
+	WP_SD_SHARE_LLC = 1 << 1,
+	WP_SD_ASYM_CPUCAPACITY = 1 << 2,
+	WP_SD_ASYM_CPUCAPACITY_FULL = 1 << 3,
+	WP_SD_BALANCE_WAKE = 1 << 4,
+	WP_SD_BALANCE_FORK = 1 << 5,
+	WP_SD_BALANCE_EXEC = 1 << 6,
+	WP_SD_BALANCE_NEWIDLE = 1 << 7,
+	WP_SD_WAKE_AFFINE = 1 << 8,
+	WP_SD_PREFER_SIBLING = 1 << 9,
+};
+
+/* A sched domain; CPUs with the same span share it. Lists are ranges of wp_ctx.list. */
+struct wp_dom {
+	u32 flags;
+	u32 imbalance_pct;
+	u32 cache_nice_tries;
+	u32 busy_idx;
+	u32 idle_idx;
+	u32 topo_level; /* index into wp_ctx.topo */
+	u32 first_cpu;  /* list range: the span, ascending */
+	u32 nr_cpus;
+	u32 first_group; /* range of wp_ctx.groups */
+	u32 nr_groups;
+	u32 top;         /* nothing above it */
+	u32 pad;
+	u64 span[WP_MASK_WORDS];
+};
+
+struct wp_group {
+	u32 first_cpu;
+	u32 nr_cpus;
+	u32 capacity;
+	u32 min_capacity;
+	u32 imbalanced; /* a pull failed because of affinity */
+	u32 pad;
+};
+
+/* Per CPU and level: what a CPU remembers of balancing a domain. */
+struct wp_lb {
+	u64 last_balance_tick;
+	u64 max_newidle_cost_ns;
+	u64 next_cost_decay_tick;
+	u64 avg_scan_cost_ns;
+	u32 balance_interval_ms;
+	u32 nr_balance_failed;
+};
+
+struct wp_cpu {
+	/* hot: signals and queue state, kept by the core */
+	struct wp_avg avg;
+	u32 load_weight; /* sum of weights of queued fair tasks */
+	u32 nr_fair;
+	u32 util_est;
+	u32 capacity;      /* what is left for fair tasks */
+	u32 capacity_orig; /* fact */
+	u32 freq_scale;    /* f / fmax * 1024 */
+	u32 curr_fair;     /* a fair task executes */
+	u32 curr_idle;     /* the idle task executes */
+	/* hot: written by the home */
+	u32 nr_running; /* all classes */
+	u32 pending;    /* wake-ups on their way to this CPU */
+	u32 idle_exit_latency_us; /* of the state it is in */
+	u32 online;
+	u64 idle_stamp_ns; /* when it last became idle */
+	/* clocks */
+	u64 clock_ns;
+	u64 clock_task_ns;
+	u64 clock_pelt_ns;
+	u64 lost_idle_ns;
+	/* averages of tasks that left while sleeping, taken off at the next update */
+	u64 removed_load;
+	u64 removed_runnable;
+	u64 removed_util;
+	/* pressure from other classes, utilisation scale */
+	u32 rt_util;
+	u32 dl_util;
+	u32 irq_util;
+	u32 nr_removed;
+	/* topology */
+	u32 nr_levels;
+	u32 dom[WP_MAX_LEVELS];   /* lowest first */
+	u32 group[WP_MAX_LEVELS]; /* index of this CPU's group within dom[] */
+	u32 llc_level;            /* highest SHARE_LLC level, WP_NONE without */
+	u32 llc_id;
+	u32 llc_size;
+	u32 asym_level; /* lowest ASYM level, WP_NONE without */
+	u32 perf_dom;
+	u32 freq_dom;
+	/* idle time prediction and balancing */
+	u64 wake_idle_stamp_ns; /* set by a new-idle attempt, cleared by the next wake-up */
+	u64 avg_idle_ns;
+	u64 max_idle_balance_cost_ns;
+	u64 next_balance_tick;
+	u64 load_tick; /* tick of the last cpu_load update */
+	u32 cpu_load[4];
+	u32 idle_calls;     /* times the CPU entered idle */
+	u32 active_balance; /* a push off this CPU is under way */
+	u32 nr_busy;        /* on the first CPU of an LLC: CPUs with a running tick */
+	u32 pad;
+	u32 idle_cores;     /* on the first CPU of an LLC: some core may be idle (SMT only) */
+	struct wp_waker idle_waker;
+	struct wp_lb lb[WP_MAX_LEVELS];
+};
+
+struct wp_em_state {
+	u32 khz;
+	u32 power_uw;
+	u32 performance; /* capacity at this state */
+	u32 cost;        /* power_uw * 10 / performance (6.12) */
+	u32 cost_mw;     /* fmax * mW / khz (5.0) */
+	u32 inefficient;
+};
+
+struct wp_em_table {
+	u32 nr_states;
+	u32 max_khz;
+	struct wp_em_state state[WP_MAX_STATES];
+};
+
+struct wp_perf_dom {
+	u32 first_cpu; /* list range */
+	u32 nr_cpus;
+	u32 capacity;
+	u32 live; /* which of the two tables readers use */
+	struct wp_em_table table[2];
+};
+
+/* A frequency domain: schedutil's policy object. */
+struct wp_freq_dom {
+	u64 last_update_ns; /* of the last request */
+	u32 first_cpu;      /* list range */
+	u32 nr_cpus;
+	u32 first_opp; /* range of wp_ctx.opp_khz, ascending */
+	u32 nr_opps;
+	u32 transition_latency_us;
+	u32 cur_opp;
+	u32 next_opp; /* requested; the home applies it and calls wp_freq_applied */
+	u32 in_progress;
+	u32 updated_once;
+	u32 last_raw_khz;
+	u32 saved_idle_calls;
+	u32 pad;
+};
+
+struct wp_topo_level {
+	u32 flags;                  /* WP_SD_SHARE_* */
+	u32 pad;
+	u16 group_of[WP_MAX_CPUS]; /* partition label per CPU */
+};
+
+/* One CPU a decision looked at closely, for `explain`. */
+struct wp_candidate {
+	u32 cpu;
+	u32 util; /* with the task on it */
+	u32 spare;
+	u32 fits;
+	u64 energy; /* of the whole system with the task there; ~0 = not estimated */
+};
+
+struct wp_decision {
+	u32 cpu;
+	u32 rule;   /* enum wp_rule */
+	u32 reason; /* enum wp_reason */
+	u32 nr_candidates;
+	u32 scanned; /* CPUs looked at by the idle search, for its cost */
+	u32 pad;
+	struct wp_candidate candidate[WP_MAX_CANDIDATES];
+};
+
+enum wp_place_kind { WP_PLACE_WAKE, WP_PLACE_FORK, WP_PLACE_EXEC };
+
+struct wp_request {
+	u64 now_ns;
+	u32 kind;     /* enum wp_place_kind */
+	u32 this_cpu; /* where the decision is taken */
+	u32 prev_cpu;
+	u32 sync;       /* the waker says it will sleep at once */
+	u32 waker_load; /* load of the task that runs on this_cpu, 0 = idle */
+	u32 waker_idle; /* the waker is the idle task (an interrupt on an idle CPU) */
+};
+
+enum wp_idle_kind { WP_BUSY, WP_IDLE, WP_NEWLY_IDLE };
+
+enum wp_group_type { WP_GROUP_OTHER, WP_GROUP_IMBALANCED, WP_GROUP_OVERLOADED };
+
+/* Sums of one group, in the form of the kernels before 5.5. */
+struct wp_group_stats {
+	u64 load;
+	u64 avg_load;
+	u64 weighted_load;
+	u64 load_per_task;
+	u64 util;
+	u32 capacity;
+	u32 nr_running;
+	u32 idle_cpus;
+	u32 weight;
+	u32 type; /* enum wp_group_type */
+	u32 no_capacity;
+};
+
+/* One attempt to balance a domain onto a CPU: begin, offer tasks, end. */
+struct wp_balance {
+	/* in */
+	u64 now_ns;
+	u32 dst_cpu;
+	u32 level; /* of dst_cpu's domains */
+	u32 idle;  /* enum wp_idle_kind */
+	/* out */
+	u32 src_cpu; /* pull from here; WP_NONE: nothing to do */
+	u32 push;    /* instead: push the running task of src_cpu to dst_cpu */
+	/* between the calls */
+	u32 moved;
+	u32 tries_left;
+	u32 all_pinned;
+	u32 some_pinned;
+	u32 new_dst; /* another CPU of the local group may take what dst_cpu may not */
+	u32 dom;
+	u32 load_idx;
+	u32 busiest_group; /* index within the domain, WP_NONE: none yet */
+	u32 overload;
+	u32 overutilized;
+	u32 pad;
+	s64 imbalance;
+	u64 total_load;
+	u64 total_capacity;
+	u64 avg_load; /* of the domain */
+	struct wp_group_stats local;
+	struct wp_group_stats busiest;
+	struct wp_group_stats scratch;
+	u64 excluded[WP_MASK_WORDS]; /* sources whose tasks are all pinned */
+};
+
+/* What wp_balance_begin and wp_balance_end ask for. */
+enum wp_balance_step {
+	WP_BALANCE_DONE,   /* this domain is finished */
+	WP_BALANCE_STOP,   /* another CPU balances for this group: leave the levels above, too */
+	WP_BALANCE_DETACH, /* offer the tasks of src_cpu, least recently run first, then end */
+};
+
+enum wp_offer { WP_OFFER_SKIP, WP_OFFER_TAKE, WP_OFFER_STOP };
+
+struct wp_ctx {
+	struct wp_params params;
+	u32 nr_cpus;
+	u32 tick_ns;
+	u32 nr_topo_levels;
+	u32 nr_perf_doms;
+	u32 nr_freq_doms;
+	u32 nr_doms;
+	u32 nr_groups;
+	u32 list_len;
+	u32 nr_opps;
+	u32 max_capacity_orig; /* root domain */
+	u32 asym;              /* some domain is asymmetric */
+	u32 smt;
+	u32 energy_active; /* all conditions hold */
+	u32 energy_off;    /* enum wp_energy_off, why not */
+	u32 overutilized;  /* root domain */
+	u32 overload;      /* root domain: some CPU has two tasks */
+	u32 nr_nohz;
+	u32 scan_cpu_ns;   /* what looking at one CPU costs: a fact of the machine */
+	struct wp_topo_level topo[WP_MAX_LEVELS];
+	struct wp_cpu cpus[WP_MAX_CPUS];
+	struct wp_dom doms[WP_MAX_DOMS];
+	struct wp_group groups[WP_MAX_GROUPS];
+	struct wp_perf_dom perf_doms[WP_MAX_PERF_DOMS];
+	struct wp_freq_dom freq_doms[WP_MAX_FREQ_DOMS];
+	u16 list[WP_MAX_LIST];
+	u32 opp_khz[WP_MAX_OPPS];
+	struct wp_em_table em_scratch;
+	u64 energy_without[WP_MAX_PERF_DOMS];
+	/* idle CPUs with a stopped tick */
+	u64 nohz_next_balance_tick;
+	u64 nohz_next_blocked_ns;
+	u32 nohz_has_blocked;
+	u32 pad;
+	u64 nohz_mask[WP_MASK_WORDS];
+};
+
+enum wp_energy_off {
+	WP_ENERGY_ON,
+	WP_ENERGY_OFF_POLICY,     /* the policy does not ask for it */
+	WP_ENERGY_OFF_NO_MODEL,   /* some CPU has no performance domain */
+	WP_ENERGY_OFF_SYMMETRIC,  /* no domain with CPUs of different capacity */
+	WP_ENERGY_OFF_SMT,
+	WP_ENERGY_OFF_GOVERNOR,   /* not schedutil */
+	WP_ENERGY_OFF_COMPLEXITY,
+};
+
+/* Bits that the event entry points return. */
+enum wp_event_result {
+	WP_DID_FREQ = 1 << 0,    /* the CPU's frequency domain has a new request (next_opp) */
+	WP_DID_BALANCE = 1 << 1, /* tick: run the periodic balancing on this CPU now */
+	WP_DID_KICK = 1 << 2,    /* tick: kick an idle CPU to balance (wp_nohz_target) */
+	WP_DID_STATS = 1 << 3,   /* tick: only decay the signals of idle CPUs */
+};
+
+enum wp_queue_flags {
+	WP_Q_WAKEUP = 1 << 0,
+	WP_Q_NEW = 1 << 1,
+	WP_Q_SLEEP = 1 << 2,
+};
+
+enum wp_em_error {
+	WP_EM_OK,
+	WP_EM_NO_STATES,
+	WP_EM_FREQ_ORDER,  /* frequencies must rise strictly */
+	WP_EM_POWER_RANGE, /* power outside 1..64 W */
+	WP_EM_CAPACITY,    /* CPUs of one domain with different capacity */
+	WP_EM_TWICE,       /* a CPU has a domain already */
+	WP_EM_FULL,
+};
+
+/* pelt.c: the arithmetic of load tracking */
+u64 wp_decay_load(u64 value, u64 periods);
+struct wp_pelt_step {
+	u64 now_ns;
+	u32 load;
+	u32 runnable;
+	u32 running;
+	u32 weight;     /* factor of load_avg: the entity's weight, 1 for a run queue */
+	u32 scale_cpu;  /* 1024 in clock mode */
+	u32 scale_freq; /* 1024 in clock mode */
+	u32 runnable_is_load;
+};
+u32 wp_pelt_segments(u32 periods, u32 d1, u32 d3);
+int wp_avg_update(struct wp_avg *avg WP_NONNULL, const struct wp_pelt_step *step WP_NONNULL);
+
+/* weights.c */
+u32 wp_nice_weight(s32 nice);
+u32 wp_nice_inv_weight(s32 nice);
+
+/* util_est.c */
+u32 wp_util_est_next(u32 mode, u32 est, u32 util, u32 runnable, u32 capacity);
+
+/* rq.c: events of tasks and run queues */
+int wp_task_init(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL);
+int wp_task_set_weight(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 weight,
+		       u64 now_ns);
+int wp_task_new(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
+		u64 now_ns);
+int wp_enqueue(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns,
+	       u32 flags);
+int wp_dequeue(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns,
+	       u32 flags);
+int wp_set_current(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns);
+int wp_put_current(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns);
+int wp_enter_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
+int wp_exit_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
+int wp_woken(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
+int wp_migrate_sleeping(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
+			u64 now_ns);
+int wp_migrate_queued(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
+		      u64 now_ns);
+int wp_task_exit(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns);
+int wp_tick(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns);
+
+/* topology.c, energy_model.c: the machine, before the first event */
+int wp_build_domains(struct wp_ctx *ctx WP_NONNULL);
+u32 wp_em_register(struct wp_ctx *ctx WP_NONNULL, const u16 *cpus WP_NONNULL, u32 nr_cpus);
+u32 wp_em_update(struct wp_ctx *ctx WP_NONNULL, u32 pd);
+int wp_start(struct wp_ctx *ctx WP_NONNULL);
+
+/* freq.c */
+u32 wp_map_util_freq(u32 util, u32 max_khz, u32 capacity);
+u32 wp_rate_limit_us(const struct wp_ctx *ctx WP_NONNULL, u32 freq_dom);
+int wp_freq_applied(struct wp_ctx *ctx WP_NONNULL, u32 freq_dom, u32 opp);
+
+/* select.c */
+int wp_select_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+		  struct wp_waker *waker WP_NONNULL, const struct wp_request *req WP_NONNULL,
+		  struct wp_decision *dec WP_NONNULL);
+u32 wp_task_util_est(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL);
+
+/* balance.c: periodic balancing, one domain at a time */
+int wp_balance_due(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level, u64 now_ns, u32 idle);
+int wp_balance_pass_end(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns, u32 idle);
+int wp_balance_begin(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL);
+int wp_balance_offer(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL,
+		     const struct wp_task *task WP_NONNULL);
+int wp_balance_end(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL);
+int wp_active_balance_end(struct wp_ctx *ctx WP_NONNULL, u32 src_cpu, u32 dst_cpu, u32 level,
+			  u32 moved);
+
+/* newidle.c: a CPU about to go idle looks for work */
+int wp_newidle_begin(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
+int wp_newidle_level(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level, u64 spent_ns);
+u64 wp_newidle_done(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level);
+int wp_newidle_end(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 spent_ns, u32 pulled);
+
+/* nohz.c: idle CPUs whose tick is stopped */
+int wp_nohz_enter(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
+int wp_nohz_exit(struct wp_ctx *ctx WP_NONNULL, u32 cpu);
+int wp_nohz_kick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
+u32 wp_nohz_target(struct wp_ctx *ctx WP_NONNULL);
+u32 wp_nohz_next(struct wp_ctx *ctx WP_NONNULL, u32 after, u64 now_ns);
+int wp_nohz_pass_end(struct wp_ctx *ctx WP_NONNULL, u64 now_ns);
+int wp_update_blocked(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
+
+#endif

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The only file that knows whether the core is built natively or for BPF.
+ *
+ * BPF facts behind the macros: a loop must be bounded for the verifier (bpf_for costs the same at any
+ * bound); a global (noinline) function is verified once, alone, with at most five arguments; an array
+ * index that was read from memory must be masked where the compiler cannot remove the mask.
+ */
+#ifndef WAKEPLACE_PORT_H
+#define WAKEPLACE_PORT_H
+
+#define WP_ARRAY_SIZE(arr) (sizeof(arr) / sizeof((arr)[0]))
+
+#ifdef __bpf__
+
+#ifndef __VMLINUX_H__
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef signed int s32;
+typedef signed long long s64;
+#endif
+
+#ifndef bpf_for
+struct bpf_iter_num;
+struct wp_iter_num {
+	u64 opaque[1];
+} __attribute__((aligned(8)));
+extern int bpf_iter_num_new(struct wp_iter_num *it, int start, int end)
+	__attribute__((weak, section(".ksyms")));
+extern int *bpf_iter_num_next(struct wp_iter_num *it) __attribute__((weak, section(".ksyms")));
+extern void bpf_iter_num_destroy(struct wp_iter_num *it) __attribute__((weak, section(".ksyms")));
+#define bpf_for(i, start, end)                                                                     \
+	for (struct wp_iter_num wp_it __attribute__((cleanup(bpf_iter_num_destroy))),              \
+	     *wp_p __attribute__((unused)) =                                                       \
+		     (bpf_iter_num_new(&wp_it, (start), (end)), (struct wp_iter_num *)0);          \
+	     ({                                                                                    \
+		     int *wp_t = bpf_iter_num_next(&wp_it);                                        \
+		     if (wp_t)                                                                     \
+			     (i) = (u32)*wp_t;                                                     \
+		     wp_t != (int *)0;                                                             \
+	     });)
+#endif
+
+/* for (i = 0; i < n; i++), never past max. */
+#define WP_FOR(i, n, max) bpf_for(i, 0, (int)((n) < (max) ? (n) : (max)))
+#define WP_FN __attribute__((noinline))
+#define WP_NONNULL __attribute__((btf_decl_tag("arg:nonnull")))
+#define WP_BARRIER(var) __asm__ volatile("" : "+r"(var))
+
+#else /* native */
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef signed int s32;
+typedef signed long long s64;
+
+#define WP_FOR(i, n, max) for ((i) = 0; (i) < (n) && (i) < (max); (i)++)
+#define WP_FN
+#define WP_NONNULL
+#define WP_BARRIER(var) ((void)0)
+
+#endif
+
+#define WP_INLINE static inline __attribute__((always_inline))
+
+/* Element i of an array whose size is a power of two; safe for any i. */
+#define WP_AT(arr, i)                                                                              \
+	({                                                                                         \
+		u32 wp_i = (u32)(i);                                                               \
+		_Static_assert((WP_ARRAY_SIZE(arr) & (WP_ARRAY_SIZE(arr) - 1)) == 0, "size");      \
+		WP_BARRIER(wp_i);                                                                  \
+		&(arr)[wp_i & (WP_ARRAY_SIZE(arr) - 1)];                                           \
+	})
+
+WP_INLINE u32 wp_min(u32 a, u32 b) { return a < b ? a : b; }
+WP_INLINE u32 wp_max(u32 a, u32 b) { return a > b ? a : b; }
+WP_INLINE u64 wp_min64(u64 a, u64 b) { return a < b ? a : b; }
+WP_INLINE u64 wp_max64(u64 a, u64 b) { return a > b ? a : b; }
+/* a - b, never below 0: averages of two signals may cross by rounding. */
+WP_INLINE u64 wp_sub(u64 a, u64 b) { return a > b ? a - b : 0; }
+/* x/0 is 0, as in BPF; natively it would trap. */
+WP_INLINE u64 wp_div(u64 a, u64 b) { return b ? a / b : 0; }
+
+#endif

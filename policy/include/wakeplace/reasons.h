@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Why a CPU was chosen: one value per outcome, the same in the simulator, in `explain` and in the live
+ * scheduler's counters. Append only: the numbers are part of recorded results.
+ */
+#ifndef WAKEPLACE_REASONS_H
+#define WAKEPLACE_REASONS_H
+
+enum wp_reason {
+	WP_REASON_NONE,                /* no decision yet */
+	WP_REASON_ONE_ALLOWED,         /* the task may use one CPU only */
+	WP_REASON_NOT_ALLOWED,         /* the rule's CPU is not allowed: lowest allowed CPU */
+	WP_REASON_ENERGY_BEST,         /* least energy, by more than the margin */
+	WP_REASON_ENERGY_PREV,         /* no CPU saves more than the margin: previous CPU */
+	WP_REASON_ENERGY_PREV_UNFIT,   /* previous CPU cannot hold the task: best other */
+	WP_REASON_ENERGY_NOTHING_FITS, /* no CPU can hold the task: previous CPU */
+	WP_REASON_ENERGY_ZERO_UTIL,    /* task without utilisation: previous CPU */
+	WP_REASON_ENERGY_NO_DOMAIN,    /* previous CPU outside the asymmetric domain */
+	WP_REASON_IDLE_TARGET,         /* the target CPU is idle */
+	WP_REASON_IDLE_PREV,           /* the previous CPU is idle and shares the target's cache */
+	WP_REASON_IDLE_RECENT,         /* the recently used CPU is idle and shares the cache */
+	WP_REASON_IDLE_CORE,           /* a core with all threads idle in the target's cache domain */
+	WP_REASON_IDLE_CPU,            /* an idle CPU in the target's cache domain */
+	WP_REASON_IDLE_SMT,            /* an idle thread of the target's core */
+	WP_REASON_TARGET_NO_LLC,       /* the target shares its cache with nobody */
+	WP_REASON_TARGET_BUSY,         /* no idle CPU found: the target, busy */
+	WP_REASON_SLOW_SPARE,          /* group with the CPU of most spare capacity */
+	WP_REASON_SLOW_LOAD,           /* least loaded group */
+	WP_REASON_SLOW_LOCAL,          /* the local group is good enough */
+	WP_REASON_COUNT
+};
+
+/* Which part of the policy decided. */
+enum wp_rule {
+	WP_RULE_NONE,
+	WP_RULE_AFFINITY,    /* no choice */
+	WP_RULE_ENERGY,      /* energy-aware wake-up */
+	WP_RULE_IDLE_SIBLING, /* fast path around one target */
+	WP_RULE_SLOW_PATH,   /* find_idlest over the domains */
+	WP_RULE_COUNT
+};
+
+#endif

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The energy-aware wake-up in the forms of RFC v3 (2018) and Linux 5.0 (energy-aware 2.7, 2.9, 3).
+ *
+ * Of each performance domain only the CPU with most spare capacity is of interest (it raises the frequency
+ * least); these few and the previous CPU are compared by the energy of the whole system:
+ *
+ *   E(p, dst) = sum over domains: energy of the state that the most demanding CPU needs, for the sum of
+ *               all CPUs' utilisation
+ *
+ * The previous CPU is left only for a saving larger than the margin. Ties keep the previous CPU, then the
+ * first candidate. Estimates are in mW, truncated per domain, as the kernel computes them.
+ */
+#include "wakeplace/policy.h"
+
+#define WP_NO_ENERGY (~0ull)
+
+/* Utilisation of `cpu` if the waking task were on `dst` (2.7). */
+WP_INLINE u32 wp_util_next(const struct wp_ctx *ctx, u32 cpu, const struct wp_task *task, u32 dst)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	u32 util = c->avg.util_avg, est;
+
+	if (task->cpu == cpu && dst != cpu)
+		util = (u32)wp_sub(util, task->avg.util_avg);
+	else if (task->cpu != cpu && dst == cpu)
+		util += task->avg.util_avg;
+	if (ctx->params.util_est != WP_UTIL_EST_OFF) {
+		est = c->util_est;
+		if (dst == cpu)
+			est += wp_task_util_est(ctx, task);
+		util = wp_max(util, est);
+	}
+	return wp_min(util, c->capacity_orig);
+}
+
+/* Energy of one domain for its highest and summed utilisation. */
+WP_INLINE u64 wp_pd_energy(const struct wp_ctx *ctx, const struct wp_perf_dom *pd, u32 max_util,
+			   u32 sum_util)
+{
+	const struct wp_em_table *t = wp_em_table(pd);
+	u32 khz = wp_map_util_freq(max_util, t->max_khz, pd->capacity);
+	u32 i, top = t->nr_states - 1;
+	const struct wp_em_state *s = WP_AT(t->state, top);
+
+	WP_FOR(i, t->nr_states, WP_MAX_STATES) {
+		if (WP_AT(t->state, i)->khz >= khz) {
+			s = WP_AT(t->state, i);
+			break;
+		}
+	}
+	if (ctx->params.energy_aware == WP_ENERGY_V3)
+		return wp_div((u64)(s->power_uw / 1000) * sum_util, s->performance);
+	return wp_div((u64)s->cost_mw * sum_util, pd->capacity);
+}
+
+/* Energy of performance domain `index` with the task on `dst` (anywhere else: WP_NONE). */
+u64 wp_pd_energy_with(struct wp_ctx *ctx WP_NONNULL, u32 index, const struct wp_task *task WP_NONNULL,
+		      u32 dst)
+{
+	const struct wp_perf_dom *pd = WP_AT(ctx->perf_doms, index);
+	u32 i, max_util = 0, sum_util = 0;
+
+	WP_FOR(i, pd->nr_cpus, WP_MAX_CPUS) {
+		u32 cpu = *WP_AT(ctx->list, pd->first_cpu + i);
+		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+		u32 util;
+
+		if (!c->online)
+			continue;
+		util = wp_util_next(ctx, cpu, task, dst) + c->dl_util;
+		max_util = wp_max(max_util, util);
+		sum_util += util;
+	}
+	return wp_pd_energy(ctx, pd, max_util, sum_util);
+}
+
+/* Energy of every domain without the task, once per wake-up; candidates change one domain each. */
+WP_INLINE u64 wp_energy_base(struct wp_ctx *ctx, const struct wp_task *task)
+{
+	u64 total = 0;
+	u32 i;
+
+	WP_FOR(i, ctx->nr_perf_doms, WP_MAX_PERF_DOMS) {
+		u64 e = wp_pd_energy_with(ctx, i, task, WP_NONE);
+
+		*WP_AT(ctx->energy_without, i) = e;
+		total += e;
+	}
+	return total;
+}
+
+WP_INLINE u64 wp_energy_on(struct wp_ctx *ctx, u64 base, const struct wp_task *task, u32 cpu)
+{
+	u32 pd = WP_AT(ctx->cpus, cpu)->perf_dom;
+
+	return base - *WP_AT(ctx->energy_without, pd) + wp_pd_energy_with(ctx, pd, task, cpu);
+}
+
+WP_INLINE void wp_note_candidate(struct wp_decision *dec, u32 cpu, u32 util, u32 spare, u64 energy)
+{
+	struct wp_candidate *cand;
+
+	if (dec->nr_candidates >= WP_MAX_CANDIDATES)
+		return;
+	cand = WP_AT(dec->candidate, dec->nr_candidates);
+	dec->nr_candidates++;
+	cand->cpu = cpu;
+	cand->util = util;
+	cand->spare = spare;
+	cand->fits = 1;
+	cand->energy = energy;
+}
+
+/* Level of the lowest asymmetric domain of `this_cpu` that spans `prev_cpu`; WP_NONE if there is none. */
+WP_INLINE u32 wp_energy_dom(const struct wp_ctx *ctx, u32 this_cpu, u32 prev_cpu)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, this_cpu);
+	u32 i;
+
+	WP_FOR(i, c->nr_levels, WP_MAX_LEVELS) {
+		u32 dom = *WP_AT(c->dom, i);
+
+		if (i >= c->asym_level && wp_span_has(WP_AT(ctx->doms, dom), prev_cpu))
+			return dom;
+	}
+	return WP_NONE;
+}
+
+struct wp_energy_search {
+	u64 base;
+	u64 prev_energy;
+	u64 best_energy;
+	u32 best_cpu;
+	u32 dom;
+};
+
+/* Look at one performance domain: the previous CPU if it is here, and the CPU with most spare capacity. */
+WP_INLINE void wp_energy_visit(struct wp_ctx *ctx, const struct wp_task *task, u32 prev,
+			       struct wp_energy_search *s, struct wp_decision *dec, u32 index)
+{
+	const struct wp_perf_dom *pd = WP_AT(ctx->perf_doms, index);
+	const struct wp_dom *dom = WP_AT(ctx->doms, s->dom);
+	u32 i, spare_max = 0, spare_cpu = WP_NONE, spare_util = 0;
+	u64 energy;
+
+	WP_FOR(i, pd->nr_cpus, WP_MAX_CPUS) {
+		u32 cpu = *WP_AT(ctx->list, pd->first_cpu + i);
+		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+		u32 util;
+
+		if (!c->online || !wp_span_has(dom, cpu) || !wp_allowed(task, cpu))
+			continue;
+		util = wp_util_next(ctx, cpu, task, cpu);
+		if (wp_unfit(util, c->capacity))
+			continue;
+		if (cpu == prev) {
+			s->prev_energy = wp_energy_on(ctx, s->base, task, cpu);
+			s->best_energy = wp_min64(s->best_energy, s->prev_energy);
+			wp_note_candidate(dec, cpu, util, c->capacity - util, s->prev_energy);
+		} else if (c->capacity > util && c->capacity - util > spare_max) {
+			spare_max = c->capacity - util;
+			spare_cpu = cpu;
+			spare_util = util;
+		}
+	}
+	if (spare_cpu == WP_NONE)
+		return;
+	energy = wp_energy_on(ctx, s->base, task, spare_cpu);
+	wp_note_candidate(dec, spare_cpu, spare_util, spare_max, energy);
+	if (energy < s->best_energy) {
+		s->best_energy = energy;
+		s->best_cpu = spare_cpu;
+	}
+}
+
+WP_INLINE int wp_energy_decide(struct wp_decision *dec, u32 cpu, u32 reason)
+{
+	dec->cpu = cpu;
+	dec->rule = WP_RULE_ENERGY;
+	dec->reason = reason;
+	return 1;
+}
+
+/*
+ * Returns 1 and fills `dec` if this rule decides, 0 if the normal path must. The caller has checked that
+ * the energy model is active and the system not overutilized.
+ */
+int wp_energy_select(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 this_cpu,
+		     u32 prev, struct wp_decision *dec WP_NONNULL)
+{
+	struct wp_energy_search s = {
+		.prev_energy = WP_NO_ENERGY,
+		.best_energy = WP_NO_ENERGY,
+		.best_cpu = WP_NONE,
+	};
+	u32 i, reverse = ctx->params.energy_aware != WP_ENERGY_V3;
+
+	s.dom = wp_energy_dom(ctx, this_cpu, prev);
+	if (s.dom == WP_NONE && ctx->params.energy_aware != WP_ENERGY_V3)
+		return 0;
+	wp_sync_task(ctx, task);
+	if (!wp_task_util_est(ctx, task))
+		return wp_energy_decide(dec, prev, WP_REASON_ENERGY_ZERO_UTIL);
+	if (s.dom == WP_NONE)
+		return wp_energy_decide(dec, prev, WP_REASON_ENERGY_NO_DOMAIN);
+
+	s.base = wp_energy_base(ctx, task);
+	WP_FOR(i, ctx->nr_perf_doms, WP_MAX_PERF_DOMS) {
+		/* 5.0 keeps the domains in a list that grows at its head. */
+		u32 index = reverse ? ctx->nr_perf_doms - 1 - i : i;
+
+		wp_energy_visit(ctx, task, prev, &s, dec, index);
+	}
+	if (s.prev_energy == WP_NO_ENERGY) {
+		if (s.best_cpu == WP_NONE)
+			return wp_energy_decide(dec, prev, WP_REASON_ENERGY_NOTHING_FITS);
+		return wp_energy_decide(dec, s.best_cpu, WP_REASON_ENERGY_PREV_UNFIT);
+	}
+	if (s.best_cpu != WP_NONE &&
+	    s.prev_energy - s.best_energy > s.prev_energy >> ctx->params.energy_margin_shift)
+		return wp_energy_decide(dec, s.best_cpu, WP_REASON_ENERGY_BEST);
+	return wp_energy_decide(dec, prev, WP_REASON_ENERGY_PREV);
+}

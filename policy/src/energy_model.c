@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The Energy Model framework: performance domains with the power of each state (energy-aware 2.3, 2.5, 4.1)
+ * and the conditions under which energy-aware placement is active (4.7).
+ *
+ * A home fills wp_ctx.em_scratch and registers it; a table can be replaced at run time: it is built in the
+ * half that nobody reads and then published.
+ */
+#include "wakeplace/policy.h"
+
+#define WP_EM_MAX_POWER_UW 64000000u
+
+WP_INLINE u32 wp_em_check(const struct wp_em_table *t)
+{
+	u32 i, last = 0;
+
+	if (!t->nr_states || t->nr_states > WP_MAX_STATES)
+		return WP_EM_NO_STATES;
+	WP_FOR(i, t->nr_states, WP_MAX_STATES) {
+		const struct wp_em_state *s = WP_AT(t->state, i);
+
+		if (s->khz <= last)
+			return WP_EM_FREQ_ORDER;
+		if (!s->power_uw || s->power_uw > WP_EM_MAX_POWER_UW)
+			return WP_EM_POWER_RANGE;
+		last = s->khz;
+	}
+	return WP_EM_OK;
+}
+
+/* The derived columns: performance, the costs of both forms, inefficient states. */
+WP_INLINE void wp_em_compute(struct wp_em_table *t, u32 capacity)
+{
+	u32 i, lowest = WP_NONE;
+
+	t->max_khz = WP_AT(t->state, t->nr_states - 1)->khz;
+	WP_FOR(i, t->nr_states, WP_MAX_STATES) {
+		struct wp_em_state *s = WP_AT(t->state, i);
+
+		s->performance = (u32)wp_div((u64)capacity * s->khz, t->max_khz);
+		s->cost = (u32)wp_div((u64)s->power_uw * 10, s->performance);
+		s->cost_mw = (u32)wp_div((u64)t->max_khz * (s->power_uw / 1000), s->khz);
+	}
+	/* From the top down: a state that costs no less per work than a faster one is never worth it. */
+	WP_FOR(i, t->nr_states, WP_MAX_STATES) {
+		struct wp_em_state *s = WP_AT(t->state, t->nr_states - 1 - i);
+
+		s->inefficient = s->cost >= lowest;
+		lowest = wp_min(lowest, s->cost);
+	}
+}
+
+/* Register em_scratch for a set of CPUs. Returns enum wp_em_error; nothing changes on an error. */
+u32 wp_em_register(struct wp_ctx *ctx WP_NONNULL, const u16 *cpus WP_NONNULL, u32 nr_cpus)
+{
+	struct wp_perf_dom *pd = WP_AT(ctx->perf_doms, ctx->nr_perf_doms);
+	u32 i, error = wp_em_check(&ctx->em_scratch);
+
+	if (error)
+		return error;
+	if (ctx->nr_perf_doms == WP_MAX_PERF_DOMS || !nr_cpus ||
+	    ctx->list_len + nr_cpus > WP_MAX_LIST)
+		return WP_EM_FULL;
+	for (i = 0; i < nr_cpus; i++) {
+		const struct wp_cpu *c = WP_AT(ctx->cpus, cpus[i]);
+
+		if (c->capacity_orig != WP_AT(ctx->cpus, cpus[0])->capacity_orig)
+			return WP_EM_CAPACITY;
+		if (c->perf_dom != WP_NONE)
+			return WP_EM_TWICE;
+	}
+	pd->first_cpu = ctx->list_len;
+	pd->nr_cpus = nr_cpus;
+	pd->capacity = WP_AT(ctx->cpus, cpus[0])->capacity_orig;
+	for (i = 0; i < nr_cpus; i++) {
+		*WP_AT(ctx->list, ctx->list_len++) = cpus[i];
+		WP_AT(ctx->cpus, cpus[i])->perf_dom = ctx->nr_perf_doms;
+	}
+	ctx->nr_perf_doms++;
+	return wp_em_update(ctx, ctx->nr_perf_doms - 1);
+}
+
+/* Replace the table of a domain by em_scratch (chip binning, leakage at another temperature). */
+u32 wp_em_update(struct wp_ctx *ctx WP_NONNULL, u32 pd_index)
+{
+	struct wp_perf_dom *pd = WP_AT(ctx->perf_doms, pd_index);
+	u32 error = wp_em_check(&ctx->em_scratch);
+	struct wp_em_table *next = WP_AT(pd->table, !pd->live);
+	u32 i;
+
+	if (error)
+		return error;
+	next->nr_states = ctx->em_scratch.nr_states;
+	WP_FOR(i, next->nr_states, WP_MAX_STATES) { /* not the whole table: BPF has no memcpy */
+		*WP_AT(next->state, i) = *WP_AT(ctx->em_scratch.state, i);
+	}
+	wp_em_compute(next, pd->capacity);
+	pd->live = !pd->live;
+	return WP_EM_OK;
+}
+
+WP_INLINE const struct wp_em_table *wp_em_table(const struct wp_perf_dom *pd)
+{
+	return WP_AT(pd->table, pd->live);
+}
+
+/* nr_pd * (nr_states + nr_cpus): 5.0 refuses machines on which the estimate would be slow. */
+WP_INLINE u32 wp_em_complexity(const struct wp_ctx *ctx)
+{
+	u32 i, states = 0;
+
+	WP_FOR(i, ctx->nr_perf_doms, WP_MAX_PERF_DOMS) {
+		states += wp_em_table(WP_AT(ctx->perf_doms, i))->nr_states;
+	}
+	return ctx->nr_perf_doms * (states + ctx->nr_cpus);
+}
+
+WP_INLINE u32 wp_energy_condition(const struct wp_ctx *ctx)
+{
+	u32 cpu;
+
+	if (!ctx->params.energy_aware)
+		return WP_ENERGY_OFF_POLICY;
+	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS) {
+		if (WP_AT(ctx->cpus, cpu)->online && WP_AT(ctx->cpus, cpu)->perf_dom == WP_NONE)
+			return WP_ENERGY_OFF_NO_MODEL;
+	}
+	if (!ctx->asym)
+		return WP_ENERGY_OFF_SYMMETRIC;
+	if (ctx->smt)
+		return WP_ENERGY_OFF_SMT;
+	if (ctx->params.governor != WP_GOV_SCHEDUTIL)
+		return WP_ENERGY_OFF_GOVERNOR;
+	if (ctx->params.energy_max_complexity &&
+	    wp_em_complexity(ctx) > ctx->params.energy_max_complexity)
+		return WP_ENERGY_OFF_COMPLEXITY;
+	return WP_ENERGY_ON;
+}
+
+/* The machine is described: decide what is active. Call again after a change of the machine. */
+int wp_start(struct wp_ctx *ctx WP_NONNULL)
+{
+	u32 i;
+
+	ctx->energy_off = wp_energy_condition(ctx);
+	ctx->energy_active = ctx->energy_off == WP_ENERGY_ON;
+	WP_FOR(i, ctx->nr_freq_doms, WP_MAX_FREQ_DOMS) {
+		struct wp_freq_dom *fd = WP_AT(ctx->freq_doms, i);
+
+		if (ctx->params.governor == WP_GOV_PERFORMANCE)
+			fd->next_opp = fd->nr_opps - 1;
+		else
+			fd->next_opp = 0;
+		wp_freq_applied(ctx, i, fd->next_opp);
+	}
+	return 0;
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * New-idle balancing: pull one task before going idle, if the expected idle time is worth the search
+ * (signals-and-baseline 8.2; 4.17 form, without the random gate of later kernels).
+ */
+#include "wakeplace/policy.h"
+
+/* The CPU runs out of work. Returns 1 if it should search. */
+int wp_newidle_begin(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+
+	c->wake_idle_stamp_ns = wp_max64(now_ns, 1);
+	if (!ctx->params.newidle_balance || c->pending)
+		return 0;
+	return c->avg_idle_ns >= ctx->params.migration_cost_ns && ctx->overload;
+}
+
+/* Is this level worth its cost, after what was spent below? 0 ends the search. */
+int wp_newidle_level(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level, u64 spent_ns)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+
+	return level < c->nr_levels &&
+	       c->avg_idle_ns >= spent_ns + WP_AT(c->lb, level)->max_newidle_cost_ns;
+}
+
+/* A level was searched. Returns what it cost, ns, and remembers the most it ever did. */
+u64 wp_newidle_done(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	struct wp_lb *lb = WP_AT(c->lb, level);
+	u64 cost = (u64)WP_AT(ctx->doms, *WP_AT(c->dom, level))->nr_cpus * ctx->scan_cpu_ns;
+
+	lb->max_newidle_cost_ns = wp_max64(lb->max_newidle_cost_ns, cost);
+	return cost;
+}
+
+int wp_newidle_end(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 spent_ns, u32 pulled)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+
+	c->max_idle_balance_cost_ns = wp_max64(c->max_idle_balance_cost_ns, spent_ns);
+	if (pulled)
+		c->wake_idle_stamp_ns = 0;
+	return 0;
+}

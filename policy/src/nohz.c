@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Idle CPUs whose tick is stopped still take part in balancing: a busy CPU kicks one of them, which
+ * balances on behalf of all (signals-and-baseline 8.6).
+ */
+#include "wakeplace/policy.h"
+
+/* Their signals are decayed at least this often. */
+#define WP_BLOCKED_PERIOD_NS 32000000ull
+
+int wp_nohz_enter(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+{
+	u64 *word = WP_AT(ctx->nohz_mask, cpu / 64u);
+
+	(void)now_ns;
+	if (*word >> (cpu % 64u) & 1u)
+		return 0;
+	*word |= 1ull << (cpu % 64u);
+	ctx->nr_nohz++;
+	ctx->nohz_has_blocked = 1;
+	WP_AT(ctx->cpus, WP_AT(ctx->cpus, cpu)->llc_id)->nr_busy--;
+	return 0;
+}
+
+/* Its tick runs again. */
+int wp_nohz_exit(struct wp_ctx *ctx WP_NONNULL, u32 cpu)
+{
+	u64 *word = WP_AT(ctx->nohz_mask, cpu / 64u);
+
+	if (!(*word >> (cpu % 64u) & 1u))
+		return 0;
+	*word &= ~(1ull << (cpu % 64u));
+	ctx->nr_nohz--;
+	WP_AT(ctx->cpus, WP_AT(ctx->cpus, cpu)->llc_id)->nr_busy++;
+	return 0;
+}
+
+/* At a busy CPU's tick: should an idle CPU be kicked? Returns enum wp_event_result bits. */
+int wp_nohz_kick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	int stats = 0;
+
+	if (!ctx->params.nohz_balance || !ctx->nr_nohz)
+		return 0;
+	if (ctx->nohz_has_blocked && now_ns > ctx->nohz_next_blocked_ns)
+		stats = WP_DID_STATS;
+	if (wp_div(now_ns, ctx->tick_ns) < ctx->nohz_next_balance_tick)
+		return stats;
+	if (c->nr_running >= 2)
+		return WP_DID_KICK;
+	if (c->llc_level != WP_NONE && WP_AT(ctx->cpus, c->llc_id)->nr_busy > 1)
+		return WP_DID_KICK;
+	if (c->nr_fair && c->nr_levels &&
+	    wp_capacity_reduced(c, WP_AT(ctx->doms, c->dom[0])->imbalance_pct))
+		return WP_DID_KICK;
+	return stats;
+}
+
+/* First nohz CPU at or after `from` that is idle, WP_NONE if there is none. */
+WP_INLINE u32 wp_nohz_first(const struct wp_ctx *ctx, u32 from)
+{
+	u32 cpu, found = WP_NONE;
+
+	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS) {
+		if (cpu >= from && (*WP_AT(ctx->nohz_mask, cpu / 64u) >> (cpu % 64u) & 1u) &&
+		    wp_idle_at(ctx, cpu)) {
+			found = cpu;
+			break;
+		}
+	}
+	return found;
+}
+
+/* The idle CPU that a kick goes to. */
+u32 wp_nohz_target(struct wp_ctx *ctx WP_NONNULL)
+{
+	return wp_nohz_first(ctx, 0);
+}
+
+/* The next idle CPU to balance for, after `after` (WP_NONE: from the start), its signals decayed. */
+u32 wp_nohz_next(struct wp_ctx *ctx WP_NONNULL, u32 after, u64 now_ns)
+{
+	u32 cpu = wp_nohz_first(ctx, after == WP_NONE ? 0 : after + 1);
+
+	if (after == WP_NONE) {
+		ctx->nohz_has_blocked = 0;
+		ctx->nohz_next_blocked_ns = now_ns + WP_BLOCKED_PERIOD_NS;
+	}
+	if (cpu == WP_NONE)
+		return WP_NONE;
+	wp_update_blocked(ctx, cpu, now_ns);
+	if (WP_AT(ctx->cpus, cpu)->avg.load_avg || WP_AT(ctx->cpus, cpu)->avg.util_avg)
+		ctx->nohz_has_blocked = 1;
+	return cpu;
+}
+
+/* A balancing pass over the idle CPUs is over: the next is due when the first of them is. */
+int wp_nohz_pass_end(struct wp_ctx *ctx WP_NONNULL, u64 now_ns)
+{
+	u64 next = wp_div(now_ns + 60000000000ull, ctx->tick_ns);
+	u32 cpu;
+
+	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS) {
+		if (*WP_AT(ctx->nohz_mask, cpu / 64u) >> (cpu % 64u) & 1u)
+			next = wp_min64(next, WP_AT(ctx->cpus, cpu)->next_balance_tick);
+	}
+	ctx->nohz_next_balance_tick = next;
+	return 0;
+}

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Run queues and tasks as the signals see them: clocks, enqueue, dequeue, running, migration, tick
+ * (signals-and-baseline 1, 2.4, 2.5, 2.8, 2.9; order of steps as in the 4.17 fair class).
+ *
+ * The home owns the queue itself (which task is next); it reports what happened, in order.
+ */
+#include "wakeplace/policy.h"
+
+#define WP_MIN_DIV 46718u
+/* All of a CPU's time used: nothing of a slow CPU's missing time is handed back when it goes idle. */
+#define WP_SATURATED (((u64)WP_MIN_DIV << 10) - 47742u)
+
+WP_INLINE u32 wp_pelt_cpu_scale(const struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	return ctx->params.pelt_scale == WP_PELT_CLOCK ? WP_SCALE : c->capacity_orig;
+}
+
+WP_INLINE u32 wp_pelt_freq_scale(const struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	return ctx->params.pelt_scale == WP_PELT_CLOCK ? WP_SCALE : c->freq_scale;
+}
+
+/* Advance the queue's clocks to now (2.5). */
+WP_INLINE void wp_clock(struct wp_cpu *c, u64 now_ns)
+{
+	u64 delta = wp_sub(now_ns, c->clock_ns);
+
+	c->clock_ns += delta;
+	c->clock_task_ns += delta;
+	if (c->curr_idle)
+		c->clock_pelt_ns = c->clock_task_ns;
+	else
+		c->clock_pelt_ns += (((delta * c->capacity_orig) >> 10) * c->freq_scale) >> 10;
+}
+
+WP_INLINE u64 wp_pelt_now(const struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	return ctx->params.pelt_scale == WP_PELT_CLOCK ? c->clock_pelt_ns - c->lost_idle_ns :
+							 c->clock_task_ns;
+}
+
+/* Take off what tasks left behind when they were placed elsewhere while asleep. */
+WP_INLINE int wp_apply_removed(struct wp_ctx *ctx, struct wp_cpu *c)
+{
+	struct wp_avg *a = &c->avg;
+	u64 div = WP_MIN_DIV + a->period_contrib;
+
+	if (!c->nr_removed)
+		return 0;
+	a->load_avg = (u32)wp_sub(a->load_avg, c->removed_load);
+	a->load_sum = wp_max64(wp_sub(a->load_sum, c->removed_load * div),
+			       (u64)a->load_avg * WP_MIN_DIV);
+	a->util_avg = (u32)wp_sub(a->util_avg, c->removed_util);
+	a->util_sum = wp_max64(wp_sub(a->util_sum, c->removed_util * div),
+			       (u64)a->util_avg * WP_MIN_DIV);
+	if (!ctx->params.runnable_is_load) {
+		a->runnable_avg = (u32)wp_sub(a->runnable_avg, c->removed_runnable);
+		a->runnable_sum = wp_max64(wp_sub(a->runnable_sum, c->removed_runnable * div),
+					   (u64)a->runnable_avg * WP_MIN_DIV);
+	}
+	c->nr_removed = 0;
+	c->removed_load = 0;
+	c->removed_util = 0;
+	c->removed_runnable = 0;
+	return 1;
+}
+
+/* The queue's own averages, up to its PELT clock. Returns 1 if they changed. */
+WP_INLINE int wp_rq_update(struct wp_ctx *ctx, struct wp_cpu *c)
+{
+	int changed = wp_apply_removed(ctx, c);
+	struct wp_pelt_step step = {
+		.now_ns = wp_pelt_now(ctx, c),
+		.load = c->load_weight,
+		.runnable = ctx->params.runnable_is_load ? c->load_weight : c->nr_fair,
+		.running = c->curr_fair,
+		.weight = 1,
+		.scale_cpu = wp_pelt_cpu_scale(ctx, c),
+		.scale_freq = wp_pelt_freq_scale(ctx, c),
+		.runnable_is_load = ctx->params.runnable_is_load,
+	};
+
+	return wp_avg_update(&c->avg, &step) | changed;
+}
+
+/* A task's averages up to `now_ns` of its queue's PELT clock. */
+WP_INLINE int wp_task_update(struct wp_ctx *ctx, const struct wp_cpu *c, struct wp_task *task,
+			     u64 now_ns)
+{
+	struct wp_pelt_step step = {
+		.now_ns = now_ns,
+		.load = task->on_rq,
+		.runnable = task->on_rq,
+		.running = task->running,
+		.weight = task->weight,
+		.scale_cpu = wp_pelt_cpu_scale(ctx, c),
+		.scale_freq = wp_pelt_freq_scale(ctx, c),
+		.runnable_is_load = ctx->params.runnable_is_load,
+	};
+	int changed = wp_avg_update(&task->avg, &step);
+
+	if (changed)
+		task->util_est &= ~WP_UTIL_EST_UNCHANGED;
+	return changed;
+}
+
+/* Decay a sleeping task to the last update of its queue, not to now (2.9). */
+WP_INLINE void wp_sync_task(struct wp_ctx *ctx, struct wp_task *task)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
+
+	if (task->avg.last_update_ns)
+		wp_task_update(ctx, c, task, c->avg.last_update_ns);
+}
+
+/* Join a queue's sums with the averages the task brings (2.9). */
+WP_INLINE void wp_attach(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task)
+{
+	struct wp_avg *a = &task->avg;
+	u64 div = WP_MIN_DIV + c->avg.period_contrib;
+
+	a->last_update_ns = c->avg.last_update_ns;
+	a->period_contrib = c->avg.period_contrib;
+	a->util_sum = a->util_avg * div;
+	a->load_sum = wp_max64(wp_div(a->load_avg * div, task->weight), 1);
+	if (ctx->params.runnable_is_load) {
+		a->runnable_sum = a->load_sum;
+	} else {
+		a->runnable_sum = a->runnable_avg * div;
+		c->avg.runnable_avg += a->runnable_avg;
+		c->avg.runnable_sum += a->runnable_sum;
+	}
+	c->avg.load_avg += a->load_avg;
+	c->avg.load_sum += task->weight * a->load_sum;
+	c->avg.util_avg += a->util_avg;
+	c->avg.util_sum += a->util_sum;
+}
+
+/* Leave a queue's sums; each keeps at least its average's worth. */
+WP_INLINE void wp_detach(struct wp_ctx *ctx, struct wp_cpu *c, const struct wp_task *task)
+{
+	const struct wp_avg *a = &task->avg;
+	struct wp_avg *q = &c->avg;
+
+	q->load_avg = (u32)wp_sub(q->load_avg, a->load_avg);
+	q->load_sum = wp_max64(wp_sub(q->load_sum, task->weight * a->load_sum),
+			       (u64)q->load_avg * WP_MIN_DIV);
+	q->util_avg = (u32)wp_sub(q->util_avg, a->util_avg);
+	q->util_sum = wp_max64(wp_sub(q->util_sum, a->util_sum), (u64)q->util_avg * WP_MIN_DIV);
+	if (ctx->params.runnable_is_load)
+		return;
+	q->runnable_avg = (u32)wp_sub(q->runnable_avg, a->runnable_avg);
+	q->runnable_sum = wp_max64(wp_sub(q->runnable_sum, a->runnable_sum),
+				   (u64)q->runnable_avg * WP_MIN_DIV);
+}
+
+/* Where the third signal is the queued tasks' load, it follows them onto and off the queue. */
+WP_INLINE void wp_runnable_load_add(struct wp_ctx *ctx, struct wp_cpu *c, const struct wp_task *task)
+{
+	if (!ctx->params.runnable_is_load)
+		return;
+	c->avg.runnable_avg += task->avg.runnable_avg;
+	c->avg.runnable_sum += task->weight * task->avg.runnable_sum;
+}
+
+WP_INLINE void wp_runnable_load_sub(struct wp_ctx *ctx, struct wp_cpu *c, const struct wp_task *task)
+{
+	if (!ctx->params.runnable_is_load)
+		return;
+	c->avg.runnable_avg = (u32)wp_sub(c->avg.runnable_avg, task->avg.runnable_avg);
+	c->avg.runnable_sum = wp_sub(c->avg.runnable_sum, task->weight * task->avg.runnable_sum);
+}
+
+/* A zero-filled task with id, weight, cpu and allowed set: nothing known of it yet. */
+int wp_task_init(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL)
+{
+	u32 i, n = 0;
+
+	WP_FOR(i, ctx->nr_cpus, WP_MAX_CPUS) {
+		n += (u32)wp_allowed(task, i);
+	}
+	task->nr_allowed = n;
+	task->avg.load_avg = task->weight;
+	task->avg.runnable_avg = ctx->params.runnable_is_load ? task->weight : 0;
+	task->waker.recent_used_cpu = task->cpu;
+	return 0;
+}
+
+/* Nice value changed. The load average keeps its share of time, in the new weight. */
+int wp_task_set_weight(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 weight,
+		       u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
+	u64 div = WP_MIN_DIV + task->avg.period_contrib;
+
+	wp_clock(c, now_ns);
+	wp_rq_update(ctx, c);
+	if (task->avg.last_update_ns)
+		wp_task_update(ctx, c, task, wp_pelt_now(ctx, c));
+	c->avg.load_avg = (u32)wp_sub(c->avg.load_avg, task->avg.load_avg);
+	c->avg.load_sum = wp_sub(c->avg.load_sum, task->weight * task->avg.load_sum);
+	if (task->on_rq) {
+		wp_runnable_load_sub(ctx, c, task);
+		c->load_weight = c->load_weight - task->weight + weight;
+	}
+	task->weight = weight;
+	task->avg.load_avg = (u32)wp_div(weight * task->avg.load_sum, div);
+	if (ctx->params.runnable_is_load)
+		task->avg.runnable_avg = (u32)wp_div(weight * task->avg.runnable_sum, div);
+	c->avg.load_avg += task->avg.load_avg;
+	c->avg.load_sum += weight * task->avg.load_sum;
+	if (task->on_rq)
+		wp_runnable_load_add(ctx, c, task);
+	return 0;
+}
+
+/* Start value of a new task's utilisation, half of what its CPU has left (2.8). Before its enqueue. */
+int wp_task_new(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	u32 cap, util = 0;
+
+	task->cpu = cpu;
+	wp_clock(c, now_ns);
+	wp_rq_update(ctx, c);
+	cap = (u32)wp_sub(c->capacity_orig, c->avg.util_avg) / 2;
+	if (ctx->params.post_init_util && cap) {
+		util = cap;
+		if (c->avg.util_avg)
+			util = wp_min(cap, (u32)wp_div((u64)c->avg.util_avg * task->weight,
+						       c->avg.load_avg + 1));
+	}
+	task->avg.util_avg = util;
+	if (!ctx->params.runnable_is_load)
+		task->avg.runnable_avg = util;
+	task->avg.last_update_ns = 0;
+	return 0;
+}
+
+/* The task joins the queue of `cpu`. Returns enum wp_event_result bits. */
+int wp_enqueue(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns,
+	       u32 flags)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	int changed, result = 0;
+
+	task->cpu = cpu;
+	wp_clock(c, now_ns);
+	if (!ctx->params.util_est_after_freq)
+		wp_util_est_enqueue(ctx, c, task);
+	if (task->avg.last_update_ns)
+		wp_task_update(ctx, c, task, wp_pelt_now(ctx, c));
+	changed = wp_rq_update(ctx, c);
+	if (!task->avg.last_update_ns) {
+		wp_attach(ctx, c, task);
+		changed = 1;
+	}
+	if (changed) /* the queue does not count this task yet, as in the kernel */
+		result = wp_freq_update(ctx, c, now_ns);
+	task->on_rq = 1;
+	wp_runnable_load_add(ctx, c, task);
+	c->load_weight += task->weight;
+	c->nr_fair++;
+	if (ctx->params.util_est_after_freq)
+		wp_util_est_enqueue(ctx, c, task);
+	if (ctx->energy_active && !(flags & WP_Q_NEW) && !ctx->overutilized &&
+	    wp_cpu_overutilized(ctx, c))
+		ctx->overutilized = 1;
+	return result;
+}
+
+/* The task leaves its queue; with WP_Q_SLEEP its activation is over. */
+int wp_dequeue(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns,
+	       u32 flags)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
+	int result = 0;
+
+	wp_clock(c, now_ns);
+	wp_task_update(ctx, c, task, wp_pelt_now(ctx, c));
+	if (task->running)
+		task->exec_start_ns = c->clock_task_ns;
+	if (wp_rq_update(ctx, c))
+		result = wp_freq_update(ctx, c, now_ns);
+	wp_runnable_load_sub(ctx, c, task);
+	c->load_weight -= task->weight;
+	c->nr_fair--;
+	if (task->running)
+		c->curr_fair = 0;
+	task->on_rq = 0;
+	task->running = 0;
+	wp_util_est_dequeue(ctx, c, task);
+	if (flags & WP_Q_SLEEP)
+		wp_util_est_sleep(ctx, c, task);
+	return result;
+}
+
+/* A queued task begins to execute on its CPU. */
+int wp_set_current(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
+	int result = 0;
+
+	wp_clock(c, now_ns);
+	wp_task_update(ctx, c, task, wp_pelt_now(ctx, c));
+	if (wp_rq_update(ctx, c))
+		result = wp_freq_update(ctx, c, now_ns);
+	task->running = 1;
+	task->exec_start_ns = c->clock_task_ns;
+	c->curr_fair = 1;
+	return result;
+}
+
+/* It stops executing but stays queued. */
+int wp_put_current(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
+	int result = 0;
+
+	wp_clock(c, now_ns);
+	wp_task_update(ctx, c, task, wp_pelt_now(ctx, c));
+	if (wp_rq_update(ctx, c))
+		result = wp_freq_update(ctx, c, now_ns);
+	task->exec_start_ns = c->clock_task_ns;
+	task->running = 0;
+	c->curr_fair = 0;
+	return result;
+}
+
+/* The idle task is next. A slow CPU that was not saturated gets its missing time back (2.5). */
+int wp_enter_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+
+	wp_clock(c, now_ns);
+	if (c->avg.util_sum >= WP_SATURATED)
+		c->lost_idle_ns += c->clock_task_ns - c->clock_pelt_ns;
+	c->clock_pelt_ns = c->clock_task_ns;
+	c->curr_idle = 1;
+	c->idle_stamp_ns = now_ns;
+	c->idle_calls++;
+	if (ctx->smt && c->llc_level != WP_NONE)
+		WP_AT(ctx->cpus, c->llc_id)->idle_cores = 1;
+	return 0;
+}
+
+/* The idle task gives way. */
+int wp_exit_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+
+	wp_clock(c, now_ns);
+	c->curr_idle = 0;
+	c->idle_exit_latency_us = 0;
+	return 0;
+}
+
+/* A wake-up was queued on `cpu`: its idle time since the last new-idle attempt is known now. */
+int wp_woken(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	s64 diff;
+
+	(void)ctx;
+	if (!c->wake_idle_stamp_ns)
+		return 0;
+	diff = (s64)wp_sub(now_ns, c->wake_idle_stamp_ns) - (s64)c->avg_idle_ns;
+	c->avg_idle_ns = wp_min64((u64)((s64)c->avg_idle_ns + (diff >> 3)),
+				  2 * c->max_idle_balance_cost_ns);
+	c->wake_idle_stamp_ns = 0;
+	return 0;
+}
+
+/* A sleeping task was placed on another CPU: its share leaves the old queue at that queue's next update. */
+int wp_migrate_sleeping(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
+			u64 now_ns)
+{
+	struct wp_cpu *old = WP_AT(ctx->cpus, task->cpu);
+
+	(void)now_ns;
+	if (task->avg.last_update_ns) {
+		wp_sync_task(ctx, task);
+		old->removed_load += task->avg.load_avg;
+		old->removed_util += task->avg.util_avg;
+		old->removed_runnable += task->avg.runnable_avg;
+		old->nr_removed++;
+	}
+	task->avg.last_update_ns = 0;
+	task->exec_start_ns = 0;
+	task->cpu = cpu;
+	return 0;
+}
+
+/* A dequeued but runnable task moves; enqueue it on `cpu` afterwards. */
+int wp_migrate_queued(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
+		      u64 now_ns)
+{
+	struct wp_cpu *old = WP_AT(ctx->cpus, task->cpu);
+
+	wp_clock(old, now_ns);
+	wp_task_update(ctx, old, task, wp_pelt_now(ctx, old));
+	wp_rq_update(ctx, old);
+	wp_detach(ctx, old, task);
+	task->avg.last_update_ns = 0;
+	task->exec_start_ns = 0;
+	task->cpu = cpu;
+	return 0;
+}
+
+/* A dequeued task is gone for good: nothing of it stays on its CPU. */
+int wp_task_exit(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns)
+{
+	return wp_migrate_sleeping(ctx, task, task->cpu, now_ns);
+}
+
+/* cpu_load[i]: load at ticks, each index half as fast as the one before; ticks missed in idle saw 0. */
+WP_INLINE void wp_cpu_load_tick(struct wp_ctx *ctx, struct wp_cpu *c, u64 tick)
+{
+	u64 missed = c->load_tick ? wp_sub(tick, c->load_tick + 1) : 0;
+	u64 now = wp_weighted_load(ctx, c);
+	u32 i, k;
+
+	c->load_tick = tick;
+	for (i = 1; i < 4; i++) {
+		u64 old = *WP_AT(c->cpu_load, i), new = now;
+
+		WP_FOR(k, wp_min64(missed, 64), 64) {
+			old -= old >> i;
+		}
+		if (missed >= 64)
+			old = 0;
+		if (new > old) /* round up so that a rise ends at its goal */
+			new += (1u << i) - 1;
+		*WP_AT(c->cpu_load, i) = (u32)((old * ((1u << i) - 1) + new) >> i);
+	}
+}
+
+/* The tick of a CPU that runs `task`. Returns enum wp_event_result bits. */
+int wp_tick(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
+	u64 tick = wp_div(now_ns, ctx->tick_ns);
+	int result = 0;
+
+	wp_clock(c, now_ns);
+	wp_task_update(ctx, c, task, wp_pelt_now(ctx, c));
+	task->exec_start_ns = c->clock_task_ns;
+	if (wp_rq_update(ctx, c))
+		result = wp_freq_update(ctx, c, now_ns);
+	if (ctx->energy_active && !ctx->overutilized && wp_cpu_overutilized(ctx, c))
+		ctx->overutilized = 1;
+	wp_cpu_load_tick(ctx, c, tick);
+	if (ctx->params.balance && tick >= c->next_balance_tick)
+		result |= WP_DID_BALANCE;
+	return result | wp_nohz_kick(ctx, task->cpu, now_ns);
+}
+
+/* Decay a CPU whose tick is stopped; balancing calls it before it reads the signals. */
+int wp_update_blocked(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+
+	wp_clock(c, now_ns);
+	return wp_rq_update(ctx, c) ? wp_freq_update(ctx, c, now_ns) : 0;
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Where a task goes when it wakes, is forked or execs (signals-and-baseline 6.1 to 6.3; capacity-aware 2.6).
+ *
+ *   one allowed CPU                          -> that CPU
+ *   wake-up, energy model active, system     -> energy.c
+ *     below the tipping point
+ *   wake-up that may stay near waker or prev -> wake_affine picks the target, idle_sibling.c a CPU near it
+ *   else, a domain has the request's flag    -> idlest.c
+ *   else                                     -> idle_sibling.c around prev
+ */
+#include "wakeplace/policy.h"
+
+/* HZ jiffies: a waker's flips are halved at most once a second. */
+#define WP_FLIP_DECAY_NS 1000000000ull
+
+/* A waker remembers how often it changes its wakee (6.2). */
+WP_INLINE void wp_record_wakee(const struct wp_ctx *ctx, struct wp_waker *waker, u32 wakee,
+			       const struct wp_request *req)
+{
+	if (req->waker_idle && ctx->params.wakee_flips_fix)
+		return;
+	if (req->now_ns > waker->flip_decay_ns + WP_FLIP_DECAY_NS) {
+		waker->wakee_flips >>= 1;
+		waker->flip_decay_ns = req->now_ns;
+	}
+	if (waker->last_wakee != wakee) {
+		waker->last_wakee = wakee;
+		waker->wakee_flips++;
+	}
+}
+
+/* An M:N relation too big for one cache: do not pull the wakees together (6.2). */
+WP_INLINE int wp_wake_wide(const struct wp_ctx *ctx, const struct wp_task *task,
+			   const struct wp_waker *waker, u32 this_cpu)
+{
+	u32 factor = WP_AT(ctx->cpus, this_cpu)->llc_size;
+	u32 master = wp_max(waker->wakee_flips, task->waker.wakee_flips);
+	u32 slave = wp_min(waker->wakee_flips, task->waker.wakee_flips);
+
+	if (!ctx->params.wake_wide)
+		return 0;
+	return slave >= factor && master >= slave * factor;
+}
+
+/* Waker's or previous CPU too small for the task: the fast path sees only CPUs like them (2.6). */
+WP_INLINE int wp_wake_cap(struct wp_ctx *ctx, struct wp_task *task, const struct wp_request *req)
+{
+	u32 least = wp_min(WP_AT(ctx->cpus, req->this_cpu)->capacity_orig,
+			   WP_AT(ctx->cpus, req->prev_cpu)->capacity_orig);
+
+	if (!ctx->params.wake_cap)
+		return 0;
+	if (ctx->max_capacity_orig - least < ctx->max_capacity_orig >> 3)
+		return 0;
+	wp_sync_task(ctx, task);
+	return wp_unfit(task->avg.util_avg, least);
+}
+
+/* WA_IDLE: decide by who is idle. WP_NONE: undecided. */
+WP_INLINE u32 wp_affine_by_idle(const struct wp_ctx *ctx, const struct wp_request *req)
+{
+	u32 here = req->this_cpu, prev = req->prev_cpu;
+
+	if (!ctx->params.wake_affine_idle)
+		return WP_NONE;
+	/* An interrupt on an idle CPU must not pull tasks towards itself across an idle prev. */
+	if (wp_idle_at(ctx, here) && wp_share_cache(ctx, here, prev))
+		return wp_idle_at(ctx, prev) ? prev : here;
+	if (req->sync && WP_AT(ctx->cpus, here)->nr_running == 1)
+		return here;
+	if (ctx->params.wake_affine_prev_idle && wp_idle_at(ctx, prev))
+		return prev;
+	return WP_NONE;
+}
+
+/* WA_WEIGHT: decide by effective load, with a bias towards the waking CPU (6.3). */
+WP_INLINE u32 wp_affine_by_weight(const struct wp_ctx *ctx, const struct wp_task *task,
+				  const struct wp_request *req, u32 pct)
+{
+	const struct wp_cpu *here = WP_AT(ctx->cpus, req->this_cpu);
+	const struct wp_cpu *prev = WP_AT(ctx->cpus, req->prev_cpu);
+	s64 load = (s64)wp_task_h_load(ctx, task);
+	s64 here_load = (s64)wp_load_high(ctx, here, 0);
+	s64 prev_load = (s64)wp_load_low(ctx, prev, 0);
+
+	if (!ctx->params.wake_affine_weight)
+		return WP_NONE;
+	if (req->sync) {
+		if ((s64)req->waker_load > here_load)
+			return req->this_cpu;
+		here_load -= (s64)req->waker_load;
+	}
+	here_load = (here_load + load) * 100 * (s64)prev->capacity;
+	prev_load = (prev_load - load) * (s64)(100 + (pct - 100) / 2) * (s64)here->capacity;
+	if (req->sync)
+		prev_load += 1;
+	return here_load < prev_load ? req->this_cpu : WP_NONE;
+}
+
+WP_INLINE u32 wp_wake_affine(const struct wp_ctx *ctx, const struct wp_task *task,
+			     const struct wp_request *req, u32 pct)
+{
+	u32 target = wp_affine_by_idle(ctx, req);
+
+	if (target == WP_NONE)
+		target = wp_affine_by_weight(ctx, task, req, pct);
+	return target == WP_NONE ? req->prev_cpu : target;
+}
+
+/* What the walk over the waking CPU's domains found. */
+struct wp_walk {
+	u32 affine; /* lowest WAKE_AFFINE domain that spans prev, WP_NONE: none wanted or found */
+	u32 slow;   /* highest domain with the request's flag, for the slow path */
+};
+
+WP_INLINE struct wp_walk wp_walk_domains(const struct wp_ctx *ctx, const struct wp_request *req,
+					 int want_affine)
+{
+	const struct wp_cpu *here = WP_AT(ctx->cpus, req->this_cpu);
+	u32 flag = req->kind == WP_PLACE_WAKE ? WP_SD_BALANCE_WAKE :
+		   req->kind == WP_PLACE_FORK ? WP_SD_BALANCE_FORK : WP_SD_BALANCE_EXEC;
+	struct wp_walk walk = { WP_NONE, WP_NONE };
+	u32 i;
+
+	WP_FOR(i, here->nr_levels, WP_MAX_LEVELS) {
+		u32 index = *WP_AT(here->dom, i);
+		const struct wp_dom *dom = WP_AT(ctx->doms, index);
+
+		if (want_affine && (dom->flags & WP_SD_WAKE_AFFINE) &&
+		    wp_span_has(dom, req->prev_cpu)) {
+			walk.affine = index;
+			walk.slow = WP_NONE;
+			break;
+		}
+		if (dom->flags & flag)
+			walk.slow = index;
+		else if (!want_affine)
+			break;
+	}
+	return walk;
+}
+
+/* Everything but energy and affinity: affine target and fast path, or slow path. */
+int wp_select_normal(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+		     struct wp_waker *waker WP_NONNULL, const struct wp_request *req WP_NONNULL,
+		     struct wp_decision *dec WP_NONNULL)
+{
+	int wake = req->kind == WP_PLACE_WAKE;
+	int want_affine = wake && !wp_wake_wide(ctx, task, waker, req->this_cpu) &&
+			  !wp_wake_cap(ctx, task, req) && wp_allowed(task, req->this_cpu);
+	struct wp_walk walk = wp_walk_domains(ctx, req, want_affine);
+	u32 target = req->prev_cpu;
+
+	if (walk.slow != WP_NONE) {
+		if (req->kind != WP_PLACE_FORK)
+			wp_sync_task(ctx, task);
+		return wp_find_idlest_cpu(ctx, task, req, walk.slow, dec);
+	}
+	if (!wake) { /* no domain balances forks: stay with the parent */
+		dec->cpu = req->prev_cpu;
+		dec->rule = WP_RULE_SLOW_PATH;
+		dec->reason = WP_REASON_SLOW_LOCAL;
+		return 1;
+	}
+	if (walk.affine != WP_NONE && req->this_cpu != req->prev_cpu)
+		target = wp_wake_affine(ctx, task, req,
+					WP_AT(ctx->doms, walk.affine)->imbalance_pct);
+	wp_select_idle_sibling(ctx, task, req, target, dec);
+	if (want_affine)
+		waker->recent_used_cpu = req->this_cpu;
+	return 1;
+}
+
+/* The lowest CPU the task may use. */
+WP_INLINE u32 wp_first_allowed(const struct wp_ctx *ctx, const struct wp_task *task, u32 otherwise)
+{
+	u32 cpu;
+
+	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS) {
+		if (wp_allowed(task, cpu) && WP_AT(ctx->cpus, cpu)->online)
+			return cpu;
+	}
+	return otherwise;
+}
+
+/*
+ * Choose a CPU for a task that wakes, was forked or execs. `waker` is the waking task's record, or the
+ * idle_waker of this_cpu. Fills `dec`; carrying it out is the home's work.
+ */
+int wp_select_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+		  struct wp_waker *waker WP_NONNULL, const struct wp_request *req WP_NONNULL,
+		  struct wp_decision *dec WP_NONNULL)
+{
+	dec->nr_candidates = 0;
+	dec->reason = WP_REASON_NONE;
+	if (task->nr_allowed == 1) {
+		dec->cpu = wp_first_allowed(ctx, task, req->prev_cpu);
+		dec->rule = WP_RULE_AFFINITY;
+		dec->reason = WP_REASON_ONE_ALLOWED;
+		return 0;
+	}
+	if (req->kind == WP_PLACE_WAKE)
+		wp_record_wakee(ctx, waker, task->id, req);
+	if (req->kind != WP_PLACE_WAKE || !ctx->energy_active || ctx->overutilized ||
+	    !wp_energy_select(ctx, task, req->this_cpu, req->prev_cpu, dec))
+		wp_select_normal(ctx, task, waker, req, dec);
+	if (!wp_allowed(task, dec->cpu)) {
+		dec->cpu = wp_first_allowed(ctx, task, req->prev_cpu);
+		dec->rule = WP_RULE_AFFINITY;
+		dec->reason = WP_REASON_NOT_ALLOWED;
+	}
+	return 0;
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Sched domains from the topology table (signals-and-baseline, section 7; capacity-aware 2.3 to 2.5, 2.9).
+ *
+ * The levels are partitions of the CPUs, bottom first. A level whose span equals the one below it, or
+ * spans one CPU, disappears. Runs before the first event; a live home runs it natively and copies the
+ * result.
+ */
+#include "wakeplace/policy.h"
+
+WP_INLINE u32 wp_label(const struct wp_ctx *ctx, u32 level, u32 cpu)
+{
+	return *WP_AT(WP_AT(ctx->topo, level)->group_of, cpu);
+}
+
+/* The domain on top of what was built for this CPU so far, WP_NONE at the bottom. */
+WP_INLINE u32 wp_top_dom(const struct wp_ctx *ctx, u32 cpu)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+
+	return c->nr_levels ? *WP_AT(c->dom, c->nr_levels - 1) : WP_NONE;
+}
+
+/* The span of the group of `cpu` at a level, appended to the list. Returns its length. */
+WP_INLINE u32 wp_collect_span(struct wp_ctx *ctx, struct wp_dom *dom, u32 level, u32 cpu)
+{
+	u32 i, n = 0;
+
+	dom->first_cpu = ctx->list_len;
+	WP_FOR(i, ctx->nr_cpus, WP_MAX_CPUS) {
+		if (!WP_AT(ctx->cpus, i)->online ||
+		    wp_label(ctx, level, i) != wp_label(ctx, level, cpu))
+			continue;
+		*WP_AT(ctx->list, ctx->list_len + n) = (u16)i;
+		*WP_AT(dom->span, i / 64u) |= 1ull << (i % 64u);
+		n++;
+	}
+	return n;
+}
+
+/* Flags and tunables of a level, as the 4.x kernels initialise them. */
+WP_INLINE void wp_dom_tunables(struct wp_ctx *ctx, struct wp_dom *dom)
+{
+	dom->imbalance_pct = ctx->params.imbalance_pct;
+	dom->flags |= WP_SD_BALANCE_FORK | WP_SD_BALANCE_EXEC | WP_SD_BALANCE_NEWIDLE |
+		      WP_SD_WAKE_AFFINE;
+	if (dom->flags & WP_SD_SHARE_CPUCAPACITY) {
+		dom->imbalance_pct = 110;
+		dom->flags |= WP_SD_PREFER_SIBLING;
+	} else if (dom->flags & WP_SD_SHARE_LLC) {
+		dom->imbalance_pct = 117;
+		dom->cache_nice_tries = 1;
+		dom->busy_idx = 2;
+	} else {
+		dom->flags |= WP_SD_PREFER_SIBLING;
+		dom->cache_nice_tries = 1;
+		dom->busy_idx = 2;
+		dom->idle_idx = 1;
+	}
+}
+
+/* Is this capacity new among the CPUs listed before position `n`? */
+WP_INLINE int wp_capacity_is_new(const struct wp_ctx *ctx, u32 first, u32 n)
+{
+	u32 i, cap = WP_AT(ctx->cpus, *WP_AT(ctx->list, first + n))->capacity_orig;
+
+	for (i = 0; i < n; i++)
+		if (WP_AT(ctx->cpus, *WP_AT(ctx->list, first + i))->capacity_orig == cap)
+			return 0;
+	return 1;
+}
+
+/* Number of distinct capacities in a list range. */
+WP_INLINE u32 wp_distinct_capacities(const struct wp_ctx *ctx, u32 first, u32 nr)
+{
+	u32 i, distinct = 0;
+
+	for (i = 0; i < nr; i++)
+		distinct += (u32)wp_capacity_is_new(ctx, first, i);
+	return distinct;
+}
+
+/* One group per child domain (or per CPU at the bottom), in order of their first CPU. */
+WP_INLINE void wp_build_groups(struct wp_ctx *ctx, struct wp_dom *dom)
+{
+	u32 i;
+
+	dom->first_group = ctx->nr_groups;
+	for (i = 0; i < dom->nr_cpus; i++) {
+		u32 cpu = *WP_AT(ctx->list, dom->first_cpu + i);
+		struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+		u32 child = wp_top_dom(ctx, cpu);
+		u32 first = child == WP_NONE ? cpu :
+				*WP_AT(ctx->list, WP_AT(ctx->doms, child)->first_cpu);
+		struct wp_group *g;
+
+		if (first != cpu) { /* the group stands already: the one of its first CPU */
+			const struct wp_cpu *f = WP_AT(ctx->cpus, first);
+
+			*WP_AT(c->group, c->nr_levels) = *WP_AT(f->group, f->nr_levels);
+			continue;
+		}
+		g = WP_AT(ctx->groups, ctx->nr_groups);
+		*WP_AT(c->group, c->nr_levels) = ctx->nr_groups - dom->first_group;
+		ctx->nr_groups++;
+		if (child == WP_NONE) {
+			g->first_cpu = dom->first_cpu + i;
+			g->nr_cpus = 1;
+		} else {
+			g->first_cpu = WP_AT(ctx->doms, child)->first_cpu;
+			g->nr_cpus = WP_AT(ctx->doms, child)->nr_cpus;
+		}
+	}
+	dom->nr_groups = ctx->nr_groups - dom->first_group;
+}
+
+/* Push the finished domain onto the stack of each of its CPUs. */
+WP_INLINE void wp_attach_dom(struct wp_ctx *ctx, struct wp_dom *dom, u32 index)
+{
+	u32 i;
+
+	for (i = 0; i < dom->nr_cpus; i++) {
+		struct wp_cpu *c = WP_AT(ctx->cpus, *WP_AT(ctx->list, dom->first_cpu + i));
+		struct wp_lb *lb = WP_AT(c->lb, c->nr_levels);
+
+		*WP_AT(c->dom, c->nr_levels) = index;
+		lb->balance_interval_ms = dom->nr_cpus;
+		if (dom->flags & WP_SD_SHARE_LLC) {
+			c->llc_level = c->nr_levels;
+			c->llc_id = *WP_AT(ctx->list, dom->first_cpu);
+			c->llc_size = dom->nr_cpus;
+		}
+		if ((dom->flags & WP_SD_ASYM_CPUCAPACITY) && c->asym_level == WP_NONE)
+			c->asym_level = c->nr_levels;
+		c->nr_levels++;
+	}
+}
+
+/* Wake-ups take the slow path on an asymmetric domain and all below it (capacity-aware 2.4). */
+WP_INLINE void wp_set_balance_wake(struct wp_ctx *ctx, const struct wp_dom *dom)
+{
+	u32 i, level;
+
+	for (i = 0; i < dom->nr_cpus; i++) {
+		struct wp_cpu *c = WP_AT(ctx->cpus, *WP_AT(ctx->list, dom->first_cpu + i));
+
+		for (level = 0; level < c->nr_levels; level++)
+			WP_AT(ctx->doms, *WP_AT(c->dom, level))->flags |= WP_SD_BALANCE_WAKE;
+	}
+}
+
+/* The domain of `cpu` at a topology level, unless it adds nothing. */
+WP_INLINE void wp_build_dom(struct wp_ctx *ctx, u32 level, u32 cpu)
+{
+	u32 index = ctx->nr_doms, below = wp_top_dom(ctx, cpu), distinct;
+	struct wp_dom *dom = WP_AT(ctx->doms, index);
+	struct wp_dom zero = { 0 };
+
+	*dom = zero;
+	dom->flags = WP_AT(ctx->topo, level)->flags;
+	dom->topo_level = level;
+	dom->nr_cpus = wp_collect_span(ctx, dom, level, cpu);
+	wp_dom_tunables(ctx, dom);
+	if (dom->nr_cpus == 1)
+		return;
+	if (below != WP_NONE && WP_AT(ctx->doms, below)->nr_cpus == dom->nr_cpus) {
+		WP_AT(ctx->doms, below)->flags |= dom->flags & WP_SD_PREFER_SIBLING;
+		return;
+	}
+	ctx->list_len += dom->nr_cpus;
+	ctx->nr_doms++;
+	distinct = wp_distinct_capacities(ctx, dom->first_cpu, dom->nr_cpus);
+	if (distinct > 1)
+		dom->flags |= WP_SD_ASYM_CPUCAPACITY;
+	wp_build_groups(ctx, dom);
+	wp_attach_dom(ctx, dom, index);
+	if ((dom->flags & WP_SD_ASYM_CPUCAPACITY) && ctx->params.asym_balance_wake)
+		wp_set_balance_wake(ctx, dom);
+}
+
+/* Capacity of a group: sum and smallest of its CPUs. */
+WP_INLINE void wp_group_capacity(struct wp_ctx *ctx, struct wp_group *g)
+{
+	u32 i, sum = 0, least = WP_NONE;
+
+	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
+		u32 cap = WP_AT(ctx->cpus, *WP_AT(ctx->list, g->first_cpu + i))->capacity;
+
+		sum += cap;
+		least = wp_min(least, cap);
+	}
+	g->capacity = sum;
+	g->min_capacity = least;
+}
+
+/* Marks that need the whole tree: asymmetric in full, top level, capacities. */
+WP_INLINE void wp_finish_doms(struct wp_ctx *ctx)
+{
+	u32 i, all = 0;
+
+	for (i = 0; i < ctx->nr_doms; i++)
+		all = wp_max(all, wp_distinct_capacities(ctx, WP_AT(ctx->doms, i)->first_cpu,
+							 WP_AT(ctx->doms, i)->nr_cpus));
+	for (i = 0; i < ctx->nr_doms; i++) {
+		struct wp_dom *dom = WP_AT(ctx->doms, i);
+		u32 first = *WP_AT(ctx->list, dom->first_cpu);
+
+		dom->top = wp_top_dom(ctx, first) == i;
+		ctx->smt |= !!(dom->flags & WP_SD_SHARE_CPUCAPACITY);
+		if (!(dom->flags & WP_SD_ASYM_CPUCAPACITY))
+			continue;
+		ctx->asym = 1;
+		if (wp_distinct_capacities(ctx, dom->first_cpu, dom->nr_cpus) == all)
+			dom->flags |= WP_SD_ASYM_CPUCAPACITY_FULL;
+	}
+	for (i = 0; i < ctx->nr_cpus; i++)
+		WP_AT(ctx->cpus, i)->nr_busy = WP_AT(ctx->cpus, i)->llc_size;
+	for (i = 0; i < ctx->nr_groups; i++)
+		wp_group_capacity(ctx, WP_AT(ctx->groups, i));
+}
+
+/* Build all domains from nr_cpus, cpus[].capacity_orig and .online, and topo[]. */
+int wp_build_domains(struct wp_ctx *ctx WP_NONNULL)
+{
+	u32 level, cpu;
+
+	ctx->nr_doms = 0;
+	ctx->nr_groups = 0;
+	ctx->max_capacity_orig = 0;
+	ctx->asym = 0;
+	ctx->smt = 0;
+	for (cpu = 0; cpu < ctx->nr_cpus; cpu++) {
+		struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+
+		c->nr_levels = 0;
+		c->llc_level = WP_NONE;
+		c->llc_id = cpu;
+		c->llc_size = 1;
+		c->asym_level = WP_NONE;
+		c->capacity = c->capacity_orig;
+		c->avg_idle_ns = 2ull * ctx->params.migration_cost_ns;
+		c->max_idle_balance_cost_ns = ctx->params.migration_cost_ns;
+		if (c->online)
+			ctx->max_capacity_orig = wp_max(ctx->max_capacity_orig, c->capacity_orig);
+	}
+	for (level = 0; level < ctx->nr_topo_levels; level++) {
+		for (cpu = 0; cpu < ctx->nr_cpus; cpu++) {
+			u32 first = 0;
+
+			while (wp_label(ctx, level, first) != wp_label(ctx, level, cpu) ||
+			       !WP_AT(ctx->cpus, first)->online)
+				first++;
+			if (first == cpu)
+				wp_build_dom(ctx, level, cpu);
+		}
+	}
+	wp_finish_doms(ctx);
+	return 0;
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * util_est: what a task used at the end of its last activation, since its average has decayed when it
+ * wakes (signals-and-baseline, section 3.1).
+ */
+#include "wakeplace/policy.h"
+
+#define WP_UTIL_EST_MARGIN (WP_SCALE / 100u)
+
+/* (3 * est + util) / 4, as shifts of an unsigned sum. */
+WP_INLINE u32 wp_util_est_ewma(u32 est, u32 util)
+{
+	return ((est << 2) - est + util) >> 2;
+}
+
+WP_INLINE int wp_within_margin(u32 a, u32 b)
+{
+	return (a > b ? a - b : b - a) < WP_UTIL_EST_MARGIN;
+}
+
+/*
+ * The estimate after an activation that ended at utilisation `util`. For the pair forms `est` is the
+ * slow half (ewma); the fast half (enqueued) is `util` itself.
+ */
+u32 wp_util_est_next(u32 mode, u32 est, u32 util, u32 runnable, u32 capacity)
+{
+	switch (mode) {
+	case WP_UTIL_EST_PAIR:
+		return wp_within_margin(est, util) ? est : wp_util_est_ewma(est, util);
+	case WP_UTIL_EST_PAIR_FASTUP:
+		if (est <= util)
+			return util;
+		if (wp_within_margin(est, util) || util > capacity)
+			return est;
+		return wp_util_est_ewma(est, util);
+	case WP_UTIL_EST_SINGLE:
+		if (est <= util)
+			return util;
+		if (wp_within_margin(est, util) || util > capacity)
+			return est;
+		if (util + WP_UTIL_EST_MARGIN < runnable)
+			return est;
+		return wp_util_est_ewma(est, util);
+	default:
+		return 0;
+	}
+}
+
+/* The estimate of a sleeping or running task. */
+WP_INLINE u32 wp_task_est(const struct wp_ctx *ctx, const struct wp_task *task)
+{
+	u32 enqueued = task->util_est & ~WP_UTIL_EST_UNCHANGED;
+
+	if (ctx->params.util_est == WP_UTIL_EST_OFF)
+		return 0;
+	if (ctx->params.util_est == WP_UTIL_EST_SINGLE)
+		return enqueued;
+	return wp_max(enqueued, task->util_est_ewma);
+}
+
+/* Demand of a task: what it shows now or showed at the end of its last activation. */
+u32 wp_task_util_est(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL)
+{
+	return wp_max(task->avg.util_avg, wp_task_est(ctx, task));
+}
+
+/* Demand of a CPU. */
+WP_INLINE u32 wp_cpu_util(const struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	u32 util = c->avg.util_avg;
+
+	if (ctx->params.util_est != WP_UTIL_EST_OFF)
+		util = wp_max(util, c->util_est);
+	return wp_min(util, c->capacity_orig);
+}
+
+/* Count a task in or out of its CPU's estimate while it is queued. */
+WP_INLINE void wp_util_est_enqueue(struct wp_ctx *ctx, struct wp_cpu *c, const struct wp_task *task)
+{
+	c->util_est += wp_task_est(ctx, task);
+}
+
+WP_INLINE void wp_util_est_dequeue(struct wp_ctx *ctx, struct wp_cpu *c, const struct wp_task *task)
+{
+	c->util_est = (u32)wp_sub(c->util_est, wp_task_est(ctx, task));
+}
+
+/* At sleep, after the dequeue's signal update: fold the finished activation in. */
+WP_INLINE void wp_util_est_sleep(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task)
+{
+	u32 mode = ctx->params.util_est;
+	u32 util = task->avg.util_avg;
+	u32 est;
+
+	if (mode == WP_UTIL_EST_OFF || (task->util_est & WP_UTIL_EST_UNCHANGED))
+		return;
+	est = mode == WP_UTIL_EST_SINGLE ? task->util_est : task->util_est_ewma;
+	est = wp_util_est_next(mode, est, util, task->avg.runnable_avg, c->capacity_orig);
+	if (mode == WP_UTIL_EST_SINGLE) {
+		task->util_est = est | WP_UTIL_EST_UNCHANGED;
+	} else {
+		task->util_est_ewma = est;
+		task->util_est = util | WP_UTIL_EST_UNCHANGED;
+	}
+}

@@ -1,0 +1,100 @@
+#!/bin/sh
+# Checks that this machine can build wakeplace, and installs what is missing where it can.
+#
+#   scripts/setup.sh          a C compiler and cargo, what building takes
+#   scripts/setup.sh lint     rustfmt and clippy besides
+#   scripts/setup.sh bpf      clang 19 besides, for compiling the policy for BPF
+#
+# Says nothing and reaches no network where everything is there. Exit code 3: something is missing
+# and cannot be installed from here; the message says what to do.
+set -eu
+
+min_rust=1.91
+clang=clang-19
+
+say() { printf 'setup: %s\n' "$*" >&2; }
+fail() { say "$*"; exit 3; }
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# Runs a command as root, where that can be had without asking for a password.
+as_root() {
+    if [ "$(id -u)" = 0 ]; then
+        "$@"
+    elif have sudo && sudo -n true 2>/dev/null; then
+        sudo -n "$@"
+    else
+        return 1
+    fi
+}
+
+# Installs Debian packages, with one more try: mirrors do fail now and again.
+apt_install() {
+    have apt-get || return 1
+    say "installing $*"
+    for try in 1 2; do
+        if [ "$try" = 2 ] || [ -z "$(ls /var/lib/apt/lists/*_Packages* 2>/dev/null)" ]; then
+            as_root apt-get -qq update >&2 || return 1
+        fi
+        as_root env DEBIAN_FRONTEND=noninteractive \
+            apt-get -qq install -y --no-install-recommends "$@" >&2 && return 0
+    done
+    return 1
+}
+
+# Whether cargo is there and new enough: 1.91 of "cargo 1.95.0 (…)".
+cargo_is_new_enough() {
+    have cargo || return 1
+    version=$(cargo --version 2>/dev/null | cut -d' ' -f2)
+    major=${version%%.*}
+    minor=${version#*.}
+    minor=${minor%%.*}
+    case "$major.$minor" in
+        *[!0-9.]* | . | .* | *.) return 1 ;;
+    esac
+    [ "$major" -gt "${min_rust%%.*}" ] ||
+        { [ "$major" -eq "${min_rust%%.*}" ] && [ "$minor" -ge "${min_rust#*.}" ]; }
+}
+
+# rustup installs itself where no login shell of this session has looked yet.
+if ! have cargo && [ -x "${CARGO_HOME:-$HOME/.cargo}/bin/cargo" ]; then
+    fail "cargo is in ${CARGO_HOME:-$HOME/.cargo}/bin, which is not in PATH: add it and try again"
+fi
+
+if ! have cc; then
+    apt_install build-essential || fail "no C compiler: install one that answers to \`cc\`" \
+        "(Debian: apt-get install build-essential)"
+fi
+
+if ! cargo_is_new_enough; then
+    if have rustup; then
+        say "installing the stable Rust toolchain with rustup"
+        rustup toolchain install stable --profile minimal -c rustfmt -c clippy >&2 ||
+            say "rustup could not install it"
+    elif apt_install cargo rustfmt rust-clippy; then
+        :
+    fi
+    cargo_is_new_enough || fail "cargo $min_rust or later is needed, found:" \
+        "$(cargo --version 2>/dev/null || echo none). Install it from https://rustup.rs and try again"
+fi
+
+for tool in "$@"; do
+    case "$tool" in
+        lint)
+            if ! { cargo fmt --version && cargo clippy --version; } >/dev/null 2>&1; then
+                if have rustup; then
+                    rustup component add rustfmt clippy >&2 || fail "no rustfmt or clippy:" \
+                        "rustup component add rustfmt clippy"
+                else
+                    apt_install rustfmt rust-clippy || fail "no rustfmt or clippy: install both"
+                fi
+            fi
+            ;;
+        bpf)
+            have "$clang" || apt_install "$clang" || fail "no $clang, which compiles for BPF"
+            ;;
+        *)
+            say "unknown: $tool (lint, bpf)"
+            exit 2
+            ;;
+    esac
+done

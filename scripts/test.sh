@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Runs all tests, whatever fails on the way, and ends with one line that counts them. The same line
+# goes to target/test-summary. Exit code: cargo's own, or 1 where no test ran at all.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+log=target/test.log
+summary=target/test-summary
+mkdir -p target
+rm -f "$summary"
+
+cargo test --workspace --locked --no-fail-fast "$@" 2>&1 | tee "$log"
+status=${PIPESTATUS[0]}
+
+# "test result: ok. 4 passed; 0 failed; 1 ignored; …", one line for every test program.
+read -r passed failed ignored < <(awk '
+    /^test result:/ { passed += $4; failed += $6; ignored += $8 }
+    END { print passed + 0, failed + 0, ignored + 0 }' "$log")
+
+printf '\n'
+if [ "$failed" -gt 0 ]; then
+    printf 'What failed:\n'
+    grep -E '^test .* FAILED$|^error: test failed' "$log" | sort -u
+    printf '\n'
+fi
+line="$passed passed, $failed failed"
+[ "$ignored" -gt 0 ] && line="$line, $ignored skipped"
+printf '%s\n' "$line" | tee "$summary"
+
+if [ "$status" -eq 0 ] && [ "$passed" -eq 0 ]; then
+    printf 'no test ran\n' >&2
+    exit 1
+fi
+exit "$status"

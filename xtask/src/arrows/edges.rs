@@ -1,0 +1,235 @@
+//! Who may depend on whom. The table below is the design's picture of the house, crate by crate.
+
+use super::graph::{Graph, Kind};
+use crate::Finding;
+
+/// Each crate with the crates of this workspace it may name: what is below it and nothing else.
+/// `report` is made from results only, so not from `engine`; `scx` knows nothing of the simulator
+/// and is in nobody's list, nor is `cli`.
+const MAY_KNOW: [(&str, &[&str]); 14] = [
+    ("policy-sys", &[]),
+    ("platform", &[]),
+    ("workload", &["platform"]),
+    ("power", &["platform"]),
+    ("host", &[]),
+    ("engine", &["policy-sys", "platform", "workload", "power"]),
+    (
+        "metrics",
+        &["policy-sys", "platform", "workload", "power", "engine"],
+    ),
+    (
+        "trace",
+        &["policy-sys", "platform", "workload", "power", "engine"],
+    ),
+    (
+        "study",
+        &[
+            "policy-sys",
+            "platform",
+            "workload",
+            "power",
+            "engine",
+            "metrics",
+            "trace",
+        ],
+    ),
+    ("report", &["study", "metrics"]),
+    ("lab", &["host", "platform"]),
+    (
+        "cli",
+        &[
+            "policy-sys",
+            "platform",
+            "workload",
+            "power",
+            "engine",
+            "metrics",
+            "trace",
+            "study",
+            "report",
+            "host",
+            "lab",
+        ],
+    ),
+    ("scx", &["policy-sys", "platform", "host"]),
+    ("xtask", &[]),
+];
+
+/// Crates that must be the same on every machine, and what they may not even reach.
+const CORE: [&str; 2] = ["policy-sys", "engine"];
+const NOT_IN_CORE: [&str; 6] = [
+    "clap",
+    "serde_json",
+    "rayon",
+    "anstream",
+    "indicatif",
+    "tokio",
+];
+
+/// Crates that parse arguments and print, and the libraries for it.
+const AT_THE_DOOR: [&str; 2] = ["cli", "scx"];
+const ONLY_AT_THE_DOOR: [&str; 3] = ["clap", "anstream", "indicatif"];
+
+/// Edges between crates of this workspace that the table does not have.
+pub(super) fn workspace(graph: &Graph) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (_, package) in graph.ours() {
+        let name = package.short();
+        let Some((_, permitted)) = MAY_KNOW.iter().find(|(crate_name, _)| *crate_name == name)
+        else {
+            findings.push(Finding::on(
+                name,
+                "a crate without a place: give it its row in edges.rs",
+            ));
+            continue;
+        };
+        for (to, _) in graph.direct(package) {
+            if to.ours && !permitted.contains(&to.short()) {
+                let what = format!(
+                    "depends on {}; it may know: {}",
+                    to.short(),
+                    list(permitted)
+                );
+                findings.push(Finding::on(name, what));
+            }
+        }
+    }
+    findings
+}
+
+fn list(names: &[&str]) -> String {
+    if names.is_empty() {
+        "no crate of this workspace".to_owned()
+    } else {
+        names.join(", ")
+    }
+}
+
+/// Libraries that have no business where they are.
+pub(super) fn external(graph: &Graph) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (id, package) in graph.ours() {
+        let name = package.short();
+        if CORE.contains(&name) {
+            for (to, way) in graph.reachable(id, &[Kind::Normal]) {
+                if NOT_IN_CORE.contains(&graph.packages[to].short()) {
+                    let what = format!(
+                        "the core reaches a library it must not: {}",
+                        way.join(" -> ")
+                    );
+                    findings.push(Finding::on(name, what));
+                }
+            }
+        }
+        if AT_THE_DOOR.contains(&name) {
+            continue;
+        }
+        for (to, kind) in graph.direct(package) {
+            if kind == Kind::Normal && ONLY_AT_THE_DOOR.contains(&to.name.as_str()) {
+                let what = format!(
+                    "depends on {}, which is for {}",
+                    to.name,
+                    AT_THE_DOOR.join(", ")
+                );
+                findings.push(Finding::on(name, what));
+            }
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::graph::tests::graph;
+    use super::*;
+
+    #[test]
+    fn an_edge_against_the_arrows_is_found() {
+        let graph = graph(&[
+            (
+                "wakeplace-platform",
+                "MIT",
+                true,
+                &[("wakeplace-engine", "normal")],
+            ),
+            ("wakeplace-engine", "MIT", true, &[]),
+            (
+                "wakeplace-report",
+                "MIT",
+                true,
+                &[("wakeplace-engine", "dev")],
+            ),
+            (
+                "wakeplace-study",
+                "MIT",
+                true,
+                &[("wakeplace-engine", "normal")],
+            ),
+        ]);
+        let found: Vec<String> = workspace(&graph).iter().map(ToString::to_string).collect();
+        assert_eq!(
+            found,
+            [
+                "platform: depends on engine; it may know: no crate of this workspace",
+                "report: depends on engine; it may know: study, metrics",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_crate_that_nobody_placed_is_found() {
+        let graph = graph(&[("wakeplace-extra", "MIT", true, &[])]);
+        assert_eq!(workspace(&graph).len(), 1);
+    }
+
+    #[test]
+    fn nothing_depends_on_cli_or_scx_and_the_table_has_no_circle() {
+        for (name, permitted) in MAY_KNOW {
+            assert!(
+                !permitted.contains(&"cli") && !permitted.contains(&"scx"),
+                "{name}"
+            );
+            for lower in permitted {
+                let (_, below) = MAY_KNOW.iter().find(|(n, _)| n == lower).expect("a row");
+                assert!(!below.contains(&name), "{name} and {lower} know each other");
+            }
+        }
+    }
+
+    #[test]
+    fn the_core_is_held_to_what_it_reaches() {
+        let graph = graph(&[
+            (
+                "wakeplace-engine",
+                "MIT",
+                true,
+                &[("wakeplace-workload", "normal")],
+            ),
+            (
+                "wakeplace-workload",
+                "MIT",
+                true,
+                &[("reader", "normal"), ("clap", "normal")],
+            ),
+            (
+                "reader",
+                "MIT",
+                false,
+                &[("serde_json", "normal"), ("rayon", "dev")],
+            ),
+            ("serde_json", "MIT", false, &[]),
+            ("rayon", "MIT", false, &[]),
+            ("clap", "MIT", false, &[]),
+        ]);
+        let found: Vec<String> = external(&graph).iter().map(ToString::to_string).collect();
+        assert_eq!(
+            found,
+            [
+                "engine: the core reaches a library it must not: engine -> workload -> clap",
+                "engine: the core reaches a library it must not: engine -> workload -> reader -> \
+                 serde_json",
+                "workload: depends on clap, which is for cli, scx",
+            ]
+        );
+    }
+}

@@ -1,0 +1,27 @@
+//! The dependency arrows: who may know whom, under which licences, and what the core may touch.
+
+mod edges;
+mod graph;
+mod licence;
+mod sources;
+
+use anyhow::Result;
+
+use crate::Finding;
+use crate::repo::Repo;
+use graph::Graph;
+
+/// Everything that breaks an arrow, a licence or the core's isolation.
+///
+/// # Errors
+/// When cargo cannot describe the build graph or deny.toml has no list of licences.
+pub fn check(repo: &Repo) -> Result<Vec<Finding>> {
+    let graph = Graph::of_workspace(&Repo::root())?;
+    let allowed = licence::allowed(repo)?;
+    let mut findings = edges::workspace(&graph);
+    findings.extend(edges::external(&graph));
+    findings.extend(licence::check(&graph, &allowed));
+    findings.extend(sources::core_is_closed(repo));
+    findings.extend(sources::policy_is_freestanding(repo));
+    Ok(findings)
+}

@@ -1,0 +1,158 @@
+//! The Rust declarations of the policy core's C interface, and whether they are of these headers.
+//!
+//! The file is committed, so that building needs no bindgen. Its first line records a hash of the
+//! headers it was written from; a changed header with unchanged declarations is found by the hash.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::Finding;
+use crate::repo::Repo;
+
+const BINDINGS: &str = "crates/policy-sys/src/bindings.rs";
+const INCLUDE: &str = "policy/include/";
+const HEADER: &str = "policy/include/wakeplace/policy.h";
+const FIRST_LINE: &str = "// headers: ";
+
+/// How the declarations are made: plain constants for enums (a value from C is never trusted to be
+/// one of them), zero as the default of a struct, nothing but what the project's headers declare,
+/// and the layout asserted at compile time, which bindgen does unless told otherwise.
+const OPTIONS: [&str; 14] = [
+    "--no-prepend-enum-name",
+    "--with-derive-default",
+    "--with-derive-partialeq",
+    "--with-derive-eq",
+    "--use-core",
+    "--no-doc-comments",
+    "--rust-target",
+    "1.91",
+    "--rust-edition",
+    "2024",
+    "--allowlist-file",
+    ".*/include/wakeplace/.*",
+    "--formatter",
+    "rustfmt",
+];
+
+/// 64-bit FNV-1a over the headers' paths and contents, in the order of their paths.
+#[must_use]
+pub fn headers_hash(repo: &Repo) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut take = |text: &str| {
+        // A zero byte between texts: moving a line from one header to the next is a change.
+        for byte in text.bytes().chain([0]) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    };
+    for file in repo.below(INCLUDE).filter(|file| file.extension() == "h") {
+        take(&file.path);
+        take(&file.text);
+    }
+    hash
+}
+
+fn first_line(repo: &Repo) -> String {
+    format!("{FIRST_LINE}{:016x}", headers_hash(repo))
+}
+
+/// Whether the declarations were written from the headers as they are.
+#[must_use]
+pub fn check(repo: &Repo) -> Vec<Finding> {
+    let Some(bindings) = repo.get(BINDINGS) else {
+        return vec![Finding::on(BINDINGS, "missing: run `cargo xtask bindings`")];
+    };
+    let expected = first_line(repo);
+    if bindings.text.lines().next() == Some(expected.as_str()) {
+        return Vec::new();
+    }
+    let what = format!(
+        "the headers are not those it was written from (its first line is not `{expected}`): run \
+         `cargo xtask bindings`"
+    );
+    vec![Finding::at(BINDINGS, 1, what)]
+}
+
+/// Writes the declarations anew.
+///
+/// # Errors
+/// When bindgen is not installed or refuses the header.
+pub fn generate(root: &Path) -> Result<Vec<Finding>> {
+    let output = Command::new("bindgen")
+        .current_dir(root)
+        .arg(HEADER)
+        .args(OPTIONS)
+        .args(["--", "-Ipolicy/include", "-std=c11", "-ffreestanding"])
+        .output()
+        .context("running bindgen (`cargo install bindgen-cli`; it needs libclang)")?;
+    if !output.status.success() {
+        bail!(
+            "bindgen: {}",
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
+    }
+    let body =
+        String::from_utf8(output.stdout).context("bindgen wrote something else than text")?;
+    write(root, &body)
+}
+
+/// Records the headers' hash in declarations that were changed by hand together with them.
+///
+/// # Errors
+/// When there are no declarations to stamp.
+pub fn stamp(root: &Path) -> Result<Vec<Finding>> {
+    let text = fs::read_to_string(root.join(BINDINGS)).context(BINDINGS)?;
+    let body = match text.split_once('\n') {
+        Some((first, rest)) if first.starts_with(FIRST_LINE) => rest,
+        _ => &text,
+    };
+    write(root, body)
+}
+
+fn write(root: &Path, body: &str) -> Result<Vec<Finding>> {
+    let line = first_line(&Repo::load(root)?);
+    let path = root.join(BINDINGS);
+    fs::write(&path, format!("{line}\n{body}")).with_context(|| path.display().to_string())?;
+    Ok(Vec::new())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: (&str, &str) = ("policy/include/wakeplace/a.h", "int a;\n");
+    const B: (&str, &str) = ("policy/include/wakeplace/b.h", "int b;\n");
+
+    #[test]
+    fn the_hash_is_fnv_1a() {
+        // No header at all: the offset basis that the definition of FNV-1a states.
+        assert_eq!(headers_hash(&Repo::default()), 0xcbf2_9ce4_8422_2325);
+        let other = [A, ("policy/include/wakeplace/b.h", "int c;\n")];
+        assert_ne!(
+            headers_hash(&Repo::of(&[A, B])),
+            headers_hash(&Repo::of(&other))
+        );
+        let moved = [
+            ("policy/include/wakeplace/a.h", "int a;\nint b;\n"),
+            ("policy/include/wakeplace/b.h", ""),
+        ];
+        assert_ne!(
+            headers_hash(&Repo::of(&[A, B])),
+            headers_hash(&Repo::of(&moved))
+        );
+    }
+
+    #[test]
+    fn a_changed_header_is_found() {
+        let line = first_line(&Repo::of(&[A, B])) + "\npub const X: u32 = 1;\n";
+        let with = |header| Repo::of(&[A, header, (BINDINGS, line.as_str())]);
+        assert_eq!(check(&with(B)), []);
+        assert_eq!(
+            check(&with(("policy/include/wakeplace/b.h", "long b;\n"))).len(),
+            1
+        );
+        assert_eq!(check(&Repo::of(&[A, B])).len(), 1);
+    }
+}

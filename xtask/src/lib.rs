@@ -1,0 +1,49 @@
+//! What is not cargo's: the style check, the dependency arrows, and generated files.
+//!
+//! Every rule is a function from the repository's files (or its build graph) to findings, with its
+//! own tests beside it; `tests/repo.rs` runs all of them over this repository, so that
+//! `cargo test --workspace` keeps them.
+
+pub mod arrows;
+pub mod bindings;
+pub mod lexer;
+pub mod repo;
+pub mod tidy;
+
+use std::fmt;
+
+/// One place where a rule does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The file, from the repository's root; or a crate, for rules over the build graph.
+    pub place: String,
+    /// The line, from 1; 0 when it is about the whole.
+    pub line: usize,
+    /// What is wrong, and what the rule wants.
+    pub what: String,
+}
+
+impl Finding {
+    /// A finding at a line of a file.
+    pub fn at(place: &str, line: usize, what: impl Into<String>) -> Self {
+        Self {
+            place: place.to_owned(),
+            line,
+            what: what.into(),
+        }
+    }
+
+    /// A finding about a whole file or crate.
+    pub fn on(place: &str, what: impl Into<String>) -> Self {
+        Self::at(place, 0, what)
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => write!(f, "{}: {}", self.place, self.what),
+            line => write!(f, "{}:{line}: {}", self.place, self.what),
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! The style check: what rustfmt and clippy do not look at.
+
+mod docs;
+mod lines;
+mod sizes;
+
+use crate::Finding;
+use crate::repo::Repo;
+
+/// Everything the style check finds, by rule and then by file.
+#[must_use]
+pub fn check(repo: &Repo) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in &repo.files {
+        lines::too_wide(file, &mut findings);
+        lines::leftovers(file, &mut findings);
+        lines::machine_paths(file, &mut findings);
+        sizes::long_file(file, &mut findings);
+        sizes::long_functions(file, &mut findings);
+        docs::one_heading(file, &mut findings);
+    }
+    docs::crates_are_described(repo, &mut findings);
+    findings
+}

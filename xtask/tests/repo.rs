@@ -1,0 +1,38 @@
+//! The rules over this repository itself: `cargo test --workspace` keeps them.
+
+use xtask::repo::Repo;
+use xtask::{Finding, arrows, bindings, tidy};
+
+fn repo() -> Repo {
+    let repo = Repo::load(&Repo::root()).expect("the repository's files");
+    assert!(
+        repo.get("Cargo.toml").is_some(),
+        "no Cargo.toml among the files that git lists"
+    );
+    repo
+}
+
+/// Fails with every finding and the command that repeats it.
+fn none(command: &str, findings: &[Finding]) {
+    let lines: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    assert!(
+        findings.is_empty(),
+        "`cargo xtask {command}` finds:\n{}",
+        lines.join("\n")
+    );
+}
+
+#[test]
+fn the_style_holds() {
+    none("tidy", &tidy::check(&repo()));
+}
+
+#[test]
+fn the_arrows_hold() {
+    none("arrows", &arrows::check(&repo()).expect("the build graph"));
+}
+
+#[test]
+fn the_bindings_are_of_these_headers() {
+    none("bindings --check", &bindings::check(&repo()));
+}
