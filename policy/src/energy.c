@@ -28,7 +28,7 @@ WP_INLINE u32 wp_util_next(const struct wp_ctx *ctx, u32 cpu, const struct wp_ta
 	if (ctx->params.util_est != WP_UTIL_EST_OFF) {
 		est = c->util_est;
 		if (dst == cpu)
-			est += wp_task_util_est(ctx, task);
+			est += wp_task_est(ctx, task);
 		util = wp_max(util, est);
 	}
 	return wp_min(util, c->capacity_orig);

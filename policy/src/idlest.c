@@ -170,9 +170,14 @@ u32 wp_find_idlest_group_cpu(struct wp_ctx *ctx WP_NONNULL, const struct wp_grou
 		if (!wp_allowed(task, cpu))
 			continue;
 		if (wp_cpu_idle(c)) {
-			if (c->idle_exit_latency_us < exit_us ||
-			    (c->idle_exit_latency_us == exit_us && c->idle_stamp_ns > stamp)) {
-				exit_us = c->idle_exit_latency_us;
+			u32 us = c->idle_exit_latency_us;
+
+			if (us < exit_us) { /* WP_NONE, not known, is never less */
+				exit_us = us;
+				stamp = c->idle_stamp_ns;
+				idle_cpu = cpu;
+			} else if ((us == WP_NONE || us == exit_us) &&
+				   c->idle_stamp_ns > stamp) {
 				stamp = c->idle_stamp_ns;
 				idle_cpu = cpu;
 			}

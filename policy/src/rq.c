@@ -352,7 +352,7 @@ int wp_exit_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 
 	wp_clock(c, now_ns);
 	c->curr_idle = 0;
-	c->idle_exit_latency_us = 0;
+	c->idle_exit_latency_us = WP_NONE;
 	return 0;
 }
 

@@ -237,6 +237,7 @@ int wp_build_domains(struct wp_ctx *ctx WP_NONNULL)
 		c->llc_id = cpu;
 		c->llc_size = 1;
 		c->asym_level = WP_NONE;
+		c->idle_exit_latency_us = WP_NONE;
 		c->capacity = c->capacity_orig;
 		c->avg_idle_ns = 2ull * ctx->params.migration_cost_ns;
 		c->max_idle_balance_cost_ns = ctx->params.migration_cost_ns;

@@ -1,7 +1,19 @@
-//! Deterministic simulated mechanics around the policy core.
+//! Deterministic simulated mechanics around the policy core: clock, event queue, run queues, ticks,
+//! interrupts, idle states, frequency domains. Every decision is the core's; every input is validated
+//! before a run, so a run cannot fail. Opens no file, reads no clock, draws no random number.
+
+mod check;
+mod fair;
+mod machine;
+mod menu;
 pub mod observe;
 mod options;
 mod outcome;
+mod queue;
+mod sim;
+mod thread;
+
+pub use check::{RunError, check, energy_inactive};
 pub use observe::Observer;
 pub use options::{OptionError, Options};
 pub use outcome::{Ended, RunReport, TaskTotals};
@@ -9,8 +21,10 @@ use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_workload::Workload;
 
-/// Runs a workload under a policy on a machine (STUB; signature is final). Never fails: inputs are validated
-/// (`check` says beforehand whether the workload fits the machine).
+/// Runs a workload under a policy on a machine. The inputs have passed `check`.
+///
+/// # Panics
+/// On inputs that `check` refuses, and on a broken invariant of the engine itself.
 pub fn run<O: Observer>(
     platform: &Platform,
     policy: &Policy,
@@ -18,14 +32,5 @@ pub fn run<O: Observer>(
     options: &Options,
     observer: &mut O,
 ) -> RunReport {
-    let _ = (platform, policy);
-    observer.finish(options.duration_ns);
-    RunReport {
-        end_ns: options.duration_ns,
-        ended: Ended::Duration,
-        events: 0,
-        event_hash: 0,
-        tasks: vec![TaskTotals::default(); workload.tasks.len()],
-        reasons: Vec::new(),
-    }
+    sim::Sim::new(platform, policy, workload, options, observer).run(options.duration_ns)
 }

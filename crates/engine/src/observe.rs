@@ -81,7 +81,15 @@ pub trait Observer {
     /// A task stops executing; `ran_ns` is the wall time since `run_start`. `sleeps`: it blocks or ends.
     fn run_stop(&mut self, time_ns: u64, cpu: u32, task: u32, ran_ns: u64, sleeps: bool) {}
     /// A task changed its CPU.
-    fn migrate(&mut self, time_ns: u64, task: u32, from_cpu: u32, to_cpu: u32, cause: MigrateCause) {}
+    fn migrate(
+        &mut self,
+        time_ns: u64,
+        task: u32,
+        from_cpu: u32,
+        to_cpu: u32,
+        cause: MigrateCause,
+    ) {
+    }
     /// A task reached a timer event: `slack_ns` = next expiry - now (negative: late, a missed period).
     fn timer_slack(&mut self, time_ns: u64, task: u32, slack_ns: i64) {}
     /// A task ended.

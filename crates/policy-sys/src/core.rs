@@ -177,6 +177,13 @@ impl Core {
         self.ctx.overutilized != 0
     }
 
+    /// The tick of this CPU is stopped.
+    #[inline]
+    #[must_use]
+    pub fn is_nohz(&self, cpu: u32) -> bool {
+        self.ctx.nohz_mask[cpu as usize / 64] >> (cpu % 64) & 1 != 0
+    }
+
     /// The operating point that a frequency domain asks for.
     #[inline]
     #[must_use]

@@ -120,7 +120,7 @@ struct wp_cpu {
 	/* hot: written by the home */
 	u32 nr_running; /* all classes */
 	u32 pending;    /* wake-ups on their way to this CPU */
-	u32 idle_exit_latency_us; /* of the state it is in */
+	u32 idle_exit_latency_us; /* of the state it is in; WP_NONE: in none */
 	u32 online;
 	u64 idle_stamp_ns; /* when it last became idle */
 	/* clocks */

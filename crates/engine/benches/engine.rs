@@ -1,0 +1,115 @@
+//! How fast the engine is and how much memory it takes: the energy test's 50 tasks with all models on,
+//! beside a loop that only pushes and pops as many events through a binary heap, in one process.
+//!
+//! `cargo bench -p wakeplace-engine`; `WAKEPLACE_BENCH_QUICK=1` runs a reduced size. A benchmark, not a
+//! test: it prints ratios and judges nothing.
+#![allow(
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a benchmark measures and prints"
+)]
+#![allow(missing_docs, reason = "not a library")]
+
+use std::collections::BinaryHeap;
+use std::hint::black_box;
+use std::time::Instant;
+use wakeplace_engine::observe::NoObserver;
+use wakeplace_engine::{Options, RunReport, run};
+use wakeplace_platform::Platform;
+use wakeplace_policy_sys::Policy;
+use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
+
+const POLICIES: [&str; 2] = ["linux-4.17", "linux-4.17+energy-aware"];
+const WORKLOAD: &str = "periodic:n=50,period=16ms,duty=5%";
+/// Events pending at a time in the 50-task run: a timer per task and a few per CPU.
+const PENDING: u64 = 70;
+
+fn simulate(policy: &str, seconds: u64) -> RunReport {
+    let platform = Platform::builtin("hikey960").expect("built in");
+    let spec = Spec::parse(WORKLOAD, &LoadOptions::default()).expect("valid");
+    let workload = spec.expand(1, MachineFacts { nr_cpus: 8 }).expect("valid");
+    let options = Options {
+        duration_ns: seconds * 1_000_000_000,
+        ..Options::default()
+    };
+    let policy = Policy::parse(policy).expect("valid");
+    run(&platform, &policy, &workload, &options, &mut NoObserver)
+}
+
+/// Pops the earliest and pushes one later, with the engine's entry size.
+fn bare_heap(events: u64) -> u64 {
+    let mut heap = BinaryHeap::new();
+    let mut random = 1_u64;
+    let mut step = || {
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        random >> 40
+    };
+    (0..PENDING).for_each(|i| heap.push(std::cmp::Reverse((step(), i, i))));
+    for sequence in 0..events {
+        let std::cmp::Reverse((time, _, payload)) = heap.pop().expect("never empty");
+        heap.push(std::cmp::Reverse((time + step(), sequence, payload)));
+    }
+    heap.len() as u64
+}
+
+/// Peak memory of a fresh process that simulates that long, KiB.
+fn peak_kib(seconds: u64) -> Option<u64> {
+    let program = std::env::current_exe().ok()?;
+    let output = std::process::Command::new(program)
+        .env("WAKEPLACE_BENCH_PEAK", seconds.to_string())
+        .output()
+        .ok()?;
+    String::from_utf8(output.stdout).ok()?.trim().parse().ok()
+}
+
+/// The child of `peak_kib`.
+fn print_own_peak(seconds: &str) {
+    black_box(simulate(
+        POLICIES[1],
+        seconds.parse().expect("a number of seconds"),
+    ));
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status
+        .lines()
+        .find_map(|l| l.strip_prefix("VmHWM:"))
+        .unwrap_or("0 kB");
+    println!("{}", line.trim().trim_end_matches(" kB"));
+}
+
+fn main() {
+    if let Ok(seconds) = std::env::var("WAKEPLACE_BENCH_PEAK") {
+        return print_own_peak(&seconds);
+    }
+    let quick = std::env::var_os("WAKEPLACE_BENCH_QUICK").is_some();
+    let (seconds, rounds) = if quick { (30, 3) } else { (300, 5) };
+    println!("hikey960, {WORKLOAD}, {seconds} simulated seconds, best of {rounds}");
+    for policy in POLICIES {
+        let mut best_ns = u128::MAX;
+        let mut bare_ns = u128::MAX;
+        let mut events = 0;
+        for _ in 0..rounds {
+            let start = Instant::now();
+            events = black_box(simulate(policy, seconds)).events;
+            best_ns = best_ns.min(start.elapsed().as_nanos());
+            let start = Instant::now();
+            black_box(bare_heap(events));
+            bare_ns = bare_ns.min(start.elapsed().as_nanos());
+        }
+        let per_second = seconds as f64 / (best_ns as f64 / 1e9);
+        let ratio = best_ns as f64 / bare_ns as f64;
+        println!(
+            "{policy:<26} {per_second:>7.0} simulated s/s  {:>6.1} ns/event  {ratio:>5.2} x the bare \
+             heap ({events} events)",
+            best_ns as f64 / events as f64
+        );
+    }
+    let (short, long) = if quick { (3, 30) } else { (30, 300) };
+    if let (Some(a), Some(b)) = (peak_kib(short), peak_kib(long)) {
+        println!(
+            "peak memory: {short} s {a} KiB, {long} s {b} KiB ({:+.1} %)",
+            (b as f64 / a as f64 - 1.0) * 100.0
+        );
+    }
+}

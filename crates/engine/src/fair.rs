@@ -1,0 +1,357 @@
+//! The fair run queue of the kernels before 6.6 (CFS): virtual run time, slices, wake-up preemption
+//! (signals-and-baseline, section 4; 4.17 form). Mechanics only: which CPU a task is on is the core's.
+
+use wakeplace_policy_sys::{nice_inv_weight, nice_weight, sys::wp_params};
+
+const NICE_0_WEIGHT: u64 = 1024;
+
+/// The era's fair-class constants, scaled for a machine.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FairParams {
+    pub(crate) latency_ns: u64,
+    pub(crate) min_granularity_ns: u64,
+    pub(crate) wakeup_granularity_ns: u64,
+    /// Tasks up to which the period is `latency_ns`.
+    pub(crate) nr_latency: usize,
+    pub(crate) gentle_sleepers: bool,
+    pub(crate) start_debit: bool,
+    pub(crate) wakeup_preemption: bool,
+    pub(crate) last_buddy: bool,
+}
+
+impl FairParams {
+    pub(crate) fn new(params: &wp_params, nr_cpus: usize) -> Self {
+        let log = nr_cpus.clamp(1, 8).ilog2();
+        let factor = if params.tunable_scaling_log != 0 {
+            u64::from(1 + log)
+        } else {
+            1
+        };
+        let latency = u64::from(params.sched_latency_ns);
+        let granularity = u64::from(params.min_granularity_ns);
+        Self {
+            latency_ns: latency * factor,
+            min_granularity_ns: granularity * factor,
+            wakeup_granularity_ns: u64::from(params.wakeup_granularity_ns) * factor,
+            nr_latency: latency.div_ceil(granularity) as usize,
+            gentle_sleepers: params.gentle_fair_sleepers != 0,
+            start_debit: params.start_debit != 0,
+            wakeup_preemption: params.wakeup_preemption != 0,
+            last_buddy: params.last_buddy != 0,
+        }
+    }
+}
+
+/// Weight with its fixed-point inverse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Weight {
+    pub(crate) weight: u64,
+    inverse: u64,
+}
+
+impl Weight {
+    pub(crate) fn of_nice(nice: i8) -> Self {
+        Self {
+            weight: u64::from(nice_weight(nice.into())),
+            inverse: u64::from(nice_inv_weight(nice.into())),
+        }
+    }
+
+    fn of_sum(weight: u64) -> Self {
+        Self {
+            weight,
+            inverse: u64::from(u32::MAX).checked_div(weight).unwrap_or(0),
+        }
+    }
+}
+
+/// `delta * weight / per` in the kernel's fixed point: the product with the inverse is shortened to 32
+/// bits before the last multiplication.
+fn calc_delta(delta_ns: u64, weight: u64, per: Weight) -> u64 {
+    let mut factor = weight * per.inverse;
+    let mut shift = 32;
+    while factor >> 32 != 0 {
+        factor >>= 1;
+        shift -= 1;
+    }
+    ((u128::from(delta_ns) * u128::from(factor)) >> shift) as u64
+}
+
+/// Virtual time of `delta_ns` for a weight.
+#[inline]
+pub(crate) fn virtual_time(delta_ns: u64, per: Weight) -> i64 {
+    if per.weight == NICE_0_WEIGHT {
+        return delta_ns.cast_signed();
+    }
+    calc_delta(delta_ns, NICE_0_WEIGHT, per).cast_signed()
+}
+
+/// What the queue keeps of each task.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entity {
+    pub(crate) vruntime: i64,
+    pub(crate) weight: Weight,
+    /// Run time since it was picked, for the slice.
+    pub(crate) slice_used_ns: u64,
+}
+
+impl Entity {
+    pub(crate) fn new(nice: i8) -> Self {
+        Self {
+            vruntime: 0,
+            weight: Weight::of_nice(nice),
+            slice_used_ns: 0,
+        }
+    }
+}
+
+/// One CPU's queue. The running task is counted but not in the tree.
+#[derive(Debug, Default)]
+pub(crate) struct FairQueue {
+    /// Waiting tasks by descending virtual run time; the next one is last.
+    tree: Vec<(i64, u32)>,
+    /// Tasks, the running one included.
+    pub(crate) nr: usize,
+    load: u64,
+    pub(crate) min_vruntime: i64,
+    /// Preempted by a wake-up: preferred at the next pick while that is fair.
+    last: Option<u32>,
+}
+
+impl FairQueue {
+    /// Waiting tasks in no meaningful order.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = u32> + '_ {
+        self.tree.iter().map(|(_, task)| *task)
+    }
+
+    /// Would the running task be picked again?
+    pub(crate) fn keeps(&self, vruntime: i64) -> bool {
+        self.last.is_none() && self.leftmost().is_none_or(|(left, _)| vruntime < left)
+    }
+
+    fn leftmost(&self) -> Option<(i64, u32)> {
+        self.tree.last().copied()
+    }
+
+    /// Of equal virtual run times the earlier arrival goes first.
+    pub(crate) fn insert(&mut self, task: u32, vruntime: i64) {
+        let at = self.tree.partition_point(|(v, _)| *v > vruntime);
+        self.tree.insert(at, (vruntime, task));
+    }
+
+    pub(crate) fn remove(&mut self, task: u32) {
+        let at = self.tree.iter().rposition(|(_, t)| *t == task);
+        self.tree.remove(at.expect("a waiting task is in the tree"));
+    }
+
+    /// A task joins (it waits).
+    pub(crate) fn enqueue(&mut self, task: u32, entity: &Entity) {
+        self.insert(task, entity.vruntime);
+        self.nr += 1;
+        self.load += entity.weight.weight;
+    }
+
+    /// A task leaves; `waiting`: it was in the tree, else it was running.
+    pub(crate) fn dequeue(&mut self, task: u32, entity: &Entity, waiting: bool) {
+        if waiting {
+            self.remove(task);
+        }
+        if self.last == Some(task) {
+            self.last = None;
+        }
+        self.nr -= 1;
+        self.load -= entity.weight.weight;
+    }
+
+    /// The running or waiting task's weight changed from `old`.
+    pub(crate) fn reweight(&mut self, old: Weight, new: Weight) {
+        self.load = self.load - old.weight + new.weight;
+    }
+
+    /// The queue's floor follows its slowest task and never goes back.
+    pub(crate) fn update_min(&mut self, running: Option<i64>) {
+        let floor = match (running, self.leftmost()) {
+            (Some(curr), Some((left, _))) => curr.min(left),
+            (Some(curr), None) => curr,
+            (None, Some((left, _))) => left,
+            (None, None) => return,
+        };
+        self.min_vruntime = self.min_vruntime.max(floor);
+    }
+
+    /// Time a task may run before others are due, ns.
+    fn slice_ns(&self, params: &FairParams, weight: Weight, queued: bool) -> u64 {
+        let nr = if queued { self.nr } else { self.nr + 1 };
+        let period = if nr > params.nr_latency {
+            nr as u64 * params.min_granularity_ns
+        } else {
+            params.latency_ns
+        };
+        let load = if queued {
+            self.load
+        } else {
+            self.load + weight.weight
+        };
+        calc_delta(period, weight.weight, Weight::of_sum(load))
+    }
+
+    /// Virtual run time a woken task gets: at most half a period behind the floor.
+    pub(crate) fn place_woken(&self, params: &FairParams, vruntime: i64) -> i64 {
+        let credit = if params.gentle_sleepers {
+            params.latency_ns / 2
+        } else {
+            params.latency_ns
+        };
+        vruntime.max(self.min_vruntime - credit.cast_signed())
+    }
+
+    /// Virtual run time a new task gets: one slice ahead of the floor, not before its parent.
+    pub(crate) fn place_new(&self, params: &FairParams, weight: Weight, parent: i64) -> i64 {
+        let debit = if params.start_debit {
+            virtual_time(self.slice_ns(params, weight, false), weight)
+        } else {
+            0
+        };
+        parent.max(self.min_vruntime + debit)
+    }
+
+    /// At a tick: has the running task used its slice, or is it too far ahead?
+    pub(crate) fn tick_preempts(&self, params: &FairParams, running: &Entity) -> bool {
+        let Some((left, _)) = self.leftmost() else {
+            return false;
+        };
+        let slice = self.slice_ns(params, running.weight, true);
+        if running.slice_used_ns > slice {
+            return true;
+        }
+        running.slice_used_ns >= params.min_granularity_ns
+            && running.vruntime - left > slice.cast_signed()
+    }
+
+    /// Does a woken task preempt the running one? `running_task` is remembered as the one to return to.
+    pub(crate) fn wakeup_preempts(
+        &mut self,
+        params: &FairParams,
+        running: (u32, &Entity),
+        woken: &Entity,
+    ) -> bool {
+        if !params.wakeup_preemption || !lags_by_more(params, running.1, woken) {
+            return false;
+        }
+        if params.last_buddy && self.nr >= params.nr_latency {
+            self.last = Some(running.0);
+        }
+        true
+    }
+
+    /// The next task: leftmost, or the buddy while it is not too far ahead. `entity` looks tasks up.
+    pub(crate) fn pick<'a>(
+        &mut self,
+        params: &FairParams,
+        entity: impl Fn(u32) -> &'a Entity,
+    ) -> Option<u32> {
+        let (_, left) = self.leftmost()?;
+        let mut next = left;
+        if let Some(last) = self.last.take()
+            && self.tree.iter().any(|(_, t)| *t == last)
+            && !lags_by_more(params, entity(last), entity(left))
+        {
+            next = last;
+        }
+        self.remove(next);
+        Some(next)
+    }
+}
+
+/// Is `behind` behind `ahead` by more than the granularity, in the virtual time of `behind`'s weight?
+fn lags_by_more(params: &FairParams, ahead: &Entity, behind: &Entity) -> bool {
+    let gran = virtual_time(params.wakeup_granularity_ns, behind.weight);
+    ahead.vruntime - behind.vruntime > gran
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Entity, FairParams, FairQueue, Weight, calc_delta, virtual_time};
+    use wakeplace_policy_sys::Policy;
+
+    fn params() -> FairParams {
+        FairParams::new(Policy::parse("linux-4.17").unwrap().core_params(), 8)
+    }
+
+    /// Goal: the kernel's fixed point, bit for bit. Source: signals-and-baseline section 4.
+    #[test]
+    fn virtual_time_matches_the_kernels_fixed_point() {
+        assert_eq!(virtual_time(1_000_000, Weight::of_nice(5)), 3_056_716);
+        assert_eq!(virtual_time(1_000_000, Weight::of_nice(-5)), 328_099);
+        assert_eq!(virtual_time(1_000_000, Weight::of_nice(19)), 68_266_666);
+        assert_eq!(virtual_time(123, Weight::of_nice(0)), 123);
+    }
+
+    /// Source: signals-and-baseline section 4, rule "slice" and constants for 8 CPUs.
+    #[test]
+    fn three_equal_tasks_share_a_period() {
+        let params = params();
+        assert_eq!(params.latency_ns, 24_000_000);
+        assert_eq!(params.nr_latency, 8);
+        let mut queue = FairQueue::default();
+        for task in 0..3 {
+            queue.enqueue(task, &Entity::new(0));
+        }
+        assert_eq!(queue.slice_ns(&params, Weight::of_nice(0), true), 7_999_998);
+        assert_eq!(
+            calc_delta(1 << 40, 1024, Weight::of_sum(1024)),
+            (1 << 40) - (1 << 18)
+        );
+    }
+
+    /// Source: section 4 check: nice 0 and 5 on one CPU get slices of 18083885 and 5916114 ns.
+    #[test]
+    fn slices_follow_weights() {
+        let mut queue = FairQueue::default();
+        queue.enqueue(0, &Entity::new(0));
+        queue.enqueue(1, &Entity::new(5));
+        let params = params();
+        assert_eq!(
+            queue.slice_ns(&params, Weight::of_nice(0), true),
+            18_083_885
+        );
+        assert_eq!(queue.slice_ns(&params, Weight::of_nice(5), true), 5_916_114);
+    }
+
+    #[test]
+    fn equal_virtual_times_keep_arrival_order() {
+        let mut queue = FairQueue::default();
+        let entity = Entity::new(0);
+        for task in [7, 3, 5] {
+            queue.enqueue(task, &entity);
+        }
+        let params = params();
+        assert_eq!(queue.pick(&params, |_| &entity), Some(7));
+        assert_eq!(queue.pick(&params, |_| &entity), Some(3));
+        assert_eq!(queue.pick(&params, |_| &entity), Some(5));
+        assert_eq!(queue.pick(&params, |_| &entity), None);
+    }
+
+    #[test]
+    fn sleepers_are_credited_half_a_period() {
+        let queue = FairQueue {
+            min_vruntime: 100_000_000,
+            ..Default::default()
+        };
+        let params = params();
+        assert_eq!(queue.place_woken(&params, 0), 88_000_000);
+        assert_eq!(queue.place_woken(&params, 95_000_000), 95_000_000);
+    }
+
+    #[test]
+    fn a_wakeup_preempts_beyond_the_granularity_only() {
+        let params = params();
+        let mut queue = FairQueue::default();
+        let at = |vruntime| Entity {
+            vruntime,
+            ..Entity::new(0)
+        };
+        assert!(!queue.wakeup_preempts(&params, (0, &at(4_000_000)), &at(0)));
+        assert!(queue.wakeup_preempts(&params, (0, &at(4_000_001)), &at(0)));
+    }
+}

@@ -1,0 +1,192 @@
+//! A platform flattened for the run: speeds, scaled costs, idle states per CPU, and the facts for the core.
+
+use crate::options::Options;
+use wakeplace_platform::{IdleScope, Platform, PowerUnit};
+use wakeplace_policy_sys::{FreqFacts, LevelFacts, MachineFacts, PerfFacts};
+
+/// Work units of one nanosecond on the biggest CPU at its highest frequency: capacity 1024 x 1024.
+pub(crate) const FULL_SPEED: u64 = 1 << 20;
+
+/// An idle state of one CPU.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CpuIdleState {
+    /// Index into the platform's idle states.
+    pub(crate) index: u16,
+    pub(crate) cluster: bool,
+    pub(crate) entry_ns: u64,
+    pub(crate) exit_ns: u64,
+    /// Entry and exit, what the idle governor and the scheduler are told.
+    pub(crate) wake_latency_ns: u64,
+    pub(crate) residency_ns: u64,
+}
+
+/// What a run needs to know of the platform.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    pub(crate) nr_cpus: u32,
+    pub(crate) tick_ns: u64,
+    /// Cluster of each CPU.
+    pub(crate) cluster_of: Vec<u32>,
+    pub(crate) cluster_size: Vec<u32>,
+    /// Frequency domain of each CPU.
+    pub(crate) domain_of: Vec<u32>,
+    pub(crate) domain_cpus: Vec<Vec<u32>>,
+    pub(crate) transition_ns: Vec<u64>,
+    /// Work units per ns of each CPU at each operating point of its domain.
+    pub(crate) speed: Vec<Vec<u64>>,
+    pub(crate) capacity: Vec<u64>,
+    /// States of each CPU, shallow to deep; at least one.
+    pub(crate) idle: Vec<Vec<CpuIdleState>>,
+    pub(crate) costs: Costs,
+}
+
+/// Costs in work units (`ipi_ns`: wall time).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Costs {
+    pub(crate) context_switch: u64,
+    pub(crate) wakeup: u64,
+    pub(crate) tick: u64,
+    pub(crate) fork: u64,
+    pub(crate) migrate_shared: u64,
+    pub(crate) migrate_other: u64,
+    pub(crate) ipi_ns: u64,
+}
+
+impl Costs {
+    fn new(platform: &Platform) -> Self {
+        let c = &platform.costs;
+        Self {
+            context_switch: c.context_switch_ns * FULL_SPEED,
+            wakeup: c.wakeup_ns * FULL_SPEED,
+            tick: c.tick_ns * FULL_SPEED,
+            fork: c.fork_ns * FULL_SPEED,
+            migrate_shared: c.migrate_shared_cache_ns * FULL_SPEED,
+            migrate_other: c.migrate_other_cache_ns * FULL_SPEED,
+            ipi_ns: c.ipi_ns,
+        }
+    }
+}
+
+impl Machine {
+    pub(crate) fn new(platform: &Platform, options: &Options) -> Self {
+        let nr_cpus = platform.cpus.len();
+        let mut domain_of = vec![0; nr_cpus];
+        let mut speed = vec![Vec::new(); nr_cpus];
+        for (index, domain) in platform.freq_domains.iter().enumerate() {
+            let max_khz = u64::from(domain.opps.last().expect("validated").khz);
+            for cpu in &domain.cpus {
+                let capacity = u64::from(platform.cpus[cpu.index()].capacity);
+                domain_of[cpu.index()] = index as u32;
+                speed[cpu.index()] = (domain.opps.iter())
+                    .map(|opp| capacity * 1024 * u64::from(opp.khz) / max_khz)
+                    .collect();
+            }
+        }
+        let numbers = |cpus: &[wakeplace_platform::CpuId]| cpus.iter().map(|c| c.0).collect();
+        let latency = |ns| if options.transition_latency { ns } else { 0 };
+        Self {
+            nr_cpus: nr_cpus as u32,
+            tick_ns: 1_000_000_000 / u64::from(platform.tick_hz),
+            cluster_of: platform.cpus.iter().map(|c| c.cluster).collect(),
+            cluster_size: platform
+                .clusters
+                .iter()
+                .map(|c| c.cpus.len() as u32)
+                .collect(),
+            domain_of,
+            domain_cpus: platform
+                .freq_domains
+                .iter()
+                .map(|d| numbers(&d.cpus))
+                .collect(),
+            transition_ns: (platform.freq_domains.iter())
+                .map(|d| latency(d.transition_latency_ns))
+                .collect(),
+            speed,
+            capacity: platform
+                .cpus
+                .iter()
+                .map(|c| u64::from(c.capacity))
+                .collect(),
+            idle: idle_states(platform, options),
+            costs: if options.kernel_costs {
+                Costs::new(platform)
+            } else {
+                Costs::default()
+            },
+        }
+    }
+}
+
+/// Per CPU its states; with idle states off only the first remains.
+fn idle_states(platform: &Platform, options: &Options) -> Vec<Vec<CpuIdleState>> {
+    let states_of = |cpu: u32| {
+        let all = platform.idle_states.iter().enumerate();
+        let own = all
+            .filter(|(_, s)| s.cpus.iter().any(|c| c.0 == cpu))
+            .map(|(index, s)| CpuIdleState {
+                index: index as u16,
+                cluster: s.scope == IdleScope::Cluster,
+                entry_ns: s.entry_latency_ns,
+                exit_ns: s.exit_latency_ns,
+                wake_latency_ns: s.entry_latency_ns + s.exit_latency_ns,
+                residency_ns: s.min_residency_ns,
+            });
+        own.take(if options.idle_states { usize::MAX } else { 1 })
+            .collect()
+    };
+    (0..platform.cpus.len() as u32).map(states_of).collect()
+}
+
+/// The machine as the policy core is told of it.
+pub(crate) fn core_facts(platform: &Platform) -> MachineFacts {
+    let nr_cpus = platform.cpus.len();
+    let level = |l: &wakeplace_platform::TopologyLevel| {
+        let mut group_of = vec![0; nr_cpus];
+        for (label, group) in l.groups.iter().enumerate() {
+            group
+                .iter()
+                .for_each(|cpu| group_of[cpu.index()] = label as u16);
+        }
+        LevelFacts {
+            shares_capacity: l.shares_capacity,
+            shares_cache: l.shares_cache,
+            group_of,
+        }
+    };
+    let domain = |d: &wakeplace_platform::FreqDomain| FreqFacts {
+        cpus: d.cpus.iter().map(|c| c.0 as u16).collect(),
+        opp_khz: d.opps.iter().map(|o| o.khz).collect(),
+        transition_latency_us: (d.transition_latency_ns / 1000) as u32,
+    };
+    MachineFacts {
+        tick_ns: 1_000_000_000 / platform.tick_hz,
+        scan_cpu_ns: platform.costs.scan_cpu_ns as u32,
+        capacity: platform.cpus.iter().map(|c| c.capacity).collect(),
+        levels: platform.topology.iter().map(level).collect(),
+        freq_domains: platform.freq_domains.iter().map(domain).collect(),
+        perf_domains: perf_domains(platform),
+    }
+}
+
+/// The energy model: one performance domain per frequency domain. Bogo units serve the model as well as
+/// microwatts: only their ratios matter. As milliwatts, since the 2018 estimates count in whole ones.
+fn perf_domains(platform: &Platform) -> Vec<PerfFacts> {
+    let scale = match platform.power_unit {
+        PowerUnit::Microwatt => 1,
+        PowerUnit::Bogo => 1000,
+        PowerUnit::None => return Vec::new(),
+    };
+    let state = |o: &wakeplace_platform::Opp| {
+        let power = o
+            .power
+            .expect("a validated platform with a power unit has every power");
+        (o.khz, u32::try_from(power * scale).unwrap_or(u32::MAX))
+    };
+    (platform.freq_domains.iter())
+        .map(|d| PerfFacts {
+            cpus: d.cpus.iter().map(|c| c.0 as u16).collect(),
+            states: d.opps.iter().map(state).collect(),
+        })
+        .collect()
+}

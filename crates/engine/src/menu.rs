@@ -1,0 +1,182 @@
+//! The idle governor: a prediction of how long a CPU will stay idle, and the deepest state that pays.
+//! In the manner of Linux's menu governor (4.17): the next timer, corrected by how early the CPU woke
+//! before timers of that distance, and a pattern among the last eight idle times. It can be wrong.
+
+use crate::machine::CpuIdleState;
+
+const INTERVALS: usize = 8;
+const BUCKETS: usize = 6;
+/// Correction factors are averages over about 8 values, scaled by 1024: this is 1.
+const UNITY: u64 = 1024 * 8;
+/// Idle times beyond this say nothing about the correction, us.
+const INTERESTING_US: u64 = 50_000;
+
+/// The memory of one CPU.
+#[derive(Clone, Debug)]
+pub(crate) struct Menu {
+    correction: [u64; BUCKETS],
+    intervals_us: [u64; INTERVALS],
+    at: usize,
+    bucket: usize,
+    next_timer_us: u64,
+}
+
+/// What the governor chose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct IdleChoice {
+    /// Position among the CPU's states.
+    pub(crate) state: usize,
+    /// The tick may stop: the idle time is expected to be longer than one.
+    pub(crate) stop_tick: bool,
+}
+
+impl Default for Menu {
+    fn default() -> Self {
+        Self {
+            correction: [UNITY; BUCKETS],
+            intervals_us: [0; INTERVALS],
+            at: 0,
+            bucket: 0,
+            next_timer_us: 0,
+        }
+    }
+}
+
+/// Decade of a duration.
+fn bucket_of(us: u64) -> usize {
+    match us {
+        0..10 => 0,
+        10..100 => 1,
+        100..1_000 => 2,
+        1_000..10_000 => 3,
+        10_000..100_000 => 4,
+        _ => 5,
+    }
+}
+
+impl Menu {
+    /// Chooses among `states` with `next_timer_ns` to the next timer of the CPU (tick left out) and
+    /// `next_tick_ns` to its next tick.
+    pub(crate) fn select(
+        &mut self,
+        states: &[CpuIdleState],
+        next_timer_ns: u64,
+        next_tick_ns: u64,
+        tick_ns: u64,
+    ) -> IdleChoice {
+        self.next_timer_us = next_timer_ns / 1000;
+        self.bucket = bucket_of(self.next_timer_us);
+        let corrected = self.next_timer_us * self.correction[self.bucket] / UNITY;
+        let predicted_ns = corrected.min(self.typical_us()) * 1000;
+        let fits = |s: &CpuIdleState, ns| s.residency_ns <= ns && s.wake_latency_ns <= ns;
+        let deepest = |ns| states.iter().rposition(|s| fits(s, ns)).unwrap_or(0);
+        let stop_tick = predicted_ns >= tick_ns;
+        let mut state = deepest(predicted_ns);
+        if !stop_tick && states[state].residency_ns > next_tick_ns {
+            state = deepest(next_tick_ns);
+        }
+        IdleChoice { state, stop_tick }
+    }
+
+    /// Learns from an idle time that ended after `idle_ns` in a state of that wake latency.
+    pub(crate) fn reflect(&mut self, idle_ns: u64, wake_latency_ns: u64) {
+        let (mut us, exit_us) = (idle_ns / 1000, wake_latency_ns / 1000);
+        us = if us > 2 * exit_us {
+            us - exit_us
+        } else {
+            us / 2
+        };
+        us = us.min(self.next_timer_us);
+        let factor = &mut self.correction[self.bucket];
+        *factor -= *factor / 8;
+        *factor += if self.next_timer_us > 0 && us < INTERESTING_US {
+            1024 * us / self.next_timer_us
+        } else {
+            1024
+        };
+        *factor = (*factor).max(1);
+        self.intervals_us[self.at] = us;
+        self.at = (self.at + 1) % INTERVALS;
+    }
+
+    /// The mean of the last idle times if they agree, without up to two outliers at the top; else no
+    /// limit.
+    fn typical_us(&self) -> u64 {
+        let mut threshold = u64::MAX;
+        loop {
+            let kept = || self.intervals_us.iter().filter(|us| **us <= threshold);
+            let n = kept().count() as u64;
+            let mean = kept().sum::<u64>() / n;
+            let longest = kept().max().copied().unwrap_or(0);
+            let variance = kept().map(|us| us.abs_diff(mean).pow(2)).sum::<u64>() / n;
+            // mean > 6 standard deviations, or a deviation of 20 us at most
+            if (mean * mean > variance.saturating_mul(36) && n * 4 >= INTERVALS as u64 * 3)
+                || variance <= 400
+            {
+                return mean;
+            }
+            if n * 4 <= INTERVALS as u64 * 3 {
+                return u64::MAX / 1000;
+            }
+            threshold = longest - 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Menu;
+    use crate::machine::CpuIdleState;
+
+    const TICK_NS: u64 = 4_000_000;
+
+    /// WFI and one deep state of 1.5 ms residency.
+    fn states() -> [CpuIdleState; 2] {
+        let state = |index, latency_us: u64, residency_us: u64| CpuIdleState {
+            index,
+            cluster: false,
+            entry_ns: 0,
+            exit_ns: latency_us * 1000,
+            wake_latency_ns: latency_us * 1000,
+            residency_ns: residency_us * 1000,
+        };
+        [state(0, 1, 1), state(1, 1050, 1500)]
+    }
+
+    fn select(menu: &mut Menu, next_timer_ns: u64) -> usize {
+        menu.select(&states(), next_timer_ns, TICK_NS, TICK_NS)
+            .state
+    }
+
+    /// A menu that has seen only long idle times.
+    fn calm() -> Menu {
+        let mut menu = Menu::default();
+        for _ in 0..32 {
+            select(&mut menu, 20_000_000);
+            menu.reflect(20_000_000, 0);
+        }
+        menu
+    }
+
+    #[test]
+    fn a_far_timer_means_a_deep_state_and_no_tick() {
+        let mut menu = calm();
+        let choice = menu.select(&states(), 20_000_000, TICK_NS, TICK_NS);
+        assert_eq!((choice.state, choice.stop_tick), (1, true));
+        assert_eq!(select(&mut menu, 1_000_000), 0);
+    }
+
+    #[test]
+    fn it_learns_that_interrupts_come_before_timers() {
+        let mut menu = calm();
+        for _ in 0..16 {
+            select(&mut menu, 20_000_000);
+            menu.reflect(200_000, 1_000);
+        }
+        assert_eq!(
+            select(&mut menu, 20_000_000),
+            0,
+            "idle times of 0.2 ms, whatever the timer says"
+        );
+    }
+}

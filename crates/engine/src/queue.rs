@@ -1,0 +1,106 @@
+//! The event queue: ordered by (time, class, sequence), so equal inputs give equal orders everywhere.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// What happens. Order of the variants is the order of classes within one instant
+/// (interrupts, wake-ups, preemption, tick).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Event {
+    /// A frequency domain reaches its requested operating point.
+    Freq { domain: u32 },
+    /// The running task's step is done, unless its generation is old.
+    RunEnd { cpu: u32, generation: u32 },
+    /// A task's sleep ends.
+    Timer { task: u32 },
+    /// A CPU has left its idle state and takes its interrupts.
+    Awake { cpu: u32 },
+    /// A running CPU takes an inter-processor interrupt.
+    Interrupt { cpu: u32 },
+    /// An idle CPU's interrupt work is done.
+    IdleAgain { cpu: u32, generation: u32 },
+    /// Entry into an idle state is complete.
+    IdleEntered { cpu: u32, generation: u32 },
+    /// Scheduler tick.
+    Tick { cpu: u32 },
+}
+
+impl Event {
+    fn class(self) -> u8 {
+        match self {
+            Self::Freq { .. } => 0,
+            Self::RunEnd { .. } => 1,
+            Self::Timer { .. } => 2,
+            Self::Awake { .. } => 3,
+            Self::Interrupt { .. } => 4,
+            Self::IdleAgain { .. } => 5,
+            Self::IdleEntered { .. } => 6,
+            Self::Tick { .. } => 7,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    time_ns: u64,
+    /// Class in the top byte, sequence number below: 2^56 events are years of simulation.
+    order: u64,
+    event: Event,
+}
+
+/// Pending events.
+#[derive(Debug, Default)]
+pub(crate) struct EventQueue {
+    heap: BinaryHeap<Reverse<Entry>>,
+    sequence: u64,
+}
+
+impl EventQueue {
+    #[inline]
+    pub(crate) fn push(&mut self, time_ns: u64, event: Event) {
+        self.sequence += 1;
+        let order = u64::from(event.class()) << 56 | self.sequence;
+        self.heap.push(Reverse(Entry {
+            time_ns,
+            order,
+            event,
+        }));
+    }
+
+    /// The next event, if it is due by `end_ns`.
+    #[inline]
+    pub(crate) fn pop_until(&mut self, end_ns: u64) -> Option<(u64, Event)> {
+        if self.heap.peek()?.0.time_ns > end_ns {
+            return None;
+        }
+        self.heap.pop().map(|Reverse(e)| (e.time_ns, e.event))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Event, EventQueue};
+
+    #[test]
+    fn order_is_time_then_class_then_sequence() {
+        let mut queue = EventQueue::default();
+        queue.push(5, Event::Tick { cpu: 0 });
+        queue.push(5, Event::Timer { task: 9 });
+        queue.push(5, Event::Timer { task: 1 });
+        queue.push(4, Event::Tick { cpu: 3 });
+        let mut next = || queue.pop_until(5).map(|(_, e)| e);
+        assert_eq!(next(), Some(Event::Tick { cpu: 3 }));
+        assert_eq!(next(), Some(Event::Timer { task: 9 }));
+        assert_eq!(next(), Some(Event::Timer { task: 1 }));
+        assert_eq!(next(), Some(Event::Tick { cpu: 0 }));
+        assert_eq!(next(), None);
+    }
+
+    #[test]
+    fn later_events_stay() {
+        let mut queue = EventQueue::default();
+        queue.push(6, Event::Tick { cpu: 0 });
+        assert_eq!(queue.pop_until(5), None);
+        assert_eq!(queue.pop_until(6), Some((6, Event::Tick { cpu: 0 })));
+    }
+}

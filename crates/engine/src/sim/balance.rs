@@ -1,0 +1,176 @@
+//! Carries out what the core decides about load balancing: walk the levels, offer tasks, move them.
+
+use super::Sim;
+use super::cpu::{Message, Mode};
+use crate::observe::{MigrateCause, Observer};
+use wakeplace_policy_sys::{IdleKind, Offer, Step};
+
+impl<O: Observer> Sim<'_, O> {
+    /// One periodic pass of a CPU over its domains.
+    pub(super) fn balance_domains(&mut self, cpu: u32, mut idle: IdleKind) {
+        let result = self.core.update_blocked(cpu, self.now);
+        self.after_core(cpu, result);
+        for level in 0..self.core.levels(cpu) {
+            if !self.core.balance_due(cpu, level, self.now, idle) {
+                continue;
+            }
+            let (step, moved) = self.balance_level(cpu, level, idle);
+            if moved > 0 {
+                idle = IdleKind::Busy;
+            }
+            if step == Step::Stop {
+                break;
+            }
+        }
+        self.core.balance_pass_end(cpu, self.now, idle);
+    }
+
+    /// One attempt at one level. Returns how it ended and how many tasks moved.
+    fn balance_level(&mut self, cpu: u32, level: u32, idle: IdleKind) -> (Step, u32) {
+        let mut balance = std::mem::take(&mut self.balance);
+        balance.prepare(self.now, cpu, level, idle);
+        let mut step = self.core.balance_begin(&mut balance);
+        while step == Step::Detach {
+            self.offer_tasks(&mut balance, cpu, idle);
+            step = self.core.balance_end(&mut balance);
+        }
+        if balance.push() {
+            let to = balance.dst_cpu();
+            let running = self.cpus[balance.src_cpu() as usize].current;
+            if running.is_some_and(|task| self.tasks[task as usize].may_use(to)) {
+                self.send(balance.src_cpu(), Message::Push { to, level });
+            } else {
+                self.core
+                    .active_balance_end(balance.src_cpu(), to, level, false);
+            }
+        }
+        let moved = balance.moved();
+        self.balance = balance;
+        (step, moved)
+    }
+
+    /// Offers the tasks of the source, least recently run first, and moves those that are taken.
+    fn offer_tasks(
+        &mut self,
+        balance: &mut wakeplace_policy_sys::Balance,
+        by: u32,
+        idle: IdleKind,
+    ) {
+        let source = &self.cpus[balance.src_cpu() as usize];
+        let mut offered: Vec<u32> = source.fair.waiting().chain(source.current).collect();
+        offered.sort_unstable_by_key(|task| self.threads[*task as usize].recency);
+        for task in offered {
+            match self.core.balance_offer(balance, &self.tasks[task as usize]) {
+                Offer::Stop => break,
+                Offer::Skip => {
+                    self.recency += 1;
+                    self.threads[task as usize].recency = self.recency;
+                }
+                Offer::Take => {
+                    let to = balance.dst_cpu();
+                    let new_idle = idle == IdleKind::NewlyIdle;
+                    let cause = if new_idle {
+                        MigrateCause::NewIdle
+                    } else {
+                        MigrateCause::Balance
+                    };
+                    self.move_task(task, to, cause);
+                    if !new_idle {
+                        self.preempt_or_kick(task, to, by);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Moves a queued task to another queue. The running one is taken off its CPU; the caller
+    /// schedules there.
+    pub(super) fn move_task(&mut self, task: u32, to: u32, cause: MigrateCause) {
+        let from = self.tasks[task as usize].cpu();
+        self.account(from);
+        self.account(to);
+        let record = &mut self.tasks[task as usize];
+        let waiting = self.cpus[from as usize].current != Some(task);
+        let left = self.core.dequeue_move(record, self.now);
+        self.core.migrate_queued(record, to, self.now);
+        let joined = self.core.enqueue_moved(record, to, self.now);
+        if !waiting {
+            self.end_stretch(from, false);
+        }
+        let thread = &mut self.threads[task as usize];
+        self.cpus[from as usize]
+            .fair
+            .dequeue(task, &thread.entity, waiting);
+        thread.entity.vruntime +=
+            self.cpus[to as usize].fair.min_vruntime - self.cpus[from as usize].fair.min_vruntime;
+        self.recency += 1;
+        thread.recency = self.recency;
+        self.cpus[to as usize].fair.enqueue(task, &thread.entity);
+        for cpu in [from, to] {
+            self.core.cpu_mut(cpu).nr_running = self.cpus[cpu as usize].fair.nr as u32;
+        }
+        self.refill_caches(task, from, to);
+        self.after_core(from, left);
+        self.after_core(to, joined);
+        if self.visible(task) {
+            self.observer.migrate(self.now, task, from, to, cause);
+        }
+    }
+
+    /// A CPU has run out of tasks: look for one to pull.
+    pub(super) fn new_idle(&mut self, cpu: u32) {
+        if !self.core.newidle_begin(cpu, self.now) {
+            return;
+        }
+        let result = self.core.update_blocked(cpu, self.now);
+        self.after_core(cpu, result);
+        let mut spent = 0;
+        let mut pulled = false;
+        for level in 0..self.core.levels(cpu) {
+            if pulled || !self.core.newidle_level(cpu, level, spent) {
+                break;
+            }
+            let (_, moved) = self.balance_level(cpu, level, IdleKind::NewlyIdle);
+            spent += self.core.newidle_done(cpu, level);
+            pulled = moved > 0;
+        }
+        self.core.newidle_end(cpu, spent, pulled);
+    }
+
+    /// This idle CPU was kicked to balance for all idle CPUs, itself last.
+    pub(super) fn nohz_balance(&mut self, by: u32) {
+        self.charge(by, self.machine.costs.tick);
+        let mut at = None;
+        while let Some(cpu) = self.core.nohz_next(at, self.now) {
+            at = Some(cpu);
+            if cpu != by && self.core.cpu(cpu).next_balance_tick <= self.now / self.machine.tick_ns
+            {
+                self.balance_domains(cpu, IdleKind::Idle);
+            }
+        }
+        self.core.nohz_pass_end(self.now);
+        if self.cpus[by as usize].mode != Mode::Running {
+            self.balance_domains(by, IdleKind::Idle);
+        }
+    }
+
+    /// Decays the signals of the idle CPUs.
+    pub(super) fn nohz_stats(&mut self) {
+        let mut at = None;
+        while let Some(cpu) = self.core.nohz_next(at, self.now) {
+            at = Some(cpu);
+        }
+    }
+
+    /// Active balance: the running task is pushed to another CPU, if there still is one that may go.
+    pub(super) fn push_running(&mut self, cpu: u32, to: u32, level: u32) {
+        let running = self.cpus[cpu as usize].current;
+        let task = running.filter(|task| self.tasks[*task as usize].may_use(to));
+        if let Some(task) = task {
+            self.move_task(task, to, MigrateCause::Active);
+            self.cpus[cpu as usize].reschedule = true;
+            self.preempt_or_kick(task, to, cpu);
+        }
+        self.core.active_balance_end(cpu, to, level, task.is_some());
+    }
+}

@@ -1,0 +1,93 @@
+//! What the engine keeps of each CPU and cluster.
+
+use crate::fair::FairQueue;
+use crate::menu::Menu;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// What a CPU does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) enum Mode {
+    /// In an idle state or entering it.
+    #[default]
+    Idle,
+    /// On its way out of the idle state: an `Awake` event is pending.
+    Waking,
+    /// Awake without a task: interrupt work, then back to idle.
+    Interrupted,
+    /// Executes `Cpu::current`.
+    Running,
+}
+
+/// Something that waits for a CPU to take its interrupts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Message {
+    /// A sleep of this task ended on this CPU's timer.
+    Timer(u32),
+    /// A task was placed here by a CPU of another cache: queue it.
+    Enqueue(u32),
+    /// Look at the queue again.
+    Reschedule,
+    /// Balance for all idle CPUs.
+    NohzBalance,
+    /// Decay the signals of all idle CPUs.
+    NohzStats,
+    /// Push the running task to another CPU (`level` of that CPU's domains).
+    Push { to: u32, level: u32 },
+    /// The tick, kept running in idle.
+    Tick,
+}
+
+/// One CPU.
+#[derive(Debug, Default)]
+pub(super) struct Cpu {
+    pub(super) mode: Mode,
+    pub(super) current: Option<u32>,
+    pub(super) fair: FairQueue,
+    /// Work units per ns now.
+    pub(super) speed: u64,
+    /// Until when the running task's work is accounted.
+    pub(super) accounted_ns: u64,
+    /// When the running task began this stretch.
+    pub(super) stretch_start_ns: u64,
+    /// Outdates scheduled `RunEnd`, `IdleAgain` and `IdleEntered` events.
+    pub(super) generation: u32,
+    pub(super) inbox: Vec<Message>,
+    pub(super) interrupt_pending: bool,
+    /// Pick anew at the end of the interrupt.
+    pub(super) reschedule: bool,
+    /// Kernel work done on behalf of nobody yet, work units.
+    pub(super) kernel_work: u64,
+    pub(super) tick_armed: bool,
+    /// Pending timers of tasks that went to sleep here; expired ones are dropped when seen.
+    pub(super) timers: BinaryHeap<Reverse<u64>>,
+    pub(super) menu: Menu,
+    /// Position of the idle state among the CPU's states.
+    pub(super) idle_state: usize,
+    pub(super) idle_since_ns: u64,
+    /// Entry into the state ends here.
+    pub(super) entered_ns: u64,
+    /// Counted as asleep by its cluster.
+    pub(super) votes_cluster: bool,
+}
+
+impl Cpu {
+    /// The next timer after `now_ns`.
+    pub(super) fn next_timer_ns(&mut self, now_ns: u64) -> Option<u64> {
+        while let Some(Reverse(due)) = self.timers.peek() {
+            if *due > now_ns {
+                return Some(*due);
+            }
+            self.timers.pop();
+        }
+        None
+    }
+}
+
+/// One cluster.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ClusterState {
+    /// CPUs that are in a cluster idle state.
+    pub(super) asleep: u32,
+    pub(super) down: bool,
+}

@@ -1,0 +1,145 @@
+//! CPUs without a task: choice of an idle state, entry, exit, clusters.
+
+use super::Sim;
+use super::cpu::Mode;
+use crate::machine::CpuIdleState;
+use crate::observe::{CpuPower, Observer};
+use crate::queue::Event;
+
+/// "No timer": far enough for every residency, near enough for sums (an hour).
+const NO_TIMER_NS: u64 = 3_600_000_000_000;
+
+impl<O: Observer> Sim<'_, O> {
+    fn idle_state(&self, cpu: u32) -> CpuIdleState {
+        self.machine.idle[cpu as usize][self.cpus[cpu as usize].idle_state]
+    }
+
+    /// A CPU has nothing to run: it finishes its kernel work, then goes idle.
+    pub(super) fn after_work(&mut self, cpu: u32) {
+        let c = &mut self.cpus[cpu as usize];
+        let was_running = c.mode == Mode::Running;
+        c.mode = Mode::Interrupted;
+        c.generation += 1;
+        let busy = std::mem::take(&mut c.kernel_work).div_ceil(c.speed);
+        let generation = c.generation;
+        if was_running {
+            self.core.enter_idle(cpu, self.now);
+        }
+        if busy == 0 {
+            self.go_idle(cpu);
+        } else {
+            self.queue
+                .push(self.now + busy, Event::IdleAgain { cpu, generation });
+        }
+    }
+
+    /// Chooses an idle state and begins to enter it.
+    pub(super) fn go_idle(&mut self, cpu: u32) {
+        let tick = self.machine.tick_ns;
+        let now = self.now;
+        let to_tick = tick - now % tick;
+        let c = &mut self.cpus[cpu as usize];
+        let to_timer = c.next_timer_ns(now).map_or(NO_TIMER_NS, |at| at - now);
+        let mut choice = c
+            .menu
+            .select(&self.machine.idle[cpu as usize], to_timer, to_tick, tick);
+        choice.stop_tick |= self.core.is_nohz(cpu); // once stopped it stays so until work comes
+        let state = self.machine.idle[cpu as usize][choice.state];
+        c.mode = Mode::Idle;
+        c.idle_state = choice.state;
+        c.idle_since_ns = now;
+        c.entered_ns = now + state.entry_ns;
+        c.generation += 1;
+        let generation = c.generation;
+        self.core.cpu_mut(cpu).idle_exit_latency_us = (state.wake_latency_ns / 1000) as u32;
+        if choice.stop_tick {
+            self.core.nohz_enter(cpu, now);
+        } else {
+            self.arm_tick(cpu);
+        }
+        if state.entry_ns == 0 {
+            self.idle_entered(cpu);
+        } else {
+            self.queue
+                .push(now + state.entry_ns, Event::IdleEntered { cpu, generation });
+        }
+    }
+
+    /// Entry is complete: the CPU draws the state's power; the last of a cluster takes it down.
+    pub(super) fn idle_entered(&mut self, cpu: u32) {
+        let state = self.idle_state(cpu);
+        self.observer
+            .cpu_power(self.now, cpu, CpuPower::Idle { state: state.index });
+        if !state.cluster {
+            return;
+        }
+        self.cpus[cpu as usize].votes_cluster = true;
+        let cluster = self.machine.cluster_of[cpu as usize];
+        let size = self.machine.cluster_size[cluster as usize];
+        let c = &mut self.clusters[cluster as usize];
+        c.asleep += 1;
+        if c.asleep == size {
+            c.down = true;
+            self.observer
+                .cluster_power(self.now, cluster, Some(state.index));
+        }
+    }
+
+    /// An interrupt reaches an idle CPU at `at`: it leaves its state once it is fully in it.
+    pub(super) fn wake_up_cpu(&mut self, cpu: u32, at: u64) {
+        let state = self.idle_state(cpu);
+        let exit = self.exit_latency(cpu, state);
+        let c = &mut self.cpus[cpu as usize];
+        let ready = at.max(c.entered_ns) + exit;
+        c.mode = Mode::Waking;
+        c.generation += 1;
+        c.menu
+            .reflect(ready - c.idle_since_ns, state.wake_latency_ns);
+        // A wake-up that comes while the CPU enters its state interrupts nothing: power stays on.
+        self.leave_cluster(cpu);
+        self.core.cpu_mut(cpu).idle_exit_latency_us = u32::MAX;
+        self.power_busy(cpu);
+        if ready == self.now {
+            self.awake(cpu);
+        } else {
+            self.queue.push(ready, Event::Awake { cpu });
+        }
+    }
+
+    /// Way out of a state. A cluster state whose cluster stayed up is left like the CPU's own deepest.
+    fn exit_latency(&self, cpu: u32, state: CpuIdleState) -> u64 {
+        let cluster = self.machine.cluster_of[cpu as usize];
+        if !state.cluster || self.clusters[cluster as usize].down {
+            return state.exit_ns;
+        }
+        let own = self.machine.idle[cpu as usize]
+            .iter()
+            .rev()
+            .find(|s| !s.cluster);
+        own.map_or(state.exit_ns, |s| s.exit_ns)
+    }
+
+    fn leave_cluster(&mut self, cpu: u32) {
+        if !std::mem::take(&mut self.cpus[cpu as usize].votes_cluster) {
+            return;
+        }
+        let cluster = self.machine.cluster_of[cpu as usize];
+        let c = &mut self.clusters[cluster as usize];
+        c.asleep -= 1;
+        if std::mem::take(&mut c.down) {
+            self.observer.cluster_power(self.now, cluster, None);
+        }
+    }
+
+    /// A task takes over from the idle task.
+    pub(super) fn leave_idle(&mut self, cpu: u32) {
+        if self.cpus[cpu as usize].mode == Mode::Running {
+            return;
+        }
+        self.cpus[cpu as usize].mode = Mode::Running;
+        self.cpus[cpu as usize].generation += 1;
+        self.core.exit_idle(cpu, self.now);
+        self.core.nohz_exit(cpu);
+        self.arm_tick(cpu);
+    }
+}

@@ -1,0 +1,329 @@
+//! Execution: work is done at the CPU's speed, steps end, the next task is picked.
+
+use super::Sim;
+use super::cpu::Mode;
+use crate::fair::virtual_time;
+use crate::observe::{CpuPower, MigrateCause, Observer};
+use crate::queue::Event;
+use crate::thread::{Action, Next, State};
+use wakeplace_policy_sys::{EventResult, nice_weight};
+
+impl<O: Observer> Sim<'_, O> {
+    /// Brings the running task's work and virtual time up to now.
+    pub(super) fn account(&mut self, cpu: u32) {
+        let c = &mut self.cpus[cpu as usize];
+        let Some(task) = c.current else { return };
+        let delta = self.now - c.accounted_ns;
+        if delta == 0 {
+            return;
+        }
+        c.accounted_ns = self.now;
+        let thread = &mut self.threads[task as usize];
+        thread.note_progress();
+        let mut done = delta * c.speed;
+        let overhead = done.min(thread.overhead);
+        thread.overhead -= overhead;
+        done -= overhead;
+        if let Some(Action::Work(left)) = &mut thread.action {
+            *left = left.saturating_sub(done);
+        }
+        thread.entity.vruntime += virtual_time(delta, thread.entity.weight);
+        thread.entity.slice_used_ns += delta;
+        thread.totals.run_ns += delta;
+        c.fair.update_min(Some(thread.entity.vruntime));
+    }
+
+    /// Schedules the end of the running task's step anew.
+    pub(super) fn program(&mut self, cpu: u32) {
+        let c = &mut self.cpus[cpu as usize];
+        let Some(task) = c.current else { return };
+        let thread = &self.threads[task as usize];
+        let kernel_ns = thread.overhead.div_ceil(c.speed);
+        let end = match thread.action {
+            Some(Action::Work(left)) => self.now + (thread.overhead + left).div_ceil(c.speed),
+            Some(Action::Until(at)) => at.max(self.now + kernel_ns),
+            None => self.now,
+        };
+        c.generation += 1;
+        self.queue.push(
+            end,
+            Event::RunEnd {
+                cpu,
+                generation: c.generation,
+            },
+        );
+    }
+
+    /// The running task's step is done.
+    pub(super) fn run_end(&mut self, cpu: u32) {
+        self.account(cpu);
+        let task = self.cpus[cpu as usize]
+            .current
+            .expect("only a running CPU has a valid RunEnd");
+        self.threads[task as usize].action = None;
+        self.continue_script(cpu, task);
+    }
+
+    /// Takes script steps until one needs time.
+    fn continue_script(&mut self, cpu: u32, task: u32) {
+        if self.is_parent(task) {
+            if self.fork_next() {
+                self.resume(cpu);
+            } else {
+                self.block(cpu, task, None);
+            }
+            return;
+        }
+        if !self.threads[task as usize].started {
+            let due = self.start_line(task);
+            self.block(cpu, task, due);
+            return;
+        }
+        loop {
+            let zero = self.t_zero_ns.unwrap_or(0);
+            let script = &self.scripts[task as usize];
+            let thread = &mut self.threads[task as usize];
+            let (next, slack) =
+                thread.step(script, &mut self.timers, self.now, zero, self.work_per_ns);
+            if let Some(slack) = slack {
+                self.observer.timer_slack(self.now, task, slack);
+            }
+            match next {
+                Next::Run(Action::Work(0)) => {}
+                Next::Run(action) => {
+                    self.threads[task as usize].action = Some(action);
+                    return self.resume(cpu);
+                }
+                Next::Sleep(due) if due <= self.now => {}
+                Next::Sleep(due) => return self.block(cpu, task, Some(due)),
+                Next::Exit => return self.exit(cpu, task),
+                Next::Enter => {
+                    if self.enter_phase(cpu, task) {
+                        return;
+                    }
+                }
+                Next::Stuck => {
+                    self.stuck = Some(task);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// The task goes on running, unless its last step made somebody else due.
+    fn resume(&mut self, cpu: u32) {
+        if self.cpus[cpu as usize].reschedule {
+            self.schedule(cpu);
+        } else {
+            self.program(cpu);
+        }
+    }
+
+    /// Nice value and affinity of a phase. Returns true if the task had to leave the CPU.
+    fn enter_phase(&mut self, cpu: u32, task: u32) -> bool {
+        let script = &self.scripts[task as usize];
+        let phase = self.threads[task as usize].phase(script);
+        if let Some(nice) = phase.nice {
+            self.set_nice(cpu, task, nice);
+        }
+        if script.phases.iter().all(|p| p.cpus.is_none()) {
+            return false;
+        }
+        let allowed = phase.cpus.as_deref().or(script.cpus.as_deref());
+        let record = &mut self.tasks[task as usize];
+        record.set_allowed(allowed, self.machine.nr_cpus);
+        if record.may_use(cpu) {
+            return false;
+        }
+        let to = (0..self.machine.nr_cpus)
+            .find(|c| record.may_use(*c))
+            .expect("checked");
+        self.threads[task as usize].action = Some(Action::Work(0));
+        self.move_task(task, to, MigrateCause::Affinity);
+        self.preempt_or_kick(task, to, cpu);
+        self.schedule(cpu);
+        true
+    }
+
+    fn set_nice(&mut self, cpu: u32, task: u32, nice: i8) {
+        let thread = &mut self.threads[task as usize];
+        if thread.nice == nice {
+            return;
+        }
+        let old = thread.entity.weight;
+        let weight = crate::fair::Weight::of_nice(nice);
+        thread.nice = nice;
+        thread.entity.weight = weight;
+        self.cpus[cpu as usize].fair.reweight(old, weight);
+        let record = &mut self.tasks[task as usize];
+        self.core
+            .task_set_weight(record, nice_weight(nice.into()), self.now);
+    }
+
+    /// The running task sleeps; `due`: until then, else until somebody else wakes it.
+    fn block(&mut self, cpu: u32, task: u32, due: Option<u64>) {
+        self.leave_cpu(cpu, task);
+        if let Some(due) = due {
+            self.sleep_until(task, due);
+        }
+        self.threads[task as usize].totals.activations += 1;
+        self.schedule(cpu);
+    }
+
+    fn exit(&mut self, cpu: u32, task: u32) {
+        self.leave_cpu(cpu, task);
+        self.core
+            .task_exit(&mut self.tasks[task as usize], self.now);
+        self.threads[task as usize].state = State::Exited;
+        self.exited += 1;
+        self.observer.task_exit(self.now, task);
+        self.schedule(cpu);
+    }
+
+    /// The running task leaves its queue to sleep or to end.
+    fn leave_cpu(&mut self, cpu: u32, task: u32) {
+        self.account(cpu);
+        let result = self
+            .core
+            .dequeue_sleep(&mut self.tasks[task as usize], self.now);
+        self.after_core(cpu, result);
+        let c = &mut self.cpus[cpu as usize];
+        c.fair
+            .dequeue(task, &self.threads[task as usize].entity, false);
+        c.fair.update_min(None);
+        self.threads[task as usize].state = State::Sleeping;
+        self.core.cpu_mut(cpu).nr_running = c.fair.nr as u32;
+        self.end_stretch(cpu, true);
+    }
+
+    /// Arms the timer that ends a task's sleep, on the CPU where it went to sleep.
+    pub(super) fn sleep_until(&mut self, task: u32, due_ns: u64) {
+        let cpu = self.tasks[task as usize].cpu();
+        let thread = &mut self.threads[task as usize];
+        thread.due_ns = due_ns;
+        thread.state = State::Sleeping;
+        thread.at_start_line = false;
+        self.cpus[cpu as usize]
+            .timers
+            .push(std::cmp::Reverse(due_ns));
+        self.queue.push(due_ns, Event::Timer { task });
+    }
+
+    /// Tells the observer what the running task did, at the end of the run.
+    pub(super) fn finish_stretch(&mut self, cpu: u32) {
+        if let Some(task) = self.cpus[cpu as usize].current
+            && self.visible(task)
+        {
+            let ran = self.now - self.cpus[cpu as usize].stretch_start_ns;
+            self.observer.run_stop(self.now, cpu, task, ran, false);
+        }
+    }
+
+    /// The running task stops executing.
+    pub(super) fn end_stretch(&mut self, cpu: u32, sleeps: bool) {
+        let c = &mut self.cpus[cpu as usize];
+        let Some(task) = c.current.take() else { return };
+        c.generation += 1;
+        self.threads[task as usize].runnable_since_ns = self.now;
+        if self.visible(task) {
+            let ran = self.now - self.cpus[cpu as usize].stretch_start_ns;
+            self.observer.run_stop(self.now, cpu, task, ran, sleeps);
+        }
+    }
+
+    /// The running task is put back into the queue.
+    fn put_back(&mut self, cpu: u32) {
+        let Some(task) = self.cpus[cpu as usize].current else {
+            return;
+        };
+        let result = self
+            .core
+            .put_current(&mut self.tasks[task as usize], self.now);
+        self.after_core(cpu, result);
+        self.cpus[cpu as usize]
+            .fair
+            .insert(task, self.threads[task as usize].entity.vruntime);
+        self.end_stretch(cpu, false);
+    }
+
+    /// Picks the next task of a CPU that is awake; without one it pulls one or goes idle.
+    pub(super) fn schedule(&mut self, cpu: u32) {
+        self.account(cpu);
+        let c = &mut self.cpus[cpu as usize];
+        c.reschedule = false;
+        let previous = c.current;
+        if let Some(task) = previous
+            && c.fair.keeps(self.threads[task as usize].entity.vruntime)
+        {
+            return self.program(cpu);
+        }
+        self.put_back(cpu);
+        if self.cpus[cpu as usize].fair.nr == 0 {
+            self.new_idle(cpu);
+        }
+        let threads = &self.threads;
+        let picked = self.cpus[cpu as usize]
+            .fair
+            .pick(&self.fair, |task| &threads[task as usize].entity);
+        match picked {
+            Some(task) => self.start(cpu, task, previous),
+            None => self.after_work(cpu),
+        }
+    }
+
+    /// `task` begins to execute.
+    fn start(&mut self, cpu: u32, task: u32, previous: Option<u32>) {
+        self.leave_idle(cpu);
+        let result = self
+            .core
+            .set_current(&mut self.tasks[task as usize], self.now);
+        self.recency += 1;
+        let c = &mut self.cpus[cpu as usize];
+        c.current = Some(task);
+        c.accounted_ns = self.now;
+        c.stretch_start_ns = self.now;
+        let thread = &mut self.threads[task as usize];
+        thread.recency = self.recency;
+        thread.entity.slice_used_ns = 0;
+        thread.overhead += std::mem::take(&mut c.kernel_work);
+        if previous != Some(task) {
+            thread.overhead += self.machine.costs.context_switch;
+        }
+        thread.totals.wait_ns += self.now - thread.runnable_since_ns;
+        let fresh = std::mem::take(&mut thread.fresh).then(|| self.now - thread.due_ns);
+        if self.visible(task) {
+            self.observer.run_start(self.now, cpu, task, fresh);
+        }
+        self.mix(u64::from(cpu) << 32 | u64::from(task));
+        self.after_core(cpu, result);
+        self.program(cpu);
+    }
+
+    /// A frequency domain has reached its requested operating point.
+    pub(super) fn apply_frequency(&mut self, domain: u32) {
+        let opp = self.core.freq_request(domain as usize);
+        self.core.freq_applied(domain, opp);
+        self.opp[domain as usize] = opp as u16;
+        self.observer.frequency(self.now, domain, opp as u16);
+        for at in 0..self.machine.domain_cpus[domain as usize].len() {
+            let cpu = self.machine.domain_cpus[domain as usize][at];
+            self.account(cpu);
+            self.cpus[cpu as usize].speed = self.machine.speed[cpu as usize][opp as usize];
+            self.program(cpu);
+        }
+    }
+
+    /// Carries out what a call into the core asked for.
+    pub(super) fn after_core(&mut self, cpu: u32, result: EventResult) {
+        if result.freq() {
+            let domain = self.machine.domain_of[cpu as usize];
+            let at = self.now + self.machine.transition_ns[domain as usize];
+            self.queue.push(at, Event::Freq { domain });
+        }
+    }
+
+    /// The CPU draws running power from now on.
+    pub(super) fn power_busy(&mut self, cpu: u32) {
+        self.observer.cpu_power(self.now, cpu, CpuPower::Busy);
+    }
+}

@@ -1,0 +1,242 @@
+//! Wake-ups: interrupts, the question to the core, queueing, preemption.
+
+use super::Sim;
+use super::cpu::{Message, Mode};
+use crate::observe::{MigrateCause, Observer, Placement, PlacementKind};
+use crate::queue::Event;
+use crate::thread::{Action, State};
+use wakeplace_policy_sys::{Choice, PlaceKind, Request, Waker};
+
+impl<O: Observer> Sim<'_, O> {
+    /// A task's sleep ends: its timer interrupts the CPU on which it was armed.
+    pub(super) fn timer(&mut self, task: u32) {
+        let cpu = self.tasks[task as usize].cpu();
+        self.interrupt_with(cpu, Message::Timer(task));
+    }
+
+    /// An interrupt arrives at a CPU now. A running CPU takes it at once, an idle one after it has left
+    /// its idle state.
+    pub(super) fn interrupt_with(&mut self, cpu: u32, message: Message) {
+        match self.cpus[cpu as usize].mode {
+            Mode::Idle => {
+                self.cpus[cpu as usize].inbox.push(message);
+                self.wake_up_cpu(cpu, self.now);
+            }
+            Mode::Waking => self.cpus[cpu as usize].inbox.push(message),
+            Mode::Running | Mode::Interrupted => {
+                self.take_message(cpu, message);
+                self.after_interrupt(cpu);
+            }
+        }
+    }
+
+    /// Sends an inter-processor interrupt.
+    pub(super) fn send(&mut self, cpu: u32, message: Message) {
+        self.cpus[cpu as usize].inbox.push(message);
+        let at = self.now + self.machine.costs.ipi_ns;
+        match self.cpus[cpu as usize].mode {
+            Mode::Idle => self.wake_up_cpu(cpu, at),
+            Mode::Waking => {}
+            Mode::Running | Mode::Interrupted => {
+                let c = &mut self.cpus[cpu as usize];
+                if !c.interrupt_pending {
+                    c.interrupt_pending = true;
+                    self.queue.push(at, Event::Interrupt { cpu });
+                }
+            }
+        }
+    }
+
+    /// An inter-processor interrupt is taken by an awake CPU (one that went idle meanwhile wakes).
+    pub(super) fn interrupt(&mut self, cpu: u32) {
+        self.cpus[cpu as usize].interrupt_pending = false;
+        match self.cpus[cpu as usize].mode {
+            Mode::Idle => self.wake_up_cpu(cpu, self.now),
+            Mode::Waking => {}
+            Mode::Running | Mode::Interrupted => self.take_inbox(cpu),
+        }
+    }
+
+    /// The CPU has left its idle state.
+    pub(super) fn awake(&mut self, cpu: u32) {
+        self.cpus[cpu as usize].mode = Mode::Interrupted;
+        self.take_inbox(cpu);
+    }
+
+    fn take_inbox(&mut self, cpu: u32) {
+        let mut at = 0;
+        while let Some(message) = self.cpus[cpu as usize].inbox.get(at).copied() {
+            self.take_message(cpu, message);
+            at += 1;
+        }
+        self.cpus[cpu as usize].inbox.clear();
+        self.after_interrupt(cpu);
+    }
+
+    fn take_message(&mut self, cpu: u32, message: Message) {
+        match message {
+            Message::Timer(task) => self.wake_task(task, cpu),
+            Message::Enqueue(task) => {
+                self.core.cpu_mut(cpu).pending -= 1;
+                self.join_queue(task, cpu, false);
+                self.preempt_or_kick(task, cpu, cpu);
+            }
+            Message::Reschedule => self.cpus[cpu as usize].reschedule = true,
+            Message::NohzBalance => self.nohz_balance(cpu),
+            Message::NohzStats => self.nohz_stats(),
+            Message::Push { to, level } => self.push_running(cpu, to, level),
+            Message::Tick => self.charge(cpu, self.machine.costs.tick),
+        }
+    }
+
+    /// After interrupt work: run the new task, go on with the old one, or back to idle when it is done.
+    fn after_interrupt(&mut self, cpu: u32) {
+        let c = &mut self.cpus[cpu as usize];
+        let reschedule = std::mem::take(&mut c.reschedule);
+        match c.mode {
+            Mode::Running if reschedule => self.schedule(cpu),
+            Mode::Running => {
+                self.account(cpu);
+                self.program(cpu);
+            }
+            Mode::Interrupted if c.fair.nr > 0 => self.schedule(cpu),
+            Mode::Interrupted => self.after_work(cpu),
+            Mode::Idle | Mode::Waking => {}
+        }
+    }
+
+    /// Kernel work on a CPU: the running task's time, or the time until the CPU is idle again.
+    pub(super) fn charge(&mut self, cpu: u32, work: u64) {
+        self.account(cpu);
+        match self.cpus[cpu as usize].current {
+            Some(task) => self.threads[task as usize].overhead += work,
+            None => self.cpus[cpu as usize].kernel_work += work,
+        }
+    }
+
+    /// Chooses a CPU for a task whose sleep has ended and puts it there.
+    fn wake_task(&mut self, task: u32, this_cpu: u32) {
+        self.charge(this_cpu, self.machine.costs.wakeup);
+        let prev = self.tasks[task as usize].cpu();
+        let waker = self.cpus[this_cpu as usize].current;
+        let ask = Request {
+            now_ns: self.now,
+            kind: PlaceKind::Wake,
+            this_cpu,
+            prev_cpu: prev,
+            sync: false,
+            waker: waker.map_or(Waker::Idle, |w| Waker::Task(w as usize)),
+            waker_load: 0,
+        };
+        let choice = self.core.select_cpu(&mut self.tasks, task as usize, &ask);
+        self.note_placement(task, waker, &ask, choice);
+        let thread = &mut self.threads[task as usize];
+        thread.fresh = true;
+        thread.action.get_or_insert(Action::Work(0));
+        let due = thread.due_ns;
+        self.observer.wakeup(self.now, task, choice.cpu, due);
+        if choice.cpu != prev {
+            self.relocate_sleeping(task, prev, choice.cpu);
+        }
+        if self.core.cpu(choice.cpu).llc_id == self.core.cpu(this_cpu).llc_id {
+            self.join_queue(task, choice.cpu, false);
+            self.preempt_or_kick(task, choice.cpu, this_cpu);
+        } else {
+            // Another cache: the target queues the task itself, so that its queue's lock stays there.
+            self.threads[task as usize].state = State::Arriving;
+            self.core.cpu_mut(choice.cpu).pending += 1;
+            self.send(choice.cpu, Message::Enqueue(task));
+        }
+    }
+
+    fn note_placement(&mut self, task: u32, waker: Option<u32>, ask: &Request, choice: Choice) {
+        self.reasons[choice.reason.index()] += 1;
+        self.mix(u64::from(choice.cpu) << 8 | choice.reason.index() as u64);
+        let placement = Placement {
+            kind: PlacementKind::Wake,
+            task,
+            waker: waker.filter(|w| self.visible(*w)),
+            waker_cpu: ask.this_cpu,
+            prev_cpu: ask.prev_cpu,
+            cpu: choice.cpu,
+            reason: choice.reason,
+        };
+        self.observer.placement(self.now, &placement);
+    }
+
+    /// A sleeping task will wake on another CPU.
+    fn relocate_sleeping(&mut self, task: u32, from: u32, to: u32) {
+        self.core
+            .migrate_sleeping(&mut self.tasks[task as usize], to, self.now);
+        let shift =
+            self.cpus[to as usize].fair.min_vruntime - self.cpus[from as usize].fair.min_vruntime;
+        self.threads[task as usize].entity.vruntime += shift;
+        self.refill_caches(task, from, to);
+        self.observer
+            .migrate(self.now, task, from, to, MigrateCause::Wake);
+    }
+
+    /// Work to refill caches after a move.
+    pub(super) fn refill_caches(&mut self, task: u32, from: u32, to: u32) {
+        let shared = self.core.cpu(from).llc_id == self.core.cpu(to).llc_id;
+        let costs = &self.machine.costs;
+        self.threads[task as usize].overhead += if shared {
+            costs.migrate_shared
+        } else {
+            costs.migrate_other
+        };
+    }
+
+    /// A task joins a queue: woken, or new.
+    pub(super) fn join_queue(&mut self, task: u32, cpu: u32, new: bool) {
+        self.account(cpu);
+        let c = &mut self.cpus[cpu as usize];
+        let thread = &mut self.threads[task as usize];
+        if !new {
+            thread.entity.vruntime = c.fair.place_woken(&self.fair, thread.entity.vruntime);
+        }
+        thread.state = State::Runnable;
+        thread.runnable_since_ns = self.now;
+        self.recency += 1;
+        thread.recency = self.recency;
+        c.fair.enqueue(task, &thread.entity);
+        let record = &mut self.tasks[task as usize];
+        let result = if new {
+            self.core.enqueue_new(record, cpu, self.now)
+        } else {
+            self.core.enqueue_woken(record, cpu, self.now)
+        };
+        self.core.cpu_mut(cpu).nr_running = self.cpus[cpu as usize].fair.nr as u32;
+        self.core.woken(cpu, self.now);
+        self.after_core(cpu, result);
+    }
+
+    /// A task has joined the queue of `cpu`: preempt what runs there, or wake the CPU. `by`: the CPU on
+    /// which this is found out.
+    pub(super) fn preempt_or_kick(&mut self, task: u32, cpu: u32, by: u32) {
+        let Some(running) = self.cpus[cpu as usize].current else {
+            return self.kick(cpu, by);
+        };
+        let woken = &self.threads[task as usize].entity;
+        let current = (running, &self.threads[running as usize].entity);
+        let queue = &mut self.cpus[cpu as usize].fair;
+        if !queue.wakeup_preempts(&self.fair, current, woken) {
+            return;
+        }
+        if cpu == by {
+            self.cpus[cpu as usize].reschedule = true;
+        } else {
+            self.send(cpu, Message::Reschedule);
+        }
+    }
+
+    /// A CPU without a task has got one in its queue.
+    pub(super) fn kick(&mut self, cpu: u32, by: u32) {
+        match self.cpus[cpu as usize].mode {
+            Mode::Idle if cpu == by => self.wake_up_cpu(cpu, self.now),
+            Mode::Idle | Mode::Interrupted if cpu != by => self.send(cpu, Message::Reschedule),
+            // It looks at its queue anyway before it goes idle.
+            _ => {}
+        }
+    }
+}
