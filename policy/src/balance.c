@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Load balancing of one domain, in the form of the kernels before 5.5 (docs/decisions/003; intervals and
- * detaching: signals-and-baseline 8.1, 8.5).
+ * Load balancing of one domain, in the form of the kernels before 5.5 (docs/decisions/003;
+ * intervals and detaching: signals-and-baseline 8.1, 8.5).
  *
  *   begin:  who balances? busiest group? how much? busiest queue in it?
  *   offer:  may this task move?
@@ -40,7 +40,8 @@ int wp_balance_due(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level, u64 now_ns
 	return 1;
 }
 
-/* After a pass over all levels: when is the next one due? New-idle costs fade, about 1 % a second. */
+/* After a pass over all levels: when is the next one due? New-idle costs fade, about 1 % a second.
+ * */
 int wp_balance_pass_end(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns, u32 idle)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
@@ -270,142 +271,4 @@ int wp_balance_begin(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NO
 	if (!wp_should_we_balance(ctx, bal))
 		return WP_BALANCE_STOP;
 	return wp_balance_find(ctx, bal);
-}
-
-/* The task may not run on dst_cpu: may another CPU of its group take it? */
-WP_INLINE void wp_note_pinned(struct wp_ctx *ctx, struct wp_balance *bal, const struct wp_task *task)
-{
-	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
-	u32 group = *WP_AT(WP_AT(ctx->cpus, bal->dst_cpu)->group, bal->level);
-	const struct wp_group *g = WP_AT(ctx->groups, dom->first_group + group);
-	u32 i;
-
-	bal->some_pinned = 1;
-	if (bal->idle == WP_NEWLY_IDLE || bal->new_dst != WP_NONE)
-		return;
-	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
-		u32 cpu = *WP_AT(ctx->list, g->first_cpu + i);
-
-		if (wp_allowed(task, cpu) && !wp_excluded(bal, cpu)) {
-			bal->new_dst = cpu;
-			break;
-		}
-	}
-}
-
-WP_INLINE int wp_can_migrate(struct wp_ctx *ctx, struct wp_balance *bal, const struct wp_task *task)
-{
-	const struct wp_cpu *src = WP_AT(ctx->cpus, bal->src_cpu);
-	const struct wp_lb *lb = wp_bal_lb(ctx, bal);
-
-	if (!wp_allowed(task, bal->dst_cpu)) {
-		wp_note_pinned(ctx, bal, task);
-		return 0;
-	}
-	bal->all_pinned = 0;
-	if (task->running)
-		return 0;
-	/* Cache-hot tasks stay until balancing has failed often enough. */
-	return src->clock_task_ns - task->exec_start_ns >= ctx->params.migration_cost_ns ||
-	       lb->nr_balance_failed > wp_bal_dom(ctx, bal)->cache_nice_tries;
-}
-
-/* May this task of src_cpu move? Returns enum wp_offer; a task taken must be moved. */
-int wp_balance_offer(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL,
-		     const struct wp_task *task WP_NONNULL)
-{
-	u64 load;
-
-	if (bal->idle != WP_BUSY && WP_AT(ctx->cpus, bal->src_cpu)->nr_running <= 1)
-		return WP_OFFER_STOP;
-	if (!bal->tries_left || (bal->moved && bal->idle == WP_NEWLY_IDLE) || bal->imbalance <= 0)
-		return WP_OFFER_STOP;
-	bal->tries_left--;
-	if (!wp_can_migrate(ctx, bal, task))
-		return WP_OFFER_SKIP;
-	load = wp_task_h_load(ctx, task);
-	if ((s64)(load / 2) > bal->imbalance)
-		return WP_OFFER_SKIP;
-	bal->imbalance -= (s64)load;
-	bal->moved++;
-	return WP_OFFER_TAKE;
-}
-
-/* Nothing could be moved: push the running task instead? */
-WP_INLINE int wp_need_active_balance(struct wp_ctx *ctx, const struct wp_balance *bal)
-{
-	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
-	const struct wp_cpu *src = WP_AT(ctx->cpus, bal->src_cpu);
-	const struct wp_cpu *dst = WP_AT(ctx->cpus, bal->dst_cpu);
-
-	if (bal->idle != WP_BUSY && src->nr_fair == 1 &&
-	    wp_capacity_reduced(src, dom->imbalance_pct) &&
-	    (u64)src->capacity * dom->imbalance_pct < (u64)dst->capacity * 100)
-		return 1;
-	return wp_bal_lb(ctx, bal)->nr_balance_failed > dom->cache_nice_tries + 2;
-}
-
-/* Nothing moved. */
-WP_INLINE int wp_balance_failed(struct wp_ctx *ctx, struct wp_balance *bal)
-{
-	struct wp_lb *lb = wp_bal_lb(ctx, bal);
-	struct wp_cpu *src = WP_AT(ctx->cpus, bal->src_cpu);
-
-	if (bal->idle != WP_NEWLY_IDLE)
-		lb->nr_balance_failed++;
-	if (!wp_need_active_balance(ctx, bal)) {
-		lb->balance_interval_ms = wp_bal_dom(ctx, bal)->nr_cpus;
-		return WP_BALANCE_DONE;
-	}
-	if (!src->active_balance) {
-		src->active_balance = 1;
-		bal->push = 1;
-		lb->nr_balance_failed = wp_bal_dom(ctx, bal)->cache_nice_tries + 1;
-	}
-	if (lb->balance_interval_ms < 2 * wp_bal_dom(ctx, bal)->nr_cpus)
-		lb->balance_interval_ms *= 2;
-	return WP_BALANCE_DONE;
-}
-
-/* All tasks were offered. Returns enum wp_balance_step; WP_BALANCE_DETACH: another round. */
-int wp_balance_end(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL)
-{
-	struct wp_lb *lb = wp_bal_lb(ctx, bal);
-	const struct wp_cpu *c = WP_AT(ctx->cpus, bal->dst_cpu);
-
-	if (bal->new_dst != WP_NONE && bal->imbalance > 0) {
-		bal->dst_cpu = bal->new_dst;
-		bal->new_dst = WP_NONE;
-		bal->some_pinned = 0;
-		bal->tries_left = wp_min(ctx->params.nr_migrate,
-					 WP_AT(ctx->cpus, bal->src_cpu)->nr_running);
-		return WP_BALANCE_DETACH;
-	}
-	if (!bal->moved && bal->all_pinned) {
-		*WP_AT(bal->excluded, bal->src_cpu / 64u) |= 1ull << (bal->src_cpu % 64u);
-		return wp_balance_find(ctx, bal);
-	}
-	/* The level above should know that this group could not be relieved because of affinity. */
-	if (bal->level + 1 < c->nr_levels && bal->some_pinned && bal->imbalance > 0) {
-		const struct wp_dom *parent =
-			WP_AT(ctx->doms, *WP_AT(c->dom, bal->level + 1));
-
-		WP_AT(ctx->groups, parent->first_group + *WP_AT(c->group, bal->level + 1))
-			->imbalanced = 1;
-	}
-	if (!bal->moved)
-		return wp_balance_failed(ctx, bal);
-	lb->nr_balance_failed = 0;
-	lb->balance_interval_ms = wp_bal_dom(ctx, bal)->nr_cpus;
-	return WP_BALANCE_DONE;
-}
-
-/* The push that wp_balance_end asked for is over. */
-int wp_active_balance_end(struct wp_ctx *ctx WP_NONNULL, u32 src_cpu, u32 dst_cpu, u32 level,
-			  u32 moved)
-{
-	WP_AT(ctx->cpus, src_cpu)->active_balance = 0;
-	if (moved)
-		WP_AT(WP_AT(ctx->cpus, dst_cpu)->lb, level)->nr_balance_failed = 0;
-	return 0;
 }

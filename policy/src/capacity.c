@@ -65,7 +65,8 @@ WP_INLINE u64 wp_weighted_load(const struct wp_ctx *ctx, const struct wp_cpu *c)
 	return ctx->params.runnable_is_load ? c->avg.runnable_avg : c->avg.load_avg;
 }
 
-/* A CPU's load seen low (as a source) or high (as a target), between now and its history at ticks. */
+/* A CPU's load seen low (as a source) or high (as a target), between now and its history at ticks.
+ * */
 WP_INLINE u64 wp_load_low(const struct wp_ctx *ctx, const struct wp_cpu *c, u32 idx)
 {
 	u64 now = wp_weighted_load(ctx, c);
@@ -81,8 +82,8 @@ WP_INLINE u64 wp_load_high(const struct wp_ctx *ctx, const struct wp_cpu *c, u32
 }
 
 /*
- * Utilisation of a CPU without a waking task's blocked share (capacity-aware 2.7). The task has been
- * synced to that queue's last update before.
+ * Utilisation of a CPU without a waking task's blocked share (capacity-aware 2.7). The task has
+ * been synced to that queue's last update before.
  */
 WP_INLINE u32 wp_cpu_util_without(const struct wp_ctx *ctx, u32 cpu, const struct wp_task *task)
 {

@@ -2,14 +2,15 @@
 /*
  * The energy-aware wake-up in the forms of RFC v3 (2018) and Linux 5.0 (energy-aware 2.7, 2.9, 3).
  *
- * Of each performance domain only the CPU with most spare capacity is of interest (it raises the frequency
- * least); these few and the previous CPU are compared by the energy of the whole system:
+ * Of each performance domain only the CPU with most spare capacity is of interest (it raises the
+ * frequency least); these few and the previous CPU are compared by the energy of the whole system:
  *
- *   E(p, dst) = sum over domains: energy of the state that the most demanding CPU needs, for the sum of
+ *   E(p, dst) = sum over domains: energy of the state that the most demanding CPU needs, for the
+ * sum of
  *               all CPUs' utilisation
  *
- * The previous CPU is left only for a saving larger than the margin. Ties keep the previous CPU, then the
- * first candidate. Estimates are in mW, truncated per domain, as the kernel computes them.
+ * The previous CPU is left only for a saving larger than the margin. Ties keep the previous CPU,
+ * then the first candidate. Estimates are in mW, truncated per domain, as the kernel computes them.
  */
 #include "wakeplace/policy.h"
 
@@ -55,8 +56,8 @@ WP_INLINE u64 wp_pd_energy(const struct wp_ctx *ctx, const struct wp_perf_dom *p
 }
 
 /* Energy of performance domain `index` with the task on `dst` (anywhere else: WP_NONE). */
-u64 wp_pd_energy_with(struct wp_ctx *ctx WP_NONNULL, u32 index, const struct wp_task *task WP_NONNULL,
-		      u32 dst)
+u64 wp_pd_energy_with(struct wp_ctx *ctx WP_NONNULL, u32 index,
+		      const struct wp_task *task WP_NONNULL, u32 dst)
 {
 	const struct wp_perf_dom *pd = WP_AT(ctx->perf_doms, index);
 	u32 i, max_util = 0, sum_util = 0;
@@ -112,7 +113,8 @@ WP_INLINE void wp_note_candidate(struct wp_decision *dec, u32 cpu, u32 util, u32
 	cand->energy = energy;
 }
 
-/* Level of the lowest asymmetric domain of `this_cpu` that spans `prev_cpu`; WP_NONE if there is none. */
+/* Level of the lowest asymmetric domain of `this_cpu` that spans `prev_cpu`; WP_NONE if there is
+ * none. */
 WP_INLINE u32 wp_energy_dom(const struct wp_ctx *ctx, u32 this_cpu, u32 prev_cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, this_cpu);
@@ -135,7 +137,8 @@ struct wp_energy_search {
 	u32 dom;
 };
 
-/* Look at one performance domain: the previous CPU if it is here, and the CPU with most spare capacity. */
+/* Look at one performance domain: the previous CPU if it is here, and the CPU with most spare
+ * capacity. */
 WP_INLINE void wp_energy_visit(struct wp_ctx *ctx, const struct wp_task *task, u32 prev,
 			       struct wp_energy_search *s, struct wp_decision *dec, u32 index)
 {
@@ -183,8 +186,8 @@ WP_INLINE int wp_energy_decide(struct wp_decision *dec, u32 cpu, u32 reason)
 }
 
 /*
- * Returns 1 and fills `dec` if this rule decides, 0 if the normal path must. The caller has checked that
- * the energy model is active and the system not overutilized.
+ * Returns 1 and fills `dec` if this rule decides, 0 if the normal path must. The caller has
+ * checked that the energy model is active and the system not overutilized.
  */
 int wp_energy_select(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 this_cpu,
 		     u32 prev, struct wp_decision *dec WP_NONNULL)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The Energy Model framework: performance domains with the power of each state (energy-aware 2.3, 2.5, 4.1)
- * and the conditions under which energy-aware placement is active (4.7).
+ * The Energy Model framework: performance domains with the power of each state (energy-aware 2.3,
+ * 2.5, 4.1) and the conditions under which energy-aware placement is active (4.7).
  *
- * A home fills wp_ctx.em_scratch and registers it; a table can be replaced at run time: it is built in the
- * half that nobody reads and then published.
+ * A home fills wp_ctx.em_scratch and registers it; a table can be replaced at run time: it is
+ * built in the half that nobody reads and then published.
  */
 #include "wakeplace/policy.h"
 
@@ -41,7 +41,8 @@ WP_INLINE void wp_em_compute(struct wp_em_table *t, u32 capacity)
 		s->cost = (u32)wp_div((u64)s->power_uw * 10, s->performance);
 		s->cost_mw = (u32)wp_div((u64)t->max_khz * (s->power_uw / 1000), s->khz);
 	}
-	/* From the top down: a state that costs no less per work than a faster one is never worth it. */
+	/* From the top down: a state that costs no less per work than a faster one is never worth
+	 * it. */
 	WP_FOR(i, t->nr_states, WP_MAX_STATES) {
 		struct wp_em_state *s = WP_AT(t->state, t->nr_states - 1 - i);
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Frequency requests: schedutil and the two fixed governors (signals-and-baseline 9.3, energy-aware 2.2).
+ * Frequency requests: schedutil and the two fixed governors (signals-and-baseline 9.3,
+ * energy-aware 2.2).
  *
- * A request is recorded in the frequency domain; the home applies it after the hardware's latency and
- * reports back. Until then no further request is made, as with a driver that switches in a kernel thread.
+ * A request is recorded in the frequency domain; the home applies it after the hardware's latency
+ * and reports back. Until then no further request is made, as with a driver that switches in a
+ * kernel thread.
  */
 #include "wakeplace/policy.h"
 
@@ -69,7 +71,7 @@ WP_INLINE u32 wp_freq_domain_util(const struct wp_ctx *ctx, const struct wp_freq
 	return util;
 }
 
-/* A lone CPU that has not been idle since the last change does not slow down. */
+/* A lone CPU that has not been idle since the last update does not slow down. */
 WP_INLINE int wp_freq_still_busy(struct wp_freq_dom *fd, const struct wp_cpu *c)
 {
 	int busy = fd->nr_cpus == 1 && fd->saved_idle_calls == c->idle_calls;
@@ -84,20 +86,25 @@ WP_INLINE int wp_freq_still_busy(struct wp_freq_dom *fd, const struct wp_cpu *c)
 WP_INLINE int wp_freq_update(struct wp_ctx *ctx, struct wp_cpu *c, u64 now_ns)
 {
 	struct wp_freq_dom *fd = WP_AT(ctx->freq_doms, c->freq_dom);
-	u32 raw, opp;
+	u32 raw, opp, busy;
 
 	if (ctx->params.governor != WP_GOV_SCHEDUTIL || fd->in_progress || !fd->nr_opps)
 		return 0;
 	if (fd->updated_once &&
 	    now_ns - fd->last_update_ns < (u64)wp_rate_limit_us(ctx, c->freq_dom) * 1000)
 		return 0;
+	busy = (u32)wp_freq_still_busy(fd, c); /* every update moves the mark */
 	raw = wp_map_util_freq(wp_freq_domain_util(ctx, fd), wp_opp_khz(ctx, fd, fd->nr_opps - 1),
 			       c->capacity_orig);
 	if (raw == fd->last_raw_khz && fd->updated_once)
 		return 0;
 	fd->last_raw_khz = raw;
 	opp = wp_opp_at_least(ctx, fd, raw);
-	if (opp == fd->next_opp || (opp < fd->next_opp && wp_freq_still_busy(fd, c)))
+	if (opp < fd->next_opp && busy) {
+		fd->last_raw_khz = 0; /* look again next time */
+		return 0;
+	}
+	if (opp == fd->next_opp)
 		return 0;
 	fd->next_opp = opp;
 	fd->last_update_ns = now_ns;

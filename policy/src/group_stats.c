@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Group statistics and classes in the form of the kernels before 5.5 (docs/decisions/003): sums of loads,
- * three classes (other < imbalanced < overloaded), the busiest group by class, then by load per capacity.
+ * Group statistics and classes in the form of the kernels before 5.5 (docs/decisions/003): sums of
+ * loads, three classes (other < imbalanced < overloaded), the busiest group by class, then by load
+ * per capacity.
  */
 #include "wakeplace/policy.h"
 
@@ -74,8 +75,8 @@ int wp_stats_of_group(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_N
 }
 
 /*
- * Do not drag a task from a bigger CPU of its own to a smaller one (capacity-aware 2.10): 20 % smaller,
- * and no more tasks than CPUs over there.
+ * Do not drag a task from a bigger CPU of its own to a smaller one (capacity-aware 2.10): 20 %
+ * smaller, and no more tasks than CPUs over there.
  */
 WP_INLINE int wp_bigger_and_not_overloaded(struct wp_ctx *ctx, const struct wp_balance *bal,
 					   u32 group, u32 local_group)
@@ -91,7 +92,8 @@ WP_INLINE int wp_bigger_and_not_overloaded(struct wp_ctx *ctx, const struct wp_b
 }
 
 /* Is the group in `scratch` busier than the busiest so far? */
-WP_INLINE int wp_busier(struct wp_ctx *ctx, const struct wp_balance *bal, u32 group, u32 local_group)
+WP_INLINE int wp_busier(struct wp_ctx *ctx, const struct wp_balance *bal, u32 group,
+			u32 local_group)
 {
 	const struct wp_group_stats *s = &bal->scratch, *b = &bal->busiest;
 

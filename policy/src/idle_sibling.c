@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The fast path: an idle CPU near a target (signals-and-baseline 6.4, 6.5; 4.17 form). First hit wins:
+ * The fast path: an idle CPU near a target (signals-and-baseline 6.4, 6.5; 4.17 form). First hit
+ * wins:
  *
  *  1. the target itself
  *  2. the previous CPU, if it shares the target's cache: the task's data may still be there
  *  3. the recently used CPU, likewise: two tasks that wake each other keep swapping two CPUs
  *  4. SMT: a core with all threads idle, if the cache domain may have one
- *  5. a CPU of the cache domain, from the target on, as far as the scan limit allows: long searches cost
+ *  5. a CPU of the cache domain, from the target on, as far as the scan limit allows: long
+ * searches cost
  *     more than they find when idle periods are short
  *  6. SMT: an idle thread of the target's own core
  *  7. the target, busy
@@ -94,7 +96,8 @@ u32 wp_idle_core(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NO
 	return WP_NONE;
 }
 
-/* How many CPUs the scan may look at: as many as its average cost allows in the idle time to expect. */
+/* How many CPUs the scan may look at: as many as its average cost allows in the idle time to
+ * expect. */
 WP_INLINE u32 wp_scan_limit(const struct wp_ctx *ctx, const struct wp_cpu *this_cpu, u32 span)
 {
 	u64 cost = WP_AT(this_cpu->lb, this_cpu->llc_level)->avg_scan_cost_ns + 1;
@@ -173,7 +176,8 @@ int wp_select_idle_sibling(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task W
 	dom = WP_AT(ctx->doms, *WP_AT(t->dom, t->llc_level));
 	if (wp_idle_decide(dec, wp_idle_core(ctx, task, dom, target), WP_REASON_IDLE_CORE))
 		return 1;
-	/* The limit is the waking CPU's; one without a cache domain has none to read and scans freely. */
+	/* The limit is the waking CPU's; one without a cache domain has none to read and scans
+	 * freely. */
 	if (WP_AT(ctx->cpus, req->this_cpu)->llc_level != WP_NONE &&
 	    wp_idle_decide(dec, wp_idle_scan(ctx, task, dom, target, req->this_cpu),
 			   WP_REASON_IDLE_CPU))

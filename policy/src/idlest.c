@@ -103,8 +103,8 @@ WP_INLINE u32 wp_idlest_by_load(struct wp_idlest *s, u32 imbalance, u32 scale)
 
 /* The group to go to: its index in the domain, WP_NONE = stay local. `reason` says why. */
 u32 wp_find_idlest_group(struct wp_ctx *ctx WP_NONNULL, u32 dom_index,
-			 const struct wp_task *task WP_NONNULL, const struct wp_request *req WP_NONNULL,
-			 u32 *reason WP_NONNULL)
+			 const struct wp_task *task WP_NONNULL,
+			 const struct wp_request *req WP_NONNULL, u32 *reason WP_NONNULL)
 {
 	const struct wp_dom *dom = WP_AT(ctx->doms, dom_index);
 	u32 k, group, scale = 100 + (dom->imbalance_pct - 100) / 2;
@@ -152,8 +152,8 @@ u32 wp_find_idlest_group(struct wp_ctx *ctx WP_NONNULL, u32 dom_index,
 }
 
 /*
- * The CPU to take in a group: an idle one with the cheapest way out of its idle state, of equals the one
- * idle since last; without an idle one the least loaded.
+ * The CPU to take in a group: an idle one with the cheapest way out of its idle state, of equals
+ * the one idle since last; without an idle one the least loaded.
  */
 u32 wp_find_idlest_group_cpu(struct wp_ctx *ctx WP_NONNULL, const struct wp_group *g WP_NONNULL,
 			     const struct wp_task *task WP_NONNULL, u32 this_cpu)
@@ -177,7 +177,7 @@ u32 wp_find_idlest_group_cpu(struct wp_ctx *ctx WP_NONNULL, const struct wp_grou
 				stamp = c->idle_stamp_ns;
 				idle_cpu = cpu;
 			} else if ((us == WP_NONE || us == exit_us) &&
-				   c->idle_stamp_ns > stamp) {
+				   (idle_cpu == WP_NONE || c->idle_stamp_ns > stamp)) {
 				stamp = c->idle_stamp_ns;
 				idle_cpu = cpu;
 			}
@@ -193,7 +193,8 @@ u32 wp_find_idlest_group_cpu(struct wp_ctx *ctx WP_NONNULL, const struct wp_grou
 	return idle_cpu != WP_NONE ? idle_cpu : least_cpu;
 }
 
-/* Highest domain of `cpu` that is smaller than `weight` CPUs and has `flag`; WP_NONE if there is none. */
+/* Highest domain of `cpu` that is smaller than `weight` CPUs and has `flag`; WP_NONE if there is
+ * none. */
 WP_INLINE u32 wp_next_dom_down(const struct wp_ctx *ctx, u32 cpu, u32 weight, u32 flag)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
@@ -211,8 +212,8 @@ WP_INLINE u32 wp_next_dom_down(const struct wp_ctx *ctx, u32 cpu, u32 weight, u3
 }
 
 /*
- * Walk down from `dom_index` of the waking CPU. The CPU that stands for "here" moves with the choice; if
- * every level prefers its local group the waking CPU itself is the answer. Fills `dec`.
+ * Walk down from `dom_index` of the waking CPU. The CPU that stands for "here" moves with the
+ * choice; if every level prefers its local group the waking CPU itself is the answer. Fills `dec`.
  */
 int wp_find_idlest_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 		       const struct wp_request *request WP_NONNULL, u32 dom_index,

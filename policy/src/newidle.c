@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * New-idle balancing: pull one task before going idle, if the expected idle time is worth the search
- * (signals-and-baseline 8.2; 4.17 form, without the random gate of later kernels).
+ * New-idle balancing: pull one task before going idle, if the expected idle time is worth the
+ * search (signals-and-baseline 8.2; 4.17 form, without the random gate of later kernels).
  */
 #include "wakeplace/policy.h"
 

@@ -8,11 +8,10 @@
 /* Their signals are decayed at least this often. */
 #define WP_BLOCKED_PERIOD_NS 32000000ull
 
-int wp_nohz_enter(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+int wp_nohz_enter(struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	u64 *word = WP_AT(ctx->nohz_mask, cpu / 64u);
 
-	(void)now_ns;
 	if (*word >> (cpu % 64u) & 1u)
 		return 0;
 	*word |= 1ull << (cpu % 64u);
@@ -78,33 +77,32 @@ u32 wp_nohz_target(struct wp_ctx *ctx WP_NONNULL)
 	return wp_nohz_first(ctx, 0);
 }
 
-/* The next idle CPU to balance for, after `after` (WP_NONE: from the start), its signals decayed. */
-u32 wp_nohz_next(struct wp_ctx *ctx WP_NONNULL, u32 after, u64 now_ns)
+/*
+ * The next idle CPU after `after` (WP_NONE: from the start). The home calls wp_update_blocked for
+ * it and, if it was kicked to balance, balances for it.
+ */
+u32 wp_nohz_next(struct wp_ctx *ctx WP_NONNULL, u32 after)
 {
-	u32 cpu = wp_nohz_first(ctx, after == WP_NONE ? 0 : after + 1);
-
-	if (after == WP_NONE) {
-		ctx->nohz_has_blocked = 0;
-		ctx->nohz_next_blocked_ns = now_ns + WP_BLOCKED_PERIOD_NS;
-	}
-	if (cpu == WP_NONE)
-		return WP_NONE;
-	wp_update_blocked(ctx, cpu, now_ns);
-	if (WP_AT(ctx->cpus, cpu)->avg.load_avg || WP_AT(ctx->cpus, cpu)->avg.util_avg)
-		ctx->nohz_has_blocked = 1;
-	return cpu;
+	return wp_nohz_first(ctx, after == WP_NONE ? 0 : after + 1);
 }
 
-/* A balancing pass over the idle CPUs is over: the next is due when the first of them is. */
-int wp_nohz_pass_end(struct wp_ctx *ctx WP_NONNULL, u64 now_ns)
+/* A pass over the idle CPUs is over. With `balanced` the next is due when the first of them is. */
+int wp_nohz_pass_end(struct wp_ctx *ctx WP_NONNULL, u64 now_ns, u32 balanced)
 {
 	u64 next = wp_div(now_ns + 60000000000ull, ctx->tick_ns);
-	u32 cpu;
+	u32 cpu, blocked = 0;
 
 	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS) {
-		if (*WP_AT(ctx->nohz_mask, cpu / 64u) >> (cpu % 64u) & 1u)
-			next = wp_min64(next, WP_AT(ctx->cpus, cpu)->next_balance_tick);
+		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+
+		if (!(*WP_AT(ctx->nohz_mask, cpu / 64u) >> (cpu % 64u) & 1u))
+			continue;
+		next = wp_min64(next, c->next_balance_tick);
+		blocked |= c->avg.load_avg || c->avg.util_avg;
 	}
-	ctx->nohz_next_balance_tick = next;
+	ctx->nohz_has_blocked = blocked;
+	ctx->nohz_next_blocked_ns = now_ns + WP_BLOCKED_PERIOD_NS;
+	if (balanced)
+		ctx->nohz_next_balance_tick = next;
 	return 0;
 }

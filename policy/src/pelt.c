@@ -2,7 +2,8 @@
 /*
  * The arithmetic of load tracking (signals-and-baseline, section 2).
  *
- * A signal is a sum of contributions of 1024 us periods, each period worth y times the next, y^32 = 1/2:
+ * A signal is a sum of contributions of 1024 us periods, each period worth y times the next, y^32
+ * = 1/2:
  *
  *            ^                       ^                       ^
  *            |<- d1 ->|<- p - 1 full periods ->|<----- d3 -->|
@@ -61,7 +62,7 @@ WP_INLINE u32 wp_divider(const struct wp_avg *avg)
 WP_INLINE void wp_avg_write(struct wp_avg *avg, const struct wp_pelt_step *step)
 {
 	u32 div = wp_divider(avg);
-	u64 runnable = step->runnable_is_load ? step->weight * avg->runnable_sum : avg->runnable_sum;
+	u64 runnable = avg->runnable_sum * (step->runnable_is_load ? step->weight : 1);
 
 	avg->load_avg = (u32)wp_div(step->weight * avg->load_sum, div);
 	avg->runnable_avg = (u32)wp_div(runnable, div);

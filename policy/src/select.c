@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Where a task goes when it wakes, is forked or execs (signals-and-baseline 6.1 to 6.3; capacity-aware 2.6).
+ * Where a task goes when it wakes, is forked or execs (signals-and-baseline 6.1 to 6.3;
+ * capacity-aware 2.6).
  *
  *   one allowed CPU                          -> that CPU
  *   wake-up, energy model active, system     -> energy.c
  *     below the tipping point
- *   wake-up that may stay near waker or prev -> wake_affine picks the target, idle_sibling.c a CPU near it
+ *   wake-up that may stay near waker or prev -> wake_affine picks the target, idle_sibling.c a CPU
+ * near it
  *   else, a domain has the request's flag    -> idlest.c
  *   else                                     -> idle_sibling.c around prev
  */
@@ -185,8 +187,8 @@ WP_INLINE u32 wp_first_allowed(const struct wp_ctx *ctx, const struct wp_task *t
 }
 
 /*
- * Choose a CPU for a task that wakes, was forked or execs. `waker` is the waking task's record, or the
- * idle_waker of this_cpu. Fills `dec`; carrying it out is the home's work.
+ * Choose a CPU for a task that wakes, was forked or execs. `waker` is the waking task's record, or
+ * the idle_waker of this_cpu. Fills `dec`; carrying it out is the home's work.
  */
 int wp_select_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 		  struct wp_waker *waker WP_NONNULL, const struct wp_request *req WP_NONNULL,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Sched domains from the topology table (signals-and-baseline, section 7; capacity-aware 2.3 to 2.5, 2.9).
+ * Sched domains from the topology table (signals-and-baseline, section 7; capacity-aware 2.3 to
+ * 2.5, 2.9).
  *
- * The levels are partitions of the CPUs, bottom first. A level whose span equals the one below it, or
- * spans one CPU, disappears. Runs before the first event; a live home runs it natively and copies the
- * result.
+ * The levels are partitions of the CPUs, bottom first. A level whose span equals the one below it,
+ * or spans one CPU, disappears. Runs before the first event; a live home runs it natively and
+ * copies the result.
  */
 #include "wakeplace/policy.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * util_est: what a task used at the end of its last activation, since its average has decayed when it
- * wakes (signals-and-baseline, section 3.1).
+ * util_est: what a task used at the end of its last activation, since its average has decayed when
+ * it wakes (signals-and-baseline, section 3.1).
  */
 #include "wakeplace/policy.h"
 
@@ -19,8 +19,8 @@ WP_INLINE int wp_within_margin(u32 a, u32 b)
 }
 
 /*
- * The estimate after an activation that ended at utilisation `util`. For the pair forms `est` is the
- * slow half (ewma); the fast half (enqueued) is `util` itself.
+ * The estimate after an activation that ended at utilisation `util`. For the pair forms `est` is
+ * the slow half (ewma); the fast half (enqueued) is `util` itself.
  */
 u32 wp_util_est_next(u32 mode, u32 est, u32 util, u32 runnable, u32 capacity)
 {

@@ -1,8 +1,9 @@
-//! How fast the engine is and how much memory it takes: the energy test's 50 tasks with all models on,
-//! beside a loop that only pushes and pops as many events through a binary heap, in one process.
+//! How fast the engine is and how much memory it takes: the energy test's 50 tasks with all models
+//! on, beside a loop that only pushes and pops as many events through a binary heap, in one
+//! process.
 //!
-//! `cargo bench -p wakeplace-engine`; `WAKEPLACE_BENCH_QUICK=1` runs a reduced size. A benchmark, not a
-//! test: it prints ratios and judges nothing.
+//! `cargo bench -p wakeplace-engine`; `WAKEPLACE_BENCH_QUICK=1` runs a reduced size. A benchmark,
+//! not a test: it prints ratios and judges nothing.
 #![allow(
     clippy::print_stdout,
     clippy::disallowed_methods,
@@ -100,8 +101,8 @@ fn main() {
         let per_second = seconds as f64 / (best_ns as f64 / 1e9);
         let ratio = best_ns as f64 / bare_ns as f64;
         println!(
-            "{policy:<26} {per_second:>7.0} simulated s/s  {:>6.1} ns/event  {ratio:>5.2} x the bare \
-             heap ({events} events)",
+            "{policy:<26} {per_second:>7.0} simulated s/s  {:>6.1} ns/event  {ratio:>5.2} x the \
+             bare heap ({events} events)",
             best_ns as f64 / events as f64
         );
     }

@@ -25,6 +25,16 @@ pub enum RunError {
     /// The workload has no threads.
     #[error("workload `{0}` has 0 tasks")]
     NoTasks(String),
+    /// The parent's CPU is one that the machine lacks.
+    #[error("model.parent_cpu is {cpu}, but `{platform}` has CPUs 0 to {last}")]
+    NoParentCpu {
+        /// The CPU.
+        cpu: u32,
+        /// Platform name.
+        platform: String,
+        /// Its last CPU.
+        last: usize,
+    },
     /// A CPU that the machine lacks.
     #[error("workload `{workload}`: {what} CPU {cpu}, but `{platform}` has CPUs 0 to {last}")]
     NoSuchCpu {
@@ -56,6 +66,13 @@ pub fn check(
     }
     if workload.tasks.is_empty() {
         return Err(RunError::NoTasks(workload.name.clone()));
+    }
+    if options.parent_cpu as usize >= platform.cpus.len() {
+        return Err(RunError::NoParentCpu {
+            cpu: options.parent_cpu,
+            platform: platform.name.clone(),
+            last: platform.cpus.len() - 1,
+        });
     }
     check_cpus(platform, workload)?;
     Core::new(&core_facts(platform), policy.core_params())

@@ -1,5 +1,6 @@
 //! The fair run queue of the kernels before 6.6 (CFS): virtual run time, slices, wake-up preemption
-//! (signals-and-baseline, section 4; 4.17 form). Mechanics only: which CPU a task is on is the core's.
+//! (signals-and-baseline, section 4; 4.17 form). Mechanics only: which CPU a task is on is the
+//! core's.
 
 use wakeplace_policy_sys::{nice_inv_weight, nice_weight, sys::wp_params};
 
@@ -65,8 +66,8 @@ impl Weight {
     }
 }
 
-/// `delta * weight / per` in the kernel's fixed point: the product with the inverse is shortened to 32
-/// bits before the last multiplication.
+/// `delta * weight / per` in the kernel's fixed point: the product with the inverse is shortened
+/// to 32 bits before the last multiplication.
 fn calc_delta(delta_ns: u64, weight: u64, per: Weight) -> u64 {
     let mut factor = weight * per.inverse;
     let mut shift = 32;
@@ -228,7 +229,8 @@ impl FairQueue {
             && running.vruntime - left > slice.cast_signed()
     }
 
-    /// Does a woken task preempt the running one? `running_task` is remembered as the one to return to.
+    /// Does a woken task preempt the running one? `running_task` is remembered as the one to
+    /// return to.
     pub(crate) fn wakeup_preempts(
         &mut self,
         params: &FairParams,
@@ -244,7 +246,8 @@ impl FairQueue {
         true
     }
 
-    /// The next task: leftmost, or the buddy while it is not too far ahead. `entity` looks tasks up.
+    /// The next task: leftmost, or the buddy while it is not too far ahead. `entity` looks tasks
+    /// up.
     pub(crate) fn pick<'a>(
         &mut self,
         params: &FairParams,
@@ -263,7 +266,8 @@ impl FairQueue {
     }
 }
 
-/// Is `behind` behind `ahead` by more than the granularity, in the virtual time of `behind`'s weight?
+/// Is `behind` behind `ahead` by more than the granularity, in the virtual time of `behind`'s
+/// weight?
 fn lags_by_more(params: &FairParams, ahead: &Entity, behind: &Entity) -> bool {
     let gran = virtual_time(params.wakeup_granularity_ns, behind.weight);
     ahead.vruntime - behind.vruntime > gran

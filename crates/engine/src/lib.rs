@@ -1,6 +1,7 @@
 //! Deterministic simulated mechanics around the policy core: clock, event queue, run queues, ticks,
-//! interrupts, idle states, frequency domains. Every decision is the core's; every input is validated
-//! before a run, so a run cannot fail. Opens no file, reads no clock, draws no random number.
+//! interrupts, idle states, frequency domains. Every decision is the core's; every input is
+//! validated before a run, so a run cannot fail. Opens no file, reads no clock, draws no random
+//! number.
 
 mod check;
 mod fair;
@@ -32,5 +33,5 @@ pub fn run<O: Observer>(
     options: &Options,
     observer: &mut O,
 ) -> RunReport {
-    sim::Sim::new(platform, policy, workload, options, observer).run(options.duration_ns)
+    sim::Sim::new(platform, policy, workload, options, observer).run(options)
 }

@@ -1,4 +1,5 @@
-//! A platform flattened for the run: speeds, scaled costs, idle states per CPU, and the facts for the core.
+//! A platform flattened for the run: speeds, scaled costs, idle states per CPU, and the facts for
+//! the core.
 
 use crate::options::Options;
 use wakeplace_platform::{IdleScope, Platform, PowerUnit};
@@ -169,8 +170,9 @@ pub(crate) fn core_facts(platform: &Platform) -> MachineFacts {
     }
 }
 
-/// The energy model: one performance domain per frequency domain. Bogo units serve the model as well as
-/// microwatts: only their ratios matter. As milliwatts, since the 2018 estimates count in whole ones.
+/// The energy model: one performance domain per frequency domain. Bogo units serve the model as
+/// well as microwatts: only their ratios matter. As milliwatts, since the 2018 estimates count in
+/// whole ones.
 fn perf_domains(platform: &Platform) -> Vec<PerfFacts> {
     let scale = match platform.power_unit {
         PowerUnit::Microwatt => 1,

@@ -1,6 +1,7 @@
-//! The idle governor: a prediction of how long a CPU will stay idle, and the deepest state that pays.
-//! In the manner of Linux's menu governor (4.17): the next timer, corrected by how early the CPU woke
-//! before timers of that distance, and a pattern among the last eight idle times. It can be wrong.
+//! The idle governor: a prediction of how long a CPU will stay idle, and the deepest state that
+//! pays. In the manner of Linux's menu governor (4.17): the next timer, corrected by how early the
+//! CPU woke before timers of that distance, and a pattern among the last eight idle times. It can
+//! be wrong.
 
 use crate::machine::CpuIdleState;
 
@@ -99,8 +100,8 @@ impl Menu {
         self.at = (self.at + 1) % INTERVALS;
     }
 
-    /// The mean of the last idle times if they agree, without up to two outliers at the top; else no
-    /// limit.
+    /// The mean of the last idle times if they agree, without up to two outliers at the top; else
+    /// no limit.
     fn typical_us(&self) -> u64 {
         let mut threshold = u64::MAX;
         loop {

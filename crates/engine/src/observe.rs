@@ -1,9 +1,9 @@
 //! What a run tells its observers. Observers measure; they never change the run.
 //!
-//! All times are simulated nanoseconds since the start of the run. Calls come in time order; calls of
-//! one instant come in the order in which the simulated machine did the things. Indices: `cpu` is the
-//! CPU number, `task` the thread's position in `Workload::tasks`, `domain`, `cluster` and `state` the
-//! positions in the platform's `freq_domains`, `clusters` and `idle_states`.
+//! All times are simulated nanoseconds since the start of the run. Calls come in time order; calls
+//! of one instant come in the order in which the simulated machine did the things. Indices: `cpu`
+//! is the CPU number, `task` the thread's position in `Workload::tasks`, `domain`, `cluster` and
+//! `state` the positions in the platform's `freq_domains`, `clusters` and `idle_states`.
 
 use wakeplace_policy_sys::Reason;
 
@@ -67,7 +67,8 @@ pub struct Placement {
 pub trait Observer {
     /// A CPU changed what it draws power for. At time 0 each CPU is announced once.
     fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {}
-    /// A cluster entered a cluster idle state (`Some(state)`) or is powered (`None`). Announced at 0.
+    /// A cluster entered a cluster idle state (`Some(state)`) or is powered (`None`). Announced at
+    /// 0.
     fn cluster_power(&mut self, time_ns: u64, cluster: u32, state: Option<u16>) {}
     /// A frequency domain runs at operating point `opp` from now on. Announced at 0.
     fn frequency(&mut self, time_ns: u64, domain: u32, opp: u16) {}
@@ -75,10 +76,11 @@ pub trait Observer {
     fn placement(&mut self, time_ns: u64, placement: &Placement) {}
     /// A task became runnable because its sleep ended (`due_ns`: when it wanted to wake).
     fn wakeup(&mut self, time_ns: u64, task: u32, cpu: u32, due_ns: u64) {}
-    /// A task begins or continues to execute. `wake_latency_ns` is the time since it was due, on the
-    /// first run after a wake-up only.
+    /// A task begins or continues to execute. `wake_latency_ns` is the time since it was due, on
+    /// the first run after a wake-up only.
     fn run_start(&mut self, time_ns: u64, cpu: u32, task: u32, wake_latency_ns: Option<u64>) {}
-    /// A task stops executing; `ran_ns` is the wall time since `run_start`. `sleeps`: it blocks or ends.
+    /// A task stops executing; `ran_ns` is the wall time since `run_start`. `sleeps`: it blocks or
+    /// ends.
     fn run_stop(&mut self, time_ns: u64, cpu: u32, task: u32, ran_ns: u64, sleeps: bool) {}
     /// A task changed its CPU.
     fn migrate(
@@ -90,7 +92,8 @@ pub trait Observer {
         cause: MigrateCause,
     ) {
     }
-    /// A task reached a timer event: `slack_ns` = next expiry - now (negative: late, a missed period).
+    /// A task reached a timer event: `slack_ns` = next expiry - now (negative: late, a missed
+    /// period).
     fn timer_slack(&mut self, time_ns: u64, task: u32, slack_ns: i64) {}
     /// A task ended.
     fn task_exit(&mut self, time_ns: u64, task: u32) {}

@@ -13,6 +13,8 @@ pub struct Options {
     pub kernel_costs: bool,
     /// A frequency change takes the hardware's time.
     pub transition_latency: bool,
+    /// CPU on which the parent of all threads runs when it creates them.
+    pub parent_cpu: u32,
 }
 
 impl Default for Options {
@@ -22,32 +24,44 @@ impl Default for Options {
             idle_states: true,
             kernel_costs: true,
             transition_latency: true,
+            parent_cpu: 0,
         }
     }
 }
 
-/// A model switch that cannot be taken.
+/// A model setting that cannot be taken.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct OptionError(pub String);
 
+/// Where a setting lives.
+enum Slot<'a> {
+    Switch(&'a mut bool),
+    Cpu(&'a mut u32),
+}
+
 impl Options {
-    fn switches(&mut self) -> [(&'static str, &mut bool, &'static str); 3] {
+    fn slots(&mut self) -> [(&'static str, Slot<'_>, &'static str); 4] {
         [
             (
                 "model.idle_states",
-                &mut self.idle_states,
-                "idle states deeper than the first",
+                Slot::Switch(&mut self.idle_states),
+                "idle states deeper than the first (on, off)",
             ),
             (
                 "model.kernel_costs",
-                &mut self.kernel_costs,
-                "time for switches, wake-ups, interrupts, ticks, forks and moves",
+                Slot::Switch(&mut self.kernel_costs),
+                "time for switches, wake-ups, interrupts, ticks, forks and moves (on, off)",
             ),
             (
                 "model.transition_latency",
-                &mut self.transition_latency,
-                "time a frequency change takes",
+                Slot::Switch(&mut self.transition_latency),
+                "time a frequency change takes (on, off)",
+            ),
+            (
+                "model.parent_cpu",
+                Slot::Cpu(&mut self.parent_cpu),
+                "CPU on which all threads are created (a CPU number)",
             ),
         ]
     }
@@ -55,17 +69,21 @@ impl Options {
     /// Keys `--set` takes for the machine's model, `(key, value now, doc)`; all begin with `model.`.
     #[must_use]
     pub fn keys(&self) -> Vec<(&'static str, String, &'static str)> {
-        let show = |on: bool| if on { "on" } else { "off" }.to_owned();
+        let show = |slot: &Slot<'_>| match slot {
+            Slot::Switch(on) => if **on { "on" } else { "off" }.to_owned(),
+            Slot::Cpu(cpu) => cpu.to_string(),
+        };
         self.clone()
-            .switches()
-            .map(|(key, value, doc)| (key, show(*value), doc))
-            .to_vec()
+            .slots()
+            .iter()
+            .map(|(key, slot, doc)| (*key, show(slot), *doc))
+            .collect()
     }
 
     /// Sets a `model.*` key.
     ///
     /// # Errors
-    /// Unknown key (the known ones named) or a value that is not `on` or `off`.
+    /// Unknown key (the known ones named) or a value of the wrong kind.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), OptionError> {
         let known = self
             .keys()
@@ -73,21 +91,20 @@ impl Options {
             .map(|(k, ..)| *k)
             .collect::<Vec<_>>()
             .join(", ");
-        let mut switches = self.switches();
-        let Some((_, slot, _)) = switches.iter_mut().find(|(k, ..)| *k == key) else {
+        let slots = self.slots();
+        let Some((_, slot, _)) = slots.into_iter().find(|(k, ..)| *k == key) else {
             return Err(OptionError(format!(
-                "unknown model switch `{key}`; known: {known}"
+                "unknown model setting `{key}`; known: {known}"
             )));
         };
-        **slot = match value {
-            "on" => true,
-            "off" => false,
-            _ => {
-                return Err(OptionError(format!(
-                    "`{key}`: `{value}`: expected `on` or `off`"
-                )));
-            }
-        };
+        let wrong =
+            |expected: &str| OptionError(format!("`{key}`: `{value}`: expected {expected}"));
+        match (slot, value) {
+            (Slot::Switch(on), "on") => *on = true,
+            (Slot::Switch(on), "off") => *on = false,
+            (Slot::Switch(_), _) => return Err(wrong("`on` or `off`")),
+            (Slot::Cpu(cpu), text) => *cpu = text.parse().map_err(|_| wrong("a CPU number"))?,
+        }
         Ok(())
     }
 }
@@ -97,11 +114,13 @@ mod tests {
     use super::Options;
 
     #[test]
-    fn switches_are_set_and_listed() {
+    fn settings_are_set_and_listed() {
         let mut options = Options::default();
         options.set("model.idle_states", "off").unwrap();
+        options.set("model.parent_cpu", "4").unwrap();
         assert!(!options.idle_states);
         assert_eq!(options.keys()[0].1, "off");
+        assert_eq!(options.keys()[3].1, "4");
         assert!(
             options
                 .set("model.idle", "off")
@@ -110,5 +129,6 @@ mod tests {
                 .contains("model.idle_states")
         );
         assert!(options.set("model.kernel_costs", "no").is_err());
+        assert!(options.set("model.parent_cpu", "big").is_err());
     }
 }

@@ -1,4 +1,5 @@
-//! The event queue: ordered by (time, class, sequence), so equal inputs give equal orders everywhere.
+//! The event queue: ordered by (time, class, sequence), so equal inputs give equal orders
+//! everywhere.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -173,17 +173,17 @@ impl Core {
         Some(unsafe { sys::wp_nohz_target(self.state_mut()) }).filter(|c| *c != sys::WP_NONE)
     }
 
-    /// The next idle CPU to balance for, its signals decayed to now.
-    pub fn nohz_next(&mut self, after: Option<u32>, now_ns: u64) -> Option<u32> {
+    /// The next idle CPU after `after`: `update_blocked` it and, after a kick to balance, balance
+    /// for it.
+    pub fn nohz_next(&mut self, after: Option<u32>) -> Option<u32> {
         let after = after.unwrap_or(sys::WP_NONE);
         // SAFETY: see balance_due.
-        Some(unsafe { sys::wp_nohz_next(self.state_mut(), after, now_ns) })
-            .filter(|c| *c != sys::WP_NONE)
+        Some(unsafe { sys::wp_nohz_next(self.state_mut(), after) }).filter(|c| *c != sys::WP_NONE)
     }
 
-    /// A balancing pass over the idle CPUs is over.
-    pub fn nohz_pass_end(&mut self, now_ns: u64) {
+    /// A pass over the idle CPUs is over; `balanced`: they were balanced for, not only decayed.
+    pub fn nohz_pass_end(&mut self, now_ns: u64, balanced: bool) {
         // SAFETY: see balance_due.
-        unsafe { sys::wp_nohz_pass_end(self.state_mut(), now_ns) };
+        unsafe { sys::wp_nohz_pass_end(self.state_mut(), now_ns, u32::from(balanced)) };
     }
 }

@@ -6,7 +6,8 @@ use crate::sys;
 use crate::task::Task;
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 
-/// What an event led to.
+/// What an event led to. A frequency request that nobody carries out blocks its domain for good.
+#[must_use]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EventResult(u32);
 
@@ -84,7 +85,8 @@ pub struct Candidate {
     pub util: u32,
     /// Its capacity less that.
     pub spare: u32,
-    /// Energy of the whole system with the task there, in the estimate's unit (mW x utilisation share).
+    /// Energy of the whole system with the task there, in the estimate's unit (mW x utilisation
+    /// share).
     pub energy: Option<u64>,
 }
 
@@ -156,8 +158,8 @@ impl Core {
         &mut self.ctx.cpus[cpu as usize]
     }
 
-    /// Why the energy-aware rule is inactive although the policy asks for it; `None` = active or not
-    /// asked for.
+    /// Why the energy-aware rule is inactive although the policy asks for it; `None` = active or
+    /// not asked for.
     #[must_use]
     pub fn energy_inactive(&self) -> Option<&'static str> {
         match self.ctx.energy_off {
@@ -227,8 +229,8 @@ impl Core {
         };
         let task = &raw mut tasks[index].0;
         let decision = &raw mut *self.decision;
-        // SAFETY: all pointers are live and distinct objects for the call, except that `waker` may lie
-        // within `ctx`, which the core allows; it keeps none of them.
+        // SAFETY: all pointers are live and distinct objects for the call, except that `waker` may
+        // lie within `ctx`, which the core allows; it keeps none of them.
         unsafe { sys::wp_select_cpu(ctx, task, waker, &raw const req, decision) };
         let d = &*self.decision;
         Choice {
@@ -262,15 +264,19 @@ pub struct Choice {
     pub reason: Reason,
 }
 
+/// For entry points that lead to nothing the home must carry out.
+fn nothing(_: i32) {}
+
 /// Entry points of the form `int f(ctx, task, ...)` as methods.
 macro_rules! task_events {
-    ($($(#[doc = $doc:literal])* $name:ident = $symbol:ident($($arg:ident: $ty:ty),*; $($flags:expr)?);)*) => {
+    ($wrap:path => $result:ty; $($(#[doc = $doc:literal])* $name:ident = $symbol:ident(
+        $($arg:ident: $ty:ty),*; $($flags:expr)?);)*) => {
         impl Core {
             $($(#[doc = $doc])* #[inline]
-            pub fn $name(&mut self, task: &mut Task, $($arg: $ty),*) -> EventResult {
+            pub fn $name(&mut self, task: &mut Task, $($arg: $ty),*) -> $result {
                 // SAFETY: the context and the task are live and exclusive for the call; the core
                 // masks every index and keeps no pointer.
-                EventResult::new(unsafe {
+                $wrap(unsafe {
                     sys::$symbol(&raw mut *self.ctx, &raw mut task.0, $($arg,)* $($flags,)?)
                 })
             })*
@@ -280,24 +286,20 @@ macro_rules! task_events {
 
 /// Entry points of the form `int f(ctx, ...)` as methods.
 macro_rules! cpu_events {
-    ($($(#[doc = $doc:literal])* $name:ident = $symbol:ident($($arg:ident: $ty:ty),*);)*) => {
+    ($wrap:path => $result:ty; $($(#[doc = $doc:literal])* $name:ident = $symbol:ident(
+        $($arg:ident: $ty:ty),*);)*) => {
         impl Core {
             $($(#[doc = $doc])* #[inline]
-            pub fn $name(&mut self, $($arg: $ty),*) -> EventResult {
+            pub fn $name(&mut self, $($arg: $ty),*) -> $result {
                 // SAFETY: the context is live and exclusive; the core masks every index.
-                EventResult::new(unsafe { sys::$symbol(&raw mut *self.ctx, $($arg),*) })
+                $wrap(unsafe { sys::$symbol(&raw mut *self.ctx, $($arg),*) })
             })*
         }
     };
 }
 
 task_events! {
-    /// A task created with `Task::new`: count its allowed CPUs, set its first load.
-    task_init = wp_task_init(;);
-    /// Its nice weight changed.
-    task_set_weight = wp_task_set_weight(weight: u32, now_ns: u64;);
-    /// Start value of a new task's utilisation, on the CPU chosen for it; enqueue it next.
-    task_new = wp_task_new(cpu: u32, now_ns: u64;);
+    EventResult::new => EventResult;
     /// A new task joins the queue of `cpu`.
     enqueue_new = wp_enqueue(cpu: u32, now_ns: u64; sys::WP_Q_NEW);
     /// A woken task joins the queue of `cpu`.
@@ -312,17 +314,34 @@ task_events! {
     set_current = wp_set_current(now_ns: u64;);
     /// It stops executing but stays queued.
     put_current = wp_put_current(now_ns: u64;);
+    /// The tick of the CPU that runs `task`.
+    tick = wp_tick(now_ns: u64;);
+}
+
+task_events! {
+    nothing => ();
+    /// A task created with `Task::new`: count its allowed CPUs, set its first load.
+    task_init = wp_task_init(;);
+    /// Its nice weight changed.
+    task_set_weight = wp_task_set_weight(weight: u32, now_ns: u64;);
+    /// Start value of a new task's utilisation, on the CPU chosen for it; enqueue it next.
+    task_new = wp_task_new(cpu: u32, now_ns: u64;);
     /// A sleeping task was placed on another CPU.
     migrate_sleeping = wp_migrate_sleeping(cpu: u32, now_ns: u64;);
     /// A dequeued runnable task goes to another CPU; enqueue it there next.
     migrate_queued = wp_migrate_queued(cpu: u32, now_ns: u64;);
     /// A dequeued task is gone for good.
     task_exit = wp_task_exit(now_ns: u64;);
-    /// The tick of the CPU that runs `task`.
-    tick = wp_tick(now_ns: u64;);
 }
 
 cpu_events! {
+    EventResult::new => EventResult;
+    /// Bring a CPU's signals up to date before balancing reads them.
+    update_blocked = wp_update_blocked(cpu: u32, now_ns: u64);
+}
+
+cpu_events! {
+    nothing => ();
     /// The idle task takes over.
     enter_idle = wp_enter_idle(cpu: u32, now_ns: u64);
     /// The idle task gives way.
@@ -332,9 +351,7 @@ cpu_events! {
     /// The hardware runs a frequency domain at `opp` from now on.
     freq_applied = wp_freq_applied(domain: u32, opp: u32);
     /// An idle CPU stops its tick.
-    nohz_enter = wp_nohz_enter(cpu: u32, now_ns: u64);
+    nohz_enter = wp_nohz_enter(cpu: u32);
     /// Its tick runs again.
     nohz_exit = wp_nohz_exit(cpu: u32);
-    /// Bring a CPU's signals up to date before balancing reads them.
-    update_blocked = wp_update_blocked(cpu: u32, now_ns: u64);
 }

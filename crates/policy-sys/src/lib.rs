@@ -1,5 +1,5 @@
-//! The native build of the placement policy core and its safe face: policy names and parameters, the
-//! decision and reason types, and the core itself. The only crate that calls C.
+//! The native build of the placement policy core and its safe face: policy names and parameters,
+//! the decision and reason types, and the core itself. The only crate that calls C.
 
 mod arith;
 mod balance;

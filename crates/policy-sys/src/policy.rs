@@ -57,8 +57,8 @@ fn nearest<'a>(name: &str, valid: impl Iterator<Item = &'a str>) -> String {
         .unwrap_or_default()
 }
 
-/// Splits `linux-4.17+a=b-c` into the era and signed parts. A `-` begins a part only if what follows is
-/// a feature's name, since era and feature names contain `-` themselves.
+/// Splits `linux-4.17+a=b-c` into the era and signed parts. A `-` begins a part only if what
+/// follows is a feature's name, since era and feature names contain `-` themselves.
 fn split(name: &str) -> (String, Vec<(bool, String)>) {
     let mut pieces = name.split('+');
     let mut parts = Vec::new();

@@ -10,7 +10,8 @@ pub struct Task(pub(crate) sys::wp_task);
 impl Task {
     /// A task not yet known to the core: call `Core::task_init` next.
     ///
-    /// `id` is unique and not 0; `cpu` is its parent's. `allowed` lists CPUs; `None` = all of `nr_cpus`.
+    /// `id` is unique and not 0; `cpu` is its parent's. `allowed` lists CPUs; `None` = all of
+    /// `nr_cpus`.
     #[must_use]
     pub fn new(id: u32, weight: u32, cpu: u32, allowed: Option<&[u32]>, nr_cpus: u32) -> Self {
         let mut raw = sys::wp_task {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Everything an era, a feature or --set decides. All fields are u32 so that a home can fill them from one
- * table of keys. A zero-filled struct is "everything off"; the eras are written down by the safe face
- * (crates/policy-sys/src/eras.rs), which is the only parser of policy names.
+ * Everything an era, a feature or --set decides. All fields are u32 so that a home can fill them
+ * from one table of keys. A zero-filled struct is "everything off"; the eras are written down by
+ * the safe face (crates/policy-sys/src/eras.rs), which is the only parser of policy names.
  */
 #ifndef WAKEPLACE_PARAMS_H
 #define WAKEPLACE_PARAMS_H
@@ -36,9 +36,9 @@ enum wp_governor {
 struct wp_params {
 	/* load tracking */
 	u32 pelt_scale;          /* enum wp_pelt_scale */
-	u32 runnable_is_load;    /* third signal: 1 = weight of the queued tasks (to 5.6), 0 = their number */
+	u32 runnable_is_load;    /* third signal: weight of queued tasks (to 5.6), else number */
 	u32 util_est;            /* enum wp_util_est_mode */
-	u32 util_est_after_freq; /* 4.17: an enqueue asks for the frequency before it adds util_est */
+	u32 util_est_after_freq; /* 4.17: an enqueue asks for a frequency before util_est is in */
 	u32 post_init_util;      /* start value of a new task's utilisation */
 	/* wake-up fast path */
 	u32 wake_wide;

@@ -2,13 +2,14 @@
 /*
  * The placement policy core: structs and entry points.
  *
- * A home (the simulator, the live scheduler) owns a zero-filled struct wp_ctx and one struct wp_task per
- * task, fills in the machine, then reports events in time order. The core keeps the signals, answers
- * questions, and never calls back. It knows no clock: `now_ns` is the home's monotonic clock.
+ * A home (the simulator, the live scheduler) owns a zero-filled struct wp_ctx and one struct
+ * wp_task per task, fills in the machine, then reports events in time order. The core keeps the
+ * signals, answers questions, and never calls back. It knows no clock: `now_ns` is the home's
+ * monotonic clock.
  *
- * Units: time ns; utilisation and capacity 0..1024 (1024 = biggest CPU at its highest frequency); load =
- * utilisation-like average of nice weights (nice 0 = 1024); frequency kHz; power uW (energy estimates in
- * the unit of their version: mW for v3 and 5.0).
+ * Units: time ns; utilisation and capacity 0..1024 (1024 = biggest CPU at its highest frequency);
+ * load = utilisation-like average of nice weights (nice 0 = 1024); frequency kHz; power uW (energy
+ * estimates in the unit of their version: mW for v3 and 5.0).
  */
 #ifndef WAKEPLACE_POLICY_H
 #define WAKEPLACE_POLICY_H
@@ -427,7 +428,7 @@ u32 wp_map_util_freq(u32 util, u32 max_khz, u32 capacity);
 u32 wp_rate_limit_us(const struct wp_ctx *ctx WP_NONNULL, u32 freq_dom);
 int wp_freq_applied(struct wp_ctx *ctx WP_NONNULL, u32 freq_dom, u32 opp);
 
-/* select.c */
+/* select.c, util_est.c */
 int wp_select_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 		  struct wp_waker *waker WP_NONNULL, const struct wp_request *req WP_NONNULL,
 		  struct wp_decision *dec WP_NONNULL);
@@ -450,12 +451,12 @@ u64 wp_newidle_done(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level);
 int wp_newidle_end(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 spent_ns, u32 pulled);
 
 /* nohz.c: idle CPUs whose tick is stopped */
-int wp_nohz_enter(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
+int wp_nohz_enter(struct wp_ctx *ctx WP_NONNULL, u32 cpu);
 int wp_nohz_exit(struct wp_ctx *ctx WP_NONNULL, u32 cpu);
 int wp_nohz_kick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 u32 wp_nohz_target(struct wp_ctx *ctx WP_NONNULL);
-u32 wp_nohz_next(struct wp_ctx *ctx WP_NONNULL, u32 after, u64 now_ns);
-int wp_nohz_pass_end(struct wp_ctx *ctx WP_NONNULL, u64 now_ns);
+u32 wp_nohz_next(struct wp_ctx *ctx WP_NONNULL, u32 after);
+int wp_nohz_pass_end(struct wp_ctx *ctx WP_NONNULL, u64 now_ns, u32 balanced);
 int wp_update_blocked(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 
 #endif

@@ -2,9 +2,10 @@
 /*
  * The only file that knows whether the core is built natively or for BPF.
  *
- * BPF facts behind the macros: a loop must be bounded for the verifier (bpf_for costs the same at any
- * bound); a global (noinline) function is verified once, alone, with at most five arguments; an array
- * index that was read from memory must be masked where the compiler cannot remove the mask.
+ * BPF facts behind the macros: a loop must be bounded for the verifier (bpf_for costs the same at
+ * any bound); a global (noinline) function is verified once, alone, with at most five arguments;
+ * an array index that was read from memory must be masked where the compiler cannot remove the
+ * mask.
  */
 #ifndef WAKEPLACE_PORT_H
 #define WAKEPLACE_PORT_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Why a CPU was chosen: one value per outcome, the same in the simulator, in `explain` and in the live
- * scheduler's counters. Append only: the numbers are part of recorded results.
+ * Why a CPU was chosen: one value per outcome, the same in the simulator, in `explain` and in the
+ * live scheduler's counters. Append only: the numbers are part of recorded results.
  */
 #ifndef WAKEPLACE_REASONS_H
 #define WAKEPLACE_REASONS_H
@@ -17,9 +17,9 @@ enum wp_reason {
 	WP_REASON_ENERGY_ZERO_UTIL,    /* task without utilisation: previous CPU */
 	WP_REASON_ENERGY_NO_DOMAIN,    /* previous CPU outside the asymmetric domain */
 	WP_REASON_IDLE_TARGET,         /* the target CPU is idle */
-	WP_REASON_IDLE_PREV,           /* the previous CPU is idle and shares the target's cache */
+	WP_REASON_IDLE_PREV,           /* prev is idle and shares the target's cache */
 	WP_REASON_IDLE_RECENT,         /* the recently used CPU is idle and shares the cache */
-	WP_REASON_IDLE_CORE,           /* a core with all threads idle in the target's cache domain */
+	WP_REASON_IDLE_CORE,           /* an idle core in the target's cache domain */
 	WP_REASON_IDLE_CPU,            /* an idle CPU in the target's cache domain */
 	WP_REASON_IDLE_SMT,            /* an idle thread of the target's core */
 	WP_REASON_TARGET_NO_LLC,       /* the target shares its cache with nobody */

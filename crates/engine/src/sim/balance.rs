@@ -141,14 +141,16 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn nohz_balance(&mut self, by: u32) {
         self.charge(by, self.machine.costs.tick);
         let mut at = None;
-        while let Some(cpu) = self.core.nohz_next(at, self.now) {
+        while let Some(cpu) = self.core.nohz_next(at) {
             at = Some(cpu);
+            let result = self.core.update_blocked(cpu, self.now);
+            self.after_core(cpu, result);
             if cpu != by && self.core.cpu(cpu).next_balance_tick <= self.now / self.machine.tick_ns
             {
                 self.balance_domains(cpu, IdleKind::Idle);
             }
         }
-        self.core.nohz_pass_end(self.now);
+        self.core.nohz_pass_end(self.now, true);
         if self.cpus[by as usize].mode != Mode::Running {
             self.balance_domains(by, IdleKind::Idle);
         }
@@ -157,12 +159,16 @@ impl<O: Observer> Sim<'_, O> {
     /// Decays the signals of the idle CPUs.
     pub(super) fn nohz_stats(&mut self) {
         let mut at = None;
-        while let Some(cpu) = self.core.nohz_next(at, self.now) {
+        while let Some(cpu) = self.core.nohz_next(at) {
             at = Some(cpu);
+            let result = self.core.update_blocked(cpu, self.now);
+            self.after_core(cpu, result);
         }
+        self.core.nohz_pass_end(self.now, false);
     }
 
-    /// Active balance: the running task is pushed to another CPU, if there still is one that may go.
+    /// Active balance: the running task is pushed to another CPU, if there still is one that may
+    /// go.
     pub(super) fn push_running(&mut self, cpu: u32, to: u32, level: u32) {
         let running = self.cpus[cpu as usize].current;
         let task = running.filter(|task| self.tasks[*task as usize].may_use(to));

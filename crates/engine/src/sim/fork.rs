@@ -1,5 +1,5 @@
-//! Creation of the threads: a parent on CPU 0 forks them one after the other; each goes to the start line
-//! and sleeps there until all are created, then until its own delay is over.
+//! Creation of the threads: a parent (on CPU 0 unless told otherwise) forks them one after the other; each goes to the
+//! start line and sleeps there until all are created, then until its own delay is over.
 
 use super::Sim;
 use crate::observe::{Observer, Placement, PlacementKind};
@@ -29,16 +29,16 @@ impl<O: Observer> Sim<'_, O> {
         task == self.parent()
     }
 
-    /// The parent begins to run on CPU 0.
-    pub(super) fn start_parent(&mut self) {
+    /// The parent begins to run.
+    pub(super) fn start_parent(&mut self, cpu: u32) {
         for task in &mut self.tasks {
             self.core.task_init(task);
         }
         let parent = self.parent();
-        self.core.task_new(&mut self.tasks[parent as usize], 0, 0);
+        self.core.task_new(&mut self.tasks[parent as usize], cpu, 0);
         self.threads[parent as usize].action = Some(Action::Work(self.machine.costs.fork));
-        self.join_queue(parent, 0, true);
-        self.kick(0, 0);
+        self.join_queue(parent, cpu, true);
+        self.kick(cpu, cpu);
     }
 
     /// The parent has done one fork's work. Returns false when there is nothing left to fork.
@@ -103,8 +103,8 @@ impl<O: Observer> Sim<'_, O> {
         }
     }
 
-    /// A new thread has run for the first time. Returns until when it sleeps now: for ever if the others
-    /// are not all there yet.
+    /// A new thread has run for the first time. Returns until when it sleeps now: for ever if the
+    /// others are not all there yet.
     pub(super) fn start_line(&mut self, task: u32) -> Option<u64> {
         let thread = &mut self.threads[task as usize];
         thread.started = self.t_zero_ns.is_some();

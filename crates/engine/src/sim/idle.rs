@@ -53,7 +53,7 @@ impl<O: Observer> Sim<'_, O> {
         let generation = c.generation;
         self.core.cpu_mut(cpu).idle_exit_latency_us = (state.wake_latency_ns / 1000) as u32;
         if choice.stop_tick {
-            self.core.nohz_enter(cpu, now);
+            self.core.nohz_enter(cpu);
         } else {
             self.arm_tick(cpu);
         }
@@ -106,7 +106,8 @@ impl<O: Observer> Sim<'_, O> {
         }
     }
 
-    /// Way out of a state. A cluster state whose cluster stayed up is left like the CPU's own deepest.
+    /// Way out of a state. A cluster state whose cluster stayed up is left like the CPU's own
+    /// deepest.
     fn exit_latency(&self, cpu: u32, state: CpuIdleState) -> u64 {
         let cluster = self.machine.cluster_of[cpu as usize];
         if !state.cluster || self.clusters[cluster as usize].down {

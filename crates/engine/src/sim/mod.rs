@@ -104,9 +104,10 @@ impl<'a, O: Observer> Sim<'a, O> {
     }
 
     /// Runs to the end and reports.
-    pub(crate) fn run(mut self, duration_ns: u64) -> RunReport {
+    pub(crate) fn run(mut self, options: &Options) -> RunReport {
+        let duration_ns = options.duration_ns;
         self.announce();
-        self.start_parent();
+        self.start_parent(options.parent_cpu);
         let ended = loop {
             let Some((time, event)) = self.queue.pop_until(duration_ns) else {
                 break Ended::Duration;

@@ -1,7 +1,6 @@
 //! Execution: work is done at the CPU's speed, steps end, the next task is picked.
 
 use super::Sim;
-use super::cpu::Mode;
 use crate::fair::virtual_time;
 use crate::observe::{CpuPower, MigrateCause, Observer};
 use crate::queue::Event;
@@ -76,8 +75,9 @@ impl<O: Observer> Sim<'_, O> {
         }
         if !self.threads[task as usize].started {
             let due = self.start_line(task);
-            self.block(cpu, task, due);
-            return;
+            if due.is_none_or(|due| due > self.now) {
+                return self.block(cpu, task, due);
+            }
         }
         loop {
             let zero = self.t_zero_ns.unwrap_or(0);

@@ -14,8 +14,8 @@ impl<O: Observer> Sim<'_, O> {
         self.interrupt_with(cpu, Message::Timer(task));
     }
 
-    /// An interrupt arrives at a CPU now. A running CPU takes it at once, an idle one after it has left
-    /// its idle state.
+    /// An interrupt arrives at a CPU now. A running CPU takes it at once, an idle one after it has
+    /// left its idle state.
     pub(super) fn interrupt_with(&mut self, cpu: u32, message: Message) {
         match self.cpus[cpu as usize].mode {
             Mode::Idle => {
@@ -89,7 +89,8 @@ impl<O: Observer> Sim<'_, O> {
         }
     }
 
-    /// After interrupt work: run the new task, go on with the old one, or back to idle when it is done.
+    /// After interrupt work: run the new task, go on with the old one, or back to idle when it is
+    /// done.
     fn after_interrupt(&mut self, cpu: u32) {
         let c = &mut self.cpus[cpu as usize];
         let reschedule = std::mem::take(&mut c.reschedule);
@@ -142,7 +143,8 @@ impl<O: Observer> Sim<'_, O> {
             self.join_queue(task, choice.cpu, false);
             self.preempt_or_kick(task, choice.cpu, this_cpu);
         } else {
-            // Another cache: the target queues the task itself, so that its queue's lock stays there.
+            // Another cache: the target queues the task itself, so that its queue's lock stays
+            // there.
             self.threads[task as usize].state = State::Arriving;
             self.core.cpu_mut(choice.cpu).pending += 1;
             self.send(choice.cpu, Message::Enqueue(task));
@@ -211,8 +213,8 @@ impl<O: Observer> Sim<'_, O> {
         self.after_core(cpu, result);
     }
 
-    /// A task has joined the queue of `cpu`: preempt what runs there, or wake the CPU. `by`: the CPU on
-    /// which this is found out.
+    /// A task has joined the queue of `cpu`: preempt what runs there, or wake the CPU. `by`: the
+    /// CPU on which this is found out.
     pub(super) fn preempt_or_kick(&mut self, task: u32, cpu: u32, by: u32) {
         let Some(running) = self.cpus[cpu as usize].current else {
             return self.kick(cpu, by);

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The signals of tasks and run queues: which clock they follow, how they are updated, how a task's
+ * share joins and leaves a queue (signals-and-baseline 2.4, 2.5, 2.9).
+ */
+#include "wakeplace/policy.h"
+
+#define WP_MIN_DIV 46718u
+/* All of a CPU's time used: nothing of a slow CPU's missing time is handed back when it goes idle.
+ * */
+#define WP_SATURATED (((u64)WP_MIN_DIV << 10) - 47742u)
+
+WP_INLINE u32 wp_pelt_cpu_scale(const struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	return ctx->params.pelt_scale == WP_PELT_CLOCK ? WP_SCALE : c->capacity_orig;
+}
+
+WP_INLINE u32 wp_pelt_freq_scale(const struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	return ctx->params.pelt_scale == WP_PELT_CLOCK ? WP_SCALE : c->freq_scale;
+}
+
+/* Advance the queue's clocks to now (2.5). */
+WP_INLINE void wp_clock(struct wp_cpu *c, u64 now_ns)
+{
+	u64 delta = wp_sub(now_ns, c->clock_ns);
+
+	c->clock_ns += delta;
+	c->clock_task_ns += delta;
+	if (c->curr_idle)
+		c->clock_pelt_ns = c->clock_task_ns;
+	else
+		c->clock_pelt_ns += (((delta * c->capacity_orig) >> 10) * c->freq_scale) >> 10;
+}
+
+WP_INLINE u64 wp_pelt_now(const struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	return ctx->params.pelt_scale == WP_PELT_CLOCK ? c->clock_pelt_ns - c->lost_idle_ns :
+							 c->clock_task_ns;
+}
+
+/* Take off what tasks left behind when they were placed elsewhere while asleep. */
+WP_INLINE int wp_apply_removed(struct wp_ctx *ctx, struct wp_cpu *c)
+{
+	struct wp_avg *a = &c->avg;
+	u64 div = WP_MIN_DIV + a->period_contrib;
+
+	if (!c->nr_removed)
+		return 0;
+	a->load_avg = (u32)wp_sub(a->load_avg, c->removed_load);
+	a->load_sum = wp_max64(wp_sub(a->load_sum, c->removed_load * div),
+			       (u64)a->load_avg * WP_MIN_DIV);
+	a->util_avg = (u32)wp_sub(a->util_avg, c->removed_util);
+	a->util_sum = wp_max64(wp_sub(a->util_sum, c->removed_util * div),
+			       (u64)a->util_avg * WP_MIN_DIV);
+	if (!ctx->params.runnable_is_load) {
+		a->runnable_avg = (u32)wp_sub(a->runnable_avg, c->removed_runnable);
+		a->runnable_sum = wp_max64(wp_sub(a->runnable_sum, c->removed_runnable * div),
+					   (u64)a->runnable_avg * WP_MIN_DIV);
+	}
+	c->nr_removed = 0;
+	c->removed_load = 0;
+	c->removed_util = 0;
+	c->removed_runnable = 0;
+	return 1;
+}
+
+/* The queue's own averages, up to its PELT clock. Returns 1 if they changed. */
+WP_INLINE int wp_rq_update(struct wp_ctx *ctx, struct wp_cpu *c)
+{
+	int changed = wp_apply_removed(ctx, c);
+	struct wp_pelt_step step = {
+		.now_ns = wp_pelt_now(ctx, c),
+		.load = c->load_weight,
+		.runnable = ctx->params.runnable_is_load ? c->load_weight : c->nr_fair,
+		.running = c->curr_fair,
+		.weight = 1,
+		.scale_cpu = wp_pelt_cpu_scale(ctx, c),
+		.scale_freq = wp_pelt_freq_scale(ctx, c),
+		.runnable_is_load = ctx->params.runnable_is_load,
+	};
+
+	return wp_avg_update(&c->avg, &step) | changed;
+}
+
+/* A task's averages up to `now_ns` of its queue's PELT clock. */
+WP_INLINE int wp_task_update(struct wp_ctx *ctx, const struct wp_cpu *c, struct wp_task *task,
+			     u64 now_ns)
+{
+	struct wp_pelt_step step = {
+		.now_ns = now_ns,
+		.load = task->on_rq,
+		.runnable = task->on_rq,
+		.running = task->running,
+		.weight = task->weight,
+		.scale_cpu = wp_pelt_cpu_scale(ctx, c),
+		.scale_freq = wp_pelt_freq_scale(ctx, c),
+		.runnable_is_load = ctx->params.runnable_is_load,
+	};
+	int changed = wp_avg_update(&task->avg, &step);
+
+	if (changed)
+		task->util_est &= ~WP_UTIL_EST_UNCHANGED;
+	return changed;
+}
+
+/* Decay a sleeping task to the last update of its queue, not to now (2.9). */
+WP_INLINE void wp_sync_task(struct wp_ctx *ctx, struct wp_task *task)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
+
+	if (task->avg.last_update_ns)
+		wp_task_update(ctx, c, task, c->avg.last_update_ns);
+}
+
+/* Join a queue's sums with the averages the task brings (2.9). */
+WP_INLINE void wp_attach(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task)
+{
+	struct wp_avg *a = &task->avg;
+	u64 div = WP_MIN_DIV + c->avg.period_contrib;
+
+	a->last_update_ns = c->avg.last_update_ns;
+	a->period_contrib = c->avg.period_contrib;
+	a->util_sum = a->util_avg * div;
+	a->load_sum = wp_max64(wp_div(a->load_avg * div, task->weight), 1);
+	if (ctx->params.runnable_is_load) {
+		a->runnable_sum = a->load_sum;
+	} else {
+		a->runnable_sum = a->runnable_avg * div;
+		c->avg.runnable_avg += a->runnable_avg;
+		c->avg.runnable_sum += a->runnable_sum;
+	}
+	c->avg.load_avg += a->load_avg;
+	c->avg.load_sum += task->weight * a->load_sum;
+	c->avg.util_avg += a->util_avg;
+	c->avg.util_sum += a->util_sum;
+}
+
+/* Leave a queue's sums; each keeps at least its average's worth. */
+WP_INLINE void wp_detach(struct wp_ctx *ctx, struct wp_cpu *c, const struct wp_task *task)
+{
+	const struct wp_avg *a = &task->avg;
+	struct wp_avg *q = &c->avg;
+
+	q->load_avg = (u32)wp_sub(q->load_avg, a->load_avg);
+	q->load_sum = wp_max64(wp_sub(q->load_sum, task->weight * a->load_sum),
+			       (u64)q->load_avg * WP_MIN_DIV);
+	q->util_avg = (u32)wp_sub(q->util_avg, a->util_avg);
+	q->util_sum = wp_max64(wp_sub(q->util_sum, a->util_sum), (u64)q->util_avg * WP_MIN_DIV);
+	if (ctx->params.runnable_is_load)
+		return;
+	q->runnable_avg = (u32)wp_sub(q->runnable_avg, a->runnable_avg);
+	q->runnable_sum = wp_max64(wp_sub(q->runnable_sum, a->runnable_sum),
+				   (u64)q->runnable_avg * WP_MIN_DIV);
+}
+
+/* Where the third signal is the queued tasks' load, it follows them onto and off the queue. */
+WP_INLINE void wp_runnable_load_add(struct wp_ctx *ctx, struct wp_cpu *c,
+				     const struct wp_task *task)
+{
+	if (!ctx->params.runnable_is_load)
+		return;
+	c->avg.runnable_avg += task->avg.runnable_avg;
+	c->avg.runnable_sum += task->weight * task->avg.runnable_sum;
+}
+
+WP_INLINE void wp_runnable_load_sub(struct wp_ctx *ctx, struct wp_cpu *c,
+				     const struct wp_task *task)
+{
+	if (!ctx->params.runnable_is_load)
+		return;
+	c->avg.runnable_avg = (u32)wp_sub(c->avg.runnable_avg, task->avg.runnable_avg);
+	c->avg.runnable_sum = wp_sub(c->avg.runnable_sum, task->weight * task->avg.runnable_sum);
+}
