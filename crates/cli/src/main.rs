@@ -1,1 +1,45 @@
-fn main() {}
+//! `wakeplace`: parses arguments, calls the libraries, prints, picks the exit code. It decides
+//! nothing that a result depends on.
+
+mod args;
+mod commands;
+mod expect;
+mod failure;
+mod machine;
+mod output;
+mod page;
+mod progress;
+mod settings;
+mod terminal;
+mod text;
+
+use args::{Cli, Parsed};
+use failure::Verdict;
+use std::process::ExitCode;
+use terminal::Terminal;
+
+fn main() -> ExitCode {
+    let early = Terminal::before_parsing();
+    let cli = match args::parse() {
+        Parsed::Run(cli) => *cli,
+        Parsed::Show(text) => return finish(early, early.print(&text).map(|()| Verdict::Ok)),
+        Parsed::Refuse(text) => {
+            early.eprint(&text);
+            return ExitCode::from(2);
+        }
+    };
+    let Cli { command, talk } = cli;
+    let terminal = Terminal::new(talk.color, talk.verbosity());
+    finish(terminal, commands::run(command, terminal))
+}
+
+/// Says what went wrong, once, and turns the outcome into the exit code.
+fn finish(terminal: Terminal, outcome: failure::Outcome) -> ExitCode {
+    match outcome {
+        Ok(verdict) => verdict.exit_code(),
+        Err(failure) => {
+            terminal.error(&failure);
+            failure.exit_code()
+        }
+    }
+}

@@ -1,1 +1,47 @@
-//! Placeholder.
+//! Results as text: tables for people, JSON, CSV, Markdown. From results only; never prints.
+
+mod comparison;
+mod json;
+mod number;
+mod phrase;
+mod study;
+mod table;
+
+pub use comparison::comparison;
+pub use study::study;
+pub use table::{Align, Cell, Table};
+
+/// Version of the JSON objects; raised when a key changes its meaning or goes away.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// How results are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// For a terminal.
+    #[default]
+    Human,
+    /// One JSON object.
+    Json,
+    /// Comma-separated values (RFC 4180), one table.
+    Csv,
+    /// Markdown.
+    Md,
+}
+
+/// How [`Format::Human`] looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// ANSI colours. They never carry what the words do not say.
+    pub color: bool,
+    /// Columns of the terminal; 0 = any.
+    pub width: usize,
+}
+
+impl Default for Style {
+    fn default() -> Self {
+        Self {
+            color: false,
+            width: 100,
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Puts into the program which commit and which policy interface it was built from. Neither is
+//! needed to build: from a tarball without git both read "unknown".
+
+use std::path::Path;
+use std::process::Command;
+
+/// Generated from the policy's headers; its first line holds their hash.
+const BINDINGS: &str = "../policy-sys/src/bindings.rs";
+
+fn main() {
+    println!("cargo::rerun-if-changed={BINDINGS}");
+    println!("cargo::rerun-if-changed=build.rs");
+    for file in ["../../.git/HEAD", "../../.git/logs/HEAD"] {
+        if Path::new(file).exists() {
+            println!("cargo::rerun-if-changed={file}");
+        }
+    }
+    let or_unknown = |found: Option<String>| found.unwrap_or_else(|| "unknown".to_owned());
+    println!("cargo::rustc-env=WAKEPLACE_COMMIT={}", or_unknown(commit()));
+    println!(
+        "cargo::rustc-env=WAKEPLACE_POLICY_ABI={}",
+        or_unknown(policy_abi())
+    );
+}
+
+/// The commit that is checked out, if this is this project's own checkout and git is there.
+fn commit() -> Option<String> {
+    if !Path::new("../../.git").exists() {
+        return None;
+    }
+    let output = Command::new("git")
+        .args(["rev-parse", "--short=12", "HEAD"])
+        .output()
+        .ok()?;
+    let text = String::from_utf8(output.stdout).ok()?.trim().to_owned();
+    (output.status.success() && !text.is_empty()).then_some(text)
+}
+
+/// The hash of the headers that the policy's native build and its safe face agree on.
+fn policy_abi() -> Option<String> {
+    let text = std::fs::read_to_string(BINDINGS).ok()?;
+    let hash = text.lines().next()?.strip_prefix("// headers: ")?.trim();
+    hash.chars()
+        .all(|c| c.is_ascii_hexdigit())
+        .then(|| hash.to_owned())
+}

@@ -1,0 +1,107 @@
+//! Texts of the help. Lines that begin with two blanks and `wakeplace` are examples: a test runs
+//! every one of them.
+
+/// Examples first.
+pub(super) const TEMPLATE: &str =
+    "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
+
+/// The program.
+pub(super) const MAIN: &str = "\
+Examples:
+  wakeplace compare --platform hikey960 --workload 'periodic:n=10,period=16ms,duty=5%' \\
+                    --policy linux-4.17 --policy linux-4.17+energy-aware --duration 5s
+  wakeplace study run energy-aware/energy-hikey960 --quick
+  wakeplace platform show hikey960";
+
+pub(super) const COMPARE_SHORT: &str = "\
+Example:
+  wakeplace compare --platform hikey960 --workload 'periodic:n=10,period=16ms,duty=5%' \\
+                    --policy linux-4.17 --policy linux-4.17+energy-aware --duration 30s";
+
+pub(super) const COMPARE: &str = "\
+Examples:
+  Does energy-aware placement save energy on a phone board?
+  wakeplace compare --platform hikey960 --workload 'periodic:n=10,period=16ms,duty=5%' \\
+                    --policy linux-4.17 --policy linux-4.17+energy-aware --duration 30s
+
+  Three policies on your own machine and tasks, as JSON in a file
+  wakeplace compare --platform my-board.toml --workload app.json --policy linux-4.17 \\
+                    --policy linux-4.17+energy-aware --policy linux-4.17-asym-capacity \\
+                    --seeds 3 --format json --output result.json
+
+  In a script: fail if wake-ups become slow
+  wakeplace compare --platform juno-r0 --workload periodic:n=20 --policy linux-4.17 \\
+                    --policy linux-4.17+energy-aware --expect 'wake_latency_us_p99<=50000'";
+
+pub(super) const SIM_SHORT: &str = "\
+Example:
+  wakeplace sim --platform juno-r0 --workload app.json --policy linux-4.17+energy-aware";
+
+pub(super) const SIM: &str = "\
+Examples:
+  What does a policy do with these tasks?
+  wakeplace sim --platform juno-r0 --workload app.json --policy linux-4.17+energy-aware
+
+  With one parameter changed (`wakeplace policy show linux-4.17` lists them)
+  wakeplace sim --platform hikey960 --workload 'periodic:n=30,duty=10%' --duration 10s \\
+                --policy linux-4.17+energy-aware --set energy_margin_shift=4
+
+  Is the result the same every time?
+  wakeplace sim --platform tc2 --workload periodic --policy linux-4.17 --verify-determinism";
+
+pub(super) const STUDY: &str = "\
+Examples:
+  wakeplace study list
+  wakeplace study show energy-aware/energy-hikey960
+  wakeplace study run energy-aware/energy-hikey960 --quick";
+
+pub(super) const STUDY_RUN: &str = "\
+Examples:
+  wakeplace study run energy-aware/energy-hikey960 --quick
+  wakeplace study run energy-aware/energy-hikey960 --format json --output hikey960.json
+  wakeplace study run energy-aware/energy-hikey960 --seeds 3 --experiments";
+
+pub(super) const PLATFORM: &str = "\
+Examples:
+  wakeplace platform list
+  wakeplace platform show hikey960";
+
+pub(super) const PLATFORM_SHOW: &str = "\
+Examples:
+  wakeplace platform show hikey960
+  wakeplace platform show my-board.toml --format md";
+
+pub(super) const WORKLOAD: &str = "\
+Examples:
+  wakeplace workload list
+  wakeplace workload check app.json --cpus 8";
+
+pub(super) const WORKLOAD_CHECK: &str = "\
+Example:
+  wakeplace workload check app.json --cpus 4";
+
+pub(super) const POLICY: &str = "\
+Examples:
+  wakeplace policy list
+  wakeplace policy show linux-4.17+energy-aware=5.0";
+
+pub(super) const POLICY_SHOW: &str = "\
+Examples:
+  wakeplace policy show linux-4.17+energy-aware
+  wakeplace policy show linux-4.17 --set imbalance_pct=117 --format json";
+
+pub(super) const DOCTOR: &str = "\
+Examples:
+  wakeplace doctor
+  wakeplace doctor --format json";
+
+pub(super) const EXIT_CODES_SHORT: &str =
+    "Exit codes: 0 done, 1 an expectation failed, 2 bad input, 3 this machine cannot";
+
+pub(super) const EXIT_CODES: &str = "\
+Exit codes:
+    0  it ran, and all expectations hold (also when the reader of a pipe goes away)
+    1  it ran, but an expectation failed or two runs differ
+    2  usage, input or output file is wrong; nothing was written
+    3  this machine cannot do it; `wakeplace doctor` says what is missing
+  130  interrupted with Ctrl-C";

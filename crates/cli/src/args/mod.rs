@@ -1,0 +1,253 @@
+//! What can be typed. Only this module and its children know clap.
+
+mod help;
+mod show;
+mod simulate;
+mod values;
+
+pub(crate) use show::{
+    DoctorArgs, PlatformCommand, PolicyCommand, PolicyShowArgs, WorkloadCommand,
+};
+pub(crate) use show::{ListArgs, PlatformShowArgs, WorkloadCheckArgs};
+pub(crate) use simulate::{
+    CompareArgs, RunArgs, SimArgs, StudyCommand, StudyRunArgs, StudyShowArgs,
+};
+
+use clap::error::ErrorKind;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Compares task-placement policies on modelled machines: same policy code as in the live
+/// scheduler, no board, the same bytes on every machine
+#[derive(Debug, Parser)]
+#[command(
+    name = "wakeplace",
+    bin_name = "wakeplace",
+    version = env!("CARGO_PKG_VERSION"),
+    long_version = concat!(
+        env!("CARGO_PKG_VERSION"),
+        "\ncommit:     ", env!("WAKEPLACE_COMMIT"),
+        "\npolicy ABI: ", env!("WAKEPLACE_POLICY_ABI"),
+    ),
+    help_template = help::TEMPLATE,
+    before_help = help::MAIN,
+    after_help = help::EXIT_CODES_SHORT,
+    after_long_help = help::EXIT_CODES,
+    subcommand_required = true,
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    max_term_width = 100,
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) talk: Talk,
+}
+
+/// One question each.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Compare two or more policies on a platform with a workload
+    #[command(
+        help_template = help::TEMPLATE,
+        before_help = help::COMPARE_SHORT,
+        before_long_help = help::COMPARE,
+        after_help = help::EXIT_CODES_SHORT,
+        after_long_help = help::EXIT_CODES,
+        arg_required_else_help = true,
+    )]
+    Compare(CompareArgs),
+    /// Simulate one policy and print what it did
+    #[command(
+        help_template = help::TEMPLATE,
+        before_help = help::SIM_SHORT,
+        before_long_help = help::SIM,
+        after_help = help::EXIT_CODES_SHORT,
+        after_long_help = help::EXIT_CODES,
+        arg_required_else_help = true,
+    )]
+    Sim(SimArgs),
+    /// Run named experiments, with published figures beside simulated ones
+    #[command(
+        help_template = help::TEMPLATE,
+        before_help = help::STUDY,
+        arg_required_else_help = true
+    )]
+    Study {
+        #[command(subcommand)]
+        command: StudyCommand,
+    },
+    /// List the modelled machines, or show one with the source of every figure
+    #[command(
+        help_template = help::TEMPLATE,
+        before_help = help::PLATFORM,
+        arg_required_else_help = true
+    )]
+    Platform {
+        #[command(subcommand)]
+        command: PlatformCommand,
+    },
+    /// List the workload models, or check an rt-app file
+    #[command(
+        help_template = help::TEMPLATE,
+        before_help = help::WORKLOAD,
+        arg_required_else_help = true
+    )]
+    Workload {
+        #[command(subcommand)]
+        command: WorkloadCommand,
+    },
+    /// List the policies, or show what one of them does and its parameters
+    #[command(
+        help_template = help::TEMPLATE,
+        before_help = help::POLICY,
+        arg_required_else_help = true
+    )]
+    Policy {
+        #[command(subcommand)]
+        command: PolicyCommand,
+    },
+    /// Say what this machine has and lacks for the simulator and the live scheduler
+    #[command(
+        help_template = help::TEMPLATE,
+        before_help = help::DOCTOR,
+        after_help = help::EXIT_CODES_SHORT,
+        after_long_help = help::EXIT_CODES,
+    )]
+    Doctor(DoctorArgs),
+}
+
+/// How the program talks.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Talk {
+    /// When to colour; `auto` honours NO_COLOR
+    #[arg(
+        long,
+        value_name = "auto|always|never",
+        hide_possible_values = true,
+        global = true,
+        default_value = "auto",
+        help_heading = "Output",
+        display_order = 90
+    )]
+    pub(crate) color: ColorWhen,
+    /// No progress and no warnings
+    #[arg(
+        long,
+        short,
+        global = true,
+        help_heading = "Output",
+        conflicts_with = "verbose",
+        display_order = 91
+    )]
+    quiet: bool,
+    /// Say what is run and how long it took
+    #[arg(
+        long,
+        short,
+        global = true,
+        help_heading = "Output",
+        display_order = 92
+    )]
+    verbose: bool,
+}
+
+impl Talk {
+    pub(crate) fn verbosity(&self) -> Verbosity {
+        match (self.quiet, self.verbose) {
+            (true, _) => Verbosity::Quiet,
+            (_, true) => Verbosity::Verbose,
+            _ => Verbosity::Normal,
+        }
+    }
+}
+
+/// How much goes to standard error.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Verbosity {
+    /// Errors only.
+    Quiet,
+    /// Progress and warnings too.
+    #[default]
+    Normal,
+    /// And what is run.
+    Verbose,
+}
+
+/// When to colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorWhen {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// Forms of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FormatName {
+    /// Tables for people
+    Human,
+    /// One object with `schema_version`
+    Json,
+    /// Comma-separated values with a header line
+    Csv,
+    /// Markdown tables
+    Md,
+}
+
+/// Forms of a description.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ShowFormat {
+    /// For people
+    Human,
+    /// One object with `schema_version`
+    Json,
+    /// Markdown
+    Md,
+}
+
+/// Forms of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AnswerFormat {
+    /// For people
+    Human,
+    /// One object with `schema_version`
+    Json,
+}
+
+/// What the arguments ask for.
+pub(crate) enum Parsed {
+    /// Run a command.
+    Run(Box<Cli>),
+    /// Print help or version: exit code 0.
+    Show(String),
+    /// Refuse, with this text on standard error: exit code 2.
+    Refuse(String),
+}
+
+/// Reads the program's arguments.
+pub(crate) fn parse() -> Parsed {
+    let error = match Cli::try_parse() {
+        Ok(cli) => return Parsed::Run(Box::new(cli)),
+        Err(error) => error,
+    };
+    let text = error.render().ansi().to_string();
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Parsed::Show(text),
+        _ => Parsed::Refuse(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cli;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

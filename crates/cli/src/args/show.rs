@@ -1,0 +1,159 @@
+//! Options of the commands that only look: `platform`, `workload`, `policy`, `doctor`.
+
+use super::{AnswerFormat, FormatName, ShowFormat, help, values};
+use clap::{Args, Subcommand};
+
+/// `... list`.
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Form of the list
+    #[arg(
+        long,
+        value_name = "human|json|csv|md",
+        hide_possible_values = true,
+        default_value = "human",
+        help_heading = "Output"
+    )]
+    pub(crate) format: FormatName,
+}
+
+/// `platform ...`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PlatformCommand {
+    /// List the built-in platforms
+    #[command(help_template = help::TEMPLATE)]
+    List(ListArgs),
+    /// Show what the model understood of a platform, and where each figure comes from
+    #[command(
+        help_template = help::TEMPLATE,
+        before_help = help::PLATFORM_SHOW,
+        arg_required_else_help = true
+    )]
+    Show(PlatformShowArgs),
+}
+
+/// `platform show`.
+#[derive(Debug, Args)]
+pub(crate) struct PlatformShowArgs {
+    /// A name from `wakeplace platform list`, or a TOML file
+    #[arg(value_name = "NAME|FILE")]
+    pub(crate) platform: String,
+    /// Policy that builds the scheduling domains and the energy model
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "linux-4.17+energy-aware",
+        help_heading = "Policy"
+    )]
+    pub(crate) policy: String,
+    /// Form of the facts
+    #[arg(
+        long,
+        value_name = "human|json|md",
+        hide_possible_values = true,
+        default_value = "human",
+        help_heading = "Output"
+    )]
+    pub(crate) format: ShowFormat,
+}
+
+/// `workload ...`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum WorkloadCommand {
+    /// List the built-in workload models and their keys
+    #[command(help_template = help::TEMPLATE)]
+    List(ListArgs),
+    /// Check an rt-app file as rt-app itself would: exit code 0 if it is accepted, 2 if not
+    #[command(
+        help_template = help::TEMPLATE,
+        before_help = help::WORKLOAD_CHECK,
+        arg_required_else_help = true
+    )]
+    Check(WorkloadCheckArgs),
+}
+
+/// `workload check`.
+#[derive(Debug, Args)]
+pub(crate) struct WorkloadCheckArgs {
+    /// rt-app JSON file; `-` reads standard input
+    pub(crate) file: String,
+    /// CPUs of the machine it is checked for
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 8,
+        value_parser = clap::value_parser!(u32).range(1..=1024),
+        help_heading = "Input"
+    )]
+    pub(crate) cpus: u32,
+    /// Form of the answer
+    #[arg(
+        long,
+        value_name = "human|json",
+        hide_possible_values = true,
+        default_value = "human",
+        help_heading = "Output"
+    )]
+    pub(crate) format: AnswerFormat,
+}
+
+/// `policy ...`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PolicyCommand {
+    /// List the eras and features that make a policy's name
+    #[command(help_template = help::TEMPLATE)]
+    List(ListArgs),
+    /// Show a policy's features and parameters
+    #[command(
+        help_template = help::TEMPLATE,
+        before_help = help::POLICY_SHOW,
+        arg_required_else_help = true
+    )]
+    Show(PolicyShowArgs),
+}
+
+/// `policy show`.
+#[derive(Debug, Args)]
+pub(crate) struct PolicyShowArgs {
+    /// ERA[+FEATURE[=VERSION]]...[-FEATURE]...
+    pub(crate) name: String,
+    /// Change a parameter first; repeatable
+    #[arg(
+        long,
+        value_name = "KEY=VALUE",
+        value_parser = values::setting,
+        help_heading = "Policy"
+    )]
+    pub(crate) set: Vec<(String, String)>,
+    /// Form of the description
+    #[arg(
+        long,
+        value_name = "human|json|md",
+        hide_possible_values = true,
+        default_value = "human",
+        help_heading = "Output"
+    )]
+    pub(crate) format: ShowFormat,
+}
+
+/// `doctor`.
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// Look at a file tree copied from another machine instead
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        default_value = "/",
+        help_heading = "Input"
+    )]
+    pub(crate) root: std::path::PathBuf,
+    /// Form of the answer
+    #[arg(
+        long,
+        value_name = "human|json",
+        hide_possible_values = true,
+        default_value = "human",
+        help_heading = "Output"
+    )]
+    pub(crate) format: AnswerFormat,
+}

@@ -1,0 +1,254 @@
+//! Options of the commands that simulate: `compare`, `sim`, `study`.
+
+use super::values::{self, Seeds};
+use super::{FormatName, help};
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+/// `compare`.
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    /// N for 1 to N, A..B, or a list as 1,5,9
+    ///
+    /// Every policy runs with every seed, and differences are taken seed by seed, so that chance
+    /// which strikes both does not count.
+    #[arg(
+        long,
+        value_name = "SEEDS",
+        default_value = "5",
+        value_parser = values::seeds,
+        help_heading = "Execution",
+        display_order = 30
+    )]
+    pub(crate) seeds: Seeds,
+}
+
+/// `sim`.
+#[derive(Debug, Args)]
+pub(crate) struct SimArgs {
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    /// Seed of the workload's random choices
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        help_heading = "Execution",
+        display_order = 30
+    )]
+    pub(crate) seed: u64,
+    /// Several seeds: N for 1 to N, A..B, or 1,5,9
+    #[arg(
+        long,
+        value_name = "SEEDS",
+        value_parser = values::seeds,
+        conflicts_with = "seed",
+        help_heading = "Execution",
+        display_order = 31
+    )]
+    pub(crate) seeds: Option<Seeds>,
+}
+
+/// What `compare` and `sim` share.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// A name from `wakeplace platform list`, or a TOML file
+    #[arg(
+        long,
+        value_name = "PLATFORM",
+        required = true,
+        help_heading = "Input",
+        display_order = 1
+    )]
+    pub(crate) platform: String,
+    /// An rt-app JSON file, or a model as `periodic:n=10,duty=5%`
+    ///
+    /// `wakeplace workload list` shows the models and their keys. `-` reads an rt-app file from
+    /// standard input.
+    #[arg(
+        long,
+        value_name = "WORKLOAD",
+        required = true,
+        help_heading = "Input",
+        display_order = 2
+    )]
+    pub(crate) workload: String,
+    /// Leave out parts of the file that have no model
+    ///
+    /// rt-app knows more events than are modelled. Without this option such a file is refused; with
+    /// it the result lists what was left out.
+    #[arg(long, help_heading = "Input", display_order = 3)]
+    pub(crate) allow_unmodelled: bool,
+    /// Simulated time, as 500ms [default: the file's, or 30s]
+    ///
+    /// Units: ns, us, ms, s, m. Without it, `duration` in the rt-app file counts, or else 30s.
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = values::duration_ns,
+        help_heading = "Input",
+        display_order = 4
+    )]
+    pub(crate) duration: Option<u64>,
+    /// A policy, as linux-4.17+energy-aware
+    ///
+    /// The form is ERA[+FEATURE[=VERSION]]...[-FEATURE]... For `compare`, repeat the option: the first
+    /// policy is the base of the differences. `wakeplace policy list` shows eras and features, `wakeplace policy show NAME` what a name
+    /// means.
+    #[arg(
+        long,
+        value_name = "NAME",
+        required = true,
+        help_heading = "Policy",
+        display_order = 10
+    )]
+    pub(crate) policy: Vec<String>,
+    /// Change a parameter; repeatable
+    ///
+    /// KEY is a parameter of a policy (`wakeplace policy show NAME` lists them; every policy gets it),
+    /// or a switch of the machine's model: `model.idle_states`, `model.kernel_costs`, ...
+    #[arg(
+        long,
+        value_name = "KEY=VALUE",
+        value_parser = values::setting,
+        help_heading = "Policy",
+        display_order = 11
+    )]
+    pub(crate) set: Vec<(String, String)>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    /// Check a mean, as 'energy_j<=120'; repeatable
+    ///
+    /// The mean over the seeds of every policy is compared. Operators: <= < >= > ==. If a check fails, the exit code is 1; the result is written all the
+    /// same.
+    #[arg(
+        long,
+        value_name = "CONDITION",
+        help_heading = "Output",
+        display_order = 22
+    )]
+    pub(crate) expect: Vec<String>,
+    /// Threads; results do not depend on it [default: all CPUs]
+    #[arg(
+        long,
+        short,
+        value_name = "N",
+        value_parser = values::jobs,
+        help_heading = "Execution",
+        display_order = 32
+    )]
+    pub(crate) jobs: Option<usize>,
+    /// Run twice more and name the first difference
+    ///
+    /// Prints `identical: events=..., hash=...`; the exit code is 1 if there is a difference.
+    #[arg(long, help_heading = "Execution", display_order = 33)]
+    pub(crate) verify_determinism: bool,
+}
+
+/// Where a result goes, and in which form.
+#[derive(Debug, Args)]
+pub(crate) struct OutputArgs {
+    /// Form of the result
+    #[arg(
+        long,
+        value_name = "human|json|csv|md",
+        hide_possible_values = true,
+        default_value = "human",
+        help_heading = "Output",
+        display_order = 20
+    )]
+    pub(crate) format: FormatName,
+    /// Write to a file, complete or not at all
+    #[arg(
+        long,
+        short,
+        value_name = "FILE",
+        help_heading = "Output",
+        display_order = 21
+    )]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// `study ...`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum StudyCommand {
+    /// List the studies
+    #[command(help_template = help::TEMPLATE)]
+    List(super::ListArgs),
+    /// Show a study: what it reproduces, its cases and its caveats
+    #[command(help_template = help::TEMPLATE, arg_required_else_help = true)]
+    Show(StudyShowArgs),
+    /// Run a study and print published beside simulated figures
+    #[command(
+        help_template = help::TEMPLATE,
+        before_help = help::STUDY_RUN,
+        after_help = help::EXIT_CODES_SHORT,
+        after_long_help = help::EXIT_CODES,
+        arg_required_else_help = true,
+    )]
+    Run(StudyRunArgs),
+}
+
+/// `study show`.
+#[derive(Debug, Args)]
+pub(crate) struct StudyShowArgs {
+    /// Name, as `energy-aware/energy-hikey960`
+    pub(crate) name: String,
+}
+
+/// `study run`.
+#[derive(Debug, Args)]
+pub(crate) struct StudyRunArgs {
+    /// Name, as `energy-aware/energy-hikey960`
+    pub(crate) name: String,
+    /// A reduced size: fewer cases and seeds, as the study says
+    #[arg(long, help_heading = "Input", display_order = 1)]
+    pub(crate) quick: bool,
+    /// Also run what explains the result, as the study says
+    #[arg(long, help_heading = "Input", display_order = 2)]
+    pub(crate) experiments: bool,
+    /// Simulated time per run, as 500ms [default: the study's]
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = values::duration_ns,
+        help_heading = "Input",
+        display_order = 4
+    )]
+    pub(crate) duration: Option<u64>,
+    /// Change a parameter; repeatable
+    ///
+    /// KEY is a parameter of a policy (`wakeplace policy show NAME` lists them; every policy gets it),
+    /// or a switch of the machine's model: `model.idle_states`, `model.kernel_costs`, ...
+    #[arg(
+        long,
+        value_name = "KEY=VALUE",
+        value_parser = values::setting,
+        help_heading = "Policy",
+        display_order = 11
+    )]
+    pub(crate) set: Vec<(String, String)>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    /// N for 1 to N, A..B, or a list as 1,5,9 [default: the study's]
+    #[arg(
+        long,
+        value_name = "SEEDS",
+        value_parser = values::seeds,
+        help_heading = "Execution",
+        display_order = 30
+    )]
+    pub(crate) seeds: Option<Seeds>,
+    /// Threads; results do not depend on it [default: all CPUs]
+    #[arg(
+        long,
+        short,
+        value_name = "N",
+        value_parser = values::jobs,
+        help_heading = "Execution",
+        display_order = 32
+    )]
+    pub(crate) jobs: Option<usize>,
+}

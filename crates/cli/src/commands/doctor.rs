@@ -1,0 +1,144 @@
+//! `doctor`: what this machine has and lacks.
+
+use crate::args::{AnswerFormat, DoctorArgs};
+use crate::failure::{Failure, Outcome, Verdict};
+use crate::terminal::Terminal;
+use crate::text::{heading, json, style, wrapped};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use wakeplace_host::{Check, NeededFor, Probe, State, can_run};
+use wakeplace_report::Style;
+
+/// Columns of the name and the mark before a fact.
+const NAME_WIDTH: usize = 18;
+
+/// `doctor`.
+pub(crate) fn run(args: &DoctorArgs, terminal: Terminal) -> Outcome {
+    if !args.root.is_dir() {
+        let root = args.root.display();
+        return Err(Failure::Input(format!(
+            "{root}: is no folder; expected the root of a tree"
+        )));
+    }
+    let checks = Probe::new(&args.root).checks();
+    let text = match args.format {
+        AnswerFormat::Human => page(&checks, style(terminal)),
+        AnswerFormat::Json => json(&object(&checks)),
+    };
+    terminal.print(&text)?;
+    if can_run(&checks, NeededFor::Simulator) {
+        return Ok(Verdict::Ok);
+    }
+    Err(Failure::Environment(
+        "the simulator cannot run on this machine; see above".to_owned(),
+    ))
+}
+
+fn page(checks: &[Check], look: Style) -> String {
+    let mut text = String::new();
+    for (home, title, what) in [
+        (
+            NeededFor::Simulator,
+            "Simulator",
+            "`wakeplace sim`, `compare` and `study run`",
+        ),
+        (
+            NeededFor::LiveScheduler,
+            "Live scheduler",
+            "placing real tasks through sched_ext",
+        ),
+    ] {
+        text.push_str(&heading(&format!("{title}: {what}"), look));
+        let own = checks.iter().filter(|check| check.needed_for == home);
+        own.for_each(|check| text.push_str(&fact(check, look)));
+        text.push_str(&format!("  => {}\n\n", sum(checks, home)));
+    }
+    text.trim_end().to_owned() + "\n"
+}
+
+/// One fact, and what to do about it.
+fn fact(check: &Check, look: Style) -> String {
+    let mark = mark(check, look);
+    let indent = " ".repeat(NAME_WIDTH + 12);
+    let found = wrapped(&check.found, &indent, look);
+    let mut text = format!(
+        "  {mark}{:<NAME_WIDTH$}  {}",
+        check.name,
+        found.trim_start()
+    );
+    if !check.remedy.is_empty() {
+        let remedy = wrapped(&format!("to do: {}", check.remedy), &indent, look);
+        let _ = write!(text, "{remedy}");
+    }
+    text
+}
+
+/// `ok`, `missing`, `unknown`; what is missing but only wished for is `absent`.
+fn word(check: &Check) -> &'static str {
+    match (check.state, check.required) {
+        (State::Ok, _) => "ok",
+        (State::Missing, true) => "missing",
+        (State::Missing, false) => "absent",
+        (State::Unknown, _) => "unknown",
+    }
+}
+
+fn mark(check: &Check, look: Style) -> String {
+    let word = format!("{:<8}", word(check));
+    let color = match (check.state, check.required) {
+        (State::Ok, _) => "32",
+        (State::Missing, true) => "31",
+        _ => "33",
+    };
+    if look.color {
+        format!("\x1b[{color}m{word}\x1b[0m")
+    } else {
+        word
+    }
+}
+
+fn sum(checks: &[Check], home: NeededFor) -> String {
+    let own = || {
+        checks
+            .iter()
+            .filter(|check| check.needed_for == home && check.required)
+    };
+    let names = |state: State| {
+        let found = own()
+            .filter(|check| check.state == state)
+            .map(|check| check.name);
+        found.collect::<Vec<_>>().join(", ")
+    };
+    let (missing, unknown) = (names(State::Missing), names(State::Unknown));
+    match (can_run(checks, home), unknown.is_empty()) {
+        (false, _) => format!("cannot run here, for lack of {missing}"),
+        (true, true) => "can run here".to_owned(),
+        (true, false) => format!("may run here; not known: {unknown}"),
+    }
+}
+
+fn object(checks: &[Check]) -> Value {
+    let check = |check: &Check| {
+        json!({
+            "name": check.name,
+            "state": match check.state {
+                State::Ok => "ok",
+                State::Missing => "missing",
+                State::Unknown => "unknown",
+            },
+            "found": check.found,
+            "remedy": (!check.remedy.is_empty()).then_some(&check.remedy),
+            "needed_for": match check.needed_for {
+                NeededFor::Simulator => "simulator",
+                NeededFor::LiveScheduler => "live-scheduler",
+            },
+            "required": check.required,
+        })
+    };
+    json!({
+        "schema_version": wakeplace_report::SCHEMA_VERSION,
+        "simulator": can_run(checks, NeededFor::Simulator),
+        "live_scheduler": can_run(checks, NeededFor::LiveScheduler),
+        "checks": checks.iter().map(check).collect::<Vec<_>>(),
+    })
+}

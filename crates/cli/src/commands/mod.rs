@@ -1,0 +1,27 @@
+//! One module per command.
+
+mod doctor;
+mod platform;
+mod platform_json;
+mod platform_text;
+mod policy;
+mod simulate;
+mod study;
+mod workload;
+
+use crate::args::Command;
+use crate::failure::Outcome;
+use crate::terminal::Terminal;
+
+/// Does what was asked.
+pub(crate) fn run(command: Command, terminal: Terminal) -> Outcome {
+    match command {
+        Command::Compare(args) => simulate::compare(&args, terminal),
+        Command::Sim(args) => simulate::sim(args, terminal),
+        Command::Study { command } => study::run(command, terminal),
+        Command::Platform { command } => platform::run(command, terminal),
+        Command::Workload { command } => workload::run(command, terminal),
+        Command::Policy { command } => policy::run(command, terminal),
+        Command::Doctor(args) => doctor::run(&args, terminal),
+    }
+}

@@ -1,0 +1,149 @@
+//! `platform show --format json`: the model's fields under their own names.
+
+use super::platform::unit;
+use super::platform_text::standing;
+use crate::machine::{CoreView, EnergyState};
+use serde_json::{Value, json};
+use wakeplace_platform::{
+    CpuId, FreqDomain, IdleScope, IdleState, Platform, Source, TopologyLevel,
+};
+use wakeplace_report::SCHEMA_VERSION;
+
+/// The whole object.
+pub(super) fn object(platform: &Platform, core: &CoreView, policy: &str) -> Value {
+    let domains = platform.freq_domains.iter().enumerate();
+    let none: &[EnergyState] = &[];
+    let freq_domain = |(index, domain): (usize, &FreqDomain)| {
+        frequency(domain, core.energy.get(index).map_or(none, Vec::as_slice))
+    };
+    let costs: serde_json::Map<String, Value> = costs(platform)
+        .into_iter()
+        .map(|(key, ns)| (key.to_owned(), json!(ns)))
+        .collect();
+    json!({
+        "schema_version": SCHEMA_VERSION,
+        "name": platform.name,
+        "title": platform.title,
+        "arch": platform.arch,
+        "tick_hz": platform.tick_hz,
+        "power_unit": unit(platform.power_unit),
+        "cpus": cpus(platform),
+        "clusters": platform.clusters.iter().map(|cluster| json!({
+            "name": cluster.name,
+            "cpus": numbers(&cluster.cpus),
+        })).collect::<Vec<_>>(),
+        "freq_domains": domains.map(freq_domain).collect::<Vec<_>>(),
+        "idle_states": platform.idle_states.iter().map(idle).collect::<Vec<_>>(),
+        "topology": platform.topology.iter().map(level).collect::<Vec<_>>(),
+        "scheduling_domains": scheduling_domains(core),
+        "policy": policy,
+        "energy_inactive": core.energy_inactive,
+        "costs": costs,
+        "board": platform.board.as_ref().map(|board| json!({
+            "power_uw": board.power_uw,
+            "source": source(&board.source),
+            "calibrated_on": board.calibrated_on,
+        })),
+        "provenance": platform.provenance.iter().map(|(what, from)| json!({
+            "what": what,
+            "source": source(from),
+        })).collect::<Vec<_>>(),
+        "notes": platform.notes,
+    })
+}
+
+fn numbers(cpus: &[CpuId]) -> Vec<u32> {
+    cpus.iter().map(|cpu| cpu.0).collect()
+}
+
+fn cpus(platform: &Platform) -> Vec<Value> {
+    let one = |(number, cpu): (usize, &wakeplace_platform::Cpu)| {
+        json!({
+            "cpu": number,
+            "kind": cpu.kind,
+            "capacity": cpu.capacity,
+            "core": cpu.core,
+            "cluster": cpu.cluster,
+            "package": cpu.package,
+            "node": cpu.node,
+        })
+    };
+    platform.cpus.iter().enumerate().map(one).collect()
+}
+
+fn frequency(domain: &FreqDomain, states: &[EnergyState]) -> Value {
+    let opp = |(index, opp): (usize, &wakeplace_platform::Opp)| {
+        let state = states.get(index);
+        json!({
+            "khz": opp.khz,
+            "mv": opp.mv,
+            "power": opp.power,
+            "cluster_power": opp.cluster_power,
+            "performance": state.map(|state| state.performance),
+            "cost": state.map(|state| state.cost),
+            "inefficient": state.map(|state| state.inefficient),
+        })
+    };
+    json!({
+        "cpus": numbers(&domain.cpus),
+        "transition_latency_ns": domain.transition_latency_ns,
+        "opps": domain.opps.iter().enumerate().map(opp).collect::<Vec<_>>(),
+    })
+}
+
+fn idle(state: &IdleState) -> Value {
+    json!({
+        "name": state.name,
+        "scope": match state.scope {
+            IdleScope::Cpu => "cpu",
+            IdleScope::Cluster => "cluster",
+        },
+        "cpus": numbers(&state.cpus),
+        "entry_latency_ns": state.entry_latency_ns,
+        "exit_latency_ns": state.exit_latency_ns,
+        "min_residency_ns": state.min_residency_ns,
+        "cpu_power": state.cpu_power,
+        "cluster_power": state.cluster_power,
+    })
+}
+
+fn level(level: &TopologyLevel) -> Value {
+    json!({
+        "name": level.name,
+        "shares_cache": level.shares_cache,
+        "shares_capacity": level.shares_capacity,
+        "groups": level.groups.iter().map(|group| numbers(group)).collect::<Vec<_>>(),
+    })
+}
+
+fn scheduling_domains(core: &CoreView) -> Vec<Value> {
+    let one = |domain: &crate::machine::Domain| {
+        json!({
+            "level": domain.level,
+            "cpus": domain.cpus,
+            "groups": domain.groups,
+            "flags": domain.flags,
+            "imbalance_pct": domain.imbalance_pct,
+        })
+    };
+    core.domains.iter().map(one).collect()
+}
+
+/// Every cost with its key, ns.
+pub(super) fn costs(platform: &Platform) -> [(&'static str, u64); 8] {
+    let costs = &platform.costs;
+    [
+        ("context_switch_ns", costs.context_switch_ns),
+        ("wakeup_ns", costs.wakeup_ns),
+        ("ipi_ns", costs.ipi_ns),
+        ("tick_ns", costs.tick_ns),
+        ("fork_ns", costs.fork_ns),
+        ("migrate_shared_cache_ns", costs.migrate_shared_cache_ns),
+        ("migrate_other_cache_ns", costs.migrate_other_cache_ns),
+        ("scan_cpu_ns", costs.scan_cpu_ns),
+    ]
+}
+
+fn source(source: &Source) -> Value {
+    json!({ "standing": standing(source.standing), "text": source.text })
+}

@@ -1,0 +1,270 @@
+//! `platform show` for people: what the model understood, and where each figure comes from.
+
+use crate::machine::{CoreView, EnergyState};
+use crate::page::{Form, Page};
+use crate::text::{cpu_list, time};
+use wakeplace_platform::{
+    CpuId, FreqDomain, IdleScope, Opp, Platform, PowerUnit, Source, Standing,
+};
+use wakeplace_report::{Align, Cell, Table};
+
+/// The whole page.
+pub(super) fn page(platform: &Platform, core: &CoreView, policy: &str, form: Form) -> String {
+    let title = format!("{}: {}", platform.name, platform.title);
+    let mut page = Page::new(form, &title, &summary(platform));
+    cpus(&mut page, platform);
+    for (index, domain) in platform.freq_domains.iter().enumerate() {
+        let states = core.energy.get(index).map_or(&[][..], Vec::as_slice);
+        operating_points(&mut page, platform, domain, states);
+    }
+    idle_states(&mut page, platform);
+    scheduling_domains(&mut page, core, policy);
+    costs(&mut page, platform);
+    board(&mut page, platform);
+    sources(&mut page, platform);
+    page.finish()
+}
+
+fn summary(platform: &Platform) -> String {
+    let count = |n: usize, one: &str| {
+        if n == 1 {
+            format!("1 {one}")
+        } else {
+            format!("{n} {one}s")
+        }
+    };
+    let power = match platform.power_unit {
+        PowerUnit::Microwatt => "power in watts, so that energy is in joules",
+        PowerUnit::Bogo => "power in arbitrary units, so that there are no joules",
+        PowerUnit::None => "no power figures, so that there is no energy",
+    };
+    format!(
+        "{}, {} in {}, scheduler tick {} Hz; {power}.",
+        platform.arch,
+        count(platform.cpus.len(), "CPU"),
+        count(platform.clusters.len(), "cluster"),
+        platform.tick_hz,
+    )
+}
+
+/// CPU numbers as text.
+pub(super) fn numbers(cpus: &[CpuId]) -> String {
+    let numbers: Vec<u32> = cpus.iter().map(|cpu| cpu.0).collect();
+    cpu_list(&numbers)
+}
+
+fn cpus(page: &mut Page, platform: &Platform) {
+    let columns = [
+        "cluster", "cpus", "kind", "capacity", "cores", "package", "node",
+    ];
+    let mut table = Table::new("cpus", &columns)
+        .align("capacity", Align::Right)
+        .align("cores", Align::Right)
+        .align("package", Align::Right)
+        .align("node", Align::Right);
+    // One line per cluster and kind: CPUs that differ in nothing stand together.
+    let key = |id: CpuId| {
+        let cpu = &platform.cpus[id.index()];
+        (cpu.kind.clone(), cpu.capacity, cpu.package, cpu.node)
+    };
+    for cluster in &platform.clusters {
+        let mut rest = cluster.cpus.as_slice();
+        while let [first, ..] = rest {
+            let same = rest
+                .iter()
+                .take_while(|cpu| key(**cpu) == key(*first))
+                .count();
+            let (kind, capacity, package, node) = key(*first);
+            let mut cores: Vec<u32> = rest[..same]
+                .iter()
+                .map(|cpu| platform.cpus[cpu.index()].core)
+                .collect();
+            cores.dedup();
+            table.row(vec![
+                Cell::from(cluster.name.clone()),
+                Cell::from(numbers(&rest[..same])),
+                Cell::from(kind),
+                Cell::from(u64::from(capacity)),
+                Cell::from(cores.len()),
+                Cell::from(u64::from(package)),
+                Cell::from(u64::from(node)),
+            ]);
+            rest = &rest[same..];
+        }
+    }
+    page.section("CPUs");
+    page.table(&table);
+}
+
+/// Power for people: mW, or the platform's own unit.
+fn power(platform: &Platform, figure: Option<u64>) -> Cell {
+    match (platform.power_unit, figure) {
+        (_, None) => Cell::from("-"),
+        (PowerUnit::Microwatt, Some(uw)) => Cell::from(format!("{:.3}", uw as f64 / 1e3)),
+        (_, Some(figure)) => Cell::from(figure),
+    }
+}
+
+fn power_column(platform: &Platform, what: &str) -> String {
+    match platform.power_unit {
+        PowerUnit::Microwatt => format!("{what}_mW"),
+        _ => format!("{what}_power"),
+    }
+}
+
+fn operating_points(
+    page: &mut Page,
+    platform: &Platform,
+    domain: &FreqDomain,
+    states: &[EnergyState],
+) {
+    let (busy, cluster) = (
+        power_column(platform, "CPU"),
+        power_column(platform, "cluster"),
+    );
+    let columns = ["MHz", "mV", &busy, &cluster, "performance", "cost", "note"];
+    let mut table = Table::new("opps", &columns);
+    for column in &columns[..6] {
+        table = table.align(column, Align::Right);
+    }
+    let none_or = |value: Option<u32>| value.map_or(Cell::from("-"), |v| Cell::from(u64::from(v)));
+    let row = |(index, opp): (usize, &Opp)| {
+        let state = states.get(index);
+        let inefficient = state.is_some_and(|state| state.inefficient);
+        vec![
+            Cell::from(f64::from(opp.khz) / 1e3),
+            none_or(opp.mv),
+            power(platform, opp.power),
+            power(platform, opp.cluster_power),
+            none_or(state.map(|state| state.performance)),
+            none_or(state.map(|state| state.cost)),
+            Cell::from(if inefficient { "inefficient" } else { "" }),
+        ]
+    };
+    domain
+        .opps
+        .iter()
+        .enumerate()
+        .map(row)
+        .for_each(|cells| table.row(cells));
+    page.section(&format!(
+        "Operating points of CPUs {}",
+        numbers(&domain.cpus)
+    ));
+    page.table(&table);
+    let latency = time(domain.transition_latency_ns);
+    let model = match states {
+        [] => "The policy has no energy model of these CPUs.",
+        _ => {
+            "Performance (of 1024) and cost (per unit of work) are the policy core's energy model, \
+             derived from CPU power alone."
+        }
+    };
+    page.paragraph(&format!("A change of frequency takes {latency}. {model}"));
+}
+
+fn idle_states(page: &mut Page, platform: &Platform) {
+    let (own, cluster) = (
+        power_column(platform, "CPU"),
+        power_column(platform, "cluster"),
+    );
+    let columns = [
+        "state",
+        "scope",
+        "cpus",
+        "entry",
+        "exit",
+        "min_residency",
+        &own,
+        &cluster,
+    ];
+    let mut table = Table::new("idle_states", &columns);
+    for column in &columns[3..] {
+        table = table.align(column, Align::Right);
+    }
+    for state in &platform.idle_states {
+        let scope = match state.scope {
+            IdleScope::Cpu => "CPU",
+            IdleScope::Cluster => "cluster",
+        };
+        table.row(vec![
+            Cell::from(state.name.clone()),
+            Cell::from(scope),
+            Cell::from(numbers(&state.cpus)),
+            Cell::from(time(state.entry_latency_ns)),
+            Cell::from(time(state.exit_latency_ns)),
+            Cell::from(time(state.min_residency_ns)),
+            power(platform, state.cpu_power),
+            power(platform, state.cluster_power),
+        ]);
+    }
+    page.section("Idle states, shallow to deep");
+    page.table(&table);
+}
+
+fn scheduling_domains(page: &mut Page, core: &CoreView, policy: &str) {
+    let columns = ["level", "cpus", "groups", "imbalance_pct", "flags"];
+    let mut table = Table::new("domains", &columns).align("imbalance_pct", Align::Right);
+    for domain in &core.domains {
+        let groups = domain.groups.iter().map(|group| cpu_list(group));
+        table.row(vec![
+            Cell::from(domain.level.clone()),
+            Cell::from(cpu_list(&domain.cpus)),
+            Cell::from(groups.collect::<Vec<_>>().join(" | ")),
+            Cell::from(u64::from(domain.imbalance_pct)),
+            Cell::from(domain.flags.join(" ")),
+        ]);
+    }
+    page.section(&format!("Scheduling domains, as {policy} builds them"));
+    page.table(&table);
+    if let Some(why) = core.energy_inactive {
+        page.paragraph(&format!("Energy-aware wake-ups are inactive here: {why}."));
+    }
+}
+
+fn costs(page: &mut Page, platform: &Platform) {
+    let mut table = Table::new("costs", &["cost", "time"]).align("time", Align::Right);
+    for (what, ns) in super::platform_json::costs(platform) {
+        let name = what.trim_end_matches("_ns").replace('_', " ");
+        table.row(vec![Cell::from(name), Cell::from(time(ns))]);
+    }
+    page.section("Costs on a CPU of capacity 1024 at full speed");
+    page.table(&table);
+}
+
+fn board(page: &mut Page, platform: &Platform) {
+    let Some(board) = &platform.board else { return };
+    page.section("The rest of the board");
+    let calibrated = board.calibrated_on.as_ref();
+    let on = calibrated.map_or_else(String::new, |cell| format!(", calibrated on {cell}"));
+    let constant = format!("{:.3} mW{on}", board.power_uw as f64 / 1e3);
+    page.point(
+        &format!("{constant} [{}]", standing(board.source.standing)),
+        &board.source.text,
+    );
+}
+
+fn sources(page: &mut Page, platform: &Platform) {
+    page.section("Where the figures come from");
+    for (what, source) in &platform.provenance {
+        let Source {
+            standing: how,
+            text,
+        } = source;
+        page.point(&format!("{what} [{}]", standing(*how)), text);
+    }
+    if !platform.notes.is_empty() {
+        page.section("Notes");
+        platform.notes.iter().for_each(|note| page.paragraph(note));
+    }
+}
+
+/// The word for how a figure is known.
+pub(super) fn standing(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Published => "published",
+        Standing::Derived => "derived",
+        Standing::Assumed => "assumed",
+        Standing::Calibrated => "calibrated",
+    }
+}

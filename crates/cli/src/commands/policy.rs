@@ -1,0 +1,219 @@
+//! `policy list` and `policy show`.
+
+use crate::args::{FormatName, ListArgs, PolicyCommand, PolicyShowArgs, ShowFormat};
+use crate::failure::{Failure, Outcome, Verdict};
+use crate::page::{Form, Page};
+use crate::settings::{any_policy, check_keys};
+use crate::terminal::Terminal;
+use crate::text::{format, json, style};
+use serde_json::{Value, json};
+use wakeplace_engine::Options;
+use wakeplace_policy_sys::{FeatureView, ParamView, Policy};
+use wakeplace_report::{Cell, Style, Table};
+use wakeplace_study::apply_settings;
+
+/// `policy ...`.
+pub(crate) fn run(command: PolicyCommand, terminal: Terminal) -> Outcome {
+    match command {
+        PolicyCommand::List(args) => list(&args, terminal),
+        PolicyCommand::Show(args) => show(&args, terminal),
+    }
+}
+
+fn list(args: &ListArgs, terminal: Terminal) -> Outcome {
+    let text = match args.format {
+        FormatName::Human => names(Form::Human(style(terminal)))?,
+        FormatName::Md => names(Form::Markdown)?,
+        other => flat()?.render(format(other), Style::default()),
+    };
+    terminal.print(&text)?;
+    Ok(Verdict::Ok)
+}
+
+/// What the catalogue says a name is; features begin with `+`.
+fn kind(name: &str) -> &'static str {
+    if name.starts_with('+') {
+        "feature"
+    } else {
+        "era"
+    }
+}
+
+/// The features and their versions, as any era lists them.
+fn features() -> Result<Vec<FeatureView>, Failure> {
+    Ok(any_policy()?.features())
+}
+
+fn flat() -> Result<Table, Failure> {
+    let features = features()?;
+    let mut table = Table::new("policies", &["name", "kind", "versions", "doc"]);
+    for (name, doc) in Policy::catalogue() {
+        let feature = features
+            .iter()
+            .find(|f| Some(f.name) == name.strip_prefix('+'));
+        let versions = feature.map_or(&[][..], |feature| feature.versions);
+        table.row(vec![
+            Cell::from(name.clone()),
+            Cell::from(kind(&name)),
+            Cell::from(versions.iter().map(|v| (*v).to_owned()).collect::<Vec<_>>()),
+            Cell::from(doc),
+        ]);
+    }
+    Ok(table)
+}
+
+fn names(form: Form) -> Result<String, Failure> {
+    let about = "A policy's name is ERA[+FEATURE[=VERSION]]...[-FEATURE]...: what that kernel \
+        shipped, with features added or taken away, as linux-4.17+energy-aware=5.0. \
+        `wakeplace policy show NAME` lists its parameters.";
+    let mut page = Page::new(form, "Policies", about);
+    let catalogue = Policy::catalogue();
+    let mut eras = Table::new("eras", &["era", "what it is"]);
+    for (name, doc) in catalogue.iter().filter(|(name, _)| kind(name) == "era") {
+        eras.row(vec![Cell::from(name.clone()), Cell::from(*doc)]);
+    }
+    page.section("Eras");
+    page.table(&eras);
+    let mut table = Table::new("features", &["feature", "versions", "what it does"]);
+    for feature in features()? {
+        table.row(vec![
+            Cell::from(feature.name),
+            Cell::from(versions(&feature)),
+            Cell::from(feature.doc),
+        ]);
+    }
+    page.section("Features");
+    page.table(&table);
+    Ok(page.finish())
+}
+
+fn versions(feature: &FeatureView) -> String {
+    if feature.versions.is_empty() {
+        "-".to_owned()
+    } else {
+        feature.versions.join(", ")
+    }
+}
+
+fn show(args: &PolicyShowArgs, terminal: Terminal) -> Outcome {
+    let mut policy = Policy::parse(&args.name).map_err(Failure::input)?;
+    check_keys(&args.set, &policy)?;
+    let mut options = Options::default();
+    apply_settings(&args.set, &mut options, std::slice::from_mut(&mut policy))
+        .map_err(Failure::input)?;
+    let text = match args.format {
+        ShowFormat::Human => page(&policy, &options, Form::Human(style(terminal))),
+        ShowFormat::Md => page(&policy, &options, Form::Markdown),
+        ShowFormat::Json => json(&object(&policy)),
+    };
+    terminal.print(&text)?;
+    Ok(Verdict::Ok)
+}
+
+/// The era's line in the catalogue.
+fn doc(policy: &Policy) -> &'static str {
+    let is_era = |name: &str| policy.name().starts_with(name);
+    let catalogue = Policy::catalogue();
+    let eras = catalogue.iter().filter(|(name, _)| is_era(name));
+    eras.max_by_key(|(name, _)| name.len())
+        .map_or("", |(_, doc)| *doc)
+}
+
+fn page(policy: &Policy, options: &Options, form: Form) -> String {
+    let mut page = Page::new(form, policy.name(), &format!("{}.", doc(policy)));
+    let mut features = Table::new(
+        "features",
+        &["feature", "state", "versions", "what it does"],
+    );
+    for feature in policy.features() {
+        features.row(vec![
+            Cell::from(feature.name),
+            Cell::from(feature.state.unwrap_or("off")),
+            Cell::from(versions(&feature)),
+            Cell::from(feature.doc),
+        ]);
+    }
+    page.section("Features");
+    page.table(&features);
+    let params = policy.params();
+    let mut groups: Vec<&str> = params.iter().map(|param| param.group).collect();
+    groups.dedup();
+    for group in groups {
+        page.section(&format!("Parameters: {group}"));
+        let own = params.iter().filter(|param| param.group == group);
+        page.table(&parameters(policy, own));
+    }
+    page.section("Switches of the machine's model, the same for every policy");
+    page.table(&switches(options));
+    page.paragraph("Change any of them with `--set KEY=VALUE` in `sim`, `compare`, `study run`.");
+    page.finish()
+}
+
+/// The value, and whether `--set` gave it.
+fn value(value: &str, is_set: bool) -> Cell {
+    Cell::from(if is_set {
+        format!("{value} (set)")
+    } else {
+        value.to_owned()
+    })
+}
+
+fn parameters<'a>(policy: &Policy, params: impl Iterator<Item = &'a ParamView>) -> Table {
+    let mut table = Table::new("parameters", &["key", "value", "default", "meaning"]);
+    for param in params {
+        table.row(vec![
+            Cell::from(param.key),
+            value(&param.value, is_set(policy, param)),
+            Cell::from(param.default.clone()),
+            Cell::from(param.doc),
+        ]);
+    }
+    table
+}
+
+fn is_set(policy: &Policy, param: &ParamView) -> bool {
+    policy.overrides().iter().any(|(key, _)| *key == param.key)
+}
+
+fn switches(options: &Options) -> Table {
+    let mut table = Table::new("switches", &["key", "value", "default", "meaning"]);
+    let defaults = Options::default().keys();
+    for ((key, now, doc), (_, default, _)) in options.keys().into_iter().zip(defaults) {
+        let is_set = now != default;
+        table.row(vec![
+            Cell::from(key),
+            value(&now, is_set),
+            Cell::from(default),
+            Cell::from(doc),
+        ]);
+    }
+    table
+}
+
+fn object(policy: &Policy) -> Value {
+    let feature = |feature: &FeatureView| {
+        json!({
+            "name": feature.name,
+            "state": feature.state.unwrap_or("off"),
+            "versions": feature.versions,
+            "doc": feature.doc,
+        })
+    };
+    let param = |param: &ParamView| {
+        json!({
+            "key": param.key,
+            "group": param.group,
+            "value": param.value,
+            "default": param.default,
+            "overridden": is_set(policy, param),
+            "doc": param.doc,
+        })
+    };
+    json!({
+        "schema_version": wakeplace_report::SCHEMA_VERSION,
+        "policy": policy.name(),
+        "doc": doc(policy),
+        "features": policy.features().iter().map(feature).collect::<Vec<_>>(),
+        "parameters": policy.params().iter().map(param).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,202 @@
+//! `compare` and `sim`.
+
+use crate::args::{CompareArgs, FormatName, RunArgs, SimArgs};
+use crate::expect;
+use crate::failure::{Failure, Outcome, Verdict};
+use crate::output::Output;
+use crate::progress::Follower;
+use crate::settings::check_keys;
+use crate::terminal::Terminal;
+use crate::text::{self, format, plain, style};
+use wakeplace_engine::Options;
+use wakeplace_metrics::Expectation;
+use wakeplace_platform::Platform;
+use wakeplace_policy_sys::Policy;
+use wakeplace_study::{Comparison, Experiment, apply_settings};
+use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
+
+/// Simulated time if neither the option nor the workload says: that of the published tests.
+const DEFAULT_DURATION_NS: u64 = 30_000_000_000;
+
+/// Two policies or more, the first being the base.
+pub(crate) fn compare(args: &CompareArgs, terminal: Terminal) -> Outcome {
+    if let [only] = args.run.policy.as_slice() {
+        return Err(Failure::Input(format!(
+            "compare needs two policies or more, and `{only}` is the only --policy; expected \
+             another one, or `wakeplace sim` for a single policy"
+        )));
+    }
+    simulate(&args.run, args.seeds.0.clone(), terminal)
+}
+
+/// One policy.
+pub(crate) fn sim(args: SimArgs, terminal: Terminal) -> Outcome {
+    if args.run.policy.len() > 1 {
+        return Err(Failure::Input(format!(
+            "sim takes one --policy, and {} are given; expected one, or `wakeplace compare` for \
+             several",
+            args.run.policy.len()
+        )));
+    }
+    let seeds = args.seeds.map_or_else(|| vec![args.seed], |seeds| seeds.0);
+    simulate(&args.run, seeds, terminal)
+}
+
+fn simulate(args: &RunArgs, seeds: Vec<u64>, terminal: Terminal) -> Outcome {
+    let experiment = experiment(args, seeds)?;
+    let expectations = expect::parse(&args.expect, &experiment.platform)?;
+    let output = Output::prepare(args.output.output.as_deref())?;
+    let jobs = jobs(args.jobs);
+    describe(&experiment, jobs, terminal);
+    let comparison = follow(terminal, |progress| experiment.run(jobs, progress))?;
+    let difference = match args.verify_determinism {
+        true => follow(terminal, |progress| {
+            experiment.verify_determinism(jobs, progress)
+        })?,
+        false => None,
+    };
+    let verified = args.verify_determinism.then_some(difference);
+    report(
+        args,
+        &comparison,
+        &expectations,
+        verified,
+        &output,
+        terminal,
+    )
+}
+
+/// Everything read and checked: nothing of it can fail later.
+fn experiment(args: &RunArgs, seeds: Vec<u64>) -> Result<Experiment, Failure> {
+    let platform = Platform::load(&args.platform).map_err(Failure::input)?;
+    let load = LoadOptions {
+        allow_unmodelled: args.allow_unmodelled,
+    };
+    let workload = Spec::parse(&args.workload, &load).map_err(Failure::input)?;
+    let policies = args.policy.iter().map(|name| Policy::parse(name));
+    let mut policies = policies
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(Failure::input)?;
+    let mut options = Options::default();
+    if let Some(base) = policies.first() {
+        check_keys(&args.set, base)?;
+    }
+    apply_settings(&args.set, &mut options, &mut policies).map_err(Failure::input)?;
+    let machine = MachineFacts {
+        nr_cpus: u32::try_from(platform.cpus.len()).map_err(Failure::input)?,
+    };
+    let first_seed = seeds.first().copied().unwrap_or(1);
+    let expanded = workload
+        .expand(first_seed, machine)
+        .map_err(Failure::input)?;
+    let asked = args.duration.or(expanded.duration_ns);
+    options.duration_ns = asked.unwrap_or(DEFAULT_DURATION_NS);
+    Ok(Experiment {
+        platform,
+        workload,
+        policies,
+        options,
+        seeds,
+    })
+}
+
+/// Threads to use.
+pub(crate) fn jobs(asked: Option<usize>) -> usize {
+    let all = || std::thread::available_parallelism().map_or(1, usize::from);
+    asked.unwrap_or_else(all)
+}
+
+/// For `-v`: what is going to be run.
+fn describe(experiment: &Experiment, jobs: usize, terminal: Terminal) {
+    let Experiment {
+        platform,
+        workload,
+        policies,
+        options,
+        seeds,
+    } = experiment;
+    let names: Vec<_> = policies.iter().map(Policy::name).collect();
+    terminal.detail(&format!(
+        "platform {} ({} CPUs), workload {}, {} for {} each\npolicies: {}\nseeds: {:?}, threads: {}",
+        platform.name,
+        platform.cpus.len(),
+        workload.name,
+        match policies.len() * seeds.len() {
+            1 => "1 run".to_owned(),
+            runs => format!("{runs} runs"),
+        },
+        text::time(options.duration_ns),
+        names.join(", "),
+        seeds,
+        jobs,
+    ));
+}
+
+/// Runs something under a progress bar.
+pub(crate) fn follow<T, E: std::fmt::Display>(
+    terminal: Terminal,
+    run: impl FnOnce(&(dyn Fn(wakeplace_study::Progress) + Sync)) -> Result<T, E>,
+) -> Result<T, Failure> {
+    let follower = Follower::start(terminal);
+    let result = run(&|progress| follower.report(&progress));
+    follower.finish();
+    result.map_err(Failure::input)
+}
+
+/// Writes the result, then what was checked on it.
+fn report(
+    args: &RunArgs,
+    comparison: &Comparison,
+    expectations: &[Expectation],
+    verified: Option<Option<String>>,
+    output: &Output,
+    terminal: Terminal,
+) -> Outcome {
+    let look = if output.is_stdout() {
+        style(terminal)
+    } else {
+        plain()
+    };
+    let result = wakeplace_report::comparison(comparison, format(args.output.format), look);
+    let checked = expect::check(expectations, comparison);
+    let mut remarks = checked.text(style(terminal));
+    let mut verdict = checked.verdict();
+    match &verified {
+        None => {}
+        Some(None) => remarks.push_str(&format!("\n{}\n", identical(comparison))),
+        Some(Some(difference)) => {
+            verdict = Verdict::Unmet;
+            remarks.push_str(&format!("\nNOT identical, two runs differ: {difference}\n"));
+        }
+    }
+    if args.output.format == FormatName::Csv {
+        // The other forms carry them.
+        comparison
+            .warnings
+            .iter()
+            .for_each(|warning| terminal.warn(warning));
+    }
+    if args.output.format == FormatName::Human && output.is_stdout() {
+        output.write(&format!("{result}{remarks}"), terminal)?;
+    } else {
+        output.write(&result, terminal)?;
+        terminal.eprint(remarks.trim_start_matches('\n'));
+    }
+    Ok(verdict)
+}
+
+/// What two runs agreed on: events of all runs and one hash over theirs.
+fn identical(comparison: &Comparison) -> String {
+    let reports = || comparison.runs.iter().flat_map(|runs| &runs.reports);
+    let events: u64 = reports().map(|report| report.events).sum();
+    let hash = reports()
+        .map(|report| report.event_hash)
+        .reduce(|all, one| {
+            // FNV-1a's prime over whole words: order counts.
+            (all ^ one.rotate_left(32)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+    format!(
+        "identical: events={events}, hash={:016x}",
+        hash.unwrap_or(0)
+    )
+}

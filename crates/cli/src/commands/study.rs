@@ -1,0 +1,88 @@
+//! `study list`, `study show` and `study run`.
+
+use super::simulate::{follow, jobs};
+use crate::args::{FormatName, ListArgs, StudyCommand, StudyRunArgs, StudyShowArgs};
+use crate::failure::{Failure, Outcome, Verdict};
+use crate::output::Output;
+use crate::settings::{any_policy, check_keys};
+use crate::terminal::Terminal;
+use crate::text::{format, heading, plain, style, wrapped};
+use wakeplace_report::{Align, Cell, Table};
+use wakeplace_study::{Study, StudyOptions, studies};
+
+/// `study ...`.
+pub(crate) fn run(command: StudyCommand, terminal: Terminal) -> Outcome {
+    match command {
+        StudyCommand::List(args) => list(&args, terminal),
+        StudyCommand::Show(args) => show(&args, terminal),
+        StudyCommand::Run(args) => run_one(args, terminal),
+    }
+}
+
+fn list(args: &ListArgs, terminal: Terminal) -> Outcome {
+    let columns = ["name", "quick_runs", "full_runs", "published", "title"];
+    let mut table = Table::new("studies", &columns)
+        .align("quick_runs", Align::Right)
+        .align("full_runs", Align::Right);
+    for study in studies() {
+        table.row(vec![
+            Cell::from(study.name),
+            Cell::from(study.quick_runs),
+            Cell::from(study.full_runs),
+            Cell::from(study.published),
+            Cell::from(study.title),
+        ]);
+    }
+    terminal.print(&table.render(format(args.format), style(terminal)))?;
+    Ok(Verdict::Ok)
+}
+
+fn show(args: &StudyShowArgs, terminal: Terminal) -> Outcome {
+    let study = Study::load(&args.name).map_err(Failure::input)?;
+    let info = study.info();
+    let look = style(terminal);
+    let mut text = heading(&format!("{}: {}", info.name, info.title), look);
+    let figures = if info.published { "with" } else { "without" };
+    text.push_str(&format!(
+        "{} runs, {} with --quick; {figures} published figures to compare with.\n",
+        info.full_runs, info.quick_runs,
+    ));
+    let experiments = study.experiments();
+    if !experiments.is_empty() {
+        text.push_str(&format!("\n{}", heading("Added by --experiments", look)));
+    }
+    for (name, why) in experiments {
+        text.push_str(&format!("  {name}\n{}", wrapped(why, "      ", look)));
+    }
+    text.push_str(&format!("\n{}\n", study.readme().trim()));
+    terminal.print(&text)?;
+    Ok(Verdict::Ok)
+}
+
+fn run_one(args: StudyRunArgs, terminal: Terminal) -> Outcome {
+    let study = Study::load(&args.name).map_err(Failure::input)?;
+    check_keys(&args.set, &any_policy()?)?;
+    let output = Output::prepare(args.output.output.as_deref())?;
+    let options = StudyOptions {
+        quick: args.quick,
+        seeds: args.seeds.map(|seeds| seeds.0),
+        duration_ns: args.duration,
+        set: args.set,
+        experiments: args.experiments,
+    };
+    let jobs = jobs(args.jobs);
+    terminal.detail(&format!("study {}, {jobs} threads", args.name));
+    let result = follow(terminal, |progress| study.run(&options, jobs, progress))?;
+    let look = if output.is_stdout() {
+        style(terminal)
+    } else {
+        plain()
+    };
+    let text = wakeplace_report::study(&result, format(args.output.format), look);
+    if args.output.format == FormatName::Csv {
+        // The other forms carry them.
+        result.notes.iter().for_each(|note| terminal.warn(note));
+    }
+    output.write(&text, terminal)?;
+    Ok(Verdict::Ok)
+}

@@ -1,0 +1,241 @@
+//! `workload list` and `workload check`.
+
+use crate::args::{AnswerFormat, FormatName, ListArgs, WorkloadCheckArgs, WorkloadCommand};
+use crate::failure::{Failure, Outcome, Verdict};
+use crate::page::{Form, Page};
+use crate::terminal::Terminal;
+use crate::text::{format, json, style};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, Read};
+use wakeplace_report::{Cell, Style, Table};
+use wakeplace_workload::structure::{Structure, Task};
+use wakeplace_workload::{
+    CheckOutcome, LoadOptions, MachineFacts, ModelInfo, READ_LIMIT_BYTES, Spec, check_file,
+    check_rtapp,
+};
+
+/// `workload ...`.
+pub(crate) fn run(command: WorkloadCommand, terminal: Terminal) -> Outcome {
+    match command {
+        WorkloadCommand::List(args) => list(&args, terminal),
+        WorkloadCommand::Check(args) => check(&args, terminal),
+    }
+}
+
+fn list(args: &ListArgs, terminal: Terminal) -> Outcome {
+    let look = style(terminal);
+    let text = match args.format {
+        FormatName::Human => pages(Form::Human(look)),
+        FormatName::Md => pages(Form::Markdown),
+        other => flat().render(format(other), Style::default()),
+    };
+    terminal.print(&text)?;
+    Ok(Verdict::Ok)
+}
+
+/// One row per model and key, for programs.
+fn flat() -> Table {
+    let columns = ["model", "key", "value", "default", "doc"];
+    let mut table = Table::new("workloads", &columns);
+    for model in Spec::catalogue() {
+        for key in model.parameters {
+            let default = Some(key.default).filter(|default| !default.is_empty());
+            table.row(vec![
+                Cell::from(model.name),
+                Cell::from(key.name),
+                Cell::from(key.unit),
+                Cell::from(default),
+                Cell::from(key.doc),
+            ]);
+        }
+    }
+    table
+}
+
+fn pages(form: Form) -> String {
+    let about = "A workload is a path to an rt-app JSON file, or a model as NAME:KEY=VALUE,... \
+        with the keys below.";
+    let mut page = Page::new(form, "Workloads", about);
+    for model in Spec::catalogue() {
+        page.section(&format!("{}: {}", model.name, model.summary));
+        page.table(&keys(model));
+        page.paragraph(&format!(
+            "Read it by: {}. Source: {}.",
+            model.metric, model.source
+        ));
+    }
+    page.finish()
+}
+
+fn keys(model: &ModelInfo) -> Table {
+    let mut table = Table::new("keys", &["key", "value", "default", "meaning"]);
+    for key in model.parameters {
+        let default = if key.default.is_empty() {
+            "-"
+        } else {
+            key.default
+        };
+        table.row(
+            [key.name, key.unit, default, key.doc]
+                .map(Cell::from)
+                .to_vec(),
+        );
+    }
+    table
+}
+
+/// What was found in a file.
+struct Found {
+    outcome: CheckOutcome,
+    /// Parts rt-app runs and the simulator does not.
+    unmodelled: Vec<String>,
+    /// Why the simulator refuses the file for another reason.
+    unusable: Option<String>,
+}
+
+fn check(args: &WorkloadCheckArgs, terminal: Terminal) -> Outcome {
+    let found = examine(args)?;
+    if args.format == AnswerFormat::Json {
+        terminal.print(&json(&answer(args, &found)))?;
+    }
+    let Some(structure) = &found.outcome.structure else {
+        return Err(Failure::Input(found.outcome.message));
+    };
+    if args.format == AnswerFormat::Human {
+        terminal.print(&describe(&found, structure, style(terminal)))?;
+    }
+    Ok(Verdict::Ok)
+}
+
+fn examine(args: &WorkloadCheckArgs) -> Result<Found, Failure> {
+    let (outcome, text) = if args.file == "-" {
+        let text = read_capped(io::stdin().lock(), "-")?;
+        (check_rtapp(&text, "-", args.cpus), text)
+    } else {
+        let outcome = check_file(&args.file, args.cpus);
+        let text = match outcome.structure {
+            Some(_) => File::open(&args.file)
+                .map_err(|error| unreadable(&args.file, &error))
+                .and_then(|file| read_capped(file, &args.file))?,
+            None => Vec::new(),
+        };
+        (outcome, text)
+    };
+    let mut found = Found {
+        outcome,
+        unmodelled: Vec::new(),
+        unusable: None,
+    };
+    if found.outcome.structure.is_some() {
+        let load = LoadOptions {
+            allow_unmodelled: true,
+        };
+        let machine = MachineFacts { nr_cpus: args.cpus };
+        let spec = Spec::parse_rtapp(&text, &args.file, &load);
+        match spec.and_then(|spec| spec.expand(1, machine)) {
+            Ok(workload) => found.unmodelled = workload.unmodelled,
+            Err(error) => found.unusable = Some(error.to_string()),
+        }
+    }
+    Ok(found)
+}
+
+fn unreadable(file: &str, error: &io::Error) -> Failure {
+    Failure::Input(format!("{file}: cannot be read: {error}"))
+}
+
+fn read_capped(reader: impl Read, file: &str) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let read = reader.take(READ_LIMIT_BYTES + 1).read_to_end(&mut bytes);
+    read.map_err(|error| unreadable(file, &error))?;
+    if bytes.len() as u64 > READ_LIMIT_BYTES {
+        return Err(Failure::Input(format!(
+            "{file}: larger than {READ_LIMIT_BYTES} bytes; expected an rt-app file of at most 16 MiB"
+        )));
+    }
+    Ok(bytes)
+}
+
+/// For people: rt-app's answer, what the file holds, what to know of it.
+fn describe(found: &Found, structure: &Structure, look: Style) -> String {
+    let mut text = format!("{}\n\n", found.outcome.message);
+    let mut table = Table::new("tasks", &["task", "threads", "phases", "loops", "events"]);
+    for task in &structure.tasks {
+        table.row(vec![
+            Cell::from(task.name.clone()),
+            Cell::from(task.instance.to_string()),
+            Cell::from(task.phases.len()),
+            Cell::from(if task.loops < 0 {
+                "for ever".to_owned()
+            } else {
+                task.loops.to_string()
+            }),
+            Cell::from(event_names(task)),
+        ]);
+    }
+    text.push_str(&table.render(format(FormatName::Human), look));
+    for warning in &found.outcome.warnings {
+        let _ = write!(text, "\nwarning: {warning}");
+    }
+    for part in &found.unmodelled {
+        let _ = write!(
+            text,
+            "\nnote: {part} is not modelled: the simulator needs \
+            --allow-unmodelled, and leaves it out"
+        );
+    }
+    if let Some(why) = &found.unusable {
+        let _ = write!(
+            text,
+            "\nnote: rt-app takes it, the simulator does not: {why}"
+        );
+    }
+    text.trim_end().to_owned() + "\n"
+}
+
+/// The kinds of events of a task, each once, in order.
+fn event_names(task: &Task) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for event in task.phases.iter().flat_map(|phase| &phase.events) {
+        // Equal keys are numbered in rt-app files: `run1`, `run2`.
+        let name = event
+            .key
+            .trim_end_matches(|c: char| c.is_ascii_digit())
+            .to_owned();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+fn answer(args: &WorkloadCheckArgs, found: &Found) -> Value {
+    let task = |task: &Task| {
+        json!({
+            "name": task.name,
+            "threads": task.instance,
+            "phases": task.phases.len(),
+            "loops": task.loops,
+            "events": event_names(task),
+        })
+    };
+    let tasks = found
+        .outcome
+        .structure
+        .as_ref()
+        .map_or(&[][..], |s| s.tasks.as_slice());
+    json!({
+        "schema_version": wakeplace_report::SCHEMA_VERSION,
+        "file": args.file,
+        "cpus": args.cpus,
+        "accepted": found.outcome.exit_code == 0,
+        "exit_code": found.outcome.exit_code,
+        "message": found.outcome.message,
+        "warnings": found.outcome.warnings,
+        "tasks": tasks.iter().map(task).collect::<Vec<_>>(),
+        "unmodelled": found.unmodelled,
+        "unusable": found.unusable,
+    })
+}

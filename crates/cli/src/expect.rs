@@ -1,0 +1,108 @@
+//! `--expect`: conditions on the mean of a metric, for every policy.
+
+use crate::failure::{Failure, Verdict, did_you_mean};
+use wakeplace_metrics::{Expectation, METRICS, Summary, find_metric, series};
+use wakeplace_platform::Platform;
+use wakeplace_report::{Align, Cell, Format, Style, Table};
+use wakeplace_study::Comparison;
+
+/// Reads the conditions; a metric per cluster must name one of the platform's.
+pub(crate) fn parse(texts: &[String], platform: &Platform) -> Result<Vec<Expectation>, Failure> {
+    let one = |text: &String| {
+        let wrong = |why: String| Failure::Input(format!("--expect {why}"));
+        let expectation = Expectation::parse(text).map_err(|error| wrong(error.to_string()))?;
+        let known = names(platform);
+        if known.contains(&expectation.metric) {
+            return Ok(expectation);
+        }
+        let hint = did_you_mean(&expectation.metric, known.iter().map(String::as_str));
+        let clusters: Vec<_> = platform.clusters.iter().map(|c| c.name.as_str()).collect();
+        Err(wrong(format!(
+            "'{text}': platform {} has no such cluster; expected one of {}{hint}",
+            platform.name,
+            clusters.join(", "),
+        )))
+    };
+    texts.iter().map(one).collect()
+}
+
+/// Every metric's name on this platform.
+fn names(platform: &Platform) -> Vec<String> {
+    let mut names = Vec::new();
+    for def in METRICS {
+        for cluster in &platform.clusters {
+            names.push(def.for_cluster(&cluster.name));
+        }
+    }
+    names
+}
+
+/// The conditions checked.
+pub(crate) struct Checked {
+    table: Table,
+    failed: usize,
+    total: usize,
+}
+
+/// Checks every condition on every policy's means.
+pub(crate) fn check(expectations: &[Expectation], comparison: &Comparison) -> Checked {
+    let mut table = Table::new(
+        "expectations",
+        &["expected", "policy", "mean", "unit", "verdict"],
+    )
+    .align("mean", Align::Right);
+    let mut failed = 0;
+    for expectation in expectations {
+        for runs in &comparison.runs {
+            let measured = series(&runs.metrics);
+            let mean = |name: &str| {
+                let found = measured.get(name)?;
+                Some(Summary::of(&found.values).mean)
+            };
+            let verdict = expectation.check(mean);
+            let (value, word) = match verdict {
+                wakeplace_metrics::Verdict::Met(value) => (Some(value), "pass"),
+                wakeplace_metrics::Verdict::Failed(value) => (Some(value), "FAIL"),
+                wakeplace_metrics::Verdict::Absent => (None, "FAIL: not measured here"),
+            };
+            failed += usize::from(word != "pass");
+            let unit = find_metric(&expectation.metric).map_or("", |def| def.unit);
+            table.row(vec![
+                Cell::from(expectation.to_string()),
+                Cell::from(runs.policy.clone()),
+                value.map(|value| format!("{value:.4}")).into(),
+                Cell::from(unit),
+                Cell::from(word),
+            ]);
+        }
+    }
+    let total = expectations.len() * comparison.runs.len();
+    Checked {
+        table,
+        failed,
+        total,
+    }
+}
+
+impl Checked {
+    /// Exit code 1 if one failed.
+    pub(crate) fn verdict(&self) -> Verdict {
+        if self.failed == 0 {
+            Verdict::Ok
+        } else {
+            Verdict::Unmet
+        }
+    }
+
+    /// For people; empty if nothing was expected.
+    pub(crate) fn text(&self, style: Style) -> String {
+        if self.table.is_empty() {
+            return String::new();
+        }
+        let sum = match self.failed {
+            0 => format!("All {} expectations hold.", self.total),
+            failed => format!("{failed} of {} expectations failed.", self.total),
+        };
+        format!("\n{}{sum}\n", self.table.render(Format::Human, style))
+    }
+}

@@ -1,0 +1,74 @@
+//! Why a command could not do what was asked, and the exit code that says so.
+
+use std::fmt;
+use std::process::ExitCode;
+
+/// A command's result; `Ok` carries whether every expectation held.
+pub(crate) type Outcome = Result<Verdict, Failure>;
+
+/// How a command that ran ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// All is as asked.
+    Ok,
+    /// It ran, but an expectation did not hold.
+    Unmet,
+}
+
+impl Verdict {
+    /// Exit code 0 or 1.
+    pub(crate) fn exit_code(self) -> ExitCode {
+        match self {
+            Self::Ok => ExitCode::SUCCESS,
+            Self::Unmet => ExitCode::from(1),
+        }
+    }
+}
+
+/// Why a command ended early. The message is one sentence for the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// Wrong usage or bad input: exit code 2.
+    Input(String),
+    /// The machine this runs on cannot do it: exit code 3.
+    Environment(String),
+}
+
+impl Failure {
+    /// Bad input, in the words of the library that found it.
+    pub(crate) fn input(error: impl fmt::Display) -> Self {
+        Self::Input(error.to_string())
+    }
+
+    /// Exit code 2 or 3.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Input(_) => ExitCode::from(2),
+            Self::Environment(_) => ExitCode::from(3),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Input(message) | Self::Environment(message) => f.write_str(message),
+        }
+    }
+}
+
+/// `; did you mean `X`?` for the valid name nearest to a wrong one, if one is near.
+pub(crate) fn did_you_mean<'a>(given: &str, valid: impl IntoIterator<Item = &'a str>) -> String {
+    /// Longer words are not slips, and the distance is quadratic in the length.
+    const LONGEST: usize = 100;
+    if given.len() > LONGEST {
+        return String::new();
+    }
+    valid
+        .into_iter()
+        .map(|name| (strsim::damerau_levenshtein(given, name), name))
+        .filter(|(distance, name)| *distance <= 2 + name.len() / 4)
+        .min()
+        .map(|(_, name)| format!("; did you mean `{name}`?"))
+        .unwrap_or_default()
+}

@@ -1,0 +1,226 @@
+//! A platform as the policy core sees it: its scheduling domains and its energy model, read from the
+//! core's own state, so that no second formula computes them.
+
+use wakeplace_platform::{CpuId, FreqDomain, Opp, Platform, PowerUnit, TopologyLevel};
+use wakeplace_policy_sys::sys::{self, wp_ctx};
+use wakeplace_policy_sys::{
+    Core, FreqFacts, LevelFacts, MachineError, MachineFacts, PerfFacts, Policy,
+};
+
+/// A scheduling domain as the core built it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Domain {
+    /// Name of its topology level.
+    pub(crate) level: String,
+    /// CPUs it spans, ascending.
+    pub(crate) cpus: Vec<u32>,
+    /// Its groups' CPUs.
+    pub(crate) groups: Vec<Vec<u32>>,
+    /// What it is used for.
+    pub(crate) flags: Vec<&'static str>,
+    /// Imbalance tolerated between its groups, percent.
+    pub(crate) imbalance_pct: u32,
+}
+
+/// A state of the core's energy model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EnergyState {
+    /// Capacity at this state, of 1024.
+    pub(crate) performance: u32,
+    /// The estimate's price of work at this state: power in uW * 10 / performance.
+    pub(crate) cost: u32,
+    /// A faster state costs no more.
+    pub(crate) inefficient: bool,
+}
+
+/// What the core made of a platform.
+#[derive(Clone, Debug)]
+pub(crate) struct CoreView {
+    /// All domains, from the bottom level up.
+    pub(crate) domains: Vec<Domain>,
+    /// Per frequency domain of the platform its states; empty without an energy model.
+    pub(crate) energy: Vec<Vec<EnergyState>>,
+    /// Why the energy-aware wake-up is off although the policy has it.
+    pub(crate) energy_inactive: Option<&'static str>,
+}
+
+impl CoreView {
+    /// Builds a core for the platform under the policy and reads it.
+    pub(crate) fn new(platform: &Platform, policy: &Policy) -> Result<Self, MachineError> {
+        let core = Core::new(&facts(platform), policy.core_params())?;
+        let ctx = core.state();
+        let mut domains: Vec<_> = ctx.doms[..ctx.nr_doms as usize]
+            .iter()
+            .map(|dom| (dom.topo_level, domain(platform, ctx, dom)))
+            .collect();
+        domains.sort_by_key(|(level, domain)| (*level, domain.cpus.first().copied()));
+        let energy = &ctx.perf_doms[..ctx.nr_perf_doms as usize];
+        Ok(Self {
+            domains: domains.into_iter().map(|(_, domain)| domain).collect(),
+            energy: energy.iter().map(energy_states).collect(),
+            energy_inactive: core.energy_inactive(),
+        })
+    }
+}
+
+fn list(ctx: &wp_ctx, first: u32, count: u32) -> Vec<u32> {
+    let first = first as usize;
+    ctx.list[first..first + count as usize]
+        .iter()
+        .map(|cpu| u32::from(*cpu))
+        .collect()
+}
+
+fn domain(platform: &Platform, ctx: &wp_ctx, dom: &sys::wp_dom) -> Domain {
+    let level = platform.topology.get(dom.topo_level as usize);
+    let first = dom.first_group as usize;
+    let groups = &ctx.groups[first..first + dom.nr_groups as usize];
+    Domain {
+        level: level.map_or_else(|| dom.topo_level.to_string(), |level| level.name.clone()),
+        cpus: list(ctx, dom.first_cpu, dom.nr_cpus),
+        groups: groups
+            .iter()
+            .map(|group| list(ctx, group.first_cpu, group.nr_cpus))
+            .collect(),
+        flags: flags(dom.flags),
+        imbalance_pct: dom.imbalance_pct,
+    }
+}
+
+/// The kernel's words for a domain's flags.
+fn flags(bits: u32) -> Vec<&'static str> {
+    const NAMES: [(u32, &str); 10] = [
+        (sys::WP_SD_SHARE_CPUCAPACITY, "share-capacity"),
+        (sys::WP_SD_SHARE_LLC, "share-cache"),
+        (sys::WP_SD_ASYM_CPUCAPACITY, "asym-capacity"),
+        (sys::WP_SD_ASYM_CPUCAPACITY_FULL, "asym-capacity-full"),
+        (sys::WP_SD_BALANCE_WAKE, "balance-wake"),
+        (sys::WP_SD_BALANCE_FORK, "balance-fork"),
+        (sys::WP_SD_BALANCE_EXEC, "balance-exec"),
+        (sys::WP_SD_BALANCE_NEWIDLE, "balance-newidle"),
+        (sys::WP_SD_WAKE_AFFINE, "wake-affine"),
+        (sys::WP_SD_PREFER_SIBLING, "prefer-sibling"),
+    ];
+    NAMES
+        .iter()
+        .filter(|(bit, _)| bits & bit != 0)
+        .map(|(_, name)| *name)
+        .collect()
+}
+
+fn energy_states(domain: &sys::wp_perf_dom) -> Vec<EnergyState> {
+    let table = &domain.table[(domain.live & 1) as usize];
+    let states = &table.state[..table.nr_states as usize];
+    let state = |s: &sys::wp_em_state| EnergyState {
+        performance: s.performance,
+        cost: s.cost,
+        inefficient: s.inefficient != 0,
+    };
+    states.iter().map(state).collect()
+}
+
+/// The machine as the core is told of it.
+fn facts(platform: &Platform) -> MachineFacts {
+    MachineFacts {
+        tick_ns: 1_000_000_000 / platform.tick_hz,
+        scan_cpu_ns: u32::try_from(platform.costs.scan_cpu_ns).unwrap_or(u32::MAX),
+        capacity: platform.cpus.iter().map(|cpu| cpu.capacity).collect(),
+        levels: platform
+            .topology
+            .iter()
+            .map(|l| level_facts(l, platform.cpus.len()))
+            .collect(),
+        freq_domains: platform.freq_domains.iter().map(freq_facts).collect(),
+        perf_domains: match platform.power_unit {
+            PowerUnit::None => Vec::new(),
+            unit => platform
+                .freq_domains
+                .iter()
+                .map(|d| perf_facts(d, unit))
+                .collect(),
+        },
+    }
+}
+
+fn numbers(cpus: &[CpuId]) -> Vec<u16> {
+    cpus.iter()
+        .filter_map(|cpu| u16::try_from(cpu.0).ok())
+        .collect()
+}
+
+fn level_facts(level: &TopologyLevel, nr_cpus: usize) -> LevelFacts {
+    let mut group_of = vec![0; nr_cpus];
+    for (label, group) in (0u16..).zip(&level.groups) {
+        for cpu in group {
+            group_of[cpu.index()] = label;
+        }
+    }
+    LevelFacts {
+        shares_capacity: level.shares_capacity,
+        shares_cache: level.shares_cache,
+        group_of,
+    }
+}
+
+fn freq_facts(domain: &FreqDomain) -> FreqFacts {
+    let latency_us = domain.transition_latency_ns / 1_000;
+    FreqFacts {
+        cpus: numbers(&domain.cpus),
+        opp_khz: domain.opps.iter().map(|opp| opp.khz).collect(),
+        transition_latency_us: u32::try_from(latency_us).unwrap_or(u32::MAX),
+    }
+}
+
+/// Only ratios matter to the model, so that bogo units serve as milliwatts.
+fn perf_facts(domain: &FreqDomain, unit: PowerUnit) -> PerfFacts {
+    let scale = if unit == PowerUnit::Bogo { 1_000 } else { 1 };
+    let power = |opp: &Opp| u32::try_from(opp.power.unwrap_or(0) * scale).unwrap_or(u32::MAX);
+    PerfFacts {
+        cpus: numbers(&domain.cpus),
+        states: domain
+            .opps
+            .iter()
+            .map(|opp| (opp.khz, power(opp)))
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CoreView;
+    use wakeplace_platform::{Platform, builtin_names};
+    use wakeplace_policy_sys::Policy;
+
+    #[test]
+    fn every_builtin_platform_has_domains_that_span_it() {
+        let policy = Policy::parse("linux-4.17+energy-aware").expect("a policy");
+        for name in builtin_names() {
+            let platform = Platform::load(name).expect("built in");
+            let view = CoreView::new(&platform, &policy).expect("facts the core takes");
+            let top = view.domains.last().expect("a domain");
+            assert_eq!(top.cpus.len(), platform.cpus.len(), "{name}");
+            let in_groups: usize = top.groups.iter().map(Vec::len).sum();
+            assert_eq!(
+                in_groups,
+                platform.cpus.len(),
+                "{name}: groups partition the span"
+            );
+            assert_eq!(view.energy.len(), platform.freq_domains.len(), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_fastest_state_of_the_biggest_cpu_performs_1024() {
+        let platform = Platform::load("hikey960").expect("built in");
+        let policy = Policy::parse("linux-4.17+energy-aware").expect("a policy");
+        let view = CoreView::new(&platform, &policy).expect("facts the core takes");
+        let best = view
+            .energy
+            .iter()
+            .flatten()
+            .map(|state| state.performance)
+            .max();
+        assert_eq!(best, Some(1024));
+        assert_eq!(view.energy_inactive, None);
+    }
+}

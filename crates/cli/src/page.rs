@@ -1,0 +1,83 @@
+//! A page of facts with headings, tables and text: for people or as Markdown.
+
+use crate::text::{heading, indented, wrapped};
+use std::fmt::Write as _;
+use wakeplace_report::{Format, Style, Table};
+
+/// How a page is written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Form {
+    /// For a terminal.
+    Human(Style),
+    /// Markdown.
+    Markdown,
+}
+
+/// A page in the making.
+#[derive(Debug)]
+pub(crate) struct Page {
+    form: Form,
+    text: String,
+}
+
+impl Page {
+    /// Begins with a title and a sentence.
+    pub(crate) fn new(form: Form, title: &str, sentence: &str) -> Self {
+        let text = match form {
+            Form::Human(style) => heading(title, style) + &wrapped(sentence, "", style),
+            Form::Markdown => format!("# {title}\n\n{sentence}\n"),
+        };
+        Self { form, text }
+    }
+
+    /// Begins a section.
+    pub(crate) fn section(&mut self, title: &str) {
+        match self.form {
+            Form::Human(style) => self.text.push_str(&format!("\n{}", heading(title, style))),
+            Form::Markdown => self.text.push_str(&format!("\n## {title}\n\n")),
+        }
+    }
+
+    /// A paragraph.
+    pub(crate) fn paragraph(&mut self, text: &str) {
+        match self.form {
+            Form::Human(style) => self.text.push_str(&wrapped(text, "  ", style)),
+            Form::Markdown => self.text.push_str(&format!("{text}\n\n")),
+        }
+    }
+
+    /// A table; nothing if it is empty.
+    pub(crate) fn table(&mut self, table: &Table) {
+        if table.is_empty() {
+            return;
+        }
+        match self.form {
+            Form::Human(style) => {
+                let width = if style.width == 0 { 0 } else { style.width - 2 };
+                let drawn = table.render(Format::Human, Style { width, ..style });
+                self.text.push_str(&indented(&drawn, "  "));
+            }
+            Form::Markdown => {
+                let _ = writeln!(self.text, "{}", table.render(Format::Md, Style::default()));
+            }
+        }
+    }
+
+    /// A point of a list: a label and a text.
+    pub(crate) fn point(&mut self, label: &str, text: &str) {
+        match self.form {
+            Form::Human(style) => {
+                let _ = writeln!(self.text, "  {label}");
+                self.text.push_str(&wrapped(text, "      ", style));
+            }
+            Form::Markdown => {
+                let _ = writeln!(self.text, "- **{label}**: {text}");
+            }
+        }
+    }
+
+    /// The page, ending with a newline.
+    pub(crate) fn finish(self) -> String {
+        self.text
+    }
+}

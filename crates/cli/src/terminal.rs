@@ -1,0 +1,133 @@
+//! The one place that writes to standard output and standard error.
+
+use crate::args::{ColorWhen, Verbosity};
+use crate::failure::Failure;
+use anstream::{AutoStream, ColorChoice};
+use std::ffi::OsStr;
+use std::io::{self, ErrorKind, IsTerminal, Write};
+
+/// How this run talks to its user.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Terminal {
+    color: ColorWhen,
+    verbosity: Verbosity,
+}
+
+impl Terminal {
+    /// As the options say.
+    pub(crate) fn new(color: ColorWhen, verbosity: Verbosity) -> Self {
+        Self { color, verbosity }
+    }
+
+    /// Before the options are parsed: only `--color` is looked for, so that clap's own messages
+    /// follow it too.
+    pub(crate) fn before_parsing() -> Self {
+        let args: Vec<_> = std::env::args_os().collect();
+        let after = |pair: &[std::ffi::OsString]| (pair[0] == "--color").then(|| pair[1].clone());
+        let apart = args.windows(2).find_map(after);
+        let joined = args
+            .iter()
+            .find_map(|arg| Some(arg.to_str()?.strip_prefix("--color=")?.into()));
+        let color = match apart.or(joined).as_deref().and_then(OsStr::to_str) {
+            Some("always") => ColorWhen::Always,
+            Some("never") => ColorWhen::Never,
+            _ => ColorWhen::Auto,
+        };
+        Self::new(color, Verbosity::default())
+    }
+
+    /// Whether what goes to standard output may be coloured.
+    pub(crate) fn stdout_color(self) -> bool {
+        self.choice(&io::stdout()) != ColorChoice::Never
+    }
+
+    /// Columns of the terminal on standard output; `None` if it is none.
+    pub(crate) fn width(self) -> Option<usize> {
+        let (width, _) = terminal_size::terminal_size_of(io::stdout())?;
+        Some(usize::from(width.0).max(40))
+    }
+
+    /// Whether progress may be drawn over and over on standard error.
+    pub(crate) fn stderr_is_tty(self) -> bool {
+        io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+    }
+
+    /// How much to say.
+    pub(crate) fn verbosity(self) -> Verbosity {
+        self.verbosity
+    }
+
+    /// Writes a whole result. A reader that has gone away (`| head`) is no error.
+    pub(crate) fn print(self, text: &str) -> Result<(), Failure> {
+        let stdout = io::stdout();
+        let choice = self.choice(&stdout);
+        let mut stream = AutoStream::new(stdout.lock(), choice);
+        let written = stream
+            .write_all(text.as_bytes())
+            .and_then(|()| stream.flush());
+        match written {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::Input(format!(
+                "standard output: cannot be written: {error}"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes text to standard error; there is nobody to tell if that fails.
+    pub(crate) fn eprint(self, text: &str) {
+        let stderr = io::stderr();
+        let choice = self.choice(&stderr);
+        let mut stream = AutoStream::new(stderr.lock(), choice);
+        let _ = stream.write_all(text.as_bytes());
+    }
+
+    /// Says once, in one line, what is wrong.
+    pub(crate) fn error(self, failure: &Failure) {
+        let message = printable(&failure.to_string());
+        self.eprint(&format!("\x1b[1;31merror:\x1b[0m {message}\n"));
+    }
+
+    /// A remark that changes nothing; `-q` silences it.
+    pub(crate) fn warn(self, message: &str) {
+        if self.verbosity != Verbosity::Quiet {
+            self.eprint(&format!(
+                "\x1b[1;33mwarning:\x1b[0m {}\n",
+                printable(message)
+            ));
+        }
+    }
+
+    /// A detail for `-v`.
+    pub(crate) fn detail(self, message: &str) {
+        if self.verbosity == Verbosity::Verbose {
+            self.eprint(&format!("{}\n", printable(message)));
+        }
+    }
+
+    fn choice(self, stream: &impl IsTerminal) -> ColorChoice {
+        match self.color {
+            ColorWhen::Always => ColorChoice::Always,
+            ColorWhen::Never => ColorChoice::Never,
+            ColorWhen::Auto if is_plain() || !stream.is_terminal() => ColorChoice::Never,
+            ColorWhen::Auto => ColorChoice::Always,
+        }
+    }
+}
+
+/// `NO_COLOR` and `TERM=dumb` ask for plain text.
+fn is_plain() -> bool {
+    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+        || std::env::var_os("TERM").is_some_and(|term| term == "dumb")
+}
+
+/// The text without control characters: what a file holds must not steer the terminal.
+fn printable(text: &str) -> String {
+    let visible = |c: char| {
+        if c.is_control() && c != '\n' {
+            char::REPLACEMENT_CHARACTER
+        } else {
+            c
+        }
+    };
+    text.trim_end().chars().map(visible).collect()
+}

@@ -1,0 +1,144 @@
+//! Small pieces of text that several commands print.
+
+use crate::args::FormatName;
+use crate::terminal::Terminal;
+use std::fmt::Write as _;
+use wakeplace_report::{Format, Style};
+
+/// The report crate's name of a format.
+pub(crate) fn format(name: FormatName) -> Format {
+    match name {
+        FormatName::Human => Format::Human,
+        FormatName::Json => Format::Json,
+        FormatName::Csv => Format::Csv,
+        FormatName::Md => Format::Md,
+    }
+}
+
+/// How text on standard output looks.
+pub(crate) fn style(terminal: Terminal) -> Style {
+    Style {
+        color: terminal.stdout_color(),
+        width: terminal.width().unwrap_or(PIPE_WIDTH),
+    }
+}
+
+/// How text in a file looks.
+pub(crate) fn plain() -> Style {
+    Style {
+        color: false,
+        width: PIPE_WIDTH,
+    }
+}
+
+/// Columns where no terminal says how many there are.
+const PIPE_WIDTH: usize = 100;
+
+/// Widest column of running text.
+const PROSE_WIDTH: usize = 96;
+
+/// CPU numbers as the kernel writes them: `0-3,6`.
+pub(crate) fn cpu_list(cpus: &[u32]) -> String {
+    let mut text = String::new();
+    let mut rest = cpus;
+    while let [first, ..] = rest {
+        let length = rest
+            .iter()
+            .zip(*first..=u32::MAX)
+            .take_while(|(cpu, next)| *cpu == next)
+            .count();
+        let last = rest[length - 1];
+        rest = &rest[length..];
+        if !text.is_empty() {
+            text.push(',');
+        }
+        let _ = match length {
+            1 => write!(text, "{first}"),
+            _ => write!(text, "{first}-{last}"),
+        };
+    }
+    text
+}
+
+/// A time for people: the largest unit in which it is at least 1.
+pub(crate) fn time(ns: u64) -> String {
+    let (value, unit) = match ns {
+        0..1_000 => (ns as f64, "ns"),
+        1_000..1_000_000 => (ns as f64 / 1e3, "us"),
+        1_000_000..1_000_000_000 => (ns as f64 / 1e6, "ms"),
+        _ => (ns as f64 / 1e9, "s"),
+    };
+    format!("{value} {unit}")
+}
+
+/// Text wrapped at blanks, every line behind `indent`; ends with a newline.
+pub(crate) fn wrapped(text: &str, indent: &str, style: Style) -> String {
+    let width = style.width.clamp(40, PROSE_WIDTH) - indent.len();
+    let mut lines = String::new();
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        let longer = line.chars().count() + 1 + word.chars().count();
+        if !line.is_empty() && longer > width {
+            let _ = writeln!(lines, "{indent}{line}");
+            line.clear();
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    let _ = writeln!(lines, "{indent}{line}");
+    lines
+}
+
+/// A heading of human output.
+pub(crate) fn heading(text: &str, style: Style) -> String {
+    if style.color {
+        format!("\x1b[1m{text}\x1b[0m\n")
+    } else {
+        format!("{text}\n")
+    }
+}
+
+/// Every line behind `indent`.
+pub(crate) fn indented(text: &str, indent: &str) -> String {
+    text.lines()
+        .map(|line| format!("{indent}{line}").trim_end().to_owned() + "\n")
+        .collect()
+}
+
+/// A JSON object as text.
+pub(crate) fn json(value: &serde_json::Value) -> String {
+    format!("{value:#}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{cpu_list, plain, time, wrapped};
+
+    #[test]
+    fn cpu_lists_join_neighbours() {
+        assert_eq!(cpu_list(&[]), "");
+        assert_eq!(cpu_list(&[0, 1, 2, 3, 6, 8, 9]), "0-3,6,8-9");
+        assert_eq!(cpu_list(&[u32::MAX]), u32::MAX.to_string());
+    }
+
+    #[test]
+    fn times_have_a_fitting_unit() {
+        assert_eq!(time(0), "0 ns");
+        assert_eq!(time(1_500), "1.5 us");
+        assert_eq!(time(30_000_000_000), "30 s");
+    }
+
+    #[test]
+    fn words_are_wrapped_and_never_cut() {
+        let text = wrapped(&"word ".repeat(40), "  ", plain());
+        assert!(
+            text.lines()
+                .all(|line| line.len() <= 96 && line.starts_with("  word"))
+        );
+        assert_eq!(text.matches("word").count(), 40);
+        let long = "x".repeat(300);
+        assert_eq!(wrapped(&long, "", plain()), format!("{long}\n"));
+    }
+}

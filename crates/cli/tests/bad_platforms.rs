@@ -1,0 +1,75 @@
+//! Platform files that contradict themselves are refused, with the line.
+
+mod common;
+
+use common::{assert_refused, file, folder, repository, run_in};
+
+/// HiKey960's file with one text replaced by another.
+fn changed(from: &str, to: &str) -> String {
+    let path = repository("platforms/hikey960.toml");
+    let text = std::fs::read_to_string(path).expect("the board's file");
+    assert!(text.contains(from), "the board's file has no `{from}`");
+    text.replacen(from, to, 1)
+}
+
+/// The changed file is refused by `platform show` and `sim` alike, with these words.
+#[track_caller]
+fn refused(from: &str, to: &str, words: &[&str]) {
+    let folder = folder();
+    file(&folder, "board.toml", &changed(from, to));
+    let place: &[&str] = &["board.toml:"];
+    for args in [
+        ["platform", "show", "board.toml"].as_slice(),
+        &[
+            "sim",
+            "--platform",
+            "board.toml",
+            "--workload",
+            "periodic",
+            "--policy",
+            "linux-4.17",
+        ],
+    ] {
+        assert_refused(&run_in(folder.path(), args), &[place, words].concat());
+    }
+}
+
+#[test]
+fn operating_points_must_rise() {
+    refused("khz =   999_000", "khz =   499_000", &["499000"]);
+}
+
+#[test]
+fn capacity_is_within_1_and_1024() {
+    refused("capacity = 462", "capacity = 0", &["capacity", "0", "1024"]);
+    refused(
+        "capacity = 1024",
+        "capacity = 1025",
+        &["capacity", "1025", "1024"],
+    );
+}
+
+#[test]
+fn frequency_domains_cover_each_cpu_once() {
+    // The big cluster's domain begins within the little one's, or leaves CPU 4 out.
+    refused("cpus = \"big\"\nopps", "cpus = \"3-7\"\nopps", &["3"]);
+    refused("cpus = \"big\"\nopps", "cpus = \"5-7\"\nopps", &["4"]);
+}
+
+#[test]
+fn a_misspelt_key_gets_the_nearest() {
+    refused(
+        "min_residency_us = 1\n",
+        "min_residncy_us = 1\n",
+        &["did you mean `min_residency_us`?"],
+    );
+}
+
+#[test]
+fn the_unchanged_file_is_accepted() {
+    let folder = folder();
+    file(&folder, "board.toml", &changed("hikey960", "my-board"));
+    let output = run_in(folder.path(), &["platform", "show", "board.toml"]);
+    common::assert_code(&output, 0);
+    assert!(common::stdout(&output).starts_with("my-board: "));
+}

@@ -1,0 +1,305 @@
+//! What the commands answer.
+
+mod common;
+
+use common::{assert_code, compare, folder, repository, run, run_in, sim, stderr, stdout};
+use serde_json::Value;
+
+fn json(output: &std::process::Output) -> Value {
+    assert_code(output, 0);
+    let value: Value = serde_json::from_str(&stdout(output)).expect("one JSON object");
+    assert_eq!(value["schema_version"], 1);
+    value
+}
+
+#[test]
+fn the_same_command_gives_the_same_bytes() {
+    let with_jobs = |jobs| compare(&["--seeds", "3", "--format", "json", "--jobs", jobs]);
+    let first = with_jobs("1");
+    assert_code(&first, 0);
+    for jobs in ["1", "2", "2"] {
+        assert_eq!(stdout(&with_jobs(jobs)), stdout(&first), "--jobs {jobs}");
+    }
+}
+
+#[test]
+fn compare_and_sim_follow_the_contract() {
+    let value = json(&compare(&["--seeds", "2", "--format", "json"]));
+    let runs = value["runs"].as_array().expect("runs");
+    assert_eq!(runs.len(), 2);
+    for run in runs {
+        assert_eq!(run["platform"], "hikey960");
+        assert_eq!(run["workload"], common::PERIODIC);
+        assert_eq!(run["seeds"], serde_json::json!([1, 2]));
+        let latency = &run["metrics"]["wake_latency_us_p99"];
+        assert!(
+            latency["mean"].is_number() && latency["unit"] == "us",
+            "{latency}"
+        );
+    }
+    assert_eq!(runs[0]["policy"], "linux-4.17", "the base is first");
+    let delta = &value["deltas"][0];
+    assert_eq!(delta["base"], "linux-4.17");
+    assert_eq!(delta["other"], "linux-4.17+energy-aware");
+    let value = json(&sim(&["--format", "json"]));
+    assert!(value.get("deltas").is_none());
+    assert_eq!(value["runs"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn work_wakes_as_often_as_its_periods_say() {
+    // 4 tasks of 16 ms in 1.6 s: 100 periods each, one more or less by phase and end.
+    let args = [
+        "sim",
+        "--platform",
+        "juno-r0",
+        "--workload",
+        "periodic:n=4,period=16ms,duty=5%",
+        "--policy",
+        "linux-4.17",
+        "--duration",
+        "1600ms",
+        "--format",
+        "json",
+    ];
+    let value = json(&run(&args));
+    let periods = value["runs"][0]["metrics"]["periods_total"]["mean"].as_f64();
+    let periods = periods.expect("a count");
+    assert!((392.0..=408.0).contains(&periods), "{periods}");
+}
+
+#[test]
+fn expectations_decide_the_exit_code() {
+    let met = sim(&[
+        "--expect",
+        "wakeups_total>0",
+        "--expect",
+        "runtime_s == 0.05",
+    ]);
+    assert_code(&met, 0);
+    assert!(
+        stdout(&met).contains("All 2 expectations hold."),
+        "{}",
+        stdout(&met)
+    );
+    let unmet = compare(&["--expect", "wakeups_total<1"]);
+    assert_code(&unmet, 1);
+    assert!(
+        stdout(&unmet).contains("2 of 2 expectations failed."),
+        "every policy counts"
+    );
+    // tc2 has no power in watts: an absent metric does not hold.
+    let args = [
+        "sim",
+        "--platform",
+        "tc2",
+        "--workload",
+        "periodic",
+        "--policy",
+        "linux-4.17",
+        "--duration",
+        "20ms",
+        "--format",
+        "json",
+        "--expect",
+        "energy_j>=0",
+    ];
+    let absent = run(&args);
+    assert_code(&absent, 1);
+    assert!(
+        stderr(&absent).contains("not measured here"),
+        "{}",
+        stderr(&absent)
+    );
+    assert!(
+        serde_json::from_str::<Value>(&stdout(&absent)).is_ok(),
+        "JSON stays JSON"
+    );
+}
+
+#[test]
+fn determinism_is_verified() {
+    let output = sim(&["--verify-determinism"]);
+    assert_code(&output, 0);
+    assert!(
+        stdout(&output).contains("\nidentical: events="),
+        "{}",
+        stdout(&output)
+    );
+    let output = sim(&["--verify-determinism", "--format", "json"]);
+    assert!(
+        stderr(&output).starts_with("identical: events="),
+        "{}",
+        stderr(&output)
+    );
+    json(&output);
+}
+
+#[test]
+fn ten_thousand_tasks_run() {
+    // Creating one takes 40 us of a full-speed CPU, so 89 us of CPU 0 (capacity 462): 0.9 s in all.
+    let args = [
+        "sim",
+        "--platform",
+        "hikey960",
+        "--workload",
+        "periodic:n=10000,period=16ms,duty=5%",
+        "--policy",
+        "linux-4.17+energy-aware",
+        "--duration",
+        "3s",
+        "--format",
+        "json",
+    ];
+    let value = json(&run(&args));
+    let mean = |name: &str| value["runs"][0]["metrics"][name]["mean"].as_f64();
+    assert_eq!(mean("forks_total"), Some(10_000.0));
+    // They ask for 500 CPUs: once all are there, the 8 are full.
+    assert!(
+        mean("busy_cpus_mean").is_some_and(|cpus| cpus > 7.0),
+        "{value}"
+    );
+    assert!(mean("missed_periods_total").is_some_and(|missed| missed > 0.0));
+}
+
+#[test]
+fn a_file_says_how_long_it_runs() {
+    let folder = folder();
+    let text = r#"{"tasks": {"a": {"run": 100, "sleep": 900}}, "global": {"duration": 2}}"#;
+    common::file(&folder, "app.json", text);
+    let args = [
+        "sim",
+        "--platform",
+        "tc2",
+        "--workload",
+        "app.json",
+        "--policy",
+        "linux-4.17",
+        "--format",
+        "json",
+    ];
+    assert_eq!(
+        json(&run_in(folder.path(), &args))["duration_ns"],
+        2_000_000_000u64
+    );
+    let shorter = [&args[..], &["--duration", "1s"]].concat();
+    assert_eq!(
+        json(&run_in(folder.path(), &shorter))["duration_ns"],
+        1_000_000_000u64
+    );
+}
+
+#[test]
+fn a_study_runs_and_lists_its_rows() {
+    let args = [
+        "study",
+        "run",
+        "energy-aware/energy-hikey960",
+        "--quick",
+        "--seeds",
+        "1",
+        "--duration",
+        "50ms",
+        "--format",
+        "json",
+    ];
+    let value = json(&run(&args));
+    assert_eq!(value["study"], "energy-aware/energy-hikey960");
+    assert_eq!(value["base_policy"], "linux-4.17");
+    assert!(
+        value["rows"]
+            .as_array()
+            .is_some_and(|rows| !rows.is_empty())
+    );
+}
+
+#[test]
+fn lists_have_every_form() {
+    for list in ["platform", "workload", "policy", "study"] {
+        json(&run(&[list, "list", "--format", "json"]));
+        for format in ["human", "csv", "md"] {
+            let output = run(&[list, "list", "--format", format]);
+            assert_code(&output, 0);
+            assert!(stdout(&output).lines().count() >= 3, "{list} {format}");
+        }
+    }
+}
+
+#[test]
+fn a_platform_is_shown_with_its_sources() {
+    let value = json(&run(&["platform", "show", "hikey960", "--format", "json"]));
+    assert_eq!(value["cpus"].as_array().map(Vec::len), Some(8));
+    assert_eq!(value["freq_domains"][1]["opps"][4]["performance"], 1024);
+    assert_eq!(
+        value["scheduling_domains"].as_array().map(Vec::len),
+        Some(3)
+    );
+    for word in [
+        "[published]",
+        "[derived]",
+        "[assumed]",
+        "cortex-a73",
+        "2362",
+    ] {
+        let text = stdout(&run(&["platform", "show", "hikey960"]));
+        assert!(text.contains(word), "{word}");
+    }
+    let markdown = stdout(&run(&["platform", "show", "tc2", "--format", "md"]));
+    assert!(markdown.starts_with("# tc2: ") && markdown.contains("\n## CPUs\n"));
+}
+
+#[test]
+fn a_policy_is_shown_with_what_was_set() {
+    let args = [
+        "policy",
+        "show",
+        "linux-4.17",
+        "--set",
+        "imbalance_pct=117",
+        "--format",
+        "json",
+    ];
+    let value = json(&run(&args));
+    let parameters = value["parameters"].as_array().expect("parameters");
+    let set: Vec<_> = parameters
+        .iter()
+        .filter(|p| p["overridden"] == true)
+        .collect();
+    assert_eq!(set.len(), 1);
+    assert_eq!(
+        (&set[0]["key"], &set[0]["value"], &set[0]["default"]),
+        (&"imbalance_pct".into(), &"117".into(), &"125".into())
+    );
+    assert!(stdout(&run(&args[..5])).contains("117 (set)"));
+}
+
+#[test]
+fn doctor_says_what_is_there() {
+    let value = json(&run(&["doctor", "--format", "json"]));
+    assert_eq!(value["simulator"], true);
+    assert!(
+        value["checks"]
+            .as_array()
+            .is_some_and(|checks| checks.len() > 5)
+    );
+    assert!(stdout(&run(&["doctor"])).contains("can run here"));
+}
+
+#[test]
+fn workloads_of_the_repository_are_accepted() {
+    let folder = repository("workloads");
+    for entry in std::fs::read_dir(&folder).expect("the folder") {
+        let name = entry
+            .expect("an entry")
+            .file_name()
+            .into_string()
+            .expect("UTF-8");
+        if name.ends_with(".json") {
+            let value = json(&run_in(
+                &folder,
+                &["workload", "check", &name, "--format", "json"],
+            ));
+            assert_eq!(value["accepted"], true, "{name}");
+        }
+    }
+}

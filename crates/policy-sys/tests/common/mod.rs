@@ -1,0 +1,311 @@
+//! What the tests share: reference tables, small machines, hand-built situations, a generator.
+#![allow(dead_code, reason = "each test binary uses its part")]
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use wakeplace_policy_sys::{
+    Core, FreqFacts, LevelFacts, MachineFacts, PerfFacts, PlaceKind, Policy, Request, Task, Waker,
+    sys,
+};
+
+/// The moment of every hand-built situation: all signals are up to date then.
+pub(crate) const NOW: u64 = 10_000_000_000;
+
+// ------------------------------------------------------------------------------- tables
+
+/// A CSV file: header and rows.
+pub(crate) struct Table {
+    header: Vec<String>,
+    pub(crate) rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    pub(crate) fn parse(text: &str) -> Self {
+        let mut lines = text.lines().map(split_line);
+        let header = lines.next().expect("a header line");
+        let rows: Vec<_> = lines.collect();
+        assert!(!rows.is_empty(), "a table without rows tests nothing");
+        for row in &rows {
+            assert_eq!(row.len(), header.len(), "row {row:?}");
+        }
+        Self { header, rows }
+    }
+
+    pub(crate) fn column(&self, name: &str) -> usize {
+        let at = self.header.iter().position(|h| h == name);
+        at.unwrap_or_else(|| panic!("no column {name} in {:?}", self.header))
+    }
+
+    pub(crate) fn number(&self, row: &[String], name: &str) -> u64 {
+        row[self.column(name)].parse().expect("a number")
+    }
+
+    pub(crate) fn text<'a>(&self, row: &'a [String], name: &str) -> &'a str {
+        &row[self.column(name)]
+    }
+}
+
+/// Splits a CSV line; a field in double quotes may contain commas.
+fn split_line(line: &str) -> Vec<String> {
+    let mut fields = vec![String::new()];
+    let mut quoted = false;
+    for ch in line.trim_end().chars() {
+        match ch {
+            '"' => quoted = !quoted,
+            ',' if !quoted => fields.push(String::new()),
+            _ => fields.last_mut().expect("never empty").push(ch),
+        }
+    }
+    fields
+}
+
+pub(crate) fn data_dir() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data")
+}
+
+/// The material beside the checkout, absent in a clone of the repository alone.
+pub(crate) fn shared_dir() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared")
+}
+
+pub(crate) fn table(name: &str) -> Table {
+    let path = data_dir().join(name);
+    let text = std::fs::read_to_string(&path);
+    Table::parse(&text.unwrap_or_else(|e| panic!("{}: {e}", path.display())))
+}
+
+/// Says on the real stderr, past the harness's capture, that a test checked nothing.
+pub(crate) fn skip_loudly(test: &str, why: &str) {
+    writeln!(std::io::stderr(), "SKIPPED {test}: {why}").expect("stderr");
+}
+
+// ------------------------------------------------------------------------------- policies
+
+pub(crate) fn policy(name: &str, overrides: &[(&str, &str)]) -> Policy {
+    let mut policy = Policy::parse(name).expect("a known policy");
+    for (key, value) in overrides {
+        policy.set(key, value).expect("a known parameter");
+    }
+    policy
+}
+
+pub(crate) fn core(facts: &MachineFacts, name: &str, overrides: &[(&str, &str)]) -> Core {
+    Core::new(facts, policy(name, overrides).core_params()).expect("a machine the core takes")
+}
+
+// ------------------------------------------------------------------------------- machines
+
+/// CPUs of one kind that share a cache, a clock and an energy table.
+#[derive(Clone)]
+pub(crate) struct Cluster {
+    pub(crate) cpus: usize,
+    pub(crate) capacity: u32,
+    /// (kHz, uW) per state.
+    pub(crate) states: Vec<(u32, u32)>,
+}
+
+pub(crate) fn cluster(cpus: usize, capacity: u32) -> Cluster {
+    let states = vec![(1_000_000, u32::from(capacity > 500) * 300_000 + 200_000)];
+    Cluster {
+        cpus,
+        capacity,
+        states,
+    }
+}
+
+/// energy-aware 7.1: the documentation's little and big domains.
+pub(crate) fn doc_example() -> Vec<Cluster> {
+    vec![
+        Cluster {
+            cpus: 2,
+            capacity: 512,
+            states: vec![(170_000, 50_000), (341_000, 150_000), (512_000, 300_000)],
+        },
+        Cluster {
+            cpus: 2,
+            capacity: 1024,
+            states: vec![
+                (512_000, 400_000),
+                (768_000, 800_000),
+                (1_024_000, 1_700_000),
+            ],
+        },
+    ]
+}
+
+/// energy-aware 7.1: HiKey960, CPUs 0-3 A53, 4-7 A73.
+pub(crate) fn hikey960() -> Vec<Cluster> {
+    vec![
+        Cluster {
+            cpus: 4,
+            capacity: 462,
+            states: vec![
+                (533_000, 28_728),
+                (999_000, 70_329),
+                (1_402_000, 124_918),
+                (1_709_000, 187_990),
+                (1_844_000, 245_436),
+            ],
+        },
+        Cluster {
+            cpus: 4,
+            capacity: 1024,
+            states: vec![
+                (903_000, 243_358),
+                (1_421_000, 500_192),
+                (1_805_000, 804_127),
+                (2_112_000, 1_161_600),
+                (2_362_000, 1_571_911),
+            ],
+        },
+    ]
+}
+
+/// TC2 in the numbering of capacity-aware 6.4: CPUs 0,1 = A15, 2..=4 = A7.
+pub(crate) fn tc2() -> Vec<Cluster> {
+    vec![cluster(2, 1024), cluster(3, 430)]
+}
+
+/// Label per CPU: which of the groups of these sizes it is in.
+pub(crate) fn labels(sizes: impl IntoIterator<Item = usize>) -> Vec<u16> {
+    let sizes = sizes.into_iter().enumerate();
+    sizes
+        .flat_map(|(label, n)| std::iter::repeat_n(label as u16, n))
+        .collect()
+}
+
+/// A cache level per cluster, a package level over all; one clock and energy table per cluster.
+pub(crate) fn machine(clusters: &[Cluster]) -> MachineFacts {
+    let sizes = || clusters.iter().map(|c| c.cpus);
+    let total: usize = sizes().sum();
+    let mut first = 0u16;
+    let mut ranges = Vec::new();
+    for c in clusters {
+        let end = first + c.cpus as u16;
+        ranges.push((first..end).collect::<Vec<u16>>());
+        first = end;
+    }
+    let capacity = clusters.iter().flat_map(|c| vec![c.capacity; c.cpus]);
+    let opps = |c: &Cluster| c.states.iter().map(|s| s.0).collect();
+    let level = |shares_cache, group_of| LevelFacts {
+        shares_capacity: false,
+        shares_cache,
+        group_of,
+    };
+    MachineFacts {
+        tick_ns: 4_000_000,
+        scan_cpu_ns: 50,
+        capacity: capacity.collect(),
+        levels: vec![level(true, labels(sizes())), level(false, vec![0; total])],
+        freq_domains: clusters
+            .iter()
+            .zip(&ranges)
+            .map(|(c, cpus)| FreqFacts {
+                cpus: cpus.clone(),
+                opp_khz: opps(c),
+                transition_latency_us: 0,
+            })
+            .collect(),
+        perf_domains: clusters
+            .iter()
+            .zip(&ranges)
+            .map(|(c, cpus)| PerfFacts {
+                cpus: cpus.clone(),
+                states: c.states.clone(),
+            })
+            .collect(),
+    }
+}
+
+/// One CPU of this capacity, alone; at its highest frequency under the performance governor.
+pub(crate) fn lone_cpu(capacity: u32) -> MachineFacts {
+    let mut facts = machine(&[cluster(1, capacity)]);
+    facts.perf_domains.clear();
+    facts
+}
+
+// ------------------------------------------------------------------------------- situations
+
+/// All signals are of `NOW`, so that nothing decays before a decision.
+pub(crate) fn freeze(core: &mut Core) {
+    let n = core.state().nr_cpus;
+    for cpu in 0..n {
+        let c = core.cpu_mut(cpu);
+        c.avg.last_update_ns = NOW;
+        c.clock_ns = NOW;
+        c.clock_task_ns = NOW;
+        c.clock_pelt_ns = NOW;
+    }
+}
+
+/// A CPU that runs one fair task.
+pub(crate) fn make_busy(core: &mut Core, cpu: u32) {
+    let c = core.cpu_mut(cpu);
+    c.curr_idle = 0;
+    c.curr_fair = 1;
+    c.nr_running = 1;
+    c.nr_fair = 1;
+    c.load_weight = 1024;
+}
+
+pub(crate) fn make_idle(core: &mut Core, cpu: u32) {
+    let c = core.cpu_mut(cpu);
+    c.curr_idle = 1;
+    c.curr_fair = 0;
+    c.nr_running = 0;
+    c.nr_fair = 0;
+    c.load_weight = 0;
+}
+
+/// A sleeping task whose signals are of `NOW`; its blocked share in the queue is the caller's work.
+pub(crate) fn sleeper(core: &mut Core, id: u32, cpu: u32, util: u32, est: u32) -> Task {
+    let mut task = Task::new(id, 1024, cpu, None, core.state().nr_cpus);
+    core.task_init(&mut task);
+    let raw = task.raw_mut();
+    raw.avg.last_update_ns = NOW;
+    raw.avg.util_avg = util;
+    raw.util_est = est | sys::WP_UTIL_EST_UNCHANGED;
+    raw.util_est_ewma = est;
+    task
+}
+
+pub(crate) fn ask(kind: PlaceKind, this_cpu: u32, prev_cpu: u32) -> Request {
+    Request {
+        now_ns: NOW,
+        kind,
+        this_cpu,
+        prev_cpu,
+        sync: false,
+        waker: Waker::Idle,
+        waker_load: 0,
+    }
+}
+
+// ------------------------------------------------------------------------------- generator
+
+/// splitmix64: small, seeded, the same everywhere.
+pub(crate) struct Rng(pub(crate) u64);
+
+impl Rng {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Uniform in from..=to.
+    pub(crate) fn range(&mut self, from: u32, to: u32) -> u32 {
+        from + (self.next() % u64::from(to - from + 1)) as u32
+    }
+
+    pub(crate) fn index(&mut self, len: usize) -> usize {
+        (self.next() % len as u64) as usize
+    }
+
+    /// True once in `n`.
+    pub(crate) fn one_in(&mut self, n: u64) -> bool {
+        self.next().is_multiple_of(n)
+    }
+}

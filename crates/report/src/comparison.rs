@@ -1,0 +1,309 @@
+//! `sim` and `compare`.
+
+use crate::phrase::{Sense, interval, short_policy, verdict, warning};
+use crate::{Align, Cell, Format, Style, Table, json, number};
+use std::collections::BTreeMap;
+use wakeplace_metrics::{Series, Summary, paired, series};
+use wakeplace_study::{Comparison, PolicyRuns};
+
+/// What a reader looks at first, in this order. All others follow in the machine formats.
+const KEY_METRICS: [&str; 7] = [
+    "energy_j",
+    "cpu_energy_j",
+    "cpu_energy_bogo",
+    "wake_latency_us_p50",
+    "wake_latency_us_p99",
+    "missed_periods_total",
+    "migrations_total",
+];
+
+/// Most other metrics that are named in a comparison for people.
+const MAX_OTHERS: usize = 6;
+
+/// The result of `sim` (one policy) or `compare`.
+#[must_use]
+pub fn comparison(comparison: &Comparison, format: Format, style: Style) -> String {
+    match format {
+        Format::Json => json::text(&json::comparison(comparison)),
+        Format::Csv => csv(comparison),
+        Format::Human => human(comparison, style),
+        Format::Md => markdown(comparison),
+    }
+}
+
+/// Platform, workload, length and seeds in a line; then what was changed, if anything.
+fn heading(comparison: &Comparison) -> String {
+    let mut text = format!(
+        "{}, {}, {}, {}\n",
+        comparison.platform,
+        comparison.workload,
+        number::duration(comparison.duration_ns),
+        number::seeds(&comparison.seeds)
+    );
+    let shown = |(key, value): &(String, String)| format!("{key}={value}");
+    let mut changed: Vec<String> = comparison.settings.iter().map(shown).collect();
+    let of = |runs: &PolicyRuns| {
+        runs.overrides
+            .iter()
+            .map(shown)
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let all: Vec<String> = comparison.runs.iter().map(of).collect();
+    if all.iter().all(|ours| *ours == all[0]) {
+        changed.extend(all.into_iter().take(1).filter(|ours| !ours.is_empty()));
+    } else {
+        for (runs, ours) in comparison.runs.iter().zip(all) {
+            if !ours.is_empty() {
+                changed.push(format!("{} with {ours}", runs.policy));
+            }
+        }
+    }
+    if !changed.is_empty() {
+        text.push_str(&format!("set: {}\n", changed.join(", ")));
+    }
+    text
+}
+
+fn human(comparison: &Comparison, style: Style) -> String {
+    let mut text = heading(comparison) + "\n";
+    text.push_str(&tables(comparison, Format::Human, style));
+    let lines = verdicts(comparison);
+    if !lines.is_empty() {
+        text.push('\n');
+    }
+    for (sense, line) in lines {
+        text.push_str(&(sense.paint(&line, style) + "\n"));
+    }
+    text.push_str(&others(comparison));
+    if !comparison.warnings.is_empty() {
+        text.push('\n');
+    }
+    let warnings = comparison.warnings.iter();
+    text.extend(warnings.map(|line| warning(line, style)));
+    text
+}
+
+fn markdown(comparison: &Comparison) -> String {
+    let mut text = heading(comparison).replace('\n', "\n\n");
+    for (_, line) in verdicts(comparison) {
+        text.push_str(&format!("**{line}**\n\n"));
+    }
+    text.push_str(&tables(comparison, Format::Md, Style::default()));
+    if !comparison.warnings.is_empty() {
+        text.push('\n');
+    }
+    let warnings = comparison.warnings.iter();
+    text.extend(warnings.map(|line| format!("- Warning: {line}\n")));
+    text
+}
+
+/// The key metrics of a comparison, or all metrics of a plain simulation.
+fn tables(comparison: &Comparison, format: Format, style: Style) -> String {
+    match comparison.runs.as_slice() {
+        [] => "nothing was run\n".to_owned(),
+        [one] => single(one).render(format, style),
+        [base, ..] => compared(base, &comparison.runs, format).render(format, style),
+    }
+}
+
+fn verdicts(comparison: &Comparison) -> Vec<(Sense, String)> {
+    match comparison.runs.as_slice() {
+        [base, others @ ..] => others.iter().filter_map(|o| verdict(base, o)).collect(),
+        [] => Vec::new(),
+    }
+}
+
+/// Names in the order of importance, then of the alphabet.
+fn ordered(all: &BTreeMap<String, Series>) -> Vec<&str> {
+    let key = KEY_METRICS
+        .into_iter()
+        .filter(|name| all.contains_key(*name));
+    let rest = all.keys().map(String::as_str);
+    key.chain(rest.filter(|name| !KEY_METRICS.contains(name)))
+        .collect()
+}
+
+fn with_unit(value: f64, unit: &str) -> String {
+    let space = if unit.is_empty() || unit == "count" {
+        ""
+    } else {
+        " "
+    };
+    let unit = if unit == "count" { "" } else { unit };
+    format!("{}{space}{unit}", number::short(value))
+}
+
+fn single(runs: &PolicyRuns) -> Table {
+    let many = runs.metrics.len() > 1;
+    let mut columns = vec![runs.policy.as_str(), "mean"];
+    if many {
+        columns.extend(["spread", "±95 % CI"]);
+    }
+    let mut table = Table::new("metrics", &columns);
+    for column in &columns[1..] {
+        table = table.align(column, Align::Right);
+    }
+    let all = series(&runs.metrics);
+    for name in ordered(&all) {
+        let series = &all[name];
+        let summary = Summary::of(&series.values);
+        let mut cells = vec![name.into(), with_unit(summary.mean, series.unit).into()];
+        if many {
+            cells.push(number::spread(summary.rsd_pct).into());
+            cells.push(summary.ci95.map(number::short).into());
+        }
+        table.row(cells);
+    }
+    table
+}
+
+/// The key metrics, policy by policy. For people the metrics head their groups, so that the table
+/// stays narrow.
+fn compared(base: &PolicyRuns, runs: &[PolicyRuns], format: Format) -> Table {
+    let grouped = format == Format::Human;
+    let figures = ["mean", "spread", "change", "95 % CI", "difference"];
+    let names: &[&str] = if grouped {
+        &["policy"]
+    } else {
+        &["metric", "policy"]
+    };
+    let columns = [names, &figures].concat();
+    let mut table = Table::new("metrics", &columns);
+    for column in &figures[..4] {
+        table = table.align(column, Align::Right);
+    }
+    let all: Vec<_> = runs
+        .iter()
+        .map(|runs| (runs, series(&runs.metrics)))
+        .collect();
+    for metric in KEY_METRICS {
+        let having = |(runs, all): &(&PolicyRuns, BTreeMap<String, Series>)| {
+            all.get(metric)
+                .map(|series| figure_cells(base, runs, metric, series))
+        };
+        let rows: Vec<_> = all
+            .iter()
+            .filter_map(|one| Some((one.0, having(one)?)))
+            .collect();
+        if grouped && !rows.is_empty() {
+            let mut heading = vec![Cell::Empty; columns.len()];
+            heading[0] = metric.into();
+            table.row(heading);
+        }
+        for (runs, figures) in rows {
+            let policy = short_policy(&base.policy, &runs.policy);
+            let mut cells: Vec<Cell> = if grouped {
+                vec![format!("  {policy}").into()]
+            } else {
+                vec![metric.into(), runs.policy.as_str().into()]
+            };
+            cells.extend(figures);
+            table.row(cells);
+        }
+    }
+    table
+}
+
+fn figure_cells(base: &PolicyRuns, runs: &PolicyRuns, metric: &str, series: &Series) -> [Cell; 5] {
+    let summary = Summary::of(&series.values);
+    let spread = (summary.n > 1).then(|| number::spread(summary.rsd_pct));
+    let delta = (!std::ptr::eq(base, runs))
+        .then(|| paired(&base.metrics, &runs.metrics, metric))
+        .flatten();
+    [
+        with_unit(summary.mean, series.unit).into(),
+        spread.into(),
+        delta.map(|d| number::change(d.delta_pct)).into(),
+        delta.and_then(|d| interval(d.ci95)).into(),
+        delta.map(|d| Sense::of(metric, &d).word()).into(),
+    ]
+}
+
+/// The largest differences beyond the key metrics, and where the rest is.
+fn others(comparison: &Comparison) -> String {
+    let [base, others @ ..] = comparison.runs.as_slice() else {
+        return String::new();
+    };
+    let mut text = String::new();
+    for other in others {
+        let delta = |name: &String| {
+            let delta = paired(&base.metrics, &other.metrics, name)?;
+            delta.significant.then(|| (delta.delta_pct, name.clone()))
+        };
+        let names = series(&base.metrics).into_keys();
+        let names = names.filter(|name| !KEY_METRICS.contains(&name.as_str()));
+        let mut all: Vec<_> = names.filter_map(|name| delta(&name)).collect();
+        all.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
+        let left = all.len().saturating_sub(MAX_OTHERS);
+        let shown = all.iter().take(MAX_OTHERS);
+        let shown: Vec<_> = shown
+            .map(|(pct, name)| format!("{name} {}", number::change(*pct)))
+            .collect();
+        if shown.is_empty() {
+            continue;
+        }
+        let more = if left > 0 {
+            format!(", and {left} more")
+        } else {
+            String::new()
+        };
+        text.push_str(&format!(
+            "Also different under {}: {}{more}.\n",
+            short_policy(&base.policy, &other.policy),
+            shown.join(", ")
+        ));
+    }
+    if others.is_empty() {
+        return text;
+    }
+    text + "All metrics: `--format json` or `--format csv`.\n"
+}
+
+/// Every metric of every policy, unrounded.
+fn csv(comparison: &Comparison) -> String {
+    let columns = [
+        "platform",
+        "workload",
+        "policy",
+        "metric",
+        "unit",
+        "n",
+        "mean",
+        "rsd_pct",
+        "ci95",
+        "delta_pct",
+        "delta_ci95_low",
+        "delta_ci95_high",
+        "significant",
+    ];
+    let mut table = Table::new("metrics", &columns);
+    for (at, runs) in comparison.runs.iter().enumerate() {
+        for (name, series) in series(&runs.metrics) {
+            let summary = Summary::of(&series.values);
+            let delta = (at > 0)
+                .then(|| paired(&comparison.runs[0].metrics, &runs.metrics, &name))
+                .flatten();
+            let ci95 = delta.and_then(|d| d.ci95);
+            table.row(vec![
+                comparison.platform.as_str().into(),
+                comparison.workload.as_str().into(),
+                runs.policy.as_str().into(),
+                name.into(),
+                series.unit.into(),
+                summary.n.into(),
+                summary.mean.into(),
+                summary.rsd_pct.into(),
+                summary.ci95.into(),
+                delta.map(|d| d.delta_pct).into(),
+                ci95.map(|c| c.0).into(),
+                ci95.map(|c| c.1).into(),
+                delta.map(|d| d.significant).into(),
+            ]);
+        }
+    }
+    table.render(Format::Csv, Style::default())
+}
+
+#[cfg(test)]
+mod tests;

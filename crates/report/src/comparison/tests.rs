@@ -1,0 +1,199 @@
+use super::comparison;
+use crate::{Format, Style};
+use serde_json::Value;
+use wakeplace_metrics::{RunMetrics, Values};
+use wakeplace_study::{Comparison, PolicyRuns};
+
+/// Metrics of a run of which only `values` are looked at.
+fn metrics(values: &[(&str, f64)]) -> RunMetrics {
+    let mut all = Values::default();
+    for (name, value) in values {
+        all.set(name, *value);
+    }
+    RunMetrics {
+        values: all,
+        energy: None,
+        clusters: Vec::new(),
+        domains: Vec::new(),
+        tasks: Vec::new(),
+        wake_latency: Vec::new(),
+    }
+}
+
+/// Energies per seed under a policy; wake-up latency 100 us for all.
+fn runs(policy: &str, energies: &[f64]) -> PolicyRuns {
+    let one = |energy: &f64| {
+        let latency = ("wake_latency_us_p99", 100.0);
+        metrics(&[
+            ("energy_j", *energy),
+            latency,
+            ("wakeups_total", energy * 10.0),
+        ])
+    };
+    PolicyRuns {
+        policy: policy.to_owned(),
+        overrides: vec![("pelt_scale".to_owned(), "clock".to_owned())],
+        metrics: energies.iter().map(one).collect(),
+        reports: Vec::new(),
+    }
+}
+
+fn fake(runs: Vec<PolicyRuns>) -> Comparison {
+    Comparison {
+        platform: "hikey960".to_owned(),
+        workload: "periodic:n=10,period=16ms,duty=5%".to_owned(),
+        duration_ns: 30_000_000_000,
+        seeds: vec![1, 2, 3],
+        settings: vec![("model.idle_states".to_owned(), "off".to_owned())],
+        options: vec![("model.idle_states".to_owned(), "off".to_owned())],
+        runs,
+        warnings: vec!["something is odd; do that".to_owned()],
+    }
+}
+
+fn two() -> Comparison {
+    fake(vec![
+        runs("linux-4.17", &[10.0, 11.0, 12.0]),
+        runs("linux-4.17+energy-aware", &[9.0, 10.0, 10.9]),
+    ])
+}
+
+fn json(of: &Comparison) -> Value {
+    serde_json::from_str(&comparison(of, Format::Json, Style::default())).unwrap()
+}
+
+#[test]
+fn compare_has_the_shape_of_the_contract() {
+    let value = json(&two());
+    assert_eq!(value["schema_version"], 1);
+    assert_eq!(value["duration_ns"], 30_000_000_000_u64);
+    assert_eq!(value["settings"]["model.idle_states"], "off");
+    let run = &value["runs"][1];
+    assert_eq!(run["platform"], "hikey960");
+    assert_eq!(run["workload"], "periodic:n=10,period=16ms,duty=5%");
+    assert_eq!(run["policy"], "linux-4.17+energy-aware");
+    assert_eq!(run["set"]["pelt_scale"], "clock");
+    assert_eq!(run["seeds"], serde_json::json!([1, 2, 3]));
+    let energy = run["metrics"]["energy_j"].as_object().unwrap();
+    let keys: Vec<_> = energy.keys().map(String::as_str).collect();
+    assert_eq!(keys, ["mean", "rsd_pct", "ci95", "unit"]);
+    assert_eq!(energy["unit"], "J");
+    let delta = value["deltas"][0].as_object().unwrap();
+    let keys: Vec<_> = delta.keys().map(String::as_str).collect();
+    assert_eq!(
+        keys,
+        [
+            "metric",
+            "base",
+            "other",
+            "delta_pct",
+            "ci95",
+            "significant"
+        ]
+    );
+    // -3.1 J of 33 J.
+    assert!(
+        (delta["delta_pct"].as_f64().unwrap() + 9.393_939).abs() < 1e-6,
+        "{delta:?}"
+    );
+    assert_eq!(delta["ci95"].as_array().unwrap().len(), 2);
+    assert_eq!(delta["significant"], true);
+}
+
+#[test]
+fn sim_has_runs_and_no_deltas() {
+    let value = json(&fake(vec![runs("linux-4.17", &[10.0])]));
+    assert!(value.get("deltas").is_none());
+    assert!(value["runs"][0]["metrics"]["energy_j"]["ci95"].is_null());
+}
+
+#[test]
+fn numbers_that_are_none_do_not_appear() {
+    // Around a mean of 0 there is no relative spread.
+    let value = json(&fake(vec![runs("linux-4.17", &[1.0, -1.0])]));
+    assert!(value["runs"][0]["metrics"]["energy_j"]["rsd_pct"].is_null());
+}
+
+#[test]
+fn people_get_result_spread_and_verdict() {
+    let text = comparison(&two(), Format::Human, Style::default());
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(
+        lines[0],
+        "hikey960, periodic:n=10,period=16ms,duty=5%, 30 s, 3 seeds (1-3)"
+    );
+    assert!(text.contains("energy_j"), "{text}");
+    assert!(text.contains("-9.39 %"), "{text}");
+    assert!(
+        text.contains("linux-4.17+energy-aware uses 9.4 % less energy than linux-4.17 [95 % CI"),
+        "{text}"
+    );
+    assert!(
+        text.contains("no difference seen in the 99th percentile"),
+        "{text}"
+    );
+    assert!(text.contains("Also different under +energy-aware: wakeups_total -9.39 %"));
+    assert!(
+        text.ends_with("warning: something is odd; do that\n"),
+        "{text}"
+    );
+    assert!(!text.contains('\x1b'), "{text}");
+}
+
+#[test]
+fn colour_adds_nothing_but_colour() {
+    let style = Style {
+        color: true,
+        width: 100,
+    };
+    let coloured = comparison(&two(), Format::Human, style);
+    assert!(coloured.contains("\x1b[1;32m"), "{coloured}");
+    let mut plain = coloured;
+    for code in ["1;32", "33", "0"] {
+        plain = plain.replace(&format!("\x1b[{code}m"), "");
+    }
+    assert_eq!(plain, comparison(&two(), Format::Human, Style::default()));
+}
+
+#[test]
+fn a_span_over_zero_is_no_difference() {
+    let other = runs("b", &[9.0, 12.0, 12.0]);
+    let of = fake(vec![runs("a", &[10.0, 11.0, 12.0]), other]);
+    let text = comparison(&of, Format::Human, Style::default());
+    assert!(
+        text.contains("No difference seen in energy between b and a [95 % CI"),
+        "{text}"
+    );
+}
+
+#[test]
+fn narrow_terminals_get_narrow_tables() {
+    let style = Style {
+        color: false,
+        width: 60,
+    };
+    let text = comparison(&two(), Format::Human, style);
+    let table = text.lines().skip(3).take_while(|line| !line.is_empty());
+    for line in table {
+        assert!(line.chars().count() <= 60, "{line}");
+    }
+}
+
+#[test]
+fn csv_has_every_metric_of_every_policy() {
+    let text = comparison(&two(), Format::Csv, Style::default());
+    assert_eq!(text.lines().count(), 1 + 2 * 3);
+    let first = text.lines().nth(1).unwrap();
+    let expected = "hikey960,\"periodic:n=10,period=16ms,duty=5%\",linux-4.17,energy_j,J,3,11,";
+    assert!(first.starts_with(expected), "{first}");
+}
+
+#[test]
+fn markdown_is_a_table_with_its_verdict() {
+    let text = comparison(&two(), Format::Md, Style::default());
+    assert!(text.contains("| metric | policy |"), "{text}");
+    assert!(
+        text.contains("**linux-4.17+energy-aware uses 9.4 % less energy"),
+        "{text}"
+    );
+}

@@ -1,0 +1,141 @@
+//! JSON as the outward contract names it.
+
+use crate::{SCHEMA_VERSION, number};
+use serde_json::{Map, Value, json};
+use wakeplace_metrics::{Summary, paired, series};
+use wakeplace_study::{Comparison, PolicyRuns, StudyResult, StudyRow};
+
+/// The object as text, with a newline.
+pub(crate) fn text(value: &Value) -> String {
+    format!("{value:#}\n")
+}
+
+/// `sim` with one policy, `compare` with more.
+pub(crate) fn comparison(comparison: &Comparison) -> Value {
+    let run = |runs: &PolicyRuns| {
+        json!({
+            "platform": comparison.platform,
+            "workload": comparison.workload,
+            "policy": runs.policy,
+            "set": pairs(&runs.overrides),
+            "seeds": comparison.seeds,
+            "metrics": metrics(runs),
+            "event_hashes": event_hashes(runs),
+        })
+    };
+    let mut whole = json!({
+        "schema_version": SCHEMA_VERSION,
+        "version": env!("CARGO_PKG_VERSION"),
+        "duration_ns": comparison.duration_ns,
+        "settings": pairs(&comparison.settings),
+        "options": pairs(&comparison.options),
+        "runs": comparison.runs.iter().map(run).collect::<Vec<_>>(),
+    });
+    if let [base, others @ ..] = comparison.runs.as_slice()
+        && !others.is_empty()
+    {
+        let all: Vec<Value> = others.iter().flat_map(|o| deltas(base, o)).collect();
+        whole["deltas"] = Value::Array(all);
+    }
+    whole["warnings"] = json!(comparison.warnings);
+    whole
+}
+
+/// Hashes over all events of each run, hexadecimal since JSON numbers lose digits.
+fn event_hashes(runs: &PolicyRuns) -> Vec<String> {
+    let reports = runs.reports.iter();
+    reports
+        .map(|report| format!("{:016x}", report.event_hash))
+        .collect()
+}
+
+fn pairs(pairs: &[(String, String)]) -> Value {
+    let entries = pairs.iter().map(|(key, value)| (key.clone(), json!(value)));
+    Value::Object(entries.collect())
+}
+
+fn metrics(runs: &PolicyRuns) -> Value {
+    let mut all = Map::new();
+    for (name, series) in series(&runs.metrics) {
+        let summary = Summary::of(&series.values);
+        let entry = json!({
+            "mean": number::json(summary.mean),
+            "rsd_pct": number::json(summary.rsd_pct),
+            "ci95": summary.ci95.map_or(Value::Null, number::json),
+            "unit": series.unit,
+        });
+        all.insert(name, entry);
+    }
+    Value::Object(all)
+}
+
+/// The change of every metric both policies have, in the order of the names.
+fn deltas(base: &PolicyRuns, other: &PolicyRuns) -> Vec<Value> {
+    let entry = |name: String| {
+        let delta = paired(&base.metrics, &other.metrics, &name)?;
+        Some(json!({
+            "metric": name,
+            "base": base.policy,
+            "other": other.policy,
+            "delta_pct": number::json(delta.delta_pct),
+            "ci95": interval(delta.ci95),
+            "significant": delta.significant,
+        }))
+    };
+    let names = series(&base.metrics).into_keys();
+    names.filter_map(entry).collect()
+}
+
+fn interval(ci95: Option<(f64, f64)>) -> Value {
+    ci95.map_or(Value::Null, |(low, high)| {
+        json!([number::json(low), number::json(high)])
+    })
+}
+
+/// `study run`.
+pub(crate) fn study(result: &StudyResult) -> Value {
+    json!({
+        "schema_version": SCHEMA_VERSION,
+        "version": env!("CARGO_PKG_VERSION"),
+        "study": result.study,
+        "title": result.title,
+        "platform": result.platform,
+        "base_policy": result.base_policy,
+        "duration_ns": result.duration_ns,
+        "seeds": result.seeds,
+        "quick": result.quick,
+        "settings": pairs(&result.settings),
+        "options": pairs(&result.options),
+        "workloads": result.workloads,
+        "rows": result.rows.iter().map(row).collect::<Vec<_>>(),
+        "verdict": result.verdict,
+        "notes": result.notes,
+        "sources": result.sources,
+    })
+}
+
+fn row(row: &StudyRow) -> Value {
+    let published = row.published.map(|p| {
+        json!({
+            "mean": number::json(p.mean),
+            "rsd_pct": p.rsd_pct.map_or(Value::Null, number::json),
+        })
+    });
+    json!({
+        "case": row.case,
+        "params": row.params,
+        "metric": row.metric,
+        "unit": row.unit,
+        "policy": row.policy,
+        "published": published,
+        "simulated": {
+            "mean": number::json(row.simulated.mean),
+            "rsd_pct": number::json(row.simulated.rsd_pct),
+            "n": row.simulated.n,
+        },
+        "published_delta_pct": row.published_delta_pct.map_or(Value::Null, number::json),
+        "simulated_delta_pct": row.simulated_delta_pct.map_or(Value::Null, number::json),
+        "simulated_delta_ci95": interval(row.simulated_delta_ci95),
+        "calibrated": row.calibrated,
+    })
+}

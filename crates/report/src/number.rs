@@ -1,0 +1,125 @@
+//! Figures as text.
+
+use serde_json::{Number, Value};
+
+/// A figure in JSON: as short as it can be read back exactly; null if it is not finite.
+pub(crate) fn json(value: f64) -> Value {
+    Number::from_f64(value).map_or(Value::Null, Value::Number)
+}
+
+/// A figure as short as it can be read back exactly; None if it is not finite.
+pub(crate) fn exact(value: f64) -> Option<String> {
+    value.is_finite().then(|| format!("{value}"))
+}
+
+/// A figure for people: four significant digits, whole numbers whole.
+pub(crate) fn short(value: f64) -> String {
+    if !value.is_finite() {
+        return "-".to_owned();
+    }
+    let magnitude = value.abs();
+    let decimals = match magnitude {
+        m if m == m.trunc() && m < 1e15 => 0,
+        m if m >= 1000.0 => 0,
+        m if m >= 100.0 => 1,
+        m if m >= 10.0 => 2,
+        m if m >= 1.0 => 3,
+        _ => 4,
+    };
+    format!("{value:.decimals$}")
+}
+
+/// A change in percent with its sign: `-13.39 %`.
+pub(crate) fn change(pct: f64) -> String {
+    if pct.is_finite() {
+        format!("{} %", signed(pct))
+    } else {
+        "-".to_owned()
+    }
+}
+
+/// A number with its sign, two decimals; more digits than a hundred needs are left out.
+pub(crate) fn signed(value: f64) -> String {
+    let decimals = if value.abs() >= 100.0 { 0 } else { 2 };
+    format!("{value:+.decimals$}")
+}
+
+/// Bounds of a change, one decimal: their own uncertainty is larger than the next.
+pub(crate) fn bound(value: f64) -> String {
+    let decimals = if value.abs() >= 100.0 { 0 } else { 1 };
+    format!("{value:+.decimals$}")
+}
+
+/// A relative spread: `±1.2 %`.
+pub(crate) fn spread(rsd_pct: f64) -> String {
+    if rsd_pct.is_finite() {
+        format!("±{rsd_pct:.1} %")
+    } else {
+        "-".to_owned()
+    }
+}
+
+/// A time for people, from ns: `30 s`, `1.5 ms`.
+pub(crate) fn duration(ns: u64) -> String {
+    let (value, unit) = match ns {
+        1_000_000_000.. => (ns as f64 / 1e9, "s"),
+        1_000_000.. => (ns as f64 / 1e6, "ms"),
+        1_000.. => (ns as f64 / 1e3, "us"),
+        _ => (ns as f64, "ns"),
+    };
+    format!("{value} {unit}")
+}
+
+/// Seeds for people: `10 seeds (1-10)`.
+pub(crate) fn seeds(seeds: &[u64]) -> String {
+    let consecutive = seeds.windows(2).all(|w| w[0].checked_add(1) == Some(w[1]));
+    match seeds {
+        [] => "no seeds".to_owned(),
+        [one] => format!("seed {one}"),
+        [first, .., last] if consecutive => format!("{} seeds ({first}-{last})", seeds.len()),
+        _ => {
+            let words: Vec<String> = seeds.iter().map(u64::to_string).collect();
+            format!("{} seeds ({})", seeds.len(), words.join(", "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{change, duration, exact, json, seeds, short, spread};
+
+    #[test]
+    fn people_get_four_digits() {
+        let shown: Vec<_> = [
+            0.0, 0.012_345, 1.234_56, 33.451, 110.14, 12_345.6, 7.0, -2.5,
+        ]
+        .iter()
+        .map(|v| short(*v))
+        .collect();
+        let expected = [
+            "0", "0.0123", "1.235", "33.45", "110.1", "12346", "7", "-2.500",
+        ];
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn what_is_not_finite_is_not_shown() {
+        assert!(json(f64::INFINITY).is_null() && json(f64::NAN).is_null());
+        assert_eq!(exact(f64::NAN), None);
+        assert_eq!(
+            (change(f64::NAN), spread(f64::INFINITY)),
+            ("-".into(), "-".into())
+        );
+    }
+
+    #[test]
+    fn times_and_seeds_read_well() {
+        assert_eq!(duration(30_000_000_000), "30 s");
+        assert_eq!(duration(1_500_000), "1.5 ms");
+        assert_eq!(seeds(&[1, 2, 3]), "3 seeds (1-3)");
+        assert_eq!(seeds(&[7]), "seed 7");
+        assert_eq!(seeds(&[1, 5]), "2 seeds (1, 5)");
+        assert_eq!(change(-13.391), "-13.39 %");
+        assert_eq!(change(2500.0), "+2500 %");
+    }
+}

@@ -1,0 +1,201 @@
+//! Differences as sentences, and what colour may add to them.
+
+use crate::{Style, number};
+use wakeplace_metrics::{Better, PairedDelta, find_metric};
+use wakeplace_study::PolicyRuns;
+
+/// What a difference means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sense {
+    /// An improvement.
+    Better,
+    /// A deterioration.
+    Worse,
+    /// A difference that is neither good nor bad in itself.
+    Different,
+    /// The interval spans 0.
+    Same,
+    /// One seed: nobody can tell.
+    Unknown,
+}
+
+impl Sense {
+    pub(crate) fn of(metric: &str, delta: &PairedDelta) -> Sense {
+        if delta.ci95.is_none() {
+            return Sense::Unknown;
+        }
+        if !delta.significant {
+            return Sense::Same;
+        }
+        match find_metric(metric).map_or(Better::Neither, |def| def.better) {
+            Better::Lower if delta.delta_pct < 0.0 => Sense::Better,
+            Better::Higher if delta.delta_pct > 0.0 => Sense::Better,
+            Better::Lower | Better::Higher => Sense::Worse,
+            Better::Neither => Sense::Different,
+        }
+    }
+
+    /// The word in the column `difference`.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Sense::Better => "better",
+            Sense::Worse => "worse",
+            Sense::Different => "other",
+            Sense::Same => "none seen",
+            Sense::Unknown => "one seed",
+        }
+    }
+
+    /// The sentence in the colour of its sense.
+    pub(crate) fn paint(self, text: &str, style: Style) -> String {
+        let code = match self {
+            _ if !style.color => return text.to_owned(),
+            Sense::Better => "1;32",
+            Sense::Worse => "1;31",
+            Sense::Different | Sense::Same | Sense::Unknown => "1",
+        };
+        format!("\x1b[{code}m{text}\x1b[0m")
+    }
+}
+
+/// `warning: ...`, in yellow where colours are wanted.
+pub(crate) fn warning(text: &str, style: Style) -> String {
+    if style.color {
+        format!("\x1b[33mwarning:\x1b[0m {text}\n")
+    } else {
+        format!("warning: {text}\n")
+    }
+}
+
+/// `-14.0 to -12.8 %`; nothing for one seed.
+pub(crate) fn interval(ci95: Option<(f64, f64)>) -> Option<String> {
+    let (low, high) = ci95.filter(|(low, high)| low.is_finite() && high.is_finite())?;
+    Some(format!(
+        "{} to {} %",
+        number::bound(low),
+        number::bound(high)
+    ))
+}
+
+/// A policy that extends the base's name is shown as what it adds.
+pub(crate) fn short_policy(base: &str, policy: &str) -> String {
+    match policy.strip_prefix(base) {
+        Some(rest) if rest.starts_with(['+', '-']) => rest.to_owned(),
+        _ => policy.to_owned(),
+    }
+}
+
+/// Metrics a verdict is about, the first that was measured, and how to say it.
+const SUBJECTS: [(&str, &str); 5] = [
+    ("energy_j", "energy"),
+    ("cpu_energy_j", "CPU energy"),
+    ("cpu_energy_bogo", "CPU energy (in the platform's own unit)"),
+    ("wake_latency_us_p99", "wake-up latency (99th percentile)"),
+    ("runtime_s", "time"),
+];
+
+/// The metric that shows what a saving cost.
+const PRICE: (&str, &str) = (
+    "wake_latency_us_p99",
+    "99th percentile of the wake-up latency",
+);
+
+/// One line about a policy beside the base; None if they have no subject in common.
+pub(crate) fn verdict(base: &PolicyRuns, other: &PolicyRuns) -> Option<(Sense, String)> {
+    let delta = |metric: &str| wakeplace_metrics::paired(&base.metrics, &other.metrics, metric);
+    let subject = |(metric, noun): &(&'static str, &'static str)| {
+        delta(metric).map(|delta| (*metric, *noun, delta))
+    };
+    let (metric, noun, delta_of_subject) = SUBJECTS.iter().find_map(subject)?;
+    let sense = Sense::of(metric, &delta_of_subject);
+    let names = (base.policy.as_str(), other.policy.as_str());
+    let mut line = sentence(names, noun, &delta_of_subject);
+    if metric != PRICE.0
+        && let Some(price) = delta(PRICE.0)
+    {
+        line.push_str(&aside(&price));
+    }
+    line.push('.');
+    Some((sense, line))
+}
+
+fn sentence((base, other): (&str, &str), noun: &str, delta: &PairedDelta) -> String {
+    let verb = if noun.contains("latency") {
+        "has"
+    } else {
+        "uses"
+    };
+    let amount = amount(delta.delta_pct, ["less", "more"]);
+    match (interval(delta.ci95), delta.significant) {
+        (None, _) => format!("{other} {verb} {amount} {noun} than {base} (one seed, no interval)"),
+        (Some(ci), true) => format!("{other} {verb} {amount} {noun} than {base} [95 % CI {ci}]"),
+        (Some(ci), false) => {
+            format!("No difference seen in {noun} between {other} and {base} [95 % CI {ci}]")
+        }
+    }
+}
+
+/// `12.3 % less`; above a hundred percent without decimals.
+fn amount(delta_pct: f64, [less, more]: [&str; 2]) -> String {
+    let side = if delta_pct < 0.0 { less } else { more };
+    let decimals = if delta_pct.abs() >= 100.0 { 0 } else { 1 };
+    format!("{:.decimals$} % {side}", delta_pct.abs())
+}
+
+/// What happens to latency, for a verdict about something else.
+fn aside(price: &PairedDelta) -> String {
+    let noun = PRICE.1;
+    let amount = amount(price.delta_pct, ["lower", "higher"]);
+    match (price.ci95, price.significant) {
+        (Some(_), true) => format!("; the {noun} is {amount}"),
+        (Some(_), false) => format!("; no difference seen in the {noun}"),
+        (None, _) => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Sense, amount, interval, sentence};
+    use wakeplace_metrics::PairedDelta;
+
+    fn delta(delta_pct: f64, ci95: Option<(f64, f64)>) -> PairedDelta {
+        PairedDelta {
+            delta_pct,
+            ci95,
+            significant: ci95.is_some_and(|(low, high)| low > 0.0 || high < 0.0),
+            n: 10,
+        }
+    }
+
+    #[test]
+    fn sentences_say_what_it_means() {
+        let say = |d: &PairedDelta| sentence(("a", "b"), "energy", d);
+        assert_eq!(
+            say(&delta(-12.34, Some((-13.0, -11.0)))),
+            "b uses 12.3 % less energy than a [95 % CI -13.0 to -11.0 %]"
+        );
+        assert_eq!(
+            say(&delta(0.4, Some((-1.0, 2.0)))),
+            "No difference seen in energy between b and a [95 % CI -1.0 to +2.0 %]"
+        );
+        assert_eq!(
+            say(&delta(5.0, None)),
+            "b uses 5.0 % more energy than a (one seed, no interval)"
+        );
+        assert_eq!(amount(1407.0, ["lower", "higher"]), "1407 % higher");
+        assert_eq!(interval(Some((f64::NAN, 0.0))), None);
+    }
+
+    #[test]
+    fn direction_decides_what_is_better() {
+        let less = delta(-5.0, Some((-6.0, -4.0)));
+        assert_eq!(Sense::of("energy_j", &less), Sense::Better);
+        assert_eq!(Sense::of("idle_residency_pct", &less), Sense::Worse);
+        assert_eq!(Sense::of("wakeups_total", &less), Sense::Different);
+        assert_eq!(Sense::of("energy_j", &delta(-5.0, None)), Sense::Unknown);
+        assert_eq!(
+            Sense::of("energy_j", &delta(-5.0, Some((-11.0, 1.0)))),
+            Sense::Same
+        );
+    }
+}

@@ -1,0 +1,133 @@
+use super::{short_policy, study, wrap};
+use crate::{Format, Style};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use wakeplace_study::{Published, Simulated, StudyResult, StudyRow};
+
+const BASE: &str = "linux-4.17";
+const OTHER: &str = "linux-4.17+energy-aware";
+
+fn row(metric: &str, policy: &str, published: Option<f64>, mean: f64) -> StudyRow {
+    let other = policy == OTHER;
+    StudyRow {
+        case: "10".to_owned(),
+        params: BTreeMap::from([("tasks".to_owned(), "10".to_owned())]),
+        metric: metric.to_owned(),
+        unit: "J".to_owned(),
+        policy: policy.to_owned(),
+        published: published.map(|mean| Published {
+            mean,
+            rsd_pct: Some(1.2),
+        }),
+        simulated: Simulated {
+            mean,
+            rsd_pct: 0.5,
+            n: 10,
+        },
+        published_delta_pct: (other && published.is_some()).then_some(-13.39),
+        simulated_delta_pct: other.then_some(-10.0),
+        simulated_delta_ci95: other.then_some((-10.5, -9.5)),
+        calibrated: published.is_some() && !other,
+    }
+}
+
+fn fake() -> StudyResult {
+    let mut experiment = row("energy_j", OTHER, Some(28.97), 29.5);
+    let name = ("experiment".to_owned(), "pelt_scale=clock".to_owned());
+    experiment.params.extend([name]);
+    StudyResult {
+        study: "family/name".to_owned(),
+        title: "Energy".to_owned(),
+        platform: "hikey960".to_owned(),
+        duration_ns: 30_000_000_000,
+        seeds: (1..=10).collect(),
+        quick: false,
+        settings: Vec::new(),
+        options: Vec::new(),
+        workloads: BTreeMap::from([("10".to_owned(), "periodic:n=10".to_owned())]),
+        base_policy: BASE.to_owned(),
+        metrics: vec!["energy_j".to_owned(), "cpu_energy_j".to_owned()],
+        rows: vec![
+            row("energy_j", BASE, Some(33.45), 33.45),
+            row("energy_j", OTHER, Some(28.97), 30.1),
+            row("cpu_energy_j", BASE, None, 12.0),
+            row("cpu_energy_j", OTHER, None, 9.0),
+            experiment,
+        ],
+        verdict: "less energy.".to_owned(),
+        notes: vec!["a note".to_owned()],
+        sources: vec!["a mail".to_owned()],
+    }
+}
+
+#[test]
+fn json_has_the_shape_of_the_contract() {
+    let text = study(&fake(), Format::Json, Style::default());
+    let value: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(
+        (&value["schema_version"], &value["study"]),
+        (&1.into(), &"family/name".into())
+    );
+    assert_eq!(value["base_policy"], BASE);
+    let base = value["rows"][0].as_object().unwrap();
+    for key in [
+        "case",
+        "params",
+        "metric",
+        "unit",
+        "policy",
+        "published",
+        "simulated",
+    ] {
+        assert!(base.contains_key(key), "{key}");
+    }
+    assert!(base["published_delta_pct"].is_null() && base["simulated_delta_pct"].is_null());
+    assert_eq!(base["calibrated"], true);
+    assert_eq!(base["params"]["tasks"], "10");
+    let other = &value["rows"][1];
+    assert_eq!(other["published"]["mean"], 28.97);
+    assert_eq!(other["simulated"]["n"], 10);
+    assert_eq!(other["published_delta_pct"], -13.39);
+    assert_eq!(other["simulated_delta_pct"], -10.0);
+    assert!(value["rows"][2]["published"].is_null());
+}
+
+#[test]
+fn calibrated_cells_are_marked_and_explained() {
+    let text = study(&fake(), Format::Human, Style::default());
+    assert!(text.contains("33.45*"), "{text}");
+    assert!(
+        text.contains("* the platform's board power is calibrated on this"),
+        "{text}"
+    );
+    assert!(text.contains("+3.90 %"), "off by: {text}");
+    assert!(text.contains("energy_j (J), experiments"), "{text}");
+    assert!(text.contains("less energy.\n\nnote: a note\n"), "{text}");
+}
+
+#[test]
+fn no_mark_without_calibration() {
+    let mut result = fake();
+    for row in &mut result.rows {
+        row.calibrated = false;
+    }
+    assert!(!study(&result, Format::Human, Style::default()).contains('*'));
+}
+
+#[test]
+fn csv_has_a_line_per_row() {
+    let text = study(&fake(), Format::Csv, Style::default());
+    assert_eq!(text.lines().count(), 6);
+    let line = "family/name,10,,energy_j,J,linux-4.17,33.45,1.2,33.45,0.5,10,,,,,yes";
+    assert_eq!(text.lines().nth(1), Some(line));
+}
+
+#[test]
+fn small_things() {
+    assert_eq!(short_policy(BASE, OTHER), "+energy-aware");
+    assert_eq!(short_policy(BASE, "linux-4.7"), "linux-4.7");
+    assert_eq!(wrap("aa bb cc", 5), "aa bb\ncc");
+    assert_eq!(wrap("aa bb cc", 0), "aa bb cc");
+    let md = study(&fake(), Format::Md, Style::default());
+    assert!(md.contains("33.45\\*") || md.contains("33.45*"), "{md}");
+}

@@ -1,0 +1,55 @@
+//! Embeds every `studies/FAMILY/NAME/{study.toml,README.md}`, so that a new study is files and no
+//! code.
+
+use std::env;
+use std::error::Error;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let dir = Path::new(&env::var("CARGO_MANIFEST_DIR")?)
+        .join("../../studies")
+        .canonicalize()?;
+    println!("cargo::rerun-if-changed={}", dir.display());
+    let mut text = String::from("static BUILTIN: &[(&str, &str, &str)] = &[\n");
+    for family in folders(&dir)? {
+        for study in folders(&family)? {
+            text.push_str(&entry(&dir, &study)?);
+        }
+    }
+    text.push_str("];\n");
+    let out = PathBuf::from(env::var("OUT_DIR")?).join("builtin.rs");
+    fs::write(out, text)?;
+    Ok(())
+}
+
+/// The folders in a folder, sorted by name.
+fn folders(dir: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// `(name, study.toml, README.md)`.
+fn entry(dir: &Path, study: &Path) -> Result<String, Box<dyn Error>> {
+    let name = study.strip_prefix(dir)?;
+    let name = name.to_str().ok_or("a study's name is not UTF-8")?;
+    let mut line = format!("    ({name:?}");
+    for file in ["study.toml", "README.md"] {
+        let path = study.join(file);
+        if !path.is_file() {
+            return Err(format!("{} is missing", path.display()).into());
+        }
+        let path = path.to_str().ok_or("the checkout's path is not UTF-8")?;
+        write!(line, ", include_str!({path:?})")?;
+    }
+    line.push_str("),\n");
+    Ok(line)
+}

@@ -1,0 +1,84 @@
+//! The board's constant power from one published cell.
+
+use crate::file::{CPU_ENERGY, StudyFile};
+use crate::{Study, StudyResult};
+
+/// Nanoseconds in a second.
+const NS_PER_SECOND: f64 = 1e9;
+/// Microwatts in a watt.
+const UW_PER_W: f64 = 1e6;
+
+/// The board power at which one cell meets its published mean.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Calibration {
+    /// `STUDY/CASE/POLICY`, as `calibrated_on` in the platform file.
+    pub cell: String,
+    /// Published total of the cell, J.
+    pub published_j: f64,
+    /// Simulated energy of CPUs and clusters in it, J.
+    pub cpu_energy_j: f64,
+    /// The rest as a constant power, microwatts.
+    pub board_power_uw: u64,
+    /// The figure in the platform file, microwatts.
+    pub platform_power_uw: Option<u64>,
+    /// Published total less what the platform file's figure gives, J.
+    pub residual_j: Option<f64>,
+}
+
+impl Study {
+    /// The board power recomputed from a result of this study.
+    ///
+    /// None if the study has no cell for it, the result lacks the cell's CPU energy or was made
+    /// with another duration, or the CPUs alone draw more than was published.
+    #[must_use]
+    pub fn calibration(&self, result: &StudyResult) -> Option<Calibration> {
+        let file: &StudyFile = &self.file;
+        let cell = file.calibration.as_ref()?;
+        if result.duration_ns != file.options.duration_ns {
+            return None;
+        }
+        let (case, policy) = (
+            &file.cases[cell.case].token,
+            file.policies[cell.policy].name(),
+        );
+        let row = result.rows.iter().find(|row| {
+            row.metric == CPU_ENERGY
+                && row.case == *case
+                && row.policy == policy
+                && row.experiment().is_none()
+        })?;
+        let published_j = file.published(cell)?.mean;
+        let cpu_energy_j = row.simulated.mean;
+        let seconds = result.duration_ns as f64 / NS_PER_SECOND;
+        let board_uw = board_power_uw(published_j, cpu_energy_j, seconds)?;
+        let in_file = file.platform.board.as_ref().map(|board| board.power_uw);
+        let residual = |uw: u64| published_j - cpu_energy_j - uw as f64 / UW_PER_W * seconds;
+        Some(Calibration {
+            cell: file.cell_name(cell),
+            published_j,
+            cpu_energy_j,
+            board_power_uw: board_uw,
+            platform_power_uw: in_file,
+            residual_j: in_file.map(residual),
+        })
+    }
+}
+
+/// What is left of the published energy as a power, rounded to a microwatt.
+fn board_power_uw(published_j: f64, cpu_energy_j: f64, seconds: f64) -> Option<u64> {
+    let uw = ((published_j - cpu_energy_j) / seconds * UW_PER_W).round();
+    (0.0..1e15).contains(&uw).then_some(uw as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::board_power_uw;
+
+    #[test]
+    fn the_rest_as_a_power() {
+        // 33.45 J - 3.45 J over 30 s are 1 W.
+        assert_eq!(board_power_uw(33.45, 3.45, 30.0), Some(1_000_000));
+        assert_eq!(board_power_uw(3.0, 3.5, 30.0), None);
+        assert_eq!(board_power_uw(3.0, f64::NAN, 30.0), None);
+    }
+}

@@ -1,0 +1,199 @@
+//! One platform, one workload, several policies, several seeds.
+
+use crate::StudyError;
+use crate::comparison::{Comparison, PolicyRuns, warnings};
+use crate::pool::{Finished, Progress, Run, execute};
+use crate::settings::changed_options;
+use wakeplace_engine::Options;
+use wakeplace_platform::Platform;
+use wakeplace_policy_sys::Policy;
+use wakeplace_workload::{MachineFacts, Spec, Workload};
+
+/// A comparison to be made; with one policy, a plain simulation.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// The machine.
+    pub platform: Platform,
+    /// What its tasks do.
+    pub workload: Spec,
+    /// Policies, the base first; at least one.
+    pub policies: Vec<Policy>,
+    /// Length and model of the runs.
+    pub options: Options,
+    /// Seeds; every policy runs with each. At least one.
+    pub seeds: Vec<u64>,
+}
+
+impl Experiment {
+    /// Runs every policy with every seed on `jobs` threads. The result does not depend on `jobs`.
+    ///
+    /// # Errors
+    /// No policy or seed, a workload that does not fit the platform, or no threads.
+    pub fn run(
+        &self,
+        jobs: usize,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Comparison, StudyError> {
+        let workloads = self.expand()?;
+        let finished = execute(&self.runs(&workloads), jobs, progress)?;
+        Ok(self.comparison(&workloads, finished))
+    }
+
+    /// Runs everything twice and names the first difference; None if there is none.
+    ///
+    /// # Errors
+    /// As [`Experiment::run`].
+    pub fn verify_determinism(
+        &self,
+        jobs: usize,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Option<String>, StudyError> {
+        let workloads = self.expand()?;
+        let runs = self.runs(&workloads);
+        let twice = |offset: usize| {
+            move |p: Progress| {
+                progress(Progress {
+                    done: p.done + offset,
+                    total: 2 * p.total,
+                    label: p.label,
+                });
+            }
+        };
+        let first = execute(&runs, jobs, &twice(0))?;
+        let second = execute(&runs, jobs, &twice(runs.len()))?;
+        Ok(first_difference(&runs, &first, &second))
+    }
+
+    /// The workload of each seed; the same for all policies, so that results can be paired.
+    fn expand(&self) -> Result<Vec<Workload>, StudyError> {
+        if self.policies.is_empty() {
+            return Err(StudyError::Empty("no policy given; expected at least one"));
+        }
+        expand(&self.workload, &self.platform, &self.seeds)
+    }
+
+    fn runs<'a>(&'a self, workloads: &'a [Workload]) -> Vec<Run<'a>> {
+        let per_seed: Vec<_> = self.seeds.iter().zip(workloads).collect();
+        let mut runs = Vec::with_capacity(self.policies.len() * per_seed.len());
+        for policy in &self.policies {
+            for (seed, workload) in &per_seed {
+                runs.push(Run {
+                    platform: &self.platform,
+                    policy,
+                    workload,
+                    options: &self.options,
+                    label: format!("{} seed {seed}", policy.name()),
+                });
+            }
+        }
+        runs
+    }
+
+    fn comparison(&self, workloads: &[Workload], finished: Vec<Finished>) -> Comparison {
+        let runs = group(&self.policies, self.seeds.len(), finished);
+        let mut all = self.workload.warnings.clone();
+        if let Some(workload) = workloads.first() {
+            let not_modelled = |what: &String| format!("{what} is not modelled: left out");
+            all.extend(workload.unmodelled.iter().map(not_modelled));
+        }
+        all.extend(warnings(&runs, &self.seeds));
+        Comparison {
+            platform: self.platform.name.clone(),
+            workload: self.workload.name.clone(),
+            duration_ns: self.options.duration_ns,
+            seeds: self.seeds.clone(),
+            settings: changed_options(&self.options),
+            options: all_options(&self.options),
+            runs,
+            warnings: all,
+        }
+    }
+}
+
+/// The workload of each seed on this machine.
+pub(crate) fn expand(
+    spec: &Spec,
+    platform: &Platform,
+    seeds: &[u64],
+) -> Result<Vec<Workload>, StudyError> {
+    if seeds.is_empty() {
+        return Err(StudyError::Empty("no seed given; expected at least one"));
+    }
+    let machine = MachineFacts {
+        nr_cpus: u32::try_from(platform.cpus.len()).expect("at most 1024 CPUs"),
+    };
+    let one = |seed: &u64| Ok(spec.expand(*seed, machine)?);
+    seeds.iter().map(one).collect()
+}
+
+/// All switches of the machine's model.
+pub(crate) fn all_options(options: &Options) -> Vec<(String, String)> {
+    let pair = |(key, value, _): (&str, String, &str)| (key.to_owned(), value);
+    options.keys().into_iter().map(pair).collect()
+}
+
+/// Finished runs, policy by policy, seed by seed, as one entry per policy.
+pub(crate) fn group(
+    policies: &[Policy],
+    n_seeds: usize,
+    finished: Vec<Finished>,
+) -> Vec<PolicyRuns> {
+    let mut finished = finished.into_iter();
+    let one = |policy: &Policy| {
+        let runs = finished.by_ref().take(n_seeds);
+        let (metrics, reports) = runs.map(|run| (run.metrics, run.report)).unzip();
+        PolicyRuns {
+            policy: policy.name().to_owned(),
+            overrides: overrides(policy),
+            metrics,
+            reports,
+        }
+    };
+    policies.iter().map(one).collect()
+}
+
+/// Parameters of a policy that were changed.
+pub(crate) fn overrides(policy: &Policy) -> Vec<(String, String)> {
+    let pair = |(key, value): &(&'static str, String)| ((*key).to_owned(), value.clone());
+    policy.overrides().iter().map(pair).collect()
+}
+
+/// Where the second pass first differs from the first, run by run; facts before metrics, since a
+/// difference there is the cause.
+fn first_difference(runs: &[Run<'_>], first: &[Finished], second: &[Finished]) -> Option<String> {
+    let pairs = runs.iter().zip(first.iter().zip(second));
+    pairs
+        .filter(|(_, (a, b))| a != b)
+        .map(|(run, (a, b))| format!("{}: {}", run.label, difference(a, b)))
+        .next()
+}
+
+fn difference(a: &Finished, b: &Finished) -> String {
+    let (r, s) = (&a.report, &b.report);
+    if r.events != s.events {
+        return format!("{} events, then {}", r.events, s.events);
+    }
+    if r.event_hash != s.event_hash {
+        return format!(
+            "event hash {:016x}, then {:016x}",
+            r.event_hash, s.event_hash
+        );
+    }
+    if (r.end_ns, &r.ended) != (s.end_ns, &s.ended) {
+        return format!(
+            "end at {} ns ({:?}), then {} ({:?})",
+            r.end_ns, r.ended, s.end_ns, s.ended
+        );
+    }
+    let (x, y) = (&a.metrics.values, &b.metrics.values);
+    let metric = x
+        .iter()
+        .find(|(name, value)| y.get(name) != Some(value.value));
+    match metric {
+        Some((name, value)) => format!("{name} {}, then {:?}", value.value, y.get(name)),
+        None => "details of equal events (tasks, reasons or histograms)".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

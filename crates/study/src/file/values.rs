@@ -1,0 +1,125 @@
+//! Single values of a study file.
+
+use super::raw::Text;
+use crate::error::Flaw;
+use toml::Spanned;
+use wakeplace_policy_sys::Policy;
+
+/// Most seeds of a study.
+const MAX_SEEDS: u64 = 1000;
+
+/// Units of time, ns; longer names first, so that `ms` is not read as `m` and `s`.
+const UNITS: [(&str, u64); 4] = [
+    ("ns", 1),
+    ("us", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+];
+
+/// Byte offset of a value.
+pub(super) fn at<T>(value: &Spanned<T>) -> usize {
+    value.span().start
+}
+
+/// A time such as `30s`, at least 1 ns.
+pub(super) fn duration_ns(text: &Text) -> Result<u64, Flaw> {
+    let word = text.get_ref();
+    let parse = |(unit, ns): &(&str, u64)| {
+        let digits = word.strip_suffix(unit)?;
+        let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+        let number = digits.parse::<u64>().ok().filter(|n| plain && *n > 0)?;
+        number.checked_mul(*ns)
+    };
+    UNITS.iter().find_map(parse).ok_or_else(|| {
+        let problem = format!("`{}` is no duration", crate::error::shorten(word));
+        Flaw::new(
+            at(text),
+            problem,
+            "expected a whole number with ns, us, ms or s, as `30s`",
+        )
+    })
+}
+
+/// A number of seeds.
+pub(super) fn count(value: &Spanned<u64>) -> Result<usize, Flaw> {
+    let number = *value.get_ref();
+    if (1..=MAX_SEEDS).contains(&number) {
+        return Ok(usize::try_from(number).expect("at most 1000"));
+    }
+    let expected = format!("expected 1 to {MAX_SEEDS}");
+    Err(Flaw::new(at(value), format!("{number} seeds"), expected))
+}
+
+/// A text with at least one letter.
+pub(super) fn sentence(text: &Text) -> Result<String, Flaw> {
+    let words = text.get_ref().trim();
+    if words.is_empty() {
+        return Err(Flaw::new(
+            at(text),
+            "the text is empty",
+            "expected a sentence",
+        ));
+    }
+    Ok(words.to_owned())
+}
+
+/// A name without blanks and slashes: it stands in commands and in `STUDY/CASE/POLICY`.
+pub(super) fn token(text: &Text) -> Result<String, Flaw> {
+    let word = text.get_ref();
+    let bad = |c: char| c.is_whitespace() || c.is_control() || c == '/';
+    if word.is_empty() || word.contains(bad) {
+        let problem = format!("`{}` is no token", crate::error::shorten(word));
+        return Err(Flaw::new(
+            at(text),
+            problem,
+            "expected a word without blanks and `/`",
+        ));
+    }
+    Ok(word.clone())
+}
+
+/// Policies; each another, at least `least`.
+pub(super) fn policies(list: &Spanned<Vec<Text>>, least: usize) -> Result<Vec<Policy>, Flaw> {
+    let mut policies: Vec<Policy> = Vec::new();
+    for text in list.get_ref() {
+        let name = text.get_ref();
+        let policy = Policy::parse(name)
+            .map_err(|e| Flaw::new(at(text), e.to_string(), "expected a policy"))?;
+        if policies.iter().any(|p| p.name() == name) {
+            let problem = format!("policy `{name}` stands here twice");
+            return Err(Flaw::new(at(text), problem, "expected each policy once"));
+        }
+        policies.push(policy);
+    }
+    if policies.len() < least {
+        let problem = format!("{} policies", policies.len());
+        let expected = format!("expected at least {least}, the base first");
+        return Err(Flaw::new(at(list), problem, expected));
+    }
+    Ok(policies)
+}
+
+/// `KEY=VALUE` settings.
+pub(super) fn settings(list: &[Text]) -> Result<Vec<(String, String)>, Flaw> {
+    let pair = |text: &Text| {
+        let split = text.get_ref().split_once('=');
+        let (key, value) = split.ok_or_else(|| {
+            let problem = format!("`{}` is no setting", crate::error::shorten(text.get_ref()));
+            Flaw::new(at(text), problem, "expected `KEY=VALUE`")
+        })?;
+        Ok((key.trim().to_owned(), value.trim().to_owned()))
+    };
+    list.iter().map(pair).collect()
+}
+
+/// Position of a word among the names it may be.
+pub(super) fn position<'a>(
+    text: &Text,
+    what: &str,
+    names: impl IntoIterator<Item = &'a str>,
+) -> Result<usize, Flaw> {
+    let names: Vec<&str> = names.into_iter().collect();
+    let word = text.get_ref();
+    let found = names.iter().position(|name| name == word);
+    found.ok_or_else(|| Flaw::unknown(at(text), what, word, names))
+}

@@ -1,0 +1,112 @@
+//! What a study found.
+
+use std::collections::BTreeMap;
+
+/// The outcome of a study.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StudyResult {
+    /// Name, `FAMILY/NAME`.
+    pub study: String,
+    /// One line about it.
+    pub title: String,
+    /// Name of the platform.
+    pub platform: String,
+    /// Simulated time per run, ns.
+    pub duration_ns: u64,
+    /// Seeds of the plain cases; variants and experiments take the first of them.
+    pub seeds: Vec<u64>,
+    /// The reduced size was run.
+    pub quick: bool,
+    /// Settings the study or the caller made, key and value.
+    pub settings: Vec<(String, String)>,
+    /// All switches of the machine's model in the plain cases, key and value.
+    pub options: Vec<(String, String)>,
+    /// Workload argument per case token.
+    pub workloads: BTreeMap<String, String>,
+    /// The policy that all others are compared with.
+    pub base_policy: String,
+    /// Metrics in the order of importance.
+    pub metrics: Vec<String>,
+    /// One row per metric, case and policy that was measured.
+    pub rows: Vec<StudyRow>,
+    /// What it means, one line per metric.
+    pub verdict: String,
+    /// What a reader should know: a sentence each.
+    pub notes: Vec<String>,
+    /// Where the published figures come from.
+    pub sources: Vec<String>,
+}
+
+/// One metric of one case under one policy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StudyRow {
+    /// Token, the same for all policies.
+    pub case: String,
+    /// What distinguishes the case; `experiment` names the experiment a row belongs to.
+    pub params: BTreeMap<String, String>,
+    /// Metric.
+    pub metric: String,
+    /// Its unit.
+    pub unit: String,
+    /// Policy.
+    pub policy: String,
+    /// What was published.
+    pub published: Option<Published>,
+    /// What was simulated.
+    pub simulated: Simulated,
+    /// Published change from the base policy, percent; None on the base policy's rows.
+    pub published_delta_pct: Option<f64>,
+    /// Simulated change from the base policy, percent; None on the base policy's rows.
+    pub simulated_delta_pct: Option<f64>,
+    /// 95 % confidence interval of the simulated change, percent.
+    pub simulated_delta_ci95: Option<(f64, f64)>,
+    /// The platform was calibrated on the published figure: the row is no check.
+    pub calibrated: bool,
+}
+
+impl StudyRow {
+    /// Name of the experiment the row belongs to; None for cases of the study itself.
+    #[must_use]
+    pub fn experiment(&self) -> Option<&str> {
+        self.params.get(EXPERIMENT).map(String::as_str)
+    }
+
+    /// Name of the variant of a case the row belongs to.
+    #[must_use]
+    pub fn variant(&self) -> Option<&str> {
+        self.params.get(VARIANT).map(String::as_str)
+    }
+
+    /// Distance of the simulated from the published mean, percent of the published.
+    #[must_use]
+    pub fn distance_pct(&self) -> Option<f64> {
+        let published = self.published?;
+        (published.mean != 0.0)
+            .then(|| (self.simulated.mean - published.mean) / published.mean.abs() * 100.0)
+    }
+}
+
+/// Key of [`StudyRow::params`] for experiments.
+pub(crate) const EXPERIMENT: &str = "experiment";
+/// Key of [`StudyRow::params`] for variants.
+pub(crate) const VARIANT: &str = "variant";
+
+/// A published figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Published {
+    /// Mean.
+    pub mean: f64,
+    /// Relative standard deviation, percent, where it was published.
+    pub rsd_pct: Option<f64>,
+}
+
+/// A simulated figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Simulated {
+    /// Mean over the seeds.
+    pub mean: f64,
+    /// Relative standard deviation, percent; infinite around a mean of exactly 0.
+    pub rsd_pct: f64,
+    /// Number of seeds.
+    pub n: usize,
+}

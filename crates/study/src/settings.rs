@@ -1,0 +1,87 @@
+//! `--set KEY=VALUE`: who takes which key.
+
+use wakeplace_engine::Options;
+use wakeplace_policy_sys::Policy;
+
+/// Keys of the machine's model begin with this; all others are policy parameters.
+const MODEL_PREFIX: &str = "model.";
+
+/// A setting that cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("setting `{key}={value}`: {reason}")]
+pub struct SettingError {
+    /// Key as given.
+    pub key: String,
+    /// Value as given.
+    pub value: String,
+    /// What was expected, with the nearest name.
+    pub reason: String,
+}
+
+/// Applies settings: `model.*` to the options, everything else to each of the policies.
+///
+/// # Errors
+/// The first setting that is not taken; options and policies may then be half changed.
+pub fn apply_settings(
+    set: &[(String, String)],
+    options: &mut Options,
+    policies: &mut [Policy],
+) -> Result<(), SettingError> {
+    for (key, value) in set {
+        let error = |reason: String| SettingError {
+            key: key.clone(),
+            value: value.clone(),
+            reason,
+        };
+        if key.starts_with(MODEL_PREFIX) {
+            options.set(key, value).map_err(|e| error(e.to_string()))?;
+            continue;
+        }
+        for policy in policies.iter_mut() {
+            policy.set(key, value).map_err(|e| error(e.to_string()))?;
+        }
+    }
+    Ok(())
+}
+
+/// The switches of the machine's model that are not at their default.
+pub(crate) fn changed_options(options: &Options) -> Vec<(String, String)> {
+    let defaults = Options::default().keys();
+    let is_default = |key: &str, value: &str| {
+        defaults
+            .iter()
+            .any(|(k, v, _)| *k == key && v.as_str() == value)
+    };
+    let keys = options.keys().into_iter();
+    keys.filter(|(key, value, _)| !is_default(key, value))
+        .map(|(key, value, _)| (key.to_owned(), value))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::apply_settings;
+    use wakeplace_engine::Options;
+    use wakeplace_policy_sys::Policy;
+
+    #[test]
+    fn a_policy_key_reaches_every_policy() {
+        let names = ["linux-4.17", "linux-4.17+energy-aware"];
+        let mut policies: Vec<Policy> = names.iter().map(|n| Policy::parse(n).unwrap()).collect();
+        let set = [("pelt_scale".to_owned(), "clock".to_owned())];
+        apply_settings(&set, &mut Options::default(), &mut policies).unwrap();
+        for policy in &policies {
+            assert_eq!(policy.overrides(), [("pelt_scale", "clock".to_owned())]);
+        }
+    }
+
+    #[test]
+    fn a_wrong_key_is_named_with_the_nearest() {
+        let mut policies = [Policy::parse("linux-4.17").unwrap()];
+        let set = [("pelt_scael".to_owned(), "clock".to_owned())];
+        let error = apply_settings(&set, &mut Options::default(), &mut policies).unwrap_err();
+        let text = error.to_string();
+        assert!(text.starts_with("setting `pelt_scael=clock`: "), "{text}");
+        assert!(text.contains("did you mean `pelt_scale`?"), "{text}");
+    }
+}

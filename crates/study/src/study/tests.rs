@@ -1,0 +1,236 @@
+use super::{Study, StudyOptions};
+use crate::file::Cell;
+use crate::{Simulated, StudyResult, StudyRow, studies};
+use std::collections::BTreeMap;
+use wakeplace_platform::{Board, Source, Standing};
+
+const HIKEY: &str = "energy-aware/energy-hikey960";
+
+fn hikey(board: Option<(u64, Option<&str>)>) -> Study {
+    let mut study = Study::load(HIKEY).unwrap();
+    study.file.platform.board = board.map(|(power_uw, on)| Board {
+        power_uw,
+        source: Source {
+            standing: Standing::Calibrated,
+            text: "a test".to_owned(),
+        },
+        calibrated_on: on.map(str::to_owned),
+    });
+    study
+}
+
+/// A run that takes no time to speak of.
+fn short(experiments: bool) -> StudyOptions {
+    StudyOptions {
+        quick: true,
+        duration_ns: Some(50_000_000),
+        experiments,
+        ..StudyOptions::default()
+    }
+}
+
+fn run(study: &Study, how: &StudyOptions) -> StudyResult {
+    study.run(how, 2, &|_| {}).unwrap()
+}
+
+#[test]
+fn published_figures_are_those_of_the_mail() {
+    let study = hikey(None);
+    // Means and printed changes, seed003 section 2.1.
+    let table = [
+        ("10", 33.45, 28.97, -13.39),
+        ("20", 45.45, 42.76, -5.92),
+        ("30", 65.06, 64.85, -0.32),
+        ("40", 85.67, 77.98, -8.98),
+        ("50", 110.14, 99.34, -9.81),
+    ];
+    let result = run(&hikey(Some((1_000_000, None))), &short(false));
+    for (case, (token, base, other, change)) in table.into_iter().enumerate() {
+        let cell = |policy: usize| Cell {
+            case,
+            policy,
+            metric: "energy_j".to_owned(),
+        };
+        let mean = |policy: usize| study.file.published(&cell(policy)).unwrap().mean;
+        assert_eq!((mean(0), mean(1)), (base, other));
+        let ours = |row: &&StudyRow| row.case == token && row.policy.ends_with("energy-aware");
+        let row = result.rows.iter().find(ours).unwrap();
+        let delta = row.published_delta_pct.unwrap();
+        assert!((delta - change).abs() < 0.01, "{token}: {delta}");
+    }
+}
+
+#[test]
+fn joules_without_a_board_are_absent_and_explained() {
+    let result = run(&hikey(None), &short(false));
+    assert!(result.rows.iter().all(|row| row.metric == "cpu_energy_j"));
+    let note = |note: &String| note.starts_with("energy_j is absent: platform hikey960 has no");
+    assert!(result.notes.iter().any(note), "{:?}", result.notes);
+}
+
+#[test]
+fn the_cell_the_platform_names_is_marked() {
+    let on = format!("{HIKEY}/10/linux-4.17");
+    let result = run(&hikey(Some((1_000_000, Some(&on)))), &short(true));
+    let marked: Vec<_> = result.rows.iter().filter(|row| row.calibrated).collect();
+    assert!(!marked.is_empty());
+    for row in marked {
+        let cell = (row.metric.as_str(), row.case.as_str(), row.policy.as_str());
+        assert_eq!(cell, ("energy_j", "10", "linux-4.17"));
+    }
+    assert!(
+        result.verdict.contains("The 9 published joules"),
+        "{}",
+        result.verdict
+    );
+    let result = run(&hikey(Some((1_000_000, None))), &short(false));
+    assert!(result.rows.iter().all(|row| !row.calibrated));
+    assert!(
+        result.verdict.contains("The 10 published joules"),
+        "{}",
+        result.verdict
+    );
+}
+
+#[test]
+fn threads_change_nothing_and_base_rows_have_no_change() {
+    let study = hikey(Some((1_000_000, None)));
+    let how = short(true);
+    let one = study.run(&how, 1, &|_| {}).unwrap();
+    assert_eq!(one, run(&study, &how));
+    for row in one.rows.iter().filter(|row| row.policy == one.base_policy) {
+        assert_eq!(
+            (row.published_delta_pct, row.simulated_delta_pct),
+            (None, None)
+        );
+    }
+}
+
+#[test]
+fn experiments_stand_beside_the_published_figures() {
+    let study = hikey(Some((1_000_000, None)));
+    let plain = run(&study, &short(false));
+    assert!(plain.rows.iter().all(|row| row.experiment().is_none()));
+    let result = run(&study, &short(true));
+    let names: Vec<_> = study.experiments().iter().map(|e| e.0.to_owned()).collect();
+    assert_eq!(names.len(), 7);
+    for name in &names {
+        let ours = |row: &&StudyRow| row.experiment() == Some(name) && row.metric == "energy_j";
+        let rows: Vec<_> = result.rows.iter().filter(ours).collect();
+        assert_eq!(rows.len(), 3 * 2, "{name}");
+        assert!(rows.iter().all(|row| row.published.is_some()), "{name}");
+    }
+    let later = |row: &StudyRow| row.policy == "linux-4.17+energy-aware=5.0";
+    assert!(result.rows.iter().any(later));
+    let own = |result: &StudyResult| -> Vec<StudyRow> {
+        let own = result.rows.iter().filter(|row| row.experiment().is_none());
+        own.cloned().collect()
+    };
+    assert_eq!(own(&plain), own(&result));
+    assert_eq!(plain.verdict, result.verdict);
+}
+
+#[test]
+fn variants_have_no_published_figures() {
+    let how = StudyOptions {
+        seeds: Some(vec![1]),
+        duration_ns: Some(50_000_000),
+        ..StudyOptions::default()
+    };
+    let result = run(&hikey(Some((1_000_000, None))), &how);
+    let variants: Vec<_> = result
+        .rows
+        .iter()
+        .filter(|r| r.variant().is_some())
+        .collect();
+    assert_eq!(variants.len(), 5 * 2 * 2);
+    assert_eq!(variants[0].case, "10,cal=cpu0");
+    assert!(variants.iter().all(|row| row.published.is_none()));
+    assert!(
+        result
+            .notes
+            .iter()
+            .any(|note| note.contains("one seed (1)"))
+    );
+}
+
+#[test]
+fn wrong_settings_are_refused() {
+    let how = StudyOptions {
+        set: vec![("pelt_scael".to_owned(), "clock".to_owned())],
+        ..short(false)
+    };
+    let error = hikey(None).run(&how, 1, &|_| {}).unwrap_err().to_string();
+    assert!(error.contains("did you mean `pelt_scale`?"), "{error}");
+}
+
+#[test]
+fn a_board_power_is_recomputed_from_its_cell() {
+    let on = format!("{HIKEY}/10/linux-4.17");
+    let study = hikey(Some((900_000, Some(&on))));
+    let mut result = run(&study, &short(false));
+    assert_eq!(study.calibration(&result), None, "another duration");
+    result.duration_ns = 30_000_000_000;
+    result.rows = vec![StudyRow {
+        case: "10".to_owned(),
+        params: BTreeMap::new(),
+        metric: "cpu_energy_j".to_owned(),
+        unit: "J".to_owned(),
+        policy: "linux-4.17".to_owned(),
+        published: None,
+        simulated: Simulated {
+            mean: 3.45,
+            rsd_pct: 0.0,
+            n: 10,
+        },
+        published_delta_pct: None,
+        simulated_delta_pct: None,
+        simulated_delta_ci95: None,
+        calibrated: false,
+    }];
+    let found = study.calibration(&result).unwrap();
+    // 30 J of 33.45 J over 30 s; 27 J of them with the platform's 0.9 W.
+    assert_eq!((found.cell, found.board_power_uw), (on, 1_000_000));
+    assert!((found.residual_j.unwrap() - 3.0).abs() < 1e-9);
+}
+
+/// The figure in the platform file is the one this program computes. Until the file has one there
+/// is nothing to compare.
+#[test]
+fn the_platform_file_agrees_with_the_recomputation() {
+    let mut study = Study::load(HIKEY).unwrap();
+    let board = study.file.platform.board.clone();
+    let Some(board) = board.filter(|board| board.calibrated_on.is_some()) else {
+        return;
+    };
+    study.file.quick_cases = vec![0];
+    let how = StudyOptions {
+        quick: true,
+        seeds: Some(study.file.seeds.clone()),
+        ..StudyOptions::default()
+    };
+    let result = run(&study, &how);
+    let found = study.calibration(&result).expect("a cell and its energy");
+    assert_eq!(board.calibrated_on, Some(found.cell));
+    // A milliwatt: what a change of the third digit of the cell's CPU energy would make.
+    let off = found.board_power_uw.abs_diff(board.power_uw);
+    assert!(
+        off <= 1_000,
+        "recomputed {} uW, in the file {}",
+        found.board_power_uw,
+        board.power_uw
+    );
+}
+
+#[test]
+fn full_sizes_are_what_the_readme_says() {
+    for info in studies() {
+        // 5 cases x 2 policies x (10 + 3 seeds), and x 3 seeds.
+        assert_eq!(
+            (info.full_runs, info.quick_runs),
+            (130, 30),
+            "{}",
+            info.name
+        );
+    }
+}

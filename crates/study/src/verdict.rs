@@ -1,0 +1,185 @@
+//! What a study's figures mean, from the templates of its file.
+//!
+//! Counted are the study's own cases; variants, experiments and calibrated cells are not.
+
+use crate::StudyRow;
+use crate::error::Flaw;
+use crate::file::StudyFile;
+use std::collections::BTreeMap;
+
+/// Words in braces that need no published figures.
+const ALWAYS: [&str; 5] = ["base", "policy", "change", "seen", "cases"];
+/// Words in braces that need them.
+const PUBLISHED: [&str; 7] = [
+    "published_change",
+    "agree",
+    "compared",
+    "checked",
+    "distance_mean",
+    "distance_max",
+    "distance_max_cell",
+];
+
+/// Checks a template at byte offset `at`: braces close, and what they name exists.
+pub(crate) fn check(template: &str, published: bool, at: usize) -> Result<(), Flaw> {
+    for piece in template.split('{').skip(1) {
+        let Some((word, _)) = piece.split_once('}') else {
+            let problem = "a `{` without `}` in the verdict";
+            return Err(Flaw::new(at, problem, "expected `{NAME}`"));
+        };
+        if ALWAYS.contains(&word) || (published && PUBLISHED.contains(&word)) {
+            continue;
+        }
+        if PUBLISHED.contains(&word) {
+            let problem = format!("`{{{word}}}` in the verdict of a metric nobody published");
+            return Err(Flaw::new(
+                at,
+                problem,
+                "expected a [[published]] figure of the metric",
+            ));
+        }
+        let all = ALWAYS.into_iter().chain(PUBLISHED);
+        return Err(Flaw::unknown(at, "word in the verdict", word, all));
+    }
+    Ok(())
+}
+
+/// The verdict: a line per metric with a template and per policy that is not the base.
+pub(crate) fn verdict(file: &StudyFile, rows: &[StudyRow]) -> String {
+    let own = |row: &&StudyRow| row.experiment().is_none() && row.variant().is_none();
+    let mut lines = Vec::new();
+    for metric in &file.metrics {
+        let Some(template) = &metric.verdict else {
+            continue;
+        };
+        let of_metric = |row: &&StudyRow| row.metric == metric.name;
+        let rows: Vec<&StudyRow> = rows.iter().filter(own).filter(of_metric).collect();
+        for policy in &file.policies[1..] {
+            let words = words(file.policies[0].name(), policy.name(), &rows);
+            lines.extend(words.map(|words| fill(template, &words)));
+        }
+    }
+    if lines.is_empty() {
+        return "no verdict: what it is about was not measured".to_owned();
+    }
+    lines.join("\n")
+}
+
+fn fill(template: &str, words: &BTreeMap<&str, String>) -> String {
+    let mut text = template.to_owned();
+    for (word, value) in words {
+        text = text.replace(&format!("{{{word}}}"), value);
+    }
+    text
+}
+
+/// The words for one metric and policy; None without a change to speak of.
+fn words(base: &str, policy: &str, rows: &[&StudyRow]) -> Option<BTreeMap<&'static str, String>> {
+    let ours: Vec<&&StudyRow> = rows.iter().filter(|row| row.policy == policy).collect();
+    let changes: Vec<f64> = ours
+        .iter()
+        .filter_map(|row| row.simulated_delta_pct)
+        .collect();
+    let published: Vec<f64> = ours
+        .iter()
+        .filter_map(|row| row.published_delta_pct)
+        .collect();
+    let seen = |row: &&&&StudyRow| {
+        let ci95 = row.simulated_delta_ci95;
+        ci95.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
+    };
+    let both = ours
+        .iter()
+        .filter_map(|row| Some((row.published_delta_pct?, row.simulated_delta_pct?)));
+    let (agree, apart): (Vec<_>, Vec<_>) = both.partition(|(p, s)| p * s > 0.0);
+    let mut words = BTreeMap::from([
+        ("base", base.to_owned()),
+        ("policy", policy.to_owned()),
+        ("change", range(&changes)?),
+        ("seen", ours.iter().filter(seen).count().to_string()),
+        ("cases", ours.len().to_string()),
+        (
+            "published_change",
+            range(&published).unwrap_or_else(|| "nothing".to_owned()),
+        ),
+        ("agree", agree.len().to_string()),
+        ("compared", (agree.len() + apart.len()).to_string()),
+    ]);
+    words.extend(distances(rows));
+    Some(words)
+}
+
+/// How far the simulated means lie from the published, over all policies.
+fn distances(rows: &[&StudyRow]) -> [(&'static str, String); 4] {
+    let checks = rows.iter().copied().filter(|row| !row.calibrated);
+    let all: Vec<(f64, &StudyRow)> = checks
+        .filter_map(|row| Some((row.distance_pct()?.abs(), row)))
+        .collect();
+    let sum = all.iter().fold(0.0, |sum, (distance, _)| sum + distance);
+    let max = all.iter().max_by(|a, b| a.0.total_cmp(&b.0));
+    let percent = |value: Option<f64>| value.map_or_else(|| "-".into(), |v| format!("{v:.1} %"));
+    let mean = (!all.is_empty()).then(|| sum / all.len() as f64);
+    let cell = max.map(|(_, row)| format!("case {}, {}", row.case, row.policy));
+    [
+        ("checked", all.len().to_string()),
+        ("distance_mean", percent(mean)),
+        ("distance_max", percent(max.map(|(distance, _)| *distance))),
+        ("distance_max_cell", cell.unwrap_or_else(|| "-".to_owned())),
+    ]
+}
+
+/// Changes in percent as words: `0.3 to 13.4 % less`. None without changes.
+fn range(changes: &[f64]) -> Option<String> {
+    /// Below this a change is shown as 0.0.
+    const SHOWN: f64 = 0.05;
+    let low = changes.iter().copied().reduce(f64::min)?;
+    let high = changes.iter().copied().reduce(f64::max)?;
+    let side = |value: f64| if value < 0.0 { "less" } else { "more" };
+    if low.abs() < SHOWN && high.abs() < SHOWN {
+        return Some("0.0 % more or less".to_owned());
+    }
+    if low <= -SHOWN && high >= SHOWN {
+        return Some(format!("from {:.1} % less to {high:.1} % more", low.abs()));
+    }
+    let (mut near, mut far) = (low, high);
+    if near.abs() > far.abs() {
+        (near, far) = (far, near);
+    }
+    let (near, side) = (format!("{:.1}", near.abs()), side(far));
+    let far = format!("{:.1}", far.abs());
+    if near == far {
+        return Some(format!("{far} % {side}"));
+    }
+    Some(format!("{near} to {far} % {side}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{check, range};
+
+    #[test]
+    fn changes_become_words() {
+        let words = |changes: &[f64]| range(changes).unwrap();
+        assert_eq!(words(&[-13.39, -0.32, -5.92]), "0.3 to 13.4 % less");
+        assert_eq!(words(&[2.04, 2.01]), "2.0 % more");
+        assert_eq!(words(&[-2.0, 3.0]), "from 2.0 % less to 3.0 % more");
+        assert_eq!(words(&[0.01, -0.01]), "0.0 % more or less");
+        assert_eq!(words(&[0.01, -3.0]), "0.0 to 3.0 % less");
+        assert_eq!(range(&[]), None);
+    }
+
+    #[test]
+    fn templates_are_checked() {
+        assert!(check("{policy}: {change}", false, 0).is_ok());
+        assert!(check("{agree}", true, 0).is_ok());
+        let error = |template| {
+            check(template, false, 0)
+                .unwrap_err()
+                .locate("f", "")
+                .to_string()
+        };
+        assert!(error("{agree}").contains("nobody published"));
+        assert!(error("{chnge}").contains("did you mean `change`?"));
+        assert!(error("{change").contains("without `}`"));
+    }
+}
