@@ -28,7 +28,7 @@ check: ## this repository's own rules: style, dependency arrows, licences, gener
 
 bench: ## how many simulated events a second (WAKEPLACE_BENCH_QUICK=1: a short look)
 	@scripts/setup.sh
-	cargo bench --locked -p wakeplace-engine
+	cargo bench --locked -p wakeplace-engine --bench engine
 
 install: ## `wakeplace` into cargo's folder of programs
 	@scripts/setup.sh

@@ -1,5 +1,5 @@
-//! A platform as the policy core sees it: its scheduling domains and its energy model, read from the
-//! core's own state, so that no second formula computes them.
+//! A platform as the policy core sees it: its scheduling domains and its energy model, read from
+//! the core's own state, so that no second formula computes them.
 
 use wakeplace_platform::{CpuId, FreqDomain, Opp, Platform, PowerUnit, TopologyLevel};
 use wakeplace_policy_sys::sys::{self, wp_ctx};

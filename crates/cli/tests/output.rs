@@ -172,3 +172,30 @@ fn a_failed_expectation_still_writes_the_result() {
     assert!(common::stderr(&output).contains("FAIL"), "{output:?}");
     assert_eq!(names(folder.path()), ["result.json"]);
 }
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_it_and_leaves_nothing() {
+    use std::os::unix::process::ExitStatusExt;
+    let folder = folder();
+    let mut command = program(folder.path());
+    command.args(["sim", "--platform", "tc2", "--workload", "periodic:n=50"]);
+    command.args([
+        "--policy",
+        "linux-4.17",
+        "--duration",
+        "1000000s",
+        "--output",
+        "r.json",
+    ]);
+    let mut child = command.spawn().expect("the program starts");
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let pid = child.id().to_string();
+    let sent = std::process::Command::new("sh")
+        .args(["-c", "kill -INT $0", &pid])
+        .status();
+    assert!(sent.expect("a shell").success());
+    // A shell reports a program that an interrupt ended as 128 + 2.
+    assert_eq!(child.wait().expect("it ends").signal(), Some(2));
+    assert!(names(folder.path()).is_empty());
+}

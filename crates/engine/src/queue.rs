@@ -1,12 +1,12 @@
 //! The event queue: ordered by (time, class, sequence), so equal inputs give equal orders
 //! everywhere.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// What happens. Order of the variants is the order of classes within one instant
+/// What happens. The order of the variants is the order within one instant
 /// (interrupts, wake-ups, preemption, tick).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     /// A frequency domain reaches its requested operating point.
     Freq { domain: u32 },
@@ -41,12 +41,40 @@ impl Event {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// What is pending. Small, and compared by its first two fields only: the heap's work is most of an
+/// event's cost.
+#[derive(Clone, Copy, Debug)]
 struct Entry {
     time_ns: u64,
     /// Class in the top byte, sequence number below: 2^56 events are years of simulation.
     order: u64,
     event: Event,
+}
+
+impl Entry {
+    fn key(&self) -> u128 {
+        u128::from(self.time_ns) << 64 | u128::from(self.order)
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Entry {}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key().cmp(&other.key())
+    }
 }
 
 /// Pending events.
@@ -61,11 +89,7 @@ impl EventQueue {
     pub(crate) fn push(&mut self, time_ns: u64, event: Event) {
         self.sequence += 1;
         let order = u64::from(event.class()) << 56 | self.sequence;
-        self.heap.push(Reverse(Entry {
-            time_ns,
-            order,
-            event,
-        }));
+        self.heap.push(Reverse(Entry { time_ns, order, event }));
     }
 
     /// The next event, if it is due by `end_ns`.

@@ -267,11 +267,6 @@ fn frequencies() {
 #[test]
 fn power_of_operating_points() {
     check(
-        "{ khz = 1200, cpu_uw = 800 }",
-        "§{ khz = 1200, cpu_uw = 299 }",
-        "power falls from 600 to 1200 kHz; expected power that rises with frequency",
-    );
-    check(
         "cpu_uw = 100,",
         "cpu_uw = §0,",
         "`cpu_uw` is 0; expected 1 to 64000000 uW",

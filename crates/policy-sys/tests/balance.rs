@@ -39,8 +39,9 @@ fn begin(core: &mut Core, dst: u32, level: u32, idle: IdleKind) -> (Step, Balanc
 
 // ------------------------------------------------------------------------------- 9.2
 
-/// Goal: what RT and interrupts leave, refreshed by periodic balancing of the base domain and not by
-/// new-idle balancing. Source: signals-and-baseline 9.2 check (1024, used 100, irq 50 -> 878), edge.
+/// Goal: what RT and interrupts leave, refreshed by periodic balancing of the base domain and not
+/// by new-idle balancing. Source: signals-and-baseline 9.2 check (1024, used 100, irq 50 -> 878),
+/// edge.
 #[test]
 fn capacity_of_878() {
     let mut core = core(&flat(2), "linux-4.17", &[]);
@@ -84,8 +85,8 @@ fn intervals() {
     assert!(due(IdleKind::Busy, 16, 400));
 }
 
-/// Goal: balanced doubles the interval up to 2 * weight; new-idle never changes it; a move resets it
-/// to weight. Source: signals-and-baseline 8.1 result, 7 K (max_interval = 2 * weight).
+/// Goal: balanced doubles the interval up to 2 * weight; new-idle never changes it; a move resets
+/// it to weight. Source: signals-and-baseline 8.1 result, 7 K (max_interval = 2 * weight).
 #[test]
 fn interval_doubles_and_resets() {
     let mut core = core(&flat(4), "linux-4.17", &[]);
@@ -186,8 +187,8 @@ fn which_tasks_move() {
     assert_eq!(core.balance_offer(&mut bal, &cold), Offer::Stop);
 }
 
-/// Goal: failures count for periodic tries only, and more than cache_nice_tries + 2 of them push the
-/// running task; success sets them to 0. Source: 8.5 "Failure count", "Active balance".
+/// Goal: failures count for periodic tries only, and more than cache_nice_tries + 2 of them push
+/// the running task; success sets them to 0. Source: 8.5 "Failure count", "Active balance".
 #[test]
 fn failures_lead_to_a_push() {
     let (mut core, _) = pull_one();
@@ -280,7 +281,8 @@ fn newidle_gates() {
     assert!(!core.newidle_level(0, 1, 0), "no such level");
 }
 
-/// Goal: avg_idle follows idle periods by 1/8, capped at twice the balance cost. Source: 6.1 item 6.
+/// Goal: avg_idle follows idle periods by 1/8, capped at twice the balance cost. Source: 6.1 item
+/// 6.
 #[test]
 fn average_idle_time() {
     let mut core = core(&flat(2), "linux-4.17", &[]);

@@ -69,8 +69,8 @@ fn wake_cap_rows() {
     }
 }
 
-/// Goal: spare capacity chooses the group, within the margin; a fork and too little spare go by load.
-/// Source: capacity-aware 2.8, 6.3. CPU 0 is the local group, CPU 1 the other one; the load
+/// Goal: spare capacity chooses the group, within the margin; a fork and too little spare go by
+/// load. Source: capacity-aware 2.8, 6.3. CPU 0 is the local group, CPU 1 the other one; the load
 /// comparison would always choose CPU 1, so the three outcomes show as three reasons.
 #[test]
 fn idlest_group_spare_rows() {
@@ -103,7 +103,24 @@ fn idlest_group_spare_rows() {
     }
 }
 
-/// Goal: with `idlest_spare` off load alone decides, whatever the spare capacity. Source: 2.8 item 6, 3.
+/// Goal: the margin to the unit: 112 * 400 = 44800 is above 44700 and not above 44800. Source:
+/// capacity-aware 6.3, rows 400/447 and 400/448 (the file has 448 and 449).
+#[test]
+fn idlest_group_spare_margin() {
+    for (other, expected) in [(447, (0, Reason::SlowLocal)), (448, (1, Reason::SlowSpare))] {
+        let facts = machine(&[cluster(1, 1024), cluster(1, 1024)]);
+        let mut core = core(&facts, "linux-4.17", &[]);
+        freeze(&mut core);
+        core.cpu_mut(0).avg.util_avg = 1024 - 400 + 200;
+        core.cpu_mut(1).avg.util_avg = 1024 - other;
+        let task = sleeper(&mut core, 1, 0, 200, 0);
+        let choice = core.select_cpu(&mut [task], 0, &ask(PlaceKind::Exec, 0, 0));
+        assert_eq!((choice.cpu, choice.reason), expected, "400 against {other}");
+    }
+}
+
+/// Goal: with `idlest_spare` off load alone decides, whatever the spare capacity. Source: 2.8 item
+/// 6, 3.
 #[test]
 fn idlest_spare_off_goes_by_load() {
     let t = table("000_vectors.csv");
@@ -142,8 +159,8 @@ fn overutilized(capacity: u32, util: u32, new: bool) -> bool {
     core.overutilized()
 }
 
-/// Goal: the 2018 threshold on five capacities. Source: capacity-aware 6.1. What fits by the form of
-/// 2019 fits by that of 2018, too; this core has eras of the 2018 form only.
+/// Goal: the 2018 threshold on five capacities. Source: capacity-aware 6.1. What fits by the form
+/// of 2019 fits by that of 2018, too; this core has eras of the 2018 form only.
 #[test]
 fn fit_threshold_rows() {
     let t = table("000_vectors.csv");
@@ -205,8 +222,8 @@ fn pulls(row: [u32; 4], rule: &str) -> bool {
     detach
 }
 
-/// Goal: a smaller group does not pull from a bigger one that is not overloaded, and would without the
-/// rule. Source: capacity-aware 2.10.
+/// Goal: a smaller group does not pull from a bigger one that is not overloaded, and would without
+/// the rule. Source: capacity-aware 2.10.
 #[test]
 fn reject_pull_rows() {
     let t = table("000_vectors.csv");
@@ -312,7 +329,8 @@ fn a15_loaded(tasks: u32) -> (Core, Balance) {
     (core, bal)
 }
 
-/// Goal: two tasks on the A15s stay, the third may be pulled. Source: capacity-aware 6.4 g, h; 2.10.
+/// Goal: two tasks on the A15s stay, the third may be pulled. Source: capacity-aware 6.4 g, h;
+/// 2.10.
 #[test]
 fn third_task_on_a15_may_be_pulled() {
     let (mut core, mut bal) = a15_loaded(2);
@@ -322,7 +340,8 @@ fn third_task_on_a15_may_be_pulled() {
     assert_eq!(bal.src_cpu(), 0, "the A15 with two tasks");
 }
 
-/// Goal: a decision depends on the prev argument, not on the task's recorded CPU. Source: 2.1 check.
+/// Goal: a decision depends on the prev argument, not on the task's recorded CPU. Source: 2.1
+/// check.
 #[test]
 fn prev_argument_counts() {
     let mut core = core(&machine(&tc2()), "linux-4.17", &[]);
@@ -333,8 +352,8 @@ fn prev_argument_counts() {
     assert_eq!((choice.cpu, choice.rule), (2, Rule::IdleSibling));
 }
 
-/// Goal: of a group's idle CPUs the cheapest to leave, then the one idle since last; without an idle
-/// one the least loaded. Source: capacity-aware 2.2.
+/// Goal: of a group's idle CPUs the cheapest to leave, then the one idle since last; without an
+/// idle one the least loaded. Source: capacity-aware 2.2.
 #[test]
 fn idlest_cpu_of_a_group() {
     let pick = |latency: [u32; 3], stamp: [u64; 3], busy: &[u32], load: [u32; 3]| {

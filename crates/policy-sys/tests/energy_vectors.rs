@@ -82,11 +82,23 @@ fn inefficient_state_is_marked() {
         capacity: 600,
         states: vec![(200_000, 100_000), (400_000, 190_000), (600_000, 400_000)],
     };
-    let core = core(&machine(&[small, common::cluster(2, 1024)]), V3, &[]);
+    let core = core(
+        &machine(&[small.clone(), common::cluster(2, 1024)]),
+        V3,
+        &[],
+    );
     let states = &core.state().perf_doms[0];
     let states = &states.table[states.live as usize].state[..3];
     let got: Vec<_> = states.iter().map(|s| (s.cost, s.inefficient)).collect();
     assert_eq!(got, [(5000, 1), (4750, 0), (6666, 0)]);
+    // The rule is "if cost >= that: inefficient": at equal cost the slower state is marked.
+    let mut equal = small;
+    equal.states[1].1 = 200_000;
+    let core = common::core(&machine(&[equal, common::cluster(2, 1024)]), V3, &[]);
+    let states = &core.state().perf_doms[0];
+    let states = &states.table[states.live as usize].state[..3];
+    let got: Vec<_> = states.iter().map(|s| (s.cost, s.inefficient)).collect();
+    assert_eq!(got, [(5000, 1), (5000, 0), (6666, 0)]);
 }
 
 // ------------------------------------------------------------------------------- eas_vectors.csv
@@ -102,23 +114,32 @@ struct Scenario {
 
 /// The landscapes of energy-aware 7.2 and 7.3 by their names in eas_vectors.csv.
 fn scenarios() -> Vec<Scenario> {
-    let hk = |name, utils, prev, util, est| Scenario {
+    let doc = Scenario {
+        name: "doc_example2_P200_prev0",
+        clusters: doc_example,
+        utils: &[400, 100, 600, 500],
+        prev: 0,
+        util: 200,
+        est: 200,
+    };
+    let mut all = hikey960_scenarios();
+    all.push(doc);
+    all
+}
+
+fn hk(name: &'static str, utils: &'static [u32], prev: u32, util: u32, est: u32) -> Scenario {
+    Scenario {
         name,
         clusters: hikey960,
         utils,
         prev,
         util,
         est,
-    };
+    }
+}
+
+fn hikey960_scenarios() -> Vec<Scenario> {
     vec![
-        Scenario {
-            name: "doc_example2_P200_prev0",
-            clusters: doc_example,
-            utils: &[400, 100, 600, 500],
-            prev: 0,
-            util: 200,
-            est: 200,
-        },
         hk(
             "hk_idle_5pct_prev_big",
             &[0, 0, 0, 0, 43, 0, 0, 0],
@@ -257,7 +278,8 @@ fn small_task_moves_to_little() {
     }
 }
 
-/// Goal: within a domain most spare capacity, then prev, then the lowest number. Source: 7.4, third.
+/// Goal: within a domain most spare capacity, then prev, then the lowest number. Source: 7.4,
+/// third.
 #[test]
 fn equal_cpus_of_one_domain() {
     for version in [V3, V50] {
@@ -348,8 +370,8 @@ fn margin_machine(best: u32) -> MachineFacts {
     machine(&[one(512, 2 * best), one(1024, 400)])
 }
 
-/// Goal: prev is left only for a saving above the margin. Source: energy-aware 7.5: from 100, v3 needs
-/// 98 or less (100 >> 6 = 1), 5.0 needs 93 or less (100 >> 4 = 6).
+/// Goal: prev is left only for a saving above the margin. Source: energy-aware 7.5: from 100, v3
+/// needs 98 or less (100 >> 6 = 1), 5.0 needs 93 or less (100 >> 4 = 6).
 #[test]
 fn margin() {
     let cases = [(V3, 99, 1), (V3, 98, 0), (V50, 94, 1), (V50, 93, 0)];
@@ -386,7 +408,8 @@ fn assert_inactive(facts: &MachineFacts, overrides: &[(&str, &str)], why: &str) 
     }
 }
 
-/// Goal: each condition off means the normal path, and the core says why. Source: energy-aware 4.7, 2.5.
+/// Goal: each condition off means the normal path, and the core says why. Source: energy-aware 4.7,
+/// 2.5.
 #[test]
 fn each_condition_off_deactivates() {
     let full = machine(&hikey960());
@@ -418,8 +441,8 @@ fn each_condition_off_deactivates() {
     }
 }
 
-/// Goal: 5.0 refuses machines beyond nr_pd * (nr_states + nr_cpus) = 2048. Source: energy-aware 4.7.
-/// HiKey960: 2 * (10 + 8) = 36.
+/// Goal: 5.0 refuses machines beyond nr_pd * (nr_states + nr_cpus) = 2048. Source: energy-aware
+/// 4.7. HiKey960: 2 * (10 + 8) = 36.
 #[test]
 fn complexity_limit() {
     let facts = machine(&hikey960());
@@ -457,7 +480,8 @@ fn error_of(change: impl Fn(&mut MachineFacts)) -> (usize, &'static str) {
     }
 }
 
-/// Goal: every wrong table is refused and named. Source: energy-aware 2.3 rule and edge, 4.1 limits.
+/// Goal: every wrong table is refused and named. Source: energy-aware 2.3 rule and edge, 4.1
+/// limits.
 #[test]
 fn registration_errors() {
     let why = error_of(|f| f.perf_domains[1].states.clear());

@@ -137,8 +137,8 @@ fn step_6_no_cache_domain() {
     assert_eq!((got.cpu, got.reason), (0, Reason::TargetNoLlc));
 }
 
-/// Goal: step 8 with SMT: a core with all threads idle, if the cache's flag says there may be one; a
-/// search that fails clears the flag. Source: 6.5 rule (flag set) and has_idle_cores.
+/// Goal: step 8 with SMT: a core with all threads idle, if the cache's flag says there may be one;
+/// a search that fails clears the flag. Source: 6.5 rule (flag set) and has_idle_cores.
 #[test]
 fn step_8_idle_core() {
     let facts = smt_machine(1, 4, 2);
@@ -185,9 +185,9 @@ fn step_8_scan_wraps() {
     assert_eq!(wake(&mut core, &task, 5).cpu, 6);
 }
 
-/// Goal: SIS_PROP looks at size * avg_idle / (cost + 1) CPUs, 4 if that is not more, less the count's
-/// own start: `--nr <= 0` ends the scan, so nr - 1 are seen. Source: 6.5 SIS_PROP; 4.17 form: avg_idle
-/// / 512. Size 8, avg_idle 512 * 100 ns: budget 800.
+/// Goal: SIS_PROP looks at size * avg_idle / (cost + 1) CPUs, 4 if that is not more, less the
+/// count's own start: `--nr <= 0` ends the scan, so nr - 1 are seen. Source: 6.5 SIS_PROP; 4.17
+/// form: avg_idle / 512. Size 8, avg_idle 512 * 100 ns: budget 800.
 #[test]
 fn step_8_scan_is_limited() {
     let seen = |cost: u64, idle_cpu: u32| {
@@ -207,7 +207,8 @@ fn step_8_scan_is_limited() {
     assert!(!seen(199, 3));
 }
 
-/// Goal: the scan's cost is averaged by 1/8. Source: 6.5 (scan cost EWMA 1/8). 8 CPUs of 50 ns = 400.
+/// Goal: the scan's cost is averaged by 1/8. Source: 6.5 (scan cost EWMA 1/8). 8 CPUs of 50 ns =
+/// 400.
 #[test]
 fn scan_cost_average() {
     let mut core = all_busy(&smt_machine(1, 8, 1), &[("sis_prop", "off")]);
@@ -218,7 +219,8 @@ fn scan_cost_average() {
     assert_eq!(core.cpu(0).lb[0].avg_scan_cost_ns, 50 + 43);
 }
 
-/// Goal: an idle thread of the target's core when the limited scan gave up. Source: 6.4 (SMT), 4.17.
+/// Goal: an idle thread of the target's core when the limited scan gave up. Source: 6.4 (SMT),
+/// 4.17.
 #[test]
 fn idle_sibling_thread() {
     let mut core = all_busy(&smt_machine(1, 8, 4), &[]);
@@ -234,7 +236,8 @@ fn idle_sibling_thread() {
     );
 }
 
-/// Goal: the last step, the busy target; idle CPUs of another cache do not count. Source: 6.4 rule 9.
+/// Goal: the last step, the busy target; idle CPUs of another cache do not count. Source: 6.4 rule
+/// 9.
 #[test]
 fn step_9_busy_target() {
     let mut core = all_busy(&smt_machine(2, 4, 1), &[]);
@@ -274,8 +277,8 @@ fn wake_wide_table() {
     }
 }
 
-/// Goal: a cache of one CPU makes (1,1) wide. Source: 6.2 check. A synchronous waker alone on its CPU
-/// is the target unless the wake-up is wide.
+/// Goal: a cache of one CPU makes (1,1) wide. Source: 6.2 check. A synchronous waker alone on its
+/// CPU is the target unless the wake-up is wide.
 #[test]
 fn wake_wide_without_a_cache() {
     for (flips, expected) in [(1, 1), (0, 0)] {
@@ -350,8 +353,9 @@ fn from_0_to_3(sync: bool, waker_load: u32) -> Request {
     }
 }
 
-/// Goal: the worked example: load 1024 on the waking CPU, all of it the waker's, task 512, 1024 on prev
-/// with the task: sync goes to the waking CPU (51200 C < 55296 C + 1), not sync to prev. Source: 6.3 C.
+/// Goal: the worked example: load 1024 on the waking CPU, all of it the waker's, task 512, 1024 on
+/// prev with the task: sync goes to the waking CPU (51200 C < 55296 C + 1), not sync to prev.
+/// Source: 6.3 C.
 #[test]
 fn wake_affine_by_weight() {
     assert_eq!(affine(&[], from_0_to_3(true, 1024), |_| ()), 0);
@@ -655,8 +659,9 @@ fn ask_core(core: &mut Core, case: &Case) -> Choice {
     core.select_cpu(&mut [task, waker], 0, &request)
 }
 
-/// Goal: the whole fast path equals an independent evaluation on 60,000 random symmetric states, with
-/// and without SMT, in one and in two caches. Source: signals-and-baseline 6.2 to 6.5 (4.17 form).
+/// Goal: the whole fast path equals an independent evaluation on 60,000 random symmetric states,
+/// with and without SMT, in one and in two caches. Source: signals-and-baseline 6.2 to 6.5 (4.17
+/// form).
 #[test]
 fn random_states_agree_with_the_model() {
     let mut reasons = [0u32; Reason::COUNT];

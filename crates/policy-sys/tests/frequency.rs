@@ -27,7 +27,8 @@ fn requested_mhz(domain: usize, util: u32) -> u32 {
     facts.freq_domains[domain].opp_khz[core.freq_request(domain) as usize] / 1000
 }
 
-/// Goal: raw frequency in exact integers and the state it leads to. Source: energy-aware 2.2, table.
+/// Goal: raw frequency in exact integers and the state it leads to. Source: energy-aware 2.2,
+/// table.
 #[test]
 fn utilisation_to_frequency() {
     for (domain, util, raw, mhz) in [
@@ -54,7 +55,8 @@ fn schedutil_examples() {
     assert_eq!(map_util_freq(627, 2_362_000, 1024), 1_807_829);
 }
 
-/// Goal: CPUs that share a clock: the most demanding decides, util_est counts. Source: 9.3 rule, 3.1.
+/// Goal: CPUs that share a clock: the most demanding decides, util_est counts. Source: 9.3 rule,
+/// 3.1.
 #[test]
 fn shared_clock_takes_the_maximum() {
     let mut core = core(&machine(&hikey960()), "linux-4.17", &[]);
@@ -127,7 +129,8 @@ fn lone_core() -> Core {
 }
 
 /// Goal: a lone CPU that had no idle since the last update does not slow down, and does so once it
-/// had. Source: 9.3 rule, "Single-CPU policy that had no idle since the last update does not go down".
+/// had. Source: 9.3 rule, "Single-CPU policy that had no idle since the last update does not go
+/// down".
 #[test]
 fn busy_lone_cpu_does_not_slow_down() {
     let mut core = lone_core();

@@ -1,8 +1,8 @@
 //! The energy-aware wake-up against an independent evaluation of its rule on 100,000 random states.
 //!
-//! `oracle/rule.rs` is written from spec/energy-aware.md with its own types and arithmetic and calls
-//! nothing of the core. `oracle/states.rs` makes the states. This file puts each state into the core
-//! and compares. To repeat one failure: set FIRST_SEED to the printed seed.
+//! `oracle/rule.rs` is written from spec/energy-aware.md with its own types and arithmetic and
+//! calls nothing of the core. `oracle/states.rs` makes the states. This file puts each state into
+//! the core and compares. To repeat one failure: set FIRST_SEED to the printed seed.
 
 mod common;
 #[path = "oracle/rule.rs"]

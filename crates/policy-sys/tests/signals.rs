@@ -41,7 +41,8 @@ fn one_update_or_a_thousand() {
 }
 
 /// Goal: no average before a period boundary; a clock that goes back re-anchors and adds nothing; a
-/// step without load counts as neither runnable nor running. Source: signals-and-baseline 2.4, edges.
+/// step without load counts as neither runnable nor running. Source: signals-and-baseline 2.4,
+/// edges.
 #[test]
 fn boundary_backwards_and_no_load() {
     let mut avg = sys::wp_avg::default();
@@ -104,9 +105,9 @@ fn start_running(core: &mut Core, start: u32) -> Task {
 }
 
 /// Goal: how long until a task counts as big, clock-scaled. Source: capacity-aware 6.5 column 4 and
-/// signals-and-baseline 2.5 check (430: 345 after 47.5 ms). Tolerance: the spec's times are those of
-/// a fine scan; with ticks of 1 ms and averages written once per period of the scaled clock the value
-/// appears at most one such period (1.024 ms * 1024 / capacity) and one tick away.
+/// signals-and-baseline 2.5 check (430: 345 after 47.5 ms). Tolerance: the spec's times are those
+/// of a fine scan; with ticks of 1 ms and averages written once per period of the scaled clock the
+/// value appears at most one such period (1.024 ms * 1024 / capacity) and one tick away.
 #[test]
 fn time_to_be_big_clock_scaled() {
     for (capacity, start, target, spec_ms) in [
@@ -127,9 +128,9 @@ fn time_to_be_big_clock_scaled() {
 }
 
 /// Goal: the same, contribution-scaled (2016). Source: capacity-aware 6.5 column 5, a closed form:
-/// t = 32.768 ms * log2((cap - start) / (cap - target)). Tolerance 3 ms: one period of 1.024 ms until
-/// the average is written, one tick, and integer averages that lie up to 1 below the real number,
-/// which near saturation (85 of 430 left: 0.54 per ms) is worth another 1 to 2 ms.
+/// t = 32.768 ms * log2((cap - start) / (cap - target)). Tolerance 3 ms: one period of 1.024 ms
+/// until the average is written, one tick, and integer averages that lie up to 1 below the real
+/// number, which near saturation (85 of 430 left: 0.54 per ms) is worth another 1 to 2 ms.
 #[test]
 fn time_to_be_big_contribution_scaled() {
     for (capacity, start, target, spec_ms) in [
@@ -346,8 +347,8 @@ fn migrated_sleepers_leave_nothing() {
     }
 }
 
-/// Goal: attach takes the queue's time stamp and remainder, and sums from averages times its divider.
-/// Source: signals-and-baseline 2.9 attach.
+/// Goal: attach takes the queue's time stamp and remainder, and sums from averages times its
+/// divider. Source: signals-and-baseline 2.9 attach.
 #[test]
 fn attach_takes_the_queues_divider() {
     let mut core = core(
@@ -376,8 +377,8 @@ fn attach_takes_the_queues_divider() {
 
 // ------------------------------------------------------------------------------- 3.1
 
-/// Goal: util_est rises at once, falls by a quarter, keeps within the margin of 10, and keeps where the
-/// task was held up. Source: signals-and-baseline 3.1 rule and drop example.
+/// Goal: util_est rises at once, falls by a quarter, keeps within the margin of 10, and keeps where
+/// the task was held up. Source: signals-and-baseline 3.1 rule and drop example.
 #[test]
 fn util_est_single() {
     let next = |est, util, runnable, capacity| {

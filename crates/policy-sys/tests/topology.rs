@@ -118,7 +118,8 @@ fn levels_of_big_little_machines() {
 }
 
 /// Goal: three capacity classes with two of them in one MC: ASYM without FULL there, both above; a
-/// machine with two classes, mixed in one MC: ASYM and FULL on both. Source: capacity-aware 2.3 check.
+/// machine with two classes, mixed in one MC: ASYM and FULL on both. Source: capacity-aware 2.3
+/// check.
 #[test]
 fn partial_asymmetry() {
     let mut facts = machine(&[cluster(4, 1024), cluster(4, 300)]);
@@ -143,8 +144,8 @@ fn partial_asymmetry() {
     assert_eq!(flags(&two, 4), [(false, false), (true, true)]);
 }
 
-/// Goal: BALANCE_WAKE on the asymmetric domain and all below, nowhere on symmetric machines, nowhere
-/// without the switch. Source: capacity-aware 2.4.
+/// Goal: BALANCE_WAKE on the asymmetric domain and all below, nowhere on symmetric machines,
+/// nowhere without the switch. Source: capacity-aware 2.4.
 #[test]
 fn balance_wake_only_where_it_helps() {
     let any = |core: &Core| {
@@ -161,8 +162,8 @@ fn balance_wake_only_where_it_helps() {
     assert_eq!(any(&core(&machine(&same), "linux-4.17", &[])), (0, 3));
 }
 
-/// Goal: tunables of the 2016/2018 kernels: imbalance 110 for threads, 117 for a shared cache, else 125;
-/// first interval = weight; common flags. Source: signals-and-baseline 7, K and "Common".
+/// Goal: tunables of the 2016/2018 kernels: imbalance 110 for threads, 117 for a shared cache, else
+/// 125; first interval = weight; common flags. Source: signals-and-baseline 7, K and "Common".
 #[test]
 fn tunables() {
     let core = core(&spr(), "linux-4.17", &[]);
@@ -190,7 +191,8 @@ fn tunables() {
 }
 
 /// Goal: groups are the spans of the child's domains, with their CPUs' sum and least capacity.
-/// Source: signals-and-baseline 7 (groups); capacity-aware 2.9 check: A15 (2048, 1024), A7 (1290, 430).
+/// Source: signals-and-baseline 7 (groups); capacity-aware 2.9 check: A15 (2048, 1024), A7 (1290,
+/// 430).
 #[test]
 fn groups_of_tc2() {
     let core = core(&machine(&tc2()), "linux-4.17", &[]);

@@ -94,9 +94,9 @@ pub(crate) struct RunArgs {
     pub(crate) duration: Option<u64>,
     /// A policy, as linux-4.17+energy-aware
     ///
-    /// The form is ERA[+FEATURE[=VERSION]]...[-FEATURE]... For `compare`, repeat the option: the first
-    /// policy is the base of the differences. `wakeplace policy list` shows eras and features, `wakeplace policy show NAME` what a name
-    /// means.
+    /// The form is ERA[+FEATURE[=VERSION]]...[-FEATURE]... For `compare`, repeat the option: the
+    /// first policy is the base of the differences. `wakeplace policy list` shows eras and
+    /// features, `wakeplace policy show NAME` what a name means.
     #[arg(
         long,
         value_name = "NAME",
@@ -107,8 +107,8 @@ pub(crate) struct RunArgs {
     pub(crate) policy: Vec<String>,
     /// Change a parameter; repeatable
     ///
-    /// KEY is a parameter of a policy (`wakeplace policy show NAME` lists them; every policy gets it),
-    /// or a switch of the machine's model: `model.idle_states`, `model.kernel_costs`, ...
+    /// KEY is a parameter of a policy (`wakeplace policy show NAME` lists them; every policy gets
+    /// it), or a switch of the machine's model: `model.idle_states`, `model.kernel_costs`, ...
     #[arg(
         long,
         value_name = "KEY=VALUE",
@@ -121,8 +121,8 @@ pub(crate) struct RunArgs {
     pub(crate) output: OutputArgs,
     /// Check a mean, as 'energy_j<=120'; repeatable
     ///
-    /// The mean over the seeds of every policy is compared. Operators: <= < >= > ==. If a check fails, the exit code is 1; the result is written all the
-    /// same.
+    /// The mean over the seeds of every policy is compared. Operators: <= < >= > ==. If a check
+    /// fails, the exit code is 1; the result is written all the same.
     #[arg(
         long,
         value_name = "CONDITION",
@@ -220,8 +220,8 @@ pub(crate) struct StudyRunArgs {
     pub(crate) duration: Option<u64>,
     /// Change a parameter; repeatable
     ///
-    /// KEY is a parameter of a policy (`wakeplace policy show NAME` lists them; every policy gets it),
-    /// or a switch of the machine's model: `model.idle_states`, `model.kernel_costs`, ...
+    /// KEY is a parameter of a policy (`wakeplace policy show NAME` lists them; every policy gets
+    /// it), or a switch of the machine's model: `model.idle_states`, `model.kernel_costs`, ...
     #[arg(
         long,
         value_name = "KEY=VALUE",

@@ -117,7 +117,8 @@ fn describe(experiment: &Experiment, jobs: usize, terminal: Terminal) {
     } = experiment;
     let names: Vec<_> = policies.iter().map(Policy::name).collect();
     terminal.detail(&format!(
-        "platform {} ({} CPUs), workload {}, {} for {} each\npolicies: {}\nseeds: {:?}, threads: {}",
+        "platform {} ({} CPUs), workload {}, {} for {} each\n\
+         policies: {}\nseeds: {:?}, threads: {}",
         platform.name,
         platform.cpus.len(),
         workload.name,

@@ -152,7 +152,8 @@ fn read_capped(reader: impl Read, file: &str) -> Result<Vec<u8>, Failure> {
     read.map_err(|error| unreadable(file, &error))?;
     if bytes.len() as u64 > READ_LIMIT_BYTES {
         return Err(Failure::Input(format!(
-            "{file}: larger than {READ_LIMIT_BYTES} bytes; expected an rt-app file of at most 16 MiB"
+            "{file}: larger than {READ_LIMIT_BYTES} bytes; expected an rt-app file of at most \
+             16 MiB"
         )));
     }
     Ok(bytes)

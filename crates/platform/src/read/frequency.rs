@@ -123,14 +123,6 @@ fn check_order(row: &Spanned<RawOpp>, below: &Opp, opp: &Opp) -> Result<(), Flaw
             "expected strictly rising frequencies",
         ));
     }
-    if opp.power < below.power {
-        let problem = format!("power falls from {} to {} kHz", below.khz, opp.khz);
-        return Err(Flaw::new(
-            at(row),
-            problem,
-            "expected power that rises with frequency",
-        ));
-    }
     if opp.cluster_power.is_some() != below.cluster_power.is_some() {
         let problem = format!(
             "of {} and {} kHz one has a cluster power",

@@ -1,6 +1,6 @@
-//! The energy-aware wake-up, evaluated from spec/energy-aware.md alone: sections 2.2 (utilisation to
-//! frequency), 2.3 and 3 (state capacity and cost), 2.7 (energy), 2.8 (domain), 2.9 (choice), 3 (5.0).
-//! Slow and literal on purpose: the whole system is summed anew for each placement.
+//! The energy-aware wake-up, evaluated from spec/energy-aware.md alone: sections 2.2 (utilisation
+//! to frequency), 2.3 and 3 (state capacity and cost), 2.7 (energy), 2.8 (domain), 2.9 (choice), 3
+//! (5.0). Slow and literal on purpose: the whole system is summed anew for each placement.
 
 /// Which generation of the rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

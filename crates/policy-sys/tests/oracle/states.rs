@@ -19,8 +19,8 @@ fn opps(rng: &mut Rng) -> Vec<Opp> {
 /// Domain number of each CPU: each domain has a CPU, the rest is dealt out, so domains interleave.
 fn deal(rng: &mut Rng, cpus: usize, domains: usize) -> Vec<usize> {
     let mut of: Vec<usize> = (0..cpus).map(|c| c % domains).collect();
-    for c in domains..cpus {
-        of[c] = rng.index(domains);
+    for other in &mut of[domains..] {
+        *other = rng.index(domains);
     }
     for c in (1..cpus).rev() {
         of.swap(c, rng.index(c + 1));

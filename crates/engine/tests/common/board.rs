@@ -1,0 +1,115 @@
+//! Machines described in a line and built through the platform reader.
+
+use std::fmt::Write as _;
+use wakeplace_platform::Platform;
+
+/// An idle state of all CPUs: times in us.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Idle {
+    pub(crate) cluster: bool,
+    pub(crate) entry: u32,
+    pub(crate) exit: u32,
+    pub(crate) residency: u32,
+}
+
+/// A machine: clusters of `(CPUs, capacity)`, one frequency domain each.
+#[derive(Clone, Debug)]
+pub(crate) struct Board {
+    pub(crate) clusters: Vec<(u32, u32)>,
+    pub(crate) khz: Vec<u32>,
+    pub(crate) transition_us: u32,
+    /// Beyond WFI (0/1/1 us).
+    pub(crate) idle: Vec<Idle>,
+    pub(crate) tick_hz: u32,
+}
+
+impl Board {
+    /// Equal CPUs with one shared cache, one operating point, WFI only, HZ 250.
+    pub(crate) fn symmetric(cpus: u32) -> Self {
+        Self {
+            clusters: vec![(cpus, 1024)],
+            khz: vec![1_000_000],
+            transition_us: 300,
+            idle: Vec::new(),
+            tick_hz: 250,
+        }
+    }
+
+    pub(crate) fn platform(&self) -> Platform {
+        let text = self.text();
+        Platform::from_toml(&text, "board.toml").unwrap_or_else(|e| panic!("{e}\n{text}"))
+    }
+
+    fn text(&self) -> String {
+        const SOURCE: &str = "source = \"test\"\nstanding = \"assumed\"\n";
+        let mut text = format!(
+            "name = \"board\"\ntitle = \"A test machine\"\narch = \"arm64\"\n\
+             power_unit = \"microwatt\"\n[kernel]\ntick_hz = {}\n{SOURCE}",
+            self.tick_hz
+        );
+        let mut first = 0;
+        for (index, (cpus, capacity)) in self.clusters.iter().enumerate() {
+            let last = first + cpus - 1;
+            let _ = writeln!(
+                text,
+                "[[cluster]]\nname = \"c{index}\"\ncores = [{{ cpus = \"{first}-{last}\", \
+                 kind = \"k{capacity}\", capacity = {capacity} }}]\n{SOURCE}"
+            );
+            first += cpus;
+        }
+        text += "[topology]\nlevels = [\n{ name = \"MC\", one_per = \"cluster\", \
+                 shares_cache = true },\n";
+        if self.clusters.len() > 1 {
+            text += "{ name = \"PKG\", one_per = \"machine\" },\n";
+        }
+        let _ = writeln!(text, "]\n{SOURCE}");
+        for index in 0..self.clusters.len() {
+            self.frequency_domain(&mut text, index);
+        }
+        self.idle_states(&mut text);
+        text += "[costs]\ncontext_switch_ns = 2000\nwakeup_ns = 3000\nipi_ns = 1000\n\
+                 tick_ns = 2000\nfork_ns = 40000\nmigrate_shared_cache_ns = 3000\n\
+                 migrate_other_cache_ns = 15000\nscan_cpu_ns = 50\n";
+        text + SOURCE
+    }
+
+    fn frequency_domain(&self, text: &mut String, index: usize) {
+        const TAIL: &str = "source = \"test\", standing = \"assumed\" }";
+        let _ = writeln!(text, "[[frequency_domain]]\ncpus = \"c{index}\"\nopps = [");
+        for khz in &self.khz {
+            let mhz = u64::from(khz / 1000);
+            let power = mhz * mhz * u64::from(self.clusters[index].1) / 1024 + 1;
+            let _ = writeln!(text, "{{ khz = {khz}, cpu_uw = {power} }},");
+        }
+        let _ = writeln!(
+            text,
+            "]\ncpu_power = {{ {TAIL}\ntransition = {{ latency_us = {}, {TAIL}\n\
+             source = \"test\"\nstanding = \"assumed\"\n",
+            self.transition_us
+        );
+    }
+
+    fn idle_states(&self, text: &mut String) {
+        let wfi = Idle {
+            cluster: false,
+            entry: 0,
+            exit: 1,
+            residency: 1,
+        };
+        for (index, state) in [wfi].iter().chain(&self.idle).enumerate() {
+            let (scope, more) = if state.cluster {
+                ("cluster", "cluster_uw = 0, ")
+            } else {
+                ("cpu", "")
+            };
+            let _ = writeln!(
+                text,
+                "[[idle_state]]\nname = \"s{index}\"\nscope = \"{scope}\"\ncpus = \"all\"\n\
+                 entry_latency_us = {}\nexit_latency_us = {}\nmin_residency_us = {}\n\
+                 power = {{ cpu_uw = 0, {more}source = \"test\", standing = \"assumed\" }}\n\
+                 source = \"test\"\nstanding = \"assumed\"\n",
+                state.entry, state.exit, state.residency
+            );
+        }
+    }
+}

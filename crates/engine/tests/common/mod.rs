@@ -1,0 +1,70 @@
+//! What the tests share: small machines, task scripts, a recording observer, a stream checker.
+
+pub(crate) mod board;
+pub(crate) mod checker;
+pub(crate) mod record;
+pub(crate) mod scripts;
+
+pub(crate) use board::{Board, Idle};
+pub(crate) use record::{Entry, Log, What};
+pub(crate) use scripts::{hog, phase, run_ms, script, sleep_ms, workload};
+
+use wakeplace_engine::{Options, RunReport, check, run};
+use wakeplace_platform::Platform;
+use wakeplace_policy_sys::Policy;
+use wakeplace_workload::Workload;
+
+/// Nanoseconds of a microsecond, a millisecond, a second.
+pub(crate) const US: u64 = 1_000;
+pub(crate) const MS: u64 = 1_000_000;
+pub(crate) const S: u64 = 1_000_000_000;
+
+/// Options with all models on.
+pub(crate) fn all_on(duration_ns: u64) -> Options {
+    Options {
+        duration_ns,
+        ..Options::default()
+    }
+}
+
+/// Options under which only the tasks' own work takes time (WFI's exit latency remains).
+pub(crate) fn all_off(duration_ns: u64) -> Options {
+    Options {
+        duration_ns,
+        idle_states: false,
+        kernel_costs: false,
+        transition_latency: false,
+    }
+}
+
+/// A policy with parameters.
+pub(crate) fn policy(name: &str, settings: &[(&str, &str)]) -> Policy {
+    let mut policy = Policy::parse(name).unwrap_or_else(|e| panic!("{e}"));
+    for (key, value) in settings {
+        policy.set(key, value).unwrap_or_else(|e| panic!("{e}"));
+    }
+    policy
+}
+
+/// `linux-4.17` at a constant highest frequency.
+pub(crate) fn performance() -> Policy {
+    policy("linux-4.17", &[("governor", "performance")])
+}
+
+/// A built-in platform.
+pub(crate) fn builtin(name: &str) -> Platform {
+    Platform::builtin(name).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Runs and returns the report and everything the observer saw.
+pub(crate) fn simulate(
+    platform: &Platform,
+    policy: &Policy,
+    workload: &Workload,
+    options: &Options,
+) -> (RunReport, Log) {
+    check(platform, policy, workload, options).unwrap_or_else(|e| panic!("{e}"));
+    let mut log = Log::default();
+    let report = run(platform, policy, workload, options, &mut log);
+    (report, log)
+}

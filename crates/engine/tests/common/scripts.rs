@@ -1,0 +1,55 @@
+//! Task scripts in few words.
+
+use super::MS;
+use wakeplace_workload::{Calibration, Event, Loops, Phase, TaskScript, Timer, Workload};
+
+pub(crate) fn run_ms(ms: u64) -> Event {
+    Event::Run { work_ns: ms * MS }
+}
+
+pub(crate) fn sleep_ms(ms: u64) -> Event {
+    Event::Sleep {
+        duration_ns: ms * MS,
+    }
+}
+
+pub(crate) fn phase(loops: u64, cpus: Option<&[u32]>, events: &[Event]) -> Phase {
+    Phase {
+        name: "phase".into(),
+        loops: Loops::Times(loops),
+        cpus: cpus.map(<[u32]>::to_vec),
+        nice: None,
+        events: events.to_vec(),
+    }
+}
+
+pub(crate) fn script(loops: Loops, phases: Vec<Phase>) -> TaskScript {
+    TaskScript {
+        name: "task".into(),
+        nice: 0,
+        cpus: None,
+        delay_ns: 0,
+        loops,
+        phases,
+    }
+}
+
+/// A task that always wants to run, on these CPUs.
+pub(crate) fn hog(cpus: Option<&[u32]>) -> TaskScript {
+    TaskScript {
+        cpus: cpus.map(<[u32]>::to_vec),
+        ..script(Loops::Forever, vec![phase(1, None, &[run_ms(1_000_000)])])
+    }
+}
+
+/// A workload whose `Run` times are meant on the biggest CPU.
+pub(crate) fn workload(tasks: Vec<TaskScript>, timers: Vec<Timer>) -> Workload {
+    Workload {
+        name: "test".into(),
+        calibration: Calibration::Biggest,
+        tasks,
+        timers,
+        duration_ns: None,
+        unmodelled: Vec::new(),
+    }
+}
