@@ -101,7 +101,7 @@ WP_INLINE int wp_freq_update(struct wp_ctx *ctx, struct wp_cpu *c, u64 now_ns)
 	fd->last_raw_khz = raw;
 	opp = wp_opp_at_least(ctx, fd, raw);
 	if (opp < fd->next_opp && busy) {
-		fd->last_raw_khz = 0; /* look again next time */
+		fd->last_raw_khz = WP_NONE; /* look again next time */
 		return 0;
 	}
 	if (opp == fd->next_opp)

@@ -1,11 +1,10 @@
 //! A platform as the policy core sees it: its scheduling domains and its energy model, read from
 //! the core's own state, so that no second formula computes them.
 
-use wakeplace_platform::{CpuId, FreqDomain, Opp, Platform, PowerUnit, TopologyLevel};
+use wakeplace_engine::core_facts;
+use wakeplace_platform::Platform;
 use wakeplace_policy_sys::sys::{self, wp_ctx};
-use wakeplace_policy_sys::{
-    Core, FreqFacts, LevelFacts, MachineError, MachineFacts, PerfFacts, Policy,
-};
+use wakeplace_policy_sys::{Core, MachineError, Policy};
 
 /// A scheduling domain as the core built it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +46,7 @@ pub(crate) struct CoreView {
 impl CoreView {
     /// Builds a core for the platform under the policy and reads it.
     pub(crate) fn new(platform: &Platform, policy: &Policy) -> Result<Self, MachineError> {
-        let core = Core::new(&facts(platform), policy.core_params())?;
+        let core = Core::new(&core_facts(platform), policy.core_params())?;
         let ctx = core.state();
         let mut domains: Vec<_> = ctx.doms[..ctx.nr_doms as usize]
             .iter()
@@ -117,72 +116,6 @@ fn energy_states(domain: &sys::wp_perf_dom) -> Vec<EnergyState> {
         inefficient: s.inefficient != 0,
     };
     states.iter().map(state).collect()
-}
-
-/// The machine as the core is told of it.
-fn facts(platform: &Platform) -> MachineFacts {
-    MachineFacts {
-        tick_ns: 1_000_000_000 / platform.tick_hz,
-        scan_cpu_ns: u32::try_from(platform.costs.scan_cpu_ns).unwrap_or(u32::MAX),
-        capacity: platform.cpus.iter().map(|cpu| cpu.capacity).collect(),
-        levels: platform
-            .topology
-            .iter()
-            .map(|l| level_facts(l, platform.cpus.len()))
-            .collect(),
-        freq_domains: platform.freq_domains.iter().map(freq_facts).collect(),
-        perf_domains: match platform.power_unit {
-            PowerUnit::None => Vec::new(),
-            unit => platform
-                .freq_domains
-                .iter()
-                .map(|d| perf_facts(d, unit))
-                .collect(),
-        },
-    }
-}
-
-fn numbers(cpus: &[CpuId]) -> Vec<u16> {
-    cpus.iter()
-        .filter_map(|cpu| u16::try_from(cpu.0).ok())
-        .collect()
-}
-
-fn level_facts(level: &TopologyLevel, nr_cpus: usize) -> LevelFacts {
-    let mut group_of = vec![0; nr_cpus];
-    for (label, group) in (0u16..).zip(&level.groups) {
-        for cpu in group {
-            group_of[cpu.index()] = label;
-        }
-    }
-    LevelFacts {
-        shares_capacity: level.shares_capacity,
-        shares_cache: level.shares_cache,
-        group_of,
-    }
-}
-
-fn freq_facts(domain: &FreqDomain) -> FreqFacts {
-    let latency_us = domain.transition_latency_ns / 1_000;
-    FreqFacts {
-        cpus: numbers(&domain.cpus),
-        opp_khz: domain.opps.iter().map(|opp| opp.khz).collect(),
-        transition_latency_us: u32::try_from(latency_us).unwrap_or(u32::MAX),
-    }
-}
-
-/// Only ratios matter to the model, so that bogo units serve as milliwatts.
-fn perf_facts(domain: &FreqDomain, unit: PowerUnit) -> PerfFacts {
-    let scale = if unit == PowerUnit::Bogo { 1_000 } else { 1 };
-    let power = |opp: &Opp| u32::try_from(opp.power.unwrap_or(0) * scale).unwrap_or(u32::MAX);
-    PerfFacts {
-        cpus: numbers(&domain.cpus),
-        states: domain
-            .opps
-            .iter()
-            .map(|opp| (opp.khz, power(opp)))
-            .collect(),
-    }
 }
 
 #[cfg(test)]

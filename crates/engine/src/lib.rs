@@ -15,6 +15,7 @@ mod sim;
 mod thread;
 
 pub use check::{RunError, check, energy_inactive};
+pub use machine::core_facts;
 pub use observe::Observer;
 pub use options::{OptionError, Options};
 pub use outcome::{Ended, RunReport, TaskTotals};

@@ -140,7 +140,11 @@ fn idle_states(platform: &Platform, options: &Options) -> Vec<Vec<CpuIdleState>>
 }
 
 /// The machine as the policy core is told of it.
-pub(crate) fn core_facts(platform: &Platform) -> MachineFacts {
+///
+/// # Panics
+/// On a platform that was not validated.
+#[must_use]
+pub fn core_facts(platform: &Platform) -> MachineFacts {
     let nr_cpus = platform.cpus.len();
     let level = |l: &wakeplace_platform::TopologyLevel| {
         let mut group_of = vec![0; nr_cpus];

@@ -89,7 +89,11 @@ impl EventQueue {
     pub(crate) fn push(&mut self, time_ns: u64, event: Event) {
         self.sequence += 1;
         let order = u64::from(event.class()) << 56 | self.sequence;
-        self.heap.push(Reverse(Entry { time_ns, order, event }));
+        self.heap.push(Reverse(Entry {
+            time_ns,
+            order,
+            event,
+        }));
     }
 
     /// The next event, if it is due by `end_ns`.

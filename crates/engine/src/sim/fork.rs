@@ -1,5 +1,6 @@
-//! Creation of the threads: a parent (on CPU 0 unless told otherwise) forks them one after the other; each goes to the
-//! start line and sleeps there until all are created, then until its own delay is over.
+//! Creation of the threads: a parent (on CPU 0 unless told otherwise) forks them one after the
+//! other; each goes to the start line and sleeps there until all are created, then until its own
+//! delay is over.
 
 use super::Sim;
 use crate::observe::{Observer, Placement, PlacementKind};
