@@ -1,7 +1,9 @@
 //! A list as a table for people, CSV, Markdown or JSON.
 
 use crate::{Format, SCHEMA_VERSION, Style, number};
-use comfy_table::{CellAlignment, ContentArrangement, Table as Drawn, presets};
+use comfy_table::{
+    CellAlignment, ColumnConstraint, ContentArrangement, Table as Drawn, Width, presets,
+};
 use serde_json::{Map, Value, json};
 
 /// One value of a table.
@@ -167,6 +169,7 @@ impl Table {
         for (at, (_, align)) in self.columns.iter().enumerate() {
             if let Some(column) = drawn.column_mut(at) {
                 column.set_padding((0, 2));
+                column.set_constraint(self.unbroken(at));
                 column.set_cell_alignment(match align {
                     Align::Left => CellAlignment::Left,
                     Align::Right => CellAlignment::Right,
@@ -174,6 +177,29 @@ impl Table {
             }
         }
         trimmed(drawn.lines())
+    }
+
+    /// A column may be narrowed down to its longest word: a name or figure broken in two is worse
+    /// than a line that is too long. Figures and intervals (`-3 to +4 %`) count as one word.
+    fn unbroken(&self, at: usize) -> ColumnConstraint {
+        let (name, align) = &self.columns[at];
+        let header = name.replace('_', " ");
+        let cells = self.rows.iter().map(|row| row[at].text());
+        let widest = |text: &str| match align {
+            Align::Right => text.chars().count(),
+            Align::Left => text
+                .split(' ')
+                .map(|word| word.chars().count())
+                .max()
+                .unwrap_or(0),
+        };
+        let needed = cells
+            .chain([header])
+            .map(|text| widest(&text))
+            .max()
+            .unwrap_or(0)
+            + 2;
+        ColumnConstraint::LowerBoundary(Width::Fixed(u16::try_from(needed).unwrap_or(u16::MAX)))
     }
 
     fn json(&self) -> String {
