@@ -108,6 +108,8 @@ int wp_balance_end(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONN
 	const struct wp_cpu *c = WP_AT(ctx->cpus, bal->dst_cpu);
 
 	if (bal->new_dst != WP_NONE && bal->imbalance > 0) {
+		/* not this one again, or two CPUs could hand the task back and forth for ever */
+		*WP_AT(bal->excluded, bal->dst_cpu / 64u) |= 1ull << (bal->dst_cpu % 64u);
 		bal->dst_cpu = bal->new_dst;
 		bal->new_dst = WP_NONE;
 		bal->some_pinned = 0;

@@ -294,6 +294,19 @@ int wp_tick(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 
 	return result | wp_nohz_kick(ctx, task->cpu, now_ns);
 }
 
+/* The tick of an idle CPU that keeps it. Returns enum wp_event_result bits. */
+int wp_idle_tick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	u64 tick = wp_div(now_ns, ctx->tick_ns);
+	int result = wp_update_blocked(ctx, cpu, now_ns);
+
+	wp_cpu_load_tick(ctx, c, tick);
+	if (ctx->params.balance && tick >= c->next_balance_tick)
+		result |= WP_DID_BALANCE;
+	return result;
+}
+
 /* Decay a CPU whose tick is stopped; balancing calls it before it reads the signals. */
 int wp_update_blocked(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {

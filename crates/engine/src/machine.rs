@@ -79,7 +79,7 @@ impl Machine {
                 let capacity = u64::from(platform.cpus[cpu.index()].capacity);
                 domain_of[cpu.index()] = index as u32;
                 speed[cpu.index()] = (domain.opps.iter())
-                    .map(|opp| capacity * 1024 * u64::from(opp.khz) / max_khz)
+                    .map(|opp| (capacity * 1024 * u64::from(opp.khz) / max_khz).max(1))
                     .collect();
             }
         }

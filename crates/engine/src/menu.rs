@@ -12,6 +12,9 @@ const UNITY: u64 = 1024 * 8;
 /// Idle times beyond this say nothing about the correction, us.
 const INTERESTING_US: u64 = 50_000;
 
+/// Idle times are remembered up to this, us: their squares still add up in 64 bits.
+const LONGEST_US: u64 = 100_000_000;
+
 /// The memory of one CPU.
 #[derive(Clone, Debug)]
 pub(crate) struct Menu {
@@ -79,15 +82,18 @@ impl Menu {
         IdleChoice { state, stop_tick }
     }
 
-    /// Learns from an idle time that ended after `idle_ns` in a state of that wake latency.
-    pub(crate) fn reflect(&mut self, idle_ns: u64, wake_latency_ns: u64) {
+    /// Learns from an idle time that ended after `idle_ns` in a state of that wake latency. If a
+    /// tick that could have been stopped ended it (`by_tick`), it could have been long.
+    pub(crate) fn reflect(&mut self, idle_ns: u64, wake_latency_ns: u64, by_tick: bool) {
         let (mut us, exit_us) = (idle_ns / 1000, wake_latency_ns / 1000);
-        us = if us > 2 * exit_us {
+        us = if by_tick && self.next_timer_us > idle_ns / 1000 {
+            9 * INTERESTING_US / 10
+        } else if us > 2 * exit_us {
             us - exit_us
         } else {
             us / 2
         };
-        us = us.min(self.next_timer_us);
+        us = us.min(self.next_timer_us).min(LONGEST_US);
         let factor = &mut self.correction[self.bucket];
         *factor -= *factor / 8;
         *factor += if self.next_timer_us > 0 && us < INTERESTING_US {
@@ -154,7 +160,7 @@ mod tests {
         let mut menu = Menu::default();
         for _ in 0..32 {
             select(&mut menu, 20_000_000);
-            menu.reflect(20_000_000, 0);
+            menu.reflect(20_000_000, 0, false);
         }
         menu
     }
@@ -172,7 +178,7 @@ mod tests {
         let mut menu = calm();
         for _ in 0..16 {
             select(&mut menu, 20_000_000);
-            menu.reflect(200_000, 1_000);
+            menu.reflect(200_000, 1_000, false);
         }
         assert_eq!(
             select(&mut menu, 20_000_000),

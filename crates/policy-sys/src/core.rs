@@ -336,6 +336,8 @@ task_events! {
 
 cpu_events! {
     EventResult::new => EventResult;
+    /// The tick of an idle CPU that keeps it.
+    idle_tick = wp_idle_tick(cpu: u32, now_ns: u64);
     /// Bring a CPU's signals up to date before balancing reads them.
     update_blocked = wp_update_blocked(cpu: u32, now_ns: u64);
 }

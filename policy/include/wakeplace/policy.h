@@ -416,6 +416,7 @@ int wp_migrate_queued(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NON
 		      u64 now_ns);
 int wp_task_exit(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns);
 int wp_tick(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns);
+int wp_idle_tick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 
 /* topology.c, energy_model.c: the machine, before the first event */
 int wp_build_domains(struct wp_ctx *ctx WP_NONNULL);

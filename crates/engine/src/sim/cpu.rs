@@ -2,6 +2,7 @@
 
 use crate::fair::FairQueue;
 use crate::menu::Menu;
+use crate::observe::CpuPower;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -56,8 +57,10 @@ pub(super) struct Cpu {
     pub(super) interrupt_pending: bool,
     /// Pick anew at the end of the interrupt.
     pub(super) reschedule: bool,
-    /// Kernel work done on behalf of nobody yet, work units.
+    /// Kernel work not yet begun, on behalf of no task, work units.
     pub(super) kernel_work: u64,
+    /// Without a task: until when the CPU does kernel work.
+    pub(super) kernel_until_ns: u64,
     pub(super) tick_armed: bool,
     /// Pending timers of tasks that went to sleep here; expired ones are dropped when seen.
     pub(super) timers: BinaryHeap<Reverse<u64>>,
@@ -67,6 +70,8 @@ pub(super) struct Cpu {
     pub(super) idle_since_ns: u64,
     /// Entry into the state ends here.
     pub(super) entered_ns: u64,
+    /// As last announced.
+    pub(super) power: Option<CpuPower>,
     /// Counted as asleep by its cluster.
     pub(super) votes_cluster: bool,
 }

@@ -1,7 +1,7 @@
 //! CPUs without a task: choice of an idle state, entry, exit, clusters.
 
 use super::Sim;
-use super::cpu::Mode;
+use super::cpu::{Message, Mode};
 use crate::machine::CpuIdleState;
 use crate::observe::{CpuPower, Observer};
 use crate::queue::Event;
@@ -16,20 +16,30 @@ impl<O: Observer> Sim<'_, O> {
 
     /// A CPU has nothing to run: it finishes its kernel work, then goes idle.
     pub(super) fn after_work(&mut self, cpu: u32) {
+        let now = self.now;
         let c = &mut self.cpus[cpu as usize];
         let was_running = c.mode == Mode::Running;
         c.mode = Mode::Interrupted;
         c.generation += 1;
-        let busy = std::mem::take(&mut c.kernel_work).div_ceil(c.speed);
-        let generation = c.generation;
+        let work = std::mem::take(&mut c.kernel_work);
+        c.kernel_until_ns = c.kernel_until_ns.max(now) + work.div_ceil(c.speed);
+        let (until, generation) = (c.kernel_until_ns, c.generation);
         if was_running {
-            self.core.enter_idle(cpu, self.now);
+            self.core.enter_idle(cpu, now);
         }
-        if busy == 0 {
+        if until == now {
             self.go_idle(cpu);
         } else {
-            self.queue
-                .push(self.now + busy, Event::IdleAgain { cpu, generation });
+            self.queue.push(until, Event::IdleAgain { cpu, generation });
+        }
+    }
+
+    /// The kernel work is done. A task that was queued meanwhile does not wait for its interrupt.
+    pub(super) fn work_done(&mut self, cpu: u32) {
+        if self.cpus[cpu as usize].fair.nr > 0 {
+            self.schedule(cpu);
+        } else {
+            self.go_idle(cpu);
         }
     }
 
@@ -68,8 +78,7 @@ impl<O: Observer> Sim<'_, O> {
     /// Entry is complete: the CPU draws the state's power; the last of a cluster takes it down.
     pub(super) fn idle_entered(&mut self, cpu: u32) {
         let state = self.idle_state(cpu);
-        self.observer
-            .cpu_power(self.now, cpu, CpuPower::Idle { state: state.index });
+        self.power(cpu, CpuPower::Idle { state: state.index });
         if !state.cluster {
             return;
         }
@@ -90,15 +99,16 @@ impl<O: Observer> Sim<'_, O> {
         let state = self.idle_state(cpu);
         let exit = self.exit_latency(cpu, state);
         let c = &mut self.cpus[cpu as usize];
+        let by_tick = c.inbox == [Message::Tick];
         let ready = at.max(c.entered_ns) + exit;
         c.mode = Mode::Waking;
         c.generation += 1;
         c.menu
-            .reflect(ready - c.idle_since_ns, state.wake_latency_ns);
+            .reflect(ready - c.idle_since_ns, state.wake_latency_ns, by_tick);
         // A wake-up that comes while the CPU enters its state interrupts nothing: power stays on.
         self.leave_cluster(cpu);
         self.core.cpu_mut(cpu).idle_exit_latency_us = u32::MAX;
-        self.power_busy(cpu);
+        self.power(cpu, CpuPower::Busy);
         if ready == self.now {
             self.awake(cpu);
         } else {

@@ -131,7 +131,7 @@ impl<'a, O: Observer> Sim<'a, O> {
     fn announce(&mut self) {
         for cpu in 0..self.machine.nr_cpus {
             let state = self.machine.idle[cpu as usize][0].index;
-            self.observer.cpu_power(0, cpu, CpuPower::Idle { state });
+            self.power(cpu, CpuPower::Idle { state });
         }
         for cluster in 0..self.clusters.len() as u32 {
             self.observer.cluster_power(0, cluster, None);
@@ -162,7 +162,7 @@ impl<'a, O: Observer> Sim<'a, O> {
             Event::Interrupt { cpu } => self.interrupt(cpu),
             Event::IdleAgain { cpu, generation } => {
                 if self.cpus[cpu as usize].generation == generation {
-                    self.go_idle(cpu);
+                    self.work_done(cpu);
                 }
             }
             Event::IdleEntered { cpu, generation } => {

@@ -39,7 +39,10 @@ impl<O: Observer> Sim<'_, O> {
         let thread = &self.threads[task as usize];
         let kernel_ns = thread.overhead.div_ceil(c.speed);
         let end = match thread.action {
-            Some(Action::Work(left)) => self.now + (thread.overhead + left).div_ceil(c.speed),
+            Some(Action::Work(left)) => {
+                let work = thread.overhead.saturating_add(left);
+                self.now.saturating_add(work.div_ceil(c.speed))
+            }
             Some(Action::Until(at)) => at.max(self.now + kernel_ns),
             None => self.now,
         };
@@ -166,7 +169,9 @@ impl<O: Observer> Sim<'_, O> {
         if let Some(due) = due {
             self.sleep_until(task, due);
         }
-        self.threads[task as usize].totals.activations += 1;
+        let thread = &mut self.threads[task as usize];
+        thread.totals.activations += 1;
+        thread.note_progress();
         self.schedule(cpu);
     }
 
@@ -286,6 +291,8 @@ impl<O: Observer> Sim<'_, O> {
         thread.recency = self.recency;
         thread.entity.slice_used_ns = 0;
         thread.overhead += std::mem::take(&mut c.kernel_work);
+        thread.overhead += c.kernel_until_ns.saturating_sub(self.now) * c.speed;
+        c.kernel_until_ns = 0;
         if previous != Some(task) {
             thread.overhead += self.machine.costs.context_switch;
         }
@@ -322,8 +329,10 @@ impl<O: Observer> Sim<'_, O> {
         }
     }
 
-    /// The CPU draws running power from now on.
-    pub(super) fn power_busy(&mut self, cpu: u32) {
-        self.observer.cpu_power(self.now, cpu, CpuPower::Busy);
+    /// What the CPU draws power for from now on; observers hear of changes.
+    pub(super) fn power(&mut self, cpu: u32, power: CpuPower) {
+        if self.cpus[cpu as usize].power.replace(power) != Some(power) {
+            self.observer.cpu_power(self.now, cpu, power);
+        }
     }
 }

@@ -57,6 +57,16 @@ impl<O: Observer> Sim<'_, O> {
         }
     }
 
+    /// An idle CPU took its tick.
+    pub(super) fn idle_tick(&mut self, cpu: u32) {
+        self.charge(cpu, self.machine.costs.tick);
+        let result = self.core.idle_tick(cpu, self.now);
+        self.after_core(cpu, result);
+        if result.balance() {
+            self.balance_domains(cpu, IdleKind::Idle);
+        }
+    }
+
     fn kick_nohz(&mut self, message: Message) {
         if let Some(target) = self.core.nohz_target()
             && !self.cpus[target as usize].inbox.contains(&message)

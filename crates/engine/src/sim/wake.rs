@@ -51,6 +51,8 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn interrupt(&mut self, cpu: u32) {
         self.cpus[cpu as usize].interrupt_pending = false;
         match self.cpus[cpu as usize].mode {
+            // Whatever it was for has been taken with something else, unless it is still there.
+            Mode::Idle if self.cpus[cpu as usize].inbox.is_empty() => {}
             Mode::Idle => self.wake_up_cpu(cpu, self.now),
             Mode::Waking => {}
             Mode::Running | Mode::Interrupted => self.take_inbox(cpu),
@@ -63,13 +65,16 @@ impl<O: Observer> Sim<'_, O> {
         self.take_inbox(cpu);
     }
 
+    /// Takes all messages. Pushing the running task away comes last: it is the waker of the others.
     fn take_inbox(&mut self, cpu: u32) {
-        let mut at = 0;
-        while let Some(message) = self.cpus[cpu as usize].inbox.get(at).copied() {
+        let mut inbox = std::mem::take(&mut self.cpus[cpu as usize].inbox);
+        inbox.sort_by_key(|message| matches!(message, Message::Push { .. }));
+        for message in inbox.drain(..) {
             self.take_message(cpu, message);
-            at += 1;
         }
-        self.cpus[cpu as usize].inbox.clear();
+        // Keep the buffer; what came meanwhile has an interrupt of its own.
+        inbox.append(&mut self.cpus[cpu as usize].inbox);
+        self.cpus[cpu as usize].inbox = inbox;
         self.after_interrupt(cpu);
     }
 
@@ -85,7 +90,7 @@ impl<O: Observer> Sim<'_, O> {
             Message::NohzBalance => self.nohz_balance(cpu),
             Message::NohzStats => self.nohz_stats(),
             Message::Push { to, level } => self.push_running(cpu, to, level),
-            Message::Tick => self.charge(cpu, self.machine.costs.tick),
+            Message::Tick => self.idle_tick(cpu),
         }
     }
 

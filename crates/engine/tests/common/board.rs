@@ -98,7 +98,7 @@ impl Board {
         };
         for (index, state) in [wfi].iter().chain(&self.idle).enumerate() {
             let (scope, more) = if state.cluster {
-                ("cluster", "cluster_uw = 0, ")
+                ("cluster", "")
             } else {
                 ("cpu", "")
             };

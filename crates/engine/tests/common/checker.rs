@@ -48,12 +48,7 @@ fn may_use(script: &TaskScript, cpu: u32) -> bool {
 }
 
 /// Panics at the first entry that breaks a rule.
-pub(crate) fn check_log(
-    platform: &Platform,
-    workload: &Workload,
-    log: &Log,
-    report: &RunReport,
-) {
+pub(crate) fn check_log(platform: &Platform, workload: &Workload, log: &Log, report: &RunReport) {
     let (tasks, cpus) = (workload.tasks.len(), platform.cpus.len());
     let forks = log.pick(|w| match w {
         What::Placement(p) if p.kind == PlacementKind::Fork => Some(()),
@@ -86,7 +81,7 @@ impl Checker<'_> {
     fn take(&mut self, entry: &Entry) {
         assert!(entry.at >= self.now, "time went back at {entry:?}");
         if entry.at > self.now {
-            self.look_for_stalls();
+            self.look_for_stalls(entry.at);
             self.now = entry.at;
         }
         match entry.what {
@@ -188,7 +183,11 @@ impl Checker<'_> {
     fn wakeup(&mut self, task: u32, cpu: u32, due: u64) {
         let placement = self.woken.take().expect("a placement precedes");
         assert_eq!((placement.task, placement.cpu), (task, cpu));
-        assert!(due <= self.now, "task {task} woke {} ns early", due - self.now);
+        assert!(
+            due <= self.now,
+            "task {task} woke {} ns early",
+            due - self.now
+        );
         self.states[task as usize] = State::Ready(self.now);
         if placement.prev_cpu == cpu {
             self.note_stall(cpu);
@@ -199,7 +198,10 @@ impl Checker<'_> {
 
     fn migrate(&mut self, task: u32, from: u32, to: u32, cause: MigrateCause) {
         assert_ne!(from, to);
-        assert_eq!(self.cpu_of[task as usize], from, "task {task} was elsewhere");
+        assert_eq!(
+            self.cpu_of[task as usize], from,
+            "task {task} was elsewhere"
+        );
         assert!(
             matches!(self.states[task as usize], State::Ready(_)),
             "task {task} moved while {:?}",
@@ -217,7 +219,10 @@ impl Checker<'_> {
 
     fn start(&mut self, cpu: u32, task: u32, latency: Option<u64>) {
         assert_eq!(self.running[cpu as usize], None, "two tasks on CPU {cpu}");
-        assert_eq!(self.cpu_of[task as usize], cpu, "task {task} runs elsewhere");
+        assert_eq!(
+            self.cpu_of[task as usize], cpu,
+            "task {task} runs elsewhere"
+        );
         assert_eq!(self.power[cpu as usize], Some(CpuPower::Busy));
         let State::Ready(since) = self.states[task as usize] else {
             panic!("task {task} runs while {:?}", self.states[task as usize]);
@@ -263,15 +268,14 @@ impl Checker<'_> {
         wake.unwrap_or(0) + self.platform.costs.ipi_ns + MS
     }
 
-    /// No CPU leaves its own queue waiting for long. Called before time moves on.
-    fn look_for_stalls(&self) {
+    /// No CPU leaves its own queue waiting for long. Nothing happens until `until`.
+    fn look_for_stalls(&self, until: u64) {
         for (cpu, since) in self.stalled.iter().enumerate() {
             let Some(since) = since else { continue };
             let since = (*since).max(self.forked.saturating_add(500 * US));
             assert!(
-                self.now.saturating_sub(since) <= self.allowance(cpu),
-                "CPU {cpu} lets tasks wait since {since}, now {}",
-                self.now
+                until.saturating_sub(since) <= self.allowance(cpu),
+                "CPU {cpu} lets tasks wait from {since} to {until}",
             );
         }
     }

@@ -6,7 +6,7 @@ pub(crate) mod record;
 pub(crate) mod scripts;
 
 pub(crate) use board::{Board, Idle};
-pub(crate) use record::{Entry, Log, What};
+pub(crate) use record::{Log, What};
 pub(crate) use scripts::{hog, phase, run_ms, script, sleep_ms, workload};
 
 use wakeplace_engine::{Options, RunReport, check, run};
@@ -34,6 +34,7 @@ pub(crate) fn all_off(duration_ns: u64) -> Options {
         idle_states: false,
         kernel_costs: false,
         transition_latency: false,
+        ..Options::default()
     }
 }
 

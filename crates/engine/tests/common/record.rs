@@ -120,7 +120,10 @@ impl Log {
     }
 
     /// Moves for a cause that is wanted: task, from, to.
-    pub(crate) fn moves(&self, cause: impl Fn(MigrateCause) -> bool) -> Vec<(u64, (u32, u32, u32))> {
+    pub(crate) fn moves(
+        &self,
+        cause: impl Fn(MigrateCause) -> bool,
+    ) -> Vec<(u64, (u32, u32, u32))> {
         self.pick(|w| match *w {
             What::Migrate {
                 task,

@@ -1,0 +1,175 @@
+//! Energy-aware wake-ups and the tipping point on HiKey960 (energy-aware 7.4, 7.6).
+
+use crate::common::*;
+use wakeplace_engine::observe::PlacementKind;
+use wakeplace_policy_sys::Reason;
+use wakeplace_workload::{Event, Loops, TaskScript, Timer, TimerMode, Workload};
+
+const ENERGY: &str = "linux-4.17+energy-aware";
+
+fn is_little(cpu: u32) -> bool {
+    cpu < 4
+}
+
+/// Tasks of `(work in us on a big CPU, period in ms)`.
+fn periodic(shapes: &[(u64, u64)]) -> Workload {
+    let timer = |_| Timer {
+        name: "unique".into(),
+        mode: TimerMode::Absolute,
+        start_delay_ns: 0,
+    };
+    let task = |(index, (work_us, period_ms)): (usize, &(u64, u64))| {
+        let events = [
+            Event::Run {
+                work_ns: work_us * US,
+            },
+            Event::Timer {
+                timer: index as u32,
+                period_ns: period_ms * MS,
+            },
+        ];
+        script(Loops::Forever, vec![phase(1, None, &events)])
+    };
+    workload(
+        shapes.iter().enumerate().map(task).collect(),
+        shapes.iter().map(timer).collect(),
+    )
+}
+
+/// Goal: a small task on an idle system lives on a little CPU (7.4: must move from big; energy 12
+/// against 36). Method: 5 % of 16 ms; after ten wake-ups its new-task utilisation has decayed.
+#[test]
+fn a_small_task_ends_on_a_little_cpu() {
+    let platform = builtin("hikey960");
+    let (_, log) = simulate(
+        &platform,
+        &policy(ENERGY, &[]),
+        &periodic(&[(800, 16)]),
+        &all_on(3 * S),
+    );
+    let late = log.latencies(0);
+    assert!(late.len() > 180);
+    assert!(late.iter().skip(60).all(|(_, (cpu, _))| is_little(*cpu)));
+    assert_eq!(log.overutilized(), []);
+}
+
+/// Goal: 7.4: a task of util about 600 must not stay on a little CPU: it does not fit (7.6: 370 is
+/// too much for 462). Method: it runs 12 ms of big time and sleeps 6 ms, so that it wakes even from
+/// a little CPU (there it runs 26.6 ms and its util nears 377 on average, more when it sleeps); on
+/// a big one it is 472 to 682. Once it counts as big each wake-up is on a big CPU.
+#[test]
+fn a_big_task_is_not_left_on_a_little_cpu() {
+    let platform = builtin("hikey960");
+    let events = [
+        Event::Run {
+            work_ns: 9_600 * US,
+        },
+        Event::Sleep {
+            duration_ns: 6 * MS,
+        },
+    ];
+    let task = script(Loops::Forever, vec![phase(1, None, &events)]);
+    let load = workload(vec![task], vec![]);
+    let (_, log) = simulate(&platform, &policy(ENERGY, &[]), &load, &all_on(3 * S));
+    let late = log.latencies(0);
+    let settled: Vec<_> = late.iter().filter(|(at, _)| *at > 500 * MS).collect();
+    assert!(settled.len() > 80);
+    assert!(settled.iter().all(|(_, (cpu, _))| !is_little(*cpu)));
+}
+
+/// Goal: below the tipping point balancing is silent (energy-aware 4: it would undo placement).
+/// Method: ten small tasks on eight CPUs; new tasks count as half a CPU each, which may
+/// raise the flag until that has decayed (half-life 32 ms: 500 ms leave nothing); from then on the
+/// flag stays down and nothing is pulled.
+#[test]
+fn below_the_tipping_point_nothing_is_balanced() {
+    let platform = builtin("hikey960");
+    let load = periodic(&[(800, 16); 10]);
+    let (_, log) = simulate(&platform, &policy(ENERGY, &[]), &load, &all_on(5 * S));
+    let flags = log.overutilized();
+    assert!(flags.iter().all(|(at, _)| *at < S / 2), "{flags:?}");
+    let moves = log.balance_moves();
+    assert!(moves.iter().all(|(at, _)| *at < S / 2), "{moves:?}");
+    let little: u64 = (0..10).map(|t| log.ran(t, S, 5 * S, is_little)).sum();
+    let all: u64 = (0..10).map(|t| log.ran(t, S, 5 * S, |_| true)).sum();
+    assert!(little * 10 >= all * 9, "{little} of {all} on little CPUs");
+}
+
+/// Goal: the flag rises with an always-running task (7.6: util 820 of 1024) and falls after its
+/// end, at a pass of the top level. Bound for the rise: utilisation of 820 takes 45.1 ms from the
+/// fork value on a big CPU, 76.8 ms more to leave a little one (capacity-aware 6.5); a tick sees
+/// it.
+/// For the fall: a CPU that balances at the top level: busy or idle, at most interval x busy factor
+/// (8 CPUs: 2 x 8 x 32 ms, cut to HZ x cpus / 10 = 800 ms), and decay of 820 -> below in 1 ms.
+#[test]
+fn the_flag_follows_an_always_running_task() {
+    let platform = builtin("hikey960");
+    let mut load = periodic(&[(800, 16); 3]);
+    load.tasks.push(script(
+        Loops::Times(1),
+        vec![phase(
+            1,
+            None,
+            &[sleep_ms(1000), Event::Runtime { wall_ns: S }],
+        )],
+    ));
+    let (_, log) = simulate(&platform, &policy(ENERGY, &[]), &load, &all_on(5 * S));
+    let flag = log.overutilized();
+    let end = log.exit(3).expect("it ends");
+    let rises = flag.iter().find(|(at, on)| *on && *at > S / 2);
+    let on = rises.expect("it rises").0; // new tasks' start values may have raised it before
+    assert!(on > S && on < S + 150 * MS, "{flag:?}");
+    let (off, last) = *flag.last().expect("changes");
+    assert!(
+        !last && off > end && off <= end + 820 * MS,
+        "{flag:?} {end}"
+    );
+    // While it was off every wake-up was the energy rule's; while it was on none was.
+    let wakes = log.pick(|w| match w {
+        What::Placement(p) if p.kind == PlacementKind::Wake => Some(p.reason),
+        _ => None,
+    });
+    for (at, reason) in wakes {
+        let before = flag
+            .iter()
+            .rfind(|(t, _)| *t < at)
+            .is_some_and(|(_, on)| *on);
+        let after = flag
+            .iter()
+            .rfind(|(t, _)| *t <= at)
+            .is_some_and(|(_, on)| *on);
+        if before == after {
+            assert_eq!(is_energy(reason), !before, "{reason} at {at}: {flag:?}");
+        }
+    }
+}
+
+fn is_energy(reason: Reason) -> bool {
+    matches!(
+        reason,
+        Reason::EnergyBest
+            | Reason::EnergyPrev
+            | Reason::EnergyPrevUnfit
+            | Reason::EnergyNothingFits
+            | Reason::EnergyZeroUtil
+    )
+}
+
+/// Goal: the energy rule keeps to the allowed CPUs (7.4, last).
+#[test]
+fn affinity_limits_the_energy_rule() {
+    let platform = builtin("hikey960");
+    let mut load = periodic(&[(800, 16); 4]);
+    for task in &mut load.tasks {
+        *task = TaskScript {
+            cpus: Some(vec![2, 5, 6]),
+            ..task.clone()
+        };
+    }
+    let (_, log) = simulate(&platform, &policy(ENERGY, &[]), &load, &all_on(2 * S));
+    for task in 0..4 {
+        let stretches = log.stretches(task);
+        assert!(stretches.iter().all(|s| [2, 5, 6].contains(&s.cpu)));
+        assert!(stretches.iter().skip(70).all(|s| s.cpu == 2));
+    }
+}

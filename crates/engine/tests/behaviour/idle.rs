@@ -1,0 +1,185 @@
+//! Idle states, their latencies, clusters, and the tick of idle CPUs.
+
+use crate::common::*;
+use wakeplace_engine::observe::CpuPower;
+use wakeplace_platform::{IdleScope, Platform};
+use wakeplace_workload::{Event, Loops, TaskScript, Timer, TimerMode, Workload};
+
+/// One task of 1 ms each 100 ms on the given CPU.
+fn slow_beat(cpu: u32) -> Workload {
+    let timer = Timer {
+        name: "unique".into(),
+        mode: TimerMode::Absolute,
+        start_delay_ns: 0,
+    };
+    let wait = Event::Timer {
+        timer: 0,
+        period_ns: 100 * MS,
+    };
+    let task = TaskScript {
+        cpus: Some(vec![cpu]),
+        ..script(Loops::Forever, vec![phase(1, None, &[run_ms(1), wait])])
+    };
+    workload(vec![task], vec![timer])
+}
+
+/// The state a CPU was last announced in before `at`.
+fn state_before(platform: &Platform, log: &Log, cpu: u32, at: u64) -> Option<usize> {
+    let last = log.power(cpu).into_iter().rfind(|(t, _)| *t < at);
+    match last?.1 {
+        CpuPower::Idle { state } => {
+            assert!(usize::from(state) < platform.idle_states.len());
+            Some(usize::from(state))
+        }
+        CpuPower::Busy => None,
+    }
+}
+
+/// Goal: the exit latency of the state shows in the wake-up latency. Method: HiKey960, period
+/// 100 ms on one CPU: each first run after a wake-up is late by the exit latency of the state the
+/// CPU was in, and by that alone: costs are part of the run. Source: hi3660.dtsi: cluster sleep
+/// 1600 and 2900 us, once all of the cluster are in it.
+#[test]
+fn exit_latency_shows_in_wake_latency() {
+    let platform = builtin("hikey960");
+    for (cpu, cluster, cluster_exit) in [(1, 0, 1600 * US), (6, 1, 2900 * US)] {
+        let (_, log) = simulate(&platform, &performance(), &slow_beat(cpu), &all_on(5 * S));
+        let late = log.latencies(0);
+        assert!(late.len() >= 48);
+        let mut deep = 0;
+        for (at, (on, ns)) in late {
+            assert_eq!(on, cpu);
+            let state = state_before(&platform, &log, cpu, at - ns).expect("it slept");
+            let down = log
+                .cluster(cluster)
+                .into_iter()
+                .rfind(|(t, _)| *t < at - ns);
+            let is_down = down.is_some_and(|(_, state)| state.is_some());
+            let expected = match platform.idle_states[state].scope {
+                IdleScope::Cluster if !is_down => continue,
+                _ => platform.idle_states[state].exit_latency_ns,
+            };
+            assert_eq!(ns, expected, "at {at} from state {state}");
+            deep += u32::from(is_down && ns == cluster_exit);
+        }
+        assert!(deep >= 30, "the cluster went down only {deep} times");
+    }
+}
+
+/// Goal: a cluster whose other CPUs are awake stays up, and its CPU leaves the state like its own
+/// deepest one (hi3660.dtsi: A53 650 us). Method: hogs on two others of the cluster.
+#[test]
+fn a_cluster_stays_up_for_its_busy_cpus() {
+    let platform = builtin("hikey960");
+    let mut load = slow_beat(1);
+    load.tasks.push(hog(Some(&[2])));
+    let (report, log) = simulate(&platform, &performance(), &load, &all_on(3 * S));
+    let downs = log.cluster(0).into_iter().filter(|(_, s)| s.is_some());
+    assert_eq!(downs.filter(|(at, _)| *at > 50 * MS).count(), 0);
+    let late = log.latencies(0);
+    let late: Vec<_> = late.iter().skip(3).map(|(_, (_, ns))| *ns).collect();
+    assert!(
+        late.iter().all(|ns| [US, 650 * US].contains(ns)),
+        "{late:?}"
+    );
+    assert!(late.contains(&(650 * US)));
+    assert!(report.tasks[1].run_ns > 2_900 * MS);
+}
+
+/// Goal: a wake-up during the entry into a state waits for its end: entry + exit (platform model).
+/// Method: the governor of CPU 1 knows of the timer of its own task, 100 ms away, and goes deep;
+/// another task, woken on CPU 0, is moved to CPU 1 by its affinity 200 us later, in the entry of
+/// 400 us. It starts 400 + 650 us after CPU 1 began to enter.
+#[test]
+fn a_wakeup_during_entry_waits_for_its_end() {
+    let deep = Idle {
+        cluster: false,
+        entry: 400,
+        exit: 650,
+        residency: 1_500,
+    };
+    let board = Board {
+        idle: vec![deep],
+        ..Board::symmetric(2)
+    };
+    let mut load = slow_beat(1);
+    let wait = Event::Timer {
+        timer: 1,
+        period_ns: 100 * MS,
+    };
+    let work = Event::Run { work_ns: 100 * US };
+    load.timers.push(Timer {
+        start_delay_ns: 1_200 * US, // both CPUs leave the state as late: 200 us after the other
+        ..load.timers[0].clone()
+    });
+    load.tasks.push(script(
+        Loops::Forever,
+        vec![phase(1, Some(&[0]), &[wait]), phase(1, Some(&[1]), &[work])],
+    ));
+    let options = wakeplace_engine::Options {
+        idle_states: true,
+        ..all_off(3 * S)
+    };
+    let (_, log) = simulate(&board.platform(), &performance(), &load, &options);
+    let (own, visits) = (log.stretches(0), log.stretches(1));
+    let caught = own.iter().filter_map(|s| {
+        let visit = visits.iter().find(|v| v.cpu == 1 && v.from >= s.to)?;
+        Some(visit.from - s.to)
+    });
+    let caught: Vec<_> = caught.collect();
+    assert!(caught.len() >= 28);
+    let exact = caught.iter().filter(|ns| **ns == 1_050 * US).count();
+    assert!(exact >= 25, "{caught:?}");
+}
+
+/// Goal: after a CPU has gone idle with its tick stopped nothing happens on it. Method: a task that
+/// beats once a second on one CPU; the others have nothing to do. Ticks of 7 idle CPUs would be
+/// 250 events a second each, and each would show as Busy.
+#[test]
+fn stopped_ticks_stay_silent() {
+    let boards = ["hikey960", "juno-r0", "tc2"].map(builtin);
+    for platform in boards.into_iter().chain([Board::symmetric(4).platform()]) {
+        let name = &platform.name;
+        let mut load = slow_beat(0);
+        load.tasks[0].phases[0].events[1] = Event::Timer {
+            timer: 0,
+            period_ns: S,
+        };
+        let (report, log) = simulate(&platform, &performance(), &load, &all_on(20 * S));
+        for cpu in 1..platform.cpus.len() as u32 {
+            let wakes = log.power(cpu).into_iter();
+            let wakes = wakes.filter(|(at, p)| *at > 2 * S && *p == CpuPower::Busy);
+            let wakes: Vec<_> = wakes.collect();
+            // A kick to balance or to decay signals may reach one at each beat (SB 8.6).
+            assert!(
+                wakes.len() <= 18 * 2,
+                "{name} CPU {cpu}: {} wake-ups",
+                wakes.len()
+            );
+        }
+        assert!(report.events < 6_000, "{name}: {} events", report.events);
+    }
+}
+
+/// Goal: with idle states off only the first is used.
+#[test]
+fn the_switch_leaves_the_first_state() {
+    let platform = builtin("hikey960");
+    let options = wakeplace_engine::Options {
+        idle_states: false,
+        ..all_on(S)
+    };
+    let (_, log) = simulate(&platform, &performance(), &slow_beat(3), &options);
+    for cpu in 0..8 {
+        let first = platform
+            .idle_states_of(wakeplace_platform::CpuId(cpu))
+            .next();
+        let (first, _) = first.expect("each has one");
+        let states = log.power(cpu).into_iter().map(|(_, p)| p);
+        let idle = CpuPower::Idle {
+            state: first as u16,
+        };
+        assert!(states.into_iter().all(|p| p == CpuPower::Busy || p == idle));
+    }
+    assert!(log.cluster(0).iter().all(|(_, s)| s.is_none()));
+}
