@@ -13,7 +13,7 @@
 
 WP_INLINE struct wp_lb *wp_bal_lb(struct wp_ctx *ctx, const struct wp_balance *bal)
 {
-	return WP_AT(WP_AT(ctx->cpus, bal->dst_cpu)->lb, bal->level);
+	return WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->lb, bal->level);
 }
 
 /* Ticks between two passes of this CPU over a domain. */
@@ -72,7 +72,7 @@ int wp_balance_pass_end(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns, u32 
 WP_INLINE int wp_should_we_balance(struct wp_ctx *ctx, const struct wp_balance *bal)
 {
 	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
-	u32 group = *WP_AT(WP_AT(ctx->cpus, bal->dst_cpu)->group, bal->level);
+	u32 group = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->group, bal->level);
 	const struct wp_group *g = WP_AT(ctx->groups, dom->first_group + group);
 	u32 i, who = *WP_AT(ctx->list, g->first_cpu);
 
@@ -86,7 +86,7 @@ WP_INLINE int wp_should_we_balance(struct wp_ctx *ctx, const struct wp_balance *
 			break;
 		}
 	}
-	return who == bal->dst_cpu;
+	return who == bal->this_cpu;
 }
 
 /* Less than one task's load is to move: is moving one worth it all the same? */
@@ -96,7 +96,7 @@ WP_INLINE void wp_fix_small_imbalance(struct wp_ctx *ctx, struct wp_balance *bal
 	u64 now, moved = 0, scaled, tmp, factor = 2;
 
 	if (!l->nr_running) {
-		const struct wp_cpu *c = WP_AT(ctx->cpus, bal->dst_cpu);
+		const struct wp_cpu *c = WP_AT(ctx->cpus, bal->this_cpu);
 
 		l->load_per_task = wp_div(wp_weighted_load(ctx, c), c->nr_fair);
 	} else if (b->load_per_task > l->load_per_task) {
@@ -206,19 +206,38 @@ WP_INLINE u32 wp_busiest_queue(struct wp_ctx *ctx, const struct wp_balance *bal)
 	return busiest;
 }
 
-/* Balanced: look less often. */
+/* The parent's group that this domain is; WP_NONE at the top. */
+WP_INLINE u32 wp_parent_group(struct wp_ctx *ctx, const struct wp_balance *bal)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, bal->this_cpu);
+	u32 level = bal->level + 1;
+
+	if (level >= c->nr_levels)
+		return WP_NONE;
+	return WP_AT(ctx->doms, *WP_AT(c->dom, level))->first_group + *WP_AT(c->group, level);
+}
+
+/* Nothing to do here, or nothing that may move: look less often. */
 WP_INLINE int wp_balance_relax(struct wp_ctx *ctx, struct wp_balance *bal)
 {
 	struct wp_lb *lb = wp_bal_lb(ctx, bal);
-	u32 longest = 2 * wp_bal_dom(ctx, bal)->nr_cpus;
 
 	bal->src_cpu = WP_NONE;
-	if (bal->idle == WP_NEWLY_IDLE)
-		return WP_BALANCE_DONE;
-	if (lb->balance_interval_ms < longest ||
+	if (lb->balance_interval_ms < 2 * wp_bal_dom(ctx, bal)->nr_cpus ||
 	    (bal->all_pinned && lb->balance_interval_ms < WP_MAX_PINNED_INTERVAL_MS))
 		lb->balance_interval_ms *= 2;
 	return WP_BALANCE_DONE;
+}
+
+/* Balanced: earlier failures and what affinity prevented are history. */
+WP_INLINE int wp_balanced(struct wp_ctx *ctx, struct wp_balance *bal)
+{
+	u32 group = wp_parent_group(ctx, bal);
+
+	if (group != WP_NONE)
+		WP_AT(ctx->groups, group)->imbalanced = 0;
+	wp_bal_lb(ctx, bal)->nr_balance_failed = 0;
+	return wp_balance_relax(ctx, bal);
 }
 
 WP_INLINE void wp_balance_reset(struct wp_ctx *ctx, struct wp_balance *bal)
@@ -238,28 +257,31 @@ WP_INLINE void wp_balance_reset(struct wp_ctx *ctx, struct wp_balance *bal)
 /* Find a source. Sources already excluded stay so. Returns enum wp_balance_step. */
 WP_INLINE int wp_balance_find(struct wp_ctx *ctx, struct wp_balance *bal)
 {
+	const struct wp_cpu *src;
+
 	wp_balance_reset(ctx, bal);
 	wp_domain_stats(ctx, bal);
 	if (!wp_worth_balancing(ctx, bal))
-		return wp_balance_relax(ctx, bal);
+		return wp_balanced(ctx, bal);
 	wp_calculate_imbalance(ctx, bal);
 	if (bal->imbalance <= 0)
-		return wp_balance_relax(ctx, bal);
+		return wp_balanced(ctx, bal);
 	bal->src_cpu = wp_busiest_queue(ctx, bal);
-	if (bal->src_cpu == WP_NONE || bal->src_cpu == bal->dst_cpu)
-		return wp_balance_relax(ctx, bal);
-	bal->tries_left = wp_min(ctx->params.nr_migrate,
-				 WP_AT(ctx->cpus, bal->src_cpu)->nr_running);
-	bal->all_pinned = WP_AT(ctx->cpus, bal->src_cpu)->nr_running > 1;
+	if (bal->src_cpu == WP_NONE || bal->src_cpu == bal->this_cpu)
+		return wp_balanced(ctx, bal);
+	src = WP_AT(ctx->cpus, bal->src_cpu);
+	bal->all_pinned = src->nr_running > 1;
+	bal->tries_left = bal->all_pinned ? wp_min(ctx->params.nr_migrate, src->nr_running) : 0;
 	return WP_BALANCE_DETACH;
 }
 
-/* Begin with now_ns, dst_cpu, level and idle set. Returns enum wp_balance_step. */
+/* Begin with now_ns, this_cpu, level and idle set. Returns enum wp_balance_step. */
 int wp_balance_begin(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL)
 {
 	u32 i;
 
-	bal->dom = *WP_AT(WP_AT(ctx->cpus, bal->dst_cpu)->dom, bal->level);
+	bal->dom = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->dom, bal->level);
+	bal->dst_cpu = bal->this_cpu;
 	bal->src_cpu = WP_NONE;
 	bal->push = 0;
 	bal->moved = 0;
@@ -268,7 +290,9 @@ int wp_balance_begin(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NO
 	bal->new_dst = WP_NONE;
 	for (i = 0; i < WP_MASK_WORDS; i++)
 		bal->excluded[i] = 0;
-	if (!wp_should_we_balance(ctx, bal))
+	if (!wp_should_we_balance(ctx, bal)) {
+		wp_balanced(ctx, bal);
 		return WP_BALANCE_STOP;
+	}
 	return wp_balance_find(ctx, bal);
 }

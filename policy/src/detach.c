@@ -10,7 +10,7 @@ WP_INLINE void wp_note_pinned(struct wp_ctx *ctx, struct wp_balance *bal,
 				 const struct wp_task *task)
 {
 	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
-	u32 group = *WP_AT(WP_AT(ctx->cpus, bal->dst_cpu)->group, bal->level);
+	u32 group = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->group, bal->level);
 	const struct wp_group *g = WP_AT(ctx->groups, dom->first_group + group);
 	u32 i;
 
@@ -70,7 +70,7 @@ WP_INLINE int wp_need_active_balance(struct wp_ctx *ctx, const struct wp_balance
 {
 	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
 	const struct wp_cpu *src = WP_AT(ctx->cpus, bal->src_cpu);
-	const struct wp_cpu *dst = WP_AT(ctx->cpus, bal->dst_cpu);
+	const struct wp_cpu *dst = WP_AT(ctx->cpus, bal->this_cpu);
 
 	if (bal->idle != WP_BUSY && src->nr_fair == 1 &&
 	    wp_capacity_reduced(src, dom->imbalance_pct) &&
@@ -80,57 +80,83 @@ WP_INLINE int wp_need_active_balance(struct wp_ctx *ctx, const struct wp_balance
 }
 
 /* Nothing moved. */
-WP_INLINE int wp_balance_failed(struct wp_ctx *ctx, struct wp_balance *bal)
+WP_INLINE int wp_balance_failed(struct wp_ctx *ctx, struct wp_balance *bal, u32 running_allowed)
 {
 	struct wp_lb *lb = wp_bal_lb(ctx, bal);
 	struct wp_cpu *src = WP_AT(ctx->cpus, bal->src_cpu);
+	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
 
 	if (bal->idle != WP_NEWLY_IDLE)
 		lb->nr_balance_failed++;
-	if (!wp_need_active_balance(ctx, bal)) {
-		lb->balance_interval_ms = wp_bal_dom(ctx, bal)->nr_cpus;
-		return WP_BALANCE_DONE;
+	if (wp_need_active_balance(ctx, bal)) {
+		if (!running_allowed) {
+			bal->all_pinned = 1;
+			return wp_balance_relax(ctx, bal);
+		}
+		if (!src->active_balance) {
+			src->active_balance = 1;
+			bal->push = 1;
+		}
+		lb->nr_balance_failed = dom->cache_nice_tries + 1;
 	}
-	if (!src->active_balance) {
-		src->active_balance = 1;
-		bal->push = 1;
-		lb->nr_balance_failed = wp_bal_dom(ctx, bal)->cache_nice_tries + 1;
-	}
-	if (lb->balance_interval_ms < 2 * wp_bal_dom(ctx, bal)->nr_cpus)
+	if (!bal->push)
+		lb->balance_interval_ms = dom->nr_cpus;
+	else if (lb->balance_interval_ms < 2 * dom->nr_cpus)
 		lb->balance_interval_ms *= 2;
 	return WP_BALANCE_DONE;
 }
 
-/* All tasks were offered. Returns enum wp_balance_step; WP_BALANCE_DETACH: another round. */
-int wp_balance_end(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL)
+/* May a CPU of the domain outside the own group still be a source? */
+WP_INLINE int wp_sources_left(struct wp_ctx *ctx, const struct wp_balance *bal)
+{
+	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
+	u32 own = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->group, bal->level), i;
+
+	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
+		u32 cpu = *WP_AT(ctx->list, dom->first_cpu + i);
+
+		if (!wp_excluded(bal, cpu) && *WP_AT(WP_AT(ctx->cpus, cpu)->group, bal->level) != own)
+			return 1;
+	}
+	return 0;
+}
+
+WP_INLINE void wp_exclude(struct wp_balance *bal, u32 cpu)
+{
+	*WP_AT(bal->excluded, cpu / 64u) |= 1ull << (cpu % 64u);
+}
+
+/*
+ * All tasks were offered. `running_allowed`: the task that src_cpu executes may use this_cpu. Returns enum
+ * wp_balance_step; WP_BALANCE_DETACH: another round.
+ */
+int wp_balance_end(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL,
+		   u32 running_allowed)
 {
 	struct wp_lb *lb = wp_bal_lb(ctx, bal);
-	const struct wp_cpu *c = WP_AT(ctx->cpus, bal->dst_cpu);
+	u32 parent = wp_parent_group(ctx, bal);
 
 	if (bal->new_dst != WP_NONE && bal->imbalance > 0) {
 		/* not this one again, or two CPUs could hand the task back and forth for ever */
-		*WP_AT(bal->excluded, bal->dst_cpu / 64u) |= 1ull << (bal->dst_cpu % 64u);
+		wp_exclude(bal, bal->dst_cpu);
 		bal->dst_cpu = bal->new_dst;
 		bal->new_dst = WP_NONE;
-		bal->some_pinned = 0;
 		bal->tries_left = wp_min(ctx->params.nr_migrate,
 					 WP_AT(ctx->cpus, bal->src_cpu)->nr_running);
 		return WP_BALANCE_DETACH;
 	}
-	if (!bal->moved && bal->all_pinned) {
-		*WP_AT(bal->excluded, bal->src_cpu / 64u) |= 1ull << (bal->src_cpu % 64u);
-		return wp_balance_find(ctx, bal);
-	}
 	/* The level above should know that this group could not be relieved because of affinity. */
-	if (bal->level + 1 < c->nr_levels && bal->some_pinned && bal->imbalance > 0) {
-		const struct wp_dom *parent =
-			WP_AT(ctx->doms, *WP_AT(c->dom, bal->level + 1));
-
-		WP_AT(ctx->groups, parent->first_group + *WP_AT(c->group, bal->level + 1))
-			->imbalanced = 1;
+	if (parent != WP_NONE && bal->some_pinned && bal->imbalance > 0)
+		WP_AT(ctx->groups, parent)->imbalanced = 1;
+	if (!bal->moved && bal->all_pinned) {
+		wp_exclude(bal, bal->src_cpu);
+		if (wp_sources_left(ctx, bal))
+			return wp_balance_find(ctx, bal);
+		lb->nr_balance_failed = 0;
+		return wp_balance_relax(ctx, bal);
 	}
 	if (!bal->moved)
-		return wp_balance_failed(ctx, bal);
+		return wp_balance_failed(ctx, bal, running_allowed);
 	lb->nr_balance_failed = 0;
 	lb->balance_interval_ms = wp_bal_dom(ctx, bal)->nr_cpus;
 	return WP_BALANCE_DONE;

@@ -40,10 +40,12 @@ WP_INLINE u64 wp_pd_energy(const struct wp_ctx *ctx, const struct wp_perf_dom *p
 			   u32 sum_util)
 {
 	const struct wp_em_table *t = wp_em_table(pd);
-	u32 khz = wp_map_util_freq(max_util, t->max_khz, pd->capacity);
-	u32 i, top = t->nr_states - 1;
+	u32 i, khz, top = t->nr_states - 1;
 	const struct wp_em_state *s = WP_AT(t->state, top);
 
+	if (!sum_util)
+		return 0;
+	khz = wp_map_freq(max_util, t->max_khz, pd->capacity);
 	WP_FOR(i, t->nr_states, WP_MAX_STATES) {
 		if (WP_AT(t->state, i)->khz >= khz) {
 			s = WP_AT(t->state, i);

@@ -10,9 +10,14 @@
 #include "wakeplace/policy.h"
 
 /* 25 % headroom: the frequency at which `util` fills 80 % of the CPU. May exceed max_khz. */
-u32 wp_map_util_freq(u32 util, u32 max_khz, u32 capacity)
+WP_INLINE u32 wp_map_freq(u32 util, u32 max_khz, u32 capacity)
 {
 	return (u32)wp_div((u64)(max_khz + (max_khz >> 2)) * util, capacity);
+}
+
+u32 wp_map_util_freq(u32 util, u32 max_khz, u32 capacity)
+{
+	return wp_map_freq(util, max_khz, capacity);
 }
 
 WP_INLINE u32 wp_opp_khz(const struct wp_ctx *ctx, const struct wp_freq_dom *fd, u32 opp)
@@ -34,12 +39,12 @@ WP_INLINE u32 wp_opp_at_least(const struct wp_ctx *ctx, const struct wp_freq_dom
 	return opp;
 }
 
-/* Smallest time between two frequency changes. 0 in the parameters asks for the era's own rule. */
+/* Smallest time between two frequency changes, from the parameters or by the era's own rule. */
 u32 wp_rate_limit_us(const struct wp_ctx *ctx WP_NONNULL, u32 freq_dom)
 {
 	u64 us = WP_AT(ctx->freq_doms, freq_dom)->transition_latency_us;
 
-	if (ctx->params.rate_limit_us)
+	if (ctx->params.rate_limit_us != WP_NONE)
 		return ctx->params.rate_limit_us;
 	if (!us)
 		return 1000;
@@ -94,8 +99,8 @@ WP_INLINE int wp_freq_update(struct wp_ctx *ctx, struct wp_cpu *c, u64 now_ns)
 	    now_ns - fd->last_update_ns < (u64)wp_rate_limit_us(ctx, c->freq_dom) * 1000)
 		return 0;
 	busy = (u32)wp_freq_still_busy(fd, c); /* every update moves the mark */
-	raw = wp_map_util_freq(wp_freq_domain_util(ctx, fd), wp_opp_khz(ctx, fd, fd->nr_opps - 1),
-			       c->capacity_orig);
+	raw = wp_map_freq(wp_freq_domain_util(ctx, fd), wp_opp_khz(ctx, fd, fd->nr_opps - 1),
+			  c->capacity_orig);
 	if (raw == fd->last_raw_khz && fd->updated_once)
 		return 0;
 	fd->last_raw_khz = raw;

@@ -110,14 +110,14 @@ WP_INLINE void wp_refresh_local_group(struct wp_ctx *ctx, const struct wp_balanc
 	if (bal->idle == WP_NEWLY_IDLE)
 		return;
 	if (!bal->level)
-		wp_refresh_capacity(WP_AT(ctx->cpus, bal->dst_cpu));
+		wp_refresh_capacity(WP_AT(ctx->cpus, bal->this_cpu));
 	wp_group_capacity(ctx, WP_AT(ctx->groups, wp_bal_dom(ctx, bal)->first_group + group));
 }
 
 /* The child domain wants its siblings spread: one task more than here is one too many there. */
 WP_INLINE void wp_prefer_sibling(struct wp_ctx *ctx, struct wp_balance *bal, u32 group)
 {
-	const struct wp_cpu *c = WP_AT(ctx->cpus, bal->dst_cpu);
+	const struct wp_cpu *c = WP_AT(ctx->cpus, bal->this_cpu);
 	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
 	struct wp_group_stats *s = &bal->scratch;
 
@@ -135,7 +135,7 @@ WP_INLINE void wp_prefer_sibling(struct wp_ctx *ctx, struct wp_balance *bal, u32
 int wp_domain_stats(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL)
 {
 	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
-	u32 k, local = *WP_AT(WP_AT(ctx->cpus, bal->dst_cpu)->group, bal->level);
+	u32 k, local = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->group, bal->level);
 
 	bal->busiest_group = WP_NONE;
 	WP_FOR(k, dom->nr_groups, WP_MAX_CPUS) {

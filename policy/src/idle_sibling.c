@@ -57,7 +57,10 @@ WP_INLINE u32 wp_smt_dom(const struct wp_ctx *ctx, u32 cpu)
 	return c->dom[0];
 }
 
-/* First idle allowed thread of a core; `all`: only if every thread is idle. */
+/*
+ * First idle allowed thread of a core; `all`: only if every thread is idle. A core of one thread is its
+ * CPU.
+ */
 u32 wp_idle_thread(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL, u32 cpu,
 		   u32 all)
 {
@@ -65,7 +68,7 @@ u32 wp_idle_thread(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_
 	const struct wp_dom *dom = WP_AT(ctx->doms, dom_index);
 
 	if (dom_index == WP_NONE)
-		return WP_NONE;
+		return wp_idle_at(ctx, cpu) && wp_allowed(task, cpu) ? cpu : WP_NONE;
 	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
 		u32 thread = *WP_AT(ctx->list, dom->first_cpu + i);
 
@@ -120,8 +123,8 @@ u32 wp_idle_scan(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NO
 	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = wp_span_wrap(ctx, dom, start, i);
 
-		if (!--left)
-			break;
+		if (!--left) /* the limit ends the search before its cost is learnt */
+			return WP_NONE;
 		seen++;
 		if (wp_allowed(task, cpu) && wp_idle_at(ctx, cpu)) {
 			found = cpu;
@@ -176,8 +179,7 @@ int wp_select_idle_sibling(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task W
 	dom = WP_AT(ctx->doms, *WP_AT(t->dom, t->llc_level));
 	if (wp_idle_decide(dec, wp_idle_core(ctx, task, dom, target), WP_REASON_IDLE_CORE))
 		return 1;
-	/* The limit is the waking CPU's; one without a cache domain has none to read and scans
-	 * freely. */
+	/* The limit is the waking CPU's; without a cache domain it has none to read: no scan. */
 	if (WP_AT(ctx->cpus, req->this_cpu)->llc_level != WP_NONE &&
 	    wp_idle_decide(dec, wp_idle_scan(ctx, task, dom, target, req->this_cpu),
 			   WP_REASON_IDLE_CPU))

@@ -5,6 +5,17 @@
  */
 #include "wakeplace/policy.h"
 
+/* An idle CPU balances more often than a busy one: its next pass may be due sooner now. */
+WP_INLINE void wp_newidle_next(struct wp_ctx *ctx, struct wp_cpu *c, u32 level)
+{
+	const struct wp_lb *lb = WP_AT(c->lb, level);
+
+	if (level < c->nr_levels)
+		c->next_balance_tick =
+			wp_min64(c->next_balance_tick,
+				 lb->last_balance_tick + wp_balance_interval(ctx, lb, WP_IDLE));
+}
+
 /* The CPU runs out of work. Returns 1 if it should search. */
 int wp_newidle_begin(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
@@ -13,16 +24,21 @@ int wp_newidle_begin(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 	c->wake_idle_stamp_ns = wp_max64(now_ns, 1);
 	if (!ctx->params.newidle_balance || c->pending)
 		return 0;
-	return c->avg_idle_ns >= ctx->params.migration_cost_ns && ctx->overload;
+	if (c->avg_idle_ns >= ctx->params.migration_cost_ns && ctx->overload)
+		return 1;
+	wp_newidle_next(ctx, c, 0);
+	return 0;
 }
 
 /* Is this level worth its cost, after what was spent below? 0 ends the search. */
 int wp_newidle_level(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level, u64 spent_ns)
 {
-	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
-	return level < c->nr_levels &&
-	       c->avg_idle_ns >= spent_ns + WP_AT(c->lb, level)->max_newidle_cost_ns;
+	if (c->avg_idle_ns >= spent_ns + WP_AT(c->lb, level)->max_newidle_cost_ns)
+		return level < c->nr_levels;
+	wp_newidle_next(ctx, c, level);
+	return 0;
 }
 
 /* A level was searched. Returns what it cost, ns, and remembers the most it ever did. */
@@ -33,6 +49,7 @@ u64 wp_newidle_done(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level)
 	u64 cost = (u64)WP_AT(ctx->doms, *WP_AT(c->dom, level))->nr_cpus * ctx->scan_cpu_ns;
 
 	lb->max_newidle_cost_ns = wp_max64(lb->max_newidle_cost_ns, cost);
+	wp_newidle_next(ctx, c, level);
 	return cost;
 }
 

@@ -56,25 +56,21 @@ int wp_nohz_kick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 	return stats;
 }
 
-/* First nohz CPU at or after `from` that is idle, WP_NONE if there is none. */
-WP_INLINE u32 wp_nohz_first(const struct wp_ctx *ctx, u32 from)
+WP_INLINE int wp_in_nohz(const struct wp_ctx *ctx, u32 cpu)
 {
-	u32 cpu, found = WP_NONE;
-
-	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS) {
-		if (cpu >= from && (*WP_AT(ctx->nohz_mask, cpu / 64u) >> (cpu % 64u) & 1u) &&
-		    wp_idle_at(ctx, cpu)) {
-			found = cpu;
-			break;
-		}
-	}
-	return found;
+	return (*WP_AT(ctx->nohz_mask, cpu / 64u) >> (cpu % 64u)) & 1u;
 }
 
-/* The idle CPU that a kick goes to. */
+/* The idle CPU that a kick goes to: the first whose tick is stopped, if it is still idle. */
 u32 wp_nohz_target(struct wp_ctx *ctx WP_NONNULL)
 {
-	return wp_nohz_first(ctx, 0);
+	u32 cpu;
+
+	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS) {
+		if (wp_in_nohz(ctx, cpu))
+			return wp_idle_at(ctx, cpu) ? cpu : WP_NONE;
+	}
+	return WP_NONE;
 }
 
 /*
@@ -83,7 +79,13 @@ u32 wp_nohz_target(struct wp_ctx *ctx WP_NONNULL)
  */
 u32 wp_nohz_next(struct wp_ctx *ctx WP_NONNULL, u32 after)
 {
-	return wp_nohz_first(ctx, after == WP_NONE ? 0 : after + 1);
+	u32 i, from = after == WP_NONE ? 0 : after + 1;
+
+	WP_FOR(i, ctx->nr_cpus - from, WP_MAX_CPUS) {
+		if (wp_in_nohz(ctx, from + i) && wp_idle_at(ctx, from + i))
+			return from + i;
+	}
+	return WP_NONE;
 }
 
 /* A pass over the idle CPUs is over. With `balanced` the next is due when the first of them is. */
@@ -95,7 +97,7 @@ int wp_nohz_pass_end(struct wp_ctx *ctx WP_NONNULL, u64 now_ns, u32 balanced)
 	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS) {
 		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
-		if (!(*WP_AT(ctx->nohz_mask, cpu / 64u) >> (cpu % 64u) & 1u))
+		if (!wp_in_nohz(ctx, cpu))
 			continue;
 		next = wp_min64(next, c->next_balance_tick);
 		blocked |= c->avg.load_avg || c->avg.util_avg;

@@ -31,8 +31,7 @@ static const u32 wp_y_inv[WP_HALF_LIFE] = {
 	0x85aac367, 0x82cd8698,
 };
 
-/* value * y^periods; 0 beyond 63 half-lives. */
-u64 wp_decay_load(u64 value, u64 periods)
+WP_INLINE u64 wp_decay(u64 value, u64 periods)
 {
 	u64 inv;
 
@@ -45,11 +44,17 @@ u64 wp_decay_load(u64 value, u64 periods)
 	return (value >> 32) * inv + (((value & 0xffffffffu) * inv) >> 32);
 }
 
+/* value * y^periods; 0 beyond 63 half-lives. */
+u64 wp_decay_load(u64 value, u64 periods)
+{
+	return wp_decay(value, periods);
+}
+
 /* Contribution of a span: d1 of its first period, full periods, d3 of its last (section 2.3). */
 u32 wp_pelt_segments(u32 periods, u32 d1, u32 d3)
 {
-	u32 first = (u32)wp_decay_load(d1, periods);
-	u32 full = WP_LOAD_AVG_MAX - (u32)wp_decay_load(WP_LOAD_AVG_MAX, periods) - WP_PERIOD_US;
+	u32 first = (u32)wp_decay(d1, periods);
+	u32 full = WP_LOAD_AVG_MAX - (u32)wp_decay(WP_LOAD_AVG_MAX, periods) - WP_PERIOD_US;
 
 	return first + full + d3;
 }
@@ -89,9 +94,9 @@ int wp_avg_update(struct wp_avg *avg WP_NONNULL, const struct wp_pelt_step *step
 	periods = delta / WP_PERIOD_US;
 	rest = (u32)(delta % WP_PERIOD_US);
 	if (periods) {
-		avg->load_sum = wp_decay_load(avg->load_sum, periods);
-		avg->runnable_sum = wp_decay_load(avg->runnable_sum, periods);
-		avg->util_sum = wp_decay_load(avg->util_sum, periods);
+		avg->load_sum = wp_decay(avg->load_sum, periods);
+		avg->runnable_sum = wp_decay(avg->runnable_sum, periods);
+		avg->util_sum = wp_decay(avg->util_sum, periods);
 		if (step->load) /* beyond 2016 periods every term has decayed alike */
 			contrib = wp_pelt_segments((u32)wp_min64(periods, 4096),
 						   WP_PERIOD_US - avg->period_contrib, rest);

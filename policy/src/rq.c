@@ -29,10 +29,14 @@ int wp_task_set_weight(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NO
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
 	u64 div = WP_MIN_DIV + task->avg.period_contrib;
 
+	if (!task->avg.last_update_ns) { /* no queue counts it yet */
+		task->weight = weight;
+		task->avg.load_avg = weight;
+		return 0;
+	}
 	wp_clock(c, now_ns);
 	wp_rq_update(ctx, c);
-	if (task->avg.last_update_ns)
-		wp_task_update(ctx, c, task, wp_pelt_now(ctx, c));
+	wp_task_update(ctx, c, task, wp_pelt_now(ctx, c));
 	c->avg.load_avg = (u32)wp_sub(c->avg.load_avg, task->avg.load_avg);
 	c->avg.load_sum = wp_sub(c->avg.load_sum, task->weight * task->avg.load_sum);
 	if (task->on_rq) {
@@ -60,7 +64,8 @@ int wp_task_new(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, 
 	task->cpu = cpu;
 	wp_clock(c, now_ns);
 	wp_rq_update(ctx, c);
-	cap = (u32)wp_sub(c->capacity_orig, c->avg.util_avg) / 2;
+	cap = ctx->params.post_init_capacity ? c->capacity_orig : WP_SCALE;
+	cap = (u32)wp_sub(cap, c->avg.util_avg) / 2;
 	if (ctx->params.post_init_util && cap) {
 		util = cap;
 		if (c->avg.util_avg)
@@ -164,6 +169,54 @@ int wp_put_current(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNUL
 	return result;
 }
 
+/* cpu_load[i] follows the load at ticks, each index half as fast as the one before. */
+WP_INLINE void wp_cpu_load_step(struct wp_cpu *c, u64 load)
+{
+	u32 i;
+
+	for (i = 1; i < 4; i++) {
+		u64 old = *WP_AT(c->cpu_load, i), new = load;
+
+		if (new > old) /* round up so that a rise ends at its goal */
+			new += (1u << i) - 1;
+		*WP_AT(c->cpu_load, i) = (u32)((old * ((1u << i) - 1) + new) >> i);
+	}
+}
+
+/* The ticks that an idle CPU did not take since the last update saw no load. */
+WP_INLINE void wp_cpu_load_idle(struct wp_ctx *ctx, struct wp_cpu *c, u64 now_ns)
+{
+	u64 tick = wp_div(now_ns, ctx->tick_ns);
+	u64 missed = wp_min64(wp_sub(tick, c->load_tick), 256);
+	u32 k;
+
+	c->load_tick = tick;
+	WP_FOR(k, missed, 256) { /* by then even the slowest has decayed */
+		if (!(c->cpu_load[1] | c->cpu_load[2] | c->cpu_load[3]))
+			break;
+		wp_cpu_load_step(c, 0);
+	}
+}
+
+/* SMT: remember that the LLC has an idle core, once all threads of this one are idle. */
+WP_INLINE void wp_note_idle_core(struct wp_ctx *ctx, const struct wp_cpu *c, u32 cpu)
+{
+	const struct wp_dom *core = WP_AT(ctx->doms, c->dom[0]);
+	u32 i;
+
+	if (!ctx->smt || c->llc_level == WP_NONE)
+		return;
+	WP_FOR(i, c->nr_levels ? core->nr_cpus : 0, WP_MAX_CPUS) {
+		u32 thread = *WP_AT(ctx->list, core->first_cpu + i);
+
+		if (!(core->flags & WP_SD_SHARE_CPUCAPACITY))
+			break;
+		if (thread != cpu && !wp_cpu_idle(WP_AT(ctx->cpus, thread)))
+			return;
+	}
+	WP_AT(ctx->cpus, c->llc_id)->idle_cores = 1;
+}
+
 /* The idle task is next. A slow CPU that was not saturated gets its missing time back (2.5). */
 int wp_enter_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
@@ -176,8 +229,7 @@ int wp_enter_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 	c->curr_idle = 1;
 	c->idle_stamp_ns = now_ns;
 	c->idle_calls++;
-	if (ctx->smt && c->llc_level != WP_NONE)
-		WP_AT(ctx->cpus, c->llc_id)->idle_cores = 1;
+	wp_note_idle_core(ctx, c, cpu);
 	return 0;
 }
 
@@ -187,6 +239,7 @@ int wp_exit_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
 	wp_clock(c, now_ns);
+	wp_cpu_load_idle(ctx, c, now_ns);
 	c->curr_idle = 0;
 	c->idle_exit_latency_us = WP_NONE;
 	return 0;
@@ -210,12 +263,10 @@ int wp_woken(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 
 /* A sleeping task was placed on another CPU: its share leaves the old queue at that queue's next
  * update. */
-int wp_migrate_sleeping(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
-			u64 now_ns)
+int wp_migrate_sleeping(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu)
 {
 	struct wp_cpu *old = WP_AT(ctx->cpus, task->cpu);
 
-	(void)now_ns;
 	if (task->avg.last_update_ns) {
 		wp_sync_task(ctx, task);
 		old->removed_load += task->avg.load_avg;
@@ -242,36 +293,13 @@ int wp_migrate_queued(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NON
 	task->avg.last_update_ns = 0;
 	task->exec_start_ns = 0;
 	task->cpu = cpu;
-	return 0;
+	return wp_freq_update(ctx, old, now_ns);
 }
 
 /* A dequeued task is gone for good: nothing of it stays on its CPU. */
-int wp_task_exit(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns)
+int wp_task_exit(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL)
 {
-	return wp_migrate_sleeping(ctx, task, task->cpu, now_ns);
-}
-
-/* cpu_load[i]: load at ticks, each index half as fast as the one before; ticks missed in idle saw
- * 0. */
-WP_INLINE void wp_cpu_load_tick(struct wp_ctx *ctx, struct wp_cpu *c, u64 tick)
-{
-	u64 missed = c->load_tick ? wp_sub(tick, c->load_tick + 1) : 0;
-	u64 now = wp_weighted_load(ctx, c);
-	u32 i, k;
-
-	c->load_tick = tick;
-	for (i = 1; i < 4; i++) {
-		u64 old = *WP_AT(c->cpu_load, i), new = now;
-
-		WP_FOR(k, wp_min64(missed, 64), 64) {
-			old -= old >> i;
-		}
-		if (missed >= 64)
-			old = 0;
-		if (new > old) /* round up so that a rise ends at its goal */
-			new += (1u << i) - 1;
-		*WP_AT(c->cpu_load, i) = (u32)((old * ((1u << i) - 1) + new) >> i);
-	}
+	return wp_migrate_sleeping(ctx, task, task->cpu);
 }
 
 /* The tick of a CPU that runs `task`. Returns enum wp_event_result bits. */
@@ -288,7 +316,8 @@ int wp_tick(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 
 		result = wp_freq_update(ctx, c, now_ns);
 	if (ctx->energy_active && !ctx->overutilized && wp_cpu_overutilized(ctx, c))
 		ctx->overutilized = 1;
-	wp_cpu_load_tick(ctx, c, tick);
+	c->load_tick = tick;
+	wp_cpu_load_step(c, wp_weighted_load(ctx, c));
 	if (ctx->params.balance && tick >= c->next_balance_tick)
 		result |= WP_DID_BALANCE;
 	return result | wp_nohz_kick(ctx, task->cpu, now_ns);
@@ -297,12 +326,10 @@ int wp_tick(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 
 /* The tick of an idle CPU that keeps it. Returns enum wp_event_result bits. */
 int wp_idle_tick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
-	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	u64 tick = wp_div(now_ns, ctx->tick_ns);
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	int result = wp_update_blocked(ctx, cpu, now_ns);
 
-	wp_cpu_load_tick(ctx, c, tick);
-	if (ctx->params.balance && tick >= c->next_balance_tick)
+	if (ctx->params.balance && wp_div(now_ns, ctx->tick_ns) >= c->next_balance_tick)
 		result |= WP_DID_BALANCE;
 	return result;
 }
@@ -313,5 +340,7 @@ int wp_update_blocked(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
 	wp_clock(c, now_ns);
+	if (c->curr_idle)
+		wp_cpu_load_idle(ctx, c, now_ns);
 	return wp_rq_update(ctx, c) ? wp_freq_update(ctx, c, now_ns) : 0;
 }

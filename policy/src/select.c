@@ -174,8 +174,9 @@ int wp_select_normal(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONN
 	return 1;
 }
 
-/* The lowest CPU the task may use. */
-WP_INLINE u32 wp_first_allowed(const struct wp_ctx *ctx, const struct wp_task *task, u32 otherwise)
+/* The lowest CPU the task may use: where it goes when nothing else decides. */
+u32 wp_first_allowed(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
+		     u32 otherwise)
 {
 	u32 cpu;
 

@@ -83,9 +83,9 @@ WP_INLINE int wp_rq_update(struct wp_ctx *ctx, struct wp_cpu *c)
 	return wp_avg_update(&c->avg, &step) | changed;
 }
 
-/* A task's averages up to `now_ns` of its queue's PELT clock. */
-WP_INLINE int wp_task_update(struct wp_ctx *ctx, const struct wp_cpu *c, struct wp_task *task,
-			     u64 now_ns)
+/* A task's averages up to `now_ns` of its queue's PELT clock. Returns 1 if they were written. */
+WP_INLINE int wp_task_avg(struct wp_ctx *ctx, const struct wp_cpu *c, struct wp_task *task,
+			  u64 now_ns)
 {
 	struct wp_pelt_step step = {
 		.now_ns = now_ns,
@@ -97,11 +97,16 @@ WP_INLINE int wp_task_update(struct wp_ctx *ctx, const struct wp_cpu *c, struct 
 		.scale_freq = wp_pelt_freq_scale(ctx, c),
 		.runnable_is_load = ctx->params.runnable_is_load,
 	};
-	int changed = wp_avg_update(&task->avg, &step);
 
-	if (changed)
+	return wp_avg_update(&task->avg, &step);
+}
+
+/* The same in an event of the task: its estimate is due again at its next sleep. */
+WP_INLINE void wp_task_update(struct wp_ctx *ctx, const struct wp_cpu *c, struct wp_task *task,
+			      u64 now_ns)
+{
+	if (wp_task_avg(ctx, c, task, now_ns))
 		task->util_est &= ~WP_UTIL_EST_UNCHANGED;
-	return changed;
 }
 
 /* Decay a sleeping task to the last update of its queue, not to now (2.9). */
@@ -110,7 +115,7 @@ WP_INLINE void wp_sync_task(struct wp_ctx *ctx, struct wp_task *task)
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
 
 	if (task->avg.last_update_ns)
-		wp_task_update(ctx, c, task, c->avg.last_update_ns);
+		wp_task_avg(ctx, c, task, c->avg.last_update_ns);
 }
 
 /* Join a queue's sums with the averages the task brings (2.9). */

@@ -39,7 +39,7 @@ WP_INLINE u32 wp_collect_span(struct wp_ctx *ctx, struct wp_dom *dom, u32 level,
 	return n;
 }
 
-/* Flags and tunables of a level, as the 4.x kernels initialise them. */
+/* Flags and tunables of a level, as the 4.x kernels initialise them. No NUMA levels yet. */
 WP_INLINE void wp_dom_tunables(struct wp_ctx *ctx, struct wp_dom *dom)
 {
 	dom->imbalance_pct = ctx->params.imbalance_pct;
@@ -220,6 +220,20 @@ WP_INLINE void wp_finish_doms(struct wp_ctx *ctx)
 		wp_group_capacity(ctx, WP_AT(ctx->groups, i));
 }
 
+/* Is this CPU online and the lowest one of its group at a level? */
+WP_INLINE int wp_first_of_label(const struct wp_ctx *ctx, u32 level, u32 cpu)
+{
+	u32 i;
+
+	if (!WP_AT(ctx->cpus, cpu)->online)
+		return 0;
+	for (i = 0; i < cpu; i++)
+		if (WP_AT(ctx->cpus, i)->online &&
+		    wp_label(ctx, level, i) == wp_label(ctx, level, cpu))
+			return 0;
+	return 1;
+}
+
 /* Build all domains from nr_cpus, cpus[].capacity_orig and .online, and topo[]. */
 int wp_build_domains(struct wp_ctx *ctx WP_NONNULL)
 {
@@ -247,12 +261,7 @@ int wp_build_domains(struct wp_ctx *ctx WP_NONNULL)
 	}
 	for (level = 0; level < ctx->nr_topo_levels; level++) {
 		for (cpu = 0; cpu < ctx->nr_cpus; cpu++) {
-			u32 first = 0;
-
-			while (wp_label(ctx, level, first) != wp_label(ctx, level, cpu) ||
-			       !WP_AT(ctx->cpus, first)->online)
-				first++;
-			if (first == cpu)
+			if (wp_first_of_label(ctx, level, cpu))
 				wp_build_dom(ctx, level, cpu);
 		}
 	}

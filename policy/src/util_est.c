@@ -85,21 +85,24 @@ WP_INLINE void wp_util_est_dequeue(struct wp_ctx *ctx, struct wp_cpu *c, const s
 	c->util_est = (u32)wp_sub(c->util_est, wp_task_est(ctx, task));
 }
 
-/* At sleep, after the dequeue's signal update: fold the finished activation in. */
+/*
+ * At sleep, after the dequeue's signal update: fold the finished activation in. The pair forms write
+ * nothing while the slow half would stay: the fast half may then be stale, as in those kernels.
+ */
 WP_INLINE void wp_util_est_sleep(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task)
 {
 	u32 mode = ctx->params.util_est;
 	u32 util = task->avg.util_avg;
-	u32 est;
+	u32 est, next;
 
 	if (mode == WP_UTIL_EST_OFF || (task->util_est & WP_UTIL_EST_UNCHANGED))
 		return;
 	est = mode == WP_UTIL_EST_SINGLE ? task->util_est : task->util_est_ewma;
-	est = wp_util_est_next(mode, est, util, task->avg.runnable_avg, c->capacity_orig);
+	next = wp_util_est_next(mode, est, util, task->avg.runnable_avg, c->capacity_orig);
 	if (mode == WP_UTIL_EST_SINGLE) {
-		task->util_est = est | WP_UTIL_EST_UNCHANGED;
-	} else {
-		task->util_est_ewma = est;
+		task->util_est = next | WP_UTIL_EST_UNCHANGED;
+	} else if (next != est) {
+		task->util_est_ewma = next;
 		task->util_est = util | WP_UTIL_EST_UNCHANGED;
 	}
 }

@@ -111,11 +111,15 @@ impl Menu {
     fn typical_us(&self) -> u64 {
         let mut threshold = u64::MAX;
         loop {
-            let kept = || self.intervals_us.iter().filter(|us| **us <= threshold);
-            let n = kept().count() as u64;
-            let mean = kept().sum::<u64>() / n;
-            let longest = kept().max().copied().unwrap_or(0);
-            let variance = kept().map(|us| us.abs_diff(mean).pow(2)).sum::<u64>() / n;
+            let (mut n, mut sum, mut squares, mut longest) = (0, 0, 0, 0);
+            for us in self.intervals_us.iter().filter(|us| **us <= threshold) {
+                n += 1;
+                sum += us;
+                squares += us * us;
+                longest = longest.max(*us);
+            }
+            let mean = sum / n;
+            let variance = (squares / n).saturating_sub(mean * mean);
             // mean > 6 standard deviations, or a deviation of 20 us at most
             if (mean * mean > variance.saturating_mul(36) && n * 4 >= INTERVALS as u64 * 3)
                 || variance <= 400

@@ -10,8 +10,13 @@ use wakeplace_policy_sys::Reason;
 /// What a CPU does from now on, as far as power is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CpuPower {
-    /// Executes (task, kernel work, or entering/leaving an idle state: the core is clocked).
+    /// Executes a task or kernel work.
     Busy,
+    /// Enters or leaves idle state `state`: executes nothing, but is not in it.
+    Transition {
+        /// Index into the platform's idle states.
+        state: u16,
+    },
     /// In idle state `state`.
     Idle {
         /// Index into the platform's idle states.

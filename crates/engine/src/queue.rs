@@ -10,8 +10,8 @@ use std::collections::BinaryHeap;
 pub(crate) enum Event {
     /// A frequency domain reaches its requested operating point.
     Freq { domain: u32 },
-    /// The running task's step is done, unless its generation is old.
-    RunEnd { cpu: u32, generation: u32 },
+    /// The running task's step may be done.
+    RunEnd { cpu: u32 },
     /// A task's sleep ends.
     Timer { task: u32 },
     /// A CPU has left its idle state and takes its interrupts.

@@ -62,10 +62,10 @@ pub enum Offer {
 pub struct Balance(sys::wp_balance);
 
 impl Balance {
-    /// An attempt for one domain level of `dst_cpu`.
-    pub fn prepare(&mut self, now_ns: u64, dst_cpu: u32, level: u32, idle: IdleKind) {
+    /// An attempt for one domain level of `this_cpu`.
+    pub fn prepare(&mut self, now_ns: u64, this_cpu: u32, level: u32, idle: IdleKind) {
         self.0.now_ns = now_ns;
-        self.0.dst_cpu = dst_cpu;
+        self.0.this_cpu = this_cpu;
         self.0.level = level;
         self.0.idle = idle.number();
     }
@@ -79,7 +79,7 @@ impl Balance {
     pub fn dst_cpu(&self) -> u32 {
         self.0.dst_cpu
     }
-    /// After the end: push the running task of `src_cpu` to `dst_cpu`.
+    /// After the end: push the running task of `src_cpu` to the CPU that balances.
     #[must_use]
     pub fn push(&self) -> bool {
         self.0.push != 0
@@ -129,10 +129,12 @@ impl Core {
         }
     }
 
-    /// All tasks were offered (and those taken moved).
-    pub fn balance_end(&mut self, balance: &mut Balance) -> Step {
+    /// All tasks were offered (and those taken moved). `running_allowed`: the task that `src_cpu`
+    /// executes may use the CPU that balances.
+    pub fn balance_end(&mut self, balance: &mut Balance, running_allowed: bool) -> Step {
+        let allowed = u32::from(running_allowed);
         // SAFETY: see balance_due.
-        Step::new(unsafe { sys::wp_balance_end(self.state_mut(), &raw mut balance.0) })
+        Step::new(unsafe { sys::wp_balance_end(self.state_mut(), &raw mut balance.0, allowed) })
     }
 
     /// The push that `Balance::push` asked for is over.

@@ -193,6 +193,13 @@ impl Core {
         self.ctx.freq_doms[domain].next_opp
     }
 
+    /// The lowest online CPU that a task may use; `otherwise` if there is none.
+    #[must_use]
+    pub fn first_allowed(&self, task: &Task, otherwise: u32) -> u32 {
+        // SAFETY: reads both only.
+        unsafe { sys::wp_first_allowed(&raw const *self.ctx, &raw const task.0, otherwise) }
+    }
+
     /// The rate limit in force for a frequency domain, us.
     #[must_use]
     pub fn rate_limit_us(&self, domain: u32) -> u32 {
@@ -314,6 +321,8 @@ task_events! {
     set_current = wp_set_current(now_ns: u64;);
     /// It stops executing but stays queued.
     put_current = wp_put_current(now_ns: u64;);
+    /// A dequeued runnable task goes to another CPU; enqueue it there next.
+    migrate_queued = wp_migrate_queued(cpu: u32, now_ns: u64;);
     /// The tick of the CPU that runs `task`.
     tick = wp_tick(now_ns: u64;);
 }
@@ -327,11 +336,9 @@ task_events! {
     /// Start value of a new task's utilisation, on the CPU chosen for it; enqueue it next.
     task_new = wp_task_new(cpu: u32, now_ns: u64;);
     /// A sleeping task was placed on another CPU.
-    migrate_sleeping = wp_migrate_sleeping(cpu: u32, now_ns: u64;);
-    /// A dequeued runnable task goes to another CPU; enqueue it there next.
-    migrate_queued = wp_migrate_queued(cpu: u32, now_ns: u64;);
+    migrate_sleeping = wp_migrate_sleeping(cpu: u32;);
     /// A dequeued task is gone for good.
-    task_exit = wp_task_exit(now_ns: u64;);
+    task_exit = wp_task_exit(;);
 }
 
 cpu_events! {

@@ -1,6 +1,6 @@
 //! The one table of parameters: key, field, values, meaning.
 
-use crate::sys::wp_params;
+use crate::sys::{WP_NONE, wp_params};
 
 /// What values a parameter takes.
 #[derive(Clone, Copy, Debug)]
@@ -11,6 +11,8 @@ pub(crate) enum Kind {
     Choice(&'static [&'static str]),
     /// An integer from..=to.
     Range(u32, u32),
+    /// `auto` (the core's `WP_NONE`) or an integer from..=to.
+    Auto(u32, u32),
 }
 
 /// One parameter.
@@ -37,7 +39,7 @@ macro_rules! params {
     };
 }
 
-use Kind::{Choice, Range, Switch};
+use Kind::{Auto, Choice, Range, Switch};
 
 params! {
     "load-tracking" {
@@ -47,7 +49,8 @@ params! {
         util_est: Choice(&["off", "pair", "pair-fastup", "single"]),
             "estimate of a task's demand: 4.17, 5.5 or 6.8 form";
         util_est_after_freq: Switch, "an enqueue asks for the frequency before it adds util_est";
-        post_init_util: Switch, "a new task starts with half of its CPU's spare capacity";
+        post_init_util: Switch, "a new task starts with half of what its CPU has to spare";
+        post_init_capacity: Switch, "... of the CPU's own capacity (4.20), else of 1024";
     }
     "wake-up" {
         wake_wide: Switch, "spread M:N wakers and wakees that exceed a cache";
@@ -82,8 +85,8 @@ params! {
     }
     "frequency" {
         governor: Choice(&["schedutil", "performance", "powersave"]), "cpufreq governor";
-        rate_limit_us: Range(0, 10_000_000),
-            "least time between frequency changes, us; 0 = the era's rule";
+        rate_limit_us: Auto(0, 10_000_000),
+            "least time between frequency changes, us; auto = the era's rule";
         rate_limit_multiplier: Range(1, 1_000_000), "the era's rule: transition latency x this";
         rate_limit_cap_us: Range(1, 10_000_000), "the era's rule: at most this, us";
         blocked_util_in_freq: Switch, "sleeping tasks' decaying share counts for the frequency";
@@ -113,7 +116,8 @@ impl Param {
         match self.kind {
             Switch => if value != 0 { "on" } else { "off" }.to_owned(),
             Choice(names) => names[value as usize].to_owned(),
-            Range(..) => value.to_string(),
+            Auto(..) if value == WP_NONE => "auto".to_owned(),
+            Range(..) | Auto(..) => value.to_string(),
         }
     }
 
@@ -130,11 +134,19 @@ impl Param {
                 .position(|n| *n == text)
                 .map(|at| at as u32)
                 .ok_or_else(|| format!("expected one of {}", names.join(", "))),
-            Range(from, to) => text
+            Auto(..) if text == "auto" => Ok(WP_NONE),
+            Range(from, to) | Auto(from, to) => text
                 .parse::<u32>()
                 .ok()
                 .filter(|v| (from..=to).contains(v))
-                .ok_or_else(|| format!("expected an integer from {from} to {to}")),
+                .ok_or_else(|| {
+                    let auto = if matches!(self.kind, Auto(..)) {
+                        "`auto` or "
+                    } else {
+                        ""
+                    };
+                    format!("expected {auto}an integer from {from} to {to}")
+                }),
         }
     }
 }

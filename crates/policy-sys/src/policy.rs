@@ -4,6 +4,7 @@ use crate::eras::{ERAS, Era, FEATURES, Feature};
 use crate::param_table::{PARAMS, find};
 use crate::sys::wp_params;
 use thiserror::Error;
+use wakeplace_text::{did_you_mean, nearest};
 
 /// A parsed policy: an era, features, parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,14 +48,9 @@ pub struct FeatureView {
 #[error("{0}")]
 pub struct PolicyError(pub String);
 
-/// `did you mean` for a name, if one is near enough to be a slip.
-fn nearest<'a>(name: &str, valid: impl Iterator<Item = &'a str>) -> String {
-    valid
-        .map(|v| (strsim::damerau_levenshtein(name, v), v))
-        .min()
-        .filter(|(distance, v)| *distance <= 2 + v.len() / 4)
-        .map(|(_, v)| format!("; did you mean `{v}`?"))
-        .unwrap_or_default()
+/// `; did you mean ...` for a name, if one is near enough to be a slip.
+fn hint<'a>(name: &str, valid: impl Iterator<Item = &'a str>) -> String {
+    did_you_mean(nearest(name, valid))
 }
 
 /// Splits `linux-4.17+a=b-c` into the era and signed parts. A `-` begins a part only if what
@@ -98,9 +94,9 @@ fn find_era(name: &str, whole: &str) -> Result<&'static Era, PolicyError> {
     ERAS.iter().find(|e| e.name == name).ok_or_else(|| {
         let known: Vec<_> = ERAS.iter().map(|e| e.name).collect();
         PolicyError(format!(
-            "policy `{whole}`: unknown era `{name}`{}; known: {}",
-            nearest(name, known.iter().copied()),
-            known.join(", ")
+            "policy `{whole}`: unknown era `{name}`; known: {}{}",
+            known.join(", "),
+            hint(name, known.iter().copied()),
         ))
     })
 }
@@ -109,9 +105,9 @@ fn find_feature(name: &str, whole: &str) -> Result<&'static Feature, PolicyError
     FEATURES.iter().find(|f| f.name == name).ok_or_else(|| {
         let known: Vec<_> = FEATURES.iter().map(|f| f.name).collect();
         PolicyError(format!(
-            "policy `{whole}`: unknown feature `{name}`{}; known: {}",
-            nearest(name, known.iter().copied()),
-            known.join(", ")
+            "policy `{whole}`: unknown feature `{name}`; known: {}{}",
+            known.join(", "),
+            hint(name, known.iter().copied()),
         ))
     })
 }
@@ -134,9 +130,9 @@ fn find_version(
                 format!("known: {}", feature.versions.join(", "))
             };
             PolicyError(format!(
-                "policy `{whole}`: unknown version `{version}` of `{}`{}; {expected}",
+                "policy `{whole}`: unknown version `{version}` of `{}`; {expected}{}",
                 feature.name,
-                nearest(version, feature.versions.iter().copied()),
+                hint(version, feature.versions.iter().copied()),
             ))
         })
 }
@@ -181,7 +177,7 @@ impl Policy {
     /// Unknown key (nearest named) or a value out of range.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), PolicyError> {
         let param = find(key).ok_or_else(|| {
-            let hint = nearest(key, PARAMS.iter().map(|p| p.key));
+            let hint = hint(key, PARAMS.iter().map(|p| p.key));
             PolicyError(format!("unknown parameter `{key}`{hint}"))
         })?;
         let number = param
@@ -282,6 +278,7 @@ mod tests {
         assert!(error("linux-4.17+energy-awre").contains("did you mean `energy-aware`"));
         assert!(error("linux-4.17+energy-aware=v4").contains("did you mean `v3`"));
         assert!(error("linux-4.17+asym-capacity=2").contains("no versions"));
+        assert!(!error("linux-6.2").contains("did you mean"));
     }
 
     #[test]

@@ -237,7 +237,7 @@ fn start_values() {
         let mut core = core(
             &lone_cpu(capacity),
             "linux-4.17",
-            &[("runnable_is_load", "off")],
+            &[("runnable_is_load", "off"), ("post_init_capacity", "on")],
         );
         freeze(&mut core);
         core.cpu_mut(0).avg.util_avg = util;
@@ -331,7 +331,7 @@ fn migrated_sleepers_leave_nothing() {
         let before = core.cpu(0).avg.util_avg;
         assert!(before > 500, "{before}");
         for task in &mut tasks {
-            core.migrate_sleeping(task, 1, later);
+            core.migrate_sleeping(task, 1);
             assert_eq!(task.raw().avg.last_update_ns, 0);
         }
         assert_eq!(

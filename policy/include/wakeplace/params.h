@@ -40,6 +40,7 @@ struct wp_params {
 	u32 util_est;            /* enum wp_util_est_mode */
 	u32 util_est_after_freq; /* 4.17: an enqueue asks for a frequency before util_est is in */
 	u32 post_init_util;      /* start value of a new task's utilisation */
+	u32 post_init_capacity;  /* ... from its CPU's capacity (4.20), else from 1024 */
 	/* wake-up fast path */
 	u32 wake_wide;
 	u32 wake_affine_idle;
@@ -68,7 +69,7 @@ struct wp_params {
 	u32 load_idx; /* balancing looks at the tick's load averages (to 5.1) */
 	/* frequency */
 	u32 governor;            /* enum wp_governor */
-	u32 rate_limit_us;       /* 0 = the era's rule: transition latency x multiplier, capped */
+	u32 rate_limit_us; /* WP_NONE = the era's rule: transition latency x multiplier, capped */
 	u32 rate_limit_multiplier;
 	u32 rate_limit_cap_us;
 	u32 blocked_util_in_freq; /* 0: a CPU without runnable fair tasks asks for nothing (4.17) */

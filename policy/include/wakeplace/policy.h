@@ -264,12 +264,13 @@ struct wp_group_stats {
 struct wp_balance {
 	/* in */
 	u64 now_ns;
-	u32 dst_cpu;
-	u32 level; /* of dst_cpu's domains */
-	u32 idle;  /* enum wp_idle_kind */
+	u32 this_cpu; /* which balances */
+	u32 level;    /* of its domains */
+	u32 idle;     /* enum wp_idle_kind */
 	/* out */
 	u32 src_cpu; /* pull from here; WP_NONE: nothing to do */
-	u32 push;    /* instead: push the running task of src_cpu to dst_cpu */
+	u32 dst_cpu; /* to here: this_cpu, or another one of its group */
+	u32 push;    /* instead: push the running task of src_cpu to this_cpu */
 	/* between the calls */
 	u32 moved;
 	u32 tries_left;
@@ -281,7 +282,6 @@ struct wp_balance {
 	u32 busiest_group; /* index within the domain, WP_NONE: none yet */
 	u32 overload;
 	u32 overutilized;
-	u32 pad;
 	s64 imbalance;
 	u64 total_load;
 	u64 total_capacity;
@@ -410,11 +410,10 @@ int wp_put_current(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNUL
 int wp_enter_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 int wp_exit_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 int wp_woken(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
-int wp_migrate_sleeping(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
-			u64 now_ns);
+int wp_migrate_sleeping(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu);
 int wp_migrate_queued(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
 		      u64 now_ns);
-int wp_task_exit(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns);
+int wp_task_exit(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL);
 int wp_tick(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns);
 int wp_idle_tick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 
@@ -433,6 +432,8 @@ int wp_freq_applied(struct wp_ctx *ctx WP_NONNULL, u32 freq_dom, u32 opp);
 int wp_select_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 		  struct wp_waker *waker WP_NONNULL, const struct wp_request *req WP_NONNULL,
 		  struct wp_decision *dec WP_NONNULL);
+u32 wp_first_allowed(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
+		     u32 otherwise);
 u32 wp_task_util_est(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL);
 
 /* balance.c: periodic balancing, one domain at a time */
@@ -441,7 +442,8 @@ int wp_balance_pass_end(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns, u32 
 int wp_balance_begin(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL);
 int wp_balance_offer(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL,
 		     const struct wp_task *task WP_NONNULL);
-int wp_balance_end(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL);
+int wp_balance_end(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL,
+		   u32 running_allowed);
 int wp_active_balance_end(struct wp_ctx *ctx WP_NONNULL, u32 src_cpu, u32 dst_cpu, u32 level,
 			  u32 moved);
 

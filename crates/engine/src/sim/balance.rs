@@ -32,17 +32,12 @@ impl<O: Observer> Sim<'_, O> {
         let mut step = self.core.balance_begin(&mut balance);
         while step == Step::Detach {
             self.offer_tasks(&mut balance, cpu, idle);
-            step = self.core.balance_end(&mut balance);
+            let running = self.cpus[balance.src_cpu() as usize].current;
+            let allowed = running.is_some_and(|task| self.tasks[task as usize].may_use(cpu));
+            step = self.core.balance_end(&mut balance, allowed);
         }
         if balance.push() {
-            let to = balance.dst_cpu();
-            let running = self.cpus[balance.src_cpu() as usize].current;
-            if running.is_some_and(|task| self.tasks[task as usize].may_use(to)) {
-                self.send(balance.src_cpu(), Message::Push { to, level });
-            } else {
-                self.core
-                    .active_balance_end(balance.src_cpu(), to, level, false);
-            }
+            self.send(balance.src_cpu(), Message::Push { to: cpu, level });
         }
         let moved = balance.moved();
         self.balance = balance;
@@ -92,7 +87,7 @@ impl<O: Observer> Sim<'_, O> {
         let record = &mut self.tasks[task as usize];
         let waiting = self.cpus[from as usize].current != Some(task);
         let left = self.core.dequeue_move(record, self.now);
-        self.core.migrate_queued(record, to, self.now);
+        let migrated = self.core.migrate_queued(record, to, self.now);
         let joined = self.core.enqueue_moved(record, to, self.now);
         if !waiting {
             self.end_stretch(from, false);
@@ -111,6 +106,7 @@ impl<O: Observer> Sim<'_, O> {
         }
         self.refill_caches(task, from, to);
         self.after_core(from, left);
+        self.after_core(from, migrated);
         self.after_core(to, joined);
         if self.visible(task) {
             self.observer.migrate(self.now, task, from, to, cause);

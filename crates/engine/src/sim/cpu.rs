@@ -51,7 +51,11 @@ pub(super) struct Cpu {
     pub(super) accounted_ns: u64,
     /// When the running task began this stretch.
     pub(super) stretch_start_ns: u64,
-    /// Outdates scheduled `RunEnd`, `IdleAgain` and `IdleEntered` events.
+    /// When the running task's step ends.
+    pub(super) end_ns: u64,
+    /// The nearest `RunEnd` event queued; `u64::MAX`: none.
+    pub(super) run_end_armed_ns: u64,
+    /// Outdates scheduled `IdleAgain` and `IdleEntered` events.
     pub(super) generation: u32,
     pub(super) inbox: Vec<Message>,
     pub(super) interrupt_pending: bool,
@@ -77,6 +81,13 @@ pub(super) struct Cpu {
 }
 
 impl Cpu {
+    pub(super) fn new() -> Self {
+        Self {
+            run_end_armed_ns: u64::MAX,
+            ..Self::default()
+        }
+    }
+
     /// The next timer after `now_ns`.
     pub(super) fn next_timer_ns(&mut self, now_ns: u64) -> Option<u64> {
         while let Some(Reverse(due)) = self.timers.peek() {

@@ -70,6 +70,7 @@ impl<O: Observer> Sim<'_, O> {
         if state.entry_ns == 0 {
             self.idle_entered(cpu);
         } else {
+            self.power(cpu, CpuPower::Transition { state: state.index });
             self.queue
                 .push(now + state.entry_ns, Event::IdleEntered { cpu, generation });
         }
@@ -105,13 +106,13 @@ impl<O: Observer> Sim<'_, O> {
         c.generation += 1;
         c.menu
             .reflect(ready - c.idle_since_ns, state.wake_latency_ns, by_tick);
-        // A wake-up that comes while the CPU enters its state interrupts nothing: power stays on.
         self.leave_cluster(cpu);
         self.core.cpu_mut(cpu).idle_exit_latency_us = u32::MAX;
-        self.power(cpu, CpuPower::Busy);
         if ready == self.now {
             self.awake(cpu);
         } else {
+            // A caught entry goes on to its end: the CPU stays in transition until it is out.
+            self.power(cpu, CpuPower::Transition { state: state.index });
             self.queue.push(ready, Event::Awake { cpu });
         }
     }

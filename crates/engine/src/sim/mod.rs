@@ -77,7 +77,7 @@ impl<'a, O: Observer> Sim<'a, O> {
             now: 0,
             queue: EventQueue::default(),
             fair: FairParams::new(policy.core_params(), platform.cpus.len()),
-            cpus: (0..machine.nr_cpus).map(|_| Cpu::default()).collect(),
+            cpus: (0..machine.nr_cpus).map(|_| Cpu::new()).collect(),
             clusters: vec![ClusterState::default(); platform.clusters.len()],
             opp: (0..platform.freq_domains.len())
                 .map(|d| core.freq_request(d) as u16)
@@ -152,11 +152,7 @@ impl<'a, O: Observer> Sim<'a, O> {
         self.mix(event_code(event));
         match event {
             Event::Freq { domain } => self.apply_frequency(domain),
-            Event::RunEnd { cpu, generation } => {
-                if self.cpus[cpu as usize].generation == generation {
-                    self.run_end(cpu);
-                }
-            }
+            Event::RunEnd { cpu } => self.run_end(cpu),
             Event::Timer { task } => self.timer(task),
             Event::Awake { cpu } => self.awake(cpu),
             Event::Interrupt { cpu } => self.interrupt(cpu),
@@ -245,7 +241,7 @@ impl<'a, O: Observer> Sim<'a, O> {
 fn event_code(event: Event) -> u64 {
     let (kind, subject) = match event {
         Event::Freq { domain } => (0, domain),
-        Event::RunEnd { cpu, .. } => (1, cpu),
+        Event::RunEnd { cpu } => (1, cpu),
         Event::Timer { task } => (2, task),
         Event::Awake { cpu } => (3, cpu),
         Event::Interrupt { cpu } => (4, cpu),

@@ -32,13 +32,13 @@ impl<O: Observer> Sim<'_, O> {
         c.fair.update_min(Some(thread.entity.vruntime));
     }
 
-    /// Schedules the end of the running task's step anew.
+    /// Finds out anew when the running task's step ends.
     pub(super) fn program(&mut self, cpu: u32) {
         let c = &mut self.cpus[cpu as usize];
         let Some(task) = c.current else { return };
         let thread = &self.threads[task as usize];
         let kernel_ns = thread.overhead.div_ceil(c.speed);
-        let end = match thread.action {
+        c.end_ns = match thread.action {
             Some(Action::Work(left)) => {
                 let work = thread.overhead.saturating_add(left);
                 self.now.saturating_add(work.div_ceil(c.speed))
@@ -46,22 +46,32 @@ impl<O: Observer> Sim<'_, O> {
             Some(Action::Until(at)) => at.max(self.now + kernel_ns),
             None => self.now,
         };
-        c.generation += 1;
-        self.queue.push(
-            end,
-            Event::RunEnd {
-                cpu,
-                generation: c.generation,
-            },
-        );
+        self.arm_run_end(cpu);
     }
 
-    /// The running task's step is done.
+    /// Makes sure of an event by the end of the step. A far end is looked at again on the way: were it
+    /// queued as it is, each preemption would leave one behind, and memory would grow with time.
+    fn arm_run_end(&mut self, cpu: u32) {
+        let c = &mut self.cpus[cpu as usize];
+        let at = c.end_ns.min(self.now + 2 * self.machine.tick_ns);
+        if at < c.run_end_armed_ns {
+            c.run_end_armed_ns = at;
+            self.queue.push(at, Event::RunEnd { cpu });
+        }
+    }
+
+    /// The event of `arm_run_end`: the step may be done.
     pub(super) fn run_end(&mut self, cpu: u32) {
+        let c = &mut self.cpus[cpu as usize];
+        if c.run_end_armed_ns != self.now {
+            return; // a nearer one was armed after it
+        }
+        c.run_end_armed_ns = u64::MAX;
+        let Some(task) = c.current else { return };
+        if c.end_ns > self.now {
+            return self.arm_run_end(cpu);
+        }
         self.account(cpu);
-        let task = self.cpus[cpu as usize]
-            .current
-            .expect("only a running CPU has a valid RunEnd");
         self.threads[task as usize].action = None;
         self.continue_script(cpu, task);
     }
@@ -138,9 +148,7 @@ impl<O: Observer> Sim<'_, O> {
         if record.may_use(cpu) {
             return false;
         }
-        let to = (0..self.machine.nr_cpus)
-            .find(|c| record.may_use(*c))
-            .expect("checked");
+        let to = self.core.first_allowed(&self.tasks[task as usize], cpu);
         self.threads[task as usize].action = Some(Action::Work(0));
         self.move_task(task, to, MigrateCause::Affinity);
         self.preempt_or_kick(task, to, cpu);
@@ -177,8 +185,7 @@ impl<O: Observer> Sim<'_, O> {
 
     fn exit(&mut self, cpu: u32, task: u32) {
         self.leave_cpu(cpu, task);
-        self.core
-            .task_exit(&mut self.tasks[task as usize], self.now);
+        self.core.task_exit(&mut self.tasks[task as usize]);
         self.threads[task as usize].state = State::Exited;
         self.exited += 1;
         self.observer.task_exit(self.now, task);

@@ -2,7 +2,7 @@
 
 use super::Sim;
 use super::cpu::{Message, Mode};
-use crate::observe::{MigrateCause, Observer, Placement, PlacementKind};
+use crate::observe::{CpuPower, MigrateCause, Observer, Placement, PlacementKind};
 use crate::queue::Event;
 use crate::thread::{Action, State};
 use wakeplace_policy_sys::{Choice, PlaceKind, Request, Waker};
@@ -11,6 +11,7 @@ impl<O: Observer> Sim<'_, O> {
     /// A task's sleep ends: its timer interrupts the CPU on which it was armed.
     pub(super) fn timer(&mut self, task: u32) {
         let cpu = self.tasks[task as usize].cpu();
+        self.cpus[cpu as usize].next_timer_ns(self.now); // forgets this one
         self.interrupt_with(cpu, Message::Timer(task));
     }
 
@@ -62,6 +63,7 @@ impl<O: Observer> Sim<'_, O> {
     /// The CPU has left its idle state.
     pub(super) fn awake(&mut self, cpu: u32) {
         self.cpus[cpu as usize].mode = Mode::Interrupted;
+        self.power(cpu, CpuPower::Busy);
         self.take_inbox(cpu);
     }
 
@@ -174,7 +176,7 @@ impl<O: Observer> Sim<'_, O> {
     /// A sleeping task will wake on another CPU.
     fn relocate_sleeping(&mut self, task: u32, from: u32, to: u32) {
         self.core
-            .migrate_sleeping(&mut self.tasks[task as usize], to, self.now);
+            .migrate_sleeping(&mut self.tasks[task as usize], to);
         let shift =
             self.cpus[to as usize].fair.min_vruntime - self.cpus[from as usize].fair.min_vruntime;
         self.threads[task as usize].entity.vruntime += shift;

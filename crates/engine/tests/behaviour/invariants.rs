@@ -35,8 +35,8 @@ impl Random {
     }
 }
 
-/// Different affinity lists in one workload. With more than one, the core's search for another
-/// destination (`wp_balance_end`, `new_dst`) may go back and forth between two CPUs for ever.
+/// Different affinity lists in one workload: enough for balancing to meet tasks that may go to one
+/// CPU of a group and not to another.
 const LISTS: u64 = 3;
 
 /// The affinity lists of a workload.

@@ -4,7 +4,7 @@ use super::record::{Entry, Log, What};
 use super::{MS, US};
 use wakeplace_engine::RunReport;
 use wakeplace_engine::observe::{CpuPower, MigrateCause, Placement, PlacementKind};
-use wakeplace_platform::{IdleScope, Platform};
+use wakeplace_platform::{IdleScope, IdleState, Platform};
 use wakeplace_workload::{TaskScript, Workload};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +27,8 @@ struct Checker<'a> {
     waited: Vec<u64>,
     running: Vec<Option<u32>>,
     power: Vec<Option<CpuPower>>,
+    /// What each CPU was announced in before `power`, and since when it is in `power`.
+    before: Vec<(Option<CpuPower>, u64)>,
     clusters: Vec<Option<Option<u16>>>,
     opps: Vec<Option<u16>>,
     /// Since when each CPU has had waiting tasks and executed none.
@@ -63,6 +65,7 @@ pub(crate) fn check_log(platform: &Platform, workload: &Workload, log: &Log, rep
         waited: vec![0; tasks],
         running: vec![None; cpus],
         power: vec![None; cpus],
+        before: vec![(None, 0); cpus],
         clusters: vec![None; platform.clusters.len()],
         opps: vec![None; platform.freq_domains.len()],
         stalled: vec![None; cpus],
@@ -115,7 +118,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A CPU announces changes only, and never sleeps while it executes.
+    /// A CPU announces changes only, and never sleeps while it executes or its cluster is down.
     fn power(&mut self, cpu: u32, power: CpuPower) {
         assert_ne!(
             self.power[cpu as usize],
@@ -123,20 +126,72 @@ impl Checker<'_> {
             "CPU {cpu} at {}: not a change",
             self.now
         );
-        if let CpuPower::Idle { state } = power {
+        if let CpuPower::Idle { state } | CpuPower::Transition { state } = power {
             assert_eq!(self.running[cpu as usize], None, "CPU {cpu} idles and runs");
             let state = &self.platform.idle_states[usize::from(state)];
             assert!(state.cpus.iter().any(|c| c.0 == cpu), "a state it lacks");
-            if let Some(Some(CpuPower::Idle { .. })) = self.power.get(cpu as usize) {
-                panic!("CPU {cpu} went from state to state without waking");
-            }
         }
-        self.power[cpu as usize] = Some(power);
+        self.power_order(cpu, power);
+        let old = self.power[cpu as usize].replace(power);
+        self.before[cpu as usize] = (old, self.now);
         let cluster = self.platform.cpus[cpu as usize].cluster as usize;
         assert!(
-            power != CpuPower::Busy || !matches!(self.clusters[cluster], Some(Some(_))),
-            "CPU {cpu} is busy in a cluster that is down"
+            matches!(power, CpuPower::Idle { .. })
+                || !matches!(self.clusters[cluster], Some(Some(_))),
+            "CPU {cpu} is awake in a cluster that is down"
         );
+    }
+
+    /// Busy, into state s, in s, out of s, Busy: in this order, and each transition as long as the
+    /// platform says. Transitions of no time are left out; a caught entry goes on to its end and
+    /// then out. An interrupt sent from another CPU takes its time on top.
+    fn power_order(&self, cpu: u32, power: CpuPower) {
+        use CpuPower::{Busy, Idle, Transition};
+        let (before, since) = self.before[cpu as usize];
+        let lasted = self.now - since;
+        let entry = |s: u16| self.platform.idle_states[usize::from(s)].entry_latency_ns;
+        let left = |s: u16, lasted: u64| {
+            let (exits, ipi) = (self.exits(cpu, s), self.platform.costs.ipi_ns);
+            exits.iter().any(|e| (*e..=e + ipi).contains(&lasted))
+        };
+        let legal = match (before, self.power[cpu as usize], power) {
+            // At time 0 the CPUs are in a state they did not enter.
+            (_, None, Idle { .. }) => self.now == 0,
+            (None, Some(Idle { state: a }), Transition { state: b }) if self.now == 0 => a == b,
+            (_, Some(Busy), Idle { state }) => entry(state) == 0,
+            (_, Some(Busy), Transition { state }) => entry(state) > 0,
+            (_, Some(Idle { state }), Busy) => left(state, 0),
+            (_, Some(Idle { state: a }), Transition { state: b }) => a == b,
+            (Some(Idle { .. }), Some(Transition { state }), Busy) => left(state, lasted),
+            (Some(Busy), Some(Transition { state: a }), Idle { state: b }) => {
+                a == b && lasted == entry(a)
+            }
+            (Some(Busy), Some(Transition { state }), Busy) => {
+                lasted >= entry(state) && left(state, lasted - entry(state))
+            }
+            _ => false,
+        };
+        let now = self.power[cpu as usize];
+        assert!(
+            legal,
+            "CPU {cpu} at {}: {before:?}, then {now:?} for {lasted} ns, then {power:?}",
+            self.now
+        );
+    }
+
+    /// Ways out of a state: a cluster state whose cluster stayed up is left like the CPU's own
+    /// deepest.
+    fn exits(&self, cpu: u32, state: u16) -> Vec<u64> {
+        let states = &self.platform.idle_states;
+        let state = &states[usize::from(state)];
+        let mut exits = vec![state.exit_latency_ns];
+        if state.scope == IdleScope::Cluster {
+            let of_cpu = |s: &&IdleState| s.cpus.iter().any(|c| c.0 == cpu);
+            let mut own = states.iter().filter(of_cpu);
+            let deepest = own.rfind(|s| s.scope == IdleScope::Cpu);
+            exits.extend(deepest.map(|s| s.exit_latency_ns));
+        }
+        exits
     }
 
     /// A cluster is down only while all its CPUs are in a cluster state.
