@@ -115,7 +115,9 @@ WP_INLINE int wp_sources_left(struct wp_ctx *ctx, const struct wp_balance *bal)
 	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = *WP_AT(ctx->list, dom->first_cpu + i);
 
-		if (!wp_excluded(bal, cpu) && *WP_AT(WP_AT(ctx->cpus, cpu)->group, bal->level) != own)
+		if (wp_excluded(bal, cpu))
+			continue;
+		if (*WP_AT(WP_AT(ctx->cpus, cpu)->group, bal->level) != own)
 			return 1;
 	}
 	return 0;
@@ -127,8 +129,8 @@ WP_INLINE void wp_exclude(struct wp_balance *bal, u32 cpu)
 }
 
 /*
- * All tasks were offered. `running_allowed`: the task that src_cpu executes may use this_cpu. Returns enum
- * wp_balance_step; WP_BALANCE_DETACH: another round.
+ * All tasks were offered. `running_allowed`: the task that src_cpu executes may use this_cpu.
+ * Returns enum wp_balance_step; WP_BALANCE_DETACH: another round.
  */
 int wp_balance_end(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL,
 		   u32 running_allowed)

@@ -58,8 +58,8 @@ WP_INLINE u32 wp_smt_dom(const struct wp_ctx *ctx, u32 cpu)
 }
 
 /*
- * First idle allowed thread of a core; `all`: only if every thread is idle. A core of one thread is its
- * CPU.
+ * First idle allowed thread of a core; `all`: only if every thread is idle. A core of one thread
+ * is its CPU.
  */
 u32 wp_idle_thread(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL, u32 cpu,
 		   u32 all)

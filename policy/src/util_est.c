@@ -86,8 +86,9 @@ WP_INLINE void wp_util_est_dequeue(struct wp_ctx *ctx, struct wp_cpu *c, const s
 }
 
 /*
- * At sleep, after the dequeue's signal update: fold the finished activation in. The pair forms write
- * nothing while the slow half would stay: the fast half may then be stale, as in those kernels.
+ * At sleep, after the dequeue's signal update: fold the finished activation in. The pair forms
+ * write nothing while the slow half would stay: the fast half may then be stale, as in those
+ * kernels.
  */
 WP_INLINE void wp_util_est_sleep(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task)
 {

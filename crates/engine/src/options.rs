@@ -66,7 +66,8 @@ impl Options {
         ]
     }
 
-    /// Keys `--set` takes for the machine's model, `(key, value now, doc)`; all begin with `model.`.
+    /// Keys `--set` takes for the machine's model, `(key, value now, doc)`; all begin with
+    /// `model.`.
     #[must_use]
     pub fn keys(&self) -> Vec<(&'static str, String, &'static str)> {
         let show = |slot: &Slot<'_>| match slot {

@@ -1,6 +1,7 @@
 //! Everything that is measured of a run, in one observer.
 
 use crate::energy::EnergyReport;
+use crate::idle_choices::IdleChoices;
 use crate::latency::{Latency, LatencyBucket, TaskLatency};
 use crate::meter::EnergyMeter;
 use crate::metric::Values;
@@ -41,6 +42,7 @@ impl RunMetrics {
             energy: PlatformPower::new(platform).map(|power| EnergyMeter::new(platform, power)),
             latency: Latency::new(n_tasks),
             residency: Residency::new(platform),
+            idle_choices: IdleChoices::new(platform),
             placements: Placements::new(platform),
             end_ns: None,
         }
@@ -53,6 +55,7 @@ pub struct Collector {
     energy: Option<EnergyMeter<PlatformPower>>,
     latency: Latency,
     residency: Residency,
+    idle_choices: IdleChoices,
     placements: Placements,
     end_ns: Option<u64>,
 }
@@ -77,6 +80,7 @@ impl Collector {
         }
         self.latency.report(&mut values);
         self.residency.report(&mut values);
+        self.idle_choices.report(&mut values);
         self.placements.report(&mut values);
         let seconds = |ns: u128| ns as f64 / NS_PER_SECOND;
         values.set("runtime_s", seconds(report.end_ns.into()));
@@ -101,6 +105,7 @@ impl Observer for Collector {
             energy.cpu_power(time_ns, cpu, power);
         }
         self.residency.cpu_power(time_ns, cpu, power);
+        self.idle_choices.cpu_power(time_ns, cpu, power);
     }
 
     fn cluster_power(&mut self, time_ns: u64, cluster: u32, state: Option<u16>) {

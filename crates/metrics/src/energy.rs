@@ -15,7 +15,9 @@ pub enum PartKind {
     Busy,
     /// CPUs in an idle state.
     CpuIdle(usize),
-    /// The cluster itself, powered, with a busy CPU.
+    /// CPUs that enter or leave an idle state.
+    CpuTransition(usize),
+    /// The cluster itself, powered, with a CPU that is busy or in transition.
     ClusterOn,
     /// The cluster itself, powered, all its CPUs idle; the shallowest of their states.
     ClusterQuiet(usize),
@@ -37,14 +39,15 @@ pub struct EnergyPart {
 }
 
 impl EnergyPart {
-    /// What drew it, for display: `busy`, `idle STATE`, `cluster on`, `cluster on, CPUs in STATE`,
-    /// `cluster idle STATE`.
+    /// What drew it, for display: `busy`, `idle STATE`, `into/out of STATE`, `cluster on`,
+    /// `cluster on, CPUs in STATE`, `cluster idle STATE`.
     #[must_use]
     pub fn label(&self, platform: &Platform) -> String {
         let name = |state: usize| platform.idle_states[state].name.as_str();
         match self.kind {
             PartKind::Busy => "busy".to_owned(),
             PartKind::CpuIdle(state) => format!("idle {}", name(state)),
+            PartKind::CpuTransition(state) => format!("into/out of {}", name(state)),
             PartKind::ClusterOn => "cluster on".to_owned(),
             PartKind::ClusterQuiet(state) => format!("cluster on, CPUs in {}", name(state)),
             PartKind::ClusterIdle(state) => format!("cluster idle {}", name(state)),

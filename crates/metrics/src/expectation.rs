@@ -198,7 +198,8 @@ mod tests {
         let message = |text| Expectation::parse(text).unwrap_err().to_string();
         assert_eq!(
             message("wake_latency_us_p98<=500"),
-            "unknown metric 'wake_latency_us_p98'; the nearest is 'wake_latency_us_p95'"
+            "unknown metric `wake_latency_us_p98`; expected one as `runtime_s` or \
+             `busy_{cluster}_pct`; did you mean `wake_latency_us_p95`?"
         );
         assert_eq!(
             message("runtime_s<=soon"),

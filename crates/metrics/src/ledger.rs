@@ -6,13 +6,14 @@ use crate::energy::{EnergyPart, PartKind};
 use crate::meter::PowerSource;
 use crate::occupancy::ClusterUse;
 use crate::wiring::{Wiring, elapsed};
+use wakeplace_engine::observe::CpuPower;
 use wakeplace_platform::Platform;
 
 /// Times of one CPU or cluster, by what it does and at which operating point.
 #[derive(Clone, Debug)]
 pub(crate) struct Track {
-    /// 0 = busy or powered, 1 + s = idle state s, 1 + states + s = quiet in s (clusters); None
-    /// until announced.
+    /// 0 = busy or powered, 1 + s = idle state s, 1 + states + s = into or out of s (CPUs), quiet
+    /// in s (clusters); None until announced.
     what: Option<usize>,
     /// Operating point of its domain; None until announced.
     opp: Option<usize>,
@@ -31,7 +32,7 @@ impl Track {
             opp: None,
             since: 0,
             opps,
-            times: vec![0; (1 + states) * opps],
+            times: vec![0; (1 + 2 * states) * opps],
         }
     }
 
@@ -67,17 +68,21 @@ impl Ledger {
     pub(crate) fn new(platform: &Platform, wiring: &Wiring) -> Ledger {
         let states = platform.idle_states.len();
         let opps = |d: usize| platform.freq_domains[d].opps.len();
-        let cpu = |&d: &usize| Track::new(states, opps(d));
-        let cluster = |&d: &usize| Track::new(2 * states, opps(d));
+        let track = |&d: &usize| Track::new(states, opps(d));
         Ledger {
-            cpus: wiring.cpu_domain.iter().map(cpu).collect(),
-            clusters: wiring.cluster_domain.iter().map(cluster).collect(),
+            cpus: wiring.cpu_domain.iter().map(track).collect(),
+            clusters: wiring.cluster_domain.iter().map(track).collect(),
             states,
         }
     }
 
-    /// The CPU does `what` (0 = busy, 1 + s = idle state s) from now on.
-    pub(crate) fn cpu(&mut self, time_ns: u64, cpu: usize, what: usize) {
+    /// The CPU does `now` from now on.
+    pub(crate) fn cpu(&mut self, time_ns: u64, cpu: usize, now: CpuPower) {
+        let what = match now {
+            CpuPower::Busy => 0,
+            CpuPower::Idle { state } => 1 + usize::from(state),
+            CpuPower::Transition { state } => 1 + self.states + usize::from(state),
+        };
         self.cpus[cpu].settle(time_ns);
         self.cpus[cpu].what = Some(what);
     }
@@ -133,8 +138,9 @@ impl Ledger {
         let mut cpus = PartTable::new(self.clusters.len());
         for (cpu, track) in self.cpus.iter().enumerate() {
             for (what, opp, ns) in track.entries() {
-                let power = match cpu_kind(what) {
+                let power = match self.cpu_kind(what) {
                     PartKind::CpuIdle(state) => power.cpu_idle(cpu, state, opp),
+                    PartKind::CpuTransition(state) => power.cpu_transition(cpu, state, opp),
                     _ => power.cpu_busy(cpu, opp),
                 };
                 cpus.add(wiring.cpu_cluster[cpu], what, ns, power);
@@ -153,10 +159,18 @@ impl Ledger {
         }
         let mut parts = Vec::new();
         for cluster in 0..self.clusters.len() {
-            parts.extend(cpus.of_cluster(cluster, cpu_kind));
+            parts.extend(cpus.of_cluster(cluster, |what| self.cpu_kind(what)));
             parts.extend(clusters.of_cluster(cluster, |what| self.cluster_kind(what)));
         }
         parts
+    }
+
+    fn cpu_kind(&self, what: usize) -> PartKind {
+        match what {
+            0 => PartKind::Busy,
+            what if what <= self.states => PartKind::CpuIdle(what - 1),
+            what => PartKind::CpuTransition(what - 1 - self.states),
+        }
     }
 
     fn cluster_kind(&self, what: usize) -> PartKind {
@@ -173,13 +187,6 @@ impl Ledger {
         let times = &mut self.cpus[cpu].times;
         times[from] -= 1;
         times[to] += 1;
-    }
-}
-
-fn cpu_kind(what: usize) -> PartKind {
-    match what {
-        0 => PartKind::Busy,
-        what => PartKind::CpuIdle(what - 1),
     }
 }
 

@@ -19,7 +19,10 @@ pub trait PowerSource {
     fn cpu_busy(&self, cpu: usize, opp: usize) -> u64;
     /// A CPU in idle state `state` while its domain is at `opp`.
     fn cpu_idle(&self, cpu: usize, state: usize, opp: usize) -> u64;
-    /// A powered cluster with a busy CPU while the domain of its first CPU is at `opp`.
+    /// A CPU that enters or leaves idle state `state` while its domain is at `opp`.
+    fn cpu_transition(&self, cpu: usize, state: usize, opp: usize) -> u64;
+    /// A powered cluster with a CPU that is busy or in transition, while the domain of its first
+    /// CPU is at `opp`.
     fn cluster_on(&self, cluster: usize, opp: usize) -> u64;
     /// A powered cluster whose CPUs are all idle; `shallowest` is the shallowest of their states.
     fn cluster_all_idle(&self, cluster: usize, shallowest: usize, opp: usize) -> u64;
@@ -108,11 +111,7 @@ fn board(power: &impl PowerSource) -> Option<u64> {
 
 impl<P: PowerSource> Observer for EnergyMeter<P> {
     fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {
-        let what = match power {
-            CpuPower::Busy => 0,
-            CpuPower::Idle { state } => 1 + usize::from(state),
-        };
-        self.ledger.cpu(time_ns, cpu as usize, what);
+        self.ledger.cpu(time_ns, cpu as usize, power);
         self.running.cpu(time_ns, cpu, power, &self.power);
         let cluster = self.wiring.cpu_cluster[cpu as usize];
         self.occupancy.cpu(cpu as usize, cluster, power);

@@ -127,13 +127,31 @@ pub const METRICS: &[MetricDef] = &[
         "busy_cpus_mean",
         "cpus",
         Neither,
-        "Mean number of CPUs that are not idle",
+        "Mean number of CPUs that execute",
     ),
     def(
         "idle_residency_pct",
         "%",
         Higher,
         "CPU time in idle states deeper than a CPU's first",
+    ),
+    def(
+        "transition_pct",
+        "%",
+        Neither,
+        "CPU time spent entering and leaving idle states",
+    ),
+    def(
+        "idle_too_deep_pct",
+        "%",
+        Lower,
+        "Idle periods shorter than the chosen state's min-residency",
+    ),
+    def(
+        "idle_too_shallow_pct",
+        "%",
+        Lower,
+        "Idle periods for which the next deeper state would have paid",
     ),
     def(
         "freq_changes_total",
@@ -207,7 +225,7 @@ pub const METRICS: &[MetricDef] = &[
         "busy_{cluster}_pct",
         "%",
         Neither,
-        "Share of the cluster's CPU time that is not idle",
+        "Share of the cluster's CPU time spent executing",
     ),
     def(
         "wakeups_{cluster}_total",
@@ -219,12 +237,15 @@ pub const METRICS: &[MetricDef] = &[
 
 /// No metric has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown metric '{name}'; the nearest is '{nearest}'")]
+#[error(
+    "unknown metric `{name}`; expected one as `runtime_s` or `busy_{{cluster}}_pct`{}",
+    wakeplace_text::did_you_mean(*.nearest)
+)]
 pub struct UnknownMetric {
     /// The name asked for.
     pub name: String,
-    /// The defined name (or pattern) with the fewest edits; the first of the table among equals.
-    pub nearest: &'static str,
+    /// The defined name (or pattern) that was meant, if one is near.
+    pub nearest: Option<&'static str>,
 }
 
 /// The definition of a metric name.
@@ -234,13 +255,10 @@ pub struct UnknownMetric {
 /// # Errors
 /// If there is no such metric: the nearest name.
 pub fn find_metric(name: &str) -> Result<&'static MetricDef, UnknownMetric> {
-    METRICS.iter().find(|d| d.matches(name)).ok_or_else(|| {
-        let distance = |d: &&MetricDef| strsim::damerau_levenshtein(d.name, name);
-        let nearest = METRICS.iter().min_by_key(distance).map_or("", |d| d.name);
-        UnknownMetric {
-            name: name.to_owned(),
-            nearest,
-        }
+    let found = METRICS.iter().find(|d| d.matches(name));
+    found.ok_or_else(|| UnknownMetric {
+        name: name.to_owned(),
+        nearest: wakeplace_text::nearest(name, METRICS.iter().map(|d| d.name)),
     })
 }
 
@@ -341,12 +359,13 @@ mod tests {
 
     #[test]
     fn unknown_names_get_the_nearest() {
-        let error = find_metric("wake_latency_p99_us").unwrap_err();
-        assert!(error.nearest.starts_with("wake_latency_us_p"), "{error}");
-        assert_eq!(find_metric("enrgy_j").unwrap_err().nearest, "energy_j");
+        let nearest = |name| find_metric(name).unwrap_err().nearest;
+        assert_eq!(nearest("enrgy_j"), Some("energy_j"));
+        assert_eq!(nearest("colour"), None);
         assert_eq!(
             find_metric("migration_total").unwrap_err().to_string(),
-            "unknown metric 'migration_total'; the nearest is 'migrations_total'"
+            "unknown metric `migration_total`; expected one as `runtime_s` or \
+             `busy_{cluster}_pct`; did you mean `migrations_total`?"
         );
     }
 
@@ -361,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "unknown metric 'speed'")]
+    #[should_panic(expected = "unknown metric `speed`")]
     fn undefined_names_are_refused() {
         Values::default().set("speed", 1.0);
     }

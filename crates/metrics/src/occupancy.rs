@@ -5,7 +5,7 @@ use wakeplace_engine::observe::CpuPower;
 /// What a cluster draws power for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ClusterUse {
-    /// Powered, with a busy CPU.
+    /// Powered, with a CPU that is busy or in transition.
     On,
     /// Powered, with all CPUs idle; the shallowest of their states.
     Quiet(usize),
@@ -17,7 +17,7 @@ pub(crate) enum ClusterUse {
 struct Cluster {
     /// None until announced; `Some(None)` while powered.
     announced: Option<Option<u16>>,
-    /// CPUs of the cluster that are busy or not announced yet.
+    /// CPUs of the cluster that are busy, in transition, or not announced yet.
     awake: usize,
     /// CPUs by idle state.
     idle: Vec<usize>,
@@ -71,7 +71,7 @@ impl Occupancy {
 impl Cluster {
     fn place(&mut self, power: CpuPower) -> &mut usize {
         match power {
-            CpuPower::Busy => &mut self.awake,
+            CpuPower::Busy | CpuPower::Transition { .. } => &mut self.awake,
             CpuPower::Idle { state } => &mut self.idle[usize::from(state)],
         }
     }
@@ -80,7 +80,7 @@ impl Cluster {
 #[cfg(test)]
 mod tests {
     use super::{ClusterUse, Occupancy};
-    use wakeplace_engine::observe::CpuPower::{Busy, Idle};
+    use wakeplace_engine::observe::CpuPower::{Busy, Idle, Transition};
 
     #[test]
     fn quiet_means_powered_without_a_busy_cpu() {
@@ -94,6 +94,9 @@ mod tests {
         assert_eq!(o.of(0), Some(ClusterUse::Quiet(1)), "the shallower of two");
         o.cpu(1, 0, Idle { state: 2 });
         assert_eq!(o.of(0), Some(ClusterUse::Quiet(2)));
+        o.cpu(1, 0, Transition { state: 2 });
+        assert_eq!(o.of(0), Some(ClusterUse::On), "CPU 1 is on its way");
+        o.cpu(1, 0, Idle { state: 2 });
         o.cluster(0, Some(2));
         assert_eq!(o.of(0), Some(ClusterUse::Idle(2)));
         o.cluster(0, None);

@@ -38,6 +38,9 @@ impl PowerSource for PlatformPower {
     fn cpu_idle(&self, cpu: usize, state: usize, opp: usize) -> u64 {
         self.model.cpu_idle(cpu_id(cpu), state, opp)
     }
+    fn cpu_transition(&self, cpu: usize, state: usize, opp: usize) -> u64 {
+        self.model.cpu_transition(cpu_id(cpu), state, opp)
+    }
     fn cluster_on(&self, cluster: usize, opp: usize) -> u64 {
         self.model.cluster_on(cluster, opp)
     }

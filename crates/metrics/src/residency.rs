@@ -24,6 +24,8 @@ pub struct ClusterResidency {
     pub cpus: usize,
     /// Busy time of its CPUs, ns.
     pub busy_ns: u64,
+    /// Time its CPUs spent entering and leaving idle states, ns: neither busy nor idle.
+    pub transition_ns: u64,
     /// Idle time of its CPUs by the state they are in, states in the platform's order.
     pub idle: Vec<StateResidency>,
     /// Time the cluster itself was powered down, by state.
@@ -50,7 +52,8 @@ pub struct DomainResidency {
     pub opps: Vec<OppResidency>,
 }
 
-/// A CPU or cluster: time by what it does; 0 = busy or powered, 1 + s = idle state s.
+/// A CPU or cluster: time by what it does; 0 = busy or powered, 1 + s = idle state s, the last = in
+/// transition (CPUs).
 #[derive(Clone, Debug)]
 struct Track {
     now: Option<usize>,
@@ -63,8 +66,18 @@ impl Track {
         Track {
             now: None,
             since: 0,
-            times: vec![0; 1 + states],
+            times: vec![0; 1 + states + 1],
         }
+    }
+
+    /// Time in transition, ns.
+    fn transition_ns(&self) -> u64 {
+        self.times[self.times.len() - 1]
+    }
+
+    /// Times in the idle states, ns.
+    fn idle(&self) -> &[u64] {
+        &self.times[1..self.times.len() - 1]
     }
 
     fn settle(&mut self, time_ns: u64) {
@@ -176,9 +189,10 @@ impl Residency {
     /// Per cluster, in the platform's order.
     #[must_use]
     pub fn clusters(&self) -> Vec<ClusterResidency> {
-        let mut sums = vec![vec![0; 1 + self.state_names.len()]; self.clusters.len()];
+        let states = self.state_names.len();
+        let mut sums = vec![Track::new(states); self.clusters.len()];
         for (track, &cluster) in self.cpus.iter().zip(&self.wiring.cpu_cluster) {
-            for (sum, time) in sums[cluster].iter_mut().zip(&track.times) {
+            for (sum, time) in sums[cluster].times.iter_mut().zip(&track.times) {
                 *sum += time;
             }
         }
@@ -186,9 +200,10 @@ impl Residency {
         let cluster = |i: usize| ClusterResidency {
             name: self.cluster_names[i].clone(),
             cpus: sizes[i],
-            busy_ns: sums[i][0],
-            idle: self.by_state(&sums[i][1..]),
-            cluster_idle: self.by_state(&self.clusters[i].times[1..]),
+            busy_ns: sums[i].times[0],
+            transition_ns: sums[i].transition_ns(),
+            idle: self.by_state(sums[i].idle()),
+            cluster_idle: self.by_state(self.clusters[i].idle()),
         };
         (0..self.clusters.len()).map(cluster).collect()
     }
@@ -218,8 +233,10 @@ impl Residency {
         let busy: u64 = self.cpus.iter().map(|t| t.times[0]).sum();
         values.set("busy_cpus_mean", busy as f64 / run);
         let deep: u64 = self.cpus.iter().zip(&self.first_state).map(deep_ns).sum();
-        let share = deep as f64 / (run * self.cpus.len() as f64);
-        values.set("idle_residency_pct", share * 100.0);
+        let between: u64 = self.cpus.iter().map(Track::transition_ns).sum();
+        let share = |ns: u64| ns as f64 / (run * self.cpus.len() as f64) * 100.0;
+        values.set("idle_residency_pct", share(deep));
+        values.set("transition_pct", share(between));
         for c in self.clusters() {
             let share = c.busy_ns as f64 / (run * c.cpus as f64);
             values.set_cluster("busy_{cluster}_pct", &c.name, share * 100.0);
@@ -229,7 +246,7 @@ impl Residency {
 
 /// Time of a CPU in states deeper than its first, ns.
 fn deep_ns((track, first): (&Track, &Option<usize>)) -> u64 {
-    first.map_or(0, |first| track.times[1 + first + 1..].iter().sum())
+    first.map_or(0, |first| track.idle()[first + 1..].iter().sum())
 }
 
 impl Observer for Residency {
@@ -239,6 +256,7 @@ impl Observer for Residency {
         let what = match power {
             CpuPower::Busy => 0,
             CpuPower::Idle { state } => 1 + usize::from(state),
+            CpuPower::Transition { .. } => 1 + self.state_names.len(),
         };
         track.change(time_ns, what);
         let domain = &mut self.domains[self.wiring.cpu_domain[cpu as usize]];
@@ -274,7 +292,7 @@ mod tests {
     use crate::metric::Values;
     use crate::testbed::two_clusters;
     use wakeplace_engine::Observer;
-    use wakeplace_engine::observe::CpuPower::{Busy, Idle};
+    use wakeplace_engine::observe::CpuPower::{Busy, Idle, Transition};
 
     /// CPUs 0, 1 = little, 2 = big; states 0 `wfi`, 1 `off`, 2 `cluster-off`.
     fn measured() -> Residency {
@@ -307,6 +325,43 @@ mod tests {
         // Deeper than wfi: CPU 0 600, CPU 2 600, of 3000.
         assert_eq!(values.get("idle_residency_pct"), Some(40.0));
         assert_eq!(values.get("freq_changes_total"), Some(1.0));
+    }
+
+    #[test]
+    fn transitions_are_neither_busy_nor_idle() {
+        let mut r = Residency::new(&two_clusters());
+        for cpu in 0..3 {
+            r.cpu_power(0, cpu, Busy);
+        }
+        for i in 0..2 {
+            r.cluster_power(0, i, None);
+            r.frequency(0, i, 0);
+        }
+        // CPU 0: 400 busy, 100 in, 300 off, 50 out, 150 busy. CPU 2: 700 busy, 250 caught, 50 busy.
+        r.cpu_power(400, 0, Transition { state: 1 });
+        r.cpu_power(500, 0, Idle { state: 1 });
+        r.cpu_power(700, 2, Transition { state: 2 });
+        r.cpu_power(800, 0, Transition { state: 1 });
+        r.cpu_power(850, 0, Busy);
+        r.cpu_power(950, 2, Busy);
+        r.finish(1000);
+        let mut values = Values::default();
+        r.report(&mut values);
+        assert_eq!(values.get("busy_cpus_mean"), Some(2.3), "550 + 1000 + 750");
+        assert_eq!(values.get("busy_little_pct"), Some(77.5));
+        assert_eq!(values.get("busy_big_pct"), Some(75.0));
+        assert_eq!(values.get("idle_residency_pct"), Some(10.0), "300 of 3000");
+        let found = values.get("transition_pct").unwrap();
+        assert!((found - 400.0 / 30.0).abs() < 1e-12, "{found}");
+        let clusters = r.clusters();
+        let times: Vec<_> = clusters
+            .iter()
+            .map(|c| (c.busy_ns, c.transition_ns))
+            .collect();
+        assert_eq!(times, [(1550, 150), (750, 250)]);
+        assert_eq!(clusters[0].idle[0].time_ns, 300);
+        assert!(clusters[1].idle.is_empty(), "never in the state");
+        assert_eq!(r.domains()[1].opps[0].busy_ns, 750);
     }
 
     #[test]

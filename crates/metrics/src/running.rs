@@ -107,6 +107,7 @@ impl Running {
         let draw = match state {
             CpuPower::Busy => p.cpu_busy(index, opp.into()),
             CpuPower::Idle { state } => p.cpu_idle(index, state.into(), opp.into()),
+            CpuPower::Transition { state } => p.cpu_transition(index, state.into(), opp.into()),
         };
         self.total = self.total - cpu.draw + draw;
         cpu.draw = draw;

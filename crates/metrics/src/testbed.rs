@@ -96,7 +96,7 @@ fn costs() -> Costs {
 
 /// Powers whose digits tell where they come from, with c = CPU or cluster, s = state, p = operating
 /// point: busy `1c0p`, idle `2csp`, cluster on `3c0p`, in a cluster state `4csp`, on with all CPUs
-/// idle `5csp`. The board draws `board`.
+/// idle `5csp`, into or out of a state `6csp`. The board draws `board`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Digits {
     pub(crate) board: Option<u64>,
@@ -116,6 +116,9 @@ impl PowerSource for Digits {
     }
     fn cpu_idle(&self, cpu: usize, state: usize, opp: usize) -> u64 {
         (2000 + 100 * cpu + 10 * state + opp) as u64
+    }
+    fn cpu_transition(&self, cpu: usize, state: usize, opp: usize) -> u64 {
+        (6000 + 100 * cpu + 10 * state + opp) as u64
     }
     fn cluster_on(&self, cluster: usize, opp: usize) -> u64 {
         (3000 + 100 * cluster + opp) as u64

@@ -425,3 +425,29 @@ fn util_est_follows_the_queue() {
         assert_eq!(core.cpu(0).util_est, 0, "{mode}");
     }
 }
+
+/// Goal: the pair form of 4.17: the slow half moves by 1/4 both ways, and while it would stay
+/// nothing is written at all, so the fast half may be stale. Source: docs/decisions/001.
+#[test]
+fn util_est_pair() {
+    let next = |est, util| util_est_next(sys::WP_UTIL_EST_PAIR, est, util, util, 1024);
+    assert_eq!(next(50, 45), 50, "within 10");
+    assert_eq!(next(50, 30), 45, "(3 * 50 + 30) / 4");
+    assert_eq!(next(50, 130), 70, "(3 * 50 + 130) / 4: no rise at once");
+    let fast = |est, util| util_est_next(sys::WP_UTIL_EST_PAIR_FASTUP, est, util, util, 1024);
+    assert_eq!(fast(50, 130), 130, "5.5: rise at once");
+
+    let asleep = |util: u32| {
+        let mut core = core(&lone_cpu(1024), "linux-4.17", &[("util_est", "pair")]);
+        freeze(&mut core);
+        let mut task = sleeper(&mut core, 1, 0, util, 59);
+        task.raw_mut().util_est_ewma = 50;
+        core.enqueue_woken(&mut task, 0, NOW);
+        task.raw_mut().util_est = 59; // an average was written since
+        core.dequeue_sleep(&mut task, NOW);
+        let raw = task.raw();
+        (raw.util_est & !sys::WP_UTIL_EST_UNCHANGED, raw.util_est_ewma)
+    };
+    assert_eq!(asleep(45), (59, 50), "the slow half stays: nothing is written");
+    assert_eq!(asleep(30), (30, 45));
+}

@@ -1,13 +1,15 @@
 //! What a hardware state draws: tables of a platform's power figures, in integers.
 //!
-//! The parts add up: the CPUs (each busy or idle), the clusters they sit in, and the board.
+//! The parts add up: the CPUs (each busy, idle or between the two), the clusters they sit in, and
+//! the board.
 //!
-//! | state                             | CPU        | cluster                                    |
-//! |-----------------------------------|------------|--------------------------------------------|
-//! | running                           | `cpu_busy` | `cluster_on`                               |
-//! | idle, another of its cluster runs | `cpu_idle` | `cluster_on`                               |
-//! | idle, and so is the whole cluster | `cpu_idle` | `cluster_idle` of the shallowest state     |
-//! | the cluster is in a cluster state | `cpu_idle` | `cluster_idle` of that state               |
+//! | state                               | CPU              | cluster                          |
+//! |-------------------------------------|------------------|----------------------------------|
+//! | running                             | `cpu_busy`       | `cluster_on`                     |
+//! | entering or leaving a state         | `cpu_transition` | `cluster_on`                     |
+//! | idle, another of its cluster is not | `cpu_idle`       | `cluster_on`                     |
+//! | idle, and so is the whole cluster   | `cpu_idle`       | `cluster_idle` of the shallowest |
+//! | the cluster is in a cluster state   | `cpu_idle`       | `cluster_idle` of that state     |
 //!
 //! A cluster whose operating points carry a power lies in one frequency domain (`platform` checks
 //! it), so its operating point is that of its first CPU. Where several clusters share a clock, each
@@ -24,6 +26,8 @@ pub struct PowerModel {
     cpu_busy: Vec<Vec<u64>>,
     /// Per CPU and idle state of the platform; `None` where the CPU does not have the state.
     cpu_idle: Vec<Vec<Option<u64>>>,
+    /// Per CPU and idle state of the platform; `None` = as busy.
+    cpu_transition: Vec<Vec<Option<u64>>>,
     /// Per cluster and operating point.
     cluster_on: Vec<Vec<u64>>,
     /// Per idle state of the platform; `None` = as at the operating point.
@@ -49,6 +53,7 @@ impl PowerModel {
             unit: platform.power_unit,
             cpu_busy: cpus().map(|cpu| busy_row(platform, cpu)).collect(),
             cpu_idle: cpus().map(|cpu| idle_row(platform, cpu)).collect(),
+            cpu_transition: cpus().map(|cpu| transition_row(platform, cpu)).collect(),
             cluster_on: platform
                 .clusters
                 .iter()
@@ -95,8 +100,26 @@ impl PowerModel {
         power.min(self.cpu_busy(cpu, opp))
     }
 
-    /// Power of a cluster (index in `Platform::clusters`) of which at least one CPU runs, at an
-    /// operating point of its first CPU's domain.
+    /// Power of a CPU that enters or leaves an idle state (index in `Platform::idle_states`) while
+    /// its domain stands at an operating point. Nobody publishes it: it is the power at which the
+    /// state costs, over exactly its min-residency, what the CPU's shallowest state costs, as Linux
+    /// defines min-residency (Documentation/devicetree/bindings/cpu/idle-states.yaml). At least the
+    /// state's own power, at most busy power; the latter for the shallowest state and for one
+    /// without latencies.
+    ///
+    /// # Panics
+    /// If the platform has no such CPU, the CPU no such state or its domain no such point.
+    #[must_use]
+    pub fn cpu_transition(&self, cpu: CpuId, state: usize, opp: usize) -> u64 {
+        let own = self.cpu_idle[cpu.index()][state];
+        assert!(own.is_some(), "the CPU has the state");
+        let busy = self.cpu_busy(cpu, opp);
+        let power = self.cpu_transition[cpu.index()][state];
+        power.map_or(busy, |power| power.min(busy))
+    }
+
+    /// Power of a cluster (index in `Platform::clusters`) of which at least one CPU runs (or enters
+    /// or leaves a state), at an operating point of its first CPU's domain.
     ///
     /// # Panics
     /// If the platform has no such cluster, or the domain no such point.
@@ -142,6 +165,28 @@ fn idle_row(platform: &Platform, cpu: CpuId) -> Vec<Option<u64>> {
         state.cpus.contains(&cpu).then_some(power)
     };
     platform.idle_states.iter().map(power).collect()
+}
+
+/// P of `P * (entry + exit) + P_state * (residency - entry) = P_shallowest * residency`.
+fn transition_row(platform: &Platform, cpu: CpuId) -> Vec<Option<u64>> {
+    let mut row = vec![None; platform.idle_states.len()];
+    let power = |state: &IdleState| state.cpu_power.expect("a validated idle state has a power");
+    let mut states = platform.idle_states_of(cpu);
+    let Some((_, shallowest)) = states.next() else {
+        return row;
+    };
+    for (index, state) in states {
+        let latency = u128::from(state.entry_latency_ns) + u128::from(state.exit_latency_ns);
+        let residency = state.min_residency_ns;
+        let inside = residency.saturating_sub(state.entry_latency_ns);
+        let all = u128::from(power(shallowest)) * u128::from(residency);
+        let rest = all.saturating_sub(u128::from(power(state)) * u128::from(inside));
+        row[index] = rest.checked_div(latency).map(|transition| {
+            let transition = u64::try_from(transition).unwrap_or(u64::MAX);
+            transition.max(power(state))
+        });
+    }
+    row
 }
 
 fn has_row(platform: &Platform, cluster: &[CpuId]) -> Vec<bool> {
@@ -220,7 +265,62 @@ mod tests {
         assert_eq!(model.cluster_idle(0, sleep, 4), 12_000 * 17 / 26);
         // All CPUs in WFI: the table has no figure, the cluster stays at its operating point.
         assert_eq!(model.cluster_idle(0, wfi, 1), 22_000);
-        assert_eq!(model.board(), 0);
+        let board = platform.board.as_ref().expect("the file has one");
+        assert_eq!(model.board(), board.power_uw);
+    }
+
+    /// Goal: at min-residency a state costs what WFI costs. Method: by hand from hi3660.dtsi's
+    /// latencies and residencies (us) and the platform's idle powers: WFI 5223 and 21728 uW, the
+    /// deeper ones 0, so that P = P_wfi * residency / (entry + exit), rounded down.
+    #[test]
+    fn transitions_break_even_at_min_residency() {
+        let (platform, model) = builtin("hikey960");
+        for (cpu, name, expected) in [
+            (0, "cpu-sleep-0", 5_223 * 1_500 / (400 + 650)), // 7461
+            (4, "cpu-sleep-1", 21_728 * 1_500 / (400 + 550)), // 34307
+            (0, "cluster-sleep-0", 5_223 * 3_500 / (500 + 1_600)), // 8705
+            (4, "cluster-sleep-1", 21_728 * 3_500 / (800 + 2_900)), // 20553
+        ] {
+            let state = state(&platform, cpu, name);
+            for opp in 0..5 {
+                let power = model.cpu_transition(CpuId(cpu), state, opp);
+                assert_eq!(power, expected, "{name} at {opp}");
+            }
+            // The books at min-residency, in uW x ns: off by less than the rounding.
+            let s = &platform.idle_states[state];
+            let wfi = [5_223, 21_728][usize::from(cpu == 4)] * s.min_residency_ns;
+            let latency = s.entry_latency_ns + s.exit_latency_ns;
+            assert!((0..latency).contains(&(wfi - expected * latency)), "{name}");
+        }
+        // WFI, the shallowest: busy power.
+        let wfi = state(&platform, 0, "WFI");
+        assert_eq!(model.cpu_transition(CpuId(0), wfi, 0), 28_728);
+        assert_eq!(model.cpu_transition(CpuId(0), wfi, 4), 245_436);
+    }
+
+    #[test]
+    fn a_transition_lies_between_the_state_and_busy() {
+        let (mut platform, _) = builtin("hikey960");
+        let sleep = state(&platform, 0, "cpu-sleep-0");
+        // (5223 * 1500 - 1000 * (1500 - 400)) / 1050 = 6734500 / 1050 = 6413.8.
+        // (5223 * 1500 - 5000 * (1500 - 400)) / 1050 = 2223.3: not below the state's 5000.
+        // 8000 * 1100 is more than 5223 * 1500: again the state's own.
+        for (own, expected) in [(1_000, 6_413), (5_000, 5_000), (8_000, 8_000)] {
+            platform.idle_states[sleep].cpu_power = Some(own);
+            let model = PowerModel::new(&platform).expect("it has power");
+            assert_eq!(model.cpu_transition(CpuId(0), sleep, 2), expected);
+        }
+        // 5223 * 1500 / (100 + 150) = 31338: more than busy at 533 MHz (28728), less than at 999.
+        let s = &mut platform.idle_states[sleep];
+        (s.cpu_power, s.entry_latency_ns, s.exit_latency_ns) = (Some(0), 100_000, 150_000);
+        let model = PowerModel::new(&platform).expect("it has power");
+        assert_eq!(model.cpu_transition(CpuId(0), sleep, 0), 28_728);
+        assert_eq!(model.cpu_transition(CpuId(0), sleep, 1), 31_338);
+        // No latency: busy power.
+        let s = &mut platform.idle_states[sleep];
+        (s.entry_latency_ns, s.exit_latency_ns) = (0, 0);
+        let model = PowerModel::new(&platform).expect("it has power");
+        assert_eq!(model.cpu_transition(CpuId(0), sleep, 1), 70_329);
     }
 
     #[test]
@@ -280,5 +380,12 @@ mod tests {
     fn a_state_of_another_cpu_is_refused() {
         let (platform, model) = builtin("hikey960");
         let _ = model.cpu_idle(CpuId(0), state(&platform, 4, "cpu-sleep-1"), 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "the CPU has the state")]
+    fn a_transition_of_another_cpu_is_refused() {
+        let (platform, model) = builtin("hikey960");
+        let _ = model.cpu_transition(CpuId(0), state(&platform, 4, "cpu-sleep-1"), 0);
     }
 }

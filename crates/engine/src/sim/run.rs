@@ -49,8 +49,9 @@ impl<O: Observer> Sim<'_, O> {
         self.arm_run_end(cpu);
     }
 
-    /// Makes sure of an event by the end of the step. A far end is looked at again on the way: were it
-    /// queued as it is, each preemption would leave one behind, and memory would grow with time.
+    /// Makes sure of an event by the end of the step. A far end is looked at again on the way:
+    /// were it queued as it is, each preemption would leave one behind, and memory would grow with
+    /// time.
     fn arm_run_end(&mut self, cpu: u32) {
         let c = &mut self.cpus[cpu as usize];
         let at = c.end_ns.min(self.now + 2 * self.machine.tick_ns);

@@ -21,7 +21,8 @@ fn report(end_ns: u64) -> RunReport {
     }
 }
 
-/// CPU 0 busy for a second, all else in the first idle state, one event of each kind.
+/// CPU 0 busy for a second but for an idle period of no length, all else in the first idle state,
+/// one event of each kind.
 fn run(platform: &Platform) -> RunMetrics {
     let mut c = RunMetrics::collector(platform, 2);
     for cpu in 0..3 {
@@ -36,6 +37,8 @@ fn run(platform: &Platform) -> RunMetrics {
         c.cluster_power(0, i, None);
         c.frequency(0, i, 0);
     }
+    c.cpu_power(5, 0, CpuPower::Idle { state: 0 });
+    c.cpu_power(5, 0, CpuPower::Busy);
     c.run_start(10, 0, 0, Some(2000));
     c.migrate(20, 0, 0, 1, MigrateCause::Active);
     c.timer_slack(30, 1, 4000);
@@ -54,6 +57,8 @@ fn every_observer_reports() {
         ("busy_cpus_mean", 1.0),
         ("busy_little_pct", 50.0),
         ("idle_residency_pct", 0.0),
+        ("transition_pct", 0.0),
+        ("idle_too_deep_pct", 0.0),
         ("overutilized_pct", 50.0),
         ("migrations_active_total", 1.0),
         ("wake_latency_us_p99", 2.0),

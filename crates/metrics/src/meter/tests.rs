@@ -2,7 +2,7 @@ use super::{EnergyMeter, PowerSource};
 use crate::energy::PartKind;
 use crate::testbed::{Digits, Random, two_clusters};
 use wakeplace_engine::Observer;
-use wakeplace_engine::observe::CpuPower::{self, Busy, Idle};
+use wakeplace_engine::observe::CpuPower::{self, Busy, Idle, Transition};
 use wakeplace_platform::PowerUnit;
 
 /// All CPUs busy, clusters powered, lowest operating points.
@@ -69,6 +69,50 @@ fn energy_by_hand() {
     ];
     assert_eq!(labels[..4], states);
     assert_eq!(labels[4], "cluster on, CPUs in cluster-off");
+}
+
+#[test]
+fn transitions_are_drawn_and_named() {
+    let mut meter = started(Digits::NO_BOARD);
+    meter.cpu_power(0, 0, Idle { state: 0 });
+    // CPU 1 goes into `off` and out again; the clock changes on the way in. CPU 2 is caught.
+    meter.cpu_power(10, 1, Transition { state: 1 });
+    meter.frequency(20, 0, 2);
+    meter.cpu_power(30, 2, Transition { state: 2 });
+    meter.cpu_power(40, 1, Idle { state: 1 });
+    meter.cpu_power(70, 1, Transition { state: 1 });
+    meter.cpu_power(80, 2, Busy);
+    meter.cpu_power(90, 1, Busy);
+    meter.finish(100);
+    let report = meter.close();
+    let little: Vec<_> = report.parts.iter().filter(|p| p.cluster == 0).collect();
+    let found: Vec<_> = little
+        .iter()
+        .map(|p| (p.kind, p.time_ns, p.energy))
+        .collect();
+    let expected = [
+        (PartKind::Busy, 20, 10 * 1100 + 10 * 1102),
+        (PartKind::CpuIdle(0), 100, 20 * 2000 + 80 * 2002),
+        (PartKind::CpuIdle(1), 30, 30 * 2112),
+        (
+            PartKind::CpuTransition(1),
+            50,
+            10 * 6110 + 20 * 6112 + 20 * 6112,
+        ),
+        // All but 40 to 70: a CPU on its way keeps the cluster as a busy one does.
+        (PartKind::ClusterOn, 70, 20 * 3000 + 50 * 3002),
+        (PartKind::ClusterQuiet(0), 30, 30 * 5002),
+    ];
+    assert_eq!(found, expected);
+    assert_eq!(little[3].label(&two_clusters()), "into/out of off");
+    let big: Vec<_> = report.parts.iter().filter(|p| p.cluster == 1).collect();
+    let found: Vec<_> = big.iter().map(|p| (p.kind, p.time_ns, p.energy)).collect();
+    let expected = [
+        (PartKind::Busy, 50, 50 * 1200),
+        (PartKind::CpuTransition(2), 50, 50 * 6220),
+        (PartKind::ClusterOn, 100, 100 * 3100),
+    ];
+    assert_eq!(found, expected);
 }
 
 #[test]
@@ -191,16 +235,17 @@ impl Machine {
             sum += match power {
                 Busy => p.cpu_busy(cpu, opp),
                 Idle { state } => p.cpu_idle(cpu, usize::from(*state), opp),
+                Transition { state } => p.cpu_transition(cpu, usize::from(*state), opp),
             };
         }
         for (cluster, state) in self.clusters.iter().enumerate() {
             let opp = usize::from(self.opps[cluster]);
             let members = if cluster == 0 { 0..2 } else { 2..3 };
             let states = self.cpus[members].iter().map(|cpu| match cpu {
-                Busy => None,
+                Busy | Transition { .. } => None,
                 Idle { state } => Some(usize::from(*state)),
             });
-            // None, a busy CPU, is the least of all.
+            // None, a CPU that is not idle, is the least of all.
             sum += match (state, states.min().flatten()) {
                 (Some(off), _) => p.cluster_idle(cluster, usize::from(*off), opp),
                 (None, None) => p.cluster_on(cluster, opp),
@@ -214,11 +259,11 @@ impl Machine {
 fn random_event(random: &mut Random) -> Event {
     match random.below(4) {
         0 | 1 => {
-            let power = match random.below(4) {
+            let state = random.below(3) as u16;
+            let power = match random.below(3) {
                 0 => Busy,
-                state => Idle {
-                    state: (state - 1) as u16,
-                },
+                1 => Idle { state },
+                _ => Transition { state },
             };
             Event::Cpu(random.below(3) as u32, power)
         }
