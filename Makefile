@@ -6,7 +6,7 @@
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
-demo: ## five minutes from nothing to a table: energy of a phone board, two kernels compared
+demo: ## from nothing to a table: energy of a phone board, two placement policies compared
 	@scripts/setup.sh
 	cargo run --locked --release --bin wakeplace -- study run energy-aware/energy-hikey960
 

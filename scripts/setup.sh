@@ -66,12 +66,14 @@ if ! have cc; then
 fi
 
 if ! cargo_is_new_enough; then
-    if have rustup; then
+    # Debian 13 has rustup; where cargo came from a package, rustup's own takes its place.
+    if have rustup || apt_install rustup; then
         say "installing the stable Rust toolchain with rustup"
-        rustup toolchain install stable --profile minimal -c rustfmt -c clippy >&2 ||
-            say "rustup could not install it"
-    elif apt_install cargo rustfmt rust-clippy; then
-        :
+        { rustup toolchain install stable --profile minimal -c rustfmt -c clippy &&
+            rustup default stable; } >&2 || say "rustup could not install it"
+        hash -r
+    else
+        apt_install cargo rustfmt rust-clippy || say "no package of cargo or rustup either"
     fi
     cargo_is_new_enough || fail "cargo $min_rust or later is needed, found:" \
         "$(cargo --version 2>/dev/null || echo none). Install it from https://rustup.rs and try again"

@@ -17,6 +17,11 @@ read -r passed failed ignored < <(awk '
     /^test result:/ { passed += $4; failed += $6; ignored += $8 }
     END { print passed + 0, failed + 0, ignored + 0 }' "$log")
 
+# How far the energy-aware rule's choices are from the least energy: figures, not a test.
+printf '\n'
+cargo test --locked -q -p wakeplace-policy-sys --test oracle -- --nocapture 2>&1 |
+    grep -o 'oracle V[0-9]*: .*' | sort
+
 printf '\n'
 if [ "$failed" -gt 0 ]; then
     printf 'What failed:\n'

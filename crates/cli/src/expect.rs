@@ -1,10 +1,11 @@
 //! `--expect`: conditions on the mean of a metric, for every policy.
 
-use crate::failure::{Failure, Verdict, did_you_mean};
+use crate::failure::{Failure, Verdict};
 use wakeplace_metrics::{Expectation, METRICS, Summary, find_metric, series};
 use wakeplace_platform::Platform;
 use wakeplace_report::{Align, Cell, Format, Style, Table};
 use wakeplace_study::Comparison;
+use wakeplace_text::{did_you_mean, nearest};
 
 /// Reads the conditions; a metric per cluster must name one of the platform's.
 pub(crate) fn parse(texts: &[String], platform: &Platform) -> Result<Vec<Expectation>, Failure> {
@@ -15,10 +16,11 @@ pub(crate) fn parse(texts: &[String], platform: &Platform) -> Result<Vec<Expecta
         if known.contains(&expectation.metric) {
             return Ok(expectation);
         }
-        let hint = did_you_mean(&expectation.metric, known.iter().map(String::as_str));
+        let near = nearest(&expectation.metric, known.iter().map(String::as_str));
+        let hint = did_you_mean(near);
         let clusters: Vec<_> = platform.clusters.iter().map(|c| c.name.as_str()).collect();
         Err(wrong(format!(
-            "'{text}': platform {} has no such cluster; expected one of {}{hint}",
+            "`{text}`: platform {} has no such cluster; expected one of {}{hint}",
             platform.name,
             clusters.join(", "),
         )))

@@ -56,19 +56,3 @@ impl fmt::Display for Failure {
         }
     }
 }
-
-/// `; did you mean `X`?` for the valid name nearest to a wrong one, if one is near.
-pub(crate) fn did_you_mean<'a>(given: &str, valid: impl IntoIterator<Item = &'a str>) -> String {
-    /// Longer words are not slips, and the distance is quadratic in the length.
-    const LONGEST: usize = 100;
-    if given.len() > LONGEST {
-        return String::new();
-    }
-    valid
-        .into_iter()
-        .map(|name| (strsim::damerau_levenshtein(given, name), name))
-        .filter(|(distance, name)| *distance <= 2 + name.len() / 4)
-        .min()
-        .map(|(_, name)| format!("; did you mean `{name}`?"))
-        .unwrap_or_default()
-}

@@ -1,8 +1,9 @@
 //! `--set KEY=VALUE`: whether somebody takes the key. The libraries check the values.
 
-use crate::failure::{Failure, did_you_mean};
+use crate::failure::Failure;
 use wakeplace_engine::Options;
 use wakeplace_policy_sys::Policy;
+use wakeplace_text::{did_you_mean, nearest};
 
 /// Keys of the machine's model begin with this; all others are policy parameters.
 const MODEL_PREFIX: &str = "model.";
@@ -17,11 +18,12 @@ pub(crate) fn check_keys(set: &[(String, String)], policy: &Policy) -> Result<()
         }
         let prefixed = format!("{MODEL_PREFIX}{key}");
         let hint = if of_model(&prefixed) {
-            format!("; did you mean `{prefixed}`?")
+            did_you_mean(Some(&prefixed))
         } else {
             let params = policy.params();
             let of_policy = params.iter().map(|param| param.key);
-            did_you_mean(key, of_policy.chain(model.iter().map(|(known, ..)| *known)))
+            let of_model = model.iter().map(|(known, ..)| *known);
+            did_you_mean(nearest(key, of_policy.chain(of_model)))
         };
         return Err(Failure::Input(format!(
             "unknown setting `{key}`; expected a parameter that `wakeplace policy show {}` lists\

@@ -120,8 +120,8 @@ fn wrong_usage_is_refused() {
 fn a_duration_needs_a_unit_and_something_to_happen() {
     for (text, word) in [
         ("0", "unit"),
-        ("0s", "duration of 0"),
-        ("3h", "no unit"),
+        ("0s", "time above 0"),
+        ("3h", "is no time"),
         ("-1s", "-1"),
     ] {
         let output = run(&[

@@ -23,6 +23,105 @@ fn the_same_command_gives_the_same_bytes() {
 }
 
 #[test]
+fn threads_change_nothing_where_balancing_and_preemption_do() {
+    let folder = folder();
+    // More runnable tasks than CPUs, of other weights, some pinned: queues are long and uneven.
+    let text = r#"{
+        "tasks": {
+            "hog": {"instance": 8, "run": 40000, "sleep": 1000},
+            "nice": {"instance": 3, "priority": 10, "run": 9000, "sleep": 500},
+            "keen": {"instance": 3, "priority": -10, "run": 700, "timer":
+                {"ref": "unique", "period": 5000}},
+            "pinned": {"instance": 3, "cpus": [1, 2], "run": 3000, "sleep": 2000}
+        },
+        "global": {"duration": 1}
+    }"#;
+    common::file(&folder, "app.json", text);
+    let with_jobs = |jobs: &str| {
+        let args = [
+            "compare",
+            "--platform=juno-r0",
+            "--workload=app.json",
+            "--policy=linux-4.17",
+            "--policy=linux-4.17+energy-aware",
+            "--seeds=2",
+            "--format=json",
+            "--jobs",
+            jobs,
+        ];
+        run_in(folder.path(), &args)
+    };
+    let one = with_jobs("1");
+    assert_eq!(stdout(&one), stdout(&with_jobs("2")));
+    let value = json(&one);
+    let mean = |metric: &str| value["runs"][0]["metrics"][metric]["mean"].as_f64();
+    for metric in ["migrations_total", "task_wait_s"] {
+        assert!(mean(metric).is_some_and(|mean| mean > 0.0), "{metric}");
+    }
+}
+
+#[test]
+fn a_task_that_never_lets_time_pass_is_named() {
+    let folder = folder();
+    let text = r#"{"tasks": {"good": {"run": 10, "sleep": 990}, "spin": {"run": 0}}}"#;
+    common::file(&folder, "app.json", text);
+    let args = [
+        "sim",
+        "--platform=tc2",
+        "--workload=app.json",
+        "--policy=linux-4.17",
+        "--duration=1s",
+    ];
+    let output = run_in(folder.path(), &args);
+    assert_code(&output, 1);
+    let text = stdout(&output);
+    assert!(text.contains("task `spin-1` repeats steps"), "{text}");
+    assert!(text.contains("NOT complete"), "{text}");
+    let output = run_in(folder.path(), &[&args[..], &["--format=csv"]].concat());
+    assert_code(&output, 1);
+    assert!(stderr(&output).contains("spin-1"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_run_says_how_it_ended() {
+    let folder = folder();
+    let file = |loops: i32| {
+        let text = r#"{"tasks": {"a": {"loop": LOOPS, "run": 1000, "sleep": 9000}}}"#;
+        common::file(
+            &folder,
+            "app.json",
+            &text.replace("LOOPS", &loops.to_string()),
+        );
+    };
+    let says = |more: &[&str]| {
+        let args = [
+            "--platform=tc2",
+            "--workload=app.json",
+            "--policy=linux-4.17",
+            "--duration=1s",
+        ];
+        let output = run_in(folder.path(), &[more, &args[..]].concat());
+        assert_code(&output, 0);
+        stdout(&output)
+    };
+    file(10);
+    let text = says(&["sim"]);
+    assert!(text.contains("\nended at 1"), "{text}");
+    assert!(text.contains(" ms: all tasks were done\n"), "{text}");
+    let text = says(&["compare", "--policy=linux-4.17+energy-aware", "--seeds=2"]);
+    assert!(text.contains("\nlinux-4.17: ended at 1"), "{text}");
+    file(1000);
+    let text = says(&["sim"]);
+    assert!(text.contains("\ncut at 1.00 s: not all tasks"), "{text}");
+    file(-1);
+    let text = says(&["sim"]);
+    assert!(
+        !text.contains("ended at") && !text.contains("cut at"),
+        "{text}"
+    );
+}
+
+#[test]
 fn compare_and_sim_follow_the_contract() {
     let value = json(&compare(&["--seeds", "2", "--format", "json"]));
     let runs = value["runs"].as_array().expect("runs");

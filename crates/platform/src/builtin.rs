@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 
-use crate::error::{Flaw, PlatformError, nearest};
+use crate::error::{Flaw, PlatformError};
 use crate::{MAX_FILE_BYTES, Platform};
 
 include!(concat!(env!("OUT_DIR"), "/builtin.rs"));
@@ -37,9 +37,9 @@ impl Platform {
         match BUILTIN.iter().find(|(known, _)| *known == name) {
             Some((_, text)) => Self::from_toml(text, &format!("platforms/{name}.toml")),
             None => Err(PlatformError::UnknownName {
-                name: crate::error::shorten(name),
+                name: wakeplace_text::shorten(name),
                 known: builtin_names().collect::<Vec<_>>().join(", "),
-                hint: nearest(name, builtin_names()),
+                hint: wakeplace_text::nearest(name, builtin_names()).map(str::to_owned),
             }),
         }
     }

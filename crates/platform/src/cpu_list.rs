@@ -1,12 +1,11 @@
 //! CPU lists: `0-3,12`, cluster names, `all`.
 
-use crate::error::{nearest, shorten};
 use crate::{Cluster, CpuId, MAX_CPUS, Platform};
+use wakeplace_text::{did_you_mean, nearest, shorten};
 
 /// A CPU list could not be understood.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{problem}; {expected}{}", .hint.as_ref().map_or_else(String::new,
-    |h| format!("; did you mean `{h}`?")))]
+#[error("{problem}; {expected}{}", did_you_mean(.hint.as_deref()))]
 pub struct CpuListError {
     /// Byte offset of the wrong part in the list.
     pub at: usize,
@@ -73,7 +72,7 @@ fn add_part(
             at,
             problem,
             expected: format!("expected CPUs as `0-3,12`, or `{}`", shorten(&known)),
-            hint: nearest(part, names()),
+            hint: nearest(part, names()).map(str::to_owned),
         });
     }
     Ok(())

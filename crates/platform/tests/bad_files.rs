@@ -260,8 +260,81 @@ fn frequencies() {
     check(
         "opps = [\n  { khz = 600, cpu_uw = 300 },\n  { khz = 1200, cpu_uw = 800 },\n]",
         "opps = §[]",
-        "a frequency domain has 0 operating points; expected 1 to 256",
+        "a frequency domain has 0 operating points; expected 1 to 64",
     );
+}
+
+#[test]
+fn limits_are_those_of_the_policy_core() {
+    let points = |n: usize| -> String {
+        let point = |i: usize| format!("{{ khz = {}, cpu_uw = {} }},", 600 + i, 300 + i);
+        (0..n).map(point).collect()
+    };
+    let table = "opps = [\n  { khz = 600, cpu_uw = 300 },\n  { khz = 1200, cpu_uw = 800 },\n]";
+    let with = |n| GOOD.replace(table, &format!("opps = §[{}]", points(n)));
+    assert!(Platform::from_toml(&with(64).replace('§', ""), "p.toml").is_ok());
+    let expected = "a frequency domain has 65 operating points; expected 1 to 64";
+    check_text(&with(65), expected);
+    let level = "{ name = \"PKG\", groups = [\"0-3\"] },";
+    let levels = |n: usize| {
+        let text = GOOD.replace(level, &level.repeat(n - 1));
+        text.replace("levels = [", "levels = §[")
+    };
+    assert!(Platform::from_toml(&levels(8).replace('§', ""), "p.toml").is_ok());
+    check_text(
+        &levels(9),
+        "the topology has 9 levels; expected 1 to 8, bottom first",
+    );
+}
+
+#[test]
+fn domains_with_power_are_limited() {
+    let wide = |cpus: usize, power: bool| {
+        let last = cpus + 1;
+        let text = GOOD
+            .replace("cpus = \"2-3\"", &format!("cpus = \"2-{last}\""))
+            .replace("\"2-3\"]", &format!("\"2-{last}\"]"))
+            .replace("\"0-3\"", &format!("\"0-{last}\""))
+            .replace("cpus = \"big\"", "cpus = \"big\"\none_per = \"core\"")
+            .replacen("[[frequency_domain]]", "§[[frequency_domain]]", 1);
+        if power {
+            return text;
+        }
+        let lines = text.lines().filter(|line| {
+            let no_power = ["power =", "cpu_power", "cluster_power"];
+            !no_power.iter().any(|key| line.starts_with(key))
+        });
+        let text = lines.collect::<Vec<_>>().join("\n");
+        let text = text.split("[board]").next().expect("a part").to_owned();
+        let bare = ["100", "200", "300", "800"].iter().fold(text, |text, uw| {
+            text.replace(&format!(", cpu_uw = {uw}"), "")
+        });
+        bare.replace(", cluster_uw = 10", "")
+            .replace(", cluster_uw = 20", "")
+            .replace("\"microwatt\"", "\"none\"")
+    };
+    let read = |text: String| Platform::from_toml(&text.replace('§', ""), "p.toml");
+    read(wide(63, true)).unwrap_or_else(|e| panic!("{e}"));
+    check_text(
+        &wide(64, true),
+        "a platform with power has 65 domains; expected at most 64 frequency domains",
+    );
+    read(wide(64, false)).unwrap_or_else(|e| panic!("{e}"));
+}
+
+#[test]
+fn costs_are_at_most_a_millisecond() {
+    for (key, figure) in [
+        ("context_switch_ns", 2000),
+        ("migrate_other_cache_ns", 15_000),
+        ("scan_cpu_ns", 50),
+    ] {
+        let figure = format!("{key} = {figure}");
+        let most = GOOD.replace(&figure, &format!("{key} = 1000000"));
+        assert!(Platform::from_toml(&most, "p.toml").is_ok(), "{key}");
+        let expected = format!("`{key}` is 1000001; expected 0 to 1000000 ns");
+        check(&figure, &format!("{key} = §1000001"), &expected);
+    }
 }
 
 #[test]

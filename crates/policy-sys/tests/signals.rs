@@ -446,8 +446,15 @@ fn util_est_pair() {
         task.raw_mut().util_est = 59; // an average was written since
         core.dequeue_sleep(&mut task, NOW);
         let raw = task.raw();
-        (raw.util_est & !sys::WP_UTIL_EST_UNCHANGED, raw.util_est_ewma)
+        (
+            raw.util_est & !sys::WP_UTIL_EST_UNCHANGED,
+            raw.util_est_ewma,
+        )
     };
-    assert_eq!(asleep(45), (59, 50), "the slow half stays: nothing is written");
+    assert_eq!(
+        asleep(45),
+        (59, 50),
+        "the slow half stays: nothing is written"
+    );
     assert_eq!(asleep(30), (30, 45));
 }

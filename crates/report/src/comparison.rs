@@ -76,9 +76,10 @@ fn human(comparison: &Comparison, style: Style) -> String {
         text.push_str(&(sense.paint(&line, style) + "\n"));
     }
     text.push_str(&others(comparison));
-    if !comparison.warnings.is_empty() {
+    if !(comparison.notes.is_empty() && comparison.warnings.is_empty()) {
         text.push('\n');
     }
+    text.extend(comparison.notes.iter().map(|line| format!("{line}\n")));
     let warnings = comparison.warnings.iter();
     text.extend(warnings.map(|line| warning(line, style)));
     text
@@ -90,9 +91,10 @@ fn markdown(comparison: &Comparison) -> String {
         text.push_str(&format!("**{line}**\n\n"));
     }
     text.push_str(&tables(comparison, Format::Md, Style::default()));
-    if !comparison.warnings.is_empty() {
+    if !(comparison.notes.is_empty() && comparison.warnings.is_empty()) {
         text.push('\n');
     }
+    text.extend(comparison.notes.iter().map(|line| format!("- {line}\n")));
     let warnings = comparison.warnings.iter();
     text.extend(warnings.map(|line| format!("- Warning: {line}\n")));
     text

@@ -3,7 +3,7 @@
 use crate::{SCHEMA_VERSION, number};
 use serde_json::{Map, Value, json};
 use wakeplace_metrics::{Summary, paired, series};
-use wakeplace_study::{Comparison, PolicyRuns, StudyResult, StudyRow};
+use wakeplace_study::{Comparison, Param, PolicyRuns, StudyResult, StudyRow};
 
 /// The object as text, with a newline.
 pub(crate) fn text(value: &Value) -> String {
@@ -37,6 +37,7 @@ pub(crate) fn comparison(comparison: &Comparison) -> Value {
         let all: Vec<Value> = others.iter().flat_map(|o| deltas(base, o)).collect();
         whole["deltas"] = Value::Array(all);
     }
+    whole["notes"] = json!(comparison.notes);
     whole["warnings"] = json!(comparison.warnings);
     whole
 }
@@ -115,6 +116,14 @@ pub(crate) fn study(result: &StudyResult) -> Value {
 }
 
 fn row(row: &StudyRow) -> Value {
+    let param = |(key, value): (&String, &Param)| {
+        let value = match value {
+            Param::Number(number) => json!(number),
+            Param::Word(word) => json!(word),
+        };
+        (key.clone(), value)
+    };
+    let params: Map<String, Value> = row.params.iter().map(param).collect();
     let published = row.published.map(|p| {
         json!({
             "mean": number::json(p.mean),
@@ -123,7 +132,7 @@ fn row(row: &StudyRow) -> Value {
     });
     json!({
         "case": row.case,
-        "params": row.params,
+        "params": params,
         "metric": row.metric,
         "unit": row.unit,
         "policy": row.policy,

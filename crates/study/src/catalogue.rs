@@ -1,7 +1,7 @@
 //! The studies that are built into the program.
 
-use crate::error::{nearest, shorten};
 use crate::{Study, StudyError};
+use wakeplace_text::{nearest, shorten};
 
 include!(concat!(env!("OUT_DIR"), "/builtin.rs"));
 
@@ -44,7 +44,7 @@ impl Study {
             return Err(StudyError::UnknownName {
                 name: shorten(name),
                 known: names().collect::<Vec<_>>().join(", "),
-                hint: nearest(name, names()),
+                hint: nearest(name, names()).map(str::to_owned),
             });
         };
         let study = Study::from_toml(text, &format!("studies/{name}/study.toml"))?;

@@ -2,6 +2,7 @@
 
 use wakeplace_engine::{Ended, RunReport};
 use wakeplace_metrics::RunMetrics;
+use wakeplace_workload::{Loops, TaskScript, Workload};
 
 /// The runs of an experiment.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +21,8 @@ pub struct Comparison {
     pub options: Vec<(String, String)>,
     /// Per policy, the base first.
     pub runs: Vec<PolicyRuns>,
+    /// How runs ended that did not simply fill their time: a line each.
+    pub notes: Vec<String>,
     /// What a reader should know before believing the figures: a sentence each, with a remedy.
     pub warnings: Vec<String>,
 }
@@ -38,12 +41,12 @@ pub struct PolicyRuns {
 }
 
 /// What a reader should know of these runs.
-pub(crate) fn warnings(runs: &[PolicyRuns], seeds: &[u64]) -> Vec<String> {
+pub(crate) fn warnings(runs: &[PolicyRuns], workloads: &[Workload], seeds: &[u64]) -> Vec<String> {
     let mut all = Vec::new();
     if runs.len() > 1 {
         all.extend(one_seed(seeds));
     }
-    all.extend(oddities(runs));
+    all.extend(oddities(runs, workloads));
     all.extend(unmeasured(runs));
     all
 }
@@ -58,24 +61,95 @@ pub(crate) fn one_seed(seeds: &[u64]) -> Option<String> {
 }
 
 /// What is odd about the runs themselves.
-pub(crate) fn oddities(runs: &[PolicyRuns]) -> Vec<String> {
-    let of_one = |run| stuck(run).into_iter().chain(missed(run));
+pub(crate) fn oddities(runs: &[PolicyRuns], workloads: &[Workload]) -> Vec<String> {
+    let of_one = |run| stuck(run, workloads).into_iter().chain(missed(run));
     runs.iter().flat_map(of_one).chain(same(runs)).collect()
 }
 
 /// A task that never lets time pass ends the run.
-fn stuck(run: &PolicyRuns) -> Option<String> {
-    let stuck = run.reports.iter().find_map(|report| match report.ended {
-        Ended::ZeroTimeLoop { task } => Some((task, report.end_ns)),
+fn stuck(run: &PolicyRuns, workloads: &[Workload]) -> Option<String> {
+    let both = run.reports.iter().zip(workloads);
+    let stuck = both.filter_map(|(report, workload)| match report.ended {
+        Ended::ZeroTimeLoop { task } => Some((&workload.tasks[task as usize].name, report.end_ns)),
         _ => None,
     });
-    stuck.map(|(task, end_ns)| {
+    stuck.take(1).last().map(|(task, end_ns)| {
         format!(
-            "{}: the run ended at {end_ns} ns since task {task} repeats steps that take no time; \
+            "{}: the run ended at {end_ns} ns since task `{task}` repeats steps that take no time; \
              give it something that does (`run`, `sleep` or a timer)",
             run.policy
         )
     })
+}
+
+/// How runs of tasks that come to an end ended; nothing for tasks that go on for ever.
+pub(crate) fn endings(
+    runs: &[PolicyRuns],
+    workloads: &[Workload],
+    duration_ns: u64,
+) -> Vec<String> {
+    let one = |run: &PolicyRuns| {
+        let parts = done(run)
+            .into_iter()
+            .chain(cut(run, workloads, duration_ns));
+        let said = parts.collect::<Vec<_>>().join("; ");
+        (!said.is_empty()).then(|| match runs.len() {
+            1 => said,
+            _ => format!("{}: {said}", run.policy),
+        })
+    };
+    runs.iter().filter_map(one).collect()
+}
+
+/// When all tasks were done, if they ever were.
+fn done(run: &PolicyRuns) -> Option<String> {
+    let done = |report: &&RunReport| report.ended == Ended::AllTasksExited;
+    let ends = || run.reports.iter().filter(done).map(|report| report.end_ns);
+    let (first, last) = (time(ends().min()?), time(ends().max()?));
+    let span = if first == last {
+        first
+    } else {
+        format!("{first} to {last}")
+    };
+    Some(format!("ended at {span}: all tasks were done"))
+}
+
+/// How many runs the duration cut before all tasks were done.
+fn cut(run: &PolicyRuns, workloads: &[Workload], duration_ns: u64) -> Option<String> {
+    let is_cut = |(report, workload): &(&RunReport, &Workload)| {
+        report.ended == Ended::Duration && workload.tasks.iter().all(comes_to_an_end)
+    };
+    let cut = run.reports.iter().zip(workloads).filter(is_cut).count();
+    let of = match run.reports.len() {
+        1 => String::new(),
+        all => format!(" in {cut} of {all} runs"),
+    };
+    let end = time(duration_ns);
+    (cut > 0)
+        .then(|| format!("cut at {end}{of}: not all tasks were done; use a longer `--duration`"))
+}
+
+fn time(ns: u64) -> String {
+    const NS_PER_S: u64 = 1_000_000_000;
+    if ns >= NS_PER_S {
+        format!("{:.2} s", ns as f64 / 1e9)
+    } else {
+        format!("{:.2} ms", ns as f64 / 1e6)
+    }
+}
+
+fn comes_to_an_end(task: &TaskScript) -> bool {
+    let ends = |loops: Loops| matches!(loops, Loops::Times(_));
+    ends(task.loops) && task.phases.iter().all(|phase| ends(phase.loops))
+}
+
+impl PolicyRuns {
+    /// A run ended since a task repeats steps that take no time.
+    #[must_use]
+    pub fn is_stuck(&self) -> bool {
+        let stuck = |report: &RunReport| matches!(report.ended, Ended::ZeroTimeLoop { .. });
+        self.reports.iter().any(stuck)
+    }
 }
 
 /// Periods missed: the machine is too small for the workload under this policy.

@@ -3,16 +3,14 @@
 use crate::settings::SettingError;
 use wakeplace_platform::PlatformError;
 use wakeplace_policy_sys::PolicyError;
+use wakeplace_text::{did_you_mean, nearest, shorten, split_toml_message, whereabouts};
 use wakeplace_workload::WorkloadError;
-
-/// Longest part of a wrong word that a message repeats, characters.
-const MAX_ECHO_CHARS: usize = 120;
 
 /// An experiment or a study that cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum StudyError {
     /// A study file breaks a rule.
-    #[error("{file}:{line}:{column}: {problem}; {expected}{}", hint_text(.hint.as_deref()))]
+    #[error("{file}:{line}:{column}: {problem}; {expected}{}", did_you_mean(.hint.as_deref()))]
     Invalid {
         /// File as the caller named it.
         file: String,
@@ -28,7 +26,7 @@ pub enum StudyError {
         hint: Option<String>,
     },
     /// No study has this name.
-    #[error("unknown study `{name}`; expected one of {known}{}", hint_text(.hint.as_deref()))]
+    #[error("unknown study `{name}`; expected one of {known}{}", did_you_mean(.hint.as_deref()))]
     UnknownName {
         /// Name as given.
         name: String,
@@ -62,10 +60,6 @@ pub enum StudyError {
     },
 }
 
-fn hint_text(hint: Option<&str>) -> String {
-    hint.map_or_else(String::new, |h| format!("; did you mean `{h}`?"))
-}
-
 /// A broken rule by byte offset; becomes a [`StudyError`] once file and text are known.
 #[derive(Debug)]
 pub(crate) struct Flaw {
@@ -97,17 +91,16 @@ impl Flaw {
             at,
             problem: format!("unknown {what} `{}`", shorten(word)),
             expected: format!("expected one of {}", valid.join(", ")),
-            hint: nearest(word, valid),
+            hint: nearest(word, valid).map(str::to_owned),
         }
     }
 
     pub(crate) fn locate(self, file: &str, text: &str) -> StudyError {
-        let before = text.get(..self.at).unwrap_or(text);
-        let line_start = before.rfind('\n').map_or(0, |p| p + 1);
+        let (line, column) = whereabouts(text.as_bytes(), self.at);
         StudyError::Invalid {
             file: file.to_owned(),
-            line: before.matches('\n').count() + 1,
-            column: before[line_start..].chars().count() + 1,
+            line,
+            column,
             problem: self.problem,
             expected: self.expected,
             hint: self.hint,
@@ -116,70 +109,20 @@ impl Flaw {
 
     /// A flaw from the TOML reader. Of the keys its message lists, the nearest is offered.
     pub(crate) fn from_toml(error: &toml::de::Error) -> Self {
-        let message = error.message().replace('\n', ", ");
-        let message = message.replace("unknown field ", "unknown key ");
-        let message = message.replace("missing field ", "missing key ");
         let at = error.span().map_or(0, |span| span.start);
-        let (problem, expected) = match message.split_once(", expected ") {
-            Some((problem, expected)) => (problem, format!("expected {expected}")),
-            None => (
-                message.as_str(),
-                "expected TOML as in the other studies".to_owned(),
-            ),
-        };
-        let word = quoted(problem)
-            .next()
-            .filter(|_| problem.starts_with("unknown "));
-        let hint = word.and_then(|word| nearest(word, quoted(&expected)));
+        let (problem, expected, hint) = split_toml_message(error.message(), "the other studies");
         Self {
             at,
-            problem: shorten(problem),
+            problem,
             expected,
             hint,
         }
     }
 }
 
-/// The words between backticks.
-fn quoted(text: &str) -> impl Iterator<Item = &str> {
-    text.split('`').skip(1).step_by(2)
-}
-
-/// The text, cut if it is so long that it cannot help.
-pub(crate) fn shorten(text: &str) -> String {
-    match text.char_indices().nth(MAX_ECHO_CHARS) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text.to_owned(),
-    }
-}
-
-/// The valid word nearest to a wrong one, if it is near enough to be what was meant: few letters
-/// differ, or the wrong word is a part of it.
-pub(crate) fn nearest<'a>(word: &str, valid: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    if word.len() > MAX_ECHO_CHARS {
-        return None;
-    }
-    let limit = (word.chars().count() / 3).max(2);
-    let rank = |candidate: &'a str| {
-        let distance = strsim::damerau_levenshtein(word, candidate);
-        let is_part = word.len() > 2 && candidate.contains(word);
-        let distance = if is_part {
-            distance.min(limit)
-        } else {
-            distance
-        };
-        (distance, candidate)
-    };
-    let ranked = valid.into_iter().map(rank);
-    ranked
-        .filter(|(distance, _)| *distance <= limit)
-        .min()
-        .map(|(_, candidate)| candidate.to_owned())
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Flaw, nearest, shorten};
+    use super::Flaw;
 
     #[test]
     fn columns_count_characters_and_lines_start_at_one() {
@@ -190,20 +133,5 @@ mod tests {
         assert_eq!(error.to_string(), expected);
         let error = Flaw::new(0, "bad", "good").locate("f", "");
         assert_eq!(error.to_string(), "f:1:1: bad; good");
-    }
-
-    #[test]
-    fn a_part_of_a_name_is_enough() {
-        let names = [
-            "energy-aware/energy-hikey960",
-            "energy-aware/energy-juno-r0",
-        ];
-        assert_eq!(nearest("energy-juno-r0", names).as_deref(), Some(names[1]));
-        assert_eq!(
-            nearest("energy-aware/energy-hike960", names).as_deref(),
-            Some(names[0])
-        );
-        assert_eq!(nearest("something-else", names), None);
-        assert_eq!(shorten(&"ä".repeat(500)).chars().count(), 123);
     }
 }

@@ -1,7 +1,7 @@
 //! One platform, one workload, several policies, several seeds.
 
 use crate::StudyError;
-use crate::comparison::{Comparison, PolicyRuns, warnings};
+use crate::comparison::{Comparison, PolicyRuns, endings, warnings};
 use crate::pool::{Finished, Progress, Run, execute};
 use crate::settings::changed_options;
 use wakeplace_engine::Options;
@@ -96,7 +96,7 @@ impl Experiment {
             let not_modelled = |what: &String| format!("{what} is not modelled: left out");
             all.extend(workload.unmodelled.iter().map(not_modelled));
         }
-        all.extend(warnings(&runs, &self.seeds));
+        all.extend(warnings(&runs, workloads, &self.seeds));
         Comparison {
             platform: self.platform.name.clone(),
             workload: self.workload.name.clone(),
@@ -104,6 +104,7 @@ impl Experiment {
             seeds: self.seeds.clone(),
             settings: changed_options(&self.options),
             options: all_options(&self.options),
+            notes: endings(&runs, workloads, self.options.duration_ns),
             runs,
             warnings: all,
         }

@@ -24,7 +24,7 @@ pub use catalogue::{StudyInfo, studies};
 pub use comparison::{Comparison, PolicyRuns};
 pub use error::StudyError;
 pub use experiment::Experiment;
-pub use outcome::{Published, Simulated, StudyResult, StudyRow};
+pub use outcome::{Param, Published, Simulated, StudyResult, StudyRow};
 pub use pool::Progress;
 pub use settings::{SettingError, apply_settings};
 pub use study::{Study, StudyOptions};

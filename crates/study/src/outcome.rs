@@ -43,7 +43,7 @@ pub struct StudyRow {
     /// Token, the same for all policies.
     pub case: String,
     /// What distinguishes the case; `experiment` names the experiment a row belongs to.
-    pub params: BTreeMap<String, String>,
+    pub params: BTreeMap<String, Param>,
     /// Metric.
     pub metric: String,
     /// Its unit.
@@ -68,13 +68,13 @@ impl StudyRow {
     /// Name of the experiment the row belongs to; None for cases of the study itself.
     #[must_use]
     pub fn experiment(&self) -> Option<&str> {
-        self.params.get(EXPERIMENT).map(String::as_str)
+        self.params.get(EXPERIMENT).and_then(Param::word)
     }
 
     /// Name of the variant of a case the row belongs to.
     #[must_use]
     pub fn variant(&self) -> Option<&str> {
-        self.params.get(VARIANT).map(String::as_str)
+        self.params.get(VARIANT).and_then(Param::word)
     }
 
     /// Distance of the simulated from the published mean, percent of the published.
@@ -83,6 +83,26 @@ impl StudyRow {
         let published = self.published?;
         (published.mean != 0.0)
             .then(|| (self.simulated.mean - published.mean) / published.mean.abs() * 100.0)
+    }
+}
+
+/// A value that distinguishes a case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Param {
+    /// As a number of tasks.
+    Number(i64),
+    /// As a kind.
+    Word(String),
+}
+
+impl Param {
+    /// The word, if it is one.
+    #[must_use]
+    pub fn word(&self) -> Option<&str> {
+        match self {
+            Param::Word(word) => Some(word),
+            Param::Number(_) => None,
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use crate::experiment::expand;
 use crate::file::{StudyFile, Variation};
 use crate::outcome::{EXPERIMENT, VARIANT};
 use crate::pool::Run;
-use crate::{StudyError, StudyOptions, apply_settings};
+use crate::{Param, StudyError, StudyOptions, apply_settings};
 use std::collections::BTreeMap;
 use wakeplace_engine::Options;
 use wakeplace_platform::Platform;
@@ -14,7 +14,7 @@ use wakeplace_workload::{Spec, Workload};
 /// A case as it will be run, under all its policies.
 pub(crate) struct Planned {
     pub(crate) token: String,
-    pub(crate) params: BTreeMap<String, String>,
+    pub(crate) params: BTreeMap<String, Param>,
     /// The workload argument.
     pub(crate) argument: String,
     /// The base first, settings applied.
@@ -98,7 +98,7 @@ impl Planner<'_> {
             let mut params = plain.params.clone();
             let mut token = plain.token.clone();
             if let Some(kind) = kind {
-                params.insert(kind.to_owned(), variation.name.clone());
+                params.insert(kind.to_owned(), Param::Word(variation.name.clone()));
             }
             if kind == Some(VARIANT) {
                 token = format!("{token},{}", variation.name);

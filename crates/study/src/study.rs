@@ -7,7 +7,7 @@ use crate::outcome::{EXPERIMENT, VARIANT};
 use crate::plan::{Planned, plan, seeds};
 use crate::pool::{Progress, Run, execute};
 use crate::rows::rows;
-use crate::{StudyError, StudyInfo, StudyResult, StudyRow, apply_settings, verdict};
+use crate::{Param, StudyError, StudyInfo, StudyResult, StudyRow, apply_settings, verdict};
 use wakeplace_platform::PowerUnit;
 
 /// A study.
@@ -184,14 +184,18 @@ impl Study {
             }
         }
         for (kind, variations) in [(VARIANT, &file.variants), (EXPERIMENT, &file.experiments)] {
-            let ran = |name: &String| done.iter().any(|(p, _)| p.params.get(kind) == Some(name));
+            let ran = |name: &String| {
+                let of =
+                    |p: &Planned| p.params.get(kind).and_then(Param::word) == Some(name.as_str());
+                done.iter().any(|(p, _)| of(p))
+            };
             let ran = variations.iter().filter(|v| ran(&v.name));
             notes.extend(ran.map(|v| format!("{kind} {}: {}", v.name, v.why)));
         }
         notes.extend(one_seed(&seeds(file, how)));
         for (planned, runs) in done {
-            let odd = oddities(runs);
-            let experiment = planned.params.get(EXPERIMENT);
+            let odd = oddities(runs, &planned.workloads);
+            let experiment = planned.params.get(EXPERIMENT).and_then(Param::word);
             let label = experiment.map_or_else(String::new, |name| format!(" ({name})"));
             let note = |odd: &String| format!("case {}{label}: {odd}", planned.token);
             notes.extend(odd.iter().map(note));

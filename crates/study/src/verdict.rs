@@ -8,7 +8,7 @@ use crate::file::StudyFile;
 use std::collections::BTreeMap;
 
 /// Words in braces that need no published figures.
-const ALWAYS: [&str; 5] = ["base", "policy", "change", "seen", "cases"];
+const ALWAYS: [&str; 4] = ["base", "policy", "change", "where_seen"];
 /// Words in braces that need them.
 const PUBLISHED: [&str; 7] = [
     "published_change",
@@ -76,28 +76,23 @@ fn fill(template: &str, words: &BTreeMap<&str, String>) -> String {
 /// The words for one metric and policy; None without a change to speak of.
 fn words(base: &str, policy: &str, rows: &[&StudyRow]) -> Option<BTreeMap<&'static str, String>> {
     let ours: Vec<&&StudyRow> = rows.iter().filter(|row| row.policy == policy).collect();
-    let changes: Vec<f64> = ours
-        .iter()
-        .filter_map(|row| row.simulated_delta_pct)
-        .collect();
     let published: Vec<f64> = ours
         .iter()
         .filter_map(|row| row.published_delta_pct)
         .collect();
-    let seen = |row: &&&&StudyRow| {
-        let ci95 = row.simulated_delta_ci95;
-        ci95.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
-    };
     let both = ours
         .iter()
         .filter_map(|row| Some((row.published_delta_pct?, row.simulated_delta_pct?)));
     let (agree, apart): (Vec<_>, Vec<_>) = both.partition(|(p, s)| p * s > 0.0);
+    let deltas = ours
+        .iter()
+        .filter_map(|row| Some((row.simulated_delta_pct?, row.simulated_delta_ci95)));
+    let (change, where_seen) = seen(&deltas.collect::<Vec<_>>())?;
     let mut words = BTreeMap::from([
         ("base", base.to_owned()),
         ("policy", policy.to_owned()),
-        ("change", range(&changes)?),
-        ("seen", ours.iter().filter(seen).count().to_string()),
-        ("cases", ours.len().to_string()),
+        ("change", change),
+        ("where_seen", where_seen),
         (
             "published_change",
             range(&published).unwrap_or_else(|| "nothing".to_owned()),
@@ -107,6 +102,28 @@ fn words(base: &str, policy: &str, rows: &[&StudyRow]) -> Option<BTreeMap<&'stat
     ]);
     words.extend(distances(rows));
     Some(words)
+}
+
+/// A change in percent with its 95 % interval, if there is one.
+type Delta = (f64, Option<(f64, f64)>);
+
+/// The changes that can be told from chance as words, and in which cases they are. None without
+/// changes.
+fn seen(deltas: &[Delta]) -> Option<(String, String)> {
+    let all: Vec<f64> = deltas.iter().map(|delta| delta.0).collect();
+    let cases = all.len();
+    if deltas.iter().all(|delta| delta.1.is_none()) {
+        let places = format!("in {cases} cases (one seed, so chance is not ruled out)");
+        return Some((range(&all)?, places));
+    }
+    let is_seen = |delta: &&Delta| delta.1.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
+    let seen: Vec<f64> = deltas.iter().filter(is_seen).map(|delta| delta.0).collect();
+    let places = match seen.len() {
+        0 => format!("in any of {cases} cases"),
+        n => format!("in the {n} of {cases} cases where a difference is seen"),
+    };
+    let change = range(&seen).unwrap_or_else(|| "neither visibly less nor more".to_owned());
+    Some((change, places))
 }
 
 /// How far the simulated means lie from the published, over all policies.
@@ -155,7 +172,7 @@ fn range(changes: &[f64]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{check, range};
+    use super::{check, range, seen};
 
     #[test]
     fn changes_become_words() {
@@ -166,6 +183,33 @@ mod tests {
         assert_eq!(words(&[0.01, -0.01]), "0.0 % more or less");
         assert_eq!(words(&[0.01, -3.0]), "0.0 to 3.0 % less");
         assert_eq!(range(&[]), None);
+    }
+
+    #[test]
+    fn what_may_be_chance_is_no_part_of_the_range() {
+        let words = |deltas: &[super::Delta]| {
+            let (change, places) = seen(deltas).unwrap();
+            format!("{change} {places}")
+        };
+        let clear = |delta: f64| (delta, Some((delta - 0.1, delta + 0.1)));
+        let unclear = (1.0, Some((-1.0, 3.0)));
+        assert_eq!(
+            words(&[clear(-5.6), unclear, clear(-21.5)]),
+            "5.6 to 21.5 % less in the 2 of 3 cases where a difference is seen"
+        );
+        assert_eq!(
+            words(&[clear(2.0)]),
+            "2.0 % more in the 1 of 1 cases where a difference is seen"
+        );
+        assert_eq!(
+            words(&[unclear, unclear]),
+            "neither visibly less nor more in any of 2 cases"
+        );
+        assert_eq!(
+            words(&[(-3.0, None)]),
+            "3.0 % less in 1 cases (one seed, so chance is not ruled out)"
+        );
+        assert_eq!(seen(&[]), None);
     }
 
     #[test]

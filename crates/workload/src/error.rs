@@ -1,6 +1,7 @@
 //! What can be wrong with a workload, and how it is said: `FILE:LINE:COL: message; expected ...;
 //! did you mean ...?`.
 use std::fmt;
+use wakeplace_text::{did_you_mean, nearest};
 
 /// A place in a text file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -121,10 +122,7 @@ fn write_message(
     if !expected.is_empty() {
         write!(f, "; expected {expected}")?;
     }
-    if let Some(name) = nearest {
-        write!(f, "; did you mean `{name}`?")?;
-    }
-    Ok(())
+    f.write_str(&did_you_mean(nearest))
 }
 
 /// Why there is no workload.
@@ -160,45 +158,9 @@ pub enum WorkloadError {
     Argument(Box<ArgumentFault>),
 }
 
-/// The candidate most like `given`: at most a third of its letters apart (at least one), or one the
-/// beginning of the other. None if nothing is near. Ties go to the earlier candidate.
-pub(crate) fn nearest<'a>(
-    given: &str,
-    candidates: impl Iterator<Item = &'a str>,
-) -> Option<&'a str> {
-    /// Longer names are not misspelt, and the distance is quadratic in the length.
-    const LONGEST_NAME: usize = 64;
-    if given.len() > LONGEST_NAME {
-        return None;
-    }
-    let given = given.to_lowercase();
-    let allowed = (given.chars().count() / 3).max(1);
-    let mut best: Option<(usize, &str)> = None;
-    for candidate in candidates {
-        let lower = candidate.to_lowercase();
-        let distance = strsim::damerau_levenshtein(&given, &lower);
-        let near = distance <= allowed && distance < lower.chars().count();
-        let begins = given.len() >= 3 && lower.starts_with(&given);
-        if (near || begins) && best.is_none_or(|(least, _)| distance < least) {
-            best = Some((distance, candidate));
-        }
-    }
-    best.map(|(_, candidate)| candidate)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn nearest_offers_misspelt_and_unfinished_names_only() {
-        let names = ["period", "phase", "n"];
-        assert_eq!(nearest("perod", names.into_iter()), Some("period"));
-        assert_eq!(nearest("PERIOD", names.into_iter()), Some("period"));
-        assert_eq!(nearest("per", names.into_iter()), Some("period"));
-        assert_eq!(nearest("m", names.into_iter()), None);
-        assert_eq!(nearest("colour", names.into_iter()), None);
-    }
 
     #[test]
     fn a_fault_says_place_expectation_and_name() {

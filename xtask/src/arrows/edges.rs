@@ -6,16 +6,24 @@ use crate::Finding;
 /// Each crate with the crates of this workspace it may name: what is below it and nothing else.
 /// `report` is made from results only, so not from `engine`; `scx` knows nothing of the simulator
 /// and is in nobody's list, nor is `cli`.
-const MAY_KNOW: [(&str, &[&str]); 14] = [
-    ("policy-sys", &[]),
-    ("platform", &[]),
-    ("workload", &["platform"]),
+const MAY_KNOW: [(&str, &[&str]); 15] = [
+    ("text", &[]),
+    ("policy-sys", &["text"]),
+    ("platform", &["text"]),
+    ("workload", &["text", "platform"]),
     ("power", &["platform"]),
     ("host", &[]),
     ("engine", &["policy-sys", "platform", "workload", "power"]),
     (
         "metrics",
-        &["policy-sys", "platform", "workload", "power", "engine"],
+        &[
+            "text",
+            "policy-sys",
+            "platform",
+            "workload",
+            "power",
+            "engine",
+        ],
     ),
     (
         "trace",
@@ -24,6 +32,7 @@ const MAY_KNOW: [(&str, &[&str]); 14] = [
     (
         "study",
         &[
+            "text",
             "policy-sys",
             "platform",
             "workload",
@@ -38,6 +47,7 @@ const MAY_KNOW: [(&str, &[&str]); 14] = [
     (
         "cli",
         &[
+            "text",
             "policy-sys",
             "platform",
             "workload",
@@ -170,7 +180,7 @@ mod tests {
         assert_eq!(
             found,
             [
-                "platform: depends on engine; it may know: no crate of this workspace",
+                "platform: depends on engine; it may know: text",
                 "report: depends on engine; it may know: study, metrics",
             ]
         );

@@ -16,8 +16,8 @@ pub(crate) use simulate::{
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-/// Compares task-placement policies on modelled machines: same policy code as in the live
-/// scheduler, no board, the same bytes on every machine
+/// Compares task-placement policies on modelled machines: no board, the same bytes on every
+/// machine; the policy code is what a live scheduler, a later part, will run
 #[derive(Debug, Parser)]
 #[command(
     name = "wakeplace",
@@ -107,7 +107,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: PolicyCommand,
     },
-    /// Say what this machine has and lacks for the simulator and the live scheduler
+    /// Say what this machine has and lacks for the simulator and, a later part, the live scheduler
     #[command(
         help_template = help::TEMPLATE,
         before_help = help::DOCTOR,

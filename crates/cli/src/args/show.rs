@@ -46,15 +46,8 @@ pub(crate) struct PlatformShowArgs {
         help_heading = "Policy"
     )]
     pub(crate) policy: String,
-    /// Form of the facts
-    #[arg(
-        long,
-        value_name = "human|json|md",
-        hide_possible_values = true,
-        default_value = "human",
-        help_heading = "Output"
-    )]
-    pub(crate) format: ShowFormat,
+    #[command(flatten)]
+    pub(crate) form: ShowFormArgs,
 }
 
 /// `workload ...`.
@@ -86,15 +79,8 @@ pub(crate) struct WorkloadCheckArgs {
         help_heading = "Input"
     )]
     pub(crate) cpus: u32,
-    /// Form of the answer
-    #[arg(
-        long,
-        value_name = "human|json",
-        hide_possible_values = true,
-        default_value = "human",
-        help_heading = "Output"
-    )]
-    pub(crate) format: AnswerFormat,
+    #[command(flatten)]
+    pub(crate) form: AnswerFormArgs,
 }
 
 /// `policy ...`.
@@ -125,15 +111,8 @@ pub(crate) struct PolicyShowArgs {
         help_heading = "Policy"
     )]
     pub(crate) set: Vec<(String, String)>,
-    /// Form of the description
-    #[arg(
-        long,
-        value_name = "human|json|md",
-        hide_possible_values = true,
-        default_value = "human",
-        help_heading = "Output"
-    )]
-    pub(crate) format: ShowFormat,
+    #[command(flatten)]
+    pub(crate) form: ShowFormArgs,
 }
 
 /// `doctor`.
@@ -147,6 +126,27 @@ pub(crate) struct DoctorArgs {
         help_heading = "Input"
     )]
     pub(crate) root: std::path::PathBuf,
+    #[command(flatten)]
+    pub(crate) form: AnswerFormArgs,
+}
+
+/// Form of an answer, with Markdown for documents.
+#[derive(Debug, Args)]
+pub(crate) struct ShowFormArgs {
+    /// Form of the answer
+    #[arg(
+        long,
+        value_name = "human|json|md",
+        hide_possible_values = true,
+        default_value = "human",
+        help_heading = "Output"
+    )]
+    pub(crate) format: ShowFormat,
+}
+
+/// Form of an answer, for people or programs.
+#[derive(Debug, Args)]
+pub(crate) struct AnswerFormArgs {
     /// Form of the answer
     #[arg(
         long,

@@ -87,7 +87,7 @@ pub(crate) struct RunArgs {
     #[arg(
         long,
         value_name = "TIME",
-        value_parser = values::duration_ns,
+        value_parser = wakeplace_text::parse_duration_ns,
         help_heading = "Input",
         display_order = 4
     )]
@@ -105,18 +105,8 @@ pub(crate) struct RunArgs {
         display_order = 10
     )]
     pub(crate) policy: Vec<String>,
-    /// Change a parameter; repeatable
-    ///
-    /// KEY is a parameter of a policy (`wakeplace policy show NAME` lists them; every policy gets
-    /// it), or a switch of the machine's model: `model.idle_states`, `model.kernel_costs`, ...
-    #[arg(
-        long,
-        value_name = "KEY=VALUE",
-        value_parser = values::setting,
-        help_heading = "Policy",
-        display_order = 11
-    )]
-    pub(crate) set: Vec<(String, String)>,
+    #[command(flatten)]
+    pub(crate) how: HowArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     /// Check a mean, as 'energy_j<=120'; repeatable
@@ -130,6 +120,28 @@ pub(crate) struct RunArgs {
         display_order = 22
     )]
     pub(crate) expect: Vec<String>,
+    /// Run twice more and name the first difference
+    ///
+    /// Prints `identical: events=..., hash=...`; the exit code is 1 if there is a difference.
+    #[arg(long, help_heading = "Execution", display_order = 33)]
+    pub(crate) verify_determinism: bool,
+}
+
+/// What all runs share, those of studies too.
+#[derive(Debug, Args)]
+pub(crate) struct HowArgs {
+    /// Change a parameter; repeatable
+    ///
+    /// KEY is a parameter of a policy (`wakeplace policy show NAME` lists them; every policy gets
+    /// it), or a switch of the machine's model: `model.idle_states`, `model.kernel_costs`, ...
+    #[arg(
+        long,
+        value_name = "KEY=VALUE",
+        value_parser = values::setting,
+        help_heading = "Policy",
+        display_order = 11
+    )]
+    pub(crate) set: Vec<(String, String)>,
     /// Threads; results do not depend on it [default: all CPUs]
     #[arg(
         long,
@@ -140,11 +152,6 @@ pub(crate) struct RunArgs {
         display_order = 32
     )]
     pub(crate) jobs: Option<usize>,
-    /// Run twice more and name the first difference
-    ///
-    /// Prints `identical: events=..., hash=...`; the exit code is 1 if there is a difference.
-    #[arg(long, help_heading = "Execution", display_order = 33)]
-    pub(crate) verify_determinism: bool,
 }
 
 /// Where a result goes, and in which form.
@@ -213,23 +220,13 @@ pub(crate) struct StudyRunArgs {
     #[arg(
         long,
         value_name = "TIME",
-        value_parser = values::duration_ns,
+        value_parser = wakeplace_text::parse_duration_ns,
         help_heading = "Input",
         display_order = 4
     )]
     pub(crate) duration: Option<u64>,
-    /// Change a parameter; repeatable
-    ///
-    /// KEY is a parameter of a policy (`wakeplace policy show NAME` lists them; every policy gets
-    /// it), or a switch of the machine's model: `model.idle_states`, `model.kernel_costs`, ...
-    #[arg(
-        long,
-        value_name = "KEY=VALUE",
-        value_parser = values::setting,
-        help_heading = "Policy",
-        display_order = 11
-    )]
-    pub(crate) set: Vec<(String, String)>,
+    #[command(flatten)]
+    pub(crate) how: HowArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     /// N for 1 to N, A..B, or a list as 1,5,9 [default: the study's]
@@ -241,14 +238,4 @@ pub(crate) struct StudyRunArgs {
         display_order = 30
     )]
     pub(crate) seeds: Option<Seeds>,
-    /// Threads; results do not depend on it [default: all CPUs]
-    #[arg(
-        long,
-        short,
-        value_name = "N",
-        value_parser = values::jobs,
-        help_heading = "Execution",
-        display_order = 32
-    )]
-    pub(crate) jobs: Option<usize>,
 }

@@ -21,7 +21,7 @@ pub(crate) fn run(args: &DoctorArgs, terminal: Terminal) -> Outcome {
         )));
     }
     let checks = Probe::new(&args.root).checks();
-    let text = match args.format {
+    let text = match args.form.format {
         AnswerFormat::Human => page(&checks, style(terminal)),
         AnswerFormat::Json => json(&object(&checks)),
     };
@@ -45,7 +45,7 @@ fn page(checks: &[Check], look: Style) -> String {
         (
             NeededFor::LiveScheduler,
             "Live scheduler",
-            "placing real tasks through sched_ext",
+            "a later part, not in this program; what it will need",
         ),
     ] {
         text.push_str(&heading(&format!("{title}: {what}"), look));
@@ -110,10 +110,18 @@ fn sum(checks: &[Check], home: NeededFor) -> String {
         found.collect::<Vec<_>>().join(", ")
     };
     let (missing, unknown) = (names(State::Missing), names(State::Unknown));
+    let (cannot, can, may) = match home {
+        NeededFor::Simulator => ("cannot run here", "can run here", "may run here"),
+        NeededFor::LiveScheduler => (
+            "could not run here",
+            "could run here, once there is one",
+            "might run here, once there is one",
+        ),
+    };
     match (can_run(checks, home), unknown.is_empty()) {
-        (false, _) => format!("cannot run here, for lack of {missing}"),
-        (true, true) => "can run here".to_owned(),
-        (true, false) => format!("may run here; not known: {unknown}"),
+        (false, _) => format!("{cannot}, for lack of {missing}"),
+        (true, true) => can.to_owned(),
+        (true, false) => format!("{may}; not known: {unknown}"),
     }
 }
 

@@ -54,7 +54,7 @@ fn show(args: &PlatformShowArgs, terminal: Terminal) -> Outcome {
     let policy = Policy::parse(&args.policy).map_err(Failure::input)?;
     let core = CoreView::new(&platform, &policy)
         .map_err(|error| Failure::Input(format!("platform {}: {error}", args.platform)))?;
-    let text = match args.format {
+    let text = match args.form.format {
         ShowFormat::Json => json(&platform_json::object(&platform, &core, &args.policy)),
         ShowFormat::Md => platform_text::page(&platform, &core, &args.policy, Form::Markdown),
         ShowFormat::Human => {

@@ -101,7 +101,7 @@ fn show(args: &PolicyShowArgs, terminal: Terminal) -> Outcome {
     let mut options = Options::default();
     apply_settings(&args.set, &mut options, std::slice::from_mut(&mut policy))
         .map_err(Failure::input)?;
-    let text = match args.format {
+    let text = match args.form.format {
         ShowFormat::Human => page(&policy, &options, Form::Human(style(terminal))),
         ShowFormat::Md => page(&policy, &options, Form::Markdown),
         ShowFormat::Json => json(&object(&policy)),

@@ -12,7 +12,7 @@ use wakeplace_engine::Options;
 use wakeplace_metrics::Expectation;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
-use wakeplace_study::{Comparison, Experiment, apply_settings};
+use wakeplace_study::{Comparison, Experiment, PolicyRuns, apply_settings};
 use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
 
 /// Simulated time if neither the option nor the workload says: that of the published tests.
@@ -46,7 +46,7 @@ fn simulate(args: &RunArgs, seeds: Vec<u64>, terminal: Terminal) -> Outcome {
     let experiment = experiment(args, seeds)?;
     let expectations = expect::parse(&args.expect, &experiment.platform)?;
     let output = Output::prepare(args.output.output.as_deref())?;
-    let jobs = jobs(args.jobs);
+    let jobs = jobs(args.how.jobs);
     describe(&experiment, jobs, terminal);
     let comparison = follow(terminal, |progress| experiment.run(jobs, progress))?;
     let difference = match args.verify_determinism {
@@ -79,9 +79,9 @@ fn experiment(args: &RunArgs, seeds: Vec<u64>) -> Result<Experiment, Failure> {
         .map_err(Failure::input)?;
     let mut options = Options::default();
     if let Some(base) = policies.first() {
-        check_keys(&args.set, base)?;
+        check_keys(&args.how.set, base)?;
     }
-    apply_settings(&args.set, &mut options, &mut policies).map_err(Failure::input)?;
+    apply_settings(&args.how.set, &mut options, &mut policies).map_err(Failure::input)?;
     let machine = MachineFacts {
         nr_cpus: u32::try_from(platform.cpus.len()).map_err(Failure::input)?,
     };
@@ -169,6 +169,11 @@ fn report(
             verdict = Verdict::Unmet;
             remarks.push_str(&format!("\nNOT identical, two runs differ: {difference}\n"));
         }
+    }
+    if comparison.runs.iter().any(PolicyRuns::is_stuck) {
+        // A warning in the result names the task.
+        verdict = Verdict::Unmet;
+        remarks.push_str("\nNOT complete: a task never lets time pass.\n");
     }
     if args.output.format == FormatName::Csv {
         // The other forms carry them.

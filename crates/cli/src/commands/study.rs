@@ -61,16 +61,16 @@ fn show(args: &StudyShowArgs, terminal: Terminal) -> Outcome {
 
 fn run_one(args: StudyRunArgs, terminal: Terminal) -> Outcome {
     let study = Study::load(&args.name).map_err(Failure::input)?;
-    check_keys(&args.set, &any_policy()?)?;
+    check_keys(&args.how.set, &any_policy()?)?;
     let output = Output::prepare(args.output.output.as_deref())?;
     let options = StudyOptions {
         quick: args.quick,
         seeds: args.seeds.map(|seeds| seeds.0),
         duration_ns: args.duration,
-        set: args.set,
+        set: args.how.set,
         experiments: args.experiments,
     };
-    let jobs = jobs(args.jobs);
+    let jobs = jobs(args.how.jobs);
     terminal.detail(&format!("study {}, {jobs} threads", args.name));
     let result = follow(terminal, |progress| study.run(&options, jobs, progress))?;
     let look = if output.is_stdout() {

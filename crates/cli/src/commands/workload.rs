@@ -97,13 +97,13 @@ struct Found {
 
 fn check(args: &WorkloadCheckArgs, terminal: Terminal) -> Outcome {
     let found = examine(args)?;
-    if args.format == AnswerFormat::Json {
+    if args.form.format == AnswerFormat::Json {
         terminal.print(&json(&answer(args, &found)))?;
     }
     let Some(structure) = &found.outcome.structure else {
         return Err(Failure::Input(found.outcome.message));
     };
-    if args.format == AnswerFormat::Human {
+    if args.form.format == AnswerFormat::Human {
         terminal.print(&describe(&found, structure, style(terminal)))?;
     }
     Ok(Verdict::Ok)

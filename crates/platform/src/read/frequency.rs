@@ -5,7 +5,7 @@ use toml::Spanned;
 use super::machine::Machine;
 use super::provenance::Provenance;
 use super::raw::{RawDomain, RawOpp, RawSource};
-use super::values::{MAX_CPU_POWER, MAX_POWER, at, between, duration_ns};
+use super::values::{MAX_CPU_POWER, MAX_POWER, at, between, us_as_ns};
 use crate::error::Flaw;
 use crate::{CpuId, FreqDomain, Opp, PowerUnit};
 
@@ -15,8 +15,12 @@ const MAX_KHZ: u64 = 20_000_000;
 /// Highest supply voltage, mV.
 const MAX_MV: u64 = 10_000;
 
-/// Most operating points of a domain.
-const MAX_OPPS: usize = 256;
+/// Most operating points of a domain: the policy core's `WP_MAX_STATES`.
+const MAX_OPPS: usize = 64;
+
+/// Most domains of a platform with power, each an energy model of the policy core:
+/// `WP_MAX_PERF_DOMS`.
+const MAX_DOMAINS_WITH_POWER: usize = 64;
 
 type Tables = Spanned<Vec<Spanned<RawDomain>>>;
 
@@ -45,7 +49,7 @@ pub(super) fn read(
         let opps = opps(row, unit)?;
         note_sources(table, unit, &opps, provenance)?;
         let latency = &row.transition.get_ref().latency_us;
-        let transition_latency_ns = duration_ns(latency, 1000, "`latency_us`")?;
+        let transition_latency_ns = us_as_ns(latency, "`latency_us`")?;
         let groups = match row.one_per {
             Some(part) => machine.divide(&cpus, part),
             None => vec![cpus],
@@ -59,13 +63,16 @@ pub(super) fn read(
             });
         }
     }
-    match seen.iter().position(|seen| !seen) {
-        Some(cpu) => {
-            let problem = format!("CPU {cpu} is in no frequency domain");
-            Err(Flaw::new(at(raw), problem, "expected each CPU in one"))
-        }
-        None => Ok(domains),
+    if let Some(cpu) = seen.iter().position(|seen| !seen) {
+        let problem = format!("CPU {cpu} is in no frequency domain");
+        return Err(Flaw::new(at(raw), problem, "expected each CPU in one"));
     }
+    if unit != PowerUnit::None && domains.len() > MAX_DOMAINS_WITH_POWER {
+        let problem = format!("a platform with power has {} domains", domains.len());
+        let expected = format!("expected at most {MAX_DOMAINS_WITH_POWER} frequency domains");
+        return Err(Flaw::new(at(raw), problem, expected));
+    }
+    Ok(domains)
 }
 
 fn opps(row: &RawDomain, unit: PowerUnit) -> Result<Vec<Opp>, Flaw> {

@@ -5,9 +5,10 @@ use toml::Spanned;
 use super::machine::Machine;
 use super::provenance::Provenance;
 use super::raw::{RawIdle, RawIdlePower};
-use super::values::{MAX_CPU_POWER, MAX_POWER, at, duration_ns};
-use crate::error::{Flaw, shorten};
+use super::values::{MAX_CPU_POWER, MAX_POWER, at, us_as_ns};
+use crate::error::Flaw;
 use crate::{CpuId, FreqDomain, IdleScope, IdleState, PowerUnit};
+use wakeplace_text::shorten;
 
 /// Most idle states of a platform; a CPU of Linux has at most ten.
 const MAX_IDLE_STATES: usize = 256;
@@ -80,9 +81,9 @@ fn read_state(
         name: raw.name.clone(),
         scope,
         cpus,
-        entry_latency_ns: duration_ns(&raw.entry_latency_us, 1000, "`entry_latency_us`")?,
-        exit_latency_ns: duration_ns(&raw.exit_latency_us, 1000, "`exit_latency_us`")?,
-        min_residency_ns: duration_ns(&raw.min_residency_us, 1000, "`min_residency_us`")?,
+        entry_latency_ns: us_as_ns(&raw.entry_latency_us, "`entry_latency_us`")?,
+        exit_latency_ns: us_as_ns(&raw.exit_latency_us, "`exit_latency_us`")?,
+        min_residency_ns: us_as_ns(&raw.min_residency_us, "`min_residency_us`")?,
         cpu_power,
         cluster_power,
     })

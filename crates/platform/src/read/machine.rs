@@ -6,8 +6,9 @@ use super::provenance::Provenance;
 use super::raw::{Int, RawCluster, RawCores, RawNumbering, RawPart, Text};
 use super::values::{at, between};
 use crate::cpu_list;
-use crate::error::{Flaw, shorten};
+use crate::error::Flaw;
 use crate::{Cluster, Cpu, CpuId, MAX_CPUS};
+use wakeplace_text::shorten;
 
 /// Capacity of the biggest CPU; the kernel's `SCHED_CAPACITY_SCALE`.
 const CAPACITY_SCALE: u64 = 1024;

@@ -13,13 +13,14 @@ mod raw;
 mod topology;
 mod values;
 
-use crate::error::{Flaw, PlatformError, shorten};
+use crate::error::{Flaw, PlatformError};
 use crate::{Board, Costs, MAX_FILE_BYTES, Platform, PowerUnit, Standing};
 use machine::Machine;
 use provenance::Provenance;
 use raw::{RawBoard, RawCosts, RawPlatform, Text};
 use toml::Spanned;
-use values::{MAX_POWER, at, between, duration_ns};
+use values::{MAX_POWER, at, between, cost_ns};
+use wakeplace_text::shorten;
 
 /// Highest tick frequency, Hz; the kernel's own choices end at 1000.
 const MAX_TICK_HZ: u64 = 10_000;
@@ -114,22 +115,17 @@ fn costs(raw: &Spanned<RawCosts>, provenance: &mut Provenance) -> Result<Costs, 
     let table = raw.get_ref();
     let source = provenance.note(at(raw), "costs".into(), &table.source, table.standing)?;
     Ok(Costs {
-        context_switch_ns: duration_ns(&table.context_switch_ns, 1, "`context_switch_ns`")?,
-        wakeup_ns: duration_ns(&table.wakeup_ns, 1, "`wakeup_ns`")?,
-        ipi_ns: duration_ns(&table.ipi_ns, 1, "`ipi_ns`")?,
-        tick_ns: duration_ns(&table.tick_ns, 1, "`tick_ns`")?,
-        fork_ns: duration_ns(&table.fork_ns, 1, "`fork_ns`")?,
-        migrate_shared_cache_ns: duration_ns(
+        context_switch_ns: cost_ns(&table.context_switch_ns, "`context_switch_ns`")?,
+        wakeup_ns: cost_ns(&table.wakeup_ns, "`wakeup_ns`")?,
+        ipi_ns: cost_ns(&table.ipi_ns, "`ipi_ns`")?,
+        tick_ns: cost_ns(&table.tick_ns, "`tick_ns`")?,
+        fork_ns: cost_ns(&table.fork_ns, "`fork_ns`")?,
+        migrate_shared_cache_ns: cost_ns(
             &table.migrate_shared_cache_ns,
-            1,
             "`migrate_shared_cache_ns`",
         )?,
-        migrate_other_cache_ns: duration_ns(
-            &table.migrate_other_cache_ns,
-            1,
-            "`migrate_other_cache_ns`",
-        )?,
-        scan_cpu_ns: duration_ns(&table.scan_cpu_ns, 1, "`scan_cpu_ns`")?,
+        migrate_other_cache_ns: cost_ns(&table.migrate_other_cache_ns, "`migrate_other_cache_ns`")?,
+        scan_cpu_ns: cost_ns(&table.scan_cpu_ns, "`scan_cpu_ns`")?,
         source,
     })
 }

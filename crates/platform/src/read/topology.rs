@@ -9,8 +9,8 @@ use super::values::at;
 use crate::error::Flaw;
 use crate::{CpuId, TopologyLevel};
 
-/// Most levels; Linux has at most five below NUMA.
-const MAX_LEVELS: usize = 16;
+/// Most levels: the policy core's `WP_MAX_LEVELS`; Linux has at most five below NUMA.
+const MAX_LEVELS: usize = 8;
 
 /// Reads the `[topology]` table.
 pub(super) fn read(

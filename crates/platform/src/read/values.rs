@@ -9,6 +9,10 @@ use crate::error::Flaw;
 /// Longest time any figure may give, ns (10 s): sums of a few of them stay far from overflow.
 const MAX_DURATION_NS: u64 = 10_000_000_000;
 
+/// Longest time of a step of the kernel, ns (1 ms, far above any): as work, which is time by
+/// capacity by frequency, many of them together still fit the engine's arithmetic.
+const MAX_COST_NS: u64 = 1_000_000;
+
 /// Highest power of a CPU in the Energy Model, platform unit (`EM_MAX_POWER`: 64 W in microwatts).
 pub(super) const MAX_CPU_POWER: u64 = 64_000_000;
 
@@ -45,10 +49,15 @@ pub(super) fn between(
     ))
 }
 
-/// A duration in ns, from a value in units of `unit_ns`.
-pub(super) fn duration_ns(value: &Int, unit_ns: u64, what: &str) -> Result<u64, Flaw> {
-    let unit = if unit_ns == 1 { "ns" } else { "us" };
-    Ok(between(value, 0, MAX_DURATION_NS / unit_ns, what, unit)? * unit_ns)
+/// A duration in ns, from a value in us.
+pub(super) fn us_as_ns(value: &Int, what: &str) -> Result<u64, Flaw> {
+    const NS_PER_US: u64 = 1000;
+    Ok(between(value, 0, MAX_DURATION_NS / NS_PER_US, what, "us")? * NS_PER_US)
+}
+
+/// One of the kernel's costs, ns.
+pub(super) fn cost_ns(value: &Int, what: &str) -> Result<u64, Flaw> {
+    between(value, 0, MAX_COST_NS, what, "ns")
 }
 
 /// A power figure as written: one key per unit.

@@ -2,7 +2,7 @@ use super::{short_policy, study, wrap};
 use crate::{Format, Style};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use wakeplace_study::{Published, Simulated, StudyResult, StudyRow};
+use wakeplace_study::{Param, Published, Simulated, StudyResult, StudyRow};
 
 const BASE: &str = "linux-4.17";
 const OTHER: &str = "linux-4.17+energy-aware";
@@ -11,7 +11,7 @@ fn row(metric: &str, policy: &str, published: Option<f64>, mean: f64) -> StudyRo
     let other = policy == OTHER;
     StudyRow {
         case: "10".to_owned(),
-        params: BTreeMap::from([("tasks".to_owned(), "10".to_owned())]),
+        params: BTreeMap::from([("tasks".to_owned(), Param::Number(10))]),
         metric: metric.to_owned(),
         unit: "J".to_owned(),
         policy: policy.to_owned(),
@@ -33,7 +33,10 @@ fn row(metric: &str, policy: &str, published: Option<f64>, mean: f64) -> StudyRo
 
 fn fake() -> StudyResult {
     let mut experiment = row("energy_j", OTHER, Some(28.97), 29.5);
-    let name = ("experiment".to_owned(), "pelt_scale=clock".to_owned());
+    let name = (
+        "experiment".to_owned(),
+        Param::Word("pelt_scale=clock".to_owned()),
+    );
     experiment.params.extend([name]);
     StudyResult {
         study: "family/name".to_owned(),
@@ -83,7 +86,7 @@ fn json_has_the_shape_of_the_contract() {
     }
     assert!(base["published_delta_pct"].is_null() && base["simulated_delta_pct"].is_null());
     assert_eq!(base["calibrated"], true);
-    assert_eq!(base["params"]["tasks"], "10");
+    assert_eq!(base["params"]["tasks"], 10);
     let other = &value["rows"][1];
     assert_eq!(other["published"]["mean"], 28.97);
     assert_eq!(other["simulated"]["n"], 10);

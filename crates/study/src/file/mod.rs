@@ -8,7 +8,7 @@ mod values;
 #[cfg(test)]
 mod tests;
 
-use crate::Published;
+use crate::{Param, Published};
 use std::collections::BTreeMap;
 use wakeplace_engine::Options;
 use wakeplace_platform::Platform;
@@ -55,7 +55,7 @@ pub(crate) struct Shown {
 pub(crate) struct Case {
     pub(crate) token: String,
     pub(crate) workload: Spec,
-    pub(crate) params: BTreeMap<String, String>,
+    pub(crate) params: BTreeMap<String, Param>,
 }
 
 /// The study's cases with something changed.

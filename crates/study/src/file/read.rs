@@ -4,7 +4,7 @@ use super::raw::{RawCase, RawParam, RawStudy, RawVariation, Text};
 use super::values::{at, count, duration_ns, policies, position, sentence, settings, token};
 use super::{Case, Shown, StudyFile, Variation, figures};
 use crate::error::Flaw;
-use crate::{StudyError, apply_settings, verdict};
+use crate::{Param, StudyError, apply_settings, verdict};
 use std::collections::BTreeMap;
 use wakeplace_engine::Options;
 use wakeplace_metrics::find_metric;
@@ -128,10 +128,10 @@ fn cases(raw: &[RawCase], start: usize) -> Result<Vec<Case>, Flaw> {
     Ok(cases)
 }
 
-fn params(raw: &BTreeMap<String, RawParam>) -> BTreeMap<String, String> {
+fn params(raw: &BTreeMap<String, RawParam>) -> BTreeMap<String, Param> {
     let word = |value: &RawParam| match value {
-        RawParam::Number(number) => number.to_string(),
-        RawParam::Word(word) => word.clone(),
+        RawParam::Number(number) => Param::Number(*number),
+        RawParam::Word(word) => Param::Word(word.clone()),
     };
     let pair = |(key, value): (&String, &RawParam)| (key.clone(), word(value));
     raw.iter().map(pair).collect()

@@ -1,4 +1,4 @@
-use crate::Study;
+use crate::{Param, Study};
 
 /// A valid study with everything that can stand in one.
 const GOOD: &str = r#"title = "A study"
@@ -75,7 +75,7 @@ fn a_good_file_is_read() {
         (info.quick_runs, info.full_runs, info.published),
         (4, 20, true)
     );
-    assert_eq!(study.file.cases[0].params["tasks"], "10");
+    assert_eq!(study.file.cases[0].params["tasks"], Param::Number(10));
     assert_eq!(
         study.file.variants[0].cases[1]
             .1
@@ -110,7 +110,7 @@ fn errors_name_place_expectation_and_nearest() {
         "{text}"
     );
     let text = error("name = \"energy_j\"", "name = \"enrgy_j\"");
-    assert!(text.contains("the nearest is 'energy_j'"), "{text}");
+    assert!(text.contains("did you mean `energy_j`?"), "{text}");
     let text = error("n=10,period", "n=10,perod");
     assert!(
         text.starts_with("s.toml:22:12: ") && text.contains("period"),
@@ -126,9 +126,9 @@ fn rules_hold() {
         (
             "\"1s\"",
             "\"1 s\"",
-            "`1 s` is no duration; expected a whole number",
+            "`1 s` is no time; expected a time above 0",
         ),
-        ("\"1s\"", "\"0s\"", "`0s` is no duration"),
+        ("\"1s\"", "\"0s\"", "`0s` is no time"),
         ("seeds = 4", "seeds = 0", "0 seeds; expected 1 to 1000"),
         (
             ", \"linux-4.17+energy-aware\"",

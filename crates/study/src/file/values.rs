@@ -4,39 +4,21 @@ use super::raw::Text;
 use crate::error::Flaw;
 use toml::Spanned;
 use wakeplace_policy_sys::Policy;
+use wakeplace_text::{parse_duration_ns, shorten};
 
 /// Most seeds of a study.
 const MAX_SEEDS: u64 = 1000;
-
-/// Units of time, ns; longer names first, so that `ms` is not read as `m` and `s`.
-const UNITS: [(&str, u64); 4] = [
-    ("ns", 1),
-    ("us", 1_000),
-    ("ms", 1_000_000),
-    ("s", 1_000_000_000),
-];
 
 /// Byte offset of a value.
 pub(super) fn at<T>(value: &Spanned<T>) -> usize {
     value.span().start
 }
 
-/// A time such as `30s`, at least 1 ns.
+/// A time such as `30s`, more than 0.
 pub(super) fn duration_ns(text: &Text) -> Result<u64, Flaw> {
-    let word = text.get_ref();
-    let parse = |(unit, ns): &(&str, u64)| {
-        let digits = word.strip_suffix(unit)?;
-        let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-        let number = digits.parse::<u64>().ok().filter(|n| plain && *n > 0)?;
-        number.checked_mul(*ns)
-    };
-    UNITS.iter().find_map(parse).ok_or_else(|| {
-        let problem = format!("`{}` is no duration", crate::error::shorten(word));
-        Flaw::new(
-            at(text),
-            problem,
-            "expected a whole number with ns, us, ms or s, as `30s`",
-        )
+    parse_duration_ns(text.get_ref()).map_err(|message| {
+        let (problem, expected) = message.split_once("; ").unwrap_or((&message, ""));
+        Flaw::new(at(text), problem, expected)
     })
 }
 
@@ -68,7 +50,7 @@ pub(super) fn token(text: &Text) -> Result<String, Flaw> {
     let word = text.get_ref();
     let bad = |c: char| c.is_whitespace() || c.is_control() || c == '/';
     if word.is_empty() || word.contains(bad) {
-        let problem = format!("`{}` is no token", crate::error::shorten(word));
+        let problem = format!("`{}` is no token", shorten(word));
         return Err(Flaw::new(
             at(text),
             problem,
@@ -104,7 +86,7 @@ pub(super) fn settings(list: &[Text]) -> Result<Vec<(String, String)>, Flaw> {
     let pair = |text: &Text| {
         let split = text.get_ref().split_once('=');
         let (key, value) = split.ok_or_else(|| {
-            let problem = format!("`{}` is no setting", crate::error::shorten(text.get_ref()));
+            let problem = format!("`{}` is no setting", shorten(text.get_ref()));
             Flaw::new(at(text), problem, "expected `KEY=VALUE`")
         })?;
         Ok((key.trim().to_owned(), value.trim().to_owned()))

@@ -2,7 +2,8 @@
 pub(crate) mod periodic;
 pub(crate) mod value;
 
-use crate::error::{ArgumentFault, WorkloadError, nearest};
+use crate::error::{ArgumentFault, WorkloadError};
+use wakeplace_text::nearest;
 
 /// A built-in model, as `workload list` shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +55,7 @@ pub(crate) fn unknown_model(argument: &str) -> WorkloadError {
         format!("no model is called `{name}`, and no file is"),
     )
     .expected(format!("a path, or a model: {}", names.join(", ")))
-    .nearest(nearest(name, names.into_iter()))
+    .nearest(nearest(name, names))
     .into()
 }
 

@@ -262,7 +262,9 @@ fn calibration(text: &str) -> Option<Calibration> {
 }
 
 fn time(text: &str) -> Option<u64> {
-    value::time_ns(text).filter(|&ns| ns <= MAX_TIME_NS)
+    wakeplace_text::parse_duration_or_zero_ns(text)
+        .ok()
+        .filter(|&ns| ns <= MAX_TIME_NS)
 }
 
 fn positive_time(text: &str) -> Result<u64, &'static str> {

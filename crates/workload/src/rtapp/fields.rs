@@ -1,7 +1,8 @@
 //! Typed access to the keys of an object, by rt-app's type rules: no conversion between types, and
 //! `null` is absent.
-use crate::error::{Fault, Position, nearest};
+use crate::error::{Fault, Position};
 use crate::json::{Kind, Member, Object, Value};
+use wakeplace_text::nearest;
 
 /// An object and where it stands.
 #[derive(Clone, Copy)]

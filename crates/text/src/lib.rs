@@ -1,0 +1,89 @@
+//! What everything that reads words from outside shares: the nearest valid name and how it is
+//! offered, how a wrong word is repeated and where it stands, and durations.
+
+mod duration;
+mod place;
+
+pub use duration::{parse_duration_ns, parse_duration_or_zero_ns, scaled};
+pub use place::{quoted, shorten, shorten_to, split_toml_message, whereabouts};
+
+/// Longer words are not slips, and the distance is quadratic in the length. Bytes.
+const MAX_NAME_BYTES: usize = 120;
+
+/// Shortest part of a name that is taken for the name, characters.
+const MIN_PART_CHARS: usize = 3;
+
+/// The valid name that was meant, if one is near: one character in five is wrong, plus one (two
+/// that changed places are one), or the word is the beginning of the name or of its part after a
+/// `/`. Of the digits one may be wrong: another version is another thing. Upper case is as lower
+/// case; among equals the first is taken.
+pub fn nearest<'a>(name: &str, valid: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if name.len() > MAX_NAME_BYTES {
+        return None;
+    }
+    let name = name.to_lowercase();
+    let length = name.chars().count();
+    let limit = 1 + length / 5;
+    let digits = |text: &str| text.replace(|c: char| !c.is_ascii_digit(), "");
+    let rank = |candidate: &'a str| {
+        let lower = candidate.to_lowercase();
+        let distance = strsim::damerau_levenshtein(&name, &lower);
+        let digits_apart = strsim::damerau_levenshtein(&digits(&name), &digits(&lower));
+        let is_slip = distance <= limit && distance < lower.chars().count() && digits_apart <= 1;
+        let begins = |part: &str| part.starts_with(&name);
+        let is_part = length >= MIN_PART_CHARS && (begins(&lower) || lower.split('/').any(begins));
+        (is_slip || is_part).then_some((!is_slip, distance, candidate))
+    };
+    let near = valid.into_iter().filter_map(rank);
+    near.min_by_key(|&(not_slip, distance, _)| (not_slip, distance))
+        .map(|(_, _, candidate)| candidate)
+}
+
+/// The end of a message about a wrong name: `; did you mean `X`?`, or nothing.
+#[must_use]
+pub fn did_you_mean(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{did_you_mean, nearest};
+
+    #[test]
+    fn slips_are_near() {
+        for (wrong, right) in [
+            ("linux-4.71", "linux-4.17"),
+            ("linux4.17", "linux-4.17"),
+            ("energy-awre", "energy-aware"),
+            ("ENERGY-AWARE", "energy-aware"),
+            ("v4", "v3"),
+        ] {
+            let valid = ["linux-4.17", "energy-aware", "v3"];
+            assert_eq!(nearest(wrong, valid), Some(right), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_is_far_off_gets_no_offer() {
+        let valid = ["linux-4.17", "energy-aware", "n", "cpus"];
+        for wrong in ["linux-6.2", "linux-5.10", "m", "", "x", "kernel"] {
+            assert_eq!(nearest(wrong, valid), None, "{wrong}");
+        }
+        assert_eq!(nearest(&"c".repeat(1000), ["c"]), None);
+    }
+
+    #[test]
+    fn a_part_of_a_name_is_enough_and_a_slip_is_better() {
+        let valid = ["family/energy-juno-r0", "period", "periodic"];
+        assert_eq!(nearest("energy-juno-r0", valid), Some(valid[0]));
+        assert_eq!(nearest("perio", valid), Some("period"));
+        assert_eq!(nearest("peroidic", valid), Some("periodic"));
+        assert_eq!(nearest("pe", valid), None);
+    }
+
+    #[test]
+    fn the_offer_has_one_wording() {
+        assert_eq!(did_you_mean(Some("a")), "; did you mean `a`?");
+        assert_eq!(did_you_mean(None), "");
+    }
+}
