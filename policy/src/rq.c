@@ -316,8 +316,9 @@ int wp_tick(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 
 		result = wp_freq_update(ctx, c, now_ns);
 	if (ctx->energy_active && !ctx->overutilized && wp_cpu_overutilized(ctx, c))
 		ctx->overutilized = 1;
+	if (tick > c->load_tick)
+		wp_cpu_load_step(c, wp_weighted_load(ctx, c));
 	c->load_tick = tick;
-	wp_cpu_load_step(c, wp_weighted_load(ctx, c));
 	if (ctx->params.balance && tick >= c->next_balance_tick)
 		result |= WP_DID_BALANCE;
 	return result | wp_nohz_kick(ctx, task->cpu, now_ns);

@@ -254,6 +254,11 @@ int wp_build_domains(struct wp_ctx *ctx WP_NONNULL)
 		c->asym_level = WP_NONE;
 		c->idle_exit_latency_us = WP_NONE;
 		c->capacity = c->capacity_orig;
+		if (!c->clock_task_ns) { /* 0 as a task's last update means: on no queue */
+			c->clock_task_ns = 1u << 20;
+			c->clock_pelt_ns = c->clock_task_ns;
+			c->avg.last_update_ns = c->clock_task_ns;
+		}
 		c->avg_idle_ns = 2ull * ctx->params.migration_cost_ns;
 		c->max_idle_balance_cost_ns = ctx->params.migration_cost_ns;
 		if (c->online)

@@ -83,10 +83,10 @@ impl Menu {
     }
 
     /// Learns from an idle time that ended after `idle_ns` in a state of that wake latency. If a
-    /// tick that could have been stopped ended it (`by_tick`), it could have been long.
-    pub(crate) fn reflect(&mut self, idle_ns: u64, wake_latency_ns: u64, by_tick: bool) {
+    /// tick of `tick_ns` ended it although no timer was near, it could have been long.
+    pub(crate) fn reflect(&mut self, idle_ns: u64, wake_latency_ns: u64, tick_ns: Option<u64>) {
         let (mut us, exit_us) = (idle_ns / 1000, wake_latency_ns / 1000);
-        us = if by_tick && self.next_timer_us > idle_ns / 1000 {
+        us = if tick_ns.is_some_and(|tick| self.next_timer_us > tick / 1000) {
             9 * INTERESTING_US / 10
         } else if us > 2 * exit_us {
             us - exit_us
@@ -164,7 +164,7 @@ mod tests {
         let mut menu = Menu::default();
         for _ in 0..32 {
             select(&mut menu, 20_000_000);
-            menu.reflect(20_000_000, 0, false);
+            menu.reflect(20_000_000, 0, None);
         }
         menu
     }
@@ -182,7 +182,7 @@ mod tests {
         let mut menu = calm();
         for _ in 0..16 {
             select(&mut menu, 20_000_000);
-            menu.reflect(200_000, 1_000, false);
+            menu.reflect(200_000, 1_000, None);
         }
         assert_eq!(
             select(&mut menu, 20_000_000),

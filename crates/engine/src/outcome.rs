@@ -36,6 +36,8 @@ pub struct RunReport {
     pub events: u64,
     /// Hash over all events and decisions: equal runs have equal hashes.
     pub event_hash: u64,
+    /// The energy-aware rule was active, and with it the watch for overutilized CPUs.
+    pub energy_active: bool,
     /// Per task.
     pub tasks: Vec<TaskTotals>,
     /// Placements per reason, in the order of the reason's number; zero counts left out.

@@ -82,6 +82,9 @@ impl Collector {
         self.residency.report(&mut values);
         self.idle_choices.report(&mut values);
         self.placements.report(&mut values);
+        if report.energy_active {
+            self.placements.report_overutilized(&mut values);
+        }
         let seconds = |ns: u128| ns as f64 / NS_PER_SECOND;
         values.set("runtime_s", seconds(report.end_ns.into()));
         let run: u128 = report.tasks.iter().map(|t| u128::from(t.run_ns)).sum();

@@ -79,6 +79,10 @@ impl Placements {
         for (name, &count) in CAUSES.into_iter().zip(&self.migrations) {
             values.count(name, count);
         }
+    }
+
+    /// Share of the time above the tipping point, where somebody watched for it.
+    pub(crate) fn report_overutilized(&self, values: &mut Values) {
         if self.run_ns > 0 {
             let share = self.overutilized_ns as f64 / self.run_ns as f64;
             values.set("overutilized_pct", share * 100.0);
@@ -119,6 +123,7 @@ mod tests {
     fn report(placements: &Placements) -> Values {
         let mut values = Values::default();
         placements.report(&mut values);
+        placements.report_overutilized(&mut values);
         values
     }
 

@@ -23,7 +23,10 @@ impl Platform {
         match name_or_path.strip_prefix("platform:") {
             Some(name) => Self::builtin(name),
             None if name_or_path.contains('/') || name_or_path.ends_with(".toml") => {
-                Self::from_file(name_or_path)
+                let mut platform = Self::from_file(name_or_path)?;
+                // Results say which file it was: a copy keeps the built-in's name inside.
+                name_or_path.clone_into(&mut platform.name);
+                Ok(platform)
             }
             None => Self::builtin(name_or_path),
         }

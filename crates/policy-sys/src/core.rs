@@ -179,6 +179,14 @@ impl Core {
         self.ctx.overutilized != 0
     }
 
+    /// The idle task executes on this CPU, and nothing is queued or on its way.
+    #[inline]
+    #[must_use]
+    pub fn is_idle(&self, cpu: u32) -> bool {
+        let c = self.cpu(cpu);
+        c.curr_idle != 0 && c.nr_running == 0 && c.pending == 0
+    }
+
     /// The tick of this CPU is stopped.
     #[inline]
     #[must_use]

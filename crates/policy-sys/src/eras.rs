@@ -25,7 +25,7 @@ pub(crate) struct Feature {
 /// All eras.
 pub(crate) const ERAS: &[Era] = &[Era {
     name: "linux-4.17",
-    doc: "Linux 4.17 (June 2018): capacity-aware wake-ups, util_est, schedutil, no energy model",
+    doc: "Linux 4.17 (June 2018): capacity-aware wake-ups, util_est, schedutil",
     params: linux_4_17,
 }];
 

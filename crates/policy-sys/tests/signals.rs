@@ -187,6 +187,7 @@ fn lost_idle_time() {
     for (run_ms, saturated) in [(20, false), (4000, true)] {
         let overrides = [("pelt_scale", "clock"), ("governor", "performance")];
         let mut core = core(&lone_cpu(512), "linux-4.17", &overrides);
+        let start = core.cpu(0).clock_pelt_ns; // clocks of a queue do not begin at 0
         let mut task = start_running(&mut core, 0);
         for ms in 1..run_ms {
             core.tick(&mut task, ms * MS);
@@ -195,7 +196,7 @@ fn lost_idle_time() {
         core.enter_idle(0, run_ms * MS);
         let c = core.cpu(0);
         assert_eq!(
-            c.clock_pelt_ns,
+            c.clock_pelt_ns - start,
             run_ms * MS,
             "idle: the PELT clock jumps to the task clock"
         );
@@ -457,4 +458,23 @@ fn util_est_pair() {
         "the slow half stays: nothing is written"
     );
     assert_eq!(asleep(30), (30, 45));
+}
+
+/// Goal: a task queued in a queue's first microsecond is counted once and leaves nothing behind.
+/// Method: enqueue, reweight and sleep at time 0, wake at 1 ms. Source: signals-and-baseline 2.9
+/// (cfs util = sum of tasks), 8.3 (load of queued tasks).
+#[test]
+fn the_first_microsecond_counts_once() {
+    let mut core = core(&lone_cpu(1024), "linux-4.17", &[]);
+    let mut task = Task::new(1, 1024, 0, None, 1);
+    core.task_init(&mut task);
+    core.task_new(&mut task, 0, 0);
+    core.enqueue_new(&mut task, 0, 0);
+    core.task_set_weight(&mut task, 15, 0);
+    core.dequeue_sleep(&mut task, 0);
+    assert_eq!(core.cpu(0).load_weight, 0);
+    core.enqueue_woken(&mut task, 0, MS);
+    let (queue, task) = (core.cpu(0).avg, task.raw().avg);
+    assert!(queue.util_avg.abs_diff(task.util_avg) <= 1);
+    assert!(queue.load_avg.abs_diff(task.load_avg) <= 1);
 }

@@ -61,7 +61,7 @@ fn metrics(runs: &PolicyRuns) -> Value {
         let summary = Summary::of(&series.values);
         let entry = json!({
             "mean": number::json(summary.mean),
-            "rsd_pct": number::json(summary.rsd_pct),
+            "rsd_pct": spread(summary.n, summary.rsd_pct),
             "ci95": summary.ci95.map_or(Value::Null, number::json),
             "unit": series.unit,
         });
@@ -85,6 +85,15 @@ fn deltas(base: &PolicyRuns, other: &PolicyRuns) -> Vec<Value> {
     };
     let names = series(&base.metrics).into_keys();
     names.filter_map(entry).collect()
+}
+
+/// One value has no spread.
+fn spread(n: usize, rsd_pct: f64) -> Value {
+    if n > 1 {
+        number::json(rsd_pct)
+    } else {
+        Value::Null
+    }
 }
 
 fn interval(ci95: Option<(f64, f64)>) -> Value {
@@ -115,6 +124,12 @@ pub(crate) fn study(result: &StudyResult) -> Value {
     })
 }
 
+/// The token that tells a row's case from all others: with the experiment it belongs to.
+fn case(row: &StudyRow) -> String {
+    let experiment = row.experiment().map(|name| format!(",{name}"));
+    row.case.clone() + &experiment.unwrap_or_default()
+}
+
 fn row(row: &StudyRow) -> Value {
     let param = |(key, value): (&String, &Param)| {
         let value = match value {
@@ -131,7 +146,7 @@ fn row(row: &StudyRow) -> Value {
         })
     });
     json!({
-        "case": row.case,
+        "case": case(row),
         "params": params,
         "metric": row.metric,
         "unit": row.unit,
@@ -139,7 +154,7 @@ fn row(row: &StudyRow) -> Value {
         "published": published,
         "simulated": {
             "mean": number::json(row.simulated.mean),
-            "rsd_pct": number::json(row.simulated.rsd_pct),
+            "rsd_pct": spread(row.simulated.n, row.simulated.rsd_pct),
             "n": row.simulated.n,
         },
         "published_delta_pct": row.published_delta_pct.map_or(Value::Null, number::json),

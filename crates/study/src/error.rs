@@ -1,6 +1,7 @@
 //! Why an experiment or a study cannot be run.
 
 use crate::settings::SettingError;
+use wakeplace_engine::RunError;
 use wakeplace_platform::PlatformError;
 use wakeplace_policy_sys::PolicyError;
 use wakeplace_text::{did_you_mean, nearest, shorten, split_toml_message, whereabouts};
@@ -50,6 +51,9 @@ pub enum StudyError {
     /// A policy.
     #[error(transparent)]
     Policy(#[from] PolicyError),
+    /// Machine, policy, workload and model are each valid but do not go together.
+    #[error(transparent)]
+    Run(#[from] RunError),
     /// The threads could not be started.
     #[error("cannot start {jobs} threads: {reason}; try fewer (`--jobs 1`)")]
     Threads {

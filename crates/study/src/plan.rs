@@ -25,6 +25,8 @@ pub(crate) struct Planned {
     pub(crate) workloads: Vec<Workload>,
     /// The case of the study whose published figures it is compared with.
     pub(crate) published_case: Option<usize>,
+    /// Run as the study says: the calibrated cell is one only then.
+    pub(crate) as_written: bool,
 }
 
 /// All cases to run, in the order of the results: plain, variants, experiments.
@@ -114,10 +116,17 @@ impl Planner<'_> {
                 // Figures were published for the plain cases; what an experiment changes is to
                 // be seen beside them, a variant is a case of its own.
                 published_case: (kind != Some(VARIANT)).then_some(*case),
+                as_written: kind.is_none() && as_written(self.file, self.how),
             });
         }
         Ok(())
     }
+}
+
+/// Are length and settings the study's own?
+pub(crate) fn as_written(file: &StudyFile, how: &StudyOptions) -> bool {
+    let length = how.duration_ns.unwrap_or(file.options.duration_ns);
+    length == file.options.duration_ns && how.set.is_empty()
 }
 
 impl Planned {

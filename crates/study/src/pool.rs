@@ -56,12 +56,16 @@ impl Run<'_> {
     }
 }
 
-/// Executes all runs on `jobs` threads (0 counts as 1); result `i` is that of run `i`.
+/// Executes all runs on `jobs` threads (0 counts as 1); result `i` is that of run `i`. Nothing runs if
+/// one of them cannot.
 pub(crate) fn execute(
     runs: &[Run<'_>],
     jobs: usize,
     progress: OnProgress<'_>,
 ) -> Result<Vec<Finished>, StudyError> {
+    for run in runs {
+        wakeplace_engine::check(run.platform, run.policy, run.workload, run.options)?;
+    }
     let jobs = jobs.clamp(1, runs.len().max(1));
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(jobs)

@@ -62,7 +62,7 @@ fn row(
             .flatten(),
         simulated_delta_pct: delta.map(|d| d.delta_pct),
         simulated_delta_ci95: delta.and_then(|d| d.ci95),
-        calibrated: cell(role).is_some_and(|cell| file.is_calibrated(&cell)),
+        calibrated: planned.as_written && cell(role).is_some_and(|cell| file.is_calibrated(&cell)),
     })
 }
 

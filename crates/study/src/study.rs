@@ -4,11 +4,15 @@ use crate::comparison::{PolicyRuns, oddities, one_seed};
 use crate::experiment::{all_options, group};
 use crate::file::{StudyFile, TOTAL_ENERGY};
 use crate::outcome::{EXPERIMENT, VARIANT};
-use crate::plan::{Planned, plan, seeds};
+use crate::plan::{Planned, as_written, plan, seeds};
 use crate::pool::{Progress, Run, execute};
 use crate::rows::rows;
 use crate::{Param, StudyError, StudyInfo, StudyResult, StudyRow, apply_settings, verdict};
 use wakeplace_platform::PowerUnit;
+
+/// The verdict when length or settings are not those of the published runs.
+const OTHER_CONDITIONS: &str = "Other length or settings than the study's own: no verdict, and \
+                                nothing published was measured under them.";
 
 /// A study.
 #[derive(Clone, Debug)]
@@ -144,7 +148,11 @@ impl Study {
                 .collect(),
             base_policy: file.policies[0].name().to_owned(),
             metrics: file.metrics.iter().map(|m| m.name.clone()).collect(),
-            verdict: verdict::verdict(file, &rows),
+            verdict: if as_written(file, how) {
+                verdict::verdict(file, &rows)
+            } else {
+                OTHER_CONDITIONS.to_owned()
+            },
             notes: self.notes(how, &rows, done),
             rows,
             sources,

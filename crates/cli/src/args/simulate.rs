@@ -16,6 +16,7 @@ pub(crate) struct CompareArgs {
     /// which strikes both does not count.
     #[arg(
         long,
+        allow_hyphen_values = true,
         value_name = "SEEDS",
         default_value = "5",
         value_parser = values::seeds,
@@ -33,6 +34,7 @@ pub(crate) struct SimArgs {
     /// Seed of the workload's random choices
     #[arg(
         long,
+        allow_hyphen_values = true,
         value_name = "N",
         default_value_t = 1,
         help_heading = "Execution",
@@ -42,6 +44,7 @@ pub(crate) struct SimArgs {
     /// Several seeds: N for 1 to N, A..B, or 1,5,9
     #[arg(
         long,
+        allow_hyphen_values = true,
         value_name = "SEEDS",
         value_parser = values::seeds,
         conflicts_with = "seed",
@@ -86,6 +89,7 @@ pub(crate) struct RunArgs {
     /// Units: ns, us, ms, s, m. Without it, `duration` in the rt-app file counts, or else 30s.
     #[arg(
         long,
+        allow_hyphen_values = true,
         value_name = "TIME",
         value_parser = wakeplace_text::parse_duration_ns,
         help_heading = "Input",
@@ -146,6 +150,7 @@ pub(crate) struct HowArgs {
     #[arg(
         long,
         short,
+        allow_hyphen_values = true,
         value_name = "N",
         value_parser = values::jobs,
         help_heading = "Execution",
@@ -219,6 +224,7 @@ pub(crate) struct StudyRunArgs {
     /// Simulated time per run, as 500ms [default: the study's]
     #[arg(
         long,
+        allow_hyphen_values = true,
         value_name = "TIME",
         value_parser = wakeplace_text::parse_duration_ns,
         help_heading = "Input",
@@ -232,6 +238,7 @@ pub(crate) struct StudyRunArgs {
     /// N for 1 to N, A..B, or a list as 1,5,9 [default: the study's]
     #[arg(
         long,
+        allow_hyphen_values = true,
         value_name = "SEEDS",
         value_parser = values::seeds,
         help_heading = "Execution",

@@ -1,11 +1,19 @@
 //! Carries out what the core decides about load balancing: walk the levels, offer tasks, move them.
 
 use super::Sim;
-use super::cpu::{Message, Mode};
+use super::cpu::Message;
 use crate::observe::{MigrateCause, Observer};
 use wakeplace_policy_sys::{IdleKind, Offer, Step};
 
 impl<O: Observer> Sim<'_, O> {
+    fn idle_kind(&self, cpu: u32) -> IdleKind {
+        if self.core.is_idle(cpu) {
+            IdleKind::Idle
+        } else {
+            IdleKind::Busy
+        }
+    }
+
     /// One periodic pass of a CPU over its domains.
     pub(super) fn balance_domains(&mut self, cpu: u32, mut idle: IdleKind) {
         let result = self.core.update_blocked(cpu, self.now);
@@ -16,7 +24,7 @@ impl<O: Observer> Sim<'_, O> {
             }
             let (step, moved) = self.balance_level(cpu, level, idle);
             if moved > 0 {
-                idle = IdleKind::Busy;
+                idle = self.idle_kind(cpu); // they may have gone to another CPU of the group
             }
             if step == Step::Stop {
                 break;
@@ -136,6 +144,9 @@ impl<O: Observer> Sim<'_, O> {
     /// This idle CPU was kicked to balance for all idle CPUs, itself last.
     pub(super) fn nohz_balance(&mut self, by: u32) {
         self.charge(by, self.machine.costs.tick);
+        if !self.core.is_idle(by) {
+            return; // it has got work meanwhile: the next tick kicks another
+        }
         let mut at = None;
         while let Some(cpu) = self.core.nohz_next(at) {
             at = Some(cpu);
@@ -147,7 +158,7 @@ impl<O: Observer> Sim<'_, O> {
             }
         }
         self.core.nohz_pass_end(self.now, true);
-        if self.cpus[by as usize].mode != Mode::Running {
+        if self.core.is_idle(by) {
             self.balance_domains(by, IdleKind::Idle);
         }
     }
@@ -163,11 +174,13 @@ impl<O: Observer> Sim<'_, O> {
         self.core.nohz_pass_end(self.now, false);
     }
 
-    /// Active balance: the running task is pushed to another CPU, if there still is one that may
-    /// go.
+    /// Active balance: the stopper displaces the running task, so that any task may go; the least
+    /// recently run one that may use the other CPU does.
     pub(super) fn push_running(&mut self, cpu: u32, to: u32, level: u32) {
-        let running = self.cpus[cpu as usize].current;
-        let task = running.filter(|task| self.tasks[*task as usize].may_use(to));
+        let c = &self.cpus[cpu as usize];
+        let task = (c.fair.waiting().chain(c.current))
+            .filter(|task| self.tasks[*task as usize].may_use(to))
+            .min_by_key(|task| self.threads[*task as usize].recency);
         if let Some(task) = task {
             self.move_task(task, to, MigrateCause::Active);
             self.cpus[cpu as usize].reschedule = true;

@@ -100,7 +100,7 @@ impl<O: Observer> Sim<'_, O> {
         let state = self.idle_state(cpu);
         let exit = self.exit_latency(cpu, state);
         let c = &mut self.cpus[cpu as usize];
-        let by_tick = c.inbox == [Message::Tick];
+        let by_tick = (c.inbox == [Message::Tick]).then_some(self.machine.tick_ns);
         let ready = at.max(c.entered_ns) + exit;
         c.mode = Mode::Waking;
         c.generation += 1;

@@ -203,6 +203,7 @@ impl<'a, O: Observer> Sim<'a, O> {
             .take(self.scripts.len())
             .enumerate();
         RunReport {
+            energy_active: self.core.state().energy_active != 0,
             end_ns: now,
             ended,
             events: self.events,

@@ -1,6 +1,7 @@
 //! Execution: work is done at the CPU's speed, steps end, the next task is picked.
 
 use super::Sim;
+use super::cpu::Mode;
 use crate::fair::virtual_time;
 use crate::observe::{CpuPower, MigrateCause, Observer};
 use crate::queue::Event;
@@ -298,8 +299,10 @@ impl<O: Observer> Sim<'_, O> {
         let thread = &mut self.threads[task as usize];
         thread.recency = self.recency;
         thread.entity.slice_used_ns = 0;
-        thread.overhead += std::mem::take(&mut c.kernel_work);
-        thread.overhead += c.kernel_until_ns.saturating_sub(self.now) * c.speed;
+        let rest = c.kernel_until_ns.saturating_sub(self.now);
+        let kernel =
+            std::mem::take(&mut c.kernel_work).saturating_add(rest.saturating_mul(c.speed));
+        thread.overhead = thread.overhead.saturating_add(kernel);
         c.kernel_until_ns = 0;
         if previous != Some(task) {
             thread.overhead += self.machine.costs.context_switch;
@@ -323,9 +326,25 @@ impl<O: Observer> Sim<'_, O> {
         for at in 0..self.machine.domain_cpus[domain as usize].len() {
             let cpu = self.machine.domain_cpus[domain as usize][at];
             self.account(cpu);
-            self.cpus[cpu as usize].speed = self.machine.speed[cpu as usize][opp as usize];
+            let speed = self.machine.speed[cpu as usize][opp as usize];
+            self.rescale_kernel_work(cpu, speed);
+            self.cpus[cpu as usize].speed = speed;
             self.program(cpu);
         }
+    }
+
+    /// Kernel work under way on a CPU without a task goes on at the new speed.
+    fn rescale_kernel_work(&mut self, cpu: u32, speed: u64) {
+        let c = &mut self.cpus[cpu as usize];
+        if c.mode != Mode::Interrupted || c.kernel_until_ns <= self.now {
+            return;
+        }
+        let rest = (c.kernel_until_ns - self.now).saturating_mul(c.speed);
+        c.kernel_until_ns = self.now + rest.div_ceil(speed);
+        c.generation += 1;
+        let generation = c.generation;
+        let event = Event::IdleAgain { cpu, generation };
+        self.queue.push(c.kernel_until_ns, event);
     }
 
     /// Carries out what a call into the core asked for.

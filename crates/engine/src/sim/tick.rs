@@ -62,7 +62,7 @@ impl<O: Observer> Sim<'_, O> {
         self.charge(cpu, self.machine.costs.tick);
         let result = self.core.idle_tick(cpu, self.now);
         self.after_core(cpu, result);
-        if result.balance() {
+        if result.balance() && self.core.is_idle(cpu) {
             self.balance_domains(cpu, IdleKind::Idle);
         }
     }

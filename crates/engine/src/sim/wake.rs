@@ -117,8 +117,14 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn charge(&mut self, cpu: u32, work: u64) {
         self.account(cpu);
         match self.cpus[cpu as usize].current {
-            Some(task) => self.threads[task as usize].overhead += work,
-            None => self.cpus[cpu as usize].kernel_work += work,
+            Some(task) => {
+                let overhead = &mut self.threads[task as usize].overhead;
+                *overhead = overhead.saturating_add(work);
+            }
+            None => {
+                let pending = &mut self.cpus[cpu as usize].kernel_work;
+                *pending = pending.saturating_add(work);
+            }
         }
     }
 

@@ -12,6 +12,7 @@ fn report(end_ns: u64) -> RunReport {
         activations: 1,
     };
     RunReport {
+        energy_active: true,
         end_ns,
         ended: Ended::Duration,
         events: 0,

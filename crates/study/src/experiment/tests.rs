@@ -77,6 +77,7 @@ fn finished(events: u64, event_hash: u64, runtime_s: f64) -> Finished {
             wake_latency: Vec::new(),
         },
         report: RunReport {
+            energy_active: true,
             end_ns: 1,
             ended: Ended::Duration,
             events,
