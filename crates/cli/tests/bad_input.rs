@@ -315,3 +315,9 @@ fn an_error_does_not_steer_the_terminal() {
     let output = compare(&["--policy", "linux-4.17\u{7}"]);
     assert!(!stderr(&output).contains('\u{7}'));
 }
+
+#[test]
+fn a_model_setting_that_the_platform_cannot_have_is_refused() {
+    let output = sim(&["--set", "model.parent_cpu=99"]);
+    assert_refused(&output, &["model.parent_cpu is 99", "has CPUs 0 to "]);
+}

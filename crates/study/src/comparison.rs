@@ -196,8 +196,8 @@ fn same(runs: &[PolicyRuns]) -> Option<String> {
         .collect();
     (!same.is_empty()).then(|| {
         format!(
-            "{} made the same decisions as {} in every run: under these settings nothing led them to \
-             decide differently",
+            "{} made the same decisions as {} in every run: under these settings nothing led them \
+             to decide differently",
             same.join(" and "),
             base.policy
         )

@@ -56,8 +56,8 @@ impl Run<'_> {
     }
 }
 
-/// Executes all runs on `jobs` threads (0 counts as 1); result `i` is that of run `i`. Nothing runs if
-/// one of them cannot.
+/// Executes all runs on `jobs` threads (0 counts as 1); result `i` is that of run `i`. Nothing runs
+/// if one of them cannot.
 pub(crate) fn execute(
     runs: &[Run<'_>],
     jobs: usize,

@@ -71,7 +71,12 @@ fn joules_without_a_board_are_absent_and_explained() {
 #[test]
 fn the_cell_the_platform_names_is_marked() {
     let on = format!("{HIKEY}/10/linux-4.17");
-    let result = run(&hikey(Some((1_000_000, Some(&on)))), &short(true));
+    let as_written = StudyOptions {
+        quick: true,
+        seeds: Some(vec![1]),
+        ..StudyOptions::default()
+    };
+    let result = run(&hikey(Some((1_000_000, Some(&on)))), &as_written);
     let marked: Vec<_> = result.rows.iter().filter(|row| row.calibrated).collect();
     assert!(!marked.is_empty());
     for row in marked {
@@ -83,7 +88,11 @@ fn the_cell_the_platform_names_is_marked() {
         "{}",
         result.verdict
     );
-    let result = run(&hikey(Some((1_000_000, None))), &short(false));
+    // Of another length, or with one thing changed, it is a cell like any other.
+    let other = run(&hikey(Some((1_000_000, Some(&on)))), &short(true));
+    assert!(other.rows.iter().all(|row| !row.calibrated));
+    assert!(!other.verdict.contains("published joules"));
+    let result = run(&hikey(Some((1_000_000, None))), &as_written);
     assert!(result.rows.iter().all(|row| !row.calibrated));
     assert!(
         result.verdict.contains("The 10 published joules"),
@@ -225,10 +234,10 @@ fn the_platform_file_agrees_with_the_recomputation() {
 #[test]
 fn full_sizes_are_what_the_readme_says() {
     for info in studies() {
-        // 5 cases x 2 policies x (10 + 3 seeds), and x 3 seeds.
+        // 5 cases x 2 policies x 10 seeds, plain and with `cal=cpu0`; quick: plain, 3 seeds.
         assert_eq!(
             (info.full_runs, info.quick_runs),
-            (130, 30),
+            (200, 30),
             "{}",
             info.name
         );
