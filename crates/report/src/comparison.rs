@@ -1,6 +1,6 @@
 //! `sim` and `compare`.
 
-use crate::phrase::{Sense, interval, short_policy, verdict, warning};
+use crate::phrase::{Sense, interval, short_policy, verdict, warning, wrap};
 use crate::{Align, Cell, Format, Style, Table, json, number};
 use std::collections::BTreeMap;
 use wakeplace_metrics::{Series, Summary, paired, series};
@@ -73,9 +73,9 @@ fn human(comparison: &Comparison, style: Style) -> String {
         text.push('\n');
     }
     for (sense, line) in lines {
-        text.push_str(&(sense.paint(&line, style) + "\n"));
+        text.push_str(&(sense.paint(&wrap(&line, style.width), style) + "\n"));
     }
-    text.push_str(&others(comparison));
+    text.push_str(&wrap_lines(&others(comparison), style));
     if !(comparison.notes.is_empty() && comparison.warnings.is_empty()) {
         text.push('\n');
     }
@@ -107,6 +107,11 @@ fn tables(comparison: &Comparison, format: Format, style: Style) -> String {
         [one] => single(one).render(format, style),
         [base, ..] => compared(base, &comparison.runs, format).render(format, style),
     }
+}
+
+fn wrap_lines(text: &str, style: Style) -> String {
+    let lines = text.lines().map(|line| wrap(line, style.width) + "\n");
+    lines.collect()
 }
 
 fn verdicts(comparison: &Comparison) -> Vec<(Sense, String)> {

@@ -70,21 +70,23 @@ fn metrics(runs: &PolicyRuns) -> Value {
     Value::Object(all)
 }
 
-/// The change of every metric both policies have, in the order of the names.
+/// The change of every metric both policies have, in the order of the names; null from a base of 0.
 fn deltas(base: &PolicyRuns, other: &PolicyRuns) -> Vec<Value> {
+    let measured = series(&other.metrics);
     let entry = |name: String| {
-        let delta = paired(&base.metrics, &other.metrics, &name)?;
-        Some(json!({
+        let delta = paired(&base.metrics, &other.metrics, &name);
+        json!({
             "metric": name,
             "base": base.policy,
             "other": other.policy,
-            "delta_pct": number::json(delta.delta_pct),
-            "ci95": interval(delta.ci95),
-            "significant": delta.significant,
-        }))
+            "delta_pct": delta.map_or(Value::Null, |d| number::json(d.delta_pct)),
+            "ci95": interval(delta.and_then(|d| d.ci95)),
+            "significant": delta.map_or(Value::Null, |d| json!(d.significant)),
+        })
     };
     let names = series(&base.metrics).into_keys();
-    names.filter_map(entry).collect()
+    let both = names.filter(|name| measured.contains_key(name));
+    both.map(entry).collect()
 }
 
 /// One value has no spread.

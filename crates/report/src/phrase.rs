@@ -153,6 +153,25 @@ fn aside(price: &PairedDelta) -> String {
     }
 }
 
+/// Breaks a line at blanks so that it fits; continuation lines are not indented. 0 = any width.
+pub(crate) fn wrap(line: &str, width: usize) -> String {
+    let mut text = String::new();
+    let mut used = 0;
+    for word in line.split(' ') {
+        let length = word.chars().count();
+        if used > 0 && width > 0 && used + 1 + length > width {
+            text.push('\n');
+            used = 0;
+        } else if used > 0 {
+            text.push(' ');
+            used += 1;
+        }
+        text.push_str(word);
+        used += length;
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Sense, amount, interval, sentence};

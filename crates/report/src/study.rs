@@ -1,6 +1,6 @@
 //! `study run`.
 
-use crate::phrase::{interval, short_policy};
+use crate::phrase::{interval, short_policy, wrap};
 use crate::{Align, Cell, Format, Style, Table, json, number};
 use wakeplace_study::{StudyResult, StudyRow};
 
@@ -177,25 +177,6 @@ fn footnotes(result: &StudyResult) -> Vec<String> {
          and not counted below"
     );
     calibrated.then_some(note).into_iter().collect()
-}
-
-/// Breaks a line at blanks so that it fits; continuation lines are not indented. 0 = any width.
-fn wrap(line: &str, width: usize) -> String {
-    let mut text = String::new();
-    let mut used = 0;
-    for word in line.split(' ') {
-        let length = word.chars().count();
-        if used > 0 && width > 0 && used + 1 + length > width {
-            text.push('\n');
-            used = 0;
-        } else if used > 0 {
-            text.push(' ');
-            used += 1;
-        }
-        text.push_str(word);
-        used += length;
-    }
-    text
 }
 
 fn csv(result: &StudyResult) -> String {
