@@ -35,6 +35,25 @@ WP_INLINE int wp_cpu_idle(const struct wp_cpu *c)
 	return c->curr_idle && !c->nr_running && !c->pending;
 }
 
+/* The same for a home, by CPU number. */
+int wp_idle_cpu(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
+{
+	return wp_cpu_idle(WP_AT(ctx->cpus, cpu));
+}
+
+/* The domain flag that lets a request of this kind take the slow path. */
+WP_INLINE u32 wp_place_flag(u32 kind)
+{
+	switch (kind) {
+	case WP_PLACE_WAKE:
+		return WP_SD_BALANCE_WAKE;
+	case WP_PLACE_FORK:
+		return WP_SD_BALANCE_FORK;
+	default:
+		return WP_SD_BALANCE_EXEC;
+	}
+}
+
 /*
  * What RT, deadline and interrupt time leave of a CPU for fair tasks, at least 1. Refreshed by load
  * balancing only, as in the kernel, so it may be stale.

@@ -219,8 +219,7 @@ int wp_find_idlest_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NO
 		       const struct wp_request *request WP_NONNULL, u32 dom_index,
 		       struct wp_decision *dec WP_NONNULL)
 {
-	u32 flag = request->kind == WP_PLACE_WAKE ? WP_SD_BALANCE_WAKE :
-		   request->kind == WP_PLACE_FORK ? WP_SD_BALANCE_FORK : WP_SD_BALANCE_EXEC;
+	u32 flag = wp_place_flag(request->kind);
 	u32 i, reason = WP_REASON_SLOW_LOCAL;
 	struct wp_request req = *request;
 

@@ -8,13 +8,17 @@
 /* Their signals are decayed at least this often. */
 #define WP_BLOCKED_PERIOD_NS 32000000ull
 
+WP_INLINE int wp_in_nohz(const struct wp_ctx *ctx, u32 cpu)
+{
+	return (*WP_AT(ctx->nohz_mask, cpu / 64u) >> (cpu % 64u)) & 1u;
+}
+
+/* Its tick is stopped from now on. */
 int wp_nohz_enter(struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
-	u64 *word = WP_AT(ctx->nohz_mask, cpu / 64u);
-
-	if (*word >> (cpu % 64u) & 1u)
+	if (wp_in_nohz(ctx, cpu))
 		return 0;
-	*word |= 1ull << (cpu % 64u);
+	*WP_AT(ctx->nohz_mask, cpu / 64u) |= 1ull << (cpu % 64u);
 	ctx->nr_nohz++;
 	ctx->nohz_has_blocked = 1;
 	WP_AT(ctx->cpus, WP_AT(ctx->cpus, cpu)->llc_id)->nr_busy--;
@@ -24,11 +28,9 @@ int wp_nohz_enter(struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 /* Its tick runs again. */
 int wp_nohz_exit(struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
-	u64 *word = WP_AT(ctx->nohz_mask, cpu / 64u);
-
-	if (!(*word >> (cpu % 64u) & 1u))
+	if (!wp_in_nohz(ctx, cpu))
 		return 0;
-	*word &= ~(1ull << (cpu % 64u));
+	*WP_AT(ctx->nohz_mask, cpu / 64u) &= ~(1ull << (cpu % 64u));
 	ctx->nr_nohz--;
 	WP_AT(ctx->cpus, WP_AT(ctx->cpus, cpu)->llc_id)->nr_busy++;
 	return 0;
@@ -54,11 +56,6 @@ int wp_nohz_kick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 	    wp_capacity_reduced(c, WP_AT(ctx->doms, c->dom[0])->imbalance_pct))
 		return WP_DID_KICK;
 	return stats;
-}
-
-WP_INLINE int wp_in_nohz(const struct wp_ctx *ctx, u32 cpu)
-{
-	return (*WP_AT(ctx->nohz_mask, cpu / 64u) >> (cpu % 64u)) & 1u;
 }
 
 /* The idle CPU that a kick goes to: the first whose tick is stopped, if it is still idle. */

@@ -120,8 +120,7 @@ WP_INLINE struct wp_walk wp_walk_domains(const struct wp_ctx *ctx, const struct 
 					 int want_affine)
 {
 	const struct wp_cpu *here = WP_AT(ctx->cpus, req->this_cpu);
-	u32 flag = req->kind == WP_PLACE_WAKE ? WP_SD_BALANCE_WAKE :
-		   req->kind == WP_PLACE_FORK ? WP_SD_BALANCE_FORK : WP_SD_BALANCE_EXEC;
+	u32 flag = wp_place_flag(req->kind);
 	struct wp_walk walk = { WP_NONE, WP_NONE };
 	u32 i;
 

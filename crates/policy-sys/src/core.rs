@@ -183,8 +183,8 @@ impl Core {
     #[inline]
     #[must_use]
     pub fn is_idle(&self, cpu: u32) -> bool {
-        let c = self.cpu(cpu);
-        c.curr_idle != 0 && c.nr_running == 0 && c.pending == 0
+        // SAFETY: reads the context only; the core masks the index.
+        unsafe { sys::wp_idle_cpu(&raw const *self.ctx, cpu) != 0 }
     }
 
     /// The tick of this CPU is stopped.

@@ -224,8 +224,6 @@ struct wp_decision {
 	u32 rule;   /* enum wp_rule */
 	u32 reason; /* enum wp_reason */
 	u32 nr_candidates;
-	u32 scanned; /* CPUs looked at by the idle search, for its cost */
-	u32 pad;
 	struct wp_candidate candidate[WP_MAX_CANDIDATES];
 };
 
@@ -428,10 +426,11 @@ u32 wp_map_util_freq(u32 util, u32 max_khz, u32 capacity);
 u32 wp_rate_limit_us(const struct wp_ctx *ctx WP_NONNULL, u32 freq_dom);
 int wp_freq_applied(struct wp_ctx *ctx WP_NONNULL, u32 freq_dom, u32 opp);
 
-/* select.c, util_est.c */
+/* select.c, capacity.c, util_est.c */
 int wp_select_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 		  struct wp_waker *waker WP_NONNULL, const struct wp_request *req WP_NONNULL,
 		  struct wp_decision *dec WP_NONNULL);
+int wp_idle_cpu(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
 u32 wp_first_allowed(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
 		     u32 otherwise);
 u32 wp_task_util_est(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL);
