@@ -12,6 +12,7 @@
 #include "src/energy_model.c"
 #include "src/signals.c"
 #include "src/rq.c"
+#include "src/queue.c"
 #include "src/energy.c"
 #include "src/idle_sibling.c"
 #include "src/idlest.c"

@@ -29,7 +29,7 @@ WP_INLINE u64 wp_balance_interval(const struct wp_ctx *ctx, const struct wp_lb *
 }
 
 /* Is this level due? Marks it as balanced now if so. */
-int wp_balance_due(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level, u64 now_ns, u32 idle)
+WP_FN int wp_balance_due(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level, u64 now_ns, u32 idle)
 {
 	struct wp_lb *lb = WP_AT(WP_AT(ctx->cpus, cpu)->lb, level);
 	u64 tick = wp_div(now_ns, ctx->tick_ns);
@@ -42,7 +42,7 @@ int wp_balance_due(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level, u64 now_ns
 
 /* After a pass over all levels: when is the next one due? New-idle costs fade, about 1 % a second.
  * */
-int wp_balance_pass_end(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns, u32 idle)
+WP_FN int wp_balance_pass_end(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns, u32 idle)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u64 tick = wp_div(now_ns, ctx->tick_ns), second = wp_div(1000000000ull, ctx->tick_ns);
@@ -276,7 +276,7 @@ WP_INLINE int wp_balance_find(struct wp_ctx *ctx, struct wp_balance *bal)
 }
 
 /* Begin with now_ns, this_cpu, level and idle set. Returns enum wp_balance_step. */
-int wp_balance_begin(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL)
+WP_FN int wp_balance_begin(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL)
 {
 	u32 i;
 

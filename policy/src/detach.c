@@ -45,7 +45,7 @@ WP_INLINE int wp_can_migrate(struct wp_ctx *ctx, struct wp_balance *bal, const s
 }
 
 /* May this task of src_cpu move? Returns enum wp_offer; a task taken must be moved. */
-int wp_balance_offer(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL,
+WP_FN int wp_balance_offer(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL,
 		     const struct wp_task *task WP_NONNULL)
 {
 	u64 load;
@@ -132,7 +132,7 @@ WP_INLINE void wp_exclude(struct wp_balance *bal, u32 cpu)
  * All tasks were offered. `running_allowed`: the task that src_cpu executes may use this_cpu.
  * Returns enum wp_balance_step; WP_BALANCE_DETACH: another round.
  */
-int wp_balance_end(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL,
+WP_FN int wp_balance_end(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL,
 		   u32 running_allowed)
 {
 	struct wp_lb *lb = wp_bal_lb(ctx, bal);
@@ -165,7 +165,7 @@ int wp_balance_end(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONN
 }
 
 /* The push that wp_balance_end asked for is over. */
-int wp_active_balance_end(struct wp_ctx *ctx WP_NONNULL, u32 src_cpu, u32 dst_cpu, u32 level,
+WP_FN int wp_active_balance_end(struct wp_ctx *ctx WP_NONNULL, u32 src_cpu, u32 dst_cpu, u32 level,
 			  u32 moved)
 {
 	WP_AT(ctx->cpus, src_cpu)->active_balance = 0;

@@ -58,7 +58,7 @@ WP_INLINE u64 wp_pd_energy(const struct wp_ctx *ctx, const struct wp_perf_dom *p
 }
 
 /* Energy of performance domain `index` with the task on `dst` (anywhere else: WP_NONE). */
-u64 wp_pd_energy_with(struct wp_ctx *ctx WP_NONNULL, u32 index,
+WP_FN u64 wp_pd_energy_with(struct wp_ctx *ctx WP_NONNULL, u32 index,
 		      const struct wp_task *task WP_NONNULL, u32 dst)
 {
 	const struct wp_perf_dom *pd = WP_AT(ctx->perf_doms, index);
@@ -79,7 +79,8 @@ u64 wp_pd_energy_with(struct wp_ctx *ctx WP_NONNULL, u32 index,
 }
 
 /* Energy of every domain without the task, once per wake-up; candidates change one domain each. */
-WP_INLINE u64 wp_energy_base(struct wp_ctx *ctx, const struct wp_task *task)
+WP_INLINE u64 wp_energy_base(struct wp_ctx *ctx, const struct wp_task *task,
+			     struct wp_decision *dec)
 {
 	u64 total = 0;
 	u32 i;
@@ -87,17 +88,18 @@ WP_INLINE u64 wp_energy_base(struct wp_ctx *ctx, const struct wp_task *task)
 	WP_FOR(i, ctx->nr_perf_doms, WP_MAX_PERF_DOMS) {
 		u64 e = wp_pd_energy_with(ctx, i, task, WP_NONE);
 
-		*WP_AT(ctx->energy_without, i) = e;
+		*WP_AT(dec->energy_without, i) = e;
 		total += e;
 	}
 	return total;
 }
 
-WP_INLINE u64 wp_energy_on(struct wp_ctx *ctx, u64 base, const struct wp_task *task, u32 cpu)
+WP_INLINE u64 wp_energy_on(struct wp_ctx *ctx, u64 base, const struct wp_task *task, u32 cpu,
+			   struct wp_decision *dec)
 {
 	u32 pd = WP_AT(ctx->cpus, cpu)->perf_dom;
 
-	return base - *WP_AT(ctx->energy_without, pd) + wp_pd_energy_with(ctx, pd, task, cpu);
+	return base - *WP_AT(dec->energy_without, pd) + wp_pd_energy_with(ctx, pd, task, cpu);
 }
 
 WP_INLINE void wp_note_candidate(struct wp_decision *dec, u32 cpu, u32 util, u32 spare, u64 energy)
@@ -160,7 +162,7 @@ WP_INLINE void wp_energy_visit(struct wp_ctx *ctx, const struct wp_task *task, u
 		if (wp_unfit(util, c->capacity))
 			continue;
 		if (cpu == prev) {
-			s->prev_energy = wp_energy_on(ctx, s->base, task, cpu);
+			s->prev_energy = wp_energy_on(ctx, s->base, task, cpu, dec);
 			s->best_energy = wp_min64(s->best_energy, s->prev_energy);
 			wp_note_candidate(dec, cpu, util, c->capacity - util, s->prev_energy);
 		} else if (c->capacity > util && c->capacity - util > spare_max) {
@@ -171,7 +173,7 @@ WP_INLINE void wp_energy_visit(struct wp_ctx *ctx, const struct wp_task *task, u
 	}
 	if (spare_cpu == WP_NONE)
 		return;
-	energy = wp_energy_on(ctx, s->base, task, spare_cpu);
+	energy = wp_energy_on(ctx, s->base, task, spare_cpu, dec);
 	wp_note_candidate(dec, spare_cpu, spare_util, spare_max, energy);
 	if (energy < s->best_energy) {
 		s->best_energy = energy;
@@ -191,7 +193,7 @@ WP_INLINE int wp_energy_decide(struct wp_decision *dec, u32 cpu, u32 reason)
  * Returns 1 and fills `dec` if this rule decides, 0 if the normal path must. The caller has
  * checked that the energy model is active and the system not overutilized.
  */
-int wp_energy_select(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 this_cpu,
+WP_FN int wp_energy_select(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 this_cpu,
 		     u32 prev, struct wp_decision *dec WP_NONNULL)
 {
 	struct wp_energy_search s = {
@@ -210,7 +212,7 @@ int wp_energy_select(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONN
 	if (s.dom == WP_NONE)
 		return wp_energy_decide(dec, prev, WP_REASON_ENERGY_NO_DOMAIN);
 
-	s.base = wp_energy_base(ctx, task);
+	s.base = wp_energy_base(ctx, task, dec);
 	WP_FOR(i, ctx->nr_perf_doms, WP_MAX_PERF_DOMS) {
 		/* 5.0 keeps the domains in a list that grows at its head. */
 		u32 index = reverse ? ctx->nr_perf_doms - 1 - i : i;

@@ -52,7 +52,7 @@ WP_INLINE void wp_em_compute(struct wp_em_table *t, u32 capacity)
 }
 
 /* Register em_scratch for a set of CPUs. Returns enum wp_em_error; nothing changes on an error. */
-u32 wp_em_register(struct wp_ctx *ctx WP_NONNULL, const u16 *cpus WP_NONNULL, u32 nr_cpus)
+WP_FN u32 wp_em_register(struct wp_ctx *ctx WP_NONNULL, const u16 *cpus WP_NONNULL, u32 nr_cpus)
 {
 	struct wp_perf_dom *pd = WP_AT(ctx->perf_doms, ctx->nr_perf_doms);
 	u32 i, error = wp_em_check(&ctx->em_scratch);
@@ -82,7 +82,7 @@ u32 wp_em_register(struct wp_ctx *ctx WP_NONNULL, const u16 *cpus WP_NONNULL, u3
 }
 
 /* Replace the table of a domain by em_scratch (chip binning, leakage at another temperature). */
-u32 wp_em_update(struct wp_ctx *ctx WP_NONNULL, u32 pd_index)
+WP_FN u32 wp_em_update(struct wp_ctx *ctx WP_NONNULL, u32 pd_index)
 {
 	struct wp_perf_dom *pd = WP_AT(ctx->perf_doms, pd_index);
 	u32 error = wp_em_check(&ctx->em_scratch);
@@ -139,7 +139,7 @@ WP_INLINE u32 wp_energy_condition(const struct wp_ctx *ctx)
 }
 
 /* The machine is described: decide what is active. Call again after a change of the machine. */
-int wp_start(struct wp_ctx *ctx WP_NONNULL)
+WP_FN int wp_start(struct wp_ctx *ctx WP_NONNULL)
 {
 	u32 i;
 

@@ -15,7 +15,7 @@ WP_INLINE u32 wp_map_freq(u32 util, u32 max_khz, u32 capacity)
 	return (u32)wp_div((u64)(max_khz + (max_khz >> 2)) * util, capacity);
 }
 
-u32 wp_map_util_freq(u32 util, u32 max_khz, u32 capacity)
+WP_FN u32 wp_map_util_freq(u32 util, u32 max_khz, u32 capacity)
 {
 	return wp_map_freq(util, max_khz, capacity);
 }
@@ -40,7 +40,7 @@ WP_INLINE u32 wp_opp_at_least(const struct wp_ctx *ctx, const struct wp_freq_dom
 }
 
 /* Smallest time between two frequency changes, from the parameters or by the era's own rule. */
-u32 wp_rate_limit_us(const struct wp_ctx *ctx WP_NONNULL, u32 freq_dom)
+WP_FN u32 wp_rate_limit_us(const struct wp_ctx *ctx WP_NONNULL, u32 freq_dom)
 {
 	u64 us = WP_AT(ctx->freq_doms, freq_dom)->transition_latency_us;
 
@@ -119,7 +119,7 @@ WP_INLINE int wp_freq_update(struct wp_ctx *ctx, struct wp_cpu *c, u64 now_ns)
 }
 
 /* The hardware runs at `opp` from now on. */
-int wp_freq_applied(struct wp_ctx *ctx WP_NONNULL, u32 freq_dom, u32 opp)
+WP_FN int wp_freq_applied(struct wp_ctx *ctx WP_NONNULL, u32 freq_dom, u32 opp)
 {
 	struct wp_freq_dom *fd = WP_AT(ctx->freq_doms, freq_dom);
 	u64 max_khz = wp_opp_khz(ctx, fd, fd->nr_opps - 1);

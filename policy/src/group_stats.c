@@ -50,7 +50,7 @@ WP_INLINE void wp_stats_add(struct wp_ctx *ctx, struct wp_balance *bal, struct w
 	bal->overutilized |= ctx->energy_active && wp_cpu_overutilized(ctx, c);
 }
 
-int wp_stats_of_group(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL, u32 group,
+WP_FN int wp_stats_of_group(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL, u32 group,
 		      u32 local)
 {
 	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
@@ -132,7 +132,7 @@ WP_INLINE void wp_prefer_sibling(struct wp_ctx *ctx, struct wp_balance *bal, u32
 }
 
 /* Walk all groups, the local one first; writes the root domain's flags. */
-int wp_domain_stats(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL)
+WP_FN int wp_domain_stats(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL)
 {
 	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
 	u32 k, local = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->group, bal->level);

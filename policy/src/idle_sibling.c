@@ -61,7 +61,7 @@ WP_INLINE u32 wp_smt_dom(const struct wp_ctx *ctx, u32 cpu)
  * First idle allowed thread of a core; `all`: only if every thread is idle. A core of one thread
  * is its CPU.
  */
-u32 wp_idle_thread(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL, u32 cpu,
+WP_FN u32 wp_idle_thread(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL, u32 cpu,
 		   u32 all)
 {
 	u32 i, found = WP_NONE, idle = 0, dom_index = wp_smt_dom(ctx, cpu);
@@ -81,7 +81,7 @@ u32 wp_idle_thread(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_
 	return all && idle != dom->nr_cpus ? WP_NONE : found;
 }
 
-u32 wp_idle_core(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
+WP_FN u32 wp_idle_core(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
 		 const struct wp_dom *dom WP_NONNULL, u32 target)
 {
 	u32 i, start = wp_span_index(ctx, dom, target);
@@ -111,7 +111,7 @@ WP_INLINE u32 wp_scan_limit(const struct wp_ctx *ctx, const struct wp_cpu *this_
 	return budget > 4 * cost ? (u32)wp_div(budget, cost) : 4;
 }
 
-u32 wp_idle_scan(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
+WP_FN u32 wp_idle_scan(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
 		 const struct wp_dom *dom WP_NONNULL, u32 target, u32 this_cpu)
 {
 	struct wp_cpu *t = WP_AT(ctx->cpus, this_cpu);
@@ -160,7 +160,7 @@ WP_INLINE u32 wp_idle_recent(struct wp_ctx *ctx, struct wp_task *task, u32 prev,
 }
 
 /* Fills `dec` with a CPU around `target`. */
-int wp_select_idle_sibling(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+WP_FN int wp_select_idle_sibling(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 			   const struct wp_request *req WP_NONNULL, u32 target,
 			   struct wp_decision *dec WP_NONNULL)
 {

@@ -102,7 +102,7 @@ WP_INLINE u32 wp_idlest_by_load(struct wp_idlest *s, u32 imbalance, u32 scale)
 }
 
 /* The group to go to: its index in the domain, WP_NONE = stay local. `reason` says why. */
-u32 wp_find_idlest_group(struct wp_ctx *ctx WP_NONNULL, u32 dom_index,
+WP_FN u32 wp_find_idlest_group(struct wp_ctx *ctx WP_NONNULL, u32 dom_index,
 			 const struct wp_task *task WP_NONNULL,
 			 const struct wp_request *req WP_NONNULL, u32 *reason WP_NONNULL)
 {
@@ -155,7 +155,7 @@ u32 wp_find_idlest_group(struct wp_ctx *ctx WP_NONNULL, u32 dom_index,
  * The CPU to take in a group: an idle one with the cheapest way out of its idle state, of equals
  * the one idle since last; without an idle one the least loaded.
  */
-u32 wp_find_idlest_group_cpu(struct wp_ctx *ctx WP_NONNULL, const struct wp_group *g WP_NONNULL,
+WP_FN u32 wp_find_idlest_group_cpu(struct wp_ctx *ctx WP_NONNULL, const struct wp_group *g WP_NONNULL,
 			     const struct wp_task *task WP_NONNULL, u32 this_cpu)
 {
 	u32 i, idle_cpu = WP_NONE, least_cpu = this_cpu, exit_us = WP_NONE;
@@ -215,7 +215,7 @@ WP_INLINE u32 wp_next_dom_down(const struct wp_ctx *ctx, u32 cpu, u32 weight, u3
  * Walk down from `dom_index` of the waking CPU. The CPU that stands for "here" moves with the
  * choice; if every level prefers its local group the waking CPU itself is the answer. Fills `dec`.
  */
-int wp_find_idlest_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+WP_FN int wp_find_idlest_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 		       const struct wp_request *request WP_NONNULL, u32 dom_index,
 		       struct wp_decision *dec WP_NONNULL)
 {

@@ -17,7 +17,7 @@ WP_INLINE void wp_newidle_next(struct wp_ctx *ctx, struct wp_cpu *c, u32 level)
 }
 
 /* The CPU runs out of work. Returns 1 if it should search. */
-int wp_newidle_begin(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+WP_FN int wp_newidle_begin(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
@@ -31,7 +31,7 @@ int wp_newidle_begin(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 }
 
 /* Is this level worth its cost, after what was spent below? 0 ends the search. */
-int wp_newidle_level(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level, u64 spent_ns)
+WP_FN int wp_newidle_level(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level, u64 spent_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
@@ -42,7 +42,7 @@ int wp_newidle_level(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level, u64 spen
 }
 
 /* A level was searched. Returns what it cost, ns, and remembers the most it ever did. */
-u64 wp_newidle_done(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level)
+WP_FN u64 wp_newidle_done(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	struct wp_lb *lb = WP_AT(c->lb, level);
@@ -53,7 +53,7 @@ u64 wp_newidle_done(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level)
 	return cost;
 }
 
-int wp_newidle_end(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 spent_ns, u32 pulled)
+WP_FN int wp_newidle_end(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 spent_ns, u32 pulled)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 

@@ -14,7 +14,7 @@ WP_INLINE int wp_in_nohz(const struct wp_ctx *ctx, u32 cpu)
 }
 
 /* Its tick is stopped from now on. */
-int wp_nohz_enter(struct wp_ctx *ctx WP_NONNULL, u32 cpu)
+WP_FN int wp_nohz_enter(struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	if (wp_in_nohz(ctx, cpu))
 		return 0;
@@ -26,7 +26,7 @@ int wp_nohz_enter(struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 }
 
 /* Its tick runs again. */
-int wp_nohz_exit(struct wp_ctx *ctx WP_NONNULL, u32 cpu)
+WP_FN int wp_nohz_exit(struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	if (!wp_in_nohz(ctx, cpu))
 		return 0;
@@ -37,7 +37,7 @@ int wp_nohz_exit(struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 }
 
 /* At a busy CPU's tick: should an idle CPU be kicked? Returns enum wp_event_result bits. */
-int wp_nohz_kick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+WP_FN int wp_nohz_kick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	int stats = 0;
@@ -59,7 +59,7 @@ int wp_nohz_kick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 }
 
 /* The idle CPU that a kick goes to: the first whose tick is stopped, if it is still idle. */
-u32 wp_nohz_target(struct wp_ctx *ctx WP_NONNULL)
+WP_FN u32 wp_nohz_target(struct wp_ctx *ctx WP_NONNULL)
 {
 	u32 cpu;
 
@@ -74,7 +74,7 @@ u32 wp_nohz_target(struct wp_ctx *ctx WP_NONNULL)
  * The next idle CPU after `after` (WP_NONE: from the start). The home calls wp_update_blocked for
  * it and, if it was kicked to balance, balances for it.
  */
-u32 wp_nohz_next(struct wp_ctx *ctx WP_NONNULL, u32 after)
+WP_FN u32 wp_nohz_next(struct wp_ctx *ctx WP_NONNULL, u32 after)
 {
 	u32 i, from = after == WP_NONE ? 0 : after + 1;
 
@@ -86,7 +86,7 @@ u32 wp_nohz_next(struct wp_ctx *ctx WP_NONNULL, u32 after)
 }
 
 /* A pass over the idle CPUs is over. With `balanced` the next is due when the first of them is. */
-int wp_nohz_pass_end(struct wp_ctx *ctx WP_NONNULL, u64 now_ns, u32 balanced)
+WP_FN int wp_nohz_pass_end(struct wp_ctx *ctx WP_NONNULL, u64 now_ns, u32 balanced)
 {
 	u64 next = wp_div(now_ns + 60000000000ull, ctx->tick_ns);
 	u32 cpu, blocked = 0;

@@ -45,13 +45,13 @@ WP_INLINE u64 wp_decay(u64 value, u64 periods)
 }
 
 /* value * y^periods; 0 beyond 63 half-lives. */
-u64 wp_decay_load(u64 value, u64 periods)
+WP_FN u64 wp_decay_load(u64 value, u64 periods)
 {
 	return wp_decay(value, periods);
 }
 
 /* Contribution of a span: d1 of its first period, full periods, d3 of its last (section 2.3). */
-u32 wp_pelt_segments(u32 periods, u32 d1, u32 d3)
+WP_FN u32 wp_pelt_segments(u32 periods, u32 d1, u32 d3)
 {
 	u32 first = (u32)wp_decay(d1, periods);
 	u32 full = WP_LOAD_AVG_MAX - (u32)wp_decay(WP_LOAD_AVG_MAX, periods) - WP_PERIOD_US;
@@ -75,7 +75,7 @@ WP_INLINE void wp_avg_write(struct wp_avg *avg, const struct wp_pelt_step *step)
 }
 
 /* One update step (section 2.4). Returns 1 if a period boundary was crossed: averages written. */
-int wp_avg_update(struct wp_avg *avg WP_NONNULL, const struct wp_pelt_step *step WP_NONNULL)
+WP_FN int wp_avg_update(struct wp_avg *avg WP_NONNULL, const struct wp_pelt_step *step WP_NONNULL)
 {
 	u64 delta, periods, contrib;
 	u32 rest;

@@ -8,7 +8,7 @@
 #include "wakeplace/policy.h"
 
 /* A zero-filled task with id, weight, cpu and allowed set: nothing known of it yet. */
-int wp_task_init(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL)
+WP_FN int wp_task_init(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL)
 {
 	u32 i, n = 0;
 
@@ -16,6 +16,8 @@ int wp_task_init(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL)
 		n += (u32)wp_allowed(task, i);
 	}
 	task->nr_allowed = n;
+	task->uclamp_min = 0;
+	task->uclamp_max = WP_SCALE;
 	task->avg.load_avg = task->weight;
 	task->avg.runnable_avg = ctx->params.runnable_is_load ? task->weight : 0;
 	task->waker.recent_used_cpu = task->cpu;
@@ -23,7 +25,7 @@ int wp_task_init(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL)
 }
 
 /* Nice value changed. The load average keeps its share of time, in the new weight. */
-int wp_task_set_weight(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 weight,
+WP_FN int wp_task_set_weight(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 weight,
 		       u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
@@ -56,7 +58,7 @@ int wp_task_set_weight(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NO
 
 /* Start value of a new task's utilisation, half of what its CPU has left (2.8). Before its
  * enqueue. */
-int wp_task_new(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns)
+WP_FN int wp_task_new(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u32 cap, util = 0;
@@ -80,7 +82,7 @@ int wp_task_new(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, 
 }
 
 /* The task joins the queue of `cpu`. Returns enum wp_event_result bits. */
-int wp_enqueue(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns,
+WP_FN int wp_enqueue(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns,
 	       u32 flags)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
@@ -112,7 +114,7 @@ int wp_enqueue(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u
 }
 
 /* The task leaves its queue; with WP_Q_SLEEP its activation is over. */
-int wp_dequeue(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns,
+WP_FN int wp_dequeue(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns,
 	       u32 flags)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
@@ -138,7 +140,7 @@ int wp_dequeue(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u
 }
 
 /* A queued task begins to execute on its CPU. */
-int wp_set_current(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns)
+WP_FN int wp_set_current(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
 	int result = 0;
@@ -154,7 +156,7 @@ int wp_set_current(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNUL
 }
 
 /* It stops executing but stays queued. */
-int wp_put_current(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns)
+WP_FN int wp_put_current(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
 	int result = 0;
@@ -218,7 +220,7 @@ WP_INLINE void wp_note_idle_core(struct wp_ctx *ctx, const struct wp_cpu *c, u32
 }
 
 /* The idle task is next. A slow CPU that was not saturated gets its missing time back (2.5). */
-int wp_enter_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+WP_FN int wp_enter_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
@@ -234,7 +236,7 @@ int wp_enter_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 }
 
 /* The idle task gives way. */
-int wp_exit_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+WP_FN int wp_exit_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
@@ -246,7 +248,7 @@ int wp_exit_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 }
 
 /* A wake-up was queued on `cpu`: its idle time since the last new-idle attempt is known now. */
-int wp_woken(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+WP_FN int wp_woken(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	s64 diff;
@@ -263,16 +265,16 @@ int wp_woken(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 
 /* A sleeping task was placed on another CPU: its share leaves the old queue at that queue's next
  * update. */
-int wp_migrate_sleeping(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu)
+WP_FN int wp_migrate_sleeping(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu)
 {
 	struct wp_cpu *old = WP_AT(ctx->cpus, task->cpu);
 
 	if (task->avg.last_update_ns) {
 		wp_sync_task(ctx, task);
-		old->removed_load += task->avg.load_avg;
-		old->removed_util += task->avg.util_avg;
-		old->removed_runnable += task->avg.runnable_avg;
-		old->nr_removed++;
+		WP_ADD(&old->removed_load, task->avg.load_avg);
+		WP_ADD(&old->removed_util, task->avg.util_avg);
+		WP_ADD(&old->removed_runnable, task->avg.runnable_avg);
+		WP_ADD(&old->nr_removed, 1u);
 	}
 	task->avg.last_update_ns = 0;
 	task->exec_start_ns = 0;
@@ -281,7 +283,7 @@ int wp_migrate_sleeping(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_N
 }
 
 /* A dequeued but runnable task moves; enqueue it on `cpu` afterwards. */
-int wp_migrate_queued(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
+WP_FN int wp_migrate_queued(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
 		      u64 now_ns)
 {
 	struct wp_cpu *old = WP_AT(ctx->cpus, task->cpu);
@@ -297,13 +299,13 @@ int wp_migrate_queued(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NON
 }
 
 /* A dequeued task is gone for good: nothing of it stays on its CPU. */
-int wp_task_exit(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL)
+WP_FN int wp_task_exit(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL)
 {
 	return wp_migrate_sleeping(ctx, task, task->cpu);
 }
 
 /* The tick of a CPU that runs `task`. Returns enum wp_event_result bits. */
-int wp_tick(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns)
+WP_FN int wp_tick(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
 	u64 tick = wp_div(now_ns, ctx->tick_ns);
@@ -325,7 +327,7 @@ int wp_tick(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 
 }
 
 /* The tick of an idle CPU that keeps it. Returns enum wp_event_result bits. */
-int wp_idle_tick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+WP_FN int wp_idle_tick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	int result = wp_update_blocked(ctx, cpu, now_ns);
@@ -336,7 +338,7 @@ int wp_idle_tick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 }
 
 /* Decay a CPU whose tick is stopped; balancing calls it before it reads the signals. */
-int wp_update_blocked(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+WP_FN int wp_update_blocked(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 

@@ -143,7 +143,7 @@ WP_INLINE struct wp_walk wp_walk_domains(const struct wp_ctx *ctx, const struct 
 }
 
 /* Everything but energy and affinity: affine target and fast path, or slow path. */
-int wp_select_normal(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+WP_FN int wp_select_normal(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 		     struct wp_waker *waker WP_NONNULL, const struct wp_request *req WP_NONNULL,
 		     struct wp_decision *dec WP_NONNULL)
 {
@@ -174,7 +174,7 @@ int wp_select_normal(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONN
 }
 
 /* The lowest CPU the task may use: where it goes when nothing else decides. */
-u32 wp_first_allowed(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
+WP_FN u32 wp_first_allowed(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
 		     u32 otherwise)
 {
 	u32 cpu;
@@ -190,7 +190,7 @@ u32 wp_first_allowed(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *
  * Choose a CPU for a task that wakes, was forked or execs. `waker` is the waking task's record, or
  * the idle_waker of this_cpu. Fills `dec`; carrying it out is the home's work.
  */
-int wp_select_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+WP_FN int wp_select_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 		  struct wp_waker *waker WP_NONNULL, const struct wp_request *req WP_NONNULL,
 		  struct wp_decision *dec WP_NONNULL)
 {

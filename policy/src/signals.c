@@ -44,24 +44,23 @@ WP_INLINE int wp_apply_removed(struct wp_ctx *ctx, struct wp_cpu *c)
 {
 	struct wp_avg *a = &c->avg;
 	u64 div = WP_MIN_DIV + a->period_contrib;
+	u64 load, util, runnable;
 
-	if (!c->nr_removed)
+	/* The count is added last and taken first: what is added meanwhile is seen next time. */
+	if (!c->nr_removed || !WP_TAKE(&c->nr_removed))
 		return 0;
-	a->load_avg = (u32)wp_sub(a->load_avg, c->removed_load);
-	a->load_sum = wp_max64(wp_sub(a->load_sum, c->removed_load * div),
-			       (u64)a->load_avg * WP_MIN_DIV);
-	a->util_avg = (u32)wp_sub(a->util_avg, c->removed_util);
-	a->util_sum = wp_max64(wp_sub(a->util_sum, c->removed_util * div),
-			       (u64)a->util_avg * WP_MIN_DIV);
+	load = WP_TAKE(&c->removed_load);
+	util = WP_TAKE(&c->removed_util);
+	runnable = WP_TAKE(&c->removed_runnable);
+	a->load_avg = (u32)wp_sub(a->load_avg, load);
+	a->load_sum = wp_max64(wp_sub(a->load_sum, load * div), (u64)a->load_avg * WP_MIN_DIV);
+	a->util_avg = (u32)wp_sub(a->util_avg, util);
+	a->util_sum = wp_max64(wp_sub(a->util_sum, util * div), (u64)a->util_avg * WP_MIN_DIV);
 	if (!ctx->params.runnable_is_load) {
-		a->runnable_avg = (u32)wp_sub(a->runnable_avg, c->removed_runnable);
-		a->runnable_sum = wp_max64(wp_sub(a->runnable_sum, c->removed_runnable * div),
+		a->runnable_avg = (u32)wp_sub(a->runnable_avg, runnable);
+		a->runnable_sum = wp_max64(wp_sub(a->runnable_sum, runnable * div),
 					   (u64)a->runnable_avg * WP_MIN_DIV);
 	}
-	c->nr_removed = 0;
-	c->removed_load = 0;
-	c->removed_util = 0;
-	c->removed_runnable = 0;
 	return 1;
 }
 

@@ -235,7 +235,7 @@ WP_INLINE int wp_first_of_label(const struct wp_ctx *ctx, u32 level, u32 cpu)
 }
 
 /* Build all domains from nr_cpus, cpus[].capacity_orig and .online, and topo[]. */
-int wp_build_domains(struct wp_ctx *ctx WP_NONNULL)
+WP_FN int wp_build_domains(struct wp_ctx *ctx WP_NONNULL)
 {
 	u32 level, cpu;
 

@@ -22,7 +22,7 @@ WP_INLINE int wp_within_margin(u32 a, u32 b)
  * The estimate after an activation that ended at utilisation `util`. For the pair forms `est` is
  * the slow half (ewma); the fast half (enqueued) is `util` itself.
  */
-u32 wp_util_est_next(u32 mode, u32 est, u32 util, u32 runnable, u32 capacity)
+WP_FN u32 wp_util_est_next(u32 mode, u32 est, u32 util, u32 runnable, u32 capacity)
 {
 	switch (mode) {
 	case WP_UTIL_EST_PAIR:
@@ -59,7 +59,7 @@ WP_INLINE u32 wp_task_est(const struct wp_ctx *ctx, const struct wp_task *task)
 }
 
 /* Demand of a task: what it shows now or showed at the end of its last activation. */
-u32 wp_task_util_est(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL)
+WP_FN u32 wp_task_util_est(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL)
 {
 	return wp_max(task->avg.util_avg, wp_task_est(ctx, task));
 }

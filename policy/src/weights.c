@@ -30,12 +30,12 @@ WP_INLINE u32 wp_nice_index(s32 nice)
 	return nice > 19 ? 39 : (u32)(nice + 20);
 }
 
-u32 wp_nice_weight(s32 nice)
+WP_FN u32 wp_nice_weight(s32 nice)
 {
 	return *WP_AT(wp_weight_of, wp_nice_index(nice));
 }
 
-u32 wp_nice_inv_weight(s32 nice)
+WP_FN u32 wp_nice_inv_weight(s32 nice)
 {
 	return *WP_AT(wp_inv_weight_of, wp_nice_index(nice));
 }

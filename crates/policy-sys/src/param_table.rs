@@ -91,6 +91,12 @@ params! {
         rate_limit_cap_us: Range(1, 10_000_000), "the era's rule: at most this, us";
         blocked_util_in_freq: Switch, "sleeping tasks' decaying share counts for the frequency";
     }
+    "queue" {
+        queue: Choice(&["cfs", "dsq"]),
+            "order of the tasks that wait on a CPU; dsq: the live scheduler's";
+        vq_slice_ns: Range(100_000, 1_000_000_000), "dsq: a task runs this long if others wait, ns";
+        vq_wakeup_gran_ns: Range(0, 1_000_000_000), "dsq: lead a woken task needs to preempt, ns";
+    }
     "fair" {
         sched_latency_ns: Range(100_000, 1_000_000_000), "period in which each task runs once, ns";
         min_granularity_ns: Range(1_000, 1_000_000_000), "least slice, ns";

@@ -3,11 +3,8 @@
 #ifndef WAKEPLACE_LIMITS_H
 #define WAKEPLACE_LIMITS_H
 
-#ifdef __bpf__
-#define WP_MAX_CPUS 512u
-#else
+/* The same in both builds, so that a home may copy the context of one into the other. */
 #define WP_MAX_CPUS 1024u
-#endif
 #define WP_MASK_WORDS (WP_MAX_CPUS / 64u)
 /* Levels of the domain tree of one CPU (SMT, CLS, MC, PKG, NODE and up to three NUMA distances). */
 #define WP_MAX_LEVELS 8u

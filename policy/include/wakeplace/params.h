@@ -33,6 +33,11 @@ enum wp_governor {
 	WP_GOV_POWERSAVE,
 };
 
+enum wp_queue {
+	WP_QUEUE_CFS,
+	WP_QUEUE_DSQ, /* the live scheduler's: weighted virtual time (queue.c) */
+};
+
 struct wp_params {
 	/* load tracking */
 	u32 pelt_scale;          /* enum wp_pelt_scale */
@@ -73,6 +78,10 @@ struct wp_params {
 	u32 rate_limit_multiplier;
 	u32 rate_limit_cap_us;
 	u32 blocked_util_in_freq; /* 0: a CPU without runnable fair tasks asks for nothing (4.17) */
+	/* which queue a CPU's tasks wait in */
+	u32 queue;              /* enum wp_queue */
+	u32 vq_slice_ns;        /* live queues: a task runs this long while others wait */
+	u32 vq_wakeup_gran_ns;  /* live queues: lead a woken task needs to preempt */
 	/* fair pick: carried here because it belongs to the era; the home's run queues read it */
 	u32 sched_latency_ns;
 	u32 min_granularity_ns;

@@ -55,6 +55,11 @@ struct wp_task {
 	u32 util_est;      /* enqueued value | WP_UTIL_EST_UNCHANGED */
 	u32 util_est_ewma;
 	u32 nr_allowed;
+	u32 uclamp_min; /* performance hints, 0..1024; no wish: 0 and 1024 */
+	u32 uclamp_max;
+	u32 idle_policy; /* SCHED_IDLE: runs only where nothing else wants to */
+	u32 vtime_cpu;   /* whose virtual time vtime_ns is on */
+	u64 vtime_ns;    /* queue.c: weighted run time, the order of the live queues */
 	u64 allowed[WP_MASK_WORDS];
 };
 
@@ -129,7 +134,8 @@ struct wp_cpu {
 	u64 clock_task_ns;
 	u64 clock_pelt_ns;
 	u64 lost_idle_ns;
-	/* averages of tasks that left while sleeping, taken off at the next update */
+	/* averages of tasks that left while sleeping, taken off at the next update; added to by
+	 * other CPUs at any time (WP_ADD, WP_TAKE) */
 	u64 removed_load;
 	u64 removed_runnable;
 	u64 removed_util;
@@ -137,7 +143,9 @@ struct wp_cpu {
 	u32 rt_util;
 	u32 dl_util;
 	u32 irq_util;
+	u32 pressure; /* capacity that thermal or frequency limits take away (cpufreq, hw) */
 	u32 nr_removed;
+	u32 misfit_load; /* of a running task that does not fit here, 0 = none */
 	/* topology */
 	u32 nr_levels;
 	u32 dom[WP_MAX_LEVELS];   /* lowest first */
@@ -160,6 +168,12 @@ struct wp_cpu {
 	u32 nr_busy;        /* on the first CPU of an LLC: CPUs with a running tick */
 	u32 pad;
 	u32 idle_cores;     /* on the first CPU of an LLC: some core may be idle (SMT only) */
+	/* queue.c: the live queues' virtual time */
+	u64 vtime_now_ns;   /* of the task that ran furthest */
+	u64 curr_vtime_ns;  /* of the running task, when it began */
+	u64 curr_start_ns;
+	u32 curr_weight;    /* 0: no fair task runs */
+	u32 curr_idle_policy;
 	struct wp_waker idle_waker;
 	struct wp_lb lb[WP_MAX_LEVELS];
 };
@@ -225,6 +239,8 @@ struct wp_decision {
 	u32 reason; /* enum wp_reason */
 	u32 nr_candidates;
 	struct wp_candidate candidate[WP_MAX_CANDIDATES];
+	/* scratch of the decision: several may be under way at once, on different CPUs */
+	u64 energy_without[WP_MAX_PERF_DOMS];
 };
 
 enum wp_place_kind { WP_PLACE_WAKE, WP_PLACE_FORK, WP_PLACE_EXEC };
@@ -328,7 +344,6 @@ struct wp_ctx {
 	u16 list[WP_MAX_LIST];
 	u32 opp_khz[WP_MAX_OPPS];
 	struct wp_em_table em_scratch;
-	u64 energy_without[WP_MAX_PERF_DOMS];
 	/* idle CPUs with a stopped tick */
 	u64 nohz_next_balance_tick;
 	u64 nohz_next_blocked_ns;
@@ -414,6 +429,16 @@ int wp_migrate_queued(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NON
 int wp_task_exit(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL);
 int wp_tick(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns);
 int wp_idle_tick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
+
+/* queue.c: queues in weighted virtual-time order, one per CPU (the live scheduler's) */
+int wp_vq_place(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu);
+int wp_vq_start(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
+		u64 now_ns);
+int wp_vq_stop(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns);
+int wp_vq_preempts(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL, u32 cpu,
+		   u64 now_ns);
+u64 wp_vq_slice_ns(const struct wp_ctx *ctx WP_NONNULL);
+int wp_vq_expired(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 nr_waiting, u64 now_ns);
 
 /* topology.c, energy_model.c: the machine, before the first event */
 int wp_build_domains(struct wp_ctx *ctx WP_NONNULL);

@@ -49,6 +49,9 @@ extern void bpf_iter_num_destroy(struct wp_iter_num *it) __attribute__((weak, se
 #define WP_FN __attribute__((noinline))
 #define WP_NONNULL __attribute__((btf_decl_tag("arg:nonnull")))
 #define WP_BARRIER(var) __asm__ volatile("" : "+r"(var))
+/* A sum that other CPUs add to while its owner takes it away whole. */
+#define WP_ADD(ptr, value) ((void)__sync_fetch_and_add((ptr), (value)))
+#define WP_TAKE(ptr) __sync_lock_test_and_set((ptr), 0)
 
 #else /* native */
 
@@ -63,6 +66,14 @@ typedef signed long long s64;
 #define WP_FN
 #define WP_NONNULL
 #define WP_BARRIER(var) ((void)0)
+/* Natively one thread owns a context. */
+#define WP_ADD(ptr, value) ((void)(*(ptr) += (value)))
+#define WP_TAKE(ptr)                                                                               \
+	({                                                                                         \
+		__typeof__(*(ptr)) wp_v = *(ptr);                                                  \
+		*(ptr) = 0;                                                                        \
+		wp_v;                                                                              \
+	})
 
 #endif
 
