@@ -14,9 +14,73 @@ WP_INLINE int wp_unfit(u32 util, u32 capacity)
 	return (u64)capacity * WP_SCALE < (u64)util * WP_FIT_MARGIN;
 }
 
+/* The test since 4.20: unfit from an exact 80 % on. */
+WP_INLINE int wp_fits_capacity(u32 util, u32 capacity)
+{
+	return (u64)util * WP_FIT_MARGIN < (u64)capacity * WP_SCALE;
+}
+
+/* What thermal and frequency limits leave of a CPU. */
+WP_INLINE u32 wp_actual_capacity(const struct wp_cpu *c)
+{
+	return (u32)wp_sub(c->capacity_orig, c->pressure);
+}
+
+/*
+ * Does a demand fit a CPU, with the hints in force there (signals-and-baseline 9.4)? 1 yes, 0 no,
+ * -1: all but the wish for performance. A demand that is bounded to what the CPU has always fits;
+ * pressure counts against the real demand and against uclamp_min, not against that bound.
+ */
+WP_INLINE s32 wp_util_fits_on(const struct wp_ctx *ctx, u32 util, u32 uclamp_min, u32 uclamp_max,
+			      const struct wp_cpu *c)
+{
+	u32 full = c->capacity_orig;
+	int fits = wp_fits_capacity(util, c->capacity);
+
+	if (!ctx->params.uclamp)
+		return fits;
+	if (uclamp_max <= full && !(full == WP_SCALE && uclamp_max == WP_SCALE))
+		fits = 1;
+	uclamp_min = wp_min(uclamp_min, uclamp_max);
+	if (fits && util < uclamp_min && uclamp_min > wp_actual_capacity(c))
+		return -1;
+	return fits;
+}
+
+WP_INLINE s32 wp_util_fits(const struct wp_ctx *ctx, u32 util, u32 uclamp_min, u32 uclamp_max,
+			   u32 cpu)
+{
+	return wp_util_fits_on(ctx, util, uclamp_min, uclamp_max, WP_AT(ctx->cpus, cpu));
+}
+
+/* The same for a home, and for tests. */
+WP_FN int wp_util_fits_cpu(const struct wp_ctx *ctx WP_NONNULL, u32 util, u32 uclamp_min,
+			   u32 uclamp_max, u32 cpu)
+{
+	return wp_util_fits(ctx, util, uclamp_min, uclamp_max, cpu);
+}
+
+/* A task fits only if its wishes are met, too. */
+WP_INLINE int wp_task_fits(const struct wp_ctx *ctx, const struct wp_task *task, u32 cpu)
+{
+	return wp_util_fits(ctx, wp_task_util_est(ctx, task), wp_task_uclamp_min(ctx, task),
+			    wp_task_uclamp_max(ctx, task), cpu) > 0;
+}
+
+/* Beyond the tipping point (energy-aware 2.6, 4.6): from 7.3 on only the upper hint matters. */
 WP_INLINE int wp_cpu_overutilized(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	return wp_unfit(wp_cpu_util(ctx, c), c->capacity);
+	if (ctx->params.energy_aware != WP_ENERGY_73)
+		return wp_unfit(wp_cpu_util(ctx, c), c->capacity);
+	return ctx->energy_active &&
+	       !wp_util_fits_on(ctx, wp_cpu_util(ctx, c), 0, wp_rq_uclamp_max(ctx, c), c);
+}
+
+/* Raise the root domain's flag; only a balancing pass over the whole machine takes it back. */
+WP_INLINE void wp_note_overutilized(struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	if (ctx->energy_active && !ctx->overutilized && wp_cpu_overutilized(ctx, c))
+		ctx->overutilized = 1;
 }
 
 WP_INLINE int wp_allowed(const struct wp_task *task, u32 cpu)
@@ -55,18 +119,18 @@ WP_INLINE u32 wp_place_flag(u32 kind)
 }
 
 /*
- * What RT, deadline and interrupt time leave of a CPU for fair tasks, at least 1. Refreshed by load
- * balancing only, as in the kernel, so it may be stale.
+ * What limits, RT, deadline and interrupt time leave of a CPU for fair tasks, at least 1
+ * (signals-and-baseline 9.2). Refreshed by load balancing only, as in the kernel, so it may be
+ * stale.
  */
 WP_INLINE void wp_refresh_capacity(struct wp_cpu *c)
 {
+	u32 actual = wp_actual_capacity(c);
 	u32 used = c->rt_util + c->dl_util;
 	u32 left = 1;
 
-	if (used < c->capacity_orig && c->irq_util < c->capacity_orig)
-		left = (u32)wp_div((u64)(c->capacity_orig - used) *
-					   (c->capacity_orig - c->irq_util),
-				   c->capacity_orig);
+	if (used < actual && c->irq_util < actual)
+		left = (u32)wp_div((u64)(actual - used) * (actual - c->irq_util), actual);
 	c->capacity = wp_max(left, 1);
 }
 
@@ -115,4 +179,36 @@ WP_INLINE u32 wp_cpu_util_without(const struct wp_ctx *ctx, u32 cpu, const struc
 	if (ctx->params.util_est != WP_UTIL_EST_OFF)
 		util = wp_max(util, c->util_est);
 	return wp_min(util, c->capacity_orig);
+}
+
+/* Which CPUs a task may use has changed, or is known for the first time. */
+WP_FN int wp_task_set_allowed(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL)
+{
+	u32 cpu, n = 0, most = 0;
+
+	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS) {
+		if (!wp_allowed(task, cpu))
+			continue;
+		n++;
+		most = wp_max(most, WP_AT(ctx->cpus, cpu)->capacity_orig);
+	}
+	task->nr_allowed = n;
+	task->max_allowed_capacity = most;
+	return 0;
+}
+
+/*
+ * Mark a running task that its CPU cannot serve while a bigger one is allowed, so that balancing
+ * finds it (signals-and-baseline 9.5).
+ */
+WP_INLINE void wp_note_misfit(const struct wp_ctx *ctx, struct wp_cpu *c,
+			      const struct wp_task *task)
+{
+	if (!ctx->params.misfit || !ctx->asym)
+		return;
+	if (task->nr_allowed == 1 || c->capacity_orig == task->max_allowed_capacity ||
+	    wp_task_fits(ctx, task, task->cpu))
+		c->misfit_load = 0;
+	else
+		c->misfit_load = wp_max((u32)wp_task_h_load(ctx, task), 1);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The second half of balancing: which tasks of the source may move, and what follows when none did
- * (signals-and-baseline 8.5; form of the kernels before 5.5).
+ * (signals-and-baseline 8.5).
  */
 #include "wakeplace/policy.h"
 
@@ -39,16 +39,67 @@ WP_INLINE int wp_can_migrate(struct wp_ctx *ctx, struct wp_balance *bal, const s
 	bal->all_pinned = 0;
 	if (task->running)
 		return 0;
+	/* Threads of a core share every cache. */
+	if (ctx->params.balance_classes &&
+	    (wp_bal_dom(ctx, bal)->flags & WP_SD_SHARE_CPUCAPACITY))
+		return 1;
 	/* Cache-hot tasks stay until balancing has failed often enough. */
 	return src->clock_task_ns - task->exec_start_ns >= ctx->params.migration_cost_ns ||
 	       lb->nr_balance_failed > wp_bal_dom(ctx, bal)->cache_nice_tries;
+}
+
+/* Every failure halves what a task seems to weigh, so that a heavy one moves in the end. */
+WP_INLINE int wp_too_heavy(struct wp_ctx *ctx, const struct wp_balance *bal, u64 weight)
+{
+	return (s64)(weight >> wp_min(wp_bal_lb(ctx, bal)->nr_balance_failed, 31)) >
+	       bal->imbalance;
+}
+
+/* Does the task suit the imbalance? Takes its share off it. */
+WP_INLINE int wp_take_by_kind(struct wp_ctx *ctx, struct wp_balance *bal,
+			      const struct wp_task *task)
+{
+	u64 weight;
+
+	switch (bal->kind) {
+	case WP_MOVE_LOAD:
+		weight = wp_max64(wp_task_h_load(ctx, task), 1);
+		break;
+	case WP_MOVE_UTIL:
+		weight = wp_task_util_est(ctx, task);
+		break;
+	case WP_MOVE_TASK:
+		bal->imbalance--;
+		return 1;
+	default:
+		if (wp_task_fits(ctx, task, bal->src_cpu))
+			return 0;
+		bal->imbalance = 0;
+		return 1;
+	}
+	if (wp_too_heavy(ctx, bal, weight))
+		return 0;
+	bal->imbalance -= (s64)weight;
+	return 1;
+}
+
+/* Before 5.5: at most twice as heavy as what is to move. */
+WP_INLINE int wp_take_by_load(struct wp_ctx *ctx, struct wp_balance *bal,
+			      const struct wp_task *task)
+{
+	u64 load = wp_task_h_load(ctx, task);
+
+	if ((s64)(load / 2) > bal->imbalance)
+		return 0;
+	bal->imbalance -= (s64)load;
+	return 1;
 }
 
 /* May this task of src_cpu move? Returns enum wp_offer; a task taken must be moved. */
 WP_FN int wp_balance_offer(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL,
 		     const struct wp_task *task WP_NONNULL)
 {
-	u64 load;
+	int take;
 
 	if (bal->idle != WP_BUSY && WP_AT(ctx->cpus, bal->src_cpu)->nr_running <= 1)
 		return WP_OFFER_STOP;
@@ -57,10 +108,10 @@ WP_FN int wp_balance_offer(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal
 	bal->tries_left--;
 	if (!wp_can_migrate(ctx, bal, task))
 		return WP_OFFER_SKIP;
-	load = wp_task_h_load(ctx, task);
-	if ((s64)(load / 2) > bal->imbalance)
+	take = ctx->params.balance_classes ? wp_take_by_kind(ctx, bal, task) :
+					     wp_take_by_load(ctx, bal, task);
+	if (!take)
 		return WP_OFFER_SKIP;
-	bal->imbalance -= (s64)load;
 	bal->moved++;
 	return WP_OFFER_TAKE;
 }
@@ -76,6 +127,10 @@ WP_INLINE int wp_need_active_balance(struct wp_ctx *ctx, const struct wp_balance
 	    wp_capacity_reduced(src, dom->imbalance_pct) &&
 	    (u64)src->capacity * dom->imbalance_pct < (u64)dst->capacity * 100)
 		return 1;
+	if (bal->kind == WP_MOVE_MISFIT)
+		return 1;
+	if (ctx->params.balance_classes && bal->kind != WP_MOVE_TASK)
+		return 0;
 	return wp_bal_lb(ctx, bal)->nr_balance_failed > dom->cache_nice_tries + 2;
 }
 
@@ -86,22 +141,25 @@ WP_INLINE int wp_balance_failed(struct wp_ctx *ctx, struct wp_balance *bal, u32 
 	struct wp_cpu *src = WP_AT(ctx->cpus, bal->src_cpu);
 	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
 
-	if (bal->idle != WP_NEWLY_IDLE)
+	/* New-idle tries are many, and a misfit task says nothing of the rest: both would make
+	 * balancing ruthless too soon. */
+	if (bal->idle != WP_NEWLY_IDLE && bal->kind != WP_MOVE_MISFIT)
 		lb->nr_balance_failed++;
 	if (wp_need_active_balance(ctx, bal)) {
 		if (!running_allowed) {
-			bal->all_pinned = 1;
+			bal->all_pinned |= !ctx->params.balance_classes;
 			return wp_balance_relax(ctx, bal);
 		}
 		if (!src->active_balance) {
 			src->active_balance = 1;
 			bal->push = 1;
 		}
-		lb->nr_balance_failed = dom->cache_nice_tries + 1;
+		if (!ctx->params.balance_classes)
+			lb->nr_balance_failed = dom->cache_nice_tries + 1;
 	}
 	if (!bal->push)
 		lb->balance_interval_ms = dom->nr_cpus;
-	else if (lb->balance_interval_ms < 2 * dom->nr_cpus)
+	else if (!ctx->params.balance_classes && lb->balance_interval_ms < 2 * dom->nr_cpus)
 		lb->balance_interval_ms *= 2;
 	return WP_BALANCE_DONE;
 }
@@ -128,12 +186,7 @@ WP_INLINE void wp_exclude(struct wp_balance *bal, u32 cpu)
 	*WP_AT(bal->excluded, cpu / 64u) |= 1ull << (cpu % 64u);
 }
 
-/*
- * All tasks were offered. `running_allowed`: the task that src_cpu executes may use this_cpu.
- * Returns enum wp_balance_step; WP_BALANCE_DETACH: another round.
- */
-WP_FN int wp_balance_end(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL,
-		   u32 running_allowed)
+WP_INLINE int wp_balance_next(struct wp_ctx *ctx, struct wp_balance *bal, u32 running_allowed)
 {
 	struct wp_lb *lb = wp_bal_lb(ctx, bal);
 	u32 parent = wp_parent_group(ctx, bal);
@@ -162,6 +215,16 @@ WP_FN int wp_balance_end(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal W
 	lb->nr_balance_failed = 0;
 	lb->balance_interval_ms = wp_bal_dom(ctx, bal)->nr_cpus;
 	return WP_BALANCE_DONE;
+}
+
+/*
+ * All tasks were offered. `running_allowed`: the task that src_cpu executes may use this_cpu.
+ * Returns enum wp_balance_step; WP_BALANCE_DETACH: another round.
+ */
+WP_FN int wp_balance_end(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL,
+			 u32 running_allowed)
+{
+	return wp_balance_over(ctx, bal, wp_balance_next(ctx, bal, running_allowed));
 }
 
 /* The push that wp_balance_end asked for is over. */

@@ -14,27 +14,6 @@
  */
 #include "wakeplace/policy.h"
 
-#define WP_NO_ENERGY (~0ull)
-
-/* Utilisation of `cpu` if the waking task were on `dst` (2.7). */
-WP_INLINE u32 wp_util_next(const struct wp_ctx *ctx, u32 cpu, const struct wp_task *task, u32 dst)
-{
-	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	u32 util = c->avg.util_avg, est;
-
-	if (task->cpu == cpu && dst != cpu)
-		util = (u32)wp_sub(util, task->avg.util_avg);
-	else if (task->cpu != cpu && dst == cpu)
-		util += task->avg.util_avg;
-	if (ctx->params.util_est != WP_UTIL_EST_OFF) {
-		est = c->util_est;
-		if (dst == cpu)
-			est += wp_task_est(ctx, task);
-		util = wp_max(util, est);
-	}
-	return wp_min(util, c->capacity_orig);
-}
-
 /* Energy of one domain for its highest and summed utilisation. */
 WP_INLINE u64 wp_pd_energy(const struct wp_ctx *ctx, const struct wp_perf_dom *pd, u32 max_util,
 			   u32 sum_util)
@@ -71,7 +50,7 @@ WP_FN u64 wp_pd_energy_with(struct wp_ctx *ctx WP_NONNULL, u32 index,
 
 		if (!c->online)
 			continue;
-		util = wp_util_next(ctx, cpu, task, dst) + c->dl_util;
+		util = wp_util_next(ctx, cpu, task, dst, 0) + c->dl_util;
 		max_util = wp_max(max_util, util);
 		sum_util += util;
 	}
@@ -102,37 +81,6 @@ WP_INLINE u64 wp_energy_on(struct wp_ctx *ctx, u64 base, const struct wp_task *t
 	return base - *WP_AT(dec->energy_without, pd) + wp_pd_energy_with(ctx, pd, task, cpu);
 }
 
-WP_INLINE void wp_note_candidate(struct wp_decision *dec, u32 cpu, u32 util, u32 spare, u64 energy)
-{
-	struct wp_candidate *cand;
-
-	if (dec->nr_candidates >= WP_MAX_CANDIDATES)
-		return;
-	cand = WP_AT(dec->candidate, dec->nr_candidates);
-	dec->nr_candidates++;
-	cand->cpu = cpu;
-	cand->util = util;
-	cand->spare = spare;
-	cand->fits = 1;
-	cand->energy = energy;
-}
-
-/* Level of the lowest asymmetric domain of `this_cpu` that spans `prev_cpu`; WP_NONE if there is
- * none. */
-WP_INLINE u32 wp_energy_dom(const struct wp_ctx *ctx, u32 this_cpu, u32 prev_cpu)
-{
-	const struct wp_cpu *c = WP_AT(ctx->cpus, this_cpu);
-	u32 i;
-
-	WP_FOR(i, c->nr_levels, WP_MAX_LEVELS) {
-		u32 dom = *WP_AT(c->dom, i);
-
-		if (i >= c->asym_level && wp_span_has(WP_AT(ctx->doms, dom), prev_cpu))
-			return dom;
-	}
-	return WP_NONE;
-}
-
 struct wp_energy_search {
 	u64 base;
 	u64 prev_energy;
@@ -158,13 +106,13 @@ WP_INLINE void wp_energy_visit(struct wp_ctx *ctx, const struct wp_task *task, u
 
 		if (!c->online || !wp_span_has(dom, cpu) || !wp_allowed(task, cpu))
 			continue;
-		util = wp_util_next(ctx, cpu, task, cpu);
+		util = wp_util_next(ctx, cpu, task, cpu, 0);
 		if (wp_unfit(util, c->capacity))
 			continue;
 		if (cpu == prev) {
 			s->prev_energy = wp_energy_on(ctx, s->base, task, cpu, dec);
 			s->best_energy = wp_min64(s->best_energy, s->prev_energy);
-			wp_note_candidate(dec, cpu, util, c->capacity - util, s->prev_energy);
+			wp_note_candidate(dec, cpu, util, c->capacity - util, 1, s->prev_energy);
 		} else if (c->capacity > util && c->capacity - util > spare_max) {
 			spare_max = c->capacity - util;
 			spare_cpu = cpu;
@@ -174,27 +122,19 @@ WP_INLINE void wp_energy_visit(struct wp_ctx *ctx, const struct wp_task *task, u
 	if (spare_cpu == WP_NONE)
 		return;
 	energy = wp_energy_on(ctx, s->base, task, spare_cpu, dec);
-	wp_note_candidate(dec, spare_cpu, spare_util, spare_max, energy);
+	wp_note_candidate(dec, spare_cpu, spare_util, spare_max, 1, energy);
 	if (energy < s->best_energy) {
 		s->best_energy = energy;
 		s->best_cpu = spare_cpu;
 	}
 }
 
-WP_INLINE int wp_energy_decide(struct wp_decision *dec, u32 cpu, u32 reason)
-{
-	dec->cpu = cpu;
-	dec->rule = WP_RULE_ENERGY;
-	dec->reason = reason;
-	return 1;
-}
-
 /*
  * Returns 1 and fills `dec` if this rule decides, 0 if the normal path must. The caller has
  * checked that the energy model is active and the system not overutilized.
  */
-WP_FN int wp_energy_select(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 this_cpu,
-		     u32 prev, struct wp_decision *dec WP_NONNULL)
+WP_FN int wp_energy_select_whole(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+				 u32 this_cpu, u32 prev, struct wp_decision *dec WP_NONNULL)
 {
 	struct wp_energy_search s = {
 		.prev_energy = WP_NO_ENERGY,
@@ -203,7 +143,7 @@ WP_FN int wp_energy_select(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task W
 	};
 	u32 i, reverse = ctx->params.energy_aware != WP_ENERGY_V3;
 
-	s.dom = wp_energy_dom(ctx, this_cpu, prev);
+	s.dom = wp_energy_dom(ctx, this_cpu, prev, WP_AT(ctx->cpus, this_cpu)->asym_level);
 	if (s.dom == WP_NONE && ctx->params.energy_aware != WP_ENERGY_V3)
 		return 0;
 	wp_sync_task(ctx, task);

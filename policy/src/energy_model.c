@@ -51,6 +51,58 @@ WP_INLINE void wp_em_compute(struct wp_em_table *t, u32 capacity)
 	}
 }
 
+WP_INLINE const struct wp_em_table *wp_em_table(const struct wp_perf_dom *pd)
+{
+	return WP_AT(pd->table, pd->live);
+}
+
+/* Index of the state that runs at exactly `khz`, else WP_NONE. */
+WP_INLINE u32 wp_em_state_at(const struct wp_em_table *t, u32 khz)
+{
+	u32 i;
+
+	WP_FOR(i, t->nr_states, WP_MAX_STATES) {
+		if (WP_AT(t->state, i)->khz == khz)
+			return i;
+	}
+	return WP_NONE;
+}
+
+/*
+ * The hardware may use only the states from..=to for now, both frequencies of the table (7.3).
+ * Returns enum wp_em_error; nothing changes on an error.
+ */
+WP_FN u32 wp_em_limit(struct wp_ctx *ctx WP_NONNULL, u32 pd_index, u32 khz_min, u32 khz_max)
+{
+	struct wp_perf_dom *pd = WP_AT(ctx->perf_doms, pd_index);
+	u32 from = wp_em_state_at(wp_em_table(pd), khz_min);
+	u32 to = wp_em_state_at(wp_em_table(pd), khz_max);
+
+	if (from == WP_NONE || to == WP_NONE || to < from)
+		return WP_EM_LIMIT;
+	pd->min_state = from;
+	pd->max_state = to;
+	return WP_EM_OK;
+}
+
+/* Frequency selection skips the frequencies of inefficient states, as cpufreq does. */
+WP_INLINE void wp_em_mark_opps(struct wp_ctx *ctx, const struct wp_perf_dom *pd)
+{
+	u32 cpu = *WP_AT(ctx->list, pd->first_cpu);
+	struct wp_freq_dom *fd = WP_AT(ctx->freq_doms, WP_AT(ctx->cpus, cpu)->freq_dom);
+	const struct wp_em_table *t = wp_em_table(pd);
+	u64 marks = 0;
+	u32 i;
+
+	WP_FOR(i, fd->nr_opps, WP_MAX_STATES) {
+		u32 state = wp_em_state_at(t, wp_opp_khz(ctx, fd, i));
+
+		if (state != WP_NONE && WP_AT(t->state, state)->inefficient)
+			marks |= 1ull << (i & 63);
+	}
+	fd->inefficient_opps = marks;
+}
+
 /* Register em_scratch for a set of CPUs. Returns enum wp_em_error; nothing changes on an error. */
 WP_FN u32 wp_em_register(struct wp_ctx *ctx WP_NONNULL, const u16 *cpus WP_NONNULL, u32 nr_cpus)
 {
@@ -96,13 +148,13 @@ WP_FN u32 wp_em_update(struct wp_ctx *ctx WP_NONNULL, u32 pd_index)
 		*WP_AT(next->state, i) = *WP_AT(ctx->em_scratch.state, i);
 	}
 	wp_em_compute(next, pd->capacity);
+	if (next->nr_states != wp_em_table(pd)->nr_states) { /* old limits say nothing now */
+		pd->min_state = 0;
+		pd->max_state = next->nr_states - 1;
+	}
 	pd->live = !pd->live;
+	wp_em_mark_opps(ctx, pd);
 	return WP_EM_OK;
-}
-
-WP_INLINE const struct wp_em_table *wp_em_table(const struct wp_perf_dom *pd)
-{
-	return WP_AT(pd->table, pd->live);
 }
 
 /* nr_pd * (nr_states + nr_cpus): 5.0 refuses machines on which the estimate would be slow. */
@@ -122,6 +174,10 @@ WP_INLINE u32 wp_energy_condition(const struct wp_ctx *ctx)
 
 	if (!ctx->params.energy_aware)
 		return WP_ENERGY_OFF_POLICY;
+#ifdef WP_LIVE
+	if (ctx->params.energy_aware != WP_ENERGY_73)
+		return WP_ENERGY_OFF_FORM;
+#endif
 	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS) {
 		if (WP_AT(ctx->cpus, cpu)->online && WP_AT(ctx->cpus, cpu)->perf_dom == WP_NONE)
 			return WP_ENERGY_OFF_NO_MODEL;
@@ -130,7 +186,7 @@ WP_INLINE u32 wp_energy_condition(const struct wp_ctx *ctx)
 		return WP_ENERGY_OFF_SYMMETRIC;
 	if (ctx->smt)
 		return WP_ENERGY_OFF_SMT;
-	if (ctx->params.governor != WP_GOV_SCHEDUTIL)
+	if (ctx->freq_external ? !ctx->freq_schedutil : ctx->params.governor != WP_GOV_SCHEDUTIL)
 		return WP_ENERGY_OFF_GOVERNOR;
 	if (ctx->params.energy_max_complexity &&
 	    wp_em_complexity(ctx) > ctx->params.energy_max_complexity)
@@ -145,6 +201,8 @@ WP_FN int wp_start(struct wp_ctx *ctx WP_NONNULL)
 
 	ctx->energy_off = wp_energy_condition(ctx);
 	ctx->energy_active = ctx->energy_off == WP_ENERGY_ON;
+	if (ctx->freq_external)
+		return 0;
 	WP_FOR(i, ctx->nr_freq_doms, WP_MAX_FREQ_DOMS) {
 		struct wp_freq_dom *fd = WP_AT(ctx->freq_doms, i);
 

@@ -5,7 +5,8 @@
  *
  * A request is recorded in the frequency domain; the home applies it after the hardware's latency
  * and reports back. Until then no further request is made, as with a driver that switches in a
- * kernel thread.
+ * kernel thread. Where the kernel sets the frequencies itself (freq_external), it is told of each
+ * CPU's demand instead.
  */
 #include "wakeplace/policy.h"
 
@@ -25,12 +26,15 @@ WP_INLINE u32 wp_opp_khz(const struct wp_ctx *ctx, const struct wp_freq_dom *fd,
 	return *WP_AT(ctx->opp_khz, fd->first_opp + opp);
 }
 
-/* Lowest operating point of at least `khz`, else the highest. */
-WP_INLINE u32 wp_opp_at_least(const struct wp_ctx *ctx, const struct wp_freq_dom *fd, u32 khz)
+/* Lowest operating point of at least `khz`, else the highest; none of those to skip. */
+WP_INLINE u32 wp_opp_at_least(const struct wp_ctx *ctx, const struct wp_freq_dom *fd, u32 khz,
+			      u64 skip)
 {
 	u32 i, opp = fd->nr_opps - 1;
 
 	WP_FOR(i, fd->nr_opps, WP_MAX_STATES) {
+		if ((skip >> i) & 1)
+			continue;
 		if (wp_opp_khz(ctx, fd, i) >= khz) {
 			opp = i;
 			break;
@@ -48,11 +52,58 @@ WP_FN u32 wp_rate_limit_us(const struct wp_ctx *ctx WP_NONNULL, u32 freq_dom)
 		return ctx->params.rate_limit_us;
 	if (!us)
 		return 1000;
-	us *= ctx->params.rate_limit_multiplier;
+	us = us * ctx->params.rate_limit_multiplier +
+	     us * ctx->params.rate_limit_extra_percent / 100;
 	return (u32)wp_min64(us, ctx->params.rate_limit_cap_us);
 }
 
-/* What one CPU asks for, on its own capacity scale. */
+/* What a CPU is asked to do, and within which limits it may be served. */
+struct wp_demand {
+	u32 util;
+	u32 min;
+	u32 max;
+};
+
+/*
+ * The demand of a CPU whose fair tasks show `fair`: with the other classes and interrupts
+ * (signals-and-baseline 9.3). The home's dl_util stands for the bandwidth of the deadline class.
+ * A queued RT task wants all, by the class's own rule or, where hints count, by its default hint.
+ */
+WP_INLINE struct wp_demand wp_demand(const struct wp_ctx *ctx, const struct wp_cpu *c, u32 fair)
+{
+	u32 full = c->capacity_orig, irq = c->irq_util;
+	u32 util = fair + c->rt_util + c->dl_util;
+	struct wp_demand d = { full, full, full };
+
+	if (irq >= full)
+		return d;
+	if (!c->rt_runnable) {
+		d.min = wp_max(irq + c->dl_util, wp_rq_uclamp_min(ctx, c));
+		d.max = wp_min(full, wp_rq_uclamp_max(ctx, c));
+	}
+	if (util < full)
+		d.util = wp_min(full, (u32)wp_div((u64)util * (full - irq), full) + irq);
+	return d;
+}
+
+/* The performance to run at: 25 % more than the demand, but not more than the limits. */
+WP_INLINE u32 wp_perf(const struct wp_ctx *ctx, const struct wp_demand *d)
+{
+	u32 headroom = ctx->params.freq_headroom ? d->util >> 2 : 0;
+
+	return wp_max(d->min, wp_min(d->max, d->util + headroom));
+}
+
+/* The fair class's demand for speed: time in the queue counts like time on the CPU. */
+WP_INLINE u32 wp_cpu_util_boost(const struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	u32 util = wp_max(wp_cpu_util(ctx, c), ctx->params.runnable_is_load ? 0 :
+					       c->avg.runnable_avg);
+
+	return wp_min(util, c->capacity_orig);
+}
+
+/* What one CPU asks for in the older form, on its own capacity scale. */
 WP_INLINE u32 wp_freq_util(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
 	u32 util = c->dl_util;
@@ -63,17 +114,53 @@ WP_INLINE u32 wp_freq_util(const struct wp_ctx *ctx, const struct wp_cpu *c)
 	return wp_min(util, c->capacity_orig);
 }
 
-/* The domain's wish: the most demanding of its CPUs. */
-WP_INLINE u32 wp_freq_domain_util(const struct wp_ctx *ctx, const struct wp_freq_dom *fd)
+/* The domain's wish, by its most demanding CPU, in kHz; may exceed the highest frequency. */
+WP_INLINE u32 wp_freq_domain_khz(const struct wp_ctx *ctx, const struct wp_freq_dom *fd,
+				 u32 capacity)
 {
-	u32 i, util = 0;
+	u32 max_khz = wp_opp_khz(ctx, fd, fd->nr_opps - 1);
+	u32 i, most = 0;
 
 	WP_FOR(i, fd->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = *WP_AT(ctx->list, fd->first_cpu + i);
+		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
-		util = wp_max(util, wp_freq_util(ctx, WP_AT(ctx->cpus, cpu)));
+		if (ctx->params.freq_perf_form) {
+			struct wp_demand d = wp_demand(ctx, c, wp_cpu_util_boost(ctx, c));
+
+			most = wp_max(most, wp_perf(ctx, &d));
+		} else {
+			most = wp_max(most, wp_freq_util(ctx, c));
+		}
 	}
-	return util;
+	if (ctx->params.freq_perf_form)
+		return (u32)wp_div((u64)max_khz * most, capacity);
+	return wp_map_freq(most, max_khz, capacity);
+}
+
+/*
+ * The fair class's demand on a CPU as a kernel's schedutil is to see it, 0..1024. That adds RT,
+ * deadline and interrupt time and the headroom; the hints of tasks it does not know, so the
+ * request is bounded to where the headroom leads to them.
+ */
+WP_INLINE u32 wp_perf_request(const struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	u32 util = wp_cpu_util_boost(ctx, c);
+	u32 min = wp_rq_uclamp_min(ctx, c), max = wp_rq_uclamp_max(ctx, c);
+
+	if (ctx->params.governor != WP_GOV_SCHEDUTIL)
+		return ctx->params.governor == WP_GOV_PERFORMANCE ? WP_SCALE : 0;
+	if (!ctx->params.freq_headroom) /* it will be added: take it back before */
+		util = util * 4 / 5;
+	if (max < WP_SCALE)
+		util = wp_min(util, max * 4 / 5);
+	return wp_max(util, wp_min((min * 4 + 4) / 5, c->capacity_orig));
+}
+
+/* The same for the home. */
+WP_FN u32 wp_cpu_perf_request(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
+{
+	return wp_perf_request(ctx, WP_AT(ctx->cpus, cpu));
 }
 
 /* A lone CPU that has not been idle since the last update does not slow down. */
@@ -85,10 +172,19 @@ WP_INLINE int wp_freq_still_busy(struct wp_freq_dom *fd, const struct wp_cpu *c)
 	return busy;
 }
 
-/*
- * Called where a CPU's signals changed. Returns WP_DID_FREQ if the domain has a new request.
- */
-WP_INLINE int wp_freq_update(struct wp_ctx *ctx, struct wp_cpu *c, u64 now_ns)
+/* The kernel sets the frequencies: report a demand that changed. */
+WP_FN int wp_freq_report(const struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c WP_NONNULL)
+{
+	u32 request = wp_perf_request(ctx, c);
+
+	if (request == c->perf_request)
+		return 0;
+	c->perf_request = request;
+	return WP_DID_FREQ;
+}
+
+/* The core sets them: see whether the CPU's domain needs another operating point. */
+WP_FN int wp_freq_request(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c WP_NONNULL, u64 now_ns)
 {
 	struct wp_freq_dom *fd = WP_AT(ctx->freq_doms, c->freq_dom);
 	u32 raw, opp, busy;
@@ -99,12 +195,12 @@ WP_INLINE int wp_freq_update(struct wp_ctx *ctx, struct wp_cpu *c, u64 now_ns)
 	    now_ns - fd->last_update_ns < (u64)wp_rate_limit_us(ctx, c->freq_dom) * 1000)
 		return 0;
 	busy = (u32)wp_freq_still_busy(fd, c); /* every update moves the mark */
-	raw = wp_map_freq(wp_freq_domain_util(ctx, fd), wp_opp_khz(ctx, fd, fd->nr_opps - 1),
-			  c->capacity_orig);
+	raw = wp_freq_domain_khz(ctx, fd, c->capacity_orig);
 	if (raw == fd->last_raw_khz && fd->updated_once)
 		return 0;
 	fd->last_raw_khz = raw;
-	opp = wp_opp_at_least(ctx, fd, raw);
+	opp = wp_opp_at_least(ctx, fd, raw,
+			      ctx->params.freq_perf_form ? fd->inefficient_opps : 0);
 	if (opp < fd->next_opp && busy) {
 		fd->last_raw_khz = WP_NONE; /* look again next time */
 		return 0;
@@ -116,6 +212,15 @@ WP_INLINE int wp_freq_update(struct wp_ctx *ctx, struct wp_cpu *c, u64 now_ns)
 	fd->updated_once = 1;
 	fd->in_progress = 1;
 	return WP_DID_FREQ;
+}
+
+/*
+ * Called where a CPU's signals changed. Returns WP_DID_FREQ if the domain has a new request, or
+ * the CPU has one under freq_external.
+ */
+WP_INLINE int wp_freq_update(struct wp_ctx *ctx, struct wp_cpu *c, u64 now_ns)
+{
+	return ctx->freq_external ? wp_freq_report(ctx, c) : wp_freq_request(ctx, c, now_ns);
 }
 
 /* The hardware runs at `opp` from now on. */

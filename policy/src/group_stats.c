@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Group statistics and classes in the form of the kernels before 5.5 (docs/decisions/003): sums of
- * loads, three classes (other < imbalanced < overloaded), the busiest group by class, then by load
- * per capacity.
+ * Whom to pull from and how much, in the form of the kernels before 5.5 (docs/decisions/003): sums
+ * of loads, three classes (other < imbalanced < overloaded), the busiest group by class, then by
+ * load per capacity; loads are brought to the domain's average. Native builds only.
  */
 #include "wakeplace/policy.h"
-
-WP_INLINE struct wp_dom *wp_bal_dom(struct wp_ctx *ctx, const struct wp_balance *bal)
-{
-	return WP_AT(ctx->doms, bal->dom);
-}
-
-WP_INLINE int wp_excluded(const struct wp_balance *bal, u32 cpu)
-{
-	return (*WP_AT(bal->excluded, cpu / 64u) >> (cpu % 64u)) & 1u;
-}
 
 /* More tasks than CPUs and, within the margin, more demand than capacity. */
 WP_INLINE int wp_group_overloaded(const struct wp_group_stats *s, u32 pct)
@@ -50,8 +40,8 @@ WP_INLINE void wp_stats_add(struct wp_ctx *ctx, struct wp_balance *bal, struct w
 	bal->overutilized |= ctx->energy_active && wp_cpu_overutilized(ctx, c);
 }
 
-WP_FN int wp_stats_of_group(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL, u32 group,
-		      u32 local)
+WP_FN int wp_stats_of_group(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL,
+			    u32 group, u32 local)
 {
 	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
 	const struct wp_group *g = WP_AT(ctx->groups, dom->first_group + group);
@@ -104,16 +94,6 @@ WP_INLINE int wp_busier(struct wp_ctx *ctx, const struct wp_balance *bal, u32 gr
 	return !wp_bigger_and_not_overloaded(ctx, bal, group, local_group);
 }
 
-/* Capacity of the destination's own group, refreshed bottom up as the periodic pass climbs. */
-WP_INLINE void wp_refresh_local_group(struct wp_ctx *ctx, const struct wp_balance *bal, u32 group)
-{
-	if (bal->idle == WP_NEWLY_IDLE)
-		return;
-	if (!bal->level)
-		wp_refresh_capacity(WP_AT(ctx->cpus, bal->this_cpu));
-	wp_group_capacity(ctx, WP_AT(ctx->groups, wp_bal_dom(ctx, bal)->first_group + group));
-}
-
 /* The child domain wants its siblings spread: one task more than here is one too many there. */
 WP_INLINE void wp_prefer_sibling(struct wp_ctx *ctx, struct wp_balance *bal, u32 group)
 {
@@ -163,4 +143,131 @@ WP_FN int wp_domain_stats(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal 
 		ctx->overutilized = 1;
 	}
 	return 0;
+}
+
+/* Less than one task's load is to move: is moving one worth it all the same? */
+WP_INLINE void wp_fix_small_imbalance(struct wp_ctx *ctx, struct wp_balance *bal)
+{
+	struct wp_group_stats *l = &bal->local, *b = &bal->busiest;
+	u64 now, moved = 0, scaled, tmp, factor = 2;
+
+	if (!l->nr_running) {
+		const struct wp_cpu *c = WP_AT(ctx->cpus, bal->this_cpu);
+
+		l->load_per_task = wp_div(wp_weighted_load(ctx, c), c->nr_fair);
+	} else if (b->load_per_task > l->load_per_task) {
+		factor = 1;
+	}
+	scaled = wp_div(b->load_per_task * WP_SCALE, b->capacity);
+	if (b->avg_load + scaled >= l->avg_load + scaled * factor) {
+		bal->imbalance = (s64)b->load_per_task;
+		return;
+	}
+	/* Otherwise only if more capacity is used after the move than before. */
+	now = b->capacity * wp_min64(b->load_per_task, b->avg_load) +
+	      l->capacity * wp_min64(l->load_per_task, l->avg_load);
+	if (b->avg_load > scaled)
+		moved = b->capacity * wp_min64(b->load_per_task, b->avg_load - scaled);
+	if (b->avg_load * b->capacity < b->load_per_task * WP_SCALE)
+		tmp = wp_div(b->avg_load * b->capacity, l->capacity);
+	else
+		tmp = wp_div(b->load_per_task * WP_SCALE, l->capacity);
+	moved += l->capacity * wp_min64(l->load_per_task, l->avg_load + tmp);
+	if (moved / WP_SCALE > now / WP_SCALE)
+		bal->imbalance = (s64)b->load_per_task;
+}
+
+/* How much load to move. */
+WP_INLINE void wp_calculate_imbalance(struct wp_ctx *ctx, struct wp_balance *bal)
+{
+	struct wp_group_stats *l = &bal->local, *b = &bal->busiest;
+	u64 above = ~0ull, pull;
+
+	if (b->type == WP_GROUP_IMBALANCED)
+		b->load_per_task = wp_min64(b->load_per_task, bal->avg_load);
+	bal->imbalance = 0;
+	if (b->avg_load <= bal->avg_load || l->avg_load >= bal->avg_load) {
+		wp_fix_small_imbalance(ctx, bal);
+		return;
+	}
+	/* Between two overloaded groups only what exceeds the source's capacity moves. */
+	if (b->type == WP_GROUP_OVERLOADED && l->type == WP_GROUP_OVERLOADED) {
+		above = (u64)b->nr_running * WP_SCALE;
+		if (above > b->capacity)
+			above = wp_div((above - b->capacity) * WP_SCALE, b->capacity);
+		else
+			above = ~0ull;
+	}
+	pull = wp_min64(b->avg_load - bal->avg_load, above);
+	bal->imbalance = (s64)(wp_min64(pull * b->capacity,
+					(bal->avg_load - l->avg_load) * l->capacity) / WP_SCALE);
+	if ((u64)bal->imbalance < b->load_per_task)
+		wp_fix_small_imbalance(ctx, bal);
+}
+
+/* Is the busiest group busy enough to act? */
+WP_INLINE int wp_worth_balancing(struct wp_ctx *ctx, struct wp_balance *bal)
+{
+	const struct wp_group_stats *l = &bal->local, *b = &bal->busiest;
+	u32 pct = wp_bal_dom(ctx, bal)->imbalance_pct;
+
+	/* Below the tipping point placement is the energy-aware wake-up's alone. */
+	if (ctx->energy_active && !ctx->overutilized)
+		return 0;
+	if (bal->busiest_group == WP_NONE || !b->nr_running)
+		return 0;
+	bal->avg_load = wp_div(WP_SCALE * bal->total_load, bal->total_capacity);
+	if (b->type == WP_GROUP_IMBALANCED)
+		return 1;
+	if (bal->idle != WP_BUSY && wp_group_has_capacity(l, pct) && b->no_capacity)
+		return 1;
+	if (l->avg_load >= b->avg_load || l->avg_load >= bal->avg_load)
+		return 0;
+	if (bal->idle == WP_IDLE)
+		return b->type == WP_GROUP_OVERLOADED || l->idle_cpus > b->idle_cpus + 1;
+	return 100 * b->avg_load > pct * l->avg_load;
+}
+
+/* The queue to pull from: most load per capacity. */
+WP_INLINE u32 wp_busiest_queue(struct wp_ctx *ctx, const struct wp_balance *bal)
+{
+	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
+	const struct wp_group *g = WP_AT(ctx->groups, dom->first_group + bal->busiest_group);
+	u64 busiest_load = 0, busiest_capacity = 1;
+	u32 i, busiest = WP_NONE;
+
+	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
+		u32 cpu = *WP_AT(ctx->list, g->first_cpu + i);
+		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+		u64 load = wp_weighted_load(ctx, c);
+
+		if (wp_excluded(bal, cpu))
+			continue;
+		/* A lone task heavier than what is to move stays, unless its CPU is squeezed. */
+		if (c->nr_running == 1 && (s64)load > bal->imbalance &&
+		    !wp_capacity_reduced(c, dom->imbalance_pct))
+			continue;
+		if (load * busiest_capacity > busiest_load * c->capacity) {
+			busiest_load = load;
+			busiest_capacity = c->capacity;
+			busiest = cpu;
+		}
+	}
+	return busiest;
+}
+
+/* Groups, amount and source in one; returns the source, WP_NONE: balanced. */
+WP_INLINE u32 wp_find_by_load(struct wp_ctx *ctx, struct wp_balance *bal)
+{
+	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
+	struct wp_group_stats zero = { 0 };
+
+	bal->busiest = zero;
+	bal->load_idx = bal->idle == WP_BUSY ? dom->busy_idx :
+			bal->idle == WP_IDLE ? dom->idle_idx : 0;
+	wp_domain_stats(ctx, bal);
+	if (!wp_worth_balancing(ctx, bal))
+		return WP_NONE;
+	wp_calculate_imbalance(ctx, bal);
+	return bal->imbalance > 0 ? wp_busiest_queue(ctx, bal) : WP_NONE;
 }

@@ -1,191 +1,108 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The fast path: an idle CPU near a target (signals-and-baseline 6.4, 6.5; 4.17 form). First hit
- * wins:
+ * The fast path: an idle CPU near a target (signals-and-baseline 6.4). First hit wins:
  *
  *  1. the target itself
  *  2. the previous CPU, if it shares the target's cache: the task's data may still be there
- *  3. the recently used CPU, likewise: two tasks that wake each other keep swapping two CPUs
- *  4. SMT: a core with all threads idle, if the cache domain may have one
- *  5. a CPU of the cache domain, from the target on, as far as the scan limit allows: long
- * searches cost
- *     more than they find when idle periods are short
- *  6. SMT: an idle thread of the target's own core
- *  7. the target, busy
+ *  3. the previous CPU, if a kernel thread bound to it is the waker and alone there: it has done
+ *     what the task waited for and is about to sleep
+ *  4. the recently used CPU, as 2: two tasks that wake each other keep swapping two CPUs
+ *  5. asymmetric machines: an idle CPU that fits, in the whole domain (idle_capacity.c)
+ *  6. a target that shares its cache with nobody: the target
+ *  7. SMT, no core known to be idle: an idle thread of the previous CPU's core
+ *  8. an idle core or CPU of the target's cache domain (idle_scan.c)
+ *  9. what 2 and 4 found in another cluster of that cache; else the target, busy
+ *
+ * A CPU that runs only SCHED_IDLE tasks counts as idle: they give way at once. On asymmetric
+ * machines each candidate must also fit the task.
  */
 #include "wakeplace/policy.h"
 
-WP_INLINE int wp_share_cache(const struct wp_ctx *ctx, u32 a, u32 b)
+/* Asymmetric machines: the CPU must fit the task, its wish for performance included. */
+WP_INLINE int wp_asym_search(const struct wp_ctx *ctx)
 {
-	return WP_AT(ctx->cpus, a)->llc_id == WP_AT(ctx->cpus, b)->llc_id;
+	return ctx->asym && ctx->params.sis_asym != WP_SIS_ASYM_OFF;
 }
 
-WP_INLINE int wp_idle_at(const struct wp_ctx *ctx, u32 cpu)
+/* A CPU that a task may go to at once: free, and big enough where sizes differ. */
+WP_INLINE int wp_near_ok(const struct wp_ctx *ctx, const struct wp_task *task, u32 cpu)
 {
-	return wp_cpu_idle(WP_AT(ctx->cpus, cpu));
+	return wp_free_at(ctx, cpu) && (!wp_asym_search(ctx) || wp_task_fits(ctx, task, cpu));
 }
 
-/* Position of `cpu` in a domain's ascending list. */
-WP_INLINE u32 wp_span_index(const struct wp_ctx *ctx, const struct wp_dom *dom, u32 cpu)
+/* Near enough to be taken at once: clusters are told apart where there are any. */
+WP_INLINE int wp_near_enough(const struct wp_ctx *ctx, u32 cpu, u32 target)
 {
-	u32 i, at = 0;
-
-	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
-		if (*WP_AT(ctx->list, dom->first_cpu + i) == cpu) {
-			at = i;
-			break;
-		}
-	}
-	return at;
+	return !ctx->cluster || wp_share_cluster(ctx, cpu, target);
 }
 
-/* i-th CPU of a domain counted from position `start`, wrapping. */
-WP_INLINE u32 wp_span_wrap(const struct wp_ctx *ctx, const struct wp_dom *dom, u32 start, u32 i)
+/* The waker is about to sleep and its work is done: its CPU is as good as idle (step 3). */
+WP_INLINE int wp_kthread_done(const struct wp_ctx *ctx, const struct wp_task *task,
+			      const struct wp_request *req)
 {
-	u32 at = start + i;
-
-	return *WP_AT(ctx->list, dom->first_cpu + (at < dom->nr_cpus ? at : at - dom->nr_cpus));
+	return req->waker_kthread && req->prev_cpu == req->this_cpu &&
+	       WP_AT(ctx->cpus, req->this_cpu)->nr_running <= 1 &&
+	       (!wp_asym_search(ctx) || wp_task_fits(ctx, task, req->prev_cpu));
 }
 
-/* The domain of a CPU's core, WP_NONE without SMT. */
-WP_INLINE u32 wp_smt_dom(const struct wp_ctx *ctx, u32 cpu)
-{
-	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-
-	if (!c->nr_levels || !(WP_AT(ctx->doms, c->dom[0])->flags & WP_SD_SHARE_CPUCAPACITY))
-		return WP_NONE;
-	return c->dom[0];
-}
-
-/*
- * First idle allowed thread of a core; `all`: only if every thread is idle. A core of one thread
- * is its CPU.
- */
-WP_FN u32 wp_idle_thread(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL, u32 cpu,
-		   u32 all)
-{
-	u32 i, found = WP_NONE, idle = 0, dom_index = wp_smt_dom(ctx, cpu);
-	const struct wp_dom *dom = WP_AT(ctx->doms, dom_index);
-
-	if (dom_index == WP_NONE)
-		return wp_idle_at(ctx, cpu) && wp_allowed(task, cpu) ? cpu : WP_NONE;
-	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
-		u32 thread = *WP_AT(ctx->list, dom->first_cpu + i);
-
-		if (!wp_idle_at(ctx, thread))
-			continue;
-		idle++;
-		if (found == WP_NONE && wp_allowed(task, thread))
-			found = thread;
-	}
-	return all && idle != dom->nr_cpus ? WP_NONE : found;
-}
-
-WP_FN u32 wp_idle_core(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
-		 const struct wp_dom *dom WP_NONNULL, u32 target)
-{
-	u32 i, start = wp_span_index(ctx, dom, target);
-	struct wp_cpu *llc = WP_AT(ctx->cpus, WP_AT(ctx->cpus, target)->llc_id);
-
-	if (!ctx->smt || !llc->idle_cores)
-		return WP_NONE;
-	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
-		u32 cpu = wp_span_wrap(ctx, dom, start, i);
-
-		if (wp_allowed(task, cpu) && wp_idle_thread(ctx, task, cpu, 1) != WP_NONE)
-			return cpu;
-	}
-	llc->idle_cores = 0;
-	return WP_NONE;
-}
-
-/* How many CPUs the scan may look at: as many as its average cost allows in the idle time to
- * expect. */
-WP_INLINE u32 wp_scan_limit(const struct wp_ctx *ctx, const struct wp_cpu *this_cpu, u32 span)
-{
-	u64 cost = WP_AT(this_cpu->lb, this_cpu->llc_level)->avg_scan_cost_ns + 1;
-	u64 budget = span * (this_cpu->avg_idle_ns / 512);
-
-	if (!ctx->params.sis_prop)
-		return span + 1;
-	return budget > 4 * cost ? (u32)wp_div(budget, cost) : 4;
-}
-
-WP_FN u32 wp_idle_scan(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
-		 const struct wp_dom *dom WP_NONNULL, u32 target, u32 this_cpu)
-{
-	struct wp_cpu *t = WP_AT(ctx->cpus, this_cpu);
-	struct wp_lb *lb = WP_AT(t->lb, t->llc_level);
-	u32 i, found = WP_NONE, start = wp_span_index(ctx, dom, target);
-	u32 left = wp_scan_limit(ctx, t, dom->nr_cpus), seen = 0;
-	s64 diff;
-
-	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
-		u32 cpu = wp_span_wrap(ctx, dom, start, i);
-
-		if (!--left) /* the limit ends the search before its cost is learnt */
-			return WP_NONE;
-		seen++;
-		if (wp_allowed(task, cpu) && wp_idle_at(ctx, cpu)) {
-			found = cpu;
-			break;
-		}
-	}
-	diff = (s64)((u64)seen * ctx->scan_cpu_ns) - (s64)lb->avg_scan_cost_ns;
-	lb->avg_scan_cost_ns = (u64)((s64)lb->avg_scan_cost_ns + (diff >> 3));
-	return found;
-}
-
-WP_INLINE int wp_idle_decide(struct wp_decision *dec, u32 cpu, u32 reason)
-{
-	if (cpu == WP_NONE)
-		return 0;
-	dec->cpu = cpu;
-	dec->rule = WP_RULE_IDLE_SIBLING;
-	dec->reason = reason;
-	return 1;
-}
-
-/* The recently used CPU; it is then exchanged for the previous one. */
-WP_INLINE u32 wp_idle_recent(struct wp_ctx *ctx, struct wp_task *task, u32 prev, u32 target)
+/* The recently used CPU if it will do; from now on the previous one is remembered (step 4). */
+WP_INLINE u32 wp_take_recent(struct wp_ctx *ctx, struct wp_task *task, u32 prev, u32 target)
 {
 	u32 recent = task->waker.recent_used_cpu;
 
-	if (!ctx->params.sis_recent_used || recent == prev || recent == target ||
-	    !wp_share_cache(ctx, recent, target) || !wp_idle_at(ctx, recent) ||
-	    !wp_allowed(task, recent))
+	if (!ctx->params.sis_recent_used)
 		return WP_NONE;
 	task->waker.recent_used_cpu = prev;
+	if (recent == prev || recent == target || !wp_share_cache(ctx, recent, target) ||
+	    !wp_allowed(task, recent) || !wp_near_ok(ctx, task, recent))
+		return WP_NONE;
 	return recent;
+}
+
+/* Steps 6 to 9; `prev_far` and `recent_far` are idle in another cluster, or WP_NONE. */
+WP_INLINE int wp_select_in_cache(struct wp_ctx *ctx, struct wp_task *task, u32 prev, u32 target,
+				 struct wp_decision *dec, u32 prev_far, u32 recent_far)
+{
+	u32 level = WP_AT(ctx->cpus, target)->llc_level;
+
+	if (level == WP_NONE)
+		return wp_idle_decide(dec, target, WP_REASON_TARGET_NO_LLC);
+	if (ctx->smt && !wp_hints(ctx, target)->idle_cores && wp_share_cache(ctx, prev, target) &&
+	    wp_idle_decide(dec, wp_free_sibling(ctx, task, prev), WP_REASON_IDLE_SMT_PREV))
+		return 1;
+	if (wp_idle_scan(ctx, task, target, dec))
+		return 1;
+	if (wp_idle_decide(dec, prev_far, WP_REASON_IDLE_PREV_FAR))
+		return 1;
+	if (wp_idle_decide(dec, recent_far, WP_REASON_IDLE_RECENT_FAR))
+		return 1;
+	return wp_idle_decide(dec, target,
+			      dec->scan_left == 1 && !dec->nr_scanned ? WP_REASON_TARGET_NO_SCAN :
+								WP_REASON_TARGET_BUSY);
 }
 
 /* Fills `dec` with a CPU around `target`. */
 WP_FN int wp_select_idle_sibling(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
-			   const struct wp_request *req WP_NONNULL, u32 target,
-			   struct wp_decision *dec WP_NONNULL)
+				 const struct wp_request *req WP_NONNULL, u32 target,
+				 struct wp_decision *dec WP_NONNULL)
 {
-	const struct wp_cpu *t = WP_AT(ctx->cpus, target);
-	const struct wp_dom *dom;
-	u32 prev = req->prev_cpu;
+	u32 prev = req->prev_cpu, prev_far = WP_NONE, recent;
 
-	if (wp_idle_at(ctx, target))
+	if (wp_asym_search(ctx))
+		wp_sync_task(ctx, task);
+	if (wp_near_ok(ctx, task, target))
 		return wp_idle_decide(dec, target, WP_REASON_IDLE_TARGET);
-	if (prev != target && wp_share_cache(ctx, prev, target) && wp_idle_at(ctx, prev))
-		return wp_idle_decide(dec, prev, WP_REASON_IDLE_PREV);
-	if (wp_idle_decide(dec, wp_idle_recent(ctx, task, prev, target), WP_REASON_IDLE_RECENT))
-		return 1;
-	if (t->llc_level == WP_NONE)
-		return wp_idle_decide(dec, target, WP_REASON_TARGET_NO_LLC);
-	dom = WP_AT(ctx->doms, *WP_AT(t->dom, t->llc_level));
-	if (wp_idle_decide(dec, wp_idle_core(ctx, task, dom, target), WP_REASON_IDLE_CORE))
-		return 1;
-	/* The limit is the waking CPU's; without a cache domain it has none to read: no scan. */
-	if (WP_AT(ctx->cpus, req->this_cpu)->llc_level != WP_NONE &&
-	    wp_idle_decide(dec, wp_idle_scan(ctx, task, dom, target, req->this_cpu),
-			   WP_REASON_IDLE_CPU))
-		return 1;
-	if (ctx->smt &&
-	    wp_idle_decide(dec, wp_idle_thread(ctx, task, target, 0), WP_REASON_IDLE_SMT))
-		return 1;
-	return wp_idle_decide(dec, target, WP_REASON_TARGET_BUSY);
+	if (prev != target && wp_share_cache(ctx, prev, target) && wp_near_ok(ctx, task, prev)) {
+		if (wp_near_enough(ctx, prev, target))
+			return wp_idle_decide(dec, prev, WP_REASON_IDLE_PREV);
+		prev_far = prev;
+	}
+	if (wp_kthread_done(ctx, task, req))
+		return wp_idle_decide(dec, prev, WP_REASON_KTHREAD_PREV);
+	recent = wp_take_recent(ctx, task, prev, target);
+	if (recent != WP_NONE && wp_near_enough(ctx, recent, target))
+		return wp_idle_decide(dec, recent, WP_REASON_IDLE_RECENT);
+	if (wp_asym_search(ctx) && WP_AT(ctx->cpus, target)->asym_full_level != WP_NONE)
+		return wp_idle_capacity(ctx, task, target, dec);
+	return wp_select_in_cache(ctx, task, prev, target, dec, prev_far, recent);
 }

@@ -1,162 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The slow path: the idlest group, then the idlest CPU in it, from a domain downwards
- * (capacity-aware 2.2, 2.7, 2.8; 4.17 form of the load comparison).
- *
- * A group is chosen, in this order:
- *  1. not for a fork: the local group, if its best CPU has room for half the task and is within the
- *     margin of the best elsewhere; else the group whose best CPU has that room
- *  2. by load per capacity: of the queued tasks first, of all recent tasks where that is close
+ * (signals-and-baseline 6.7; capacity-aware 2.2). How groups compare is in idlest_class.c, in the
+ * form before 5.5 in idlest_load.c.
  */
 #include "wakeplace/policy.h"
 
-struct wp_idlest {
-	u64 this_runnable;
-	u64 this_avg;
-	u64 min_runnable;
-	u64 min_avg;
-	u32 this_spare;
-	u32 most_spare;
-	u32 idlest;     /* index within the domain's groups */
-	u32 spare_group;
-	u32 reason;
-};
-
-struct wp_idlest_group {
-	u64 runnable;
-	u64 avg;
-	u32 spare;
-	u32 allowed;
-};
-
-/* Loads per capacity and best spare capacity of one group. */
-WP_INLINE void wp_idlest_sums(struct wp_ctx *ctx, const struct wp_group *g,
-			      const struct wp_task *task, int local, struct wp_idlest_group *out)
+/* The group to go to: its index in the domain, WP_NONE = stay local; dec->slow_reason says why. */
+WP_INLINE u32 wp_idlest_group(struct wp_ctx *ctx, u32 dom_index, const struct wp_task *task,
+			      const struct wp_request *req, struct wp_decision *dec)
 {
+#ifndef WP_LIVE
+	if (!ctx->params.idlest_classes)
+		return wp_idlest_group_by_load(ctx, dom_index, task, req, &dec->slow_reason);
+#endif
+	return wp_idlest_group_by_class(ctx, dom_index, task, req->this_cpu, dec);
+}
+
+/* May the task use some CPU of the domain? */
+WP_INLINE int wp_dom_allowed(const struct wp_dom *dom, const struct wp_task *task)
+{
+	u64 both = 0;
 	u32 i;
 
-	out->runnable = 0;
-	out->avg = 0;
-	out->spare = 0;
-	out->allowed = 0;
-	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
-		u32 cpu = *WP_AT(ctx->list, g->first_cpu + i);
-		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-		u32 util = wp_cpu_util_without(ctx, cpu, task);
-
-		out->allowed |= (u32)wp_allowed(task, cpu);
-		/* forkexec_idx and wake_idx are 0 in every domain: the load of now */
-		out->runnable += local ? wp_load_low(ctx, c, 0) : wp_load_high(ctx, c, 0);
-		out->avg += c->avg.load_avg;
-		out->spare = wp_max(out->spare, (u32)wp_sub(c->capacity, util));
-	}
-	out->runnable = wp_div(out->runnable * WP_SCALE, g->capacity);
-	out->avg = wp_div(out->avg * WP_SCALE, g->capacity);
-}
-
-/* Keep a remote group if it is less loaded than the best so far. */
-WP_INLINE void wp_idlest_offer(struct wp_idlest *s, const struct wp_idlest_group *sums, u32 group,
-			       u32 imbalance, u32 scale)
-{
-	if (s->min_runnable > sums->runnable + imbalance) {
-		s->min_runnable = sums->runnable;
-		s->min_avg = sums->avg;
-		s->idlest = group;
-	} else if (sums->runnable < s->min_runnable + imbalance &&
-		   100 * s->min_avg > scale * sums->avg) {
-		s->min_avg = sums->avg;
-		s->idlest = group;
-	}
-	if (s->most_spare < sums->spare) {
-		s->most_spare = sums->spare;
-		s->spare_group = group;
-	}
-}
-
-/* The spare-capacity test (capacity-aware 2.8). Returns 1 if it decides. */
-WP_INLINE int wp_idlest_by_spare(struct wp_idlest *s, u32 util, u32 scale, u32 *group)
-{
-	if (s->this_spare > util / 2 && (u64)scale * s->this_spare > 100ull * s->most_spare) {
-		s->reason = WP_REASON_SLOW_LOCAL;
-		*group = WP_NONE;
-		return 1;
-	}
-	if (s->most_spare > util / 2) {
-		s->reason = WP_REASON_SLOW_SPARE;
-		*group = s->spare_group;
-		return 1;
-	}
-	return 0;
-}
-
-WP_INLINE u32 wp_idlest_by_load(struct wp_idlest *s, u32 imbalance, u32 scale)
-{
-	s->reason = WP_REASON_SLOW_LOCAL;
-	if (s->idlest == WP_NONE || s->min_runnable > s->this_runnable + imbalance)
-		return WP_NONE;
-	if (s->this_runnable < s->min_runnable + imbalance &&
-	    100 * s->this_avg < scale * s->min_avg)
-		return WP_NONE;
-	s->reason = WP_REASON_SLOW_LOAD;
-	return s->idlest;
-}
-
-/* The group to go to: its index in the domain, WP_NONE = stay local. `reason` says why. */
-WP_FN u32 wp_find_idlest_group(struct wp_ctx *ctx WP_NONNULL, u32 dom_index,
-			 const struct wp_task *task WP_NONNULL,
-			 const struct wp_request *req WP_NONNULL, u32 *reason WP_NONNULL)
-{
-	const struct wp_dom *dom = WP_AT(ctx->doms, dom_index);
-	u32 k, group, scale = 100 + (dom->imbalance_pct - 100) / 2;
-	u32 imbalance = WP_SCALE * (dom->imbalance_pct - 100) / 100;
-	u32 local = 0;
-	struct wp_idlest s = {
-		.min_runnable = ~0ull >> 1,
-		.min_avg = ~0ull >> 8,
-		.this_runnable = ~0ull >> 1,
-		.this_avg = ~0ull >> 8,
-		.idlest = WP_NONE,
-		.spare_group = WP_NONE,
-	};
-
-	WP_FOR(k, WP_AT(ctx->cpus, req->this_cpu)->nr_levels, WP_MAX_LEVELS) {
-		const struct wp_cpu *c = WP_AT(ctx->cpus, req->this_cpu);
-
-		if (*WP_AT(c->dom, k) == dom_index)
-			local = *WP_AT(c->group, k);
-	}
-	WP_FOR(k, dom->nr_groups, WP_MAX_CPUS) {
-		u32 index = local + k < dom->nr_groups ? local + k : local + k - dom->nr_groups;
-		struct wp_idlest_group sums;
-
-		wp_idlest_sums(ctx, WP_AT(ctx->groups, dom->first_group + index), task,
-			       index == local, &sums);
-		if (!sums.allowed)
-			continue;
-		if (index == local) {
-			s.this_runnable = sums.runnable;
-			s.this_avg = sums.avg;
-			s.this_spare = sums.spare;
-		} else {
-			wp_idlest_offer(&s, &sums, index, imbalance, scale);
-		}
-	}
-	if (ctx->params.idlest_spare && req->kind != WP_PLACE_FORK &&
-	    wp_idlest_by_spare(&s, task->avg.util_avg, scale, &group)) {
-		*reason = s.reason;
-		return group;
-	}
-	group = wp_idlest_by_load(&s, imbalance, scale);
-	*reason = s.reason;
-	return group;
+	for (i = 0; i < WP_MASK_WORDS; i++)
+		both |= dom->span[i] & task->allowed[i];
+	return both != 0;
 }
 
 /*
  * The CPU to take in a group: an idle one with the cheapest way out of its idle state, of equals
- * the one idle since last; without an idle one the least loaded.
+ * the one idle since last; without an idle one the least loaded. A CPU with only SCHED_IDLE tasks
+ * needs no way out of anything.
  */
-WP_FN u32 wp_find_idlest_group_cpu(struct wp_ctx *ctx WP_NONNULL, const struct wp_group *g WP_NONNULL,
-			     const struct wp_task *task WP_NONNULL, u32 this_cpu)
+WP_FN u32 wp_find_idlest_group_cpu(struct wp_ctx *ctx WP_NONNULL,
+				   const struct wp_group *g WP_NONNULL,
+				   const struct wp_task *task WP_NONNULL, u32 this_cpu)
 {
 	u32 i, idle_cpu = WP_NONE, least_cpu = this_cpu, exit_us = WP_NONE;
 	u64 stamp = 0, least = ~0ull;
@@ -169,6 +48,8 @@ WP_FN u32 wp_find_idlest_group_cpu(struct wp_ctx *ctx WP_NONNULL, const struct w
 
 		if (!wp_allowed(task, cpu))
 			continue;
+		if (ctx->params.idlest_classes && wp_only_idle_policy(c))
+			return cpu;
 		if (wp_cpu_idle(c)) {
 			u32 us = c->idle_exit_latency_us;
 
@@ -220,25 +101,29 @@ WP_FN int wp_find_idlest_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task
 		       struct wp_decision *dec WP_NONNULL)
 {
 	u32 flag = wp_place_flag(request->kind);
-	u32 i, reason = WP_REASON_SLOW_LOCAL;
+	u32 i;
 	struct wp_request req = *request;
 
 	dec->rule = WP_RULE_SLOW_PATH;
 	dec->reason = WP_REASON_SLOW_LOCAL;
 	dec->cpu = request->this_cpu;
+	if (ctx->params.idlest_classes && !wp_dom_allowed(WP_AT(ctx->doms, dom_index), task)) {
+		dec->cpu = request->prev_cpu;
+		return 1;
+	}
 	WP_FOR(i, WP_MAX_LEVELS, WP_MAX_LEVELS) {
 		const struct wp_dom *dom = WP_AT(ctx->doms, dom_index);
 		u32 group;
 
 		if (dom_index == WP_NONE)
 			break;
-		group = wp_find_idlest_group(ctx, dom_index, task, &req, &reason);
+		group = wp_idlest_group(ctx, dom_index, task, &req, dec);
 		if (group != WP_NONE) {
 			req.this_cpu = wp_find_idlest_group_cpu(
 				ctx, WP_AT(ctx->groups, dom->first_group + group), task,
 				req.this_cpu);
 			dec->cpu = req.this_cpu;
-			dec->reason = reason;
+			dec->reason = dec->slow_reason;
 		}
 		dom_index = wp_next_dom_down(ctx, req.this_cpu, dom->nr_cpus, flag);
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * New-idle balancing: pull one task before going idle, if the expected idle time is worth the
- * search (signals-and-baseline 8.2; 4.17 form, without the random gate of later kernels).
+ * search (signals-and-baseline 8.2). Which levels are tried at all: newidle_ratio.c.
  */
 #include "wakeplace/policy.h"
 
@@ -21,10 +21,19 @@ WP_FN int wp_newidle_begin(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
+	u64 cost = ctx->params.migration_cost_ns;
+
+	if (ctx->params.balance_classes) {
+		c->misfit_load = 0;
+		if (c->pending) /* its idle time will be too short to tell anything */
+			return 0;
+	}
 	c->wake_idle_stamp_ns = wp_max64(now_ns, 1);
 	if (!ctx->params.newidle_balance || c->pending)
 		return 0;
-	if (c->avg_idle_ns >= ctx->params.migration_cost_ns && ctx->overload)
+	if (ctx->params.newidle_first_cost)
+		cost = c->nr_levels ? c->lb[0].max_newidle_cost_ns : 0;
+	if (c->avg_idle_ns >= cost && ctx->overload)
 		return 1;
 	wp_newidle_next(ctx, c, 0);
 	return 0;
@@ -41,15 +50,33 @@ WP_FN int wp_newidle_level(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level, u6
 	return 0;
 }
 
-/* A level was searched. Returns what it cost, ns, and remembers the most it ever did. */
+/* The most that a level cost. It fades by 1 % a second, and a rise restarts the second. */
+WP_INLINE void wp_newidle_cost(struct wp_ctx *ctx, const struct wp_cpu *c, struct wp_lb *lb,
+			       u64 cost)
+{
+	u64 tick = wp_div(c->clock_ns, ctx->tick_ns);
+
+	if (cost > lb->max_newidle_cost_ns)
+		lb->max_newidle_cost_ns = cost;
+	else if (ctx->params.newidle_first_cost && tick > lb->next_cost_decay_tick)
+		lb->max_newidle_cost_ns = lb->max_newidle_cost_ns * 253 / 256;
+	else
+		return;
+	if (ctx->params.newidle_first_cost)
+		lb->next_cost_decay_tick = tick + wp_div(1000000000ull, ctx->tick_ns);
+}
+
+/* A level was searched, or left out by chance. Returns what it cost, ns. */
 WP_FN u64 wp_newidle_done(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	struct wp_lb *lb = WP_AT(c->lb, level);
 	u64 cost = (u64)WP_AT(ctx->doms, *WP_AT(c->dom, level))->nr_cpus * ctx->scan_cpu_ns;
 
-	lb->max_newidle_cost_ns = wp_max64(lb->max_newidle_cost_ns, cost);
 	wp_newidle_next(ctx, c, level);
+	if (lb->newidle_skipped)
+		return 0;
+	wp_newidle_cost(ctx, c, lb, cost);
 	return cost;
 }
 

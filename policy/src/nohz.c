@@ -50,6 +50,13 @@ WP_FN int wp_nohz_kick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 		return stats;
 	if (c->nr_running >= 2)
 		return WP_DID_KICK;
+	if (ctx->params.balance_classes) {
+		if (c->nr_fair && c->nr_levels &&
+		    wp_capacity_reduced(c, WP_AT(ctx->doms, c->dom[0])->imbalance_pct))
+			return WP_DID_KICK;
+		if (c->asym_full_level != WP_NONE) /* caches matter less than size there */
+			return c->misfit_load ? WP_DID_KICK : stats;
+	}
 	if (c->llc_level != WP_NONE && WP_AT(ctx->cpus, c->llc_id)->nr_busy > 1)
 		return WP_DID_KICK;
 	if (c->nr_fair && c->nr_levels &&

@@ -10,23 +10,21 @@
 /* A zero-filled task with id, weight, cpu and allowed set: nothing known of it yet. */
 WP_FN int wp_task_init(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL)
 {
-	u32 i, n = 0;
-
-	WP_FOR(i, ctx->nr_cpus, WP_MAX_CPUS) {
-		n += (u32)wp_allowed(task, i);
-	}
-	task->nr_allowed = n;
+	wp_task_set_allowed(ctx, task);
 	task->uclamp_min = 0;
 	task->uclamp_max = WP_SCALE;
 	task->avg.load_avg = task->weight;
 	task->avg.runnable_avg = ctx->params.runnable_is_load ? task->weight : 0;
 	task->waker.recent_used_cpu = task->cpu;
+	/* live queues: neither ahead of nor behind its parent's queue */
+	task->vtime_cpu = task->cpu;
+	task->vtime_ns = WP_AT(ctx->cpus, task->cpu)->vtime_now_ns;
 	return 0;
 }
 
 /* Nice value changed. The load average keeps its share of time, in the new weight. */
-WP_FN int wp_task_set_weight(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 weight,
-		       u64 now_ns)
+WP_FN int wp_task_set_weight(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+			     u32 weight, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
 	u64 div = WP_MIN_DIV + task->avg.period_contrib;
@@ -43,7 +41,7 @@ WP_FN int wp_task_set_weight(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task
 	c->avg.load_sum = wp_sub(c->avg.load_sum, task->weight * task->avg.load_sum);
 	if (task->on_rq) {
 		wp_runnable_load_sub(ctx, c, task);
-		c->load_weight = c->load_weight - task->weight + weight;
+		WP_ADD(&c->load_weight, weight - task->weight);
 	}
 	task->weight = weight;
 	task->avg.load_avg = (u32)wp_div(weight * task->avg.load_sum, div);
@@ -58,7 +56,8 @@ WP_FN int wp_task_set_weight(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task
 
 /* Start value of a new task's utilisation, half of what its CPU has left (2.8). Before its
  * enqueue. */
-WP_FN int wp_task_new(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns)
+WP_FN int wp_task_new(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
+		      u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u32 cap, util = 0;
@@ -81,15 +80,31 @@ WP_FN int wp_task_new(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NON
 	return 0;
 }
 
+/* A queue counts its SCHED_IDLE tasks; what was counted in is counted out. */
+WP_INLINE void wp_idle_policy_enqueue(struct wp_cpu *c, struct wp_task *task)
+{
+	task->idle_counted = !!task->idle_policy;
+	if (task->idle_counted)
+		WP_ADD(&c->nr_idle_policy, 1u);
+}
+
+WP_INLINE void wp_idle_policy_dequeue(struct wp_cpu *c, struct wp_task *task)
+{
+	if (task->idle_counted)
+		WP_ADD(&c->nr_idle_policy, 0 - 1u);
+	task->idle_counted = 0;
+}
+
 /* The task joins the queue of `cpu`. Returns enum wp_event_result bits. */
-WP_FN int wp_enqueue(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns,
-	       u32 flags)
+WP_FN int wp_enqueue(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
+		     u64 now_ns, u32 flags)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	int changed, result = 0;
 
 	task->cpu = cpu;
 	wp_clock(c, now_ns);
+	wp_uclamp_enqueue(ctx, c, task);
 	if (!ctx->params.util_est_after_freq)
 		wp_util_est_enqueue(ctx, c, task);
 	if (task->avg.last_update_ns)
@@ -103,13 +118,15 @@ WP_FN int wp_enqueue(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONN
 		result = wp_freq_update(ctx, c, now_ns);
 	task->on_rq = 1;
 	wp_runnable_load_add(ctx, c, task);
-	c->load_weight += task->weight;
-	c->nr_fair++;
+	WP_ADD(&c->load_weight, task->weight);
+	WP_ADD(&c->nr_fair, 1u);
+	if (ctx->params.balance_classes && c->nr_fair > 1 && !ctx->overload)
+		ctx->overload = 1; /* new-idle CPUs need not wait for the next full pass */
+	wp_idle_policy_enqueue(c, task);
 	if (ctx->params.util_est_after_freq)
 		wp_util_est_enqueue(ctx, c, task);
-	if (ctx->energy_active && !(flags & WP_Q_NEW) && !ctx->overutilized &&
-	    wp_cpu_overutilized(ctx, c))
-		ctx->overutilized = 1;
+	if (!(flags & WP_Q_NEW))
+		wp_note_overutilized(ctx, c);
 	return result;
 }
 
@@ -121,19 +138,24 @@ WP_FN int wp_dequeue(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONN
 	int result = 0;
 
 	wp_clock(c, now_ns);
+	wp_uclamp_dequeue(c, task);
+	if (!ctx->params.util_est_after_freq)
+		wp_util_est_dequeue(c, task);
 	wp_task_update(ctx, c, task, wp_pelt_now(ctx, c));
 	if (task->running)
 		task->exec_start_ns = c->clock_task_ns;
 	if (wp_rq_update(ctx, c))
 		result = wp_freq_update(ctx, c, now_ns);
 	wp_runnable_load_sub(ctx, c, task);
-	c->load_weight -= task->weight;
-	c->nr_fair--;
+	WP_ADD(&c->load_weight, 0 - task->weight);
+	WP_ADD(&c->nr_fair, 0 - 1u);
+	wp_idle_policy_dequeue(c, task);
 	if (task->running)
 		c->curr_fair = 0;
 	task->on_rq = 0;
 	task->running = 0;
-	wp_util_est_dequeue(ctx, c, task);
+	if (ctx->params.util_est_after_freq)
+		wp_util_est_dequeue(c, task);
 	if (flags & WP_Q_SLEEP)
 		wp_util_est_sleep(ctx, c, task);
 	return result;
@@ -152,6 +174,7 @@ WP_FN int wp_set_current(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_
 	task->running = 1;
 	task->exec_start_ns = c->clock_task_ns;
 	c->curr_fair = 1;
+	wp_note_misfit(ctx, c, task);
 	return result;
 }
 
@@ -200,35 +223,17 @@ WP_INLINE void wp_cpu_load_idle(struct wp_ctx *ctx, struct wp_cpu *c, u64 now_ns
 	}
 }
 
-/* SMT: remember that the LLC has an idle core, once all threads of this one are idle. */
-WP_INLINE void wp_note_idle_core(struct wp_ctx *ctx, const struct wp_cpu *c, u32 cpu)
-{
-	const struct wp_dom *core = WP_AT(ctx->doms, c->dom[0]);
-	u32 i;
-
-	if (!ctx->smt || c->llc_level == WP_NONE)
-		return;
-	WP_FOR(i, c->nr_levels ? core->nr_cpus : 0, WP_MAX_CPUS) {
-		u32 thread = *WP_AT(ctx->list, core->first_cpu + i);
-
-		if (!(core->flags & WP_SD_SHARE_CPUCAPACITY))
-			break;
-		if (thread != cpu && !wp_cpu_idle(WP_AT(ctx->cpus, thread)))
-			return;
-	}
-	WP_AT(ctx->cpus, c->llc_id)->idle_cores = 1;
-}
-
 /* The idle task is next. A slow CPU that was not saturated gets its missing time back (2.5). */
 WP_FN int wp_enter_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
 	wp_clock(c, now_ns);
-	if (c->avg.util_sum >= WP_SATURATED)
+	if (c->avg.util_sum + (u64)(c->rt_util + c->dl_util) * WP_MIN_DIV >= WP_SATURATED)
 		c->lost_idle_ns += c->clock_task_ns - c->clock_pelt_ns;
 	c->clock_pelt_ns = c->clock_task_ns;
 	c->curr_idle = 1;
+	c->misfit_load = 0;
 	c->idle_stamp_ns = now_ns;
 	c->idle_calls++;
 	wp_note_idle_core(ctx, c, cpu);
@@ -265,7 +270,8 @@ WP_FN int wp_woken(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 
 /* A sleeping task was placed on another CPU: its share leaves the old queue at that queue's next
  * update. */
-WP_FN int wp_migrate_sleeping(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu)
+WP_FN int wp_migrate_sleeping(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+			      u32 cpu)
 {
 	struct wp_cpu *old = WP_AT(ctx->cpus, task->cpu);
 
@@ -298,6 +304,28 @@ WP_FN int wp_migrate_queued(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task 
 	return wp_freq_update(ctx, old, now_ns);
 }
 
+/*
+ * Another CPU has taken the queued task, without the old queue's lock: what it counted for there
+ * leaves in one atomic step each, its averages at that queue's next update. Enqueue it on `cpu`
+ * afterwards.
+ */
+WP_FN int wp_migrate_pulled(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu)
+{
+	struct wp_cpu *old = WP_AT(ctx->cpus, task->cpu);
+
+	if (task->on_rq) {
+		WP_ADD(&old->load_weight, 0 - task->weight);
+		WP_ADD(&old->nr_fair, 0 - 1u);
+		wp_idle_policy_dequeue(old, task);
+		wp_util_est_dequeue(old, task);
+		wp_uclamp_dequeue(old, task);
+	}
+	wp_migrate_sleeping(ctx, task, cpu);
+	task->on_rq = 0;
+	task->running = 0;
+	return 0;
+}
+
 /* A dequeued task is gone for good: nothing of it stays on its CPU. */
 WP_FN int wp_task_exit(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL)
 {
@@ -316,11 +344,13 @@ WP_FN int wp_tick(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL
 	task->exec_start_ns = c->clock_task_ns;
 	if (wp_rq_update(ctx, c))
 		result = wp_freq_update(ctx, c, now_ns);
-	if (ctx->energy_active && !ctx->overutilized && wp_cpu_overutilized(ctx, c))
-		ctx->overutilized = 1;
+	wp_note_misfit(ctx, c, task);
+	wp_note_overutilized(ctx, c);
 	if (tick > c->load_tick)
 		wp_cpu_load_step(c, wp_weighted_load(ctx, c));
 	c->load_tick = tick;
+	if (c->nr_fair > 1 || c->misfit_load)
+		ctx->surplus_tick = tick;
 	if (ctx->params.balance && tick >= c->next_balance_tick)
 		result |= WP_DID_BALANCE;
 	return result | wp_nohz_kick(ctx, task->cpu, now_ns);

@@ -7,7 +7,7 @@
  *   wake-up, energy model active, system     -> energy.c
  *     below the tipping point
  *   wake-up that may stay near waker or prev -> wake_affine picks the target, idle_sibling.c a CPU
- * near it
+ *     near it
  *   else, a domain has the request's flag    -> idlest.c
  *   else                                     -> idle_sibling.c around prev
  */
@@ -167,21 +167,35 @@ WP_FN int wp_select_normal(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task W
 	if (walk.affine != WP_NONE && req->this_cpu != req->prev_cpu)
 		target = wp_wake_affine(ctx, task, req,
 					WP_AT(ctx->doms, walk.affine)->imbalance_pct);
-	wp_select_idle_sibling(ctx, task, req, target, dec);
-	if (want_affine)
-		waker->recent_used_cpu = req->this_cpu;
-	return 1;
+#ifndef WP_LIVE
+	if (!ctx->params.sis_single_pass) {
+		wp_select_idle_sibling_prop(ctx, task, req, target, dec);
+		if (want_affine)
+			waker->recent_used_cpu = req->this_cpu;
+		return 1;
+	}
+#endif
+	return wp_select_idle_sibling(ctx, task, req, target, dec);
 }
 
 /* The lowest CPU the task may use: where it goes when nothing else decides. */
-WP_FN u32 wp_first_allowed(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
-		     u32 otherwise)
+WP_FN u32 wp_first_allowed(const struct wp_ctx *ctx WP_NONNULL,
+			   const struct wp_task *task WP_NONNULL, u32 otherwise)
 {
-	u32 cpu;
+	u32 word, bit;
 
-	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS) {
-		if (wp_allowed(task, cpu) && WP_AT(ctx->cpus, cpu)->online)
-			return cpu;
+	WP_FOR(word, (ctx->nr_cpus + 63) / 64, WP_MASK_WORDS) {
+		u64 bits = *WP_AT(task->allowed, word);
+
+		if (!bits)
+			continue;
+		WP_FOR(bit, 64, 64) {
+			u32 cpu = word * 64 + bit;
+
+			if ((bits >> bit & 1) && cpu < ctx->nr_cpus &&
+			    WP_AT(ctx->cpus, cpu)->online)
+				return cpu;
+		}
 	}
 	return otherwise;
 }
@@ -195,9 +209,14 @@ WP_FN int wp_select_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_N
 		  struct wp_decision *dec WP_NONNULL)
 {
 	dec->nr_candidates = 0;
+	dec->nr_scanned = 0;
+	dec->scan_left = WP_NONE;
+	dec->scan_spare = WP_NONE;
 	dec->reason = WP_REASON_NONE;
 	if (task->nr_allowed == 1) {
-		dec->cpu = wp_first_allowed(ctx, task, req->prev_cpu);
+		dec->cpu = req->prev_cpu; /* the one, unless the set has just changed */
+		if (!wp_allowed(task, dec->cpu))
+			dec->cpu = wp_first_allowed(ctx, task, req->prev_cpu);
 		dec->rule = WP_RULE_AFFINITY;
 		dec->reason = WP_REASON_ONE_ALLOWED;
 		return 0;

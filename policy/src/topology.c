@@ -39,21 +39,35 @@ WP_INLINE u32 wp_collect_span(struct wp_ctx *ctx, struct wp_dom *dom, u32 level,
 	return n;
 }
 
-/* Flags and tunables of a level, as the 4.x kernels initialise them. No NUMA levels yet. */
+/* Does the level ask for its tasks to be spread over its siblings? */
+WP_INLINE int wp_level_prefers_sibling(const struct wp_ctx *ctx, u32 flags)
+{
+	if (flags & WP_SD_NUMA)
+		return 0;
+	if (ctx->params.prefer_sibling != WP_SIBLING_NOT_CACHE)
+		return 1;
+	return (flags & WP_SD_SHARE_CPUCAPACITY) || !(flags & WP_SD_SHARE_LLC);
+}
+
+/* Flags and tunables of a level, as the kernels initialise them. */
 WP_INLINE void wp_dom_tunables(struct wp_ctx *ctx, struct wp_dom *dom)
 {
 	dom->imbalance_pct = ctx->params.imbalance_pct;
 	dom->flags |= WP_SD_BALANCE_FORK | WP_SD_BALANCE_EXEC | WP_SD_BALANCE_NEWIDLE |
 		      WP_SD_WAKE_AFFINE;
+	if (wp_level_prefers_sibling(ctx, dom->flags))
+		dom->flags |= WP_SD_PREFER_SIBLING;
 	if (dom->flags & WP_SD_SHARE_CPUCAPACITY) {
 		dom->imbalance_pct = 110;
-		dom->flags |= WP_SD_PREFER_SIBLING;
 	} else if (dom->flags & WP_SD_SHARE_LLC) {
 		dom->imbalance_pct = 117;
 		dom->cache_nice_tries = 1;
 		dom->busy_idx = 2;
+	} else if (dom->flags & WP_SD_NUMA) {
+		dom->cache_nice_tries = 2;
+		dom->busy_idx = 3;
+		dom->idle_idx = 2;
 	} else {
-		dom->flags |= WP_SD_PREFER_SIBLING;
 		dom->cache_nice_tries = 1;
 		dom->busy_idx = 2;
 		dom->idle_idx = 1;
@@ -79,6 +93,38 @@ WP_INLINE u32 wp_distinct_capacities(const struct wp_ctx *ctx, u32 first, u32 nr
 	for (i = 0; i < nr; i++)
 		distinct += (u32)wp_capacity_is_new(ctx, first, i);
 	return distinct;
+}
+
+/* Number of cores in a list range. */
+WP_INLINE u32 wp_count_cores(const struct wp_ctx *ctx, u32 first, u32 nr)
+{
+	u32 i, cores = 0;
+
+	for (i = 0; i < nr; i++) {
+		u32 cpu = *WP_AT(ctx->list, first + i);
+		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+		const struct wp_dom *core = WP_AT(ctx->doms, c->dom[0]);
+
+		cores += !c->nr_levels || !(core->flags & WP_SD_SHARE_CPUCAPACITY) ||
+			 *WP_AT(ctx->list, core->first_cpu) == cpu;
+	}
+	return cores;
+}
+
+/* The group of a child domain. An asymmetric domain may not want its children's tasks spread: it
+ * would pull them to CPUs that are too small. */
+WP_INLINE void wp_group_of_child(struct wp_ctx *ctx, const struct wp_dom *dom, u32 child,
+				 struct wp_group *g)
+{
+	struct wp_dom *below = WP_AT(ctx->doms, child);
+
+	if (ctx->params.prefer_sibling == WP_SIBLING_NOT_ASYM &&
+	    (dom->flags & WP_SD_ASYM_CPUCAPACITY))
+		below->flags &= ~(u32)WP_SD_PREFER_SIBLING;
+	g->first_cpu = below->first_cpu;
+	g->nr_cpus = below->nr_cpus;
+	g->flags = below->flags;
+	g->nr_cores = wp_count_cores(ctx, g->first_cpu, g->nr_cpus);
 }
 
 /* One group per child domain (or per CPU at the bottom), in order of their first CPU. */
@@ -107,12 +153,22 @@ WP_INLINE void wp_build_groups(struct wp_ctx *ctx, struct wp_dom *dom)
 		if (child == WP_NONE) {
 			g->first_cpu = dom->first_cpu + i;
 			g->nr_cpus = 1;
+			g->nr_cores = 1;
+			g->flags = 0;
 		} else {
-			g->first_cpu = WP_AT(ctx->doms, child)->first_cpu;
-			g->nr_cpus = WP_AT(ctx->doms, child)->nr_cpus;
+			wp_group_of_child(ctx, dom, child, g);
 		}
 	}
 	dom->nr_groups = ctx->nr_groups - dom->first_group;
+}
+
+/* A CPU begins to remember of a level: half of the new-idle attempts are made. */
+WP_INLINE void wp_lb_init(struct wp_lb *lb, const struct wp_dom *dom)
+{
+	lb->balance_interval_ms = dom->nr_cpus;
+	lb->newidle_calls = 512;
+	lb->newidle_success = 256;
+	lb->newidle_ratio = 512;
 }
 
 /* Push the finished domain onto the stack of each of its CPUs. */
@@ -122,10 +178,12 @@ WP_INLINE void wp_attach_dom(struct wp_ctx *ctx, struct wp_dom *dom, u32 index)
 
 	for (i = 0; i < dom->nr_cpus; i++) {
 		struct wp_cpu *c = WP_AT(ctx->cpus, *WP_AT(ctx->list, dom->first_cpu + i));
-		struct wp_lb *lb = WP_AT(c->lb, c->nr_levels);
 
+		wp_lb_init(WP_AT(c->lb, c->nr_levels), dom);
 		*WP_AT(c->dom, c->nr_levels) = index;
-		lb->balance_interval_ms = dom->nr_cpus;
+		*WP_AT(c->pos, c->nr_levels) = i;
+		if ((dom->flags & WP_SD_CLUSTER) && c->cluster_level == WP_NONE)
+			c->cluster_level = c->nr_levels;
 		if (dom->flags & WP_SD_SHARE_LLC) {
 			c->llc_level = c->nr_levels;
 			c->llc_id = *WP_AT(ctx->list, dom->first_cpu);
@@ -182,16 +240,53 @@ WP_INLINE void wp_build_dom(struct wp_ctx *ctx, u32 level, u32 cpu)
 /* Capacity of a group: sum and smallest of its CPUs. */
 WP_INLINE void wp_group_capacity(struct wp_ctx *ctx, struct wp_group *g)
 {
-	u32 i, sum = 0, least = WP_NONE;
+	u32 i, sum = 0, least = WP_NONE, most = 0;
 
 	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
 		u32 cap = WP_AT(ctx->cpus, *WP_AT(ctx->list, g->first_cpu + i))->capacity;
 
 		sum += cap;
 		least = wp_min(least, cap);
+		most = wp_max(most, cap);
 	}
 	g->capacity = sum;
 	g->min_capacity = least;
+	g->max_capacity = most;
+}
+
+/*
+ * How many tasks may run on a node before nodes are evened out (section 7): an eighth of a node
+ * with one cache, else as many as the node has caches; more for levels of several nodes.
+ */
+WP_INLINE void wp_numa_limits(struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	u32 level, imb = 0, span = 1;
+
+	level = c->llc_level == WP_NONE ? 0 : c->llc_level + 1;
+	for (; level < c->nr_levels; level++) {
+		struct wp_dom *dom = WP_AT(ctx->doms, *WP_AT(c->dom, level));
+
+		if (!imb) { /* the first level above the cache; a node of one cache has none */
+			imb = dom->flags & WP_SD_NUMA ? c->llc_size / 8 :
+							dom->nr_cpus / c->llc_size;
+			imb = wp_max(imb, 1);
+		}
+		if (span == 1 && (dom->flags & WP_SD_NUMA))
+			span = dom->nr_cpus;
+		dom->imb_numa_nr = imb * wp_max(dom->nr_cpus / span, 1);
+	}
+}
+
+/* Its lowest domain with CPUs of all capacities the system has. */
+WP_INLINE void wp_asym_full(struct wp_ctx *ctx, struct wp_cpu *c)
+{
+	u32 level;
+
+	c->asym_full_level = WP_NONE;
+	for (level = c->nr_levels; level > 0; level--)
+		if (WP_AT(ctx->doms, *WP_AT(c->dom, level - 1))->flags &
+		    WP_SD_ASYM_CPUCAPACITY_FULL)
+			c->asym_full_level = level - 1;
 }
 
 /* Marks that need the whole tree: asymmetric in full, top level, capacities. */
@@ -208,14 +303,20 @@ WP_INLINE void wp_finish_doms(struct wp_ctx *ctx)
 
 		dom->top = wp_top_dom(ctx, first) == i;
 		ctx->smt |= !!(dom->flags & WP_SD_SHARE_CPUCAPACITY);
+		ctx->cluster |= !!(dom->flags & WP_SD_CLUSTER);
 		if (!(dom->flags & WP_SD_ASYM_CPUCAPACITY))
 			continue;
 		ctx->asym = 1;
 		if (wp_distinct_capacities(ctx, dom->first_cpu, dom->nr_cpus) == all)
 			dom->flags |= WP_SD_ASYM_CPUCAPACITY_FULL;
 	}
-	for (i = 0; i < ctx->nr_cpus; i++)
-		WP_AT(ctx->cpus, i)->nr_busy = WP_AT(ctx->cpus, i)->llc_size;
+	for (i = 0; i < ctx->nr_cpus; i++) {
+		struct wp_cpu *c = WP_AT(ctx->cpus, i);
+
+		c->nr_busy = c->llc_size;
+		wp_numa_limits(ctx, c);
+		wp_asym_full(ctx, c);
+	}
 	for (i = 0; i < ctx->nr_groups; i++)
 		wp_group_capacity(ctx, WP_AT(ctx->groups, i));
 }
@@ -244,6 +345,7 @@ WP_FN int wp_build_domains(struct wp_ctx *ctx WP_NONNULL)
 	ctx->max_capacity_orig = 0;
 	ctx->asym = 0;
 	ctx->smt = 0;
+	ctx->cluster = 0;
 	for (cpu = 0; cpu < ctx->nr_cpus; cpu++) {
 		struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
@@ -252,6 +354,7 @@ WP_FN int wp_build_domains(struct wp_ctx *ctx WP_NONNULL)
 		c->llc_id = cpu;
 		c->llc_size = 1;
 		c->asym_level = WP_NONE;
+		c->cluster_level = WP_NONE;
 		c->idle_exit_latency_us = WP_NONE;
 		c->capacity = c->capacity_orig;
 		if (!c->clock_task_ns) { /* 0 as a task's last update means: on no queue */

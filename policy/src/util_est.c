@@ -59,7 +59,8 @@ WP_INLINE u32 wp_task_est(const struct wp_ctx *ctx, const struct wp_task *task)
 }
 
 /* Demand of a task: what it shows now or showed at the end of its last activation. */
-WP_FN u32 wp_task_util_est(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL)
+WP_FN u32 wp_task_util_est(const struct wp_ctx *ctx WP_NONNULL,
+			   const struct wp_task *task WP_NONNULL)
 {
 	return wp_max(task->avg.util_avg, wp_task_est(ctx, task));
 }
@@ -75,20 +76,22 @@ WP_INLINE u32 wp_cpu_util(const struct wp_ctx *ctx, const struct wp_cpu *c)
 }
 
 /* Count a task in or out of its CPU's estimate while it is queued. */
-WP_INLINE void wp_util_est_enqueue(struct wp_ctx *ctx, struct wp_cpu *c, const struct wp_task *task)
+WP_INLINE void wp_util_est_enqueue(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task)
 {
-	c->util_est += wp_task_est(ctx, task);
+	task->util_est_queued = wp_task_est(ctx, task);
+	WP_ADD(&c->util_est, task->util_est_queued);
 }
 
-WP_INLINE void wp_util_est_dequeue(struct wp_ctx *ctx, struct wp_cpu *c, const struct wp_task *task)
+WP_INLINE void wp_util_est_dequeue(struct wp_cpu *c, struct wp_task *task)
 {
-	c->util_est = (u32)wp_sub(c->util_est, wp_task_est(ctx, task));
+	WP_ADD(&c->util_est, 0 - task->util_est_queued);
+	task->util_est_queued = 0;
 }
 
 /*
- * At sleep, after the dequeue's signal update: fold the finished activation in. The pair forms
- * write nothing while the slow half would stay: the fast half may then be stale, as in those
- * kernels.
+ * At sleep, after the dequeue's update of the task's signals: fold the finished activation in.
+ * The pair forms write nothing while the slow half would stay: the fast half may then be stale,
+ * as in those kernels.
  */
 WP_INLINE void wp_util_est_sleep(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task)
 {

@@ -80,7 +80,7 @@ fn calc_delta(delta_ns: u64, weight: u64, per: Weight) -> u64 {
 
 /// Virtual time of `delta_ns` for a weight.
 #[inline]
-pub(crate) fn virtual_time(delta_ns: u64, per: Weight) -> i64 {
+fn virtual_time(delta_ns: u64, per: Weight) -> i64 {
     if per.weight == NICE_0_WEIGHT {
         return delta_ns.cast_signed();
     }
@@ -162,6 +162,14 @@ impl FairQueue {
         }
         self.nr -= 1;
         self.load -= entity.weight.weight;
+    }
+
+    /// The running task has run for `delta_ns`.
+    #[inline]
+    pub(crate) fn charge(&mut self, entity: &mut Entity, delta_ns: u64) {
+        entity.vruntime += virtual_time(delta_ns, entity.weight);
+        entity.slice_used_ns += delta_ns;
+        self.update_min(Some(entity.vruntime));
     }
 
     /// The running or waiting task's weight changed from `old`.

@@ -1,9 +1,10 @@
 //! Deterministic simulated mechanics around the policy core: clock, event queue, run queues, ticks,
 //! interrupts, idle states, frequency domains. Every decision is the core's; every input is
-//! validated before a run, so a run cannot fail. Opens no file, reads no clock, draws no random
-//! number.
+//! validated before a run, so a run cannot fail. Opens no file, reads no clock; draws one number,
+//! from a fixed stream per CPU: whether a CPU that goes idle tries to pull.
 
 mod check;
+mod dsq;
 mod fair;
 mod machine;
 mod menu;
@@ -11,6 +12,7 @@ pub mod observe;
 mod options;
 mod outcome;
 mod queue;
+mod run_queue;
 mod sim;
 mod thread;
 

@@ -157,6 +157,7 @@ pub fn core_facts(platform: &Platform) -> MachineFacts {
             shares_capacity: l.shares_capacity,
             shares_cache: l.shares_cache,
             group_of,
+            ..LevelFacts::default()
         }
     };
     let domain = |d: &wakeplace_platform::FreqDomain| FreqFacts {
@@ -168,6 +169,7 @@ pub fn core_facts(platform: &Platform) -> MachineFacts {
         tick_ns: 1_000_000_000 / platform.tick_hz,
         scan_cpu_ns: platform.costs.scan_cpu_ns as u32,
         capacity: platform.cpus.iter().map(|c| c.capacity).collect(),
+        online: vec![true; nr_cpus],
         levels: platform.topology.iter().map(level).collect(),
         freq_domains: platform.freq_domains.iter().map(domain).collect(),
         perf_domains: perf_domains(platform),

@@ -69,6 +69,10 @@ impl Balance {
         self.0.level = level;
         self.0.idle = idle.number();
     }
+    /// The number that decides whether a new-idle attempt is made at all; any value.
+    pub fn set_random(&mut self, random: u32) {
+        self.0.random = random;
+    }
     /// The CPU to pull from, valid after `Step::Detach`.
     #[must_use]
     pub fn src_cpu(&self) -> u32 {
@@ -88,6 +92,11 @@ impl Balance {
     #[must_use]
     pub fn moved(&self) -> u32 {
         self.0.moved
+    }
+    /// The raw record: for tests and tools that look into an attempt.
+    #[must_use]
+    pub fn raw(&self) -> &sys::wp_balance {
+        &self.0
     }
 }
 

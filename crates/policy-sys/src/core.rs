@@ -55,6 +55,8 @@ pub enum Waker {
     Task(usize),
     /// The idle task of the deciding CPU: an interrupt on an idle CPU.
     Idle,
+    /// The task at this index, a kernel thread bound to the deciding CPU.
+    Kthread(usize),
 }
 
 /// A question: where should this task go?
@@ -85,8 +87,10 @@ pub struct Candidate {
     pub util: u32,
     /// Its capacity less that.
     pub spare: u32,
-    /// Energy of the whole system with the task there, in the estimate's unit (mW x utilisation
-    /// share).
+    /// 1: the task fits; 0: it does not; -1: it does but for its wish for performance.
+    pub fits: i32,
+    /// Energy with the task there, in the unit of the form: of the whole system (v3, 5.0: mW x
+    /// utilisation share) or what the task adds to its domain (7.3: uW x 10 x utilisation share).
     pub energy: Option<u64>,
 }
 
@@ -168,6 +172,7 @@ impl Core {
             sys::WP_ENERGY_OFF_SYMMETRIC => Some("all CPUs have the same capacity"),
             sys::WP_ENERGY_OFF_SMT => Some("the CPUs have several threads"),
             sys::WP_ENERGY_OFF_GOVERNOR => Some("the governor is not schedutil"),
+            sys::WP_ENERGY_OFF_FORM => Some("the live build has the current form only"),
             _ => Some("the machine exceeds energy_max_complexity"),
         }
     }
@@ -208,6 +213,26 @@ impl Core {
         unsafe { sys::wp_first_allowed(&raw const *self.ctx, &raw const task.0, otherwise) }
     }
 
+    /// Does a demand fit a CPU under these hints? 1 yes, 0 no, -1: all but `uclamp_min`.
+    #[must_use]
+    pub fn util_fits(&self, util: u32, uclamp_min: u32, uclamp_max: u32, cpu: u32) -> i32 {
+        // SAFETY: reads the context only; the core masks the index.
+        unsafe { sys::wp_util_fits_cpu(&raw const *self.ctx, util, uclamp_min, uclamp_max, cpu) }
+    }
+
+    /// What a CPU's fair tasks demand, as a kernel's schedutil is to see it: without headroom.
+    #[must_use]
+    pub fn perf_request(&self, cpu: u32) -> u32 {
+        // SAFETY: reads the context only; the core masks the index.
+        unsafe { sys::wp_cpu_perf_request(&raw const *self.ctx, cpu) }
+    }
+
+    /// A fact of the machine changed: decide anew what is active.
+    pub fn restart(&mut self) {
+        // SAFETY: the context is live and exclusive.
+        unsafe { sys::wp_start(&raw mut *self.ctx) };
+    }
+
     /// The rate limit in force for a frequency domain, us.
     #[must_use]
     pub fn rate_limit_us(&self, domain: u32) -> u32 {
@@ -232,10 +257,12 @@ impl Core {
             sync: u32::from(ask.sync),
             waker_load: ask.waker_load,
             waker_idle: u32::from(ask.waker == Waker::Idle),
+            waker_kthread: u32::from(matches!(ask.waker, Waker::Kthread(_))),
+            pad: 0,
         };
         let ctx = &raw mut *self.ctx;
         let waker = match ask.waker {
-            Waker::Task(at) => {
+            Waker::Task(at) | Waker::Kthread(at) => {
                 assert!(at != index, "a task cannot wake itself");
                 &raw mut tasks[at].0.waker
             }
@@ -255,6 +282,12 @@ impl Core {
         }
     }
 
+    /// How many CPUs the idle search of the last `select_cpu` looked at.
+    #[must_use]
+    pub fn scanned(&self) -> u32 {
+        self.decision.nr_scanned
+    }
+
     /// The candidates of the last `select_cpu`.
     pub fn candidates(&self) -> impl Iterator<Item = Candidate> + '_ {
         self.decision.candidate[..self.decision.nr_candidates as usize]
@@ -263,6 +296,7 @@ impl Core {
                 cpu: c.cpu,
                 util: c.util,
                 spare: c.spare,
+                fits: c.fits.cast_signed(),
                 energy: (c.energy != u64::MAX).then_some(c.energy),
             })
     }
@@ -339,12 +373,18 @@ task_events! {
     nothing => ();
     /// A task created with `Task::new`: count its allowed CPUs, set its first load.
     task_init = wp_task_init(;);
+    /// Which CPUs it may use has changed (`Task::set_allowed`).
+    task_set_allowed = wp_task_set_allowed(;);
+    /// Its performance hints changed, 0..=1024 each.
+    task_set_uclamp = wp_task_set_uclamp(min: u32, max: u32;);
     /// Its nice weight changed.
     task_set_weight = wp_task_set_weight(weight: u32, now_ns: u64;);
     /// Start value of a new task's utilisation, on the CPU chosen for it; enqueue it next.
     task_new = wp_task_new(cpu: u32, now_ns: u64;);
     /// A sleeping task was placed on another CPU.
     migrate_sleeping = wp_migrate_sleeping(cpu: u32;);
+    /// Another CPU took it off a queue whose lock it does not hold; enqueue it on `cpu` next.
+    migrate_pulled = wp_migrate_pulled(cpu: u32;);
     /// A dequeued task is gone for good.
     task_exit = wp_task_exit(;);
 }
@@ -353,6 +393,8 @@ cpu_events! {
     EventResult::new => EventResult;
     /// The tick of an idle CPU that keeps it.
     idle_tick = wp_idle_tick(cpu: u32, now_ns: u64);
+    /// An idle CPU without a tick: its signals fade.
+    idle_decay = wp_idle_decay(cpu: u32, now_ns: u64);
     /// Bring a CPU's signals up to date before balancing reads them.
     update_blocked = wp_update_blocked(cpu: u32, now_ns: u64);
 }
@@ -363,6 +405,8 @@ cpu_events! {
     enter_idle = wp_enter_idle(cpu: u32, now_ns: u64);
     /// The idle task gives way.
     exit_idle = wp_exit_idle(cpu: u32, now_ns: u64);
+    /// Periodic statistics of a level were taken: how far may idle searches go?
+    sis_update = wp_sis_update(cpu: u32, level: u32);
     /// A wake-up was queued on this CPU.
     woken = wp_woken(cpu: u32, now_ns: u64);
     /// The hardware runs a frequency domain at `opp` from now on.

@@ -6,8 +6,10 @@ mod balance;
 mod core;
 mod eras;
 mod machine;
+mod mode;
 mod param_table;
 mod policy;
+mod queue;
 mod reason;
 #[allow(
     missing_docs,
@@ -28,6 +30,7 @@ pub use arith::{
 };
 pub use balance::{Balance, IdleKind, Offer, Step};
 pub use machine::{FreqFacts, LevelFacts, MachineError, MachineFacts, PerfFacts};
+pub use mode::Mode;
 pub use policy::{FeatureView, ParamView, Policy, PolicyError};
 pub use reason::{Reason, Rule};
 pub use task::Task;

@@ -5,12 +5,16 @@ use crate::sys;
 use thiserror::Error;
 
 /// One level of the scheduler's topology, bottom first.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LevelFacts {
     /// CPUs of a group are threads of one core.
     pub shares_capacity: bool,
     /// CPUs of a group share a cache.
     pub shares_cache: bool,
+    /// CPUs of a group are a cluster: they share a cache below the last-level one.
+    pub cluster: bool,
+    /// Groups are NUMA nodes, or sets of them.
+    pub numa: bool,
     /// Group label per CPU.
     pub group_of: Vec<u16>,
 }
@@ -44,6 +48,8 @@ pub struct MachineFacts {
     pub scan_cpu_ns: u32,
     /// Capacity per CPU, 1..=1024.
     pub capacity: Vec<u32>,
+    /// Which CPUs run, one flag per CPU; empty = all of them. A CPU that does not is in no domain.
+    pub online: Vec<bool>,
     /// Topology, bottom first.
     pub levels: Vec<LevelFacts>,
     /// Frequency domains: a partition of the CPUs.
@@ -104,24 +110,21 @@ impl MachineFacts {
         ctx.tick_ns = self.tick_ns;
         ctx.scan_cpu_ns = self.scan_cpu_ns;
         ctx.nr_cpus = self.capacity.len() as u32;
-        for (cpu, capacity) in ctx.cpus.iter_mut().zip(&self.capacity) {
+        let online = self.online.iter().chain(std::iter::repeat(&true));
+        for ((cpu, capacity), online) in ctx.cpus.iter_mut().zip(&self.capacity).zip(online) {
             cpu.capacity_orig = *capacity;
             cpu.freq_scale = sys::WP_SCALE;
-            cpu.online = 1;
+            cpu.online = u32::from(*online);
             cpu.perf_dom = sys::WP_NONE;
             cpu.curr_idle = 1;
         }
         ctx.nr_topo_levels = self.levels.len() as u32;
         for (level, facts) in ctx.topo.iter_mut().zip(&self.levels) {
-            level.flags = if facts.shares_capacity {
-                sys::WP_SD_SHARE_CPUCAPACITY
-            } else {
-                0
-            } | if facts.shares_cache {
-                sys::WP_SD_SHARE_LLC
-            } else {
-                0
-            };
+            let flag = |on: bool, flag: u32| if on { flag } else { 0 };
+            level.flags = flag(facts.shares_capacity, sys::WP_SD_SHARE_CPUCAPACITY)
+                | flag(facts.shares_cache, sys::WP_SD_SHARE_LLC)
+                | flag(facts.cluster, sys::WP_SD_CLUSTER)
+                | flag(facts.numa, sys::WP_SD_NUMA);
             level.group_of[..facts.group_of.len()].copy_from_slice(&facts.group_of);
         }
     }
@@ -202,6 +205,7 @@ fn energy_error(domain: usize, error: u32) -> Result<(), MachineError> {
         sys::WP_EM_POWER_RANGE => "a power is not within 1 uW to 64 W",
         sys::WP_EM_CAPACITY => "its CPUs have different capacities",
         sys::WP_EM_TWICE => "a CPU has a performance domain already",
+        sys::WP_EM_LIMIT => "its limits are not two of its frequencies, the lower first",
         _ => "there are too many performance domains",
     };
     Err(MachineError::EnergyModel { domain, why })
@@ -226,5 +230,61 @@ impl Core {
         // SAFETY: the context is live and exclusive; the index is masked by the core.
         let error = unsafe { sys::wp_em_update(self.state_mut(), domain as u32) };
         energy_error(domain, error)
+    }
+
+    /// The hardware may use only the states between two frequencies of the table for now.
+    ///
+    /// # Errors
+    /// A frequency that the table does not have, or the higher one first; nothing changes.
+    pub fn limit_energy_model(
+        &mut self,
+        domain: usize,
+        from_khz: u32,
+        to_khz: u32,
+    ) -> Result<(), MachineError> {
+        // SAFETY: as above.
+        let error =
+            unsafe { sys::wp_em_limit(self.state_mut(), domain as u32, from_khz, to_khz) };
+        energy_error(domain, error)
+    }
+}
+
+impl Core {
+    /// Copies what was built from the machine's facts (domains, groups, lists, each CPU's place in
+    /// them, performance domains) into another context, and nothing that events have written.
+    ///
+    /// For a home whose context lives elsewhere and whose CPUs come and go while it decides.
+    pub fn copy_topology(&self, to: &mut sys::wp_ctx) {
+        let from = self.state();
+        to.list.copy_from_slice(&from.list);
+        to.list_len = from.list_len;
+        to.doms.copy_from_slice(&from.doms);
+        to.groups.copy_from_slice(&from.groups);
+        to.perf_doms.copy_from_slice(&from.perf_doms);
+        to.nr_perf_doms = from.nr_perf_doms;
+        for (cpu, built) in to.cpus.iter_mut().zip(&from.cpus) {
+            cpu.dom = built.dom;
+            cpu.group = built.group;
+            cpu.pos = built.pos;
+            cpu.nr_levels = built.nr_levels;
+            cpu.llc_level = built.llc_level;
+            cpu.llc_id = built.llc_id;
+            cpu.llc_size = built.llc_size;
+            cpu.asym_level = built.asym_level;
+            cpu.asym_full_level = built.asym_full_level;
+            cpu.cluster_level = built.cluster_level;
+            cpu.perf_dom = built.perf_dom;
+            for (lb, fresh) in cpu.lb.iter_mut().zip(&built.lb) {
+                lb.balance_interval_ms = fresh.balance_interval_ms;
+            }
+        }
+        to.nr_doms = from.nr_doms;
+        to.nr_groups = from.nr_groups;
+        to.max_capacity_orig = from.max_capacity_orig;
+        to.asym = from.asym;
+        to.smt = from.smt;
+        to.cluster = from.cluster;
+        to.energy_off = from.energy_off;
+        to.energy_active = from.energy_active;
     }
 }

@@ -48,9 +48,11 @@ params! {
         runnable_is_load: Switch, "third signal is the weight of the queued tasks (to 5.6)";
         util_est: Choice(&["off", "pair", "pair-fastup", "single"]),
             "estimate of a task's demand: 4.17, 5.5 or 6.8 form";
-        util_est_after_freq: Switch, "an enqueue asks for the frequency before it adds util_est";
+        util_est_after_freq: Switch,
+            "a queue event asks for the frequency before util_est moves";
         post_init_util: Switch, "a new task starts with half of what its CPU has to spare";
         post_init_capacity: Switch, "... of the CPU's own capacity (4.20), else of 1024";
+        uclamp: Switch, "tasks' wishes for performance count (uclamp, 5.3)";
     }
     "wake-up" {
         wake_wide: Switch, "spread M:N wakers and wakees that exceed a cache";
@@ -60,16 +62,23 @@ params! {
         wakee_flips_fix: Switch, "an interrupt on an idle CPU records no wakee flip";
         sis_recent_used: Switch, "try the recently used CPU";
         sis_prop: Switch, "limit the idle search by its cost and the idle time to expect";
+        sis_single_pass: Switch, "look for an idle core and CPU in one search (5.12), else in two";
+        sis_util: Switch, "limit the idle search by the domain's utilisation (6.0)";
+        sis_asym: Choice(&["off", "all", "limited"]),
+            "asymmetric: search all of the domain for a CPU that fits (5.12), or to a limit (7.3)";
+        idlest_classes: Switch, "fork and exec compare how busy groups are (5.5), else their loads";
     }
     "asym-capacity" {
         asym_balance_wake: Switch, "wake-ups may take the slow path on asymmetric domains";
         wake_cap: Switch, "leave the fast path if waker's or previous CPU is too small";
         idlest_spare: Switch, "the slow path prefers spare capacity over load";
         asym_no_pull: Switch, "do not pull from a bigger CPU group that is not overloaded";
+        misfit: Switch, "mark a running task that its CPU cannot serve, for balancing (4.20)";
     }
     "energy-aware" {
-        energy_aware: Choice(&["off", "v3", "5.0"]), "form of the energy-aware wake-up";
-        energy_margin_shift: Range(1, 31), "leave the previous CPU for more than energy >> this";
+        energy_aware: Choice(&["off", "v3", "5.0", "7.3"]), "form of the energy-aware wake-up";
+        energy_margin_shift: Range(1, 31),
+            "v3, 5.0: leave the previous CPU for more than energy >> this";
         energy_max_complexity: Range(0, u32::MAX),
             "most domains x (states + CPUs) the estimate is used for, 0 = any";
     }
@@ -81,6 +90,12 @@ params! {
         busy_factor: Range(1, 1024), "a busy CPU balances this much less often";
         migration_cost_ns: Range(0, 1_000_000_000), "a task that ran within this is cache-hot, ns";
         nr_migrate: Range(1, 4096), "most tasks looked at per pull";
+        balance_classes: Switch, "compare groups by class, move by four kinds of imbalance (5.5)";
+        prefer_sibling: Choice(&["not-cache", "not-asym", "all"]),
+            "levels whose tasks are spread over siblings: form to 4.18, to 6.12, 7.3";
+        newidle_first_cost: Switch,
+            "pull if the first level's cost is worth it (5.16), else by migration_cost_ns";
+        newidle_random: Switch, "try to pull as often as it succeeded lately";
         load_idx: Switch, "balancing sees the history of loads at ticks (to 5.1)";
     }
     "frequency" {
@@ -88,7 +103,12 @@ params! {
         rate_limit_us: Auto(0, 10_000_000),
             "least time between frequency changes, us; auto = the era's rule";
         rate_limit_multiplier: Range(1, 1_000_000), "the era's rule: transition latency x this";
+        rate_limit_extra_percent: Range(0, 1000),
+            "the era's rule: plus this much of the latency, percent";
         rate_limit_cap_us: Range(1, 10_000_000), "the era's rule: at most this, us";
+        freq_perf_form: Switch,
+            "headroom on the demand only, limits after it (6.8); else on all of it";
+        freq_headroom: Switch, "ask for 25 % more than the demand; off: fuller and slower CPUs";
         blocked_util_in_freq: Switch, "sleeping tasks' decaying share counts for the frequency";
     }
     "queue" {

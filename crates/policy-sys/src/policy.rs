@@ -112,13 +112,17 @@ fn find_feature(name: &str, whole: &str) -> Result<&'static Feature, PolicyError
     })
 }
 
-/// Position of a version among a feature's; without `=VERSION` the first.
+/// Position of a version among a feature's; without `=VERSION` the era's, else the first.
 fn find_version(
+    era: &Era,
     feature: &Feature,
     version: Option<&str>,
     whole: &str,
 ) -> Result<usize, PolicyError> {
-    let Some(version) = version else { return Ok(0) };
+    let of_era = era.versions.iter().find(|(name, _)| *name == feature.name);
+    let Some(version) = version.or(of_era.map(|(_, version)| *version)) else {
+        return Ok(0);
+    };
     feature
         .versions
         .iter()
@@ -144,7 +148,8 @@ impl Policy {
     /// One sentence with what was expected and the nearest valid name.
     pub fn parse(name: &str) -> Result<Self, PolicyError> {
         let (era, parts) = split(name);
-        let mut params = (find_era(&era, name)?.params)();
+        let era = find_era(&era, name)?;
+        let mut params = (era.params)();
         for (add, part) in parts {
             let (feature, version) = match part.split_once('=') {
                 Some((feature, version)) => (feature, Some(version)),
@@ -152,7 +157,7 @@ impl Policy {
             };
             let feature = find_feature(feature, name)?;
             if add {
-                (feature.enable)(&mut params, find_version(feature, version, name)?);
+                (feature.enable)(&mut params, find_version(era, feature, version, name)?);
             } else {
                 (feature.disable)(&mut params);
             }
@@ -269,6 +274,10 @@ mod tests {
         assert_eq!(value(&eas, "wake_cap"), "off");
         let later = Policy::parse("linux-4.17+energy-aware=5.0").unwrap();
         assert_eq!(value(&later, "energy_margin_shift"), "4");
+        let today = Policy::parse("linux-7.3").unwrap();
+        assert_eq!(value(&today, "energy_aware"), "7.3");
+        let again = Policy::parse("linux-7.3-energy-aware+energy-aware").unwrap();
+        assert_eq!(again.core_params(), today.core_params());
     }
 
     #[test]

@@ -62,6 +62,32 @@ reasons! {
     SlowSpare = WP_REASON_SLOW_SPARE, "slow-spare", "group with the CPU of most spare capacity";
     SlowLoad = WP_REASON_SLOW_LOAD, "slow-load", "least loaded group";
     SlowLocal = WP_REASON_SLOW_LOCAL, "slow-local", "the local group is good enough";
+    EnergyHint = WP_REASON_ENERGY_HINT, "energy-hint",
+        "another CPU meets its wish for performance, the previous one does not";
+    EnergyBiggest = WP_REASON_ENERGY_BIGGEST, "energy-biggest",
+        "no CPU meets its wish for performance: the one with most capacity";
+    EnergyUnclear = WP_REASON_ENERGY_UNCLEAR, "energy-unclear",
+        "the estimate is lower with the task than without: previous CPU";
+    KthreadPrev = WP_REASON_KTHREAD_PREV, "kthread-prev",
+        "the waker is a kernel thread of the previous CPU, alone there: previous CPU";
+    IdleSmtPrev = WP_REASON_IDLE_SMT_PREV, "idle-smt-prev",
+        "an idle thread of the previous CPU's core";
+    IdleCluster = WP_REASON_IDLE_CLUSTER, "idle-cluster", "an idle CPU in the target's cluster";
+    IdlePrevFar = WP_REASON_IDLE_PREV_FAR, "idle-prev-far",
+        "no idle CPU near: the previous one, idle in another cluster of the cache";
+    IdleRecentFar = WP_REASON_IDLE_RECENT_FAR, "idle-recent-far",
+        "no idle CPU near: the recently used one, idle in another cluster of the cache";
+    IdleCapacity = WP_REASON_IDLE_CAPACITY, "idle-capacity",
+        "first idle CPU that fits the task, from the target on";
+    IdleCapacityBest = WP_REASON_IDLE_CAPACITY_BEST, "idle-capacity-best",
+        "no idle CPU fits the task: the one that comes nearest";
+    TargetNoScan = WP_REASON_TARGET_NO_SCAN, "target-no-scan",
+        "the domain is too busy to be searched: the target, busy";
+    SlowIdle = WP_REASON_SLOW_IDLE, "slow-idle", "group with more idle CPUs";
+    SlowClass = WP_REASON_SLOW_CLASS, "slow-class", "less busy kind of group";
+    SlowMisfit = WP_REASON_SLOW_MISFIT, "slow-misfit",
+        "no group has a CPU that fits: the one with the biggest CPU";
+    SlowRemote = WP_REASON_SLOW_REMOTE, "slow-remote", "the local group is not allowed";
 }
 
 const _: () = assert!(Reason::ALL.len() == sys::WP_REASON_COUNT as usize);

@@ -28,7 +28,8 @@ impl Task {
         Self(raw)
     }
 
-    /// Replaces the set of allowed CPUs.
+    /// Replaces the set of allowed CPUs; where capacities differ, call `Core::task_set_allowed`
+    /// next.
     pub fn set_allowed(&mut self, allowed: Option<&[u32]>, nr_cpus: u32) {
         let fresh = Self::new(self.0.id, self.0.weight, self.0.cpu, allowed, nr_cpus);
         self.0.allowed = fresh.0.allowed;

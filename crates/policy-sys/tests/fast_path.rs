@@ -19,6 +19,7 @@ fn smt_machine(llcs: usize, cores: usize, threads: usize) -> MachineFacts {
             shares_capacity: true,
             shares_cache: true,
             group_of: common::labels(std::iter::repeat_n(threads, llcs * cores)),
+            ..LevelFacts::default()
         };
         facts.levels.insert(0, level);
     }

@@ -27,6 +27,7 @@ fn facts(state: &State) -> MachineFacts {
         tick_ns: 4_000_000,
         scan_cpu_ns: 50,
         capacity: state.cpus.iter().map(|c| c.full as u32).collect(),
+        online: Vec::new(),
         levels: state
             .levels
             .iter()
@@ -35,6 +36,7 @@ fn facts(state: &State) -> MachineFacts {
                 shares_capacity: false,
                 shares_cache: at == 0,
                 group_of: group_of.clone(),
+                ..LevelFacts::default()
             })
             .collect(),
         freq_domains: vec![FreqFacts {

@@ -11,11 +11,13 @@ fn symmetric(cpus: usize, levels: &[(usize, bool, bool)]) -> MachineFacts {
         shares_capacity: *shares_capacity,
         shares_cache: *shares_cache,
         group_of: labels(std::iter::repeat_n(*span, cpus / span)),
+        ..LevelFacts::default()
     };
     MachineFacts {
         tick_ns: 4_000_000,
         scan_cpu_ns: 50,
         capacity: vec![1024; cpus],
+        online: Vec::new(),
         levels: levels.iter().map(level).collect(),
         freq_domains: vec![FreqFacts {
             cpus: (0..cpus as u16).collect(),
@@ -220,4 +222,17 @@ fn single_cpu_levels_vanish() {
     assert_eq!(spans(&core, 2), [3, 4]);
     assert_eq!((core.cpu(0).llc_size, core.cpu(0).llc_id), (1, 0));
     assert_eq!(core.cpu(0).llc_level, sys::WP_NONE);
+}
+
+/// Goal: a CPU that does not run is in no domain, and no other domain has it. Source:
+/// signals-and-baseline 7 (domains are of the active CPUs).
+#[test]
+fn a_cpu_that_is_offline_is_in_no_domain() {
+    let mut facts = machine(&hikey960());
+    facts.online = vec![true; 8];
+    facts.online[3] = false;
+    let core = core(&facts, "linux-4.17", &[]);
+    assert_eq!(spans(&core, 0), [3, 7]);
+    assert_eq!(spans(&core, 4), [4, 7]);
+    assert!(spans(&core, 3).is_empty());
 }

@@ -25,12 +25,26 @@ enum wp_energy_version {
 	WP_ENERGY_OFF,
 	WP_ENERGY_V3, /* RFC v3, May 2018 */
 	WP_ENERGY_50, /* Linux 5.0 */
+	WP_ENERGY_73, /* Linux 6.12 to 7.3 */
+};
+
+/* The idle search on asymmetric domains. */
+enum wp_sis_asym {
+	WP_SIS_ASYM_OFF,
+	WP_SIS_ASYM_ALL,     /* 5.12: the whole domain */
+	WP_SIS_ASYM_LIMITED, /* 7.3: as far as sis_util allows; SMT: idle cores first */
 };
 
 enum wp_governor {
 	WP_GOV_SCHEDUTIL,
 	WP_GOV_PERFORMANCE,
 	WP_GOV_POWERSAVE,
+};
+
+enum wp_prefer_sibling {
+	WP_SIBLING_NOT_CACHE, /* up to 4.18: children that share a cache do not ask to be spread */
+	WP_SIBLING_NOT_ASYM,  /* to 6.12: all do but children of an asymmetric domain */
+	WP_SIBLING_ALL,       /* 7.3 */
 };
 
 enum wp_queue {
@@ -43,9 +57,11 @@ struct wp_params {
 	u32 pelt_scale;          /* enum wp_pelt_scale */
 	u32 runnable_is_load;    /* third signal: weight of queued tasks (to 5.6), else number */
 	u32 util_est;            /* enum wp_util_est_mode */
-	u32 util_est_after_freq; /* 4.17: an enqueue asks for a frequency before util_est is in */
+	u32 util_est_after_freq; /* 4.17: queue events ask for a frequency before util_est moves */
 	u32 post_init_util;      /* start value of a new task's utilisation */
 	u32 post_init_capacity;  /* ... from its CPU's capacity (4.20), else from 1024 */
+	u32 uclamp;              /* performance hints of tasks count (5.3) */
+	u32 misfit;              /* mark a running task that its CPU cannot serve (4.20) */
 	/* wake-up fast path */
 	u32 wake_wide;
 	u32 wake_affine_idle;
@@ -54,6 +70,10 @@ struct wp_params {
 	u32 wakee_flips_fix; /* idle task as waker records no flip */
 	u32 sis_recent_used;
 	u32 sis_prop;
+	u32 sis_single_pass; /* idle core and idle CPU in one search (5.12), else in two */
+	u32 sis_util;        /* its limit follows the cache domain's utilisation (6.0) */
+	u32 sis_asym;        /* enum wp_sis_asym */
+	u32 idlest_classes;  /* fork and exec compare group classes (5.5), else loads */
 	/* capacity-aware wake-ups (asym-capacity) */
 	u32 asym_balance_wake;
 	u32 wake_cap;
@@ -71,12 +91,19 @@ struct wp_params {
 	u32 busy_factor;
 	u32 migration_cost_ns;
 	u32 nr_migrate;
+	u32 balance_classes;    /* group classes, four kinds of imbalance (5.5) */
+	u32 prefer_sibling;     /* enum wp_prefer_sibling; NUMA levels never */
+	u32 newidle_first_cost; /* gate: the first level's cost (5.16), else migration cost */
+	u32 newidle_random;     /* new-idle attempts as often as they succeeded (7.3) */
 	u32 load_idx; /* balancing looks at the tick's load averages (to 5.1) */
 	/* frequency */
 	u32 governor;            /* enum wp_governor */
 	u32 rate_limit_us; /* WP_NONE = the era's rule: transition latency x multiplier, capped */
 	u32 rate_limit_multiplier;
+	u32 rate_limit_extra_percent; /* ... plus this much of the latency (6.12: half of it) */
 	u32 rate_limit_cap_us;
+	u32 freq_perf_form; /* headroom on the demand only, then limits (6.8); else on all of it */
+	u32 freq_headroom;  /* ask for 25 % more than the demand; off: CPUs run fuller and slower */
 	u32 blocked_util_in_freq; /* 0: a CPU without runnable fair tasks asks for nothing (4.17) */
 	/* which queue a CPU's tasks wait in */
 	u32 queue;              /* enum wp_queue */

@@ -14,12 +14,14 @@
 #ifndef WAKEPLACE_POLICY_H
 #define WAKEPLACE_POLICY_H
 
+#include "wakeplace/group_sums.h"
 #include "wakeplace/limits.h"
 #include "wakeplace/params.h"
 #include "wakeplace/port.h"
 #include "wakeplace/reasons.h"
 
 #define WP_SCALE 1024u
+#define WP_WEIGHT_IDLE_POLICY 3u /* of a SCHED_IDLE task */
 #define WP_UTIL_EST_UNCHANGED 0x80000000u
 
 /* One set of geometric averages (half-life 32 periods of 1024 us). */
@@ -55,8 +57,14 @@ struct wp_task {
 	u32 util_est;      /* enqueued value | WP_UTIL_EST_UNCHANGED */
 	u32 util_est_ewma;
 	u32 nr_allowed;
+	u32 max_allowed_capacity; /* of the CPUs it may use (wp_task_set_allowed) */
 	u32 uclamp_min; /* performance hints, 0..1024; no wish: 0 and 1024 */
 	u32 uclamp_max;
+	u32 uclamp_counted;     /* a queue counts it, with these hints */
+	u32 uclamp_counted_min;
+	u32 uclamp_counted_max;
+	u32 util_est_queued; /* what its CPU's util_est counts for it */
+	u32 idle_counted; /* its CPU's nr_idle_policy counts it */
 	u32 idle_policy; /* SCHED_IDLE: runs only where nothing else wants to */
 	u32 vtime_cpu;   /* whose virtual time vtime_ns is on */
 	u64 vtime_ns;    /* queue.c: weighted run time, the order of the live queues */
@@ -74,6 +82,8 @@ enum wp_dom_flags {
 	WP_SD_BALANCE_NEWIDLE = 1 << 7,
 	WP_SD_WAKE_AFFINE = 1 << 8,
 	WP_SD_PREFER_SIBLING = 1 << 9,
+	WP_SD_CLUSTER = 1 << 10, /* cores that share a cache below the last level */
+	WP_SD_NUMA = 1 << 11,    /* spans nodes; one CPU of the system balances at a time */
 };
 
 /* A sched domain; CPUs with the same span share it. Lists are ranges of wp_ctx.list. */
@@ -89,7 +99,7 @@ struct wp_dom {
 	u32 first_group; /* range of wp_ctx.groups */
 	u32 nr_groups;
 	u32 top;         /* nothing above it */
-	u32 pad;
+	u32 imb_numa_nr; /* NUMA: tasks that may run here before nodes are evened out */
 	u64 span[WP_MASK_WORDS];
 };
 
@@ -99,7 +109,9 @@ struct wp_group {
 	u32 capacity;
 	u32 min_capacity;
 	u32 imbalanced; /* a pull failed because of affinity */
-	u32 pad;
+	u32 max_capacity;
+	u32 flags;    /* of the child domain whose span it is, 0: a single CPU */
+	u32 nr_cores;
 };
 
 /* Per CPU and level: what a CPU remembers of balancing a domain. */
@@ -110,7 +122,23 @@ struct wp_lb {
 	u64 avg_scan_cost_ns;
 	u32 balance_interval_ms;
 	u32 nr_balance_failed;
+	/* new-idle attempts, the last 1024 and those before: how many pulled something */
+	u32 newidle_calls;
+	u32 newidle_success;
+	u32 newidle_ratio;   /* of 1024 */
+	u32 newidle_skipped; /* the attempt under way was not worth its cost */
 };
+
+/*
+ * The hints of one kind of the tasks queued on a CPU: the highest counts. Buckets keep the count
+ * cheap; within a bucket the highest value seen holds until the bucket is empty.
+ */
+struct wp_uclamp {
+	u32 tasks[8]; /* WP_UCLAMP_BUCKETS are used: a power of two for WP_AT */
+	u32 highest[8];
+};
+
+enum wp_uclamp_id { WP_UCLAMP_MIN, WP_UCLAMP_MAX };
 
 struct wp_cpu {
 	/* hot: signals and queue state, kept by the core */
@@ -123,6 +151,7 @@ struct wp_cpu {
 	u32 freq_scale;    /* f / fmax * 1024 */
 	u32 curr_fair;     /* a fair task executes */
 	u32 curr_idle;     /* the idle task executes */
+	u32 nr_idle_policy; /* queued SCHED_IDLE tasks */
 	/* hot: written by the home */
 	u32 nr_running; /* all classes */
 	u32 pending;    /* wake-ups on their way to this CPU */
@@ -143,9 +172,14 @@ struct wp_cpu {
 	u32 rt_util;
 	u32 dl_util;
 	u32 irq_util;
+	u32 rt_runnable; /* fact: a task of the RT class is queued */
 	u32 pressure; /* capacity that thermal or frequency limits take away (cpufreq, hw) */
 	u32 nr_removed;
 	u32 misfit_load; /* of a running task that does not fit here, 0 = none */
+	/* uclamp.c: performance hints of the queued tasks */
+	u32 uclamp_last_cut; /* 1024 - uclamp_max of the task that left last */
+	struct wp_uclamp uclamp[2]; /* by enum wp_uclamp_id */
+	u32 perf_request; /* last request reported with WP_DID_FREQ under freq_external */
 	/* topology */
 	u32 nr_levels;
 	u32 dom[WP_MAX_LEVELS];   /* lowest first */
@@ -154,8 +188,13 @@ struct wp_cpu {
 	u32 llc_id;
 	u32 llc_size;
 	u32 asym_level; /* lowest ASYM level, WP_NONE without */
+	u32 asym_full_level; /* lowest ASYM_FULL level, WP_NONE without */
 	u32 perf_dom;
 	u32 freq_dom;
+	u32 pos[WP_MAX_LEVELS]; /* where this CPU is in the list of dom[] */
+	u32 cluster_level; /* lowest CLUSTER level, WP_NONE without */
+	/* hints of the idle search, on the first CPU of a search domain (idle_hints.c) */
+	u32 sis_depth; /* CPUs worth looking at */
 	/* idle time prediction and balancing */
 	u64 wake_idle_stamp_ns; /* set by a new-idle attempt, cleared by the next wake-up */
 	u64 avg_idle_ns;
@@ -167,9 +206,9 @@ struct wp_cpu {
 	u32 active_balance; /* a push off this CPU is under way */
 	u32 nr_busy;        /* on the first CPU of an LLC: CPUs with a running tick */
 	u32 pad;
-	u32 idle_cores;     /* on the first CPU of an LLC: some core may be idle (SMT only) */
+	u32 idle_cores; /* likewise as sis_depth: some core may be idle (SMT only) */
 	/* queue.c: the live queues' virtual time */
-	u64 vtime_now_ns;   /* of the task that ran furthest */
+	u64 vtime_now_ns;   /* of the hindmost task, as last seen */
 	u64 curr_vtime_ns;  /* of the running task, when it began */
 	u64 curr_start_ns;
 	u32 curr_weight;    /* 0: no fair task runs */
@@ -198,6 +237,8 @@ struct wp_perf_dom {
 	u32 nr_cpus;
 	u32 capacity;
 	u32 live; /* which of the two tables readers use */
+	u32 min_state; /* limits of what the hardware may use now (wp_em_limit) */
+	u32 max_state;
 	struct wp_em_table table[2];
 };
 
@@ -216,6 +257,7 @@ struct wp_freq_dom {
 	u32 last_raw_khz;
 	u32 saved_idle_calls;
 	u32 pad;
+	u64 inefficient_opps; /* one bit each: the energy model says a faster one costs no more */
 };
 
 struct wp_topo_level {
@@ -229,8 +271,9 @@ struct wp_candidate {
 	u32 cpu;
 	u32 util; /* with the task on it */
 	u32 spare;
-	u32 fits;
-	u64 energy; /* of the whole system with the task there; ~0 = not estimated */
+	u32 fits;   /* 1, 0, or ~0: all but its wish for performance */
+	u64 energy; /* with the task there, of the whole system; from 6.0 what it adds to its
+		     * domain; ~0 = not estimated */
 };
 
 struct wp_decision {
@@ -238,9 +281,18 @@ struct wp_decision {
 	u32 rule;   /* enum wp_rule */
 	u32 reason; /* enum wp_reason */
 	u32 nr_candidates;
+	u32 nr_scanned; /* CPUs that the idle search looked at */
+	u32 scan_left;
+	u32 scan_spare; /* first idle CPU that a search for an idle core saw */
+	u32 scan_cores; /* the search is for an idle core */
+	u32 slow_reason; /* of the last group chosen */
+	u32 pad;
 	struct wp_candidate candidate[WP_MAX_CANDIDATES];
 	/* scratch of the decision: several may be under way at once, on different CPUs */
 	u64 energy_without[WP_MAX_PERF_DOMS];
+	struct wp_group_sums sums; /* slow path: of the group at hand, the local and the best one */
+	struct wp_group_sums local_sums;
+	struct wp_group_sums best_sums;
 };
 
 enum wp_place_kind { WP_PLACE_WAKE, WP_PLACE_FORK, WP_PLACE_EXEC };
@@ -253,9 +305,19 @@ struct wp_request {
 	u32 sync;       /* the waker says it will sleep at once */
 	u32 waker_load; /* load of the task that runs on this_cpu, 0 = idle */
 	u32 waker_idle; /* the waker is the idle task (an interrupt on an idle CPU) */
+	u32 waker_kthread; /* the waker is a kernel thread bound to this_cpu, not an interrupt */
+	u32 pad;
 };
 
 enum wp_idle_kind { WP_BUSY, WP_IDLE, WP_NEWLY_IDLE };
+
+/* What an imbalance counts (since 5.5). */
+enum wp_move_kind {
+	WP_MOVE_LOAD,
+	WP_MOVE_UTIL,
+	WP_MOVE_TASK,
+	WP_MOVE_MISFIT, /* the running task of a CPU that is too small for it */
+};
 
 enum wp_group_type { WP_GROUP_OTHER, WP_GROUP_IMBALANCED, WP_GROUP_OVERLOADED };
 
@@ -281,6 +343,7 @@ struct wp_balance {
 	u32 this_cpu; /* which balances */
 	u32 level;    /* of its domains */
 	u32 idle;     /* enum wp_idle_kind */
+	u32 random;   /* drawn by the home, any number: is a new-idle attempt made? */
 	/* out */
 	u32 src_cpu; /* pull from here; WP_NONE: nothing to do */
 	u32 dst_cpu; /* to here: this_cpu, or another one of its group */
@@ -303,6 +366,12 @@ struct wp_balance {
 	struct wp_group_stats local;
 	struct wp_group_stats busiest;
 	struct wp_group_stats scratch;
+	/* the same in the form since 5.5 */
+	u32 kind;           /* enum wp_move_kind */
+	u32 newidle_weight; /* what a success of this attempt counts */
+	struct wp_group_sums local_sums;
+	struct wp_group_sums busiest_sums;
+	struct wp_group_sums sums; /* of the group that is looked at */
 	u64 excluded[WP_MASK_WORDS]; /* sources whose tasks are all pinned */
 };
 
@@ -329,8 +398,11 @@ struct wp_ctx {
 	u32 max_capacity_orig; /* root domain */
 	u32 asym;              /* some domain is asymmetric */
 	u32 smt;
+	u32 cluster;       /* some cores share a cache below the last level */
 	u32 energy_active; /* all conditions hold */
 	u32 energy_off;    /* enum wp_energy_off, why not */
+	u32 freq_external; /* fact: the kernel sets frequencies, from wp_cpu_perf_request */
+	u32 freq_schedutil; /* fact, under freq_external: schedutil rules every CPU */
 	u32 overutilized;  /* root domain */
 	u32 overload;      /* root domain: some CPU has two tasks */
 	u32 nr_nohz;
@@ -344,6 +416,8 @@ struct wp_ctx {
 	u16 list[WP_MAX_LIST];
 	u32 opp_khz[WP_MAX_OPPS];
 	struct wp_em_table em_scratch;
+	u64 serial_tick; /* when a pass over nodes began that is not over yet, 0 = none */
+	u64 surplus_tick; /* the last tick at which some CPU had a task to give */
 	/* idle CPUs with a stopped tick */
 	u64 nohz_next_balance_tick;
 	u64 nohz_next_blocked_ns;
@@ -360,6 +434,7 @@ enum wp_energy_off {
 	WP_ENERGY_OFF_SMT,
 	WP_ENERGY_OFF_GOVERNOR,   /* not schedutil */
 	WP_ENERGY_OFF_COMPLEXITY,
+	WP_ENERGY_OFF_FORM, /* the live build has the current form only */
 };
 
 /* Bits that the event entry points return. */
@@ -384,6 +459,7 @@ enum wp_em_error {
 	WP_EM_CAPACITY,    /* CPUs of one domain with different capacity */
 	WP_EM_TWICE,       /* a CPU has a domain already */
 	WP_EM_FULL,
+	WP_EM_LIMIT, /* a limit is not a frequency of the table, or they are crossed */
 };
 
 /* pelt.c: the arithmetic of load tracking */
@@ -410,6 +486,7 @@ u32 wp_util_est_next(u32 mode, u32 est, u32 util, u32 runnable, u32 capacity);
 
 /* rq.c: events of tasks and run queues */
 int wp_task_init(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL);
+int wp_task_set_allowed(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL);
 int wp_task_set_weight(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 weight,
 		       u64 now_ns);
 int wp_task_new(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
@@ -424,11 +501,17 @@ int wp_enter_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 int wp_exit_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 int wp_woken(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 int wp_migrate_sleeping(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu);
+int wp_migrate_pulled(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu);
 int wp_migrate_queued(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
 		      u64 now_ns);
 int wp_task_exit(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL);
 int wp_tick(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns);
 int wp_idle_tick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
+
+/* uclamp.c: performance hints */
+u32 wp_uclamp_highest(const struct wp_uclamp *u WP_NONNULL, u32 otherwise);
+int wp_task_set_uclamp(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 min,
+		       u32 max);
 
 /* queue.c: queues in weighted virtual-time order, one per CPU (the live scheduler's) */
 int wp_vq_place(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu);
@@ -439,15 +522,24 @@ int wp_vq_preempts(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_
 		   u64 now_ns);
 u64 wp_vq_slice_ns(const struct wp_ctx *ctx WP_NONNULL);
 int wp_vq_expired(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 nr_waiting, u64 now_ns);
+int wp_vq_yields(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 head_vtime_ns, u64 now_ns);
+
+/* live.c: for a home without the simulator's mechanics */
+u32 wp_decayed_util(u32 util, u64 last_ns, u64 now_ns);
+u64 wp_run_energy_nj(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 run_ns);
+int wp_idle_pass_wanted(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
+int wp_idle_decay(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 
 /* topology.c, energy_model.c: the machine, before the first event */
 int wp_build_domains(struct wp_ctx *ctx WP_NONNULL);
 u32 wp_em_register(struct wp_ctx *ctx WP_NONNULL, const u16 *cpus WP_NONNULL, u32 nr_cpus);
 u32 wp_em_update(struct wp_ctx *ctx WP_NONNULL, u32 pd);
+u32 wp_em_limit(struct wp_ctx *ctx WP_NONNULL, u32 pd, u32 khz_min, u32 khz_max);
 int wp_start(struct wp_ctx *ctx WP_NONNULL);
 
 /* freq.c */
 u32 wp_map_util_freq(u32 util, u32 max_khz, u32 capacity);
+u32 wp_cpu_perf_request(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
 u32 wp_rate_limit_us(const struct wp_ctx *ctx WP_NONNULL, u32 freq_dom);
 int wp_freq_applied(struct wp_ctx *ctx WP_NONNULL, u32 freq_dom, u32 opp);
 
@@ -455,7 +547,12 @@ int wp_freq_applied(struct wp_ctx *ctx WP_NONNULL, u32 freq_dom, u32 opp);
 int wp_select_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 		  struct wp_waker *waker WP_NONNULL, const struct wp_request *req WP_NONNULL,
 		  struct wp_decision *dec WP_NONNULL);
+int wp_util_fits_cpu(const struct wp_ctx *ctx WP_NONNULL, u32 util, u32 uclamp_min,
+		     u32 uclamp_max, u32 cpu);
 int wp_idle_cpu(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
+/* For balancing: after the periodic (not new-idle) statistics of any level; acts on the level that
+ * idle searches of this CPU look at. */
+int wp_sis_update(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level);
 u32 wp_first_allowed(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
 		     u32 otherwise);
 u32 wp_task_util_est(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL);

@@ -10,7 +10,7 @@ enum wp_reason {
 	WP_REASON_NONE,                /* no decision yet */
 	WP_REASON_ONE_ALLOWED,         /* the task may use one CPU only */
 	WP_REASON_NOT_ALLOWED,         /* the rule's CPU is not allowed: lowest allowed CPU */
-	WP_REASON_ENERGY_BEST,         /* least energy, by more than the margin */
+	WP_REASON_ENERGY_BEST,         /* least energy, by more than the form's margin */
 	WP_REASON_ENERGY_PREV,         /* no CPU saves more than the margin: previous CPU */
 	WP_REASON_ENERGY_PREV_UNFIT,   /* previous CPU cannot hold the task: best other */
 	WP_REASON_ENERGY_NOTHING_FITS, /* no CPU can hold the task: previous CPU */
@@ -27,6 +27,21 @@ enum wp_reason {
 	WP_REASON_SLOW_SPARE,          /* group with the CPU of most spare capacity */
 	WP_REASON_SLOW_LOAD,           /* least loaded group */
 	WP_REASON_SLOW_LOCAL,          /* the local group is good enough */
+	WP_REASON_ENERGY_HINT,    /* another CPU meets its wish for performance, prev does not */
+	WP_REASON_ENERGY_BIGGEST, /* no CPU meets that wish: the one with most capacity */
+	WP_REASON_ENERGY_UNCLEAR, /* costs less with the task than without: previous CPU */
+	WP_REASON_KTHREAD_PREV,  /* the waker is a kernel thread of prev, alone there: prev */
+	WP_REASON_IDLE_SMT_PREV, /* an idle thread of the previous CPU's core */
+	WP_REASON_IDLE_CLUSTER,  /* an idle CPU in the target's cluster */
+	WP_REASON_IDLE_PREV_FAR, /* none near: prev, idle in another cluster of the cache */
+	WP_REASON_IDLE_RECENT_FAR, /* none near: the recently used CPU, likewise */
+	WP_REASON_IDLE_CAPACITY,   /* asymmetric: first idle CPU that fits, from the target on */
+	WP_REASON_IDLE_CAPACITY_BEST, /* asymmetric: no idle CPU fits, the nearest to it */
+	WP_REASON_TARGET_NO_SCAN,     /* the domain is too busy to be searched: the target */
+	WP_REASON_SLOW_IDLE,   /* group with more idle CPUs */
+	WP_REASON_SLOW_CLASS,  /* group of a less busy class */
+	WP_REASON_SLOW_MISFIT, /* the task fits nowhere: group with the biggest CPU */
+	WP_REASON_SLOW_REMOTE, /* the local group is not allowed */
 	WP_REASON_COUNT
 };
 

@@ -6,7 +6,7 @@ use crate::observe::{MigrateCause, Observer};
 use wakeplace_policy_sys::{IdleKind, Offer, Step};
 
 impl<O: Observer> Sim<'_, O> {
-    fn idle_kind(&self, cpu: u32) -> IdleKind {
+    pub(super) fn idle_kind(&self, cpu: u32) -> IdleKind {
         if self.core.is_idle(cpu) {
             IdleKind::Idle
         } else {
@@ -15,9 +15,14 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// One periodic pass of a CPU over its domains.
-    pub(super) fn balance_domains(&mut self, cpu: u32, mut idle: IdleKind) {
+    pub(super) fn balance_domains(&mut self, cpu: u32, idle: IdleKind) {
         let result = self.core.update_blocked(cpu, self.now);
         self.after_core(cpu, result);
+        self.balance_levels(cpu, idle);
+    }
+
+    /// The levels that are due.
+    pub(super) fn balance_levels(&mut self, cpu: u32, mut idle: IdleKind) {
         for level in 0..self.core.levels(cpu) {
             if !self.core.balance_due(cpu, level, self.now, idle) {
                 continue;
@@ -37,11 +42,16 @@ impl<O: Observer> Sim<'_, O> {
     fn balance_level(&mut self, cpu: u32, level: u32, idle: IdleKind) -> (Step, u32) {
         let mut balance = std::mem::take(&mut self.balance);
         balance.prepare(self.now, cpu, level, idle);
+        if idle == IdleKind::NewlyIdle {
+            balance.set_random(self.dice[cpu as usize].below(1024) as u32);
+        }
         let mut step = self.core.balance_begin(&mut balance);
         while step == Step::Detach {
             self.offer_tasks(&mut balance, cpu, idle);
             let running = self.cpus[balance.src_cpu() as usize].current;
-            let allowed = running.is_some_and(|task| self.tasks[task as usize].may_use(cpu));
+            let may_go = running.is_some_and(|task| self.tasks[task as usize].may_use(cpu));
+            // The live scheduler finds out when it tries to push.
+            let allowed = self.live || may_go;
             step = self.core.balance_end(&mut balance, allowed);
         }
         if balance.push() {
@@ -52,17 +62,17 @@ impl<O: Observer> Sim<'_, O> {
         (step, moved)
     }
 
-    /// Offers the tasks of the source, least recently run first, and moves those that are taken.
+    /// Offers the tasks of the source and moves those that are taken.
     fn offer_tasks(
         &mut self,
         balance: &mut wakeplace_policy_sys::Balance,
         by: u32,
         idle: IdleKind,
     ) {
-        let source = &self.cpus[balance.src_cpu() as usize];
-        let mut offered: Vec<u32> = source.fair.waiting().chain(source.current).collect();
-        offered.sort_unstable_by_key(|task| self.threads[*task as usize].recency);
-        for task in offered {
+        if self.live && balance.dst_cpu() != by {
+            return; // that CPU pulls for itself
+        }
+        for task in self.offered(balance.src_cpu()) {
             match self.core.balance_offer(balance, &self.tasks[task as usize]) {
                 Offer::Stop => break,
                 Offer::Skip => {
@@ -78,7 +88,8 @@ impl<O: Observer> Sim<'_, O> {
                         MigrateCause::Balance
                     };
                     self.move_task(task, to, cause);
-                    if !new_idle {
+                    // New-idle and live balancing are in the middle of a pick.
+                    if !new_idle && !self.live {
                         self.preempt_or_kick(task, to, by);
                     }
                 }
@@ -100,18 +111,13 @@ impl<O: Observer> Sim<'_, O> {
         if !waiting {
             self.end_stretch(from, false);
         }
-        let thread = &mut self.threads[task as usize];
-        self.cpus[from as usize]
-            .fair
-            .dequeue(task, &thread.entity, waiting);
-        thread.entity.vruntime +=
-            self.cpus[to as usize].fair.min_vruntime - self.cpus[from as usize].fair.min_vruntime;
+        self.remove(task, from, waiting);
+        self.shift(task, from, to);
         self.recency += 1;
-        thread.recency = self.recency;
-        self.cpus[to as usize].fair.enqueue(task, &thread.entity);
-        for cpu in [from, to] {
-            self.core.cpu_mut(cpu).nr_running = self.cpus[cpu as usize].fair.nr as u32;
-        }
+        self.threads[task as usize].recency = self.recency;
+        self.insert(task, to, cause != MigrateCause::Affinity);
+        self.count_running(from);
+        self.count_running(to);
         self.refill_caches(task, from, to);
         self.after_core(from, left);
         self.after_core(from, migrated);
@@ -174,17 +180,17 @@ impl<O: Observer> Sim<'_, O> {
         self.core.nohz_pass_end(self.now, false);
     }
 
-    /// Active balance: the stopper displaces the running task, so that any task may go; the least
-    /// recently run one that may use the other CPU does.
+    /// Active balance: a task goes that could not be taken while it waited.
     pub(super) fn push_running(&mut self, cpu: u32, to: u32, level: u32) {
-        let c = &self.cpus[cpu as usize];
-        let task = (c.fair.waiting().chain(c.current))
-            .filter(|task| self.tasks[*task as usize].may_use(to))
-            .min_by_key(|task| self.threads[*task as usize].recency);
+        let task = self.pushed(cpu, to);
         if let Some(task) = task {
             self.move_task(task, to, MigrateCause::Active);
             self.cpus[cpu as usize].reschedule = true;
-            self.preempt_or_kick(task, to, cpu);
+            if !self.live {
+                self.preempt_or_kick(task, to, cpu);
+            } else if self.cpus[to as usize].current.is_none() {
+                self.kick(to, cpu); // at the front, but not before its turn
+            }
         }
         self.core.active_balance_end(cpu, to, level, task.is_some());
     }

@@ -1,8 +1,8 @@
 //! What the engine keeps of each CPU and cluster.
 
-use crate::fair::FairQueue;
 use crate::menu::Menu;
 use crate::observe::CpuPower;
+use crate::run_queue::RunQueue;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -29,6 +29,8 @@ pub(super) enum Message {
     Enqueue(u32),
     /// Look at the queue again.
     Reschedule,
+    /// A task was queued here that displaces the running one.
+    Preempt,
     /// Balance for all idle CPUs.
     NohzBalance,
     /// Decay the signals of all idle CPUs.
@@ -37,6 +39,8 @@ pub(super) enum Message {
     Push { to: u32, level: u32 },
     /// The tick, kept running in idle.
     Tick,
+    /// The live scheduler's timer for the CPUs that share this one's cache.
+    CacheTimer,
 }
 
 /// One CPU.
@@ -44,7 +48,7 @@ pub(super) enum Message {
 pub(super) struct Cpu {
     pub(super) mode: Mode,
     pub(super) current: Option<u32>,
-    pub(super) fair: FairQueue,
+    pub(super) queue: RunQueue,
     /// Work units per ns now.
     pub(super) speed: u64,
     /// Until when the running task's work is accounted.
@@ -59,6 +63,8 @@ pub(super) struct Cpu {
     pub(super) generation: u32,
     pub(super) inbox: Vec<Message>,
     pub(super) interrupt_pending: bool,
+    /// Live queues: a periodic pass is due at the next look at the queue.
+    pub(super) balance_wanted: bool,
     /// Pick anew at the end of the interrupt.
     pub(super) reschedule: bool,
     /// Kernel work not yet begun, on behalf of no task, work units.
@@ -66,6 +72,8 @@ pub(super) struct Cpu {
     /// Without a task: until when the CPU does kernel work.
     pub(super) kernel_until_ns: u64,
     pub(super) tick_armed: bool,
+    /// Idle without a tick.
+    pub(super) tick_stopped: bool,
     /// Pending timers of tasks that went to sleep here; expired ones are dropped when seen.
     pub(super) timers: BinaryHeap<Reverse<u64>>,
     pub(super) menu: Menu,
@@ -81,8 +89,9 @@ pub(super) struct Cpu {
 }
 
 impl Cpu {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(queue: RunQueue) -> Self {
         Self {
+            queue,
             run_end_armed_ns: u64::MAX,
             ..Self::default()
         }

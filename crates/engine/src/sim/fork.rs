@@ -68,12 +68,7 @@ impl<O: Observer> Sim<'_, O> {
             waker_load: self.tasks[parent].load_avg(),
         };
         let choice = self.core.select_cpu(&mut self.tasks, child as usize, &ask);
-        let weight = self.threads[child as usize].entity.weight;
-        let start = self.threads[parent].entity.vruntime;
-        let queue = &self.cpus[here as usize].fair;
-        let vruntime = queue.place_new(&self.fair, weight, start) - queue.min_vruntime;
-        self.threads[child as usize].entity.vruntime =
-            vruntime + self.cpus[choice.cpu as usize].fair.min_vruntime;
+        self.place_new(child, parent as u32, here, choice.cpu);
         self.reasons[choice.reason.index()] += 1;
         self.mix(u64::from(choice.cpu) << 8 | choice.reason.index() as u64);
         let placement = Placement {

@@ -36,7 +36,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// The kernel work is done. A task that was queued meanwhile does not wait for its interrupt.
     pub(super) fn work_done(&mut self, cpu: u32) {
-        if self.cpus[cpu as usize].fair.nr > 0 {
+        if self.cpus[cpu as usize].queue.nr() > 0 {
             self.schedule(cpu);
         } else {
             self.go_idle(cpu);
@@ -49,11 +49,14 @@ impl<O: Observer> Sim<'_, O> {
         let now = self.now;
         let to_tick = tick - now % tick;
         let c = &mut self.cpus[cpu as usize];
-        let to_timer = c.next_timer_ns(now).map_or(NO_TIMER_NS, |at| at - now);
+        let mut to_timer = c.next_timer_ns(now).map_or(NO_TIMER_NS, |at| at - now);
+        if self.live && self.core.cpu(cpu).llc_id == cpu {
+            to_timer = to_timer.min(to_tick); // the balancing timer
+        }
         let mut choice = c
             .menu
             .select(&self.machine.idle[cpu as usize], to_timer, to_tick, tick);
-        choice.stop_tick |= self.core.is_nohz(cpu); // once stopped it stays so until work comes
+        choice.stop_tick |= c.tick_stopped; // once stopped it stays so until work comes
         let state = self.machine.idle[cpu as usize][choice.state];
         c.mode = Mode::Idle;
         c.idle_state = choice.state;
@@ -62,10 +65,11 @@ impl<O: Observer> Sim<'_, O> {
         c.generation += 1;
         let generation = c.generation;
         self.core.cpu_mut(cpu).idle_exit_latency_us = (state.wake_latency_ns / 1000) as u32;
-        if choice.stop_tick {
-            self.core.nohz_enter(cpu);
-        } else {
-            self.arm_tick(cpu);
+        c.tick_stopped = choice.stop_tick;
+        match choice.stop_tick {
+            true if self.live => {}
+            true => self.core.nohz_enter(cpu),
+            false => self.arm_tick(cpu),
         }
         if state.entry_ns == 0 {
             self.idle_entered(cpu);
@@ -151,7 +155,10 @@ impl<O: Observer> Sim<'_, O> {
         self.cpus[cpu as usize].mode = Mode::Running;
         self.cpus[cpu as usize].generation += 1;
         self.core.exit_idle(cpu, self.now);
-        self.core.nohz_exit(cpu);
+        self.cpus[cpu as usize].tick_stopped = false;
+        if !self.live {
+            self.core.nohz_exit(cpu);
+        }
         self.arm_tick(cpu);
     }
 }

@@ -6,21 +6,25 @@ mod balance;
 mod cpu;
 mod fork;
 mod idle;
+mod live;
+mod queues;
 mod run;
 mod tick;
 mod wake;
 
-use crate::fair::FairParams;
+use crate::dsq::VtimeQueue;
+use crate::fair::{FairParams, FairQueue};
 use crate::machine::{Machine, core_facts};
 use crate::observe::{CpuPower, Observer};
 use crate::options::Options;
 use crate::outcome::{Ended, RunReport};
 use crate::queue::{Event, EventQueue};
+use crate::run_queue::RunQueue;
 use crate::thread::{Thread, TimerState};
 use cpu::{ClusterState, Cpu};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::{Balance, Core, Policy, Reason, Task};
-use wakeplace_workload::{Calibration, TaskScript, Workload};
+use wakeplace_workload::{Calibration, Stream, TaskScript, Workload};
 
 /// A run in progress.
 pub(crate) struct Sim<'a, O> {
@@ -29,6 +33,8 @@ pub(crate) struct Sim<'a, O> {
     core: Core,
     machine: Machine,
     fair: FairParams,
+    /// The queues are the live scheduler's, and so is what differs with them.
+    live: bool,
     cpus: Vec<Cpu>,
     clusters: Vec<ClusterState>,
     /// Operating point of each frequency domain.
@@ -47,6 +53,9 @@ pub(crate) struct Sim<'a, O> {
     overutilized: bool,
     stuck: Option<u32>,
     balance: Balance,
+    /// Per CPU: whether it makes a new-idle attempt. One stream each, so that one CPU's draws do
+    /// not shift another's.
+    dice: Vec<Stream>,
     hash: u64,
     events: u64,
     reasons: [u64; Reason::COUNT],
@@ -59,6 +68,18 @@ fn work_per_ns(machine: &Machine, calibration: Calibration) -> u64 {
         Calibration::Biggest => 1024 * 1024,
         Calibration::Cpu(cpu) => machine.capacity.get(cpu as usize).copied().unwrap_or(1024) * 1024,
     }
+}
+
+/// An empty queue for each CPU, of the kind that the policy asks for.
+fn run_queues(core: &Core) -> impl Iterator<Item = RunQueue> {
+    let live = core.live_queues();
+    (0..core.state().nr_cpus).map(move |_| {
+        if live {
+            RunQueue::Vtime(VtimeQueue::default())
+        } else {
+            RunQueue::Fair(FairQueue::default())
+        }
+    })
 }
 
 impl<'a, O: Observer> Sim<'a, O> {
@@ -77,7 +98,8 @@ impl<'a, O: Observer> Sim<'a, O> {
             now: 0,
             queue: EventQueue::default(),
             fair: FairParams::new(policy.core_params(), platform.cpus.len()),
-            cpus: (0..machine.nr_cpus).map(|_| Cpu::new()).collect(),
+            cpus: run_queues(&core).map(Cpu::new).collect(),
+            live: core.live_queues(),
             clusters: vec![ClusterState::default(); platform.clusters.len()],
             opp: (0..platform.freq_domains.len())
                 .map(|d| core.freq_request(d) as u16)
@@ -94,6 +116,9 @@ impl<'a, O: Observer> Sim<'a, O> {
             overutilized: false,
             stuck: None,
             balance: Balance::default(),
+            dice: (0..platform.cpus.len())
+                .map(|cpu| Stream::for_task(0, &format!("new-idle balancing of CPU {cpu}")))
+                .collect(),
             hash: 0xcbf2_9ce4_8422_2325,
             events: 0,
             reasons: [0; Reason::COUNT],
@@ -107,6 +132,7 @@ impl<'a, O: Observer> Sim<'a, O> {
     pub(crate) fn run(mut self, options: &Options) -> RunReport {
         let duration_ns = options.duration_ns;
         self.announce();
+        self.arm_cache_timers();
         self.start_parent(options.parent_cpu);
         let ended = loop {
             let Some((time, event)) = self.queue.pop_until(duration_ns) else {
@@ -167,6 +193,7 @@ impl<'a, O: Observer> Sim<'a, O> {
                 }
             }
             Event::Tick { cpu } => self.tick(cpu),
+            Event::CacheTimer { cpu } => self.cache_timer(cpu),
         }
         if self.core.overutilized() != self.overutilized {
             self.overutilized = !self.overutilized;
@@ -218,18 +245,20 @@ impl<'a, O: Observer> Sim<'a, O> {
     /// Every thread that can run is on exactly the queue that counts it, and the core counts alike.
     fn check_nothing_lost(&self) {
         for (index, cpu) in self.cpus.iter().enumerate() {
-            let found = cpu.fair.waiting().count() + usize::from(cpu.current.is_some());
+            let found = cpu.queue.nr_waiting() + usize::from(cpu.current.is_some());
             let core = self.core.cpu(index as u32);
             assert_eq!(
-                found, cpu.fair.nr,
+                found,
+                cpu.queue.nr(),
                 "CPU {index}: its queue and its count differ"
             );
             assert_eq!(
-                core.nr_fair as usize, cpu.fair.nr,
+                core.nr_fair as usize,
+                cpu.queue.nr(),
                 "CPU {index}: the core counts otherwise"
             );
         }
-        let queued: usize = self.cpus.iter().map(|c| c.fair.nr).sum();
+        let queued: usize = self.cpus.iter().map(|c| c.queue.nr()).sum();
         let runnable = self.threads.iter().filter(|t| t.is_runnable()).count();
         assert_eq!(
             queued, runnable,
@@ -249,6 +278,7 @@ fn event_code(event: Event) -> u64 {
         Event::IdleAgain { cpu, .. } => (5, cpu),
         Event::IdleEntered { cpu, .. } => (6, cpu),
         Event::Tick { cpu } => (7, cpu),
+        Event::CacheTimer { cpu } => (8, cpu),
     };
     kind << 32 | u64::from(subject)
 }

@@ -2,11 +2,11 @@
 
 use super::Sim;
 use super::cpu::Mode;
-use crate::fair::virtual_time;
 use crate::observe::{CpuPower, MigrateCause, Observer};
 use crate::queue::Event;
+use crate::run_queue::RunQueue;
 use crate::thread::{Action, Next, State};
-use wakeplace_policy_sys::{EventResult, nice_weight};
+use wakeplace_policy_sys::EventResult;
 
 impl<O: Observer> Sim<'_, O> {
     /// Brings the running task's work and virtual time up to now.
@@ -27,10 +27,10 @@ impl<O: Observer> Sim<'_, O> {
         if let Some(Action::Work(left)) = &mut thread.action {
             *left = left.saturating_sub(done);
         }
-        thread.entity.vruntime += virtual_time(delta, thread.entity.weight);
-        thread.entity.slice_used_ns += delta;
         thread.totals.run_ns += delta;
-        c.fair.update_min(Some(thread.entity.vruntime));
+        if let RunQueue::Fair(queue) = &mut c.queue {
+            queue.charge(&mut thread.entity, delta);
+        }
     }
 
     /// Finds out anew when the running task's step ends.
@@ -158,21 +158,6 @@ impl<O: Observer> Sim<'_, O> {
         true
     }
 
-    fn set_nice(&mut self, cpu: u32, task: u32, nice: i8) {
-        let thread = &mut self.threads[task as usize];
-        if thread.nice == nice {
-            return;
-        }
-        let old = thread.entity.weight;
-        let weight = crate::fair::Weight::of_nice(nice);
-        thread.nice = nice;
-        thread.entity.weight = weight;
-        self.cpus[cpu as usize].fair.reweight(old, weight);
-        let record = &mut self.tasks[task as usize];
-        self.core
-            .task_set_weight(record, nice_weight(nice.into()), self.now);
-    }
-
     /// The running task sleeps; `due`: until then, else until somebody else wakes it.
     fn block(&mut self, cpu: u32, task: u32, due: Option<u64>) {
         self.leave_cpu(cpu, task);
@@ -201,13 +186,10 @@ impl<O: Observer> Sim<'_, O> {
             .core
             .dequeue_sleep(&mut self.tasks[task as usize], self.now);
         self.after_core(cpu, result);
-        let c = &mut self.cpus[cpu as usize];
-        c.fair
-            .dequeue(task, &self.threads[task as usize].entity, false);
-        c.fair.update_min(None);
+        self.leave(task, cpu);
         self.threads[task as usize].state = State::Sleeping;
-        self.core.cpu_mut(cpu).nr_running = c.fair.nr as u32;
         self.end_stretch(cpu, true);
+        self.count_running(cpu);
     }
 
     /// Arms the timer that ends a task's sleep, on the CPU where it went to sleep.
@@ -239,6 +221,7 @@ impl<O: Observer> Sim<'_, O> {
         let Some(task) = c.current.take() else { return };
         c.generation += 1;
         self.threads[task as usize].runnable_since_ns = self.now;
+        self.end_slice(task, cpu);
         if self.visible(task) {
             let ran = self.now - self.cpus[cpu as usize].stretch_start_ns;
             self.observer.run_stop(self.now, cpu, task, ran, sleeps);
@@ -254,10 +237,8 @@ impl<O: Observer> Sim<'_, O> {
             .core
             .put_current(&mut self.tasks[task as usize], self.now);
         self.after_core(cpu, result);
-        self.cpus[cpu as usize]
-            .fair
-            .insert(task, self.threads[task as usize].entity.vruntime);
         self.end_stretch(cpu, false);
+        self.requeue(task, cpu);
     }
 
     /// Picks the next task of a CPU that is awake; without one it pulls one or goes idle.
@@ -267,19 +248,18 @@ impl<O: Observer> Sim<'_, O> {
         c.reschedule = false;
         let previous = c.current;
         if let Some(task) = previous
-            && c.fair.keeps(self.threads[task as usize].entity.vruntime)
+            && self.keeps(task, cpu)
         {
             return self.program(cpu);
         }
         self.put_back(cpu);
-        if self.cpus[cpu as usize].fair.nr == 0 {
+        if self.live && previous.is_none() {
+            self.dispatch(cpu, false);
+        }
+        if self.cpus[cpu as usize].queue.nr() == 0 {
             self.new_idle(cpu);
         }
-        let threads = &self.threads;
-        let picked = self.cpus[cpu as usize]
-            .fair
-            .pick(&self.fair, |task| &threads[task as usize].entity);
-        match picked {
+        match self.pick(cpu) {
             Some(task) => self.start(cpu, task, previous),
             None => self.after_work(cpu),
         }
@@ -298,7 +278,6 @@ impl<O: Observer> Sim<'_, O> {
         c.stretch_start_ns = self.now;
         let thread = &mut self.threads[task as usize];
         thread.recency = self.recency;
-        thread.entity.slice_used_ns = 0;
         let rest = c.kernel_until_ns.saturating_sub(self.now);
         let kernel =
             std::mem::take(&mut c.kernel_work).saturating_add(rest.saturating_mul(c.speed));
@@ -312,6 +291,7 @@ impl<O: Observer> Sim<'_, O> {
         if self.visible(task) {
             self.observer.run_start(self.now, cpu, task, fresh);
         }
+        self.begin_slice(task, cpu);
         self.mix(u64::from(cpu) << 32 | u64::from(task));
         self.after_core(cpu, result);
         self.program(cpu);

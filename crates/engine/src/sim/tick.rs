@@ -20,7 +20,7 @@ impl<O: Observer> Sim<'_, O> {
 
     pub(super) fn tick(&mut self, cpu: u32) {
         self.cpus[cpu as usize].tick_armed = false;
-        let stopped = self.core.is_nohz(cpu);
+        let stopped = self.cpus[cpu as usize].tick_stopped;
         match self.cpus[cpu as usize].mode {
             Mode::Running => self.busy_tick(cpu),
             Mode::Idle if !stopped => self.interrupt_with(cpu, Message::Tick),
@@ -46,11 +46,13 @@ impl<O: Observer> Sim<'_, O> {
             });
         }
         if result.balance() {
-            self.balance_domains(cpu, IdleKind::Busy);
+            if self.live {
+                self.cpus[cpu as usize].balance_wanted = true;
+            } else {
+                self.balance_domains(cpu, IdleKind::Busy);
+            }
         }
-        let running = &self.threads[task as usize].entity;
-        let c = &self.cpus[cpu as usize];
-        if c.reschedule || c.fair.tick_preempts(&self.fair, running) {
+        if self.cpus[cpu as usize].reschedule || self.tick_preempts(task, cpu) {
             self.schedule(cpu);
         } else {
             self.program(cpu);
@@ -60,6 +62,9 @@ impl<O: Observer> Sim<'_, O> {
     /// An idle CPU took its tick.
     pub(super) fn idle_tick(&mut self, cpu: u32) {
         self.charge(cpu, self.machine.costs.tick);
+        if self.live {
+            return; // the kernel's: a sched_ext scheduler does not hear of it
+        }
         let result = self.core.idle_tick(cpu, self.now);
         self.after_core(cpu, result);
         if result.balance() && self.core.is_idle(cpu) {

@@ -89,10 +89,12 @@ impl<O: Observer> Sim<'_, O> {
                 self.preempt_or_kick(task, cpu, cpu);
             }
             Message::Reschedule => self.cpus[cpu as usize].reschedule = true,
+            Message::Preempt => self.end_turn(cpu),
             Message::NohzBalance => self.nohz_balance(cpu),
             Message::NohzStats => self.nohz_stats(),
             Message::Push { to, level } => self.push_running(cpu, to, level),
             Message::Tick => self.idle_tick(cpu),
+            Message::CacheTimer => self.cache_tick(cpu),
         }
     }
 
@@ -107,7 +109,7 @@ impl<O: Observer> Sim<'_, O> {
                 self.account(cpu);
                 self.program(cpu);
             }
-            Mode::Interrupted if c.fair.nr > 0 => self.schedule(cpu),
+            Mode::Interrupted if c.queue.nr() > 0 || c.balance_wanted => self.schedule(cpu),
             Mode::Interrupted => self.after_work(cpu),
             Mode::Idle | Mode::Waking => {}
         }
@@ -152,7 +154,8 @@ impl<O: Observer> Sim<'_, O> {
         if choice.cpu != prev {
             self.relocate_sleeping(task, prev, choice.cpu);
         }
-        if self.core.cpu(choice.cpu).llc_id == self.core.cpu(this_cpu).llc_id {
+        let shared = self.core.cpu(choice.cpu).llc_id == self.core.cpu(this_cpu).llc_id;
+        if shared || self.live {
             self.join_queue(task, choice.cpu, false);
             self.preempt_or_kick(task, choice.cpu, this_cpu);
         } else {
@@ -183,9 +186,7 @@ impl<O: Observer> Sim<'_, O> {
     fn relocate_sleeping(&mut self, task: u32, from: u32, to: u32) {
         self.core
             .migrate_sleeping(&mut self.tasks[task as usize], to);
-        let shift =
-            self.cpus[to as usize].fair.min_vruntime - self.cpus[from as usize].fair.min_vruntime;
-        self.threads[task as usize].entity.vruntime += shift;
+        self.shift(task, from, to);
         self.refill_caches(task, from, to);
         self.observer
             .migrate(self.now, task, from, to, MigrateCause::Wake);
@@ -205,23 +206,23 @@ impl<O: Observer> Sim<'_, O> {
     /// A task joins a queue: woken, or new.
     pub(super) fn join_queue(&mut self, task: u32, cpu: u32, new: bool) {
         self.account(cpu);
-        let c = &mut self.cpus[cpu as usize];
-        let thread = &mut self.threads[task as usize];
+        let direct = self.core.is_idle(cpu);
         if !new {
-            thread.entity.vruntime = c.fair.place_woken(&self.fair, thread.entity.vruntime);
+            self.place_woken(task, cpu);
         }
+        let thread = &mut self.threads[task as usize];
         thread.state = State::Runnable;
         thread.runnable_since_ns = self.now;
         self.recency += 1;
         thread.recency = self.recency;
-        c.fair.enqueue(task, &thread.entity);
+        self.insert(task, cpu, direct);
         let record = &mut self.tasks[task as usize];
         let result = if new {
             self.core.enqueue_new(record, cpu, self.now)
         } else {
             self.core.enqueue_woken(record, cpu, self.now)
         };
-        self.core.cpu_mut(cpu).nr_running = self.cpus[cpu as usize].fair.nr as u32;
+        self.count_running(cpu);
         self.core.woken(cpu, self.now);
         self.after_core(cpu, result);
     }
@@ -232,16 +233,13 @@ impl<O: Observer> Sim<'_, O> {
         let Some(running) = self.cpus[cpu as usize].current else {
             return self.kick(cpu, by);
         };
-        let woken = &self.threads[task as usize].entity;
-        let current = (running, &self.threads[running as usize].entity);
-        let queue = &mut self.cpus[cpu as usize].fair;
-        if !queue.wakeup_preempts(&self.fair, current, woken) {
+        if !self.preempts(task, running, cpu) {
             return;
         }
         if cpu == by {
-            self.cpus[cpu as usize].reschedule = true;
+            self.end_turn(cpu);
         } else {
-            self.send(cpu, Message::Reschedule);
+            self.send(cpu, Message::Preempt);
         }
     }
 

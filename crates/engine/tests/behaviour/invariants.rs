@@ -166,6 +166,15 @@ fn random_options(random: &mut Random) -> Options {
     }
 }
 
+/// With either queue.
+const POLICIES: [(&str, &str); 5] = [
+    ("linux-4.17", "cfs"),
+    ("linux-4.17+energy-aware", "cfs"),
+    ("linux-4.17", "dsq"),
+    ("linux-7.3", "cfs"),
+    ("wakeplace", "dsq"),
+];
+
 fn seeds(from: u64, to: u64) {
     let boards = boards();
     for seed in from..to {
@@ -173,9 +182,9 @@ fn seeds(from: u64, to: u64) {
         let platform = &boards[random.below(boards.len() as u64) as usize];
         let load = random_workload(&mut random, platform.cpus.len() as u32);
         let options = random_options(&mut random);
-        for name in ["linux-4.17", "linux-4.17+energy-aware"] {
-            eprintln_seed(seed, platform, name);
-            let policy = policy(name, &[]);
+        for (name, queue) in POLICIES {
+            eprintln_seed(seed, platform, name, queue);
+            let policy = policy(name, &[("queue", queue)]);
             let (report, log) = simulate(platform, &policy, &load, &options);
             check_log(platform, &load, &log, &report);
             assert!(!matches!(report.ended, Ended::ZeroTimeLoop { .. }));
@@ -187,8 +196,8 @@ fn seeds(from: u64, to: u64) {
 
 /// Shown only when the test fails.
 #[allow(clippy::print_stderr, reason = "the seed of a failure")]
-fn eprintln_seed(seed: u64, platform: &Platform, policy: &str) {
-    eprintln!("seed {seed}, {}, {policy}", platform.name);
+fn eprintln_seed(seed: u64, platform: &Platform, policy: &str, queue: &str) {
+    eprintln!("seed {seed}, {}, {policy}, queue={queue}", platform.name);
 }
 
 #[test]
@@ -207,9 +216,10 @@ fn long_runs_obey_the_rules() {
     for (seed, platform) in boards().iter().enumerate() {
         let mut random = Random(1_000 + seed as u64);
         let load = random_workload(&mut random, platform.cpus.len() as u32);
-        for name in ["linux-4.17", "linux-4.17+energy-aware"] {
-            eprintln_seed(1_000 + seed as u64, platform, name);
-            let (report, log) = simulate(platform, &policy(name, &[]), &load, &all_on(5 * S));
+        for (name, queue) in POLICIES {
+            eprintln_seed(1_000 + seed as u64, platform, name, queue);
+            let policy = policy(name, &[("queue", queue)]);
+            let (report, log) = simulate(platform, &policy, &load, &all_on(5 * S));
             check_log(platform, &load, &log, &report);
         }
     }

@@ -8,6 +8,7 @@ mod common;
 
 mod arithmetic;
 mod balance;
+mod dsq;
 mod energy;
 mod fair;
 mod frequency;

@@ -1,11 +1,13 @@
 //! What the tests share: reference tables, small machines, hand-built situations, a generator.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
+pub(crate) mod wake;
+
 use std::io::Write as _;
 use std::path::PathBuf;
 use wakeplace_policy_sys::{
-    Core, FreqFacts, LevelFacts, MachineFacts, PerfFacts, PlaceKind, Policy, Request, Task, Waker,
-    sys,
+    Balance, Core, FreqFacts, IdleKind, LevelFacts, MachineFacts, PerfFacts, PlaceKind, Policy,
+    Request, Step, Task, Waker, sys,
 };
 
 /// The moment of every hand-built situation: all signals are up to date then.
@@ -191,11 +193,13 @@ pub(crate) fn machine(clusters: &[Cluster]) -> MachineFacts {
         shares_capacity: false,
         shares_cache,
         group_of,
+        ..LevelFacts::default()
     };
     MachineFacts {
         tick_ns: 4_000_000,
         scan_cpu_ns: 50,
         capacity: capacity.collect(),
+        online: Vec::new(),
         levels: vec![level(true, labels(sizes())), level(false, vec![0; total])],
         freq_domains: clusters
             .iter()
@@ -266,6 +270,32 @@ pub(crate) fn sleeper(core: &mut Core, id: u32, cpu: u32, util: u32, est: u32) -
     raw.avg.util_avg = util;
     raw.util_est = est | sys::WP_UTIL_EST_UNCHANGED;
     raw.util_est_ewma = est;
+    task
+}
+
+/// A CPU with `tasks` fair tasks, one of them running; sums of all its signals.
+pub(crate) fn put(core: &mut Core, cpu: u32, tasks: u32, load: u32, util: u32, runnable: u32) {
+    let c = core.cpu_mut(cpu);
+    c.curr_idle = u32::from(tasks == 0);
+    c.curr_fair = u32::from(tasks > 0);
+    (c.nr_running, c.nr_fair, c.load_weight) = (tasks, tasks, 1024 * tasks);
+    (c.avg.load_avg, c.avg.util_avg, c.avg.runnable_avg) = (load, util, runnable);
+}
+
+/// One attempt to balance, up to the offers.
+pub(crate) fn attempt(core: &mut Core, dst: u32, level: u32, idle: IdleKind) -> (Step, Balance) {
+    let mut bal = Balance::default();
+    bal.prepare(NOW, dst, level, idle);
+    let step = core.balance_begin(&mut bal);
+    (step, bal)
+}
+
+/// A queued task that is not cache-hot.
+pub(crate) fn queued(core: &mut Core, id: u32, cpu: u32, util: u32) -> Task {
+    let mut task = sleeper(core, id, cpu, util, util);
+    let raw = task.raw_mut();
+    raw.on_rq = 1;
+    raw.avg.load_avg = 1024;
     task
 }
 

@@ -1,0 +1,96 @@
+//! What the live scheduler's glue does with its queues: the look at the queue when a slice is over,
+//! and the timer that stands for the ticks of idle CPUs, one per last-level cache.
+
+use super::Sim;
+use super::cpu::{Message, Mode};
+use crate::dsq::VtimeQueue;
+use crate::observe::Observer;
+use crate::queue::Event;
+use crate::run_queue::RunQueue;
+use wakeplace_policy_sys::IdleKind;
+
+impl<O: Observer> Sim<'_, O> {
+    fn vtime_queue(&mut self, cpu: u32) -> &mut VtimeQueue {
+        match &mut self.cpus[cpu as usize].queue {
+            RunQueue::Vtime(queue) => queue,
+            RunQueue::Fair(_) => unreachable!("asked on live queues only"),
+        }
+    }
+
+    /// The CPU needs a task, or (`running`) its task a new slice. Returns true if that task goes
+    /// on. Else the next task, if there is one, is at the front.
+    pub(super) fn dispatch(&mut self, cpu: u32, running: bool) -> bool {
+        let queue = self.vtime_queue(cpu);
+        if running && !queue.slice_over {
+            return true;
+        }
+        if queue.has_local() {
+            return false;
+        }
+        let c = &mut self.cpus[cpu as usize];
+        if std::mem::take(&mut c.balance_wanted) {
+            let idle = if c.mode == Mode::Running {
+                IdleKind::Busy
+            } else {
+                IdleKind::Idle
+            };
+            self.balance_levels(cpu, idle);
+        }
+        if let Some(head) = self.vtime_queue(cpu).head_vtime_ns()
+            && (!running || self.core.vq_yields(cpu, head, self.now))
+        {
+            self.vtime_queue(cpu).head_to_local();
+            return false;
+        }
+        if running {
+            self.refill(cpu);
+        }
+        running
+    }
+
+    /// The running task of `cpu` has a new slice.
+    pub(super) fn refill(&mut self, cpu: u32) {
+        let end = self.now + self.core.vq_slice_ns();
+        self.vtime_queue(cpu).refill(end);
+    }
+
+    /// The timers start with the scheduler; their period is the tick.
+    pub(super) fn arm_cache_timers(&mut self) {
+        if !self.live {
+            return;
+        }
+        for cpu in 0..self.machine.nr_cpus {
+            if self.core.cpu(cpu).llc_id == cpu {
+                self.queue
+                    .push(self.machine.tick_ns, Event::CacheTimer { cpu });
+            }
+        }
+    }
+
+    /// The timer of the cache that `cpu` is the first of: an interrupt, whatever that CPU does.
+    pub(super) fn cache_timer(&mut self, cpu: u32) {
+        let next = self.now + self.machine.tick_ns;
+        self.queue.push(next, Event::CacheTimer { cpu });
+        self.interrupt_with(cpu, Message::CacheTimer);
+    }
+
+    /// For each idle CPU of the cache of `by`: signals that only fade, and a kick to those that
+    /// should make their periodic pass. A CPU pulls for itself.
+    pub(super) fn cache_tick(&mut self, by: u32) {
+        self.charge(by, self.machine.costs.tick);
+        for cpu in 0..self.machine.nr_cpus {
+            let c = self.core.cpu(cpu);
+            if c.llc_id != by || c.curr_idle == 0 {
+                continue;
+            }
+            let result = self.core.idle_decay(cpu, self.now);
+            self.after_core(cpu, result);
+            if self.core.idle_pass_wanted(cpu, self.now) {
+                self.cpus[cpu as usize].balance_wanted = true;
+                if cpu != by {
+                    self.send(cpu, Message::Reschedule);
+                }
+            }
+        }
+    }
+}

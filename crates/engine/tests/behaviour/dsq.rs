@@ -1,0 +1,235 @@
+//! The live scheduler's queues (docs/model.md, "The live scheduler's queues"): shares, slices,
+//! preemption, what may be pulled, who balances. Costs are off where shares are exact.
+
+use crate::common::*;
+use wakeplace_engine::RunReport;
+use wakeplace_engine::observe::CpuPower;
+use wakeplace_policy_sys::Policy;
+use wakeplace_workload::{Event, Loops, TaskScript};
+
+/// `linux-4.17` on live queues, at the highest frequency; slices of 3 ms.
+fn live(settings: &[(&str, &str)]) -> Policy {
+    let fixed = [
+        ("governor", "performance"),
+        ("queue", "dsq"),
+        ("vq_slice_ns", "3000000"),
+    ];
+    policy("linux-4.17", &[&fixed, settings].concat())
+}
+
+fn on_cpu_0(tasks: Vec<TaskScript>, tick_hz: u32, duration: u64) -> (RunReport, Log) {
+    let board = Board {
+        tick_hz,
+        ..Board::symmetric(1)
+    };
+    simulate(
+        &board.platform(),
+        &live(&[]),
+        &workload(tasks, vec![]),
+        &all_off(duration),
+    )
+}
+
+/// Goal: equal tasks take turns of one slice. Source: queue.c, `vq_slice_ns`; a slice ends at a
+/// tick, and 3 ms are three of them.
+#[test]
+fn two_hogs_alternate_by_slices() {
+    let (report, log) = on_cpu_0(vec![hog(None), hog(None)], 1000, 3 * S);
+    for task in 0..2 {
+        // The first turns begin between ticks, where the tasks are created.
+        for stretch in log.stretches(task).iter().filter(|s| s.from > 20 * MS) {
+            let last = stretch.to == 3 * S;
+            assert!(last || stretch.to - stretch.from == 3 * MS, "{stretch:?}");
+        }
+        let ran = report.tasks[task as usize].run_ns;
+        assert!(ran.abs_diff(1500 * MS) <= 4 * MS, "task {task}: {ran}");
+        assert!(log.stretches(task).len() >= 499);
+    }
+}
+
+/// Goal: weights decide, also between two tasks and whatever the tick. Source: weights of nice 0
+/// and 5 are 1024 and 335; in 13.59 s they get 10.24 and 3.35 s. In weighted time one is at most a
+/// slice and the tick that ends it ahead of the other; both ends of the window can be off by that.
+#[test]
+fn nice_0_and_nice_5_share_1024_to_335() {
+    for tick_hz in [100, 250, 1000] {
+        let nice = |nice| TaskScript { nice, ..hog(None) };
+        let (_, log) = on_cpu_0(vec![nice(0), nice(5)], tick_hz, 15 * S);
+        let (from, to) = (S, S + 13_590 * MS);
+        let heavy = log.ran(0, from, to, |_| true);
+        let light = log.ran(1, from, to, |_| true);
+        assert_eq!(heavy + light, to - from);
+        let turn = 3 * MS + S / u64::from(tick_hz);
+        assert!(
+            heavy.abs_diff(10_240 * MS) <= 2 * turn,
+            "{heavy} : {light} at HZ {tick_hz}"
+        );
+    }
+}
+
+/// Goal: a change of nice value while it runs counts from then on.
+#[test]
+fn a_new_nice_value_counts_from_then_on() {
+    let renice = |nice, ms| {
+        let held = Event::Runtime { wall_ns: ms * MS };
+        wakeplace_workload::Phase {
+            nice: Some(nice),
+            ..phase(1, None, &[held])
+        }
+    };
+    let changed = script(Loops::Forever, vec![renice(0, 2000), renice(5, 1_000_000)]);
+    let (_, log) = on_cpu_0(vec![hog(None), changed], 1000, 17 * S);
+    let before = log.ran(1, 500 * MS, 1900 * MS, |_| true);
+    assert!(before.abs_diff(700 * MS) <= 4 * MS, "{before}");
+    let after = log.ran(1, 3 * S, 3 * S + 13_590 * MS, |_| true);
+    assert!(after.abs_diff(3_350 * MS) <= 8 * MS, "{after}");
+}
+
+/// A hog and a task that sleeps 101 ms and runs 1 ms, on one CPU; the sleeper's latencies. It wakes
+/// between two ticks: 102 is no multiple of 4.
+fn sleeper_latencies(granularity_ns: u64) -> Vec<u64> {
+    let sleeper = script(
+        Loops::Forever,
+        vec![phase(1, None, &[sleep_ms(101), run_ms(1)])],
+    );
+    let policy = live(&[("vq_wakeup_gran_ns", &granularity_ns.to_string())]);
+    let load = workload(vec![hog(None), sleeper], vec![]);
+    let platform = Board::symmetric(1).platform();
+    let (_, log) = simulate(&platform, &policy, &load, &all_off(2 * S));
+    log.latencies(1).iter().map(|(_, (_, ns))| *ns).collect()
+}
+
+/// Goal: a woken task preempts only beyond the granularity. Source: queue.c: a sleeper is placed
+/// one slice (3 ms) behind the queue's time, which the running hog has left by at most a tick
+/// (4 ms). Not preempting, it waits for the tick at which the hog has had its slice.
+#[test]
+fn wakeups_preempt_beyond_the_granularity_only() {
+    let at_once = sleeper_latencies(3 * MS - 1);
+    assert!(at_once.len() >= 15);
+    assert!(at_once.iter().all(|ns| *ns == 0), "{at_once:?}");
+    let waits = sleeper_latencies(7 * MS);
+    let waits = &waits[1..]; // the first time begins where tasks are created
+    assert!(waits.len() >= 15);
+    assert!(
+        waits.iter().all(|ns| (1..=4 * MS).contains(ns)),
+        "{waits:?}"
+    );
+}
+
+/// Goal: sleeping earns one slice at most (queue.c). Method: a task that slept a second becomes a
+/// hog beside a hog that ran alone all the time, whose lead is forgiven: then both share.
+#[test]
+fn sleeper_credit_is_bounded() {
+    let late = script(
+        Loops::Forever,
+        vec![phase(1, None, &[sleep_ms(1000), run_ms(1_000_000)])],
+    );
+    let (_, log) = on_cpu_0(vec![hog(None), late], 250, 2 * S);
+    let woke = log.latencies(1).last().expect("it woke").0;
+    for ms in [100, 400, 900] {
+        let ran = log.ran(1, woke, woke + ms * MS, |_| true);
+        // A slice of credit, a slice and a tick of turn, a tick until the queue's time is seen.
+        assert!(ran.abs_diff(ms * MS / 2) <= 14 * MS, "{ran} after {ms} ms");
+    }
+}
+
+/// Goal: balancing on the caches' timers spreads: four hogs begin on one CPU; half a second later
+/// each has a CPU of its own, and keeps it.
+#[test]
+fn four_hogs_spread_over_four_cpus() {
+    let held = Event::Runtime { wall_ns: 100 * MS };
+    let released = script(
+        Loops::Forever,
+        vec![
+            phase(1, Some(&[0]), &[held]),
+            phase(1, None, &[run_ms(1_000_000)]),
+        ],
+    );
+    for cpus in [vec![(4, 1024)], vec![(2, 1024), (2, 1024)]] {
+        let board = Board {
+            clusters: cpus,
+            ..Board::symmetric(4)
+        };
+        let load = workload(vec![released.clone(); 4], vec![]);
+        let (_, log) = simulate(&board.platform(), &live(&[]), &load, &all_on(4 * S));
+        let mut homes: Vec<u32> = Vec::new();
+        for task in 0..4 {
+            let home = log.stretches(task).last().expect("it runs").cpu;
+            assert_eq!(
+                log.ran(task, S, 4 * S, |cpu| cpu == home),
+                3 * S,
+                "task {task}"
+            );
+            homes.push(home);
+        }
+        homes.sort_unstable();
+        assert_eq!(homes, [0, 1, 2, 3]);
+    }
+}
+
+/// Goal: a task put directly on an idle CPU stays there until it has run, although that CPU sleeps
+/// deep (20 ms to leave) and another has nothing to do. Method: the first task wakes while the
+/// second keeps CPU 0 busy, so it goes to CPU 1; then the second moves there, too, and CPU 0 is
+/// idle: of two tasks on CPU 1 it could have the first one, but for its place at the front. Two
+/// tasks that are pinned to CPU 2 show at each tick that there is something to balance.
+#[test]
+fn a_direct_placement_cannot_be_pulled() {
+    let board = Board {
+        idle: vec![Idle {
+            cluster: false,
+            entry: 0,
+            exit: 20_000,
+            residency: 1_000,
+        }],
+        tick_hz: 1000,
+        ..Board::symmetric(3)
+    };
+    let wakes = script(
+        Loops::Times(1),
+        vec![
+            phase(1, Some(&[0]), &[run_ms(1)]),
+            phase(1, None, &[sleep_ms(100), run_ms(5)]),
+        ],
+    );
+    let held = Event::Runtime { wall_ns: 110 * MS };
+    let moves = script(
+        Loops::Forever,
+        vec![
+            phase(1, Some(&[0]), &[held]),
+            phase(1, Some(&[1]), &[run_ms(1_000_000)]),
+        ],
+    );
+    let load = workload(vec![wakes, moves, hog(Some(&[2])), hog(Some(&[2]))], vec![]);
+    let (_, log) = simulate(&board.platform(), &live(&[]), &load, &all_on(300 * MS));
+    let (at, (cpu, late)) = *log.latencies(0).last().expect("it woke");
+    assert_eq!(cpu, 1);
+    // The rest of a way out that a kick to balance may have begun, at least.
+    assert!((10 * MS..23 * MS).contains(&late), "{late}");
+    let busy = |task| log.ran(task, at - 3 * MS, at, |cpu| cpu == 0);
+    assert_eq!(busy(0) + busy(1), 0, "CPU 0 had nothing to do for 3 ticks");
+    let moves = log.balance_moves();
+    assert!(moves.iter().all(|(when, _)| *when > at), "{moves:?}");
+}
+
+/// Goal: one timer per cache, on its first CPU, once a tick; no other idle CPU is woken. Method:
+/// two caches of two CPUs and a task that sleeps: in a second of HZ 250 CPUs 0 and 2 wake 250
+/// times, the others never.
+#[test]
+fn the_timer_wakes_the_first_cpu_of_each_cache_only() {
+    let board = Board {
+        clusters: vec![(2, 1024), (2, 1024)],
+        ..Board::symmetric(4)
+    };
+    let sleeper = script(
+        Loops::Forever,
+        vec![phase(1, Some(&[0]), &[sleep_ms(60_000)])],
+    );
+    let load = workload(vec![sleeper], vec![]);
+    let (_, log) = simulate(&board.platform(), &live(&[]), &load, &all_on(3 * S));
+    let woken = |cpu| {
+        let busy = log.power(cpu);
+        let second = busy.iter().filter(|(at, _)| (S..2 * S).contains(at));
+        second.filter(|(_, p)| *p == CpuPower::Busy).count()
+    };
+    assert_eq!([woken(0), woken(1), woken(2), woken(3)], [250, 0, 250, 0]);
+}

@@ -1,0 +1,76 @@
+//! The live scheduler's queues: order, slices and preemption in weighted virtual time.
+
+use crate::core::Core;
+use crate::sys;
+use crate::task::Task;
+
+impl Task {
+    /// Its place in the order of a live queue. Compare by the sign of a difference: it wraps.
+    #[inline]
+    #[must_use]
+    pub fn vtime_ns(&self) -> u64 {
+        self.0.vtime_ns
+    }
+}
+
+impl Core {
+    /// The tasks of a CPU wait in the live scheduler's queue.
+    #[must_use]
+    pub fn live_queues(&self) -> bool {
+        self.state().params.queue == sys::WP_QUEUE_DSQ
+    }
+
+    /// How long a task runs while others wait.
+    #[must_use]
+    pub fn vq_slice_ns(&self) -> u64 {
+        // SAFETY: reads the context only.
+        unsafe { sys::wp_vq_slice_ns(self.state()) }
+    }
+
+    /// Should this idle CPU make its periodic pass now?
+    #[must_use]
+    pub fn idle_pass_wanted(&self, cpu: u32, now_ns: u64) -> bool {
+        // SAFETY: reads the context only; the core masks the index.
+        unsafe { sys::wp_idle_pass_wanted(self.state(), cpu, now_ns) != 0 }
+    }
+
+    /// The task will wait on `cpu`: finds its `Task::vtime_ns`.
+    pub fn vq_place(&mut self, task: &mut Task, cpu: u32) {
+        // SAFETY: the context and the task are live and exclusive for the call; the core masks
+        // every index and keeps no pointer. So below.
+        unsafe { sys::wp_vq_place(self.state_mut(), &raw mut task.0, cpu) };
+    }
+
+    /// It begins to run on `cpu`.
+    pub fn vq_start(&mut self, task: &mut Task, cpu: u32, now_ns: u64) {
+        // SAFETY: see vq_place.
+        unsafe { sys::wp_vq_start(self.state_mut(), &raw mut task.0, cpu, now_ns) };
+    }
+
+    /// It stops, for whatever reason.
+    pub fn vq_stop(&mut self, task: &mut Task, now_ns: u64) {
+        // SAFETY: see vq_place.
+        unsafe { sys::wp_vq_stop(self.state_mut(), &raw mut task.0, now_ns) };
+    }
+
+    /// Should the queued task run at once instead of the one that runs on `cpu`?
+    #[must_use]
+    pub fn vq_preempts(&mut self, task: &Task, cpu: u32, now_ns: u64) -> bool {
+        // SAFETY: see vq_place; the task is only read.
+        unsafe { sys::wp_vq_preempts(self.state_mut(), &raw const task.0, cpu, now_ns) != 0 }
+    }
+
+    /// At the tick: has the running task had its slice while `nr_waiting` others wait?
+    #[must_use]
+    pub fn vq_expired(&mut self, cpu: u32, nr_waiting: u32, now_ns: u64) -> bool {
+        // SAFETY: see vq_place.
+        unsafe { sys::wp_vq_expired(self.state_mut(), cpu, nr_waiting, now_ns) != 0 }
+    }
+
+    /// It has had its slice: is the first one of the queue due before it?
+    #[must_use]
+    pub fn vq_yields(&mut self, cpu: u32, head_vtime_ns: u64, now_ns: u64) -> bool {
+        // SAFETY: see vq_place.
+        unsafe { sys::wp_vq_yields(self.state_mut(), cpu, head_vtime_ns, now_ns) != 0 }
+    }
+}

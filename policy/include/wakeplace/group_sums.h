@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What balancing and the slow path know of a group of CPUs (group_class.c). */
+#ifndef WAKEPLACE_GROUP_SUMS_H
+#define WAKEPLACE_GROUP_SUMS_H
+
+#include "wakeplace/port.h"
+
+/* How busy a group is; a higher one is busier. */
+enum wp_group_class {
+	WP_CLASS_HAS_SPARE,
+	WP_CLASS_FULLY_BUSY,
+	WP_CLASS_MISFIT,
+	WP_CLASS_SMT_BALANCE,
+	WP_CLASS_ASYM_PACKING,
+	WP_CLASS_IMBALANCED,
+	WP_CLASS_OVERLOADED,
+};
+
+/* Sums of one group, in the form of the kernels since 5.5. */
+struct wp_group_sums {
+	u64 load;
+	u64 runnable;
+	u64 util;
+	u64 avg_load; /* per capacity, 1024 = one always-running nice-0 task on a full CPU */
+	u32 capacity;
+	u32 min_capacity;
+	u32 max_capacity;
+	u32 nr_running; /* all classes */
+	u32 nr_fair;
+	u32 idle_cpus;
+	u32 weight;
+	u32 misfit; /* largest load of a task that does not fit; slow path: 1 if p fits nowhere */
+	u32 smt_balance;
+	u32 asym_packing;
+	u32 class; /* enum wp_group_class */
+	u32 allowed; /* CPUs of the group that the task may use; slow path only */
+};
+
+#endif

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The energy-aware wake-up as it is since 6.12 (energy-aware 4.2 to 4.5).
+ *
+ * Of each performance domain only the CPU with most spare capacity is of interest (it raises the
+ * frequency least), and in the previous CPU's domain only if it has more than that one. They are
+ * compared by what the task adds to their domain:
+ *
+ *   E(dst) = cost of the state that the most demanding CPU needs * busy time of the domain
+ *   delta(dst) = E(dst) - E(nowhere)
+ *
+ * The task is taken to add the same busy time anywhere; only the state differs. There is no
+ * margin. A CPU that meets the task's wish for performance comes before one that does not. Ties
+ * keep the previous CPU, then the first candidate.
+ */
+#include "wakeplace/policy.h"
+
+/* First efficient state, within the limits, of at least `perf`; none: the highest allowed. */
+WP_INLINE u32 wp_pd_cost(const struct wp_perf_dom *pd, u32 perf)
+{
+	const struct wp_em_table *t = wp_em_table(pd);
+	u32 i, state = pd->max_state;
+
+	WP_FOR(i, pd->max_state + 1, WP_MAX_STATES) {
+		const struct wp_em_state *s = WP_AT(t->state, i);
+
+		if (i < pd->min_state || s->performance < perf || s->inefficient)
+			continue;
+		state = i;
+		break;
+	}
+	return WP_AT(t->state, state)->cost;
+}
+
+/* Busy time of a domain's CPUs without the task, not bounded (4.4). */
+WP_FN u32 wp_pd_busy(const struct wp_ctx *ctx WP_NONNULL, u32 index,
+		     const struct wp_task *task WP_NONNULL)
+{
+	const struct wp_perf_dom *pd = WP_AT(ctx->perf_doms, index);
+	u32 i, busy = 0;
+
+	WP_FOR(i, pd->nr_cpus, WP_MAX_CPUS) {
+		u32 cpu = *WP_AT(ctx->list, pd->first_cpu + i);
+		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+		struct wp_demand d = wp_demand(ctx, c, wp_util_next(ctx, cpu, task, WP_NONE, 0));
+
+		if (c->online)
+			busy += d.util;
+	}
+	return busy;
+}
+
+/* The performance a domain runs at with the task on `dst`, WP_NONE: nowhere (4.4). */
+WP_FN u32 wp_pd_perf(const struct wp_ctx *ctx WP_NONNULL, u32 index,
+		     const struct wp_task *task WP_NONNULL, u32 dst)
+{
+	const struct wp_perf_dom *pd = WP_AT(ctx->perf_doms, index);
+	u32 i, most = 0;
+
+	WP_FOR(i, pd->nr_cpus, WP_MAX_CPUS) {
+		u32 cpu = *WP_AT(ctx->list, pd->first_cpu + i);
+		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+		struct wp_demand d = wp_demand(ctx, c, wp_util_next(ctx, cpu, task, dst, 1));
+
+		if (!c->online)
+			continue;
+		if (cpu == dst && ctx->params.uclamp) {
+			/* An idle CPU's bound is that of a task which has left. */
+			u32 max = wp_rq_uclamp_idle(c) ? 0 : d.max;
+
+			d.min = wp_max(d.min, task->uclamp_min);
+			d.max = wp_max(max, task->uclamp_max);
+		}
+		most = wp_max(most, wp_perf(ctx, &d));
+	}
+	return most;
+}
+
+/* One performance domain during a search. */
+struct wp_delta_pd {
+	u32 index;
+	u32 capacity;  /* of one CPU, less what limits take away */
+	u32 total;     /* ... of all its CPUs online */
+	u32 online;
+	u32 busy;
+	u32 prev_util;
+	s32 prev_fits; /* 0: the previous CPU is not here or holds the task in no way */
+	s64 prev_spare;
+	u32 cpu; /* with most spare capacity among those that fit best */
+	u32 util;
+	s32 fits;
+	s64 spare;
+};
+
+/* The whole search. */
+struct wp_delta_search {
+	u32 dom;
+	u32 task_busy;
+	u64 prev_delta;
+	u64 best_delta;
+	s32 prev_fits; /* -1: not, or all but the wish for performance */
+	s32 best_fits;
+	u32 prev_capacity;
+	u32 best_capacity;
+	u32 best_cpu;
+	u32 prev_usable;
+};
+
+/* Does the task fit with the hints of the queue it would join? */
+WP_FN int wp_delta_fits(const struct wp_ctx *ctx WP_NONNULL, u32 cpu,
+			const struct wp_task *task WP_NONNULL, u32 util)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	u32 min = wp_task_uclamp_min(ctx, task), max = wp_task_uclamp_max(ctx, task);
+
+	if (ctx->params.uclamp && !wp_rq_uclamp_idle(c)) {
+		min = wp_max(min, wp_rq_uclamp_min(ctx, c));
+		max = wp_max(max, wp_rq_uclamp_max(ctx, c));
+	}
+	return wp_util_fits_on(ctx, util, min, max, c);
+}
+
+/* Which CPUs of a domain are worth an estimate. */
+WP_FN int wp_delta_pick(const struct wp_ctx *ctx WP_NONNULL,
+			const struct wp_task *task WP_NONNULL, u32 prev, u32 dom_index,
+			struct wp_delta_pd *p WP_NONNULL)
+{
+	const struct wp_perf_dom *pd = WP_AT(ctx->perf_doms, p->index);
+	const struct wp_dom *dom = WP_AT(ctx->doms, dom_index);
+	u32 i;
+
+	WP_FOR(i, pd->nr_cpus, WP_MAX_CPUS) {
+		u32 cpu = *WP_AT(ctx->list, pd->first_cpu + i);
+		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+		u32 util;
+		s64 spare;
+		s32 fits;
+
+		if (!c->online)
+			continue;
+		if (!p->online++)
+			p->capacity = wp_actual_capacity(c);
+		if (!wp_span_has(dom, cpu) || !wp_allowed(task, cpu))
+			continue;
+		util = wp_util_next(ctx, cpu, task, cpu, 0);
+		fits = wp_delta_fits(ctx, cpu, task, util);
+		if (!fits)
+			continue;
+		spare = (s64)wp_sub(c->capacity, util);
+		if (cpu == prev) {
+			p->prev_util = util;
+			p->prev_fits = fits;
+			p->prev_spare = spare;
+		} else if (p->cpu == WP_NONE || fits > p->fits ||
+			   (fits == p->fits && spare > p->spare)) {
+			p->cpu = cpu;
+			p->util = util;
+			p->fits = fits;
+			p->spare = spare;
+		}
+	}
+	p->total = p->capacity * p->online;
+	return 0;
+}
+
+/* Energy of the domain with the task on `dst`, WP_NONE: nowhere. */
+WP_FN u64 wp_delta_energy(const struct wp_ctx *ctx WP_NONNULL,
+			  const struct wp_task *task WP_NONNULL,
+			  const struct wp_delta_pd *p WP_NONNULL, u32 task_busy, u32 dst)
+{
+	u32 busy = wp_min(p->total, p->busy + (dst == WP_NONE ? 0 : task_busy));
+	u32 perf = wp_min(p->capacity, wp_pd_perf(ctx, p->index, task, dst));
+
+	return (u64)wp_pd_cost(WP_AT(ctx->perf_doms, p->index), perf) * busy;
+}
+
+/* Is the domain's candidate worth an estimate, beside the best one so far? */
+WP_INLINE int wp_delta_eligible(const struct wp_delta_search *s, const struct wp_delta_pd *p)
+{
+	if (p->cpu == WP_NONE || p->spare <= p->prev_spare || p->fits < s->best_fits)
+		return 0;
+	return p->fits > 0 || p->capacity > s->best_capacity;
+}
+
+/*
+ * Look at one performance domain. Returns 1 if the estimate contradicts itself: it is lower with
+ * the task than without, because signals moved meanwhile or the task's hints bind.
+ */
+WP_INLINE int wp_delta_visit(struct wp_ctx *ctx, const struct wp_task *task, u32 prev,
+			     struct wp_delta_search *s, struct wp_delta_pd *p,
+			     struct wp_decision *dec)
+{
+	u64 base, with;
+
+	wp_delta_pick(ctx, task, prev, s->dom, p);
+	if (p->cpu == WP_NONE && !p->prev_fits)
+		return 0;
+	p->busy = wp_min(p->total, wp_pd_busy(ctx, p->index, task));
+	base = wp_delta_energy(ctx, task, p, 0, WP_NONE);
+	if (p->prev_fits) {
+		with = wp_delta_energy(ctx, task, p, s->task_busy, prev);
+		if (with < base)
+			return 1;
+		s->prev_usable = 1;
+		s->prev_fits = p->prev_fits;
+		s->prev_capacity = p->capacity;
+		s->prev_delta = with - base;
+		s->best_delta = wp_min64(s->best_delta, s->prev_delta);
+		wp_note_candidate(dec, prev, p->prev_util, (u32)p->prev_spare, p->prev_fits,
+				  s->prev_delta);
+	}
+	if (!wp_delta_eligible(s, p))
+		return 0;
+	with = wp_delta_energy(ctx, task, p, s->task_busy, p->cpu);
+	if (with < base)
+		return 1;
+	wp_note_candidate(dec, p->cpu, p->util, (u32)p->spare, p->fits, with - base);
+	if (p->fits > 0 && s->best_fits > 0 && with - base >= s->best_delta)
+		return 0;
+	s->best_delta = with - base;
+	s->best_cpu = p->cpu;
+	s->best_fits = p->fits;
+	s->best_capacity = p->capacity;
+	return 0;
+}
+
+/* What the search came to. */
+WP_INLINE int wp_delta_choose(struct wp_decision *dec, u32 prev, const struct wp_delta_search *s)
+{
+	if (s->best_cpu == WP_NONE)
+		return wp_energy_decide(dec, prev, s->prev_usable ? WP_REASON_ENERGY_PREV :
+							  WP_REASON_ENERGY_NOTHING_FITS);
+	if (s->best_fits > s->prev_fits)
+		return wp_energy_decide(dec, s->best_cpu, s->prev_usable ?
+						WP_REASON_ENERGY_HINT :
+						WP_REASON_ENERGY_PREV_UNFIT);
+	if (s->best_fits > 0 && s->best_delta < s->prev_delta)
+		return wp_energy_decide(dec, s->best_cpu, WP_REASON_ENERGY_BEST);
+	if (s->best_fits < 0 && s->best_capacity > s->prev_capacity)
+		return wp_energy_decide(dec, s->best_cpu, WP_REASON_ENERGY_BIGGEST);
+	return wp_energy_decide(dec, prev, WP_REASON_ENERGY_PREV);
+}
+
+/* Busy time the task adds: its estimate, less what interrupts take of the previous CPU. */
+WP_INLINE u32 wp_delta_task_busy(const struct wp_ctx *ctx, const struct wp_task *task, u32 prev)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, prev);
+	u32 full = c->capacity_orig, est = wp_task_util_est(ctx, task);
+
+	if (c->irq_util >= full)
+		return full;
+	return (u32)wp_div((u64)est * (full - c->irq_util), full);
+}
+
+/*
+ * Returns 1 and fills `dec` if this rule decides, 0 if the normal path must. The caller has
+ * checked that the energy model is active and the system not overutilized.
+ */
+WP_FN int wp_energy_select_delta(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+				 u32 this_cpu, u32 prev, struct wp_decision *dec WP_NONNULL)
+{
+	struct wp_delta_search s = {
+		.dom = wp_energy_dom(ctx, this_cpu, prev,
+				     WP_AT(ctx->cpus, this_cpu)->asym_full_level),
+		.prev_delta = WP_NO_ENERGY,
+		.best_delta = WP_NO_ENERGY,
+		.prev_fits = -1,
+		.best_fits = -1,
+		.best_cpu = WP_NONE,
+	};
+	u32 i;
+
+	if (s.dom == WP_NONE)
+		return 0;
+	wp_sync_task(ctx, task);
+	if (!wp_task_util_est(ctx, task) && !wp_task_uclamp_min(ctx, task))
+		return wp_energy_decide(dec, prev, WP_REASON_ENERGY_ZERO_UTIL);
+	s.task_busy = wp_delta_task_busy(ctx, task, prev);
+	WP_FOR(i, ctx->nr_perf_doms, WP_MAX_PERF_DOMS) {
+		/* The kernel's list grows at its head: the last domain comes first. */
+		struct wp_delta_pd p = {
+			.index = ctx->nr_perf_doms - 1 - i,
+			.prev_spare = -1,
+			.cpu = WP_NONE,
+		};
+
+		if (wp_delta_visit(ctx, task, prev, &s, &p, dec))
+			return wp_energy_decide(dec, prev, WP_REASON_ENERGY_UNCLEAR);
+	}
+	return wp_delta_choose(dec, prev, &s);
+}
+
+/* The form in force. */
+WP_INLINE int wp_energy_select(struct wp_ctx *ctx, struct wp_task *task, u32 this_cpu, u32 prev,
+			       struct wp_decision *dec)
+{
+#ifndef WP_LIVE
+	if (ctx->params.energy_aware != WP_ENERGY_73)
+		return wp_energy_select_whole(ctx, task, this_cpu, prev, dec);
+#endif
+	return wp_energy_select_delta(ctx, task, this_cpu, prev, dec);
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What an idle search may know beforehand (signals-and-baseline 6.5): whether some core is idle,
+ * and how many CPUs are worth looking at. A search domain is the cache domain, or the lowest
+ * domain with all capacities where searches go through that one; its first CPU keeps the hints.
+ * For the latter the specification names the limit, not whose it is: Linux keeps the hints where
+ * the search is since "sched/fair: Attach sched_domain_shared to sd_asym_cpucapacity" (April 2026).
+ */
+#include "wakeplace/policy.h"
+
+/* Level of the domain that searches around this CPU look at; WP_NONE: there is none. */
+WP_INLINE u32 wp_search_level(const struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	if (ctx->params.sis_asym == WP_SIS_ASYM_LIMITED && c->asym_full_level != WP_NONE)
+		return c->asym_full_level;
+	return c->llc_level;
+}
+
+/* Where the hints of a CPU's search domain are; the CPU itself without one. */
+WP_INLINE struct wp_cpu *wp_hints(struct wp_ctx *ctx, u32 cpu)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	u32 level = wp_search_level(ctx, c);
+
+	if (level != WP_NONE)
+		cpu = *WP_AT(ctx->list, WP_AT(ctx->doms, *WP_AT(c->dom, level))->first_cpu);
+	return WP_AT(ctx->cpus, cpu);
+}
+
+/* SMT: remember that the domain has an idle core, once all threads of this one are idle. */
+WP_INLINE void wp_note_idle_core(struct wp_ctx *ctx, const struct wp_cpu *c, u32 cpu)
+{
+	const struct wp_dom *core = WP_AT(ctx->doms, c->dom[0]);
+	struct wp_cpu *hints = wp_hints(ctx, cpu);
+	u32 i;
+
+	if (!ctx->smt || c->llc_level == WP_NONE || hints->idle_cores)
+		return;
+	WP_FOR(i, c->nr_levels ? core->nr_cpus : 0, WP_MAX_CPUS) {
+		u32 thread = *WP_AT(ctx->list, core->first_cpu + i);
+
+		if (!(core->flags & WP_SD_SHARE_CPUCAPACITY))
+			break;
+		if (thread != cpu && !wp_cpu_idle(WP_AT(ctx->cpus, thread)))
+			return;
+	}
+	hints->idle_cores = 1;
+}
+
+/*
+ * How many CPUs a search may look at: all of an idle domain, fewer with the square of its mean
+ * utilisation, none from 85 % on at the usual margin of 117 % (6.5 K). The square fits in 64 bits:
+ * (1024 * 1000)^2.
+ */
+WP_INLINE u32 wp_sis_depth(u64 sum_util, u32 nr_cpus, u32 pct)
+{
+	u64 x = wp_div(sum_util, nr_cpus) * pct;
+	u64 used = wp_min64(x * x / (10000 * WP_SCALE), WP_SCALE);
+
+	return (u32)(nr_cpus * (WP_SCALE - used) / WP_SCALE);
+}
+
+/* After periodic statistics of a level: the depth, if this CPU's searches look at that level. */
+WP_FN int wp_sis_update(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	const struct wp_dom *dom = WP_AT(ctx->doms, *WP_AT(c->dom, level));
+	struct wp_cpu *hints = wp_hints(ctx, cpu);
+	u64 util = 0;
+	u32 i, depth;
+
+	if (!ctx->params.sis_util || level != wp_search_level(ctx, c))
+		return 0;
+	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
+		util += wp_cpu_util(ctx, WP_AT(ctx->cpus, *WP_AT(ctx->list, dom->first_cpu + i)));
+	}
+	depth = wp_sis_depth(util, dom->nr_cpus, dom->imbalance_pct);
+	if (hints->sis_depth != depth) /* readers on every CPU keep their copy of the line */
+		hints->sis_depth = depth;
+	return 1;
+}

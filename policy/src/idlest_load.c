@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The slow path's choice of a group by spare capacity and load (capacity-aware 2.7, 2.8; 4.17 form
+ * of the load comparison). Natively only. A group is chosen, in this order:
+ *  1. not for a fork: the local group, if its best CPU has room for half the task and is within the
+ *     margin of the best elsewhere; else the group whose best CPU has that room
+ *  2. by load per capacity: of the queued tasks first, of all recent tasks where that is close
+ */
+#include "wakeplace/policy.h"
+
+struct wp_idlest {
+	u64 this_runnable;
+	u64 this_avg;
+	u64 min_runnable;
+	u64 min_avg;
+	u32 this_spare;
+	u32 most_spare;
+	u32 idlest;     /* index within the domain's groups */
+	u32 spare_group;
+	u32 reason;
+};
+
+struct wp_idlest_group {
+	u64 runnable;
+	u64 avg;
+	u32 spare;
+	u32 allowed;
+};
+
+/* Loads per capacity and best spare capacity of one group. */
+WP_FN int wp_idlest_load_sums(struct wp_ctx *ctx WP_NONNULL, const struct wp_group *g WP_NONNULL,
+			      const struct wp_task *task WP_NONNULL,
+			      struct wp_idlest_group *out WP_NONNULL)
+{
+	u32 i;
+
+	out->runnable = 0;
+	out->avg = 0;
+	out->spare = 0;
+	out->allowed = 0;
+	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
+		u32 cpu = *WP_AT(ctx->list, g->first_cpu + i);
+		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+		u32 util = wp_cpu_util_without(ctx, cpu, task);
+
+		out->allowed |= (u32)wp_allowed(task, cpu);
+		/* forkexec_idx and wake_idx are 0 in every domain: the load of now */
+		out->runnable += wp_weighted_load(ctx, c);
+		out->avg += c->avg.load_avg;
+		out->spare = wp_max(out->spare, (u32)wp_sub(c->capacity, util));
+	}
+	out->runnable = wp_div(out->runnable * WP_SCALE, g->capacity);
+	out->avg = wp_div(out->avg * WP_SCALE, g->capacity);
+	return 0;
+}
+
+/* Keep a remote group if it is less loaded than the best so far. */
+WP_INLINE void wp_idlest_offer(struct wp_idlest *s, const struct wp_idlest_group *sums, u32 group,
+			       u32 imbalance, u32 scale)
+{
+	if (s->min_runnable > sums->runnable + imbalance) {
+		s->min_runnable = sums->runnable;
+		s->min_avg = sums->avg;
+		s->idlest = group;
+	} else if (sums->runnable < s->min_runnable + imbalance &&
+		   100 * s->min_avg > scale * sums->avg) {
+		s->min_avg = sums->avg;
+		s->idlest = group;
+	}
+	if (s->most_spare < sums->spare) {
+		s->most_spare = sums->spare;
+		s->spare_group = group;
+	}
+}
+
+/* The spare-capacity test (capacity-aware 2.8). Returns 1 if it decides. */
+WP_INLINE int wp_idlest_by_spare(struct wp_idlest *s, u32 util, u32 scale, u32 *group)
+{
+	if (s->this_spare > util / 2 && (u64)scale * s->this_spare > 100ull * s->most_spare) {
+		s->reason = WP_REASON_SLOW_LOCAL;
+		*group = WP_NONE;
+		return 1;
+	}
+	if (s->most_spare > util / 2) {
+		s->reason = WP_REASON_SLOW_SPARE;
+		*group = s->spare_group;
+		return 1;
+	}
+	return 0;
+}
+
+WP_INLINE u32 wp_idlest_by_load(struct wp_idlest *s, u32 imbalance, u32 scale)
+{
+	s->reason = WP_REASON_SLOW_LOCAL;
+	if (s->idlest == WP_NONE || s->min_runnable > s->this_runnable + imbalance)
+		return WP_NONE;
+	if (s->this_runnable < s->min_runnable + imbalance &&
+	    100 * s->this_avg < scale * s->min_avg)
+		return WP_NONE;
+	s->reason = WP_REASON_SLOW_LOAD;
+	return s->idlest;
+}
+
+/* The group to go to: its index in the domain, WP_NONE = stay local. `reason` says why. */
+WP_FN u32 wp_idlest_group_by_load(struct wp_ctx *ctx WP_NONNULL, u32 dom_index,
+			 const struct wp_task *task WP_NONNULL,
+			 const struct wp_request *req WP_NONNULL, u32 *reason WP_NONNULL)
+{
+	const struct wp_dom *dom = WP_AT(ctx->doms, dom_index);
+	u32 k, group, scale = 100 + (dom->imbalance_pct - 100) / 2;
+	u32 imbalance = WP_SCALE * (dom->imbalance_pct - 100) / 100;
+	u32 local = wp_local_group(ctx, dom_index, req->this_cpu);
+	struct wp_idlest s = {
+		.min_runnable = ~0ull >> 1,
+		.min_avg = ~0ull >> 8,
+		.this_runnable = ~0ull >> 1,
+		.this_avg = ~0ull >> 8,
+		.idlest = WP_NONE,
+		.spare_group = WP_NONE,
+	};
+
+	WP_FOR(k, dom->nr_groups, WP_MAX_CPUS) {
+		u32 index = local + k < dom->nr_groups ? local + k : local + k - dom->nr_groups;
+		struct wp_idlest_group sums;
+
+		wp_idlest_load_sums(ctx, WP_AT(ctx->groups, dom->first_group + index), task,
+				    &sums);
+		if (!sums.allowed)
+			continue;
+		if (index == local) {
+			s.this_runnable = sums.runnable;
+			s.this_avg = sums.avg;
+			s.this_spare = sums.spare;
+		} else {
+			wp_idlest_offer(&s, &sums, index, imbalance, scale);
+		}
+	}
+	if (ctx->params.idlest_spare && req->kind != WP_PLACE_FORK &&
+	    wp_idlest_by_spare(&s, task->avg.util_avg, scale, &group)) {
+		*reason = s.reason;
+		return group;
+	}
+	group = wp_idlest_by_load(&s, imbalance, scale);
+	*reason = s.reason;
+	return group;
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What a home without the simulator's mechanics asks besides: signals that nobody has updated since,
+ * the energy model's price of time that was run, and whether an idle CPU without a tick should look
+ * for work.
+ */
+#include "wakeplace/policy.h"
+
+/* A class's utilisation that was `util` at `last_ns` and has not been updated since. */
+WP_FN u32 wp_decayed_util(u32 util, u64 last_ns, u64 now_ns)
+{
+	return (u32)wp_decay(util, wp_sub(now_ns, last_ns) >> 20); /* periods of 1024 * 1024 ns */
+}
+
+/*
+ * Energy of `run_ns` of execution on `cpu` at its present speed, by the energy model: active power
+ * of its state, nJ (uW x ns / 10^6). 0 where there is no model. An estimate for people to read; no
+ * decision uses it.
+ */
+WP_FN u64 wp_run_energy_nj(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 run_ns)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	const struct wp_em_table *t;
+	u32 i, khz, uw = 0;
+
+	if (c->perf_dom == WP_NONE)
+		return 0;
+	t = wp_em_table(WP_AT(ctx->perf_doms, c->perf_dom));
+	khz = (u32)(((u64)t->max_khz * c->freq_scale) >> 10);
+	WP_FOR(i, t->nr_states, WP_MAX_STATES) {
+		uw = WP_AT(t->state, i)->power_uw;
+		/* the scale is a ratio rounded down: the state's own frequency is a little more */
+		if (WP_AT(t->state, i)->khz + (t->max_khz >> 10) >= khz)
+			break;
+	}
+	return uw * run_ns / 1000000;
+}
+
+/*
+ * For a home whose timer stands for the ticks of idle CPUs: should this idle CPU make its periodic
+ * pass now? Only if it is due and some CPU had a task to give at one of the last two ticks.
+ */
+WP_FN int wp_idle_pass_wanted(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	u64 tick = wp_div(now_ns, ctx->tick_ns);
+
+	return ctx->params.balance && c->nr_levels && tick >= c->next_balance_tick &&
+	       tick <= ctx->surplus_tick + 2;
+}
+
+/*
+ * From the same timer: an idle CPU's signals fade, every 32 ms while there is something to fade.
+ * Nobody holds its queue's lock here: a wake-up at this very moment may lose one update of the
+ * averages, which fades with them. Returns enum wp_event_result bits.
+ */
+WP_FN int wp_idle_decay(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+
+	if (!wp_cpu_idle(c) || wp_sub(now_ns, c->clock_ns) < WP_BLOCKED_PERIOD_NS)
+		return 0;
+	if (!(c->avg.load_avg | c->avg.util_avg | c->avg.runnable_avg | c->nr_removed))
+		return 0;
+	return wp_update_blocked(ctx, cpu, now_ns);
+}
