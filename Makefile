@@ -1,7 +1,7 @@
 # wakeplace: `make` shows what there is. Everything here is a line that you could type yourself.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test lint check bench install clean
+.PHONY: help demo build test lint check lab bench install clean
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -25,6 +25,9 @@ lint: ## formatting and clippy, warnings being errors
 check: ## this repository's own rules: style, dependency arrows, licences, generated files
 	@scripts/setup.sh
 	cargo run --locked --quiet --package xtask -- check
+
+lab: ## what runs in the lab's guests, for x86-64 and arm64, into target/lab
+	@scripts/lab-binaries.sh
 
 bench: ## how many simulated events a second (WAKEPLACE_BENCH_QUICK=1: a short look)
 	@scripts/setup.sh

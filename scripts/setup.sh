@@ -4,6 +4,7 @@
 #   scripts/setup.sh          a C compiler and cargo, what building takes
 #   scripts/setup.sh lint     rustfmt and clippy besides
 #   scripts/setup.sh bpf      clang 19 besides, for compiling the policy for BPF
+#   scripts/setup.sh lab      what building for the guests of the lab takes: static x86-64 and arm64
 #
 # Says nothing and reaches no network where everything is there. Exit code 3: something is missing
 # and cannot be installed from here; the message says what to do.
@@ -79,6 +80,34 @@ if ! cargo_is_new_enough; then
         "$(cargo --version 2>/dev/null || echo none). Install it from https://rustup.rs and try again"
 fi
 
+# Whether the C compiler's linker finds a library file.
+has_library() { [ "$(cc -print-file-name="$1")" != "$1" ]; }
+
+# For scripts/lab-binaries.sh. clang is the compiler for arm64, so only its libraries and linker are
+# installed: gcc for arm64 would drive out gcc-multilib.
+set_up_lab() {
+    [ "$(uname -m)" = x86_64 ] || fail "guests are built on x86-64, this is $(uname -m)"
+    have "$clang" || apt_install "$clang" || fail "no $clang, which compiles for BPF and arm64"
+    have make || apt_install make || fail "no make, which builds libbpf"
+    { has_library libelf.a && has_library libz.a; } || apt_install libelf-dev zlib1g-dev ||
+        fail "no static libelf and zlib: install libelf-dev and zlib1g-dev"
+    { [ -e /usr/aarch64-linux-gnu/lib/libc.a ] && have aarch64-linux-gnu-ld; } ||
+        apt_install libc6-dev-arm64-cross binutils-aarch64-linux-gnu ||
+        fail "no C library for arm64: install libc6-dev-arm64-cross and binutils-aarch64-linux-gnu"
+    if ! ls /usr/lib/gcc-cross/aarch64-linux-gnu/*/libgcc.a >/dev/null 2>&1; then
+        # Its name has gcc's version: the newest that this system has.
+        libgcc=$(apt-cache search --names-only '^libgcc-[0-9]+-dev-arm64-cross$' |
+            cut -d' ' -f1 | sort -V | tail -n 1)
+        { [ -n "$libgcc" ] && apt_install "$libgcc"; } ||
+            fail "no libgcc for arm64: install libgcc-N-dev-arm64-cross"
+    fi
+    for target in x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu; do
+        [ -d "$(rustc --print sysroot)/lib/rustlib/$target/lib" ] && continue
+        have rustup || fail "no Rust library for $target, and no rustup to install it"
+        rustup target add "$target" >&2 || fail "rustup target add $target failed"
+    done
+}
+
 for tool in "$@"; do
     case "$tool" in
         lint)
@@ -94,8 +123,11 @@ for tool in "$@"; do
         bpf)
             have "$clang" || apt_install "$clang" || fail "no $clang, which compiles for BPF"
             ;;
+        lab)
+            set_up_lab
+            ;;
         *)
-            say "unknown: $tool (lint, bpf)"
+            say "unknown: $tool (lint, bpf, lab)"
             exit 2
             ;;
     esac

@@ -30,6 +30,8 @@ impl Verdict {
 pub(crate) enum Failure {
     /// Wrong usage or bad input: exit code 2.
     Input(String),
+    /// It ran, and what came of it is no result: exit code 1.
+    NoResult(String),
     /// The machine this runs on cannot do it: exit code 3.
     Environment(String),
 }
@@ -40,9 +42,10 @@ impl Failure {
         Self::Input(error.to_string())
     }
 
-    /// Exit code 2 or 3.
+    /// Exit code 1, 2 or 3.
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
+            Self::NoResult(_) => ExitCode::from(1),
             Self::Input(_) => ExitCode::from(2),
             Self::Environment(_) => ExitCode::from(3),
         }
@@ -52,7 +55,9 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Input(message) | Self::Environment(message) => f.write_str(message),
+            Self::Input(message) | Self::NoResult(message) | Self::Environment(message) => {
+                f.write_str(message)
+            }
         }
     }
 }

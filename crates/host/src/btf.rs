@@ -25,7 +25,7 @@ pub enum BtfError {
     },
 }
 
-/// The `scx_bpf_*` functions of a kernel.
+/// The functions of sched_ext that a kernel offers: `scx_bpf_*` and the iterator of its queues.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kfuncs {
     /// Those that carry the tag.
@@ -57,7 +57,7 @@ impl Kfuncs {
             if kind == KIND_FUNC {
                 let name = header.name(data, name_at)?;
                 // `foo_impl` is the body behind `foo`, never what a program names.
-                if name.starts_with("scx_bpf_") && !name.ends_with("_impl") {
+                if is_sched_ext(name) && !name.ends_with("_impl") {
                     functions.push((id, name.to_owned()));
                 }
             } else if kind == KIND_DECL_TAG && header.name(data, name_at)? == "bpf_kfunc" {
@@ -80,6 +80,11 @@ impl Kfuncs {
         }
         Ok(kfuncs)
     }
+}
+
+fn is_sched_ext(function: &str) -> bool {
+    let prefixes = ["scx_bpf_", "__scx_bpf_", "bpf_iter_scx_"];
+    prefixes.iter().any(|prefix| function.starts_with(prefix))
 }
 
 /// Where the two sections of a BTF blob stand.

@@ -102,7 +102,10 @@ pub(crate) fn energy_model(tree: &Tree) -> Check {
     const INSTEAD: &str =
         "energy-aware placement takes the costs from a platform description instead";
     let folder = format!("{DEBUGFS}/energy_model");
-    match tree.names(&folder) {
+    // Devices have models too, without a list of CPUs.
+    let of_cpus = |name: &String| tree.bytes(&format!("{folder}/{name}/cpus")).is_ok();
+    let domains = tree.names(&folder);
+    match domains.map(|names| names.into_iter().filter(of_cpus).collect::<Vec<_>>()) {
         Ok(domains) if !domains.is_empty() => {
             let found = format!(
                 "{} performance domains: {}",
@@ -111,7 +114,12 @@ pub(crate) fn energy_model(tree: &Tree) -> Check {
             );
             check(NAME, State::Ok, found)
         }
-        Ok(_) => check(NAME, State::Missing, format!("/{folder} is empty")).remedy(INSTEAD),
+        Ok(_) => check(
+            NAME,
+            State::Missing,
+            format!("/{folder} has no CPU's model"),
+        )
+        .remedy(INSTEAD),
         Err(Absent::Unreadable(why)) => {
             check(NAME, State::Unknown, why).remedy("debugfs is for root: ask again with sudo")
         }

@@ -1,6 +1,8 @@
 //! What the kernel offers to a scheduler that is loaded into it.
 
 use crate::btf::Kfuncs;
+use crate::config;
+use crate::program::PROGRAM;
 use crate::release::{KnownBuild, Release, known_build};
 use crate::tree::{Absent, Tree};
 use crate::{Check, NeededFor, State, fact};
@@ -12,6 +14,39 @@ const OTHER_KERNEL: &str = "boot a kernel whose sched_ext functions are whole: D
 
 fn check(name: &'static str, state: State, found: impl Into<String>) -> Check {
     fact(name, NeededFor::LiveScheduler, true, state, found)
+}
+
+/// What the kernel calls the live scheduler of this project while it is loaded.
+const OWN_NAME: &str = "wakeplace";
+
+/// The functions of sched_ext that the live scheduler cannot do without, each with the forms it
+/// has had: one of them is enough.
+const NEEDED: [&[&str]; 14] = [
+    &["scx_bpf_create_dsq"],
+    &["scx_bpf_dsq_nr_queued"],
+    &["scx_bpf_dsq_move"],
+    &["scx_bpf_dsq_insert", "scx_bpf_dsq_insert___v2"],
+    &["scx_bpf_dsq_insert_vtime", "__scx_bpf_dsq_insert_vtime"],
+    &[
+        "scx_bpf_dsq_move_to_local",
+        "scx_bpf_dsq_move_to_local___v2",
+    ],
+    &["scx_bpf_kick_cpu"],
+    &["scx_bpf_test_and_clear_cpu_idle"],
+    &["scx_bpf_cpuperf_set"],
+    &["scx_bpf_task_cpu"],
+    &["scx_bpf_error_bstr"],
+    &["bpf_iter_scx_dsq_new"],
+    &["bpf_iter_scx_dsq_next"],
+    &["bpf_iter_scx_dsq_destroy"],
+];
+
+/// Those it calls where the kernel has them.
+const OPTIONAL: [&str; 2] = ["scx_bpf_task_set_slice", "scx_bpf_now"];
+
+/// The functions of sched_ext that the live scheduler may call.
+pub fn called() -> impl Iterator<Item = &'static str> {
+    NEEDED.into_iter().flatten().copied().chain(OPTIONAL)
 }
 
 /// The kernel's release, old or new enough.
@@ -41,7 +76,7 @@ pub(crate) fn sched_ext(tree: &Tree) -> Check {
         Ok(state) => check("sched-ext", State::Ok, format!("present, {state}")),
         Err(Absent::Unreadable(why)) => check("sched-ext", State::Unknown, why),
         Err(Absent::NotThere) => {
-            let configured = match config_value(tree, "CONFIG_SCHED_CLASS_EXT") {
+            let configured = match config::in_words(tree, "CONFIG_SCHED_CLASS_EXT") {
                 Some(value) => format!("; its configuration says CONFIG_SCHED_CLASS_EXT {value}"),
                 None => String::new(),
             };
@@ -55,16 +90,6 @@ pub(crate) fn sched_ext(tree: &Tree) -> Check {
     }
 }
 
-/// What the running kernel's configuration file sets an option to, where that file is installed.
-fn config_value(tree: &Tree, option: &str) -> Option<String> {
-    let release = tree.text("proc/sys/kernel/osrelease").ok()?;
-    let config = tree.text(&format!("boot/config-{release}")).ok()?;
-    let set = config
-        .lines()
-        .find_map(|line| line.strip_prefix(option)?.strip_prefix('='));
-    Some(set.map_or_else(|| "is not set".to_owned(), |value| format!("is {value}")))
-}
-
 /// Whether a scheduler is loaded already: the kernel takes one at a time.
 pub(crate) fn scheduler_slot(tree: &Tree) -> Check {
     const NAME: &str = "scheduler-slot";
@@ -73,6 +98,11 @@ pub(crate) fn scheduler_slot(tree: &Tree) -> Check {
     };
     match (state.as_str(), tree.text(&format!("{SCHED_EXT}/root/ops"))) {
         ("disabled", _) => check(NAME, State::Ok, "no scheduler is loaded"),
+        (_, Ok(ops)) if ops == OWN_NAME => check(
+            NAME,
+            State::Ok,
+            format!("`{ops}` is loaded ({state}): {PROGRAM} runs"),
+        ),
         (_, Ok(ops)) => check(NAME, State::Missing, format!("`{ops}` is loaded ({state})")).remedy(
             format!("stop `{ops}` first: end its process or its service"),
         ),
@@ -114,46 +144,51 @@ pub(crate) fn kfuncs(tree: &Tree) -> Check {
     }
 }
 
-fn kfuncs_read(kfuncs: &Kfuncs, release: &str) -> Check {
+/// Whether the live scheduler can be loaded, by what a kernel's types offer to it.
+#[must_use]
+pub fn kfuncs_read(kfuncs: &Kfuncs, release: &str) -> Check {
     const NAME: &str = "kfuncs";
     let all = kfuncs.tagged.len() + kfuncs.untagged.len();
     let needs_tags = Release::parse(release).is_none_or(|r| r >= Release::HIDDEN_ARGUMENT);
-    let untagged = kfuncs
-        .untagged
-        .iter()
-        .map(String::as_str)
-        .collect::<Vec<_>>()
-        .join(", ");
     if all == 0 {
         return check(
             NAME,
             State::Missing,
-            "no scx_bpf_* function in the kernel's types",
+            "no function of sched_ext in the kernel's types",
         )
         .remedy("boot a kernel built with CONFIG_SCHED_CLASS_EXT=y (6.12 or later)");
     }
     if kfuncs.tags == 0 && needs_tags {
-        let found = format!("{all} scx_bpf_* functions, and no function is tagged as callable");
+        let found = format!("{all} functions of sched_ext, and none is tagged as callable");
         return check(NAME, State::Missing, found).remedy(OTHER_KERNEL);
     }
-    match (kfuncs.untagged.len(), needs_tags) {
-        (0, _) => check(
-            NAME,
-            State::Ok,
-            format!("{all} scx_bpf_* functions, all tagged"),
-        ),
-        (some, false) => check(
-            NAME,
-            State::Ok,
-            format!("{all} scx_bpf_* functions; {some} untagged, which matters only from 7.1 on"),
-        ),
-        (some, true) => check(
-            NAME,
-            State::Missing,
-            format!("{some} of {all} scx_bpf_* functions cannot be called: {untagged}"),
-        )
-        .remedy(OTHER_KERNEL),
+    let is_there = |name: &str| kfuncs.tagged.contains(name) || kfuncs.untagged.contains(name);
+    let absent = NEEDED
+        .iter()
+        .filter(|forms| !forms.iter().any(|name| is_there(name)));
+    let absent: Vec<String> = absent.map(|forms| forms.join(" or ")).collect();
+    if !absent.is_empty() {
+        let found = format!("the kernel's types have no {}", absent.join(", no "));
+        return check(NAME, State::Missing, found).remedy(OTHER_KERNEL);
     }
+    let broken: Vec<&str> = called()
+        .filter(|name| kfuncs.untagged.contains(*name))
+        .collect();
+    if needs_tags && !broken.is_empty() {
+        let (count, names) = (broken.len(), broken.join(", "));
+        let found = format!("{count} functions that it calls cannot be called: {names}");
+        return check(NAME, State::Missing, found).remedy(OTHER_KERNEL);
+    }
+    let rest = match (kfuncs.untagged.len(), needs_tags) {
+        (0, _) => ", all tagged".to_owned(),
+        (some, true) => format!("; {some} cannot be called, none of which it calls"),
+        (some, false) => format!("; {some} untagged, which matters only from 7.1 on"),
+    };
+    check(
+        NAME,
+        State::Ok,
+        format!("{all} functions of sched_ext{rest}"),
+    )
 }
 
 fn kfuncs_by_release(tree: &Tree, release: &str, why: &str) -> Check {

@@ -6,18 +6,24 @@
 //!
 //! The simulator needs nothing but a CPU: no check for it can stop it. Not even a C compiler is
 //! asked for, since the policy core is already built into the program that asks. The live scheduler
-//! needs a kernel with sched_ext, its type information, and the right to load programs.
+//! needs its own program, a kernel with sched_ext and its type information, and the right to load
+//! programs.
 
 mod btf;
+mod config;
 mod energy;
 mod kernel;
 mod machine;
+mod program;
 mod release;
 mod tree;
 
 use std::path::PathBuf;
 
 pub use btf::{BtfError, Kfuncs};
+pub use config::kernel_option;
+pub use kernel::{called, kfuncs_read};
+pub use program::PROGRAM;
 pub use release::{KnownBuild, Release, known_build};
 
 use tree::Tree;
@@ -92,6 +98,7 @@ impl Probe {
             kernel::btf(&tree),
             kernel::kfuncs(&tree),
             machine::rights(&tree),
+            program::installed(&tree),
             energy::capacity(&tree),
             energy::governor(&tree),
             energy::energy_model(&tree),

@@ -107,7 +107,7 @@ pub(crate) fn rights(tree: &Tree) -> Check {
     match lacking {
         None if euid == "0" => rights(State::Ok, who),
         None => rights(State::Missing, format!("{who}, capabilities not listed"))
-            .remedy("the live scheduler, a later part, will need sudo"),
+            .remedy("start it with sudo"),
         Some(lacking) if lacking.is_empty() => rights(
             State::Ok,
             format!("{who}, with the capabilities to load BPF programs"),
@@ -119,7 +119,7 @@ pub(crate) fn rights(tree: &Tree) -> Check {
         .remedy(if euid == "0" {
             "this container or service took root's capabilities away: start it with them"
         } else {
-            "the live scheduler, a later part, will need sudo"
+            "start it with sudo"
         }),
     }
 }

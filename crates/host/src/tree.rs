@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// Why nothing was read.
@@ -29,6 +30,12 @@ impl Tree {
     /// Whether this is the running machine itself, not a saved tree.
     pub(crate) fn is_live(&self) -> bool {
         self.root == Path::new("/")
+    }
+
+    /// Whether there is a file that may be run.
+    pub(crate) fn is_program(&self, path: &Path) -> bool {
+        let metadata = fs::metadata(self.root.join(path));
+        metadata.is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
     }
 
     fn at(&self, path: &str) -> PathBuf {

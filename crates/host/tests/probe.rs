@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use wakeplace_host::{BtfError, Check, Kfuncs, NeededFor, Probe, State, can_run};
+use wakeplace_host::{
+    BtfError, Check, Kfuncs, NeededFor, Probe, State, called, can_run, kernel_option,
+};
 
 /// A temporary tree with the given files.
 fn tree(files: &[(&str, &[u8])]) -> tempfile::TempDir {
@@ -18,6 +20,11 @@ fn write(root: &Path, path: &str, content: &[u8]) {
     let path = root.join(path);
     fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
     fs::write(path, content).expect("a file");
+}
+
+fn runnable(path: &Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("a file");
 }
 
 /// The check called `name` of the machine with these files.
@@ -66,16 +73,19 @@ fn btf(functions: &[(&str, bool)]) -> Vec<u8> {
 }
 
 const KICK: (&str, bool) = ("scx_bpf_kick_cpu", true);
-const CREATE: (&str, bool) = ("scx_bpf_create_dsq", true);
+
+/// All that the scheduler calls, tagged but for `untagged`.
+fn all_called(untagged: &[&str]) -> Vec<(&'static str, bool)> {
+    called()
+        .map(|name| (name, !untagged.contains(&name)))
+        .collect()
+}
 
 #[test]
 fn a_board_with_everything_lacks_nothing() {
-    let types = btf(&[
-        KICK,
-        CREATE,
-        ("scx_bpf_kick_cpu_impl", false),
-        ("schedule", false),
-    ]);
+    let mut functions = all_called(&[]);
+    functions.extend([("scx_bpf_kick_cpu_impl", false), ("schedule", false)]);
+    let types = btf(&functions);
     let mut files: Vec<(String, Vec<u8>)> = vec![
         (
             "proc/sys/kernel/osrelease".into(),
@@ -93,6 +103,7 @@ fn a_board_with_everything_lacks_nothing() {
         ("sys/kernel/sched_ext/state".into(), b"disabled\n".to_vec()),
         ("sys/kernel/btf/vmlinux".into(), types),
         ("sys/devices/system/cpu/online".into(), b"0-5\n".to_vec()),
+        ("usr/local/bin/scx_wakeplace".into(), b"ELF".to_vec()),
     ];
     for cpu in 0..6 {
         let capacity = if cpu < 4 { "378\n" } else { "1024\n" };
@@ -112,6 +123,7 @@ fn a_board_with_everything_lacks_nothing() {
         .map(|(path, content)| (path.as_str(), content.as_slice()))
         .collect();
     let folder = tree(&borrowed);
+    runnable(&folder.path().join("usr/local/bin/scx_wakeplace"));
     let checks = Probe::new(folder.path()).checks();
     for check in &checks {
         assert_eq!(check.state, State::Ok, "{check:?}");
@@ -124,9 +136,10 @@ fn a_board_with_everything_lacks_nothing() {
         "7.3.4+deb13-arm64",
         "present, disabled",
         "no scheduler is loaded",
-        "/sys/kernel/btf/vmlinux, 0 KiB",
-        "2 scx_bpf_* functions, all tagged",
+        "/sys/kernel/btf/vmlinux, 1 KiB",
+        &format!("{} functions of sched_ext, all tagged", called().count()),
         "root, with the capabilities to load BPF programs",
+        "/usr/local/bin/scx_wakeplace",
         "4 x 378, 2 x 1024 (asymmetric)",
         "2 x schedutil",
         "2 performance domains: cpu0, cpu4",
@@ -191,9 +204,62 @@ fn a_loaded_scheduler_is_named() {
 }
 
 #[test]
-fn an_untagged_function_counts_from_7_1_on() {
-    let types = btf(&[("scx_bpf_kick_cpu", false), CREATE]);
-    let with = |release: &'static [u8]| {
+fn the_own_scheduler_is_no_obstacle() {
+    let slot = check(
+        "scheduler-slot",
+        &[
+            ("sys/kernel/sched_ext/state", b"enabled\n"),
+            ("sys/kernel/sched_ext/root/ops", b"wakeplace\n"),
+        ],
+    );
+    assert_eq!(slot.state, State::Ok);
+    assert_eq!(
+        slot.found,
+        "`wakeplace` is loaded (enabled): scx_wakeplace runs"
+    );
+}
+
+#[test]
+fn an_untagged_function_counts_from_7_1_on_if_it_is_called() {
+    let with = |release: &str, functions: &[(&str, bool)]| {
+        check(
+            "kfuncs",
+            &[
+                ("proc/sys/kernel/osrelease", release.as_bytes()),
+                ("sys/kernel/btf/vmlinux", &btf(functions)),
+            ],
+        )
+    };
+    let broken = all_called(&["scx_bpf_kick_cpu", "bpf_iter_scx_dsq_new"]);
+    let found = with("7.2.12+deb13-cloud-amd64", &broken);
+    assert_eq!(found.state, State::Missing);
+    assert_eq!(
+        found.found,
+        "2 functions that it calls cannot be called: scx_bpf_kick_cpu, bpf_iter_scx_dsq_new"
+    );
+    assert!(found.remedy.contains("7.3.4"));
+    assert_eq!(with("7.0.13+deb13-amd64", &broken).state, State::Ok);
+    let mut other = all_called(&[]);
+    other.push(("scx_bpf_cpu_rq", false));
+    let found = with("7.2.12+deb13-cloud-amd64", &other);
+    assert_eq!(found.state, State::Ok);
+    assert!(
+        found
+            .found
+            .ends_with("1 cannot be called, none of which it calls"),
+        "{}",
+        found.found
+    );
+}
+
+/// Goal: one form of a function that changed is enough, none is a lack.
+#[test]
+fn a_function_that_is_needed_is_there_in_one_form() {
+    let without = |gone: &[&str]| {
+        let mut functions = all_called(&[]);
+        functions.retain(|(name, _)| !gone.contains(name));
+        let types = btf(&functions);
+        let release: &[u8] = b"7.0.13";
         check(
             "kfuncs",
             &[
@@ -202,14 +268,81 @@ fn an_untagged_function_counts_from_7_1_on() {
             ],
         )
     };
-    let broken = with(b"7.2.12+deb13-cloud-amd64");
-    assert_eq!(broken.state, State::Missing);
     assert_eq!(
-        broken.found,
-        "1 of 2 scx_bpf_* functions cannot be called: scx_bpf_kick_cpu"
+        without(&["scx_bpf_dsq_insert", "scx_bpf_now"]).state,
+        State::Ok
     );
-    assert!(broken.remedy.contains("7.3.4"));
-    assert_eq!(with(b"7.0.13+deb13-amd64").state, State::Ok);
+    let lacking = without(&["scx_bpf_dsq_insert", "scx_bpf_dsq_insert___v2"]);
+    assert_eq!(lacking.state, State::Missing);
+    assert_eq!(
+        lacking.found,
+        "the kernel's types have no scx_bpf_dsq_insert or scx_bpf_dsq_insert___v2"
+    );
+}
+
+/// Goal: the list here is what the scheduler's own source declares.
+#[test]
+fn the_functions_are_those_of_the_scheduler() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scx/src/bpf");
+    let mut declared = Vec::new();
+    for entry in fs::read_dir(folder).expect("the scheduler's source") {
+        let text = fs::read_to_string(entry.expect("an entry").path()).expect("a source");
+        for declaration in text.split("\nextern ").skip(1) {
+            let head = declaration.split('(').next().expect("a part");
+            let name = head.rsplit([' ', '*']).next().expect("a word");
+            if name.contains("scx_") {
+                // libbpf drops the last `___…` of a name.
+                let name = name.strip_suffix("___form").unwrap_or(name);
+                declared.push(name.to_owned());
+            }
+        }
+    }
+    declared.sort();
+    let mut listed: Vec<&str> = called().collect();
+    listed.sort_unstable();
+    assert_eq!(declared, listed);
+}
+
+#[test]
+fn a_program_that_is_not_installed_is_a_lack() {
+    let path = "usr/bin/scx_wakeplace";
+    let folder = tree(&[(path, b"ELF")]);
+    let program = || {
+        let checks = Probe::new(folder.path()).checks();
+        checks
+            .into_iter()
+            .find(|check| check.name == "program")
+            .expect("the check")
+    };
+    let missing = program();
+    assert_eq!(missing.state, State::Missing, "it may not be run");
+    assert!(missing.required && missing.remedy.contains("wakeplace-scx"));
+    runnable(&folder.path().join(path));
+    assert_eq!(program().found, "/usr/bin/scx_wakeplace");
+}
+
+/// Goal: the running kernel's own configuration comes first, then the file beside it.
+#[test]
+fn options_of_the_kernel() {
+    // gzip of "CONFIG_HZ=1000\n", by `printf 'CONFIG_HZ=1000\n' | gzip -n9`.
+    const PACKED: &[u8] = &[
+        31, 139, 8, 0, 0, 0, 0, 0, 2, 255, 115, 246, 247, 115, 243, 116, 143, 247, 136, 178, 53,
+        52, 48, 48, 224, 2, 0, 195, 67, 110, 77, 15, 0, 0, 0,
+    ];
+    let folder = tree(&[
+        ("proc/sys/kernel/osrelease", b"6.18.15\n"),
+        (
+            "boot/config-6.18.15",
+            b"# CONFIG_HZ_100 is not set\nCONFIG_HZ_250=y\nCONFIG_HZ=250\n",
+        ),
+    ]);
+    let option = |name| kernel_option(folder.path(), name);
+    assert_eq!(option("CONFIG_HZ").as_deref(), Some("250"));
+    assert_eq!(option("CONFIG_HZ_100"), None);
+    write(folder.path(), "proc/config.gz", PACKED);
+    assert_eq!(option("CONFIG_HZ").as_deref(), Some("1000"));
+    write(folder.path(), "proc/config.gz", b"damaged");
+    assert_eq!(option("CONFIG_HZ").as_deref(), Some("250"));
 }
 
 #[test]
@@ -246,6 +379,17 @@ fn damaged_types_are_doubt_not_failure() {
     let doubt = check("kfuncs", &[("sys/kernel/btf/vmlinux", cut)]);
     assert_eq!(doubt.state, State::Unknown);
     assert!(doubt.found.contains("cut short"), "{}", doubt.found);
+}
+
+#[test]
+fn a_kernel_without_types_is_a_lack() {
+    let none = check("btf", &[]);
+    assert_eq!(none.state, State::Missing);
+    assert!(none.remedy.contains("CONFIG_DEBUG_INFO_BTF=y"));
+    assert_eq!(
+        check("btf", &[("sys/kernel/btf/vmlinux", b"")]).state,
+        State::Missing
+    );
 }
 
 #[test]
@@ -296,6 +440,10 @@ fn another_governor_is_named_by_policy() {
 fn debugfs_without_models_differs_from_no_debugfs() {
     let none = check("energy-model", &[("sys/kernel/debug/sched/features", b"")]);
     assert_eq!(none.state, State::Missing);
+    let device = "sys/kernel/debug/energy_model/gpu/ps:800000/power";
+    let device = check("energy-model", &[(device, b"1")]);
+    assert_eq!(device.state, State::Missing);
+    assert!(device.remedy.contains("platform description"));
     let unmounted = check("energy-model", &[]);
     assert_eq!(unmounted.state, State::Unknown);
     assert!(unmounted.remedy.contains("mount"));
@@ -304,7 +452,7 @@ fn debugfs_without_models_differs_from_no_debugfs() {
 #[test]
 fn this_machine_is_probed_without_failing() {
     let checks = Probe::default().checks();
-    assert_eq!(checks.len(), 11);
+    assert_eq!(checks.len(), 12);
     assert!(checks[0].found.contains("CPU"));
     assert!(can_run(&checks, NeededFor::Simulator));
 }

@@ -9,6 +9,7 @@ pub mod cpu_list;
 mod error;
 pub mod model;
 mod read;
+pub mod sysfs;
 
 pub use builtin::builtin_names;
 pub use cpu_list::{CpuListError, parse_cpu_list};

@@ -6,13 +6,14 @@ use crate::Finding;
 /// Each crate with the crates of this workspace it may name: what is below it and nothing else.
 /// `report` is made from results only, so not from `engine`; `scx` knows nothing of the simulator
 /// and is in nobody's list, nor is `cli`.
-const MAY_KNOW: [(&str, &[&str]); 15] = [
+const MAY_KNOW: [(&str, &[&str]); 16] = [
     ("text", &[]),
     ("policy-sys", &["text"]),
     ("platform", &["text"]),
     ("workload", &["text", "platform"]),
     ("power", &["platform"]),
     ("host", &[]),
+    ("guest", &["text"]),
     ("engine", &["policy-sys", "platform", "workload", "power"]),
     (
         "metrics",
@@ -43,7 +44,7 @@ const MAY_KNOW: [(&str, &[&str]); 15] = [
         ],
     ),
     ("report", &["study", "metrics"]),
-    ("lab", &["host", "platform"]),
+    ("lab", &["text", "host", "platform", "workload", "guest"]),
     (
         "cli",
         &[

@@ -95,6 +95,40 @@ Examples:
   wakeplace doctor
   wakeplace doctor --format json";
 
+pub(super) const LAB: &str = "\
+Examples:
+  wakeplace lab kernels
+  wakeplace lab run --arch x86_64 --scheduler kernel -- hackbench -g 2 -l 100";
+
+pub(super) const LAB_RUN_SHORT: &str = "\
+Example:
+  wakeplace lab run --arch arm64 --platform hikey960 --scheduler kernel --icount \\
+                    --workload 'periodic:n=6,period=16ms,duty=10%' --duration 5s";
+
+pub(super) const LAB_RUN: &str = "\
+Examples:
+  A benchmark on a plain machine of four CPUs, under the kernel's own scheduler
+  wakeplace lab run --arch x86_64 --scheduler kernel -- hackbench -g 2 -l 100
+
+  Tasks on a phone board's clusters and energy model, under the live scheduler, with a trace
+  wakeplace lab run --arch arm64 --platform hikey960 --scheduler wakeplace:linux-7.3 --icount \\
+                    --workload 'periodic:n=6,period=16ms,duty=10%' --duration 5s --trace out.txt
+
+  Several programs, on an older kernel
+  wakeplace lab run --arch x86_64 --scheduler wakeplace --kernel 7.0.13 --cpus 8 \\
+                    -- sh -c 'stress-ng --cpu 4 -t 5 && cyclictest -q -D 2'
+
+The guest has busybox, hackbench, cyclictest, stress-ng, wakeplace-guest and scx_wakeplace.";
+
+pub(super) const LAB_KERNELS: &str = "\
+Examples:
+  wakeplace lab kernels
+  wakeplace lab kernels --arch arm64 --format json";
+
+pub(super) const LAB_FETCH: &str = "\
+Example:
+  wakeplace lab fetch --arch x86_64";
+
 pub(super) const EXIT_CODES_SHORT: &str =
     "Exit codes: 0 done, 1 an expectation failed, 2 bad input, 3 this machine cannot";
 

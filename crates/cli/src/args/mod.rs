@@ -1,10 +1,12 @@
 //! What can be typed. Only this module and its children know clap.
 
 mod help;
+mod lab;
 mod show;
 mod simulate;
 mod values;
 
+pub(crate) use lab::{ArchName, LabCommand, LabFetchArgs, LabKernelsArgs, LabRunArgs};
 pub(crate) use show::{
     DoctorArgs, PlatformCommand, PolicyCommand, PolicyShowArgs, WorkloadCommand,
 };
@@ -17,7 +19,7 @@ use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Compares task-placement policies on modelled machines: no board, the same bytes on every
-/// machine; the policy code is what a live scheduler, a later part, will run
+/// machine; the policy code is what the live scheduler, `scx_wakeplace`, runs
 #[derive(Debug, Parser)]
 #[command(
     name = "wakeplace",
@@ -107,7 +109,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: PolicyCommand,
     },
-    /// Say what this machine has and lacks for the simulator and, a later part, the live scheduler
+    /// Say what this machine has and lacks for the simulator and for the live scheduler
     #[command(
         help_template = help::TEMPLATE,
         before_help = help::DOCTOR,
@@ -115,6 +117,16 @@ pub(crate) enum Command {
         after_long_help = help::EXIT_CODES,
     )]
     Doctor(DoctorArgs),
+    /// Boot a real kernel in an emulated machine with a platform's topology and run programs in it
+    #[command(
+        help_template = help::TEMPLATE,
+        before_help = help::LAB,
+        arg_required_else_help = true
+    )]
+    Lab {
+        #[command(subcommand)]
+        command: LabCommand,
+    },
 }
 
 /// How the program talks.

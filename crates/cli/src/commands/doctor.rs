@@ -45,7 +45,7 @@ fn page(checks: &[Check], look: Style) -> String {
         (
             NeededFor::LiveScheduler,
             "Live scheduler",
-            "a later part, not in this program; what it will need",
+            "`scx_wakeplace`",
         ),
     ] {
         text.push_str(&heading(&format!("{title}: {what}"), look));
@@ -110,18 +110,24 @@ fn sum(checks: &[Check], home: NeededFor) -> String {
         found.collect::<Vec<_>>().join(", ")
     };
     let (missing, unknown) = (names(State::Missing), names(State::Unknown));
-    let (cannot, can, may) = match home {
-        NeededFor::Simulator => ("cannot run here", "can run here", "may run here"),
-        NeededFor::LiveScheduler => (
-            "could not run here",
-            "could run here, once there is one",
-            "might run here, once there is one",
-        ),
-    };
     match (can_run(checks, home), unknown.is_empty()) {
-        (false, _) => format!("{cannot}, for lack of {missing}"),
-        (true, true) => can.to_owned(),
-        (true, false) => format!("{may}; not known: {unknown}"),
+        (false, _) => format!("cannot run here, for lack of {missing}"),
+        (true, true) => format!("can run here{}", worse_without(checks, home)),
+        (true, false) => format!("may run here; not known: {unknown}"),
+    }
+}
+
+/// What it runs without, only worse.
+fn worse_without(checks: &[Check], home: NeededFor) -> String {
+    let absent = checks
+        .iter()
+        .filter(|c| c.needed_for == home && !c.required && c.state == State::Missing)
+        .map(|c| c.name);
+    let names = absent.collect::<Vec<_>>().join(", ");
+    if names.is_empty() {
+        names
+    } else {
+        format!(", only worse without {names}")
     }
 }
 
@@ -149,4 +155,38 @@ fn object(checks: &[Check]) -> Value {
         "live_scheduler": can_run(checks, NeededFor::LiveScheduler),
         "checks": checks.iter().map(check).collect::<Vec<_>>(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sum;
+    use wakeplace_host::{Check, NeededFor, State};
+
+    fn check(name: &'static str, state: State, required: bool) -> Check {
+        Check {
+            name,
+            state,
+            found: String::new(),
+            remedy: String::new(),
+            needed_for: NeededFor::LiveScheduler,
+            required,
+        }
+    }
+
+    #[test]
+    fn the_sum_names_what_stops_it_and_what_it_does_without() {
+        let sum = |checks: &[Check]| sum(checks, NeededFor::LiveScheduler);
+        let model = || check("energy-model", State::Missing, false);
+        let btf = |state| check("btf", state, true);
+        assert_eq!(sum(&[btf(State::Ok)]), "can run here");
+        assert_eq!(
+            sum(&[btf(State::Ok), model()]),
+            "can run here, only worse without energy-model"
+        );
+        assert_eq!(
+            sum(&[btf(State::Missing), model()]),
+            "cannot run here, for lack of btf"
+        );
+        assert_eq!(sum(&[btf(State::Unknown)]), "may run here; not known: btf");
+    }
 }

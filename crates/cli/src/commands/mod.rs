@@ -1,6 +1,8 @@
 //! One module per command.
 
 mod doctor;
+mod lab;
+mod lab_watch;
 mod platform;
 mod platform_json;
 mod platform_text;
@@ -23,5 +25,6 @@ pub(crate) fn run(command: Command, terminal: Terminal) -> Outcome {
         Command::Workload { command } => workload::run(command, terminal),
         Command::Policy { command } => policy::run(command, terminal),
         Command::Doctor(args) => doctor::run(&args, terminal),
+        Command::Lab { command } => lab::run(command, terminal),
     }
 }

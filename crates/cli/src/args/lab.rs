@@ -1,0 +1,202 @@
+//! Options of `lab`.
+
+use super::show::AnswerFormArgs;
+use super::help;
+use clap::{Args, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// `lab ...`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum LabCommand {
+    /// Boot a guest, run a workload or a command in it, print what came back
+    #[command(
+        help_template = help::TEMPLATE,
+        before_help = help::LAB_RUN_SHORT,
+        before_long_help = help::LAB_RUN,
+        after_help = help::EXIT_CODES_SHORT,
+        after_long_help = help::EXIT_CODES,
+        arg_required_else_help = true,
+    )]
+    Run(Box<LabRunArgs>),
+    /// List the kernels: which can be had, which can be used
+    #[command(
+        help_template = help::TEMPLATE,
+        before_help = help::LAB_KERNELS,
+        after_help = help::EXIT_CODES_SHORT,
+    )]
+    Kernels(LabKernelsArgs),
+    /// Fetch kernels, emulators and guest programs ahead of runs
+    #[command(
+        help_template = help::TEMPLATE,
+        before_help = help::LAB_FETCH,
+        after_help = help::EXIT_CODES_SHORT,
+    )]
+    Fetch(LabFetchArgs),
+}
+
+/// Architectures of guests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ArchName {
+    /// 64-bit x86
+    #[value(name = "x86_64")]
+    X86_64,
+    /// 64-bit Arm
+    #[value(name = "arm64")]
+    Arm64,
+}
+
+/// `lab run`.
+#[derive(Debug, Args)]
+pub(crate) struct LabRunArgs {
+    /// Architecture of the guest
+    #[arg(
+        long,
+        value_name = "x86_64|arm64",
+        hide_possible_values = true,
+        help_heading = "Machine",
+        display_order = 1
+    )]
+    pub(crate) arch: ArchName,
+    /// A name from `wakeplace platform list`, a TOML file, or `generic`
+    ///
+    /// An arm64 guest has the platform's clusters, capacities, operating points and energy model; an
+    /// x86_64 guest has its packages, cores, threads, caches and nodes. `generic` is a machine of
+    /// equal CPUs with one cache.
+    #[arg(
+        long,
+        value_name = "PLATFORM",
+        default_value = wakeplace_lab::machine::GENERIC,
+        help_heading = "Machine",
+        display_order = 2
+    )]
+    pub(crate) platform: String,
+    /// Use only so many of its CPUs [default: all; 4 of `generic`]
+    ///
+    /// Whole clusters stay first, then whole cores. A guest has at most 16 CPUs.
+    #[arg(long, value_name = "N", help_heading = "Machine", display_order = 3)]
+    pub(crate) cpus: Option<u32>,
+    /// Version of the kernel [default: the newest usable one]
+    #[arg(
+        long,
+        value_name = "VERSION",
+        help_heading = "Machine",
+        display_order = 4
+    )]
+    pub(crate) kernel: Option<String>,
+    /// A virtual clock that counts instructions, 2 ns each
+    ///
+    /// All CPUs of the guest then take turns, and times in it do not depend on how busy the host is.
+    /// Without it they run side by side, which is faster and blurs times.
+    #[arg(long, help_heading = "Machine", display_order = 5)]
+    pub(crate) icount: bool,
+    /// `kernel`, `wakeplace` or `wakeplace:POLICY`
+    ///
+    /// A guest that ran under another scheduler than this one, at any time, is a failure: exit code
+    /// 1 and no result.
+    #[arg(
+        long,
+        value_name = "SCHEDULER",
+        help_heading = "Policy",
+        display_order = 10
+    )]
+    pub(crate) scheduler: String,
+    /// An rt-app JSON file, or a model as `periodic:n=10,duty=5%`
+    #[arg(
+        long,
+        value_name = "WORKLOAD",
+        required_unless_present = "command",
+        conflicts_with = "command",
+        help_heading = "Input",
+        display_order = 20
+    )]
+    pub(crate) workload: Option<String>,
+    /// Measured time of the workload, as 5s [default: the file's, or 10s]
+    #[arg(
+        long,
+        value_name = "TIME",
+        allow_hyphen_values = true,
+        value_parser = wakeplace_text::parse_duration_ns,
+        requires = "workload",
+        help_heading = "Input",
+        display_order = 21
+    )]
+    pub(crate) duration: Option<u64>,
+    /// Seed of the workload's random choices
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        requires = "workload",
+        help_heading = "Input",
+        display_order = 22
+    )]
+    pub(crate) seed: u64,
+    /// Put a file of this machine into the guest's folder /root; repeatable
+    #[arg(
+        long,
+        value_name = "FILE",
+        help_heading = "Input",
+        display_order = 23
+    )]
+    pub(crate) add: Vec<PathBuf>,
+    /// End the guest if it takes longer
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "15m",
+        allow_hyphen_values = true,
+        value_parser = wakeplace_text::parse_duration_ns,
+        help_heading = "Execution",
+        display_order = 30
+    )]
+    pub(crate) timeout: u64,
+    /// Record the scheduler's events, in the kernel's text form
+    #[arg(
+        long,
+        value_name = "FILE",
+        help_heading = "Output",
+        display_order = 40
+    )]
+    pub(crate) trace: Option<PathBuf>,
+    /// Keep all that came back: console, messages, logs, facts
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        help_heading = "Output",
+        display_order = 41
+    )]
+    pub(crate) keep: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) form: AnswerFormArgs,
+    /// Program and its arguments, run in the guest
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+/// `lab kernels`.
+#[derive(Debug, Args)]
+pub(crate) struct LabKernelsArgs {
+    /// Only this architecture
+    #[arg(
+        long,
+        value_name = "x86_64|arm64",
+        hide_possible_values = true,
+        help_heading = "Input"
+    )]
+    pub(crate) arch: Option<ArchName>,
+    #[command(flatten)]
+    pub(crate) form: AnswerFormArgs,
+}
+
+/// `lab fetch`.
+#[derive(Debug, Args)]
+pub(crate) struct LabFetchArgs {
+    /// Only this architecture
+    #[arg(
+        long,
+        value_name = "x86_64|arm64",
+        hide_possible_values = true,
+        help_heading = "Input"
+    )]
+    pub(crate) arch: Option<ArchName>,
+}

@@ -1,0 +1,289 @@
+//! `lab run`, `lab kernels`, `lab fetch`.
+
+use super::lab_watch::Steps;
+use crate::args::{AnswerFormat, ArchName, LabCommand, LabFetchArgs, LabKernelsArgs, LabRunArgs};
+use crate::failure::{Failure, Outcome, Verdict};
+use crate::output::Output;
+use crate::terminal::Terminal;
+use crate::text::{json, style, wrapped};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Duration;
+use wakeplace_lab::kernels::{self, Offer};
+use wakeplace_lab::machine::Machine;
+use wakeplace_lab::outcome::Scheduler;
+use wakeplace_lab::run::{self, Request, RunResult, TraceReport, Work};
+use wakeplace_lab::{Arch, Cache, Class, LabError, workload};
+use wakeplace_policy_sys::Policy;
+use wakeplace_report::{Cell, Format, Table};
+
+/// `lab ...`.
+pub(crate) fn run(command: LabCommand, terminal: Terminal) -> Outcome {
+    match command {
+        LabCommand::Run(args) => run_guest(&args, terminal),
+        LabCommand::Kernels(args) => list(&args, terminal),
+        LabCommand::Fetch(args) => fetch(&args, terminal),
+    }
+}
+
+fn arch(name: ArchName) -> Arch {
+    match name {
+        ArchName::X86_64 => Arch::X86_64,
+        ArchName::Arm64 => Arch::Arm64,
+    }
+}
+
+fn arches(name: Option<ArchName>) -> Vec<Arch> {
+    name.map_or_else(|| Arch::ALL.to_vec(), |name| vec![arch(name)])
+}
+
+fn failure(error: &LabError) -> Failure {
+    let message = error.to_string();
+    match error.class() {
+        Class::Input => Failure::Input(message),
+        Class::Environment => Failure::Environment(message),
+        Class::Guest => Failure::NoResult(message),
+    }
+}
+
+fn run_guest(args: &LabRunArgs, terminal: Terminal) -> Outcome {
+    let trace = trace_output(args.trace.as_deref())?;
+    let request = request(args)?;
+    let cache = Cache::of_user().map_err(|error| failure(&error))?;
+    let steps = Steps::start(terminal);
+    let ran = run::run(&cache, &request, &steps);
+    drop(steps);
+    let result = ran.map_err(|error| failure(&error))?;
+    if let (Some(output), Some(trace)) = (&trace, &result.trace) {
+        output.write(&trace.text, terminal)?;
+        if trace.lost > 0 {
+            let lost = trace.lost;
+            terminal.warn(&format!("the trace lacks {lost} events that did not fit"));
+        }
+    }
+    terminal.eprint(&result.stderr);
+    let text = match args.form.format {
+        AnswerFormat::Json => json(&object(&result, args.trace.as_deref())?),
+        AnswerFormat::Human => page(&result, args.trace.as_deref(), terminal),
+    };
+    terminal.print(&text)?;
+    Ok(match result.exit_code {
+        0 => Verdict::Ok,
+        _ => Verdict::Unmet,
+    })
+}
+
+/// Where the trace goes, found writable before anything is booted.
+fn trace_output(path: Option<&Path>) -> Result<Option<Output>, Failure> {
+    let Some(path) = path else { return Ok(None) };
+    let output = Output::prepare(Some(path))?;
+    if output.is_stdout() {
+        return Err(Failure::Input(
+            "--trace -: standard output is for the result; expected a file".to_owned(),
+        ));
+    }
+    Ok(Some(output))
+}
+
+fn request(args: &LabRunArgs) -> Result<Request, Failure> {
+    let arch = arch(args.arch);
+    let scheduler: Scheduler = args.scheduler.parse().map_err(Failure::Input)?;
+    if let Scheduler::Wakeplace { policy: Some(policy) } = &scheduler {
+        Policy::parse(policy).map_err(Failure::input)?;
+    }
+    let machine = Machine::load(&args.platform, arch, args.cpus).map_err(|e| failure(&e))?;
+    let trace = args.trace.is_some();
+    let work = match &args.workload {
+        Some(name) => {
+            let job = workload::job(name, args.seed, args.duration, trace, arch, &machine);
+            Work::Job {
+                workload: name.clone(),
+                job: job.map_err(|error| failure(&error))?,
+            }
+        }
+        None => Work::Command(args.command.clone()),
+    };
+    if let Some(file) = args.add.iter().find(|file| !file.is_file()) {
+        let file = file.display();
+        return Err(Failure::Input(format!("--add {file}: expected a file that can be read")));
+    }
+    Ok(Request {
+        arch,
+        machine,
+        scheduler,
+        kernel: args.kernel.clone(),
+        icount: args.icount,
+        timeout: Duration::from_nanos(args.timeout),
+        trace,
+        work,
+        files: args.add.clone(),
+        keep: args.keep.clone(),
+    })
+}
+
+/// The result as design and documentation describe it.
+fn object(result: &RunResult, trace: Option<&Path>) -> Result<Value, Failure> {
+    let mut object = json!({ "schema_version": wakeplace_report::SCHEMA_VERSION });
+    let own = serde_json::to_value(result).map_err(Failure::input)?;
+    if let (Some(object), Value::Object(own)) = (object.as_object_mut(), own) {
+        object.extend(own);
+    }
+    if let Some(file) = trace {
+        object["trace"]["file"] = json!(file.display().to_string());
+    }
+    Ok(object)
+}
+
+/// What the command wrote, then what the run was.
+fn page(result: &RunResult, trace: Option<&Path>, terminal: Terminal) -> String {
+    let mut text = result.stdout.clone();
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    let mut rows = vec![
+        ("command", format!("{}, exit code {}", result.command.join(" "), result.exit_code)),
+        ("kernel", kernel(result)),
+        ("machine", machine(result)),
+        ("scheduler", scheduler(result)),
+    ];
+    if let (Some(TraceReport { events, lost, .. }), Some(file)) = (&result.trace, trace) {
+        rows.push(("trace", format!("{}: {events} events, {lost} lost", file.display())));
+    }
+    text.push('\n');
+    let look = style(terminal);
+    for (name, value) in rows {
+        let value = wrapped(&value, "             ", look);
+        let _ = write!(text, "{name:<11}  {}", value.trim_start());
+    }
+    text
+}
+
+fn kernel(result: &RunResult) -> String {
+    let package = &result.kernel;
+    format!("{} {} (sha256 {})", package.package, package.version, package.sha256)
+}
+
+fn machine(result: &RunResult) -> String {
+    let clock = if result.icount { ", clock counts instructions" } else { "" };
+    let capacities = match result.guest["capacities"].as_array() {
+        Some(all) if all.iter().any(|capacity| *capacity != all[0]) => {
+            let all: Vec<String> = all.iter().map(Value::to_string).collect();
+            format!(", capacities {}", all.join(" "))
+        }
+        _ => String::new(),
+    };
+    let energy = match result.guest["perf_domains"].as_u64() {
+        Some(domains @ 1..) => format!(", energy model of {domains} domains"),
+        _ => String::new(),
+    };
+    let (arch, name, cpus) = (result.arch, &result.platform, result.cpus);
+    format!("{name}, {arch}, {cpus} CPUs{capacities}{energy}{clock}; {}", result.emulator)
+}
+
+fn scheduler(result: &RunResult) -> String {
+    let report = &result.scheduler;
+    let exit = report.exit_kind.as_ref().map(|kind| format!(", {kind}"));
+    let reasons: Vec<String> =
+        report.reasons.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
+    let reasons = match reasons.is_empty() {
+        true => String::new(),
+        false => format!("; decisions: {}", reasons.join(", ")),
+    };
+    format!("{} (asked: {}){}{reasons}", report.ran, report.asked, exit.unwrap_or_default())
+}
+
+fn list(args: &LabKernelsArgs, terminal: Terminal) -> Outcome {
+    let offers = offers(&arches(args.arch), terminal)?;
+    let text = match args.form.format {
+        AnswerFormat::Json => {
+            let kernels: Vec<Value> = offers.iter().map(|(arch, o)| row(*arch, o)).collect();
+            let version = wakeplace_report::SCHEMA_VERSION;
+            json(&json!({ "schema_version": version, "kernels": kernels }))
+        }
+        AnswerFormat::Human => {
+            let columns = ["arch", "kernel", "usable", "package", "what its types say"];
+            let mut table = Table::new("kernels", &columns);
+            for (arch, offer) in &offers {
+                let (package, found) = match &offer.kernel {
+                    Ok(kernel) => (kernel.package.package.clone(), kernel.btf.found.clone()),
+                    Err(why) => ("missing".to_owned(), why.clone()),
+                };
+                let usable = if usable(offer) { "yes" } else { "no" };
+                table.row(vec![
+                    Cell::from(arch.name()),
+                    Cell::from(offer.version.clone()),
+                    Cell::from(usable),
+                    Cell::from(package),
+                    Cell::from(found),
+                ]);
+            }
+            table.render(Format::Human, style(terminal))
+        }
+    };
+    terminal.print(&text)?;
+    enough(&offers)
+}
+
+/// All kernels of some architectures; what is missing is said at once.
+fn offers(arches: &[Arch], terminal: Terminal) -> Result<Vec<(Arch, Offer)>, Failure> {
+    let cache = Cache::of_user().map_err(|error| failure(&error))?;
+    let steps = Steps::start(terminal);
+    let mut all = Vec::new();
+    for arch in arches {
+        let offers = kernels::offers(&cache, *arch, &steps).map_err(|error| failure(&error))?;
+        all.extend(offers.into_iter().map(|offer| (*arch, offer)));
+    }
+    drop(steps);
+    for (arch, offer) in &all {
+        if let Err(why) = &offer.kernel {
+            terminal.warn(&format!("kernel {} for {arch} is missing: {why}", offer.version));
+        }
+    }
+    Ok(all)
+}
+
+fn usable(offer: &Offer) -> bool {
+    offer.kernel.as_ref().is_ok_and(|kernel| kernel.btf.usable)
+}
+
+fn row(arch: Arch, offer: &Offer) -> Value {
+    let (package, found) = match &offer.kernel {
+        Ok(kernel) => (Some(&kernel.package), &kernel.btf.found),
+        Err(why) => (None, why),
+    };
+    json!({
+        "arch": arch.name(),
+        "kernel": offer.version,
+        "usable": usable(offer),
+        "package": package.map(|package| &package.package),
+        "version": package.map(|package| &package.version),
+        "sha256": package.map(|package| &package.sha256),
+        "found": found,
+    })
+}
+
+/// Every architecture that was looked at has a kernel that can be used.
+fn enough(offers: &[(Arch, Offer)]) -> Outcome {
+    let lacks = |arch: &&Arch| !offers.iter().any(|(a, offer)| a == *arch && usable(offer));
+    let looked_at = Arch::ALL.iter().filter(|arch| offers.iter().any(|(a, _)| a == *arch));
+    let lacking: Vec<&str> = looked_at.filter(lacks).map(|arch| arch.name()).collect();
+    match lacking.is_empty() {
+        true => Ok(Verdict::Ok),
+        false => {
+            let lacking = lacking.join(", ");
+            Err(Failure::Environment(format!("no usable kernel for {lacking}; see above")))
+        }
+    }
+}
+
+fn fetch(args: &LabFetchArgs, terminal: Terminal) -> Outcome {
+    let cache = Cache::of_user().map_err(|error| failure(&error))?;
+    let arches = arches(args.arch);
+    let steps = Steps::start(terminal);
+    for arch in &arches {
+        run::prefetch(&cache, *arch, &steps).map_err(|error| failure(&error))?;
+    }
+    drop(steps);
+    enough(&offers(&arches, terminal)?)
+}

@@ -1,0 +1,20 @@
+//! `wakeplace-guest`: see the library.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let (text, code, mut stream): (_, _, Box<dyn Write>) = match wakeplace_guest::run(&args) {
+        Ok(outcome) => (outcome.text, outcome.code, Box::new(std::io::stdout())),
+        Err(error) => (
+            format!("wakeplace-guest: {error}\n"),
+            error.exit_code(),
+            Box::new(std::io::stderr()),
+        ),
+    };
+    // A reader that went away leaves the exit code.
+    let _ = stream.write_all(text.as_bytes());
+    let _ = stream.flush();
+    ExitCode::from(code)
+}

@@ -1,0 +1,29 @@
+//! What a subcommand prints.
+
+use serde::{Deserialize, Serialize};
+
+/// One JSON object: what was run, whether all of it held, and the figures.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Report<T> {
+    /// Subcommand.
+    pub command: String,
+    /// Nothing failed.
+    pub held: bool,
+    /// What did not hold, one sentence each.
+    pub failures: Vec<String>,
+    /// Figures of the subcommand.
+    #[serde(flatten)]
+    pub result: T,
+}
+
+impl<T> Report<T> {
+    /// A report that holds where nothing failed.
+    pub(crate) fn new(command: &str, failures: Vec<String>, result: T) -> Self {
+        Self {
+            command: command.to_owned(),
+            held: failures.is_empty(),
+            failures,
+            result,
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The architectures of guests.
+
+use crate::LabError;
+
+/// An architecture that a guest can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Arch {
+    /// 64-bit x86.
+    X86_64,
+    /// 64-bit Arm.
+    Arm64,
+}
+
+impl Arch {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::X86_64, Self::Arm64];
+
+    /// The name users type, which platforms use too.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::X86_64 => "x86_64",
+            Self::Arm64 => "arm64",
+        }
+    }
+
+    /// Debian's name.
+    #[must_use]
+    pub fn debian(self) -> &'static str {
+        match self {
+            Self::X86_64 => "amd64",
+            Self::Arm64 => "arm64",
+        }
+    }
+
+    /// The folder of shared libraries below `usr/lib`.
+    #[must_use]
+    pub fn triplet(self) -> &'static str {
+        match self {
+            Self::X86_64 => "x86_64-linux-gnu",
+            Self::Arm64 => "aarch64-linux-gnu",
+        }
+    }
+
+    /// The flavour of Debian's kernels that is used: `cloud` has all that a virtual machine needs
+    /// built in; on arm64 only the general one has the operating points of device trees.
+    #[must_use]
+    pub fn flavour(self) -> &'static str {
+        match self {
+            Self::X86_64 => "cloud-amd64",
+            Self::Arm64 => "arm64",
+        }
+    }
+
+    /// The emulator, and the package that has it.
+    #[must_use]
+    pub fn qemu(self) -> (&'static str, &'static str) {
+        match self {
+            Self::X86_64 => ("qemu-system-x86_64", "qemu-system-x86"),
+            Self::Arm64 => ("qemu-system-aarch64", "qemu-system-arm"),
+        }
+    }
+
+    /// The architecture of the machine this runs on.
+    ///
+    /// # Errors
+    /// When there are no packages for it here.
+    pub fn host() -> Result<Self, LabError> {
+        match std::env::consts::ARCH {
+            "x86_64" => Ok(Self::X86_64),
+            "aarch64" => Ok(Self::Arm64),
+            other => Err(LabError::Program {
+                program: "lab".to_owned(),
+                why: format!(
+                    "this machine is {other}; guests are run on x86_64 and arm64 machines only"
+                ),
+            }),
+        }
+    }
+}
+
+impl std::fmt::Display for Arch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,128 @@
+//! Which shared libraries a program needs, read from its own headers: no loader of the host is asked.
+
+use crate::LabError;
+use object::elf::{DT_NEEDED, FileHeader64};
+use object::endian::LittleEndian;
+use object::read::elf::{Dyn as _, ElfFile64, FileHeader as _, ProgramHeader as _};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What a program says it needs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Needs {
+    /// The loader; none if it is static.
+    pub(crate) interpreter: Option<String>,
+    /// Names of libraries.
+    pub(crate) libraries: Vec<String>,
+}
+
+/// Reads a program's needs.
+///
+/// # Errors
+/// When it is no 64-bit little-endian ELF file.
+pub(crate) fn needs(name: &str, bytes: &[u8]) -> Result<Needs, LabError> {
+    let bad = |error: object::Error| LabError::damaged(name, format!("no ELF program: {error}"));
+    let file = ElfFile64::<LittleEndian>::parse(bytes).map_err(bad)?;
+    let header: &FileHeader64<LittleEndian> = file.elf_header();
+    let endian = LittleEndian;
+    let mut needs = Needs::default();
+    let mut dynamic = None;
+    for segment in header.program_headers(endian, bytes).map_err(bad)? {
+        if let Some(path) = segment.interpreter(endian, bytes).map_err(bad)? {
+            needs.interpreter = Some(String::from_utf8_lossy(path).into_owned());
+        }
+        if let Some(entries) = segment.dynamic(endian, bytes).map_err(bad)? {
+            dynamic = Some(entries);
+        }
+    }
+    let sections = header.sections(endian, bytes).map_err(bad)?;
+    let linked = sections.dynamic(endian, bytes).map_err(bad)?;
+    let (Some(entries), Some((_, strings_at))) = (dynamic, linked) else {
+        return Ok(needs);
+    };
+    let strings = sections.strings(endian, bytes, strings_at).map_err(bad)?;
+    for entry in entries
+        .iter()
+        .filter(|entry| entry.tag(endian) == DT_NEEDED)
+    {
+        let library = entry.string(endian, strings).map_err(bad)?;
+        needs
+            .libraries
+            .push(String::from_utf8_lossy(library).into_owned());
+    }
+    Ok(needs)
+}
+
+/// All libraries that programs need, directly or not, each with the file that has it; and loaders by
+/// the path at which the kernel looks for them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Libraries {
+    pub(crate) by_name: BTreeMap<String, PathBuf>,
+    pub(crate) interpreters: BTreeSet<String>,
+}
+
+/// Collects the libraries of `programs` among `files`, which are by name.
+///
+/// # Errors
+/// When one is missing.
+pub(crate) fn libraries(
+    programs: &[&Path],
+    files: &BTreeMap<String, PathBuf>,
+) -> Result<Libraries, LabError> {
+    let mut all = Libraries::default();
+    let mut queue: Vec<PathBuf> = programs.iter().map(|path| (*path).to_owned()).collect();
+    while let Some(path) = queue.pop() {
+        let bytes = fs::read(&path).map_err(LabError::reading(&path))?;
+        let shown = path.display().to_string();
+        let needs = needs(&shown, &bytes)?;
+        all.interpreters.extend(needs.interpreter);
+        for library in needs.libraries {
+            if all.by_name.contains_key(&library) {
+                continue;
+            }
+            let file = files.get(&library).ok_or_else(|| {
+                LabError::damaged(&shown, format!("needs {library}, which no package brought"))
+            })?;
+            queue.push(file.clone());
+            all.by_name.insert(library, file.clone());
+        }
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_test_program_needs_a_loader_and_libc() {
+        let own = std::env::current_exe().expect("a path");
+        let needs = needs("own", &fs::read(own).expect("read")).expect("an ELF file");
+        assert!(
+            needs
+                .interpreter
+                .is_some_and(|path| path.contains("ld-linux"))
+        );
+        assert!(
+            needs.libraries.iter().any(|name| name == "libc.so.6"),
+            "{:?}",
+            needs.libraries
+        );
+    }
+
+    #[test]
+    fn a_missing_library_is_named() {
+        let own = std::env::current_exe().expect("a path");
+        let error = libraries(&[&own], &BTreeMap::new()).expect_err("nothing is there");
+        assert!(
+            error.to_string().contains("which no package brought"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_script_is_no_program() {
+        assert!(needs("a.sh", b"#!/bin/sh\n").is_err());
+    }
+}

@@ -1,0 +1,205 @@
+//! What can go wrong, and whose fault it is.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// Whose fault an error is; the command line makes the exit code of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// What was asked for makes no sense or is not possible.
+    Input,
+    /// This machine or the archive lacks something.
+    Environment,
+    /// The guest did not do what it should have done.
+    Guest,
+}
+
+/// A kernel that was looked at and not taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tried {
+    /// The version, as `7.3.4`.
+    pub version: String,
+    /// Why it was not taken.
+    pub why: String,
+}
+
+/// Why there is no result.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LabError {
+    /// The request cannot be carried out as it stands.
+    #[error("{0}")]
+    Request(String),
+    /// The platform cannot be modelled in a guest.
+    #[error("platform {platform}: {why}")]
+    Platform {
+        /// Its name.
+        platform: String,
+        /// The reason, with what was expected.
+        why: String,
+    },
+    /// A file of this machine cannot be read or written.
+    #[error("{path}: cannot be {what}: {source}")]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// What was tried, as `read`.
+        what: &'static str,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A program of this machine is missing or failed.
+    #[error("{program}: {why}")]
+    Program {
+        /// Which.
+        program: String,
+        /// What happened, with the end of what it said.
+        why: String,
+    },
+    /// The archive has no such package.
+    #[error("no package {wanted} for {arch} in {mirror} ({suites})")]
+    NoPackage {
+        /// What was looked for.
+        wanted: String,
+        /// Debian's name of the architecture.
+        arch: String,
+        /// Where.
+        mirror: String,
+        /// In which suites.
+        suites: String,
+    },
+    /// None of the kernels can be used.
+    #[error("no usable kernel for {arch}: {}", List(.tried))]
+    NoKernel {
+        /// The guest's architecture.
+        arch: String,
+        /// All that were looked at.
+        tried: Vec<Tried>,
+    },
+    /// Something that was fetched is not what it should be.
+    #[error("{what}: {why}")]
+    Damaged {
+        /// A file or a package.
+        what: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A program of this project that runs in the guest is not built.
+    #[error(
+        "`{name}` for {arch} is not there; looked for in {searched}; run `make lab` in the source \
+         tree, or name its folder in WAKEPLACE_LAB_BIN"
+    )]
+    NotBuilt {
+        /// The program.
+        name: String,
+        /// The guest's architecture.
+        arch: String,
+        /// Places.
+        searched: String,
+    },
+    /// The guest did not end in time.
+    #[error(
+        "the guest was still running after {seconds} s and was ended; its console ended with:\n{console}"
+    )]
+    Timeout {
+        /// How long it was given.
+        seconds: u64,
+        /// The last lines of its console.
+        console: String,
+    },
+    /// The guest ended and brought nothing back.
+    #[error("the guest ended without a result: {why}; its console ended with:\n{console}")]
+    NoResult {
+        /// What is missing.
+        why: String,
+        /// The last lines of its console.
+        console: String,
+    },
+    /// The guest did not run under the scheduler that was asked for.
+    #[error("asked for scheduler {asked}, but {why}: this run has no result{details}")]
+    OtherScheduler {
+        /// As asked.
+        asked: String,
+        /// What happened.
+        why: String,
+        /// The end of what the scheduler and the kernel said, on lines of its own.
+        details: String,
+    },
+}
+
+impl LabError {
+    /// Whose fault it is.
+    #[must_use]
+    pub fn class(&self) -> Class {
+        match self {
+            Self::Request(_) | Self::Platform { .. } => Class::Input,
+            Self::File { .. }
+            | Self::Program { .. }
+            | Self::NoPackage { .. }
+            | Self::NoKernel { .. }
+            | Self::Damaged { .. }
+            | Self::NotBuilt { .. } => Class::Environment,
+            Self::Timeout { .. } | Self::NoResult { .. } | Self::OtherScheduler { .. } => {
+                Class::Guest
+            }
+        }
+    }
+
+    pub(crate) fn reading(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+        Self::file(path, "read")
+    }
+
+    pub(crate) fn writing(path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+        Self::file(path, "written")
+    }
+
+    pub(crate) fn file(
+        path: impl Into<PathBuf>,
+        what: &'static str,
+    ) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::File { path, what, source }
+    }
+
+    pub(crate) fn damaged(what: impl Into<String>, why: impl Into<String>) -> Self {
+        Self::Damaged {
+            what: what.into(),
+            why: why.into(),
+        }
+    }
+}
+
+/// A list of kernels in a sentence.
+struct List<'a>(&'a [Tried]);
+
+impl fmt::Display for List<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, tried) in self.0.iter().enumerate() {
+            let separator = if at == 0 { "" } else { "; " };
+            write!(f, "{separator}{}: {}", tried.version, tried.why)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_kernels_that_were_tried_are_named() {
+        let tried = |version: &str, why: &str| Tried {
+            version: version.to_owned(),
+            why: why.to_owned(),
+        };
+        let error = LabError::NoKernel {
+            arch: "x86_64".to_owned(),
+            tried: vec![tried("7.3.4", "no such package"), tried("7.0.13", "no BTF")],
+        };
+        assert_eq!(
+            error.to_string(),
+            "no usable kernel for x86_64: 7.3.4: no such package; 7.0.13: no BTF"
+        );
+        assert_eq!(error.class(), Class::Environment);
+    }
+}

@@ -1,0 +1,352 @@
+//! Flattened device trees: read into nodes, edited, written back. Devicetree Specification v0.4,
+//! chapter 5; all numbers are big-endian.
+
+use crate::LabError;
+
+const MAGIC: u32 = 0xd00d_feed;
+const BEGIN_NODE: u32 = 1;
+const END_NODE: u32 = 2;
+const PROP: u32 = 3;
+const NOP: u32 = 4;
+const END: u32 = 9;
+/// The version that is written, and the oldest that can read it.
+const VERSION: (u32, u32) = (17, 16);
+const HEADER_BYTES: usize = 40;
+/// Deeper trees are refused.
+const MAX_DEPTH: usize = 64;
+
+/// A node.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Node {
+    /// Name with unit address.
+    pub(crate) name: String,
+    /// Properties in order.
+    pub(crate) props: Vec<(String, Vec<u8>)>,
+    /// Nodes below, in order.
+    pub(crate) children: Vec<Node>,
+}
+
+/// A tree with what stands around it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Tree {
+    /// The node without a name.
+    pub(crate) root: Node,
+    /// Reserved memory, address and size.
+    reserved: Vec<(u64, u64)>,
+    boot_cpu: u32,
+}
+
+impl Node {
+    /// A node without properties.
+    pub(crate) fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            ..Self::default()
+        }
+    }
+
+    /// A property's bytes.
+    pub(crate) fn prop(&self, name: &str) -> Option<&[u8]> {
+        let found = self.props.iter().find(|(own, _)| own == name);
+        found.map(|(_, value)| &value[..])
+    }
+
+    /// A property of one number.
+    pub(crate) fn u32(&self, name: &str) -> Option<u32> {
+        self.prop(name)?.try_into().ok().map(u32::from_be_bytes)
+    }
+
+    /// Sets a property.
+    pub(crate) fn set(&mut self, name: &str, value: Vec<u8>) {
+        match self.props.iter_mut().find(|(own, _)| own == name) {
+            Some((_, old)) => *old = value,
+            None => self.props.push((name.to_owned(), value)),
+        }
+    }
+
+    /// Sets a property of numbers.
+    pub(crate) fn set_u32(&mut self, name: &str, values: &[u32]) {
+        self.set(
+            name,
+            values
+                .iter()
+                .flat_map(|value| value.to_be_bytes())
+                .collect(),
+        );
+    }
+
+    /// Sets a property of one 64-bit number.
+    pub(crate) fn set_u64(&mut self, name: &str, value: u64) {
+        self.set(name, value.to_be_bytes().to_vec());
+    }
+
+    /// Sets a property of text.
+    pub(crate) fn set_text(&mut self, name: &str, text: &str) {
+        self.set(name, [text.as_bytes(), &[0]].concat());
+    }
+
+    /// Sets a property that is true by being there.
+    pub(crate) fn set_flag(&mut self, name: &str) {
+        self.set(name, Vec::new());
+    }
+
+    /// The node below with this name.
+    pub(crate) fn child_mut(&mut self, name: &str) -> Option<&mut Self> {
+        self.children.iter_mut().find(|child| child.name == name)
+    }
+
+    /// The largest handle in this node and below.
+    fn max_phandle(&self) -> u32 {
+        let own = self.u32("phandle").unwrap_or(0);
+        let below = self.children.iter().map(Self::max_phandle);
+        below.max().unwrap_or(0).max(own)
+    }
+
+    fn write(&self, out: &mut Vec<u8>, strings: &mut Vec<u8>) {
+        push_u32(out, BEGIN_NODE);
+        out.extend(self.name.as_bytes());
+        out.push(0);
+        pad(out);
+        for (name, value) in &self.props {
+            push_u32(out, PROP);
+            push_u32(out, length(value));
+            push_u32(out, string_at(strings, name));
+            out.extend(value);
+            pad(out);
+        }
+        for child in &self.children {
+            child.write(out, strings);
+        }
+        push_u32(out, END_NODE);
+    }
+}
+
+impl Tree {
+    /// Reads a tree.
+    ///
+    /// # Errors
+    /// When the bytes are none.
+    pub(crate) fn read(bytes: &[u8]) -> Result<Self, LabError> {
+        let reader = Reader { bytes };
+        if reader.u32(0)? != MAGIC || reader.u32(24)? > VERSION.1 {
+            return Err(bad("no header of version 17"));
+        }
+        let at = |field| reader.u32(field).map(|value| value as usize);
+        let mut reserved = Vec::new();
+        let mut next = at(16)?;
+        loop {
+            let pair = (reader.u64(next)?, reader.u64(next + 8)?);
+            if pair == (0, 0) {
+                break;
+            }
+            reserved.push(pair);
+            next += 16;
+        }
+        let mut place = at(8)?;
+        reader.skip_nops(&mut place)?;
+        if reader.u32(place)? != BEGIN_NODE {
+            return Err(bad("no root node"));
+        }
+        place += 4;
+        let root = reader.node(&mut place, at(12)?, 0)?;
+        Ok(Self {
+            root,
+            reserved,
+            boot_cpu: reader.u32(28)?,
+        })
+    }
+
+    /// Writes it.
+    pub(crate) fn write(&self) -> Vec<u8> {
+        let mut structure = Vec::new();
+        let mut strings = Vec::new();
+        self.root.write(&mut structure, &mut strings);
+        push_u32(&mut structure, END);
+        let reserved_at = HEADER_BYTES;
+        let structure_at = reserved_at + (self.reserved.len() + 1) * 16;
+        let strings_at = structure_at + structure.len();
+        let mut out = Vec::new();
+        let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
+        for field in [
+            MAGIC,
+            number(strings_at + strings.len()),
+            number(structure_at),
+            number(strings_at),
+            number(reserved_at),
+            VERSION.0,
+            VERSION.1,
+            self.boot_cpu,
+            length(&strings),
+            length(&structure),
+        ] {
+            push_u32(&mut out, field);
+        }
+        for (address, size) in self.reserved.iter().chain([&(0, 0)]) {
+            out.extend(address.to_be_bytes());
+            out.extend(size.to_be_bytes());
+        }
+        out.extend(structure);
+        out.extend(strings);
+        out
+    }
+
+    /// A handle that no node has, and those after it.
+    pub(crate) fn free_phandle(&self) -> u32 {
+        self.root.max_phandle() + 1
+    }
+}
+
+struct Reader<'a> {
+    bytes: &'a [u8],
+}
+
+impl Reader<'_> {
+    fn u32(&self, at: usize) -> Result<u32, LabError> {
+        let word = self
+            .bytes
+            .get(at..)
+            .and_then(|rest| rest.first_chunk::<4>());
+        word.map(|word| u32::from_be_bytes(*word))
+            .ok_or_else(|| bad("cut short"))
+    }
+
+    fn u64(&self, at: usize) -> Result<u64, LabError> {
+        Ok(u64::from(self.u32(at)?) << 32 | u64::from(self.u32(at + 4)?))
+    }
+
+    fn text(&self, at: usize) -> Result<String, LabError> {
+        let rest = self.bytes.get(at..).ok_or_else(|| bad("cut short"))?;
+        let end = rest
+            .iter()
+            .position(|byte| *byte == 0)
+            .ok_or_else(|| bad("cut short"))?;
+        Ok(String::from_utf8_lossy(&rest[..end]).into_owned())
+    }
+
+    fn skip_nops(&self, place: &mut usize) -> Result<(), LabError> {
+        while self.u32(*place)? == NOP {
+            *place += 4;
+        }
+        Ok(())
+    }
+
+    /// A node from behind its BEGIN_NODE.
+    fn node(&self, place: &mut usize, strings: usize, depth: usize) -> Result<Node, LabError> {
+        if depth > MAX_DEPTH {
+            return Err(bad("too many levels"));
+        }
+        let mut node = Node::new(self.text(*place)?);
+        *place = (*place + node.name.len() + 1).next_multiple_of(4);
+        loop {
+            self.skip_nops(place)?;
+            let token = self.u32(*place)?;
+            *place += 4;
+            match token {
+                BEGIN_NODE => node.children.push(self.node(place, strings, depth + 1)?),
+                END_NODE => return Ok(node),
+                PROP => {
+                    let size = self.u32(*place)? as usize;
+                    let name = self.text(strings + self.u32(*place + 4)? as usize)?;
+                    let value = self.bytes.get(*place + 8..*place + 8 + size);
+                    node.props
+                        .push((name, value.ok_or_else(|| bad("cut short"))?.to_vec()));
+                    *place = (*place + 8 + size).next_multiple_of(4);
+                }
+                _ => return Err(bad("an unknown token")),
+            }
+        }
+    }
+}
+
+fn bad(why: &str) -> LabError {
+    LabError::damaged("device tree", why)
+}
+
+fn push_u32(out: &mut Vec<u8>, value: u32) {
+    out.extend(value.to_be_bytes());
+}
+
+fn pad(out: &mut Vec<u8>) {
+    out.resize(out.len().next_multiple_of(4), 0);
+}
+
+fn length(bytes: &[u8]) -> u32 {
+    u32::try_from(bytes.len()).unwrap_or(u32::MAX)
+}
+
+/// Where a name stands among the strings; added if it is new.
+fn string_at(strings: &mut Vec<u8>, name: &str) -> u32 {
+    let wanted = [name.as_bytes(), &[0]].concat();
+    let starts = |at: &usize| *at == 0 || strings[at - 1] == 0;
+    let found = (0..strings.len())
+        .filter(starts)
+        .find(|at| strings[*at..].starts_with(&wanted));
+    let at = found.unwrap_or(strings.len());
+    if found.is_none() {
+        strings.extend(wanted);
+    }
+    u32::try_from(at).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A small tree as a machine of two CPUs has it.
+    pub(crate) fn sample() -> Tree {
+        let mut root = Node::new("");
+        root.set_text("compatible", "linux,dummy-virt");
+        let mut cpus = Node::new("cpus");
+        cpus.set_u32("#address-cells", &[1]);
+        let mut map = Node::new("cpu-map");
+        map.children.push(Node::new("socket0"));
+        cpus.children.push(map);
+        for number in 0..2 {
+            let mut cpu = Node::new(format!("cpu@{number}"));
+            cpu.set_u32("reg", &[number]);
+            cpu.set_u32("phandle", &[0x8000 + number]);
+            cpus.children.push(cpu);
+        }
+        root.children.push(cpus);
+        Tree {
+            root,
+            reserved: vec![(0x4000_0000, 0x1000)],
+            boot_cpu: 0,
+        }
+    }
+
+    #[test]
+    fn a_tree_survives_the_round_trip() {
+        let tree = sample();
+        let bytes = tree.write();
+        assert_eq!(Tree::read(&bytes).expect("a tree"), tree);
+        // Total size, and the version that the specification's section 5.2 gives.
+        assert_eq!(
+            bytes[4..8],
+            u32::try_from(bytes.len()).expect("small").to_be_bytes()
+        );
+        assert_eq!(bytes[20..24], 17_u32.to_be_bytes());
+        assert_eq!(tree.free_phandle(), 0x8002);
+    }
+
+    #[test]
+    fn names_of_properties_are_written_once() {
+        let bytes = sample().write();
+        let count = bytes
+            .windows(8)
+            .filter(|window| window == b"phandle\0")
+            .count();
+        assert_eq!(count, 1);
+    }
+
+    #[test]
+    fn a_damaged_tree_is_refused() {
+        let bytes = sample().write();
+        for end in [0, 3, 39, 60, bytes.len() - 70] {
+            assert!(Tree::read(&bytes[..end]).is_err(), "{end}");
+        }
+        let mut other = bytes.clone();
+        other[0] = 0;
+        assert!(Tree::read(&other).is_err());
+    }
+}

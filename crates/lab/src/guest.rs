@@ -1,0 +1,296 @@
+//! The emulated machine: its command line, its start, its end and what it leaves behind.
+
+use crate::fdt::Tree;
+use crate::kernels::Kernel;
+use crate::machine::Machine;
+use crate::program::{output, tail};
+use crate::qemu::Qemu;
+use crate::smp::Smp;
+use crate::{Arch, LabError, Watch, devicetree};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How often the guest is looked at.
+const LOOK: Duration = Duration::from_millis(50);
+/// Most of the console that is quoted, bytes.
+const CONSOLE_TAIL_BYTES: usize = 3_000;
+/// What the guest's first process writes when it is ready for work.
+const IS_UP: &str = "lab: guest is up";
+
+/// A guest that can be booted.
+pub(crate) struct Guest<'a> {
+    pub(crate) arch: Arch,
+    pub(crate) machine: &'a Machine,
+    pub(crate) qemu: &'a Qemu,
+    pub(crate) kernel: &'a Kernel,
+    pub(crate) icount: bool,
+    pub(crate) memory_mib: u32,
+    /// Everything of this guest is in here.
+    pub(crate) folder: &'a Path,
+}
+
+/// An emulator that is ended when it is let go.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // One that has ended already is not there to be ended.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Guest<'_> {
+    /// Where its initramfs is to be.
+    pub(crate) fn initrd(&self) -> PathBuf {
+        self.folder.join("initrd")
+    }
+
+    fn console(&self) -> PathBuf {
+        self.folder.join("console.log")
+    }
+
+    fn results(&self) -> PathBuf {
+        self.folder.join("out.tar")
+    }
+
+    /// Runs it to its end.
+    pub(crate) fn boot(&self, timeout: Duration, watch: &dyn Watch) -> Result<(), LabError> {
+        let mut command = self.command()?;
+        watch.step(&format!(
+            "booting Linux {} on {} ({} CPUs)",
+            self.kernel.version, self.machine.name, self.machine.cpus
+        ));
+        let messages = self.folder.join("qemu.log");
+        let log = fs::File::create(&messages).map_err(LabError::writing(&messages))?;
+        let spawned = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn();
+        let mut running = Running(spawned.map_err(|error| LabError::Program {
+            program: self.arch.qemu().0.to_owned(),
+            why: format!("cannot be started: {error}"),
+        })?);
+        let started = now();
+        let mut up = false;
+        loop {
+            let ended = running.0.try_wait().map_err(LabError::reading(&messages))?;
+            if let Some(status) = ended {
+                let said = fs::read_to_string(&messages).unwrap_or_default();
+                return match status.success() {
+                    true => Ok(()),
+                    false => Err(LabError::Program {
+                        program: self.arch.qemu().0.to_owned(),
+                        why: format!("{status}: {}", tail(&said, CONSOLE_TAIL_BYTES)),
+                    }),
+                };
+            }
+            if started.elapsed() >= timeout {
+                return Err(LabError::Timeout {
+                    seconds: timeout.as_secs(),
+                    console: self.console_tail(),
+                });
+            }
+            if !up && self.console_text().contains(IS_UP) {
+                up = true;
+                watch.step("the guest is up and at work");
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    /// The emulator's whole command line.
+    fn command(&self) -> Result<Command, LabError> {
+        let mut command = self.base_command();
+        let console = match self.arch {
+            Arch::X86_64 => {
+                let smp = Smp::of(self.machine)?;
+                command.arg("-cpu").arg(cpu_model(&smp)).args(["-smp", &smp.smp]);
+                self.numa(&mut command, &smp.nodes);
+                "ttyS0"
+            }
+            Arch::Arm64 => {
+                self.arm64_machine(&mut command);
+                if let Some(platform) = &self.machine.platform {
+                    let file = self.device_tree(platform)?;
+                    command.arg("-dtb").arg(file);
+                }
+                "ttyAMA0"
+            }
+        };
+        let append = format!("console={console} quiet panic=-1");
+        command
+            .arg("-kernel")
+            .arg(&self.kernel.image)
+            .arg("-initrd")
+            .arg(self.initrd());
+        command.args(["-append", &append]);
+        command
+            .arg("-serial")
+            .arg(file_argument("file:", &self.console()));
+        command.args(["-device", "virtio-serial-pci", "-chardev"]);
+        command.arg(file_argument("file,id=out,path=", &self.results()));
+        command.args(["-device", "virtserialport,chardev=out,name=out"]);
+        if self.icount {
+            // 2 ns an instruction; the clock does not wait for the host when all CPUs are idle.
+            command.args(["-icount", "shift=1,sleep=off", "-rtc", "clock=vm"]);
+        }
+        Ok(command)
+    }
+
+    /// What every start has, that which only asks for a device tree too.
+    fn base_command(&self) -> Command {
+        let mut command = self.qemu.command();
+        command.args(["-accel", "tcg", "-m", &format!("{}M", self.memory_mib)]);
+        command.args([
+            "-nodefaults",
+            "-no-user-config",
+            "-display",
+            "none",
+            "-no-reboot",
+        ]);
+        command
+    }
+
+    /// Version 3 of the interrupt controller, since version 2 has no more than 8 CPUs.
+    fn arm64_machine(&self, command: &mut Command) {
+        let cpus = self.machine.cpus;
+        command.args(["-cpu", "cortex-a76", "-smp"]);
+        command.arg(format!(
+            "cpus={cpus},sockets=1,clusters=1,cores={cpus},threads=1"
+        ));
+        command.args(["-M", "virt,gic-version=3"]);
+    }
+
+    /// Memory in equal parts, one per node.
+    fn numa(&self, command: &mut Command, nodes: &[Vec<u32>]) {
+        let count = u32::try_from(nodes.len()).unwrap_or(u32::MAX).max(1);
+        let mut left = self.memory_mib;
+        for (node, cpus) in (0..).zip(nodes) {
+            let size = if node + 1 == count {
+                left
+            } else {
+                self.memory_mib / count
+            };
+            left -= size;
+            command
+                .arg("-object")
+                .arg(format!("memory-backend-ram,id=m{node},size={size}M"));
+            let list: String = cpus.iter().map(|cpu| format!(",cpus={cpu}")).collect();
+            command
+                .arg("-numa")
+                .arg(format!("node,nodeid={node},memdev=m{node}{list}"));
+        }
+    }
+
+    /// The emulator's own tree with the platform in it.
+    fn device_tree(&self, platform: &wakeplace_platform::Platform) -> Result<PathBuf, LabError> {
+        let (own, edited) = (
+            self.folder.join("virt.dtb"),
+            self.folder.join("machine.dtb"),
+        );
+        let mut command = self.base_command();
+        self.arm64_machine(&mut command);
+        // A second -M adds to the first.
+        command.arg("-M").arg(file_argument("dumpdtb=", &own));
+        output(&mut command)?;
+        let bytes = fs::read(&own).map_err(LabError::reading(&own))?;
+        let mut tree = Tree::read(&bytes)?;
+        devicetree::edit(&mut tree, platform)?;
+        fs::write(&edited, tree.write()).map_err(LabError::writing(&edited))?;
+        Ok(edited)
+    }
+
+    /// Extracts what the guest sent.
+    pub(crate) fn unpack(&self, to: &Path) -> Result<(), LabError> {
+        let path = self.results();
+        let file = fs::File::open(&path).map_err(LabError::reading(&path))?;
+        fs::create_dir_all(to).map_err(LabError::file(to, "made"))?;
+        if file.metadata().map_err(LabError::reading(&path))?.len() == 0 {
+            return Err(self.no_result("it sent nothing"));
+        }
+        let unpacked = tar::Archive::new(file).unpack(to);
+        unpacked.map_err(|error| self.no_result(&format!("what it sent is damaged: {error}")))
+    }
+
+    /// Copies what there is for the user.
+    pub(crate) fn keep(&self, out: &Path, to: &Path) -> Result<(), LabError> {
+        fs::create_dir_all(to).map_err(LabError::file(to, "made"))?;
+        let mut files = vec![
+            self.console(),
+            self.folder.join("qemu.log"),
+            self.folder.join("machine.dtb"),
+        ];
+        let sent = fs::read_dir(out)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path());
+        files.extend(sent);
+        for file in files.iter().filter(|file| file.is_file()) {
+            if let Some(name) = file.file_name() {
+                let to = to.join(name);
+                fs::copy(file, &to).map_err(LabError::writing(&to))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// That there is no result, with the end of the console.
+    pub(crate) fn no_result(&self, why: &str) -> LabError {
+        LabError::NoResult {
+            why: why.to_owned(),
+            console: self.console_tail(),
+        }
+    }
+
+    fn console_text(&self) -> String {
+        let bytes = fs::read(self.console()).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    fn console_tail(&self) -> String {
+        tail(&self.console_text().replace('\r', ""), CONSOLE_TAIL_BYTES).to_owned()
+    }
+}
+
+/// All features that can be emulated. Only to Intel's CPUs does the kernel believe several dies in a
+/// package (CPUID leaf 0x1f), with a cache each.
+fn cpu_model(smp: &Smp) -> String {
+    let l3 = if smp.l3_cache { "on" } else { "off" };
+    let vendor = if smp.dies > 1 { ",vendor=GenuineIntel" } else { "" };
+    format!("max,l3-cache={l3}{vendor}")
+}
+
+/// A path in an option of the emulator, where a comma is written twice.
+fn file_argument(prefix: &str, path: &Path) -> String {
+    let path = path.display().to_string();
+    // `file:` takes the rest as it is.
+    match prefix {
+        "file:" => format!("{prefix}{path}"),
+        _ => format!("{prefix}{}", path.replace(',', ",,")),
+    }
+}
+
+#[allow(
+    clippy::disallowed_methods,
+    reason = "ends a guest that hangs; no result depends on it"
+)]
+fn now() -> Instant {
+    Instant::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commas_in_paths_are_doubled_where_they_separate() {
+        let path = Path::new("/a,b/out.tar");
+        assert_eq!(file_argument("file:", path), "file:/a,b/out.tar");
+        assert_eq!(file_argument("dumpdtb=", path), "dumpdtb=/a,,b/out.tar");
+    }
+}

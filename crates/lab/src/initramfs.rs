@@ -1,0 +1,114 @@
+//! What a guest's memory holds when it starts: programs from packages (the base, kept in the cache)
+//! and what one run adds.
+
+use crate::apt::{AptTree, Extracted, files_by_name, read_record, write_record};
+use crate::cache::install;
+use crate::cpio::Archive;
+use crate::{Arch, Cache, LabError, Watch, elf};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Packages of programs for the guest, and the programs taken from them.
+const PACKAGES: [&str; 3] = ["busybox-static", "rt-tests", "stress-ng"];
+const PROGRAMS: [&str; 3] = ["hackbench", "cyclictest", "stress-ng"];
+/// Raised when the base is made differently, so that an old one is not used.
+const LAYOUT: u32 = 1;
+
+const INIT: &str = include_str!("guest/init.sh");
+const RUN: &str = include_str!("guest/run.sh");
+
+/// The cached base of one architecture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Base {
+    archive: PathBuf,
+}
+
+impl Base {
+    /// Makes it, or finds it.
+    ///
+    /// # Errors
+    /// When a package cannot be had.
+    pub(crate) fn get(cache: &Cache, arch: Arch, watch: &dyn Watch) -> Result<Self, LabError> {
+        let at = cache.path(&format!("base/{}-{LAYOUT}", arch.debian()));
+        let archive = at.join("base.cpio");
+        if read_record(&at).is_none() {
+            let programs = AptTree::open(cache, arch)?.closure(&PACKAGES, watch)?;
+            watch.step(&format!("programs for {arch} guests"));
+            let scratch = cache.scratch()?;
+            let root = scratch.path().join("base");
+            write_record(&root, &programs.packages)?;
+            let file = root.join("base.cpio");
+            fs::write(&file, build(arch, &programs)?).map_err(LabError::writing(&file))?;
+            install(&root, &at)?;
+            // All that is needed of the packages is in the archive now.
+            let _ = fs::remove_dir_all(&programs.root);
+        }
+        Ok(Self { archive })
+    }
+
+    /// The run's own files in front of the base: the kernel takes one archive after the other, and
+    /// an archive that is not packed may only stand in front.
+    ///
+    /// # Errors
+    /// When a file cannot be read or written.
+    pub(crate) fn with(&self, run: Archive, to: &Path) -> Result<(), LabError> {
+        let mut bytes = run.finish();
+        let base = fs::read(&self.archive).map_err(LabError::reading(&self.archive))?;
+        bytes.extend(base);
+        fs::write(to, bytes).map_err(LabError::writing(to))
+    }
+}
+
+/// The base: busybox, the programs, the libraries they need.
+fn build(arch: Arch, programs: &Extracted) -> Result<Vec<u8>, LabError> {
+    let files = files_by_name(&programs.root.join("usr/bin"));
+    let find = |name: &str| {
+        let path = files.get(name).filter(|path| path.is_file());
+        path.ok_or_else(|| LabError::damaged(name, "not in the packages that should have it"))
+    };
+    let mut archive = Archive::default();
+    for folder in [
+        "dev", "proc", "sys", "tmp", "run", "root", "out", "etc", "usr/sbin",
+    ] {
+        archive.folder(folder);
+    }
+    archive.device("dev/console", 5, 1);
+    for (link, target) in [("bin", "usr/bin"), ("sbin", "usr/sbin"), ("lib", "usr/lib")] {
+        archive.link(link, target);
+    }
+    archive.file("init", INIT.as_bytes(), true);
+    archive.file("lab/run.sh", RUN.as_bytes(), true);
+    add(&mut archive, "usr/bin/busybox", find("busybox")?)?;
+    let mut paths = Vec::new();
+    for name in PROGRAMS {
+        let path = find(name)?;
+        add(&mut archive, &format!("usr/bin/{name}"), path)?;
+        paths.push(path.as_path());
+    }
+    let folder = programs.root.join("usr/lib").join(arch.triplet());
+    let needed = elf::libraries(&paths, &files_by_name(&folder))?;
+    for (name, path) in &needed.by_name {
+        add(
+            &mut archive,
+            &format!("usr/lib/{}/{name}", arch.triplet()),
+            path,
+        )?;
+    }
+    for interpreter in &needed.interpreters {
+        // `/lib64/ld-...` or `/lib/ld-...`; the library of that name is the loader.
+        let (place, name) = interpreter.rsplit_once('/').unwrap_or(("", interpreter));
+        if place != "/lib" {
+            archive.link(place, &format!("usr{place}"));
+        }
+        let path = folder.join(name);
+        add(&mut archive, &format!("usr{place}/{name}"), &path)?;
+    }
+    Ok(archive.finish())
+}
+
+/// Adds a program or a library under a name.
+pub(crate) fn add(archive: &mut Archive, name: &str, file: &Path) -> Result<(), LabError> {
+    let contents = fs::read(file).map_err(LabError::reading(file))?;
+    archive.file(name, &contents, true);
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! Running programs of this machine.
+
+use crate::LabError;
+use std::process::{Command, Stdio};
+
+/// Most of what a failed program said that is repeated, bytes.
+const TAIL_BYTES: usize = 1_500;
+
+/// Runs a program to its end and returns its standard output.
+pub(crate) fn output(command: &mut Command) -> Result<Vec<u8>, LabError> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let failed = |why: String| LabError::Program {
+        program: program.clone(),
+        why,
+    };
+    let output = command
+        .stdin(Stdio::null())
+        .env("LC_ALL", "C")
+        .output()
+        .map_err(|error| failed(format!("cannot be started: {error}")))?;
+    if output.status.success() {
+        return Ok(output.stdout);
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(failed(format!(
+        "{}: {}",
+        output.status,
+        tail(&said, TAIL_BYTES)
+    )))
+}
+
+/// The end of a text, from the beginning of a line.
+pub(crate) fn tail(text: &str, bytes: usize) -> &str {
+    let text = text.trim_end();
+    let Some(mut start) = text.len().checked_sub(bytes) else {
+        return text;
+    };
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    let rest = &text[start..];
+    rest.split_once('\n').map_or(rest, |(_, whole)| whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tail_begins_with_a_line() {
+        assert_eq!(tail("one\ntwo\nthree\n", 7), "three");
+        assert_eq!(tail("one\ntwo\n", 100), "one\ntwo");
+        assert_eq!(tail("äöü", 3), "ü");
+    }
+
+    #[test]
+    fn a_failing_program_is_quoted() {
+        let error =
+            output(Command::new("sh").args(["-c", "echo why >&2; exit 4"])).expect_err("fails");
+        let text = error.to_string();
+        assert!(
+            text.starts_with("sh: ") && text.ends_with(": why"),
+            "{text}"
+        );
+        assert!(output(&mut Command::new("/no/such/program")).is_err());
+    }
+}

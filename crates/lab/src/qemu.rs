@@ -1,0 +1,128 @@
+//! The emulator: the machine's own if it is new enough, else one fetched into the cache and started
+//! through the loader it came with, so that it needs nothing of the host's libraries.
+
+use crate::apt::AptTree;
+use crate::program::output;
+use crate::{Arch, Cache, LabError, Watch};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Older emulators lack what the guests use (`-M virt,dumpdtb` with caches, `sleep=off` fixes).
+const MIN_VERSION: (u32, u32) = (7, 2);
+
+/// How the emulator is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Qemu {
+    program: PathBuf,
+    /// Arguments in front of all others.
+    prefix: Vec<std::ffi::OsString>,
+    /// What it is, for people.
+    pub(crate) version: String,
+}
+
+impl Qemu {
+    /// Finds or fetches the emulator for guests of an architecture.
+    ///
+    /// # Errors
+    /// When there is none here and none can be fetched.
+    pub(crate) fn get(cache: &Cache, arch: Arch, watch: &dyn Watch) -> Result<Self, LabError> {
+        let (name, package) = arch.qemu();
+        if let Some(own) = of_machine(name) {
+            return Ok(own);
+        }
+        let host = Arch::host()?;
+        let closure = AptTree::open(cache, host)?.closure(&[package], watch)?;
+        let fetched = fetched(&closure.root, host, name);
+        let version = version(&fetched)?;
+        Ok(Self { version, ..fetched })
+    }
+
+    /// A command that starts it.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.prefix);
+        command
+    }
+}
+
+/// The emulator in the machine's search path, if it can be used.
+fn of_machine(name: &str) -> Option<Qemu> {
+    let mut own = Qemu {
+        program: name.into(),
+        prefix: Vec::new(),
+        version: String::new(),
+    };
+    own.version = version(&own).ok()?;
+    (parse_version(&own.version)? >= MIN_VERSION).then_some(own)
+}
+
+/// The emulator in an extracted closure.
+fn fetched(root: &Path, host: Arch, name: &str) -> Qemu {
+    let loader = match host {
+        Arch::X86_64 => "usr/lib64/ld-linux-x86-64.so.2",
+        Arch::Arm64 => "usr/lib/ld-linux-aarch64.so.1",
+    };
+    let libraries = root.join("usr/lib").join(host.triplet());
+    let mut prefix: Vec<std::ffi::OsString> = vec!["--library-path".into(), libraries.into()];
+    prefix.push(root.join("usr/bin").join(name).into());
+    for firmware in ["usr/share/qemu", "usr/share/seabios"] {
+        prefix.extend(["-L".into(), root.join(firmware).into()]);
+    }
+    Qemu {
+        program: root.join(loader),
+        prefix,
+        version: String::new(),
+    }
+}
+
+/// The first line of what `--version` says.
+fn version(qemu: &Qemu) -> Result<String, LabError> {
+    let said = output(qemu.command().arg("--version"))?;
+    let said = String::from_utf8_lossy(&said);
+    Ok(said.lines().next().unwrap_or_default().to_owned())
+}
+
+/// `QEMU emulator version 10.0.13 (Debian ...)`.
+fn parse_version(said: &str) -> Option<(u32, u32)> {
+    let (_, rest) = said.split_once("version ")?;
+    let mut numbers = rest.split(['.', ' ']).map(str::parse);
+    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read_and_compared() {
+        let read = parse_version;
+        assert_eq!(
+            read("QEMU emulator version 10.0.13 (Debian 1:10.0.13+ds)"),
+            Some((10, 0))
+        );
+        assert_eq!(read("QEMU emulator version 7.2.17"), Some((7, 2)));
+        assert_eq!(read("something else"), None);
+        assert!(read("QEMU emulator version 6.2.0") < Some(MIN_VERSION));
+    }
+
+    #[test]
+    fn a_fetched_emulator_is_started_by_its_own_loader() {
+        let qemu = fetched(Path::new("/c"), Arch::X86_64, "qemu-system-aarch64");
+        assert_eq!(qemu.program, Path::new("/c/usr/lib64/ld-linux-x86-64.so.2"));
+        let words: Vec<_> = qemu
+            .prefix
+            .iter()
+            .map(|word| word.to_string_lossy())
+            .collect();
+        assert_eq!(
+            words.join(" "),
+            "--library-path /c/usr/lib/x86_64-linux-gnu /c/usr/bin/qemu-system-aarch64 \
+             -L /c/usr/share/qemu -L /c/usr/share/seabios"
+        );
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_not_found() {
+        assert_eq!(of_machine("qemu-system-of-nobody"), None);
+    }
+}

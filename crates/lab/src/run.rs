@@ -1,0 +1,413 @@
+//! One run: a guest from start to result.
+
+use crate::cpio::Archive;
+use crate::guest::Guest;
+use crate::initramfs::{self, Base};
+use crate::kernels::{self, Kernel};
+use crate::machine::Machine;
+use crate::outcome::{self, Facts, OPS, Scheduler, SchedulerReport};
+use crate::qemu::Qemu;
+use crate::{Arch, Cache, LabError, Watch, guest_bin};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Where things of the run are in the guest.
+const JOB_FILE: &str = "lab/job.json";
+/// Trace buffer of each CPU, KiB: some minutes of a busy CPU.
+const TRACE_KB: u32 = 65_536;
+/// Most of a program's output that is read, bytes.
+const MAX_OUTPUT_BYTES: u64 = 64 << 20;
+
+/// What the guest is to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Words of a command line.
+    Command(Vec<String>),
+    /// A job for the load generator.
+    Job {
+        /// What the user typed.
+        workload: String,
+        /// The job file.
+        job: String,
+    },
+}
+
+/// A run that is asked for.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Architecture of the guest.
+    pub arch: Arch,
+    /// The machine it models.
+    pub machine: Machine,
+    /// Its scheduler.
+    pub scheduler: Scheduler,
+    /// Version of the kernel; none = the first usable one of [`kernels::WANTED`].
+    pub kernel: Option<String>,
+    /// One virtual clock that counts instructions, instead of threads that run as they can.
+    pub icount: bool,
+    /// The guest is ended after this.
+    pub timeout: Duration,
+    /// Record the scheduler's events.
+    pub trace: bool,
+    /// What to run.
+    pub work: Work,
+    /// Files of the host that stand in the guest's `/root`.
+    pub files: Vec<PathBuf>,
+    /// Everything that comes back is kept here.
+    pub keep: Option<PathBuf>,
+}
+
+/// A recorded trace.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TraceReport {
+    /// Recorded events.
+    pub events: usize,
+    /// Events that did not fit into the buffers.
+    pub lost: u64,
+    /// The kernel's text form.
+    #[serde(skip)]
+    pub text: String,
+}
+
+/// What a guest did.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunResult {
+    /// Its architecture.
+    pub arch: &'static str,
+    /// Its kernel's package.
+    pub kernel: crate::apt::Package,
+    /// The machine it modelled.
+    pub platform: String,
+    /// Its CPUs.
+    pub cpus: u32,
+    /// Its emulator.
+    pub emulator: String,
+    /// The virtual clock counted instructions.
+    pub icount: bool,
+    /// What the guest's kernel made of the machine.
+    pub guest: Value,
+    /// Which scheduler ran.
+    pub scheduler: SchedulerReport,
+    /// What was run.
+    pub command: Vec<String>,
+    /// With which exit code.
+    pub exit_code: i32,
+    /// What it reported.
+    pub result: Value,
+    /// The trace, if one was asked for.
+    pub trace: Option<TraceReport>,
+    /// What the command wrote.
+    #[serde(skip)]
+    pub stdout: String,
+    /// And to its standard error.
+    #[serde(skip)]
+    pub stderr: String,
+}
+
+/// Boots a guest, lets it work, and judges what came back.
+///
+/// # Errors
+/// When it cannot be booted, does not end in time, brings nothing back, or ran under another
+/// scheduler than the one asked for. A command that failed is no error: its exit code is in the
+/// result.
+pub fn run(cache: &Cache, request: &Request, watch: &dyn Watch) -> Result<RunResult, LabError> {
+    let prepared = prepare(cache, request, watch)?;
+    let scratch = cache.scratch()?;
+    let guest = Guest {
+        arch: request.arch,
+        machine: &request.machine,
+        qemu: &prepared.qemu,
+        kernel: &prepared.kernel,
+        icount: request.icount,
+        memory_mib: memory_mib(request),
+        folder: scratch.path(),
+    };
+    prepared
+        .base
+        .with(own_files(request, &prepared)?, &guest.initrd())?;
+    let ended = guest.boot(request.timeout, watch);
+    let out = scratch.path().join("out");
+    if let Some(keep) = &request.keep {
+        guest.keep(&out, keep)?;
+    }
+    ended?;
+    guest.unpack(&out)?;
+    if let Some(keep) = &request.keep {
+        guest.keep(&out, keep)?;
+    }
+    collect(request, &prepared, &out, &guest)
+}
+
+/// What has to be there before a guest can start.
+struct Prepared {
+    kernel: Kernel,
+    qemu: Qemu,
+    base: Base,
+}
+
+fn prepare(cache: &Cache, request: &Request, watch: &dyn Watch) -> Result<Prepared, LabError> {
+    let arch = request.arch;
+    // What is missing in this tree is said before anything is fetched.
+    if request.scheduler != Scheduler::Kernel {
+        guest_bin::require(arch, guest_bin::SCHEDULER)?;
+    }
+    if needs_load(&request.work) {
+        guest_bin::require(arch, guest_bin::LOAD)?;
+    }
+    let _lock = cache.lock(|| watch.step(crate::WAITING))?;
+    let operating_points = arch == Arch::Arm64 && request.machine.platform.is_some();
+    let kernel = kernels::pick(
+        cache,
+        arch,
+        request.kernel.as_deref(),
+        operating_points,
+        watch,
+    )?;
+    let qemu = Qemu::get(cache, arch, watch)?;
+    let base = Base::get(cache, arch, watch)?;
+    request
+        .machine
+        .remarks
+        .iter()
+        .for_each(|remark| watch.remark(remark));
+    Ok(Prepared { kernel, qemu, base })
+}
+
+/// Fetches all that guests of an architecture need, kernels aside.
+///
+/// # Errors
+/// When something cannot be had.
+pub fn prefetch(cache: &Cache, arch: Arch, watch: &dyn Watch) -> Result<(), LabError> {
+    let _lock = cache.lock(|| watch.step(crate::WAITING))?;
+    Qemu::get(cache, arch, watch)?;
+    Base::get(cache, arch, watch)?;
+    Ok(())
+}
+
+fn needs_load(work: &Work) -> bool {
+    match work {
+        Work::Command(words) => words.first().is_some_and(|word| word == guest_bin::LOAD),
+        Work::Job { .. } => true,
+    }
+}
+
+/// Words of what runs in the guest.
+fn command(work: &Work) -> Vec<String> {
+    match work {
+        Work::Command(words) => words.clone(),
+        Work::Job { .. } => [guest_bin::LOAD, "load", &format!("/{JOB_FILE}")]
+            .map(str::to_owned)
+            .to_vec(),
+    }
+}
+
+fn memory_mib(request: &Request) -> u32 {
+    let trace = if request.trace {
+        request.machine.cpus * (TRACE_KB / 1024 + 16)
+    } else {
+        0
+    };
+    1024 + trace
+}
+
+/// Settings, scripts and programs of this run.
+fn own_files(request: &Request, prepared: &Prepared) -> Result<Archive, LabError> {
+    let mut archive = Archive::default();
+    let trace = match (request.trace, &request.work) {
+        (false, _) => "off",
+        (true, Work::Command(_)) => "command",
+        (true, Work::Job { .. }) => "job",
+    };
+    // The first seconds after boot are full of the kernel's own work.
+    let settle_s = match request.work {
+        Work::Job { .. } => 5,
+        Work::Command(_) if request.icount || request.trace => 5,
+        Work::Command(_) => 1,
+    };
+    let scheduler = match request.scheduler {
+        Scheduler::Kernel => "kernel",
+        Scheduler::Wakeplace { .. } => OPS,
+    };
+    let job = format!(
+        "LAB_SCHEDULER={scheduler}\nLAB_OPS={OPS}\nLAB_TRACE={trace}\nLAB_TRACE_KB={TRACE_KB}\n\
+         LAB_SETTLE_S={settle_s}\n"
+    );
+    archive.file("lab/job", job.as_bytes(), false);
+    archive.file(
+        "lab/command.sh",
+        script(&command(&request.work)).as_bytes(),
+        true,
+    );
+    if let Scheduler::Wakeplace { policy } = &request.scheduler {
+        let mut words = vec![format!("/bin/{}", guest_bin::SCHEDULER)];
+        if let Some(policy) = policy {
+            words.extend(["--policy".to_owned(), policy.clone()]);
+        }
+        words.extend(["--platform".to_owned(), "auto".to_owned()]);
+        archive.file("lab/scheduler.sh", script(&words).as_bytes(), true);
+    }
+    if let Work::Job { job, .. } = &request.work {
+        archive.file(JOB_FILE, job.as_bytes(), false);
+    }
+    for name in [guest_bin::SCHEDULER, guest_bin::LOAD] {
+        if let Some(program) = guest_bin::find(request.arch, name) {
+            initramfs::add(&mut archive, &format!("usr/bin/{name}"), &program)?;
+        }
+    }
+    if let Some(module) = &prepared.kernel.cpufreq_dt {
+        initramfs::add(&mut archive, "lab/cpufreq-dt.ko", module)?;
+    }
+    for file in &request.files {
+        let name = file.file_name().and_then(|name| name.to_str());
+        let name = name.ok_or_else(|| {
+            LabError::Request(format!(
+                "{}: expected a file with a name in UTF-8",
+                file.display()
+            ))
+        })?;
+        initramfs::add(&mut archive, &format!("root/{name}"), file)?;
+    }
+    Ok(archive)
+}
+
+/// A shell script that becomes the command.
+fn script(words: &[String]) -> String {
+    let quoted = words
+        .iter()
+        .map(|word| format!("'{}'", word.replace('\'', r"'\''")));
+    format!("exec {}\n", quoted.collect::<Vec<_>>().join(" "))
+}
+
+/// Reads what the guest sent.
+fn collect(
+    request: &Request,
+    prepared: &Prepared,
+    out: &Path,
+    guest: &Guest<'_>,
+) -> Result<RunResult, LabError> {
+    let read = |name: &str| read_capped(&out.join(name)).unwrap_or_default();
+    let facts = Facts::parse(&read("facts"));
+    // The last thing that a job writes.
+    if read("dmesg").is_empty() {
+        return Err(guest.no_result("its job did not come to its end"));
+    }
+    let status = serde_json::from_str(&read("status.json")).ok();
+    let scheduler = outcome::judge(
+        &request.scheduler,
+        &facts,
+        &read("dmesg"),
+        &read("scheduler.log"),
+        status.as_ref(),
+    )?;
+    let Some(exit_code) = facts.number::<i32>("command_exit") else {
+        return Err(guest.no_result("the command did not end"));
+    };
+    let (stdout, stderr) = (read("stdout"), read("stderr"));
+    let trace = request.trace.then(|| {
+        let text = read("trace");
+        let is_event = |line: &&str| !line.starts_with('#') && !line.trim().is_empty();
+        TraceReport {
+            events: text.lines().filter(is_event).count(),
+            lost: facts.number("trace_lost").unwrap_or(0),
+            text,
+        }
+    });
+    Ok(RunResult {
+        arch: request.arch.name(),
+        kernel: prepared.kernel.package.clone(),
+        platform: request.machine.name.clone(),
+        cpus: request.machine.cpus,
+        emulator: prepared.qemu.version.clone(),
+        icount: request.icount,
+        guest: guest_facts(&facts, request.machine.cpus),
+        scheduler,
+        command: command(&request.work),
+        exit_code,
+        result: report(&stdout, &stderr, &facts),
+        trace,
+        stdout,
+        stderr,
+    })
+}
+
+/// One JSON object on standard output is the program's own report; other programs are quoted.
+fn report(stdout: &str, stderr: &str, facts: &Facts) -> Value {
+    match serde_json::from_str::<Value>(stdout) {
+        Ok(own) if own.is_object() => own,
+        _ => {
+            let moment = |key| facts.number::<f64>(key);
+            let elapsed = moment("end_s").zip(moment("begin_s")).map(|(end, begin)| {
+                // The guest counts hundredths of a second.
+                ((end - begin) * 100.0).round() / 100.0
+            });
+            json!({ "elapsed_s": elapsed, "stdout": stdout, "stderr": stderr })
+        }
+    }
+}
+
+fn guest_facts(facts: &Facts, cpus: u32) -> Value {
+    let capacity = |cpu| facts.number::<u32>(&format!("capacity_{cpu}"));
+    let capacities: Option<Vec<u32>> = (0..cpus).map(capacity).collect();
+    let text = |key: &str| {
+        Some(facts.get(key))
+            .filter(|value| *value != "none")
+            .map(str::to_owned)
+    };
+    json!({
+        "release": text("release"),
+        "online": text("cpus"),
+        "capacities": capacities,
+        "perf_domains": facts.number::<u32>("energy_model"),
+        "energy_aware": text("energy_aware").map(|value| value == "1"),
+        "governor": text("governor"),
+    })
+}
+
+fn read_capped(path: &Path) -> Option<String> {
+    use std::io::Read as _;
+    let mut bytes = Vec::new();
+    let file = fs::File::open(path).ok()?;
+    file.take(MAX_OUTPUT_BYTES).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_reach_the_guest_as_they_are() {
+        let words = ["sh", "-c", "echo 'a  b' \"$HOME\""].map(str::to_owned);
+        assert_eq!(
+            script(&words),
+            "exec 'sh' '-c' 'echo '\\''a  b'\\'' \"$HOME\"'\n"
+        );
+    }
+
+    #[test]
+    fn a_json_object_is_the_programs_report() {
+        let facts = Facts::parse("begin_s=3.10\nend_s=4.35\n");
+        assert_eq!(
+            report("{\"rounds\": 5}\n", "", &facts),
+            json!({"rounds": 5})
+        );
+        let quoted = report("Time: 1.2\n", "", &facts);
+        assert_eq!(
+            quoted,
+            json!({"elapsed_s": 1.25, "stdout": "Time: 1.2\n", "stderr": ""})
+        );
+        assert_eq!(report("7", "", &facts)["stdout"], json!("7"));
+    }
+
+    #[test]
+    fn capacities_are_told_only_if_all_cpus_have_one() {
+        let facts = Facts::parse("capacity_0=462\ncapacity_1=1024\ngovernor=schedutil\n");
+        assert_eq!(guest_facts(&facts, 2)["capacities"], json!([462, 1024]));
+        assert_eq!(guest_facts(&facts, 3)["capacities"], Value::Null);
+        assert_eq!(guest_facts(&facts, 2)["governor"], json!("schedutil"));
+        assert_eq!(guest_facts(&facts, 2)["release"], Value::Null);
+    }
+}

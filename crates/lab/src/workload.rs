@@ -1,0 +1,216 @@
+//! A workload's scripts as a job for the load generator in the guest.
+
+use crate::machine::Machine;
+use crate::smp::Smp;
+use crate::{Arch, LabError};
+use wakeplace_guest::job;
+use wakeplace_workload::{
+    Calibration, Event, LoadOptions, Loops, MachineFacts, Phase, Spec, TaskScript, TimerMode,
+    Workload,
+};
+
+/// The tasks run this long before the measured window, so that the scheduler knows them: some sixty
+/// half-lives (32 ms) of its averages, ns.
+pub const WARM_UP_NS: u64 = 2_000_000_000;
+/// Measured window where neither the user nor the workload says one, ns.
+const WINDOW_NS: u64 = 10_000_000_000;
+
+/// Makes the job file of a workload on a machine.
+///
+/// # Errors
+/// When the workload is wrong or does not fit the machine.
+pub fn job(
+    argument: &str,
+    seed: u64,
+    window_ns: Option<u64>,
+    trace: bool,
+    arch: Arch,
+    machine: &Machine,
+) -> Result<String, LabError> {
+    let wrong = |error: &dyn std::fmt::Display| LabError::Request(error.to_string());
+    let spec = Spec::parse(argument, &LoadOptions::default()).map_err(|error| wrong(&error))?;
+    let facts = MachineFacts {
+        nr_cpus: machine.cpus,
+    };
+    let workload = spec.expand(seed, facts).map_err(|error| wrong(&error))?;
+    let guest_cpu = match arch {
+        Arch::X86_64 => Smp::of(machine)?.guest_cpu,
+        // The device tree numbers CPUs as the platform does.
+        Arch::Arm64 => (0..machine.cpus).collect(),
+    };
+    let job = translate(&workload, machine, &guest_cpu, window_ns, trace);
+    let text = serde_json::to_string(&job).map_err(|error| wrong(&error))?;
+    // The reader's own limits, before anything is booted.
+    job::Job::parse(argument, &text).map_err(|error| wrong(&error))?;
+    Ok(text)
+}
+
+fn translate(
+    workload: &Workload,
+    machine: &Machine,
+    guest_cpu: &[u32],
+    window_ns: Option<u64>,
+    trace: bool,
+) -> job::Job {
+    let translation = Translation {
+        guest_cpu,
+        capacity: calibration_capacity(workload, machine),
+    };
+    let timer = |timer: &wakeplace_workload::Timer| job::Timer {
+        mode: match timer.mode {
+            TimerMode::Relative => job::TimerMode::Relative,
+            TimerMode::Absolute => job::TimerMode::Absolute,
+        },
+        start_delay_ns: timer.start_delay_ns,
+    };
+    job::Job {
+        warm_up_ns: WARM_UP_NS,
+        window_ns: window_ns.or(workload.duration_ns).unwrap_or(WINDOW_NS),
+        frequency_invariant: true,
+        start_offset_ns: 0,
+        trace,
+        timers: workload.timers.iter().map(timer).collect(),
+        events: 0,
+        tasks: workload
+            .tasks
+            .iter()
+            .map(|task| translation.task(task))
+            .collect(),
+    }
+}
+
+/// Capacity of the CPU on which the workload's times are meant.
+fn calibration_capacity(workload: &Workload, machine: &Machine) -> u64 {
+    match (workload.calibration, &machine.platform) {
+        (Calibration::Cpu(cpu), Some(platform)) => platform
+            .cpus
+            .get(cpu as usize)
+            .map_or(1024, |cpu| u64::from(cpu.capacity)),
+        (Calibration::Biggest | Calibration::Cpu(_), _) => 1024,
+    }
+}
+
+struct Translation<'a> {
+    guest_cpu: &'a [u32],
+    capacity: u64,
+}
+
+impl Translation<'_> {
+    fn task(&self, task: &TaskScript) -> job::Task {
+        job::Task {
+            name: task.name.clone(),
+            nice: task.nice,
+            policy: job::Policy::Other,
+            affinity: self.cpus(task.cpus.as_deref()),
+            delay_ns: task.delay_ns,
+            forked: false,
+            loops: loops(task.loops),
+            phases: task.phases.iter().map(|phase| self.phase(phase)).collect(),
+        }
+    }
+
+    fn phase(&self, phase: &Phase) -> job::Phase {
+        job::Phase {
+            loops: loops(phase.loops),
+            affinity: self.cpus(phase.cpus.as_deref()),
+            nice: phase.nice,
+            ops: phase.events.iter().map(|event| self.op(*event)).collect(),
+        }
+    }
+
+    fn cpus(&self, cpus: Option<&[u32]>) -> Option<Vec<u32>> {
+        let guest = |cpu: &u32| self.guest_cpu.get(*cpu as usize).copied();
+        let mut cpus: Vec<u32> = cpus?.iter().filter_map(guest).collect();
+        cpus.sort_unstable();
+        Some(cpus)
+    }
+
+    fn op(&self, event: Event) -> job::Op {
+        match event {
+            Event::Run { work_ns } => job::Op::Run {
+                work_ns: scaled(work_ns, self.capacity),
+            },
+            Event::Runtime { wall_ns } => job::Op::Runtime { wall_ns },
+            Event::Sleep { duration_ns } => job::Op::Sleep { duration_ns },
+            Event::Timer { timer, period_ns } => job::Op::Timer { timer, period_ns },
+        }
+    }
+}
+
+/// Work in time of a CPU of some capacity, as time of one of 1024.
+fn scaled(work_ns: u64, capacity: u64) -> u64 {
+    let work = u128::from(work_ns) * u128::from(capacity) / 1024;
+    u64::try_from(work).unwrap_or(u64::MAX)
+}
+
+fn loops(loops: Loops) -> job::Loops {
+    match loops {
+        Loops::Forever => job::Loops::Forever,
+        Loops::Times(times) => job::Loops::Times(times),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_periodic_workload_becomes_a_job() {
+        let machine = Machine::load("hikey960", Arch::Arm64, None).expect("built in");
+        let argument = "periodic:n=3,period=16ms,duty=5%";
+        let text = job(
+            argument,
+            1,
+            Some(1_000_000_000),
+            true,
+            Arch::Arm64,
+            &machine,
+        );
+        let job = job::Job::parse("job", &text.expect("a job")).expect("valid");
+        assert_eq!(
+            (job.tasks.len(), job.window_ns, job.trace),
+            (3, 1_000_000_000, true)
+        );
+        let ops = &job.tasks[0].phases[0].ops;
+        // 5 % of 16 ms on the biggest CPU.
+        assert!(ops.contains(&job::Op::Run { work_ns: 800_000 }), "{ops:?}");
+        assert!(
+            matches!(
+                ops[..],
+                [
+                    ..,
+                    job::Op::Timer {
+                        period_ns: 16_000_000,
+                        ..
+                    }
+                ]
+            ),
+            "{ops:?}"
+        );
+    }
+
+    #[test]
+    fn work_meant_for_a_small_cpu_is_less_on_a_big_one() {
+        assert_eq!(scaled(1_000_000, 1024), 1_000_000);
+        assert_eq!(scaled(1_000_000, 512), 500_000);
+        assert_eq!(scaled(u64::MAX, 1024), u64::MAX);
+    }
+
+    #[test]
+    fn affinity_is_in_the_guests_numbers() {
+        let translation = Translation {
+            guest_cpu: &[0, 2, 1, 3],
+            capacity: 1024,
+        };
+        assert_eq!(translation.cpus(Some(&[1, 3])), Some(vec![2, 3]));
+        assert_eq!(translation.cpus(None), None);
+    }
+
+    #[test]
+    fn a_wrong_workload_is_the_users_fault() {
+        let machine = Machine::load("generic", Arch::X86_64, None).expect("plain");
+        let error = job("periodc:n=3", 1, None, false, Arch::X86_64, &machine).expect_err("wrong");
+        assert_eq!(error.class(), crate::Class::Input);
+        assert!(error.to_string().contains("periodic"), "{error}");
+    }
+}

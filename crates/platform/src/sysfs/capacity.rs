@@ -1,0 +1,87 @@
+//! How fast each CPU is at its best, on the kernel's scale.
+
+use super::{CPUS, CapacitySource, SysfsError, Tree, marked};
+
+/// The capacity of the fastest CPU (`SCHED_CAPACITY_SCALE`).
+const SCALE: u32 = 1024;
+
+/// Capacity of each CPU; offline ones have `SCALE` for want of a statement.
+pub(super) fn read(tree: &Tree, online: &[bool]) -> Result<(Vec<u32>, CapacitySource), SysfsError> {
+    let mut capacity = vec![SCALE; online.len()];
+    let stated = per_cpu(
+        tree,
+        online,
+        "cpu_capacity",
+        1..=u64::from(SCALE),
+        "a capacity",
+    )?;
+    if !stated.is_empty() {
+        for (cpu, value) in stated {
+            capacity[usize::from(cpu)] = value as u32;
+        }
+        return Ok((capacity, CapacitySource::Kernel));
+    }
+    let perf = highest_perf(tree, online)?;
+    let Some(most) = perf.iter().map(|(_, value)| *value).max() else {
+        return Ok((capacity, CapacitySource::Alike));
+    };
+    for (cpu, value) in perf {
+        let share = (value * u64::from(SCALE) / most).max(1);
+        capacity[usize::from(cpu)] = share as u32;
+    }
+    Ok((capacity, CapacitySource::HighestPerf))
+}
+
+/// The firmware's figure of each online CPU, or none at all. AMD's firmware ranks CPUs of one kind
+/// in this field (Documentation/admin-guide/pm/amd-pstate.rst, preferred core): no capacities.
+fn highest_perf(tree: &Tree, online: &[bool]) -> Result<Vec<(u16, u64)>, SysfsError> {
+    if tree.names(&format!("{CPUS}/amd_pstate"))?.is_some() {
+        return Ok(Vec::new());
+    }
+    let file = "acpi_cppc/highest_perf";
+    per_cpu(
+        tree,
+        online,
+        file,
+        1..=u64::from(u32::MAX),
+        "a performance level",
+    )
+}
+
+/// One number per online CPU; nothing if no CPU has it, an error if only some have.
+fn per_cpu(
+    tree: &Tree,
+    online: &[bool],
+    file: &str,
+    range: std::ops::RangeInclusive<u64>,
+    what: &str,
+) -> Result<Vec<(u16, u64)>, SysfsError> {
+    let mut found = Vec::new();
+    let mut without = None;
+    for cpu in marked(online) {
+        let path = format!("{CPUS}/cpu{cpu}/{file}");
+        match tree.number(&path, range.clone(), what)? {
+            Some(value) => found.push((cpu, value)),
+            None => without = without.or(Some(path)),
+        }
+    }
+    match (without, found.first()) {
+        (Some(path), Some((cpu, _))) => {
+            let expected = format!("{what}, as CPU {cpu} has one");
+            Err(tree.wrong(&path, "no such file", expected))
+        }
+        _ => Ok(found),
+    }
+}
+
+/// CPUs of one clock or one energy model are of one kind: the offline ones are as the online ones.
+pub(super) fn share(cpus: &[u16], online: &[bool], capacity: &mut [u32]) {
+    let is_online = |cpu: &&u16| online[usize::from(**cpu)];
+    let Some(known) = cpus.iter().find(is_online) else {
+        return;
+    };
+    let known = capacity[usize::from(*known)];
+    for cpu in cpus.iter().filter(|cpu| !is_online(cpu)) {
+        capacity[usize::from(*cpu)] = known;
+    }
+}

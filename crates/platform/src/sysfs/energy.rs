@@ -1,0 +1,146 @@
+//! The kernel's energy model, as debugfs shows it: one folder per performance domain, with one
+//! folder per state. Devices have such folders too, without a list of CPUs.
+
+use super::{SysfsError, Tree, tree};
+
+const FOLDER: &str = "sys/kernel/debug/energy_model";
+
+/// Highest frequency that is believed, kHz (20 GHz).
+const MAX_KHZ: u64 = 20_000_000;
+
+/// Highest power the kernel takes, uW (`EM_MAX_POWER`: 64 W).
+const MAX_POWER_UW: u64 = 64_000_000;
+
+/// Most states of a domain: far above what any driver registers.
+const MAX_STATES: usize = 256;
+
+/// `EM_PERF_DOMAIN_MICROWATTS`: the powers are microwatts, not a scale of the driver's own.
+const FLAG_MICROWATTS: u64 = 1;
+
+/// A performance domain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EnergyDomain {
+    /// Name of its folder.
+    pub name: String,
+    /// Members, ascending.
+    pub cpus: Vec<u16>,
+    /// States, by frequency.
+    pub states: Vec<EnergyState>,
+    /// The kernel says that the powers are microwatts; else only their ratios mean something.
+    pub microwatts: bool,
+}
+
+/// A state of a performance domain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EnergyState {
+    /// Frequency, kHz.
+    pub khz: u32,
+    /// Power of one busy CPU, uW where the domain says so.
+    pub power_uw: u32,
+    /// A faster state costs no more per unit of work.
+    pub inefficient: bool,
+}
+
+/// The performance domains of CPUs, by lowest CPU.
+pub(super) fn read(tree: &Tree, nr_cpus: usize) -> Result<Vec<EnergyDomain>, SysfsError> {
+    let mut domains: Vec<EnergyDomain> = Vec::new();
+    for name in tree.names(FOLDER)?.unwrap_or_default() {
+        let path = format!("{FOLDER}/{name}/cpus");
+        let Some(cpus) = tree.cpus(&path, nr_cpus)? else {
+            continue;
+        };
+        if cpus.is_empty() {
+            return Err(tree.wrong(&path, "nothing", "at least one CPU"));
+        }
+        let overlap = |d: &&EnergyDomain| d.cpus.iter().any(|cpu| cpus.contains(cpu));
+        if let Some(other) = domains.iter().find(overlap) {
+            let found = format!("a CPU that domain {} has too", other.name);
+            return Err(tree.wrong(&path, found, "each CPU in one domain"));
+        }
+        let (states, microwatts) = (states(tree, &name)?, microwatts(tree, &name)?);
+        domains.push(EnergyDomain {
+            name,
+            cpus,
+            states,
+            microwatts,
+        });
+    }
+    domains.sort_by_key(|domain| domain.cpus[0]);
+    Ok(domains)
+}
+
+fn microwatts(tree: &Tree, name: &str) -> Result<bool, SysfsError> {
+    let path = format!("{FOLDER}/{name}/flags");
+    let expected = "flags in hexadecimal, as 0x1";
+    let Some(text) = tree.text(&path, expected)? else {
+        return Ok(false);
+    };
+    match u64::from_str_radix(text.trim_start_matches("0x"), 16) {
+        Ok(flags) => Ok(flags & FLAG_MICROWATTS != 0),
+        Err(_) => Err(tree.wrong(&path, tree::quoted(&text), expected)),
+    }
+}
+
+/// The states, in the order of their names `ps:KHZ`; their frequencies must rise with them.
+fn states(tree: &Tree, name: &str) -> Result<Vec<EnergyState>, SysfsError> {
+    let domain = format!("{FOLDER}/{name}");
+    let mut names = Vec::new();
+    for entry in tree.names(&domain)?.unwrap_or_default() {
+        let Some(number) = entry.strip_prefix("ps:") else {
+            continue;
+        };
+        let Some(number) = tree::number(number) else {
+            let path = format!("{domain}/{entry}");
+            return Err(tree.wrong(&path, "a state without a number", "ps: and a frequency"));
+        };
+        names.push((number, entry));
+    }
+    names.sort_unstable();
+    if names.is_empty() || names.len() > MAX_STATES {
+        let found = format!("{} states", names.len());
+        return Err(tree.wrong(&domain, found, format!("1 to {MAX_STATES} states ps:KHZ")));
+    }
+    let mut states: Vec<EnergyState> = Vec::new();
+    for (_, entry) in &names {
+        let at = format!("{domain}/{entry}");
+        let state = state(tree, &at)?;
+        if let Some(below) = states.last().filter(|below| below.khz >= state.khz) {
+            let expected = format!("a frequency above that of the state before, {}", below.khz);
+            let path = format!("{at}/frequency");
+            return Err(tree.wrong(&path, format!("{} kHz", state.khz), expected));
+        }
+        states.push(state);
+    }
+    Ok(states)
+}
+
+fn state(tree: &Tree, at: &str) -> Result<EnergyState, SysfsError> {
+    let value = |file: &str, max: u64, what: &str| {
+        let path = format!("{at}/{file}");
+        let found = tree.number(&path, 1..=max, what)?;
+        found.ok_or_else(|| tree.wrong(&path, "no such file", what))
+    };
+    let inefficient = tree.number(&format!("{at}/inefficient"), 0..=1, "a flag")?;
+    Ok(EnergyState {
+        khz: value("frequency", MAX_KHZ, "a frequency in kHz")? as u32,
+        power_uw: value("power", MAX_POWER_UW, "a power in uW")? as u32,
+        inefficient: inefficient == Some(1),
+    })
+}
+
+/// The states are of one kind of CPU: all members have its capacity.
+pub(super) fn check_capacity(
+    tree: &Tree,
+    domain: &EnergyDomain,
+    capacity: &[u32],
+) -> Result<(), SysfsError> {
+    let of = |cpu: u16| capacity[usize::from(cpu)];
+    let first = domain.cpus[0];
+    let other = domain.cpus.iter().find(|cpu| of(**cpu) != of(first));
+    other.map_or(Ok(()), |other| {
+        let path = format!("{FOLDER}/{}/cpus", domain.name);
+        let (a, b) = (of(first), of(*other));
+        let found = format!("CPU {first} of capacity {a} and CPU {other} of capacity {b}");
+        Err(tree.wrong(&path, found, "CPUs of one capacity"))
+    })
+}

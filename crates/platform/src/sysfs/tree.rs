@@ -1,0 +1,218 @@
+//! Reading the small text files of sysfs and debugfs, from a live tree or a saved copy.
+
+use super::SysfsError;
+use crate::MAX_CPUS;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+/// Largest file that is read, bytes. Sysfs hands out a page per text file; a CPU list of 1024 CPUs
+/// that alternate is 3 KiB.
+const MAX_FILE_BYTES: u64 = 16 << 10;
+
+/// Most entries of a folder that are looked at: the folder of 1024 CPUs has some 20 more.
+const MAX_ENTRIES: usize = 4096;
+
+/// `EBUSY`: what the kernel answers for a cpufreq policy all of whose CPUs are offline.
+const EBUSY: i32 = 16;
+
+/// A tree below a root.
+pub(super) struct Tree {
+    root: PathBuf,
+}
+
+impl Tree {
+    pub(super) fn new(root: &Path) -> Self {
+        Self {
+            root: root.to_path_buf(),
+        }
+    }
+
+    /// The whole path, for messages.
+    fn shown(&self, path: &str) -> String {
+        self.root.join(path).display().to_string()
+    }
+
+    /// What a file says is impossible.
+    pub(super) fn wrong(
+        &self,
+        path: &str,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> SysfsError {
+        SysfsError::Wrong {
+            path: self.shown(path),
+            found: found.into(),
+            expected: expected.into(),
+        }
+    }
+
+    fn unreadable(&self, path: &str, expected: &str, why: &io::Error) -> SysfsError {
+        SysfsError::Unreadable {
+            path: self.shown(path),
+            expected: expected.to_owned(),
+            why: why.to_string(),
+        }
+    }
+
+    /// The text of a file without the white space around it; `None` where there is no such file.
+    pub(super) fn text(&self, path: &str, expected: &str) -> Result<Option<String>, SysfsError> {
+        let at = self.root.join(path);
+        match read_limited(&at) {
+            Ok(bytes) if bytes.len() as u64 > MAX_FILE_BYTES => {
+                let found = format!("more than {MAX_FILE_BYTES} bytes");
+                Err(self.wrong(path, found, expected))
+            }
+            Ok(bytes) => match String::from_utf8(bytes) {
+                Ok(text) => Ok(Some(text.trim().to_owned())),
+                Err(_) => Err(self.wrong(path, "bytes that are no text", expected)),
+            },
+            Err(error) if is_absent(&error) => Ok(None),
+            Err(error) => Err(self.unreadable(path, expected, &error)),
+        }
+    }
+
+    /// A file that must be there.
+    pub(super) fn needed(&self, path: &str, expected: &str) -> Result<String, SysfsError> {
+        let text = self.text(path, expected)?;
+        text.ok_or_else(|| self.wrong(path, "no such file", expected))
+    }
+
+    /// A number within limits, from a file that may be absent.
+    pub(super) fn number(
+        &self,
+        path: &str,
+        range: std::ops::RangeInclusive<u64>,
+        what: &str,
+    ) -> Result<Option<u64>, SysfsError> {
+        let expected = format!("{what} from {} to {}", range.start(), range.end());
+        let Some(text) = self.text(path, &expected)? else {
+            return Ok(None);
+        };
+        match number(&text) {
+            Some(value) if range.contains(&value) => Ok(Some(value)),
+            _ => Err(self.wrong(path, quoted(&text), expected)),
+        }
+    }
+
+    /// The CPUs of a list (`0-3,8`, or as cpufreq writes them `0 1 2 3`), ascending, each once.
+    /// `None` where there is no such file.
+    pub(super) fn cpus(&self, path: &str, nr_cpus: usize) -> Result<Option<Vec<u16>>, SysfsError> {
+        let expected = format!("a list of CPUs from 0 to {}, as 0-3,8", nr_cpus - 1);
+        let Some(text) = self.text(path, &expected)? else {
+            return Ok(None);
+        };
+        match list(&text, nr_cpus) {
+            Some(cpus) => Ok(Some(cpus)),
+            None => Err(self.wrong(path, quoted(&text), expected)),
+        }
+    }
+
+    /// The names of a folder's entries, sorted; `None` where there is no such folder.
+    pub(super) fn names(&self, path: &str) -> Result<Option<Vec<String>>, SysfsError> {
+        const EXPECTED: &str = "a readable folder";
+        let entries = match fs::read_dir(self.root.join(path)) {
+            Ok(entries) => entries,
+            Err(error) if is_absent(&error) => return Ok(None),
+            Err(error) => return Err(self.unreadable(path, EXPECTED, &error)),
+        };
+        let mut names = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(|error| self.unreadable(path, EXPECTED, &error))?;
+            names.push(entry.file_name().to_string_lossy().into_owned());
+            if names.len() > MAX_ENTRIES {
+                let found = format!("more than {MAX_ENTRIES} entries");
+                return Err(self.wrong(path, found, EXPECTED));
+            }
+        }
+        names.sort_unstable();
+        Ok(Some(names))
+    }
+
+    /// The numbers N of the entries `PREFIXN` of a folder, ascending.
+    pub(super) fn numbered(&self, path: &str, prefix: &str) -> Result<Vec<u32>, SysfsError> {
+        let names = self.names(path)?.unwrap_or_default();
+        let number = |name: &String| number(name.strip_prefix(prefix)?)?.try_into().ok();
+        let mut numbers: Vec<u32> = names.iter().filter_map(number).collect();
+        numbers.sort_unstable();
+        Ok(numbers)
+    }
+}
+
+/// At most one byte more than the limit. A saved tree may hold anything: a pipe would block.
+fn read_limited(path: &Path) -> io::Result<Vec<u8>> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is no file"));
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?
+        .take(MAX_FILE_BYTES + 1)
+        .read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn is_absent(error: &io::Error) -> bool {
+    let kind = error.kind();
+    matches!(kind, ErrorKind::NotFound | ErrorKind::NotADirectory)
+        || error.raw_os_error() == Some(EBUSY)
+}
+
+/// Digits and nothing else: no sign, no space.
+pub(super) fn number(text: &str) -> Option<u64> {
+    let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    digits.then(|| text.parse().ok()).flatten()
+}
+
+/// The CPUs of a list, all below `limit`; an empty text is the empty list.
+pub(super) fn list(text: &str, limit: usize) -> Option<Vec<u16>> {
+    let mut chosen = vec![false; limit.min(MAX_CPUS)];
+    for part in text.split([',', ' ', '\t', '\n']).filter(|p| !p.is_empty()) {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let first = usize::try_from(number(first)?).ok()?;
+        let last = usize::try_from(number(last)?).ok()?;
+        chosen.get_mut(first..last.checked_add(1)?)?.fill(true);
+    }
+    let numbers = (0u16..).zip(chosen).filter(|(_, chosen)| *chosen);
+    Some(numbers.map(|(cpu, _)| cpu).collect())
+}
+
+/// A text from outside as it may stand in a message.
+pub(super) fn quoted(text: &str) -> String {
+    if text.is_empty() {
+        "nothing".to_owned()
+    } else {
+        format!("`{}`", wakeplace_text::shorten(text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{list, number};
+
+    #[test]
+    fn lists_of_both_forms() {
+        assert_eq!(list("0-2,5", 6), Some(vec![0, 1, 2, 5]));
+        assert_eq!(list("4 1 0", 6), Some(vec![0, 1, 4]));
+        assert_eq!(list("", 6), Some(vec![]));
+        for wrong in [
+            "6",
+            "0-6",
+            "3-1",
+            "x",
+            "1-",
+            "-1",
+            "0-18446744073709551615",
+            "+1",
+        ] {
+            assert_eq!(list(wrong, 6), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_digits() {
+        assert_eq!(number("007"), Some(7));
+        for wrong in ["", "+7", "-7", "7 ", "0x7", "99999999999999999999"] {
+            assert_eq!(number(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What people type.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  sudo scx_wakeplace                                  place all tasks until Ctrl-C
+  sudo scx_wakeplace --stats 1                        ... and say every second how it goes
+  sudo scx_wakeplace --policy linux-7.3-energy-aware  another policy
+  sudo scx_wakeplace --platform hikey960              capacities and energy model from a file
+  sudo scx_wakeplace set mode=powersave               change the one that runs
+  sudo scx_wakeplace status                           what it is doing
+  scx_wakeplace --help-stats                          what the statistics mean
+
+`wakeplace doctor` says what a machine lacks for it.";
+
+/// Places every task of this machine by the wakeplace policy core, as a sched_ext scheduler.
+///
+/// Ctrl-C, a failure or the end of this program gives the machine back to the kernel's own
+/// scheduler.
+#[derive(Debug, Parser)]
+#[command(name = "scx_wakeplace", version, before_long_help = EXAMPLES, args_conflicts_with_subcommands = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    /// Control socket.
+    #[arg(long, global = true, value_name = "PATH", default_value = "/run/scx_wakeplace/control.sock")]
+    pub(crate) socket: PathBuf,
+}
+
+/// Options of the scheduler itself.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// Policy: ERA[+FEATURE[=VALUE]]...[-FEATURE]... (`wakeplace policy list`).
+    #[arg(long, value_name = "NAME", default_value = "wakeplace")]
+    pub(crate) policy: String,
+    /// What to favour.
+    #[arg(long, value_enum, default_value_t = ModeArg::Balance)]
+    pub(crate) mode: ModeArg,
+    /// Capacities and energy model: `auto` (what the kernel states), or a platform file or name.
+    #[arg(long, value_name = "FILE|auto", default_value = "auto")]
+    pub(crate) platform: String,
+    /// A parameter of the policy, as often as needed.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Print statistics every SEC seconds while scheduling.
+    #[arg(long, value_name = "SEC", value_parser = seconds)]
+    pub(crate) stats: Option<f64>,
+    /// Only watch a scheduler that runs already, every SEC seconds.
+    #[arg(long, value_name = "SEC", value_parser = seconds, conflicts_with_all = ["stats", "policy", "platform", "set", "mode"])]
+    pub(crate) monitor: Option<f64>,
+    /// Say what each statistic means, and end.
+    #[arg(long)]
+    pub(crate) help_stats: bool,
+    /// Say more (twice: libbpf's own messages).
+    #[arg(short, long, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+    /// Permissions of the control socket, octal.
+    #[arg(long, value_name = "MODE", default_value = "0600", value_parser = octal)]
+    pub(crate) socket_mode: u32,
+    /// Group of the control socket.
+    #[arg(long, value_name = "GROUP")]
+    pub(crate) socket_group: Option<String>,
+}
+
+/// What to do with the scheduler that runs.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Change it while it runs: mode=…, policy=…, or any parameter of the policy.
+    Set {
+        /// What to change.
+        #[arg(required = true, value_name = "KEY=VALUE")]
+        changes: Vec<String>,
+    },
+    /// What it is doing.
+    Status {
+        /// How to print it.
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+    },
+}
+
+/// Output of `status`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people.
+    Text,
+    /// One object.
+    Json,
+    /// Exposition text for Prometheus and its kin.
+    Openmetrics,
+}
+
+/// `--mode`, with the names of the policy's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModeArg {
+    /// Highest frequency for busy CPUs, no energy-aware placement.
+    Performance,
+    /// The policy as it is.
+    Balance,
+    /// CPUs run fuller and slower.
+    Powersave,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(s) if s.is_finite() && (0.01..=86_400.0).contains(&s) => Ok(s),
+        _ => Err("expected seconds from 0.01 to 86400".to_owned()),
+    }
+}
+
+fn octal(text: &str) -> Result<u32, String> {
+    match u32::from_str_radix(text, 8) {
+        Ok(mode) if mode <= 0o777 => Ok(mode),
+        _ => Err("expected octal permissions, as 0660".to_owned()),
+    }
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Functions of sched_ext that changed between kernels. Each wrapper takes the form the running
+ * kernel has, newest first; the loader resolves the weak symbols, so a missing form costs nothing.
+ *
+ *   insert          void until 6.18, bool as ..._insert___v2 from 7.0
+ *   insert by vtime five arguments until 6.18, a struct from 7.0
+ *   move_to_local   one argument until 7.0, enqueue flags besides (___v2) from 7.1
+ *   set slice       a field write until 6.18, a function from 7.0
+ *   now             a function from 6.14, the clock helper before
+ */
+#ifndef SCX_WAKEPLACE_COMPAT_H
+#define SCX_WAKEPLACE_COMPAT_H
+
+struct scx_bpf_dsq_insert_vtime_args {
+	u64 dsq_id;
+	u64 slice;
+	u64 vtime;
+	u64 enq_flags;
+};
+
+extern void scx_bpf_dsq_insert(struct task_struct *p, u64 dsq_id, u64 slice,
+			       u64 enq_flags) __ksym __weak;
+extern bool scx_bpf_dsq_insert___v2___form(struct task_struct *p, u64 dsq_id, u64 slice,
+				    u64 enq_flags) __ksym __weak;
+extern void scx_bpf_dsq_insert_vtime(struct task_struct *p, u64 dsq_id, u64 slice, u64 vtime,
+				     u64 enq_flags) __ksym __weak;
+extern bool __scx_bpf_dsq_insert_vtime(struct task_struct *p,
+				       struct scx_bpf_dsq_insert_vtime_args *args) __ksym __weak;
+extern bool scx_bpf_dsq_move_to_local(u64 dsq_id) __ksym __weak;
+extern bool scx_bpf_dsq_move_to_local___v2___form(u64 dsq_id, u64 enq_flags) __ksym __weak;
+extern bool scx_bpf_task_set_slice(struct task_struct *p, u64 slice) __ksym __weak;
+extern u64 scx_bpf_now(void) __ksym __weak;
+
+static __always_inline void dsq_insert(struct task_struct *p, u64 dsq, u64 slice, u64 flags)
+{
+	if (bpf_ksym_exists(scx_bpf_dsq_insert___v2___form))
+		scx_bpf_dsq_insert___v2___form(p, dsq, slice, flags);
+	else
+		scx_bpf_dsq_insert(p, dsq, slice, flags);
+}
+
+static __always_inline void dsq_insert_vtime(struct task_struct *p, u64 dsq, u64 slice, u64 vtime,
+					     u64 flags)
+{
+	if (bpf_ksym_exists(__scx_bpf_dsq_insert_vtime)) {
+		struct scx_bpf_dsq_insert_vtime_args args = {
+			.dsq_id = dsq,
+			.slice = slice,
+			.vtime = vtime,
+			.enq_flags = flags,
+		};
+
+		__scx_bpf_dsq_insert_vtime(p, &args);
+	} else {
+		scx_bpf_dsq_insert_vtime(p, dsq, slice, vtime, flags);
+	}
+}
+
+static __always_inline bool dsq_move_to_local(u64 dsq)
+{
+	if (bpf_ksym_exists(scx_bpf_dsq_move_to_local___v2___form))
+		return scx_bpf_dsq_move_to_local___v2___form(dsq, 0);
+	return scx_bpf_dsq_move_to_local(dsq);
+}
+
+static __always_inline void task_set_slice(struct task_struct *p, u64 slice)
+{
+	if (bpf_ksym_exists(scx_bpf_task_set_slice))
+		scx_bpf_task_set_slice(p, slice);
+	else
+		p->scx.slice = slice;
+}
+
+static __always_inline u64 now_ns(void)
+{
+	return bpf_ksym_exists(scx_bpf_now) ? scx_bpf_now() : bpf_ktime_get_ns();
+}
+
+#endif

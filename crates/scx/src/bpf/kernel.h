@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the glue knows of the kernel: the few fields it reads, relocated to the running kernel's
+ * layout when it is loaded (CO-RE), and the functions of sched_ext it calls. Hand-written: a
+ * generated vmlinux.h has 130,000 lines and belongs to one kernel.
+ */
+#ifndef SCX_WAKEPLACE_KERNEL_H
+#define SCX_WAKEPLACE_KERNEL_H
+
+/* No header of the host is needed: what would come from <linux/bpf.h> is stated here. */
+#define __VMLINUX_H__
+#include <stdbool.h>
+
+typedef unsigned char __u8;
+typedef unsigned short __u16;
+typedef unsigned int __u32;
+typedef unsigned long long __u64;
+typedef signed char __s8;
+typedef signed short __s16;
+typedef signed int __s32;
+typedef signed long long __s64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef __u64 u64;
+typedef __s32 s32;
+typedef __s64 s64;
+
+#define BPF_MAP_TYPE_ARRAY 2
+#define BPF_MAP_TYPE_PERCPU_ARRAY 6
+#define BPF_MAP_TYPE_TASK_STORAGE 29
+#define BPF_F_NO_PREALLOC 1u
+#define BPF_LOCAL_STORAGE_GET_F_CREATE 1ull
+#define CLOCK_MONOTONIC 1
+
+struct bpf_timer {
+	__u64 opaque[2];
+} __attribute__((aligned(8)));
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct cpumask {
+	unsigned long bits[1];
+};
+
+struct sched_ext_entity {
+	u64 slice;
+	u32 flags;
+};
+
+struct sched_avg {
+	u64 last_update_time;
+	unsigned long runnable_avg;
+	unsigned long util_avg;
+	unsigned int util_est;
+};
+
+struct sched_entity {
+	struct sched_avg avg;
+};
+
+struct uclamp_se {
+	unsigned int value : 11;
+};
+
+struct task_struct {
+	int pid;
+	unsigned int flags;
+	unsigned int policy;
+	int static_prio;
+	int nr_cpus_allowed;
+	const struct cpumask *cpus_ptr;
+	struct sched_entity se;
+	struct uclamp_se uclamp_req[2];
+	struct sched_ext_entity scx;
+};
+
+struct rq {
+	unsigned int nr_running;
+	struct sched_avg avg_rt;
+	struct sched_avg avg_dl;
+	struct sched_avg avg_irq;
+};
+
+struct scx_init_task_args {
+	bool fork;
+};
+struct scx_exit_task_args {
+	bool cancelled;
+};
+
+enum scx_exit_kind { SCX_EXIT_NONE };
+
+struct scx_exit_info {
+	enum scx_exit_kind kind;
+	s64 exit_code;
+	const char *reason;
+	char *msg;
+};
+
+/* A subset: libbpf matches members by name. */
+struct sched_ext_ops {
+	s32 (*select_cpu)(struct task_struct *p, s32 prev_cpu, u64 wake_flags);
+	void (*enqueue)(struct task_struct *p, u64 enq_flags);
+	void (*dispatch)(s32 cpu, struct task_struct *prev);
+	void (*tick)(struct task_struct *p);
+	void (*runnable)(struct task_struct *p, u64 enq_flags);
+	void (*running)(struct task_struct *p);
+	void (*stopping)(struct task_struct *p, bool runnable);
+	void (*quiescent)(struct task_struct *p, u64 deq_flags);
+	void (*set_weight)(struct task_struct *p, u32 weight);
+	void (*set_cpumask)(struct task_struct *p, const struct cpumask *cpumask);
+	void (*update_idle)(s32 cpu, bool idle);
+	s32 (*init_task)(struct task_struct *p, struct scx_init_task_args *args);
+	void (*exit_task)(struct task_struct *p, struct scx_exit_task_args *args);
+	void (*enable)(struct task_struct *p);
+	void (*disable)(struct task_struct *p);
+	void (*cpu_online)(s32 cpu);
+	void (*cpu_offline)(s32 cpu);
+	s32 (*init)(void);
+	void (*exit)(struct scx_exit_info *info);
+	u64 flags;
+	u32 timeout_ms;
+	char name[128];
+};
+
+#pragma clang attribute pop
+
+struct bpf_iter_num {
+	__u64 opaque[1];
+} __attribute__((aligned(8)));
+
+struct bpf_iter_scx_dsq {
+	__u64 opaque[6];
+} __attribute__((aligned(8)));
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+
+/* A sched_ext callback: the kernel hands the arguments over as an array of 64-bit words. */
+#define OPS(name) SEC("struct_ops/" #name)
+#define OPS_SLEEPABLE(name) SEC("struct_ops.s/" #name)
+#define ARG_TASK(args, n) ((struct task_struct *)(args)[n])
+
+#define PF_IDLE 0x00000002
+#define PF_KTHREAD 0x00200000
+#define SCHED_IDLE 5
+#define MAX_RT_PRIO 100
+#define DEFAULT_PRIO 120
+
+#define SCX_OPS_KEEP_BUILTIN_IDLE (1ULL << 0)
+#define SCX_OPS_ENQ_LAST (1ULL << 1)
+
+#define SCX_TASK_QUEUED 1u
+
+#define SCX_DSQ_FLAG_BUILTIN (1ULL << 63)
+#define SCX_DSQ_FLAG_LOCAL_ON (1ULL << 62)
+#define SCX_DSQ_GLOBAL (SCX_DSQ_FLAG_BUILTIN | 1)
+#define SCX_DSQ_LOCAL (SCX_DSQ_FLAG_BUILTIN | 2)
+#define SCX_DSQ_LOCAL_ON (SCX_DSQ_FLAG_BUILTIN | SCX_DSQ_FLAG_LOCAL_ON)
+
+#define SCX_WAKE_FORK 4ULL
+#define SCX_WAKE_SYNC 16ULL
+#define SCX_ENQ_WAKEUP 1ULL
+#define SCX_ENQ_LAST (1ULL << 41)
+#define SCX_DEQ_SLEEP 1ULL
+#define SCX_KICK_IDLE 1ULL
+#define SCX_KICK_PREEMPT 2ULL
+
+/* The iterator that bpf_for_each declares: a move takes the task from where it stands. */
+#define BPF_FOR_EACH_ITER (&___it)
+
+extern s32 scx_bpf_create_dsq(u64 dsq_id, s32 node) __ksym;
+extern s32 scx_bpf_dsq_nr_queued(u64 dsq_id) __ksym;
+extern bool scx_bpf_dsq_move(struct bpf_iter_scx_dsq *it__iter, struct task_struct *p, u64 dsq_id,
+			     u64 enq_flags) __ksym __weak;
+extern void scx_bpf_kick_cpu(s32 cpu, u64 flags) __ksym;
+extern bool scx_bpf_test_and_clear_cpu_idle(s32 cpu) __ksym;
+extern void scx_bpf_cpuperf_set(s32 cpu, u32 perf) __ksym;
+extern s32 scx_bpf_task_cpu(const struct task_struct *p) __ksym;
+extern void scx_bpf_error_bstr(char *fmt, unsigned long long *data, u32 data__sz) __ksym;
+extern int bpf_iter_scx_dsq_new(struct bpf_iter_scx_dsq *it, u64 dsq_id, u64 flags) __ksym __weak;
+extern struct task_struct *bpf_iter_scx_dsq_next(struct bpf_iter_scx_dsq *it) __ksym __weak;
+extern void bpf_iter_scx_dsq_destroy(struct bpf_iter_scx_dsq *it) __ksym __weak;
+extern void bpf_rcu_read_lock(void) __ksym;
+extern void bpf_rcu_read_unlock(void) __ksym;
+extern bool bpf_cpumask_test_cpu(u32 cpu, const struct cpumask *cpumask) __ksym;
+extern const struct rq runqueues __ksym;
+/* What scx_bpf_cpuperf_cur returns, without the call. */
+extern const unsigned long arch_freq_scale __ksym;
+
+#endif

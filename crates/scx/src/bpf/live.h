@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the kernel side and the loader share. Plain integers; one writer per field: a CPU writes
+ * its own statistics, the loader reads them from the mapped memory.
+ */
+#ifndef SCX_WAKEPLACE_LIVE_H
+#define SCX_WAKEPLACE_LIVE_H
+
+/* Wake-up latency: powers of two of ns, each split in four. */
+#define LATENCY_BUCKETS 256u
+
+struct cpu_stats {
+	u64 reason[64];   /* decisions taken on this CPU, by enum wp_reason */
+	u64 placed;       /* tasks that a decision sent to this CPU */
+	u64 wakeups;      /* decisions taken on this CPU, by kind */
+	u64 forks;
+	u64 execs;
+	u64 direct;       /* ... that found the CPU idle and claimed it */
+	u64 refused;      /* decisions the home could not carry out: CPU gone or not allowed */
+	u64 pulled;       /* tasks this CPU took from other queues */
+	u64 pushed;       /* running tasks pushed away from this CPU */
+	u64 preempted;    /* kicks that ended a running task's slice */
+	u64 switches;     /* times a task began to run here */
+	u64 run_ns;       /* time fair tasks ran here */
+	u64 energy_nj;    /* of that time, by the energy model; 0 without one */
+	u64 latency[LATENCY_BUCKETS]; /* runnable until running */
+};
+
+/* What one CPU is asked to do at its next chance. */
+struct cpu_wish {
+	u32 balance;    /* a periodic pass is due */
+	u32 push_to;    /* send the running task there; WP_NONE: no */
+	u32 push_level; /* the domain level that asked */
+	u32 generation; /* of the topology its domains came from */
+};
+
+/* Why the scheduler ended, for the loader. */
+struct exit_record {
+	s32 kind;
+	s64 code;
+	char reason[128];
+	char message[1024];
+};
+
+#endif

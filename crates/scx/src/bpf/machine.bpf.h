@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The machine: idle CPUs and their timer, CPUs that come and go, start and end. */
+#ifndef SCX_WAKEPLACE_MACHINE_H
+#define SCX_WAKEPLACE_MACHINE_H
+
+OPS(update_idle) void wakeplace_update_idle(u64 *args)
+{
+	u32 cpu = (u32)(s32)args[0];
+	struct wp_cpu *c = fresh_cpu(cpu);
+	u64 now = now_ns();
+
+	c->pending = 0;
+	if (!args[1]) {
+		wp_exit_idle(&ctx, cpu, now);
+		return;
+	}
+	wp_enter_idle(&ctx, cpu, now);
+	c->idle_exit_latency_us = WP_NONE;
+}
+
+/* The loader rebuilds the domains when it sees the count change. */
+OPS_SLEEPABLE(cpu_online) void wakeplace_cpu_online(u64 *args)
+{
+	WP_AT(ctx.cpus, (u32)(s32)args[0])->online = 1;
+	WP_ADD(&hotplug_count, 1);
+}
+
+/* From now on the kernel asks nothing on behalf of this CPU: its queue would never be looked at
+ * again. The global queue is, by every CPU. */
+OPS_SLEEPABLE(cpu_offline) void wakeplace_cpu_offline(u64 *args)
+{
+	u32 cpu = (u32)(s32)args[0];
+	struct task_struct *p;
+
+	WP_AT(ctx.cpus, cpu)->online = 0;
+	WP_ADD(&hotplug_count, 1);
+	bpf_rcu_read_lock();
+	bpf_for_each(scx_dsq, p, dsq_of(cpu), 0)
+		scx_bpf_dsq_move(BPF_FOR_EACH_ITER, p, SCX_DSQ_GLOBAL, 0);
+	bpf_rcu_read_unlock();
+}
+
+struct tick_timer {
+	struct bpf_timer timer;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct tick_timer);
+} timers SEC(".maps");
+
+/* A machine that is wholly idle is looked at less often, so that its CPUs can sleep. */
+#define REST_PERIOD_NS 64000000ull
+
+/*
+ * Idle CPUs have no tick: this is theirs. Each fades its signals, and is woken for a balancing pass
+ * where one is due and somewhere is something to pull. A few instructions per CPU, once per tick.
+ */
+static int idle_tick(void *map, u32 *key, struct tick_timer *tick)
+{
+	u64 now = bpf_ktime_get_ns();
+	u32 cpu, busy = 0;
+
+	bpf_for(cpu, 0, ctx.nr_cpus < WP_MAX_CPUS ? ctx.nr_cpus : WP_MAX_CPUS) {
+		const struct wp_cpu *c = WP_AT(ctx.cpus, cpu);
+
+		if (!c->online)
+			continue;
+		if (!c->curr_idle) {
+			busy = 1;
+			continue;
+		}
+		carry_out_freq(cpu, wp_idle_decay(&ctx, cpu, now));
+		if (wp_idle_pass_wanted(&ctx, cpu, now)) {
+			wish_of(cpu)->balance = 1;
+			scx_bpf_kick_cpu((s32)cpu, SCX_KICK_IDLE);
+		}
+	}
+	bpf_timer_start(&tick->timer, busy ? timer_period_ns : REST_PERIOD_NS, 0);
+	return 0;
+}
+
+static __always_inline s32 start_timer(void)
+{
+	u32 zero = 0;
+	struct tick_timer *tick = bpf_map_lookup_elem(&timers, &zero);
+	s32 error;
+
+	if (!tick)
+		return -2; /* ENOENT: cannot be, the map has one entry */
+	error = bpf_timer_init(&tick->timer, &timers, CLOCK_MONOTONIC);
+	if (!error)
+		error = bpf_timer_set_callback(&tick->timer, idle_tick);
+	return error ? error : bpf_timer_start(&tick->timer, timer_period_ns, 0);
+}
+
+OPS_SLEEPABLE(init) s32 wakeplace_init(u64 *args)
+{
+	u32 cpu;
+	s32 error;
+
+	bpf_for(cpu, 0, ctx.nr_cpus < WP_MAX_CPUS ? ctx.nr_cpus : WP_MAX_CPUS) {
+		wish_of(cpu)->push_to = WP_NONE;
+		error = scx_bpf_create_dsq(dsq_of(cpu), -1);
+		if (error)
+			return error;
+	}
+	return start_timer();
+}
+
+OPS(exit) void wakeplace_exit(u64 *args)
+{
+	const struct scx_exit_info *info = (const struct scx_exit_info *)args[0];
+
+	bpf_probe_read_kernel_str(exit_info.reason, sizeof(exit_info.reason), info->reason);
+	bpf_probe_read_kernel_str(exit_info.message, sizeof(exit_info.message), info->msg);
+	exit_info.code = info->exit_code;
+	exit_info.kind = info->kind; /* last: the loader waits for it */
+}
+
+/* Puts next_params into force: while it runs, without a gap. */
+SEC("syscall") int apply_params(void *unused)
+{
+	u32 i;
+
+	bpf_for(i, 0, sizeof(struct wp_params) / sizeof(u32))
+		((u32 *)&ctx.params)[i & 127] = ((u32 *)&next_params)[i & 127];
+	return wp_start(&ctx);
+}
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * scx_wakeplace, the kernel side: every callback of sched_ext turns kernel facts into the core's
+ * structs, calls the core, and carries out what it answers. No placement rule is here.
+ *
+ *   place.bpf.h    a task wakes, is forked, execs: where to
+ *   queue.bpf.h    queues in virtual-time order; running, stopping, the tick
+ *   pull.bpf.h     pulling and pushing, by the core's decisions
+ *   task.bpf.h     tasks come, change, go; runnable and asleep
+ *   machine.bpf.h  idle, hotplug, timers, start and end
+ */
+#include "kernel.h"
+#include "compat.h"
+
+#define WP_LIVE
+#include "policy.c"
+#include "live.h"
+#include "state.bpf.h"
+
+char _license[] SEC("license") = "Dual BSD/GPL";
+
+#include "task.bpf.h"
+#include "place.bpf.h"
+#include "pull.bpf.h"
+#include "queue.bpf.h"
+#include "machine.bpf.h"
+
+SEC(".struct_ops.link")
+struct sched_ext_ops wakeplace_ops = {
+	.select_cpu = (void *)wakeplace_select_cpu,
+	.enqueue = (void *)wakeplace_enqueue,
+	.dispatch = (void *)wakeplace_dispatch,
+	.tick = (void *)wakeplace_tick,
+	.runnable = (void *)wakeplace_runnable,
+	.running = (void *)wakeplace_running,
+	.stopping = (void *)wakeplace_stopping,
+	.quiescent = (void *)wakeplace_quiescent,
+	.set_weight = (void *)wakeplace_set_weight,
+	.set_cpumask = (void *)wakeplace_set_cpumask,
+	.update_idle = (void *)wakeplace_update_idle,
+	.init_task = (void *)wakeplace_init_task,
+	.enable = (void *)wakeplace_enable,
+	.disable = (void *)wakeplace_disable,
+	.cpu_online = (void *)wakeplace_cpu_online,
+	.cpu_offline = (void *)wakeplace_cpu_offline,
+	.init = (void *)wakeplace_init,
+	.exit = (void *)wakeplace_exit,
+	.flags = SCX_OPS_KEEP_BUILTIN_IDLE | SCX_OPS_ENQ_LAST,
+	.timeout_ms = 30000,
+	.name = "wakeplace",
+};

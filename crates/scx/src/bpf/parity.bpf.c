@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The whole policy core, older eras too, with one program per entry point, for the parity test
+ * (tests/parity): it fills `parity`, runs a program with BPF_PROG_TEST_RUN, and compares what is
+ * there then with what the native build made of the same bytes. The layout of struct
+ * parity_state and the names of the programs are in tests/parity/state.rs and ops.rs, too.
+ */
+#include "kernel.h"
+#include "policy.c"
+
+#define PARITY_TASKS 8
+
+/* Arguments of whatever program runs next; which are used is the program's own affair. */
+struct parity_args {
+	u64 now_ns;
+	u64 x;
+	u64 y;
+	u32 task;
+	u32 waker; /* a task; PARITY_TASKS: the idle task of the deciding CPU */
+	u32 cpu;
+	u32 cpu2;
+	u32 level;
+	u32 a;
+	u32 b;
+	u32 pad;
+};
+
+struct parity_state {
+	struct wp_ctx ctx;
+	struct wp_task tasks[PARITY_TASKS];
+	struct wp_request request;
+	struct wp_decision decision;
+	struct wp_balance balance;
+	struct wp_pelt_step step;
+	struct parity_args args;
+	u64 result;
+};
+
+struct parity_state parity;
+
+char _license[] SEC("license") = "GPL";
+
+#define CTX (&parity.ctx)
+#define TASK (WP_AT(parity.tasks, args->task))
+#define BAL (&parity.balance)
+#define NOW (args->now_ns)
+#define CPU (args->cpu)
+
+#define PROGRAM(name, call)                                                                        \
+	SEC("syscall")                                                                             \
+	int name(void *unused)                                                                     \
+	{                                                                                          \
+		const struct parity_args *args __attribute__((unused)) = &parity.args;             \
+                                                                                                   \
+		parity.result = (u64)(call);                                                       \
+		return 0;                                                                          \
+	}
+
+SEC("syscall")
+int p_select_cpu(void *unused)
+{
+	const struct parity_args *args = &parity.args;
+	struct wp_waker *waker = &WP_AT(parity.tasks, args->waker)->waker;
+
+	if (args->waker >= PARITY_TASKS)
+		waker = &WP_AT(parity.ctx.cpus, parity.request.this_cpu)->idle_waker;
+	parity.result = (u32)wp_select_cpu(CTX, TASK, waker, &parity.request, &parity.decision);
+	return 0;
+}
+
+/* rq.c, uclamp.c */
+PROGRAM(p_task_init, (u32)wp_task_init(CTX, TASK))
+PROGRAM(p_task_set_allowed, (u32)wp_task_set_allowed(CTX, TASK))
+PROGRAM(p_task_set_weight, (u32)wp_task_set_weight(CTX, TASK, args->a, NOW))
+PROGRAM(p_task_set_uclamp, (u32)wp_task_set_uclamp(CTX, TASK, args->a, args->b))
+PROGRAM(p_uclamp_highest,
+	wp_uclamp_highest(WP_AT(WP_AT(parity.ctx.cpus, CPU)->uclamp, args->a), args->b))
+PROGRAM(p_task_new, (u32)wp_task_new(CTX, TASK, CPU, NOW))
+PROGRAM(p_task_exit, (u32)wp_task_exit(CTX, TASK))
+PROGRAM(p_enqueue, (u32)wp_enqueue(CTX, TASK, CPU, NOW, args->a))
+PROGRAM(p_dequeue, (u32)wp_dequeue(CTX, TASK, NOW, args->a))
+PROGRAM(p_set_current, (u32)wp_set_current(CTX, TASK, NOW))
+PROGRAM(p_put_current, (u32)wp_put_current(CTX, TASK, NOW))
+PROGRAM(p_tick, (u32)wp_tick(CTX, TASK, NOW))
+PROGRAM(p_migrate_sleeping, (u32)wp_migrate_sleeping(CTX, TASK, CPU))
+PROGRAM(p_migrate_pulled, (u32)wp_migrate_pulled(CTX, TASK, CPU))
+PROGRAM(p_migrate_queued, (u32)wp_migrate_queued(CTX, TASK, CPU, NOW))
+PROGRAM(p_enter_idle, (u32)wp_enter_idle(CTX, CPU, NOW))
+PROGRAM(p_exit_idle, (u32)wp_exit_idle(CTX, CPU, NOW))
+PROGRAM(p_idle_tick, (u32)wp_idle_tick(CTX, CPU, NOW))
+PROGRAM(p_woken, (u32)wp_woken(CTX, CPU, NOW))
+
+/* queue.c */
+PROGRAM(p_vq_place, (u32)wp_vq_place(CTX, TASK, CPU))
+PROGRAM(p_vq_start, (u32)wp_vq_start(CTX, TASK, CPU, NOW))
+PROGRAM(p_vq_stop, (u32)wp_vq_stop(CTX, TASK, NOW))
+PROGRAM(p_vq_preempts, (u32)wp_vq_preempts(CTX, TASK, CPU, NOW))
+PROGRAM(p_vq_slice_ns, wp_vq_slice_ns(CTX))
+PROGRAM(p_vq_expired, (u32)wp_vq_expired(CTX, CPU, args->a, NOW))
+PROGRAM(p_vq_yields, (u32)wp_vq_yields(CTX, CPU, args->x, NOW))
+
+/* live.c, freq.c, energy_model.c */
+PROGRAM(p_decayed_util, wp_decayed_util(args->a, args->x, NOW))
+PROGRAM(p_run_energy_nj, wp_run_energy_nj(CTX, CPU, args->x))
+PROGRAM(p_idle_pass_wanted, (u32)wp_idle_pass_wanted(CTX, CPU, NOW))
+PROGRAM(p_idle_decay, (u32)wp_idle_decay(CTX, CPU, NOW))
+PROGRAM(p_cpu_perf_request, wp_cpu_perf_request(CTX, CPU))
+PROGRAM(p_rate_limit_us, wp_rate_limit_us(CTX, args->a))
+PROGRAM(p_freq_applied, (u32)wp_freq_applied(CTX, args->a, args->b))
+PROGRAM(p_map_util_freq, wp_map_util_freq(args->a, args->b, args->cpu2))
+PROGRAM(p_em_update, wp_em_update(CTX, args->a))
+PROGRAM(p_em_limit, wp_em_limit(CTX, args->a, (u32)args->x, (u32)args->y))
+PROGRAM(p_start, (u32)wp_start(CTX))
+
+/* capacity.c, util_est.c, idle_hints.c, select.c */
+PROGRAM(p_util_fits_cpu, (u32)wp_util_fits_cpu(CTX, args->cpu2, args->a, args->b, CPU))
+PROGRAM(p_idle_cpu, (u32)wp_idle_cpu(CTX, CPU))
+PROGRAM(p_sis_update, (u32)wp_sis_update(CTX, CPU, args->level))
+PROGRAM(p_first_allowed, wp_first_allowed(CTX, TASK, CPU))
+PROGRAM(p_task_util_est, wp_task_util_est(CTX, TASK))
+
+/* balance.c, newidle.c, nohz.c */
+PROGRAM(p_balance_due, (u32)wp_balance_due(CTX, CPU, args->level, NOW, args->a))
+PROGRAM(p_balance_pass_end, (u32)wp_balance_pass_end(CTX, CPU, NOW, args->a))
+PROGRAM(p_balance_begin, (u32)wp_balance_begin(CTX, BAL))
+PROGRAM(p_balance_offer, (u32)wp_balance_offer(CTX, BAL, TASK))
+PROGRAM(p_balance_end, (u32)wp_balance_end(CTX, BAL, args->a))
+PROGRAM(p_active_balance_end,
+	(u32)wp_active_balance_end(CTX, CPU, args->cpu2, args->level, args->a))
+PROGRAM(p_newidle_begin, (u32)wp_newidle_begin(CTX, CPU, NOW))
+PROGRAM(p_newidle_level, (u32)wp_newidle_level(CTX, CPU, args->level, args->x))
+PROGRAM(p_newidle_done, wp_newidle_done(CTX, CPU, args->level))
+PROGRAM(p_newidle_end, (u32)wp_newidle_end(CTX, CPU, args->x, args->a))
+PROGRAM(p_nohz_enter, (u32)wp_nohz_enter(CTX, CPU))
+PROGRAM(p_nohz_exit, (u32)wp_nohz_exit(CTX, CPU))
+PROGRAM(p_nohz_kick, (u32)wp_nohz_kick(CTX, CPU, NOW))
+PROGRAM(p_nohz_target, wp_nohz_target(CTX))
+PROGRAM(p_nohz_next, wp_nohz_next(CTX, CPU))
+PROGRAM(p_nohz_pass_end, (u32)wp_nohz_pass_end(CTX, NOW, args->a))
+PROGRAM(p_update_blocked, (u32)wp_update_blocked(CTX, CPU, NOW))
+
+/* pelt.c, util_est.c, weights.c: arithmetic alone */
+PROGRAM(p_decay_load, wp_decay_load(args->x, args->y))
+PROGRAM(p_pelt_segments, wp_pelt_segments(args->a, args->b, args->cpu2))
+PROGRAM(p_avg_update, (u32)wp_avg_update(&TASK->avg, &parity.step))
+PROGRAM(p_util_est_next,
+	wp_util_est_next(args->a, args->b, args->cpu, args->cpu2, args->level))
+PROGRAM(p_nice_weight, wp_nice_weight((s32)args->a))
+PROGRAM(p_nice_inv_weight, wp_nice_inv_weight((s32)args->a))

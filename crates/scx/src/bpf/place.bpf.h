@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Questions to the core: where does a task go that wakes, was forked, or execs? */
+#ifndef SCX_WAKEPLACE_PLACE_H
+#define SCX_WAKEPLACE_PLACE_H
+
+/* Who wakes: the current task, or the idle task where an interrupt came upon an idle CPU. A task
+ * of another class has no record here; the CPU's own stands for it. */
+static __always_inline struct wp_waker *fill_waker(struct wp_request *req)
+{
+	struct task_struct *waker = bpf_get_current_task_btf();
+	struct task_live *w = live_of(waker);
+
+	req->waker_load = 0;
+	req->waker_idle = !!(waker->flags & PF_IDLE);
+	req->waker_kthread = (waker->flags & PF_KTHREAD) && waker->nr_cpus_allowed == 1;
+	if (!w || req->waker_idle)
+		return &WP_AT(ctx.cpus, req->this_cpu)->idle_waker;
+	req->waker_load = w->wp.avg.load_avg;
+	return &w->wp.waker;
+}
+
+/* Asks the core. The answer is in the scratch's decision, counted on this CPU. */
+static __always_inline u32 decide(struct scratch *s, struct task_live *t, u32 kind, u32 prev,
+				  bool sync)
+{
+	struct wp_request *req = &s->request;
+	struct wp_waker *waker;
+	struct cpu_stats *st;
+
+	req->now_ns = now_ns();
+	req->kind = kind;
+	req->this_cpu = bpf_get_smp_processor_id();
+	req->prev_cpu = prev;
+	req->sync = sync;
+	waker = fill_waker(req);
+	wp_select_cpu(&ctx, &t->wp, waker, req, &s->decision);
+	st = stats_of(req->this_cpu);
+	(*WP_AT(st->reason, s->decision.reason))++;
+	return s->decision.cpu;
+}
+
+/* The home's own check: the kernel's mask and CPUs are the last word. */
+static __always_inline bool usable(const struct task_struct *p, u32 cpu)
+{
+	return cpu < ctx.nr_cpus && WP_AT(ctx.cpus, cpu)->online &&
+	       bpf_cpumask_test_cpu(cpu, p->cpus_ptr);
+}
+
+OPS(select_cpu) s32 wakeplace_select_cpu(u64 *args)
+{
+	struct task_struct *p = ARG_TASK(args, 0);
+	s32 prev = (s32)args[1];
+	u64 flags = args[2];
+	struct task_live *t = live_of(p);
+	struct scratch *s = scratch(SCRATCH_CALLBACK);
+	u32 kind = flags & SCX_WAKE_FORK ? WP_PLACE_FORK : WP_PLACE_WAKE;
+	u32 here = bpf_get_smp_processor_id(), cpu, try;
+	struct cpu_stats *st = stats_of(here);
+
+	if (!t || !s)
+		return prev;
+	if (kind == WP_PLACE_FORK)
+		st->forks++;
+	else
+		st->wakeups++;
+	/* Twice: an idle CPU that another waker claimed meanwhile is not idle the second time. */
+	for (try = 0; try < 2; try++) {
+		cpu = decide(s, t, kind, (u32)prev, flags & SCX_WAKE_SYNC);
+		if (!usable(p, cpu)) {
+			st->refused++;
+			return prev;
+		}
+		if (!wp_idle_cpu(&ctx, cpu))
+			break;
+		if (scx_bpf_test_and_clear_cpu_idle((s32)cpu)) {
+			WP_AT(ctx.cpus, cpu)->pending = 1;
+			wp_vq_place(&ctx, &t->wp, cpu);
+			dsq_insert(p, SCX_DSQ_LOCAL, wp_vq_slice_ns(&ctx), 0);
+			st->direct++;
+			break;
+		}
+		WP_AT(ctx.cpus, cpu)->pending = 1;
+	}
+	stats_of(cpu)->placed++;
+	return (s32)cpu;
+}
+
+/*
+ * An exec is a good moment to move: nothing of the task is in a cache. sched_ext does not ask, so
+ * the choice is taken here and carried out when the task next passes through enqueue.
+ */
+SEC("tp_btf/sched_process_exec") int wakeplace_exec(u64 *args)
+{
+	struct task_struct *p = ARG_TASK(args, 0);
+	struct task_live *t = live_of(p);
+	u32 here = bpf_get_smp_processor_id(), cpu;
+	struct scratch *s = scratch(SCRATCH_EXEC);
+
+	if (!t || !s || !t->known || p->nr_cpus_allowed == 1)
+		return 0;
+	stats_of(here)->execs++;
+	cpu = decide(s, t, WP_PLACE_EXEC, here, false);
+	if (cpu == here || !usable(p, cpu))
+		return 0;
+	t->go_to = cpu;
+	scx_bpf_kick_cpu((s32)here, SCX_KICK_PREEMPT);
+	return 0;
+}
+
+#endif

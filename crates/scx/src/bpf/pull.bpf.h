@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Pulling tasks: the core says from where, which and how many; this file moves them. Always on the
+ * CPU that takes, in its dispatch, with its queue locked: then every task it takes is accounted at
+ * once, and nobody else touches its record.
+ */
+#ifndef SCX_WAKEPLACE_PULL_H
+#define SCX_WAKEPLACE_PULL_H
+
+/* Rounds of one level: the core may ask for another source or destination. */
+#define PULL_ROUNDS 8
+
+/* Offer the waiting tasks of the source, in queue order. */
+static __always_inline void offer_tasks(struct scratch *s, u32 cpu)
+{
+	struct wp_balance *bal = &s->balance;
+	struct task_struct *p;
+	struct task_live *t;
+	int offer;
+
+	bpf_for_each(scx_dsq, p, dsq_of(bal->src_cpu), 0) {
+		t = live_of(p);
+		if (!t)
+			continue;
+		offer = wp_balance_offer(&ctx, bal, &t->wp);
+		if (offer == WP_OFFER_STOP)
+			break;
+		if (offer == WP_OFFER_SKIP || !usable(p, cpu))
+			continue;
+		if (!scx_bpf_dsq_move(BPF_FOR_EACH_ITER, p, SCX_DSQ_LOCAL, 0))
+			continue; /* it ran or left meanwhile */
+		account_move(t, cpu, bal->now_ns);
+		wp_vq_place(&ctx, &t->wp, cpu);
+		stats_of(cpu)->pulled++;
+	}
+}
+
+/* Ask the source to send its running task here when it next passes through the kernel. */
+static __always_inline void ask_push(const struct wp_balance *bal)
+{
+	struct cpu_wish *w = wish_of(bal->src_cpu);
+
+	w->push_level = bal->level;
+	w->push_to = bal->this_cpu;
+	scx_bpf_kick_cpu((s32)bal->src_cpu, SCX_KICK_PREEMPT);
+}
+
+/* One attempt to balance one level. Returns enum wp_balance_step's last answer. */
+static __always_inline int balance_level(struct scratch *s, u32 cpu, u32 level, u32 idle, u64 now)
+{
+	struct wp_balance *bal = &s->balance;
+	int step, round;
+
+	bal->now_ns = now;
+	bal->this_cpu = cpu;
+	bal->level = level;
+	bal->idle = idle;
+	bal->random = bpf_get_prandom_u32() & (WP_SCALE - 1);
+	step = wp_balance_begin(&ctx, bal);
+	bpf_for(round, 0, PULL_ROUNDS) {
+		if (step != WP_BALANCE_DETACH)
+			break;
+		if (bal->dst_cpu == cpu) /* another CPU of the group pulls for itself */
+			offer_tasks(s, cpu);
+		/* Which task runs on the source is not known here; if it may not go, it stays. */
+		step = wp_balance_end(&ctx, bal, 1);
+		if (bal->push) {
+			ask_push(bal);
+			break;
+		}
+	}
+	return step;
+}
+
+/* The periodic pass over all levels of a CPU. */
+static __always_inline void periodic_balance(struct scratch *s, u32 cpu, u32 idle)
+{
+	u64 now = now_ns();
+	u32 level;
+
+	bpf_for(level, 0, WP_MAX_LEVELS) {
+		if (level >= WP_AT(ctx.cpus, cpu)->nr_levels)
+			break;
+		if (!wp_balance_due(&ctx, cpu, level, now, idle))
+			continue;
+		if (balance_level(s, cpu, level, idle, now) == WP_BALANCE_STOP)
+			break;
+	}
+	wp_balance_pass_end(&ctx, cpu, now, idle);
+}
+
+/* The CPU runs out of work. */
+static __always_inline void newidle_balance(struct scratch *s, u32 cpu)
+{
+	u64 now = now_ns(), spent = 0;
+	struct cpu_stats *st = stats_of(cpu);
+	u64 pulled = st->pulled;
+	u32 level;
+
+	if (!wp_newidle_begin(&ctx, cpu, now))
+		return;
+	bpf_for(level, 0, WP_MAX_LEVELS) {
+		if (!wp_newidle_level(&ctx, cpu, level, spent))
+			break;
+		balance_level(s, cpu, level, WP_NEWLY_IDLE, now);
+		spent += wp_newidle_done(&ctx, cpu, level);
+		if (st->pulled != pulled)
+			break;
+	}
+	wp_newidle_end(&ctx, cpu, spent, st->pulled != pulled);
+}
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The queues: one dispatch queue per CPU, ordered by the virtual time that the core keeps. A task
+ * waits in the queue of the CPU it was placed on; a CPU that runs out of work takes its own queue's
+ * head, then what the core lets it pull.
+ */
+#ifndef SCX_WAKEPLACE_QUEUE_H
+#define SCX_WAKEPLACE_QUEUE_H
+
+/* Insert in virtual-time order, and see to it that the CPU notices. */
+static __always_inline void queue_task(struct task_struct *p, struct task_live *t, u32 cpu,
+				       u64 enq_flags)
+{
+	wp_vq_place(&ctx, &t->wp, cpu);
+	dsq_insert_vtime(p, dsq_of(cpu), wp_vq_slice_ns(&ctx), t->wp.vtime_ns, enq_flags);
+	if (WP_AT(ctx.cpus, cpu)->curr_idle) {
+		scx_bpf_kick_cpu((s32)cpu, SCX_KICK_IDLE);
+	} else if (wp_vq_preempts(&ctx, &t->wp, cpu, now_ns())) {
+		stats_of(cpu)->preempted++;
+		scx_bpf_kick_cpu((s32)cpu, SCX_KICK_PREEMPT);
+	}
+}
+
+/* A push or an exec wants the task elsewhere: the CPU, or WP_NONE. The wish is used up. */
+static __always_inline u32 take_wish(struct task_struct *p, struct task_live *t, u32 cpu)
+{
+	struct cpu_wish *w = wish_of(cpu);
+	u32 to = t->go_to, push = w->push_to;
+
+	t->go_to = WP_NONE;
+	if (push != WP_NONE) {
+		bool can = usable(p, push);
+
+		w->push_to = WP_NONE;
+		wp_active_balance_end(&ctx, cpu, push, w->push_level, can);
+		if (can) {
+			stats_of(cpu)->pushed++;
+			return push;
+		}
+	}
+	return to != WP_NONE && usable(p, to) ? to : WP_NONE;
+}
+
+OPS(enqueue) void wakeplace_enqueue(u64 *args)
+{
+	struct task_struct *p = ARG_TASK(args, 0);
+	u64 flags = args[1];
+	struct task_live *t = live_of(p);
+	u32 cpu = (u32)scx_bpf_task_cpu(p), to;
+
+	if (!t) {
+		dsq_insert(p, SCX_DSQ_GLOBAL, wp_vq_slice_ns(&ctx), flags);
+		return;
+	}
+	to = flags & SCX_ENQ_WAKEUP ? WP_NONE : take_wish(p, t, cpu);
+	if (to != WP_NONE && to != cpu) {
+		wp_vq_place(&ctx, &t->wp, to);
+		dsq_insert(p, SCX_DSQ_LOCAL_ON | to, wp_vq_slice_ns(&ctx), flags);
+		return;
+	}
+	if (flags & SCX_ENQ_LAST) { /* nobody else wants this CPU: go on, by one more look */
+		dsq_insert(p, SCX_DSQ_LOCAL, wp_vq_slice_ns(&ctx), flags);
+		scx_bpf_kick_cpu((s32)cpu, 0);
+		return;
+	}
+	queue_task(p, t, cpu, flags);
+}
+
+/* Is the first waiting task due before the running one, whose slice is over? */
+static __always_inline bool head_is_due(u32 cpu)
+{
+	struct task_struct *p;
+	bool due = false;
+
+	bpf_for_each(scx_dsq, p, dsq_of(cpu), 0) {
+		struct task_live *t = live_of(p);
+
+		due = !t || wp_vq_yields(&ctx, cpu, t->wp.vtime_ns, now_ns());
+		break;
+	}
+	return due;
+}
+
+/* The previous task goes on if nobody is due before it, unless it is wanted elsewhere. */
+static __always_inline bool keep_running(struct task_struct *prev, u32 cpu)
+{
+	struct task_live *t = live_of(prev);
+
+	if (!(prev->scx.flags & SCX_TASK_QUEUED))
+		return false;
+	if (wish_of(cpu)->push_to != WP_NONE || (t && t->go_to != WP_NONE))
+		return false;
+	if (head_is_due(cpu))
+		return false;
+	task_set_slice(prev, wp_vq_slice_ns(&ctx));
+	return true;
+}
+
+OPS(dispatch) void wakeplace_dispatch(u64 *args)
+{
+	u32 cpu = (u32)(s32)args[0];
+	struct task_struct *prev = ARG_TASK(args, 1);
+	struct scratch *s = scratch(SCRATCH_CALLBACK);
+	struct cpu_wish *w = wish_of(cpu);
+
+	if (!s)
+		return;
+	if (w->balance) {
+		w->balance = 0;
+		periodic_balance(s, cpu, prev ? WP_BUSY : WP_IDLE);
+	}
+	if (prev && keep_running(prev, cpu))
+		return;
+	if (dsq_move_to_local(dsq_of(cpu)))
+		return;
+	if (prev && (prev->scx.flags & SCX_TASK_QUEUED))
+		return; /* alone, and wanted elsewhere: enqueue sends it there */
+	newidle_balance(s, cpu);
+}
+
+OPS(running) void wakeplace_running(u64 *args)
+{
+	struct task_struct *p = ARG_TASK(args, 0);
+	struct task_live *t = live_of(p);
+	u32 cpu = (u32)scx_bpf_task_cpu(p);
+	struct cpu_stats *st = stats_of(cpu);
+	u64 now = now_ns();
+
+	if (!t)
+		return;
+	fresh_cpu(cpu);
+	account_move(t, cpu, now);
+	carry_out_freq(cpu, wp_set_current(&ctx, &t->wp, now));
+	wp_vq_start(&ctx, &t->wp, cpu, now);
+	t->running_ns = now;
+	st->switches++;
+	if (t->runnable_ns) {
+		(*WP_AT(st->latency, latency_bucket(wp_sub(now, t->runnable_ns))))++;
+		t->runnable_ns = 0;
+	}
+}
+
+OPS(stopping) void wakeplace_stopping(u64 *args)
+{
+	struct task_struct *p = ARG_TASK(args, 0);
+	struct task_live *t = live_of(p);
+	u32 cpu = (u32)scx_bpf_task_cpu(p);
+	struct cpu_stats *st = stats_of(cpu);
+	u64 now = now_ns(), ran;
+
+	if (!t || !t->wp.running)
+		return;
+	fresh_cpu(cpu);
+	ran = wp_sub(now, t->running_ns);
+	st->run_ns += ran;
+	st->energy_nj += wp_run_energy_nj(&ctx, cpu, ran);
+	wp_vq_stop(&ctx, &t->wp, now);
+	if (args[1]) /* else quiescent follows at once, and the core's dequeue does it all */
+		carry_out_freq(cpu, wp_put_current(&ctx, &t->wp, now));
+}
+
+/* What other classes take of this CPU. Their signals stand still where no class updates them. */
+static __always_inline void note_pressure(u32 cpu, u64 now)
+{
+	const struct rq *rq = bpf_per_cpu_ptr(&runqueues, cpu);
+	struct wp_cpu *c = WP_AT(ctx.cpus, cpu);
+
+	if (!rq)
+		return;
+	c->rt_util = wp_decayed_util((u32)rq->avg_rt.util_avg, rq->avg_rt.last_update_time, now);
+	c->dl_util = wp_decayed_util((u32)rq->avg_dl.util_avg, rq->avg_dl.last_update_time, now);
+	if (bpf_core_field_exists(rq->avg_irq))
+		c->irq_util = wp_decayed_util((u32)rq->avg_irq.util_avg,
+					      rq->avg_irq.last_update_time, now);
+}
+
+OPS(tick) void wakeplace_tick(u64 *args)
+{
+	struct task_struct *p = ARG_TASK(args, 0);
+	struct task_live *t = live_of(p);
+	u32 cpu = (u32)scx_bpf_task_cpu(p);
+	u64 now = now_ns();
+	int did;
+
+	if (!t || !t->wp.running)
+		return;
+	fresh_cpu(cpu);
+	note_pressure(cpu, now);
+	did = wp_tick(&ctx, &t->wp, now);
+	carry_out_freq(cpu, did);
+	if (did & WP_DID_BALANCE)
+		wish_of(cpu)->balance = 1;
+	if (wp_vq_expired(&ctx, cpu, (u32)scx_bpf_dsq_nr_queued(dsq_of(cpu)), now))
+		scx_bpf_kick_cpu((s32)cpu, SCX_KICK_PREEMPT);
+}
+
+#endif

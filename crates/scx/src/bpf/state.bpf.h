@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The live scheduler's memory: the core's one context, the record of each task, scratch space of
+ * decisions, counters.
+ */
+#ifndef SCX_WAKEPLACE_STATE_H
+#define SCX_WAKEPLACE_STATE_H
+
+/* Filled by the loader before the scheduler is attached, and by the core from then on. */
+struct wp_ctx ctx;
+struct cpu_stats stats[WP_MAX_CPUS];
+struct cpu_wish wish[WP_MAX_CPUS];
+struct exit_record exit_info;
+/* What `apply_params` is to put into force. */
+struct wp_params next_params;
+/* A CPU came or went: the loader rebuilds the domains. */
+u64 hotplug_count;
+
+/* Length of a tick. Written by the loader. */
+const volatile u64 timer_period_ns = 4000000;
+
+struct task_live {
+	struct wp_task wp;
+	u64 runnable_ns; /* when it became runnable, 0: it ran since */
+	u64 running_ns;  /* when it began to run */
+	u32 go_to;       /* an exec chose this CPU; WP_NONE: none */
+	u32 known;       /* enabled on this scheduler */
+	u32 forked;      /* has not run yet */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct task_live);
+} tasks SEC(".maps");
+
+/*
+ * Too big for the stack. One per CPU for callbacks, which run with interrupts off and do not nest,
+ * and one for execs, which a callback may interrupt.
+ */
+enum { SCRATCH_CALLBACK, SCRATCH_EXEC, SCRATCH_COUNT };
+
+struct scratch {
+	struct wp_request request;
+	struct wp_decision decision;
+	struct wp_balance balance;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SCRATCH_COUNT);
+	__type(key, u32);
+	__type(value, struct scratch);
+} scratches SEC(".maps");
+
+static __always_inline struct task_live *live_of(struct task_struct *p)
+{
+	return bpf_task_storage_get(&tasks, p, 0, 0);
+}
+
+static __always_inline struct scratch *scratch(u32 which)
+{
+	return bpf_map_lookup_elem(&scratches, &which);
+}
+
+static __always_inline struct cpu_stats *stats_of(u32 cpu)
+{
+	return WP_AT(stats, cpu);
+}
+
+static __always_inline struct cpu_wish *wish_of(u32 cpu)
+{
+	return WP_AT(wish, cpu);
+}
+
+/* The queue of a CPU has the CPU's number. */
+static __always_inline u64 dsq_of(u32 cpu)
+{
+	return cpu;
+}
+
+/* The CPU's clock rate enters every signal; the kernel knows it, the core is told. */
+static __always_inline struct wp_cpu *fresh_cpu(u32 cpu)
+{
+	struct wp_cpu *c = WP_AT(ctx.cpus, cpu);
+	const unsigned long *scale = bpf_per_cpu_ptr(&arch_freq_scale, cpu);
+
+	if (scale)
+		c->freq_scale = (u32)*scale;
+	return c;
+}
+
+/* Hand a frequency request of the core to the governor. */
+static __always_inline void carry_out_freq(u32 cpu, int did)
+{
+	if (did & WP_DID_FREQ)
+		scx_bpf_cpuperf_set(cpu, wp_cpu_perf_request(&ctx, cpu));
+}
+
+/* Index of the histogram bucket: four per power of two. */
+static __always_inline u32 latency_bucket(u64 ns)
+{
+	u32 log;
+
+	if (ns < 4)
+		return (u32)ns;
+	log = 63 - (u32)__builtin_clzll(ns);
+	return (log - 1) * 4 + (u32)((ns >> (log - 2)) & 3);
+}
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Tasks come, change and go; they become runnable and sleep. */
+#ifndef SCX_WAKEPLACE_TASK_H
+#define SCX_WAKEPLACE_TASK_H
+
+/* Weight as the fair class has it; the weight that sched_ext computes has another scale. */
+static __always_inline u32 weight_of(const struct task_struct *p)
+{
+	if (p->policy == SCHED_IDLE)
+		return WP_WEIGHT_IDLE_POLICY;
+	return wp_nice_weight(p->static_prio - DEFAULT_PRIO);
+}
+
+static __always_inline void copy_mask(struct wp_task *task, const struct cpumask *mask)
+{
+	u32 cpu;
+
+	bpf_for(cpu, 0, WP_MASK_WORDS)
+		*WP_AT(task->allowed, cpu) = 0;
+	bpf_for(cpu, 0, ctx.nr_cpus < WP_MAX_CPUS ? ctx.nr_cpus : WP_MAX_CPUS)
+		if (bpf_cpumask_test_cpu(cpu, mask))
+			*WP_AT(task->allowed, cpu / 64) |= 1ull << (cpu % 64);
+}
+
+/* A task that is older than this scheduler: the fair class has measured it until now. */
+static __always_inline void inherit_signals(struct wp_task *task, const struct task_struct *p)
+{
+	task->avg.util_avg = wp_min((u32)p->se.avg.util_avg, WP_SCALE);
+	task->avg.runnable_avg = wp_min((u32)p->se.avg.runnable_avg, WP_SCALE);
+	if (bpf_core_field_exists(p->se.avg.util_est))
+		task->util_est = wp_min(p->se.avg.util_est & ~WP_UTIL_EST_UNCHANGED, WP_SCALE);
+}
+
+OPS_SLEEPABLE(init_task) s32 wakeplace_init_task(u64 *args)
+{
+	struct task_struct *p = ARG_TASK(args, 0);
+	struct task_live *t = bpf_task_storage_get(&tasks, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (!t)
+		return -12; /* ENOMEM */
+	t->go_to = WP_NONE;
+	t->wp.id = (u32)p->pid;
+	t->wp.weight = weight_of(p);
+	t->wp.idle_policy = p->policy == SCHED_IDLE;
+	t->wp.cpu = (u32)scx_bpf_task_cpu(p);
+	t->wp.vtime_cpu = t->wp.cpu;
+	t->wp.vtime_ns = WP_AT(ctx.cpus, t->wp.cpu)->vtime_now_ns;
+	bpf_rcu_read_lock();
+	copy_mask(&t->wp, p->cpus_ptr);
+	bpf_rcu_read_unlock();
+	wp_task_init(&ctx, &t->wp);
+	t->forked = ((struct scx_init_task_args *)args[1])->fork;
+	if (!t->forked)
+		inherit_signals(&t->wp, p);
+	return 0;
+}
+
+/* It is in our class from now on. */
+OPS(enable) void wakeplace_enable(u64 *args)
+{
+	struct task_live *t = live_of(ARG_TASK(args, 0));
+
+	if (!t)
+		return;
+	t->wp.weight = weight_of(ARG_TASK(args, 0));
+	t->wp.idle_policy = ARG_TASK(args, 0)->policy == SCHED_IDLE;
+	t->known = 1;
+}
+
+/* It leaves our class, or exits: nothing of it stays behind. */
+OPS(disable) void wakeplace_disable(u64 *args)
+{
+	struct task_live *t = live_of(ARG_TASK(args, 0));
+
+	if (!t)
+		return;
+	if (t->wp.on_rq) /* the kernel dequeues it first; if it did not, do not count it for ever */
+		wp_migrate_pulled(&ctx, &t->wp, t->wp.cpu);
+	else
+		wp_task_exit(&ctx, &t->wp);
+	t->known = 0;
+}
+
+OPS(set_weight) void wakeplace_set_weight(u64 *args)
+{
+	struct task_struct *p = ARG_TASK(args, 0);
+	struct task_live *t = live_of(p);
+
+	if (!t)
+		return;
+	t->wp.idle_policy = p->policy == SCHED_IDLE;
+	wp_task_set_weight(&ctx, &t->wp, weight_of(p), now_ns());
+}
+
+OPS(set_cpumask) void wakeplace_set_cpumask(u64 *args)
+{
+	struct task_live *t = live_of(ARG_TASK(args, 0));
+
+	if (!t)
+		return;
+	copy_mask(&t->wp, (const struct cpumask *)args[1]);
+	wp_task_set_allowed(&ctx, &t->wp);
+}
+
+/* The task is on another CPU than the core has it: it was placed while asleep, or pulled. */
+static __always_inline void account_move(struct task_live *t, u32 cpu, u64 now)
+{
+	struct wp_task *task = &t->wp;
+
+	if (task->cpu == cpu)
+		return;
+	if (!task->on_rq) {
+		wp_migrate_sleeping(&ctx, task, cpu);
+		return;
+	}
+	WP_ADD(&WP_AT(ctx.cpus, task->cpu)->nr_running, 0 - 1u);
+	wp_migrate_pulled(&ctx, task, cpu);
+	carry_out_freq(cpu, wp_enqueue(&ctx, task, cpu, now, 0));
+	WP_ADD(&WP_AT(ctx.cpus, cpu)->nr_running, 1u);
+}
+
+OPS(runnable) void wakeplace_runnable(u64 *args)
+{
+	struct task_struct *p = ARG_TASK(args, 0);
+	struct task_live *t = live_of(p);
+	u32 cpu = (u32)scx_bpf_task_cpu(p), flags = 0;
+	struct wp_cpu *c = fresh_cpu(cpu);
+	u64 now = now_ns();
+
+	if (!t)
+		return;
+	account_move(t, cpu, now);
+	if (args[1] & SCX_ENQ_WAKEUP)
+		flags = WP_Q_WAKEUP;
+	if (t->forked) {
+		wp_task_new(&ctx, &t->wp, cpu, now);
+		flags = WP_Q_NEW;
+		t->forked = 0;
+	}
+	t->runnable_ns = now;
+	c->pending = 0;
+	WP_ADD(&c->nr_running, 1u);
+	if (flags & WP_Q_WAKEUP)
+		wp_woken(&ctx, cpu, now);
+	carry_out_freq(cpu, wp_enqueue(&ctx, &t->wp, cpu, now, flags));
+}
+
+OPS(quiescent) void wakeplace_quiescent(u64 *args)
+{
+	struct task_struct *p = ARG_TASK(args, 0);
+	struct task_live *t = live_of(p);
+	u32 cpu = (u32)scx_bpf_task_cpu(p);
+	u64 now = now_ns();
+
+	if (!t || !t->wp.on_rq)
+		return;
+	account_move(t, cpu, now);
+	WP_ADD(&fresh_cpu(cpu)->nr_running, 0 - 1u);
+	carry_out_freq(cpu, wp_dequeue(&ctx, &t->wp, now,
+				       args[1] & SCX_DEQ_SLEEP ? WP_Q_SLEEP : 0));
+}
+
+#endif

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The kernel side as an object: load, attach, watch, change, let go.
+//!
+//! Everything the kernel side keeps is in its mapped memory: the loader writes the core's context
+//! there before it attaches, and reads counters from it afterwards. What it changes later it
+//! changes through a program of the kernel side, so that the core's own rules apply it.
+
+use crate::machine::Machine;
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{ErrorKind, Link, ProgramInput};
+use std::fs;
+use std::mem::MaybeUninit;
+use std::path::Path;
+use thiserror::Error;
+use wakeplace_policy_sys::{Core, MachineError, Policy};
+
+/// What the build made of `bpf/main.bpf.c`.
+#[allow(warnings, clippy::all, reason = "generated")]
+mod skel {
+    include!(concat!(env!("OUT_DIR"), "/main.skel.rs"));
+}
+
+/// The kernel's name of the loaded scheduler.
+pub(crate) const OPS_NAME: &str = "wakeplace";
+
+/// Why it could not be put into force. None of these leaves anything behind.
+#[derive(Debug, Error)]
+pub(crate) enum LiveError {
+    /// The core refuses the machine.
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+    /// Another sched_ext scheduler is in force.
+    #[error(
+        "another scheduler is loaded already: {0}; stop it first (its name is in \
+             /sys/kernel/sched_ext/root/ops)"
+    )]
+    Busy(String),
+    /// The kernel said no.
+    #[error("{doing}: {why}{hint}")]
+    Kernel {
+        /// What was tried.
+        doing: &'static str,
+        /// libbpf's words.
+        why: String,
+        /// What that usually means, empty if nothing is known.
+        hint: &'static str,
+    },
+}
+
+/// Counters of one CPU, as the kernel side keeps them (`bpf/live.h`).
+#[derive(Clone, Debug)]
+pub(crate) struct CpuCounters {
+    /// Decisions taken on this CPU, by `enum wp_reason`.
+    pub(crate) reason: [u64; 64],
+    /// Tasks that a decision sent to this CPU.
+    pub(crate) placed: u64,
+    /// Wake-ups decided on this CPU.
+    pub(crate) wakeups: u64,
+    /// Forks decided on this CPU.
+    pub(crate) forks: u64,
+    /// Execs decided on this CPU.
+    pub(crate) execs: u64,
+    /// Decisions that found an idle CPU and claimed it.
+    pub(crate) direct: u64,
+    /// Decisions that could not be carried out.
+    pub(crate) refused: u64,
+    /// Tasks this CPU took from others.
+    pub(crate) pulled: u64,
+    /// Running tasks pushed away from this CPU.
+    pub(crate) pushed: u64,
+    /// Kicks that ended a running task's slice.
+    pub(crate) preempted: u64,
+    /// Times a task began to run here.
+    pub(crate) switches: u64,
+    /// Time tasks of this scheduler ran here, ns.
+    pub(crate) run_ns: u64,
+    /// Energy of that time by the energy model, nJ.
+    pub(crate) energy_nj: u64,
+    /// Runnable until running; four buckets per power of two of ns.
+    pub(crate) latency: Box<[u64; 256]>,
+}
+
+/// All counters at one moment.
+#[derive(Clone, Debug)]
+pub(crate) struct Snapshot {
+    /// When, ns of the monotonic clock.
+    pub(crate) at_ns: u64,
+    /// By CPU number.
+    pub(crate) cpus: Vec<CpuCounters>,
+    /// The machine is beyond the tipping point.
+    pub(crate) overutilized: bool,
+    /// Energy-aware placement is in force.
+    pub(crate) energy_active: bool,
+}
+
+/// How a scheduler's life ended (the kernel's `scx_exit_info`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Exit {
+    /// `enum scx_exit_kind`: 64..1023 somebody asked for it, from 1024 an error.
+    pub(crate) kind: i32,
+    /// The code that came with it.
+    pub(crate) code: i64,
+    /// The kernel's words.
+    pub(crate) reason: String,
+    /// Its details.
+    pub(crate) message: String,
+}
+
+impl Exit {
+    /// True unless something went wrong.
+    pub(crate) fn is_clean(&self) -> bool {
+        (1..1024).contains(&self.kind)
+    }
+}
+
+/// The loaded kernel side.
+pub(crate) struct Live {
+    skel: skel::MainSkel<'static>,
+    links: Vec<Link>,
+    core: Core,
+    nr_cpus: usize,
+    hotplug_seen: u64,
+}
+
+fn kernel_error(doing: &'static str, error: &libbpf_rs::Error) -> LiveError {
+    let hint = match error.kind() {
+        ErrorKind::PermissionDenied => {
+            "; this takes root (CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN)"
+        }
+        _ => "",
+    };
+    LiveError::Kernel {
+        doing,
+        why: format!("{error:#}"),
+        hint,
+    }
+}
+
+/// The scheduler that is in force, if one is.
+pub(crate) fn scheduler_in_force(root: &Path) -> Option<String> {
+    let state = fs::read_to_string(root.join("sys/kernel/sched_ext/state")).ok()?;
+    if state.trim() == "disabled" {
+        return None;
+    }
+    let name = fs::read_to_string(root.join("sys/kernel/sched_ext/root/ops")).ok();
+    Some(name.map_or_else(|| "unnamed".to_owned(), |n| n.trim().to_owned()))
+}
+
+impl Live {
+    /// Verifies and loads the kernel side and writes the core's context into it. Nothing is
+    /// scheduled yet.
+    pub(crate) fn load(
+        machine: &Machine,
+        policy: &Policy,
+        verbose: bool,
+    ) -> Result<Self, LiveError> {
+        let core = live_core(machine, policy)?;
+        let mut builder = skel::MainSkelBuilder::default();
+        builder.obj_builder.debug(verbose);
+        // The object lives as long as the process: one scheduler per run.
+        let object = Box::leak(Box::new(MaybeUninit::uninit()));
+        let mut open = builder
+            .open(object)
+            .map_err(|e| kernel_error("reading the kernel program", &e))?;
+        if let Some(rodata) = open.maps.rodata_data.as_mut() {
+            rodata.timer_period_ns = u64::from(machine.facts.tick_ns);
+        }
+        let skel = open
+            .load()
+            .map_err(|e| kernel_error("loading the kernel program", &e))?;
+        let mut live = Self {
+            skel,
+            links: Vec::new(),
+            core,
+            nr_cpus: machine.facts.capacity.len(),
+            hotplug_seen: 0,
+        };
+        live.write_context();
+        Ok(live)
+    }
+
+    fn bss(&self) -> &skel::types::bss {
+        self.skel.maps.bss_data.as_deref().expect("main.bpf.c has globals")
+    }
+
+    /// Copies the core's context, built natively, over the kernel side's.
+    fn write_context(&mut self) {
+        let bss = self
+            .skel
+            .maps
+            .bss_data
+            .as_deref_mut()
+            .expect("main.bpf.c has globals");
+        let from = self.core.state();
+        assert_eq!(
+            size_of_val(from),
+            size_of_val(&bss.ctx),
+            "both builds of the core lay out wp_ctx alike"
+        );
+        // SAFETY: both are the same plain struct of integers from the same header, of equal size,
+        // and do not overlap.
+        unsafe {
+            std::ptr::copy_nonoverlapping(
+                std::ptr::from_ref(from).cast::<u8>(),
+                (&raw mut bss.ctx).cast::<u8>(),
+                size_of_val(from),
+            );
+        }
+    }
+
+    /// Takes over from the kernel's own scheduler.
+    pub(crate) fn attach(&mut self) -> Result<(), LiveError> {
+        let exec = (self.skel.progs.wakeplace_exec.attach())
+            .map_err(|e| kernel_error("watching for execs", &e))?;
+        let ops = self.skel.maps.wakeplace_ops.attach_struct_ops().map_err(|e| {
+            match scheduler_in_force(Path::new("/")) {
+                Some(name) => LiveError::Busy(name),
+                None => kernel_error("attaching the scheduler", &e),
+            }
+        })?;
+        self.links = vec![ops, exec];
+        Ok(())
+    }
+
+    /// Puts another policy into force, at once and without a gap.
+    pub(crate) fn apply(&mut self, policy: &Policy) -> Result<(), LiveError> {
+        self.core.state_mut().params = live_params(policy);
+        let bss = self
+            .skel
+            .maps
+            .bss_data
+            .as_deref_mut()
+            .expect("main.bpf.c has globals");
+        let params = &self.core.state().params;
+        assert_eq!(size_of_val(params), size_of_val(&bss.next_params));
+        // SAFETY: as in write_context.
+        unsafe {
+            std::ptr::copy_nonoverlapping(
+                std::ptr::from_ref(params).cast::<u8>(),
+                (&raw mut bss.next_params).cast::<u8>(),
+                size_of_val(params),
+            );
+        }
+        self.skel
+            .progs
+            .apply_params
+            .test_run(ProgramInput::default())
+            .map_err(|e| kernel_error("changing the policy", &e))?;
+        Ok(())
+    }
+
+    /// How it ended; `None` while it runs.
+    pub(crate) fn exit(&self) -> Option<Exit> {
+        let info = &self.bss().exit_info;
+        (info.kind != 0).then(|| Exit {
+            kind: info.kind,
+            code: info.code,
+            reason: text(&info.reason),
+            message: text(&info.message),
+        })
+    }
+
+    /// After CPUs came or went, once: which are online now. Call `rebuild` then.
+    pub(crate) fn cpus_changed(&mut self) -> Option<Vec<bool>> {
+        let count = self.bss().hotplug_count;
+        if count == self.hotplug_seen {
+            return None;
+        }
+        self.hotplug_seen = count;
+        let cpus = &self.bss().ctx.cpus[..self.nr_cpus];
+        Some(cpus.iter().map(|c| c.online != 0).collect())
+    }
+
+    /// Replaces the domains after CPUs came or went. Decisions go on meanwhile: what they read may
+    /// mix both, which the core masks and the glue checks (`usable`).
+    pub(crate) fn rebuild(&mut self, machine: &Machine, policy: &Policy) -> Result<(), LiveError> {
+        let fresh = live_core(machine, policy)?;
+        let bss = self
+            .skel
+            .maps
+            .bss_data
+            .as_deref_mut()
+            .expect("main.bpf.c has globals");
+        // SAFETY: the mapped context is the same struct of integers (checked by write_context);
+        // the kernel side changes it at any time, so it is only ever accessed through copies of
+        // single fields here.
+        let ctx = unsafe { &mut *(&raw mut bss.ctx).cast::<wakeplace_policy_sys::sys::wp_ctx>() };
+        fresh.copy_topology(ctx);
+        self.core = fresh;
+        Ok(())
+    }
+
+    /// All counters now.
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        let bss = self.bss();
+        let cpus = bss.stats[..self.nr_cpus].iter().map(|s| CpuCounters {
+            reason: s.reason,
+            placed: s.placed,
+            wakeups: s.wakeups,
+            forks: s.forks,
+            execs: s.execs,
+            direct: s.direct,
+            refused: s.refused,
+            pulled: s.pulled,
+            pushed: s.pushed,
+            preempted: s.preempted,
+            switches: s.switches,
+            run_ns: s.run_ns,
+            energy_nj: s.energy_nj,
+            latency: Box::new(s.latency),
+        });
+        Snapshot {
+            at_ns: monotonic_ns(),
+            cpus: cpus.collect(),
+            overutilized: bss.ctx.overutilized != 0,
+            energy_active: bss.ctx.energy_active != 0,
+        }
+    }
+
+    /// Gives the machine back. Returns how it ended, once the kernel has said so.
+    pub(crate) fn detach(mut self) -> Option<Exit> {
+        self.links.clear();
+        for _ in 0..100 {
+            if let Some(exit) = self.exit() {
+                return Some(exit);
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        None
+    }
+}
+
+/// The policy's parameters as the live home runs them: its queues are the live ones, and its timer
+/// stands for the balancing of idle CPUs.
+fn live_params(policy: &Policy) -> wakeplace_policy_sys::sys::wp_params {
+    let mut params = *policy.core_params();
+    params.queue = wakeplace_policy_sys::sys::WP_QUEUE_DSQ;
+    params.nohz_balance = 0;
+    params
+}
+
+/// The core's context for this machine, before the first event.
+fn live_core(machine: &Machine, policy: &Policy) -> Result<Core, LiveError> {
+    let mut core = Core::new(&machine.facts, &live_params(policy))?;
+    let state = core.state_mut();
+    state.freq_external = 1;
+    state.freq_schedutil = u32::from(machine.schedutil);
+    for cpu in &mut state.cpus[..machine.facts.capacity.len()] {
+        cpu.curr_idle = 0; // the kernel tells, from the first idle on
+    }
+    core.restart();
+    Ok(core)
+}
+
+/// Bytes up to the first 0 as text.
+fn text(bytes: &[i8]) -> String {
+    let bytes: Vec<u8> = bytes
+        .iter()
+        .map(|b| b.cast_unsigned())
+        .take_while(|b| *b != 0)
+        .collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The clock of `Snapshot::at_ns`.
+pub(crate) fn monotonic_ns() -> u64 {
+    let mut now = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the struct is live; CLOCK_MONOTONIC always exists.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
+    now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
+}

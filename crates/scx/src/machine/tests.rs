@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Machines described from small trees, by the kernel's word and by platform files.
+
+use super::{DEFAULT_TICK_NS, Machine, PlatformChoice, Problem, describe};
+use std::fs;
+use wakeplace_policy_sys::{Core, Policy};
+
+const CPUS: &str = "sys/devices/system/cpu";
+
+/// A tree with two clusters of CPUs of these sizes and capacities, each with its clock.
+struct Tree(tempfile::TempDir);
+
+impl Tree {
+    fn new(clusters: &[(usize, u32)]) -> Self {
+        let tree = Self(tempfile::tempdir().expect("a temporary folder"));
+        let total: usize = clusters.iter().map(|(n, _)| n).sum();
+        let all = format!("0-{}", total - 1);
+        for file in ["possible", "present", "online"] {
+            tree.put(&format!("{CPUS}/{file}"), &all);
+        }
+        let mut first = 0;
+        for (n, capacity) in clusters {
+            let list = format!("{first}-{}", first + n - 1);
+            for cpu in first..first + n {
+                let at = format!("{CPUS}/cpu{cpu}");
+                tree.put(&format!("{at}/cpu_capacity"), &capacity.to_string());
+                tree.put(
+                    &format!("{at}/topology/thread_siblings_list"),
+                    &cpu.to_string(),
+                );
+                tree.put(&format!("{at}/topology/package_cpus_list"), &all);
+                tree.put(&format!("{at}/topology/cluster_cpus_list"), &list);
+            }
+            let policy = format!("{CPUS}/cpufreq/policy{first}");
+            let members: Vec<String> = (first..first + n).map(|c| c.to_string()).collect();
+            tree.put(&format!("{policy}/related_cpus"), &members.join(" "));
+            tree.put(&format!("{policy}/scaling_governor"), "schedutil");
+            tree.put(&format!("{policy}/cpuinfo_min_freq"), "500000");
+            tree.put(&format!("{policy}/cpuinfo_max_freq"), "2000000");
+            tree.put(&format!("{policy}/cpuinfo_transition_latency"), "500000");
+            first += n;
+        }
+        tree
+    }
+
+    fn put(&self, path: &str, text: &str) {
+        let path = self.0.path().join(path);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+        fs::write(path, format!("{text}\n")).expect("a file");
+    }
+
+    fn model(&self, first: usize, cpus: &str, flags: &str, states: &[(u32, u32)]) {
+        let at = format!("sys/kernel/debug/energy_model/cpu{first}");
+        self.put(&format!("{at}/cpus"), cpus);
+        self.put(&format!("{at}/flags"), flags);
+        for (khz, power) in states {
+            self.put(&format!("{at}/ps:{khz}/frequency"), &khz.to_string());
+            self.put(&format!("{at}/ps:{khz}/power"), &power.to_string());
+        }
+    }
+
+    fn describe(&self, platform: &str) -> Result<Machine, Problem> {
+        describe(&PlatformChoice::new(platform), self.0.path())
+    }
+
+    fn misfit(&self, platform: &str) -> Vec<String> {
+        let problem = self.describe(platform).expect_err("it does not fit");
+        assert_eq!(problem.exit_code(), 2);
+        match problem {
+            Problem::DoesNotFit { mismatches, .. } => mismatches,
+            other => panic!("{other}"),
+        }
+    }
+}
+
+/// HiKey 960: four A53 of capacity 462 and four A73 (platforms/hikey960.toml).
+fn hikey960() -> Tree {
+    Tree::new(&[(4, 462), (4, 1024)])
+}
+
+#[test]
+fn the_kernels_own_word() {
+    let tree = hikey960();
+    let machine = tree.describe("auto").expect("a machine");
+    assert_eq!(
+        machine.facts.capacity,
+        [462, 462, 462, 462, 1024, 1024, 1024, 1024]
+    );
+    assert_eq!(machine.classes, ["capacity 462", "capacity 1024"]);
+    assert_eq!(machine.class_of, [0, 0, 0, 0, 1, 1, 1, 1]);
+    assert!(machine.schedutil && machine.domains.is_empty() && !machine.power_in_watts);
+    assert_eq!(machine.facts.tick_ns, DEFAULT_TICK_NS);
+    let clock = &machine.facts.freq_domains[1];
+    assert_eq!(
+        (&clock.cpus[..], &clock.opp_khz[..]),
+        (&[4, 5, 6, 7][..], &[500_000, 2_000_000][..])
+    );
+    assert_eq!(clock.transition_latency_us, 500);
+    let flags: Vec<_> = machine
+        .facts
+        .levels
+        .iter()
+        .map(|l| (l.cluster, l.shares_cache))
+        .collect();
+    assert_eq!(
+        flags,
+        [(true, true), (false, true)],
+        "clusters below the package's cache"
+    );
+}
+
+#[test]
+fn the_kernels_energy_model() {
+    let tree = hikey960();
+    tree.model(0, "0-3", "0x1", &[(533_000, 28_728), (999_000, 70_329)]);
+    tree.model(4, "4-7", "0x1", &[(903_000, 243_358)]);
+    tree.put("proc/sys/kernel/osrelease", "6.18.15");
+    tree.put("boot/config-6.18.15", "CONFIG_HZ=1000");
+    let machine = tree.describe("auto").expect("a machine");
+    assert_eq!(machine.domains, [[0, 1, 2, 3], [4, 5, 6, 7]]);
+    assert_eq!(
+        machine.facts.perf_domains[0].states,
+        [(533_000, 28_728), (999_000, 70_329)]
+    );
+    assert_eq!(
+        machine.facts.freq_domains[0].opp_khz,
+        [533_000, 999_000],
+        "the model's"
+    );
+    assert_eq!(machine.facts.tick_ns, 1_000_000);
+    assert!(machine.power_in_watts);
+    tree.model(4, "4-7", "0x0", &[]);
+    assert!(
+        !tree.describe("auto").expect("a machine").power_in_watts,
+        "a scale of its own"
+    );
+}
+
+#[test]
+fn another_governor_is_seen() {
+    let tree = hikey960();
+    tree.put(
+        &format!("{CPUS}/cpufreq/policy4/scaling_governor"),
+        "performance",
+    );
+    assert!(!tree.describe("auto").expect("a machine").schedutil);
+}
+
+#[test]
+fn a_platform_file_gives_what_the_kernel_lacks() {
+    let tree = Tree::new(&[(4, 1024), (4, 1024)]);
+    let machine = tree
+        .describe("hikey960")
+        .expect("a machine: equal capacities say nothing");
+    assert_eq!(machine.facts.capacity[..5], [462, 462, 462, 462, 1024]);
+    assert_eq!(machine.facts.perf_domains.len(), 2);
+    let policy = Policy::parse("linux-7.3").expect("a policy");
+    let core = Core::new(&machine.facts, policy.core_params()).expect("the core takes it");
+    assert_eq!(core.state().nr_perf_doms, 2);
+}
+
+#[test]
+fn a_platform_file_of_another_machine_is_refused_with_all_that_differs() {
+    let four = Tree::new(&[(4, 1024)]);
+    let problem = four.describe("hikey960").expect_err("it does not fit");
+    assert_eq!(
+        problem.to_string(),
+        "platform file hikey960 does not fit this machine: it has 8 CPUs, this machine 4"
+    );
+    let other = Tree::new(&[(2, 1024), (6, 462)]).misfit("hikey960");
+    assert_eq!(
+        other,
+        [
+            "cpufreq policy0 is CPUs 0-1, in the file CPU 0 shares its clock with CPUs 0-3",
+            "cpufreq policy2 is CPUs 2-7, in the file CPU 2 shares its clock with CPUs 0-3",
+            "capacities of CPU 0 and CPU 2: 1024 and 462 by the kernel, 462 and 462 in the file",
+            "capacities of CPU 0 and CPU 4: 1024 and 462 by the kernel, 462 and 1024 in the file",
+            "capacities of CPU 2 and CPU 4: 462 and 462 by the kernel, 462 and 1024 in the file",
+        ]
+    );
+    let unknown = hikey960().describe("hikey690").expect_err("no such name");
+    assert_eq!(unknown.exit_code(), 2);
+    assert!(
+        unknown.to_string().contains("did you mean `hikey960`?"),
+        "{unknown}"
+    );
+}
+
+#[test]
+fn a_damaged_machine_is_the_environments_fault() {
+    let tree = hikey960();
+    tree.model(0, "0-3", "0x1", &[(533_000, 0)]);
+    let problem = tree.describe("auto").expect_err("a power of nothing");
+    assert_eq!(problem.exit_code(), 3);
+    assert!(
+        problem
+            .to_string()
+            .contains("ps:533000/power: `0`; expected"),
+        "{problem}"
+    );
+}
+
+/// Goal: CPUs that go keep their places; one that was never seen is read when it comes.
+#[test]
+fn cpus_come_and_go() {
+    let tree = hikey960();
+    tree.put(&format!("{CPUS}/online"), "0-6");
+    fs::remove_dir_all(tree.0.path().join(CPUS).join("cpu7")).expect("a folder");
+    for cpu in 0..7 {
+        let at = format!("{CPUS}/cpu{cpu}/topology");
+        tree.put(&format!("{at}/package_cpus_list"), "0-6");
+        tree.put(
+            &format!("{at}/cluster_cpus_list"),
+            if cpu < 4 { "0-3" } else { "4-6" },
+        );
+    }
+    let mut machine = tree.describe("auto").expect("a machine");
+    assert_eq!(machine.facts.levels[0].group_of, [0, 0, 0, 0, 4, 4, 4, 7]);
+    let spans = |machine: &Machine, cpu: u32| {
+        let policy = Policy::parse("linux-7.3").expect("a policy");
+        let core = Core::new(&machine.facts, policy.core_params()).expect("a core");
+        let levels = core.cpu(cpu).nr_levels as usize;
+        let doms = core.cpu(cpu).dom[..levels].iter();
+        doms.map(|dom| core.state().doms[*dom as usize].nr_cpus)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(spans(&machine, 4), [3, 7]);
+    let mut online = machine.facts.online.clone();
+    online[5] = false;
+    machine.rebuild(&online).expect("no file is read");
+    assert_eq!(spans(&machine, 4), [2, 6]);
+    assert_eq!(spans(&machine, 5), [], "in no domain");
+    let whole = hikey960();
+    machine.root = whole.0.path().to_owned();
+    machine.rebuild(&[true; 8]).expect("it is read again");
+    assert_eq!(spans(&machine, 7), [4, 8]);
+    let damaged = Tree::new(&[(4, 462), (4, 1024)]);
+    damaged.put(&format!("{CPUS}/online"), "none");
+    let mut machine = tree.describe("auto").expect("a machine");
+    machine.root = damaged.0.path().to_owned();
+    assert_eq!(
+        machine
+            .rebuild(&[true; 8])
+            .expect_err("damaged")
+            .exit_code(),
+        3
+    );
+    assert!(!machine.facts.online[7], "it stays as it was");
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The scheduler's life: check, load, attach, watch, let go.
+
+use crate::args::{Cli, ModeArg};
+use crate::control::socket::SocketError;
+use crate::control::{self, Answer, Asks, Refusal, Request};
+use crate::live::{Exit, Live, monotonic_ns};
+use crate::machine::{self, Machine, PlatformChoice};
+use crate::metrics::{Sample, Shape};
+use crate::wanted::Wanted;
+use crate::{Failure, preflight, stats};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
+use wakeplace_policy_sys::{Mode, Policy, PolicyError};
+
+/// How often it looks whether the kernel has ended it, or CPUs have come or gone.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Somebody asked it to end.
+static END: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn on_signal(_: libc::c_int) {
+    END.store(true, Ordering::Relaxed);
+}
+
+fn catch_signals() {
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        // SAFETY: the handler only stores to an atomic.
+        unsafe { libc::signal(signal, on_signal as *const () as libc::sighandler_t) };
+    }
+}
+
+impl From<ModeArg> for Mode {
+    fn from(mode: ModeArg) -> Self {
+        match mode {
+            ModeArg::Performance => Self::Performance,
+            ModeArg::Balance => Self::Balance,
+            ModeArg::Powersave => Self::Powersave,
+        }
+    }
+}
+
+/// Schedules until it is told to end. Returns the exit code.
+pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
+    let args = &cli.run;
+    let root = Path::new("/");
+    let wanted = Wanted::new(&args.policy, args.mode.into(), &args.set).map_err(Failure::input)?;
+    let policy = wanted.policy().map_err(Failure::input)?;
+    let obstacles = preflight::obstacles(root);
+    if !obstacles.is_empty() {
+        let text = format!("this machine cannot run it; nothing was changed{obstacles}");
+        return Err(Failure::environment(text));
+    }
+    let choice = PlatformChoice::new(&args.platform);
+    let mut machine = machine::describe(&choice, root).map_err(|problem| Failure {
+        code: problem.exit_code(),
+        message: problem.to_string(),
+    })?;
+    catch_signals();
+    let (asker, asks) = control::channel();
+    let group = args.socket_group.as_deref();
+    let _control = control::Server::bind(&cli.socket, args.socket_mode, group, asker.clone())
+        .map_err(|error| match error {
+            SocketError::NoGroup(_) => Failure::input(error),
+            _ => Failure::environment(format!("control socket: {error}")),
+        })?;
+    let mut live = Live::load(&machine, &policy, args.verbose > 1).map_err(Failure::environment)?;
+    live.attach().map_err(Failure::environment)?;
+    say(&format!(
+        "placing by {}{} on {} CPUs ({})",
+        policy.name(),
+        mode_words(wanted.mode()),
+        machine.facts.capacity.len(),
+        machine.source
+    ));
+    // Only now: until here the name may have been another scheduler's.
+    let stats = stats::Server::bind(Path::new(stats::PATH), asker);
+    let _stats = stats.map_err(|error| say(&format!("no statistics socket: {error}"))).ok();
+    let since_ns = monotonic_ns();
+    let mut running = Running {
+        live,
+        shape: Arc::new(Shape::new(&machine)),
+        machine,
+        wanted,
+        policy,
+        since_ns,
+    };
+    let printer = args.stats.map(|every_s| stats::Printer::new(every_s, since_ns));
+    running.watch(&asks, printer)?;
+    finish(running.live)
+}
+
+fn mode_words(mode: Mode) -> String {
+    match mode {
+        Mode::Balance => String::new(),
+        other => format!(", mode {}", other.name()),
+    }
+}
+
+/// The scheduler in force and what is said about it.
+struct Running {
+    live: Live,
+    machine: Machine,
+    shape: Arc<Shape>,
+    wanted: Wanted,
+    policy: Policy,
+    /// When it took over, ns of the monotonic clock.
+    since_ns: u64,
+}
+
+impl Running {
+    /// Until a signal or the kernel ends it.
+    fn watch(&mut self, asks: &Asks, mut printer: Option<stats::Printer>) -> Result<(), Failure> {
+        while !END.load(Ordering::Relaxed) && self.live.exit().is_none() {
+            match asks.recv_timeout(LOOK_EVERY) {
+                Ok(ask) => ask.answer(self.answer(&ask.request)),
+                Err(RecvTimeoutError::Timeout) => {}
+                // Both sockets are gone: the clock goes on.
+                Err(RecvTimeoutError::Disconnected) => std::thread::sleep(LOOK_EVERY),
+            }
+            if let Some(online) = self.live.cpus_changed() {
+                self.rebuild(&online)?;
+            }
+            if let Some(due) = printer.as_mut().filter(|p| p.is_due(monotonic_ns())) {
+                let block = due.block(&self.sample());
+                // Nobody reads any more (`| head`): it schedules on, silently.
+                if crate::print(&block).is_err() {
+                    printer = None;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, request: &Request) -> Answer {
+        if let Request::Set { changes } = request {
+            self.change(changes)?;
+        }
+        Ok(Box::new(self.sample()))
+    }
+
+    /// All of the changes, or on an error none.
+    fn change(&mut self, changes: &[(String, String)]) -> Result<(), Refusal> {
+        let bad = |error: PolicyError| Refusal {
+            error: error.to_string(),
+            code: 2,
+        };
+        let wanted = self.wanted.with(changes).map_err(bad)?;
+        let policy = wanted.policy().map_err(bad)?;
+        self.live.apply(&policy).map_err(|error| Refusal {
+            error: error.to_string(),
+            code: 3,
+        })?;
+        (self.wanted, self.policy) = (wanted, policy);
+        Ok(())
+    }
+
+    fn sample(&self) -> Sample {
+        let owned = |(key, value): &(&'static str, String)| ((*key).to_owned(), value.clone());
+        Sample {
+            policy: self.policy.name().to_owned(),
+            mode: self.wanted.mode().name(),
+            parameters: self.policy.overrides().iter().map(owned).collect(),
+            shape: Arc::clone(&self.shape),
+            snapshot: self.live.snapshot(),
+            since_ns: self.since_ns,
+        }
+    }
+
+    fn rebuild(&mut self, online: &[bool]) -> Result<(), Failure> {
+        self.machine.rebuild(online).map_err(Failure::environment)?;
+        self.live
+            .rebuild(&self.machine, &self.policy)
+            .map_err(Failure::environment)?;
+        self.shape = Arc::new(Shape::new(&self.machine));
+        Ok(())
+    }
+}
+
+/// Lets go and says how it ended.
+fn finish(live: Live) -> Result<u8, Failure> {
+    match live.detach() {
+        Some(exit) if exit.is_clean() => {
+            say(&format!("ended: {}; the kernel's own scheduler is in force", words(&exit)));
+            Ok(0)
+        }
+        Some(exit) => Err(Failure {
+            message: format!(
+                "the kernel ended it: {}; its own scheduler is in force",
+                words(&exit)
+            ),
+            code: 1,
+        }),
+        None => Err(Failure {
+            message: "it was let go, but the kernel has not said how it ended".to_owned(),
+            code: 1,
+        }),
+    }
+}
+
+fn words(exit: &Exit) -> String {
+    let mut text = exit.reason.clone();
+    if !exit.message.is_empty() {
+        text = format!("{text}: {}", exit.message);
+    }
+    if exit.code != 0 {
+        text = format!("{text} (code {:#x})", exit.code);
+    }
+    text
+}
+
+fn say(text: &str) {
+    anstream::eprintln!("scx_wakeplace: {text}");
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What the user wants: a policy's name, a mode, single parameters; and the policy they make.
+
+use wakeplace_policy_sys::{Mode, Policy, PolicyError};
+use wakeplace_text::{did_you_mean, nearest};
+
+/// Kept as given, so that one of them can change while the others stay.
+#[derive(Clone, Debug)]
+pub(crate) struct Wanted {
+    policy: String,
+    mode: Mode,
+    parameters: Vec<(String, String)>,
+}
+
+impl Wanted {
+    /// # Errors
+    /// An unknown name or a value out of range.
+    pub(crate) fn new(policy: &str, mode: Mode, set: &[String]) -> Result<Self, PolicyError> {
+        let mut wanted = Self {
+            policy: policy.to_owned(),
+            mode,
+            parameters: Vec::new(),
+        };
+        for text in set {
+            let (key, value) = split(text)?;
+            wanted.parameters.push((key.to_owned(), value.to_owned()));
+        }
+        wanted.policy()?;
+        Ok(wanted)
+    }
+
+    /// The mode in force.
+    pub(crate) fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// The policy that all of it makes: the mode first, so that a parameter may differ from it.
+    pub(crate) fn policy(&self) -> Result<Policy, PolicyError> {
+        let mut policy = Policy::parse(&self.policy)?;
+        self.mode.apply(&mut policy);
+        for (key, value) in &self.parameters {
+            policy.set(key, value)?;
+        }
+        Ok(policy)
+    }
+
+    /// The same with changes: all of them or, on an error, none.
+    pub(crate) fn with(&self, changes: &[(String, String)]) -> Result<Self, PolicyError> {
+        let mut wanted = self.clone();
+        for (key, value) in changes {
+            match key.as_str() {
+                "policy" => value.clone_into(&mut wanted.policy),
+                "mode" => wanted.mode = Mode::parse(value)?,
+                _ => {
+                    wanted.parameters.retain(|(k, _)| k != key);
+                    wanted.parameters.push((key.clone(), value.clone()));
+                }
+            }
+        }
+        wanted.policy().map_err(|error| hint(error, changes))?;
+        Ok(wanted)
+    }
+}
+
+/// A slip in `policy` or `mode` is no slip in a parameter's name.
+fn hint(error: PolicyError, changes: &[(String, String)]) -> PolicyError {
+    for (key, _) in changes {
+        if let Some(near) = nearest(key, ["policy", "mode"])
+            && near != key
+            && error.0.contains(&format!("unknown parameter `{key}`"))
+        {
+            return PolicyError(format!("unknown option `{key}`{}", did_you_mean(Some(near))));
+        }
+    }
+    error
+}
+
+/// `KEY=VALUE` in two.
+///
+/// # Errors
+/// There is no `=`, or nothing before it.
+pub(crate) fn split(text: &str) -> Result<(&str, &str), PolicyError> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key, value)),
+        _ => Err(PolicyError(format!("`{text}`: expected KEY=VALUE"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changes(list: &[(&str, &str)]) -> Vec<(String, String)> {
+        let owned = |(k, v): &(&str, &str)| ((*k).to_owned(), (*v).to_owned());
+        list.iter().map(owned).collect()
+    }
+
+    #[test]
+    fn changes_are_all_or_nothing_and_the_rest_stays() {
+        let set = ["vq_slice_ns=2000000".to_owned()];
+        let wanted = Wanted::new("linux-7.3", Mode::Balance, &set).expect("valid");
+        let next = wanted.with(&changes(&[("mode", "powersave")])).expect("a mode");
+        let params = *next.policy().expect("valid").core_params();
+        assert_eq!((params.vq_slice_ns, params.freq_headroom), (2_000_000, 0));
+        let bad = wanted.with(&changes(&[("mode", "performance"), ("vq_slice_ns", "7")]));
+        assert!(bad.is_err());
+        assert_eq!(wanted.mode(), Mode::Balance);
+    }
+
+    #[test]
+    fn a_parameter_overrides_the_mode() {
+        let set = ["freq_headroom=on".to_owned()];
+        let wanted = Wanted::new("linux-7.3", Mode::Powersave, &set).expect("valid");
+        assert_eq!(wanted.policy().expect("valid").core_params().freq_headroom, 1);
+    }
+
+    #[test]
+    fn a_slip_names_the_nearest() {
+        let wanted = Wanted::new("linux-7.3", Mode::Balance, &[]).expect("valid");
+        for (key, value, near) in [
+            ("mdoe", "balance", "mode"),
+            ("vq_slice_n", "1", "vq_slice_ns"),
+            ("policy", "linux-7.4", "linux-7.3"),
+        ] {
+            let error = wanted.with(&changes(&[(key, value)])).expect_err(key);
+            assert!(error.0.contains(near), "{key}: {error}");
+        }
+    }
+}

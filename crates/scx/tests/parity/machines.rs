@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Random machines and policies.
+
+use rand_pcg::Pcg64;
+use rand_pcg::rand_core::Rng;
+use wakeplace_policy_sys::{Core, FreqFacts, LevelFacts, MachineFacts, PerfFacts, Policy};
+
+/// Draws of one stream.
+pub(crate) struct Draw(Pcg64);
+
+impl Draw {
+    /// The stream of this number under this seed. PCG streams from one state are correlated: the
+    /// state is mixed of both (2^128 divided by the golden ratio, made odd).
+    pub(crate) fn new(seed: u64, stream: u64) -> Self {
+        let both = u128::from(seed) << 64 | u128::from(stream);
+        let state = both.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
+        Self(Pcg64::new(state ^ state >> 67, u128::from(stream)))
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
+    /// From..=to; the bias of the remainder does not matter here.
+    pub(crate) fn range(&mut self, from: u32, to: u32) -> u32 {
+        from + (self.next() % (u64::from(to) - u64::from(from) + 1)) as u32
+    }
+
+    pub(crate) fn index(&mut self, len: usize) -> usize {
+        (self.next() % len as u64) as usize
+    }
+
+    pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.index(from.len())]
+    }
+
+    /// True once in `n`.
+    pub(crate) fn one_in(&mut self, n: u64) -> bool {
+        self.next().is_multiple_of(n)
+    }
+}
+
+/// Sizes of the parts of a machine, each in units of the one before.
+struct Shape {
+    threads: usize,
+    cores: usize,
+    clusters: usize,
+    llcs: usize,
+    nodes: usize,
+}
+
+impl Shape {
+    /// At most `most` CPUs; small machines are as likely as large ones.
+    fn draw(draw: &mut Draw, most: usize) -> Self {
+        let most = if draw.one_in(4) { most } else { most.min(16) };
+        loop {
+            let shape = Self {
+                threads: draw.pick(&[1, 1, 1, 1, 2, 2, 4]),
+                cores: draw.pick(&[1, 2, 2, 3, 4, 4, 6]),
+                clusters: draw.pick(&[1, 1, 1, 2, 2, 3]),
+                llcs: draw.pick(&[1, 1, 2, 2, 3, 4]),
+                nodes: draw.pick(&[1, 1, 1, 1, 1, 2, 4]),
+            };
+            if (1..=most).contains(&shape.cpus()) {
+                return shape;
+            }
+        }
+    }
+
+    fn cpus(&self) -> usize {
+        self.threads * self.cores * self.clusters * self.llcs * self.nodes
+    }
+
+    fn in_llc(&self) -> usize {
+        self.threads * self.cores * self.clusters
+    }
+
+    /// Groups of equal size, numbered from 0.
+    fn labels(&self, size: usize) -> Vec<u16> {
+        (0..self.cpus()).map(|c| (c / size) as u16).collect()
+    }
+
+    /// Its levels, bottom first; now and then one is missing.
+    fn levels(&self, draw: &mut Draw) -> Vec<LevelFacts> {
+        let level = |size| LevelFacts {
+            group_of: self.labels(size),
+            ..LevelFacts::default()
+        };
+        let mut levels = Vec::new();
+        if self.threads > 1 {
+            levels.push(LevelFacts {
+                shares_capacity: true,
+                shares_cache: true,
+                ..level(self.threads)
+            });
+        }
+        if self.clusters > 1 && !draw.one_in(3) {
+            levels.push(LevelFacts {
+                cluster: true,
+                shares_cache: true,
+                ..level(self.threads * self.cores)
+            });
+        }
+        if !draw.one_in(8) {
+            levels.push(LevelFacts {
+                shares_cache: true,
+                ..level(self.in_llc())
+            });
+        }
+        if !draw.one_in(8) {
+            levels.push(level(self.in_llc() * self.llcs));
+        }
+        if self.nodes > 1 && !draw.one_in(8) {
+            levels.push(LevelFacts {
+                numa: true,
+                ..level(self.cpus())
+            });
+        }
+        levels
+    }
+}
+
+/// Two thirds of the machines have two or three capacities, in blocks of `unit` CPUs.
+fn capacities(draw: &mut Draw, cpus: usize, unit: usize) -> Vec<u32> {
+    let (a, b) = (draw.range(150, 1000), draw.range(200, 1023));
+    let kinds = match draw.range(0, 5) {
+        0 | 1 => vec![1024],
+        2 => vec![1024, a],
+        3 => vec![a, 1024],
+        4 => vec![a, b, 1024],
+        _ => vec![a, b, b + 1], // nearly equal ones, and none of 1024
+    };
+    let shuffled = draw.one_in(3);
+    let mut of_unit = Vec::new();
+    for block in 0..cpus.div_ceil(unit) {
+        of_unit.push(if shuffled {
+            draw.pick(&kinds)
+        } else {
+            kinds[block % kinds.len()]
+        });
+    }
+    (0..cpus).map(|c| of_unit[c / unit]).collect()
+}
+
+/// Frequencies that rise strictly; powers that mostly do.
+pub(crate) fn states(draw: &mut Draw) -> Vec<(u32, u32)> {
+    let (mut khz, mut uw) = (draw.range(100, 900) * 1000, draw.range(1_000, 300_000));
+    let mut list = Vec::new();
+    for _ in 0..draw.range(1, 8) {
+        list.push((khz, uw));
+        khz += draw.range(1, 500_000);
+        uw += draw.range(0, 500_000);
+    }
+    list
+}
+
+/// A machine of at most `most` CPUs.
+pub(crate) fn machine(draw: &mut Draw, most: usize) -> MachineFacts {
+    let shape = Shape::draw(draw, most);
+    let cpus = shape.cpus();
+    let cluster = shape.threads * shape.cores;
+    let unit = draw.pick(&[cluster, cluster, shape.threads, shape.in_llc()]);
+    let mut facts = MachineFacts {
+        tick_ns: draw.pick(&[1_000_000, 4_000_000, 10_000_000]),
+        scan_cpu_ns: draw.range(0, 200),
+        capacity: capacities(draw, cpus, unit),
+        online: Vec::new(),
+        levels: shape.levels(draw),
+        freq_domains: Vec::new(),
+        perf_domains: Vec::new(),
+    };
+    if draw.one_in(6) {
+        facts.online = (0..cpus).map(|c| c == 0 || !draw.one_in(6)).collect();
+    }
+    let energy = !draw.one_in(6);
+    for first in (0..cpus).step_by(unit) {
+        let members: Vec<u16> = (first..first + unit).map(|c| c as u16).collect();
+        let states = states(draw);
+        facts.freq_domains.push(FreqFacts {
+            cpus: members.clone(),
+            opp_khz: states.iter().map(|s| s.0).collect(),
+            transition_latency_us: draw.pick(&[0, 1, 100, 5_000]),
+        });
+        if energy {
+            facts.perf_domains.push(PerfFacts {
+                cpus: members,
+                states,
+            });
+        }
+    }
+    facts
+}
+
+/// A value that the parameter takes, from what its refusal of `?` says it expects.
+fn value_of(draw: &mut Draw, key: &str) -> String {
+    let mut probe = Policy::parse(&eras()[0]).expect("an era");
+    let refusal = probe.set(key, "?").expect_err("no value").to_string();
+    let (_, expected) = refusal.rsplit_once("expected ").expect("what is expected");
+    if expected.contains("`on`") {
+        return draw.pick(&["on", "off"]).to_owned();
+    }
+    if let Some(names) = expected.strip_prefix("one of ") {
+        let names: Vec<&str> = names.split(", ").collect();
+        return draw.pick(&names).to_owned();
+    }
+    let numbers = expected.split_whitespace().filter_map(|w| w.parse().ok());
+    let numbers: Vec<u32> = numbers.collect();
+    let [from, to] = numbers[..] else {
+        panic!("parameter {key} expects something else: {refusal}");
+    };
+    let near = draw.range(from, to.min(from.saturating_add(1000)));
+    draw.pick(&[from, to, near, near]).to_string()
+}
+
+fn eras() -> Vec<String> {
+    let names = Policy::catalogue().into_iter().map(|(name, _)| name);
+    names.filter(|name| !name.starts_with('+')).collect()
+}
+
+/// An era with features added or taken in any of their versions, and a few parameters of its own.
+pub(crate) fn policy(draw: &mut Draw) -> Policy {
+    let eras = eras();
+    let mut name = eras[draw.index(eras.len())].clone();
+    for feature in Policy::parse(&name).expect("an era").features() {
+        match draw.range(0, 3) {
+            0 if feature.versions.is_empty() => name += &format!("+{}", feature.name),
+            0 => name += &format!("+{}={}", feature.name, draw.pick(feature.versions)),
+            1 if draw.one_in(3) => name += &format!("-{}", feature.name),
+            _ => {}
+        }
+    }
+    let mut policy = Policy::parse(&name).unwrap_or_else(|e| panic!("{e}"));
+    if draw.one_in(2) {
+        let keys: Vec<&str> = policy.params().iter().map(|p| p.key).collect();
+        for _ in 0..draw.range(1, 4) {
+            let key = draw.pick(&keys);
+            let value = value_of(draw, key);
+            policy.set(key, &value).unwrap_or_else(|e| panic!("{e}"));
+        }
+    }
+    policy
+}
+
+/// A core for a random machine under a random policy, and both in words.
+pub(crate) fn core(draw: &mut Draw, most: usize) -> (Core, String) {
+    let facts = machine(draw, most);
+    let policy = policy(draw);
+    let mut core = Core::new(&facts, policy.core_params()).expect("a machine the core takes");
+    if draw.one_in(4) {
+        core.state_mut().freq_external = 1;
+        core.state_mut().freq_schedutil = u32::from(!draw.one_in(4));
+        core.restart();
+    }
+    let words = format!(
+        "policy {} {:?}\nmachine {facts:?}",
+        policy.name(),
+        policy.overrides()
+    );
+    (core, words)
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The entry points of the core, one program each in parity.bpf.c, with their native calls.
+
+use crate::state::{State, TASKS};
+use wakeplace_policy_sys::sys;
+
+/// A return value as parity.bpf.c stores it: unsigned, extended with zeros.
+trait Bits {
+    fn bits(self) -> u64;
+}
+
+impl Bits for i32 {
+    fn bits(self) -> u64 {
+        u64::from(self.cast_unsigned())
+    }
+}
+
+impl Bits for u32 {
+    fn bits(self) -> u64 {
+        u64::from(self)
+    }
+}
+
+impl Bits for u64 {
+    fn bits(self) -> u64 {
+        self
+    }
+}
+
+macro_rules! ops {
+    ($($name:ident($s:ident, $ctx:ident, $task:ident, $args:ident) = $call:expr;)*) => {
+        /// An entry point of the core.
+        #[allow(non_camel_case_types, reason = "named as the core's functions without `wp_`")]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Op { $($name,)* }
+
+        impl Op {
+            pub(crate) const ALL: &'static [Op] = &[$(Op::$name,)*];
+
+            /// The program's name in parity.bpf.c.
+            pub(crate) fn program(self) -> &'static str {
+                match self { $(Op::$name => concat!("p_", stringify!($name)),)* }
+            }
+
+            /// Calls the native build and stores what it returns.
+            pub(crate) fn call_native(self, state: &mut State) {
+                let args = state.args;
+                let task = &raw mut state.tasks[args.task as usize % TASKS];
+                let ctx = &raw mut state.ctx;
+                state.result = match self {
+                    // SAFETY: the pointers are of live, distinct objects of one exclusive state
+                    // (the waker may lie within the context, as the core allows); the core masks
+                    // every index and keeps no pointer.
+                    $(Op::$name => unsafe {
+                        let ($s, $ctx, $task, $args) = (&mut *state, ctx, task, args);
+                        let _ = (&$s, $ctx, $task, $args);
+                        Bits::bits($call)
+                    },)*
+                };
+            }
+        }
+    };
+}
+
+/// The waker's record, as p_select_cpu finds it.
+fn waker(state: &mut State) -> *mut sys::wp_waker {
+    let this_cpu = state.request.this_cpu as usize % state.ctx.cpus.len();
+    match state.tasks.get_mut(state.args.waker as usize) {
+        Some(task) => &raw mut task.waker,
+        None => &raw mut state.ctx.cpus[this_cpu].idle_waker,
+    }
+}
+
+ops! {
+    select_cpu(s, ctx, task, _args) = {
+        let waker = waker(s);
+        sys::wp_select_cpu(ctx, task, waker, &raw const s.request, &raw mut s.decision)
+    };
+    task_init(_s, ctx, task, _args) = sys::wp_task_init(ctx, task);
+    task_set_allowed(_s, ctx, task, _args) = sys::wp_task_set_allowed(ctx, task);
+    task_set_weight(_s, ctx, task, g) = sys::wp_task_set_weight(ctx, task, g.a, g.now_ns);
+    task_set_uclamp(_s, ctx, task, g) = sys::wp_task_set_uclamp(ctx, task, g.a, g.b);
+    uclamp_highest(_s, ctx, _task, g) = {
+        let cpu = g.cpu as usize % (*ctx).cpus.len();
+        sys::wp_uclamp_highest(&raw const (*ctx).cpus[cpu].uclamp[g.a as usize % 2], g.b)
+    };
+    task_new(_s, ctx, task, g) = sys::wp_task_new(ctx, task, g.cpu, g.now_ns);
+    task_exit(_s, ctx, task, _args) = sys::wp_task_exit(ctx, task);
+    enqueue(_s, ctx, task, g) = sys::wp_enqueue(ctx, task, g.cpu, g.now_ns, g.a);
+    dequeue(_s, ctx, task, g) = sys::wp_dequeue(ctx, task, g.now_ns, g.a);
+    set_current(_s, ctx, task, g) = sys::wp_set_current(ctx, task, g.now_ns);
+    put_current(_s, ctx, task, g) = sys::wp_put_current(ctx, task, g.now_ns);
+    tick(_s, ctx, task, g) = sys::wp_tick(ctx, task, g.now_ns);
+    migrate_sleeping(_s, ctx, task, g) = sys::wp_migrate_sleeping(ctx, task, g.cpu);
+    migrate_pulled(_s, ctx, task, g) = sys::wp_migrate_pulled(ctx, task, g.cpu);
+    migrate_queued(_s, ctx, task, g) = sys::wp_migrate_queued(ctx, task, g.cpu, g.now_ns);
+    enter_idle(_s, ctx, _task, g) = sys::wp_enter_idle(ctx, g.cpu, g.now_ns);
+    exit_idle(_s, ctx, _task, g) = sys::wp_exit_idle(ctx, g.cpu, g.now_ns);
+    idle_tick(_s, ctx, _task, g) = sys::wp_idle_tick(ctx, g.cpu, g.now_ns);
+    woken(_s, ctx, _task, g) = sys::wp_woken(ctx, g.cpu, g.now_ns);
+    vq_place(_s, ctx, task, g) = sys::wp_vq_place(ctx, task, g.cpu);
+    vq_start(_s, ctx, task, g) = sys::wp_vq_start(ctx, task, g.cpu, g.now_ns);
+    vq_stop(_s, ctx, task, g) = sys::wp_vq_stop(ctx, task, g.now_ns);
+    vq_preempts(_s, ctx, task, g) = sys::wp_vq_preempts(ctx, task, g.cpu, g.now_ns);
+    vq_slice_ns(_s, ctx, _task, _args) = sys::wp_vq_slice_ns(ctx);
+    vq_expired(_s, ctx, _task, g) = sys::wp_vq_expired(ctx, g.cpu, g.a, g.now_ns);
+    vq_yields(_s, ctx, _task, g) = sys::wp_vq_yields(ctx, g.cpu, g.x, g.now_ns);
+    decayed_util(_s, _ctx, _task, g) = sys::wp_decayed_util(g.a, g.x, g.now_ns);
+    run_energy_nj(_s, ctx, _task, g) = sys::wp_run_energy_nj(ctx, g.cpu, g.x);
+    idle_pass_wanted(_s, ctx, _task, g) = sys::wp_idle_pass_wanted(ctx, g.cpu, g.now_ns);
+    idle_decay(_s, ctx, _task, g) = sys::wp_idle_decay(ctx, g.cpu, g.now_ns);
+    cpu_perf_request(_s, ctx, _task, g) = sys::wp_cpu_perf_request(ctx, g.cpu);
+    rate_limit_us(_s, ctx, _task, g) = sys::wp_rate_limit_us(ctx, g.a);
+    freq_applied(_s, ctx, _task, g) = sys::wp_freq_applied(ctx, g.a, g.b);
+    map_util_freq(_s, _ctx, _task, g) = sys::wp_map_util_freq(g.a, g.b, g.cpu2);
+    em_update(_s, ctx, _task, g) = sys::wp_em_update(ctx, g.a);
+    em_limit(_s, ctx, _task, g) = sys::wp_em_limit(ctx, g.a, g.x as u32, g.y as u32);
+    start(_s, ctx, _task, _args) = sys::wp_start(ctx);
+    util_fits_cpu(_s, ctx, _task, g) = sys::wp_util_fits_cpu(ctx, g.cpu2, g.a, g.b, g.cpu);
+    idle_cpu(_s, ctx, _task, g) = sys::wp_idle_cpu(ctx, g.cpu);
+    sis_update(_s, ctx, _task, g) = sys::wp_sis_update(ctx, g.cpu, g.level);
+    first_allowed(_s, ctx, task, g) = sys::wp_first_allowed(ctx, task, g.cpu);
+    task_util_est(_s, ctx, task, _args) = sys::wp_task_util_est(ctx, task);
+    balance_due(_s, ctx, _task, g) = sys::wp_balance_due(ctx, g.cpu, g.level, g.now_ns, g.a);
+    balance_pass_end(_s, ctx, _task, g) = sys::wp_balance_pass_end(ctx, g.cpu, g.now_ns, g.a);
+    balance_begin(s, ctx, _task, _args) = sys::wp_balance_begin(ctx, &raw mut s.balance);
+    balance_offer(s, ctx, task, _args) = sys::wp_balance_offer(ctx, &raw mut s.balance, task);
+    balance_end(s, ctx, _task, g) = sys::wp_balance_end(ctx, &raw mut s.balance, g.a);
+    active_balance_end(_s, ctx, _task, g) =
+        sys::wp_active_balance_end(ctx, g.cpu, g.cpu2, g.level, g.a);
+    newidle_begin(_s, ctx, _task, g) = sys::wp_newidle_begin(ctx, g.cpu, g.now_ns);
+    newidle_level(_s, ctx, _task, g) = sys::wp_newidle_level(ctx, g.cpu, g.level, g.x);
+    newidle_done(_s, ctx, _task, g) = sys::wp_newidle_done(ctx, g.cpu, g.level);
+    newidle_end(_s, ctx, _task, g) = sys::wp_newidle_end(ctx, g.cpu, g.x, g.a);
+    nohz_enter(_s, ctx, _task, g) = sys::wp_nohz_enter(ctx, g.cpu);
+    nohz_exit(_s, ctx, _task, g) = sys::wp_nohz_exit(ctx, g.cpu);
+    nohz_kick(_s, ctx, _task, g) = sys::wp_nohz_kick(ctx, g.cpu, g.now_ns);
+    nohz_target(_s, ctx, _task, _args) = sys::wp_nohz_target(ctx);
+    nohz_next(_s, ctx, _task, g) = sys::wp_nohz_next(ctx, g.cpu);
+    nohz_pass_end(_s, ctx, _task, g) = sys::wp_nohz_pass_end(ctx, g.now_ns, g.a);
+    update_blocked(_s, ctx, _task, g) = sys::wp_update_blocked(ctx, g.cpu, g.now_ns);
+    decay_load(_s, _ctx, _task, g) = sys::wp_decay_load(g.x, g.y);
+    pelt_segments(_s, _ctx, _task, g) = sys::wp_pelt_segments(g.a, g.b, g.cpu2);
+    avg_update(s, _ctx, task, _args) =
+        sys::wp_avg_update(&raw mut (*task).avg, &raw const s.step);
+    util_est_next(_s, _ctx, _task, g) =
+        sys::wp_util_est_next(g.a, g.b, g.cpu, g.cpu2, g.level);
+    nice_weight(_s, _ctx, _task, g) = sys::wp_nice_weight(g.a.cast_signed());
+    nice_inv_weight(_s, _ctx, _task, g) = sys::wp_nice_inv_weight(g.a.cast_signed());
+}

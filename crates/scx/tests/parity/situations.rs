@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Random situations on a machine: what a decision reads, with values near the edges of its tests.
+
+use crate::machines::Draw;
+use crate::state::{State, TASKS};
+use wakeplace_policy_sys::sys;
+
+/// All signals are about of now, ns.
+pub(crate) const NOW: u64 = 50_000_000_000;
+
+/// A utilisation up to `full`, often at the edges: nothing, 80 %, all.
+fn util(draw: &mut Draw, full: u32) -> u32 {
+    match draw.range(0, 7) {
+        0 => 0,
+        1 => full * 4 / 5,
+        2 => (full * 4 / 5).saturating_sub(1),
+        3 => full,
+        4 => draw.range(0, 1024),
+        _ => draw.range(0, full),
+    }
+}
+
+fn avg(draw: &mut Draw, util: u32, weight: u32) -> sys::wp_avg {
+    let contrib = draw.range(0, 1023);
+    let div = u64::from(46_718 + contrib);
+    let load = draw.range(0, weight);
+    let runnable = if draw.one_in(2) {
+        util
+    } else {
+        draw.range(0, 2048)
+    };
+    sys::wp_avg {
+        last_update_ns: NOW - u64::from(draw.range(0, 3_000_000)),
+        load_sum: u64::from(load) * div,
+        runnable_sum: u64::from(runnable) * div,
+        util_sum: u64::from(util) * div,
+        load_avg: load,
+        runnable_avg: runnable,
+        util_avg: util,
+        period_contrib: contrib,
+    }
+}
+
+/// How full the machine is in one situation.
+struct Mood {
+    /// One CPU in this many is idle; 0: none.
+    idle: u64,
+    /// Utilisations are divided by this.
+    ease: u32,
+    /// Wishes for performance, pressure and other classes are about.
+    odd: bool,
+}
+
+fn queue(draw: &mut Draw, mood: &Mood, c: &mut sys::wp_cpu) {
+    let idle = mood.idle != 0 && draw.one_in(mood.idle);
+    c.nr_running = if idle {
+        0
+    } else {
+        draw.pick(&[1, 1, 1, 2, 3, 5])
+    };
+    c.nr_fair = if idle { 0 } else { draw.range(0, c.nr_running) };
+    c.curr_idle = u32::from(idle || draw.one_in(16));
+    c.curr_fair = u32::from(c.nr_fair > 0 && c.curr_idle == 0);
+    c.pending = u32::from(draw.one_in(16));
+    c.nr_idle_policy = match draw.range(0, 15) {
+        0 => c.nr_running,
+        1 => draw.range(0, c.nr_running),
+        _ => 0,
+    };
+    c.load_weight = c.nr_fair * 1024;
+    c.misfit_load = if draw.one_in(8) {
+        draw.range(1, 2048)
+    } else {
+        0
+    };
+    c.idle_exit_latency_us = draw.pick(&[sys::WP_NONE, 1, 10, 10, 100, 2000]);
+    c.idle_stamp_ns = NOW - draw.pick(&[0, 1, 1000, 1000, 5_000_000]);
+}
+
+fn pressure(draw: &mut Draw, mood: &Mood, c: &mut sys::wp_cpu) {
+    let full = c.capacity_orig;
+    (c.rt_util, c.dl_util, c.irq_util, c.pressure, c.rt_runnable) = (0, 0, 0, 0, 0);
+    c.capacity = full;
+    if !mood.odd {
+        return;
+    }
+    if draw.one_in(3) {
+        c.capacity = draw.range(1, full);
+    }
+    if draw.one_in(4) {
+        c.rt_util = draw.range(0, full / 2);
+        c.dl_util = draw.range(0, full / 2);
+        c.irq_util = util(draw, full);
+        c.rt_runnable = u32::from(draw.one_in(4));
+    }
+    if draw.one_in(4) {
+        c.pressure = draw.pick(&[full, full / 2, full / 5]);
+    }
+}
+
+fn hints(draw: &mut Draw, mood: &Mood, c: &mut sys::wp_cpu) {
+    c.uclamp = [sys::wp_uclamp::default(); 2];
+    c.uclamp_last_cut = 0;
+    if !mood.odd {
+        return;
+    }
+    for u in &mut c.uclamp {
+        for bucket in 0..5 {
+            if draw.one_in(6) {
+                u.tasks[bucket] = draw.range(1, 3);
+                u.highest[bucket] = draw.range(0, 1024);
+            }
+        }
+    }
+    if draw.one_in(4) {
+        c.uclamp_last_cut = draw.range(0, 1024);
+    }
+}
+
+fn cpu(draw: &mut Draw, mood: &Mood, c: &mut sys::wp_cpu, cpus: u32) {
+    queue(draw, mood, c);
+    pressure(draw, mood, c);
+    hints(draw, mood, c);
+    let busy = util(draw, c.capacity_orig) / mood.ease;
+    let weight = draw.pick(&[15, 1024, 1024, 3072]);
+    c.avg = avg(draw, busy, weight);
+    c.util_est = if draw.one_in(2) {
+        util(draw, c.capacity_orig) / mood.ease
+    } else {
+        0
+    };
+    c.clock_ns = NOW - u64::from(draw.range(0, 2_000_000));
+    c.clock_task_ns = c.clock_ns;
+    c.clock_pelt_ns = c.clock_ns;
+    c.idle_cores = u32::from(draw.one_in(2));
+    c.sis_depth = draw.pick(&[0, 1, 2, cpus / 2, cpus, cpus]);
+    c.avg_idle_ns = draw.pick(&[0, 500, 20_000, 1_000_000]);
+    let level = draw.index(c.lb.len());
+    c.lb[level].avg_scan_cost_ns = u64::from(draw.range(0, 5000));
+    c.idle_waker.wakee_flips = draw.range(0, 40);
+    c.idle_waker.recent_used_cpu = draw.range(0, cpus - 1);
+}
+
+fn mask(draw: &mut Draw, cpus: u32, keep: &[u32]) -> [u64; 16] {
+    let mut mask = [0u64; 16];
+    let mut allow = |c: u32| mask[c as usize / 64] |= 1 << (c % 64);
+    match draw.range(0, 5) {
+        0 => (0..draw.range(1, 3)).for_each(|_| allow(draw.range(0, cpus - 1))),
+        1 => (0..cpus).filter(|_| !draw.one_in(3)).for_each(&mut allow),
+        2 => keep.iter().copied().for_each(&mut allow),
+        _ => (0..cpus).for_each(&mut allow),
+    }
+    mask
+}
+
+fn allowed(mask: &[u64], cpu: u32) -> bool {
+    mask[cpu as usize / 64] >> (cpu % 64) & 1 != 0
+}
+
+/// A task last on `prev`; often it may use few CPUs.
+fn task(draw: &mut Draw, mood: &Mood, state: &State, id: u32, prev: u32) -> sys::wp_task {
+    let cpus = state.ctx.nr_cpus;
+    let full = state.ctx.cpus[prev as usize].capacity_orig;
+    let weight = draw.pick(&[15, 335, 1024, 1024, 88_761]);
+    let busy = match draw.range(0, 5) {
+        0 => 0,
+        1 => util(draw, 1024),
+        _ => util(draw, full) / mood.ease,
+    };
+    let other = draw.range(0, cpus - 1);
+    let mut t = sys::wp_task {
+        id,
+        weight,
+        cpu: if draw.one_in(16) { other } else { prev },
+        avg: avg(draw, busy, weight),
+        allowed: mask(draw, cpus, &[prev, other]),
+        uclamp_max: 1024,
+        ..Default::default()
+    };
+    let est = if draw.one_in(2) {
+        busy
+    } else {
+        util(draw, full) / mood.ease
+    };
+    t.util_est = est | draw.pick(&[0, sys::WP_UTIL_EST_UNCHANGED]);
+    t.util_est_ewma = if draw.one_in(2) {
+        est
+    } else {
+        util(draw, full) / mood.ease
+    };
+    if busy == 0 && draw.one_in(2) {
+        (t.util_est, t.util_est_ewma) = (0, 0);
+    }
+    if mood.odd && draw.one_in(2) {
+        let (low, high) = (draw.range(0, 1024), draw.range(0, 1024));
+        t.uclamp_min = draw.pick(&[0, full, full + 1, low]).min(1024);
+        t.uclamp_max = draw.pick(&[1024, full, high]);
+    }
+    t.idle_policy = u32::from(draw.one_in(12));
+    for (_, c) in (0..cpus)
+        .zip(&state.ctx.cpus)
+        .filter(|(c, _)| allowed(&t.allowed, *c))
+    {
+        t.nr_allowed += 1;
+        t.max_allowed_capacity = t.max_allowed_capacity.max(c.capacity_orig);
+    }
+    let any = draw.range(0, cpus - 1);
+    t.waker.recent_used_cpu = draw.pick(&[prev, other, any]);
+    t.waker.wakee_flips = draw.pick(&[0, 1, 4, 16, 64]);
+    t.waker.last_wakee = draw.range(0, 3);
+    t.waker.flip_decay_ns = NOW - draw.pick(&[0, 999_999_999, 2_000_000_000]);
+    t
+}
+
+pub(crate) fn request(draw: &mut Draw, state: &State) -> sys::wp_request {
+    let cpus = state.ctx.nr_cpus;
+    let this_cpu = draw.range(0, cpus - 1);
+    let prev_cpu = if draw.one_in(4) {
+        this_cpu
+    } else {
+        draw.range(0, cpus - 1)
+    };
+    sys::wp_request {
+        now_ns: NOW,
+        kind: draw.pick(&[
+            sys::WP_PLACE_WAKE,
+            sys::WP_PLACE_WAKE,
+            sys::WP_PLACE_WAKE,
+            sys::WP_PLACE_WAKE,
+            sys::WP_PLACE_FORK,
+            sys::WP_PLACE_EXEC,
+        ]),
+        this_cpu,
+        prev_cpu,
+        sync: u32::from(draw.one_in(3)),
+        waker_load: draw.range(0, 1) * draw.range(0, 2048),
+        waker_idle: u32::from(draw.one_in(4)),
+        waker_kthread: u32::from(draw.one_in(4)),
+        pad: 0,
+    }
+}
+
+/// Other queues on the machine that `state` has. A large machine keeps most of its CPUs as they
+/// were.
+fn queues(draw: &mut Draw, state: &mut State) -> Mood {
+    let cpus = state.ctx.nr_cpus;
+    let mood = Mood {
+        idle: draw.pick(&[0, 1, 2, 2, 4, 16]),
+        ease: draw.pick(&[1, 2, 4, 8]),
+        odd: draw.one_in(2),
+    };
+    let all = cpus <= 12 || draw.one_in(8);
+    for _ in 0..if all { 0 } else { 12 } {
+        let at = draw.index(cpus as usize);
+        cpu(draw, &mood, &mut state.ctx.cpus[at], cpus);
+    }
+    for at in 0..if all { cpus as usize } else { 0 } {
+        cpu(draw, &mood, &mut state.ctx.cpus[at], cpus);
+    }
+    mood
+}
+
+/// A load for balancing to find, at `now_ns`.
+pub(crate) fn load(draw: &mut Draw, state: &mut State, now_ns: u64) {
+    queues(draw, state);
+    for c in &mut state.ctx.cpus[..state.ctx.nr_cpus as usize] {
+        c.avg.last_update_ns += now_ns - NOW;
+        c.clock_ns += now_ns - NOW;
+        c.clock_task_ns = c.clock_ns;
+        c.clock_pelt_ns = c.clock_ns;
+    }
+}
+
+/// Another situation on that machine, with a question.
+pub(crate) fn situation(draw: &mut Draw, state: &mut State) {
+    let mood = queues(draw, state);
+    state.ctx.overutilized = u32::from(draw.one_in(5));
+    state.request = request(draw, state);
+    state.tasks[0] = task(draw, &mood, state, 1, state.request.prev_cpu);
+    state.tasks[1] = task(draw, &mood, state, 2, state.request.this_cpu);
+    if state.request.kind == sys::WP_PLACE_EXEC {
+        (state.tasks[0].on_rq, state.tasks[0].running) = (1, 1);
+    } else if state.request.kind == sys::WP_PLACE_FORK && draw.one_in(2) {
+        state.tasks[0].avg.last_update_ns = 0;
+    }
+    state.args.task = 0;
+    state.args.waker = if state.request.waker_idle != 0 {
+        TASKS as u32
+    } else {
+        1
+    };
+}

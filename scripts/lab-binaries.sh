@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# Builds what runs inside the lab's guests, as static programs, into target/lab/{x86_64,arm64}/:
+#
+#   wakeplace-guest    load and stress
+#   scx_wakeplace      the live scheduler
+#
+#   scripts/lab-binaries.sh            both machines
+#   scripts/lab-binaries.sh x86_64     one of them
+#
+# Needs no root where scripts/setup.sh lab finds everything. Exit code 3: something cannot be had.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+out=$(realpath -m "${CARGO_TARGET_DIR:-target}")
+sysroot=$out/lab/sysroot-arm64
+# One suite for all hosts: its libelf needs no zstd and no newer glibc than a host's cross packages.
+suite=bookworm
+keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+
+say() { printf 'lab-binaries: %s\n' "$*" >&2; }
+fail() { say "$*"; exit 3; }
+
+# apt for arm64 with all its files under $sysroot/apt: the host's own knows nothing of it.
+arm64_apt() {
+    local tool=$1
+    shift
+    "$tool" -qq -o APT::Architecture=arm64 -o APT::Architectures=arm64 \
+        -o Dir::State="$sysroot/apt/state" -o Dir::State::status=/dev/null \
+        -o Dir::Cache="$sysroot/apt/cache" -o Dir::Etc="$sysroot/apt" \
+        -o APT::Sandbox::User="$(id -un)" "$@"
+}
+
+# The mirror that this machine's apt takes Debian from.
+mirror() {
+    local found
+    # shellcheck disable=SC2016 # apt expands it
+    found=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
+        grep -m 1 '/debian/\?$' || true)
+    printf '%s\n' "${found:-http://deb.debian.org/debian}"
+}
+
+# libelf.a, libz.a and their headers for arm64, taken out of Debian's packages.
+arm64_sysroot() {
+    local libraries=$sysroot/usr/lib/aarch64-linux-gnu
+    if [ -e "$libraries/libelf.a" ] && [ -e "$libraries/libz.a" ]; then
+        return
+    fi
+    command -v apt-get >/dev/null || fail "no apt-get to fetch libelf and zlib for arm64 with"
+    [ -e "$keyring" ] || fail "$keyring is missing: install debian-archive-keyring"
+    say "fetching libelf and zlib for arm64 from $(mirror)"
+    rm -rf "$sysroot"
+    mkdir -p "$sysroot"/apt/state/lists/partial "$sysroot"/apt/cache/archives/partial \
+        "$sysroot"/apt/sources.list.d "$sysroot"/apt/preferences.d
+    printf 'deb [signed-by=%s] %s %s main\n' "$keyring" "$(mirror)" "$suite" \
+        >"$sysroot/apt/sources.list"
+    arm64_apt apt-get update || fail "apt-get update failed for arm64"
+    (cd "$sysroot/apt" && arm64_apt apt-get download libelf-dev zlib1g-dev) ||
+        fail "libelf-dev and zlib1g-dev for arm64 cannot be downloaded"
+    local package
+    for package in "$sysroot"/apt/*.deb; do
+        dpkg-deb -x "$package" "$sysroot"
+    done
+    [ -e "$libraries/libelf.a" ] || fail "libelf-dev for arm64 has no libelf.a"
+    rm -rf "$sysroot/apt"
+}
+
+# Builds one package's program for a target and puts it in place.
+build() {
+    local arch=$1 target=$2 package=$3 program=$4
+    say "$program for $arch"
+    cargo build --locked --quiet --release --package "$package" --bin "$program" --target "$target"
+    mkdir -p "$out/lab/$arch"
+    # Renamed in one step: a guest that starts meanwhile gets the old or the new one.
+    cp "$out/$target/release/$program" "$out/lab/$arch/.$program"
+    mv "$out/lab/$arch/.$program" "$out/lab/$arch/$program"
+}
+
+build_x86_64() {
+    LIBBPF_SYS_LIBRARY_PATH_x86_64_unknown_linux_gnu=$(dirname "$(cc -print-file-name=libelf.a)")
+    export LIBBPF_SYS_LIBRARY_PATH_x86_64_unknown_linux_gnu
+    export RUSTFLAGS="-C target-feature=+crt-static"
+    build x86_64 x86_64-unknown-linux-gnu "$@"
+}
+
+build_arm64() {
+    export LIBBPF_SYS_LIBRARY_PATH_aarch64_unknown_linux_gnu=$sysroot/usr/lib/aarch64-linux-gnu
+    export CC_aarch64_unknown_linux_gnu=clang-19
+    export CFLAGS_aarch64_unknown_linux_gnu="--target=aarch64-linux-gnu -I$sysroot/usr/include"
+    export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=clang-19
+    export RUSTFLAGS="-C target-feature=+crt-static -C link-arg=--target=aarch64-linux-gnu"
+    build arm64 aarch64-unknown-linux-gnu "$@"
+}
+
+for arch in "${@:-}"; do
+    case "$arch" in
+        "" | x86_64 | arm64) ;;
+        *)
+            say "unknown machine: $arch (x86_64, arm64)"
+            exit 2
+            ;;
+    esac
+done
+
+scripts/setup.sh lab
+# Symbols are of no use in a guest and five sixths of the file.
+export CARGO_PROFILE_RELEASE_STRIP=symbols BPF_CLANG=clang-19
+machines=${*:-x86_64 arm64}
+for arch in $machines; do
+    (build_"$arch" wakeplace-guest wakeplace-guest)
+done
+if [ ! -e crates/scx/Cargo.toml ]; then
+    say "**** SKIPPED: scx_wakeplace (no crates/scx/Cargo.toml) ****"
+    exit
+fi
+for arch in $machines; do
+    [ "$arch" = x86_64 ] || arm64_sysroot
+    (build_"$arch" wakeplace-scx scx_wakeplace)
+done
