@@ -203,6 +203,9 @@ WP_INLINE int wp_balance_next(struct wp_ctx *ctx, struct wp_balance *bal, u32 ru
 	/* The level above should know that this group could not be relieved because of affinity. */
 	if (parent != WP_NONE && bal->some_pinned && bal->imbalance > 0)
 		WP_AT(ctx->groups, parent)->imbalanced = 1;
+	/* Where the running task is not among those offered, it is asked about here. */
+	if (ctx->params.queue == WP_QUEUE_DSQ && running_allowed)
+		bal->all_pinned = 0;
 	if (!bal->moved && bal->all_pinned) {
 		wp_exclude(bal, bal->src_cpu);
 		if (wp_sources_left(ctx, bal))

@@ -220,7 +220,9 @@ WP_FN int wp_freq_request(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c WP_NON
  */
 WP_INLINE int wp_freq_update(struct wp_ctx *ctx, struct wp_cpu *c, u64 now_ns)
 {
-	return ctx->freq_external ? wp_freq_report(ctx, c) : wp_freq_request(ctx, c, now_ns);
+	if (!ctx->freq_external)
+		return wp_freq_request(ctx, c, now_ns);
+	return ctx->freq_schedutil ? wp_freq_report(ctx, c) : 0; /* no other governor listens */
 }
 
 /* The hardware runs at `opp` from now on. */

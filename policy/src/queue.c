@@ -100,6 +100,10 @@ WP_FN int wp_vq_preempts(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *ta
 		return 0;
 	if (c->curr_idle_policy != task->idle_policy)
 		return (int)c->curr_idle_policy;
+	/* What has just begun would be thrown out of the caches it has just filled; and a task that
+	 * wakes its partner often sleeps next. */
+	if (wp_sub(now_ns, c->curr_start_ns) < ctx->params.vq_min_run_ns)
+		return 0;
 	return wp_vq_ahead(wp_vq_curr(c, now_ns), task->vtime_ns) >
 	       (s64)wp_vq_scale(ctx->params.vq_wakeup_gran_ns, task->weight);
 }

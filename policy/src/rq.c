@@ -246,7 +246,8 @@ WP_FN int wp_exit_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
 	wp_clock(c, now_ns);
-	wp_cpu_load_idle(ctx, c, now_ns);
+	if (ctx->params.load_idx)
+		wp_cpu_load_idle(ctx, c, now_ns);
 	c->curr_idle = 0;
 	c->idle_exit_latency_us = WP_NONE;
 	return 0;
@@ -346,7 +347,7 @@ WP_FN int wp_tick(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL
 		result = wp_freq_update(ctx, c, now_ns);
 	wp_note_misfit(ctx, c, task);
 	wp_note_overutilized(ctx, c);
-	if (tick > c->load_tick)
+	if (ctx->params.load_idx && tick > c->load_tick)
 		wp_cpu_load_step(c, wp_weighted_load(ctx, c));
 	c->load_tick = tick;
 	if (c->nr_fair > 1 || c->misfit_load)

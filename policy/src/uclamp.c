@@ -9,6 +9,9 @@
  */
 #include "wakeplace/policy.h"
 
+/* How a queue counts a task: almost none has hints, and those cost one count. */
+#define WP_UCLAMP_PLAIN 1u
+#define WP_UCLAMP_HINTED 2u
 #define WP_UCLAMP_BUCKETS 5u
 #define WP_UCLAMP_DELTA 205u /* 1024 / 5, rounded to the nearest */
 
@@ -50,9 +53,14 @@ WP_INLINE void wp_uclamp_enqueue(const struct wp_ctx *ctx, struct wp_cpu *c, str
 {
 	if (!ctx->params.uclamp || task->uclamp_counted)
 		return;
-	task->uclamp_counted = 1;
+	WP_ADD(&c->uclamp_tasks, 1u);
+	task->uclamp_counted = WP_UCLAMP_PLAIN;
 	task->uclamp_counted_min = wp_min(task->uclamp_min, WP_SCALE);
 	task->uclamp_counted_max = wp_min(task->uclamp_max, WP_SCALE);
+	if (!task->uclamp_counted_min && task->uclamp_counted_max == WP_SCALE)
+		return;
+	task->uclamp_counted = WP_UCLAMP_HINTED;
+	WP_ADD(&c->uclamp_hinted, 1u);
 	wp_uclamp_in(WP_AT(c->uclamp, WP_UCLAMP_MIN), task->uclamp_counted_min);
 	wp_uclamp_in(WP_AT(c->uclamp, WP_UCLAMP_MAX), task->uclamp_counted_max);
 }
@@ -63,10 +71,16 @@ WP_INLINE void wp_uclamp_enqueue(const struct wp_ctx *ctx, struct wp_cpu *c, str
  */
 WP_INLINE void wp_uclamp_dequeue(struct wp_cpu *c, struct wp_task *task)
 {
-	if (!task->uclamp_counted)
+	u32 counted = task->uclamp_counted;
+
+	if (!counted)
 		return;
 	task->uclamp_counted = 0;
 	c->uclamp_last_cut = (u32)wp_sub(WP_SCALE, task->uclamp_counted_max);
+	WP_ADD(&c->uclamp_tasks, 0 - 1u);
+	if (counted != WP_UCLAMP_HINTED)
+		return;
+	WP_ADD(&c->uclamp_hinted, 0 - 1u);
 	wp_uclamp_out(WP_AT(c->uclamp, WP_UCLAMP_MIN), task->uclamp_counted_min);
 	wp_uclamp_out(WP_AT(c->uclamp, WP_UCLAMP_MAX), task->uclamp_counted_max);
 }
@@ -74,22 +88,26 @@ WP_INLINE void wp_uclamp_dequeue(struct wp_cpu *c, struct wp_task *task)
 /* A CPU's hints; while hints do not count: 0 and 1024. */
 WP_INLINE u32 wp_rq_uclamp_min(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	return ctx->params.uclamp ? wp_uclamp_highest(WP_AT(c->uclamp, WP_UCLAMP_MIN), 0) : 0;
+	if (!ctx->params.uclamp || !c->uclamp_hinted)
+		return 0;
+	return wp_uclamp_highest(WP_AT(c->uclamp, WP_UCLAMP_MIN), 0);
 }
 
 WP_INLINE u32 wp_rq_uclamp_max(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
 	u32 last = (u32)wp_sub(WP_SCALE, c->uclamp_last_cut);
 
-	if (!ctx->params.uclamp)
-		return WP_SCALE;
+	if (!ctx->params.uclamp || c->uclamp_tasks > c->uclamp_hinted)
+		return WP_SCALE; /* a task without hints bounds nothing */
+	if (!c->uclamp_tasks)
+		return last;
 	return wp_uclamp_highest(WP_AT(c->uclamp, WP_UCLAMP_MAX), last);
 }
 
 /* No queued task: its hints are nobody's. */
 WP_INLINE int wp_rq_uclamp_idle(const struct wp_cpu *c)
 {
-	return wp_uclamp_highest(WP_AT(c->uclamp, WP_UCLAMP_MAX), WP_NONE) == WP_NONE;
+	return !c->uclamp_tasks;
 }
 
 /* A task's own. */

@@ -6,7 +6,7 @@ use common::{assert_code, file, folder, repository, run, run_in, sim, stderr, st
 use std::path::Path;
 
 /// Every command with help of its own.
-const COMMANDS: [&[&str]; 16] = [
+const COMMANDS: [&[&str]; 20] = [
     &[],
     &["compare"],
     &["sim"],
@@ -23,6 +23,10 @@ const COMMANDS: [&[&str]; 16] = [
     &["policy"],
     &["policy", "show"],
     &["doctor"],
+    &["lab"],
+    &["lab", "run"],
+    &["lab", "kernels"],
+    &["lab", "fetch"],
 ];
 
 /// Words of a command line with single quotes.
@@ -45,6 +49,22 @@ fn examples(help: &str) -> Vec<Vec<String>> {
         .lines()
         .filter_map(|line| line.strip_prefix("  wakeplace "));
     lines.map(words).collect()
+}
+
+/// The lab's examples boot machines: they are understood, and then end for lack of a cache.
+fn is_understood(folder: &Path, words: &[String]) {
+    let cache = folder.join("app.json").join("no-folder");
+    let output = common::program(folder)
+        .env("WAKEPLACE_LAB_CACHE", cache)
+        .args(words)
+        .output();
+    let output = output.expect("the program starts");
+    assert_eq!(
+        output.status.code(),
+        Some(3),
+        "wakeplace {words:?}: {}",
+        stderr(&output)
+    );
 }
 
 /// The example made quick: the options a user would shorten, shortened.
@@ -87,6 +107,10 @@ fn every_example_works() {
     all.dedup();
     assert!(all.len() >= 20, "{} examples found", all.len());
     for example in all {
+        if example[0] == "lab" {
+            is_understood(folder.path(), &example);
+            continue;
+        }
         run_example(folder.path(), &quick(example));
     }
 }
@@ -136,6 +160,8 @@ fn without_arguments_comes_short_help() {
         &["platform"],
         &["workload"],
         &["policy"],
+        &["lab"],
+        &["lab", "run"],
     ] {
         let output = run(args);
         assert_code(&output, 2);

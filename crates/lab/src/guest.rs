@@ -108,7 +108,9 @@ impl Guest<'_> {
         let console = match self.arch {
             Arch::X86_64 => {
                 let smp = Smp::of(self.machine)?;
-                command.arg("-cpu").arg(cpu_model(&smp)).args(["-smp", &smp.smp]);
+                let l3 = if smp.l3_cache { "on" } else { "off" };
+                let cpu = format!("max,l3-cache={l3}");
+                command.args(["-cpu", &cpu, "-smp", &smp.smp]);
                 self.numa(&mut command, &smp.nodes);
                 "ttyS0"
             }
@@ -255,14 +257,6 @@ impl Guest<'_> {
     fn console_tail(&self) -> String {
         tail(&self.console_text().replace('\r', ""), CONSOLE_TAIL_BYTES).to_owned()
     }
-}
-
-/// All features that can be emulated. Only to Intel's CPUs does the kernel believe several dies in a
-/// package (CPUID leaf 0x1f), with a cache each.
-fn cpu_model(smp: &Smp) -> String {
-    let l3 = if smp.l3_cache { "on" } else { "off" };
-    let vendor = if smp.dies > 1 { ",vendor=GenuineIntel" } else { "" };
-    format!("max,l3-cache={l3}{vendor}")
 }
 
 /// A path in an option of the emulator, where a comma is written twice.

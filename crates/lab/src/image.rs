@@ -125,10 +125,10 @@ fn search_btf(image: &[u8]) -> Option<Vec<u8>> {
                 .position(|window| window == BTF_HEADER)?;
         let word = |offset| u32_at(image, at + offset);
         let (types, strings_at, strings) = (word(12)?, word(16)?, word(20)?);
-        if types >= MIN_BTF_TYPES_BYTES {
-            if let Some(blob) = image.get(at..at + 24 + strings_at + strings) {
-                return Some(blob.to_vec());
-            }
+        if types >= MIN_BTF_TYPES_BYTES
+            && let Some(blob) = image.get(at..at + 24 + strings_at + strings)
+        {
+            return Some(blob.to_vec());
         }
         from = at + BTF_HEADER.len();
     }

@@ -7,6 +7,7 @@ use crate::kernels::{self, Kernel};
 use crate::machine::Machine;
 use crate::outcome::{self, Facts, OPS, Scheduler, SchedulerReport};
 use crate::qemu::Qemu;
+use crate::smp::Smp;
 use crate::{Arch, Cache, LabError, Watch, guest_bin};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -150,7 +151,15 @@ struct Prepared {
 
 fn prepare(cache: &Cache, request: &Request, watch: &dyn Watch) -> Result<Prepared, LabError> {
     let arch = request.arch;
-    // What is missing in this tree is said before anything is fetched.
+    // What is wrong or missing here is said before anything is fetched.
+    if arch == Arch::X86_64 && Smp::of(&request.machine)?.split {
+        watch.remark("each cache of a package is a package of its own in the guest");
+    }
+    request
+        .machine
+        .remarks
+        .iter()
+        .for_each(|remark| watch.remark(remark));
     if request.scheduler != Scheduler::Kernel {
         guest_bin::require(arch, guest_bin::SCHEDULER)?;
     }
@@ -168,11 +177,6 @@ fn prepare(cache: &Cache, request: &Request, watch: &dyn Watch) -> Result<Prepar
     )?;
     let qemu = Qemu::get(cache, arch, watch)?;
     let base = Base::get(cache, arch, watch)?;
-    request
-        .machine
-        .remarks
-        .iter()
-        .for_each(|remark| watch.remark(remark));
     Ok(Prepared { kernel, qemu, base })
 }
 

@@ -1,9 +1,12 @@
-//! An x86-64 platform's topology as the emulator's `-smp`: packages, dies, cores and threads. What
-//! shares the last-level cache is a die there (QEMU docs/system/i386/cpu, `l3-cache`).
+//! An x86-64 platform's topology as the emulator's `-smp`: packages, cores and threads. What shares
+//! the last-level cache becomes a package of its own where a package has several such caches: dies
+//! are emulated only for CPUs that the kernel takes for Intel's, and there QEMU 10.0 stops when Linux
+//! 7.3 asks for leaf 0x1f. The scheduler's domains are the same: its level above the caches is the
+//! NUMA node (arch/x86/kernel/smpboot.c, `build_sched_topology`), and the nodes are the platform's.
 
 use crate::LabError;
 use crate::machine::Machine;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use wakeplace_platform::{CpuId, Platform};
 
 /// What the emulator is told, and how its CPUs are numbered.
@@ -13,8 +16,8 @@ pub(crate) struct Smp {
     pub(crate) smp: String,
     /// CPUs of a die share a cache.
     pub(crate) l3_cache: bool,
-    /// Dies of a package.
-    pub(crate) dies: usize,
+    /// A package of the platform is several packages of the guest.
+    pub(crate) split: bool,
     /// NUMA nodes, each with its CPUs in the guest's numbers; one node = empty.
     pub(crate) nodes: Vec<Vec<u32>>,
     /// The guest's number of each CPU of the platform. The kernel numbers threads of a core one after
@@ -29,24 +32,20 @@ impl Smp {
     /// The topology of a machine.
     ///
     /// # Errors
-    /// When the emulator cannot express it: it knows only equal packages of equal dies of equal
-    /// cores.
+    /// When the emulator cannot express it: it knows only equal packages of equal cores.
     pub(crate) fn of(machine: &Machine) -> Result<Self, LabError> {
         let Some(platform) = &machine.platform else {
             return Ok(Self {
-                smp: format!(
-                    "cpus={0},sockets=1,dies=1,cores={0},threads=1",
-                    machine.cpus
-                ),
+                smp: format!("cpus={0},sockets=1,cores={0},threads=1", machine.cpus),
                 l3_cache: true,
-                dies: 1,
+                split: false,
                 nodes: Vec::new(),
                 guest_cpu: (0..machine.cpus).collect(),
             });
         };
         let refuse = |why: String| LabError::Platform {
             platform: platform.name.clone(),
-            why: format!("{why}; the emulator knows only equal packages of equal dies of cores"),
+            why: format!("{why}; the emulator knows only equal packages of equal cores"),
         };
         if let Some(cpu) = platform.cpus.iter().find(|cpu| cpu.capacity != 1024) {
             return Err(refuse(format!(
@@ -61,10 +60,6 @@ impl Smp {
             None => Ok(sizes[0]),
         };
         let caches = || tree.values().flat_map(BTreeMap::values);
-        let dies = equal(
-            tree.values().map(BTreeMap::len).collect(),
-            "caches in a package",
-        )?;
         let cores = equal(caches().map(BTreeMap::len).collect(), "cores at a cache")?;
         let threads = caches().flat_map(BTreeMap::values).map(Vec::len).collect();
         let threads = equal(threads, "threads of a core")?;
@@ -77,19 +72,15 @@ impl Smp {
         for (number, cpu) in (0..).zip(&order) {
             guest_cpu[cpu.index()] = number;
         }
-        let total = order.len();
-        if total != platform.cpus.len() {
-            return Err(refuse(
-                "a cache shared by CPUs of several packages".to_owned(),
-            ));
+        let keys = tree.values().flat_map(BTreeMap::keys);
+        if cached.is_some() && keys.clone().count() != keys.collect::<BTreeSet<_>>().len() {
+            return Err(refuse("a cache shared by several packages".to_owned()));
         }
+        let (total, sockets) = (order.len(), caches().count());
         Ok(Self {
-            smp: format!(
-                "cpus={total},sockets={},dies={dies},cores={cores},threads={threads}",
-                tree.len()
-            ),
+            smp: format!("cpus={total},sockets={sockets},cores={cores},threads={threads}"),
+            split: sockets > tree.len(),
             l3_cache: cached.is_some(),
-            dies,
             nodes: nodes(platform, &guest_cpu),
             guest_cpu,
         })
@@ -182,9 +173,11 @@ mod tests {
     }
 
     #[test]
-    fn packages_dies_cores_and_threads_are_counted() {
+    fn packages_caches_cores_and_threads_are_counted() {
         let smp = Smp::of(&machine(2, 2, 2, 2)).expect("regular");
-        assert_eq!(smp.smp, "cpus=16,sockets=2,dies=2,cores=2,threads=2");
+        // Four caches in two packages and nodes.
+        assert_eq!(smp.smp, "cpus=16,sockets=4,cores=2,threads=2");
+        assert!(smp.split);
         assert!(smp.l3_cache);
         // Platform CPUs 0 and 8 are threads of core 0: 0 and 1 in the guest.
         assert_eq!((smp.guest_cpu[0], smp.guest_cpu[8]), (0, 1));
@@ -197,7 +190,7 @@ mod tests {
     fn the_generic_machine_is_flat() {
         let generic = Machine::load("generic", crate::Arch::X86_64, Some(3)).expect("plain");
         let smp = Smp::of(&generic).expect("plain");
-        assert_eq!(smp.smp, "cpus=3,sockets=1,dies=1,cores=3,threads=1");
+        assert_eq!(smp.smp, "cpus=3,sockets=1,cores=3,threads=1");
         assert_eq!(smp.guest_cpu, [0, 1, 2]);
     }
 
@@ -212,6 +205,14 @@ mod tests {
         let error = Smp::of(&uneven).expect_err("refused");
         assert!(
             error.to_string().contains("cores at a cache: 1 and 3"),
+            "{error}"
+        );
+        let mut shared = machine(2, 1, 2, 1);
+        let platform = shared.platform.as_mut().expect("a platform");
+        platform.topology[0].groups = vec![(0..4).map(CpuId).collect()];
+        let error = Smp::of(&shared).expect_err("refused");
+        assert!(
+            error.to_string().contains("shared by several packages"),
             "{error}"
         );
         let mut hybrid = machine(1, 1, 4, 1);
@@ -229,6 +230,6 @@ mod tests {
         machine.platform.as_mut().expect("a platform").topology[0].shares_cache = false;
         let smp = Smp::of(&machine).expect("regular");
         assert!(!smp.l3_cache);
-        assert_eq!(smp.smp, "cpus=4,sockets=1,dies=1,cores=4,threads=1");
+        assert_eq!(smp.smp, "cpus=4,sockets=1,cores=4,threads=1");
     }
 }

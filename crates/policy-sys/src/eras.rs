@@ -140,6 +140,7 @@ fn linux_4_17() -> wp_params {
         blocked_util_in_freq: 0,
         queue: sys::WP_QUEUE_CFS,
         vq_slice_ns: 3_000_000,
+        vq_min_run_ns: 700_000,
         vq_wakeup_gran_ns: 1_000_000,
         sched_latency_ns: 6_000_000,
         min_granularity_ns: 750_000,

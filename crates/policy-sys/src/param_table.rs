@@ -115,6 +115,8 @@ params! {
         queue: Choice(&["cfs", "dsq"]),
             "order of the tasks that wait on a CPU; dsq: the live scheduler's";
         vq_slice_ns: Range(100_000, 1_000_000_000), "dsq: a task runs this long if others wait, ns";
+        vq_min_run_ns: Range(0, 1_000_000_000),
+            "dsq: no wake-up preempts a task before it ran this long, ns";
         vq_wakeup_gran_ns: Range(0, 1_000_000_000), "dsq: lead a woken task needs to preempt, ns";
     }
     "fair" {

@@ -344,6 +344,8 @@ fn put(core: &mut Core, s: &State) -> Task {
         let raw = core.cpu_mut(cpu);
         raw.uclamp = Default::default();
         raw.uclamp_last_cut = 0;
+        raw.uclamp_tasks = 0;
+        raw.uclamp_hinted = 0;
         for hints in &c.hints {
             let mut queued = sleeper(core, 2, cpu, 0, 0);
             core.task_set_uclamp(&mut queued, hints.0 as u32, hints.1 as u32);

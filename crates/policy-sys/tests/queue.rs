@@ -112,6 +112,7 @@ fn a_start_moves_the_queues_time_forward_only() {
 #[test]
 fn preemption_needs_the_granularity() {
     let mut core = core(500 * MS);
+    core.state_mut().params.vq_min_run_ns = 0;
     core.vq_start(&mut task(1, NICE_0, 500 * MS), 0, 0);
     let woken = |weight| task(2, weight, 499 * MS);
     assert!(!core.vq_preempts(&woken(NICE_0), 0, 0));
@@ -123,6 +124,22 @@ fn preemption_needs_the_granularity() {
     core.vq_start(&mut task(3, NICE_5, 500 * MS), 0, 0);
     assert!(!core.vq_preempts(&task(2, NICE_0, 500 * MS), 0, 327_148));
     assert!(core.vq_preempts(&task(2, NICE_0, 500 * MS), 0, 327_149));
+}
+
+/// However far behind the woken task is, the running one keeps the CPU for its least time; a
+/// SCHED_IDLE one does not.
+#[test]
+fn what_has_just_begun_is_not_preempted() {
+    let mut core = core(500 * MS);
+    core.state_mut().params.vq_min_run_ns = 700_000;
+    let woken = task(2, NICE_0, 400 * MS);
+    core.vq_start(&mut task(1, NICE_0, 500 * MS), 0, 5 * MS);
+    assert!(!core.vq_preempts(&woken, 0, 5 * MS + 699_999));
+    assert!(core.vq_preempts(&woken, 0, 5 * MS + 700_000));
+    let mut idle = task(3, 3, 500 * MS);
+    idle.raw_mut().idle_policy = 1;
+    core.vq_start(&mut idle, 0, 5 * MS);
+    assert!(core.vq_preempts(&woken, 0, 5 * MS));
 }
 
 /// SCHED_IDLE gives way to all others at once and never preempts them.

@@ -80,13 +80,16 @@ impl Asker {
     /// Waits for the main loop's answer.
     pub(crate) fn ask(&self, request: Request) -> Answer {
         let (answer, answered) = mpsc::channel();
-        let late = |error| Refusal { error, code: 1 };
+        let failed = |error: String| Refusal { error, code: 1 };
+        let late = match request {
+            Request::Status {} => "",
+            Request::Set { .. } => "; the change may still come: look at `status`",
+        };
         self.0
             .try_send(Ask { request, answer })
-            .map_err(|_| late("the scheduler is ending, or too many ask at once".to_owned()))?;
-        answered
-            .recv_timeout(PATIENCE)
-            .map_err(|_| late(format!("no answer within {} s", PATIENCE.as_secs())))?
+            .map_err(|_| failed("the scheduler is ending, or too many ask at once".to_owned()))?;
+        let late = |_| failed(format!("no answer within {} s{late}", PATIENCE.as_secs()));
+        answered.recv_timeout(PATIENCE).map_err(late)?
     }
 }
 

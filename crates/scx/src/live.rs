@@ -6,10 +6,11 @@
 //! changes through a program of the kernel side, so that the core's own rules apply it.
 
 use crate::machine::Machine;
-use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use libbpf_rs::{ErrorKind, Link, ProgramInput};
 use std::fs;
 use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd};
 use std::path::Path;
 use thiserror::Error;
 use wakeplace_policy_sys::{Core, MachineError, Policy};
@@ -206,6 +207,27 @@ impl Live {
                 size_of_val(from),
             );
         }
+    }
+
+    /// How many instructions the verifier processed for each program, the functions that it calls
+    /// included. None: the kernel does not tell (before 5.16).
+    pub(crate) fn verified_insns(&self) -> Vec<(String, Option<u32>)> {
+        let processed = |program: libbpf_rs::Program<'_>| {
+            let mut info = libbpf_rs::libbpf_sys::bpf_prog_info::default();
+            let mut size = size_of_val(&info) as u32;
+            // SAFETY: `info` is live, zeroed and of the size that is passed.
+            let ret = unsafe {
+                libbpf_rs::libbpf_sys::bpf_prog_get_info_by_fd(
+                    program.as_fd().as_raw_fd(),
+                    &raw mut info,
+                    &raw mut size,
+                )
+            };
+            let known = ret == 0 && info.verified_insns > 0;
+            let name = program.name().to_string_lossy().into_owned();
+            (name, known.then_some(info.verified_insns))
+        };
+        self.skel.object().progs().map(processed).collect()
     }
 
     /// Takes over from the kernel's own scheduler.

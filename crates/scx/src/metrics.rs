@@ -9,7 +9,8 @@ use crate::live::{CpuCounters, Snapshot};
 use crate::machine::{self, Machine};
 use latency::Histogram;
 use scx_stats_derive::Stats;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use wakeplace_policy_sys::Reason;
@@ -65,7 +66,10 @@ pub(crate) struct Sample {
 
 /// Published statistics: of the time since the reader asked before, or since the scheduler began.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Stats)]
-#[stat(top, desc = "scx_wakeplace: since the last request on this connection, or since it began")]
+#[stat(
+    top,
+    desc = "scx_wakeplace: since the last request on this connection, or since it began"
+)]
 pub(crate) struct Metrics {
     #[stat(desc = "policy in force")]
     pub(crate) policy: String,
@@ -103,7 +107,11 @@ pub(crate) struct Metrics {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) wake_latency_us: BTreeMap<String, f64>,
     #[stat(desc = "wake-ups by latency: largest ns of the histogram bucket, and how many")]
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(
+        default,
+        skip_serializing_if = "BTreeMap::is_empty",
+        deserialize_with = "numbers"
+    )]
     pub(crate) wake_latency_ns_counts: BTreeMap<u64, u64>,
     #[stat(desc = "decisions by reason")]
     pub(crate) reasons: BTreeMap<String, u64>,
@@ -115,6 +123,17 @@ pub(crate) struct Metrics {
     #[stat(desc = "energy by domain estimated by the energy model, J; absent without watts in it")]
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) energy_j: BTreeMap<String, f64>,
+}
+
+/// Keys of an object are text. serde turns them into numbers only where it reads the JSON itself,
+/// not inside an untagged enum, as the control socket's answer is.
+fn numbers<'de, D: Deserializer<'de>>(object: D) -> Result<BTreeMap<u64, u64>, D::Error> {
+    let texts = BTreeMap::<String, u64>::deserialize(object)?;
+    let number = |(key, count): (String, u64)| {
+        let key = key.parse().map_err(D::Error::custom)?;
+        Ok((key, count))
+    };
+    texts.into_iter().map(number).collect()
 }
 
 /// Of some CPUs.
@@ -202,7 +221,11 @@ impl<'a> Delta<'a> {
     /// Those that occurred.
     fn reasons(&self) -> BTreeMap<String, u64> {
         let count = |reason: &Reason| (reason.name().to_owned(), self.reason(reason.index()));
-        Reason::ALL.iter().map(count).filter(|(_, n)| *n > 0).collect()
+        Reason::ALL
+            .iter()
+            .map(count)
+            .filter(|(_, n)| *n > 0)
+            .collect()
     }
 
     fn reason(&self, index: usize) -> u64 {

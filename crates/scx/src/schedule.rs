@@ -8,7 +8,7 @@ use crate::live::{Exit, Live, monotonic_ns};
 use crate::machine::{self, Machine, PlatformChoice};
 use crate::metrics::{Sample, Shape};
 use crate::wanted::Wanted;
-use crate::{Failure, preflight, stats};
+use crate::{Failure, notify, preflight, stats};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,6 +43,25 @@ impl From<ModeArg> for Mode {
     }
 }
 
+/// Loads it and puts nothing into force, so that another one may run: what the verifier says of each
+/// program of the kernel side, as text.
+pub(crate) fn verifier_stats(cli: &Cli) -> Result<String, Failure> {
+    let policy = Policy::parse(&cli.run.policy).map_err(Failure::input)?;
+    let choice = PlatformChoice::new(&cli.run.platform);
+    let machine =
+        machine::describe(&choice, Path::new("/")).map_err(|problem| Failure {
+            code: problem.exit_code(),
+            message: problem.to_string(),
+        })?;
+    let live = Live::load(&machine, &policy, cli.run.verbose > 1).map_err(Failure::environment)?;
+    let programs = live.verified_insns();
+    let line = |(name, insns): &(String, Option<u32>)| match insns {
+        Some(insns) => format!("{name} {insns}\n"),
+        None => format!("{name} unknown\n"),
+    };
+    Ok(programs.iter().map(line).collect())
+}
+
 /// Schedules until it is told to end. Returns the exit code.
 pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
     let args = &cli.run;
@@ -55,7 +74,7 @@ pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
         return Err(Failure::environment(text));
     }
     let choice = PlatformChoice::new(&args.platform);
-    let mut machine = machine::describe(&choice, root).map_err(|problem| Failure {
+    let machine = machine::describe(&choice, root).map_err(|problem| Failure {
         code: problem.exit_code(),
         message: problem.to_string(),
     })?;
@@ -78,7 +97,12 @@ pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
     ));
     // Only now: until here the name may have been another scheduler's.
     let stats = stats::Server::bind(Path::new(stats::PATH), asker);
-    let _stats = stats.map_err(|error| say(&format!("no statistics socket: {error}"))).ok();
+    let _stats = stats
+        .map_err(|error| say(&format!("no statistics socket: {error}")))
+        .ok();
+    if let Err(error) = notify::ready() {
+        say(&format!("systemd was not told that it runs: {error}"));
+    }
     let since_ns = monotonic_ns();
     let mut running = Running {
         live,
@@ -88,7 +112,9 @@ pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
         policy,
         since_ns,
     };
-    let printer = args.stats.map(|every_s| stats::Printer::new(every_s, since_ns));
+    let printer = args
+        .stats
+        .map(|every_s| stats::Printer::new(every_s, since_ns));
     running.watch(&asks, printer)?;
     finish(running.live)
 }
@@ -184,7 +210,10 @@ impl Running {
 fn finish(live: Live) -> Result<u8, Failure> {
     match live.detach() {
         Some(exit) if exit.is_clean() => {
-            say(&format!("ended: {}; the kernel's own scheduler is in force", words(&exit)));
+            say(&format!(
+                "ended: {}; the kernel's own scheduler is in force",
+                words(&exit)
+            ));
             Ok(0)
         }
         Some(exit) => Err(Failure {

@@ -111,9 +111,7 @@ impl Reader {
             },
             ("stats", Some(other)) => refused(&format!("no target `{other}`; known: top")),
             ("stats_meta", _) => done(serde_json::to_value(meta())),
-            (other, _) => refused(&format!(
-                "no request `{other}`; known: stats, stats_meta"
-            )),
+            (other, _) => refused(&format!("no request `{other}`; known: stats, stats_meta")),
         }
     }
 

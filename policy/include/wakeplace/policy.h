@@ -177,6 +177,8 @@ struct wp_cpu {
 	u32 nr_removed;
 	u32 misfit_load; /* of a running task that does not fit here, 0 = none */
 	/* uclamp.c: performance hints of the queued tasks */
+	u32 uclamp_tasks;    /* all queued tasks */
+	u32 uclamp_hinted;   /* those with hints: only they are in the buckets */
 	u32 uclamp_last_cut; /* 1024 - uclamp_max of the task that left last */
 	struct wp_uclamp uclamp[2]; /* by enum wp_uclamp_id */
 	u32 perf_request; /* last request reported with WP_DID_FREQ under freq_external */

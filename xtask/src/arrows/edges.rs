@@ -59,6 +59,7 @@ const MAY_KNOW: [(&str, &[&str]); 16] = [
             "study",
             "report",
             "host",
+            "guest",
             "lab",
         ],
     ),

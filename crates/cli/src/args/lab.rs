@@ -1,7 +1,8 @@
 //! Options of `lab`.
 
-use super::show::AnswerFormArgs;
+use super::fidelity::LabFidelityArgs;
 use super::help;
+use super::show::AnswerFormArgs;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -32,6 +33,14 @@ pub(crate) enum LabCommand {
         after_help = help::EXIT_CODES_SHORT,
     )]
     Fetch(LabFetchArgs),
+    /// Compare placement: the kernel's own, the live scheduler's, the simulator's
+    #[command(
+        help_template = help::TEMPLATE,
+        before_help = help::LAB_FIDELITY,
+        after_help = help::EXIT_CODES_SHORT,
+        after_long_help = help::EXIT_CODES,
+    )]
+    Fidelity(Box<LabFidelityArgs>),
 }
 
 /// Architectures of guests.
@@ -96,8 +105,8 @@ pub(crate) struct LabRunArgs {
     #[arg(
         long,
         value_name = "SCHEDULER",
-        help_heading = "Policy",
-        display_order = 10
+        help_heading = "Machine",
+        display_order = 6
     )]
     pub(crate) scheduler: String,
     /// An rt-app JSON file, or a model as `periodic:n=10,duty=5%`
@@ -132,12 +141,7 @@ pub(crate) struct LabRunArgs {
     )]
     pub(crate) seed: u64,
     /// Put a file of this machine into the guest's folder /root; repeatable
-    #[arg(
-        long,
-        value_name = "FILE",
-        help_heading = "Input",
-        display_order = 23
-    )]
+    #[arg(long, value_name = "FILE", help_heading = "Input", display_order = 23)]
     pub(crate) add: Vec<PathBuf>,
     /// End the guest if it takes longer
     #[arg(
@@ -146,17 +150,12 @@ pub(crate) struct LabRunArgs {
         default_value = "15m",
         allow_hyphen_values = true,
         value_parser = wakeplace_text::parse_duration_ns,
-        help_heading = "Execution",
-        display_order = 30
+        help_heading = "Input",
+        display_order = 24
     )]
     pub(crate) timeout: u64,
     /// Record the scheduler's events, in the kernel's text form
-    #[arg(
-        long,
-        value_name = "FILE",
-        help_heading = "Output",
-        display_order = 40
-    )]
+    #[arg(long, value_name = "FILE", help_heading = "Output", display_order = 40)]
     pub(crate) trace: Option<PathBuf>,
     /// Keep all that came back: console, messages, logs, facts
     #[arg(

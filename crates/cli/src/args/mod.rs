@@ -1,11 +1,13 @@
 //! What can be typed. Only this module and its children know clap.
 
+mod fidelity;
 mod help;
 mod lab;
 mod show;
 mod simulate;
 mod values;
 
+pub(crate) use fidelity::{LabFidelityArgs, ReportFormat};
 pub(crate) use lab::{ArchName, LabCommand, LabFetchArgs, LabKernelsArgs, LabRunArgs};
 pub(crate) use show::{
     DoctorArgs, PlatformCommand, PolicyCommand, PolicyShowArgs, WorkloadCommand,

@@ -1,5 +1,6 @@
 //! `lab run`, `lab kernels`, `lab fetch`.
 
+use super::fidelity;
 use super::lab_watch::Steps;
 use crate::args::{AnswerFormat, ArchName, LabCommand, LabFetchArgs, LabKernelsArgs, LabRunArgs};
 use crate::failure::{Failure, Outcome, Verdict};
@@ -24,6 +25,7 @@ pub(crate) fn run(command: LabCommand, terminal: Terminal) -> Outcome {
         LabCommand::Run(args) => run_guest(&args, terminal),
         LabCommand::Kernels(args) => list(&args, terminal),
         LabCommand::Fetch(args) => fetch(&args, terminal),
+        LabCommand::Fidelity(args) => fidelity::run(&args, terminal),
     }
 }
 
@@ -38,7 +40,8 @@ fn arches(name: Option<ArchName>) -> Vec<Arch> {
     name.map_or_else(|| Arch::ALL.to_vec(), |name| vec![arch(name)])
 }
 
-fn failure(error: &LabError) -> Failure {
+/// The lab's error with the exit code of its class.
+pub(super) fn failure(error: &LabError) -> Failure {
     let message = error.to_string();
     match error.class() {
         Class::Input => Failure::Input(message),
@@ -89,7 +92,10 @@ fn trace_output(path: Option<&Path>) -> Result<Option<Output>, Failure> {
 fn request(args: &LabRunArgs) -> Result<Request, Failure> {
     let arch = arch(args.arch);
     let scheduler: Scheduler = args.scheduler.parse().map_err(Failure::Input)?;
-    if let Scheduler::Wakeplace { policy: Some(policy) } = &scheduler {
+    if let Scheduler::Wakeplace {
+        policy: Some(policy),
+    } = &scheduler
+    {
         Policy::parse(policy).map_err(Failure::input)?;
     }
     let machine = Machine::load(&args.platform, arch, args.cpus).map_err(|e| failure(&e))?;
@@ -106,7 +112,9 @@ fn request(args: &LabRunArgs) -> Result<Request, Failure> {
     };
     if let Some(file) = args.add.iter().find(|file| !file.is_file()) {
         let file = file.display();
-        return Err(Failure::Input(format!("--add {file}: expected a file that can be read")));
+        return Err(Failure::Input(format!(
+            "--add {file}: expected a file that can be read"
+        )));
     }
     Ok(Request {
         arch,
@@ -142,13 +150,23 @@ fn page(result: &RunResult, trace: Option<&Path>, terminal: Terminal) -> String 
         text.push('\n');
     }
     let mut rows = vec![
-        ("command", format!("{}, exit code {}", result.command.join(" "), result.exit_code)),
+        (
+            "command",
+            format!(
+                "{}, exit code {}",
+                result.command.join(" "),
+                result.exit_code
+            ),
+        ),
         ("kernel", kernel(result)),
         ("machine", machine(result)),
         ("scheduler", scheduler(result)),
     ];
     if let (Some(TraceReport { events, lost, .. }), Some(file)) = (&result.trace, trace) {
-        rows.push(("trace", format!("{}: {events} events, {lost} lost", file.display())));
+        rows.push((
+            "trace",
+            format!("{}: {events} events, {lost} lost", file.display()),
+        ));
     }
     text.push('\n');
     let look = style(terminal);
@@ -161,11 +179,18 @@ fn page(result: &RunResult, trace: Option<&Path>, terminal: Terminal) -> String 
 
 fn kernel(result: &RunResult) -> String {
     let package = &result.kernel;
-    format!("{} {} (sha256 {})", package.package, package.version, package.sha256)
+    format!(
+        "{} {} (sha256 {})",
+        package.package, package.version, package.sha256
+    )
 }
 
 fn machine(result: &RunResult) -> String {
-    let clock = if result.icount { ", clock counts instructions" } else { "" };
+    let clock = if result.icount {
+        ", clock counts instructions"
+    } else {
+        ""
+    };
     let capacities = match result.guest["capacities"].as_array() {
         Some(all) if all.iter().any(|capacity| *capacity != all[0]) => {
             let all: Vec<String> = all.iter().map(Value::to_string).collect();
@@ -178,19 +203,30 @@ fn machine(result: &RunResult) -> String {
         _ => String::new(),
     };
     let (arch, name, cpus) = (result.arch, &result.platform, result.cpus);
-    format!("{name}, {arch}, {cpus} CPUs{capacities}{energy}{clock}; {}", result.emulator)
+    format!(
+        "{name}, {arch}, {cpus} CPUs{capacities}{energy}{clock}; {}",
+        result.emulator
+    )
 }
 
 fn scheduler(result: &RunResult) -> String {
     let report = &result.scheduler;
     let exit = report.exit_kind.as_ref().map(|kind| format!(", {kind}"));
-    let reasons: Vec<String> =
-        report.reasons.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
+    let reasons: Vec<String> = report
+        .reasons
+        .iter()
+        .map(|(reason, count)| format!("{reason} {count}"))
+        .collect();
     let reasons = match reasons.is_empty() {
         true => String::new(),
         false => format!("; decisions: {}", reasons.join(", ")),
     };
-    format!("{} (asked: {}){}{reasons}", report.ran, report.asked, exit.unwrap_or_default())
+    format!(
+        "{} (asked: {}){}{reasons}",
+        report.ran,
+        report.asked,
+        exit.unwrap_or_default()
+    )
 }
 
 fn list(args: &LabKernelsArgs, terminal: Terminal) -> Outcome {
@@ -237,7 +273,10 @@ fn offers(arches: &[Arch], terminal: Terminal) -> Result<Vec<(Arch, Offer)>, Fai
     drop(steps);
     for (arch, offer) in &all {
         if let Err(why) = &offer.kernel {
-            terminal.warn(&format!("kernel {} for {arch} is missing: {why}", offer.version));
+            terminal.warn(&format!(
+                "kernel {} for {arch} is missing: {why}",
+                offer.version
+            ));
         }
     }
     Ok(all)
@@ -266,13 +305,17 @@ fn row(arch: Arch, offer: &Offer) -> Value {
 /// Every architecture that was looked at has a kernel that can be used.
 fn enough(offers: &[(Arch, Offer)]) -> Outcome {
     let lacks = |arch: &&Arch| !offers.iter().any(|(a, offer)| a == *arch && usable(offer));
-    let looked_at = Arch::ALL.iter().filter(|arch| offers.iter().any(|(a, _)| a == *arch));
+    let looked_at = Arch::ALL
+        .iter()
+        .filter(|arch| offers.iter().any(|(a, _)| a == *arch));
     let lacking: Vec<&str> = looked_at.filter(lacks).map(|arch| arch.name()).collect();
     match lacking.is_empty() {
         true => Ok(Verdict::Ok),
         false => {
             let lacking = lacking.join(", ");
-            Err(Failure::Environment(format!("no usable kernel for {lacking}; see above")))
+            Err(Failure::Environment(format!(
+                "no usable kernel for {lacking}; see above"
+            )))
         }
     }
 }

@@ -1,6 +1,7 @@
 //! One module per command.
 
 mod doctor;
+mod fidelity;
 mod lab;
 mod lab_watch;
 mod platform;

@@ -119,6 +119,22 @@ static __always_inline void account_move(struct task_live *t, u32 cpu, u64 now)
 	WP_ADD(&WP_AT(ctx.cpus, cpu)->nr_running, 1u);
 }
 
+/* The user's performance hints: sched_ext has no callback for a change of them. */
+static __always_inline void note_clamps(struct wp_task *task, const struct task_struct *p)
+{
+	const struct uclamp_se *lower, *upper;
+	u32 min, max;
+
+	if (!ctx.params.uclamp || !bpf_core_field_exists(p->uclamp_req))
+		return;
+	lower = &p->uclamp_req[WP_UCLAMP_MIN];
+	upper = &p->uclamp_req[WP_UCLAMP_MAX];
+	min = (u32)BPF_CORE_READ_BITFIELD(lower, value);
+	max = (u32)BPF_CORE_READ_BITFIELD(upper, value);
+	if (min != task->uclamp_min || max != task->uclamp_max)
+		wp_task_set_uclamp(&ctx, task, min, max);
+}
+
 OPS(runnable) void wakeplace_runnable(u64 *args)
 {
 	struct task_struct *p = ARG_TASK(args, 0);
@@ -137,6 +153,7 @@ OPS(runnable) void wakeplace_runnable(u64 *args)
 		flags = WP_Q_NEW;
 		t->forked = 0;
 	}
+	note_clamps(&t->wp, p);
 	t->runnable_ns = now;
 	c->pending = 0;
 	WP_ADD(&c->nr_running, 1u);

@@ -186,6 +186,8 @@ fn listen<S: Service>(socket: &Socket, service: &Arc<S>, end: &AtomicBool) {
             service.serve(&stream);
         };
         // Without a thread for it the client sees its connection closed.
-        let _ = thread::Builder::new().name("client".to_owned()).spawn(client);
+        let _ = thread::Builder::new()
+            .name("client".to_owned())
+            .spawn(client);
     }
 }

@@ -2,7 +2,6 @@
 //! A Unix socket that only the right people reach: how it comes into being, who is at its other
 //! end, and whether one that is there may be trusted.
 
-use std::ffi::CString;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -34,7 +33,7 @@ pub(crate) enum SocketError {
         problem: String,
     },
     /// `--socket-group` names nobody.
-    #[error("no group `{0}` on this machine (--socket-group)")]
+    #[error("no group `{0}` in /etc/group (--socket-group); its number serves as well")]
     NoGroup(String),
     /// The file system or the kernel said no.
     #[error("{path}: {error}")]
@@ -248,23 +247,23 @@ pub(crate) fn connect(path: &Path) -> Result<UnixStream, SocketError> {
     Ok(stream)
 }
 
-/// Number of a group: its name, or the number itself.
+/// Number of a group: its name in this machine's own list, or the number itself. The C library's
+/// search in other lists does not work in a static program.
 pub(crate) fn group_number(name: &str) -> Result<u32, SocketError> {
     if let Ok(number) = name.parse() {
         return Ok(number);
     }
-    let unknown = || SocketError::NoGroup(name.to_owned());
-    let c_name = CString::new(name).map_err(|_| unknown())?;
-    // SAFETY: the name is a C string; the entry is read before anything else asks for one (this
-    // runs before the first thread is started).
-    unsafe {
-        let entry = libc::getgrnam(c_name.as_ptr());
-        if entry.is_null() {
-            Err(unknown())
-        } else {
-            Ok((*entry).gr_gid)
-        }
-    }
+    let path = Path::new("/etc/group");
+    let list = fs::read_to_string(path).map_err(io_error(path))?;
+    group_in(&list, name).ok_or_else(|| SocketError::NoGroup(name.to_owned()))
+}
+
+/// `NAME:PASSWORD:NUMBER:MEMBERS`, group(5).
+fn group_in(list: &str, name: &str) -> Option<u32> {
+    let mut groups = list.lines().map(|line| line.split(':'));
+    let mut group =
+        groups.find_map(|mut fields| (fields.next() == Some(name)).then_some(fields))?;
+    group.nth(1)?.parse().ok()
 }
 
 /// Who is at the other end.

@@ -229,7 +229,7 @@ fn cpus_come_and_go() {
     online[5] = false;
     machine.rebuild(&online).expect("no file is read");
     assert_eq!(spans(&machine, 4), [2, 6]);
-    assert_eq!(spans(&machine, 5), [], "in no domain");
+    assert!(spans(&machine, 5).is_empty(), "in no domain");
     let whole = hikey960();
     machine.root = whole.0.path().to_owned();
     machine.rebuild(&[true; 8]).expect("it is read again");

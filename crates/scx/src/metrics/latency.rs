@@ -93,7 +93,12 @@ mod tests {
     #[test]
     fn shares_at_the_edges() {
         let of = |filled: &[(usize, u64)]| {
-            Histogram::new(|b| filled.iter().find(|(at, _)| *at == b).map_or(0, |(_, n)| *n))
+            Histogram::new(|b| {
+                filled
+                    .iter()
+                    .find(|(at, _)| *at == b)
+                    .map_or(0, |(_, n)| *n)
+            })
         };
         assert_eq!(of(&[]).share_ns(500), None);
         assert!(of(&[]).figures_us().is_empty());
@@ -105,7 +110,10 @@ mod tests {
         assert_eq!((half.share_ns(500), half.share_ns(501)), (Some(0), Some(9)));
         // 1 of 100: the 99th is still fast, only the maximum is not.
         let rare = of(&[(0, 99), (251, 1)]);
-        assert_eq!((rare.share_ns(990), rare.share_ns(1000)), (Some(0), Some(u64::MAX)));
+        assert_eq!(
+            (rare.share_ns(990), rare.share_ns(1000)),
+            (Some(0), Some(u64::MAX))
+        );
         // 2 of 100: the 99th is slow.
         assert_eq!(of(&[(0, 98), (12, 2)]).share_ns(990), Some(19));
     }

@@ -21,6 +21,7 @@ const PREFIX: &str = "wakeplace";
 const BOUNDS_LOG2_NS: std::ops::RangeInclusive<u32> = 10..=34;
 
 type Labels = Vec<(&'static str, String)>;
+type Count = fn(&Part) -> u64;
 
 #[derive(Debug)]
 struct Exposed(Status);
@@ -52,7 +53,13 @@ impl Collector for Exposed {
         let joules = totals.energy_j.iter();
         let joules = joules.map(|(name, j)| (vec![("domain", name.clone())], *j));
         let what = "Energy estimated by the energy model";
-        counters(&mut encoder, "domain_energy", what, Some(&Unit::Joules), joules)
+        counters(
+            &mut encoder,
+            "domain_energy",
+            what,
+            Some(&Unit::Joules),
+            joules,
+        )
     }
 }
 
@@ -69,10 +76,28 @@ impl Exposed {
             .encode_info(&labels)?;
         let totals = &self.0.totals;
         let (over, aware) = (totals.overutilized, totals.energy_aware);
-        gauge(encoder, "overutilized", "Beyond the tipping point", None, f64::from(over))?;
-        gauge(encoder, "energy_aware", "Placing by energy", None, f64::from(aware))?;
+        gauge(
+            encoder,
+            "overutilized",
+            "Beyond the tipping point",
+            None,
+            f64::from(over),
+        )?;
+        gauge(
+            encoder,
+            "energy_aware",
+            "Placing by energy",
+            None,
+            f64::from(aware),
+        )?;
         let what = "Since it took over";
-        gauge(encoder, "uptime", what, Some(&Unit::Seconds), totals.interval_s)
+        gauge(
+            encoder,
+            "uptime",
+            what,
+            Some(&Unit::Seconds),
+            totals.interval_s,
+        )
     }
 }
 
@@ -86,11 +111,27 @@ fn plain(encoder: &mut DescriptorEncoder<'_>, totals: &Metrics) -> fmt::Result {
     let what = "Placement requests by what asked";
     counters(encoder, "requests", what, None, requests.into_iter())?;
     for (name, what, n) in [
-        ("direct", "Decisions that claimed an idle CPU", totals.direct),
-        ("refused", "Decisions that could not be carried out", totals.refused),
+        (
+            "direct",
+            "Decisions that claimed an idle CPU",
+            totals.direct,
+        ),
+        (
+            "refused",
+            "Decisions that could not be carried out",
+            totals.refused,
+        ),
         ("pulled", "Tasks that CPUs took from others", totals.pulled),
-        ("pushed", "Running tasks pushed to another CPU", totals.pushed),
-        ("preempted", "Kicks that ended a running task's slice", totals.preempted),
+        (
+            "pushed",
+            "Running tasks pushed to another CPU",
+            totals.pushed,
+        ),
+        (
+            "preempted",
+            "Kicks that ended a running task's slice",
+            totals.preempted,
+        ),
         ("switches", "Times a task began to run", totals.switches),
     ] {
         let metric = encoder.encode_descriptor(name, what, None, MetricType::Counter)?;
@@ -105,11 +146,17 @@ fn by_part(
     parts: &BTreeMap<String, Part>,
 ) -> fmt::Result {
     let label = |name: &String| vec![(kind, name.clone())];
-    let counts: [(&str, &str, fn(&Part) -> u64); 5] = [
+    let counts: [(&str, &str, Count); 5] = [
         ("placed", "Tasks that decisions sent here", |p| p.placed),
-        ("pulled", "Tasks that CPUs here took from others", |p| p.pulled),
-        ("pushed", "Running tasks pushed away from here", |p| p.pushed),
-        ("preempted", "Kicks that ended a task's slice here", |p| p.preempted),
+        ("pulled", "Tasks that CPUs here took from others", |p| {
+            p.pulled
+        }),
+        ("pushed", "Running tasks pushed away from here", |p| {
+            p.pushed
+        }),
+        ("preempted", "Kicks that ended a task's slice here", |p| {
+            p.preempted
+        }),
         ("switches", "Times a task began to run here", |p| p.switches),
     ];
     for (name, what, count) in counts {
@@ -120,9 +167,8 @@ fn by_part(
     let (name, what) = (format!("{kind}_run"), "Time tasks ran here");
     counters(encoder, &name, what, Some(&Unit::Seconds), run)?;
     let reasons = parts.iter().flat_map(|(part, p)| {
-        let reason = move |(r, n): (&String, &u64)| {
-            (vec![(kind, part.clone()), ("reason", r.clone())], *n)
-        };
+        let reason =
+            move |(r, n): (&String, &u64)| (vec![(kind, part.clone()), ("reason", r.clone())], *n);
         p.reasons.iter().map(reason)
     });
     let (name, what) = (format!("{kind}_decisions"), "Decisions taken by CPUs here");
@@ -168,8 +214,16 @@ fn latency(text: &mut String, totals: &Metrics) -> fmt::Result {
     writeln!(text, "# TYPE {name} histogram\n# UNIT {name} seconds")?;
     for log2 in BOUNDS_LOG2_NS {
         let bound_ns = (1_u64 << log2) - 1;
-        let n: u64 = totals.wake_latency_ns_counts.range(..=bound_ns).map(|(_, n)| n).sum();
-        writeln!(text, "{name}_bucket{{le=\"{:e}\"}} {n}", bound_ns as f64 / 1e9)?;
+        let n: u64 = totals
+            .wake_latency_ns_counts
+            .range(..=bound_ns)
+            .map(|(_, n)| n)
+            .sum();
+        writeln!(
+            text,
+            "{name}_bucket{{le=\"{:e}\"}} {n}",
+            bound_ns as f64 / 1e9
+        )?;
     }
     let n: u64 = totals.wake_latency_ns_counts.values().sum();
     writeln!(text, "{name}_bucket{{le=\"+Inf\"}} {n}")

@@ -42,7 +42,13 @@ fn headline(m: &Metrics) -> String {
             format!("wake-up latency us: {}", figures.join("  "))
         }
     };
-    let per_s = |n: f64| if m.interval_s > 0.0 { n / m.interval_s } else { 0.0 };
+    let per_s = |n: f64| {
+        if m.interval_s > 0.0 {
+            n / m.interval_s
+        } else {
+            0.0
+        }
+    };
     let _ = write!(
         text,
         "; {:.0} decisions/s; {:.2} CPUs busy",
@@ -53,7 +59,11 @@ fn headline(m: &Metrics) -> String {
         let watts = per_s(m.energy_j.values().sum());
         let _ = write!(text, "; {} W estimated", three_digits(watts));
     }
-    let _ = write!(text, "\n  {:.1} s of {}, mode {}", m.interval_s, m.policy, m.mode);
+    let _ = write!(
+        text,
+        "\n  {:.1} s of {}, mode {}",
+        m.interval_s, m.policy, m.mode
+    );
     text.push_str(match (m.overutilized, m.energy_aware) {
         (1, _) => "; beyond the tipping point\n",
         (_, 1) => "; placing by energy\n",
@@ -72,8 +82,9 @@ fn reasons(text: &mut String, m: &Metrics) {
     sorted.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
     let share = |n: u64| 100.0 * n as f64 / total as f64;
     let shown = sorted.iter().take(REASONS);
-    let mut words: Vec<String> =
-        shown.map(|(name, n)| format!("{name} {:.1} %", share(**n))).collect();
+    let mut words: Vec<String> = shown
+        .map(|(name, n)| format!("{name} {:.1} %", share(**n)))
+        .collect();
     let rest: u64 = sorted.iter().skip(REASONS).map(|(_, n)| **n).sum();
     if rest > 0 {
         words.push(format!("others {:.1} %", share(rest)));
@@ -102,9 +113,21 @@ fn table(
         return;
     }
     let width = parts.keys().map(String::len).max().unwrap_or(0).max(14);
-    let _ = write!(text, "  {kind:width$} {:>5} {:>7} {:>9}", "CPUs", "busy %", "placed");
-    let _ = write!(text, " {:>9} {:>8} {:>8} {:>9}", "switches", "pulled", "pushed", "p99 us");
-    text.push_str(if energy_j.is_empty() { "\n" } else { "         J\n" });
+    let _ = write!(
+        text,
+        "  {kind:width$} {:>5} {:>7} {:>9}",
+        "CPUs", "busy %", "placed"
+    );
+    let _ = write!(
+        text,
+        " {:>9} {:>8} {:>8} {:>9}",
+        "switches", "pulled", "pushed", "p99 us"
+    );
+    text.push_str(if energy_j.is_empty() {
+        "\n"
+    } else {
+        "         J\n"
+    });
     for (name, p) in parts {
         let _ = write!(
             text,

@@ -101,9 +101,13 @@ fn pressure(draw: &mut Draw, mood: &Mood, c: &mut sys::wp_cpu) {
 fn hints(draw: &mut Draw, mood: &Mood, c: &mut sys::wp_cpu) {
     c.uclamp = [sys::wp_uclamp::default(); 2];
     c.uclamp_last_cut = 0;
+    c.uclamp_hinted = 0;
+    c.uclamp_tasks = 0;
     if !mood.odd {
         return;
     }
+    c.uclamp_hinted = draw.range(0, 2);
+    c.uclamp_tasks = c.uclamp_hinted + draw.range(0, 2);
     for u in &mut c.uclamp {
         for bucket in 0..5 {
             if draw.one_in(6) {

@@ -1,0 +1,102 @@
+//! Options of `lab fidelity`.
+
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// `lab fidelity`.
+#[derive(Debug, Args)]
+pub(crate) struct LabFidelityArgs {
+    /// An arm64 platform with clusters; repeatable [default: hikey960 and juno-r0]
+    #[arg(
+        long,
+        value_name = "PLATFORM",
+        help_heading = "Machine",
+        display_order = 1
+    )]
+    pub(crate) platform: Vec<String>,
+    /// Version of the kernel [default: the newest usable one]
+    #[arg(
+        long,
+        value_name = "VERSION",
+        help_heading = "Machine",
+        display_order = 2
+    )]
+    pub(crate) kernel: Option<String>,
+    /// Only these sets of tasks, as L35,B [default: all]
+    #[arg(
+        long,
+        value_name = "A,B..",
+        value_delimiter = ',',
+        help_heading = "Input",
+        display_order = 20
+    )]
+    pub(crate) sets: Vec<String>,
+    /// One platform and two sets, where none are named
+    #[arg(long, help_heading = "Input", display_order = 21)]
+    pub(crate) quick: bool,
+    /// Boot nothing: read what guests of an earlier run left in its `--keep` folder
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        conflicts_with_all = ["keep", "kernel"],
+        help_heading = "Input",
+        display_order = 22
+    )]
+    pub(crate) from: Option<PathBuf>,
+    /// End a guest if it takes longer
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "30m",
+        allow_hyphen_values = true,
+        value_parser = wakeplace_text::parse_duration_ns,
+        help_heading = "Execution",
+        display_order = 30
+    )]
+    pub(crate) timeout: u64,
+    /// Form of the result
+    #[arg(
+        long,
+        value_name = "md|json",
+        hide_possible_values = true,
+        default_value = "md",
+        help_heading = "Output",
+        display_order = 40
+    )]
+    pub(crate) format: ReportFormat,
+    /// Write the result to a file
+    #[arg(
+        long,
+        short,
+        value_name = "FILE",
+        help_heading = "Output",
+        display_order = 41
+    )]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace the measured part of a Markdown page, as docs/fidelity.md
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["output", "format"],
+        help_heading = "Output",
+        display_order = 42
+    )]
+    pub(crate) page: Option<PathBuf>,
+    /// Keep all that came back from the guests: traces, console, logs
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        help_heading = "Output",
+        display_order = 43
+    )]
+    pub(crate) keep: Option<PathBuf>,
+}
+
+/// Forms of a result that is a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// Markdown tables
+    Md,
+    /// One object with `schema_version`, every wake-up in it
+    Json,
+}

@@ -1,0 +1,251 @@
+//! All sets in one guest, under one scheduler.
+
+use super::sets::{Set, TaskSpec, WARM_UP_NS};
+use super::{SetRun, TaskRun, trace};
+use crate::failure::Failure;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use wakeplace_guest::job::{Job, Loops, Op, Phase, Policy, Task, Timer, TimerMode};
+use wakeplace_guest::load::LoadResult;
+use wakeplace_guest::report::Report;
+
+/// Puts the releases between the kernel's ticks, ns.
+const START_OFFSET_NS: u64 = 1_370_000;
+/// Name of the script in the guest.
+const SCRIPT: &str = "fidelity.sh";
+/// Begins a line that says what follows.
+const SECTION: &str = "=== ";
+
+/// The part of the script before the sets: what is recorded.
+const PROLOGUE: &str = "\
+t=/sys/kernel/tracing
+echo 0 >$t/tracing_on
+echo mono >$t/trace_clock
+echo 16384 >$t/buffer_size_kb
+echo 0 >$t/options/overwrite
+for event in sched/sched_switch sched/sched_waking sched/sched_migrate_task power/cpu_frequency; do
+	[ -d $t/events/$event ] && echo 1 >$t/events/$event/enable
+done
+echo '=== release'
+uname -r
+lost() { cat $t/per_cpu/cpu*/stats | grep -E '^(overrun|dropped events): ' | grep -v ': 0$'; }
+";
+
+/// The files of a run, in a folder; the script is among them.
+pub(crate) fn write_files(sets: &[Set], folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let write = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).map_err(|error| {
+            Failure::Environment(format!("{}: cannot be written: {error}", path.display()))
+        })?;
+        Ok::<_, Failure>(path)
+    };
+    let mut files = vec![write(SCRIPT, &script(sets))?];
+    for set in sets {
+        let text = serde_json::to_string(&job(set)).map_err(Failure::input)?;
+        files.push(write(&format!("{}.json", set.name), &text)?);
+    }
+    Ok(files)
+}
+
+/// What is run in the guest.
+pub(crate) fn command() -> Vec<String> {
+    vec!["sh".to_owned(), format!("/root/{SCRIPT}")]
+}
+
+fn script(sets: &[Set]) -> String {
+    let mut text = PROLOGUE.to_owned();
+    for set in sets {
+        let name = &set.name;
+        // Only lines of the tasks (and frequencies) are of use.
+        let _ = write!(
+            text,
+            "echo >$t/trace\n\
+             echo '{SECTION}load {name}'\n\
+             wakeplace-guest load /root/{name}.json || exit 1\n\
+             echo '{SECTION}lost {name}'\n\
+             lost\n\
+             echo '{SECTION}trace {name}'\n\
+             grep -E 'comm=t[0-9]+ |cpu_frequency:' $t/trace\n"
+        );
+    }
+    text.push_str("exit 0\n");
+    text
+}
+
+fn job(set: &Set) -> Job {
+    let timer = |task: &TaskSpec| Timer {
+        mode: TimerMode::Absolute,
+        start_delay_ns: task.delay_ns,
+    };
+    Job {
+        warm_up_ns: WARM_UP_NS,
+        window_ns: set.window_ns,
+        frequency_invariant: true,
+        start_offset_ns: START_OFFSET_NS,
+        trace: true,
+        timers: set.tasks.iter().map(timer).collect(),
+        events: 0,
+        tasks: (0..).zip(&set.tasks).map(|(at, spec)| task(at, spec)).collect(),
+    }
+}
+
+fn task(timer: u32, spec: &TaskSpec) -> Task {
+    let phase = |loops, ops| Phase { loops, affinity: None, nice: None, ops };
+    let period_ns = spec.period_ns;
+    let phases = match spec.steps.is_empty() {
+        true => vec![phase(Loops::Forever, vec![Op::Busy])],
+        false => spec
+            .steps
+            .iter()
+            .map(|step| {
+                let run = Op::Run { work_ns: step.work_ns };
+                let loops = step.jobs.map_or(Loops::Forever, Loops::Times);
+                phase(loops, vec![run, Op::Timer { timer, period_ns }])
+            })
+            .collect(),
+    };
+    Task {
+        name: spec.name.clone(),
+        nice: 0,
+        policy: Policy::Other,
+        affinity: None,
+        delay_ns: spec.delay_ns,
+        forked: false,
+        loops: Loops::Times(1),
+        phases,
+    }
+}
+
+/// The sections of what the script wrote, by their titles.
+fn sections(text: &str) -> BTreeMap<&str, &str> {
+    let mut found = BTreeMap::new();
+    for part in text.split(SECTION).skip(1) {
+        if let Some((title, body)) = part.split_once('\n') {
+            found.insert(title.trim(), body);
+        }
+    }
+    found
+}
+
+/// The kernel that the guest says it is.
+pub(crate) fn release(text: &str) -> Option<&str> {
+    sections(text).get("release").map(|body| body.trim())
+}
+
+/// What each set did in the guest.
+pub(crate) fn outcomes(text: &str, sets: &[Set]) -> Result<Vec<SetRun>, Failure> {
+    let sections = sections(text);
+    sets.iter().map(|set| outcome(&sections, set)).collect()
+}
+
+fn outcome(sections: &BTreeMap<&str, &str>, set: &Set) -> Result<SetRun, Failure> {
+    let name = &set.name;
+    let failed = |why: &str| Failure::NoResult(format!("set {name} in the guest: {why}"));
+    let part = |what: &str| {
+        let title = format!("{what} {name}");
+        let found = sections.get(title.as_str()).copied();
+        found.ok_or_else(|| failed(&format!("it sent no `{title}`")))
+    };
+    let report: Report<LoadResult> =
+        serde_json::from_str(part("load")?).map_err(|error| failed(&error.to_string()))?;
+    if !report.held {
+        return Err(failed(&report.failures.join("; ")));
+    }
+    let lost = part("lost")?.trim();
+    if !lost.is_empty() {
+        return Err(failed(&format!("its trace lacks events: {lost}")));
+    }
+    let load = report.result;
+    let mut results = Vec::new();
+    for (index, spec) in set.tasks.iter().enumerate() {
+        let own = load.tasks.iter().find(|task| task.task as usize == index);
+        let own = own.ok_or_else(|| failed(&format!("no result of {}", spec.name)))?;
+        results.push((spec, own));
+    }
+    let tids: Vec<(&TaskSpec, i32)> = results.iter().map(|(spec, own)| (*spec, own.tid)).collect();
+    let wakeups = trace::wakeups(part("trace")?, load.start_ns, &tids);
+    let tasks = results.iter().zip(wakeups).map(|((spec, own), wakeups)| TaskRun {
+        wakeups,
+        run_ns: own.cpu_run_ns.clone(),
+        // What a job in fact took, with what the kernel did in the task's name.
+        job_ns: (spec.period_ns > 0).then(|| (own.scaled_duty * spec.period_ns as f64) as u64),
+    });
+    Ok(SetRun { tasks: tasks.collect(), reasons: Vec::new() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::fidelity::sets;
+    use wakeplace_platform::Platform;
+
+    fn set(name: &str) -> Set {
+        let platform = Platform::load("hikey960").expect("built in");
+        let all = sets::all(&platform);
+        all.into_iter().find(|set| set.name == name).expect("there")
+    }
+
+    #[test]
+    fn every_set_is_a_job_that_the_guest_takes() {
+        for name in ["hikey960", "juno-r0"] {
+            let platform = Platform::load(name).expect("built in");
+            for set in sets::all(&platform) {
+                let text = serde_json::to_string(&job(&set)).expect("text");
+                let job = Job::parse(&set.name, &text).expect("valid");
+                assert_eq!(job.tasks.len(), set.tasks.len());
+                assert!(job.trace && job.frequency_invariant);
+            }
+        }
+    }
+
+    #[test]
+    fn the_task_that_never_sleeps_is_busy_and_the_ramp_has_its_steps() {
+        assert_eq!(job(&set("F")).tasks[0].phases[0].ops, vec![Op::Busy]);
+        let ramp = job(&set("D"));
+        assert_eq!(ramp.tasks[0].phases.len(), 14);
+        assert_eq!(ramp.tasks[0].phases[1].loops, Loops::Times(31));
+        assert_eq!(ramp.tasks[0].phases[12].ops[0], Op::Run { work_ns: 9_600_000 });
+    }
+
+    /// What a guest would send for set D.
+    fn sent(held: bool, lost: &str) -> String {
+        let task = serde_json::json!({
+            "name": "t0", "task": 0, "tid": 77, "jobs": 500, "late_jobs": 0, "lateness_ns_max": 0,
+            "cpu_ns": 1, "cpu_ns_window": 1, "cpu_run_ns": {"2": 30, "5": 10}, "run_share": {},
+            "scaled_ns_window": 1, "scaled_duty": 0.25, "job_scaled_ns_min": 1,
+            "job_scaled_ns_mean": 1, "job_scaled_ns_max": 1, "wakeups": 1, "cpu_changes": 0,
+        });
+        let load = serde_json::json!({
+            "command": "load", "held": held, "failures": ["t0 hangs"], "start_ns": 1_000_000_000,
+            "window_begin_ns": 0, "window_end_ns": 1, "frequency_invariant": true, "traced": true,
+            "cpus": [], "tasks": [task],
+        });
+        let trace = "  <idle>-0 [003] d.h3. 1.001200: sched_waking: comm=t0 pid=77 prio=120\n\
+                     x-1 [002] d..2. 1.001300: sched_switch: prev_comm=x prev_pid=1 ==> \
+                     next_comm=t0 next_pid=77 next_prio=120\n";
+        format!("=== load D\n{load}\n=== lost D\n{lost}=== trace D\n{trace}")
+    }
+
+    #[test]
+    fn what_a_guest_sends_becomes_an_outcome() {
+        let found = outcomes(&sent(true, ""), &[set("D")]).expect("an outcome");
+        let task = &found[0].tasks[0];
+        assert_eq!(task.wakeups, BTreeMap::from([(0, 2)]));
+        assert_eq!(task.run_ns, BTreeMap::from([(2, 30), (5, 10)]));
+        assert_eq!(task.job_ns, Some(4_000_000));
+    }
+
+    #[test]
+    fn what_is_no_result_is_refused() {
+        for (text, what) in [
+            (sent(false, ""), "t0 hangs"),
+            (sent(true, "overrun: 3\n"), "lacks events: overrun: 3"),
+            (String::new(), "it sent no `load D`"),
+        ] {
+            let refused = outcomes(&text, &[set("D")]).expect_err(what);
+            assert!(matches!(&refused, Failure::NoResult(why) if why.contains(what)), "{refused:?}");
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! The measured part of the page: tables in Markdown, or one object.
+
+use super::agree::Agreement;
+use super::{KERNEL_POLICY, LIVE_POLICY, MachineResult, PAIRS, RUNS, SetResult, sets};
+use crate::failure::Failure;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// What stands before and behind the measured part.
+const MARKS: (&str, &str) = ("<!-- measured: begin -->", "<!-- measured: end -->");
+
+/// A page with another measured part.
+pub(super) fn replace(page: &str, measured: &str) -> Result<String, Failure> {
+    let (begin, end) = MARKS;
+    let parts = page.split_once(begin).and_then(|(head, rest)| {
+        let (_, tail) = rest.split_once(end)?;
+        Some((head, tail))
+    });
+    let Some((head, tail)) = parts else {
+        return Err(Failure::Input(format!(
+            "no place for the measured part; expected the lines `{begin}` and `{end}`"
+        )));
+    };
+    Ok(format!("{head}{begin}\n\n{}\n\n{end}{tail}", measured.trim()))
+}
+
+/// All tables.
+pub(super) fn markdown(results: &[MachineResult]) -> String {
+    let mut text = summary(results);
+    for result in results {
+        machine(&mut text, result);
+    }
+    text
+}
+
+/// Agreement over everything, by machine and together.
+fn summary(results: &[MachineResult]) -> String {
+    let mut text = String::from("## Agreement\n\n");
+    let heads = PAIRS.map(|(_, _, name)| format!("{name} | random"));
+    let _ = writeln!(text, "| machine | kernel | {} |", heads.join(" | "));
+    text.push_str("|---|---|---:|---:|---:|---:|---:|---:|\n");
+    for result in results {
+        let sums = total(result);
+        let _ = writeln!(text, "| {} | {} | {} |", result.platform.name, result.kernel, cells(&sums));
+    }
+    if results.len() > 1 {
+        let mut all = [Agreement::default(); PAIRS.len()];
+        for result in results {
+            all.iter_mut().zip(total(result)).for_each(|(sum, own)| sum.add(own));
+        }
+        let _ = writeln!(text, "| together | | {} |", cells(&all));
+    }
+    text
+}
+
+fn total(result: &MachineResult) -> [Agreement; PAIRS.len()] {
+    let mut sums = [Agreement::default(); PAIRS.len()];
+    for set in &result.sets {
+        for (pair, sum) in sums.iter_mut().enumerate() {
+            sum.add(set.all(pair, &result.clusters));
+        }
+    }
+    sums
+}
+
+/// Agreement and what a draw at random would get, of every pair.
+fn cells(sums: &[Agreement]) -> String {
+    let cell = |sum: &Agreement| format!("{} | {}", pct(sum.pct()), pct(sum.random_pct()));
+    sums.iter().map(cell).collect::<Vec<_>>().join(" | ")
+}
+
+fn pct(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.1} %"))
+}
+
+fn machine(text: &mut String, result: &MachineResult) {
+    let platform = &result.platform;
+    let capacity: u32 = platform.cpus.iter().map(|cpu| cpu.capacity).sum();
+    let tipping = sets::tipping_point(platform);
+    let _ = write!(
+        text,
+        "\n## {}\n\nCapacity {capacity}, tipping point {tipping}. One line per set:\n\n",
+        platform.name
+    );
+    let heads = PAIRS.map(|(_, _, name)| format!("{name} | random"));
+    let _ = writeln!(
+        text,
+        "| set | tasks | load | {} | wake-ups | in one only |",
+        heads.join(" | ")
+    );
+    text.push_str("|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
+    for set in &result.sets {
+        let sums: Vec<_> = (0..PAIRS.len()).map(|pair| set.all(pair, &result.clusters)).collect();
+        let one_only: Vec<_> = sums.iter().map(|sum| sum.one_only.to_string()).collect();
+        let _ = writeln!(
+            text,
+            "| {} | {} | {:.0} % | {} | {} | {} |",
+            set.set.name,
+            set.set.what,
+            set.set.load_pct(platform),
+            cells(&sums),
+            sums[0].both,
+            one_only.join(", "),
+        );
+    }
+    let names = result.clusters.names.join(" / ");
+    let _ = write!(
+        text,
+        "\nOne line per task; run time in percent on {names}:\n\n\
+         | set | task | period | job | util | a | b | c ({KERNEL_POLICY}) | c ({LIVE_POLICY}) | {} |\n\
+         |---|---|---:|---:|---:|---|---|---|---|---:|---:|---:|\n",
+        PAIRS.map(|(_, _, name)| name).join(" | "),
+    );
+    for set in &result.sets {
+        (0..set.set.tasks.len()).for_each(|at| task(text, result, set, at));
+    }
+}
+
+fn task(text: &mut String, result: &MachineResult, set: &SetResult, at: usize) {
+    let spec = &set.set.tasks[at];
+    let (period, job) = match set.runs[0].tasks[at].job_ns {
+        Some(job_ns) => (
+            format!("{} ms", spec.period_ns / 1_000_000),
+            format!("{:.2} ms", job_ns as f64 / 1e6),
+        ),
+        None => ("none".to_owned(), "endless".to_owned()),
+    };
+    let util = set.runs[0].tasks[at].job_ns.map_or(1024, |ns| ns * 1024 / spec.period_ns.max(1));
+    let shares = set.runs.iter().map(|run| {
+        let shares = run.tasks[at].shares(&result.clusters);
+        shares.iter().map(|share| format!("{share:.0}")).collect::<Vec<_>>().join(" / ")
+    });
+    let agreements = (0..PAIRS.len()).map(|pair| pct(set.task(pair, at, &result.clusters).pct()));
+    let _ = writeln!(
+        text,
+        "| {} | {} | {period} | {job} | {util} | {} | {} |",
+        set.set.name,
+        spec.name,
+        shares.collect::<Vec<_>>().join(" | "),
+        agreements.collect::<Vec<_>>().join(" | "),
+    );
+}
+
+/// The same as one object.
+pub(super) fn object(results: &[MachineResult]) -> Value {
+    let machines: Vec<Value> = results.iter().map(machine_object).collect();
+    json!({ "schema_version": wakeplace_report::SCHEMA_VERSION, "machines": machines })
+}
+
+fn machine_object(result: &MachineResult) -> Value {
+    let sets: Vec<Value> = result.sets.iter().map(|set| set_object(result, set)).collect();
+    json!({
+        "platform": result.platform.name,
+        "kernel": result.kernel,
+        "clusters": result.clusters.names,
+        "tipping_point": sets::tipping_point(&result.platform),
+        "agreement": agreement_object(&total(result)),
+        "sets": sets,
+    })
+}
+
+fn set_object(result: &MachineResult, set: &SetResult) -> Value {
+    let clusters = &result.clusters;
+    let sums: Vec<_> = (0..PAIRS.len()).map(|pair| set.all(pair, clusters)).collect();
+    let reasons = |at: usize| {
+        let counts = set.runs[at].reasons.iter();
+        counts.map(|(name, count)| (name.clone(), json!(count))).collect::<serde_json::Map<_, _>>()
+    };
+    let task = |at: usize| {
+        let spec = &set.set.tasks[at];
+        let own: Vec<_> = (0..PAIRS.len()).map(|pair| set.task(pair, at, clusters)).collect();
+        let runs: serde_json::Map<String, Value> = RUNS
+            .iter()
+            .zip(&set.runs)
+            .map(|(name, run)| {
+                let ran = &run.tasks[at];
+                let wakeups: Vec<_> = ran.wakeups.iter().collect();
+                let shares = ran.shares(clusters);
+                let value = json!({ "run_share_pct": shares, "wakeups": wakeups });
+                ((*name).to_owned(), value)
+            })
+            .collect();
+        json!({
+            "task": spec.name,
+            "period_ns": spec.period_ns,
+            "job_ns": set.runs[0].tasks[at].job_ns,
+            "agreement": agreement_object(&own),
+            "runs": runs,
+        })
+    };
+    json!({
+        "set": set.set.name,
+        "what": set.set.what,
+        "load_pct": set.set.load_pct(&result.platform),
+        "agreement": agreement_object(&sums),
+        "simulated_reasons": { KERNEL_POLICY: reasons(2), LIVE_POLICY: reasons(3) },
+        "tasks": (0..set.set.tasks.len()).map(task).collect::<Vec<_>>(),
+    })
+}
+
+fn agreement_object(sums: &[Agreement]) -> Value {
+    let pairs = PAIRS.iter().zip(sums).map(|((_, _, name), sum)| {
+        let value = json!({
+            "both": sum.both,
+            "same": sum.same,
+            "one_only": sum.one_only,
+            "pct": sum.pct(),
+            "random_pct": sum.random_pct(),
+        });
+        ((*name).to_owned(), value)
+    });
+    Value::Object(pairs.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::agree::{Clusters, Wakeups};
+    use super::super::{SetRun, TaskRun};
+    use super::*;
+    use std::collections::BTreeMap;
+    use wakeplace_platform::Platform;
+
+    /// Set F of Juno with one wake-up per task; the second run has task t1 on a big CPU.
+    fn result() -> MachineResult {
+        let platform = Platform::load("juno-r0").expect("built in");
+        let set = sets::all(&platform).into_iter().find(|set| set.name == "F").expect("there");
+        let run = |t1: u32| {
+            let task = |cpu: u32, job_ns| TaskRun {
+                wakeups: if cpu == 1 { Wakeups::new() } else { Wakeups::from([(7, cpu)]) },
+                run_ns: BTreeMap::from([(cpu, 5)]),
+                job_ns,
+            };
+            let small = task(0, Some(800_000));
+            let tasks = vec![task(1, None), task(t1, Some(800_000)), small.clone(), small.clone(), small];
+            SetRun { tasks, reasons: Vec::new() }
+        };
+        let runs = [run(0), run(2), run(0), run(2)];
+        MachineResult {
+            clusters: Clusters::of(&platform),
+            platform,
+            kernel: "7.3.4".to_owned(),
+            sets: vec![SetResult { set, runs }],
+        }
+    }
+
+    #[test]
+    fn tables_say_what_was_measured() {
+        let text = markdown(&[result()]);
+        // Three of four small tasks agree between kernel and live scheduler; at random 4 of 6 CPUs.
+        let row = "| juno-r0 | 7.3.4 | 75.0 % | 66.7 % | 100.0 % | 66.7 % | 100.0 % | 58.3 % |\n";
+        assert!(text.contains(row), "{text}");
+        assert!(text.contains("Capacity 3832, tipping point 3062."), "{text}");
+        let row = "| F | t1 | 16 ms | 0.80 ms | 51 | 100 / 0 | 0 / 100 | 100 / 0 | 0 / 100 | 0.0 % \
+                   | 100.0 % | 100.0 % |\n";
+        assert!(text.contains(row), "{text}");
+        assert!(text.contains("| F | t0 | none | endless | 1024 | 0 / 100 |"), "{text}");
+    }
+
+    #[test]
+    fn the_object_has_every_wake_up() {
+        let object = object(&[result()]);
+        let set = &object["machines"][0]["sets"][0];
+        assert_eq!(set["agreement"]["a-b"]["same"], json!(3));
+        assert_eq!(set["tasks"][1]["runs"]["live"]["wakeups"], json!([[7, 2]]));
+        assert_eq!(set["tasks"][0]["job_ns"], Value::Null);
+    }
+
+    #[test]
+    fn only_the_measured_part_of_a_page_is_replaced() {
+        let page = "# T\n<!-- measured: begin -->\nold\n<!-- measured: end -->\nrest\n";
+        let new = replace(page, "new\n").expect("replaced");
+        let expected = "# T\n<!-- measured: begin -->\n\nnew\n\n<!-- measured: end -->\nrest\n";
+        assert_eq!(new, expected);
+        assert_eq!(replace(&new, "new").expect("replaced"), expected);
+        assert!(replace("# T\n", "new").is_err());
+    }
+}

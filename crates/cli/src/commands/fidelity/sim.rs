@@ -1,0 +1,159 @@
+//! A set in the simulator.
+
+use super::agree::Wakeups;
+use super::sets::{Set, Step, TaskSpec, WARM_UP_NS};
+use super::{SetRun, TaskRun};
+use crate::failure::Failure;
+use std::collections::BTreeMap;
+use wakeplace_engine::{Observer, Options};
+use wakeplace_platform::Platform;
+use wakeplace_policy_sys::Policy;
+use wakeplace_workload::{
+    Calibration, Event, Loops, Phase, TaskScript, Timer, TimerMode, Workload,
+};
+
+/// Work of a task that never sleeps: more than any run is long, ns.
+const ENDLESS_NS: u64 = 1_000_000_000_000;
+
+/// Runs a set. `work_more_ns`: by how much each task's jobs are longer than the set says.
+pub(crate) fn run(
+    platform: &Platform,
+    policy: &Policy,
+    set: &Set,
+    work_more_ns: &[i64],
+) -> Result<SetRun, Failure> {
+    let workload = workload(set, work_more_ns);
+    let options = Options {
+        duration_ns: WARM_UP_NS + set.window_ns,
+        // The guest's kernel has no idle states and changes frequencies at once, and its own time is
+        // in the measured sizes of the jobs already.
+        idle_states: false,
+        transition_latency: false,
+        kernel_costs: false,
+        ..Options::default()
+    };
+    wakeplace_engine::check(platform, policy, &workload, &options).map_err(Failure::input)?;
+    let mut recorder = Recorder::new(set);
+    let report = wakeplace_engine::run(platform, policy, &workload, &options, &mut recorder);
+    let reasons = report.reasons.iter().map(|(reason, count)| (format!("{reason:?}"), *count));
+    Ok(SetRun { tasks: recorder.tasks, reasons: reasons.collect() })
+}
+
+fn workload(set: &Set, work_more_ns: &[i64]) -> Workload {
+    let timer = |task: &TaskSpec| Timer {
+        name: task.name.clone(),
+        mode: TimerMode::Absolute,
+        start_delay_ns: task.delay_ns,
+    };
+    let more = work_more_ns.iter().copied().chain(std::iter::repeat(0));
+    Workload {
+        name: set.name.clone(),
+        calibration: Calibration::Biggest,
+        tasks: (0..).zip(&set.tasks).zip(more).map(|((at, t), more)| script(at, t, more)).collect(),
+        timers: set.tasks.iter().map(timer).collect(),
+        duration_ns: None,
+        unmodelled: Vec::new(),
+    }
+}
+
+fn script(timer: u32, task: &TaskSpec, more_ns: i64) -> TaskScript {
+    let phase = |loops, events| Phase {
+        name: task.name.clone(),
+        loops,
+        cpus: None,
+        nice: None,
+        events,
+    };
+    let period_ns = task.period_ns;
+    let periodic = |step: &Step| {
+        let work_ns = step.work_ns.saturating_add_signed(more_ns);
+        let loops = step.jobs.map_or(Loops::Forever, Loops::Times);
+        phase(loops, vec![Event::Run { work_ns }, Event::Timer { timer, period_ns }])
+    };
+    let phases = match task.steps.is_empty() {
+        true => vec![phase(Loops::Forever, vec![Event::Run { work_ns: ENDLESS_NS }])],
+        false => task.steps.iter().map(periodic).collect(),
+    };
+    TaskScript {
+        name: task.name.clone(),
+        nice: 0,
+        cpus: None,
+        delay_ns: task.delay_ns,
+        loops: Loops::Times(1),
+        phases,
+    }
+}
+
+/// Notes where jobs begin, and how long tasks ran where.
+struct Recorder<'a> {
+    set: &'a Set,
+    tasks: Vec<TaskRun>,
+    /// Release for which a task was woken up and has not run yet.
+    woken: Vec<Option<u64>>,
+}
+
+impl<'a> Recorder<'a> {
+    fn new(set: &'a Set) -> Self {
+        let empty = TaskRun { wakeups: Wakeups::new(), run_ns: BTreeMap::new(), job_ns: None };
+        let count = set.tasks.len();
+        Self { set, tasks: vec![empty; count], woken: vec![None; count] }
+    }
+}
+
+impl Observer for Recorder<'_> {
+    fn wakeup(&mut self, time_ns: u64, task: u32, _cpu: u32, due_ns: u64) {
+        let spec = &self.set.tasks[task as usize];
+        let in_window = (WARM_UP_NS..WARM_UP_NS + self.set.window_ns).contains(&time_ns);
+        self.woken[task as usize] = spec.release(due_ns).filter(|_| in_window);
+    }
+
+    fn run_start(&mut self, _time_ns: u64, cpu: u32, task: u32, _latency_ns: Option<u64>) {
+        if let Some(release) = self.woken[task as usize].take() {
+            self.tasks[task as usize].wakeups.insert(release, cpu);
+        }
+    }
+
+    fn run_stop(&mut self, time_ns: u64, cpu: u32, task: u32, ran_ns: u64, _sleeps: bool) {
+        let end_ns = time_ns.min(WARM_UP_NS + self.set.window_ns);
+        let begin_ns = time_ns.saturating_sub(ran_ns).max(WARM_UP_NS);
+        let in_window_ns = end_ns.saturating_sub(begin_ns);
+        *self.tasks[task as usize].run_ns.entry(cpu).or_default() += in_window_ns;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::fidelity::sets;
+
+    #[test]
+    fn a_run_says_where_each_job_began_and_ran() {
+        let platform = Platform::load("hikey960").expect("built in");
+        let policy = Policy::parse("linux-7.3+energy-aware").expect("known");
+        let all = sets::all(&platform);
+        let set = all.iter().find(|set| set.name == "B").expect("there");
+        let outcome = run(&platform, &policy, set, &[]).expect("runs");
+        // 5 s of 16 ms: 312 or 313 releases.
+        for task in &outcome.tasks {
+            assert!((312..=313).contains(&task.wakeups.len()), "{}", task.wakeups.len());
+        }
+        // 5 % of the biggest CPU cannot take less CPU time than 5 %, wherever it runs.
+        let ran: u64 = outcome.tasks[0].run_ns.values().sum();
+        assert!(ran >= set.window_ns / 20 - 800_000, "{ran}");
+        // The recorded kernel has them there: small ones little, heavy ones big (CPUs 4 to 7).
+        assert!(outcome.tasks[0].wakeups.values().all(|cpu| *cpu < 4));
+        assert!(outcome.tasks[3].wakeups.values().all(|cpu| *cpu >= 4));
+    }
+
+    #[test]
+    fn run_time_is_counted_within_the_window() {
+        let platform = Platform::load("hikey960").expect("built in");
+        let all = sets::all(&platform);
+        let mut recorder = Recorder::new(&all[0]);
+        let end_ns = WARM_UP_NS + all[0].window_ns;
+        recorder.run_stop(WARM_UP_NS + 10, 1, 0, 50, false);
+        recorder.run_stop(WARM_UP_NS + 90, 1, 0, 30, false);
+        recorder.run_stop(end_ns + 70, 2, 0, 100, true);
+        assert_eq!(recorder.tasks[0].run_ns, BTreeMap::from([(1, 40), (2, 30)]));
+    }
+}

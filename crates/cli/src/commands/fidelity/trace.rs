@@ -1,0 +1,130 @@
+//! Wake-ups in a kernel's trace.
+
+use super::agree::Wakeups;
+use super::sets::TaskSpec;
+use std::collections::BTreeMap;
+
+/// The text form has whole microseconds; a release is taken this much later, so that none is counted
+/// as the one before, ns.
+const ROUNDING_NS: u64 = 100_000;
+
+/// One line that matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Event {
+    /// A thread is woken up.
+    Waking { tid: i32 },
+    /// A thread begins to run.
+    Switch { tid: i32 },
+}
+
+/// A line of the trace: when, on which CPU, what.
+fn line(line: &str) -> Option<(u64, u32, Event)> {
+    let (head, event) = match line.split_once(": sched_waking: ") {
+        Some((head, rest)) => (head, Event::Waking { tid: number(rest, " pid=")? }),
+        None => {
+            let (head, rest) = line.split_once(": sched_switch: ")?;
+            (head, Event::Switch { tid: number(rest, " next_pid=")? })
+        }
+    };
+    let (front, time) = head.rsplit_once(' ')?;
+    let cpu = front.rsplit_once('[')?.1.split_once(']')?.0;
+    Some((nanoseconds(time)?, cpu.parse().ok()?, event))
+}
+
+/// The number behind a key.
+fn number(text: &str, key: &str) -> Option<i32> {
+    let rest = text.split_once(key)?.1;
+    rest.split(' ').next()?.parse().ok()
+}
+
+/// `SECONDS.MICROSECONDS`.
+fn nanoseconds(text: &str) -> Option<u64> {
+    let (seconds, fraction) = text.split_once('.')?;
+    if fraction.len() != 6 {
+        return None;
+    }
+    let (seconds, micros): (u64, u64) = (seconds.parse().ok()?, fraction.parse().ok()?);
+    Some(seconds * 1_000_000_000 + micros * 1_000)
+}
+
+/// Where each release's job first ran after its wake-up, for every task with its thread's id, in
+/// the tasks' order.
+pub(crate) fn wakeups(text: &str, start_ns: u64, tasks: &[(&TaskSpec, i32)]) -> Vec<Wakeups> {
+    let index: BTreeMap<i32, usize> =
+        tasks.iter().enumerate().map(|(at, (_, tid))| (*tid, at)).collect();
+    let mut found = vec![Wakeups::new(); tasks.len()];
+    // Woken up, and has not run yet: since when.
+    let mut woken: Vec<Option<u64>> = vec![None; tasks.len()];
+    for (time_ns, cpu, event) in text.lines().filter_map(line) {
+        let (Event::Waking { tid } | Event::Switch { tid }) = event;
+        let Some(&at) = index.get(&tid) else { continue };
+        match event {
+            Event::Waking { .. } => woken[at] = Some(time_ns),
+            Event::Switch { .. } => {
+                let Some(since_ns) = woken[at].take() else { continue };
+                let since_start_ns = (since_ns + ROUNDING_NS).saturating_sub(start_ns);
+                if let Some(release) = tasks[at].0.release(since_start_ns) {
+                    found[at].insert(release, cpu);
+                }
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::fidelity::sets::Step;
+
+    const TRACE: &str = "\
+# tracer: nop
+          <idle>-0       [005] d.h3.    60.602371: sched_waking: comm=t3 pid=357 prio=120 target_cpu=005
+          <idle>-0       [005] dNh4.    60.602386: sched_wakeup: comm=t3 pid=357 prio=120 target_cpu=005
+          <idle>-0       [005] d..2.    60.602393: sched_switch: prev_comm=swapper/5 prev_pid=0 \
+prev_prio=120 prev_state=R ==> next_comm=t3 next_pid=357 next_prio=120
+              t3-357     [005] d..2.    60.606000: sched_switch: prev_comm=t3 prev_pid=357 \
+prev_prio=120 prev_state=R ==> next_comm=t4 next_pid=358 next_prio=120
+              t4-358     [002] d..2.    60.607000: sched_switch: prev_comm=t4 prev_pid=358 \
+prev_prio=120 prev_state=S ==> next_comm=t3 next_pid=357 next_prio=120
+         sugov:4-149     [004] .....    60.612221: cpu_frequency: state=1421000 cpu_id=4
+          <idle>-0       [001] d.h3.    60.634000: sched_waking: comm=t3 pid=357 prio=120 target_cpu=005
+          <idle>-0       [001] d..2.    60.634100: sched_switch: prev_comm=swapper/1 prev_pid=0 \
+prev_prio=120 prev_state=R ==> next_comm=t3 next_pid=357 next_prio=120
+";
+
+    fn task() -> TaskSpec {
+        TaskSpec {
+            name: "t3".to_owned(),
+            period_ns: 16_000_000,
+            delay_ns: 2_000_000,
+            steps: vec![Step { jobs: None, work_ns: 1 }],
+        }
+    }
+
+    #[test]
+    fn a_wake_up_is_where_the_job_first_ran() {
+        let spec = task();
+        // Releases at 60.6004, 60.6164, 60.6324 s.
+        let start_ns = 60_598_400_000;
+        let found = wakeups(TRACE, start_ns, &[(&spec, 357)]);
+        // It went on at CPU 2 after a preemption, which is no wake-up.
+        assert_eq!(found, vec![Wakeups::from([(0, 5), (2, 1)])]);
+        assert_eq!(wakeups(TRACE, start_ns, &[(&spec, 999)]), vec![Wakeups::new()]);
+    }
+
+    #[test]
+    fn a_release_keeps_its_number_in_whole_microseconds() {
+        let spec = task();
+        // Release 0 is at 60.602371400 s, which the trace writes as 60.602371.
+        let found = wakeups(TRACE, 60_600_371_400, &[(&spec, 357)]);
+        assert_eq!(found[0].keys().next(), Some(&0));
+    }
+
+    #[test]
+    fn lines_of_other_forms_are_left_out() {
+        for text in ["", "# x", "a-1 [000] d 1.5: sched_switch: next_pid=1", "sched_waking: pid=3"] {
+            assert_eq!(line(text), None, "{text}");
+        }
+    }
+}

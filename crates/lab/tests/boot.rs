@@ -1,0 +1,111 @@
+//! Boots guests: minutes, and downloads of some 100 MB where the cache is empty. Run it with
+//! `cargo test -p wakeplace-lab --test boot -- --ignored`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+use wakeplace_lab::machine::Machine;
+use wakeplace_lab::outcome::Scheduler;
+use wakeplace_lab::run::{Request, RunResult, Work, run};
+use wakeplace_lab::{Arch, Cache, LabError, Watch};
+
+struct Silent;
+
+impl Watch for Silent {
+    fn step(&self, _: &str) {}
+    fn remark(&self, _: &str) {}
+}
+
+fn request(arch: Arch, platform: &str, script: &str) -> Request {
+    Request {
+        arch,
+        machine: Machine::load(platform, arch, None).expect("a machine"),
+        scheduler: Scheduler::Kernel,
+        kernel: None,
+        icount: false,
+        timeout: Duration::from_secs(600),
+        trace: false,
+        work: Work::Command(["sh", "-c", script].map(str::to_owned).to_vec()),
+        files: Vec::new(),
+        keep: None,
+    }
+}
+
+fn boot(request: &Request) -> Result<RunResult, LabError> {
+    run(&Cache::of_user().expect("a cache"), request, &Silent)
+}
+
+#[test]
+#[ignore = "boots a guest"]
+fn an_x86_guest_runs_a_command_and_brings_back_what_it_did() {
+    let script = "hackbench -g 1 -l 10 && cat own && echo to-stderr >&2; exit 7";
+    let mut request = request(Arch::X86_64, "generic", script);
+    request.trace = true;
+    let folder = tempfile::tempdir().expect("a folder");
+    let own: PathBuf = folder.path().join("own");
+    std::fs::write(&own, "from the host\n").expect("written");
+    request.files.push(own);
+    let result = boot(&request).expect("a result");
+    assert_eq!(result.exit_code, 7);
+    assert!(result.stdout.contains("Time:"), "{}", result.stdout);
+    assert!(
+        result.stdout.ends_with("from the host\n"),
+        "{}",
+        result.stdout
+    );
+    assert_eq!(result.stderr, "to-stderr\n");
+    assert_eq!(result.scheduler.ran, "kernel");
+    let trace = result.trace.expect("a trace");
+    // 10 messages to each of 20 receivers from each of 20 senders.
+    assert!(
+        trace.events > 400 && trace.text.contains("sched_wakeup:"),
+        "{}",
+        trace.events
+    );
+}
+
+#[test]
+#[ignore = "boots a guest"]
+fn an_arm64_guest_has_the_capacities_and_the_energy_model_of_its_platform() {
+    let script = "cd /sys/kernel/debug/energy_model; for state in cpu*/ps:*; do \
+                  echo $(cat $state/frequency $state/power); done; \
+                  cat /sys/devices/system/cpu/cpu4/cache/index2/shared_cpu_list";
+    let result = boot(&request(Arch::Arm64, "hikey960", script)).expect("a result");
+    assert_eq!(
+        result.guest["capacities"],
+        serde_json::json!([462, 462, 462, 462, 1024, 1024, 1024, 1024])
+    );
+    assert_eq!(result.guest["perf_domains"], 2);
+    assert_eq!(result.guest["energy_aware"], true);
+    assert_eq!(result.guest["governor"], "schedutil");
+    // hi3660.dtsi by drivers/opp/of.c: coefficient * mV^2 * MHz / 10^6, 110 and 550.
+    for (mhz, mv, coefficient) in [
+        (533, 700, 110),
+        (999, 800, 110),
+        (1402, 900, 110),
+        (1709, 1000, 110),
+        (1844, 1100, 110),
+        (903, 700, 550),
+        (1421, 800, 550),
+        (1805, 900, 550),
+        (2112, 1000, 550),
+        (2362, 1100, 550),
+    ] {
+        let power = u64::from(coefficient as u32) * mv * mv * mhz / 1_000_000;
+        let line = format!("{} {power}\n", mhz * 1000);
+        assert!(result.stdout.contains(&line), "{line}{}", result.stdout);
+    }
+    assert!(result.stdout.ends_with("4-7\n"), "{}", result.stdout);
+}
+
+#[test]
+#[ignore = "boots a guest"]
+fn a_guest_that_hangs_is_ended_with_its_console() {
+    let mut request = request(Arch::X86_64, "generic", "sleep 1000");
+    request.timeout = Duration::from_secs(40);
+    let error = boot(&request).expect_err("no result");
+    assert!(
+        matches!(error, LabError::Timeout { seconds: 40, .. }),
+        "{error}"
+    );
+    assert!(error.to_string().contains("lab: guest is up"), "{error}");
+}

@@ -1,0 +1,288 @@
+#!/bin/sh
+# Runs inside a guest of the lab, under scx_wakeplace: tries to break it, and says step by step how
+# that went. Exit code: 0 if every step held.
+#
+#   guest.sh steps SECONDS      each kind of work once, so many seconds each
+#   guest.sh placement          heavy tasks get to big CPUs, small ones leave them alone
+#   guest.sh soak MINUTES       all kinds mixed, again and again
+#   guest.sh killed             the loader is killed; then bad input with no scheduler loaded. The
+#                               lab calls this run a failure, rightly: its scheduler did not stay.
+#
+# What the programs print is left in /out/live-*, which the lab brings back.
+ext=/sys/kernel/sched_ext
+out=/out
+tmp=/tmp/live
+mkdir -p $tmp
+bad=0
+done_steps=0
+
+# Hundredths of a second since boot.
+now_cs() {
+	read -r up _ </proc/uptime
+	echo "${up%.*}${up#*.}"
+}
+
+is_ours() {
+	[ "$(cat $ext/state)" = enabled ] || return 1
+	case "$(cat $ext/root/ops 2>/dev/null)" in wakeplace*) ;; *) return 1 ;; esac
+}
+
+fault() {
+	echo "step: $1 FAILED: $2"
+	bad=$((bad + 1))
+}
+
+# held NAME BEGIN_CS CODE WHY: judges a step that has ended.
+held() {
+	took=$(($(now_cs) - $2))
+	done_steps=$((done_steps + 1))
+	if [ "$3" != 0 ]; then
+		fault "$1" "exit code $3: $4"
+	elif ! is_ours; then
+		fault "$1" "the scheduler is gone ($(cat $ext/state))"
+	else
+		echo "step: $1 ok, $((took / 100)).$((took % 100 / 10)) s"
+	fi
+}
+
+# step NAME COMMAND...: one thing at a time.
+step() {
+	name=$1
+	shift
+	begin=$(now_cs)
+	"$@" >"$out/live-$name.out" 2>"$out/live-$name.err" </dev/null
+	code=$?
+	held "$name" "$begin" $code "$(tail -c 600 "$out/live-$name.err" "$out/live-$name.out")"
+}
+
+# Another policy, mode or parameter about every 100 ms until told to stop. Each must be accepted.
+switch_all_the_time() {
+	switched=0
+	while [ ! -e $tmp/stop ]; do
+		for change in policy=linux-7.3 mode=powersave policy=linux-4.17 mode=performance \
+			policy=wakeplace vq_slice_ns=1000000 mode=balance vq_slice_ns=3000000 \
+			policy=wakeplace-energy-aware policy=wakeplace; do
+			if ! scx_wakeplace set $change >$tmp/set.out 2>&1; then
+				echo "set $change: $(cat $tmp/set.out)" >>$tmp/refused
+				return
+			fi
+			switched=$((switched + 1))
+			echo $switched >$tmp/switched
+			[ ! -e $tmp/stop ] || break
+			sleep 0.1
+		done
+	done
+}
+
+start_switching() {
+	rm -f $tmp/stop $tmp/refused
+	echo 0 >$tmp/switched
+	switch_all_the_time &
+	switcher=$!
+}
+
+stop_switching() {
+	: >$tmp/stop
+	wait $switcher
+	code=0
+	[ ! -s $tmp/refused ] || code=1
+	[ "$(cat $tmp/switched)" -ge "$1" ] || code=1
+	held switching "$2" $code "$(cat $tmp/switched) changes (expected at least $1); $(cat \
+		$tmp/refused 2>/dev/null)"
+	echo "switches: $(cat $tmp/switched)"
+	scx_wakeplace set policy=wakeplace mode=balance vq_slice_ns=3000000 >/dev/null 2>&1
+}
+
+stress() {
+	stress-ng --quiet --metrics-brief --cpu 2 --switch 2 --futex 2 --fork 2 --pipe 2 --timer 1 \
+		--yield 2 --sem 2 --nanosleep 2 "$@"
+}
+
+# Wanted exit code, then the command. Nothing else may happen to the scheduler that runs.
+refuses() {
+	want=$1 words=$2
+	shift 2
+	"$@" >$tmp/refused.out 2>&1
+	code=$?
+	cat $tmp/refused.out
+	[ $code = "$want" ] || { echo "exit code $code, expected $want" && return 1; }
+	grep -q "$words" $tmp/refused.out || { echo "expected to read: $words" && return 1; }
+}
+
+as_nobody() {
+	grep -q ^nobody: /etc/passwd 2>/dev/null ||
+		echo 'nobody:x:65534:65534::/:/bin/sh' >>/etc/passwd
+	su nobody -s /bin/sh -c "$*"
+}
+
+steps() {
+	s=$1
+	step load-generator wakeplace-guest load /root/load.json
+	step hackbench hackbench -g 2 -l $((s * 40))
+	step ping-pong wakeplace-guest ping-pong --pairs 2 --rounds $((s * 300))
+	step fork-storm wakeplace-guest fork-storm --seconds "$s"
+	step stress-ng stress --affinity 2 --timeout "$s"
+	step affinity-storm wakeplace-guest affinity-storm --seconds "$s"
+	begin=$(now_cs)
+	start_switching
+	step hackbench-switching hackbench -g 2 -l $((s * 40))
+	step fork-storm-switching wakeplace-guest fork-storm --seconds "$s"
+	step affinity-storm-switching wakeplace-guest affinity-storm --seconds "$s"
+	stop_switching $((s * 5)) "$begin"
+	step hotplug-storm wakeplace-guest hotplug-storm --seconds "$s"
+	begin=$(now_cs)
+	start_switching
+	step hotplug-storm-switching wakeplace-guest hotplug-storm --seconds "$s"
+	stop_switching $((s * 2)) "$begin"
+	step second-instance refuses 3 'in force' scx_wakeplace
+	step set-unknown refuses 2 'mode' scx_wakeplace set mdoe=balance
+	step set-nonsense refuses 2 'nonsense' scx_wakeplace set nonsense=1
+	step set-bad-value refuses 2 'vq_slice_ns' scx_wakeplace set vq_slice_ns=-1
+	step set-as-nobody refuses 3 'control.sock' as_nobody scx_wakeplace set mode=powersave
+	step status-json scx_wakeplace status --format json
+	step status-openmetrics scx_wakeplace status --format openmetrics
+	step verifier scx_wakeplace --verifier-stats
+}
+
+placement() {
+	step until-placed-heavy wakeplace-guest until-placed heavy --seconds 3
+	step until-placed-small wakeplace-guest until-placed small --seconds 5
+}
+
+# Two or three kinds at once. What changes CPUs' number runs with what does not name CPUs.
+soak_round() {
+	jobs=
+	case $(($1 % 6)) in
+	0)
+		also hackbench -g 2 -l 400
+		also wakeplace-guest affinity-storm --seconds 10 --seed "$1"
+		;;
+	1)
+		also wakeplace-guest fork-storm --seconds 10
+		also wakeplace-guest ping-pong --pairs 2 --rounds 2000
+		;;
+	2) also stress --affinity 2 --timeout 10 ;;
+	3)
+		also wakeplace-guest hotplug-storm --seconds 10 --seed "$1"
+		also hackbench -g 1 -l 200
+		;;
+	4)
+		also wakeplace-guest load /root/load.json
+		also wakeplace-guest affinity-storm --seconds 5 --seed "$1"
+		also wakeplace-guest fork-storm --seconds 5
+		;;
+	5)
+		also wakeplace-guest hotplug-storm --seconds 10 --seed "$1"
+		also stress --timeout 8
+		;;
+	esac
+	for job in $jobs; do
+		wait "$job" || return 1
+	done
+}
+
+also() {
+	"$@" &
+	jobs="$jobs $!"
+}
+
+soak() {
+	end=$(($(now_cs) + $1 * 6000))
+	round=0
+	begin=$(now_cs)
+	start_switching
+	while [ "$(now_cs)" -lt $end ] && [ $bad = 0 ]; do
+		round_begin=$(now_cs)
+		soak_round $round >$out/live-soak.out 2>$out/live-soak.err
+		held "round-$round" "$round_begin" $? \
+			"$(tail -c 1000 $out/live-soak.err $out/live-soak.out)"
+		round=$((round + 1))
+	done
+	stop_switching $(($1 * 60)) "$begin"
+	echo "rounds: $round"
+	scx_wakeplace status
+	scx_wakeplace status --format json >$out/live-status.json
+}
+
+# The kernel takes the machine back at most a second after its scheduler's loader died.
+killed() {
+	wakeplace-guest affinity-storm --seconds 4 >$out/live-survivors.out 2>&1 &
+	survivors=$!
+	hackbench -g 1 -l 200 >$out/live-survivors-hackbench.out 2>&1 &
+	hackbench=$!
+	sleep 1
+	begin=$(now_cs)
+	kill -KILL "$(pidof scx_wakeplace)"
+	while [ "$(cat $ext/state)" != disabled ] && [ $(($(now_cs) - begin)) -lt 1000 ]; do
+		sleep 0.02
+	done
+	took=$(($(now_cs) - begin))
+	echo "loader killed: the kernel's scheduler is back after ${took}0 ms"
+	[ $took -le 100 ] || fault loader-killed "expected at most 1000 ms"
+	wait $survivors || fault survivors "$(tail -c 600 $out/live-survivors.out)"
+	wait $hackbench || fault survivors "$(cat $out/live-survivors-hackbench.out)"
+	bad_input platform-of-another-machine 2 hikey960 --platform hikey960
+	echo 'name = "damaged' >$tmp/damaged.toml
+	bad_input platform-damaged 2 damaged --platform $tmp/damaged.toml
+	bad_input policy-unknown 2 linux-7.3 --policy linux-7.4
+	bad_input option-unknown 2 polic --polcy wakeplace
+	begin=$(now_cs)
+	if refuses 3 root as_nobody scx_wakeplace >$out/live-not-root.out; then
+		echo "step: not-root ok"
+	else
+		fault not-root "$(cat $out/live-not-root.out)"
+	fi
+	[ "$(cat $ext/state)" = disabled ] || fault bad-input "a scheduler is $(cat $ext/state)"
+	again
+}
+
+# bad_input NAME CODE WORDS OPTION...
+bad_input() {
+	name=$1 want=$2 words=$3
+	shift 3
+	if refuses "$want" "$words" timeout 20 scx_wakeplace "$@" >"$out/live-$name.out"; then
+		echo "step: $name ok"
+	else
+		fault "$name" "$(cat "$out/live-$name.out")"
+	fi
+}
+
+# What the killed one left behind is in nobody's way.
+again() {
+	scx_wakeplace >$out/live-again.out 2>&1 &
+	loader=$!
+	tries=0
+	while ! is_ours && [ $tries -lt 200 ]; do
+		tries=$((tries + 1))
+		sleep 0.1
+	done
+	is_ours || fault again "$(cat $out/live-again.out)"
+	scx_wakeplace status >$out/live-again-status.out 2>&1 ||
+		fault again "$(cat $out/live-again-status.out)"
+	kill -INT $loader
+	wait $loader
+	code=$?
+	[ $code = 0 ] || fault again "exit code $code: $(cat $out/live-again.out)"
+	[ "$(cat $ext/state)" = disabled ] || fault again "it is still in force"
+	[ $bad != 0 ] || echo "step: again ok"
+}
+
+# All the work that was begun has ended.
+nothing_left() {
+	for name in hackbench stress-ng wakeplace-guest; do
+		left=$(pidof $name) && fault nothing-left "$name $left still there"
+	done
+}
+
+what=$1
+shift
+case "$what" in
+steps | placement | soak | killed) $what "$@" ;;
+*)
+	echo "unknown: $what" >&2
+	exit 2
+	;;
+esac
+nothing_left
+echo "steps: $done_steps, failed: $bad"
+[ $bad = 0 ]
