@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What a home without the simulator's mechanics asks besides: signals that nobody has updated since,
- * the energy model's price of time that was run, and whether an idle CPU without a tick should look
- * for work.
+ * What a home without the simulator's mechanics asks besides: signals that nobody has updated
+ * since, the energy model's price of time that was run, and whether an idle CPU without a tick
+ * should look for work.
  */
 #include "wakeplace/policy.h"
 

@@ -3,8 +3,8 @@
 //!
 //! Bindings: Linux 7.3.4 Documentation/devicetree/bindings, cpu/cpu-topology.txt,
 //! cpu/cpu-capacity.txt, opp/opp-v2.yaml, cache/*. The kernel makes its energy model of
-//! `opp-microwatt` (drivers/opp/of.c `_get_dt_power`), so that it equals the platform's table to the
-//! microwatt; a platform's unit that is not the microwatt goes in as if it were one, since only
+//! `opp-microwatt` (drivers/opp/of.c `_get_dt_power`), so that it equals the platform's table to
+//! the microwatt; a platform's unit that is not the microwatt goes in as if it were one, since only
 //! ratios count. Voltages and `dynamic-power-coefficient` are left out: they would only be a second
 //! way to say the same.
 
@@ -16,8 +16,8 @@ use wakeplace_platform::{CpuId, FreqDomain, Platform};
 /// Largest power that the kernel's energy model takes, microwatts (linux/energy_model.h,
 /// `EM_MAX_POWER` on 64-bit machines).
 const MAX_POWER_UW: u64 = 64_000_000;
-/// Values of `capacity-dmips-mhz` are looked for from this one for the biggest CPU on, which is what
-/// device trees of boards have.
+/// Values of `capacity-dmips-mhz` are looked for from this one for the biggest CPU on, which is
+/// what device trees of boards have.
 const BIGGEST_DMIPS: u64 = 1024;
 
 /// Puts `platform` into the emulator's tree.

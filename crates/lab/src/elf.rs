@@ -1,4 +1,5 @@
-//! Which shared libraries a program needs, read from its own headers: no loader of the host is asked.
+//! Which shared libraries a program needs, read from its own headers: no loader of the host is
+//! asked.
 
 use crate::LabError;
 use object::elf::{DT_NEEDED, FileHeader64};
@@ -54,8 +55,8 @@ pub(crate) fn needs(name: &str, bytes: &[u8]) -> Result<Needs, LabError> {
     Ok(needs)
 }
 
-/// All libraries that programs need, directly or not, each with the file that has it; and loaders by
-/// the path at which the kernel looks for them.
+/// All libraries that programs need, directly or not, each with the file that has it; and loaders
+/// by the path at which the kernel looks for them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Libraries {
     pub(crate) by_name: BTreeMap<String, PathBuf>,

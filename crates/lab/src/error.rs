@@ -99,7 +99,8 @@ pub enum LabError {
     },
     /// The guest did not end in time.
     #[error(
-        "the guest was still running after {seconds} s and was ended; its console ended with:\n{console}"
+        "the guest was still running after {seconds} s and was ended; its console ended with:\n\
+         {console}"
     )]
     Timeout {
         /// How long it was given.

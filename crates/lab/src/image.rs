@@ -2,7 +2,8 @@
 //! architecture.
 //!
 //! Layouts: x86 `bzImage`, Documentation/arch/x86/boot.rst (`payload_offset`); arm64 `Image`,
-//! Documentation/arch/arm64/booting.rst; a packed EFI image, drivers/firmware/efi/libstub/zboot.lds.
+//! Documentation/arch/arm64/booting.rst; a packed EFI image,
+//! drivers/firmware/efi/libstub/zboot.lds.
 
 use crate::{Arch, LabError};
 use flate2::read::GzDecoder;

@@ -111,8 +111,8 @@ fn judge(btf: &[u8], version: &str) -> BtfVerdict {
     BtfVerdict { usable, found }
 }
 
-/// The kernel of one version, from the cache or fetched; the cache is locked by the caller. One that
-/// is there but not usable is no error.
+/// The kernel of one version, from the cache or fetched; the cache is locked by the caller. One
+/// that is there but not usable is no error.
 fn get(cache: &Cache, arch: Arch, version: &str, watch: &dyn Watch) -> Result<Kernel, LabError> {
     let at = cache.path(&format!("kernels/{}/{version}", arch.debian()));
     if read_record(&at).is_none() {
@@ -238,10 +238,10 @@ pub fn offers(cache: &Cache, arch: Arch, watch: &dyn Watch) -> Result<Vec<Offer>
     Ok(WANTED.iter().map(offer).collect())
 }
 
-/// The kernel for a run: the one of `version`, else the first of [`WANTED`] that can be used. What is
-/// passed over is said. With `operating_points` a kernel whose module for them is not in the archive
-/// any more is passed over too, unless it is the named one: then the guest has one frequency and no
-/// energy model, which is said.
+/// The kernel for a run: the one of `version`, else the first of [`WANTED`] that can be used. What
+/// is passed over is said. With `operating_points` a kernel whose module for them is not in the
+/// archive any more is passed over too, unless it is the named one: then the guest has one
+/// frequency and no energy model, which is said.
 ///
 /// # Errors
 /// When the named one cannot be used or had, or none can.

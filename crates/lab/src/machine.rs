@@ -55,7 +55,7 @@ impl Machine {
         let mut remarks = Vec::new();
         match (platform.arch.as_str(), arch) {
             (own, arch) if own == arch.name() => {}
-            // The kernel of the guest is a 64-bit one; capacities and operating points are the same.
+            // The guest's kernel is a 64-bit one; capacities and operating points are the same.
             ("arm", Arch::Arm64) => {
                 remarks.push("a 32-bit board, modelled in an arm64 guest".to_owned());
             }
@@ -105,7 +105,7 @@ fn check_size(name: &str, cpus: u32, can_cut: bool) -> Result<(), LabError> {
     Err(LabError::Platform {
         platform: name.to_owned(),
         why: format!(
-            "{cpus} CPUs; a guest has 1 to {MAX_CPUS}, since all of them share a few host CPUs{hint}"
+            "{cpus} CPUs; a guest has 1 to {MAX_CPUS}, since all share a few host CPUs{hint}"
         ),
     })
 }

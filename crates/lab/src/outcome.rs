@@ -122,7 +122,7 @@ pub fn judge(
         Scheduler::Kernel => ("kernel".to_owned(), None),
         Scheduler::Wakeplace { .. } => (facts.get("end_ops").to_owned(), exit_kind),
     };
-    let reasons = status.and_then(|status| status["reasons"].as_object());
+    let reasons = status.and_then(|status| status["totals"]["reasons"].as_object());
     Ok(SchedulerReport {
         asked: asked.to_string(),
         ran,
@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn the_scheduler_that_was_asked_for_is_a_result() {
         let facts = Facts::parse(WAKEPLACE);
-        let status = serde_json::json!({"reasons": {"prev-idle": 3}});
+        let status = serde_json::json!({"totals": {"reasons": {"prev-idle": 3}}});
         let report = judge(
             &asked("wakeplace:linux-7.3"),
             &facts,

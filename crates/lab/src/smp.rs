@@ -1,7 +1,7 @@
 //! An x86-64 platform's topology as the emulator's `-smp`: packages, cores and threads. What shares
 //! the last-level cache becomes a package of its own where a package has several such caches: dies
-//! are emulated only for CPUs that the kernel takes for Intel's, and there QEMU 10.0 stops when Linux
-//! 7.3 asks for leaf 0x1f. The scheduler's domains are the same: its level above the caches is the
+//! are emulated only for CPUs that the kernel takes for Intel's, and there QEMU 10.0 stops when
+//! Linux 7.3 asks for leaf 0x1f. The scheduler's domains are the same: its level above the caches is the
 //! NUMA node (arch/x86/kernel/smpboot.c, `build_sched_topology`), and the nodes are the platform's.
 
 use crate::LabError;
@@ -20,8 +20,8 @@ pub(crate) struct Smp {
     pub(crate) split: bool,
     /// NUMA nodes, each with its CPUs in the guest's numbers; one node = empty.
     pub(crate) nodes: Vec<Vec<u32>>,
-    /// The guest's number of each CPU of the platform. The kernel numbers threads of a core one after
-    /// the other here, other machines number them apart.
+    /// The guest's number of each CPU of the platform. The kernel numbers threads of a core one
+    /// after the other here, other machines number them apart.
     pub(crate) guest_cpu: Vec<u32>,
 }
 

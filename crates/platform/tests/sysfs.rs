@@ -311,102 +311,104 @@ fn an_inactive_policy_and_an_unknown_latency() {
     assert_eq!(machine.policies[0].transition_latency_ns, None);
 }
 
+/// Path, what is put there, and what the message says.
+const DAMAGES: [(&str, &str, &str); 18] = [
+    (
+        "sys/devices/system/cpu/possible",
+        "0-4096",
+        "a list of at most 1024 CPUs",
+    ),
+    (
+        "sys/devices/system/cpu/possible",
+        "",
+        "nothing; expected a list",
+    ),
+    (
+        "sys/devices/system/cpu/online",
+        "0-9",
+        "`0-9`; expected a list of CPUs out of",
+    ),
+    (
+        "sys/devices/system/cpu/cpu1/cpu_capacity",
+        "fast",
+        "`fast`; expected a capacity",
+    ),
+    (
+        "sys/devices/system/cpu/cpu1/cpu_capacity",
+        "2048",
+        "a capacity from 1 to 1024",
+    ),
+    (
+        "sys/devices/system/cpu/cpu1/cpu_capacity",
+        "430",
+        "CPU 0 of capacity 462 and CPU 1 of",
+    ),
+    (
+        "sys/devices/system/cpu/cpu1/topology/package_cpus_list",
+        "0-3",
+        "CPU 0 as a sibling",
+    ),
+    (
+        "sys/devices/system/cpu/cpu1/topology/thread_siblings_list",
+        "2",
+        "among its siblings",
+    ),
+    (
+        "sys/devices/system/cpu/cpu1/topology/thread_siblings_list",
+        "0-1",
+        "CPU 0 as a sibling",
+    ),
+    (
+        "sys/devices/system/cpu/cpu1/cache/index2/level",
+        "L2",
+        "`L2`; expected a cache level",
+    ),
+    (
+        "sys/devices/system/cpu/cpufreq/policy4/related_cpus",
+        "3 4",
+        "which policy0 has too",
+    ),
+    (
+        "sys/devices/system/cpu/cpufreq/policy4/cpuinfo_max_freq",
+        "1",
+        "at least cpuinfo_min",
+    ),
+    (
+        "sys/devices/system/cpu/cpufreq/policy4/scaling_available_frequencies",
+        "1000 -1",
+        "`-1`; expected frequencies from 1",
+    ),
+    (
+        "sys/kernel/debug/energy_model/cpu0/ps:999000/frequency",
+        "533000",
+        "above that of",
+    ),
+    (
+        "sys/kernel/debug/energy_model/cpu0/ps:999000/power",
+        "0",
+        "from 1 to 64000000",
+    ),
+    (
+        "sys/kernel/debug/energy_model/cpu0/ps:999000/power",
+        "64000001",
+        "from 1 to 64000000",
+    ),
+    (
+        "sys/kernel/debug/energy_model/cpu4/cpus",
+        "3-7",
+        "a CPU that domain cpu0 has too",
+    ),
+    (
+        "sys/kernel/debug/energy_model/cpu4/ps:x/power",
+        "1",
+        "a state without a number",
+    ),
+];
+
 /// Goal: each damage is refused with its file and what was expected.
 #[test]
 fn damaged_trees_are_refused() {
-    let cases: [(&str, &str, &str); 18] = [
-        (
-            "sys/devices/system/cpu/possible",
-            "0-4096",
-            "a list of at most 1024 CPUs",
-        ),
-        (
-            "sys/devices/system/cpu/possible",
-            "",
-            "nothing; expected a list",
-        ),
-        (
-            "sys/devices/system/cpu/online",
-            "0-9",
-            "`0-9`; expected a list of CPUs out of",
-        ),
-        (
-            "sys/devices/system/cpu/cpu1/cpu_capacity",
-            "fast",
-            "`fast`; expected a capacity",
-        ),
-        (
-            "sys/devices/system/cpu/cpu1/cpu_capacity",
-            "2048",
-            "a capacity from 1 to 1024",
-        ),
-        (
-            "sys/devices/system/cpu/cpu1/cpu_capacity",
-            "430",
-            "CPU 0 of capacity 462 and CPU 1 of",
-        ),
-        (
-            "sys/devices/system/cpu/cpu1/topology/package_cpus_list",
-            "0-3",
-            "CPU 0 as a sibling",
-        ),
-        (
-            "sys/devices/system/cpu/cpu1/topology/thread_siblings_list",
-            "2",
-            "among its siblings",
-        ),
-        (
-            "sys/devices/system/cpu/cpu1/topology/thread_siblings_list",
-            "0-1",
-            "CPU 0 as a sibling",
-        ),
-        (
-            "sys/devices/system/cpu/cpu1/cache/index2/level",
-            "L2",
-            "`L2`; expected a cache level",
-        ),
-        (
-            "sys/devices/system/cpu/cpufreq/policy4/related_cpus",
-            "3 4",
-            "which policy0 has too",
-        ),
-        (
-            "sys/devices/system/cpu/cpufreq/policy4/cpuinfo_max_freq",
-            "1",
-            "at least cpuinfo_min",
-        ),
-        (
-            "sys/devices/system/cpu/cpufreq/policy4/scaling_available_frequencies",
-            "1000 -1",
-            "`-1`; expected frequencies from 1",
-        ),
-        (
-            "sys/kernel/debug/energy_model/cpu0/ps:999000/frequency",
-            "533000",
-            "above that of",
-        ),
-        (
-            "sys/kernel/debug/energy_model/cpu0/ps:999000/power",
-            "0",
-            "from 1 to 64000000",
-        ),
-        (
-            "sys/kernel/debug/energy_model/cpu0/ps:999000/power",
-            "64000001",
-            "from 1 to 64000000",
-        ),
-        (
-            "sys/kernel/debug/energy_model/cpu4/cpus",
-            "3-7",
-            "a CPU that domain cpu0 has too",
-        ),
-        (
-            "sys/kernel/debug/energy_model/cpu4/ps:x/power",
-            "1",
-            "a state without a number",
-        ),
-    ];
-    for (path, text, expected) in cases {
+    for (path, text, expected) in DAMAGES {
         let tree = Tree::hikey960();
         tree.put(path, text);
         let error = tree.error();

@@ -232,7 +232,8 @@ impl Core {
         energy_error(domain, error)
     }
 
-    /// The hardware may use only the states between two frequencies of the table for now.
+    /// The hardware may use only the states between two frequencies of the table, until told
+    /// otherwise.
     ///
     /// # Errors
     /// A frequency that the table does not have, or the higher one first; nothing changes.
@@ -243,8 +244,7 @@ impl Core {
         to_khz: u32,
     ) -> Result<(), MachineError> {
         // SAFETY: as above.
-        let error =
-            unsafe { sys::wp_em_limit(self.state_mut(), domain as u32, from_khz, to_khz) };
+        let error = unsafe { sys::wp_em_limit(self.state_mut(), domain as u32, from_khz, to_khz) };
         energy_error(domain, error)
     }
 }

@@ -94,9 +94,16 @@ fn class_test_order() {
         sys::WP_CLASS_IMBALANCED,
         "before fully_busy"
     );
-    assert!(sys::WP_CLASS_MISFIT > sys::WP_CLASS_FULLY_BUSY);
-    assert!(sys::WP_CLASS_SMT_BALANCE > sys::WP_CLASS_MISFIT);
-    assert!(sys::WP_CLASS_IMBALANCED > sys::WP_CLASS_ASYM_PACKING);
+    let ranks = [
+        sys::WP_CLASS_HAS_SPARE,
+        sys::WP_CLASS_FULLY_BUSY,
+        sys::WP_CLASS_MISFIT,
+        sys::WP_CLASS_SMT_BALANCE,
+        sys::WP_CLASS_ASYM_PACKING,
+        sys::WP_CLASS_IMBALANCED,
+        sys::WP_CLASS_OVERLOADED,
+    ];
+    assert!(ranks.is_sorted_by(|a, b| a < b));
 }
 
 // ------------------------------------------------------------------------------- 8.4

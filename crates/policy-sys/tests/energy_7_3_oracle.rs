@@ -127,6 +127,24 @@ mod rule {
         i64::from(fit)
     }
 
+    /// Energy of a domain with the task on `dst`; its online CPUs share the capacity `cap`.
+    fn energy_with(
+        s: &State,
+        d: &Domain,
+        (online, cap): (&[usize], i64),
+        busy_of_task: i64,
+        dst: Option<usize>,
+    ) -> i64 {
+        let total = cap * online.len() as i64;
+        let busy: i64 = online
+            .iter()
+            .map(|c| effective(&s.cpus[*c], util_with(s, *c, None, false)))
+            .sum();
+        let added = if dst.is_some() { busy_of_task } else { 0 };
+        let perf = online.iter().map(|c| performance(s, *c, dst)).max();
+        cost(s, d, perf.expect("online").min(cap)) * (busy.min(total) + added).min(total)
+    }
+
     /// Chosen CPU (`None`: prev for want of a comparison) and (CPU, fits, delta) in order.
     pub(super) fn place(s: &State) -> (usize, Vec<(usize, i64, i64)>) {
         let est = s.util.max(s.est);
@@ -154,7 +172,6 @@ mod rule {
                 continue;
             };
             let cap = s.cpus[*first].full - s.cpus[*first].pressure;
-            let total = cap * online.len() as i64;
             let spare = |c: usize| (s.cpus[c].left - util_with(s, c, Some(c), false)).max(0);
             let usable: Vec<usize> = online
                 .iter()
@@ -165,20 +182,7 @@ mod rule {
             // Best by (fits, spare); the first among equals.
             let rival = usable.iter().copied().filter(|c| *c != s.prev).rev();
             let rival = rival.max_by_key(|c| (fits(s, *c), spare(*c)));
-            let base_busy: i64 = online
-                .iter()
-                .map(|c| effective(&s.cpus[*c], util_with(s, *c, None, false)))
-                .sum();
-            let base_busy = base_busy.min(total);
-            let energy = |dst: Option<usize>| {
-                let perf = online.iter().map(|c| performance(s, *c, dst)).max();
-                let busy = if dst.is_some() {
-                    base_busy + busy_of_task
-                } else {
-                    base_busy
-                };
-                cost(s, d, perf.expect("online").min(cap)) * busy.min(total)
-            };
+            let energy = |dst| energy_with(s, d, (&online, cap), busy_of_task, dst);
             let base = energy(None);
             if prev_here {
                 let delta = energy(Some(s.prev)) - base;

@@ -21,14 +21,16 @@ Examples:
 /// Ctrl-C, a failure or the end of this program gives the machine back to the kernel's own
 /// scheduler.
 #[derive(Debug, Parser)]
-#[command(name = "scx_wakeplace", version, before_long_help = EXAMPLES, args_conflicts_with_subcommands = true)]
+#[command(name = "scx_wakeplace", version, before_long_help = EXAMPLES)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
     #[command(flatten)]
     pub(crate) run: RunArgs,
     /// Control socket.
-    #[arg(long, global = true, value_name = "PATH", default_value = "/run/scx_wakeplace/control.sock")]
+    #[arg(long, global = true, value_name = "PATH")]
+    #[arg(default_value = "/run/scx_wakeplace/control.sock")]
     pub(crate) socket: PathBuf,
 }
 
@@ -51,7 +53,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "SEC", value_parser = seconds)]
     pub(crate) stats: Option<f64>,
     /// Only watch a scheduler that runs already, every SEC seconds.
-    #[arg(long, value_name = "SEC", value_parser = seconds, conflicts_with_all = ["stats", "policy", "platform", "set", "mode"])]
+    #[arg(long, value_name = "SEC", value_parser = seconds)]
+    #[arg(conflicts_with_all = ["stats", "policy", "platform", "set", "mode"])]
     pub(crate) monitor: Option<f64>,
     /// Say what each statistic means, and end.
     #[arg(long)]

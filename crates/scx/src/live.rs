@@ -21,9 +21,6 @@ mod skel {
     include!(concat!(env!("OUT_DIR"), "/main.skel.rs"));
 }
 
-/// The kernel's name of the loaded scheduler.
-pub(crate) const OPS_NAME: &str = "wakeplace";
-
 /// Why it could not be put into force. None of these leaves anything behind.
 #[derive(Debug, Error)]
 pub(crate) enum LiveError {
@@ -125,9 +122,7 @@ pub(crate) struct Live {
 
 fn kernel_error(doing: &'static str, error: &libbpf_rs::Error) -> LiveError {
     let hint = match error.kind() {
-        ErrorKind::PermissionDenied => {
-            "; this takes root (CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN)"
-        }
+        ErrorKind::PermissionDenied => "; this takes root (CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN)",
         _ => "",
     };
     LiveError::Kernel {
@@ -181,7 +176,11 @@ impl Live {
     }
 
     fn bss(&self) -> &skel::types::bss {
-        self.skel.maps.bss_data.as_deref().expect("main.bpf.c has globals")
+        self.skel
+            .maps
+            .bss_data
+            .as_deref()
+            .expect("main.bpf.c has globals")
     }
 
     /// Copies the core's context, built natively, over the kernel side's.
@@ -234,12 +233,13 @@ impl Live {
     pub(crate) fn attach(&mut self) -> Result<(), LiveError> {
         let exec = (self.skel.progs.wakeplace_exec.attach())
             .map_err(|e| kernel_error("watching for execs", &e))?;
-        let ops = self.skel.maps.wakeplace_ops.attach_struct_ops().map_err(|e| {
-            match scheduler_in_force(Path::new("/")) {
-                Some(name) => LiveError::Busy(name),
-                None => kernel_error("attaching the scheduler", &e),
-            }
-        })?;
+        let ops =
+            self.skel.maps.wakeplace_ops.attach_struct_ops().map_err(
+                |e| match scheduler_in_force(Path::new("/")) {
+                    Some(name) => LiveError::Busy(name),
+                    None => kernel_error("attaching the scheduler", &e),
+                },
+            )?;
         self.links = vec![ops, exec];
         Ok(())
     }

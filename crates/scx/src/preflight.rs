@@ -24,7 +24,10 @@ pub(crate) fn obstacles(root: &Path) -> String {
     if text.is_empty()
         && let Some(name) = scheduler_in_force(root)
     {
-        let _ = write!(text, "\n  another scheduler is in force: {name}; stop it first");
+        let _ = write!(
+            text,
+            "\n  another scheduler is in force: {name}; stop it first"
+        );
     }
     text
 }

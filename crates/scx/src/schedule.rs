@@ -48,11 +48,10 @@ impl From<ModeArg> for Mode {
 pub(crate) fn verifier_stats(cli: &Cli) -> Result<String, Failure> {
     let policy = Policy::parse(&cli.run.policy).map_err(Failure::input)?;
     let choice = PlatformChoice::new(&cli.run.platform);
-    let machine =
-        machine::describe(&choice, Path::new("/")).map_err(|problem| Failure {
-            code: problem.exit_code(),
-            message: problem.to_string(),
-        })?;
+    let machine = machine::describe(&choice, Path::new("/")).map_err(|problem| Failure {
+        code: problem.exit_code(),
+        message: problem.to_string(),
+    })?;
     let live = Live::load(&machine, &policy, cli.run.verbose > 1).map_err(Failure::environment)?;
     let programs = live.verified_insns();
     let line = |(name, insns): &(String, Option<u32>)| match insns {

@@ -69,7 +69,10 @@ fn hint(error: PolicyError, changes: &[(String, String)]) -> PolicyError {
             && near != key
             && error.0.contains(&format!("unknown parameter `{key}`"))
         {
-            return PolicyError(format!("unknown option `{key}`{}", did_you_mean(Some(near))));
+            return PolicyError(format!(
+                "unknown option `{key}`{}",
+                did_you_mean(Some(near))
+            ));
         }
     }
     error
@@ -99,7 +102,9 @@ mod tests {
     fn changes_are_all_or_nothing_and_the_rest_stays() {
         let set = ["vq_slice_ns=2000000".to_owned()];
         let wanted = Wanted::new("linux-7.3", Mode::Balance, &set).expect("valid");
-        let next = wanted.with(&changes(&[("mode", "powersave")])).expect("a mode");
+        let next = wanted
+            .with(&changes(&[("mode", "powersave")]))
+            .expect("a mode");
         let params = *next.policy().expect("valid").core_params();
         assert_eq!((params.vq_slice_ns, params.freq_headroom), (2_000_000, 0));
         let bad = wanted.with(&changes(&[("mode", "performance"), ("vq_slice_ns", "7")]));
@@ -111,7 +116,10 @@ mod tests {
     fn a_parameter_overrides_the_mode() {
         let set = ["freq_headroom=on".to_owned()];
         let wanted = Wanted::new("linux-7.3", Mode::Powersave, &set).expect("valid");
-        assert_eq!(wanted.policy().expect("valid").core_params().freq_headroom, 1);
+        assert_eq!(
+            wanted.policy().expect("valid").core_params().freq_headroom,
+            1
+        );
     }
 
     #[test]

@@ -63,7 +63,7 @@ const MAY_KNOW: [(&str, &[&str]); 16] = [
             "lab",
         ],
     ),
-    ("scx", &["policy-sys", "platform", "host"]),
+    ("scx", &["text", "policy-sys", "platform", "host"]),
     ("xtask", &[]),
 ];
 

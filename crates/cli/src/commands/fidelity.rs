@@ -73,7 +73,10 @@ impl TaskRun {
             }
         }
         let all = by_cluster.iter().sum::<u64>().max(1);
-        by_cluster.iter().map(|own| *own as f64 * 100.0 / all as f64).collect()
+        by_cluster
+            .iter()
+            .map(|own| *own as f64 * 100.0 / all as f64)
+            .collect()
     }
 }
 
@@ -117,8 +120,10 @@ pub(crate) fn run(args: &LabFidelityArgs, terminal: Terminal) -> Outcome {
     let plans = plans(args)?;
     let old = args.page.as_deref().map(old_page).transpose()?;
     let output = Output::prepare(args.page.as_deref().or(args.output.as_deref()))?;
-    let results: Result<Vec<MachineResult>, Failure> =
-        plans.iter().map(|plan| measure(args, plan, terminal)).collect();
+    let results: Result<Vec<MachineResult>, Failure> = plans
+        .iter()
+        .map(|plan| measure(args, plan, terminal))
+        .collect();
     let results = results?;
     let text = match (old, args.format) {
         (Some(old), _) => page::replace(&old, &page::markdown(&results))?,
@@ -132,9 +137,13 @@ pub(crate) fn run(args: &LabFidelityArgs, terminal: Terminal) -> Outcome {
 /// The page whose measured part is to be replaced; found to have one before anything is run.
 fn old_page(path: &Path) -> Result<String, Failure> {
     let wrong = |why: &str| Failure::Input(format!("--page {}: {why}", path.display()));
-    let length = std::fs::metadata(path).map_err(|error| wrong(&error.to_string()))?.len();
+    let length = std::fs::metadata(path)
+        .map_err(|error| wrong(&error.to_string()))?
+        .len();
     if length > PAGE_BYTES_MAX {
-        return Err(wrong(&format!("{length} bytes, expected at most {PAGE_BYTES_MAX}")));
+        return Err(wrong(&format!(
+            "{length} bytes, expected at most {PAGE_BYTES_MAX}"
+        )));
     }
     let text = std::fs::read_to_string(path).map_err(|error| wrong(&error.to_string()))?;
     page::replace(&text, "").map_err(|failure| wrong(&failure.to_string()))?;
@@ -166,7 +175,11 @@ fn plans(args: &LabFidelityArgs) -> Result<Vec<Plan>, Failure> {
             )));
         };
         let sets = chosen(sets::all(&platform), args)?;
-        plans.push(Plan { machine, platform, sets });
+        plans.push(Plan {
+            machine,
+            platform,
+            sets,
+        });
     }
     Ok(plans)
 }
@@ -186,7 +199,10 @@ fn chosen(all: Vec<Set>, args: &LabFidelityArgs) -> Result<Vec<Set>, Failure> {
             names.join(", ")
         )));
     }
-    Ok(all.into_iter().filter(|set| wanted.contains(&set.name)).collect())
+    Ok(all
+        .into_iter()
+        .filter(|set| wanted.contains(&set.name))
+        .collect())
 }
 
 /// Runs the sets of a machine everywhere.
@@ -195,15 +211,26 @@ fn measure(
     plan: &Plan,
     terminal: Terminal,
 ) -> Result<MachineResult, Failure> {
-    let Plan { machine, platform, sets } = plan;
+    let Plan {
+        machine,
+        platform,
+        sets,
+    } = plan;
     let kernel = guest_text(args, machine, sets, Scheduler::Kernel, terminal)?;
-    let live = Scheduler::Wakeplace { policy: Some(LIVE_POLICY.to_owned()) };
+    let live = Scheduler::Wakeplace {
+        policy: Some(LIVE_POLICY.to_owned()),
+    };
     let live = guest_text(args, machine, sets, live, terminal)?;
     let release = guest::release(&kernel).unwrap_or_default().to_owned();
-    let runs = guest::outcomes(&kernel, sets)?.into_iter().zip(guest::outcomes(&live, sets)?);
+    let runs = guest::outcomes(&kernel, sets)?
+        .into_iter()
+        .zip(guest::outcomes(&live, sets)?);
     let mut results = Vec::new();
     for (set, (kernel, live)) in sets.iter().zip(runs) {
-        terminal.detail(&format!("{}: set {} in the simulator", platform.name, set.name));
+        terminal.detail(&format!(
+            "{}: set {} in the simulator",
+            platform.name, set.name
+        ));
         let more = work_more_ns(set, &kernel);
         let simulated = |name: &str| {
             let policy = Policy::parse(name).map_err(Failure::input)?;
@@ -211,10 +238,18 @@ fn measure(
         };
         let (sim_kernel, sim_live) = (simulated(KERNEL_POLICY)?, simulated(LIVE_POLICY)?);
         let runs = [kernel, live, sim_kernel, sim_live];
-        results.push(SetResult { set: set.clone(), runs });
+        results.push(SetResult {
+            set: set.clone(),
+            runs,
+        });
     }
     let clusters = Clusters::of(platform);
-    Ok(MachineResult { platform: platform.clone(), clusters, kernel: release, sets: results })
+    Ok(MachineResult {
+        platform: platform.clone(),
+        clusters,
+        kernel: release,
+        sets: results,
+    })
 }
 
 /// By how much the jobs that the guest measured are longer than the set says: the kernel's own time
@@ -266,7 +301,12 @@ fn guest_text(
         keep: args.keep.as_deref().map(folder),
     };
     let steps = Steps::start(terminal);
-    steps.step(&format!("{}: {} sets, scheduler {}", machine.name, sets.len(), request.scheduler));
+    steps.step(&format!(
+        "{}: {} sets, scheduler {}",
+        machine.name,
+        sets.len(),
+        request.scheduler
+    ));
     let result = run::run(&cache, &request, &steps);
     drop(steps);
     let result = result.map_err(lab)?;
@@ -288,18 +328,41 @@ mod tests {
     fn shares_are_of_the_tasks_own_run_time() {
         let clusters = Clusters::of(&Platform::load("juno-r0").expect("built in"));
         let run_ns = BTreeMap::from([(0, 10), (1, 60), (5, 30)]);
-        let task = TaskRun { wakeups: Wakeups::new(), run_ns, job_ns: None };
+        let task = TaskRun {
+            wakeups: Wakeups::new(),
+            run_ns,
+            job_ns: None,
+        };
         assert_eq!(task.shares(&clusters), vec![40.0, 60.0]);
     }
 
     #[test]
     fn the_simulators_jobs_are_as_long_as_the_measured_ones() {
         let platform = Platform::load("hikey960").expect("built in");
-        let set = sets::all(&platform).into_iter().find(|set| set.name == "B").expect("there");
-        let ran = |job_ns| TaskRun { wakeups: Wakeups::new(), run_ns: BTreeMap::new(), job_ns };
+        let set = sets::all(&platform)
+            .into_iter()
+            .find(|set| set.name == "B")
+            .expect("there");
+        let ran = |job_ns| TaskRun {
+            wakeups: Wakeups::new(),
+            run_ns: BTreeMap::new(),
+            job_ns,
+        };
         // 5 % of 16 ms is 0.8 ms, 45 % is 7.2 ms.
-        let jobs = [Some(810_000), Some(790_000), None, Some(7_200_000), Some(7_283_200)];
-        let run = SetRun { tasks: jobs.map(ran).to_vec(), reasons: Vec::new() };
-        assert_eq!(work_more_ns(&set, &run), vec![10_000, -10_000, 0, 0, 83_200]);
+        let jobs = [
+            Some(810_000),
+            Some(790_000),
+            None,
+            Some(7_200_000),
+            Some(7_283_200),
+        ];
+        let run = SetRun {
+            tasks: jobs.map(ran).to_vec(),
+            reasons: Vec::new(),
+        };
+        assert_eq!(
+            work_more_ns(&set, &run),
+            vec![10_000, -10_000, 0, 0, 83_200]
+        );
     }
 }

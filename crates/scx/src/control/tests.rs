@@ -72,9 +72,11 @@ impl Running {
 
 /// The error of the one line that comes.
 fn answer(stream: &mut UnixStream) -> String {
-    stream
-        .set_read_timeout(Some(2 * PATIENCE))
-        .expect("a time-out");
+    answer_within(stream, 2 * PATIENCE)
+}
+
+fn answer_within(stream: &mut UnixStream, patience: Duration) -> String {
+    stream.set_read_timeout(Some(patience)).expect("a time-out");
     let mut line = String::new();
     let mut byte = [0];
     while let Ok(1) = stream.read(&mut byte) {
@@ -220,7 +222,8 @@ fn a_client_that_says_nothing_is_sent_away_and_keeps_nobody_waiting() {
         let _ = slow.write_all(b" ");
         thread::sleep(Duration::from_millis(500));
     }
-    assert!(answer(&mut slow).contains("no request within 2 s"));
+    let why = answer_within(&mut slow, Duration::from_millis(500));
+    assert!(why.contains("no request within 2 s"), "{why}");
 }
 
 #[test]

@@ -19,8 +19,16 @@ impl Clusters {
     /// Of a platform.
     pub(crate) fn of(platform: &Platform) -> Self {
         Self {
-            names: platform.clusters.iter().map(|cluster| cluster.name.clone()).collect(),
-            of_cpu: platform.cpus.iter().map(|cpu| cpu.cluster as usize).collect(),
+            names: platform
+                .clusters
+                .iter()
+                .map(|cluster| cluster.name.clone())
+                .collect(),
+            of_cpu: platform
+                .cpus
+                .iter()
+                .map(|cpu| cpu.cluster as usize)
+                .collect(),
         }
     }
 
@@ -104,11 +112,17 @@ mod tests {
         let second = Wakeups::from([(0, 4), (1, 0), (2, 3), (3, 1)]);
         let agreement = Agreement::of(&first, &second, &juno());
         // Release 0: little and little; 1: big and little; 2: the same CPU; 3 and 4: in one only.
-        assert_eq!((agreement.both, agreement.same, agreement.one_only), (3, 2, 2));
+        assert_eq!(
+            (agreement.both, agreement.same, agreement.one_only),
+            (3, 2, 2)
+        );
         // Four of six CPUs are little: 4/6 + 2/6 + 4/6.
         assert!((agreement.random - 10.0 / 6.0).abs() < 1e-9);
         assert_eq!(agreement.pct().map(|pct| (pct * 10.0).round()), Some(667.0));
-        assert_eq!(agreement.random_pct().map(|pct| (pct * 10.0).round()), Some(556.0));
+        assert_eq!(
+            agreement.random_pct().map(|pct| (pct * 10.0).round()),
+            Some(556.0)
+        );
     }
 
     #[test]
@@ -120,8 +134,18 @@ mod tests {
 
     #[test]
     fn sums_weigh_every_wake_up_alike() {
-        let mut sum = Agreement { both: 1, same: 0, random: 0.5, one_only: 1 };
-        sum.add(Agreement { both: 3, same: 3, random: 1.5, one_only: 0 });
+        let mut sum = Agreement {
+            both: 1,
+            same: 0,
+            random: 0.5,
+            one_only: 1,
+        };
+        sum.add(Agreement {
+            both: 3,
+            same: 3,
+            random: 1.5,
+            one_only: 0,
+        });
         assert_eq!(sum.pct(), Some(75.0));
         assert_eq!(sum.random_pct(), Some(50.0));
         assert_eq!(sum.one_only, 1);

@@ -10,6 +10,9 @@ use wakeplace_guest::job::{Job, Loops, Op, Phase, Policy, Task, Timer, TimerMode
 use wakeplace_guest::load::LoadResult;
 use wakeplace_guest::report::Report;
 
+/// Whether a run held.
+type Verdict = Report<BTreeMap<String, serde_json::Value>>;
+
 /// Puts the releases between the kernel's ticks, ns.
 const START_OFFSET_NS: u64 = 1_370_000;
 /// Name of the script in the guest.
@@ -87,12 +90,20 @@ fn job(set: &Set) -> Job {
         trace: true,
         timers: set.tasks.iter().map(timer).collect(),
         events: 0,
-        tasks: (0..).zip(&set.tasks).map(|(at, spec)| task(at, spec)).collect(),
+        tasks: (0..)
+            .zip(&set.tasks)
+            .map(|(at, spec)| task(at, spec))
+            .collect(),
     }
 }
 
 fn task(timer: u32, spec: &TaskSpec) -> Task {
-    let phase = |loops, ops| Phase { loops, affinity: None, nice: None, ops };
+    let phase = |loops, ops| Phase {
+        loops,
+        affinity: None,
+        nice: None,
+        ops,
+    };
     let period_ns = spec.period_ns;
     let phases = match spec.steps.is_empty() {
         true => vec![phase(Loops::Forever, vec![Op::Busy])],
@@ -100,7 +111,9 @@ fn task(timer: u32, spec: &TaskSpec) -> Task {
             .steps
             .iter()
             .map(|step| {
-                let run = Op::Run { work_ns: step.work_ns };
+                let run = Op::Run {
+                    work_ns: step.work_ns,
+                };
                 let loops = step.jobs.map_or(Loops::Forever, Loops::Times);
                 phase(loops, vec![run, Op::Timer { timer, period_ns }])
             })
@@ -148,16 +161,18 @@ fn outcome(sections: &BTreeMap<&str, &str>, set: &Set) -> Result<SetRun, Failure
         let found = sections.get(title.as_str()).copied();
         found.ok_or_else(|| failed(&format!("it sent no `{title}`")))
     };
-    let report: Report<LoadResult> =
+    let verdict: Verdict =
         serde_json::from_str(part("load")?).map_err(|error| failed(&error.to_string()))?;
-    if !report.held {
-        return Err(failed(&report.failures.join("; ")));
+    if !verdict.held {
+        return Err(failed(&verdict.failures.join("; ")));
     }
+    // Read by itself: serde cannot read maps with numbers for keys from a flattened struct.
+    let load: LoadResult =
+        serde_json::from_str(part("load")?).map_err(|error| failed(&error.to_string()))?;
     let lost = part("lost")?.trim();
     if !lost.is_empty() {
         return Err(failed(&format!("its trace lacks events: {lost}")));
     }
-    let load = report.result;
     let mut results = Vec::new();
     for (index, spec) in set.tasks.iter().enumerate() {
         let own = load.tasks.iter().find(|task| task.task as usize == index);
@@ -166,13 +181,19 @@ fn outcome(sections: &BTreeMap<&str, &str>, set: &Set) -> Result<SetRun, Failure
     }
     let tids: Vec<(&TaskSpec, i32)> = results.iter().map(|(spec, own)| (*spec, own.tid)).collect();
     let wakeups = trace::wakeups(part("trace")?, load.start_ns, &tids);
-    let tasks = results.iter().zip(wakeups).map(|((spec, own), wakeups)| TaskRun {
-        wakeups,
-        run_ns: own.cpu_run_ns.clone(),
-        // What a job in fact took, with what the kernel did in the task's name.
-        job_ns: (spec.period_ns > 0).then(|| (own.scaled_duty * spec.period_ns as f64) as u64),
-    });
-    Ok(SetRun { tasks: tasks.collect(), reasons: Vec::new() })
+    let tasks = results
+        .iter()
+        .zip(wakeups)
+        .map(|((spec, own), wakeups)| TaskRun {
+            wakeups,
+            run_ns: own.cpu_run_ns.clone(),
+            // What a job in fact took, with what the kernel did in the task's name.
+            job_ns: (spec.period_ns > 0).then(|| (own.scaled_duty * spec.period_ns as f64) as u64),
+        });
+    Ok(SetRun {
+        tasks: tasks.collect(),
+        reasons: Vec::new(),
+    })
 }
 
 #[cfg(test)]
@@ -206,7 +227,10 @@ mod tests {
         let ramp = job(&set("D"));
         assert_eq!(ramp.tasks[0].phases.len(), 14);
         assert_eq!(ramp.tasks[0].phases[1].loops, Loops::Times(31));
-        assert_eq!(ramp.tasks[0].phases[12].ops[0], Op::Run { work_ns: 9_600_000 });
+        assert_eq!(
+            ramp.tasks[0].phases[12].ops[0],
+            Op::Run { work_ns: 9_600_000 }
+        );
     }
 
     /// What a guest would send for set D.
@@ -245,7 +269,10 @@ mod tests {
             (String::new(), "it sent no `load D`"),
         ] {
             let refused = outcomes(&text, &[set("D")]).expect_err(what);
-            assert!(matches!(&refused, Failure::NoResult(why) if why.contains(what)), "{refused:?}");
+            assert!(
+                matches!(&refused, Failure::NoResult(why) if why.contains(what)),
+                "{refused:?}"
+            );
         }
     }
 }

@@ -21,7 +21,10 @@ pub(super) fn replace(page: &str, measured: &str) -> Result<String, Failure> {
             "no place for the measured part; expected the lines `{begin}` and `{end}`"
         )));
     };
-    Ok(format!("{head}{begin}\n\n{}\n\n{end}{tail}", measured.trim()))
+    Ok(format!(
+        "{head}{begin}\n\n{}\n\n{end}{tail}",
+        measured.trim()
+    ))
 }
 
 /// All tables.
@@ -41,12 +44,20 @@ fn summary(results: &[MachineResult]) -> String {
     text.push_str("|---|---|---:|---:|---:|---:|---:|---:|\n");
     for result in results {
         let sums = total(result);
-        let _ = writeln!(text, "| {} | {} | {} |", result.platform.name, result.kernel, cells(&sums));
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} |",
+            result.platform.name,
+            result.kernel,
+            cells(&sums)
+        );
     }
     if results.len() > 1 {
         let mut all = [Agreement::default(); PAIRS.len()];
         for result in results {
-            all.iter_mut().zip(total(result)).for_each(|(sum, own)| sum.add(own));
+            all.iter_mut()
+                .zip(total(result))
+                .for_each(|(sum, own)| sum.add(own));
         }
         let _ = writeln!(text, "| together | | {} |", cells(&all));
     }
@@ -90,7 +101,9 @@ fn machine(text: &mut String, result: &MachineResult) {
     );
     text.push_str("|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
     for set in &result.sets {
-        let sums: Vec<_> = (0..PAIRS.len()).map(|pair| set.all(pair, &result.clusters)).collect();
+        let sums: Vec<_> = (0..PAIRS.len())
+            .map(|pair| set.all(pair, &result.clusters))
+            .collect();
         let one_only: Vec<_> = sums.iter().map(|sum| sum.one_only.to_string()).collect();
         let _ = writeln!(
             text,
@@ -125,10 +138,16 @@ fn task(text: &mut String, result: &MachineResult, set: &SetResult, at: usize) {
         ),
         None => ("none".to_owned(), "endless".to_owned()),
     };
-    let util = set.runs[0].tasks[at].job_ns.map_or(1024, |ns| ns * 1024 / spec.period_ns.max(1));
+    let util = set.runs[0].tasks[at]
+        .job_ns
+        .map_or(1024, |ns| ns * 1024 / spec.period_ns.max(1));
     let shares = set.runs.iter().map(|run| {
         let shares = run.tasks[at].shares(&result.clusters);
-        shares.iter().map(|share| format!("{share:.0}")).collect::<Vec<_>>().join(" / ")
+        shares
+            .iter()
+            .map(|share| format!("{share:.0}"))
+            .collect::<Vec<_>>()
+            .join(" / ")
     });
     let agreements = (0..PAIRS.len()).map(|pair| pct(set.task(pair, at, &result.clusters).pct()));
     let _ = writeln!(
@@ -148,7 +167,11 @@ pub(super) fn object(results: &[MachineResult]) -> Value {
 }
 
 fn machine_object(result: &MachineResult) -> Value {
-    let sets: Vec<Value> = result.sets.iter().map(|set| set_object(result, set)).collect();
+    let sets: Vec<Value> = result
+        .sets
+        .iter()
+        .map(|set| set_object(result, set))
+        .collect();
     json!({
         "platform": result.platform.name,
         "kernel": result.kernel,
@@ -161,14 +184,20 @@ fn machine_object(result: &MachineResult) -> Value {
 
 fn set_object(result: &MachineResult, set: &SetResult) -> Value {
     let clusters = &result.clusters;
-    let sums: Vec<_> = (0..PAIRS.len()).map(|pair| set.all(pair, clusters)).collect();
+    let sums: Vec<_> = (0..PAIRS.len())
+        .map(|pair| set.all(pair, clusters))
+        .collect();
     let reasons = |at: usize| {
         let counts = set.runs[at].reasons.iter();
-        counts.map(|(name, count)| (name.clone(), json!(count))).collect::<serde_json::Map<_, _>>()
+        counts
+            .map(|(name, count)| (name.clone(), json!(count)))
+            .collect::<serde_json::Map<_, _>>()
     };
     let task = |at: usize| {
         let spec = &set.set.tasks[at];
-        let own: Vec<_> = (0..PAIRS.len()).map(|pair| set.task(pair, at, clusters)).collect();
+        let own: Vec<_> = (0..PAIRS.len())
+            .map(|pair| set.task(pair, at, clusters))
+            .collect();
         let runs: serde_json::Map<String, Value> = RUNS
             .iter()
             .zip(&set.runs)
@@ -223,16 +252,32 @@ mod tests {
     /// Set F of Juno with one wake-up per task; the second run has task t1 on a big CPU.
     fn result() -> MachineResult {
         let platform = Platform::load("juno-r0").expect("built in");
-        let set = sets::all(&platform).into_iter().find(|set| set.name == "F").expect("there");
+        let set = sets::all(&platform)
+            .into_iter()
+            .find(|set| set.name == "F")
+            .expect("there");
         let run = |t1: u32| {
             let task = |cpu: u32, job_ns| TaskRun {
-                wakeups: if cpu == 1 { Wakeups::new() } else { Wakeups::from([(7, cpu)]) },
+                wakeups: if cpu == 1 {
+                    Wakeups::new()
+                } else {
+                    Wakeups::from([(7, cpu)])
+                },
                 run_ns: BTreeMap::from([(cpu, 5)]),
                 job_ns,
             };
             let small = task(0, Some(800_000));
-            let tasks = vec![task(1, None), task(t1, Some(800_000)), small.clone(), small.clone(), small];
-            SetRun { tasks, reasons: Vec::new() }
+            let tasks = vec![
+                task(1, None),
+                task(t1, Some(800_000)),
+                small.clone(),
+                small.clone(),
+                small,
+            ];
+            SetRun {
+                tasks,
+                reasons: Vec::new(),
+            }
         };
         let runs = [run(0), run(2), run(0), run(2)];
         MachineResult {
@@ -249,11 +294,17 @@ mod tests {
         // Three of four small tasks agree between kernel and live scheduler; at random 4 of 6 CPUs.
         let row = "| juno-r0 | 7.3.4 | 75.0 % | 66.7 % | 100.0 % | 66.7 % | 100.0 % | 58.3 % |\n";
         assert!(text.contains(row), "{text}");
-        assert!(text.contains("Capacity 3832, tipping point 3062."), "{text}");
+        assert!(
+            text.contains("Capacity 3832, tipping point 3062."),
+            "{text}"
+        );
         let row = "| F | t1 | 16 ms | 0.80 ms | 51 | 100 / 0 | 0 / 100 | 100 / 0 | 0 / 100 | 0.0 % \
                    | 100.0 % | 100.0 % |\n";
         assert!(text.contains(row), "{text}");
-        assert!(text.contains("| F | t0 | none | endless | 1024 | 0 / 100 |"), "{text}");
+        assert!(
+            text.contains("| F | t0 | none | endless | 1024 | 0 / 100 |"),
+            "{text}"
+        );
     }
 
     #[test]

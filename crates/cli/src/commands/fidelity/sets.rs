@@ -43,13 +43,18 @@ impl TaskSpec {
 
     /// Its release at or before a time since the start.
     pub(crate) fn release(&self, since_start_ns: u64) -> Option<u64> {
-        since_start_ns.checked_sub(self.delay_ns)?.checked_div(self.period_ns)
+        since_start_ns
+            .checked_sub(self.delay_ns)?
+            .checked_div(self.period_ns)
     }
 
     /// Mean work of the jobs that are released in the window, ns.
     pub(crate) fn mean_work_ns(&self, window_ns: u64) -> u64 {
         let due = |time_ns: u64| {
-            time_ns.saturating_sub(self.delay_ns).checked_div(self.period_ns).unwrap_or(0)
+            time_ns
+                .saturating_sub(self.delay_ns)
+                .checked_div(self.period_ns)
+                .unwrap_or(0)
         };
         let (first, end) = (due(WARM_UP_NS), due(WARM_UP_NS + window_ns));
         let (mut sum, mut job) = (0, 0);
@@ -86,13 +91,19 @@ impl Set {
 /// The most utilisation that can be spread over the machine with no CPU overutilized: a CPU is when
 /// `capacity * 1024 < utilisation * 1280` (spec energy-aware 2.6), so this is 80 % of all capacity.
 pub(crate) fn tipping_point(platform: &Platform) -> u64 {
-    platform.cpus.iter().map(|cpu| u64::from(cpu.capacity) * FULL / MARGIN).sum()
+    platform
+        .cpus
+        .iter()
+        .map(|cpu| u64::from(cpu.capacity) * FULL / MARGIN)
+        .sum()
 }
 
 /// All sets for a machine.
 pub(crate) fn all(platform: &Platform) -> Vec<Set> {
-    let mut sets: Vec<Set> =
-        [20, 35, 50, 65, 80, 95].iter().map(|pct| level(platform, *pct)).collect();
+    let mut sets: Vec<Set> = [20, 35, 50, 65, 80, 95]
+        .iter()
+        .map(|pct| level(platform, *pct))
+        .collect();
     sets.extend([mixed(), one_period(), always(), ramp()]);
     sets
 }
@@ -112,7 +123,11 @@ const HEAVY: [(u64, u64); 2] = [(614, 16 * MS), (563, 20 * MS)];
 /// Tasks that together ask for `pct` percent of the tipping point. From 35 % on, some are heavy: one,
 /// then one for every second of the biggest CPUs, then one for each.
 fn level(platform: &Platform, pct: u64) -> Set {
-    let biggest = platform.cpus.iter().filter(|cpu| u64::from(cpu.capacity) == FULL).count();
+    let biggest = platform
+        .cpus
+        .iter()
+        .filter(|cpu| u64::from(cpu.capacity) == FULL)
+        .count();
     let heavy = match pct {
         0..30 => 0,
         30..50 => 1,
@@ -138,7 +153,11 @@ fn level(platform: &Platform, pct: u64) -> Set {
         name: format!("L{pct}"),
         what: format!("small tasks and {heavy} heavy, together {pct} % of the tipping point"),
         window_ns: 5_000 * MS,
-        tasks: tasks.iter().enumerate().map(|(at, (util, period))| task(at, *util, *period)).collect(),
+        tasks: tasks
+            .iter()
+            .enumerate()
+            .map(|(at, (util, period))| task(at, *util, *period))
+            .collect(),
     }
 }
 
@@ -152,14 +171,23 @@ fn task(at: usize, util: u64, period_ns: u64) -> TaskSpec {
         name: format!("t{at}"),
         period_ns,
         delay_ns: delay_ns(at, period_ns),
-        steps: vec![Step { jobs: None, work_ns: util * period_ns / FULL }],
+        steps: vec![Step {
+            jobs: None,
+            work_ns: util * period_ns / FULL,
+        }],
     }
 }
 
 /// Work in percent of the period.
 fn percent(at: usize, duty_pct: u64, period_ns: u64) -> TaskSpec {
-    let step = Step { jobs: None, work_ns: duty_pct * period_ns / 100 };
-    TaskSpec { steps: vec![step], ..task(at, 0, period_ns) }
+    let step = Step {
+        jobs: None,
+        work_ns: duty_pct * period_ns / 100,
+    };
+    TaskSpec {
+        steps: vec![step],
+        ..task(at, 0, period_ns)
+    }
 }
 
 /// Three of 5 % and two of 45 %, all of 16 ms.
@@ -169,7 +197,11 @@ fn one_period() -> Set {
         name: "B".to_owned(),
         what: "three tasks of 5 % and two of 45 %, all of 16 ms".to_owned(),
         window_ns: 5_000 * MS,
-        tasks: duties.iter().enumerate().map(|(at, duty)| percent(at, *duty, 16 * MS)).collect(),
+        tasks: duties
+            .iter()
+            .enumerate()
+            .map(|(at, duty)| percent(at, *duty, 16 * MS))
+            .collect(),
     }
 }
 
@@ -180,7 +212,11 @@ fn mixed() -> Set {
         name: "E".to_owned(),
         what: "10 % at periods of 8, 16, 16, 33, 50 and 100 ms".to_owned(),
         window_ns: 5_000 * MS,
-        tasks: periods.iter().enumerate().map(|(at, ms)| percent(at, 10, ms * MS)).collect(),
+        tasks: periods
+            .iter()
+            .enumerate()
+            .map(|(at, ms)| percent(at, 10, ms * MS))
+            .collect(),
     }
 }
 
@@ -205,15 +241,28 @@ fn always() -> Set {
 fn ramp() -> Set {
     let period_ns = 16 * MS;
     let work_ns = |pct: u64| pct * period_ns / 100;
-    let mut steps = vec![Step { jobs: Some(WARM_UP_NS / period_ns + 1), work_ns: work_ns(5) }];
-    let rising = (1..=12).map(|step| Step { jobs: Some(31), work_ns: work_ns(5 * step) });
+    let mut steps = vec![Step {
+        jobs: Some(WARM_UP_NS / period_ns + 1),
+        work_ns: work_ns(5),
+    }];
+    let rising = (1..=12).map(|step| Step {
+        jobs: Some(31),
+        work_ns: work_ns(5 * step),
+    });
     steps.extend(rising);
-    steps.push(Step { jobs: None, work_ns: work_ns(5) });
+    steps.push(Step {
+        jobs: None,
+        work_ns: work_ns(5),
+    });
     Set {
         name: "D".to_owned(),
-        what: "one task that grows from 5 to 60 % in steps of half a second and falls back".to_owned(),
+        what: "one task that grows from 5 to 60 % in steps of half a second and falls back"
+            .to_owned(),
         window_ns: 8_000 * MS,
-        tasks: vec![TaskSpec { steps, ..task(0, 0, period_ns) }],
+        tasks: vec![TaskSpec {
+            steps,
+            ..task(0, 0, period_ns)
+        }],
     }
 }
 
@@ -239,7 +288,11 @@ mod tests {
                 let set = level(&platform, pct);
                 let load = set.load_pct(&platform);
                 // A task's utilisation is cut to a whole number.
-                assert!((load - pct as f64).abs() < 1.0, "{name} {}: {load}", set.name);
+                assert!(
+                    (load - pct as f64).abs() < 1.0,
+                    "{name} {}: {load}",
+                    set.name
+                );
             }
         }
     }
@@ -251,7 +304,12 @@ mod tests {
             let tasks = level(&platform, pct).tasks;
             assert!(tasks.iter().any(|task| task.util() > 462), "{pct}");
         }
-        assert!(level(&platform, 20).tasks.iter().all(|task| task.util() < 462 * 8 / 10));
+        assert!(
+            level(&platform, 20)
+                .tasks
+                .iter()
+                .all(|task| task.util() < 462 * 8 / 10)
+        );
         assert_eq!(always().tasks[0].util(), 1024);
     }
 

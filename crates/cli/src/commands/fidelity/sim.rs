@@ -35,8 +35,14 @@ pub(crate) fn run(
     wakeplace_engine::check(platform, policy, &workload, &options).map_err(Failure::input)?;
     let mut recorder = Recorder::new(set);
     let report = wakeplace_engine::run(platform, policy, &workload, &options, &mut recorder);
-    let reasons = report.reasons.iter().map(|(reason, count)| (format!("{reason:?}"), *count));
-    Ok(SetRun { tasks: recorder.tasks, reasons: reasons.collect() })
+    let reasons = report
+        .reasons
+        .iter()
+        .map(|(reason, count)| (format!("{reason:?}"), *count));
+    Ok(SetRun {
+        tasks: recorder.tasks,
+        reasons: reasons.collect(),
+    })
 }
 
 fn workload(set: &Set, work_more_ns: &[i64]) -> Workload {
@@ -49,7 +55,11 @@ fn workload(set: &Set, work_more_ns: &[i64]) -> Workload {
     Workload {
         name: set.name.clone(),
         calibration: Calibration::Biggest,
-        tasks: (0..).zip(&set.tasks).zip(more).map(|((at, t), more)| script(at, t, more)).collect(),
+        tasks: (0..)
+            .zip(&set.tasks)
+            .zip(more)
+            .map(|((at, t), more)| script(at, t, more))
+            .collect(),
         timers: set.tasks.iter().map(timer).collect(),
         duration_ns: None,
         unmodelled: Vec::new(),
@@ -68,10 +78,18 @@ fn script(timer: u32, task: &TaskSpec, more_ns: i64) -> TaskScript {
     let periodic = |step: &Step| {
         let work_ns = step.work_ns.saturating_add_signed(more_ns);
         let loops = step.jobs.map_or(Loops::Forever, Loops::Times);
-        phase(loops, vec![Event::Run { work_ns }, Event::Timer { timer, period_ns }])
+        phase(
+            loops,
+            vec![Event::Run { work_ns }, Event::Timer { timer, period_ns }],
+        )
     };
     let phases = match task.steps.is_empty() {
-        true => vec![phase(Loops::Forever, vec![Event::Run { work_ns: ENDLESS_NS }])],
+        true => vec![phase(
+            Loops::Forever,
+            vec![Event::Run {
+                work_ns: ENDLESS_NS,
+            }],
+        )],
         false => task.steps.iter().map(periodic).collect(),
     };
     TaskScript {
@@ -94,9 +112,17 @@ struct Recorder<'a> {
 
 impl<'a> Recorder<'a> {
     fn new(set: &'a Set) -> Self {
-        let empty = TaskRun { wakeups: Wakeups::new(), run_ns: BTreeMap::new(), job_ns: None };
+        let empty = TaskRun {
+            wakeups: Wakeups::new(),
+            run_ns: BTreeMap::new(),
+            job_ns: None,
+        };
         let count = set.tasks.len();
-        Self { set, tasks: vec![empty; count], woken: vec![None; count] }
+        Self {
+            set,
+            tasks: vec![empty; count],
+            woken: vec![None; count],
+        }
     }
 }
 
@@ -135,7 +161,11 @@ mod tests {
         let outcome = run(&platform, &policy, set, &[]).expect("runs");
         // 5 s of 16 ms: 312 or 313 releases.
         for task in &outcome.tasks {
-            assert!((312..=313).contains(&task.wakeups.len()), "{}", task.wakeups.len());
+            assert!(
+                (312..=313).contains(&task.wakeups.len()),
+                "{}",
+                task.wakeups.len()
+            );
         }
         // 5 % of the biggest CPU cannot take less CPU time than 5 %, wherever it runs.
         let ran: u64 = outcome.tasks[0].run_ns.values().sum();

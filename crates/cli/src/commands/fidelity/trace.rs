@@ -20,10 +20,20 @@ enum Event {
 /// A line of the trace: when, on which CPU, what.
 fn line(line: &str) -> Option<(u64, u32, Event)> {
     let (head, event) = match line.split_once(": sched_waking: ") {
-        Some((head, rest)) => (head, Event::Waking { tid: number(rest, " pid=")? }),
+        Some((head, rest)) => (
+            head,
+            Event::Waking {
+                tid: number(rest, " pid=")?,
+            },
+        ),
         None => {
             let (head, rest) = line.split_once(": sched_switch: ")?;
-            (head, Event::Switch { tid: number(rest, " next_pid=")? })
+            (
+                head,
+                Event::Switch {
+                    tid: number(rest, " next_pid=")?,
+                },
+            )
         }
     };
     let (front, time) = head.rsplit_once(' ')?;
@@ -50,8 +60,11 @@ fn nanoseconds(text: &str) -> Option<u64> {
 /// Where each release's job first ran after its wake-up, for every task with its thread's id, in
 /// the tasks' order.
 pub(crate) fn wakeups(text: &str, start_ns: u64, tasks: &[(&TaskSpec, i32)]) -> Vec<Wakeups> {
-    let index: BTreeMap<i32, usize> =
-        tasks.iter().enumerate().map(|(at, (_, tid))| (*tid, at)).collect();
+    let index: BTreeMap<i32, usize> = tasks
+        .iter()
+        .enumerate()
+        .map(|(at, (_, tid))| (*tid, at))
+        .collect();
     let mut found = vec![Wakeups::new(); tasks.len()];
     // Woken up, and has not run yet: since when.
     let mut woken: Vec<Option<u64>> = vec![None; tasks.len()];
@@ -61,7 +74,9 @@ pub(crate) fn wakeups(text: &str, start_ns: u64, tasks: &[(&TaskSpec, i32)]) -> 
         match event {
             Event::Waking { .. } => woken[at] = Some(time_ns),
             Event::Switch { .. } => {
-                let Some(since_ns) = woken[at].take() else { continue };
+                let Some(since_ns) = woken[at].take() else {
+                    continue;
+                };
                 let since_start_ns = (since_ns + ROUNDING_NS).saturating_sub(start_ns);
                 if let Some(release) = tasks[at].0.release(since_start_ns) {
                     found[at].insert(release, cpu);
@@ -98,7 +113,10 @@ prev_prio=120 prev_state=R ==> next_comm=t3 next_pid=357 next_prio=120
             name: "t3".to_owned(),
             period_ns: 16_000_000,
             delay_ns: 2_000_000,
-            steps: vec![Step { jobs: None, work_ns: 1 }],
+            steps: vec![Step {
+                jobs: None,
+                work_ns: 1,
+            }],
         }
     }
 
@@ -110,7 +128,10 @@ prev_prio=120 prev_state=R ==> next_comm=t3 next_pid=357 next_prio=120
         let found = wakeups(TRACE, start_ns, &[(&spec, 357)]);
         // It went on at CPU 2 after a preemption, which is no wake-up.
         assert_eq!(found, vec![Wakeups::from([(0, 5), (2, 1)])]);
-        assert_eq!(wakeups(TRACE, start_ns, &[(&spec, 999)]), vec![Wakeups::new()]);
+        assert_eq!(
+            wakeups(TRACE, start_ns, &[(&spec, 999)]),
+            vec![Wakeups::new()]
+        );
     }
 
     #[test]
@@ -123,7 +144,12 @@ prev_prio=120 prev_state=R ==> next_comm=t3 next_pid=357 next_prio=120
 
     #[test]
     fn lines_of_other_forms_are_left_out() {
-        for text in ["", "# x", "a-1 [000] d 1.5: sched_switch: next_pid=1", "sched_waking: pid=3"] {
+        for text in [
+            "",
+            "# x",
+            "a-1 [000] d 1.5: sched_switch: next_pid=1",
+            "sched_waking: pid=3",
+        ] {
             assert_eq!(line(text), None, "{text}");
         }
     }
