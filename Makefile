@@ -1,7 +1,7 @@
 # wakeplace: `make` shows what there is. Everything here is a line that you could type yourself.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test lint check lab bench install clean
+.PHONY: help demo build test lint check lab fidelity bench install clean
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -12,7 +12,7 @@ demo: ## from nothing to a table: energy of a phone board, two placement policie
 
 build: ## the release build of everything
 	@scripts/setup.sh
-	cargo build --locked --release --workspace
+	cargo build --locked --release $$(scripts/packages.sh)
 
 test: lint ## everything that must hold: lint, then all tests, with a count at the end
 	@scripts/test.sh
@@ -20,7 +20,7 @@ test: lint ## everything that must hold: lint, then all tests, with a count at t
 lint: ## formatting and clippy, warnings being errors
 	@scripts/setup.sh lint
 	cargo fmt --all --check
-	cargo clippy --locked --workspace --all-targets -- -D warnings
+	cargo clippy --locked $$(scripts/packages.sh) --all-targets -- -D warnings
 
 check: ## this repository's own rules: style, dependency arrows, licences, generated files
 	@scripts/setup.sh
@@ -29,13 +29,17 @@ check: ## this repository's own rules: style, dependency arrows, licences, gener
 lab: ## what runs in the lab's guests, for x86-64 and arm64, into target/lab
 	@scripts/lab-binaries.sh
 
+fidelity: lab ## docs/fidelity.md: placement beside the kernel's own (half an hour of emulation)
+	cargo run --locked --release --bin wakeplace -- lab fidelity --page docs/fidelity.md
+
 bench: ## how many simulated events a second (WAKEPLACE_BENCH_QUICK=1: a short look)
 	@scripts/setup.sh
 	cargo bench --locked -p wakeplace-engine --bench engine
 
-install: ## `wakeplace` into cargo's folder of programs
-	@scripts/setup.sh
+install: ## `wakeplace` and `scx_wakeplace` into cargo's folder of programs
+	@scripts/setup.sh bpf
 	cargo install --locked --path crates/cli
+	cargo install --locked --path crates/scx
 
 clean: ## remove what was built
 	cargo clean

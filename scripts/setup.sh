@@ -3,7 +3,7 @@
 #
 #   scripts/setup.sh          a C compiler and cargo, what building takes
 #   scripts/setup.sh lint     rustfmt and clippy besides
-#   scripts/setup.sh bpf      clang 19 besides, for compiling the policy for BPF
+#   scripts/setup.sh bpf      clang 19, libelf and zlib besides, for the live scheduler
 #   scripts/setup.sh lab      what building for the guests of the lab takes: static x86-64 and arm64
 #
 # Says nothing and reaches no network where everything is there. Exit code 3: something is missing
@@ -83,12 +83,19 @@ fi
 # Whether the C compiler's linker finds a library file.
 has_library() { [ "$(cc -print-file-name="$1")" != "$1" ]; }
 
+# For crates/scx: clang for its kernel side, and what libbpf is built from and with.
+set_up_bpf() {
+    have "$clang" || apt_install "$clang" || fail "no $clang, which compiles for BPF"
+    have make || apt_install make || fail "no make, which builds libbpf"
+    { has_library libelf.so && has_library libz.so; } || apt_install libelf-dev zlib1g-dev ||
+        fail "no libelf or zlib to build with: install libelf-dev and zlib1g-dev"
+}
+
 # For scripts/lab-binaries.sh. clang is the compiler for arm64, so only its libraries and linker are
 # installed: gcc for arm64 would drive out gcc-multilib.
 set_up_lab() {
     [ "$(uname -m)" = x86_64 ] || fail "guests are built on x86-64, this is $(uname -m)"
-    have "$clang" || apt_install "$clang" || fail "no $clang, which compiles for BPF and arm64"
-    have make || apt_install make || fail "no make, which builds libbpf"
+    set_up_bpf # clang is the compiler for arm64, too
     { has_library libelf.a && has_library libz.a; } || apt_install libelf-dev zlib1g-dev ||
         fail "no static libelf and zlib: install libelf-dev and zlib1g-dev"
     { [ -e /usr/aarch64-linux-gnu/lib/libc.a ] && have aarch64-linux-gnu-ld; } ||
@@ -121,7 +128,7 @@ for tool in "$@"; do
             fi
             ;;
         bpf)
-            have "$clang" || apt_install "$clang" || fail "no $clang, which compiles for BPF"
+            set_up_bpf
             ;;
         lab)
             set_up_lab

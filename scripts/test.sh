@@ -9,7 +9,8 @@ summary=target/test-summary
 mkdir -p target
 rm -f "$summary"
 
-cargo test --workspace --locked --no-fail-fast "$@" 2>&1 | tee "$log"
+# shellcheck disable=SC2046 # words on purpose
+cargo test $(scripts/packages.sh) --locked --no-fail-fast "$@" 2>&1 | tee "$log"
 status=${PIPESTATUS[0]}
 
 # "test result: ok. 4 passed; 0 failed; 1 ignored; …", one line for every test program.

@@ -64,3 +64,12 @@ WP_FN int wp_idle_decay(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 		return 0;
 	return wp_update_blocked(ctx, cpu, now_ns);
 }
+
+/* A machine that is wholly idle is looked at less often, so that its CPUs can sleep. */
+#define WP_REST_PERIOD_NS 64000000ull
+
+/* Until the timer's next turn, ns. `busy`: some CPU was not idle at this one. */
+WP_FN u64 wp_idle_timer_ns(const struct wp_ctx *ctx WP_NONNULL, u32 busy)
+{
+	return busy ? ctx->tick_ns : wp_max64(WP_REST_PERIOD_NS, ctx->tick_ns);
+}

@@ -6,7 +6,7 @@ use common::{assert_code, file, folder, repository, run, run_in, sim, stderr, st
 use std::path::Path;
 
 /// Every command with help of its own.
-const COMMANDS: [&[&str]; 20] = [
+const COMMANDS: [&[&str]; 21] = [
     &[],
     &["compare"],
     &["sim"],
@@ -27,6 +27,7 @@ const COMMANDS: [&[&str]; 20] = [
     &["lab", "run"],
     &["lab", "kernels"],
     &["lab", "fetch"],
+    &["lab", "fidelity"],
 ];
 
 /// Words of a command line with single quotes.
@@ -97,6 +98,7 @@ fn every_example_works() {
     let read = |path| std::fs::read_to_string(repository(path)).expect("a file of the repository");
     file(&folder, "my-board.toml", &read("platforms/hikey960.toml"));
     file(&folder, "app.json", &read("workloads/periodic-pair.json"));
+    file(&folder, "fidelity.md", &read("docs/fidelity.md"));
     let mut all: Vec<Vec<String>> = Vec::new();
     for command in COMMANDS {
         for flag in ["-h", "--help"] {

@@ -24,8 +24,8 @@ pub(crate) enum Event {
     IdleEntered { cpu: u32, generation: u32 },
     /// Scheduler tick.
     Tick { cpu: u32 },
-    /// The live scheduler's timer of the cache that `cpu` is the first of.
-    CacheTimer { cpu: u32 },
+    /// The live scheduler's timer for idle CPUs.
+    IdleTimer,
 }
 
 impl Event {
@@ -39,7 +39,7 @@ impl Event {
             Self::IdleAgain { .. } => 5,
             Self::IdleEntered { .. } => 6,
             Self::Tick { .. } => 7,
-            Self::CacheTimer { .. } => 8,
+            Self::IdleTimer => 8,
         }
     }
 }

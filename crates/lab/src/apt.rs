@@ -1,7 +1,7 @@
 //! A private tree for apt: the same mirror as the machine's own, other suites and any architecture,
 //! and nothing of the machine's own state read or changed.
 
-use crate::cache::{Cache, install};
+use crate::cache::{Cache, age, install};
 use crate::program::output;
 use crate::sources::Mirror;
 use crate::{Arch, LabError, Watch};
@@ -12,7 +12,7 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 /// Where kernels that take schedulers are, and programs of the same age.
 pub const SUITES: [&str; 2] = ["trixie", "trixie-backports"];
@@ -383,20 +383,6 @@ pub(crate) fn files_by_name(folder: &Path) -> BTreeMap<String, PathBuf> {
         level = next;
     }
     found
-}
-
-#[allow(
-    clippy::disallowed_methods,
-    reason = "decides when lists of packages are fetched again, and no result"
-)]
-fn age(file: &Path) -> Option<Duration> {
-    let changed = fs::metadata(file).ok()?.modified().ok()?;
-    // A clock that was set back: as old as can be.
-    Some(
-        SystemTime::now()
-            .duration_since(changed)
-            .unwrap_or(Duration::MAX),
-    )
 }
 
 #[cfg(test)]

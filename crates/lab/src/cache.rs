@@ -3,6 +3,10 @@
 use crate::LabError;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// No run takes this long.
+const LEFT_BEHIND: Duration = Duration::from_secs(2 * 24 * 3600);
 
 /// The folder of the lab below the user's cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,6 +82,12 @@ impl Cache {
     /// When it cannot be made.
     pub fn scratch(&self) -> Result<tempfile::TempDir, LabError> {
         let folder = self.folder("tmp")?;
+        // What an interrupted run left behind.
+        for old in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            if age(&old.path()).is_some_and(|age| age > LEFT_BEHIND) {
+                let _ = fs::remove_dir_all(old.path());
+            }
+        }
         tempfile::Builder::new()
             .prefix("lab-")
             .tempdir_in(&folder)
@@ -97,6 +107,20 @@ impl Cache {
         }
         Ok(Lock { _file: file })
     }
+}
+
+/// How long ago something was changed; a clock that was set back makes it as old as can be.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "decides what is fetched again or removed, and no result"
+)]
+pub(crate) fn age(path: &Path) -> Option<Duration> {
+    let changed = fs::metadata(path).ok()?.modified().ok()?;
+    Some(
+        SystemTime::now()
+            .duration_since(changed)
+            .unwrap_or(Duration::MAX),
+    )
 }
 
 /// Puts a finished folder where it belongs. What was there before goes; readers see the old one or

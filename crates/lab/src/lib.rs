@@ -3,8 +3,8 @@
 //! Nothing needs root or hardware virtualisation, and nothing on the host changes: kernels, the
 //! emulator and the guest's programs are fetched by name into the user's cache ([`apt`]), a
 //! kernel's type information is checked before it is used ([`kernels`]), and what the guest did
-//! comes back as files ([`run`]). A guest that ran under another scheduler than the one asked for is an error,
-//! never a result ([`outcome`]).
+//! comes back as files ([`run`]). A guest that ran under another scheduler than the one asked for
+//! is an error, never a result ([`outcome`]).
 
 pub mod apt;
 mod arch;

@@ -1,7 +1,6 @@
 //! The machine of a guest: a platform, or a plain machine of equal CPUs; cut to size where asked.
 
 use crate::{Arch, LabError};
-use std::collections::BTreeMap;
 use wakeplace_platform::{CpuId, Platform};
 
 /// Most CPUs of a guest. All of them are emulated by a few host CPUs: with more, boot takes minutes
@@ -110,42 +109,24 @@ fn check_size(name: &str, cpus: u32, can_cut: bool) -> Result<(), LabError> {
     })
 }
 
-/// The first `count` CPUs by whole clusters, then whole cores, then threads; numbered anew in the
-/// same order, capacities again relative to the biggest.
+/// The first `count` CPUs in the order of clusters, then cores, then threads: whole clusters stay
+/// first, then whole cores. They are numbered anew, capacities again relative to the biggest.
 fn cut(platform: &Platform, count: usize) -> Platform {
-    let mut kept: Vec<CpuId> = Vec::new();
-    let mut left = count;
-    let mut rest: Vec<CpuId> = Vec::new();
+    let mut order: Vec<CpuId> = Vec::new();
     for cluster in &platform.clusters {
-        if cluster.cpus.len() <= left && rest.is_empty() {
-            kept.extend(&cluster.cpus);
-            left -= cluster.cpus.len();
-        } else {
-            rest.extend(&cluster.cpus);
+        let mut cores: Vec<(u32, Vec<CpuId>)> = Vec::new();
+        for cpu in &cluster.cpus {
+            let core = platform.cpus[cpu.index()].core;
+            match cores.iter_mut().find(|(other, _)| *other == core) {
+                Some((_, threads)) => threads.push(*cpu),
+                None => cores.push((core, vec![*cpu])),
+            }
         }
+        order.extend(cores.into_iter().flat_map(|(_, threads)| threads));
     }
-    let mut cores: BTreeMap<(usize, u32), Vec<CpuId>> = BTreeMap::new();
-    for (at, cpu) in rest.iter().enumerate() {
-        let core = platform.cpus[cpu.index()].core;
-        let first = rest[..at]
-            .iter()
-            .position(|other| platform.cpus[other.index()].core == core);
-        cores
-            .entry((first.unwrap_or(at), core))
-            .or_default()
-            .push(*cpu);
-    }
-    for threads in cores.values() {
-        if threads.len() <= left {
-            kept.extend(threads);
-            left -= threads.len();
-        } else {
-            kept.extend(&threads[..left]);
-            break;
-        }
-    }
-    kept.sort_unstable();
-    renumbered(platform, &kept)
+    order.truncate(count);
+    order.sort_unstable();
+    renumbered(platform, &order)
 }
 
 /// A platform with these CPUs only.

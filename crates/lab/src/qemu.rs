@@ -21,6 +21,8 @@ pub(crate) struct Qemu {
     prefix: Vec<std::ffi::OsString>,
     /// Where its parts that are loaded on demand are: those of another build on the host stop it.
     modules: Option<PathBuf>,
+    /// It ends with this program, even if that is killed.
+    guarded: bool,
     /// What it is, for people.
     pub(crate) version: String,
 }
@@ -32,19 +34,30 @@ impl Qemu {
     /// When there is none here and none can be fetched.
     pub(crate) fn get(cache: &Cache, arch: Arch, watch: &dyn Watch) -> Result<Self, LabError> {
         let (name, package) = arch.qemu();
+        let guarded = output(guard().arg("true")).is_ok();
         if let Some(own) = of_machine(name) {
-            return Ok(own);
+            return Ok(Self { guarded, ..own });
         }
         let host = Arch::host()?;
         let closure = AptTree::open(cache, host)?.closure(&[package], watch)?;
         let fetched = fetched(&closure.root, host, name);
         let version = version(&fetched)?;
-        Ok(Self { version, ..fetched })
+        Ok(Self {
+            version,
+            guarded,
+            ..fetched
+        })
     }
 
     /// A command that starts it.
     pub(crate) fn command(&self) -> Command {
-        let mut command = Command::new(&self.program);
+        let mut command = match self.guarded {
+            true => guard(),
+            false => Command::new(&self.program),
+        };
+        if self.guarded {
+            command.arg(&self.program);
+        }
         command.args(&self.prefix);
         if let Some(modules) = &self.modules {
             command.env("QEMU_MODULE_DIR", modules);
@@ -53,12 +66,20 @@ impl Qemu {
     }
 }
 
+/// What ends the emulator if this program is killed: util-linux's setpriv, where there is one.
+fn guard() -> Command {
+    let mut command = Command::new("setpriv");
+    command.args(["--pdeathsig", "KILL", "--"]);
+    command
+}
+
 /// The emulator in the machine's search path, if it can be used.
 fn of_machine(name: &str) -> Option<Qemu> {
     let mut own = Qemu {
         program: name.into(),
         prefix: Vec::new(),
         modules: None,
+        guarded: false,
         version: String::new(),
     };
     own.version = version(&own).ok()?;
@@ -81,6 +102,7 @@ fn fetched(root: &Path, host: Arch, name: &str) -> Qemu {
     Qemu {
         program: root.join(loader),
         modules: Some(libraries.join("qemu")),
+        guarded: false,
         prefix,
         version: String::new(),
     }

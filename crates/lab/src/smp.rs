@@ -1,8 +1,9 @@
 //! An x86-64 platform's topology as the emulator's `-smp`: packages, cores and threads. What shares
 //! the last-level cache becomes a package of its own where a package has several such caches: dies
 //! are emulated only for CPUs that the kernel takes for Intel's, and there QEMU 10.0 stops when
-//! Linux 7.3 asks for leaf 0x1f. The scheduler's domains are the same: its level above the caches is the
-//! NUMA node (arch/x86/kernel/smpboot.c, `build_sched_topology`), and the nodes are the platform's.
+//! Linux 7.3 asks for leaf 0x1f. The scheduler's domains are the same: its level above the caches
+//! is the NUMA node (arch/x86/kernel/smpboot.c, `build_sched_topology`), and the nodes are the
+//! platform's.
 
 use crate::LabError;
 use crate::machine::Machine;

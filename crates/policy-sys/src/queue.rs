@@ -34,6 +34,13 @@ impl Core {
         unsafe { sys::wp_idle_pass_wanted(self.state(), cpu, now_ns) != 0 }
     }
 
+    /// How long the timer for idle CPUs waits, ns; `busy`: some CPU is not idle.
+    #[must_use]
+    pub fn idle_timer_ns(&self, busy: bool) -> u64 {
+        // SAFETY: reads the context only.
+        unsafe { sys::wp_idle_timer_ns(self.state(), u32::from(busy)) }
+    }
+
     /// The task will wait on `cpu`: finds its `Task::vtime_ns`.
     pub fn vq_place(&mut self, task: &mut Task, cpu: u32) {
         // SAFETY: the context and the task are live and exclusive for the call; the core masks

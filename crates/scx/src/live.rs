@@ -155,12 +155,9 @@ impl Live {
         builder.obj_builder.debug(verbose);
         // The object lives as long as the process: one scheduler per run.
         let object = Box::leak(Box::new(MaybeUninit::uninit()));
-        let mut open = builder
+        let open = builder
             .open(object)
             .map_err(|e| kernel_error("reading the kernel program", &e))?;
-        if let Some(rodata) = open.maps.rodata_data.as_mut() {
-            rodata.timer_period_ns = u64::from(machine.facts.tick_ns);
-        }
         let skel = open
             .load()
             .map_err(|e| kernel_error("loading the kernel program", &e))?;

@@ -530,6 +530,7 @@ int wp_vq_yields(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 head_vtime_ns, u64 
 u32 wp_decayed_util(u32 util, u64 last_ns, u64 now_ns);
 u64 wp_run_energy_nj(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 run_ns);
 int wp_idle_pass_wanted(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
+u64 wp_idle_timer_ns(const struct wp_ctx *ctx WP_NONNULL, u32 busy);
 int wp_idle_decay(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 
 /* topology.c, energy_model.c: the machine, before the first event */

@@ -68,9 +68,9 @@ pub(crate) struct LabRunArgs {
     pub(crate) arch: ArchName,
     /// A name from `wakeplace platform list`, a TOML file, or `generic`
     ///
-    /// An arm64 guest has the platform's clusters, capacities, operating points and energy model; an
-    /// x86_64 guest has its packages, cores, threads, caches and nodes. `generic` is a machine of
-    /// equal CPUs with one cache.
+    /// An arm64 guest has the platform's clusters, capacities, operating points and energy model,
+    /// an x86_64 guest its caches, cores, threads and nodes. `generic` is a machine of equal CPUs
+    /// with one cache.
     #[arg(
         long,
         value_name = "PLATFORM",
@@ -94,8 +94,8 @@ pub(crate) struct LabRunArgs {
     pub(crate) kernel: Option<String>,
     /// A virtual clock that counts instructions, 2 ns each
     ///
-    /// All CPUs of the guest then take turns, and times in it do not depend on how busy the host is.
-    /// Without it they run side by side, which is faster and blurs times.
+    /// All CPUs of the guest then take turns, and times in it do not depend on how busy the host
+    /// is. Without it they run side by side, which is faster and blurs times.
     #[arg(long, help_heading = "Machine", display_order = 5)]
     pub(crate) icount: bool,
     /// `kernel`, `wakeplace` or `wakeplace:POLICY`
@@ -125,7 +125,7 @@ pub(crate) struct LabRunArgs {
         value_name = "TIME",
         allow_hyphen_values = true,
         value_parser = wakeplace_text::parse_duration_ns,
-        requires = "workload",
+        conflicts_with = "command",
         help_heading = "Input",
         display_order = 21
     )]
@@ -135,7 +135,7 @@ pub(crate) struct LabRunArgs {
         long,
         value_name = "N",
         default_value_t = 1,
-        requires = "workload",
+        conflicts_with = "command",
         help_heading = "Input",
         display_order = 22
     )]

@@ -39,9 +39,19 @@ const KERNEL_POLICY: &str = "linux-7.3+energy-aware";
 const PAGE_BYTES_MAX: u64 = 4 << 20;
 
 /// The runs of each set, in the order of [`SetResult::runs`].
-const RUNS: [&str; 4] = ["kernel", "live", "simulator 7.3", "simulator live"];
-/// Compared runs, and what the pair is called.
-const PAIRS: [(usize, usize, &str); 3] = [(0, 1, "a-b"), (0, 2, "a-c"), (1, 3, "b-c")];
+const RUNS: [&str; 5] = [
+    "kernel",
+    "live",
+    "simulator 7.3",
+    "simulator live",
+    "simulator shifted",
+];
+/// Compared runs, and what the pair is called. The last says how far any two runs of these tasks can
+/// agree: the simulator with itself, the tasks started a little later after a tick.
+const PAIRS: [(usize, usize, &str); 4] =
+    [(0, 1, "a-b"), (0, 2, "a-c"), (1, 3, "b-c"), (2, 4, "c-c'")];
+/// Start after a tick in that other run, ns.
+const OTHER_OFFSET_NS: u64 = 2 * sets::START_OFFSET_NS;
 
 /// What a set did in one run.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,11 +90,11 @@ impl TaskRun {
     }
 }
 
-/// A set and its four runs.
+/// A set and its runs.
 #[derive(Clone, Debug, PartialEq)]
 struct SetResult {
     set: Set,
-    runs: [SetRun; 4],
+    runs: [SetRun; RUNS.len()],
 }
 
 impl SetResult {
@@ -232,12 +242,14 @@ fn measure(
             platform.name, set.name
         ));
         let more = work_more_ns(set, &kernel);
-        let simulated = |name: &str| {
+        let simulated = |name: &str, offset_ns| {
             let policy = Policy::parse(name).map_err(Failure::input)?;
-            sim::run(platform, &policy, set, &more)
+            sim::run(platform, &policy, set, &more, offset_ns)
         };
-        let (sim_kernel, sim_live) = (simulated(KERNEL_POLICY)?, simulated(LIVE_POLICY)?);
-        let runs = [kernel, live, sim_kernel, sim_live];
+        let as_kernel = simulated(KERNEL_POLICY, sets::START_OFFSET_NS)?;
+        let as_live = simulated(LIVE_POLICY, sets::START_OFFSET_NS)?;
+        let shifted = simulated(KERNEL_POLICY, OTHER_OFFSET_NS)?;
+        let runs = [kernel, live, as_kernel, as_live, shifted];
         results.push(SetResult {
             set: set.clone(),
             runs,

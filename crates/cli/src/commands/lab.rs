@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
-use wakeplace_lab::kernels::{self, Offer};
+use wakeplace_lab::kernels::{self, Kernel, Offer};
 use wakeplace_lab::machine::Machine;
 use wakeplace_lab::outcome::Scheduler;
 use wakeplace_lab::run::{self, Request, RunResult, TraceReport, Work};
@@ -242,7 +242,7 @@ fn list(args: &LabKernelsArgs, terminal: Terminal) -> Outcome {
             let mut table = Table::new("kernels", &columns);
             for (arch, offer) in &offers {
                 let (package, found) = match &offer.kernel {
-                    Ok(kernel) => (kernel.package.package.clone(), kernel.btf.found.clone()),
+                    Ok(kernel) => (kernel.package.package.clone(), found(*arch, kernel)),
                     Err(why) => ("missing".to_owned(), why.clone()),
                 };
                 let usable = if usable(offer) { "yes" } else { "no" };
@@ -286,10 +286,21 @@ fn usable(offer: &Offer) -> bool {
     offer.kernel.as_ref().is_ok_and(|kernel| kernel.btf.usable)
 }
 
+/// What its types say, and whether an arm64 guest can have operating points with it.
+fn found(arch: Arch, kernel: &Kernel) -> String {
+    let types = &kernel.btf.found;
+    match (arch, &kernel.cpufreq_dt) {
+        (Arch::Arm64, None) => {
+            format!("{types}; its module cpufreq-dt is gone: no energy model in the guest")
+        }
+        _ => types.clone(),
+    }
+}
+
 fn row(arch: Arch, offer: &Offer) -> Value {
     let (package, found) = match &offer.kernel {
-        Ok(kernel) => (Some(&kernel.package), &kernel.btf.found),
-        Err(why) => (None, why),
+        Ok(kernel) => (Some(&kernel.package), found(arch, kernel)),
+        Err(why) => (None, why.clone()),
     };
     json!({
         "arch": arch.name(),

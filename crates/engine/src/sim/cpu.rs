@@ -39,8 +39,8 @@ pub(super) enum Message {
     Push { to: u32, level: u32 },
     /// The tick, kept running in idle.
     Tick,
-    /// The live scheduler's timer for the CPUs that share this one's cache.
-    CacheTimer,
+    /// The live scheduler's timer for idle CPUs.
+    IdleTimer,
 }
 
 /// One CPU.

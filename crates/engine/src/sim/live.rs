@@ -1,5 +1,5 @@
 //! What the live scheduler's glue does with its queues: the look at the queue when a slice is over,
-//! and the timer that stands for the ticks of idle CPUs, one per last-level cache.
+//! and the timer that stands for the ticks of idle CPUs.
 
 use super::Sim;
 use super::cpu::{Message, Mode};
@@ -54,33 +54,30 @@ impl<O: Observer> Sim<'_, O> {
         self.vtime_queue(cpu).refill(end);
     }
 
-    /// The timers start with the scheduler; their period is the tick.
-    pub(super) fn arm_cache_timers(&mut self) {
-        if !self.live {
-            return;
-        }
-        for cpu in 0..self.machine.nr_cpus {
-            if self.core.cpu(cpu).llc_id == cpu {
-                self.queue
-                    .push(self.machine.tick_ns, Event::CacheTimer { cpu });
-            }
+    /// The timer starts with the scheduler.
+    pub(super) fn arm_idle_timer(&mut self) {
+        if self.live {
+            let first = self.core.idle_timer_ns(true);
+            self.queue.push(first, Event::IdleTimer);
         }
     }
 
-    /// The timer of the cache that `cpu` is the first of: an interrupt, whatever that CPU does.
-    pub(super) fn cache_timer(&mut self, cpu: u32) {
-        let next = self.now + self.machine.tick_ns;
-        self.queue.push(next, Event::CacheTimer { cpu });
-        self.interrupt_with(cpu, Message::CacheTimer);
+    /// It fires on a busy CPU where there is one: a kernel moves its timers there. Else it wakes
+    /// the first.
+    pub(super) fn idle_timer(&mut self) {
+        let cpus = 0..self.machine.nr_cpus;
+        let busy = cpus.clone().find(|cpu| self.core.cpu(*cpu).curr_idle == 0);
+        let next = self.now + self.core.idle_timer_ns(busy.is_some());
+        self.queue.push(next, Event::IdleTimer);
+        self.interrupt_with(busy.unwrap_or(0), Message::IdleTimer);
     }
 
-    /// For each idle CPU of the cache of `by`: signals that only fade, and a kick to those that
-    /// should make their periodic pass. A CPU pulls for itself.
-    pub(super) fn cache_tick(&mut self, by: u32) {
+    /// For each idle CPU: signals that only fade, and a kick to those that should make their
+    /// periodic pass. A CPU pulls for itself.
+    pub(super) fn idle_pass(&mut self, by: u32) {
         self.charge(by, self.machine.costs.tick);
         for cpu in 0..self.machine.nr_cpus {
-            let c = self.core.cpu(cpu);
-            if c.llc_id != by || c.curr_idle == 0 {
+            if self.core.cpu(cpu).curr_idle == 0 {
                 continue;
             }
             let result = self.core.idle_decay(cpu, self.now);

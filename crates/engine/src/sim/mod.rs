@@ -132,7 +132,7 @@ impl<'a, O: Observer> Sim<'a, O> {
     pub(crate) fn run(mut self, options: &Options) -> RunReport {
         let duration_ns = options.duration_ns;
         self.announce();
-        self.arm_cache_timers();
+        self.arm_idle_timer();
         self.start_parent(options.parent_cpu);
         let ended = loop {
             let Some((time, event)) = self.queue.pop_until(duration_ns) else {
@@ -193,7 +193,7 @@ impl<'a, O: Observer> Sim<'a, O> {
                 }
             }
             Event::Tick { cpu } => self.tick(cpu),
-            Event::CacheTimer { cpu } => self.cache_timer(cpu),
+            Event::IdleTimer => self.idle_timer(),
         }
         if self.core.overutilized() != self.overutilized {
             self.overutilized = !self.overutilized;
@@ -278,7 +278,7 @@ fn event_code(event: Event) -> u64 {
         Event::IdleAgain { cpu, .. } => (5, cpu),
         Event::IdleEntered { cpu, .. } => (6, cpu),
         Event::Tick { cpu } => (7, cpu),
-        Event::CacheTimer { cpu } => (8, cpu),
+        Event::IdleTimer => (8, 0),
     };
     kind << 32 | u64::from(subject)
 }

@@ -94,7 +94,7 @@ impl<O: Observer> Sim<'_, O> {
             Message::NohzStats => self.nohz_stats(),
             Message::Push { to, level } => self.push_running(cpu, to, level),
             Message::Tick => self.idle_tick(cpu),
-            Message::CacheTimer => self.cache_tick(cpu),
+            Message::IdleTimer => self.idle_pass(cpu),
         }
     }
 

@@ -6,6 +6,7 @@
 OPS(update_idle) void wakeplace_update_idle(u64 *args)
 {
 	u32 cpu = (u32)(s32)args[0];
+	struct cpu_wish *w = wish_of(cpu);
 	struct wp_cpu *c = fresh_cpu(cpu);
 	u64 now = now_ns();
 
@@ -16,6 +17,10 @@ OPS(update_idle) void wakeplace_update_idle(u64 *args)
 	}
 	wp_enter_idle(&ctx, cpu, now);
 	c->idle_exit_latency_us = WP_NONE;
+	if (w->push_to != WP_NONE) { /* what was to be pushed away has gone by itself */
+		wp_active_balance_end(&ctx, cpu, w->push_to, w->push_level, 0);
+		w->push_to = WP_NONE;
+	}
 }
 
 /* The loader rebuilds the domains when it sees the count change. */
@@ -51,8 +56,17 @@ struct {
 	__type(value, struct tick_timer);
 } timers SEC(".maps");
 
-/* A machine that is wholly idle is looked at less often, so that its CPUs can sleep. */
-#define REST_PERIOD_NS 64000000ull
+/*
+ * A claim that no task follows (it was placed elsewhere after all) would keep an idle CPU from
+ * being chosen: it lapses at the second tick after it.
+ */
+static __always_inline void forget_claim(struct wp_cpu *c)
+{
+	u32 claims = c->pending;
+
+	if (claims)
+		c->pending = claims < 3 ? claims + 1 : 0;
+}
 
 /*
  * Idle CPUs have no tick: this is theirs. Each fades its signals, and is woken for a balancing pass
@@ -64,10 +78,11 @@ static int idle_tick(void *map, u32 *key, struct tick_timer *tick)
 	u32 cpu, busy = 0;
 
 	bpf_for(cpu, 0, ctx.nr_cpus < WP_MAX_CPUS ? ctx.nr_cpus : WP_MAX_CPUS) {
-		const struct wp_cpu *c = WP_AT(ctx.cpus, cpu);
+		struct wp_cpu *c = WP_AT(ctx.cpus, cpu);
 
 		if (!c->online)
 			continue;
+		forget_claim(c);
 		if (!c->curr_idle) {
 			busy = 1;
 			continue;
@@ -78,7 +93,7 @@ static int idle_tick(void *map, u32 *key, struct tick_timer *tick)
 			scx_bpf_kick_cpu((s32)cpu, SCX_KICK_IDLE);
 		}
 	}
-	bpf_timer_start(&tick->timer, busy ? timer_period_ns : REST_PERIOD_NS, 0);
+	bpf_timer_start(&tick->timer, wp_idle_timer_ns(&ctx, busy), 0);
 	return 0;
 }
 
@@ -93,7 +108,7 @@ static __always_inline s32 start_timer(void)
 	error = bpf_timer_init(&tick->timer, &timers, CLOCK_MONOTONIC);
 	if (!error)
 		error = bpf_timer_set_callback(&tick->timer, idle_tick);
-	return error ? error : bpf_timer_start(&tick->timer, timer_period_ns, 0);
+	return error ? error : bpf_timer_start(&tick->timer, wp_idle_timer_ns(&ctx, 1), 0);
 }
 
 OPS_SLEEPABLE(init) s32 wakeplace_init(u64 *args)

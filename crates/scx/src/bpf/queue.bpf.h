@@ -21,12 +21,18 @@ static __always_inline void queue_task(struct task_struct *p, struct task_live *
 	}
 }
 
-/* A push or an exec wants the task elsewhere: the CPU, or WP_NONE. The wish is used up. */
+/*
+ * A push or an exec wants the task, which was running until now, elsewhere: the CPU, or WP_NONE.
+ * The wish is used up.
+ */
 static __always_inline u32 take_wish(struct task_struct *p, struct task_live *t, u32 cpu)
 {
 	struct cpu_wish *w = wish_of(cpu);
 	u32 to = t->go_to, push = w->push_to;
 
+	if (!t->was_running)
+		return WP_NONE;
+	t->was_running = 0;
 	t->go_to = WP_NONE;
 	if (push != WP_NONE) {
 		bool can = usable(p, push);
@@ -52,7 +58,7 @@ OPS(enqueue) void wakeplace_enqueue(u64 *args)
 		dsq_insert(p, SCX_DSQ_GLOBAL, wp_vq_slice_ns(&ctx), flags);
 		return;
 	}
-	to = flags & SCX_ENQ_WAKEUP ? WP_NONE : take_wish(p, t, cpu);
+	to = take_wish(p, t, cpu);
 	if (to != WP_NONE && to != cpu) {
 		wp_vq_place(&ctx, &t->wp, to);
 		dsq_insert(p, SCX_DSQ_LOCAL_ON | to, wp_vq_slice_ns(&ctx), flags);
@@ -107,7 +113,7 @@ OPS(dispatch) void wakeplace_dispatch(u64 *args)
 		return;
 	if (w->balance) {
 		w->balance = 0;
-		periodic_balance(s, cpu, prev ? WP_BUSY : WP_IDLE);
+		periodic_balance(s, cpu, WP_AT(ctx.cpus, cpu)->curr_idle ? WP_IDLE : WP_BUSY);
 	}
 	if (prev && keep_running(prev, cpu))
 		return;
@@ -133,6 +139,7 @@ OPS(running) void wakeplace_running(u64 *args)
 	carry_out_freq(cpu, wp_set_current(&ctx, &t->wp, now));
 	wp_vq_start(&ctx, &t->wp, cpu, now);
 	t->running_ns = now;
+	t->was_running = 0;
 	st->switches++;
 	if (t->runnable_ns) {
 		(*WP_AT(st->latency, latency_bucket(wp_sub(now, t->runnable_ns))))++;
@@ -155,6 +162,7 @@ OPS(stopping) void wakeplace_stopping(u64 *args)
 	st->run_ns += ran;
 	st->energy_nj += wp_run_energy_nj(&ctx, cpu, ran);
 	wp_vq_stop(&ctx, &t->wp, now);
+	t->was_running = !!args[1];
 	if (args[1]) /* else quiescent follows at once, and the core's dequeue does it all */
 		carry_out_freq(cpu, wp_put_current(&ctx, &t->wp, now));
 }

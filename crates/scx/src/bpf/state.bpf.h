@@ -16,9 +16,6 @@ struct wp_params next_params;
 /* A CPU came or went: the loader rebuilds the domains. */
 u64 hotplug_count;
 
-/* Length of a tick. Written by the loader. */
-const volatile u64 timer_period_ns = 4000000;
-
 struct task_live {
 	struct wp_task wp;
 	u64 runnable_ns; /* when it became runnable, 0: it ran since */
@@ -26,6 +23,8 @@ struct task_live {
 	u32 go_to;       /* an exec chose this CPU; WP_NONE: none */
 	u32 known;       /* enabled on this scheduler */
 	u32 forked;      /* has not run yet */
+	u32 was_running; /* it was put aside while runnable, and has not been queued since */
+	u32 pad;
 };
 
 struct {

@@ -1,6 +1,6 @@
 //! All sets in one guest, under one scheduler.
 
-use super::sets::{Set, TaskSpec, WARM_UP_NS};
+use super::sets::{START_OFFSET_NS, Set, TaskSpec, WARM_UP_NS};
 use super::{SetRun, TaskRun, trace};
 use crate::failure::Failure;
 use std::collections::BTreeMap;
@@ -13,8 +13,6 @@ use wakeplace_guest::report::Report;
 /// Whether a run held.
 type Verdict = Report<BTreeMap<String, serde_json::Value>>;
 
-/// Puts the releases between the kernel's ticks, ns.
-const START_OFFSET_NS: u64 = 1_370_000;
 /// Name of the script in the guest.
 const SCRIPT: &str = "fidelity.sh";
 /// Begins a line that says what follows.

@@ -4,6 +4,8 @@ use wakeplace_platform::Platform;
 
 /// The tasks run this long before the measured window, ns.
 pub(crate) const WARM_UP_NS: u64 = 5_000_000_000;
+/// Puts the releases between the kernel's ticks, ns.
+pub(crate) const START_OFFSET_NS: u64 = 1_370_000;
 /// Capacity of the biggest CPU.
 const FULL: u64 = 1024;
 /// A CPU is overutilized where its utilisation times this is more than its capacity times 1024.

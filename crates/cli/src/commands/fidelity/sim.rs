@@ -5,6 +5,7 @@ use super::sets::{Set, Step, TaskSpec, WARM_UP_NS};
 use super::{SetRun, TaskRun};
 use crate::failure::Failure;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use wakeplace_engine::{Observer, Options};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
@@ -15,25 +16,31 @@ use wakeplace_workload::{
 /// Work of a task that never sleeps: more than any run is long, ns.
 const ENDLESS_NS: u64 = 1_000_000_000_000;
 
-/// Runs a set. `work_more_ns`: by how much each task's jobs are longer than the set says.
+/// The tasks of the guest exist, asleep, for two to three tenths of a second before they start: what
+/// a new task is taken to need is forgotten by then, ns.
+const ASLEEP_NS: u64 = 300_000_000;
+
+/// Runs a set. `work_more_ns`: by how much each task's jobs are longer than the set says;
+/// `start_offset_ns`: start after a tick.
 pub(crate) fn run(
     platform: &Platform,
     policy: &Policy,
     set: &Set,
     work_more_ns: &[i64],
+    start_offset_ns: u64,
 ) -> Result<SetRun, Failure> {
-    let workload = workload(set, work_more_ns);
+    let start_ns = ASLEEP_NS + start_offset_ns;
+    let workload = workload(set, work_more_ns, start_ns);
     let options = Options {
-        duration_ns: WARM_UP_NS + set.window_ns,
-        // The guest's kernel has no idle states and changes frequencies at once, and its own time is
-        // in the measured sizes of the jobs already.
-        idle_states: false,
+        duration_ns: start_ns + WARM_UP_NS + set.window_ns,
+        // The guest changes frequencies at once, and its kernel's own time is in the measured sizes
+        // of the jobs already.
         transition_latency: false,
         kernel_costs: false,
         ..Options::default()
     };
     wakeplace_engine::check(platform, policy, &workload, &options).map_err(Failure::input)?;
-    let mut recorder = Recorder::new(set);
+    let mut recorder = Recorder::new(set, start_ns);
     let report = wakeplace_engine::run(platform, policy, &workload, &options, &mut recorder);
     let reasons = report
         .reasons
@@ -45,11 +52,11 @@ pub(crate) fn run(
     })
 }
 
-fn workload(set: &Set, work_more_ns: &[i64]) -> Workload {
+fn workload(set: &Set, work_more_ns: &[i64], start_ns: u64) -> Workload {
     let timer = |task: &TaskSpec| Timer {
         name: task.name.clone(),
         mode: TimerMode::Absolute,
-        start_delay_ns: task.delay_ns,
+        start_delay_ns: start_ns + task.delay_ns,
     };
     let more = work_more_ns.iter().copied().chain(std::iter::repeat(0));
     Workload {
@@ -58,7 +65,7 @@ fn workload(set: &Set, work_more_ns: &[i64]) -> Workload {
         tasks: (0..)
             .zip(&set.tasks)
             .zip(more)
-            .map(|((at, t), more)| script(at, t, more))
+            .map(|((at, t), more)| script(at, t, more, start_ns))
             .collect(),
         timers: set.tasks.iter().map(timer).collect(),
         duration_ns: None,
@@ -66,7 +73,7 @@ fn workload(set: &Set, work_more_ns: &[i64]) -> Workload {
     }
 }
 
-fn script(timer: u32, task: &TaskSpec, more_ns: i64) -> TaskScript {
+fn script(timer: u32, task: &TaskSpec, more_ns: i64, start_ns: u64) -> TaskScript {
     let phase = |loops, events| Phase {
         name: task.name.clone(),
         loops,
@@ -96,7 +103,7 @@ fn script(timer: u32, task: &TaskSpec, more_ns: i64) -> TaskScript {
         name: task.name.clone(),
         nice: 0,
         cpus: None,
-        delay_ns: task.delay_ns,
+        delay_ns: start_ns + task.delay_ns,
         loops: Loops::Times(1),
         phases,
     }
@@ -105,13 +112,14 @@ fn script(timer: u32, task: &TaskSpec, more_ns: i64) -> TaskScript {
 /// Notes where jobs begin, and how long tasks ran where.
 struct Recorder<'a> {
     set: &'a Set,
+    start_ns: u64,
     tasks: Vec<TaskRun>,
     /// Release for which a task was woken up and has not run yet.
     woken: Vec<Option<u64>>,
 }
 
 impl<'a> Recorder<'a> {
-    fn new(set: &'a Set) -> Self {
+    fn new(set: &'a Set, start_ns: u64) -> Self {
         let empty = TaskRun {
             wakeups: Wakeups::new(),
             run_ns: BTreeMap::new(),
@@ -120,17 +128,28 @@ impl<'a> Recorder<'a> {
         let count = set.tasks.len();
         Self {
             set,
+            start_ns,
             tasks: vec![empty; count],
             woken: vec![None; count],
         }
     }
 }
 
+impl Recorder<'_> {
+    /// The measured window.
+    fn window(&self) -> Range<u64> {
+        let begin_ns = self.start_ns + WARM_UP_NS;
+        begin_ns..begin_ns + self.set.window_ns
+    }
+}
+
 impl Observer for Recorder<'_> {
     fn wakeup(&mut self, time_ns: u64, task: u32, _cpu: u32, due_ns: u64) {
         let spec = &self.set.tasks[task as usize];
-        let in_window = (WARM_UP_NS..WARM_UP_NS + self.set.window_ns).contains(&time_ns);
-        self.woken[task as usize] = spec.release(due_ns).filter(|_| in_window);
+        let release = due_ns
+            .checked_sub(self.start_ns)
+            .and_then(|due| spec.release(due));
+        self.woken[task as usize] = release.filter(|_| self.window().contains(&time_ns));
     }
 
     fn run_start(&mut self, _time_ns: u64, cpu: u32, task: u32, _latency_ns: Option<u64>) {
@@ -140,8 +159,9 @@ impl Observer for Recorder<'_> {
     }
 
     fn run_stop(&mut self, time_ns: u64, cpu: u32, task: u32, ran_ns: u64, _sleeps: bool) {
-        let end_ns = time_ns.min(WARM_UP_NS + self.set.window_ns);
-        let begin_ns = time_ns.saturating_sub(ran_ns).max(WARM_UP_NS);
+        let window = self.window();
+        let end_ns = time_ns.min(window.end);
+        let begin_ns = time_ns.saturating_sub(ran_ns).max(window.start);
         let in_window_ns = end_ns.saturating_sub(begin_ns);
         *self.tasks[task as usize].run_ns.entry(cpu).or_default() += in_window_ns;
     }
@@ -158,7 +178,7 @@ mod tests {
         let policy = Policy::parse("linux-7.3+energy-aware").expect("known");
         let all = sets::all(&platform);
         let set = all.iter().find(|set| set.name == "B").expect("there");
-        let outcome = run(&platform, &policy, set, &[]).expect("runs");
+        let outcome = run(&platform, &policy, set, &[], 1_370_000).expect("runs");
         // 5 s of 16 ms: 312 or 313 releases.
         for task in &outcome.tasks {
             assert!(
@@ -179,10 +199,11 @@ mod tests {
     fn run_time_is_counted_within_the_window() {
         let platform = Platform::load("hikey960").expect("built in");
         let all = sets::all(&platform);
-        let mut recorder = Recorder::new(&all[0]);
-        let end_ns = WARM_UP_NS + all[0].window_ns;
-        recorder.run_stop(WARM_UP_NS + 10, 1, 0, 50, false);
-        recorder.run_stop(WARM_UP_NS + 90, 1, 0, 30, false);
+        let mut recorder = Recorder::new(&all[0], 7);
+        let begin_ns = 7 + WARM_UP_NS;
+        let end_ns = begin_ns + all[0].window_ns;
+        recorder.run_stop(begin_ns + 10, 1, 0, 50, false);
+        recorder.run_stop(begin_ns + 90, 1, 0, 30, false);
         recorder.run_stop(end_ns + 70, 2, 0, 100, true);
         assert_eq!(recorder.tasks[0].run_ns, BTreeMap::from([(1, 40), (2, 30)]));
     }

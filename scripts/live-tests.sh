@@ -1,0 +1,141 @@
+#!/usr/bin/env bash
+# Proves the live scheduler in emulated machines: on every x86-64 kernel that can be had and on one
+# arm64 kernel with a big.LITTLE machine. Takes what `make lab` and `make build` made.
+#
+#   LIVE_QUICK=1    the size of continuous integration: 2 s of each kind of work instead of 8
+#   LIVE_KEEP=DIR   where all that the guests brought back is left (default: deleted)
+#
+# Exit code: 0 all held, 1 something did not.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/live/common.sh
+
+seconds=8
+[ "${LIVE_QUICK:-0}" = 0 ] || seconds=2
+if [ -n "${LIVE_KEEP:-}" ]; then
+    keep=$LIVE_KEEP
+    mkdir -p "$keep"
+else
+    keep=$(mktemp -d)
+    trap 'rm -rf "$keep"' EXIT
+fi
+ceilings=crates/scx/verifier_ceilings.txt
+
+# verifier FOLDER NAME: no program of the kernel side costs its verifier more than its ceiling.
+verifier() {
+    local stats=$1/live-verifier.out
+    awk -v name="$2" '
+        NR == FNR { if ($0 !~ /^#/ && NF == 2) most[$1] = $2; next }
+        { count++ }
+        !($1 in most) { print name ": " $1 " has no ceiling"; bad = 1; next }
+        $2 > most[$1] { print name ": " $1 " takes " $2 ", ceiling " most[$1]; bad = 1 }
+        { seen[$1] = 1; sum += $2 }
+        END {
+            for (p in most) if (!(p in seen)) { print name ": no program " p; bad = 1 }
+            print "verifier: " count " programs, " sum " instructions processed"
+            exit bad
+        }' "$ceilings" "$stats" || fault "$2: verifier (set $ceilings anew if it must be)"
+}
+
+# steps NAME OPTION...: every kind of work in one boot.
+steps() {
+    local name=$1 folder=$keep/$1 code=0 begin=$SECONDS
+    shift
+    say "==== $name"
+    guest "$folder" "$@" --scheduler wakeplace --timeout 20m --add $live/guest.sh \
+        --add $live/load.json -- sh /root/guest.sh steps $seconds || code=$?
+    grep -hE '^(step|steps|switches):' "$folder/log" || true
+    if [ $code != 0 ]; then
+        fault "$name: exit code $code"$'\n'"$(grep -vE '^step:.* ok' "$folder/log" | tail -n 40)"
+        return
+    fi
+    clean "$folder" "$name"
+    verifier "$folder" "$name"
+    say "$name: $((SECONDS - begin)) s"
+}
+
+# A loader that is killed gives the machine back, and the lab does not call that a result.
+killed() {
+    local folder=$keep/killed code=0
+    say "==== loader killed, bad input ($1)"
+    guest "$folder" --arch x86_64 --kernel "$1" --scheduler wakeplace --timeout 10m \
+        --add $live/guest.sh -- sh /root/guest.sh killed || code=$?
+    [ -e "$folder/stdout" ] || fault "killed: $(tail -n 30 "$folder/log")"
+    grep -hE '^(step|steps|loader killed):?' "$folder/stdout" || true
+    grep -q '^steps: 0, failed: 0$' "$folder/stdout" ||
+        fault "killed: $(tail -n 30 "$folder/stdout")"
+    if [ $code = 1 ] && grep -q 'scheduler' "$folder/log"; then
+        say "step: the lab calls it a failure, ok"
+    else
+        fault "killed: the lab's exit code is $code: $(tail -n 5 "$folder/log")"
+    fi
+    local found
+    found=$(complaints "$folder/dmesg")
+    [ -z "$found" ] || fault "killed: the kernel complains: $found"
+}
+
+# Big and little CPUs with the kernel's energy model: where tasks end up.
+placement() {
+    local folder=$keep/placement code=0
+    say "==== placement (arm64, hikey960)"
+    # One clock for all CPUs: an emulated CPU that waits for the host would be counted as late.
+    guest "$folder" --arch arm64 --platform hikey960 --icount --scheduler wakeplace \
+        --timeout 20m --add $live/guest.sh -- sh /root/guest.sh placement || code=$?
+    grep -hE '^(step|steps):' "$folder/log" || true
+    [ $code = 0 ] || fault "placement: exit code $code: $(tail -n 30 "$folder/log")"
+    [ $code != 0 ] || clean "$folder" placement
+    grep -ho '"placed_after_ms":[0-9.]*' "$folder/live-until-placed-heavy.out" || true
+    grep -ho '"big_idle_pct":[0-9.]*' "$folder/live-until-placed-small.out" || true
+}
+
+# This machine's own kernel, where it has no sched_ext.
+without_sched_ext() {
+    say "==== a kernel without sched_ext"
+    if [ -e /sys/kernel/sched_ext ]; then
+        say "**** SKIPPED: this machine's kernel has sched_ext"
+        return
+    fi
+    local code=0 loader words='nothing was changed.*sched_ext'
+    loader=${WAKEPLACE_LAB_BIN:-$(dirname "$(dirname "$wakeplace")")/lab}/x86_64/scx_wakeplace
+    "$loader" >"$keep/host" 2>&1 || code=$?
+    if [ $code = 3 ] && tr '\n' ' ' <"$keep/host" | grep -q "$words"; then
+        say "step: no-sched-ext ok"
+    else
+        fault "scx_wakeplace here: exit code $code, expected 3 and $words: $(cat "$keep/host")"
+    fi
+}
+
+# Kernels before 7.0, 7.0, and later ones have three different interfaces (bpf/compat.h).
+interface() {
+    case "$1" in
+        6.*) echo 6 ;;
+        7.0.*) echo 7.0 ;;
+        *) echo later ;;
+    esac
+}
+
+without_sched_ext
+kernels=$("$wakeplace" lab kernels --arch x86_64 --format json) || {
+    printf 'no kernels: see above\n' >&2
+    exit 3
+}
+interfaces= newest=
+while read -r version usable; do
+    if [ "$usable" != true ]; then
+        printf '**** MISSING: Linux %s for x86-64 cannot be had or used\n' "$version" >&2
+        continue
+    fi
+    newest=${newest:-$version}
+    interfaces+="$(interface "$version")"$'\n'
+    steps "x86_64-$version" --arch x86_64 --kernel "$version"
+done < <(objects "kernel usable" <<<"$kernels")
+different=$(sort -u <<<"$interfaces" | grep -c . || true)
+[ "$different" -ge 2 ] || fault "kernels with $different sched_ext interfaces, expected 2 or more"
+[ -z "$newest" ] || killed "$newest"
+steps arm64-hikey960 --arch arm64 --platform hikey960
+placement
+if [ $failed != 0 ]; then
+    printf '\nlive tests: %d failed\n' $failed >&2
+    exit 1
+fi
+printf '\nlive tests: all held, %d different sched_ext interfaces, %d s\n' "$different" $SECONDS

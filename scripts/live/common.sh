@@ -1,0 +1,72 @@
+# shellcheck shell=bash
+# What the scripts that run the live scheduler in guests share. Sourced from the repository's root.
+
+wakeplace=${WAKEPLACE:-${CARGO_TARGET_DIR:-target}/release/wakeplace}
+live=scripts/live
+failed=0
+
+say() { printf '%s\n' "$*"; }
+fault() {
+    printf '**** FAILED: %s\n' "$*" >&2
+    failed=$((failed + 1))
+}
+
+[ -x "$wakeplace" ] || {
+    printf '%s is missing: run `make build`, or set WAKEPLACE\n' "$wakeplace" >&2
+    exit 3
+}
+
+# guest FOLDER OPTION... -- COMMAND...: a run of the lab, all that comes back in FOLDER, its own
+# output in FOLDER/log. A guest whose kernel died before the job began is an accident of the
+# emulator (its threads race with the kernel patching itself): it gets one more try, aloud.
+guest() {
+    local folder=$1 code try
+    shift
+    for try in 1 2; do
+        rm -rf "$folder"
+        mkdir -p "$folder"
+        code=0
+        "$wakeplace" lab run --keep "$folder" "$@" >"$folder/log" 2>&1 || code=$?
+        [ $code = 1 ] && [ $try = 1 ] && [ -s "$folder/console.log" ] &&
+            ! grep -q 'lab: guest is up' "$folder/console.log" || break
+        printf '**** the guest died while its kernel booted; trying once more:\n' >&2
+        tail -n 3 "$folder/console.log" >&2
+    done
+    return $code
+}
+
+# Complaints of a kernel. What merely names a feature ("rcu: RCU ...") is none.
+complaints() {
+    grep -E 'BUG:|WARNING:|Oops|Call Trace|general protection|detected stalls|self-detected' "$1" ||
+        true
+    grep -E 'soft lockup|hard LOCKUP|blocked for more than|runnable task stall|workqueue lockup' \
+        "$1" || true
+    grep -E 'sched_ext: .*(error|fail|stall|aborted)' "$1" || true
+}
+
+# clean FOLDER NAME: the scheduler went because it was asked to, and the kernel said nothing bad.
+clean() {
+    local dmesg=$1/dmesg found
+    grep -q 'scheduler "wakeplace.*disabled (unregistered from user space)' "$dmesg" ||
+        fault "$2: exit kind is not 64, unregistered from user space"
+    [ "$(sed -n 's/^scheduler_exit=//p' "$1/facts" | tail -n 1)" = 0 ] ||
+        fault "$2: scx_wakeplace's exit code is not 0"
+    found=$(complaints "$dmesg")
+    [ -z "$found" ] || fault "$2: the kernel complains:"$'\n'"$found"
+}
+
+# The `"key": value` lines of one-key-a-line JSON that are wanted, as "value value ..." per object.
+objects() {
+    awk -v keys="$1" '
+        BEGIN { n = split(keys, key, " ") }
+        /^ *[{]/ { for (i in value) delete value[i] }
+        match($0, /^ *"[a-z0-9_]+": /) {
+            name = $1; gsub(/[":]/, "", name)
+            text = substr($0, RLENGTH + 1); gsub(/[",]/, "", text); value[name] = text
+        }
+        /^ *[}]/ && key[1] in value {
+            line = ""; for (i = 1; i <= n; i++) line = line (i > 1 ? " " : "") value[key[i]]
+            print line
+            for (i in value) delete value[i]
+        }'
+}
