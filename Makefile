@@ -1,10 +1,10 @@
 # wakeplace: `make` shows what there is. Everything here is a line that you could type yourself.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test lint check lab fidelity bench install clean
+.PHONY: help demo build test lint check lab fidelity bench install clean live-test soak bench-live
 
 help: ## what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
 demo: ## from nothing to a table: energy of a phone board, two placement policies compared
 	@scripts/setup.sh
@@ -32,9 +32,18 @@ lab: ## what runs in the lab's guests, for x86-64 and arm64, into target/lab
 fidelity: lab ## docs/fidelity.md: placement beside the kernel's own (half an hour of emulation)
 	cargo run --locked --release --bin wakeplace -- lab fidelity --page docs/fidelity.md
 
+live-test: lab build ## the live scheduler in emulated machines (LIVE_QUICK=1: shorter)
+	@scripts/live-tests.sh
+
+soak: lab build ## ... under mixed load for half an hour (SOAK_MINUTES=N)
+	@scripts/soak.sh
+
 bench: ## how many simulated events a second (WAKEPLACE_BENCH_QUICK=1: a short look)
 	@scripts/setup.sh
 	cargo bench --locked -p wakeplace-engine --bench engine
+
+bench-live: lab build ## what a wake-up costs, in instructions, beside the kernel's scheduler
+	@scripts/bench-live.sh
 
 install: ## `wakeplace` and `scx_wakeplace` into cargo's folder of programs
 	@scripts/setup.sh bpf

@@ -10,8 +10,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/live/common.sh
 
-seconds=8
-[ "${LIVE_QUICK:-0}" = 0 ] || seconds=2
+seconds=8 timeout=30m
+[ "${LIVE_QUICK:-0}" = 0 ] || seconds=2 timeout=12m
 if [ -n "${LIVE_KEEP:-}" ]; then
     keep=$LIVE_KEEP
     mkdir -p "$keep"
@@ -23,7 +23,8 @@ ceilings=crates/scx/verifier_ceilings.txt
 
 # verifier FOLDER NAME: no program of the kernel side costs its verifier more than its ceiling.
 verifier() {
-    local stats=$1/live-verifier.out
+    local stats=$1/verified
+    sed -n 's/^scx_wakeplace: verified: //p' "$1/scheduler.log" >"$stats"
     awk -v name="$2" '
         NR == FNR { if ($0 !~ /^#/ && NF == 2) most[$1] = $2; next }
         { count++ }
@@ -42,7 +43,7 @@ steps() {
     local name=$1 folder=$keep/$1 code=0 begin=$SECONDS
     shift
     say "==== $name"
-    guest "$folder" "$@" --scheduler wakeplace --timeout 20m --add $live/guest.sh \
+    guest "$folder" "$@" --scheduler wakeplace --timeout $timeout --add $live/guest.sh \
         --add $live/load.json -- sh /root/guest.sh steps $seconds || code=$?
     grep -hE '^(step|steps|switches):' "$folder/log" || true
     if [ $code != 0 ]; then
@@ -58,7 +59,7 @@ steps() {
 killed() {
     local folder=$keep/killed code=0
     say "==== loader killed, bad input ($1)"
-    guest "$folder" --arch x86_64 --kernel "$1" --scheduler wakeplace --timeout 10m \
+    guest "$folder" --arch x86_64 --kernel "$1" --scheduler wakeplace --timeout $timeout \
         --add $live/guest.sh -- sh /root/guest.sh killed || code=$?
     [ -e "$folder/stdout" ] || fault "killed: $(tail -n 30 "$folder/log")"
     grep -hE '^(step|steps|loader killed):?' "$folder/stdout" || true
@@ -80,7 +81,7 @@ placement() {
     say "==== placement (arm64, hikey960)"
     # One clock for all CPUs: an emulated CPU that waits for the host would be counted as late.
     guest "$folder" --arch arm64 --platform hikey960 --icount --scheduler wakeplace \
-        --timeout 20m --add $live/guest.sh -- sh /root/guest.sh placement || code=$?
+        --timeout $timeout --add $live/guest.sh -- sh /root/guest.sh placement || code=$?
     grep -hE '^(step|steps):' "$folder/log" || true
     [ $code = 0 ] || fault "placement: exit code $code: $(tail -n 30 "$folder/log")"
     [ $code != 0 ] || clean "$folder" placement

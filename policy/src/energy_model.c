@@ -69,7 +69,8 @@ WP_INLINE u32 wp_em_state_at(const struct wp_em_table *t, u32 khz)
 }
 
 /*
- * The hardware may use only the states from..=to until told otherwise, both frequencies of the table (7.3).
+ * The hardware may use only the states from..=to until told otherwise, both frequencies of the
+ * table (7.3).
  * Returns enum wp_em_error; nothing changes on an error.
  */
 WP_FN u32 wp_em_limit(struct wp_ctx *ctx WP_NONNULL, u32 pd_index, u32 khz_min, u32 khz_max)

@@ -85,15 +85,15 @@ WP_INLINE void wp_uclamp_dequeue(struct wp_cpu *c, struct wp_task *task)
 	wp_uclamp_out(WP_AT(c->uclamp, WP_UCLAMP_MAX), task->uclamp_counted_max);
 }
 
-/* A CPU's hints; while hints do not count: 0 and 1024. */
-WP_INLINE u32 wp_rq_uclamp_min(const struct wp_ctx *ctx, const struct wp_cpu *c)
+/* A CPU's hints; while hints do not count: 0 and 1024. Functions of their own, as above. */
+WP_FN u32 wp_rq_uclamp_min(const struct wp_ctx *ctx WP_NONNULL, const struct wp_cpu *c WP_NONNULL)
 {
 	if (!ctx->params.uclamp || !c->uclamp_hinted)
 		return 0;
 	return wp_uclamp_highest(WP_AT(c->uclamp, WP_UCLAMP_MIN), 0);
 }
 
-WP_INLINE u32 wp_rq_uclamp_max(const struct wp_ctx *ctx, const struct wp_cpu *c)
+WP_FN u32 wp_rq_uclamp_max(const struct wp_ctx *ctx WP_NONNULL, const struct wp_cpu *c WP_NONNULL)
 {
 	u32 last = (u32)wp_sub(WP_SCALE, c->uclamp_last_cut);
 

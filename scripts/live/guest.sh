@@ -146,7 +146,6 @@ steps() {
 	step set-as-nobody refuses 3 'control.sock' as_nobody scx_wakeplace set mode=powersave
 	step status-json scx_wakeplace status --format json
 	step status-openmetrics scx_wakeplace status --format openmetrics
-	step verifier scx_wakeplace --verifier-stats
 }
 
 placement() {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 const PACKAGES: [&str; 3] = ["busybox-static", "rt-tests", "stress-ng"];
 const PROGRAMS: [&str; 3] = ["hackbench", "cyclictest", "stress-ng"];
 /// Raised when the base is made differently, so that an old one is not used.
-const LAYOUT: u32 = 1;
+const LAYOUT: u32 = 2;
 
 const INIT: &str = include_str!("guest/init.sh");
 const RUN: &str = include_str!("guest/run.sh");
@@ -76,8 +76,6 @@ fn build(arch: Arch, programs: &Extracted) -> Result<Vec<u8>, LabError> {
     for (link, target) in [("bin", "usr/bin"), ("sbin", "usr/sbin"), ("lib", "usr/lib")] {
         archive.link(link, target);
     }
-    archive.file("init", INIT.as_bytes(), true);
-    archive.file("lab/run.sh", RUN.as_bytes(), true);
     add(&mut archive, "usr/bin/busybox", find("busybox")?)?;
     let mut paths = Vec::new();
     for name in PROGRAMS {
@@ -104,6 +102,13 @@ fn build(arch: Arch, programs: &Extracted) -> Result<Vec<u8>, LabError> {
         add(&mut archive, &format!("usr{place}/{name}"), &path)?;
     }
     Ok(archive.finish())
+}
+
+/// Adds the guest's first process and what it runs. They come with each run, not with the base:
+/// they belong to this program's version.
+pub(crate) fn add_scripts(archive: &mut Archive) {
+    archive.file("init", INIT.as_bytes(), true);
+    archive.file("lab/run.sh", RUN.as_bytes(), true);
 }
 
 /// Adds a program or a library under a name.

@@ -239,6 +239,7 @@ fn own_files(request: &Request, prepared: &Prepared) -> Result<Archive, LabError
         "LAB_SCHEDULER={scheduler}\nLAB_OPS={OPS}\nLAB_TRACE={trace}\nLAB_TRACE_KB={TRACE_KB}\n\
          LAB_SETTLE_S={settle_s}\n"
     );
+    initramfs::add_scripts(&mut archive);
     archive.file("lab/job", job.as_bytes(), false);
     archive.file(
         "lab/command.sh",
@@ -250,7 +251,7 @@ fn own_files(request: &Request, prepared: &Prepared) -> Result<Archive, LabError
         if let Some(policy) = policy {
             words.extend(["--policy".to_owned(), policy.clone()]);
         }
-        words.extend(["--platform".to_owned(), "auto".to_owned()]);
+        words.extend(["--platform", "auto", "--verbose"].map(str::to_owned));
         archive.file("lab/scheduler.sh", script(&words).as_bytes(), true);
     }
     if let Work::Job { job, .. } = &request.work {

@@ -59,12 +59,9 @@ pub(crate) struct RunArgs {
     /// Say what each statistic means, and end.
     #[arg(long)]
     pub(crate) help_stats: bool,
-    /// Say more (twice: libbpf's own messages).
+    /// Say more: what the verifier processed (twice: libbpf's own messages).
     #[arg(short, long, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
-    /// Load, print how many instructions the verifier processed for each program, and end.
-    #[arg(long, hide = true)]
-    pub(crate) verifier_stats: bool,
     /// Permissions of the control socket, octal.
     #[arg(long, value_name = "MODE", default_value = "0600", value_parser = octal)]
     pub(crate) socket_mode: u32,

@@ -64,7 +64,6 @@ fn run(cli: &Cli) -> Result<u8, Failure> {
         Some(Command::Set { changes }) => client::set(&cli.socket, changes)?,
         Some(Command::Status { format }) => client::status(&cli.socket, *format)?,
         None if cli.run.help_stats => stats::help(),
-        None if cli.run.verifier_stats => schedule::verifier_stats(cli)?,
         None => match cli.run.monitor {
             Some(every_s) => return stats::monitor(Path::new(stats::PATH), every_s, &mut print),
             None => return schedule::run(cli),

@@ -43,24 +43,6 @@ impl From<ModeArg> for Mode {
     }
 }
 
-/// Loads it and puts nothing into force, so that another one may run: what the verifier says of each
-/// program of the kernel side, as text.
-pub(crate) fn verifier_stats(cli: &Cli) -> Result<String, Failure> {
-    let policy = Policy::parse(&cli.run.policy).map_err(Failure::input)?;
-    let choice = PlatformChoice::new(&cli.run.platform);
-    let machine = machine::describe(&choice, Path::new("/")).map_err(|problem| Failure {
-        code: problem.exit_code(),
-        message: problem.to_string(),
-    })?;
-    let live = Live::load(&machine, &policy, cli.run.verbose > 1).map_err(Failure::environment)?;
-    let programs = live.verified_insns();
-    let line = |(name, insns): &(String, Option<u32>)| match insns {
-        Some(insns) => format!("{name} {insns}\n"),
-        None => format!("{name} unknown\n"),
-    };
-    Ok(programs.iter().map(line).collect())
-}
-
 /// Schedules until it is told to end. Returns the exit code.
 pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
     let args = &cli.run;
@@ -86,6 +68,12 @@ pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
             _ => Failure::environment(format!("control socket: {error}")),
         })?;
     let mut live = Live::load(&machine, &policy, args.verbose > 1).map_err(Failure::environment)?;
+    if args.verbose > 0 {
+        for (program, insns) in live.verified_insns() {
+            let insns = insns.map_or_else(|| "unknown".to_owned(), |insns| insns.to_string());
+            say(&format!("verified: {program} {insns}"));
+        }
+    }
     live.attach().map_err(Failure::environment)?;
     say(&format!(
         "placing by {}{} on {} CPUs ({})",

@@ -165,7 +165,7 @@ fn large_inputs_are_refused_or_read_at_once() {
         2,
     );
     assert!(
-        start.elapsed() < Duration::from_secs(10),
+        start.elapsed() < Duration::from_secs(60),
         "{:?}",
         start.elapsed()
     );

@@ -105,6 +105,18 @@ impl SetResult {
         Agreement::of(of(first), of(second), clusters)
     }
 
+    /// Share of a run's wake-ups that began on a cluster, percent.
+    fn wakeups_on(&self, run: usize, cluster: usize, clusters: &Clusters) -> f64 {
+        let tasks = self.runs[run].tasks.iter();
+        let cpus: Vec<u32> = tasks
+            .flat_map(|task| task.wakeups.values().copied())
+            .collect();
+        let there = cpus
+            .iter()
+            .filter(|cpu| clusters.of_cpu(**cpu) == Some(cluster));
+        there.count() as f64 * 100.0 / cpus.len().max(1) as f64
+    }
+
     /// And for all of them.
     fn all(&self, pair: usize, clusters: &Clusters) -> Agreement {
         let mut sum = Agreement::default();

@@ -73,11 +73,14 @@ static __always_inline int balance_level(struct scratch *s, u32 cpu, u32 level, 
 }
 
 /* The periodic pass over all levels of a CPU. */
-static __always_inline void periodic_balance(struct scratch *s, u32 cpu, u32 idle)
+static __always_inline void periodic_balance(u32 cpu, u32 idle)
 {
+	struct scratch *s = scratch(SCRATCH_CALLBACK);
 	u64 now = now_ns();
 	u32 level;
 
+	if (!s)
+		return;
 	bpf_for(level, 0, WP_MAX_LEVELS) {
 		if (level >= WP_AT(ctx.cpus, cpu)->nr_levels)
 			break;
@@ -90,14 +93,17 @@ static __always_inline void periodic_balance(struct scratch *s, u32 cpu, u32 idl
 }
 
 /* The CPU runs out of work. */
-static __always_inline void newidle_balance(struct scratch *s, u32 cpu)
+static __always_inline void newidle_balance(u32 cpu)
 {
-	u64 now = now_ns(), spent = 0;
 	struct cpu_stats *st = stats_of(cpu);
-	u64 pulled = st->pulled;
+	u64 now = now_ns(), spent = 0, pulled = st->pulled;
+	struct scratch *s;
 	u32 level;
 
 	if (!wp_newidle_begin(&ctx, cpu, now))
+		return;
+	s = scratch(SCRATCH_CALLBACK);
+	if (!s)
 		return;
 	bpf_for(level, 0, WP_MAX_LEVELS) {
 		if (!wp_newidle_level(&ctx, cpu, level, spent))

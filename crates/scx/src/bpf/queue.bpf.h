@@ -92,8 +92,6 @@ static __always_inline bool keep_running(struct task_struct *prev, u32 cpu)
 {
 	struct task_live *t = live_of(prev);
 
-	if (!(prev->scx.flags & SCX_TASK_QUEUED))
-		return false;
 	if (wish_of(cpu)->push_to != WP_NONE || (t && t->go_to != WP_NONE))
 		return false;
 	if (head_is_due(cpu))
@@ -106,22 +104,19 @@ OPS(dispatch) void wakeplace_dispatch(u64 *args)
 {
 	u32 cpu = (u32)(s32)args[0];
 	struct task_struct *prev = ARG_TASK(args, 1);
-	struct scratch *s = scratch(SCRATCH_CALLBACK);
+	bool goes_on = prev && (prev->scx.flags & SCX_TASK_QUEUED);
 	struct cpu_wish *w = wish_of(cpu);
 
-	if (!s)
-		return;
 	if (w->balance) {
 		w->balance = 0;
-		periodic_balance(s, cpu, WP_AT(ctx.cpus, cpu)->curr_idle ? WP_IDLE : WP_BUSY);
+		periodic_balance(cpu, WP_AT(ctx.cpus, cpu)->curr_idle ? WP_IDLE : WP_BUSY);
 	}
-	if (prev && keep_running(prev, cpu))
+	if (goes_on && keep_running(prev, cpu))
 		return;
 	if (dsq_move_to_local(dsq_of(cpu)))
 		return;
-	if (prev && (prev->scx.flags & SCX_TASK_QUEUED))
-		return; /* alone, and wanted elsewhere: enqueue sends it there */
-	newidle_balance(s, cpu);
+	if (!goes_on) /* else it is alone, and wanted elsewhere: enqueue sends it there */
+		newidle_balance(cpu);
 }
 
 OPS(running) void wakeplace_running(u64 *args)

@@ -9,6 +9,9 @@ use std::fmt::Write as _;
 /// What stands before and behind the measured part.
 const MARKS: (&str, &str) = ("<!-- measured: begin -->", "<!-- measured: end -->");
 
+/// Runs whose shares are shown; the shifted one is there for the wake-ups only.
+const SHOWN: usize = 4;
+
 /// A page with another measured part.
 pub(super) fn replace(page: &str, measured: &str) -> Result<String, Failure> {
     let (begin, end) = MARKS;
@@ -88,34 +91,50 @@ fn machine(text: &mut String, result: &MachineResult) {
     let platform = &result.platform;
     let capacity: u32 = platform.cpus.iter().map(|cpu| cpu.capacity).sum();
     let tipping = sets::tipping_point(platform);
+    // The cluster of a CPU of the highest capacity.
+    let biggest = platform.cpus.iter().max_by_key(|cpu| cpu.capacity);
+    let big = biggest.map_or(0, |cpu| cpu.cluster as usize);
     let _ = write!(
         text,
-        "\n## {}\n\nCapacity {capacity}, tipping point {tipping}. One line per set:\n\n",
-        platform.name
+        "\n## {}\n\nCapacity {capacity}, tipping point {tipping}. One line per set; `one only` \
+         for each pair,\n`on {}` (share of the wake-ups that began there) for a, b and both c:\n\n",
+        platform.name, result.clusters.names[big],
     );
     let heads = PAIRS.map(|(_, _, name)| format!("{name} | random"));
     let _ = writeln!(
         text,
-        "| set | tasks | load | {} | wake-ups | in one only |",
-        heads.join(" | ")
+        "| set | tasks | load | {} | wake-ups | one only | on {} |",
+        heads.join(" | "),
+        result.clusters.names[big],
     );
-    let _ = writeln!(text, "|---|---|{}", "---:|".repeat(2 * PAIRS.len() + 3));
+    let _ = writeln!(text, "|---|---|{}", "---:|".repeat(2 * PAIRS.len() + 4));
     for set in &result.sets {
-        let sums: Vec<_> = (0..PAIRS.len())
-            .map(|pair| set.all(pair, &result.clusters))
-            .collect();
-        let one_only: Vec<_> = sums.iter().map(|sum| sum.one_only.to_string()).collect();
-        let _ = writeln!(
-            text,
-            "| {} | {} | {:.0} % | {} | {} | {} |",
-            set.set.name,
-            set.set.what,
-            set.set.load_pct(platform),
-            cells(&sums),
-            sums[0].both,
-            one_only.join(", "),
-        );
+        set_row(text, result, set, big);
     }
+    task_table(text, result);
+}
+
+fn set_row(text: &mut String, result: &MachineResult, set: &SetResult, big: usize) {
+    let clusters = &result.clusters;
+    let sums: Vec<_> = (0..PAIRS.len())
+        .map(|pair| set.all(pair, clusters))
+        .collect();
+    let one_only: Vec<_> = sums.iter().map(|sum| sum.one_only.to_string()).collect();
+    let on_big = (0..SHOWN).map(|run| format!("{:.0} %", set.wakeups_on(run, big, clusters)));
+    let _ = writeln!(
+        text,
+        "| {} | {} | {:.0} % | {} | {} | {} | {} |",
+        set.set.name,
+        set.set.what,
+        set.set.load_pct(&result.platform),
+        cells(&sums),
+        sums[0].both,
+        one_only.join(", "),
+        on_big.collect::<Vec<_>>().join(", "),
+    );
+}
+
+fn task_table(text: &mut String, result: &MachineResult) {
     let names = result.clusters.names.join(" / ");
     let _ = write!(
         text,
@@ -142,8 +161,7 @@ fn task(text: &mut String, result: &MachineResult, set: &SetResult, at: usize) {
     let util = set.runs[0].tasks[at]
         .job_ns
         .map_or(1024, |ns| ns * 1024 / spec.period_ns.max(1));
-    // The shifted run is there for the wake-ups only.
-    let shares = set.runs.iter().take(4).map(|run| {
+    let shares = set.runs.iter().take(SHOWN).map(|run| {
         let shares = run.tasks[at].shares(&result.clusters);
         shares
             .iter()
@@ -299,6 +317,11 @@ mod tests {
         assert!(text.contains(row), "{text}");
         assert!(
             text.contains("Capacity 3832, tipping point 3062."),
+            "{text}"
+        );
+        // Of four wake-ups, none and one.
+        assert!(
+            text.contains(" | 4 | 0, 0, 0, 0 | 0 %, 25 %, 0 %, 25 % |\n"),
             "{text}"
         );
         let row = "| F | t1 | 16 ms | 0.80 ms | 51 | 100 / 0 | 0 / 100 | 100 / 0 | 0 / 100 | 0.0 % \
