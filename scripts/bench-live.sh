@@ -21,7 +21,7 @@ options=(--arch x86_64 --cpus 4 --icount --timeout 30m --add $live/guest.sh)
 for scheduler in kernel "wakeplace${BENCH_POLICY:+:$BENCH_POLICY}"; do
     code=0
     guest "$keep/${scheduler%%:*}" "${options[@]}" --scheduler "$scheduler" -- \
-        sh /root/guest.sh cost || code=$?
+        sh guest.sh cost || code=$?
     if [ $code != 0 ]; then
         fault "$scheduler: exit code $code: $(tail -n 30 "$keep/${scheduler%%:*}/log")"
         exit 1
@@ -55,7 +55,7 @@ awk -v aim=$aim '
             if (kernel <= 0 || ours <= 0) { print name ": no figure"; exit 1 }
             form = name == "hackbench" ? "%-34s %10.3f %10.3f" : "%-34s %10.0f %10.0f"
             printf form " %7.2f  %.1f %%%s\n", title[name], kernel, ours, ours / kernel, widest,
-                ours / kernel > aim ? "  above the aim of " aim : ""
+                (ours / kernel > aim ? "  above the aim of " aim : "")
         }
         if (names != 3) { print "figures are missing"; exit 1 }
     }' "$keep/kernel/stdout" "$keep/wakeplace/stdout"

@@ -29,7 +29,7 @@ options=(--arch x86_64 --cpus "${SOAK_CPUS:-4}")
 
 code=0
 guest "$keep/soak" "${options[@]}" --scheduler wakeplace --timeout "$((minutes * 2 + 15))m" \
-    --add $live/guest.sh --add $live/load.json -- sh /root/guest.sh soak "$minutes" || code=$?
+    --add $live/guest.sh --add $live/load.json -- sh guest.sh soak "$minutes" || code=$?
 cat "$keep/soak/log"
 [ $code = 0 ] || fault "soak: exit code $code"
 [ ! -e "$keep/soak/dmesg" ] || clean "$keep/soak" soak

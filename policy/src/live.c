@@ -38,15 +38,17 @@ WP_FN u64 wp_run_energy_nj(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 run
 
 /*
  * For a home whose timer stands for the ticks of idle CPUs: should this idle CPU make its periodic
- * pass now? Only if it is due and some CPU had a task to give at one of the last two ticks.
+ * pass now? Only if it is due, and some CPU had a task to give at one of the last two ticks or the
+ * machine is marked overutilized: that mark ends with a pass over the widest domain.
  */
 WP_FN int wp_idle_pass_wanted(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u64 tick = wp_div(now_ns, ctx->tick_ns);
 
-	return ctx->params.balance && c->nr_levels && tick >= c->next_balance_tick &&
-	       tick <= ctx->surplus_tick + 2;
+	if (!ctx->params.balance || !c->nr_levels || tick < c->next_balance_tick)
+		return 0;
+	return tick <= ctx->surplus_tick + 2 || (ctx->energy_active && ctx->overutilized);
 }
 
 /*

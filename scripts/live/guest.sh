@@ -63,10 +63,17 @@ switcher() {
 	renice -n -20 -p $$ >/dev/null
 	switched=0
 	while [ ! -e $tmp/stop ]; do
-		for change in policy=linux-7.3 mode=powersave policy=linux-4.17 mode=performance \
+		for change in policy=linux-7.3 mode=powersave policy=linux-7.3-energy-aware \
+			mode=performance \
 			policy=wakeplace vq_slice_ns=1000000 mode=balance vq_slice_ns=3000000 \
 			policy=wakeplace-energy-aware policy=wakeplace; do
 			if ! scx_wakeplace set $change >$tmp/set.out 2>&1; then
+				# A client waits 2 s. On a starved host the loader, one task of many
+				# in the guest, may need longer: the change comes, counted apart.
+				if grep -q 'no answer within' $tmp/set.out; then
+					echo "$change" >>$tmp/late
+					continue
+				fi
 				echo "set $change: $(cat $tmp/set.out)" >>$tmp/refused
 				exit 1
 			fi
@@ -81,7 +88,9 @@ switcher() {
 
 start_switching() {
 	rm -f $tmp/stop $tmp/refused
+	: >$tmp/late
 	echo 0 >$tmp/switched
+	switching_since=$(now_cs)
 	sh "$0" switcher &
 	switcher=$!
 }
@@ -92,9 +101,11 @@ stop_switching() {
 	code=0
 	[ ! -s $tmp/refused ] || code=1
 	[ "$(cat $tmp/switched)" -ge "$1" ] || code=1
-	held switching "$2" $code "$(cat $tmp/switched) changes (expected at least $1); $(cat \
-		$tmp/refused 2>/dev/null)"
-	echo "switches: $(cat $tmp/switched)"
+	[ $(($(wc -l <$tmp/late) * 20)) -le "$(cat $tmp/switched)" ] || code=1
+	counts="$(cat $tmp/switched), answered late: $(wc -l <$tmp/late)"
+	held switching "$switching_since" $code \
+		"$counts; expected at least $1, a twentieth late; $(cat $tmp/refused 2>/dev/null)"
+	echo "switches: $counts"
 	scx_wakeplace set policy=wakeplace mode=balance vq_slice_ns=3000000 >/dev/null 2>&1
 }
 
@@ -122,23 +133,21 @@ as_nobody() {
 
 steps() {
 	s=$1
-	step load-generator wakeplace-guest load /root/load.json
+	step load-generator wakeplace-guest load load.json
 	step hackbench hackbench -g 2 -l $((s * 40))
 	step ping-pong wakeplace-guest ping-pong --pairs 2 --rounds $((s * 300))
 	step fork-storm wakeplace-guest fork-storm --seconds "$s"
 	step stress-ng stress --affinity 2 --timeout "$s"
 	step affinity-storm wakeplace-guest affinity-storm --seconds "$s"
-	begin=$(now_cs)
 	start_switching
 	step hackbench-switching hackbench -g 2 -l $((s * 40))
 	step fork-storm-switching wakeplace-guest fork-storm --seconds "$s"
 	step affinity-storm-switching wakeplace-guest affinity-storm --seconds "$s"
-	stop_switching $((s * 3)) "$begin"
+	stop_switching $((s * 3))
 	step hotplug-storm wakeplace-guest hotplug-storm --seconds "$s"
-	begin=$(now_cs)
 	start_switching
 	step hotplug-storm-switching wakeplace-guest hotplug-storm --seconds "$s"
-	stop_switching "$s" "$begin"
+	stop_switching "$s"
 	step second-instance refuses 3 'in force' scx_wakeplace
 	step set-unknown refuses 2 'mode' scx_wakeplace set mdoe=balance
 	step set-nonsense refuses 2 'nonsense' scx_wakeplace set nonsense=1
@@ -171,7 +180,7 @@ soak_round() {
 		also hackbench -g 1 -l 200
 		;;
 	4)
-		also wakeplace-guest load /root/load.json
+		also wakeplace-guest load load.json
 		also wakeplace-guest affinity-storm --seconds 5 --seed "$1"
 		also wakeplace-guest fork-storm --seconds 5
 		;;
@@ -193,7 +202,6 @@ also() {
 soak() {
 	end=$(($(now_cs) + $1 * 6000))
 	round=0
-	begin=$(now_cs)
 	start_switching
 	while [ "$(now_cs)" -lt $end ] && [ $bad = 0 ]; do
 		round_begin=$(now_cs)
@@ -202,7 +210,7 @@ soak() {
 			"$(tail -c 1000 $out/live-soak.err $out/live-soak.out)"
 		round=$((round + 1))
 	done
-	stop_switching $(($1 * 30)) "$begin"
+	stop_switching $(($1 * 30))
 	echo "rounds: $round"
 	scx_wakeplace status
 	scx_wakeplace status --format json >$out/live-status.json
@@ -210,11 +218,13 @@ soak() {
 
 # The kernel takes the machine back at most a second after its scheduler's loader died.
 killed() {
-	wakeplace-guest affinity-storm --seconds 4 >$out/live-survivors.out 2>&1 &
+	wakeplace-guest affinity-storm --seconds 4 --tasks 4 >$out/live-survivors.out 2>&1 &
 	survivors=$!
-	hackbench -g 1 -l 200 >$out/live-survivors-hackbench.out 2>&1 &
-	hackbench=$!
+	wakeplace-guest ping-pong --rounds 3000 >$out/live-survivors-pipe.out 2>&1 &
+	ping_pong=$!
 	sleep 1
+	# The clock of this test must not wait for the tasks that it is about.
+	renice -n -20 -p $$ >/dev/null
 	begin=$(now_cs)
 	kill -KILL "$(pidof scx_wakeplace)"
 	while [ "$(cat $ext/state)" != disabled ] && [ $(($(now_cs) - begin)) -lt 1000 ]; do
@@ -224,14 +234,14 @@ killed() {
 	echo "loader killed: the kernel's scheduler is back after ${took}0 ms"
 	[ $took -le 100 ] || fault loader-killed "expected at most 1000 ms"
 	wait $survivors || fault survivors "$(tail -c 600 $out/live-survivors.out)"
-	wait $hackbench || fault survivors "$(cat $out/live-survivors-hackbench.out)"
+	wait $ping_pong || fault survivors "$(cat $out/live-survivors-pipe.out)"
 	bad_input platform-of-another-machine 2 hikey960 --platform hikey960
 	echo 'name = "damaged' >$tmp/damaged.toml
 	bad_input platform-damaged 2 damaged --platform $tmp/damaged.toml
 	bad_input policy-unknown 2 linux-7.3 --policy linux-7.4
 	bad_input option-unknown 2 polic --polcy wakeplace
 	begin=$(now_cs)
-	if refuses 3 root as_nobody scx_wakeplace >$out/live-not-root.out; then
+	if refuses 3 'sudo' as_nobody scx_wakeplace >$out/live-not-root.out; then
 		echo "step: not-root ok"
 	else
 		fault not-root "$(cat $out/live-not-root.out)"

@@ -250,8 +250,9 @@ impl Core {
 }
 
 impl Core {
-    /// Copies what was built from the machine's facts (domains, groups, lists, each CPU's place in
-    /// them, performance domains) into another context, and nothing that events have written.
+    /// Copies what was built from the machine's facts (capacities, domains, groups, lists, each
+    /// CPU's place in them, performance and frequency domains) into another context. Signals and
+    /// queues stay; what balancing has learnt of groups and intervals begins anew.
     ///
     /// For a home whose context lives elsewhere and whose CPUs come and go while it decides.
     pub fn copy_topology(&self, to: &mut sys::wp_ctx) {
@@ -262,6 +263,7 @@ impl Core {
         to.groups.copy_from_slice(&from.groups);
         to.perf_doms.copy_from_slice(&from.perf_doms);
         to.nr_perf_doms = from.nr_perf_doms;
+        to.freq_doms.copy_from_slice(&from.freq_doms);
         for (cpu, built) in to.cpus.iter_mut().zip(&from.cpus) {
             cpu.dom = built.dom;
             cpu.group = built.group;
@@ -274,6 +276,8 @@ impl Core {
             cpu.asym_full_level = built.asym_full_level;
             cpu.cluster_level = built.cluster_level;
             cpu.perf_dom = built.perf_dom;
+            cpu.freq_dom = built.freq_dom;
+            cpu.capacity_orig = built.capacity_orig;
             for (lb, fresh) in cpu.lb.iter_mut().zip(&built.lb) {
                 lb.balance_interval_ms = fresh.balance_interval_ms;
             }

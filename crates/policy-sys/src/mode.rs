@@ -3,7 +3,7 @@
 use crate::policy::{Policy, PolicyError};
 use wakeplace_text::{did_you_mean, nearest};
 
-/// What to favour (docs/decisions/010).
+/// What to favour (docs/decisions/012).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// Busy CPUs at their highest frequency; no energy-aware placement.

@@ -2,7 +2,7 @@
 
 use crate::eras::{ERAS, Era, FEATURES, Feature};
 use crate::param_table::{PARAMS, find};
-use crate::sys::wp_params;
+use crate::sys::{self, wp_params};
 use thiserror::Error;
 use wakeplace_text::{did_you_mean, nearest};
 
@@ -192,6 +192,24 @@ impl Policy {
         self.overrides.retain(|(k, _)| *k != param.key);
         self.overrides.push((param.key, param.show(&self.params)));
         Ok(())
+    }
+
+    /// What of this policy the live build of the core (`WP_LIVE`) does not hold; `None`: it can run
+    /// live.
+    #[must_use]
+    pub fn not_in_live_build(&self) -> Option<&'static str> {
+        let p = &self.params;
+        if p.balance_classes == 0 {
+            Some("balancing by loads (balance_classes=off)")
+        } else if p.idlest_classes == 0 {
+            Some("forks placed by loads (idlest_classes=off)")
+        } else if p.sis_single_pass == 0 {
+            Some("the idle search in two passes (sis_single_pass=off)")
+        } else if !matches!(p.energy_aware, sys::WP_ENERGY_OFF | sys::WP_ENERGY_73) {
+            Some("an earlier form of energy-aware placement")
+        } else {
+            None
+        }
     }
 
     /// True if the policy has a parameter of this name.

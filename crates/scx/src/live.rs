@@ -243,21 +243,21 @@ impl Live {
 
     /// Puts another policy into force, at once and without a gap.
     pub(crate) fn apply(&mut self, policy: &Policy) -> Result<(), LiveError> {
-        self.core.state_mut().params = live_params(policy);
+        let params = live_params(policy);
         let bss = self
             .skel
             .maps
             .bss_data
             .as_deref_mut()
             .expect("main.bpf.c has globals");
-        let params = &self.core.state().params;
-        assert_eq!(size_of_val(params), size_of_val(&bss.next_params));
-        // SAFETY: as in write_context.
+        assert_eq!(size_of_val(&params), size_of_val(&bss.next_params));
+        // SAFETY: both are the same plain struct of integers of equal size; only `apply_params`
+        // reads next_params, and it runs below.
         unsafe {
             std::ptr::copy_nonoverlapping(
-                std::ptr::from_ref(params).cast::<u8>(),
+                std::ptr::from_ref(&params).cast::<u8>(),
                 (&raw mut bss.next_params).cast::<u8>(),
-                size_of_val(params),
+                size_of_val(&params),
             );
         }
         self.skel
@@ -265,6 +265,7 @@ impl Live {
             .apply_params
             .test_run(ProgramInput::default())
             .map_err(|e| kernel_error("changing the policy", &e))?;
+        self.core.state_mut().params = params;
         Ok(())
     }
 
@@ -300,9 +301,9 @@ impl Live {
             .bss_data
             .as_deref_mut()
             .expect("main.bpf.c has globals");
-        // SAFETY: the mapped context is the same struct of integers (checked by write_context);
-        // the kernel side changes it at any time, so it is only ever accessed through copies of
-        // single fields here.
+        // SAFETY: the mapped context is the same struct of integers (checked by write_context).
+        // The kernel side may read and write it meanwhile: only plain integers are stored, none is
+        // read back or used as an index here, and the core takes any value of them.
         let ctx = unsafe { &mut *(&raw mut bss.ctx).cast::<wakeplace_policy_sys::sys::wp_ctx>() };
         fresh.copy_topology(ctx);
         self.core = fresh;
@@ -339,7 +340,7 @@ impl Live {
     /// Gives the machine back. Returns how it ended, once the kernel has said so.
     pub(crate) fn detach(mut self) -> Option<Exit> {
         self.links.clear();
-        for _ in 0..100 {
+        for _ in 0..1000 {
             if let Some(exit) = self.exit() {
                 return Some(exit);
             }

@@ -102,8 +102,9 @@ pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
     let printer = args
         .stats
         .map(|every_s| stats::Printer::new(every_s, since_ns));
-    running.watch(&asks, printer)?;
-    finish(running.live)
+    let watched = running.watch(&asks, printer);
+    let ended = finish(running.live); // in any case: it says who schedules now
+    watched.and(ended)
 }
 
 fn mode_words(mode: Mode) -> String {

@@ -41,7 +41,14 @@ impl Wanted {
         for (key, value) in &self.parameters {
             policy.set(key, value)?;
         }
-        Ok(policy)
+        match policy.not_in_live_build() {
+            None => Ok(policy),
+            Some(what) => Err(PolicyError(format!(
+                "policy `{}` asks for {what}, which only the simulator has; live, `wakeplace` and \
+                 `linux-7.3` with or without their features can run",
+                self.policy
+            ))),
+        }
     }
 
     /// The same with changes: all of them or, on an error, none.
@@ -120,6 +127,17 @@ mod tests {
             wanted.policy().expect("valid").core_params().freq_headroom,
             1
         );
+    }
+
+    #[test]
+    fn what_only_the_simulator_has_is_refused() {
+        for name in ["linux-4.17", "linux-7.3+energy-aware=v3"] {
+            let error = Wanted::new(name, Mode::Balance, &[]).expect_err(name);
+            assert!(error.0.contains("only the simulator"), "{error}");
+        }
+        for name in ["wakeplace", "linux-7.3", "linux-7.3-energy-aware"] {
+            assert!(Wanted::new(name, Mode::Balance, &[]).is_ok(), "{name}");
+        }
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! `lab fidelity`: the same tasks under the kernel's own energy-aware scheduling, under the live
-//! scheduler and in the simulator; on which cluster each job began, and how often two of them agree.
+//! scheduler and in the simulator; on which cluster each job began, and how often two agree.
 
 mod agree;
 mod guest;
@@ -46,8 +46,8 @@ const RUNS: [&str; 5] = [
     "simulator live",
     "simulator shifted",
 ];
-/// Compared runs, and what the pair is called. The last says how far any two runs of these tasks can
-/// agree: the simulator with itself, the tasks started a little later after a tick.
+/// Compared runs, and what the pair is called. The last says how far any two runs of these tasks
+/// can agree: the simulator with itself, the tasks started a little later after a tick.
 const PAIRS: [(usize, usize, &str); 4] =
     [(0, 1, "a-b"), (0, 2, "a-c"), (1, 3, "b-c"), (2, 4, "c-c'")];
 /// Start after a tick in that other run, ns.

@@ -72,6 +72,7 @@ struct task_struct {
 	unsigned int policy;
 	int static_prio;
 	int nr_cpus_allowed;
+	unsigned short migration_disabled;
 	const struct cpumask *cpus_ptr;
 	struct sched_entity se;
 	struct uclamp_se uclamp_req[2];
@@ -79,7 +80,8 @@ struct task_struct {
 };
 
 struct rq {
-	unsigned int nr_running;
+	u64 clock_pelt;
+	unsigned long lost_idle_time;
 	struct sched_avg avg_rt;
 	struct sched_avg avg_dl;
 	struct sched_avg avg_irq;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the kernel side and the loader share. Plain integers; one writer per field: a CPU writes
- * its own statistics, the loader reads them from the mapped memory.
+ * What the kernel side and the loader share, plain integers. A CPU writes its own statistics, but
+ * for `placed` and `preempted`, to which others add; the loader reads them from the mapped memory.
  */
 #ifndef SCX_WAKEPLACE_LIVE_H
 #define SCX_WAKEPLACE_LIVE_H
@@ -31,7 +31,8 @@ struct cpu_wish {
 	u32 balance;    /* a periodic pass is due */
 	u32 push_to;    /* send the running task there; WP_NONE: no */
 	u32 push_level; /* the domain level that asked */
-	u32 generation; /* of the topology its domains came from */
+	u32 pad;
+	u64 asked_ns;   /* when: it lapses after two ticks */
 };
 
 /* Why the scheduler ended, for the loader. */

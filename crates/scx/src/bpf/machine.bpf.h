@@ -58,7 +58,7 @@ struct {
 
 /*
  * A claim that no task follows (it was placed elsewhere after all) would keep an idle CPU from
- * being chosen: it lapses at the second tick after it.
+ * being chosen: it lapses at the third turn of the timer after it.
  */
 static __always_inline void forget_claim(struct wp_cpu *c)
 {
@@ -74,7 +74,8 @@ static __always_inline void forget_claim(struct wp_cpu *c)
  */
 static int idle_tick(void *map, u32 *key, struct tick_timer *tick)
 {
-	u64 now = bpf_ktime_get_ns();
+	u64 now = now_ns();
+	unsigned long long none = 0;
 	u32 cpu, busy = 0;
 
 	bpf_for(cpu, 0, ctx.nr_cpus < WP_MAX_CPUS ? ctx.nr_cpus : WP_MAX_CPUS) {
@@ -87,13 +88,15 @@ static int idle_tick(void *map, u32 *key, struct tick_timer *tick)
 			busy = 1;
 			continue;
 		}
+		note_pressure(cpu, now);
 		carry_out_freq(cpu, wp_idle_decay(&ctx, cpu, now));
 		if (wp_idle_pass_wanted(&ctx, cpu, now)) {
 			wish_of(cpu)->balance = 1;
 			scx_bpf_kick_cpu((s32)cpu, SCX_KICK_IDLE);
 		}
 	}
-	bpf_timer_start(&tick->timer, wp_idle_timer_ns(&ctx, busy), 0);
+	if (bpf_timer_start(&tick->timer, wp_idle_timer_ns(&ctx, busy), 0))
+		scx_bpf_error_bstr("the timer for idle CPUs cannot be started again", &none, 0);
 	return 0;
 }
 

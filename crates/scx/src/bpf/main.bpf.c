@@ -17,7 +17,7 @@
 #include "live.h"
 #include "state.bpf.h"
 
-char _license[] SEC("license") = "Dual BSD/GPL";
+char _license[] SEC("license") = "GPL";
 
 #include "task.bpf.h"
 #include "place.bpf.h"

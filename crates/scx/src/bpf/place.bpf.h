@@ -39,9 +39,17 @@ static __always_inline u32 decide(struct scratch *s, struct task_live *t, u32 ki
 	return s->decision.cpu;
 }
 
-/* The home's own check: the kernel's mask and CPUs are the last word. */
+/*
+ * The home's own check: the kernel's mask and CPUs are the last word. A task that has disabled its
+ * migration stays, and the kernel narrows its mask only after it has been put aside. The disabling
+ * of a program that looks at its own task does not count.
+ */
 static __always_inline bool usable(const struct task_struct *p, u32 cpu)
 {
+	u32 pinned = p->migration_disabled;
+
+	if (pinned > 1 || (pinned && p != bpf_get_current_task_btf()))
+		return false;
 	return cpu < ctx.nr_cpus && WP_AT(ctx.cpus, cpu)->online &&
 	       bpf_cpumask_test_cpu(cpu, p->cpus_ptr);
 }
@@ -81,7 +89,7 @@ OPS(select_cpu) s32 wakeplace_select_cpu(u64 *args)
 		}
 		WP_AT(ctx.cpus, cpu)->pending = 1;
 	}
-	stats_of(cpu)->placed++;
+	WP_ADD(&stats_of(cpu)->placed, 1);
 	return (s32)cpu;
 }
 

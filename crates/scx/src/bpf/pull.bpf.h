@@ -20,15 +20,17 @@ static __always_inline void offer_tasks(struct scratch *s, u32 cpu)
 
 	bpf_for_each(scx_dsq, p, dsq_of(bal->src_cpu), 0) {
 		t = live_of(p);
-		if (!t)
+		if (!t || !usable(p, cpu))
 			continue;
 		offer = wp_balance_offer(&ctx, bal, &t->wp);
 		if (offer == WP_OFFER_STOP)
 			break;
-		if (offer == WP_OFFER_SKIP || !usable(p, cpu))
+		if (offer == WP_OFFER_SKIP)
 			continue;
-		if (!scx_bpf_dsq_move(BPF_FOR_EACH_ITER, p, SCX_DSQ_LOCAL, 0))
-			continue; /* it ran or left meanwhile */
+		if (!scx_bpf_dsq_move(BPF_FOR_EACH_ITER, p, SCX_DSQ_LOCAL, 0)) {
+			bal->moved--; /* it ran or left meanwhile */
+			continue;
+		}
 		account_move(t, cpu, bal->now_ns);
 		wp_vq_place(&ctx, &t->wp, cpu);
 		stats_of(cpu)->pulled++;
@@ -41,6 +43,7 @@ static __always_inline void ask_push(const struct wp_balance *bal)
 	struct cpu_wish *w = wish_of(bal->src_cpu);
 
 	w->push_level = bal->level;
+	w->asked_ns = bal->now_ns;
 	w->push_to = bal->this_cpu;
 	scx_bpf_kick_cpu((s32)bal->src_cpu, SCX_KICK_PREEMPT);
 }

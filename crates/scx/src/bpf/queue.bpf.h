@@ -11,14 +11,34 @@
 static __always_inline void queue_task(struct task_struct *p, struct task_live *t, u32 cpu,
 				       u64 enq_flags)
 {
+	if (!WP_AT(ctx.cpus, cpu)->online) { /* nobody looks at its queue any more */
+		dsq_insert(p, SCX_DSQ_GLOBAL, wp_vq_slice_ns(&ctx), enq_flags);
+		return;
+	}
 	wp_vq_place(&ctx, &t->wp, cpu);
 	dsq_insert_vtime(p, dsq_of(cpu), wp_vq_slice_ns(&ctx), t->wp.vtime_ns, enq_flags);
 	if (WP_AT(ctx.cpus, cpu)->curr_idle) {
 		scx_bpf_kick_cpu((s32)cpu, SCX_KICK_IDLE);
 	} else if (wp_vq_preempts(&ctx, &t->wp, cpu, now_ns())) {
-		stats_of(cpu)->preempted++;
+		WP_ADD(&stats_of(cpu)->preempted, 1);
 		scx_bpf_kick_cpu((s32)cpu, SCX_KICK_PREEMPT);
 	}
+}
+
+/*
+ * Where the running task of `cpu` is to be pushed, WP_NONE: nowhere. The task that was meant may
+ * have slept meanwhile: an old wish is dropped.
+ */
+static __always_inline u32 push_wanted(u32 cpu)
+{
+	struct cpu_wish *w = wish_of(cpu);
+	u32 to = w->push_to;
+
+	if (to == WP_NONE || now_ns() < w->asked_ns + 2ull * ctx.tick_ns)
+		return to;
+	w->push_to = WP_NONE;
+	wp_active_balance_end(&ctx, cpu, to, w->push_level, 0);
+	return WP_NONE;
 }
 
 /*
@@ -28,7 +48,7 @@ static __always_inline void queue_task(struct task_struct *p, struct task_live *
 static __always_inline u32 take_wish(struct task_struct *p, struct task_live *t, u32 cpu)
 {
 	struct cpu_wish *w = wish_of(cpu);
-	u32 to = t->go_to, push = w->push_to;
+	u32 to = t->go_to, push = push_wanted(cpu);
 
 	if (!t->was_running)
 		return WP_NONE;
@@ -92,7 +112,7 @@ static __always_inline bool keep_running(struct task_struct *prev, u32 cpu)
 {
 	struct task_live *t = live_of(prev);
 
-	if (wish_of(cpu)->push_to != WP_NONE || (t && t->go_to != WP_NONE))
+	if (push_wanted(cpu) != WP_NONE || (t && t->go_to != WP_NONE))
 		return false;
 	if (head_is_due(cpu))
 		return false;
@@ -115,7 +135,9 @@ OPS(dispatch) void wakeplace_dispatch(u64 *args)
 		return;
 	if (dsq_move_to_local(dsq_of(cpu)))
 		return;
-	if (!goes_on) /* else it is alone, and wanted elsewhere: enqueue sends it there */
+	/* A task that goes on here is alone, and wanted elsewhere: enqueue sends it there. A CPU
+	 * that was idle before has made its pass. */
+	if (!goes_on && !WP_AT(ctx.cpus, cpu)->curr_idle)
 		newidle_balance(cpu);
 }
 
@@ -167,11 +189,13 @@ static __always_inline void note_pressure(u32 cpu, u64 now)
 {
 	const struct rq *rq = bpf_per_cpu_ptr(&runqueues, cpu);
 	struct wp_cpu *c = WP_AT(ctx.cpus, cpu);
+	u64 pelt;
 
 	if (!rq)
 		return;
-	c->rt_util = wp_decayed_util((u32)rq->avg_rt.util_avg, rq->avg_rt.last_update_time, now);
-	c->dl_util = wp_decayed_util((u32)rq->avg_dl.util_avg, rq->avg_dl.last_update_time, now);
+	pelt = rq->clock_pelt - rq->lost_idle_time;
+	c->rt_util = wp_decayed_util((u32)rq->avg_rt.util_avg, rq->avg_rt.last_update_time, pelt);
+	c->dl_util = wp_decayed_util((u32)rq->avg_dl.util_avg, rq->avg_dl.last_update_time, pelt);
 	if (bpf_core_field_exists(rq->avg_irq))
 		c->irq_util = wp_decayed_util((u32)rq->avg_irq.util_avg,
 					      rq->avg_irq.last_update_time, now);

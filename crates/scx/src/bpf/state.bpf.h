@@ -24,7 +24,6 @@ struct task_live {
 	u32 known;       /* enabled on this scheduler */
 	u32 forked;      /* has not run yet */
 	u32 was_running; /* it was put aside while runnable, and has not been queued since */
-	u32 pad;
 };
 
 struct {

@@ -43,8 +43,6 @@ OPS_SLEEPABLE(init_task) s32 wakeplace_init_task(u64 *args)
 	t->wp.weight = weight_of(p);
 	t->wp.idle_policy = p->policy == SCHED_IDLE;
 	t->wp.cpu = (u32)scx_bpf_task_cpu(p);
-	t->wp.vtime_cpu = t->wp.cpu;
-	t->wp.vtime_ns = WP_AT(ctx.cpus, t->wp.cpu)->vtime_now_ns;
 	bpf_rcu_read_lock();
 	copy_mask(&t->wp, p->cpus_ptr);
 	bpf_rcu_read_unlock();
@@ -154,7 +152,8 @@ OPS(runnable) void wakeplace_runnable(u64 *args)
 		t->forked = 0;
 	}
 	note_clamps(&t->wp, p);
-	t->runnable_ns = now;
+	if (flags)
+		t->runnable_ns = now;
 	c->pending = 0;
 	WP_ADD(&c->nr_running, 1u);
 	if (flags & WP_Q_WAKEUP)

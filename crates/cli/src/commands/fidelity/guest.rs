@@ -52,7 +52,8 @@ pub(crate) fn write_files(sets: &[Set], folder: &Path) -> Result<Vec<PathBuf>, F
 
 /// What is run in the guest.
 pub(crate) fn command() -> Vec<String> {
-    vec!["sh".to_owned(), format!("/root/{SCRIPT}")]
+    // The files are in the folder in which a guest begins.
+    vec!["sh".to_owned(), SCRIPT.to_owned()]
 }
 
 fn script(sets: &[Set]) -> String {
@@ -64,7 +65,7 @@ fn script(sets: &[Set]) -> String {
             text,
             "echo >$t/trace\n\
              echo '{SECTION}load {name}'\n\
-             wakeplace-guest load /root/{name}.json || exit 1\n\
+             wakeplace-guest load {name}.json || exit 1\n\
              echo '{SECTION}lost {name}'\n\
              lost\n\
              echo '{SECTION}trace {name}'\n\
@@ -186,7 +187,8 @@ fn outcome(sections: &BTreeMap<&str, &str>, set: &Set) -> Result<SetRun, Failure
             wakeups,
             run_ns: own.cpu_run_ns.clone(),
             // What a job in fact took, with what the kernel did in the task's name.
-            job_ns: (spec.period_ns > 0).then(|| (own.scaled_duty * spec.period_ns as f64) as u64),
+            job_ns: (spec.period_ns > 0)
+                .then_some((own.scaled_duty * spec.period_ns as f64) as u64),
         });
     Ok(SetRun {
         tasks: tasks.collect(),

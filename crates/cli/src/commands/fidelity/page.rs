@@ -139,7 +139,8 @@ fn task_table(text: &mut String, result: &MachineResult) {
     let _ = write!(
         text,
         "\nOne line per task; run time in percent on {names}:\n\n\
-         | set | task | period | job | util | a | b | c ({KERNEL_POLICY}) | c ({LIVE_POLICY}) | {} |\n\
+         | set | task | period | job | util | a | b | c ({KERNEL_POLICY}) \
+         | c ({LIVE_POLICY}) | {} |\n\
          |---|---|---:|---:|---:|---|---|---|---|{}\n",
         PAIRS.map(|(_, _, name)| name).join(" | "),
         "---:|".repeat(PAIRS.len()),

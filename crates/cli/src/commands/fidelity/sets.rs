@@ -122,8 +122,8 @@ const SMALL: [(u64, u64); 6] = [
 /// The heavy ones: more than a little CPU has, within 80 % of a big one.
 const HEAVY: [(u64, u64); 2] = [(614, 16 * MS), (563, 20 * MS)];
 
-/// Tasks that together ask for `pct` percent of the tipping point. From 35 % on, some are heavy: one,
-/// then one for every second of the biggest CPUs, then one for each.
+/// Tasks that together ask for `pct` percent of the tipping point. From 35 % on, some are heavy:
+/// one, then one for every second of the biggest CPUs, then one for each.
 fn level(platform: &Platform, pct: u64) -> Set {
     let biggest = platform
         .cpus

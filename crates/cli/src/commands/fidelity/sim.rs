@@ -16,8 +16,8 @@ use wakeplace_workload::{
 /// Work of a task that never sleeps: more than any run is long, ns.
 const ENDLESS_NS: u64 = 1_000_000_000_000;
 
-/// The tasks of the guest exist, asleep, for two to three tenths of a second before they start: what
-/// a new task is taken to need is forgotten by then, ns.
+/// The tasks of the guest exist, asleep, for two to three tenths of a second before they start:
+/// what a new task is taken to need is forgotten by then, ns.
 const ASLEEP_NS: u64 = 300_000_000;
 
 /// Runs a set. `work_more_ns`: by how much each task's jobs are longer than the set says;

@@ -4,8 +4,8 @@ use super::agree::Wakeups;
 use super::sets::TaskSpec;
 use std::collections::BTreeMap;
 
-/// The text form has whole microseconds; a release is taken this much later, so that none is counted
-/// as the one before, ns.
+/// The text form has whole microseconds; a release is taken this much later, so that none is
+/// counted as the one before, ns.
 const ROUNDING_NS: u64 = 100_000;
 
 /// One line that matters.
@@ -94,17 +94,17 @@ mod tests {
 
     const TRACE: &str = "\
 # tracer: nop
-          <idle>-0       [005] d.h3.    60.602371: sched_waking: comm=t3 pid=357 prio=120 target_cpu=005
-          <idle>-0       [005] dNh4.    60.602386: sched_wakeup: comm=t3 pid=357 prio=120 target_cpu=005
-          <idle>-0       [005] d..2.    60.602393: sched_switch: prev_comm=swapper/5 prev_pid=0 \
+     <idle>-0  [005] d.h3.    60.602371: sched_waking: comm=t3 pid=357 prio=120 target_cpu=5
+     <idle>-0  [005] dNh4.    60.602386: sched_wakeup: comm=t3 pid=357 prio=120 target_cpu=5
+     <idle>-0  [005] d..2.    60.602393: sched_switch: prev_comm=swapper/5 prev_pid=0 \
 prev_prio=120 prev_state=R ==> next_comm=t3 next_pid=357 next_prio=120
               t3-357     [005] d..2.    60.606000: sched_switch: prev_comm=t3 prev_pid=357 \
 prev_prio=120 prev_state=R ==> next_comm=t4 next_pid=358 next_prio=120
               t4-358     [002] d..2.    60.607000: sched_switch: prev_comm=t4 prev_pid=358 \
 prev_prio=120 prev_state=S ==> next_comm=t3 next_pid=357 next_prio=120
          sugov:4-149     [004] .....    60.612221: cpu_frequency: state=1421000 cpu_id=4
-          <idle>-0       [001] d.h3.    60.634000: sched_waking: comm=t3 pid=357 prio=120 target_cpu=005
-          <idle>-0       [001] d..2.    60.634100: sched_switch: prev_comm=swapper/1 prev_pid=0 \
+     <idle>-0  [001] d.h3.    60.634000: sched_waking: comm=t3 pid=357 prio=120 target_cpu=5
+     <idle>-0  [001] d..2.    60.634100: sched_switch: prev_comm=swapper/1 prev_pid=0 \
 prev_prio=120 prev_state=R ==> next_comm=t3 next_pid=357 next_prio=120
 ";
 
