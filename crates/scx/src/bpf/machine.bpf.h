@@ -56,6 +56,9 @@ struct {
 	__type(value, struct tick_timer);
 } timers SEC(".maps");
 
+/* The kernel takes the text of an error from writable memory only. */
+static char timer_lost[] = "the timer for idle CPUs cannot be started again";
+
 /*
  * A claim that no task follows (it was placed elsewhere after all) would keep an idle CPU from
  * being chosen: it lapses at the third turn of the timer after it.
@@ -96,7 +99,7 @@ static int idle_tick(void *map, u32 *key, struct tick_timer *tick)
 		}
 	}
 	if (bpf_timer_start(&tick->timer, wp_idle_timer_ns(&ctx, busy), 0))
-		scx_bpf_error_bstr("the timer for idle CPUs cannot be started again", &none, 0);
+		scx_bpf_error_bstr(timer_lost, &none, 0);
 	return 0;
 }
 
