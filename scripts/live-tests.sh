@@ -45,11 +45,19 @@ verifier() {
 
 # steps NAME OPTION...: every kind of work in one boot.
 steps() {
-    local name=$1 folder=$keep/$1 code=0 begin=$SECONDS release
+    local name=$1 folder=$keep/$1 code=0 begin=$SECONDS release with=hotplug
     shift
     say "==== $name"
+    # While Linux 6.16 takes a CPU offline under load, that CPU goes idle with a task in its queue:
+    # the kernel's watchdog ends the scheduler after 30 s. Later kernels do not.
+    case "$name" in
+        x86_64-6.16.*)
+            with=no-hotplug
+            printf '**** KNOWN DEFECT, NOT TESTED: hotplug under load with Linux 6.16\n' >&2
+            ;;
+    esac
     guest "$folder" "$@" --scheduler wakeplace --timeout $timeout --add $live/guest.sh \
-        --add $live/load.json -- sh guest.sh steps $seconds || code=$?
+        --add $live/load.json -- sh guest.sh steps $seconds $with || code=$?
     grep -hE '^(step|steps|switches):' "$folder/log" || true
     if [ $code != 0 ]; then
         fault "$name: exit code $code"$'\n'"$(grep -vE '^step:.* ok' "$folder/log" | tail -n 40)"

@@ -31,7 +31,7 @@ struct cpu_wish {
 	u32 balance;    /* a periodic pass is due */
 	u32 push_to;    /* send the running task there; WP_NONE: no */
 	u32 push_level; /* the domain level that asked */
-	u32 pad;
+	u32 stranded;   /* turns of the timer at which it idled with tasks in its queue */
 	u64 asked_ns;   /* when: it lapses after two ticks */
 };
 

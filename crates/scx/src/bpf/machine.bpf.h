@@ -32,17 +32,43 @@ OPS_SLEEPABLE(cpu_online) void wakeplace_cpu_online(u64 *args)
 
 /* From now on the kernel asks nothing on behalf of this CPU: its queue would never be looked at
  * again. The global queue is, by every CPU. */
-OPS_SLEEPABLE(cpu_offline) void wakeplace_cpu_offline(u64 *args)
+static __always_inline void give_up_queue(u32 cpu)
 {
-	u32 cpu = (u32)(s32)args[0];
 	struct task_struct *p;
 
-	WP_AT(ctx.cpus, cpu)->online = 0;
-	WP_ADD(&hotplug_count, 1);
 	bpf_rcu_read_lock();
 	bpf_for_each(scx_dsq, p, dsq_of(cpu), 0)
 		scx_bpf_dsq_move(BPF_FOR_EACH_ITER, p, SCX_DSQ_GLOBAL, 0);
 	bpf_rcu_read_unlock();
+}
+
+OPS_SLEEPABLE(cpu_offline) void wakeplace_cpu_offline(u64 *args)
+{
+	u32 cpu = (u32)(s32)args[0];
+
+	WP_AT(ctx.cpus, cpu)->online = 0;
+	WP_ADD(&hotplug_count, 1);
+	give_up_queue(cpu);
+}
+
+/*
+ * A CPU on its way out idles with tasks in its queue: up to 6.16 the kernel stops asking on its
+ * behalf before it says so. One reminder; then the tasks go to whoever looks first.
+ */
+static __always_inline void rescue_queue(u32 cpu, const struct wp_cpu *c, u32 helper)
+{
+	struct cpu_wish *w = wish_of(cpu);
+
+	if (scx_bpf_dsq_nr_queued(dsq_of(cpu)) <= 0) {
+		w->stranded = 0;
+		return;
+	}
+	if (c->online && w->stranded++ < 2) {
+		scx_bpf_kick_cpu((s32)cpu, SCX_KICK_IDLE);
+		return;
+	}
+	give_up_queue(cpu);
+	scx_bpf_kick_cpu((s32)helper, 0);
 }
 
 struct tick_timer {
@@ -79,11 +105,13 @@ static int idle_tick(void *map, u32 *key, struct tick_timer *tick)
 {
 	u64 now = now_ns();
 	unsigned long long none = 0;
-	u32 cpu, busy = 0;
+	u32 cpu, busy = 0, here = bpf_get_smp_processor_id();
 
 	bpf_for(cpu, 0, ctx.nr_cpus < WP_MAX_CPUS ? ctx.nr_cpus : WP_MAX_CPUS) {
 		struct wp_cpu *c = WP_AT(ctx.cpus, cpu);
 
+		if (!c->online || c->curr_idle)
+			rescue_queue(cpu, c, here);
 		if (!c->online)
 			continue;
 		forget_claim(c);
