@@ -10,8 +10,11 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/live/common.sh
 
+# One clock for all CPUs of a guest, which then run in turn: slower, but a guest whose CPUs are threads
+# of a loaded host loses an interrupt now and then (seen in the emulator), and stands still.
+clock=--icount
 seconds=8 timeout=30m
-[ "${LIVE_QUICK:-0}" = 0 ] || seconds=2 timeout=12m
+[ "${LIVE_QUICK:-0}" = 0 ] || seconds=2 timeout=8m
 if [ -n "${LIVE_KEEP:-}" ]; then
     keep=$LIVE_KEEP
     mkdir -p "$keep"
@@ -45,19 +48,11 @@ verifier() {
 
 # steps NAME OPTION...: every kind of work in one boot.
 steps() {
-    local name=$1 folder=$keep/$1 code=0 begin=$SECONDS release with=hotplug
+    local name=$1 folder=$keep/$1 code=0 begin=$SECONDS release
     shift
     say "==== $name"
-    # While Linux 6.16 takes a CPU offline under load, that CPU goes idle with a task in its queue:
-    # the kernel's watchdog ends the scheduler after 30 s. Later kernels do not.
-    case "$name" in
-        x86_64-6.16.*)
-            with=no-hotplug
-            printf '**** KNOWN DEFECT, NOT TESTED: hotplug under load with Linux 6.16\n' >&2
-            ;;
-    esac
-    guest "$folder" "$@" --scheduler wakeplace --timeout $timeout --add $live/guest.sh \
-        --add $live/load.json -- sh guest.sh steps $seconds $with || code=$?
+    guest "$folder" "$@" $clock --scheduler wakeplace --timeout $timeout --add $live/guest.sh \
+        --add $live/load.json -- sh guest.sh steps $seconds || code=$?
     grep -hE '^(step|steps|switches):' "$folder/log" || true
     if [ $code != 0 ]; then
         fault "$name: exit code $code"$'\n'"$(grep -vE '^step:.* ok' "$folder/log" | tail -n 40)"

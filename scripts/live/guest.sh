@@ -2,7 +2,7 @@
 # Runs inside a guest of the lab, under scx_wakeplace: tries to break it, and says step by step how
 # that went. Exit code: 0 if every step held.
 #
-#   guest.sh steps SECONDS [no-hotplug]   each kind of work once, so many seconds each
+#   guest.sh steps SECONDS      each kind of work once, so many seconds each
 #   guest.sh placement          heavy tasks get to big CPUs, small ones leave them alone
 #   guest.sh soak MINUTES       all kinds mixed, again and again
 #   guest.sh killed             the loader is killed; then bad input with no scheduler loaded. The
@@ -132,7 +132,7 @@ as_nobody() {
 }
 
 steps() {
-	s=$1 with=${2:-hotplug}
+	s=$1
 	step load-generator wakeplace-guest load load.json
 	step hackbench hackbench -g 2 -l $((s * 40))
 	step ping-pong wakeplace-guest ping-pong --pairs 2 --rounds $((s * 300))
@@ -144,7 +144,7 @@ steps() {
 	step fork-storm-switching wakeplace-guest fork-storm --seconds "$s"
 	step affinity-storm-switching wakeplace-guest affinity-storm --seconds "$s"
 	stop_switching $((s * 3))
-	[ "$with" = no-hotplug ] || hotplug "$s"
+	hotplug "$s"
 	step second-instance refuses 3 'in force' scx_wakeplace
 	step set-unknown refuses 2 'mode' scx_wakeplace set mdoe=balance
 	step set-nonsense refuses 2 'nonsense' scx_wakeplace set nonsense=1
