@@ -10,8 +10,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/live/common.sh
 
-# One clock for all CPUs of a guest, which then run in turn: slower, but a guest whose CPUs are threads
-# of a loaded host loses an interrupt now and then (seen in the emulator), and stands still.
+# One clock for all CPUs of a guest, which then run in turn: slower, but a guest whose CPUs are
+# threads of a loaded host lost an interrupt now and then, it seems, and stood still.
 clock=--icount
 seconds=8 timeout=30m
 [ "${LIVE_QUICK:-0}" = 0 ] || seconds=2 timeout=8m
