@@ -11,10 +11,10 @@ cd "$(dirname "$0")/.."
 . scripts/live/common.sh
 
 # One clock for all CPUs of a guest, which then run in turn: slower, but a guest whose CPUs are
-# threads of a loaded host lost an interrupt now and then, it seems, and stood still.
+# threads of a loaded host stood still more often (docs/decisions/011, "Open").
 clock=--icount
 seconds=8 timeout=30m
-[ "${LIVE_QUICK:-0}" = 0 ] || seconds=2 timeout=8m
+[ "${LIVE_QUICK:-0}" = 0 ] || seconds=2 timeout=4m
 if [ -n "${LIVE_KEEP:-}" ]; then
     keep=$LIVE_KEEP
     mkdir -p "$keep"
