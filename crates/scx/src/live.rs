@@ -182,12 +182,7 @@ impl Live {
 
     /// Copies the core's context, built natively, over the kernel side's.
     fn write_context(&mut self) {
-        let bss = self
-            .skel
-            .maps
-            .bss_data
-            .as_deref_mut()
-            .expect("main.bpf.c has globals");
+        let bss = bss_mut(&mut self.skel);
         let from = self.core.state();
         assert_eq!(
             size_of_val(from),
@@ -244,12 +239,7 @@ impl Live {
     /// Puts another policy into force, at once and without a gap.
     pub(crate) fn apply(&mut self, policy: &Policy) -> Result<(), LiveError> {
         let params = live_params(policy);
-        let bss = self
-            .skel
-            .maps
-            .bss_data
-            .as_deref_mut()
-            .expect("main.bpf.c has globals");
+        let bss = bss_mut(&mut self.skel);
         assert_eq!(size_of_val(&params), size_of_val(&bss.next_params));
         // SAFETY: both are the same plain struct of integers of equal size; only `apply_params`
         // reads next_params, and it runs below.
@@ -295,12 +285,7 @@ impl Live {
     /// mix both, which the core masks and the glue checks (`usable`).
     pub(crate) fn rebuild(&mut self, machine: &Machine, policy: &Policy) -> Result<(), LiveError> {
         let fresh = live_core(machine, policy)?;
-        let bss = self
-            .skel
-            .maps
-            .bss_data
-            .as_deref_mut()
-            .expect("main.bpf.c has globals");
+        let bss = bss_mut(&mut self.skel);
         // SAFETY: the mapped context is the same struct of integers (checked by write_context).
         // The kernel side may read and write it meanwhile: only plain integers are stored, none is
         // read back or used as an index here, and the core takes any value of them.
@@ -348,6 +333,12 @@ impl Live {
         }
         None
     }
+}
+
+/// The kernel side's globals, to write. Of the skeleton, so that the core can be read meanwhile.
+fn bss_mut<'a>(skel: &'a mut skel::MainSkel<'static>) -> &'a mut skel::types::bss {
+    let bss = skel.maps.bss_data.as_deref_mut();
+    bss.expect("main.bpf.c has globals")
 }
 
 /// The policy's parameters as the live home runs them: its queues are the live ones, and its timer
