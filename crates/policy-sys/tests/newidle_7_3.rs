@@ -6,34 +6,11 @@
 
 mod common;
 
-use common::{NOW, attempt, cluster, core, freeze, hikey960, labels, machine, put, queued};
-use wakeplace_policy_sys::{
-    Balance, Core, IdleKind, LevelFacts, MachineFacts, Offer, Step, Task, sys,
-};
+use common::{NOW, attempt, cluster, flat, hikey960, labels, level, machine, put, queued, still};
+use wakeplace_policy_sys::{Balance, Core, IdleKind, LevelFacts, Offer, Step, Task, sys};
 
 const ERA: &str = "linux-7.3";
 const MS: u64 = 1_000_000;
-
-/// `n` CPUs under one cache, ticks of 1 ms, every CPU idle, all signals of `NOW`.
-fn flat(n: usize) -> Core {
-    let mut facts = machine(&[cluster(n, 1024)]);
-    facts.tick_ns = 1_000_000;
-    still(&facts)
-}
-
-fn still(facts: &MachineFacts) -> Core {
-    let mut core = core(facts, ERA, &[]);
-    freeze(&mut core);
-    core
-}
-
-/// A level over groups of these sizes.
-fn level(sizes: &[usize]) -> LevelFacts {
-    LevelFacts {
-        group_of: labels(sizes.iter().copied()),
-        ..LevelFacts::default()
-    }
-}
 
 // ------------------------------------------------------------------------------- 8.2
 

@@ -339,3 +339,25 @@ impl Rng {
         self.next().is_multiple_of(n)
     }
 }
+
+/// `n` CPUs under one cache, ticks of 1 ms, every CPU idle, all signals of `NOW`.
+pub(crate) fn flat(n: usize) -> Core {
+    let mut facts = machine(&[cluster(n, 1024)]);
+    facts.tick_ns = 1_000_000;
+    still(&facts)
+}
+
+/// A machine under `linux-7.3`, every CPU idle, all signals of `NOW`.
+pub(crate) fn still(facts: &MachineFacts) -> Core {
+    let mut core = core(facts, "linux-7.3", &[]);
+    freeze(&mut core);
+    core
+}
+
+/// A level over groups of these sizes.
+pub(crate) fn level(sizes: &[usize]) -> LevelFacts {
+    LevelFacts {
+        group_of: labels(sizes.iter().copied()),
+        ..LevelFacts::default()
+    }
+}
