@@ -13,6 +13,15 @@ WP_FN u32 wp_decayed_util(u32 util, u64 last_ns, u64 now_ns)
 }
 
 /*
+ * Capacity that is gone: thermal limits (averaged) and limits of the frequency range describe the
+ * same loss when both are there, so the larger one counts (spec/signals-and-baseline.md, 9.2).
+ */
+WP_INLINE u32 wp_capacity_pressure(u32 hw, u32 cpufreq)
+{
+	return wp_max(hw, cpufreq);
+}
+
+/*
  * Energy of `run_ns` of execution on `cpu` at its present speed, by the energy model: active power
  * of its state, nJ (uW x ns / 10^6). 0 where there is no model. An estimate for people to read; no
  * decision uses it.

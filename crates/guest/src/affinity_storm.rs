@@ -21,6 +21,9 @@ const FLAGS: [Flag; 3] = [
 const PAUSE_NS_MAX: usize = 2_000_000;
 /// How long a thread is a real-time task, ns.
 const FIFO_NS: u64 = 1_000_000;
+/// Real-time priorities of such a task and of the one that makes and ends them.
+const VICTIM_PRIORITY: i32 = 1;
+const STORM_PRIORITY: i32 = 2;
 
 /// Counts by kind of change.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
@@ -60,8 +63,9 @@ pub fn run(args: &[String]) -> Result<Report<AffinityStormResult>, GuestError> {
     let [seconds, tasks, seed] = parse(args, &FLAGS)?;
     let cpus = sys::affinity().map_err(|error| GuestError::environment("affinity", &error))?;
     let workers = Workers::start(usize::try_from(tasks).unwrap_or(usize::MAX))?;
-    // The storm must not wait for its victims. A user who may not raise it has a slower storm.
-    let _ = sys::set_nice(0, -20);
+    // The storm must not wait for its victims, least of all behind one it has just made real-time:
+    // nobody else would ever end that. A user who may not raise it makes none real-time either.
+    let _ = sys::set_fifo(0, STORM_PRIORITY);
     let mut storm = Storm {
         rng: Rng::new(seed),
         cpus,
@@ -80,6 +84,7 @@ pub fn run(args: &[String]) -> Result<Report<AffinityStormResult>, GuestError> {
         storm.calm(thread);
     }
     let mut failures = workers.finish();
+    let _ = sys::set_policy(0, Policy::Other);
     failures.append(&mut storm.failures);
     let rounds_min = rounds.iter().copied().min().unwrap_or(0);
     if rounds_min == 0 {
@@ -125,7 +130,7 @@ impl Storm {
                 self.count(done, "policy", |changes| &mut changes.policy);
             }
             _ => {
-                let done = sys::set_fifo(thread);
+                let done = sys::set_fifo(thread, VICTIM_PRIORITY);
                 let is_fifo = done.is_ok();
                 self.count(done, "fifo", |changes| &mut changes.fifo);
                 if is_fifo {

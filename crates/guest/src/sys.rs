@@ -143,9 +143,9 @@ pub(crate) fn set_policy(thread: Pid, policy: Policy) -> io::Result<()> {
     set_scheduler(thread, number, 0)
 }
 
-/// Makes a thread a real-time task of the lowest priority.
-pub(crate) fn set_fifo(thread: Pid) -> io::Result<()> {
-    set_scheduler(thread, libc::SCHED_FIFO, 1)
+/// Makes a thread (0 = the caller) a real-time task; 1 is the lowest priority.
+pub(crate) fn set_fifo(thread: Pid, priority: i32) -> io::Result<()> {
+    set_scheduler(thread, libc::SCHED_FIFO, priority)
 }
 
 /// Runs `child` in a copy of this process, which ends with the code it returns.

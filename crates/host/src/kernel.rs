@@ -21,7 +21,7 @@ const OWN_NAME: &str = "wakeplace";
 
 /// The functions of sched_ext that the live scheduler cannot do without, each with the forms it
 /// has had: one of them is enough.
-const NEEDED: [&[&str]; 14] = [
+const NEEDED: [&[&str]; 15] = [
     &["scx_bpf_create_dsq"],
     &["scx_bpf_dsq_nr_queued"],
     &["scx_bpf_dsq_move"],
@@ -36,6 +36,7 @@ const NEEDED: [&[&str]; 14] = [
     &["scx_bpf_cpuperf_set"],
     &["scx_bpf_task_cpu"],
     &["scx_bpf_error_bstr"],
+    &["scx_bpf_reenqueue_local"],
     &["bpf_iter_scx_dsq_new"],
     &["bpf_iter_scx_dsq_next"],
     &["bpf_iter_scx_dsq_destroy"],

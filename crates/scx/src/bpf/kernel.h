@@ -53,6 +53,7 @@ struct sched_ext_entity {
 
 struct sched_avg {
 	u64 last_update_time;
+	unsigned long load_avg;
 	unsigned long runnable_avg;
 	unsigned long util_avg;
 	unsigned int util_est;
@@ -85,10 +86,14 @@ struct rq {
 	struct sched_avg avg_rt;
 	struct sched_avg avg_dl;
 	struct sched_avg avg_irq;
+	struct sched_avg avg_hw;
 };
 
 struct scx_init_task_args {
 	bool fork;
+};
+struct scx_cpu_release_args {
+	struct task_struct *task;
 };
 struct scx_exit_task_args {
 	bool cancelled;
@@ -120,6 +125,7 @@ struct sched_ext_ops {
 	void (*exit_task)(struct task_struct *p, struct scx_exit_task_args *args);
 	void (*enable)(struct task_struct *p);
 	void (*disable)(struct task_struct *p);
+	void (*cpu_release)(s32 cpu, struct scx_cpu_release_args *args);
 	void (*cpu_online)(s32 cpu);
 	void (*cpu_offline)(s32 cpu);
 	s32 (*init)(void);
@@ -182,6 +188,7 @@ extern bool scx_bpf_dsq_move(struct bpf_iter_scx_dsq *it__iter, struct task_stru
 extern void scx_bpf_kick_cpu(s32 cpu, u64 flags) __ksym;
 extern bool scx_bpf_test_and_clear_cpu_idle(s32 cpu) __ksym;
 extern void scx_bpf_cpuperf_set(s32 cpu, u32 perf) __ksym;
+extern u32 scx_bpf_reenqueue_local(void) __ksym;
 extern s32 scx_bpf_task_cpu(const struct task_struct *p) __ksym;
 extern void scx_bpf_error_bstr(char *fmt, unsigned long long *data, u32 data__sz) __ksym;
 extern int bpf_iter_scx_dsq_new(struct bpf_iter_scx_dsq *it, u64 dsq_id, u64 flags) __ksym __weak;
@@ -193,5 +200,7 @@ extern bool bpf_cpumask_test_cpu(u32 cpu, const struct cpumask *cpumask) __ksym;
 extern const struct rq runqueues __ksym;
 /* What scx_bpf_cpuperf_cur returns, without the call. */
 extern const unsigned long arch_freq_scale __ksym;
+/* Capacity that the frequency limits in force take away; not there without cpufreq. */
+extern const unsigned long cpufreq_pressure __ksym __weak;
 
 #endif

@@ -64,11 +64,11 @@ static __always_inline void rescue_queue(u32 cpu, const struct wp_cpu *c, u32 he
 		return;
 	}
 	if (c->online && w->stranded++ < 2) {
-		scx_bpf_kick_cpu((s32)cpu, SCX_KICK_IDLE);
+		kick(cpu, SCX_KICK_IDLE);
 		return;
 	}
 	give_up_queue(cpu);
-	scx_bpf_kick_cpu((s32)helper, 0);
+	kick(helper, 0);
 }
 
 struct tick_timer {
@@ -99,7 +99,9 @@ static __always_inline void forget_claim(struct wp_cpu *c)
 
 /*
  * Idle CPUs have no tick: this is theirs. Each fades its signals, and is woken for a balancing pass
- * where one is due and somewhere is something to pull. A few instructions per CPU, once per tick.
+ * where one is due and somewhere is something to pull. A CPU that another class keeps busy has no
+ * tick of ours either: what is taken of it is noted here for all. A few instructions per CPU, once
+ * per tick.
  */
 static int idle_tick(void *map, u32 *key, struct tick_timer *tick)
 {
@@ -115,15 +117,15 @@ static int idle_tick(void *map, u32 *key, struct tick_timer *tick)
 		if (!c->online)
 			continue;
 		forget_claim(c);
+		note_pressure(cpu, now);
 		if (!c->curr_idle) {
 			busy = 1;
 			continue;
 		}
-		note_pressure(cpu, now);
 		carry_out_freq(cpu, wp_idle_decay(&ctx, cpu, now));
 		if (wp_idle_pass_wanted(&ctx, cpu, now)) {
 			wish_of(cpu)->balance = 1;
-			scx_bpf_kick_cpu((s32)cpu, SCX_KICK_IDLE);
+			kick(cpu, SCX_KICK_IDLE);
 		}
 	}
 	if (bpf_timer_start(&tick->timer, wp_idle_timer_ns(&ctx, busy), 0))

@@ -41,6 +41,7 @@ struct sched_ext_ops wakeplace_ops = {
 	.init_task = (void *)wakeplace_init_task,
 	.enable = (void *)wakeplace_enable,
 	.disable = (void *)wakeplace_disable,
+	.cpu_release = (void *)wakeplace_cpu_release,
 	.cpu_online = (void *)wakeplace_cpu_online,
 	.cpu_offline = (void *)wakeplace_cpu_offline,
 	.init = (void *)wakeplace_init,

@@ -111,7 +111,7 @@ SEC("tp_btf/sched_process_exec") int wakeplace_exec(u64 *args)
 	if (cpu == here || !usable(p, cpu))
 		return 0;
 	t->go_to = cpu;
-	scx_bpf_kick_cpu((s32)here, SCX_KICK_PREEMPT);
+	kick(here, SCX_KICK_PREEMPT);
 	return 0;
 }
 

@@ -45,7 +45,7 @@ static __always_inline void ask_push(const struct wp_balance *bal)
 	w->push_level = bal->level;
 	w->asked_ns = bal->now_ns;
 	w->push_to = bal->this_cpu;
-	scx_bpf_kick_cpu((s32)bal->src_cpu, SCX_KICK_PREEMPT);
+	kick(bal->src_cpu, SCX_KICK_PREEMPT);
 }
 
 /* One attempt to balance one level. Returns enum wp_balance_step's last answer. */
@@ -95,8 +95,11 @@ static __always_inline void periodic_balance(u32 cpu, u32 idle)
 	wp_balance_pass_end(&ctx, cpu, now, idle);
 }
 
-/* The CPU runs out of work. */
-static __always_inline void newidle_balance(u32 cpu)
+/*
+ * The CPU runs out of work. True: it looked around and found nothing. Its queue's lock was dropped
+ * meanwhile, so that a task may have come to its own queue from one who saw it busy.
+ */
+static __always_inline bool newidle_balance(u32 cpu)
 {
 	struct cpu_stats *st = stats_of(cpu);
 	u64 now = now_ns(), spent = 0, pulled = st->pulled;
@@ -104,10 +107,10 @@ static __always_inline void newidle_balance(u32 cpu)
 	u32 level;
 
 	if (!wp_newidle_begin(&ctx, cpu, now))
-		return;
+		return false;
 	s = scratch(SCRATCH_CALLBACK);
 	if (!s)
-		return;
+		return false;
 	bpf_for(level, 0, WP_MAX_LEVELS) {
 		if (!wp_newidle_level(&ctx, cpu, level, spent))
 			break;
@@ -117,6 +120,7 @@ static __always_inline void newidle_balance(u32 cpu)
 			break;
 	}
 	wp_newidle_end(&ctx, cpu, spent, st->pulled != pulled);
+	return st->pulled == pulled;
 }
 
 #endif

@@ -16,12 +16,16 @@ static __always_inline void queue_task(struct task_struct *p, struct task_live *
 		return;
 	}
 	wp_vq_place(&ctx, &t->wp, cpu);
+	if (!WP_AT(ctx.cpus, bpf_get_smp_processor_id())->online) { /* see kick() */
+		dsq_insert(p, SCX_DSQ_LOCAL, wp_vq_slice_ns(&ctx), enq_flags);
+		return;
+	}
 	dsq_insert_vtime(p, dsq_of(cpu), wp_vq_slice_ns(&ctx), t->wp.vtime_ns, enq_flags);
 	if (WP_AT(ctx.cpus, cpu)->curr_idle) {
-		scx_bpf_kick_cpu((s32)cpu, SCX_KICK_IDLE);
+		kick(cpu, SCX_KICK_IDLE);
 	} else if (wp_vq_preempts(&ctx, &t->wp, cpu, now_ns())) {
 		WP_ADD(&stats_of(cpu)->preempted, 1);
-		scx_bpf_kick_cpu((s32)cpu, SCX_KICK_PREEMPT);
+		kick(cpu, SCX_KICK_PREEMPT);
 	}
 }
 
@@ -86,7 +90,7 @@ OPS(enqueue) void wakeplace_enqueue(u64 *args)
 	}
 	if (flags & SCX_ENQ_LAST) { /* nobody else wants this CPU: go on, by one more look */
 		dsq_insert(p, SCX_DSQ_LOCAL, wp_vq_slice_ns(&ctx), flags);
-		scx_bpf_kick_cpu((s32)cpu, 0);
+		kick(cpu, 0);
 		return;
 	}
 	queue_task(p, t, cpu, flags);
@@ -137,8 +141,8 @@ OPS(dispatch) void wakeplace_dispatch(u64 *args)
 		return;
 	/* A task that goes on here is alone, and wanted elsewhere: enqueue sends it there. A CPU
 	 * that was idle before has made its pass. */
-	if (!goes_on && !WP_AT(ctx.cpus, cpu)->curr_idle)
-		newidle_balance(cpu);
+	if (!goes_on && !WP_AT(ctx.cpus, cpu)->curr_idle && newidle_balance(cpu))
+		dsq_move_to_local(dsq_of(cpu));
 }
 
 OPS(running) void wakeplace_running(u64 *args)
@@ -184,13 +188,19 @@ OPS(stopping) void wakeplace_stopping(u64 *args)
 		carry_out_freq(cpu, wp_put_current(&ctx, &t->wp, now));
 }
 
-/* What other classes take of this CPU. Their signals stand still where no class updates them. */
+/*
+ * What other classes and limits take of this CPU. Signals of other classes stand still where nobody
+ * updates them.
+ */
 static __always_inline void note_pressure(u32 cpu, u64 now)
 {
 	const struct rq *rq = bpf_per_cpu_ptr(&runqueues, cpu);
 	struct wp_cpu *c = WP_AT(ctx.cpus, cpu);
+	const unsigned long *limits = 0;
 	u64 pelt;
 
+	if (&cpufreq_pressure)
+		limits = bpf_per_cpu_ptr(&cpufreq_pressure, cpu);
 	if (!rq)
 		return;
 	pelt = rq->clock_pelt - rq->lost_idle_time;
@@ -199,6 +209,18 @@ static __always_inline void note_pressure(u32 cpu, u64 now)
 	if (bpf_core_field_exists(rq->avg_irq))
 		c->irq_util = wp_decayed_util((u32)rq->avg_irq.util_avg,
 					      rq->avg_irq.last_update_time, now);
+	c->pressure = wp_capacity_pressure(
+		bpf_core_field_exists(rq->avg_hw) ? (u32)rq->avg_hw.load_avg : 0,
+		limits ? (u32)*limits : 0);
+}
+
+/*
+ * A task of a higher class takes the CPU, nobody knows for how long. What waits in its local queue,
+ * where nobody else can take it from, is queued again where others can.
+ */
+OPS(cpu_release) void wakeplace_cpu_release(u64 *args)
+{
+	scx_bpf_reenqueue_local();
 }
 
 OPS(tick) void wakeplace_tick(u64 *args)
@@ -212,13 +234,12 @@ OPS(tick) void wakeplace_tick(u64 *args)
 	if (!t || !t->wp.running)
 		return;
 	fresh_cpu(cpu);
-	note_pressure(cpu, now);
 	did = wp_tick(&ctx, &t->wp, now);
 	carry_out_freq(cpu, did);
 	if (did & WP_DID_BALANCE)
 		wish_of(cpu)->balance = 1;
 	if (wp_vq_expired(&ctx, cpu, (u32)scx_bpf_dsq_nr_queued(dsq_of(cpu)), now))
-		scx_bpf_kick_cpu((s32)cpu, SCX_KICK_PREEMPT);
+		kick(cpu, SCX_KICK_PREEMPT);
 }
 
 #endif

@@ -89,6 +89,17 @@ static __always_inline struct wp_cpu *fresh_cpu(u32 cpu)
 	return c;
 }
 
+/*
+ * Asks a CPU to pass through the kernel. Not from a CPU on its way out: the kernel hands the
+ * request to this CPU's own interrupt work, which nobody does after its last interrupt. It would
+ * stay there when the CPU comes back, and stop all later work of its kind, the kernel's own too.
+ */
+static __always_inline void kick(u32 cpu, u64 flags)
+{
+	if (WP_AT(ctx.cpus, bpf_get_smp_processor_id())->online)
+		scx_bpf_kick_cpu((s32)cpu, flags);
+}
+
 /* Hand a frequency request of the core to the governor. */
 static __always_inline void carry_out_freq(u32 cpu, int did)
 {
