@@ -145,7 +145,7 @@ WP_INLINE u64 wp_task_h_load(const struct wp_ctx *ctx, const struct wp_task *tas
 /* The load that placement compares: of queued tasks only (blocked load left out). */
 WP_INLINE u64 wp_weighted_load(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	return ctx->params.runnable_is_load ? c->avg.runnable_avg : c->avg.load_avg;
+	return WP_OLD(ctx->params.runnable_is_load) ? c->avg.runnable_avg : c->avg.load_avg;
 }
 
 /* A CPU's load seen low (as a source) or high (as a target), between now and its history at ticks.
@@ -154,14 +154,14 @@ WP_INLINE u64 wp_load_low(const struct wp_ctx *ctx, const struct wp_cpu *c, u32 
 {
 	u64 now = wp_weighted_load(ctx, c);
 
-	return idx && ctx->params.load_idx ? wp_min64(*WP_AT(c->cpu_load, idx), now) : now;
+	return idx && WP_OLD(ctx->params.load_idx) ? wp_min64(*WP_AT(c->cpu_load, idx), now) : now;
 }
 
 WP_INLINE u64 wp_load_high(const struct wp_ctx *ctx, const struct wp_cpu *c, u32 idx)
 {
 	u64 now = wp_weighted_load(ctx, c);
 
-	return idx && ctx->params.load_idx ? wp_max64(*WP_AT(c->cpu_load, idx), now) : now;
+	return idx && WP_OLD(ctx->params.load_idx) ? wp_max64(*WP_AT(c->cpu_load, idx), now) : now;
 }
 
 /*

@@ -97,7 +97,7 @@ WP_INLINE u32 wp_perf(const struct wp_ctx *ctx, const struct wp_demand *d)
 /* The fair class's demand for speed: time in the queue counts like time on the CPU. */
 WP_INLINE u32 wp_cpu_util_boost(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	u32 util = wp_max(wp_cpu_util(ctx, c), ctx->params.runnable_is_load ? 0 :
+	u32 util = wp_max(wp_cpu_util(ctx, c), WP_OLD(ctx->params.runnable_is_load) ? 0 :
 					       c->avg.runnable_avg);
 
 	return wp_min(util, c->capacity_orig);

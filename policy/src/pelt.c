@@ -74,6 +74,16 @@ WP_INLINE void wp_avg_write(struct wp_avg *avg, const struct wp_pelt_step *step)
 	avg->util_avg = (u32)wp_div(avg->util_sum, div);
 }
 
+/* `contrib` us of a span in which nothing of the step changed. */
+WP_INLINE void wp_avg_add(struct wp_avg *avg, const struct wp_pelt_step *step, u64 contrib)
+{
+	contrib = (contrib * step->scale_freq) >> 10;
+	avg->load_sum += step->load * contrib;
+	avg->runnable_sum += (step->runnable * contrib) << (step->runnable_is_load ? 0 : 10);
+	if (step->running)
+		avg->util_sum += contrib * step->scale_cpu;
+}
+
 /* One update step (section 2.4). Returns 1 if a period boundary was crossed: averages written. */
 WP_FN int wp_avg_update(struct wp_avg *avg WP_NONNULL, const struct wp_pelt_step *step WP_NONNULL)
 {
@@ -103,16 +113,33 @@ WP_FN int wp_avg_update(struct wp_avg *avg WP_NONNULL, const struct wp_pelt_step
 	}
 	avg->period_contrib = rest;
 
-	if (step->load) {
-		contrib = (contrib * step->scale_freq) >> 10;
-		avg->load_sum += step->load * contrib;
-		avg->runnable_sum += (step->runnable * contrib)
-				     << (step->runnable_is_load ? 0 : 10);
-		if (step->running)
-			avg->util_sum += contrib * step->scale_cpu;
-	}
+	if (step->load)
+		wp_avg_add(avg, step, contrib);
 	if (!periods)
 		return 0;
 	wp_avg_write(avg, step);
 	return 1;
+}
+
+/*
+ * The same where it is called most, at every switch: within a period, which most steps are, there
+ * is nothing but the sums to add to, and no call.
+ */
+WP_INLINE int wp_avg_step(struct wp_avg *avg, const struct wp_pelt_step *step)
+{
+	struct wp_pelt_step whole;
+	u64 delta;
+
+	if (step->now_ns >= avg->last_update_ns) {
+		delta = (step->now_ns - avg->last_update_ns) >> 10;
+		if (delta + avg->period_contrib < WP_PERIOD_US) {
+			avg->last_update_ns += delta << 10;
+			avg->period_contrib += (u32)delta;
+			if (step->load)
+				wp_avg_add(avg, step, delta);
+			return 0;
+		}
+	}
+	whole = *step; /* only a copy leaves the registers */
+	return wp_avg_update(avg, &whole);
 }

@@ -35,7 +35,7 @@ WP_INLINE void wp_vq_advance(struct wp_cpu *c, u64 vtime)
 }
 
 /* How long a task runs while others wait. */
-WP_FN u64 wp_vq_slice_ns(const struct wp_ctx *ctx WP_NONNULL)
+WP_SMALL_FN u64 wp_vq_slice_ns(const struct wp_ctx *ctx WP_NONNULL)
 {
 	return ctx->params.vq_slice_ns;
 }
@@ -44,7 +44,8 @@ WP_FN u64 wp_vq_slice_ns(const struct wp_ctx *ctx WP_NONNULL)
  * The task will wait on `cpu`: its place in that queue's order is vtime_ns. It is never further
  * ahead than one slice and the tick that ends it bring it: what it ran alone is forgiven.
  */
-WP_FN int wp_vq_place(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu)
+WP_SMALL_FN int wp_vq_place(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+			    u32 cpu)
 {
 	const struct wp_cpu *to = WP_AT(ctx->cpus, cpu);
 	u64 slice = wp_vq_slice_ns(ctx), now = to->vtime_now_ns, most;
@@ -64,8 +65,8 @@ WP_FN int wp_vq_place(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NON
  * It begins to run on `cpu`. It may have come past the queue (pulled, or put directly on an idle
  * CPU): its credit is bounded here, too, or it could run ahead of nobody for all the time it slept.
  */
-WP_FN int wp_vq_start(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
-		      u64 now_ns)
+WP_SMALL_FN int wp_vq_start(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
+			    u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
@@ -79,7 +80,8 @@ WP_FN int wp_vq_start(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NON
 }
 
 /* It stops, for whatever reason: what it ran counts. */
-WP_FN int wp_vq_stop(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns)
+WP_SMALL_FN int wp_vq_stop(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+			   u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->vtime_cpu);
 
@@ -91,8 +93,8 @@ WP_FN int wp_vq_stop(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONN
 }
 
 /* Should the queued task run at once instead of the one that runs on `cpu`? */
-WP_FN int wp_vq_preempts(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
-			 u32 cpu, u64 now_ns)
+WP_SMALL_FN int wp_vq_preempts(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
+			       u32 cpu, u64 now_ns)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 

@@ -14,7 +14,7 @@ WP_FN int wp_task_init(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NO
 	task->uclamp_min = 0;
 	task->uclamp_max = WP_SCALE;
 	task->avg.load_avg = task->weight;
-	task->avg.runnable_avg = ctx->params.runnable_is_load ? task->weight : 0;
+	task->avg.runnable_avg = WP_OLD(ctx->params.runnable_is_load) ? task->weight : 0;
 	task->waker.recent_used_cpu = task->cpu;
 	/* live queues: neither ahead of nor behind its parent's queue */
 	task->vtime_cpu = task->cpu;
@@ -45,7 +45,7 @@ WP_FN int wp_task_set_weight(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task
 	}
 	task->weight = weight;
 	task->avg.load_avg = (u32)wp_div(weight * task->avg.load_sum, div);
-	if (ctx->params.runnable_is_load)
+	if (WP_OLD(ctx->params.runnable_is_load))
 		task->avg.runnable_avg = (u32)wp_div(weight * task->avg.runnable_sum, div);
 	c->avg.load_avg += task->avg.load_avg;
 	c->avg.load_sum += weight * task->avg.load_sum;
@@ -74,7 +74,7 @@ WP_FN int wp_task_new(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NON
 						       c->avg.load_avg + 1));
 	}
 	task->avg.util_avg = util;
-	if (!ctx->params.runnable_is_load)
+	if (!WP_OLD(ctx->params.runnable_is_load))
 		task->avg.runnable_avg = util;
 	task->avg.last_update_ns = 0;
 	return 0;
@@ -105,7 +105,7 @@ WP_FN int wp_enqueue(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONN
 	task->cpu = cpu;
 	wp_clock(c, now_ns);
 	wp_uclamp_enqueue(ctx, c, task);
-	if (!ctx->params.util_est_after_freq)
+	if (!WP_OLD(ctx->params.util_est_after_freq))
 		wp_util_est_enqueue(ctx, c, task);
 	if (task->avg.last_update_ns)
 		wp_task_update(ctx, c, task, wp_pelt_now(ctx, c));
@@ -123,7 +123,7 @@ WP_FN int wp_enqueue(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONN
 	if (ctx->params.balance_classes && c->nr_fair > 1 && !ctx->overload)
 		ctx->overload = 1; /* new-idle CPUs need not wait for the next full pass */
 	wp_idle_policy_enqueue(c, task);
-	if (ctx->params.util_est_after_freq)
+	if (WP_OLD(ctx->params.util_est_after_freq))
 		wp_util_est_enqueue(ctx, c, task);
 	if (!(flags & WP_Q_NEW))
 		wp_note_overutilized(ctx, c);
@@ -139,7 +139,7 @@ WP_FN int wp_dequeue(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONN
 
 	wp_clock(c, now_ns);
 	wp_uclamp_dequeue(c, task);
-	if (!ctx->params.util_est_after_freq)
+	if (!WP_OLD(ctx->params.util_est_after_freq))
 		wp_util_est_dequeue(c, task);
 	wp_task_update(ctx, c, task, wp_pelt_now(ctx, c));
 	if (task->running)
@@ -154,7 +154,7 @@ WP_FN int wp_dequeue(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONN
 		c->curr_fair = 0;
 	task->on_rq = 0;
 	task->running = 0;
-	if (ctx->params.util_est_after_freq)
+	if (WP_OLD(ctx->params.util_est_after_freq))
 		wp_util_est_dequeue(c, task);
 	if (flags & WP_Q_SLEEP)
 		wp_util_est_sleep(ctx, c, task);
@@ -246,7 +246,7 @@ WP_FN int wp_exit_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
 	wp_clock(c, now_ns);
-	if (ctx->params.load_idx)
+	if (WP_OLD(ctx->params.load_idx))
 		wp_cpu_load_idle(ctx, c, now_ns);
 	c->curr_idle = 0;
 	c->idle_exit_latency_us = WP_NONE;
@@ -347,7 +347,7 @@ WP_FN int wp_tick(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL
 		result = wp_freq_update(ctx, c, now_ns);
 	wp_note_misfit(ctx, c, task);
 	wp_note_overutilized(ctx, c);
-	if (ctx->params.load_idx && tick > c->load_tick)
+	if (WP_OLD(ctx->params.load_idx) && tick > c->load_tick)
 		wp_cpu_load_step(c, wp_weighted_load(ctx, c));
 	c->load_tick = tick;
 	if (c->nr_fair > 1 || c->misfit_load)

@@ -12,12 +12,12 @@
 
 WP_INLINE u32 wp_pelt_cpu_scale(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	return ctx->params.pelt_scale == WP_PELT_CLOCK ? WP_SCALE : c->capacity_orig;
+	return WP_OLD(ctx->params.pelt_scale == WP_PELT_CONTRIB) ? c->capacity_orig : WP_SCALE;
 }
 
 WP_INLINE u32 wp_pelt_freq_scale(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	return ctx->params.pelt_scale == WP_PELT_CLOCK ? WP_SCALE : c->freq_scale;
+	return WP_OLD(ctx->params.pelt_scale == WP_PELT_CONTRIB) ? c->freq_scale : WP_SCALE;
 }
 
 /* Advance the queue's clocks to now (2.5). */
@@ -35,8 +35,9 @@ WP_INLINE void wp_clock(struct wp_cpu *c, u64 now_ns)
 
 WP_INLINE u64 wp_pelt_now(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	return ctx->params.pelt_scale == WP_PELT_CLOCK ? c->clock_pelt_ns - c->lost_idle_ns :
-							 c->clock_task_ns;
+	if (WP_OLD(ctx->params.pelt_scale == WP_PELT_CONTRIB))
+		return c->clock_task_ns;
+	return c->clock_pelt_ns - c->lost_idle_ns;
 }
 
 /* Take off what tasks left behind when they were placed elsewhere while asleep. */
@@ -56,7 +57,7 @@ WP_INLINE int wp_apply_removed(struct wp_ctx *ctx, struct wp_cpu *c)
 	a->load_sum = wp_max64(wp_sub(a->load_sum, load * div), (u64)a->load_avg * WP_MIN_DIV);
 	a->util_avg = (u32)wp_sub(a->util_avg, util);
 	a->util_sum = wp_max64(wp_sub(a->util_sum, util * div), (u64)a->util_avg * WP_MIN_DIV);
-	if (!ctx->params.runnable_is_load) {
+	if (!WP_OLD(ctx->params.runnable_is_load)) {
 		a->runnable_avg = (u32)wp_sub(a->runnable_avg, runnable);
 		a->runnable_sum = wp_max64(wp_sub(a->runnable_sum, runnable * div),
 					   (u64)a->runnable_avg * WP_MIN_DIV);
@@ -71,15 +72,15 @@ WP_INLINE int wp_rq_update(struct wp_ctx *ctx, struct wp_cpu *c)
 	struct wp_pelt_step step = {
 		.now_ns = wp_pelt_now(ctx, c),
 		.load = c->load_weight,
-		.runnable = ctx->params.runnable_is_load ? c->load_weight : c->nr_fair,
+		.runnable = WP_OLD(ctx->params.runnable_is_load) ? c->load_weight : c->nr_fair,
 		.running = c->curr_fair,
 		.weight = 1,
 		.scale_cpu = wp_pelt_cpu_scale(ctx, c),
 		.scale_freq = wp_pelt_freq_scale(ctx, c),
-		.runnable_is_load = ctx->params.runnable_is_load,
+		.runnable_is_load = WP_OLD(ctx->params.runnable_is_load),
 	};
 
-	return wp_avg_update(&c->avg, &step) | changed;
+	return wp_avg_step(&c->avg, &step) | changed;
 }
 
 /* A task's averages up to `now_ns` of its queue's PELT clock. Returns 1 if they were written. */
@@ -94,10 +95,10 @@ WP_INLINE int wp_task_avg(struct wp_ctx *ctx, const struct wp_cpu *c, struct wp_
 		.weight = task->weight,
 		.scale_cpu = wp_pelt_cpu_scale(ctx, c),
 		.scale_freq = wp_pelt_freq_scale(ctx, c),
-		.runnable_is_load = ctx->params.runnable_is_load,
+		.runnable_is_load = WP_OLD(ctx->params.runnable_is_load),
 	};
 
-	return wp_avg_update(&task->avg, &step);
+	return wp_avg_step(&task->avg, &step);
 }
 
 /* The same in an event of the task: its estimate is due again at its next sleep. */
@@ -127,7 +128,7 @@ WP_INLINE void wp_attach(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *t
 	a->period_contrib = c->avg.period_contrib;
 	a->util_sum = a->util_avg * div;
 	a->load_sum = wp_max64(wp_div(a->load_avg * div, task->weight), 1);
-	if (ctx->params.runnable_is_load) {
+	if (WP_OLD(ctx->params.runnable_is_load)) {
 		a->runnable_sum = a->load_sum;
 	} else {
 		a->runnable_sum = a->runnable_avg * div;
@@ -151,7 +152,7 @@ WP_INLINE void wp_detach(struct wp_ctx *ctx, struct wp_cpu *c, const struct wp_t
 			       (u64)q->load_avg * WP_MIN_DIV);
 	q->util_avg = (u32)wp_sub(q->util_avg, a->util_avg);
 	q->util_sum = wp_max64(wp_sub(q->util_sum, a->util_sum), (u64)q->util_avg * WP_MIN_DIV);
-	if (ctx->params.runnable_is_load)
+	if (WP_OLD(ctx->params.runnable_is_load))
 		return;
 	q->runnable_avg = (u32)wp_sub(q->runnable_avg, a->runnable_avg);
 	q->runnable_sum = wp_max64(wp_sub(q->runnable_sum, a->runnable_sum),
@@ -162,7 +163,7 @@ WP_INLINE void wp_detach(struct wp_ctx *ctx, struct wp_cpu *c, const struct wp_t
 WP_INLINE void wp_runnable_load_add(struct wp_ctx *ctx, struct wp_cpu *c,
 				     const struct wp_task *task)
 {
-	if (!ctx->params.runnable_is_load)
+	if (!WP_OLD(ctx->params.runnable_is_load))
 		return;
 	c->avg.runnable_avg += task->avg.runnable_avg;
 	c->avg.runnable_sum += task->weight * task->avg.runnable_sum;
@@ -171,7 +172,7 @@ WP_INLINE void wp_runnable_load_add(struct wp_ctx *ctx, struct wp_cpu *c,
 WP_INLINE void wp_runnable_load_sub(struct wp_ctx *ctx, struct wp_cpu *c,
 				     const struct wp_task *task)
 {
-	if (!ctx->params.runnable_is_load)
+	if (!WP_OLD(ctx->params.runnable_is_load))
 		return;
 	c->avg.runnable_avg = (u32)wp_sub(c->avg.runnable_avg, task->avg.runnable_avg);
 	c->avg.runnable_sum = wp_sub(c->avg.runnable_sum, task->weight * task->avg.runnable_sum);

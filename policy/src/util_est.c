@@ -7,6 +7,12 @@
 
 #define WP_UTIL_EST_MARGIN (WP_SCALE / 100u)
 
+/* Is the estimate a pair of values? */
+WP_INLINE int wp_util_est_pair(u32 mode)
+{
+	return WP_OLD(mode == WP_UTIL_EST_PAIR || mode == WP_UTIL_EST_PAIR_FASTUP);
+}
+
 /* (3 * est + util) / 4, as shifts of an unsigned sum. */
 WP_INLINE u32 wp_util_est_ewma(u32 est, u32 util)
 {
@@ -53,7 +59,7 @@ WP_INLINE u32 wp_task_est(const struct wp_ctx *ctx, const struct wp_task *task)
 
 	if (ctx->params.util_est == WP_UTIL_EST_OFF)
 		return 0;
-	if (ctx->params.util_est == WP_UTIL_EST_SINGLE)
+	if (!wp_util_est_pair(ctx->params.util_est))
 		return enqueued;
 	return wp_max(enqueued, task->util_est_ewma);
 }
@@ -101,9 +107,9 @@ WP_INLINE void wp_util_est_sleep(struct wp_ctx *ctx, struct wp_cpu *c, struct wp
 
 	if (mode == WP_UTIL_EST_OFF || (task->util_est & WP_UTIL_EST_UNCHANGED))
 		return;
-	est = mode == WP_UTIL_EST_SINGLE ? task->util_est : task->util_est_ewma;
+	est = wp_util_est_pair(mode) ? task->util_est_ewma : task->util_est;
 	next = wp_util_est_next(mode, est, util, task->avg.runnable_avg, c->capacity_orig);
-	if (mode == WP_UTIL_EST_SINGLE) {
+	if (!wp_util_est_pair(mode)) {
 		task->util_est = next | WP_UTIL_EST_UNCHANGED;
 	} else if (next != est) {
 		task->util_est_ewma = next;

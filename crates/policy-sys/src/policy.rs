@@ -207,6 +207,17 @@ impl Policy {
             Some("the idle search in two passes (sis_single_pass=off)")
         } else if !matches!(p.energy_aware, sys::WP_ENERGY_OFF | sys::WP_ENERGY_73) {
             Some("an earlier form of energy-aware placement")
+        } else if p.pelt_scale != sys::WP_PELT_CLOCK {
+            Some("load tracking that scales contributions (pelt_scale=contrib)")
+        } else if p.runnable_is_load != 0 || p.load_idx != 0 {
+            Some("the loads of older balancing (runnable_is_load=on, load_idx=on)")
+        } else if p.util_est_after_freq != 0 {
+            Some("frequency requests before the estimate moves (util_est_after_freq=on)")
+        } else if !matches!(
+            p.util_est,
+            sys::WP_UTIL_EST_OFF | sys::WP_UTIL_EST_SINGLE
+        ) {
+            Some("an estimate of utilisation in two parts (util_est=pair)")
         } else {
             None
         }

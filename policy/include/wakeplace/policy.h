@@ -516,13 +516,15 @@ int wp_task_set_uclamp(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NO
 		       u32 max);
 
 /* queue.c: queues in weighted virtual-time order, one per CPU (the live scheduler's) */
-int wp_vq_place(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu);
-int wp_vq_start(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
-		u64 now_ns);
-int wp_vq_stop(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns);
-int wp_vq_preempts(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL, u32 cpu,
-		   u64 now_ns);
-u64 wp_vq_slice_ns(const struct wp_ctx *ctx WP_NONNULL);
+WP_SMALL_FN int wp_vq_place(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+			    u32 cpu);
+WP_SMALL_FN int wp_vq_start(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+			    u32 cpu, u64 now_ns);
+WP_SMALL_FN int wp_vq_stop(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+			   u64 now_ns);
+WP_SMALL_FN int wp_vq_preempts(struct wp_ctx *ctx WP_NONNULL,
+			       const struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns);
+WP_SMALL_FN u64 wp_vq_slice_ns(const struct wp_ctx *ctx WP_NONNULL);
 int wp_vq_expired(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 nr_waiting, u64 now_ns);
 int wp_vq_yields(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 head_vtime_ns, u64 now_ns);
 

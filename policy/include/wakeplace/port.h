@@ -47,6 +47,8 @@ extern void bpf_iter_num_destroy(struct wp_iter_num *it) __attribute__((weak, se
 /* for (i = 0; i < n; i++), never past max. */
 #define WP_FOR(i, n, max) bpf_for(i, 0, (int)((n) < (max) ? (n) : (max)))
 #define WP_FN __attribute__((noinline))
+/* A function of a few instructions: a call would cost as much again. */
+#define WP_SMALL_FN WP_INLINE
 #define WP_NONNULL __attribute__((btf_decl_tag("arg:nonnull")))
 #define WP_BARRIER(var) __asm__ volatile("" : "+r"(var))
 /* A sum that other CPUs add to while its owner takes it away whole. */
@@ -64,6 +66,7 @@ typedef signed long long s64;
 
 #define WP_FOR(i, n, max) for ((i) = 0; (i) < (n) && (i) < (max); (i)++)
 #define WP_FN
+#define WP_SMALL_FN
 #define WP_NONNULL
 #define WP_BARRIER(var) ((void)0)
 /* Natively one thread owns a context. */
@@ -75,6 +78,13 @@ typedef signed long long s64;
 		wp_v;                                                                              \
 	})
 
+#endif
+
+/* Forms of a rule that only older kernels had: the live build does not hold them. */
+#ifdef WP_LIVE
+#define WP_OLD(condition) 0
+#else
+#define WP_OLD(condition) (condition)
 #endif
 
 #define WP_INLINE static inline __attribute__((always_inline))

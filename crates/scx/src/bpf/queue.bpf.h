@@ -11,6 +11,8 @@
 static __always_inline void queue_task(struct task_struct *p, struct task_live *t, u32 cpu,
 				       u64 enq_flags)
 {
+	u64 now;
+
 	if (!WP_AT(ctx.cpus, cpu)->online) { /* nobody looks at its queue any more */
 		dsq_insert(p, SCX_DSQ_GLOBAL, wp_vq_slice_ns(&ctx), enq_flags);
 		return;
@@ -23,7 +25,11 @@ static __always_inline void queue_task(struct task_struct *p, struct task_live *
 	dsq_insert_vtime(p, dsq_of(cpu), wp_vq_slice_ns(&ctx), t->wp.vtime_ns, enq_flags);
 	if (WP_AT(ctx.cpus, cpu)->curr_idle) {
 		kick(cpu, SCX_KICK_IDLE);
-	} else if (wp_vq_preempts(&ctx, &t->wp, cpu, now_ns())) {
+		return;
+	}
+	/* a task that wakes became runnable at this very moment */
+	now = enq_flags & SCX_ENQ_WAKEUP ? t->runnable_ns : now_ns();
+	if (wp_vq_preempts(&ctx, &t->wp, cpu, now)) {
 		WP_ADD(&stats_of(cpu)->preempted, 1);
 		kick(cpu, SCX_KICK_PREEMPT);
 	}
@@ -155,7 +161,6 @@ OPS(running) void wakeplace_running(u64 *args)
 
 	if (!t)
 		return;
-	fresh_cpu(cpu);
 	account_move(t, cpu, now);
 	carry_out_freq(cpu, wp_set_current(&ctx, &t->wp, now));
 	wp_vq_start(&ctx, &t->wp, cpu, now);
@@ -171,21 +176,22 @@ OPS(running) void wakeplace_running(u64 *args)
 OPS(stopping) void wakeplace_stopping(u64 *args)
 {
 	struct task_struct *p = ARG_TASK(args, 0);
-	struct task_live *t = live_of(p);
-	u32 cpu = (u32)scx_bpf_task_cpu(p);
-	struct cpu_stats *st = stats_of(cpu);
-	u64 now = now_ns(), ran;
+	bool runnable = args[1];
+	struct task_live *t;
+	u32 cpu;
+	u64 now;
 
+	if (!runnable) /* quiescent follows at once and does it all */
+		return;
+	t = live_of(p);
 	if (!t || !t->wp.running)
 		return;
+	cpu = (u32)scx_bpf_task_cpu(p);
+	now = now_ns();
 	fresh_cpu(cpu);
-	ran = wp_sub(now, t->running_ns);
-	st->run_ns += ran;
-	st->energy_nj += wp_run_energy_nj(&ctx, cpu, ran);
-	wp_vq_stop(&ctx, &t->wp, now);
-	t->was_running = !!args[1];
-	if (args[1]) /* else quiescent follows at once, and the core's dequeue does it all */
-		carry_out_freq(cpu, wp_put_current(&ctx, &t->wp, now));
+	account_run(t, cpu, now);
+	t->was_running = 1;
+	carry_out_freq(cpu, wp_put_current(&ctx, &t->wp, now));
 }
 
 /*

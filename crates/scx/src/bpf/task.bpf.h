@@ -161,6 +161,17 @@ OPS(runnable) void wakeplace_runnable(u64 *args)
 	carry_out_freq(cpu, wp_enqueue(&ctx, &t->wp, cpu, now, flags));
 }
 
+/* The task has run until now. */
+static __always_inline void account_run(struct task_live *t, u32 cpu, u64 now)
+{
+	struct cpu_stats *st = stats_of(cpu);
+	u64 ran = wp_sub(now, t->running_ns);
+
+	st->run_ns += ran;
+	st->energy_nj += wp_run_energy_nj(&ctx, cpu, ran);
+	wp_vq_stop(&ctx, &t->wp, now);
+}
+
 OPS(quiescent) void wakeplace_quiescent(u64 *args)
 {
 	struct task_struct *p = ARG_TASK(args, 0);
@@ -171,6 +182,8 @@ OPS(quiescent) void wakeplace_quiescent(u64 *args)
 	if (!t || !t->wp.on_rq)
 		return;
 	account_move(t, cpu, now);
+	if (t->wp.running)
+		account_run(t, cpu, now);
 	if (args[1] & SCX_DEQ_SLEEP)
 		t->go_to = WP_NONE; /* where it goes is decided anew when it wakes */
 	WP_ADD(&fresh_cpu(cpu)->nr_running, 0 - 1u);
