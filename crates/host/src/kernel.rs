@@ -6,6 +6,7 @@ use crate::program::PROGRAM;
 use crate::release::{KnownBuild, Release, known_build};
 use crate::tree::{Absent, Tree};
 use crate::{Check, NeededFor, State, fact};
+use std::path::Path;
 
 const SCHED_EXT: &str = "sys/kernel/sched_ext";
 const BTF: &str = "sys/kernel/btf/vmlinux";
@@ -91,23 +92,52 @@ pub(crate) fn sched_ext(tree: &Tree) -> Check {
     }
 }
 
+/// The one place that the kernel has for a loaded scheduler.
+enum Slot {
+    Unreadable,
+    Free,
+    Taken { state: String, ops: Option<String> },
+}
+
+fn slot(tree: &Tree) -> Slot {
+    match tree.text(&format!("{SCHED_EXT}/state")) {
+        Err(_) => Slot::Unreadable,
+        Ok(state) if state == "disabled" => Slot::Free,
+        Ok(state) => Slot::Taken {
+            state,
+            ops: tree.text(&format!("{SCHED_EXT}/root/ops")).ok(),
+        },
+    }
+}
+
+/// The name of the scheduler that is loaded on the machine whose files are under `root`, this
+/// project's own included; "unnamed" where the kernel does not tell, `None` where none is.
+#[must_use]
+pub fn scheduler_in_force(root: &Path) -> Option<String> {
+    match slot(&Tree::new(root)) {
+        Slot::Taken { ops, .. } => Some(ops.unwrap_or_else(|| "unnamed".to_owned())),
+        Slot::Free | Slot::Unreadable => None,
+    }
+}
+
 /// Whether a scheduler is loaded already: the kernel takes one at a time.
 pub(crate) fn scheduler_slot(tree: &Tree) -> Check {
     const NAME: &str = "scheduler-slot";
-    let Ok(state) = tree.text(&format!("{SCHED_EXT}/state")) else {
-        return check(NAME, State::Unknown, "no sched_ext state to read");
+    let (state, ops) = match slot(tree) {
+        Slot::Unreadable => return check(NAME, State::Unknown, "no sched_ext state to read"),
+        Slot::Free => return check(NAME, State::Ok, "no scheduler is loaded"),
+        Slot::Taken { state, ops } => (state, ops),
     };
-    match (state.as_str(), tree.text(&format!("{SCHED_EXT}/root/ops"))) {
-        ("disabled", _) => check(NAME, State::Ok, "no scheduler is loaded"),
-        (_, Ok(ops)) if ops == OWN_NAME => check(
+    match ops {
+        Some(ops) if ops == OWN_NAME => check(
             NAME,
             State::Ok,
             format!("`{ops}` is loaded ({state}): {PROGRAM} runs"),
         ),
-        (_, Ok(ops)) => check(NAME, State::Missing, format!("`{ops}` is loaded ({state})")).remedy(
+        Some(ops) => check(NAME, State::Missing, format!("`{ops}` is loaded ({state})")).remedy(
             format!("stop `{ops}` first: end its process or its service"),
         ),
-        (_, Err(_)) => check(
+        None => check(
             NAME,
             State::Missing,
             format!("a scheduler is loaded ({state})"),

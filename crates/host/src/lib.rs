@@ -22,7 +22,7 @@ use std::path::PathBuf;
 
 pub use btf::{BtfError, Kfuncs};
 pub use config::kernel_option;
-pub use kernel::{called, kfuncs_read};
+pub use kernel::{called, kfuncs_read, scheduler_in_force};
 pub use program::PROGRAM;
 pub use release::{KnownBuild, Release, known_build};
 

@@ -8,11 +8,11 @@
 use crate::machine::Machine;
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use libbpf_rs::{ErrorKind, Link, ProgramInput};
-use std::fs;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::Path;
 use thiserror::Error;
+use wakeplace_host::scheduler_in_force;
 use wakeplace_policy_sys::{Core, MachineError, Policy};
 
 /// What the build made of `bpf/main.bpf.c`.
@@ -130,16 +130,6 @@ fn kernel_error(doing: &'static str, error: &libbpf_rs::Error) -> LiveError {
         why: format!("{error:#}"),
         hint,
     }
-}
-
-/// The scheduler that is in force, if one is.
-pub(crate) fn scheduler_in_force(root: &Path) -> Option<String> {
-    let state = fs::read_to_string(root.join("sys/kernel/sched_ext/state")).ok()?;
-    if state.trim() == "disabled" {
-        return None;
-    }
-    let name = fs::read_to_string(root.join("sys/kernel/sched_ext/root/ops")).ok();
-    Some(name.map_or_else(|| "unnamed".to_owned(), |n| n.trim().to_owned()))
 }
 
 impl Live {

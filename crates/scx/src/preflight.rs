@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What must hold before anything is loaded, said in words that help.
 
-use crate::live::scheduler_in_force;
 use std::fmt::Write;
 use std::path::Path;
-use wakeplace_host::{NeededFor, Probe, State};
+use wakeplace_host::{NeededFor, Probe, State, scheduler_in_force};
 
 /// Everything that keeps the scheduler from this machine, one line each; empty: go on.
 pub(crate) fn obstacles(root: &Path) -> String {

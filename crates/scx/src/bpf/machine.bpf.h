@@ -6,7 +6,6 @@
 OPS(update_idle) void wakeplace_update_idle(u64 *args)
 {
 	u32 cpu = (u32)(s32)args[0];
-	struct cpu_wish *w = wish_of(cpu);
 	struct wp_cpu *c = fresh_cpu(cpu);
 	u64 now = now_ns();
 
@@ -17,10 +16,8 @@ OPS(update_idle) void wakeplace_update_idle(u64 *args)
 	}
 	wp_enter_idle(&ctx, cpu, now);
 	c->idle_exit_latency_us = WP_NONE;
-	if (w->push_to != WP_NONE) { /* what was to be pushed away has gone by itself */
-		wp_active_balance_end(&ctx, cpu, w->push_to, w->push_level, 0);
-		w->push_to = WP_NONE;
-	}
+	if (wish_of(cpu)->push_to != WP_NONE)
+		drop_push(cpu);
 }
 
 /* The loader rebuilds the domains when it sees the count change. */

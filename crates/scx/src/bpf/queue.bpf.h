@@ -35,6 +35,15 @@ static __always_inline void queue_task(struct task_struct *p, struct task_live *
 	}
 }
 
+/* Nothing is pushed: what was to go has gone by itself, or too much time has passed. */
+static __always_inline void drop_push(u32 cpu)
+{
+	struct cpu_wish *w = wish_of(cpu);
+
+	wp_active_balance_end(&ctx, cpu, w->push_to, w->push_level, 0);
+	w->push_to = WP_NONE;
+}
+
 /*
  * Where the running task of `cpu` is to be pushed, WP_NONE: nowhere. The task that was meant may
  * have slept meanwhile: an old wish is dropped.
@@ -46,8 +55,7 @@ static __always_inline u32 push_wanted(u32 cpu)
 
 	if (to == WP_NONE || now_ns() < w->asked_ns + 2ull * ctx.tick_ns)
 		return to;
-	w->push_to = WP_NONE;
-	wp_active_balance_end(&ctx, cpu, to, w->push_level, 0);
+	drop_push(cpu);
 	return WP_NONE;
 }
 

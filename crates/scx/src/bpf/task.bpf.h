@@ -11,6 +11,13 @@ static __always_inline u32 weight_of(const struct task_struct *p)
 	return wp_nice_weight(p->static_prio - DEFAULT_PRIO);
 }
 
+/* Weight and policy of a task that is not queued. */
+static __always_inline void note_class(struct wp_task *task, const struct task_struct *p)
+{
+	task->weight = weight_of(p);
+	task->idle_policy = p->policy == SCHED_IDLE;
+}
+
 static __always_inline void copy_mask(struct wp_task *task, const struct cpumask *mask)
 {
 	u32 cpu;
@@ -40,8 +47,7 @@ OPS_SLEEPABLE(init_task) s32 wakeplace_init_task(u64 *args)
 		return -12; /* ENOMEM */
 	t->go_to = WP_NONE;
 	t->wp.id = (u32)p->pid;
-	t->wp.weight = weight_of(p);
-	t->wp.idle_policy = p->policy == SCHED_IDLE;
+	note_class(&t->wp, p);
 	t->wp.cpu = (u32)scx_bpf_task_cpu(p);
 	bpf_rcu_read_lock();
 	copy_mask(&t->wp, p->cpus_ptr);
@@ -60,8 +66,7 @@ OPS(enable) void wakeplace_enable(u64 *args)
 
 	if (!t)
 		return;
-	t->wp.weight = weight_of(ARG_TASK(args, 0));
-	t->wp.idle_policy = ARG_TASK(args, 0)->policy == SCHED_IDLE;
+	note_class(&t->wp, ARG_TASK(args, 0));
 	t->known = 1;
 }
 
