@@ -213,10 +213,7 @@ impl Policy {
             Some("the loads of older balancing (runnable_is_load=on, load_idx=on)")
         } else if p.util_est_after_freq != 0 {
             Some("frequency requests before the estimate moves (util_est_after_freq=on)")
-        } else if !matches!(
-            p.util_est,
-            sys::WP_UTIL_EST_OFF | sys::WP_UTIL_EST_SINGLE
-        ) {
+        } else if !matches!(p.util_est, sys::WP_UTIL_EST_OFF | sys::WP_UTIL_EST_SINGLE) {
             Some("an estimate of utilisation in two parts (util_est=pair)")
         } else {
             None

@@ -7,23 +7,15 @@
 
 mod common;
 
-use common::{attempt as begin, cluster, core, freeze, hikey960, labels, machine, put, queued};
+use common::{attempt as begin, cluster, hikey960, labels, machine, put, queued, still_but};
 use wakeplace_policy_sys::{Core, IdleKind, LevelFacts, MachineFacts, Offer, Step, sys};
 
-const ERA: &str = "linux-7.3";
 /// Levels that share a cache do not ask for their tasks to be spread.
 const NO_SIBLING: (&str, &str) = ("prefer_sibling", "not-cache");
 
-/// A core whose signals are all of `NOW`, every CPU idle.
-fn still(facts: &MachineFacts, overrides: &[(&str, &str)]) -> Core {
-    let mut core = core(facts, ERA, overrides);
-    freeze(&mut core);
-    core
-}
-
 /// Two caches of four CPUs each, all of capacity 1024.
 fn two_caches(overrides: &[(&str, &str)]) -> Core {
-    still(&machine(&[cluster(4, 1024), cluster(4, 1024)]), overrides)
+    still_but(&machine(&[cluster(4, 1024), cluster(4, 1024)]), overrides)
 }
 
 /// CPUs `first`..`first + 4` share these sums; the first of them has what does not divide.
@@ -133,7 +125,7 @@ fn idle_cpus_decide() {
 /// Goal: the higher class wins; among equals what the class lacks decides. Source: 8.4 rule.
 #[test]
 fn busiest_group() {
-    let four = |overrides| still(&machine(&vec![cluster(4, 1024); 4]), overrides);
+    let four = |overrides| still_but(&machine(&vec![cluster(4, 1024); 4]), overrides);
     let busiest = |core: &mut Core| begin(core, 0, 1, IdleKind::Idle).1.raw().busiest_group;
     let mut core = four(&[]);
     put_group(&mut core, 4, 3, 9000, 3072, 3072); // has_spare, but a lot of load
@@ -177,7 +169,7 @@ fn overloaded_groups_compare_load() {
 /// Goal: below the tipping point nothing but a misfit task moves. Source: 8.4 Act.
 #[test]
 fn energy_aware_gate() {
-    let mut core = still(&machine(&hikey960()), &[]);
+    let mut core = still_but(&machine(&hikey960()), &[]);
     assert_eq!(
         core.state().energy_active,
         1,
@@ -201,7 +193,7 @@ fn energy_aware_gate() {
 /// clears them; a lower level only sets overutilized. Source: 8.4 E.
 #[test]
 fn root_domain_flags() {
-    let mut core = still(&machine(&hikey960()), &[]);
+    let mut core = still_but(&machine(&hikey960()), &[]);
     put(&mut core, 1, 2, 2048, 462, 462);
     begin(&mut core, 0, 0, IdleKind::NewlyIdle);
     assert_eq!(
@@ -312,7 +304,7 @@ fn two_nodes() -> MachineFacts {
 fn numa_imbalance() {
     for overrides in [&[][..], &[NO_SIBLING]] {
         let with = |local: u32| {
-            let mut core = still(&two_nodes(), overrides);
+            let mut core = still_but(&two_nodes(), overrides);
             for cpu in (1..=local).chain(112..112 + local + 2) {
                 put(&mut core, cpu, 1, 1024, 300, 300);
             }
@@ -331,7 +323,7 @@ fn numa_imbalance() {
 #[test]
 fn sibling_difference_per_core() {
     let with = |sizes: [usize; 2], running: u32| {
-        let mut core = still(&machine(&sizes.map(|n| cluster(n, 1024))), &[]);
+        let mut core = still_but(&machine(&sizes.map(|n| cluster(n, 1024))), &[]);
         let first = sizes[0] as u32;
         for cpu in first..first + running {
             put(&mut core, cpu, 1, 1024, 300, 300);
@@ -360,7 +352,7 @@ fn other_rows_of_the_table() {
         ..LevelFacts::default()
     };
     facts.levels.insert(0, smt);
-    let mut core = still(&facts, &[]);
+    let mut core = still_but(&facts, &[]);
     put(&mut core, 2, 1, 1024, 300, 300);
     put(&mut core, 3, 1, 1024, 300, 300);
     let (step, bal) = begin(&mut core, 0, 1, IdleKind::Idle);
@@ -451,7 +443,7 @@ fn hybrid() -> Core {
         ..LevelFacts::default()
     };
     facts.levels.insert(0, smt);
-    still(&facts, &[])
+    still_but(&facts, &[])
 }
 
 /// Goal: with room in both, the lone task of an SMT core is not preferred to one of a core without,
@@ -532,7 +524,7 @@ fn what_is_left_alone() {
             "{fair} fair tasks"
         );
     }
-    let mut core = still(&machine(&hikey960()), &[]);
+    let mut core = still_but(&machine(&hikey960()), &[]);
     core.state_mut().overutilized = 1;
     put_group(&mut core, 4, 3, 3072, 4000, 4000);
     put(&mut core, 5, 2, 2048, 1024, 2000);

@@ -349,7 +349,12 @@ pub(crate) fn flat(n: usize) -> Core {
 
 /// A machine under `linux-7.3`, every CPU idle, all signals of `NOW`.
 pub(crate) fn still(facts: &MachineFacts) -> Core {
-    let mut core = core(facts, "linux-7.3", &[]);
+    still_but(facts, &[])
+}
+
+/// The same with other parameters.
+pub(crate) fn still_but(facts: &MachineFacts, overrides: &[(&str, &str)]) -> Core {
+    let mut core = core(facts, "linux-7.3", overrides);
     freeze(&mut core);
     core
 }
