@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Compiles the kernel side: the policy core and the glue, in one object, and its Rust skeleton.
+//! Compiles the kernel side: the policy core and the glue, in one object, and its Rust skeleton;
+//! and the objects of the parity test, the core alone, as a whole and as the live scheduler has it.
 use libbpf_cargo::SkeletonBuilder;
 use std::env;
 use std::path::{Path, PathBuf};
+
+/// Object, its source, what is defined beside. `main.bpf.c` defines WP_LIVE itself.
+const OBJECTS: [(&str, &str, &[&str]); 3] = [
+    ("main", "main.bpf.c", &[]),
+    ("parity", "parity.bpf.c", &[]),
+    ("parity_live", "parity.bpf.c", &["-DWP_LIVE"]),
+];
 
 fn main() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -13,21 +21,17 @@ fn main() {
     println!("cargo::rerun-if-changed={}", bpf.display());
     println!("cargo::rerun-if-env-changed=BPF_CLANG");
     let clang = env::var("BPF_CLANG").unwrap_or_else(|_| "clang-19".to_owned());
-    for (object, skeleton) in [("main", "main.skel.rs"), ("parity", "parity.skel.rs")] {
+    for (object, source, defines) in OBJECTS {
+        let flags = ["-mcpu=v3", "-O2", "-Wall", "-Werror"];
+        let includes = [policy.join("include"), policy.clone(), bpf.clone()];
+        let includes = includes.iter().map(|path| format!("-I{}", path.display()));
+        let args = flags.iter().chain(defines).map(|flag| (*flag).to_owned());
         SkeletonBuilder::new()
-            .source(bpf.join(format!("{object}.bpf.c")))
+            .source(bpf.join(source))
             .obj(out.join(format!("{object}.bpf.o")))
             .clang(&clang)
-            .clang_args([
-                "-mcpu=v3".to_owned(),
-                "-O2".to_owned(),
-                "-Wall".to_owned(),
-                "-Werror".to_owned(),
-                format!("-I{}", policy.join("include").display()),
-                format!("-I{}", policy.display()),
-                format!("-I{}", bpf.display()),
-            ])
-            .build_and_generate(out.join(skeleton))
-            .unwrap_or_else(|e| panic!("{object}.bpf.c (clang: {clang}): {e:#}"));
+            .clang_args(args.chain(includes))
+            .build_and_generate(out.join(format!("{object}.skel.rs")))
+            .unwrap_or_else(|e| panic!("{source} as {object}.bpf.o (clang: {clang}): {e:#}"));
     }
 }

@@ -3,7 +3,7 @@
 
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::Rng;
-use wakeplace_policy_sys::{Core, FreqFacts, LevelFacts, MachineFacts, PerfFacts, Policy};
+use wakeplace_policy_sys::{Core, FreqFacts, LevelFacts, MachineFacts, PerfFacts, Policy, sys};
 
 /// Draws of one stream.
 pub(crate) struct Draw(Pcg64);
@@ -51,7 +51,7 @@ struct Shape {
 
 impl Shape {
     /// At most `most` CPUs; small machines are as likely as large ones.
-    fn draw(draw: &mut Draw, most: usize) -> Self {
+    fn up_to(draw: &mut Draw, most: usize) -> Self {
         let most = if draw.one_in(4) { most } else { most.min(16) };
         loop {
             let shape = Self {
@@ -62,6 +62,23 @@ impl Shape {
                 nodes: draw.pick(&[1, 1, 1, 1, 1, 2, 4]),
             };
             if (1..=most).contains(&shape.cpus()) {
+                return shape;
+            }
+        }
+    }
+
+    /// More than 64 CPUs, as many as the core takes at most; every doubling is as likely.
+    fn large(draw: &mut Draw) -> Self {
+        let below = draw.pick(&[64, 128, 256, 512]);
+        loop {
+            let shape = Self {
+                threads: draw.pick(&[1, 1, 2, 2, 4]),
+                cores: draw.range(1, 16) as usize,
+                clusters: draw.pick(&[1, 1, 2, 4]),
+                llcs: draw.range(1, 8) as usize,
+                nodes: draw.pick(&[1, 1, 2, 3, 4, 8]),
+            };
+            if (below + 1..=2 * below).contains(&shape.cpus()) {
                 return shape;
             }
         }
@@ -154,12 +171,23 @@ pub(crate) fn states(draw: &mut Draw) -> Vec<(u32, u32)> {
     list
 }
 
-/// A machine of at most `most` CPUs.
-pub(crate) fn machine(draw: &mut Draw, most: usize) -> MachineFacts {
-    let shape = Shape::draw(draw, most);
-    let cpus = shape.cpus();
+/// CPUs of one capacity that share a clock. The core has room for 64 performance domains: mostly
+/// there are not more.
+fn unit(draw: &mut Draw, shape: &Shape) -> usize {
     let cluster = shape.threads * shape.cores;
     let unit = draw.pick(&[cluster, cluster, shape.threads, shape.in_llc()]);
+    let many = shape.cpus() / unit > sys::WP_MAX_PERF_DOMS as usize;
+    if many && !draw.one_in(4) {
+        shape.in_llc()
+    } else {
+        unit
+    }
+}
+
+/// A machine of that shape.
+fn machine(draw: &mut Draw, shape: &Shape) -> MachineFacts {
+    let cpus = shape.cpus();
+    let unit = unit(draw, shape);
     let mut facts = MachineFacts {
         tick_ns: draw.pick(&[1_000_000, 4_000_000, 10_000_000]),
         scan_cpu_ns: draw.range(0, 200),
@@ -172,7 +200,7 @@ pub(crate) fn machine(draw: &mut Draw, most: usize) -> MachineFacts {
     if draw.one_in(6) {
         facts.online = (0..cpus).map(|c| c == 0 || !draw.one_in(6)).collect();
     }
-    let energy = !draw.one_in(6);
+    let energy = !draw.one_in(6) && cpus / unit <= sys::WP_MAX_PERF_DOMS as usize;
     for first in (0..cpus).step_by(unit) {
         let members: Vec<u16> = (first..first + unit).map(|c| c as u16).collect();
         let states = states(draw);
@@ -241,11 +269,37 @@ pub(crate) fn policy(draw: &mut Draw) -> Policy {
     policy
 }
 
-/// A core for a random machine under a random policy, and both in words.
-pub(crate) fn core(draw: &mut Draw, most: usize) -> (Core, String) {
-    let facts = machine(draw, most);
-    let policy = policy(draw);
-    let mut core = Core::new(&facts, policy.core_params()).expect("a machine the core takes");
+/// A core for a random machine under a random policy.
+pub(crate) struct Machine {
+    pub(crate) core: Core,
+    /// Both in words.
+    pub(crate) words: String,
+    /// The live build holds the policy: no part of it is of an era before 7.3.
+    pub(crate) live: bool,
+}
+
+/// What to draw a machine from.
+#[derive(Clone, Copy)]
+pub(crate) enum Size {
+    /// So many CPUs at most.
+    UpTo(usize),
+    /// More than fit into one word of a bitmask, up to the core's limit.
+    Large,
+}
+
+/// A random machine under a random policy; with `live`, under one that the live build holds.
+pub(crate) fn core(draw: &mut Draw, size: Size, live: bool) -> Machine {
+    let shape = match size {
+        Size::UpTo(most) => Shape::up_to(draw, most),
+        Size::Large => Shape::large(draw),
+    };
+    let facts = machine(draw, &shape);
+    let held = |policy: &Policy| policy.not_in_live_build().is_none();
+    let mut drawn = policy(draw);
+    while live && !held(&drawn) {
+        drawn = policy(draw);
+    }
+    let mut core = Core::new(&facts, drawn.core_params()).expect("a machine the core takes");
     if draw.one_in(4) {
         core.state_mut().freq_external = 1;
         core.state_mut().freq_schedutil = u32::from(!draw.one_in(4));
@@ -253,8 +307,12 @@ pub(crate) fn core(draw: &mut Draw, most: usize) -> (Core, String) {
     }
     let words = format!(
         "policy {} {:?}\nmachine {facts:?}",
-        policy.name(),
-        policy.overrides()
+        drawn.name(),
+        drawn.overrides()
     );
-    (core, words)
+    Machine {
+        live: held(&drawn),
+        core,
+        words,
+    }
 }

@@ -37,6 +37,11 @@ macro_rules! ops {
         impl Op {
             pub(crate) const ALL: &'static [Op] = &[$(Op::$name,)*];
 
+            /// Its name without `wp_`.
+            pub(crate) fn name(self) -> &'static str {
+                &self.program()[2..]
+            }
+
             /// The program's name in parity.bpf.c.
             pub(crate) fn program(self) -> &'static str {
                 match self { $(Op::$name => concat!("p_", stringify!($name)),)* }

@@ -244,30 +244,37 @@ pub(crate) fn request(draw: &mut Draw, state: &State) -> sys::wp_request {
     }
 }
 
-/// Other queues on the machine that `state` has. A large machine keeps most of its CPUs as they
-/// were.
-fn queues(draw: &mut Draw, state: &mut State) -> Mood {
+/// The CPUs that change from one situation to the next: all of a small machine; of a larger one
+/// mostly a few.
+pub(crate) fn touch(draw: &mut Draw, cpus: u32) -> Vec<usize> {
+    if cpus <= 12 || draw.one_in(u64::from(cpus / 8).max(8)) {
+        return (0..cpus as usize).collect();
+    }
+    let mut some: Vec<usize> = (0..12).map(|_| draw.index(cpus as usize)).collect();
+    some.sort_unstable();
+    some.dedup();
+    some
+}
+
+/// Other queues on those CPUs of the machine that `state` has.
+fn queues(draw: &mut Draw, state: &mut State, touched: &[usize]) -> Mood {
     let cpus = state.ctx.nr_cpus;
     let mood = Mood {
         idle: draw.pick(&[0, 1, 2, 2, 4, 16]),
         ease: draw.pick(&[1, 2, 4, 8]),
         odd: draw.one_in(2),
     };
-    let all = cpus <= 12 || draw.one_in(8);
-    for _ in 0..if all { 0 } else { 12 } {
-        let at = draw.index(cpus as usize);
-        cpu(draw, &mood, &mut state.ctx.cpus[at], cpus);
-    }
-    for at in 0..if all { cpus as usize } else { 0 } {
-        cpu(draw, &mood, &mut state.ctx.cpus[at], cpus);
+    for at in touched {
+        cpu(draw, &mood, &mut state.ctx.cpus[*at], cpus);
     }
     mood
 }
 
 /// A load for balancing to find, at `now_ns`.
-pub(crate) fn load(draw: &mut Draw, state: &mut State, now_ns: u64) {
-    queues(draw, state);
-    for c in &mut state.ctx.cpus[..state.ctx.nr_cpus as usize] {
+pub(crate) fn load(draw: &mut Draw, state: &mut State, touched: &[usize], now_ns: u64) {
+    queues(draw, state, touched);
+    for at in touched {
+        let c = &mut state.ctx.cpus[*at];
         c.avg.last_update_ns += now_ns - NOW;
         c.clock_ns += now_ns - NOW;
         c.clock_task_ns = c.clock_ns;
@@ -276,8 +283,8 @@ pub(crate) fn load(draw: &mut Draw, state: &mut State, now_ns: u64) {
 }
 
 /// Another situation on that machine, with a question.
-pub(crate) fn situation(draw: &mut Draw, state: &mut State) {
-    let mood = queues(draw, state);
+pub(crate) fn situation(draw: &mut Draw, state: &mut State, touched: &[usize]) {
+    let mood = queues(draw, state, touched);
     state.ctx.overutilized = u32::from(draw.one_in(5));
     state.request = request(draw, state);
     state.tasks[0] = task(draw, &mood, state, 1, state.request.prev_cpu);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What both builds of the core work on: the same bytes once in this process's memory, once in
-//! the BPF object's, which is mapped here.
+//! What the builds of the core work on: the same bytes once in this process's memory, and once in
+//! that of each BPF object, which is mapped here.
 
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use wakeplace_policy_sys::sys;
@@ -41,14 +41,10 @@ pub(crate) struct State {
 }
 
 /// The bytes of a value.
-fn bytes<T>(value: &T) -> &[u8] {
-    // SAFETY: the core's structs are integers; both builds' copies began as the same zeroed bytes,
+fn bytes<T: ?Sized>(value: &T) -> &[u8] {
+    // SAFETY: the core's structs are integers; all builds' copies began as the same zeroed bytes,
     // padding included, so every byte is initialised.
-    unsafe { std::slice::from_raw_parts(std::ptr::from_ref(value).cast(), size_of::<T>()) }
-}
-
-fn same<T>(a: &[T], b: &[T]) -> bool {
-    a.iter().zip(b).all(|(a, b)| bytes(a) == bytes(b))
+    unsafe { std::slice::from_raw_parts(std::ptr::from_ref(value).cast(), size_of_val(value)) }
 }
 
 /// A zero-filled state; 1.7 MB, so never on a stack.
@@ -65,26 +61,52 @@ pub(crate) fn zeroed() -> Box<State> {
     }
 }
 
-/// The part of a context that calls change: not the tables behind the domains' CPU lists.
-fn same_ctx(a: &sys::wp_ctx, b: &sys::wp_ctx) -> bool {
-    let head = std::mem::offset_of!(sys::wp_ctx, topo);
-    let tail = std::mem::offset_of!(sys::wp_ctx, serial_tick);
-    let (cpus, groups) = (a.nr_cpus as usize, a.nr_groups as usize);
-    let freq = a.nr_freq_doms as usize;
-    bytes(a)[..head] == bytes(b)[..head]
-        && bytes(a)[tail..] == bytes(b)[tail..]
-        && same(&a.cpus[..cpus], &b.cpus[..cpus])
-        && same(&a.groups[..groups], &b.groups[..groups])
-        && same(&a.freq_doms[..freq], &b.freq_doms[..freq])
+impl State {
+    /// A CPU is the same in both; so is one that neither has.
+    pub(crate) fn same_cpu(&self, other: &Self, cpu: usize) -> bool {
+        match (self.ctx.cpus.get(cpu), other.ctx.cpus.get(cpu)) {
+            (Some(a), Some(b)) => bytes(a) == bytes(b),
+            _ => true,
+        }
+    }
+
+    /// The CPUs that a call was about, and the one it decided for.
+    fn concerned(&self) -> [u32; 8] {
+        [
+            self.args.cpu,
+            self.args.cpu2,
+            self.tasks[self.args.task as usize % TASKS].cpu,
+            self.request.this_cpu,
+            self.request.prev_cpu,
+            self.decision.cpu,
+            self.balance.src_cpu,
+            self.balance.dst_cpu,
+        ]
+    }
 }
 
-/// All that one call may touch is the same in both.
-pub(crate) fn same_touched(a: &State, b: &State) -> bool {
+/// What a call answered, the tasks, the whole machine's figures and the CPUs that the call was
+/// about are the same in both.
+pub(crate) fn same_near(a: &State, b: &State) -> bool {
+    let head = std::mem::offset_of!(sys::wp_ctx, topo);
+    let tail = std::mem::offset_of!(sys::wp_ctx, serial_tick);
     a.result == b.result
         && bytes(&a.decision) == bytes(&b.decision)
         && bytes(&a.balance) == bytes(&b.balance)
-        && same(&a.tasks, &b.tasks)
-        && same_ctx(&a.ctx, &b.ctx)
+        && bytes(&a.tasks) == bytes(&b.tasks)
+        && bytes(&a.ctx)[..head] == bytes(&b.ctx)[..head]
+        && bytes(&a.ctx)[tail..] == bytes(&b.ctx)[tail..]
+        && a.concerned().iter().all(|c| a.same_cpu(b, *c as usize))
+}
+
+/// All that one call may touch is the same in both: not the tables behind the domains' CPU lists.
+pub(crate) fn same_touched(a: &State, b: &State) -> bool {
+    let (cpus, groups) = (a.ctx.nr_cpus as usize, a.ctx.nr_groups as usize);
+    let freq = a.ctx.nr_freq_doms as usize;
+    same_near(a, b)
+        && bytes(&a.ctx.cpus[..cpus]) == bytes(&b.ctx.cpus[..cpus])
+        && bytes(&a.ctx.groups[..groups]) == bytes(&b.ctx.groups[..groups])
+        && bytes(&a.ctx.freq_doms[..freq]) == bytes(&b.ctx.freq_doms[..freq])
 }
 
 /// Every byte is the same in both.

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Arguments of the next call in a walk: such as a home could pass in the state that is there.
+
+use crate::events::Walk;
+use crate::machines::states;
+use crate::ops::Op;
+use crate::situations::{load, request, touch};
+use crate::state::{Args, TASKS};
+use wakeplace_policy_sys::sys;
+
+impl Walk<'_> {
+    fn span(&mut self) -> u64 {
+        let spans = [0, 1, 999, 20_000, 400_000, 1_048_576, 4_000_000, 90_000_000];
+        self.draw.pick(&spans)
+    }
+
+    /// Sets the arguments in all builds. False: no home would call this now.
+    pub(crate) fn prepare(&mut self, op: Op) -> bool {
+        let step = self.span();
+        self.now_ns += self.draw.next() % (step + 1);
+        let Some(task) = self.task_for(op) else {
+            return false;
+        };
+        let cpus = self.cpus();
+        let mut args = Args {
+            now_ns: self.now_ns,
+            x: self.span(),
+            y: 0,
+            task,
+            waker: (task + 1) % TASKS as u32,
+            cpu: self.draw.range(0, cpus - 1),
+            cpu2: self.draw.range(0, cpus - 1),
+            level: 0,
+            a: self.draw.range(0, 1),
+            b: self.draw.range(0, 1024),
+            pad: 0,
+        };
+        let levels = self.state().ctx.cpus[args.cpu as usize].nr_levels;
+        args.level = self.draw.range(0, levels.saturating_sub(1));
+        let ready = self.task_args(op, &mut args)
+            && self.machine_args(op, &mut args)
+            && self.balance_args(op, &mut args, levels)
+            && self.plain_args(op, &mut args);
+        self.builds.all(|s| s.args = args);
+        ready
+    }
+
+    fn task_args(&mut self, op: Op, args: &mut Args) -> bool {
+        let task = self.state().tasks[args.task as usize];
+        match op {
+            Op::task_init => self.fresh_task(args.task),
+            Op::task_set_weight => args.a = self.draw.pick(&[3, 15, 1024, 3121, 88_761]),
+            Op::task_set_uclamp => {
+                args.a = self.draw.range(0, 1024);
+                args.b = self.draw.range(args.a, 1024);
+            }
+            Op::enqueue => {
+                args.a = self.draw.pick(&[0, sys::WP_Q_WAKEUP, sys::WP_Q_NEW]);
+                if task.avg.last_update_ns != 0 {
+                    args.cpu = task.cpu;
+                }
+            }
+            Op::dequeue => args.a = self.draw.pick(&[0, sys::WP_Q_SLEEP]),
+            Op::select_cpu => {
+                let mut ask = request(&mut self.draw, self.builds.native());
+                ask.now_ns = self.now_ns;
+                if ask.waker_idle != 0 {
+                    args.waker = TASKS as u32;
+                }
+                self.builds.all(|s| s.request = ask);
+            }
+            Op::vq_expired => args.a = self.draw.range(0, 3),
+            Op::vq_yields => {
+                let now = self.state().ctx.cpus[args.cpu as usize].vtime_now_ns;
+                args.x = now.wrapping_add(args.x).wrapping_sub(self.span());
+            }
+            _ => {}
+        }
+        true
+    }
+
+    fn machine_args(&mut self, op: Op, args: &mut Args) -> bool {
+        let ctx = &self.builds.native().ctx;
+        match op {
+            Op::rate_limit_us | Op::freq_applied => {
+                args.a = self.draw.range(0, ctx.nr_freq_doms - 1);
+                let opps = ctx.freq_doms[args.a as usize].nr_opps;
+                args.b = self.draw.range(0, opps - 1);
+            }
+            Op::em_limit | Op::em_update if ctx.nr_perf_doms == 0 => return false,
+            Op::em_limit => {
+                args.a = self.draw.range(0, ctx.nr_perf_doms - 1);
+                let domain = &ctx.perf_doms[args.a as usize];
+                let table = &domain.table[domain.live as usize];
+                let khz = |at: usize| u64::from(table.state[at].khz);
+                args.x = khz(self.draw.index(table.nr_states as usize));
+                args.y = khz(self.draw.index(table.nr_states as usize));
+            }
+            Op::em_update => {
+                args.a = self.draw.range(0, ctx.nr_perf_doms - 1);
+                let list = states(&mut self.draw);
+                self.builds.all(|s| {
+                    s.ctx.em_scratch.nr_states = list.len() as u32;
+                    for (slot, (khz, uw)) in s.ctx.em_scratch.state.iter_mut().zip(&list) {
+                        (slot.khz, slot.power_uw) = (*khz, *uw);
+                    }
+                });
+            }
+            _ => {}
+        }
+        true
+    }
+
+    fn balance_args(&mut self, op: Op, args: &mut Args, levels: u32) -> bool {
+        match op {
+            Op::sis_update
+            | Op::balance_due
+            | Op::active_balance_end
+            | Op::newidle_level
+            | Op::newidle_done
+                if levels == 0 =>
+            {
+                return false;
+            }
+            Op::balance_begin if levels == 0 => return false,
+            Op::balance_offer | Op::balance_end if !self.detach => return false,
+            Op::balance_due | Op::balance_pass_end => args.a = self.draw.range(0, 1),
+            Op::balance_begin => self.attempt(args),
+            Op::nohz_next if args.a == 0 => args.cpu = sys::WP_NONE,
+            _ => {}
+        }
+        true
+    }
+
+    /// An attempt to balance, half of them by a CPU without work among others with some.
+    fn attempt(&mut self, args: &Args) {
+        let mut idle = self.draw.range(0, 2);
+        let random = self.draw.next() as u32;
+        if self.draw.one_in(2) {
+            idle = self.draw.pick(&[idle, sys::WP_NEWLY_IDLE]);
+            let (this, now_ns, cpus) = (args.cpu as usize, self.now_ns, self.cpus());
+            let mut touched = touch(&mut self.draw, cpus);
+            touched.retain(|cpu| *cpu != this);
+            touched.push(this);
+            self.builds.renew(&touched, |native| {
+                load(&mut self.draw, native, &touched, now_ns);
+                let this = &mut native.ctx.cpus[this];
+                (this.nr_running, this.nr_fair, this.pending) = (0, 0, 0);
+            });
+        }
+        self.builds.all(|s| {
+            s.balance.now_ns = args.now_ns;
+            s.balance.this_cpu = args.cpu;
+            s.balance.level = args.level;
+            s.balance.idle = idle;
+            s.balance.random = random;
+        });
+    }
+
+    /// Arguments of the arithmetic that needs no machine.
+    fn plain_args(&mut self, op: Op, args: &mut Args) -> bool {
+        match op {
+            Op::decayed_util => {
+                args.a = self.draw.range(0, 1024);
+                args.x = args.now_ns - self.span().min(args.now_ns);
+            }
+            Op::map_util_freq => {
+                args.a = self.draw.range(0, 1024);
+                args.b = self.draw.range(100_000, 4_000_000);
+                args.cpu2 = self.draw.range(0, 1024);
+            }
+            Op::util_fits_cpu => {
+                args.a = self.draw.range(0, 1024);
+                args.cpu2 = self.draw.range(0, 1024);
+            }
+            Op::decay_load => {
+                args.x = self.draw.next() >> self.draw.range(0, 63);
+                args.y = u64::from(self.draw.range(0, 2100));
+            }
+            Op::pelt_segments => {
+                args.a = self.draw.range(1, 4096);
+                args.cpu2 = self.draw.range(0, 1023);
+            }
+            Op::avg_update => self.pelt_step(),
+            Op::util_est_next => {
+                args.a = self.draw.range(0, 3);
+                args.cpu = self.draw.range(0, 1024);
+                args.cpu2 = self.draw.range(0, 2048);
+                args.level = self.draw.range(1, 1024);
+            }
+            Op::nice_weight | Op::nice_inv_weight => {
+                args.a = (self.draw.range(0, 50).cast_signed() - 25).cast_unsigned();
+            }
+            _ => {}
+        }
+        true
+    }
+
+    fn pelt_step(&mut self) {
+        let step = sys::wp_pelt_step {
+            now_ns: self.now_ns,
+            load: self.draw.range(0, 1),
+            runnable: self.draw.range(0, 3),
+            running: self.draw.range(0, 1),
+            weight: self.draw.pick(&[1, 15, 1024, 88_761]),
+            scale_cpu: self.draw.range(1, 1024),
+            scale_freq: self.draw.range(1, 1024),
+            runnable_is_load: self.draw.range(0, 1),
+        };
+        self.builds.all(|s| s.step = step);
+    }
+}
