@@ -1,7 +1,8 @@
 # wakeplace: `make` shows what there is. Everything here is a line that you could type yourself.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test lint check lab fidelity bench install clean live-test soak bench-live
+.PHONY: help demo build test lint check lab fidelity bench install clean
+.PHONY: live-test live-unit soak bench-live
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -34,6 +35,9 @@ fidelity: lab ## docs/fidelity.md: placement beside the kernel's own (half an ho
 
 live-test: lab build ## the live scheduler in emulated machines (LIVE_QUICK=1: shorter)
 	@scripts/live-tests.sh
+
+live-unit: lab build ## ... as a service, where systemd is the first process
+	@scripts/live-unit.sh
 
 soak: lab build ## ... under mixed load for half an hour (SOAK_MINUTES=N)
 	@scripts/soak.sh

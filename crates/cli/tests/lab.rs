@@ -123,6 +123,23 @@ fn either_a_workload_or_a_command_is_run() {
 }
 
 #[test]
+fn packages_are_named_as_debian_names_them() {
+    let folder = folder();
+    let run = |more: &[&str]| x86(folder.path(), &[more, &["--", "true"]].concat());
+    let right = ["--package", "strace", "--package", "libc6", "--systemd"];
+    assert_code(&run(&right), 3);
+    for name in ["../base", "Strace", "-y", ""] {
+        let output = run(&[&format!("--package={name}")]);
+        assert_code(&output, 2);
+        assert!(
+            stderr(&output).contains("is no name of a Debian package"),
+            "{}",
+            stderr(&output)
+        );
+    }
+}
+
+#[test]
 fn files_are_looked_at_before_anything_is_booted() {
     let folder = folder();
     let run = |more: &[&str]| x86(folder.path(), &[more, &["--", "true"]].concat());

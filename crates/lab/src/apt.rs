@@ -19,7 +19,7 @@ pub const SUITES: [&str; 2] = ["trixie", "trixie-backports"];
 /// Lists of packages are looked at again after this.
 const LISTS_LAST: Duration = Duration::from_secs(24 * 3600);
 /// What was extracted says what it is in this file.
-const RECORD: &str = "record.json";
+pub(crate) const RECORD: &str = "record.json";
 
 /// A package as it was fetched.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -249,6 +249,9 @@ Debug::NoLocking "true";
             return Ok(there);
         }
         self.refresh(false, watch)?;
+        for name in names {
+            self.listed(name)?;
+        }
         watch.step(&format!(
             "{} for {} with what they need",
             names.join(", "),

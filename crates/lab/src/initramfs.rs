@@ -15,7 +15,11 @@ const PROGRAMS: [&str; 3] = ["hackbench", "cyclictest", "stress-ng"];
 const LAYOUT: u32 = 2;
 
 const INIT: &str = include_str!("guest/init.sh");
+const WORK: &str = include_str!("guest/work.sh");
 const RUN: &str = include_str!("guest/run.sh");
+const SERVICE: &str = include_str!("guest/lab.service");
+/// Where systemd looks for units of the machine's own.
+const UNITS: &str = "etc/systemd/system";
 
 /// The cached base of one architecture.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,14 +51,16 @@ impl Base {
     }
 
     /// The run's own files in front of the base: the kernel takes one archive after the other, and
-    /// an archive that is not packed may only stand in front.
+    /// an archive that is not packed may only stand in front. Packages come last: where one has a
+    /// library of the base too, it is the one that the package was fetched with.
     ///
     /// # Errors
     /// When a file cannot be read or written.
-    pub(crate) fn with(&self, run: Archive, to: &Path) -> Result<(), LabError> {
+    pub(crate) fn with(&self, run: Archive, packages: &[u8], to: &Path) -> Result<(), LabError> {
         let mut bytes = run.finish();
         let base = fs::read(&self.archive).map_err(LabError::reading(&self.archive))?;
         bytes.extend(base);
+        bytes.extend(packages);
         fs::write(to, bytes).map_err(LabError::writing(to))
     }
 }
@@ -108,7 +114,17 @@ fn build(arch: Arch, programs: &Extracted) -> Result<Vec<u8>, LabError> {
 /// they belong to this program's version.
 pub(crate) fn add_scripts(archive: &mut Archive) {
     archive.file("init", INIT.as_bytes(), true);
+    archive.file("lab/work.sh", WORK.as_bytes(), true);
     archive.file("lab/run.sh", RUN.as_bytes(), true);
+}
+
+/// Adds what makes the job a service of systemd. Nobody logs in: without udev the terminals' units
+/// would wait for their devices, and what is after `multi-user.target` with them.
+pub(crate) fn add_service(archive: &mut Archive) {
+    archive.file(&format!("{UNITS}/lab.service"), SERVICE.as_bytes(), false);
+    let wanted = format!("{UNITS}/multi-user.target.wants/lab.service");
+    archive.link(&wanted, "../lab.service");
+    archive.link(&format!("{UNITS}/getty.target"), "/dev/null");
 }
 
 /// Adds a program or a library under a name.

@@ -21,6 +21,7 @@ mod initramfs;
 pub mod kernels;
 pub mod machine;
 pub mod outcome;
+pub mod packages;
 mod program;
 mod qemu;
 pub mod run;

@@ -6,6 +6,7 @@ use crate::initramfs::{self, Base};
 use crate::kernels::{self, Kernel};
 use crate::machine::Machine;
 use crate::outcome::{self, Facts, OPS, Scheduler, SchedulerReport};
+use crate::packages::{self, PackageName};
 use crate::qemu::Qemu;
 use crate::smp::Smp;
 use crate::{Arch, Cache, LabError, Watch, guest_bin};
@@ -57,6 +58,10 @@ pub struct Request {
     pub work: Work,
     /// Files of the host that stand in the guest's `/root`.
     pub files: Vec<PathBuf>,
+    /// Packages that the guest has, with what they need.
+    pub packages: Vec<PackageName>,
+    /// systemd is the guest's first process, and the work a service of it.
+    pub systemd: bool,
     /// Everything that comes back is kept here.
     pub keep: Option<PathBuf>,
 }
@@ -123,12 +128,14 @@ pub fn run(cache: &Cache, request: &Request, watch: &dyn Watch) -> Result<RunRes
         qemu: &prepared.qemu,
         kernel: &prepared.kernel,
         icount: request.icount,
-        memory_mib: memory_mib(request),
+        memory_mib: memory_mib(request, prepared.packages.len()),
         folder: scratch.path(),
     };
-    prepared
-        .base
-        .with(own_files(request, &prepared)?, &guest.initrd())?;
+    prepared.base.with(
+        own_files(request, &prepared)?,
+        &prepared.packages,
+        &guest.initrd(),
+    )?;
     let ended = guest.boot(request.timeout, watch);
     let out = scratch.path().join("out");
     if let Some(keep) = &request.keep {
@@ -147,6 +154,8 @@ struct Prepared {
     kernel: Kernel,
     qemu: Qemu,
     base: Base,
+    /// An archive of the packages' files.
+    packages: Vec<u8>,
 }
 
 fn prepare(cache: &Cache, request: &Request, watch: &dyn Watch) -> Result<Prepared, LabError> {
@@ -177,7 +186,17 @@ fn prepare(cache: &Cache, request: &Request, watch: &dyn Watch) -> Result<Prepar
     )?;
     let qemu = Qemu::get(cache, arch, watch)?;
     let base = Base::get(cache, arch, watch)?;
-    Ok(Prepared { kernel, qemu, base })
+    let mut names = request.packages.clone();
+    if request.systemd {
+        names.extend(PackageName::SYSTEMD);
+    }
+    let packages = packages::archive(cache, arch, &names, watch)?;
+    Ok(Prepared {
+        kernel,
+        qemu,
+        base,
+        packages,
+    })
 }
 
 /// Fetches all that guests of an architecture need, kernels aside.
@@ -208,13 +227,15 @@ fn command(work: &Work) -> Vec<String> {
     }
 }
 
-fn memory_mib(request: &Request) -> u32 {
+fn memory_mib(request: &Request, packages_bytes: usize) -> u32 {
     let trace = if request.trace {
         request.machine.cpus * (TRACE_KB / 1024 + 16)
     } else {
         0
     };
-    1024 + trace
+    // The kernel has the archive and the files that it unpacks from it at the same time.
+    let packages = u32::try_from(2 * (packages_bytes >> 20)).unwrap_or(u32::MAX);
+    1024_u32.saturating_add(trace).saturating_add(packages)
 }
 
 /// Settings, scripts and programs of this run.
@@ -235,11 +256,18 @@ fn own_files(request: &Request, prepared: &Prepared) -> Result<Archive, LabError
         Scheduler::Kernel => "kernel",
         Scheduler::Wakeplace { .. } => OPS,
     };
+    let first = match request.systemd {
+        true => "/usr/lib/systemd/systemd",
+        false => "/lab/work.sh",
+    };
     let job = format!(
         "LAB_SCHEDULER={scheduler}\nLAB_OPS={OPS}\nLAB_TRACE={trace}\nLAB_TRACE_KB={TRACE_KB}\n\
-         LAB_SETTLE_S={settle_s}\n"
+         LAB_SETTLE_S={settle_s}\nLAB_FIRST={first}\n"
     );
     initramfs::add_scripts(&mut archive);
+    if request.systemd {
+        initramfs::add_service(&mut archive);
+    }
     archive.file("lab/job", job.as_bytes(), false);
     archive.file(
         "lab/command.sh",

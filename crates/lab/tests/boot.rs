@@ -26,6 +26,8 @@ fn request(arch: Arch, platform: &str, script: &str) -> Request {
         trace: false,
         work: Work::Command(["sh", "-c", script].map(str::to_owned).to_vec()),
         files: Vec::new(),
+        packages: Vec::new(),
+        systemd: false,
         keep: None,
     }
 }
@@ -61,6 +63,20 @@ fn an_x86_guest_runs_a_command_and_brings_back_what_it_did() {
         "{}",
         trace.events
     );
+}
+
+#[test]
+#[ignore = "boots a guest"]
+fn a_guest_has_packages_and_systemd() {
+    let script = "cat /proc/1/comm && systemctl is-system-running --wait && strace -V | head -n 1";
+    let mut request = request(Arch::X86_64, "generic", script);
+    request.packages = vec!["strace".parse().expect("a name")];
+    request.systemd = true;
+    let result = boot(&request).expect("a result");
+    assert_eq!(result.exit_code, 0, "{}", result.stderr);
+    let said: Vec<&str> = result.stdout.lines().collect();
+    assert_eq!(said[..2], ["systemd", "running"]);
+    assert!(said[2].starts_with("strace -- version"), "{}", said[2]);
 }
 
 #[test]

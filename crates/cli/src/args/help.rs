@@ -102,8 +102,7 @@ Examples:
 
 pub(super) const LAB_RUN_SHORT: &str = "\
 Example:
-  wakeplace lab run --arch arm64 --platform hikey960 --scheduler kernel --icount \\
-                    --workload 'periodic:n=6,period=16ms,duty=10%' --duration 5s";
+  wakeplace lab run --arch x86_64 --scheduler wakeplace -- hackbench -g 2 -l 100";
 
 pub(super) const LAB_RUN: &str = "\
 Examples:
@@ -117,6 +116,9 @@ Examples:
   Several programs, on an older kernel
   wakeplace lab run --arch x86_64 --scheduler wakeplace --kernel 7.0.13 --cpus 8 \\
                     -- sh -c 'stress-ng --cpu 4 -t 5 && cyclictest -q -D 2'
+
+  A program of a Debian package
+  wakeplace lab run --arch x86_64 --scheduler kernel --package strace -- strace -c sleep 1
 
 The guest has busybox, hackbench, cyclictest, stress-ng, wakeplace-guest and scx_wakeplace.";
 

@@ -5,6 +5,7 @@ use super::help;
 use super::show::AnswerFormArgs;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use wakeplace_lab::packages::PackageName;
 
 /// `lab ...`.
 #[derive(Debug, Subcommand)]
@@ -109,6 +110,12 @@ pub(crate) struct LabRunArgs {
         display_order = 6
     )]
     pub(crate) scheduler: String,
+    /// Boot with systemd as the guest's first process
+    ///
+    /// The workload or command is then run by a service, after `multi-user.target`, and anew after
+    /// each `systemctl soft-reboot`.
+    #[arg(long, help_heading = "Machine", display_order = 7)]
+    pub(crate) systemd: bool,
     /// An rt-app JSON file, or a model as `periodic:n=10,duty=5%`
     #[arg(
         long,
@@ -143,6 +150,11 @@ pub(crate) struct LabRunArgs {
     /// Put a file of this machine into the guest's folder /root; repeatable
     #[arg(long, value_name = "FILE", help_heading = "Input", display_order = 23)]
     pub(crate) add: Vec<PathBuf>,
+    /// Give the guest a Debian package and what it depends on; repeatable
+    ///
+    /// Its files are there as they were packed; the package's install scripts are not run.
+    #[arg(long, value_name = "NAME", help_heading = "Input", display_order = 24)]
+    pub(crate) package: Vec<PackageName>,
     /// End the guest if it takes longer
     #[arg(
         long,
@@ -151,7 +163,7 @@ pub(crate) struct LabRunArgs {
         allow_hyphen_values = true,
         value_parser = wakeplace_text::parse_duration_ns,
         help_heading = "Input",
-        display_order = 24
+        display_order = 25
     )]
     pub(crate) timeout: u64,
     /// Record the scheduler's events, in the kernel's text form

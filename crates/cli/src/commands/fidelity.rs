@@ -322,6 +322,8 @@ fn guest_text(
         trace: false,
         work: Work::Command(guest::command()),
         files: guest::write_files(sets, scratch.path())?,
+        packages: Vec::new(),
+        systemd: false,
         keep: args.keep.as_deref().map(folder),
     };
     let steps = Steps::start(terminal);

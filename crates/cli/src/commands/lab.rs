@@ -126,6 +126,8 @@ fn request(args: &LabRunArgs) -> Result<Request, Failure> {
         trace,
         work,
         files: args.add.clone(),
+        packages: args.package.clone(),
+        systemd: args.systemd,
         keep: args.keep.clone(),
     })
 }
