@@ -2,7 +2,9 @@
 //! (signals-and-baseline, section 4; 4.17 form). Mechanics only: which CPU a task is on is the
 //! core's.
 
-use wakeplace_policy_sys::{nice_inv_weight, nice_weight, sys::wp_params};
+use wakeplace_policy_sys::sys::{WP_WEIGHT_IDLE_POLICY, wp_params};
+use wakeplace_policy_sys::{nice_inv_weight, nice_weight};
+use wakeplace_workload::FairPolicy;
 
 const NICE_0_WEIGHT: u64 = 1024;
 
@@ -22,12 +24,7 @@ pub(crate) struct FairParams {
 
 impl FairParams {
     pub(crate) fn new(params: &wp_params, nr_cpus: usize) -> Self {
-        let log = nr_cpus.clamp(1, 8).ilog2();
-        let factor = if params.tunable_scaling_log != 0 {
-            u64::from(1 + log)
-        } else {
-            1
-        };
+        let factor = scaling_factor(params, nr_cpus);
         let latency = u64::from(params.sched_latency_ns);
         let granularity = u64::from(params.min_granularity_ns);
         Self {
@@ -43,6 +40,14 @@ impl FairParams {
     }
 }
 
+/// By how much the era's times are longer on this machine.
+pub(crate) fn scaling_factor(params: &wp_params, nr_cpus: usize) -> u64 {
+    if params.tunable_scaling_log == 0 {
+        return 1;
+    }
+    u64::from(1 + nr_cpus.clamp(1, 8).ilog2())
+}
+
 /// Weight with its fixed-point inverse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Weight {
@@ -55,6 +60,16 @@ impl Weight {
         Self {
             weight: u64::from(nice_weight(nice.into())),
             inverse: u64::from(nice_inv_weight(nice.into())),
+        }
+    }
+
+    pub(crate) fn of_task(nice: i8, policy: FairPolicy) -> Self {
+        match policy {
+            FairPolicy::Other | FairPolicy::Batch => Self::of_nice(nice),
+            FairPolicy::Idle => Self {
+                weight: u64::from(WP_WEIGHT_IDLE_POLICY),
+                inverse: (1 << 32) / u64::from(WP_WEIGHT_IDLE_POLICY),
+            },
         }
     }
 
@@ -80,11 +95,20 @@ fn calc_delta(delta_ns: u64, weight: u64, per: Weight) -> u64 {
 
 /// Virtual time of `delta_ns` for a weight.
 #[inline]
-fn virtual_time(delta_ns: u64, per: Weight) -> i64 {
+pub(crate) fn virtual_time(delta_ns: u64, per: Weight) -> i64 {
     if per.weight == NICE_0_WEIGHT {
         return delta_ns.cast_signed();
     }
     calc_delta(delta_ns, NICE_0_WEIGHT, per).cast_signed()
+}
+
+/// Does a woken task preempt by policy alone? None: their times decide.
+pub(crate) fn preempts_by_policy(running: FairPolicy, woken: FairPolicy) -> Option<bool> {
+    match (running, woken) {
+        (FairPolicy::Idle, FairPolicy::Other | FairPolicy::Batch) => Some(true),
+        (_, FairPolicy::Batch | FairPolicy::Idle) => Some(false),
+        (_, FairPolicy::Other) => None,
+    }
 }
 
 /// What the queue keeps of each task.
@@ -92,15 +116,17 @@ fn virtual_time(delta_ns: u64, per: Weight) -> i64 {
 pub(crate) struct Entity {
     pub(crate) vruntime: i64,
     pub(crate) weight: Weight,
+    policy: FairPolicy,
     /// Run time since it was picked, for the slice.
     pub(crate) slice_used_ns: u64,
 }
 
 impl Entity {
-    pub(crate) fn new(nice: i8) -> Self {
+    pub(crate) fn new(nice: i8, policy: FairPolicy) -> Self {
         Self {
             vruntime: 0,
-            weight: Weight::of_nice(nice),
+            weight: Weight::of_task(nice, policy),
+            policy,
             slice_used_ns: 0,
         }
     }
@@ -245,8 +271,12 @@ impl FairQueue {
         running: (u32, &Entity),
         woken: &Entity,
     ) -> bool {
-        if !params.wakeup_preemption || !lags_by_more(params, running.1, woken) {
+        if !params.wakeup_preemption {
             return false;
+        }
+        match preempts_by_policy(running.1.policy, woken.policy) {
+            None if lags_by_more(params, running.1, woken) => {}
+            by_policy => return by_policy == Some(true),
         }
         if params.last_buddy && self.nr >= params.nr_latency {
             self.last = Some(running.0);
@@ -285,6 +315,7 @@ fn lags_by_more(params: &FairParams, ahead: &Entity, behind: &Entity) -> bool {
 mod tests {
     use super::{Entity, FairParams, FairQueue, Weight, calc_delta, virtual_time};
     use wakeplace_policy_sys::Policy;
+    use wakeplace_workload::FairPolicy;
 
     fn params() -> FairParams {
         FairParams::new(Policy::parse("linux-4.17").unwrap().core_params(), 8)
@@ -307,7 +338,7 @@ mod tests {
         assert_eq!(params.nr_latency, 8);
         let mut queue = FairQueue::default();
         for task in 0..3 {
-            queue.enqueue(task, &Entity::new(0));
+            queue.enqueue(task, &Entity::new(0, FairPolicy::Other));
         }
         assert_eq!(queue.slice_ns(&params, Weight::of_nice(0), true), 7_999_998);
         assert_eq!(
@@ -320,8 +351,8 @@ mod tests {
     #[test]
     fn slices_follow_weights() {
         let mut queue = FairQueue::default();
-        queue.enqueue(0, &Entity::new(0));
-        queue.enqueue(1, &Entity::new(5));
+        queue.enqueue(0, &Entity::new(0, FairPolicy::Other));
+        queue.enqueue(1, &Entity::new(5, FairPolicy::Other));
         let params = params();
         assert_eq!(
             queue.slice_ns(&params, Weight::of_nice(0), true),
@@ -333,7 +364,7 @@ mod tests {
     #[test]
     fn equal_virtual_times_keep_arrival_order() {
         let mut queue = FairQueue::default();
-        let entity = Entity::new(0);
+        let entity = Entity::new(0, FairPolicy::Other);
         for task in [7, 3, 5] {
             queue.enqueue(task, &entity);
         }
@@ -361,9 +392,42 @@ mod tests {
         let mut queue = FairQueue::default();
         let at = |vruntime| Entity {
             vruntime,
-            ..Entity::new(0)
+            ..Entity::new(0, FairPolicy::Other)
         };
         assert!(!queue.wakeup_preempts(&params, (0, &at(4_000_000)), &at(0)));
         assert!(queue.wakeup_preempts(&params, (0, &at(4_000_001)), &at(0)));
+    }
+
+    /// Source: section 4: a normal wakee preempts SCHED_IDLE; BATCH and IDLE wakees preempt nobody
+    /// else. SCHED_IDLE weighs 3.
+    #[test]
+    fn policies_decide_before_times_do() {
+        use FairPolicy::{Batch, Idle, Other};
+        let params = params();
+        let mut queue = FairQueue::default();
+        let mut preempts = |running, woken| {
+            let ahead = Entity {
+                vruntime: 1 << 40,
+                ..Entity::new(0, running)
+            };
+            let behind = (
+                Entity::new(0, woken),
+                Entity {
+                    vruntime: 1 << 41,
+                    ..Entity::new(0, woken)
+                },
+            );
+            [behind.0, behind.1].map(|woken| queue.wakeup_preempts(&params, (0, &ahead), &woken))
+        };
+        assert_eq!(preempts(Other, Other), [true, false]);
+        assert_eq!(preempts(Batch, Other), [true, false]);
+        for wakee in [Batch, Idle] {
+            assert_eq!(preempts(Other, wakee), [false, false]);
+        }
+        assert_eq!(preempts(Idle, Other), [true, true]);
+        assert_eq!(preempts(Idle, Batch), [true, true]);
+        assert_eq!(preempts(Idle, Idle), [false, false]);
+        assert_eq!(Weight::of_task(-20, Idle).weight, 3);
+        assert_eq!(virtual_time(3_000, Weight::of_task(0, Idle)), 1_023_999);
     }
 }

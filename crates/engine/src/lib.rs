@@ -5,6 +5,7 @@
 
 mod check;
 mod dsq;
+mod eevdf;
 mod fair;
 mod machine;
 mod menu;

@@ -1,13 +1,16 @@
-//! The queue of one CPU under either discipline.
+//! The queue of one CPU under any discipline.
 
 use crate::dsq::VtimeQueue;
+use crate::eevdf::EevdfQueue;
 use crate::fair::FairQueue;
 
 /// Which tasks wait on a CPU, and in what order. One kind for all CPUs of a run.
 #[derive(Debug)]
 pub(crate) enum RunQueue {
-    /// A kernel's own fair class.
+    /// The fair class of the kernels before 6.6.
     Fair(FairQueue),
+    /// The fair class of the kernels from 6.6 on.
+    Eevdf(EevdfQueue),
     /// The live scheduler's.
     Vtime(VtimeQueue),
 }
@@ -23,6 +26,7 @@ impl RunQueue {
     pub(crate) fn nr(&self) -> usize {
         match self {
             Self::Fair(queue) => queue.nr,
+            Self::Eevdf(queue) => queue.nr(),
             Self::Vtime(queue) => queue.nr(),
         }
     }
@@ -31,6 +35,7 @@ impl RunQueue {
     pub(crate) fn nr_waiting(&self) -> usize {
         match self {
             Self::Fair(queue) => queue.waiting().count(),
+            Self::Eevdf(queue) => queue.waiting().count(),
             Self::Vtime(queue) => queue.waiting().count(),
         }
     }

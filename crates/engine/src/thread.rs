@@ -1,8 +1,9 @@
 //! A thread of the workload: where it stands in its script and what the engine keeps of it.
 
+use crate::eevdf;
 use crate::fair::Entity;
 use crate::outcome::TaskTotals;
-use wakeplace_workload::{Event, Loops, Phase, TaskScript, Timer, TimerMode};
+use wakeplace_workload::{Event, FairPolicy, Loops, Phase, TaskScript, Timer, TimerMode};
 
 /// Steps without any time passing after which a script is taken to loop for ever.
 const ZERO_TIME_STEPS: u32 = 1_000_000;
@@ -83,7 +84,10 @@ impl TimerState {
 #[derive(Debug)]
 pub(crate) struct Thread {
     pub(crate) entity: Entity,
+    /// The same for the other fair queue; while it is queued, that has the valid copy.
+    pub(crate) request: eevdf::Entity,
     pub(crate) nice: i8,
+    pub(crate) policy: FairPolicy,
     pub(crate) state: State,
     pub(crate) action: Option<Action>,
     /// Kernel work to do before its own (switch, cache refill), work units.
@@ -109,10 +113,12 @@ pub(crate) struct Thread {
 }
 
 impl Thread {
-    pub(crate) fn new(nice: i8) -> Self {
+    pub(crate) fn new(nice: i8, policy: FairPolicy, own_slice_ns: Option<u64>) -> Self {
         Self {
-            entity: Entity::new(nice),
+            entity: Entity::new(nice, policy),
+            request: eevdf::Entity::new(nice, policy, own_slice_ns),
             nice,
+            policy,
             state: State::Sleeping,
             action: None,
             overhead: 0,
@@ -241,7 +247,7 @@ fn spent(loops: Loops, done: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{Action, Next, Thread, TimerState};
-    use wakeplace_workload::{Event, Loops, Phase, TaskScript, Timer, TimerMode};
+    use wakeplace_workload::{Event, FairPolicy, Loops, Phase, TaskScript, Timer, TimerMode};
 
     fn script(loops: Loops, events: Vec<Event>) -> TaskScript {
         let phase = Phase {
@@ -254,7 +260,9 @@ mod tests {
         TaskScript {
             name: "t".into(),
             nice: 0,
+            policy: FairPolicy::Other,
             cpus: None,
+            slice_ns: None,
             delay_ns: 0,
             loops,
             phases: vec![phase],
@@ -262,7 +270,7 @@ mod tests {
     }
 
     fn steps(script: &TaskScript, n: usize) -> Vec<Next> {
-        let mut thread = Thread::new(0);
+        let mut thread = Thread::new(0, FairPolicy::Other, None);
         (0..n)
             .map(|_| thread.step(script, &mut [], 0, 0, 1).0)
             .collect()

@@ -150,13 +150,18 @@ fn linux_4_17() -> wp_params {
         start_debit: 1,
         wakeup_preemption: 1,
         last_buddy: 1,
+        base_slice_ns: 700_000,
+        eevdf_form: sys::WP_EEVDF_73,
+        run_to_parity: 1,
+        preempt_short: 1,
+        delay_dequeue: 1,
     };
     set_asym_capacity(&mut p, 1);
     p
 }
 
-/// Linux 7.3, in the forms that the specs mark as read in 6.12 and 7.3. The fair queue's numbers
-/// are those of CFS in 6.1: the simulator has no EEVDF (docs/model.md).
+/// Linux 7.3, in the forms that the specs mark as read in 6.12 and 7.3. The numbers of CFS are
+/// those of 6.1, for those who set `queue=cfs`.
 fn linux_7_3() -> wp_params {
     let mut p = wp_params {
         pelt_scale: sys::WP_PELT_CLOCK,
@@ -184,6 +189,7 @@ fn linux_7_3() -> wp_params {
         rate_limit_cap_us: 10_000_000,
         freq_perf_form: 1,
         blocked_util_in_freq: 1,
+        queue: sys::WP_QUEUE_EEVDF,
         ..linux_4_17()
     };
     set_asym_capacity(&mut p, 0); // the rules of 2016 have successors

@@ -32,5 +32,6 @@ pub use balance::{Balance, IdleKind, Offer, Step};
 pub use machine::{FreqFacts, LevelFacts, MachineError, MachineFacts, PerfFacts};
 pub use mode::Mode;
 pub use policy::{FeatureView, ParamView, Policy, PolicyError};
+pub use queue::QueueKind;
 pub use reason::{Reason, Rule};
 pub use task::Task;

@@ -112,23 +112,34 @@ params! {
         blocked_util_in_freq: Switch, "sleeping tasks' decaying share counts for the frequency";
     }
     "queue" {
-        queue: Choice(&["cfs", "dsq"]),
-            "order of the tasks that wait on a CPU; dsq: the live scheduler's";
+        queue: Choice(&["cfs", "dsq", "eevdf"]),
+            "order of waiting tasks: fair class to 6.5 (cfs), from 6.6 (eevdf); live scheduler's";
         vq_slice_ns: Range(100_000, 1_000_000_000), "dsq: a task runs this long if others wait, ns";
         vq_min_run_ns: Range(0, 1_000_000_000),
             "dsq: no wake-up preempts a task before it ran this long, ns";
         vq_wakeup_gran_ns: Range(0, 1_000_000_000), "dsq: lead a woken task needs to preempt, ns";
     }
     "fair" {
-        sched_latency_ns: Range(100_000, 1_000_000_000), "period in which each task runs once, ns";
-        min_granularity_ns: Range(1_000, 1_000_000_000), "least slice, ns";
+        sched_latency_ns: Range(100_000, 1_000_000_000),
+            "cfs: period in which each task runs once, ns";
+        min_granularity_ns: Range(1_000, 1_000_000_000), "cfs: least slice, ns";
         wakeup_granularity_ns: Range(0, 1_000_000_000),
-            "lead a woken task needs to preempt, ns";
-        tunable_scaling_log: Switch, "scale the three by 1 + log2(min(CPUs, 8))";
-        gentle_fair_sleepers: Switch, "a sleeper is credited half a period, not a whole one";
-        start_debit: Switch, "a new task starts one slice behind";
-        wakeup_preemption: Switch, "a woken task may preempt";
-        last_buddy: Switch, "prefer the task that was preempted by a wake-up";
+            "cfs: lead a woken task needs to preempt, ns";
+        tunable_scaling_log: Switch,
+            "scale the three, and base_slice_ns, by 1 + log2(min(CPUs, 8))";
+        gentle_fair_sleepers: Switch, "cfs: a sleeper is credited half a period, not a whole one";
+        start_debit: Switch, "cfs: a new task starts one slice behind";
+        wakeup_preemption: Switch, "cfs and eevdf: a woken task may preempt";
+        last_buddy: Switch, "cfs: prefer the task that was preempted by a wake-up";
+        base_slice_ns: Range(100_000, 100_000_000),
+            "eevdf: slice of a task that has none of its own, ns";
+        eevdf_form: Choice(&["6.12", "7.3"]),
+            "eevdf: lag up to two slices, protection to the deadline; or to the longest slice + \
+             tick, the shortest slice";
+        run_to_parity: Switch,
+            "eevdf: a picked task runs its slice while eligible, else at least base_slice_ns (7.3)";
+        preempt_short: Switch, "eevdf: a woken task with a shorter slice may preempt before that";
+        delay_dequeue: Switch, "eevdf: a sleeper stays queued until it is owed time again";
     }
 }
 

@@ -4,6 +4,17 @@ use crate::core::Core;
 use crate::sys;
 use crate::task::Task;
 
+/// Whose order the waiting tasks of a CPU follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueKind {
+    /// The fair class of the kernels before 6.6.
+    Cfs,
+    /// The fair class of the kernels from 6.6 on.
+    Eevdf,
+    /// The live scheduler's.
+    Live,
+}
+
 impl Task {
     /// Its place in the order of a live queue. Compare by the sign of a difference: it wraps.
     #[inline]
@@ -14,10 +25,14 @@ impl Task {
 }
 
 impl Core {
-    /// The tasks of a CPU wait in the live scheduler's queue.
+    /// The queue in which the tasks of a CPU wait.
     #[must_use]
-    pub fn live_queues(&self) -> bool {
-        self.state().params.queue == sys::WP_QUEUE_DSQ
+    pub fn queue_kind(&self) -> QueueKind {
+        match self.state().params.queue {
+            sys::WP_QUEUE_EEVDF => QueueKind::Eevdf,
+            sys::WP_QUEUE_DSQ => QueueKind::Live,
+            _ => QueueKind::Cfs,
+        }
     }
 
     /// How long a task runs while others wait.

@@ -4,7 +4,7 @@
 
 mod common;
 
-use wakeplace_policy_sys::{Core, Task};
+use wakeplace_policy_sys::{Core, QueueKind, Task};
 
 const MS: u64 = 1_000_000;
 /// Weight of nice 0, and of nice 5.
@@ -20,7 +20,7 @@ fn core(now_vtime: u64) -> Core {
     ];
     let facts = common::machine(&[common::cluster(2, 1024)]);
     let mut core = common::core(&facts, "linux-4.17", &settings);
-    assert!(core.live_queues());
+    assert_eq!(core.queue_kind(), QueueKind::Live);
     core.state_mut().tick_ns = 4_000_000;
     for cpu in 0..2 {
         core.cpu_mut(cpu).vtime_now_ns = now_vtime;

@@ -21,6 +21,18 @@ pub enum Calibration {
     Cpu(u32),
 }
 
+/// The policies of the fair class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FairPolicy {
+    /// SCHED_OTHER.
+    #[default]
+    Other,
+    /// SCHED_BATCH: its wake-ups preempt nobody.
+    Batch,
+    /// SCHED_IDLE: weight 3 whatever the nice value; gives way to all others at once.
+    Idle,
+}
+
 /// rt-app's two kinds of timer (`spec` rt-app section 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimerMode {
@@ -90,8 +102,12 @@ pub struct TaskScript {
     pub name: String,
     /// Nice value, -20..=19.
     pub nice: i8,
+    /// Policy.
+    pub policy: FairPolicy,
     /// Affinity, ascending; None = all CPUs.
     pub cpus: Option<Vec<u32>>,
+    /// A slice of its own, ns; None = the scheduler's. Kernels before 6.12 have no such thing.
+    pub slice_ns: Option<u64>,
     /// The thread sleeps until t_zero + delay after it was created, ns.
     pub delay_ns: u64,
     /// Passes over all phases.

@@ -1,6 +1,7 @@
 //! The `periodic` model and the arguments of models.
 use wakeplace_workload::{
-    Calibration, Event, LoadOptions, Loops, MachineFacts, Spec, Stream, TimerMode, Workload,
+    Calibration, Event, FairPolicy, LoadOptions, Loops, MachineFacts, Spec, Stream, TimerMode,
+    Workload,
 };
 
 fn expand(argument: &str, seed: u64) -> Result<Workload, String> {
@@ -52,8 +53,18 @@ fn every_key_is_obeyed() {
     );
     for task in &workload.tasks {
         assert_eq!((task.nice, task.delay_ns), (-7, 2_000_000));
+        assert_eq!((task.policy, task.slice_ns), (FairPolicy::Other, None));
         assert_eq!(task.cpus, Some(vec![0, 1, 6]));
         assert_eq!(task.phases[0].events[0], Event::Run { work_ns: 300_000 });
+    }
+    for (name, policy) in [
+        ("other", FairPolicy::Other),
+        ("batch", FairPolicy::Batch),
+        ("idle", FairPolicy::Idle),
+    ] {
+        let workload = ok(&format!("periodic:policy={name},slice=100us"));
+        let task = &workload.tasks[9];
+        assert_eq!((task.policy, task.slice_ns), (policy, Some(100_000)));
     }
     assert!(
         ok("periodic:phase=aligned")
@@ -110,6 +121,9 @@ fn wrong_arguments_say_what_was_expected() {
         ("periodic:duty=5%,run=1ms", &["`duty` and `run`"]),
         ("periodic:period=1ns,duty=5%", &["less than 1 ns"]),
         ("periodic:nice=20", &["-20..=19"]),
+        ("periodic:policy=fifo", &["other, batch or idle"]),
+        ("periodic:slice=99us", &["100us to 100ms"]),
+        ("periodic:slice=101ms", &["100us to 100ms"]),
         ("periodic:cal=cpu", &["cpuN"]),
         ("periodic:cpus=3-1", &["0-3+5"]),
         ("periodic:phase=soon", &["random, aligned, or a time"]),

@@ -48,8 +48,14 @@ enum wp_prefer_sibling {
 };
 
 enum wp_queue {
-	WP_QUEUE_CFS,
+	WP_QUEUE_CFS, /* fair class to 6.5 */
 	WP_QUEUE_DSQ, /* the live scheduler's: weighted virtual time (queue.c) */
+	WP_QUEUE_EEVDF, /* fair class from 6.6 on */
+};
+
+enum wp_eevdf_form {
+	WP_EEVDF_612,
+	WP_EEVDF_73,
 };
 
 struct wp_params {
@@ -119,6 +125,12 @@ struct wp_params {
 	u32 start_debit;
 	u32 wakeup_preemption;
 	u32 last_buddy;
+	/* ... from 6.6 on */
+	u32 base_slice_ns;
+	u32 eevdf_form; /* enum wp_eevdf_form: limit of the lag, end of protection */
+	u32 run_to_parity;
+	u32 preempt_short;
+	u32 delay_dequeue;
 };
 
 #endif

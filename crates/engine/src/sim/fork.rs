@@ -3,21 +3,25 @@
 //! delay is over.
 
 use super::Sim;
+use crate::fair::Weight;
 use crate::observe::{Observer, Placement, PlacementKind};
 use crate::thread::Action;
-use wakeplace_policy_sys::{PlaceKind, Request, Task, Waker, nice_weight};
-use wakeplace_workload::Workload;
+use wakeplace_policy_sys::{PlaceKind, Request, Task, Waker};
+use wakeplace_workload::{FairPolicy, Workload};
 
 /// The core's records: one per thread, then the parent. Ids count from 1.
 pub(super) fn core_tasks(workload: &Workload, nr_cpus: u32) -> Vec<Task> {
-    let task = |index: usize, nice: i8, cpus: Option<&[u32]>| {
-        Task::new(index as u32 + 1, nice_weight(nice.into()), 0, cpus, nr_cpus)
+    let task = |index: usize, nice: i8, policy: FairPolicy, cpus: Option<&[u32]>| {
+        let weight = Weight::of_task(nice, policy).weight as u32;
+        let mut task = Task::new(index as u32 + 1, weight, 0, cpus, nr_cpus);
+        task.raw_mut().idle_policy = u32::from(policy == FairPolicy::Idle);
+        task
     };
     let threads = workload.tasks.iter().enumerate();
     let mut tasks: Vec<_> = threads
-        .map(|(index, t)| task(index, t.nice, t.cpus.as_deref()))
+        .map(|(index, t)| task(index, t.nice, t.policy, t.cpus.as_deref()))
         .collect();
-    tasks.push(task(workload.tasks.len(), 0, None));
+    tasks.push(task(workload.tasks.len(), 0, FairPolicy::Other, None));
     tasks
 }
 

@@ -13,7 +13,7 @@ impl<O: Observer> Sim<'_, O> {
     fn vtime_queue(&mut self, cpu: u32) -> &mut VtimeQueue {
         match &mut self.cpus[cpu as usize].queue {
             RunQueue::Vtime(queue) => queue,
-            RunQueue::Fair(_) => unreachable!("asked on live queues only"),
+            RunQueue::Fair(_) | RunQueue::Eevdf(_) => unreachable!("asked on live queues only"),
         }
     }
 

@@ -13,6 +13,7 @@ mod tick;
 mod wake;
 
 use crate::dsq::VtimeQueue;
+use crate::eevdf::{EevdfParams, EevdfQueue};
 use crate::fair::{FairParams, FairQueue};
 use crate::machine::{Machine, core_facts};
 use crate::observe::{CpuPower, Observer};
@@ -23,8 +24,8 @@ use crate::run_queue::RunQueue;
 use crate::thread::{Thread, TimerState};
 use cpu::{ClusterState, Cpu};
 use wakeplace_platform::Platform;
-use wakeplace_policy_sys::{Balance, Core, Policy, Reason, Task};
-use wakeplace_workload::{Calibration, Stream, TaskScript, Workload};
+use wakeplace_policy_sys::{Balance, Core, Policy, QueueKind, Reason, Task};
+use wakeplace_workload::{Calibration, FairPolicy, Stream, TaskScript, Workload};
 
 /// A run in progress.
 pub(crate) struct Sim<'a, O> {
@@ -33,6 +34,7 @@ pub(crate) struct Sim<'a, O> {
     core: Core,
     machine: Machine,
     fair: FairParams,
+    eevdf: EevdfParams,
     /// The queues are the live scheduler's, and so is what differs with them.
     live: bool,
     cpus: Vec<Cpu>,
@@ -72,13 +74,11 @@ fn work_per_ns(machine: &Machine, calibration: Calibration) -> u64 {
 
 /// An empty queue for each CPU, of the kind that the policy asks for.
 fn run_queues(core: &Core) -> impl Iterator<Item = RunQueue> {
-    let live = core.live_queues();
-    (0..core.state().nr_cpus).map(move |_| {
-        if live {
-            RunQueue::Vtime(VtimeQueue::default())
-        } else {
-            RunQueue::Fair(FairQueue::default())
-        }
+    let kind = core.queue_kind();
+    (0..core.state().nr_cpus).map(move |_| match kind {
+        QueueKind::Cfs => RunQueue::Fair(FairQueue::default()),
+        QueueKind::Eevdf => RunQueue::Eevdf(EevdfQueue::default()),
+        QueueKind::Live => RunQueue::Vtime(VtimeQueue::default()),
     })
 }
 
@@ -93,19 +93,25 @@ impl<'a, O: Observer> Sim<'a, O> {
         let machine = Machine::new(platform, options);
         let core = Core::new(&core_facts(platform), policy.core_params())
             .expect("checked by `check` before the run");
-        let threads = workload.tasks.iter().map(|t| Thread::new(t.nice));
+        let threads = workload
+            .tasks
+            .iter()
+            .map(|t| Thread::new(t.nice, t.policy, t.slice_ns));
         Self {
             now: 0,
             queue: EventQueue::default(),
             fair: FairParams::new(policy.core_params(), platform.cpus.len()),
+            eevdf: EevdfParams::new(policy.core_params(), platform.cpus.len(), machine.tick_ns),
             cpus: run_queues(&core).map(Cpu::new).collect(),
-            live: core.live_queues(),
+            live: core.queue_kind() == QueueKind::Live,
             clusters: vec![ClusterState::default(); platform.clusters.len()],
             opp: (0..platform.freq_domains.len())
                 .map(|d| core.freq_request(d) as u16)
                 .collect(),
             scripts: &workload.tasks,
-            threads: threads.chain([Thread::new(0)]).collect(),
+            threads: threads
+                .chain([Thread::new(0, FairPolicy::Other, None)])
+                .collect(),
             tasks: fork::core_tasks(workload, machine.nr_cpus),
             timers: workload.timers.iter().map(TimerState::new).collect(),
             work_per_ns: work_per_ns(&machine, workload.calibration),
@@ -245,6 +251,9 @@ impl<'a, O: Observer> Sim<'a, O> {
     /// Every thread that can run is on exactly the queue that counts it, and the core counts alike.
     fn check_nothing_lost(&self) {
         for (index, cpu) in self.cpus.iter().enumerate() {
+            if let RunQueue::Eevdf(queue) = &cpu.queue {
+                queue.check();
+            }
             let found = cpu.queue.nr_waiting() + usize::from(cpu.current.is_some());
             let core = self.core.cpu(index as u32);
             assert_eq!(

@@ -6,6 +6,7 @@ use crate::fair::Weight;
 use crate::observe::Observer;
 use crate::run_queue::RunQueue;
 use wakeplace_policy_sys::nice_weight;
+use wakeplace_workload::FairPolicy;
 
 impl<O: Observer> Sim<'_, O> {
     /// A woken task gets its place in the order of the queue of `cpu`.
@@ -15,6 +16,7 @@ impl<O: Observer> Sim<'_, O> {
                 let entity = &mut self.threads[task as usize].entity;
                 entity.vruntime = queue.place_woken(&self.fair, entity.vruntime);
             }
+            RunQueue::Eevdf(_) => {} // as it joins
             RunQueue::Vtime(_) => self.core.vq_place(&mut self.tasks[task as usize], cpu),
         }
     }
@@ -28,6 +30,7 @@ impl<O: Observer> Sim<'_, O> {
                 let vruntime = queue.place_new(&self.fair, weight, start) - queue.min_vruntime;
                 self.threads[child as usize].entity.vruntime = vruntime + self.floor(cpu);
             }
+            RunQueue::Eevdf(_) => {}
             RunQueue::Vtime(_) => self.core.vq_place(&mut self.tasks[child as usize], cpu),
         }
     }
@@ -35,7 +38,7 @@ impl<O: Observer> Sim<'_, O> {
     fn floor(&self, cpu: u32) -> i64 {
         match &self.cpus[cpu as usize].queue {
             RunQueue::Fair(queue) => queue.min_vruntime,
-            RunQueue::Vtime(_) => 0,
+            RunQueue::Eevdf(_) | RunQueue::Vtime(_) => 0,
         }
     }
 
@@ -53,24 +56,57 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn insert(&mut self, task: u32, cpu: u32, front: bool) {
         match &mut self.cpus[cpu as usize].queue {
             RunQueue::Fair(queue) => queue.enqueue(task, &self.threads[task as usize].entity),
+            RunQueue::Eevdf(queue) => {
+                queue.enqueue(&self.eevdf, task, self.threads[task as usize].request);
+            }
             RunQueue::Vtime(queue) if front => queue.insert_local(task),
             RunQueue::Vtime(queue) => queue.insert(task, self.tasks[task as usize].vtime_ns()),
         }
     }
 
-    /// The running task leaves its queue to sleep or to end.
-    pub(super) fn leave(&mut self, task: u32, cpu: u32) {
+    /// The running task leaves its queue to sleep or (`ends`) for good.
+    pub(super) fn leave(&mut self, task: u32, cpu: u32, ends: bool) {
+        if let RunQueue::Eevdf(queue) = &mut self.cpus[cpu as usize].queue
+            && !ends
+        {
+            if let Some(request) = queue.sleep(&self.eevdf) {
+                self.threads[task as usize].request = request;
+            }
+            return;
+        }
         self.remove(task, cpu, false);
         if let RunQueue::Fair(queue) = &mut self.cpus[cpu as usize].queue {
             queue.update_min(None);
         }
     }
 
+    /// The task sleeps, but its CPU's queue has not let it go yet.
+    pub(super) fn is_delayed(&self, task: u32, cpu: u32) -> bool {
+        match &self.cpus[cpu as usize].queue {
+            RunQueue::Eevdf(queue) => queue.is_delayed(task),
+            RunQueue::Fair(_) | RunQueue::Vtime(_) => false,
+        }
+    }
+
+    /// The CPU begins to look at its queue: sleepers whose turn it is leave it.
+    pub(super) fn begin_pick(&mut self, cpu: u32) {
+        if let RunQueue::Eevdf(queue) = &mut self.cpus[cpu as usize].queue {
+            queue.begin_pick(&self.eevdf);
+            while let Some((task, request)) = queue.drop_sleeper(&self.eevdf) {
+                self.threads[task as usize].request = request;
+            }
+        }
+    }
+
     /// A task leaves the queue of `cpu`; `waiting`: it was in it, not running.
     pub(super) fn remove(&mut self, task: u32, cpu: u32, waiting: bool) {
-        let entity = &self.threads[task as usize].entity;
+        let thread = &mut self.threads[task as usize];
         match &mut self.cpus[cpu as usize].queue {
-            RunQueue::Fair(queue) => queue.dequeue(task, entity, waiting),
+            RunQueue::Fair(queue) => queue.dequeue(task, &thread.entity, waiting),
+            RunQueue::Eevdf(queue) if waiting => {
+                thread.request = queue.dequeue(&self.eevdf, task);
+            }
+            RunQueue::Eevdf(queue) => thread.request = queue.dequeue_current(&self.eevdf),
             RunQueue::Vtime(queue) if waiting => queue.remove(task),
             RunQueue::Vtime(_) => {}
         }
@@ -87,6 +123,7 @@ impl<O: Observer> Sim<'_, O> {
             RunQueue::Fair(queue) => {
                 queue.insert(task, self.threads[task as usize].entity.vruntime);
             }
+            RunQueue::Eevdf(queue) => queue.put_back(),
             RunQueue::Vtime(_) => {
                 self.place_woken(task, cpu);
                 self.insert(task, cpu, false);
@@ -98,6 +135,7 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn keeps(&mut self, task: u32, cpu: u32) -> bool {
         match &mut self.cpus[cpu as usize].queue {
             RunQueue::Fair(queue) => queue.keeps(self.threads[task as usize].entity.vruntime),
+            RunQueue::Eevdf(queue) => queue.keeps(&self.eevdf),
             RunQueue::Vtime(_) => self.dispatch(cpu, true),
         }
     }
@@ -107,6 +145,7 @@ impl<O: Observer> Sim<'_, O> {
         let threads = &self.threads;
         match &mut self.cpus[cpu as usize].queue {
             RunQueue::Fair(queue) => queue.pick(&self.fair, |task| &threads[task as usize].entity),
+            RunQueue::Eevdf(queue) => queue.pick(&self.eevdf),
             RunQueue::Vtime(queue) => queue.pick(),
         }
     }
@@ -138,6 +177,7 @@ impl<O: Observer> Sim<'_, O> {
                 let current = (running, &self.threads[running as usize].entity);
                 queue.wakeup_preempts(&self.fair, current, woken)
             }
+            RunQueue::Eevdf(queue) => queue.preempts(&self.eevdf, task),
             RunQueue::Vtime(_) => {
                 let record = &self.tasks[task as usize];
                 self.core.vq_preempts(record, cpu, self.now)
@@ -159,6 +199,7 @@ impl<O: Observer> Sim<'_, O> {
         let running = &self.threads[task as usize].entity;
         match &mut self.cpus[cpu as usize].queue {
             RunQueue::Fair(queue) => queue.tick_preempts(&self.fair, running),
+            RunQueue::Eevdf(queue) => queue.tick(&self.eevdf),
             RunQueue::Vtime(queue) => {
                 let waiting = queue.in_order().count() as u32;
                 let expired = self.core.vq_expired(cpu, waiting, self.now);
@@ -174,13 +215,17 @@ impl<O: Observer> Sim<'_, O> {
         if thread.nice == nice {
             return;
         }
+        thread.nice = nice;
+        if thread.policy == FairPolicy::Idle {
+            return; // its weight is the policy's
+        }
         let old = thread.entity.weight;
         let weight = Weight::of_nice(nice);
-        thread.nice = nice;
         thread.entity.weight = weight;
         let record = &mut self.tasks[task as usize];
         match &mut self.cpus[cpu as usize].queue {
             RunQueue::Fair(queue) => queue.reweight(old, weight),
+            RunQueue::Eevdf(queue) => queue.reweight(&self.eevdf, weight),
             // As the kernel does it: stopped, changed, started anew.
             RunQueue::Vtime(_) => self.core.vq_stop(record, self.now),
         }
@@ -195,14 +240,13 @@ impl<O: Observer> Sim<'_, O> {
     /// recently run first, and the live queues in their own order, without what is at the front.
     pub(super) fn offered(&self, cpu: u32) -> Vec<u32> {
         let c = &self.cpus[cpu as usize];
-        match &c.queue {
-            RunQueue::Fair(queue) => {
-                let mut tasks: Vec<u32> = queue.waiting().chain(c.current).collect();
-                tasks.sort_unstable_by_key(|task| self.threads[*task as usize].recency);
-                tasks
-            }
-            RunQueue::Vtime(queue) => queue.in_order().collect(),
-        }
+        let mut tasks: Vec<u32> = match &c.queue {
+            RunQueue::Fair(queue) => queue.waiting().chain(c.current).collect(),
+            RunQueue::Eevdf(queue) => queue.waiting().chain(c.current).collect(),
+            RunQueue::Vtime(queue) => return queue.in_order().collect(),
+        };
+        tasks.sort_unstable_by_key(|task| self.threads[*task as usize].recency);
+        tasks
     }
 
     /// The task of `cpu` that active balancing pushes to `to`. The kernel's stopper displaces the
@@ -211,11 +255,16 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn pushed(&self, cpu: u32, to: u32) -> Option<u32> {
         let c = &self.cpus[cpu as usize];
         let allowed = |task: &u32| self.tasks[*task as usize].may_use(to);
+        let recency = |task: &u32| self.threads[*task as usize].recency;
+        let current = c.current.filter(allowed);
         match &c.queue {
-            RunQueue::Fair(queue) => (queue.waiting().chain(c.current))
-                .filter(allowed)
-                .min_by_key(|task| self.threads[*task as usize].recency),
-            RunQueue::Vtime(_) => c.current.filter(allowed),
+            RunQueue::Fair(queue) => (queue.waiting().filter(allowed))
+                .chain(current)
+                .min_by_key(recency),
+            RunQueue::Eevdf(queue) => (queue.waiting().filter(allowed))
+                .chain(current)
+                .min_by_key(recency),
+            RunQueue::Vtime(_) => current,
         }
     }
 }

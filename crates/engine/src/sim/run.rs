@@ -28,8 +28,10 @@ impl<O: Observer> Sim<'_, O> {
             *left = left.saturating_sub(done);
         }
         thread.totals.run_ns += delta;
-        if let RunQueue::Fair(queue) = &mut c.queue {
-            queue.charge(&mut thread.entity, delta);
+        match &mut c.queue {
+            RunQueue::Fair(queue) => queue.charge(&mut thread.entity, delta),
+            RunQueue::Eevdf(queue) => queue.charge(delta),
+            RunQueue::Vtime(_) => {} // the core charges it
         }
     }
 
@@ -160,7 +162,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// The running task sleeps; `due`: until then, else until somebody else wakes it.
     fn block(&mut self, cpu: u32, task: u32, due: Option<u64>) {
-        self.leave_cpu(cpu, task);
+        self.leave_cpu(cpu, task, false);
         if let Some(due) = due {
             self.sleep_until(task, due);
         }
@@ -171,7 +173,7 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     fn exit(&mut self, cpu: u32, task: u32) {
-        self.leave_cpu(cpu, task);
+        self.leave_cpu(cpu, task, true);
         self.core.task_exit(&mut self.tasks[task as usize]);
         self.threads[task as usize].state = State::Exited;
         self.exited += 1;
@@ -179,14 +181,14 @@ impl<O: Observer> Sim<'_, O> {
         self.schedule(cpu);
     }
 
-    /// The running task leaves its queue to sleep or to end.
-    fn leave_cpu(&mut self, cpu: u32, task: u32) {
+    /// The running task leaves its queue to sleep or (`ends`) for good.
+    fn leave_cpu(&mut self, cpu: u32, task: u32, ends: bool) {
         self.account(cpu);
         let result = self
             .core
             .dequeue_sleep(&mut self.tasks[task as usize], self.now);
         self.after_core(cpu, result);
-        self.leave(task, cpu);
+        self.leave(task, cpu, ends);
         self.threads[task as usize].state = State::Sleeping;
         self.end_stretch(cpu, true);
         self.count_running(cpu);
@@ -247,6 +249,7 @@ impl<O: Observer> Sim<'_, O> {
         let c = &mut self.cpus[cpu as usize];
         c.reschedule = false;
         let previous = c.current;
+        self.begin_pick(cpu);
         if let Some(task) = previous
             && self.keeps(task, cpu)
         {

@@ -134,6 +134,9 @@ impl<O: Observer> Sim<'_, O> {
     fn wake_task(&mut self, task: u32, this_cpu: u32) {
         self.charge(this_cpu, self.machine.costs.wakeup);
         let prev = self.tasks[task as usize].cpu();
+        if self.is_delayed(task, prev) {
+            return self.wake_delayed(task, prev, this_cpu);
+        }
         let waker = self.cpus[this_cpu as usize].current;
         let ask = Request {
             now_ns: self.now,
@@ -146,11 +149,7 @@ impl<O: Observer> Sim<'_, O> {
         };
         let choice = self.core.select_cpu(&mut self.tasks, task as usize, &ask);
         self.note_placement(task, waker, &ask, choice);
-        let thread = &mut self.threads[task as usize];
-        thread.fresh = true;
-        thread.action.get_or_insert(Action::Work(0));
-        let due = thread.due_ns;
-        self.observer.wakeup(self.now, task, choice.cpu, due);
+        self.note_wakeup(task, choice.cpu);
         if choice.cpu != prev {
             self.relocate_sleeping(task, prev, choice.cpu);
         }
@@ -165,6 +164,22 @@ impl<O: Observer> Sim<'_, O> {
             self.core.cpu_mut(choice.cpu).pending += 1;
             self.send(choice.cpu, Message::Enqueue(task));
         }
+    }
+
+    /// A sleeper that is still queued goes on where it is: no CPU is chosen, and whoever wakes it
+    /// does so in that queue.
+    fn wake_delayed(&mut self, task: u32, cpu: u32, this_cpu: u32) {
+        self.note_wakeup(task, cpu);
+        self.join_queue(task, cpu, false);
+        self.preempt_or_kick(task, cpu, this_cpu);
+    }
+
+    fn note_wakeup(&mut self, task: u32, cpu: u32) {
+        let thread = &mut self.threads[task as usize];
+        thread.fresh = true;
+        thread.action.get_or_insert(Action::Work(0));
+        let due = thread.due_ns;
+        self.observer.wakeup(self.now, task, cpu, due);
     }
 
     fn note_placement(&mut self, task: u32, waker: Option<u32>, ask: &Request, choice: Choice) {

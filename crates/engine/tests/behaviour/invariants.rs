@@ -5,7 +5,7 @@ use crate::common::checker::check_log;
 use crate::common::*;
 use wakeplace_engine::{Ended, Options};
 use wakeplace_platform::Platform;
-use wakeplace_workload::{Event, Loops, Phase, TaskScript, Timer, TimerMode, Workload};
+use wakeplace_workload::{Event, FairPolicy, Loops, Phase, TaskScript, Timer, TimerMode, Workload};
 
 /// A small generator of its own (SplitMix64): the seed is in every message.
 struct Random(u64);
@@ -119,7 +119,13 @@ fn random_workload(random: &mut Random, nr_cpus: u32) -> Workload {
             } else {
                 0
             },
+            policy: match random.below(8) {
+                0 => FairPolicy::Batch,
+                1 => FairPolicy::Idle,
+                _ => FairPolicy::Other,
+            },
             cpus: random_cpus(random, &lists),
+            slice_ns: random.one_in(4).then(|| 100_000 + random.below(20 * MS)),
             delay_ns: random.below(2) * random.below(20 * MS),
             loops: if random.one_in(3) {
                 Loops::Times(random.below(5))
@@ -166,12 +172,14 @@ fn random_options(random: &mut Random) -> Options {
     }
 }
 
-/// With either queue.
-const POLICIES: [(&str, &str); 5] = [
+/// With every queue.
+const POLICIES: [(&str, &str); 7] = [
     ("linux-4.17", "cfs"),
     ("linux-4.17+energy-aware", "cfs"),
     ("linux-4.17", "dsq"),
+    ("linux-4.17", "eevdf"),
     ("linux-7.3", "cfs"),
+    ("linux-7.3", "eevdf"),
     ("wakeplace", "dsq"),
 ];
 
@@ -186,7 +194,7 @@ fn seeds(from: u64, to: u64) {
             eprintln_seed(seed, platform, name, queue);
             let policy = policy(name, &[("queue", queue)]);
             let (report, log) = simulate(platform, &policy, &load, &options);
-            check_log(platform, &load, &log, &report);
+            check_log(platform, &load, &log, &report, queue == "eevdf");
             assert!(!matches!(report.ended, Ended::ZeroTimeLoop { .. }));
             let again = simulate(platform, &policy, &load, &options);
             assert!(again == (report, log), "seed {seed}: two runs differ");
@@ -220,7 +228,7 @@ fn long_runs_obey_the_rules() {
             eprintln_seed(1_000 + seed as u64, platform, name, queue);
             let policy = policy(name, &[("queue", queue)]);
             let (report, log) = simulate(platform, &policy, &load, &all_on(5 * S));
-            check_log(platform, &load, &log, &report);
+            check_log(platform, &load, &log, &report, queue == "eevdf");
         }
     }
 }

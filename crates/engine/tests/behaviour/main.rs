@@ -9,6 +9,7 @@ mod common;
 mod arithmetic;
 mod balance;
 mod dsq;
+mod eevdf;
 mod energy;
 mod fair;
 mod frequency;

@@ -36,6 +36,8 @@ struct Checker<'a> {
     /// The last fork: before, an invisible parent uses a CPU.
     forked: u64,
     woken: Option<Placement>,
+    /// Sleepers may stay queued, and wake without a placement.
+    delayed_dequeue: bool,
     now: u64,
 }
 
@@ -50,7 +52,13 @@ fn may_use(script: &TaskScript, cpu: u32) -> bool {
 }
 
 /// Panics at the first entry that breaks a rule.
-pub(crate) fn check_log(platform: &Platform, workload: &Workload, log: &Log, report: &RunReport) {
+pub(crate) fn check_log(
+    platform: &Platform,
+    workload: &Workload,
+    log: &Log,
+    report: &RunReport,
+    delayed_dequeue: bool,
+) {
     let (tasks, cpus) = (workload.tasks.len(), platform.cpus.len());
     let forks = log.pick(|w| match w {
         What::Placement(p) if p.kind == PlacementKind::Fork => Some(()),
@@ -71,6 +79,7 @@ pub(crate) fn check_log(platform: &Platform, workload: &Workload, log: &Log, rep
         stalled: vec![None; cpus],
         forked: forks.last().map_or(u64::MAX, |(at, ())| *at),
         woken: None,
+        delayed_dequeue,
         now: 0,
     };
     for entry in &log.0 {
@@ -235,15 +244,24 @@ impl Checker<'_> {
         }
     }
 
+    /// A placement precedes, unless the sleeper's queue had not let it go: then it wakes there.
     fn wakeup(&mut self, task: u32, cpu: u32, due: u64) {
-        let placement = self.woken.take().expect("a placement precedes");
-        assert_eq!((placement.task, placement.cpu), (task, cpu));
         assert!(
             due <= self.now,
             "task {task} woke {} ns early",
             due - self.now
         );
+        assert_eq!(self.states[task as usize], State::Asleep);
         self.states[task as usize] = State::Ready(self.now);
+        let Some(placement) = self.woken.take() else {
+            assert!(self.delayed_dequeue, "a placement precedes");
+            assert_eq!(
+                self.cpu_of[task as usize], cpu,
+                "task {task} woke elsewhere"
+            );
+            return self.note_stall(cpu);
+        };
+        assert_eq!((placement.task, placement.cpu), (task, cpu));
         if placement.prev_cpu == cpu {
             self.note_stall(cpu);
         } else {

@@ -1,7 +1,9 @@
 //! Task scripts in few words.
 
 use super::MS;
-use wakeplace_workload::{Calibration, Event, Loops, Phase, TaskScript, Timer, Workload};
+use wakeplace_workload::{
+    Calibration, Event, FairPolicy, Loops, Phase, TaskScript, Timer, Workload,
+};
 
 pub(crate) fn run_ms(ms: u64) -> Event {
     Event::Run { work_ns: ms * MS }
@@ -27,7 +29,9 @@ pub(crate) fn script(loops: Loops, phases: Vec<Phase>) -> TaskScript {
     TaskScript {
         name: "task".into(),
         nice: 0,
+        policy: FairPolicy::Other,
         cpus: None,
+        slice_ns: None,
         delay_ns: 0,
         loops,
         phases,

@@ -1,7 +1,9 @@
 //! `periodic`: n tasks that each run a little every period, as rt-app's periodic files do.
 use super::{ModelInfo, ParameterInfo, fault, settings, value};
 use crate::error::WorkloadError;
-use crate::script::{Calibration, Event, Loops, Phase, TaskScript, Timer, TimerMode, Workload};
+use crate::script::{
+    Calibration, Event, FairPolicy, Loops, Phase, TaskScript, Timer, TimerMode, Workload,
+};
 use crate::{MachineFacts, Stream};
 
 /// The catalogue entry.
@@ -35,6 +37,18 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
             "the CPU whose full speed work refers to",
         ),
         parameter("nice", "-20..=19", "0", "nice value of every task"),
+        parameter(
+            "policy",
+            "other, batch or idle",
+            "other",
+            "SCHED_OTHER, SCHED_BATCH or SCHED_IDLE",
+        ),
+        parameter(
+            "slice",
+            "time from 100us to 100ms",
+            "",
+            "a slice of each task's own (sched_attr's runtime, kernels from 6.12)",
+        ),
         parameter(
             "cpus",
             "list such as 0-3+5",
@@ -92,6 +106,8 @@ pub(crate) struct Periodic {
     work_ns: u64,
     calibration: Calibration,
     nice: i8,
+    policy: FairPolicy,
+    slice_ns: Option<u64>,
     cpus: Option<Vec<u32>>,
     offset: Offset,
 }
@@ -105,6 +121,8 @@ impl Periodic {
             work_ns: 0,
             calibration: Calibration::Biggest,
             nice: 0,
+            policy: FairPolicy::Other,
+            slice_ns: None,
             cpus: None,
             offset: Offset::Random,
         };
@@ -148,6 +166,8 @@ impl Periodic {
             "period" => self.period_ns = positive_time(text)?,
             "cal" => self.calibration = calibration(text).ok_or("biggest, or cpuN such as cpu0")?,
             "nice" => self.nice = nice(text).ok_or("a nice value, -20..=19")?,
+            "policy" => self.policy = policy(text).ok_or("other, batch or idle")?,
+            "slice" => self.slice_ns = Some(slice(text).ok_or("a time from 100us to 100ms")?),
             "cpus" => {
                 let cpus = value::cpu_list(text).ok_or("CPU numbers such as 0-3+5")?;
                 self.cpus = Some(cpus);
@@ -224,7 +244,9 @@ impl Periodic {
         TaskScript {
             name,
             nice: self.nice,
+            policy: self.policy,
             cpus: self.cpus.clone(),
+            slice_ns: self.slice_ns,
             delay_ns,
             loops: Loops::Forever,
             phases: vec![phase],
@@ -254,6 +276,15 @@ fn nice(text: &str) -> Option<i8> {
     text.parse().ok().filter(|nice| (-20..=19).contains(nice))
 }
 
+fn policy(text: &str) -> Option<FairPolicy> {
+    match text {
+        "other" => Some(FairPolicy::Other),
+        "batch" => Some(FairPolicy::Batch),
+        "idle" => Some(FairPolicy::Idle),
+        _ => None,
+    }
+}
+
 fn calibration(text: &str) -> Option<Calibration> {
     match text {
         "biggest" => Some(Calibration::Biggest),
@@ -265,6 +296,11 @@ fn time(text: &str) -> Option<u64> {
     wakeplace_text::parse_duration_or_zero_ns(text)
         .ok()
         .filter(|&ns| ns <= MAX_TIME_NS)
+}
+
+/// A slice as the kernel takes it; it clamps to these bounds, here others are refused.
+fn slice(text: &str) -> Option<u64> {
+    time(text).filter(|ns| (100_000..=100_000_000).contains(ns))
 }
 
 fn positive_time(text: &str) -> Result<u64, &'static str> {

@@ -2,7 +2,9 @@
 use super::template::{Cpus, Step, Task, Template};
 use crate::MachineFacts;
 use crate::error::{Fault, WorkloadError};
-use crate::script::{Calibration, Event, Phase, TaskScript, Timer, TimerMode, Workload};
+use crate::script::{
+    Calibration, Event, FairPolicy, Phase, TaskScript, Timer, TimerMode, Workload,
+};
 use std::collections::BTreeMap;
 
 /// Makes the scripts, if the machine has the CPUs they name.
@@ -59,7 +61,9 @@ fn expand_thread(task: &Task, name: String, timers: &mut Timers) -> TaskScript {
     TaskScript {
         name,
         nice: task.nice,
+        policy: FairPolicy::Other,
         cpus: task.cpus.as_ref().map(|cpus| cpus.list.clone()),
+        slice_ns: None,
         delay_ns: task.delay_ns,
         loops: task.loops,
         phases,

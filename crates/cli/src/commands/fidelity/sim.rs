@@ -10,7 +10,7 @@ use wakeplace_engine::{Observer, Options};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_workload::{
-    Calibration, Event, Loops, Phase, TaskScript, Timer, TimerMode, Workload,
+    Calibration, Event, FairPolicy, Loops, Phase, TaskScript, Timer, TimerMode, Workload,
 };
 
 /// Work of a task that never sleeps: more than any run is long, ns.
@@ -102,7 +102,9 @@ fn script(timer: u32, task: &TaskSpec, more_ns: i64, start_ns: u64) -> TaskScrip
     TaskScript {
         name: task.name.clone(),
         nice: 0,
+        policy: FairPolicy::Other,
         cpus: None,
+        slice_ns: None,
         delay_ns: start_ns + task.delay_ns,
         loops: Loops::Times(1),
         phases,

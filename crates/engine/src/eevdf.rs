@@ -1,0 +1,431 @@
+//! The fair run queue of the kernels from 6.6 on (EEVDF): lag, eligibility, virtual deadlines,
+//! delayed dequeue (signals-and-baseline, section 5). Mechanics only: which CPU a task is on is
+//! the core's.
+
+mod entity;
+#[cfg(test)]
+mod tests;
+
+use crate::fair::{Weight, preempts_by_policy, virtual_time};
+use entity::Arrival;
+pub(crate) use entity::{EevdfParams, Entity};
+
+/// Who should run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Choice {
+    Nobody,
+    /// The running task.
+    Current,
+    /// The waiting task at this position.
+    Waiting(usize),
+}
+
+/// One CPU's queue. The running task is beside the waiting ones.
+#[derive(Debug, Default)]
+pub(crate) struct EevdfQueue {
+    /// Waiting tasks, and sleepers that are still queued, by descending deadline.
+    waiting: Vec<(u32, Entity)>,
+    current: Option<(u32, Entity)>,
+    nr_delayed: usize,
+    nr_own_slices: usize,
+    /// Vruntimes are summed up as distances from here. It follows V.
+    origin: i64,
+    /// Over the waiting: (vruntime - origin) x weight, and weight.
+    sum: i64,
+    load: i64,
+    /// The running task's time is over: look for another.
+    resched: bool,
+}
+
+impl EevdfQueue {
+    /// Tasks that can run, the running one included.
+    pub(crate) fn nr(&self) -> usize {
+        self.nr_queued() - self.nr_delayed
+    }
+
+    /// ... and sleepers that are still queued.
+    fn nr_queued(&self) -> usize {
+        self.waiting.len() + usize::from(self.current.is_some())
+    }
+
+    /// Waiting tasks in no meaningful order.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = u32> + '_ {
+        let awake = self.waiting.iter().filter(|(_, e)| !e.delayed);
+        awake.map(|(task, _)| *task)
+    }
+
+    /// Does the task sleep and is queued all the same?
+    pub(crate) fn is_delayed(&self, task: u32) -> bool {
+        let mut queued = self.waiting.iter();
+        self.nr_delayed > 0 && queued.any(|(t, e)| *t == task && e.delayed)
+    }
+
+    /// The sums with the running task.
+    fn totals(&self) -> (i64, i64) {
+        match &self.current {
+            Some((_, e)) => (
+                self.sum + (e.vruntime - self.origin) * e.weight(),
+                self.load + e.weight(),
+            ),
+            None => (self.sum, self.load),
+        }
+    }
+
+    /// V: the weighted average of all vruntimes, rounded down.
+    fn average(&self) -> i64 {
+        let (sum, load) = self.totals();
+        self.origin + sum.checked_div_euclid(load).unwrap_or(0)
+    }
+
+    /// Has it had no more than its share? Without a division, so not rounded.
+    fn eligible(&self, entity: &Entity) -> bool {
+        let (sum, load) = self.totals();
+        sum >= (entity.vruntime - self.origin) * load
+    }
+
+    /// The origin follows V, so that the distances stay small.
+    fn move_origin(&mut self) {
+        let delta = self.average() - self.origin;
+        self.origin += delta;
+        self.sum -= delta * self.load;
+    }
+
+    /// Of equal deadlines the earlier arrival goes first.
+    fn insert(&mut self, task: u32, entity: Entity) {
+        self.sum += (entity.vruntime - self.origin) * entity.weight();
+        self.load += entity.weight();
+        let later = |(_, e): &(u32, Entity)| e.deadline > entity.deadline;
+        let at = self.waiting.partition_point(later);
+        self.waiting.insert(at, (task, entity));
+    }
+
+    fn take(&mut self, at: usize) -> (u32, Entity) {
+        let (task, entity) = self.waiting.remove(at);
+        self.sum -= (entity.vruntime - self.origin) * entity.weight();
+        self.load -= entity.weight();
+        (task, entity)
+    }
+
+    fn position(&self, task: u32) -> usize {
+        let at = self.waiting.iter().rposition(|(t, _)| *t == task);
+        at.expect("a waiting task is queued")
+    }
+
+    /// Slices of the queued tasks, longest or shortest.
+    fn slice_of_all(&self, params: &EevdfParams, pick: fn(u64, u64) -> u64) -> u64 {
+        let queued = self.waiting.iter().chain(&self.current);
+        if self.nr_own_slices == 0 {
+            return params.slice_ns;
+        }
+        let slices = queued.map(|(_, e)| e.slice_ns(params));
+        slices.reduce(pick).unwrap_or(params.slice_ns)
+    }
+
+    /// What the queue owes a queued task, within the limit.
+    fn lag(&self, params: &EevdfParams, entity: &Entity) -> i64 {
+        let limit_ns = if params.form_73 {
+            self.slice_of_all(params, u64::max) + params.tick_ns
+        } else {
+            params.tick_ns.max(2 * entity.slice_ns(params))
+        };
+        let limit = virtual_time(limit_ns, entity.weight);
+        (self.average() - entity.vruntime).clamp(-limit, limit)
+    }
+
+    /// Gives a task that comes its vruntime and deadline. Its own weight pulls V towards it: the
+    /// lag is inflated so that it has after the insertion what it had before.
+    fn place(&self, params: &EevdfParams, entity: &mut Entity) {
+        let (_, load) = self.totals();
+        let lag = if load == 0 {
+            0
+        } else {
+            entity.lag * (load + entity.weight()) / load
+        };
+        entity.vruntime = self.average() - lag;
+        let slice = virtual_time(entity.slice_ns(params), entity.weight);
+        entity.deadline = entity.vruntime
+            + match entity.arrival {
+                Arrival::New => slice / 2,
+                Arrival::Woken => slice,
+                Arrival::Moved => entity.deadline,
+            };
+    }
+
+    /// A task joins; it waits. A sleeper that is still queued wakes where it is, but what the
+    /// queue owes it is forgotten.
+    pub(crate) fn enqueue(&mut self, params: &EevdfParams, task: u32, mut entity: Entity) {
+        self.update(params);
+        if self.is_delayed(task) {
+            let at = self.position(task);
+            self.nr_delayed -= 1;
+            self.waiting[at].1.delayed = false;
+            let still = self.waiting[at].1;
+            if self.lag(params, &still) <= 0 {
+                return;
+            }
+            entity = self.take(at).1.off_queue(0, Arrival::Woken);
+        } else {
+            self.nr_own_slices += usize::from(entity.own_slice_ns.is_some());
+        }
+        self.place(params, &mut entity);
+        self.insert(task, entity);
+        self.move_origin();
+    }
+
+    /// A waiting task leaves for another queue.
+    pub(crate) fn dequeue(&mut self, params: &EevdfParams, task: u32) -> Entity {
+        self.update(params);
+        self.remove(params, self.position(task), Arrival::Moved)
+    }
+
+    fn remove(&mut self, params: &EevdfParams, at: usize, arrival: Arrival) -> Entity {
+        let entity = self.waiting[at].1;
+        let mut lag = self.lag(params, &entity);
+        if entity.delayed {
+            lag = lag.min(0);
+            self.nr_delayed -= 1;
+        }
+        self.take(at);
+        self.nr_own_slices -= usize::from(entity.own_slice_ns.is_some());
+        self.move_origin();
+        entity.off_queue(lag, arrival)
+    }
+
+    /// The running task leaves for another queue or to end.
+    pub(crate) fn dequeue_current(&mut self, params: &EevdfParams) -> Entity {
+        self.update(params);
+        self.remove_current(params, Arrival::Moved)
+    }
+
+    fn remove_current(&mut self, params: &EevdfParams, arrival: Arrival) -> Entity {
+        let (_, entity) = self.current.expect("it runs");
+        let lag = self.lag(params, &entity);
+        self.current = None;
+        self.nr_own_slices -= usize::from(entity.own_slice_ns.is_some());
+        self.move_origin();
+        entity.off_queue(lag, arrival)
+    }
+
+    /// The running task goes to sleep. None: it has had more than its share and stays queued until
+    /// the others have caught up, so that it cannot sleep its debt off.
+    pub(crate) fn sleep(&mut self, params: &EevdfParams) -> Option<Entity> {
+        self.update(params);
+        let (task, entity) = self.current.expect("it runs");
+        if !params.delay_dequeue || self.eligible(&entity) {
+            return Some(self.remove_current(params, Arrival::Woken));
+        }
+        self.current = None;
+        self.nr_delayed += 1;
+        let delayed = true;
+        self.insert(task, Entity { delayed, ..entity });
+        None
+    }
+
+    /// If it is a sleeper's turn, it leaves the queue now.
+    pub(crate) fn drop_sleeper(&mut self, params: &EevdfParams) -> Option<(u32, Entity)> {
+        match self.choose(params) {
+            Choice::Waiting(at) if self.waiting[at].1.delayed => {
+                let task = self.waiting[at].0;
+                Some((task, self.remove(params, at, Arrival::Woken)))
+            }
+            _ => None,
+        }
+    }
+
+    /// The running task has run for `delta_ns`.
+    #[inline]
+    pub(crate) fn charge(&mut self, delta_ns: u64) {
+        if let Some((_, entity)) = &mut self.current {
+            entity.vruntime += virtual_time(delta_ns, entity.weight);
+        }
+    }
+
+    /// The kernel looks at the running task's time: a request that is fulfilled is followed by the
+    /// next, and others get their chance.
+    fn update(&mut self, params: &EevdfParams) {
+        let Some((_, entity)) = &mut self.current else {
+            return;
+        };
+        let mut over = entity.vruntime >= entity.deadline;
+        if over {
+            let slice = virtual_time(entity.slice_ns(params), entity.weight);
+            entity.deadline = entity.vruntime + slice;
+        }
+        let entity = *entity;
+        let displaced = params.preempt_short && !self.eligible(&entity);
+        over |= !entity.is_protected(params) && (params.form_73 || displaced);
+        self.resched |= over && self.nr_queued() > 1;
+    }
+
+    /// At a tick: should another task run?
+    pub(crate) fn tick(&mut self, params: &EevdfParams) -> bool {
+        self.update(params);
+        self.resched
+    }
+
+    /// The CPU looks for its next task. Does the running one go on?
+    pub(crate) fn keeps(&mut self, params: &EevdfParams) -> bool {
+        self.choose(params) == Choice::Current
+    }
+
+    /// The look at the queue begins.
+    pub(crate) fn begin_pick(&mut self, params: &EevdfParams) {
+        self.update(params);
+        self.resched = false;
+    }
+
+    /// Of the eligible tasks the one with the earliest deadline; the running one first while it is
+    /// protected.
+    fn choose(&self, params: &EevdfParams) -> Choice {
+        if self.nr_queued() <= 1 {
+            return match self.current {
+                Some(_) => Choice::Current,
+                None if self.waiting.is_empty() => Choice::Nobody,
+                None => Choice::Waiting(0),
+            };
+        }
+        let current = self.current.as_ref().map(|(_, e)| e);
+        let current = current.filter(|e| self.eligible(e));
+        if current.is_some_and(|e| e.is_protected(params)) {
+            return Choice::Current;
+        }
+        let best = self.waiting.iter().rposition(|(_, e)| self.eligible(e));
+        match (best, current) {
+            (Some(at), Some(e)) if e.deadline < self.waiting[at].1.deadline => Choice::Current,
+            (Some(at), _) => Choice::Waiting(at),
+            (None, _) => Choice::Current,
+        }
+    }
+
+    /// Takes the next task; it runs.
+    pub(crate) fn pick(&mut self, params: &EevdfParams) -> Option<u32> {
+        let Choice::Waiting(at) = self.choose(params) else {
+            return None;
+        };
+        let shortest = self.slice_of_all(params, u64::min);
+        let (task, mut entity) = self.take(at);
+        entity.protection = entity.deadline;
+        if params.form_73 {
+            let slice = if params.run_to_parity {
+                shortest
+            } else {
+                params.least_run_ns.min(entity.slice_ns(params))
+            };
+            entity.limit_protection(slice);
+        }
+        self.current = Some((task, entity));
+        Some(task)
+    }
+
+    /// The running task waits again.
+    pub(crate) fn put_back(&mut self) {
+        if let Some((task, entity)) = self.current.take() {
+            self.insert(task, entity);
+            self.move_origin();
+        }
+    }
+
+    /// Should `task`, just queued, run at once?
+    pub(crate) fn preempts(&mut self, params: &EevdfParams, task: u32) -> bool {
+        self.update(params);
+        if self.resched {
+            return true;
+        }
+        let Some((_, current)) = self.current else {
+            return false;
+        };
+        if !params.wakeup_preemption {
+            return false;
+        }
+        let woken = self.waiting[self.position(task)].1;
+        if let Some(preempts) = preempts_by_policy(current.policy, woken.policy) {
+            if preempts {
+                self.unprotect(params); // nor is it picked again for that
+            }
+            return preempts;
+        }
+        if params.preempt_short && self.overrides(params, &woken, &current) {
+            self.unprotect(params);
+        }
+        let choice = self.choose(params);
+        if matches!(choice, Choice::Waiting(at) if self.waiting[at].0 == task) {
+            return true;
+        }
+        if params.form_73 && params.run_to_parity {
+            let shortest = self.slice_of_all(params, u64::min);
+            let current = self.current.iter_mut();
+            current.for_each(|(_, e)| e.limit_protection(shortest));
+        }
+        false
+    }
+
+    /// Does the woken task's shorter slice end the running one's protection?
+    fn overrides(&self, params: &EevdfParams, woken: &Entity, current: &Entity) -> bool {
+        woken.slice_ns(params) < current.slice_ns(params)
+            && self.eligible(woken)
+            && (woken.deadline < current.deadline || !self.eligible(current))
+    }
+
+    fn unprotect(&mut self, params: &EevdfParams) {
+        if let Some((_, e)) = &mut self.current
+            && e.is_protected(params)
+        {
+            e.protection = if params.form_73 {
+                e.vruntime
+            } else {
+                e.deadline + 1
+            };
+        }
+    }
+
+    /// The running task's weight changes: lag and the rest of its request stay what they were in
+    /// real time, and so V stays where it is.
+    pub(crate) fn reweight(&mut self, params: &EevdfParams, weight: Weight) {
+        self.update(params);
+        let Some((_, entity)) = self.current else {
+            return;
+        };
+        let (average, lag) = (self.average(), self.lag(params, &entity));
+        let new = weight.weight.cast_signed();
+        let scaled = |distance: i64| distance * entity.weight() / new;
+        let moved = |at: i64| average + scaled(at - average);
+        let protected = entity.is_protected(params);
+        if let Some((_, e)) = &mut self.current {
+            e.weight = weight;
+            e.vruntime = average - scaled(lag);
+            e.deadline = moved(entity.deadline);
+            if protected {
+                e.protection = moved(entity.protection);
+            }
+        }
+        self.move_origin();
+    }
+
+    /// The books must agree, whatever happened.
+    pub(crate) fn check(&self) {
+        let key = |e: &Entity| i128::from(e.vruntime - self.origin) * i128::from(e.weight());
+        let entities = || self.waiting.iter().map(|(_, e)| e);
+        let sum: i128 = entities().map(key).sum();
+        assert_eq!(sum, i128::from(self.sum), "sum of weighted vruntimes");
+        let load: i64 = entities().map(Entity::weight).sum();
+        assert_eq!(load, self.load, "sum of weights");
+        let delayed = entities().filter(|e| e.delayed).count();
+        assert_eq!(delayed, self.nr_delayed, "sleepers that are queued");
+        assert!(
+            self.waiting
+                .is_sorted_by(|(_, a), (_, b)| a.deadline >= b.deadline),
+            "waiting tasks are ordered by deadline"
+        );
+        let queued = || self.waiting.iter().chain(&self.current).map(|(_, e)| e);
+        let own = queued().filter(|e| e.own_slice_ns.is_some()).count();
+        assert_eq!(own, self.nr_own_slices, "slices of tasks' own");
+        // What some are owed the others have had too much: the lags' sum is 0, rounded down.
+        let average = self.average();
+        let owed = |e: &Entity| i128::from(average - e.vruntime) * i128::from(e.weight());
+        let (lags, weights) = (queued().map(owed).sum::<i128>(), self.totals().1);
+        assert!(
+            lags <= 0 && lags > -i128::from(weights.max(1)),
+            "sum of lags is {lags} for a weight of {weights}"
+        );
+    }
+}

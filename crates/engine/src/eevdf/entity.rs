@@ -1,0 +1,118 @@
+//! What the queue keeps of a task, and the era's rules.
+
+use crate::fair::{Weight, scaling_factor, virtual_time};
+use wakeplace_policy_sys::sys::{WP_EEVDF_73, wp_params};
+use wakeplace_workload::FairPolicy;
+
+/// The era's constants and rules, scaled for a machine.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EevdfParams {
+    /// Slice of a task that has none of its own.
+    pub(crate) slice_ns: u64,
+    /// Without `run_to_parity` a picked task still runs this long.
+    pub(crate) least_run_ns: u64,
+    pub(crate) tick_ns: u64,
+    /// Forms of 7.3 instead of 6.12: limit of the lag, end of the protection.
+    pub(crate) form_73: bool,
+    pub(crate) run_to_parity: bool,
+    pub(crate) preempt_short: bool,
+    pub(crate) delay_dequeue: bool,
+    pub(crate) wakeup_preemption: bool,
+}
+
+impl EevdfParams {
+    pub(crate) fn new(params: &wp_params, nr_cpus: usize, tick_ns: u64) -> Self {
+        Self {
+            slice_ns: u64::from(params.base_slice_ns) * scaling_factor(params, nr_cpus),
+            least_run_ns: u64::from(params.base_slice_ns),
+            tick_ns,
+            form_73: params.eevdf_form == WP_EEVDF_73,
+            run_to_parity: params.run_to_parity != 0,
+            preempt_short: params.preempt_short != 0,
+            delay_dequeue: params.delay_dequeue != 0,
+            wakeup_preemption: params.wakeup_preemption != 0,
+        }
+    }
+}
+
+/// How a task comes to a queue: what it brings besides its lag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arrival {
+    /// Its first time: half a slice.
+    New,
+    /// From a sleep: a new slice.
+    Woken,
+    /// From another queue: what was left of its slice. The deadline counts from its vruntime.
+    Moved,
+}
+
+/// What the queue keeps of each task. Off the queue only the lag counts, and after a move the rest
+/// of the slice.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entity {
+    pub(super) vruntime: i64,
+    pub(super) deadline: i64,
+    /// V - vruntime when it left.
+    pub(super) lag: i64,
+    /// 6.12: the deadline as it was at the pick; 7.3: the vruntime up to which it is protected.
+    pub(super) protection: i64,
+    pub(super) weight: Weight,
+    pub(super) policy: FairPolicy,
+    /// Its own slice, if it has one.
+    pub(super) own_slice_ns: Option<u64>,
+    pub(super) arrival: Arrival,
+    /// It sleeps, but stays queued until its lag is worked off.
+    pub(super) delayed: bool,
+}
+
+impl Entity {
+    pub(crate) fn new(nice: i8, policy: FairPolicy, own_slice_ns: Option<u64>) -> Self {
+        Self {
+            vruntime: 0,
+            deadline: 0,
+            lag: 0,
+            protection: 0,
+            weight: Weight::of_task(nice, policy),
+            policy,
+            own_slice_ns,
+            arrival: Arrival::New,
+            delayed: false,
+        }
+    }
+
+    pub(super) fn slice_ns(&self, params: &EevdfParams) -> u64 {
+        self.own_slice_ns.unwrap_or(params.slice_ns)
+    }
+
+    pub(super) fn weight(&self) -> i64 {
+        self.weight.weight.cast_signed()
+    }
+
+    /// It is not protected beyond this run time from now on.
+    pub(super) fn limit_protection(&mut self, slice_ns: u64) {
+        let end = self.vruntime + virtual_time(slice_ns, self.weight);
+        self.protection = self.protection.min(end);
+    }
+
+    /// It has left the queue with this lag.
+    pub(super) fn off_queue(mut self, lag: i64, arrival: Arrival) -> Self {
+        if arrival == Arrival::Moved {
+            self.deadline -= self.vruntime;
+        }
+        Self {
+            lag,
+            arrival,
+            delayed: false,
+            ..self
+        }
+    }
+
+    /// Does it go on, while it runs, although another's deadline is earlier?
+    pub(super) fn is_protected(&self, params: &EevdfParams) -> bool {
+        if params.form_73 {
+            self.vruntime < self.protection
+        } else {
+            params.run_to_parity && self.protection == self.deadline
+        }
+    }
+}

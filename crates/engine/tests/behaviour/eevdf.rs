@@ -1,0 +1,219 @@
+//! The fair queue of newer kernels (SB 5): turns, shares, sleepers, delayed dequeue. Costs are off:
+//! shares are exact. With them off a wake-up still takes WFI's exit latency of 1 us.
+
+use crate::common::*;
+use wakeplace_engine::RunReport;
+use wakeplace_engine::observe::PlacementKind;
+use wakeplace_policy_sys::Policy;
+use wakeplace_workload::{Event, FairPolicy, Loops, TaskScript};
+
+/// `linux-7.3` at the highest frequency: slices of 0.7 ms on one CPU, 2.8 ms on eight.
+fn linux_7_3(settings: &[(&str, &str)]) -> Policy {
+    policy(
+        "linux-7.3",
+        &[&[("governor", "performance")], settings].concat(),
+    )
+}
+
+fn on_cpu_0(
+    tasks: Vec<TaskScript>,
+    cpus: u32,
+    settings: &[(&str, &str)],
+    duration: u64,
+) -> (RunReport, Log) {
+    let board = Board {
+        tick_hz: 1000,
+        ..Board::symmetric(cpus)
+    };
+    let pin = |t| TaskScript {
+        cpus: Some(vec![0]),
+        ..t
+    };
+    let load = workload(tasks.into_iter().map(pin).collect(), vec![]);
+    simulate(
+        &board.platform(),
+        &linux_7_3(settings),
+        &load,
+        &all_off(duration),
+    )
+}
+
+/// A hog that begins with a sleep.
+fn late_hog(sleep: u64) -> TaskScript {
+    let events = [sleep_ms(sleep), run_ms(1_000_000)];
+    script(Loops::Forever, vec![phase(1, None, &events)])
+}
+
+/// Goal: SB 5 check: two nice-0 hogs, slice 2.8 ms, HZ 1000: they alternate every 3 ms, in both
+/// forms.
+#[test]
+fn two_hogs_alternate_every_3_ms() {
+    for form in ["6.12", "7.3"] {
+        let settings = [("eevdf_form", form)];
+        let (report, log) = on_cpu_0(vec![hog(None), hog(None)], 8, &settings, 3 * S);
+        for task in 0..2 {
+            // The first turns begin between ticks and with half a slice.
+            for stretch in log.stretches(task).iter().filter(|s| s.from > 20 * MS) {
+                let last = stretch.to == 3 * S;
+                assert!(last || stretch.to - stretch.from == 3 * MS, "{stretch:?}");
+            }
+            assert!(log.stretches(task).len() >= 499, "{form}");
+            let ran = report.tasks[task as usize].run_ns;
+            assert!(ran.abs_diff(1500 * MS) <= 3 * MS, "task {task}: {ran}");
+        }
+    }
+}
+
+/// Goal: weights decide (nice 0 and 5: 1024 to 335, 3.06 to 1), over 1 s to one slice (SB 5 check),
+/// and no worse over a long run. A slice ends at a tick; both ends of the window count.
+#[test]
+fn nice_0_and_nice_5_share_1024_to_335() {
+    for cpus in [1, 8] {
+        let nice = |nice| TaskScript { nice, ..hog(None) };
+        let (_, log) = on_cpu_0(vec![nice(0), nice(5)], cpus, &[], 30 * S);
+        let slice = if cpus == 1 { 700 * US } else { 2_800 * US };
+        for length in [1359 * MS, 13_590 * MS, 27_180 * MS] {
+            let heavy = log.ran(0, S, S + length, |_| true);
+            let light = log.ran(1, S, S + length, |_| true);
+            assert_eq!(heavy + light, length);
+            assert!(
+                heavy.abs_diff(length * 1024 / 1359) <= slice + MS,
+                "{heavy} : {light} on {cpus} CPUs"
+            );
+        }
+    }
+}
+
+/// Goal: SCHED_IDLE weighs 3 (SB 4), whatever its nice value: 3 of 1027 beside a nice-0 hog, under
+/// either fair queue, to a slice and a tick.
+#[test]
+fn an_idle_policy_hog_gets_3_of_1027() {
+    for queue in ["cfs", "eevdf"] {
+        let idle = TaskScript {
+            nice: -20,
+            policy: FairPolicy::Idle,
+            ..hog(None)
+        };
+        let settings = [("queue", queue)];
+        let (_, log) = on_cpu_0(vec![hog(None), idle], 1, &settings, 12 * S);
+        let ran = log.ran(1, S, S + 10_270 * MS, |_| true);
+        assert!(ran.abs_diff(30 * MS) <= 2 * MS, "{ran} with {queue}");
+    }
+}
+
+/// Goal: equal tasks share equally at any time, many of them, and nobody's time is lost: each is
+/// within a slice and the tick that ends it of its share.
+#[test]
+fn hogs_share_one_cpu_equally() {
+    for hogs in [3, 40] {
+        let tasks = (0..hogs).map(|_| hog(None)).collect();
+        let (report, log) = on_cpu_0(tasks, 8, &[], 6 * S);
+        for task in 0..hogs {
+            for until in [2 * S, 4 * S, 6 * S] {
+                let ran = log.ran(task, 0, until, |_| true);
+                assert!(
+                    ran.abs_diff(until / u64::from(hogs)) <= 2 * (2_800 * US + MS),
+                    "task {task}: {ran} of {until}"
+                );
+            }
+            let totals = &report.tasks[task as usize];
+            assert_eq!(totals.run_ns + totals.wait_ns, 6 * S - US);
+        }
+    }
+}
+
+/// Goal: n hogs on n CPUs lose nothing: from their creation they run, each on its own CPU.
+#[test]
+fn as_many_hogs_as_cpus_lose_nothing() {
+    for cpus in [1, 2, 4, 8] {
+        let load = workload((0..cpus).map(|_| hog(None)).collect(), vec![]);
+        let platform = Board::symmetric(cpus).platform();
+        let (report, _) = simulate(&platform, &linux_7_3(&[]), &load, &all_off(4 * S));
+        for (task, totals) in report.tasks.iter().enumerate() {
+            // 1 us each: the parent's CPU wakes, and the task's.
+            assert!(
+                totals.run_ns >= 4 * S - 2 * US,
+                "task {task} of {cpus}: {totals:?}"
+            );
+        }
+    }
+}
+
+/// Goal: a sleeper cannot claim the time it slept (SB 5: lag, not the distance slept). Method: a
+/// task sleeps a second beside a hog and then wants the CPU for itself: it is never more than its
+/// lag and a slice, both within 2.8 ms and a tick, ahead of its half.
+#[test]
+fn a_sleeper_cannot_claim_the_time_it_slept() {
+    for cpus in [1, 8] {
+        let (_, log) = on_cpu_0(vec![hog(None), late_hog(1000)], cpus, &[], 2 * S);
+        let woke = log.latencies(1).last().expect("it woke").0;
+        for ms in [2, 5, 10, 50, 400, 900] {
+            let ran = log.ran(1, woke, woke + ms * MS, |_| true);
+            let most = ms * MS / 2 + 2 * (2_800 * US + MS);
+            assert!(ran <= most, "{ran} after {ms} ms on {cpus} CPUs");
+        }
+    }
+}
+
+/// Goal: SB 5 check: a hog with a slice of 0.1 ms that wakes preempts at its first wake-up if it is
+/// eligible. Without PREEMPT_SHORT it waits for the end of the other's slice.
+#[test]
+fn a_short_slice_preempts_at_the_first_wakeup() {
+    let first_latency = |slice_ns, settings: &[(&str, &str)]| {
+        let short = TaskScript {
+            slice_ns,
+            ..late_hog(103)
+        };
+        let (_, log) = on_cpu_0(vec![hog(None), hog(None), short], 8, settings, S);
+        log.latencies(2).last().expect("it woke").1.1
+    };
+    let own = Some(100 * US);
+    assert_eq!(first_latency(own, &[]), 0);
+    assert_eq!(first_latency(own, &[("eevdf_form", "6.12")]), 0);
+    assert!(first_latency(own, &[("preempt_short", "off")]) > 0);
+}
+
+/// A hog, and a task that works 5 ms and naps, on one CPU: it has often had more than its share
+/// when it falls asleep.
+fn napper(nap_ns: u64, delay: &str) -> Log {
+    let nap = Event::Sleep {
+        duration_ns: nap_ns,
+    };
+    let naps = script(Loops::Forever, vec![phase(1, None, &[run_ms(5), nap])]);
+    let settings = [("delay_dequeue", delay)];
+    on_cpu_0(vec![hog(None), naps], 1, &settings, 2 * S).1
+}
+
+/// Goal: DELAY_DEQUEUE (SB 5 and checklist: same-CPU rewake): a wake-up before the debt is paid
+/// chooses no CPU. Method: equal tasks, a nap of 20 us, and ticks that let the napper overrun its
+/// slice of 0.7 ms: it often sleeps with a debt; with the switch off each wake-up is placed.
+#[test]
+fn a_delayed_sleeper_wakes_without_a_choice() {
+    let counts = |log: &Log| {
+        let placed = log.pick(|w| match w {
+            What::Placement(p) if p.task == 1 && p.kind == PlacementKind::Wake => Some(()),
+            _ => None,
+        });
+        let woken = log.pick(|w| match w {
+            What::Wakeup { task: 1, .. } => Some(()),
+            _ => None,
+        });
+        (woken.len(), placed.len())
+    };
+    let (woken, placed) = counts(&napper(20 * US, "on"));
+    assert!(woken >= 150 && placed < woken, "{placed} of {woken} placed");
+    let (woken, placed) = counts(&napper(20 * US, "off"));
+    assert_eq!(woken, placed);
+}
+
+/// Goal: a debt is not slept off, nor paid twice: who works 5 ms and naps 1 ms beside a hog gets no
+/// more than half, and close to it, whether or not it stays queued meanwhile.
+#[test]
+fn naps_earn_nothing() {
+    for delay in ["on", "off"] {
+        let log = napper(MS, delay);
+        let ran = log.ran(1, S, 2 * S, |_| true);
+        assert!(ran <= 500 * MS + 3 * MS, "{ran} with {delay}");
+        assert!(ran >= 400 * MS, "{ran} with {delay}");
+    }
+}
