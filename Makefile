@@ -32,6 +32,7 @@ lab: ## what runs in the lab's guests, for x86-64 and arm64, into target/lab
 
 fidelity: lab ## docs/fidelity.md: placement beside the kernel's own (half an hour of emulation)
 	cargo run --locked --release --bin wakeplace -- lab fidelity --page docs/fidelity.md
+	cargo run --locked --release --bin wakeplace -- lab fidelity --recorded --page docs/fidelity.md
 
 live-test: lab build ## the live scheduler in emulated machines (LIVE_QUICK=1: shorter)
 	@scripts/live-tests.sh

@@ -125,7 +125,8 @@ WP_FN int wp_avg_update(struct wp_avg *avg WP_NONNULL, const struct wp_pelt_step
  * The same where it is called most, at every switch: within a period, which most steps are, there
  * is nothing but the sums to add to, and no call.
  */
-WP_INLINE int wp_avg_step(struct wp_avg *avg, const struct wp_pelt_step *step)
+WP_SMALL_FN int wp_avg_step(struct wp_avg *avg WP_NONNULL,
+			    const struct wp_pelt_step *step WP_NONNULL)
 {
 	struct wp_pelt_step whole;
 	u64 delta;

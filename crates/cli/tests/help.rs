@@ -109,7 +109,8 @@ fn every_example_works() {
     all.dedup();
     assert!(all.len() >= 20, "{} examples found", all.len());
     for example in all {
-        if example[0] == "lab" {
+        let boots = example[0] == "lab" && !example.iter().any(|word| word == "--recorded");
+        if boots {
             is_understood(folder.path(), &example);
             continue;
         }

@@ -224,6 +224,10 @@ Debug::NoLocking "true";
             let value = text.lines().find_map(|line| line.strip_prefix(wanted));
             value.map(|value| value.trim().to_owned())
         };
+        // apt takes a name that no package has for an expression, and shows what it fits on.
+        if field("Package:").as_deref() != Some(name) {
+            return Err(self.missing(name));
+        }
         match (field("Version:"), field("SHA256:")) {
             (Some(version), Some(sha256)) => Ok(Package {
                 package: name.to_owned(),

@@ -96,7 +96,8 @@ pub(crate) fn archive(
 /// Adds what is in a folder below `root`, in the order of names.
 fn add_folder(archive: &mut Archive, root: &Path, folder: &Path) -> Result<(), LabError> {
     let entries = fs::read_dir(folder).map_err(LabError::reading(folder))?;
-    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+    let paths: Result<Vec<_>, _> = entries.map(|entry| Ok(entry?.path())).collect();
+    let mut paths = paths.map_err(LabError::reading(folder))?;
     paths.sort();
     for path in paths {
         let below = path.strip_prefix(root).ok().and_then(Path::to_str);
@@ -107,7 +108,10 @@ fn add_folder(archive: &mut Archive, root: &Path, folder: &Path) -> Result<(), L
         let about = fs::symlink_metadata(&path).map_err(LabError::reading(&path))?;
         if about.is_symlink() {
             let target = fs::read_link(&path).map_err(LabError::reading(&path))?;
-            archive.link(&place, &target.to_string_lossy());
+            let target = target.to_str().ok_or_else(|| {
+                LabError::damaged(path.display().to_string(), "where it leads is not in UTF-8")
+            })?;
+            archive.link(&place, target);
         } else if about.is_dir() {
             archive.folder(&place);
             add_folder(archive, root, &path)?;

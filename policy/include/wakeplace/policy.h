@@ -478,6 +478,8 @@ struct wp_pelt_step {
 };
 u32 wp_pelt_segments(u32 periods, u32 d1, u32 d3);
 int wp_avg_update(struct wp_avg *avg WP_NONNULL, const struct wp_pelt_step *step WP_NONNULL);
+WP_SMALL_FN int wp_avg_step(struct wp_avg *avg WP_NONNULL,
+			    const struct wp_pelt_step *step WP_NONNULL);
 
 /* weights.c */
 u32 wp_nice_weight(s32 nice);

@@ -43,6 +43,14 @@ pub(crate) struct LabFidelityArgs {
         display_order = 22
     )]
     pub(crate) from: Option<PathBuf>,
+    /// Boot nothing: simulate the runs that were recorded on Linux 7.3.4, and compare run times
+    #[arg(
+        long,
+        conflicts_with_all = ["platform", "kernel", "sets", "quick", "from", "timeout", "keep"],
+        help_heading = "Input",
+        display_order = 23
+    )]
+    pub(crate) recorded: bool,
     /// End a guest if it takes longer
     #[arg(
         long,
@@ -73,7 +81,7 @@ pub(crate) struct LabFidelityArgs {
         display_order = 41
     )]
     pub(crate) output: Option<PathBuf>,
-    /// Replace the measured part of a Markdown page, as docs/fidelity.md
+    /// Replace the measured (or recorded) part of a Markdown page, as docs/fidelity.md
     #[arg(
         long,
         value_name = "FILE",

@@ -135,7 +135,8 @@ pub(super) const LAB_FIDELITY: &str = "\
 Examples:
   wakeplace lab fidelity --quick
   wakeplace lab fidelity --platform juno-r0 --sets L20,L95 --keep kept
-  wakeplace lab fidelity --page fidelity.md";
+  wakeplace lab fidelity --page fidelity.md
+  wakeplace lab fidelity --recorded";
 
 pub(super) const EXIT_CODES_SHORT: &str =
     "Exit codes: 0 done, 1 an expectation failed, 2 bad input, 3 this machine cannot";

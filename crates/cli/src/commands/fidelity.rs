@@ -4,6 +4,7 @@
 mod agree;
 mod guest;
 mod page;
+mod recorded;
 mod sets;
 mod sim;
 mod trace;
@@ -139,8 +140,15 @@ struct MachineResult {
 
 /// `lab fidelity`.
 pub(crate) fn run(args: &LabFidelityArgs, terminal: Terminal) -> Outcome {
+    if args.recorded {
+        return recorded::run(args, terminal);
+    }
     let plans = plans(args)?;
-    let old = args.page.as_deref().map(old_page).transpose()?;
+    let old = args
+        .page
+        .as_deref()
+        .map(|path| old_page(path, &page::MEASURED))
+        .transpose()?;
     let output = Output::prepare(args.page.as_deref().or(args.output.as_deref()))?;
     let results: Result<Vec<MachineResult>, Failure> = plans
         .iter()
@@ -148,7 +156,7 @@ pub(crate) fn run(args: &LabFidelityArgs, terminal: Terminal) -> Outcome {
         .collect();
     let results = results?;
     let text = match (old, args.format) {
-        (Some(old), _) => page::replace(&old, &page::markdown(&results))?,
+        (Some(old), _) => page::replace(&old, &page::MEASURED, &page::markdown(&results))?,
         (None, ReportFormat::Md) => page::markdown(&results),
         (None, ReportFormat::Json) => json(&page::object(&results)),
     };
@@ -156,8 +164,8 @@ pub(crate) fn run(args: &LabFidelityArgs, terminal: Terminal) -> Outcome {
     Ok(Verdict::Ok)
 }
 
-/// The page whose measured part is to be replaced; found to have one before anything is run.
-fn old_page(path: &Path) -> Result<String, Failure> {
+/// The page of which a part is to be replaced; found to have it before anything is run.
+fn old_page(path: &Path, marks: &page::Marks) -> Result<String, Failure> {
     let wrong = |why: &str| Failure::Input(format!("--page {}: {why}", path.display()));
     let length = std::fs::metadata(path)
         .map_err(|error| wrong(&error.to_string()))?
@@ -168,7 +176,7 @@ fn old_page(path: &Path) -> Result<String, Failure> {
         )));
     }
     let text = std::fs::read_to_string(path).map_err(|error| wrong(&error.to_string()))?;
-    page::replace(&text, "").map_err(|failure| wrong(&failure.to_string()))?;
+    page::replace(&text, marks, "").map_err(|failure| wrong(&failure.to_string()))?;
     Ok(text)
 }
 
@@ -254,9 +262,13 @@ fn measure(
             platform.name, set.name
         ));
         let more = work_more_ns(set, &kernel);
-        let simulated = |name: &str, offset_ns| {
+        let simulated = |name: &str, start_offset_ns| {
             let policy = Policy::parse(name).map_err(Failure::input)?;
-            sim::run(platform, &policy, set, &more, offset_ns)
+            let conditions = sim::Conditions {
+                start_offset_ns,
+                idle_states: false,
+            };
+            sim::run(platform, &policy, set, &more, conditions)
         };
         let as_kernel = simulated(KERNEL_POLICY, sets::START_OFFSET_NS)?;
         let as_live = simulated(LIVE_POLICY, sets::START_OFFSET_NS)?;

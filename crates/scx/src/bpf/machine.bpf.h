@@ -97,24 +97,26 @@ static __always_inline void forget_claim(struct wp_cpu *c)
 /*
  * Idle CPUs have no tick: this is theirs. Each fades its signals, and is woken for a balancing pass
  * where one is due and somewhere is something to pull. A CPU that another class keeps busy has no
- * tick of ours either: what is taken of it is noted here for all. A few instructions per CPU, once
- * per tick.
+ * tick of ours either: what is taken of it is noted here too. Work per CPU, without its lock, once
+ * per tick; once in 64 ms while all CPUs are idle.
  */
 static int idle_tick(void *map, u32 *key, struct tick_timer *tick)
 {
 	u64 now = now_ns();
 	unsigned long long none = 0;
 	u32 cpu, busy = 0, here = bpf_get_smp_processor_id();
+	bool heard = WP_AT(ctx.cpus, here)->online; /* else its kicks reach nobody */
 
 	bpf_for(cpu, 0, ctx.nr_cpus < WP_MAX_CPUS ? ctx.nr_cpus : WP_MAX_CPUS) {
 		struct wp_cpu *c = WP_AT(ctx.cpus, cpu);
 
-		if (!c->online || c->curr_idle)
+		if (heard && (!c->online || c->curr_idle))
 			rescue_queue(cpu, c, here);
 		if (!c->online)
 			continue;
 		forget_claim(c);
-		note_pressure(cpu, now);
+		if (c->curr_idle || !c->curr_fair)
+			note_pressure(cpu, now);
 		if (!c->curr_idle) {
 			busy = 1;
 			continue;

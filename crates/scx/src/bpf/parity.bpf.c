@@ -144,6 +144,7 @@ PROGRAM(p_update_blocked, (u32)wp_update_blocked(CTX, CPU, NOW))
 PROGRAM(p_decay_load, wp_decay_load(args->x, args->y))
 PROGRAM(p_pelt_segments, wp_pelt_segments(args->a, args->b, args->cpu2))
 PROGRAM(p_avg_update, (u32)wp_avg_update(&TASK->avg, &parity.step))
+PROGRAM(p_avg_step, (u32)wp_avg_step(&TASK->avg, &parity.step))
 PROGRAM(p_util_est_next,
 	wp_util_est_next(args->a, args->b, args->cpu, args->cpu2, args->level))
 PROGRAM(p_nice_weight, wp_nice_weight((s32)args->a))

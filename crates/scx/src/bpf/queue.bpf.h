@@ -39,9 +39,11 @@ static __always_inline void queue_task(struct task_struct *p, struct task_live *
 static __always_inline void drop_push(u32 cpu)
 {
 	struct cpu_wish *w = wish_of(cpu);
+	u32 to = w->push_to;
 
-	wp_active_balance_end(&ctx, cpu, w->push_to, w->push_level, 0);
+	/* first the wish: once its end is told, another CPU may state the next one */
 	w->push_to = WP_NONE;
+	wp_active_balance_end(&ctx, cpu, to, w->push_level, 0);
 }
 
 /*
@@ -169,6 +171,7 @@ OPS(running) void wakeplace_running(u64 *args)
 
 	if (!t)
 		return;
+	fresh_cpu(cpu);
 	account_move(t, cpu, now);
 	carry_out_freq(cpu, wp_set_current(&ctx, &t->wp, now));
 	wp_vq_start(&ctx, &t->wp, cpu, now);
@@ -248,6 +251,7 @@ OPS(tick) void wakeplace_tick(u64 *args)
 	if (!t || !t->wp.running)
 		return;
 	fresh_cpu(cpu);
+	note_pressure(cpu, now);
 	did = wp_tick(&ctx, &t->wp, now);
 	carry_out_freq(cpu, did);
 	if (did & WP_DID_BALANCE)

@@ -186,12 +186,13 @@ OPS(quiescent) void wakeplace_quiescent(u64 *args)
 
 	if (!t || !t->wp.on_rq)
 		return;
+	fresh_cpu(cpu);
 	account_move(t, cpu, now);
 	if (t->wp.running)
 		account_run(t, cpu, now);
 	if (args[1] & SCX_DEQ_SLEEP)
 		t->go_to = WP_NONE; /* where it goes is decided anew when it wakes */
-	WP_ADD(&fresh_cpu(cpu)->nr_running, 0 - 1u);
+	WP_ADD(&WP_AT(ctx.cpus, cpu)->nr_running, 0 - 1u);
 	carry_out_freq(cpu, wp_dequeue(&ctx, &t->wp, now,
 				       args[1] & SCX_DEQ_SLEEP ? WP_Q_SLEEP : 0));
 }

@@ -181,7 +181,7 @@ impl Walk<'_> {
                 args.a = self.draw.range(1, 4096);
                 args.cpu2 = self.draw.range(0, 1023);
             }
-            Op::avg_update => self.pelt_step(),
+            Op::avg_update | Op::avg_step => self.pelt_step(),
             Op::util_est_next => {
                 args.a = self.draw.range(0, 3);
                 args.cpu = self.draw.range(0, 1024);

@@ -117,6 +117,7 @@ fn the_core_that_is_loaded_is_the_core_that_is_tested() {
         let section = elf.section_by_name(".rodata").expect("the core has tables");
         section.data().expect("of this file").to_vec()
     };
+    assert!(!constants(&tested).is_empty(), "the core has tables");
     assert!(
         constants(&loaded).starts_with(&constants(&tested)),
         "the tables of the core differ"
@@ -125,6 +126,10 @@ fn the_core_that_is_loaded_is_the_core_that_is_tested() {
     let names = |of: &BTreeMap<String, Code>| -> Vec<String> {
         of.keys().filter(|name| is_core(name)).cloned().collect()
     };
+    assert!(
+        !names(&tested).is_empty(),
+        "no function of the core is in the objects"
+    );
     assert_eq!(names(&loaded), names(&tested));
     let differs = |name: &&String| loaded[*name] != tested[*name];
     let core = names(&tested);

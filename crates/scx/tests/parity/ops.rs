@@ -149,6 +149,8 @@ ops! {
     pelt_segments(_s, _ctx, _task, g) = sys::wp_pelt_segments(g.a, g.b, g.cpu2);
     avg_update(s, _ctx, task, _args) =
         sys::wp_avg_update(&raw mut (*task).avg, &raw const s.step);
+    avg_step(s, _ctx, task, _args) =
+        sys::wp_avg_step(&raw mut (*task).avg, &raw const s.step);
     util_est_next(_s, _ctx, _task, g) =
         sys::wp_util_est_next(g.a, g.b, g.cpu, g.cpu2, g.level);
     nice_weight(_s, _ctx, _task, g) = sys::wp_nice_weight(g.a.cast_signed());

@@ -6,28 +6,39 @@ use crate::failure::Failure;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// What stands before and behind the measured part.
-const MARKS: (&str, &str) = ("<!-- measured: begin -->", "<!-- measured: end -->");
+/// What stands before and behind a part of the page that is made by a command.
+pub(super) struct Marks {
+    begin: &'static str,
+    end: &'static str,
+}
+
+/// Of the part that was measured in guests.
+pub(super) const MEASURED: Marks = Marks {
+    begin: "<!-- measured: begin -->",
+    end: "<!-- measured: end -->",
+};
+/// Of the part made from recorded runs.
+pub(super) const RECORDED: Marks = Marks {
+    begin: "<!-- recorded: begin -->",
+    end: "<!-- recorded: end -->",
+};
 
 /// Runs whose shares are shown; the shifted one is there for the wake-ups only.
 const SHOWN: usize = 4;
 
-/// A page with another measured part.
-pub(super) fn replace(page: &str, measured: &str) -> Result<String, Failure> {
-    let (begin, end) = MARKS;
-    let parts = page.split_once(begin).and_then(|(head, rest)| {
-        let (_, tail) = rest.split_once(end)?;
+/// A page with another text between the marks.
+pub(super) fn replace(page: &str, marks: &Marks, text: &str) -> Result<String, Failure> {
+    let Marks { begin, end } = marks;
+    let parts = page.split_once(*begin).and_then(|(head, rest)| {
+        let (_, tail) = rest.split_once(*end)?;
         Some((head, tail))
     });
     let Some((head, tail)) = parts else {
         return Err(Failure::Input(format!(
-            "no place for the measured part; expected the lines `{begin}` and `{end}`"
+            "no place for the new part; expected the lines `{begin}` and `{end}`"
         )));
     };
-    Ok(format!(
-        "{head}{begin}\n\n{}\n\n{end}{tail}",
-        measured.trim()
-    ))
+    Ok(format!("{head}{begin}\n\n{}\n\n{end}{tail}", text.trim()))
 }
 
 /// All tables.
@@ -344,12 +355,20 @@ mod tests {
     }
 
     #[test]
-    fn only_the_measured_part_of_a_page_is_replaced() {
-        let page = "# T\n<!-- measured: begin -->\nold\n<!-- measured: end -->\nrest\n";
-        let new = replace(page, "new\n").expect("replaced");
-        let expected = "# T\n<!-- measured: begin -->\n\nnew\n\n<!-- measured: end -->\nrest\n";
-        assert_eq!(new, expected);
-        assert_eq!(replace(&new, "new").expect("replaced"), expected);
-        assert!(replace("# T\n", "new").is_err());
+    fn only_the_part_between_the_marks_is_replaced() {
+        let recorded = "<!-- recorded: begin -->\nkept\n<!-- recorded: end -->\n";
+        let page = |middle| {
+            format!(
+                "# T\n{recorded}<!-- measured: begin -->\n{middle}<!-- measured: end -->\nrest\n"
+            )
+        };
+        let new = replace(&page("old\n"), &MEASURED, "new\n").expect("replaced");
+        assert_eq!(new, page("\nnew\n\n"));
+        assert_eq!(replace(&new, &MEASURED, "new").expect("replaced"), new);
+        // And the other way round.
+        let other = replace(&new, &RECORDED, "kept").expect("replaced");
+        assert_eq!(other, new.replace("\nkept\n", "\n\nkept\n\n"));
+        assert!(replace("# T\n", &MEASURED, "new").is_err());
+        assert!(replace(&page("").replace(recorded, ""), &RECORDED, "new").is_err());
     }
 }

@@ -20,16 +20,24 @@ const ENDLESS_NS: u64 = 1_000_000_000_000;
 /// what a new task is taken to need is forgotten by then, ns.
 const ASLEEP_NS: u64 = 300_000_000;
 
-/// Runs a set. `work_more_ns`: by how much each task's jobs are longer than the set says;
-/// `start_offset_ns`: start after a tick.
+/// What a run is to repeat of the guest's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Conditions {
+    /// Start after a tick, ns.
+    pub(crate) start_offset_ns: u64,
+    /// CPUs use idle states deeper than the first.
+    pub(crate) idle_states: bool,
+}
+
+/// Runs a set. `work_more_ns`: by how much each task's jobs are longer than the set says.
 pub(crate) fn run(
     platform: &Platform,
     policy: &Policy,
     set: &Set,
     work_more_ns: &[i64],
-    start_offset_ns: u64,
+    conditions: Conditions,
 ) -> Result<SetRun, Failure> {
-    let start_ns = ASLEEP_NS + start_offset_ns;
+    let start_ns = ASLEEP_NS + conditions.start_offset_ns;
     let workload = workload(set, work_more_ns, start_ns);
     let options = Options {
         duration_ns: start_ns + WARM_UP_NS + set.window_ns,
@@ -37,6 +45,7 @@ pub(crate) fn run(
         // of the jobs already.
         transition_latency: false,
         kernel_costs: false,
+        idle_states: conditions.idle_states,
         ..Options::default()
     };
     wakeplace_engine::check(platform, policy, &workload, &options).map_err(Failure::input)?;
@@ -180,7 +189,11 @@ mod tests {
         let policy = Policy::parse("linux-7.3+energy-aware").expect("known");
         let all = sets::all(&platform);
         let set = all.iter().find(|set| set.name == "B").expect("there");
-        let outcome = run(&platform, &policy, set, &[], 1_370_000).expect("runs");
+        let conditions = Conditions {
+            start_offset_ns: 1_370_000,
+            idle_states: true,
+        };
+        let outcome = run(&platform, &policy, set, &[], conditions).expect("runs");
         // 5 s of 16 ms: 312 or 313 releases.
         for task in &outcome.tasks {
             assert!(

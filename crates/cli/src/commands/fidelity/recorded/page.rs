@@ -1,0 +1,154 @@
+//! The recorded part of the page: a sentence and tables in Markdown, or one object.
+
+use super::{Comparison, POINTS_MAX, Row, Rules};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// The sentence and the tables.
+pub(super) fn markdown(comparison: &Comparison) -> String {
+    let mut text = summary(comparison);
+    let first = &comparison.clusters.names[0];
+    let _ = write!(
+        text,
+        "\nShare of a task's run time on {first}, percent, by repeat; the rest was on {}. \
+         Difference: the largest of a repeat, simulated - kernel.\n\n\
+         | rules | set | task | job | kernel | simulator | difference | within {POINTS_MAX:.0} |\n\
+         |---|---|---|---:|---|---|---:|---|\n",
+        comparison.clusters.names[1..].join(", "),
+    );
+    for row in comparison.rows.iter().filter(|row| row.comparable()) {
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} | {} | {} | {:+.1} | {} |",
+            row.rules.name(),
+            row.set,
+            row.task,
+            jobs(row),
+            shares(&row.kernel),
+            shares(&row.simulated),
+            row.difference(),
+            if row.within() { "yes" } else { "**no**" },
+        );
+    }
+    not_comparable(&mut text, comparison);
+    text
+}
+
+/// What agrees, by rules.
+fn summary(comparison: &Comparison) -> String {
+    let recorded = &comparison.recorded;
+    let mut parts = Vec::new();
+    for rules in Rules::ALL {
+        let of: Vec<&Row> = comparison.rows_of(rules).collect();
+        let comparable = of.iter().filter(|row| row.comparable());
+        let within = comparable.clone().filter(|row| row.within()).count();
+        let worst = comparable
+            .clone()
+            .map(|row| row.difference().abs())
+            .fold(0.0, f64::max);
+        let mut part = format!(
+            "under `{}` (`{}`) {within} of {} tasks, largest difference {worst:.1} points",
+            rules.name(),
+            rules.policy(),
+            comparable.count(),
+        );
+        let apart = of.iter().filter(|row| !row.comparable()).count();
+        if apart > 0 {
+            let _ = write!(part, ", {apart} not comparable");
+        }
+        parts.push(part);
+    }
+    format!(
+        "Run time by cluster within {POINTS_MAX:.0} points of kernel {} on {}: {}.\n",
+        recorded.kernel,
+        recorded.platform,
+        parts.join("; "),
+    )
+}
+
+fn not_comparable(text: &mut String, comparison: &Comparison) {
+    let mut rows = comparison
+        .rows
+        .iter()
+        .filter(|row| !row.comparable())
+        .peekable();
+    if rows.peek().is_none() {
+        return;
+    }
+    let _ = write!(
+        text,
+        "\nNot comparable, since the kernel's own repeats are more than {POINTS_MAX:.0} points \
+         apart:\n\n\
+         | rules | set | task | job | kernel | points apart | simulator |\n\
+         |---|---|---|---:|---|---:|---|\n"
+    );
+    for row in rows {
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} | {} | {:.1} | {} |",
+            row.rules.name(),
+            row.set,
+            row.task,
+            jobs(row),
+            shares(&row.kernel),
+            row.spread(),
+            shares(&row.simulated),
+        );
+    }
+}
+
+/// Sizes of the jobs, smallest to largest.
+fn jobs(row: &Row) -> String {
+    let ms = |ns: Option<&u64>| format!("{:.2}", ns.copied().unwrap_or(0) as f64 / 1e6);
+    let (low, high) = (ms(row.job_ns.iter().min()), ms(row.job_ns.iter().max()));
+    match low == high {
+        true => format!("{low} ms"),
+        false => format!("{low} to {high} ms"),
+    }
+}
+
+/// Share on the first cluster, by repeat.
+fn shares(repeats: &[Vec<f64>]) -> String {
+    let each = repeats.iter().map(|shares| format!("{:.1}", shares[0]));
+    each.collect::<Vec<_>>().join(", ")
+}
+
+/// The same as one object.
+pub(super) fn object(comparison: &Comparison) -> Value {
+    let recorded = &comparison.recorded;
+    let set_what = |name: &str| {
+        let set = recorded.sets.iter().find(|set| set.name == name);
+        set.map(|set| set.what.clone())
+    };
+    let rows: Vec<Value> = comparison
+        .rows
+        .iter()
+        .map(|row| {
+            json!({
+                "rules": row.rules.name(),
+                "policy": row.rules.policy(),
+                "set": row.set,
+                "what": set_what(&row.set),
+                "task": row.task,
+                "period_us": row.period_us,
+                "job_ns": row.job_ns,
+                "kernel_share_pct": row.kernel,
+                "simulated_share_pct": row.simulated,
+                "kernel_spread_points": row.spread(),
+                "comparable": row.comparable(),
+                "difference_points": row.difference(),
+                "within": row.within(),
+            })
+        })
+        .collect();
+    json!({
+        "schema_version": wakeplace_report::SCHEMA_VERSION,
+        "platform": recorded.platform,
+        "kernel": recorded.kernel,
+        "source": recorded.source,
+        "standing": recorded.standing,
+        "clusters": comparison.clusters.names,
+        "points_max": POINTS_MAX,
+        "rows": rows,
+    })
+}
