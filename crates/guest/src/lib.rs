@@ -23,6 +23,7 @@ pub mod report;
 mod rng;
 mod spin;
 mod steady;
+pub mod switcher;
 mod sys;
 pub mod until_placed;
 mod workers;
@@ -39,6 +40,7 @@ wakeplace-guest ping-pong [--rounds N] [--pairs P]
 wakeplace-guest fork-storm [--processes N] [--depth D] [--seconds S]
 wakeplace-guest affinity-storm [--seconds S] [--tasks N] [--seed X]
 wakeplace-guest hotplug-storm [--seconds S] [--seed X]
+wakeplace-guest switch STOP_FILE [--every-ms M]
 wakeplace-guest until-placed heavy [--seconds S] [--pinned-ms M] [--within-ms M]
 wakeplace-guest until-placed small [--tasks N] [--period-ms M] [--duty-pct P] [--seconds S]
                                    [--warm-up-seconds S] [--big-share-pct P]
@@ -47,12 +49,13 @@ Prints one JSON object. Exit code: 0 all held, 1 something did not (`failures` s
 2 wrong arguments or job file, 3 this machine or user cannot.
 ";
 
-const COMMANDS: [&str; 6] = [
+const COMMANDS: [&str; 7] = [
     "load",
     "ping-pong",
     "fork-storm",
     "affinity-storm",
     "hotplug-storm",
+    "switch",
     "until-placed",
 ];
 
@@ -88,6 +91,7 @@ pub fn run(args: &[String]) -> Result<Outcome, GuestError> {
         }),
         "affinity-storm" => affinity_storm::run(rest).map(|report| outcome(&report, report.held)),
         "hotplug-storm" => hotplug_storm::run(rest).map(|report| outcome(&report, report.held)),
+        "switch" => switcher::run(rest).map(|report| outcome(&report, report.held)),
         "until-placed" => until_placed::run(rest).map(|report| match &report {
             until_placed::UntilPlaced::Heavy(heavy) => outcome(&report, heavy.held),
             until_placed::UntilPlaced::Small(small) => outcome(&report, small.held),
