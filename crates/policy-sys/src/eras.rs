@@ -34,7 +34,7 @@ pub(crate) const ERAS: &[Era] = &[
     },
     Era {
         name: "linux-7.3",
-        doc: "Linux 7.3: clock-scaled load tracking, energy-aware wake-ups, uclamp, group classes",
+        doc: "Linux 7.3: EEVDF, clock-scaled signals, energy-aware wake-ups, uclamp, group classes",
         params: linux_7_3,
         versions: &[("energy-aware", "7.3")],
     },

@@ -113,7 +113,7 @@ params! {
     }
     "queue" {
         queue: Choice(&["cfs", "dsq", "eevdf"]),
-            "order of waiting tasks: fair class to 6.5 (cfs), from 6.6 (eevdf); live scheduler's";
+            "order of waiting tasks: to 6.5 cfs, from 6.6 eevdf; the live scheduler's: dsq";
         vq_slice_ns: Range(100_000, 1_000_000_000), "dsq: a task runs this long if others wait, ns";
         vq_min_run_ns: Range(0, 1_000_000_000),
             "dsq: no wake-up preempts a task before it ran this long, ns";
@@ -134,8 +134,8 @@ params! {
         base_slice_ns: Range(100_000, 100_000_000),
             "eevdf: slice of a task that has none of its own, ns";
         eevdf_form: Choice(&["6.12", "7.3"]),
-            "eevdf: lag up to two slices, protection to the deadline; or to the longest slice + \
-             tick, the shortest slice";
+            "eevdf: 6.12: lag up to two slices, protected to its deadline; 7.3: up to the longest \
+             slice + a tick, protected for the shortest slice";
         run_to_parity: Switch,
             "eevdf: a picked task runs its slice while eligible, else at least base_slice_ns (7.3)";
         preempt_short: Switch, "eevdf: a woken task with a shorter slice may preempt before that";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What the user wants: a policy's name, a mode, single parameters; and the policy they make.
 
-use wakeplace_policy_sys::{Mode, Policy, PolicyError};
+use wakeplace_policy_sys::{Mode, ParamView, Policy, PolicyError};
 use wakeplace_text::{did_you_mean, nearest};
 
 /// Kept as given, so that one of them can change while the others stay.
@@ -41,6 +41,7 @@ impl Wanted {
         for (key, value) in &self.parameters {
             policy.set(key, value)?;
         }
+        self.read_live(&policy)?;
         match policy.not_in_live_build() {
             None => Ok(policy),
             Some(what) => Err(PolicyError(format!(
@@ -49,6 +50,27 @@ impl Wanted {
                 self.policy
             ))),
         }
+    }
+
+    /// Nothing is accepted that would change nothing: the queues and the balancing of idle CPUs are
+    /// the live scheduler's own, whatever the policy's era has.
+    fn read_live(&self, policy: &Policy) -> Result<(), PolicyError> {
+        let params = policy.params();
+        for (key, value) in &self.parameters {
+            let of_the_fair_class = |p: &ParamView| p.key == key && p.group == "fair";
+            let inert = match key.as_str() {
+                "queue" => value != "dsq",
+                "nohz_balance" => value != "off",
+                _ => params.iter().any(of_the_fair_class),
+            };
+            if inert {
+                return Err(PolicyError(format!(
+                    "`{key}={value}`: only the simulator reads it; live, tasks wait in the \
+                     scheduler's own queues (queue=dsq) and its timer balances idle CPUs"
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// The same with changes: all of them or, on an error, none.
@@ -103,6 +125,21 @@ mod tests {
     fn changes(list: &[(&str, &str)]) -> Vec<(String, String)> {
         let owned = |(k, v): &(&str, &str)| ((*k).to_owned(), (*v).to_owned());
         list.iter().map(owned).collect()
+    }
+
+    #[test]
+    fn what_only_the_simulator_reads_is_refused() {
+        for (text, accepted) in [
+            ("queue=eevdf", false),
+            ("queue=dsq", true),
+            ("nohz_balance=on", false),
+            ("base_slice_ns=3000000", false),
+            ("sched_latency_ns=6000000", false),
+            ("vq_slice_ns=3000000", true),
+        ] {
+            let wanted = Wanted::new("linux-7.3", Mode::Balance, &[text.to_owned()]);
+            assert_eq!(wanted.is_ok(), accepted, "{text}");
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub(crate) enum LabCommand {
         arg_required_else_help = true,
     )]
     Run(Box<LabRunArgs>),
-    /// List the kernels: which can be had, which can be used
+    /// List the kernels: which can be had, which can be used (fetches those not seen before)
     #[command(
         help_template = help::TEMPLATE,
         before_help = help::LAB_KERNELS,
