@@ -13,8 +13,7 @@ cd "$(dirname "$0")/.."
 . scripts/live/common.sh
 
 aim=1.15
-keep=$(mktemp -d)
-trap 'rm -rf "$keep"' EXIT
+keep_in ""
 options=(--arch x86_64 --cpus 4 --icount --timeout 30m --add $live/guest.sh)
 [ -z "${BENCH_KERNEL:-}" ] || options+=(--kernel "$BENCH_KERNEL")
 

@@ -17,13 +17,7 @@ cd "$(dirname "$0")/.."
 in_turn=--icount
 seconds=8 timeout=30m
 [ "${LIVE_QUICK:-0}" = 0 ] || seconds=2 timeout=8m
-if [ -n "${LIVE_KEEP:-}" ]; then
-    keep=$LIVE_KEEP
-    mkdir -p "$keep"
-else
-    keep=$(mktemp -d)
-    trap 'rm -rf "$keep"' EXIT
-fi
+keep_in "${LIVE_KEEP:-}"
 ceilings=crates/scx/verifier_ceilings.txt
 
 # verifier FOLDER NAME VERSION: no program of the kernel side costs its verifier more than its

@@ -9,13 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/live/common.sh
 
-if [ -n "${LIVE_KEEP:-}" ]; then
-    keep=$LIVE_KEEP
-    mkdir -p "$keep"
-else
-    keep=$(mktemp -d)
-    trap 'rm -rf "$keep"' EXIT
-fi
+keep_in "${LIVE_KEEP:-}"
 folder=$keep/systemd
 begin=$SECONDS code=0
 say "==== the unit, under systemd"

@@ -17,13 +17,7 @@ minutes=${SOAK_MINUTES:-30}
     printf 'SOAK_MINUTES=%s: expected whole minutes, 1 to 9999\n' "$minutes" >&2
     exit 2
 }
-if [ -n "${SOAK_KEEP:-}" ]; then
-    keep=$SOAK_KEEP
-    mkdir -p "$keep"
-else
-    keep=$(mktemp -d)
-    trap 'rm -rf "$keep"' EXIT
-fi
+keep_in "${SOAK_KEEP:-}"
 options=(--arch x86_64 --cpus "${SOAK_CPUS:-4}")
 [ -z "${SOAK_KERNEL:-}" ] || options+=(--kernel "$SOAK_KERNEL")
 

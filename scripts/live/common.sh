@@ -11,6 +11,18 @@ fault() {
     failed=$((failed + 1))
 }
 
+# keep_in FOLDER: `keep` is where all that guests bring back is left; without a name a folder that
+# goes with the script.
+keep_in() {
+    keep=$1
+    if [ -n "$keep" ]; then
+        mkdir -p "$keep"
+    else
+        keep=$(mktemp -d)
+        trap 'rm -rf "$keep"' EXIT
+    fi
+}
+
 [ -x "$wakeplace" ] || {
     printf '%s is missing: run `make build`, or set WAKEPLACE\n' "$wakeplace" >&2
     exit 3
