@@ -8,39 +8,85 @@
 #include "src/util_est.c"
 #include "src/uclamp.c"
 #include "src/capacity.c"
+#include "src/intervals.c"
+#ifndef WP_LIVE /* the live build leaves out what only older kernels do */
+#include "src/ratio_avg.c"
+#include "src/cpu_power.c"
+#include "src/cpu_domains.c"
+#endif
 #include "src/topology.c"
+#include "src/topology_numa.c"
+#ifndef WP_LIVE
+#include "src/demand_clamped.c"
+#include "src/iowait.c"
+#endif
 #include "src/freq.c"
+#ifndef WP_LIVE
+#include "src/ondemand.c"
+#endif
 #include "src/energy_model.c"
 #include "src/signals.c"
 #include "src/idle_hints.c"
+#ifndef WP_LIVE
+#include "src/delayed.c"
+#endif
 #include "src/rq.c"
+#ifndef WP_LIVE
+#include "src/task_group_signals.c"
+#include "src/task_group.c"
+#endif
 #include "src/queue.c"
+#ifndef WP_LIVE
+#include "src/classes.c"
+#include "src/freq_limit.c"
+#endif
 #include "src/group_class.c"
 #include "src/energy_util.c"
-#ifndef WP_LIVE /* the live build leaves out what only older kernels do */
+#ifndef WP_LIVE
 #include "src/energy.c"
+#include "src/energy_6_1.c"
 #endif
 #include "src/energy_delta.c"
 #include "src/idle_search.c"
 #include "src/idle_scan.c"
+#ifndef WP_LIVE
+#include "src/idle_scan_prop.c"
+#endif
 #include "src/idle_capacity.c"
 #include "src/idle_sibling.c"
 #include "src/idlest_class.c"
 #ifndef WP_LIVE
 #include "src/idle_sibling_prop.c"
+#include "src/idle_sibling_groups.c"
+#include "src/wake_affine_load.c"
 #include "src/idlest_load.c"
 #endif
 #include "src/idlest.c"
+#ifndef WP_LIVE
+#include "src/idlest_descent.c"
+#endif
 #include "src/select.c"
+#ifndef WP_LIVE
+#include "src/select_rt.c"
+#endif
 #include "src/balance_common.c"
 #ifndef WP_LIVE
+#include "src/packing_number.c"
 #include "src/group_stats.c"
+#include "src/group_counts.c"
 #endif
+#include "src/asym_packing.c"
 #include "src/busiest.c"
 #include "src/imbalance.c"
 #include "src/newidle_ratio.c"
 #include "src/balance.c"
 #include "src/detach.c"
 #include "src/newidle.c"
+#ifndef WP_LIVE
+#include "src/nohz_old.c"
+#endif
 #include "src/nohz.c"
+#ifndef WP_LIVE
+#include "src/hotplug.c"
+#endif
 #include "src/live.c"

@@ -12,12 +12,13 @@
 #define WP_MAX_PINNED_INTERVAL_MS 512u
 
 /* Ticks between two passes of this CPU over a domain. */
-WP_INLINE u64 wp_balance_interval(const struct wp_ctx *ctx, const struct wp_lb *lb, u32 idle)
+WP_INLINE u64 wp_balance_interval(const struct wp_ctx *ctx, const struct wp_lb *lb, u32 factor,
+				  u32 idle)
 {
 	u64 ms = lb->balance_interval_ms, ticks, longest;
 
 	if (idle != WP_IDLE)
-		ms *= ctx->params.busy_factor;
+		ms *= factor;
 	ticks = wp_div(ms * 1000000 + ctx->tick_ns - 1, ctx->tick_ns);
 	/* Levels of a busy CPU should not come due together over and over. */
 	if (ctx->params.balance_classes && idle != WP_IDLE)
@@ -29,10 +30,12 @@ WP_INLINE u64 wp_balance_interval(const struct wp_ctx *ctx, const struct wp_lb *
 /* Is this level due? Marks it as balanced now if so. */
 WP_FN int wp_balance_due(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level, u64 now_ns, u32 idle)
 {
-	struct wp_lb *lb = WP_AT(WP_AT(ctx->cpus, cpu)->lb, level);
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	struct wp_lb *lb = WP_AT(c->lb, level);
 	u64 tick = wp_div(now_ns, ctx->tick_ns);
+	u32 factor = wp_busy_factor(ctx, c, level);
 
-	if (tick < lb->last_balance_tick + wp_balance_interval(ctx, lb, idle))
+	if (tick < lb->last_balance_tick + wp_balance_interval(ctx, lb, factor, idle))
 		return 0;
 	lb->last_balance_tick = tick;
 	return 1;
@@ -49,8 +52,10 @@ WP_FN int wp_balance_pass_end(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns
 
 	WP_FOR(level, c->nr_levels, WP_MAX_LEVELS) {
 		struct wp_lb *lb = WP_AT(c->lb, level);
+		u32 factor = wp_busy_factor(ctx, c, level);
 
-		next = wp_min64(next, lb->last_balance_tick + wp_balance_interval(ctx, lb, idle));
+		next = wp_min64(next, lb->last_balance_tick +
+					      wp_balance_interval(ctx, lb, factor, idle));
 		if (tick > lb->next_cost_decay_tick) {
 			lb->max_newidle_cost_ns = lb->max_newidle_cost_ns * 253 / 256;
 			lb->next_cost_decay_tick = tick + second;
@@ -77,13 +82,14 @@ WP_FN int wp_should_we_balance(struct wp_ctx *ctx WP_NONNULL,
 	u32 group = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->group, bal->level);
 	const struct wp_group *g = WP_AT(ctx->groups, dom->first_group + group);
 	const struct wp_cpu *self = WP_AT(ctx->cpus, bal->this_cpu);
-	u32 whole = ctx->params.balance_classes && !(dom->flags & WP_SD_SHARE_CPUCAPACITY);
+	u32 whole = ctx->params.balance_classes && wp_bal_knows_cores(ctx) &&
+		    !(dom->flags & WP_SD_SHARE_CPUCAPACITY);
 	u32 i, who = WP_NONE;
 
 	if (bal->idle == WP_NEWLY_IDLE)
 		return !ctx->params.balance_classes || (!self->nr_running && !self->pending);
-	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
-		u32 cpu = *WP_AT(ctx->list, g->first_cpu + i);
+	WP_FOR(i, g->nr_balance, WP_MAX_CPUS) {
+		u32 cpu = *WP_AT(ctx->list, g->first_balance + i);
 
 		if (!wp_idle_at(ctx, cpu))
 			continue;
@@ -93,7 +99,7 @@ WP_FN int wp_should_we_balance(struct wp_ctx *ctx WP_NONNULL,
 			who = cpu;
 	}
 	if (who == WP_NONE)
-		who = *WP_AT(ctx->list, g->first_cpu);
+		who = *WP_AT(ctx->list, g->first_balance);
 	return who == bal->this_cpu;
 }
 
@@ -114,10 +120,11 @@ WP_INLINE int wp_balance_relax(struct wp_ctx *ctx, struct wp_balance *bal)
 	struct wp_lb *lb = wp_bal_lb(ctx, bal);
 
 	bal->src_cpu = WP_NONE;
-	if (ctx->params.balance_classes &&
-	    (bal->idle == WP_NEWLY_IDLE || bal->kind == WP_MOVE_MISFIT))
+	if (bal->idle == WP_NEWLY_IDLE && ctx->params.newidle_keeps_interval)
 		return WP_BALANCE_DONE;
-	if (lb->balance_interval_ms < 2 * wp_bal_dom(ctx, bal)->nr_cpus ||
+	if (wp_misfit_apart(ctx, bal))
+		return WP_BALANCE_DONE;
+	if (lb->balance_interval_ms < wp_interval_max_ms(wp_bal_dom(ctx, bal)) ||
 	    (bal->all_pinned && lb->balance_interval_ms < WP_MAX_PINNED_INTERVAL_MS))
 		lb->balance_interval_ms *= 2;
 	return WP_BALANCE_DONE;
@@ -149,6 +156,8 @@ WP_INLINE void wp_balance_reset(struct wp_balance *bal)
 WP_INLINE u32 wp_balance_source(struct wp_ctx *ctx, struct wp_balance *bal)
 {
 #ifndef WP_LIVE
+	if (wp_by_counts(ctx))
+		return wp_find_by_counts(ctx, bal);
 	if (!ctx->params.balance_classes)
 		return wp_find_by_load(ctx, bal);
 #endif
@@ -165,8 +174,8 @@ WP_INLINE int wp_balance_find(struct wp_ctx *ctx, struct wp_balance *bal)
 	if (bal->src_cpu == WP_NONE || bal->src_cpu == bal->this_cpu)
 		return wp_balanced(ctx, bal);
 	src = WP_AT(ctx->cpus, bal->src_cpu);
-	bal->all_pinned = src->nr_running > 1;
-	bal->tries_left = bal->all_pinned ? wp_min(ctx->params.nr_migrate, src->nr_running) : 0;
+	bal->all_pinned = wp_nr_awake(src) > 1; /* kept sleepers are not offered */
+	bal->tries_left = bal->all_pinned ? wp_min(ctx->params.nr_migrate, wp_nr_awake(src)) : 0;
 	return WP_BALANCE_DETACH;
 }
 

@@ -20,18 +20,51 @@ WP_INLINE struct wp_lb *wp_bal_lb(struct wp_ctx *ctx, const struct wp_balance *b
 	return WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->lb, bal->level);
 }
 
+/* Balancing by class, does it tell the threads of a core from cores? (6.6) */
+WP_INLINE int wp_bal_knows_cores(const struct wp_ctx *ctx)
+{
+	return !WP_OLD(!ctx->params.balance_smt);
+}
+
+/* A pull of a misfit task says nothing of the load: it changes neither interval nor failures. */
+WP_INLINE int wp_misfit_apart(const struct wp_ctx *ctx, const struct wp_balance *bal)
+{
+	return bal->kind == WP_MOVE_MISFIT && !WP_OLD(ctx->params.misfit_form != WP_MISFIT_612);
+}
+
 /* RT, deadline or interrupts take a noticeable share of this CPU. */
 WP_INLINE int wp_capacity_reduced(const struct wp_cpu *c, u32 pct)
 {
-	return (u64)c->capacity * pct < (u64)c->capacity_orig * 100;
+	u32 full = WP_OLD(c->power_orig) ? c->power_orig : c->capacity_orig;
+
+	return (u64)c->capacity * pct < (u64)full * 100;
+}
+
+/* The form to 3.12: a group has room for so many tasks (group_counts.c). */
+WP_INLINE int wp_by_counts(const struct wp_ctx *ctx)
+{
+	return WP_OLD(!ctx->params.balance_classes &&
+		      ctx->params.group_form != WP_GROUPS_TYPES);
 }
 
 /* Capacity of the destination's own group, refreshed bottom up as the periodic pass climbs. */
 WP_INLINE void wp_refresh_local_group(struct wp_ctx *ctx, const struct wp_balance *bal, u32 group)
 {
+	struct wp_group *g = WP_AT(ctx->groups, wp_bal_dom(ctx, bal)->first_group + group);
+
+#ifndef WP_LIVE
+	if (ctx->params.capacity_form != WP_CAPACITY_SIGNALS) {
+		if (!wp_capacity_due(ctx, bal, g))
+			return;
+		if (!bal->level)
+			wp_refresh_power(ctx, bal->this_cpu, bal->now_ns);
+		wp_group_capacity(ctx, g);
+		return;
+	}
+#endif
 	if (bal->idle == WP_NEWLY_IDLE)
 		return;
 	if (!bal->level)
-		wp_refresh_capacity(WP_AT(ctx->cpus, bal->this_cpu));
-	wp_group_capacity(ctx, WP_AT(ctx->groups, wp_bal_dom(ctx, bal)->first_group + group));
+		wp_refresh_capacity(ctx, WP_AT(ctx->cpus, bal->this_cpu));
+	wp_group_capacity(ctx, g);
 }

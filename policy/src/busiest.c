@@ -73,8 +73,9 @@ WP_FN int wp_bal_group_sums(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *ba
 		wp_bal_marks(ctx, bal, WP_AT(ctx->cpus, cpu), local);
 	}
 	/* Two tasks that share a core would rather have one each. */
-	s->smt_balance = !local && bal->idle != WP_BUSY && s->nr_fair > 1 &&
-			 (g->flags & WP_SD_SHARE_CPUCAPACITY);
+	s->smt_balance = wp_bal_knows_cores(ctx) && !local && bal->idle != WP_BUSY &&
+			 s->nr_fair > 1 && (g->flags & WP_SD_SHARE_CPUCAPACITY);
+	s->asym_packing = !local && wp_group_packs(ctx, bal, dom, g, s);
 	wp_sums_close(s, g, dom->imbalance_pct);
 	if (s->class != WP_CLASS_OVERLOADED)
 		s->avg_load = 0; /* says nothing while there is room */
@@ -107,17 +108,19 @@ WP_INLINE int wp_less_spare(const struct wp_group_sums *s, const struct wp_group
 	return s->nr_running > b->nr_running;
 }
 
-WP_INLINE int wp_fuller(const struct wp_group_sums *s, const struct wp_group_sums *b, u32 b_smt)
+WP_INLINE int wp_fuller(const struct wp_ctx *ctx, const struct wp_group_sums *s,
+			const struct wp_group_sums *b, u32 b_smt)
 {
 	if (s->avg_load != b->avg_load)
 		return s->avg_load > b->avg_load;
-	return !b_smt;
+	return wp_bal_knows_cores(ctx) && !b_smt; /* before, the first of equals stayed */
 }
 
 /* Both have room for more. The lone task of an SMT core stays: moving it would idle the core. */
-WP_INLINE int wp_busier_with_spare(const struct wp_balance *bal, u32 smt, u32 b_smt)
+WP_INLINE int wp_busier_with_spare(const struct wp_ctx *ctx, const struct wp_balance *bal, u32 smt,
+				   u32 b_smt)
 {
-	if (bal->busiest_group != WP_NONE && smt != b_smt)
+	if (wp_bal_knows_cores(ctx) && bal->busiest_group != WP_NONE && smt != b_smt)
 		return !smt || bal->sums.nr_fair > 1;
 	return wp_less_spare(&bal->sums, &bal->busiest_sums);
 }
@@ -132,7 +135,7 @@ WP_INLINE int wp_bal_busier(struct wp_ctx *ctx, const struct wp_balance *bal, u3
 		    WP_SD_SHARE_CPUCAPACITY;
 
 	if (bal->busiest_group == WP_NONE) /* compared with a group of spare CPUs only */
-		return s->class > WP_CLASS_HAS_SPARE || wp_busier_with_spare(bal, smt, smt);
+		return s->class > WP_CLASS_HAS_SPARE || wp_busier_with_spare(ctx, bal, smt, smt);
 	if (s->class != b->class)
 		return s->class > b->class;
 	switch (s->class) {
@@ -143,11 +146,15 @@ WP_INLINE int wp_bal_busier(struct wp_ctx *ctx, const struct wp_balance *bal, u3
 	case WP_CLASS_SMT_BALANCE:
 		if (s->idle_cpus || b->idle_cpus)
 			return wp_less_spare(s, b);
-		return wp_fuller(s, b, b_smt);
+		return wp_fuller(ctx, s, b, b_smt);
 	case WP_CLASS_FULLY_BUSY:
-		return wp_fuller(s, b, b_smt);
+		return wp_fuller(ctx, s, b, b_smt);
+	case WP_CLASS_ASYM_PACKING: /* the worst of them first */
+		return wp_higher_priority(
+			ctx, WP_AT(ctx->groups, first + bal->busiest_group)->prefer_cpu,
+			WP_AT(ctx->groups, first + group)->prefer_cpu);
 	case WP_CLASS_HAS_SPARE:
-		return wp_busier_with_spare(bal, smt, b_smt);
+		return wp_busier_with_spare(ctx, bal, smt, b_smt);
 	default: /* affinity tells nothing of one group over another: the first */
 		return 0;
 	}

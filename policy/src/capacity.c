@@ -21,8 +21,12 @@ WP_INLINE int wp_fits_capacity(u32 util, u32 capacity)
 }
 
 /* What thermal and frequency limits leave of a CPU. */
-WP_INLINE u32 wp_actual_capacity(const struct wp_cpu *c)
+WP_INLINE u32 wp_actual_capacity(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
+	if (WP_OLD(ctx->params.pressure_form == WP_PRESSURE_NONE))
+		return c->capacity_orig;
+	if (WP_OLD(ctx->params.pressure_form == WP_PRESSURE_THERMAL))
+		return (u32)wp_sub(c->capacity_orig, c->thermal_pressure);
 	return (u32)wp_sub(c->capacity_orig, c->pressure);
 }
 
@@ -42,7 +46,7 @@ WP_INLINE s32 wp_util_fits_on(const struct wp_ctx *ctx, u32 util, u32 uclamp_min
 	if (uclamp_max <= full && !(full == WP_SCALE && uclamp_max == WP_SCALE))
 		fits = 1;
 	uclamp_min = wp_min(uclamp_min, uclamp_max);
-	if (fits && util < uclamp_min && uclamp_min > wp_actual_capacity(c))
+	if (fits && util < uclamp_min && uclamp_min > wp_actual_capacity(ctx, c))
 		return -1;
 	return fits;
 }
@@ -67,10 +71,13 @@ WP_INLINE int wp_task_fits(const struct wp_ctx *ctx, const struct wp_task *task,
 			    wp_task_uclamp_max(ctx, task), cpu) > 0;
 }
 
-/* Beyond the tipping point (energy-aware 2.6, 4.6): from 7.3 on only the upper hint matters. */
+/*
+ * Beyond the tipping point (energy-aware 2.6, 4.6). From 6.1 on hints count. Of those only the
+ * upper one can matter: a wish that is not met alone (-1) is not yet too much.
+ */
 WP_INLINE int wp_cpu_overutilized(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	if (ctx->params.energy_aware != WP_ENERGY_73)
+	if (ctx->params.energy_aware < WP_ENERGY_61)
 		return wp_unfit(wp_cpu_util(ctx, c), c->capacity);
 	return ctx->energy_active &&
 	       !wp_util_fits_on(ctx, wp_cpu_util(ctx, c), 0, wp_rq_uclamp_max(ctx, c), c);
@@ -91,6 +98,12 @@ WP_INLINE int wp_allowed(const struct wp_task *task, u32 cpu)
 WP_INLINE int wp_span_has(const struct wp_dom *dom, u32 cpu)
 {
 	return (*WP_AT(dom->span, cpu / 64u) >> (cpu % 64u)) & 1u;
+}
+
+/* Tasks of the CPU that can run. */
+WP_INLINE u32 wp_nr_awake(const struct wp_cpu *c)
+{
+	return WP_OLD(c->nr_delayed) ? c->nr_running - c->nr_delayed : c->nr_running;
 }
 
 /* The idle task executes and nothing is queued or on its way. */
@@ -123,12 +136,16 @@ WP_INLINE u32 wp_place_flag(u32 kind)
  * (signals-and-baseline 9.2). Refreshed by load balancing only, as in the kernel, so it may be
  * stale.
  */
-WP_INLINE void wp_refresh_capacity(struct wp_cpu *c)
+WP_INLINE void wp_refresh_capacity(const struct wp_ctx *ctx, struct wp_cpu *c)
 {
-	u32 actual = wp_actual_capacity(c);
+	u32 actual = wp_actual_capacity(ctx, c);
 	u32 used = c->rt_util + c->dl_util;
 	u32 left = 1;
 
+	if (WP_SIM(c->classes.kept == 1 + WP_CLASS_AGED)) {
+		c->capacity = wp_aged_capacity(c);
+		return;
+	}
 	if (used < actual && c->irq_util < actual)
 		left = (u32)wp_div((u64)(actual - used) * (actual - c->irq_util), actual);
 	c->capacity = wp_max(left, 1);
@@ -139,12 +156,18 @@ WP_INLINE u64 wp_task_h_load(const struct wp_ctx *ctx, const struct wp_task *tas
 {
 	u64 queue = WP_AT(ctx->cpus, task->cpu)->avg.load_avg;
 
+	if (WP_OLD(ctx->params.weight_is_load))
+		return task->weight;
+	if (WP_OLD(task->group))
+		return task->group_load;
 	return (task->avg.load_avg * queue) / (queue + 1);
 }
 
 /* The load that placement compares: of queued tasks only (blocked load left out). */
 WP_INLINE u64 wp_weighted_load(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
+	if (WP_OLD(ctx->params.weight_is_load))
+		return c->load_weight;
 	return WP_OLD(ctx->params.runnable_is_load) ? c->avg.runnable_avg : c->avg.load_avg;
 }
 
@@ -197,6 +220,19 @@ WP_FN int wp_task_set_allowed(struct wp_ctx *ctx WP_NONNULL, struct wp_task *tas
 	return 0;
 }
 
+/* Would no CPU that the task may use serve it better than the one it runs on? */
+WP_INLINE int wp_best_it_may_use(const struct wp_ctx *ctx, const struct wp_cpu *c,
+				 const struct wp_task *task)
+{
+	if (WP_OLD(ctx->params.misfit_form == WP_MISFIT_420))
+		return 0;
+	if (task->nr_allowed == 1)
+		return 1;
+	if (WP_OLD(ctx->params.misfit_form == WP_MISFIT_61))
+		return c->capacity_orig == ctx->max_capacity_orig;
+	return c->capacity_orig == task->max_allowed_capacity;
+}
+
 /*
  * Mark a running task that its CPU cannot serve while a bigger one is allowed, so that balancing
  * finds it (signals-and-baseline 9.5).
@@ -206,9 +242,9 @@ WP_INLINE void wp_note_misfit(const struct wp_ctx *ctx, struct wp_cpu *c,
 {
 	if (!ctx->params.misfit || !ctx->asym)
 		return;
-	if (task->nr_allowed == 1 || c->capacity_orig == task->max_allowed_capacity ||
-	    wp_task_fits(ctx, task, task->cpu))
+	if (wp_best_it_may_use(ctx, c, task) || wp_task_fits(ctx, task, task->cpu))
 		c->misfit_load = 0;
 	else
-		c->misfit_load = wp_max((u32)wp_task_h_load(ctx, task), 1);
+		c->misfit_load = wp_max((u32)wp_task_h_load(ctx, task),
+					!WP_OLD(ctx->params.misfit_form == WP_MISFIT_420));
 }

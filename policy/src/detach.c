@@ -15,10 +15,11 @@ WP_INLINE void wp_note_pinned(struct wp_ctx *ctx, struct wp_balance *bal,
 	u32 i;
 
 	bal->some_pinned = 1;
-	if (bal->idle == WP_NEWLY_IDLE || bal->new_dst != WP_NONE)
+	if (bal->idle == WP_NEWLY_IDLE || bal->new_dst != WP_NONE ||
+	    WP_OLD(!ctx->params.pinned_retry))
 		return;
-	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
-		u32 cpu = *WP_AT(ctx->list, g->first_cpu + i);
+	WP_FOR(i, g->nr_balance, WP_MAX_CPUS) {
+		u32 cpu = *WP_AT(ctx->list, g->first_balance + i);
 
 		if (wp_allowed(task, cpu) && !wp_excluded(bal, cpu)) {
 			bal->new_dst = cpu;
@@ -84,15 +85,26 @@ WP_INLINE int wp_take_by_kind(struct wp_ctx *ctx, struct wp_balance *bal,
 }
 
 /* Before 5.5: at most twice as heavy as what is to move. */
+WP_INLINE int wp_over_twice(const struct wp_ctx *ctx, const struct wp_balance *bal,
+			    const struct wp_task *task)
+{
+	return (s64)(wp_task_h_load(ctx, task) / 2) > bal->imbalance;
+}
+
 WP_INLINE int wp_take_by_load(struct wp_ctx *ctx, struct wp_balance *bal,
 			      const struct wp_task *task)
 {
-	u64 load = wp_task_h_load(ctx, task);
-
-	if ((s64)(load / 2) > bal->imbalance)
+	if (wp_over_twice(ctx, bal, task))
 		return 0;
-	bal->imbalance -= (s64)load;
+	bal->imbalance -= (s64)wp_task_h_load(ctx, task);
 	return 1;
+}
+
+/* A CPU without work leaves the source its last task; before 4.1 it took what it found. */
+WP_INLINE int wp_source_spent(struct wp_ctx *ctx, const struct wp_balance *bal)
+{
+	return !wp_by_counts(ctx) && bal->idle != WP_BUSY &&
+	       WP_AT(ctx->cpus, bal->src_cpu)->nr_running <= 1;
 }
 
 /* May this task of src_cpu move? Returns enum wp_offer; a task taken must be moved. */
@@ -101,11 +113,14 @@ WP_FN int wp_balance_offer(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal
 {
 	int take;
 
-	if (bal->idle != WP_BUSY && WP_AT(ctx->cpus, bal->src_cpu)->nr_running <= 1)
+	if (wp_source_spent(ctx, bal))
 		return WP_OFFER_STOP;
 	if (!bal->tries_left || (bal->moved && bal->idle == WP_NEWLY_IDLE) || bal->imbalance <= 0)
 		return WP_OFFER_STOP;
 	bal->tries_left--;
+	/* Weight came before affinity once: a task too heavy counted as pinned. */
+	if (wp_by_counts(ctx) && wp_over_twice(ctx, bal, task))
+		return WP_OFFER_SKIP;
 	if (!wp_can_migrate(ctx, bal, task))
 		return WP_OFFER_SKIP;
 	take = ctx->params.balance_classes ? wp_take_by_kind(ctx, bal, task) :
@@ -123,11 +138,17 @@ WP_INLINE int wp_need_active_balance(struct wp_ctx *ctx, const struct wp_balance
 	const struct wp_cpu *src = WP_AT(ctx->cpus, bal->src_cpu);
 	const struct wp_cpu *dst = WP_AT(ctx->cpus, bal->this_cpu);
 
-	if (bal->idle != WP_BUSY && src->nr_fair == 1 &&
+#ifndef WP_LIVE
+	if (!ctx->params.balance_classes && wp_pack_push(ctx, bal))
+		return 1;
+	if (!ctx->params.newidle_push && bal->idle == WP_NEWLY_IDLE)
+		return 0;
+#endif
+	if (!wp_by_counts(ctx) && bal->idle != WP_BUSY && src->nr_fair == 1 &&
 	    wp_capacity_reduced(src, dom->imbalance_pct) &&
 	    (u64)src->capacity * dom->imbalance_pct < (u64)dst->capacity * 100)
 		return 1;
-	if (bal->kind == WP_MOVE_MISFIT)
+	if (bal->kind == WP_MOVE_MISFIT || wp_pushes_by_priority(ctx, bal, dom))
 		return 1;
 	if (ctx->params.balance_classes && bal->kind != WP_MOVE_TASK)
 		return 0;
@@ -143,7 +164,7 @@ WP_INLINE int wp_balance_failed(struct wp_ctx *ctx, struct wp_balance *bal, u32 
 
 	/* New-idle tries are many, and a misfit task says nothing of the rest: both would make
 	 * balancing ruthless too soon. */
-	if (bal->idle != WP_NEWLY_IDLE && bal->kind != WP_MOVE_MISFIT)
+	if (bal->idle != WP_NEWLY_IDLE && !wp_misfit_apart(ctx, bal))
 		lb->nr_balance_failed++;
 	if (wp_need_active_balance(ctx, bal)) {
 		if (!running_allowed) {
@@ -158,8 +179,9 @@ WP_INLINE int wp_balance_failed(struct wp_ctx *ctx, struct wp_balance *bal, u32 
 			lb->nr_balance_failed = dom->cache_nice_tries + 1;
 	}
 	if (!bal->push)
-		lb->balance_interval_ms = dom->nr_cpus;
-	else if (!ctx->params.balance_classes && lb->balance_interval_ms < 2 * dom->nr_cpus)
+		lb->balance_interval_ms = wp_interval_min_ms(dom);
+	else if (!ctx->params.balance_classes &&
+		 lb->balance_interval_ms < wp_interval_max_ms(dom))
 		lb->balance_interval_ms *= 2;
 	return WP_BALANCE_DONE;
 }
@@ -168,14 +190,17 @@ WP_INLINE int wp_balance_failed(struct wp_ctx *ctx, struct wp_balance *bal, u32 
 WP_INLINE int wp_sources_left(struct wp_ctx *ctx, const struct wp_balance *bal)
 {
 	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
-	u32 own = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->group, bal->level), i;
+	const struct wp_cpu *self = WP_AT(ctx->cpus, bal->this_cpu);
+	u32 i;
 
 	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = *WP_AT(ctx->list, dom->first_cpu + i);
 
-		if (wp_excluded(bal, cpu))
+		if (wp_excluded(bal, cpu) || cpu == bal->this_cpu)
 			continue;
-		if (*WP_AT(WP_AT(ctx->cpus, cpu)->group, bal->level) != own)
+		/* The own group is the span of the domain below. */
+		if (!bal->level ||
+		    !wp_span_has(WP_AT(ctx->doms, *WP_AT(self->dom, bal->level - 1)), cpu))
 			return 1;
 	}
 	return 0;
@@ -216,7 +241,7 @@ WP_INLINE int wp_balance_next(struct wp_ctx *ctx, struct wp_balance *bal, u32 ru
 	if (!bal->moved)
 		return wp_balance_failed(ctx, bal, running_allowed);
 	lb->nr_balance_failed = 0;
-	lb->balance_interval_ms = wp_bal_dom(ctx, bal)->nr_cpus;
+	lb->balance_interval_ms = wp_interval_min_ms(wp_bal_dom(ctx, bal));
 	return WP_BALANCE_DONE;
 }
 

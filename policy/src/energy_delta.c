@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The energy-aware wake-up as it is since 6.12 (energy-aware 4.2 to 4.5).
+ * The energy-aware wake-up as it is since 6.1, the estimate as it is since 6.12 (energy-aware 4.2
+ * to 4.5). The estimate of 6.1 is in energy_6_1.c.
  *
  * Of each performance domain only the CPU with most spare capacity is of interest (it raises the
  * frequency least), and in the previous CPU's domain only if it has more than that one. They are
@@ -15,16 +16,18 @@
  */
 #include "wakeplace/policy.h"
 
-/* First efficient state, within the limits, of at least `perf`; none: the highest allowed. */
-WP_INLINE u32 wp_pd_cost(const struct wp_perf_dom *pd, u32 perf)
+/* First efficient state, within the limits (7.3), of at least `perf`; none: the highest allowed. */
+WP_INLINE u32 wp_pd_cost(const struct wp_ctx *ctx, const struct wp_perf_dom *pd, u32 perf)
 {
 	const struct wp_em_table *t = wp_em_table(pd);
-	u32 i, state = pd->max_state;
+	u32 unlimited = WP_OLD(ctx->params.energy_aware == WP_ENERGY_612);
+	u32 least = unlimited ? 0 : pd->min_state;
+	u32 most = unlimited ? t->nr_states - 1 : pd->max_state, i, state = most;
 
-	WP_FOR(i, pd->max_state + 1, WP_MAX_STATES) {
+	WP_FOR(i, most + 1, WP_MAX_STATES) {
 		const struct wp_em_state *s = WP_AT(t->state, i);
 
-		if (i < pd->min_state || s->performance < perf || s->inefficient)
+		if (i < least || s->performance < perf || s->inefficient)
 			continue;
 		state = i;
 		break;
@@ -60,7 +63,8 @@ WP_FN u32 wp_pd_perf(const struct wp_ctx *ctx WP_NONNULL, u32 index,
 	WP_FOR(i, pd->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = *WP_AT(ctx->list, pd->first_cpu + i);
 		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-		struct wp_demand d = wp_demand(ctx, c, wp_util_next(ctx, cpu, task, dst, 1));
+		u32 boost = !WP_OLD(!ctx->params.runnable_boost);
+		struct wp_demand d = wp_demand(ctx, c, wp_util_next(ctx, cpu, task, dst, boost));
 
 		if (!c->online)
 			continue;
@@ -139,7 +143,7 @@ WP_FN int wp_delta_pick(const struct wp_ctx *ctx WP_NONNULL,
 		if (!c->online)
 			continue;
 		if (!p->online++)
-			p->capacity = wp_actual_capacity(c);
+			p->capacity = wp_actual_capacity(ctx, c);
 		if (!wp_span_has(dom, cpu) || !wp_allowed(task, cpu))
 			continue;
 		util = wp_util_next(ctx, cpu, task, cpu, 0);
@@ -169,9 +173,14 @@ WP_FN u64 wp_delta_energy(const struct wp_ctx *ctx WP_NONNULL,
 			  const struct wp_delta_pd *p WP_NONNULL, u32 task_busy, u32 dst)
 {
 	u32 busy = wp_min(p->total, p->busy + (dst == WP_NONE ? 0 : task_busy));
-	u32 perf = wp_min(p->capacity, wp_pd_perf(ctx, p->index, task, dst));
+	u32 perf;
 
-	return (u64)wp_pd_cost(WP_AT(ctx->perf_doms, p->index), perf) * busy;
+#ifndef WP_LIVE
+	if (ctx->params.energy_aware == WP_ENERGY_61)
+		return wp_pd_energy_61(ctx, p->index, task, dst, busy, p->capacity);
+#endif
+	perf = wp_min(p->capacity, wp_pd_perf(ctx, p->index, task, dst));
+	return (u64)wp_pd_cost(ctx, WP_AT(ctx->perf_doms, p->index), perf) * busy;
 }
 
 /* Is the domain's candidate worth an estimate, beside the best one so far? */
@@ -295,7 +304,7 @@ WP_INLINE int wp_energy_select(struct wp_ctx *ctx, struct wp_task *task, u32 thi
 			       struct wp_decision *dec)
 {
 #ifndef WP_LIVE
-	if (ctx->params.energy_aware != WP_ENERGY_73)
+	if (ctx->params.energy_aware < WP_ENERGY_61)
 		return wp_energy_select_whole(ctx, task, this_cpu, prev, dec);
 #endif
 	return wp_energy_select_delta(ctx, task, this_cpu, prev, dec);

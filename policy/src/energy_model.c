@@ -28,10 +28,17 @@ WP_INLINE u32 wp_em_check(const struct wp_em_table *t)
 	return WP_EM_OK;
 }
 
-/* The derived columns: performance, the costs of both forms, inefficient states. */
-WP_INLINE void wp_em_compute(struct wp_em_table *t, u32 capacity)
+/* Cost of a state in 6.1: the power that the top frequency's work would take at it, uW (4.1). */
+WP_INLINE u64 wp_em_cost_61(const struct wp_em_table *t, const struct wp_em_state *s)
 {
-	u32 i, lowest = WP_NONE;
+	return wp_div((u64)t->max_khz * s->power_uw, s->khz);
+}
+
+/* The derived columns: performance, the costs of both forms, inefficient states. */
+WP_INLINE void wp_em_compute(const struct wp_ctx *ctx, struct wp_em_table *t, u32 capacity)
+{
+	u64 lowest = ~0ull;
+	u32 i;
 
 	t->max_khz = WP_AT(t->state, t->nr_states - 1)->khz;
 	WP_FOR(i, t->nr_states, WP_MAX_STATES) {
@@ -46,8 +53,11 @@ WP_INLINE void wp_em_compute(struct wp_em_table *t, u32 capacity)
 	WP_FOR(i, t->nr_states, WP_MAX_STATES) {
 		struct wp_em_state *s = WP_AT(t->state, t->nr_states - 1 - i);
 
-		s->inefficient = s->cost >= lowest;
-		lowest = wp_min(lowest, s->cost);
+		u64 cost = WP_OLD(ctx->params.energy_aware == WP_ENERGY_61) ?
+				   wp_em_cost_61(t, s) : s->cost;
+
+		s->inefficient = cost >= lowest;
+		lowest = wp_min64(lowest, cost);
 	}
 }
 
@@ -148,7 +158,7 @@ WP_FN u32 wp_em_update(struct wp_ctx *ctx WP_NONNULL, u32 pd_index)
 	WP_FOR(i, next->nr_states, WP_MAX_STATES) { /* not the whole table: BPF has no memcpy */
 		*WP_AT(next->state, i) = *WP_AT(ctx->em_scratch.state, i);
 	}
-	wp_em_compute(next, pd->capacity);
+	wp_em_compute(ctx, next, pd->capacity);
 	if (next->nr_states != wp_em_table(pd)->nr_states) { /* old limits say nothing now */
 		pd->min_state = 0;
 		pd->max_state = next->nr_states - 1;

@@ -66,19 +66,21 @@ struct wp_demand {
 
 /*
  * The demand of a CPU whose fair tasks show `fair`: with the other classes and interrupts
- * (signals-and-baseline 9.3). The home's dl_util stands for the bandwidth of the deadline class.
+ * (signals-and-baseline 9.3). Where a kernel beneath runs the deadline class, dl_util stands for
+ * its bandwidth.
  * A queued RT task wants all, by the class's own rule or, where hints count, by its default hint.
  */
 WP_INLINE struct wp_demand wp_demand(const struct wp_ctx *ctx, const struct wp_cpu *c, u32 fair)
 {
 	u32 full = c->capacity_orig, irq = c->irq_util;
 	u32 util = fair + c->rt_util + c->dl_util;
+	u32 reserved = WP_SIM(c->classes.kept) ? wp_class_bw(c) : c->dl_util;
 	struct wp_demand d = { full, full, full };
 
 	if (irq >= full)
 		return d;
 	if (!c->rt_runnable) {
-		d.min = wp_max(irq + c->dl_util, wp_rq_uclamp_min(ctx, c));
+		d.min = wp_max(irq + reserved, wp_rq_uclamp_min(ctx, c));
 		d.max = wp_min(full, wp_rq_uclamp_max(ctx, c));
 	}
 	if (util < full)
@@ -97,20 +99,29 @@ WP_INLINE u32 wp_perf(const struct wp_ctx *ctx, const struct wp_demand *d)
 /* The fair class's demand for speed: time in the queue counts like time on the CPU. */
 WP_INLINE u32 wp_cpu_util_boost(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	u32 util = wp_max(wp_cpu_util(ctx, c), WP_OLD(ctx->params.runnable_is_load) ? 0 :
-					       c->avg.runnable_avg);
+	u32 util = wp_cpu_util(ctx, c);
 
+	if (!WP_OLD(ctx->params.runnable_is_load || !ctx->params.runnable_boost))
+		util = wp_max(util, c->avg.runnable_avg);
 	return wp_min(util, c->capacity_orig);
 }
 
-/* What one CPU asks for in the older form, on its own capacity scale. */
+/* What one CPU asks for in the oldest form, on its own capacity scale. */
 WP_INLINE u32 wp_freq_util(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
 	u32 util = c->dl_util;
 
+#ifndef WP_LIVE
+	if (ctx->params.freq_other_classes)
+		return wp_freq_util_clamped(ctx, c);
+#endif
 	if (c->nr_fair || ctx->params.blocked_util_in_freq)
 		util += wp_max(c->avg.util_avg,
 			       ctx->params.util_est != WP_UTIL_EST_OFF ? c->util_est : 0);
+	if (WP_OLD(ctx->params.util_est_faster))
+		util = wp_max(util, c->dl_util + wp_util_est_faster(ctx, c));
+	if (WP_SIM(c->classes.kept))
+		return wp_class_freq_util(c, util - c->dl_util);
 	return wp_min(util, c->capacity_orig);
 }
 
@@ -128,9 +139,13 @@ WP_INLINE u32 wp_freq_domain_khz(const struct wp_ctx *ctx, const struct wp_freq_
 		if (ctx->params.freq_perf_form) {
 			struct wp_demand d = wp_demand(ctx, c, wp_cpu_util_boost(ctx, c));
 
+			if (WP_SIM(fd->io_boosted))
+				d.util = wp_max(d.util, c->classes.io_floor);
 			most = wp_max(most, wp_perf(ctx, &d));
 		} else {
 			most = wp_max(most, wp_freq_util(ctx, c));
+			if (WP_SIM(fd->io_boosted))
+				most = wp_max(most, c->classes.io_floor);
 		}
 	}
 	if (ctx->params.freq_perf_form)
@@ -187,21 +202,31 @@ WP_FN int wp_freq_report(const struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c W
 WP_FN int wp_freq_request(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c WP_NONNULL, u64 now_ns)
 {
 	struct wp_freq_dom *fd = WP_AT(ctx->freq_doms, c->freq_dom);
+	int forced = WP_SIM(fd->limits_changed); /* a limit, or more deadline bandwidth */
 	u32 raw, opp, busy;
 
+	if (WP_SIM(c->classes.io_boost))
+		wp_io_update(ctx, c, now_ns);
 	if (ctx->params.governor != WP_GOV_SCHEDUTIL || fd->in_progress || !fd->nr_opps)
 		return 0;
-	if (fd->updated_once &&
+	if (fd->updated_once && !forced &&
 	    now_ns - fd->last_update_ns < (u64)wp_rate_limit_us(ctx, c->freq_dom) * 1000)
 		return 0;
 	busy = (u32)wp_freq_still_busy(fd, c); /* every update moves the mark */
+	if (WP_SIM(fd->io_boosted))
+		wp_io_floors(ctx, fd, now_ns);
+	if (forced)
+		fd->limits_changed = 0;
 	raw = wp_freq_domain_khz(ctx, fd, c->capacity_orig);
-	if (raw == fd->last_raw_khz && fd->updated_once)
+	if (raw == fd->last_raw_khz && fd->updated_once && !forced)
 		return 0;
 	fd->last_raw_khz = raw;
 	opp = wp_opp_at_least(ctx, fd, raw,
-			      ctx->params.freq_perf_form ? fd->inefficient_opps : 0);
-	if (opp < fd->next_opp && busy) {
+			      WP_OLD(!ctx->params.freq_skip_inefficient) ? 0 :
+							fd->inefficient_opps);
+	if (WP_SIM(fd->cut_opps))
+		opp = wp_min(opp, fd->nr_opps - 1 - fd->cut_opps);
+	if (opp < fd->next_opp && busy && !forced) {
 		fd->last_raw_khz = WP_NONE; /* look again next time */
 		return 0;
 	}

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Whom to pull from and how much, in the form of the kernels before 5.5 (docs/decisions/003): sums
- * of loads, three classes (other < imbalanced < overloaded), the busiest group by class, then by
- * load per capacity; loads are brought to the domain's average. Native builds only.
+ * of loads, classes (other < misfit < imbalanced < overloaded), the busiest group by class, then by
+ * load per capacity; loads are brought to the domain's average. Misfit tasks as in 4.20
+ * (docs/decisions/013). Native builds only.
  */
 #include "wakeplace/policy.h"
 
@@ -21,7 +22,9 @@ WP_INLINE u32 wp_group_classify(const struct wp_group_stats *s, const struct wp_
 {
 	if (s->no_capacity)
 		return WP_GROUP_OVERLOADED;
-	return g->imbalanced ? WP_GROUP_IMBALANCED : WP_GROUP_OTHER;
+	if (g->imbalanced)
+		return WP_GROUP_IMBALANCED;
+	return s->misfit ? WP_GROUP_MISFIT : WP_GROUP_OTHER;
 }
 
 /* Add one CPU to a group's sums. */
@@ -38,6 +41,10 @@ WP_INLINE void wp_stats_add(struct wp_ctx *ctx, struct wp_balance *bal, struct w
 	if (!c->nr_running && wp_cpu_idle(c))
 		s->idle_cpus++;
 	bal->overutilized |= ctx->energy_active && wp_cpu_overutilized(ctx, c);
+	if (c->misfit_load && (wp_bal_dom(ctx, bal)->flags & WP_SD_ASYM_CPUCAPACITY)) {
+		s->misfit = wp_max(s->misfit, c->misfit_load);
+		bal->overload = 1;
+	}
 }
 
 WP_FN int wp_stats_of_group(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL,
@@ -77,8 +84,23 @@ WP_INLINE int wp_bigger_and_not_overloaded(struct wp_ctx *ctx, const struct wp_b
 
 	if (!ctx->params.asym_no_pull || !(dom->flags & WP_SD_ASYM_CPUCAPACITY))
 		return 0;
-	return bal->scratch.nr_running <= bal->scratch.weight &&
-	       (u64)local->min_capacity * WP_FIT_MARGIN < (u64)g->min_capacity * WP_SCALE;
+	if (bal->scratch.nr_running > bal->scratch.weight)
+		return 0;
+	if (ctx->params.asym_no_pull_max)
+		return (u64)local->max_capacity * WP_FIT_MARGIN < (u64)g->max_capacity * WP_SCALE;
+	return (u64)local->min_capacity * WP_FIT_MARGIN < (u64)g->min_capacity * WP_SCALE;
+}
+
+/* Has the local group a bigger CPU, by 20 %, and room for a misfit task? */
+WP_INLINE int wp_helps_misfit(struct wp_ctx *ctx, const struct wp_balance *bal, u32 group,
+			      u32 local_group)
+{
+	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
+	const struct wp_group *local = WP_AT(ctx->groups, dom->first_group + local_group);
+	const struct wp_group *g = WP_AT(ctx->groups, dom->first_group + group);
+
+	return (u64)g->max_capacity * WP_FIT_MARGIN < (u64)local->max_capacity * WP_SCALE &&
+	       wp_group_has_capacity(&bal->local, dom->imbalance_pct);
 }
 
 /* Is the group in `scratch` busier than the busiest so far? */
@@ -87,28 +109,51 @@ WP_INLINE int wp_busier(struct wp_ctx *ctx, const struct wp_balance *bal, u32 gr
 {
 	const struct wp_group_stats *s = &bal->scratch, *b = &bal->busiest;
 
+	if (s->type == WP_GROUP_MISFIT && !wp_helps_misfit(ctx, bal, group, local_group))
+		return 0;
 	if (s->type != b->type)
 		return s->type > b->type;
 	if (s->avg_load <= b->avg_load)
 		return 0;
-	return !wp_bigger_and_not_overloaded(ctx, bal, group, local_group);
+	if (wp_bigger_and_not_overloaded(ctx, bal, group, local_group))
+		return 0;
+	if (s->type == WP_GROUP_MISFIT && s->misfit < b->misfit)
+		return 0;
+	return !wp_packs(ctx, bal) || bal->idle == WP_BUSY || wp_pack_busier(ctx, bal, group);
+}
+
+/* Does the level below want its siblings spread? */
+WP_INLINE int wp_child_prefers_sibling(struct wp_ctx *ctx, const struct wp_balance *bal)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, bal->this_cpu);
+
+	return bal->level &&
+	       (WP_AT(ctx->doms, *WP_AT(c->dom, bal->level - 1))->flags & WP_SD_PREFER_SIBLING);
 }
 
 /* The child domain wants its siblings spread: one task more than here is one too many there. */
 WP_INLINE void wp_prefer_sibling(struct wp_ctx *ctx, struct wp_balance *bal, u32 group)
 {
-	const struct wp_cpu *c = WP_AT(ctx->cpus, bal->this_cpu);
 	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
 	struct wp_group_stats *s = &bal->scratch;
+	u32 fair = ctx->params.sibling_beyond_local ? bal->local.nr_running + 1 : 1;
 
-	if (!bal->level ||
-	    !(WP_AT(ctx->doms, *WP_AT(c->dom, bal->level - 1))->flags & WP_SD_PREFER_SIBLING))
-		return;
-	if (!wp_group_has_capacity(&bal->local, dom->imbalance_pct) ||
-	    s->nr_running <= bal->local.nr_running + 1)
+	if (!wp_child_prefers_sibling(ctx, bal) ||
+	    !wp_group_has_capacity(&bal->local, dom->imbalance_pct) || s->nr_running <= fair)
 		return;
 	s->no_capacity = 1;
 	s->type = wp_group_classify(s, WP_AT(ctx->groups, dom->first_group + group));
+}
+
+/* What a pass over all groups says of the root domain; lower levels can only set. */
+WP_INLINE void wp_stats_root_flags(struct wp_ctx *ctx, const struct wp_balance *bal)
+{
+	if (wp_bal_dom(ctx, bal)->top) {
+		ctx->overload = bal->overload;
+		ctx->overutilized = bal->overutilized;
+	} else if (bal->overutilized) {
+		ctx->overutilized = 1;
+	}
 }
 
 /* Walk all groups, the local one first; writes the root domain's flags. */
@@ -136,12 +181,7 @@ WP_FN int wp_domain_stats(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal 
 		bal->total_load += bal->scratch.load;
 		bal->total_capacity += bal->scratch.capacity;
 	}
-	if (dom->top) {
-		ctx->overload = bal->overload;
-		ctx->overutilized = bal->overutilized;
-	} else if (bal->overutilized) {
-		ctx->overutilized = 1;
-	}
+	wp_stats_root_flags(ctx, bal);
 	return 0;
 }
 
@@ -186,7 +226,9 @@ WP_INLINE void wp_calculate_imbalance(struct wp_ctx *ctx, struct wp_balance *bal
 	if (b->type == WP_GROUP_IMBALANCED)
 		b->load_per_task = wp_min64(b->load_per_task, bal->avg_load);
 	bal->imbalance = 0;
-	if (b->avg_load <= bal->avg_load || l->avg_load >= bal->avg_load) {
+	if (b->type == WP_GROUP_MISFIT) {
+		bal->kind = WP_MOVE_MISFIT;
+	} else if (b->avg_load <= bal->avg_load || l->avg_load >= bal->avg_load) {
 		wp_fix_small_imbalance(ctx, bal);
 		return;
 	}
@@ -198,11 +240,20 @@ WP_INLINE void wp_calculate_imbalance(struct wp_ctx *ctx, struct wp_balance *bal
 		else
 			above = ~0ull;
 	}
-	pull = wp_min64(b->avg_load - bal->avg_load, above);
+	pull = wp_min64(wp_sub(b->avg_load, bal->avg_load), above);
 	bal->imbalance = (s64)(wp_min64(pull * b->capacity,
-					(bal->avg_load - l->avg_load) * l->capacity) / WP_SCALE);
+					wp_sub(bal->avg_load, l->avg_load) * l->capacity) /
+			       WP_SCALE);
+	if (b->type == WP_GROUP_MISFIT) /* whatever the loads: that task at least */
+		bal->imbalance = (s64)wp_max64((u64)bal->imbalance, b->misfit);
 	if ((u64)bal->imbalance < b->load_per_task)
 		wp_fix_small_imbalance(ctx, bal);
+}
+
+/* Does a group without room give up tasks to this CPU whatever the loads? */
+WP_INLINE int wp_pulls_overload(const struct wp_ctx *ctx, const struct wp_balance *bal)
+{
+	return ctx->params.idle_pulls_overload ? bal->idle != WP_BUSY : bal->idle == WP_NEWLY_IDLE;
 }
 
 /* Is the busiest group busy enough to act? */
@@ -211,21 +262,49 @@ WP_INLINE int wp_worth_balancing(struct wp_ctx *ctx, struct wp_balance *bal)
 	const struct wp_group_stats *l = &bal->local, *b = &bal->busiest;
 	u32 pct = wp_bal_dom(ctx, bal)->imbalance_pct;
 
-	/* Below the tipping point placement is the energy-aware wake-up's alone. */
-	if (ctx->energy_active && !ctx->overutilized)
-		return 0;
 	if (bal->busiest_group == WP_NONE || !b->nr_running)
 		return 0;
 	bal->avg_load = wp_div(WP_SCALE * bal->total_load, bal->total_capacity);
 	if (b->type == WP_GROUP_IMBALANCED)
 		return 1;
-	if (bal->idle != WP_BUSY && wp_group_has_capacity(l, pct) && b->no_capacity)
+	if (wp_pulls_overload(ctx, bal) && wp_group_has_capacity(l, pct) && b->no_capacity)
+		return 1;
+	if (b->type == WP_GROUP_MISFIT)
 		return 1;
 	if (l->avg_load >= b->avg_load || l->avg_load >= bal->avg_load)
 		return 0;
 	if (bal->idle == WP_IDLE)
 		return b->type == WP_GROUP_OVERLOADED || l->idle_cpus > b->idle_cpus + 1;
 	return 100 * b->avg_load > pct * l->avg_load;
+}
+
+/*
+ * Would pulling from this CPU put its lone task on a smaller CPU? Such a task would have to be
+ * pushed; since there are misfit tasks to balance (4.20) that is avoided.
+ */
+WP_INLINE int wp_lone_on_bigger(struct wp_ctx *ctx, const struct wp_balance *bal,
+				const struct wp_cpu *c)
+{
+	return ctx->params.misfit && (wp_bal_dom(ctx, bal)->flags & WP_SD_ASYM_CPUCAPACITY) &&
+	       c->nr_running == 1 && WP_AT(ctx->cpus, bal->dst_cpu)->capacity < c->capacity;
+}
+
+/* The queue of the largest misfit task. */
+WP_INLINE u32 wp_misfit_queue(struct wp_ctx *ctx, const struct wp_balance *bal)
+{
+	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
+	const struct wp_group *g = WP_AT(ctx->groups, dom->first_group + bal->busiest_group);
+	u32 i, most = 0, found = WP_NONE;
+
+	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
+		u32 cpu = *WP_AT(ctx->list, g->first_cpu + i);
+
+		if (wp_excluded(bal, cpu) || WP_AT(ctx->cpus, cpu)->misfit_load <= most)
+			continue;
+		most = WP_AT(ctx->cpus, cpu)->misfit_load;
+		found = cpu;
+	}
+	return found;
 }
 
 /* The queue to pull from: most load per capacity. */
@@ -241,7 +320,7 @@ WP_INLINE u32 wp_busiest_queue(struct wp_ctx *ctx, const struct wp_balance *bal)
 		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 		u64 load = wp_weighted_load(ctx, c);
 
-		if (wp_excluded(bal, cpu))
+		if (wp_excluded(bal, cpu) || wp_lone_on_bigger(ctx, bal, c))
 			continue;
 		/* A lone task heavier than what is to move stays, unless its CPU is squeezed. */
 		if (c->nr_running == 1 && (s64)load > bal->imbalance &&
@@ -256,18 +335,34 @@ WP_INLINE u32 wp_busiest_queue(struct wp_ctx *ctx, const struct wp_balance *bal)
 	return busiest;
 }
 
+/* How far back loads are looked at. */
+WP_INLINE u32 wp_bal_load_idx(struct wp_ctx *ctx, const struct wp_balance *bal)
+{
+	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
+
+	if (bal->idle == WP_BUSY)
+		return dom->busy_idx;
+	return bal->idle == WP_IDLE ? dom->idle_idx : 0;
+}
+
 /* Groups, amount and source in one; returns the source, WP_NONE: balanced. */
 WP_INLINE u32 wp_find_by_load(struct wp_ctx *ctx, struct wp_balance *bal)
 {
-	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
 	struct wp_group_stats zero = { 0 };
 
 	bal->busiest = zero;
-	bal->load_idx = bal->idle == WP_BUSY ? dom->busy_idx :
-			bal->idle == WP_IDLE ? dom->idle_idx : 0;
+	bal->load_idx = wp_bal_load_idx(ctx, bal);
 	wp_domain_stats(ctx, bal);
-	if (!wp_worth_balancing(ctx, bal))
+	/* Below the tipping point placement is the energy-aware wake-up's, but for misfits. */
+	if (ctx->energy_active && !ctx->overutilized && bal->busiest.type != WP_GROUP_MISFIT)
 		return WP_NONE;
-	wp_calculate_imbalance(ctx, bal);
-	return bal->imbalance > 0 ? wp_busiest_queue(ctx, bal) : WP_NONE;
+	if (!wp_pack_pull(ctx, bal)) {
+		if (!wp_worth_balancing(ctx, bal))
+			return WP_NONE;
+		wp_calculate_imbalance(ctx, bal);
+	}
+	if (bal->imbalance <= 0)
+		return WP_NONE;
+	return bal->kind == WP_MOVE_MISFIT ? wp_misfit_queue(ctx, bal) :
+					     wp_busiest_queue(ctx, bal);
 }

@@ -47,7 +47,7 @@ WP_INLINE void wp_capacity_offer(const struct wp_ctx *ctx, struct wp_capacity_be
 				 s32 fits, int core_idle)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	u32 capacity = fits < 0 ? wp_actual_capacity(c) : c->capacity;
+	u32 capacity = fits < 0 ? wp_actual_capacity(ctx, c) : c->capacity;
 	s32 rank = fits > 0 ? WP_RANK_THREAD_FITS : fits;
 
 	if (core_idle)

@@ -54,8 +54,10 @@ WP_FN int wp_core_idle(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task
 }
 
 /* The cache domain of this CPU consists of clusters. */
-WP_INLINE int wp_has_clusters(const struct wp_cpu *c)
+WP_INLINE int wp_has_clusters(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
+	if (WP_OLD(!ctx->params.sis_cluster))
+		return 0;
 	return c->cluster_level != WP_NONE && c->cluster_level + 1 == c->llc_level;
 }
 
@@ -64,7 +66,8 @@ WP_INLINE int wp_cluster_seen(const struct wp_ctx *ctx, u32 target, u32 level, u
 {
 	const struct wp_cpu *t = WP_AT(ctx->cpus, target);
 
-	return level == t->llc_level && wp_has_clusters(t) && wp_share_cluster(ctx, cpu, target);
+	return level == t->llc_level && wp_has_clusters(ctx, t) &&
+	       wp_share_cluster(ctx, cpu, target);
 }
 
 /* One pass over the target's domain of a level. WP_NONE: nothing found, or the limit reached. */
@@ -101,7 +104,7 @@ WP_FN int wp_idle_scan(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task
 	dec->scan_left = wp_scan_start(ctx, target, ctx->params.sis_util);
 	if (dec->scan_left == 1)
 		return 0;
-	if (wp_has_clusters(t)) {
+	if (wp_has_clusters(ctx, t)) {
 		cpu = wp_scan_dom(ctx, task, target, t->cluster_level, dec);
 		if (wp_idle_decide(dec, cpu,
 				   cores ? WP_REASON_IDLE_CORE : WP_REASON_IDLE_CLUSTER))

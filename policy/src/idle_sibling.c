@@ -33,7 +33,8 @@ WP_INLINE int wp_near_ok(const struct wp_ctx *ctx, const struct wp_task *task, u
 /* Near enough to be taken at once: clusters are told apart where there are any. */
 WP_INLINE int wp_near_enough(const struct wp_ctx *ctx, u32 cpu, u32 target)
 {
-	return !ctx->cluster || wp_share_cluster(ctx, cpu, target);
+	return !ctx->cluster || WP_OLD(!ctx->params.sis_cluster) ||
+	       wp_share_cluster(ctx, cpu, target);
 }
 
 /* The waker is about to sleep and its work is done: its CPU is as good as idle (step 3). */
@@ -59,18 +60,31 @@ WP_INLINE u32 wp_take_recent(struct wp_ctx *ctx, struct wp_task *task, u32 prev,
 	return recent;
 }
 
+/* Step 8, by the limit in force. */
+WP_INLINE int wp_scan_cache(struct wp_ctx *ctx, const struct wp_task *task,
+			    const struct wp_request *req, u32 target, struct wp_decision *dec)
+{
+#ifndef WP_LIVE
+	if (wp_prop_limits(ctx, target))
+		return wp_idle_scan_budget(ctx, task, req, target, dec);
+#endif
+	(void)req;
+	return wp_idle_scan(ctx, task, target, dec);
+}
+
 /* Steps 6 to 9; `prev_far` and `recent_far` are idle in another cluster, or WP_NONE. */
-WP_INLINE int wp_select_in_cache(struct wp_ctx *ctx, struct wp_task *task, u32 prev, u32 target,
+WP_INLINE int wp_select_in_cache(struct wp_ctx *ctx, struct wp_task *task,
+				 const struct wp_request *req, u32 target,
 				 struct wp_decision *dec, u32 prev_far, u32 recent_far)
 {
-	u32 level = WP_AT(ctx->cpus, target)->llc_level;
+	u32 prev = req->prev_cpu, level = WP_AT(ctx->cpus, target)->llc_level;
 
 	if (level == WP_NONE)
 		return wp_idle_decide(dec, target, WP_REASON_TARGET_NO_LLC);
 	if (ctx->smt && !wp_hints(ctx, target)->idle_cores && wp_share_cache(ctx, prev, target) &&
 	    wp_idle_decide(dec, wp_free_sibling(ctx, task, prev), WP_REASON_IDLE_SMT_PREV))
 		return 1;
-	if (wp_idle_scan(ctx, task, target, dec))
+	if (wp_scan_cache(ctx, task, req, target, dec))
 		return 1;
 	if (wp_idle_decide(dec, prev_far, WP_REASON_IDLE_PREV_FAR))
 		return 1;
@@ -104,5 +118,5 @@ WP_FN int wp_select_idle_sibling(struct wp_ctx *ctx WP_NONNULL, struct wp_task *
 		return wp_idle_decide(dec, recent, WP_REASON_IDLE_RECENT);
 	if (wp_asym_search(ctx) && WP_AT(ctx->cpus, target)->asym_full_level != WP_NONE)
 		return wp_idle_capacity(ctx, task, target, dec);
-	return wp_select_in_cache(ctx, task, prev, target, dec, prev_far, recent);
+	return wp_select_in_cache(ctx, task, req, target, dec, prev_far, recent);
 }

@@ -4,7 +4,8 @@
  * of the load comparison). Natively only. A group is chosen, in this order:
  *  1. not for a fork: the local group, if its best CPU has room for half the task and is within the
  *     margin of the best elsewhere; else the group whose best CPU has that room
- *  2. by load per capacity: of the queued tasks first, of all recent tasks where that is close
+ *  2. by load per capacity: of the queued tasks first, of all recent tasks where that is close;
+ *     before 4.10 of the queued tasks alone, with a margin for the local group (power-aware 2.4)
  */
 #include "wakeplace/policy.h"
 
@@ -18,6 +19,7 @@ struct wp_idlest {
 	u32 idlest;     /* index within the domain's groups */
 	u32 spare_group;
 	u32 reason;
+	u32 one_load; /* before 4.10 there is nothing else to compare */
 };
 
 struct wp_idlest_group {
@@ -58,7 +60,12 @@ WP_FN int wp_idlest_load_sums(struct wp_ctx *ctx WP_NONNULL, const struct wp_gro
 WP_INLINE void wp_idlest_offer(struct wp_idlest *s, const struct wp_idlest_group *sums, u32 group,
 			       u32 imbalance, u32 scale)
 {
-	if (s->min_runnable > sums->runnable + imbalance) {
+	if (s->one_load) {
+		if (sums->runnable < s->min_runnable) {
+			s->min_runnable = sums->runnable;
+			s->idlest = group;
+		}
+	} else if (s->min_runnable > sums->runnable + imbalance) {
 		s->min_runnable = sums->runnable;
 		s->min_avg = sums->avg;
 		s->idlest = group;
@@ -92,6 +99,12 @@ WP_INLINE int wp_idlest_by_spare(struct wp_idlest *s, u32 util, u32 scale, u32 *
 WP_INLINE u32 wp_idlest_by_load(struct wp_idlest *s, u32 imbalance, u32 scale)
 {
 	s->reason = WP_REASON_SLOW_LOCAL;
+	if (s->one_load) {
+		if (s->idlest == WP_NONE || 100 * s->this_runnable < scale * s->min_runnable)
+			return WP_NONE;
+		s->reason = WP_REASON_SLOW_LOAD;
+		return s->idlest;
+	}
 	if (s->idlest == WP_NONE || s->min_runnable > s->this_runnable + imbalance)
 		return WP_NONE;
 	if (s->this_runnable < s->min_runnable + imbalance &&
@@ -117,7 +130,11 @@ WP_FN u32 wp_idlest_group_by_load(struct wp_ctx *ctx WP_NONNULL, u32 dom_index,
 		.this_avg = ~0ull >> 8,
 		.idlest = WP_NONE,
 		.spare_group = WP_NONE,
+		.one_load = ctx->params.idlest_load != WP_IDLEST_410,
 	};
+
+	if (s.one_load) /* a local group that is not allowed passes for an empty one */
+		s.this_runnable = 0;
 
 	WP_FOR(k, dom->nr_groups, WP_MAX_CPUS) {
 		u32 index = local + k < dom->nr_groups ? local + k : local + k - dom->nr_groups;

@@ -32,6 +32,8 @@ WP_INLINE u64 wp_sibling_difference(struct wp_ctx *ctx, const struct wp_balance 
 	u64 cores_l = wp_local_group_of(ctx, bal)->nr_cores;
 	u64 diff;
 
+	if (!wp_bal_knows_cores(ctx)) /* nor does it matter whether the destination is idle */
+		return wp_sub(run_b, run_l);
 	if (bal->idle == WP_BUSY || !run_b)
 		return 0;
 	if (cores_b == cores_l)
@@ -208,7 +210,8 @@ WP_INLINE void wp_source_offer(struct wp_ctx *ctx, const struct wp_balance *bal,
 WP_FN u32 wp_source_by_class(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL)
 {
 	const struct wp_group *g = wp_busiest_group_of(ctx, bal);
-	u32 asym = wp_bal_dom(ctx, bal)->flags & WP_SD_ASYM_CPUCAPACITY;
+	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
+	u32 asym = dom->flags & WP_SD_ASYM_CPUCAPACITY;
 	u32 i, dst = WP_AT(ctx->cpus, bal->dst_cpu)->capacity;
 	struct wp_source best = { .most = 0, .capacity = 1, .cpu = WP_NONE };
 
@@ -220,6 +223,8 @@ WP_FN u32 wp_source_by_class(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *b
 			continue;
 		/* A lone task would have to be pushed, and to a CPU that is no better. */
 		if (asym && c->nr_fair == 1 && !wp_capacity_greater(dst, c->capacity))
+			continue;
+		if (c->nr_fair == 1 && wp_packs_onto(ctx, dom, cpu, bal->dst_cpu))
 			continue;
 		wp_source_offer(ctx, bal, cpu, &best);
 	}

@@ -10,10 +10,10 @@ WP_INLINE void wp_newidle_next(struct wp_ctx *ctx, struct wp_cpu *c, u32 level)
 {
 	const struct wp_lb *lb = WP_AT(c->lb, level);
 
-	if (level < c->nr_levels)
+	if (level < c->nr_levels) /* an idle CPU's interval has no factor */
 		c->next_balance_tick =
 			wp_min64(c->next_balance_tick,
-				 lb->last_balance_tick + wp_balance_interval(ctx, lb, WP_IDLE));
+				 lb->last_balance_tick + wp_balance_interval(ctx, lb, 1, WP_IDLE));
 }
 
 /* The CPU runs out of work. Returns 1 if it should search. */
@@ -23,14 +23,14 @@ WP_FN int wp_newidle_begin(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 
 	u64 cost = ctx->params.migration_cost_ns;
 
-	if (ctx->params.balance_classes) {
-		c->misfit_load = 0;
-		if (c->pending) /* its idle time will be too short to tell anything */
-			return 0;
-	}
+	c->misfit_load = 0;
+	if (ctx->params.balance_classes && c->pending)
+		return 0; /* its idle time will be too short to tell anything */
 	c->wake_idle_stamp_ns = wp_max64(now_ns, 1);
 	if (!ctx->params.newidle_balance || c->pending)
 		return 0;
+	if (WP_OLD(!ctx->params.newidle_by_cost)) /* the idle time to expect is all that counts */
+		return c->avg_idle_ns >= cost;
 	if (ctx->params.newidle_first_cost)
 		cost = c->nr_levels ? c->lb[0].max_newidle_cost_ns : 0;
 	if (c->avg_idle_ns >= cost && ctx->overload)
@@ -39,11 +39,20 @@ WP_FN int wp_newidle_begin(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 	return 0;
 }
 
+/* Up to 3.12: only far nodes are not looked at, and those above them. */
+WP_INLINE int wp_newidle_at(struct wp_ctx *ctx, const struct wp_cpu *c, u32 level)
+{
+	return level < c->nr_levels &&
+	       (WP_AT(ctx->doms, *WP_AT(c->dom, level))->flags & WP_SD_BALANCE_NEWIDLE);
+}
+
 /* Is this level worth its cost, after what was spent below? 0 ends the search. */
 WP_FN int wp_newidle_level(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level, u64 spent_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
+	if (WP_OLD(!ctx->params.newidle_by_cost))
+		return wp_newidle_at(ctx, c, level);
 	if (c->avg_idle_ns >= spent_ns + WP_AT(c->lb, level)->max_newidle_cost_ns)
 		return level < c->nr_levels;
 	wp_newidle_next(ctx, c, level);
@@ -76,7 +85,8 @@ WP_FN u64 wp_newidle_done(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level)
 	wp_newidle_next(ctx, c, level);
 	if (lb->newidle_skipped)
 		return 0;
-	wp_newidle_cost(ctx, c, lb, cost);
+	if (!WP_OLD(!ctx->params.newidle_by_cost))
+		wp_newidle_cost(ctx, c, lb, cost);
 	return cost;
 }
 
@@ -84,7 +94,8 @@ WP_FN int wp_newidle_end(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 spent_ns, u
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
-	c->max_idle_balance_cost_ns = wp_max64(c->max_idle_balance_cost_ns, spent_ns);
+	if (!WP_OLD(!ctx->params.newidle_by_cost))
+		c->max_idle_balance_cost_ns = wp_max64(c->max_idle_balance_cost_ns, spent_ns);
 	if (pulled)
 		c->wake_idle_stamp_ns = 0;
 	return 0;

@@ -22,6 +22,10 @@ WP_FN int wp_nohz_enter(struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 	ctx->nr_nohz++;
 	ctx->nohz_has_blocked = 1;
 	WP_AT(ctx->cpus, WP_AT(ctx->cpus, cpu)->llc_id)->nr_busy--;
+#ifndef WP_LIVE
+	if (ctx->params.nohz_form == WP_NOHZ_31)
+		wp_ilb_enter(ctx, cpu);
+#endif
 	return 0;
 }
 
@@ -33,6 +37,10 @@ WP_FN int wp_nohz_exit(struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 	*WP_AT(ctx->nohz_mask, cpu / 64u) &= ~(1ull << (cpu % 64u));
 	ctx->nr_nohz--;
 	WP_AT(ctx->cpus, WP_AT(ctx->cpus, cpu)->llc_id)->nr_busy++;
+#ifndef WP_LIVE
+	if (ctx->params.nohz_form == WP_NOHZ_31)
+		wp_ilb_exit(ctx, cpu);
+#endif
 	return 0;
 }
 
@@ -42,17 +50,25 @@ WP_FN int wp_nohz_kick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	int stats = 0;
 
-	if (!ctx->params.nohz_balance || !ctx->nr_nohz)
+	if (!ctx->params.nohz_balance)
+		return 0;
+#ifndef WP_LIVE
+	if (ctx->params.nohz_form != WP_NOHZ_BLOCKED)
+		return wp_nohz_kick_old(ctx, cpu, now_ns);
+#endif
+	if (!ctx->nr_nohz)
 		return 0;
 	if (ctx->nohz_has_blocked && now_ns > ctx->nohz_next_blocked_ns)
 		stats = WP_DID_STATS;
 	if (wp_div(now_ns, ctx->tick_ns) < ctx->nohz_next_balance_tick)
 		return stats;
-	if (c->nr_running >= 2)
+	if (c->nr_running >= 2 || (WP_OLD(!ctx->params.balance_classes) && c->misfit_load))
 		return WP_DID_KICK;
 	if (ctx->params.balance_classes) {
 		if (c->nr_fair && c->nr_levels &&
 		    wp_capacity_reduced(c, WP_AT(ctx->doms, c->dom[0])->imbalance_pct))
+			return WP_DID_KICK;
+		if (wp_better_cpu_idle(ctx, cpu))
 			return WP_DID_KICK;
 		if (c->asym_full_level != WP_NONE) /* caches matter less than size there */
 			return c->misfit_load ? WP_DID_KICK : stats;
@@ -62,11 +78,15 @@ WP_FN int wp_nohz_kick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 	if (c->nr_fair && c->nr_levels &&
 	    wp_capacity_reduced(c, WP_AT(ctx->doms, c->dom[0])->imbalance_pct))
 		return WP_DID_KICK;
+#ifndef WP_LIVE
+	if (!ctx->params.balance_classes && wp_pack_kick(ctx, cpu))
+		return WP_DID_KICK;
+#endif
 	return stats;
 }
 
-/* The idle CPU that a kick goes to: the first whose tick is stopped, if it is still idle. */
-WP_FN u32 wp_nohz_target(struct wp_ctx *ctx WP_NONNULL)
+/* The first CPU whose tick is stopped, if it is still idle. */
+WP_INLINE u32 wp_nohz_first(struct wp_ctx *ctx)
 {
 	u32 cpu;
 
@@ -75,6 +95,28 @@ WP_FN u32 wp_nohz_target(struct wp_ctx *ctx WP_NONNULL)
 			return wp_idle_at(ctx, cpu) ? cpu : WP_NONE;
 	}
 	return WP_NONE;
+}
+
+/* The idle CPU that a kick goes to, once per kick. */
+WP_FN u32 wp_nohz_target(struct wp_ctx *ctx WP_NONNULL)
+{
+	u32 first = wp_nohz_first(ctx);
+
+#ifndef WP_LIVE
+	if (ctx->params.nohz_form == WP_NOHZ_31)
+		return wp_ilb_target(ctx, first);
+#endif
+	return first;
+}
+
+/* A CPU was kicked to balance: for whom does it? Returns enum wp_nohz_work. */
+WP_FN int wp_nohz_begin(struct wp_ctx *ctx WP_NONNULL, u32 cpu)
+{
+#ifndef WP_LIVE
+	if (ctx->params.nohz_form != WP_NOHZ_BLOCKED)
+		return wp_nohz_begin_old(ctx, cpu);
+#endif
+	return wp_idle_at(ctx, cpu) ? WP_NOHZ_DUE : WP_NOHZ_NOTHING;
 }
 
 /*

@@ -13,7 +13,7 @@ WP_FN int wp_task_init(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NO
 	wp_task_set_allowed(ctx, task);
 	task->uclamp_min = 0;
 	task->uclamp_max = WP_SCALE;
-	task->avg.load_avg = task->weight;
+	task->avg.load_avg = wp_signals_add_up(ctx) ? task->weight : 0;
 	task->avg.runnable_avg = WP_OLD(ctx->params.runnable_is_load) ? task->weight : 0;
 	task->waker.recent_used_cpu = task->cpu;
 	/* live queues: neither ahead of nor behind its parent's queue */
@@ -22,77 +22,118 @@ WP_FN int wp_task_init(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NO
 	return 0;
 }
 
-/* Nice value changed. The load average keeps its share of time, in the new weight. */
-WP_FN int wp_task_set_weight(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
-			     u32 weight, u64 now_ns)
+/* The parts of a weight that are there without averages that add up. */
+WP_INLINE void wp_reweigh_queued(struct wp_cpu *c, struct wp_task *task, u32 weight)
 {
-	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
+	if (task->on_rq)
+		WP_ADD(&c->load_weight, weight - task->weight);
+	task->weight = weight;
+	task->avg.load_avg = (u32)wp_div(weight * task->avg.load_sum, task->avg.runnable_sum + 1);
+}
+
+/* A task's load average in queue `q` keeps its share of time, in the new weight. */
+WP_INLINE void wp_reweight(struct wp_ctx *ctx, struct wp_avg *q, u32 *load_weight,
+			   struct wp_task *task, u32 weight)
+{
 	u64 div = WP_MIN_DIV + task->avg.period_contrib;
 
-	if (!task->avg.last_update_ns) { /* no queue counts it yet */
-		task->weight = weight;
-		task->avg.load_avg = weight;
-		return 0;
-	}
-	wp_clock(c, now_ns);
-	wp_rq_update(ctx, c);
-	wp_task_update(ctx, c, task, wp_pelt_now(ctx, c));
-	c->avg.load_avg = (u32)wp_sub(c->avg.load_avg, task->avg.load_avg);
-	c->avg.load_sum = wp_sub(c->avg.load_sum, task->weight * task->avg.load_sum);
+	q->load_avg = (u32)wp_sub(q->load_avg, task->avg.load_avg);
+	q->load_sum = wp_sub(q->load_sum, task->weight * task->avg.load_sum);
 	if (task->on_rq) {
-		wp_runnable_load_sub(ctx, c, task);
-		WP_ADD(&c->load_weight, weight - task->weight);
+		wp_runnable_load_sub(ctx, q, task);
+		WP_ADD(load_weight, weight - task->weight);
 	}
 	task->weight = weight;
 	task->avg.load_avg = (u32)wp_div(weight * task->avg.load_sum, div);
 	if (WP_OLD(ctx->params.runnable_is_load))
 		task->avg.runnable_avg = (u32)wp_div(weight * task->avg.runnable_sum, div);
-	c->avg.load_avg += task->avg.load_avg;
-	c->avg.load_sum += weight * task->avg.load_sum;
+	q->load_avg += task->avg.load_avg;
+	q->load_sum += weight * task->avg.load_sum;
 	if (task->on_rq)
-		wp_runnable_load_add(ctx, c, task);
+		wp_runnable_load_add(ctx, q, task);
+}
+
+/* Nice value changed. */
+WP_FN int wp_task_set_weight(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+			     u32 weight, u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
+
+	if (!task->avg.last_update_ns) { /* no queue counts it yet */
+		task->weight = weight;
+		task->avg.load_avg = wp_signals_add_up(ctx) ? weight : 0;
+		return 0;
+	}
+	wp_clock(c, now_ns);
+	wp_rq_update(ctx, c);
+	wp_task_update(ctx, c, task, wp_pelt_now(ctx, c));
+	if (!wp_signals_add_up(ctx)) {
+		wp_reweigh_queued(c, task, weight);
+		return 0;
+	}
+	wp_reweight(ctx, &c->avg, &c->load_weight, task, weight);
 	return 0;
 }
 
-/* Start value of a new task's utilisation, half of what its CPU has left (2.8). Before its
- * enqueue. */
-WP_FN int wp_task_new(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
-		      u64 now_ns)
+/* Start value of a new task's utilisation, half of what queue `q` leaves of its CPU (2.8). */
+WP_INLINE void wp_post_init(struct wp_ctx *ctx, const struct wp_cpu *c, const struct wp_avg *q,
+			    struct wp_task *task)
 {
-	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u32 cap, util = 0;
 
-	task->cpu = cpu;
-	wp_clock(c, now_ns);
-	wp_rq_update(ctx, c);
 	cap = ctx->params.post_init_capacity ? c->capacity_orig : WP_SCALE;
-	cap = (u32)wp_sub(cap, c->avg.util_avg) / 2;
+	cap = (u32)wp_sub(cap, q->util_avg) / 2;
 	if (ctx->params.post_init_util && cap) {
 		util = cap;
-		if (c->avg.util_avg)
-			util = wp_min(cap, (u32)wp_div((u64)c->avg.util_avg * task->weight,
-						       c->avg.load_avg + 1));
+		if (q->util_avg)
+			util = wp_min(cap, (u32)wp_div((u64)q->util_avg * task->weight,
+						       q->load_avg + 1));
 	}
 	task->avg.util_avg = util;
 	if (!WP_OLD(ctx->params.runnable_is_load))
 		task->avg.runnable_avg = util;
 	task->avg.last_update_ns = 0;
+}
+
+/* A new task, before its enqueue. */
+WP_FN int wp_task_new(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
+		      u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+
+	task->cpu = cpu;
+	wp_clock(c, now_ns);
+	wp_rq_update(ctx, c);
+	wp_post_init(ctx, c, &c->avg, task);
 	return 0;
 }
 
-/* A queue counts its SCHED_IDLE tasks; what was counted in is counted out. */
-WP_INLINE void wp_idle_policy_enqueue(struct wp_cpu *c, struct wp_task *task)
+/* What a CPU counts of a task that has just been queued there. */
+WP_INLINE void wp_count_in(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task, u32 flags)
 {
-	task->idle_counted = !!task->idle_policy;
-	if (task->idle_counted)
-		WP_ADD(&c->nr_idle_policy, 1u);
+	WP_ADD(&c->nr_fair, 1u);
+	if (ctx->params.balance_classes && c->nr_fair > 1 && !ctx->overload)
+		ctx->overload = 1; /* new-idle CPUs need not wait for the next full pass */
+	wp_idle_policy_enqueue(c, task);
+	if (WP_OLD(ctx->params.util_est_after_freq))
+		wp_util_est_enqueue(ctx, c, task);
+	if (!(flags & WP_Q_NEW))
+		wp_note_overutilized(ctx, c);
 }
 
-WP_INLINE void wp_idle_policy_dequeue(struct wp_cpu *c, struct wp_task *task)
+/* ... and no longer of one that has left. */
+WP_INLINE void wp_count_out(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task, u32 flags)
 {
-	if (task->idle_counted)
-		WP_ADD(&c->nr_idle_policy, 0 - 1u);
-	task->idle_counted = 0;
+	WP_ADD(&c->nr_fair, 0 - 1u);
+	wp_idle_policy_dequeue(c, task);
+	if (task->running)
+		c->curr_fair = 0;
+	task->on_rq = 0;
+	task->running = 0;
+	if (WP_OLD(ctx->params.util_est_after_freq))
+		wp_util_est_dequeue(c, task);
+	if (!WP_OLD(ctx->params.util_est_before_update) && (flags & WP_Q_SLEEP))
+		wp_util_est_sleep(ctx, c, task);
 }
 
 /* The task joins the queue of `cpu`. Returns enum wp_event_result bits. */
@@ -102,62 +143,65 @@ WP_FN int wp_enqueue(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONN
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	int changed, result = 0;
 
+#ifndef WP_LIVE
+	if (task->delayed)
+		return wp_delay_woken(ctx, task, now_ns);
+#endif
 	task->cpu = cpu;
+	if (WP_OLD(flags & (WP_Q_WAKEUP | WP_Q_NEW)))
+		task->run_since_woken_ns = 0;
 	wp_clock(c, now_ns);
 	wp_uclamp_enqueue(ctx, c, task);
 	if (!WP_OLD(ctx->params.util_est_after_freq))
 		wp_util_est_enqueue(ctx, c, task);
+	if (WP_SIM(flags & WP_Q_IOWAIT) && wp_io_wakeup(ctx, c, now_ns))
+		result = wp_freq_update(ctx, c, now_ns);
 	if (task->avg.last_update_ns)
 		wp_task_update(ctx, c, task, wp_pelt_now(ctx, c));
 	changed = wp_rq_update(ctx, c);
 	if (!task->avg.last_update_ns) {
-		wp_attach(ctx, c, task);
+		wp_attach(ctx, c, &c->avg, task);
 		changed = 1;
 	}
 	if (changed) /* the queue does not count this task yet, as in the kernel */
-		result = wp_freq_update(ctx, c, now_ns);
+		result |= wp_freq_update(ctx, c, now_ns);
 	task->on_rq = 1;
-	wp_runnable_load_add(ctx, c, task);
+	wp_runnable_load_add(ctx, &c->avg, task);
 	WP_ADD(&c->load_weight, task->weight);
-	WP_ADD(&c->nr_fair, 1u);
-	if (ctx->params.balance_classes && c->nr_fair > 1 && !ctx->overload)
-		ctx->overload = 1; /* new-idle CPUs need not wait for the next full pass */
-	wp_idle_policy_enqueue(c, task);
-	if (WP_OLD(ctx->params.util_est_after_freq))
-		wp_util_est_enqueue(ctx, c, task);
-	if (!(flags & WP_Q_NEW))
-		wp_note_overutilized(ctx, c);
+	wp_count_in(ctx, c, task, flags);
 	return result;
 }
 
-/* The task leaves its queue; with WP_Q_SLEEP its activation is over. */
+/*
+ * The task leaves its queue; with WP_Q_SLEEP its activation is over. WP_Q_DELAY: it sleeps, but
+ * its queue keeps it until it wakes (enqueue) or is let go (dequeue).
+ */
 WP_FN int wp_dequeue(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns,
 	       u32 flags)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
 	int result = 0;
 
+#ifndef WP_LIVE
+	if (task->delayed)
+		return wp_delay_end(ctx, task, now_ns);
+	if (flags & WP_Q_DELAY)
+		return wp_delay(ctx, task, now_ns);
+#endif
 	wp_clock(c, now_ns);
 	wp_uclamp_dequeue(c, task);
 	if (!WP_OLD(ctx->params.util_est_after_freq))
 		wp_util_est_dequeue(c, task);
+	if (WP_OLD(ctx->params.util_est_before_update) && (flags & WP_Q_SLEEP))
+		wp_util_est_sleep(ctx, c, task);
 	wp_task_update(ctx, c, task, wp_pelt_now(ctx, c));
 	if (task->running)
-		task->exec_start_ns = c->clock_task_ns;
+		wp_note_run(ctx, c, task);
 	if (wp_rq_update(ctx, c))
 		result = wp_freq_update(ctx, c, now_ns);
-	wp_runnable_load_sub(ctx, c, task);
+	wp_runnable_load_sub(ctx, &c->avg, task);
 	WP_ADD(&c->load_weight, 0 - task->weight);
-	WP_ADD(&c->nr_fair, 0 - 1u);
-	wp_idle_policy_dequeue(c, task);
-	if (task->running)
-		c->curr_fair = 0;
-	task->on_rq = 0;
-	task->running = 0;
-	if (WP_OLD(ctx->params.util_est_after_freq))
-		wp_util_est_dequeue(c, task);
-	if (flags & WP_Q_SLEEP)
-		wp_util_est_sleep(ctx, c, task);
+	wp_count_out(ctx, c, task, flags);
 	return result;
 }
 
@@ -173,6 +217,8 @@ WP_FN int wp_set_current(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_
 		result = wp_freq_update(ctx, c, now_ns);
 	task->running = 1;
 	task->exec_start_ns = c->clock_task_ns;
+	if (WP_OLD(ctx->params.util_est_faster))
+		c->curr_run_since_woken_ns = task->run_since_woken_ns;
 	c->curr_fair = 1;
 	wp_note_misfit(ctx, c, task);
 	return result;
@@ -188,7 +234,8 @@ WP_FN int wp_put_current(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_
 	wp_task_update(ctx, c, task, wp_pelt_now(ctx, c));
 	if (wp_rq_update(ctx, c))
 		result = wp_freq_update(ctx, c, now_ns);
-	task->exec_start_ns = c->clock_task_ns;
+	if (task->running)
+		wp_note_run(ctx, c, task);
 	task->running = 0;
 	c->curr_fair = 0;
 	return result;
@@ -227,9 +274,14 @@ WP_INLINE void wp_cpu_load_idle(struct wp_ctx *ctx, struct wp_cpu *c, u64 now_ns
 WP_FN int wp_enter_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	u64 others = (u64)(c->rt_util + c->dl_util) * WP_MIN_DIV;
 
 	wp_clock(c, now_ns);
-	if (c->avg.util_sum + (u64)(c->rt_util + c->dl_util) * WP_MIN_DIV >= WP_SATURATED)
+	if (!wp_signals_add_up(ctx))
+		wp_rq_update(ctx, c); /* until now it was busy */
+	if (WP_SIM(c->classes.kept))
+		others = c->classes.rt.util_sum + c->classes.dl.util_sum;
+	if (c->avg.util_sum + others >= WP_SATURATED)
 		c->lost_idle_ns += c->clock_task_ns - c->clock_pelt_ns;
 	c->clock_pelt_ns = c->clock_task_ns;
 	c->curr_idle = 1;
@@ -248,6 +300,8 @@ WP_FN int wp_exit_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 	wp_clock(c, now_ns);
 	if (WP_OLD(ctx->params.load_idx))
 		wp_cpu_load_idle(ctx, c, now_ns);
+	if (!wp_signals_add_up(ctx))
+		wp_rq_update(ctx, c);
 	c->curr_idle = 0;
 	c->idle_exit_latency_us = WP_NONE;
 	return 0;
@@ -257,35 +311,67 @@ WP_FN int wp_exit_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 WP_FN int wp_woken(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	s64 diff;
+	u64 most = 2 * c->max_idle_balance_cost_ns;
+	u64 idle = wp_sub(now_ns, c->wake_idle_stamp_ns);
+	s64 diff = (s64)idle - (s64)c->avg_idle_ns;
 
-	(void)ctx;
 	if (!c->wake_idle_stamp_ns)
 		return 0;
-	diff = (s64)wp_sub(now_ns, c->wake_idle_stamp_ns) - (s64)c->avg_idle_ns;
-	c->avg_idle_ns = wp_min64((u64)((s64)c->avg_idle_ns + (diff >> 3)),
-				  2 * c->max_idle_balance_cost_ns);
+	c->avg_idle_ns = wp_min64((u64)((s64)c->avg_idle_ns + (diff >> 3)), most);
+	if (WP_OLD(!ctx->params.newidle_by_cost) && idle > most)
+		c->avg_idle_ns = most; /* one long time made up for all short ones */
 	c->wake_idle_stamp_ns = 0;
+	if (WP_OLD(ctx->params.sis_prop)) {
+		c->wake_avg_idle_ns = c->avg_idle_ns / 2;
+		c->wake_tick = wp_div(now_ns, ctx->tick_ns);
+	}
 	return 0;
 }
 
-/* A sleeping task was placed on another CPU: its share leaves the old queue at that queue's next
+/* A task that is on no queue leaves its CPU: its share leaves that queue's sums at the queue's next
  * update. */
-WP_FN int wp_migrate_sleeping(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
-			      u32 cpu)
+WP_INLINE void wp_leave_share(struct wp_ctx *ctx, struct wp_task *task)
 {
 	struct wp_cpu *old = WP_AT(ctx->cpus, task->cpu);
 
 	if (task->avg.last_update_ns) {
 		wp_sync_task(ctx, task);
-		WP_ADD(&old->removed_load, task->avg.load_avg);
-		WP_ADD(&old->removed_util, task->avg.util_avg);
-		WP_ADD(&old->removed_runnable, task->avg.runnable_avg);
-		WP_ADD(&old->nr_removed, 1u);
+		if (wp_signals_add_up(ctx)) {
+			WP_ADD(&old->removed_load, task->avg.load_avg);
+			WP_ADD(&old->removed_util, task->avg.util_avg);
+			WP_ADD(&old->removed_runnable, task->avg.runnable_avg);
+			WP_ADD(&old->nr_removed, 1u);
+		}
 	}
+}
+
+WP_INLINE void wp_forget_queue(struct wp_task *task, u32 cpu)
+{
 	task->avg.last_update_ns = 0;
 	task->exec_start_ns = 0;
 	task->cpu = cpu;
+}
+
+/*
+ * A sleeping task leaves its CPU for another one. The queue it leaves was last updated when its CPU
+ * went idle; since then the task has slept, too, and fades for that time (6.0;
+ * signals-and-baseline 2.9).
+ */
+WP_INLINE void wp_catch_up(struct wp_ctx *ctx, struct wp_task *task, u64 now_ns)
+{
+	const struct wp_cpu *old = WP_AT(ctx->cpus, task->cpu);
+
+	if (ctx->params.migrate_pelt_lag && task->avg.last_update_ns && old->curr_idle)
+		wp_task_avg(ctx, old, task, wp_pelt_now(ctx, old) + wp_sub(now_ns, old->clock_ns));
+}
+
+/* A sleeping task was placed on another CPU. */
+WP_FN int wp_migrate_sleeping(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+			      u32 cpu, u64 now_ns)
+{
+	wp_leave_share(ctx, task);
+	wp_catch_up(ctx, task, now_ns);
+	wp_forget_queue(task, cpu);
 	return 0;
 }
 
@@ -298,10 +384,8 @@ WP_FN int wp_migrate_queued(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task 
 	wp_clock(old, now_ns);
 	wp_task_update(ctx, old, task, wp_pelt_now(ctx, old));
 	wp_rq_update(ctx, old);
-	wp_detach(ctx, old, task);
-	task->avg.last_update_ns = 0;
-	task->exec_start_ns = 0;
-	task->cpu = cpu;
+	wp_detach(ctx, &old->avg, task);
+	wp_forget_queue(task, cpu);
 	return wp_freq_update(ctx, old, now_ns);
 }
 
@@ -321,7 +405,8 @@ WP_FN int wp_migrate_pulled(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task 
 		wp_util_est_dequeue(old, task);
 		wp_uclamp_dequeue(old, task);
 	}
-	wp_migrate_sleeping(ctx, task, cpu);
+	wp_leave_share(ctx, task);
+	wp_forget_queue(task, cpu);
 	task->on_rq = 0;
 	task->running = 0;
 	return 0;
@@ -330,51 +415,82 @@ WP_FN int wp_migrate_pulled(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task 
 /* A dequeued task is gone for good: nothing of it stays on its CPU. */
 WP_FN int wp_task_exit(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL)
 {
-	return wp_migrate_sleeping(ctx, task, task->cpu);
+	wp_leave_share(ctx, task);
+	wp_forget_queue(task, task->cpu);
+	return 0;
+}
+
+/* The end of every busy CPU's tick; `surplus`: it has a task to give. */
+WP_INLINE int wp_tick_end(struct wp_ctx *ctx, struct wp_cpu *c, u32 cpu, int surplus, u64 now_ns)
+{
+	u64 tick = wp_div(now_ns, ctx->tick_ns);
+	int result = 0;
+
+	if (WP_OLD(ctx->params.load_idx) && tick > c->load_tick)
+		wp_cpu_load_step(c, wp_weighted_load(ctx, c));
+	c->load_tick = tick;
+	if (surplus)
+		ctx->surplus_tick = tick;
+	if (WP_OLD(ctx->params.nohz_form == WP_NOHZ_31))
+		c->ilb &= ~(u32)WP_ILB_IDLE_AT_TICK;
+	if (ctx->params.balance && tick >= c->next_balance_tick)
+		result |= WP_DID_BALANCE;
+	return result | wp_nohz_kick(ctx, cpu, now_ns);
+}
+
+/* What a tick finds once the signals are up to date. */
+WP_INLINE int wp_tick_marks(struct wp_ctx *ctx, struct wp_cpu *c, const struct wp_task *task,
+			    u64 now_ns)
+{
+	wp_note_misfit(ctx, c, task);
+	wp_note_overutilized(ctx, c);
+	return wp_tick_end(ctx, c, task->cpu, c->nr_fair > 1 || c->misfit_load, now_ns);
 }
 
 /* The tick of a CPU that runs `task`. Returns enum wp_event_result bits. */
 WP_FN int wp_tick(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
-	u64 tick = wp_div(now_ns, ctx->tick_ns);
 	int result = 0;
 
 	wp_clock(c, now_ns);
 	wp_task_update(ctx, c, task, wp_pelt_now(ctx, c));
-	task->exec_start_ns = c->clock_task_ns;
+	wp_note_run(ctx, c, task);
 	if (wp_rq_update(ctx, c))
 		result = wp_freq_update(ctx, c, now_ns);
-	wp_note_misfit(ctx, c, task);
-	wp_note_overutilized(ctx, c);
-	if (WP_OLD(ctx->params.load_idx) && tick > c->load_tick)
-		wp_cpu_load_step(c, wp_weighted_load(ctx, c));
-	c->load_tick = tick;
-	if (c->nr_fair > 1 || c->misfit_load)
-		ctx->surplus_tick = tick;
-	if (ctx->params.balance && tick >= c->next_balance_tick)
-		result |= WP_DID_BALANCE;
-	return result | wp_nohz_kick(ctx, task->cpu, now_ns);
+	return result | wp_tick_marks(ctx, c, task, now_ns);
 }
 
 /* The tick of an idle CPU that keeps it. Returns enum wp_event_result bits. */
 WP_FN int wp_idle_tick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
-	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	int result = wp_update_blocked(ctx, cpu, now_ns);
 
+	if (WP_OLD(ctx->params.nohz_form == WP_NOHZ_31)) {
+		c->ilb |= WP_ILB_IDLE_AT_TICK;
+		if (c->ilb & WP_ILB_KICKED) /* of before, unanswered */
+			result |= WP_DID_KICK;
+	}
 	if (ctx->params.balance && wp_div(now_ns, ctx->tick_ns) >= c->next_balance_tick)
 		result |= WP_DID_BALANCE;
 	return result;
 }
 
-/* Decay a CPU whose tick is stopped; balancing calls it before it reads the signals. */
-WP_FN int wp_update_blocked(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+/* `changed`: something in the CPU's queue has already. */
+WP_INLINE int wp_blocked(struct wp_ctx *ctx, struct wp_cpu *c, u64 now_ns, u32 changed)
 {
-	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-
 	wp_clock(c, now_ns);
 	if (c->curr_idle)
 		wp_cpu_load_idle(ctx, c, now_ns);
-	return wp_rq_update(ctx, c) ? wp_freq_update(ctx, c, now_ns) : 0;
+	if (WP_SIM(c->classes.kept))
+		changed |= (u32)wp_class_decay(ctx, c);
+	changed |= (u32)wp_rq_update(ctx, c);
+	return changed ? wp_freq_update(ctx, c, now_ns) : 0;
+}
+
+/* Decay a CPU whose tick is stopped; balancing calls it before it reads the signals. */
+WP_FN int wp_update_blocked(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+{
+	return wp_blocked(ctx, WP_AT(ctx->cpus, cpu), now_ns, 0);
 }

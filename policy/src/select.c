@@ -4,6 +4,7 @@
  * capacity-aware 2.6).
  *
  *   one allowed CPU                          -> that CPU
+ *   the waker asks for its own CPU           -> that one
  *   wake-up, energy model active, system     -> energy.c
  *     below the tipping point
  *   wake-up that may stay near waker or prev -> wake_affine picks the target, idle_sibling.c a CPU
@@ -56,6 +57,8 @@ WP_INLINE int wp_wake_cap(struct wp_ctx *ctx, struct wp_task *task, const struct
 	if (ctx->max_capacity_orig - least < ctx->max_capacity_orig >> 3)
 		return 0;
 	wp_sync_task(ctx, task);
+	if (WP_OLD(ctx->params.wake_cap_est))
+		return !wp_fits_capacity(wp_task_util_est(ctx, task), least);
 	return wp_unfit(task->avg.util_avg, least);
 }
 
@@ -69,7 +72,7 @@ WP_INLINE u32 wp_affine_by_idle(const struct wp_ctx *ctx, const struct wp_reques
 	/* An interrupt on an idle CPU must not pull tasks towards itself across an idle prev. */
 	if (wp_idle_at(ctx, here) && wp_share_cache(ctx, here, prev))
 		return wp_idle_at(ctx, prev) ? prev : here;
-	if (req->sync && WP_AT(ctx->cpus, here)->nr_running == 1)
+	if (req->sync && wp_nr_awake(WP_AT(ctx->cpus, here)) == 1)
 		return here;
 	if (ctx->params.wake_affine_prev_idle && wp_idle_at(ctx, prev))
 		return prev;
@@ -105,6 +108,10 @@ WP_INLINE u32 wp_wake_affine(const struct wp_ctx *ctx, const struct wp_task *tas
 {
 	u32 target = wp_affine_by_idle(ctx, req);
 
+#ifndef WP_LIVE
+	if (ctx->params.wake_affine_weight && ctx->params.wake_affine_form != WP_AFFINE_414)
+		return wp_affine_by_load(ctx, task, req, pct) ? req->this_cpu : req->prev_cpu;
+#endif
 	if (target == WP_NONE)
 		target = wp_affine_by_weight(ctx, task, req, pct);
 	return target == WP_NONE ? req->prev_cpu : target;
@@ -142,6 +149,36 @@ WP_INLINE struct wp_walk wp_walk_domains(const struct wp_ctx *ctx, const struct 
 	return walk;
 }
 
+/* The slow path, from the highest domain with the request's flag down. */
+WP_INLINE int wp_select_slow(struct wp_ctx *ctx, struct wp_task *task, const struct wp_request *req,
+			     u32 dom, struct wp_decision *dec)
+{
+	if (req->kind != WP_PLACE_FORK)
+		wp_sync_task(ctx, task);
+#ifndef WP_LIVE
+	if (!ctx->params.idlest_classes && ctx->params.idlest_load != WP_IDLEST_410)
+		return wp_find_idlest_down(ctx, task, req, dom, dec);
+#endif
+	return wp_find_idlest_cpu(ctx, task, req, dom, dec);
+}
+
+#ifndef WP_LIVE
+/* The idle searches before 5.12. */
+WP_INLINE int wp_select_sibling_old(struct wp_ctx *ctx, struct wp_task *task,
+				    const struct wp_request *req, u32 target,
+				    struct wp_decision *dec)
+{
+	switch (ctx->params.sis_form) {
+	case WP_SIS_GROUPS:
+		return wp_select_idle_groups(ctx, task, req, target, dec);
+	case WP_SIS_LEVELS:
+		return wp_select_idle_levels(ctx, task, req, target, dec);
+	default:
+		return wp_select_idle_sibling_prop(ctx, task, req, target, dec);
+	}
+}
+#endif
+
 /* Everything but energy and affinity: affine target and fast path, or slow path. */
 WP_FN int wp_select_normal(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 		     struct wp_waker *waker WP_NONNULL, const struct wp_request *req WP_NONNULL,
@@ -153,11 +190,8 @@ WP_FN int wp_select_normal(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task W
 	struct wp_walk walk = wp_walk_domains(ctx, req, want_affine);
 	u32 target = req->prev_cpu;
 
-	if (walk.slow != WP_NONE) {
-		if (req->kind != WP_PLACE_FORK)
-			wp_sync_task(ctx, task);
-		return wp_find_idlest_cpu(ctx, task, req, walk.slow, dec);
-	}
+	if (walk.slow != WP_NONE)
+		return wp_select_slow(ctx, task, req, walk.slow, dec);
 	if (!wake) { /* no domain balances forks: stay with the parent */
 		dec->cpu = req->prev_cpu;
 		dec->rule = WP_RULE_SLOW_PATH;
@@ -168,8 +202,10 @@ WP_FN int wp_select_normal(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task W
 		target = wp_wake_affine(ctx, task, req,
 					WP_AT(ctx->doms, walk.affine)->imbalance_pct);
 #ifndef WP_LIVE
-	if (!ctx->params.sis_single_pass) {
-		wp_select_idle_sibling_prop(ctx, task, req, target, dec);
+	if (walk.affine == WP_NONE && !ctx->params.sis_always)
+		return wp_idle_decide(dec, req->prev_cpu, WP_REASON_PREV_NO_DOMAIN);
+	if (!ctx->params.sis_single_pass || ctx->params.sis_form != WP_SIS_SCAN) {
+		wp_select_sibling_old(ctx, task, req, target, dec);
 		if (want_affine)
 			waker->recent_used_cpu = req->this_cpu;
 		return 1;
@@ -223,6 +259,12 @@ WP_FN int wp_select_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_N
 	}
 	if (req->kind == WP_PLACE_WAKE)
 		wp_record_wakee(ctx, waker, task->id, req);
+	if (req->current_cpu && wp_allowed(task, req->this_cpu)) {
+		dec->cpu = req->this_cpu;
+		dec->rule = WP_RULE_REQUEST;
+		dec->reason = WP_REASON_CURRENT_CPU;
+		return 0;
+	}
 	if (req->kind != WP_PLACE_WAKE || !ctx->energy_active || ctx->overutilized ||
 	    !wp_energy_select(ctx, task, req->this_cpu, req->prev_cpu, dec))
 		wp_select_normal(ctx, task, waker, req, dec);

@@ -3,11 +3,14 @@
  * Sched domains from the topology table (signals-and-baseline, section 7; capacity-aware 2.3 to
  * 2.5, 2.9).
  *
- * The levels are partitions of the CPUs, bottom first. A level whose span equals the one below it,
- * or spans one CPU, disappears. Runs before the first event; a live home runs it natively and
- * copies the result.
+ * The levels are partitions of the CPUs, bottom first; NUMA levels whose groups overlap are in
+ * topology_numa.c. A level whose span equals the one below it, or spans one CPU, disappears. Runs
+ * before the first event; a live home runs it natively and copies the result.
  */
 #include "wakeplace/policy.h"
+
+/* topology_numa.c; returns enum wp_topo_error */
+WP_FN u32 wp_build_overlap(struct wp_ctx *ctx WP_NONNULL, u32 level, u32 cpu);
 
 WP_INLINE u32 wp_label(const struct wp_ctx *ctx, u32 level, u32 cpu)
 {
@@ -50,11 +53,21 @@ WP_INLINE int wp_level_prefers_sibling(const struct wp_ctx *ctx, u32 flags)
 }
 
 /* Flags and tunables of a level, as the kernels initialise them. */
-WP_INLINE void wp_dom_tunables(struct wp_ctx *ctx, struct wp_dom *dom)
+WP_INLINE void wp_dom_tunables(struct wp_ctx *ctx, struct wp_dom *dom, u32 below)
 {
+	if (!ctx->params.asym_packing)
+		dom->flags &= ~(u32)WP_SD_ASYM_PACKING;
+#ifndef WP_LIVE
+	if (wp_domains_3x(ctx)) {
+		wp_dom_tunables_3x(ctx, dom, below);
+		return;
+	}
+#endif
+	(void)below; /* only older tables look at it */
 	dom->imbalance_pct = ctx->params.imbalance_pct;
-	dom->flags |= WP_SD_BALANCE_FORK | WP_SD_BALANCE_EXEC | WP_SD_BALANCE_NEWIDLE |
-		      WP_SD_WAKE_AFFINE;
+	dom->flags |= WP_SD_BALANCE_NEWIDLE;
+	if (!(dom->flags & WP_SD_NUMA) || !wp_level_is_far(ctx, dom->topo_level))
+		dom->flags |= WP_SD_BALANCE_FORK | WP_SD_BALANCE_EXEC | WP_SD_WAKE_AFFINE;
 	if (wp_level_prefers_sibling(ctx, dom->flags))
 		dom->flags |= WP_SD_PREFER_SIBLING;
 	if (dom->flags & WP_SD_SHARE_CPUCAPACITY) {
@@ -127,6 +140,24 @@ WP_INLINE void wp_group_of_child(struct wp_ctx *ctx, const struct wp_dom *dom, u
 	g->nr_cores = wp_count_cores(ctx, g->first_cpu, g->nr_cpus);
 }
 
+/* The group of a child domain, or of the CPU at a place in the list (WP_NONE: no child). */
+WP_INLINE void wp_fill_group(struct wp_ctx *ctx, const struct wp_dom *dom, u32 child, u32 at,
+			     struct wp_group *g)
+{
+	struct wp_group zero = { 0 };
+
+	*g = zero;
+	if (child == WP_NONE) {
+		g->first_cpu = at;
+		g->nr_cpus = 1;
+		g->nr_cores = 1;
+	} else {
+		wp_group_of_child(ctx, dom, child, g);
+	}
+	g->first_balance = g->first_cpu;
+	g->nr_balance = g->nr_cpus;
+}
+
 /* One group per child domain (or per CPU at the bottom), in order of their first CPU. */
 WP_INLINE void wp_build_groups(struct wp_ctx *ctx, struct wp_dom *dom)
 {
@@ -150,14 +181,7 @@ WP_INLINE void wp_build_groups(struct wp_ctx *ctx, struct wp_dom *dom)
 		g = WP_AT(ctx->groups, ctx->nr_groups);
 		*WP_AT(c->group, c->nr_levels) = ctx->nr_groups - dom->first_group;
 		ctx->nr_groups++;
-		if (child == WP_NONE) {
-			g->first_cpu = dom->first_cpu + i;
-			g->nr_cpus = 1;
-			g->nr_cores = 1;
-			g->flags = 0;
-		} else {
-			wp_group_of_child(ctx, dom, child, g);
-		}
+		wp_fill_group(ctx, dom, child, dom->first_cpu + i, g);
 	}
 	dom->nr_groups = ctx->nr_groups - dom->first_group;
 }
@@ -165,34 +189,41 @@ WP_INLINE void wp_build_groups(struct wp_ctx *ctx, struct wp_dom *dom)
 /* A CPU begins to remember of a level: half of the new-idle attempts are made. */
 WP_INLINE void wp_lb_init(struct wp_lb *lb, const struct wp_dom *dom)
 {
-	lb->balance_interval_ms = dom->nr_cpus;
+	lb->balance_interval_ms = wp_interval_min_ms(dom);
 	lb->newidle_calls = 512;
 	lb->newidle_success = 256;
 	lb->newidle_ratio = 512;
 }
 
-/* Push the finished domain onto the stack of each of its CPUs. */
-WP_INLINE void wp_attach_dom(struct wp_ctx *ctx, struct wp_dom *dom, u32 index)
+/* Push a finished domain onto the stack of the CPU at place `i` of its list. */
+WP_INLINE void wp_attach_cpu(struct wp_ctx *ctx, const struct wp_dom *dom, u32 index, u32 i)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, *WP_AT(ctx->list, dom->first_cpu + i));
+
+	wp_lb_init(WP_AT(c->lb, c->nr_levels), dom);
+	*WP_AT(c->dom, c->nr_levels) = index;
+	*WP_AT(c->pos, c->nr_levels) = i;
+	if ((dom->flags & WP_SD_CLUSTER) && c->cluster_level == WP_NONE)
+		c->cluster_level = c->nr_levels;
+	if (dom->flags & WP_SD_SHARE_LLC) {
+		c->llc_level = c->nr_levels;
+		c->llc_id = *WP_AT(ctx->list, dom->first_cpu);
+		c->llc_size = dom->nr_cpus;
+	}
+	if ((dom->flags & WP_SD_ASYM_CPUCAPACITY) && c->asym_level == WP_NONE)
+		c->asym_level = c->nr_levels;
+	if (dom->flags & WP_SD_ASYM_PACKING)
+		c->packing_level = c->nr_levels;
+	c->nr_levels++;
+}
+
+/* The domain is that of each of its CPUs. */
+WP_INLINE void wp_attach_dom(struct wp_ctx *ctx, const struct wp_dom *dom, u32 index)
 {
 	u32 i;
 
-	for (i = 0; i < dom->nr_cpus; i++) {
-		struct wp_cpu *c = WP_AT(ctx->cpus, *WP_AT(ctx->list, dom->first_cpu + i));
-
-		wp_lb_init(WP_AT(c->lb, c->nr_levels), dom);
-		*WP_AT(c->dom, c->nr_levels) = index;
-		*WP_AT(c->pos, c->nr_levels) = i;
-		if ((dom->flags & WP_SD_CLUSTER) && c->cluster_level == WP_NONE)
-			c->cluster_level = c->nr_levels;
-		if (dom->flags & WP_SD_SHARE_LLC) {
-			c->llc_level = c->nr_levels;
-			c->llc_id = *WP_AT(ctx->list, dom->first_cpu);
-			c->llc_size = dom->nr_cpus;
-		}
-		if ((dom->flags & WP_SD_ASYM_CPUCAPACITY) && c->asym_level == WP_NONE)
-			c->asym_level = c->nr_levels;
-		c->nr_levels++;
-	}
+	for (i = 0; i < dom->nr_cpus; i++)
+		wp_attach_cpu(ctx, dom, index, i);
 }
 
 /* Wake-ups take the slow path on an asymmetric domain and all below it (capacity-aware 2.4). */
@@ -208,24 +239,48 @@ WP_INLINE void wp_set_balance_wake(struct wp_ctx *ctx, const struct wp_dom *dom)
 	}
 }
 
-/* The domain of `cpu` at a topology level, unless it adds nothing. */
-WP_INLINE void wp_build_dom(struct wp_ctx *ctx, u32 level, u32 cpu)
+/* Did what was built last find room? What did not was written elsewhere: nothing of it is used. */
+WP_INLINE u32 wp_topo_room(const struct wp_ctx *ctx)
+{
+	if (ctx->nr_doms > WP_MAX_DOMS)
+		return WP_TOPO_DOMS;
+	if (ctx->nr_groups > WP_MAX_GROUPS)
+		return WP_TOPO_GROUPS;
+	return ctx->list_len > WP_MAX_LIST ? WP_TOPO_LIST : WP_TOPO_OK;
+}
+
+/* Has the domain no use beside the one below? What it alone asked for then goes down, except in
+ * 3.x. */
+WP_INLINE int wp_degenerate(struct wp_ctx *ctx, const struct wp_dom *dom, u32 below)
+{
+	struct wp_dom *child = WP_AT(ctx->doms, below);
+
+	if (dom->nr_cpus == 1)
+		return 1;
+	if (below == WP_NONE || child->nr_cpus != dom->nr_cpus)
+		return 0;
+#ifndef WP_LIVE
+	if (wp_domains_3x(ctx))
+		return wp_adds_nothing_3x(dom, child);
+#endif
+	child->flags |= dom->flags & WP_SD_PREFER_SIBLING;
+	return 1;
+}
+
+/* The domain of `cpu` at a topology level, unless it adds nothing. Returns enum wp_topo_error. */
+WP_INLINE u32 wp_build_dom(struct wp_ctx *ctx, u32 level, u32 flags, u32 cpu)
 {
 	u32 index = ctx->nr_doms, below = wp_top_dom(ctx, cpu), distinct;
 	struct wp_dom *dom = WP_AT(ctx->doms, index);
 	struct wp_dom zero = { 0 };
 
 	*dom = zero;
-	dom->flags = WP_AT(ctx->topo, level)->flags;
+	dom->flags = flags;
 	dom->topo_level = level;
 	dom->nr_cpus = wp_collect_span(ctx, dom, level, cpu);
-	wp_dom_tunables(ctx, dom);
-	if (dom->nr_cpus == 1)
-		return;
-	if (below != WP_NONE && WP_AT(ctx->doms, below)->nr_cpus == dom->nr_cpus) {
-		WP_AT(ctx->doms, below)->flags |= dom->flags & WP_SD_PREFER_SIBLING;
-		return;
-	}
+	wp_dom_tunables(ctx, dom, below);
+	if (wp_degenerate(ctx, dom, below))
+		return WP_TOPO_OK;
 	ctx->list_len += dom->nr_cpus;
 	ctx->nr_doms++;
 	distinct = wp_distinct_capacities(ctx, dom->first_cpu, dom->nr_cpus);
@@ -235,6 +290,7 @@ WP_INLINE void wp_build_dom(struct wp_ctx *ctx, u32 level, u32 cpu)
 	wp_attach_dom(ctx, dom, index);
 	if ((dom->flags & WP_SD_ASYM_CPUCAPACITY) && ctx->params.asym_balance_wake)
 		wp_set_balance_wake(ctx, dom);
+	return wp_topo_room(ctx);
 }
 
 /* Capacity of a group: sum and smallest of its CPUs. */
@@ -289,6 +345,21 @@ WP_INLINE void wp_asym_full(struct wp_ctx *ctx, struct wp_cpu *c)
 			c->asym_full_level = level - 1;
 }
 
+/* The first CPU of a group that no other has a higher priority than. */
+WP_INLINE void wp_group_prefer(struct wp_ctx *ctx, struct wp_group *g)
+{
+	u32 i;
+
+	g->prefer_cpu = *WP_AT(ctx->list, g->first_cpu);
+	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
+		u32 cpu = *WP_AT(ctx->list, g->first_cpu + i);
+
+		if (WP_AT(ctx->cpus, cpu)->asym_priority >
+		    WP_AT(ctx->cpus, g->prefer_cpu)->asym_priority)
+			g->prefer_cpu = cpu;
+	}
+}
+
 /* Marks that need the whole tree: asymmetric in full, top level, capacities. */
 WP_INLINE void wp_finish_doms(struct wp_ctx *ctx)
 {
@@ -299,9 +370,7 @@ WP_INLINE void wp_finish_doms(struct wp_ctx *ctx)
 							 WP_AT(ctx->doms, i)->nr_cpus));
 	for (i = 0; i < ctx->nr_doms; i++) {
 		struct wp_dom *dom = WP_AT(ctx->doms, i);
-		u32 first = *WP_AT(ctx->list, dom->first_cpu);
 
-		dom->top = wp_top_dom(ctx, first) == i;
 		ctx->smt |= !!(dom->flags & WP_SD_SHARE_CPUCAPACITY);
 		ctx->cluster |= !!(dom->flags & WP_SD_CLUSTER);
 		if (!(dom->flags & WP_SD_ASYM_CPUCAPACITY))
@@ -314,11 +383,19 @@ WP_INLINE void wp_finish_doms(struct wp_ctx *ctx)
 		struct wp_cpu *c = WP_AT(ctx->cpus, i);
 
 		c->nr_busy = c->llc_size;
+		if (c->nr_levels)
+			WP_AT(ctx->doms, wp_top_dom(ctx, i))->top = 1;
 		wp_numa_limits(ctx, c);
 		wp_asym_full(ctx, c);
 	}
-	for (i = 0; i < ctx->nr_groups; i++)
+#ifndef WP_LIVE
+	for (i = 0; i < ctx->nr_cpus; i++)
+		wp_init_power(ctx, i);
+#endif
+	for (i = 0; i < ctx->nr_groups; i++) {
 		wp_group_capacity(ctx, WP_AT(ctx->groups, i));
+		wp_group_prefer(ctx, WP_AT(ctx->groups, i));
+	}
 }
 
 /* Is this CPU online and the lowest one of its group at a level? */
@@ -335,10 +412,24 @@ WP_INLINE int wp_first_of_label(const struct wp_ctx *ctx, u32 level, u32 cpu)
 	return 1;
 }
 
-/* Build all domains from nr_cpus, cpus[].capacity_orig and .online, and topo[]. */
-WP_FN int wp_build_domains(struct wp_ctx *ctx WP_NONNULL)
+/* All domains of a level. Returns enum wp_topo_error. */
+WP_INLINE u32 wp_build_level(struct wp_ctx *ctx, u32 level, u32 flags)
 {
-	u32 level, cpu;
+	u32 overlap = WP_AT(ctx->topo, level)->overlap, cpu, error = WP_TOPO_OK;
+
+	if (!overlap && level && WP_AT(ctx->topo, level - 1)->overlap)
+		return WP_TOPO_ORDER;
+	for (cpu = 0; cpu < ctx->nr_cpus && !error; cpu++)
+		if (wp_first_of_label(ctx, level, cpu))
+			error = overlap ? wp_build_overlap(ctx, level, cpu) :
+					  wp_build_dom(ctx, level, flags, cpu);
+	return error;
+}
+
+/* Build all domains from nr_cpus, cpus[].capacity_orig and .online, and topo[]. */
+WP_FN u32 wp_build_domains(struct wp_ctx *ctx WP_NONNULL)
+{
+	u32 level, cpu, error = WP_TOPO_OK;
 
 	ctx->nr_doms = 0;
 	ctx->nr_groups = 0;
@@ -355,6 +446,7 @@ WP_FN int wp_build_domains(struct wp_ctx *ctx WP_NONNULL)
 		c->llc_size = 1;
 		c->asym_level = WP_NONE;
 		c->cluster_level = WP_NONE;
+		c->packing_level = WP_NONE;
 		c->idle_exit_latency_us = WP_NONE;
 		c->capacity = c->capacity_orig;
 		if (!c->clock_task_ns) { /* 0 as a task's last update means: on no queue */
@@ -367,12 +459,18 @@ WP_FN int wp_build_domains(struct wp_ctx *ctx WP_NONNULL)
 		if (c->online)
 			ctx->max_capacity_orig = wp_max(ctx->max_capacity_orig, c->capacity_orig);
 	}
-	for (level = 0; level < ctx->nr_topo_levels; level++) {
-		for (cpu = 0; cpu < ctx->nr_cpus; cpu++) {
-			if (wp_first_of_label(ctx, level, cpu))
-				wp_build_dom(ctx, level, cpu);
-		}
+	for (level = 0; level < ctx->nr_topo_levels && !error; level++) {
+#ifndef WP_LIVE
+		if (!wp_level_known(ctx, level))
+			continue;
+#endif
+		error = wp_build_level(ctx, level, WP_AT(ctx->topo, level)->flags);
+#ifndef WP_LIVE
+		if (!error && wp_domains_3x(ctx) && wp_cpu_level_missing(ctx, level))
+			error = wp_build_level(ctx, level, 0);
+#endif
 	}
-	wp_finish_doms(ctx);
-	return 0;
+	if (!error)
+		wp_finish_doms(ctx);
+	return error;
 }

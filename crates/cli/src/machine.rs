@@ -72,10 +72,14 @@ fn list(ctx: &wp_ctx, first: u32, count: u32) -> Vec<u32> {
 
 fn domain(platform: &Platform, ctx: &wp_ctx, dom: &sys::wp_dom) -> Domain {
     let level = platform.topology.get(dom.topo_level as usize);
+    let above = match ctx.topo[dom.topo_level as usize].distance {
+        0 => dom.topo_level.to_string(),
+        distance => format!("NUMA {distance}"),
+    };
     let first = dom.first_group as usize;
     let groups = &ctx.groups[first..first + dom.nr_groups as usize];
     Domain {
-        level: level.map_or_else(|| dom.topo_level.to_string(), |level| level.name.clone()),
+        level: level.map_or(above, |level| level.name.clone()),
         cpus: list(ctx, dom.first_cpu, dom.nr_cpus),
         groups: groups
             .iter()
@@ -88,7 +92,7 @@ fn domain(platform: &Platform, ctx: &wp_ctx, dom: &sys::wp_dom) -> Domain {
 
 /// The kernel's words for a domain's flags.
 fn flags(bits: u32) -> Vec<&'static str> {
-    const NAMES: [(u32, &str); 10] = [
+    const NAMES: [(u32, &str); 13] = [
         (sys::WP_SD_SHARE_CPUCAPACITY, "share-capacity"),
         (sys::WP_SD_SHARE_LLC, "share-cache"),
         (sys::WP_SD_ASYM_CPUCAPACITY, "asym-capacity"),
@@ -99,6 +103,9 @@ fn flags(bits: u32) -> Vec<&'static str> {
         (sys::WP_SD_BALANCE_NEWIDLE, "balance-newidle"),
         (sys::WP_SD_WAKE_AFFINE, "wake-affine"),
         (sys::WP_SD_PREFER_SIBLING, "prefer-sibling"),
+        (sys::WP_SD_CLUSTER, "cluster"),
+        (sys::WP_SD_NUMA, "numa"),
+        (sys::WP_SD_ASYM_PACKING, "asym-packing"),
     ];
     NAMES
         .iter()
@@ -121,7 +128,7 @@ fn energy_states(domain: &sys::wp_perf_dom) -> Vec<EnergyState> {
 #[cfg(test)]
 mod tests {
     use super::CoreView;
-    use wakeplace_platform::{Platform, builtin_names};
+    use wakeplace_platform::{Platform, PowerUnit, builtin_names};
     use wakeplace_policy_sys::Policy;
 
     #[test]
@@ -138,7 +145,11 @@ mod tests {
                 platform.cpus.len(),
                 "{name}: groups partition the span"
             );
-            assert_eq!(view.energy.len(), platform.freq_domains.len(), "{name}");
+            let models = match platform.power_unit {
+                PowerUnit::None => 0,
+                _ => platform.freq_domains.len(),
+            };
+            assert_eq!(view.energy.len(), models, "{name}");
         }
     }
 

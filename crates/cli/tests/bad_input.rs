@@ -27,8 +27,8 @@ fn unknown_names_get_the_nearest() {
     for (output, wrong, nearest) in [
         (sim_with("hikey96", PERIODIC, policy), "hikey96", "hikey960"),
         (
-            sim_with("hikey960", PERIODIC, "linux-4.71"),
-            "linux-4.71",
+            sim_with("hikey960", PERIODIC, "linux-4.177"),
+            "linux-4.177",
             "linux-4.17",
         ),
         (
@@ -320,4 +320,42 @@ fn an_error_does_not_steer_the_terminal() {
 fn a_model_setting_that_the_platform_cannot_have_is_refused() {
     let output = sim(&["--set", "model.parent_cpu=99"]);
     assert_refused(&output, &["model.parent_cpu is 99", "has CPUs 0 to "]);
+}
+
+#[test]
+fn task_groups_that_cannot_be_are_refused() {
+    let refused = |workload: &str, policy: &str, parts: &[&str]| {
+        assert_refused(&sim_with("hikey960", workload, policy), parts);
+    };
+    let shares = &["shares=1", "2 to 262144"];
+    refused("periodic:n=2,groups=a,shares=1", "linux-4.17", shares);
+    refused(
+        "periodic:n=2,groups=a,shares=262145",
+        "linux-4.17",
+        &["2 to 262144"],
+    );
+    refused(
+        "periodic:n=2,shares=512",
+        "linux-4.17",
+        &["without a group", "groups=NAME"],
+    );
+    refused(
+        "periodic:n=2,grups=a",
+        "linux-4.17",
+        &["did you mean `groups`"],
+    );
+    refused(
+        "periodic:n=2,groups=a",
+        "wakeplace",
+        &["queue=dsq", "queue=eevdf"],
+    );
+    refused(
+        "periodic:n=2,groups=a",
+        "linux-3.8",
+        &["pelt_scale=ratio", "expected an era from linux-4.7 on"],
+    );
+    let output = sim(&["--set", "model.shares=b:512"]);
+    assert_refused(&output, &["no task group `b`", "it has none"]);
+    let output = sim(&["--set", "model.shares=b:1"]);
+    assert_refused(&output, &["model.shares", "2 to 262144"]);
 }

@@ -56,6 +56,45 @@ fn frequency_domains_cover_each_cpu_once() {
     refused("cpus = \"big\"\nopps", "cpus = \"5-7\"\nopps", &["4"]);
 }
 
+/// Scheduler domains that cannot be built.
+#[test]
+fn topology_levels_are_partitions_one_inside_the_other() {
+    let mc = "one_per = \"cluster\", shares_cache = true }";
+    for (groups, words) in [
+        ("\"0-4\", \"4-7\"", "CPU 4 is in two groups of level MC"),
+        ("\"0-3\", \"5-7\"", "CPU 4 is in no group of level MC"),
+        ("\"0-3\", \"4-8\"", "8"),
+    ] {
+        let level = format!("groups = [{groups}], shares_cache = true }}");
+        refused(mc, &level, &[words, "expected"]);
+    }
+    let package = "{ name = \"PKG\", one_per = \"machine\" },";
+    let apart = "{ name = \"PKG\", groups = [\"0-5\", \"6-7\"] },";
+    refused(
+        package,
+        apart,
+        &[
+            "together at level MC and apart at PKG",
+            "expected groups of MC inside",
+        ],
+    );
+    refused(
+        package,
+        "",
+        &["no group of the top level MC spans node 0", "expected"],
+    );
+    refused(
+        package,
+        &package.repeat(8),
+        &["the topology has 9 levels", "expected 1 to 8"],
+    );
+    refused(
+        "cpus = \"0-3\", kind",
+        "cpus = \"0-1023\", kind",
+        &["expected"],
+    );
+}
+
 #[test]
 fn a_misspelt_key_gets_the_nearest() {
     refused(

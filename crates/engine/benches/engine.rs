@@ -1,6 +1,6 @@
 //! How fast the engine is and how much memory it takes: the energy test's 50 tasks with all models
-//! on, beside a loop that only pushes and pops as many events through a binary heap, in one
-//! process.
+//! on, and larger machines (`scale`), beside a loop that only pushes and pops as many events
+//! through a binary heap, in one process.
 //!
 //! `cargo bench -p wakeplace-engine`; `WAKEPLACE_BENCH_QUICK=1` runs a reduced size. A benchmark,
 //! not a test: it prints ratios and judges nothing.
@@ -10,6 +10,8 @@
     reason = "a benchmark measures and prints"
 )]
 #![allow(missing_docs, reason = "not a library")]
+
+mod scale;
 
 use std::collections::BinaryHeap;
 use std::hint::black_box;
@@ -38,7 +40,7 @@ fn simulate(policy: &str, seconds: u64) -> RunReport {
 }
 
 /// Pops the earliest and pushes one later, with the engine's entry size.
-fn bare_heap(events: u64) -> u64 {
+fn bare_heap(events: u64, pending: u64) -> u64 {
     let mut heap = BinaryHeap::new();
     let mut random = 1_u64;
     let mut step = || {
@@ -47,7 +49,7 @@ fn bare_heap(events: u64) -> u64 {
             .wrapping_add(1);
         random >> 40
     };
-    (0..PENDING).for_each(|i| heap.push(std::cmp::Reverse((step(), i, i))));
+    (0..pending).for_each(|i| heap.push(std::cmp::Reverse((step(), i, i))));
     for sequence in 0..events {
         let std::cmp::Reverse((time, _, payload)) = heap.pop().expect("never empty");
         heap.push(std::cmp::Reverse((time + step(), sequence, payload)));
@@ -95,7 +97,7 @@ fn main() {
             events = black_box(simulate(policy, seconds)).events;
             best_ns = best_ns.min(start.elapsed().as_nanos());
             let start = Instant::now();
-            black_box(bare_heap(events));
+            black_box(bare_heap(events, PENDING));
             bare_ns = bare_ns.min(start.elapsed().as_nanos());
         }
         let per_second = seconds as f64 / (best_ns as f64 / 1e9);
@@ -113,4 +115,5 @@ fn main() {
             (b as f64 / a as f64 - 1.0) * 100.0
         );
     }
+    scale::measure(quick);
 }

@@ -1,11 +1,13 @@
 //! What must hold before a run.
 
+use crate::hotplug::{self, HotplugError};
 use crate::machine::core_facts;
 use crate::options::Options;
 use thiserror::Error;
 use wakeplace_platform::Platform;
+use wakeplace_policy_sys::sys::{WP_PELT_CLOCK, WP_QUEUE_DSQ};
 use wakeplace_policy_sys::{Core, MachineError, Policy};
-use wakeplace_workload::{Calibration, Workload};
+use wakeplace_workload::{Calibration, RealTime, Workload};
 
 /// Inputs that are each valid but do not go together.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -35,6 +37,62 @@ pub enum RunError {
         /// Its last CPU.
         last: usize,
     },
+    /// More deadline tasks than the machine can serve.
+    #[error(
+        "workload `{workload}`: its deadline tasks need {percent} % of a CPU, but {cpus} CPUs \
+         admit at most {most} % (95 % each)"
+    )]
+    DeadlineBandwidth {
+        /// Workload name.
+        workload: String,
+        /// Sum of runtime / period, rounded up.
+        percent: u64,
+        /// CPUs of the machine.
+        cpus: usize,
+        /// What they admit.
+        most: u64,
+    },
+    /// A deadline task that may not run everywhere.
+    #[error(
+        "workload `{workload}`: task `{task}` is SCHED_DEADLINE and pinned; expected a deadline \
+         task that may use all CPUs, as Linux demands"
+    )]
+    PinnedDeadline {
+        /// Workload name.
+        workload: String,
+        /// Task name.
+        task: String,
+    },
+    /// A device at a CPU that the machine lacks.
+    #[error("model.irq interrupts CPU {cpu}, but `{platform}` has CPUs 0 to {last}")]
+    NoIrqCpu {
+        /// The CPU.
+        cpu: u32,
+        /// Platform name.
+        platform: String,
+        /// Its last CPU.
+        last: usize,
+    },
+    /// A cap of a frequency domain that the machine lacks.
+    #[error("model.freq_cap: frequency domain {domain}, but `{platform}` has domains 0 to {last}")]
+    NoFreqDomain {
+        /// The domain.
+        domain: u32,
+        /// Platform name.
+        platform: String,
+        /// Its last domain.
+        last: usize,
+    },
+    /// A cap at no operating point.
+    #[error("model.freq_cap: {khz} kHz is no frequency of domain {domain}; it has {known}")]
+    NoSuchFrequency {
+        /// The cap.
+        khz: u32,
+        /// The domain.
+        domain: u32,
+        /// Its frequencies.
+        known: String,
+    },
     /// A CPU that the machine lacks.
     #[error("workload `{workload}`: {what} CPU {cpu}, but `{platform}` has CPUs 0 to {last}")]
     NoSuchCpu {
@@ -48,6 +106,51 @@ pub enum RunError {
         platform: String,
         /// Its last CPU.
         last: usize,
+    },
+    /// CPUs cannot come and go like that.
+    #[error(transparent)]
+    Hotplug(#[from] HotplugError),
+    /// Task groups under queues that have none.
+    #[error(
+        "policy `{policy}`: the live scheduler's queues (queue=dsq) have no task groups, but \
+         workload `{workload}` has {groups}; expected queue=cfs or queue=eevdf"
+    )]
+    NoGroups {
+        /// Policy name.
+        policy: String,
+        /// Workload name.
+        workload: String,
+        /// How many.
+        groups: usize,
+    },
+    /// Task groups where a queue's load is not the sum of its tasks'.
+    #[error(
+        "policy `{policy}`: task groups need load averages that add up, unlike those of \
+         pelt_scale={pelt_scale}, weight_is_load={weight_is_load}, but workload `{workload}` has \
+         {groups}; \
+         expected an era from linux-4.7 on"
+    )]
+    NoGroupSignals {
+        /// Policy name.
+        policy: String,
+        /// Two of its parameters.
+        pelt_scale: String,
+        /// ... and the second.
+        weight_is_load: String,
+        /// Workload name.
+        workload: String,
+        /// How many.
+        groups: usize,
+    },
+    /// Shares for a group that the workload lacks.
+    #[error("model.shares: workload `{workload}` has no task group `{group}`; {known}")]
+    NoSuchGroup {
+        /// Workload name.
+        workload: String,
+        /// The group.
+        group: String,
+        /// Those that it has.
+        known: String,
     },
 }
 
@@ -75,12 +178,132 @@ pub fn check(
         });
     }
     check_cpus(platform, workload)?;
+    hotplug::check(&options.hotplug, platform, workload, options.duration_ns)?;
+    check_classes(platform, workload)?;
+    check_hardware(platform, options)?;
+    check_groups(policy, workload, options)?;
     Core::new(&core_facts(platform), policy.core_params())
         .map(|_| ())
         .map_err(|error| RunError::Machine {
             platform: platform.name.clone(),
             error,
         })
+}
+
+/// The kernel's admission test: bandwidths add up to 95 % of the CPUs at most, and where a deadline
+/// task may run is everybody's.
+fn check_classes(platform: &Platform, workload: &Workload) -> Result<(), RunError> {
+    const WHOLE: u128 = 1 << 20;
+    let mut sum = 0;
+    for task in &workload.tasks {
+        let Some(RealTime::Deadline {
+            runtime_ns,
+            period_ns,
+            ..
+        }) = task.attributes.realtime
+        else {
+            continue;
+        };
+        sum += u128::from(runtime_ns) * WHOLE / u128::from(period_ns.max(1));
+        if task.cpus.is_some() || task.phases.iter().any(|p| p.cpus.is_some()) {
+            return Err(RunError::PinnedDeadline {
+                workload: workload.name.clone(),
+                task: task.name.clone(),
+            });
+        }
+    }
+    let room = platform.cpus.len() as u128 * WHOLE * 95 / 100;
+    if sum > room {
+        return Err(RunError::DeadlineBandwidth {
+            workload: workload.name.clone(),
+            percent: (sum * 100).div_ceil(WHOLE) as u64,
+            cpus: platform.cpus.len(),
+            most: platform.cpus.len() as u64 * 95,
+        });
+    }
+    Ok(())
+}
+
+/// Devices and caps name what the machine has.
+fn check_hardware(platform: &Platform, options: &Options) -> Result<(), RunError> {
+    let last = platform.cpus.len() - 1;
+    for device in &options.irq {
+        if device.cpu as usize > last {
+            let (cpu, platform) = (device.cpu, platform.name.clone());
+            return Err(RunError::NoIrqCpu {
+                cpu,
+                platform,
+                last,
+            });
+        }
+    }
+    for cap in &options.freq_cap {
+        let Some(domain) = platform.freq_domains.get(cap.domain as usize) else {
+            return Err(RunError::NoFreqDomain {
+                domain: cap.domain,
+                platform: platform.name.clone(),
+                last: platform.freq_domains.len() - 1,
+            });
+        };
+        if let Some(khz) = cap.khz
+            && domain.opps.iter().all(|opp| opp.khz != khz)
+        {
+            let known: Vec<_> = domain.opps.iter().map(|o| o.khz.to_string()).collect();
+            return Err(RunError::NoSuchFrequency {
+                khz,
+                domain: cap.domain,
+                known: known.join(", "),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn check_groups(policy: &Policy, workload: &Workload, options: &Options) -> Result<(), RunError> {
+    let names = || workload.groups.iter().map(|group| group.name.as_str());
+    for (group, _) in &options.shares {
+        if names().any(|name| name == group) {
+            continue;
+        }
+        let known = match names().collect::<Vec<_>>().as_slice() {
+            [] => "it has none".to_owned(),
+            names => format!("expected one of {}", names.join(", ")),
+        };
+        return Err(RunError::NoSuchGroup {
+            workload: workload.name.clone(),
+            group: group.clone(),
+            known,
+        });
+    }
+    if workload.groups.is_empty() {
+        return Ok(());
+    }
+    let (name, groups) = (workload.name.clone(), workload.groups.len());
+    let params = policy.core_params();
+    if params.queue == WP_QUEUE_DSQ {
+        return Err(RunError::NoGroups {
+            policy: policy.name().to_owned(),
+            workload: name,
+            groups,
+        });
+    }
+    if params.pelt_scale > WP_PELT_CLOCK || params.weight_is_load != 0 {
+        let params = policy.params();
+        let value = |key| {
+            params
+                .iter()
+                .find(|p| p.key == key)
+                .map(|p| p.value.clone())
+        };
+        return Err(RunError::NoGroupSignals {
+            policy: policy.name().to_owned(),
+            pelt_scale: value("pelt_scale").unwrap_or_default(),
+            weight_is_load: value("weight_is_load").unwrap_or_default(),
+            workload: name,
+            groups,
+        });
+    }
+    Ok(())
 }
 
 fn check_cpus(platform: &Platform, workload: &Workload) -> Result<(), RunError> {

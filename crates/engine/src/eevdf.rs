@@ -9,6 +9,7 @@ mod tests;
 use crate::fair::{Weight, preempts_by_policy, virtual_time};
 use entity::Arrival;
 pub(crate) use entity::{EevdfParams, Entity};
+use wakeplace_workload::FairPolicy;
 
 /// Who should run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +45,7 @@ impl EevdfQueue {
     }
 
     /// ... and sleepers that are still queued.
-    fn nr_queued(&self) -> usize {
+    pub(crate) fn nr_queued(&self) -> usize {
         self.waiting.len() + usize::from(self.current.is_some())
     }
 
@@ -109,6 +110,26 @@ impl EevdfQueue {
     fn position(&self, task: u32) -> usize {
         let at = self.waiting.iter().rposition(|(t, _)| *t == task);
         at.expect("a waiting task is queued")
+    }
+
+    /// The running task.
+    pub(crate) fn current(&self) -> Option<u32> {
+        self.current.map(|(task, _)| task)
+    }
+
+    /// Who is the next to run, the running task included.
+    pub(crate) fn next(&self, params: &EevdfParams) -> Option<u32> {
+        match self.choose(params) {
+            Choice::Nobody => None,
+            Choice::Current => self.current(),
+            Choice::Waiting(at) => Some(self.waiting[at].0),
+        }
+    }
+
+    /// The shortest slice of the queued tasks if it is not everybody's.
+    pub(crate) fn shortest_own_slice(&self, params: &EevdfParams) -> Option<u64> {
+        let shortest = self.slice_of_all(params, u64::min);
+        (shortest != params.slice_ns).then_some(shortest)
     }
 
     /// Slices of the queued tasks, longest or shortest.
@@ -221,6 +242,28 @@ impl EevdfQueue {
         None
     }
 
+    /// The same of a waiting one, which has nothing left to do.
+    pub(crate) fn sleep_waiting(&mut self, params: &EevdfParams, task: u32) -> Option<Entity> {
+        self.update(params);
+        let at = self.position(task);
+        if !params.delay_dequeue || self.eligible(&self.waiting[at].1) {
+            return Some(self.remove(params, at, Arrival::Woken));
+        }
+        self.nr_delayed += 1;
+        self.waiting[at].1.delayed = true;
+        None
+    }
+
+    /// A queued task has another slice from its next request on.
+    pub(crate) fn set_own_slice(&mut self, task: u32, slice_ns: Option<u64>) {
+        let queued = self.waiting.iter_mut().chain(&mut self.current);
+        for (_, entity) in queued.filter(|(t, _)| *t == task) {
+            self.nr_own_slices -= usize::from(entity.own_slice_ns.is_some());
+            self.nr_own_slices += usize::from(slice_ns.is_some());
+            entity.own_slice_ns = slice_ns;
+        }
+    }
+
     /// If it is a sleeper's turn, it leaves the queue now.
     pub(crate) fn drop_sleeper(&mut self, params: &EevdfParams) -> Option<(u32, Entity)> {
         match self.choose(params) {
@@ -230,6 +273,17 @@ impl EevdfQueue {
             }
             _ => None,
         }
+    }
+
+    /// The CPU leaves: all sleepers leave the queue now, whose turn it is or not.
+    pub(crate) fn drop_sleepers(&mut self, params: &EevdfParams) -> Vec<(u32, Entity)> {
+        self.update(params);
+        let mut dropped = Vec::new();
+        while let Some(at) = self.waiting.iter().rposition(|(_, e)| e.delayed) {
+            let task = self.waiting[at].0;
+            dropped.push((task, self.remove(params, at, Arrival::Woken)));
+        }
+        dropped
     }
 
     /// The running task has run for `delta_ns`.
@@ -255,6 +309,30 @@ impl EevdfQueue {
         let displaced = params.preempt_short && !self.eligible(&entity);
         over |= !entity.is_protected(params) && (params.form_73 || displaced);
         self.resched |= over && self.nr_queued() > 1;
+    }
+
+    /// What is left of the running task's request while others are queued, ns.
+    pub(crate) fn rest_of_slice_ns(&self) -> Option<u64> {
+        let (_, entity) = self.current.as_ref()?;
+        (self.nr_queued() > 1).then(|| entity.rest_of_request_ns())
+    }
+
+    /// The running task gives up the rest of its request, if it has not had more than its share
+    /// already. Returns false if nobody else is queued.
+    pub(crate) fn yields(&mut self, params: &EevdfParams) -> bool {
+        if self.nr_queued() <= 1 {
+            return false;
+        }
+        self.update(params);
+        let eligible = self.current.as_ref().is_some_and(|(_, e)| self.eligible(e));
+        if let Some((_, entity)) = &mut self.current
+            && eligible
+        {
+            entity.vruntime = entity.deadline;
+            entity.deadline += virtual_time(entity.slice_ns(params), entity.weight);
+            self.move_origin();
+        }
+        true
     }
 
     /// At a tick: should another task run?
@@ -327,6 +405,16 @@ impl EevdfQueue {
 
     /// Should `task`, just queued, run at once?
     pub(crate) fn preempts(&mut self, params: &EevdfParams, task: u32) -> bool {
+        self.preempts_as(params, task, None)
+    }
+
+    /// The same for one that stands for a task of another policy.
+    pub(crate) fn preempts_as(
+        &mut self,
+        params: &EevdfParams,
+        task: u32,
+        policy: Option<FairPolicy>,
+    ) -> bool {
         self.update(params);
         if self.resched {
             return true;
@@ -338,7 +426,8 @@ impl EevdfQueue {
             return false;
         }
         let woken = self.waiting[self.position(task)].1;
-        if let Some(preempts) = preempts_by_policy(current.policy, woken.policy) {
+        let policy = policy.unwrap_or(woken.policy);
+        if let Some(preempts) = preempts_by_policy(current.policy, policy) {
             if preempts {
                 self.unprotect(params); // nor is it picked again for that
             }
@@ -378,27 +467,44 @@ impl EevdfQueue {
         }
     }
 
-    /// The running task's weight changes: lag and the rest of its request stay what they were in
-    /// real time, and so V stays where it is.
+    /// The running task's weight changes.
     pub(crate) fn reweight(&mut self, params: &EevdfParams, weight: Weight) {
         self.update(params);
-        let Some((_, entity)) = self.current else {
+        let Some((task, entity)) = self.current else {
             return;
         };
+        self.current = Some((task, self.reweighted(params, entity, weight)));
+        self.move_origin();
+    }
+
+    /// A waiting one's does.
+    pub(crate) fn reweight_waiting(&mut self, params: &EevdfParams, task: u32, weight: Weight) {
+        self.update(params);
+        let at = self.position(task);
+        let entity = self.reweighted(params, self.waiting[at].1, weight);
+        self.take(at);
+        self.insert(task, entity);
+        self.move_origin();
+    }
+
+    /// Lag and the rest of its request stay what they were in real time, and so V stays where it
+    /// is.
+    fn reweighted(&self, params: &EevdfParams, entity: Entity, weight: Weight) -> Entity {
         let (average, lag) = (self.average(), self.lag(params, &entity));
         let new = weight.weight.cast_signed();
         let scaled = |distance: i64| distance * entity.weight() / new;
         let moved = |at: i64| average + scaled(at - average);
-        let protected = entity.is_protected(params);
-        if let Some((_, e)) = &mut self.current {
-            e.weight = weight;
-            e.vruntime = average - scaled(lag);
-            e.deadline = moved(entity.deadline);
-            if protected {
-                e.protection = moved(entity.protection);
-            }
+        Entity {
+            weight,
+            vruntime: average - scaled(lag),
+            deadline: moved(entity.deadline),
+            protection: if entity.is_protected(params) {
+                moved(entity.protection)
+            } else {
+                entity.protection
+            },
+            ..entity
         }
-        self.move_origin();
     }
 
     /// The books must agree, whatever happened.

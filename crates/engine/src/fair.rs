@@ -6,7 +6,7 @@ use wakeplace_policy_sys::sys::{WP_WEIGHT_IDLE_POLICY, wp_params};
 use wakeplace_policy_sys::{nice_inv_weight, nice_weight};
 use wakeplace_workload::FairPolicy;
 
-const NICE_0_WEIGHT: u64 = 1024;
+pub(crate) const NICE_0_WEIGHT: u64 = 1024;
 
 /// The era's fair-class constants, scaled for a machine.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +73,7 @@ impl Weight {
         }
     }
 
-    fn of_sum(weight: u64) -> Self {
+    pub(crate) fn of_sum(weight: u64) -> Self {
         Self {
             weight,
             inverse: u64::from(u32::MAX).checked_div(weight).unwrap_or(0),
@@ -130,6 +130,22 @@ impl Entity {
             slice_used_ns: 0,
         }
     }
+
+    /// The entity of a task group.
+    pub(crate) fn of_group(weight: u64) -> Self {
+        Self {
+            weight: Weight::of_sum(weight),
+            ..Self::new(0, FairPolicy::Other)
+        }
+    }
+
+    /// A group's entity where it is compared on behalf of one of its tasks.
+    pub(crate) fn on_behalf_of(&self, task: &Self) -> Self {
+        Self {
+            policy: task.policy,
+            ..*self
+        }
+    }
 }
 
 /// One CPU's queue. The running task is counted but not in the tree.
@@ -141,8 +157,12 @@ pub(crate) struct FairQueue {
     pub(crate) nr: usize,
     load: u64,
     pub(crate) min_vruntime: i64,
+    /// As last seen: the floor must never sink. Checked in test runs only.
+    seen_floor: i64,
     /// Preempted by a wake-up: preferred at the next pick while that is fair.
     last: Option<u32>,
+    /// It yielded: not picked while another's turn is not too far off.
+    skip: Option<u32>,
 }
 
 impl FairQueue {
@@ -151,9 +171,19 @@ impl FairQueue {
         self.tree.iter().map(|(_, task)| *task)
     }
 
+    /// The task that a wake-up has preempted, and that is returned to.
+    pub(crate) fn buddy(&self) -> Option<u32> {
+        self.last
+    }
+
+    pub(crate) fn set_buddy(&mut self, buddy: u32) {
+        self.last = Some(buddy);
+    }
+
     /// Would the running task be picked again?
     pub(crate) fn keeps(&self, vruntime: i64) -> bool {
-        self.last.is_none() && self.leftmost().is_none_or(|(left, _)| vruntime < left)
+        let named = self.last.is_some() || self.skip.is_some();
+        !named && self.leftmost().is_none_or(|(left, _)| vruntime < left)
     }
 
     fn leftmost(&self) -> Option<(i64, u32)> {
@@ -183,11 +213,25 @@ impl FairQueue {
         if waiting {
             self.remove(task);
         }
-        if self.last == Some(task) {
-            self.last = None;
-        }
+        self.forget(task);
         self.nr -= 1;
         self.load -= entity.weight.weight;
+    }
+
+    /// The task is nobody's buddy any more.
+    fn forget(&mut self, task: u32) {
+        self.last.take_if(|last| *last == task);
+        self.skip.take_if(|skip| *skip == task);
+    }
+
+    /// The running task yields. Returns false if it is alone.
+    pub(crate) fn skip(&mut self, task: u32) -> bool {
+        if self.nr <= 1 {
+            return false;
+        }
+        self.forget(task);
+        self.skip = Some(task);
+        true
     }
 
     /// The running task has run for `delta_ns`.
@@ -212,22 +256,38 @@ impl FairQueue {
             (None, None) => return,
         };
         self.min_vruntime = self.min_vruntime.max(floor);
+        self.check_floor();
+    }
+
+    fn check_floor(&mut self) {
+        debug_assert!(
+            self.min_vruntime >= self.seen_floor,
+            "the queue's virtual time went back from {} to {}",
+            self.seen_floor,
+            self.min_vruntime
+        );
+        self.seen_floor = self.min_vruntime;
+    }
+
+    /// The part of a time that an entity of this queue has of it.
+    pub(crate) fn share_ns(&self, time_ns: u64, weight: Weight, queued: bool) -> u64 {
+        let load = if queued {
+            self.load
+        } else {
+            self.load + weight.weight
+        };
+        calc_delta(time_ns, weight.weight, Weight::of_sum(load))
     }
 
     /// Time a task may run before others are due, ns.
-    fn slice_ns(&self, params: &FairParams, weight: Weight, queued: bool) -> u64 {
+    pub(crate) fn slice_ns(&self, params: &FairParams, weight: Weight, queued: bool) -> u64 {
         let nr = if queued { self.nr } else { self.nr + 1 };
         let period = if nr > params.nr_latency {
             nr as u64 * params.min_granularity_ns
         } else {
             params.latency_ns
         };
-        let load = if queued {
-            self.load
-        } else {
-            self.load + weight.weight
-        };
-        calc_delta(period, weight.weight, Weight::of_sum(load))
+        self.share_ns(period, weight, queued)
     }
 
     /// Virtual run time a woken task gets: at most half a period behind the floor.
@@ -242,8 +302,19 @@ impl FairQueue {
 
     /// Virtual run time a new task gets: one slice ahead of the floor, not before its parent.
     pub(crate) fn place_new(&self, params: &FairParams, weight: Weight, parent: i64) -> i64 {
+        self.place_behind(params, weight, parent, self.slice_ns(params, weight, false))
+    }
+
+    /// The same where the slice is not this queue's alone to say.
+    pub(crate) fn place_behind(
+        &self,
+        params: &FairParams,
+        weight: Weight,
+        parent: i64,
+        slice_ns: u64,
+    ) -> i64 {
         let debit = if params.start_debit {
-            virtual_time(self.slice_ns(params, weight, false), weight)
+            virtual_time(slice_ns, weight)
         } else {
             0
         };
@@ -252,10 +323,15 @@ impl FairQueue {
 
     /// At a tick: has the running task used its slice, or is it too far ahead?
     pub(crate) fn tick_preempts(&self, params: &FairParams, running: &Entity) -> bool {
+        !self.tree.is_empty()
+            && self.overrun(params, running, self.slice_ns(params, running.weight, true))
+    }
+
+    /// The same with a slice that is not this queue's alone to say.
+    pub(crate) fn overrun(&self, params: &FairParams, running: &Entity, slice: u64) -> bool {
         let Some((left, _)) = self.leftmost() else {
             return false;
         };
-        let slice = self.slice_ns(params, running.weight, true);
         if running.slice_used_ns > slice {
             return true;
         }
@@ -284,8 +360,8 @@ impl FairQueue {
         true
     }
 
-    /// The next task: leftmost, or the buddy while it is not too far ahead. `entity` looks tasks
-    /// up.
+    /// The next task: leftmost, or the second if the first has yielded, or the buddy, each while it
+    /// is not too far ahead. `entity` looks tasks up.
     pub(crate) fn pick<'a>(
         &mut self,
         params: &FairParams,
@@ -293,6 +369,12 @@ impl FairQueue {
     ) -> Option<u32> {
         let (_, left) = self.leftmost()?;
         let mut next = left;
+        if self.skip == Some(left)
+            && let Some((_, second)) = self.tree.iter().rev().nth(1)
+            && !lags_by_more(params, entity(*second), entity(left))
+        {
+            next = *second;
+        }
         if let Some(last) = self.last.take()
             && self.tree.iter().any(|(_, t)| *t == last)
             && !lags_by_more(params, entity(last), entity(left))
@@ -300,6 +382,7 @@ impl FairQueue {
             next = last;
         }
         self.remove(next);
+        self.skip.take_if(|skip| *skip == next);
         Some(next)
     }
 }
@@ -376,6 +459,19 @@ mod tests {
     }
 
     #[test]
+    #[cfg(debug_assertions)]
+    fn a_floor_that_sinks_is_found() {
+        let found = std::panic::catch_unwind(|| {
+            let mut queue = FairQueue {
+                seen_floor: 7,
+                ..Default::default()
+            };
+            queue.update_min(Some(5));
+        });
+        assert!(found.is_err());
+    }
+
+    #[test]
     fn sleepers_are_credited_half_a_period() {
         let queue = FairQueue {
             min_vruntime: 100_000_000,
@@ -396,6 +492,33 @@ mod tests {
         };
         assert!(!queue.wakeup_preempts(&params, (0, &at(4_000_000)), &at(0)));
         assert!(queue.wakeup_preempts(&params, (0, &at(4_000_001)), &at(0)));
+    }
+
+    /// Source: section 4, pick and yield: who yielded is passed over for the second unless that is
+    /// ahead by more than the granularity (4 ms on 8 CPUs); picked, it is no longer passed over.
+    /// Alone it is not marked.
+    #[test]
+    fn who_yielded_is_passed_over_once() {
+        let params = params();
+        let at = |vruntime| Entity {
+            vruntime,
+            ..Entity::new(0, FairPolicy::Other)
+        };
+        for (second, picked) in [(4_000_000, 1), (4_000_001, 0)] {
+            let entities = [at(0), at(second)];
+            let mut queue = FairQueue::default();
+            queue.enqueue(0, &entities[0]);
+            assert!(!queue.skip(0));
+            queue.enqueue(1, &entities[1]);
+            assert!(queue.skip(0));
+            assert!(!queue.keeps(0));
+            let entity = |task| &entities[task as usize];
+            assert_eq!(queue.pick(&params, entity), Some(picked));
+            queue.insert(picked, entities[picked as usize].vruntime);
+            // Still to be passed over if it was; else it was forgotten when it was picked.
+            let again = if picked == 1 { 1 } else { 0 };
+            assert_eq!(queue.pick(&params, entity), Some(again));
+        }
     }
 
     /// Source: section 4: a normal wakee preempts SCHED_IDLE; BATCH and IDLE wakees preempt nobody

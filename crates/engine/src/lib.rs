@@ -4,9 +4,14 @@
 //! from a fixed stream per CPU: whether a CPU that goes idle tries to pull.
 
 mod check;
+mod class_queue;
+mod domains;
 mod dsq;
 mod eevdf;
 mod fair;
+mod grouped;
+mod hardware;
+mod hotplug;
 mod machine;
 mod menu;
 pub mod observe;
@@ -18,10 +23,12 @@ mod sim;
 mod thread;
 
 pub use check::{RunError, check, energy_inactive};
+pub use hardware::{FreqCap, Interrupts};
+pub use hotplug::{Hotplug, HotplugError};
 pub use machine::core_facts;
 pub use observe::Observer;
 pub use options::{OptionError, Options};
-pub use outcome::{Ended, RunReport, TaskTotals};
+pub use outcome::{Ended, RunReport, TaskTotals, Throughput};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_workload::Workload;

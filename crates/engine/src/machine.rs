@@ -19,6 +19,8 @@ pub(crate) struct CpuIdleState {
     /// Entry and exit, what the idle governor and the scheduler are told.
     pub(crate) wake_latency_ns: u64,
     pub(crate) residency_ns: u64,
+    /// To wake a CPU in it takes no interrupt.
+    pub(crate) polling: bool,
 }
 
 /// What a run needs to know of the platform.
@@ -38,10 +40,52 @@ pub(crate) struct Machine {
     pub(crate) capacity: Vec<u64>,
     /// States of each CPU, shallow to deep; at least one.
     pub(crate) idle: Vec<Vec<CpuIdleState>>,
+    /// NUMA node of each CPU.
+    pub(crate) node_of: Vec<u32>,
+    pub(crate) smt: Option<Smt>,
     pub(crate) costs: Costs,
 }
 
-/// Costs in work units (`ipi_ns`: wall time).
+/// Threads that share cores.
+#[derive(Debug)]
+pub(crate) struct Smt {
+    /// Core of each CPU.
+    core_of: Vec<u32>,
+    /// CPUs of each core.
+    threads: Vec<Vec<u32>>,
+    /// Work of a core with 1, 2, ... busy threads, of 1024 for one.
+    core_capacity: Vec<u64>,
+}
+
+impl Smt {
+    fn new(platform: &Platform) -> Option<Self> {
+        let smt = platform.smt.as_ref()?;
+        let core_of: Vec<u32> = platform.cpus.iter().map(|c| c.core).collect();
+        let cores = core_of.iter().max().map_or(0, |last| *last as usize + 1);
+        let mut threads = vec![Vec::new(); cores];
+        for (cpu, core) in (0..).zip(&core_of) {
+            threads[*core as usize].push(cpu);
+        }
+        Some(Self {
+            core_of,
+            threads,
+            core_capacity: smt.core_capacity.iter().map(|c| u64::from(*c)).collect(),
+        })
+    }
+
+    /// All threads of the CPU's core, itself among them.
+    pub(crate) fn threads_of(&self, cpu: u32) -> &[u32] {
+        &self.threads[self.core_of[cpu as usize] as usize]
+    }
+
+    /// Speed of a thread that has `alone` for itself, while so many threads of its core are busy.
+    pub(crate) fn share(&self, alone: u64, busy: usize) -> u64 {
+        let busy = busy.clamp(1, self.core_capacity.len());
+        (alone * self.core_capacity[busy - 1] / (1024 * busy as u64)).max(1)
+    }
+}
+
+/// Costs in work units; those in ns are wall time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Costs {
     pub(crate) context_switch: u64,
@@ -50,11 +94,39 @@ pub(crate) struct Costs {
     pub(crate) fork: u64,
     pub(crate) migrate_shared: u64,
     pub(crate) migrate_other: u64,
+    pub(crate) migrate_node: u64,
     pub(crate) ipi_ns: u64,
+    pub(crate) publish_ns: u64,
+    pub(crate) lock_hold_ns: u64,
+    pub(crate) lock_shared_ns: u64,
+    pub(crate) lock_other_ns: u64,
+    pub(crate) switch_out_ns: u64,
 }
 
 impl Costs {
-    fn new(platform: &Platform) -> Self {
+    fn new(platform: &Platform, options: &Options) -> Self {
+        let mut costs = if options.kernel_costs {
+            Self::of(platform)
+        } else {
+            Self::default()
+        };
+        let set = |cost: &mut u64, asked: Option<u64>| *cost = asked.unwrap_or(*cost);
+        set(&mut costs.ipi_ns, options.ipi_ns);
+        set(&mut costs.publish_ns, options.publish_ns);
+        set(&mut costs.lock_hold_ns, options.lock_hold_ns);
+        set(&mut costs.lock_shared_ns, options.lock_shared_cache_ns);
+        set(&mut costs.lock_other_ns, options.lock_other_cache_ns);
+        set(&mut costs.switch_out_ns, options.switch_out_ns);
+        costs
+    }
+
+    /// Run queues have locks that take time.
+    #[inline]
+    pub(crate) fn locks(&self) -> bool {
+        self.lock_hold_ns | self.lock_shared_ns | self.lock_other_ns != 0
+    }
+
+    fn of(platform: &Platform) -> Self {
         let c = &platform.costs;
         Self {
             context_switch: c.context_switch_ns * FULL_SPEED,
@@ -63,7 +135,13 @@ impl Costs {
             fork: c.fork_ns * FULL_SPEED,
             migrate_shared: c.migrate_shared_cache_ns * FULL_SPEED,
             migrate_other: c.migrate_other_cache_ns * FULL_SPEED,
+            migrate_node: c.migrate_other_node_ns.unwrap_or(0) * FULL_SPEED,
             ipi_ns: c.ipi_ns,
+            publish_ns: c.publish_ns,
+            lock_hold_ns: c.lock_hold_ns,
+            lock_shared_ns: c.lock_shared_cache_ns,
+            lock_other_ns: c.lock_other_cache_ns,
+            switch_out_ns: c.switch_out_ns,
         }
     }
 }
@@ -110,11 +188,9 @@ impl Machine {
                 .map(|c| u64::from(c.capacity))
                 .collect(),
             idle: idle_states(platform, options),
-            costs: if options.kernel_costs {
-                Costs::new(platform)
-            } else {
-                Costs::default()
-            },
+            node_of: platform.cpus.iter().map(|c| c.node).collect(),
+            smt: Smt::new(platform),
+            costs: Costs::new(platform, options),
         }
     }
 }
@@ -132,6 +208,7 @@ fn idle_states(platform: &Platform, options: &Options) -> Vec<Vec<CpuIdleState>>
                 exit_ns: s.exit_latency_ns,
                 wake_latency_ns: s.entry_latency_ns + s.exit_latency_ns,
                 residency_ns: s.min_residency_ns,
+                polling: s.polling,
             });
         own.take(if options.idle_states { usize::MAX } else { 1 })
             .collect()
@@ -156,10 +233,13 @@ pub fn core_facts(platform: &Platform) -> MachineFacts {
         LevelFacts {
             shares_capacity: l.shares_capacity,
             shares_cache: l.shares_cache,
+            cluster: l.cluster,
+            asym_packing: l.asym_packing,
             group_of,
             ..LevelFacts::default()
         }
     };
+    let levels = platform.topology.iter().map(level);
     let domain = |d: &wakeplace_platform::FreqDomain| FreqFacts {
         cpus: d.cpus.iter().map(|c| c.0 as u16).collect(),
         opp_khz: d.opps.iter().map(|o| o.khz).collect(),
@@ -170,10 +250,30 @@ pub fn core_facts(platform: &Platform) -> MachineFacts {
         scan_cpu_ns: platform.costs.scan_cpu_ns as u32,
         capacity: platform.cpus.iter().map(|c| c.capacity).collect(),
         online: vec![true; nr_cpus],
-        levels: platform.topology.iter().map(level).collect(),
+        priority: platform.cpus.iter().map(|c| c.priority).collect(),
+        levels: levels.chain(numa_levels(platform)).collect(),
+        reclaim_distance: platform.numa.as_ref().map_or(0, |n| n.reclaim_distance),
         freq_domains: platform.freq_domains.iter().map(domain).collect(),
         perf_domains: perf_domains(platform),
     }
+}
+
+/// One level per distance between nodes.
+fn numa_levels(platform: &Platform) -> Vec<LevelFacts> {
+    let Some(numa) = &platform.numa else {
+        return Vec::new();
+    };
+    let level = |l: wakeplace_platform::numa::NumaLevel| LevelFacts {
+        numa: true,
+        distance: l.distance,
+        group_of: (platform.cpus.iter())
+            .map(|cpu| l.group_of[cpu.node as usize])
+            .collect(),
+        near: l.near,
+        ..LevelFacts::default()
+    };
+    let levels = wakeplace_platform::numa::levels(&numa.distances);
+    levels.into_iter().map(level).collect()
 }
 
 /// The energy model: one performance domain per frequency domain. Bogo units serve the model as

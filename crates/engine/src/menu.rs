@@ -150,6 +150,7 @@ mod tests {
             exit_ns: latency_us * 1000,
             wake_latency_ns: latency_us * 1000,
             residency_ns: residency_us * 1000,
+            polling: false,
         };
         [state(0, 1, 1), state(1, 1050, 1500)]
     }

@@ -37,6 +37,8 @@ pub enum MigrateCause {
     Active,
     /// Its allowed CPUs changed.
     Affinity,
+    /// Its CPU left the machine.
+    Hotplug,
 }
 
 /// Why a CPU was chosen for a task.
@@ -104,6 +106,8 @@ pub trait Observer {
     fn task_exit(&mut self, time_ns: u64, task: u32) {}
     /// The root domain's overutilized flag changed.
     fn overutilized(&mut self, time_ns: u64, on: bool) {}
+    /// A CPU left the machine or (`online`) came back.
+    fn hotplug(&mut self, time_ns: u64, cpu: u32, online: bool) {}
     /// The run is over; nothing follows.
     fn finish(&mut self, time_ns: u64) {}
 }

@@ -1,6 +1,11 @@
 //! What a run can be told besides platform, policy and workload.
 
+use crate::hardware::{
+    FreqCap, Interrupts, parse_caps, parse_interrupts, show_caps, show_interrupts,
+};
+use crate::hotplug::Hotplug;
 use thiserror::Error;
+use wakeplace_workload::TaskGroup;
 
 /// Options of one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +20,27 @@ pub struct Options {
     pub transition_latency: bool,
     /// CPU on which the parent of all threads runs when it creates them.
     pub parent_cpu: u32,
+    /// CPUs that leave and come back, in any order.
+    pub hotplug: Vec<Hotplug>,
+    /// Wall times of wake-ups, ns; None: the platform's.
+    /// Until an inter-processor interrupt is taken.
+    pub ipi_ns: Option<u64>,
+    /// Until others see which CPU was chosen.
+    pub publish_ns: Option<u64>,
+    /// While a run queue's lock is held.
+    pub lock_hold_ns: Option<u64>,
+    /// To fetch it from a CPU of the same cache.
+    pub lock_shared_cache_ns: Option<u64>,
+    /// To fetch it from a CPU of another cache.
+    pub lock_other_cache_ns: Option<u64>,
+    /// While a task that went to sleep is still on its CPU.
+    pub switch_out_ns: Option<u64>,
+    /// Devices that interrupt CPUs.
+    pub irq: Vec<Interrupts>,
+    /// Limits of frequency domains.
+    pub freq_cap: Vec<FreqCap>,
+    /// Shares of task groups, by name, instead of those the workload gives them.
+    pub shares: Vec<(String, u32)>,
 }
 
 impl Default for Options {
@@ -25,6 +51,16 @@ impl Default for Options {
             kernel_costs: true,
             transition_latency: true,
             parent_cpu: 0,
+            hotplug: Vec::new(),
+            ipi_ns: None,
+            publish_ns: None,
+            lock_hold_ns: None,
+            lock_shared_cache_ns: None,
+            lock_other_cache_ns: None,
+            switch_out_ns: None,
+            irq: Vec::new(),
+            freq_cap: Vec::new(),
+            shares: Vec::new(),
         }
     }
 }
@@ -38,10 +74,40 @@ pub struct OptionError(pub String);
 enum Slot<'a> {
     Switch(&'a mut bool),
     Cpu(&'a mut u32),
+    Time(&'a mut Option<u64>),
+    Irq(&'a mut Vec<Interrupts>),
+    Caps(&'a mut Vec<FreqCap>),
+    Shares(&'a mut Vec<(String, u32)>),
 }
 
+/// `NAME:SHARES`, joined by `+`, as the setting is given.
+fn parse_shares(text: &str) -> Option<Vec<(String, u32)>> {
+    let one = |part: &str| {
+        let (name, shares) = part.split_once(':')?;
+        let number = shares
+            .parse()
+            .ok()
+            .filter(|n| TaskGroup::SHARES.contains(n))?;
+        (!name.is_empty()).then(|| (name.to_owned(), number))
+    };
+    text.split('+').map(one).collect()
+}
+
+fn show_shares(shares: &[(String, u32)]) -> String {
+    let parts: Vec<_> = shares
+        .iter()
+        .map(|(name, n)| format!("{name}:{n}"))
+        .collect();
+    parts.join("+")
+}
+
+const SHARES_DOC: &str = "cpu.shares of task groups (NAME:SHARES+NAME:SHARES..., 2..=262144)";
+
+/// Longest time of a wake-up's part, as a platform's costs.
+const MAX_TIME_NS: u64 = 1_000_000;
+
 impl Options {
-    fn slots(&mut self) -> [(&'static str, Slot<'_>, &'static str); 4] {
+    fn slots(&mut self) -> [(&'static str, Slot<'_>, &'static str); 13] {
         [
             (
                 "model.idle_states",
@@ -63,6 +129,49 @@ impl Options {
                 Slot::Cpu(&mut self.parent_cpu),
                 "CPU on which all threads are created (a CPU number)",
             ),
+            (
+                "model.ipi_ns",
+                Slot::Time(&mut self.ipi_ns),
+                "until an inter-processor interrupt is taken (platform, off, ns)",
+            ),
+            (
+                "model.publish_ns",
+                Slot::Time(&mut self.publish_ns),
+                "until others see which CPU a waking task goes to (platform, off, ns)",
+            ),
+            (
+                "model.lock_hold_ns",
+                Slot::Time(&mut self.lock_hold_ns),
+                "while a run queue's lock is held (platform, off, ns)",
+            ),
+            (
+                "model.lock_shared_cache_ns",
+                Slot::Time(&mut self.lock_shared_cache_ns),
+                "to fetch that lock from a CPU of the same cache (platform, off, ns)",
+            ),
+            (
+                "model.lock_other_cache_ns",
+                Slot::Time(&mut self.lock_other_cache_ns),
+                "to fetch that lock from a CPU of another cache (platform, off, ns)",
+            ),
+            (
+                "model.switch_out_ns",
+                Slot::Time(&mut self.switch_out_ns),
+                "while a task that sleeps is still on its CPU (platform, off, ns)",
+            ),
+            (
+                "model.irq",
+                Slot::Irq(&mut self.irq),
+                "devices that interrupt a CPU (off, CPU:PERIOD:RUN such as 0:1ms:100us, joined \
+                 with +)",
+            ),
+            (
+                "model.freq_cap",
+                Slot::Caps(&mut self.freq_cap),
+                "limits of frequency domains (off, DOMAIN:KHZ[@TIME] such as 1:1805000@2s, KHZ \
+                 may be max; joined with +)",
+            ),
+            ("model.shares", Slot::Shares(&mut self.shares), SHARES_DOC),
         ]
     }
 
@@ -73,6 +182,12 @@ impl Options {
         let show = |slot: &Slot<'_>| match slot {
             Slot::Switch(on) => if **on { "on" } else { "off" }.to_owned(),
             Slot::Cpu(cpu) => cpu.to_string(),
+            Slot::Time(None) => "platform".to_owned(),
+            Slot::Time(Some(0)) => "off".to_owned(),
+            Slot::Time(Some(ns)) => ns.to_string(),
+            Slot::Irq(sources) => show_interrupts(sources),
+            Slot::Caps(caps) => show_caps(caps),
+            Slot::Shares(shares) => show_shares(shares),
         };
         self.clone()
             .slots()
@@ -81,18 +196,33 @@ impl Options {
             .collect()
     }
 
+    /// The same as results record them: without devices, caps and shares where there are none.
+    #[must_use]
+    pub fn in_force(&self) -> Vec<(&'static str, String, &'static str)> {
+        let mut keys = self.keys();
+        keys.retain(|(key, ..)| match *key {
+            "model.irq" => !self.irq.is_empty(),
+            "model.freq_cap" => !self.freq_cap.is_empty(),
+            "model.ipi_ns" => self.ipi_ns.is_some(),
+            "model.publish_ns" => self.publish_ns.is_some(),
+            "model.lock_hold_ns" => self.lock_hold_ns.is_some(),
+            "model.lock_shared_cache_ns" => self.lock_shared_cache_ns.is_some(),
+            "model.lock_other_cache_ns" => self.lock_other_cache_ns.is_some(),
+            "model.switch_out_ns" => self.switch_out_ns.is_some(),
+            "model.shares" => !self.shares.is_empty(),
+            _ => true,
+        });
+        keys
+    }
+
     /// Sets a `model.*` key.
     ///
     /// # Errors
     /// Unknown key (the known ones named) or a value of the wrong kind.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), OptionError> {
-        let known = self
-            .keys()
-            .iter()
-            .map(|(k, ..)| *k)
-            .collect::<Vec<_>>()
-            .join(", ");
         let slots = self.slots();
+        let known = slots.iter().map(|(k, ..)| *k);
+        let known = known.collect::<Vec<_>>().join(", ");
         let Some((_, slot, _)) = slots.into_iter().find(|(k, ..)| *k == key) else {
             return Err(OptionError(format!(
                 "unknown model setting `{key}`; known: {known}"
@@ -104,7 +234,31 @@ impl Options {
             (Slot::Switch(on), "on") => *on = true,
             (Slot::Switch(on), "off") => *on = false,
             (Slot::Switch(_), _) => return Err(wrong("`on` or `off`")),
+            (Slot::Time(time), "platform") => *time = None,
+            (Slot::Time(time), "off") => *time = Some(0),
+            (Slot::Time(time), text) => {
+                let ns = text.parse().ok().filter(|ns| *ns <= MAX_TIME_NS);
+                let expected = "`platform`, `off` or ns from 0 to 1000000";
+                *time = Some(ns.ok_or_else(|| wrong(expected))?);
+            }
             (Slot::Cpu(cpu), text) => *cpu = text.parse().map_err(|_| wrong("a CPU number"))?,
+            (Slot::Irq(sources), text) => {
+                *sources = parse_interrupts(text).ok_or_else(|| {
+                    wrong(
+                        "off, or CPU:PERIOD:RUN such as 0:1ms:100us, a period of at least 10us, \
+                         less run than that; several joined with +",
+                    )
+                })?;
+            }
+            (Slot::Caps(caps), text) => {
+                *caps = parse_caps(text).ok_or_else(|| {
+                    wrong("off, or DOMAIN:KHZ[@TIME], KHZ a number or max; several joined with +")
+                })?;
+            }
+            (Slot::Shares(shares), text) => {
+                *shares = parse_shares(text)
+                    .ok_or_else(|| wrong("NAME:SHARES, joined by `+`, with shares 2 to 262144"))?;
+            }
         }
         Ok(())
     }
@@ -131,5 +285,12 @@ mod tests {
         );
         assert!(options.set("model.kernel_costs", "no").is_err());
         assert!(options.set("model.parent_cpu", "big").is_err());
+        options.set("model.shares", "fg:2048+bg:2").unwrap();
+        assert_eq!(options.shares[1], ("bg".to_owned(), 2));
+        assert_eq!(options.in_force()[4].1, "fg:2048+bg:2");
+        for text in ["fg", ":5", "fg:1", "fg:262145", "fg:4+", ""] {
+            let error = options.set("model.shares", text).unwrap_err().0;
+            assert!(error.contains("2 to 262144"), "{error}");
+        }
     }
 }

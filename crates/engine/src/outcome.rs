@@ -12,6 +12,20 @@ pub enum Ended {
         /// Its index in `Workload::tasks`.
         task: u32,
     },
+    /// All tasks that had not ended wait for something that nobody will give.
+    Deadlock {
+        /// Task and channel, indices in `Workload::tasks` and `Workload::channels`, by task.
+        waits: Vec<(u32, u32)>,
+    },
+}
+
+/// What a workload that counts has got done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Throughput {
+    /// Units counted after the warm-up.
+    pub units: u64,
+    /// Time from the end of the warm-up to the end of the run, ns; > 0.
+    pub window_ns: u64,
 }
 
 /// What one task did.
@@ -23,6 +37,8 @@ pub struct TaskTotals {
     pub wait_ns: u64,
     /// Activations that were completed (sleeps).
     pub activations: u64,
+    /// Units it counted after the warm-up.
+    pub counted: u64,
 }
 
 /// Facts of a finished run.
@@ -38,6 +54,13 @@ pub struct RunReport {
     pub event_hash: u64,
     /// The energy-aware rule was active, and with it the watch for overutilized CPUs.
     pub energy_active: bool,
+    /// For workloads that count, if the run went on after their warm-up.
+    pub throughput: Option<Throughput>,
+    /// CPU time spent waiting for run queues' locks, ns; None: locks take no time.
+    pub lock_wait_ns: Option<u64>,
+    /// Tasks sent to a CPU that looked idle although another was on its way there; None: choices
+    /// are seen at once.
+    pub double_placements: Option<u64>,
     /// Per task.
     pub tasks: Vec<TaskTotals>,
     /// Placements per reason, in the order of the reason's number; zero counts left out.

@@ -4,12 +4,14 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// What happens. The order of the variants is the order within one instant
-/// (interrupts, wake-ups, preemption, tick).
+/// What happens. Within one instant the order is that of `class` (interrupts, wake-ups,
+/// preemption, tick).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     /// A frequency domain reaches its requested operating point.
     Freq { domain: u32 },
+    /// A wake-up that takes time goes on, before its waker does.
+    WakeStage { task: u32 },
     /// The running task's step may be done.
     RunEnd { cpu: u32 },
     /// A task's sleep ends.
@@ -22,24 +24,43 @@ pub(crate) enum Event {
     IdleAgain { cpu: u32, generation: u32 },
     /// Entry into an idle state is complete.
     IdleEntered { cpu: u32, generation: u32 },
+    /// The running task's slice may be over (high-resolution tick).
+    SliceEnd { cpu: u32 },
     /// Scheduler tick.
     Tick { cpu: u32 },
     /// The live scheduler's timer for idle CPUs.
     IdleTimer,
+    /// A CPU leaves or comes back: a step of the schedule. Before all else of its instant.
+    Hotplug { index: u32 },
+    /// A device's interrupt.
+    Device { source: u32 },
+    /// A limit of a frequency domain changes.
+    FreqCap { index: u32 },
+    /// A deadline task's budget is filled.
+    Replenish { task: u32 },
+    /// RT tasks get their time of the next period.
+    RtPeriod,
 }
 
 impl Event {
     fn class(self) -> u8 {
         match self {
             Self::Freq { .. } => 0,
-            Self::RunEnd { .. } => 1,
-            Self::Timer { .. } => 2,
-            Self::Awake { .. } => 3,
-            Self::Interrupt { .. } => 4,
-            Self::IdleAgain { .. } => 5,
-            Self::IdleEntered { .. } => 6,
-            Self::Tick { .. } => 7,
-            Self::IdleTimer => 8,
+            Self::WakeStage { .. } => 1,
+            Self::RunEnd { .. } => 2,
+            Self::Timer { .. } => 3,
+            Self::Awake { .. } => 4,
+            Self::Interrupt { .. } => 5,
+            Self::IdleAgain { .. } => 6,
+            Self::IdleEntered { .. } => 7,
+            Self::SliceEnd { .. } => 8,
+            Self::Tick { .. } => 9,
+            Self::IdleTimer => 10,
+            Self::Device { .. } => 11,
+            Self::FreqCap { .. } => 12,
+            Self::Replenish { .. } => 13,
+            Self::RtPeriod => 14,
+            Self::Hotplug { .. } => 0, // queued before the run: the first of its class
         }
     }
 }

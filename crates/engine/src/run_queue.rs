@@ -3,6 +3,7 @@
 use crate::dsq::VtimeQueue;
 use crate::eevdf::EevdfQueue;
 use crate::fair::FairQueue;
+use crate::grouped::GroupedQueue;
 
 /// Which tasks wait on a CPU, and in what order. One kind for all CPUs of a run.
 #[derive(Debug)]
@@ -13,6 +14,8 @@ pub(crate) enum RunQueue {
     Eevdf(EevdfQueue),
     /// The live scheduler's.
     Vtime(VtimeQueue),
+    /// One of the fair ones, with task groups.
+    Grouped(GroupedQueue),
 }
 
 impl Default for RunQueue {
@@ -28,6 +31,15 @@ impl RunQueue {
             Self::Fair(queue) => queue.nr,
             Self::Eevdf(queue) => queue.nr(),
             Self::Vtime(queue) => queue.nr(),
+            Self::Grouped(queue) => queue.nr(),
+        }
+    }
+
+    /// ... and sleepers that the queue keeps, as the core counts them: none with groups.
+    pub(crate) fn nr_queued(&self) -> usize {
+        match self {
+            Self::Eevdf(queue) => queue.nr_queued(),
+            Self::Fair(_) | Self::Vtime(_) | Self::Grouped(_) => self.nr(),
         }
     }
 
@@ -37,6 +49,7 @@ impl RunQueue {
             Self::Fair(queue) => queue.waiting().count(),
             Self::Eevdf(queue) => queue.waiting().count(),
             Self::Vtime(queue) => queue.waiting().count(),
+            Self::Grouped(queue) => queue.waiting().len(),
         }
     }
 }

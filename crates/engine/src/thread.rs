@@ -37,12 +37,38 @@ pub(crate) enum Next {
     Run(Action),
     /// Sleep until then, ns.
     Sleep(u64),
+    /// Let the others of this CPU run first.
+    Yield,
     /// The script has ended.
     Exit,
+    /// Give a unit to a channel.
+    Post(Post),
+    /// Take a unit of this channel, or wait for one.
+    Wait(u32),
+    /// So many units of what is measured are done.
+    Count(u64),
     /// A phase begins that changes affinity or nice value; ask again afterwards.
     Enter,
     /// Only zero-time steps, for ever.
     Stuck,
+}
+
+/// A unit for a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Post {
+    pub(crate) channel: u32,
+    pub(crate) sync: bool,
+}
+
+/// What comes next in a wake-up that takes time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WakeStage {
+    /// The task is off its old CPU: choose one.
+    Select { sync: bool },
+    /// The choice becomes visible.
+    Publish,
+    /// The target's lock is taken.
+    Enqueue,
 }
 
 /// A timer of the workload and its next expiry.
@@ -94,6 +120,8 @@ pub(crate) struct Thread {
     pub(crate) overhead: u64,
     /// When its sleep ends or ended.
     pub(crate) due_ns: u64,
+    /// The CPU whose timer ends it.
+    pub(crate) timer_cpu: u32,
     /// It woke and has not run since.
     pub(crate) fresh: bool,
     pub(crate) runnable_since_ns: u64,
@@ -104,12 +132,21 @@ pub(crate) struct Thread {
     pub(crate) started: bool,
     /// It sleeps there.
     pub(crate) at_start_line: bool,
+    /// It does the work of waking somebody.
+    pub(crate) posting: Option<Post>,
+    /// Its wake-up is under way: on which CPU, and what comes next.
+    pub(crate) wake: Option<(u32, WakeStage)>,
+    /// Nobody sees yet that it is on its way to its CPU.
+    pub(crate) unseen: bool,
+    /// Asleep, but until then its old CPU is busy switching it out.
+    pub(crate) off_cpu_ns: u64,
     phase: usize,
     event: usize,
     entered: bool,
     passes: u64,
     repeats: u64,
     zero_steps: u32,
+    stepped_ns: u64,
 }
 
 impl Thread {
@@ -123,24 +160,25 @@ impl Thread {
             action: None,
             overhead: 0,
             due_ns: 0,
+            timer_cpu: 0,
             fresh: false,
             runnable_since_ns: 0,
             recency: 0,
             totals: TaskTotals::default(),
             started: false,
             at_start_line: false,
+            posting: None,
+            wake: None,
+            unseen: false,
+            off_cpu_ns: 0,
             phase: 0,
             event: 0,
             entered: false,
             passes: 0,
             repeats: 0,
             zero_steps: 0,
+            stepped_ns: 0,
         }
-    }
-
-    /// Time has passed since the last step.
-    pub(crate) fn note_progress(&mut self) {
-        self.zero_steps = 0;
     }
 
     /// Queued or executing.
@@ -179,6 +217,10 @@ impl Thread {
         if self.phase == 0 && self.event == 0 && !self.entered && spent(script.loops, self.passes) {
             return (Next::Exit, None);
         }
+        if now_ns != self.stepped_ns {
+            self.stepped_ns = now_ns;
+            self.zero_steps = 0;
+        }
         self.zero_steps += 1;
         if self.zero_steps > ZERO_TIME_STEPS {
             return (Next::Stuck, None);
@@ -200,6 +242,7 @@ impl Thread {
             ),
             Event::Runtime { wall_ns } => (Next::Run(Action::Until(now_ns + wall_ns)), None),
             Event::Sleep { duration_ns } => (Next::Sleep(now_ns + duration_ns), None),
+            Event::Yield => (Next::Yield, None),
             Event::Timer { timer, period_ns } => {
                 let timer = &mut timers[timer as usize];
                 let (slack, wake) = timer.advance(now_ns, t_zero_ns, period_ns);
@@ -208,6 +251,9 @@ impl Thread {
                     Some(slack),
                 )
             }
+            Event::Post { channel, sync } => (Next::Post(Post { channel, sync }), None),
+            Event::Wait { channel } => (Next::Wait(channel), None),
+            Event::Count { units } => (Next::Count(units), None),
         }
     }
 
@@ -247,7 +293,9 @@ fn spent(loops: Loops, done: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{Action, Next, Thread, TimerState};
-    use wakeplace_workload::{Event, FairPolicy, Loops, Phase, TaskScript, Timer, TimerMode};
+    use wakeplace_workload::{
+        Attributes, Event, FairPolicy, Loops, Phase, TaskScript, Timer, TimerMode,
+    };
 
     fn script(loops: Loops, events: Vec<Event>) -> TaskScript {
         let phase = Phase {
@@ -261,6 +309,7 @@ mod tests {
             name: "t".into(),
             nice: 0,
             policy: FairPolicy::Other,
+            attributes: Attributes::default(),
             cpus: None,
             slice_ns: None,
             delay_ns: 0,

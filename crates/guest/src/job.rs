@@ -137,6 +137,8 @@ pub enum Op {
         /// Expiry = previous expiry + this, ns.
         period_ns: u64,
     },
+    /// Let the others of this CPU run first (sched_yield).
+    Yield,
     /// Wait for a signal of an event and take it.
     Wait {
         /// Index below [`Job::events`].
@@ -259,7 +261,7 @@ impl Job {
             | Op::Sleep {
                 duration_ns: time_ns,
             } => check_time("time", time_ns),
-            Op::Busy => Ok(()),
+            Op::Busy | Op::Yield => Ok(()),
             Op::Timer { timer, period_ns } => {
                 below("timer", timer, self.timers.len())?;
                 check_time("period_ns", period_ns)

@@ -144,6 +144,7 @@ mod tests {
                 cluster: core_of(cpu) / cores,
                 package: core_of(cpu) / (cores * caches),
                 node: core_of(cpu) / (cores * caches),
+                priority: 0,
             })
             .collect();
         let group = |of: &dyn Fn(u32) -> u32, number: u32| {
@@ -163,6 +164,8 @@ mod tests {
             name: "MC".to_owned(),
             shares_cache: true,
             shares_capacity: false,
+            cluster: false,
+            asym_packing: false,
             groups: (0..packages * caches).map(by_cache).collect(),
         }];
         Machine {

@@ -5,8 +5,8 @@ use crate::smp::Smp;
 use crate::{Arch, LabError};
 use wakeplace_guest::job;
 use wakeplace_workload::{
-    Calibration, Event, LoadOptions, Loops, MachineFacts, Phase, Spec, TaskScript, TimerMode,
-    Workload,
+    Attributes, Calibration, Event, LoadOptions, Loops, MachineFacts, Phase, Spec, TaskScript,
+    TimerMode, Workload,
 };
 
 /// The tasks run this long before the measured window, so that the scheduler knows them: some sixty
@@ -33,6 +33,26 @@ pub fn job(
         nr_cpus: machine.cpus,
     };
     let workload = spec.expand(seed, facts).map_err(|error| wrong(&error))?;
+    if let Some(channel) = workload.channels.iter().find(|channel| channel.units > 0) {
+        return Err(LabError::Request(format!(
+            "workload `{}`: channel `{}` holds {} units at the start; in a guest all begin at 0",
+            workload.name, channel.name, channel.units
+        )));
+    }
+    let plain = |task: &&TaskScript| task.attributes == Attributes::default();
+    if let Some(task) = workload.tasks.iter().find(|task| !plain(task)) {
+        let name = &task.name;
+        return Err(wrong(&format!(
+            "task `{name}`: guests run tasks of the fair class that sleep by timers; expected \
+             `policy` other, batch or idle, no `sleep=io` and no `wake=here`"
+        )));
+    }
+    if let [group, ..] = workload.groups.as_slice() {
+        return Err(LabError::Request(format!(
+            "workload `{argument}`: task group `{}`; the guest has no groups",
+            group.name
+        )));
+    }
     let guest_cpu = match arch {
         Arch::X86_64 => Smp::of(machine)?.guest_cpu,
         // The device tree numbers CPUs as the platform does.
@@ -70,7 +90,7 @@ fn translate(
         start_offset_ns: 0,
         trace,
         timers: workload.timers.iter().map(timer).collect(),
-        events: 0,
+        events: u32::try_from(workload.channels.len()).unwrap_or(u32::MAX),
         tasks: workload
             .tasks
             .iter()
@@ -114,7 +134,9 @@ impl Translation<'_> {
             loops: loops(phase.loops),
             affinity: self.cpus(phase.cpus.as_deref()),
             nice: phase.nice,
-            ops: phase.events.iter().map(|event| self.op(*event)).collect(),
+            ops: (phase.events.iter())
+                .filter_map(|event| self.op(*event))
+                .collect(),
         }
     }
 
@@ -125,15 +147,21 @@ impl Translation<'_> {
         Some(cpus)
     }
 
-    fn op(&self, event: Event) -> job::Op {
-        match event {
+    /// None: nothing to do for it.
+    fn op(&self, event: Event) -> Option<job::Op> {
+        Some(match event {
             Event::Run { work_ns } => job::Op::Run {
                 work_ns: scaled(work_ns, self.capacity),
             },
             Event::Runtime { wall_ns } => job::Op::Runtime { wall_ns },
             Event::Sleep { duration_ns } => job::Op::Sleep { duration_ns },
             Event::Timer { timer, period_ns } => job::Op::Timer { timer, period_ns },
-        }
+            Event::Yield => job::Op::Yield,
+            Event::Wait { channel } => job::Op::Wait { event: channel },
+            // Whether a wake-up is a sync one is the kernel's to know: this one is a futex's.
+            Event::Post { channel, .. } => job::Op::Signal { event: channel },
+            Event::Count { .. } => return None, // the window counts what it needs
+        })
     }
 }
 
@@ -212,5 +240,8 @@ mod tests {
         let error = job("periodc:n=3", 1, None, false, Arch::X86_64, &machine).expect_err("wrong");
         assert_eq!(error.class(), crate::Class::Input);
         assert!(error.to_string().contains("periodic"), "{error}");
+        let class = "periodic:policy=fifo";
+        let error = job(class, 1, None, false, Arch::X86_64, &machine).expect_err("no such guest");
+        assert!(error.to_string().contains("fair class"), "{error}");
     }
 }

@@ -44,6 +44,7 @@ impl RunMetrics {
             residency: Residency::new(platform),
             idle_choices: IdleChoices::new(platform),
             placements: Placements::new(platform),
+            n_cpus: platform.cpus.len(),
             end_ns: None,
         }
     }
@@ -57,6 +58,7 @@ pub struct Collector {
     residency: Residency,
     idle_choices: IdleChoices,
     placements: Placements,
+    n_cpus: usize,
     end_ns: Option<u64>,
 }
 
@@ -85,6 +87,7 @@ impl Collector {
         if report.energy_active {
             self.placements.report_overutilized(&mut values);
         }
+        effects(report, self.n_cpus, &mut values);
         let seconds = |ns: u128| ns as f64 / NS_PER_SECOND;
         values.set("runtime_s", seconds(report.end_ns.into()));
         let run: u128 = report.tasks.iter().map(|t| u128::from(t.run_ns)).sum();
@@ -99,6 +102,23 @@ impl Collector {
             tasks: self.latency.tasks().to_vec(),
             wake_latency: self.latency.buckets(),
         }
+    }
+}
+
+/// What the engine counts itself: throughput, and what wake-ups do to each other.
+fn effects(report: &RunReport, n_cpus: usize, values: &mut Values) {
+    if let Some(done) = report.throughput {
+        let seconds = done.window_ns as f64 / NS_PER_SECOND;
+        values.set("throughput_per_s", done.units as f64 / seconds);
+    }
+    if let Some(count) = report.double_placements {
+        values.count("double_placements_total", count);
+    }
+    if let Some(wait_ns) = report.lock_wait_ns
+        && report.end_ns > 0
+    {
+        let all_ns = report.end_ns as f64 * n_cpus as f64;
+        values.set("queue_lock_wait_pct", wait_ns as f64 / all_ns * 100.0);
     }
 }
 

@@ -208,12 +208,36 @@ pub const METRICS: &[MetricDef] = &[
         Neither,
         "Moves since the allowed CPUs changed",
     ),
+    def(
+        "migrations_hotplug_total",
+        "count",
+        Neither,
+        "Moves since the CPU left the machine",
+    ),
     def("runtime_s", "s", Lower, "Simulated length of the run"),
     def(
         "task_run_s",
         "s",
         Neither,
         "Wall time tasks executed, all tasks",
+    ),
+    def(
+        "throughput_per_s",
+        "1/s",
+        Higher,
+        "What the workload counts, per second after its warm-up",
+    ),
+    def(
+        "double_placements_total",
+        "count",
+        Lower,
+        "Tasks sent to a CPU that looked idle while another was on its way there",
+    ),
+    def(
+        "queue_lock_wait_pct",
+        "%",
+        Lower,
+        "CPU time spent waiting for run queues' locks",
     ),
     def(
         "task_wait_s",
@@ -331,6 +355,10 @@ mod tests {
                 "bogo·s" => "bogo",
                 "%" => "pct",
                 "count" => "total",
+                "1/s" => {
+                    assert!(def.name.ends_with("_per_s"), "{}", def.name);
+                    "s"
+                }
                 unit => unit,
             };
             assert_eq!(tokens.last(), Some(&token), "{}", def.name);

@@ -30,6 +30,7 @@ fn idle(name: &str, scope: IdleScope, cpus: &[u32]) -> IdleState {
         entry_latency_ns: 0,
         exit_latency_ns: 0,
         min_residency_ns: 0,
+        polling: false,
         cpu_power: Some(1),
         cluster_power: Some(1),
     }
@@ -45,6 +46,7 @@ pub(crate) fn two_clusters() -> Platform {
         cluster,
         package: 0,
         node: 0,
+        priority: 0,
     };
     let cluster = |name: &str, cpus: &[u32]| Cluster {
         name: name.to_owned(),
@@ -72,6 +74,8 @@ pub(crate) fn two_clusters() -> Platform {
             idle("cluster-off", IdleScope::Cluster, &[0, 1, 2]),
         ],
         topology: Vec::new(),
+        numa: None,
+        smt: None,
         costs: costs(),
         power_unit: PowerUnit::Microwatt,
         board: None,
@@ -89,7 +93,13 @@ fn costs() -> Costs {
         fork_ns: 0,
         migrate_shared_cache_ns: 0,
         migrate_other_cache_ns: 0,
+        migrate_other_node_ns: None,
         scan_cpu_ns: 0,
+        publish_ns: 0,
+        lock_hold_ns: 0,
+        lock_shared_cache_ns: 0,
+        lock_other_cache_ns: 0,
+        switch_out_ns: 0,
         source: source(),
     }
 }

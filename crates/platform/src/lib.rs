@@ -8,6 +8,7 @@ mod builtin;
 pub mod cpu_list;
 mod error;
 pub mod model;
+pub mod numa;
 mod read;
 pub mod sysfs;
 

@@ -61,6 +61,8 @@ pub struct Cpu {
     pub package: u32,
     /// NUMA node.
     pub node: u32,
+    /// Where CPUs are better than others by the hardware's word: the higher the better; else 0.
+    pub priority: u32,
 }
 
 /// CPUs that share power: the unit of cluster idle states and cluster power.
@@ -122,6 +124,8 @@ pub struct IdleState {
     pub exit_latency_ns: u64,
     /// Residency from which it pays, ns (what the idle governor compares with).
     pub min_residency_ns: u64,
+    /// A CPU in it watches for work: to wake it takes no interrupt.
+    pub polling: bool,
     /// Power of one CPU that is in this state, platform unit.
     pub cpu_power: Option<u64>,
     /// Cluster states: power of the whole cluster in it, platform unit. CPU states: power of the
@@ -149,6 +153,10 @@ pub struct TopologyLevel {
     pub shares_cache: bool,
     /// CPUs share the capacity of one core (SMT).
     pub shares_capacity: bool,
+    /// CPUs share a cache below the last-level one.
+    pub cluster: bool,
+    /// Balancing at this level fills CPUs of higher priority first.
+    pub asym_packing: bool,
     /// Partition of all CPUs.
     pub groups: Vec<Vec<CpuId>>,
 }
@@ -171,8 +179,40 @@ pub struct Costs {
     pub migrate_shared_cache_ns: u64,
     /// Refilling caches after a move to another cache.
     pub migrate_other_cache_ns: u64,
+    /// The same where memory stays on another NUMA node; machines of several nodes have it.
+    pub migrate_other_node_ns: Option<u64>,
     /// Looking at one CPU while searching for an idle one (charged into the search's average cost).
     pub scan_cpu_ns: u64,
+    /// Wall time from the choice of a CPU for a waking task until others see it, ns.
+    pub publish_ns: u64,
+    /// Wall time a run queue's lock is held, ns.
+    pub lock_hold_ns: u64,
+    /// Wall time to fetch the lock from a CPU of the same cache that had it last, ns.
+    pub lock_shared_cache_ns: u64,
+    /// The same from a CPU of another cache.
+    pub lock_other_cache_ns: u64,
+    /// Wall time a task that went to sleep is still on its CPU, ns.
+    pub switch_out_ns: u64,
+    /// Source of the figures.
+    pub source: Source,
+}
+
+/// NUMA nodes: how far they are from each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Numa {
+    /// Per node the distance to each node, as firmware states it: 10 is its own memory. Symmetric.
+    pub distances: Vec<Vec<u32>>,
+    /// Farther nodes are far: the kernel's `node_reclaim_distance`.
+    pub reclaim_distance: u32,
+    /// Source of the figures.
+    pub source: Source,
+}
+
+/// What the threads of a core get done while several of them are busy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Smt {
+    /// Work of the whole core with 1, 2, ... busy threads; 1024 = one thread alone. Never falls.
+    pub core_capacity: Vec<u32>,
     /// Source of the figures.
     pub source: Source,
 }
@@ -220,6 +260,10 @@ pub struct Platform {
     pub idle_states: Vec<IdleState>,
     /// Scheduler topology, bottom first; the top level spans all CPUs (of a node).
     pub topology: Vec<TopologyLevel>,
+    /// Distances of the NUMA nodes, where there are several.
+    pub numa: Option<Numa>,
+    /// What threads of a core share, where cores have several.
+    pub smt: Option<Smt>,
     /// Kernel and hardware costs.
     pub costs: Costs,
     /// Unit of the power figures.

@@ -220,6 +220,9 @@ fn threads_of_cores() {
     );
     let adjacent = "capacity = 1024, threads_per_core = 2, thread_numbering = \"adjacent\"";
     let text = GOOD.replace("capacity = 1024", adjacent);
+    let smt = "[smt]\ncore_capacity = [1024, 1178]\nsource = \"test\"\nstanding = \"assumed\"\n\
+               [topology]";
+    let text = text.replace("[topology]", smt);
     let platform = Platform::from_toml(&text, "p.toml").unwrap_or_else(|e| panic!("{e}"));
     let cores: Vec<u32> = platform.cpus.iter().map(|c| c.core).collect();
     assert_eq!(cores, [0, 1, 2, 2]);
@@ -237,7 +240,8 @@ fn threads_of_cores() {
             block,
         )
         .replace("\"little\"", "\"0-1\"")
-        .replace("cpus = \"big\"", "cpus = \"2-3\"");
+        .replace("cpus = \"big\"", "cpus = \"2-3\"")
+        .replace("[topology]", smt);
     assert!(
         message(&text).contains("its CPU 2 has another clock"),
         "{}",
@@ -335,6 +339,28 @@ fn costs_are_at_most_a_millisecond() {
         let expected = format!("`{key}` is 1000001; expected 0 to 1000000 ns");
         check(&figure, &format!("{key} = §1000001"), &expected);
     }
+}
+
+/// What a file does not name is not modelled: 0. What it names is read, within the same bounds.
+#[test]
+fn costs_of_wake_ups_are_optional() {
+    let plain = Platform::from_toml(GOOD, "p.toml").unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!((plain.costs.publish_ns, plain.costs.lock_hold_ns), (0, 0));
+    assert!(plain.idle_states.iter().all(|state| !state.polling));
+    let more = "scan_cpu_ns = 50\npublish_ns = 500\nlock_hold_ns = 300\n\
+                lock_shared_cache_ns = 60\nlock_other_cache_ns = 150\nswitch_out_ns = 900";
+    let text = GOOD.replace("scan_cpu_ns = 50", more);
+    let costs = Platform::from_toml(&text, "p.toml")
+        .unwrap_or_else(|e| panic!("{e}"))
+        .costs;
+    assert_eq!((costs.publish_ns, costs.lock_hold_ns), (500, 300));
+    let lock = (costs.lock_shared_cache_ns, costs.lock_other_cache_ns);
+    assert_eq!((lock, costs.switch_out_ns), ((60, 150), 900));
+    check(
+        "scan_cpu_ns = 50",
+        "scan_cpu_ns = 50\nlock_hold_ns = §1000001",
+        "`lock_hold_ns` is 1000001; expected 0 to 1000000 ns",
+    );
 }
 
 #[test]

@@ -11,7 +11,14 @@ use wakeplace_platform::{CpuId, IdleScope, Platform, PowerUnit, Standing, builti
 #[test]
 fn every_builtin_loads_under_its_own_name() {
     let names: Vec<&str> = builtin_names().collect();
-    for name in ["hikey960", "juno-r0", "tc2"] {
+    for name in [
+        "hikey960",
+        "juno-r0",
+        "tc2",
+        "spr-2s",
+        "ivb-ep-2s",
+        "zen3-2s",
+    ] {
         assert!(names.contains(&name), "{name} is missing from {names:?}");
     }
     for name in names {
@@ -85,6 +92,95 @@ fn platforms_agree_with_the_collected_facts() {
         compare_frequencies(&platform, &fact);
         compare_idle_states(&platform, &fact);
         compare_topology(&platform, &fact);
+    }
+}
+
+/// Servers: facts count each core as a cluster and give limits in place of operating points.
+#[test]
+fn servers_agree_with_the_collected_facts() {
+    let facts = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/platforms");
+    if !facts.is_dir() {
+        let line = "SKIPPED: no collected facts; the servers were NOT compared with them";
+        writeln!(std::io::stderr(), "{line}").expect("stderr is open");
+        return;
+    }
+    for (name, file) in [
+        ("spr-2s", "spr-2s-56c"),
+        ("ivb-ep-2s", "ivb-ep-2s"),
+        ("zen3-2s", "zen3-2s-milan"),
+    ] {
+        let text = fs::read_to_string(facts.join(format!("{file}.json"))).expect("readable");
+        let fact: Value = serde_json::from_str(&text).expect("JSON");
+        let platform = Platform::builtin(name).expect("built in");
+        let of_cpu = |cpu: &wakeplace_platform::Cpu| (cpu.core, cpu.package, cpu.node);
+        let fact_of = |row: &Value| {
+            let field = |key: &str| number(&row[key]) as u32;
+            (field("core"), field("package"), field("node"))
+        };
+        let rows = fact["cpus"].as_array().expect("cpus");
+        assert!(
+            platform
+                .cpus
+                .iter()
+                .map(of_cpu)
+                .eq(rows.iter().map(fact_of)),
+            "{name}"
+        );
+        compare_server_levels(&platform, &fact);
+        compare_server_states(&platform, &fact);
+    }
+}
+
+/// The levels below NUMA, and the distances.
+fn compare_server_levels(platform: &Platform, fact: &Value) {
+    let rows = fact["sched_topology"].as_array().expect("sched_topology");
+    let below = rows.iter().filter(|row| row["level"] != "NUMA");
+    let sorted = |mut groups: Vec<Vec<CpuId>>| {
+        groups.sort();
+        groups
+    };
+    let levels = platform.topology.iter().map(|level| {
+        let groups = level.groups.to_vec();
+        (level.name.clone(), sorted(groups))
+    });
+    let expected = below.map(|row| {
+        let groups = row["groups"].as_array().expect("groups");
+        let name = row["level"].as_str().expect("level").to_owned();
+        (name, sorted(groups.iter().map(cpus).collect()))
+    });
+    assert_eq!(levels.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+    let rows = fact["numa"]["distances"].as_array().expect("distances");
+    let row = |row: &Value| -> Vec<u32> {
+        let figures = row.as_array().expect("a row").iter();
+        figures.map(|figure| number(figure) as u32).collect()
+    };
+    let distances = &platform.numa.as_ref().expect("two nodes").distances;
+    assert_eq!(*distances, rows.iter().map(row).collect::<Vec<_>>());
+}
+
+/// Idle states whose figures are known, and the limits of the clock.
+fn compare_server_states(platform: &Platform, fact: &Value) {
+    let rows = fact["idle_states"].as_array().expect("idle_states");
+    let known = rows
+        .iter()
+        .filter(|row| row["name"] != "POLL" && !row["exit_latency_us"].is_null());
+    for row in known {
+        let mut states = platform.idle_states.iter();
+        let state = states.find(|state| row["name"] == state.name.as_str());
+        let state = state.unwrap_or_else(|| panic!("{} is missing", row["name"]));
+        assert_eq!(
+            state.wake_latency_ns(),
+            number(&row["exit_latency_us"]) * 1000
+        );
+        assert_eq!(
+            state.min_residency_ns,
+            number(&row["min_residency_us"]) * 1000
+        );
+    }
+    for row in fact["freq_limits"].as_array().expect("freq_limits") {
+        let opps = &platform.freq_domains[0].opps;
+        assert_eq!(u64::from(opps[0].khz), number(&row["min_khz"]));
+        assert_eq!(u64::from(opps[opps.len() - 1].khz), number(&row["max_khz"]));
     }
 }
 

@@ -57,6 +57,17 @@ pub enum Offer {
     Stop,
 }
 
+/// What a kicked CPU is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NohzWork {
+    /// Nothing.
+    Nothing,
+    /// Balance for the idle CPUs that are due, then for itself.
+    Due,
+    /// Balance for itself, then for every other idle CPU until it has work.
+    All,
+}
+
 /// One attempt to balance a domain.
 #[derive(Clone, Debug, Default)]
 pub struct Balance(sys::wp_balance);
@@ -127,6 +138,8 @@ impl Core {
 
     /// May this task of `src_cpu` move?
     pub fn balance_offer(&mut self, balance: &mut Balance, task: &Task) -> Offer {
+        let weighed = self.weighed(task);
+        let task = weighed.as_ref().unwrap_or(task);
         // SAFETY: see balance_due; the task is only read.
         let answer = unsafe {
             sys::wp_balance_offer(self.state_mut(), &raw mut balance.0, &raw const task.0)
@@ -182,6 +195,17 @@ impl Core {
     pub fn nohz_target(&mut self) -> Option<u32> {
         // SAFETY: see balance_due.
         Some(unsafe { sys::wp_nohz_target(self.state_mut()) }).filter(|c| *c != sys::WP_NONE)
+    }
+
+    /// A CPU was kicked to balance: for whom does it?
+    pub fn nohz_begin(&mut self, cpu: u32) -> NohzWork {
+        // SAFETY: see balance_due.
+        let work = unsafe { sys::wp_nohz_begin(self.state_mut(), cpu) };
+        match work.cast_unsigned() {
+            sys::WP_NOHZ_DUE => NohzWork::Due,
+            sys::WP_NOHZ_ALL => NohzWork::All,
+            _ => NohzWork::Nothing,
+        }
     }
 
     /// The next idle CPU after `after`: `update_blocked` it and, after a kick to balance, balance

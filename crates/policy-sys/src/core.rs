@@ -12,8 +12,11 @@ use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 pub struct EventResult(u32);
 
 impl EventResult {
-    fn new(bits: i32) -> Self {
+    pub(crate) fn new(bits: i32) -> Self {
         Self(bits.cast_unsigned())
+    }
+    pub(crate) fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
     }
     /// The CPU's frequency domain has a new request (`Core::freq_request`).
     #[must_use]
@@ -25,7 +28,8 @@ impl EventResult {
     pub fn balance(self) -> bool {
         self.0 & sys::WP_DID_BALANCE != 0
     }
-    /// Tick: kick an idle CPU to balance (`Core::nohz_target`).
+    /// Tick: kick an idle CPU to balance (`Core::nohz_target`); tick of an idle CPU: it answers a
+    /// kick of before (`Core::nohz_begin`).
     #[must_use]
     pub fn kick(self) -> bool {
         self.0 & sys::WP_DID_KICK != 0
@@ -42,6 +46,8 @@ impl EventResult {
 pub enum PlaceKind {
     /// A sleeping task wakes.
     Wake,
+    /// It wakes, and the waker asks for its own CPU (WF_CURRENT_CPU).
+    WakeHere,
     /// A new task.
     Fork,
     /// A task execs.
@@ -98,6 +104,7 @@ pub struct Candidate {
 pub struct Core {
     ctx: Box<sys::wp_ctx>,
     decision: Box<sys::wp_decision>,
+    pub(crate) groups: Vec<Box<sys::wp_task_group>>,
 }
 
 impl std::fmt::Debug for Core {
@@ -109,7 +116,7 @@ impl std::fmt::Debug for Core {
 }
 
 /// A zero-filled struct of integers on the heap; pages that are never touched cost nothing.
-fn zeroed_box<T>() -> Box<T> {
+pub(crate) fn zeroed_box<T>() -> Box<T> {
     let layout = Layout::new::<T>();
     // SAFETY: the layout has a size; all-zero bytes are a valid value of the core's plain structs
     // (integers and arrays of them), and the allocation is handed to exactly one Box.
@@ -131,6 +138,7 @@ impl Core {
         let mut core = Self {
             ctx: zeroed_box(),
             decision: zeroed_box(),
+            groups: Vec::new(),
         };
         core.ctx.params = *params;
         facts.describe(&mut core)?;
@@ -147,6 +155,17 @@ impl Core {
     /// See `state`.
     pub fn state_mut(&mut self) -> &mut sys::wp_ctx {
         &mut self.ctx
+    }
+
+    /// The context and the decision that the next question fills.
+    pub(crate) fn parts(&mut self) -> (*mut sys::wp_ctx, *mut sys::wp_decision) {
+        (&raw mut *self.ctx, &raw mut *self.decision)
+    }
+
+    /// The context as the entry points take it.
+    #[inline]
+    pub(crate) fn ctx_mut(&mut self) -> *mut sys::wp_ctx {
+        &raw mut *self.ctx
     }
 
     /// One CPU's state.
@@ -233,6 +252,13 @@ impl Core {
         unsafe { sys::wp_start(&raw mut *self.ctx) };
     }
 
+    /// How many always-running tasks a capacity is enough for, to the nearest (before 3.17).
+    #[must_use]
+    pub fn capacity_tasks(capacity: u32) -> u32 {
+        // SAFETY: a function of its argument.
+        unsafe { sys::wp_capacity_tasks(capacity) }
+    }
+
     /// The rate limit in force for a frequency domain, us.
     #[must_use]
     pub fn rate_limit_us(&self, domain: u32) -> u32 {
@@ -248,7 +274,7 @@ impl Core {
         let req = sys::wp_request {
             now_ns: ask.now_ns,
             kind: match ask.kind {
-                PlaceKind::Wake => sys::WP_PLACE_WAKE,
+                PlaceKind::Wake | PlaceKind::WakeHere => sys::WP_PLACE_WAKE,
                 PlaceKind::Fork => sys::WP_PLACE_FORK,
                 PlaceKind::Exec => sys::WP_PLACE_EXEC,
             },
@@ -258,8 +284,13 @@ impl Core {
             waker_load: ask.waker_load,
             waker_idle: u32::from(ask.waker == Waker::Idle),
             waker_kthread: u32::from(matches!(ask.waker, Waker::Kthread(_))),
-            pad: 0,
+            waker_weight: match ask.waker {
+                Waker::Task(at) | Waker::Kthread(at) => tasks[at].weight(),
+                Waker::Idle => 0,
+            },
+            current_cpu: u32::from(ask.kind == PlaceKind::WakeHere),
         };
+        self.prepare_grouped(&mut tasks[index]);
         let ctx = &raw mut *self.ctx;
         let waker = match ask.waker {
             Waker::Task(at) | Waker::Kthread(at) => {
@@ -333,6 +364,31 @@ macro_rules! task_events {
     };
 }
 
+/// The same for events that tasks of groups have another entry point for.
+macro_rules! group_events {
+    ($wrap:path => $result:ty; $($(#[doc = $doc:literal])* $name:ident = $symbol:ident
+        | $grouped:ident($($arg:ident: $ty:ty),*; $($flags:expr)?);)*) => {
+        impl Core {
+            $($(#[doc = $doc])* #[inline]
+            pub fn $name(&mut self, task: &mut Task, $($arg: $ty),*) -> $result {
+                if let Some(group) = task.group() {
+                    let group = &raw mut *self.groups[group];
+                    // SAFETY: as below; the group is live and exclusive, too.
+                    return $wrap(unsafe {
+                        sys::$grouped(&raw mut *self.ctx, group, &raw mut task.0, $($arg,)*
+                            $($flags,)?)
+                    });
+                }
+                // SAFETY: the context and the task are live and exclusive for the call; the core
+                // masks every index and keeps no pointer.
+                $wrap(unsafe {
+                    sys::$symbol(&raw mut *self.ctx, &raw mut task.0, $($arg,)* $($flags,)?)
+                })
+            })*
+        }
+    };
+}
+
 /// Entry points of the form `int f(ctx, ...)` as methods.
 macro_rules! cpu_events {
     ($wrap:path => $result:ty; $($(#[doc = $doc:literal])* $name:ident = $symbol:ident(
@@ -347,26 +403,30 @@ macro_rules! cpu_events {
     };
 }
 
-task_events! {
+group_events! {
     EventResult::new => EventResult;
-    /// A new task joins the queue of `cpu`.
-    enqueue_new = wp_enqueue(cpu: u32, now_ns: u64; sys::WP_Q_NEW);
-    /// A woken task joins the queue of `cpu`.
-    enqueue_woken = wp_enqueue(cpu: u32, now_ns: u64; sys::WP_Q_WAKEUP);
-    /// A task that was moved joins the queue of `cpu`.
-    enqueue_moved = wp_enqueue(cpu: u32, now_ns: u64; 0);
     /// A task leaves its queue to sleep or to end.
-    dequeue_sleep = wp_dequeue(now_ns: u64; sys::WP_Q_SLEEP);
+    dequeue_sleep = wp_dequeue | wp_tg_dequeue(now_ns: u64; sys::WP_Q_SLEEP);
     /// A task leaves its queue to be moved.
-    dequeue_move = wp_dequeue(now_ns: u64; 0);
+    dequeue_move = wp_dequeue | wp_tg_dequeue(now_ns: u64; 0);
     /// A queued task begins to execute.
-    set_current = wp_set_current(now_ns: u64;);
+    set_current = wp_set_current | wp_tg_set_current(now_ns: u64;);
     /// It stops executing but stays queued.
-    put_current = wp_put_current(now_ns: u64;);
+    put_current = wp_put_current | wp_tg_put_current(now_ns: u64;);
     /// A dequeued runnable task goes to another CPU; enqueue it there next.
-    migrate_queued = wp_migrate_queued(cpu: u32, now_ns: u64;);
+    migrate_queued = wp_migrate_queued | wp_tg_migrate_queued(cpu: u32, now_ns: u64;);
     /// The tick of the CPU that runs `task`.
-    tick = wp_tick(now_ns: u64;);
+    tick = wp_tick | wp_tg_tick(now_ns: u64;);
+}
+
+group_events! {
+    nothing => ();
+    /// Its nice weight changed.
+    task_set_weight = wp_task_set_weight | wp_tg_task_set_weight(weight: u32, now_ns: u64;);
+    /// Start value of a new task's utilisation, on the CPU chosen for it; enqueue it next.
+    task_new = wp_task_new | wp_tg_task_new(cpu: u32, now_ns: u64;);
+    /// A sleeping task was placed on another CPU.
+    migrate_sleeping = wp_migrate_sleeping | wp_tg_migrate_sleeping(cpu: u32, now_ns: u64;);
 }
 
 task_events! {
@@ -377,26 +437,22 @@ task_events! {
     task_set_allowed = wp_task_set_allowed(;);
     /// Its performance hints changed, 0..=1024 each.
     task_set_uclamp = wp_task_set_uclamp(min: u32, max: u32;);
-    /// Its nice weight changed.
-    task_set_weight = wp_task_set_weight(weight: u32, now_ns: u64;);
-    /// Start value of a new task's utilisation, on the CPU chosen for it; enqueue it next.
-    task_new = wp_task_new(cpu: u32, now_ns: u64;);
-    /// A sleeping task was placed on another CPU.
-    migrate_sleeping = wp_migrate_sleeping(cpu: u32;);
     /// Another CPU took it off a queue whose lock it does not hold; enqueue it on `cpu` next.
     migrate_pulled = wp_migrate_pulled(cpu: u32;);
-    /// A dequeued task is gone for good.
-    task_exit = wp_task_exit(;);
+}
+
+task_events! {
+    EventResult::new => EventResult;
+    /// A task of no group goes to sleep; its queue keeps it (`dequeue_delayed` when it lets go).
+    dequeue_delay = wp_dequeue(now_ns: u64; sys::WP_Q_DELAY);
+    /// The queue lets a sleeper go that it had kept.
+    dequeue_delayed = wp_dequeue(now_ns: u64; 0);
 }
 
 cpu_events! {
     EventResult::new => EventResult;
-    /// The tick of an idle CPU that keeps it.
-    idle_tick = wp_idle_tick(cpu: u32, now_ns: u64);
     /// An idle CPU without a tick: its signals fade.
     idle_decay = wp_idle_decay(cpu: u32, now_ns: u64);
-    /// Bring a CPU's signals up to date before balancing reads them.
-    update_blocked = wp_update_blocked(cpu: u32, now_ns: u64);
 }
 
 cpu_events! {
@@ -415,4 +471,6 @@ cpu_events! {
     nohz_enter = wp_nohz_enter(cpu: u32);
     /// Its tick runs again.
     nohz_exit = wp_nohz_exit(cpu: u32);
+    /// Other classes or interrupts have used a CPU for so long up to now: capacities before 4.19.
+    ran_other = wp_ran_other(cpu: u32, now_ns: u64, ran_ns: u64);
 }

@@ -3,10 +3,13 @@
 
 mod arith;
 mod balance;
+mod classes;
 mod core;
 mod eras;
+mod hotplug;
 mod machine;
 mod mode;
+mod ondemand;
 mod param_table;
 mod policy;
 mod queue;
@@ -22,16 +25,20 @@ mod reason;
 #[path = "bindings.rs"]
 pub mod sys;
 mod task;
+mod task_group;
 
 pub use self::core::{Candidate, Choice, Core, EventResult, PlaceKind, Request, Waker};
 pub use arith::{
     avg_update, decay_load, map_util_freq, nice_inv_weight, nice_weight, pelt_segments,
-    util_est_next,
+    util_est_next, util_est_of_run,
 };
-pub use balance::{Balance, IdleKind, Offer, Step};
+pub use balance::{Balance, IdleKind, NohzWork, Offer, Step};
+pub use classes::{ClassMove, ClassTask};
 pub use machine::{FreqFacts, LevelFacts, MachineError, MachineFacts, PerfFacts};
 pub use mode::Mode;
+pub use ondemand::busy_percent;
 pub use policy::{FeatureView, ParamView, Policy, PolicyError};
 pub use queue::QueueKind;
 pub use reason::{Reason, Rule};
 pub use task::Task;
+pub use task_group::tg_weight;

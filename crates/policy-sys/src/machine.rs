@@ -4,6 +4,9 @@ use crate::core::Core;
 use crate::sys;
 use thiserror::Error;
 
+/// `RECLAIM_DISTANCE` of include/linux/topology.h: farther nodes are reclaimed for.
+const USUAL_RECLAIM_DISTANCE: u32 = 30;
+
 /// One level of the scheduler's topology, bottom first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LevelFacts {
@@ -15,8 +18,15 @@ pub struct LevelFacts {
     pub cluster: bool,
     /// Groups are NUMA nodes, or sets of them.
     pub numa: bool,
-    /// Group label per CPU.
+    /// Balancing fills CPUs of higher priority first at this level.
+    pub asym_packing: bool,
+    /// NUMA: between the farthest nodes of a group; 0 = not known.
+    pub distance: u32,
+    /// Group label per CPU; with `near` the position of its node there.
     pub group_of: Vec<u16>,
+    /// NUMA levels whose groups overlap: of each node the nodes of its group, one bit each. All
+    /// levels above have it, too. Empty = the labels are the groups.
+    pub near: Vec<u64>,
 }
 
 /// A frequency domain.
@@ -40,7 +50,7 @@ pub struct PerfFacts {
 }
 
 /// A machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MachineFacts {
     /// Length of a tick, ns.
     pub tick_ns: u32,
@@ -50,8 +60,12 @@ pub struct MachineFacts {
     pub capacity: Vec<u32>,
     /// Which CPUs run, one flag per CPU; empty = all of them. A CPU that does not is in no domain.
     pub online: Vec<bool>,
+    /// Priority per CPU where some are better than others (`asym_packing`); empty = all alike.
+    pub priority: Vec<u32>,
     /// Topology, bottom first.
     pub levels: Vec<LevelFacts>,
+    /// Nodes farther apart than this are far from each other; 0 = Linux's usual 30.
+    pub reclaim_distance: u32,
     /// Frequency domains: a partition of the CPUs.
     pub freq_domains: Vec<FreqFacts>,
     /// Performance domains; empty = no energy model.
@@ -72,6 +86,9 @@ pub enum MachineError {
         /// How many there are.
         found: usize,
     },
+    /// The levels make no domains.
+    #[error("topology: {0}")]
+    Topology(&'static str),
     /// The energy model of a performance domain is refused.
     #[error("energy model of performance domain {domain}: {why}")]
     EnergyModel {
@@ -91,14 +108,36 @@ fn room(what: &'static str, limit: u32, found: usize) -> Result<(), MachineError
     }
 }
 
+impl LevelFacts {
+    fn describe(&self, level: &mut sys::wp_topo_level) {
+        let flag = |on: bool, flag: u32| if on { flag } else { 0 };
+        level.flags = flag(self.shares_capacity, sys::WP_SD_SHARE_CPUCAPACITY)
+            | flag(self.shares_cache, sys::WP_SD_SHARE_LLC)
+            | flag(self.cluster, sys::WP_SD_CLUSTER)
+            | flag(self.numa, sys::WP_SD_NUMA)
+            | flag(self.asym_packing, sys::WP_SD_ASYM_PACKING);
+        level.distance = self.distance;
+        level.group_of[..self.group_of.len()].copy_from_slice(&self.group_of);
+        level.overlap = u32::from(!self.near.is_empty());
+        level.near[..self.near.len()].copy_from_slice(&self.near);
+    }
+}
+
 impl MachineFacts {
     /// Tells the core, in the order it needs.
     pub(crate) fn describe(&self, core: &mut Core) -> Result<(), MachineError> {
         room("CPUs", sys::WP_MAX_CPUS, self.capacity.len())?;
         room("topology levels", sys::WP_MAX_LEVELS, self.levels.len())?;
+        for level in &self.levels {
+            room(
+                "nodes in overlapping groups",
+                sys::WP_MAX_NODES,
+                level.near.len(),
+            )?;
+        }
         self.describe_cpus(core.state_mut());
         // SAFETY: the context is live and exclusive.
-        unsafe { sys::wp_build_domains(core.state_mut()) };
+        topology_error(unsafe { sys::wp_build_domains(core.state_mut()) })?;
         self.describe_freq(core.state_mut())?;
         self.describe_energy(core.state_mut())?;
         // SAFETY: as above.
@@ -118,14 +157,16 @@ impl MachineFacts {
             cpu.perf_dom = sys::WP_NONE;
             cpu.curr_idle = 1;
         }
+        for (cpu, priority) in ctx.cpus.iter_mut().zip(&self.priority) {
+            cpu.asym_priority = *priority;
+        }
+        ctx.reclaim_distance = match self.reclaim_distance {
+            0 => USUAL_RECLAIM_DISTANCE,
+            stated => stated,
+        };
         ctx.nr_topo_levels = self.levels.len() as u32;
         for (level, facts) in ctx.topo.iter_mut().zip(&self.levels) {
-            let flag = |on: bool, flag: u32| if on { flag } else { 0 };
-            level.flags = flag(facts.shares_capacity, sys::WP_SD_SHARE_CPUCAPACITY)
-                | flag(facts.shares_cache, sys::WP_SD_SHARE_LLC)
-                | flag(facts.cluster, sys::WP_SD_CLUSTER)
-                | flag(facts.numa, sys::WP_SD_NUMA);
-            level.group_of[..facts.group_of.len()].copy_from_slice(&facts.group_of);
+            facts.describe(level);
         }
     }
 
@@ -195,6 +236,18 @@ fn fill_scratch(ctx: &mut sys::wp_ctx, states: &[(u32, u32)]) {
         slot.khz = *khz;
         slot.power_uw = *power_uw;
     }
+}
+
+fn topology_error(error: u32) -> Result<(), MachineError> {
+    let why = match error {
+        sys::WP_TOPO_OK => return Ok(()),
+        sys::WP_TOPO_DOMS => "the policy core has no room for so many domains",
+        sys::WP_TOPO_GROUPS => "the policy core has no room for so many groups",
+        sys::WP_TOPO_LIST => "the domains list more CPUs than the policy core has room for",
+        sys::WP_TOPO_NODES => "a node has no place among those whose groups overlap",
+        _ => "groups that do not overlap lie above such that do",
+    };
+    Err(MachineError::Topology(why))
 }
 
 fn energy_error(domain: usize, error: u32) -> Result<(), MachineError> {
@@ -275,6 +328,7 @@ impl Core {
             cpu.asym_level = built.asym_level;
             cpu.asym_full_level = built.asym_full_level;
             cpu.cluster_level = built.cluster_level;
+            cpu.packing_level = built.packing_level;
             cpu.perf_dom = built.perf_dom;
             cpu.freq_dom = built.freq_dom;
             cpu.capacity_orig = built.capacity_orig;

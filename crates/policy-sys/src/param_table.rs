@@ -43,15 +43,25 @@ use Kind::{Auto, Choice, Range, Switch};
 
 params! {
     "load-tracking" {
-        pelt_scale: Choice(&["contrib", "clock"]),
-            "frequency and capacity scale each contribution (to 5.0) or the clock (from 5.1)";
+        pelt_scale: Choice(&["contrib", "clock", "ratio", "none"]),
+            "frequency and capacity scale each contribution (4.3 to 5.0) or the clock (from 5.1); \
+             ratio: share of time runnable (3.8); none (to 3.7)";
+        weight_is_load: Switch, "load is the weight of what is queued now (to 3.10), no average";
         runnable_is_load: Switch, "third signal is the weight of the queued tasks (to 5.6)";
         util_est: Choice(&["off", "pair", "pair-fastup", "single"]),
             "estimate of a task's demand: 4.17, 5.5 or 6.8 form";
         util_est_after_freq: Switch,
             "a queue event asks for the frequency before util_est moves";
+        util_est_faster: Choice(&["off", "doubled", "scaled"]),
+            "a CPU's utilisation is at least what twice its task's run since the wake-up would \
+             reach from 0, or that run scaled by speed (RFC 2022)";
+        util_est_before_update: Switch,
+            "at sleep the estimate takes the value before the dequeue's update (6.12)";
+        runnable_boost: Switch, "time in the queue counts for speed like time on the CPU (6.5)";
         post_init_util: Switch, "a new task starts with half of what its CPU has to spare";
         post_init_capacity: Switch, "... of the CPU's own capacity (4.20), else of 1024";
+        migrate_pelt_lag: Switch,
+            "a sleeper that moves fades for the time its old CPU was idle, too (6.0)";
         uclamp: Switch, "tasks' wishes for performance count (uclamp, 5.3)";
     }
     "wake-up" {
@@ -59,24 +69,51 @@ params! {
         wake_affine_idle: Switch, "decide between waker's and previous CPU by who is idle";
         wake_affine_prev_idle: Switch, "take an idle previous CPU at once (5.x)";
         wake_affine_weight: Switch, "decide between waker's and previous CPU by load";
+        wake_affine_form: Choice(&["4.14", "3.18", "3.1"]),
+            "how that load compares: each CPU's with the task; the waker's with it and the other's \
+             as it is (3.18); so or both hardly loaded (3.1)";
         wakee_flips_fix: Switch, "an interrupt on an idle CPU records no wakee flip";
+        sis_form: Choice(&["scan", "groups", "levels"]),
+            "idle search: cores and CPUs (4.9), fully idle groups (3.8), level by level (3.1)";
+        sis_always: Switch,
+            "search near the previous CPU if no domain joins it and the waker (4.3), else stay";
         sis_recent_used: Switch, "try the recently used CPU";
         sis_prop: Switch, "limit the idle search by its cost and the idle time to expect";
         sis_single_pass: Switch, "look for an idle core and CPU in one search (5.12), else in two";
         sis_util: Switch, "limit the idle search by the domain's utilisation (6.0)";
         sis_asym: Choice(&["off", "all", "limited"]),
             "asymmetric: search all of the domain for a CPU that fits (5.12), or to a limit (7.3)";
+        sis_cluster: Switch, "the idle search knows clusters within a cache (6.8)";
         idlest_classes: Switch, "fork and exec compare how busy groups are (5.5), else their loads";
+        idlest_load: Choice(&["4.10", "3.18", "3.1"]),
+            "loads they compare: queued and recent; queued only (3.18), of CPUs, too (3.1)";
+    }
+    "machine" {
+        domain_form: Choice(&["5.16", "4.7", "3.8", "3.1"]),
+            "domain tables: as the topology says (5.16), no clusters (4.7), 3.x with a CPU level";
+        capacity_form: Choice(&["signals", "window", "power"]),
+            "a CPU's capacity: less the signals of other classes (4.19), less their time in an \
+             aged window (3.19), likewise with all CPUs alike (before)";
+        capacity_newidle: Switch, "new-idle balancing refreshes a capacity that is due (3.3)";
     }
     "asym-capacity" {
         asym_balance_wake: Switch, "wake-ups may take the slow path on asymmetric domains";
         wake_cap: Switch, "leave the fast path if waker's or previous CPU is too small";
+        wake_cap_est: Switch, "... by its estimate; an exact 80 % of the CPU is too much (4.20)";
         idlest_spare: Switch, "the slow path prefers spare capacity over load";
         asym_no_pull: Switch, "do not pull from a bigger CPU group that is not overloaded";
+        asym_no_pull_max: Switch,
+            "... tell bigger groups by their biggest CPU (2016), else by their smallest (4.10)";
         misfit: Switch, "mark a running task that its CPU cannot serve, for balancing (4.20)";
+        misfit_form: Choice(&["4.20", "6.1", "6.12"]),
+            "not marked: 6.1: pinned, or on a biggest CPU; 6.12: on the biggest it may use, and \
+             failed pulls of one count for nothing";
+        pressure_form: Choice(&["none", "thermal", "limits"]),
+            "limits that lower a CPU's capacity: thermal (5.7), or of hardware and policy (6.10)";
     }
     "energy-aware" {
-        energy_aware: Choice(&["off", "v3", "5.0", "7.3"]), "form of the energy-aware wake-up";
+        energy_aware: Choice(&["off", "v3", "5.0", "6.1", "6.12", "7.3"]),
+            "form of the energy-aware wake-up";
         energy_margin_shift: Range(1, 31),
             "v3, 5.0: leave the previous CPU for more than energy >> this";
         energy_max_complexity: Range(0, u32::MAX),
@@ -91,15 +128,36 @@ params! {
         migration_cost_ns: Range(0, 1_000_000_000), "a task that ran within this is cache-hot, ns";
         nr_migrate: Range(1, 4096), "most tasks looked at per pull";
         balance_classes: Switch, "compare groups by class, move by four kinds of imbalance (5.5)";
+        balance_smt: Switch, "... that know cores: two tasks of one core, unequal groups (6.6)";
+        newidle_keeps_interval: Switch, "new-idle passes change no interval (5.0)";
         prefer_sibling: Choice(&["not-cache", "not-asym", "all"]),
             "levels whose tasks are spread over siblings: form to 4.18, to 6.12, 7.3";
         newidle_first_cost: Switch,
             "pull if the first level's cost is worth it (5.16), else by migration_cost_ns";
         newidle_random: Switch, "try to pull as often as it succeeded lately";
         load_idx: Switch, "balancing sees the history of loads at ticks (to 5.1)";
+        asym_packing: Switch,
+            "fill CPUs of higher priority first (ASYM_PACKING), before 5.5 those of lower number";
+        reclaim_distance: Auto(10, 255),
+            "forks, execs and affine wake-ups stay within this node distance; auto = machine's";
+        group_form: Choice(&["types", "counts", "counts-3.1"]),
+            "groups without classes: by type (4.1), by room for tasks (3.8, 3.1)";
+        nohz_form: Choice(&["blocked", "4.7", "3.8", "3.1"]),
+            "who kicks which idle CPU to balance: form since 4.17, or an earlier one";
+        sibling_beyond_local: Switch,
+            "siblings give up tasks beyond the local group's number (4.12), else beyond one";
+        idle_pulls_overload: Switch,
+            "an idle CPU pulls from a group without room (4.15), else only a newly idle one";
+        pinned_retry: Switch, "another CPU of the group takes what this one may not (3.6)";
+        newidle_push: Switch, "a newly idle CPU may get a running task pushed (3.5)";
+        newidle_by_cost: Switch,
+            "new-idle looks at the cost of levels and at overload (3.13), else at idle time only";
+        ilb_idle_at_tick: Switch,
+            "nohz_form=3.1: a kicked CPU believes its last tick, not its state (to 3.1)";
     }
     "frequency" {
-        governor: Choice(&["schedutil", "performance", "powersave"]), "cpufreq governor";
+        governor: Choice(&["schedutil", "performance", "powersave", "ondemand"]),
+            "cpufreq governor";
         rate_limit_us: Auto(0, 10_000_000),
             "least time between frequency changes, us; auto = the era's rule";
         rate_limit_multiplier: Range(1, 1_000_000), "the era's rule: transition latency x this";
@@ -108,8 +166,32 @@ params! {
         rate_limit_cap_us: Range(1, 10_000_000), "the era's rule: at most this, us";
         freq_perf_form: Switch,
             "headroom on the demand only, limits after it (6.8); else on all of it";
+        freq_other_classes: Switch,
+            "before that form: RT, deadline and interrupt time and wishes count (4.19)";
+        freq_skip_inefficient: Switch,
+            "leave out states that cost no less than a faster one (5.16)";
         freq_headroom: Switch, "ask for 25 % more than the demand; off: fuller and slower CPUs";
         blocked_util_in_freq: Switch, "sleeping tasks' decaying share counts for the frequency";
+        iowait_boost: Choice(&["off", "freq", "util"]),
+            "help CPUs whose tasks wait for I/O: from the lowest frequency (4.17), from 128 (5.0)";
+        freq_pressure: Switch, "a limit of the frequency range is lost capacity (6.10)";
+    }
+    "rt-deadline" {
+        class_capacity: Choice(&["aged", "signals"]),
+            "what other classes take: run time halved every 500 ms (to 4.18), or their averages";
+        rt_fits: Switch, "RT and deadline tasks prefer CPUs big enough for them (5.7)";
+        rt_period_us: Range(1_000, 10_000_000), "RT tasks get rt_runtime_us of a CPU in each, us";
+        rt_runtime_us: Range(1, 10_000_000), "... this much; not less than the period: all of it";
+        rt_server: Switch, "... and give way only while fair tasks wait (6.8), else in any case";
+        rr_slice_us: Range(1_000, 1_000_000), "a SCHED_RR task runs this long if its like wait, us";
+    }
+    "ondemand" {
+        sampling_rate_us: Auto(1_000, 10_000_000),
+            "time between samples, us; auto = transition latency x 1000, at least 10 ms";
+        up_threshold: Range(11, 100), "the highest frequency above this load, percent";
+        down_differential: Range(0, 10), "a lower frequency so much below the threshold, percent";
+        sampling_down_factor: Range(1, 100_000),
+            "at the highest frequency samples are so much rarer";
     }
     "queue" {
         queue: Choice(&["cfs", "dsq", "eevdf"]),
@@ -140,6 +222,10 @@ params! {
             "eevdf: a picked task runs its slice while eligible, else at least base_slice_ns (7.3)";
         preempt_short: Switch, "eevdf: a woken task with a shorter slice may preempt before that";
         delay_dequeue: Switch, "eevdf: a sleeper stays queued until it is owed time again";
+        hrtick: Switch, "eevdf: a high-resolution timer ends a slice, not the next tick (7.3)";
+        wake_list: Choice(&["off", "cache", "idle"]),
+            "cfs and eevdf: wake-ups that the target queues itself: of another cache (to 5.19), \
+             and of an idle CPU (6.0)";
     }
 }
 

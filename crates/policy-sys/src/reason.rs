@@ -88,6 +88,15 @@ reasons! {
     SlowMisfit = WP_REASON_SLOW_MISFIT, "slow-misfit",
         "no group has a CPU that fits: the one with the biggest CPU";
     SlowRemote = WP_REASON_SLOW_REMOTE, "slow-remote", "the local group is not allowed";
+    PrevNoDomain = WP_REASON_PREV_NO_DOMAIN, "prev-no-domain",
+        "no domain joins the waking CPU and the previous one: previous CPU, idle or not";
+    CurrentCpu = WP_REASON_CURRENT_CPU, "current-cpu", "the waker asked for its own CPU";
+    ClassPrev = WP_REASON_CLASS_PREV, "class-prev",
+        "RT, deadline: nobody on the previous CPU goes before it";
+    ClassLowest = WP_REASON_CLASS_LOWEST, "class-lowest",
+        "RT, deadline: the CPU whose tasks matter least";
+    ClassWaits = WP_REASON_CLASS_WAITS, "class-waits",
+        "RT, deadline: no CPU would let it run: the previous one";
 }
 
 const _: () = assert!(Reason::ALL.len() == sys::WP_REASON_COUNT as usize);
@@ -131,6 +140,10 @@ pub enum Rule {
     IdleSibling,
     /// Slow path over the domains.
     SlowPath,
+    /// The request names the CPU.
+    Request,
+    /// RT and deadline tasks.
+    Class,
 }
 
 impl Rule {
@@ -142,6 +155,8 @@ impl Rule {
             sys::WP_RULE_ENERGY => Self::Energy,
             sys::WP_RULE_IDLE_SIBLING => Self::IdleSibling,
             sys::WP_RULE_SLOW_PATH => Self::SlowPath,
+            sys::WP_RULE_REQUEST => Self::Request,
+            sys::WP_RULE_CLASS => Self::Class,
             _ => Self::None,
         }
     }

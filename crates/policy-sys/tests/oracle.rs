@@ -54,6 +54,7 @@ fn facts(state: &State) -> MachineFacts {
                     .collect(),
             })
             .collect(),
+        ..MachineFacts::default()
     }
 }
 

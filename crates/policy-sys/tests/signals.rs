@@ -7,7 +7,7 @@
 mod common;
 
 use common::{NOW, cluster, core, freeze, lone_cpu, machine, sleeper};
-use wakeplace_policy_sys::{Core, Task, avg_update, sys, util_est_next};
+use wakeplace_policy_sys::{Core, Task, avg_update, sys, util_est_next, util_est_of_run};
 
 const MS: u64 = 1_000_000;
 
@@ -332,7 +332,7 @@ fn migrated_sleepers_leave_nothing() {
         let before = core.cpu(0).avg.util_avg;
         assert!(before > 500, "{before}");
         for task in &mut tasks {
-            core.migrate_sleeping(task, 1);
+            core.migrate_sleeping(task, 1, later);
             assert_eq!(task.raw().avg.last_update_ns, 0);
         }
         assert_eq!(
@@ -477,4 +477,130 @@ fn the_first_microsecond_counts_once() {
     let (queue, task) = (core.cpu(0).avg, task.raw().avg);
     assert!(queue.util_avg.abs_diff(task.util_avg) <= 1);
     assert!(queue.load_avg.abs_diff(task.load_avg) <= 1);
+}
+
+/// Goal: a sleeper that moves off a CPU that has been idle for 32 periods since its queue's last
+/// update fades for them, to half; before 6.0 it did not. What leaves the old queue is what it had
+/// there. Source: signals-and-baseline 2.9 (migrate_se_pelt_lag), 2.2 for the half-life.
+#[test]
+fn a_sleeper_fades_for_the_idle_time_of_its_old_cpu() {
+    for (switch, halves) in [("on", 1), ("off", 0)] {
+        let settings = [("migrate_pelt_lag", switch)];
+        let mut core = core(&machine(&[cluster(2, 1024)]), "linux-7.3", &settings);
+        let (mut tasks, now) = shared_queue(&mut core);
+        let task = &mut tasks[0];
+        core.set_current(task, now);
+        core.dequeue_sleep(task, now);
+        let (util, queue) = (task.util_avg(), core.cpu(0).avg.util_avg);
+        assert!(util > 100, "{util}");
+        let busy = now + 32 * 1024 * 1024;
+        core.enter_idle(0, now);
+        core.migrate_sleeping(task, 1, busy);
+        assert!(
+            task.util_avg().abs_diff(util >> halves) <= 1,
+            "{util} to {}",
+            task.util_avg()
+        );
+        assert_eq!(u64::from(core.cpu(0).removed_util as u32), u64::from(util));
+        assert_eq!(core.cpu(0).avg.util_avg, queue);
+    }
+    // The old CPU runs something: its queue is up to date enough.
+    let mut core = core(&machine(&[cluster(2, 1024)]), "linux-7.3", &[]);
+    let (mut tasks, now) = shared_queue(&mut core);
+    core.set_current(&mut tasks[0], now);
+    core.dequeue_sleep(&mut tasks[0], now);
+    let util = tasks[0].util_avg();
+    core.migrate_sleeping(&mut tasks[0], 1, now + 32 * 1024 * 1024);
+    assert_eq!(tasks[0].util_avg(), util);
+}
+
+/// Goal: a sleeper that its queue keeps is not runnable (runnable and utilisation fade, its
+/// estimate and hints are off), but its weight stays in the load; when it is let go the load
+/// fades, too, and when it wakes before it counts again. Source: signals-and-baseline 5
+/// (DELAY_DEQUEUE), 2.4 (arguments of the step).
+#[test]
+fn a_kept_sleeper_weighs_but_does_not_run() {
+    let mut core = core(&machine(&[cluster(2, 1024)]), "linux-7.3", &[]);
+    let (mut tasks, now) = shared_queue(&mut core);
+    let task = &mut tasks[0];
+    core.set_current(task, now);
+    let before = core.cpu(0).avg;
+    core.dequeue_delay(task, now);
+    let c = core.cpu(0);
+    assert_eq!((c.nr_fair, c.nr_delayed, c.load_weight), (4, 1, 5 * 1024));
+    let est: u32 = tasks[1..].iter().map(|t| t.raw().util_est_queued).sum();
+    assert_eq!(core.cpu(0).util_est, est);
+    let later = now + 32 * 1024 * 1024;
+    core.update_blocked(0, later);
+    let after = core.cpu(0).avg;
+    // 4 of 5 are runnable: half of the way from 5 to 4. Nobody runs: utilisation halves.
+    let goal = 5 * before.runnable_avg / 10 + 4 * 1024 / 2;
+    assert!(
+        after.runnable_avg.abs_diff(goal) <= 100,
+        "{} to {}",
+        before.runnable_avg,
+        after.runnable_avg
+    );
+    assert!(after.util_avg.abs_diff(before.util_avg / 2) <= 1);
+    // Without it the load would be on its way to 4 x 1024.
+    assert!(after.load_avg.abs_diff(before.load_avg) <= 1);
+
+    let mut woken = tasks[0].clone();
+    core.enqueue_woken(&mut woken, 0, later);
+    let c = core.cpu(0);
+    assert_eq!((c.nr_fair, c.nr_delayed, c.load_weight), (5, 0, 5 * 1024));
+    core.dequeue_delay(&mut woken, later);
+    core.dequeue_delayed(&mut woken, later);
+    let c = core.cpu(0);
+    assert_eq!((c.nr_fair, c.nr_delayed, c.load_weight), (4, 0, 4 * 1024));
+    assert_eq!(woken.raw().on_rq, 0);
+}
+
+/// Goal: what a run reaches from 0. Source: signals-and-baseline 3.2, check: est(1024 us) 21, 2048:
+/// 43, 8192: 162, 32768: 512 (us of 1024 ns); 8 ms: 158. The most: 2.3, 46692 of 46718.
+#[test]
+fn a_run_reaches_so_much() {
+    for (us, est) in [(0, 0), (1024, 21), (2048, 43), (8192, 162), (32_768, 512)] {
+        assert_eq!(util_est_of_run(us * 1024), est, "{us}");
+    }
+    assert_eq!(util_est_of_run(8 * MS), 158);
+    assert_eq!(util_est_of_run(u64::MAX), 46_692 * 1024 / 46_718);
+}
+
+/// Goal: an always-running task from utilisation 0: after 4 ms the CPU's demand is est(8 ms) = 158
+/// instead of 81, and asks for the frequency of that (doubled). Scaled, 4 ms are 3906 units of
+/// 1024 ns, est 82; by capacity 512 and half the frequency they are 976, est 976 x 1024 / 46718 =
+/// 21, where the average has not passed its first boundary yet. What it asks falls when the task
+/// sleeps. Source: signals-and-baseline 3.2, rule, check; 2.6 for 81.
+#[test]
+fn a_fast_estimate_raises_the_demand() {
+    for (mode, capacity, freq_scale, demand) in [
+        ("off", 1024, 1024, 81),
+        ("doubled", 1024, 1024, 158),
+        ("scaled", 1024, 1024, 82),
+        ("scaled", 512, 512, 21),
+    ] {
+        let settings = [
+            ("util_est_faster", mode),
+            ("util_est", "off"),
+            ("post_init_util", "off"),
+        ];
+        let facts = machine(&[cluster(2, capacity), cluster(2, 1024)]);
+        let mut core = core(&facts, "linux-7.3", &settings);
+        freeze(&mut core);
+        core.cpu_mut(0).freq_scale = freq_scale;
+        let mut task = Task::new(1, 1024, 0, None, 4);
+        core.exit_idle(0, NOW);
+        core.task_init(&mut task);
+        core.task_new(&mut task, 0, NOW);
+        core.enqueue_new(&mut task, 0, NOW);
+        core.set_current(&mut task, NOW);
+        for ms in 1..=4 {
+            core.tick(&mut task, NOW + ms * MS);
+        }
+        assert_eq!(core.perf_request(0), demand, "{mode}");
+        core.dequeue_sleep(&mut task, NOW + 4 * MS);
+        let plain = core.cpu(0).avg.util_avg;
+        assert!(core.perf_request(0).abs_diff(plain) <= 1, "{mode}");
+    }
 }

@@ -25,6 +25,7 @@ fn symmetric(cpus: usize, levels: &[(usize, bool, bool)]) -> MachineFacts {
             transition_latency_us: 0,
         }],
         perf_domains: Vec::new(),
+        ..MachineFacts::default()
     }
 }
 

@@ -139,7 +139,9 @@ pub(crate) fn describe(choice: &PlatformChoice, root: &Path) -> Result<Machine, 
             scan_cpu_ns: SCAN_CPU_NS,
             capacity,
             online: kernel.online,
+            priority: Vec::new(), // no file of the kernel states it
             levels: kernel.levels.iter().map(level).collect(),
+            reclaim_distance: 0,
             freq_domains,
             perf_domains,
         },
@@ -188,6 +190,7 @@ fn level(level: &SysfsLevel) -> LevelFacts {
         cluster: kind == LevelKind::Cluster,
         numa: matches!(kind, LevelKind::Numa { .. }),
         group_of: level.group_of.clone(),
+        ..LevelFacts::default()
     }
 }
 

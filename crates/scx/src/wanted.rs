@@ -57,16 +57,19 @@ impl Wanted {
     fn read_live(&self, policy: &Policy) -> Result<(), PolicyError> {
         let params = policy.params();
         for (key, value) in &self.parameters {
-            let of_the_fair_class = |p: &ParamView| p.key == key && p.group == "fair";
+            let of_the_kernel =
+                |p: &ParamView| p.key == key && matches!(p.group, "fair" | "rt-deadline");
             let inert = match key.as_str() {
                 "queue" => value != "dsq",
                 "nohz_balance" => value != "off",
-                _ => params.iter().any(of_the_fair_class),
+                "iowait_boost" | "freq_pressure" => true, // the kernel does these
+                _ => params.iter().any(of_the_kernel),
             };
             if inert {
                 return Err(PolicyError(format!(
                     "`{key}={value}`: only the simulator reads it; live, tasks wait in the \
-                     scheduler's own queues (queue=dsq) and its timer balances idle CPUs"
+                     scheduler's own queues (queue=dsq), its timer balances idle CPUs, and RT and \
+                     deadline tasks, I/O boost and frequency limits are the kernel's"
                 )));
             }
         }
@@ -135,6 +138,7 @@ mod tests {
             ("nohz_balance=on", false),
             ("base_slice_ns=3000000", false),
             ("sched_latency_ns=6000000", false),
+            ("wake_list=off", false),
             ("vq_slice_ns=3000000", true),
         ] {
             let wanted = Wanted::new("linux-7.3", Mode::Balance, &[text.to_owned()]);

@@ -62,7 +62,12 @@ pub(crate) fn one_seed(seeds: &[u64]) -> Option<String> {
 
 /// What is odd about the runs themselves.
 pub(crate) fn oddities(runs: &[PolicyRuns], workloads: &[Workload]) -> Vec<String> {
-    let of_one = |run| stuck(run, workloads).into_iter().chain(missed(run));
+    let of_one = |run| {
+        let ends = stuck(run, workloads).into_iter();
+        ends.chain(deadlock(run, workloads))
+            .chain(missed(run))
+            .chain(uncounted(run, workloads))
+    };
     runs.iter().flat_map(of_one).chain(same(runs)).collect()
 }
 
@@ -78,6 +83,56 @@ fn stuck(run: &PolicyRuns, workloads: &[Workload]) -> Option<String> {
             "{}: the run ended at {end_ns} ns since task `{task}` repeats steps that take no time; \
              give it something that does (`run`, `sleep` or a timer)",
             run.policy
+        )
+    })
+}
+
+/// Tasks named of a run in which all wait.
+const WAITS_NAMED: usize = 3;
+
+/// Tasks that wait for each other for ever end the run.
+fn deadlock(run: &PolicyRuns, workloads: &[Workload]) -> Option<String> {
+    let both = run.reports.iter().zip(workloads);
+    let (report, workload, waits) = both
+        .filter_map(|(report, workload)| match &report.ended {
+            Ended::Deadlock { waits } => Some((report, workload, waits)),
+            _ => None,
+        })
+        .next()?;
+    let name = |(task, channel): &(u32, u32)| {
+        let task = &workload.tasks[*task as usize].name;
+        format!(
+            "`{task}` for `{}`",
+            workload.channels[*channel as usize].name
+        )
+    };
+    let named: Vec<String> = waits.iter().take(WAITS_NAMED).map(name).collect();
+    let more = match waits.len().saturating_sub(WAITS_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(format!(
+        "{}: the run ended at {} ns since every task that is left waits for one that never comes: \
+         {}{more}; let somebody post",
+        run.policy,
+        report.end_ns,
+        named.join(", ")
+    ))
+}
+
+/// A run that its workload's warm-up outlasts counts nothing.
+fn uncounted(run: &PolicyRuns, workloads: &[Workload]) -> Option<String> {
+    let both = run.reports.iter().zip(workloads);
+    let mut counts = both.filter_map(|(report, workload)| {
+        let none = report.throughput.is_none() && report.ended == Ended::Duration;
+        workload.count.as_ref().filter(|_| none)
+    });
+    counts.next().map(|count| {
+        format!(
+            "{}: no throughput: the run ends within the warm-up of {}; use a longer `--duration` \
+             or a shorter `warmup`",
+            run.policy,
+            time(count.warm_up_ns)
         )
     })
 }
@@ -144,10 +199,15 @@ fn comes_to_an_end(task: &TaskScript) -> bool {
 }
 
 impl PolicyRuns {
-    /// A run ended since a task repeats steps that take no time.
+    /// A run ended since a task repeats steps that take no time, or since all wait for ever.
     #[must_use]
     pub fn is_stuck(&self) -> bool {
-        let stuck = |report: &RunReport| matches!(report.ended, Ended::ZeroTimeLoop { .. });
+        let stuck = |report: &RunReport| {
+            matches!(
+                report.ended,
+                Ended::ZeroTimeLoop { .. } | Ended::Deadlock { .. }
+            )
+        };
         self.reports.iter().any(stuck)
     }
 }
@@ -202,4 +262,60 @@ fn same(runs: &[PolicyRuns]) -> Option<String> {
             base.policy
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PolicyRuns, oddities};
+    use wakeplace_engine::{Ended, RunReport};
+    use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
+
+    fn ended(ended: Ended) -> PolicyRuns {
+        let report = RunReport {
+            end_ns: 1_234_567,
+            ended,
+            events: 0,
+            event_hash: 0,
+            energy_active: false,
+            throughput: None,
+            lock_wait_ns: None,
+            double_placements: None,
+            tasks: Vec::new(),
+            reasons: Vec::new(),
+        };
+        PolicyRuns {
+            policy: "linux-4.17".to_owned(),
+            overrides: Vec::new(),
+            metrics: Vec::new(),
+            reports: vec![report],
+        }
+    }
+
+    fn said(run: PolicyRuns) -> (String, bool) {
+        let spec = Spec::parse("context-switch:pairs=2", &LoadOptions::default()).unwrap();
+        let workload = spec.expand(1, MachineFacts { nr_cpus: 4 }).unwrap();
+        let stuck = run.is_stuck();
+        (oddities(&[run], &[workload]).join("\n"), stuck)
+    }
+
+    #[test]
+    fn who_waits_for_what_is_named() {
+        let waits = vec![(0, 1), (1, 0), (2, 3), (3, 2)];
+        let (text, stuck) = said(ended(Ended::Deadlock { waits }));
+        assert!(stuck, "exit code 1");
+        for part in [
+            "linux-4.17: the run ended at 1234567 ns",
+            "`parent-0` for `pair 0 to parent`, `child-0` for `pair 0 to child`",
+            "and 1 more",
+        ] {
+            assert!(text.contains(part), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_run_within_the_warm_up_says_why_it_has_no_throughput() {
+        let (text, stuck) = said(ended(Ended::Duration));
+        assert!(!stuck);
+        assert!(text.contains("the warm-up of 500.00 ms"), "{text}");
+    }
 }

@@ -2,6 +2,7 @@
 
 use crate::StudyError;
 use crate::comparison::{Comparison, PolicyRuns, endings, warnings};
+use crate::hotplug::shown;
 use crate::pool::{Finished, Progress, Run, execute};
 use crate::settings::changed_options;
 use wakeplace_engine::Options;
@@ -127,10 +128,11 @@ pub(crate) fn expand(
     seeds.iter().map(one).collect()
 }
 
-/// All switches of the machine's model.
+/// All settings of the machine's model that are in force, and the CPUs that come and go, if any do.
 pub(crate) fn all_options(options: &Options) -> Vec<(String, String)> {
     let pair = |(key, value, _): (&str, String, &str)| (key.to_owned(), value);
-    options.keys().into_iter().map(pair).collect()
+    let keys = options.in_force().into_iter().map(pair);
+    keys.chain(shown(&options.hotplug)).collect()
 }
 
 /// Finished runs, policy by policy, seed by seed, as one entry per policy.

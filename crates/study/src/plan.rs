@@ -36,6 +36,7 @@ pub(crate) fn plan(file: &StudyFile, how: &StudyOptions) -> Result<Vec<Planned>,
         name: String::new(),
         why: String::new(),
         set: Vec::new(),
+        hotplug: file.options.hotplug.clone(),
         policies: file.policies.clone(),
         cases: plain_cases(file, how.quick),
         seeds: seeds.len(),
@@ -90,6 +91,7 @@ impl Planner<'_> {
     ) -> Result<(), StudyError> {
         let mut options = self.file.options.clone();
         options.duration_ns = self.how.duration_ns.unwrap_or(options.duration_ns);
+        options.hotplug.clone_from(&variation.hotplug);
         let mut policies = variation.policies.clone();
         for set in [&self.file.set, &self.how.set, &variation.set] {
             apply_settings(set, &mut options, &mut policies)?;

@@ -1,5 +1,6 @@
 //! `--set KEY=VALUE`: who takes which key.
 
+use crate::hotplug::shown;
 use wakeplace_engine::Options;
 use wakeplace_policy_sys::Policy;
 
@@ -55,6 +56,7 @@ pub(crate) fn changed_options(options: &Options) -> Vec<(String, String)> {
     let keys = options.keys().into_iter();
     keys.filter(|(key, value, _)| !is_default(key, value))
         .map(|(key, value, _)| (key.to_owned(), value))
+        .chain(shown(&options.hotplug))
         .collect()
 }
 

@@ -11,6 +11,7 @@ mod error;
 mod input;
 mod json;
 mod models;
+mod realtime;
 mod rtapp;
 mod spec;
 mod stream;
@@ -18,10 +19,13 @@ mod stream;
 pub use error::{ArgumentFault, Fault, FaultKind, Position, WorkloadError};
 pub use input::READ_LIMIT_BYTES;
 pub use models::{ModelInfo, ParameterInfo};
+pub use realtime::{Attributes, DL_PERIOD_NS, DL_RUNTIME_MIN_NS, RealTime};
 pub use rtapp::check::{CheckOutcome, check_file, check_rtapp};
 pub use rtapp::structure;
 pub use spec::Spec;
 pub use stream::Stream;
+/// Durations as all arguments have them; for settings of the engine, which loads nothing itself.
+pub use wakeplace_text::parse_duration_or_zero_ns;
 
 /// How a workload is loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,6 +3,8 @@
 //! This is all the engine knows of a workload. `Spec::expand` (crate root) makes it from an rt-app
 //! file or a model and a seed.
 
+use crate::realtime::Attributes;
+
 /// How often something is repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loops {
@@ -67,6 +69,42 @@ pub enum Event {
         /// Period, ns.
         period_ns: u64,
     },
+    /// sched_yield: let the others of this CPU run first.
+    Yield,
+    /// Give one unit to a channel: its first waiter takes it and wakes. Nobody waits: it is kept.
+    Post {
+        /// Index into `Workload::channels`.
+        channel: u32,
+        /// The task says that it will sleep soon.
+        sync: bool,
+    },
+    /// Take one unit of a channel; sleep until there is one. First come, first served.
+    Wait {
+        /// Index into `Workload::channels`.
+        channel: u32,
+    },
+    /// So much of what the workload is measured by is done.
+    Count {
+        /// Units of `Workload::count`.
+        units: u64,
+    },
+}
+
+/// What tasks wait for and wake each other by: a counting semaphore. Pipes, mutexes and condition
+/// variables are made of these.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Channel {
+    /// Name for messages.
+    pub name: String,
+    /// Units it holds at the start.
+    pub units: u64,
+}
+
+/// What `Event::Count` counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Count {
+    /// Counted from so long after the start of all tasks on, ns.
+    pub warm_up_ns: u64,
 }
 
 /// A timer. One that only one thread names is private ("unique").
@@ -104,6 +142,8 @@ pub struct TaskScript {
     pub nice: i8,
     /// Policy.
     pub policy: FairPolicy,
+    /// What sets it apart besides: policies above the fair class, I/O.
+    pub attributes: Attributes,
     /// Affinity, ascending; None = all CPUs.
     pub cpus: Option<Vec<u32>>,
     /// A slice of its own, ns; None = the scheduler's. Kernels before 6.12 have no such thing.
@@ -114,6 +154,26 @@ pub struct TaskScript {
     pub loops: Loops,
     /// Phases, in order; at least one.
     pub phases: Vec<Phase>,
+}
+
+/// A task group (control group of the CPU controller), one level below the root.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskGroup {
+    /// Name, unique in the workload.
+    pub name: String,
+    /// Its part of CPU time against the other groups and the tasks of none, `TaskGroup::SHARES`.
+    pub shares: u32,
+    /// Its threads, as indices into `Workload::tasks`; none is in two groups.
+    pub tasks: Vec<u32>,
+}
+
+impl TaskGroup {
+    /// What the kernel takes as `cpu.shares`.
+    pub const SHARES: std::ops::RangeInclusive<u32> = 2..=262_144;
+    /// Shares of a group that says nothing of them: as much as one task of nice 0.
+    pub const DEFAULT_SHARES: u32 = 1024;
+    /// Groups that one run can have.
+    pub const MAX: usize = 64;
 }
 
 /// All threads of a run. They are created at time 0, in order, by one parent on CPU 0.
@@ -127,6 +187,12 @@ pub struct Workload {
     pub tasks: Vec<TaskScript>,
     /// Timers that `Event::Timer` indexes.
     pub timers: Vec<Timer>,
+    /// Channels that `Event::Post` and `Event::Wait` index.
+    pub channels: Vec<Channel>,
+    /// Throughput is measured; None: the workload counts nothing.
+    pub count: Option<Count>,
+    /// Task groups; a thread that is in none of them belongs to the root.
+    pub groups: Vec<TaskGroup>,
     /// Length the workload itself asks for (rt-app `global.duration`), ns.
     pub duration_ns: Option<u64>,
     /// Parsed but not modelled (only with `--allow-unmodelled`): `FILE:LINE:COL: event`.

@@ -1,5 +1,6 @@
 //! What the user asked for: a file or a model, validated but not yet expanded.
 use crate::error::WorkloadError;
+use crate::models::context_switch::{self, ContextSwitch};
 use crate::models::periodic::Periodic;
 use crate::models::{self, CATALOGUE, ModelInfo};
 use crate::rtapp::template::Template;
@@ -20,6 +21,7 @@ pub struct Spec {
 #[derive(Clone, Debug)]
 enum Source {
     Periodic(Periodic),
+    ContextSwitch(ContextSwitch),
     RtApp(Template),
 }
 
@@ -37,9 +39,17 @@ impl Spec {
         if models::find(name).is_none() {
             return Err(models::unknown_model(argument));
         }
+        let name = argument.to_owned();
+        if models::split_name(argument).0 == context_switch::INFO.name {
+            return Ok(Self {
+                name,
+                warnings: Vec::new(),
+                source: Source::ContextSwitch(ContextSwitch::parse(argument)?),
+            });
+        }
         let model = Periodic::parse(argument)?;
         Ok(Self {
-            name: argument.to_owned(),
+            name,
             warnings: model.warning(argument).into_iter().collect(),
             source: Source::Periodic(model),
         })
@@ -63,6 +73,7 @@ impl Spec {
     pub fn expand(&self, seed: u64, machine: MachineFacts) -> Result<Workload, WorkloadError> {
         match &self.source {
             Source::Periodic(model) => model.expand(&self.name, seed, machine),
+            Source::ContextSwitch(model) => Ok(model.expand(&self.name, seed, machine)),
             Source::RtApp(template) => rtapp::expand::expand(template, &self.name, machine),
         }
     }

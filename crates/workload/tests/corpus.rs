@@ -176,7 +176,7 @@ fn dump_phases(text: &mut String, task: &wakeplace_workload::structure::Task) {
                     count,
                     ..
                 } => ("mem".to_owned(), 0, *count),
-                Action::Unmodelled { word: "yield", .. } => (event.key.clone(), 0, 0),
+                Action::Yield => (event.key.clone(), 0, 0),
                 Action::Unmodelled { word, names, count } => (format!("{word}:{names}"), 0, *count),
             };
             writeln!(text, "name={name} dur={duration} cnt={count}").expect("string");

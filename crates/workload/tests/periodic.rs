@@ -1,7 +1,7 @@
 //! The `periodic` model and the arguments of models.
 use wakeplace_workload::{
-    Calibration, Event, FairPolicy, LoadOptions, Loops, MachineFacts, Spec, Stream, TimerMode,
-    Workload,
+    Calibration, Event, FairPolicy, LoadOptions, Loops, MachineFacts, RealTime, Spec, Stream,
+    TimerMode, Workload,
 };
 
 fn expand(argument: &str, seed: u64) -> Result<Workload, String> {
@@ -121,7 +121,10 @@ fn wrong_arguments_say_what_was_expected() {
         ("periodic:duty=5%,run=1ms", &["`duty` and `run`"]),
         ("periodic:period=1ns,duty=5%", &["less than 1 ns"]),
         ("periodic:nice=20", &["-20..=19"]),
-        ("periodic:policy=fifo", &["other, batch or idle"]),
+        (
+            "periodic:policy=fair",
+            &["other, batch, idle, fifo, rr or deadline"],
+        ),
         ("periodic:slice=99us", &["100us to 100ms"]),
         ("periodic:slice=101ms", &["100us to 100ms"]),
         ("periodic:cal=cpu", &["cpuN"]),
@@ -158,5 +161,47 @@ fn the_catalogue_names_defaults_that_parse() {
             .collect();
         let given = ok(&format!("{}:{}", model.name, defaults.join(",")));
         assert_eq!(given.tasks, ok(model.name).tasks);
+    }
+}
+
+/// Goal: policies above the fair class, their attributes, defaults and ranges.
+#[test]
+fn classes_above_the_fair_one() {
+    let class = |text: &str| ok(text).tasks[0].attributes.realtime;
+    let fifo = Some(RealTime::Fifo { priority: 10 });
+    assert_eq!(class("periodic:policy=fifo"), fifo);
+    let rr = Some(RealTime::RoundRobin { priority: 99 });
+    assert_eq!(class("periodic:priority=99,policy=rr"), rr);
+    let ms = 1_000_000;
+    let deadline = |runtime_ns, deadline_ns, period_ns| {
+        Some(RealTime::Deadline {
+            runtime_ns,
+            deadline_ns,
+            period_ns,
+        })
+    };
+    // Without times: 5 % of 16 ms in each 16 ms.
+    let plain = deadline(800_000, 16 * ms, 16 * ms);
+    assert_eq!(class("periodic:policy=deadline"), plain);
+    let given = "periodic:policy=deadline,dl_runtime=2ms,dl_period=10ms,dl_deadline=8ms";
+    assert_eq!(class(given), deadline(2 * ms, 8 * ms, 10 * ms));
+    let task = &ok("periodic:sleep=io,wake=here").tasks[0];
+    assert!(task.attributes.io_wait && task.attributes.wake_here);
+    for (argument, expected) in [
+        ("policy=fifo,priority=0", "a priority from 1 to 99"),
+        ("policy=fifo,priority=100", "a priority from 1 to 99"),
+        ("priority=5", "policy=fifo or policy=rr"),
+        ("dl_period=5ms", "policy=deadline"),
+        (
+            "policy=deadline,dl_runtime=20ms",
+            "runtime <= deadline <= period",
+        ),
+        ("policy=deadline,dl_runtime=1us", "at least 1024 ns"),
+        ("policy=deadline,dl_period=5s", "from 100 us to 4194304 us"),
+        ("sleep=disk", "timer or io"),
+        ("wake=there", "free or here"),
+    ] {
+        let error = expand(&format!("periodic:{argument}"), 1).unwrap_err();
+        assert!(error.contains(expected), "{argument}: {error}");
     }
 }

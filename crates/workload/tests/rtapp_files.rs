@@ -2,7 +2,8 @@
 //! 55cb0c0 (src/rt-app_parse_config.c, src/rt-app.c).
 use std::path::Path;
 use wakeplace_workload::{
-    Calibration, Event, LoadOptions, Loops, MachineFacts, Spec, TimerMode, Workload, check_rtapp,
+    Calibration, Event, FairPolicy, LoadOptions, Loops, MachineFacts, RealTime, Spec, TimerMode,
+    Workload, check_rtapp,
 };
 
 const FOUR_CPUS: MachineFacts = MachineFacts { nr_cpus: 4 };
@@ -25,22 +26,22 @@ fn task(body: &str) -> String {
 }
 
 fn one(body: &str) -> Workload {
-    load(&task(body), &STRICT).expect(body)
+    load(&task(body), &LoadOptions::default()).expect(body)
 }
 
 fn refusal(body: &str) -> String {
-    load(&task(body), &STRICT).expect_err(body)
+    load(&task(body), &LoadOptions::default()).expect_err(body)
 }
 
 fn warnings(text: &str) -> String {
-    let spec = Spec::parse_rtapp(text.as_bytes(), "f.json", &STRICT).expect(text);
+    let spec = Spec::parse_rtapp(text.as_bytes(), "f.json", &LoadOptions::default()).expect(text);
     spec.warnings.join("\n")
 }
 
 #[test]
 fn the_fixture_expands_to_its_threads() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/modelled.json");
-    let spec = Spec::parse(&path.to_string_lossy(), &STRICT).expect("fixture");
+    let spec = Spec::parse(&path.to_string_lossy(), &LoadOptions::default()).expect("fixture");
     let workload = spec.expand(0, FOUR_CPUS).expect("fits");
     let names: Vec<_> = workload
         .tasks
@@ -99,7 +100,7 @@ fn timers_are_private_if_unique_and_absolute_if_one_event_is() {
            "timer1":{"ref":"tick","period":1},
            "timer2":{"ref":"tick","period":1,"mode":"absolute"}"#,
     );
-    let workload = load(&text, &STRICT).expect("timers");
+    let workload = load(&text, &LoadOptions::default()).expect("timers");
     let timers: Vec<_> = workload
         .timers
         .iter()
@@ -156,7 +157,7 @@ fn loops_of_tasks_and_phases() {
 
 /// The events without a model, with a value rt-app takes and one it does not (all but the events
 /// whose value it ignores).
-const UNMODELLED: [(&str, &str, Option<&str>); 16] = [
+const UNMODELLED: [(&str, &str, Option<&str>); 15] = [
     ("lock", "\"m\"", Some("{}")),
     ("unlock", "\"m\"", Some("1")),
     (
@@ -180,12 +181,22 @@ const UNMODELLED: [(&str, &str, Option<&str>); 16] = [
     ),
     ("mem", "5", Some("\"x\"")),
     ("iorun", "5", Some("5.0")),
-    ("yield", "null", None),
     ("barrier", "\"b\"", Some("1")),
     ("fork", "\"t\"", Some("1")),
     ("sem_post", "\"s\"", Some("1")),
     ("sem_wait", "\"s\"", Some("{}")),
 ];
+
+/// Goal: a yield's value is anything (spec rt-app 5, `yield`).
+#[test]
+fn a_yield_is_an_event_whatever_its_value() {
+    for value in ["null", "\"\"", "1", "{}"] {
+        let body = format!("\"run\":1,\"yield\":{value}");
+        let workload = load(&task(&body), &LoadOptions::default()).expect(&body);
+        let events = &workload.tasks[0].phases[0].events;
+        assert_eq!(events[..], [Event::Run { work_ns: 1_000 }, Event::Yield]);
+    }
+}
 
 #[test]
 fn events_without_a_model_are_refused_or_dropped_and_listed() {
@@ -216,21 +227,18 @@ fn events_without_a_model_are_refused_or_dropped_and_listed() {
 #[test]
 fn attributes_without_a_model_are_refused_or_dropped_and_listed() {
     for attribute in [
-        "\"policy\":\"SCHED_FIFO\",\"priority\":50",
-        "\"policy\":\"SCHED_BATCH\"",
-        "\"policy\":\"SCHED_IDLE\"",
         "\"dl-runtime\":100",
         "\"dl-period\":100",
         "\"dl-deadline\":100",
         "\"util_min\":100",
         "\"util_max\":512",
-        "\"taskgroup\":\"/a\"",
+        "\"taskgroup\":\"/a/b\"",
         "\"nodes_membind\":[0]",
     ] {
         let in_task = task(&format!("{attribute},\"run\":1"));
         let in_phase = task(&format!("\"phases\":{{\"p\":{{{attribute},\"run\":1}}}}"));
         for text in [in_task, in_phase] {
-            let error = load(&text, &STRICT).expect_err(&text);
+            let error = load(&text, &LoadOptions::default()).expect_err(&text);
             assert!(error.contains("is not modelled"), "{error}");
             let workload = load(&text, &LENIENT).expect(&text);
             assert_eq!(workload.unmodelled.len(), 1, "{text}");
@@ -250,11 +258,71 @@ fn attributes_without_a_model_are_refused_or_dropped_and_listed() {
         );
     }
     let global = "{\"tasks\":{\"t\":{\"run\":1}},\"global\":{\"default_policy\":\"SCHED_RR\"}}";
-    let error = load(global, &STRICT).expect_err(global);
-    assert!(
-        error.contains("policy SCHED_RR (global `default_policy`)"),
-        "{error}"
+    let workload = load(global, &STRICT).expect(global);
+    assert_eq!(
+        workload.tasks[0].attributes.realtime,
+        Some(RealTime::RoundRobin { priority: 10 }),
+        "rt-app's default priority"
     );
+}
+
+/// Goal: policies, RT priorities and deadline times become the script's, given for the task or
+/// alike for each of its phases (rt-app sections 5 and 10).
+#[test]
+fn policies_of_tasks_and_phases() {
+    let us = 1_000;
+    let deadline = RealTime::Deadline {
+        runtime_ns: 2_000 * us,
+        deadline_ns: 8_000 * us,
+        period_ns: 10_000 * us,
+    };
+    let times = r#""dl-runtime":2000,"dl-deadline":8000,"dl-period":10000"#;
+    let dl = format!(r#""policy":"SCHED_DEADLINE",{times}"#);
+    let legacy = r#""policy":"SCHED_DEADLINE","runtime":2000,"period":10000,"deadline":8000"#;
+    for (attribute, policy, realtime) in [
+        (r#""policy":"SCHED_BATCH""#, FairPolicy::Batch, None),
+        (r#""policy":"SCHED_IDLE""#, FairPolicy::Idle, None),
+        (
+            r#""policy":"SCHED_FIFO","priority":50"#,
+            FairPolicy::Other,
+            Some(RealTime::Fifo { priority: 50 }),
+        ),
+        (&dl, FairPolicy::Other, Some(deadline)),
+    ] {
+        let phases =
+            format!(r#""phases":{{"p":{{{attribute},"run":1}},"q":{{{attribute},"run":2}}}}"#);
+        for body in [format!(r#"{attribute},"run":1"#), phases] {
+            let workload = one(&body);
+            let task = &workload.tasks[0];
+            let found = (task.policy, task.attributes.realtime);
+            assert_eq!(found, (policy, realtime), "{body}");
+            assert_eq!(workload.unmodelled.len(), 0, "{body}");
+        }
+    }
+    let workload = one(&format!(r#"{legacy},"phases":{{"p":{{"run":1}}}}"#));
+    assert_eq!(workload.tasks[0].attributes.realtime, Some(deadline));
+}
+
+/// Goal: what Linux would refuse is an error at its place with the range.
+#[test]
+fn policies_out_of_range() {
+    let rt = "an RT priority, 1 to 99";
+    let period = "a period from 100 us to 4194304 us";
+    for (body, expected) in [
+        (r#""policy":"SCHED_FIFO","priority":0"#, rt),
+        (r#""policy":"SCHED_RR","priority":100"#, rt),
+        (r#""policy":"SCHED_DEADLINE""#, period),
+        (r#""policy":"SCHED_DEADLINE","dl-runtime":50"#, period),
+        (
+            r#""policy":"SCHED_DEADLINE","dl-runtime":300,"dl-period":200"#,
+            "runtime <= deadline <= period",
+        ),
+    ] {
+        let error = refusal(&format!(r#"{body},"run":1"#));
+        assert!(error.contains(expected), "{body}: {error}");
+    }
+    let changes = r#""phases":{"p":{"run":1},"q":{"policy":"SCHED_RR","run":1}}"#;
+    assert!(refusal(changes).contains("changes from phase to phase"));
 }
 
 #[test]
@@ -286,7 +354,7 @@ fn a_phase_of_dropped_events_keeps_its_place_without_time() {
 }
 
 #[test]
-fn a_dropped_class_has_no_nice_value() {
+fn a_dropped_change_of_class_has_no_nice_value() {
     let text = task(
         r#""policy":"SCHED_FIFO","priority":50,"phases":{
            "p":{"run":1,"priority":7},
@@ -299,10 +367,7 @@ fn a_dropped_class_has_no_nice_value() {
         .iter()
         .map(|phase| phase.nice)
         .collect();
-    assert_eq!(
-        (workload.tasks[0].nice, nice),
-        (0, vec![None, Some(3), Some(4)])
-    );
+    assert_eq!((workload.tasks[0].nice, nice), (0, vec![None; 3]));
 }
 
 #[test]
@@ -317,10 +382,15 @@ fn the_calibration_is_a_cpu_or_the_biggest() {
         (",\"global\":{\"calibration\":123}", Calibration::Biggest),
     ] {
         let text = format!("{{\"tasks\":{{\"t\":{{\"run\":1}}}}{given}}}");
-        assert_eq!(load(&text, &STRICT).expect(&text).calibration, expected);
+        assert_eq!(
+            load(&text, &LoadOptions::default())
+                .expect(&text)
+                .calibration,
+            expected
+        );
     }
     let text = "{\"tasks\":{\"t\":{\"run\":1}},\n\"global\":{\"calibration\":\"CPU4\"}}";
-    let error = load(text, &STRICT).expect_err("4 CPUs");
+    let error = load(text, &LoadOptions::default()).expect_err("4 CPUs");
     assert_eq!(
         error,
         "f.json:2:25: there is no CPU 4; expected CPUs 0 to 3"
@@ -377,7 +447,7 @@ fn what_cannot_run_here_names_its_place() {
     }
     assert!(refusal("\"run\":1,\"policy\":\"SCHED_OTHR\"").ends_with("mean `SCHED_OTHER`?"));
     assert!(
-        load("{\"tasks\":{}}", &STRICT)
+        load("{\"tasks\":{}}", &LoadOptions::default())
             .expect_err("empty")
             .contains("0 tasks")
     );
@@ -387,7 +457,7 @@ fn what_cannot_run_here_names_its_place() {
 fn a_small_file_cannot_ask_for_all_memory() {
     let name = "n".repeat(10_000);
     let text = format!("{{\"tasks\":{{\"{name}\":{{\"instance\":1000000,\"run\":1}}}}}}");
-    let error = load(&text, &STRICT).expect_err("10 GB of names");
+    let error = load(&text, &LoadOptions::default()).expect_err("10 GB of names");
     assert!(error.contains("bytes"), "{error}");
 }
 
@@ -435,11 +505,56 @@ fn the_example_files_load_without_warnings() {
             .extension()
             .is_some_and(|extension| extension == "json")
         {
-            let spec = Spec::parse(&path.to_string_lossy(), &STRICT).expect("example");
+            let spec =
+                Spec::parse(&path.to_string_lossy(), &LoadOptions::default()).expect("example");
             assert_eq!(spec.warnings, [""; 0], "{}", path.display());
-            assert!(spec.expand(1, MachineFacts { nr_cpus: 1 }).is_ok());
+            assert!(spec.expand(1, MachineFacts { nr_cpus: 8 }).is_ok());
             files += 1;
         }
     }
     assert!(files >= 3, "{files} examples");
+}
+
+/// Threads of one `taskgroup` are in one group, whose shares are the kernel's default (1024). In
+/// phases it stays until another phase sets one (rt-app section 5).
+#[test]
+fn taskgroups_become_groups() {
+    let text = r#"{"tasks":{
+        "a":{"instance":2,"taskgroup":"/fg","run":1},
+        "b":{"taskgroup":"/","run":1},
+        "c":{"phases":{"p":{"taskgroup":"/bg","run":1},"q":{"run":1}}},
+        "d":{"taskgroup":"/fg/","phases":{"p":{"run":1},"q":{"taskgroup":"/fg","run":1}}}}}"#;
+    let workload = load(text, &STRICT).expect(text);
+    let groups = workload.groups.iter();
+    let groups: Vec<_> = groups.map(|g| (&*g.name, g.shares, &*g.tasks)).collect();
+    assert_eq!(
+        groups,
+        [("fg", 1024, &[0, 1, 4][..]), ("bg", 1024, &[3][..])]
+    );
+}
+
+#[test]
+fn a_change_of_the_taskgroup_is_not_modelled() {
+    for phases in [
+        r#""taskgroup":"/a","phases":{"p":{"run":1},"q":{"taskgroup":"/b","run":1}}"#,
+        r#""phases":{"p":{"run":1},"q":{"taskgroup":"/b","run":1}}"#,
+        r#""phases":{"p":{"taskgroup":"/a","run":1},"q":{"taskgroup":"/","run":1}}"#,
+    ] {
+        let error = refusal(phases);
+        assert!(error.contains("phase `q`: another `taskgroup`"), "{error}");
+        let kept = load(&task(phases), &LENIENT).expect(phases);
+        assert_eq!(kept.unmodelled.len(), 1);
+        let first = kept.groups.first().map(|group| group.name.as_str());
+        assert_eq!(first, phases.contains("\"/a\"").then_some("a"));
+    }
+    let groups = |n: u32| {
+        let tasks = (0..n).map(|i| format!(r#""t{i}":{{"taskgroup":"/g{i}","run":1}}"#));
+        format!("{{\"tasks\":{{{}}}}}", tasks.collect::<Vec<_>>().join(","))
+    };
+    assert_eq!(load(&groups(64), &STRICT).expect("64").groups.len(), 64);
+    let error = load(&groups(65), &STRICT).expect_err("65");
+    assert!(
+        error.contains("more than 64 values of `taskgroup`"),
+        "{error}"
+    );
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What balancing and the slow path know of a group of CPUs (group_class.c). */
+/* What balancing and the slow path know of a group of CPUs (group_class.c, group_stats.c). */
 #ifndef WAKEPLACE_GROUP_SUMS_H
 #define WAKEPLACE_GROUP_SUMS_H
 
@@ -34,6 +34,42 @@ struct wp_group_sums {
 	u32 asym_packing;
 	u32 class; /* enum wp_group_class */
 	u32 allowed; /* CPUs of the group that the task may use; slow path only */
+};
+
+/* What an imbalance counts (since 5.5). */
+enum wp_move_kind {
+	WP_MOVE_LOAD,
+	WP_MOVE_UTIL,
+	WP_MOVE_TASK,
+	WP_MOVE_MISFIT, /* the running task of a CPU that is too small for it */
+};
+
+enum wp_group_type {
+	WP_GROUP_OTHER,
+	WP_GROUP_MISFIT, /* a task is too big for its CPU (4.20) */
+	WP_GROUP_IMBALANCED,
+	WP_GROUP_OVERLOADED,
+};
+
+/* Sums of one group, in the form of the kernels before 5.5. */
+struct wp_group_stats {
+	u64 load;
+	u64 avg_load;
+	u64 weighted_load;
+	u64 load_per_task;
+	u64 util;
+	u32 capacity;
+	u32 nr_running;
+	u32 idle_cpus;
+	u32 weight;
+	u32 type; /* enum wp_group_type */
+	u32 no_capacity;
+	u32 misfit; /* largest load of a misfit task */
+	/* to 3.12 (group_counts.c) */
+	u32 room;     /* tasks that its compute power is enough for */
+	u32 has_room; /* for more than run there */
+	u32 uneven;   /* its queues differ by more than affinity should allow */
+	u32 pad;
 };
 
 #endif

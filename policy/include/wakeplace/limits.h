@@ -15,6 +15,8 @@
 /* CPU lists of all domains and groups. */
 #define WP_MAX_LIST (16u * WP_MAX_CPUS)
 #define WP_MAX_PERF_DOMS 64u
+/* NUMA nodes, where their spans overlap: one bit each. */
+#define WP_MAX_NODES 64u
 #define WP_MAX_STATES 64u
 #define WP_MAX_FREQ_DOMS WP_MAX_CPUS
 /* Frequencies of all frequency domains; domains with equal tables may share one. */

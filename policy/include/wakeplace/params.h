@@ -12,6 +12,23 @@
 enum wp_pelt_scale {
 	WP_PELT_CONTRIB, /* up to 5.0: each contribution times frequency and capacity */
 	WP_PELT_CLOCK,   /* from 5.1: the clock runs slower on slow CPUs */
+	WP_PELT_RATIO,   /* 3.8: share of time runnable, of tasks and queues (ratio_avg.c) */
+	WP_PELT_NONE,    /* to 3.7: no averages */
+};
+
+/* What a CPU's capacity is made of. */
+enum wp_capacity_form {
+	WP_CAPACITY_SIGNALS, /* full capacity less the signals of other classes and interrupts */
+	WP_CAPACITY_WINDOW,  /* 3.19 to 4.18: full capacity, less their time in an aged window */
+	WP_CAPACITY_POWER,   /* before ("cpu power"): all CPUs alike, less that time */
+};
+
+/* Which domain tables (cpu_domains.c). */
+enum wp_domain_form {
+	WP_DOMAINS_516, /* any level that the topology has */
+	WP_DOMAINS_47,  /* no clusters yet */
+	WP_DOMAINS_38,  /* 3.7 to 3.9: SMT, MC, CPU, NUMA by distance */
+	WP_DOMAINS_31,  /* to 3.6: SMT, MC, CPU, NODE, ALLNODES */
 };
 
 enum wp_util_est_mode {
@@ -21,11 +38,20 @@ enum wp_util_est_mode {
 	WP_UTIL_EST_SINGLE,      /* 6.8: one value, rises at once, falls by 1/4 */
 };
 
+/* A floor for the utilisation of a CPU while its task runs. */
+enum wp_util_est_faster {
+	WP_UTIL_EST_FASTER_OFF,
+	WP_UTIL_EST_FASTER_DOUBLED, /* what twice the run since it was woken reaches from 0 */
+	WP_UTIL_EST_FASTER_SCALED,  /* what that run reaches, scaled by capacity and frequency */
+};
+
 enum wp_energy_version {
 	WP_ENERGY_OFF,
 	WP_ENERGY_V3, /* RFC v3, May 2018 */
 	WP_ENERGY_50, /* Linux 5.0 */
-	WP_ENERGY_73, /* Linux 6.12 to 7.3 */
+	WP_ENERGY_61, /* Linux 6.1 */
+	WP_ENERGY_612, /* Linux 6.12 */
+	WP_ENERGY_73, /* Linux 7.3 */
 };
 
 /* The idle search on asymmetric domains. */
@@ -35,10 +61,58 @@ enum wp_sis_asym {
 	WP_SIS_ASYM_LIMITED, /* 7.3: as far as sis_util allows; SMT: idle cores first */
 };
 
+/* How waker's and previous CPU compare by load. */
+enum wp_wake_affine_form {
+	WP_AFFINE_414, /* what each would have with the task */
+	WP_AFFINE_318, /* the waker's with the task, the other's as it is */
+	WP_AFFINE_31,  /* likewise; or both hardly loaded */
+};
+
+/* How the fast path looks for an idle CPU. */
+enum wp_sis_form {
+	WP_SIS_SCAN,   /* 4.9: cores and CPUs of the cache domain, as sis_* say */
+	WP_SIS_GROUPS, /* 3.8: fully idle groups, from the cache domain down */
+	WP_SIS_LEVELS, /* 3.1: first idle CPU, level by level */
+};
+
+/* What the slow path compares where it compares loads. */
+enum wp_idlest_load {
+	WP_IDLEST_410, /* queued and recent loads; an idle CPU by its state */
+	WP_IDLEST_318, /* one load; an idle CPU by its state */
+	WP_IDLEST_31,  /* one load, of groups and of CPUs */
+};
+
+/* Which running tasks are marked as too big for their CPU, and how balancing counts them. */
+enum wp_misfit_form {
+	WP_MISFIT_420, /* 4.20: any that does not fit, with its load */
+	WP_MISFIT_61,  /* 5.12: none that is pinned or on a CPU of the machine's largest size */
+	WP_MISFIT_612, /* 6.9: nor on the largest it may use; its failures count for nothing */
+};
+
+/* What is taken off a CPU's capacity beside the time of other classes. */
+enum wp_pressure_form {
+	WP_PRESSURE_NONE,
+	WP_PRESSURE_THERMAL, /* 5.7: thermal limits */
+	WP_PRESSURE_LIMITS,  /* 6.10: the larger of hardware's and the frequency policy's limits */
+};
+
 enum wp_governor {
 	WP_GOV_SCHEDUTIL,
 	WP_GOV_PERFORMANCE,
 	WP_GOV_POWERSAVE,
+	WP_GOV_ONDEMAND, /* 2011 */
+};
+
+enum wp_iowait_boost {
+	WP_IOWAIT_OFF,
+	WP_IOWAIT_FREQ, /* 4.17: from the lowest frequency to the highest */
+	WP_IOWAIT_UTIL, /* 5.0: from 128 to 1024 */
+};
+
+/* How what other classes take of a CPU is known. */
+enum wp_class_capacity {
+	WP_CLASS_AGED,    /* to 4.18: their run time, halved every 500 ms */
+	WP_CLASS_SIGNALS, /* from 4.19: averages like those of fair tasks */
 };
 
 enum wp_prefer_sibling {
@@ -47,10 +121,32 @@ enum wp_prefer_sibling {
 	WP_SIBLING_ALL,       /* 7.3 */
 };
 
+/* How groups are compared before balance_classes. */
+enum wp_group_form {
+	WP_GROUPS_TYPES,     /* 4.1 to 5.4: other < imbalanced < overloaded */
+	WP_GROUPS_COUNTS,    /* 3.8: more tasks than the group's compute power has room for */
+	WP_GROUPS_COUNTS_31, /* 3.1: an uneven group is told by its fullest queue alone */
+};
+
+/* Who kicks which idle CPU to balance for all of them. */
+enum wp_nohz_form {
+	WP_NOHZ_BLOCKED, /* 4.17: with kicks that only decay signals */
+	WP_NOHZ_47,      /* without them; busy caches count only beside others */
+	WP_NOHZ_38,      /* busy groups below the cache; the kicked CPU serves itself first */
+	WP_NOHZ_31,      /* two CPUs may kick, one idle CPU is the owner */
+};
+
 enum wp_queue {
 	WP_QUEUE_CFS, /* fair class to 6.5 */
 	WP_QUEUE_DSQ, /* the live scheduler's: weighted virtual time (queue.c) */
 	WP_QUEUE_EEVDF, /* fair class from 6.6 on */
+};
+
+/* Which wake-ups the target's own CPU queues, when an interrupt tells it to (TTWU_QUEUE). */
+enum wp_wake_list {
+	WP_WAKE_LIST_OFF,   /* none: the waker takes the target's lock */
+	WP_WAKE_LIST_CACHE, /* to 5.19: those of another cache */
+	WP_WAKE_LIST_IDLE,  /* from 6.0: and those of another CPU that has no task */
 };
 
 enum wp_eevdf_form {
@@ -61,30 +157,48 @@ enum wp_eevdf_form {
 struct wp_params {
 	/* load tracking */
 	u32 pelt_scale;          /* enum wp_pelt_scale */
+	u32 weight_is_load;      /* load is the weight of what is queued now (to 3.10) */
 	u32 runnable_is_load;    /* third signal: weight of queued tasks (to 5.6), else number */
 	u32 util_est;            /* enum wp_util_est_mode */
 	u32 util_est_after_freq; /* 4.17: queue events ask for a frequency before util_est moves */
+	u32 util_est_faster;     /* enum wp_util_est_faster (RFC of November 2022) */
+	u32 util_est_before_update; /* 6.12: a sleep folds in the value before its update */
+	u32 runnable_boost;      /* time in the queue counts for speed like time on the CPU (6.5) */
 	u32 post_init_util;      /* start value of a new task's utilisation */
 	u32 post_init_capacity;  /* ... from its CPU's capacity (4.20), else from 1024 */
+	u32 migrate_pelt_lag;    /* a sleeper that moves fades for its old CPU's idle time (6.0) */
 	u32 uclamp;              /* performance hints of tasks count (5.3) */
 	u32 misfit;              /* mark a running task that its CPU cannot serve (4.20) */
+	u32 misfit_form;         /* enum wp_misfit_form */
+	u32 pressure_form;       /* enum wp_pressure_form */
 	/* wake-up fast path */
 	u32 wake_wide;
 	u32 wake_affine_idle;
 	u32 wake_affine_prev_idle; /* from 5.x: an idle previous CPU is taken at once */
 	u32 wake_affine_weight;
+	u32 wake_affine_form; /* enum wp_wake_affine_form */
 	u32 wakee_flips_fix; /* idle task as waker records no flip */
+	u32 sis_form;   /* enum wp_sis_form */
+	u32 sis_always; /* without a common domain, too: near the previous CPU (4.3) */
 	u32 sis_recent_used;
 	u32 sis_prop;
 	u32 sis_single_pass; /* idle core and idle CPU in one search (5.12), else in two */
 	u32 sis_util;        /* its limit follows the cache domain's utilisation (6.0) */
 	u32 sis_asym;        /* enum wp_sis_asym */
+	u32 sis_cluster;     /* the search knows clusters within a cache (6.8) */
 	u32 idlest_classes;  /* fork and exec compare group classes (5.5), else loads */
+	u32 idlest_load;    /* enum wp_idlest_load, where they compare loads */
+	/* machine */
+	u32 domain_form;      /* enum wp_domain_form */
+	u32 capacity_form;    /* enum wp_capacity_form */
+	u32 capacity_newidle; /* new-idle balancing refreshes a capacity that is due (3.3) */
 	/* capacity-aware wake-ups (asym-capacity) */
 	u32 asym_balance_wake;
 	u32 wake_cap;
+	u32 wake_cap_est; /* ... by the estimate, and an exact 80 % does not fit (4.20) */
 	u32 idlest_spare;
 	u32 asym_no_pull;
+	u32 asym_no_pull_max; /* ... by each group's biggest CPU (2016), else smallest (4.10) */
 	/* energy-aware */
 	u32 energy_aware;        /* enum wp_energy_version */
 	u32 energy_margin_shift; /* leave prev only if it saves more than energy >> shift */
@@ -98,10 +212,25 @@ struct wp_params {
 	u32 migration_cost_ns;
 	u32 nr_migrate;
 	u32 balance_classes;    /* group classes, four kinds of imbalance (5.5) */
+	u32 balance_smt;        /* ... that know cores: smt_balance, cores counted (6.6) */
+	u32 newidle_keeps_interval; /* new-idle passes change no interval (5.0) */
 	u32 prefer_sibling;     /* enum wp_prefer_sibling; NUMA levels never */
 	u32 newidle_first_cost; /* gate: the first level's cost (5.16), else migration cost */
 	u32 newidle_random;     /* new-idle attempts as often as they succeeded (7.3) */
 	u32 load_idx; /* balancing looks at the tick's load averages (to 5.1) */
+	u32 asym_packing; /* CPUs of higher priority (to 5.4: lower number) are filled first */
+	u32 reclaim_distance; /* no fork, exec, affine wake-up beyond it; WP_NONE: machine's */
+	/* ... before 4.17 */
+	u32 group_form; /* enum wp_group_form */
+	u32 nohz_form;  /* enum wp_nohz_form */
+	u32 sibling_beyond_local; /* siblings give up tasks beyond what the local group has (4.12),
+				   * else beyond one */
+	u32 idle_pulls_overload;  /* an idle CPU of a group with room pulls from one without,
+				   * whatever their loads (4.15), else only a newly idle one */
+	u32 pinned_retry;     /* another CPU of the group takes what this one may not (3.6) */
+	u32 newidle_push;     /* a newly idle CPU may have a running task pushed to it (3.5) */
+	u32 newidle_by_cost;  /* new-idle looks at the cost of levels and at overload (3.13) */
+	u32 ilb_idle_at_tick; /* a kicked CPU believes its last tick, not its state (to 3.1) */
 	/* frequency */
 	u32 governor;            /* enum wp_governor */
 	u32 rate_limit_us; /* WP_NONE = the era's rule: transition latency x multiplier, capped */
@@ -109,13 +238,30 @@ struct wp_params {
 	u32 rate_limit_extra_percent; /* ... plus this much of the latency (6.12: half of it) */
 	u32 rate_limit_cap_us;
 	u32 freq_perf_form; /* headroom on the demand only, then limits (6.8); else on all of it */
+	u32 freq_other_classes; /* other classes and hints count in the older form (4.19) */
+	u32 freq_skip_inefficient; /* states that the energy model marks are not used (5.16) */
 	u32 freq_headroom;  /* ask for 25 % more than the demand; off: CPUs run fuller and slower */
 	u32 blocked_util_in_freq; /* 0: a CPU without runnable fair tasks asks for nothing (4.17) */
+	/* ondemand */
+	u32 sampling_rate_us; /* WP_NONE = transition latency x 1000, 10 ms at least */
+	u32 up_threshold;     /* percent busy: beyond it the highest frequency */
+	u32 down_differential; /* the frequency falls if it is this much below, percent */
+	u32 sampling_down_factor; /* at the highest frequency samples are so much rarer */
+	u32 iowait_boost;   /* enum wp_iowait_boost */
+	u32 freq_pressure;  /* a lower limit of the frequency range is lost capacity (6.10) */
+	/* RT and deadline tasks */
+	u32 class_capacity; /* enum wp_class_capacity */
+	u32 rt_fits;        /* RT tasks prefer CPUs that meet their hints (5.7) */
+	u32 rt_period_us;   /* the home's queues: RT tasks get rt_runtime_us of each */
+	u32 rt_runtime_us;
+	u32 rt_server;      /* ... only while fair tasks wait (6.8), else in any case */
+	u32 rr_slice_us;
 	/* which queue a CPU's tasks wait in */
 	u32 queue;              /* enum wp_queue */
 	u32 vq_slice_ns;        /* live queues: a task runs this long while others wait */
 	u32 vq_min_run_ns;      /* live queues: a task runs this long before a wake-up preempts */
 	u32 vq_wakeup_gran_ns;  /* live queues: lead a woken task needs to preempt */
+	u32 wake_list;          /* enum wp_wake_list; the home's mechanics read it */
 	/* fair pick: carried here because it belongs to the era; the home's run queues read it */
 	u32 sched_latency_ns;
 	u32 min_granularity_ns;
@@ -131,6 +277,7 @@ struct wp_params {
 	u32 run_to_parity;
 	u32 preempt_short;
 	u32 delay_dequeue;
+	u32 hrtick; /* eevdf: a timer ends slices between ticks */
 };
 
 #endif

@@ -14,27 +14,20 @@
 #ifndef WAKEPLACE_POLICY_H
 #define WAKEPLACE_POLICY_H
 
+#include "wakeplace/averages.h"
+#include "wakeplace/balance.h"
 #include "wakeplace/group_sums.h"
 #include "wakeplace/limits.h"
 #include "wakeplace/params.h"
 #include "wakeplace/port.h"
 #include "wakeplace/reasons.h"
+#include "wakeplace/topology.h"
+#include "wakeplace/simulated.h"
+#include "wakeplace/uclamp.h"
 
 #define WP_SCALE 1024u
 #define WP_WEIGHT_IDLE_POLICY 3u /* of a SCHED_IDLE task */
 #define WP_UTIL_EST_UNCHANGED 0x80000000u
-
-/* One set of geometric averages (half-life 32 periods of 1024 us). */
-struct wp_avg {
-	u64 last_update_ns;
-	u64 load_sum;
-	u64 runnable_sum;
-	u64 util_sum;
-	u32 load_avg;
-	u32 runnable_avg;
-	u32 util_avg;
-	u32 period_contrib;
-};
 
 /* What the wake-up rules remember of a waker; tasks have one, and each CPU's idle task has one. */
 struct wp_waker {
@@ -48,6 +41,7 @@ struct wp_waker {
 struct wp_task {
 	struct wp_avg avg;
 	struct wp_waker waker;
+	u64 run_since_woken_ns; /* at the last update while it ran: clock_task, unscaled */
 	u64 exec_start_ns; /* clock_task at the last update while it ran: cache-hot test */
 	u32 id;            /* unique, not 0 */
 	u32 weight;
@@ -64,10 +58,13 @@ struct wp_task {
 	u32 uclamp_counted_min;
 	u32 uclamp_counted_max;
 	u32 util_est_queued; /* what its CPU's util_est counts for it */
+	u32 delayed;      /* it sleeps, its queue keeps it */
 	u32 idle_counted; /* its CPU's nr_idle_policy counts it */
 	u32 idle_policy; /* SCHED_IDLE: runs only where nothing else wants to */
 	u32 vtime_cpu;   /* whose virtual time vtime_ns is on */
 	u64 vtime_ns;    /* queue.c: weighted run time, the order of the live queues */
+	u32 group;       /* task_group.h: its group's number from 1, 0 = none */
+	u32 group_load;  /* ... what it weighs for its CPU (wp_tg_prepare) */
 	u64 allowed[WP_MASK_WORDS];
 };
 
@@ -84,6 +81,8 @@ enum wp_dom_flags {
 	WP_SD_PREFER_SIBLING = 1 << 9,
 	WP_SD_CLUSTER = 1 << 10, /* cores that share a cache below the last level */
 	WP_SD_NUMA = 1 << 11,    /* spans nodes; one CPU of the system balances at a time */
+	WP_SD_ASYM_PACKING = 1 << 12, /* tasks go to the CPUs of highest priority first */
+	WP_SD_SHARE_PKG = 1 << 13, /* 3.1: taken for a shared cache by the idle search */
 };
 
 /* A sched domain; CPUs with the same span share it. Lists are ranges of wp_ctx.list. */
@@ -100,6 +99,11 @@ struct wp_dom {
 	u32 nr_groups;
 	u32 top;         /* nothing above it */
 	u32 imb_numa_nr; /* NUMA: tasks that may run here before nodes are evened out */
+	/* older tables have their own; 0: weight, 2 x weight, the era's factor */
+	u32 min_interval_ms;
+	u32 max_interval_ms;
+	u32 busy_factor;
+	u32 pad;
 	u64 span[WP_MASK_WORDS];
 };
 
@@ -112,6 +116,10 @@ struct wp_group {
 	u32 max_capacity;
 	u32 flags;    /* of the child domain whose span it is, 0: a single CPU */
 	u32 nr_cores;
+	u32 prefer_cpu;    /* the first one of highest priority (asym_packing.c) */
+	u32 first_balance; /* list range: those of its CPUs that balance for it */
+	u32 nr_balance;
+	u64 capacity_due_tick; /* older forms: a new-idle pass may refresh its capacity then */
 };
 
 /* Per CPU and level: what a CPU remembers of balancing a domain. */
@@ -129,16 +137,10 @@ struct wp_lb {
 	u32 newidle_skipped; /* the attempt under way was not worth its cost */
 };
 
-/*
- * The hints of one kind of the tasks queued on a CPU: the highest counts. Buckets keep the count
- * cheap; within a bucket the highest value seen holds until the bucket is empty.
- */
-struct wp_uclamp {
-	u32 tasks[8]; /* WP_UCLAMP_BUCKETS are used: a power of two for WP_AT */
-	u32 highest[8];
+enum wp_ilb_flags {
+	WP_ILB_IDLE_AT_TICK = 1 << 0, /* its last tick found it idle */
+	WP_ILB_KICKED = 1 << 1,       /* a kick is on its way or unanswered */
 };
-
-enum wp_uclamp_id { WP_UCLAMP_MIN, WP_UCLAMP_MAX };
 
 struct wp_cpu {
 	/* hot: signals and queue state, kept by the core */
@@ -152,8 +154,11 @@ struct wp_cpu {
 	u32 curr_fair;     /* a fair task executes */
 	u32 curr_idle;     /* the idle task executes */
 	u32 nr_idle_policy; /* queued SCHED_IDLE tasks */
+	u32 blocked_weight; /* of load_weight, what groups have for load that sleeps (to 5.6) */
+	u64 curr_run_since_woken_ns; /* of the fair task that executes */
+	u32 nr_delayed; /* sleepers that are still queued: in nr_running, not in nr_fair */
 	/* hot: written by the home */
-	u32 nr_running; /* all classes */
+	u32 nr_running; /* all classes, and sleepers still queued */
 	u32 pending;    /* wake-ups on their way to this CPU */
 	u32 idle_exit_latency_us; /* of the state it is in; WP_NONE: in none */
 	u32 online;
@@ -174,6 +179,7 @@ struct wp_cpu {
 	u32 irq_util;
 	u32 rt_runnable; /* fact: a task of the RT class is queued */
 	u32 pressure; /* capacity that thermal or frequency limits take away (cpufreq, hw) */
+	u32 thermal_pressure; /* ... thermal limits alone: what 5.7 to 6.9 looked at */
 	u32 nr_removed;
 	u32 misfit_load; /* of a running task that does not fit here, 0 = none */
 	/* uclamp.c: performance hints of the queued tasks */
@@ -195,6 +201,8 @@ struct wp_cpu {
 	u32 freq_dom;
 	u32 pos[WP_MAX_LEVELS]; /* where this CPU is in the list of dom[] */
 	u32 cluster_level; /* lowest CLUSTER level, WP_NONE without */
+	u32 asym_priority; /* fact: a CPU of higher priority is filled first (asym_packing.c) */
+	u32 packing_level; /* highest ASYM_PACKING level, WP_NONE without */
 	/* hints of the idle search, on the first CPU of a search domain (idle_hints.c) */
 	u32 sis_depth; /* CPUs worth looking at */
 	/* idle time prediction and balancing */
@@ -207,8 +215,9 @@ struct wp_cpu {
 	u32 idle_calls;     /* times the CPU entered idle */
 	u32 active_balance; /* a push off this CPU is under way */
 	u32 nr_busy;        /* on the first CPU of an LLC: CPUs with a running tick */
-	u32 pad;
+	u32 power_orig;     /* older forms: capacity without other classes; 0: capacity_orig */
 	u32 idle_cores; /* likewise as sis_depth: some core may be idle (SMT only) */
+	u32 ilb; /* enum wp_ilb_flags: what it knows as an idle load balancer (3.1) */
 	/* queue.c: the live queues' virtual time */
 	u64 vtime_now_ns;   /* of the hindmost task, as last seen */
 	u64 curr_vtime_ns;  /* of the running task, when it began */
@@ -216,7 +225,14 @@ struct wp_cpu {
 	u32 curr_weight;    /* 0: no fair task runs */
 	u32 curr_idle_policy;
 	struct wp_waker idle_waker;
+	/* cpu_power.c: time of other classes and interrupts, aged, and since when */
+	u64 other_ns;
+	u64 other_since_ns;
 	struct wp_lb lb[WP_MAX_LEVELS];
+	/* idle_scan_prop.c: idle time left to expect, as of a tick */
+	u64 wake_avg_idle_ns;
+	u64 wake_tick;
+	struct wp_class_cpu classes;
 };
 
 struct wp_em_state {
@@ -258,14 +274,11 @@ struct wp_freq_dom {
 	u32 updated_once;
 	u32 last_raw_khz;
 	u32 saved_idle_calls;
-	u32 pad;
+	u32 sample_multiple; /* ondemand: periods to the next sample, 0 as 1 */
+	u32 cut_opps; /* so many of the fastest may not be used now (wp_freq_limit) */
 	u64 inefficient_opps; /* one bit each: the energy model says a faster one costs no more */
-};
-
-struct wp_topo_level {
-	u32 flags;                  /* WP_SD_SHARE_* */
-	u32 pad;
-	u16 group_of[WP_MAX_CPUS]; /* partition label per CPU */
+	u32 limits_changed; /* the next update heeds no rate limit */
+	u32 io_boosted;     /* some CPU has an I/O boost */
 };
 
 /* One CPU a decision looked at closely, for `explain`. */
@@ -308,83 +321,9 @@ struct wp_request {
 	u32 waker_load; /* load of the task that runs on this_cpu, 0 = idle */
 	u32 waker_idle; /* the waker is the idle task (an interrupt on an idle CPU) */
 	u32 waker_kthread; /* the waker is a kernel thread bound to this_cpu, not an interrupt */
-	u32 pad;
+	u32 waker_weight;  /* weight of that task, 0 = idle */
+	u32 current_cpu;   /* the waker asks for its own CPU (WF_CURRENT_CPU) */
 };
-
-enum wp_idle_kind { WP_BUSY, WP_IDLE, WP_NEWLY_IDLE };
-
-/* What an imbalance counts (since 5.5). */
-enum wp_move_kind {
-	WP_MOVE_LOAD,
-	WP_MOVE_UTIL,
-	WP_MOVE_TASK,
-	WP_MOVE_MISFIT, /* the running task of a CPU that is too small for it */
-};
-
-enum wp_group_type { WP_GROUP_OTHER, WP_GROUP_IMBALANCED, WP_GROUP_OVERLOADED };
-
-/* Sums of one group, in the form of the kernels before 5.5. */
-struct wp_group_stats {
-	u64 load;
-	u64 avg_load;
-	u64 weighted_load;
-	u64 load_per_task;
-	u64 util;
-	u32 capacity;
-	u32 nr_running;
-	u32 idle_cpus;
-	u32 weight;
-	u32 type; /* enum wp_group_type */
-	u32 no_capacity;
-};
-
-/* One attempt to balance a domain onto a CPU: begin, offer tasks, end. */
-struct wp_balance {
-	/* in */
-	u64 now_ns;
-	u32 this_cpu; /* which balances */
-	u32 level;    /* of its domains */
-	u32 idle;     /* enum wp_idle_kind */
-	u32 random;   /* drawn by the home, any number: is a new-idle attempt made? */
-	/* out */
-	u32 src_cpu; /* pull from here; WP_NONE: nothing to do */
-	u32 dst_cpu; /* to here: this_cpu, or another one of its group */
-	u32 push;    /* instead: push the running task of src_cpu to this_cpu */
-	/* between the calls */
-	u32 moved;
-	u32 tries_left;
-	u32 all_pinned;
-	u32 some_pinned;
-	u32 new_dst; /* another CPU of the local group may take what dst_cpu may not */
-	u32 dom;
-	u32 load_idx;
-	u32 busiest_group; /* index within the domain, WP_NONE: none yet */
-	u32 overload;
-	u32 overutilized;
-	s64 imbalance;
-	u64 total_load;
-	u64 total_capacity;
-	u64 avg_load; /* of the domain */
-	struct wp_group_stats local;
-	struct wp_group_stats busiest;
-	struct wp_group_stats scratch;
-	/* the same in the form since 5.5 */
-	u32 kind;           /* enum wp_move_kind */
-	u32 newidle_weight; /* what a success of this attempt counts */
-	struct wp_group_sums local_sums;
-	struct wp_group_sums busiest_sums;
-	struct wp_group_sums sums; /* of the group that is looked at */
-	u64 excluded[WP_MASK_WORDS]; /* sources whose tasks are all pinned */
-};
-
-/* What wp_balance_begin and wp_balance_end ask for. */
-enum wp_balance_step {
-	WP_BALANCE_DONE,   /* this domain is finished */
-	WP_BALANCE_STOP,   /* another CPU balances for this group: leave the levels above, too */
-	WP_BALANCE_DETACH, /* offer the tasks of src_cpu, least recently run first, then end */
-};
-
-enum wp_offer { WP_OFFER_SKIP, WP_OFFER_TAKE, WP_OFFER_STOP };
 
 struct wp_ctx {
 	struct wp_params params;
@@ -424,7 +363,12 @@ struct wp_ctx {
 	u64 nohz_next_balance_tick;
 	u64 nohz_next_blocked_ns;
 	u32 nohz_has_blocked;
-	u32 pad;
+	u32 reclaim_distance; /* fact: nodes farther apart than this are far from each other */
+	/* 3.1, as CPU + 1, 0 = none: who is kicked first, and who may kick */
+	u32 nohz_owner;
+	u32 nohz_first_pick;
+	u32 nohz_second_pick;
+	u32 pad2;
 	u64 nohz_mask[WP_MASK_WORDS];
 };
 
@@ -443,14 +387,25 @@ enum wp_energy_off {
 enum wp_event_result {
 	WP_DID_FREQ = 1 << 0,    /* the CPU's frequency domain has a new request (next_opp) */
 	WP_DID_BALANCE = 1 << 1, /* tick: run the periodic balancing on this CPU now */
-	WP_DID_KICK = 1 << 2,    /* tick: kick an idle CPU to balance (wp_nohz_target) */
+	WP_DID_KICK = 1 << 2,    /* tick: kick an idle CPU to balance (wp_nohz_target); tick of an
+				  * idle CPU: it answers a kick now (wp_nohz_begin) */
 	WP_DID_STATS = 1 << 3,   /* tick: only decay the signals of idle CPUs */
+};
+
+/* What a kicked CPU is to do (wp_nohz_begin). */
+enum wp_nohz_work {
+	WP_NOHZ_NOTHING,
+	WP_NOHZ_DUE, /* balance for the idle CPUs that are due, then for itself */
+	WP_NOHZ_ALL, /* for itself, then for every other one until it has work */
 };
 
 enum wp_queue_flags {
 	WP_Q_WAKEUP = 1 << 0,
 	WP_Q_NEW = 1 << 1,
 	WP_Q_SLEEP = 1 << 2,
+	WP_Q_DELAY = 1 << 3,    /* with a sleep: its queue keeps it */
+	WP_Q_IOWAIT = 1 << 4,   /* the sleep that ends waited for I/O */
+	WP_Q_THROTTLE = 1 << 5, /* deadline: leaves or joins because of its budget, stays active */
 };
 
 enum wp_em_error {
@@ -486,6 +441,7 @@ u32 wp_nice_weight(s32 nice);
 u32 wp_nice_inv_weight(s32 nice);
 
 /* util_est.c */
+u32 wp_util_est_of_run(u64 run_ns);
 u32 wp_util_est_next(u32 mode, u32 est, u32 util, u32 runnable, u32 capacity);
 
 /* rq.c: events of tasks and run queues */
@@ -504,7 +460,8 @@ int wp_put_current(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNUL
 int wp_enter_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 int wp_exit_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 int wp_woken(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
-int wp_migrate_sleeping(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu);
+int wp_migrate_sleeping(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
+			u64 now_ns);
 int wp_migrate_pulled(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu);
 int wp_migrate_queued(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
 		      u64 now_ns);
@@ -538,7 +495,7 @@ u64 wp_idle_timer_ns(const struct wp_ctx *ctx WP_NONNULL, u32 busy);
 int wp_idle_decay(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 
 /* topology.c, energy_model.c: the machine, before the first event */
-int wp_build_domains(struct wp_ctx *ctx WP_NONNULL);
+u32 wp_build_domains(struct wp_ctx *ctx WP_NONNULL); /* enum wp_topo_error */
 u32 wp_em_register(struct wp_ctx *ctx WP_NONNULL, const u16 *cpus WP_NONNULL, u32 nr_cpus);
 u32 wp_em_update(struct wp_ctx *ctx WP_NONNULL, u32 pd);
 u32 wp_em_limit(struct wp_ctx *ctx WP_NONNULL, u32 pd, u32 khz_min, u32 khz_max);
@@ -549,6 +506,10 @@ u32 wp_map_util_freq(u32 util, u32 max_khz, u32 capacity);
 u32 wp_cpu_perf_request(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
 u32 wp_rate_limit_us(const struct wp_ctx *ctx WP_NONNULL, u32 freq_dom);
 int wp_freq_applied(struct wp_ctx *ctx WP_NONNULL, u32 freq_dom, u32 opp);
+
+/* cpu_power.c: older forms of capacity */
+int wp_ran_other(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns, u64 ran_ns);
+u32 wp_capacity_tasks(u32 capacity);
 
 /* select.c, capacity.c, util_est.c */
 int wp_select_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
@@ -586,8 +547,15 @@ int wp_nohz_enter(struct wp_ctx *ctx WP_NONNULL, u32 cpu);
 int wp_nohz_exit(struct wp_ctx *ctx WP_NONNULL, u32 cpu);
 int wp_nohz_kick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 u32 wp_nohz_target(struct wp_ctx *ctx WP_NONNULL);
+int wp_nohz_begin(struct wp_ctx *ctx WP_NONNULL, u32 cpu);
 u32 wp_nohz_next(struct wp_ctx *ctx WP_NONNULL, u32 after);
 int wp_nohz_pass_end(struct wp_ctx *ctx WP_NONNULL, u64 now_ns, u32 balanced);
 int wp_update_blocked(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
+
+#include "wakeplace/classes.h"
+
+#ifndef WP_LIVE
+#include "wakeplace/task_group.h"
+#endif
 
 #endif

@@ -87,6 +87,10 @@ typedef signed long long s64;
 #define WP_OLD(condition) (condition)
 #endif
 
+/* What only a home without a kernel beneath has to do: keep the other classes' signals, interrupt
+ * time, limits of the frequency range (classes.h). The kernel does that for the live build. */
+#define WP_SIM(condition) WP_OLD(condition)
+
 #define WP_INLINE static inline __attribute__((always_inline))
 
 /* Element i of an array whose size is a power of two; safe for any i. */

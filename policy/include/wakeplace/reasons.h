@@ -9,7 +9,7 @@
 enum wp_reason {
 	WP_REASON_NONE,                /* no decision yet */
 	WP_REASON_ONE_ALLOWED,         /* the task may use one CPU only */
-	WP_REASON_NOT_ALLOWED,         /* the rule's CPU is not allowed: lowest allowed CPU */
+	WP_REASON_NOT_ALLOWED,         /* the rule's CPU is not allowed or gone: lowest allowed */
 	WP_REASON_ENERGY_BEST,         /* least energy, by more than the form's margin */
 	WP_REASON_ENERGY_PREV,         /* no CPU saves more than the margin: previous CPU */
 	WP_REASON_ENERGY_PREV_UNFIT,   /* previous CPU cannot hold the task: best other */
@@ -42,6 +42,11 @@ enum wp_reason {
 	WP_REASON_SLOW_CLASS,  /* group of a less busy class */
 	WP_REASON_SLOW_MISFIT, /* the task fits nowhere: group with the biggest CPU */
 	WP_REASON_SLOW_REMOTE, /* the local group is not allowed */
+	WP_REASON_PREV_NO_DOMAIN, /* no domain joins waker's and previous CPU: prev, as it is */
+	WP_REASON_CURRENT_CPU, /* the waker asked for its own CPU */
+	WP_REASON_CLASS_PREV,   /* RT, deadline: nobody on prev goes before it */
+	WP_REASON_CLASS_LOWEST, /* RT, deadline: the CPU whose tasks matter least */
+	WP_REASON_CLASS_WAITS,  /* RT, deadline: no CPU would let it run: prev */
 	WP_REASON_COUNT
 };
 
@@ -52,6 +57,8 @@ enum wp_rule {
 	WP_RULE_ENERGY,      /* energy-aware wake-up */
 	WP_RULE_IDLE_SIBLING, /* fast path around one target */
 	WP_RULE_SLOW_PATH,   /* find_idlest over the domains */
+	WP_RULE_REQUEST,     /* the request names the CPU */
+	WP_RULE_CLASS,       /* RT and deadline tasks (select_rt.c) */
 	WP_RULE_COUNT
 };
 

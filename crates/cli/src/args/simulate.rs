@@ -1,6 +1,6 @@
 //! Options of the commands that simulate: `compare`, `sim`, `study`.
 
-use super::values::{self, Seeds};
+use super::values::{self, Schedule, Seeds};
 use super::{FormatName, help};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -96,6 +96,20 @@ pub(crate) struct RunArgs {
         display_order = 4
     )]
     pub(crate) duration: Option<u64>,
+    /// CPUs that leave and come back, as 0s:1=off,2s:1=on
+    ///
+    /// Steps are TIME:CPU=off or TIME:CPU=on, separated by commas. At 0s: before the first task.
+    /// A CPU that leaves hands its tasks over; refused are the last CPU and one that a task is
+    /// pinned to.
+    #[arg(
+        long,
+        allow_hyphen_values = true,
+        value_name = "STEPS",
+        value_parser = values::hotplug,
+        help_heading = "Input",
+        display_order = 5
+    )]
+    pub(crate) hotplug: Option<Schedule>,
     /// A policy, as linux-4.17+energy-aware
     ///
     /// The form is ERA[+FEATURE[=VERSION]]...[-FEATURE]... For `compare`, repeat the option: the

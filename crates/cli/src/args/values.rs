@@ -1,5 +1,8 @@
 //! Reading the values of options: seeds, settings, threads.
 
+use wakeplace_engine::Hotplug;
+use wakeplace_study::parse_hotplug;
+
 /// Most seeds of one run.
 const MAX_SEEDS: u64 = 100_000;
 
@@ -48,6 +51,15 @@ pub(crate) fn setting(text: &str) -> Result<(String, String), String> {
         }
         _ => Err("expected KEY=VALUE, as `energy_margin_shift=4`".to_owned()),
     }
+}
+
+/// CPUs that leave and come back, so that clap takes them as one value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Schedule(pub(crate) Vec<Hotplug>);
+
+/// `TIME:CPU=on|off,...`.
+pub(crate) fn hotplug(text: &str) -> Result<Schedule, String> {
+    parse_hotplug(text).map(Schedule)
 }
 
 /// A number of threads.

@@ -35,6 +35,11 @@ pub(super) fn object(platform: &Platform, core: &CoreView, policy: &str) -> Valu
         "freq_domains": domains.map(freq_domain).collect::<Vec<_>>(),
         "idle_states": platform.idle_states.iter().map(idle).collect::<Vec<_>>(),
         "topology": platform.topology.iter().map(level).collect::<Vec<_>>(),
+        "numa": platform.numa.as_ref().map(|numa| json!({
+            "distances": numa.distances,
+            "reclaim_distance": numa.reclaim_distance,
+        })),
+        "smt": platform.smt.as_ref().map(|smt| json!({ "core_capacity": smt.core_capacity })),
         "scheduling_domains": scheduling_domains(core),
         "policy": policy,
         "energy_inactive": core.energy_inactive,
@@ -66,6 +71,7 @@ fn cpus(platform: &Platform) -> Vec<Value> {
             "cluster": cpu.cluster,
             "package": cpu.package,
             "node": cpu.node,
+            "priority": cpu.priority,
         })
     };
     platform.cpus.iter().enumerate().map(one).collect()
@@ -102,6 +108,7 @@ fn idle(state: &IdleState) -> Value {
         "entry_latency_ns": state.entry_latency_ns,
         "exit_latency_ns": state.exit_latency_ns,
         "min_residency_ns": state.min_residency_ns,
+        "polling": state.polling,
         "cpu_power": state.cpu_power,
         "cluster_power": state.cluster_power,
     })
@@ -112,6 +119,8 @@ fn level(level: &TopologyLevel) -> Value {
         "name": level.name,
         "shares_cache": level.shares_cache,
         "shares_capacity": level.shares_capacity,
+        "cluster": level.cluster,
+        "asym_packing": level.asym_packing,
         "groups": level.groups.iter().map(|group| numbers(group)).collect::<Vec<_>>(),
     })
 }
@@ -130,9 +139,10 @@ fn scheduling_domains(core: &CoreView) -> Vec<Value> {
 }
 
 /// Every cost with its key, ns.
-pub(super) fn costs(platform: &Platform) -> [(&'static str, u64); 8] {
+pub(super) fn costs(platform: &Platform) -> Vec<(&'static str, u64)> {
     let costs = &platform.costs;
-    [
+    let other_node = costs.migrate_other_node_ns;
+    let mut all = vec![
         ("context_switch_ns", costs.context_switch_ns),
         ("wakeup_ns", costs.wakeup_ns),
         ("ipi_ns", costs.ipi_ns),
@@ -141,7 +151,14 @@ pub(super) fn costs(platform: &Platform) -> [(&'static str, u64); 8] {
         ("migrate_shared_cache_ns", costs.migrate_shared_cache_ns),
         ("migrate_other_cache_ns", costs.migrate_other_cache_ns),
         ("scan_cpu_ns", costs.scan_cpu_ns),
-    ]
+        ("publish_ns", costs.publish_ns),
+        ("lock_hold_ns", costs.lock_hold_ns),
+        ("lock_shared_cache_ns", costs.lock_shared_cache_ns),
+        ("lock_other_cache_ns", costs.lock_other_cache_ns),
+        ("switch_out_ns", costs.switch_out_ns),
+    ];
+    all.extend(other_node.map(|ns| ("migrate_other_node_ns", ns)));
+    all
 }
 
 fn source(source: &Source) -> Value {

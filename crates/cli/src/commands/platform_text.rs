@@ -15,10 +15,29 @@ pub(super) fn page(platform: &Platform, core: &CoreView, policy: &str, form: For
     cpus(&mut page, platform);
     for (index, domain) in platform.freq_domains.iter().enumerate() {
         let states = core.energy.get(index).map_or(&[][..], Vec::as_slice);
-        operating_points(&mut page, platform, domain, states);
+        let alike = |other: &&FreqDomain| {
+            states.is_empty()
+                && other.opps == domain.opps
+                && other.transition_latency_ns == domain.transition_latency_ns
+        };
+        // Without an energy model equal tables stand together: big machines have hundreds.
+        if platform.freq_domains[..index]
+            .iter()
+            .any(|other| alike(&other))
+        {
+            continue;
+        }
+        let same = platform.freq_domains[index + 1..].iter().filter(alike);
+        let cpus: Vec<String> = [domain]
+            .into_iter()
+            .chain(same)
+            .map(|d| numbers(&d.cpus))
+            .collect();
+        operating_points(&mut page, platform, (domain, &cpus.join(" | ")), states);
     }
     idle_states(&mut page, platform);
     scheduling_domains(&mut page, core, policy);
+    shared(&mut page, platform);
     costs(&mut page, platform);
     board(&mut page, platform);
     sources(&mut page, platform);
@@ -115,7 +134,7 @@ fn power_column(platform: &Platform, what: &str) -> String {
 fn operating_points(
     page: &mut Page,
     platform: &Platform,
-    domain: &FreqDomain,
+    (domain, cpus): (&FreqDomain, &str),
     states: &[EnergyState],
 ) {
     let (busy, cluster) = (
@@ -147,10 +166,7 @@ fn operating_points(
         .enumerate()
         .map(row)
         .for_each(|cells| table.row(cells));
-    page.section(&format!(
-        "Operating points of CPUs {}",
-        numbers(&domain.cpus)
-    ));
+    page.section(&format!("Operating points of CPUs {cpus}"));
     page.table(&table);
     let latency = time(domain.transition_latency_ns);
     let model = match states {
@@ -219,6 +235,45 @@ fn scheduling_domains(page: &mut Page, core: &CoreView, policy: &str) {
     page.table(&table);
     if let Some(why) = core.energy_inactive {
         page.paragraph(&format!("Energy-aware wake-ups are inactive here: {why}."));
+    }
+}
+
+/// Threads of a core, distances of nodes, CPUs that are better than others.
+fn shared(page: &mut Page, platform: &Platform) {
+    let listed = |figures: &[u32]| {
+        let figures = figures.iter().map(u32::to_string);
+        figures.collect::<Vec<_>>().join(" ")
+    };
+    if let Some(smt) = &platform.smt {
+        let figures = listed(&smt.core_capacity);
+        page.section("Threads of a core");
+        page.paragraph(&format!(
+            "Work of a core with 1, 2, ... busy threads, 1024 = one alone: {figures}."
+        ));
+    }
+    if let Some(numa) = &platform.numa {
+        page.section("Distances of nodes");
+        for (node, row) in numa.distances.iter().enumerate() {
+            page.point(&format!("node {node}"), &listed(row));
+        }
+        let far = numa.reclaim_distance;
+        page.paragraph(&format!(
+            "Nodes farther apart than {far} are far from each other."
+        ));
+    }
+    let mut values: Vec<u32> = platform.cpus.iter().map(|cpu| cpu.priority).collect();
+    values.sort_unstable();
+    values.dedup();
+    if values == [0] {
+        return;
+    }
+    page.section("Priorities, best last");
+    for value in values {
+        let having = (0..)
+            .zip(&platform.cpus)
+            .filter(|(_, cpu)| cpu.priority == value);
+        let having: Vec<u32> = having.map(|(number, _)| number).collect();
+        page.point(&value.to_string(), &format!("CPUs {}", cpu_list(&having)));
     }
 }
 

@@ -95,6 +95,15 @@ fn versions(feature: &FeatureView) -> String {
     }
 }
 
+/// On, with its version, or off, with what does its work in later kernels.
+fn state(feature: &FeatureView) -> String {
+    match feature.state {
+        Some(version) => version.to_owned(),
+        None if feature.successors.is_empty() => "off".to_owned(),
+        None => format!("off; successors: {}", feature.successors.join(", ")),
+    }
+}
+
 fn show(args: &PolicyShowArgs, terminal: Terminal) -> Outcome {
     let mut policy = Policy::parse(&args.name).map_err(Failure::input)?;
     check_keys(&args.set, &policy)?;
@@ -128,7 +137,7 @@ fn page(policy: &Policy, options: &Options, form: Form) -> String {
     for feature in policy.features() {
         features.row(vec![
             Cell::from(feature.name),
-            Cell::from(feature.state.unwrap_or("off")),
+            Cell::from(state(&feature)),
             Cell::from(versions(&feature)),
             Cell::from(feature.doc),
         ]);
@@ -195,6 +204,7 @@ fn object(policy: &Policy) -> Value {
         json!({
             "name": feature.name,
             "state": feature.state.unwrap_or("off"),
+            "successors": feature.successors,
             "versions": feature.versions,
             "doc": feature.doc,
         })

@@ -91,6 +91,9 @@ fn experiment(args: &RunArgs, seeds: Vec<u64>) -> Result<Experiment, Failure> {
         .map_err(Failure::input)?;
     let asked = args.duration.or(expanded.duration_ns);
     options.duration_ns = asked.unwrap_or(DEFAULT_DURATION_NS);
+    if let Some(schedule) = &args.hotplug {
+        options.hotplug.clone_from(&schedule.0);
+    }
     Ok(Experiment {
         platform,
         workload,
@@ -173,7 +176,7 @@ fn report(
     if comparison.runs.iter().any(PolicyRuns::is_stuck) {
         // A warning in the result names the task.
         verdict = Verdict::Unmet;
-        remarks.push_str("\nNOT complete: a task never lets time pass.\n");
+        remarks.push_str("\nNOT complete: tasks that let no time pass, or wait for ever.\n");
     }
     if args.output.format == FormatName::Csv {
         // The other forms carry them.

@@ -1,6 +1,6 @@
 //! What the queue keeps of a task, and the era's rules.
 
-use crate::fair::{Weight, scaling_factor, virtual_time};
+use crate::fair::{NICE_0_WEIGHT, Weight, scaling_factor, virtual_time};
 use wakeplace_policy_sys::sys::{WP_EEVDF_73, wp_params};
 use wakeplace_workload::FairPolicy;
 
@@ -80,12 +80,38 @@ impl Entity {
         }
     }
 
+    /// The entity of a task group: each time it joins it begins a whole slice.
+    pub(crate) fn of_group(weight: u64) -> Self {
+        Self {
+            weight: Weight::of_sum(weight),
+            arrival: Arrival::Woken,
+            ..Self::new(0, FairPolicy::Other, None)
+        }
+    }
+
+    /// Off the queue: what it is owed stays the same in real time.
+    pub(crate) fn reweight_off_queue(&mut self, weight: Weight) {
+        self.lag = self.lag * self.weight() / weight.weight.cast_signed();
+        self.weight = weight;
+    }
+
+    /// A slice of its own, or none. Off the queue.
+    pub(crate) fn set_own_slice(&mut self, slice_ns: Option<u64>) {
+        self.own_slice_ns = slice_ns;
+    }
+
     pub(super) fn slice_ns(&self, params: &EevdfParams) -> u64 {
         self.own_slice_ns.unwrap_or(params.slice_ns)
     }
 
     pub(super) fn weight(&self) -> i64 {
         self.weight.weight.cast_signed()
+    }
+
+    /// Run time up to its deadline, ns, rounded up: none is left when it has run that long.
+    pub(super) fn rest_of_request_ns(&self) -> u64 {
+        let left = u64::try_from(self.deadline - self.vruntime).unwrap_or(0);
+        (left * self.weight.weight).div_ceil(NICE_0_WEIGHT)
     }
 
     /// It is not protected beyond this run time from now on.

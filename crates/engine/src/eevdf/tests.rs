@@ -77,6 +77,50 @@ fn v_is_the_weighted_average_rounded_down() {
     assert_eq!(queue.average(), exact, "the origin does not show");
 }
 
+/// Source: section 5, yield: only if eligible: v = deadline, and a new deadline a slice later. A
+/// task without company has nobody to yield to.
+#[test]
+fn a_yield_gives_up_the_request_of_an_eligible_task() {
+    let params = params();
+    let mut queue = queue_of(&[(0, 0), (0, 0)]);
+    assert_eq!(queue.pick(&params), Some(0));
+    assert!(queue.yields(&params));
+    let (_, entity) = queue.current.unwrap();
+    assert_eq!(
+        (entity.vruntime, entity.deadline),
+        (10 * MS, 10 * MS + 2_800_000)
+    );
+    assert!(!queue.keeps(&params), "the other is due");
+
+    let mut queue = queue_of(&[(0, 0), (0, 0)]);
+    queue.pick(&params);
+    queue.charge(1);
+    assert!(
+        queue.yields(&params),
+        "not eligible: its own time counts as it is"
+    );
+    let (_, entity) = queue.current.unwrap();
+    assert_eq!((entity.vruntime, entity.deadline), (1, 10 * MS));
+
+    let mut queue = queue_of(&[(0, 0)]);
+    queue.pick(&params);
+    assert!(!queue.yields(&params));
+}
+
+/// Goal: the rest of a request in the task's own time, rounded up: at nice 5 (weight 335) 10 ms of
+/// virtual time are 3271484.4 ns.
+#[test]
+fn the_rest_of_a_slice_is_in_run_time() {
+    let params = params();
+    let mut queue = queue_of(&[(5, 0), (5, 0)]);
+    assert_eq!(queue.rest_of_slice_ns(), None, "nobody runs");
+    queue.pick(&params);
+    assert_eq!(queue.rest_of_slice_ns(), Some(3_271_485));
+    let mut alone = queue_of(&[(0, 0)]);
+    alone.pick(&params);
+    assert_eq!(alone.rest_of_slice_ns(), None, "nobody waits");
+}
+
 /// Source: section 5 item 5: W = 1024, w = 1024, lag 1 ms: placed at V - 2 ms, and the lag after
 /// the insertion is 1 ms again; W = 3072: V - 1.333333 ms.
 #[test]

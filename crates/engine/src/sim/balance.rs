@@ -3,7 +3,7 @@
 use super::Sim;
 use super::cpu::Message;
 use crate::observe::{MigrateCause, Observer};
-use wakeplace_policy_sys::{IdleKind, Offer, Step};
+use wakeplace_policy_sys::{IdleKind, NohzWork, Offer, Step};
 
 impl<O: Observer> Sim<'_, O> {
     pub(super) fn idle_kind(&self, cpu: u32) -> IdleKind {
@@ -47,6 +47,7 @@ impl<O: Observer> Sim<'_, O> {
         }
         let mut step = self.core.balance_begin(&mut balance);
         while step == Step::Detach {
+            self.lock_queue(balance.src_cpu(), cpu);
             self.offer_tasks(&mut balance, cpu, idle);
             let running = self.cpus[balance.src_cpu() as usize].current;
             let may_go = running.is_some_and(|task| self.tasks[task as usize].may_use(cpu));
@@ -101,6 +102,9 @@ impl<O: Observer> Sim<'_, O> {
     /// schedules there.
     pub(super) fn move_task(&mut self, task: u32, to: u32, cause: MigrateCause) {
         let from = self.tasks[task as usize].cpu();
+        if self.is_class(task) {
+            return self.class_carry(task, from, to, cause);
+        }
         self.account(from);
         self.account(to);
         let record = &mut self.tasks[task as usize];
@@ -147,12 +151,38 @@ impl<O: Observer> Sim<'_, O> {
         self.core.newidle_end(cpu, spent, pulled);
     }
 
-    /// This idle CPU was kicked to balance for all idle CPUs, itself last.
+    /// This idle CPU was kicked to balance for all idle CPUs.
     pub(super) fn nohz_balance(&mut self, by: u32) {
         self.charge(by, self.machine.costs.tick);
-        if !self.core.is_idle(by) {
-            return; // it has got work meanwhile: the next tick kicks another
+        self.answer_kick(by);
+    }
+
+    /// It may have got work meanwhile: then the next tick kicks another.
+    pub(super) fn answer_kick(&mut self, by: u32) {
+        match self.core.nohz_begin(by) {
+            NohzWork::Nothing => {}
+            NohzWork::Due => self.balance_for_due(by),
+            NohzWork::All => self.balance_for_all(by),
         }
+    }
+
+    /// Itself first; the others until it has work.
+    fn balance_for_all(&mut self, by: u32) {
+        self.balance_domains(by, IdleKind::Idle);
+        let mut at = None;
+        while self.core.is_idle(by)
+            && let Some(cpu) = self.core.nohz_next(at)
+        {
+            at = Some(cpu);
+            if cpu != by {
+                self.balance_domains(cpu, IdleKind::Idle);
+            }
+        }
+        self.core.nohz_pass_end(self.now, true);
+    }
+
+    /// The others whose pass is due; itself last.
+    fn balance_for_due(&mut self, by: u32) {
         let mut at = None;
         while let Some(cpu) = self.core.nohz_next(at) {
             at = Some(cpu);
@@ -182,7 +212,8 @@ impl<O: Observer> Sim<'_, O> {
 
     /// Active balance: a task goes that could not be taken while it waited.
     pub(super) fn push_running(&mut self, cpu: u32, to: u32, level: u32) {
-        let task = self.pushed(cpu, to);
+        let to_online = self.is_online(to); // it may have left meanwhile
+        let task = self.pushed(cpu, to).filter(|_| to_online);
         if let Some(task) = task {
             self.move_task(task, to, MigrateCause::Active);
             self.cpus[cpu as usize].reschedule = true;

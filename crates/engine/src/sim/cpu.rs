@@ -1,5 +1,7 @@
 //! What the engine keeps of each CPU and cluster.
 
+use super::effects::QueueLock;
+use crate::class_queue::ClassQueue;
 use crate::menu::Menu;
 use crate::observe::CpuPower;
 use crate::run_queue::RunQueue;
@@ -41,6 +43,10 @@ pub(super) enum Message {
     Tick,
     /// The live scheduler's timer for idle CPUs.
     IdleTimer,
+    /// This CPU has just come back: look for work.
+    Arrived,
+    /// A device, whose interrupt takes this long.
+    Device { run_ns: u64 },
 }
 
 /// One CPU.
@@ -49,20 +55,33 @@ pub(super) struct Cpu {
     pub(super) mode: Mode,
     pub(super) current: Option<u32>,
     pub(super) queue: RunQueue,
+    /// RT and deadline tasks, which go first.
+    pub(super) classes: ClassQueue,
     /// Work units per ns now.
     pub(super) speed: u64,
-    /// Until when the running task's work is accounted.
+    /// Until when the running task's work is accounted; ahead of the clock in a device's interrupt.
     pub(super) accounted_ns: u64,
     /// When the running task began this stretch.
     pub(super) stretch_start_ns: u64,
+    /// What devices took of that stretch.
+    pub(super) stolen_ns: u64,
+    /// Devices' interrupts keep the CPU until then.
+    pub(super) irq_until_ns: u64,
     /// When the running task's step ends.
     pub(super) end_ns: u64,
+    /// When its budget is empty (deadline tasks).
+    pub(super) budget_end_ns: u64,
     /// The nearest `RunEnd` event queued; `u64::MAX`: none.
     pub(super) run_end_armed_ns: u64,
+    /// The nearest `SliceEnd` event queued; `u64::MAX`: none.
+    pub(super) slice_end_armed_ns: u64,
     /// Outdates scheduled `IdleAgain` and `IdleEntered` events.
     pub(super) generation: u32,
     pub(super) inbox: Vec<Message>,
     pub(super) interrupt_pending: bool,
+    pub(super) lock: QueueLock,
+    /// Tasks on their way here that nobody sees yet.
+    pub(super) unseen: u32,
     /// Live queues: a periodic pass is due at the next look at the queue.
     pub(super) balance_wanted: bool,
     /// Pick anew at the end of the interrupt.
@@ -80,6 +99,8 @@ pub(super) struct Cpu {
     /// Position of the idle state among the CPU's states.
     pub(super) idle_state: usize,
     pub(super) idle_since_ns: u64,
+    /// Time spent idle before that.
+    pub(super) idle_total_ns: u64,
     /// Entry into the state ends here.
     pub(super) entered_ns: u64,
     /// As last announced.
@@ -93,8 +114,14 @@ impl Cpu {
         Self {
             queue,
             run_end_armed_ns: u64::MAX,
+            slice_end_armed_ns: u64::MAX,
             ..Self::default()
         }
+    }
+
+    /// It executes a task or kernel work.
+    pub(super) fn executes(&self) -> bool {
+        matches!(self.mode, Mode::Running | Mode::Interrupted)
     }
 
     /// The next timer after `now_ns`.

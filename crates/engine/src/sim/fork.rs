@@ -21,6 +21,15 @@ pub(super) fn core_tasks(workload: &Workload, nr_cpus: u32) -> Vec<Task> {
     let mut tasks: Vec<_> = threads
         .map(|(index, t)| task(index, t.nice, t.policy, t.cpus.as_deref()))
         .collect();
+    for (number, group) in workload.groups.iter().enumerate() {
+        let fair = |member: &u32| {
+            let script = &workload.tasks[*member as usize];
+            script.attributes.realtime.is_none() // else its class has no groups
+        };
+        for member in group.tasks.iter().filter(|m| fair(m)) {
+            tasks[*member as usize].set_group(Some(number));
+        }
+    }
     tasks.push(task(workload.tasks.len(), 0, FairPolicy::Other, None));
     tasks
 }
@@ -39,7 +48,9 @@ impl<O: Observer> Sim<'_, O> {
         for task in &mut self.tasks {
             self.core.task_init(task);
         }
+        self.hint_rt_tasks();
         let parent = self.parent();
+        let cpu = self.start_cpu(parent, cpu);
         self.core.task_new(&mut self.tasks[parent as usize], cpu, 0);
         self.threads[parent as usize].action = Some(Action::Work(self.machine.costs.fork));
         self.join_queue(parent, cpu, true);
@@ -69,9 +80,9 @@ impl<O: Observer> Sim<'_, O> {
             prev_cpu: here,
             sync: false,
             waker: Waker::Task(parent),
-            waker_load: self.tasks[parent].load_avg(),
+            waker_load: self.tasks[parent].load_avg(), // it is in no group
         };
-        let choice = self.core.select_cpu(&mut self.tasks, child as usize, &ask);
+        let choice = self.answer(child, &ask);
         self.place_new(child, parent as u32, here, choice.cpu);
         self.reasons[choice.reason.index()] += 1;
         self.mix(u64::from(choice.cpu) << 8 | choice.reason.index() as u64);

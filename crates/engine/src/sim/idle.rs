@@ -10,7 +10,7 @@ use crate::queue::Event;
 const NO_TIMER_NS: u64 = 3_600_000_000_000;
 
 impl<O: Observer> Sim<'_, O> {
-    fn idle_state(&self, cpu: u32) -> CpuIdleState {
+    pub(super) fn idle_state(&self, cpu: u32) -> CpuIdleState {
         self.machine.idle[cpu as usize][self.cpus[cpu as usize].idle_state]
     }
 
@@ -22,7 +22,8 @@ impl<O: Observer> Sim<'_, O> {
         c.mode = Mode::Interrupted;
         c.generation += 1;
         let work = std::mem::take(&mut c.kernel_work);
-        c.kernel_until_ns = c.kernel_until_ns.max(now) + work.div_ceil(c.speed);
+        c.kernel_until_ns = c.kernel_until_ns.max(now).max(c.irq_until_ns);
+        c.kernel_until_ns += work.div_ceil(c.speed);
         let (until, generation) = (c.kernel_until_ns, c.generation);
         if was_running {
             self.core.enter_idle(cpu, now);
@@ -36,7 +37,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// The kernel work is done. A task that was queued meanwhile does not wait for its interrupt.
     pub(super) fn work_done(&mut self, cpu: u32) {
-        if self.cpus[cpu as usize].queue.nr() > 0 {
+        if self.nr_running(cpu) > 0 {
             self.schedule(cpu);
         } else {
             self.go_idle(cpu);
@@ -48,6 +49,7 @@ impl<O: Observer> Sim<'_, O> {
         let tick = self.machine.tick_ns;
         let now = self.now;
         let to_tick = tick - now % tick;
+        let online = self.is_online(cpu);
         let c = &mut self.cpus[cpu as usize];
         let mut to_timer = c.next_timer_ns(now).map_or(NO_TIMER_NS, |at| at - now);
         if self.live && self.core.cpu(cpu).llc_id == cpu {
@@ -57,6 +59,10 @@ impl<O: Observer> Sim<'_, O> {
             .menu
             .select(&self.machine.idle[cpu as usize], to_timer, to_tick, tick);
         choice.stop_tick |= c.tick_stopped; // once stopped it stays so until work comes
+        if !online {
+            choice.state = self.machine.idle[cpu as usize].len() - 1; // switched off
+            choice.stop_tick = true;
+        }
         let state = self.machine.idle[cpu as usize][choice.state];
         c.mode = Mode::Idle;
         c.idle_state = choice.state;
@@ -66,8 +72,9 @@ impl<O: Observer> Sim<'_, O> {
         let generation = c.generation;
         self.core.cpu_mut(cpu).idle_exit_latency_us = (state.wake_latency_ns / 1000) as u32;
         c.tick_stopped = choice.stop_tick;
+        self.share_core(cpu);
         match choice.stop_tick {
-            true if self.live => {}
+            true if self.live || !online => {}
             true => self.core.nohz_enter(cpu),
             false => self.arm_tick(cpu),
         }
@@ -107,6 +114,7 @@ impl<O: Observer> Sim<'_, O> {
         let by_tick = (c.inbox == [Message::Tick]).then_some(self.machine.tick_ns);
         let ready = at.max(c.entered_ns) + exit;
         c.mode = Mode::Waking;
+
         c.generation += 1;
         c.menu
             .reflect(ready - c.idle_since_ns, state.wake_latency_ns, by_tick);

@@ -13,7 +13,7 @@ impl<O: Observer> Sim<'_, O> {
     fn vtime_queue(&mut self, cpu: u32) -> &mut VtimeQueue {
         match &mut self.cpus[cpu as usize].queue {
             RunQueue::Vtime(queue) => queue,
-            RunQueue::Fair(_) | RunQueue::Eevdf(_) => unreachable!("asked on live queues only"),
+            _ => unreachable!("asked on live queues only"),
         }
     }
 
@@ -65,11 +65,12 @@ impl<O: Observer> Sim<'_, O> {
     /// It fires on a busy CPU where there is one: a kernel moves its timers there. Else it wakes
     /// the first.
     pub(super) fn idle_timer(&mut self) {
-        let cpus = 0..self.machine.nr_cpus;
-        let busy = cpus.clone().find(|cpu| self.core.cpu(*cpu).curr_idle == 0);
+        let mut cpus = 0..self.machine.nr_cpus;
+        let busy = cpus.find(|cpu| self.is_online(*cpu) && self.core.cpu(*cpu).curr_idle == 0);
         let next = self.now + self.core.idle_timer_ns(busy.is_some());
         self.queue.push(next, Event::IdleTimer);
-        self.interrupt_with(busy.unwrap_or(0), Message::IdleTimer);
+        let on = busy.unwrap_or_else(|| self.first_online());
+        self.interrupt_with(on, Message::IdleTimer);
     }
 
     /// For each idle CPU: signals that only fade, and a kick to those that should make their
@@ -77,7 +78,7 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn idle_pass(&mut self, by: u32) {
         self.charge(by, self.machine.costs.tick);
         for cpu in 0..self.machine.nr_cpus {
-            if self.core.cpu(cpu).curr_idle == 0 {
+            if !self.is_online(cpu) || self.core.cpu(cpu).curr_idle == 0 {
                 continue;
             }
             let result = self.core.idle_decay(cpu, self.now);

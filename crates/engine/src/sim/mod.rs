@@ -3,28 +3,42 @@
 //! without them, `tick` and `balance` what the kernel does meanwhile.
 
 mod balance;
+mod channel;
+mod classes;
 mod cpu;
+mod effects;
 mod fork;
+mod groups;
+mod hardware;
+mod hotplug;
 mod idle;
 mod live;
+mod ondemand;
 mod queues;
 mod run;
 mod tick;
 mod wake;
 
+use crate::domains;
 use crate::dsq::VtimeQueue;
 use crate::eevdf::{EevdfParams, EevdfQueue};
 use crate::fair::{FairParams, FairQueue};
+use crate::hardware::{FreqCap, Interrupts};
+use crate::hotplug::Hotplug;
 use crate::machine::{Machine, core_facts};
 use crate::observe::{CpuPower, Observer};
 use crate::options::Options;
-use crate::outcome::{Ended, RunReport};
+use crate::outcome::{Ended, RunReport, Throughput};
 use crate::queue::{Event, EventQueue};
 use crate::run_queue::RunQueue;
 use crate::thread::{Thread, TimerState};
+use channel::ChannelState;
+use classes::{ClassParams, ClassState, class_states};
 use cpu::{ClusterState, Cpu};
+use effects::EffectTotals;
+use ondemand::Sampling;
 use wakeplace_platform::Platform;
-use wakeplace_policy_sys::{Balance, Core, Policy, QueueKind, Reason, Task};
+use wakeplace_policy_sys::{Balance, Core, MachineFacts, Policy, QueueKind, Reason, Task};
 use wakeplace_workload::{Calibration, FairPolicy, Stream, TaskScript, Workload};
 
 /// A run in progress.
@@ -33,8 +47,15 @@ pub(crate) struct Sim<'a, O> {
     queue: EventQueue,
     core: Core,
     machine: Machine,
+    /// The machine as the core was told of it, with who is online now.
+    facts: MachineFacts,
+    hotplug: Vec<Hotplug>,
+    /// What the ondemand governor measures.
+    sampling: Sampling,
     fair: FairParams,
     eevdf: EevdfParams,
+    /// A timer ends slices between ticks.
+    hrtick: bool,
     /// The queues are the live scheduler's, and so is what differs with them.
     live: bool,
     cpus: Vec<Cpu>,
@@ -45,7 +66,21 @@ pub(crate) struct Sim<'a, O> {
     threads: Vec<Thread>,
     /// The core's record of each thread, same indices. One more than scripts: the parent of all.
     tasks: Vec<Task>,
+    /// Those above the fair class, same indices; empty if there are none.
+    class: Vec<Option<ClassState>>,
+    class_params: ClassParams,
+    rt_period_armed: bool,
+    devices: &'a [Interrupts],
+    caps: &'a [FreqCap],
+    /// Frequencies of each domain, ascending, for the caps.
+    cap_opps: Vec<Vec<u32>>,
     timers: Vec<TimerState>,
+    channels: Vec<ChannelState>,
+    /// Tasks that wait for a unit of a channel.
+    waiting: usize,
+    /// What the workload is measured by counts so long after all tasks exist; None: nothing does.
+    warm_up_ns: Option<u64>,
+    totals: EffectTotals,
     /// Work units of one ns of the workload's `Run` times.
     work_per_ns: u64,
     t_zero_ns: Option<u64>,
@@ -87,33 +122,52 @@ impl<'a, O: Observer> Sim<'a, O> {
         platform: &Platform,
         policy: &Policy,
         workload: &'a Workload,
-        options: &Options,
+        options: &'a Options,
         observer: &'a mut O,
     ) -> Self {
         let machine = Machine::new(platform, options);
-        let core = Core::new(&core_facts(platform), policy.core_params())
-            .expect("checked by `check` before the run");
-        let threads = workload
-            .tasks
-            .iter()
-            .map(|t| Thread::new(t.nice, t.policy, t.slice_ns));
+        let facts = core_facts(platform);
+        let mut core =
+            Core::new(&facts, policy.core_params()).expect("checked by `check` before the run");
+        let shares = groups::add_groups(&mut core, workload, options);
+        let class_params = ClassParams::new(&core);
+        let khz = |d: &wakeplace_platform::FreqDomain| d.opps.iter().map(|o| o.khz).collect();
+        let thread = |t: &TaskScript| Thread::new(t.nice, t.policy, t.slice_ns);
+        let fair = FairParams::new(policy.core_params(), platform.cpus.len());
+        let eevdf = EevdfParams::new(policy.core_params(), platform.cpus.len(), machine.tick_ns);
+        let queues = run_queues(&core)
+            .map(|queue| groups::queue(core.queue_kind(), &shares, fair, eevdf).unwrap_or(queue));
         Self {
             now: 0,
             queue: EventQueue::default(),
-            fair: FairParams::new(policy.core_params(), platform.cpus.len()),
-            eevdf: EevdfParams::new(policy.core_params(), platform.cpus.len(), machine.tick_ns),
-            cpus: run_queues(&core).map(Cpu::new).collect(),
+            sampling: Sampling::new(&core, platform.cpus.len(), machine.tick_ns),
+            facts,
+            hotplug: Vec::new(),
+            fair,
+            eevdf,
+            cpus: queues.map(Cpu::new).collect(),
+            hrtick: policy.core_params().hrtick != 0,
             live: core.queue_kind() == QueueKind::Live,
             clusters: vec![ClusterState::default(); platform.clusters.len()],
             opp: (0..platform.freq_domains.len())
                 .map(|d| core.freq_request(d) as u16)
                 .collect(),
             scripts: &workload.tasks,
-            threads: threads
+            threads: (workload.tasks.iter().map(thread))
                 .chain([Thread::new(0, FairPolicy::Other, None)])
                 .collect(),
             tasks: fork::core_tasks(workload, machine.nr_cpus),
+            class: class_states(workload, &class_params),
+            class_params,
+            rt_period_armed: false,
+            devices: &options.irq,
+            caps: &options.freq_cap,
+            cap_opps: platform.freq_domains.iter().map(khz).collect(),
             timers: workload.timers.iter().map(TimerState::new).collect(),
+            channels: workload.channels.iter().map(ChannelState::new).collect(),
+            waiting: 0,
+            warm_up_ns: workload.count.as_ref().map(|count| count.warm_up_ns),
+            totals: EffectTotals::default(),
             work_per_ns: work_per_ns(&machine, workload.calibration),
             t_zero_ns: None,
             forked: 0,
@@ -139,6 +193,8 @@ impl<'a, O: Observer> Sim<'a, O> {
         let duration_ns = options.duration_ns;
         self.announce();
         self.arm_idle_timer();
+        self.begin_hotplug(&options.hotplug);
+        self.arm_hardware();
         self.start_parent(options.parent_cpu);
         let ended = loop {
             let Some((time, event)) = self.queue.pop_until(duration_ns) else {
@@ -151,6 +207,10 @@ impl<'a, O: Observer> Sim<'a, O> {
             }
             if self.exited == self.scripts.len() {
                 break Ended::AllTasksExited;
+            }
+            if self.is_deadlock() {
+                let waits = self.waits();
+                break Ended::Deadlock { waits };
             }
         };
         if ended == Ended::Duration {
@@ -184,6 +244,7 @@ impl<'a, O: Observer> Sim<'a, O> {
         self.mix(event_code(event));
         match event {
             Event::Freq { domain } => self.apply_frequency(domain),
+            Event::WakeStage { task } => self.wake_stage(task),
             Event::RunEnd { cpu } => self.run_end(cpu),
             Event::Timer { task } => self.timer(task),
             Event::Awake { cpu } => self.awake(cpu),
@@ -198,8 +259,14 @@ impl<'a, O: Observer> Sim<'a, O> {
                     self.idle_entered(cpu);
                 }
             }
+            Event::SliceEnd { cpu } => self.slice_end(cpu),
             Event::Tick { cpu } => self.tick(cpu),
             Event::IdleTimer => self.idle_timer(),
+            Event::Hotplug { index } => self.hotplug(self.hotplug[index as usize]),
+            Event::Device { source } => self.device(source),
+            Event::FreqCap { index } => self.freq_cap(index),
+            Event::Replenish { task } => self.replenish(task),
+            Event::RtPeriod => self.rt_period(),
         }
         if self.core.overutilized() != self.overutilized {
             self.overutilized = !self.overutilized;
@@ -226,7 +293,13 @@ impl<'a, O: Observer> Sim<'a, O> {
             self.finish_stretch(cpu);
         }
         self.check_nothing_lost();
+        domains::check(self.core.state());
         self.observer.finish(self.now);
+        let throughput = self.counts_from_ns().and_then(|from| {
+            let window_ns = self.now.saturating_sub(from);
+            let units = self.threads.iter().map(|t| t.totals.counted).sum();
+            (window_ns > 0).then_some(Throughput { units, window_ns })
+        });
         let counts = Reason::ALL.iter().copied().zip(self.reasons);
         let now = self.now;
         let executing: Vec<_> = self.cpus.iter().filter_map(|c| c.current).collect();
@@ -237,6 +310,10 @@ impl<'a, O: Observer> Sim<'a, O> {
             .enumerate();
         RunReport {
             energy_active: self.core.state().energy_active != 0,
+            throughput,
+            lock_wait_ns: (self.machine.costs.locks()).then_some(self.totals.lock_wait_ns),
+            double_placements: (self.machine.costs.publish_ns > 0)
+                .then_some(self.totals.double_placements),
             end_ns: now,
             ended,
             events: self.events,
@@ -254,7 +331,9 @@ impl<'a, O: Observer> Sim<'a, O> {
             if let RunQueue::Eevdf(queue) = &cpu.queue {
                 queue.check();
             }
-            let found = cpu.queue.nr_waiting() + usize::from(cpu.current.is_some());
+            self.check_groups(index as u32);
+            let fair = cpu.current.is_some() && cpu.classes.running.is_none();
+            let found = cpu.queue.nr_waiting() + usize::from(fair);
             let core = self.core.cpu(index as u32);
             assert_eq!(
                 found,
@@ -266,11 +345,17 @@ impl<'a, O: Observer> Sim<'a, O> {
                 cpu.queue.nr(),
                 "CPU {index}: the core counts otherwise"
             );
+            assert_eq!(
+                (core.nr_fair + core.nr_delayed) as usize,
+                cpu.queue.nr_queued(),
+                "CPU {index}: the core counts sleepers otherwise"
+            );
         }
         let queued: usize = self.cpus.iter().map(|c| c.queue.nr()).sum();
         let runnable = self.threads.iter().filter(|t| t.is_runnable()).count();
         assert_eq!(
-            queued, runnable,
+            queued + self.nr_class(),
+            runnable,
             "runnable threads and queue entries differ"
         );
     }
@@ -288,6 +373,13 @@ fn event_code(event: Event) -> u64 {
         Event::IdleEntered { cpu, .. } => (6, cpu),
         Event::Tick { cpu } => (7, cpu),
         Event::IdleTimer => (8, 0),
+        Event::SliceEnd { cpu } => (9, cpu),
+        Event::Hotplug { index } => (10, index),
+        Event::WakeStage { task } => (11, task),
+        Event::Device { source } => (12, source),
+        Event::FreqCap { index } => (13, index),
+        Event::Replenish { task } => (14, task),
+        Event::RtPeriod => (15, 0),
     };
     kind << 32 | u64::from(subject)
 }

@@ -2,6 +2,7 @@
 //! where the kernels differ around it (ticks, balancing), by `Sim::live`.
 
 use super::Sim;
+use crate::eevdf;
 use crate::fair::Weight;
 use crate::observe::Observer;
 use crate::run_queue::RunQueue;
@@ -18,6 +19,10 @@ impl<O: Observer> Sim<'_, O> {
             }
             RunQueue::Eevdf(_) => {} // as it joins
             RunQueue::Vtime(_) => self.core.vq_place(&mut self.tasks[task as usize], cpu),
+            RunQueue::Grouped(queue) => {
+                let group = self.tasks[task as usize].group();
+                queue.place_woken((task, &mut self.threads[task as usize], group));
+            }
         }
     }
 
@@ -28,17 +33,25 @@ impl<O: Observer> Sim<'_, O> {
                 let weight = self.threads[child as usize].entity.weight;
                 let start = self.threads[parent as usize].entity.vruntime;
                 let vruntime = queue.place_new(&self.fair, weight, start) - queue.min_vruntime;
-                self.threads[child as usize].entity.vruntime = vruntime + self.floor(cpu);
+                self.threads[child as usize].entity.vruntime = vruntime + self.floor(child, cpu);
             }
             RunQueue::Eevdf(_) => {}
             RunQueue::Vtime(_) => self.core.vq_place(&mut self.tasks[child as usize], cpu),
+            RunQueue::Grouped(queue) => {
+                let [of_child, of_parent] = [child, parent].map(|t| &self.threads[t as usize]);
+                let group = self.tasks[child as usize].group();
+                let behind = queue.place_new(of_child, group, of_parent);
+                self.threads[child as usize].entity.vruntime = behind + self.floor(child, cpu);
+            }
         }
     }
 
-    fn floor(&self, cpu: u32) -> i64 {
+    /// The time of the queue that the task is in on `cpu`.
+    fn floor(&self, task: u32, cpu: u32) -> i64 {
         match &self.cpus[cpu as usize].queue {
             RunQueue::Fair(queue) => queue.min_vruntime,
             RunQueue::Eevdf(_) | RunQueue::Vtime(_) => 0,
+            RunQueue::Grouped(queue) => queue.floor(self.tasks[task as usize].group()),
         }
     }
 
@@ -47,7 +60,8 @@ impl<O: Observer> Sim<'_, O> {
         if self.live {
             self.core.vq_place(&mut self.tasks[task as usize], to);
         } else {
-            self.threads[task as usize].entity.vruntime += self.floor(to) - self.floor(from);
+            let floors = self.floor(task, to) - self.floor(task, from);
+            self.threads[task as usize].entity.vruntime += floors;
         }
     }
 
@@ -61,23 +75,34 @@ impl<O: Observer> Sim<'_, O> {
             }
             RunQueue::Vtime(queue) if front => queue.insert_local(task),
             RunQueue::Vtime(queue) => queue.insert(task, self.tasks[task as usize].vtime_ns()),
+            RunQueue::Grouped(queue) => {
+                let group = self.tasks[task as usize].group();
+                queue.insert((task, &mut self.threads[task as usize], group));
+            }
         }
+        self.arm_slice_end(cpu);
     }
 
-    /// The running task leaves its queue to sleep or (`ends`) for good.
-    pub(super) fn leave(&mut self, task: u32, cpu: u32, ends: bool) {
+    /// The running task leaves its queue to sleep or (`ends`) for good. Returns true if the queue
+    /// keeps it and the core is to know; in a queue with groups a sleeper counts no more.
+    pub(super) fn leave(&mut self, task: u32, cpu: u32, ends: bool) -> bool {
+        if let Some((queue, queued)) = self.grouped(task, cpu) {
+            queue.leave(queued, ends);
+            return false;
+        }
         if let RunQueue::Eevdf(queue) = &mut self.cpus[cpu as usize].queue
             && !ends
         {
-            if let Some(request) = queue.sleep(&self.eevdf) {
-                self.threads[task as usize].request = request;
-            }
-            return;
+            let left = queue.sleep(&self.eevdf);
+            left.iter()
+                .for_each(|request| self.threads[task as usize].request = *request);
+            return left.is_none();
         }
         self.remove(task, cpu, false);
         if let RunQueue::Fair(queue) = &mut self.cpus[cpu as usize].queue {
             queue.update_min(None);
         }
+        false
     }
 
     /// The task sleeps, but its CPU's queue has not let it go yet.
@@ -85,16 +110,49 @@ impl<O: Observer> Sim<'_, O> {
         match &self.cpus[cpu as usize].queue {
             RunQueue::Eevdf(queue) => queue.is_delayed(task),
             RunQueue::Fair(_) | RunQueue::Vtime(_) => false,
+            RunQueue::Grouped(queue) => queue.is_delayed(task, self.tasks[task as usize].group()),
         }
     }
 
     /// The CPU begins to look at its queue: sleepers whose turn it is leave it.
     pub(super) fn begin_pick(&mut self, cpu: u32) {
-        if let RunQueue::Eevdf(queue) = &mut self.cpus[cpu as usize].queue {
-            queue.begin_pick(&self.eevdf);
-            while let Some((task, request)) = queue.drop_sleeper(&self.eevdf) {
+        if let RunQueue::Grouped(queue) = &mut self.cpus[cpu as usize].queue {
+            for (task, request) in queue.begin_pick() {
                 self.threads[task as usize].request = request;
             }
+        }
+        let RunQueue::Eevdf(queue) = &mut self.cpus[cpu as usize].queue else {
+            return;
+        };
+        queue.begin_pick(&self.eevdf);
+        while let Some((task, request)) = self.drop_sleeper(cpu) {
+            self.let_sleeper_go(task, request, cpu);
+        }
+    }
+
+    /// A sleeper that the queue of `cpu` had kept has left it.
+    pub(super) fn let_sleeper_go(&mut self, task: u32, request: eevdf::Entity, cpu: u32) {
+        self.threads[task as usize].request = request;
+        let record = &mut self.tasks[task as usize];
+        let result = self.core.dequeue_delayed(record, self.now);
+        self.count_running(cpu);
+        self.after_core(cpu, result);
+    }
+
+    fn drop_sleeper(&mut self, cpu: u32) -> Option<(u32, eevdf::Entity)> {
+        match &mut self.cpus[cpu as usize].queue {
+            RunQueue::Eevdf(queue) => queue.drop_sleeper(&self.eevdf),
+            RunQueue::Fair(_) | RunQueue::Vtime(_) | RunQueue::Grouped(_) => None,
+        }
+    }
+
+    /// A task of a higher class displaces the running fair one, without a look at the fair queue.
+    pub(super) fn begin_put(&mut self, cpu: u32) {
+        if let RunQueue::Grouped(queue) = &mut self.cpus[cpu as usize].queue {
+            queue.begin_put();
+        }
+        if let RunQueue::Eevdf(queue) = &mut self.cpus[cpu as usize].queue {
+            queue.begin_pick(&self.eevdf);
         }
     }
 
@@ -109,12 +167,16 @@ impl<O: Observer> Sim<'_, O> {
             RunQueue::Eevdf(queue) => thread.request = queue.dequeue_current(&self.eevdf),
             RunQueue::Vtime(queue) if waiting => queue.remove(task),
             RunQueue::Vtime(_) => {}
+            RunQueue::Grouped(queue) => {
+                queue.remove((task, thread, self.tasks[task as usize].group()), waiting);
+            }
         }
     }
 
     /// The core hears how many tasks a CPU has.
     pub(super) fn count_running(&mut self, cpu: u32) {
-        self.core.cpu_mut(cpu).nr_running = self.cpus[cpu as usize].queue.nr() as u32;
+        self.core.cpu_mut(cpu).nr_running = self.nr_running(cpu) as u32;
+        self.weigh_touched(cpu);
     }
 
     /// The running task, just stopped, waits again.
@@ -128,6 +190,10 @@ impl<O: Observer> Sim<'_, O> {
                 self.place_woken(task, cpu);
                 self.insert(task, cpu, false);
             }
+            RunQueue::Grouped(queue) => {
+                let group = self.tasks[task as usize].group();
+                queue.requeue((task, &mut self.threads[task as usize], group));
+            }
         }
     }
 
@@ -137,6 +203,10 @@ impl<O: Observer> Sim<'_, O> {
             RunQueue::Fair(queue) => queue.keeps(self.threads[task as usize].entity.vruntime),
             RunQueue::Eevdf(queue) => queue.keeps(&self.eevdf),
             RunQueue::Vtime(_) => self.dispatch(cpu, true),
+            RunQueue::Grouped(queue) => {
+                let group = self.tasks[task as usize].group();
+                queue.keeps(&self.threads[task as usize], group)
+            }
         }
     }
 
@@ -147,6 +217,7 @@ impl<O: Observer> Sim<'_, O> {
             RunQueue::Fair(queue) => queue.pick(&self.fair, |task| &threads[task as usize].entity),
             RunQueue::Eevdf(queue) => queue.pick(&self.eevdf),
             RunQueue::Vtime(queue) => queue.pick(),
+            RunQueue::Grouped(queue) => queue.pick(threads),
         }
     }
 
@@ -171,6 +242,9 @@ impl<O: Observer> Sim<'_, O> {
 
     /// Does `task`, just queued on `cpu`, displace the one that runs there?
     pub(super) fn preempts(&mut self, task: u32, running: u32, cpu: u32) -> bool {
+        if let Some(preempts) = self.class_preempts(task, running, cpu) {
+            return preempts;
+        }
         match &mut self.cpus[cpu as usize].queue {
             RunQueue::Fair(queue) => {
                 let woken = &self.threads[task as usize].entity;
@@ -182,6 +256,7 @@ impl<O: Observer> Sim<'_, O> {
                 let record = &self.tasks[task as usize];
                 self.core.vq_preempts(record, cpu, self.now)
             }
+            RunQueue::Grouped(_) => self.preempts_grouped(task, running, cpu),
         }
     }
 
@@ -196,6 +271,11 @@ impl<O: Observer> Sim<'_, O> {
 
     /// At the tick: is the running task's time over?
     pub(super) fn tick_preempts(&mut self, task: u32, cpu: u32) -> bool {
+        if self.is_class(task) {
+            return self.class_tick_preempts(task, cpu);
+        }
+        let group = self.tasks[task as usize].group();
+        self.weigh_group(cpu, group);
         let running = &self.threads[task as usize].entity;
         match &mut self.cpus[cpu as usize].queue {
             RunQueue::Fair(queue) => queue.tick_preempts(&self.fair, running),
@@ -205,6 +285,33 @@ impl<O: Observer> Sim<'_, O> {
                 let expired = self.core.vq_expired(cpu, waiting, self.now);
                 queue.slice_over |= expired || queue.slice_end_ns <= self.now;
                 queue.slice_over
+            }
+            RunQueue::Grouped(queue) => queue.tick(&self.threads[task as usize], group),
+        }
+    }
+
+    /// What is left of the running task's slice while others wait, ns.
+    pub(super) fn rest_of_slice_ns(&self, cpu: u32) -> Option<u64> {
+        match &self.cpus[cpu as usize].queue {
+            RunQueue::Eevdf(queue) => queue.rest_of_slice_ns(),
+            RunQueue::Grouped(queue) => queue.rest_of_slice_ns(),
+            RunQueue::Fair(_) | RunQueue::Vtime(_) => None, // their slices end at ticks
+        }
+    }
+
+    /// The running task lets others go first. Returns false if there is nobody.
+    pub(super) fn yield_to_others(&mut self, task: u32, cpu: u32) -> bool {
+        if self.is_class(task) {
+            return self.class_yields(task, cpu);
+        }
+        match &mut self.cpus[cpu as usize].queue {
+            RunQueue::Fair(queue) => queue.skip(task),
+            RunQueue::Eevdf(queue) => queue.yields(&self.eevdf),
+            RunQueue::Grouped(queue) => queue.yields(task, self.tasks[task as usize].group()),
+            // The rest of the slice is given up, as sched_ext does it.
+            RunQueue::Vtime(queue) => {
+                queue.slice_over = true;
+                true
             }
         }
     }
@@ -216,6 +323,10 @@ impl<O: Observer> Sim<'_, O> {
             return;
         }
         thread.nice = nice;
+        if self.is_class(task) {
+            return; // counts in the fair class only
+        }
+        let thread = &mut self.threads[task as usize];
         if thread.policy == FairPolicy::Idle {
             return; // its weight is the policy's
         }
@@ -228,10 +339,14 @@ impl<O: Observer> Sim<'_, O> {
             RunQueue::Eevdf(queue) => queue.reweight(&self.eevdf, weight),
             // As the kernel does it: stopped, changed, started anew.
             RunQueue::Vtime(_) => self.core.vq_stop(record, self.now),
+            RunQueue::Grouped(queue) => queue.reweight(record.group(), old, weight),
         }
         self.core
             .task_set_weight(record, nice_weight(nice.into()), self.now);
+        let group = record.group();
+        self.weigh_group(cpu, group);
         if self.live {
+            let record = &mut self.tasks[task as usize];
             self.core.vq_start(record, cpu, self.now);
         }
     }
@@ -240,10 +355,12 @@ impl<O: Observer> Sim<'_, O> {
     /// recently run first, and the live queues in their own order, without what is at the front.
     pub(super) fn offered(&self, cpu: u32) -> Vec<u32> {
         let c = &self.cpus[cpu as usize];
+        let current = c.current.filter(|task| !self.is_class(*task));
         let mut tasks: Vec<u32> = match &c.queue {
-            RunQueue::Fair(queue) => queue.waiting().chain(c.current).collect(),
-            RunQueue::Eevdf(queue) => queue.waiting().chain(c.current).collect(),
+            RunQueue::Fair(queue) => queue.waiting().chain(current).collect(),
+            RunQueue::Eevdf(queue) => queue.waiting().chain(current).collect(),
             RunQueue::Vtime(queue) => return queue.in_order().collect(),
+            RunQueue::Grouped(queue) => queue.waiting().into_iter().chain(current).collect(),
         };
         tasks.sort_unstable_by_key(|task| self.threads[*task as usize].recency);
         tasks
@@ -254,7 +371,7 @@ impl<O: Observer> Sim<'_, O> {
     /// running one.
     pub(super) fn pushed(&self, cpu: u32, to: u32) -> Option<u32> {
         let c = &self.cpus[cpu as usize];
-        let allowed = |task: &u32| self.tasks[*task as usize].may_use(to);
+        let allowed = |t: &u32| self.tasks[*t as usize].may_use(to) && !self.is_class(*t);
         let recency = |task: &u32| self.threads[*task as usize].recency;
         let current = c.current.filter(allowed);
         match &c.queue {
@@ -265,6 +382,9 @@ impl<O: Observer> Sim<'_, O> {
                 .chain(current)
                 .min_by_key(recency),
             RunQueue::Vtime(_) => current,
+            RunQueue::Grouped(queue) => (queue.waiting().into_iter().filter(allowed))
+                .chain(current)
+                .min_by_key(recency),
         }
     }
 }

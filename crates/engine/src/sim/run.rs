@@ -13,13 +13,13 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn account(&mut self, cpu: u32) {
         let c = &mut self.cpus[cpu as usize];
         let Some(task) = c.current else { return };
-        let delta = self.now - c.accounted_ns;
+        let delta = self.now.saturating_sub(c.accounted_ns);
         if delta == 0 {
             return;
         }
         c.accounted_ns = self.now;
+        let above = c.classes.running.is_some();
         let thread = &mut self.threads[task as usize];
-        thread.note_progress();
         let mut done = delta * c.speed;
         let overhead = done.min(thread.overhead);
         thread.overhead -= overhead;
@@ -29,9 +29,13 @@ impl<O: Observer> Sim<'_, O> {
         }
         thread.totals.run_ns += delta;
         match &mut c.queue {
+            _ if above => self.class_charge(task, cpu, delta),
             RunQueue::Fair(queue) => queue.charge(&mut thread.entity, delta),
             RunQueue::Eevdf(queue) => queue.charge(delta),
             RunQueue::Vtime(_) => {} // the core charges it
+            RunQueue::Grouped(queue) => {
+                queue.charge(thread, self.tasks[task as usize].group(), delta);
+            }
         }
     }
 
@@ -41,15 +45,18 @@ impl<O: Observer> Sim<'_, O> {
         let Some(task) = c.current else { return };
         let thread = &self.threads[task as usize];
         let kernel_ns = thread.overhead.div_ceil(c.speed);
+        let from = self.now.max(c.accounted_ns); // later: after a device's interrupt
         c.end_ns = match thread.action {
             Some(Action::Work(left)) => {
                 let work = thread.overhead.saturating_add(left);
-                self.now.saturating_add(work.div_ceil(c.speed))
+                from.saturating_add(work.div_ceil(c.speed))
             }
-            Some(Action::Until(at)) => at.max(self.now + kernel_ns),
-            None => self.now,
+            Some(Action::Until(at)) => at.max(from + kernel_ns),
+            None => from,
         };
+        self.cpus[cpu as usize].budget_end_ns = self.budget_end(task, from);
         self.arm_run_end(cpu);
+        self.arm_slice_end(cpu);
     }
 
     /// Makes sure of an event by the end of the step. A far end is looked at again on the way:
@@ -57,7 +64,7 @@ impl<O: Observer> Sim<'_, O> {
     /// time.
     fn arm_run_end(&mut self, cpu: u32) {
         let c = &mut self.cpus[cpu as usize];
-        let at = c.end_ns.min(self.now + 2 * self.machine.tick_ns);
+        let at = (c.end_ns.min(c.budget_end_ns)).min(self.now + 2 * self.machine.tick_ns);
         if at < c.run_end_armed_ns {
             c.run_end_armed_ns = at;
             self.queue.push(at, Event::RunEnd { cpu });
@@ -72,6 +79,9 @@ impl<O: Observer> Sim<'_, O> {
         }
         c.run_end_armed_ns = u64::MAX;
         let Some(task) = c.current else { return };
+        if c.end_ns > self.now && c.budget_end_ns <= self.now {
+            return self.schedule(cpu);
+        }
         if c.end_ns > self.now {
             return self.arm_run_end(cpu);
         }
@@ -96,6 +106,11 @@ impl<O: Observer> Sim<'_, O> {
                 return self.block(cpu, task, due);
             }
         }
+        if let Some(post) = self.threads[task as usize].posting.take()
+            && self.post(cpu, task, post)
+        {
+            return self.resume(cpu);
+        }
         loop {
             let zero = self.t_zero_ns.unwrap_or(0);
             let script = &self.scripts[task as usize];
@@ -113,6 +128,23 @@ impl<O: Observer> Sim<'_, O> {
                 }
                 Next::Sleep(due) if due <= self.now => {}
                 Next::Sleep(due) => return self.block(cpu, task, Some(due)),
+                Next::Yield => {
+                    if self.yield_to_others(task, cpu) {
+                        self.threads[task as usize].action = Some(Action::Work(0));
+                        return self.schedule(cpu);
+                    }
+                }
+                Next::Post(post) => {
+                    if self.begin_post(cpu, task, post) {
+                        return self.resume(cpu);
+                    }
+                }
+                Next::Wait(channel) => {
+                    if !self.take_unit(task, channel) {
+                        return self.block(cpu, task, None);
+                    }
+                }
+                Next::Count(units) => self.count_units(task, units),
                 Next::Exit => return self.exit(cpu, task),
                 Next::Enter => {
                     if self.enter_phase(cpu, task) {
@@ -166,9 +198,7 @@ impl<O: Observer> Sim<'_, O> {
         if let Some(due) = due {
             self.sleep_until(task, due);
         }
-        let thread = &mut self.threads[task as usize];
-        thread.totals.activations += 1;
-        thread.note_progress();
+        self.threads[task as usize].totals.activations += 1;
         self.schedule(cpu);
     }
 
@@ -184,21 +214,30 @@ impl<O: Observer> Sim<'_, O> {
     /// The running task leaves its queue to sleep or (`ends`) for good.
     fn leave_cpu(&mut self, cpu: u32, task: u32, ends: bool) {
         self.account(cpu);
-        let result = self
-            .core
-            .dequeue_sleep(&mut self.tasks[task as usize], self.now);
+        if self.is_class(task) {
+            return self.class_sleep(task, cpu);
+        }
+        let stays = self.leave(task, cpu, ends);
+        let record = &mut self.tasks[task as usize];
+        let result = if stays {
+            self.core.dequeue_delay(record, self.now)
+        } else {
+            self.core.dequeue_sleep(record, self.now)
+        };
         self.after_core(cpu, result);
-        self.leave(task, cpu, ends);
-        self.threads[task as usize].state = State::Sleeping;
+        let thread = &mut self.threads[task as usize];
+        thread.state = State::Sleeping;
+        thread.off_cpu_ns = self.now + self.machine.costs.switch_out_ns;
         self.end_stretch(cpu, true);
         self.count_running(cpu);
     }
 
     /// Arms the timer that ends a task's sleep, on the CPU where it went to sleep.
     pub(super) fn sleep_until(&mut self, task: u32, due_ns: u64) {
-        let cpu = self.tasks[task as usize].cpu();
+        let cpu = self.timer_cpu(self.tasks[task as usize].cpu());
         let thread = &mut self.threads[task as usize];
         thread.due_ns = due_ns;
+        thread.timer_cpu = cpu;
         thread.state = State::Sleeping;
         thread.at_start_line = false;
         self.cpus[cpu as usize]
@@ -212,7 +251,7 @@ impl<O: Observer> Sim<'_, O> {
         if let Some(task) = self.cpus[cpu as usize].current
             && self.visible(task)
         {
-            let ran = self.now - self.cpus[cpu as usize].stretch_start_ns;
+            let ran = self.stretch_ns(cpu);
             self.observer.run_stop(self.now, cpu, task, ran, false);
         }
     }
@@ -223,18 +262,23 @@ impl<O: Observer> Sim<'_, O> {
         let Some(task) = c.current.take() else { return };
         c.generation += 1;
         self.threads[task as usize].runnable_since_ns = self.now;
-        self.end_slice(task, cpu);
+        if !self.is_class(task) {
+            self.end_slice(task, cpu);
+        }
         if self.visible(task) {
-            let ran = self.now - self.cpus[cpu as usize].stretch_start_ns;
+            let ran = self.stretch_ns(cpu);
             self.observer.run_stop(self.now, cpu, task, ran, sleeps);
         }
     }
 
     /// The running task is put back into the queue.
-    fn put_back(&mut self, cpu: u32) {
+    pub(super) fn put_back(&mut self, cpu: u32) {
         let Some(task) = self.cpus[cpu as usize].current else {
             return;
         };
+        if self.is_class(task) {
+            return self.class_put_back(task, cpu);
+        }
         let result = self
             .core
             .put_current(&mut self.tasks[task as usize], self.now);
@@ -249,14 +293,24 @@ impl<O: Observer> Sim<'_, O> {
         let c = &mut self.cpus[cpu as usize];
         c.reschedule = false;
         let previous = c.current;
+        let mut spin = self.take_lock(cpu, cpu);
+        if !self.class.is_empty() {
+            self.hold(cpu, std::mem::take(&mut spin));
+        }
+        if self.class_schedule(cpu, previous) {
+            return;
+        }
+        let fair = self.cpus[cpu as usize].current;
         self.begin_pick(cpu);
-        if let Some(task) = previous
+        if let Some(task) = fair
             && self.keeps(task, cpu)
         {
+            self.hold(cpu, spin);
             return self.program(cpu);
         }
         self.put_back(cpu);
-        if self.live && previous.is_none() {
+        self.hold(cpu, spin); // before the next task
+        if self.live && fair.is_none() {
             self.dispatch(cpu, false);
         }
         if self.cpus[cpu as usize].queue.nr() == 0 {
@@ -269,19 +323,24 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// `task` begins to execute.
-    fn start(&mut self, cpu: u32, task: u32, previous: Option<u32>) {
+    pub(super) fn start(&mut self, cpu: u32, task: u32, previous: Option<u32>) {
         self.leave_idle(cpu);
-        let result = self
-            .core
-            .set_current(&mut self.tasks[task as usize], self.now);
+        let above = self.is_class(task);
+        let result = if above {
+            self.class_start(task, cpu)
+        } else {
+            let record = &mut self.tasks[task as usize];
+            self.core.set_current(record, self.now)
+        };
         self.recency += 1;
         let c = &mut self.cpus[cpu as usize];
         c.current = Some(task);
-        c.accounted_ns = self.now;
+        c.accounted_ns = self.now.max(c.irq_until_ns);
         c.stretch_start_ns = self.now;
+        c.stolen_ns = c.accounted_ns - self.now;
         let thread = &mut self.threads[task as usize];
         thread.recency = self.recency;
-        let rest = c.kernel_until_ns.saturating_sub(self.now);
+        let rest = c.kernel_until_ns.saturating_sub(c.accounted_ns);
         let kernel =
             std::mem::take(&mut c.kernel_work).saturating_add(rest.saturating_mul(c.speed));
         thread.overhead = thread.overhead.saturating_add(kernel);
@@ -294,7 +353,9 @@ impl<O: Observer> Sim<'_, O> {
         if self.visible(task) {
             self.observer.run_start(self.now, cpu, task, fresh);
         }
-        self.begin_slice(task, cpu);
+        if !above {
+            self.begin_slice(task, cpu);
+        }
         self.mix(u64::from(cpu) << 32 | u64::from(task));
         self.after_core(cpu, result);
         self.program(cpu);
@@ -308,11 +369,46 @@ impl<O: Observer> Sim<'_, O> {
         self.observer.frequency(self.now, domain, opp as u16);
         for at in 0..self.machine.domain_cpus[domain as usize].len() {
             let cpu = self.machine.domain_cpus[domain as usize][at];
-            self.account(cpu);
-            let speed = self.machine.speed[cpu as usize][opp as usize];
-            self.rescale_kernel_work(cpu, speed);
-            self.cpus[cpu as usize].speed = speed;
-            self.program(cpu);
+            let busy = self.busy_threads(cpu);
+            self.change_speed(cpu, busy);
+        }
+    }
+
+    /// From now on the CPU runs at its domain's operating point, with so many busy threads in its
+    /// core.
+    fn change_speed(&mut self, cpu: u32, busy: usize) {
+        let domain = self.machine.domain_of[cpu as usize] as usize;
+        let alone = self.machine.speed[cpu as usize][self.opp[domain] as usize];
+        let smt = self.machine.smt.as_ref();
+        let speed = smt.map_or(alone, |smt| smt.share(alone, busy));
+        self.account(cpu);
+        self.rescale_kernel_work(cpu, speed);
+        self.cpus[cpu as usize].speed = speed;
+        self.program(cpu);
+    }
+
+    /// Threads of the CPU's core that execute something.
+    fn busy_threads(&self, cpu: u32) -> usize {
+        let Some(smt) = &self.machine.smt else {
+            return 1;
+        };
+        let executes = |cpu: &&u32| self.cpus[**cpu as usize].executes();
+        smt.threads_of(cpu).iter().filter(executes).count()
+    }
+
+    /// The CPU begins to execute or stops: that is felt by all busy threads of its core.
+    pub(super) fn share_core(&mut self, cpu: u32) {
+        let thread = |sim: &Self, at: usize| {
+            let smt = sim.machine.smt.as_ref()?;
+            smt.threads_of(cpu).get(at).copied()
+        };
+        let busy = self.busy_threads(cpu);
+        let mut at = 0;
+        while let Some(other) = thread(self, at) {
+            if self.cpus[other as usize].executes() {
+                self.change_speed(other, busy);
+            }
+            at += 1;
         }
     }
 
@@ -322,8 +418,12 @@ impl<O: Observer> Sim<'_, O> {
         if c.mode != Mode::Interrupted || c.kernel_until_ns <= self.now {
             return;
         }
-        let rest = (c.kernel_until_ns - self.now).saturating_mul(c.speed);
-        c.kernel_until_ns = self.now + rest.div_ceil(speed);
+        let from = self.now.max(c.irq_until_ns);
+        let rest = c
+            .kernel_until_ns
+            .saturating_sub(from)
+            .saturating_mul(c.speed);
+        c.kernel_until_ns = from + rest.div_ceil(speed);
         c.generation += 1;
         let generation = c.generation;
         let event = Event::IdleAgain { cpu, generation };

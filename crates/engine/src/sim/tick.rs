@@ -6,6 +6,9 @@ use crate::observe::Observer;
 use crate::queue::Event;
 use wakeplace_policy_sys::IdleKind;
 
+/// The kernel sets no timer nearer than this (SB 5: HRTICK; decision 021).
+const LEAST_SLICE_TIMER_NS: u64 = 10_000;
+
 impl<O: Observer> Sim<'_, O> {
     pub(super) fn arm_tick(&mut self, cpu: u32) {
         let c = &mut self.cpus[cpu as usize];
@@ -36,8 +39,13 @@ impl<O: Observer> Sim<'_, O> {
             return;
         };
         self.charge(cpu, self.machine.costs.tick);
-        let result = self.core.tick(&mut self.tasks[task as usize], self.now);
+        let record = &mut self.tasks[task as usize];
+        let result = match self.cpus[cpu as usize].classes.running {
+            Some(_) => self.core.class_tick(record, self.now),
+            None => self.core.tick(record, self.now),
+        };
         self.after_core(cpu, result);
+        self.sample(cpu);
         if result.kick() || result.stats() {
             self.kick_nohz(if result.kick() {
                 Message::NohzBalance
@@ -59,15 +67,55 @@ impl<O: Observer> Sim<'_, O> {
         }
     }
 
+    /// Where slices end between ticks: makes sure of an event at the end of the running task's.
+    pub(super) fn arm_slice_end(&mut self, cpu: u32) {
+        if !self.hrtick {
+            return;
+        }
+        let Some(left) = self.rest_of_slice_ns(cpu) else {
+            return;
+        };
+        let c = &mut self.cpus[cpu as usize];
+        let at = self.now + left.max(LEAST_SLICE_TIMER_NS);
+        if at < c.slice_end_armed_ns {
+            c.slice_end_armed_ns = at;
+            self.queue.push(at, Event::SliceEnd { cpu });
+        }
+    }
+
+    /// The event of `arm_slice_end`: it may have been for another task, or one that runs longer
+    /// now.
+    pub(super) fn slice_end(&mut self, cpu: u32) {
+        let c = &mut self.cpus[cpu as usize];
+        if c.slice_end_armed_ns != self.now {
+            return; // a nearer one was armed after it
+        }
+        c.slice_end_armed_ns = u64::MAX;
+        if c.current.is_none() {
+            return;
+        }
+        self.account(cpu);
+        match self.rest_of_slice_ns(cpu) {
+            Some(0) => {
+                self.charge(cpu, self.machine.costs.tick);
+                self.schedule(cpu);
+            }
+            _ => self.arm_slice_end(cpu),
+        }
+    }
+
     /// An idle CPU took its tick.
     pub(super) fn idle_tick(&mut self, cpu: u32) {
         self.charge(cpu, self.machine.costs.tick);
+        self.sample(cpu);
         if self.live {
             return; // the kernel's: a sched_ext scheduler does not hear of it
         }
         let result = self.core.idle_tick(cpu, self.now);
         self.after_core(cpu, result);
-        if result.balance() && self.core.is_idle(cpu) {
+        if result.kick() {
+            self.answer_kick(cpu);
+        } else if result.balance() && self.core.is_idle(cpu) {
             self.balance_domains(cpu, IdleKind::Idle);
         }
     }

@@ -5,12 +5,12 @@ use super::cpu::{Message, Mode};
 use crate::observe::{CpuPower, MigrateCause, Observer, Placement, PlacementKind};
 use crate::queue::Event;
 use crate::thread::{Action, State};
-use wakeplace_policy_sys::{Choice, PlaceKind, Request, Waker};
+use wakeplace_policy_sys::{Choice, Request, Waker};
 
 impl<O: Observer> Sim<'_, O> {
     /// A task's sleep ends: its timer interrupts the CPU on which it was armed.
     pub(super) fn timer(&mut self, task: u32) {
-        let cpu = self.tasks[task as usize].cpu();
+        let cpu = self.threads[task as usize].timer_cpu;
         self.cpus[cpu as usize].next_timer_ns(self.now); // forgets this one
         self.interrupt_with(cpu, Message::Timer(task));
     }
@@ -36,6 +36,7 @@ impl<O: Observer> Sim<'_, O> {
         self.cpus[cpu as usize].inbox.push(message);
         let at = self.now + self.machine.costs.ipi_ns;
         match self.cpus[cpu as usize].mode {
+            Mode::Idle if self.idle_state(cpu).polling => self.wake_up_cpu(cpu, self.now),
             Mode::Idle => self.wake_up_cpu(cpu, at),
             Mode::Waking => {}
             Mode::Running | Mode::Interrupted => {
@@ -62,14 +63,20 @@ impl<O: Observer> Sim<'_, O> {
 
     /// The CPU has left its idle state.
     pub(super) fn awake(&mut self, cpu: u32) {
-        self.cpus[cpu as usize].mode = Mode::Interrupted;
+        let c = &mut self.cpus[cpu as usize];
+        c.mode = Mode::Interrupted;
+        c.idle_total_ns += self.now - c.idle_since_ns;
         self.power(cpu, CpuPower::Busy);
+        self.share_core(cpu);
         self.take_inbox(cpu);
     }
 
     /// Takes all messages. Pushing the running task away comes last: it is the waker of the others.
     fn take_inbox(&mut self, cpu: u32) {
         let mut inbox = std::mem::take(&mut self.cpus[cpu as usize].inbox);
+        if (inbox.iter()).any(|message| matches!(message, Message::Enqueue(_))) {
+            self.lock_queue(cpu, cpu);
+        }
         inbox.sort_by_key(|message| matches!(message, Message::Push { .. }));
         for message in inbox.drain(..) {
             self.take_message(cpu, message);
@@ -95,12 +102,15 @@ impl<O: Observer> Sim<'_, O> {
             Message::Push { to, level } => self.push_running(cpu, to, level),
             Message::Tick => self.idle_tick(cpu),
             Message::IdleTimer => self.idle_pass(cpu),
+            Message::Arrived => self.look_for_work(cpu),
+            Message::Device { run_ns } => self.take_device(cpu, run_ns),
         }
     }
 
     /// After interrupt work: run the new task, go on with the old one, or back to idle when it is
     /// done.
-    fn after_interrupt(&mut self, cpu: u32) {
+    pub(super) fn after_interrupt(&mut self, cpu: u32) {
+        let work = self.nr_running(cpu) > 0;
         let c = &mut self.cpus[cpu as usize];
         let reschedule = std::mem::take(&mut c.reschedule);
         match c.mode {
@@ -109,7 +119,7 @@ impl<O: Observer> Sim<'_, O> {
                 self.account(cpu);
                 self.program(cpu);
             }
-            Mode::Interrupted if c.queue.nr() > 0 || c.balance_wanted => self.schedule(cpu),
+            Mode::Interrupted if work || c.balance_wanted => self.schedule(cpu),
             Mode::Interrupted => self.after_work(cpu),
             Mode::Idle | Mode::Waking => {}
         }
@@ -130,51 +140,63 @@ impl<O: Observer> Sim<'_, O> {
         }
     }
 
-    /// Chooses a CPU for a task whose sleep has ended and puts it there.
+    /// A sleep has ended: the timer's interrupt wakes the task.
     fn wake_task(&mut self, task: u32, this_cpu: u32) {
         self.charge(this_cpu, self.machine.costs.wakeup);
+        self.wake(task, this_cpu, false);
+    }
+
+    /// Wakes a task, on behalf of what runs on `this_cpu`. `sync`: that will sleep soon.
+    pub(super) fn wake(&mut self, task: u32, this_cpu: u32, sync: bool) {
         let prev = self.tasks[task as usize].cpu();
         if self.is_delayed(task, prev) {
             return self.wake_delayed(task, prev, this_cpu);
         }
+        if !self.wake_switching(task, this_cpu, sync) {
+            self.choose(task, this_cpu, sync);
+        }
+    }
+
+    /// Chooses a CPU for a waking task and puts it on its way there.
+    pub(super) fn choose(&mut self, task: u32, this_cpu: u32, sync: bool) {
+        let prev = self.tasks[task as usize].cpu();
         let waker = self.cpus[this_cpu as usize].current;
+        let load = |waker: u32| self.waker_load(waker);
         let ask = Request {
             now_ns: self.now,
-            kind: PlaceKind::Wake,
+            kind: self.place_kind(task),
             this_cpu,
             prev_cpu: prev,
-            sync: false,
+            sync,
             waker: waker.map_or(Waker::Idle, |w| Waker::Task(w as usize)),
-            waker_load: 0,
+            waker_load: waker.filter(|_| sync).map_or(0, load),
         };
-        let choice = self.core.select_cpu(&mut self.tasks, task as usize, &ask);
+        let choice = self.answer(task, &ask);
         self.note_placement(task, waker, &ask, choice);
         self.note_wakeup(task, choice.cpu);
         if choice.cpu != prev {
-            self.relocate_sleeping(task, prev, choice.cpu);
+            self.relocate_sleeping(task, prev, choice.cpu, MigrateCause::Wake);
         }
-        let shared = self.core.cpu(choice.cpu).llc_id == self.core.cpu(this_cpu).llc_id;
-        if shared || self.live {
-            self.join_queue(task, choice.cpu, false);
-            self.preempt_or_kick(task, choice.cpu, this_cpu);
-        } else {
-            // Another cache: the target queues the task itself, so that its queue's lock stays
-            // there.
-            self.threads[task as usize].state = State::Arriving;
-            self.core.cpu_mut(choice.cpu).pending += 1;
-            self.send(choice.cpu, Message::Enqueue(task));
-        }
+        self.chosen(task, this_cpu);
+    }
+
+    /// The core's answer, by the task's class.
+    pub(super) fn answer(&mut self, task: u32, ask: &Request) -> Choice {
+        let choice = match self.select_class(task, ask) {
+            Some(choice) => choice,
+            None => self.core.select_cpu(&mut self.tasks, task as usize, ask),
+        };
+        self.only_online(task, ask.prev_cpu, choice)
     }
 
     /// A sleeper that is still queued goes on where it is: no CPU is chosen, and whoever wakes it
     /// does so in that queue.
     fn wake_delayed(&mut self, task: u32, cpu: u32, this_cpu: u32) {
         self.note_wakeup(task, cpu);
-        self.join_queue(task, cpu, false);
-        self.preempt_or_kick(task, cpu, this_cpu);
+        self.enqueue_locked(task, cpu, this_cpu);
     }
 
-    fn note_wakeup(&mut self, task: u32, cpu: u32) {
+    pub(super) fn note_wakeup(&mut self, task: u32, cpu: u32) {
         let thread = &mut self.threads[task as usize];
         thread.fresh = true;
         thread.action.get_or_insert(Action::Work(0));
@@ -197,29 +219,34 @@ impl<O: Observer> Sim<'_, O> {
         self.observer.placement(self.now, &placement);
     }
 
-    /// A sleeping task will wake on another CPU.
-    fn relocate_sleeping(&mut self, task: u32, from: u32, to: u32) {
+    /// A task that is on no queue will wake on another CPU.
+    pub(super) fn relocate_sleeping(&mut self, task: u32, from: u32, to: u32, why: MigrateCause) {
         self.core
-            .migrate_sleeping(&mut self.tasks[task as usize], to);
+            .migrate_sleeping(&mut self.tasks[task as usize], to, self.now);
         self.shift(task, from, to);
         self.refill_caches(task, from, to);
-        self.observer
-            .migrate(self.now, task, from, to, MigrateCause::Wake);
+        self.observer.migrate(self.now, task, from, to, why);
     }
 
     /// Work to refill caches after a move.
     pub(super) fn refill_caches(&mut self, task: u32, from: u32, to: u32) {
         let shared = self.core.cpu(from).llc_id == self.core.cpu(to).llc_id;
+        let node_of = &self.machine.node_of;
         let costs = &self.machine.costs;
         self.threads[task as usize].overhead += if shared {
             costs.migrate_shared
-        } else {
+        } else if node_of[from as usize] == node_of[to as usize] {
             costs.migrate_other
+        } else {
+            costs.migrate_node
         };
     }
 
     /// A task joins a queue: woken, or new.
     pub(super) fn join_queue(&mut self, task: u32, cpu: u32, new: bool) {
+        if self.is_class(task) {
+            return self.class_join_woken(task, cpu);
+        }
         self.account(cpu);
         let direct = self.core.is_idle(cpu);
         if !new {
@@ -234,6 +261,8 @@ impl<O: Observer> Sim<'_, O> {
         let record = &mut self.tasks[task as usize];
         let result = if new {
             self.core.enqueue_new(record, cpu, self.now)
+        } else if (self.scripts.get(task as usize)).is_some_and(|s| s.attributes.io_wait) {
+            self.core.enqueue_io(record, cpu, self.now)
         } else {
             self.core.enqueue_woken(record, cpu, self.now)
         };
@@ -245,17 +274,26 @@ impl<O: Observer> Sim<'_, O> {
     /// A task has joined the queue of `cpu`: preempt what runs there, or wake the CPU. `by`: the
     /// CPU on which this is found out.
     pub(super) fn preempt_or_kick(&mut self, task: u32, cpu: u32, by: u32) {
+        if !self.try_preempt(task, cpu, by) && self.is_class(task) {
+            self.class_push(cpu);
+        }
+    }
+
+    /// The same; false: the task waits.
+    pub(super) fn try_preempt(&mut self, task: u32, cpu: u32, by: u32) -> bool {
         let Some(running) = self.cpus[cpu as usize].current else {
-            return self.kick(cpu, by);
+            self.kick(cpu, by);
+            return true;
         };
         if !self.preempts(task, running, cpu) {
-            return;
+            return false;
         }
         if cpu == by {
             self.end_turn(cpu);
         } else {
             self.send(cpu, Message::Preempt);
         }
+        true
     }
 
     /// A CPU without a task has got one in its queue.

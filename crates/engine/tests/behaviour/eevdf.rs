@@ -49,7 +49,7 @@ fn late_hog(sleep: u64) -> TaskScript {
 #[test]
 fn two_hogs_alternate_every_3_ms() {
     for form in ["6.12", "7.3"] {
-        let settings = [("eevdf_form", form)];
+        let settings = [("eevdf_form", form), ("hrtick", "off")];
         let (report, log) = on_cpu_0(vec![hog(None), hog(None)], 8, &settings, 3 * S);
         for task in 0..2 {
             // The first turns begin between ticks and with half a slice.
@@ -62,6 +62,48 @@ fn two_hogs_alternate_every_3_ms() {
             assert!(ran.abs_diff(1500 * MS) <= 3 * MS, "task {task}: {ran}");
         }
     }
+}
+
+/// Goal: with the high-resolution tick (on in 7.3) a slice of 2.8 ms lasts 2.8 ms, not until the
+/// next tick; on one CPU 0.7 ms. A third hog comes between ticks: its turn begins when the running
+/// one's slice ends.
+#[test]
+fn a_high_resolution_tick_ends_slices_in_time() {
+    for (cpus, slice) in [(8, 2_800 * US), (1, 700 * US)] {
+        let (_, log) = on_cpu_0(vec![hog(None), hog(None)], cpus, &[], 3 * S);
+        for task in 0..2 {
+            for stretch in log.stretches(task).iter().filter(|s| s.from > 20 * MS) {
+                let last = stretch.to == 3 * S;
+                assert!(last || stretch.to - stretch.from == slice, "{stretch:?}");
+            }
+        }
+    }
+}
+
+/// Goal: a task that yields each 0.1 ms gives up the rest of its request each time (SB 5: yield),
+/// and so does not hold up a hog: while both want the CPU the hog has nearly all of it; nobody's
+/// time is lost. Alone it yields to nobody and goes on. Under CFS each yield lets the other have a
+/// turn, but the shares stay fair (SB 4: skip buddy).
+#[test]
+fn who_yields_lets_the_other_run() {
+    let yields = || {
+        let events = [Event::Run { work_ns: 100 * US }, Event::Yield];
+        script(Loops::Forever, vec![phase(1, None, &events)])
+    };
+    let (report, log) = on_cpu_0(vec![yields()], 8, &[], S);
+    assert_eq!(report.tasks[0].run_ns, S - US);
+    assert_eq!(log.stretches(0).len(), 1);
+
+    // A request of 2.8 ms is spent in 0.1 ms: of each 2.9 ms of both the hog has 2.8.
+    let (report, _) = on_cpu_0(vec![yields(), hog(None)], 8, &[], 3 * S);
+    let ran = report.tasks[0].run_ns;
+    assert!(ran < 3 * S / 2, "{ran}");
+    assert_eq!(ran + report.tasks[1].run_ns, 3 * S - US);
+
+    let (report, log) = on_cpu_0(vec![yields(), hog(None)], 8, &[("queue", "cfs")], 3 * S);
+    let ran = report.tasks[0].run_ns;
+    assert!(ran.abs_diff(3 * S / 2) <= 24 * MS, "{ran}");
+    assert!(log.stretches(0).len() > 100);
 }
 
 /// Goal: weights decide (nice 0 and 5: 1024 to 335, 3.06 to 1), over 1 s to one slice (SB 5 check),

@@ -1,14 +1,18 @@
 //! Random workloads on random machines: whatever happens, the rules of `checker` hold, and it
 //! happens twice the same way.
 
-use crate::common::checker::check_log;
+use crate::balance_old::FORMS;
+use crate::common::checker::{check_log, check_log_with};
 use crate::common::*;
-use wakeplace_engine::{Ended, Options};
+use wakeplace_engine::{Ended, Options, check};
 use wakeplace_platform::Platform;
-use wakeplace_workload::{Event, FairPolicy, Loops, Phase, TaskScript, Timer, TimerMode, Workload};
+use wakeplace_workload::{
+    Attributes, Event, FairPolicy, Loops, Phase, RealTime, TaskGroup, TaskScript, Timer, TimerMode,
+    Workload,
+};
 
 /// A small generator of its own (SplitMix64): the seed is in every message.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
@@ -19,7 +23,7 @@ impl Random {
         z ^ z >> 31
     }
 
-    fn below(&mut self, limit: u64) -> u64 {
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.next() % limit
     }
 
@@ -28,7 +32,7 @@ impl Random {
     }
 
     /// From `least` to `most`, small ones as likely as big ones.
-    fn spread(&mut self, least: u64, most: u64) -> u64 {
+    pub(crate) fn spread(&mut self, least: u64, most: u64) -> u64 {
         let doublings = u64::from((most / least).ilog2()) + 1;
         let base = least << self.below(doublings);
         (base + self.below(base)).min(most)
@@ -56,7 +60,8 @@ fn random_cpus(random: &mut Random, lists: &[Vec<u32>]) -> Option<Vec<u32>> {
 
 fn random_event(random: &mut Random, timers: &mut Vec<Timer>) -> Event {
     let time = random.spread(2 * US, 16 * MS);
-    match random.below(4) {
+    match random.below(5) {
+        4 => Event::Yield,
         0 => Event::Run { work_ns: time },
         1 => Event::Runtime { wall_ns: time },
         2 => Event::Sleep { duration_ns: time },
@@ -103,7 +108,7 @@ fn random_phase(random: &mut Random, lists: &[Vec<u32>], timers: &mut Vec<Timer>
     }
 }
 
-fn random_workload(random: &mut Random, nr_cpus: u32) -> Workload {
+pub(crate) fn random_workload(random: &mut Random, nr_cpus: u32) -> Workload {
     let lists = random_lists(random, nr_cpus);
     let mut timers = Vec::new();
     let mut tasks = Vec::new();
@@ -124,6 +129,7 @@ fn random_workload(random: &mut Random, nr_cpus: u32) -> Workload {
                 1 => FairPolicy::Idle,
                 _ => FairPolicy::Other,
             },
+            attributes: Attributes::default(),
             cpus: random_cpus(random, &lists),
             slice_ns: random.one_in(4).then(|| 100_000 + random.below(20 * MS)),
             delay_ns: random.below(2) * random.below(20 * MS),
@@ -138,7 +144,25 @@ fn random_workload(random: &mut Random, nr_cpus: u32) -> Workload {
     workload(tasks, timers)
 }
 
-fn boards() -> Vec<Platform> {
+/// Some of the tasks in groups.
+pub(crate) fn random_groups(random: &mut Random, load: &mut Workload) {
+    let groups = 1 + random.below(6) as u32;
+    let group = |index: u32| TaskGroup {
+        name: format!("group{index}"),
+        shares: *[2, 512, 1024, 3000, 262_144]
+            .get(index as usize)
+            .unwrap_or(&1024),
+        tasks: Vec::new(),
+    };
+    load.groups = (0..groups).map(group).collect();
+    for task in 0..load.tasks.len() as u32 {
+        if let Some(group) = load.groups.get_mut(random.below(7) as usize) {
+            group.tasks.push(task);
+        }
+    }
+}
+
+pub(crate) fn boards() -> Vec<Platform> {
     let deep = |cluster, entry, exit, residency| Idle {
         cluster,
         entry,
@@ -163,7 +187,7 @@ fn boards() -> Vec<Platform> {
     all
 }
 
-fn random_options(random: &mut Random) -> Options {
+pub(crate) fn random_options(random: &mut Random) -> Options {
     Options {
         idle_states: !random.one_in(4),
         kernel_costs: !random.one_in(4),
@@ -173,7 +197,11 @@ fn random_options(random: &mut Random) -> Options {
 }
 
 /// With every queue.
-const POLICIES: [(&str, &str); 7] = [
+const POLICIES: [(&str, &str); 11] = [
+    ("linux-3.1", "cfs"),
+    ("linux-3.8", "cfs"),
+    ("linux-4.7", "cfs"),
+    ("linux-4.7+asym-capacity", "cfs"),
     ("linux-4.17", "cfs"),
     ("linux-4.17+energy-aware", "cfs"),
     ("linux-4.17", "dsq"),
@@ -196,6 +224,40 @@ fn seeds(from: u64, to: u64) {
             let (report, log) = simulate(platform, &policy, &load, &options);
             check_log(platform, &load, &log, &report, queue == "eevdf");
             assert!(!matches!(report.ended, Ended::ZeroTimeLoop { .. }));
+            let again = simulate(platform, &policy, &load, &options);
+            assert!(again == (report, log), "seed {seed}: two runs differ");
+        }
+        for (name, form) in FORMS {
+            eprintln_seed(seed, platform, "linux-4.17, balancing of", name);
+            let policy = policy("linux-4.17", form);
+            let (report, log) = simulate(platform, &policy, &load, &options);
+            check_log(platform, &load, &log, &report, false);
+        }
+    }
+}
+
+/// Goal: the rules hold with task groups, too; the engine compares the weights on all levels at the
+/// end of each run.
+#[test]
+fn random_groups_obey_the_rules() {
+    let boards = boards();
+    for seed in 2_000..2_120 {
+        let mut random = Random(seed);
+        let platform = &boards[random.below(boards.len() as u64) as usize];
+        let mut load = random_workload(&mut random, platform.cpus.len() as u32);
+        random_groups(&mut random, &mut load);
+        if random.one_in(2) {
+            load = with_classes(&mut random, load);
+        }
+        let options = random_options(&mut random);
+        for (name, queue) in POLICIES {
+            let policy = policy(name, &[("queue", queue)]);
+            if check(platform, &policy, &load, &options).is_err() {
+                continue; // no groups there, or more deadline tasks than the board admits
+            }
+            eprintln_seed(seed, platform, name, queue);
+            let (report, log) = simulate(platform, &policy, &load, &options);
+            check_log(platform, &load, &log, &report, queue == "eevdf");
             let again = simulate(platform, &policy, &load, &options);
             assert!(again == (report, log), "seed {seed}: two runs differ");
         }
@@ -229,6 +291,58 @@ fn long_runs_obey_the_rules() {
             let policy = policy(name, &[("queue", queue)]);
             let (report, log) = simulate(platform, &policy, &load, &all_on(5 * S));
             check_log(platform, &load, &log, &report, queue == "eevdf");
+        }
+    }
+}
+
+/// Some tasks become RT or deadline tasks, the latter unpinned and within what is admitted.
+pub(crate) fn with_classes(random: &mut Random, mut load: Workload) -> Workload {
+    for (index, task) in load.tasks.iter_mut().enumerate() {
+        let priority = 1 + random.below(99) as u8;
+        task.attributes.io_wait = random.one_in(3);
+        task.attributes.wake_here = random.one_in(8);
+        task.attributes.realtime = match random.below(8) {
+            0 => Some(RealTime::Fifo { priority }),
+            1 => Some(RealTime::RoundRobin { priority }),
+            2 if index < 4 => {
+                let period = 5 * MS + random.below(20 * MS);
+                let runtime = 100 * US + random.below(period / 5);
+                let deadline = runtime + random.below(period - runtime);
+                task.cpus = None;
+                task.phases.iter_mut().for_each(|phase| phase.cpus = None);
+                RealTime::deadline(runtime, deadline, period).ok()
+            }
+            _ => None,
+        };
+    }
+    load
+}
+
+/// Goal: the rules hold with all classes and with devices' interrupts, too.
+#[test]
+fn random_runs_with_all_classes_obey_the_rules() {
+    let boards = boards();
+    for seed in 2_000..2_120 {
+        let mut random = Random(seed);
+        let platform = &boards[random.below(boards.len() as u64) as usize];
+        let load = random_workload(&mut random, platform.cpus.len() as u32);
+        let load = with_classes(&mut random, load);
+        let mut options = random_options(&mut random);
+        let interrupts = random.one_in(2);
+        if interrupts {
+            options.set("model.irq", "0:3ms:200us").expect("a setting");
+        }
+        for (name, queue) in POLICIES {
+            eprintln_seed(seed, platform, name, queue);
+            let policy = policy(name, &[("queue", queue)]);
+            if check(platform, &policy, &load, &options).is_err() {
+                continue; // more deadline tasks than a small board admits
+            }
+            let (report, log) = simulate(platform, &policy, &load, &options);
+            let allows = (queue == "eevdf", interrupts);
+            check_log_with(platform, &load, &log, &report, allows);
+            let again = simulate(platform, &policy, &load, &options);
+            assert!(again == (report, log), "seed {seed}: two runs differ");
         }
     }
 }

@@ -5,7 +5,7 @@ use super::{MS, US};
 use wakeplace_engine::RunReport;
 use wakeplace_engine::observe::{CpuPower, MigrateCause, Placement, PlacementKind};
 use wakeplace_platform::{IdleScope, IdleState, Platform};
-use wakeplace_workload::{TaskScript, Workload};
+use wakeplace_workload::{RealTime, TaskScript, Workload};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -22,6 +22,8 @@ struct Checker<'a> {
     platform: &'a Platform,
     workload: &'a Workload,
     states: Vec<State>,
+    /// Per CPU: tasks that wait for it.
+    waiting: Vec<u32>,
     cpu_of: Vec<u32>,
     ran: Vec<u64>,
     waited: Vec<u64>,
@@ -31,8 +33,20 @@ struct Checker<'a> {
     before: Vec<(Option<CpuPower>, u64)>,
     clusters: Vec<Option<Option<u16>>>,
     opps: Vec<Option<u16>>,
+    online: Vec<bool>,
     /// Since when each CPU has had waiting tasks and executed none.
     stalled: Vec<Option<u64>>,
+    /// Per CPU: time in Busy, Transition and Idle, and time its tasks ran.
+    spent: Vec<[u64; 3]>,
+    ran_on: Vec<u64>,
+    /// Per task: its wake-ups.
+    woken_up: Vec<u64>,
+    /// Since when each CPU runs a task while one waits there that goes before it.
+    displaced: Vec<Option<u64>>,
+    /// Some task is above the fair class.
+    realtime: bool,
+    /// Devices' interrupts are no time of any task.
+    interrupts: bool,
     /// The last fork: before, an invisible parent uses a CPU.
     forked: u64,
     woken: Option<Placement>,
@@ -59,6 +73,17 @@ pub(crate) fn check_log(
     report: &RunReport,
     delayed_dequeue: bool,
 ) {
+    check_log_with(platform, workload, log, report, (delayed_dequeue, false));
+}
+
+/// The same of a run in which devices interrupt (the second of `allows`).
+pub(crate) fn check_log_with(
+    platform: &Platform,
+    workload: &Workload,
+    log: &Log,
+    report: &RunReport,
+    (delayed_dequeue, interrupts): (bool, bool),
+) {
     let (tasks, cpus) = (workload.tasks.len(), platform.cpus.len());
     let forks = log.pick(|w| match w {
         What::Placement(p) if p.kind == PlacementKind::Fork => Some(()),
@@ -68,6 +93,7 @@ pub(crate) fn check_log(
         platform,
         workload,
         states: vec![State::Unborn; tasks],
+        waiting: vec![0; cpus],
         cpu_of: vec![0; tasks],
         ran: vec![0; tasks],
         waited: vec![0; tasks],
@@ -76,7 +102,14 @@ pub(crate) fn check_log(
         before: vec![(None, 0); cpus],
         clusters: vec![None; platform.clusters.len()],
         opps: vec![None; platform.freq_domains.len()],
+        online: vec![true; cpus],
         stalled: vec![None; cpus],
+        spent: vec![[0; 3]; cpus],
+        ran_on: vec![0; cpus],
+        woken_up: vec![0; tasks],
+        displaced: vec![None; cpus],
+        realtime: (workload.tasks.iter()).any(|t| t.attributes.realtime.is_some()),
+        interrupts,
         forked: forks.last().map_or(u64::MAX, |(at, ())| *at),
         woken: None,
         delayed_dequeue,
@@ -92,10 +125,10 @@ pub(crate) fn check_log(
 impl Checker<'_> {
     fn take(&mut self, entry: &Entry) {
         assert!(entry.at >= self.now, "time went back at {entry:?}");
-        if entry.at > self.now {
-            self.look_for_stalls(entry.at);
-            self.now = entry.at;
+        if entry.at > self.now && self.online.contains(&false) {
+            self.look_for_stranded(entry.at);
         }
+        self.now = entry.at;
         match entry.what {
             What::Power { cpu, power } => self.power(cpu, power),
             What::Cluster { cluster, state } => self.cluster(cluster, state),
@@ -117,12 +150,13 @@ impl Checker<'_> {
             } => self.migrate(task, from, to, cause),
             What::Exit { task } => {
                 assert_eq!(self.states[task as usize], State::Asleep, "exit of {task}");
-                self.states[task as usize] = State::Gone;
+                self.set_state(task, State::Gone);
             }
             What::Slack { task, .. } => {
                 assert!(matches!(self.states[task as usize], State::Running(_)));
             }
             What::Overutilized(_) => {}
+            What::Hotplug { cpu, online } => self.hotplug(cpu, online),
             What::Finish => self.finish(),
         }
     }
@@ -142,6 +176,7 @@ impl Checker<'_> {
         }
         self.power_order(cpu, power);
         let old = self.power[cpu as usize].replace(power);
+        self.spend(cpu as usize, old);
         self.before[cpu as usize] = (old, self.now);
         let cluster = self.platform.cpus[cpu as usize].cluster as usize;
         assert!(
@@ -229,11 +264,15 @@ impl Checker<'_> {
     fn placement(&mut self, p: &Placement) {
         let script = &self.workload.tasks[p.task as usize];
         assert!(may_use(script, p.cpu), "placed where it may not be: {p:?}");
+        assert!(
+            self.online[p.cpu as usize],
+            "placed on a CPU that left: {p:?}"
+        );
         match p.kind {
             PlacementKind::Fork => {
                 assert_eq!(self.states[p.task as usize], State::Unborn);
-                self.states[p.task as usize] = State::Ready(self.now);
                 self.cpu_of[p.task as usize] = p.cpu;
+                self.set_state(p.task, State::Ready(self.now));
                 self.note_stall(p.cpu);
             }
             PlacementKind::Wake => {
@@ -252,7 +291,8 @@ impl Checker<'_> {
             due - self.now
         );
         assert_eq!(self.states[task as usize], State::Asleep);
-        self.states[task as usize] = State::Ready(self.now);
+        self.set_state(task, State::Ready(self.now));
+        self.woken_up[task as usize] += 1;
         let Some(placement) = self.woken.take() else {
             assert!(self.delayed_dequeue, "a placement precedes");
             assert_eq!(
@@ -281,10 +321,19 @@ impl Checker<'_> {
             self.states[task as usize]
         );
         assert!(may_use(&self.workload.tasks[task as usize], to));
+        assert!(
+            self.online[to as usize],
+            "task {task} moved to {to}, which left"
+        );
+        let left = cause == MigrateCause::Hotplug;
+        assert!(!(left && self.online[from as usize]), "CPU {from} is there");
         if cause == MigrateCause::Wake {
             let placement = self.woken.take().expect("a placement precedes");
             assert_eq!((placement.task, placement.cpu), (task, to));
         }
+        let counts = u32::from(self.priority(task as usize).is_some());
+        self.waiting[from as usize] -= counts;
+        self.waiting[to as usize] += counts;
         self.cpu_of[task as usize] = to;
         self.note_stall(from);
         self.note_stall(to);
@@ -292,6 +341,7 @@ impl Checker<'_> {
 
     fn start(&mut self, cpu: u32, task: u32, latency: Option<u64>) {
         assert_eq!(self.running[cpu as usize], None, "two tasks on CPU {cpu}");
+        assert!(self.online[cpu as usize], "CPU {cpu} left and runs {task}");
         assert_eq!(
             self.cpu_of[task as usize], cpu,
             "task {task} runs elsewhere"
@@ -303,34 +353,80 @@ impl Checker<'_> {
         let waited = self.now - since;
         assert!(latency.is_none_or(|ns| ns >= waited), "latency below wait");
         self.waited[task as usize] += waited;
-        self.states[task as usize] = State::Running(self.now);
+        self.set_state(task, State::Running(self.now));
         self.running[cpu as usize] = Some(task);
         self.note_stall(cpu);
     }
 
     fn stop(&mut self, cpu: u32, task: u32, ran: u64, sleeps: bool) {
         assert_eq!(self.running[cpu as usize].take(), Some(task));
-        assert_eq!(
-            self.states[task as usize],
-            State::Running(self.now - ran),
-            "task {task}: ran {ran}"
-        );
+        let State::Running(since) = self.states[task as usize] else {
+            panic!("task {task} stops while {:?}", self.states[task as usize]);
+        };
+        let stolen = self.now - since - ran;
+        assert!(stolen == 0 || self.interrupts, "task {task}: ran {ran}");
         self.ran[task as usize] += ran;
-        self.states[task as usize] = if sleeps {
+        self.ran_on[cpu as usize] += ran;
+        let next = if sleeps {
             State::Asleep
         } else {
             State::Ready(self.now)
         };
+        self.set_state(task, next);
         self.note_stall(cpu);
     }
 
-    /// Does this CPU have somebody waiting and nobody executing?
+    fn set_state(&mut self, task: u32, state: State) {
+        let counts = self.priority(task as usize).is_some();
+        let waits = |state: State| u32::from(counts && matches!(state, State::Ready(_)));
+        let old = std::mem::replace(&mut self.states[task as usize], state);
+        let waiting = &mut self.waiting[self.cpu_of[task as usize] as usize];
+        *waiting = *waiting + waits(state) - waits(old);
+    }
+
+    /// A task's RT priority, 0: fair. None: a deadline task, which may wait for its budget.
+    fn priority(&self, task: usize) -> Option<u8> {
+        match self.workload.tasks[task].attributes.realtime {
+            None => Some(0),
+            Some(RealTime::Fifo { priority } | RealTime::RoundRobin { priority }) => Some(priority),
+            Some(RealTime::Deadline { .. }) => None,
+        }
+    }
+
+    /// Does this CPU run a task while one waits there that goes before it? Not for long.
+    fn note_displaced(&mut self, cpu: u32) {
+        let ready = (self.states.iter().zip(&self.cpu_of).enumerate())
+            .filter(|(_, (s, c))| **c == cpu && matches!(s, State::Ready(_)));
+        let first = ready.filter_map(|(task, _)| self.priority(task)).max();
+        let running = self.running[cpu as usize].and_then(|task| self.priority(task as usize));
+        let lesser = running.is_some_and(|r| first.is_some_and(|f| f > r));
+        let since = self.displaced[cpu as usize].filter(|_| lesser);
+        if !lesser {
+            self.check_displaced(cpu as usize);
+        }
+        self.displaced[cpu as usize] = lesser.then(|| since.unwrap_or(self.now));
+    }
+
+    fn check_displaced(&self, cpu: usize) {
+        let since = self.displaced[cpu].unwrap_or(self.now);
+        assert!(
+            self.now - since <= self.allowance(cpu),
+            "CPU {cpu} runs a task from {since} to {} that others go before",
+            self.now
+        );
+    }
+
+    /// Does this CPU have somebody waiting and nobody executing? Not for long.
     fn note_stall(&mut self, cpu: u32) {
-        let waits = (self.states.iter().zip(&self.cpu_of))
-            .any(|(s, c)| *c == cpu && matches!(s, State::Ready(_)));
-        let stalled = waits && self.running[cpu as usize].is_none();
-        let since = &mut self.stalled[cpu as usize];
-        *since = stalled.then(|| since.unwrap_or(self.now));
+        if self.realtime {
+            self.note_displaced(cpu);
+        }
+        let stalled = self.waiting[cpu as usize] > 0 && self.running[cpu as usize].is_none();
+        let since = self.stalled[cpu as usize];
+        if !stalled {
+            self.check_stall(cpu as usize);
+        }
+        self.stalled[cpu as usize] = stalled.then(|| since.unwrap_or(self.now));
     }
 
     /// Longest way back from an idle state, and the interrupt and kernel work on a slow CPU.
@@ -341,19 +437,67 @@ impl Checker<'_> {
         wake.unwrap_or(0) + self.platform.costs.ipi_ns + MS
     }
 
-    /// No CPU leaves its own queue waiting for long. Nothing happens until `until`.
-    fn look_for_stalls(&self, until: u64) {
-        for (cpu, since) in self.stalled.iter().enumerate() {
-            let Some(since) = since else { continue };
-            let since = (*since).max(self.forked.saturating_add(500 * US));
+    /// No CPU leaves its own queue waiting for long: its stall, if there is one, ends now.
+    fn check_stall(&self, cpu: usize) {
+        let Some(since) = self.stalled[cpu] else {
+            return;
+        };
+        let since = since.max(self.forked.saturating_add(500 * US));
+        assert!(
+            self.now.saturating_sub(since) <= self.allowance(cpu),
+            "CPU {cpu} lets tasks wait from {since} to {}",
+            self.now
+        );
+    }
+
+    /// The time since the last announcement was spent so.
+    fn spend(&mut self, cpu: usize, power: Option<CpuPower>) {
+        let kind = match power {
+            Some(CpuPower::Busy) => 0,
+            Some(CpuPower::Transition { .. }) => 1,
+            Some(CpuPower::Idle { .. }) => 2,
+            None => return,
+        };
+        self.spent[cpu][kind] += self.now - self.before[cpu].1;
+    }
+
+    /// The ledger of power closes: every CPU's time is accounted for, and tasks ran in no time but
+    /// what is paid as busy.
+    fn close_ledger(&mut self) {
+        for cpu in 0..self.power.len() {
+            self.spend(cpu, self.power[cpu]);
+            let [busy, ..] = self.spent[cpu];
+            let all: u64 = self.spent[cpu].iter().sum();
+            assert_eq!(all, self.now, "CPU {cpu}: time without a state of power");
+            assert!(self.ran_on[cpu] <= busy, "CPU {cpu} ran without power");
+        }
+    }
+
+    /// A CPU that leaves keeps no task: what it had moves at this very instant.
+    fn hotplug(&mut self, cpu: u32, online: bool) {
+        assert_ne!(self.online[cpu as usize], online, "CPU {cpu}: no change");
+        self.online[cpu as usize] = online;
+        assert!(self.online.contains(&true), "nobody is left");
+    }
+
+    /// Nobody waits on a CPU that has left. Nothing happens until `until`.
+    fn look_for_stranded(&self, until: u64) {
+        for (task, (state, cpu)) in self.states.iter().zip(&self.cpu_of).enumerate() {
+            let budget = self.priority(task).is_none(); // it may wait for that on no queue
+            let waits =
+                !budget && matches!(state, State::Ready(_)) || matches!(state, State::Running(_));
             assert!(
-                until.saturating_sub(since) <= self.allowance(cpu),
-                "CPU {cpu} lets tasks wait from {since} to {until}",
+                !waits || self.online[*cpu as usize],
+                "task {task} is left on CPU {cpu} from {} to {until}",
+                self.now
             );
         }
     }
 
     fn finish(&mut self) {
+        (0..self.stalled.len()).for_each(|cpu| self.check_stall(cpu));
+        (0..self.displaced.len()).for_each(|cpu| self.check_displaced(cpu));
+        self.close_ledger();
         for (task, state) in self.states.iter().enumerate() {
             if let State::Ready(since) = state {
                 self.waited[task] += self.now - since;
@@ -365,15 +509,54 @@ impl Checker<'_> {
         assert!(self.opps.iter().all(Option::is_some));
     }
 
+    /// Until a CPU has queued a task that was sent to it: out of its deepest state, by an
+    /// interrupt, and 20 us for what the platform's wake-ups take besides.
+    fn longest_way(&self) -> u64 {
+        let states = self.platform.idle_states.iter();
+        let wake = states.map(|s| s.entry_latency_ns + s.exit_latency_ns).max();
+        wake.unwrap_or(0) + self.platform.costs.ipi_ns + 20 * US
+    }
+
     fn compare(&self, report: &RunReport) {
         assert_eq!(report.end_ns, self.now);
         for (task, totals) in report.tasks.iter().enumerate() {
             assert_eq!(totals.run_ns, self.ran[task], "run time of task {task}");
-            assert!(totals.wait_ns <= self.waited[task], "wait of task {task}");
-            // A task on its way to another cache's CPU is not counted as waiting yet.
-            if self.platform.clusters.len() == 1 {
-                assert_eq!(totals.wait_ns, self.waited[task], "wait of task {task}");
-            }
+            let (waited, counted) = (self.waited[task], totals.wait_ns);
+            assert!(counted <= waited, "wait of task {task}");
+            // A task on its way to its CPU is not counted as waiting yet.
+            let way = self.woken_up[task] * self.longest_way();
+            assert!(waited - counted <= way, "wait of task {task}");
         }
     }
+}
+
+/// The longest time in which some CPU had no task and another had two or more, from `from` on: what
+/// an era that conserves work bounds.
+pub(crate) fn longest_waste(log: &Log, nr_cpus: usize, from: u64) -> u64 {
+    let mut cpu_of: Vec<(u32, usize)> = Vec::new(); // runnable tasks
+    let (mut since, mut longest) = (None, 0);
+    for entry in &log.0 {
+        if let Some(since) = since {
+            longest = longest.max(entry.at - from.max(since).min(entry.at));
+        }
+        match entry.what {
+            What::Placement(p) if p.kind == PlacementKind::Fork => {
+                cpu_of.push((p.task, p.cpu as usize));
+            }
+            What::Wakeup { task, cpu, .. } => cpu_of.push((task, cpu as usize)),
+            What::Migrate { task, to, .. } => {
+                let moved = cpu_of.iter_mut().find(|(t, _)| *t == task);
+                moved.expect("runnable").1 = to as usize;
+            }
+            What::Stop {
+                task, sleeps: true, ..
+            } => cpu_of.retain(|(t, _)| *t != task),
+            _ => continue,
+        }
+        let mut load = vec![0; nr_cpus];
+        cpu_of.iter().for_each(|(_, cpu)| load[*cpu] += 1);
+        let wasted = load.contains(&0) && load.iter().any(|n| *n > 1);
+        since = wasted.then(|| since.unwrap_or(entry.at));
+    }
+    longest
 }

@@ -49,6 +49,10 @@ pub(crate) enum What {
         task: u32,
     },
     Overutilized(bool),
+    Hotplug {
+        cpu: u32,
+        online: bool,
+    },
     Finish,
 }
 
@@ -242,6 +246,9 @@ impl Observer for Log {
     }
     fn overutilized(&mut self, at: u64, on: bool) {
         self.note(at, What::Overutilized(on));
+    }
+    fn hotplug(&mut self, at: u64, cpu: u32, online: bool) {
+        self.note(at, What::Hotplug { cpu, online });
     }
     fn finish(&mut self, at: u64) {
         self.note(at, What::Finish);

@@ -2,7 +2,7 @@
 
 use super::MS;
 use wakeplace_workload::{
-    Calibration, Event, FairPolicy, Loops, Phase, TaskScript, Timer, Workload,
+    Attributes, Calibration, Event, FairPolicy, Loops, Phase, TaskScript, Timer, Workload,
 };
 
 pub(crate) fn run_ms(ms: u64) -> Event {
@@ -30,6 +30,7 @@ pub(crate) fn script(loops: Loops, phases: Vec<Phase>) -> TaskScript {
         name: "task".into(),
         nice: 0,
         policy: FairPolicy::Other,
+        attributes: Attributes::default(),
         cpus: None,
         slice_ns: None,
         delay_ns: 0,
@@ -53,6 +54,9 @@ pub(crate) fn workload(tasks: Vec<TaskScript>, timers: Vec<Timer>) -> Workload {
         calibration: Calibration::Biggest,
         tasks,
         timers,
+        channels: Vec::new(),
+        count: None,
+        groups: Vec::new(),
         duration_ns: None,
         unmodelled: Vec::new(),
     }

@@ -151,6 +151,10 @@ impl<'a> Runner<'a> {
                 self.sleep_until(now_ns + duration_ns);
             }
             Op::Timer { timer, period_ns } => self.timer(timer as usize, period_ns),
+            Op::Yield => {
+                self.meter.settle();
+                std::thread::yield_now();
+            }
             Op::Wait { event } => {
                 self.end_job(None);
                 let waited = self.shared.events[event as usize].wait(self.times.stop_ns);

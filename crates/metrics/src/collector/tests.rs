@@ -2,7 +2,7 @@ use super::{RunMetrics, paired, series};
 use crate::metric::{METRICS, Values};
 use crate::testbed::two_clusters;
 use wakeplace_engine::observe::{CpuPower, MigrateCause};
-use wakeplace_engine::{Ended, Observer, RunReport, TaskTotals};
+use wakeplace_engine::{Ended, Observer, RunReport, TaskTotals, Throughput};
 use wakeplace_platform::{Platform, PowerUnit};
 
 fn report(end_ns: u64) -> RunReport {
@@ -10,9 +10,16 @@ fn report(end_ns: u64) -> RunReport {
         run_ns: 500_000_000,
         wait_ns: 250_000_000,
         activations: 1,
+        counted: 500,
     };
     RunReport {
         energy_active: true,
+        throughput: Some(Throughput {
+            units: 1000,
+            window_ns: 500_000_000,
+        }),
+        lock_wait_ns: Some(300_000_000),
+        double_placements: Some(7),
         end_ns,
         ended: Ended::Duration,
         events: 0,
@@ -55,6 +62,9 @@ fn every_observer_reports() {
         ("runtime_s", 1.0),
         ("task_run_s", 1.0),
         ("task_wait_s", 0.5),
+        ("throughput_per_s", 2000.0),
+        ("double_placements_total", 7.0),
+        ("queue_lock_wait_pct", 10.0),
         ("busy_cpus_mean", 1.0),
         ("busy_little_pct", 50.0),
         ("idle_residency_pct", 0.0),
@@ -81,7 +91,9 @@ fn every_observer_reports() {
 fn every_plain_metric_is_reported_or_excluded_by_the_platform() {
     let metrics = run(&two_clusters());
     for def in METRICS {
-        let expected = !["energy_j", "cpu_energy_bogo"].contains(&def.name);
+        // No board joules without a board, no bogo units beside watts, no CPU that left.
+        let absent = ["energy_j", "cpu_energy_bogo", "migrations_hotplug_total"];
+        let expected = !absent.contains(&def.name);
         let found = metrics.values.get(&def.for_cluster("big")).is_some();
         assert_eq!(found, expected, "{}", def.name);
     }

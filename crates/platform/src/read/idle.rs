@@ -84,6 +84,7 @@ fn read_state(
         entry_latency_ns: us_as_ns(&raw.entry_latency_us, "`entry_latency_us`")?,
         exit_latency_ns: us_as_ns(&raw.exit_latency_us, "`exit_latency_us`")?,
         min_residency_ns: us_as_ns(&raw.min_residency_us, "`min_residency_us`")?,
+        polling: raw.polling,
         cpu_power,
         cluster_power,
     })

@@ -190,6 +190,7 @@ fn place(
             cluster: index,
             package: cluster.package,
             node: cluster.node,
+            priority: 0,
         });
     }
     Ok(())

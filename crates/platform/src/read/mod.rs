@@ -2,7 +2,7 @@
 //!
 //! 1. `raw`: TOML and the shape of its tables.
 //! 2. `machine`: CPUs and clusters; every later table names CPUs of these.
-//! 3. `frequency`, `idle`, `topology`: one table kind each, with its rules.
+//! 3. `frequency`, `idle`, `topology`, `shared`: one table kind each, with its rules.
 //! 4. This file: name, kernel, costs, board, and the order of the steps.
 
 mod frequency;
@@ -10,6 +10,7 @@ mod idle;
 mod machine;
 mod provenance;
 mod raw;
+mod shared;
 mod topology;
 mod values;
 
@@ -17,7 +18,7 @@ use crate::error::{Flaw, PlatformError};
 use crate::{Board, Costs, MAX_FILE_BYTES, Platform, PowerUnit, Standing};
 use machine::Machine;
 use provenance::Provenance;
-use raw::{RawBoard, RawCosts, RawPlatform, Text};
+use raw::{Int, RawBoard, RawCosts, RawPlatform, Text};
 use toml::Spanned;
 use values::{MAX_POWER, at, between, cost_ns};
 use wakeplace_text::shorten;
@@ -50,8 +51,14 @@ fn platform(raw: &RawPlatform, text: &str) -> Result<Platform, Flaw> {
     let unit = PowerUnit::from(*raw.power_unit.get_ref());
     let name = platform_name(&raw.name)?;
     let tick_hz = tick_hz(raw, &mut provenance)?;
-    let machine = Machine::read(&raw.cluster, text, &mut provenance)?;
+    let mut machine = Machine::read(&raw.cluster, text, &mut provenance)?;
+    let clusters_at = at(&raw.cluster);
     let topology = topology::read(&raw.topology, &machine, &mut provenance)?;
+    let levels = (&topology[..], at(&raw.topology.get_ref().levels));
+    shared::priority(raw.priority.as_ref(), &mut machine, levels, &mut provenance)?;
+    let smt = shared::smt(raw.smt.as_ref(), &machine, clusters_at, &mut provenance)?;
+    let numa = shared::numa(raw.numa.as_ref(), &machine, clusters_at, &mut provenance)?;
+    topology::check_room(&raw.topology, &topology, numa.as_ref())?;
     let freq_domains = frequency::read(&raw.frequency_domain, &machine, unit, &mut provenance)?;
     let context = idle::Context {
         machine: &machine,
@@ -59,7 +66,7 @@ fn platform(raw: &RawPlatform, text: &str) -> Result<Platform, Flaw> {
         unit,
     };
     let idle_states = idle::read(&raw.idle_state, &context, &mut provenance)?;
-    let costs = costs(&raw.costs, &mut provenance)?;
+    let costs = costs(&raw.costs, numa.is_some(), &mut provenance)?;
     let board = match &raw.board {
         Some(board) => Some(read_board(board, unit, &mut provenance)?),
         None => None,
@@ -74,6 +81,8 @@ fn platform(raw: &RawPlatform, text: &str) -> Result<Platform, Flaw> {
         freq_domains,
         idle_states,
         topology,
+        numa,
+        smt,
         costs,
         power_unit: unit,
         board,
@@ -111,9 +120,28 @@ fn tick_hz(raw: &RawPlatform, provenance: &mut Provenance) -> Result<u32, Flaw> 
     Ok(u32::try_from(hz).expect("MAX_TICK_HZ fits"))
 }
 
-fn costs(raw: &Spanned<RawCosts>, provenance: &mut Provenance) -> Result<Costs, Flaw> {
+/// A machine of several nodes says what a move between them costs, and no other does.
+fn other_node_ns(raw: &Spanned<RawCosts>, nodes: bool) -> Result<Option<u64>, Flaw> {
+    let key = "`migrate_other_node_ns`";
+    match (&raw.get_ref().migrate_other_node_ns, nodes) {
+        (Some(value), true) => Ok(Some(cost_ns(value, key)?)),
+        (None, false) => Ok(None),
+        (Some(value), false) => {
+            let problem = format!("{key} is given for a machine of one node");
+            Err(Flaw::new(at(value), problem, "expected no such key"))
+        }
+        (None, true) => {
+            let problem = "what a move to another node costs is not given";
+            Err(Flaw::new(at(raw), problem, format!("expected {key}")))
+        }
+    }
+}
+
+fn costs(raw: &Spanned<RawCosts>, nodes: bool, provenance: &mut Provenance) -> Result<Costs, Flaw> {
     let table = raw.get_ref();
     let source = provenance.note(at(raw), "costs".into(), &table.source, table.standing)?;
+    // Absent: the platform does not model it.
+    let optional = |cost: &Option<Int>, what| cost.as_ref().map_or(Ok(0), |ns| cost_ns(ns, what));
     Ok(Costs {
         context_switch_ns: cost_ns(&table.context_switch_ns, "`context_switch_ns`")?,
         wakeup_ns: cost_ns(&table.wakeup_ns, "`wakeup_ns`")?,
@@ -125,7 +153,13 @@ fn costs(raw: &Spanned<RawCosts>, provenance: &mut Provenance) -> Result<Costs, 
             "`migrate_shared_cache_ns`",
         )?,
         migrate_other_cache_ns: cost_ns(&table.migrate_other_cache_ns, "`migrate_other_cache_ns`")?,
+        migrate_other_node_ns: other_node_ns(raw, nodes)?,
         scan_cpu_ns: cost_ns(&table.scan_cpu_ns, "`scan_cpu_ns`")?,
+        publish_ns: optional(&table.publish_ns, "`publish_ns`")?,
+        lock_hold_ns: optional(&table.lock_hold_ns, "`lock_hold_ns`")?,
+        lock_shared_cache_ns: optional(&table.lock_shared_cache_ns, "`lock_shared_cache_ns`")?,
+        lock_other_cache_ns: optional(&table.lock_other_cache_ns, "`lock_other_cache_ns`")?,
+        switch_out_ns: optional(&table.switch_out_ns, "`switch_out_ns`")?,
         source,
     })
 }

@@ -125,6 +125,9 @@ pub(super) struct RawPlatform {
     pub(super) kernel: Spanned<RawKernel>,
     pub(super) cluster: Spanned<Vec<Spanned<RawCluster>>>,
     pub(super) topology: Spanned<RawTopology>,
+    pub(super) numa: Option<Spanned<RawNuma>>,
+    pub(super) smt: Option<Spanned<RawSmt>>,
+    pub(super) priority: Option<Spanned<RawPriority>>,
     pub(super) frequency_domain: Spanned<Vec<Spanned<RawDomain>>>,
     pub(super) idle_state: Spanned<Vec<Spanned<RawIdle>>>,
     pub(super) costs: Spanned<RawCosts>,
@@ -181,6 +184,42 @@ pub(super) struct RawLevel {
     pub(super) shares_cache: bool,
     #[serde(default)]
     pub(super) shares_capacity: bool,
+    #[serde(default)]
+    pub(super) cluster: bool,
+    #[serde(default)]
+    pub(super) asym_packing: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawNuma {
+    pub(super) distances: Spanned<Vec<Spanned<Vec<Int>>>>,
+    pub(super) reclaim_distance: Option<Int>,
+    pub(super) source: Text,
+    pub(super) standing: RawStanding,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawSmt {
+    pub(super) core_capacity: Spanned<Vec<Int>>,
+    pub(super) source: Text,
+    pub(super) standing: RawStanding,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawPriority {
+    pub(super) ranks: Vec<RawRank>,
+    pub(super) source: Text,
+    pub(super) standing: RawStanding,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawRank {
+    pub(super) cpus: Text,
+    pub(super) value: Int,
 }
 
 #[derive(Deserialize)]
@@ -224,6 +263,8 @@ pub(super) struct RawIdle {
     pub(super) entry_latency_us: Int,
     pub(super) exit_latency_us: Int,
     pub(super) min_residency_us: Int,
+    #[serde(default)]
+    pub(super) polling: bool,
     pub(super) power: Option<Spanned<RawIdlePower>>,
     pub(super) source: Text,
     pub(super) standing: RawStanding,
@@ -250,7 +291,13 @@ pub(super) struct RawCosts {
     pub(super) fork_ns: Int,
     pub(super) migrate_shared_cache_ns: Int,
     pub(super) migrate_other_cache_ns: Int,
+    pub(super) migrate_other_node_ns: Option<Int>,
     pub(super) scan_cpu_ns: Int,
+    pub(super) publish_ns: Option<Int>,
+    pub(super) lock_hold_ns: Option<Int>,
+    pub(super) lock_shared_cache_ns: Option<Int>,
+    pub(super) lock_other_cache_ns: Option<Int>,
+    pub(super) switch_out_ns: Option<Int>,
     pub(super) source: Text,
     pub(super) standing: RawStanding,
 }

@@ -7,7 +7,7 @@ use super::provenance::Provenance;
 use super::raw::{RawLevel, RawTopology};
 use super::values::at;
 use crate::error::Flaw;
-use crate::{CpuId, TopologyLevel};
+use crate::{CpuId, Numa, TopologyLevel};
 
 /// Most levels: the policy core's `WP_MAX_LEVELS`; Linux has at most five below NUMA.
 const MAX_LEVELS: usize = 8;
@@ -42,6 +42,24 @@ pub(super) fn read(
     Ok(levels)
 }
 
+/// The levels of the file and one per distance between nodes.
+pub(super) fn check_room(
+    raw: &Spanned<RawTopology>,
+    levels: &[TopologyLevel],
+    numa: Option<&Numa>,
+) -> Result<(), Flaw> {
+    let above = numa.map_or(0, |numa| crate::numa::levels(&numa.distances).len());
+    if levels.len() + above <= MAX_LEVELS {
+        return Ok(());
+    }
+    let problem = format!(
+        "the topology has {} levels and {above} different distances between nodes",
+        levels.len()
+    );
+    let expected = format!("expected at most {MAX_LEVELS} together");
+    Err(Flaw::new(at(&raw.get_ref().levels), problem, expected))
+}
+
 fn read_level(row: &Spanned<RawLevel>, machine: &Machine<'_>) -> Result<TopologyLevel, Flaw> {
     let raw = row.get_ref();
     let groups = match (&raw.groups, raw.one_per) {
@@ -57,10 +75,20 @@ fn read_level(row: &Spanned<RawLevel>, machine: &Machine<'_>) -> Result<Topology
         }
     };
     check_partition(row, &groups, machine)?;
+    if raw.cluster && !raw.shares_cache {
+        let problem = format!("level {} is a cluster that shares no cache", raw.name);
+        return Err(Flaw::new(
+            at(row),
+            problem,
+            "expected `shares_cache = true`, too",
+        ));
+    }
     Ok(TopologyLevel {
         name: raw.name.clone(),
         shares_cache: raw.shares_cache,
         shares_capacity: raw.shares_capacity,
+        cluster: raw.cluster,
+        asym_packing: raw.asym_packing,
         groups,
     })
 }

@@ -218,6 +218,7 @@ pub(crate) fn machine(clusters: &[Cluster]) -> MachineFacts {
                 states: c.states.clone(),
             })
             .collect(),
+        ..MachineFacts::default()
     }
 }
 

@@ -113,7 +113,7 @@ static __always_inline void account_move(struct task_live *t, u32 cpu, u64 now)
 	if (task->cpu == cpu)
 		return;
 	if (!task->on_rq) {
-		wp_migrate_sleeping(&ctx, task, cpu);
+		wp_migrate_sleeping(&ctx, task, cpu, now);
 		return;
 	}
 	WP_ADD(&WP_AT(ctx.cpus, task->cpu)->nr_running, 0 - 1u);

@@ -128,12 +128,38 @@ impl Shape {
             levels.push(level(self.in_llc() * self.llcs));
         }
         if self.nodes > 1 && !draw.one_in(8) {
-            levels.push(LevelFacts {
-                numa: true,
-                ..level(self.cpus())
-            });
+            self.push_numa(draw, &mut levels);
+        }
+        for level in &mut levels {
+            level.asym_packing = draw.one_in(4);
         }
         levels
+    }
+
+    /// All nodes at one distance, or now and then on a ring, where groups overlap.
+    fn push_numa(&self, draw: &mut Draw, levels: &mut Vec<LevelFacts>) {
+        let whole = LevelFacts {
+            numa: true,
+            distance: draw.pick(&[0, 21, 32, 40]),
+            group_of: self.labels(self.cpus()),
+            ..LevelFacts::default()
+        };
+        if self.nodes < 4 || draw.one_in(2) {
+            return levels.push(whole);
+        }
+        let steps = |a: usize, b: usize| a.abs_diff(b).min(self.nodes - a.abs_diff(b));
+        for reach in 1..=2.min(self.nodes / 2) {
+            let near = |node| {
+                let others = (0..self.nodes).filter(|other| steps(node, *other) <= reach);
+                others.fold(0, |bits: u64, other| bits | 1 << other)
+            };
+            levels.push(LevelFacts {
+                distance: [20, 40][reach - 1],
+                group_of: self.labels(self.cpus() / self.nodes),
+                near: (0..self.nodes).map(near).collect(),
+                ..whole.clone()
+            });
+        }
     }
 }
 
@@ -157,6 +183,14 @@ fn capacities(draw: &mut Draw, cpus: usize, unit: usize) -> Vec<u32> {
         });
     }
     (0..cpus).map(|c| of_unit[c / unit]).collect()
+}
+
+/// Half of the machines have CPUs that are better than others.
+fn priorities(draw: &mut Draw, cpus: usize) -> Vec<u32> {
+    if draw.one_in(2) {
+        return Vec::new();
+    }
+    (0..cpus).map(|_| draw.range(1, 4)).collect()
 }
 
 /// Frequencies that rise strictly; powers that mostly do.
@@ -196,6 +230,8 @@ fn machine(draw: &mut Draw, shape: &Shape) -> MachineFacts {
         levels: shape.levels(draw),
         freq_domains: Vec::new(),
         perf_domains: Vec::new(),
+        priority: priorities(draw, cpus),
+        reclaim_distance: draw.pick(&[0, 20, 32]),
     };
     if draw.one_in(6) {
         facts.online = (0..cpus).map(|c| c == 0 || !draw.one_in(6)).collect();

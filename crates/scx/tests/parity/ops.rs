@@ -96,7 +96,7 @@ ops! {
     set_current(_s, ctx, task, g) = sys::wp_set_current(ctx, task, g.now_ns);
     put_current(_s, ctx, task, g) = sys::wp_put_current(ctx, task, g.now_ns);
     tick(_s, ctx, task, g) = sys::wp_tick(ctx, task, g.now_ns);
-    migrate_sleeping(_s, ctx, task, g) = sys::wp_migrate_sleeping(ctx, task, g.cpu);
+    migrate_sleeping(_s, ctx, task, g) = sys::wp_migrate_sleeping(ctx, task, g.cpu, g.now_ns);
     migrate_pulled(_s, ctx, task, g) = sys::wp_migrate_pulled(ctx, task, g.cpu);
     migrate_queued(_s, ctx, task, g) = sys::wp_migrate_queued(ctx, task, g.cpu, g.now_ns);
     enter_idle(_s, ctx, _task, g) = sys::wp_enter_idle(ctx, g.cpu, g.now_ns);
@@ -142,6 +142,7 @@ ops! {
     nohz_exit(_s, ctx, _task, g) = sys::wp_nohz_exit(ctx, g.cpu);
     nohz_kick(_s, ctx, _task, g) = sys::wp_nohz_kick(ctx, g.cpu, g.now_ns);
     nohz_target(_s, ctx, _task, _args) = sys::wp_nohz_target(ctx);
+    nohz_begin(_s, ctx, _task, g) = sys::wp_nohz_begin(ctx, g.cpu);
     nohz_next(_s, ctx, _task, g) = sys::wp_nohz_next(ctx, g.cpu);
     nohz_pass_end(_s, ctx, _task, g) = sys::wp_nohz_pass_end(ctx, g.now_ns, g.a);
     update_blocked(_s, ctx, _task, g) = sys::wp_update_blocked(ctx, g.cpu, g.now_ns);
@@ -151,6 +152,7 @@ ops! {
         sys::wp_avg_update(&raw mut (*task).avg, &raw const s.step);
     avg_step(s, _ctx, task, _args) =
         sys::wp_avg_step(&raw mut (*task).avg, &raw const s.step);
+    util_est_of_run(_s, _ctx, _task, g) = sys::wp_util_est_of_run(g.x);
     util_est_next(_s, _ctx, _task, g) =
         sys::wp_util_est_next(g.a, g.b, g.cpu, g.cpu2, g.level);
     nice_weight(_s, _ctx, _task, g) = sys::wp_nice_weight(g.a.cast_signed());

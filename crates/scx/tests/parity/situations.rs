@@ -240,7 +240,8 @@ pub(crate) fn request(draw: &mut Draw, state: &State) -> sys::wp_request {
         waker_load: draw.range(0, 1) * draw.range(0, 2048),
         waker_idle: u32::from(draw.one_in(4)),
         waker_kthread: u32::from(draw.one_in(4)),
-        pad: 0,
+        waker_weight: draw.pick(&[0, 15, 1024, 1024, 3072]),
+        current_cpu: u32::from(draw.one_in(32)),
     }
 }
 

@@ -78,6 +78,9 @@ fn finished(events: u64, event_hash: u64, runtime_s: f64) -> Finished {
         },
         report: RunReport {
             energy_active: true,
+            throughput: None,
+            lock_wait_ns: None,
+            double_placements: None,
             end_ns: 1,
             ended: Ended::Duration,
             events,

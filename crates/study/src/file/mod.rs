@@ -10,7 +10,7 @@ mod tests;
 
 use crate::{Param, Published};
 use std::collections::BTreeMap;
-use wakeplace_engine::Options;
+use wakeplace_engine::{Hotplug, Options};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_workload::Spec;
@@ -24,7 +24,7 @@ pub(crate) struct StudyFile {
     pub(crate) seeds: Vec<u64>,
     /// The base first; at least two; settings not yet applied.
     pub(crate) policies: Vec<Policy>,
-    /// Duration; settings not yet applied.
+    /// Duration and CPUs that come and go; settings not yet applied.
     pub(crate) options: Options,
     pub(crate) set: Vec<(String, String)>,
     /// Seeds of the reduced size.
@@ -64,6 +64,7 @@ pub(crate) struct Variation {
     pub(crate) name: String,
     pub(crate) why: String,
     pub(crate) set: Vec<(String, String)>,
+    pub(crate) hotplug: Vec<Hotplug>,
     /// As many as the study's, in the same roles.
     pub(crate) policies: Vec<Policy>,
     /// The cases with their changed workloads, by position.

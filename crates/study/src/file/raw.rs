@@ -21,6 +21,8 @@ pub(super) struct RawStudy {
     /// `KEY=VALUE` each, as for `--set`.
     #[serde(default)]
     pub(super) set: Vec<Text>,
+    /// CPUs that leave and come back, as for `--hotplug`.
+    pub(super) hotplug: Option<Text>,
     pub(super) quick: RawQuick,
     /// In the order of importance.
     pub(super) metric: Vec<RawMetric>,
@@ -74,6 +76,8 @@ pub(super) struct RawVariation {
     pub(super) why: Text,
     #[serde(default)]
     pub(super) set: Vec<Text>,
+    /// Instead of the study's.
+    pub(super) hotplug: Option<Text>,
     /// Added to each case's workload argument after a comma.
     pub(super) workload: Option<Text>,
     /// As many as the study's, in the same roles.

@@ -1,12 +1,14 @@
 //! From the text of a study file to a validated [`StudyFile`].
 
 use super::raw::{RawCase, RawParam, RawStudy, RawVariation, Text};
-use super::values::{at, count, duration_ns, policies, position, sentence, settings, token};
+use super::values::{
+    at, count, duration_ns, hotplug, policies, position, sentence, settings, token,
+};
 use super::{Case, Shown, StudyFile, Variation, figures};
 use crate::error::Flaw;
 use crate::{Param, StudyError, apply_settings, verdict};
 use std::collections::BTreeMap;
-use wakeplace_engine::Options;
+use wakeplace_engine::{Hotplug, Options};
 use wakeplace_metrics::find_metric;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
@@ -38,6 +40,7 @@ fn study(raw: &RawStudy, name: String) -> Result<StudyFile, Flaw> {
     let policies = policies(&raw.policies, 2)?;
     let options = Options {
         duration_ns: duration_ns(&raw.duration)?,
+        hotplug: schedule(raw.hotplug.as_ref(), Vec::new())?,
         ..Options::default()
     };
     let set = checked_settings(&raw.set, &options, &policies)?;
@@ -71,6 +74,11 @@ fn study(raw: &RawStudy, name: String) -> Result<StudyFile, Flaw> {
     figures::calibration(raw, &mut file)?;
     templates(raw, &file)?;
     Ok(file)
+}
+
+/// CPUs that come and go: what the text says, or without one the others.
+fn schedule(text: Option<&Text>, otherwise: Vec<Hotplug>) -> Result<Vec<Hotplug>, Flaw> {
+    text.map_or(Ok(otherwise), hotplug)
 }
 
 /// Settings that options and policies take.
@@ -220,6 +228,7 @@ fn variation(
         name,
         why: sentence(&raw.why)?,
         set: checked_settings(&raw.set, &file.options, &policies)?,
+        hotplug: schedule(raw.hotplug.as_ref(), file.options.hotplug.clone())?,
         cases: positions
             .into_iter()
             .map(changed)

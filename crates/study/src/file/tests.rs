@@ -101,7 +101,7 @@ fn errors_name_place_expectation_and_nearest() {
         text.starts_with("s.toml:3:12: unknown platform `hikey96`"),
         "{text}"
     );
-    let text = error("linux-4.17\"", "linux-4.71\"");
+    let text = error("linux-4.17\"", "linux-4.177\"");
     assert!(text.starts_with("s.toml:6:13: "), "{text}");
     assert!(text.contains("did you mean `linux-4.17`?"), "{text}");
     let text = error("cases = [\"20\"]", "cases = [\"2O\"]");

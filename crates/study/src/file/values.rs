@@ -2,7 +2,9 @@
 
 use super::raw::Text;
 use crate::error::Flaw;
+use crate::hotplug::parse_hotplug;
 use toml::Spanned;
+use wakeplace_engine::Hotplug;
 use wakeplace_policy_sys::Policy;
 use wakeplace_text::{parse_duration_ns, shorten};
 
@@ -19,6 +21,14 @@ pub(super) fn duration_ns(text: &Text) -> Result<u64, Flaw> {
     parse_duration_ns(text.get_ref()).map_err(|message| {
         let (problem, expected) = message.split_once("; ").unwrap_or((&message, ""));
         Flaw::new(at(text), problem, expected)
+    })
+}
+
+/// CPUs that leave and come back.
+pub(super) fn hotplug(text: &Text) -> Result<Vec<Hotplug>, Flaw> {
+    parse_hotplug(text.get_ref()).map_err(|message| {
+        let (problem, expected) = message.split_once("; ").unwrap_or((&message, ""));
+        Flaw::new(at(text), format!("hotplug: {problem}"), expected)
     })
 }
 

@@ -1,4 +1,8 @@
 //! Built-in workload models: their catalogue and their `NAME:key=value,...` arguments.
+mod class;
+pub(crate) mod context_switch;
+pub(crate) mod groups;
+pub(crate) mod parts;
 pub(crate) mod periodic;
 pub(crate) mod value;
 
@@ -34,7 +38,7 @@ pub struct ParameterInfo {
 }
 
 /// All models, in the order to show.
-pub(crate) const CATALOGUE: &[ModelInfo] = &[periodic::INFO];
+pub(crate) const CATALOGUE: &[ModelInfo] = &[periodic::INFO, context_switch::INFO];
 
 /// The name of a model and the text after its colon.
 pub(crate) fn split_name(argument: &str) -> (&str, &str) {

@@ -1,10 +1,12 @@
 //! `periodic`: n tasks that each run a little every period, as rt-app's periodic files do.
+use super::class::Class;
+use super::groups::{self, Groups};
 use super::{ModelInfo, ParameterInfo, fault, settings, value};
 use crate::error::WorkloadError;
 use crate::script::{
     Calibration, Event, FairPolicy, Loops, Phase, TaskScript, Timer, TimerMode, Workload,
 };
-use crate::{MachineFacts, Stream};
+use crate::{Attributes, MachineFacts, Stream};
 
 /// The catalogue entry.
 pub(crate) const INFO: ModelInfo = ModelInfo {
@@ -39,9 +41,45 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
         parameter("nice", "-20..=19", "0", "nice value of every task"),
         parameter(
             "policy",
-            "other, batch or idle",
+            "other, batch, idle, fifo, rr or deadline",
             "other",
-            "SCHED_OTHER, SCHED_BATCH or SCHED_IDLE",
+            "SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_FIFO, SCHED_RR or SCHED_DEADLINE",
+        ),
+        parameter(
+            "priority",
+            "1..=99",
+            "",
+            "priority under fifo and rr, 99 first; 10 if not given",
+        ),
+        parameter(
+            "dl_runtime",
+            "time from 1024ns to dl_period",
+            "",
+            "budget of each period under deadline; the work per period if not given",
+        ),
+        parameter(
+            "dl_period",
+            "time from 100us to 4194304us",
+            "",
+            "period under deadline; `period` if not given",
+        ),
+        parameter(
+            "dl_deadline",
+            "time from dl_runtime to dl_period",
+            "",
+            "deadline under deadline; `dl_period` if not given",
+        ),
+        parameter(
+            "sleep",
+            "timer or io",
+            "timer",
+            "io: the sleeps wait for I/O, so that schedutil helps the CPU",
+        ),
+        parameter(
+            "wake",
+            "free or here",
+            "free",
+            "here: whoever wakes a task asks for its own CPU (WF_CURRENT_CPU)",
         ),
         parameter(
             "slice",
@@ -55,6 +93,8 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
             "",
             "CPUs the tasks may use; all if not given",
         ),
+        groups::GROUPS,
+        groups::SHARES,
         parameter(
             "phase",
             "random, aligned or a time",
@@ -67,7 +107,7 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
              scheduling series v3 (2018)",
 };
 
-const fn parameter(
+pub(super) const fn parameter(
     name: &'static str,
     unit: &'static str,
     default: &'static str,
@@ -81,7 +121,7 @@ const fn parameter(
     }
 }
 
-const MAX_TASKS: u32 = 100_000;
+pub(super) const MAX_TASKS: u32 = 100_000;
 
 /// A bound on periods, work and phases: 1000 s, far above any, and no sum of these overflows.
 const MAX_TIME_NS: u64 = 1_000_000_000_000;
@@ -107,8 +147,11 @@ pub(crate) struct Periodic {
     calibration: Calibration,
     nice: i8,
     policy: FairPolicy,
+    class: Class,
+    attributes: Attributes,
     slice_ns: Option<u64>,
     cpus: Option<Vec<u32>>,
+    groups: Groups,
     offset: Offset,
 }
 
@@ -122,8 +165,11 @@ impl Periodic {
             calibration: Calibration::Biggest,
             nice: 0,
             policy: FairPolicy::Other,
+            class: Class::default(),
+            attributes: Attributes::default(),
             slice_ns: None,
             cpus: None,
+            groups: Groups::default(),
             offset: Offset::Random,
         };
         let (mut duty_e6, mut run_ns) = (None, None);
@@ -131,6 +177,8 @@ impl Periodic {
             let read = match setting.key {
                 "duty" => percent(setting.value).map(|duty| duty_e6 = Some(duty)),
                 "run" => positive_time(setting.value).map(|run| run_ns = Some(run)),
+                "groups" => model.groups.set_names(setting.value),
+                "shares" => model.groups.set_shares(setting.value),
                 key => model.set(key, setting.value),
             };
             read.map_err(|expected| {
@@ -150,12 +198,18 @@ impl Periodic {
             (_, Some(run_ns)) => run_ns,
             (duty, None) => share(model.period_ns, duty.unwrap_or(5_000_000)),
         };
+        if let Err((message, expected)) = model.groups.check() {
+            return Err(fault(argument, message).expected(expected).into());
+        }
         if model.work_ns == 0 {
             let message = "`duty` of `period` is less than 1 ns of work";
             return Err(fault(argument, message)
                 .expected("a longer period or more duty")
                 .into());
         }
+        let realtime = model.class.realtime(model.work_ns, model.period_ns);
+        model.attributes.realtime =
+            realtime.map_err(|(message, expected)| fault(argument, message).expected(expected))?;
         Ok(model)
     }
 
@@ -166,7 +220,13 @@ impl Periodic {
             "period" => self.period_ns = positive_time(text)?,
             "cal" => self.calibration = calibration(text).ok_or("biggest, or cpuN such as cpu0")?,
             "nice" => self.nice = nice(text).ok_or("a nice value, -20..=19")?,
-            "policy" => self.policy = policy(text).ok_or("other, batch or idle")?,
+            "policy" => match policy(text) {
+                Some(policy) => self.policy = policy,
+                None => self.class.set_policy(text)?,
+            },
+            "sleep" => self.attributes.io_wait = one_of(text, ["timer", "io"])?,
+            "wake" => self.attributes.wake_here = one_of(text, ["free", "here"])?,
+            "priority" | "dl_runtime" | "dl_period" | "dl_deadline" => self.class.set(key, text)?,
             "slice" => self.slice_ns = Some(slice(text).ok_or("a time from 100us to 100ms")?),
             "cpus" => {
                 let cpus = value::cpu_list(text).ok_or("CPU numbers such as 0-3+5")?;
@@ -219,6 +279,9 @@ impl Periodic {
             calibration: self.calibration,
             tasks,
             timers,
+            channels: Vec::new(),
+            count: None,
+            groups: self.groups.expand(self.n),
             duration_ns: None,
             unmodelled: Vec::new(),
         })
@@ -245,6 +308,7 @@ impl Periodic {
             name,
             nice: self.nice,
             policy: self.policy,
+            attributes: self.attributes,
             cpus: self.cpus.clone(),
             slice_ns: self.slice_ns,
             delay_ns,
@@ -268,7 +332,7 @@ impl Periodic {
     }
 }
 
-fn count(text: &str) -> Option<u32> {
+pub(super) fn count(text: &str) -> Option<u32> {
     text.parse().ok().filter(|n| (1..=MAX_TASKS).contains(n))
 }
 
@@ -285,6 +349,15 @@ fn policy(text: &str) -> Option<FairPolicy> {
     }
 }
 
+/// Which of two words: false the first, true the second.
+fn one_of(text: &str, words: [&str; 2]) -> Result<bool, &'static str> {
+    match words.iter().position(|word| *word == text) {
+        Some(at) => Ok(at == 1),
+        None if words[0] == "timer" => Err("timer or io"),
+        None => Err("free or here"),
+    }
+}
+
 fn calibration(text: &str) -> Option<Calibration> {
     match text {
         "biggest" => Some(Calibration::Biggest),
@@ -292,7 +365,7 @@ fn calibration(text: &str) -> Option<Calibration> {
     }
 }
 
-fn time(text: &str) -> Option<u64> {
+pub(super) fn time(text: &str) -> Option<u64> {
     wakeplace_text::parse_duration_or_zero_ns(text)
         .ok()
         .filter(|&ns| ns <= MAX_TIME_NS)
@@ -303,7 +376,7 @@ fn slice(text: &str) -> Option<u64> {
     time(text).filter(|ns| (100_000..=100_000_000).contains(ns))
 }
 
-fn positive_time(text: &str) -> Result<u64, &'static str> {
+pub(super) fn positive_time(text: &str) -> Result<u64, &'static str> {
     time(text)
         .filter(|&ns| ns > 0)
         .ok_or("a time above 0, at most 1000s, such as 16ms or 800us")

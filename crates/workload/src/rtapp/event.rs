@@ -58,7 +58,7 @@ pub(super) fn read_event(
         "memrun" => read_memrun(member, buffers)?,
         "wait" | "sync" => none(condition(value)?),
         "suspend" => none(format!("{task}:{task}")),
-        "yield" => none(String::new()),
+        "yield" => Action::Yield,
         _ => none(text(value, key)?.to_owned()),
     };
     if matches!(action, Action::Unmodelled { .. }) {

@@ -2,9 +2,7 @@
 use super::template::{Cpus, Step, Task, Template};
 use crate::MachineFacts;
 use crate::error::{Fault, WorkloadError};
-use crate::script::{
-    Calibration, Event, FairPolicy, Phase, TaskScript, Timer, TimerMode, Workload,
-};
+use crate::script::{Calibration, Event, Phase, TaskGroup, TaskScript, Timer, TimerMode, Workload};
 use std::collections::BTreeMap;
 
 /// Makes the scripts, if the machine has the CPUs they name.
@@ -16,8 +14,12 @@ pub(crate) fn expand(
     check_cpus(template, machine.nr_cpus).map_err(|fault| fault.in_file(file))?;
     let mut timers = Timers::default();
     let mut tasks = Vec::new();
+    let mut groups: Vec<TaskGroup> = Vec::new();
     for task in &template.tasks {
         for _ in 0..task.instances {
+            if let Some(name) = &task.group {
+                join(&mut groups, name, tasks.len() as u32);
+            }
             let name = format!("{}-{}", task.name, tasks.len());
             tasks.push(expand_thread(task, name, &mut timers));
         }
@@ -27,9 +29,24 @@ pub(crate) fn expand(
         calibration: template.calibration,
         tasks,
         timers: timers.list,
+        channels: Vec::new(),
+        count: None,
+        groups,
         duration_ns: template.duration_ns,
         unmodelled: template.unmodelled.clone(),
     })
+}
+
+/// A thread is in a group, which may be new.
+fn join(groups: &mut Vec<TaskGroup>, name: &str, task: u32) {
+    if let Some(group) = groups.iter_mut().find(|group| group.name == name) {
+        return group.tasks.push(task);
+    }
+    groups.push(TaskGroup {
+        name: name.to_owned(),
+        shares: TaskGroup::DEFAULT_SHARES,
+        tasks: vec![task],
+    });
 }
 
 fn expand_thread(task: &Task, name: String, timers: &mut Timers) -> TaskScript {
@@ -61,7 +78,8 @@ fn expand_thread(task: &Task, name: String, timers: &mut Timers) -> TaskScript {
     TaskScript {
         name,
         nice: task.nice,
-        policy: FairPolicy::Other,
+        policy: task.policy,
+        attributes: task.attributes,
         cpus: task.cpus.as_ref().map(|cpus| cpus.list.clone()),
         slice_ns: None,
         delay_ns: task.delay_ns,

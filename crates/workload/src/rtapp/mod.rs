@@ -5,6 +5,7 @@
 //! rt-app's own rules, [`check`] stops there. `template` refuses what has no model, `expand` makes
 //! one script per thread.
 pub(crate) mod check;
+mod class;
 mod event;
 pub(crate) mod expand;
 mod fields;
@@ -12,4 +13,5 @@ mod global;
 mod read;
 pub mod structure;
 mod task;
+mod taskgroup;
 pub(crate) mod template;

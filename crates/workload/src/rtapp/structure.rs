@@ -248,6 +248,8 @@ pub enum Action {
         /// Mode; one absolute event makes the timer absolute.
         mode: TimerMode,
     },
+    /// Let the others of this CPU run first.
+    Yield,
     /// An event without a model here.
     Unmodelled {
         /// rt-app's word for it.

@@ -3,6 +3,7 @@ use super::event::{Buffers, WORDS, event_word, read_event};
 use super::fields::{Fields, Notes, wrong_type};
 use super::global::{leading_int, policy};
 use super::structure::{Affinity, CpuNumber, Phase, Policy, Scheduling, Step, Task};
+use super::taskgroup;
 use crate::error::Fault;
 use crate::json::{Kind, Member, Value};
 
@@ -62,7 +63,7 @@ pub(super) fn read_task(
         }],
     };
     let has_phases = fields.get("phases").is_some();
-    Ok(Task {
+    let task = Task {
         name: member.key.clone(),
         at: member.at,
         instance: fields.int("instance")?.unwrap_or(1),
@@ -75,7 +76,16 @@ pub(super) fn read_task(
         affinity: read_affinity(fields, notes)?,
         scheduling: read_task_scheduling(fields, default_policy, notes)?,
         phases,
-    })
+    };
+    let first = task.classes().next();
+    for (phase, class) in task.phases.iter().zip(task.classes()) {
+        if Some(class) != first {
+            let what = "a policy, RT priority or deadline that changes from phase to phase";
+            notes.unmodelled(phase.at, what.to_owned());
+        }
+    }
+    taskgroup::note_unmodelled(&task, notes);
+    Ok(task)
 }
 
 fn read_phase(
@@ -184,14 +194,8 @@ fn read_task_scheduling(
     default_policy: Policy,
     notes: &mut Notes,
 ) -> Result<Scheduling, Fault> {
-    let mut scheduling = read_scheduling(fields, notes)?;
+    let mut scheduling = read_scheduling(fields, Some(default_policy), notes)?;
     let policy = scheduling.policy.unwrap_or(default_policy);
-    if scheduling.policy.is_none() && policy != Policy::Other {
-        notes.unmodelled(
-            fields.at,
-            format!("policy {} (global `default_policy`)", policy.name()),
-        );
-    }
     scheduling.policy = Some(policy);
     scheduling.priority = scheduling.priority.or(Some(match policy {
         Policy::Fifo | Policy::RoundRobin => 10,
@@ -210,6 +214,7 @@ fn legacy_times(
     notes: &mut Notes,
 ) -> Result<(), Fault> {
     let mut default_ns = 0;
+    let budget = scheduling.policy == Some(Policy::Deadline);
     let times = [
         ("runtime", &mut scheduling.runtime_ns),
         ("period", &mut scheduling.period_ns),
@@ -220,6 +225,7 @@ fn legacy_times(
             *time_ns = fields.int(key)?.map_or(default_ns, microseconds);
             if let Some(member) = fields.get(key)
                 && *time_ns != 0
+                && !budget
             {
                 let hint = if key == "runtime" && fields.get("phases").is_none() {
                     " that the event `runtime` of a task without `phases` sets too"
@@ -238,7 +244,7 @@ fn read_phase_scheduling(
     fields: Fields<'_>,
     notes: &mut Notes,
 ) -> Result<Option<Scheduling>, Fault> {
-    let scheduling = read_scheduling(fields, notes)?;
+    let scheduling = read_scheduling(fields, None, notes)?;
     check_taskgroup(&scheduling, fields)?;
     let unset = scheduling.policy.is_none()
         && scheduling.priority.is_none()
@@ -252,26 +258,26 @@ fn read_phase_scheduling(
 }
 
 /// The attributes tasks and phases share, and a note of those without a model.
-fn read_scheduling(fields: Fields<'_>, notes: &mut Notes) -> Result<Scheduling, Fault> {
+fn read_scheduling(
+    fields: Fields<'_>,
+    default_policy: Option<Policy>,
+    notes: &mut Notes,
+) -> Result<Scheduling, Fault> {
     let mut chosen = None;
     if let (Some(name), Some(member)) = (fields.text("policy")?, fields.get("policy")) {
-        let policy = policy(name, member.value.at)?;
-        if policy != Policy::Other {
-            notes.unmodelled(member.value.at, format!("policy {name}"));
-        }
-        chosen = Some(policy);
+        chosen = Some(policy(name, member.value.at)?);
     }
     let runtime = fields.int("dl-runtime")?.unwrap_or(0);
     let period = fields.int("dl-period")?.unwrap_or(runtime);
     let deadline = fields.int("dl-deadline")?.unwrap_or(period);
-    for key in ["dl-runtime", "dl-period", "dl-deadline"] {
+    let budget = chosen.or(default_policy) == Some(Policy::Deadline);
+    let times = ["dl-runtime", "dl-period", "dl-deadline"];
+    for key in times.into_iter().filter(|_| !budget) {
         note_attribute(fields, key, |kind| *kind != Kind::Int(0), notes);
     }
     for key in ["util_min", "util_max"] {
         note_attribute(fields, key, |kind| *kind != Kind::Int(-1), notes);
     }
-    let is_group = |kind: &Kind| !matches!(kind, Kind::Text(group) if group == "/");
-    note_attribute(fields, "taskgroup", is_group, notes);
     let binds = |kind: &Kind| !matches!(kind, Kind::Array(nodes) if nodes.is_empty());
     note_attribute(fields, "nodes_membind", binds, notes);
     Ok(Scheduling {

@@ -5,9 +5,11 @@ use super::structure::{
     Action, Affinity, LoadCalibration, Policy, Position, Scheduling, Structure,
 };
 use super::structure::{Phase as RtPhase, Step as RtStep, Task as RtTask};
+use super::taskgroup;
 use crate::LoadOptions;
 use crate::error::{Fault, FaultKind, WorkloadError};
-use crate::script::{Calibration, Event, Loops, TimerMode};
+use crate::realtime::Attributes;
+use crate::script::{Calibration, Event, FairPolicy, Loops, TimerMode};
 
 /// The most threads one file may start. A thread here is a script of some 300 bytes.
 const MAX_THREADS: i64 = 1_000_000;
@@ -34,7 +36,10 @@ pub(super) struct Task {
     pub(super) name: String,
     pub(super) instances: u32,
     pub(super) nice: i8,
+    pub(super) policy: FairPolicy,
+    pub(super) attributes: Attributes,
     pub(super) cpus: Option<Cpus>,
+    pub(super) group: Option<String>,
     pub(super) delay_ns: u64,
     pub(super) loops: Loops,
     pub(super) phases: Vec<Phase>,
@@ -107,7 +112,7 @@ fn refuse_unmodelled(notes: &mut Notes, options: &LoadOptions) -> Result<(), Fau
         Some((at, what)) if !options.allow_unmodelled => {
             let message = format!("{what} is not modelled");
             Err(Fault::new(*at, FaultKind::Unmodelled, message).expected(
-                "run, runtime, sleep and timer events under SCHED_OTHER \
+                "run, runtime, sleep and timer events under one policy \
                  (--allow-unmodelled drops the rest)",
             ))
         }
@@ -152,6 +157,7 @@ fn make_template(structure: &Structure) -> Result<Template, Fault> {
         }
         template.tasks.push(task_template);
     }
+    taskgroup::check_number(&structure.tasks)?;
     if threads == 0 {
         let at = Position { line: 1, column: 1 };
         return Err(Fault::unusable(at, "0 tasks").expected("at least one started thread"));
@@ -189,6 +195,7 @@ fn make_task(task: &RtTask) -> Result<Task, Fault> {
         return Err(Fault::unusable(task.at, message).expected("at least one phase"));
     }
     let cpus = make_cpus(task.affinity.as_ref())?;
+    let (fair, attributes) = task.attributes()?;
     let mut phases = Vec::with_capacity(task.phases.len());
     let mut policy = task.scheduling.policy;
     for phase in &task.phases {
@@ -197,13 +204,18 @@ fn make_task(task: &RtTask) -> Result<Task, Fault> {
         let mut phase = make_phase(phase, policy)?;
         // A task without phases is read as a phase too, with the same affinity.
         phase.cpus = phase.cpus.filter(|own| cpus.as_ref() != Some(own));
+        // Only where a change back to the fair class was dropped.
+        phase.nice = phase.nice.filter(|_| attributes.realtime.is_none());
         phases.push(phase);
     }
     Ok(Task {
         name: task.name.clone(),
         instances,
         nice: nice(&task.scheduling, task.scheduling.policy)?.unwrap_or(0),
+        policy: fair,
+        attributes,
         cpus,
+        group: taskgroup::of_task(task).map(str::to_owned),
         delay_ns: nanoseconds(task.delay_us, task.at, "delay")?,
         // Counted up from 0 and compared for equality: no negative number is ever reached.
         loops: u64::try_from(task.loops).map_or(Loops::Forever, Loops::Times),
@@ -254,6 +266,7 @@ fn make_step(step: &RtStep) -> Result<Option<Step>, Fault> {
             mode: *mode,
             period_ns: ns(*period_us)?,
         },
+        Action::Yield => Step::Event(Event::Yield),
         Action::Unmodelled { .. } => return Ok(None),
     }))
 }

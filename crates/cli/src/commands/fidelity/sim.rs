@@ -10,7 +10,8 @@ use wakeplace_engine::{Observer, Options};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_workload::{
-    Calibration, Event, FairPolicy, Loops, Phase, TaskScript, Timer, TimerMode, Workload,
+    Attributes, Calibration, Event, FairPolicy, Loops, Phase, TaskScript, Timer, TimerMode,
+    Workload,
 };
 
 /// Work of a task that never sleeps: more than any run is long, ns.
@@ -77,6 +78,9 @@ fn workload(set: &Set, work_more_ns: &[i64], start_ns: u64) -> Workload {
             .map(|((at, t), more)| script(at, t, more, start_ns))
             .collect(),
         timers: set.tasks.iter().map(timer).collect(),
+        channels: Vec::new(),
+        count: None,
+        groups: Vec::new(),
         duration_ns: None,
         unmodelled: Vec::new(),
     }
@@ -114,6 +118,7 @@ fn script(timer: u32, task: &TaskSpec, more_ns: i64, start_ns: u64) -> TaskScrip
         policy: FairPolicy::Other,
         cpus: None,
         slice_ns: None,
+        attributes: Attributes::default(),
         delay_ns: start_ns + task.delay_ns,
         loops: Loops::Times(1),
         phases,

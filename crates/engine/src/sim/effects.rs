@@ -1,0 +1,194 @@
+//! What lies between the choice of a CPU and the task in its queue: the time until others see the
+//! choice, the wake list of the target, the lock of its queue, and a task that is still on the CPU
+//! it is leaving (signals-and-baseline 6.1 and 6.8; docs/decisions/019).
+
+use super::Sim;
+use super::cpu::Message;
+use crate::observe::{MigrateCause, Observer};
+use crate::queue::Event;
+use crate::thread::{State, WakeStage};
+use wakeplace_policy_sys::sys::{WP_WAKE_LIST_CACHE, WP_WAKE_LIST_IDLE};
+
+/// What became of locks and races, for the report.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct EffectTotals {
+    /// CPU time spent waiting for run queues' locks and fetching them, ns.
+    pub(super) lock_wait_ns: u64,
+    /// Tasks sent to a CPU that looked idle although another one was on its way there.
+    pub(super) double_placements: u64,
+}
+
+/// The lock of a run queue.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct QueueLock {
+    free_ns: u64,
+    /// Who had it last; None: nobody yet.
+    holder: Option<u32>,
+}
+
+impl<O: Observer> Sim<'_, O> {
+    fn share_cache(&self, a: u32, b: u32) -> bool {
+        self.core.cpu(a).llc_id == self.core.cpu(b).llc_id
+    }
+
+    /// Does the target queue the task itself? Then its queue's lock stays with it.
+    fn by_wake_list(&self, cpu: u32, by: u32) -> bool {
+        if self.live || !self.is_online(cpu) {
+            return false; // the live scheduler forbids it
+        }
+        let other_cache = !self.share_cache(cpu, by);
+        match self.core.state().params.wake_list {
+            WP_WAKE_LIST_CACHE => other_cache,
+            WP_WAKE_LIST_IDLE => other_cache || cpu != by && self.core.cpu(cpu).nr_running == 0,
+            _ => false,
+        }
+    }
+
+    /// The kernel on this CPU is busy for so long.
+    pub(super) fn hold(&mut self, cpu: u32, ns: u64) {
+        if ns == 0 {
+            return;
+        }
+        let work = ns.saturating_mul(self.cpus[cpu as usize].speed);
+        self.charge(cpu, work);
+    }
+
+    /// A wake-up under way on `by` goes on after `ns`.
+    fn later(&mut self, task: u32, by: u32, stage: WakeStage, ns: u64) {
+        let thread = &mut self.threads[task as usize];
+        thread.state = State::Arriving;
+        thread.wake = Some((by, stage));
+        self.hold(by, ns);
+        self.queue.push(self.now + ns, Event::WakeStage { task });
+    }
+
+    /// A wake-up under way goes on.
+    pub(super) fn wake_stage(&mut self, task: u32) {
+        let (by, stage) = self.threads[task as usize].wake.take().expect("under way");
+        let cpu = self.tasks[task as usize].cpu();
+        match stage {
+            WakeStage::Select { sync } => self.choose(task, by, sync),
+            WakeStage::Publish => self.publish(task, by),
+            WakeStage::Enqueue => self.enqueue_remote(task, cpu, by),
+        }
+        self.after_interrupt(by);
+    }
+
+    /// The task has not left its CPU for good. Its wake-up goes to that CPU's wake list, if it may,
+    /// without a choice; else the waker waits until it is gone. Returns false if neither applies.
+    pub(super) fn wake_switching(&mut self, task: u32, by: u32, sync: bool) -> bool {
+        let gone = self.threads[task as usize].off_cpu_ns;
+        if gone <= self.now {
+            return false;
+        }
+        let cpu = self.tasks[task as usize].cpu();
+        let form = self.core.state().params.wake_list;
+        if form == WP_WAKE_LIST_IDLE && self.by_wake_list(cpu, by) {
+            self.note_wakeup(task, cpu);
+            self.queue_by_list(task, cpu);
+        } else {
+            self.later(task, by, WakeStage::Select { sync }, gone - self.now);
+        }
+        true
+    }
+
+    /// The CPU has been chosen by one that looked at the idle states of all.
+    pub(super) fn chosen(&mut self, task: u32, by: u32) {
+        let cpu = self.tasks[task as usize].cpu();
+        let c = &mut self.cpus[cpu as usize];
+        if c.unseen > 0 && self.core.is_idle(cpu) {
+            self.totals.double_placements += 1;
+        }
+        match self.machine.costs.publish_ns {
+            0 => self.publish(task, by),
+            delay => {
+                c.unseen += 1;
+                self.threads[task as usize].unseen = true;
+                self.later(task, by, WakeStage::Publish, delay);
+            }
+        }
+    }
+
+    /// The choice becomes visible: as a mark of the wake list, or with the task in the queue.
+    fn publish(&mut self, task: u32, by: u32) {
+        let cpu = self.tasks[task as usize].cpu();
+        if self.by_wake_list(cpu, by) {
+            return self.queue_by_list(task, cpu);
+        }
+        self.enqueue_locked(task, cpu, by);
+    }
+
+    fn queue_by_list(&mut self, task: u32, cpu: u32) {
+        self.seen(task, cpu);
+        self.threads[task as usize].state = State::Arriving;
+        self.core.cpu_mut(cpu).pending += 1;
+        self.send(cpu, Message::Enqueue(task));
+    }
+
+    /// The waker queues the task as soon as it has the target's lock.
+    pub(super) fn enqueue_locked(&mut self, task: u32, cpu: u32, by: u32) {
+        match self.take_lock(cpu, by) {
+            0 => self.enqueue_remote(task, cpu, by),
+            wait => self.later(task, by, WakeStage::Enqueue, wait),
+        }
+    }
+
+    fn enqueue_remote(&mut self, task: u32, cpu: u32, by: u32) {
+        self.seen(task, cpu);
+        self.join_queue(task, cpu, false);
+        self.preempt_or_kick(task, cpu, by);
+    }
+
+    /// The CPU leaves: tasks on their way there go elsewhere.
+    pub(super) fn turn_away(&mut self, cpu: u32) {
+        for task in 0..self.tasks.len() as u32 {
+            let chosen = matches!(
+                self.threads[task as usize].wake,
+                Some((_, WakeStage::Publish | WakeStage::Enqueue))
+            );
+            if chosen && self.tasks[task as usize].cpu() == cpu {
+                self.seen(task, cpu);
+                let to = self.fallback(task, cpu);
+                self.relocate_sleeping(task, cpu, to, MigrateCause::Hotplug);
+            }
+        }
+    }
+
+    fn seen(&mut self, task: u32, cpu: u32) {
+        if std::mem::take(&mut self.threads[task as usize].unseen) {
+            self.cpus[cpu as usize].unseen -= 1;
+        }
+    }
+
+    /// `by` takes the lock of a queue, after those who asked before. Returns the time until it has
+    /// it; what it does under the lock is part of its other costs.
+    pub(super) fn take_lock(&mut self, cpu: u32, by: u32) -> u64 {
+        let costs = &self.machine.costs;
+        if !costs.locks() {
+            return 0;
+        }
+        let lock = self.cpus[cpu as usize].lock;
+        let fetch = match lock.holder {
+            Some(last) if last != by && self.share_cache(last, by) => costs.lock_shared_ns,
+            Some(last) if last != by => costs.lock_other_ns,
+            _ => 0,
+        };
+        // A CPU does not wait for itself.
+        let others = lock.holder.is_some_and(|last| last != by);
+        let busy = lock.free_ns.saturating_sub(self.now) * u64::from(others);
+        let wait = busy + fetch;
+        let free_ns = lock.free_ns.max(self.now + wait + costs.lock_hold_ns);
+        self.cpus[cpu as usize].lock = QueueLock {
+            free_ns,
+            holder: Some(by),
+        };
+        self.totals.lock_wait_ns += wait;
+        wait
+    }
+
+    /// The same where the wait delays nothing but what the waiting CPU does next.
+    pub(super) fn lock_queue(&mut self, cpu: u32, by: u32) {
+        let wait = self.take_lock(cpu, by);
+        self.hold(by, wait);
+    }
+}

@@ -1,0 +1,200 @@
+//! CPUs leave and come back: their tasks, timers and messages are handed over; where a task goes is
+//! the core's answer (docs/decisions/017).
+
+use super::Sim;
+use super::cpu::{Message, Mode};
+use crate::hotplug::{Hotplug, in_order};
+use crate::menu::Menu;
+use crate::observe::{MigrateCause, Observer};
+use crate::queue::Event;
+use crate::run_queue::RunQueue;
+use wakeplace_policy_sys::{Choice, Reason};
+
+impl<O: Observer> Sim<'_, O> {
+    /// Steps at time 0 happen before the first thread, the others are events.
+    pub(super) fn begin_hotplug(&mut self, schedule: &[Hotplug]) {
+        self.hotplug = in_order(schedule);
+        for (index, step) in self.hotplug.clone().into_iter().enumerate() {
+            if step.at_ns == 0 {
+                self.hotplug(step);
+            } else {
+                let index = index as u32;
+                self.queue.push(step.at_ns, Event::Hotplug { index });
+            }
+        }
+    }
+
+    pub(super) fn hotplug(&mut self, step: Hotplug) {
+        if step.online {
+            self.come_back(step.cpu);
+        } else {
+            self.leave_machine(step.cpu);
+        }
+    }
+
+    pub(super) fn is_online(&self, cpu: u32) -> bool {
+        self.facts.online[cpu as usize]
+    }
+
+    /// The lowest CPU that is online: it takes over what belongs to no CPU in particular.
+    pub(super) fn first_online(&self) -> u32 {
+        let first = self.facts.online.iter().position(|online| *online);
+        first.expect("the last CPU never leaves") as u32
+    }
+
+    /// The CPU that was chosen, or if that is not online, the one that stands in for it.
+    pub(super) fn only_online(&self, task: u32, prev: u32, choice: Choice) -> Choice {
+        if self.is_online(choice.cpu) {
+            return choice;
+        }
+        Choice {
+            cpu: self.fallback(task, prev),
+            reason: Reason::NotAllowed,
+            ..choice
+        }
+    }
+
+    /// Where the first thread starts.
+    pub(super) fn start_cpu(&self, task: u32, cpu: u32) -> u32 {
+        if self.is_online(cpu) {
+            cpu
+        } else {
+            self.fallback(task, cpu)
+        }
+    }
+
+    /// Who takes the interrupts that were meant for this CPU: the end of a sleep that began there.
+    pub(super) fn timer_cpu(&self, cpu: u32) -> u32 {
+        if self.is_online(cpu) {
+            cpu
+        } else {
+            self.first_online()
+        }
+    }
+
+    pub(super) fn fallback(&self, task: u32, cpu: u32) -> u32 {
+        let record = &self.tasks[task as usize];
+        let to = self.core.fallback_cpu(record, cpu);
+        to.expect("checked before the run: some CPU it may use is online")
+    }
+
+    /// The CPU leaves now. First its work goes, while the caches it shared are known, then the
+    /// domains are built without it.
+    fn leave_machine(&mut self, cpu: u32) {
+        self.account(cpu);
+        self.facts.online[cpu as usize] = false;
+        self.core.cpu_mut(cpu).online = 0;
+        self.observer.hotplug(self.now, cpu, false);
+        self.core.nohz_exit(cpu);
+        self.hand_over_messages(cpu);
+        self.hand_over_tasks(cpu);
+        self.turn_away(cpu); // sleepers that were queued all the same are free now
+        self.hand_over_timers(cpu);
+        self.rebuild(cpu);
+        let c = &mut self.cpus[cpu as usize];
+        (c.reschedule, c.balance_wanted) = (false, false);
+        c.tick_stopped = true;
+        let deepest = self.machine.idle[cpu as usize].len() - 1;
+        match c.mode {
+            Mode::Running => self.after_work(cpu),
+            Mode::Idle if c.idle_state < deepest => self.wake_up_cpu(cpu, self.now),
+            // On its way to a state already, or in the one where it stays.
+            Mode::Idle | Mode::Waking | Mode::Interrupted => {}
+        }
+    }
+
+    /// The CPU is there again: idle, and looking for work as soon as it is awake.
+    fn come_back(&mut self, cpu: u32) {
+        self.facts.online[cpu as usize] = true;
+        self.core.cpu_mut(cpu).online = 1;
+        self.observer.hotplug(self.now, cpu, true);
+        self.rebuild(cpu);
+        self.interrupt_with(cpu, Message::Arrived);
+        self.cpus[cpu as usize].menu = Menu::default();
+    }
+
+    /// A CPU that has just come back and has no work pulls some.
+    pub(super) fn look_for_work(&mut self, cpu: u32) {
+        if self.cpus[cpu as usize].queue.nr() == 0 {
+            self.new_idle(cpu);
+        }
+    }
+
+    fn rebuild(&mut self, cpu: u32) {
+        self.core
+            .hotplug(&self.facts, self.now)
+            .expect("a part of a machine that was accepted");
+        self.restart_sampling(cpu);
+    }
+
+    /// What interrupts were to tell it. Tasks on their way join its queue, which moves next; a kick
+    /// to balance is lost, as the next tick kicks another CPU.
+    fn hand_over_messages(&mut self, cpu: u32) {
+        let heir = self.first_online();
+        for message in std::mem::take(&mut self.cpus[cpu as usize].inbox) {
+            match message {
+                Message::Enqueue(task) => {
+                    self.core.cpu_mut(cpu).pending -= 1;
+                    self.join_queue(task, cpu, false);
+                }
+                Message::Timer(task) => {
+                    self.threads[task as usize].timer_cpu = heir;
+                    self.queue.push(self.now, Event::Timer { task });
+                }
+                Message::Push { to, level } => {
+                    self.core.active_balance_end(cpu, to, level, false);
+                }
+                Message::Device { .. } => self.interrupt_with(heir, message),
+                Message::Reschedule
+                | Message::Preempt
+                | Message::NohzBalance
+                | Message::NohzStats
+                | Message::Tick
+                | Message::Arrived
+                | Message::IdleTimer => {}
+            }
+        }
+    }
+
+    /// The running task first, then the others in the order of the queue. Sleepers that were still
+    /// queued leave the queue for good.
+    fn hand_over_tasks(&mut self, cpu: u32) {
+        if let RunQueue::Eevdf(queue) = &mut self.cpus[cpu as usize].queue {
+            for (task, request) in queue.drop_sleepers(&self.eevdf) {
+                self.let_sleeper_go(task, request, cpu);
+            }
+        }
+        for task in self.class_tasks(cpu) {
+            let to = self.fallback(task, cpu);
+            self.class_move(task, to, MigrateCause::Hotplug, cpu);
+        }
+        let c = &self.cpus[cpu as usize];
+        let mut tasks: Vec<u32> = match &c.queue {
+            RunQueue::Fair(queue) => queue.waiting().collect(),
+            RunQueue::Eevdf(queue) => queue.waiting().collect(),
+            RunQueue::Vtime(queue) => queue.waiting().collect(),
+            RunQueue::Grouped(queue) => queue.waiting(),
+        };
+        if !self.live {
+            tasks.reverse(); // those queues keep the next one last
+        }
+        for task in c.current.into_iter().chain(tasks) {
+            let to = self.fallback(task, cpu);
+            self.move_task(task, to, MigrateCause::Hotplug);
+            self.preempt_or_kick(task, to, cpu);
+        }
+        self.drop_grouped_sleepers(cpu);
+    }
+
+    /// Its timers go to one CPU, whatever the tasks' own.
+    fn hand_over_timers(&mut self, cpu: u32) {
+        let heir = self.first_online();
+        let mut timers = std::mem::take(&mut self.cpus[cpu as usize].timers);
+        self.cpus[heir as usize].timers.append(&mut timers);
+        for thread in &mut self.threads {
+            if thread.timer_cpu == cpu {
+                thread.timer_cpu = heir;
+            }
+        }
+    }
+}

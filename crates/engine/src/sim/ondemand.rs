@@ -1,0 +1,97 @@
+//! What the ondemand governor measures, and when: how long CPUs were idle since it last looked. It
+//! looks at ticks of one CPU of the clock, the first that is online: its timer does not wake an
+//! idle CPU. What follows from the numbers is the core's (docs/decisions/017).
+
+use super::Sim;
+use super::cpu::{Cpu, Mode};
+use crate::observe::Observer;
+use wakeplace_policy_sys::{Core, busy_percent};
+
+/// Its memory.
+#[derive(Debug, Default)]
+pub(super) struct Sampling {
+    /// Some clock is ruled by it.
+    on: bool,
+    /// Per frequency domain: the last sample, and when the next is due.
+    last_ns: Vec<u64>,
+    due_ns: Vec<u64>,
+    /// Per CPU: its idle time at the last sample.
+    idle_ns: Vec<u64>,
+}
+
+impl Sampling {
+    /// At time 0, with the first samples still to come.
+    pub(super) fn new(core: &Core, nr_cpus: usize, tick_ns: u64) -> Self {
+        let domains = core.state().nr_freq_doms;
+        let due = |domain| next_sample_ns(core, domain, 0, tick_ns, nr_cpus > 1);
+        Self {
+            on: core.samples_load(),
+            last_ns: vec![0; domains as usize],
+            due_ns: (0..domains).map(due).collect(),
+            idle_ns: vec![0; nr_cpus],
+        }
+    }
+}
+
+/// The next sample is a whole number of ticks away; with several CPUs those of all clocks fall
+/// together on multiples of their periods.
+fn next_sample_ns(core: &Core, domain: u32, now_ns: u64, tick_ns: u64, several: bool) -> u64 {
+    let period = (core.sample_period_us(domain) * 1000).div_ceil(tick_ns);
+    let tick = now_ns / tick_ns;
+    let past = if several { tick % period } else { 0 };
+    (tick + period - past) * tick_ns
+}
+
+/// How long a CPU has been idle in all, its ways into and out of idle states included.
+fn idle_ns(c: &Cpu, now_ns: u64) -> u64 {
+    let idles = matches!(c.mode, Mode::Idle | Mode::Waking);
+    c.idle_total_ns + if idles { now_ns - c.idle_since_ns } else { 0 }
+}
+
+impl<O: Observer> Sim<'_, O> {
+    /// At a tick of this CPU: is a sample of its clock due, and is it the one that takes it?
+    pub(super) fn sample(&mut self, cpu: u32) {
+        let domain = self.machine.domain_of[cpu as usize];
+        if !self.sampling.on
+            || self.now < self.sampling.due_ns[domain as usize]
+            || self.clock_cpus(domain).first() != Some(&cpu)
+        {
+            return;
+        }
+        let wall_us = (self.now - self.sampling.last_ns[domain as usize]) / 1000;
+        let load = |cpu: &u32| {
+            let idle = idle_ns(&self.cpus[*cpu as usize], self.now) / 1000;
+            let before = self.sampling.idle_ns[*cpu as usize] / 1000;
+            busy_percent(wall_us, idle - before)
+        };
+        let busiest = self.clock_cpus(domain).iter().map(load).max();
+        let result = self
+            .core
+            .sample_load(domain, busiest.unwrap_or(0), self.now);
+        self.after_core(cpu, result);
+        self.begin_sample(domain);
+    }
+
+    /// The CPUs of a clock have changed: its governor starts anew.
+    pub(super) fn restart_sampling(&mut self, cpu: u32) {
+        self.begin_sample(self.machine.domain_of[cpu as usize]);
+    }
+
+    fn begin_sample(&mut self, domain: u32) {
+        let online = self.facts.online.iter().filter(|online| **online).count();
+        let tick = self.machine.tick_ns;
+        let due = next_sample_ns(&self.core, domain, self.now, tick, online > 1);
+        for cpu in self.clock_cpus(domain) {
+            let c = &self.cpus[cpu as usize];
+            self.sampling.idle_ns[cpu as usize] = idle_ns(c, self.now);
+        }
+        self.sampling.last_ns[domain as usize] = self.now;
+        self.sampling.due_ns[domain as usize] = due;
+    }
+
+    /// The CPUs of a clock that are online, ascending.
+    fn clock_cpus(&self, domain: u32) -> Vec<u32> {
+        let cpus = self.machine.domain_cpus[domain as usize].iter().copied();
+        cpus.filter(|cpu| self.is_online(*cpu)).collect()
+    }
+}

@@ -1,0 +1,206 @@
+//! RT and deadline tasks, interrupt time, I/O waits and limits of the frequency range: what a home
+//! without a kernel beneath tells the core (`policy/include/wakeplace/classes.h`).
+
+use crate::core::{Choice, Core, EventResult, PlaceKind, Request};
+use crate::reason::{Reason, Rule};
+use crate::sys;
+use crate::task::Task;
+
+/// What the core needs of a task above the fair class, beside its `Task`.
+#[derive(Clone, Debug)]
+#[repr(transparent)]
+pub struct ClassTask(sys::wp_class_task);
+
+impl ClassTask {
+    /// SCHED_FIFO or SCHED_RR; `priority` 1..=99, 99 first.
+    #[must_use]
+    pub fn rt(priority: u32) -> Self {
+        Self(sys::wp_class_task {
+            class: sys::WP_CLASS_RT,
+            priority,
+            ..Default::default()
+        })
+    }
+
+    /// SCHED_DEADLINE; times in ns, runtime <= deadline <= period.
+    #[must_use]
+    pub fn deadline(runtime_ns: u64, deadline_ns: u64, period_ns: u64) -> Self {
+        Self(sys::wp_class_task {
+            class: sys::WP_CLASS_DL,
+            dl_runtime_ns: runtime_ns,
+            dl_deadline_ns: deadline_ns,
+            dl_period_ns: period_ns,
+            ..Default::default()
+        })
+    }
+
+    /// SCHED_DEADLINE?
+    #[must_use]
+    pub fn is_deadline(&self) -> bool {
+        self.0.class == sys::WP_CLASS_DL
+    }
+
+    /// How much it matters, as `wp_cpu.classes.level` has it: the higher goes first.
+    #[must_use]
+    pub fn level(&self) -> u64 {
+        // SAFETY: reads the record only.
+        unsafe { sys::wp_class_level(&raw const self.0) }
+    }
+
+    /// The raw record.
+    #[must_use]
+    pub fn raw(&self) -> &sys::wp_class_task {
+        &self.0
+    }
+
+    /// See `raw`: for the absolute deadline, which the home keeps.
+    pub fn raw_mut(&mut self) -> &mut sys::wp_class_task {
+        &mut self.0
+    }
+}
+
+/// Why a task of these classes joins or leaves a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClassMove {
+    /// It woke or falls asleep.
+    Sleep,
+    /// It wakes from a sleep that waited for I/O.
+    Io,
+    /// It changes its CPU.
+    Move,
+    /// A deadline task's budget is empty, or filled again.
+    Throttle,
+}
+
+impl ClassMove {
+    fn flags(self, joins: bool) -> u32 {
+        match self {
+            Self::Sleep if joins => sys::WP_Q_WAKEUP,
+            Self::Sleep => sys::WP_Q_SLEEP,
+            Self::Io => sys::WP_Q_WAKEUP | sys::WP_Q_IOWAIT,
+            Self::Move => 0,
+            Self::Throttle => sys::WP_Q_THROTTLE,
+        }
+    }
+}
+
+/// The core's pointers to its context, a task and its class record.
+macro_rules! call {
+    ($symbol:ident($core:ident, $task:ident $(, $arg:expr)*)) => {{
+        let ctx: *mut sys::wp_ctx = $core.state_mut();
+        // SAFETY: the context, the task and its class record are live, distinct and exclusive for
+        // the call; the core masks every index and keeps no pointer.
+        EventResult::new(unsafe { sys::$symbol(ctx, &raw mut $task.0 $(, $arg)*) })
+    }};
+}
+
+impl Core {
+    /// A task above the fair class joins the queue of `task.cpu()`.
+    pub fn class_join(
+        &mut self,
+        task: &mut Task,
+        class: &mut ClassTask,
+        now_ns: u64,
+        why: ClassMove,
+    ) -> EventResult {
+        call!(wp_class_join(
+            self,
+            task,
+            &raw mut class.0,
+            now_ns,
+            why.flags(true)
+        ))
+    }
+
+    /// It leaves that queue.
+    pub fn class_leave(
+        &mut self,
+        task: &mut Task,
+        class: &mut ClassTask,
+        now_ns: u64,
+        why: ClassMove,
+    ) -> EventResult {
+        call!(wp_class_leave(
+            self,
+            task,
+            &raw mut class.0,
+            now_ns,
+            why.flags(false)
+        ))
+    }
+
+    /// It begins to execute.
+    pub fn class_run(&mut self, task: &mut Task, class: &ClassTask, now_ns: u64) -> EventResult {
+        call!(wp_class_run(self, task, &raw const class.0, now_ns))
+    }
+
+    /// It stops but stays queued.
+    pub fn class_stop(&mut self, task: &mut Task, now_ns: u64) -> EventResult {
+        call!(wp_class_stop(self, task, now_ns))
+    }
+
+    /// The tick of the CPU that runs it.
+    pub fn class_tick(&mut self, task: &mut Task, now_ns: u64) -> EventResult {
+        call!(wp_class_tick(self, task, now_ns))
+    }
+
+    /// Interrupts took this much of a CPU's time since the last report.
+    pub fn irq_time(&mut self, cpu: u32, irq_ns: u64) {
+        // SAFETY: the context is live and exclusive; the core masks the index.
+        unsafe { sys::wp_irq_time(self.state_mut(), cpu, irq_ns) };
+    }
+
+    /// A frequency domain may use its operating points up to `max_opp` only.
+    pub fn freq_limit(&mut self, domain: u32, max_opp: u32, now_ns: u64) -> EventResult {
+        // SAFETY: the context is live and exclusive; the core masks the index.
+        EventResult::new(unsafe { sys::wp_freq_limit(self.state_mut(), domain, max_opp, now_ns) })
+    }
+
+    /// Chooses a CPU for a task above the fair class.
+    pub fn select_class(&mut self, task: &Task, class: &ClassTask, ask: &Request) -> Choice {
+        let req = sys::wp_request {
+            now_ns: ask.now_ns,
+            kind: if ask.kind == PlaceKind::Fork {
+                sys::WP_PLACE_FORK
+            } else {
+                sys::WP_PLACE_WAKE
+            },
+            this_cpu: ask.this_cpu,
+            prev_cpu: ask.prev_cpu,
+            ..Default::default()
+        };
+        let (ctx, decision) = self.parts();
+        // SAFETY: all pointers are live and distinct objects for the call; the core keeps none.
+        unsafe {
+            sys::wp_select_class(
+                ctx,
+                &raw const task.0,
+                &raw const class.0,
+                &raw const req,
+                decision,
+            );
+            Choice {
+                cpu: (*decision).cpu,
+                rule: Rule::from_number((*decision).rule),
+                reason: Reason::from_number((*decision).reason),
+            }
+        }
+    }
+
+    /// A waiting task above the fair class: the CPU on which it would run at once.
+    #[must_use]
+    pub fn class_push_cpu(&self, task: &Task, class: &ClassTask) -> Option<u32> {
+        // SAFETY: reads all of them only.
+        let cpu =
+            unsafe { sys::wp_class_push_cpu(self.state(), &raw const task.0, &raw const class.0) };
+        (cpu != sys::WP_NONE).then_some(cpu)
+    }
+
+    /// The CPU whose first waiting task of these classes (`classes.next_level`) `cpu` should take.
+    #[must_use]
+    pub fn class_pull_cpu(&self, cpu: u32) -> Option<u32> {
+        // SAFETY: reads the context only.
+        let from = unsafe { sys::wp_class_pull_cpu(self.state(), cpu) };
+        (from != sys::WP_NONE).then_some(from)
+    }
+}

@@ -1,0 +1,111 @@
+//! Eras after 4.17, each as what differs from the one before (docs/decisions/013).
+
+use super::base::linux_4_17;
+use super::{set_asym_capacity, set_energy_aware};
+use crate::sys::{self, wp_params};
+
+/// Linux 5.0. Against 4.17 (docs/decisions/013): the misfit series of 4.20, the tests of fitness
+/// that came with it, estimates and blocked utilisation in the order of 4.18, all classes in the
+/// frequency.
+pub(super) fn linux_5_0() -> wp_params {
+    let mut p = wp_params {
+        util_est_after_freq: 0,
+        post_init_capacity: 1,
+        misfit: 1,
+        wake_cap_est: 1,
+        newidle_keeps_interval: 1,
+        prefer_sibling: sys::WP_SIBLING_NOT_ASYM,
+        freq_other_classes: 1,
+        class_capacity: sys::WP_CLASS_SIGNALS,
+        iowait_boost: sys::WP_IOWAIT_UTIL,
+        blocked_util_in_freq: 1,
+        ..linux_4_17()
+    };
+    set_energy_aware(&mut p, 1);
+    p
+}
+
+/// Linux 6.2: what the specs mark as read in 6.1, which differs in nothing that is modelled.
+pub(super) fn linux_6_2() -> wp_params {
+    let mut p = wp_params {
+        pelt_scale: sys::WP_PELT_CLOCK,
+        runnable_is_load: 0,
+        util_est: sys::WP_UTIL_EST_PAIR_FASTUP,
+        uclamp: 1,
+        misfit_form: sys::WP_MISFIT_61,
+        pressure_form: sys::WP_PRESSURE_THERMAL,
+        wake_affine_prev_idle: 1,
+        sis_prop: 0,
+        sis_single_pass: 1,
+        sis_util: 1,
+        sis_asym: sys::WP_SIS_ASYM_ALL,
+        idlest_classes: 1,
+        wake_cap_est: 0,
+        imbalance_pct: 117,
+        busy_factor: 16,
+        balance_classes: 1,
+        newidle_first_cost: 1,
+        load_idx: 0,
+        migrate_pelt_lag: 1,
+        reclaim_distance: sys::WP_NONE,
+        wake_list: sys::WP_WAKE_LIST_IDLE,
+        rt_fits: 1,
+        freq_skip_inefficient: 1,
+        ..linux_5_0()
+    };
+    set_asym_capacity(&mut p, 0); // the rules of 2016 have successors
+    set_energy_aware(&mut p, 2);
+    p
+}
+
+/// Linux 6.12, the long-term release that the specs were read in (6.12.117), with what that release
+/// took from later kernels: new-idle attempts by chance, the base slice of 0.7 ms.
+pub(super) fn linux_6_12() -> wp_params {
+    let mut p = wp_params {
+        util_est: sys::WP_UTIL_EST_SINGLE,
+        util_est_before_update: 1,
+        runnable_boost: 1,
+        misfit_form: sys::WP_MISFIT_612,
+        pressure_form: sys::WP_PRESSURE_LIMITS,
+        sis_cluster: 1,
+        balance_smt: 1,
+        newidle_random: 1,
+        rt_server: 1,
+        freq_pressure: 1,
+        rate_limit_multiplier: 1,
+        rate_limit_extra_percent: 50,
+        rate_limit_cap_us: 10_000_000,
+        freq_perf_form: 1,
+        queue: sys::WP_QUEUE_EEVDF,
+        eevdf_form: sys::WP_EEVDF_612,
+        ..linux_6_2()
+    };
+    set_energy_aware(&mut p, 3);
+    p
+}
+
+/// Linux 7.3, in the forms that the specs mark as read in 6.12 and 7.3. The numbers of CFS are
+/// those of 6.1, for those who set `queue=cfs`.
+pub(super) fn linux_7_3() -> wp_params {
+    let mut p = wp_params {
+        util_est_before_update: 0,
+        sis_asym: sys::WP_SIS_ASYM_LIMITED,
+        prefer_sibling: sys::WP_SIBLING_ALL,
+        eevdf_form: sys::WP_EEVDF_73,
+        hrtick: 1,
+        ..linux_6_12()
+    };
+    set_energy_aware(&mut p, 4);
+    p
+}
+
+/// The product's own policy, in both homes. Of the features only energy-aware adds to Linux 7.3,
+/// which has it as shipped; asym-capacity's rules of 2016 have successors there. The live queues
+/// come with a timer of their own in place of nohz balancing (docs/model.md).
+pub(super) fn wakeplace() -> wp_params {
+    wp_params {
+        queue: sys::WP_QUEUE_DSQ,
+        nohz_balance: 0,
+        ..linux_7_3()
+    }
+}

@@ -1,0 +1,147 @@
+//! Task groups with shares: their memory, and the events that the core has other entry points for
+//! if a task is in one. A core without groups does nothing of this.
+
+use crate::core::{Core, EventResult, zeroed_box};
+use crate::sys;
+use crate::task::Task;
+
+/// Weight of a group's entity on a CPU (signals-and-baseline 2.10): `group_load` counts `counted`
+/// for this CPU's queue, whose load is `load` now.
+#[must_use]
+pub fn tg_weight(shares: u32, group_load: u64, counted: u32, load: u32) -> u32 {
+    // SAFETY: arithmetic on values.
+    unsafe { sys::wp_tg_weight(shares, group_load, counted, load) }
+}
+
+impl Core {
+    /// Makes a task group; returns its number for `Task::set_group`. Before the first event.
+    pub fn add_group(&mut self, shares: u32) -> usize {
+        let mut group: Box<sys::wp_task_group> = zeroed_box();
+        // SAFETY: both are live and exclusive. So below.
+        unsafe { sys::wp_tg_init(self.ctx_mut(), &raw mut *group, shares) };
+        self.groups.push(group);
+        self.groups.len() - 1
+    }
+
+    /// A group's queue on a CPU, and the entity that stands for it there.
+    #[inline]
+    #[must_use]
+    pub fn group_queue(&self, group: usize, cpu: u32) -> &sys::wp_tg_queue {
+        &self.groups[group].queue[cpu as usize]
+    }
+
+    /// A group's raw state, if there is such a group: for tests and tools that build a situation
+    /// by hand.
+    #[must_use]
+    pub fn group(&self, group: usize) -> Option<&sys::wp_task_group> {
+        self.groups.get(group).map(|group| &**group)
+    }
+
+    /// See `group`.
+    pub fn group_mut(&mut self, group: usize) -> &mut sys::wp_task_group {
+        &mut self.groups[group]
+    }
+
+    /// What a task of a group weighs for its CPU; None: it is in no group.
+    #[must_use]
+    pub fn h_load(&self, task: &Task) -> Option<u32> {
+        let group = &raw const *self.groups[task.group()?];
+        // SAFETY: reads the three only.
+        Some(unsafe { sys::wp_tg_h_load(self.state(), group, &raw const task.0) })
+    }
+
+    /// A task of a group, before a question about it.
+    pub(crate) fn prepare_grouped(&mut self, task: &mut Task) {
+        if let Some(group) = task.group() {
+            let group = &raw mut *self.groups[group];
+            // SAFETY: all three are live and exclusive for the call.
+            unsafe { sys::wp_tg_prepare(self.ctx_mut(), group, &raw mut task.0) };
+        }
+    }
+
+    /// The same for a task that is only looked at: a copy of it, if it is in a group.
+    pub(crate) fn weighed(&self, task: &Task) -> Option<Task> {
+        let load = self.h_load(task)?;
+        let mut copy = task.clone();
+        copy.0.group_load = load;
+        Some(copy)
+    }
+
+    fn enqueue(&mut self, task: &mut Task, cpu: u32, now_ns: u64, flags: u32) -> EventResult {
+        let ctx = self.ctx_mut();
+        let record = &raw mut task.0;
+        let Some(group) = task.group() else {
+            // SAFETY: the context and the task are live and exclusive for the call.
+            return EventResult::new(unsafe { sys::wp_enqueue(ctx, record, cpu, now_ns, flags) });
+        };
+        task.0.cpu = cpu;
+        let group = &raw mut *self.groups[group];
+        // SAFETY: so is the group.
+        EventResult::new(unsafe { sys::wp_tg_enqueue(ctx, group, record, now_ns, flags) })
+    }
+
+    /// A new task joins the queue of `cpu`.
+    #[inline]
+    pub fn enqueue_new(&mut self, task: &mut Task, cpu: u32, now_ns: u64) -> EventResult {
+        self.enqueue(task, cpu, now_ns, sys::WP_Q_NEW)
+    }
+
+    /// A woken task joins the queue of `cpu`.
+    #[inline]
+    pub fn enqueue_woken(&mut self, task: &mut Task, cpu: u32, now_ns: u64) -> EventResult {
+        self.enqueue(task, cpu, now_ns, sys::WP_Q_WAKEUP)
+    }
+
+    /// A task joins the queue of `cpu` after a sleep that waited for I/O.
+    pub fn enqueue_io(&mut self, task: &mut Task, cpu: u32, now_ns: u64) -> EventResult {
+        self.enqueue(task, cpu, now_ns, sys::WP_Q_WAKEUP | sys::WP_Q_IOWAIT)
+    }
+
+    /// A task that was moved joins the queue of `cpu`.
+    #[inline]
+    pub fn enqueue_moved(&mut self, task: &mut Task, cpu: u32, now_ns: u64) -> EventResult {
+        self.enqueue(task, cpu, now_ns, 0)
+    }
+
+    /// A dequeued task is gone for good.
+    pub fn task_exit(&mut self, task: &mut Task) {
+        let record = &raw mut task.0;
+        let Some(group) = task.group() else {
+            // SAFETY: the context and the task are live and exclusive for the call.
+            unsafe { sys::wp_task_exit(self.ctx_mut(), record) };
+            return;
+        };
+        let group = &raw mut *self.groups[group];
+        // SAFETY: so is the group.
+        unsafe { sys::wp_tg_task_exit(self.ctx_mut(), group, record) };
+    }
+
+    /// Bring a CPU's signals up to date before balancing reads them.
+    pub fn update_blocked(&mut self, cpu: u32, now_ns: u64) -> EventResult {
+        let ctx = self.ctx_mut();
+        if self.groups.is_empty() {
+            // SAFETY: the context is live and exclusive; the core masks every index. So below.
+            return EventResult::new(unsafe { sys::wp_update_blocked(ctx, cpu, now_ns) });
+        }
+        let mut changed = 0;
+        for group in &mut self.groups {
+            // SAFETY: so is the group.
+            changed |= unsafe { sys::wp_tg_update_blocked(ctx, &raw mut **group, cpu, now_ns) };
+        }
+        let changed = changed.cast_unsigned();
+        // SAFETY: see above.
+        EventResult::new(unsafe { sys::wp_tg_blocked_end(ctx, cpu, now_ns, changed) })
+    }
+
+    /// The tick of an idle CPU that keeps it.
+    pub fn idle_tick(&mut self, cpu: u32, now_ns: u64) -> EventResult {
+        let groups = if self.groups.is_empty() {
+            EventResult::default()
+        } else {
+            self.update_blocked(cpu, now_ns)
+        };
+        // SAFETY: the context is live and exclusive; the core masks every index.
+        let own = unsafe { sys::wp_idle_tick(self.ctx_mut(), cpu, now_ns) };
+        groups.or(EventResult::new(own))
+    }
+}

@@ -1,0 +1,121 @@
+//! The eras before 4.9 as sets of rules and constants, and the worked numbers of their capacities
+//! (power-aware 1 and 2, sched-mc 1 and 3, capacity-aware 3).
+#![allow(missing_docs, reason = "not a library")]
+
+use wakeplace_policy_sys::{Core, Policy};
+
+const EARLY: [&str; 3] = ["linux-3.1", "linux-3.8", "linux-4.7"];
+
+fn value(policy: &Policy, key: &str) -> String {
+    let params = policy.params();
+    let found = params.iter().find(|p| p.key == key);
+    found.expect("known key").value.clone()
+}
+
+fn era(name: &str) -> Policy {
+    Policy::parse(name).expect("an era")
+}
+
+/// The four switches of the series of 2016 (capacity-aware 3).
+const SWITCHES: [&str; 4] = [
+    "asym_balance_wake",
+    "wake_cap",
+    "idlest_spare",
+    "asym_no_pull",
+];
+
+/// Goal: the feature is what 4.7 lacks, and can be added and taken off; the fix of 2014 stays a
+/// parameter of its own.
+#[test]
+fn asym_capacity_is_added_to_4_7() {
+    let (plain, with) = (era("linux-4.7"), era("linux-4.7+asym-capacity"));
+    for key in SWITCHES {
+        assert_eq!(value(&plain, key), "off", "{key}");
+        assert_eq!(value(&with, key), "on", "{key}");
+    }
+    assert_eq!(value(&with, "wakee_flips_fix"), "off");
+    let again = era("linux-4.7+asym-capacity-asym-capacity");
+    assert_eq!(again.core_params(), plain.core_params());
+    let state = |p: &Policy| {
+        p.features()
+            .iter()
+            .find(|f| f.name == "asym-capacity")
+            .unwrap()
+            .state
+    };
+    assert_eq!((state(&plain), state(&with)), (None, Some("on")));
+    let mut fixed = era("linux-4.7+asym-capacity");
+    fixed.set("wakee_flips_fix", "on").expect("a parameter");
+    assert_eq!(value(&fixed, "wakee_flips_fix"), "on");
+}
+
+/// Goal: the fair class's constants of those kernels (power-aware 6; signals-and-baseline 4) and
+/// the busy factors (power-aware 2.3; signals-and-baseline 7).
+#[test]
+fn constants_are_those_of_the_time() {
+    for name in EARLY {
+        let p = era(name);
+        for (key, expected) in [
+            ("sched_latency_ns", "6000000"),
+            ("min_granularity_ns", "750000"),
+            ("wakeup_granularity_ns", "1000000"),
+            ("tunable_scaling_log", "on"),
+            ("migration_cost_ns", "500000"),
+            ("nr_migrate", "32"),
+            ("imbalance_pct", "125"),
+            ("queue", "cfs"),
+            ("util_est", "off"),
+            ("energy_aware", "off"),
+            ("misfit", "off"),
+        ] {
+            assert_eq!(value(&p, key), expected, "{name} {key}");
+        }
+        let factor = if name == "linux-4.7" { "32" } else { "64" };
+        assert_eq!(value(&p, "busy_factor"), factor, "{name}");
+    }
+}
+
+/// Goal: no part of an early era reaches the live build, which does not hold it.
+#[test]
+fn the_live_build_refuses_them() {
+    for name in EARLY {
+        assert!(era(name).not_in_live_build().is_some(), "{name}");
+    }
+    let mut live = era("wakeplace");
+    assert_eq!(live.not_in_live_build(), None);
+    for (key, text) in [
+        ("sis_form", "groups"),
+        ("sis_always", "off"),
+        ("wake_affine_form", "3.18"),
+        ("pelt_scale", "ratio"),
+        ("weight_is_load", "on"),
+        ("domain_form", "3.8"),
+        ("capacity_form", "power"),
+    ] {
+        let was = value(&live, key);
+        live.set(key, text).expect("a parameter");
+        assert!(live.not_in_live_build().is_some(), "{key}");
+        live.set(key, &was).expect("a parameter");
+    }
+}
+
+/// Goal: capacity rounds to the nearest number of tasks, halves up: 1178 1, a 4-core HT socket 5,
+/// 8 cores 9, 10 cores 12 (power-aware 1); 4096 is 4, and 3 below 3584 (sched-mc 3, P5).
+#[test]
+fn capacities_in_tasks() {
+    for (capacity, tasks) in [
+        (1178, 1),
+        (4 * 1178, 5),
+        (8 * 1178, 9),
+        (10 * 1178, 12),
+        (1024, 1),
+        (4096, 4),
+        (3584, 4),
+        (3583, 3),
+        (589, 1),
+        (511, 0),
+        (512, 1),
+    ] {
+        assert_eq!(Core::capacity_tasks(capacity), tasks, "{capacity}");
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * ASYM_PACKING (signals-and-baseline 8.3 to 8.6; the form since 5.5): some CPUs are better than
+ * others by a priority that the hardware states (favoured cores that clock higher, the lower
+ * threads of a POWER7 core), and idle ones among them pull from those below. Only balancing knows
+ * of it, wake-ups do not.
+ *
+ * Between cores priorities count only while a core is idle as a whole: a thread beside a busy
+ * sibling is worth less than its priority says.
+ */
+#include "wakeplace/policy.h"
+
+/* busiest.c */
+WP_FN int wp_rest_of_core_idle(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
+
+WP_INLINE int wp_higher_priority(const struct wp_ctx *ctx, u32 a, u32 b)
+{
+	return WP_AT(ctx->cpus, a)->asym_priority > WP_AT(ctx->cpus, b)->asym_priority;
+}
+
+/* Does the priority of this CPU count in the domain? */
+WP_INLINE int wp_uses_priority(const struct wp_ctx *ctx, const struct wp_dom *dom, u32 cpu)
+{
+	if (!(dom->flags & WP_SD_ASYM_PACKING))
+		return 0;
+	return !ctx->smt || (dom->flags & WP_SD_SHARE_CPUCAPACITY) ||
+	       wp_rest_of_core_idle(ctx, cpu);
+}
+
+/* Should work be on `dst` rather than on `src`? */
+WP_INLINE int wp_packs_onto(const struct wp_ctx *ctx, const struct wp_dom *dom, u32 dst, u32 src)
+{
+	return wp_uses_priority(ctx, dom, dst) && wp_higher_priority(ctx, dst, src);
+}
+
+/* Should the destination have the tasks of a remote group? A core with more than one busy thread
+ * has no priority: it is relieved like any other. */
+WP_INLINE int wp_group_packs(const struct wp_ctx *ctx, const struct wp_balance *bal,
+			     const struct wp_dom *dom, const struct wp_group *g,
+			     const struct wp_group_sums *s)
+{
+	if (bal->idle == WP_BUSY || !s->nr_fair)
+		return 0;
+	if ((g->flags & WP_SD_SHARE_CPUCAPACITY) && g->nr_cpus - s->idle_cpus != 1)
+		return 0;
+	return wp_packs_onto(ctx, dom, bal->dst_cpu, g->prefer_cpu);
+}
+
+/* May the running task be pushed by priority alone? Also off a core with several busy threads,
+ * whatever its priority. */
+WP_INLINE int wp_pushes_by_priority(const struct wp_ctx *ctx, const struct wp_balance *bal,
+				    const struct wp_dom *dom)
+{
+	return bal->idle != WP_BUSY && wp_uses_priority(ctx, dom, bal->this_cpu) &&
+	       (wp_higher_priority(ctx, bal->this_cpu, bal->src_cpu) ||
+		!wp_uses_priority(ctx, dom, bal->src_cpu));
+}
+
+/* Is a CPU idle, its tick stopped, where the task of `cpu` should rather be? */
+WP_FN int wp_better_cpu_idle(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	const struct wp_dom *dom = WP_AT(ctx->doms, *WP_AT(c->dom, c->packing_level));
+	u32 i;
+
+	if (c->packing_level == WP_NONE)
+		return 0;
+	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
+		u32 other = *WP_AT(ctx->list, dom->first_cpu + i);
+
+		if ((*WP_AT(ctx->nohz_mask, other / 64u) >> (other % 64u) & 1u) &&
+		    wp_packs_onto(ctx, dom, other, cpu))
+			return 1;
+	}
+	return 0;
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * ASYM_PACKING of the kernels before 5.5: in a domain with the flag tasks belong on the CPUs with
+ * the lowest numbers (power-aware 2.5, sched-mc 1.5; docs/decisions/015). An idle CPU pulls all
+ * that a group of higher numbers has. Natively only.
+ */
+#include "wakeplace/policy.h"
+
+WP_INLINE u32 wp_first_of_group(struct wp_ctx *ctx, const struct wp_balance *bal, u32 group)
+{
+	const struct wp_group *g =
+		WP_AT(ctx->groups, wp_bal_dom(ctx, bal)->first_group + group);
+
+	return *WP_AT(ctx->list, g->first_cpu);
+}
+
+WP_INLINE int wp_packs(struct wp_ctx *ctx, const struct wp_balance *bal)
+{
+	return !!(wp_bal_dom(ctx, bal)->flags & WP_SD_ASYM_PACKING);
+}
+
+/* The group in `scratch` has work that belongs here, and is farther from it than the busiest. */
+WP_INLINE int wp_pack_busier(struct wp_ctx *ctx, const struct wp_balance *bal, u32 group)
+{
+	u32 first = wp_first_of_group(ctx, bal, group);
+
+	if (!bal->scratch.nr_running || bal->dst_cpu >= first)
+		return 0;
+	return bal->busiest_group == WP_NONE ||
+	       wp_first_of_group(ctx, bal, bal->busiest_group) < first;
+}
+
+/* An idle CPU takes the whole load of a busiest group of higher numbers. Returns 1 if so. */
+WP_INLINE int wp_pack_pull(struct wp_ctx *ctx, struct wp_balance *bal)
+{
+	if (!wp_packs(ctx, bal) || bal->idle == WP_BUSY || bal->busiest_group == WP_NONE ||
+	    bal->dst_cpu > wp_first_of_group(ctx, bal, bal->busiest_group))
+		return 0;
+	bal->imbalance = (s64)bal->busiest.load;
+	return 1;
+}
+
+/* A newly idle CPU need not fail first to have a lone running task pushed down to it. */
+WP_INLINE int wp_pack_push(struct wp_ctx *ctx, const struct wp_balance *bal)
+{
+	return wp_packs(ctx, bal) && bal->idle == WP_NEWLY_IDLE && bal->src_cpu > bal->this_cpu;
+}
