@@ -51,6 +51,10 @@ impl Machine {
                  kind = \"k\", capacity = 1024{threads} }}]\n{SOURCE}"
             );
         }
+        if self.threads_per_core > 1 {
+            // What the kernel's own `smt_gain` says of two threads.
+            let _ = writeln!(text, "[smt]\ncore_capacity = [1024, 1178]\n{SOURCE}");
+        }
         text += "[topology]\nlevels = [\n";
         if self.threads_per_core > 1 {
             text += "{ name = \"SMT\", one_per = \"core\", shares_cache = true, \
