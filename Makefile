@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: help demo build test lint check lab fidelity bench install clean
-.PHONY: live-test live-unit soak bench-live
+.PHONY: live-test live-unit soak bench-live fuzz
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -49,6 +49,10 @@ bench: ## how many simulated events a second (WAKEPLACE_BENCH_QUICK=1: a short l
 
 bench-live: lab build ## what a wake-up costs, in instructions, beside the kernel's scheduler
 	@scripts/bench-live.sh
+
+fuzz: ## random bytes for the loaders of files (FUZZ_SECONDS=N each, 60)
+	@scripts/setup.sh
+	@scripts/fuzz.sh $${FUZZ_SECONDS:-60}
 
 install: ## `wakeplace` and `scx_wakeplace` into cargo's folder of programs
 	@scripts/setup.sh bpf

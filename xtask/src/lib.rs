@@ -7,6 +7,7 @@
 pub mod arrows;
 pub mod bindings;
 pub mod lexer;
+pub mod platforms;
 pub mod repo;
 pub mod tidy;
 

@@ -1,10 +1,11 @@
 //! `cargo xtask COMMAND`: the repository's own checks and generators.
 
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use xtask::repo::Repo;
-use xtask::{Finding, arrows, bindings, tidy};
+use xtask::{Finding, arrows, bindings, platforms, tidy};
 
 const USAGE: &str = "\
 cargo xtask COMMAND
@@ -14,6 +15,9 @@ cargo xtask COMMAND
   bindings          write crates/policy-sys/src/bindings.rs from policy/include with bindgen
   bindings --check  whether bindings.rs was written from the headers as they are now
   bindings --stamp  record the headers' hash in bindings.rs, after checking them by eye
+  platforms FOLDER  write platforms/*.toml from the collected facts of machines in a folder
+  platforms --check FOLDER
+                    whether those files are what the facts give
   check             tidy, arrows and bindings --check
 
 Exit code: 0 all holds, 1 something was found, 2 wrong usage, 3 a tool is missing or failed
@@ -44,6 +48,10 @@ fn run(args: &[&str]) -> anyhow::Result<Option<Vec<Finding>>> {
         ["bindings"] => bindings::generate(&root)?,
         ["bindings", "--check"] => bindings::check(&Repo::load(&root)?),
         ["bindings", "--stamp"] => bindings::stamp(&root)?,
+        ["platforms", "--check", folder] => platforms::check(&root, Path::new(folder))?,
+        ["platforms", folder] if !folder.starts_with('-') => {
+            platforms::write(&root, Path::new(folder))?
+        }
         ["check"] => {
             let repo = Repo::load(&root)?;
             let mut findings = tidy::check(&repo);

@@ -139,10 +139,18 @@ mod tests {
             let view = CoreView::new(&platform, &policy).expect("facts the core takes");
             let top = view.domains.last().expect("a domain");
             assert_eq!(top.cpus.len(), platform.cpus.len(), "{name}");
-            let in_groups: usize = top.groups.iter().map(Vec::len).sum();
+            let mut in_groups: Vec<u32> = top.groups.iter().flatten().copied().collect();
+            let listed = in_groups.len();
+            in_groups.sort_unstable();
+            in_groups.dedup();
+            assert_eq!(in_groups, top.cpus, "{name}: groups cover the span");
+            // Groups of nodes that form a ring or a mesh overlap (docs/decisions/018).
+            let distances = platform.numa.as_ref().map(|numa| &numa.distances[..]);
+            let levels = wakeplace_platform::numa::levels(distances.unwrap_or_default());
+            let overlap = levels.last().is_some_and(|level| !level.near.is_empty());
             assert_eq!(
-                in_groups,
-                platform.cpus.len(),
+                listed > in_groups.len(),
+                overlap,
                 "{name}: groups partition the span"
             );
             let models = match platform.power_unit {

@@ -200,7 +200,7 @@ fn malformed_files_are_refused_by_line_and_column() {
 #[test]
 fn what_is_not_modelled_is_refused_by_name_and_place() {
     let folder = folder();
-    let text = "{\"tasks\": {\"a\": {\n  \"run\": 100,\n  \"mem\": 50,\n  \"sleep\": 900\n}}}\n";
+    let text = "{'tasks': {'a': {\n  'run': 9,\n  'taskgroup': '/a/b',\n  'sleep': 9\n}}}\n";
     file(&folder, "app.json", text);
     let args = [
         "sim",
@@ -215,7 +215,7 @@ fn what_is_not_modelled_is_refused_by_name_and_place() {
     ];
     assert_refused(
         &run_in(folder.path(), &args),
-        &["app.json:3:", "mem", "--allow-unmodelled"],
+        &["app.json:3:", "/a/b", "--allow-unmodelled"],
     );
     let allowed = [&args[..], &["--allow-unmodelled", "--format", "json"]].concat();
     let output = run_in(folder.path(), &allowed);

@@ -6,7 +6,7 @@ use common::{assert_code, file, folder, repository, run, run_in, sim, stderr, st
 use std::path::Path;
 
 /// Every command with help of its own.
-const COMMANDS: [&[&str]; 21] = [
+const COMMANDS: [&[&str]; 22] = [
     &[],
     &["compare"],
     &["sim"],
@@ -28,6 +28,7 @@ const COMMANDS: [&[&str]; 21] = [
     &["lab", "kernels"],
     &["lab", "fetch"],
     &["lab", "fidelity"],
+    &["lab", "programs"],
 ];
 
 /// Words of a command line with single quotes.
@@ -99,6 +100,7 @@ fn every_example_works() {
     file(&folder, "my-board.toml", &read("platforms/hikey960.toml"));
     file(&folder, "app.json", &read("workloads/periodic-pair.json"));
     file(&folder, "fidelity.md", &read("docs/fidelity.md"));
+    file(&folder, "workloads.md", &read("docs/workloads.md"));
     let mut all: Vec<Vec<String>> = Vec::new();
     for command in COMMANDS {
         for flag in ["-h", "--help"] {

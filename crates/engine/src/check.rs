@@ -7,7 +7,7 @@ use thiserror::Error;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::sys::{WP_PELT_CLOCK, WP_QUEUE_DSQ};
 use wakeplace_policy_sys::{Core, MachineError, Policy};
-use wakeplace_workload::{Calibration, RealTime, Workload};
+use wakeplace_workload::{Calibration, PolicyChange, RealTime, TaskScript, Workload};
 
 /// Inputs that are each valid but do not go together.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -107,6 +107,29 @@ pub enum RunError {
         /// Its last CPU.
         last: usize,
     },
+    /// A node that the machine lacks.
+    #[error(
+        "workload `{workload}`: task `{task}` has memory on node {node}, but `{platform}` has \
+         nodes 0 to {last}"
+    )]
+    NoSuchNode {
+        /// Workload name.
+        workload: String,
+        /// Task name.
+        task: String,
+        /// The node.
+        node: u32,
+        /// Platform name.
+        platform: String,
+        /// Its last node.
+        last: u32,
+    },
+    /// No thread is there at the start.
+    #[error(
+        "workload `{0}`: all its tasks are there to be forked only; expected one that is there at \
+         the start"
+    )]
+    NothingStarts(String),
     /// CPUs cannot come and go like that.
     #[error(transparent)]
     Hotplug(#[from] HotplugError),
@@ -170,6 +193,9 @@ pub fn check(
     if workload.tasks.is_empty() {
         return Err(RunError::NoTasks(workload.name.clone()));
     }
+    if workload.tasks.iter().all(|task| task.forks.is_some()) {
+        return Err(RunError::NothingStarts(workload.name.clone()));
+    }
     if options.parent_cpu as usize >= platform.cpus.len() {
         return Err(RunError::NoParentCpu {
             cpu: options.parent_cpu,
@@ -178,6 +204,7 @@ pub fn check(
         });
     }
     check_cpus(platform, workload)?;
+    check_nodes(platform, workload)?;
     hotplug::check(&options.hotplug, platform, workload, options.duration_ns)?;
     check_classes(platform, workload)?;
     check_hardware(platform, options)?;
@@ -196,15 +223,10 @@ fn check_classes(platform: &Platform, workload: &Workload) -> Result<(), RunErro
     const WHOLE: u128 = 1 << 20;
     let mut sum = 0;
     for task in &workload.tasks {
-        let Some(RealTime::Deadline {
-            runtime_ns,
-            period_ns,
-            ..
-        }) = task.attributes.realtime
-        else {
+        let Some(most) = deadline_bandwidths(task, WHOLE).max() else {
             continue;
         };
-        sum += u128::from(runtime_ns) * WHOLE / u128::from(period_ns.max(1));
+        sum += most;
         if task.cpus.is_some() || task.phases.iter().any(|p| p.cpus.is_some()) {
             return Err(RunError::PinnedDeadline {
                 workload: workload.name.clone(),
@@ -302,6 +324,40 @@ fn check_groups(policy: &Policy, workload: &Workload, options: &Options) -> Resu
             workload: name,
             groups,
         });
+    }
+    Ok(())
+}
+
+/// The bandwidths that a task has as a deadline task, at its start or by a phase.
+fn deadline_bandwidths(task: &TaskScript, whole: u128) -> impl Iterator<Item = u128> + '_ {
+    let changes = task.phases.iter().filter_map(|p| match p.change.policy {
+        Some(PolicyChange::RealTime(kind)) => Some(kind),
+        _ => None,
+    });
+    let kinds = task.attributes.realtime.into_iter().chain(changes);
+    kinds.filter_map(move |kind| match kind {
+        RealTime::Deadline {
+            runtime_ns,
+            period_ns,
+            ..
+        } => Some(u128::from(runtime_ns) * whole / u128::from(period_ns.max(1))),
+        RealTime::Fifo { .. } | RealTime::RoundRobin { .. } => None,
+    })
+}
+
+fn check_nodes(platform: &Platform, workload: &Workload) -> Result<(), RunError> {
+    let last = platform.cpus.iter().map(|cpu| cpu.node).max().unwrap_or(0);
+    for task in &workload.tasks {
+        let nodes = task.phases.iter().flat_map(|p| &p.memory_nodes).flatten();
+        if let Some(node) = nodes.copied().find(|node| *node > last) {
+            return Err(RunError::NoSuchNode {
+                workload: workload.name.clone(),
+                task: task.name.clone(),
+                node,
+                platform: platform.name.clone(),
+                last,
+            });
+        }
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! The sched domains as the core built them, checked once a run: they nest, their groups divide
-//! them, and weights add up.
+//! The sched domains as the core built them, checked once a run: they nest, and their groups divide
+//! them; groups of nodes that overlap cover them.
 
 use wakeplace_policy_sys::sys::{WP_DOMAINS_38, wp_ctx, wp_dom, wp_group};
 
@@ -12,17 +12,19 @@ fn groups<'a>(ctx: &'a wp_ctx, dom: &wp_dom) -> &'a [wp_group] {
 }
 
 /// # Panics
-/// If a domain's groups do not have each of its CPUs once, a weight or a capacity is not the sum of
-/// its parts, or a CPU's domains do not grow.
+/// If a domain's groups do not have each of its CPUs once (nodes that overlap: at least once), or a
+/// CPU's domains do not grow.
 pub(crate) fn check(ctx: &wp_ctx) {
     for (index, dom) in ctx.doms[..ctx.nr_doms as usize].iter().enumerate() {
         let span = cpus(ctx, dom.first_cpu, dom.nr_cpus);
         let parts = groups(ctx, dom);
-        let weight: u32 = parts.iter().map(|g| g.nr_cpus).sum();
-        assert_eq!(weight, dom.nr_cpus, "domain {index}: weight of its groups");
         let of = |g: &wp_group| cpus(ctx, g.first_cpu, g.nr_cpus).to_vec();
         let mut all: Vec<u16> = parts.iter().flat_map(of).collect();
         all.sort_unstable();
+        // Groups of nodes may overlap (docs/decisions/018): then they cover the span.
+        if ctx.topo[dom.topo_level as usize].overlap != 0 {
+            all.dedup();
+        }
         assert_eq!(all, span, "domain {index}: each CPU is in one group");
         let bits: u32 = dom.span.iter().map(|word| word.count_ones()).sum();
         assert_eq!(bits, dom.nr_cpus, "domain {index}: its span");

@@ -131,6 +131,11 @@ impl Entity {
         }
     }
 
+    /// Off the queue.
+    pub(crate) fn set_policy(&mut self, policy: FairPolicy) {
+        self.policy = policy;
+    }
+
     /// The entity of a task group.
     pub(crate) fn of_group(weight: u64) -> Self {
         Self {

@@ -78,9 +78,15 @@ impl GroupedQueue {
     }
 
     /// Place of a new task: how far behind its queue's time.
-    pub(crate) fn place_new(&self, child: &Thread, group: Option<usize>, parent: &Thread) -> i64 {
+    /// `parent`, if it is in the same queue.
+    pub(crate) fn place_new(
+        &self,
+        child: &Thread,
+        group: Option<usize>,
+        parent: Option<&Thread>,
+    ) -> i64 {
         match self {
-            Self::Fair(queue) => queue.place_new(&child.entity, group, &parent.entity),
+            Self::Fair(queue) => queue.place_new(&child.entity, group, parent.map(|p| &p.entity)),
             Self::Eevdf(_) => 0, // as it joins
         }
     }
@@ -148,6 +154,22 @@ impl GroupedQueue {
         match self {
             Self::Fair(_) => Vec::new(),
             Self::Eevdf(queue) => queue.drop_sleepers(),
+        }
+    }
+
+    /// A sleeper that is still queued leaves, whose turn it is or not.
+    pub(crate) fn drop_delayed(&mut self, task: u32, group: Option<usize>) -> Option<Request> {
+        match self {
+            Self::Fair(_) => None,
+            Self::Eevdf(queue) => queue.drop_delayed(task, group),
+        }
+    }
+
+    /// A queued task has another slice from its next request on.
+    pub(crate) fn set_own_slice(&mut self, task: u32, group: Option<usize>, own_ns: Option<u64>) {
+        match self {
+            Self::Fair(_) => {}
+            Self::Eevdf(queue) => queue.set_own_slice(task, group, own_ns),
         }
     }
 

@@ -3,6 +3,7 @@
 //! validated before a run, so a run cannot fail. Opens no file, reads no clock; draws one number,
 //! from a fixed stream per CPU: whether a CPU that goes idle tries to pull.
 
+mod both;
 mod check;
 mod class_queue;
 mod domains;
@@ -17,10 +18,12 @@ mod menu;
 pub mod observe;
 mod options;
 mod outcome;
+mod progress;
 mod queue;
 mod run_queue;
 mod sim;
 mod thread;
+mod timers;
 
 pub use check::{RunError, check, energy_inactive};
 pub use hardware::{FreqCap, Interrupts};
@@ -28,7 +31,7 @@ pub use hotplug::{Hotplug, HotplugError};
 pub use machine::core_facts;
 pub use observe::Observer;
 pub use options::{OptionError, Options};
-pub use outcome::{Ended, RunReport, TaskTotals, Throughput};
+pub use outcome::{Counted, Ended, RunReport, TaskTotals, ThreadName, Waiting, WaitsFor};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_workload::Workload;

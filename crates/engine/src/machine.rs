@@ -42,6 +42,8 @@ pub(crate) struct Machine {
     pub(crate) idle: Vec<Vec<CpuIdleState>>,
     /// NUMA node of each CPU.
     pub(crate) node_of: Vec<u32>,
+    /// Per node the distance to each node, 10 = local; empty: one node.
+    pub(crate) distance: Vec<Vec<u64>>,
     pub(crate) smt: Option<Smt>,
     pub(crate) costs: Costs,
 }
@@ -147,7 +149,12 @@ impl Costs {
 }
 
 impl Machine {
-    pub(crate) fn new(platform: &Platform, options: &Options) -> Self {
+    /// `wake_latency_us`: the longest that the workload bears (`Workload::cpu_dma_latency_us`).
+    pub(crate) fn new(
+        platform: &Platform,
+        options: &Options,
+        wake_latency_us: Option<u32>,
+    ) -> Self {
         let nr_cpus = platform.cpus.len();
         let mut domain_of = vec![0; nr_cpus];
         let mut speed = vec![Vec::new(); nr_cpus];
@@ -162,6 +169,7 @@ impl Machine {
             }
         }
         let numbers = |cpus: &[wakeplace_platform::CpuId]| cpus.iter().map(|c| c.0).collect();
+        let row = |row: &Vec<u32>| row.iter().map(|d| u64::from(*d)).collect();
         let latency = |ns| if options.transition_latency { ns } else { 0 };
         Self {
             nr_cpus: nr_cpus as u32,
@@ -187,16 +195,28 @@ impl Machine {
                 .iter()
                 .map(|c| u64::from(c.capacity))
                 .collect(),
-            idle: idle_states(platform, options),
+            idle: idle_states(platform, options, wake_latency_us),
             node_of: platform.cpus.iter().map(|c| c.node).collect(),
+            distance: platform
+                .numa
+                .iter()
+                .flat_map(|n| &n.distances)
+                .map(row)
+                .collect(),
             smt: Smt::new(platform),
             costs: Costs::new(platform, options),
         }
     }
 }
 
-/// Per CPU its states; with idle states off only the first remains.
-fn idle_states(platform: &Platform, options: &Options) -> Vec<Vec<CpuIdleState>> {
+/// Per CPU its states that wake fast enough, the first in any case; with idle states off only that
+/// remains.
+fn idle_states(
+    platform: &Platform,
+    options: &Options,
+    wake_latency_us: Option<u32>,
+) -> Vec<Vec<CpuIdleState>> {
+    let longest_ns = wake_latency_us.map_or(u64::MAX, |us| u64::from(us) * 1000);
     let states_of = |cpu: u32| {
         let all = platform.idle_states.iter().enumerate();
         let own = all
@@ -210,7 +230,9 @@ fn idle_states(platform: &Platform, options: &Options) -> Vec<Vec<CpuIdleState>>
                 residency_ns: s.min_residency_ns,
                 polling: s.polling,
             });
-        own.take(if options.idle_states { usize::MAX } else { 1 })
+        own.enumerate()
+            .filter(|(nth, s)| *nth == 0 || options.idle_states && s.wake_latency_ns <= longest_ns)
+            .map(|(_, state)| state)
             .collect()
     };
     (0..platform.cpus.len() as u32).map(states_of).collect()

@@ -2,8 +2,9 @@
 //!
 //! All times are simulated nanoseconds since the start of the run. Calls come in time order; calls
 //! of one instant come in the order in which the simulated machine did the things. Indices: `cpu`
-//! is the CPU number, `task` the thread's position in `Workload::tasks`, `domain`, `cluster` and
-//! `state` the positions in the platform's `freq_domains`, `clusters` and `idle_states`.
+//! is the CPU number, `task` the thread's position in `Workload::tasks` or, of forked ones, what
+//! follows after these in the order of creation; `domain`, `cluster` and `state` the positions in
+//! the platform's `freq_domains`, `clusters` and `idle_states`.
 
 use wakeplace_policy_sys::Reason;
 
@@ -48,6 +49,8 @@ pub enum PlacementKind {
     Wake,
     /// A new task.
     Fork,
+    /// A task that runs another program.
+    Exec,
 }
 
 /// A finished placement decision.
@@ -69,6 +72,25 @@ pub struct Placement {
     pub reason: Reason,
 }
 
+/// One pass over the steps of a phase, as rt-app logs it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Iteration {
+    /// Index into the script's phases.
+    pub phase: u32,
+    /// When it began, ns.
+    pub start_ns: u64,
+    /// Wall time inside `Run`, `Runtime` and `Stall` steps, ns.
+    pub run_ns: u64,
+    /// Work of its `Run` steps as the script has it, ns on the calibration CPU.
+    pub work_ns: u64,
+    /// Slack at its last timer step, ns; 0: none.
+    pub slack_ns: i64,
+    /// Sum of the slack at all its timer steps, ns.
+    pub slack_sum_ns: i64,
+    /// Time from expiry to running again, all its timer steps that slept, ns.
+    pub wake_latency_ns: u64,
+}
+
 /// Watches a run. All methods do nothing unless implemented.
 #[allow(unused_variables)]
 pub trait Observer {
@@ -83,6 +105,9 @@ pub trait Observer {
     fn placement(&mut self, time_ns: u64, placement: &Placement) {}
     /// A task became runnable because its sleep ended (`due_ns`: when it wanted to wake).
     fn wakeup(&mut self, time_ns: u64, task: u32, cpu: u32, due_ns: u64) {}
+    /// A sleeping task is woken, whether or not a CPU is chosen for it. `waker`: the task that did
+    /// it; None: an interrupt, its sleep is over. `sync`: the waker says that it will sleep soon.
+    fn woken(&mut self, time_ns: u64, task: u32, waker: Option<u32>, sync: bool) {}
     /// A task begins or continues to execute. `wake_latency_ns` is the time since it was due, on
     /// the first run after a wake-up only.
     fn run_start(&mut self, time_ns: u64, cpu: u32, task: u32, wake_latency_ns: Option<u64>) {}
@@ -102,6 +127,12 @@ pub trait Observer {
     /// A task reached a timer event: `slack_ns` = next expiry - now (negative: late, a missed
     /// period).
     fn timer_slack(&mut self, time_ns: u64, task: u32, slack_ns: i64) {}
+    /// A task has gone once through the steps of a phase.
+    fn iteration(&mut self, time_ns: u64, task: u32, iteration: &Iteration) {}
+    /// A time that the workload is measured by.
+    fn sample(&mut self, time_ns: u64, task: u32, series: u32, value_ns: u64) {}
+    /// `Event::Fork` made a task (a thread of the script of index `script`).
+    fn forked(&mut self, time_ns: u64, task: u32, script: u32) {}
     /// A task ended.
     fn task_exit(&mut self, time_ns: u64, task: u32) {}
     /// The root domain's overutilized flag changed.
@@ -111,6 +142,8 @@ pub trait Observer {
     /// The run is over; nothing follows.
     fn finish(&mut self, time_ns: u64) {}
 }
+
+pub use crate::both::Both;
 
 /// Watches nothing.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,4 +1,7 @@
 //! How a run ended.
+//!
+//! Tasks have numbers: position in `Workload::tasks`, and after these the forked ones in the order
+//! in which they are made.
 
 /// Why the run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,23 +12,86 @@ pub enum Ended {
     AllTasksExited,
     /// A task does nothing but zero-time steps for ever.
     ZeroTimeLoop {
-        /// Its index in `Workload::tasks`.
+        /// Its number.
         task: u32,
     },
     /// All tasks that had not ended wait for something that nobody will give.
     Deadlock {
-        /// Task and channel, indices in `Workload::tasks` and `Workload::channels`, by task.
-        waits: Vec<(u32, u32)>,
+        /// Who waits for what, by task.
+        waits: Vec<Waiting>,
+    },
+    /// A task was to make one thread more than its script, or a run, may have.
+    ForkLimit {
+        /// Number of the task that forks.
+        task: u32,
+        /// The script of which it forks, index in `Workload::tasks`.
+        script: u32,
+        /// The most that there can be.
+        limit: u64,
+    },
+}
+
+/// A task that sleeps until another wakes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// Its number.
+    pub task: u32,
+    /// What it needs.
+    pub waits: WaitsFor,
+}
+
+/// What a task sleeps for, if not for time; indices into `Workload::shared`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitsFor {
+    /// A unit of a channel.
+    Unit {
+        /// Of `Shared::channels`.
+        channel: u32,
+    },
+    /// Room in a channel for the unit in its hands.
+    Room {
+        /// Of `Shared::channels`.
+        channel: u32,
+    },
+    /// A mutex.
+    Mutex {
+        /// Of `Shared::mutexes`.
+        mutex: u32,
+        /// The task that holds it; None: nobody.
+        holder: Option<u32>,
+    },
+    /// A signal of a condition.
+    Condition {
+        /// Of `Shared::conditions`.
+        condition: u32,
+    },
+    /// The other parties of a barrier.
+    Barrier {
+        /// Of `Shared::barriers`.
+        barrier: u32,
+        /// So many are there, itself included.
+        came: u64,
+        /// So many must be.
+        parties: u64,
     },
 }
 
 /// What a workload that counts has got done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Throughput {
+pub struct Counted {
     /// Units counted after the warm-up.
     pub units: u64,
     /// Time from the end of the warm-up to the end of the run, ns; > 0.
     pub window_ns: u64,
+}
+
+/// Whose thread a task is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadName {
+    /// Its script, index in `Workload::tasks`.
+    pub script: u32,
+    /// Its name; of a forked one `NAME-NNNN`.
+    pub name: String,
 }
 
 /// What one task did.
@@ -46,6 +112,8 @@ pub struct TaskTotals {
 pub struct RunReport {
     /// Simulated end, ns.
     pub end_ns: u64,
+    /// When all tasks of the start were there and began, ns; None: the run ended before.
+    pub start_ns: Option<u64>,
     /// Why it ended.
     pub ended: Ended,
     /// Events handled.
@@ -55,14 +123,17 @@ pub struct RunReport {
     /// The energy-aware rule was active, and with it the watch for overutilized CPUs.
     pub energy_active: bool,
     /// For workloads that count, if the run went on after their warm-up.
-    pub throughput: Option<Throughput>,
+    pub counted: Option<Counted>,
     /// CPU time spent waiting for run queues' locks, ns; None: locks take no time.
     pub lock_wait_ns: Option<u64>,
     /// Tasks sent to a CPU that looked idle although another was on its way there; None: choices
     /// are seen at once.
     pub double_placements: Option<u64>,
-    /// Per task.
+    /// Per task: first one for each script, in the order of `Workload::tasks` (scripts that are
+    /// there to be forked only have done nothing), then the forked ones in the order of creation.
     pub tasks: Vec<TaskTotals>,
+    /// Whose thread each of them is.
+    pub threads: Vec<ThreadName>,
     /// Placements per reason, in the order of the reason's number; zero counts left out.
     pub reasons: Vec<(wakeplace_policy_sys::Reason, u64)>,
 }

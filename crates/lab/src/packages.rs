@@ -1,6 +1,6 @@
 //! Debian packages that a run adds to its guest, whole, with what they need.
 
-use crate::apt::AptTree;
+use crate::apt::{AptTree, Extracted, Package};
 use crate::cpio::Archive;
 use crate::initramfs::add;
 use crate::{Arch, Cache, LabError, Watch};
@@ -69,8 +69,16 @@ impl FromStr for PackageName {
     }
 }
 
-/// The files of packages and of all they depend on, as an archive for the guest; empty without
-/// packages. The packages' own install scripts are not run.
+/// What a guest has of packages; nothing if none are asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Packages {
+    /// Those that were asked for, by name.
+    pub(crate) asked: Vec<Package>,
+    /// The files of them and of all they depend on, as an archive for the guest.
+    pub(crate) files: Vec<u8>,
+}
+
+/// Fetches packages. Their own install scripts are not run.
 ///
 /// # Errors
 /// When a package cannot be had.
@@ -79,18 +87,23 @@ pub(crate) fn archive(
     arch: Arch,
     names: &[PackageName],
     watch: &dyn Watch,
-) -> Result<Vec<u8>, LabError> {
+) -> Result<Packages, LabError> {
     let mut names: Vec<&str> = names.iter().map(PackageName::as_str).collect();
     // In one order, once: what was fetched is kept under the names.
     names.sort_unstable();
     names.dedup();
     if names.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Packages::default());
     }
-    let root = AptTree::open(cache, arch)?.closure(&names, watch)?.root;
+    let Extracted { root, mut packages } = AptTree::open(cache, arch)?.closure(&names, watch)?;
     let mut archive = Archive::default();
     add_folder(&mut archive, &root, &root)?;
-    Ok(archive.finish())
+    packages.retain(|package| names.contains(&package.package.as_str()));
+    packages.sort_by(|a, b| a.package.cmp(&b.package));
+    Ok(Packages {
+        asked: packages,
+        files: archive.finish(),
+    })
 }
 
 /// Adds what is in a folder below `root`, in the order of names.

@@ -1,12 +1,13 @@
 //! One run: a guest from start to result.
 
+use crate::apt::Package;
 use crate::cpio::Archive;
 use crate::guest::Guest;
 use crate::initramfs::{self, Base};
 use crate::kernels::{self, Kernel};
 use crate::machine::Machine;
 use crate::outcome::{self, Facts, OPS, Scheduler, SchedulerReport};
-use crate::packages::{self, PackageName};
+use crate::packages::{self, PackageName, Packages};
 use crate::qemu::Qemu;
 use crate::smp::Smp;
 use crate::{Arch, Cache, LabError, Watch, guest_bin};
@@ -84,7 +85,9 @@ pub struct RunResult {
     /// Its architecture.
     pub arch: &'static str,
     /// Its kernel's package.
-    pub kernel: crate::apt::Package,
+    pub kernel: Package,
+    /// The packages that were asked for.
+    pub packages: Vec<Package>,
     /// The machine it modelled.
     pub platform: String,
     /// Its CPUs.
@@ -128,12 +131,12 @@ pub fn run(cache: &Cache, request: &Request, watch: &dyn Watch) -> Result<RunRes
         qemu: &prepared.qemu,
         kernel: &prepared.kernel,
         icount: request.icount,
-        memory_mib: memory_mib(request, prepared.packages.len()),
+        memory_mib: memory_mib(request, prepared.packages.files.len()),
         folder: scratch.path(),
     };
     prepared.base.with(
         own_files(request, &prepared)?,
-        &prepared.packages,
+        &prepared.packages.files,
         &guest.initrd(),
     )?;
     let ended = guest.boot(request.timeout, watch);
@@ -154,8 +157,8 @@ struct Prepared {
     kernel: Kernel,
     qemu: Qemu,
     base: Base,
-    /// An archive of the packages' files.
-    packages: Vec<u8>,
+    /// The packages that it has.
+    packages: Packages,
 }
 
 fn prepare(cache: &Cache, request: &Request, watch: &dyn Watch) -> Result<Prepared, LabError> {
@@ -351,6 +354,7 @@ fn collect(
     Ok(RunResult {
         arch: request.arch.name(),
         kernel: prepared.kernel.package.clone(),
+        packages: prepared.packages.asked.clone(),
         platform: request.machine.name.clone(),
         cpus: request.machine.cpus,
         emulator: prepared.qemu.version.clone(),

@@ -5,8 +5,8 @@ use crate::smp::Smp;
 use crate::{Arch, LabError};
 use wakeplace_guest::job;
 use wakeplace_workload::{
-    Attributes, Calibration, Event, LoadOptions, Loops, MachineFacts, Phase, Spec, TaskScript,
-    TimerMode, Workload,
+    Attributes, Calibration, Change, Event, LoadOptions, Loops, MachineFacts, Phase, Spec,
+    TaskScript, TimerMode, Workload,
 };
 
 /// The tasks run this long before the measured window, so that the scheduler knows them: some sixty
@@ -33,7 +33,7 @@ pub fn job(
         nr_cpus: machine.cpus,
     };
     let workload = spec.expand(seed, facts).map_err(|error| wrong(&error))?;
-    if let Some(channel) = workload.channels.iter().find(|channel| channel.units > 0) {
+    if let Some(channel) = (workload.shared.channels.iter()).find(|c| c.units > 0) {
         return Err(LabError::Request(format!(
             "workload `{}`: channel `{}` holds {} units at the start; in a guest all begin at 0",
             workload.name, channel.name, channel.units
@@ -53,6 +53,7 @@ pub fn job(
             group.name
         )));
     }
+    check_steps(&workload)?;
     let guest_cpu = match arch {
         Arch::X86_64 => Smp::of(machine)?.guest_cpu,
         // The device tree numbers CPUs as the platform does.
@@ -63,6 +64,79 @@ pub fn job(
     // The reader's own limits, before anything is booted.
     job::Job::parse(argument, &text).map_err(|error| wrong(&error))?;
     Ok(text)
+}
+
+/// Guests have no steps but those of `Translation::op`, and no changes but of the nice value.
+fn check_steps(workload: &Workload) -> Result<(), LabError> {
+    let refuse = |task: &TaskScript, what: &str| {
+        Err(LabError::Request(format!(
+            "workload `{}`: task `{}` {what}, which the guest cannot do; expected tasks that run, \
+             sleep, use timers, yield, post and wait",
+            workload.name, task.name
+        )))
+    };
+    if let Some(channel) = (workload.shared.channels.iter()).find(|c| c.limit.is_some()) {
+        return Err(LabError::Request(format!(
+            "workload `{}`: channel `{}` has a limit; in a guest there are none",
+            workload.name, channel.name
+        )));
+    }
+    for task in &workload.tasks {
+        if task.forks.is_some() {
+            return refuse(task, "is there to be forked");
+        }
+        if task.uclamp_min.is_some() || task.uclamp_max.is_some() {
+            return refuse(task, "has performance hints");
+        }
+        for phase in &task.phases {
+            let only_nice = Change {
+                nice: phase.change.nice,
+                ..Change::default()
+            };
+            if phase.change != only_nice || phase.memory_nodes.is_some() {
+                return refuse(task, "changes more than its nice value and its CPUs");
+            }
+            if let Some(what) = phase.events.iter().find_map(|event| unknown(*event)) {
+                return refuse(task, what);
+            }
+        }
+    }
+    match workload
+        .timers
+        .iter()
+        .find(|t| t.mode == TimerMode::Overrun)
+    {
+        Some(timer) => Err(LabError::Request(format!(
+            "workload `{}`: timer `{}` leaves out what it missed; in a guest expected one that is \
+             relative or absolute",
+            workload.name, timer.name
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// What a step does that guests cannot.
+fn unknown(event: Event) -> Option<&'static str> {
+    match event {
+        Event::Run { .. }
+        | Event::Runtime { .. }
+        | Event::Sleep { .. }
+        | Event::Timer { .. }
+        | Event::Yield
+        | Event::Post { .. }
+        | Event::Wait { .. }
+        | Event::Count { .. } => None,
+        Event::Stall { .. } => Some("waits for memory"),
+        Event::Io { .. } => Some("waits for a device"),
+        Event::Lock { .. } | Event::Unlock { .. } => Some("uses a mutex"),
+        Event::Signal { .. } | Event::Await { .. } => Some("uses a condition"),
+        Event::Barrier { .. } => Some("waits at a barrier"),
+        Event::Fork { .. } => Some("forks"),
+        Event::Exec => Some("runs another program"),
+        Event::Claim { .. } => Some("takes numbers of a counter"),
+        Event::ExitAfter { .. } => Some("ends after a time"),
+        Event::Mark | Event::Sample { .. } => Some("measures times"),
+    }
 }
 
 fn translate(
@@ -79,7 +153,8 @@ fn translate(
     let timer = |timer: &wakeplace_workload::Timer| job::Timer {
         mode: match timer.mode {
             TimerMode::Relative => job::TimerMode::Relative,
-            TimerMode::Absolute => job::TimerMode::Absolute,
+            // `check_steps` has refused the other mode.
+            TimerMode::Absolute | TimerMode::Overrun => job::TimerMode::Absolute,
         },
         start_delay_ns: timer.start_delay_ns,
     };
@@ -90,7 +165,7 @@ fn translate(
         start_offset_ns: 0,
         trace,
         timers: workload.timers.iter().map(timer).collect(),
-        events: u32::try_from(workload.channels.len()).unwrap_or(u32::MAX),
+        events: u32::try_from(workload.shared.channels.len()).unwrap_or(u32::MAX),
         tasks: workload
             .tasks
             .iter()
@@ -133,7 +208,7 @@ impl Translation<'_> {
         job::Phase {
             loops: loops(phase.loops),
             affinity: self.cpus(phase.cpus.as_deref()),
-            nice: phase.nice,
+            nice: phase.change.nice,
             ops: (phase.events.iter())
                 .filter_map(|event| self.op(*event))
                 .collect(),
@@ -160,7 +235,8 @@ impl Translation<'_> {
             Event::Wait { channel } => job::Op::Wait { event: channel },
             // Whether a wake-up is a sync one is the kernel's to know: this one is a futex's.
             Event::Post { channel, .. } => job::Op::Signal { event: channel },
-            Event::Count { .. } => return None, // the window counts what it needs
+            // The window counts what it needs; the rest `check_steps` has refused.
+            _ => return None,
         })
     }
 }

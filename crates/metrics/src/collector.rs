@@ -3,6 +3,7 @@
 use crate::energy::EnergyReport;
 use crate::idle_choices::IdleChoices;
 use crate::latency::{Latency, LatencyBucket, TaskLatency};
+use crate::measured::Measured;
 use crate::meter::EnergyMeter;
 use crate::metric::Values;
 use crate::placements::Placements;
@@ -11,8 +12,9 @@ use crate::residency::{ClusterResidency, DomainResidency, Residency};
 use crate::stats::PairedDelta;
 use std::collections::BTreeMap;
 use wakeplace_engine::observe::{CpuPower, MigrateCause, Placement};
-use wakeplace_engine::{Observer, RunReport};
+use wakeplace_engine::{Counted, Ended, Observer, RunReport};
 use wakeplace_platform::Platform;
+use wakeplace_workload::{Count, FigureOf, Workload};
 
 /// Nanoseconds in a second.
 const NS_PER_SECOND: f64 = 1e9;
@@ -35,12 +37,14 @@ pub struct RunMetrics {
 }
 
 impl RunMetrics {
-    /// The observer for one run of `n_tasks` tasks on `platform`.
+    /// The observer for one run of `workload` on `platform`.
     #[must_use]
-    pub fn collector(platform: &Platform, n_tasks: usize) -> Collector {
+    pub fn collector(platform: &Platform, workload: &Workload) -> Collector {
         Collector {
+            measured: Measured::new(&workload.series),
+            count: workload.count.clone(),
             energy: PlatformPower::new(platform).map(|power| EnergyMeter::new(platform, power)),
-            latency: Latency::new(n_tasks),
+            latency: Latency::new(workload.tasks.len()),
             residency: Residency::new(platform),
             idle_choices: IdleChoices::new(platform),
             placements: Placements::new(platform),
@@ -53,6 +57,8 @@ impl RunMetrics {
 /// All observers of this crate as one.
 #[derive(Clone, Debug)]
 pub struct Collector {
+    measured: Measured,
+    count: Option<Count>,
     energy: Option<EnergyMeter<PlatformPower>>,
     latency: Latency,
     residency: Residency,
@@ -88,8 +94,17 @@ impl Collector {
             self.placements.report_overutilized(&mut values);
         }
         effects(report, self.n_cpus, &mut values);
+        self.measured.report(&mut values);
         let seconds = |ns: u128| ns as f64 / NS_PER_SECOND;
-        values.set("runtime_s", seconds(report.end_ns.into()));
+        let figures = self.count.iter().flat_map(|count| &count.figures);
+        for (figure, counted) in figures.zip(report.counted.iter().cycle()) {
+            values.set(figure.metric, value_of(figure.of, *counted));
+        }
+        let start_ns = match report.ended {
+            Ended::AllTasksExited => report.start_ns.unwrap_or(0),
+            _ => 0,
+        };
+        values.set("runtime_s", seconds((report.end_ns - start_ns).into()));
         let run: u128 = report.tasks.iter().map(|t| u128::from(t.run_ns)).sum();
         let wait: u128 = report.tasks.iter().map(|t| u128::from(t.wait_ns)).sum();
         values.set("task_run_s", seconds(run));
@@ -105,12 +120,19 @@ impl Collector {
     }
 }
 
-/// What the engine counts itself: throughput, and what wake-ups do to each other.
-fn effects(report: &RunReport, n_cpus: usize, values: &mut Values) {
-    if let Some(done) = report.throughput {
-        let seconds = done.window_ns as f64 / NS_PER_SECOND;
-        values.set("throughput_per_s", done.units as f64 / seconds);
+/// A figure made of what was counted.
+fn value_of(of: FigureOf, counted: Counted) -> f64 {
+    match of {
+        FigureOf::Rate { units_each, per_ns } => {
+            let windows = counted.window_ns as f64 / per_ns as f64;
+            counted.units as f64 / units_each as f64 / windows
+        }
+        FigureOf::Total => counted.units as f64,
     }
+}
+
+/// What the engine counts itself: what wake-ups do to each other.
+fn effects(report: &RunReport, n_cpus: usize, values: &mut Values) {
     if let Some(count) = report.double_placements {
         values.count("double_placements_total", count);
     }
@@ -159,6 +181,14 @@ impl Observer for Collector {
 
     fn timer_slack(&mut self, time_ns: u64, task: u32, slack_ns: i64) {
         self.latency.timer_slack(time_ns, task, slack_ns);
+    }
+
+    fn sample(&mut self, _time_ns: u64, _task: u32, series: u32, value_ns: u64) {
+        self.measured.sample(series, value_ns);
+    }
+
+    fn forked(&mut self, _time_ns: u64, task: u32, _script: u32) {
+        self.latency.forked(task);
     }
 
     fn overutilized(&mut self, time_ns: u64, on: bool) {

@@ -1,5 +1,6 @@
 //! Wake-up latency and period slack.
 
+use crate::measured::permille;
 use crate::metric::Values;
 use hdrhistogram::Histogram;
 use wakeplace_engine::Observer;
@@ -72,22 +73,22 @@ impl Latency {
             .collect()
     }
 
-    /// Latency, ns, that `percent` of all wake-ups did not exceed (nearest rank). The rank is
-    /// computed in integers: a product of floats can land one rank too high. Never above the
-    /// longest latency seen. None without wake-ups.
+    /// Latency, ns, that `percent` of all wake-ups did not exceed. Never above the longest latency
+    /// seen. None without wake-ups.
     #[must_use]
-    pub fn percentile_ns(&self, percent: u32) -> Option<u64> {
-        let rank = (u128::from(self.histogram.len()) * u128::from(percent))
-            .div_ceil(100)
-            .max(1);
-        let mut reached = 0;
-        for bar in self.histogram.iter_recorded() {
-            reached += u128::from(bar.count_since_last_iteration());
-            if reached >= rank {
-                return Some(bar.value_iterated_to().min(self.max_ns()));
-            }
-        }
-        None
+    pub fn percentile_ns(&self, percent: u16) -> Option<u64> {
+        let value = permille(&self.histogram, percent * 10).min(self.max_ns());
+        (!self.histogram.is_empty()).then_some(value)
+    }
+
+    /// A task came to be in the course of the run; tasks are numbered in that order.
+    pub(crate) fn forked(&mut self, task: u32) {
+        assert_eq!(
+            task as usize,
+            self.tasks.len(),
+            "tasks are numbered in order"
+        );
+        self.tasks.push(TaskLatency::default());
     }
 
     /// Longest latency of all tasks, ns, exact.

@@ -14,6 +14,7 @@ mod expectation;
 mod idle_choices;
 mod latency;
 mod ledger;
+mod measured;
 mod meter;
 mod metric;
 mod occupancy;

@@ -13,10 +13,11 @@ pub enum Better {
     Neither,
 }
 
-/// Definition of one metric, or of one metric per cluster.
+/// Definition of one metric, or of one metric per cluster or measured time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MetricDef {
-    /// Name, ending in its unit (and the statistic); `{cluster}` stands for a cluster's name.
+    /// Name, ending in its unit (and the statistic); `{cluster}` stands for a cluster's name,
+    /// `{time}` for what a workload calls a time that it measures.
     pub name: &'static str,
     /// Unit of the value, as printed.
     pub unit: &'static str,
@@ -30,12 +31,15 @@ impl MetricDef {
     /// `name` is this metric, or one of this pattern's.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
-        match self.name.split_once(CLUSTER) {
+        let pattern = [CLUSTER, TIME]
+            .into_iter()
+            .find_map(|p| self.name.split_once(p));
+        match pattern {
             None => self.name == name,
             Some((head, tail)) => name
                 .strip_prefix(head)
                 .and_then(|rest| rest.strip_suffix(tail))
-                .is_some_and(|cluster| !cluster.is_empty()),
+                .is_some_and(|given| !given.is_empty()),
         }
     }
 
@@ -48,6 +52,8 @@ impl MetricDef {
 
 /// Placeholder of a cluster's name in a pattern.
 const CLUSTER: &str = "{cluster}";
+/// Placeholder of the name of a measured time.
+const TIME: &str = "{time}";
 
 const fn def(
     name: &'static str,
@@ -214,7 +220,12 @@ pub const METRICS: &[MetricDef] = &[
         Neither,
         "Moves since the CPU left the machine",
     ),
-    def("runtime_s", "s", Lower, "Simulated length of the run"),
+    def(
+        "runtime_s",
+        "s",
+        Lower,
+        "Length of the run; where all tasks end: from their common start to the last end",
+    ),
     def(
         "task_run_s",
         "s",
@@ -226,6 +237,24 @@ pub const METRICS: &[MetricDef] = &[
         "1/s",
         Higher,
         "What the workload counts, per second after its warm-up",
+    ),
+    def(
+        "throughput_mb_per_s",
+        "MB/s",
+        Higher,
+        "Payload that the workload moves, 10^6 bytes per second",
+    ),
+    def(
+        "jobs_per_min",
+        "1/min",
+        Higher,
+        "Jobs that the workload does, per minute",
+    ),
+    def(
+        "events_total",
+        "count",
+        Higher,
+        "What the workload counts, after its warm-up",
     ),
     def(
         "double_placements_total",
@@ -256,6 +285,138 @@ pub const METRICS: &[MetricDef] = &[
         "count",
         Neither,
         "Waking tasks placed in the cluster",
+    ),
+    def(
+        "{time}_min_us",
+        "us",
+        Lower,
+        "Time that the workload measures, shortest",
+    ),
+    def(
+        "{time}_min_ms",
+        "ms",
+        Lower,
+        "Time that the workload measures, shortest",
+    ),
+    def(
+        "{time}_avg_us",
+        "us",
+        Lower,
+        "Time that the workload measures, mean",
+    ),
+    def(
+        "{time}_avg_ms",
+        "ms",
+        Lower,
+        "Time that the workload measures, mean",
+    ),
+    def(
+        "{time}_max_us",
+        "us",
+        Lower,
+        "Time that the workload measures, longest",
+    ),
+    def(
+        "{time}_max_ms",
+        "ms",
+        Lower,
+        "Time that the workload measures, longest",
+    ),
+    def(
+        "{time}_p20_us",
+        "us",
+        Lower,
+        "Time that the workload measures, 20th percentile",
+    ),
+    def(
+        "{time}_p20_ms",
+        "ms",
+        Lower,
+        "Time that the workload measures, 20th percentile",
+    ),
+    def(
+        "{time}_p50_us",
+        "us",
+        Lower,
+        "Time that the workload measures, median",
+    ),
+    def(
+        "{time}_p50_ms",
+        "ms",
+        Lower,
+        "Time that the workload measures, median",
+    ),
+    def(
+        "{time}_p75_us",
+        "us",
+        Lower,
+        "Time that the workload measures, 75th percentile",
+    ),
+    def(
+        "{time}_p75_ms",
+        "ms",
+        Lower,
+        "Time that the workload measures, 75th percentile",
+    ),
+    def(
+        "{time}_p90_us",
+        "us",
+        Lower,
+        "Time that the workload measures, 90th percentile",
+    ),
+    def(
+        "{time}_p90_ms",
+        "ms",
+        Lower,
+        "Time that the workload measures, 90th percentile",
+    ),
+    def(
+        "{time}_p95_us",
+        "us",
+        Lower,
+        "Time that the workload measures, 95th percentile",
+    ),
+    def(
+        "{time}_p95_ms",
+        "ms",
+        Lower,
+        "Time that the workload measures, 95th percentile",
+    ),
+    def(
+        "{time}_p99_us",
+        "us",
+        Lower,
+        "Time that the workload measures, 99th percentile",
+    ),
+    def(
+        "{time}_p99_ms",
+        "ms",
+        Lower,
+        "Time that the workload measures, 99th percentile",
+    ),
+    def(
+        "{time}_p99_5_us",
+        "us",
+        Lower,
+        "Time that the workload measures, 99.5th percentile",
+    ),
+    def(
+        "{time}_p99_5_ms",
+        "ms",
+        Lower,
+        "Time that the workload measures, 99.5th percentile",
+    ),
+    def(
+        "{time}_p99_9_us",
+        "us",
+        Lower,
+        "Time that the workload measures, 99.9th percentile",
+    ),
+    def(
+        "{time}_p99_9_ms",
+        "ms",
+        Lower,
+        "Time that the workload measures, 99.9th percentile",
     ),
 ];
 
@@ -340,14 +501,15 @@ impl Values {
 
 #[cfg(test)]
 mod tests {
-    use super::{METRICS, Values, find_metric};
+    use super::{METRICS, TIME, Values, find_metric};
+    use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
 
     #[test]
     fn names_end_in_their_unit() {
         let statistics = ["mean", "p50", "p95", "p99", "max", "min"];
         for def in METRICS {
             let mut tokens: Vec<&str> = def.name.split('_').collect();
-            if statistics.contains(tokens.last().unwrap()) {
+            if statistics.contains(tokens.last().unwrap()) && def.unit != "1/min" {
                 tokens.pop();
             }
             let token = match def.unit {
@@ -355,6 +517,8 @@ mod tests {
                 "bogo·s" => "bogo",
                 "%" => "pct",
                 "count" => "total",
+                "MB/s" => "s",
+                "1/min" => "min",
                 "1/s" => {
                     assert!(def.name.ends_with("_per_s"), "{}", def.name);
                     "s"
@@ -368,9 +532,27 @@ mod tests {
     #[test]
     fn names_are_found_once() {
         for (i, def) in METRICS.iter().enumerate() {
-            let name = def.for_cluster("big");
+            let name = def.for_cluster("big").replace(TIME, "latency");
             let found: Vec<_> = METRICS.iter().filter(|d| d.matches(&name)).collect();
             assert_eq!(found, [&METRICS[i]], "{name}");
+        }
+    }
+
+    /// What the built-in models are measured by has names here.
+    #[test]
+    fn all_models_are_read_by_known_metrics() {
+        for model in Spec::catalogue() {
+            assert!(find_metric(model.metric).is_ok(), "{}", model.name);
+            let spec = Spec::parse(model.name, &LoadOptions::default()).expect(model.name);
+            let workload = spec
+                .expand(1, MachineFacts { nr_cpus: 8 })
+                .expect(model.name);
+            let figures = workload.count.iter().flat_map(|count| &count.figures);
+            let figures = figures.map(|figure| figure.metric.to_owned());
+            let times = workload.series.iter().flat_map(|series| series.metrics());
+            for name in figures.chain(times.map(|(name, _)| name)) {
+                assert!(find_metric(&name).is_ok(), "{}: {name}", model.name);
+            }
         }
     }
 

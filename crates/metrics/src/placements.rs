@@ -69,6 +69,7 @@ impl Placements {
                 self.wakeups_by_cluster[self.cpu_cluster[cpu as usize]] += 1;
             }
             PlacementKind::Fork => self.forks += 1,
+            PlacementKind::Exec => {} // no metric
         }
     }
 

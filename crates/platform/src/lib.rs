@@ -7,6 +7,7 @@
 mod builtin;
 pub mod cpu_list;
 mod error;
+mod known;
 pub mod model;
 pub mod numa;
 mod read;
@@ -15,6 +16,7 @@ pub mod sysfs;
 pub use builtin::builtin_names;
 pub use cpu_list::{CpuListError, parse_cpu_list};
 pub use error::PlatformError;
+pub use known::Known;
 pub use model::*;
 
 /// Most CPUs a platform may have; the policy core's native limit.

@@ -6,7 +6,10 @@ use std::collections::BTreeMap;
 use wakeplace_metrics::{Series, Summary, paired, series};
 use wakeplace_study::{Comparison, PolicyRuns};
 
-/// What a reader looks at first, in this order. All others follow in the machine formats.
+/// Metrics of the workload's own that are shown first; machines with many CPUs can have thousands.
+const MAX_OWN: usize = 12;
+
+/// What a reader looks at next, in this order. All others follow in the machine formats.
 const KEY_METRICS: [&str; 7] = [
     "energy_j",
     "cpu_energy_j",
@@ -104,8 +107,8 @@ fn markdown(comparison: &Comparison) -> String {
 fn tables(comparison: &Comparison, format: Format, style: Style) -> String {
     match comparison.runs.as_slice() {
         [] => "nothing was run\n".to_owned(),
-        [one] => single(one).render(format, style),
-        [base, ..] => compared(base, &comparison.runs, format).render(format, style),
+        [one] => single(one, &key_metrics(comparison)).render(format, style),
+        [base, ..] => compared(base, comparison, format).render(format, style),
     }
 }
 
@@ -116,18 +119,31 @@ fn wrap_lines(text: &str, style: Style) -> String {
 
 fn verdicts(comparison: &Comparison) -> Vec<(Sense, String)> {
     match comparison.runs.as_slice() {
-        [base, others @ ..] => others.iter().filter_map(|o| verdict(base, o)).collect(),
+        [base, others @ ..] => {
+            let own = comparison.measured_by.first().map(String::as_str);
+            let lines = others.iter().filter_map(|o| verdict(base, o, own));
+            lines.collect()
+        }
         [] => Vec::new(),
     }
 }
 
+/// What the workload is measured by, then what is looked at of every run; each once.
+fn key_metrics(comparison: &Comparison) -> Vec<&str> {
+    let own = comparison.measured_by.iter().map(String::as_str);
+    let mut names: Vec<&str> = own.take(MAX_OWN).collect();
+    let others = KEY_METRICS.into_iter();
+    let others: Vec<_> = others.filter(|name| !names.contains(name)).collect();
+    names.extend(others);
+    names
+}
+
 /// Names in the order of importance, then of the alphabet.
-fn ordered(all: &BTreeMap<String, Series>) -> Vec<&str> {
-    let key = KEY_METRICS
-        .into_iter()
-        .filter(|name| all.contains_key(*name));
+fn ordered<'a>(all: &'a BTreeMap<String, Series>, key: &[&'a str]) -> Vec<&'a str> {
+    let first = key.iter().copied().filter(|name| all.contains_key(*name));
     let rest = all.keys().map(String::as_str);
-    key.chain(rest.filter(|name| !KEY_METRICS.contains(name)))
+    first
+        .chain(rest.filter(|name| !key.contains(name)))
         .collect()
 }
 
@@ -141,7 +157,7 @@ fn with_unit(value: f64, unit: &str) -> String {
     format!("{}{space}{unit}", number::short(value))
 }
 
-fn single(runs: &PolicyRuns) -> Table {
+fn single(runs: &PolicyRuns, key: &[&str]) -> Table {
     let many = runs.metrics.len() > 1;
     let mut columns = vec![runs.policy.as_str(), "mean"];
     if many {
@@ -152,7 +168,7 @@ fn single(runs: &PolicyRuns) -> Table {
         table = table.align(column, Align::Right);
     }
     let all = series(&runs.metrics);
-    for name in ordered(&all) {
+    for name in ordered(&all, key) {
         let series = &all[name];
         let summary = Summary::of(&series.values);
         let mut cells = vec![name.into(), with_unit(summary.mean, series.unit).into()];
@@ -167,7 +183,7 @@ fn single(runs: &PolicyRuns) -> Table {
 
 /// The key metrics, policy by policy. For people the metrics head their groups, so that the table
 /// stays narrow.
-fn compared(base: &PolicyRuns, runs: &[PolicyRuns], format: Format) -> Table {
+fn compared(base: &PolicyRuns, comparison: &Comparison, format: Format) -> Table {
     let grouped = format == Format::Human;
     let figures = ["mean", "spread", "change", "95 % CI", "difference"];
     let names: &[&str] = if grouped {
@@ -180,11 +196,9 @@ fn compared(base: &PolicyRuns, runs: &[PolicyRuns], format: Format) -> Table {
     for column in &figures[..4] {
         table = table.align(column, Align::Right);
     }
-    let all: Vec<_> = runs
-        .iter()
-        .map(|runs| (runs, series(&runs.metrics)))
-        .collect();
-    for metric in KEY_METRICS {
+    let runs = comparison.runs.iter();
+    let all: Vec<_> = runs.map(|runs| (runs, series(&runs.metrics))).collect();
+    for metric in key_metrics(comparison) {
         let having = |(runs, all): &(&PolicyRuns, BTreeMap<String, Series>)| {
             all.get(metric)
                 .map(|series| figure_cells(base, runs, metric, series))
@@ -233,13 +247,14 @@ fn others(comparison: &Comparison) -> String {
         return String::new();
     };
     let mut text = String::new();
+    let key = key_metrics(comparison);
     for other in others {
         let delta = |name: &String| {
             let delta = paired(&base.metrics, &other.metrics, name)?;
             delta.significant.then(|| (delta.delta_pct, name.clone()))
         };
         let names = series(&base.metrics).into_keys();
-        let names = names.filter(|name| !KEY_METRICS.contains(&name.as_str()));
+        let names = names.filter(|name| !key.contains(&name.as_str()));
         let mut all: Vec<_> = names.filter_map(|name| delta(&name)).collect();
         all.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
         let left = all.len().saturating_sub(MAX_OTHERS);

@@ -94,19 +94,39 @@ const SUBJECTS: [(&str, &str); 5] = [
     ("runtime_s", "time"),
 ];
 
+/// How to say what workloads are measured by; others by their metric's name.
+const OWN: [(&str, &str); 5] = [
+    ("throughput_per_s", "throughput"),
+    ("throughput_mb_per_s", "throughput"),
+    ("jobs_per_min", "jobs per minute"),
+    ("events_total", "events"),
+    ("runtime_s", "time"),
+];
+
 /// The metric that shows what a saving cost.
 const PRICE: (&str, &str) = (
     "wake_latency_us_p99",
     "99th percentile of the wake-up latency",
 );
 
-/// One line about a policy beside the base; None if they have no subject in common.
-pub(crate) fn verdict(base: &PolicyRuns, other: &PolicyRuns) -> Option<(Sense, String)> {
+/// One line about a policy beside the base; None if they have no subject in common. `own`: the
+/// metric that the workload is read by.
+pub(crate) fn verdict(
+    base: &PolicyRuns,
+    other: &PolicyRuns,
+    own: Option<&str>,
+) -> Option<(Sense, String)> {
     let delta = |metric: &str| wakeplace_metrics::paired(&base.metrics, &other.metrics, metric);
-    let subject = |(metric, noun): &(&'static str, &'static str)| {
-        delta(metric).map(|delta| (*metric, *noun, delta))
+    let named = |own| {
+        let known = OWN
+            .iter()
+            .chain(&SUBJECTS)
+            .find(|(metric, _)| *metric == own);
+        (own, known.map_or(own, |(_, noun)| *noun))
     };
-    let (metric, noun, delta_of_subject) = SUBJECTS.iter().find_map(subject)?;
+    let subjects = own.map(named).into_iter().chain(SUBJECTS);
+    let (metric, noun, delta_of_subject) =
+        { subjects }.find_map(|(metric, noun)| delta(metric).map(|delta| (metric, noun, delta)))?;
     let sense = Sense::of(metric, &delta_of_subject);
     let names = (base.policy.as_str(), other.policy.as_str());
     let mut line = sentence(names, noun, &delta_of_subject);
@@ -120,10 +140,10 @@ pub(crate) fn verdict(base: &PolicyRuns, other: &PolicyRuns) -> Option<(Sense, S
 }
 
 fn sentence((base, other): (&str, &str), noun: &str, delta: &PairedDelta) -> String {
-    let verb = if noun.contains("latency") {
-        "has"
-    } else {
-        "uses"
+    let verb = match noun {
+        "time" => "takes",
+        _ if noun.contains("energy") => "uses",
+        _ => "has",
     };
     let amount = amount(delta.delta_pct, ["less", "more"]);
     match (interval(delta.ci95), delta.significant) {

@@ -1,6 +1,6 @@
 //! What an experiment found.
 
-use wakeplace_engine::{Ended, RunReport};
+use wakeplace_engine::{Ended, RunReport, Waiting, WaitsFor};
 use wakeplace_metrics::RunMetrics;
 use wakeplace_workload::{Loops, TaskScript, Workload};
 
@@ -19,6 +19,8 @@ pub struct Comparison {
     pub settings: Vec<(String, String)>,
     /// All switches of the machine's model, key and value.
     pub options: Vec<(String, String)>,
+    /// Metrics that the workload is measured by, the one it is read by first.
+    pub measured_by: Vec<String>,
     /// Per policy, the base first.
     pub runs: Vec<PolicyRuns>,
     /// How runs ended that did not simply fill their time: a line each.
@@ -65,6 +67,7 @@ pub(crate) fn oddities(runs: &[PolicyRuns], workloads: &[Workload]) -> Vec<Strin
     let of_one = |run| {
         let ends = stuck(run, workloads).into_iter();
         ends.chain(deadlock(run, workloads))
+            .chain(too_many(run, workloads))
             .chain(missed(run))
             .chain(uncounted(run, workloads))
     };
@@ -75,7 +78,7 @@ pub(crate) fn oddities(runs: &[PolicyRuns], workloads: &[Workload]) -> Vec<Strin
 fn stuck(run: &PolicyRuns, workloads: &[Workload]) -> Option<String> {
     let both = run.reports.iter().zip(workloads);
     let stuck = both.filter_map(|(report, workload)| match report.ended {
-        Ended::ZeroTimeLoop { task } => Some((&workload.tasks[task as usize].name, report.end_ns)),
+        Ended::ZeroTimeLoop { task } => Some((thread(report, workload, task), report.end_ns)),
         _ => None,
     });
     stuck.take(1).last().map(|(task, end_ns)| {
@@ -99,12 +102,9 @@ fn deadlock(run: &PolicyRuns, workloads: &[Workload]) -> Option<String> {
             _ => None,
         })
         .next()?;
-    let name = |(task, channel): &(u32, u32)| {
-        let task = &workload.tasks[*task as usize].name;
-        format!(
-            "`{task}` for `{}`",
-            workload.channels[*channel as usize].name
-        )
+    let name = |waiting: &Waiting| {
+        let task = thread(report, workload, waiting.task);
+        format!("`{task}` for {}", awaited(report, workload, &waiting.waits))
     };
     let named: Vec<String> = waits.iter().take(WAITS_NAMED).map(name).collect();
     let more = match waits.len().saturating_sub(WAITS_NAMED) {
@@ -113,18 +113,99 @@ fn deadlock(run: &PolicyRuns, workloads: &[Workload]) -> Option<String> {
     };
     Some(format!(
         "{}: the run ended at {} ns since every task that is left waits for one that never comes: \
-         {}{more}; let somebody post",
+         {}{more}; {}",
         run.policy,
         report.end_ns,
-        named.join(", ")
+        named.join(", "),
+        remedy(waits)
     ))
+}
+
+/// The name of a run's thread.
+fn thread<'a>(report: &'a RunReport, workload: &'a Workload, task: u32) -> &'a str {
+    let script = || workload.tasks.get(task as usize).map(|t| t.name.as_str());
+    let own = report.threads.get(task as usize).map(|t| t.name.as_str());
+    own.or_else(script).unwrap_or("unknown")
+}
+
+/// What a task waits for.
+fn awaited(report: &RunReport, workload: &Workload, waits: &WaitsFor) -> String {
+    let shared = &workload.shared;
+    let name = |name: Option<&String>| format!("`{}`", name.map_or("", String::as_str));
+    match *waits {
+        WaitsFor::Unit { channel } => name(shared.channels.get(channel as usize).map(|c| &c.name)),
+        WaitsFor::Room { channel } => {
+            let channel = name(shared.channels.get(channel as usize).map(|c| &c.name));
+            format!("room in {channel}")
+        }
+        WaitsFor::Mutex { mutex, holder } => {
+            let mutex = name(shared.mutexes.get(mutex as usize).map(|m| &m.name));
+            match holder {
+                Some(task) => format!(
+                    "mutex {mutex}, held by `{}`",
+                    thread(report, workload, task)
+                ),
+                None => format!("mutex {mutex}"),
+            }
+        }
+        WaitsFor::Condition { condition } => {
+            let condition = shared.conditions.get(condition as usize);
+            format!("condition {}", name(condition.map(|c| &c.name)))
+        }
+        WaitsFor::Barrier {
+            barrier,
+            came,
+            parties,
+        } => {
+            let barrier = name(shared.barriers.get(barrier as usize).map(|b| &b.name));
+            format!("barrier {barrier}, where {came} of {parties} are")
+        }
+    }
+}
+
+/// What would let them go on.
+fn remedy(waits: &[Waiting]) -> &'static str {
+    let units = waits
+        .iter()
+        .all(|w| matches!(w.waits, WaitsFor::Unit { .. }));
+    if units {
+        "let somebody post"
+    } else {
+        "let somebody post, take, unlock, signal or join them"
+    }
+}
+
+/// A task that forks more threads than there may be ends the run.
+fn too_many(run: &PolicyRuns, workloads: &[Workload]) -> Option<String> {
+    let both = run.reports.iter().zip(workloads);
+    let mut ends = both.filter_map(|(report, workload)| match report.ended {
+        Ended::ForkLimit {
+            task,
+            script,
+            limit,
+        } => Some((report, workload, task, script, limit)),
+        _ => None,
+    });
+    ends.next().map(|(report, workload, task, script, limit)| {
+        let forked = workload
+            .tasks
+            .get(script as usize)
+            .map_or("", |t| t.name.as_str());
+        format!(
+            "{}: the run ended at {} ns since task `{}` forks one more `{forked}` than the {limit} \
+             that there can be; let it fork less often",
+            run.policy,
+            report.end_ns,
+            thread(report, workload, task)
+        )
+    })
 }
 
 /// A run that its workload's warm-up outlasts counts nothing.
 fn uncounted(run: &PolicyRuns, workloads: &[Workload]) -> Option<String> {
     let both = run.reports.iter().zip(workloads);
     let mut counts = both.filter_map(|(report, workload)| {
-        let none = report.throughput.is_none() && report.ended == Ended::Duration;
+        let none = report.counted.is_none() && report.ended == Ended::Duration;
         workload.count.as_ref().filter(|_| none)
     });
     counts.next().map(|count| {
@@ -205,7 +286,7 @@ impl PolicyRuns {
         let stuck = |report: &RunReport| {
             matches!(
                 report.ended,
-                Ended::ZeroTimeLoop { .. } | Ended::Deadlock { .. }
+                Ended::ZeroTimeLoop { .. } | Ended::Deadlock { .. } | Ended::ForkLimit { .. }
             )
         };
         self.reports.iter().any(stuck)
@@ -267,7 +348,7 @@ fn same(runs: &[PolicyRuns]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{PolicyRuns, oddities};
-    use wakeplace_engine::{Ended, RunReport};
+    use wakeplace_engine::{Ended, RunReport, Waiting, WaitsFor};
     use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
 
     fn ended(ended: Ended) -> PolicyRuns {
@@ -276,11 +357,13 @@ mod tests {
             ended,
             events: 0,
             event_hash: 0,
+            start_ns: None,
             energy_active: false,
-            throughput: None,
+            counted: None,
             lock_wait_ns: None,
             double_placements: None,
             tasks: Vec::new(),
+            threads: Vec::new(),
             reasons: Vec::new(),
         };
         PolicyRuns {
@@ -300,7 +383,11 @@ mod tests {
 
     #[test]
     fn who_waits_for_what_is_named() {
-        let waits = vec![(0, 1), (1, 0), (2, 3), (3, 2)];
+        let unit = |(task, channel)| Waiting {
+            task,
+            waits: WaitsFor::Unit { channel },
+        };
+        let waits = [(0, 1), (1, 0), (2, 3), (3, 2)].map(unit).to_vec();
         let (text, stuck) = said(ended(Ended::Deadlock { waits }));
         assert!(stuck, "exit code 1");
         for part in [

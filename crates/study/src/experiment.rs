@@ -3,9 +3,9 @@
 use crate::StudyError;
 use crate::comparison::{Comparison, PolicyRuns, endings, warnings};
 use crate::hotplug::shown;
-use crate::pool::{Finished, Progress, Run, execute};
+use crate::pool::{Finished, Progress, Run, execute, watch};
 use crate::settings::changed_options;
-use wakeplace_engine::Options;
+use wakeplace_engine::{Observer, Options};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_workload::{MachineFacts, Spec, Workload};
@@ -40,6 +40,26 @@ impl Experiment {
         Ok(self.comparison(&workloads, finished))
     }
 
+    /// Runs the only policy with the only seed while `observer` watches.
+    ///
+    /// # Errors
+    /// As [`Experiment::run`]; several policies or seeds.
+    pub fn run_watched<O: Observer>(
+        &self,
+        observer: &mut O,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Comparison, StudyError> {
+        let workloads = self.expand()?;
+        let runs = self.runs(&workloads);
+        let [run] = runs.as_slice() else {
+            return Err(StudyError::Empty(
+                "several runs; expected one policy and one seed",
+            ));
+        };
+        let finished = watch(run, observer, progress)?;
+        Ok(self.comparison(&workloads, vec![finished]))
+    }
+
     /// Runs everything twice and names the first difference; None if there is none.
     ///
     /// # Errors
@@ -63,6 +83,18 @@ impl Experiment {
         let first = execute(&runs, jobs, &twice(0))?;
         let second = execute(&runs, jobs, &twice(runs.len()))?;
         Ok(first_difference(&runs, &first, &second))
+    }
+
+    /// The workload of the first seed, which can be run.
+    ///
+    /// # Errors
+    /// As [`Experiment::run`].
+    pub fn first_workload(&self) -> Result<Workload, StudyError> {
+        let workload = self.expand()?.swap_remove(0);
+        for policy in &self.policies {
+            wakeplace_engine::check(&self.platform, policy, &workload, &self.options)?;
+        }
+        Ok(workload)
     }
 
     /// The workload of each seed; the same for all policies, so that results can be paired.
@@ -105,11 +137,29 @@ impl Experiment {
             seeds: self.seeds.clone(),
             settings: changed_options(&self.options),
             options: all_options(&self.options),
+            measured_by: measured_by(&self.workload, workloads),
             notes: endings(&runs, workloads, self.options.duration_ns),
             runs,
             warnings: all,
         }
     }
+}
+
+/// Names of the metrics that a workload measures, the one it is read by first.
+fn measured_by(spec: &Spec, workloads: &[Workload]) -> Vec<String> {
+    let mut names: Vec<String> = spec.metric().map(str::to_owned).into_iter().collect();
+    let Some(workload) = workloads.first() else {
+        return names;
+    };
+    let figures = workload.count.iter().flat_map(|count| &count.figures);
+    let figures = figures.map(|figure| figure.metric.to_owned());
+    let times = workload.series.iter().flat_map(|series| series.metrics());
+    for name in figures.chain(times.map(|(name, _)| name)) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
 }
 
 /// The workload of each seed on this machine.

@@ -3,7 +3,8 @@
 use crate::StudyError;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use wakeplace_engine::{Options, RunReport};
+use wakeplace_engine::observe::{Both, NoObserver};
+use wakeplace_engine::{Observer, Options, RunReport};
 use wakeplace_metrics::RunMetrics;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
@@ -41,19 +42,40 @@ pub(crate) struct Finished {
 
 impl Run<'_> {
     fn execute(&self) -> Finished {
-        let mut collector = RunMetrics::collector(self.platform, self.workload.tasks.len());
+        self.execute_watched(&mut NoObserver)
+    }
+
+    /// The run, while somebody else watches it too.
+    pub(crate) fn execute_watched<O: Observer>(&self, observer: &mut O) -> Finished {
+        let mut collector = RunMetrics::collector(self.platform, self.workload);
         let report = wakeplace_engine::run(
             self.platform,
             self.policy,
             self.workload,
             self.options,
-            &mut collector,
+            &mut Both(&mut collector, observer),
         );
         Finished {
             metrics: collector.finish(&report),
             report,
         }
     }
+}
+
+/// Executes one run that `observer` watches too.
+pub(crate) fn watch<O: Observer>(
+    run: &Run<'_>,
+    observer: &mut O,
+    progress: OnProgress<'_>,
+) -> Result<Finished, StudyError> {
+    wakeplace_engine::check(run.platform, run.policy, run.workload, run.options)?;
+    let finished = run.execute_watched(observer);
+    progress(Progress {
+        done: 1,
+        total: 1,
+        label: run.label.clone(),
+    });
+    Ok(finished)
 }
 
 /// Executes all runs on `jobs` threads (0 counts as 1); result `i` is that of run `i`. Nothing runs

@@ -145,6 +145,14 @@ pub enum WorkloadError {
         /// The limit, bytes.
         limit: u64,
     },
+    /// A recorded trace where a workload is expected.
+    #[error("{file}: is {kind}; expected an rt-app file or a model, such as periodic:n=10")]
+    Recording {
+        /// Path as typed, `-` for standard input.
+        file: String,
+        /// What sort of recording.
+        kind: &'static str,
+    },
     /// Something in an rt-app file.
     #[error("{file}:{fault}")]
     InFile {

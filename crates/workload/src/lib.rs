@@ -12,6 +12,7 @@ mod input;
 mod json;
 mod models;
 mod realtime;
+mod recording;
 mod rtapp;
 mod spec;
 mod stream;
@@ -20,7 +21,8 @@ pub use error::{ArgumentFault, Fault, FaultKind, Position, WorkloadError};
 pub use input::READ_LIMIT_BYTES;
 pub use models::{ModelInfo, ParameterInfo};
 pub use realtime::{Attributes, DL_PERIOD_NS, DL_RUNTIME_MIN_NS, RealTime};
-pub use rtapp::check::{CheckOutcome, check_file, check_rtapp};
+pub use rtapp::check::{CheckOutcome, check_file, check_file_as, check_rtapp, check_rtapp_as};
+pub use rtapp::log::{LogPhase, LogThread, RtAppLog};
 pub use rtapp::structure;
 pub use spec::Spec;
 pub use stream::Stream;
@@ -33,6 +35,17 @@ pub struct LoadOptions {
     /// Drop what rt-app knows and this project does not model, and list it in
     /// [`Workload::unmodelled`], instead of refusing the file.
     pub allow_unmodelled: bool,
+    /// How rt-app files are read.
+    pub dialect: Dialect,
+}
+
+/// What of rt-app's past an rt-app file is read by; the default is rt-app 55cb0c0 (docs/rt-app.md).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dialect {
+    /// As its `doc/workgen` did: equal event keys are all kept, and `suspend` may lack a value.
+    pub workgen: bool,
+    /// As v1.0: `suspend` waits under the string given.
+    pub suspend_ref: bool,
 }
 
 /// What a workload needs to know of the machine it will run on.

@@ -3,7 +3,15 @@
 //! This is all the engine knows of a workload. `Spec::expand` (crate root) makes it from an rt-app
 //! file or a model and a seed.
 
-use crate::realtime::Attributes;
+mod event;
+mod measure;
+mod shared;
+
+pub use event::{Event, Pick, Since, TimerMode};
+pub use measure::{Count, Figure, FigureOf, Series, Statistic, SysbenchBins, TimeUnit};
+pub use shared::{Barrier, Channel, Condition, Counter, Limit, Mutex, Shared, Timer};
+
+use crate::realtime::{Attributes, RealTime};
 
 /// How often something is repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,89 +43,6 @@ pub enum FairPolicy {
     Idle,
 }
 
-/// rt-app's two kinds of timer (`spec` rt-app section 6).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TimerMode {
-    /// A late expiry moves the grid to now.
-    Relative,
-    /// A late expiry keeps the grid: late periods run back to back.
-    Absolute,
-}
-
-/// One step of a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// CPU work: time it takes on the calibration CPU at its highest frequency, ns.
-    Run {
-        /// Work, ns.
-        work_ns: u64,
-    },
-    /// Run until this much wall time has passed since the event began, ns (preemption counts).
-    Runtime {
-        /// Wall time, ns.
-        wall_ns: u64,
-    },
-    /// Sleep relative to now, ns.
-    Sleep {
-        /// Duration, ns.
-        duration_ns: u64,
-    },
-    /// Periodic timer: next += period; sleep until then.
-    Timer {
-        /// Index into `Workload::timers`.
-        timer: u32,
-        /// Period, ns.
-        period_ns: u64,
-    },
-    /// sched_yield: let the others of this CPU run first.
-    Yield,
-    /// Give one unit to a channel: its first waiter takes it and wakes. Nobody waits: it is kept.
-    Post {
-        /// Index into `Workload::channels`.
-        channel: u32,
-        /// The task says that it will sleep soon.
-        sync: bool,
-    },
-    /// Take one unit of a channel; sleep until there is one. First come, first served.
-    Wait {
-        /// Index into `Workload::channels`.
-        channel: u32,
-    },
-    /// So much of what the workload is measured by is done.
-    Count {
-        /// Units of `Workload::count`.
-        units: u64,
-    },
-}
-
-/// What tasks wait for and wake each other by: a counting semaphore. Pipes, mutexes and condition
-/// variables are made of these.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Channel {
-    /// Name for messages.
-    pub name: String,
-    /// Units it holds at the start.
-    pub units: u64,
-}
-
-/// What `Event::Count` counts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Count {
-    /// Counted from so long after the start of all tasks on, ns.
-    pub warm_up_ns: u64,
-}
-
-/// A timer. One that only one thread names is private ("unique").
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Timer {
-    /// Name for messages.
-    pub name: String,
-    /// Mode; one absolute event makes the timer absolute for all of them.
-    pub mode: TimerMode,
-    /// First use starts from t_zero + this delay (the owner's `delay`; shared timers: 0), ns.
-    pub start_delay_ns: u64,
-}
-
 /// Events repeated as a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Phase {
@@ -127,10 +52,38 @@ pub struct Phase {
     pub loops: Loops,
     /// Affinity during the phase; None = the task's.
     pub cpus: Option<Vec<u32>>,
-    /// Nice value from this phase on; None = unchanged.
-    pub nice: Option<i8>,
+    /// What changes with this phase and stays so.
+    pub change: Change,
+    /// Nodes whose memory `Event::Stall` waits for, ascending; None = that of the CPU it runs on.
+    pub memory_nodes: Option<Vec<u32>>,
     /// Steps, in order; at least one.
     pub events: Vec<Event>,
+}
+
+/// Scheduling attributes that a phase sets; None = unchanged.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Change {
+    /// Policy; a change out of RT or deadline to the fair class is one too.
+    pub policy: Option<PolicyChange>,
+    /// Nice value.
+    pub nice: Option<i8>,
+    /// Custom slice of the fair class, ns; 0: the scheduler's own again.
+    pub slice_ns: Option<u64>,
+    /// Performance hints, 0..=1024.
+    pub uclamp_min: Option<u16>,
+    /// The same, upper.
+    pub uclamp_max: Option<u16>,
+    /// Task group, index into `Workload::groups`; inner None: the root.
+    pub group: Option<Option<u32>>,
+}
+
+/// A policy that a task changes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PolicyChange {
+    /// One of the fair class.
+    Fair(FairPolicy),
+    /// One above it.
+    RealTime(RealTime),
 }
 
 /// One thread.
@@ -148,6 +101,13 @@ pub struct TaskScript {
     pub cpus: Option<Vec<u32>>,
     /// A slice of its own, ns; None = the scheduler's. Kernels before 6.12 have no such thing.
     pub slice_ns: Option<u64>,
+    /// Performance hints, 0..=1024; None: 0 and 1024. Kernels before 5.3 have no such thing.
+    pub uclamp_min: Option<u16>,
+    /// The same, upper.
+    pub uclamp_max: Option<u16>,
+    /// Not there at the start: `Event::Fork` makes at most so many threads of it, named `NAME-NNNN`
+    /// by their count from 0. None: there at the start, once.
+    pub forks: Option<u64>,
     /// The thread sleeps until t_zero + delay after it was created, ns.
     pub delay_ns: u64,
     /// Passes over all phases.
@@ -187,14 +147,19 @@ pub struct Workload {
     pub tasks: Vec<TaskScript>,
     /// Timers that `Event::Timer` indexes.
     pub timers: Vec<Timer>,
-    /// Channels that `Event::Post` and `Event::Wait` index.
-    pub channels: Vec<Channel>,
-    /// Throughput is measured; None: the workload counts nothing.
+    /// What tasks share.
+    pub shared: Shared,
+    /// What is measured by times; may be empty.
+    pub series: Vec<Series>,
+    /// What is measured by counting; None: nothing.
     pub count: Option<Count>,
     /// Task groups; a thread that is in none of them belongs to the root.
     pub groups: Vec<TaskGroup>,
     /// Length the workload itself asks for (rt-app `global.duration`), ns.
     pub duration_ns: Option<u64>,
+    /// As long as it runs, only idle states with at most this exit latency, us (it holds
+    /// `/dev/cpu_dma_latency`, as cyclictest does); None: all.
+    pub cpu_dma_latency_us: Option<u32>,
     /// Parsed but not modelled (only with `--allow-unmodelled`): `FILE:LINE:COL: event`.
     pub unmodelled: Vec<String>,
 }

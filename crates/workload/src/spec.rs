@@ -1,11 +1,10 @@
 //! What the user asked for: a file or a model, validated but not yet expanded.
 use crate::error::WorkloadError;
-use crate::models::context_switch::{self, ContextSwitch};
-use crate::models::periodic::Periodic;
-use crate::models::{self, CATALOGUE, ModelInfo};
+use crate::models::{self, Model, ModelInfo};
 use crate::rtapp::template::Template;
-use crate::{LoadOptions, MachineFacts, Workload, input, rtapp};
+use crate::{LoadOptions, MachineFacts, RtAppLog, Workload, input, recording, rtapp};
 use std::path::Path;
+use std::sync::Arc;
 
 /// A validated workload, still without seed and machine.
 #[derive(Clone, Debug)]
@@ -20,9 +19,8 @@ pub struct Spec {
 
 #[derive(Clone, Debug)]
 enum Source {
-    Periodic(Periodic),
-    ContextSwitch(ContextSwitch),
-    RtApp(Template),
+    Model(Arc<dyn Model>),
+    RtApp(Arc<Template>),
 }
 
 impl Spec {
@@ -33,25 +31,18 @@ impl Spec {
     /// with a model's name and a colon.
     pub fn parse(argument: &str, options: &LoadOptions) -> Result<Self, WorkloadError> {
         if is_path(argument) {
-            return Self::parse_rtapp(&input::read(argument)?, argument, options);
+            let text = input::read(argument)?;
+            if let Some(kind) = recording::kind(&text) {
+                let file = argument.to_owned();
+                return Err(WorkloadError::Recording { file, kind });
+            }
+            return Self::parse_rtapp(&text, argument, options);
         }
-        let (name, _) = models::split_name(argument);
-        if models::find(name).is_none() {
-            return Err(models::unknown_model(argument));
-        }
-        let name = argument.to_owned();
-        if models::split_name(argument).0 == context_switch::INFO.name {
-            return Ok(Self {
-                name,
-                warnings: Vec::new(),
-                source: Source::ContextSwitch(ContextSwitch::parse(argument)?),
-            });
-        }
-        let model = Periodic::parse(argument)?;
+        let model = models::load(argument)?;
         Ok(Self {
-            name,
-            warnings: model.warning(argument).into_iter().collect(),
-            source: Source::Periodic(model),
+            name: argument.to_owned(),
+            warnings: model.warnings(argument),
+            source: Source::Model(model),
         })
     }
 
@@ -65,22 +56,38 @@ impl Spec {
         Ok(Self {
             name: file.to_owned(),
             warnings,
-            source: Source::RtApp(template),
+            source: Source::RtApp(Arc::new(template)),
         })
     }
 
     /// Makes the scripts: the same seed and machine give the same scripts everywhere.
     pub fn expand(&self, seed: u64, machine: MachineFacts) -> Result<Workload, WorkloadError> {
         match &self.source {
-            Source::Periodic(model) => model.expand(&self.name, seed, machine),
-            Source::ContextSwitch(model) => Ok(model.expand(&self.name, seed, machine)),
+            Source::Model(model) => model.expand(&self.name, seed, machine),
             Source::RtApp(template) => rtapp::expand::expand(template, &self.name, machine),
         }
     }
 
+    /// What the logs that rt-app writes of this file need, by the indices of `expand`; None for
+    /// models, and for files that want no logs (`log_size`).
+    pub fn rtapp_log(&self) -> Option<RtAppLog> {
+        match &self.source {
+            Source::Model(_) => None,
+            Source::RtApp(template) => rtapp::expand::log(template),
+        }
+    }
+
+    /// The metric that the workload is read by; None: its file does not say.
+    pub fn metric(&self) -> Option<&'static str> {
+        match &self.source {
+            Source::Model(_) => models::find(models::split_name(&self.name).0).map(|i| i.metric),
+            Source::RtApp(_) => None,
+        }
+    }
+
     /// The built-in models, for `workload list`.
-    pub fn catalogue() -> &'static [ModelInfo] {
-        CATALOGUE
+    pub fn catalogue() -> impl Iterator<Item = &'static ModelInfo> {
+        models::catalogue()
     }
 }
 

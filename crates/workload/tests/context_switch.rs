@@ -16,8 +16,17 @@ fn ok(argument: &str) -> Workload {
 #[test]
 fn a_pair_wakes_each_other_through_two_channels() {
     let workload = ok("context-switch:pairs=2,run=2us,sync=off,warmup=5s");
-    assert_eq!((workload.tasks.len(), workload.channels.len()), (4, 4));
-    assert!(workload.channels.iter().all(|channel| channel.units == 0));
+    assert_eq!(
+        (workload.tasks.len(), workload.shared.channels.len()),
+        (4, 4)
+    );
+    assert!(
+        workload
+            .shared
+            .channels
+            .iter()
+            .all(|channel| channel.units == 0)
+    );
     assert_eq!(workload.count.expect("counts").warm_up_ns, 5_000_000_000);
     let run = Event::Run { work_ns: 2_000 };
     let post = |channel| Event::Post {
@@ -50,13 +59,13 @@ fn tasks_pins_and_seeds() {
 #[test]
 fn wrong_values_say_what_is_expected() {
     for (argument, part) in [
-        ("context-switch:tasks=3", "an even number of tasks"),
-        ("context-switch:pairs=0", "a number of pairs"),
+        ("context-switch:tasks=3", "an even number from 2 to 100000"),
+        ("context-switch:pairs=0", "a number from 1 to 50000"),
         ("context-switch:pairs=2,tasks=4", "one of them"),
         ("context-switch:run=0us", "a time above 0"),
         ("context-switch:sync=yes", "on or off"),
         ("context-switch:pin=core", "none or cpu"),
-        ("context-switch:warmup=5", "such as 500ms"),
+        ("context-switch:warmup=5", "a time from 0ns to 1000s"),
         ("context-switch:pair=2", "did you mean `pairs`?"),
         ("context-swich", "did you mean `context-switch`?"),
     ] {

@@ -1,37 +1,45 @@
 //! The conformance corpus: what the real rt-app (55cb0c0, json-c 0.16, 2 CPUs, no NUMA) made of 119
-//! files, exit code and parsed structure. The corpus lies beside the repository; without it the
-//! test says so and the fixtures in `rtapp_files.rs` stand alone.
+//! files, exit code and parsed structure, down to its table of resources (fixtures/rtapp/corpus).
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use wakeplace_workload::check_rtapp;
 use wakeplace_workload::structure::{
-    Action, Affinity, LoadCalibration, LogSize, Scheduling, Structure,
+    Access, Action, Affinity, LoadCalibration, LogSize, Phase, Scheduling, Step, Structure, Task,
 };
 
 fn corpus() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/rt-app-corpus")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/rtapp/corpus")
+}
+
+/// The files of the corpus and their recorded answers, by name.
+fn files() -> BTreeMap<String, (Vec<u8>, String)> {
+    let mut files = BTreeMap::new();
+    for entry in std::fs::read_dir(corpus()).expect("the corpus") {
+        let path = entry.expect("entry").path();
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "json")
+        {
+            let name = path
+                .file_stem()
+                .expect("name")
+                .to_string_lossy()
+                .into_owned();
+            let answer = std::fs::read_to_string(path.with_extension("txt")).expect("an answer");
+            files.insert(name, (std::fs::read(&path).expect("file"), answer));
+        }
+    }
+    files
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "a skipped corpus must be seen")]
 fn every_file_is_read_as_rtapp_reads_it() {
-    let Ok(folder) = std::fs::read_dir(corpus().join("quirks")) else {
-        eprintln!("SKIPPED: no rt-app corpus at {}", corpus().display());
-        return;
-    };
-    let (mut files, mut wrong) = (0, String::new());
-    for entry in folder {
-        let path = entry.expect("entry").path();
-        let name = path
-            .file_stem()
-            .expect("name")
-            .to_string_lossy()
-            .into_owned();
-        let text = std::fs::read(&path).expect("file");
-        let expected = corpus().join("expected/quirks").join(format!("{name}.txt"));
-        let expected = std::fs::read_to_string(expected).expect("recorded answer");
-        let (code, structure) = recorded(&expected);
-        let outcome = check_rtapp(&text, &name, 2);
+    let mut wrong = String::new();
+    let files = files();
+    for (name, (text, answer)) in &files {
+        let (code, structure) = recorded(answer);
+        let outcome = check_rtapp(text, name, 2);
         let dump = outcome.structure.as_ref().map_or(String::new(), dump);
         if u32::from(outcome.exit_code) != code || dump != structure {
             writeln!(
@@ -40,14 +48,33 @@ fn every_file_is_read_as_rtapp_reads_it() {
             )
             .expect("string");
         }
-        files += 1;
     }
     assert!(wrong.is_empty(), "{wrong}");
-    assert_eq!(files, 119);
+    assert_eq!(files.len(), 119);
 }
 
-/// Exit code and structure of a recorded answer, without what only rt-app's memory layout decides
-/// (resource indices, event type numbers, buffer names).
+/// The copies are those that the answers were recorded of.
+#[test]
+#[expect(clippy::print_stderr, reason = "a skipped comparison must be seen")]
+fn the_copies_are_the_recorded_files() {
+    let origin = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/rt-app-corpus");
+    if !origin.is_dir() {
+        eprintln!("SKIPPED: no recorded corpus at {}", origin.display());
+        return;
+    }
+    for (name, (text, answer)) in files() {
+        let file = origin.join("quirks").join(format!("{name}.json"));
+        assert_eq!(std::fs::read(file).expect(&name), text, "{name}");
+        let file = origin.join("expected/quirks").join(format!("{name}.txt"));
+        assert_eq!(
+            std::fs::read_to_string(file).expect(&name),
+            answer,
+            "{name}"
+        );
+    }
+}
+
+/// Exit code and structure of a recorded answer; buffer names end in an address, recorded as a tag.
 fn recorded(text: &str) -> (u32, String) {
     let code = text
         .lines()
@@ -55,40 +82,164 @@ fn recorded(text: &str) -> (u32, String) {
         .and_then(|line| line.strip_prefix("rc="))
         .expect("rc=");
     let mut structure = String::new();
-    for line in text
-        .lines()
-        .skip(1)
-        .filter(|line| !line.starts_with("msg:"))
-    {
-        let kept: Vec<String> = match line.trim_start() {
-            "" => continue,
-            event if event.starts_with("ev") => event.split(' ').filter_map(event_part).collect(),
-            other => other
-                .replace('"', "")
-                .split(' ')
-                .filter_map(other_part)
-                .collect(),
-        };
-        writeln!(structure, "{}", kept.join(" ")).expect("string");
+    for line in text.lines().skip(1) {
+        let line = line.trim();
+        if !line.is_empty() && !line.starts_with("msg:") {
+            let line = match line.starts_with("ev") {
+                true => line.to_owned(),
+                // Elements of `cpus` are recorded as written.
+                false => line.replace('"', ""),
+            };
+            writeln!(structure, "{line}").expect("string");
+        }
     }
     (code.parse().expect("a number"), structure)
 }
 
-fn event_part(part: &str) -> Option<String> {
-    let (key, value) = part.split_once('=')?;
-    match key {
-        "name" if value.starts_with("mem") => Some("name=mem".to_owned()),
-        "name" | "dur" | "cnt" => Some(part.to_owned()),
-        _ => None,
+/// rt-app's table of resources: what is named first comes first, by name and type.
+#[derive(Default)]
+struct Table(Vec<(String, &'static str)>);
+
+impl Table {
+    fn place(&mut self, name: &str, kind: &'static str) -> String {
+        let wanted = (name.to_owned(), kind);
+        let known = self.0.iter().position(|known| *known == wanted);
+        let place = known.unwrap_or_else(|| {
+            self.0.push(wanted);
+            self.0.len() - 1
+        });
+        place.to_string()
     }
 }
 
-fn other_part(part: &str) -> Option<String> {
-    (!part.starts_with("nres=")).then(|| part.to_owned())
+/// The fields of a recorded event; `?` is one that it does not use.
+struct Recorded {
+    kind: u32,
+    name: String,
+    resource: String,
+    dependence: String,
+    duration: i32,
+    count: i32,
+}
+
+impl Recorded {
+    fn new(kind: u32, name: impl Into<String>) -> Self {
+        Self {
+            kind,
+            name: name.into(),
+            resource: "?".to_owned(),
+            dependence: "?".to_owned(),
+            duration: 0,
+            count: 0,
+        }
+    }
+
+    fn lasts(self, duration: i32) -> Self {
+        Self { duration, ..self }
+    }
+
+    fn counts(self, count: i32) -> Self {
+        Self { count, ..self }
+    }
+
+    fn at(self, resource: String) -> Self {
+        Self { resource, ..self }
+    }
+
+    fn with(self, dependence: String) -> Self {
+        Self { dependence, ..self }
+    }
+}
+
+/// An event in the form of the recorded answers.
+fn event(step: &Step, task: &Task, table: &mut Table) -> String {
+    let key = step.key.as_str();
+    let event = match &step.action {
+        Action::Run(us) => Recorded::new(6, key).lasts(*us),
+        Action::Runtime(us) => Recorded::new(19, key).lasts(*us),
+        Action::Sleep(us) => Recorded::new(5, key).lasts(*us),
+        Action::Yield => Recorded::new(20, key),
+        Action::Timer {
+            reference,
+            period_us,
+            ..
+        } => match reference.starts_with("unique") {
+            // Those of a thread are in its own table.
+            true => Recorded::new(11, format!("timer:{reference}<tag>")).at("0".to_owned()),
+            false => {
+                Recorded::new(10, format!("timer:{reference}")).at(table.place(reference, "timer"))
+            }
+        }
+        .lasts(*period_us),
+        Action::Mem(_) | Action::IoRun(_) | Action::MemRun(_) => memory(step, task, table),
+        Action::Wait { condition, mutex } => waits(2, key, condition, mutex, table),
+        Action::Sync { condition, mutex } => waits(7, key, condition, mutex, table),
+        Action::Suspend(of) => waits(12, key, of, of, table),
+        Action::Resume(of) => waits(13, key, of, of, table),
+        Action::Lock(of) => named(8, key, of, "mutex", table),
+        Action::Unlock(of) => named(9, key, of, "mutex", table),
+        Action::Signal { condition, all } => {
+            named(if *all { 4 } else { 3 }, key, condition, "wait", table)
+        }
+        Action::Barrier(of) => named(21, key, of, "barrier", table),
+        Action::Fork(of) => named(22, key, of, "fork", table),
+        Action::SemWait(of) => named(23, key, of, "sem", table),
+        Action::SemPost(of) => named(24, key, of, "sem", table),
+    };
+    format!(
+        "type={} name={} res={} dep={} dur={} cnt={}",
+        event.kind, event.name, event.resource, event.dependence, event.duration, event.count
+    )
+}
+
+fn named(kind: u32, key: &str, of: &str, resource: &'static str, table: &mut Table) -> Recorded {
+    Recorded::new(kind, format!("{key}:{of}")).at(table.place(of, resource))
+}
+
+fn waits(kind: u32, key: &str, condition: &str, mutex: &str, table: &mut Table) -> Recorded {
+    Recorded::new(kind, format!("{key}:{condition}:{mutex}"))
+        .at(table.place(condition, "wait"))
+        .with(table.place(mutex, "mutex"))
+}
+
+/// Buffers are a task's own: their names end in its address.
+fn memory(step: &Step, task: &Task, table: &mut Table) -> Recorded {
+    let of_task = |name: &str| format!("{name} of {}", task.name);
+    match &step.action {
+        Action::Mem(count) => Recorded::new(14, "mem<tag>")
+            .at(table.place(&of_task("mem"), "mem"))
+            .counts(*count),
+        Action::IoRun(count) => Recorded::new(18, "mem<tag>")
+            .at(table.place(&of_task("mem"), "mem"))
+            .with(table.place("io_device", "iorun"))
+            .counts(*count),
+        Action::MemRun(run) => {
+            let (kind, name) = match run.access {
+                Access::Read => (16, format!("memrun_read_{}<tag>", run.size)),
+                Access::Write => (15, format!("memrun_write_{}<tag>", run.size)),
+                Access::Chase => {
+                    let pattern = if run.random { 'r' } else { 's' };
+                    let name = format!("memrun_{pattern}_{}_{}<tag>", run.stride, run.size);
+                    (17, name)
+                }
+            };
+            let place = table.place(&of_task(&name), "memrun");
+            Recorded::new(kind, name).at(place).counts(run.count)
+        }
+        other => panic!("{other:?}"),
+    }
 }
 
 /// The structure in the form of the recorded answers.
 fn dump(structure: &Structure) -> String {
+    let mut table = Table::default();
+    for resource in &structure.resources {
+        table.place(&resource.name, resource.kind);
+    }
+    let mut tasks = String::new();
+    for task in &structure.tasks {
+        dump_task(&mut tasks, task, &mut table);
+    }
     let global = &structure.global;
     let (cpu, ns) = match global.calibration {
         LoadCalibration::Cpu(cpu) => (cpu, 0),
@@ -99,9 +250,10 @@ fn dump(structure: &Structure) -> String {
         LogSize::File => -2,
         LogSize::Mebibytes(size) => i64::from(size) << 20,
     };
-    let mut text = format!(
+    format!(
         "global duration={} policy={} calib_cpu={cpu} ns={ns} logsize={log_size} lock={} pi={} \
-         gnuplot={} membuf={} io={} cum={} logdir={} base={} ftrace=0x{:x} nthreads={} ntasks={}\n",
+         gnuplot={} membuf={} io={} cum={} logdir={} base={} ftrace=0x{:x} nthreads={} ntasks={} \
+         nres={}\n{tasks}",
         global.duration_s,
         global.default_policy.number(),
         u8::from(global.lock_pages),
@@ -115,72 +267,47 @@ fn dump(structure: &Structure) -> String {
         global.ftrace,
         structure.threads(),
         structure.tasks.len(),
-    );
-    for task in &structure.tasks {
-        let group = match task.scheduling.taskgroup.as_str() {
-            "" => "-",
-            group => group,
-        };
-        let line = format!(
-            "task {} inst={} loop={} delay={} nphases={} cpus={} tg={group}\n{}\n",
-            task.name,
-            task.instance,
-            task.loops,
-            task.delay_us,
-            task.phases.len(),
-            cpus(task.affinity.as_ref()),
-            scheduling(&task.scheduling),
-        );
-        text.push_str(&line);
-        dump_phases(&mut text, task);
-    }
-    text
+        table.0.len(),
+    )
 }
 
-fn dump_phases(text: &mut String, task: &wakeplace_workload::structure::Task) {
+fn dump_task(text: &mut String, task: &Task, table: &mut Table) {
+    let group = match task.scheduling.taskgroup.as_str() {
+        "" => "-",
+        group => group,
+    };
+    writeln!(
+        text,
+        "task {} inst={} loop={} delay={} nphases={} cpus={} tg={group}\n{}",
+        task.name,
+        task.instance,
+        task.loops,
+        task.delay_us,
+        task.phases.len(),
+        cpus(task.affinity.as_ref()),
+        scheduling(&task.scheduling),
+    )
+    .expect("string");
     for (index, phase) in task.phases.iter().enumerate() {
-        let attributes = phase
-            .scheduling
-            .as_ref()
-            .map_or("sched=NULL".to_owned(), scheduling);
-        writeln!(
-            text,
-            "phase{index} loop={} nev={} cpus={}\n{attributes}",
-            phase.loops,
-            phase.events.len(),
-            cpus(phase.affinity.as_ref()),
-        )
-        .expect("string");
-        for event in &phase.events {
-            let (name, duration, count) = match &event.action {
-                Action::Run(us) | Action::Runtime(us) | Action::Sleep(us) => {
-                    (event.key.clone(), *us, 0)
-                }
-                Action::Timer {
-                    reference,
-                    period_us,
-                    ..
-                } => {
-                    let tag = if reference.starts_with("unique") {
-                        "<tag>"
-                    } else {
-                        ""
-                    };
-                    (format!("timer:{reference}{tag}"), *period_us, 0)
-                }
-                Action::Unmodelled { word, count, .. } if word.contains("mem") => {
-                    ("mem".to_owned(), 0, *count)
-                }
-                Action::Unmodelled {
-                    word: "iorun",
-                    count,
-                    ..
-                } => ("mem".to_owned(), 0, *count),
-                Action::Yield => (event.key.clone(), 0, 0),
-                Action::Unmodelled { word, names, count } => (format!("{word}:{names}"), 0, *count),
-            };
-            writeln!(text, "name={name} dur={duration} cnt={count}").expect("string");
-        }
+        dump_phase(text, index, phase, task, table);
+    }
+}
+
+fn dump_phase(text: &mut String, index: usize, phase: &Phase, task: &Task, table: &mut Table) {
+    let attributes = phase
+        .scheduling
+        .as_ref()
+        .map_or("sched=NULL".to_owned(), scheduling);
+    writeln!(
+        text,
+        "phase{index} loop={} nev={} cpus={}\n{attributes}",
+        phase.loops,
+        phase.events.len(),
+        cpus(phase.affinity.as_ref()),
+    )
+    .expect("string");
+    for (number, step) in phase.events.iter().enumerate() {
+        writeln!(text, "ev{number} {}", event(step, task, table)).expect("string");
     }
 }
 

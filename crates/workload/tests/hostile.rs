@@ -1,8 +1,8 @@
 //! Input that means harm: mutated files never panic, and huge ones are refused at once.
 use std::time::{Duration, Instant};
-use wakeplace_workload::{LoadOptions, MachineFacts, Spec, Stream, check_rtapp};
+use wakeplace_workload::{Dialect, LoadOptions, MachineFacts, Spec, Stream, check_rtapp};
 
-const SEEDS: [&[u8]; 4] = [
+const SEEDS: [&[u8]; 6] = [
     include_bytes!("fixtures/modelled.json"),
     include_bytes!("../../../workloads/periodic-pair.json"),
     include_bytes!("../../../workloads/ramp.json"),
@@ -10,10 +10,20 @@ const SEEDS: [&[u8]; 4] = [
         "memrun":{"type":"chase","size":4096,"count":9,"ref":"r"},"suspend":"t","run":-5,
         "policy":"SCHED_DEADLINE","dl-runtime":5,"util_min":7,"taskgroup":"/a","cpus":["1",2.5]}},
         "global":{"ftrace":"main,none","log_size":"auto","calibration":"CPU1"}}"#,
+    br#"{"tasks":{"t":{"instance":0,"barrier":"b","sem_post":"s","fork":"u",
+        "timer":{"ref":"unique"}},"u":{"instance":2,"delay":3,"phases":{
+        "p":{"fork":"t","mem":9,"policy":"SCHED_RR","priority":4},
+        "q":{"policy":"SCHED_BATCH","dl-runtime":9,"sync":{"ref":"x"},"nodes_membind":[1,0],
+        "taskgroup":"/g","memrun":{"type":"write","size":99,"count":7}}}}},
+        "global":{"pi_enabled":true}}"#,
+    br#"{"tasks":{"a":{"lock":"m","unlock":"m","suspend":"b","resume":"a","broadcast":"c",
+        "signal":"c","iorun":4097,"yield":"","sem_wait":"s","barrier":"b","barrier2":"b",
+        "util_max":9,"run":5,"taskgroup":"/","loop":2}},
+        "global":{"io_device":"f","mem_buffer_size":64,"log_size":1}}"#,
 ];
 
 /// Pieces that matter to the grammar, put in at random places.
-const PIECES: [&str; 24] = [
+const PIECES: [&str; 28] = [
     "{",
     "}",
     "[",
@@ -33,6 +43,10 @@ const PIECES: [&str; 24] = [
     "null",
     "True",
     "\"run\":1,",
+    "\"suspend\",",
+    "\"fork\":\"t\",",
+    "\"instance\":0,",
+    "\"barrier\":\"b\",",
     "\"phases\":{}",
     "\"loop\":0,",
     "\0",
@@ -77,6 +91,10 @@ fn mutated_files_never_panic() {
         let check = check_rtapp(&text, "m.json", 2);
         let options = LoadOptions {
             allow_unmodelled: round % 2 == 0,
+            dialect: Dialect {
+                workgen: round % 3 == 0,
+                suspend_ref: round % 5 == 0,
+            },
         };
         match Spec::parse_rtapp(&text, "m.json", &options) {
             Ok(spec) => {
@@ -166,6 +184,76 @@ fn large_inputs_are_refused_or_read_at_once() {
     );
     assert!(
         start.elapsed() < Duration::from_secs(60),
+        "{:?}",
+        start.elapsed()
+    );
+}
+
+/// Goal: threads, forks, timers and node lists that a small file multiplies are counted before they
+/// are made, and the fault has its place.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a test of wall time")]
+fn small_files_cannot_ask_for_much() {
+    let start = Instant::now();
+    let parse = |text: &str| {
+        let spec = Spec::parse_rtapp(text.as_bytes(), "s.json", &LoadOptions::default());
+        spec.map_err(|error| error.to_string())
+    };
+    let file = |tasks: &str| format!("{{\"tasks\":{{{tasks}}}}}");
+    let repeated = |count: u32, one: &dyn Fn(u32) -> String| {
+        let parts: Vec<String> = (0..count).map(one).collect();
+        parts.join(",")
+    };
+    // 1024 threads may be forked of each.
+    let forked = |count| {
+        let templates = repeated(count, &|i| format!("\"t{i}\":{{\"instance\":0,\"run\":1}}"));
+        let forks = repeated(count, &|i| format!("\"fork{i}\":\"t{i}\""));
+        file(&format!("{templates},\"a\":{{{forks}}}"))
+    };
+    assert!(parse(&forked(976)).is_ok());
+    let error = parse(&forked(977)).expect_err("1,000,449 threads");
+    assert!(
+        error.starts_with("s.json:1:") && error.contains("more than 1000000 threads"),
+        "{error}"
+    );
+    let error = parse(&file(r#""t":{"instance":2147483647,"barrier":"b"}"#)).expect_err("2^31");
+    assert!(error.contains("more than 1000000 threads"), "{error}");
+    // The parties are a sum that does not overflow.
+    let barriers = repeated(100_000, &|i| format!("\"barrier{i}\":\"b\""));
+    assert!(
+        parse(&file(&format!(
+            "\"t\":{{\"instance\":2147483647,{barriers}}}"
+        )))
+        .is_err()
+    );
+    let many = repeated(300_000, &|i| format!("\"barrier{i}\":\"b{i}\""));
+    let spec = parse(&file(&format!("\"t\":{{{many}}}"))).expect("300,000 barriers");
+    let workload = spec.expand(0, MachineFacts { nr_cpus: 2 }).expect("fits");
+    assert_eq!(workload.shared.barriers.len(), 300_000);
+    // 1024 threads with 100,000 timers each.
+    let timers = repeated(100_000, &|i| {
+        format!("\"timer{i}\":{{\"ref\":\"unique{i}\"}}")
+    });
+    let error = parse(&file(&format!("\"t\":{{\"fork\":\"t\",{timers}}}"))).expect_err("timers");
+    assert!(error.contains("need more than 1073741824 bytes"), "{error}");
+    // 2,000 nodes in each of 200,000 phases.
+    let nodes = repeated(2_000, &|i| i.to_string());
+    let phases = repeated(200_000, &|i| format!("\"p{i}\":{{\"mem\":9999999}}"));
+    let text = format!("\"t\":{{\"nodes_membind\":[{nodes}],\"phases\":{{{phases}}}}}");
+    let error = parse(&file(&text)).expect_err("nodes");
+    assert!(error.contains("need more than 1073741824 bytes"), "{error}");
+    let deep = format!(
+        "\"t\":{{\"run\":1,\"yield\":{}1{}}}",
+        "[".repeat(40),
+        "]".repeat(40)
+    );
+    let error = parse(&file(&deep)).expect_err("40 levels");
+    assert!(
+        error.starts_with("s.json:1:") && error.contains("levels"),
+        "{error}"
+    );
+    assert!(
+        start.elapsed() < Duration::from_secs(30),
         "{:?}",
         start.elapsed()
     );

@@ -138,6 +138,12 @@ Examples:
   wakeplace lab fidelity --page fidelity.md
   wakeplace lab fidelity --recorded";
 
+pub(super) const LAB_PROGRAMS: &str = "\
+Examples:
+  wakeplace lab programs --recorded
+  wakeplace lab programs --programs cyclictest,perf-pipe --repeats 1
+  wakeplace lab programs --recorded --page workloads.md";
+
 pub(super) const EXIT_CODES_SHORT: &str =
     "Exit codes: 0 done, 1 an expectation failed, 2 bad input, 3 this machine cannot";
 

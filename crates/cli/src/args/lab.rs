@@ -2,6 +2,7 @@
 
 use super::fidelity::LabFidelityArgs;
 use super::help;
+use super::programs::LabProgramsArgs;
 use super::show::AnswerFormArgs;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -42,6 +43,14 @@ pub(crate) enum LabCommand {
         after_long_help = help::EXIT_CODES,
     )]
     Fidelity(Box<LabFidelityArgs>),
+    /// Compare programs with their models: tasks, who wakes whom, how often
+    #[command(
+        help_template = help::TEMPLATE,
+        before_help = help::LAB_PROGRAMS,
+        after_help = help::EXIT_CODES_SHORT,
+        after_long_help = help::EXIT_CODES,
+    )]
+    Programs(Box<LabProgramsArgs>),
 }
 
 /// Architectures of guests.

@@ -3,12 +3,14 @@
 mod fidelity;
 mod help;
 mod lab;
+mod programs;
 mod show;
 mod simulate;
 mod values;
 
 pub(crate) use fidelity::{LabFidelityArgs, ReportFormat};
 pub(crate) use lab::{ArchName, LabCommand, LabFetchArgs, LabKernelsArgs, LabRunArgs};
+pub(crate) use programs::LabProgramsArgs;
 pub(crate) use show::{
     DoctorArgs, PlatformCommand, PolicyCommand, PolicyShowArgs, WorkloadCommand,
 };

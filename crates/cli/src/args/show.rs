@@ -2,6 +2,7 @@
 
 use super::{AnswerFormat, FormatName, ShowFormat, help, values};
 use clap::{Args, Subcommand};
+use wakeplace_workload::Dialect;
 
 /// `... list`.
 #[derive(Debug, Args)]
@@ -79,6 +80,16 @@ pub(crate) struct WorkloadCheckArgs {
         help_heading = "Input"
     )]
     pub(crate) cpus: u32,
+    /// Read it as older tools did: workgen, suspend-ref (`sim --help` says more)
+    #[arg(
+        long,
+        value_name = "WORDS",
+        value_parser = values::dialect,
+        default_value = "",
+        hide_default_value = true,
+        help_heading = "Input"
+    )]
+    pub(crate) rtapp_dialect: Dialect,
     #[command(flatten)]
     pub(crate) form: AnswerFormArgs,
 }

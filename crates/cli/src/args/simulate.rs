@@ -4,6 +4,7 @@ use super::values::{self, Schedule, Seeds};
 use super::{FormatName, help};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
+use wakeplace_workload::Dialect;
 
 /// `compare`.
 #[derive(Debug, Args)]
@@ -52,6 +53,19 @@ pub(crate) struct SimArgs {
         display_order = 31
     )]
     pub(crate) seeds: Option<Seeds>,
+    /// Write rt-app's log files into a folder
+    ///
+    /// One file per thread, `BASENAME-THREAD.log` as the file's `global` names it, with a line per
+    /// pass of a phase: run time, period, slack and wake-up latency. For rt-app files with logs,
+    /// one seed.
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        conflicts_with = "seeds",
+        help_heading = "Output",
+        display_order = 23
+    )]
+    pub(crate) rtapp_log: Option<PathBuf>,
 }
 
 /// What `compare` and `sim` share.
@@ -80,13 +94,29 @@ pub(crate) struct RunArgs {
     pub(crate) workload: String,
     /// Leave out parts of the file that have no model
     ///
-    /// rt-app knows more events than are modelled. Without this option such a file is refused; with
-    /// it the result lists what was left out.
+    /// A task group within a group is the one thing of rt-app without a model. Without this option
+    /// such a file is refused; with it the result lists what was left out.
     #[arg(long, help_heading = "Input", display_order = 3)]
     pub(crate) allow_unmodelled: bool,
-    /// Simulated time, as 500ms [default: the file's, or 30s]
+    /// Read an rt-app file as older tools did: workgen, suspend-ref
     ///
-    /// Units: ns, us, ms, s, m. Without it, `duration` in the rt-app file counts, or else 30s.
+    /// `workgen` keeps all of several equal event keys and takes `suspend` without a value, as
+    /// rt-app's script of that name did; `suspend-ref` lets `suspend` wait under the name given, as
+    /// rt-app 1.0. Join both with a comma.
+    #[arg(
+        long,
+        value_name = "WORDS",
+        value_parser = values::dialect,
+        default_value = "",
+        hide_default_value = true,
+        help_heading = "Input",
+        display_order = 3
+    )]
+    pub(crate) rtapp_dialect: Dialect,
+    /// Simulated time, as 500ms [default: the workload's, or 30s]
+    ///
+    /// Units: ns, us, ms, s, m. Without it, `duration` in the rt-app file or the length that the
+    /// benchmark of a model has counts, or else 30s.
     #[arg(
         long,
         allow_hyphen_values = true,

@@ -2,6 +2,8 @@
 
 use wakeplace_engine::Hotplug;
 use wakeplace_study::parse_hotplug;
+use wakeplace_text::{did_you_mean, nearest};
+use wakeplace_workload::Dialect;
 
 /// Most seeds of one run.
 const MAX_SEEDS: u64 = 100_000;
@@ -71,9 +73,31 @@ pub(crate) fn jobs(text: &str) -> Result<usize, String> {
     jobs.ok_or_else(|| "expected a number of threads from 1 to 1024".to_owned())
 }
 
+/// Words of `--rtapp-dialect`, joined by commas.
+pub(crate) fn dialect(text: &str) -> Result<Dialect, String> {
+    const WORDS: [&str; 2] = ["workgen", "suspend-ref"];
+    let mut dialect = Dialect::default();
+    for word in text
+        .split(',')
+        .map(str::trim)
+        .filter(|word| !word.is_empty())
+    {
+        match word {
+            "workgen" => dialect.workgen = true,
+            "suspend-ref" => dialect.suspend_ref = true,
+            _ => {
+                let hint = did_you_mean(nearest(word, WORDS));
+                return Err(format!("`{word}`: expected {}{hint}", WORDS.join(" or ")));
+            }
+        }
+    }
+    Ok(dialect)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Seeds, jobs, seeds, setting};
+    use super::{Seeds, dialect, jobs, seeds, setting};
+    use wakeplace_workload::Dialect;
 
     #[test]
     fn seeds_come_in_three_forms() {
@@ -97,6 +121,18 @@ mod tests {
                 "{text}: {error}"
             );
         }
+    }
+
+    #[test]
+    fn dialects_are_words() {
+        assert_eq!(dialect(""), Ok(Dialect::default()));
+        let both = dialect("suspend-ref, workgen").unwrap();
+        assert!(both.workgen && both.suspend_ref);
+        assert!(
+            dialect("workgn")
+                .unwrap_err()
+                .contains("did you mean `workgen`?")
+        );
     }
 
     #[test]

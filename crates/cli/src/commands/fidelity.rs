@@ -11,6 +11,7 @@ mod trace;
 
 use super::lab::failure;
 use super::lab_watch::Steps;
+use super::marked_page;
 use crate::args::{LabFidelityArgs, ReportFormat};
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::output::Output;
@@ -36,8 +37,6 @@ const QUICK: (&str, [&str; 2]) = ("hikey960", ["L35", "B"]);
 const LIVE_POLICY: &str = "wakeplace";
 /// The simulator's policy when it is compared with the kernel.
 const KERNEL_POLICY: &str = "linux-7.3+energy-aware";
-/// Largest page that is read, bytes.
-const PAGE_BYTES_MAX: u64 = 4 << 20;
 
 /// The runs of each set, in the order of [`SetResult::runs`].
 const RUNS: [&str; 5] = [
@@ -147,7 +146,7 @@ pub(crate) fn run(args: &LabFidelityArgs, terminal: Terminal) -> Outcome {
     let old = args
         .page
         .as_deref()
-        .map(|path| old_page(path, &page::MEASURED))
+        .map(|path| marked_page::old_page(path, &page::MEASURED))
         .transpose()?;
     let output = Output::prepare(args.page.as_deref().or(args.output.as_deref()))?;
     let results: Result<Vec<MachineResult>, Failure> = plans
@@ -156,28 +155,12 @@ pub(crate) fn run(args: &LabFidelityArgs, terminal: Terminal) -> Outcome {
         .collect();
     let results = results?;
     let text = match (old, args.format) {
-        (Some(old), _) => page::replace(&old, &page::MEASURED, &page::markdown(&results))?,
+        (Some(old), _) => marked_page::replace(&old, &page::MEASURED, &page::markdown(&results))?,
         (None, ReportFormat::Md) => page::markdown(&results),
         (None, ReportFormat::Json) => json(&page::object(&results)),
     };
     output.write(&text, terminal)?;
     Ok(Verdict::Ok)
-}
-
-/// The page of which a part is to be replaced; found to have it before anything is run.
-fn old_page(path: &Path, marks: &page::Marks) -> Result<String, Failure> {
-    let wrong = |why: &str| Failure::Input(format!("--page {}: {why}", path.display()));
-    let length = std::fs::metadata(path)
-        .map_err(|error| wrong(&error.to_string()))?
-        .len();
-    if length > PAGE_BYTES_MAX {
-        return Err(wrong(&format!(
-            "{length} bytes, expected at most {PAGE_BYTES_MAX}"
-        )));
-    }
-    let text = std::fs::read_to_string(path).map_err(|error| wrong(&error.to_string()))?;
-    page::replace(&text, marks, "").map_err(|failure| wrong(&failure.to_string()))?;
-    Ok(text)
 }
 
 /// What is to be run on a machine.

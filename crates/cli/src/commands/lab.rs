@@ -2,6 +2,7 @@
 
 use super::fidelity;
 use super::lab_watch::Steps;
+use super::programs;
 use crate::args::{AnswerFormat, ArchName, LabCommand, LabFetchArgs, LabKernelsArgs, LabRunArgs};
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::output::Output;
@@ -26,6 +27,7 @@ pub(crate) fn run(command: LabCommand, terminal: Terminal) -> Outcome {
         LabCommand::Kernels(args) => list(&args, terminal),
         LabCommand::Fetch(args) => fetch(&args, terminal),
         LabCommand::Fidelity(args) => fidelity::run(&args, terminal),
+        LabCommand::Programs(args) => programs::run(&args, terminal),
     }
 }
 

@@ -3,11 +3,14 @@
 mod doctor;
 mod fidelity;
 mod lab;
+mod lab_trace;
 mod lab_watch;
+mod marked_page;
 mod platform;
 mod platform_json;
 mod platform_text;
 mod policy;
+mod programs;
 mod simulate;
 mod study;
 mod workload;

@@ -7,7 +7,7 @@ use crate::machine::CoreView;
 use crate::page::Form;
 use crate::terminal::Terminal;
 use crate::text::{format, json, style};
-use wakeplace_platform::{Platform, PowerUnit, builtin_names};
+use wakeplace_platform::{Platform, PowerUnit, Standing, builtin_names};
 use wakeplace_policy_sys::Policy;
 use wakeplace_report::{Align, Cell, Table};
 
@@ -20,20 +20,30 @@ pub(crate) fn run(command: PlatformCommand, terminal: Terminal) -> Outcome {
 }
 
 fn list(args: &ListArgs, terminal: Terminal) -> Outcome {
-    let mut table = Table::new("platforms", &["name", "cpus", "clusters", "power", "title"])
-        .align("cpus", Align::Right);
+    let columns = [
+        "name",
+        "cpus",
+        "kinds",
+        "power",
+        "published",
+        "derived",
+        "assumed",
+    ];
+    let mut table = Table::new("platforms", &columns).align("cpus", Align::Right);
     for name in builtin_names() {
         let platform = Platform::load(name).map_err(Failure::input)?;
-        let sizes = platform
-            .clusters
-            .iter()
-            .map(|c| format!("{} {}", c.cpus.len(), c.name));
+        let groups = |how| {
+            let groups = platform.groups_known(how).into_iter().map(str::to_owned);
+            Cell::from(groups.collect::<Vec<_>>())
+        };
         table.row(vec![
             Cell::from(platform.name.clone()),
             Cell::from(platform.cpus.len()),
-            Cell::from(sizes.collect::<Vec<_>>()),
+            Cell::from(platform.kinds()),
             Cell::from(unit(platform.power_unit)),
-            Cell::from(platform.title.clone()),
+            groups(Standing::Published),
+            groups(Standing::Derived),
+            groups(Standing::Assumed),
         ]);
     }
     terminal.print(&table.render(format(args.format), style(terminal)))?;

@@ -49,6 +49,12 @@ pub(super) fn object(platform: &Platform, core: &CoreView, policy: &str) -> Valu
             "source": source(&board.source),
             "calibrated_on": board.calibrated_on,
         })),
+        "known": platform.known().iter().map(|known| json!({
+            "figures": known.group,
+            "published": known.published,
+            "derived": known.derived,
+            "assumed": known.assumed,
+        })).collect::<Vec<_>>(),
         "provenance": platform.provenance.iter().map(|(what, from)| json!({
             "what": what,
             "source": source(from),

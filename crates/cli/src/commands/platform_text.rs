@@ -300,7 +300,21 @@ fn board(page: &mut Page, platform: &Platform) {
 }
 
 fn sources(page: &mut Page, platform: &Platform) {
+    let columns = ["figures", "published", "derived", "assumed"];
+    let mut table = Table::new("known", &columns);
+    for column in &columns[1..] {
+        table = table.align(column, Align::Right);
+    }
+    for known in platform.known() {
+        table.row(vec![
+            Cell::from(known.group),
+            Cell::from(known.published),
+            Cell::from(known.derived),
+            Cell::from(known.assumed),
+        ]);
+    }
     page.section("Where the figures come from");
+    page.table(&table);
     for (what, source) in &platform.provenance {
         let Source {
             standing: how,

@@ -8,11 +8,13 @@ use crate::progress::Follower;
 use crate::settings::check_keys;
 use crate::terminal::Terminal;
 use crate::text::{self, format, plain, style};
+use std::path::Path;
 use wakeplace_engine::Options;
 use wakeplace_metrics::Expectation;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_study::{Comparison, Experiment, PolicyRuns, apply_settings};
+use wakeplace_trace::RtAppLogs;
 use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
 
 /// Simulated time if neither the option nor the workload says: that of the published tests.
@@ -26,7 +28,7 @@ pub(crate) fn compare(args: &CompareArgs, terminal: Terminal) -> Outcome {
              another one, or `wakeplace sim` for a single policy"
         )));
     }
-    simulate(&args.run, args.seeds.0.clone(), terminal)
+    simulate(&args.run, args.seeds.0.clone(), None, terminal)
 }
 
 /// One policy.
@@ -39,16 +41,19 @@ pub(crate) fn sim(args: SimArgs, terminal: Terminal) -> Outcome {
         )));
     }
     let seeds = args.seeds.map_or_else(|| vec![args.seed], |seeds| seeds.0);
-    simulate(&args.run, seeds, terminal)
+    simulate(&args.run, seeds, args.rtapp_log.as_deref(), terminal)
 }
 
-fn simulate(args: &RunArgs, seeds: Vec<u64>, terminal: Terminal) -> Outcome {
+fn simulate(args: &RunArgs, seeds: Vec<u64>, logs: Option<&Path>, terminal: Terminal) -> Outcome {
     let experiment = experiment(args, seeds)?;
     let expectations = expect::parse(&args.expect, &experiment.platform)?;
     let output = Output::prepare(args.output.output.as_deref())?;
     let jobs = jobs(args.how.jobs);
     describe(&experiment, jobs, terminal);
-    let comparison = follow(terminal, |progress| experiment.run(jobs, progress))?;
+    let comparison = match logs {
+        None => follow(terminal, |progress| experiment.run(jobs, progress))?,
+        Some(folder) => logged(&experiment, folder, terminal)?,
+    };
     let difference = match args.verify_determinism {
         true => follow(terminal, |progress| {
             experiment.verify_determinism(jobs, progress)
@@ -66,11 +71,41 @@ fn simulate(args: &RunArgs, seeds: Vec<u64>, terminal: Terminal) -> Outcome {
     )
 }
 
+/// Runs the only run and writes rt-app's logs of it; the folder is made if its own folder is there.
+fn logged(
+    experiment: &Experiment,
+    folder: &Path,
+    terminal: Terminal,
+) -> Result<Comparison, Failure> {
+    let Some(log) = experiment.workload.rtapp_log() else {
+        return Err(Failure::Input(format!(
+            "--rtapp-log: workload `{}` logs nothing; expected an rt-app file with `global` and \
+             without `\"log_size\":\"disable\"`",
+            experiment.workload.name
+        )));
+    };
+    // All that can be refused is refused before the folder is made.
+    let workload = experiment.first_workload().map_err(Failure::input)?;
+    if !folder.is_dir() {
+        std::fs::create_dir(folder).map_err(|error| {
+            Failure::Input(format!("{}: cannot be made: {error}", folder.display()))
+        })?;
+    }
+    let mut logs = RtAppLogs::create(log, &workload, folder).map_err(Failure::input)?;
+    let comparison = follow(terminal, |progress| {
+        experiment.run_watched(&mut logs, progress)
+    })?;
+    let files = logs.publish().map_err(Failure::input)?;
+    terminal.detail(&format!("{files} log files in {}", folder.display()));
+    Ok(comparison)
+}
+
 /// Everything read and checked: nothing of it can fail later.
 fn experiment(args: &RunArgs, seeds: Vec<u64>) -> Result<Experiment, Failure> {
     let platform = Platform::load(&args.platform).map_err(Failure::input)?;
     let load = LoadOptions {
         allow_unmodelled: args.allow_unmodelled,
+        dialect: args.rtapp_dialect,
     };
     let workload = Spec::parse(&args.workload, &load).map_err(Failure::input)?;
     let policies = args.policy.iter().map(|name| Policy::parse(name));

@@ -12,8 +12,8 @@ use std::io::{self, Read};
 use wakeplace_report::{Cell, Style, Table};
 use wakeplace_workload::structure::{Structure, Task};
 use wakeplace_workload::{
-    CheckOutcome, LoadOptions, MachineFacts, ModelInfo, READ_LIMIT_BYTES, Spec, check_file,
-    check_rtapp,
+    CheckOutcome, LoadOptions, MachineFacts, ModelInfo, READ_LIMIT_BYTES, Spec, check_file_as,
+    check_rtapp_as,
 };
 
 /// `workload ...`.
@@ -112,9 +112,12 @@ fn check(args: &WorkloadCheckArgs, terminal: Terminal) -> Outcome {
 fn examine(args: &WorkloadCheckArgs) -> Result<Found, Failure> {
     let (outcome, text) = if args.file == "-" {
         let text = read_capped(io::stdin().lock(), "-")?;
-        (check_rtapp(&text, "-", args.cpus), text)
+        (
+            check_rtapp_as(&text, "-", args.cpus, args.rtapp_dialect),
+            text,
+        )
     } else {
-        let outcome = check_file(&args.file, args.cpus);
+        let outcome = check_file_as(&args.file, args.cpus, args.rtapp_dialect);
         let text = match outcome.structure {
             Some(_) => File::open(&args.file)
                 .map_err(|error| unreadable(&args.file, &error))
@@ -131,6 +134,7 @@ fn examine(args: &WorkloadCheckArgs) -> Result<Found, Failure> {
     if found.outcome.structure.is_some() {
         let load = LoadOptions {
             allow_unmodelled: true,
+            dialect: args.rtapp_dialect,
         };
         let machine = MachineFacts { nr_cpus: args.cpus };
         let spec = Spec::parse_rtapp(&text, &args.file, &load);

@@ -86,34 +86,6 @@ impl Machine {
     }
 }
 
-/// CPU time of this thread where the system tells it, so that a busy machine does not matter; else
-/// wall time.
-struct Clock {
-    wall: Instant,
-    cpu_ns: Option<u128>,
-}
-
-impl Clock {
-    fn cpu_ns() -> Option<u128> {
-        let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-        text.split_whitespace().next()?.parse().ok()
-    }
-
-    fn start() -> Self {
-        Self {
-            wall: Instant::now(),
-            cpu_ns: Self::cpu_ns(),
-        }
-    }
-
-    fn elapsed_ns(&self) -> u128 {
-        match (self.cpu_ns, Self::cpu_ns()) {
-            (Some(start), Some(now)) => now.saturating_sub(start).max(1),
-            _ => self.wall.elapsed().as_nanos(),
-        }
-    }
-}
-
 /// A run and what it took.
 struct Timed {
     report: RunReport,
@@ -129,11 +101,11 @@ fn timed(platform: &Platform, policy: &str, workload: &str, duration_ns: u64) ->
         ..Options::default()
     };
     let policy = Policy::parse(policy).expect("valid");
-    let clock = Clock::start();
+    let start = Instant::now();
     let report = run(platform, &policy, &workload, &options, &mut NoObserver);
     Timed {
         report: black_box(report),
-        ns: clock.elapsed_ns(),
+        ns: start.elapsed().as_nanos().max(1),
     }
 }
 
@@ -145,9 +117,9 @@ fn best(machine: &Machine, policy: &str, workload: &str, ns: u64, pending: u64) 
         .collect();
     runs.sort_by_key(|run| run.ns);
     let fastest = runs.swap_remove(0);
-    let clock = Clock::start();
+    let start = Instant::now();
     black_box(bare_heap(fastest.report.events, pending));
-    (fastest, clock.elapsed_ns())
+    (fastest, start.elapsed().as_nanos().max(1))
 }
 
 fn show(label: &str, policy: &str, duration_ns: u64, run: &Timed, bare_ns: u128) {

@@ -89,10 +89,19 @@ impl Entity {
         }
     }
 
-    /// Off the queue: what it is owed stays the same in real time.
+    /// Off the queue: what it is owed stays the same in real time, and what is left of its request.
     pub(crate) fn reweight_off_queue(&mut self, weight: Weight) {
+        let scaled = |time: i64| time * self.weight() / weight.weight.cast_signed();
+        if self.arrival == Arrival::Moved {
+            self.deadline = scaled(self.deadline); // counts from its vruntime
+        }
         self.lag = self.lag * self.weight() / weight.weight.cast_signed();
         self.weight = weight;
+    }
+
+    /// Off the queue.
+    pub(crate) fn set_policy(&mut self, policy: FairPolicy) {
+        self.policy = policy;
     }
 
     /// A slice of its own, or none. Off the queue.

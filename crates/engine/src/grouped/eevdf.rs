@@ -189,6 +189,22 @@ impl EevdfTree {
         gone
     }
 
+    pub(super) fn drop_delayed(&mut self, task: u32, group: Option<usize>) -> Option<Entity> {
+        let params = self.params;
+        let queue = self.queue_mut(group);
+        if !queue.is_delayed(task) {
+            return None;
+        }
+        let entity = queue.dequeue(&params, task);
+        group.into_iter().for_each(|g| self.settle(g));
+        Some(entity)
+    }
+
+    pub(super) fn set_own_slice(&mut self, task: u32, group: Option<usize>, own_ns: Option<u64>) {
+        self.queue_mut(group).set_own_slice(task, own_ns);
+        group.into_iter().for_each(|g| self.follow_slice(g));
+    }
+
     /// Sleepers whose turn it is leave: on the CPU's queue, and in the group that is the next to
     /// run.
     pub(super) fn begin_pick(&mut self) -> Vec<(u32, Entity)> {

@@ -81,11 +81,16 @@ impl FairTree {
         entity.vruntime = queue.place_woken(&self.params, entity.vruntime);
     }
 
-    /// The parent is in no group: it says nothing of a group's time.
-    pub(super) fn place_new(&self, child: &Entity, group: Option<usize>, parent: &Entity) -> i64 {
+    /// A parent in another queue says nothing of this one's time.
+    pub(super) fn place_new(
+        &self,
+        child: &Entity,
+        group: Option<usize>,
+        parent: Option<&Entity>,
+    ) -> i64 {
         let (queue, weight) = (self.queue(group), child.weight);
         let floor = queue.min_vruntime;
-        let after = group.map_or(parent.vruntime, |_| floor);
+        let after = parent.map_or(floor, |parent| parent.vruntime);
         let slice = self.slice_ns(weight, false, group);
         queue.place_behind(&self.params, weight, after, slice) - floor
     }

@@ -127,7 +127,8 @@ impl<O: Observer> Sim<'_, O> {
         self.after_core(from, migrated);
         self.after_core(to, joined);
         if self.visible(task) {
-            self.observer.migrate(self.now, task, from, to, cause);
+            let number = self.shown(task);
+            self.observer.migrate(self.now, number, from, to, cause);
         }
     }
 

@@ -7,20 +7,24 @@ use crate::observe::{MigrateCause, Observer};
 use crate::queue::Event;
 use crate::thread::State;
 use wakeplace_policy_sys::{Choice, ClassMove, ClassTask, Core, EventResult, PlaceKind, Request};
-use wakeplace_workload::{RealTime, Workload};
+use wakeplace_workload::{Phase, PolicyChange, RealTime, TaskScript, Workload};
 
 /// A task above the fair class.
 #[derive(Debug)]
 pub(super) struct ClassState {
-    task: ClassTask,
+    pub(super) task: ClassTask,
     /// Deadline: what is left of the budget, ns; below 0: owed.
     budget_ns: i64,
     /// When the empty budget is filled again; the task is on no queue until then.
-    throttled_until_ns: Option<u64>,
+    pub(super) throttled_until_ns: Option<u64>,
     /// SCHED_RR: left of its turn, ns; None: no turns.
     turn_ns: Option<u64>,
     /// It lets its equals go first.
     yields: bool,
+    /// It is not the task's own, but lent for a mutex.
+    pub(super) lent: bool,
+    /// The task's own meanwhile.
+    pub(super) own: Option<Box<Self>>,
 }
 
 /// The parameters of these classes.
@@ -46,7 +50,22 @@ impl ClassParams {
 
 /// Per thread, its class state; empty if all tasks are fair.
 pub(super) fn class_states(workload: &Workload, params: &ClassParams) -> Vec<Option<ClassState>> {
-    let state = |kind: RealTime| {
+    let of = |t: &TaskScript| t.attributes.realtime;
+    let turns = |t: &TaskScript| {
+        let change = |p: &Phase| matches!(p.change.policy, Some(PolicyChange::RealTime(_)));
+        t.phases.iter().any(change)
+    };
+    if !workload.tasks.iter().any(|t| of(t).is_some() || turns(t)) {
+        return Vec::new();
+    }
+    let state = |kind| ClassState::new(kind, params);
+    let threads = workload.tasks.iter().map(|t| of(t).map(state));
+    threads.chain([None]).collect()
+}
+
+impl ClassState {
+    /// A task of that policy begins.
+    pub(super) fn new(kind: RealTime, params: &ClassParams) -> Self {
         let (task, turn_ns) = match kind {
             RealTime::Fifo { priority } => (ClassTask::rt(priority.into()), None),
             RealTime::RoundRobin { priority } => {
@@ -61,20 +80,30 @@ pub(super) fn class_states(workload: &Workload, params: &ClassParams) -> Vec<Opt
                 None,
             ),
         };
-        ClassState {
+        Self {
             task,
             budget_ns: 0,
             throttled_until_ns: None,
             turn_ns,
             yields: false,
+            lent: false,
+            own: None,
         }
-    };
-    let of = |t: &wakeplace_workload::TaskScript| t.attributes.realtime;
-    if workload.tasks.iter().all(|t| of(t).is_none()) {
-        return Vec::new();
     }
-    let threads = workload.tasks.iter().map(|t| of(t).map(state));
-    threads.chain([None]).collect()
+
+    /// What a holder of a mutex gets of this one, which waits for it: its place among the others,
+    /// without a budget.
+    pub(super) fn lend(&self) -> Self {
+        Self {
+            task: self.task.clone(),
+            budget_ns: i64::MAX / 4,
+            throttled_until_ns: None,
+            turn_ns: None,
+            yields: false,
+            lent: true,
+            own: None,
+        }
+    }
 }
 
 impl<O: Observer> Sim<'_, O> {
@@ -83,24 +112,15 @@ impl<O: Observer> Sim<'_, O> {
         !self.class.is_empty() && self.class[task as usize].is_some()
     }
 
-    fn state(&mut self, task: u32) -> &mut ClassState {
+    pub(super) fn state(&mut self, task: u32) -> &mut ClassState {
         let state = self.class[task as usize].as_mut();
         state.expect("asked of RT and deadline tasks only")
     }
 
     /// Its level, 0 for a fair task.
-    fn level(&self, task: u32) -> u64 {
+    pub(super) fn level(&self, task: u32) -> u64 {
         let state = self.class.get(task as usize).and_then(Option::as_ref);
         state.map_or(0, |s| s.task.level())
-    }
-
-    /// RT tasks begin with the hint that the kernel gives them: all the performance there is.
-    pub(super) fn hint_rt_tasks(&mut self) {
-        for (state, record) in self.class.iter().zip(&mut self.tasks) {
-            if state.as_ref().is_some_and(|s| !s.task.is_deadline()) {
-                self.core.task_set_uclamp(record, 1024, 1024);
-            }
-        }
     }
 
     /// May RT tasks run on `cpu` now?
@@ -122,7 +142,7 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// Tells the core what this CPU's first task of these classes is.
-    fn class_facts(&mut self, cpu: u32) {
+    pub(super) fn class_facts(&mut self, cpu: u32) {
         let queue = &self.cpus[cpu as usize].classes;
         let running = queue.running.map(|task| (self.level(task), task));
         let first = queue.waiting().next().max(running);
@@ -147,7 +167,7 @@ impl<O: Observer> Sim<'_, O> {
     /// It joins the queue of `cpu`, woken or new.
     pub(super) fn class_join_woken(&mut self, task: u32, cpu: u32) {
         self.account(cpu);
-        let io = self.scripts[task as usize].attributes.io_wait;
+        let io = self.takes_io_wait(task);
         let thread = &mut self.threads[task as usize];
         thread.state = State::Runnable;
         thread.runnable_since_ns = self.now;
@@ -161,7 +181,7 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// On `cpu` it becomes one of those that may run.
-    fn class_enter(&mut self, task: u32, cpu: u32, why: ClassMove) {
+    pub(super) fn class_enter(&mut self, task: u32, cpu: u32, why: ClassMove) {
         let state = self.class[task as usize].as_mut();
         let state = state.expect("asked of RT and deadline tasks only");
         let record = &mut self.tasks[task as usize];
@@ -174,7 +194,7 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// The running one leaves the queue of `cpu`.
-    fn class_exit(&mut self, task: u32, cpu: u32, why: ClassMove) -> EventResult {
+    pub(super) fn class_exit(&mut self, task: u32, cpu: u32, why: ClassMove) -> EventResult {
         let state = self.class[task as usize].as_mut();
         let state = state.expect("asked of RT and deadline tasks only");
         let record = &mut self.tasks[task as usize];
@@ -203,10 +223,10 @@ impl<O: Observer> Sim<'_, O> {
 
     /// A deadline task wakes: a new job with a new deadline, unless what it has left fits into what
     /// is left of the old one (constant bandwidth server). False: its budget is empty.
-    fn begin_job(&mut self, task: u32) -> bool {
+    pub(super) fn begin_job(&mut self, task: u32) -> bool {
         let now = self.now;
         let state = self.state(task);
-        if !state.task.is_deadline() {
+        if !state.task.is_deadline() || state.lent {
             return true;
         }
         let raw = state.task.raw_mut();
@@ -222,7 +242,7 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// Its budget is empty: it waits for the next period on no queue.
-    fn throttle_until_filled(&mut self, task: u32) {
+    pub(super) fn throttle_until_filled(&mut self, task: u32) {
         let now = self.now;
         let state = self.state(task);
         let raw = state.task.raw();
@@ -234,10 +254,12 @@ impl<O: Observer> Sim<'_, O> {
     /// A period begins: a new budget and a later deadline.
     pub(super) fn replenish(&mut self, task: u32) {
         let now = self.now;
-        let state = self.state(task);
-        if state.throttled_until_ns.take().is_none() {
+        let state = self.class[task as usize].as_mut();
+        // It may have changed its policy meanwhile.
+        let Some(state) = state.filter(|s| s.throttled_until_ns.is_some_and(|at| at <= now)) else {
             return;
-        }
+        };
+        state.throttled_until_ns = None;
         let raw = state.task.raw_mut();
         while state.budget_ns <= 0 {
             state.budget_ns += raw.dl_runtime_ns.cast_signed();
@@ -303,7 +325,7 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// The timer of the grants starts with the first RT task.
-    fn arm_rt_period(&mut self) {
+    pub(super) fn arm_rt_period(&mut self) {
         let params = self.class_params;
         if !self.rt_period_armed && params.grant_ns < params.period_ns {
             self.rt_period_armed = true;
@@ -360,7 +382,7 @@ impl<O: Observer> Sim<'_, O> {
         let level = self.level(task);
         let equal = (self.cpus[cpu as usize].classes.waiting()).any(|(other, _)| other == level);
         let state = self.state(task);
-        if state.task.is_deadline() {
+        if state.task.is_deadline() && !state.lent {
             state.budget_ns = 0;
             return true;
         }
@@ -513,7 +535,8 @@ impl<O: Observer> Sim<'_, O> {
         self.class_enter(task, to, ClassMove::Move);
         self.refill_caches(task, from, to);
         if self.visible(task) {
-            self.observer.migrate(self.now, task, from, to, cause);
+            let number = self.shown(task);
+            self.observer.migrate(self.now, number, from, to, cause);
         }
     }
 
@@ -533,8 +556,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// How a wake-up is asked for.
     pub(super) fn place_kind(&self, task: u32) -> PlaceKind {
-        let script = self.scripts.get(task as usize);
-        match script.is_some_and(|s| s.attributes.wake_here) {
+        match self.script_of(task).is_some_and(|s| s.attributes.wake_here) {
             true => PlaceKind::WakeHere,
             false => PlaceKind::Wake,
         }

@@ -84,6 +84,8 @@ pub(super) struct Cpu {
     pub(super) unseen: u32,
     /// Live queues: a periodic pass is due at the next look at the queue.
     pub(super) balance_wanted: bool,
+    /// This task, just off the CPU for a change of its attributes, is no other if it goes on.
+    pub(super) changed: Option<u32>,
     /// Pick anew at the end of the interrupt.
     pub(super) reschedule: bool,
     /// Kernel work not yet begun, on behalf of no task, work units.

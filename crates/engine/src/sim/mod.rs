@@ -3,7 +3,8 @@
 //! without them, `tick` and `balance` what the kernel does meanwhile.
 
 mod balance;
-mod channel;
+mod change;
+mod class_change;
 mod classes;
 mod cpu;
 mod effects;
@@ -13,9 +14,12 @@ mod hardware;
 mod hotplug;
 mod idle;
 mod live;
+mod measure;
 mod ondemand;
 mod queues;
 mod run;
+mod steps;
+mod sync;
 mod tick;
 mod wake;
 
@@ -28,18 +32,19 @@ use crate::hotplug::Hotplug;
 use crate::machine::{Machine, core_facts};
 use crate::observe::{CpuPower, Observer};
 use crate::options::Options;
-use crate::outcome::{Ended, RunReport, Throughput};
+use crate::outcome::{Counted, Ended, RunReport, ThreadName};
 use crate::queue::{Event, EventQueue};
 use crate::run_queue::RunQueue;
-use crate::thread::{Thread, TimerState};
-use channel::ChannelState;
+use crate::thread::Thread;
+use crate::timers::{PrivateTimers, TimerState};
 use classes::{ClassParams, ClassState, class_states};
 use cpu::{ClusterState, Cpu};
 use effects::EffectTotals;
 use ondemand::Sampling;
+use sync::SharedState;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::{Balance, Core, MachineFacts, Policy, QueueKind, Reason, Task};
-use wakeplace_workload::{Calibration, FairPolicy, Stream, TaskScript, Workload};
+use wakeplace_workload::{Calibration, Series, Stream, TaskScript, Workload};
 
 /// A run in progress.
 pub(crate) struct Sim<'a, O> {
@@ -63,8 +68,9 @@ pub(crate) struct Sim<'a, O> {
     /// Operating point of each frequency domain.
     opp: Vec<u16>,
     scripts: &'a [TaskScript],
+    /// One for each script, the parent of all, then those that threads forked.
     threads: Vec<Thread>,
-    /// The core's record of each thread, same indices. One more than scripts: the parent of all.
+    /// The core's record of each thread, same indices.
     tasks: Vec<Task>,
     /// Those above the fair class, same indices; empty if there are none.
     class: Vec<Option<ClassState>>,
@@ -75,9 +81,13 @@ pub(crate) struct Sim<'a, O> {
     /// Frequencies of each domain, ascending, for the caps.
     cap_opps: Vec<Vec<u32>>,
     timers: Vec<TimerState>,
-    channels: Vec<ChannelState>,
-    /// Tasks that wait for a unit of a channel.
-    waiting: usize,
+    private: PrivateTimers,
+    shared: SharedState,
+    /// Of each counter the next number, and where it ends.
+    counters: Vec<(u64, Option<u64>)>,
+    series: &'a [Series],
+    /// Threads made so far of each script that is there to be forked.
+    made: Vec<u64>,
     /// What the workload is measured by counts so long after all tasks exist; None: nothing does.
     warm_up_ns: Option<u64>,
     totals: EffectTotals,
@@ -85,10 +95,13 @@ pub(crate) struct Sim<'a, O> {
     work_per_ns: u64,
     t_zero_ns: Option<u64>,
     forked: usize,
-    exited: usize,
+    /// Threads that have not ended, those that the parent has yet to create among them.
+    alive: usize,
     recency: u64,
     overutilized: bool,
     stuck: Option<u32>,
+    /// A thread was to fork a script too often: the thread, the script, the limit.
+    too_many: Option<(u32, u32, u64)>,
     balance: Balance,
     /// Per CPU: whether it makes a new-idle attempt. One stream each, so that one CPU's draws do
     /// not shift another's.
@@ -105,6 +118,11 @@ fn work_per_ns(machine: &Machine, calibration: Calibration) -> u64 {
         Calibration::Biggest => 1024 * 1024,
         Calibration::Cpu(cpu) => machine.capacity.get(cpu as usize).copied().unwrap_or(1024) * 1024,
     }
+}
+
+/// Decides whether a CPU makes a new-idle attempt.
+fn dice(cpu: usize) -> Stream {
+    Stream::for_task(0, &format!("new-idle balancing of CPU {cpu}"))
 }
 
 /// An empty queue for each CPU, of the kind that the policy asks for.
@@ -125,14 +143,14 @@ impl<'a, O: Observer> Sim<'a, O> {
         options: &'a Options,
         observer: &'a mut O,
     ) -> Self {
-        let machine = Machine::new(platform, options);
+        let machine = Machine::new(platform, options, workload.cpu_dma_latency_us);
         let facts = core_facts(platform);
         let mut core =
             Core::new(&facts, policy.core_params()).expect("checked by `check` before the run");
         let shares = groups::add_groups(&mut core, workload, options);
         let class_params = ClassParams::new(&core);
         let khz = |d: &wakeplace_platform::FreqDomain| d.opps.iter().map(|o| o.khz).collect();
-        let thread = |t: &TaskScript| Thread::new(t.nice, t.policy, t.slice_ns);
+        let threads = fork::threads(workload);
         let fair = FairParams::new(policy.core_params(), platform.cpus.len());
         let eevdf = EevdfParams::new(policy.core_params(), platform.cpus.len(), machine.tick_ns);
         let queues = run_queues(&core)
@@ -153,10 +171,8 @@ impl<'a, O: Observer> Sim<'a, O> {
                 .map(|d| core.freq_request(d) as u16)
                 .collect(),
             scripts: &workload.tasks,
-            threads: (workload.tasks.iter().map(thread))
-                .chain([Thread::new(0, FairPolicy::Other, None)])
-                .collect(),
-            tasks: fork::core_tasks(workload, machine.nr_cpus),
+            tasks: fork::core_tasks(workload, &threads, machine.nr_cpus),
+            threads,
             class: class_states(workload, &class_params),
             class_params,
             rt_period_armed: false,
@@ -164,21 +180,23 @@ impl<'a, O: Observer> Sim<'a, O> {
             caps: &options.freq_cap,
             cap_opps: platform.freq_domains.iter().map(khz).collect(),
             timers: workload.timers.iter().map(TimerState::new).collect(),
-            channels: workload.channels.iter().map(ChannelState::new).collect(),
-            waiting: 0,
+            private: PrivateTimers::new(workload),
+            shared: SharedState::new(&workload.shared),
+            counters: measure::counters(workload),
+            series: &workload.series,
+            made: vec![0; workload.tasks.len()],
             warm_up_ns: workload.count.as_ref().map(|count| count.warm_up_ns),
             totals: EffectTotals::default(),
             work_per_ns: work_per_ns(&machine, workload.calibration),
             t_zero_ns: None,
             forked: 0,
-            exited: 0,
+            alive: workload.tasks.iter().filter(|t| t.forks.is_none()).count(),
             recency: 0,
             overutilized: false,
             stuck: None,
+            too_many: None,
             balance: Balance::default(),
-            dice: (0..platform.cpus.len())
-                .map(|cpu| Stream::for_task(0, &format!("new-idle balancing of CPU {cpu}")))
-                .collect(),
+            dice: (0..platform.cpus.len()).map(dice).collect(),
             hash: 0xcbf2_9ce4_8422_2325,
             events: 0,
             reasons: [0; Reason::COUNT],
@@ -203,9 +221,18 @@ impl<'a, O: Observer> Sim<'a, O> {
             self.now = time;
             self.handle(event);
             if let Some(task) = self.stuck {
+                let task = self.shown(task);
                 break Ended::ZeroTimeLoop { task };
             }
-            if self.exited == self.scripts.len() {
+            if let Some((task, script, limit)) = self.too_many {
+                let task = self.shown(task);
+                break Ended::ForkLimit {
+                    task,
+                    script,
+                    limit,
+                };
+            }
+            if self.alive == 0 {
                 break Ended::AllTasksExited;
             }
             if self.is_deadlock() {
@@ -284,7 +311,18 @@ impl<'a, O: Observer> Sim<'a, O> {
 
     /// Is this a thread of the workload (not the parent that created them)?
     fn visible(&self, task: u32) -> bool {
-        (task as usize) < self.scripts.len()
+        task as usize != self.scripts.len()
+    }
+
+    /// The number by which observers know a thread: they do not see the parent.
+    fn shown(&self, task: u32) -> u32 {
+        task - u32::from(task as usize > self.scripts.len())
+    }
+
+    /// What a thread does; None: it is the parent.
+    fn script_of(&self, task: u32) -> Option<&'a TaskScript> {
+        let script = self.threads[task as usize].script;
+        self.scripts.get(script as usize)
     }
 
     fn report(mut self, ended: Ended) -> RunReport {
@@ -295,32 +333,42 @@ impl<'a, O: Observer> Sim<'a, O> {
         self.check_nothing_lost();
         domains::check(self.core.state());
         self.observer.finish(self.now);
-        let throughput = self.counts_from_ns().and_then(|from| {
+        let counted = self.counts_from_ns().and_then(|from| {
             let window_ns = self.now.saturating_sub(from);
             let units = self.threads.iter().map(|t| t.totals.counted).sum();
-            (window_ns > 0).then_some(Throughput { units, window_ns })
+            (window_ns > 0).then_some(Counted { units, window_ns })
         });
         let counts = Reason::ALL.iter().copied().zip(self.reasons);
         let now = self.now;
         let executing: Vec<_> = self.cpus.iter().filter_map(|c| c.current).collect();
-        let threads = self
-            .threads
-            .into_iter()
-            .take(self.scripts.len())
-            .enumerate();
+        let parent = self.scripts.len() as u32;
+        let threads = || {
+            (0..)
+                .zip(&self.threads)
+                .filter(|(index, _)| *index != parent)
+        };
+        let name = |thread: &Thread| {
+            let name = &self.scripts[thread.script as usize].name;
+            ThreadName {
+                script: thread.script,
+                name: (thread.number).map_or(name.clone(), |n| format!("{name}-{n:04}")),
+            }
+        };
         RunReport {
             energy_active: self.core.state().energy_active != 0,
-            throughput,
+            counted,
             lock_wait_ns: (self.machine.costs.locks()).then_some(self.totals.lock_wait_ns),
             double_placements: (self.machine.costs.publish_ns > 0)
                 .then_some(self.totals.double_placements),
             end_ns: now,
+            start_ns: self.t_zero_ns,
             ended,
             events: self.events,
             event_hash: self.hash,
-            tasks: threads
-                .map(|(index, t)| t.totals_at(now, executing.contains(&(index as u32))))
+            tasks: threads()
+                .map(|(index, t)| t.totals_at(now, executing.contains(&index)))
                 .collect(),
+            threads: threads().map(|(_, t)| name(t)).collect(),
             reasons: counts.filter(|(_, n)| *n > 0).collect(),
         }
     }

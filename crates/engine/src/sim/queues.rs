@@ -28,10 +28,14 @@ impl<O: Observer> Sim<'_, O> {
 
     /// So does a new task, the child of one that runs on `here`.
     pub(super) fn place_new(&mut self, child: u32, parent: u32, here: u32, cpu: u32) {
+        let above = self.is_class(parent); // it has no place in a fair queue
         match &self.cpus[here as usize].queue {
             RunQueue::Fair(queue) => {
                 let weight = self.threads[child as usize].entity.weight;
-                let start = self.threads[parent as usize].entity.vruntime;
+                let start = match above {
+                    true => queue.min_vruntime,
+                    false => self.threads[parent as usize].entity.vruntime,
+                };
                 let vruntime = queue.place_new(&self.fair, weight, start) - queue.min_vruntime;
                 self.threads[child as usize].entity.vruntime = vruntime + self.floor(child, cpu);
             }
@@ -40,14 +44,15 @@ impl<O: Observer> Sim<'_, O> {
             RunQueue::Grouped(queue) => {
                 let [of_child, of_parent] = [child, parent].map(|t| &self.threads[t as usize]);
                 let group = self.tasks[child as usize].group();
-                let behind = queue.place_new(of_child, group, of_parent);
+                let same = !above && group == self.tasks[parent as usize].group();
+                let behind = queue.place_new(of_child, group, same.then_some(of_parent));
                 self.threads[child as usize].entity.vruntime = behind + self.floor(child, cpu);
             }
         }
     }
 
     /// The time of the queue that the task is in on `cpu`.
-    fn floor(&self, task: u32, cpu: u32) -> i64 {
+    pub(super) fn floor(&self, task: u32, cpu: u32) -> i64 {
         match &self.cpus[cpu as usize].queue {
             RunQueue::Fair(queue) => queue.min_vruntime,
             RunQueue::Eevdf(_) | RunQueue::Vtime(_) => 0,
@@ -59,7 +64,7 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn shift(&mut self, task: u32, from: u32, to: u32) {
         if self.live {
             self.core.vq_place(&mut self.tasks[task as usize], to);
-        } else {
+        } else if !self.is_class(task) {
             let floors = self.floor(task, to) - self.floor(task, from);
             self.threads[task as usize].entity.vruntime += floors;
         }

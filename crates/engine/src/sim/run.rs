@@ -2,10 +2,10 @@
 
 use super::Sim;
 use super::cpu::Mode;
-use crate::observe::{CpuPower, MigrateCause, Observer};
+use crate::observe::{CpuPower, Observer};
 use crate::queue::Event;
 use crate::run_queue::RunQueue;
-use crate::thread::{Action, Next, State};
+use crate::thread::{Action, State};
 use wakeplace_policy_sys::EventResult;
 
 impl<O: Observer> Sim<'_, O> {
@@ -24,8 +24,10 @@ impl<O: Observer> Sim<'_, O> {
         let overhead = done.min(thread.overhead);
         thread.overhead -= overhead;
         done -= overhead;
-        if let Some(Action::Work(left)) = &mut thread.action {
-            *left = left.saturating_sub(done);
+        match &mut thread.action {
+            Some(Action::Work(left)) => *left = left.saturating_sub(done),
+            Some(Action::Stall(left)) => *left = left.saturating_sub(done / c.speed),
+            Some(Action::Until(_)) | None => {}
         }
         thread.totals.run_ns += delta;
         match &mut c.queue {
@@ -52,6 +54,7 @@ impl<O: Observer> Sim<'_, O> {
                 from.saturating_add(work.div_ceil(c.speed))
             }
             Some(Action::Until(at)) => at.max(from + kernel_ns),
+            Some(Action::Stall(left)) => from.saturating_add(kernel_ns).saturating_add(left),
             None => from,
         };
         self.cpus[cpu as usize].budget_end_ns = self.budget_end(task, from);
@@ -90,110 +93,8 @@ impl<O: Observer> Sim<'_, O> {
         self.continue_script(cpu, task);
     }
 
-    /// Takes script steps until one needs time.
-    fn continue_script(&mut self, cpu: u32, task: u32) {
-        if self.is_parent(task) {
-            if self.fork_next() {
-                self.resume(cpu);
-            } else {
-                self.block(cpu, task, None);
-            }
-            return;
-        }
-        if !self.threads[task as usize].started {
-            let due = self.start_line(task);
-            if due.is_none_or(|due| due > self.now) {
-                return self.block(cpu, task, due);
-            }
-        }
-        if let Some(post) = self.threads[task as usize].posting.take()
-            && self.post(cpu, task, post)
-        {
-            return self.resume(cpu);
-        }
-        loop {
-            let zero = self.t_zero_ns.unwrap_or(0);
-            let script = &self.scripts[task as usize];
-            let thread = &mut self.threads[task as usize];
-            let (next, slack) =
-                thread.step(script, &mut self.timers, self.now, zero, self.work_per_ns);
-            if let Some(slack) = slack {
-                self.observer.timer_slack(self.now, task, slack);
-            }
-            match next {
-                Next::Run(Action::Work(0)) => {}
-                Next::Run(action) => {
-                    self.threads[task as usize].action = Some(action);
-                    return self.resume(cpu);
-                }
-                Next::Sleep(due) if due <= self.now => {}
-                Next::Sleep(due) => return self.block(cpu, task, Some(due)),
-                Next::Yield => {
-                    if self.yield_to_others(task, cpu) {
-                        self.threads[task as usize].action = Some(Action::Work(0));
-                        return self.schedule(cpu);
-                    }
-                }
-                Next::Post(post) => {
-                    if self.begin_post(cpu, task, post) {
-                        return self.resume(cpu);
-                    }
-                }
-                Next::Wait(channel) => {
-                    if !self.take_unit(task, channel) {
-                        return self.block(cpu, task, None);
-                    }
-                }
-                Next::Count(units) => self.count_units(task, units),
-                Next::Exit => return self.exit(cpu, task),
-                Next::Enter => {
-                    if self.enter_phase(cpu, task) {
-                        return;
-                    }
-                }
-                Next::Stuck => {
-                    self.stuck = Some(task);
-                    return;
-                }
-            }
-        }
-    }
-
-    /// The task goes on running, unless its last step made somebody else due.
-    fn resume(&mut self, cpu: u32) {
-        if self.cpus[cpu as usize].reschedule {
-            self.schedule(cpu);
-        } else {
-            self.program(cpu);
-        }
-    }
-
-    /// Nice value and affinity of a phase. Returns true if the task had to leave the CPU.
-    fn enter_phase(&mut self, cpu: u32, task: u32) -> bool {
-        let script = &self.scripts[task as usize];
-        let phase = self.threads[task as usize].phase(script);
-        if let Some(nice) = phase.nice {
-            self.set_nice(cpu, task, nice);
-        }
-        if script.phases.iter().all(|p| p.cpus.is_none()) {
-            return false;
-        }
-        let allowed = phase.cpus.as_deref().or(script.cpus.as_deref());
-        let record = &mut self.tasks[task as usize];
-        record.set_allowed(allowed, self.machine.nr_cpus);
-        if record.may_use(cpu) {
-            return false;
-        }
-        let to = self.core.first_allowed(&self.tasks[task as usize], cpu);
-        self.threads[task as usize].action = Some(Action::Work(0));
-        self.move_task(task, to, MigrateCause::Affinity);
-        self.preempt_or_kick(task, to, cpu);
-        self.schedule(cpu);
-        true
-    }
-
     /// The running task sleeps; `due`: until then, else until somebody else wakes it.
-    fn block(&mut self, cpu: u32, task: u32, due: Option<u64>) {
+    pub(super) fn block(&mut self, cpu: u32, task: u32, due: Option<u64>) {
         self.leave_cpu(cpu, task, false);
         if let Some(due) = due {
             self.sleep_until(task, due);
@@ -202,12 +103,13 @@ impl<O: Observer> Sim<'_, O> {
         self.schedule(cpu);
     }
 
-    fn exit(&mut self, cpu: u32, task: u32) {
+    pub(super) fn exit(&mut self, cpu: u32, task: u32) {
         self.leave_cpu(cpu, task, true);
         self.core.task_exit(&mut self.tasks[task as usize]);
         self.threads[task as usize].state = State::Exited;
-        self.exited += 1;
-        self.observer.task_exit(self.now, task);
+        self.alive -= 1;
+        let number = self.shown(task);
+        self.observer.task_exit(self.now, number);
         self.schedule(cpu);
     }
 
@@ -252,7 +154,8 @@ impl<O: Observer> Sim<'_, O> {
             && self.visible(task)
         {
             let ran = self.stretch_ns(cpu);
-            self.observer.run_stop(self.now, cpu, task, ran, false);
+            let number = self.shown(task);
+            self.observer.run_stop(self.now, cpu, number, ran, false);
         }
     }
 
@@ -267,7 +170,8 @@ impl<O: Observer> Sim<'_, O> {
         }
         if self.visible(task) {
             let ran = self.stretch_ns(cpu);
-            self.observer.run_stop(self.now, cpu, task, ran, sleeps);
+            let number = self.shown(task);
+            self.observer.run_stop(self.now, cpu, number, ran, sleeps);
         }
     }
 
@@ -345,13 +249,14 @@ impl<O: Observer> Sim<'_, O> {
             std::mem::take(&mut c.kernel_work).saturating_add(rest.saturating_mul(c.speed));
         thread.overhead = thread.overhead.saturating_add(kernel);
         c.kernel_until_ns = 0;
-        if previous != Some(task) {
+        if previous != Some(task) && c.changed != Some(task) {
             thread.overhead += self.machine.costs.context_switch;
         }
         thread.totals.wait_ns += self.now - thread.runnable_since_ns;
         let fresh = std::mem::take(&mut thread.fresh).then(|| self.now - thread.due_ns);
         if self.visible(task) {
-            self.observer.run_start(self.now, cpu, task, fresh);
+            let number = self.shown(task);
+            self.observer.run_start(self.now, cpu, number, fresh);
         }
         if !above {
             self.begin_slice(task, cpu);

@@ -143,11 +143,20 @@ impl<O: Observer> Sim<'_, O> {
     /// A sleep has ended: the timer's interrupt wakes the task.
     fn wake_task(&mut self, task: u32, this_cpu: u32) {
         self.charge(this_cpu, self.machine.costs.wakeup);
-        self.wake(task, this_cpu, false);
+        self.observer.woken(self.now, task, None, false);
+        self.wake_up(task, this_cpu, false);
     }
 
-    /// Wakes a task, on behalf of what runs on `this_cpu`. `sync`: that will sleep soon.
+    /// The task that runs on `this_cpu` wakes another. `sync`: it will sleep soon.
     pub(super) fn wake(&mut self, task: u32, this_cpu: u32, sync: bool) {
+        let waker = self.cpus[this_cpu as usize].current;
+        let waker = waker.filter(|waker| self.visible(*waker));
+        self.observer.woken(self.now, task, waker, sync);
+        self.wake_up(task, this_cpu, sync);
+    }
+
+    /// Wakes a task, on behalf of what runs on `this_cpu`.
+    fn wake_up(&mut self, task: u32, this_cpu: u32, sync: bool) {
         let prev = self.tasks[task as usize].cpu();
         if self.is_delayed(task, prev) {
             return self.wake_delayed(task, prev, this_cpu);
@@ -172,7 +181,7 @@ impl<O: Observer> Sim<'_, O> {
             waker_load: waker.filter(|_| sync).map_or(0, load),
         };
         let choice = self.answer(task, &ask);
-        self.note_placement(task, waker, &ask, choice);
+        self.note_choice(task, waker, &ask, choice, PlacementKind::Wake);
         self.note_wakeup(task, choice.cpu);
         if choice.cpu != prev {
             self.relocate_sleeping(task, prev, choice.cpu, MigrateCause::Wake);
@@ -201,16 +210,31 @@ impl<O: Observer> Sim<'_, O> {
         thread.fresh = true;
         thread.action.get_or_insert(Action::Work(0));
         let due = thread.due_ns;
-        self.observer.wakeup(self.now, task, cpu, due);
+        let number = self.shown(task);
+        self.observer.wakeup(self.now, number, cpu, due);
     }
 
-    fn note_placement(&mut self, task: u32, waker: Option<u32>, ask: &Request, choice: Choice) {
+    /// Does its sleep end with a device? Asked once per wake-up.
+    pub(super) fn takes_io_wait(&mut self, task: u32) -> bool {
+        let slept = std::mem::take(&mut self.threads[task as usize].in_io);
+        slept || (self.script_of(task)).is_some_and(|s| s.attributes.io_wait)
+    }
+
+    /// A decision is told to those who watch.
+    pub(super) fn note_choice(
+        &mut self,
+        task: u32,
+        waker: Option<u32>,
+        ask: &Request,
+        choice: Choice,
+        kind: PlacementKind,
+    ) {
         self.reasons[choice.reason.index()] += 1;
         self.mix(u64::from(choice.cpu) << 8 | choice.reason.index() as u64);
         let placement = Placement {
-            kind: PlacementKind::Wake,
-            task,
-            waker: waker.filter(|w| self.visible(*w)),
+            kind,
+            task: self.shown(task),
+            waker: waker.filter(|w| self.visible(*w)).map(|w| self.shown(w)),
             waker_cpu: ask.this_cpu,
             prev_cpu: ask.prev_cpu,
             cpu: choice.cpu,
@@ -225,7 +249,8 @@ impl<O: Observer> Sim<'_, O> {
             .migrate_sleeping(&mut self.tasks[task as usize], to, self.now);
         self.shift(task, from, to);
         self.refill_caches(task, from, to);
-        self.observer.migrate(self.now, task, from, to, why);
+        let number = self.shown(task);
+        self.observer.migrate(self.now, number, from, to, why);
     }
 
     /// Work to refill caches after a move.
@@ -249,6 +274,7 @@ impl<O: Observer> Sim<'_, O> {
         }
         self.account(cpu);
         let direct = self.core.is_idle(cpu);
+        let io = self.takes_io_wait(task);
         if !new {
             self.place_woken(task, cpu);
         }
@@ -261,7 +287,7 @@ impl<O: Observer> Sim<'_, O> {
         let record = &mut self.tasks[task as usize];
         let result = if new {
             self.core.enqueue_new(record, cpu, self.now)
-        } else if (self.scripts.get(task as usize)).is_some_and(|s| s.attributes.io_wait) {
+        } else if io {
             self.core.enqueue_io(record, cpu, self.now)
         } else {
             self.core.enqueue_woken(record, cpu, self.now)

@@ -223,7 +223,7 @@ fn phases_and_loops_multiply() {
 #[test]
 fn nice_of_a_phase_changes_the_share() {
     let mut later = phase(1, None, &[run_ms(1_000_000)]);
-    later.nice = Some(5);
+    later.change.nice = Some(5);
     let changing = TaskScript {
         cpus: Some(vec![0]),
         ..script(Loops::Forever, vec![phase(1, None, &[run_ms(500)]), later])

@@ -2,8 +2,10 @@
 
 use crate::common::checker::check_log;
 use crate::common::*;
-use wakeplace_engine::{Ended, Options};
-use wakeplace_workload::{Channel, Count, Event, Loops, TaskScript, Workload};
+use wakeplace_engine::{Ended, Options, Waiting, WaitsFor};
+use wakeplace_workload::{
+    Channel, Count, Event, Figure, FigureOf, Loops, Shared, TaskScript, Workload,
+};
 
 fn post(channel: u32) -> Event {
     Event::Post {
@@ -32,9 +34,13 @@ fn with_channels(tasks: Vec<TaskScript>, units: &[u64]) -> Workload {
     let channel = |(index, units): (usize, &u64)| Channel {
         name: format!("channel {index}"),
         units: *units,
+        limit: None,
     };
     Workload {
-        channels: units.iter().enumerate().map(channel).collect(),
+        shared: Shared {
+            channels: units.iter().enumerate().map(channel).collect(),
+            ..Shared::default()
+        },
         ..workload(tasks, vec![])
     }
 }
@@ -105,7 +111,11 @@ fn waiting_for_ever_is_an_outcome() {
     let platform = Board::symmetric(2).platform();
     for options in [all_off(S), all_on(S)] {
         let (report, log) = simulate(&platform, &performance(), &load, &options);
-        let waits = vec![(1, 1), (2, 0)];
+        let unit = |(task, channel)| Waiting {
+            task,
+            waits: WaitsFor::Unit { channel },
+        };
+        let waits = [(1, 1), (2, 0)].map(unit).to_vec();
         assert_eq!(report.ended, Ended::Deadlock { waits });
         assert_eq!(report.end_ns, log.exit(0).expect("it ends"));
     }
@@ -153,7 +163,16 @@ fn pairs(n: u32, work_us: u64) -> Workload {
         tasks.push(task(Loops::Forever, 2 * pair + 1, &child));
     }
     Workload {
-        count: Some(Count { warm_up_ns: 2 * MS }),
+        count: Some(Count {
+            warm_up_ns: 2 * MS,
+            figures: vec![Figure {
+                metric: "throughput_per_s",
+                of: FigureOf::Rate {
+                    units_each: 1,
+                    per_ns: S,
+                },
+            }],
+        }),
         ..with_channels(tasks, &vec![0; 2 * n as usize])
     }
 }
@@ -175,7 +194,7 @@ fn assert_round_trips(policy_name: &str, options: &Options, trip_ns: u64) {
     let load = pairs(PAIRS, 4);
     let (report, log) = simulate(&platform, &policy, &load, options);
     check_log(&platform, &load, &log, &report, true);
-    let done = report.throughput.expect("counted after the warm-up");
+    let done = report.counted.expect("counted after the warm-up");
     let expected = u64::from(PAIRS) * done.window_ns / trip_ns;
     assert!(
         done.units.abs_diff(expected) <= u64::from(PAIRS),
@@ -234,10 +253,10 @@ fn nothing_is_counted_within_the_warm_up() {
     let platform = Board::symmetric(2).platform();
     let load = pairs(1, 4);
     let (report, _) = simulate(&platform, &performance(), &load, &all_on(2 * MS));
-    assert_eq!(report.throughput, None);
+    assert_eq!(report.counted, None);
     assert_eq!(report.tasks[0].counted, 0);
     let (report, _) = simulate(&platform, &performance(), &load, &all_on(3 * MS));
-    let done = report.throughput.expect("longer than the warm-up");
+    let done = report.counted.expect("longer than the warm-up");
     // Time zero: exit 1 us, switch 2 us, three forks' work of 40 us.
     assert_eq!(done.window_ns, MS - 123 * US);
 }

@@ -73,7 +73,10 @@ fn a_new_nice_value_counts_from_then_on() {
     let renice = |nice, ms| {
         let held = Event::Runtime { wall_ns: ms * MS };
         wakeplace_workload::Phase {
-            nice: Some(nice),
+            change: wakeplace_workload::Change {
+                nice: Some(nice),
+                ..Default::default()
+            },
             ..phase(1, None, &[held])
         }
     };

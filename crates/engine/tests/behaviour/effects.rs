@@ -4,11 +4,21 @@ use crate::common::checker::check_log;
 use crate::common::*;
 use wakeplace_engine::{Options, RunReport};
 use wakeplace_policy_sys::Policy;
-use wakeplace_workload::{Event, LoadOptions, Loops, MachineFacts, Spec, TaskScript, Workload};
+use wakeplace_workload::{
+    Event, LoadOptions, Loops, MachineFacts, Shared, Spec, TaskScript, Workload,
+};
 
 fn ping_pong(argument: &str, nr_cpus: u32) -> Workload {
     let spec = Spec::parse(argument, &LoadOptions::default()).expect("valid");
     spec.expand(1, MachineFacts { nr_cpus }).expect("valid")
+}
+
+/// So many empty channels.
+fn channels(nr: usize) -> Shared {
+    Shared {
+        channels: vec![wakeplace_workload::Channel::default(); nr],
+        ..Shared::default()
+    }
 }
 
 /// A task that does nothing every `period_ms`, on these CPUs.
@@ -115,10 +125,7 @@ fn a_remote_wake_up_takes_the_sum_of_its_parts() {
             )
         };
         let load = Workload {
-            channels: vec![wakeplace_workload::Channel {
-                name: "c".into(),
-                units: 0,
-            }],
+            shared: channels(1),
             ..workload(vec![poster, waiter], vec![])
         };
         let options = Options {
@@ -169,10 +176,7 @@ fn the_wake_list_spares_the_waker_the_lock() {
             tasks.push(hog(Some(&[1])));
         }
         let load = Workload {
-            channels: vec![wakeplace_workload::Channel {
-                name: "c".into(),
-                units: 0,
-            }],
+            shared: channels(1),
             ..workload(tasks, vec![])
         };
         let options = Options {
@@ -235,12 +239,7 @@ fn a_lock_is_taken_in_turn() {
     };
     let tasks = (0..3).map(poster).chain((0..3).map(waiter)).collect();
     let load = Workload {
-        channels: (0..3)
-            .map(|c| wakeplace_workload::Channel {
-                name: format!("{c}"),
-                units: 0,
-            })
-            .collect(),
+        shared: channels(3),
         ..workload(tasks, vec![])
     };
     let options = Options {
@@ -270,8 +269,8 @@ fn a_task_that_is_switching_out_is_waited_for() {
     let plain = all_on(100 * MS);
     for name in ["linux-4.17", "linux-7.3"] {
         let policy = policy(name, &[("governor", "performance")]);
-        let slow = busy_pairs(&policy, &options).0.throughput.expect("counted");
-        let fast = busy_pairs(&policy, &plain).0.throughput.expect("counted");
+        let slow = busy_pairs(&policy, &options).0.counted.expect("counted");
+        let fast = busy_pairs(&policy, &plain).0.counted.expect("counted");
         assert!(slow.units < fast.units, "{name}: {slow:?} {fast:?}");
     }
 }

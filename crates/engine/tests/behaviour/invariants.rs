@@ -7,8 +7,8 @@ use crate::common::*;
 use wakeplace_engine::{Ended, Options, check};
 use wakeplace_platform::Platform;
 use wakeplace_workload::{
-    Attributes, Event, FairPolicy, Loops, Phase, RealTime, TaskGroup, TaskScript, Timer, TimerMode,
-    Workload,
+    Attributes, Change, Event, FairPolicy, Loops, Phase, RealTime, TaskGroup, TaskScript, Timer,
+    TimerMode, Workload,
 };
 
 /// A small generator of its own (SplitMix64): the seed is in every message.
@@ -27,7 +27,7 @@ impl Random {
         self.next() % limit
     }
 
-    fn one_in(&mut self, n: u64) -> bool {
+    pub(crate) fn one_in(&mut self, n: u64) -> bool {
         self.below(n) == 0
     }
 
@@ -103,7 +103,11 @@ fn random_phase(random: &mut Random, lists: &[Vec<u32>], timers: &mut Vec<Timer>
         name: "phase".into(),
         loops: Loops::Times(random.below(6)),
         cpus: random_cpus(random, lists),
-        nice: random.one_in(4).then(|| random.below(40) as i8 - 20),
+        change: Change {
+            nice: random.one_in(4).then(|| random.below(40) as i8 - 20),
+            ..Change::default()
+        },
+        memory_nodes: None,
         events,
     }
 }
@@ -132,6 +136,9 @@ pub(crate) fn random_workload(random: &mut Random, nr_cpus: u32) -> Workload {
             attributes: Attributes::default(),
             cpus: random_cpus(random, &lists),
             slice_ns: random.one_in(4).then(|| 100_000 + random.below(20 * MS)),
+            uclamp_min: None,
+            uclamp_max: None,
+            forks: None,
             delay_ns: random.below(2) * random.below(20 * MS),
             loops: if random.one_in(3) {
                 Loops::Times(random.below(5))

@@ -1,6 +1,6 @@
 //! Whole runs against arithmetic: nothing is lost but what the model says it costs.
 
-use crate::common::checker::longest_waste;
+use crate::common::waste::longest_waste;
 use crate::common::*;
 use wakeplace_workload::{Event, Loops, TaskScript};
 

@@ -21,6 +21,8 @@ enum State {
 struct Checker<'a> {
     platform: &'a Platform,
     workload: &'a Workload,
+    /// Script of each task.
+    scripts: Vec<u32>,
     states: Vec<State>,
     /// Per CPU: tasks that wait for it.
     waiting: Vec<u32>,
@@ -86,12 +88,13 @@ pub(crate) fn check_log_with(
 ) {
     let (tasks, cpus) = (workload.tasks.len(), platform.cpus.len());
     let forks = log.pick(|w| match w {
-        What::Placement(p) if p.kind == PlacementKind::Fork => Some(()),
+        What::Placement(p) if p.kind == PlacementKind::Fork && p.waker.is_none() => Some(()),
         _ => None,
     });
     let mut checker = Checker {
         platform,
         workload,
+        scripts: (0..tasks as u32).collect(),
         states: vec![State::Unborn; tasks],
         waiting: vec![0; cpus],
         cpu_of: vec![0; tasks],
@@ -151,6 +154,10 @@ impl Checker<'_> {
             What::Exit { task } => {
                 assert_eq!(self.states[task as usize], State::Asleep, "exit of {task}");
                 self.set_state(task, State::Gone);
+            }
+            What::Forked { task, script } => self.fork(task, script),
+            What::Sample { task, .. } | What::Iteration { task, .. } => {
+                assert!(matches!(self.states[task as usize], State::Running(_)));
             }
             What::Slack { task, .. } => {
                 assert!(matches!(self.states[task as usize], State::Running(_)));
@@ -262,8 +269,10 @@ impl Checker<'_> {
     }
 
     fn placement(&mut self, p: &Placement) {
-        let script = &self.workload.tasks[p.task as usize];
-        assert!(may_use(script, p.cpu), "placed where it may not be: {p:?}");
+        assert!(
+            may_use(self.script(p.task as usize), p.cpu),
+            "placed where it may not be: {p:?}"
+        );
         assert!(
             self.online[p.cpu as usize],
             "placed on a CPU that left: {p:?}"
@@ -280,7 +289,28 @@ impl Checker<'_> {
                 assert_eq!(self.cpu_of[p.task as usize], p.prev_cpu, "{p:?}");
                 self.woken = Some(*p);
             }
+            // It runs; if it is to go elsewhere the move follows its stop.
+            PlacementKind::Exec => {
+                assert_eq!(self.running[p.prev_cpu as usize], Some(p.task), "{p:?}");
+                assert_eq!(p.waker, Some(p.task), "nobody else asks");
+            }
         }
+    }
+
+    /// A thread more, known before it is placed.
+    fn fork(&mut self, task: u32, script: u32) {
+        assert_eq!(task as usize, self.states.len(), "forked ones are numbered");
+        assert!(self.workload.tasks[script as usize].forks.is_some());
+        self.scripts.push(script);
+        self.states.push(State::Unborn);
+        self.cpu_of.push(0);
+        self.ran.push(0);
+        self.waited.push(0);
+        self.woken_up.push(0);
+    }
+
+    fn script(&self, task: usize) -> &TaskScript {
+        &self.workload.tasks[self.scripts[task] as usize]
     }
 
     /// A placement precedes, unless the sleeper's queue had not let it go: then it wakes there.
@@ -320,7 +350,7 @@ impl Checker<'_> {
             "task {task} moved while {:?}",
             self.states[task as usize]
         );
-        assert!(may_use(&self.workload.tasks[task as usize], to));
+        assert!(may_use(self.script(task as usize), to));
         assert!(
             self.online[to as usize],
             "task {task} moved to {to}, which left"
@@ -384,9 +414,15 @@ impl Checker<'_> {
         *waiting = *waiting + waits(state) - waits(old);
     }
 
-    /// A task's RT priority, 0: fair. None: a deadline task, which may wait for its budget.
+    /// A task's RT priority, 0: fair. None: a deadline task, which may wait for its budget, or one
+    /// that changes its priority.
     fn priority(&self, task: usize) -> Option<u8> {
-        match self.workload.tasks[task].attributes.realtime {
+        let script = self.script(task);
+        let lent = self.workload.shared.mutexes.iter().any(|m| m.inherit);
+        if lent || script.phases.iter().any(|p| p.change.policy.is_some()) {
+            return None;
+        }
+        match script.attributes.realtime {
             None => Some(0),
             Some(RealTime::Fifo { priority } | RealTime::RoundRobin { priority }) => Some(priority),
             Some(RealTime::Deadline { .. }) => None,
@@ -519,7 +555,10 @@ impl Checker<'_> {
 
     fn compare(&self, report: &RunReport) {
         assert_eq!(report.end_ns, self.now);
+        assert_eq!(report.tasks.len(), self.states.len());
+        assert_eq!(report.threads.len(), self.states.len());
         for (task, totals) in report.tasks.iter().enumerate() {
+            assert_eq!(report.threads[task].script, self.scripts[task]);
             assert_eq!(totals.run_ns, self.ran[task], "run time of task {task}");
             let (waited, counted) = (self.waited[task], totals.wait_ns);
             assert!(counted <= waited, "wait of task {task}");
@@ -528,35 +567,4 @@ impl Checker<'_> {
             assert!(waited - counted <= way, "wait of task {task}");
         }
     }
-}
-
-/// The longest time in which some CPU had no task and another had two or more, from `from` on: what
-/// an era that conserves work bounds.
-pub(crate) fn longest_waste(log: &Log, nr_cpus: usize, from: u64) -> u64 {
-    let mut cpu_of: Vec<(u32, usize)> = Vec::new(); // runnable tasks
-    let (mut since, mut longest) = (None, 0);
-    for entry in &log.0 {
-        if let Some(since) = since {
-            longest = longest.max(entry.at - from.max(since).min(entry.at));
-        }
-        match entry.what {
-            What::Placement(p) if p.kind == PlacementKind::Fork => {
-                cpu_of.push((p.task, p.cpu as usize));
-            }
-            What::Wakeup { task, cpu, .. } => cpu_of.push((task, cpu as usize)),
-            What::Migrate { task, to, .. } => {
-                let moved = cpu_of.iter_mut().find(|(t, _)| *t == task);
-                moved.expect("runnable").1 = to as usize;
-            }
-            What::Stop {
-                task, sleeps: true, ..
-            } => cpu_of.retain(|(t, _)| *t != task),
-            _ => continue,
-        }
-        let mut load = vec![0; nr_cpus];
-        cpu_of.iter().for_each(|(_, cpu)| load[*cpu] += 1);
-        let wasted = load.contains(&0) && load.iter().any(|n| *n > 1);
-        since = wasted.then(|| since.unwrap_or(entry.at));
-    }
-    longest
 }

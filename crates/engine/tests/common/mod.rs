@@ -4,10 +4,11 @@ pub(crate) mod board;
 pub(crate) mod checker;
 pub(crate) mod record;
 pub(crate) mod scripts;
+pub(crate) mod waste;
 
 pub(crate) use board::{Board, Idle};
 pub(crate) use record::{Log, What};
-pub(crate) use scripts::{hog, phase, run_ms, script, sleep_ms, workload};
+pub(crate) use scripts::{hog, once, phase, run_ms, script, sharing, sleep_ms, workload};
 
 use wakeplace_engine::{Options, RunReport, check, run};
 use wakeplace_platform::Platform;

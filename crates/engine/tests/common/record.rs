@@ -1,7 +1,7 @@
 //! An observer that writes down everything, and questions to what it wrote.
 
 use wakeplace_engine::Observer;
-use wakeplace_engine::observe::{CpuPower, MigrateCause, Placement};
+use wakeplace_engine::observe::{CpuPower, Iteration, MigrateCause, Placement};
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +47,19 @@ pub(crate) enum What {
     },
     Exit {
         task: u32,
+    },
+    Forked {
+        task: u32,
+        script: u32,
+    },
+    Iteration {
+        task: u32,
+        pass: Iteration,
+    },
+    Sample {
+        task: u32,
+        series: u32,
+        value: u64,
     },
     Overutilized(bool),
     Hotplug {
@@ -158,6 +171,26 @@ impl Log {
         found.into_iter().map(|(_, slack)| slack).collect()
     }
 
+    /// Values of a series: when, whose, and how much.
+    pub(crate) fn samples(&self, of: u32) -> Vec<(u64, (u32, u64))> {
+        self.pick(|w| match *w {
+            What::Sample {
+                task,
+                series,
+                value,
+            } if series == of => Some((task, value)),
+            _ => None,
+        })
+    }
+
+    /// Passes of a task over its phases, with their ends.
+    pub(crate) fn passes(&self, of: u32) -> Vec<(u64, Iteration)> {
+        self.pick(|w| match *w {
+            What::Iteration { task, pass } if task == of => Some(pass),
+            _ => None,
+        })
+    }
+
     /// When a task ended.
     pub(crate) fn exit(&self, task: u32) -> Option<u64> {
         let found = self.pick(|w| (*w == What::Exit { task }).then_some(()));
@@ -243,6 +276,22 @@ impl Observer for Log {
     }
     fn task_exit(&mut self, at: u64, task: u32) {
         self.note(at, What::Exit { task });
+    }
+    fn forked(&mut self, at: u64, task: u32, script: u32) {
+        self.note(at, What::Forked { task, script });
+    }
+    fn iteration(&mut self, at: u64, task: u32, pass: &Iteration) {
+        self.note(at, What::Iteration { task, pass: *pass });
+    }
+    fn sample(&mut self, at: u64, task: u32, series: u32, value: u64) {
+        self.note(
+            at,
+            What::Sample {
+                task,
+                series,
+                value,
+            },
+        );
     }
     fn overutilized(&mut self, at: u64, on: bool) {
         self.note(at, What::Overutilized(on));

@@ -2,7 +2,8 @@
 
 use super::MS;
 use wakeplace_workload::{
-    Attributes, Calibration, Event, FairPolicy, Loops, Phase, TaskScript, Timer, Workload,
+    Attributes, Calibration, Change, Event, FairPolicy, Loops, Phase, Shared, TaskScript, Timer,
+    Workload,
 };
 
 pub(crate) fn run_ms(ms: u64) -> Event {
@@ -20,7 +21,8 @@ pub(crate) fn phase(loops: u64, cpus: Option<&[u32]>, events: &[Event]) -> Phase
         name: "phase".into(),
         loops: Loops::Times(loops),
         cpus: cpus.map(<[u32]>::to_vec),
-        nice: None,
+        change: Change::default(),
+        memory_nodes: None,
         events: events.to_vec(),
     }
 }
@@ -33,6 +35,9 @@ pub(crate) fn script(loops: Loops, phases: Vec<Phase>) -> TaskScript {
         attributes: Attributes::default(),
         cpus: None,
         slice_ns: None,
+        uclamp_min: None,
+        uclamp_max: None,
+        forks: None,
         delay_ns: 0,
         loops,
         phases,
@@ -54,10 +59,28 @@ pub(crate) fn workload(tasks: Vec<TaskScript>, timers: Vec<Timer>) -> Workload {
         calibration: Calibration::Biggest,
         tasks,
         timers,
-        channels: Vec::new(),
+        shared: Shared::default(),
+        series: Vec::new(),
         count: None,
         groups: Vec::new(),
         duration_ns: None,
+        cpu_dma_latency_us: None,
         unmodelled: Vec::new(),
+    }
+}
+
+/// A task that goes once through these steps, on one CPU.
+pub(crate) fn once(cpu: u32, events: &[Event]) -> TaskScript {
+    TaskScript {
+        cpus: Some(vec![cpu]),
+        ..script(Loops::Times(1), vec![phase(1, None, events)])
+    }
+}
+
+/// A workload whose tasks share something.
+pub(crate) fn sharing(tasks: Vec<TaskScript>, shared: Shared) -> Workload {
+    Workload {
+        shared,
+        ..workload(tasks, vec![])
     }
 }

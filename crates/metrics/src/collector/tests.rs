@@ -2,8 +2,9 @@ use super::{RunMetrics, paired, series};
 use crate::metric::{METRICS, Values};
 use crate::testbed::two_clusters;
 use wakeplace_engine::observe::{CpuPower, MigrateCause};
-use wakeplace_engine::{Ended, Observer, RunReport, TaskTotals, Throughput};
+use wakeplace_engine::{Counted, Ended, Observer, RunReport, TaskTotals};
 use wakeplace_platform::{Platform, PowerUnit};
+use wakeplace_workload::{LoadOptions, MachineFacts, Spec, Workload};
 
 fn report(end_ns: u64) -> RunReport {
     let task = TaskTotals {
@@ -14,7 +15,7 @@ fn report(end_ns: u64) -> RunReport {
     };
     RunReport {
         energy_active: true,
-        throughput: Some(Throughput {
+        counted: Some(Counted {
             units: 1000,
             window_ns: 500_000_000,
         }),
@@ -24,15 +25,23 @@ fn report(end_ns: u64) -> RunReport {
         ended: Ended::Duration,
         events: 0,
         event_hash: 0,
+        start_ns: None,
         tasks: vec![task.clone(), task],
+        threads: Vec::new(),
         reasons: Vec::new(),
     }
+}
+
+/// Two tasks whose round trips are counted.
+fn pair() -> Workload {
+    let spec = Spec::parse("context-switch", &LoadOptions::default()).expect("a model");
+    spec.expand(1, MachineFacts { nr_cpus: 3 }).expect("fits")
 }
 
 /// CPU 0 busy for a second but for an idle period of no length, all else in the first idle state,
 /// one event of each kind.
 fn run(platform: &Platform) -> RunMetrics {
-    let mut c = RunMetrics::collector(platform, 2);
+    let mut c = RunMetrics::collector(platform, &pair());
     for cpu in 0..3 {
         let power = if cpu == 0 {
             CpuPower::Busy
@@ -91,9 +100,17 @@ fn every_observer_reports() {
 fn every_plain_metric_is_reported_or_excluded_by_the_platform() {
     let metrics = run(&two_clusters());
     for def in METRICS {
-        // No board joules without a board, no bogo units beside watts, no CPU that left.
-        let absent = ["energy_j", "cpu_energy_bogo", "migrations_hotplug_total"];
-        let expected = !absent.contains(&def.name);
+        // No board joules without a board, no bogo units beside watts, no CPU that left; the
+        // workload counts round trips, and measures no times.
+        let absent = [
+            "energy_j",
+            "cpu_energy_bogo",
+            "migrations_hotplug_total",
+            "throughput_mb_per_s",
+            "jobs_per_min",
+            "events_total",
+        ];
+        let expected = !absent.contains(&def.name) && !def.name.starts_with("{time}");
         let found = metrics.values.get(&def.for_cluster("big")).is_some();
         assert_eq!(found, expected, "{}", def.name);
     }
@@ -116,7 +133,7 @@ fn no_power_figures_no_energy() {
 #[test]
 #[should_panic(expected = "the announced and the reported end differ")]
 fn a_report_of_another_run_is_refused() {
-    let mut c = RunMetrics::collector(&two_clusters(), 2);
+    let mut c = RunMetrics::collector(&two_clusters(), &pair());
     Observer::finish(&mut c, 5);
     let _ = c.finish(&report(6));
 }

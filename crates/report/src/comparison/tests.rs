@@ -46,6 +46,7 @@ fn fake(runs: Vec<PolicyRuns>) -> Comparison {
         seeds: vec![1, 2, 3],
         settings: vec![("model.idle_states".to_owned(), "off".to_owned())],
         options: vec![("model.idle_states".to_owned(), "off".to_owned())],
+        measured_by: vec!["energy_j".to_owned()],
         runs,
         notes: vec!["ended at 1.23 s: all tasks were done".to_owned()],
         warnings: vec!["something is odd; do that".to_owned()],

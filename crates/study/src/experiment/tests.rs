@@ -77,8 +77,9 @@ fn finished(events: u64, event_hash: u64, runtime_s: f64) -> Finished {
             wake_latency: Vec::new(),
         },
         report: RunReport {
+            start_ns: None,
             energy_active: true,
-            throughput: None,
+            counted: None,
             lock_wait_ns: None,
             double_placements: None,
             end_ns: 1,
@@ -86,6 +87,7 @@ fn finished(events: u64, event_hash: u64, runtime_s: f64) -> Finished {
             events,
             event_hash,
             tasks: Vec::new(),
+            threads: Vec::new(),
             reasons: Vec::new(),
         },
     }

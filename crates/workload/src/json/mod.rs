@@ -9,7 +9,8 @@ mod reader;
 mod text;
 
 use crate::error::Position;
-pub(crate) use reader::{Document, parse};
+pub(crate) use reader::{Document, Extensions, parse};
+use std::collections::BTreeMap;
 
 /// A value and where it begins.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,7 +55,8 @@ pub(crate) struct Member {
     pub(crate) value: Value,
 }
 
-/// An object: its keys in the order in which each first appeared, with the value it had last.
+/// An object: its keys in the order in which each first appeared, with the value it had last; with
+/// `Extensions::keep_duplicates` all keys as they stand.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Object {
     pub(crate) members: Vec<Member>,
@@ -63,7 +65,21 @@ pub(crate) struct Object {
 impl Object {
     /// The member of that name; like json-c, `null` counts as absent.
     pub(crate) fn get(&self, key: &str) -> Option<&Member> {
-        let member = self.members.iter().find(|member| member.key == key)?;
+        let member = self.members.iter().rfind(|member| member.key == key)?;
         (member.value.kind != Kind::Null).then_some(member)
+    }
+
+    /// The members as json-c has them even if duplicates were kept.
+    pub(crate) fn collapsed(&self) -> Vec<&Member> {
+        let mut places = BTreeMap::new();
+        let mut members: Vec<&Member> = Vec::with_capacity(self.members.len());
+        for member in &self.members {
+            let place = *places.entry(&*member.key).or_insert(members.len());
+            match members.get_mut(place) {
+                Some(old) => *old = member,
+                None => members.push(member),
+            }
+        }
+        members
     }
 }

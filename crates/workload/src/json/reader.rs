@@ -23,27 +23,44 @@ pub(crate) struct Duplicate {
 pub(crate) struct Document {
     pub(crate) root: Value,
     pub(crate) duplicates: Vec<Duplicate>,
+    /// Keys without a value.
+    pub(crate) valueless: Vec<Position>,
+}
+
+/// What is read besides json-c's dialect, as `doc/workgen` of rt-app rewrote it; the default is
+/// nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Extensions {
+    /// All of several equal keys stay in their object.
+    pub(crate) keep_duplicates: bool,
+    /// Keys that begin with this word may stand without a value; it is then null.
+    pub(crate) valueless: Option<&'static str>,
 }
 
 /// Reads the first value of a text; what follows is ignored, unless it begins a broken comment.
-pub(crate) fn parse(bytes: &[u8]) -> Result<Document, Fault> {
+pub(crate) fn parse(bytes: &[u8], extensions: Extensions) -> Result<Document, Fault> {
     let mut reader = Reader {
         text: Text::new(bytes),
+        extensions,
         values: 0,
         duplicates: Vec::new(),
+        valueless: Vec::new(),
     };
     let root = reader.value(1)?;
     reader.text.skip_blanks()?;
     Ok(Document {
         root,
         duplicates: reader.duplicates,
+        valueless: reader.valueless,
     })
 }
 
 struct Reader<'a> {
     text: Text<'a>,
+    extensions: Extensions,
     values: usize,
     duplicates: Vec<Duplicate>,
+    valueless: Vec<Position>,
 }
 
 impl Reader<'_> {
@@ -138,12 +155,20 @@ impl Reader<'_> {
         };
         let key = self.text.take_string()?;
         self.text.skip_blanks()?;
-        if self.text.peek() != Some(b':') {
-            return Err(self
-                .text
-                .fault(&format!("`:` and a value after the key \"{key}\"")));
-        }
-        self.text.take();
+        let may_lack = |word: &str| key.starts_with(word);
+        match self.text.peek() {
+            Some(b':') => self.text.take(),
+            Some(b',' | b'}') if self.extensions.valueless.is_some_and(may_lack) => {
+                self.valueless.push(at);
+                let kind = Kind::Null;
+                let value = Value { at, kind };
+                return Ok(Member { key, at, value });
+            }
+            _ => {
+                let expected = format!("`:` and a value after the key \"{key}\"");
+                return Err(self.text.fault(&expected));
+            }
+        };
         let value = self.value(level + 1)?;
         Ok(Member { key, at, value })
     }
@@ -158,7 +183,10 @@ impl Reader<'_> {
                     first: old.at,
                     again: new.at,
                 });
-                *old = new;
+                match self.extensions.keep_duplicates {
+                    true => object.members.push(new),
+                    false => *old = new,
+                }
             }
             None => {
                 index.insert(new.key.clone(), object.members.len());

@@ -1,5 +1,5 @@
 //! Keys of models for tasks above the fair class.
-use super::periodic::time;
+use super::parse::time;
 use crate::realtime::RealTime;
 
 /// What was given, in any order.

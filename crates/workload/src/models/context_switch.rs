@@ -1,10 +1,13 @@
 //! `context-switch`: pairs of tasks that wake each other, as will-it-scale's context_switch1.
-use super::parts::{Channels, endless, expectation, fill};
-use super::periodic::{count, parameter, positive_time, time};
-use super::{ModelInfo, fault, settings};
+use super::builder::Builder;
+use super::measures::per_second;
+use super::tasks::{endless, run, wait};
+use super::values::Values;
+use super::{MAX_TASKS, Model, ModelInfo, parameter, parse};
 use crate::error::WorkloadError;
-use crate::script::{Count, Event, TaskScript, Workload};
+use crate::script::{Event, TaskScript, Workload};
 use crate::{MachineFacts, Stream};
+use std::sync::Arc;
 
 /// The catalogue entry.
 pub(crate) const INFO: ModelInfo = ModelInfo {
@@ -60,106 +63,83 @@ pub(crate) struct ContextSwitch {
     warm_up_ns: u64,
 }
 
+/// Reads `context-switch:key=value,...`.
+pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
+    Ok(Arc::new(ContextSwitch::parse(argument)?))
+}
+
 impl ContextSwitch {
-    /// Reads `context-switch:key=value,...`.
-    pub(crate) fn parse(argument: &str) -> Result<Self, WorkloadError> {
-        let mut model = Self {
-            pairs: 1,
-            run_ns: 1_500,
-            sync: true,
-            pinned: false,
-            warm_up_ns: 500_000_000,
-        };
-        let given = settings(argument, &INFO)?;
-        for setting in &given {
-            model
-                .set(setting.key, setting.value)
-                .map_err(|expected| expectation(argument, setting, expected))?;
-        }
-        let has = |key| given.iter().any(|setting| setting.key == key);
-        if has("pairs") && has("tasks") {
-            let message = "`pairs` and `tasks` both say how many there are";
-            return Err(fault(argument, message).expected("one of them").into());
-        }
-        Ok(model)
+    fn parse(argument: &str) -> Result<Self, WorkloadError> {
+        let values = Values::read(argument, &INFO)?;
+        values.not_both("pairs", "tasks", "how many there are")?;
+        let tasks = values.optional("tasks", |values, key| values.text(key, even))?;
+        Ok(Self {
+            pairs: match tasks {
+                Some(tasks) => tasks / 2,
+                None => values.number("pairs", 1..=MAX_TASKS / 2)?,
+            },
+            run_ns: values.time_above_zero_ns("run")?,
+            sync: values.word("sync", [("on", true), ("off", false)])?,
+            pinned: values.word("pin", [("none", false), ("cpu", true)])?,
+            warm_up_ns: values.time_from_zero_ns("warmup")?,
+        })
     }
 
-    /// Sets one key; the error is what was expected.
-    fn set(&mut self, key: &str, text: &str) -> Result<(), &'static str> {
-        match key {
-            "pairs" => {
-                let pairs = count(text).filter(|n| *n <= 50_000);
-                self.pairs = pairs.ok_or("a number of pairs, 1..=50000")?;
-            }
-            "tasks" => {
-                let tasks = count(text).filter(|n| n % 2 == 0);
-                self.pairs = tasks.ok_or("an even number of tasks, 2..=100000")? / 2;
-            }
-            "run" => self.run_ns = positive_time(text)?,
-            "sync" => {
-                self.sync = match text {
-                    "on" => true,
-                    "off" => false,
-                    _ => return Err("on or off"),
-                }
-            }
-            "pin" => {
-                self.pinned = match text {
-                    "cpu" => true,
-                    "none" => false,
-                    _ => return Err("none or cpu"),
-                }
-            }
-            _ => self.warm_up_ns = time(text).ok_or("a time of at most 1000s, such as 500ms")?,
-        }
-        Ok(())
-    }
-
-    /// The scripts. Where within its work the first task of a pair begins is drawn from its own
-    /// stream: copies of the benchmark do not run in step.
-    pub(crate) fn expand(&self, argument: &str, seed: u64, machine: MachineFacts) -> Workload {
-        let mut channels = Channels::default();
-        let mut tasks = Vec::with_capacity(2 * self.pairs as usize);
-        for pair in 0..self.pairs {
-            let there = channels.add(format!("pair {pair} to child"));
-            let back = channels.add(format!("pair {pair} to parent"));
-            let post = |channel| Event::Post {
-                channel,
-                sync: self.sync,
-            };
-            let run = Event::Run {
-                work_ns: self.run_ns,
-            };
-            let parent = [
-                run,
-                post(there),
-                Event::Wait { channel: back },
-                Event::Count {
-                    units: ROUND_TRIP_UNITS,
-                },
-            ];
-            let child = [Event::Wait { channel: there }, run, post(back)];
-            let name = format!("parent-{pair}");
-            let delay_ns = Stream::for_task(seed, &name).below(2 * self.run_ns);
-            tasks.push(TaskScript {
-                delay_ns,
-                ..self.task(name, pair, machine, &parent)
-            });
-            tasks.push(self.task(format!("child-{pair}"), pair, machine, &child));
-        }
-        Workload {
-            count: Some(Count {
-                warm_up_ns: self.warm_up_ns,
-            }),
-            groups: Vec::new(),
-            ..fill(argument, tasks, channels)
-        }
-    }
-
-    fn task(&self, name: String, pair: u32, machine: MachineFacts, events: &[Event]) -> TaskScript {
+    /// A task of a pair.
+    fn task(
+        &self,
+        name: String,
+        pair: u32,
+        machine: MachineFacts,
+        events: impl Into<Vec<Event>>,
+    ) -> TaskScript {
         TaskScript {
             cpus: self.pinned.then(|| vec![pair % machine.nr_cpus.max(1)]),
             ..endless(name, events)
         }
+    }
+}
+
+/// A number of tasks that are pairs.
+fn even(text: &str) -> Result<u32, &'static str> {
+    let tasks = parse::number(text).filter(|n| n % 2 == 0 && (2..=MAX_TASKS).contains(n));
+    tasks.ok_or("an even number from 2 to 100000")
+}
+
+impl Model for ContextSwitch {
+    /// The scripts. Where within its work the first task of a pair begins is drawn from its own
+    /// stream: copies of the benchmark do not run in step.
+    fn expand(
+        &self,
+        argument: &str,
+        seed: u64,
+        machine: MachineFacts,
+    ) -> Result<Workload, WorkloadError> {
+        let mut builder = Builder::new(argument);
+        for pair in 0..self.pairs {
+            let there = builder.channel(format!("pair {pair} to child"));
+            let back = builder.channel(format!("pair {pair} to parent"));
+            let post = |channel| Event::Post {
+                channel,
+                sync: self.sync,
+            };
+            let units = ROUND_TRIP_UNITS;
+            let parent = [
+                run(self.run_ns),
+                post(there),
+                wait(back),
+                Event::Count { units },
+            ];
+            let child = [wait(there), run(self.run_ns), post(back)];
+            let name = format!("parent-{pair}");
+            let delay_ns = Stream::for_task(seed, &name).below(2 * self.run_ns);
+            builder.task(TaskScript {
+                delay_ns,
+                ..self.task(name, pair, machine, parent)
+            });
+            builder.task(self.task(format!("child-{pair}"), pair, machine, child));
+        }
+        builder.count(self.warm_up_ns, [per_second()]);
+        Ok(builder.finish())
     }
 }

@@ -1,24 +1,24 @@
 //! Task groups in a model's argument: `groups=NAME+NAME...,shares=N+N...`.
 
-use super::ParameterInfo;
+use super::{ParameterInfo, parameter, parse};
 use crate::script::TaskGroup;
 
 /// The key that names the groups.
-pub(crate) const GROUPS: ParameterInfo = ParameterInfo {
-    name: "groups",
-    unit: "names such as a+b",
-    default: "",
-    doc: "task groups that the tasks go to in turn, over and over; `/` is the root",
-};
+pub(crate) const GROUPS: ParameterInfo = parameter(
+    "groups",
+    "names such as a+b",
+    "",
+    "task groups that the tasks go to in turn, over and over; `/` is the root",
+);
 
 /// The key that says what they are worth.
-pub(crate) const SHARES: ParameterInfo = ParameterInfo {
-    name: "shares",
-    unit: "2..=262144, such as 512 or 1024+512",
-    default: "",
-    doc: "cpu.shares of all groups, or of each in the order of their names (none for `/`); 1024 if \
-          not given",
-};
+pub(crate) const SHARES: ParameterInfo = parameter(
+    "shares",
+    "2..=262144, such as 512 or 1024+512",
+    "",
+    "cpu.shares of all groups, or of each in the order of their names (none for `/`); 1024 if not \
+     given",
+);
 
 /// The name of the group that is none.
 const ROOT: &str = "/";
@@ -48,11 +48,7 @@ impl Groups {
 
     /// Reads `shares`; the error is what was expected.
     pub(crate) fn set_shares(&mut self, text: &str) -> Result<(), &'static str> {
-        let number = |text: &str| {
-            let plain = text.bytes().all(|byte| byte.is_ascii_digit());
-            let number = text.parse().ok().filter(|_| plain);
-            number.filter(|shares| TaskGroup::SHARES.contains(shares))
-        };
+        let number = |text: &str| parse::number(text).filter(|n| TaskGroup::SHARES.contains(n));
         let shares: Option<Vec<u32>> = text.split('+').map(number).collect();
         self.shares = shares.ok_or("numbers from 2 to 262144, joined by `+`")?;
         Ok(())

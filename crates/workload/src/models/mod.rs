@@ -1,12 +1,38 @@
 //! Built-in workload models: their catalogue and their `NAME:key=value,...` arguments.
+mod aim7_compute;
+mod aim9;
+mod aiostress;
+mod builder;
+mod busy_loops;
 mod class;
-pub(crate) mod context_switch;
-pub(crate) mod groups;
-pub(crate) mod parts;
-pub(crate) mod periodic;
-pub(crate) mod value;
+mod context_switch;
+mod cyclictest;
+mod dbench;
+mod draw;
+mod groups;
+mod kbuild;
+mod measures;
+mod messaging;
+mod netperf;
+mod oltp;
+mod parse;
+mod periodic;
+mod schbench;
+mod specjbb;
+mod sysbench;
+mod sysbench_cpu;
+mod sysbench_fileio;
+mod sysbench_threads;
+mod tasks;
+mod tbench;
+mod tbench_load;
+mod values;
+mod work;
 
 use crate::error::{ArgumentFault, WorkloadError};
+use crate::{MachineFacts, Workload};
+use std::fmt::Debug;
+use std::sync::Arc;
 use wakeplace_text::nearest;
 
 /// A built-in model, as `workload list` shows it.
@@ -37,8 +63,82 @@ pub struct ParameterInfo {
     pub doc: &'static str,
 }
 
+/// What can be set.
+const fn parameter(
+    name: &'static str,
+    unit: &'static str,
+    default: &'static str,
+    doc: &'static str,
+) -> ParameterInfo {
+    ParameterInfo {
+        name,
+        unit,
+        default,
+        doc,
+    }
+}
+
+/// The most tasks that an argument can ask for.
+const MAX_TASKS: u32 = 100_000;
+
+/// A validated argument of a model.
+pub(crate) trait Model: Debug + Send + Sync {
+    /// What the user may want to know of the argument.
+    fn warnings(&self, _argument: &str) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The scripts; the same seed and machine give the same scripts everywhere.
+    ///
+    /// # Errors
+    /// The machine lacks a CPU that the argument names.
+    fn expand(
+        &self,
+        argument: &str,
+        seed: u64,
+        machine: MachineFacts,
+    ) -> Result<Workload, WorkloadError>;
+}
+
+/// Reads and validates the argument of a model.
+type Load = fn(&str) -> Result<Arc<dyn Model>, WorkloadError>;
+
 /// All models, in the order to show.
-pub(crate) const CATALOGUE: &[ModelInfo] = &[periodic::INFO, context_switch::INFO];
+const MODELS: &[(&ModelInfo, Load)] = &[
+    (&periodic::INFO, periodic::load),
+    (&busy_loops::INFO, busy_loops::load),
+    (&context_switch::INFO, context_switch::load),
+    (&messaging::INFO, messaging::load),
+    (&sysbench_cpu::INFO, sysbench_cpu::load),
+    (&sysbench_threads::INFO, sysbench_threads::load),
+    (&cyclictest::INFO, cyclictest::load),
+    (&netperf::TCP, netperf::load_tcp),
+    (&netperf::UDP, netperf::load_udp),
+    (&schbench::INFO, schbench::load),
+    (&tbench::INFO, tbench::load),
+    (&aim7_compute::INFO, aim7_compute::load),
+    (&kbuild::INFO, kbuild::load),
+    (&specjbb::INFO, specjbb::load),
+    (&oltp::INFO, oltp::load),
+    (&dbench::INFO, dbench::load),
+    (&aim9::INFO, aim9::load),
+    (&sysbench_fileio::INFO, sysbench_fileio::load),
+    (&aiostress::INFO, aiostress::load),
+];
+
+/// What `workload list` shows.
+pub(crate) fn catalogue() -> impl Iterator<Item = &'static ModelInfo> {
+    MODELS.iter().map(|(info, _)| *info)
+}
+
+/// Reads `NAME:key=value,...`.
+pub(crate) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
+    let (name, _) = split_name(argument);
+    match MODELS.iter().find(|(info, _)| info.name == name) {
+        Some((_, load)) => load(argument),
+        None => Err(unknown_model(argument)),
+    }
+}
 
 /// The name of a model and the text after its colon.
 pub(crate) fn split_name(argument: &str) -> (&str, &str) {
@@ -47,13 +147,13 @@ pub(crate) fn split_name(argument: &str) -> (&str, &str) {
 
 /// The model of that name.
 pub(crate) fn find(name: &str) -> Option<&'static ModelInfo> {
-    CATALOGUE.iter().find(|model| model.name == name)
+    catalogue().find(|model| model.name == name)
 }
 
 /// Says that there is no such model.
-pub(crate) fn unknown_model(argument: &str) -> WorkloadError {
+fn unknown_model(argument: &str) -> WorkloadError {
     let (name, _) = split_name(argument);
-    let names: Vec<_> = CATALOGUE.iter().map(|model| model.name).collect();
+    let names: Vec<_> = catalogue().map(|model| model.name).collect();
     fault(
         argument,
         format!("no model is called `{name}`, and no file is"),
@@ -61,59 +161,6 @@ pub(crate) fn unknown_model(argument: &str) -> WorkloadError {
     .expected(format!("a path, or a model: {}", names.join(", ")))
     .nearest(nearest(name, names))
     .into()
-}
-
-/// One `key=value` of an argument.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Setting<'a> {
-    pub(crate) key: &'static str,
-    pub(crate) value: &'a str,
-}
-
-/// The settings in a model's argument: known keys, each at most once, each with a value.
-pub(crate) fn settings<'a>(
-    argument: &'a str,
-    model: &ModelInfo,
-) -> Result<Vec<Setting<'a>>, WorkloadError> {
-    let (_, text) = split_name(argument);
-    let mut settings: Vec<Setting<'a>> = Vec::new();
-    if text.trim().is_empty() {
-        return Ok(settings);
-    }
-    let names: Vec<&str> = model
-        .parameters
-        .iter()
-        .map(|parameter| parameter.name)
-        .collect();
-    for part in text.split(',') {
-        let (key, value) = part.split_once('=').unwrap_or((part, ""));
-        let (key, value) = (key.trim(), value.trim());
-        let Some(known) = model
-            .parameters
-            .iter()
-            .find(|parameter| parameter.name == key)
-        else {
-            return Err(
-                fault(argument, format!("`{}` has no key `{key}`", model.name))
-                    .expected(format!("one of {}", names.join(", ")))
-                    .nearest(nearest(key, names.iter().copied()))
-                    .into(),
-            );
-        };
-        if value.is_empty() {
-            return Err(fault(argument, format!("`{key}` has no value"))
-                .expected(format!("{key}=VALUE, {}", known.unit))
-                .into());
-        }
-        if settings.iter().any(|setting| setting.key == known.name) {
-            return Err(fault(argument, format!("`{key}` is given twice")).into());
-        }
-        settings.push(Setting {
-            key: known.name,
-            value,
-        });
-    }
-    Ok(settings)
 }
 
 /// Begins a fault in an argument.

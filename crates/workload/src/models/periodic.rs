@@ -1,12 +1,18 @@
 //! `periodic`: n tasks that each run a little every period, as rt-app's periodic files do.
+use super::builder::Builder;
 use super::class::Class;
-use super::groups::{self, Groups};
-use super::{ModelInfo, ParameterInfo, fault, settings, value};
+use super::groups::{GROUPS, Groups, SHARES};
+use super::tasks::{phase, run, task};
+use super::values::Values;
+use super::work::Share;
+use super::{MAX_TASKS, Model, ModelInfo, fault, parameter, parse};
 use crate::error::WorkloadError;
 use crate::script::{
-    Calibration, Event, FairPolicy, Loops, Phase, TaskScript, Timer, TimerMode, Workload,
+    Calibration, Event, FairPolicy, Loops, TaskScript, Timer, TimerMode, Workload,
 };
 use crate::{Attributes, MachineFacts, Stream};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 /// The catalogue entry.
 pub(crate) const INFO: ModelInfo = ModelInfo {
@@ -93,8 +99,8 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
             "",
             "CPUs the tasks may use; all if not given",
         ),
-        groups::GROUPS,
-        groups::SHARES,
+        GROUPS,
+        SHARES,
         parameter(
             "phase",
             "random, aligned or a time",
@@ -107,27 +113,8 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
              scheduling series v3 (2018)",
 };
 
-pub(super) const fn parameter(
-    name: &'static str,
-    unit: &'static str,
-    default: &'static str,
-    doc: &'static str,
-) -> ParameterInfo {
-    ParameterInfo {
-        name,
-        unit,
-        default,
-        doc,
-    }
-}
-
-pub(super) const MAX_TASKS: u32 = 100_000;
-
-/// A bound on periods, work and phases: 1000 s, far above any, and no sum of these overflows.
-const MAX_TIME_NS: u64 = 1_000_000_000_000;
-
-/// 100 % in millionths of a percent.
-const WHOLE_E6: u64 = 100_000_000;
+/// Slices as the kernel takes them, ns; it clamps to these bounds, here others are refused.
+const SLICES_NS: RangeInclusive<u64> = 100_000..=100_000_000;
 
 /// When the first period of each task begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,7 +134,6 @@ pub(crate) struct Periodic {
     calibration: Calibration,
     nice: i8,
     policy: FairPolicy,
-    class: Class,
     attributes: Attributes,
     slice_ns: Option<u64>,
     cpus: Option<Vec<u32>>,
@@ -155,165 +141,61 @@ pub(crate) struct Periodic {
     offset: Offset,
 }
 
+/// Reads `periodic:key=value,...`.
+pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
+    Ok(Arc::new(Periodic::parse(argument)?))
+}
+
 impl Periodic {
-    /// Reads `periodic:key=value,...`.
-    pub(crate) fn parse(argument: &str) -> Result<Self, WorkloadError> {
-        let mut model = Self {
-            n: 10,
-            period_ns: 16_000_000,
-            work_ns: 0,
-            calibration: Calibration::Biggest,
-            nice: 0,
-            policy: FairPolicy::Other,
-            class: Class::default(),
-            attributes: Attributes::default(),
-            slice_ns: None,
-            cpus: None,
-            groups: Groups::default(),
-            offset: Offset::Random,
+    fn parse(argument: &str) -> Result<Self, WorkloadError> {
+        let values = Values::read(argument, &INFO)?;
+        values.not_both("duty", "run", "how much each task runs")?;
+        let slice = |values: &Values<'_>, key| values.time_ns(key, SLICES_NS);
+        let cpus = |values: &Values<'_>, key| values.text(key, cpus);
+        let period_ns = values.time_above_zero_ns("period")?;
+        let work_ns = match values.optional("run", Values::time_above_zero_ns)? {
+            Some(run_ns) => run_ns,
+            None => values.text("duty", duty)?.of(period_ns),
         };
-        let (mut duty_e6, mut run_ns) = (None, None);
-        for setting in settings(argument, &INFO)? {
-            let read = match setting.key {
-                "duty" => percent(setting.value).map(|duty| duty_e6 = Some(duty)),
-                "run" => positive_time(setting.value).map(|run| run_ns = Some(run)),
-                "groups" => model.groups.set_names(setting.value),
-                "shares" => model.groups.set_shares(setting.value),
-                key => model.set(key, setting.value),
-            };
-            read.map_err(|expected| {
-                let message = format!("`{}={}` is not possible", setting.key, setting.value);
-                let message = match (setting.key, setting.value) {
-                    ("n", "0") => "`n=0` makes 0 tasks".to_owned(),
-                    _ => message,
-                };
-                WorkloadError::from(fault(argument, message).expected(expected))
-            })?;
-        }
-        model.work_ns = match (duty_e6, run_ns) {
-            (Some(_), Some(_)) => {
-                let message = "`duty` and `run` both say how much each task runs";
-                return Err(fault(argument, message).expected("one of them").into());
-            }
-            (_, Some(run_ns)) => run_ns,
-            (duty, None) => share(model.period_ns, duty.unwrap_or(5_000_000)),
-        };
-        if let Err((message, expected)) = model.groups.check() {
+        if work_ns == 0 {
+            let message = "`duty` of `period` is less than 1 ns of work";
+            let expected = "a longer period or more duty";
             return Err(fault(argument, message).expected(expected).into());
         }
-        if model.work_ns == 0 {
-            let message = "`duty` of `period` is less than 1 ns of work";
-            return Err(fault(argument, message)
-                .expected("a longer period or more duty")
-                .into());
-        }
-        let realtime = model.class.realtime(model.work_ns, model.period_ns);
-        model.attributes.realtime =
+        let (policy, class) = class(&values)?;
+        let realtime = class.realtime(work_ns, period_ns);
+        let realtime =
             realtime.map_err(|(message, expected)| fault(argument, message).expected(expected))?;
-        Ok(model)
-    }
-
-    /// Sets one key; the error is what was expected.
-    fn set(&mut self, key: &str, text: &str) -> Result<(), &'static str> {
-        match key {
-            "n" => self.n = count(text).ok_or("a number of tasks, 1..=100000")?,
-            "period" => self.period_ns = positive_time(text)?,
-            "cal" => self.calibration = calibration(text).ok_or("biggest, or cpuN such as cpu0")?,
-            "nice" => self.nice = nice(text).ok_or("a nice value, -20..=19")?,
-            "policy" => match policy(text) {
-                Some(policy) => self.policy = policy,
-                None => self.class.set_policy(text)?,
+        Ok(Self {
+            n: number_of_tasks(argument, &values)?,
+            period_ns,
+            work_ns,
+            calibration: values.text("cal", calibration)?,
+            nice: values.text("nice", nice)?,
+            policy,
+            attributes: Attributes {
+                realtime,
+                io_wait: values.word("sleep", [("timer", false), ("io", true)])?,
+                wake_here: values.word("wake", [("free", false), ("here", true)])?,
             },
-            "sleep" => self.attributes.io_wait = one_of(text, ["timer", "io"])?,
-            "wake" => self.attributes.wake_here = one_of(text, ["free", "here"])?,
-            "priority" | "dl_runtime" | "dl_period" | "dl_deadline" => self.class.set(key, text)?,
-            "slice" => self.slice_ns = Some(slice(text).ok_or("a time from 100us to 100ms")?),
-            "cpus" => {
-                let cpus = value::cpu_list(text).ok_or("CPU numbers such as 0-3+5")?;
-                self.cpus = Some(cpus);
-            }
-            _ => {
-                self.offset = match text {
-                    "random" => Offset::Random,
-                    "aligned" => Offset::Fixed(0),
-                    _ => Offset::Fixed(time(text).ok_or("random, aligned, or a time (5ms)")?),
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Work per period beyond the period cannot be done even alone on the calibration CPU.
-    pub(crate) fn warning(&self, argument: &str) -> Option<String> {
-        (self.work_ns > self.period_ns).then(|| {
-            let (work, period) = (self.work_ns, self.period_ns);
-            format!("workload `{argument}`: {work} ns of work in every period of {period} ns")
-        })
-    }
-
-    /// The scripts. The random streams are split by task name: more tasks shift none.
-    pub(crate) fn expand(
-        &self,
-        argument: &str,
-        seed: u64,
-        machine: MachineFacts,
-    ) -> Result<Workload, WorkloadError> {
-        self.check_cpus(argument, machine.nr_cpus)?;
-        let mut tasks = Vec::with_capacity(self.n as usize);
-        let mut timers = Vec::with_capacity(self.n as usize);
-        for index in 0..self.n {
-            let name = format!("periodic-{index}");
-            let delay_ns = match self.offset {
-                Offset::Random => Stream::for_task(seed, &name).below(self.period_ns),
-                Offset::Fixed(ns) => ns,
-            };
-            timers.push(Timer {
-                name: format!("{name}/unique"),
-                mode: TimerMode::Relative,
-                start_delay_ns: delay_ns,
-            });
-            tasks.push(self.task(name, index, delay_ns));
-        }
-        Ok(Workload {
-            name: argument.to_owned(),
-            calibration: self.calibration,
-            tasks,
-            timers,
-            channels: Vec::new(),
-            count: None,
-            groups: self.groups.expand(self.n),
-            duration_ns: None,
-            unmodelled: Vec::new(),
+            slice_ns: values.optional("slice", slice)?,
+            cpus: values.optional("cpus", cpus)?,
+            groups: groups(argument, &values)?,
+            offset: values.text("phase", offset)?,
         })
     }
 
     fn task(&self, name: String, timer: u32, delay_ns: u64) -> TaskScript {
-        let events = vec![
-            Event::Run {
-                work_ns: self.work_ns,
-            },
-            Event::Timer {
-                timer,
-                period_ns: self.period_ns,
-            },
-        ];
-        let phase = Phase {
-            name: "periodic".to_owned(),
-            loops: Loops::Times(1),
-            cpus: None,
-            nice: None,
-            events,
-        };
+        let period_ns = self.period_ns;
+        let events = [run(self.work_ns), Event::Timer { timer, period_ns }];
         TaskScript {
-            name,
             nice: self.nice,
             policy: self.policy,
             attributes: self.attributes,
             cpus: self.cpus.clone(),
             slice_ns: self.slice_ns,
             delay_ns,
-            loops: Loops::Forever,
-            phases: vec![phase],
+            ..task(name, Loops::Forever, vec![phase("periodic", 1, events)])
         }
     }
 
@@ -332,12 +214,92 @@ impl Periodic {
     }
 }
 
-pub(super) fn count(text: &str) -> Option<u32> {
-    text.parse().ok().filter(|n| (1..=MAX_TASKS).contains(n))
+impl Model for Periodic {
+    /// Work per period beyond the period cannot be done even alone on the calibration CPU.
+    fn warnings(&self, argument: &str) -> Vec<String> {
+        if self.work_ns <= self.period_ns {
+            return Vec::new();
+        }
+        let (work, period) = (self.work_ns, self.period_ns);
+        vec![format!(
+            "workload `{argument}`: {work} ns of work in every period of {period} ns"
+        )]
+    }
+
+    /// The scripts. The random streams are split by task name: more tasks shift none.
+    fn expand(
+        &self,
+        argument: &str,
+        seed: u64,
+        machine: MachineFacts,
+    ) -> Result<Workload, WorkloadError> {
+        self.check_cpus(argument, machine.nr_cpus)?;
+        let mut builder = Builder::new(argument);
+        for index in 0..self.n {
+            let name = format!("periodic-{index}");
+            let delay_ns = match self.offset {
+                Offset::Random => Stream::for_task(seed, &name).below(self.period_ns),
+                Offset::Fixed(ns) => ns,
+            };
+            let timer = builder.timer(Timer {
+                name: format!("{name}/unique"),
+                mode: TimerMode::Relative,
+                start_delay_ns: delay_ns,
+            });
+            builder.task(self.task(name, timer, delay_ns));
+        }
+        let mut workload = builder.finish();
+        workload.calibration = self.calibration;
+        workload.groups = self.groups.expand(self.n);
+        Ok(workload)
+    }
 }
 
-fn nice(text: &str) -> Option<i8> {
-    text.parse().ok().filter(|nice| (-20..=19).contains(nice))
+/// Reads `n`. That there would be nothing to run is said so.
+fn number_of_tasks(argument: &str, values: &Values<'_>) -> Result<u32, WorkloadError> {
+    let n = values.number("n", 0..=MAX_TASKS)?;
+    if n == 0 {
+        let expected = format!("a number from 1 to {MAX_TASKS}");
+        return Err(fault(argument, "`n=0` makes 0 tasks")
+            .expected(expected)
+            .into());
+    }
+    Ok(n)
+}
+
+/// Reads `groups` and `shares`.
+fn groups(argument: &str, values: &Values<'_>) -> Result<Groups, WorkloadError> {
+    let mut groups = Groups::default();
+    values.optional("groups", |values, key| {
+        values.text(key, |text| groups.set_names(text))
+    })?;
+    values.optional("shares", |values, key| {
+        values.text(key, |text| groups.set_shares(text))
+    })?;
+    match groups.check() {
+        Ok(()) => Ok(groups),
+        Err((message, expected)) => Err(fault(argument, message).expected(expected).into()),
+    }
+}
+
+/// Reads `policy` and the keys of policies above the fair class.
+fn class(values: &Values<'_>) -> Result<(FairPolicy, Class), WorkloadError> {
+    let mut class = Class::default();
+    let policy = values.text("policy", |text| match policy(text) {
+        Some(policy) => Ok(policy),
+        None => class.set_policy(text).map(|()| FairPolicy::Other),
+    })?;
+    for key in ["priority", "dl_runtime", "dl_period", "dl_deadline"] {
+        values.optional(key, |values, key| {
+            values.text(key, |text| class.set(key, text))
+        })?;
+    }
+    Ok((policy, class))
+}
+
+fn nice(text: &str) -> Result<i8, &'static str> {
+    let nice = text.parse().ok().filter(|nice| (-20..=19).contains(nice));
+    nice.ok_or("a nice value, -20..=19")
 }
 
 fn policy(text: &str) -> Option<FairPolicy> {
@@ -349,46 +311,30 @@ fn policy(text: &str) -> Option<FairPolicy> {
     }
 }
 
-/// Which of two words: false the first, true the second.
-fn one_of(text: &str, words: [&str; 2]) -> Result<bool, &'static str> {
-    match words.iter().position(|word| *word == text) {
-        Some(at) => Ok(at == 1),
-        None if words[0] == "timer" => Err("timer or io"),
-        None => Err("free or here"),
-    }
-}
-
-fn calibration(text: &str) -> Option<Calibration> {
+fn calibration(text: &str) -> Result<Calibration, &'static str> {
+    let cpu = |text: &str| parse::cpu(text.strip_prefix("cpu")?).map(Calibration::Cpu);
     match text {
-        "biggest" => Some(Calibration::Biggest),
-        _ => value::cpu(text.strip_prefix("cpu")?).map(Calibration::Cpu),
+        "biggest" => Ok(Calibration::Biggest),
+        _ => cpu(text).ok_or("biggest, or cpuN such as cpu0"),
     }
 }
 
-pub(super) fn time(text: &str) -> Option<u64> {
-    wakeplace_text::parse_duration_or_zero_ns(text)
-        .ok()
-        .filter(|&ns| ns <= MAX_TIME_NS)
+fn cpus(text: &str) -> Result<Vec<u32>, &'static str> {
+    parse::cpu_list(text).ok_or("CPU numbers such as 0-3+5")
 }
 
-/// A slice as the kernel takes it; it clamps to these bounds, here others are refused.
-fn slice(text: &str) -> Option<u64> {
-    time(text).filter(|ns| (100_000..=100_000_000).contains(ns))
+fn duty(text: &str) -> Result<Share, &'static str> {
+    let duty = parse::share(text).filter(|duty| *duty != Share::NONE);
+    duty.ok_or("a percentage above 0%, at most 100%, such as 5%")
 }
 
-pub(super) fn positive_time(text: &str) -> Result<u64, &'static str> {
-    time(text)
-        .filter(|&ns| ns > 0)
-        .ok_or("a time above 0, at most 1000s, such as 16ms or 800us")
-}
-
-fn percent(text: &str) -> Result<u64, &'static str> {
-    let percent = value::percent_e6(text).filter(|&duty| duty > 0 && duty <= WHOLE_E6);
-    percent.ok_or("a percentage above 0%, at most 100%, such as 5%")
-}
-
-/// A share of a time, rounded down to whole ns; no overflow: 1e12 * 1e8 needs 67 bits.
-fn share(period_ns: u64, duty_e6: u64) -> u64 {
-    let share = u128::from(period_ns) * u128::from(duty_e6) / u128::from(WHOLE_E6);
-    u64::try_from(share).unwrap_or(period_ns)
+fn offset(text: &str) -> Result<Offset, &'static str> {
+    match text {
+        "random" => Ok(Offset::Random),
+        "aligned" => Ok(Offset::Fixed(0)),
+        _ => {
+            let time = parse::time(text).map(Offset::Fixed);
+            time.ok_or("random, aligned, or a time from 0ns to 1000s (5ms)")
+        }
+    }
 }

@@ -3,7 +3,7 @@ use super::fields::Notes;
 use super::read::read;
 use super::structure::Structure;
 use super::template::warning_lines;
-use crate::input;
+use crate::{Dialect, input};
 
 /// rt-app's answer to a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,8 +22,20 @@ pub struct CheckOutcome {
 /// That is wider than what can be simulated: every event and attribute passes by rt-app's rules.
 /// Where rt-app crashes (`tasks` is an array), the answer is a refusal.
 pub fn check_rtapp(text: impl AsRef<[u8]>, file: &str, nr_cpus: u32) -> CheckOutcome {
+    check_rtapp_as(text, file, nr_cpus, Dialect::default())
+}
+
+/// As [`check_rtapp`] for a file in another dialect: what rt-app says to the file that its
+/// pre-processor makes of it, or what v1.0 says.
+pub fn check_rtapp_as(
+    text: impl AsRef<[u8]>,
+    file: &str,
+    nr_cpus: u32,
+    dialect: Dialect,
+) -> CheckOutcome {
     let mut notes = Notes {
         nr_cpus: Some(nr_cpus),
+        dialect,
         ..Notes::default()
     };
     match read(text.as_ref(), &mut notes) {
@@ -44,8 +56,13 @@ pub fn check_rtapp(text: impl AsRef<[u8]>, file: &str, nr_cpus: u32) -> CheckOut
 /// As [`check_rtapp`] for a path, or standard input for `-`. rt-app gives the same exit code to a
 /// file it cannot read; a file above [`crate::READ_LIMIT_BYTES`] is refused here only.
 pub fn check_file(path: &str, nr_cpus: u32) -> CheckOutcome {
+    check_file_as(path, nr_cpus, Dialect::default())
+}
+
+/// As [`check_file`] in another dialect.
+pub fn check_file_as(path: &str, nr_cpus: u32, dialect: Dialect) -> CheckOutcome {
     match input::read(path) {
-        Ok(text) => check_rtapp(text, path, nr_cpus),
+        Ok(text) => check_rtapp_as(text, path, nr_cpus, dialect),
         Err(error) => refused(error.to_string()),
     }
 }

@@ -1,6 +1,6 @@
 //! Events (rt-app 55cb0c0 src/rt-app_parse_config.c, `parse_task_event_data`).
-use super::fields::{Fields, Notes, int, text};
-use super::structure::{Action, Step};
+use super::fields::{Fields, Notes, int, text, wrong_type};
+use super::structure::{Access, Action, MemRun, Step};
 use crate::error::Fault;
 use crate::json::{Kind, Member, Value};
 use crate::script::TimerMode;
@@ -40,35 +40,65 @@ pub(super) fn read_event(
 ) -> Result<Step, Fault> {
     let (key, value) = (&member.key, &member.value);
     warn_of_prefix(member, word, notes);
-    let none = |names: String| Action::Unmodelled {
-        word,
-        names,
-        count: 0,
-    };
+    let name = || text(value, key).map(str::to_owned);
     let action = match word {
         "run" => Action::Run(int(value, key)?),
         "runtime" => Action::Runtime(int(value, key)?),
         "sleep" => Action::Sleep(int(value, key)?),
         "timer" => read_timer(member, notes)?,
-        "mem" | "iorun" => Action::Unmodelled {
-            word,
-            names: String::new(),
-            count: int(value, key)?,
-        },
+        "mem" => Action::Mem(int(value, key)?),
+        "iorun" => Action::IoRun(int(value, key)?),
         "memrun" => read_memrun(member, buffers)?,
-        "wait" | "sync" => none(condition(value)?),
-        "suspend" => none(format!("{task}:{task}")),
-        "yield" => Action::Yield,
-        _ => none(text(value, key)?.to_owned()),
+        "wait" => {
+            let (condition, mutex) = condition(value)?;
+            Action::Wait { condition, mutex }
+        }
+        "sync" => {
+            let (condition, mutex) = condition(value)?;
+            Action::Sync { condition, mutex }
+        }
+        "signal" | "broad" => Action::Signal {
+            condition: name()?,
+            all: word == "broad",
+        },
+        "lock" => Action::Lock(name()?),
+        "unlock" => Action::Unlock(name()?),
+        "suspend" => read_suspend(member, task, notes)?,
+        "resume" => Action::Resume(name()?),
+        "barrier" => Action::Barrier(name()?),
+        "fork" => Action::Fork(name()?),
+        "sem_post" => Action::SemPost(name()?),
+        "sem_wait" => Action::SemWait(name()?),
+        _ => Action::Yield,
     };
-    if matches!(action, Action::Unmodelled { .. }) {
-        notes.unmodelled(member.at, format!("event `{key}` ({word})"));
-    }
     Ok(Step {
         key: key.clone(),
         at: member.at,
         action,
     })
+}
+
+/// Since May 2025 the value is ignored; v1.0 demands a string and waits under that name, and
+/// `workgen` puts the task's name where there is no value (spec rt-app 8).
+fn read_suspend(member: &Member, task: &str, notes: &mut Notes) -> Result<Action, Fault> {
+    let given = match &member.value.kind {
+        Kind::Text(name) => Some(name.as_str()).filter(|name| *name != task),
+        Kind::Null if notes.dialect.workgen => None,
+        kind if notes.dialect.suspend_ref => {
+            return Err(wrong_type(member.value.at, &member.key, kind, "a string"));
+        }
+        _ => None,
+    };
+    let Some(name) = given else {
+        return Ok(Action::Suspend(task.to_owned()));
+    };
+    let (as_read, otherwise) = match notes.dialect.suspend_ref {
+        true => (name, format!("`{task}` for rt-app since May 2025")),
+        false => (task, format!("`{name}` for rt-app v1.0 (`suspend-ref`)")),
+    };
+    let message = format!("`{}` waits under `{as_read}`; {otherwise}", member.key);
+    notes.warn(member.at, message);
+    Ok(Action::Suspend(as_read.to_owned()))
 }
 
 /// `run0` and `run_a` are how events are repeated; `runner` may be meant otherwise.
@@ -107,15 +137,15 @@ fn read_timer(member: &Member, notes: &mut Notes) -> Result<Action, Fault> {
     })
 }
 
-/// `ref:mutex` of an object; whatever is missing is called `unknown`, also without an object.
-fn condition(value: &Value) -> Result<String, Fault> {
-    let Kind::Object(_) = &value.kind else {
-        return Ok("unknown:unknown".to_owned());
-    };
-    let fields = Fields::of(value, "condition")?;
-    let reference = fields.text("ref")?.unwrap_or("unknown");
-    let mutex = fields.text("mutex")?.unwrap_or("unknown");
-    Ok(format!("{reference}:{mutex}"))
+/// `ref` and `mutex` of an object; whatever is missing is called `unknown`, also without an object.
+fn condition(value: &Value) -> Result<(String, String), Fault> {
+    let (mut reference, mut mutex) = ("unknown", "unknown");
+    if let Kind::Object(_) = &value.kind {
+        let fields = Fields::of(value, "condition")?;
+        reference = fields.text("ref")?.unwrap_or(reference);
+        mutex = fields.text("mutex")?.unwrap_or(mutex);
+    }
+    Ok((reference.to_owned(), mutex.to_owned()))
 }
 
 fn read_memrun(member: &Member, buffers: &mut Buffers) -> Result<Action, Fault> {
@@ -125,17 +155,21 @@ fn read_memrun(member: &Member, buffers: &mut Buffers) -> Result<Action, Fault> 
             Fault::invalid(fields.at, "`type` is missing").one_of("", &["read", "write", "chase"])
         );
     };
-    if !["read", "write", "chase"].contains(&kind) {
-        let at = fields
-            .get("type")
-            .map_or(fields.at, |member| member.value.at);
-        return Err(Fault::invalid(at, format!("`memrun` cannot `{kind}`"))
-            .one_of(kind, &["read", "write", "chase"]));
-    }
+    let access = match kind {
+        "read" => Access::Read,
+        "write" => Access::Write,
+        "chase" => Access::Chase,
+        _ => {
+            let member = fields.get("type");
+            let at = member.map_or(fields.at, |member| member.value.at);
+            return Err(Fault::invalid(at, format!("`memrun` cannot `{kind}`"))
+                .one_of(kind, &["read", "write", "chase"]));
+        }
+    };
     let size = fields.required_int("size")?;
     let count = fields.required_int("count")?;
     let (mut stride, mut random) = (0, false);
-    if kind == "chase" {
+    if access == Access::Chase {
         stride = fields.int("stride")?.unwrap_or(64);
         random = fields.text("pattern")? != Some("sequential");
     }
@@ -148,11 +182,14 @@ fn read_memrun(member: &Member, buffers: &mut Buffers) -> Result<Action, Fault> 
         };
         share(buffers, reference, buffer, fields)?;
     }
-    Ok(Action::Unmodelled {
-        word: "memrun",
-        names: reference.to_owned(),
+    Ok(Action::MemRun(MemRun {
+        access,
+        size,
         count,
-    })
+        stride,
+        random,
+        reference: reference.to_owned(),
+    }))
 }
 
 /// Events that name the same buffer must agree on its size, stride and pattern.

@@ -1,8 +1,15 @@
 //! One script per thread.
-use super::template::{Cpus, Step, Task, Template};
+use super::forks;
+use super::log::{LogThread, RtAppLog};
+use super::places::Cpus;
+use super::scheduling::Set;
+use super::steps::{NOTHING, Step};
+use super::template::{Phase as TemplatePhase, Task, Template};
 use crate::MachineFacts;
 use crate::error::{Fault, WorkloadError};
-use crate::script::{Calibration, Event, Phase, TaskGroup, TaskScript, Timer, TimerMode, Workload};
+use crate::script::{
+    Calibration, Change, Event, Phase, TaskGroup, TaskScript, Timer, TimerMode, Workload,
+};
 use std::collections::BTreeMap;
 
 /// Makes the scripts, if the machine has the CPUs they name.
@@ -12,79 +19,157 @@ pub(crate) fn expand(
     machine: MachineFacts,
 ) -> Result<Workload, WorkloadError> {
     check_cpus(template, machine.nr_cpus).map_err(|fault| fault.in_file(file))?;
-    let mut timers = Timers::default();
-    let mut tasks = Vec::new();
-    let mut groups: Vec<TaskGroup> = Vec::new();
-    for task in &template.tasks {
-        for _ in 0..task.instances {
-            if let Some(name) = &task.group {
-                join(&mut groups, name, tasks.len() as u32);
-            }
-            let name = format!("{}-{}", task.name, tasks.len());
-            tasks.push(expand_thread(task, name, &mut timers));
-        }
-    }
+    let mut expansion = Expansion {
+        timers: Timers::default(),
+        groups: template.groups.iter().map(|name| group(name)).collect(),
+        forked: forked(template),
+    };
+    let tasks = scripts(template).enumerate();
+    let tasks = tasks.map(|(index, script)| expansion.thread(script, index));
+    let tasks = tasks.collect();
     Ok(Workload {
         name: file.to_owned(),
         calibration: template.calibration,
         tasks,
-        timers: timers.list,
-        channels: Vec::new(),
+        timers: expansion.timers.list,
+        shared: template.shared.clone(),
+        series: Vec::new(),
         count: None,
-        groups,
+        groups: expansion.groups,
         duration_ns: template.duration_ns,
+        cpu_dma_latency_us: None,
         unmodelled: template.unmodelled.clone(),
     })
 }
 
-/// A thread is in a group, which may be new.
-fn join(groups: &mut Vec<TaskGroup>, name: &str, task: u32) {
-    if let Some(group) = groups.iter_mut().find(|group| group.name == name) {
-        return group.tasks.push(task);
-    }
-    groups.push(TaskGroup {
-        name: name.to_owned(),
-        shares: TaskGroup::DEFAULT_SHARES,
-        tasks: vec![task],
+/// The logs of the threads, by the same indices.
+pub(crate) fn log(template: &Template) -> Option<RtAppLog> {
+    let (basename, cumulative_slack) = template.log.clone()?;
+    let threads = scripts(template).enumerate();
+    let threads = threads.map(|(index, (task, forked))| LogThread {
+        name: thread_name(task, forked, index),
+        phases: task.log.clone(),
     });
+    Some(RtAppLog {
+        basename,
+        cumulative_slack,
+        threads: threads.collect(),
+    })
 }
 
-fn expand_thread(task: &Task, name: String, timers: &mut Timers) -> TaskScript {
-    timers.own.clear();
-    let mut phases = Vec::with_capacity(task.phases.len());
-    for phase in &task.phases {
+/// Tasks in the order of their scripts: threads started at first, then what is forked (true).
+fn scripts(template: &Template) -> impl Iterator<Item = (&Task, bool)> {
+    let started = |task| std::iter::repeat_n((task, false), task_instances(task));
+    let forked = template.tasks.iter().filter(|task| task.forked);
+    let started = template.tasks.iter().flat_map(started);
+    started.chain(forked.map(|task| (task, true)))
+}
+
+fn task_instances(task: &Task) -> usize {
+    task.instances as usize
+}
+
+/// Scripts of forked threads by their task's place in the file.
+fn forked(template: &Template) -> BTreeMap<usize, u32> {
+    let places = scripts(template).zip(0..);
+    let places = places.filter(|((_, forked), _)| *forked);
+    places
+        .map(|((task, _), index)| (task.place, index))
+        .collect()
+}
+
+fn thread_name(task: &Task, forked: bool, index: usize) -> String {
+    match forked {
+        true => task.name.clone(),
+        false => format!("{}-{index}", task.name),
+    }
+}
+
+fn group(name: &str) -> TaskGroup {
+    TaskGroup {
+        name: name.to_owned(),
+        shares: TaskGroup::DEFAULT_SHARES,
+        tasks: Vec::new(),
+    }
+}
+
+/// What all threads of a file have in common.
+struct Expansion {
+    timers: Timers,
+    groups: Vec<TaskGroup>,
+    forked: BTreeMap<usize, u32>,
+}
+
+impl Expansion {
+    fn thread(&mut self, (task, forked): (&Task, bool), index: usize) -> TaskScript {
+        let name = thread_name(task, forked, index);
+        if let Some(own) = &task.initial.group
+            && let Some(group) = self.groups.iter_mut().find(|group| group.name == *own)
+        {
+            group.tasks.push(index as u32);
+        }
+        self.timers.own.clear();
+        let phases = task.phases.iter();
+        let phases = phases.map(|phase| self.phase(phase, &name, task.delay_ns));
+        let phases = phases.collect();
+        let initial = &task.initial;
+        TaskScript {
+            name,
+            nice: initial.nice,
+            policy: initial.policy,
+            attributes: initial.attributes,
+            cpus: task.cpus.as_ref().map(|cpus| cpus.list.clone()),
+            slice_ns: initial.slice_ns,
+            uclamp_min: initial.uclamp_min,
+            uclamp_max: initial.uclamp_max,
+            forks: forked.then_some(forks::LIMIT),
+            delay_ns: task.delay_ns,
+            loops: task.loops,
+            phases,
+        }
+    }
+
+    fn phase(&mut self, phase: &TemplatePhase, thread: &str, delay_ns: u64) -> Phase {
         let events = phase.steps.iter().map(|step| match step {
             Step::Event(event) => *event,
             Step::Timer {
-                name: reference,
+                name,
                 mode,
                 period_ns,
-            } => {
-                let timer = timers.index(reference, *mode, &name, task.delay_ns);
-                Event::Timer {
-                    timer,
-                    period_ns: *period_ns,
-                }
-            }
+            } => Event::Timer {
+                timer: self.timers.index(name, *mode, thread, delay_ns),
+                period_ns: *period_ns,
+            },
+            // A task of zero passes forks nobody.
+            Step::Fork(place) => match self.forked.get(place) {
+                Some(&task) => Event::Fork { task },
+                None => NOTHING,
+            },
         });
-        phases.push(Phase {
+        let events = events.collect();
+        Phase {
             name: phase.name.clone(),
             loops: phase.loops,
-            events: events.collect(),
             cpus: phase.cpus.as_ref().map(|cpus| cpus.list.clone()),
-            nice: phase.nice,
-        });
+            change: self.change(&phase.set),
+            memory_nodes: phase.memory_nodes.as_deref().map(<[u32]>::to_vec),
+            events,
+        }
     }
-    TaskScript {
-        name,
-        nice: task.nice,
-        policy: task.policy,
-        attributes: task.attributes,
-        cpus: task.cpus.as_ref().map(|cpus| cpus.list.clone()),
-        slice_ns: None,
-        delay_ns: task.delay_ns,
-        loops: task.loops,
-        phases,
+
+    fn change(&self, set: &Set) -> Change {
+        let place = |name: &String| {
+            let place = self.groups.iter().position(|group| group.name == *name);
+            place.map(|place| place as u32)
+        };
+        Change {
+            policy: set.policy,
+            nice: set.nice,
+            slice_ns: set.slice_ns,
+            uclamp_min: set.uclamp_min,
+            uclamp_max: set.uclamp_max,
+            group: set.group.as_ref().map(|name| name.as_ref().and_then(place)),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Typed access to the keys of an object, by rt-app's type rules: no conversion between types, and
 //! `null` is absent.
+use crate::Dialect;
 use crate::error::{Fault, Position};
 use crate::json::{Kind, Member, Object, Value};
 use wakeplace_text::nearest;
@@ -90,6 +91,8 @@ const MAX_KEPT: usize = 1_000;
 pub(super) struct Notes {
     /// CPUs of the machine that `cpus` are checked against; None: not now.
     pub(super) nr_cpus: Option<u32>,
+    /// How the file is to be read.
+    pub(super) dialect: Dialect,
     /// Unknown keys compared with the known ones so far.
     pub(super) examined: u32,
     /// Remarks that stop nothing.

@@ -1,17 +1,22 @@
-//! rt-app files: the grammar as rt-app 55cb0c0 implements it (src/rt-app_parse_config.c), what of
-//! it is modelled, and the scripts made of that.
+//! rt-app files: the grammar as rt-app 55cb0c0 implements it (src/rt-app_parse_config.c) and the
+//! scripts made of it.
 //!
 //! [`structure`] is what rt-app makes of a file, `read`, `global`, `task` and `event` fill it by
-//! rt-app's own rules, [`check`] stops there. `template` refuses what has no model, `expand` makes
-//! one script per thread.
+//! rt-app's own rules, [`check`] stops there. `template` makes threads' steps of it (`steps`, with
+//! `resources`, `memory`, `places`, `scheduling`, `forks`), `expand` one script per thread.
 pub(crate) mod check;
-mod class;
 mod event;
 pub(crate) mod expand;
 mod fields;
+mod forks;
 mod global;
+pub(crate) mod log;
+mod memory;
+mod places;
 mod read;
+mod resources;
+mod scheduling;
+mod steps;
 pub mod structure;
 mod task;
-mod taskgroup;
 pub(crate) mod template;

@@ -1,11 +1,11 @@
 //! The root object and `resources`.
-use super::event::Buffers;
+use super::event::{Buffers, event_word};
 use super::fields::{Fields, Notes, text};
 use super::global::read_global;
-use super::structure::Structure;
+use super::structure::{Resource, Structure};
 use super::task::read_task;
 use crate::error::Fault;
-use crate::json::{self, Document};
+use crate::json::{self, Document, Extensions};
 
 const ROOT_KEYS: [&str; 3] = ["tasks", "global", "resources"];
 
@@ -23,15 +23,14 @@ const RESOURCE_TYPES: [&str; 8] = [
 
 /// Reads a text as rt-app does.
 pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Result<Structure, Fault> {
-    let Document { root, duplicates } = json::parse(bytes)?;
-    for duplicate in &duplicates {
-        let (key, first) = (&duplicate.key, duplicate.first);
-        let message = format!(
-            "`{key}` stands here again (before at {first}); rt-app keeps the first place and the \
-             last value, number the keys (`{key}0`, `{key}1`) to have both"
-        );
-        notes.warn(duplicate.again, message);
-    }
+    let workgen = notes.dialect.workgen;
+    let extensions = Extensions {
+        keep_duplicates: workgen,
+        valueless: workgen.then_some("suspend"),
+    };
+    let document = json::parse(bytes, extensions)?;
+    warn_of_dialect(&document, notes);
+    let root = document.root;
     let root = Fields::of(&root, "the root")?;
     notes.near_misses(root.object.members.iter(), &ROOT_KEYS);
     let Some(tasks) = root.get("tasks") else {
@@ -39,34 +38,69 @@ pub(super) fn read(bytes: &[u8], notes: &mut Notes) -> Result<Structure, Fault> 
     };
     let tasks = Fields::of(&tasks.value, "tasks")?;
     let global = read_global(root, notes)?;
-    read_resources(root)?;
+    let resources = read_resources(root)?;
     let mut structure = Structure {
         global,
+        resources,
         tasks: Vec::new(),
     };
     let mut buffers = Buffers::new();
-    for member in &tasks.object.members {
+    for member in tasks.object.collapsed() {
         let task = read_task(member, structure.global.default_policy, &mut buffers, notes)?;
         structure.tasks.push(task);
     }
     Ok(structure)
 }
 
-fn read_resources(root: Fields<'_>) -> Result<(), Fault> {
+/// What other dialects than the one in force would make of equal keys and missing values.
+fn warn_of_dialect(document: &Document, notes: &mut Notes) {
+    let workgen = notes.dialect.workgen;
+    for duplicate in &document.duplicates {
+        let (key, first) = (&duplicate.key, duplicate.first);
+        let other = match event_word(key) {
+            Some(_) if workgen => {
+                "both are kept (`workgen`); rt-app keeps the first place and the \
+                                   last value"
+                    .to_owned()
+            }
+            Some(_) => format!(
+                "rt-app keeps the first place and the last value, number the keys (`{key}0`, \
+                 `{key}1`) to have both, or read it as `workgen` does"
+            ),
+            None => "rt-app keeps the first place and the last value".to_owned(),
+        };
+        let message = format!("`{key}` stands here again (before at {first}); {other}");
+        notes.warn(duplicate.again, message);
+    }
+    for at in &document.valueless {
+        let message = "a key without a value (`workgen`); rt-app refuses the file";
+        notes.warn(*at, message);
+    }
+}
+
+fn read_resources(root: Fields<'_>) -> Result<Vec<Resource>, Fault> {
     let Some(resources) = root.get("resources") else {
-        return Ok(());
+        return Ok(Vec::new());
     };
-    for member in &Fields::of(&resources.value, "resources")?.object.members {
+    let mut list = Vec::new();
+    for member in Fields::of(&resources.value, "resources")?
+        .object
+        .collapsed()
+    {
         let resource = Fields::of(&member.value, &member.key)?;
         let Some(kind) = resource.get("type") else {
             let message = format!("resource `{}` has no `type`", member.key);
             return Err(Fault::invalid(resource.at, message).one_of("", &RESOURCE_TYPES));
         };
         let name = text(&kind.value, "type")?;
-        if !RESOURCE_TYPES.contains(&name) {
+        let Some(kind) = RESOURCE_TYPES.into_iter().find(|known| *known == name) else {
             let message = format!("no resource has the type `{name}`");
             return Err(Fault::invalid(kind.value.at, message).one_of(name, &RESOURCE_TYPES));
-        }
+        };
+        list.push(Resource {
+            name: member.key.clone(),
+            kind,
+        });
     }
-    Ok(())
+    Ok(list)
 }

@@ -8,8 +8,19 @@ use crate::script::TimerMode;
 pub struct Structure {
     /// The `global` object.
     pub global: Global,
+    /// The legacy `resources`, in order: they create nothing that their first use would not.
+    pub resources: Vec<Resource>,
     /// The tasks, in order.
     pub tasks: Vec<Task>,
+}
+
+/// An entry of `resources`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resource {
+    /// Key in `resources`.
+    pub name: String,
+    /// Its `type`.
+    pub kind: &'static str,
 }
 
 impl Structure {
@@ -22,7 +33,7 @@ impl Structure {
 /// Scheduling policies by their Linux names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
-    /// SCHED_OTHER, the only one the simulator models.
+    /// SCHED_OTHER.
     Other,
     /// SCHED_FIFO.
     Fifo,
@@ -161,9 +172,11 @@ pub struct Scheduling {
     pub util_max: i32,
     /// Control group; empty for none.
     pub taskgroup: String,
+    /// Where it is given, if it is.
+    pub taskgroup_at: Option<Position>,
 }
 
-/// One element of `cpus`.
+/// One element of `cpus` or `nodes_membind`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CpuNumber {
     /// As rt-app converts it.
@@ -181,6 +194,15 @@ pub struct Affinity {
     pub cpus: Vec<CpuNumber>,
 }
 
+/// A `nodes_membind`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Nodes {
+    /// Where.
+    pub at: Position,
+    /// The node numbers, as written; None: no array, which rt-app minds on NUMA machines only.
+    pub list: Option<Vec<CpuNumber>>,
+}
+
 /// A task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
@@ -196,6 +218,8 @@ pub struct Task {
     pub loops: i32,
     /// CPUs the task may use; None: all.
     pub affinity: Option<Affinity>,
+    /// Nodes of its memory; None: that of the CPU.
+    pub nodes: Option<Nodes>,
     /// Scheduling attributes.
     pub scheduling: Scheduling,
     /// Phases; a task without `phases` has one, of its own name.
@@ -213,6 +237,8 @@ pub struct Phase {
     pub loops: i32,
     /// CPUs during the phase; None: the task's.
     pub affinity: Option<Affinity>,
+    /// Nodes of the memory; None: unchanged.
+    pub nodes: Option<Nodes>,
     /// What the phase changes; None: nothing.
     pub scheduling: Option<Scheduling>,
     /// Steps, in order; at least one.
@@ -250,13 +276,75 @@ pub enum Action {
     },
     /// Let the others of this CPU run first.
     Yield,
-    /// An event without a model here.
-    Unmodelled {
-        /// rt-app's word for it.
-        word: &'static str,
-        /// The resources it names, joined by `:`.
-        names: String,
-        /// Bytes or hops of the memory and i/o events.
-        count: i32,
+    /// Take the mutex of that name.
+    Lock(String),
+    /// Release it.
+    Unlock(String),
+    /// Wake who waits for a condition.
+    Signal {
+        /// Its name.
+        condition: String,
+        /// All (`broad`) instead of one.
+        all: bool,
     },
+    /// Wait for a condition.
+    Wait {
+        /// Its name.
+        condition: String,
+        /// The mutex that is free meanwhile.
+        mutex: String,
+    },
+    /// Signal a condition, then wait for it.
+    Sync {
+        /// Its name.
+        condition: String,
+        /// The mutex that is free meanwhile.
+        mutex: String,
+    },
+    /// Wait until somebody resumes this name: the task's own, or the string given (v1.0).
+    Suspend(String),
+    /// Wake all who are suspended under this name.
+    Resume(String),
+    /// Wait for all parties.
+    Barrier(String),
+    /// Start a thread of that task.
+    Fork(String),
+    /// Give a unit to a semaphore.
+    SemPost(String),
+    /// Take one.
+    SemWait(String),
+    /// Clear so many bytes of the task's buffer.
+    Mem(i32),
+    /// Write so many bytes to `io_device`.
+    IoRun(i32),
+    /// Read, write or chase pointers in a buffer.
+    MemRun(MemRun),
+}
+
+/// A `memrun` event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemRun {
+    /// How the buffer is used.
+    pub access: Access,
+    /// Its size, bytes.
+    pub size: i32,
+    /// Bytes to read or write, or hops.
+    pub count: i32,
+    /// Distance of the pointers, bytes; 0 unless chased.
+    pub stride: i32,
+    /// Whether the pointers go to and fro.
+    pub random: bool,
+    /// Name under which tasks share it; empty: the task's own.
+    pub reference: String,
+}
+
+/// How a `memrun` uses its buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Byte after byte.
+    Read,
+    /// Byte after byte.
+    Write,
+    /// From pointer to pointer.
+    Chase,
 }

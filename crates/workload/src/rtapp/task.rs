@@ -2,8 +2,7 @@
 use super::event::{Buffers, WORDS, event_word, read_event};
 use super::fields::{Fields, Notes, wrong_type};
 use super::global::{leading_int, policy};
-use super::structure::{Affinity, CpuNumber, Phase, Policy, Scheduling, Step, Task};
-use super::taskgroup;
+use super::structure::{Affinity, CpuNumber, Nodes, Phase, Policy, Scheduling, Step, Task};
 use crate::error::Fault;
 use crate::json::{Kind, Member, Value};
 
@@ -48,8 +47,8 @@ pub(super) fn read_task(
             let read = |phase| read_phase(phase, &member.key, buffers, notes);
             phases
                 .object
-                .members
-                .iter()
+                .collapsed()
+                .into_iter()
                 .map(read)
                 .collect::<Result<_, _>>()?
         }
@@ -58,6 +57,7 @@ pub(super) fn read_task(
             at: member.at,
             loops: loops.unwrap_or(1),
             affinity: read_affinity(fields, notes)?,
+            nodes: read_nodes(fields),
             scheduling: None,
             events: read_events(fields, &member.key, buffers, notes)?,
         }],
@@ -74,17 +74,11 @@ pub(super) fn read_task(
             None => -1,
         },
         affinity: read_affinity(fields, notes)?,
-        scheduling: read_task_scheduling(fields, default_policy, notes)?,
+        nodes: read_nodes(fields),
+        scheduling: read_task_scheduling(fields, default_policy)?,
         phases,
     };
-    let first = task.classes().next();
-    for (phase, class) in task.phases.iter().zip(task.classes()) {
-        if Some(class) != first {
-            let what = "a policy, RT priority or deadline that changes from phase to phase";
-            notes.unmodelled(phase.at, what.to_owned());
-        }
-    }
-    taskgroup::note_unmodelled(&task, notes);
+    check_taskgroups(&task)?;
     Ok(task)
 }
 
@@ -101,7 +95,8 @@ fn read_phase(
         at: member.at,
         loops: fields.int("loop")?.unwrap_or(1),
         affinity: read_affinity(fields, notes)?,
-        scheduling: read_phase_scheduling(fields, notes)?,
+        nodes: read_nodes(fields),
+        scheduling: read_phase_scheduling(fields)?,
         events: read_events(fields, task, buffers, notes)?,
     })
 }
@@ -177,7 +172,24 @@ fn read_affinity(fields: Fields<'_>, notes: &Notes) -> Result<Option<Affinity>, 
     }))
 }
 
-/// json-c's conversion to an integer, which rt-app applies to the elements of `cpus` unasked.
+/// Without NUMA rt-app looks at nothing of it.
+fn read_nodes(fields: Fields<'_>) -> Option<Nodes> {
+    let member = fields.get("nodes_membind")?;
+    let number = |value: &Value| CpuNumber {
+        cpu: converted_int(value),
+        at: value.at,
+    };
+    let list = match &member.value.kind {
+        Kind::Array(values) => Some(values.iter().map(number).collect()),
+        _ => None,
+    };
+    Some(Nodes {
+        at: member.value.at,
+        list,
+    })
+}
+
+/// json-c's conversion to an integer, which rt-app applies to the elements of arrays unasked.
 fn converted_int(value: &Value) -> i32 {
     match &value.kind {
         Kind::Int(number) => *number,
@@ -189,32 +201,16 @@ fn converted_int(value: &Value) -> i32 {
     }
 }
 
-fn read_task_scheduling(
-    fields: Fields<'_>,
-    default_policy: Policy,
-    notes: &mut Notes,
-) -> Result<Scheduling, Fault> {
-    let mut scheduling = read_scheduling(fields, Some(default_policy), notes)?;
-    let policy = scheduling.policy.unwrap_or(default_policy);
-    scheduling.policy = Some(policy);
-    scheduling.priority = scheduling.priority.or(Some(match policy {
-        Policy::Fifo | Policy::RoundRobin => 10,
-        Policy::Other | Policy::Batch | Policy::Idle | Policy::Deadline => 0,
-    }));
-    legacy_times(&mut scheduling, fields, notes)?;
-    check_taskgroup(&scheduling, fields)?;
+fn read_task_scheduling(fields: Fields<'_>, default_policy: Policy) -> Result<Scheduling, Fault> {
+    let mut scheduling = read_scheduling(fields, Some(default_policy))?;
+    legacy_times(&mut scheduling, fields)?;
     Ok(scheduling)
 }
 
 /// Task-level `runtime`, `period` and `deadline` stand in for the `dl-` keys that give 0. Of a task
 /// without phases, `runtime` is thus both an event and a custom slice.
-fn legacy_times(
-    scheduling: &mut Scheduling,
-    fields: Fields<'_>,
-    notes: &mut Notes,
-) -> Result<(), Fault> {
+fn legacy_times(scheduling: &mut Scheduling, fields: Fields<'_>) -> Result<(), Fault> {
     let mut default_ns = 0;
-    let budget = scheduling.policy == Some(Policy::Deadline);
     let times = [
         ("runtime", &mut scheduling.runtime_ns),
         ("period", &mut scheduling.period_ns),
@@ -223,29 +219,14 @@ fn legacy_times(
     for (key, time_ns) in times {
         if *time_ns == 0 {
             *time_ns = fields.int(key)?.map_or(default_ns, microseconds);
-            if let Some(member) = fields.get(key)
-                && *time_ns != 0
-                && !budget
-            {
-                let hint = if key == "runtime" && fields.get("phases").is_none() {
-                    " that the event `runtime` of a task without `phases` sets too"
-                } else {
-                    ""
-                };
-                notes.unmodelled(member.at, format!("scheduler attribute `{key}`{hint}"));
-            }
         }
         default_ns = *time_ns;
     }
     Ok(())
 }
 
-fn read_phase_scheduling(
-    fields: Fields<'_>,
-    notes: &mut Notes,
-) -> Result<Option<Scheduling>, Fault> {
-    let scheduling = read_scheduling(fields, None, notes)?;
-    check_taskgroup(&scheduling, fields)?;
+fn read_phase_scheduling(fields: Fields<'_>) -> Result<Option<Scheduling>, Fault> {
+    let scheduling = read_scheduling(fields, None)?;
     let unset = scheduling.policy.is_none()
         && scheduling.priority.is_none()
         && scheduling.runtime_ns == 0
@@ -257,32 +238,26 @@ fn read_phase_scheduling(
     Ok((!unset).then_some(scheduling))
 }
 
-/// The attributes tasks and phases share, and a note of those without a model.
+/// The attributes tasks and phases share. A policy that is given or the default brings a priority
+/// with it; a phase without one leaves both alone.
 fn read_scheduling(
     fields: Fields<'_>,
     default_policy: Option<Policy>,
-    notes: &mut Notes,
 ) -> Result<Scheduling, Fault> {
-    let mut chosen = None;
+    let mut chosen = default_policy;
     if let (Some(name), Some(member)) = (fields.text("policy")?, fields.get("policy")) {
         chosen = Some(policy(name, member.value.at)?);
     }
+    let default_priority = chosen.map(|policy| match policy {
+        Policy::Fifo | Policy::RoundRobin => 10,
+        Policy::Other | Policy::Batch | Policy::Idle | Policy::Deadline => 0,
+    });
     let runtime = fields.int("dl-runtime")?.unwrap_or(0);
     let period = fields.int("dl-period")?.unwrap_or(runtime);
     let deadline = fields.int("dl-deadline")?.unwrap_or(period);
-    let budget = chosen.or(default_policy) == Some(Policy::Deadline);
-    let times = ["dl-runtime", "dl-period", "dl-deadline"];
-    for key in times.into_iter().filter(|_| !budget) {
-        note_attribute(fields, key, |kind| *kind != Kind::Int(0), notes);
-    }
-    for key in ["util_min", "util_max"] {
-        note_attribute(fields, key, |kind| *kind != Kind::Int(-1), notes);
-    }
-    let binds = |kind: &Kind| !matches!(kind, Kind::Array(nodes) if nodes.is_empty());
-    note_attribute(fields, "nodes_membind", binds, notes);
     Ok(Scheduling {
         policy: chosen,
-        priority: fields.int("priority")?,
+        priority: fields.int("priority")?.or(default_priority),
         priority_at: fields.get("priority").map(|member| member.value.at),
         runtime_ns: microseconds(runtime),
         deadline_ns: microseconds(deadline),
@@ -290,21 +265,8 @@ fn read_scheduling(
         util_min: clamp(fields, "util_min")?,
         util_max: clamp(fields, "util_max")?,
         taskgroup: taskgroup(fields)?,
+        taskgroup_at: fields.get("taskgroup").map(|member| member.at),
     })
-}
-
-/// Notes an attribute without a model, if it is there and has an effect.
-fn note_attribute(
-    fields: Fields<'_>,
-    key: &str,
-    has_effect: impl Fn(&Kind) -> bool,
-    notes: &mut Notes,
-) {
-    if let Some(member) = fields.get(key)
-        && has_effect(&member.value.kind)
-    {
-        notes.unmodelled(member.at, format!("scheduler attribute `{key}`"));
-    }
 }
 
 fn clamp(fields: Fields<'_>, key: &str) -> Result<i32, Fault> {
@@ -329,19 +291,28 @@ fn taskgroup(fields: Fields<'_>) -> Result<String, Fault> {
     Ok(group.to_owned())
 }
 
-/// Control groups hold fair tasks only.
-fn check_taskgroup(scheduling: &Scheduling, fields: Fields<'_>) -> Result<(), Fault> {
-    let fair = scheduling.policy.is_none_or(Policy::is_fair);
-    if fair || scheduling.taskgroup.is_empty() {
-        return Ok(());
+/// Control groups hold fair tasks only, in each phase with what is then in force of both.
+fn check_taskgroups(task: &Task) -> Result<(), Fault> {
+    let (mut policy, mut group) = (None, None);
+    let phases = task.phases.iter().filter_map(|phase| {
+        let scheduling = phase.scheduling.as_ref()?;
+        Some((phase.at, scheduling))
+    });
+    for (at, set) in [(task.at, &task.scheduling)].into_iter().chain(phases) {
+        policy = set.policy.or(policy);
+        group = set
+            .taskgroup_at
+            .filter(|_| !set.taskgroup.is_empty())
+            .or(group);
+        if group.is_some() && policy.is_some_and(|policy| !policy.is_fair()) {
+            let at = set.taskgroup_at.unwrap_or(at);
+            let message = "`taskgroup` with a policy above the fair class";
+            return Err(
+                Fault::invalid(at, message).expected("SCHED_OTHER, SCHED_BATCH or SCHED_IDLE")
+            );
+        }
     }
-    let at = fields
-        .get("taskgroup")
-        .map_or(fields.at, |member| member.at);
-    Err(
-        Fault::invalid(at, "`taskgroup` with a policy above the fair class")
-            .expected("SCHED_OTHER, SCHED_BATCH or SCHED_IDLE"),
-    )
+    Ok(())
 }
 
 fn microseconds(us: i32) -> i64 {

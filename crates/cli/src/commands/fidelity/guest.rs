@@ -2,6 +2,7 @@
 
 use super::sets::{START_OFFSET_NS, Set, TaskSpec, WARM_UP_NS};
 use super::{SetRun, TaskRun, trace};
+use crate::commands::lab_trace::{LOST, SECTION, sections};
 use crate::failure::Failure;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,8 +16,6 @@ type Verdict = Report<BTreeMap<String, serde_json::Value>>;
 
 /// Name of the script in the guest.
 const SCRIPT: &str = "fidelity.sh";
-/// Begins a line that says what follows.
-const SECTION: &str = "=== ";
 
 /// The part of the script before the sets: what is recorded.
 const PROLOGUE: &str = "\
@@ -30,7 +29,6 @@ for event in sched/sched_switch sched/sched_waking sched/sched_migrate_task powe
 done
 echo '=== release'
 uname -r
-lost() { cat $t/per_cpu/cpu*/stats | grep -E '^(overrun|dropped events): ' | grep -v ': 0$'; }
 ";
 
 /// The files of a run, in a folder; the script is among them.
@@ -57,7 +55,7 @@ pub(crate) fn command() -> Vec<String> {
 }
 
 fn script(sets: &[Set]) -> String {
-    let mut text = PROLOGUE.to_owned();
+    let mut text = [PROLOGUE, LOST].concat();
     for set in sets {
         let name = &set.name;
         // Only lines of the tasks (and frequencies) are of use.
@@ -128,17 +126,6 @@ fn task(timer: u32, spec: &TaskSpec) -> Task {
         loops: Loops::Times(1),
         phases,
     }
-}
-
-/// The sections of what the script wrote, by their titles.
-fn sections(text: &str) -> BTreeMap<&str, &str> {
-    let mut found = BTreeMap::new();
-    for part in text.split(SECTION).skip(1) {
-        if let Some((title, body)) = part.split_once('\n') {
-            found.insert(title.trim(), body);
-        }
-    }
-    found
 }
 
 /// The kernel that the guest says it is.

@@ -2,15 +2,9 @@
 
 use super::agree::Agreement;
 use super::{KERNEL_POLICY, LIVE_POLICY, MachineResult, PAIRS, RUNS, SetResult, sets};
-use crate::failure::Failure;
+use crate::commands::marked_page::Marks;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-
-/// What stands before and behind a part of the page that is made by a command.
-pub(super) struct Marks {
-    begin: &'static str,
-    end: &'static str,
-}
 
 /// Of the part that was measured in guests.
 pub(super) const MEASURED: Marks = Marks {
@@ -25,21 +19,6 @@ pub(super) const RECORDED: Marks = Marks {
 
 /// Runs whose shares are shown; the shifted one is there for the wake-ups only.
 const SHOWN: usize = 4;
-
-/// A page with another text between the marks.
-pub(super) fn replace(page: &str, marks: &Marks, text: &str) -> Result<String, Failure> {
-    let Marks { begin, end } = marks;
-    let parts = page.split_once(*begin).and_then(|(head, rest)| {
-        let (_, tail) = rest.split_once(*end)?;
-        Some((head, tail))
-    });
-    let Some((head, tail)) = parts else {
-        return Err(Failure::Input(format!(
-            "no place for the new part; expected the lines `{begin}` and `{end}`"
-        )));
-    };
-    Ok(format!("{head}{begin}\n\n{}\n\n{end}{tail}", text.trim()))
-}
 
 /// All tables.
 pub(super) fn markdown(results: &[MachineResult]) -> String {
@@ -278,6 +257,7 @@ mod tests {
     use super::super::agree::{Clusters, Wakeups};
     use super::super::{SetRun, TaskRun};
     use super::*;
+    use crate::commands::marked_page::replace;
     use std::collections::BTreeMap;
     use wakeplace_platform::Platform;
 

@@ -7,6 +7,7 @@ mod page;
 use super::agree::Clusters;
 use super::{page as measured_page, sim};
 use crate::args::{LabFidelityArgs, ReportFormat};
+use crate::commands::marked_page;
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::output::Output;
 use crate::terminal::Terminal;
@@ -91,12 +92,12 @@ pub(super) fn run(args: &LabFidelityArgs, terminal: Terminal) -> Outcome {
     let old = args
         .page
         .as_deref()
-        .map(|path| super::old_page(path, marks))
+        .map(|path| marked_page::old_page(path, marks))
         .transpose()?;
     let output = Output::prepare(args.page.as_deref().or(args.output.as_deref()))?;
     let comparison = compare()?;
     let text = match (old, args.format) {
-        (Some(old), _) => measured_page::replace(&old, marks, &page::markdown(&comparison))?,
+        (Some(old), _) => marked_page::replace(&old, marks, &page::markdown(&comparison))?,
         (None, ReportFormat::Md) => page::markdown(&comparison),
         (None, ReportFormat::Json) => json(&page::object(&comparison)),
     };

@@ -10,8 +10,8 @@ use wakeplace_engine::{Observer, Options};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_workload::{
-    Attributes, Calibration, Event, FairPolicy, Loops, Phase, TaskScript, Timer, TimerMode,
-    Workload,
+    Attributes, Calibration, Change, Event, FairPolicy, Loops, Phase, Shared, TaskScript, Timer,
+    TimerMode, Workload,
 };
 
 /// Work of a task that never sleeps: more than any run is long, ns.
@@ -78,10 +78,12 @@ fn workload(set: &Set, work_more_ns: &[i64], start_ns: u64) -> Workload {
             .map(|((at, t), more)| script(at, t, more, start_ns))
             .collect(),
         timers: set.tasks.iter().map(timer).collect(),
-        channels: Vec::new(),
+        shared: Shared::default(),
+        series: Vec::new(),
         count: None,
         groups: Vec::new(),
         duration_ns: None,
+        cpu_dma_latency_us: None,
         unmodelled: Vec::new(),
     }
 }
@@ -91,7 +93,8 @@ fn script(timer: u32, task: &TaskSpec, more_ns: i64, start_ns: u64) -> TaskScrip
         name: task.name.clone(),
         loops,
         cpus: None,
-        nice: None,
+        change: Change::default(),
+        memory_nodes: None,
         events,
     };
     let period_ns = task.period_ns;
@@ -118,6 +121,9 @@ fn script(timer: u32, task: &TaskSpec, more_ns: i64, start_ns: u64) -> TaskScrip
         policy: FairPolicy::Other,
         cpus: None,
         slice_ns: None,
+        uclamp_min: None,
+        uclamp_max: None,
+        forks: None,
         attributes: Attributes::default(),
         delay_ns: start_ns + task.delay_ns,
         loops: Loops::Times(1),

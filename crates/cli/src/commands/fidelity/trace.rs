@@ -2,6 +2,7 @@
 
 use super::agree::Wakeups;
 use super::sets::TaskSpec;
+use crate::commands::lab_trace::Line;
 use std::collections::BTreeMap;
 
 /// The text form has whole microseconds; a release is taken this much later, so that none is
@@ -19,42 +20,17 @@ enum Event {
 
 /// A line of the trace: when, on which CPU, what.
 fn line(line: &str) -> Option<(u64, u32, Event)> {
-    let (head, event) = match line.split_once(": sched_waking: ") {
-        Some((head, rest)) => (
-            head,
-            Event::Waking {
-                tid: number(rest, " pid=")?,
-            },
-        ),
-        None => {
-            let (head, rest) = line.split_once(": sched_switch: ")?;
-            (
-                head,
-                Event::Switch {
-                    tid: number(rest, " next_pid=")?,
-                },
-            )
-        }
+    let line = Line::parse(line)?;
+    let event = match line.event {
+        "sched_waking" => Event::Waking {
+            tid: line.number("pid")?,
+        },
+        "sched_switch" => Event::Switch {
+            tid: line.number("next_pid")?,
+        },
+        _ => return None,
     };
-    let (front, time) = head.rsplit_once(' ')?;
-    let cpu = front.rsplit_once('[')?.1.split_once(']')?.0;
-    Some((nanoseconds(time)?, cpu.parse().ok()?, event))
-}
-
-/// The number behind a key.
-fn number(text: &str, key: &str) -> Option<i32> {
-    let rest = text.split_once(key)?.1;
-    rest.split(' ').next()?.parse().ok()
-}
-
-/// `SECONDS.MICROSECONDS`.
-fn nanoseconds(text: &str) -> Option<u64> {
-    let (seconds, fraction) = text.split_once('.')?;
-    if fraction.len() != 6 {
-        return None;
-    }
-    let (seconds, micros): (u64, u64) = (seconds.parse().ok()?, fraction.parse().ok()?);
-    Some(seconds * 1_000_000_000 + micros * 1_000)
+    Some((line.time_ns, line.cpu, event))
 }
 
 /// Where each release's job first ran after its wake-up, for every task with its thread's id, in
@@ -140,17 +116,5 @@ prev_prio=120 prev_state=R ==> next_comm=t3 next_pid=357 next_prio=120
         // Release 0 is at 60.602371400 s, which the trace writes as 60.602371.
         let found = wakeups(TRACE, 60_600_371_400, &[(&spec, 357)]);
         assert_eq!(found[0].keys().next(), Some(&0));
-    }
-
-    #[test]
-    fn lines_of_other_forms_are_left_out() {
-        for text in [
-            "",
-            "# x",
-            "a-1 [000] d 1.5: sched_switch: next_pid=1",
-            "sched_waking: pid=3",
-        ] {
-            assert_eq!(line(text), None, "{text}");
-        }
     }
 }

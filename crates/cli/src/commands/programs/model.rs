@@ -1,0 +1,217 @@
+//! A program's model in the simulator: the same counts as of the real one.
+
+use super::Run;
+use super::list::{Model, ModelEvents, RT_APP_FILE};
+use super::structure::{INTERRUPT, Structure, role_of_name};
+use crate::failure::Failure;
+use std::collections::BTreeSet;
+use wakeplace_engine::observe::{Placement, PlacementKind};
+use wakeplace_engine::{Observer, Options};
+use wakeplace_platform::Platform;
+use wakeplace_policy_sys::Policy;
+use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
+
+/// Of whoever makes the threads: the simulator's own task, which is none of the workload's.
+const STARTER: &str = "starter";
+/// Seed of the workload's random choices.
+const SEED: u64 = 1;
+
+/// Runs a model and counts. The error says why there is none.
+pub(super) fn run(platform: &Platform, policy: &Policy, model: &Model) -> Result<Run, Failure> {
+    let options = LoadOptions::default();
+    let spec = match model.workload {
+        "" => Spec::parse_rtapp(RT_APP_FILE.1.as_bytes(), RT_APP_FILE.0, &options),
+        argument => Spec::parse(argument, &options),
+    };
+    let facts = MachineFacts {
+        nr_cpus: u32::try_from(platform.cpus.len()).unwrap_or(u32::MAX),
+    };
+    let expanded = spec.and_then(|spec| spec.expand(SEED, facts));
+    let workload = expanded.map_err(Failure::input)?;
+    let options = Options {
+        duration_ns: model.duration_ns,
+        ..Options::default()
+    };
+    wakeplace_engine::check(platform, policy, &workload, &options).map_err(Failure::input)?;
+    let names = workload.tasks.iter().map(|task| role_of_name(&task.name));
+    let mut counter = Counter::new(names.map(str::to_owned).collect());
+    let report = wakeplace_engine::run(platform, policy, &workload, &options, &mut counter);
+    let events = match model.events {
+        ModelEvents::Fixed(events) => Some(events),
+        ModelEvents::Counted(units) => report.counted.map(|done| done.units / units),
+    };
+    let events = events.filter(|events| *events > 0).ok_or_else(|| {
+        let name = &workload.name;
+        Failure::NoResult(format!("`{name}` did nothing that it counts"))
+    })?;
+    Ok(Run {
+        events,
+        structure: counter.finish(),
+    })
+}
+
+/// Counts tasks and wake-ups by the tasks' roles.
+struct Counter {
+    /// By task.
+    roles: Vec<String>,
+    /// Tasks that were made.
+    made: BTreeSet<u32>,
+    /// Tasks that ended.
+    ended: Vec<u32>,
+    found: Structure,
+}
+
+impl Counter {
+    /// Roles of the tasks that have a script.
+    fn new(roles: Vec<String>) -> Self {
+        Self {
+            roles,
+            made: BTreeSet::new(),
+            ended: Vec::new(),
+            found: Structure::default(),
+        }
+    }
+
+    fn role(&self, task: u32) -> &str {
+        self.roles
+            .get(task as usize)
+            .map_or(STARTER, String::as_str)
+    }
+
+    fn finish(self) -> Structure {
+        let mut found = self.found.clone();
+        for task in &self.made {
+            *found.tasks.entry(self.role(*task).to_owned()).or_default() += 1;
+        }
+        // An end is told as a stop, too; the kernel's trace tells ends from sleeps.
+        for task in &self.ended {
+            if let Some(sleeps) = found.sleeps.get_mut(self.role(*task)) {
+                *sleeps = sleeps.saturating_sub(1);
+            }
+        }
+        found
+    }
+}
+
+impl Observer for Counter {
+    fn placement(&mut self, _time_ns: u64, placement: &Placement) {
+        match placement.kind {
+            PlacementKind::Fork => {
+                self.found.forks += 1;
+                self.made.insert(placement.task);
+            }
+            PlacementKind::Exec => self.found.execs += 1,
+            PlacementKind::Wake => {}
+        }
+    }
+
+    fn forked(&mut self, _time_ns: u64, task: u32, script: u32) {
+        let role = self.role(script).to_owned();
+        let at = task as usize;
+        if self.roles.len() <= at {
+            self.roles.resize(at + 1, STARTER.to_owned());
+        }
+        self.roles[at] = role;
+    }
+
+    fn woken(&mut self, _time_ns: u64, task: u32, waker: Option<u32>, sync: bool) {
+        let waker = waker.map_or(INTERRUPT, |waker| self.role(waker)).to_owned();
+        let woken = self.role(task).to_owned();
+        self.found.wake(&waker, &woken, sync);
+    }
+
+    fn run_stop(&mut self, _time_ns: u64, _cpu: u32, task: u32, _ran_ns: u64, sleeps: bool) {
+        let role = self.role(task).to_owned();
+        self.found.left(&role, sleeps);
+    }
+
+    fn task_exit(&mut self, _time_ns: u64, task: u32) {
+        self.ended.push(task);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hikey() -> Platform {
+        Platform::load("hikey960").expect("built in")
+    }
+
+    #[test]
+    fn a_round_trip_is_two_sync_wake_ups() {
+        let policy = Policy::parse("linux-7.3").expect("known");
+        let model = Model {
+            workload: "context-switch:warmup=0s",
+            duration_ns: 50_000_000,
+            events: ModelEvents::Counted(2),
+        };
+        let run = run(&hikey(), &policy, &model).expect("runs");
+        let structure = &run.structure;
+        assert_eq!((structure.forks, structure.tasks.len()), (2, 2));
+        // Each round trip, the parent wakes the child and the child the parent; the run is cut off
+        // somewhere, and the child may not have slept yet when the first message came.
+        for pair in ["parent -> child", "child -> parent"] {
+            let wakes = structure.wakes[pair];
+            assert!(
+                wakes.count.abs_diff(run.events) <= 2,
+                "{wakes:?} {}",
+                run.events
+            );
+            assert_eq!(wakes.sync, wakes.count);
+        }
+        assert!(run.events > 100, "{}", run.events);
+        // The start line and the delays: a few timers, no more.
+        let timers: u64 = (structure.wakes.iter())
+            .filter(|(pair, _)| pair.starts_with(INTERRUPT))
+            .map(|(_, wakes)| wakes.count)
+            .sum();
+        assert!(timers <= 4, "{timers}");
+    }
+
+    #[test]
+    fn timers_are_told_from_tasks_on_a_busy_cpu_too() {
+        let policy = Policy::parse("linux-7.3").expect("known");
+        let model = Model {
+            // Sixteen tasks of a tenth on eight CPUs: timers interrupt running tasks.
+            workload: "periodic:n=16,period=16ms,duty=10%",
+            duration_ns: 500_000_000,
+            events: ModelEvents::Fixed(1),
+        };
+        let run = run(&hikey(), &policy, &model).expect("runs");
+        assert!(
+            run.structure
+                .wakes
+                .keys()
+                .all(|pair| pair.starts_with(INTERRUPT))
+        );
+        assert_eq!(run.structure.tasks.values().sum::<u64>(), 16);
+    }
+
+    #[test]
+    fn threads_made_on_the_way_have_their_scripts_role() {
+        let mut counter = Counter::new(vec!["make".to_owned(), "cc".to_owned()]);
+        counter.forked(5, 3, 1);
+        counter.woken(6, 0, Some(3), false);
+        counter.woken(7, 3, None, false);
+        counter.run_stop(8, 0, 3, 1, true);
+        counter.run_stop(9, 0, 3, 1, true);
+        counter.task_exit(9, 3);
+        let found = counter.finish();
+        let pairs: Vec<_> = found.wakes.keys().map(String::as_str).collect();
+        assert_eq!(pairs, ["cc -> make", "interrupt -> cc"]);
+        assert_eq!(found.sleeps["cc"], 1);
+    }
+
+    #[test]
+    fn a_model_that_is_not_there_says_so() {
+        let policy = Policy::parse("linux-7.3").expect("known");
+        let model = Model {
+            workload: "no-such-model:n=1",
+            duration_ns: 1,
+            events: ModelEvents::Fixed(1),
+        };
+        let refused = run(&hikey(), &policy, &model).expect_err("unknown");
+        assert!(matches!(&refused, Failure::Input(why) if why.contains("no-such-model")));
+    }
+}

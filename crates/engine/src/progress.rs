@@ -1,0 +1,177 @@
+//! Where a thread stands in its script.
+
+use wakeplace_workload::{Event, Loops, Phase, TaskScript};
+
+/// Steps without any time passing after which a script is taken to loop for ever.
+const ZERO_TIME_STEPS: u32 = 1_000_000;
+
+/// What a script wants next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// A step.
+    Step(Event),
+    /// A repetition of a phase begins; ask again afterwards.
+    Enter,
+    /// The script has ended.
+    Exit,
+    /// Only zero-time steps, for ever.
+    Stuck,
+}
+
+/// The place in a script.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Progress {
+    phase: usize,
+    event: usize,
+    entered: bool,
+    passes: u64,
+    repeats: u64,
+    zero_steps: u32,
+    stepped_ns: u64,
+    /// The step handed out last is the last one of a repetition.
+    last: bool,
+}
+
+impl Progress {
+    /// The phase it is in.
+    pub(crate) fn phase<'a>(&self, script: &'a TaskScript) -> &'a Phase {
+        &script.phases[self.phase]
+    }
+
+    /// Its position.
+    pub(crate) fn phase_index(&self) -> u32 {
+        self.phase as u32
+    }
+
+    /// Asked once after each step: was it the last one of a repetition of a phase?
+    #[inline]
+    pub(crate) fn take_last(&mut self) -> bool {
+        std::mem::take(&mut self.last)
+    }
+
+    /// Takes one step of the script.
+    #[inline]
+    pub(crate) fn step(&mut self, script: &TaskScript, now_ns: u64) -> Next {
+        if self.phase == 0 && self.event == 0 && !self.entered && spent(script.loops, self.passes) {
+            return Next::Exit;
+        }
+        if now_ns != self.stepped_ns {
+            self.stepped_ns = now_ns;
+            self.zero_steps = 0;
+        }
+        self.zero_steps += 1;
+        if self.zero_steps > ZERO_TIME_STEPS {
+            return Next::Stuck;
+        }
+        let phase = &script.phases[self.phase];
+        if !self.entered {
+            self.entered = true;
+            if spent(phase.loops, self.repeats) {
+                self.leave_phase(script);
+            }
+            return Next::Enter;
+        }
+        let event = phase.events[self.event];
+        self.advance(script);
+        Next::Step(event)
+    }
+
+    /// Moves to the event after the current one.
+    fn advance(&mut self, script: &TaskScript) {
+        self.event += 1;
+        if self.event < script.phases[self.phase].events.len() {
+            return;
+        }
+        self.event = 0;
+        self.repeats += 1;
+        self.last = true;
+        self.entered = false; // affinity is set anew at each repetition, as rt-app does
+        if spent(script.phases[self.phase].loops, self.repeats) {
+            self.leave_phase(script);
+        }
+    }
+
+    fn leave_phase(&mut self, script: &TaskScript) {
+        self.entered = false;
+        self.event = 0;
+        self.repeats = 0;
+        self.phase += 1;
+        if self.phase == script.phases.len() {
+            self.phase = 0;
+            self.passes += 1;
+        }
+    }
+}
+
+fn spent(loops: Loops, done: u64) -> bool {
+    match loops {
+        Loops::Forever => false,
+        Loops::Times(n) => done >= n,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Next, Progress};
+    use wakeplace_workload::{Attributes, Change, Event, FairPolicy, Loops, Phase, TaskScript};
+
+    fn script(loops: Loops, events: Vec<Event>) -> TaskScript {
+        let phase = Phase {
+            name: "p".into(),
+            loops: Loops::Times(2),
+            cpus: None,
+            change: Change::default(),
+            memory_nodes: None,
+            events,
+        };
+        TaskScript {
+            name: "t".into(),
+            nice: 0,
+            policy: FairPolicy::Other,
+            attributes: Attributes::default(),
+            cpus: None,
+            slice_ns: None,
+            uclamp_min: None,
+            uclamp_max: None,
+            forks: None,
+            delay_ns: 0,
+            loops,
+            phases: vec![phase],
+        }
+    }
+
+    fn steps(script: &TaskScript, n: usize) -> Vec<(Next, bool)> {
+        let mut progress = Progress::default();
+        (0..n)
+            .map(|_| (progress.step(script, 0), progress.take_last()))
+            .collect()
+    }
+
+    #[test]
+    fn phases_repeat_and_passes_end() {
+        let run = Event::Run { work_ns: 7 };
+        let nap = Event::Sleep { duration_ns: 1 };
+        let script = script(Loops::Times(1), vec![run, nap]);
+        let [run, nap] = [run, nap].map(Next::Step);
+        let once = [(Next::Enter, false), (run, false), (nap, true)];
+        let expected: Vec<_> = once
+            .into_iter()
+            .chain(once)
+            .chain([(Next::Exit, false)])
+            .collect();
+        assert_eq!(steps(&script, 7), expected);
+    }
+
+    #[test]
+    fn zero_passes_end_at_once() {
+        let script = script(Loops::Times(0), vec![Event::Run { work_ns: 7 }]);
+        assert_eq!(steps(&script, 1), [(Next::Exit, false)]);
+    }
+
+    #[test]
+    fn zero_time_loops_are_found() {
+        let script = script(Loops::Forever, vec![Event::Run { work_ns: 0 }]);
+        let last = steps(&script, 1_000_001).last().copied();
+        assert_eq!(last, Some((Next::Stuck, false)));
+    }
+}

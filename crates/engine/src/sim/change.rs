@@ -1,0 +1,296 @@
+//! A thread's scheduling attributes change while it lives: by its phases, and by what is lent to
+//! it. As in the kernel it leaves its queue, changes, and joins it again.
+
+use super::Sim;
+use super::classes::ClassState;
+use crate::fair::Weight;
+use crate::observe::Observer;
+use crate::run_queue::RunQueue;
+use wakeplace_policy_sys::ClassMove;
+use wakeplace_workload::{Change, FairPolicy, PolicyChange, RealTime};
+
+/// Where a thread was when it left its queue for a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// It ran.
+    Running,
+    /// It waited for its CPU.
+    Queued,
+    /// It sleeps, or is on its way to a CPU.
+    Away,
+}
+
+/// A thread that has left its queue.
+#[derive(Debug)]
+struct Off {
+    place: Place,
+    was_fair: bool,
+}
+
+impl<O: Observer> Sim<'_, O> {
+    /// What a phase changes of the running task. Returns true if the task is off the CPU now: the
+    /// caller schedules.
+    pub(super) fn change_attributes(&mut self, cpu: u32, task: u32, change: &Change) -> bool {
+        if let Some(nice) = change.nice {
+            self.set_nice(cpu, task, nice);
+        }
+        if let Some(slice_ns) = change.slice_ns {
+            let own = (slice_ns > 0).then_some(slice_ns);
+            self.set_slice(cpu, task, own);
+        }
+        if change.uclamp_min.is_some() || change.uclamp_max.is_some() {
+            let [min, max] = self.threads[task as usize].uclamp;
+            let hints = [change.uclamp_min.or(min), change.uclamp_max.or(max)];
+            self.threads[task as usize].uclamp = hints;
+            self.hint(task);
+        }
+        let moved = change
+            .group
+            .is_some_and(|group| self.change_group(task, group));
+        let turned = change.policy.is_some_and(|to| self.change_policy(task, to));
+        moved || turned
+    }
+
+    /// The hints of a task: its own, else what the kernel gives its class.
+    pub(super) fn hint(&mut self, task: u32) {
+        let thread = &self.threads[task as usize];
+        let [min, max] = thread.uclamp;
+        let rt = !matches!(thread.realtime, None | Some(RealTime::Deadline { .. }));
+        let least = if rt { 1024 } else { 0 };
+        let (min, max) = (min.map_or(least, u32::from), max.map_or(1024, u32::from));
+        let raw = self.tasks[task as usize].raw();
+        if (raw.uclamp_min, raw.uclamp_max) != (min, max) {
+            self.core
+                .task_set_uclamp(&mut self.tasks[task as usize], min, max);
+        }
+    }
+
+    fn change_group(&mut self, task: u32, group: Option<u32>) -> bool {
+        if self.threads[task as usize].group == group {
+            return false;
+        }
+        if self.is_class(task) {
+            self.threads[task as usize].group = group; // counts when it is fair again
+            return false;
+        }
+        let off = self.take_off(task, true);
+        self.threads[task as usize].group = group;
+        self.put_on(task, &off);
+        off.place == Place::Running
+    }
+
+    fn change_policy(&mut self, task: u32, to: PolicyChange) -> bool {
+        let thread = &self.threads[task as usize];
+        let (policy, realtime) = match to {
+            PolicyChange::Fair(policy) => (policy, None),
+            PolicyChange::RealTime(kind) => (thread.policy, Some(kind)),
+        };
+        if (policy, realtime) == (thread.policy, thread.realtime) {
+            return false;
+        }
+        let off = self.take_off(task, realtime.is_some());
+        let thread = &mut self.threads[task as usize];
+        (thread.policy, thread.realtime) = (policy, realtime);
+        self.hint(task);
+        if self.has_classes() {
+            let own = realtime.map(|kind| self.new_class(kind));
+            self.set_own_class(task, own);
+        }
+        self.put_on(task, &off);
+        off.place == Place::Running
+    }
+
+    /// A holder of mutexes is lent another class, or (None) has only its own again.
+    pub(super) fn change_loan(&mut self, holder: u32, lent: Option<ClassState>, by: u32) {
+        let before = self.level(holder);
+        let off = self.take_off(holder, lent.is_some());
+        self.set_loan(holder, lent);
+        self.put_on(holder, &off);
+        let cpu = self.tasks[holder as usize].cpu();
+        match off.place {
+            Place::Away => {}
+            Place::Queued => {
+                self.try_preempt(holder, cpu, by);
+            }
+            Place::Running if cpu == by => {} // whoever released the mutex schedules
+            Place::Running => {
+                let rises = self.level(holder) > before;
+                if !rises || !self.goes_on_in_class(holder, cpu) {
+                    self.schedule_changed(cpu, holder);
+                }
+            }
+        }
+    }
+
+    /// The task has just left the CPU for a change, and the CPU looks whom it runs now.
+    pub(super) fn schedule_changed(&mut self, cpu: u32, task: u32) {
+        self.cpus[cpu as usize].changed = Some(task);
+        self.schedule(cpu);
+        self.cpus[cpu as usize].changed = None;
+    }
+
+    /// Takes a thread off its queue, whatever that is. `parts`: it leaves the fair class or its
+    /// group, and what it has contributed to their load goes with it.
+    fn take_off(&mut self, task: u32, parts: bool) -> Off {
+        let cpu = self.tasks[task as usize].cpu();
+        let fair = !self.is_class(task);
+        let place = match (self.threads[task as usize].is_runnable(), fair) {
+            (true, true) => self.take_off_fair(task, cpu, parts),
+            (true, false) => self.take_off_class(task, cpu),
+            (false, _) => Place::Away,
+        };
+        if place == Place::Away && fair {
+            self.drop_delayed(task, cpu);
+            self.keep_distance(task, cpu);
+            if parts {
+                self.core
+                    .migrate_sleeping(&mut self.tasks[task as usize], cpu, self.now);
+            }
+        }
+        Off {
+            place,
+            was_fair: fair,
+        }
+    }
+
+    fn take_off_fair(&mut self, task: u32, cpu: u32, parts: bool) -> Place {
+        self.account(cpu);
+        let running = self.cpus[cpu as usize].current == Some(task);
+        let left = self
+            .core
+            .dequeue_move(&mut self.tasks[task as usize], self.now);
+        if running {
+            self.end_stretch(cpu, false);
+        }
+        self.remove(task, cpu, !running);
+        self.keep_distance(task, cpu);
+        self.count_running(cpu);
+        self.after_core(cpu, left);
+        if parts {
+            let record = &mut self.tasks[task as usize];
+            let parted = self.core.migrate_queued(record, cpu, self.now);
+            self.after_core(cpu, parted);
+        }
+        if running {
+            Place::Running
+        } else {
+            Place::Queued
+        }
+    }
+
+    fn take_off_class(&mut self, task: u32, cpu: u32) -> Place {
+        self.account(cpu);
+        let running = self.cpus[cpu as usize].current == Some(task);
+        if self.is_throttled(task) {
+            self.forget_throttled(task, cpu);
+            return Place::Queued;
+        }
+        let left = self.class_exit(task, cpu, ClassMove::Move);
+        if running {
+            self.end_stretch(cpu, false);
+        }
+        self.class_facts(cpu);
+        self.after_core(cpu, left);
+        if running {
+            Place::Running
+        } else {
+            Place::Queued
+        }
+    }
+
+    /// Puts it onto the queue of its class on its CPU.
+    fn put_on(&mut self, task: u32, off: &Off) {
+        let cpu = self.tasks[task as usize].cpu();
+        let fair = !self.is_class(task);
+        let thread = &self.threads[task as usize];
+        let group = thread.group.filter(|_| fair).map(|group| group as usize);
+        self.tasks[task as usize].set_group(group);
+        if fair {
+            self.weigh_anew(task);
+            if self.live && !off.was_fair {
+                self.core.vq_place(&mut self.tasks[task as usize], cpu);
+            }
+            self.place_at_distance(task, cpu);
+        }
+        if off.place == Place::Away {
+            self.forget_refill(task); // it is found out anew when it wakes
+            return;
+        }
+        if !fair {
+            return self.class_join_changed(task, cpu);
+        }
+        let joined = self
+            .core
+            .enqueue_moved(&mut self.tasks[task as usize], cpu, self.now);
+        self.insert(task, cpu, false);
+        self.count_running(cpu);
+        self.after_core(cpu, joined);
+    }
+
+    /// Weight and policy in the fair class as its nice value and policy say now. Off the queue.
+    fn weigh_anew(&mut self, task: u32) {
+        let thread = &mut self.threads[task as usize];
+        let (nice, policy) = (thread.nice, thread.policy);
+        let weight = Weight::of_task(nice, policy);
+        thread.entity.set_policy(policy);
+        thread.request.set_policy(policy);
+        let record = &mut self.tasks[task as usize];
+        record.raw_mut().idle_policy = u32::from(policy == FairPolicy::Idle);
+        if thread.entity.weight != weight {
+            thread.entity.weight = weight;
+            thread.request.reweight_off_queue(weight);
+        }
+        if u64::from(record.weight()) != weight.weight {
+            self.core
+                .task_set_weight(record, weight.weight as u32, self.now);
+        }
+    }
+
+    /// A fair task has a slice of its own from its next request on, or none.
+    fn set_slice(&mut self, cpu: u32, task: u32, own_ns: Option<u64>) {
+        self.threads[task as usize].request.set_own_slice(own_ns);
+        if self.is_class(task) {
+            return; // when it is fair again
+        }
+        match &mut self.cpus[cpu as usize].queue {
+            RunQueue::Eevdf(queue) => queue.set_own_slice(task, own_ns),
+            RunQueue::Grouped(queue) => {
+                queue.set_own_slice(task, self.tasks[task as usize].group(), own_ns);
+            }
+            RunQueue::Fair(_) | RunQueue::Vtime(_) => {}
+        }
+    }
+
+    /// A sleeper that its queue still keeps leaves it.
+    fn drop_delayed(&mut self, task: u32, cpu: u32) {
+        if !self.is_delayed(task, cpu) {
+            return;
+        }
+        let group = self.tasks[task as usize].group();
+        match &mut self.cpus[cpu as usize].queue {
+            RunQueue::Eevdf(queue) => {
+                let request = queue.dequeue(&self.eevdf, task);
+                self.let_sleeper_go(task, request, cpu);
+            }
+            RunQueue::Grouped(queue) => {
+                if let Some(request) = queue.drop_delayed(task, group) {
+                    self.threads[task as usize].request = request;
+                }
+            }
+            RunQueue::Fair(_) | RunQueue::Vtime(_) => {}
+        }
+    }
+
+    /// The vruntime of a task off the queue becomes its distance to the queue's time, for a change
+    /// of queue; before its group changes.
+    pub(super) fn keep_distance(&mut self, task: u32, cpu: u32) {
+        let floor = self.floor(task, cpu);
+        self.threads[task as usize].entity.vruntime -= floor;
+    }
+
+    /// ... and a vruntime again.
+    fn place_at_distance(&mut self, task: u32, cpu: u32) {
+        let floor = self.floor(task, cpu);
+        self.threads[task as usize].entity.vruntime += floor;
+    }
+}

@@ -1,0 +1,96 @@
+//! Conditions, which remember no signal, and barriers.
+
+use super::Sim;
+use crate::observe::Observer;
+use crate::outcome::WaitsFor;
+use crate::sim::steps::Flow;
+use crate::thread::{Pending, Then};
+
+impl<O: Observer> Sim<'_, O> {
+    /// Wakes the first one that waits for the condition, or all; all have the same stamp.
+    pub(in crate::sim) fn signal(
+        &mut self,
+        cpu: u32,
+        task: u32,
+        condition: u32,
+        all: bool,
+    ) -> Flow {
+        while let Some(woken) = self.shared.conditions[condition as usize].pop_front() {
+            let thread = &mut self.threads[woken as usize];
+            thread.stamp_ns = self.now;
+            // One that still gives its mutex back will not sleep at all.
+            if !std::mem::take(&mut thread.listening) {
+                self.release(woken);
+                self.threads[task as usize].to_wake.push((woken, false));
+            }
+            if !all {
+                break;
+            }
+        }
+        self.threads[task as usize].to_wake.reverse();
+        self.wake_listed(cpu, task, Then::Step)
+    }
+
+    /// The running task waits for the condition from now on, gives its mutex back and sleeps.
+    pub(in crate::sim) fn begin_await(
+        &mut self,
+        cpu: u32,
+        task: u32,
+        condition: u32,
+        mutex: Option<u32>,
+    ) -> Flow {
+        self.shared.conditions[condition as usize].push_back(task);
+        self.threads[task as usize].listening = true;
+        let then = Then::Await { condition, mutex };
+        match mutex {
+            Some(mutex) => self.unlock(cpu, task, mutex, then),
+            None => self.sleep_on(cpu, task, condition, mutex),
+        }
+    }
+
+    /// It sleeps, unless the signal has come meanwhile.
+    pub(super) fn sleep_on(
+        &mut self,
+        cpu: u32,
+        task: u32,
+        condition: u32,
+        mutex: Option<u32>,
+    ) -> Flow {
+        let thread = &mut self.threads[task as usize];
+        if std::mem::take(&mut thread.listening) {
+            thread.pending = Pending::Signalled { mutex };
+            return self.park(cpu, task, WaitsFor::Condition { condition });
+        }
+        self.relock(cpu, task, mutex)
+    }
+
+    /// The signal has come: the mutex is taken again.
+    pub(in crate::sim) fn relock(&mut self, cpu: u32, task: u32, mutex: Option<u32>) -> Flow {
+        mutex.map_or(Flow::Go, |mutex| self.lock(cpu, task, mutex))
+    }
+
+    /// The running task is at the barrier: the last one wakes the others.
+    pub(in crate::sim) fn meet(&mut self, cpu: u32, task: u32, barrier: u32) -> Flow {
+        let state = &mut self.shared.barriers[barrier as usize];
+        let parties = state.parties;
+        if (state.waiters.len() as u64).saturating_add(1) < parties {
+            state.waiters.push(task);
+            let waits = WaitsFor::Barrier {
+                barrier,
+                came: 0, // known at the end
+                parties,
+            };
+            return self.park(cpu, task, waits);
+        }
+        let waiters = std::mem::take(&mut state.waiters);
+        for woken in waiters.iter().rev() {
+            self.release(*woken);
+            self.threads[*woken as usize].stamp_ns = self.now;
+            self.threads[task as usize].to_wake.push((*woken, false));
+        }
+        let mut waiters = waiters;
+        waiters.clear();
+        self.shared.barriers[barrier as usize].waiters = waiters; // keep the buffer
+        self.wake_listed(cpu, task, Then::Step)
+    }
+}

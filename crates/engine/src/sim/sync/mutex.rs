@@ -1,0 +1,94 @@
+//! Mutexes. A plain one is a futex: whoever comes first after an unlock has it, and the one that
+//! was woken may be too late. One that lends priority is handed over to the highest waiter.
+
+use super::Sim;
+use crate::observe::Observer;
+use crate::outcome::WaitsFor;
+use crate::sim::steps::Flow;
+use crate::thread::{Pending, Then};
+use wakeplace_workload::Pick;
+
+impl<O: Observer> Sim<'_, O> {
+    /// Which of several mutexes a step means; `lock`: it chooses by CPU anew.
+    pub(in crate::sim) fn picked(
+        &mut self,
+        cpu: u32,
+        task: u32,
+        mutex: u32,
+        pick: Pick,
+        lock: bool,
+    ) -> u32 {
+        let thread = &mut self.threads[task as usize];
+        match pick {
+            Pick::This => mutex,
+            Pick::Claimed { of } => mutex + (thread.claimed % u64::from(of.max(1))) as u32,
+            Pick::Cpu { of } => {
+                if lock || thread.lock_cpu.is_none() {
+                    thread.lock_cpu = Some(cpu);
+                }
+                mutex + thread.lock_cpu.unwrap_or(cpu) % of.max(1)
+            }
+        }
+    }
+
+    /// The running task takes a mutex, or waits for it.
+    pub(in crate::sim) fn lock(&mut self, cpu: u32, task: u32, mutex: u32) -> Flow {
+        let state = &mut self.shared.mutexes[mutex as usize];
+        let Some(owner) = state.owner else {
+            state.owner = Some(task);
+            return Flow::Go;
+        };
+        state.waiters.push_back(task);
+        let inherit = state.inherit;
+        self.threads[task as usize].pending = Pending::Lock { mutex };
+        let waits = WaitsFor::Mutex {
+            mutex,
+            holder: None, // known at the end
+        };
+        self.wait_for(task, waits);
+        if inherit && owner != task {
+            self.lend_anew(owner, cpu);
+        }
+        self.block(cpu, task, None);
+        Flow::Held
+    }
+
+    /// The task waited for the mutex and was woken: it has it, or tries again.
+    pub(in crate::sim) fn lock_again(&mut self, cpu: u32, task: u32, mutex: u32) -> Flow {
+        let state = &self.shared.mutexes[mutex as usize];
+        if state.inherit && state.owner == Some(task) {
+            return Flow::Go; // handed over
+        }
+        self.lock(cpu, task, mutex)
+    }
+
+    /// The running task releases a mutex, whoever holds it.
+    pub(in crate::sim) fn unlock(&mut self, cpu: u32, task: u32, mutex: u32, then: Then) -> Flow {
+        let state = &mut self.shared.mutexes[mutex as usize];
+        let Some(owner) = state.owner.take() else {
+            return self.wake_listed(cpu, task, then);
+        };
+        let next = if state.inherit {
+            self.highest_waiter(mutex)
+        } else {
+            0
+        };
+        let state = &mut self.shared.mutexes[mutex as usize];
+        if let Some(woken) = state.waiters.remove(next) {
+            state.owner = state.inherit.then_some(woken);
+            let inherit = state.inherit;
+            self.release(woken);
+            self.threads[task as usize].to_wake.push((woken, false));
+            self.threads[task as usize].lent_to = inherit.then_some(owner);
+        }
+        self.wake_listed(cpu, task, then)
+    }
+
+    /// Position of the waiter that matters most, the first among equals.
+    fn highest_waiter(&self, mutex: u32) -> usize {
+        let waiters = &self.shared.mutexes[mutex as usize].waiters;
+        let level = |at: &usize| self.level(waiters[*at]);
+        let positions = 0..waiters.len();
+        positions.rev().max_by_key(level).unwrap_or(0)
+    }
+}

@@ -1,0 +1,106 @@
+//! What of a machine is published, what follows from it, what is assumed: for lists of machines.
+
+use crate::{Platform, Standing};
+
+/// Groups of figures in the order lists show them, by how their entries in `provenance` begin.
+const GROUPS: [(&str, &[&str]); 10] = [
+    ("cpus", &["cluster "]),
+    ("levels", &["topology", "numa", "priority"]),
+    ("clocks", &["frequencies of", "frequency transition of"]),
+    ("power", &["cpu power of", "cluster power of"]),
+    ("idle states", &["idle state "]),
+    ("idle power", &["power in idle state "]),
+    ("threads", &["smt"]),
+    ("tick", &["kernel"]),
+    ("costs", &["costs"]),
+    ("board", &["board"]),
+];
+
+/// How many tables of a group are known in each way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// The group: `cpus`, `levels`, `clocks`, `power`, `idle states`, `idle power`, `threads`,
+    /// `tick`, `costs` or `board`.
+    pub group: &'static str,
+    /// Tables that a document states.
+    pub published: usize,
+    /// Tables computed from published figures.
+    pub derived: usize,
+    /// Tables nobody published, calibrated ones among them.
+    pub assumed: usize,
+}
+
+impl Known {
+    /// Whether any table of the group is known this way; calibrated counts as assumed.
+    #[must_use]
+    pub fn has(&self, standing: Standing) -> bool {
+        let tables = match standing {
+            Standing::Published => self.published,
+            Standing::Derived => self.derived,
+            Standing::Assumed | Standing::Calibrated => self.assumed,
+        };
+        tables > 0
+    }
+}
+
+/// The group of an entry: that of the longest beginning which fits (`cluster power of CPUs 0-3` is
+/// power, `cluster big` is CPUs).
+fn group_of(what: &str) -> &'static str {
+    let starts = GROUPS
+        .iter()
+        .flat_map(|(group, starts)| starts.iter().map(|s| (*group, *s)));
+    let fitting = starts.filter(|(_, start)| what.starts_with(start));
+    fitting
+        .max_by_key(|(_, start)| start.len())
+        .map_or("", |(group, _)| group)
+}
+
+impl Platform {
+    /// What is known of the machine and how, per group of figures; groups it lacks are left out.
+    #[must_use]
+    pub fn known(&self) -> Vec<Known> {
+        let mut all = Vec::new();
+        for (group, _) in GROUPS {
+            let mut known = Known {
+                group,
+                published: 0,
+                derived: 0,
+                assumed: 0,
+            };
+            let entries = self.provenance.iter();
+            for (_, source) in entries.filter(|(what, _)| group_of(what) == group) {
+                match source.standing {
+                    Standing::Published => known.published += 1,
+                    Standing::Derived => known.derived += 1,
+                    Standing::Assumed | Standing::Calibrated => known.assumed += 1,
+                }
+            }
+            if known.published + known.derived + known.assumed > 0 {
+                all.push(known);
+            }
+        }
+        all
+    }
+
+    /// The groups of which some table is known this way, as a list shows them.
+    #[must_use]
+    pub fn groups_known(&self, standing: Standing) -> Vec<&'static str> {
+        let known = self.known();
+        let having = known.iter().filter(|known| known.has(standing));
+        having.map(|known| known.group).collect()
+    }
+
+    /// Kinds of CPU with how many there are, in the order of their first CPU: `4 cortex-a53`.
+    #[must_use]
+    pub fn kinds(&self) -> Vec<String> {
+        let mut kinds: Vec<(&str, usize)> = Vec::new();
+        for cpu in &self.cpus {
+            match kinds.iter_mut().find(|(kind, _)| *kind == cpu.kind) {
+                Some((_, count)) => *count += 1,
+                None => kinds.push((&cpu.kind, 1)),
+            }
+        }
+        let text = |(kind, count): (&str, usize)| format!("{count} {kind}");
+        kinds.into_iter().map(text).collect()
+    }
+}

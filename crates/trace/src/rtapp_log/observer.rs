@@ -1,0 +1,136 @@
+//! Collects iterations.
+use super::files::{Files, LogError};
+use super::line::{HEADER, Line};
+use std::path::Path;
+use wakeplace_engine::observe::{Iteration, Observer};
+use wakeplace_workload::{RtAppLog, Workload};
+
+/// A thread that logs.
+#[derive(Clone, Copy, Debug)]
+struct Thread {
+    /// As rt-app counts them, in order of creation.
+    index: u32,
+    /// Index in `Workload::tasks`.
+    script: usize,
+    file: usize,
+}
+
+/// Writes the logs of one run: attach it, then `publish`. What cannot be written stops the logs,
+/// not the run.
+#[derive(Debug)]
+pub struct RtAppLogs {
+    log: RtAppLog,
+    files: Files,
+    /// By number of the task; None: a script whose threads are forked.
+    threads: Vec<Option<Thread>>,
+    /// Threads forked so far, by script.
+    forks: Vec<u32>,
+    /// Threads that exist.
+    count: u32,
+    failed: Option<LogError>,
+}
+
+impl RtAppLogs {
+    /// Logs of a run of `workload` in a folder that is there; `log` is `Spec::rtapp_log` of the
+    /// same file.
+    ///
+    /// # Errors
+    /// The folder cannot be written, or a thread's name is no file's.
+    pub fn create(log: RtAppLog, workload: &Workload, folder: &Path) -> Result<Self, LogError> {
+        let mut logs = Self {
+            forks: vec![0; workload.tasks.len()],
+            threads: Vec::with_capacity(workload.tasks.len()),
+            files: Files::create(folder)?,
+            count: 0,
+            failed: None,
+            log,
+        };
+        for (script, task) in workload.tasks.iter().enumerate() {
+            match task.forks {
+                Some(_) => logs.threads.push(None),
+                None => logs.start(script, None)?,
+            }
+        }
+        Ok(logs)
+    }
+
+    /// Moves the files to their place.
+    ///
+    /// # Errors
+    /// The first thing that could not be written, during the run or now.
+    pub fn publish(self) -> Result<usize, LogError> {
+        match self.failed {
+            Some(error) => Err(error),
+            None => self.files.publish(),
+        }
+    }
+
+    /// A thread begins; `fork` is its count among those forked of its script.
+    fn start(&mut self, script: usize, fork: Option<u32>) -> Result<(), LogError> {
+        let index = self.count;
+        self.count += 1;
+        let (base, name) = (&self.log.basename, &self.log.threads[script].name);
+        let file = self.files.add(match fork {
+            None => format!("{base}-{name}.log"),
+            Some(fork) => format!("{base}-{name}-{index}-{fork:04}.log"),
+        })?;
+        self.files.append(file, HEADER)?;
+        self.threads.push(Some(Thread {
+            index,
+            script,
+            file,
+        }));
+        Ok(())
+    }
+
+    fn line(&self, end_ns: u64, thread: Thread, iteration: &Iteration) -> Line {
+        let phases = &self.log.threads[thread.script].phases;
+        let sums = phases.get(iteration.phase as usize).copied();
+        let sums = sums.unwrap_or_default();
+        Line {
+            index: thread.index,
+            perf: sums.perf,
+            run_ns: iteration.run_ns,
+            start_ns: iteration.start_ns,
+            end_ns,
+            slack_ns: match self.log.cumulative_slack {
+                true => iteration.slack_sum_ns,
+                false => iteration.slack_ns,
+            },
+            duration_us: sums.duration_us,
+            period_us: sums.period_us,
+            wake_latency_ns: iteration.wake_latency_ns,
+        }
+    }
+
+    fn keep_first(&mut self, result: Result<(), LogError>) {
+        if let Err(error) = result {
+            self.failed.get_or_insert(error);
+        }
+    }
+}
+
+impl Observer for RtAppLogs {
+    fn iteration(&mut self, time_ns: u64, task: u32, iteration: &Iteration) {
+        let thread = self.threads.get(task as usize).copied().flatten();
+        if let (Some(thread), None) = (thread, &self.failed) {
+            let line = self.line(time_ns, thread, iteration).to_string();
+            let appended = self.files.append(thread.file, &line);
+            self.keep_first(appended);
+        }
+    }
+
+    fn forked(&mut self, _time_ns: u64, task: u32, script: u32) {
+        let script = script as usize;
+        if self.failed.is_some() || task as usize != self.threads.len() {
+            return;
+        }
+        let fork = self.forks[script];
+        self.forks[script] += 1;
+        let started = self.start(script, Some(fork));
+        self.keep_first(started);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+//! `aiostress`: one thread that submits batches of asynchronous requests and waits for them.
+use super::builder::Builder;
+use super::draw::Spread;
+use super::measures::mb_per_second;
+use super::tasks::endless;
+use super::values::Values;
+use super::work::{Share, work};
+use super::{Model, ModelInfo, parameter};
+use crate::error::WorkloadError;
+use crate::script::{Event, Workload};
+use crate::{MachineFacts, Stream};
+use std::sync::Arc;
+
+/// The catalogue entry.
+pub(crate) const INFO: ModelInfo = ModelInfo {
+    name: "aiostress",
+    summary: "coarse: one thread that submits batches of requests and sleeps until the last one of \
+              a batch is done",
+    parameters: &[
+        parameter("batch", "1..=1024", "8", "requests of a batch; assumed"),
+        parameter(
+            "io",
+            "times, 1us to 10s",
+            "5ms-10ms",
+            "time a request takes the disk, drawn; assumed as of sysbench-fileio",
+        ),
+        parameter(
+            "submit",
+            "times, 1us to 1s",
+            "5us-10us",
+            "CPU time to submit a request, drawn, on the biggest CPU; assumed",
+        ),
+        parameter(
+            "reap",
+            "times, 1us to 1s",
+            "2us-5us",
+            "CPU time to take a completed request, drawn; assumed",
+        ),
+        parameter(
+            "warmup",
+            "time from 0ns to 1000s",
+            "500ms",
+            "data counts from then on; assumed",
+        ),
+    ],
+    metric: "throughput_per_s",
+    source: "aio-stress: structure of workloads section 10; its unit, MB of 10^6 bytes in requests \
+             of 64 KiB",
+};
+
+/// Batches that the thread draws; it repeats them over and over.
+const CYCLE: usize = 64;
+
+/// Bytes of a request (aio-stress's record size): assumed.
+const REQUEST_BYTES: u64 = 65_536;
+
+/// A validated argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AioStress {
+    batch: u32,
+    io: Spread,
+    submit: Spread,
+    reap: Spread,
+    warm_up_ns: u64,
+}
+
+/// Reads `aiostress:key=value,...`.
+pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
+    const RUN_NS: std::ops::RangeInclusive<u64> = 1_000..=1_000_000_000;
+    let values = Values::read(argument, &INFO)?;
+    Ok(Arc::new(AioStress {
+        batch: values.number("batch", 1..=1_024)?,
+        io: values.times("io", 1_000..=10_000_000_000)?,
+        submit: values.times("submit", RUN_NS)?,
+        reap: values.times("reap", RUN_NS)?,
+        warm_up_ns: values.time_from_zero_ns("warmup")?,
+    }))
+}
+
+impl AioStress {
+    /// A batch: all are submitted, one interrupt for the slowest wakes the thread, all are taken.
+    fn batch(&self, stream: &mut Stream) -> Vec<Event> {
+        let mut total = |each: Spread| (0..self.batch).map(|_| each.draw(stream)).sum();
+        let mut events = work(total(self.submit), Share::NONE);
+        let reap = work(total(self.reap), Share::NONE);
+        let slowest = (0..self.batch).map(|_| self.io.draw(stream)).max();
+        let duration_ns = slowest.unwrap_or(0);
+        events.push(Event::Io { duration_ns });
+        events.extend(reap);
+        let units = u64::from(self.batch) * REQUEST_BYTES;
+        events.push(Event::Count { units });
+        events
+    }
+}
+
+impl Model for AioStress {
+    fn expand(
+        &self,
+        argument: &str,
+        seed: u64,
+        _: MachineFacts,
+    ) -> Result<Workload, WorkloadError> {
+        let name = "aiostress".to_owned();
+        let mut stream = Stream::for_task(seed, &name);
+        let batches = (0..CYCLE).flat_map(|_| self.batch(&mut stream));
+        let mut builder = Builder::new(argument);
+        builder.task(endless(name, batches.collect::<Vec<_>>()));
+        builder.count(self.warm_up_ns, [mb_per_second("throughput_per_s")]);
+        Ok(builder.finish())
+    }
+}

@@ -1,0 +1,123 @@
+//! A workload while it is put together.
+use crate::script::{
+    Barrier, Calibration, Channel, Condition, Count, Counter, Figure, Limit, Mutex, Series, Shared,
+    TaskScript, Timer, Workload,
+};
+
+/// Length of a run that ends when its tasks do: an hour, which none of them comes near.
+pub(crate) const TO_ITS_END_NS: u64 = 3_600_000_000_000;
+
+/// A workload while it is put together. What tasks share is named by the index that `Event`s take.
+#[derive(Debug)]
+pub(crate) struct Builder(Workload);
+
+impl Builder {
+    /// A workload without anything.
+    pub(crate) fn new(argument: &str) -> Self {
+        Self(Workload {
+            name: argument.to_owned(),
+            calibration: Calibration::Biggest,
+            tasks: Vec::new(),
+            timers: Vec::new(),
+            shared: Shared::default(),
+            series: Vec::new(),
+            count: None,
+            groups: Vec::new(),
+            duration_ns: None,
+            cpu_dma_latency_us: None,
+            unmodelled: Vec::new(),
+        })
+    }
+
+    /// A channel without a limit that holds nothing at the start.
+    pub(crate) fn channel(&mut self, name: String) -> u32 {
+        let channel = Channel {
+            name,
+            ..Channel::default()
+        };
+        push(&mut self.0.shared.channels, channel)
+    }
+
+    /// A channel that takes no more than this, and holds nothing at the start.
+    pub(crate) fn limited_channel(&mut self, name: String, limit: Limit) -> u32 {
+        let (units, limit) = (0, Some(limit));
+        let channel = Channel { name, units, limit };
+        push(&mut self.0.shared.channels, channel)
+    }
+
+    /// An ordinary mutex.
+    pub(crate) fn mutex(&mut self, name: String) -> u32 {
+        let inherit = false;
+        push(&mut self.0.shared.mutexes, Mutex { name, inherit })
+    }
+
+    /// So many ordinary mutexes one after the other; the first of them.
+    pub(crate) fn mutexes(&mut self, number: u32, name: impl Fn(u32) -> String) -> u32 {
+        let first = self.0.shared.mutexes.len() as u32;
+        for index in 0..number {
+            self.mutex(name(index));
+        }
+        first
+    }
+
+    /// A mutex that is handed over to who waits for it, in order.
+    pub(crate) fn handed_mutex(&mut self, name: String) -> u32 {
+        let inherit = true;
+        push(&mut self.0.shared.mutexes, Mutex { name, inherit })
+    }
+
+    /// A condition that tasks wait for.
+    pub(crate) fn condition(&mut self, name: String) -> u32 {
+        push(&mut self.0.shared.conditions, Condition { name })
+    }
+
+    /// A rendezvous of so many.
+    pub(crate) fn barrier(&mut self, name: String, parties: u64) -> u32 {
+        push(&mut self.0.shared.barriers, Barrier { name, parties })
+    }
+
+    /// A counter; None: without an end.
+    pub(crate) fn counter(&mut self, name: String, limit: Option<u64>) -> u32 {
+        push(&mut self.0.shared.counters, Counter { name, limit })
+    }
+
+    /// Times to measure.
+    pub(crate) fn series(&mut self, series: Series) -> u32 {
+        push(&mut self.0.series, series)
+    }
+
+    /// A timer.
+    pub(crate) fn timer(&mut self, timer: Timer) -> u32 {
+        push(&mut self.0.timers, timer)
+    }
+
+    /// The next thread in the order of creation.
+    pub(crate) fn task(&mut self, task: TaskScript) {
+        self.0.tasks.push(task);
+    }
+
+    /// What `Event::Count` counts.
+    pub(crate) fn count(&mut self, warm_up_ns: u64, figures: impl Into<Vec<Figure>>) {
+        let figures = figures.into();
+        self.0.count = Some(Count {
+            warm_up_ns,
+            figures,
+        });
+    }
+
+    /// The length that the workload itself asks for.
+    pub(crate) fn duration(&mut self, duration_ns: u64) {
+        self.0.duration_ns = Some(duration_ns);
+    }
+
+    /// The workload.
+    pub(crate) fn finish(self) -> Workload {
+        self.0
+    }
+}
+
+/// Appends; the index. Bounded by the arguments, all far below 2^32.
+fn push<T>(list: &mut Vec<T>, item: T) -> u32 {
+    list.push(item);
+    (list.len() - 1) as u32
+}

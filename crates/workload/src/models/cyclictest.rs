@@ -1,0 +1,154 @@
+//! `cyclictest`: threads that each wake by a timer and measure how late they run.
+use super::builder::Builder;
+use super::measures::series;
+use super::tasks::{endless, run};
+use super::values::Values;
+use super::{MAX_TASKS, Model, ModelInfo, parameter};
+use crate::error::WorkloadError;
+use crate::script::{Event, Since, Statistic, TaskScript, TimeUnit, Timer, TimerMode, Workload};
+use crate::{MachineFacts, Stream};
+use std::sync::Arc;
+
+/// The catalogue entry.
+pub(crate) const INFO: ModelInfo = ModelInfo {
+    name: "cyclictest",
+    summary: "threads that wake by timers and measure how late they run",
+    parameters: &[
+        parameter(
+            "threads",
+            "1..=100000",
+            "",
+            "number of threads; one per configured CPU if not given (-t)",
+        ),
+        parameter(
+            "interval",
+            "time (ns, us, ms, s)",
+            "1000us",
+            "interval of thread 0 (-i)",
+        ),
+        parameter(
+            "distance",
+            "time (ns, us, ms, s)",
+            "500us",
+            "each thread's interval is so much longer than the one's before (-d)",
+        ),
+        parameter(
+            "time",
+            "time (ns, us, ms, s)",
+            "20s",
+            "a thread ends when it wakes later than this (-D)",
+        ),
+        parameter(
+            "mode",
+            "itimer or clock_nanosleep",
+            "itimer",
+            "itimer: signals of POSIX timers, the default of 0.83; clock_nanosleep: that of 2.x",
+        ),
+        parameter(
+            "run",
+            "time (ns, us, ms, s)",
+            "",
+            "CPU work of a cycle on the biggest CPU; 15us for itimer, 10us for clock_nanosleep if \
+             not given (assumed)",
+        ),
+        parameter(
+            "dma_latency",
+            "held or free",
+            "held",
+            "held: /dev/cpu_dma_latency is held at 0, so that only idle states without exit \
+             latency are used",
+        ),
+        parameter(
+            "phase",
+            "random or aligned",
+            "random",
+            "when within its first interval a thread's timer begins",
+        ),
+    ],
+    metric: "t0_latency_max_us",
+    source: "rt-tests 0.83 cyclictest -q -t -D 20",
+};
+
+/// A validated argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Cyclictest {
+    threads: Option<u32>,
+    interval_ns: u64,
+    distance_ns: u64,
+    time_ns: u64,
+    signals: bool,
+    run_ns: Option<u64>,
+    held: bool,
+    random: bool,
+}
+
+/// Reads `cyclictest:key=value,...`.
+pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
+    let values = Values::read(argument, &INFO)?;
+    let threads = |values: &Values<'_>, key| values.number(key, 1..=MAX_TASKS);
+    Ok(Arc::new(Cyclictest {
+        threads: values.optional("threads", threads)?,
+        interval_ns: values.time_above_zero_ns("interval")?,
+        distance_ns: values.time_from_zero_ns("distance")?,
+        time_ns: values.time_above_zero_ns("time")?,
+        signals: values.word("mode", [("itimer", true), ("clock_nanosleep", false)])?,
+        run_ns: values.optional("run", Values::time_above_zero_ns)?,
+        held: values.word("dma_latency", [("held", true), ("free", false)])?,
+        random: values.word("phase", [("random", true), ("aligned", false)])?,
+    }))
+}
+
+impl Cyclictest {
+    /// Thread k: interval + k * distance. Both modes keep the grid and leave out expiries that
+    /// passed: the one by the overrun count, the other by going on from there.
+    fn thread(&self, builder: &mut Builder, index: u32, seed: u64) {
+        let name = format!("cyclictest-{index}");
+        let period_ns = self.interval_ns + u64::from(index) * self.distance_ns;
+        let bound_ns = if self.random { period_ns } else { 0 };
+        let delay_ns = Stream::for_task(seed, &name).below(bound_ns);
+        let timer = builder.timer(Timer {
+            name: format!("{name}/interval"),
+            mode: TimerMode::Overrun,
+            start_delay_ns: delay_ns,
+        });
+        let latency = format!("t{index}_latency");
+        let statistics = vec![Statistic::Minimum, Statistic::Mean, Statistic::Maximum];
+        let series = builder.series(series(&latency, TimeUnit::Microseconds, statistics));
+        let usual_ns = if self.signals { 15_000 } else { 10_000 };
+        let events = [
+            Event::Timer { timer, period_ns },
+            Event::Sample {
+                series,
+                since: Since::Wake,
+            },
+            run(self.run_ns.unwrap_or(usual_ns)),
+            Event::ExitAfter {
+                since_start_ns: self.time_ns,
+            },
+        ];
+        builder.task(TaskScript {
+            delay_ns,
+            ..endless(name, events)
+        });
+    }
+}
+
+impl Model for Cyclictest {
+    /// The scripts. Without `threads`, one for each CPU that the machine has, also if some are
+    /// unplugged.
+    fn expand(
+        &self,
+        argument: &str,
+        seed: u64,
+        machine: MachineFacts,
+    ) -> Result<Workload, WorkloadError> {
+        let mut builder = Builder::new(argument);
+        for index in 0..self.threads.unwrap_or(machine.nr_cpus) {
+            self.thread(&mut builder, index, seed);
+        }
+        builder.duration(self.time_ns);
+        let mut workload = builder.finish();
+        workload.cpu_dma_latency_us = self.held.then_some(0);
+        Ok(workload)
+    }
+}

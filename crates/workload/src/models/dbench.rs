@@ -1,0 +1,179 @@
+//! `dbench`: clients that replay a mix of operations on files.
+use super::builder::Builder;
+use super::draw::{Spread, shuffle};
+use super::measures::mb_per_second;
+use super::tasks::endless;
+use super::values::Values;
+use super::work::{Share, work};
+use super::{Model, ModelInfo, fault, parameter};
+use crate::error::WorkloadError;
+use crate::script::{Event, TaskScript, Workload};
+use crate::{MachineFacts, Stream};
+use std::sync::Arc;
+
+/// The catalogue entry.
+pub(crate) const INFO: ModelInfo = ModelInfo {
+    name: "dbench",
+    summary: "coarse: clients that each repeat a cycle of operations on files, some of which wait \
+              for the disk",
+    parameters: &[
+        parameter("clients", "1..=10000", "8", "number of clients"),
+        parameter(
+            "ops",
+            "10..=10000",
+            "100",
+            "operations that a client draws and repeats; assumed",
+        ),
+        parameter(
+            "data",
+            "0%..=100%",
+            "50%",
+            "share of operations that read or write 64 KiB; assumed",
+        ),
+        parameter(
+            "flush",
+            "0%..=100%",
+            "2%",
+            "share of operations that wait for the disk; assumed",
+        ),
+        parameter(
+            "meta_run",
+            "times, 1us to 100ms",
+            "5us-20us",
+            "CPU time of an operation on names, and of a flush, drawn, on the biggest CPU; assumed",
+        ),
+        parameter(
+            "data_run",
+            "times, 1us to 100ms",
+            "20us-40us",
+            "CPU time of an operation on 64 KiB, drawn; assumed",
+        ),
+        parameter(
+            "io",
+            "times, 1us to 10s",
+            "5ms-10ms",
+            "time a flush waits for the disk, drawn; assumed as of sysbench-fileio",
+        ),
+        parameter(
+            "memory",
+            "0%..=100%",
+            "50%",
+            "share of an operation's CPU time on 64 KiB that waits for memory; assumed",
+        ),
+        parameter(
+            "warmup",
+            "time from 0ns to 1000s",
+            "500ms",
+            "data counts from then on (the benchmark: a fifth of its time)",
+        ),
+    ],
+    metric: "throughput_per_s",
+    source: "dbench: operations of workloads section 8; its unit, MB of 10^6 bytes read or written",
+};
+
+/// Bytes of one operation on data (workloads section 8).
+const BLOCK_BYTES: u64 = 65_536;
+
+/// A validated argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Dbench {
+    clients: u32,
+    ops: u32,
+    data: Share,
+    flush: Share,
+    meta_run: Spread,
+    data_run: Spread,
+    io: Spread,
+    memory: Share,
+    warm_up_ns: u64,
+}
+
+/// What an operation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Op {
+    Meta,
+    Data,
+    Flush,
+}
+
+/// Reads `dbench:key=value,...`.
+pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
+    const RUN_NS: std::ops::RangeInclusive<u64> = 1_000..=100_000_000;
+    let values = Values::read(argument, &INFO)?;
+    let model = Dbench {
+        clients: values.number("clients", 1..=10_000)?,
+        ops: values.number("ops", 10..=10_000)?,
+        data: values.share("data")?,
+        flush: values.share("flush")?,
+        meta_run: values.times("meta_run", RUN_NS)?,
+        data_run: values.times("data_run", RUN_NS)?,
+        io: values.times("io", 1_000..=10_000_000_000)?,
+        memory: values.share("memory")?,
+        warm_up_ns: values.time_from_zero_ns("warmup")?,
+    };
+    let (data, flush) = model.counts();
+    if data + flush > u64::from(model.ops) {
+        let message = "`data` and `flush` are more than all operations";
+        let expected = "at most 100% together";
+        return Err(fault(argument, message).expected(expected).into());
+    }
+    if u64::from(model.clients) * u64::from(model.ops) > MAX_STEPS {
+        let message = "`clients` times `ops` is too much to keep";
+        let expected = format!("at most {MAX_STEPS}");
+        return Err(fault(argument, message).expected(expected).into());
+    }
+    Ok(Arc::new(model))
+}
+
+/// Operations of all clients' cycles: a bound on memory.
+const MAX_STEPS: u64 = 2_000_000;
+
+impl Dbench {
+    /// Operations of a cycle on data, and those that wait for the disk.
+    fn counts(&self) -> (u64, u64) {
+        let ops = u64::from(self.ops);
+        (self.data.of(ops), self.flush.of(ops))
+    }
+
+    fn client(&self, name: String, seed: u64) -> TaskScript {
+        let (data, flush) = self.counts();
+        let meta = u64::from(self.ops) - data - flush;
+        let all = [(Op::Data, data), (Op::Flush, flush), (Op::Meta, meta)];
+        let all = all
+            .iter()
+            .flat_map(|(op, n)| std::iter::repeat_n(*op, *n as usize));
+        let mut ops: Vec<Op> = all.collect();
+        let mut stream = Stream::for_task(seed, &name);
+        shuffle(&mut ops, &mut stream);
+        let mut events = Vec::new();
+        for op in ops {
+            if op == Op::Data {
+                events.extend(work(self.data_run.draw(&mut stream), self.memory));
+                events.push(Event::Count { units: BLOCK_BYTES });
+                continue;
+            }
+            events.extend(work(self.meta_run.draw(&mut stream), Share::NONE));
+            if op == Op::Flush {
+                let duration_ns = self.io.draw(&mut stream);
+                events.push(Event::Io { duration_ns });
+            }
+        }
+        endless(name, events)
+    }
+}
+
+impl Model for Dbench {
+    fn expand(
+        &self,
+        argument: &str,
+        seed: u64,
+        _: MachineFacts,
+    ) -> Result<Workload, WorkloadError> {
+        let mut builder = Builder::new(argument);
+        for n in 0..self.clients {
+            builder.task(self.client(format!("dbench-{n}"), seed));
+        }
+        builder.count(self.warm_up_ns, [mb_per_second("throughput_per_s")]);
+        Ok(builder.finish())
+    }
+}

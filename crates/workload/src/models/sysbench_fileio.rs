@@ -1,0 +1,110 @@
+//! `sysbench-fileio`: threads that each wait for the disk and run a little, over and over.
+use super::builder::Builder;
+use super::draw::Spread;
+use super::measures::{events_total, per_second, record, sysbench_latency};
+use super::parse::MAX_TIME_NS;
+use super::tasks::endless;
+use super::values::Values;
+use super::work::{Share, work};
+use super::{Model, ModelInfo, parameter};
+use crate::error::WorkloadError;
+use crate::script::{Event, TaskScript, Workload};
+use crate::{MachineFacts, Stream};
+use std::sync::Arc;
+
+/// The catalogue entry.
+pub(crate) const INFO: ModelInfo = ModelInfo {
+    name: "sysbench-fileio",
+    summary: "coarse: threads that wait for the disk and run a little; the disk serves all at once",
+    parameters: &[
+        parameter("threads", "1..=10000", "16", "number of threads"),
+        parameter(
+            "io",
+            "times, 1us to 10s",
+            "5ms-10ms",
+            "time a request waits for the disk, drawn",
+        ),
+        parameter(
+            "run",
+            "times, 1us to 1s",
+            "10us-50us",
+            "CPU time per request, drawn, on the biggest CPU",
+        ),
+        parameter(
+            "requests",
+            "1..=1000000000",
+            "10000",
+            "requests of all threads together",
+        ),
+        parameter(
+            "time",
+            "time from 1ms to 1000s",
+            "1000s",
+            "no request is begun after this time",
+        ),
+    ],
+    metric: "throughput_per_s",
+    source: "sysbench 0.4 fileio, cfq; structure and ranges of workloads sections 1 and 10",
+};
+
+/// Requests that a thread draws; it repeats them over and over.
+const CYCLE: usize = 64;
+
+/// A validated argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SysbenchFileio {
+    threads: u32,
+    io: Spread,
+    run: Spread,
+    requests: u32,
+    time_ns: u64,
+}
+
+/// Reads `sysbench-fileio:key=value,...`.
+pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
+    let values = Values::read(argument, &INFO)?;
+    Ok(Arc::new(SysbenchFileio {
+        threads: values.number("threads", 1..=10_000)?,
+        io: values.times("io", 1_000..=10_000_000_000)?,
+        run: values.times("run", 1_000..=1_000_000_000)?,
+        requests: values.number("requests", 1..=1_000_000_000)?,
+        time_ns: values.time_ns("time", 1_000_000..=MAX_TIME_NS)?,
+    }))
+}
+
+impl SysbenchFileio {
+    /// sysbench's loop: is there time and a request left; do it; record its latency.
+    fn thread(&self, name: String, seed: u64, counter: u32, series: u32) -> TaskScript {
+        let mut stream = Stream::for_task(seed, &name);
+        let mut events = Vec::new();
+        for _ in 0..CYCLE {
+            let since_start_ns = self.time_ns;
+            events.push(Event::ExitAfter { since_start_ns });
+            events.extend([Event::Claim { counter }, Event::Mark]);
+            let duration_ns = self.io.draw(&mut stream);
+            events.push(Event::Io { duration_ns });
+            events.extend(work(self.run.draw(&mut stream), Share::NONE));
+            events.extend(record(series));
+        }
+        endless(name, events)
+    }
+}
+
+impl Model for SysbenchFileio {
+    fn expand(
+        &self,
+        argument: &str,
+        seed: u64,
+        _: MachineFacts,
+    ) -> Result<Workload, WorkloadError> {
+        let mut builder = Builder::new(argument);
+        let requests = u64::from(self.requests);
+        let counter = builder.counter("requests".to_owned(), Some(requests));
+        let series = builder.series(sysbench_latency(0));
+        for n in 0..self.threads {
+            builder.task(self.thread(format!("fileio-{n}"), seed, counter, series));
+        }
+        builder.count(0, [events_total(), per_second()]);
+        Ok(builder.finish())
+    }
+}

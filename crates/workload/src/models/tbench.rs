@@ -1,0 +1,119 @@
+//! `tbench`: clients that replay file server operations over loopback TCP, each with a server
+//! process of its own.
+use super::builder::Builder;
+use super::measures::mb_per_second;
+use super::tasks::{endless, post, run, wait};
+use super::tbench_load::{Operation, operations};
+use super::values::Values;
+use super::{Model, ModelInfo, parameter};
+use crate::MachineFacts;
+use crate::error::WorkloadError;
+use crate::script::{Event, Workload};
+use std::sync::Arc;
+
+/// The catalogue entry.
+pub(crate) const INFO: ModelInfo = ModelInfo {
+    name: "tbench",
+    summary: "clients that each replay file server operations against a process over loopback TCP",
+    parameters: &[
+        parameter("clients", "1..=2000", "1", "number of clients"),
+        parameter(
+            "run",
+            "time (ns, us, ms, s)",
+            "5us",
+            "CPU work of either side per operation, on the biggest CPU (assumed)",
+        ),
+        parameter(
+            "per_kib",
+            "time (ns, us, ms, s)",
+            "156ns",
+            "more of it per KiB of request and reply (assumed)",
+        ),
+        parameter(
+            "time",
+            "time (ns, us, ms, s)",
+            "10s",
+            "length of the test (-t; the benchmark: 600 s)",
+        ),
+        parameter(
+            "warmup",
+            "time (ns, us, ms, s)",
+            "",
+            "counted from then on; a fifth of `time` if not given",
+        ),
+    ],
+    metric: "throughput_mb_per_s",
+    source: "tbench of dbench 4: reads and writes count, 10^6 bytes a MB; the mix as dbench \
+             counted it (linux-raid, 2020-05-27)",
+};
+
+/// A validated argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Tbench {
+    clients: u32,
+    run_ns: u64,
+    per_kib_ns: u64,
+    time_ns: u64,
+    warm_up_ns: u64,
+}
+
+/// Reads `tbench:key=value,...`.
+pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
+    let values = Values::read(argument, &INFO)?;
+    let time_ns = values.time_above_zero_ns("time")?;
+    let model = Tbench {
+        clients: values.number("clients", 1..=2_000)?,
+        run_ns: values.time_above_zero_ns("run")?,
+        per_kib_ns: values.time_ns("per_kib", 0..=1_000_000_000)?,
+        time_ns,
+        warm_up_ns: values
+            .optional("warmup", Values::time_from_zero_ns)?
+            .unwrap_or(time_ns / 5),
+    };
+    values.check_warm_up(model.warm_up_ns, time_ns)?;
+    Ok(Arc::new(model))
+}
+
+impl Tbench {
+    /// Either side copies both messages once, into or out of the kernel.
+    fn work(&self, operation: &Operation) -> Event {
+        let bytes = operation.request + operation.reply;
+        run(self.run_ns + bytes * self.per_kib_ns / 1_024)
+    }
+
+    /// A client and its server, in lock step.
+    fn pair(&self, builder: &mut Builder, client: u32, operations: &[Operation]) {
+        let request = builder.channel(format!("client {client} to server"));
+        let reply = builder.channel(format!("server to client {client}"));
+        let (mut asks, mut answers) = (Vec::new(), Vec::new());
+        for operation in operations {
+            let work = self.work(operation);
+            asks.extend([work, post(request), wait(reply)]);
+            let units = operation.payload;
+            asks.extend((units > 0).then_some(Event::Count { units }));
+            answers.extend([wait(request), work, post(reply)]);
+        }
+        builder.task(endless(format!("tbench-{client}"), asks));
+        builder.task(endless(format!("tbench-srv-{client}"), answers));
+    }
+}
+
+impl Model for Tbench {
+    /// The scripts. All clients begin at the start of the same list, as the benchmark's begin at
+    /// that of the same file.
+    fn expand(
+        &self,
+        argument: &str,
+        seed: u64,
+        _machine: MachineFacts,
+    ) -> Result<Workload, WorkloadError> {
+        let operations = operations(seed);
+        let mut builder = Builder::new(argument);
+        for client in 0..self.clients {
+            self.pair(&mut builder, client, &operations);
+        }
+        builder.count(self.warm_up_ns, [mb_per_second("throughput_mb_per_s")]);
+        builder.duration(self.time_ns);
+        Ok(builder.finish())
+    }
+}

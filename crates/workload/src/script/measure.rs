@@ -1,0 +1,111 @@
+//! What a workload is measured by, as its benchmark reports it.
+
+/// Times that are measured, one value after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Series {
+    /// Beginning of the metrics' names: `latency`, `t0_latency`.
+    pub name: String,
+    /// Measured from so long after the start of all tasks on, ns.
+    pub warm_up_ns: u64,
+    /// Taken off each value, ns; what would be less than `floor_ns` is `floor_ns`.
+    pub less_ns: u64,
+    /// Least value, ns.
+    pub floor_ns: u64,
+    /// Metrics to report: `NAME_STATISTIC_UNIT`.
+    pub statistics: Vec<Statistic>,
+    /// Unit of the metrics.
+    pub unit: TimeUnit,
+}
+
+/// Unit in which a benchmark gives times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeUnit {
+    /// Microseconds, `us`.
+    Microseconds,
+    /// Milliseconds, `ms`.
+    Milliseconds,
+}
+
+/// What a benchmark reports of measured times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Statistic {
+    /// `min`.
+    Minimum,
+    /// `avg`.
+    Mean,
+    /// `max`.
+    Maximum,
+    /// `p50`, `p99`, `p99_9`: the least value that so many thousandths of all are not above.
+    Permille(u16),
+    /// `p95` as sysbench computes it, from a histogram of bins spaced by logarithm.
+    Sysbench95(SysbenchBins),
+}
+
+/// The bins of sysbench's percentile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SysbenchBins {
+    /// 0.4: 100000 from 1 ns to 10000 s.
+    V0_4,
+    /// 1.0: 1024 from 1 us to 100 s.
+    V1_0,
+}
+
+impl Series {
+    /// Names of its metrics, `NAME_STATISTIC_UNIT`, with the statistic each.
+    pub fn metrics(&self) -> impl Iterator<Item = (String, Statistic)> {
+        let unit = match self.unit {
+            TimeUnit::Microseconds => "us",
+            TimeUnit::Milliseconds => "ms",
+        };
+        let name = move |s: Statistic| format!("{}_{}_{unit}", self.name, s.name());
+        self.statistics.iter().map(move |s| (name(*s), *s))
+    }
+}
+
+impl Statistic {
+    /// Its part of a metric's name: `avg`, `p95`, `p99_9`.
+    #[must_use]
+    pub fn name(self) -> String {
+        match self {
+            Self::Minimum => "min".to_owned(),
+            Self::Mean => "avg".to_owned(),
+            Self::Maximum => "max".to_owned(),
+            Self::Permille(n) if n % 10 == 0 => format!("p{}", n / 10),
+            Self::Permille(n) => format!("p{}_{}", n / 10, n % 10),
+            Self::Sysbench95(_) => "p95".to_owned(),
+        }
+    }
+}
+
+/// What `Event::Count` counts, and the metrics made of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Count {
+    /// Counted from so long after the start of all tasks on, ns.
+    pub warm_up_ns: u64,
+    /// At least one.
+    pub figures: Vec<Figure>,
+}
+
+/// A metric made of the units counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Figure {
+    /// Its name, one that crates/metrics knows: `throughput_per_s`, `events_total`,
+    /// `jobs_per_min`.
+    pub metric: &'static str,
+    /// How it is computed.
+    pub of: FigureOf,
+}
+
+/// How a figure is made of units and time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FigureOf {
+    /// The units.
+    Total,
+    /// Units / `units_each` per `per_ns` of the time from the warm-up's end to the run's end.
+    Rate {
+        /// Units that count as one.
+        units_each: u64,
+        /// Length of time, ns.
+        per_ns: u64,
+    },
+}

@@ -1,0 +1,88 @@
+//! What tasks share: what they wait for and wake each other by, timers, counters.
+
+use super::event::TimerMode;
+
+/// What tasks wait for and wake each other by: a counting semaphore. Pipes and sockets are made of
+/// these.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Channel {
+    /// Name for messages.
+    pub name: String,
+    /// Units it holds at the start.
+    pub units: u64,
+    /// The most it holds; None: no limit.
+    pub limit: Option<Limit>,
+}
+
+/// The most that a channel holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// Units, > 0, a task that waits with one in its hands not counted.
+    pub units: u64,
+    /// Those who wait with a unit wake when so few are left, < `units`.
+    pub resume_units: u64,
+    /// All of them wake, not the first only. Whoever wakes them says that it will sleep soon, as
+    /// readers of pipes and sockets do.
+    pub resume_all: bool,
+}
+
+/// A mutex.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mutex {
+    /// Name for messages.
+    pub name: String,
+    /// Its holder has the priority of the highest waiter (PTHREAD_PRIO_INHERIT); such a mutex is
+    /// handed over to the highest waiter, first come, first served among equals.
+    pub inherit: bool,
+}
+
+/// A condition variable; it remembers no signal.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Condition {
+    /// Name for messages.
+    pub name: String,
+}
+
+/// A rendezvous.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Barrier {
+    /// Name for messages.
+    pub name: String,
+    /// Who must be there; 0 and 1: nobody waits.
+    pub parties: u64,
+}
+
+/// A shared counter.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counter {
+    /// Name for messages.
+    pub name: String,
+    /// Numbers that can be claimed; None: no end.
+    pub limit: Option<u64>,
+}
+
+/// A timer. One that only one thread names is private ("unique").
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Timer {
+    /// Name for messages.
+    pub name: String,
+    /// Mode; one absolute event makes the timer absolute for all of them.
+    pub mode: TimerMode,
+    /// First use starts from t_zero + this delay (the owner's `delay`; shared timers: 0), ns.
+    pub start_delay_ns: u64,
+}
+
+/// What tasks share, each indexed by events.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shared {
+    /// Of `Event::Post` and `Event::Wait`.
+    pub channels: Vec<Channel>,
+    /// Of `Event::Lock`, `Event::Unlock` and `Event::Await`.
+    pub mutexes: Vec<Mutex>,
+    /// Of `Event::Signal` and `Event::Await`.
+    pub conditions: Vec<Condition>,
+    /// Of `Event::Barrier`.
+    pub barriers: Vec<Barrier>,
+    /// Of `Event::Claim`.
+    pub counters: Vec<Counter>,
+}
