@@ -27,6 +27,7 @@
 #include "src/energy_model.c"
 #include "src/signals.c"
 #include "src/idle_hints.c"
+#include "src/duration.c"
 #ifndef WP_LIVE
 #include "src/delayed.c"
 #endif
@@ -48,6 +49,7 @@
 #endif
 #include "src/energy_delta.c"
 #include "src/idle_search.c"
+#include "src/short_wake.c"
 #include "src/idle_scan.c"
 #ifndef WP_LIVE
 #include "src/idle_scan_prop.c"

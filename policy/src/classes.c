@@ -223,6 +223,13 @@ WP_FN int wp_class_join(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_N
 	return wp_freq_update(ctx, c, now_ns);
 }
 
+/* It stops; only the fair class keeps its average run (sis-short 7). */
+WP_INLINE void wp_class_ran(struct wp_cpu *c, struct wp_task *task)
+{
+	task->exec_ns += wp_sub(c->clock_task_ns, task->exec_start_ns);
+	c->curr_id = 0;
+}
+
 /* It leaves, to sleep, to move, or (WP_Q_THROTTLE) until its budget is filled again. */
 WP_FN int wp_class_leave(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 			 struct wp_class_task *ct WP_NONNULL, u64 now_ns, u32 flags)
@@ -234,8 +241,12 @@ WP_FN int wp_class_leave(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_
 	wp_class_count(&c->classes, ct, 0 - 1u);
 	if (!(flags & WP_Q_THROTTLE))
 		wp_class_active(ctx, c, ct, 0);
-	if (task->running)
+	if (task->running) {
+		wp_class_ran(c, task);
 		c->classes.running = WP_CLASS_FAIR;
+	}
+	if (flags & WP_Q_SLEEP)
+		task->sleeps++;
 	task->running = 0;
 	task->on_rq = 0;
 	wp_class_publish(c);
@@ -252,8 +263,7 @@ WP_FN int wp_class_run(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NO
 	wp_class_update(ctx, c);
 	c->classes.running = ct->class;
 	c->misfit_load = 0; /* no fair task runs */
-	task->running = 1;
-	task->exec_start_ns = c->clock_task_ns;
+	wp_note_executing(c, task);
 	return 0;
 }
 
@@ -264,6 +274,7 @@ WP_FN int wp_class_stop(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_N
 
 	wp_clock(c, now_ns);
 	wp_class_update(ctx, c);
+	wp_class_ran(c, task);
 	c->classes.running = WP_CLASS_FAIR;
 	task->running = 0;
 	return 0;

@@ -24,11 +24,12 @@ WP_INLINE int wp_delay(struct wp_ctx *ctx, struct wp_task *task, u64 now_ns)
 		result = wp_freq_update(ctx, c, now_ns);
 	c->nr_fair--;
 	c->nr_delayed++;
-	c->curr_fair = 0;
+	wp_no_current(c);
 	task->running = 0;
 	task->delayed = 1;
 	if (!ctx->params.util_est_before_update)
 		wp_util_est_sleep(ctx, c, task);
+	wp_dur_sleep(ctx, c, task);
 	return result;
 }
 

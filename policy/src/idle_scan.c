@@ -92,9 +92,13 @@ WP_FN u32 wp_scan_dom(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task 
 	return WP_NONE;
 }
 
-/* Fills `dec` and returns 1 if the target's cache domain has a CPU to offer. */
+/*
+ * Fills `dec` and returns 1 if the target's cache domain has a CPU to offer, or short tasks make
+ * the search needless (short_wake.c).
+ */
 WP_FN int wp_idle_scan(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
-		       u32 target, struct wp_decision *dec WP_NONNULL)
+		       const struct wp_request *req WP_NONNULL, u32 target,
+		       struct wp_decision *dec WP_NONNULL)
 {
 	const struct wp_cpu *t = WP_AT(ctx->cpus, target);
 	struct wp_cpu *hints = wp_hints(ctx, target);
@@ -104,6 +108,8 @@ WP_FN int wp_idle_scan(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task
 	dec->scan_left = wp_scan_start(ctx, target, ctx->params.sis_util);
 	if (dec->scan_left == 1)
 		return 0;
+	if (wp_short_in_scan(ctx, task, req, target, dec))
+		return 1;
 	if (wp_has_clusters(ctx, t)) {
 		cpu = wp_scan_dom(ctx, task, target, t->cluster_level, dec);
 		if (wp_idle_decide(dec, cpu,

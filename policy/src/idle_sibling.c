@@ -10,7 +10,8 @@
  *  5. asymmetric machines: an idle CPU that fits, in the whole domain (idle_capacity.c)
  *  6. a target that shares its cache with nobody: the target
  *  7. SMT, no core known to be idle: an idle thread of the previous CPU's core
- *  8. an idle core or CPU of the target's cache domain (idle_scan.c)
+ *  8. an idle core or CPU of the target's cache domain (idle_scan.c); between two short tasks the
+ *     target instead (short_wake.c)
  *  9. what 2 and 4 found in another cluster of that cache; else the target, busy
  *
  * A CPU that runs only SCHED_IDLE tasks counts as idle: they give way at once. On asymmetric
@@ -64,12 +65,16 @@ WP_INLINE u32 wp_take_recent(struct wp_ctx *ctx, struct wp_task *task, u32 prev,
 WP_INLINE int wp_scan_cache(struct wp_ctx *ctx, const struct wp_task *task,
 			    const struct wp_request *req, u32 target, struct wp_decision *dec)
 {
+	int found;
+
 #ifndef WP_LIVE
 	if (wp_prop_limits(ctx, target))
 		return wp_idle_scan_budget(ctx, task, req, target, dec);
 #endif
-	(void)req;
-	return wp_idle_scan(ctx, task, target, dec);
+	found = wp_idle_scan(ctx, task, req, target, dec);
+	if (dec->nr_scanned)
+		wp_note_scan_cost(ctx, req->this_cpu, dec->nr_scanned);
+	return found;
 }
 
 /* Steps 6 to 9; `prev_far` and `recent_far` are idle in another cluster, or WP_NONE. */
@@ -84,12 +89,16 @@ WP_INLINE int wp_select_in_cache(struct wp_ctx *ctx, struct wp_task *task,
 	if (ctx->smt && !wp_hints(ctx, target)->idle_cores && wp_share_cache(ctx, prev, target) &&
 	    wp_idle_decide(dec, wp_free_sibling(ctx, task, prev), WP_REASON_IDLE_SMT_PREV))
 		return 1;
+	if (wp_short_before_scan(ctx, task, req, target, dec))
+		return 1;
 	if (wp_scan_cache(ctx, task, req, target, dec))
 		return 1;
 	if (wp_idle_decide(dec, prev_far, WP_REASON_IDLE_PREV_FAR))
 		return 1;
 	if (wp_idle_decide(dec, recent_far, WP_REASON_IDLE_RECENT_FAR))
 		return 1;
+	if (dec->short_target)
+		return wp_idle_decide(dec, target, WP_REASON_SHORT_TARGET);
 	return wp_idle_decide(dec, target,
 			      dec->scan_left == 1 && !dec->nr_scanned ? WP_REASON_TARGET_NO_SCAN :
 								WP_REASON_TARGET_BUSY);

@@ -139,6 +139,8 @@ WP_FN int wp_select_idle_sibling_prop(struct wp_ctx *ctx WP_NONNULL,
 	if (t->llc_level == WP_NONE)
 		return wp_idle_decide(dec, target, WP_REASON_TARGET_NO_LLC);
 	dom = WP_AT(ctx->doms, *WP_AT(t->dom, t->llc_level));
+	if (wp_short_before_scan(ctx, task, req, target, dec))
+		return 1;
 	if (wp_idle_decide(dec, wp_idle_core(ctx, task, dom, target), WP_REASON_IDLE_CORE))
 		return 1;
 	/* The limit is the waking CPU's; without a cache domain it has none to read: no scan. */

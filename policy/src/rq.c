@@ -127,13 +127,16 @@ WP_INLINE void wp_count_out(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task
 	WP_ADD(&c->nr_fair, 0 - 1u);
 	wp_idle_policy_dequeue(c, task);
 	if (task->running)
-		c->curr_fair = 0;
+		wp_no_current(c);
 	task->on_rq = 0;
 	task->running = 0;
 	if (WP_OLD(ctx->params.util_est_after_freq))
 		wp_util_est_dequeue(c, task);
-	if (!WP_OLD(ctx->params.util_est_before_update) && (flags & WP_Q_SLEEP))
-		wp_util_est_sleep(ctx, c, task);
+	if (flags & WP_Q_SLEEP) {
+		if (!WP_OLD(ctx->params.util_est_before_update))
+			wp_util_est_sleep(ctx, c, task);
+		wp_dur_sleep(ctx, c, task);
+	}
 }
 
 /* The task joins the queue of `cpu`. Returns enum wp_event_result bits. */
@@ -215,11 +218,7 @@ WP_FN int wp_set_current(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_
 	wp_task_update(ctx, c, task, wp_pelt_now(ctx, c));
 	if (wp_rq_update(ctx, c))
 		result = wp_freq_update(ctx, c, now_ns);
-	task->running = 1;
-	task->exec_start_ns = c->clock_task_ns;
-	if (WP_OLD(ctx->params.util_est_faster))
-		c->curr_run_since_woken_ns = task->run_since_woken_ns;
-	c->curr_fair = 1;
+	wp_note_current(ctx, c, task);
 	wp_note_misfit(ctx, c, task);
 	return result;
 }
@@ -237,7 +236,7 @@ WP_FN int wp_put_current(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_
 	if (task->running)
 		wp_note_run(ctx, c, task);
 	task->running = 0;
-	c->curr_fair = 0;
+	wp_no_current(c);
 	return result;
 }
 

@@ -62,8 +62,9 @@ WP_INLINE int wp_wake_cap(struct wp_ctx *ctx, struct wp_task *task, const struct
 	return wp_unfit(task->avg.util_avg, least);
 }
 
-/* WA_IDLE: decide by who is idle. WP_NONE: undecided. */
-WP_INLINE u32 wp_affine_by_idle(const struct wp_ctx *ctx, const struct wp_request *req)
+/* WA_IDLE: decide by who is idle, or will be at once. WP_NONE: undecided. */
+WP_INLINE u32 wp_affine_by_idle(struct wp_ctx *ctx, const struct wp_task *task,
+				const struct wp_request *req, struct wp_decision *dec)
 {
 	u32 here = req->this_cpu, prev = req->prev_cpu;
 
@@ -74,8 +75,12 @@ WP_INLINE u32 wp_affine_by_idle(const struct wp_ctx *ctx, const struct wp_reques
 		return wp_idle_at(ctx, prev) ? prev : here;
 	if (req->sync && wp_nr_awake(WP_AT(ctx->cpus, here)) == 1)
 		return here;
+	if (wp_short_here(ctx, task, req, dec, WP_SHORT_AFFINE_FIRST))
+		return here;
 	if (ctx->params.wake_affine_prev_idle && wp_idle_at(ctx, prev))
 		return prev;
+	if (wp_short_here(ctx, task, req, dec, WP_SHORT_AFFINE_AFTER_PREV))
+		return here;
 	return WP_NONE;
 }
 
@@ -103,10 +108,10 @@ WP_INLINE u32 wp_affine_by_weight(const struct wp_ctx *ctx, const struct wp_task
 	return here_load < prev_load ? req->this_cpu : WP_NONE;
 }
 
-WP_INLINE u32 wp_wake_affine(const struct wp_ctx *ctx, const struct wp_task *task,
-			     const struct wp_request *req, u32 pct)
+WP_INLINE u32 wp_wake_affine(struct wp_ctx *ctx, const struct wp_task *task,
+			     const struct wp_request *req, u32 pct, struct wp_decision *dec)
 {
-	u32 target = wp_affine_by_idle(ctx, req);
+	u32 target = wp_affine_by_idle(ctx, task, req, dec);
 
 #ifndef WP_LIVE
 	if (ctx->params.wake_affine_weight && ctx->params.wake_affine_form != WP_AFFINE_414)
@@ -114,6 +119,8 @@ WP_INLINE u32 wp_wake_affine(const struct wp_ctx *ctx, const struct wp_task *tas
 #endif
 	if (target == WP_NONE)
 		target = wp_affine_by_weight(ctx, task, req, pct);
+	if (target == WP_NONE && wp_short_here(ctx, task, req, dec, WP_SHORT_AFFINE_LAST))
+		target = req->this_cpu;
 	return target == WP_NONE ? req->prev_cpu : target;
 }
 
@@ -200,7 +207,7 @@ WP_FN int wp_select_normal(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task W
 	}
 	if (walk.affine != WP_NONE && req->this_cpu != req->prev_cpu)
 		target = wp_wake_affine(ctx, task, req,
-					WP_AT(ctx->doms, walk.affine)->imbalance_pct);
+					WP_AT(ctx->doms, walk.affine)->imbalance_pct, dec);
 #ifndef WP_LIVE
 	if (walk.affine == WP_NONE && !ctx->params.sis_always)
 		return wp_idle_decide(dec, req->prev_cpu, WP_REASON_PREV_NO_DOMAIN);
@@ -248,6 +255,7 @@ WP_FN int wp_select_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_N
 	dec->nr_scanned = 0;
 	dec->scan_left = WP_NONE;
 	dec->scan_spare = WP_NONE;
+	dec->short_target = 0;
 	dec->reason = WP_REASON_NONE;
 	if (task->nr_allowed == 1) {
 		dec->cpu = req->prev_cpu; /* the one, unless the set has just changed */
@@ -259,6 +267,8 @@ WP_FN int wp_select_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_N
 	}
 	if (req->kind == WP_PLACE_WAKE)
 		wp_record_wakee(ctx, waker, task->id, req);
+	dec->waker_flips = waker->wakee_flips;
+	dec->waker_wakee = waker->last_wakee;
 	if (req->current_cpu && wp_allowed(task, req->this_cpu)) {
 		dec->cpu = req->this_cpu;
 		dec->rule = WP_RULE_REQUEST;

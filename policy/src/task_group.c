@@ -236,12 +236,8 @@ WP_FN int wp_tg_set_current(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group 
 
 	if (wp_tg_event(ctx, tg, task, now_ns))
 		result = wp_freq_update(ctx, c, now_ns);
-	task->running = 1;
-	task->exec_start_ns = c->clock_task_ns;
-	if (WP_OLD(ctx->params.util_est_faster))
-		c->curr_run_since_woken_ns = task->run_since_woken_ns;
+	wp_note_current(ctx, c, task);
 	WP_AT(tg->queue, task->cpu)->running = 1;
-	c->curr_fair = 1;
 	task->group_load = wp_tg_h_load(ctx, tg, task);
 	wp_note_misfit(ctx, c, task);
 	return result;
@@ -260,7 +256,7 @@ WP_FN int wp_tg_put_current(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group 
 		wp_note_run(ctx, c, task);
 	task->running = 0;
 	WP_AT(tg->queue, task->cpu)->running = 0;
-	c->curr_fair = 0;
+	wp_no_current(c);
 	return result;
 }
 

@@ -98,8 +98,11 @@ WP_INLINE u32 wp_util_est_faster(const struct wp_ctx *ctx, const struct wp_cpu *
 /* The running task has run up to the queue's clock. */
 WP_INLINE void wp_note_run(const struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task)
 {
+	u64 ran_ns = wp_sub(c->clock_task_ns, task->exec_start_ns);
+
+	task->exec_ns += ran_ns;
 	if (WP_OLD(ctx->params.util_est_faster)) {
-		task->run_since_woken_ns += wp_sub(c->clock_task_ns, task->exec_start_ns);
+		task->run_since_woken_ns += ran_ns;
 		c->curr_run_since_woken_ns = task->run_since_woken_ns;
 	}
 	task->exec_start_ns = c->clock_task_ns;

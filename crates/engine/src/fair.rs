@@ -42,10 +42,8 @@ impl FairParams {
 
 /// By how much the era's times are longer on this machine.
 pub(crate) fn scaling_factor(params: &wp_params, nr_cpus: usize) -> u64 {
-    if params.tunable_scaling_log == 0 {
-        return 1;
-    }
-    u64::from(1 + nr_cpus.clamp(1, 8).ilog2())
+    let factor = wakeplace_policy_sys::scaling_factor(params.tunable_scaling, nr_cpus as u32);
+    u64::from(factor)
 }
 
 /// Weight with its fixed-point inverse.

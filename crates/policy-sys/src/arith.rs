@@ -37,6 +37,14 @@ pub fn util_est_of_run(run_ns: u64) -> u32 {
     unsafe { sys::wp_util_est_of_run(run_ns) }
 }
 
+/// By how much the kernel's times are longer on a machine of so many CPUs; `scaling` is one of
+/// `sys::WP_SCALING_*`.
+#[must_use]
+pub fn scaling_factor(scaling: u32, nr_cpus: u32) -> u32 {
+    // SAFETY: see decay_load.
+    unsafe { sys::wp_scaling_factor(scaling, nr_cpus) }
+}
+
 /// Load weight of a nice value; outside -20..=19 the nearest.
 #[must_use]
 pub fn nice_weight(nice: i32) -> u32 {

@@ -3,6 +3,7 @@
 mod base;
 mod early;
 mod later;
+mod short;
 
 use crate::sys::{self, wp_params};
 
@@ -21,10 +22,12 @@ pub(crate) struct Feature {
     pub(crate) doc: &'static str,
     /// Versions to choose from, the oldest first; empty: on or off only.
     pub(crate) versions: &'static [&'static str],
+    /// Number of the version that `+FEATURE` means in an era that names none.
+    pub(crate) usual: usize,
     /// Applies version number `usize` (position in `versions`, 0 without versions).
     pub(crate) enable: fn(&mut wp_params, usize),
     pub(crate) disable: fn(&mut wp_params),
-    /// Version number if the feature is on.
+    /// Version number if the feature is on; out of range: on, but as none of its versions.
     pub(crate) state: fn(&wp_params) -> Option<usize>,
     /// Parameters by which later kernels do instead what the feature, when off, does not.
     pub(crate) successors: &'static [&'static str],
@@ -94,6 +97,7 @@ pub(crate) const FEATURES: &[Feature] = &[
         name: "asym-capacity",
         doc: "capacity-aware wake-ups and balancing for big.LITTLE (2016)",
         versions: &[],
+        usual: 0,
         enable: |p, _| set_asym_capacity(p, 1),
         disable: |p| set_asym_capacity(p, 0),
         state: |p| {
@@ -106,9 +110,20 @@ pub(crate) const FEATURES: &[Feature] = &[
         name: "energy-aware",
         doc: "a waking task goes where it costs least energy (2018)",
         versions: &["v3", "5.0", "6.1", "6.12", "7.3"],
+        usual: 0,
         enable: set_energy_aware,
         disable: |p| p.energy_aware = sys::WP_ENERGY_OFF,
         state: |p| (p.energy_aware as usize).checked_sub(1),
+        successors: &[],
+    },
+    Feature {
+        name: "sis-short",
+        doc: "a short task woken by a short one stays on the waking CPU (2023)",
+        versions: short::VERSIONS,
+        usual: short::V5,
+        enable: short::enable,
+        disable: short::disable,
+        state: short::state,
         successors: &[],
     },
 ];

@@ -30,7 +30,7 @@ mod task_group;
 pub use self::core::{Candidate, Choice, Core, EventResult, PlaceKind, Request, Waker};
 pub use arith::{
     avg_update, decay_load, map_util_freq, nice_inv_weight, nice_weight, pelt_segments,
-    util_est_next, util_est_of_run,
+    scaling_factor, util_est_next, util_est_of_run,
 };
 pub use balance::{Balance, IdleKind, NohzWork, Offer, Step};
 pub use classes::{ClassMove, ClassTask};

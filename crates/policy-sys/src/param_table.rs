@@ -119,6 +119,29 @@ params! {
         energy_max_complexity: Range(0, u32::MAX),
             "most domains x (states + CPUs) the estimate is used for, 0 = any";
     }
+    "sis-short" {
+        sis_short_affine: Choice(&["off", "first", "after-prev", "last"]),
+            "a waker that runs briefly makes its CPU the target: before an idle previous CPU (v1), \
+             after it if it is alone there (v2), after the loads by the tests below (v7)";
+        sis_short_stack: Switch,
+            "instead of a search: the target, if its task runs briefly and the tests below hold";
+        sis_short_dur: Choice(&["sleep", "put", "put-coarse", "switches"]),
+            "how long a task runs: average between sleeps (v4); not next to another fair task \
+             (v3), and only large changes (v2); all it ran by its sleeps (v1)";
+        sis_short_test: Choice(&[
+            "below-eighth", "up-to-eighth", "up-to-whole", "migration-cost", "scan-cost",
+        ]),
+            "that is briefly: 8 x run < granularity (v5), or equal (v4); run up to the granularity \
+             (v1); below migration_cost_ns (v8); below the cost of a search";
+        sis_short_gate: Switch,
+            "... only where sis_util lets a search look at less than 60 % of the cache's CPUs";
+        sis_short_no_core: Switch, "... not if a core of the cache may be idle";
+        sis_short_this: Switch, "... only if the target is the waking CPU (v5)";
+        sis_short_alone: Choice(&["at-most-one", "one", "any"]), "... tasks the target may have";
+        sis_short_wakee: Switch, "... the woken task runs briefly, too";
+        sis_short_flips: Switch, "who changes its partners does not run briefly (v6)";
+        sis_short_mutual: Switch, "... waker and woken task woke each other last (v7)";
+    }
     "balance" {
         balance: Switch, "periodic load balancing";
         newidle_balance: Switch, "a CPU about to go idle pulls a task";
@@ -207,8 +230,8 @@ params! {
         min_granularity_ns: Range(1_000, 1_000_000_000), "cfs: least slice, ns";
         wakeup_granularity_ns: Range(0, 1_000_000_000),
             "cfs: lead a woken task needs to preempt, ns";
-        tunable_scaling_log: Switch,
-            "scale the three, and base_slice_ns, by 1 + log2(min(CPUs, 8))";
+        tunable_scaling: Choice(&["none", "log", "linear"]),
+            "scale the three, and base_slice_ns, by 1 + log2(min(CPUs, 8)), or by min(CPUs, 8)";
         gentle_fair_sleepers: Switch, "cfs: a sleeper is credited half a period, not a whole one";
         start_debit: Switch, "cfs: a new task starts one slice behind";
         wakeup_preemption: Switch, "cfs and eevdf: a woken task may preempt";

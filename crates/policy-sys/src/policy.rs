@@ -114,7 +114,7 @@ fn find_feature(name: &str, whole: &str) -> Result<&'static Feature, PolicyError
     })
 }
 
-/// Position of a version among a feature's; without `=VERSION` the era's, else the first.
+/// Position of a version among a feature's; without `=VERSION` the era's, else the usual one.
 fn find_version(
     era: &Era,
     feature: &Feature,
@@ -123,7 +123,7 @@ fn find_version(
 ) -> Result<usize, PolicyError> {
     let of_era = era.versions.iter().find(|(name, _)| *name == feature.name);
     let Some(version) = version.or(of_era.map(|(_, version)| *version)) else {
-        return Ok(0);
+        return Ok(feature.usual);
     };
     feature
         .versions

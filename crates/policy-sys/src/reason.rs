@@ -97,6 +97,12 @@ reasons! {
         "RT, deadline: the CPU whose tasks matter least";
     ClassWaits = WP_REASON_CLASS_WAITS, "class-waits",
         "RT, deadline: no CPU would let it run: the previous one";
+    ShortStack = WP_REASON_SHORT_STACK, "short-stack",
+        "the task is short, so is the one on the target CPU: there, without a search";
+    ShortTarget = WP_REASON_SHORT_TARGET, "short-target",
+        "no idle CPU near the waking CPU, whose task is short: the waking CPU";
+    ShortNoScan = WP_REASON_SHORT_NO_SCAN, "short-no-scan",
+        "the task on the target CPU runs shorter than a search takes: there, without a search";
 }
 
 const _: () = assert!(Reason::ALL.len() == sys::WP_REASON_COUNT as usize);

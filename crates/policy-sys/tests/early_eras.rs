@@ -59,7 +59,7 @@ fn constants_are_those_of_the_time() {
             ("sched_latency_ns", "6000000"),
             ("min_granularity_ns", "750000"),
             ("wakeup_granularity_ns", "1000000"),
-            ("tunable_scaling_log", "on"),
+            ("tunable_scaling", "log"),
             ("migration_cost_ns", "500000"),
             ("nr_migrate", "32"),
             ("imbalance_pct", "125"),

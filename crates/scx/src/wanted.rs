@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What the user wants: a policy's name, a mode, single parameters; and the policy they make.
 
-use wakeplace_policy_sys::{Mode, ParamView, Policy, PolicyError};
+use wakeplace_policy_sys::{FeatureView, Mode, ParamView, Policy, PolicyError};
 use wakeplace_text::{did_you_mean, nearest};
 
 /// Kept as given, so that one of them can change while the others stay.
@@ -53,15 +53,19 @@ impl Wanted {
     }
 
     /// Nothing is accepted that would change nothing: the queues and the balancing of idle CPUs are
-    /// the live scheduler's own, whatever the policy's era has.
+    /// the live scheduler's own, whatever the policy's era has. Short tasks are measured by a time
+    /// of the kernel's queues.
     fn read_live(&self, policy: &Policy) -> Result<(), PolicyError> {
         let params = policy.params();
+        let short = |f: &FeatureView| f.name == "sis-short" && f.state.is_some();
+        let short = policy.features().iter().any(short);
         for (key, value) in &self.parameters {
             let of_the_kernel =
                 |p: &ParamView| p.key == key && matches!(p.group, "fair" | "rt-deadline");
             let inert = match key.as_str() {
                 "queue" => value != "dsq",
                 "nohz_balance" => value != "off",
+                "base_slice_ns" | "tunable_scaling" => !short,
                 "iowait_boost" | "freq_pressure" => true, // the kernel does these
                 _ => params.iter().any(of_the_kernel),
             };
@@ -179,6 +183,15 @@ mod tests {
         for name in ["wakeplace", "linux-7.3", "linux-7.3-energy-aware"] {
             assert!(Wanted::new(name, Mode::Balance, &[]).is_ok(), "{name}");
         }
+    }
+
+    #[test]
+    fn what_short_is_measured_by_is_taken_with_it() {
+        let set = ["base_slice_ns=3000000".to_owned()];
+        assert!(Wanted::new("wakeplace+sis-short", Mode::Balance, &set).is_ok());
+        assert!(Wanted::new("wakeplace", Mode::Balance, &set).is_err());
+        let set = ["min_granularity_ns=3000000".to_owned()];
+        assert!(Wanted::new("wakeplace+sis-short", Mode::Balance, &set).is_err());
     }
 
     #[test]

@@ -96,6 +96,45 @@ enum wp_pressure_form {
 	WP_PRESSURE_LIMITS,  /* 6.10: the larger of hardware's and the frequency policy's limits */
 };
 
+/* Of wp_scaling_factor: kernel times that are longer on larger machines. */
+enum wp_tunable_scaling {
+	WP_SCALING_NONE,
+	WP_SCALING_LOG,    /* times 1 + log2(min(cpus, 8)) */
+	WP_SCALING_LINEAR, /* times min(cpus, 8) */
+};
+
+/* Where a short waker makes its own CPU the target (short_wake.c). */
+enum wp_short_affine {
+	WP_SHORT_AFFINE_OFF,
+	WP_SHORT_AFFINE_FIRST,     /* v1: before an idle previous CPU, whoever else is queued */
+	WP_SHORT_AFFINE_AFTER_PREV, /* v2 to v6: after it, if the waker is alone */
+	WP_SHORT_AFFINE_LAST,      /* v7, v8: after the loads, by all tests of sis_short_stack */
+};
+
+/* How long a task runs at a time (duration.c). */
+enum wp_short_dur {
+	WP_SHORT_DUR_SLEEP,    /* v4: average of the runs between two sleeps */
+	WP_SHORT_DUR_PUT,      /* v3: the same; not where another fair task is next */
+	WP_SHORT_DUR_COARSE,   /* v2: as v3, and only changes by a granularity or more count */
+	WP_SHORT_DUR_SWITCHES, /* v1: all it ever ran, by its number of sleeps */
+};
+
+/* What is short, g = granularity. */
+enum wp_short_test {
+	WP_SHORT_BELOW_EIGHTH, /* v5 to v7: known, 8 * run < g */
+	WP_SHORT_UP_TO_EIGHTH, /* v4: known, 8 * run <= g */
+	WP_SHORT_UP_TO_WHOLE,  /* v1 to v3: run <= g */
+	WP_SHORT_MIGRATION,    /* v8: known, run < migration_cost_ns */
+	WP_SHORT_SCAN_COST,    /* prototype: known, run < what a search costs on average */
+};
+
+/* Tasks that the CPU to be taken may have. */
+enum wp_short_alone {
+	WP_SHORT_AT_MOST_ONE, /* v5 to v8 */
+	WP_SHORT_ONE,         /* v2 to v4 */
+	WP_SHORT_ANY,         /* v1 */
+};
+
 enum wp_governor {
 	WP_GOV_SCHEDUTIL,
 	WP_GOV_PERFORMANCE,
@@ -188,6 +227,18 @@ struct wp_params {
 	u32 sis_cluster;     /* the search knows clusters within a cache (6.8) */
 	u32 idlest_classes;  /* fork and exec compare group classes (5.5), else loads */
 	u32 idlest_load;    /* enum wp_idlest_load, where they compare loads */
+	/* short tasks (sis-short) */
+	u32 sis_short_affine;  /* enum wp_short_affine */
+	u32 sis_short_stack;   /* no search, but the target, if its task is short and ... */
+	u32 sis_short_dur;     /* enum wp_short_dur */
+	u32 sis_short_test;    /* enum wp_short_test */
+	u32 sis_short_gate;    /* ... only where sis_util limits searches to less than 60 % */
+	u32 sis_short_no_core; /* ... not if the cache may have an idle core */
+	u32 sis_short_this;    /* ... only the waking CPU */
+	u32 sis_short_alone;   /* enum wp_short_alone */
+	u32 sis_short_wakee;   /* ... the woken task must be short, too */
+	u32 sis_short_flips;   /* who changes its partners is not short */
+	u32 sis_short_mutual;  /* ... waker and woken task woke each other last */
 	/* machine */
 	u32 domain_form;      /* enum wp_domain_form */
 	u32 capacity_form;    /* enum wp_capacity_form */
@@ -266,7 +317,7 @@ struct wp_params {
 	u32 sched_latency_ns;
 	u32 min_granularity_ns;
 	u32 wakeup_granularity_ns;
-	u32 tunable_scaling_log; /* times 1 + log2(min(cpus, 8)) */
+	u32 tunable_scaling; /* enum wp_tunable_scaling */
 	u32 gentle_fair_sleepers;
 	u32 start_debit;
 	u32 wakeup_preemption;

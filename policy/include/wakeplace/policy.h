@@ -65,6 +65,12 @@ struct wp_task {
 	u64 vtime_ns;    /* queue.c: weighted run time, the order of the live queues */
 	u32 group;       /* task_group.h: its group's number from 1, 0 = none */
 	u32 group_load;  /* ... what it weighs for its CPU (wp_tg_prepare) */
+	/* duration.c, all from 0 */
+	u64 exec_ns;      /* it ran so long, up to the end of its last run or tick */
+	u64 dur_start_ns; /* ... by then at the last sample of dur_avg_ns */
+	u64 dur_avg_ns;   /* average run between two sleeps; 0: unknown */
+	u32 sleeps;       /* how often it fell asleep */
+	u32 pad;
 	u64 allowed[WP_MASK_WORDS];
 };
 
@@ -233,6 +239,12 @@ struct wp_cpu {
 	u64 wake_avg_idle_ns;
 	u64 wake_tick;
 	struct wp_class_cpu classes;
+	/* duration.c: of the task that executes */
+	u64 curr_dur_ns;
+	u64 curr_exec_ns;       /* when it began */
+	u64 curr_exec_start_ns; /* that moment, clock_task */
+	u32 curr_sleeps;
+	u32 curr_id; /* 0: the idle task, or one that the core does not know */
 };
 
 struct wp_em_state {
@@ -301,7 +313,9 @@ struct wp_decision {
 	u32 scan_spare; /* first idle CPU that a search for an idle core saw */
 	u32 scan_cores; /* the search is for an idle core */
 	u32 slow_reason; /* of the last group chosen */
-	u32 pad;
+	u32 short_target; /* a short waker made its CPU the target */
+	u32 waker_flips;  /* of the waker's record, with this wake-up in it */
+	u32 waker_wakee;
 	struct wp_candidate candidate[WP_MAX_CANDIDATES];
 	/* scratch of the decision: several may be under way at once, on different CPUs */
 	u64 energy_without[WP_MAX_PERF_DOMS];
@@ -473,6 +487,9 @@ int wp_idle_tick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 u32 wp_uclamp_highest(const struct wp_uclamp *u WP_NONNULL, u32 otherwise);
 int wp_task_set_uclamp(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 min,
 		       u32 max);
+
+/* duration.c */
+u32 wp_scaling_factor(u32 scaling, u32 nr_cpus);
 
 /* queue.c: queues in weighted virtual-time order, one per CPU (the live scheduler's) */
 WP_SMALL_FN int wp_vq_place(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,

@@ -47,6 +47,9 @@ enum wp_reason {
 	WP_REASON_CLASS_PREV,   /* RT, deadline: nobody on prev goes before it */
 	WP_REASON_CLASS_LOWEST, /* RT, deadline: the CPU whose tasks matter least */
 	WP_REASON_CLASS_WAITS,  /* RT, deadline: no CPU would let it run: prev */
+	WP_REASON_SHORT_STACK,   /* waker and wakee are short, the cache is busy: the target */
+	WP_REASON_SHORT_TARGET,  /* no idle CPU near the short waker's CPU: that CPU */
+	WP_REASON_SHORT_NO_SCAN, /* the target's task runs shorter than a search: the target */
 	WP_REASON_COUNT
 };
 

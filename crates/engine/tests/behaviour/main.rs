@@ -33,5 +33,6 @@ mod outcomes;
 mod platforms;
 mod sanity;
 mod scale;
+mod short;
 mod storm;
 mod sync;

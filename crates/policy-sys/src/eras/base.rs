@@ -87,7 +87,7 @@ fn pick() -> wp_params {
         sched_latency_ns: 6_000_000,
         min_granularity_ns: 750_000,
         wakeup_granularity_ns: 1_000_000,
-        tunable_scaling_log: 1,
+        tunable_scaling: sys::WP_SCALING_LOG,
         gentle_fair_sleepers: 1,
         start_debit: 1,
         wakeup_preemption: 1,
@@ -128,9 +128,10 @@ fn ondemand() -> wp_params {
     }
 }
 
-/// What was over by 4.17: the values that all later eras share. What came later is off.
+/// What was over by 4.17: the values that all later eras share. What came later is off, and what
+/// no kernel has taken.
 fn early_forms_over() -> wp_params {
-    wp_params {
+    let mut p = wp_params {
         weight_is_load: 0,
         wake_affine_form: sys::WP_AFFINE_414,
         sis_form: sys::WP_SIS_SCAN,
@@ -140,5 +141,7 @@ fn early_forms_over() -> wp_params {
         capacity_form: sys::WP_CAPACITY_SIGNALS,
         capacity_newidle: 0,
         ..wp_params::default()
-    }
+    };
+    super::short::disable(&mut p);
+    p
 }

@@ -149,5 +149,6 @@ PROGRAM(p_avg_step, (u32)wp_avg_step(&TASK->avg, &parity.step))
 PROGRAM(p_util_est_of_run, wp_util_est_of_run(args->x))
 PROGRAM(p_util_est_next,
 	wp_util_est_next(args->a, args->b, args->cpu, args->cpu2, args->level))
+PROGRAM(p_scaling_factor, wp_scaling_factor(args->a, args->b))
 PROGRAM(p_nice_weight, wp_nice_weight((s32)args->a))
 PROGRAM(p_nice_inv_weight, wp_nice_inv_weight((s32)args->a))

@@ -188,6 +188,10 @@ impl Walk<'_> {
                 args.cpu2 = self.draw.range(0, 2048);
                 args.level = self.draw.range(1, 1024);
             }
+            Op::scaling_factor => {
+                args.a = self.draw.range(0, 3);
+                args.b = self.draw.range(0, 12);
+            }
             Op::nice_weight | Op::nice_inv_weight => {
                 args.a = (self.draw.range(0, 50).cast_signed() - 25).cast_unsigned();
             }

@@ -155,6 +155,7 @@ ops! {
     util_est_of_run(_s, _ctx, _task, g) = sys::wp_util_est_of_run(g.x);
     util_est_next(_s, _ctx, _task, g) =
         sys::wp_util_est_next(g.a, g.b, g.cpu, g.cpu2, g.level);
+    scaling_factor(_s, _ctx, _task, g) = sys::wp_scaling_factor(g.a, g.b);
     nice_weight(_s, _ctx, _task, g) = sys::wp_nice_weight(g.a.cast_signed());
     nice_inv_weight(_s, _ctx, _task, g) = sys::wp_nice_inv_weight(g.a.cast_signed());
 }

@@ -143,6 +143,21 @@ fn cpu(draw: &mut Draw, mood: &Mood, c: &mut sys::wp_cpu, cpus: u32) {
     c.lb[level].avg_scan_cost_ns = u64::from(draw.range(0, 5000));
     c.idle_waker.wakee_flips = draw.range(0, 40);
     c.idle_waker.recent_used_cpu = draw.range(0, cpus - 1);
+    c.curr_id = draw.pick(&[0, 2, 2, 3]);
+    c.curr_dur_ns = duration(draw);
+    c.curr_sleeps = draw.range(0, 3);
+    c.curr_exec_ns = duration(draw) * u64::from(draw.range(0, 4));
+    c.curr_exec_start_ns = c.clock_task_ns - u64::from(draw.range(0, 300_000));
+}
+
+/// How long a task runs at a time, often about where short ends, ns.
+fn duration(draw: &mut Draw) -> u64 {
+    let any = u64::from(draw.range(1, 4_000_000));
+    let edges = [
+        93_750, 187_500, 350_000, 375_000, 500_000, 750_000, 3_000_000,
+    ];
+    let edge = draw.pick(&edges) - u64::from(draw.range(0, 1));
+    draw.pick(&[0, 200, 5_000, 5_000, 5_000, edge, any])
 }
 
 fn mask(draw: &mut Draw, cpus: u32, keep: &[u32]) -> [u64; 16] {
@@ -210,7 +225,10 @@ fn task(draw: &mut Draw, mood: &Mood, state: &State, id: u32, prev: u32) -> sys:
     }
     let any = draw.range(0, cpus - 1);
     t.waker.recent_used_cpu = draw.pick(&[prev, other, any]);
-    t.waker.wakee_flips = draw.pick(&[0, 1, 4, 16, 64]);
+    t.waker.wakee_flips = draw.pick(&[0, 0, 0, 1, 4, 16, 64]);
+    t.dur_avg_ns = duration(draw);
+    t.sleeps = draw.range(0, 3);
+    t.exec_ns = duration(draw) * u64::from(draw.range(0, 4));
     t.waker.last_wakee = draw.range(0, 3);
     t.waker.flip_decay_ns = NOW - draw.pick(&[0, 999_999_999, 2_000_000_000]);
     t
