@@ -94,6 +94,42 @@ fn recorded_runs_have_the_structure_that_the_sources_give() {
     }
 }
 
+/// The models beside the recorded programs: the same tasks but the first process, and the wake-ups
+/// that events make within a factor of two, the spread of runs on an emulated machine. Mutexes of
+/// sysbench: the model's yields take the time of a yield on a real CPU, those of the guest include
+/// its stand-stills, in which nobody waits anew; a factor of four.
+#[test]
+fn models_have_the_programs_tasks_and_wakeups() {
+    let object = object();
+    for program in object["programs"].as_array().expect("programs") {
+        let key = program["program"].as_str().expect("a key");
+        let model = &program["model"];
+        let runs = program["runs"].as_array().expect("runs");
+        for run in runs {
+            let mut tasks = run["structure"]["tasks"].clone();
+            tasks.as_object_mut().expect("tasks").remove("main");
+            assert_eq!(model["structure"]["tasks"], tasks, "{key}");
+        }
+        let main_pair = match key {
+            "hackbench-socket" | "hackbench-pipe" | "perf-messaging" => "sender -> receiver",
+            "perf-pipe" => "parent -> child",
+            "sysbench-threads" => "sysbench -> sysbench",
+            "cyclictest" => "interrupt -> cyclictest",
+            "rt-app" => "ticker -> worker",
+            "sysbench-cpu" => continue, // events wake nobody
+            other => panic!("{other} is not on the list"),
+        };
+        let per_event = |run: &Value| {
+            let count = run["structure"]["wakes"][main_pair]["count"].as_f64();
+            count.expect(key) / run["events"].as_f64().expect(key)
+        };
+        let real: f64 = runs.iter().map(per_event).sum::<f64>() / runs.len() as f64;
+        let factor = if key == "sysbench-threads" { 4.0 } else { 2.0 };
+        let ratio = per_event(model) / real;
+        assert!((1.0 / factor..factor).contains(&ratio), "{key}: {ratio}");
+    }
+}
+
 #[test]
 fn only_its_own_part_of_the_page_is_replaced() {
     let folder = folder();

@@ -32,6 +32,11 @@ impl<A: Observer, B: Observer> Observer for Both<'_, A, B> {
         self.1.wakeup(time_ns, task, cpu, due_ns);
     }
 
+    fn woken(&mut self, time_ns: u64, task: u32, waker: Option<u32>, sync: bool) {
+        self.0.woken(time_ns, task, waker, sync);
+        self.1.woken(time_ns, task, waker, sync);
+    }
+
     fn run_start(&mut self, time_ns: u64, cpu: u32, task: u32, wake_latency_ns: Option<u64>) {
         self.0.run_start(time_ns, cpu, task, wake_latency_ns);
         self.1.run_start(time_ns, cpu, task, wake_latency_ns);

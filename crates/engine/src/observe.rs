@@ -38,6 +38,8 @@ pub enum MigrateCause {
     Active,
     /// Its allowed CPUs changed.
     Affinity,
+    /// Placed on another CPU as it runs another program.
+    Exec,
     /// Its CPU left the machine.
     Hotplug,
 }

@@ -43,6 +43,7 @@ impl RunMetrics {
         Collector {
             measured: Measured::new(&workload.series),
             count: workload.count.clone(),
+            ends: workload.comes_to_an_end(),
             energy: PlatformPower::new(platform).map(|power| EnergyMeter::new(platform, power)),
             latency: Latency::new(workload.tasks.len()),
             residency: Residency::new(platform),
@@ -59,6 +60,8 @@ impl RunMetrics {
 pub struct Collector {
     measured: Measured,
     count: Option<Count>,
+    /// The workload comes to an end by itself.
+    ends: bool,
     energy: Option<EnergyMeter<PlatformPower>>,
     latency: Latency,
     residency: Residency,
@@ -100,13 +103,22 @@ impl Collector {
         for (figure, counted) in figures.zip(report.counted.iter().cycle()) {
             values.set(figure.metric, value_of(figure.of, *counted));
         }
-        let start_ns = match report.ended {
-            Ended::AllTasksExited => report.start_ns.unwrap_or(0),
-            _ => 0,
-        };
-        values.set("runtime_s", seconds((report.end_ns - start_ns).into()));
+        // A run that is cut says nothing of the time that its tasks take.
+        match (report.ended == Ended::AllTasksExited, self.ends) {
+            (true, _) => {
+                let length_ns = report.end_ns - report.start_ns.unwrap_or(0);
+                values.set("runtime_s", seconds(length_ns.into()));
+            }
+            (false, true) => {}
+            (false, false) => values.set("runtime_s", seconds(report.end_ns.into())),
+        }
         let run: u128 = report.tasks.iter().map(|t| u128::from(t.run_ns)).sum();
         let wait: u128 = report.tasks.iter().map(|t| u128::from(t.wait_ns)).sum();
+        if let Some(joules) = values.get("cpu_energy_j")
+            && report.end_ns > 0
+        {
+            values.set("cpu_power_w", joules / seconds(report.end_ns.into()));
+        }
         values.set("task_run_s", seconds(run));
         values.set("task_wait_s", seconds(wait));
         RunMetrics {

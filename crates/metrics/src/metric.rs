@@ -80,6 +80,7 @@ pub const METRICS: &[MetricDef] = &[
         "Energy of CPUs, clusters and the board's constant power",
     ),
     def("cpu_energy_j", "J", Lower, "Energy of CPUs and clusters"),
+    def("cpu_power_w", "W", Lower, "Mean power of CPUs and clusters"),
     def(
         "cpu_energy_bogo",
         "bogo·s",
@@ -215,6 +216,12 @@ pub const METRICS: &[MetricDef] = &[
         "Moves since the allowed CPUs changed",
     ),
     def(
+        "migrations_exec_total",
+        "count",
+        Neither,
+        "Moves of tasks that run another program",
+    ),
+    def(
         "migrations_hotplug_total",
         "count",
         Neither,
@@ -224,7 +231,7 @@ pub const METRICS: &[MetricDef] = &[
         "runtime_s",
         "s",
         Lower,
-        "Length of the run; where all tasks end: from their common start to the last end",
+        "Length of the run; where all tasks end: from their start to the last end, if reached",
     ),
     def(
         "task_run_s",
@@ -249,6 +256,12 @@ pub const METRICS: &[MetricDef] = &[
         "1/min",
         Higher,
         "Jobs that the workload does, per minute",
+    ),
+    def(
+        "jobs_per_min_per_task",
+        "1/min",
+        Higher,
+        "The same for each of its tasks",
     ),
     def(
         "events_total",
@@ -518,7 +531,11 @@ mod tests {
                 "%" => "pct",
                 "count" => "total",
                 "MB/s" => "s",
-                "1/min" => "min",
+                "W" => "w",
+                "1/min" => match def.name.strip_suffix("_per_task") {
+                    Some(_) => "task",
+                    None => "min",
+                },
                 "1/s" => {
                     assert!(def.name.ends_with("_per_s"), "{}", def.name);
                     "s"

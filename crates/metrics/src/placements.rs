@@ -7,16 +7,18 @@ use wakeplace_engine::observe::{MigrateCause, Placement, PlacementKind};
 use wakeplace_platform::Platform;
 
 /// Metric of each cause, in the order of [`cause_index`].
-const CAUSES: [&str; 6] = [
+const CAUSES: [&str; 7] = [
     "migrations_wake_total",
     "migrations_balance_total",
     "migrations_newidle_total",
     "migrations_active_total",
     "migrations_affinity_total",
     HOTPLUG,
+    EXEC,
 ];
 
 const HOTPLUG: &str = "migrations_hotplug_total";
+const EXEC: &str = "migrations_exec_total";
 
 fn cause_index(cause: MigrateCause) -> usize {
     match cause {
@@ -26,6 +28,7 @@ fn cause_index(cause: MigrateCause) -> usize {
         MigrateCause::Active => 3,
         MigrateCause::Affinity => 4,
         MigrateCause::Hotplug => 5,
+        MigrateCause::Exec => 6,
     }
 }
 
@@ -83,7 +86,7 @@ impl Placements {
         values.count("migrations_total", self.migrations.iter().sum());
         for (name, &count) in CAUSES.into_iter().zip(&self.migrations) {
             // CPUs leave in few runs: in the others nothing is said of it.
-            if count > 0 || name != HOTPLUG {
+            if count > 0 || ![HOTPLUG, EXEC].contains(&name) {
                 values.count(name, count);
             }
         }

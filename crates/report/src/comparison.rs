@@ -119,6 +119,8 @@ fn wrap_lines(text: &str, style: Style) -> String {
 
 fn verdicts(comparison: &Comparison) -> Vec<(Sense, String)> {
     match comparison.runs.as_slice() {
+        // Runs that got stuck are no ground for a verdict.
+        runs if runs.iter().any(PolicyRuns::is_stuck) => Vec::new(),
         [base, others @ ..] => {
             let own = comparison.measured_by.first().map(String::as_str);
             let lines = others.iter().filter_map(|o| verdict(base, o, own));

@@ -2,7 +2,7 @@
 
 use wakeplace_engine::{Ended, RunReport, Waiting, WaitsFor};
 use wakeplace_metrics::RunMetrics;
-use wakeplace_workload::{Loops, TaskScript, Workload};
+use wakeplace_workload::Workload;
 
 /// The runs of an experiment.
 #[derive(Clone, Debug, PartialEq)]
@@ -209,6 +209,13 @@ fn uncounted(run: &PolicyRuns, workloads: &[Workload]) -> Option<String> {
         workload.count.as_ref().filter(|_| none)
     });
     counts.next().map(|count| {
+        if count.warm_up_ns == 0 {
+            return format!(
+                "{}: nothing was counted: the run ended before its tasks had begun; use a longer \
+                 `--duration`",
+                run.policy
+            );
+        }
         format!(
             "{}: no throughput: the run ends within the warm-up of {}; use a longer `--duration` \
              or a shorter `warmup`",
@@ -253,7 +260,7 @@ fn done(run: &PolicyRuns) -> Option<String> {
 /// How many runs the duration cut before all tasks were done.
 fn cut(run: &PolicyRuns, workloads: &[Workload], duration_ns: u64) -> Option<String> {
     let is_cut = |(report, workload): &(&RunReport, &Workload)| {
-        report.ended == Ended::Duration && workload.tasks.iter().all(comes_to_an_end)
+        report.ended == Ended::Duration && workload.comes_to_an_end()
     };
     let cut = run.reports.iter().zip(workloads).filter(is_cut).count();
     let of = match run.reports.len() {
@@ -272,11 +279,6 @@ fn time(ns: u64) -> String {
     } else {
         format!("{:.2} ms", ns as f64 / 1e6)
     }
-}
-
-fn comes_to_an_end(task: &TaskScript) -> bool {
-    let ends = |loops: Loops| matches!(loops, Loops::Times(_));
-    ends(task.loops) && task.phases.iter().all(|phase| ends(phase.loops))
 }
 
 impl PolicyRuns {

@@ -6,14 +6,19 @@ const HEAD: usize = 4096;
 /// What sort of recording a file is; None: none that is known.
 ///
 /// Sources: perf tools/perf/util/header.h (`PERFILE2`), trace-cmd Documentation trace-cmd.dat.v6
-/// (17 08 44 "tracing"), Linux kernel/trace/trace.c (`# tracer:`), trace-cmd report (`cpus=N`),
-/// Perfetto trace.proto (packets are field 1: byte 0x0a), the Chrome trace event format.
+/// (17 08 44 "tracing"), gzip, xz and zstd by their formats, Linux kernel/trace/trace.c
+/// (`# tracer:`), trace-cmd report (`cpus=N`), Perfetto trace.proto (packets are field 1: byte
+/// 0x0a), the Chrome trace event format.
 pub(crate) fn kind(bytes: &[u8]) -> Option<&'static str> {
     if bytes.starts_with(b"PERFILE2") || bytes.starts_with(b"2ELIFREP") {
         return Some("a recording of perf (perf.data)");
     }
     if bytes.starts_with(b"\x17\x08\x44tracing") {
         return Some("a recording of trace-cmd (trace.dat)");
+    }
+    let packed: [&[u8]; 3] = [b"\x1f\x8b", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd"];
+    if packed.iter().any(|magic| bytes.starts_with(magic)) {
+        return Some("a compressed file, perhaps a recording");
     }
     let head = &bytes[..bytes.len().min(HEAD)];
     let text = head.trim_ascii_start();
@@ -39,7 +44,10 @@ mod tests {
 
     #[test]
     fn recordings_are_told_from_workloads() {
-        let recordings: [&[u8]; 7] = [
+        let recordings: [&[u8]; 10] = [
+            b"\x1f\x8b\x08\0",
+            b"\xfd7zXZ\0\0",
+            b"\x28\xb5\x2f\xfd\x04",
             b"PERFILE2h\0\0\0",
             b"\x17\x08\x44tracing6\0",
             b"# tracer: nop\n#\n",

@@ -136,6 +136,26 @@ impl TaskGroup {
     pub const MAX: usize = 64;
 }
 
+impl TaskScript {
+    /// It ends by itself, if nobody keeps it waiting: its loops are counted, or a step ends it.
+    #[must_use]
+    pub fn comes_to_an_end(&self) -> bool {
+        let counted = |loops: Loops| matches!(loops, Loops::Times(_));
+        let ends = |event: &Event| matches!(event, Event::ExitAfter { .. } | Event::Claim { .. });
+        let mut events = self.phases.iter().flat_map(|phase| &phase.events);
+        counted(self.loops) && self.phases.iter().all(|phase| counted(phase.loops))
+            || events.any(ends)
+    }
+}
+
+impl Workload {
+    /// All its tasks end by themselves.
+    #[must_use]
+    pub fn comes_to_an_end(&self) -> bool {
+        self.tasks.iter().all(TaskScript::comes_to_an_end)
+    }
+}
+
 /// All threads of a run. They are created at time 0, in order, by one parent on CPU 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workload {

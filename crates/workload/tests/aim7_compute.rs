@@ -179,17 +179,22 @@ fn requests_divide_a_disk_job() {
     assert_eq!(io_ns(&ok("aim7-compute:disk_wait=0s").tasks[0]), 0);
 }
 
-/// jobs/min = jobs * 60 / seconds: one job per unit, a minute as its time.
+/// jobs/min = jobs * 60 / seconds, and the same per task: one job per unit, or one per task, in a
+/// minute.
 #[test]
 fn jobs_are_counted_per_minute() {
-    let count = ok("aim7-compute").count.expect("counts jobs");
-    let [figure] = &count.figures[..] else {
-        panic!("one figure");
-    };
-    assert_eq!((figure.metric, count.warm_up_ns), ("jobs_per_min", 0));
+    let count = ok("aim7-compute:tasks=5").count.expect("counts jobs");
+    assert_eq!(count.warm_up_ns, 0);
     let per_ns = 60_000_000_000;
-    let units_each = 1;
-    assert_eq!(figure.of, FigureOf::Rate { units_each, per_ns });
+    let figures: Vec<_> = count.figures.iter().map(|f| (f.metric, f.of)).collect();
+    let rate = |units_each| FigureOf::Rate { units_each, per_ns };
+    assert_eq!(
+        figures,
+        [
+            ("jobs_per_min_per_task", rate(5)),
+            ("jobs_per_min", rate(1))
+        ]
+    );
 }
 
 #[test]

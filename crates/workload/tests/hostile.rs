@@ -210,14 +210,14 @@ fn small_files_cannot_ask_for_much() {
         let forks = repeated(count, &|i| format!("\"fork{i}\":\"t{i}\""));
         file(&format!("{templates},\"a\":{{{forks}}}"))
     };
-    assert!(parse(&forked(976)).is_ok());
-    let error = parse(&forked(977)).expect_err("1,000,449 threads");
+    assert!(parse(&forked(97)).is_ok());
+    let error = parse(&forked(98)).expect_err("100,353 threads");
     assert!(
-        error.starts_with("s.json:1:") && error.contains("more than 1000000 threads"),
+        error.starts_with("s.json:1:") && error.contains("more than 100000 threads"),
         "{error}"
     );
     let error = parse(&file(r#""t":{"instance":2147483647,"barrier":"b"}"#)).expect_err("2^31");
-    assert!(error.contains("more than 1000000 threads"), "{error}");
+    assert!(error.contains("more than 100000 threads"), "{error}");
     // The parties are a sum that does not overflow.
     let barriers = repeated(100_000, &|i| format!("\"barrier{i}\":\"b\""));
     assert!(
@@ -235,13 +235,13 @@ fn small_files_cannot_ask_for_much() {
         format!("\"timer{i}\":{{\"ref\":\"unique{i}\"}}")
     });
     let error = parse(&file(&format!("\"t\":{{\"fork\":\"t\",{timers}}}"))).expect_err("timers");
-    assert!(error.contains("need more than 1073741824 bytes"), "{error}");
+    assert!(error.contains("need more than 67108864 bytes"), "{error}");
     // 2,000 nodes in each of 200,000 phases.
     let nodes = repeated(2_000, &|i| i.to_string());
     let phases = repeated(200_000, &|i| format!("\"p{i}\":{{\"mem\":9999999}}"));
     let text = format!("\"t\":{{\"nodes_membind\":[{nodes}],\"phases\":{{{phases}}}}}");
     let error = parse(&file(&text)).expect_err("nodes");
-    assert!(error.contains("need more than 1073741824 bytes"), "{error}");
+    assert!(error.contains("need more than 67108864 bytes"), "{error}");
     let deep = format!(
         "\"t\":{{\"run\":1,\"yield\":{}1{}}}",
         "[".repeat(40),

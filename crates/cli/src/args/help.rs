@@ -144,13 +144,13 @@ Examples:
   wakeplace lab programs --programs cyclictest,perf-pipe --repeats 1
   wakeplace lab programs --recorded --page workloads.md";
 
-pub(super) const EXIT_CODES_SHORT: &str =
-    "Exit codes: 0 done, 1 an expectation failed, 2 bad input, 3 this machine cannot";
+pub(super) const EXIT_CODES_SHORT: &str = "Exit codes: 0 done, 1 an expectation failed or a \
+    run got stuck, 2 bad input, 3 this machine cannot";
 
 pub(super) const EXIT_CODES: &str = "\
 Exit codes:
     0  it ran, and all expectations hold (also when the reader of a pipe goes away)
-    1  it ran, but an expectation failed or two runs differ
+    1  it ran, but an expectation failed, two runs differ, or tasks got stuck
     2  usage, input or output file is wrong; nothing was written
     3  this machine cannot do it; `wakeplace doctor` says what is missing
   130  interrupted with Ctrl-C";

@@ -57,6 +57,11 @@ struct Comparison {
 pub(crate) fn run(args: &LabProgramsArgs, terminal: Terminal) -> Outcome {
     let programs = list::chosen(&args.programs)?;
     let marks = &page::PROGRAMS;
+    if args.page.is_some() && programs.len() < list::PROGRAMS.len() {
+        return Err(Failure::input(
+            "--page holds all programs; expected --output for some of them",
+        ));
+    }
     let old = args
         .page
         .as_deref()

@@ -88,7 +88,10 @@ fn logged(
     let workload = experiment.first_workload().map_err(Failure::input)?;
     if !folder.is_dir() {
         std::fs::create_dir(folder).map_err(|error| {
-            Failure::Input(format!("{}: cannot be made: {error}", folder.display()))
+            let folder = folder.display();
+            Failure::Input(format!(
+                "--rtapp-log {folder}: cannot be made a folder: {error}"
+            ))
         })?;
     }
     let mut logs = RtAppLogs::create(log, &workload, folder).map_err(Failure::input)?;
@@ -197,7 +200,10 @@ fn report(
         plain()
     };
     let result = wakeplace_report::comparison(comparison, format(args.output.format), look);
-    let checked = expect::check(expectations, comparison);
+    let stuck = comparison.runs.iter().any(PolicyRuns::is_stuck);
+    // What a run that got stuck measured is no ground for a judgement.
+    let judged = if stuck { &[] } else { expectations };
+    let checked = expect::check(judged, comparison);
     let mut remarks = checked.text(style(terminal));
     let mut verdict = checked.verdict();
     match &verified {
@@ -208,10 +214,10 @@ fn report(
             remarks.push_str(&format!("\nNOT identical, two runs differ: {difference}\n"));
         }
     }
-    if comparison.runs.iter().any(PolicyRuns::is_stuck) {
-        // A warning in the result names the task.
+    if stuck {
+        // A warning in the result names the tasks.
         verdict = Verdict::Unmet;
-        remarks.push_str("\nNOT complete: tasks that let no time pass, or wait for ever.\n");
+        remarks.push_str("\nNOT complete: a run got stuck, nothing is judged (see the warning).\n");
     }
     if args.output.format == FormatName::Csv {
         // The other forms carry them.

@@ -37,13 +37,18 @@ fn list(args: &ListArgs, terminal: Terminal) -> Outcome {
 
 /// One row per model and key, for programs.
 fn flat() -> Table {
-    let columns = ["model", "key", "value", "default", "doc"];
+    let columns = [
+        "model", "summary", "metric", "source", "key", "value", "default", "doc",
+    ];
     let mut table = Table::new("workloads", &columns);
     for model in Spec::catalogue() {
         for key in model.parameters {
             let default = Some(key.default).filter(|default| !default.is_empty());
             table.row(vec![
                 Cell::from(model.name),
+                Cell::from(model.summary),
+                Cell::from(model.metric),
+                Cell::from(model.source),
                 Cell::from(key.name),
                 Cell::from(key.unit),
                 Cell::from(default),
@@ -58,6 +63,7 @@ fn pages(form: Form) -> String {
     let about = "A workload is a path to an rt-app JSON file, or a model as NAME:KEY=VALUE,... \
         with the keys below.";
     let mut page = Page::new(form, "Workloads", about);
+    page.table(&index());
     for model in Spec::catalogue() {
         page.section(&format!("{}: {}", model.name, model.summary));
         page.table(&keys(model));
@@ -67,6 +73,19 @@ fn pages(form: Form) -> String {
         ));
     }
     page.finish()
+}
+
+/// All models at a glance.
+fn index() -> Table {
+    let mut table = Table::new("models", &["model", "what it does", "read it by"]);
+    for model in Spec::catalogue() {
+        table.row(
+            [model.name, model.summary, model.metric]
+                .map(Cell::from)
+                .to_vec(),
+        );
+    }
+    table
 }
 
 fn keys(model: &ModelInfo) -> Table {

@@ -277,7 +277,7 @@ impl<O: Observer> Sim<'_, O> {
             return Flow::Go;
         }
         self.threads[task as usize].action = Some(Action::Work(0));
-        self.move_task(task, choice.cpu, MigrateCause::Active);
+        self.move_task(task, choice.cpu, MigrateCause::Exec);
         self.preempt_or_kick(task, choice.cpu, cpu);
         self.schedule(cpu);
         Flow::Held

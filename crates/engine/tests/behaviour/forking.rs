@@ -130,7 +130,7 @@ fn exec_moves_the_running_task() {
         let [(at, (0, 1))] = asked[..] else {
             panic!("{name}: {asked:?}");
         };
-        let moved = log.moves(|cause| cause == MigrateCause::Active);
+        let moved = log.moves(|cause| cause == MigrateCause::Exec);
         assert_eq!(moved[0], (at, (0, 0, 1)), "{name}");
         assert_eq!(log.ran(0, at, S, |cpu| cpu == 1), 5 * MS, "{name}");
     }

@@ -108,6 +108,8 @@ fn every_plain_metric_is_reported_or_excluded_by_the_platform() {
             "migrations_hotplug_total",
             "throughput_mb_per_s",
             "jobs_per_min",
+            "jobs_per_min_per_task",
+            "migrations_exec_total",
             "events_total",
         ];
         let expected = !absent.contains(&def.name) && !def.name.starts_with("{time}");

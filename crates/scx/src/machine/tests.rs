@@ -178,7 +178,7 @@ fn a_platform_file_of_another_machine_is_refused_with_all_that_differs() {
             "capacities of CPU 2 and CPU 4: 462 and 462 by the kernel, 462 and 1024 in the file",
         ]
     );
-    let unknown = hikey960().describe("hikey690").expect_err("no such name");
+    let unknown = hikey960().describe("hiky960").expect_err("no such name");
     assert_eq!(unknown.exit_code(), 2);
     assert!(
         unknown.to_string().contains("did you mean `hikey960`?"),

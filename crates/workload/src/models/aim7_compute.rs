@@ -56,7 +56,7 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
             "round trips with its partner that a pipe or socket job makes; assumed",
         ),
     ],
-    metric: "jobs_per_min",
+    metric: "jobs_per_min_per_task",
     source: "AIM7 workfile.compute: hits of 26 tests, 101 jobs per task; AIM7 of the power-aware \
              scheduling series v4 (2013). Two costs are calibrated on its single task",
 };
@@ -240,7 +240,10 @@ impl Model for Aim7Compute {
             builder.task(once(name, phases));
             builder.task(other);
         }
-        builder.count(0, [rate("jobs_per_min", 1, 60_000_000_000)]);
+        let per = |metric, jobs| rate(metric, jobs, 60_000_000_000);
+        let of_all = per("jobs_per_min", 1);
+        let of_one = per("jobs_per_min_per_task", u64::from(self.tasks));
+        builder.count(0, [of_one, of_all]);
         builder.duration(TO_ITS_END_NS);
         Ok(builder.finish())
     }

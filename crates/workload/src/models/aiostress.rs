@@ -43,7 +43,7 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
             "data counts from then on; assumed",
         ),
     ],
-    metric: "throughput_per_s",
+    metric: "throughput_mb_per_s",
     source: "aio-stress: structure of workloads section 10; its unit, MB of 10^6 bytes in requests \
              of 64 KiB",
 };
@@ -105,7 +105,7 @@ impl Model for AioStress {
         let batches = (0..CYCLE).flat_map(|_| self.batch(&mut stream));
         let mut builder = Builder::new(argument);
         builder.task(endless(name, batches.collect::<Vec<_>>()));
-        builder.count(self.warm_up_ns, [mb_per_second("throughput_per_s")]);
+        builder.count(self.warm_up_ns, [mb_per_second()]);
         Ok(builder.finish())
     }
 }

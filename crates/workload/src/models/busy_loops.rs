@@ -22,7 +22,7 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
             "CPU time of the shell before each fork, on the biggest CPU; assumed",
         ),
     ],
-    metric: "cpu_energy_j",
+    metric: "cpu_power_w",
     source: "busy loops of the power-aware scheduling series v4 (2013); workloads section 10",
 };
 

@@ -67,7 +67,7 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
             "data counts from then on (the benchmark: a fifth of its time)",
         ),
     ],
-    metric: "throughput_per_s",
+    metric: "throughput_mb_per_s",
     source: "dbench: operations of workloads section 8; its unit, MB of 10^6 bytes read or written",
 };
 
@@ -173,7 +173,7 @@ impl Model for Dbench {
         for n in 0..self.clients {
             builder.task(self.client(format!("dbench-{n}"), seed));
         }
-        builder.count(self.warm_up_ns, [mb_per_second("throughput_per_s")]);
+        builder.count(self.warm_up_ns, [mb_per_second()]);
         Ok(builder.finish())
     }
 }

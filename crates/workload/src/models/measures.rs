@@ -20,8 +20,8 @@ pub(crate) fn per_second() -> Figure {
 }
 
 /// Bytes counted, in MB per second after the warm-up.
-pub(crate) fn mb_per_second(metric: &'static str) -> Figure {
-    rate(metric, MB_BYTES, SECOND_NS)
+pub(crate) fn mb_per_second() -> Figure {
+    rate("throughput_mb_per_s", MB_BYTES, SECOND_NS)
 }
 
 /// Units counted, over the whole run after the warm-up.

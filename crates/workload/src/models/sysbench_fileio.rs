@@ -1,5 +1,5 @@
 //! `sysbench-fileio`: threads that each wait for the disk and run a little, over and over.
-use super::builder::Builder;
+use super::builder::{Builder, TO_ITS_END_NS};
 use super::draw::Spread;
 use super::measures::{events_total, per_second, record, sysbench_latency};
 use super::parse::MAX_TIME_NS;
@@ -105,6 +105,7 @@ impl Model for SysbenchFileio {
             builder.task(self.thread(format!("fileio-{n}"), seed, counter, series));
         }
         builder.count(0, [events_total(), per_second()]);
+        builder.duration(TO_ITS_END_NS);
         Ok(builder.finish())
     }
 }

@@ -112,7 +112,7 @@ impl Model for Tbench {
         for client in 0..self.clients {
             self.pair(&mut builder, client, &operations);
         }
-        builder.count(self.warm_up_ns, [mb_per_second("throughput_mb_per_s")]);
+        builder.count(self.warm_up_ns, [mb_per_second()]);
         builder.duration(self.time_ns);
         Ok(builder.finish())
     }

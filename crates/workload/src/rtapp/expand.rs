@@ -204,11 +204,14 @@ impl Timers {
                 self.list.push(Timer {
                     name,
                     mode: TimerMode::Relative,
-                    start_delay_ns: if unique { delay_ns } else { 0 },
+                    start_delay_ns: delay_ns,
                 });
                 index
             }
         };
+        // A shared one starts from the delay of the thread that comes to it first.
+        let first = &mut self.list[index as usize].start_delay_ns;
+        *first = delay_ns.min(*first);
         if mode == TimerMode::Absolute {
             self.list[index as usize].mode = mode;
         }

@@ -16,11 +16,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The most threads one file may start. A thread here is a script of some 300 bytes.
-const MAX_THREADS: u64 = 1_000_000;
+const MAX_THREADS: u64 = 100_000;
 
 /// The most memory the scripts of one file may need, bytes: a small file can ask for much (a long
 /// name times many instances).
-const MAX_BYTES: u64 = 1 << 30;
+const MAX_BYTES: u64 = 64 << 20;
+
+/// The most task groups of a file, rt-app's own limit.
+const MAX_GROUPS: usize = 32;
+const _: () = assert!(MAX_GROUPS <= TaskGroup::MAX);
 
 /// Warnings shown of one file; a generated file can have thousands of the same.
 const MAX_WARNINGS: usize = 100;
@@ -324,8 +328,8 @@ impl Maker<'_> {
             let what = format!("`taskgroup` \"/{name}\": a group within a group");
             notes.unmodelled(at, what);
         }
-        if self.groups.len() == TaskGroup::MAX {
-            let message = format!("more than {} values of `taskgroup`", TaskGroup::MAX);
+        if self.groups.len() == MAX_GROUPS {
+            let message = format!("more than {MAX_GROUPS} values of `taskgroup`");
             return Err(Fault::unusable(at, message));
         }
         self.groups.push(name.clone());

@@ -68,7 +68,8 @@ pub struct Timer {
     pub name: String,
     /// Mode; one absolute event makes the timer absolute for all of them.
     pub mode: TimerMode,
-    /// First use starts from t_zero + this delay (the owner's `delay`; shared timers: 0), ns.
+    /// First use starts from t_zero + this delay (the owner's `delay`; shared timers: the shortest
+    /// of those that name it), ns.
     pub start_delay_ns: u64,
 }
 
