@@ -40,7 +40,7 @@ fn heading(comparison: &Comparison) -> String {
         "{}, {}, {}, {}\n",
         comparison.platform,
         comparison.workload,
-        number::duration(comparison.duration_ns),
+        length(comparison),
         number::seeds(&comparison.seeds)
     );
     let shown = |(key, value): &(String, String)| format!("{key}={value}");
@@ -66,6 +66,14 @@ fn heading(comparison: &Comparison) -> String {
         text.push_str(&format!("set: {}\n", changed.join(", ")));
     }
     text
+}
+
+/// How long the runs were; those of which all tasks ended were not as long as they might have been.
+fn length(comparison: &Comparison) -> String {
+    match comparison.runs.iter().all(PolicyRuns::all_tasks_ended) {
+        true => "to the end of its tasks".to_owned(),
+        false => number::duration(comparison.duration_ns),
+    }
 }
 
 fn human(comparison: &Comparison, style: Style) -> String {

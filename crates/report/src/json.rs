@@ -19,6 +19,8 @@ pub(crate) fn comparison(comparison: &Comparison) -> Value {
             "policy": runs.policy,
             "set": pairs(&runs.overrides),
             "seeds": comparison.seeds,
+            "complete": !runs.is_stuck(),
+            "end_ns": runs.reports.iter().map(|report| report.end_ns).collect::<Vec<_>>(),
             "metrics": metrics(runs),
             "event_hashes": event_hashes(runs),
         })

@@ -70,6 +70,7 @@ pub(crate) fn oddities(runs: &[PolicyRuns], workloads: &[Workload]) -> Vec<Strin
             .chain(too_many(run, workloads))
             .chain(missed(run))
             .chain(uncounted(run, workloads))
+            .chain(untimed(run, workloads))
     };
     runs.iter().flat_map(of_one).chain(same(runs)).collect()
 }
@@ -225,6 +226,25 @@ fn uncounted(run: &PolicyRuns, workloads: &[Workload]) -> Option<String> {
     })
 }
 
+/// A time that the workload is to measure has no value.
+fn untimed(run: &PolicyRuns, workloads: &[Workload]) -> Option<String> {
+    let both = run.metrics.iter().zip(workloads);
+    let mut missing = both.filter_map(|(metrics, workload)| {
+        let has = |name: &str| metrics.values.get(name).is_some();
+        let mut empty = workload.series.iter().filter(|series| {
+            let mut names = series.metrics();
+            names.next().is_some_and(|(name, _)| !has(&name))
+        });
+        empty.next().map(|series| &series.name)
+    });
+    missing.next().map(|name| {
+        format!(
+            "{}: no `{name}` was measured: the run was over before; use a longer `--duration`",
+            run.policy
+        )
+    })
+}
+
 /// How runs of tasks that come to an end ended; nothing for tasks that go on for ever.
 pub(crate) fn endings(
     runs: &[PolicyRuns],
@@ -282,6 +302,13 @@ fn time(ns: u64) -> String {
 }
 
 impl PolicyRuns {
+    /// All tasks came to their end, in every run.
+    #[must_use]
+    pub fn all_tasks_ended(&self) -> bool {
+        let ended = |report: &RunReport| report.ended == Ended::AllTasksExited;
+        !self.reports.is_empty() && self.reports.iter().all(ended)
+    }
+
     /// A run ended since a task repeats steps that take no time, or since all wait for ever.
     #[must_use]
     pub fn is_stuck(&self) -> bool {
