@@ -9,12 +9,20 @@
 #include "src/uclamp.c"
 #include "src/capacity.c"
 #include "src/intervals.c"
+#ifdef WP_EXPLAINS
+#include "src/explain_notes.c"
+#endif
 #ifndef WP_LIVE /* the live build leaves out what only older kernels do */
 #include "src/ratio_avg.c"
+#include "src/sched_mc_topology.c"
+#include "src/sched_mc_power.c"
 #include "src/cpu_power.c"
 #include "src/cpu_domains.c"
 #endif
 #include "src/topology.c"
+#ifndef WP_LIVE
+#include "src/sched_mc_boot.c"
+#endif
 #include "src/topology_numa.c"
 #ifndef WP_LIVE
 #include "src/demand_clamped.c"
@@ -57,8 +65,10 @@
 #include "src/idle_capacity.c"
 #include "src/idle_sibling.c"
 #include "src/idlest_class.c"
+#include "src/power_policy.c"
 #ifndef WP_LIVE
 #include "src/idle_sibling_prop.c"
+#include "src/sched_mc_place.c"
 #include "src/idle_sibling_groups.c"
 #include "src/wake_affine_load.c"
 #include "src/idlest_load.c"
@@ -70,17 +80,23 @@
 #include "src/select.c"
 #ifndef WP_LIVE
 #include "src/select_rt.c"
+#include "src/wakeup_case.c"
+#endif
+#ifdef WP_EXPLAINS
+#include "src/explain.c"
 #endif
 #include "src/balance_common.c"
 #ifndef WP_LIVE
 #include "src/packing_number.c"
 #include "src/group_stats.c"
 #include "src/group_counts.c"
+#include "src/power_savings.c"
 #endif
 #include "src/asym_packing.c"
 #include "src/busiest.c"
 #include "src/imbalance.c"
 #include "src/newidle_ratio.c"
+#include "src/power_balance.c"
 #include "src/balance.c"
 #include "src/detach.c"
 #include "src/newidle.c"
@@ -89,6 +105,8 @@
 #endif
 #include "src/nohz.c"
 #ifndef WP_LIVE
+#include "src/sched_mc_irq.c"
 #include "src/hotplug.c"
+#include "src/thermal.c"
 #endif
 #include "src/live.c"

@@ -1,5 +1,5 @@
 //! Embeds every `studies/FAMILY/NAME/{study.toml,README.md}`, so that a new study is files and no
-//! code.
+//! code; and every `workloads/NAME.json`, for studies to name.
 
 use std::env;
 use std::error::Error;
@@ -19,9 +19,31 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     text.push_str("];\n");
+    text.push_str(&workloads(&dir.join("../workloads"))?);
     let out = PathBuf::from(env::var("OUT_DIR")?).join("builtin.rs");
     fs::write(out, text)?;
     Ok(())
+}
+
+/// `(path, text)` of the rt-app files, sorted by name.
+fn workloads(dir: &Path) -> Result<String, Box<dyn Error>> {
+    println!("cargo::rerun-if-changed={}", dir.display());
+    let mut files: Vec<PathBuf> = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        files.push(entry?.path());
+    }
+    files.retain(|file| file.extension().is_some_and(|ending| ending == "json"));
+    files.sort();
+    let mut text = String::from("static WORKLOADS: &[(&str, &str)] = &[\n");
+    for file in files {
+        let name = file.file_name().and_then(|name| name.to_str());
+        let name = format!("workloads/{}", name.ok_or("a file's name is not UTF-8")?);
+        let path = file.canonicalize()?;
+        let path = path.to_str().ok_or("the checkout's path is not UTF-8")?;
+        writeln!(text, "    ({name:?}, include_str!({path:?})),")?;
+    }
+    text.push_str("];\n");
+    Ok(text)
 }
 
 /// The folders in a folder, sorted by name.

@@ -37,6 +37,7 @@ WP_FN int wp_balance_due(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level, u64 
 
 	if (tick < lb->last_balance_tick + wp_balance_interval(ctx, lb, factor, idle))
 		return 0;
+	lb->before_last_tick = lb->last_balance_tick;
 	lb->last_balance_tick = tick;
 	return 1;
 }
@@ -150,11 +151,15 @@ WP_INLINE void wp_balance_reset(struct wp_balance *bal)
 	bal->overutilized = 0;
 	bal->imbalance = 0;
 	bal->kind = WP_MOVE_LOAD;
+	bal->power.pulls = 0;
+	bal->power.perf_from = 0;
 }
 
 /* The CPU to pull from, with kind and amount; WP_NONE: balanced. */
 WP_INLINE u32 wp_balance_source(struct wp_ctx *ctx, struct wp_balance *bal)
 {
+	if (ctx->params.power_policy && !wp_power_spreads(ctx, bal))
+		return bal->src_cpu;
 #ifndef WP_LIVE
 	if (wp_by_counts(ctx))
 		return wp_find_by_counts(ctx, bal);
@@ -175,7 +180,9 @@ WP_INLINE int wp_balance_find(struct wp_ctx *ctx, struct wp_balance *bal)
 		return wp_balanced(ctx, bal);
 	src = WP_AT(ctx->cpus, bal->src_cpu);
 	bal->all_pinned = wp_nr_awake(src) > 1; /* kept sleepers are not offered */
-	bal->tries_left = bal->all_pinned ? wp_min(ctx->params.nr_migrate, wp_nr_awake(src)) : 0;
+	bal->tries_left = 0;
+	if (bal->all_pinned || bal->power.pulls) /* packing takes a lone task, too */
+		bal->tries_left = wp_min(ctx->params.nr_migrate, wp_nr_awake(src));
 	return WP_BALANCE_DETACH;
 }
 

@@ -189,14 +189,15 @@ WP_INLINE u64 wp_load_high(const struct wp_ctx *ctx, const struct wp_cpu *c, u32
 
 /*
  * Utilisation of a CPU without a waking task's blocked share (capacity-aware 2.7). The task has
- * been synced to that queue's last update before.
+ * been synced to that queue's last update before. Without the rule the CPU it slept on looks fuller
+ * than it is.
  */
 WP_INLINE u32 wp_cpu_util_without(const struct wp_ctx *ctx, u32 cpu, const struct wp_task *task)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u32 util;
 
-	if (cpu != task->cpu || !task->avg.last_update_ns)
+	if (!ctx->params.idlest_without_task || cpu != task->cpu || !task->avg.last_update_ns)
 		return wp_cpu_util(ctx, c);
 	util = (u32)wp_sub(c->avg.util_avg, task->avg.util_avg);
 	if (ctx->params.util_est != WP_UTIL_EST_OFF)

@@ -8,6 +8,9 @@
  *   CPU    3.1: (c) 1, 4                64    125  2/1            1      yes
  *   NUMA   -       weight, 2 x weight  32    125  3/2            2      no
  *
+ * power_level_fewer (power-aware 3, P1) spreads siblings over caches, too: a CPU level over one
+ * cache then says nothing new and goes.
+ *
  * (c): 3.1 takes the CPU level for one that shares a cache; only its idle search is misled here.
  * 3.1 has two levels over nodes: NODE (8, 32) and ALLNODES (64, 64 x CPUs). The indices of
  * new-idle, wake-up and fork are 0 in every row; every level balances forks, execs and new-idle
@@ -70,20 +73,24 @@ WP_INLINE void wp_dom_tunables_3x(const struct wp_ctx *ctx, struct wp_dom *dom, 
 		dom->busy_idx = 0;
 		wp_intervals(dom, 1, 2);
 	} else if (dom->flags & WP_SD_SHARE_LLC) {
-		dom->flags |= form_31 ? WP_SD_PREFER_SIBLING : 0;
+		if (form_31 || ctx->params.power_level_fewer)
+			dom->flags |= WP_SD_PREFER_SIBLING;
 	} else {
 		dom->idle_idx = 1;
 		dom->flags |= WP_SD_PREFER_SIBLING | (form_31 ? WP_SD_SHARE_PKG : 0);
 	}
+	if (form_31 && !(dom->flags & (WP_SD_NUMA | WP_SD_SHARE_CPUCAPACITY)))
+		wp_mc_dom_flags(ctx, dom);
 }
 
 /*
  * A domain of its child's span and thus of one group has nothing to balance. It stays all the same
  * if it spreads siblings and its child does not: the level above asks its child about that.
+ * Likewise if it saves power.
  */
 WP_INLINE int wp_adds_nothing_3x(const struct wp_dom *dom, const struct wp_dom *below)
 {
-	return !(dom->flags & ~below->flags & WP_SD_PREFER_SIBLING);
+	return !(dom->flags & ~below->flags & (WP_SD_PREFER_SIBLING | WP_SD_POWERSAVINGS));
 }
 
 /*

@@ -10,7 +10,6 @@
  */
 #include "wakeplace/policy.h"
 
-#define WP_SMT_GAIN 1178u /* a core with several busy threads, in 1024ths of one thread */
 #define WP_WINDOW_NS 500000000ull
 
 /* Halve what is older than the window. */
@@ -55,7 +54,7 @@ WP_FN int wp_refresh_power(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u32 left = wp_min(wp_time_left(c, now_ns), WP_SCALE);
 
-	c->capacity = wp_max(c->power_orig * left >> 10, 1);
+	c->capacity = wp_max(wp_mc_scaled(ctx, cpu, c->power_orig) * left >> 10, 1);
 	return 0;
 }
 
@@ -72,9 +71,9 @@ WP_INLINE void wp_init_power(struct wp_ctx *ctx, u32 cpu)
 	if (ctx->params.capacity_form == WP_CAPACITY_WINDOW)
 		c->power_orig = c->capacity_orig;
 	if (c->nr_levels && (core->flags & WP_SD_SHARE_CPUCAPACITY))
-		c->power_orig = c->power_orig * (WP_SMT_GAIN / core->nr_cpus) >> 10;
+		c->power_orig = c->power_orig * (ctx->params.smt_gain / core->nr_cpus) >> 10;
 	c->power_orig = wp_max(c->power_orig, 1);
-	c->capacity = c->power_orig;
+	c->capacity = wp_mc_scaled(ctx, cpu, c->power_orig);
 }
 
 /*

@@ -103,7 +103,7 @@ WP_INLINE int wp_take_by_load(struct wp_ctx *ctx, struct wp_balance *bal,
 /* A CPU without work leaves the source its last task; before 4.1 it took what it found. */
 WP_INLINE int wp_source_spent(struct wp_ctx *ctx, const struct wp_balance *bal)
 {
-	return !wp_by_counts(ctx) && bal->idle != WP_BUSY &&
+	return !wp_by_counts(ctx) && !bal->power.pulls && bal->idle != WP_BUSY &&
 	       WP_AT(ctx->cpus, bal->src_cpu)->nr_running <= 1;
 }
 
@@ -141,7 +141,7 @@ WP_INLINE int wp_need_active_balance(struct wp_ctx *ctx, const struct wp_balance
 #ifndef WP_LIVE
 	if (!ctx->params.balance_classes && wp_pack_push(ctx, bal))
 		return 1;
-	if (!ctx->params.newidle_push && bal->idle == WP_NEWLY_IDLE)
+	if (!ctx->params.newidle_push && bal->idle == WP_NEWLY_IDLE && !wp_mc_wakes(ctx))
 		return 0;
 #endif
 	if (!wp_by_counts(ctx) && bal->idle != WP_BUSY && src->nr_fair == 1 &&

@@ -104,25 +104,33 @@ WP_INLINE void wp_energy_visit(struct wp_ctx *ctx, const struct wp_task *task, u
 		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 		u32 util;
 
-		if (!c->online || !wp_span_has(dom, cpu) || !wp_allowed(task, cpu))
+		if (!c->online || !wp_span_has(dom, cpu) || !wp_allowed(task, cpu)) {
+			WP_EXPLAIN(ctx, wp_drop_barred(ctx, dom, cpu));
 			continue;
+		}
 		util = wp_util_next(ctx, cpu, task, cpu, 0);
-		if (wp_unfit(util, c->capacity))
+		if (wp_unfit(util, c->capacity)) {
+			WP_EXPLAIN(ctx, wp_drop(ctx, cpu, WP_DROP_UNFIT));
 			continue;
+		}
 		if (cpu == prev) {
 			s->prev_energy = wp_energy_on(ctx, s->base, task, cpu, dec);
 			s->best_energy = wp_min64(s->best_energy, s->prev_energy);
 			wp_note_candidate(dec, cpu, util, c->capacity - util, 1, s->prev_energy);
 		} else if (c->capacity > util && c->capacity - util > spare_max) {
+			WP_EXPLAIN(ctx, wp_drop_pick(ctx, spare_cpu, 0));
 			spare_max = c->capacity - util;
 			spare_cpu = cpu;
 			spare_util = util;
+		} else {
+			WP_EXPLAIN(ctx, wp_drop(ctx, cpu, WP_DROP_LESS_SPARE));
 		}
 	}
 	if (spare_cpu == WP_NONE)
 		return;
 	energy = wp_energy_on(ctx, s->base, task, spare_cpu, dec);
 	wp_note_candidate(dec, spare_cpu, spare_util, spare_max, 1, energy);
+	WP_EXPLAIN(ctx, wp_drop_rival(ctx, energy < s->best_energy ? s->best_cpu : spare_cpu, 0));
 	if (energy < s->best_energy) {
 		s->best_energy = energy;
 		s->best_cpu = spare_cpu;
@@ -165,7 +173,11 @@ WP_FN int wp_energy_select_whole(struct wp_ctx *ctx WP_NONNULL, struct wp_task *
 		return wp_energy_decide(dec, s.best_cpu, WP_REASON_ENERGY_PREV_UNFIT);
 	}
 	if (s.best_cpu != WP_NONE &&
-	    s.prev_energy - s.best_energy > s.prev_energy >> ctx->params.energy_margin_shift)
+	    s.prev_energy - s.best_energy > s.prev_energy >> ctx->params.energy_margin_shift) {
+		WP_EXPLAIN(ctx, wp_drop(ctx, prev, WP_DROP_MORE_ENERGY));
 		return wp_energy_decide(dec, s.best_cpu, WP_REASON_ENERGY_BEST);
+	}
+	if (s.best_cpu != WP_NONE)
+		WP_EXPLAIN(ctx, wp_drop(ctx, s.best_cpu, WP_DROP_MARGIN));
 	return wp_energy_decide(dec, prev, WP_REASON_ENERGY_PREV);
 }

@@ -140,16 +140,22 @@ WP_FN int wp_delta_pick(const struct wp_ctx *ctx WP_NONNULL,
 		s64 spare;
 		s32 fits;
 
-		if (!c->online)
+		if (!c->online) {
+			WP_EXPLAIN(ctx, wp_drop(ctx, cpu, WP_DROP_OFFLINE));
 			continue;
+		}
 		if (!p->online++)
 			p->capacity = wp_actual_capacity(ctx, c);
-		if (!wp_span_has(dom, cpu) || !wp_allowed(task, cpu))
+		if (!wp_span_has(dom, cpu) || !wp_allowed(task, cpu)) {
+			WP_EXPLAIN(ctx, wp_drop_barred(ctx, dom, cpu));
 			continue;
+		}
 		util = wp_util_next(ctx, cpu, task, cpu, 0);
 		fits = wp_delta_fits(ctx, cpu, task, util);
-		if (!fits)
+		if (!fits) {
+			WP_EXPLAIN(ctx, wp_drop(ctx, cpu, WP_DROP_UNFIT));
 			continue;
+		}
 		spare = (s64)wp_sub(c->capacity, util);
 		if (cpu == prev) {
 			p->prev_util = util;
@@ -157,10 +163,13 @@ WP_FN int wp_delta_pick(const struct wp_ctx *ctx WP_NONNULL,
 			p->prev_spare = spare;
 		} else if (p->cpu == WP_NONE || fits > p->fits ||
 			   (fits == p->fits && spare > p->spare)) {
+			WP_EXPLAIN(ctx, wp_drop_pick(ctx, p->cpu, fits > p->fits));
 			p->cpu = cpu;
 			p->util = util;
 			p->fits = fits;
 			p->spare = spare;
+		} else {
+			WP_EXPLAIN(ctx, wp_drop_pick(ctx, cpu, fits < p->fits));
 		}
 	}
 	p->total = p->capacity * p->online;
@@ -218,14 +227,19 @@ WP_INLINE int wp_delta_visit(struct wp_ctx *ctx, const struct wp_task *task, u32
 		wp_note_candidate(dec, prev, p->prev_util, (u32)p->prev_spare, p->prev_fits,
 				  s->prev_delta);
 	}
-	if (!wp_delta_eligible(s, p))
+	if (!wp_delta_eligible(s, p)) {
+		WP_EXPLAIN(ctx, wp_drop_pick_whole(ctx, p->cpu, p->spare <= p->prev_spare));
 		return 0;
+	}
 	with = wp_delta_energy(ctx, task, p, s->task_busy, p->cpu);
 	if (with < base)
 		return 1;
 	wp_note_candidate(dec, p->cpu, p->util, (u32)p->spare, p->fits, with - base);
-	if (p->fits > 0 && s->best_fits > 0 && with - base >= s->best_delta)
+	if (p->fits > 0 && s->best_fits > 0 && with - base >= s->best_delta) {
+		WP_EXPLAIN(ctx, wp_drop(ctx, p->cpu, WP_DROP_MORE_ENERGY));
 		return 0;
+	}
+	WP_EXPLAIN(ctx, wp_drop_rival(ctx, s->best_cpu, p->fits > s->best_fits));
 	s->best_delta = with - base;
 	s->best_cpu = p->cpu;
 	s->best_fits = p->fits;
@@ -296,7 +310,9 @@ WP_FN int wp_energy_select_delta(struct wp_ctx *ctx WP_NONNULL, struct wp_task *
 		if (wp_delta_visit(ctx, task, prev, &s, &p, dec))
 			return wp_energy_decide(dec, prev, WP_REASON_ENERGY_UNCLEAR);
 	}
-	return wp_delta_choose(dec, prev, &s);
+	wp_delta_choose(dec, prev, &s);
+	WP_EXPLAIN(ctx, wp_drop_loser(ctx, dec, prev, s.prev_usable, s.best_cpu));
+	return 1;
 }
 
 /* The form in force. */

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The Energy Model framework: performance domains with the power of each state (energy-aware 2.3,
- * 2.5, 4.1) and the conditions under which energy-aware placement is active (4.7).
+ * 2.5, 4.1) and the conditions under which energy-aware placement is active (4.7). An artificial
+ * model has no powers but costs of its own, which are taken as they are.
  *
  * A home fills wp_ctx.em_scratch and registers it; a table can be replaced at run time: it is
  * built in the half that nobody reads and then published.
  */
 #include "wakeplace/policy.h"
 
-#define WP_EM_MAX_POWER_UW 64000000u
+#define WP_EM_MAX_POWER_UW 64000000u /* of a cost, too */
 
 WP_INLINE u32 wp_em_check(const struct wp_em_table *t)
 {
@@ -21,8 +22,12 @@ WP_INLINE u32 wp_em_check(const struct wp_em_table *t)
 
 		if (s->khz <= last)
 			return WP_EM_FREQ_ORDER;
-		if (!s->power_uw || s->power_uw > WP_EM_MAX_POWER_UW)
+		if (t->artificial) {
+			if (!s->cost || s->cost > WP_EM_MAX_POWER_UW)
+				return WP_EM_COST_RANGE;
+		} else if (!s->power_uw || s->power_uw > WP_EM_MAX_POWER_UW) {
 			return WP_EM_POWER_RANGE;
+		}
 		last = s->khz;
 	}
 	return WP_EM_OK;
@@ -31,6 +36,8 @@ WP_INLINE u32 wp_em_check(const struct wp_em_table *t)
 /* Cost of a state in 6.1: the power that the top frequency's work would take at it, uW (4.1). */
 WP_INLINE u64 wp_em_cost_61(const struct wp_em_table *t, const struct wp_em_state *s)
 {
+	if (t->artificial)
+		return s->cost;
 	return wp_div((u64)t->max_khz * s->power_uw, s->khz);
 }
 
@@ -45,6 +52,8 @@ WP_INLINE void wp_em_compute(const struct wp_ctx *ctx, struct wp_em_table *t, u3
 		struct wp_em_state *s = WP_AT(t->state, i);
 
 		s->performance = (u32)wp_div((u64)capacity * s->khz, t->max_khz);
+		if (t->artificial)
+			continue;
 		s->cost = (u32)wp_div((u64)s->power_uw * 10, s->performance);
 		s->cost_mw = (u32)wp_div((u64)t->max_khz * (s->power_uw / 1000), s->khz);
 	}
@@ -155,6 +164,7 @@ WP_FN u32 wp_em_update(struct wp_ctx *ctx WP_NONNULL, u32 pd_index)
 	if (error)
 		return error;
 	next->nr_states = ctx->em_scratch.nr_states;
+	next->artificial = ctx->em_scratch.artificial;
 	WP_FOR(i, next->nr_states, WP_MAX_STATES) { /* not the whole table: BPF has no memcpy */
 		*WP_AT(next->state, i) = *WP_AT(ctx->em_scratch.state, i);
 	}
@@ -179,6 +189,13 @@ WP_INLINE u32 wp_em_complexity(const struct wp_ctx *ctx)
 	return ctx->nr_perf_doms * (states + ctx->nr_cpus);
 }
 
+/* A model that the kernel of this form could not have registered: get_cost came with 5.19. */
+WP_INLINE int wp_em_unknown(const struct wp_ctx *ctx, u32 pd)
+{
+	return WP_OLD(ctx->params.energy_aware < WP_ENERGY_61) &&
+	       wp_em_table(WP_AT(ctx->perf_doms, pd))->artificial;
+}
+
 WP_INLINE u32 wp_energy_condition(const struct wp_ctx *ctx)
 {
 	u32 cpu;
@@ -190,7 +207,9 @@ WP_INLINE u32 wp_energy_condition(const struct wp_ctx *ctx)
 		return WP_ENERGY_OFF_FORM;
 #endif
 	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS) {
-		if (WP_AT(ctx->cpus, cpu)->online && WP_AT(ctx->cpus, cpu)->perf_dom == WP_NONE)
+		u32 pd = WP_AT(ctx->cpus, cpu)->perf_dom;
+
+		if (WP_AT(ctx->cpus, cpu)->online && (pd == WP_NONE || wp_em_unknown(ctx, pd)))
 			return WP_ENERGY_OFF_NO_MODEL;
 	}
 	if (!ctx->asym)
@@ -223,5 +242,8 @@ WP_FN int wp_start(struct wp_ctx *ctx WP_NONNULL)
 			fd->next_opp = 0;
 		wp_freq_applied(ctx, i, fd->next_opp);
 	}
+#ifndef WP_LIVE
+	wp_mc_boot(ctx);
+#endif
 	return 0;
 }

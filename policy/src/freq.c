@@ -264,6 +264,9 @@ WP_FN int wp_freq_applied(struct wp_ctx *ctx WP_NONNULL, u32 freq_dom, u32 opp)
 
 		WP_AT(ctx->cpus, cpu)->freq_scale =
 			(u32)wp_div((u64)wp_opp_khz(ctx, fd, opp) * WP_SCALE, max_khz);
+#ifndef WP_LIVE
+		wp_mc_freq(ctx, cpu, wp_opp_khz(ctx, fd, opp));
+#endif
 	}
 	return 0;
 }

@@ -117,6 +117,12 @@ WP_INLINE int wp_counts_busier(struct wp_ctx *ctx, const struct wp_balance *bal,
 	       wp_pack_busier(ctx, bal, group);
 }
 
+/* Under power-policy siblings count from the group on at which it was decided to spread (P16). */
+WP_INLINE int wp_spreads_at(const struct wp_ctx *ctx, const struct wp_balance *bal, u32 place)
+{
+	return !ctx->params.power_siblings || place >= bal->power.perf_from;
+}
+
 /* Walk all groups, the local one first; writes the root domain's flags. */
 WP_FN int wp_domain_counts(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL)
 {
@@ -138,7 +144,7 @@ WP_FN int wp_domain_counts(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal
 			continue;
 		}
 		/* Siblings first: while there is room here, one task per group is enough. */
-		if (spread && bal->local.has_room)
+		if (spread && bal->local.has_room && wp_spreads_at(ctx, bal, k))
 			bal->scratch.room = wp_min(bal->scratch.room, 1);
 		if (wp_counts_busier(ctx, bal, group)) {
 			bal->busiest = bal->scratch;
@@ -218,6 +224,9 @@ WP_FN u32 wp_queue_by_counts(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *b
 	return busiest;
 }
 
+/* power_savings.c */
+WP_FN int wp_save_power(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL);
+
 /* Groups, amount and source in one; returns the source, WP_NONE: balanced. */
 WP_INLINE u32 wp_find_by_counts(struct wp_ctx *ctx, struct wp_balance *bal)
 {
@@ -230,9 +239,10 @@ WP_INLINE u32 wp_find_by_counts(struct wp_ctx *ctx, struct wp_balance *bal)
 	if (ctx->energy_active && !ctx->overutilized)
 		return WP_NONE;
 	if (!wp_pack_pull(ctx, bal)) {
-		if (!wp_worth_by_counts(ctx, bal))
+		if (wp_worth_by_counts(ctx, bal))
+			wp_imbalance_by_counts(ctx, bal);
+		else if (!wp_save_power(ctx, bal))
 			return WP_NONE;
-		wp_imbalance_by_counts(ctx, bal);
 	}
 	return bal->imbalance > 0 ? wp_queue_by_counts(ctx, bal) : WP_NONE;
 }

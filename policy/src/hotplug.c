@@ -87,6 +87,7 @@ WP_FN int wp_domains_rebuilt(struct wp_ctx *ctx WP_NONNULL, u64 now_ns)
 		if (wp_in_nohz(ctx, i))
 			WP_AT(ctx->cpus, c->llc_id)->nr_busy--;
 	}
+	wp_mc_rebuilt(ctx, now_ns);
 	WP_FOR(i, ctx->nr_groups, WP_MAX_GROUPS) {
 		struct wp_group *g = WP_AT(ctx->groups, i);
 

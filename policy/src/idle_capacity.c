@@ -72,8 +72,10 @@ WP_FN int wp_idle_capacity(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *
 	u32 left = wp_scan_start(ctx, target, limited && ctx->params.sis_util);
 	struct wp_capacity_best best = { .cpu = WP_NONE };
 
-	if (left == 1)
+	if (left == 1) {
+		WP_EXPLAIN(ctx, wp_drop_beyond(ctx, dom, start, 0));
 		return wp_idle_decide(dec, target, WP_REASON_TARGET_NO_SCAN);
+	}
 	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = wp_span_wrap(ctx, dom, start, i);
 		int core_idle;
@@ -81,17 +83,22 @@ WP_FN int wp_idle_capacity(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *
 
 		if (!wp_allowed(task, cpu))
 			continue;
-		if (!cores && !--left)
+		if (!cores && !--left) {
+			WP_EXPLAIN(ctx, wp_drop_beyond(ctx, dom, start, i));
 			break;
+		}
 		dec->nr_scanned++;
-		if (!wp_free_at(ctx, cpu))
+		if (!wp_free_at(ctx, cpu)) {
+			WP_EXPLAIN(ctx, wp_drop(ctx, cpu, WP_DROP_BUSY));
 			continue;
+		}
 		core_idle = !cores || wp_siblings_idle(ctx, cpu);
 		fits = wp_util_fits(ctx, wp_task_util_est(ctx, task),
 				    wp_task_uclamp_min(ctx, task), wp_task_uclamp_max(ctx, task),
 				    cpu);
 		if (fits > 0 && core_idle)
 			return wp_idle_decide(dec, cpu, WP_REASON_IDLE_CAPACITY);
+		WP_EXPLAIN(ctx, wp_drop(ctx, cpu, fits > 0 ? WP_DROP_CORE_BUSY : WP_DROP_UNFIT));
 		wp_capacity_offer(ctx, &best, cpu, fits, core_idle);
 	}
 	if (cores && best.rank > WP_RANK_CORE)

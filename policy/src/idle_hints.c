@@ -79,3 +79,22 @@ WP_FN int wp_sis_update(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level)
 		hints->sis_depth = depth;
 	return 1;
 }
+
+#ifndef WP_LIVE
+/*
+ * A run begins on a machine that has been up and idle for long: its balancers have looked at every
+ * search domain and found it idle. Linux itself starts with 0 (sis-short 2.4), for some 100 ms
+ * after boot.
+ */
+WP_FN int wp_settled(struct wp_ctx *ctx WP_NONNULL)
+{
+	u32 i, level;
+
+	WP_FOR(i, ctx->nr_cpus, WP_MAX_CPUS) {
+		level = wp_search_level(ctx, WP_AT(ctx->cpus, i));
+		if (level != WP_NONE)
+			wp_sis_update(ctx, i, level);
+	}
+	return 0;
+}
+#endif

@@ -25,6 +25,8 @@ WP_FN u32 wp_free_sibling(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *t
 
 		if (thread != cpu && wp_allowed(task, thread) && wp_free_at(ctx, thread))
 			return thread;
+		if (thread != cpu && wp_allowed(task, thread))
+			WP_EXPLAIN(ctx, wp_drop(ctx, thread, WP_DROP_BUSY));
 	}
 	return WP_NONE;
 }
@@ -83,11 +85,15 @@ WP_FN u32 wp_scan_dom(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task 
 
 		if (!wp_allowed(task, cpu) || wp_cluster_seen(ctx, target, level, cpu))
 			continue;
-		if (!dec->scan_cores && !--dec->scan_left)
+		if (!dec->scan_cores && !--dec->scan_left) {
+			WP_EXPLAIN(ctx, wp_drop_beyond(ctx, dom, start, i));
 			return WP_NONE;
+		}
 		dec->nr_scanned++;
 		if (dec->scan_cores ? wp_core_idle(ctx, task, cpu, dec) : wp_free_at(ctx, cpu))
 			return cpu;
+		WP_EXPLAIN(ctx, wp_drop(ctx, cpu, wp_free_at(ctx, cpu) ? WP_DROP_CORE_BUSY :
+									 WP_DROP_BUSY));
 	}
 	return WP_NONE;
 }
@@ -106,8 +112,11 @@ WP_FN int wp_idle_scan(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task
 
 	dec->scan_cores = cores;
 	dec->scan_left = wp_scan_start(ctx, target, ctx->params.sis_util);
-	if (dec->scan_left == 1)
+	if (dec->scan_left == 1) {
+		WP_EXPLAIN(ctx, wp_drop_beyond(ctx, WP_AT(ctx->doms, *WP_AT(t->dom, t->llc_level)),
+					       0, 0));
 		return 0;
+	}
 	if (wp_short_in_scan(ctx, task, req, target, dec))
 		return 1;
 	if (wp_has_clusters(ctx, t)) {

@@ -57,6 +57,14 @@ WP_INLINE u32 wp_smt_dom(const struct wp_ctx *ctx, u32 cpu)
 	return c->dom[0];
 }
 
+#ifdef WP_EXPLAINS
+/* The previous CPU will not do: it is elsewhere, or not idle. */
+static void wp_drop_prev(const struct wp_ctx *ctx, u32 prev, u32 target)
+{
+	wp_drop(ctx, prev, wp_share_cache(ctx, prev, target) ? WP_DROP_BUSY : WP_DROP_OTHER_CACHE);
+}
+#endif
+
 WP_INLINE int wp_idle_decide(struct wp_decision *dec, u32 cpu, u32 reason)
 {
 	if (cpu == WP_NONE)

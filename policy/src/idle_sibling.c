@@ -28,7 +28,15 @@ WP_INLINE int wp_asym_search(const struct wp_ctx *ctx)
 /* A CPU that a task may go to at once: free, and big enough where sizes differ. */
 WP_INLINE int wp_near_ok(const struct wp_ctx *ctx, const struct wp_task *task, u32 cpu)
 {
-	return wp_free_at(ctx, cpu) && (!wp_asym_search(ctx) || wp_task_fits(ctx, task, cpu));
+	if (!wp_free_at(ctx, cpu)) {
+		WP_EXPLAIN(ctx, wp_drop(ctx, cpu, WP_DROP_BUSY));
+		return 0;
+	}
+	if (wp_asym_search(ctx) && !wp_task_fits(ctx, task, cpu)) {
+		WP_EXPLAIN(ctx, wp_drop(ctx, cpu, WP_DROP_UNFIT));
+		return 0;
+	}
+	return 1;
 }
 
 /* Near enough to be taken at once: clusters are told apart where there are any. */
@@ -118,13 +126,18 @@ WP_FN int wp_select_idle_sibling(struct wp_ctx *ctx WP_NONNULL, struct wp_task *
 	if (prev != target && wp_share_cache(ctx, prev, target) && wp_near_ok(ctx, task, prev)) {
 		if (wp_near_enough(ctx, prev, target))
 			return wp_idle_decide(dec, prev, WP_REASON_IDLE_PREV);
+		WP_EXPLAIN(ctx, wp_drop(ctx, prev, WP_DROP_FAR));
 		prev_far = prev;
 	}
+	if (!wp_share_cache(ctx, prev, target))
+		WP_EXPLAIN(ctx, wp_drop(ctx, prev, WP_DROP_OTHER_CACHE));
 	if (wp_kthread_done(ctx, task, req))
 		return wp_idle_decide(dec, prev, WP_REASON_KTHREAD_PREV);
 	recent = wp_take_recent(ctx, task, prev, target);
 	if (recent != WP_NONE && wp_near_enough(ctx, recent, target))
 		return wp_idle_decide(dec, recent, WP_REASON_IDLE_RECENT);
+	if (recent != WP_NONE)
+		WP_EXPLAIN(ctx, wp_drop(ctx, recent, WP_DROP_FAR));
 	if (wp_asym_search(ctx) && WP_AT(ctx->cpus, target)->asym_full_level != WP_NONE)
 		return wp_idle_capacity(ctx, task, target, dec);
 	return wp_select_in_cache(ctx, task, req, target, dec, prev_far, recent);

@@ -9,7 +9,8 @@
  *   levels (3.1; sched-mc 1.4):
  *     1. the target
  *     2. the lowest idle CPU of the widest level that shares a cache, no wider than what spans both
- *        the waking and the previous CPU: what a narrower level found is forgotten again
+ *        the waking and the previous CPU: what a narrower level found is forgotten again; not
+ *        where power is saved by mc_strict (sched_mc_place.c)
  *
  * Nothing found: the target, busy. No capacity is looked at.
  */
@@ -24,8 +25,12 @@ WP_FN u32 wp_idle_group(struct wp_ctx *ctx WP_NONNULL, const struct wp_group *g 
 	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = *WP_AT(ctx->list, g->first_cpu + i);
 
-		if (!wp_idle_at(ctx, cpu))
+		if (!wp_idle_at(ctx, cpu)) {
+			WP_EXPLAIN(ctx, wp_drop(ctx, cpu, WP_DROP_BUSY));
+			if (found != WP_NONE)
+				WP_EXPLAIN(ctx, wp_drop(ctx, found, WP_DROP_CORE_BUSY));
 			return WP_NONE;
+		}
 		if (found == WP_NONE && wp_allowed(task, cpu))
 			found = cpu;
 	}
@@ -63,8 +68,11 @@ WP_FN int wp_select_idle_groups(struct wp_ctx *ctx WP_NONNULL,
 
 	if (wp_idle_at(ctx, target))
 		return wp_idle_decide(dec, target, WP_REASON_IDLE_TARGET);
+	WP_EXPLAIN(ctx, wp_drop(ctx, target, WP_DROP_BUSY));
 	if (prev != target && wp_share_cache(ctx, prev, target) && wp_idle_at(ctx, prev))
 		return wp_idle_decide(dec, prev, WP_REASON_IDLE_PREV);
+	if (prev != target)
+		WP_EXPLAIN(ctx, wp_drop_prev(ctx, prev, target));
 	if (t->llc_level == WP_NONE)
 		return wp_idle_decide(dec, target, WP_REASON_TARGET_NO_LLC);
 	WP_FOR(i, t->llc_level + 1, WP_MAX_LEVELS) {
@@ -93,6 +101,8 @@ WP_FN u32 wp_first_idle(struct wp_ctx *ctx WP_NONNULL, const struct wp_dom *dom 
 
 		if (wp_allowed(task, cpu) && wp_idle_at(ctx, cpu))
 			return cpu;
+		if (wp_allowed(task, cpu))
+			WP_EXPLAIN(ctx, wp_drop(ctx, cpu, WP_DROP_BUSY));
 	}
 	return WP_NONE;
 }
@@ -107,6 +117,9 @@ WP_FN int wp_select_idle_levels(struct wp_ctx *ctx WP_NONNULL,
 
 	if (wp_idle_at(ctx, target))
 		return wp_idle_decide(dec, target, WP_REASON_IDLE_TARGET);
+	if (wp_mc_room_at(ctx, target))
+		return wp_idle_decide(dec, target, WP_REASON_SAVES_POWER);
+	WP_EXPLAIN(ctx, wp_drop(ctx, target, WP_DROP_BUSY));
 	WP_FOR(i, t->nr_levels, WP_MAX_LEVELS) {
 		const struct wp_dom *dom = WP_AT(ctx->doms, *WP_AT(t->dom, i));
 		u32 cpu;

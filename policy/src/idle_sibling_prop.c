@@ -65,6 +65,10 @@ WP_FN u32 wp_idle_core(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task
 
 		if (wp_allowed(task, cpu) && wp_idle_thread(ctx, task, cpu, 1) != WP_NONE)
 			return cpu;
+		if (wp_allowed(task, cpu))
+			WP_EXPLAIN(ctx, wp_drop(ctx, cpu, wp_idle_at(ctx, cpu) ?
+								  WP_DROP_CORE_BUSY :
+								  WP_DROP_BUSY));
 	}
 	llc->idle_cores = 0;
 	return WP_NONE;
@@ -94,13 +98,17 @@ WP_FN u32 wp_idle_scan_prop(struct wp_ctx *ctx WP_NONNULL, const struct wp_task 
 	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = wp_span_wrap(ctx, dom, start, i);
 
-		if (!--left) /* the limit ends the search before its cost is learnt */
+		if (!--left) { /* the limit ends the search before its cost is learnt */
+			WP_EXPLAIN(ctx, wp_drop_beyond(ctx, dom, start, i));
 			return WP_NONE;
+		}
 		seen++;
 		if (wp_allowed(task, cpu) && wp_idle_at(ctx, cpu)) {
 			found = cpu;
 			break;
 		}
+		if (wp_allowed(task, cpu))
+			WP_EXPLAIN(ctx, wp_drop(ctx, cpu, WP_DROP_BUSY));
 	}
 	diff = (s64)((u64)seen * ctx->scan_cpu_ns) - (s64)lb->avg_scan_cost_ns;
 	lb->avg_scan_cost_ns = (u64)((s64)lb->avg_scan_cost_ns + (diff >> 3));
@@ -132,8 +140,11 @@ WP_FN int wp_select_idle_sibling_prop(struct wp_ctx *ctx WP_NONNULL,
 
 	if (wp_idle_at(ctx, target))
 		return wp_idle_decide(dec, target, WP_REASON_IDLE_TARGET);
+	WP_EXPLAIN(ctx, wp_drop(ctx, target, WP_DROP_BUSY));
 	if (prev != target && wp_share_cache(ctx, prev, target) && wp_idle_at(ctx, prev))
 		return wp_idle_decide(dec, prev, WP_REASON_IDLE_PREV);
+	if (prev != target)
+		WP_EXPLAIN(ctx, wp_drop_prev(ctx, prev, target));
 	if (wp_idle_decide(dec, wp_idle_recent(ctx, task, prev, target), WP_REASON_IDLE_RECENT))
 		return 1;
 	if (t->llc_level == WP_NONE)

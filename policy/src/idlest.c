@@ -31,16 +31,18 @@ WP_INLINE int wp_dom_allowed(const struct wp_dom *dom, const struct wp_task *tas
 /*
  * The CPU to take in a group: an idle one with the cheapest way out of its idle state, of equals
  * the one idle since last; without an idle one the least loaded. A CPU with only SCHED_IDLE tasks
- * needs no way out of anything.
+ * needs no way out of anything. The CPU of a group of one need not be looked at (capacity-aware
+ * 2.2); that the task may use it has been checked.
  */
 WP_FN u32 wp_find_idlest_group_cpu(struct wp_ctx *ctx WP_NONNULL,
 				   const struct wp_group *g WP_NONNULL,
-				   const struct wp_task *task WP_NONNULL, u32 this_cpu)
+				   const struct wp_task *task WP_NONNULL, u32 this_cpu,
+				   struct wp_decision *dec WP_NONNULL)
 {
 	u32 i, idle_cpu = WP_NONE, least_cpu = this_cpu, exit_us = WP_NONE;
 	u64 stamp = 0, least = ~0ull;
 
-	if (g->nr_cpus == 1)
+	if (ctx->params.idlest_single_cpu && g->nr_cpus == 1)
 		return *WP_AT(ctx->list, g->first_cpu);
 	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = *WP_AT(ctx->list, g->first_cpu + i);
@@ -48,8 +50,11 @@ WP_FN u32 wp_find_idlest_group_cpu(struct wp_ctx *ctx WP_NONNULL,
 
 		if (!wp_allowed(task, cpu))
 			continue;
+		dec->nr_idlest_cpus++;
 		if (ctx->params.idlest_classes && wp_only_idle_policy(c))
 			return cpu;
+		WP_EXPLAIN(ctx, wp_drop(ctx, cpu, wp_cpu_idle(c) ? WP_DROP_IDLE_STATE :
+								   WP_DROP_BUSY));
 		if (wp_cpu_idle(c)) {
 			u32 us = c->idle_exit_latency_us;
 
@@ -118,10 +123,12 @@ WP_FN int wp_find_idlest_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task
 		if (dom_index == WP_NONE)
 			break;
 		group = wp_idlest_group(ctx, dom_index, task, &req, dec);
+		WP_EXPLAIN(ctx, wp_drop_groups(ctx, dom, group != WP_NONE ? group :
+				wp_local_group(ctx, dom_index, req.this_cpu)));
 		if (group != WP_NONE) {
 			req.this_cpu = wp_find_idlest_group_cpu(
 				ctx, WP_AT(ctx->groups, dom->first_group + group), task,
-				req.this_cpu);
+				req.this_cpu, dec);
 			dec->cpu = req.this_cpu;
 			dec->reason = dec->slow_reason;
 		}

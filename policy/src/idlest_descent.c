@@ -4,6 +4,9 @@
  * the request's flag downwards: the idlest group, the idlest CPU in it, then on from the domains of
  * that CPU that are smaller; where the local group is best, on to the child. Nothing chosen at any
  * level: a woken task stays on its previous CPU, a new one with its parent.
+ *
+ * power_single_shot (power-aware 3, P5): the highest level alone decides, on a CPU of any core in
+ * the group.
  */
 #include "wakeplace/policy.h"
 
@@ -67,15 +70,23 @@ WP_FN int wp_find_idlest_down(struct wp_ctx *ctx WP_NONNULL, struct wp_task *tas
 		if (!(dom->flags & flag))
 			continue;
 		group = wp_idlest_group(ctx, index, task, &req, dec);
+		WP_EXPLAIN(ctx, wp_drop_groups(ctx, dom, group != WP_NONE ? group :
+				wp_local_group(ctx, index, req.this_cpu)));
+		if (group == WP_NONE && dec->slow_reason == WP_REASON_NONE)
+			break; /* nothing is allowed here, so nothing is below (P4) */
+		if (group == WP_NONE && ctx->params.power_single_shot)
+			group = wp_local_group(ctx, index, req.this_cpu);
 		if (group == WP_NONE)
 			continue;
 		g = WP_AT(ctx->groups, dom->first_group + group);
 		if (ctx->params.idlest_load == WP_IDLEST_31)
 			cpu = wp_least_loaded_cpu(ctx, g, task, req.this_cpu);
 		else
-			cpu = wp_find_idlest_group_cpu(ctx, g, task, req.this_cpu);
+			cpu = wp_find_idlest_group_cpu(ctx, g, task, req.this_cpu, dec);
 		dec->cpu = cpu;
 		dec->reason = dec->slow_reason;
+		if (ctx->params.power_single_shot)
+			break;
 		if (cpu == req.this_cpu)
 			continue;
 		req.this_cpu = cpu;

@@ -5,7 +5,8 @@
  *  1. not for a fork: the local group, if its best CPU has room for half the task and is within the
  *     margin of the best elsewhere; else the group whose best CPU has that room
  *  2. by load per capacity: of the queued tasks first, of all recent tasks where that is close;
- *     before 4.10 of the queued tasks alone, with a margin for the local group (power-aware 2.4)
+ *     before 4.10 of the queued tasks alone, with a margin for the local group (power-aware 2.4);
+ *     power_idlest_cases: a local group that is not allowed never wins (power-aware 3, P3)
  */
 #include "wakeplace/policy.h"
 
@@ -19,8 +20,26 @@ struct wp_idlest {
 	u32 idlest;     /* index within the domain's groups */
 	u32 spare_group;
 	u32 reason;
-	u32 one_load; /* before 4.10 there is nothing else to compare */
+	u32 form;
 };
+
+/* What loads are compared by. */
+enum wp_idlest_form {
+	WP_IDLEST_TWO_LOADS,
+	WP_IDLEST_ONE_LOAD, /* before 4.10 there is nothing else to compare */
+	WP_IDLEST_REMOTE,   /* likewise, and the local group is not allowed (power_idlest_cases) */
+};
+
+/* Margin in favour of the local group, percent of its load; and in load per capacity. */
+WP_INLINE u32 wp_idlest_scale(u32 pct)
+{
+	return 100 + (pct - 100) / 2;
+}
+
+WP_INLINE u32 wp_idlest_margin(u32 pct)
+{
+	return WP_SCALE * (pct - 100) / 100;
+}
 
 struct wp_idlest_group {
 	u64 runnable;
@@ -58,9 +77,11 @@ WP_FN int wp_idlest_load_sums(struct wp_ctx *ctx WP_NONNULL, const struct wp_gro
 
 /* Keep a remote group if it is less loaded than the best so far. */
 WP_INLINE void wp_idlest_offer(struct wp_idlest *s, const struct wp_idlest_group *sums, u32 group,
-			       u32 imbalance, u32 scale)
+			       u32 pct)
 {
-	if (s->one_load) {
+	u32 imbalance = wp_idlest_margin(pct);
+
+	if (s->form != WP_IDLEST_TWO_LOADS) {
 		if (sums->runnable < s->min_runnable) {
 			s->min_runnable = sums->runnable;
 			s->idlest = group;
@@ -70,7 +91,7 @@ WP_INLINE void wp_idlest_offer(struct wp_idlest *s, const struct wp_idlest_group
 		s->min_avg = sums->avg;
 		s->idlest = group;
 	} else if (sums->runnable < s->min_runnable + imbalance &&
-		   100 * s->min_avg > scale * sums->avg) {
+		   100 * s->min_avg > wp_idlest_scale(pct) * sums->avg) {
 		s->min_avg = sums->avg;
 		s->idlest = group;
 	}
@@ -80,26 +101,24 @@ WP_INLINE void wp_idlest_offer(struct wp_idlest *s, const struct wp_idlest_group
 	}
 }
 
-/* The spare-capacity test (capacity-aware 2.8). Returns 1 if it decides. */
-WP_INLINE int wp_idlest_by_spare(struct wp_idlest *s, u32 util, u32 scale, u32 *group)
+/* The spare-capacity test (capacity-aware 2.8): the reason if it decides. */
+WP_INLINE u32 wp_idlest_by_spare(const struct wp_idlest *s, u32 util, u32 scale)
 {
-	if (s->this_spare > util / 2 && (u64)scale * s->this_spare > 100ull * s->most_spare) {
-		s->reason = WP_REASON_SLOW_LOCAL;
-		*group = WP_NONE;
-		return 1;
-	}
-	if (s->most_spare > util / 2) {
-		s->reason = WP_REASON_SLOW_SPARE;
-		*group = s->spare_group;
-		return 1;
-	}
-	return 0;
+	if (s->this_spare > util / 2 && (u64)scale * s->this_spare > 100ull * s->most_spare)
+		return WP_REASON_SLOW_LOCAL;
+	return s->most_spare > util / 2 ? WP_REASON_SLOW_SPARE : WP_REASON_NONE;
 }
 
-WP_INLINE u32 wp_idlest_by_load(struct wp_idlest *s, u32 imbalance, u32 scale)
+WP_INLINE u32 wp_idlest_by_load(struct wp_idlest *s, u32 pct)
 {
+	u32 imbalance = wp_idlest_margin(pct), scale = wp_idlest_scale(pct);
+
 	s->reason = WP_REASON_SLOW_LOCAL;
-	if (s->one_load) {
+	if (s->form == WP_IDLEST_REMOTE) {
+		s->reason = s->idlest == WP_NONE ? WP_REASON_NONE : WP_REASON_SLOW_REMOTE;
+		return s->idlest;
+	}
+	if (s->form == WP_IDLEST_ONE_LOAD) {
 		if (s->idlest == WP_NONE || 100 * s->this_runnable < scale * s->min_runnable)
 			return WP_NONE;
 		s->reason = WP_REASON_SLOW_LOAD;
@@ -120,8 +139,7 @@ WP_FN u32 wp_idlest_group_by_load(struct wp_ctx *ctx WP_NONNULL, u32 dom_index,
 			 const struct wp_request *req WP_NONNULL, u32 *reason WP_NONNULL)
 {
 	const struct wp_dom *dom = WP_AT(ctx->doms, dom_index);
-	u32 k, group, scale = 100 + (dom->imbalance_pct - 100) / 2;
-	u32 imbalance = WP_SCALE * (dom->imbalance_pct - 100) / 100;
+	u32 k, pct = dom->imbalance_pct;
 	u32 local = wp_local_group(ctx, dom_index, req->this_cpu);
 	struct wp_idlest s = {
 		.min_runnable = ~0ull >> 1,
@@ -130,11 +148,14 @@ WP_FN u32 wp_idlest_group_by_load(struct wp_ctx *ctx WP_NONNULL, u32 dom_index,
 		.this_avg = ~0ull >> 8,
 		.idlest = WP_NONE,
 		.spare_group = WP_NONE,
-		.one_load = ctx->params.idlest_load != WP_IDLEST_410,
 	};
 
-	if (s.one_load) /* a local group that is not allowed passes for an empty one */
-		s.this_runnable = 0;
+	if (ctx->params.idlest_load != WP_IDLEST_410) {
+		s.this_runnable = 0; /* a local group that is not allowed passes for empty ... */
+		s.form = WP_IDLEST_ONE_LOAD;
+		if (ctx->params.power_idlest_cases) /* ... or loses: until it is seen */
+			s.form = WP_IDLEST_REMOTE;
+	}
 
 	WP_FOR(k, dom->nr_groups, WP_MAX_CPUS) {
 		u32 index = local + k < dom->nr_groups ? local + k : local + k - dom->nr_groups;
@@ -145,19 +166,20 @@ WP_FN u32 wp_idlest_group_by_load(struct wp_ctx *ctx WP_NONNULL, u32 dom_index,
 		if (!sums.allowed)
 			continue;
 		if (index == local) {
+			s.form = wp_min(s.form, WP_IDLEST_ONE_LOAD);
 			s.this_runnable = sums.runnable;
 			s.this_avg = sums.avg;
 			s.this_spare = sums.spare;
 		} else {
-			wp_idlest_offer(&s, &sums, index, imbalance, scale);
+			wp_idlest_offer(&s, &sums, index, pct);
 		}
 	}
-	if (ctx->params.idlest_spare && req->kind != WP_PLACE_FORK &&
-	    wp_idlest_by_spare(&s, task->avg.util_avg, scale, &group)) {
-		*reason = s.reason;
-		return group;
+	if (ctx->params.idlest_spare && req->kind != WP_PLACE_FORK) {
+		*reason = wp_idlest_by_spare(&s, task->avg.util_avg, wp_idlest_scale(pct));
+		if (*reason != WP_REASON_NONE)
+			return *reason == WP_REASON_SLOW_SPARE ? s.spare_group : WP_NONE;
 	}
-	group = wp_idlest_by_load(&s, imbalance, scale);
+	k = wp_idlest_by_load(&s, pct);
 	*reason = s.reason;
-	return group;
+	return k;
 }

@@ -4,7 +4,8 @@
  * sched-mc 1.6; docs/decisions/015). Natively only.
  *
  *   4.7: 2+ tasks; busy caches beside others; a CPU with reduced capacity; packing
- *   3.8: 2+ tasks; a group with 2+ busy CPUs within a cache; packing
+ *   3.8: 2+ tasks; a group with 2+ busy CPUs within a cache; packing; under power-policy what
+ *        balancing could pack
  *   3.1: of all busy CPUs two may kick: the first with 2+ tasks, the second with any. The idle CPU
  *        that is kicked is the owner, the first to stop its tick; without one the lowest.
  */
@@ -59,6 +60,66 @@ WP_FN int wp_pack_kick(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 	return 0;
 }
 
+/* Tasks of the group, and in the upper half whether it has room for one more. */
+WP_FN u64 wp_group_tasks(const struct wp_ctx *ctx WP_NONNULL, const struct wp_group *g WP_NONNULL)
+{
+	u64 power = 0, cpus = 0, nr = 0;
+	u32 i;
+
+	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
+		const struct wp_cpu *c =
+			WP_AT(ctx->cpus, *WP_AT(ctx->list, g->first_cpu + i));
+
+		wp_power_count(ctx, c, &power, &cpus);
+		nr += wp_nr_awake(c);
+	}
+	if (nr * ctx->params.power_full_util < wp_power_room(ctx, power, cpus))
+		nr |= 1ull << 32;
+	return nr;
+}
+
+/*
+ * Could packing empty a group of the domain? If a group with tasks, beside the one with fewest,
+ * has room. A lone task on each of two cores makes nobody kick in 3.8 itself, and without a kick
+ * no idle CPU looks (docs/decisions/037).
+ */
+WP_FN int wp_power_scattered(const struct wp_ctx *ctx WP_NONNULL, u32 dom_index)
+{
+	const struct wp_dom *dom = WP_AT(ctx->doms, dom_index);
+	u32 k, least = ~0u, least_has_room = 0, roomy = 0;
+
+	WP_FOR(k, dom->nr_groups, WP_MAX_CPUS) {
+		u64 tasks = wp_group_tasks(ctx, WP_AT(ctx->groups, dom->first_group + k));
+		u32 nr = (u32)tasks, has_room = (u32)(tasks >> 32);
+
+		if (!nr)
+			continue;
+		roomy += has_room;
+		if (nr < least) {
+			least = nr;
+			least_has_room = has_room;
+		}
+	}
+	return roomy > least_has_room;
+}
+
+WP_FN int wp_power_kick(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	u32 level;
+
+	if (!ctx->params.power_kick || !ctx->params.power_balance || !wp_packs_power(ctx))
+		return 0;
+	WP_FOR(level, c->nr_levels, WP_MAX_LEVELS) {
+		u32 dom = *WP_AT(c->dom, level);
+
+		if (!(WP_AT(ctx->doms, dom)->flags & WP_SD_SHARE_CPUCAPACITY) &&
+		    wp_power_scattered(ctx, dom))
+			return 1;
+	}
+	return 0;
+}
+
 WP_FN int wp_kick_38(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
@@ -79,14 +140,14 @@ WP_FN int wp_kick_38(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 		    wp_lower_idle(ctx, dom_index, cpu))
 			return 1;
 	}
-	return 0;
+	return wp_power_kick(ctx, cpu);
 }
 
 WP_INLINE int wp_kick_47(const struct wp_ctx *ctx, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
-	if (c->nr_running >= 2)
+	if (c->nr_running >= 2 || c->misfit_load) /* misfit: the rule of 4.20, if asked for */
 		return 1;
 	if (c->llc_level != WP_NONE && c->llc_level + 1 < c->nr_levels &&
 	    WP_AT(ctx->cpus, c->llc_id)->nr_busy > 1)
@@ -102,6 +163,9 @@ WP_INLINE int wp_kick_31(struct wp_ctx *ctx, u32 cpu)
 {
 	u32 nr = WP_AT(ctx->cpus, cpu)->nr_running, self = cpu + 1;
 
+	if (ctx->params.mc_kick_by_room && wp_mc_saves_at(ctx, cpu))
+		return nr > wp_capacity_tasks(WP_AT(ctx->cpus, cpu)->capacity) ||
+		       wp_pack_kick(ctx, cpu);
 	if (!ctx->nohz_first_pick)
 		ctx->nohz_first_pick = self;
 	if (ctx->nohz_first_pick == self) {
@@ -132,6 +196,50 @@ WP_FN int wp_nohz_kick_old(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 	return kick ? WP_DID_KICK : 0;
 }
 
+/* Lowest idle CPU of the group, if others of it are busy; WP_NONE: all are alike. */
+WP_FN u32 wp_semi_idle(const struct wp_ctx *ctx WP_NONNULL, const struct wp_group *g WP_NONNULL)
+{
+	u32 i, n = 0, first = WP_NONE;
+
+	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
+		u32 cpu = *WP_AT(ctx->list, g->first_cpu + i);
+
+		if (!wp_tick_stopped(ctx, cpu))
+			continue;
+		n++;
+		first = wp_min(first, cpu);
+	}
+	return n == g->nr_cpus ? WP_NONE : first;
+}
+
+/*
+ * Power saving: who is a better owner than `cpu`, which has just become one (sched-mc 1.6)? With
+ * two idle CPUs or more an idle one beside busy ones, of the lowest level that saves power.
+ */
+WP_FN u32 wp_better_owner(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	u32 level, k;
+
+	if (!wp_mc_saves(ctx) || ctx->nr_nohz < 2)
+		return cpu;
+	WP_FOR(level, c->nr_levels, WP_MAX_LEVELS) {
+		const struct wp_dom *dom = WP_AT(ctx->doms, *WP_AT(c->dom, level));
+		u32 own = *WP_AT(c->group, level);
+
+		if (!(dom->flags & WP_SD_POWERSAVINGS))
+			continue;
+		WP_FOR(k, dom->nr_groups, WP_MAX_CPUS) {
+			u32 at = own + k < dom->nr_groups ? own + k : own + k - dom->nr_groups;
+			u32 found = wp_semi_idle(ctx, WP_AT(ctx->groups, dom->first_group + at));
+
+			if (found != WP_NONE)
+				return found;
+		}
+	}
+	return cpu;
+}
+
 /* 3.1: its tick stops. */
 WP_INLINE void wp_ilb_enter(struct wp_ctx *ctx, u32 cpu)
 {
@@ -140,7 +248,7 @@ WP_INLINE void wp_ilb_enter(struct wp_ctx *ctx, u32 cpu)
 	if (ctx->nohz_second_pick == cpu + 1)
 		ctx->nohz_second_pick = 0;
 	if (!ctx->nohz_owner)
-		ctx->nohz_owner = cpu + 1;
+		ctx->nohz_owner = wp_better_owner(ctx, cpu) + 1;
 }
 
 WP_INLINE void wp_ilb_exit(struct wp_ctx *ctx, u32 cpu)

@@ -13,7 +13,9 @@ WP_FN int wp_task_init(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NO
 	wp_task_set_allowed(ctx, task);
 	task->uclamp_min = 0;
 	task->uclamp_max = WP_SCALE;
-	task->avg.load_avg = wp_signals_add_up(ctx) ? task->weight : 0;
+	task->avg.load_avg = 0;
+	if (wp_signals_add_up(ctx) || ctx->params.power_new_averages)
+		task->avg.load_avg = task->weight;
 	task->avg.runnable_avg = WP_OLD(ctx->params.runnable_is_load) ? task->weight : 0;
 	task->waker.recent_used_cpu = task->cpu;
 	/* live queues: neither ahead of nor behind its parent's queue */

@@ -7,6 +7,7 @@
  *   the waker asks for its own CPU           -> that one
  *   wake-up, energy model active, system     -> energy.c
  *     below the tipping point
+ *   power-policy packs, some level has room  -> power_policy.c
  *   wake-up that may stay near waker or prev -> wake_affine picks the target, idle_sibling.c a CPU
  *     near it
  *   else, a domain has the request's flag    -> idlest.c
@@ -46,6 +47,20 @@ WP_INLINE int wp_wake_wide(const struct wp_ctx *ctx, const struct wp_task *task,
 	return slave >= factor && master >= slave * factor;
 }
 
+/* Does the task, brought up to date, need more than a CPU of this capacity has? */
+WP_INLINE int wp_too_big_for(const struct wp_ctx *ctx, const struct wp_task *task, u32 capacity)
+{
+	if (WP_OLD(ctx->params.wake_cap_est))
+		return !wp_fits_capacity(wp_task_util_est(ctx, task), capacity);
+	return wp_unfit(task->avg.util_avg, capacity);
+}
+
+/* Within an eighth of the biggest CPU of the root domain: sizes do not matter (2.6). */
+WP_INLINE int wp_about_biggest(const struct wp_ctx *ctx, u32 capacity)
+{
+	return ctx->max_capacity_orig - capacity < ctx->max_capacity_orig >> 3;
+}
+
 /* Waker's or previous CPU too small for the task: the fast path sees only CPUs like them (2.6). */
 WP_INLINE int wp_wake_cap(struct wp_ctx *ctx, struct wp_task *task, const struct wp_request *req)
 {
@@ -54,12 +69,10 @@ WP_INLINE int wp_wake_cap(struct wp_ctx *ctx, struct wp_task *task, const struct
 
 	if (!ctx->params.wake_cap)
 		return 0;
-	if (ctx->max_capacity_orig - least < ctx->max_capacity_orig >> 3)
+	if (wp_about_biggest(ctx, least))
 		return 0;
 	wp_sync_task(ctx, task);
-	if (WP_OLD(ctx->params.wake_cap_est))
-		return !wp_fits_capacity(wp_task_util_est(ctx, task), least);
-	return wp_unfit(task->avg.util_avg, least);
+	return wp_too_big_for(ctx, task, least);
 }
 
 /* WA_IDLE: decide by who is idle, or will be at once. WP_NONE: undecided. */
@@ -108,8 +121,9 @@ WP_INLINE u32 wp_affine_by_weight(const struct wp_ctx *ctx, const struct wp_task
 	return here_load < prev_load ? req->this_cpu : WP_NONE;
 }
 
-WP_INLINE u32 wp_wake_affine(struct wp_ctx *ctx, const struct wp_task *task,
-			     const struct wp_request *req, u32 pct, struct wp_decision *dec)
+WP_FN u32 wp_wake_affine(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
+			 const struct wp_request *req WP_NONNULL, u32 pct,
+			 struct wp_decision *dec WP_NONNULL)
 {
 	u32 target = wp_affine_by_idle(ctx, task, req, dec);
 
@@ -128,32 +142,43 @@ WP_INLINE u32 wp_wake_affine(struct wp_ctx *ctx, const struct wp_task *task,
 struct wp_walk {
 	u32 affine; /* lowest WAKE_AFFINE domain that spans prev, WP_NONE: none wanted or found */
 	u32 slow;   /* highest domain with the request's flag, for the slow path */
+	u32 kept;   /* a level that saves power has room: nothing above it is looked at */
 };
 
-WP_INLINE struct wp_walk wp_walk_domains(const struct wp_ctx *ctx, const struct wp_request *req,
-					 int want_affine)
+WP_FN int wp_walk_domains(const struct wp_ctx *ctx WP_NONNULL,
+			  const struct wp_request *req WP_NONNULL, u32 want_affine,
+			  struct wp_walk *walk WP_NONNULL)
 {
 	const struct wp_cpu *here = WP_AT(ctx->cpus, req->this_cpu);
 	u32 flag = wp_place_flag(req->kind);
-	struct wp_walk walk = { WP_NONE, WP_NONE };
 	u32 i;
 
+	walk->affine = WP_NONE;
+	walk->slow = WP_NONE;
+	walk->kept = 0;
 	WP_FOR(i, here->nr_levels, WP_MAX_LEVELS) {
 		u32 index = *WP_AT(here->dom, i);
 		const struct wp_dom *dom = WP_AT(ctx->doms, index);
 
+#ifndef WP_LIVE
+		walk->kept |= (u32)wp_mc_keeps(ctx, dom);
+#endif
 		if (want_affine && (dom->flags & WP_SD_WAKE_AFFINE) &&
 		    wp_span_has(dom, req->prev_cpu)) {
-			walk.affine = index;
-			walk.slow = WP_NONE;
+			walk->affine = index;
+			walk->slow = WP_NONE;
 			break;
 		}
-		if (dom->flags & flag)
-			walk.slow = index;
-		else if (!want_affine)
+		if (WP_OLD(walk->kept)) {
+			if (!want_affine)
+				break;
+		} else if (dom->flags & flag) {
+			walk->slow = index;
+		} else if (!want_affine) {
 			break;
+		}
 	}
-	return walk;
+	return 0;
 }
 
 /* The slow path, from the highest domain with the request's flag down. */
@@ -186,28 +211,43 @@ WP_INLINE int wp_select_sibling_old(struct wp_ctx *ctx, struct wp_task *task,
 }
 #endif
 
+/* A wake-up: may waker's and previous CPU be compared? */
+WP_FN int wp_wants_affine(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+			  struct wp_waker *waker WP_NONNULL,
+			  const struct wp_request *req WP_NONNULL,
+			  struct wp_decision *dec WP_NONNULL)
+{
+	dec->wide = wp_wake_wide(ctx, task, waker, req->this_cpu);
+	return !dec->wide && !wp_wake_cap(ctx, task, req) && wp_allowed(task, req->this_cpu);
+}
+
 /* Everything but energy and affinity: affine target and fast path, or slow path. */
 WP_FN int wp_select_normal(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 		     struct wp_waker *waker WP_NONNULL, const struct wp_request *req WP_NONNULL,
 		     struct wp_decision *dec WP_NONNULL)
 {
 	int wake = req->kind == WP_PLACE_WAKE;
-	int want_affine = wake && !wp_wake_wide(ctx, task, waker, req->this_cpu) &&
-			  !wp_wake_cap(ctx, task, req) && wp_allowed(task, req->this_cpu);
-	struct wp_walk walk = wp_walk_domains(ctx, req, want_affine);
 	u32 target = req->prev_cpu;
+	struct wp_walk walk;
+	int want_affine;
 
+	want_affine = wake && wp_wants_affine(ctx, task, waker, req, dec);
+	if (wp_packs_power(ctx) && ctx->params.power_placement &&
+	    wp_power_select(ctx, task, req, dec, (u32)want_affine))
+		return 1;
+	wp_walk_domains(ctx, req, (u32)want_affine, &walk);
 	if (walk.slow != WP_NONE)
 		return wp_select_slow(ctx, task, req, walk.slow, dec);
 	if (!wake) { /* no domain balances forks: stay with the parent */
 		dec->cpu = req->prev_cpu;
 		dec->rule = WP_RULE_SLOW_PATH;
-		dec->reason = WP_REASON_SLOW_LOCAL;
+		dec->reason = WP_OLD(walk.kept) ? WP_REASON_SAVES_POWER : WP_REASON_SLOW_LOCAL;
 		return 1;
 	}
 	if (walk.affine != WP_NONE && req->this_cpu != req->prev_cpu)
 		target = wp_wake_affine(ctx, task, req,
 					WP_AT(ctx->doms, walk.affine)->imbalance_pct, dec);
+	WP_EXPLAIN(ctx, wp_explain_target(ctx, target));
 #ifndef WP_LIVE
 	if (walk.affine == WP_NONE && !ctx->params.sis_always)
 		return wp_idle_decide(dec, req->prev_cpu, WP_REASON_PREV_NO_DOMAIN);
@@ -256,6 +296,8 @@ WP_FN int wp_select_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_N
 	dec->scan_left = WP_NONE;
 	dec->scan_spare = WP_NONE;
 	dec->short_target = 0;
+	dec->wide = 0;
+	dec->nr_idlest_cpus = 0;
 	dec->reason = WP_REASON_NONE;
 	if (task->nr_allowed == 1) {
 		dec->cpu = req->prev_cpu; /* the one, unless the set has just changed */
@@ -276,8 +318,10 @@ WP_FN int wp_select_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_N
 		return 0;
 	}
 	if (req->kind != WP_PLACE_WAKE || !ctx->energy_active || ctx->overutilized ||
-	    !wp_energy_select(ctx, task, req->this_cpu, req->prev_cpu, dec))
+	    !wp_energy_select(ctx, task, req->this_cpu, req->prev_cpu, dec)) {
+		WP_EXPLAIN(ctx, wp_explain_no_energy(ctx, req));
 		wp_select_normal(ctx, task, waker, req, dec);
+	}
 	if (!wp_allowed(task, dec->cpu)) {
 		dec->cpu = wp_first_allowed(ctx, task, req->prev_cpu);
 		dec->rule = WP_RULE_AFFINITY;

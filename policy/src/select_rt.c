@@ -108,6 +108,9 @@ WP_INLINE u32 wp_lowest_cpu(const struct wp_ctx *ctx, const struct wp_task *task
 	WP_FOR(i, ctx->nr_cpus, WP_MAX_CPUS) {
 		struct wp_unsuited u = wp_unsuited(ctx, task, ct, i);
 
+		if (wp_allowed(task, i))
+			WP_EXPLAIN(ctx, wp_drop(ctx, i, u.unfit == 1 ? WP_DROP_UNFIT :
+								       WP_DROP_OUTRANKED));
 		if (u.unfit < 2 && (best.unfit == 2 || wp_suits_less(&best, &u)))
 			best = u;
 	}

@@ -14,6 +14,10 @@ WP_FN u32 wp_build_overlap(struct wp_ctx *ctx WP_NONNULL, u32 level, u32 cpu);
 
 WP_INLINE u32 wp_label(const struct wp_ctx *ctx, u32 level, u32 cpu)
 {
+#ifndef WP_LIVE
+	if (ctx->mc_split == level + 1 && wp_mc_power_mode(ctx, cpu))
+		return wp_mc_label(ctx, cpu);
+#endif
 	return *WP_AT(WP_AT(ctx->topo, level)->group_of, cpu);
 }
 
@@ -284,7 +288,7 @@ WP_INLINE u32 wp_build_dom(struct wp_ctx *ctx, u32 level, u32 flags, u32 cpu)
 	ctx->list_len += dom->nr_cpus;
 	ctx->nr_doms++;
 	distinct = wp_distinct_capacities(ctx, dom->first_cpu, dom->nr_cpus);
-	if (distinct > 1)
+	if (distinct > 1 && ctx->params.asym_flag)
 		dom->flags |= WP_SD_ASYM_CPUCAPACITY;
 	wp_build_groups(ctx, dom);
 	wp_attach_dom(ctx, dom, index);
@@ -459,13 +463,18 @@ WP_FN u32 wp_build_domains(struct wp_ctx *ctx WP_NONNULL)
 		if (c->online)
 			ctx->max_capacity_orig = wp_max(ctx->max_capacity_orig, c->capacity_orig);
 	}
+#ifndef WP_LIVE
+	wp_mc_configure(ctx);
+#endif
 	for (level = 0; level < ctx->nr_topo_levels && !error; level++) {
 #ifndef WP_LIVE
 		if (!wp_level_known(ctx, level))
 			continue;
+		wp_mc_begin_level(ctx, level);
 #endif
 		error = wp_build_level(ctx, level, WP_AT(ctx->topo, level)->flags);
 #ifndef WP_LIVE
+		wp_mc_end_level(ctx);
 		if (!error && wp_domains_3x(ctx) && wp_cpu_level_missing(ctx, level))
 			error = wp_build_level(ctx, level, 0);
 #endif

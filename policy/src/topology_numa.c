@@ -155,7 +155,8 @@ WP_FN u32 wp_build_overlap(struct wp_ctx *ctx WP_NONNULL, u32 level, u32 cpu)
 		return WP_TOPO_OK;
 	wp_share_list(ctx, dom, index);
 	ctx->nr_doms++;
-	if (wp_distinct_capacities(ctx, dom->first_cpu, dom->nr_cpus) > 1)
+	if (ctx->params.asym_flag &&
+	    wp_distinct_capacities(ctx, dom->first_cpu, dom->nr_cpus) > 1)
 		dom->flags |= WP_SD_ASYM_CPUCAPACITY;
 	wp_overlap_groups(ctx, dom, cpu);
 	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use xtask::repo::Repo;
-use xtask::{Finding, arrows, bindings, platforms, tidy};
+use xtask::{Finding, arrows, bindings, platforms, reasons, tidy};
 
 const USAGE: &str = "\
 cargo xtask COMMAND
@@ -18,7 +18,9 @@ cargo xtask COMMAND
   platforms FOLDER  write platforms/*.toml from the collected facts of machines in a folder
   platforms --check FOLDER
                     whether those files are what the facts give
-  check             tidy, arrows and bindings --check
+  reasons           write docs/reasons.md from the enums in policy/include
+  reasons --check   whether it is of those enums
+  check             tidy, arrows, bindings --check and reasons --check
 
 Exit code: 0 all holds, 1 something was found, 2 wrong usage, 3 a tool is missing or failed
 ";
@@ -48,6 +50,8 @@ fn run(args: &[&str]) -> anyhow::Result<Option<Vec<Finding>>> {
         ["bindings"] => bindings::generate(&root)?,
         ["bindings", "--check"] => bindings::check(&Repo::load(&root)?),
         ["bindings", "--stamp"] => bindings::stamp(&root)?,
+        ["reasons"] => reasons::write(&root)?,
+        ["reasons", "--check"] => reasons::check(&Repo::load(&root)?),
         ["platforms", "--check", folder] => platforms::check(&root, Path::new(folder))?,
         ["platforms", folder] if !folder.starts_with('-') => {
             platforms::write(&root, Path::new(folder))?
@@ -57,6 +61,7 @@ fn run(args: &[&str]) -> anyhow::Result<Option<Vec<Finding>>> {
             let mut findings = tidy::check(&repo);
             findings.extend(arrows::check(&repo)?);
             findings.extend(bindings::check(&repo));
+            findings.extend(reasons::check(&repo));
             findings
         }
         _ => return Ok(None),

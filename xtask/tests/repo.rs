@@ -1,7 +1,7 @@
 //! The rules over this repository itself: `cargo test --workspace` keeps them.
 
 use xtask::repo::Repo;
-use xtask::{Finding, arrows, bindings, tidy};
+use xtask::{Finding, arrows, bindings, reasons, tidy};
 
 fn repo() -> Repo {
     let repo = Repo::load(&Repo::root()).expect("the repository's files");
@@ -35,4 +35,9 @@ fn the_arrows_hold() {
 #[test]
 fn the_bindings_are_of_these_headers() {
     none("bindings --check", &bindings::check(&repo()));
+}
+
+#[test]
+fn the_reasons_are_of_these_headers() {
+    none("reasons --check", &reasons::check(&repo()));
 }

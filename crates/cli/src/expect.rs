@@ -18,11 +18,20 @@ pub(crate) fn parse(texts: &[String], platform: &Platform) -> Result<Vec<Expecta
         }
         let near = nearest(&expectation.metric, known.iter().map(String::as_str));
         let hint = did_you_mean(near);
-        let clusters: Vec<_> = platform.clusters.iter().map(|c| c.name.as_str()).collect();
+        let clusters = platform.clusters.iter().map(|c| c.name.as_str());
+        let states = platform.idle_states.iter().map(|s| s.name.as_str());
+        let is_state = METRICS
+            .iter()
+            .any(|def| def.matches(&expectation.metric) && def.for_state("x") != def.name);
+        let (what, parts): (_, Vec<_>) = if is_state {
+            ("idle state", states.collect())
+        } else {
+            ("cluster", clusters.collect())
+        };
         Err(wrong(format!(
-            "`{text}`: platform {} has no such cluster; expected one of {}{hint}",
+            "`{text}`: platform {} has no such {what}; expected one of {}{hint}",
             platform.name,
-            clusters.join(", "),
+            parts.join(", "),
         )))
     };
     texts.iter().map(one).collect()
@@ -34,6 +43,9 @@ fn names(platform: &Platform) -> Vec<String> {
     for def in METRICS {
         for cluster in &platform.clusters {
             names.push(def.for_cluster(&cluster.name));
+        }
+        for state in &platform.idle_states {
+            names.push(def.for_state(&state.name));
         }
     }
     names

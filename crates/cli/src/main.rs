@@ -12,6 +12,7 @@ mod progress;
 mod settings;
 mod terminal;
 mod text;
+mod wakeup_cases;
 
 use args::{Cli, Parsed};
 use failure::Verdict;

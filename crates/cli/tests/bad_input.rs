@@ -78,6 +78,11 @@ fn unknown_names_get_the_nearest() {
             "energy-hikey96",
             "energy-aware/energy-hikey960",
         ),
+        (
+            run(&["study", "run", "enrgy-aware/*"]),
+            "enrgy-aware/*",
+            "energy-aware/*",
+        ),
     ] {
         assert_refused(&output, &[wrong, nearest]);
     }

@@ -6,10 +6,11 @@ use common::{assert_code, file, folder, repository, run, run_in, sim, stderr, st
 use std::path::Path;
 
 /// Every command with help of its own.
-const COMMANDS: [&[&str]; 22] = [
+const COMMANDS: [&[&str]; 23] = [
     &[],
     &["compare"],
     &["sim"],
+    &["explain"],
     &["study"],
     &["study", "list"],
     &["study", "show"],

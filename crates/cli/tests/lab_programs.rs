@@ -124,7 +124,12 @@ fn models_have_the_programs_tasks_and_wakeups() {
             count.expect(key) / run["events"].as_f64().expect(key)
         };
         let real: f64 = runs.iter().map(per_event).sum::<f64>() / runs.len() as f64;
-        let factor = if key == "sysbench-threads" { 4.0 } else { 2.0 };
+        let factor = match key {
+            "sysbench-threads" => 4.0,
+            // A run of some ms: the model's first messages find idle CPUs, a guest's fewer.
+            "hackbench-pipe" => 2.5,
+            _ => 2.0,
+        };
         let ratio = per_event(model) / real;
         assert!((1.0 / factor..factor).contains(&ratio), "{key}: {ratio}");
     }

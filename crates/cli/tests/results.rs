@@ -314,6 +314,78 @@ fn a_study_runs_and_lists_its_rows() {
 }
 
 #[test]
+fn a_pattern_runs_several_studies() {
+    let run_quick = |format: &str| {
+        run(&[
+            "study",
+            "run",
+            "energy-aware/energy-*",
+            "--quick",
+            "--seeds",
+            "1",
+            "--duration",
+            "20ms",
+            "--format",
+            format,
+        ])
+    };
+    let value = json(&run_quick("json"));
+    assert_eq!(value["schema_version"], 1);
+    let studies = value["studies"].as_array().expect("an array");
+    let names: Vec<_> = studies
+        .iter()
+        .map(|study| study["study"].as_str())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            Some("energy-aware/energy-hikey960"),
+            Some("energy-aware/energy-juno-r0")
+        ]
+    );
+    let csv = run_quick("csv");
+    let headings = stdout(&csv)
+        .lines()
+        .filter(|line| line.starts_with("study,"))
+        .count();
+    assert_eq!(headings, 1);
+}
+
+#[test]
+fn assumed_costs_are_tried_on_demand() {
+    let value = json(&run(&[
+        "study",
+        "run",
+        "energy-aware/energy-juno-r0",
+        "--quick",
+        "--sensitivity",
+        "--seeds",
+        "2",
+        "--duration",
+        "20ms",
+        "--format",
+        "json",
+    ]));
+    let rows = value["sensitivity"].as_array().expect("an array");
+    assert!(!rows.is_empty());
+    for key in [
+        "case",
+        "metric",
+        "policy",
+        "cost",
+        "factor",
+        "delta_pct",
+        "ci95",
+    ] {
+        assert!(rows[0].get(key).is_some(), "{key}");
+    }
+    let tried = |row: &&Value| row["policy"] != value["base_policy"];
+    let robust = value["rows"].as_array().into_iter().flatten().filter(tried);
+    assert!(robust.clone().count() > 0);
+    robust.for_each(|row| assert!(row["robust"].is_boolean(), "{row}"));
+}
+
+#[test]
 fn lists_have_every_form() {
     for list in ["platform", "workload", "policy", "study"] {
         json(&run(&[list, "list", "--format", "json"]));
@@ -402,4 +474,100 @@ fn workloads_of_the_repository_are_accepted() {
             assert_eq!(value["accepted"], true, "{name}");
         }
     }
+}
+
+/// What `sim` has to show of four busy threads on a u8500 at 400 MHz, and more arguments.
+const PACKED: &[&str] = &[
+    "sim",
+    "--platform",
+    "u8500",
+    "--workload",
+    "sysbench-cpu:threads=4",
+    "--policy",
+    "linux-3.1+sched-mc=2",
+    "--set",
+    "model.freq_cap=0:399360",
+    "--set",
+    "governor=performance",
+    "--duration",
+    "1s",
+];
+
+fn packed(more: &[&str]) -> std::process::Output {
+    run(&[PACKED, more].concat())
+}
+
+/// sched-mc P6-P7 and P9: at 400 MHz and level 2 a CPU claims 4096, by the table of its core.
+#[test]
+fn the_state_at_some_times() {
+    let as_json = ["--format", "json", "--dump-state", "1s,250ms"];
+    let value = json(&packed(&as_json));
+    let states = value["states"].as_array().expect("an array");
+    let times: Vec<_> = states.iter().map(|state| &state["time_ns"]).collect();
+    assert_eq!(times, [250_000_000, 1_000_000_000]);
+    for cpu in states[1]["cpus"].as_array().expect("CPUs") {
+        let expected = serde_json::json!({
+            "cpu_power": 4096, "scale": 1, "freq_khz": 399_360
+        });
+        assert_eq!(cpu["sched_mc"], expected);
+        assert_eq!(cpu["freq_khz"], 399_360);
+        assert_eq!(cpu["online"], true);
+    }
+    let queued = |cpu: usize| states[1]["cpus"][cpu]["nr_running"].as_u64();
+    assert_eq!(queued(0).zip(queued(1)).map(|(a, b)| a + b), Some(4));
+    let groups = &states[1]["domains"][0]["groups"];
+    let second = serde_json::json!({ "cpus": [1], "capacity": 4096 });
+    assert_eq!(groups[1], second);
+
+    let human = packed(&["--dump-state", "1s"]);
+    assert_code(&human, 0);
+    let text = stdout(&human);
+    for part in [
+        "\nstate at 1 s\n",
+        "PKG 0-1: groups {0} 4096, {1} 4096; ",
+        "POWERSAVINGS_BALANCE",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+    // Nothing else of the result is another one.
+    let mut without = value.clone();
+    without.as_object_mut().expect("an object").remove("states");
+    assert_eq!(without, json(&packed(&["--format", "json"])));
+}
+
+#[test]
+fn a_state_that_cannot_be_shown_is_refused() {
+    for (more, expected) in [
+        (
+            &["--dump-state", "2s"][..],
+            "the run takes 1 s; expected times up to that",
+        ),
+        (&["--dump-state", "1s,"], "--dump-state"),
+        (
+            &["--dump-state", "1s", "--format", "csv"],
+            "expected --format human or json",
+        ),
+        (&["--dump-state", "1s", "--seeds", "2"], "--seeds"),
+    ] {
+        let refused = packed(more);
+        assert_code(&refused, 2);
+        assert!(stderr(&refused).contains(expected), "{}", stderr(&refused));
+    }
+    // A run that is over before: its task ends after 100 ms.
+    let ended = run(&[
+        "sim",
+        "--platform",
+        "u8500",
+        "--workload",
+        "sysbench-cpu:time=100ms",
+        "--policy",
+        "linux-3.1",
+        "--duration",
+        "10s",
+        "--dump-state",
+        "9s",
+    ]);
+    assert_code(&ended, 2);
+    let text = stderr(&ended);
+    assert!(text.contains("the run was over at"), "{text}");
 }

@@ -1,6 +1,9 @@
 //! Two observers of one run.
 
-use crate::observe::{CpuPower, Iteration, MigrateCause, Observer, Placement};
+use crate::observe::{
+    CpuPower, Iteration, MigrateCause, Observer, Placement, Situation, WakeupCase,
+};
+use crate::state::MachineState;
 
 /// Both see everything, the first one first.
 #[derive(Debug)]
@@ -25,6 +28,11 @@ impl<A: Observer, B: Observer> Observer for Both<'_, A, B> {
     fn placement(&mut self, time_ns: u64, placement: &Placement) {
         self.0.placement(time_ns, placement);
         self.1.placement(time_ns, placement);
+    }
+
+    fn wakeup_case(&mut self, time_ns: u64, case: WakeupCase) {
+        self.0.wakeup_case(time_ns, case);
+        self.1.wakeup_case(time_ns, case);
     }
 
     fn wakeup(&mut self, time_ns: u64, task: u32, cpu: u32, due_ns: u64) {
@@ -89,9 +97,41 @@ impl<A: Observer, B: Observer> Observer for Both<'_, A, B> {
         self.1.overutilized(time_ns, on);
     }
 
+    fn thermal(&mut self, time_ns: u64, cluster: u32, millic: i32, steps: u32) {
+        self.0.thermal(time_ns, cluster, millic, steps);
+        self.1.thermal(time_ns, cluster, millic, steps);
+    }
+
     fn hotplug(&mut self, time_ns: u64, cpu: u32, online: bool) {
         self.0.hotplug(time_ns, cpu, online);
         self.1.hotplug(time_ns, cpu, online);
+    }
+
+    fn wants_situation(&self) -> bool {
+        self.0.wants_situation() || self.1.wants_situation()
+    }
+
+    fn situation(&mut self, time_ns: u64, situation: &Situation<'_>) {
+        self.0.situation(time_ns, situation);
+        self.1.situation(time_ns, situation);
+    }
+
+    fn next_state_ns(&self) -> Option<u64> {
+        let times = [self.0.next_state_ns(), self.1.next_state_ns()];
+        times.into_iter().flatten().min()
+    }
+
+    fn state(&mut self, state: &MachineState) {
+        if self.0.next_state_ns() == Some(state.time_ns) {
+            self.0.state(state);
+        }
+        if self.1.next_state_ns() == Some(state.time_ns) {
+            self.1.state(state);
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.0.is_done() || self.1.is_done()
     }
 
     fn finish(&mut self, time_ns: u64) {

@@ -1,13 +1,18 @@
 //! What must hold before a run.
 
+use crate::hardware::EmScale;
 use crate::hotplug::{self, HotplugError};
-use crate::machine::core_facts;
+use crate::machine::{core_facts, em_states};
 use crate::options::Options;
+use crate::policy_change::{self, PolicyChangeError};
 use thiserror::Error;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::sys::{WP_PELT_CLOCK, WP_QUEUE_DSQ};
 use wakeplace_policy_sys::{Core, MachineError, Policy};
 use wakeplace_workload::{Calibration, PolicyChange, RealTime, TaskScript, Workload};
+
+/// Powers that the energy model takes, uW (`EM_MAX_POWER`).
+const EM_POWER_UW: std::ops::RangeInclusive<u32> = 1..=64_000_000;
 
 /// Inputs that are each valid but do not go together.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -93,6 +98,17 @@ pub enum RunError {
         /// Its frequencies.
         known: String,
     },
+    /// A table of a domain that has none.
+    #[error("model.em_scale: {what}; expected {expected}")]
+    NoEnergyModel {
+        /// What is wrong.
+        what: String,
+        /// What there is.
+        expected: String,
+    },
+    /// Heat of a machine that says nothing of it.
+    #[error("model.thermal=on: `{0}` has no `[[thermal]]` table; expected a platform with one")]
+    NoHeat(String),
     /// A CPU that the machine lacks.
     #[error("workload `{workload}`: {what} CPU {cpu}, but `{platform}` has CPUs 0 to {last}")]
     NoSuchCpu {
@@ -133,6 +149,9 @@ pub enum RunError {
     /// CPUs cannot come and go like that.
     #[error(transparent)]
     Hotplug(#[from] HotplugError),
+    /// The policy cannot change like that.
+    #[error(transparent)]
+    PolicyChange(#[from] PolicyChangeError),
     /// Task groups under queues that have none.
     #[error(
         "policy `{policy}`: the live scheduler's queues (queue=dsq) have no task groups, but \
@@ -206,6 +225,7 @@ pub fn check(
     check_cpus(platform, workload)?;
     check_nodes(platform, workload)?;
     hotplug::check(&options.hotplug, platform, workload, options.duration_ns)?;
+    policy_change::check(&options.policy_at, policy, options.duration_ns)?;
     check_classes(platform, workload)?;
     check_hardware(platform, options)?;
     check_groups(policy, workload, options)?;
@@ -259,6 +279,9 @@ fn check_hardware(platform: &Platform, options: &Options) -> Result<(), RunError
             });
         }
     }
+    if options.thermal && platform.thermal.is_empty() {
+        return Err(RunError::NoHeat(platform.name.clone()));
+    }
     for cap in &options.freq_cap {
         let Some(domain) = platform.freq_domains.get(cap.domain as usize) else {
             return Err(RunError::NoFreqDomain {
@@ -278,7 +301,36 @@ fn check_hardware(platform: &Platform, options: &Options) -> Result<(), RunError
             });
         }
     }
-    Ok(())
+    options
+        .em_scale
+        .iter()
+        .try_for_each(|scale| check_em_scale(platform, scale))
+}
+
+/// Tables are of domains with powers, and theirs are what the kernel takes.
+fn check_em_scale(platform: &Platform, scale: &EmScale) -> Result<(), RunError> {
+    let name = &platform.name;
+    let refuse = |what, expected| Err(RunError::NoEnergyModel { what, expected });
+    let Some(domain) = platform.freq_domains.get(scale.domain as usize) else {
+        let last = platform.freq_domains.len() - 1;
+        let what = format!("frequency domain {}", scale.domain);
+        return refuse(what, format!("0 to {last}, the domains of `{name}`"));
+    };
+    if domain.opps[0].power.is_none() || domain.opps[0].em_cost.is_some() {
+        let what = format!("domain {} of `{name}` has no model by power", scale.domain);
+        return refuse(
+            what,
+            "a platform with powers and no costs of its own".into(),
+        );
+    }
+    let states = em_states(platform.power_unit, domain, scale.percent);
+    match states.iter().find(|(_, uw)| !EM_POWER_UW.contains(uw)) {
+        Some((khz, uw)) => {
+            let what = format!("{} % makes {uw} uW of {khz} kHz", scale.percent);
+            refuse(what, "1 uW to 64 W".into())
+        }
+        None => Ok(()),
+    }
 }
 
 fn check_groups(policy: &Policy, workload: &Workload, options: &Options) -> Result<(), RunError> {

@@ -1,5 +1,6 @@
 //! What the simulated hardware does of its own accord: interrupts of devices, limits of the
-//! frequency ranges. Both are model settings (`model.irq`, `model.freq_cap`).
+//! frequency ranges, new tables of the energy model. All are model settings (`model.irq`,
+//! `model.freq_cap`, `model.em_scale`).
 
 use wakeplace_workload::parse_duration_or_zero_ns;
 
@@ -12,6 +13,8 @@ pub struct Interrupts {
     pub period_ns: u64,
     /// What each takes, ns.
     pub run_ns: u64,
+    /// Its interrupts may go to another CPU, if the policy sends them there.
+    pub movable: bool,
 }
 
 /// A frequency domain's upper limit from some time on.
@@ -25,6 +28,18 @@ pub struct FreqCap {
     pub at_ns: u64,
 }
 
+/// Another table of a domain's energy model from some time on: a chip that was binned, or leaks
+/// more while it is warm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EmScale {
+    /// Index into the platform's frequency domains.
+    pub domain: u32,
+    /// Its powers, percent of those of the platform file.
+    pub percent: u32,
+    /// From then on, ns.
+    pub at_ns: u64,
+}
+
 /// The least period of a device's interrupts, ns.
 const PERIOD_MIN_NS: u64 = 10_000;
 
@@ -32,7 +47,7 @@ fn time(text: &str) -> Option<u64> {
     parse_duration_or_zero_ns(text).ok()
 }
 
-/// `CPU:PERIOD:RUN[+CPU:PERIOD:RUN]...`, or `off`.
+/// `CPU:PERIOD:RUN[:movable][+...]`, or `off`.
 pub(crate) fn parse_interrupts(text: &str) -> Option<Vec<Interrupts>> {
     let one = |part: &str| {
         let mut fields = part.split(':');
@@ -40,6 +55,11 @@ pub(crate) fn parse_interrupts(text: &str) -> Option<Vec<Interrupts>> {
             cpu: fields.next()?.parse().ok()?,
             period_ns: time(fields.next()?)?,
             run_ns: time(fields.next()?)?,
+            movable: match fields.next() {
+                None => false,
+                Some("movable") => true,
+                Some(_) => return None,
+            },
         };
         let fits =
             source.period_ns >= PERIOD_MIN_NS && (1..source.period_ns).contains(&source.run_ns);
@@ -53,7 +73,10 @@ pub(crate) fn parse_interrupts(text: &str) -> Option<Vec<Interrupts>> {
 
 /// The same text again.
 pub(crate) fn show_interrupts(sources: &[Interrupts]) -> String {
-    let one = |s: &Interrupts| format!("{}:{}ns:{}ns", s.cpu, s.period_ns, s.run_ns);
+    let one = |s: &Interrupts| {
+        let movable = if s.movable { ":movable" } else { "" };
+        format!("{}:{}ns:{}ns{movable}", s.cpu, s.period_ns, s.run_ns)
+    };
     match sources {
         [] => "off".to_owned(),
         _ => sources.iter().map(one).collect::<Vec<_>>().join("+"),
@@ -93,9 +116,38 @@ pub(crate) fn show_caps(caps: &[FreqCap]) -> String {
     }
 }
 
+/// `DOMAIN:PERCENT[@TIME][+...]`, or `off`.
+pub(crate) fn parse_scales(text: &str) -> Option<Vec<EmScale>> {
+    let one = |part: &str| {
+        let (scale, at) = part.split_once('@').unwrap_or((part, "0s"));
+        let (domain, percent) = scale.split_once(':')?;
+        let percent = percent.strip_suffix('%').unwrap_or(percent);
+        let percent: u32 = percent.parse().ok()?;
+        Some(EmScale {
+            domain: domain.parse().ok()?,
+            percent: (1..=10_000).contains(&percent).then_some(percent)?,
+            at_ns: time(at)?,
+        })
+    };
+    match text {
+        "off" => Some(Vec::new()),
+        _ => text.split('+').map(one).collect(),
+    }
+}
+
+/// The same text again.
+pub(crate) fn show_scales(scales: &[EmScale]) -> String {
+    let one = |s: &EmScale| format!("{}:{}@{}ns", s.domain, s.percent, s.at_ns);
+    match scales {
+        [] => "off".to_owned(),
+        _ => scales.iter().map(one).collect::<Vec<_>>().join("+"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{parse_caps, parse_interrupts, show_caps, show_interrupts};
+    use super::{parse_caps, parse_interrupts, parse_scales};
+    use super::{show_caps, show_interrupts, show_scales};
 
     #[test]
     fn settings_are_read_and_shown() {
@@ -126,6 +178,14 @@ mod tests {
         }
         for wrong in ["1", "1:fast", "1:1000@soon", ""] {
             assert_eq!(parse_caps(wrong), None, "{wrong}");
+        }
+        let scales = parse_scales("0:150%@2s+1:80").unwrap();
+        assert_eq!((scales[0].percent, scales[0].at_ns), (150, 2_000_000_000));
+        assert_eq!((scales[1].domain, scales[1].at_ns), (1, 0));
+        assert_eq!(parse_scales(&show_scales(&scales)), Some(scales));
+        assert_eq!(parse_scales(&show_scales(&[])), Some(Vec::new()));
+        for wrong in ["1", "1:0", "1:10001", "1:50@soon", "x:50", ""] {
+            assert_eq!(parse_scales(wrong), None, "{wrong}");
         }
     }
 }

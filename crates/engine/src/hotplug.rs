@@ -25,7 +25,7 @@ impl fmt::Display for Hotplug {
 }
 
 /// A time in the biggest unit in which it is whole.
-struct Time(u64);
+pub(crate) struct Time(pub(crate) u64);
 
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,8 +2,8 @@
 //! the core.
 
 use crate::options::Options;
-use wakeplace_platform::{IdleScope, Platform, PowerUnit};
-use wakeplace_policy_sys::{FreqFacts, LevelFacts, MachineFacts, PerfFacts};
+use wakeplace_platform::{FreqDomain, IdleScope, Platform, PowerUnit};
+use wakeplace_policy_sys::{FreqFacts, LevelFacts, MachineFacts, PerfFacts, SchedMcFacts};
 
 /// Work units of one nanosecond on the biggest CPU at its highest frequency: capacity 1024 x 1024.
 pub(crate) const FULL_SPEED: u64 = 1 << 20;
@@ -31,6 +31,9 @@ pub(crate) struct Machine {
     /// Cluster of each CPU.
     pub(crate) cluster_of: Vec<u32>,
     pub(crate) cluster_size: Vec<u32>,
+    /// The last-level cache of each CPU, as the hardware has it; what a policy takes for one
+    /// may differ.
+    pub(crate) cache_of: Vec<u32>,
     /// Frequency domain of each CPU.
     pub(crate) domain_of: Vec<u32>,
     pub(crate) domain_cpus: Vec<Vec<u32>>,
@@ -180,6 +183,7 @@ impl Machine {
                 .iter()
                 .map(|c| c.cpus.len() as u32)
                 .collect(),
+            cache_of: caches(platform),
             domain_of,
             domain_cpus: platform
                 .freq_domains
@@ -209,14 +213,27 @@ impl Machine {
     }
 }
 
-/// Per CPU its states that wake fast enough, the first in any case; with idle states off only that
-/// remains.
+/// The highest level of a shared cache; a CPU that shares none has its own.
+fn caches(platform: &Platform) -> Vec<u32> {
+    let mut cache_of: Vec<u32> = (0..platform.cpus.len() as u32).collect();
+    for level in platform.topology.iter().filter(|l| l.shares_cache) {
+        for group in level.groups.iter().filter(|group| group.len() > 1) {
+            (group.iter()).for_each(|cpu| cache_of[cpu.index()] = group[0].0);
+        }
+    }
+    cache_of
+}
+
+/// Per CPU its states that wake fast enough for the workload and the options, the first in any
+/// case; with idle states off only that remains.
 fn idle_states(
     platform: &Platform,
     options: &Options,
     wake_latency_us: Option<u32>,
 ) -> Vec<Vec<CpuIdleState>> {
-    let longest_ns = wake_latency_us.map_or(u64::MAX, |us| u64::from(us) * 1000);
+    let limits = [wake_latency_us.map(u64::from), options.idle_latency_us];
+    let longest_us = limits.into_iter().flatten().min();
+    let longest_ns = longest_us.map_or(u64::MAX, |us| us * 1000);
     let states_of = |cpu: u32| {
         let all = platform.idle_states.iter().enumerate();
         let own = all
@@ -277,6 +294,28 @@ pub fn core_facts(platform: &Platform) -> MachineFacts {
         reclaim_distance: platform.numa.as_ref().map_or(0, |n| n.reclaim_distance),
         freq_domains: platform.freq_domains.iter().map(domain).collect(),
         perf_domains: perf_domains(platform),
+        sched_mc: platform.sched_mc.as_ref().map(|mc| sched_mc(platform, mc)),
+    }
+}
+
+/// An MPIDR word of a multiprocessor: core and cluster, 8 bits each.
+fn mpidr(cluster: u32, core: u32) -> u32 {
+    2 << 30 | (cluster & 0xff) << 8 | core & 0xff
+}
+
+fn sched_mc(platform: &Platform, mc: &wakeplace_platform::SchedMc) -> SchedMcFacts {
+    let place = |(index, cpu): (usize, &wakeplace_platform::Cpu)| {
+        let mates = platform.cpus[..index].iter();
+        let nth = mates.filter(|c| c.cluster == cpu.cluster).count();
+        mpidr(cpu.cluster, nth as u32)
+    };
+    SchedMcFacts {
+        step_khz: mc.step_khz,
+        tasks: mc.tasks.clone(),
+        known_core: (platform.cpus.iter())
+            .map(|cpu| cpu.kind == mc.core_kind)
+            .collect(),
+        mpidr: platform.cpus.iter().enumerate().map(place).collect(),
     }
 }
 
@@ -300,23 +339,27 @@ fn numa_levels(platform: &Platform) -> Vec<LevelFacts> {
 
 /// The energy model: one performance domain per frequency domain. Bogo units serve the model as
 /// well as microwatts: only their ratios matter. As milliwatts, since the 2018 estimates count in
-/// whole ones.
+/// whole ones. Domains with costs of their own have them instead; one with neither has no model.
 fn perf_domains(platform: &Platform) -> Vec<PerfFacts> {
-    let scale = match platform.power_unit {
-        PowerUnit::Microwatt => 1,
-        PowerUnit::Bogo => 1000,
-        PowerUnit::None => return Vec::new(),
-    };
-    let state = |o: &wakeplace_platform::Opp| {
-        let power = o
-            .power
-            .expect("a validated platform with a power unit has every power");
-        (o.khz, u32::try_from(power * scale).unwrap_or(u32::MAX))
-    };
-    (platform.freq_domains.iter())
-        .map(|d| PerfFacts {
+    let facts = |d: &FreqDomain| {
+        let costs: Vec<u32> = d.opps.iter().filter_map(|o| o.em_cost).collect();
+        let states = em_states(platform.power_unit, d, 100);
+        (!costs.is_empty() || platform.power_unit != PowerUnit::None).then(|| PerfFacts {
             cpus: d.cpus.iter().map(|c| c.0 as u16).collect(),
-            states: d.opps.iter().map(state).collect(),
+            states,
+            costs,
         })
-        .collect()
+    };
+    platform.freq_domains.iter().filter_map(facts).collect()
+}
+
+/// `(kHz, uW)` of a domain's states, `percent` of the platform's powers; powers that nobody gave
+/// are 0.
+pub(crate) fn em_states(unit: PowerUnit, domain: &FreqDomain, percent: u32) -> Vec<(u32, u32)> {
+    let scale = if unit == PowerUnit::Bogo { 1000 } else { 1 };
+    let state = |o: &wakeplace_platform::Opp| {
+        let power = o.power.unwrap_or(0) * scale * u64::from(percent) / 100;
+        (o.khz, u32::try_from(power).unwrap_or(u32::MAX))
+    };
+    domain.opps.iter().map(state).collect()
 }

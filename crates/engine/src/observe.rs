@@ -6,7 +6,9 @@
 //! follows after these in the order of creation; `domain`, `cluster` and `state` the positions in
 //! the platform's `freq_domains`, `clusters` and `idle_states`.
 
-use wakeplace_policy_sys::Reason;
+use crate::state::MachineState;
+pub use wakeplace_policy_sys::WakeupCase;
+use wakeplace_policy_sys::{ClassTask, Core, MachineFacts, Reason, Request, Task};
 
 /// What a CPU does from now on, as far as power is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +76,25 @@ pub struct Placement {
     pub reason: Reason,
 }
 
+/// All that the next decision depends on, before it falls.
+#[derive(Clone, Copy, Debug)]
+pub struct Situation<'a> {
+    /// The core with its state.
+    pub core: &'a Core,
+    /// The machine as that core was told of it.
+    pub facts: &'a MachineFacts,
+    /// The core's records of all threads, by the request's numbers.
+    pub tasks: &'a [Task],
+    /// Which of them is to be placed.
+    pub index: usize,
+    /// Its record if it is above the fair class.
+    pub class: Option<&'a ClassTask>,
+    /// The question.
+    pub ask: &'a Request,
+    /// What each CPU does.
+    pub power: &'a [Option<CpuPower>],
+}
+
 /// One pass over the steps of a phase, as rt-app logs it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Iteration {
@@ -105,6 +126,8 @@ pub trait Observer {
     fn frequency(&mut self, time_ns: u64, domain: u32, opp: u16) {}
     /// A CPU was chosen for a task.
     fn placement(&mut self, time_ns: u64, placement: &Placement) {}
+    /// What the decision announced last was about; only with `Options::wakeup_cases`.
+    fn wakeup_case(&mut self, time_ns: u64, case: WakeupCase) {}
     /// A task became runnable because its sleep ended (`due_ns`: when it wanted to wake).
     fn wakeup(&mut self, time_ns: u64, task: u32, cpu: u32, due_ns: u64) {}
     /// A sleeping task is woken, whether or not a CPU is chosen for it. `waker`: the task that did
@@ -139,8 +162,27 @@ pub trait Observer {
     fn task_exit(&mut self, time_ns: u64, task: u32) {}
     /// The root domain's overutilized flag changed.
     fn overutilized(&mut self, time_ns: u64, on: bool) {}
+    /// A cluster is so warm now, thousandths of a degree Celsius, and `steps` of its fastest
+    /// operating points are not used for it. Only with `model.thermal`.
+    fn thermal(&mut self, time_ns: u64, cluster: u32, millic: i32, steps: u32) {}
     /// A CPU left the machine or (`online`) came back.
     fn hotplug(&mut self, time_ns: u64, cpu: u32, online: bool) {}
+    /// Is the decision that is about to fall to be shown as a `Situation`?
+    fn wants_situation(&self) -> bool {
+        false
+    }
+    /// The next placement will be the answer to this.
+    fn situation(&mut self, time_ns: u64, situation: &Situation<'_>) {}
+    /// When it next wants to see the state of everything, ns; None: no more.
+    fn next_state_ns(&self) -> Option<u64> {
+        None
+    }
+    /// The state at the time asked for. The next one asked for must be later.
+    fn state(&mut self, state: &MachineState) {}
+    /// It has seen enough: the run ends here.
+    fn is_done(&self) -> bool {
+        false
+    }
     /// The run is over; nothing follows.
     fn finish(&mut self, time_ns: u64) {}
 }

@@ -1,9 +1,11 @@
 //! What a run can be told besides platform, policy and workload.
 
 use crate::hardware::{
-    FreqCap, Interrupts, parse_caps, parse_interrupts, show_caps, show_interrupts,
+    EmScale, FreqCap, Interrupts, parse_caps, parse_interrupts, parse_scales, show_caps,
+    show_interrupts, show_scales,
 };
 use crate::hotplug::Hotplug;
+use crate::policy_change::PolicyChange;
 use thiserror::Error;
 use wakeplace_workload::TaskGroup;
 
@@ -14,6 +16,8 @@ pub struct Options {
     pub duration_ns: u64,
     /// Idle states deeper than the first are used.
     pub idle_states: bool,
+    /// Only idle states that are left again within this, microseconds; None: all.
+    pub idle_latency_us: Option<u64>,
     /// Context switches, wake-ups, interrupts, ticks, forks and moves cost time.
     pub kernel_costs: bool,
     /// A frequency change takes the hardware's time.
@@ -22,6 +26,8 @@ pub struct Options {
     pub parent_cpu: u32,
     /// CPUs that leave and come back, in any order.
     pub hotplug: Vec<Hotplug>,
+    /// Parameters of the policy that change in the run, in any order.
+    pub policy_at: Vec<PolicyChange>,
     /// Wall times of wake-ups, ns; None: the platform's.
     /// Until an inter-processor interrupt is taken.
     pub ipi_ns: Option<u64>,
@@ -39,8 +45,14 @@ pub struct Options {
     pub irq: Vec<Interrupts>,
     /// Limits of frequency domains.
     pub freq_cap: Vec<FreqCap>,
+    /// New tables of the energy model.
+    pub em_scale: Vec<EmScale>,
+    /// Clusters get warm, and a governor caps what is too warm.
+    pub thermal: bool,
     /// Shares of task groups, by name, instead of those the workload gives them.
     pub shares: Vec<(String, u32)>,
+    /// Observers are told the sizes of task and CPUs of each decision; changes no run.
+    pub wakeup_cases: bool,
 }
 
 impl Default for Options {
@@ -48,10 +60,12 @@ impl Default for Options {
         Self {
             duration_ns: 30_000_000_000,
             idle_states: true,
+            idle_latency_us: None,
             kernel_costs: true,
             transition_latency: true,
             parent_cpu: 0,
             hotplug: Vec::new(),
+            policy_at: Vec::new(),
             ipi_ns: None,
             publish_ns: None,
             lock_hold_ns: None,
@@ -60,7 +74,10 @@ impl Default for Options {
             switch_out_ns: None,
             irq: Vec::new(),
             freq_cap: Vec::new(),
+            em_scale: Vec::new(),
+            thermal: false,
             shares: Vec::new(),
+            wakeup_cases: false,
         }
     }
 }
@@ -75,8 +92,10 @@ enum Slot<'a> {
     Switch(&'a mut bool),
     Cpu(&'a mut u32),
     Time(&'a mut Option<u64>),
+    Longest(&'a mut Option<u64>),
     Irq(&'a mut Vec<Interrupts>),
     Caps(&'a mut Vec<FreqCap>),
+    Scales(&'a mut Vec<EmScale>),
     Shares(&'a mut Vec<(String, u32)>),
 }
 
@@ -101,18 +120,31 @@ fn show_shares(shares: &[(String, u32)]) -> String {
     parts.join("+")
 }
 
+const IRQ_DOC: &str = "devices that interrupt a CPU (off, CPU:PERIOD:RUN[:movable] such as \
+     0:1ms:100us, joined with +; movable: the policy may send them elsewhere)";
+const CAP_DOC: &str = "limits of frequency domains (off, DOMAIN:KHZ[@TIME] such as 1:1805000@2s, \
+     KHZ may be max; joined with +)";
+const EM_DOC: &str = "energy model tables that change (off, DOMAIN:PERCENT[@TIME] such as \
+     1:150@2s, of the platform's powers; joined with +)";
+const HEAT_DOC: &str = "clusters get warm and are capped at a trip point (on, off)";
 const SHARES_DOC: &str = "cpu.shares of task groups (NAME:SHARES+NAME:SHARES..., 2..=262144)";
 
-/// Longest time of a wake-up's part, as a platform's costs.
-const MAX_TIME_NS: u64 = 1_000_000;
-
 impl Options {
-    fn slots(&mut self) -> [(&'static str, Slot<'_>, &'static str); 13] {
+    /// Longest time of a wake-up's part, as a platform's costs.
+    pub const MAX_TIME_NS: u64 = 1_000_000;
+
+    fn slots(&mut self) -> [(&'static str, Slot<'_>, &'static str); 16] {
         [
             (
                 "model.idle_states",
                 Slot::Switch(&mut self.idle_states),
                 "idle states deeper than the first (on, off)",
+            ),
+            (
+                "model.idle_latency_us",
+                Slot::Longest(&mut self.idle_latency_us),
+                "idle states that take longer to leave are disabled, as by cpupower idle-set -D \
+                 (off, us)",
             ),
             (
                 "model.kernel_costs",
@@ -159,18 +191,10 @@ impl Options {
                 Slot::Time(&mut self.switch_out_ns),
                 "while a task that sleeps is still on its CPU (platform, off, ns)",
             ),
-            (
-                "model.irq",
-                Slot::Irq(&mut self.irq),
-                "devices that interrupt a CPU (off, CPU:PERIOD:RUN such as 0:1ms:100us, joined \
-                 with +)",
-            ),
-            (
-                "model.freq_cap",
-                Slot::Caps(&mut self.freq_cap),
-                "limits of frequency domains (off, DOMAIN:KHZ[@TIME] such as 1:1805000@2s, KHZ \
-                 may be max; joined with +)",
-            ),
+            ("model.irq", Slot::Irq(&mut self.irq), IRQ_DOC),
+            ("model.freq_cap", Slot::Caps(&mut self.freq_cap), CAP_DOC),
+            ("model.em_scale", Slot::Scales(&mut self.em_scale), EM_DOC),
+            ("model.thermal", Slot::Switch(&mut self.thermal), HEAT_DOC),
             ("model.shares", Slot::Shares(&mut self.shares), SHARES_DOC),
         ]
     }
@@ -183,10 +207,13 @@ impl Options {
             Slot::Switch(on) => if **on { "on" } else { "off" }.to_owned(),
             Slot::Cpu(cpu) => cpu.to_string(),
             Slot::Time(None) => "platform".to_owned(),
+            Slot::Longest(None) => "off".to_owned(),
+            Slot::Longest(Some(us)) => us.to_string(),
             Slot::Time(Some(0)) => "off".to_owned(),
             Slot::Time(Some(ns)) => ns.to_string(),
             Slot::Irq(sources) => show_interrupts(sources),
             Slot::Caps(caps) => show_caps(caps),
+            Slot::Scales(scales) => show_scales(scales),
             Slot::Shares(shares) => show_shares(shares),
         };
         self.clone()
@@ -203,6 +230,9 @@ impl Options {
         keys.retain(|(key, ..)| match *key {
             "model.irq" => !self.irq.is_empty(),
             "model.freq_cap" => !self.freq_cap.is_empty(),
+            "model.em_scale" => !self.em_scale.is_empty(),
+            "model.thermal" => self.thermal,
+            "model.idle_latency_us" => self.idle_latency_us.is_some(),
             "model.ipi_ns" => self.ipi_ns.is_some(),
             "model.publish_ns" => self.publish_ns.is_some(),
             "model.lock_hold_ns" => self.lock_hold_ns.is_some(),
@@ -237,16 +267,21 @@ impl Options {
             (Slot::Time(time), "platform") => *time = None,
             (Slot::Time(time), "off") => *time = Some(0),
             (Slot::Time(time), text) => {
-                let ns = text.parse().ok().filter(|ns| *ns <= MAX_TIME_NS);
+                let ns = text.parse().ok().filter(|ns| *ns <= Self::MAX_TIME_NS);
                 let expected = "`platform`, `off` or ns from 0 to 1000000";
                 *time = Some(ns.ok_or_else(|| wrong(expected))?);
+            }
+            (Slot::Longest(limit), "off") => *limit = None,
+            (Slot::Longest(limit), text) => {
+                let us = text.parse().ok().filter(|us| *us <= Self::MAX_TIME_NS);
+                *limit = Some(us.ok_or_else(|| wrong("`off` or us from 0 to 1000000"))?);
             }
             (Slot::Cpu(cpu), text) => *cpu = text.parse().map_err(|_| wrong("a CPU number"))?,
             (Slot::Irq(sources), text) => {
                 *sources = parse_interrupts(text).ok_or_else(|| {
                     wrong(
-                        "off, or CPU:PERIOD:RUN such as 0:1ms:100us, a period of at least 10us, \
-                         less run than that; several joined with +",
+                        "off, or CPU:PERIOD:RUN[:movable] such as 0:1ms:100us, a period of at \
+                         least 10us, less run than that; several joined with +",
                     )
                 })?;
             }
@@ -254,6 +289,11 @@ impl Options {
                 *caps = parse_caps(text).ok_or_else(|| {
                     wrong("off, or DOMAIN:KHZ[@TIME], KHZ a number or max; several joined with +")
                 })?;
+            }
+            (Slot::Scales(scales), text) => {
+                let expected = "off, or DOMAIN:PERCENT[@TIME] with 1 to 10000 percent; several \
+                                joined with +";
+                *scales = parse_scales(text).ok_or_else(|| wrong(expected))?;
             }
             (Slot::Shares(shares), text) => {
                 *shares = parse_shares(text)
@@ -275,7 +315,7 @@ mod tests {
         options.set("model.parent_cpu", "4").unwrap();
         assert!(!options.idle_states);
         assert_eq!(options.keys()[0].1, "off");
-        assert_eq!(options.keys()[3].1, "4");
+        assert_eq!(options.keys()[4].1, "4");
         assert!(
             options
                 .set("model.idle", "off")

@@ -1,6 +1,6 @@
-//! Where a thread stands in its script.
+//! Scripts as they are executed, and where a thread stands in its own.
 
-use wakeplace_workload::{Event, Loops, Phase, TaskScript};
+use wakeplace_workload::{Change, Event, Loops, Phase, TaskScript};
 
 /// Steps without any time passing after which a script is taken to loop for ever.
 const ZERO_TIME_STEPS: u32 = 1_000_000;
@@ -16,6 +16,72 @@ pub(crate) enum Next {
     Exit,
     /// Only zero-time steps, for ever.
     Stuck,
+}
+
+/// What threads take their steps by, of all scripts side by side: with hundreds of threads each
+/// step would else wait for memory several times.
+#[derive(Debug)]
+pub(crate) struct Programs {
+    scripts: Vec<Program>,
+    phases: Vec<Stage>,
+    steps: Vec<Event>,
+}
+
+/// One script.
+#[derive(Clone, Copy, Debug)]
+struct Program {
+    loops: Loops,
+    first: usize,
+    nr_phases: usize,
+}
+
+/// One phase.
+#[derive(Clone, Copy, Debug)]
+struct Stage {
+    loops: Loops,
+    first: usize,
+    nr_steps: usize,
+    /// A thread that enters it may have to change.
+    changes: bool,
+}
+
+impl Programs {
+    pub(crate) fn new(scripts: &[TaskScript]) -> Self {
+        let mut programs = Self {
+            scripts: Vec::with_capacity(scripts.len()),
+            phases: Vec::new(),
+            steps: Vec::new(),
+        };
+        for script in scripts {
+            programs.add(script);
+        }
+        programs
+    }
+
+    fn add(&mut self, script: &TaskScript) {
+        self.scripts.push(Program {
+            loops: script.loops,
+            first: self.phases.len(),
+            nr_phases: script.phases.len(),
+        });
+        let pins = script.phases.iter().any(|phase| phase.cpus.is_some());
+        for phase in &script.phases {
+            self.phases.push(Stage {
+                loops: phase.loops,
+                first: self.steps.len(),
+                nr_steps: phase.events.len(),
+                changes: pins || phase.change != Change::default(),
+            });
+            self.steps.extend(&phase.events);
+        }
+    }
+
+    /// May a thread of this script that enters the phase at this position have to change?
+    #[inline]
+    pub(crate) fn changes(&self, script: u32, phase: u32) -> bool {
+        let first = self.scripts[script as usize].first;
+        self.phases[first + phase as usize].changes
+    }
 }
 
 /// The place in a script.
@@ -51,7 +117,8 @@ impl Progress {
 
     /// Takes one step of the script.
     #[inline]
-    pub(crate) fn step(&mut self, script: &TaskScript, now_ns: u64) -> Next {
+    pub(crate) fn step(&mut self, programs: &Programs, script: u32, now_ns: u64) -> Next {
+        let script = &programs.scripts[script as usize];
         if self.phase == 0 && self.event == 0 && !self.entered && spent(script.loops, self.passes) {
             return Next::Exit;
         }
@@ -63,7 +130,7 @@ impl Progress {
         if self.zero_steps > ZERO_TIME_STEPS {
             return Next::Stuck;
         }
-        let phase = &script.phases[self.phase];
+        let phase = &programs.phases[script.first + self.phase];
         if !self.entered {
             self.entered = true;
             if spent(phase.loops, self.repeats) {
@@ -71,32 +138,32 @@ impl Progress {
             }
             return Next::Enter;
         }
-        let event = phase.events[self.event];
-        self.advance(script);
+        let event = programs.steps[phase.first + self.event];
+        self.advance(script, phase);
         Next::Step(event)
     }
 
     /// Moves to the event after the current one.
-    fn advance(&mut self, script: &TaskScript) {
+    fn advance(&mut self, script: &Program, phase: &Stage) {
         self.event += 1;
-        if self.event < script.phases[self.phase].events.len() {
+        if self.event < phase.nr_steps {
             return;
         }
         self.event = 0;
         self.repeats += 1;
         self.last = true;
         self.entered = false; // affinity is set anew at each repetition, as rt-app does
-        if spent(script.phases[self.phase].loops, self.repeats) {
+        if spent(phase.loops, self.repeats) {
             self.leave_phase(script);
         }
     }
 
-    fn leave_phase(&mut self, script: &TaskScript) {
+    fn leave_phase(&mut self, script: &Program) {
         self.entered = false;
         self.event = 0;
         self.repeats = 0;
         self.phase += 1;
-        if self.phase == script.phases.len() {
+        if self.phase == script.nr_phases {
             self.phase = 0;
             self.passes += 1;
         }
@@ -112,7 +179,7 @@ fn spent(loops: Loops, done: u64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Next, Progress};
+    use super::{Next, Programs, Progress};
     use wakeplace_workload::{Attributes, Change, Event, FairPolicy, Loops, Phase, TaskScript};
 
     fn script(loops: Loops, events: Vec<Event>) -> TaskScript {
@@ -141,9 +208,10 @@ mod tests {
     }
 
     fn steps(script: &TaskScript, n: usize) -> Vec<(Next, bool)> {
+        let programs = Programs::new(std::slice::from_ref(script));
         let mut progress = Progress::default();
         (0..n)
-            .map(|_| (progress.step(script, 0), progress.take_last()))
+            .map(|_| (progress.step(&programs, 0, 0), progress.take_last()))
             .collect()
     }
 

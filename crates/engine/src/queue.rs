@@ -1,9 +1,6 @@
 //! The event queue: ordered by (time, class, sequence), so equal inputs give equal orders
 //! everywhere.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
-
 /// What happens. Within one instant the order is that of `class` (interrupts, wake-ups,
 /// preemption, tick).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,10 +29,16 @@ pub(crate) enum Event {
     IdleTimer,
     /// A CPU leaves or comes back: a step of the schedule. Before all else of its instant.
     Hotplug { index: u32 },
+    /// The policy changes.
+    PolicyChange { index: u32 },
     /// A device's interrupt.
     Device { source: u32 },
     /// A limit of a frequency domain changes.
     FreqCap { index: u32 },
+    /// A domain has another energy model table from now on.
+    EmScale { index: u32 },
+    /// A step of the temperatures.
+    Thermal,
     /// A deadline task's budget is filled.
     Replenish { task: u32 },
     /// RT tasks get their time of the next period.
@@ -60,7 +63,10 @@ impl Event {
             Self::FreqCap { .. } => 12,
             Self::Replenish { .. } => 13,
             Self::RtPeriod => 14,
-            Self::Hotplug { .. } => 0, // queued before the run: the first of its class
+            Self::Thermal => 15,
+            Self::EmScale { .. } => 16,
+            // queued before the run: the first of their class
+            Self::Hotplug { .. } | Self::PolicyChange { .. } => 0,
         }
     }
 }
@@ -81,30 +87,17 @@ impl Entry {
     }
 }
 
-impl PartialEq for Entry {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
+/// Children of a node of the heap. Four make it half as deep as two would, and lie side by side.
+const CHILDREN: usize = 4;
 
-impl Eq for Entry {}
-
-impl PartialOrd for Entry {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Entry {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.key().cmp(&other.key())
-    }
-}
-
-/// Pending events.
+/// Pending events: a heap, its first entry the next event. What an event leads to mostly is another
+/// one, so the place of the one handed out stays free until the next push or look: one way down
+/// the heap for both.
 #[derive(Debug, Default)]
 pub(crate) struct EventQueue {
-    heap: BinaryHeap<Reverse<Entry>>,
+    heap: Vec<Entry>,
+    /// The first entry has been handed out.
+    taken: bool,
     sequence: u64,
 }
 
@@ -113,20 +106,65 @@ impl EventQueue {
     pub(crate) fn push(&mut self, time_ns: u64, event: Event) {
         self.sequence += 1;
         let order = u64::from(event.class()) << 56 | self.sequence;
-        self.heap.push(Reverse(Entry {
+        let entry = Entry {
             time_ns,
             order,
             event,
-        }));
+        };
+        if std::mem::take(&mut self.taken) {
+            self.sink(entry);
+        } else {
+            self.heap.push(entry);
+            self.rise(entry);
+        }
     }
 
     /// The next event, if it is due by `end_ns`.
     #[inline]
     pub(crate) fn pop_until(&mut self, end_ns: u64) -> Option<(u64, Event)> {
-        if self.heap.peek()?.0.time_ns > end_ns {
-            return None;
+        if std::mem::take(&mut self.taken)
+            && let Some(last) = self.heap.pop()
+            && !self.heap.is_empty()
+        {
+            self.sink(last);
         }
-        self.heap.pop().map(|Reverse(e)| (e.time_ns, e.event))
+        let first = self.heap.first().filter(|e| e.time_ns <= end_ns)?;
+        self.taken = true;
+        Some((first.time_ns, first.event))
+    }
+
+    /// Puts `entry` where the last one is, then up to its place.
+    #[inline]
+    fn rise(&mut self, entry: Entry) {
+        let mut at = self.heap.len() - 1;
+        while at > 0 {
+            let parent = (at - 1) / CHILDREN;
+            if self.heap[parent].key() <= entry.key() {
+                break;
+            }
+            self.heap[at] = self.heap[parent];
+            at = parent;
+        }
+        self.heap[at] = entry;
+    }
+
+    /// Puts `entry` where the first one is, then down to its place.
+    #[inline]
+    fn sink(&mut self, entry: Entry) {
+        let mut at = 0;
+        loop {
+            let first = at * CHILDREN + 1;
+            let end = self.heap.len().min(first + CHILDREN);
+            let Some(next) = (first..end).min_by_key(|child| self.heap[*child].key()) else {
+                break;
+            };
+            if self.heap[next].key() >= entry.key() {
+                break;
+            }
+            self.heap[at] = self.heap[next];
+            at = next;
+        }
+        self.heap[at] = entry;
     }
 }
 
@@ -155,5 +193,38 @@ mod tests {
         queue.push(6, Event::Tick { cpu: 0 });
         assert_eq!(queue.pop_until(5), None);
         assert_eq!(queue.pop_until(6), Some((6, Event::Tick { cpu: 0 })));
+    }
+
+    /// Whatever the mix of pushes and looks, each look takes the least (time, sequence) that is
+    /// pending: found here by a look at all.
+    #[test]
+    fn the_least_comes_first() {
+        let mut queue = EventQueue::default();
+        let mut pending: Vec<(u64, u32)> = Vec::new();
+        let mut random = 1_u64;
+        for number in 0..5_000 {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            if random >> 60 < 9 {
+                let time = random >> 40 & 0xff;
+                queue.push(time, Event::Timer { task: number });
+                pending.push((time, number));
+            } else {
+                let end = random >> 50 & 0xff;
+                let least = pending
+                    .iter()
+                    .copied()
+                    .min()
+                    .filter(|(time, _)| *time <= end);
+                pending.retain(|one| Some(*one) != least);
+                let expected = least.map(|(time, task)| (time, Event::Timer { task }));
+                assert_eq!(queue.pop_until(end), expected);
+            }
+        }
+        assert!(
+            pending.len() > 100,
+            "the heap has to be more than a few levels deep"
+        );
     }
 }

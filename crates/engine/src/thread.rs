@@ -128,6 +128,10 @@ pub(crate) struct Thread {
     pub(crate) off_cpu_ns: u64,
     /// Index of its script; the parent of all has none.
     pub(crate) script: u32,
+    /// Its script says that all its sleeps wait for devices.
+    pub(crate) io_wait: bool,
+    /// ... and that its wakers ask for their own CPU.
+    pub(crate) wake_here: bool,
     /// Which one of its script's threads, if it was forked.
     pub(crate) number: Option<u64>,
     /// Its own copies of its script's timers begin there.
@@ -183,6 +187,8 @@ impl Thread {
             unseen: false,
             off_cpu_ns: 0,
             script: u32::MAX,
+            io_wait: false,
+            wake_here: false,
             number: None,
             timer_base: None,
             progress: Progress::default(),
@@ -205,10 +211,18 @@ impl Thread {
     pub(crate) fn of_script(script: &TaskScript, index: u32) -> Self {
         Self {
             script: index,
+            io_wait: script.attributes.io_wait,
+            wake_here: script.attributes.wake_here,
             realtime: script.attributes.realtime,
             uclamp: [script.uclamp_min, script.uclamp_max],
             ..Self::new(script.nice, script.policy, script.slice_ns)
         }
+    }
+
+    /// Its script's name, of a forked one with its number among its equals.
+    pub(crate) fn name(&self, scripts: &[TaskScript]) -> String {
+        let name = &scripts[self.script as usize].name;
+        (self.number).map_or_else(|| name.clone(), |n| format!("{name}-{n:04}"))
     }
 
     /// Queued or executing.

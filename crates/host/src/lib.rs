@@ -14,6 +14,7 @@ mod config;
 mod energy;
 mod kernel;
 mod machine;
+mod power_source;
 mod program;
 mod release;
 mod tree;
@@ -23,6 +24,7 @@ use std::path::PathBuf;
 pub use btf::{BtfError, Kfuncs};
 pub use config::kernel_option;
 pub use kernel::{called, kfuncs_read, scheduler_in_force};
+pub use power_source::{PowerSource, platform_profile, power_source};
 pub use program::PROGRAM;
 pub use release::{KnownBuild, Release, known_build};
 

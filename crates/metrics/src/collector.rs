@@ -10,8 +10,10 @@ use crate::placements::Placements;
 use crate::power::PlatformPower;
 use crate::residency::{ClusterResidency, DomainResidency, Residency};
 use crate::stats::PairedDelta;
+use crate::wakeup_cases::WakeupCases;
+use crate::warmth::Warmth;
 use std::collections::BTreeMap;
-use wakeplace_engine::observe::{CpuPower, MigrateCause, Placement};
+use wakeplace_engine::observe::{CpuPower, MigrateCause, Placement, WakeupCase};
 use wakeplace_engine::{Counted, Ended, Observer, RunReport};
 use wakeplace_platform::Platform;
 use wakeplace_workload::{Count, FigureOf, Workload};
@@ -34,6 +36,8 @@ pub struct RunMetrics {
     pub tasks: Vec<TaskLatency>,
     /// Histogram of all wake-up latencies.
     pub wake_latency: Vec<LatencyBucket>,
+    /// Placements by sizes of task and CPUs; all 0 unless `Options::wakeup_cases`.
+    pub wakeup_cases: WakeupCases,
 }
 
 impl RunMetrics {
@@ -49,6 +53,8 @@ impl RunMetrics {
             residency: Residency::new(platform),
             idle_choices: IdleChoices::new(platform),
             placements: Placements::new(platform),
+            wakeup_cases: WakeupCases::default(),
+            warmth: Warmth::default(),
             n_cpus: platform.cpus.len(),
             end_ns: None,
         }
@@ -67,6 +73,8 @@ pub struct Collector {
     residency: Residency,
     idle_choices: IdleChoices,
     placements: Placements,
+    wakeup_cases: WakeupCases,
+    warmth: Warmth,
     n_cpus: usize,
     end_ns: Option<u64>,
 }
@@ -93,6 +101,8 @@ impl Collector {
         self.residency.report(&mut values);
         self.idle_choices.report(&mut values);
         self.placements.report(&mut values);
+        self.wakeup_cases.report(&mut values);
+        self.warmth.report(&mut values);
         if report.energy_active {
             self.placements.report_overutilized(&mut values);
         }
@@ -128,6 +138,7 @@ impl Collector {
             domains: self.residency.domains(),
             tasks: self.latency.tasks().to_vec(),
             wake_latency: self.latency.buckets(),
+            wakeup_cases: self.wakeup_cases,
         }
     }
 }
@@ -183,6 +194,10 @@ impl Observer for Collector {
         self.placements.placement(time_ns, placement);
     }
 
+    fn wakeup_case(&mut self, time_ns: u64, case: WakeupCase) {
+        self.wakeup_cases.wakeup_case(time_ns, case);
+    }
+
     fn run_start(&mut self, time_ns: u64, cpu: u32, task: u32, wake_latency_ns: Option<u64>) {
         self.latency.run_start(time_ns, cpu, task, wake_latency_ns);
     }
@@ -203,6 +218,10 @@ impl Observer for Collector {
         self.latency.forked(task);
     }
 
+    fn thermal(&mut self, time_ns: u64, cluster: u32, millic: i32, steps: u32) {
+        self.warmth.thermal(time_ns, cluster, millic, steps);
+    }
+
     fn overutilized(&mut self, time_ns: u64, on: bool) {
         self.placements.overutilized(time_ns, on);
     }
@@ -213,6 +232,7 @@ impl Observer for Collector {
         }
         self.residency.finish(time_ns);
         self.placements.finish(time_ns);
+        self.warmth.finish(time_ns);
         self.end_ns = Some(time_ns);
     }
 }

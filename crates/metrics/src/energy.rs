@@ -13,6 +13,8 @@ const NS_PER_SECOND: f64 = 1e9;
 pub enum PartKind {
     /// Busy CPUs.
     Busy,
+    /// CPUs that are busy beside so many other threads of their core.
+    BusyBeside(usize),
     /// CPUs in an idle state.
     CpuIdle(usize),
     /// CPUs that enter or leave an idle state.
@@ -39,13 +41,15 @@ pub struct EnergyPart {
 }
 
 impl EnergyPart {
-    /// What drew it, for display: `busy`, `idle STATE`, `into/out of STATE`, `cluster on`,
-    /// `cluster on, CPUs in STATE`, `cluster idle STATE`.
+    /// What drew it, for display: `busy`, `busy beside N threads`, `idle STATE`,
+    /// `into/out of STATE`, `cluster on`, `cluster on, CPUs in STATE`, `cluster idle STATE`.
     #[must_use]
     pub fn label(&self, platform: &Platform) -> String {
         let name = |state: usize| platform.idle_states[state].name.as_str();
         match self.kind {
             PartKind::Busy => "busy".to_owned(),
+            PartKind::BusyBeside(1) => "busy beside a thread".to_owned(),
+            PartKind::BusyBeside(others) => format!("busy beside {others} threads"),
             PartKind::CpuIdle(state) => format!("idle {}", name(state)),
             PartKind::CpuTransition(state) => format!("into/out of {}", name(state)),
             PartKind::ClusterOn => "cluster on".to_owned(),

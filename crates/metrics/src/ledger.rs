@@ -13,7 +13,7 @@ use wakeplace_platform::Platform;
 #[derive(Clone, Debug)]
 pub(crate) struct Track {
     /// 0 = busy or powered, 1 + s = idle state s, 1 + states + s = into or out of s (CPUs), quiet
-    /// in s (clusters); None until announced.
+    /// in s (clusters), 2 * states + n = busy beside n threads of its core; None until announced.
     what: Option<usize>,
     /// Operating point of its domain; None until announced.
     opp: Option<usize>,
@@ -26,13 +26,13 @@ pub(crate) struct Track {
 }
 
 impl Track {
-    fn new(states: usize, opps: usize) -> Track {
+    fn new(states: usize, others: usize, opps: usize) -> Track {
         Track {
             what: None,
             opp: None,
             since: 0,
             opps,
-            times: vec![0; (1 + 2 * states) * opps],
+            times: vec![0; (1 + 2 * states + others) * opps],
         }
     }
 
@@ -68,17 +68,20 @@ impl Ledger {
     pub(crate) fn new(platform: &Platform, wiring: &Wiring) -> Ledger {
         let states = platform.idle_states.len();
         let opps = |d: usize| platform.freq_domains[d].opps.len();
-        let track = |&d: &usize| Track::new(states, opps(d));
+        let cpu =
+            |(cpu, &d): (usize, &usize)| Track::new(states, wiring.siblings[cpu].len(), opps(d));
+        let cluster = |&d: &usize| Track::new(states, 0, opps(d));
         Ledger {
-            cpus: wiring.cpu_domain.iter().map(track).collect(),
-            clusters: wiring.cluster_domain.iter().map(track).collect(),
+            cpus: wiring.cpu_domain.iter().enumerate().map(cpu).collect(),
+            clusters: wiring.cluster_domain.iter().map(cluster).collect(),
             states,
         }
     }
 
-    /// The CPU does `now` from now on.
-    pub(crate) fn cpu(&mut self, time_ns: u64, cpu: usize, now: CpuPower) {
+    /// The CPU does `now` from now on, if it is busy beside so many threads of its core.
+    pub(crate) fn cpu(&mut self, time_ns: u64, cpu: usize, now: CpuPower, others: usize) {
         let what = match now {
+            CpuPower::Busy if others > 0 => 2 * self.states + others,
             CpuPower::Busy => 0,
             CpuPower::Idle { state } => 1 + usize::from(state),
             CpuPower::Transition { state } => 1 + self.states + usize::from(state),
@@ -141,6 +144,7 @@ impl Ledger {
                 let power = match self.cpu_kind(what) {
                     PartKind::CpuIdle(state) => power.cpu_idle(cpu, state, opp),
                     PartKind::CpuTransition(state) => power.cpu_transition(cpu, state, opp),
+                    PartKind::BusyBeside(others) => power.cpu_busy_beside(cpu, others, opp),
                     _ => power.cpu_busy(cpu, opp),
                 };
                 cpus.add(wiring.cpu_cluster[cpu], what, ns, power);
@@ -169,7 +173,8 @@ impl Ledger {
         match what {
             0 => PartKind::Busy,
             what if what <= self.states => PartKind::CpuIdle(what - 1),
-            what => PartKind::CpuTransition(what - 1 - self.states),
+            what if what <= 2 * self.states => PartKind::CpuTransition(what - 1 - self.states),
+            what => PartKind::BusyBeside(what - 2 * self.states),
         }
     }
 

@@ -26,6 +26,8 @@ mod stats;
 mod student;
 #[cfg(test)]
 mod testbed;
+mod wakeup_cases;
+mod warmth;
 mod wiring;
 
 pub use collector::{Collector, RunMetrics, Series, paired, series};
@@ -37,3 +39,4 @@ pub use metric::{Better, METRICS, MetricDef, UnknownMetric, Value, Values, find_
 pub use placements::Placements;
 pub use residency::{ClusterResidency, DomainResidency, OppResidency, Residency, StateResidency};
 pub use stats::{PairedDelta, Summary};
+pub use wakeup_cases::{CaseCounts, WakeupCases};

@@ -17,6 +17,10 @@ use wakeplace_platform::{Platform, PowerUnit};
 pub trait PowerSource {
     /// A busy CPU at operating point `opp` of its domain.
     fn cpu_busy(&self, cpu: usize, opp: usize) -> u64;
+    /// A busy CPU while `others` more threads of its core are busy.
+    fn cpu_busy_beside(&self, cpu: usize, _others: usize, opp: usize) -> u64 {
+        self.cpu_busy(cpu, opp)
+    }
     /// A CPU in idle state `state` while its domain is at `opp`.
     fn cpu_idle(&self, cpu: usize, state: usize, opp: usize) -> u64;
     /// A CPU that enters or leaves idle state `state` while its domain is at `opp`.
@@ -40,6 +44,8 @@ pub struct EnergyMeter<P> {
     power: P,
     wiring: Wiring,
     occupancy: Occupancy,
+    /// Per CPU: whether it is busy.
+    busy: Vec<bool>,
     /// What the books last heard of each cluster.
     uses: Vec<Option<ClusterUse>>,
     ledger: Ledger,
@@ -54,6 +60,7 @@ impl<P: PowerSource> EnergyMeter<P> {
         let wiring = Wiring::new(platform);
         EnergyMeter {
             occupancy: Occupancy::new(&wiring.cluster_sizes(), platform.idle_states.len()),
+            busy: vec![false; platform.cpus.len()],
             uses: vec![None; platform.clusters.len()],
             ledger: Ledger::new(platform, &wiring),
             running: Running::new(&wiring, board(&power).unwrap_or(0)),
@@ -61,6 +68,19 @@ impl<P: PowerSource> EnergyMeter<P> {
             power,
             wiring,
         }
+    }
+
+    /// Tells both books what a CPU does, and beside how many busy threads of its core.
+    fn tell(&mut self, time_ns: u64, cpu: usize, power: CpuPower) {
+        let others = match power {
+            CpuPower::Busy => {
+                let siblings = self.wiring.siblings[cpu].iter();
+                siblings.filter(|other| self.busy[**other]).count()
+            }
+            _ => 0,
+        };
+        self.ledger.cpu(time_ns, cpu, power, others);
+        self.running.cpu(time_ns, cpu, (power, others), &self.power);
     }
 
     /// Tells both books if a cluster does something else now.
@@ -111,8 +131,15 @@ fn board(power: &impl PowerSource) -> Option<u64> {
 
 impl<P: PowerSource> Observer for EnergyMeter<P> {
     fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {
-        self.ledger.cpu(time_ns, cpu as usize, power);
-        self.running.cpu(time_ns, cpu, power, &self.power);
+        let busy = power == CpuPower::Busy;
+        let changed = std::mem::replace(&mut self.busy[cpu as usize], busy) != busy;
+        self.tell(time_ns, cpu as usize, power);
+        for at in 0..self.wiring.siblings[cpu as usize].len() {
+            let other = self.wiring.siblings[cpu as usize][at];
+            if changed && self.busy[other] {
+                self.tell(time_ns, other, CpuPower::Busy);
+            }
+        }
         let cluster = self.wiring.cpu_cluster[cpu as usize];
         self.occupancy.cpu(cpu as usize, cluster, power);
         self.follow(time_ns, cluster);

@@ -13,11 +13,12 @@ pub enum Better {
     Neither,
 }
 
-/// Definition of one metric, or of one metric per cluster or measured time.
+/// Definition of one metric, or of one metric per cluster, idle state or measured time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MetricDef {
     /// Name, ending in its unit (and the statistic); `{cluster}` stands for a cluster's name,
-    /// `{time}` for what a workload calls a time that it measures.
+    /// `{state}` for an idle state's, `{time}` for what a workload calls a time that it measures,
+    /// `{case}` for `case1` to `case8` of the wake-up cases, or `cases`, their sum.
     pub name: &'static str,
     /// Unit of the value, as printed.
     pub unit: &'static str,
@@ -31,7 +32,7 @@ impl MetricDef {
     /// `name` is this metric, or one of this pattern's.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
-        let pattern = [CLUSTER, TIME]
+        let pattern = [CLUSTER, STATE, TIME, CASE]
             .into_iter()
             .find_map(|p| self.name.split_once(p));
         match pattern {
@@ -39,8 +40,14 @@ impl MetricDef {
             Some((head, tail)) => name
                 .strip_prefix(head)
                 .and_then(|rest| rest.strip_suffix(tail))
-                .is_some_and(|given| !given.is_empty()),
+                .is_some_and(|given| !given.is_empty() && (!self.is_of_cases() || a_case(given))),
         }
+    }
+
+    /// It counts wake-up cases, which are measured only if they are asked for.
+    #[must_use]
+    pub fn is_of_cases(&self) -> bool {
+        self.name.contains(CASE)
     }
 
     /// The name for `cluster`; the name itself if it is no pattern.
@@ -48,12 +55,28 @@ impl MetricDef {
     pub fn for_cluster(&self, cluster: &str) -> String {
         self.name.replace(CLUSTER, cluster)
     }
+
+    /// The name for an idle state; the name itself if it is no pattern of states.
+    #[must_use]
+    pub fn for_state(&self, state: &str) -> String {
+        self.name.replace(STATE, state)
+    }
 }
 
 /// Placeholder of a cluster's name in a pattern.
 const CLUSTER: &str = "{cluster}";
+/// Placeholder of an idle state's name in a pattern.
+const STATE: &str = "{state}";
 /// Placeholder of the name of a measured time.
 const TIME: &str = "{time}";
+/// Placeholder of a wake-up case.
+const CASE: &str = "{case}";
+
+/// What may stand for it.
+fn a_case(given: &str) -> bool {
+    let number = given.strip_prefix("case").unwrap_or_default();
+    given == "cases" || matches!(number.as_bytes(), [b'1'..=b'8'])
+}
 
 const fn def(
     name: &'static str,
@@ -71,8 +94,24 @@ const fn def(
 
 use Better::{Higher, Lower, Neither};
 
-/// Every metric of a run; patterns last, so that a plain name wins.
-pub const METRICS: &[MetricDef] = &[
+macro_rules! time_doc {
+    ($meaning:literal) => {
+        concat!("Time that the workload measures, ", $meaning)
+    };
+}
+
+/// A list of definitions, and after it those of measured times: each statistic in each unit.
+macro_rules! metrics {
+    ($($plain:expr,)*; $($statistic:literal => $meaning:literal,)*) => {
+        /// Every metric of a run; patterns last, so that a plain name wins.
+        pub const METRICS: &[MetricDef] = &[$($plain,)* $(
+            def(concat!("{time}_", $statistic, "_us"), "us", Lower, time_doc!($meaning)),
+            def(concat!("{time}_", $statistic, "_ms"), "ms", Lower, time_doc!($meaning)),
+        )*];
+    };
+}
+
+metrics! {
     def(
         "energy_j",
         "J",
@@ -141,6 +180,18 @@ pub const METRICS: &[MetricDef] = &[
         "%",
         Higher,
         "CPU time in idle states deeper than a CPU's first",
+    ),
+    def(
+        "package_idle_pct",
+        "%",
+        Higher,
+        "Time in which no CPU of a package executes or changes its state, mean of packages",
+    ),
+    def(
+        "idle_wakeups_per_s",
+        "1/s",
+        Lower,
+        "Times a CPU left an idle state, all CPUs",
     ),
     def(
         "transition_pct",
@@ -288,10 +339,52 @@ pub const METRICS: &[MetricDef] = &[
         "Time tasks were runnable but not executing, all tasks",
     ),
     def(
+        "temperature_c_max",
+        "c",
+        Lower,
+        "Temperature of the warmest cluster, degrees Celsius (model.thermal)",
+    ),
+    def(
+        "throttled_s",
+        "s",
+        Lower,
+        "Time in which some cluster's frequency was capped for its heat (model.thermal)",
+    ),
+    def(
+        "energy_over_optimal_pct",
+        "%",
+        Lower,
+        "CPU energy above that of the best static placement found (--oracle)",
+    ),
+    def(
+        "optimal_cpu_energy_j",
+        "J",
+        Neither,
+        "CPU energy of the best static placement found (--oracle)",
+    ),
+    def(
+        "optimal_cpu_energy_bogo",
+        "bogo·s",
+        Neither,
+        "The same in the platform's own unit (--oracle)",
+    ),
+    def(
+        "optimal_unproven_pct",
+        "%",
+        Neither,
+        "So much of that energy a better placement could still save; 0: none can (--oracle)",
+    ),
+    def(
         "busy_{cluster}_pct",
         "%",
         Neither,
         "Share of the cluster's CPU time spent executing",
+    ),
+    def(
+        "residency_{state}_pct",
+        "%",
+        Neither,
+        "CPU time in this idle state, all CPUs",
     ),
     def(
         "wakeups_{cluster}_total",
@@ -300,138 +393,60 @@ pub const METRICS: &[MetricDef] = &[
         "Waking tasks placed in the cluster",
     ),
     def(
-        "{time}_min_us",
-        "us",
-        Lower,
-        "Time that the workload measures, shortest",
+        "wakeup_{case}_little_total",
+        "count",
+        Neither,
+        "Placements of a wake-up case: the new CPU is little",
     ),
     def(
-        "{time}_min_ms",
-        "ms",
-        Lower,
-        "Time that the workload measures, shortest",
+        "wakeup_{case}_big_total",
+        "count",
+        Neither,
+        "Placements of a wake-up case: the new CPU is big",
     ),
     def(
-        "{time}_avg_us",
-        "us",
-        Lower,
-        "Time that the workload measures, mean",
+        "wakeup_{case}_sis_total",
+        "count",
+        Neither,
+        "Placements of a wake-up case: the fast path chose (select_idle_sibling)",
     ),
     def(
-        "{time}_avg_ms",
-        "ms",
-        Lower,
-        "Time that the workload measures, mean",
+        "wakeup_{case}_figc_total",
+        "count",
+        Neither,
+        "Placements of a wake-up case: the slow path chose (find_idlest_group)",
     ),
     def(
-        "{time}_max_us",
-        "us",
-        Lower,
-        "Time that the workload measures, longest",
+        "wakeup_{case}_ww_total",
+        "count",
+        Neither,
+        "Placements of a wake-up case: the slow path chose, wake_wide was true",
     ),
     def(
-        "{time}_max_ms",
-        "ms",
-        Lower,
-        "Time that the workload measures, longest",
+        "wakeup_{case}_bw_total",
+        "count",
+        Neither,
+        "Placements of a wake-up case: the slow path chose, a wake-up (else fork or exec)",
     ),
     def(
-        "{time}_p20_us",
-        "us",
-        Lower,
-        "Time that the workload measures, 20th percentile",
+        "wakeup_{case}_other_total",
+        "count",
+        Neither,
+        "Placements of a wake-up case: neither path chose: affinity, energy, another class",
     ),
-    def(
-        "{time}_p20_ms",
-        "ms",
-        Lower,
-        "Time that the workload measures, 20th percentile",
-    ),
-    def(
-        "{time}_p50_us",
-        "us",
-        Lower,
-        "Time that the workload measures, median",
-    ),
-    def(
-        "{time}_p50_ms",
-        "ms",
-        Lower,
-        "Time that the workload measures, median",
-    ),
-    def(
-        "{time}_p75_us",
-        "us",
-        Lower,
-        "Time that the workload measures, 75th percentile",
-    ),
-    def(
-        "{time}_p75_ms",
-        "ms",
-        Lower,
-        "Time that the workload measures, 75th percentile",
-    ),
-    def(
-        "{time}_p90_us",
-        "us",
-        Lower,
-        "Time that the workload measures, 90th percentile",
-    ),
-    def(
-        "{time}_p90_ms",
-        "ms",
-        Lower,
-        "Time that the workload measures, 90th percentile",
-    ),
-    def(
-        "{time}_p95_us",
-        "us",
-        Lower,
-        "Time that the workload measures, 95th percentile",
-    ),
-    def(
-        "{time}_p95_ms",
-        "ms",
-        Lower,
-        "Time that the workload measures, 95th percentile",
-    ),
-    def(
-        "{time}_p99_us",
-        "us",
-        Lower,
-        "Time that the workload measures, 99th percentile",
-    ),
-    def(
-        "{time}_p99_ms",
-        "ms",
-        Lower,
-        "Time that the workload measures, 99th percentile",
-    ),
-    def(
-        "{time}_p99_5_us",
-        "us",
-        Lower,
-        "Time that the workload measures, 99.5th percentile",
-    ),
-    def(
-        "{time}_p99_5_ms",
-        "ms",
-        Lower,
-        "Time that the workload measures, 99.5th percentile",
-    ),
-    def(
-        "{time}_p99_9_us",
-        "us",
-        Lower,
-        "Time that the workload measures, 99.9th percentile",
-    ),
-    def(
-        "{time}_p99_9_ms",
-        "ms",
-        Lower,
-        "Time that the workload measures, 99.9th percentile",
-    ),
-];
+    ;
+    "min" => "shortest",
+    "avg" => "mean",
+    "max" => "longest",
+    "p20" => "20th percentile",
+    "p50" => "median",
+    "p75" => "75th percentile",
+    "p90" => "90th percentile",
+    "p95" => "95th percentile",
+    "p99" => "99th percentile",
+    "p99_5" => "99.5th percentile",
+    "p99_9" => "99.9th percentile",
+}
 
 /// No metric has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -514,7 +529,7 @@ impl Values {
 
 #[cfg(test)]
 mod tests {
-    use super::{METRICS, TIME, Values, find_metric};
+    use super::{CASE, METRICS, STATE, TIME, Values, find_metric};
     use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
 
     #[test]
@@ -550,6 +565,7 @@ mod tests {
     fn names_are_found_once() {
         for (i, def) in METRICS.iter().enumerate() {
             let name = def.for_cluster("big").replace(TIME, "latency");
+            let name = name.replace(CASE, "case3").replace(STATE, "c6");
             let found: Vec<_> = METRICS.iter().filter(|d| d.matches(&name)).collect();
             assert_eq!(found, [&METRICS[i]], "{name}");
         }

@@ -35,6 +35,9 @@ impl PowerSource for PlatformPower {
     fn cpu_busy(&self, cpu: usize, opp: usize) -> u64 {
         self.model.cpu_busy(cpu_id(cpu), opp)
     }
+    fn cpu_busy_beside(&self, cpu: usize, others: usize, opp: usize) -> u64 {
+        self.model.cpu_busy_beside(cpu_id(cpu), others, opp)
+    }
     fn cpu_idle(&self, cpu: usize, state: usize, opp: usize) -> u64 {
         self.model.cpu_idle(cpu_id(cpu), state, opp)
     }

@@ -2,6 +2,7 @@
 
 use crate::metric::Values;
 use crate::wiring::{Wiring, elapsed};
+use std::collections::BTreeMap;
 use wakeplace_engine::Observer;
 use wakeplace_engine::observe::CpuPower;
 use wakeplace_platform::{CpuId, FreqDomain, Opp, Platform};
@@ -126,6 +127,23 @@ impl Domain {
     }
 }
 
+/// Of a package: how many of its CPUs are in no idle state, and how long none was.
+#[derive(Clone, Copy, Debug, Default)]
+struct Package {
+    up: u64,
+    since: u64,
+    idle_ns: u64,
+}
+
+impl Package {
+    fn settle(&mut self, time_ns: u64) {
+        if self.up == 0 {
+            self.idle_ns += elapsed(self.since, time_ns);
+        }
+        self.since = time_ns;
+    }
+}
+
 /// Measures what CPUs, clusters and frequency domains spend their time on.
 #[derive(Clone, Debug)]
 pub struct Residency {
@@ -138,6 +156,9 @@ pub struct Residency {
     cpus: Vec<Track>,
     clusters: Vec<Track>,
     domains: Vec<Domain>,
+    packages: Vec<Package>,
+    /// Times a CPU left an idle state.
+    idle_exits: u64,
     freq_changes: u64,
     run_ns: u64,
 }
@@ -153,8 +174,16 @@ impl Residency {
                 .iter()
                 .position(|s| s.cpus.iter().any(|c| c.index() == cpu))
         };
+        let wiring = Wiring::new(platform);
+        let mut packages = Vec::new();
+        for &package in &wiring.cpu_package {
+            packages.resize(packages.len().max(package + 1), Package::default());
+            packages[package].up += 1; // until it is said to be idle
+        }
         Residency {
-            wiring: Wiring::new(platform),
+            wiring,
+            packages,
+            idle_exits: 0,
             cluster_names: platform.clusters.iter().map(|c| c.name.clone()).collect(),
             state_names: platform
                 .idle_states
@@ -235,8 +264,20 @@ impl Residency {
         let deep: u64 = self.cpus.iter().zip(&self.first_state).map(deep_ns).sum();
         let between: u64 = self.cpus.iter().map(Track::transition_ns).sum();
         let share = |ns: u64| ns as f64 / (run * self.cpus.len() as f64) * 100.0;
+        let packages: u64 = self.packages.iter().map(|p| p.idle_ns).sum();
+        let package_time = run * self.packages.len() as f64;
+        values.set("package_idle_pct", packages as f64 / package_time * 100.0);
+        values.set("idle_wakeups_per_s", self.idle_exits as f64 / run * 1e9);
         values.set("idle_residency_pct", share(deep));
         values.set("transition_pct", share(between));
+        let mut states = BTreeMap::new(); // clusters may have states of one name
+        for (state, name) in self.state_names.iter().enumerate() {
+            let time: u64 = self.cpus.iter().map(|track| track.idle()[state]).sum();
+            *states.entry(name).or_insert(0) += time;
+        }
+        for (name, time) in states {
+            values.set(&format!("residency_{name}_pct"), share(time));
+        }
         for c in self.clusters() {
             let share = c.busy_ns as f64 / (run * c.cpus as f64);
             values.set_cluster("busy_{cluster}_pct", &c.name, share * 100.0);
@@ -258,7 +299,13 @@ impl Observer for Residency {
             CpuPower::Idle { state } => 1 + usize::from(state),
             CpuPower::Transition { .. } => 1 + self.state_names.len(),
         };
+        let idle = |what: usize| (1..=self.state_names.len()).contains(&what);
+        let was_idle = track.now.is_some_and(idle);
         track.change(time_ns, what);
+        let package = &mut self.packages[self.wiring.cpu_package[cpu as usize]];
+        package.settle(time_ns);
+        package.up = package.up + u64::from(!idle(what)) - u64::from(!was_idle);
+        self.idle_exits += u64::from(was_idle && !idle(what));
         let domain = &mut self.domains[self.wiring.cpu_domain[cpu as usize]];
         domain.settle(time_ns);
         domain.busy_cpus = domain.busy_cpus + u64::from(what == 0) - u64::from(was_busy);
@@ -282,6 +329,7 @@ impl Observer for Residency {
             .chain(&mut self.clusters)
             .for_each(|t| t.settle(time_ns));
         self.domains.iter_mut().for_each(|d| d.settle(time_ns));
+        self.packages.iter_mut().for_each(|p| p.settle(time_ns));
         self.run_ns = time_ns;
     }
 }
@@ -325,6 +373,37 @@ mod tests {
         // Deeper than wfi: CPU 0 600, CPU 2 600, of 3000.
         assert_eq!(values.get("idle_residency_pct"), Some(40.0));
         assert_eq!(values.get("freq_changes_total"), Some(1.0));
+        // One package: CPU 0 executes to 400, CPU 1 from 100 on. CPUs 1 and 2 left idle states
+        // once each, in 1000 ns.
+        assert_eq!(values.get("package_idle_pct"), Some(0.0));
+        // wfi: CPU 1, 100; off: CPU 0, 600; cluster-off: CPU 2, 600; of 3000.
+        assert_eq!(values.get("residency_off_pct"), Some(20.0));
+        assert_eq!(values.get("residency_cluster-off_pct"), Some(20.0));
+        assert_eq!(values.get("idle_wakeups_per_s"), Some(2e6));
+    }
+
+    #[test]
+    fn a_package_is_idle_while_all_its_cpus_are() {
+        let mut r = Residency::new(&two_clusters());
+        for cpu in 0..3 {
+            r.cpu_power(0, cpu, Idle { state: 0 });
+        }
+        r.cpu_power(200, 1, Busy);
+        r.cpu_power(250, 2, Transition { state: 2 }); // on its way out
+        r.cpu_power(300, 2, Busy);
+        r.cpu_power(400, 1, Transition { state: 1 }); // on its way in
+        r.cpu_power(450, 1, Idle { state: 1 });
+        r.cpu_power(500, 2, Idle { state: 0 });
+        r.cpu_power(700, 2, Idle { state: 2 }); // deeper, without waking
+        r.finish(1000);
+        let mut values = Values::default();
+        r.report(&mut values);
+        assert_eq!(
+            values.get("package_idle_pct"),
+            Some(70.0),
+            "200 and 500 of 1000"
+        );
+        assert_eq!(values.get("idle_wakeups_per_s"), Some(2e6), "CPUs 1 and 2");
     }
 
     #[test]

@@ -11,6 +11,8 @@ use wakeplace_engine::observe::CpuPower;
 #[derive(Clone, Copy, Debug, Default)]
 struct Cpu {
     state: Option<CpuPower>,
+    /// Threads of its core that are busy as well.
+    others: usize,
     opp: Option<u16>,
     /// Power now, part of the total.
     draw: u64,
@@ -62,10 +64,17 @@ impl Running {
         self.energy
     }
 
-    pub(crate) fn cpu(&mut self, time_ns: u64, cpu: u32, state: CpuPower, p: &impl PowerSource) {
+    pub(crate) fn cpu(
+        &mut self,
+        time_ns: u64,
+        cpu: usize,
+        (state, others): (CpuPower, usize),
+        p: &impl PowerSource,
+    ) {
         self.advance(time_ns);
-        self.cpus[cpu as usize].state = Some(state);
-        self.redraw_cpu(cpu as usize, p);
+        self.cpus[cpu].state = Some(state);
+        self.cpus[cpu].others = others;
+        self.redraw_cpu(cpu, p);
     }
 
     pub(crate) fn cluster(
@@ -105,6 +114,7 @@ impl Running {
             return;
         };
         let draw = match state {
+            CpuPower::Busy if cpu.others > 0 => p.cpu_busy_beside(index, cpu.others, opp.into()),
             CpuPower::Busy => p.cpu_busy(index, opp.into()),
             CpuPower::Idle { state } => p.cpu_idle(index, state.into(), opp.into()),
             CpuPower::Transition { state } => p.cpu_transition(index, state.into(), opp.into()),

@@ -15,6 +15,7 @@ fn source() -> Source {
 
 fn opp(mhz: u32) -> Opp {
     Opp {
+        em_cost: None,
         khz: mhz * 1000,
         mv: None,
         power: Some(u64::from(mhz)),
@@ -79,6 +80,8 @@ pub(crate) fn two_clusters() -> Platform {
         costs: costs(),
         power_unit: PowerUnit::Microwatt,
         board: None,
+        thermal: Vec::new(),
+        sched_mc: None,
         provenance: Vec::new(),
         notes: Vec::new(),
     }

@@ -1,6 +1,6 @@
 //! Which CPUs and clusters a frequency change reaches, fixed for a platform; and elapsed time.
 
-use wakeplace_platform::Platform;
+use wakeplace_platform::{Cpu, Platform};
 
 /// Time between two announcements, ns.
 ///
@@ -25,6 +25,10 @@ pub(crate) struct Wiring {
     pub(crate) cluster_domain: Vec<usize>,
     /// Per CPU: its cluster.
     pub(crate) cpu_cluster: Vec<usize>,
+    /// Per CPU: its package, numbered from 0 without gaps.
+    pub(crate) cpu_package: Vec<usize>,
+    /// Per CPU: the other threads of its core, where they share power.
+    pub(crate) siblings: Vec<Vec<usize>>,
 }
 
 impl Wiring {
@@ -47,12 +51,19 @@ impl Wiring {
             domain_clusters[domain].push(cluster);
         }
         let cpu_cluster = platform.cpus.iter().map(|c| c.cluster as usize).collect();
+        let mut packages: Vec<u32> = platform.cpus.iter().map(|c| c.package).collect();
+        packages.sort_unstable();
+        packages.dedup();
+        let number = |p: u32| packages.binary_search(&p).expect("one of them");
+        let cpu_package = platform.cpus.iter().map(|c| number(c.package)).collect();
         Wiring {
             domain_cpus,
             domain_clusters,
             cpu_domain,
             cluster_domain,
             cpu_cluster,
+            cpu_package,
+            siblings: siblings(platform),
         }
     }
 
@@ -64,6 +75,17 @@ impl Wiring {
         }
         sizes
     }
+}
+
+fn siblings(platform: &Platform) -> Vec<Vec<usize>> {
+    let share = platform.smt.as_ref();
+    let share = share.is_some_and(|smt| !smt.core_power.is_empty());
+    let cpus = || platform.cpus.iter().enumerate();
+    let of = |(cpu, own): (usize, &Cpu)| {
+        let of_core = cpus().filter(|(other, c)| share && *other != cpu && c.core == own.core);
+        of_core.map(|(other, _)| other).collect()
+    };
+    cpus().map(of).collect()
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! finds built-in ones by name. What comes out satisfies every rule of `read`, so that the crates
 //! above need no checks of their own.
 
+mod assumed;
 mod builtin;
 pub mod cpu_list;
 mod error;
@@ -13,6 +14,7 @@ pub mod numa;
 mod read;
 pub mod sysfs;
 
+pub use assumed::{AssumedCost, Factor};
 pub use builtin::builtin_names;
 pub use cpu_list::{CpuListError, parse_cpu_list};
 pub use error::PlatformError;

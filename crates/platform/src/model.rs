@@ -84,6 +84,9 @@ pub struct Opp {
     /// Power of ONE busy CPU at this point in the platform's power unit (microwatts, or bogo
     /// units).
     pub power: Option<u64>,
+    /// Cost of the state in an artificial energy model, which knows no watts: what a driver's
+    /// `get_cost` says. All points of a domain have one, or none; never beside microwatts.
+    pub em_cost: Option<u32>,
     /// Power of the domain's cluster while it is powered (at least one CPU not in a cluster sleep).
     pub cluster_power: Option<u64>,
 }
@@ -213,6 +216,23 @@ pub struct Numa {
 pub struct Smt {
     /// Work of the whole core with 1, 2, ... busy threads; 1024 = one thread alone. Never falls.
     pub core_capacity: Vec<u32>,
+    /// Power of the whole core with 1, 2, ... busy threads; 1024 = one thread alone. Empty: each
+    /// busy thread draws its CPU's power.
+    pub core_power: Vec<u32>,
+    /// Source of the figures.
+    pub source: Source,
+}
+
+/// What kernels of 2011 knew of a kind of core: how many tasks to pack on one while its clock is
+/// slow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SchedMc {
+    /// The kind of core (`Cpu::kind`) it holds for.
+    pub core_kind: String,
+    /// Width of an entry, kHz; > 0.
+    pub step_khz: u32,
+    /// Tasks per entry from 0 kHz on, the last one for all above; at least 1 each, never rising.
+    pub tasks: Vec<u32>,
     /// Source of the figures.
     pub source: Source,
 }
@@ -237,6 +257,28 @@ pub struct Board {
     pub source: Source,
     /// For `Standing::Calibrated`: `STUDY/CASE/POLICY` of the cell that was used.
     pub calibrated_on: Option<String>,
+}
+
+/// How warm a cluster gets, and from when on it is slowed down: one resistance and one capacity of
+/// heat against the air around.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThermalZone {
+    /// Index into `Platform::clusters`.
+    pub cluster: usize,
+    /// From here on the frequency is capped, thousandths of a degree Celsius.
+    pub trip_millic: u32,
+    /// So far below the trip point the cap is lifted again.
+    pub hysteresis_millic: u32,
+    /// Time between two looks, ms.
+    pub polling_ms: u32,
+    /// The same while the cap is in force.
+    pub passive_ms: u32,
+    /// The air around, and the temperature at the start.
+    pub ambient_millic: u32,
+    /// Thousandths of a kelvin per watt.
+    pub resistance_mk_per_w: u32,
+    /// Millijoules per kelvin.
+    pub capacity_mj_per_k: u32,
 }
 
 /// A machine.
@@ -264,12 +306,16 @@ pub struct Platform {
     pub numa: Option<Numa>,
     /// What threads of a core share, where cores have several.
     pub smt: Option<Smt>,
+    /// Tasks that a core is to hold at each frequency, where a kernel knew it.
+    pub sched_mc: Option<SchedMc>,
     /// Kernel and hardware costs.
     pub costs: Costs,
     /// Unit of the power figures.
     pub power_unit: PowerUnit,
     /// The rest of the board, where energy figures include it.
     pub board: Option<Board>,
+    /// Zones of heat; empty: nothing is known of them.
+    pub thermal: Vec<ThermalZone>,
     /// `(what, source)` for each group of figures, in file order.
     pub provenance: Vec<(String, Source)>,
     /// Remarks for the reader.

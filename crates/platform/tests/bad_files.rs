@@ -590,3 +590,59 @@ fn board() {
         "a platform without power in watts has a board power; expected no `[board]` table",
     );
 }
+
+/// The table of tasks per core, good and broken (sched-mc 4: checked to never rise).
+#[test]
+fn tasks_of_a_core_while_power_is_saved() {
+    let table = |kind: &str, step: &str, tasks: &str| {
+        format!(
+            "{GOOD}\n[sched_mc]\ncore_kind = {kind}\nstep_khz = {step}\ntasks = {tasks}\n\
+             source = \"a table\"\nstanding = \"published\"\n"
+        )
+    };
+    let good = table("\"big-core\"", "200000", "[4, 4, 1]");
+    let read = Platform::from_toml(&good, "p.toml").expect("good");
+    let mc = read.sched_mc.expect("the table");
+    assert_eq!((mc.step_khz, mc.tasks), (200_000, vec![4, 4, 1]));
+    let many = format!("§[{}1]", "1, ".repeat(32));
+    for (kind, step, tasks, expected) in [
+        (
+            "§\"bigcore\"",
+            "200000",
+            "[1]",
+            "no core is a `bigcore`; expected the `kind` of some cores; did you mean `big-core`?",
+        ),
+        (
+            "\"big-core\"",
+            "§0",
+            "[1]",
+            "`step_khz` is 0; expected 1 to 100000000 kHz",
+        ),
+        (
+            "\"big-core\"",
+            "1",
+            "§[]",
+            "`tasks` has 0 entries; expected 1 to 32",
+        ),
+        (
+            "\"big-core\"",
+            "1",
+            &many,
+            "`tasks` has 33 entries; expected 1 to 32",
+        ),
+        (
+            "\"big-core\"",
+            "1",
+            "[2, §3]",
+            "entry 1 of `tasks`, which never rise, is 3; expected 1 to 2",
+        ),
+        (
+            "\"big-core\"",
+            "1",
+            "[§65]",
+            "entry 0 of `tasks`, which never rise, is 65; expected 1 to 64",
+        ),
+    ] {
+        check_text(&table(kind, step, tasks), expected);
+    }
+}

@@ -276,13 +276,16 @@ fn every_table_is_known_in_one_way() {
     }
     let board = Platform::builtin("hikey960").expect("built in");
     let published = board.groups_known(Standing::Published);
-    assert_eq!(published, ["clocks", "power", "idle states", "tick"]);
+    assert_eq!(
+        published,
+        ["clocks", "power", "idle states", "tick", "heat"]
+    );
     assert_eq!(
         board.groups_known(Standing::Derived),
         ["cpus", "levels", "power"]
     );
     let assumed = board.groups_known(Standing::Calibrated);
-    assert_eq!(assumed, ["power", "idle power", "costs", "board"]);
+    assert_eq!(assumed, ["power", "idle power", "costs", "board", "heat"]);
     assert_eq!(board.kinds(), ["4 cortex-a53", "4 cortex-a73"]);
 }
 

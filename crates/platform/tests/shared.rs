@@ -76,6 +76,8 @@ fn what_is_read() {
         platform.smt.expect("it is there").core_capacity,
         [1024, 1178]
     );
+    let both = read(&smt("[1024, 1178]\ncore_power = [1024, 1229]"));
+    assert_eq!(both.smt.expect("there").core_power, [1024, 1229]);
     let two = "[{ cpus = \"little\", value = 2 }, { cpus = \"big\", value = 9 }]";
     let platform = read(&priority(two));
     let values: Vec<u32> = platform.cpus.iter().map(|cpu| cpu.priority).collect();
@@ -185,6 +187,11 @@ fn threads_need_what_they_share() {
         "1000]",
         "the work of a core with 2 busy threads is 1000; expected 1024 to 8192",
     );
+    refused(
+        &smt("[1024, 1178]\ncore_power = [1024, 1000]"),
+        "1000]",
+        "the power of a core with 2 busy threads is 1000; expected 1024 to 8192",
+    );
     let table = format!("[smt]\ncore_capacity = [1024]\n{SOURCE}[topology]");
     refused(
         &GOOD.replace("[topology]", &table),
@@ -232,5 +239,69 @@ fn a_cluster_level_shares_a_cache() {
         &text,
         "{ cluster",
         "level PKG is a cluster that shares no cache; expected `shares_cache = true`, too",
+    );
+}
+
+/// The good file without power, its little CPUs with these costs.
+fn costs(first: &str, second: &str, source: &str) -> String {
+    let text = GOOD.replace("power_unit = \"microwatt\"", "power_unit = \"none\"");
+    let lines = text.lines().filter(|line| {
+        let figures = ["power =", "cpu_power", "cluster_power"];
+        !figures.iter().any(|key| line.starts_with(key))
+    });
+    let text = lines.collect::<Vec<_>>().join("\n");
+    let text = text.split("[board]").next().expect("a part");
+    let text = text.replace("cpu_uw = 100, cluster_uw = 10", first);
+    let text = text.replace("cpu_uw = 200, cluster_uw = 20", second);
+    let text = text
+        .replace(", cpu_uw = 300", "")
+        .replace(", cpu_uw = 800", "");
+    text.replacen("source = \"test\"\nstanding = \"published\"", source, 1)
+}
+
+const WITH_SOURCE: &str = "em_cost = { source = \"test\", standing = \"assumed\" }\n\
+    source = \"test\"\nstanding = \"published\"";
+
+/// Goal: costs of an artificial energy model (energy-aware 4.1), and each rule broken once.
+#[test]
+fn costs_of_an_artificial_model() {
+    let platform = read(&costs("em_cost = 7", "em_cost = 64_000_000", WITH_SOURCE));
+    let of = |domain: usize| {
+        let opps = platform.freq_domains[domain].opps.iter();
+        opps.map(|opp| opp.em_cost).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (of(0), of(1)),
+        (vec![Some(7), Some(64_000_000)], vec![None, None])
+    );
+    let what = platform.provenance.iter().map(|(what, _)| what.as_str());
+    assert!(what.clone().any(|what| what == "em cost of CPUs little"));
+    let text = costs("em_cost = 7", "em_cost = 0", WITH_SOURCE);
+    refused(&text, "0 },\n]", "`em_cost` is 0; expected 1 to 64000000");
+    let text = costs("em_cost = 7", "mv = 800", WITH_SOURCE);
+    assert!(
+        Platform::from_toml(&text.replace("mv = 800, mv = 800", "mv = 800"), "p.toml")
+            .unwrap_err()
+            .to_string()
+            .contains("of 500 and 900 kHz one has an `em_cost`")
+    );
+    let text = costs(
+        "em_cost = 7",
+        "em_cost = 9",
+        "source = \"test\"\nstanding = \"published\"",
+    );
+    let error = Platform::from_toml(&text, "p.toml")
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("the em cost of `opps` has no source"),
+        "{error}"
+    );
+    let text = GOOD.replace("cpu_uw = 100,", "cpu_uw = 100, em_cost = 7,");
+    refused(
+        &text,
+        "7, cluster_uw",
+        "`em_cost` beside microwatts, of which the kernel makes the costs itself; expected \
+         `power_unit` \"none\" or \"bogo\", or no `em_cost`",
     );
 }

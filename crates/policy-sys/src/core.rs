@@ -54,6 +54,17 @@ pub enum PlaceKind {
     Exec,
 }
 
+impl PlaceKind {
+    /// As the core numbers them.
+    pub(crate) fn number(self) -> u32 {
+        match self {
+            PlaceKind::Wake | PlaceKind::WakeHere => sys::WP_PLACE_WAKE,
+            PlaceKind::Fork => sys::WP_PLACE_FORK,
+            PlaceKind::Exec => sys::WP_PLACE_EXEC,
+        }
+    }
+}
+
 /// Who wakes or forks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waker {
@@ -155,6 +166,15 @@ impl Core {
     /// See `state`.
     pub fn state_mut(&mut self) -> &mut sys::wp_ctx {
         &mut self.ctx
+    }
+
+    /// Of a state that another core had.
+    pub(crate) fn of_parts(ctx: Box<sys::wp_ctx>, groups: Vec<Box<sys::wp_task_group>>) -> Self {
+        Self {
+            ctx,
+            decision: zeroed_box(),
+            groups,
+        }
     }
 
     /// The context and the decision that the next question fills.
@@ -273,11 +293,7 @@ impl Core {
     pub fn select_cpu(&mut self, tasks: &mut [Task], index: usize, ask: &Request) -> Choice {
         let req = sys::wp_request {
             now_ns: ask.now_ns,
-            kind: match ask.kind {
-                PlaceKind::Wake | PlaceKind::WakeHere => sys::WP_PLACE_WAKE,
-                PlaceKind::Fork => sys::WP_PLACE_FORK,
-                PlaceKind::Exec => sys::WP_PLACE_EXEC,
-            },
+            kind: ask.kind.number(),
             this_cpu: ask.this_cpu,
             prev_cpu: ask.prev_cpu,
             sync: u32::from(ask.sync),
@@ -317,6 +333,17 @@ impl Core {
     #[must_use]
     pub fn scanned(&self) -> u32 {
         self.decision.nr_scanned
+    }
+
+    /// How many CPUs the slow path of the last `select_cpu` compared within groups.
+    #[must_use]
+    pub fn compared_in_groups(&self) -> u32 {
+        self.decision.nr_idlest_cpus
+    }
+
+    /// The decision of the last `select_cpu` or `select_class`.
+    pub(crate) fn decision(&self) -> &sys::wp_decision {
+        &self.decision
     }
 
     /// The candidates of the last `select_cpu`.

@@ -3,9 +3,13 @@
 mod base;
 mod early;
 mod later;
+mod patches;
+mod power;
+mod sched_mc;
 mod short;
 
 use crate::sys::{self, wp_params};
+pub(crate) use patches::patches;
 
 /// A kernel version with what it shipped.
 pub(crate) struct Era {
@@ -31,6 +35,8 @@ pub(crate) struct Feature {
     pub(crate) state: fn(&wp_params) -> Option<usize>,
     /// Parameters by which later kernels do instead what the feature, when off, does not.
     pub(crate) successors: &'static [&'static str],
+    /// Why an era cannot have it; `None`: it can.
+    pub(crate) refused: fn(&wp_params) -> Option<&'static str>,
 }
 
 /// All eras.
@@ -105,6 +111,7 @@ pub(crate) const FEATURES: &[Feature] = &[
             (on != 0).then_some(0)
         },
         successors: &["misfit", "sis_asym"],
+        refused: |_| None,
     },
     Feature {
         name: "energy-aware",
@@ -115,6 +122,18 @@ pub(crate) const FEATURES: &[Feature] = &[
         disable: |p| p.energy_aware = sys::WP_ENERGY_OFF,
         state: |p| (p.energy_aware as usize).checked_sub(1),
         successors: &[],
+        refused: |_| None,
+    },
+    Feature {
+        name: "power-policy",
+        doc: "fill groups of CPUs one after the other, so that others stay idle (2013)",
+        versions: power::VERSIONS,
+        usual: 0,
+        enable: power::enable,
+        disable: power::disable,
+        state: power::state,
+        successors: &[],
+        refused: power::refused,
     },
     Feature {
         name: "sis-short",
@@ -125,12 +144,26 @@ pub(crate) const FEATURES: &[Feature] = &[
         disable: short::disable,
         state: short::state,
         successors: &[],
+        refused: |_| None,
+    },
+    Feature {
+        name: "sched-mc",
+        doc: "tasks are packed on few cores while their clock is slow (2011); the knob's level",
+        versions: sched_mc::VERSIONS,
+        usual: 2,
+        enable: sched_mc::enable,
+        disable: sched_mc::disable,
+        state: sched_mc::state,
+        successors: &[],
+        refused: sched_mc::refused,
     },
 ];
 
 fn set_asym_capacity(p: &mut wp_params, on: u32) {
     p.asym_balance_wake = on;
     p.wake_cap = on;
+    p.idlest_single_cpu = on;
+    p.idlest_without_task = on;
     p.idlest_spare = on;
     p.asym_no_pull = on;
 }

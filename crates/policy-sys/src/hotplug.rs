@@ -1,4 +1,4 @@
-//! CPUs that leave and come back.
+//! CPUs that leave and come back, and the state that a run begins with.
 
 use crate::core::Core;
 use crate::machine::{MachineError, MachineFacts};
@@ -6,6 +6,12 @@ use crate::sys;
 use crate::task::Task;
 
 impl Core {
+    /// The machine has been up and idle for long: what balancing leaves for idle searches says so.
+    pub fn settle(&mut self) {
+        // SAFETY: the context is live and exclusive.
+        unsafe { sys::wp_settled(self.state_mut()) };
+    }
+
     /// CPUs came or went: `facts` is the machine with who is online now. Domains, what is active
     /// and what clocks are shared are found anew; signals, frequencies and queues stay, what was
     /// learnt of the old domains goes.

@@ -6,6 +6,7 @@ mod balance;
 mod classes;
 mod core;
 mod eras;
+mod explain;
 mod hotplug;
 mod machine;
 mod mode;
@@ -14,6 +15,7 @@ mod param_table;
 mod policy;
 mod queue;
 mod reason;
+mod sched_mc;
 #[allow(
     missing_docs,
     non_camel_case_types,
@@ -26,6 +28,8 @@ mod reason;
 pub mod sys;
 mod task;
 mod task_group;
+mod thermal;
+mod wakeup_case;
 
 pub use self::core::{Candidate, Choice, Core, EventResult, PlaceKind, Request, Waker};
 pub use arith::{
@@ -34,11 +38,15 @@ pub use arith::{
 };
 pub use balance::{Balance, IdleKind, NohzWork, Offer, Step};
 pub use classes::{ClassMove, ClassTask};
-pub use machine::{FreqFacts, LevelFacts, MachineError, MachineFacts, PerfFacts};
+pub use explain::{Dropped, Explained, NoEnergy, Seen, ShortTask};
+pub use machine::{FreqFacts, LevelFacts, MachineError, MachineFacts, PerfFacts, SchedMcFacts};
 pub use mode::Mode;
 pub use ondemand::busy_percent;
-pub use policy::{FeatureView, ParamView, Policy, PolicyError};
+pub use policy::{FeatureView, ParamView, PatchView, Policy, PolicyError};
 pub use queue::QueueKind;
 pub use reason::{Reason, Rule};
+pub use sched_mc::{CpuPlace, DebugFile, InvalidWrite, cpu_place};
 pub use task::Task;
 pub use task_group::tg_weight;
+pub use thermal::{ThermalFacts, ThermalGovernor};
+pub use wakeup_case::WakeupCase;

@@ -47,6 +47,21 @@ pub struct PerfFacts {
     pub cpus: Vec<u16>,
     /// `(kHz, uW)` per state, ascending.
     pub states: Vec<(u32, u32)>,
+    /// Artificial model: the cost of each state, and the powers say nothing. Empty = by power.
+    pub costs: Vec<u32>,
+}
+
+/// How many tasks a kind of core is to hold at each frequency while power is saved.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SchedMcFacts {
+    /// Width of an entry, kHz; > 0.
+    pub step_khz: u32,
+    /// Tasks per entry, the slowest first; at least one entry, the last one is for all above.
+    pub tasks: Vec<u32>,
+    /// Which CPUs are cores of that kind, one flag per CPU.
+    pub known_core: Vec<bool>,
+    /// What each CPU's identification register says of its place (MPIDR).
+    pub mpidr: Vec<u32>,
 }
 
 /// A machine.
@@ -70,6 +85,8 @@ pub struct MachineFacts {
     pub freq_domains: Vec<FreqFacts>,
     /// Performance domains; empty = no energy model.
     pub perf_domains: Vec<PerfFacts>,
+    /// What is known for `sched-mc`, where something is.
+    pub sched_mc: Option<SchedMcFacts>,
 }
 
 /// Facts that the core refuses.
@@ -136,6 +153,7 @@ impl MachineFacts {
             )?;
         }
         self.describe_cpus(core.state_mut());
+        self.describe_sched_mc(core.state_mut())?;
         // SAFETY: the context is live and exclusive.
         topology_error(unsafe { sys::wp_build_domains(core.state_mut()) })?;
         self.describe_freq(core.state_mut())?;
@@ -168,6 +186,23 @@ impl MachineFacts {
         for (level, facts) in ctx.topo.iter_mut().zip(&self.levels) {
             facts.describe(level);
         }
+    }
+
+    fn describe_sched_mc(&self, ctx: &mut sys::wp_ctx) -> Result<(), MachineError> {
+        let Some(facts) = &self.sched_mc else {
+            return Ok(());
+        };
+        room("steps of sched_mc", sys::WP_MC_STEPS, facts.tasks.len())?;
+        ctx.mc_table.step_khz = facts.step_khz;
+        ctx.mc_table.nr = facts.tasks.len() as u32;
+        ctx.mc_table.tasks[..facts.tasks.len()].copy_from_slice(&facts.tasks);
+        for (cpu, known) in ctx.cpus.iter_mut().zip(&facts.known_core) {
+            cpu.mc.known_core = u32::from(*known);
+        }
+        for (cpu, mpidr) in ctx.cpus.iter_mut().zip(&facts.mpidr) {
+            cpu.mc.mpidr = *mpidr;
+        }
+        Ok(())
     }
 
     fn describe_freq(&self, ctx: &mut sys::wp_ctx) -> Result<(), MachineError> {
@@ -219,7 +254,7 @@ impl MachineFacts {
                 sys::WP_MAX_STATES,
                 facts.states.len(),
             )?;
-            fill_scratch(ctx, &facts.states);
+            fill_scratch(ctx, &facts.states, &facts.costs);
             // SAFETY: the context is live and exclusive; the list has the length that is passed.
             let error =
                 unsafe { sys::wp_em_register(ctx, facts.cpus.as_ptr(), facts.cpus.len() as u32) };
@@ -230,11 +265,15 @@ impl MachineFacts {
 }
 
 /// Puts a table into the core's scratch space, from where it is registered.
-fn fill_scratch(ctx: &mut sys::wp_ctx, states: &[(u32, u32)]) {
+fn fill_scratch(ctx: &mut sys::wp_ctx, states: &[(u32, u32)], costs: &[u32]) {
     ctx.em_scratch.nr_states = states.len() as u32;
+    ctx.em_scratch.artificial = u32::from(!costs.is_empty());
     for (slot, (khz, power_uw)) in ctx.em_scratch.state.iter_mut().zip(states) {
         slot.khz = *khz;
         slot.power_uw = *power_uw;
+    }
+    for (slot, cost) in ctx.em_scratch.state.iter_mut().zip(costs) {
+        slot.cost = *cost;
     }
 }
 
@@ -258,6 +297,7 @@ fn energy_error(domain: usize, error: u32) -> Result<(), MachineError> {
         sys::WP_EM_POWER_RANGE => "a power is not within 1 uW to 64 W",
         sys::WP_EM_CAPACITY => "its CPUs have different capacities",
         sys::WP_EM_TWICE => "a CPU has a performance domain already",
+        sys::WP_EM_COST_RANGE => "a cost is not within 1 to 64000000",
         sys::WP_EM_LIMIT => "its limits are not two of its frequencies, the lower first",
         _ => "there are too many performance domains",
     };
@@ -279,7 +319,7 @@ impl Core {
             sys::WP_MAX_STATES,
             states.len(),
         )?;
-        fill_scratch(self.state_mut(), states);
+        fill_scratch(self.state_mut(), states, &[]);
         // SAFETY: the context is live and exclusive; the index is masked by the core.
         let error = unsafe { sys::wp_em_update(self.state_mut(), domain as u32) };
         energy_error(domain, error)

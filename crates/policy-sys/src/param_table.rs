@@ -97,10 +97,15 @@ params! {
         capacity_newidle: Switch, "new-idle balancing refreshes a capacity that is due (3.3)";
     }
     "asym-capacity" {
+        asym_flag: Switch, "domains whose CPUs differ in capacity are marked as asymmetric";
+        idlest_single_cpu: Switch,
+            "slow path: the CPU of a group of one is taken without a look at it";
         asym_balance_wake: Switch, "wake-ups may take the slow path on asymmetric domains";
         wake_cap: Switch, "leave the fast path if waker's or previous CPU is too small";
         wake_cap_est: Switch, "... by its estimate; an exact 80 % of the CPU is too much (4.20)";
         idlest_spare: Switch, "the slow path prefers spare capacity over load";
+        idlest_without_task: Switch,
+            "... by what CPUs do without the waking task's own share of the past";
         asym_no_pull: Switch, "do not pull from a bigger CPU group that is not overloaded";
         asym_no_pull_max: Switch,
             "... tell bigger groups by their biggest CPU (2016), else by their smallest (4.10)";
@@ -142,6 +147,40 @@ params! {
         sis_short_flips: Switch, "who changes its partners does not run briefly (v6)";
         sis_short_mutual: Switch, "... waker and woken task woke each other last (v7)";
     }
+    "power-policy" {
+        power_policy: Choice(&["off", "performance", "balance", "powersaving"]),
+            "spread tasks (performance), or fill a group up to its compute power (balance) or its \
+             number of CPUs (powersaving) before the next one gets any";
+        power_level_fewer: Switch, "no CPU level over one cache (P1; 3.8)";
+        power_idlest_cases: Switch,
+            "a fork's idlest group: first who is allowed, then loads (P2 to P4; to 4.9)";
+        power_single_shot: Switch, "one level decides on a fork, on any CPU of it (P5; to 4.9)";
+        power_new_averages: Switch, "a new task's load is its weight (P6 to P8; 3.8)";
+        power_full_util: Range(1, 100), "a CPU is full, percent of its time (P11)";
+        power_placement: Switch, "forks, execs and wake-ups pack (P12)";
+        power_placement_util: Choice(&["nr-running", "pelt"]),
+            "... by numbers of tasks (v4), or by utilisation but in bursts (v6)";
+        power_burst_ns: Range(0, 1_000_000_000),
+            "... pelt: a CPU that is never idle for longer has a burst of wake-ups, ns";
+        power_small_tasks: Switch, "small tasks that wake or exec join running ones (P13)";
+        power_small_factor: Range(0, 1000), "... and count so many times there";
+        power_small_room_powersaving: Auto(0, 100),
+            "... up to so much of a CPU, percent; auto = power_full_util";
+        power_small_room_balance: Auto(0, 100), "... under balance";
+        power_balance: Switch, "balancing packs where nothing is overloaded (P14, P17)";
+        power_pull_all: Switch, "... a lone task of a CPU, too (P15)";
+        power_kick: Switch, "... and idle CPUs are kicked for it (3.8)";
+        power_siblings: Switch,
+            "siblings spread only in attempts that spread anyway (P16; to 3.12)";
+        power_lazy: Switch, "... not soon after an attempt that had to spread (P18)";
+        power_lazy_clean: Range(0, 63), "... none of so many last attempts";
+        power_lazy_old_max: Range(0, 64), "... and so few of those before, of 64 in all";
+        power_lazy_quiet: Range(0, 1_000_000),
+            "... or nothing for so many longest intervals of the level";
+        power_freq: Switch,
+            "a group has the room that it has at its highest frequency, not at its present one";
+        smt_gain: Range(1, 8192), "a core whose threads are all busy, in 1024ths of one thread";
+    }
     "balance" {
         balance: Switch, "periodic load balancing";
         newidle_balance: Switch, "a CPU about to go idle pulls a task";
@@ -177,6 +216,30 @@ params! {
             "new-idle looks at the cost of levels and at overload (3.13), else at idle time only";
         ilb_idle_at_tick: Switch,
             "nohz_form=3.1: a kicked CPU believes its last tick, not its state (to 3.1)";
+    }
+    "sched-mc" {
+        sched_mc_power_savings: Range(0, 2),
+            "domain_form=3.1: pack packages instead of spreading over them (1), and newly idle \
+             CPUs may get running tasks for it (2)";
+        sched_smt_power_savings: Range(0, 2), "... and cores within a package";
+        mc_topology: Switch,
+            "patches 1-3: power saving takes CPUs of equal parity for a package, on cores of the \
+             kind that the platform names";
+        arch_power: Switch, "patch 4: the architecture has a say in cpu power";
+        mc_arch_hook: Switch, "patch 5: ... and answers what is noted per CPU, else 1024";
+        mc_freq_table: Switch,
+            "patches 6-7: noted is how many tasks a core holds at its frequency, by the platform's \
+             table";
+        mc_lowest_first: Switch, "patch 8: power saving fills CPUs of lower number first";
+        mc_tasks: Auto(1, 64), "tasks of the table's lowest frequencies; auto = platform's";
+        mc_limit_khz: Auto(0, 100_000_000),
+            "below it so many, else one, kHz; auto = platform's table";
+        mc_boot_freq: Switch, "the first frequency is known; off: 0 until it changes";
+        mc_kick_by_room: Switch,
+            "nohz_form=3.1: only a CPU with more tasks than it has room for kicks an idle one";
+        mc_irq_idle_us: Range(0, 10_000_000),
+            "movable interrupts (model.irq) leave a CPU that was idle for so long, us; 0 = never";
+        mc_strict: Switch, "sis_form=levels: no search where the target has room for the task";
     }
     "frequency" {
         governor: Choice(&["schedutil", "performance", "powersave", "ondemand"]),
@@ -257,7 +320,19 @@ pub(crate) fn find(key: &str) -> Option<&'static Param> {
     PARAMS.iter().find(|p| p.key == key)
 }
 
+/// Of the groups whose parameters may change while tasks run: built into the machine's domains.
+const BUILT_IN: [&str; 2] = ["power_level_fewer", "smt_gain"];
+
 impl Param {
+    /// Is it read by each decision anew, and by nothing that was built or queued before?
+    pub(crate) fn changes_in_force(&self) -> bool {
+        match self.group {
+            "power-policy" => !BUILT_IN.contains(&self.key),
+            "sis-short" => self.key != "sis_short_dur",
+            _ => ["migration_cost_ns", "nr_migrate", "energy_margin_shift"].contains(&self.key),
+        }
+    }
+
     /// The value as `--set` takes it.
     pub(crate) fn show(&self, params: &wp_params) -> String {
         let value = (self.get)(params);

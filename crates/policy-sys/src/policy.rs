@@ -1,8 +1,9 @@
 //! Policy names and parameters: the one parser of `ERA[+FEATURE[=VALUE]]...[-FEATURE]...`.
 
-use crate::eras::{ERAS, Era, FEATURES, Feature};
+use crate::eras::{ERAS, Era, FEATURES, Feature, patches};
 use crate::param_table::{PARAMS, find};
 use crate::sys::{self, wp_params};
+use std::collections::BTreeSet;
 use thiserror::Error;
 use wakeplace_text::{did_you_mean, nearest};
 
@@ -43,6 +44,19 @@ pub struct FeatureView {
     pub versions: &'static [&'static str],
     /// One line.
     pub doc: &'static str,
+}
+
+/// One patch of a feature's series as `policy show` lists it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PatchView {
+    /// Number in the series, or what else it is.
+    pub number: &'static str,
+    /// One line.
+    pub doc: &'static str,
+    /// The parameter that takes it away, and its value; None: there is nothing to switch.
+    pub switch: Option<(&'static str, String)>,
+    /// What is left without it, or why there is nothing to switch.
+    pub without: &'static str,
 }
 
 /// A policy name or parameter that cannot be taken.
@@ -168,6 +182,12 @@ impl Policy {
                 None => (part.as_str(), None),
             };
             let feature = find_feature(feature, name)?;
+            if add && let Some(why) = (feature.refused)(&params) {
+                return Err(PolicyError(format!(
+                    "policy `{name}`: {} cannot have `{}`: {why}; expected linux-3.1+{}",
+                    era.name, feature.name, feature.name,
+                )));
+            }
             if add {
                 (feature.enable)(&mut params, find_version(era, feature, version, name)?);
             } else {
@@ -206,6 +226,39 @@ impl Policy {
         Ok(())
     }
 
+    /// Changes a parameter, or a feature's version, of a policy that is in force.
+    ///
+    /// # Errors
+    /// As `set`; and what cannot change while tasks run.
+    pub fn change(&mut self, key: &str, value: &str) -> Result<(), PolicyError> {
+        let parameter = if key == "power-policy" && value != "off" {
+            "power_policy"
+        } else {
+            key
+        };
+        let known = find(parameter);
+        if let Some(param) = known.filter(|param| param.changes_in_force()) {
+            let expected =
+                |problem: PolicyError| PolicyError(problem.0.replacen("power_policy", key, 1));
+            return self.set(param.key, value).map_err(expected);
+        }
+        let changeable = || PARAMS.iter().filter(|p| p.changes_in_force());
+        let groups: BTreeSet<_> = changeable().map(|p| p.group).collect();
+        let groups: Vec<_> = groups.into_iter().collect();
+        let feature = FEATURES.iter().any(|f| f.name == key);
+        let what = match (known.is_some(), feature) {
+            (true, _) => format!("parameter `{key}` is for a whole run"),
+            (_, true) => format!("`{key}={value}` is for a whole run"),
+            _ => format!("unknown parameter `{key}`"),
+        };
+        let near = hint(key, changeable().map(|p| p.key).chain(["power-policy"]));
+        Err(PolicyError(format!(
+            "{what}; what can change while tasks run: `power-policy`, and parameters of {} \
+             (`wakeplace policy show`){near}",
+            groups.join(", "),
+        )))
+    }
+
     /// What of this policy the live build of the core (`WP_LIVE`) does not hold; `None`: it can run
     /// live.
     #[must_use]
@@ -236,6 +289,8 @@ impl Policy {
             Some("the loads of older balancing (runnable_is_load=on, load_idx=on)")
         } else if balances_as_before_4_17(p) {
             Some("balancing of before 4.17 (weight_is_load, group_form, nohz_form and such)")
+        } else if p.sched_mc_power_savings | p.sched_smt_power_savings | p.arch_power != 0 {
+            Some("power saving of before 3.5 (sched_mc_power_savings, arch_power)")
         } else if p.util_est_after_freq != 0 {
             Some("frequency requests before the estimate moves (util_est_after_freq=on)")
         } else if p.util_est_faster != sys::WP_UTIL_EST_FASTER_OFF {
@@ -308,6 +363,21 @@ impl Policy {
                 successors: self.successors(f),
                 versions: f.versions,
                 doc: f.doc,
+            })
+            .collect()
+    }
+
+    /// The patches of a feature, each with its state in this policy; empty for most features.
+    #[must_use]
+    pub fn patches(&self, feature: &str) -> Vec<PatchView> {
+        let state = |key| find(key).map(|param| (param.key, param.show(&self.params)));
+        patches(feature)
+            .iter()
+            .map(|patch| PatchView {
+                number: patch.number,
+                doc: patch.doc,
+                switch: patch.key.and_then(state),
+                without: patch.without,
             })
             .collect()
     }

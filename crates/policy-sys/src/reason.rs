@@ -103,6 +103,14 @@ reasons! {
         "no idle CPU near the waking CPU, whose task is short: the waking CPU";
     ShortNoScan = WP_REASON_SHORT_NO_SCAN, "short-no-scan",
         "the task on the target CPU runs shorter than a search takes: there, without a search";
+    SavesPower = WP_REASON_SAVES_POWER, "saves-power",
+        "power is saved and there is room where the task or its parent is: it stays";
+    PowerLeader = WP_REASON_POWER_LEADER, "power-leader",
+        "power-policy: least loaded CPU of the fullest group that has room";
+    PowerSmallHere = WP_REASON_POWER_SMALL_HERE, "power-small-here",
+        "power-policy: a small task, and the waking CPU has room for it";
+    PowerSmallRunning = WP_REASON_POWER_SMALL_RUNNING, "power-small-running",
+        "power-policy: a small task: the fullest CPU of that group that has room for it";
 }
 
 const _: () = assert!(Reason::ALL.len() == sys::WP_REASON_COUNT as usize);
@@ -133,6 +141,48 @@ impl fmt::Display for Reason {
     }
 }
 
+macro_rules! rules {
+    ($($name:ident = $symbol:ident, $text:literal, $doc:literal;)*) => {
+        impl Rule {
+            /// All rules, in the order of their numbers.
+            pub const ALL: &'static [Rule] = &[$(Rule::$name,)*];
+
+            /// Short name, as in results.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(Rule::$name => $text,)* }
+            }
+
+            /// One line for people.
+            #[must_use]
+            pub fn doc(self) -> &'static str {
+                match self { $(Rule::$name => $doc,)* }
+            }
+
+            /// From the core's number.
+            #[must_use]
+            pub fn from_number(number: u32) -> Self {
+                match number { $(sys::$symbol => Rule::$name,)* _ => Rule::None }
+            }
+        }
+    };
+}
+
+rules! {
+    None = WP_RULE_NONE, "none", "no rule ran";
+    Affinity = WP_RULE_AFFINITY, "affinity", "the task has no choice";
+    Energy = WP_RULE_ENERGY, "energy", "the CPU that costs least energy";
+    IdleSibling = WP_RULE_IDLE_SIBLING, "idle-sibling",
+        "an idle CPU near the waker's or the previous one (the fast path)";
+    SlowPath = WP_RULE_SLOW_PATH, "slow-path",
+        "the idlest group of CPUs, then the idlest CPU in it";
+    Request = WP_RULE_REQUEST, "request", "who asks names the CPU";
+    Class = WP_RULE_CLASS, "class", "RT and deadline tasks: the CPU whose tasks matter least";
+    Power = WP_RULE_POWER, "power", "power-policy: groups are filled one after the other";
+}
+
+const _: () = assert!(Rule::ALL.len() == sys::WP_RULE_COUNT as usize);
+
 /// Which part of the policy decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
@@ -150,20 +200,6 @@ pub enum Rule {
     Request,
     /// RT and deadline tasks.
     Class,
-}
-
-impl Rule {
-    /// From the core's number.
-    #[must_use]
-    pub fn from_number(number: u32) -> Self {
-        match number {
-            sys::WP_RULE_AFFINITY => Self::Affinity,
-            sys::WP_RULE_ENERGY => Self::Energy,
-            sys::WP_RULE_IDLE_SIBLING => Self::IdleSibling,
-            sys::WP_RULE_SLOW_PATH => Self::SlowPath,
-            sys::WP_RULE_REQUEST => Self::Request,
-            sys::WP_RULE_CLASS => Self::Class,
-            _ => Self::None,
-        }
-    }
+    /// Power-aware packing.
+    Power,
 }

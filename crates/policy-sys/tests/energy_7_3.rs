@@ -3,7 +3,8 @@
 mod common;
 
 use common::{
-    Cluster, ask, cluster, core, doc_example, freeze, hikey960, machine, make_busy, sleeper, table,
+    Cluster, ask, cluster, core, doc_example, freeze, hikey960, machine, make_busy, policy,
+    sleeper, table,
 };
 use wakeplace_policy_sys::{
     Choice, Core, LevelFacts, MachineFacts, PlaceKind, Reason, Rule, Task, sys,
@@ -509,4 +510,64 @@ fn versions() {
     assert_eq!(form("linux-4.17+energy-aware=7.3"), sys::WP_ENERGY_73);
     assert_eq!(form("linux-7.3+energy-aware=5.0"), sys::WP_ENERGY_50);
     assert_eq!(form("linux-7.3-energy-aware"), sys::WP_ENERGY_OFF);
+}
+
+/// Goal: costs of an artificial model are taken as they are, mark inefficient states and are
+/// bounded as powers are; forms before 6.1 have no such model. Source: energy-aware 4.1 (scan from
+/// the top down: if cost >= the lowest so far, inefficient; limits; artificial models).
+#[test]
+fn artificial_models_have_costs_of_their_own() {
+    let mut facts = machine(&hikey960());
+    facts.perf_domains[0].costs = vec![30, 20, 25, 40, 50];
+    facts.perf_domains[1].costs = vec![60, 70, 80, 90, 64_000_000];
+    for domain in &mut facts.perf_domains {
+        domain.states.iter_mut().for_each(|state| state.1 = 0);
+    }
+    for (form, active) in [("v3", false), ("5.0", false), ("6.1", true), ("7.3", true)] {
+        let core = Core::new(
+            &facts,
+            policy(&format!("linux-4.17+energy-aware={form}"), &[]).core_params(),
+        )
+        .expect("a model");
+        let states = |pd: usize| {
+            let pd = &core.state().perf_doms[pd];
+            let table = &pd.table[pd.live as usize];
+            let states = table.state[..5].iter();
+            states.map(|s| (s.cost, s.inefficient)).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            states(0),
+            [(30, 1), (20, 0), (25, 0), (40, 0), (50, 0)],
+            "{form}"
+        );
+        assert_eq!(states(1)[4], (64_000_000, 0));
+        assert_eq!(core.state().energy_active != 0, active, "{form}");
+        let off = core.state().energy_off;
+        assert_eq!(off == sys::WP_ENERGY_OFF_NO_MODEL, !active, "{form}");
+    }
+    for wrong in [0, 64_000_001] {
+        facts.perf_domains[1].costs[2] = wrong;
+        let error = Core::new(&facts, policy(ERA, &[]).core_params());
+        let error = error.err().map(|e| e.to_string()).unwrap_or_default();
+        assert!(
+            error.contains("a cost is not within 1 to 64000000"),
+            "{error}"
+        );
+    }
+}
+
+/// Goal: the costs decide, not the powers. Source: 4.1, 4.4. Method: one small task on an idle
+/// machine, previous CPU big: by power it goes to the littles (7.3); with costs that make little
+/// work dearer it stays.
+#[test]
+fn artificial_costs_decide() {
+    for (little, big, on_little) in [(10, 100, true), (100, 10, false)] {
+        let mut facts = machine(&hikey960());
+        facts.perf_domains[0].costs = (0..5).map(|i| little + i).collect();
+        facts.perf_domains[1].costs = (0..5).map(|i| big + i).collect();
+        let mut core = core(&facts, ERA, &[]);
+        freeze(&mut core);
+        let task = sleeper(&mut core, 1, 4, 43, 59);
+        assert_eq!(wake(&mut core, &task, 4).cpu < 4, on_little);
+    }
 }

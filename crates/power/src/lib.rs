@@ -6,6 +6,7 @@
 //! | state                               | CPU              | cluster                          |
 //! |-------------------------------------|------------------|----------------------------------|
 //! | running                             | `cpu_busy`       | `cluster_on`                     |
+//! | running, as other threads of a core | `.._beside`      | `cluster_on`                     |
 //! | entering or leaving a state         | `cpu_transition` | `cluster_on`                     |
 //! | idle, another of its cluster is not | `cpu_idle`       | `cluster_on`                     |
 //! | idle, and so is the whole cluster   | `cpu_idle`       | `cluster_idle` of the shallowest |
@@ -16,6 +17,9 @@
 //! draws the figure. A cluster without figures draws nothing of its own: its CPUs' figures include
 //! it, as those of the kernel's Energy Model do.
 
+mod heat;
+
+pub use heat::Heat;
 use wakeplace_platform::{CpuId, IdleState, Platform, PowerUnit};
 
 /// Power of every state of one platform, in its unit (microwatts, or bogo units).
@@ -34,6 +38,8 @@ pub struct PowerModel {
     cluster_idle: Vec<Option<u64>>,
     /// Per cluster and idle state: whether any CPU of the cluster has the state.
     cluster_has: Vec<Vec<bool>>,
+    /// Of a core with 1, 2, ... busy threads, 1024 = one; empty: each draws as alone.
+    core_power: Vec<u32>,
     board: u64,
 }
 
@@ -69,6 +75,10 @@ impl PowerModel {
                 .iter()
                 .map(|c| has_row(platform, &c.cpus))
                 .collect(),
+            core_power: platform
+                .smt
+                .as_ref()
+                .map_or_else(Vec::new, |smt| smt.core_power.clone()),
             board: platform.board.as_ref().map_or(0, |board| board.power_uw),
         })
     }
@@ -86,6 +96,18 @@ impl PowerModel {
     #[must_use]
     pub fn cpu_busy(&self, cpu: CpuId, opp: usize) -> u64 {
         self.cpu_busy[cpu.index()][opp]
+    }
+
+    /// The same while `others` more threads of its core run: its equal share of what the core draws
+    /// with all of them.
+    ///
+    /// # Panics
+    /// If the platform has no such CPU, or its domain no such point.
+    #[must_use]
+    pub fn cpu_busy_beside(&self, cpu: CpuId, others: usize, opp: usize) -> u64 {
+        let alone = self.cpu_busy(cpu, opp);
+        let of_core = |power: &u32| alone * u64::from(*power) / (1024 * (others as u64 + 1));
+        self.core_power.get(others).map_or(alone, of_core)
     }
 
     /// Power of a CPU in an idle state (index in `Platform::idle_states`) while its domain stands

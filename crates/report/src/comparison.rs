@@ -1,19 +1,20 @@
 //! `sim` and `compare`.
 
 use crate::phrase::{Sense, interval, short_policy, verdict, warning, wrap};
-use crate::{Align, Cell, Format, Style, Table, json, number};
+use crate::{Align, Cell, Format, Style, Table, json, number, states};
 use std::collections::BTreeMap;
-use wakeplace_metrics::{Series, Summary, paired, series};
+use wakeplace_metrics::{Series, Summary, find_metric, paired, series};
 use wakeplace_study::{Comparison, PolicyRuns};
 
 /// Metrics of the workload's own that are shown first; machines with many CPUs can have thousands.
 const MAX_OWN: usize = 12;
 
 /// What a reader looks at next, in this order. All others follow in the machine formats.
-const KEY_METRICS: [&str; 7] = [
+const KEY_METRICS: [&str; 8] = [
     "energy_j",
     "cpu_energy_j",
     "cpu_energy_bogo",
+    "energy_over_optimal_pct",
     "wake_latency_us_p50",
     "wake_latency_us_p99",
     "missed_periods_total",
@@ -93,7 +94,7 @@ fn human(comparison: &Comparison, style: Style) -> String {
     text.extend(comparison.notes.iter().map(|line| format!("{line}\n")));
     let warnings = comparison.warnings.iter();
     text.extend(warnings.map(|line| warning(line, style)));
-    text
+    text + &states::human(&comparison.states, style)
 }
 
 fn markdown(comparison: &Comparison) -> String {
@@ -148,10 +149,16 @@ fn key_metrics(comparison: &Comparison) -> Vec<&str> {
     names
 }
 
+/// It is a cell of the table of wake-up cases, which has a file of its own.
+fn of_cases(name: &str) -> bool {
+    find_metric(name).is_ok_and(wakeplace_metrics::MetricDef::is_of_cases)
+}
+
 /// Names in the order of importance, then of the alphabet.
 fn ordered<'a>(all: &'a BTreeMap<String, Series>, key: &[&'a str]) -> Vec<&'a str> {
     let first = key.iter().copied().filter(|name| all.contains_key(*name));
     let rest = all.keys().map(String::as_str);
+    let rest = rest.filter(|name| !of_cases(name));
     first
         .chain(rest.filter(|name| !key.contains(name)))
         .collect()
@@ -264,7 +271,7 @@ fn others(comparison: &Comparison) -> String {
             delta.significant.then(|| (delta.delta_pct, name.clone()))
         };
         let names = series(&base.metrics).into_keys();
-        let names = names.filter(|name| !key.contains(&name.as_str()));
+        let names = names.filter(|name| !key.contains(&name.as_str()) && !of_cases(name));
         let mut all: Vec<_> = names.filter_map(|name| delta(&name)).collect();
         all.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
         let left = all.len().saturating_sub(MAX_OTHERS);

@@ -3,7 +3,10 @@
 use crate::{SCHEMA_VERSION, number};
 use serde_json::{Map, Value, json};
 use wakeplace_metrics::{Summary, paired, series};
-use wakeplace_study::{Comparison, Param, PolicyRuns, StudyResult, StudyRow};
+use wakeplace_study::{Comparison, PolicyRuns};
+
+mod studies;
+pub(crate) use studies::{several, study};
 
 /// The object as text, with a newline.
 pub(crate) fn text(value: &Value) -> String {
@@ -38,6 +41,9 @@ pub(crate) fn comparison(comparison: &Comparison) -> Value {
     {
         let all: Vec<Value> = others.iter().flat_map(|o| deltas(base, o)).collect();
         whole["deltas"] = Value::Array(all);
+    }
+    if !comparison.states.is_empty() {
+        whole["states"] = crate::states::json(&comparison.states);
     }
     whole["notes"] = json!(comparison.notes);
     whole["warnings"] = json!(comparison.warnings);
@@ -103,67 +109,5 @@ fn spread(n: usize, rsd_pct: f64) -> Value {
 fn interval(ci95: Option<(f64, f64)>) -> Value {
     ci95.map_or(Value::Null, |(low, high)| {
         json!([number::json(low), number::json(high)])
-    })
-}
-
-/// `study run`.
-pub(crate) fn study(result: &StudyResult) -> Value {
-    json!({
-        "schema_version": SCHEMA_VERSION,
-        "version": env!("CARGO_PKG_VERSION"),
-        "study": result.study,
-        "title": result.title,
-        "platform": result.platform,
-        "base_policy": result.base_policy,
-        "duration_ns": result.duration_ns,
-        "seeds": result.seeds,
-        "quick": result.quick,
-        "settings": pairs(&result.settings),
-        "options": pairs(&result.options),
-        "workloads": result.workloads,
-        "rows": result.rows.iter().map(row).collect::<Vec<_>>(),
-        "verdict": result.verdict,
-        "notes": result.notes,
-        "sources": result.sources,
-    })
-}
-
-/// The token that tells a row's case from all others: with the experiment it belongs to.
-fn case(row: &StudyRow) -> String {
-    let experiment = row.experiment().map(|name| format!(",{name}"));
-    row.case.clone() + &experiment.unwrap_or_default()
-}
-
-fn row(row: &StudyRow) -> Value {
-    let param = |(key, value): (&String, &Param)| {
-        let value = match value {
-            Param::Number(number) => json!(number),
-            Param::Word(word) => json!(word),
-        };
-        (key.clone(), value)
-    };
-    let params: Map<String, Value> = row.params.iter().map(param).collect();
-    let published = row.published.map(|p| {
-        json!({
-            "mean": number::json(p.mean),
-            "rsd_pct": p.rsd_pct.map_or(Value::Null, number::json),
-        })
-    });
-    json!({
-        "case": case(row),
-        "params": params,
-        "metric": row.metric,
-        "unit": row.unit,
-        "policy": row.policy,
-        "published": published,
-        "simulated": {
-            "mean": number::json(row.simulated.mean),
-            "rsd_pct": spread(row.simulated.n, row.simulated.rsd_pct),
-            "n": row.simulated.n,
-        },
-        "published_delta_pct": row.published_delta_pct.map_or(Value::Null, number::json),
-        "simulated_delta_pct": row.simulated_delta_pct.map_or(Value::Null, number::json),
-        "simulated_delta_ci95": interval(row.simulated_delta_ci95),
-        "calibrated": row.calibrated,
     })
 }

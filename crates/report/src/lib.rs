@@ -1,15 +1,19 @@
 //! Results as text: tables for people, JSON, CSV, Markdown. From results only; never prints.
 
+mod case_table;
 mod comparison;
 mod json;
 mod number;
 mod phrase;
+mod states;
 mod study;
 mod table;
+mod wakeup_cases;
 
 pub use comparison::comparison;
-pub use study::study;
+pub use study::{studies, study};
 pub use table::{Align, Cell, Table};
+pub use wakeup_cases::wakeup_cases;
 
 /// Version of the JSON objects; raised when a key changes its meaning or goes away.
 pub const SCHEMA_VERSION: u32 = 1;

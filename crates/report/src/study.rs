@@ -1,10 +1,14 @@
 //! `study run`.
 
+mod csv;
+mod sensitivity;
+
 use crate::phrase::{interval, short_policy, wrap};
-use crate::{Align, Cell, Format, Style, Table, json, number};
+use crate::{Align, Cell, Format, Style, Table, case_table, json, number};
+use csv::csv;
 use wakeplace_study::{StudyResult, StudyRow};
 
-/// Marks a published figure the platform was calibrated on.
+/// Marks a published figure that something was calibrated on.
 const CALIBRATED: &str = "*";
 
 /// The result of a study.
@@ -12,9 +16,23 @@ const CALIBRATED: &str = "*";
 pub fn study(result: &StudyResult, format: Format, style: Style) -> String {
     match format {
         Format::Json => json::text(&json::study(result)),
-        Format::Csv => csv(result),
+        Format::Csv => csv(std::slice::from_ref(result)),
         Format::Human => human(result, style),
         Format::Md => markdown(result),
+    }
+}
+
+/// The results of several studies; of one, as [`study`].
+#[must_use]
+pub fn studies(results: &[StudyResult], format: Format, style: Style) -> String {
+    match (results, format) {
+        ([one], _) => study(one, format, style),
+        (several, Format::Json) => json::text(&json::several(several)),
+        (several, Format::Csv) => csv(several),
+        (several, _) => {
+            let texts = several.iter().map(|result| study(result, format, style));
+            texts.collect::<Vec<_>>().join("\n")
+        }
     }
 }
 
@@ -23,8 +41,8 @@ fn heading(result: &StudyResult) -> String {
         "{}: {}\n{}, {}, {}{}\n",
         result.study,
         result.title,
-        result.platform,
-        number::duration(result.duration_ns),
+        platforms(result),
+        durations(result),
         number::seeds(&result.seeds),
         if result.quick { ", reduced size" } else { "" }
     );
@@ -34,6 +52,29 @@ fn heading(result: &StudyResult) -> String {
         text.push_str(&format!("set: {}\n", all.join(" ")));
     }
     text
+}
+
+/// The platforms of the cases, the study's first.
+fn platforms(result: &StudyResult) -> String {
+    let mut names = vec![result.platform.as_str()];
+    for case in &result.cases {
+        if !names.contains(&case.platform.as_str()) {
+            names.push(&case.platform);
+        }
+    }
+    names.join(", ")
+}
+
+/// How long the runs are; from the shortest to the longest where cases differ.
+fn durations(result: &StudyResult) -> String {
+    let all = || result.cases.iter().map(|case| case.duration_ns);
+    match (all().min(), all().max()) {
+        (Some(least), Some(most)) if least != most => {
+            format!("{} to {}", number::duration(least), number::duration(most))
+        }
+        (Some(same), _) => number::duration(same),
+        _ => number::duration(result.duration_ns),
+    }
 }
 
 fn human(result: &StudyResult, style: Style) -> String {
@@ -48,6 +89,9 @@ fn human(result: &StudyResult, style: Style) -> String {
             "\n{title}\n{}",
             table.render(Format::Human, style)
         ));
+    }
+    if let Some(found) = &result.sensitivity {
+        text.push_str(&sensitivity::human(result, found, style));
     }
     text.push('\n');
     for line in footnotes(result) {
@@ -75,6 +119,9 @@ fn markdown(result: &StudyResult) -> String {
         let table = table.render(Format::Md, Style::default());
         text.push_str(&format!("## {title}\n\n{table}\n"));
     }
+    if let Some(found) = &result.sensitivity {
+        text.push_str(&sensitivity::markdown(result, found));
+    }
     for line in footnotes(result) {
         text.push_str(&format!("{}\n\n", line.replace('*', "\\*")));
     }
@@ -90,7 +137,11 @@ fn markdown(result: &StudyResult) -> String {
 fn tables(result: &StudyResult) -> Vec<(String, Table)> {
     let mut tables = Vec::new();
     for kind in ["", ", variants", ", experiments"] {
-        for metric in &result.metrics {
+        for metric in result
+            .metrics
+            .iter()
+            .filter(|name| !case_table::holds(name))
+        {
             let ours = |row: &&StudyRow| row.metric == *metric && kind_of(row) == kind;
             let rows: Vec<&StudyRow> = result.rows.iter().filter(ours).collect();
             let Some(first) = rows.first() else {
@@ -100,6 +151,12 @@ fn tables(result: &StudyResult) -> Vec<(String, Table)> {
             let experiments = first.experiment().is_some();
             tables.push((title, table(result, &rows, experiments)));
         }
+        let of_kind = result.rows.iter().filter(|row| kind_of(row) == kind);
+        tables.extend(case_table::tables(
+            result,
+            kind,
+            &of_kind.collect::<Vec<_>>(),
+        ));
     }
     tables
 }
@@ -113,18 +170,27 @@ fn kind_of(row: &StudyRow) -> &'static str {
 }
 
 fn table(result: &StudyResult, rows: &[&StudyRow], experiments: bool) -> Table {
-    let published = rows.iter().any(|row| row.published.is_some());
+    let has = Has {
+        means: rows.iter().any(|row| row.published.is_some()),
+        changes: rows.iter().any(|row| row.published_delta_pct.is_some()),
+        robust: rows.iter().any(|row| row.robust.is_some()),
+    };
     let mut columns = Vec::new();
     if experiments {
         columns.push("experiment");
     }
     columns.extend(["case", "policy"]);
-    if published {
-        columns.extend(["published", "change"]);
+    match (has.means, has.changes) {
+        (true, _) => columns.extend(["published", "change"]),
+        (false, true) => columns.push("published change"),
+        (false, false) => {}
     }
     columns.extend(["simulated", "spread", "change", "95 % CI"]);
-    if published {
+    if has.means {
         columns.push("off by");
+    }
+    if has.robust {
+        columns.push("assumed costs");
     }
     let mut table = Table::new("rows", &columns);
     for column in &columns[columns
@@ -143,19 +209,31 @@ fn table(result: &StudyResult, rows: &[&StudyRow], experiments: bool) -> Table {
             cells.push(word(here.0 == before.0, here.0.unwrap_or("")));
         }
         cells.push(word(here == before, here.1));
-        cells.extend(figures(result, row, published));
+        cells.extend(figures(result, row, &has));
         table.row(cells);
         before = here;
     }
     table
 }
 
+/// What some row of a table has.
+struct Has {
+    /// Published means.
+    means: bool,
+    /// Published changes.
+    changes: bool,
+    /// A word on whether its conclusion is robust.
+    robust: bool,
+}
+
 /// The cells from the policy on.
-fn figures(result: &StudyResult, row: &StudyRow, published: bool) -> Vec<Cell> {
+fn figures(result: &StudyResult, row: &StudyRow, has: &Has) -> Vec<Cell> {
     let mut cells: Vec<Cell> = vec![short_policy(&result.base_policy, &row.policy).into()];
     let mark = if row.calibrated { CALIBRATED } else { "" };
-    if published {
+    if has.means {
         cells.push(row.published.map(|p| number::short(p.mean)).into());
+    }
+    if has.means || has.changes {
         cells.push(row.published_delta_pct.map(number::change).into());
     }
     cells.push(format!("{}{mark}", number::short(row.simulated.mean)).into());
@@ -163,9 +241,13 @@ fn figures(result: &StudyResult, row: &StudyRow, published: bool) -> Vec<Cell> {
     cells.push(spread.into());
     cells.push(row.simulated_delta_pct.map(number::change).into());
     cells.push(interval(row.simulated_delta_ci95).into());
-    if published {
+    if has.means {
         let distance = row.distance_pct().filter(|_| !row.calibrated);
         cells.push(distance.map(number::change).into());
+    }
+    if has.robust {
+        let word = |robust| if robust { "robust" } else { "not robust" };
+        cells.push(row.robust.map(word).into());
     }
     cells
 }
@@ -173,53 +255,10 @@ fn figures(result: &StudyResult, row: &StudyRow, published: bool) -> Vec<Cell> {
 fn footnotes(result: &StudyResult) -> Vec<String> {
     let calibrated = result.rows.iter().any(|row| row.calibrated);
     let note = format!(
-        "{CALIBRATED} the platform's board power is calibrated on this published figure: no check, \
-         and not counted below"
+        "{CALIBRATED} the platform's board power or an argument of the workload is calibrated on \
+         this published figure: no check, and not counted below"
     );
     calibrated.then_some(note).into_iter().collect()
-}
-
-fn csv(result: &StudyResult) -> String {
-    let columns = [
-        "study",
-        "case",
-        "experiment",
-        "metric",
-        "unit",
-        "policy",
-        "published_mean",
-        "published_rsd_pct",
-        "simulated_mean",
-        "simulated_rsd_pct",
-        "n",
-        "published_delta_pct",
-        "simulated_delta_pct",
-        "delta_ci95_low",
-        "delta_ci95_high",
-        "calibrated",
-    ];
-    let mut table = Table::new("rows", &columns);
-    for row in &result.rows {
-        table.row(vec![
-            result.study.as_str().into(),
-            row.case.as_str().into(),
-            row.experiment().into(),
-            row.metric.as_str().into(),
-            row.unit.as_str().into(),
-            row.policy.as_str().into(),
-            row.published.map(|p| p.mean).into(),
-            row.published.and_then(|p| p.rsd_pct).into(),
-            row.simulated.mean.into(),
-            row.simulated.rsd_pct.into(),
-            row.simulated.n.into(),
-            row.published_delta_pct.into(),
-            row.simulated_delta_pct.into(),
-            row.simulated_delta_ci95.map(|c| c.0).into(),
-            row.simulated_delta_ci95.map(|c| c.1).into(),
-            row.calibrated.into(),
-        ]);
-    }
-    table.render(Format::Csv, Style::default())
 }
 
 #[cfg(test)]

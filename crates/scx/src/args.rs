@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What people type.
 
+use crate::follow::Follow;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -49,12 +50,15 @@ pub(crate) struct RunArgs {
     /// A parameter of the policy, as often as needed.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
+    /// power-policy follows the source of power, or the platform profile.
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub(crate) follow: Option<Follow>,
     /// Print statistics every SEC seconds while scheduling.
     #[arg(long, value_name = "SEC", value_parser = seconds)]
     pub(crate) stats: Option<f64>,
     /// Only watch a scheduler that runs already, every SEC seconds.
     #[arg(long, value_name = "SEC", value_parser = seconds)]
-    #[arg(conflicts_with_all = ["stats", "policy", "platform", "set", "mode"])]
+    #[arg(conflicts_with_all = ["stats", "policy", "platform", "set", "mode", "follow"])]
     pub(crate) monitor: Option<f64>,
     /// Say what each statistic means, and end.
     #[arg(long)]

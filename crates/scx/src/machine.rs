@@ -144,6 +144,7 @@ pub(crate) fn describe(choice: &PlatformChoice, root: &Path) -> Result<Machine, 
             reclaim_distance: 0,
             freq_domains,
             perf_domains,
+            sched_mc: None, // a feature of 3.1, which no live kernel has
         },
     })
 }
@@ -253,6 +254,7 @@ fn kernel_model(domains: &[EnergyDomain]) -> (Vec<PerfFacts>, bool) {
     let facts = |domain: &EnergyDomain| PerfFacts {
         cpus: domain.cpus.clone(),
         states: domain.states.iter().map(|s| (s.khz, s.power_uw)).collect(),
+        costs: Vec::new(),
     };
     let in_watts = !domains.is_empty() && domains.iter().all(|d| d.microwatts);
     (domains.iter().map(facts).collect(), in_watts)
@@ -373,6 +375,7 @@ fn file_model(platform: &Platform) -> Vec<PerfFacts> {
     let facts = |domain: &wakeplace_platform::FreqDomain| PerfFacts {
         cpus: numbers(&domain.cpus),
         states: domain.opps.iter().map(state).collect(),
+        costs: Vec::new(),
     };
     platform.freq_domains.iter().map(facts).collect()
 }

@@ -8,6 +8,7 @@
 mod args;
 mod client;
 mod control;
+mod follow;
 mod live;
 mod machine;
 mod metrics;

@@ -4,6 +4,7 @@
 use crate::args::{Cli, ModeArg};
 use crate::control::socket::SocketError;
 use crate::control::{self, Answer, Asks, Refusal, Request};
+use crate::follow::Follower;
 use crate::live::{Exit, Live, monotonic_ns};
 use crate::machine::{self, Machine, PlatformChoice};
 use crate::metrics::{Sample, Shape};
@@ -102,7 +103,7 @@ pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
     let printer = args
         .stats
         .map(|every_s| stats::Printer::new(every_s, since_ns));
-    let watched = running.watch(&asks, printer);
+    let watched = running.watch(&asks, printer, args.follow.map(Follower::new));
     let ended = finish(running.live); // in any case: it says who schedules now
     watched.and(ended)
 }
@@ -127,13 +128,21 @@ struct Running {
 
 impl Running {
     /// Until a signal or the kernel ends it.
-    fn watch(&mut self, asks: &Asks, mut printer: Option<stats::Printer>) -> Result<(), Failure> {
+    fn watch(
+        &mut self,
+        asks: &Asks,
+        mut printer: Option<stats::Printer>,
+        mut follower: Option<Follower>,
+    ) -> Result<(), Failure> {
         while !END.load(Ordering::Relaxed) && self.live.exit().is_none() {
             match asks.recv_timeout(LOOK_EVERY) {
                 Ok(ask) => ask.answer(self.answer(&ask.request)),
                 Err(RecvTimeoutError::Timeout) => {}
                 // Both sockets are gone: the clock goes on.
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(LOOK_EVERY),
+            }
+            if let Some(policy) = follower.as_mut().and_then(Follower::changed) {
+                self.follow(policy);
             }
             if let Some(online) = self.live.cpus_changed() {
                 self.rebuild(&online)?;
@@ -147,6 +156,14 @@ impl Running {
             }
         }
         Ok(())
+    }
+
+    fn follow(&mut self, policy: &str) {
+        let change = [("power_policy".to_owned(), policy.to_owned())];
+        match self.change(&change) {
+            Ok(()) => say(&format!("power-policy is {policy} now")),
+            Err(refusal) => say(&format!("power-policy={policy}: {}", refusal.error)),
+        }
     }
 
     fn answer(&mut self, request: &Request) -> Answer {

@@ -67,6 +67,9 @@ impl Wanted {
                 "nohz_balance" => value != "off",
                 "base_slice_ns" | "tunable_scaling" => !short,
                 "iowait_boost" | "freq_pressure" => true, // the kernel does these
+                // of kernels that the live build does not hold
+                "power_level_fewer" | "power_idlest_cases" | "power_single_shot"
+                | "power_new_averages" | "power_siblings" | "power_kick" => value != "off",
                 _ => params.iter().any(of_the_kernel),
             };
             if inert {
@@ -84,12 +87,16 @@ impl Wanted {
     pub(crate) fn with(&self, changes: &[(String, String)]) -> Result<Self, PolicyError> {
         let mut wanted = self.clone();
         for (key, value) in changes {
-            match key.as_str() {
+            let key = match key.as_str() {
+                "power-policy" => "power_policy",
+                other => other,
+            };
+            match key {
                 "policy" => value.clone_into(&mut wanted.policy),
                 "mode" => wanted.mode = Mode::parse(value)?,
                 _ => {
                     wanted.parameters.retain(|(k, _)| k != key);
-                    wanted.parameters.push((key.clone(), value.clone()));
+                    wanted.parameters.push((key.to_owned(), value.clone()));
                 }
             }
         }

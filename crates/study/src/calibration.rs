@@ -1,7 +1,8 @@
-//! The board's constant power from one published cell.
+//! What was calibrated on published cells: the board's constant power, and arguments of workloads.
 
-use crate::file::{CPU_ENERGY, StudyFile};
-use crate::{Study, StudyResult};
+use crate::file::{CPU_ENERGY, Cell, Figure, StudyFile};
+use crate::sensitivity::argument;
+use crate::{Study, StudyResult, StudyRow};
 
 /// Nanoseconds in a second.
 const NS_PER_SECOND: f64 = 1e9;
@@ -26,6 +27,30 @@ pub struct Calibration {
 }
 
 impl Study {
+    /// Which arguments of workloads were set by which of the shown figures.
+    pub(crate) fn calibrated_arguments(&self, rows: &[StudyRow]) -> Vec<String> {
+        let file = &self.file;
+        let shown = |cell: &Cell| {
+            rows.iter().any(|row| {
+                let (case, column) = (&file.cases[cell.case], &file.columns[cell.policy]);
+                row.calibrated
+                    && (&row.case, &row.policy) == (&case.token, &column.name)
+                    && row.metric == cell.metric
+            })
+        };
+        let figures = file.published.iter().filter(|figure| shown(&figure.cell));
+        let note = |figure: &Figure| {
+            let (cell, name) = (&figure.cell, figure.calibrates.as_ref()?);
+            let workload = &file.cases[cell.case].workload.name;
+            let value = argument(workload, name).unwrap_or_default();
+            Some(format!(
+                "{name}={value} of the workload is calibrated on {} of case {}, {}",
+                cell.metric, file.cases[cell.case].token, file.columns[cell.policy].name
+            ))
+        };
+        figures.filter_map(note).collect()
+    }
+
     /// The board power recomputed from a result of this study.
     ///
     /// None if the study has no cell for it, the result lacks the cell's CPU energy or was made
@@ -34,24 +59,27 @@ impl Study {
     pub fn calibration(&self, result: &StudyResult) -> Option<Calibration> {
         let file: &StudyFile = &self.file;
         let cell = file.calibration.as_ref()?;
-        if result.duration_ns != file.options.duration_ns {
-            return None;
-        }
         let (case, policy) = (
             &file.cases[cell.case].token,
-            file.policies[cell.policy].name(),
+            &file.columns[cell.policy].name,
         );
+        let duration_ns = file.cases[cell.case].duration_ns;
+        let ran = result.cases.iter().find(|ran| ran.case == *case)?;
+        if ran.duration_ns != duration_ns {
+            return None;
+        }
         let row = result.rows.iter().find(|row| {
             row.metric == CPU_ENERGY
                 && row.case == *case
-                && row.policy == policy
+                && row.policy == *policy
                 && row.experiment().is_none()
         })?;
         let published_j = file.published(cell)?.mean;
         let cpu_energy_j = row.simulated.mean;
-        let seconds = result.duration_ns as f64 / NS_PER_SECOND;
+        let seconds = duration_ns as f64 / NS_PER_SECOND;
         let board_uw = board_power_uw(published_j, cpu_energy_j, seconds)?;
-        let in_file = file.platform.board.as_ref().map(|board| board.power_uw);
+        let board = file.platform_of(cell.case).board.as_ref();
+        let in_file = board.map(|board| board.power_uw);
         let residual = |uw: u64| published_j - cpu_energy_j - uw as f64 / UW_PER_W * seconds;
         Some(Calibration {
             cell: file.cell_name(cell),

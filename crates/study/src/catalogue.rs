@@ -5,6 +5,13 @@ use wakeplace_text::{nearest, shorten};
 
 include!(concat!(env!("OUT_DIR"), "/builtin.rs"));
 
+/// An rt-app file of the repository's `workloads/`, by its path there: studies are run where that
+/// folder is not.
+pub(crate) fn workload_file(path: &str) -> Option<&'static str> {
+    let found = WORKLOADS.iter().find(|(known, _)| *known == path);
+    found.map(|(_, text)| *text)
+}
+
 /// A study in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StudyInfo {
@@ -52,9 +59,70 @@ impl Study {
     }
 }
 
+/// The built-in studies that match one of the patterns, each once, in the order of their names.
+/// `*` stands for any characters.
+///
+/// # Errors
+/// A pattern that no study matches; the nearest name is offered.
+pub fn select(patterns: &[String]) -> Result<Vec<Study>, StudyError> {
+    let mut chosen = vec![false; BUILTIN.len()];
+    for pattern in patterns {
+        let mut found = false;
+        for ((name, _, _), chosen) in BUILTIN.iter().zip(&mut chosen) {
+            if matches(pattern, name) {
+                (*chosen, found) = (true, true);
+            }
+        }
+        if !found {
+            return Err(unmatched(pattern));
+        }
+    }
+    let named = BUILTIN.iter().zip(chosen).filter(|(_, chosen)| *chosen);
+    named.map(|((name, _, _), _)| Study::load(name)).collect()
+}
+
+/// Whether a name is what the pattern says. Each `*` takes as little as leaves the rest a match.
+fn matches(pattern: &str, name: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once('*') else {
+        return pattern == name;
+    };
+    let Some(mut left) = name.strip_prefix(first) else {
+        return false;
+    };
+    let mut parts = rest.split('*');
+    let last = parts.next_back().unwrap_or("");
+    for part in parts {
+        match left.find(part) {
+            Some(at) => left = &left[at + part.len()..],
+            None => return false,
+        }
+    }
+    left.ends_with(last)
+}
+
+/// Nothing is called like this: the nearest study or family is offered.
+fn unmatched(pattern: &str) -> StudyError {
+    let names = BUILTIN.iter().map(|(name, _, _)| (*name).to_owned());
+    let families = BUILTIN
+        .iter()
+        .filter_map(|(name, _, _)| name.split_once('/'));
+    let families = families.map(|(family, _)| format!("{family}/*"));
+    let mut all: Vec<String> = if pattern.contains('*') {
+        families.collect()
+    } else {
+        names.collect()
+    };
+    all.dedup();
+    StudyError::UnknownName {
+        name: shorten(pattern),
+        hint: nearest(pattern, all.iter().map(String::as_str)).map(str::to_owned),
+        known: all.join(", "),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{BUILTIN, studies};
+    use super::{BUILTIN, matches, select, studies};
     use crate::Study;
 
     #[test]
@@ -79,5 +147,50 @@ mod tests {
             error.contains("did you mean `energy-aware/energy-hikey960`?"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn stars_stand_for_anything() {
+        for (pattern, name, expected) in [
+            ("a/b", "a/b", true),
+            ("a/b", "a/bc", false),
+            ("a/*", "a/b", true),
+            ("a/*", "b/a/c", false),
+            ("*", "a/b", true),
+            ("*b", "a/b", true),
+            ("*b", "a/bc", false),
+            ("a*b*c", "a1b2c", true),
+            ("a*b*c", "acb", false),
+            ("*aba", "aba", true),
+            ("ab*ba", "aba", false),
+            ("**", "", true),
+        ] {
+            assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn patterns_choose_each_study_once() {
+        let names = |patterns: &[&str]| -> Vec<String> {
+            let patterns: Vec<String> = patterns.iter().map(|p| (*p).to_owned()).collect();
+            let chosen = select(&patterns).unwrap().into_iter();
+            chosen.map(|study| study.info().name).collect()
+        };
+        let both = names(&["energy-aware/energy-*"]);
+        assert_eq!(
+            both,
+            [
+                "energy-aware/energy-hikey960",
+                "energy-aware/energy-juno-r0"
+            ]
+        );
+        assert_eq!(
+            names(&["energy-aware/energy-juno-r0", "energy-aware/energy-*"]),
+            both
+        );
+        let error = select(&["enrgy-aware/*".to_owned()])
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("did you mean `energy-aware/*`?"), "{error}");
     }
 }

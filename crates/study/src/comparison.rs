@@ -1,6 +1,6 @@
 //! What an experiment found.
 
-use wakeplace_engine::{Ended, RunReport, Waiting, WaitsFor};
+use wakeplace_engine::{Ended, MachineState, RunReport, Waiting, WaitsFor};
 use wakeplace_metrics::RunMetrics;
 use wakeplace_workload::Workload;
 
@@ -23,6 +23,8 @@ pub struct Comparison {
     pub measured_by: Vec<String>,
     /// Per policy, the base first.
     pub runs: Vec<PolicyRuns>,
+    /// What everything was at the times asked for; of one run only.
+    pub states: Vec<MachineState>,
     /// How runs ended that did not simply fill their time: a line each.
     pub notes: Vec<String>,
     /// What a reader should know before believing the figures: a sentence each, with a remedy.

@@ -36,6 +36,14 @@ pub enum StudyError {
         /// Nearest name.
         hint: Option<String>,
     },
+    /// The platform has no energy optimum.
+    #[error("--oracle: there is no optimum on `{platform}`: {refusal}")]
+    NoOracle {
+        /// Its name.
+        platform: String,
+        /// Why.
+        refusal: wakeplace_optimum::Refusal,
+    },
     /// Nothing to run.
     #[error("{0}")]
     Empty(&'static str),

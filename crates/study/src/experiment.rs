@@ -3,9 +3,11 @@
 use crate::StudyError;
 use crate::comparison::{Comparison, PolicyRuns, endings, warnings};
 use crate::hotplug::shown;
+use crate::oracle::{machine, note};
 use crate::pool::{Finished, Progress, Run, execute, watch};
 use crate::settings::changed_options;
 use wakeplace_engine::{Observer, Options};
+use wakeplace_optimum::Machine;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_workload::{MachineFacts, Spec, Workload};
@@ -23,6 +25,8 @@ pub struct Experiment {
     pub options: Options,
     /// Seeds; every policy runs with each. At least one.
     pub seeds: Vec<u64>,
+    /// Also find how little energy the load could have taken.
+    pub oracle: bool,
 }
 
 impl Experiment {
@@ -36,7 +40,8 @@ impl Experiment {
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Comparison, StudyError> {
         let workloads = self.expand()?;
-        let finished = execute(&self.runs(&workloads), jobs, progress)?;
+        let oracle = self.oracle()?;
+        let finished = execute(&self.runs(&workloads, oracle.as_ref()), jobs, progress)?;
         Ok(self.comparison(&workloads, finished))
     }
 
@@ -50,7 +55,8 @@ impl Experiment {
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Comparison, StudyError> {
         let workloads = self.expand()?;
-        let runs = self.runs(&workloads);
+        let oracle = self.oracle()?;
+        let runs = self.runs(&workloads, oracle.as_ref());
         let [run] = runs.as_slice() else {
             return Err(StudyError::Empty(
                 "several runs; expected one policy and one seed",
@@ -70,7 +76,8 @@ impl Experiment {
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Option<String>, StudyError> {
         let workloads = self.expand()?;
-        let runs = self.runs(&workloads);
+        let oracle = self.oracle()?;
+        let runs = self.runs(&workloads, oracle.as_ref());
         let twice = |offset: usize| {
             move |p: Progress| {
                 progress(Progress {
@@ -105,7 +112,12 @@ impl Experiment {
         expand(&self.workload, &self.platform, &self.seeds)
     }
 
-    fn runs<'a>(&'a self, workloads: &'a [Workload]) -> Vec<Run<'a>> {
+    /// The machine as the oracle sees it, if it is asked.
+    fn oracle(&self) -> Result<Option<Machine>, StudyError> {
+        self.oracle.then(|| machine(&self.platform)).transpose()
+    }
+
+    fn runs<'a>(&'a self, workloads: &'a [Workload], oracle: Option<&'a Machine>) -> Vec<Run<'a>> {
         let per_seed: Vec<_> = self.seeds.iter().zip(workloads).collect();
         let mut runs = Vec::with_capacity(self.policies.len() * per_seed.len());
         for policy in &self.policies {
@@ -115,7 +127,9 @@ impl Experiment {
                     policy,
                     workload,
                     options: &self.options,
+                    oracle,
                     label: format!("{} seed {seed}", policy.name()),
+                    values_only: false,
                 });
             }
         }
@@ -123,7 +137,13 @@ impl Experiment {
     }
 
     fn comparison(&self, workloads: &[Workload], finished: Vec<Finished>) -> Comparison {
-        let runs = group(&self.policies, self.seeds.len(), finished);
+        let judged: Vec<_> = finished.iter().filter_map(|f| f.judged.clone()).collect();
+        let columns = self.policies.iter().map(|policy| (policy.name(), policy));
+        let runs = group(columns, self.seeds.len(), finished);
+        let mut notes = endings(&runs, workloads, self.options.duration_ns);
+        for (run, judged) in runs.iter().zip(judged.chunks(self.seeds.len())) {
+            notes.extend(note(&run.policy, &judged.iter().collect::<Vec<_>>()));
+        }
         let mut all = self.workload.warnings.clone();
         if let Some(workload) = workloads.first() {
             let not_modelled = |what: &String| format!("{what} is not modelled: left out");
@@ -138,7 +158,8 @@ impl Experiment {
             settings: changed_options(&self.options),
             options: all_options(&self.options),
             measured_by: measured_by(&self.workload, workloads),
-            notes: endings(&runs, workloads, self.options.duration_ns),
+            states: Vec::new(),
+            notes,
             runs,
             warnings: all,
         }
@@ -182,27 +203,30 @@ pub(crate) fn expand(
 pub(crate) fn all_options(options: &Options) -> Vec<(String, String)> {
     let pair = |(key, value, _): (&str, String, &str)| (key.to_owned(), value);
     let keys = options.in_force().into_iter().map(pair);
-    keys.chain(shown(&options.hotplug)).collect()
+    keys.chain(shown(&options.hotplug))
+        .chain(crate::policy_at::shown(&options.policy_at))
+        .collect()
 }
 
-/// Finished runs, policy by policy, seed by seed, as one entry per policy.
-pub(crate) fn group(
-    policies: &[Policy],
+/// Finished runs, policy by policy, seed by seed, as one entry per policy
+/// by the name it is shown as.
+pub(crate) fn group<'a>(
+    columns: impl Iterator<Item = (&'a str, &'a Policy)>,
     n_seeds: usize,
     finished: Vec<Finished>,
 ) -> Vec<PolicyRuns> {
     let mut finished = finished.into_iter();
-    let one = |policy: &Policy| {
+    let one = |(name, policy): (&str, &Policy)| {
         let runs = finished.by_ref().take(n_seeds);
         let (metrics, reports) = runs.map(|run| (run.metrics, run.report)).unzip();
         PolicyRuns {
-            policy: policy.name().to_owned(),
+            policy: name.to_owned(),
             overrides: overrides(policy),
             metrics,
             reports,
         }
     };
-    policies.iter().map(one).collect()
+    columns.map(one).collect()
 }
 
 /// Parameters of a policy that were changed.

@@ -12,21 +12,32 @@ mod error;
 mod experiment;
 mod file;
 mod hotplug;
+mod oracle;
 mod outcome;
 mod plan;
+mod policy_at;
 mod pool;
 mod rows;
+mod sensitivity;
 mod settings;
 mod study;
 mod verdict;
 
 pub use calibration::Calibration;
-pub use catalogue::{StudyInfo, studies};
+pub use catalogue::{StudyInfo, select, studies};
 pub use comparison::{Comparison, PolicyRuns};
 pub use error::StudyError;
 pub use experiment::Experiment;
 pub use hotplug::parse_hotplug;
-pub use outcome::{Param, Published, Simulated, StudyResult, StudyRow};
+pub use outcome::{
+    CaseInfo, ColumnInfo, Param, Published, PublishedChange, Simulated, StudyResult, StudyRow,
+};
+pub use policy_at::parse_policy_at;
 pub use pool::Progress;
+pub use sensitivity::{Conclusion, Sensitivity, SensitivityRow};
 pub use settings::{SettingError, apply_settings};
-pub use study::{Study, StudyOptions};
+pub use study::{Study, StudyOptions, run_studies};
+pub use wakeplace_engine::{
+    Activity, CpuState, DomainState, GroupState, MachineState, SchedMcState,
+};
+pub use wakeplace_platform::Factor;

@@ -1,5 +1,6 @@
 //! What a study found.
 
+use crate::sensitivity::Sensitivity;
 use std::collections::BTreeMap;
 
 /// The outcome of a study.
@@ -9,9 +10,9 @@ pub struct StudyResult {
     pub study: String,
     /// One line about it.
     pub title: String,
-    /// Name of the platform.
+    /// Name of the study's platform; a case may have its own, see `cases`.
     pub platform: String,
-    /// Simulated time per run, ns.
+    /// Simulated time per run, ns; a case may have its own.
     pub duration_ns: u64,
     /// Seeds of the plain cases; variants and experiments take the first of them.
     pub seeds: Vec<u64>,
@@ -23,6 +24,10 @@ pub struct StudyResult {
     pub options: Vec<(String, String)>,
     /// Workload argument per case token.
     pub workloads: BTreeMap<String, String>,
+    /// The plain cases and the variants that were run, in order.
+    pub cases: Vec<CaseInfo>,
+    /// What was compared, the base first.
+    pub columns: Vec<ColumnInfo>,
     /// The policy that all others are compared with.
     pub base_policy: String,
     /// Metrics in the order of importance.
@@ -35,6 +40,36 @@ pub struct StudyResult {
     pub notes: Vec<String>,
     /// Where the published figures come from.
     pub sources: Vec<String>,
+    /// What becomes of the conclusions at half and double of what is assumed, if it was tried.
+    pub sensitivity: Option<Sensitivity>,
+}
+
+/// How a case was run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CaseInfo {
+    /// Token, as in the rows.
+    pub case: String,
+    /// Name of the platform.
+    pub platform: String,
+    /// Workload argument.
+    pub workload: String,
+    /// Simulated time per run, ns.
+    pub duration_ns: u64,
+    /// Settings for this case only, key and value.
+    pub settings: Vec<(String, String)>,
+}
+
+/// What stands in a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnInfo {
+    /// What it is shown as: `policy` of the rows.
+    pub name: String,
+    /// The policy's name.
+    pub policy: String,
+    /// Settings for this column only, key and value.
+    pub settings: Vec<(String, String)>,
+    /// CPUs that come and go in this column only.
+    pub hotplug: Option<String>,
 }
 
 /// One metric of one case under one policy.
@@ -54,14 +89,18 @@ pub struct StudyRow {
     pub published: Option<Published>,
     /// What was simulated.
     pub simulated: Simulated,
+    /// A published change without means.
+    pub published_change: Option<PublishedChange>,
     /// Published change from the base policy, percent; None on the base policy's rows.
     pub published_delta_pct: Option<f64>,
     /// Simulated change from the base policy, percent; None on the base policy's rows.
     pub simulated_delta_pct: Option<f64>,
     /// 95 % confidence interval of the simulated change, percent.
     pub simulated_delta_ci95: Option<(f64, f64)>,
-    /// The platform was calibrated on the published figure: the row is no check.
+    /// The platform or the workload was calibrated on the published figure: the row is no check.
     pub calibrated: bool,
+    /// The conclusion holds at half and double of every assumed cost; None: not tried.
+    pub robust: Option<bool>,
 }
 
 impl StudyRow {
@@ -75,6 +114,12 @@ impl StudyRow {
     #[must_use]
     pub fn variant(&self) -> Option<&str> {
         self.params.get(VARIANT).and_then(Param::word)
+    }
+
+    /// Platform of the row, if it is not the study's.
+    #[must_use]
+    pub fn platform(&self) -> Option<&str> {
+        self.params.get(PLATFORM).and_then(Param::word)
     }
 
     /// Distance of the simulated from the published mean, percent of the published.
@@ -106,6 +151,8 @@ impl Param {
     }
 }
 
+/// Key of [`StudyRow::params`] where a case has another platform than the study.
+pub(crate) const PLATFORM: &str = "platform";
 /// Key of [`StudyRow::params`] for experiments.
 pub(crate) const EXPERIMENT: &str = "experiment";
 /// Key of [`StudyRow::params`] for variants.
@@ -118,6 +165,17 @@ pub struct Published {
     pub mean: f64,
     /// Relative standard deviation, percent, where it was published.
     pub rsd_pct: Option<f64>,
+}
+
+/// A change that was published without the means.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PublishedChange {
+    /// From the base, percent.
+    pub delta_pct: f64,
+    /// Relative standard deviation of the changed figure, percent, where it was published.
+    pub rsd_pct: Option<f64>,
+    /// The base's.
+    pub base_rsd_pct: Option<f64>,
 }
 
 /// A simulated figure.

@@ -1,46 +1,50 @@
 //! Which runs a study consists of.
 
 use crate::experiment::expand;
-use crate::file::{StudyFile, Variation};
-use crate::outcome::{EXPERIMENT, VARIANT};
+use crate::file::{Case, Column, StudyFile, Variation};
+use crate::outcome::{EXPERIMENT, PLATFORM, VARIANT};
 use crate::pool::Run;
 use crate::{Param, StudyError, StudyOptions, apply_settings};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use wakeplace_engine::Options;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_workload::{Spec, Workload};
 
 /// A case as it will be run, under all its policies.
+#[derive(Clone)]
 pub(crate) struct Planned {
     pub(crate) token: String,
     pub(crate) params: BTreeMap<String, Param>,
     /// The workload argument.
     pub(crate) argument: String,
-    /// The base first, settings applied.
-    pub(crate) policies: Vec<Policy>,
-    pub(crate) options: Options,
+    pub(crate) platform: Arc<Platform>,
+    /// The base first.
+    pub(crate) columns: Vec<PlannedColumn>,
+    /// Settings of the case alone.
+    pub(crate) set: Vec<(String, String)>,
     pub(crate) seeds: Vec<u64>,
     /// One per seed.
-    pub(crate) workloads: Vec<Workload>,
+    pub(crate) workloads: Arc<Vec<Workload>>,
     /// The case of the study whose published figures it is compared with.
     pub(crate) published_case: Option<usize>,
     /// Run as the study says: the calibrated cell is one only then.
     pub(crate) as_written: bool,
 }
 
+/// A policy with the model it runs on, settings applied.
+#[derive(Clone)]
+pub(crate) struct PlannedColumn {
+    pub(crate) name: String,
+    pub(crate) policy: Policy,
+    pub(crate) options: Options,
+}
+
 /// All cases to run, in the order of the results: plain, variants, experiments.
 pub(crate) fn plan(file: &StudyFile, how: &StudyOptions) -> Result<Vec<Planned>, StudyError> {
     let seeds = seeds(file, how);
-    let plain = Variation {
-        name: String::new(),
-        why: String::new(),
-        set: Vec::new(),
-        hotplug: file.options.hotplug.clone(),
-        policies: file.policies.clone(),
-        cases: plain_cases(file, how.quick),
-        seeds: seeds.len(),
-    };
+    let plain = plain(file, plain_cases(file, how.quick), seeds.len());
     let mut all = Vec::new();
     let planner = Planner { file, how, seeds };
     planner.add(&plain, None, &mut all)?;
@@ -55,6 +59,35 @@ pub(crate) fn plan(file: &StudyFile, how: &StudyOptions) -> Result<Vec<Planned>,
         }
     }
     Ok(all)
+}
+
+/// Some of the plain cases, with the first of their seeds.
+pub(crate) fn chosen_cases(
+    file: &StudyFile,
+    how: &StudyOptions,
+    cases: &[usize],
+    n_seeds: usize,
+) -> Result<Vec<Planned>, StudyError> {
+    let spec = |case: &usize| (*case, file.cases[*case].workload.clone());
+    let chosen = plain(file, cases.iter().map(spec).collect(), n_seeds);
+    let seeds = seeds(file, how);
+    let mut all = Vec::new();
+    Planner { file, how, seeds }.add(&chosen, None, &mut all)?;
+    Ok(all)
+}
+
+/// The study's cases with nothing changed.
+fn plain(file: &StudyFile, cases: Vec<(usize, Spec)>, seeds: usize) -> Variation {
+    Variation {
+        name: String::new(),
+        why: String::new(),
+        set: Vec::new(),
+        hotplug: file.options.hotplug.clone(),
+        columns: file.columns.clone(),
+        platform: None,
+        cases,
+        seeds,
+    }
 }
 
 /// Seeds of the plain cases.
@@ -89,17 +122,18 @@ impl Planner<'_> {
         kind: Option<&str>,
         all: &mut Vec<Planned>,
     ) -> Result<(), StudyError> {
-        let mut options = self.file.options.clone();
-        options.duration_ns = self.how.duration_ns.unwrap_or(options.duration_ns);
-        options.hotplug.clone_from(&variation.hotplug);
-        let mut policies = variation.policies.clone();
-        for set in [&self.file.set, &self.how.set, &variation.set] {
-            apply_settings(set, &mut options, &mut policies)?;
-        }
         let seeds: Vec<u64> = self.seeds.iter().copied().take(variation.seeds).collect();
         for (case, spec) in &variation.cases {
             let plain = &self.file.cases[*case];
+            let platform = variation.platform.unwrap_or(plain.platform);
+            let platform = &self.file.platforms[platform];
+            let columns = variation.columns.iter();
+            let columns = columns.map(|column| self.column(column, plain, variation));
             let mut params = plain.params.clone();
+            let own = self.file.platforms[0].name.as_str();
+            if platform.name != own && !params.contains_key(PLATFORM) {
+                params.insert(PLATFORM.to_owned(), Param::Word(platform.name.clone()));
+            }
             let mut token = plain.token.clone();
             if let Some(kind) = kind {
                 params.insert(kind.to_owned(), Param::Word(variation.name.clone()));
@@ -111,9 +145,10 @@ impl Planner<'_> {
                 token,
                 params,
                 argument: spec.name.clone(),
-                policies: policies.clone(),
-                options: options.clone(),
-                workloads: expand(spec, &self.file.platform, &seeds)?,
+                columns: columns.collect::<Result<_, _>>()?,
+                set: plain.set.clone(),
+                workloads: Arc::new(expand(spec, platform, &seeds)?),
+                platform: Arc::clone(platform),
                 seeds: seeds.clone(),
                 // Figures were published for the plain cases; what an experiment changes is to
                 // be seen beside them, a variant is a case of its own.
@@ -123,29 +158,71 @@ impl Planner<'_> {
         }
         Ok(())
     }
+
+    /// A column of a case with all settings applied, the most particular last.
+    fn column(
+        &self,
+        column: &Column,
+        case: &Case,
+        variation: &Variation,
+    ) -> Result<PlannedColumn, StudyError> {
+        let mut options = self.file.options.clone();
+        options.duration_ns = self.how.duration_ns.unwrap_or(case.duration_ns);
+        let hotplug = column.hotplug.as_ref().unwrap_or(&variation.hotplug);
+        options.hotplug.clone_from(hotplug);
+        options.wakeup_cases = self.file.counts_wakeup_cases();
+        let mut policies = [column.policy.clone()];
+        for set in [
+            &self.file.set,
+            &case.set,
+            &column.set,
+            &self.how.set,
+            &variation.set,
+        ] {
+            apply_settings(set, &mut options, &mut policies)?;
+        }
+        let [policy] = policies;
+        Ok(PlannedColumn {
+            name: column.name.clone(),
+            policy,
+            options,
+        })
+    }
 }
 
 /// Are length and settings the study's own?
 pub(crate) fn as_written(file: &StudyFile, how: &StudyOptions) -> bool {
-    let length = how.duration_ns.unwrap_or(file.options.duration_ns);
-    length == file.options.duration_ns && how.set.is_empty()
+    let same = |ns: u64| file.cases.iter().all(|case| case.duration_ns == ns);
+    how.duration_ns.is_none_or(same) && how.set.is_empty()
 }
 
 impl Planned {
     /// Its runs, policy by policy, seed by seed.
-    pub(crate) fn runs<'a>(&'a self, platform: &'a Platform) -> Vec<Run<'a>> {
+    pub(crate) fn runs(&self) -> Vec<Run<'_>> {
         let mut runs = Vec::new();
-        for policy in &self.policies {
-            for (seed, workload) in self.seeds.iter().zip(&self.workloads) {
+        for column in &self.columns {
+            for (seed, workload) in self.seeds.iter().zip(self.workloads.iter()) {
                 runs.push(Run {
-                    platform,
-                    policy,
+                    platform: &self.platform,
+                    policy: &column.policy,
                     workload,
-                    options: &self.options,
-                    label: format!("{} {} seed {seed}", self.token, policy.name()),
+                    options: &column.options,
+                    oracle: None,
+                    label: format!("{} {} seed {seed}", self.token, column.name),
+                    values_only: false,
                 });
             }
         }
         runs
+    }
+
+    /// Simulated time per run, ns; the same in all columns.
+    pub(crate) fn duration_ns(&self) -> u64 {
+        self.columns[0].options.duration_ns
+    }
+
+    /// How many runs it is.
+    pub(crate) fn len(&self) -> usize {
+        self.columns.len() * self.seeds.len()
     }
 }

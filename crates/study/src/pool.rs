@@ -1,11 +1,14 @@
 //! Runs on several threads, with results in the order in which they were asked for.
 
 use crate::StudyError;
+use crate::oracle::{Demand, Judged, judge};
 use rayon::prelude::*;
+use std::cmp::Reverse;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wakeplace_engine::observe::{Both, NoObserver};
 use wakeplace_engine::{Observer, Options, RunReport};
 use wakeplace_metrics::RunMetrics;
+use wakeplace_optimum::Machine;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_workload::Workload;
@@ -30,7 +33,11 @@ pub(crate) struct Run<'a> {
     pub(crate) policy: &'a Policy,
     pub(crate) workload: &'a Workload,
     pub(crate) options: &'a Options,
+    /// Judge the run's energy on this machine.
+    pub(crate) oracle: Option<&'a Machine>,
     pub(crate) label: String,
+    /// Only its metrics' values are kept: for runs of which there are many.
+    pub(crate) values_only: bool,
 }
 
 /// What one run gave.
@@ -38,6 +45,8 @@ pub(crate) struct Run<'a> {
 pub(crate) struct Finished {
     pub(crate) metrics: RunMetrics,
     pub(crate) report: RunReport,
+    /// What the oracle said, if it was asked.
+    pub(crate) judged: Option<Judged>,
 }
 
 impl Run<'_> {
@@ -48,17 +57,56 @@ impl Run<'_> {
     /// The run, while somebody else watches it too.
     pub(crate) fn execute_watched<O: Observer>(&self, observer: &mut O) -> Finished {
         let mut collector = RunMetrics::collector(self.platform, self.workload);
-        let report = wakeplace_engine::run(
+        let mut demand = self.oracle.map(|_| Demand::new(self.platform));
+        let report = match &mut demand {
+            None => self.run(&mut Both(&mut collector, observer)),
+            Some(demand) => self.run(&mut Both(&mut Both(&mut collector, demand), observer)),
+        };
+        let mut metrics = collector.finish(&report);
+        let judged = self
+            .oracle
+            .zip(demand)
+            .map(|(machine, demand)| judge(machine, &demand, &report, self.workload, &mut metrics));
+        let mut finished = Finished {
+            metrics,
+            report,
+            judged,
+        };
+        if self.values_only {
+            finished.shrink();
+        }
+        finished
+    }
+
+    fn run<O: Observer>(&self, observer: &mut O) -> RunReport {
+        wakeplace_engine::run(
             self.platform,
             self.policy,
             self.workload,
             self.options,
-            &mut Both(&mut collector, observer),
-        );
-        Finished {
-            metrics: collector.finish(&report),
-            report,
-        }
+            observer,
+        )
+    }
+
+    /// About how long it takes, in no unit: longer runs begin first.
+    fn weight(&self) -> u64 {
+        let busy = self.workload.tasks.len() + self.platform.cpus.len();
+        self.options.duration_ns.saturating_mul(busy as u64)
+    }
+}
+
+impl Finished {
+    /// Leaves the values of the metrics.
+    fn shrink(&mut self) {
+        let metrics = &mut self.metrics;
+        metrics.energy = None;
+        metrics.clusters = Vec::new();
+        metrics.domains = Vec::new();
+        metrics.tasks = Vec::new();
+        metrics.wake_latency = Vec::new();
+        self.report.tasks = Vec::new();
+        self.report.threads = Vec::new();
+        self.report.reasons = Vec::new();
     }
 }
 
@@ -85,9 +133,7 @@ pub(crate) fn execute(
     jobs: usize,
     progress: OnProgress<'_>,
 ) -> Result<Vec<Finished>, StudyError> {
-    for run in runs {
-        wakeplace_engine::check(run.platform, run.policy, run.workload, run.options)?;
-    }
+    check(runs)?;
     let jobs = jobs.clamp(1, runs.len().max(1));
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(jobs)
@@ -97,14 +143,29 @@ pub(crate) fn execute(
             reason: error.to_string(),
         })?;
     let done = AtomicUsize::new(0);
-    let one = |run: &Run<'_>| {
+    let one = |index: usize| {
+        let run = &runs[index];
         let finished = run.execute();
         progress(Progress {
             done: done.fetch_add(1, Ordering::Relaxed) + 1,
             total: runs.len(),
             label: run.label.clone(),
         });
-        finished
+        (index, finished)
     };
-    Ok(pool.install(|| runs.par_iter().map(one).collect()))
+    let mut order: Vec<usize> = (0..runs.len()).collect();
+    order.sort_by_key(|index| (Reverse(runs[*index].weight()), *index));
+    // The bridge hands them out one by one: who is free takes the next.
+    let mut all: Vec<(usize, Finished)> =
+        pool.install(|| order.into_iter().par_bridge().map(one).collect());
+    all.sort_unstable_by_key(|(index, _)| *index);
+    Ok(all.into_iter().map(|(_, finished)| finished).collect())
+}
+
+/// Whether all of them can be run.
+pub(crate) fn check(runs: &[Run<'_>]) -> Result<(), StudyError> {
+    for run in runs {
+        wakeplace_engine::check(run.platform, run.policy, run.workload, run.options)?;
+    }
+    Ok(())
 }

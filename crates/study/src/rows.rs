@@ -42,6 +42,7 @@ fn row(
         })
     };
     let published = |policy: usize| cell(policy).and_then(|cell| file.published(&cell));
+    let change = cell(role).and_then(|cell| file.published_change(&cell));
     let delta = (role > 0)
         .then(|| paired(&runs[0].metrics, &runs[role].metrics, metric))
         .flatten();
@@ -57,12 +58,15 @@ fn row(
             rsd_pct: summary.rsd_pct,
             n: summary.n,
         },
+        published_change: change,
         published_delta_pct: (role > 0)
             .then(|| published_delta(published(0), published(role)))
-            .flatten(),
+            .flatten()
+            .or(change.map(|change| change.delta_pct)),
         simulated_delta_pct: delta.map(|d| d.delta_pct),
         simulated_delta_ci95: delta.and_then(|d| d.ci95),
         calibrated: planned.as_written && cell(role).is_some_and(|cell| file.is_calibrated(&cell)),
+        robust: None,
     })
 }
 

@@ -57,6 +57,7 @@ pub(crate) fn changed_options(options: &Options) -> Vec<(String, String)> {
     keys.filter(|(key, value, _)| !is_default(key, value))
         .map(|(key, value, _)| (key.to_owned(), value))
         .chain(shown(&options.hotplug))
+        .chain(crate::policy_at::shown(&options.policy_at))
         .collect()
 }
 

@@ -2,11 +2,13 @@
 
 use crate::comparison::{PolicyRuns, oddities, one_seed};
 use crate::experiment::{all_options, group};
-use crate::file::{StudyFile, TOTAL_ENERGY};
-use crate::outcome::{EXPERIMENT, VARIANT};
+use crate::file::{Column, StudyFile, TOTAL_ENERGY};
+use crate::hotplug::shown;
+use crate::outcome::{CaseInfo, ColumnInfo, EXPERIMENT, VARIANT};
 use crate::plan::{Planned, as_written, plan, seeds};
-use crate::pool::{Progress, Run, execute};
+use crate::pool::{Progress, Run, check, execute};
 use crate::rows::rows;
+use crate::sensitivity::{Tried, sensitivity, tried};
 use crate::{Param, StudyError, StudyInfo, StudyResult, StudyRow, apply_settings, verdict};
 use wakeplace_platform::PowerUnit;
 
@@ -34,6 +36,9 @@ pub struct StudyOptions {
     pub set: Vec<(String, String)>,
     /// Also run the study's experiments: what explains the distance to the published figures.
     pub experiments: bool,
+    /// Try the conclusions at half and double of what is assumed: without it, only in the full
+    /// size and where the study says so.
+    pub sensitivity: bool,
 }
 
 impl Study {
@@ -67,8 +72,8 @@ impl Study {
         StudyInfo {
             name: file.name.clone(),
             title: file.title.clone(),
-            quick_runs: quick * file.policies.len(),
-            full_runs: full * file.policies.len(),
+            quick_runs: quick * file.columns.len(),
+            full_runs: full * file.columns.len(),
             published: !file.published.is_empty(),
         }
     }
@@ -99,21 +104,57 @@ impl Study {
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<StudyResult, StudyError> {
         let planned = plan(&self.file, how)?;
+        let tried = tried(&self.file, how)?;
+        let of_tried = tried.iter().flat_map(Tried::runs);
         let runs: Vec<Run<'_>> = planned
             .iter()
-            .flat_map(|p| p.runs(&self.file.platform))
+            .flat_map(Planned::runs)
+            .chain(of_tried)
             .collect();
         let mut finished = execute(&runs, jobs, progress)?.into_iter();
-        let mut done: Vec<(&Planned, Vec<PolicyRuns>)> = Vec::new();
-        for planned in &planned {
-            let n = planned.policies.len() * planned.seeds.len();
-            let of_case = finished.by_ref().take(n).collect();
-            done.push((
-                planned,
-                group(&planned.policies, planned.seeds.len(), of_case),
-            ));
+        let mut grouped = |planned: &Planned| {
+            let of_case = finished.by_ref().take(planned.len()).collect();
+            let columns = planned.columns.iter();
+            let columns = columns.map(|column| (column.name.as_str(), &column.policy));
+            group(columns, planned.seeds.len(), of_case)
+        };
+        let done: Vec<_> = planned.iter().map(|p| (p, grouped(p))).collect();
+        let tried: Vec<_> = tried.iter().map(|t| (t, grouped(&t.planned))).collect();
+        let mut result = self.result(how, &done)?;
+        self.judge(&mut result, &tried);
+        Ok(result)
+    }
+
+    /// Runs it would take.
+    ///
+    /// # Errors
+    /// As [`Study::run`], without running anything.
+    pub fn runs(&self, how: &StudyOptions) -> Result<usize, StudyError> {
+        let planned = plan(&self.file, how)?;
+        let tried = tried(&self.file, how)?;
+        let all = planned.iter().chain(tried.iter().map(|t| &t.planned));
+        let mut runs = 0;
+        for planned in all {
+            check(&planned.runs())?;
+            runs += planned.len();
         }
-        self.result(how, &done)
+        Ok(runs)
+    }
+
+    /// Enters what became of the conclusions, if anything was tried.
+    fn judge(&self, result: &mut StudyResult, tried: &[(&Tried, Vec<PolicyRuns>)]) {
+        let Some(found) = sensitivity(&self.file, tried) else {
+            return;
+        };
+        for row in &mut result.rows {
+            if row.experiment().is_none() && row.variant().is_none() {
+                row.robust = found.robust(&row.case, &row.metric, &row.policy);
+                result.notes.extend(found.other_with_fewer_seeds(row));
+            }
+        }
+        let lines = found.verdict();
+        result.verdict = format!("{}\n{lines}", result.verdict);
+        result.sensitivity = Some(found);
     }
 
     fn result(
@@ -125,28 +166,37 @@ impl Study {
         let mut options = file.options.clone();
         options.duration_ns = how.duration_ns.unwrap_or(options.duration_ns);
         let settings: Vec<_> = file.set.iter().chain(&how.set).cloned().collect();
-        apply_settings(&settings, &mut options, &mut file.policies.clone())?;
+        let mut policies: Vec<_> = file.columns.iter().map(|c| c.policy.clone()).collect();
+        apply_settings(&settings, &mut options, &mut policies)?;
         let of_case = |(planned, runs): &(&Planned, Vec<PolicyRuns>)| rows(file, planned, runs);
         let rows: Vec<StudyRow> = done.iter().flat_map(of_case).collect();
         let mut sources = file.sources.clone();
-        if let Some(board) = &file.platform.board {
-            sources.push(format!("board power: {}", board.source.text.trim()));
+        for board in file.platforms.iter().filter_map(|p| p.board.as_ref()) {
+            let source = format!("board power: {}", board.source.text.trim());
+            if !sources.contains(&source) {
+                sources.push(source);
+            }
         }
+        let own = || {
+            done.iter()
+                .map(|(planned, _)| *planned)
+                .filter(|planned| !planned.params.contains_key(EXPERIMENT))
+        };
         Ok(StudyResult {
             study: file.name.clone(),
             title: file.title.clone(),
-            platform: file.platform.name.clone(),
+            platform: file.platforms[0].name.clone(),
             duration_ns: options.duration_ns,
             seeds: seeds(file, how),
             quick: how.quick,
             settings,
             options: all_options(&options),
-            workloads: done
-                .iter()
-                .filter(|(planned, _)| !planned.params.contains_key(EXPERIMENT))
-                .map(|(planned, _)| (planned.token.clone(), planned.argument.clone()))
+            workloads: own()
+                .map(|planned| (planned.token.clone(), planned.argument.clone()))
                 .collect(),
-            base_policy: file.policies[0].name().to_owned(),
+            cases: own().map(case_info).collect(),
+            columns: file.columns.iter().map(column_info).collect(),
+            base_policy: file.columns[0].name.clone(),
             metrics: file.metrics.iter().map(|m| m.name.clone()).collect(),
             verdict: if as_written(file, how) {
                 verdict::verdict(file, &rows)
@@ -156,6 +206,7 @@ impl Study {
             notes: self.notes(how, &rows, done),
             rows,
             sources,
+            sensitivity: None,
         })
     }
 
@@ -176,11 +227,10 @@ impl Study {
                 ));
             }
         }
+        notes.extend(self.calibrated_arguments(rows));
         if !file.published.is_empty() {
-            if how
-                .duration_ns
-                .is_some_and(|ns| ns != file.options.duration_ns)
-            {
+            let other = |ns| file.cases.iter().any(|case| case.duration_ns != ns);
+            if how.duration_ns.is_some_and(other) {
                 notes.push(
                     "the runs have another length than the published ones: compare the changes, \
                      not the means"
@@ -213,15 +263,16 @@ impl Study {
 
     /// Why a metric was not measured.
     fn absence(&self, metric: &str) -> String {
-        let platform = &self.file.platform;
-        let name = &platform.name;
+        let platforms = || self.file.platforms.iter();
+        let names: Vec<&str> = platforms().map(|p| p.name.as_str()).collect();
+        let name = names.join(", ");
         if !metric.ends_with("energy_j") {
             return format!("no run on {name} gave it");
         }
-        if platform.power_unit != PowerUnit::Microwatt {
+        if platforms().all(|p| p.power_unit != PowerUnit::Microwatt) {
             return format!("platform {name} has no power in watts");
         }
-        if metric == TOTAL_ENERGY && platform.board.is_none() {
+        if metric == TOTAL_ENERGY && platforms().all(|p| p.board.is_none()) {
             return format!(
                 "platform {name} has no [board] power, and without it a total of the whole board \
                  would be made up"
@@ -229,6 +280,63 @@ impl Study {
         }
         format!("no run on {name} gave it")
     }
+}
+
+fn case_info(planned: &Planned) -> CaseInfo {
+    CaseInfo {
+        case: planned.token.clone(),
+        platform: planned.platform.name.clone(),
+        workload: planned.argument.clone(),
+        duration_ns: planned.duration_ns(),
+        settings: planned.set.clone(),
+    }
+}
+
+fn column_info(column: &Column) -> ColumnInfo {
+    ColumnInfo {
+        name: column.name.clone(),
+        policy: column.policy.name().to_owned(),
+        settings: column.set.clone(),
+        hotplug: column
+            .hotplug
+            .as_deref()
+            .and_then(shown)
+            .map(|(_, steps)| steps),
+    }
+}
+
+/// Runs several studies, one after the other; progress counts the runs of all.
+///
+/// # Errors
+/// As [`Study::run`]; nothing runs if one of them cannot.
+pub fn run_studies(
+    studies: &[Study],
+    how: &StudyOptions,
+    jobs: usize,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Vec<StudyResult>, StudyError> {
+    if let [study] = studies {
+        return Ok(vec![study.run(how, jobs, progress)?]);
+    }
+    let runs: Vec<usize> = studies
+        .iter()
+        .map(|s| s.runs(how))
+        .collect::<Result<_, _>>()?;
+    let total = runs.iter().sum();
+    let mut before = 0;
+    let mut results = Vec::new();
+    for (study, runs) in studies.iter().zip(runs) {
+        let of_all = |p: Progress| {
+            progress(Progress {
+                done: before + p.done,
+                total,
+                label: format!("{} {}", study.file.name, p.label),
+            });
+        };
+        results.push(study.run(how, jobs, &of_all)?);
+        before += runs;
+    }
+    Ok(results)
 }
 
 #[cfg(test)]

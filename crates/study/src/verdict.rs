@@ -10,27 +10,43 @@ use std::collections::BTreeMap;
 /// Words in braces that need no published figures.
 const ALWAYS: [&str; 4] = ["base", "policy", "change", "where_seen"];
 /// Words in braces that need them.
-const PUBLISHED: [&str; 7] = [
-    "published_change",
-    "agree",
-    "compared",
+const PUBLISHED: [&str; 3] = ["published_change", "agree", "compared"];
+/// Words in braces that need published means.
+const MEANS: [&str; 4] = [
     "checked",
     "distance_mean",
     "distance_max",
     "distance_max_cell",
 ];
 
+/// What was published of a metric.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Known {
+    /// Anything: changes can be compared.
+    pub(crate) published: bool,
+    /// Means: distances can be told.
+    pub(crate) means: bool,
+}
+
 /// Checks a template at byte offset `at`: braces close, and what they name exists.
-pub(crate) fn check(template: &str, published: bool, at: usize) -> Result<(), Flaw> {
+pub(crate) fn check(template: &str, known: Known, at: usize) -> Result<(), Flaw> {
     for piece in template.split('{').skip(1) {
         let Some((word, _)) = piece.split_once('}') else {
             let problem = "a `{` without `}` in the verdict";
             return Err(Flaw::new(at, problem, "expected `{NAME}`"));
         };
-        if ALWAYS.contains(&word) || (published && PUBLISHED.contains(&word)) {
+        if ALWAYS.contains(&word)
+            || (known.published && PUBLISHED.contains(&word))
+            || (known.means && MEANS.contains(&word))
+        {
             continue;
         }
-        if PUBLISHED.contains(&word) {
+        if MEANS.contains(&word) && known.published {
+            let problem = format!("`{{{word}}}` in the verdict of a metric without means");
+            let expected = "expected a [[published]] `mean` of the metric";
+            return Err(Flaw::new(at, problem, expected));
+        }
+        if MEANS.contains(&word) || PUBLISHED.contains(&word) {
             let problem = format!("`{{{word}}}` in the verdict of a metric nobody published");
             return Err(Flaw::new(
                 at,
@@ -38,7 +54,7 @@ pub(crate) fn check(template: &str, published: bool, at: usize) -> Result<(), Fl
                 "expected a [[published]] figure of the metric",
             ));
         }
-        let all = ALWAYS.into_iter().chain(PUBLISHED);
+        let all = ALWAYS.into_iter().chain(PUBLISHED).chain(MEANS);
         return Err(Flaw::unknown(at, "word in the verdict", word, all));
     }
     Ok(())
@@ -54,8 +70,8 @@ pub(crate) fn verdict(file: &StudyFile, rows: &[StudyRow]) -> String {
         };
         let of_metric = |row: &&StudyRow| row.metric == metric.name;
         let rows: Vec<&StudyRow> = rows.iter().filter(own).filter(of_metric).collect();
-        for policy in &file.policies[1..] {
-            let words = words(file.policies[0].name(), policy.name(), &rows);
+        for column in &file.columns[1..] {
+            let words = words(&file.columns[0].name, &column.name, &rows);
             lines.extend(words.map(|words| fill(template, &words)));
         }
     }
@@ -172,7 +188,7 @@ fn range(changes: &[f64]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{check, range, seen};
+    use super::{Known, check, range, seen};
 
     #[test]
     fn changes_become_words() {
@@ -214,16 +230,28 @@ mod tests {
 
     #[test]
     fn templates_are_checked() {
-        assert!(check("{policy}: {change}", false, 0).is_ok());
-        assert!(check("{agree}", true, 0).is_ok());
-        let error = |template| {
-            check(template, false, 0)
+        let nothing = Known::default();
+        let changes = Known {
+            published: true,
+            means: false,
+        };
+        let both = Known {
+            means: true,
+            ..changes
+        };
+        assert!(check("{policy}: {change}", nothing, 0).is_ok());
+        assert!(check("{agree}", changes, 0).is_ok());
+        assert!(check("{distance_mean}", both, 0).is_ok());
+        let error = |template, known| {
+            check(template, known, 0)
                 .unwrap_err()
                 .locate("f", "")
                 .to_string()
         };
-        assert!(error("{agree}").contains("nobody published"));
-        assert!(error("{chnge}").contains("did you mean `change`?"));
-        assert!(error("{change").contains("without `}`"));
+        assert!(error("{agree}", nothing).contains("nobody published"));
+        assert!(error("{checked}", nothing).contains("nobody published"));
+        assert!(error("{checked}", changes).contains("without means"));
+        assert!(error("{chnge}", nothing).contains("did you mean `change`?"));
+        assert!(error("{change", nothing).contains("without `}`"));
     }
 }

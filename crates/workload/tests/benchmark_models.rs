@@ -307,8 +307,8 @@ fn cyclictest_threads_have_their_intervals() {
 #[test]
 fn netperf_pairs_take_turns() {
     for (argument, work_ns) in [
-        ("netperf-tcp-rr:pairs=3", 6_000),
-        ("netperf-udp-rr:instances=3", 5_000),
+        ("netperf-tcp-rr:pairs=3,start=ready", 6_000),
+        ("netperf-udp-rr:instances=3,start=ready", 5_000),
     ] {
         let workload = ok(argument);
         assert_eq!(
@@ -332,7 +332,7 @@ fn netperf_pairs_take_turns() {
         );
     }
     let delays = |seed| -> Vec<u64> {
-        let tasks = expand("netperf-tcp-rr:pairs=20", seed).tasks;
+        let tasks = expand("netperf-tcp-rr:pairs=20,start=ready", seed).tasks;
         tasks.iter().map(|t| t.delay_ns).collect()
     };
     assert_eq!(delays(3), delays(3));

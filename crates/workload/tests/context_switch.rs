@@ -15,7 +15,7 @@ fn ok(argument: &str) -> Workload {
 /// trip counts 2.
 #[test]
 fn a_pair_wakes_each_other_through_two_channels() {
-    let workload = ok("context-switch:pairs=2,run=2us,sync=off,warmup=5s");
+    let workload = ok("context-switch:pairs=2,run=2us,sync=off,warmup=5s,start=ready");
     assert_eq!(
         (workload.tasks.len(), workload.shared.channels.len()),
         (4, 4)

@@ -127,6 +127,16 @@ fn wrong_arguments_say_what_was_expected() {
         ),
         ("periodic:slice=99us", &["100us to 100ms"]),
         ("periodic:slice=101ms", &["100us to 100ms"]),
+        ("periodic:uclamp_min=1025", &["0 to 1024", "50%"]),
+        ("periodic:uclamp_max=101%", &["0 to 1024", "50%"]),
+        (
+            "periodic:uclamp_min=300,uclamp_max=25%",
+            &["`uclamp_min` 300 is above `uclamp_max` 256"],
+        ),
+        (
+            "periodic:policy=deadline,uclamp_max=512",
+            &["say nothing to deadline tasks", "another policy"],
+        ),
         ("periodic:cal=cpu", &["cpuN"]),
         ("periodic:cpus=3-1", &["0-3+5"]),
         ("periodic:phase=soon", &["random, aligned, or a time"]),
@@ -162,6 +172,30 @@ fn the_catalogue_names_defaults_that_parse() {
         let given = ok(&format!("{}:{}", model.name, defaults.join(",")));
         assert_eq!(given.tasks, ok(model.name).tasks);
     }
+}
+
+/// Goal: performance hints, as numbers and as percentages rounded to the nearest (the kernel's
+/// `cpu.uclamp.min`: 12.5 % of 1024 = 128, 33 % = 337.92 -> 338, 0.05 % = 0.51 -> 1).
+#[test]
+fn performance_hints() {
+    let hints = |text: &str| {
+        let workload = ok(&format!("periodic:n=2,{text}"));
+        let of = |task: &wakeplace_workload::TaskScript| (task.uclamp_min, task.uclamp_max);
+        assert_eq!(of(&workload.tasks[0]), of(&workload.tasks[1]));
+        of(&workload.tasks[1])
+    };
+    assert_eq!(hints("period=16ms"), (None, None));
+    assert_eq!(hints("uclamp_min=600"), (Some(600), None));
+    assert_eq!(hints("uclamp_max=0"), (None, Some(0)));
+    assert_eq!(
+        hints("uclamp_min=1024,uclamp_max=100%"),
+        (Some(1024), Some(1024))
+    );
+    assert_eq!(
+        hints("uclamp_min=12.5%,uclamp_max=33%"),
+        (Some(128), Some(338))
+    );
+    assert_eq!(hints("uclamp_min=0.05%"), (Some(1), None));
 }
 
 /// Goal: policies above the fair class, their attributes, defaults and ranges.

@@ -9,6 +9,7 @@
 #include "wakeplace/group_sums.h"
 #include "wakeplace/limits.h"
 #include "wakeplace/port.h"
+#include "wakeplace/power.h"
 
 enum wp_idle_kind { WP_BUSY, WP_IDLE, WP_NEWLY_IDLE };
 
@@ -49,6 +50,7 @@ struct wp_balance {
 	struct wp_group_sums busiest_sums;
 	struct wp_group_sums sums; /* of the group that is looked at */
 	u64 excluded[WP_MASK_WORDS]; /* sources whose tasks are all pinned */
+	struct wp_power_balance power;
 };
 
 /* What wp_balance_begin and wp_balance_end ask for. */

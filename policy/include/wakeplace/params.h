@@ -135,6 +135,20 @@ enum wp_short_alone {
 	WP_SHORT_ANY,         /* v1 */
 };
 
+/* Spread tasks, or fill groups one after the other (power_policy.c)? */
+enum wp_power_policy {
+	WP_POWER_OFF,         /* nobody asks */
+	WP_POWER_PERFORMANCE, /* spread; only the history of balancing is kept */
+	WP_POWER_BALANCE,     /* fill a group up to its compute power */
+	WP_POWER_POWERSAVING, /* ... to its number of CPUs */
+};
+
+/* What placement takes for a CPU's use. */
+enum wp_power_util {
+	WP_POWER_UTIL_NR,   /* v4: its number of tasks */
+	WP_POWER_UTIL_PELT, /* v6: its utilisation; wake-ups: tasks, if it is never idle for long */
+};
+
 enum wp_governor {
 	WP_GOV_SCHEDUTIL,
 	WP_GOV_PERFORMANCE,
@@ -239,14 +253,41 @@ struct wp_params {
 	u32 sis_short_wakee;   /* ... the woken task must be short, too */
 	u32 sis_short_flips;   /* who changes its partners is not short */
 	u32 sis_short_mutual;  /* ... waker and woken task woke each other last */
+	/* power-aware placement and balancing (power-policy) */
+	u32 power_policy;       /* enum wp_power_policy */
+	u32 power_level_fewer;  /* P1: no CPU level over one cache (3.8) */
+	u32 power_idlest_cases; /* P2 to P4: idlest group by who is allowed (to 4.9) */
+	u32 power_single_shot;  /* P5: one level decides on forks and execs (to 4.9) */
+	u32 power_new_averages; /* P6 to P8: a new task's load is its weight (3.8) */
+	u32 power_full_util;    /* P11: a CPU is full, percent */
+	u32 power_placement;    /* P12: forks, execs and wake-ups pack */
+	u32 power_placement_util; /* enum wp_power_util */
+	u32 power_burst_ns;     /* ... pelt: never idle for longer is a burst */
+	u32 power_small_tasks;  /* P13: small tasks join running ones */
+	u32 power_small_factor; /* ... and count so many times */
+	u32 power_small_room_powersaving; /* ... on a CPU with so much, percent; WP_NONE: full */
+	u32 power_small_room_balance;
+	u32 power_balance;   /* P14, P17: periodic balancing packs */
+	u32 power_pull_all;  /* P15: ... a lone task, too */
+	u32 power_kick;      /* ... and CPUs with work kick idle ones for it (3.8) */
+	u32 power_siblings;  /* P16: only what spreads heeds siblings */
+	u32 power_lazy;      /* P18: ... not soon after balancing had to spread */
+	u32 power_lazy_clean;   /* last attempts that may not have spread */
+	u32 power_lazy_old_max; /* most of the older ones of 64 that may have */
+	u32 power_lazy_quiet;   /* longest intervals without an attempt that clear the history */
+	u32 power_freq;      /* a group's room is what it has at its highest frequency */
+	u32 smt_gain;        /* a core whose threads are all busy, in 1024ths of one thread */
 	/* machine */
 	u32 domain_form;      /* enum wp_domain_form */
 	u32 capacity_form;    /* enum wp_capacity_form */
 	u32 capacity_newidle; /* new-idle balancing refreshes a capacity that is due (3.3) */
 	/* capacity-aware wake-ups (asym-capacity) */
+	u32 asym_flag; /* domains whose CPUs differ in capacity are marked */
+	u32 idlest_single_cpu; /* the CPU of a group of one is taken without a look at it */
 	u32 asym_balance_wake;
 	u32 wake_cap;
 	u32 wake_cap_est; /* ... by the estimate, and an exact 80 % does not fit (4.20) */
+	u32 idlest_without_task; /* a CPU's utilisation there: without the waking task's share */
 	u32 idlest_spare;
 	u32 asym_no_pull;
 	u32 asym_no_pull_max; /* ... by each group's biggest CPU (2016), else smallest (4.10) */
@@ -282,6 +323,20 @@ struct wp_params {
 	u32 newidle_push;     /* a newly idle CPU may have a running task pushed to it (3.5) */
 	u32 newidle_by_cost;  /* new-idle looks at the cost of levels and at overload (3.13) */
 	u32 ilb_idle_at_tick; /* a kicked CPU believes its last tick, not its state (to 3.1) */
+	/* power saving to 3.4, domain_form 3.1 (sched-mc) */
+	u32 sched_mc_power_savings;  /* 0..2: the knob for packages */
+	u32 sched_smt_power_savings; /* 0..2: for the cores of one, too */
+	u32 mc_topology;     /* P1-3: it divides packages of a known kind of core by parity */
+	u32 arch_power;      /* P4: the architecture has a say in cpu power */
+	u32 mc_arch_hook;    /* P5: ... and says what is noted per CPU, else 1024 */
+	u32 mc_freq_table;   /* P6-7: noted are the tasks that a core holds at its frequency */
+	u32 mc_lowest_first; /* P8: CPUs of lower number are filled first */
+	u32 mc_tasks;        /* authors' list: ... so many at low frequency; WP_NONE: table's */
+	u32 mc_limit_khz;    /* ... that is below this; WP_NONE: table's */
+	u32 mc_boot_freq;    /* ... the first frequency is known, else 0 until it changes */
+	u32 mc_kick_by_room; /* ... only a CPU with more tasks than room kicks an idle one */
+	u32 mc_irq_idle_us;  /* ... interrupts leave a CPU idle for so long; 0: never */
+	u32 mc_strict;       /* sched-mc 5.5: no idle search where the target has room */
 	/* frequency */
 	u32 governor;            /* enum wp_governor */
 	u32 rate_limit_us; /* WP_NONE = the era's rule: transition latency x multiplier, capped */

@@ -21,6 +21,7 @@
 #include "wakeplace/params.h"
 #include "wakeplace/port.h"
 #include "wakeplace/reasons.h"
+#include "wakeplace/sched_mc.h"
 #include "wakeplace/topology.h"
 #include "wakeplace/simulated.h"
 #include "wakeplace/uclamp.h"
@@ -89,6 +90,7 @@ enum wp_dom_flags {
 	WP_SD_NUMA = 1 << 11,    /* spans nodes; one CPU of the system balances at a time */
 	WP_SD_ASYM_PACKING = 1 << 12, /* tasks go to the CPUs of highest priority first */
 	WP_SD_SHARE_PKG = 1 << 13, /* 3.1: taken for a shared cache by the idle search */
+	WP_SD_POWERSAVINGS = 1 << 14, /* to 3.4: tasks are packed, not spread */
 };
 
 /* A sched domain; CPUs with the same span share it. Lists are ranges of wp_ctx.list. */
@@ -141,6 +143,8 @@ struct wp_lb {
 	u32 newidle_success;
 	u32 newidle_ratio;   /* of 1024 */
 	u32 newidle_skipped; /* the attempt under way was not worth its cost */
+	u64 before_last_tick; /* power_balance.c: the balance before last_balance_tick ... */
+	u64 spread_history;   /* ... the last 64 attempts, newest in bit 0: set if they spread */
 };
 
 enum wp_ilb_flags {
@@ -245,13 +249,14 @@ struct wp_cpu {
 	u64 curr_exec_start_ns; /* that moment, clock_task */
 	u32 curr_sleeps;
 	u32 curr_id; /* 0: the idle task, or one that the core does not know */
+	struct wp_mc_cpu mc;
 };
 
 struct wp_em_state {
 	u32 khz;
 	u32 power_uw;
 	u32 performance; /* capacity at this state */
-	u32 cost;        /* power_uw * 10 / performance (6.12) */
+	u32 cost;        /* power_uw * 10 / performance (6.12); an artificial model's own */
 	u32 cost_mw;     /* fmax * mW / khz (5.0) */
 	u32 inefficient;
 };
@@ -259,6 +264,7 @@ struct wp_em_state {
 struct wp_em_table {
 	u32 nr_states;
 	u32 max_khz;
+	u32 artificial; /* states come with their cost (get_cost), powers are of no scale */
 	struct wp_em_state state[WP_MAX_STATES];
 };
 
@@ -316,12 +322,15 @@ struct wp_decision {
 	u32 short_target; /* a short waker made its CPU the target */
 	u32 waker_flips;  /* of the waker's record, with this wake-up in it */
 	u32 waker_wakee;
+	u32 wide;           /* the M:N rule kept waker and wakee apart */
+	u32 nr_idlest_cpus; /* CPUs that the slow path compared within groups */
 	struct wp_candidate candidate[WP_MAX_CANDIDATES];
 	/* scratch of the decision: several may be under way at once, on different CPUs */
 	u64 energy_without[WP_MAX_PERF_DOMS];
 	struct wp_group_sums sums; /* slow path: of the group at hand, the local and the best one */
 	struct wp_group_sums local_sums;
 	struct wp_group_sums best_sums;
+	struct wp_power_place power;
 };
 
 enum wp_place_kind { WP_PLACE_WAKE, WP_PLACE_FORK, WP_PLACE_EXEC };
@@ -373,6 +382,7 @@ struct wp_ctx {
 	struct wp_em_table em_scratch;
 	u64 serial_tick; /* when a pass over nodes began that is not over yet, 0 = none */
 	u64 surplus_tick; /* the last tick at which some CPU had a task to give */
+	u64 explain; /* natively: address of a struct wp_explain to note decisions in, 0: none */
 	/* idle CPUs with a stopped tick */
 	u64 nohz_next_balance_tick;
 	u64 nohz_next_blocked_ns;
@@ -382,8 +392,11 @@ struct wp_ctx {
 	u32 nohz_owner;
 	u32 nohz_first_pick;
 	u32 nohz_second_pick;
-	u32 pad2;
+	u32 mc_split; /* while its domains are built: the level that power mode divides, + 1 */
 	u64 nohz_mask[WP_MASK_WORDS];
+	struct wp_mc_table mc_table;
+	u32 mc_booted;
+	u32 pad2;
 };
 
 enum wp_energy_off {
@@ -426,11 +439,12 @@ enum wp_em_error {
 	WP_EM_OK,
 	WP_EM_NO_STATES,
 	WP_EM_FREQ_ORDER,  /* frequencies must rise strictly */
-	WP_EM_POWER_RANGE, /* power outside 1..64 W */
+	WP_EM_POWER_RANGE, /* power outside 1 uW..64 W */
 	WP_EM_CAPACITY,    /* CPUs of one domain with different capacity */
 	WP_EM_TWICE,       /* a CPU has a domain already */
 	WP_EM_FULL,
 	WP_EM_LIMIT, /* a limit is not a frequency of the table, or they are crossed */
+	WP_EM_COST_RANGE, /* a cost of an artificial model outside 1..64000000 */
 };
 
 /* pelt.c: the arithmetic of load tracking */
@@ -572,6 +586,7 @@ int wp_update_blocked(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 #include "wakeplace/classes.h"
 
 #ifndef WP_LIVE
+#include "wakeplace/explain.h"
 #include "wakeplace/task_group.h"
 #endif
 

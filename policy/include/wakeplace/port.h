@@ -87,6 +87,18 @@ typedef signed long long s64;
 #define WP_OLD(condition) (condition)
 #endif
 
+/* Something to note for `explain` (explain_notes.c): natively, while a home asks for it. */
+#if defined(__bpf__) || defined(WP_LIVE)
+#define WP_EXPLAIN(ctx, note) ((void)0)
+#else
+#define WP_EXPLAINS /* the record is there */
+#define WP_EXPLAIN(ctx, note)                                                                      \
+	do {                                                                                       \
+		if (__builtin_expect((ctx)->explain != 0, 0))                                      \
+			note;                                                                      \
+	} while (0)
+#endif
+
 /* What only a home without a kernel beneath has to do: keep the other classes' signals, interrupt
  * time, limits of the frequency range (classes.h). The kernel does that for the live build. */
 #define WP_SIM(condition) WP_OLD(condition)

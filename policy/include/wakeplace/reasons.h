@@ -50,18 +50,23 @@ enum wp_reason {
 	WP_REASON_SHORT_STACK,   /* waker and wakee are short, the cache is busy: the target */
 	WP_REASON_SHORT_TARGET,  /* no idle CPU near the short waker's CPU: that CPU */
 	WP_REASON_SHORT_NO_SCAN, /* the target's task runs shorter than a search: the target */
+	WP_REASON_SAVES_POWER,   /* power is saved: it has room where it is */
+	WP_REASON_POWER_LEADER,     /* least loaded CPU of the group that is fullest but has room */
+	WP_REASON_POWER_SMALL_HERE, /* a small task: the waking CPU has room for it */
+	WP_REASON_POWER_SMALL_RUNNING, /* ... the fullest CPU of that group with room for it */
 	WP_REASON_COUNT
 };
 
 /* Which part of the policy decided. */
 enum wp_rule {
-	WP_RULE_NONE,
+	WP_RULE_NONE,        /* no rule ran */
 	WP_RULE_AFFINITY,    /* no choice */
 	WP_RULE_ENERGY,      /* energy-aware wake-up */
 	WP_RULE_IDLE_SIBLING, /* fast path around one target */
 	WP_RULE_SLOW_PATH,   /* find_idlest over the domains */
 	WP_RULE_REQUEST,     /* the request names the CPU */
 	WP_RULE_CLASS,       /* RT and deadline tasks (select_rt.c) */
+	WP_RULE_POWER,       /* power-aware packing (power_policy.c) */
 	WP_RULE_COUNT
 };
 

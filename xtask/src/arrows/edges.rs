@@ -6,12 +6,13 @@ use crate::Finding;
 /// Each crate with the crates of this workspace it may name: what is below it and nothing else.
 /// `report` is made from results only, so not from `engine`; `scx` knows nothing of the simulator
 /// and is in nobody's list, nor is `cli`.
-const MAY_KNOW: [(&str, &[&str]); 16] = [
+const MAY_KNOW: [(&str, &[&str]); 17] = [
     ("text", &[]),
     ("policy-sys", &["text"]),
     ("platform", &["text"]),
     ("workload", &["text", "platform"]),
     ("power", &["platform"]),
+    ("optimum", &["platform", "power"]),
     ("host", &[]),
     ("guest", &["text"]),
     ("engine", &["policy-sys", "platform", "workload", "power"]),
@@ -38,6 +39,7 @@ const MAY_KNOW: [(&str, &[&str]); 16] = [
             "platform",
             "workload",
             "power",
+            "optimum",
             "engine",
             "metrics",
             "trace",

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::facts::{Domain, Facts, Form, Limits};
 use super::machine::{Part, list};
+use super::modelled::{Modelled, modelled};
 use super::power::{Scale, legacy, measured, sources_of, vendor_table};
 use super::sources::{self, plain};
 use super::text::{Standing, entry, mhz, number, source};
@@ -289,15 +290,23 @@ fn per_core(facts: &Facts, cpus: &str, khz: &[u64], words: &str, standing: Stand
     let mut out = String::from("\n[[frequency_domain]]\n");
     out += &entry("cpus", cpus);
     let threads = facts.has_threads() && facts.form == Form::Whole;
-    out += &entry("one_per", if threads { "core" } else { "cpu" });
+    // The cores of such a package have one clock and one voltage.
+    let modelled = modelled(facts).filter(|_| khz.len() == 1);
+    let one = match &modelled {
+        Some(_) => "cluster",
+        None if threads => "core",
+        None => "cpu",
+    };
+    out += &entry("one_per", one);
     let point = |khz: &u64| Point {
         khz: *khz,
         mv: None,
-        cpu_uw: None,
-        cluster_uw: None,
+        cpu_uw: modelled.as_ref().map(Modelled::cpu_uw),
+        cluster_uw: modelled.as_ref().map(Modelled::cluster_uw),
     };
     out += &rows(&khz.iter().map(point).collect::<Vec<_>>());
     out += &source(words, standing);
+    out += &modelled.map_or_else(String::new, |power| power.sources());
     out + &transition(facts, None)
 }
 

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::clocks::{self, domain_of};
 use super::facts::{Domain, Facts, Form, Idle, Vendor};
 use super::machine::{Part, list};
+use super::modelled::modelled;
 use super::power::{Scale, legacy, scale_words};
 use super::sources::plain;
 use super::text::{Standing, comment, cpu_list, mhz, number, source};
@@ -162,6 +163,9 @@ fn table(facts: &Facts, parts: &[Part], state: &State, cpus: &[u32]) -> anyhow::
         number(state.residency_us)
     );
     out += &source(&state.source, state.standing);
+    if let Some(power) = modelled(facts) {
+        out += &power.idle(&state.name)?;
+    }
     if facts.has_power() {
         let any = if cpus.is_empty() { &state.cpus } else { cpus };
         if let [domain, ..] = domain_of(facts, any)[..] {

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::facts::{Facts, Form, Level};
 use super::machine::{Part, list};
+use super::modelled::{CORE_POWER, modelled};
 use super::sources;
 use super::text::{Standing, comment, cpu_list, source};
 
@@ -130,11 +131,18 @@ pub(super) fn shared(facts: &Facts) -> String {
              much more.",
         );
         out += "[smt]\ncore_capacity = [1024, 1178]\n";
-        out += &source(
+        let power = modelled(facts).is_some();
+        if power {
+            let _ = writeln!(out, "core_power = [1024, {CORE_POWER}]");
+        }
+        let mut words =
             "Linux 2.6.23 to 4.19 include/linux/topology.h SD_SIBLING_INIT: smt_gain 1178, the \
-             kernel's own word for \"about 15 %\"; nobody published one figure for this core",
-            Standing::Assumed,
-        );
+             kernel's own word for \"about 15 %\"; nobody published one figure for this core"
+                .to_owned();
+        if power {
+            words += ". Power: a fifth more, modelled (docs/decisions/037)";
+        }
+        out += &source(&words, Standing::Assumed);
     }
     out + &priority(facts)
 }

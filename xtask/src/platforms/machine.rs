@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::facts::{Cpu, Facts};
+use super::modelled::modelled;
 use super::sources;
 use super::text::{self, Standing, comment, cpu_list, entry, mhz, source};
 
@@ -31,7 +32,7 @@ pub(super) fn head(facts: &Facts) -> String {
     out += &entry("name", &facts.name);
     out += &entry("title", &facts.title);
     out += &entry("arch", &facts.arch);
-    let unit = if facts.has_power() {
+    let unit = if facts.has_power() || modelled(facts).is_some() {
         "microwatt"
     } else {
         "none"

@@ -3,7 +3,8 @@
 //! The folder holds one JSON file per machine (schema `sched-platform/1`). A file of `platforms/`
 //! is a pure function of those bytes and of the named assumptions in this module: what nobody
 //! published is filled in here, once, with its reason (`clocks`, `idle`, `costs`), and marked in
-//! the file. Power at operating points is not, but for the gaps in one measured table (`power`).
+//! the file. Power at operating points is not, but for the gaps in one measured table (`power`)
+//! and for a few servers whose packages a series is about (`modelled`).
 
 mod clocks;
 mod costs;
@@ -11,7 +12,9 @@ mod facts;
 mod idle;
 mod levels;
 mod machine;
+mod modelled;
 mod power;
+mod sched_mc;
 mod sources;
 mod text;
 
@@ -174,6 +177,7 @@ fn file(facts: &Facts) -> Result<String> {
     out += &levels::shared(facts);
     out += &clocks::tables(facts, &parts)?;
     out += &idle::tables(facts, &parts)?;
+    out += &sched_mc::table(facts);
     out += &costs::costs(facts);
     Ok(out)
 }

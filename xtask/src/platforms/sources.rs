@@ -1,6 +1,7 @@
 //! Where the facts come from, in the words of a platform file.
 
 use super::facts::{Facts, Form};
+use super::modelled::modelled;
 use super::text::Standing;
 
 /// The kernel tree the facts were read from, and how a platform file calls it.
@@ -104,10 +105,13 @@ pub(super) fn notes(facts: &Facts) -> Vec<String> {
     let mut notes = own_notes(facts);
     for note in &facts.notes {
         if note.starts_with("No per-OPP power") {
-            notes.push(
+            let words = if modelled(facts).is_some() {
+                "No power is published. What is here is modelled from the thermal design power: \
+                 energy by it says which parts slept, not what a machine drew."
+            } else {
                 "No power at operating points is published for x86, so there is no energy."
-                    .to_owned(),
-            );
+            };
+            notes.push(words.to_owned());
         } else if note.starts_with("idle_states is") || note.starts_with("Seed 004") {
             // The files of both tables say it themselves.
         } else {

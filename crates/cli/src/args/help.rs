@@ -49,6 +49,24 @@ Examples:
   Is the result the same every time?
   wakeplace sim --platform tc2 --workload periodic --policy linux-4.17 --verify-determinism";
 
+pub(super) const EXPLAIN_SHORT: &str = "\
+Example:
+  wakeplace explain --platform hikey960 --workload 'periodic:n=10,period=16ms,duty=5%' \\
+                    --policy linux-5.0 --wakeup 40 --why-not 2";
+
+pub(super) const EXPLAIN: &str = "\
+Examples:
+  Why did the 40th wake-up not go to CPU 2?
+  wakeplace explain --platform hikey960 --workload 'periodic:n=10,period=16ms,duty=5%' \\
+                    --policy linux-5.0 --wakeup 40 --why-not 2
+
+  The first wake-up of a task that went to CPU 2
+  wakeplace explain --platform juno-r0 --workload app.json --policy linux-4.17 --task small --to 2
+
+  Beside two policies only, for another program
+  wakeplace explain --platform tc2 --workload periodic --policy linux-4.17 --at 15ms \\
+                    --other linux-4.7 --other linux-7.3 --format json";
+
 pub(super) const STUDY: &str = "\
 Examples:
   wakeplace study list
@@ -59,7 +77,8 @@ pub(super) const STUDY_RUN: &str = "\
 Examples:
   wakeplace study run energy-aware/energy-hikey960 --quick
   wakeplace study run energy-aware/energy-hikey960 --format json --output hikey960.json
-  wakeplace study run energy-aware/energy-hikey960 --seeds 3 --experiments";
+  wakeplace study run energy-aware/energy-hikey960 --seeds 3 --experiments
+  wakeplace study run 'energy-aware/energy-*' --quick --format csv";
 
 pub(super) const PLATFORM: &str = "\
 Examples:

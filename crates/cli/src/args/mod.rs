@@ -1,5 +1,6 @@
 //! What can be typed. Only this module and its children know clap.
 
+mod explain;
 mod fidelity;
 mod help;
 mod lab;
@@ -8,6 +9,7 @@ mod show;
 mod simulate;
 mod values;
 
+pub(crate) use explain::ExplainArgs;
 pub(crate) use fidelity::{LabFidelityArgs, ReportFormat};
 pub(crate) use lab::{ArchName, LabCommand, LabFetchArgs, LabKernelsArgs, LabRunArgs};
 pub(crate) use programs::LabProgramsArgs;
@@ -16,7 +18,7 @@ pub(crate) use show::{
 };
 pub(crate) use show::{ListArgs, PlatformShowArgs, WorkloadCheckArgs};
 pub(crate) use simulate::{
-    CompareArgs, RunArgs, SimArgs, StudyCommand, StudyRunArgs, StudyShowArgs,
+    CompareArgs, HowArgs, OutputArgs, RunArgs, SimArgs, StudyCommand, StudyRunArgs, StudyShowArgs,
 };
 
 use clap::error::ErrorKind;
@@ -73,6 +75,16 @@ pub(crate) enum Command {
         arg_required_else_help = true,
     )]
     Sim(SimArgs),
+    /// Explain one decision: every candidate, and what other policies would have done
+    #[command(
+        help_template = help::TEMPLATE,
+        before_help = help::EXPLAIN_SHORT,
+        before_long_help = help::EXPLAIN,
+        after_help = help::EXIT_CODES_SHORT,
+        after_long_help = help::EXIT_CODES,
+        arg_required_else_help = true,
+    )]
+    Explain(Box<ExplainArgs>),
     /// Run named experiments, with published figures beside simulated ones
     #[command(
         help_template = help::TEMPLATE,

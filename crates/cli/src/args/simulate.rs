@@ -4,6 +4,7 @@ use super::values::{self, Schedule, Seeds};
 use super::{FormatName, help};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
+use wakeplace_engine::PolicyChange;
 use wakeplace_workload::Dialect;
 
 /// `compare`.
@@ -66,6 +67,23 @@ pub(crate) struct SimArgs {
         display_order = 23
     )]
     pub(crate) rtapp_log: Option<PathBuf>,
+    /// Show what everything is at these times, as 1s,1500ms
+    ///
+    /// Of each CPU: what it does, its task, tasks on its queues, utilisation, capacity, clock and
+    /// idle state, under sched-mc the series' debug files; and the sched domains with groups and
+    /// flags as they were built. Signals are as the policy last saw them. For one seed; in human
+    /// and JSON results (`states`).
+    #[arg(
+        long,
+        allow_hyphen_values = true,
+        value_name = "TIMES",
+        value_parser = values::times,
+        conflicts_with_all = ["seeds", "rtapp_log"],
+        hide_short_help = true,
+        help_heading = "Output",
+        display_order = 25
+    )]
+    pub(crate) dump_state: Option<values::Times>,
 }
 
 /// What `compare` and `sim` share.
@@ -153,10 +171,37 @@ pub(crate) struct RunArgs {
         display_order = 10
     )]
     pub(crate) policy: Vec<String>,
+    /// Change a parameter in mid-run, as 10s=power-policy=powersaving; repeatable
+    ///
+    /// TIME=KEY=VALUE. KEY is `power-policy`, or a parameter that each decision reads anew. The
+    /// change itself moves no task.
+    #[arg(
+        long,
+        allow_hyphen_values = true,
+        value_name = "TIME=SETTING",
+        value_parser = values::policy_at,
+        hide_short_help = true,
+        help_heading = "Policy",
+        display_order = 12
+    )]
+    pub(crate) policy_at: Vec<PolicyChange>,
     #[command(flatten)]
     pub(crate) how: HowArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+    /// Count wake-ups by sizes of task and CPUs, to a .csv or .json file
+    ///
+    /// Eight cases: the task is big (fits only the biggest CPUs) or little, so are its previous CPU
+    /// and the waker's. Per case: the new CPU is little or big; the fast path (sis) or the slow
+    /// path (figc) chose it; of the latter wake_wide was true (ww), it was a wake-up (bw).
+    #[arg(
+        long,
+        value_name = "FILE",
+        hide_short_help = true,
+        help_heading = "Output",
+        display_order = 24
+    )]
+    pub(crate) export_wakeup_cases: Option<PathBuf>,
     /// Check a mean, as 'energy_j<=120'; repeatable
     ///
     /// The mean over the seeds of every policy is compared. Operators: <= < >= > ==. If a check
@@ -168,6 +213,14 @@ pub(crate) struct RunArgs {
         display_order = 22
     )]
     pub(crate) expect: Vec<String>,
+    /// Find how little energy the load could have taken
+    ///
+    /// Finds the static placement of least CPU energy for the mean demand of each run's tasks, and
+    /// reports `energy_over_optimal_pct`. Exhaustive to 8 tasks on 8 CPUs; beyond, a search that
+    /// says what it has proven if it stops early. For platforms with power figures and one thread
+    /// per core.
+    #[arg(long, help_heading = "Execution", display_order = 34)]
+    pub(crate) oracle: bool,
     /// Run twice more and name the first difference
     ///
     /// Prints `identical: events=..., hash=...`; the exit code is 1 if there is a difference.
@@ -257,14 +310,19 @@ pub(crate) struct StudyShowArgs {
 /// `study run`.
 #[derive(Debug, Args)]
 pub(crate) struct StudyRunArgs {
-    /// Name, as `energy-aware/energy-hikey960`
-    pub(crate) name: String,
+    /// Names, as `energy-aware/energy-hikey960`; `*` stands for anything, as 'energy-aware/*'
+    #[arg(value_name = "NAME", required = true)]
+    pub(crate) names: Vec<String>,
     /// A reduced size: fewer cases and seeds, as the study says
     #[arg(long, help_heading = "Input", display_order = 1)]
     pub(crate) quick: bool,
     /// Also run what explains the result, as the study says
     #[arg(long, help_heading = "Input", display_order = 2)]
     pub(crate) experiments: bool,
+    /// Try each conclusion at half and double of every assumed cost; the full size does where the
+    /// study says so
+    #[arg(long, help_heading = "Input", display_order = 3)]
+    pub(crate) sensitivity: bool,
     /// Simulated time per run, as 500ms [default: the study's]
     #[arg(
         long,

@@ -1,7 +1,7 @@
 //! Reading the values of options: seeds, settings, threads.
 
-use wakeplace_engine::Hotplug;
-use wakeplace_study::parse_hotplug;
+use wakeplace_engine::{Hotplug, PolicyChange};
+use wakeplace_study::{parse_hotplug, parse_policy_at};
 use wakeplace_text::{did_you_mean, nearest};
 use wakeplace_workload::Dialect;
 
@@ -45,6 +45,27 @@ pub(crate) fn seeds(text: &str) -> Result<Seeds, String> {
     Ok(Seeds((first..=last).collect()))
 }
 
+/// Instants of a run, ns, so that clap takes them as one value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Times(pub(crate) Vec<u64>);
+
+/// Most instants of one run.
+const MAX_TIMES: usize = 1000;
+
+/// `TIME,...`; 0 is one.
+pub(crate) fn times(text: &str) -> Result<Times, String> {
+    let parts: Vec<&str> = text.split(',').collect();
+    if parts.len() > MAX_TIMES {
+        return Err(format!(
+            "{} times; expected at most {MAX_TIMES}",
+            parts.len()
+        ));
+    }
+    let time = |part: &&str| wakeplace_text::parse_duration_or_zero_ns(part.trim());
+    let times = parts.iter().map(time).collect::<Result<Vec<_>, _>>();
+    times.map(Times).map_err(|error| error.to_string())
+}
+
 /// `KEY=VALUE`.
 pub(crate) fn setting(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
@@ -62,6 +83,11 @@ pub(crate) struct Schedule(pub(crate) Vec<Hotplug>);
 /// `TIME:CPU=on|off,...`.
 pub(crate) fn hotplug(text: &str) -> Result<Schedule, String> {
     parse_hotplug(text).map(Schedule)
+}
+
+/// `TIME=KEY=VALUE`.
+pub(crate) fn policy_at(text: &str) -> Result<PolicyChange, String> {
+    parse_policy_at(text)
 }
 
 /// A number of threads.

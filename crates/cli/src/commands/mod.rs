@@ -1,6 +1,7 @@
 //! One module per command.
 
 mod doctor;
+mod explain;
 mod fidelity;
 mod lab;
 mod lab_trace;
@@ -24,6 +25,7 @@ pub(crate) fn run(command: Command, terminal: Terminal) -> Outcome {
     match command {
         Command::Compare(args) => simulate::compare(&args, terminal),
         Command::Sim(args) => simulate::sim(args, terminal),
+        Command::Explain(args) => explain::explain(*args, terminal),
         Command::Study { command } => study::run(command, terminal),
         Command::Platform { command } => platform::run(command, terminal),
         Command::Workload { command } => workload::run(command, terminal),

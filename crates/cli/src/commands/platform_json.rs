@@ -35,11 +35,19 @@ pub(super) fn object(platform: &Platform, core: &CoreView, policy: &str) -> Valu
         "freq_domains": domains.map(freq_domain).collect::<Vec<_>>(),
         "idle_states": platform.idle_states.iter().map(idle).collect::<Vec<_>>(),
         "topology": platform.topology.iter().map(level).collect::<Vec<_>>(),
+        "sched_mc": platform.sched_mc.as_ref().map(|mc| json!({
+            "core_kind": mc.core_kind,
+            "step_khz": mc.step_khz,
+            "tasks": mc.tasks,
+        })),
         "numa": platform.numa.as_ref().map(|numa| json!({
             "distances": numa.distances,
             "reclaim_distance": numa.reclaim_distance,
         })),
-        "smt": platform.smt.as_ref().map(|smt| json!({ "core_capacity": smt.core_capacity })),
+        "smt": platform.smt.as_ref().map(|smt| json!({
+            "core_capacity": smt.core_capacity,
+            "core_power": (!smt.core_power.is_empty()).then_some(&smt.core_power),
+        })),
         "scheduling_domains": scheduling_domains(core),
         "policy": policy,
         "energy_inactive": core.energy_inactive,

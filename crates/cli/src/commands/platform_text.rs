@@ -250,6 +250,19 @@ fn shared(page: &mut Page, platform: &Platform) {
         page.paragraph(&format!(
             "Work of a core with 1, 2, ... busy threads, 1024 = one alone: {figures}."
         ));
+        if !smt.core_power.is_empty() {
+            let figures = listed(&smt.core_power);
+            page.paragraph(&format!("Power likewise: {figures}."));
+        }
+    }
+    if let Some(mc) = &platform.sched_mc {
+        page.section("Tasks to pack on a core (sched-mc)");
+        page.paragraph(&format!(
+            "Cores of kind {} at steps of {} kHz from 0: {}.",
+            mc.core_kind,
+            mc.step_khz,
+            listed(&mc.tasks)
+        ));
     }
     if let Some(numa) = &platform.numa {
         page.section("Distances of nodes");

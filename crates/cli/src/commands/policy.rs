@@ -8,7 +8,7 @@ use crate::terminal::Terminal;
 use crate::text::{format, json, style};
 use serde_json::{Value, json};
 use wakeplace_engine::Options;
-use wakeplace_policy_sys::{FeatureView, ParamView, Policy};
+use wakeplace_policy_sys::{FeatureView, ParamView, PatchView, Policy};
 use wakeplace_report::{Cell, Style, Table};
 use wakeplace_study::apply_settings;
 
@@ -144,6 +144,16 @@ fn page(policy: &Policy, options: &Options, form: Form) -> String {
     }
     page.section("Features");
     page.table(&features);
+    for feature in policy.features() {
+        let patches = policy.patches(feature.name);
+        if feature.state.is_some() && !patches.is_empty() {
+            page.section(&format!(
+                "Patches of {}, each to be taken away",
+                feature.name
+            ));
+            page.table(&of_patches(&patches));
+        }
+    }
     let params = policy.params();
     let mut groups: Vec<&str> = params.iter().map(|param| param.group).collect();
     groups.dedup();
@@ -156,6 +166,22 @@ fn page(policy: &Policy, options: &Options, form: Form) -> String {
     page.table(&switches(options));
     page.paragraph("Change any of them with `--set KEY=VALUE` in `sim`, `compare`, `study run`.");
     page.finish()
+}
+
+fn of_patches(patches: &[PatchView]) -> Table {
+    let columns = ["patch", "what it does", "switch", "state", "without it"];
+    let mut table = Table::new("patches", &columns);
+    for patch in patches {
+        let (key, value) = patch.switch.as_ref().map_or(("none", "-"), |(k, v)| (k, v));
+        table.row(vec![
+            Cell::from(patch.number),
+            Cell::from(patch.doc),
+            Cell::from(key),
+            Cell::from(value),
+            Cell::from(patch.without),
+        ]);
+    }
+    table
 }
 
 /// The value, and whether `--set` gave it.
@@ -200,12 +226,22 @@ fn switches(options: &Options) -> Table {
 }
 
 fn object(policy: &Policy) -> Value {
+    let patch = |patch: PatchView| {
+        json!({
+            "patch": patch.number,
+            "doc": patch.doc,
+            "switch": patch.switch.as_ref().map(|(key, _)| key),
+            "state": patch.switch.as_ref().map(|(_, value)| value),
+            "without": patch.without,
+        })
+    };
     let feature = |feature: &FeatureView| {
         json!({
             "name": feature.name,
             "state": feature.state.unwrap_or("off"),
             "successors": feature.successors,
             "versions": feature.versions,
+            "patches": policy.patches(feature.name).into_iter().map(patch).collect::<Vec<_>>(),
             "doc": feature.doc,
         })
     };

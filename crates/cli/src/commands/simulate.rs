@@ -8,8 +8,9 @@ use crate::progress::Follower;
 use crate::settings::check_keys;
 use crate::terminal::Terminal;
 use crate::text::{self, format, plain, style};
+use crate::wakeup_cases::Export;
 use std::path::Path;
-use wakeplace_engine::Options;
+use wakeplace_engine::{Options, States};
 use wakeplace_metrics::Expectation;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
@@ -28,7 +29,7 @@ pub(crate) fn compare(args: &CompareArgs, terminal: Terminal) -> Outcome {
              another one, or `wakeplace sim` for a single policy"
         )));
     }
-    simulate(&args.run, args.seeds.0.clone(), None, terminal)
+    simulate(&args.run, args.seeds.0.clone(), Watched::Plain, terminal)
 }
 
 /// One policy.
@@ -41,19 +42,41 @@ pub(crate) fn sim(args: SimArgs, terminal: Terminal) -> Outcome {
         )));
     }
     let seeds = args.seeds.map_or_else(|| vec![args.seed], |seeds| seeds.0);
-    simulate(&args.run, seeds, args.rtapp_log.as_deref(), terminal)
+    let watched = match (&args.rtapp_log, &args.dump_state) {
+        (Some(folder), _) => Watched::Logs(folder),
+        (None, Some(times)) => Watched::States(&times.0),
+        (None, None) => Watched::Plain,
+    };
+    simulate(&args.run, seeds, watched, terminal)
 }
 
-fn simulate(args: &RunArgs, seeds: Vec<u64>, logs: Option<&Path>, terminal: Terminal) -> Outcome {
+/// What is taken down of the only run, beside what is measured.
+#[derive(Clone, Copy)]
+enum Watched<'a> {
+    Plain,
+    /// rt-app's logs, to this folder.
+    Logs(&'a Path),
+    /// The state at these times, ns.
+    States(&'a [u64]),
+}
+
+fn simulate(args: &RunArgs, seeds: Vec<u64>, watched: Watched<'_>, terminal: Terminal) -> Outcome {
     let experiment = experiment(args, seeds)?;
     let expectations = expect::parse(&args.expect, &experiment.platform)?;
     let output = Output::prepare(args.output.output.as_deref())?;
+    let cases = args.export_wakeup_cases.as_deref();
+    let cases = cases.map(|path| Export::prepare(path, &experiment.platform));
+    let cases = cases.transpose()?;
     let jobs = jobs(args.how.jobs);
     describe(&experiment, jobs, terminal);
-    let comparison = match logs {
-        None => follow(terminal, |progress| experiment.run(jobs, progress))?,
-        Some(folder) => logged(&experiment, folder, terminal)?,
+    let comparison = match watched {
+        Watched::Plain => follow(terminal, |progress| experiment.run(jobs, progress))?,
+        Watched::Logs(folder) => logged(&experiment, folder, terminal)?,
+        Watched::States(times) => dumped(&experiment, times, args.output.format, terminal)?,
     };
+    if let Some(cases) = &cases {
+        cases.write(&comparison, terminal)?;
+    }
     let difference = match args.verify_determinism {
         true => follow(terminal, |progress| {
             experiment.verify_determinism(jobs, progress)
@@ -103,8 +126,44 @@ fn logged(
     Ok(comparison)
 }
 
+/// Runs the only run and takes the state at some times, all of which must be before its end.
+fn dumped(
+    experiment: &Experiment,
+    times: &[u64],
+    form: FormatName,
+    terminal: Terminal,
+) -> Result<Comparison, Failure> {
+    if !matches!(form, FormatName::Human | FormatName::Json) {
+        return Err(Failure::Input(
+            "--dump-state: the result has no place for it; expected --format human or json"
+                .to_owned(),
+        ));
+    }
+    let beyond = |at: u64, end: u64, what: &str| {
+        let (at, end) = (text::time(at), text::time(end));
+        Failure::Input(format!(
+            "--dump-state {at}: {what} {end}; expected times up to that"
+        ))
+    };
+    let duration_ns = experiment.options.duration_ns;
+    if let Some(at) = times.iter().find(|at| **at > duration_ns) {
+        return Err(beyond(*at, duration_ns, "the run takes"));
+    }
+    let mut states = States::at(times);
+    let mut comparison = follow(terminal, |progress| {
+        experiment.run_watched(&mut states, progress)
+    })?;
+    if let Some(at) = states.missed_ns() {
+        let ends = comparison.runs.iter().flat_map(|runs| &runs.reports);
+        let end_ns = ends.map(|report| report.end_ns).max().unwrap_or(0);
+        return Err(beyond(at, end_ns, "the run was over at"));
+    }
+    comparison.states = states.taken();
+    Ok(comparison)
+}
+
 /// Everything read and checked: nothing of it can fail later.
-fn experiment(args: &RunArgs, seeds: Vec<u64>) -> Result<Experiment, Failure> {
+pub(super) fn experiment(args: &RunArgs, seeds: Vec<u64>) -> Result<Experiment, Failure> {
     let platform = Platform::load(&args.platform).map_err(Failure::input)?;
     let load = LoadOptions {
         allow_unmodelled: args.allow_unmodelled,
@@ -129,15 +188,18 @@ fn experiment(args: &RunArgs, seeds: Vec<u64>) -> Result<Experiment, Failure> {
         .map_err(Failure::input)?;
     let asked = args.duration.or(expanded.duration_ns);
     options.duration_ns = asked.unwrap_or(DEFAULT_DURATION_NS);
+    options.wakeup_cases = args.export_wakeup_cases.is_some();
     if let Some(schedule) = &args.hotplug {
         options.hotplug.clone_from(&schedule.0);
     }
+    options.policy_at.clone_from(&args.policy_at);
     Ok(Experiment {
         platform,
         workload,
         policies,
         options,
         seeds,
+        oracle: args.oracle,
     })
 }
 
@@ -155,6 +217,7 @@ fn describe(experiment: &Experiment, jobs: usize, terminal: Terminal) {
         policies,
         options,
         seeds,
+        ..
     } = experiment;
     let names: Vec<_> = policies.iter().map(Policy::name).collect();
     terminal.detail(&format!(

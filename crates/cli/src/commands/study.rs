@@ -8,14 +8,14 @@ use crate::settings::{any_policy, check_keys};
 use crate::terminal::Terminal;
 use crate::text::{format, heading, plain, style, wrapped};
 use wakeplace_report::{Align, Cell, Table};
-use wakeplace_study::{Study, StudyOptions, studies};
+use wakeplace_study::{Study, StudyOptions, run_studies, select, studies};
 
 /// `study ...`.
 pub(crate) fn run(command: StudyCommand, terminal: Terminal) -> Outcome {
     match command {
         StudyCommand::List(args) => list(&args, terminal),
         StudyCommand::Show(args) => show(&args, terminal),
-        StudyCommand::Run(args) => run_one(args, terminal),
+        StudyCommand::Run(args) => run_chosen(args, terminal),
     }
 }
 
@@ -59,8 +59,8 @@ fn show(args: &StudyShowArgs, terminal: Terminal) -> Outcome {
     Ok(Verdict::Ok)
 }
 
-fn run_one(args: StudyRunArgs, terminal: Terminal) -> Outcome {
-    let study = Study::load(&args.name).map_err(Failure::input)?;
+fn run_chosen(args: StudyRunArgs, terminal: Terminal) -> Outcome {
+    let studies = select(&args.names).map_err(Failure::input)?;
     check_keys(&args.how.set, &any_policy()?)?;
     let output = Output::prepare(args.output.output.as_deref())?;
     let options = StudyOptions {
@@ -69,19 +69,24 @@ fn run_one(args: StudyRunArgs, terminal: Terminal) -> Outcome {
         duration_ns: args.duration,
         set: args.how.set,
         experiments: args.experiments,
+        sensitivity: args.sensitivity,
     };
     let jobs = jobs(args.how.jobs);
-    terminal.detail(&format!("study {}, {jobs} threads", args.name));
-    let result = follow(terminal, |progress| study.run(&options, jobs, progress))?;
+    let names: Vec<String> = studies.iter().map(|study| study.info().name).collect();
+    terminal.detail(&format!("study {}, {jobs} threads", names.join(", ")));
+    let results = follow(terminal, |progress| {
+        run_studies(&studies, &options, jobs, progress)
+    })?;
     let look = if output.is_stdout() {
         style(terminal)
     } else {
         plain()
     };
-    let text = wakeplace_report::study(&result, format(args.output.format), look);
+    let text = wakeplace_report::studies(&results, format(args.output.format), look);
     if args.output.format == FormatName::Csv {
         // The other forms carry them.
-        result.notes.iter().for_each(|note| terminal.warn(note));
+        let notes = results.iter().flat_map(|result| &result.notes);
+        notes.for_each(|note| terminal.warn(note));
     }
     output.write(&text, terminal)?;
     Ok(Verdict::Ok)

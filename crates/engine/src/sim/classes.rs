@@ -556,7 +556,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// How a wake-up is asked for.
     pub(super) fn place_kind(&self, task: u32) -> PlaceKind {
-        match self.script_of(task).is_some_and(|s| s.attributes.wake_here) {
+        match self.threads[task as usize].wake_here {
             true => PlaceKind::WakeHere,
             false => PlaceKind::Wake,
         }

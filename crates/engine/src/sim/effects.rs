@@ -27,8 +27,9 @@ pub(super) struct QueueLock {
 }
 
 impl<O: Observer> Sim<'_, O> {
-    fn share_cache(&self, a: u32, b: u32) -> bool {
-        self.core.cpu(a).llc_id == self.core.cpu(b).llc_id
+    pub(super) fn share_cache(&self, a: u32, b: u32) -> bool {
+        let cache_of = &self.machine.cache_of;
+        cache_of[a as usize] == cache_of[b as usize]
     }
 
     /// Does the target queue the task itself? Then its queue's lock stays with it.

@@ -105,6 +105,7 @@ impl<O: Observer> Sim<'_, O> {
             waker: Waker::Task(parent as usize),
             waker_load: self.waker_load(parent),
         };
+        self.show_situation(child, &ask);
         let choice = self.answer(child, &ask);
         self.place_new(child, parent, here, choice.cpu);
         if self.is_class(child) {

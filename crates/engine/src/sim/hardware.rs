@@ -1,10 +1,57 @@
-//! What the hardware does of its own accord: interrupts of devices, limits of frequency ranges.
+//! What the hardware does of its own accord: interrupts of devices, limits of frequency ranges,
+//! powers that are no longer those of the energy model.
 
 use super::Sim;
 use super::cpu::{Message, Mode};
-use crate::hardware::FreqCap;
+use crate::hardware::{EmScale, FreqCap};
+use crate::machine::em_states;
 use crate::observe::Observer;
 use crate::queue::Event;
+use wakeplace_platform::{FreqDomain, Platform};
+
+/// Limits of frequency domains.
+#[derive(Debug)]
+pub(super) struct Caps<'a> {
+    asked: &'a [FreqCap],
+    /// Frequencies of each domain, ascending.
+    khz: Vec<Vec<u32>>,
+    /// Last operating point that they leave each domain now.
+    most: Vec<u32>,
+}
+
+impl<'a> Caps<'a> {
+    pub(super) fn new(platform: &Platform, asked: &'a [FreqCap]) -> Self {
+        let domains = || platform.freq_domains.iter();
+        let khz = |d: &FreqDomain| d.opps.iter().map(|o| o.khz).collect();
+        Self {
+            asked,
+            khz: domains().map(khz).collect(),
+            most: domains().map(|d| d.opps.len() as u32 - 1).collect(),
+        }
+    }
+}
+
+/// A table of the energy model that is to come.
+#[derive(Debug)]
+pub(super) struct EmUpdate {
+    at_ns: u64,
+    /// Performance domain: with powers, each frequency domain is one.
+    domain: usize,
+    states: Vec<(u32, u32)>,
+}
+
+pub(super) fn em_updates(platform: &Platform, asked: &[EmScale]) -> Vec<EmUpdate> {
+    let update = |scale: &EmScale| {
+        let domain = scale.domain as usize;
+        let table = &platform.freq_domains[domain];
+        EmUpdate {
+            at_ns: scale.at_ns,
+            domain,
+            states: em_states(platform.power_unit, table, scale.percent),
+        }
+    };
+    asked.iter().map(update).collect()
+}
 
 impl<O: Observer> Sim<'_, O> {
     /// Everything the options ask for.
@@ -15,11 +62,17 @@ impl<O: Observer> Sim<'_, O> {
             };
             self.queue.push(device.period_ns, event);
         }
-        for (index, cap) in self.caps.iter().enumerate() {
+        for (index, cap) in self.caps.asked.iter().enumerate() {
             let event = Event::FreqCap {
                 index: index as u32,
             };
             self.queue.push(cap.at_ns, event);
+        }
+        for (index, update) in self.em_updates.iter().enumerate() {
+            let event = Event::EmScale {
+                index: index as u32,
+            };
+            self.queue.push(update.at_ns, event);
         }
     }
 
@@ -28,8 +81,12 @@ impl<O: Observer> Sim<'_, O> {
         let device = self.devices[source as usize];
         let next = self.now + device.period_ns;
         self.queue.push(next, Event::Device { source });
+        let cpu = match device.movable {
+            true => self.core.irq_cpu(device.cpu, self.now),
+            false => device.cpu,
+        };
         self.interrupt_with(
-            self.timer_cpu(device.cpu),
+            self.timer_cpu(cpu),
             Message::Device {
                 run_ns: device.run_ns,
             },
@@ -60,10 +117,33 @@ impl<O: Observer> Sim<'_, O> {
 
     /// A frequency domain's limit changes.
     pub(super) fn freq_cap(&mut self, index: u32) {
-        let FreqCap { domain, khz, .. } = self.caps[index as usize];
-        let opps = &self.cap_opps[domain as usize];
+        let FreqCap { domain, khz, .. } = self.caps.asked[index as usize];
+        let opps = &self.caps.khz[domain as usize];
         let most = khz.map_or(opps.len(), |khz| opps.partition_point(|o| *o <= khz));
-        let result = self.core.freq_limit(domain, most as u32 - 1, self.now);
+        self.caps.most[domain as usize] = most as u32 - 1;
+        self.limit_domain(domain);
+    }
+
+    /// A driver tells of other powers. What the hardware draws is the platform's, as before.
+    pub(super) fn em_scale(&mut self, index: u32) {
+        let EmUpdate { domain, states, .. } = &self.em_updates[index as usize];
+        self.core
+            .update_energy_model(*domain, states)
+            .expect("checked by `check` before the run");
+        // what is built anew after a change of CPUs has it, too
+        self.facts.perf_domains[*domain].states.clone_from(states);
+    }
+
+    /// The domain's limit is the least of what caps and heat leave.
+    pub(super) fn limit_domain(&mut self, domain: u32) {
+        let last = self.caps.khz[domain as usize].len() as u32 - 1;
+        let mut most = self.caps.most[domain as usize];
+        if let Some(thermal) = &self.thermal {
+            let cool = thermal.leaves(domain, last);
+            self.core.thermal_pressure(domain, cool);
+            most = most.min(cool);
+        }
+        let result = self.core.freq_limit(domain, most, self.now);
         let cpu = self.machine.domain_cpus[domain as usize][0];
         self.after_core(cpu, result);
     }

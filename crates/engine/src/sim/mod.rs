@@ -18,8 +18,10 @@ mod measure;
 mod ondemand;
 mod queues;
 mod run;
+mod state;
 mod steps;
 mod sync;
+mod thermal;
 mod tick;
 mod wake;
 
@@ -27,12 +29,14 @@ use crate::domains;
 use crate::dsq::VtimeQueue;
 use crate::eevdf::{EevdfParams, EevdfQueue};
 use crate::fair::{FairParams, FairQueue};
-use crate::hardware::{FreqCap, Interrupts};
+use crate::hardware::Interrupts;
 use crate::hotplug::Hotplug;
 use crate::machine::{Machine, core_facts};
 use crate::observe::{CpuPower, Observer};
 use crate::options::Options;
 use crate::outcome::{Counted, Ended, RunReport, ThreadName};
+use crate::policy_change;
+use crate::progress::Programs;
 use crate::queue::{Event, EventQueue};
 use crate::run_queue::RunQueue;
 use crate::thread::Thread;
@@ -40,8 +44,10 @@ use crate::timers::{PrivateTimers, TimerState};
 use classes::{ClassParams, ClassState, class_states};
 use cpu::{ClusterState, Cpu};
 use effects::EffectTotals;
+use hardware::{Caps, EmUpdate};
 use ondemand::Sampling;
 use sync::SharedState;
+use thermal::Thermal;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::{Balance, Core, MachineFacts, Policy, QueueKind, Reason, Task};
 use wakeplace_workload::{Calibration, Series, Stream, TaskScript, Workload};
@@ -55,6 +61,8 @@ pub(crate) struct Sim<'a, O> {
     /// The machine as the core was told of it, with who is online now.
     facts: MachineFacts,
     hotplug: Vec<Hotplug>,
+    /// When the core gets which policy.
+    policies: Vec<(u64, Policy)>,
     /// What the ondemand governor measures.
     sampling: Sampling,
     fair: FairParams,
@@ -68,6 +76,8 @@ pub(crate) struct Sim<'a, O> {
     /// Operating point of each frequency domain.
     opp: Vec<u16>,
     scripts: &'a [TaskScript],
+    /// Their steps.
+    programs: Programs,
     /// One for each script, the parent of all, then those that threads forked.
     threads: Vec<Thread>,
     /// The core's record of each thread, same indices.
@@ -77,9 +87,9 @@ pub(crate) struct Sim<'a, O> {
     class_params: ClassParams,
     rt_period_armed: bool,
     devices: &'a [Interrupts],
-    caps: &'a [FreqCap],
-    /// Frequencies of each domain, ascending, for the caps.
-    cap_opps: Vec<Vec<u32>>,
+    caps: Caps<'a>,
+    em_updates: Vec<EmUpdate>,
+    thermal: Option<Thermal>,
     timers: Vec<TimerState>,
     private: PrivateTimers,
     shared: SharedState,
@@ -109,6 +119,9 @@ pub(crate) struct Sim<'a, O> {
     hash: u64,
     events: u64,
     reasons: [u64; Reason::COUNT],
+    wakeup_cases: bool,
+    /// Names of the idle states, as the platform numbers them.
+    idle_names: Vec<String>,
     observer: &'a mut O,
 }
 
@@ -135,6 +148,19 @@ fn run_queues(core: &Core) -> impl Iterator<Item = RunQueue> {
     })
 }
 
+/// The core before the first event.
+fn settled(facts: &MachineFacts, policy: &Policy) -> Core {
+    let mut core =
+        Core::new(facts, policy.core_params()).expect("checked by `check` before the run");
+    core.settle();
+    core
+}
+
+/// The operating point that each clock begins at.
+fn first_points(core: &Core, domains: usize) -> Vec<u16> {
+    (0..domains).map(|d| core.freq_request(d) as u16).collect()
+}
+
 impl<'a, O: Observer> Sim<'a, O> {
     pub(crate) fn new(
         platform: &Platform,
@@ -145,11 +171,9 @@ impl<'a, O: Observer> Sim<'a, O> {
     ) -> Self {
         let machine = Machine::new(platform, options, workload.cpu_dma_latency_us);
         let facts = core_facts(platform);
-        let mut core =
-            Core::new(&facts, policy.core_params()).expect("checked by `check` before the run");
+        let mut core = settled(&facts, policy);
         let shares = groups::add_groups(&mut core, workload, options);
         let class_params = ClassParams::new(&core);
-        let khz = |d: &wakeplace_platform::FreqDomain| d.opps.iter().map(|o| o.khz).collect();
         let threads = fork::threads(workload);
         let fair = FairParams::new(policy.core_params(), platform.cpus.len());
         let eevdf = EevdfParams::new(policy.core_params(), platform.cpus.len(), machine.tick_ns);
@@ -161,24 +185,25 @@ impl<'a, O: Observer> Sim<'a, O> {
             sampling: Sampling::new(&core, platform.cpus.len(), machine.tick_ns),
             facts,
             hotplug: Vec::new(),
+            policies: policy_change::schedule(policy, &options.policy_at),
             fair,
             eevdf,
             cpus: queues.map(Cpu::new).collect(),
             hrtick: policy.core_params().hrtick != 0,
             live: core.queue_kind() == QueueKind::Live,
             clusters: vec![ClusterState::default(); platform.clusters.len()],
-            opp: (0..platform.freq_domains.len())
-                .map(|d| core.freq_request(d) as u16)
-                .collect(),
+            opp: first_points(&core, platform.freq_domains.len()),
             scripts: &workload.tasks,
+            programs: Programs::new(&workload.tasks),
             tasks: fork::core_tasks(workload, &threads, machine.nr_cpus),
             threads,
             class: class_states(workload, &class_params),
             class_params,
             rt_period_armed: false,
             devices: &options.irq,
-            caps: &options.freq_cap,
-            cap_opps: platform.freq_domains.iter().map(khz).collect(),
+            caps: Caps::new(platform, &options.freq_cap),
+            em_updates: hardware::em_updates(platform, &options.em_scale),
+            thermal: Thermal::new(platform, options.thermal),
             timers: workload.timers.iter().map(TimerState::new).collect(),
             private: PrivateTimers::new(workload),
             shared: SharedState::new(&workload.shared),
@@ -200,6 +225,8 @@ impl<'a, O: Observer> Sim<'a, O> {
             hash: 0xcbf2_9ce4_8422_2325,
             events: 0,
             reasons: [0; Reason::COUNT],
+            wakeup_cases: options.wakeup_cases,
+            idle_names: state::idle_names(platform),
             core,
             machine,
             observer,
@@ -212,14 +239,23 @@ impl<'a, O: Observer> Sim<'a, O> {
         self.announce();
         self.arm_idle_timer();
         self.begin_hotplug(&options.hotplug);
+        for (index, (at_ns, _)) in self.policies.iter().enumerate() {
+            let index = index as u32;
+            self.queue.push(*at_ns, Event::PolicyChange { index });
+        }
         self.arm_hardware();
+        self.arm_thermal();
         self.start_parent(options.parent_cpu);
         let ended = loop {
             let Some((time, event)) = self.queue.pop_until(duration_ns) else {
                 break Ended::Duration;
             };
+            self.show_states(time);
             self.now = time;
             self.handle(event);
+            if self.observer.is_done() {
+                return self.report(Ended::Duration);
+            }
             if let Some(task) = self.stuck {
                 let task = self.shown(task);
                 break Ended::ZeroTimeLoop { task };
@@ -243,6 +279,7 @@ impl<'a, O: Observer> Sim<'a, O> {
         if ended == Ended::Duration {
             self.now = duration_ns;
         }
+        self.show_states(self.now + 1);
         self.report(ended)
     }
 
@@ -290,8 +327,14 @@ impl<'a, O: Observer> Sim<'a, O> {
             Event::Tick { cpu } => self.tick(cpu),
             Event::IdleTimer => self.idle_timer(),
             Event::Hotplug { index } => self.hotplug(self.hotplug[index as usize]),
+            Event::PolicyChange { index } => {
+                let (_, policy) = &self.policies[index as usize];
+                self.core.state_mut().params = *policy.core_params();
+            }
             Event::Device { source } => self.device(source),
             Event::FreqCap { index } => self.freq_cap(index),
+            Event::EmScale { index } => self.em_scale(index),
+            Event::Thermal => self.thermal_step(),
             Event::Replenish { task } => self.replenish(task),
             Event::RtPeriod => self.rt_period(),
         }
@@ -319,12 +362,6 @@ impl<'a, O: Observer> Sim<'a, O> {
         task - u32::from(task as usize > self.scripts.len())
     }
 
-    /// What a thread does; None: it is the parent.
-    fn script_of(&self, task: u32) -> Option<&'a TaskScript> {
-        let script = self.threads[task as usize].script;
-        self.scripts.get(script as usize)
-    }
-
     fn report(mut self, ended: Ended) -> RunReport {
         for cpu in 0..self.machine.nr_cpus {
             self.account(cpu);
@@ -347,12 +384,9 @@ impl<'a, O: Observer> Sim<'a, O> {
                 .zip(&self.threads)
                 .filter(|(index, _)| *index != parent)
         };
-        let name = |thread: &Thread| {
-            let name = &self.scripts[thread.script as usize].name;
-            ThreadName {
-                script: thread.script,
-                name: (thread.number).map_or(name.clone(), |n| format!("{name}-{n:04}")),
-            }
+        let name = |thread: &Thread| ThreadName {
+            script: thread.script,
+            name: thread.name(self.scripts),
         };
         RunReport {
             energy_active: self.core.state().energy_active != 0,
@@ -428,6 +462,9 @@ fn event_code(event: Event) -> u64 {
         Event::FreqCap { index } => (13, index),
         Event::Replenish { task } => (14, task),
         Event::RtPeriod => (15, 0),
+        Event::Thermal => (16, 0),
+        Event::PolicyChange { index } => (17, index),
+        Event::EmScale { index } => (18, index),
     };
     kind << 32 | u64::from(subject)
 }

@@ -276,6 +276,7 @@ impl<O: Observer> Sim<'_, O> {
             let cpu = self.machine.domain_cpus[domain as usize][at];
             let busy = self.busy_threads(cpu);
             self.change_speed(cpu, busy);
+            self.draws(self.machine.cluster_of[cpu as usize]);
         }
     }
 
@@ -348,6 +349,7 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn power(&mut self, cpu: u32, power: CpuPower) {
         if self.cpus[cpu as usize].power.replace(power) != Some(power) {
             self.observer.cpu_power(self.now, cpu, power);
+            self.draws(self.machine.cluster_of[cpu as usize]);
         }
     }
 }

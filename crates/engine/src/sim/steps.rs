@@ -36,16 +36,17 @@ impl<O: Observer> Sim<'_, O> {
         if self.go_on(cpu, task) == Flow::Held {
             return;
         }
-        let scripts = self.scripts;
-        let script = &scripts[self.threads[task as usize].script as usize];
         loop {
             if self.threads[task as usize].progress.take_last() {
                 let number = self.shown(task);
                 let pass = &self.threads[task as usize].pass;
                 self.observer.iteration(self.now, number, pass);
             }
-            let progress = &mut self.threads[task as usize].progress;
-            let flow = match progress.step(script, self.now) {
+            let thread = &mut self.threads[task as usize];
+            let next = thread
+                .progress
+                .step(&self.programs, thread.script, self.now);
+            let flow = match next {
                 Next::Step(event) => self.carry_out(cpu, task, event),
                 Next::Enter => self.enter_phase(cpu, task),
                 Next::Exit => return self.exit(cpu, task),
@@ -225,15 +226,18 @@ impl<O: Observer> Sim<'_, O> {
 
     /// A repetition of a phase begins: what it changes, and the affinity.
     fn enter_phase(&mut self, cpu: u32, task: u32) -> Flow {
-        let scripts = self.scripts;
         let thread = &mut self.threads[task as usize];
-        let script = &scripts[thread.script as usize];
-        let phase = thread.progress.phase(script);
         thread.pass = Iteration {
             phase: thread.progress.phase_index(),
             start_ns: self.now,
             ..Iteration::default()
         };
+        if !self.programs.changes(thread.script, thread.pass.phase) {
+            return Flow::Go;
+        }
+        let scripts = self.scripts;
+        let script = &scripts[thread.script as usize];
+        let phase = thread.progress.phase(script);
         let mut off = self.change_attributes(cpu, task, &phase.change);
         if script.phases.iter().any(|p| p.cpus.is_some()) {
             let allowed = phase.cpus.as_deref().or(script.cpus.as_deref());

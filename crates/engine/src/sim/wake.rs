@@ -2,7 +2,7 @@
 
 use super::Sim;
 use super::cpu::{Message, Mode};
-use crate::observe::{CpuPower, MigrateCause, Observer, Placement, PlacementKind};
+use crate::observe::{CpuPower, MigrateCause, Observer, Placement, PlacementKind, Situation};
 use crate::queue::Event;
 use crate::thread::{Action, State};
 use wakeplace_policy_sys::{Choice, Request, Waker};
@@ -180,6 +180,7 @@ impl<O: Observer> Sim<'_, O> {
             waker: waker.map_or(Waker::Idle, |w| Waker::Task(w as usize)),
             waker_load: waker.filter(|_| sync).map_or(0, load),
         };
+        self.show_situation(task, &ask);
         let choice = self.answer(task, &ask);
         self.note_choice(task, waker, &ask, choice, PlacementKind::Wake);
         self.note_wakeup(task, choice.cpu);
@@ -187,6 +188,25 @@ impl<O: Observer> Sim<'_, O> {
             self.relocate_sleeping(task, prev, choice.cpu, MigrateCause::Wake);
         }
         self.chosen(task, this_cpu);
+    }
+
+    /// What is about to be decided, for those who want to know.
+    pub(super) fn show_situation(&mut self, task: u32, ask: &Request) {
+        if !self.observer.wants_situation() {
+            return;
+        }
+        let power: Vec<_> = self.cpus.iter().map(|c| c.power).collect();
+        let state = self.class.get(task as usize).and_then(Option::as_ref);
+        let situation = Situation {
+            core: &self.core,
+            facts: &self.facts,
+            tasks: &self.tasks,
+            index: task as usize,
+            class: state.map(|state| &state.task),
+            ask,
+            power: &power,
+        };
+        self.observer.situation(self.now, &situation);
     }
 
     /// The core's answer, by the task's class.
@@ -216,8 +236,8 @@ impl<O: Observer> Sim<'_, O> {
 
     /// Does its sleep end with a device? Asked once per wake-up.
     pub(super) fn takes_io_wait(&mut self, task: u32) -> bool {
-        let slept = std::mem::take(&mut self.threads[task as usize].in_io);
-        slept || (self.script_of(task)).is_some_and(|s| s.attributes.io_wait)
+        let thread = &mut self.threads[task as usize];
+        std::mem::take(&mut thread.in_io) || thread.io_wait
     }
 
     /// A decision is told to those who watch.
@@ -241,6 +261,11 @@ impl<O: Observer> Sim<'_, O> {
             reason: choice.reason,
         };
         self.observer.placement(self.now, &placement);
+        if self.wakeup_cases {
+            let asked = &self.tasks[task as usize];
+            let case = self.core.wakeup_case(asked, ask, choice);
+            self.observer.wakeup_case(self.now, case);
+        }
     }
 
     /// A task that is on no queue will wake on another CPU.
@@ -255,7 +280,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// Work to refill caches after a move.
     pub(super) fn refill_caches(&mut self, task: u32, from: u32, to: u32) {
-        let shared = self.core.cpu(from).llc_id == self.core.cpu(to).llc_id;
+        let shared = self.share_cache(from, to);
         let node_of = &self.machine.node_of;
         let costs = &self.machine.costs;
         self.threads[task as usize].overhead += if shared {

@@ -1,7 +1,11 @@
 //! Energy-aware wake-ups and the tipping point on HiKey960 (energy-aware 7.4, 7.6).
 
+use crate::common::checker::check_log;
 use crate::common::*;
+use wakeplace_engine::Hotplug;
+use wakeplace_engine::check;
 use wakeplace_engine::observe::PlacementKind;
+use wakeplace_platform::{Platform, PowerUnit};
 use wakeplace_policy_sys::Reason;
 use wakeplace_workload::{Event, Loops, TaskScript, Timer, TimerMode, Workload};
 
@@ -177,4 +181,107 @@ fn affinity_limits_the_energy_rule() {
         assert!(stretches.iter().all(|s| [2, 5, 6].contains(&s.cpu)));
         assert!(stretches.iter().skip(70).all(|s| s.cpu == 2));
     }
+}
+
+/// Goal: a table that changes in the run changes placement, and changes back; also with a CPU that
+/// left meanwhile (the core is built anew then). Source: energy-aware 4.1 (chip binning, leakage).
+/// Method: one small task; a little CPU's work costs at most 5312 a unit, a big one's 6223 (7.1).
+/// Little powers of 400 % make it at least 8640, so the task belongs on the big CPUs from 2 s to
+/// 4 s. Nothing else changes: what the hardware draws is the platform's.
+#[test]
+fn a_new_table_moves_the_work() {
+    let platform = builtin("hikey960");
+    for (era, hotplug) in [
+        ("linux-7.3", false),
+        ("linux-6.12", true),
+        ("linux-5.0", false),
+    ] {
+        let mut options = all_on(6 * S);
+        options
+            .set("model.em_scale", "0:400%@2s+0:100@4s")
+            .expect("a setting");
+        if hotplug {
+            let off = |at_ns, online| Hotplug {
+                at_ns,
+                cpu: 3,
+                online,
+            };
+            options.hotplug = vec![off(2500 * MS, false), off(2600 * MS, true)];
+        }
+        let load = periodic(&[(800, 16)]);
+        let (report, log) = simulate(&platform, &policy(era, &[]), &load, &options);
+        check_log(&platform, &load, &log, &report, true);
+        let little = |from, to| log.ran(0, from, to, is_little);
+        let all = |from, to| log.ran(0, from, to, |_| true);
+        for (from, to, on_little) in [
+            (S, 2 * S, true),
+            (3 * S, 4 * S, false),
+            (5 * S, 6 * S, true),
+        ] {
+            let part = (little(from, to), all(from, to));
+            assert!(part.1 > 40 * MS);
+            let expected = if on_little { part.1 } else { 0 };
+            assert_eq!(part.0, expected, "{era} from {from}");
+        }
+    }
+}
+
+/// Goal: a table of nothing, or out of the kernel's range, is refused with what there is.
+#[test]
+fn new_tables_must_fit_the_machine() {
+    let error = |name: &str, value: &str| {
+        let mut options = all_on(S);
+        options.set("model.em_scale", value).expect("a setting");
+        let load = periodic(&[(800, 16)]);
+        let error = check(&builtin(name), &policy("linux-7.3", &[]), &load, &options);
+        error.unwrap_err().to_string()
+    };
+    assert!(error("hikey960", "2:50").contains("0 to 1, the domains of `hikey960`"));
+    // 1571911 uW x 50 = 78.6 W; the states below 64 W come first: 1161600 x 50 = 58.08 W
+    let most = error("hikey960", "1:5000");
+    assert!(
+        most.contains("78595550 uW of 2362000 kHz; expected 1 uW to 64 W"),
+        "{most}"
+    );
+    assert!(error("apple-m2", "0:50").contains("no model by power"));
+}
+
+/// Goal: costs of their own do what powers do. Source: energy-aware 4.1 (`get_cost`): the costs
+/// are taken as they are, so those of the kernel's own table (7.1) without any power make the same
+/// decisions since 6.12; kernels before 5.19 know no such model.
+#[test]
+fn an_artificial_model_places_as_the_one_it_was_made_of() {
+    let by_power = builtin("hikey960");
+    let load = periodic(&[(800, 16); 12]);
+    let mut artificial = by_power.clone();
+    artificial.power_unit = PowerUnit::None;
+    artificial.board = None;
+    let costs = [
+        [2160, 2813, 3558, 4392, 5312],
+        [6223, 8120, 10_282, 12_695, 15_350],
+    ];
+    for (domain, costs) in artificial.freq_domains.iter_mut().zip(costs) {
+        for (opp, cost) in domain.opps.iter_mut().zip(costs) {
+            (opp.power, opp.cluster_power, opp.em_cost) = (None, None, Some(cost));
+        }
+    }
+    for state in &mut artificial.idle_states {
+        (state.cpu_power, state.cluster_power) = (None, None);
+    }
+    let run = |platform: &Platform, era: &str| {
+        simulate(platform, &policy(era, &[]), &load, &all_on(2 * S)).0
+    };
+    for era in ["linux-6.12", "linux-7.3"] {
+        let (one, other) = (run(&by_power, era), run(&artificial, era));
+        assert_eq!(one.event_hash, other.event_hash, "{era}");
+        assert!(one.reasons == other.reasons);
+    }
+    let mut without = artificial.clone();
+    for domain in &mut without.freq_domains {
+        domain.opps.iter_mut().for_each(|opp| opp.em_cost = None);
+    }
+    let (old, bare) = (run(&artificial, "linux-5.0"), run(&without, "linux-5.0"));
+    assert_eq!(old.event_hash, bare.event_hash);
+    let (new, bare) = (run(&artificial, "linux-7.3"), run(&without, "linux-7.3"));
+    assert_ne!(new.event_hash, bare.event_hash);
 }

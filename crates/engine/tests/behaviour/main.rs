@@ -7,6 +7,7 @@
 mod common;
 
 mod arithmetic;
+mod asym;
 mod balance;
 mod balance_old;
 mod changes;
@@ -31,8 +32,12 @@ mod nodes;
 mod ondemand;
 mod outcomes;
 mod platforms;
+mod power;
 mod sanity;
 mod scale;
+mod sched_mc;
 mod short;
+mod states;
 mod storm;
 mod sync;
+mod thermal;

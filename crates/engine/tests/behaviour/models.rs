@@ -220,7 +220,7 @@ fn cyclictest_wakes_once_per_interval() {
 #[test]
 fn netperf_on_one_cpu_is_the_work_of_both() {
     for (name, trip) in [("netperf-tcp-rr", 12 * US), ("netperf-udp-rr", 10 * US)] {
-        let load = model(name, 1);
+        let load = model(&format!("{name}:start=ready"), 1);
         let delay = load.tasks[0].delay_ns;
         let begin = ZERO + delay + if delay > 0 { US } else { 0 };
         let duration = begin + 200 * trip + trip / 2;
@@ -236,7 +236,10 @@ fn netperf_on_one_cpu_is_the_work_of_both() {
 /// each transaction, as many for each pair. They begin at most 12 us late: 152 or 153 in 2 ms.
 #[test]
 fn netperf_pairs_scale_while_cpus_are_free() {
-    let load = model("netperf-tcp-rr:pairs=4,client=6us,server=5us", 8);
+    let load = model(
+        "netperf-tcp-rr:pairs=4,client=6us,server=5us,start=ready",
+        8,
+    );
     let (report, _) = alone(&pinned(load, 8), 8, &all_off(2 * MS));
     for pair in 0..4 {
         let done = report.tasks[2 * pair].counted;

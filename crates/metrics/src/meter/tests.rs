@@ -1,9 +1,10 @@
 use super::{EnergyMeter, PowerSource};
 use crate::energy::PartKind;
+use crate::power::PlatformPower;
 use crate::testbed::{Digits, Random, two_clusters};
 use wakeplace_engine::Observer;
 use wakeplace_engine::observe::CpuPower::{self, Busy, Idle, Transition};
-use wakeplace_platform::PowerUnit;
+use wakeplace_platform::{PowerUnit, Smt};
 
 /// All CPUs busy, clusters powered, lowest operating points.
 fn started(power: Digits) -> EnergyMeter<Digits> {
@@ -329,4 +330,44 @@ fn equals_the_power_summed_nanosecond_by_nanosecond() {
             "seed {seed}"
         );
     }
+}
+
+/// Goal: two busy threads of a core draw what the core draws with both, half each; the CPU of the
+/// other core is alone. By hand: CPU 0 is busy for 100 ns, CPU 1 for the first 40; both, 1200 of
+/// 1024 for two. Alone CPU 0 draws 500, CPU 1 500, together 500 * 1200 / 2048 = 292 each.
+#[test]
+fn threads_of_a_core_share_power() {
+    let mut platform = two_clusters();
+    platform.cpus[2].core = 1;
+    platform.smt = Some(Smt {
+        core_capacity: vec![1024, 1178],
+        core_power: vec![1024, 1200],
+        source: platform.costs.source.clone(),
+    });
+    let power = PlatformPower::new(&platform).expect("it has power");
+    let mut meter = EnergyMeter::new(&platform, power);
+    for cpu in 0..3 {
+        meter.cpu_power(0, cpu, Busy);
+    }
+    for i in 0..2 {
+        meter.cluster_power(0, i, None);
+        meter.frequency(0, i, 0);
+    }
+    meter.cpu_power(40, 1, Idle { state: 1 });
+    meter.finish(100);
+    let report = meter.close();
+    let found: Vec<_> = report
+        .parts
+        .iter()
+        .map(|p| (p.cluster, p.kind, p.time_ns, p.energy))
+        .filter(|(_, kind, ..)| !matches!(kind, PartKind::ClusterOn))
+        .collect();
+    let expected = [
+        (0, PartKind::Busy, 60, 60 * 500),
+        (0, PartKind::CpuIdle(1), 60, 60),
+        (0, PartKind::BusyBeside(1), 80, 80 * 292),
+        (1, PartKind::Busy, 100, 100 * 1000),
+    ];
+    assert_eq!(found, expected);
+    assert_eq!(report.parts[2].label(&platform), "busy beside a thread");
 }

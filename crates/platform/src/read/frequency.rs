@@ -67,7 +67,8 @@ pub(super) fn read(
         let problem = format!("CPU {cpu} is in no frequency domain");
         return Err(Flaw::new(at(raw), problem, "expected each CPU in one"));
     }
-    if unit != PowerUnit::None && domains.len() > MAX_DOMAINS_WITH_POWER {
+    let modelled = |d: &FreqDomain| unit != PowerUnit::None || d.opps[0].em_cost.is_some();
+    if domains.len() > MAX_DOMAINS_WITH_POWER && domains.iter().any(modelled) {
         let problem = format!("a platform with power has {} domains", domains.len());
         let expected = format!("expected at most {MAX_DOMAINS_WITH_POWER} frequency domains");
         return Err(Flaw::new(at(raw), problem, expected));
@@ -112,10 +113,20 @@ fn read_opp(row: &Spanned<RawOpp>, unit: PowerUnit) -> Result<Opp, Flaw> {
         return Err(Flaw::new(at(row), problem, expected));
     }
     let cluster_power = raw.cluster().value(unit, 0, MAX_POWER)?;
+    let em_cost = match &raw.em_cost {
+        Some(cost) if unit == PowerUnit::Microwatt => {
+            let problem = "`em_cost` beside microwatts, of which the kernel makes the costs itself";
+            let expected = "expected `power_unit` \"none\" or \"bogo\", or no `em_cost`";
+            return Err(Flaw::new(at(cost), problem, expected));
+        }
+        Some(cost) => Some(narrow(between(cost, 1, MAX_CPU_POWER, "`em_cost`", "")?)),
+        None => None,
+    };
     Ok(Opp {
         khz,
         mv,
         power,
+        em_cost,
         cluster_power,
     })
 }
@@ -130,11 +141,20 @@ fn check_order(row: &Spanned<RawOpp>, below: &Opp, opp: &Opp) -> Result<(), Flaw
             "expected strictly rising frequencies",
         ));
     }
-    if opp.cluster_power.is_some() != below.cluster_power.is_some() {
-        let problem = format!(
-            "of {} and {} kHz one has a cluster power",
-            below.khz, opp.khz
-        );
+    let uneven = [
+        (
+            opp.cluster_power.is_some(),
+            below.cluster_power.is_some(),
+            "a cluster power",
+        ),
+        (
+            opp.em_cost.is_some(),
+            below.em_cost.is_some(),
+            "an `em_cost`",
+        ),
+    ];
+    if let Some((.., what)) = uneven.iter().find(|(one, other, _)| one != other) {
+        let problem = format!("of {} and {} kHz one has {what}", below.khz, opp.khz);
         return Err(Flaw::new(
             at(row),
             problem,
@@ -164,9 +184,11 @@ fn note_sources(
         transition.standing,
     )?;
     let has_cluster = opps[0].cluster_power.is_some();
+    let has_cost = opps[0].em_cost.is_some();
     let columns = [
         ("cpu_power", &row.cpu_power, unit != PowerUnit::None),
         ("cluster_power", &row.cluster_power, has_cluster),
+        ("em_cost", &row.em_cost, has_cost),
     ];
     for (key, source, has_figures) in columns {
         note_column(table, (key, source, has_figures), provenance)?;

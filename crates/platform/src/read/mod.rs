@@ -2,7 +2,8 @@
 //!
 //! 1. `raw`: TOML and the shape of its tables.
 //! 2. `machine`: CPUs and clusters; every later table names CPUs of these.
-//! 3. `frequency`, `idle`, `topology`, `shared`: one table kind each, with its rules.
+//! 3. `frequency`, `idle`, `topology`, `shared`, `sched_mc`, `thermal`: one table kind each, with
+//!    its rules.
 //! 4. This file: name, kernel, costs, board, and the order of the steps.
 
 mod frequency;
@@ -10,7 +11,9 @@ mod idle;
 mod machine;
 mod provenance;
 mod raw;
+mod sched_mc;
 mod shared;
+mod thermal;
 mod topology;
 mod values;
 
@@ -56,7 +59,13 @@ fn platform(raw: &RawPlatform, text: &str) -> Result<Platform, Flaw> {
     let topology = topology::read(&raw.topology, &machine, &mut provenance)?;
     let levels = (&topology[..], at(&raw.topology.get_ref().levels));
     shared::priority(raw.priority.as_ref(), &mut machine, levels, &mut provenance)?;
-    let smt = shared::smt(raw.smt.as_ref(), &machine, clusters_at, &mut provenance)?;
+    let smt = shared::smt(
+        raw.smt.as_ref(),
+        &machine,
+        (unit, clusters_at),
+        &mut provenance,
+    )?;
+    let sched_mc = sched_mc::read(raw.sched_mc.as_ref(), &machine, &mut provenance)?;
     let numa = shared::numa(raw.numa.as_ref(), &machine, clusters_at, &mut provenance)?;
     topology::check_room(&raw.topology, &topology, numa.as_ref())?;
     let freq_domains = frequency::read(&raw.frequency_domain, &machine, unit, &mut provenance)?;
@@ -71,6 +80,7 @@ fn platform(raw: &RawPlatform, text: &str) -> Result<Platform, Flaw> {
         Some(board) => Some(read_board(board, unit, &mut provenance)?),
         None => None,
     };
+    let thermal = thermal::read(&raw.thermal, &machine.clusters, unit, &mut provenance)?;
     Ok(Platform {
         name,
         title: raw.title.clone(),
@@ -83,9 +93,11 @@ fn platform(raw: &RawPlatform, text: &str) -> Result<Platform, Flaw> {
         topology,
         numa,
         smt,
+        sched_mc,
         costs,
         power_unit: unit,
         board,
+        thermal,
         provenance: provenance.in_file_order(),
         notes: raw.notes.clone(),
     })

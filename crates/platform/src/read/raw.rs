@@ -128,10 +128,13 @@ pub(super) struct RawPlatform {
     pub(super) numa: Option<Spanned<RawNuma>>,
     pub(super) smt: Option<Spanned<RawSmt>>,
     pub(super) priority: Option<Spanned<RawPriority>>,
+    pub(super) sched_mc: Option<Spanned<RawSchedMc>>,
     pub(super) frequency_domain: Spanned<Vec<Spanned<RawDomain>>>,
     pub(super) idle_state: Spanned<Vec<Spanned<RawIdle>>>,
     pub(super) costs: Spanned<RawCosts>,
     pub(super) board: Option<Spanned<RawBoard>>,
+    #[serde(default)]
+    pub(super) thermal: Vec<Spanned<RawThermal>>,
 }
 
 #[derive(Deserialize)]
@@ -203,6 +206,7 @@ pub(super) struct RawNuma {
 #[serde(deny_unknown_fields)]
 pub(super) struct RawSmt {
     pub(super) core_capacity: Spanned<Vec<Int>>,
+    pub(super) core_power: Option<Spanned<Vec<Int>>>,
     pub(super) source: Text,
     pub(super) standing: RawStanding,
 }
@@ -224,6 +228,16 @@ pub(super) struct RawRank {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+pub(super) struct RawSchedMc {
+    pub(super) core_kind: Text,
+    pub(super) step_khz: Int,
+    pub(super) tasks: Spanned<Vec<Int>>,
+    pub(super) source: Text,
+    pub(super) standing: RawStanding,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct RawDomain {
     pub(super) cpus: Text,
     pub(super) one_per: Option<RawPart>,
@@ -231,6 +245,7 @@ pub(super) struct RawDomain {
     pub(super) transition: Spanned<RawTransition>,
     pub(super) cpu_power: Option<Spanned<RawSource>>,
     pub(super) cluster_power: Option<Spanned<RawSource>>,
+    pub(super) em_cost: Option<Spanned<RawSource>>,
     pub(super) source: Text,
     pub(super) standing: RawStanding,
 }
@@ -252,6 +267,7 @@ pub(super) struct RawOpp {
     pub(super) cpu_bogo: Option<Int>,
     pub(super) cluster_uw: Option<Int>,
     pub(super) cluster_bogo: Option<Int>,
+    pub(super) em_cost: Option<Int>,
 }
 
 #[derive(Deserialize)]
@@ -307,6 +323,29 @@ pub(super) struct RawCosts {
 pub(super) struct RawBoard {
     pub(super) power_uw: Int,
     pub(super) calibrated_on: Option<Text>,
+    pub(super) source: Text,
+    pub(super) standing: RawStanding,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawThermal {
+    pub(super) cluster: Text,
+    pub(super) trip_millic: Int,
+    pub(super) hysteresis_millic: Int,
+    pub(super) polling_ms: Int,
+    pub(super) passive_ms: Int,
+    pub(super) rc: Spanned<RawRc>,
+    pub(super) source: Text,
+    pub(super) standing: RawStanding,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawRc {
+    pub(super) ambient_millic: Int,
+    pub(super) resistance_mk_per_w: Int,
+    pub(super) capacity_mj_per_k: Int,
     pub(super) source: Text,
     pub(super) standing: RawStanding,
 }

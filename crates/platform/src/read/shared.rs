@@ -8,7 +8,7 @@ use super::raw::{Int, RawNuma, RawPart, RawPriority, RawSmt};
 use super::values::{at, between};
 use crate::error::Flaw;
 use crate::numa::{LOCAL_DISTANCE, MAX_NODES};
-use crate::{Numa, Smt, TopologyLevel};
+use crate::{Numa, PowerUnit, Smt, TopologyLevel};
 
 /// Farthest distance; 255 means unreachable.
 const MAX_DISTANCE: u64 = 254;
@@ -138,7 +138,7 @@ fn narrow(value: u64) -> u32 {
 pub(super) fn smt(
     raw: Option<&Spanned<RawSmt>>,
     machine: &Machine<'_>,
-    clusters_at: usize,
+    (unit, clusters_at): (PowerUnit, usize),
     provenance: &mut Provenance,
 ) -> Result<Option<Smt>, Flaw> {
     let cores = machine.divide(&machine.all(), RawPart::Core);
@@ -156,27 +156,47 @@ pub(super) fn smt(
     };
     let table = raw.get_ref();
     let source = provenance.note(at(raw), "smt".into(), &table.source, table.standing)?;
-    let list = &table.core_capacity;
     if threads == 1 {
         let problem = "no core has several threads, but what they share is given";
         return Err(Flaw::new(at(raw), problem, "expected no `[smt]` table"));
     }
+    let core_capacity = of_core(&table.core_capacity, threads, "core_capacity", "work")?;
+    let core_power = match &table.core_power {
+        Some(list) if unit == PowerUnit::None => {
+            let problem = "`core_power` is given for a machine without power figures";
+            let expected = "expected no such key, since `power_unit` is \"none\"";
+            return Err(Flaw::new(at(list), problem, expected));
+        }
+        Some(list) => of_core(list, threads, "core_power", "power")?,
+        None => Vec::new(),
+    };
+    Ok(Some(Smt {
+        core_capacity,
+        core_power,
+        source,
+    }))
+}
+
+/// Figures of a core with 1, 2, ... busy threads: they begin with 1024 and never fall.
+fn of_core(
+    list: &Spanned<Vec<Int>>,
+    threads: usize,
+    key: &str,
+    word: &str,
+) -> Result<Vec<u32>, Flaw> {
     if list.get_ref().len() != threads {
-        let problem = format!("`core_capacity` has {} figures", list.get_ref().len());
+        let problem = format!("`{key}` has {} figures", list.get_ref().len());
         let expected = format!("expected {threads}: with 1 to {threads} busy threads");
         return Err(Flaw::new(at(list), problem, expected));
     }
-    let mut core_capacity = Vec::new();
+    let mut figures = Vec::new();
     for (index, figure) in list.get_ref().iter().enumerate() {
-        let least = core_capacity.last().map_or(1024, |below| u64::from(*below));
+        let least = figures.last().map_or(1024, |below| u64::from(*below));
         let most = if index == 0 { 1024 } else { MAX_CORE_CAPACITY };
-        let what = format!("the work of a core with {} busy threads", index + 1);
-        core_capacity.push(narrow(between(figure, least, most, &what, "")?));
+        let what = format!("the {word} of a core with {} busy threads", index + 1);
+        figures.push(narrow(between(figure, least, most, &what, "")?));
     }
-    Ok(Some(Smt {
-        core_capacity,
-        source,
-    }))
+    Ok(figures)
 }
 
 /// Reads the `[priority]` table into the CPUs: needed where a level packs by it, and only there.

@@ -27,6 +27,9 @@ pub(super) fn linux_4_17() -> wp_params {
         sis_util: 0,
         sis_asym: sys::WP_SIS_ASYM_OFF,
         idlest_classes: 0,
+        asym_flag: 1,
+        idlest_single_cpu: 1,
+        idlest_without_task: 1,
         asym_balance_wake: 1,
         wake_cap: 1,
         idlest_spare: 1,
@@ -143,5 +146,7 @@ fn early_forms_over() -> wp_params {
         ..wp_params::default()
     };
     super::short::disable(&mut p);
+    super::sched_mc::disable(&mut p);
+    super::power::defaults(&mut p);
     p
 }

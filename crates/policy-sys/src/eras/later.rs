@@ -53,7 +53,9 @@ pub(super) fn linux_6_2() -> wp_params {
         freq_skip_inefficient: 1,
         ..linux_5_0()
     };
-    set_asym_capacity(&mut p, 0); // the rules of 2016 have successors
+    set_asym_capacity(&mut p, 0); // the rules of 2016 have successors, but for these two
+    p.idlest_single_cpu = 1;
+    p.idlest_without_task = 1;
     set_energy_aware(&mut p, 2);
     p
 }

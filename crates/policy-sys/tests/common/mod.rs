@@ -216,6 +216,7 @@ pub(crate) fn machine(clusters: &[Cluster]) -> MachineFacts {
             .map(|(c, cpus)| PerfFacts {
                 cpus: cpus.clone(),
                 states: c.states.clone(),
+                costs: Vec::new(),
             })
             .collect(),
         ..MachineFacts::default()
@@ -365,5 +366,17 @@ pub(crate) fn level(sizes: &[usize]) -> LevelFacts {
     LevelFacts {
         group_of: labels(sizes.iter().copied()),
         ..LevelFacts::default()
+    }
+}
+
+// ------------------------------------------------------------------------------- random states
+
+/// Random states that a comparison with an independent evaluation looks at: 100,000, or as many as
+/// WAKEPLACE_ORACLE_STATES says (1000000 is the full size).
+pub(crate) fn oracle_states() -> u64 {
+    const QUICK: u64 = 100_000;
+    match std::env::var("WAKEPLACE_ORACLE_STATES") {
+        Ok(text) => text.parse().expect("WAKEPLACE_ORACLE_STATES is a number"),
+        Err(_) => QUICK,
     }
 }

@@ -114,7 +114,7 @@ pub(crate) fn energy(state: &State, form: Form, dst: usize) -> u64 {
 }
 
 /// 2018: unfit if strictly less (section 1).
-fn holds(state: &State, cpu: usize) -> bool {
+pub(crate) fn holds(state: &State, cpu: usize) -> bool {
     state.cpus[cpu].left * 1024 >= util_with(state, cpu, Some(cpu)) * 1280
 }
 

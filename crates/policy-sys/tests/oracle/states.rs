@@ -8,9 +8,15 @@ fn opps(rng: &mut Rng) -> Vec<Opp> {
     let n = rng.range(1, 8);
     let (mut khz, mut power_uw) = (u64::from(rng.range(200, 900)) * 1000, 0);
     let mut list = Vec::new();
+    // Convex: each step costs more than the one before. Otherwise as it comes.
+    let (convex, mut step) = (rng.one_in(2), 1_000);
     for _ in 0..n {
         khz += u64::from(rng.range(1, 400)) * 997;
-        power_uw += u64::from(rng.range(1_000, 400_000));
+        step = match convex {
+            true => step + u64::from(rng.range(1_000, 80_000)),
+            false => u64::from(rng.range(1_000, 400_000)),
+        };
+        power_uw += step;
         list.push(Opp { khz, power_uw });
     }
     list
@@ -28,12 +34,12 @@ fn deal(rng: &mut Rng, cpus: usize, domains: usize) -> Vec<usize> {
     of
 }
 
-/// 2 to 8 CPUs in 1 to 3 domains with at least two capacities in some level: a machine on which the
-/// rule is active. Mostly a cache level and a package level; some machines are two islands.
+/// 2 to 12 CPUs in 1 to 4 domains with at least two capacities in some level: a machine for which
+/// the rule is active. Mostly a cache level and a package level; some machines are two islands.
 pub(crate) fn machine(rng: &mut Rng) -> State {
     loop {
-        let n = rng.range(2, 8) as usize;
-        let domains = (rng.range(1, 3) as usize).min(n);
+        let n = rng.range(2, 12) as usize;
+        let domains = (rng.range(1, 4) as usize).min(n);
         let of = deal(rng, n, domains);
         let count = of.iter().max().expect("a CPU") + 1;
         let full: Vec<u64> = (0..count)

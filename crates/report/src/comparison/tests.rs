@@ -1,7 +1,7 @@
 use super::comparison;
 use crate::{Format, Style};
 use serde_json::Value;
-use wakeplace_metrics::{RunMetrics, Values};
+use wakeplace_metrics::{RunMetrics, Values, WakeupCases};
 use wakeplace_study::{Comparison, PolicyRuns};
 
 /// Metrics of a run of which only `values` are looked at.
@@ -17,6 +17,7 @@ fn metrics(values: &[(&str, f64)]) -> RunMetrics {
         domains: Vec::new(),
         tasks: Vec::new(),
         wake_latency: Vec::new(),
+        wakeup_cases: WakeupCases::default(),
     }
 }
 
@@ -48,6 +49,7 @@ fn fake(runs: Vec<PolicyRuns>) -> Comparison {
         options: vec![("model.idle_states".to_owned(), "off".to_owned())],
         measured_by: vec!["energy_j".to_owned()],
         runs,
+        states: Vec::new(),
         notes: vec!["ended at 1.23 s: all tasks were done".to_owned()],
         warnings: vec!["something is odd; do that".to_owned()],
     }

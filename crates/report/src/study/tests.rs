@@ -1,8 +1,11 @@
-use super::{short_policy, study, wrap};
+use super::{short_policy, studies, study, wrap};
 use crate::{Format, Style};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use wakeplace_study::{Param, Published, Simulated, StudyResult, StudyRow};
+use wakeplace_study::{
+    Conclusion, Factor, Param, Published, PublishedChange, Sensitivity, SensitivityRow, Simulated,
+    StudyResult, StudyRow,
+};
 
 const BASE: &str = "linux-4.17";
 const OTHER: &str = "linux-4.17+energy-aware";
@@ -19,6 +22,7 @@ fn row(metric: &str, policy: &str, published: Option<f64>, mean: f64) -> StudyRo
             mean,
             rsd_pct: Some(1.2),
         }),
+        published_change: None,
         simulated: Simulated {
             mean,
             rsd_pct: 0.5,
@@ -28,6 +32,7 @@ fn row(metric: &str, policy: &str, published: Option<f64>, mean: f64) -> StudyRo
         simulated_delta_pct: other.then_some(-10.0),
         simulated_delta_ci95: other.then_some((-10.5, -9.5)),
         calibrated: published.is_some() && !other,
+        robust: None,
     }
 }
 
@@ -48,6 +53,8 @@ fn fake() -> StudyResult {
         settings: Vec::new(),
         options: Vec::new(),
         workloads: BTreeMap::from([("10".to_owned(), "periodic:n=10".to_owned())]),
+        cases: Vec::new(),
+        columns: Vec::new(),
         base_policy: BASE.to_owned(),
         metrics: vec!["energy_j".to_owned(), "cpu_energy_j".to_owned()],
         rows: vec![
@@ -60,6 +67,7 @@ fn fake() -> StudyResult {
         verdict: "less energy.".to_owned(),
         notes: vec!["a note".to_owned()],
         sources: vec!["a mail".to_owned()],
+        sensitivity: None,
     }
 }
 
@@ -100,7 +108,7 @@ fn calibrated_cells_are_marked_and_explained() {
     let text = study(&fake(), Format::Human, Style::default());
     assert!(text.contains("33.45*"), "{text}");
     assert!(
-        text.contains("* the platform's board power is calibrated on this"),
+        text.contains("* the platform's board power or an argument of the workload is"),
         "{text}"
     );
     assert!(text.contains("+3.90 %"), "off by: {text}");
@@ -121,7 +129,7 @@ fn no_mark_without_calibration() {
 fn csv_has_a_line_per_row() {
     let text = study(&fake(), Format::Csv, Style::default());
     assert_eq!(text.lines().count(), 6);
-    let line = "family/name,10,,energy_j,J,linux-4.17,33.45,1.2,33.45,0.5,10,,,,,yes";
+    let line = "family/name,10,,energy_j,J,linux-4.17,33.45,1.2,33.45,0.5,10,,,,,yes,hikey960,,,,";
     assert_eq!(text.lines().nth(1), Some(line));
 }
 
@@ -133,4 +141,122 @@ fn small_things() {
     assert_eq!(wrap("aa bb cc", 0), "aa bb cc");
     let md = study(&fake(), Format::Md, Style::default());
     assert!(md.contains("33.45\\*") || md.contains("33.45*"), "{md}");
+}
+
+/// A study whose gain one cost turns into a loss.
+fn tried() -> StudyResult {
+    let mut result = fake();
+    let row = |cost: &str, factor, delta_pct: f64| SensitivityRow {
+        case: "10".to_owned(),
+        metric: "energy_j".to_owned(),
+        policy: OTHER.to_owned(),
+        cost: cost.to_owned(),
+        factor,
+        delta_pct: Some(delta_pct),
+        ci95: Some((delta_pct - 1.0, delta_pct + 1.0)),
+        conclusion: if delta_pct < 0.0 {
+            Conclusion::Gain
+        } else {
+            Conclusion::Loss
+        },
+        plain_delta_pct: Some(-10.0),
+        plain_conclusion: Conclusion::Gain,
+        flips: delta_pct > 0.0,
+    };
+    let cost = |name: &str| (name.to_owned(), "1000 ns".to_owned());
+    result.sensitivity = Some(Sensitivity {
+        seeds: vec![1, 2, 3],
+        cases: vec!["10".to_owned()],
+        costs: vec![cost("ipi_ns"), cost("fork_ns")],
+        unused: vec!["fork_ns".to_owned()],
+        except: vec![("tick_ns".to_owned(), "measured".to_owned())],
+        rows: vec![
+            row("ipi_ns", Factor::Half, 4.0),
+            row("ipi_ns", Factor::Double, -12.0),
+            row("fork_ns", Factor::Half, -10.0),
+            row("fork_ns", Factor::Double, -10.0),
+        ],
+    });
+    result.rows[1].robust = Some(false);
+    result
+}
+
+#[test]
+fn a_conclusion_that_flips_is_marked_wherever_it_stands() {
+    let text = study(&tried(), Format::Human, Style::default());
+    assert!(text.contains("not robust\n"), "{text}");
+    assert!(
+        text.contains("ipi_ns (1000 ns)  0.5  ! loss +4.00 %"),
+        "{text}"
+    );
+    assert!(
+        !text.contains("fork_ns (1000"),
+        "no line for what has no effect: {text}"
+    );
+    assert!(
+        text.contains("without any effect in these runs: fork_ns."),
+        "{text}"
+    );
+    assert!(text.contains("not tried: tick_ns: measured"), "{text}");
+    let md = study(&tried(), Format::Md, Style::default());
+    assert!(
+        md.contains("! loss +4.00 %") && md.contains("fork_ns."),
+        "{md}"
+    );
+    let text = study(&tried(), Format::Json, Style::default());
+    let value: Value = serde_json::from_str(&text).unwrap();
+    let row = &value["sensitivity"][0];
+    assert_eq!((&row["factor"], &row["flips"]), (&0.5.into(), &true.into()));
+    assert_eq!(
+        (&row["conclusion"], &row["plain_conclusion"]),
+        (&"loss".into(), &"gain".into())
+    );
+    assert_eq!(value["rows"][1]["robust"], false);
+    assert!(value["rows"][0]["robust"].is_null());
+    assert_eq!(value["assumed"]["costs"][1]["unused"], true);
+    let csv = study(&tried(), Format::Csv, Style::default());
+    assert_eq!(csv.lines().count(), 6 + 4);
+    let line = "family/name,10,,energy_j,J,linux-4.17+energy-aware,,,,,3,,4,3,5,no,hikey960,ipi_ns,\
+                0.5,loss,no";
+    assert_eq!(csv.lines().nth(6), Some(line));
+}
+
+#[test]
+fn a_change_without_means_is_shown_as_one() {
+    let mut result = fake();
+    result.rows.retain(|row| row.metric == "cpu_energy_j");
+    result.rows[1].published_delta_pct = Some(687.45);
+    result.rows[1].published_change = Some(PublishedChange {
+        delta_pct: 687.45,
+        rsd_pct: Some(0.5),
+        base_rsd_pct: None,
+    });
+    let text = study(&result, Format::Human, Style::default());
+    assert!(
+        text.contains("published change") && text.contains("+687 %"),
+        "{text}"
+    );
+    assert!(!text.contains("off by"), "{text}");
+    let text = study(&result, Format::Json, Style::default());
+    let value: Value = serde_json::from_str(&text).unwrap();
+    let row = &value["rows"][1];
+    assert!(row["published"].is_null());
+    assert_eq!(row["published_delta_pct"], 687.45);
+    assert_eq!(row["published_change_rsd_pct"]["policy"], 0.5);
+}
+
+#[test]
+fn several_results_are_one_answer() {
+    let both = [fake(), fake()];
+    let value: Value =
+        serde_json::from_str(&studies(&both, Format::Json, Style::default())).unwrap();
+    assert_eq!(value["studies"].as_array().map(Vec::len), Some(2));
+    assert_eq!(
+        studies(&both, Format::Csv, Style::default())
+            .lines()
+            .count(),
+        11
+    );
+    let one = studies(&both[..1], Format::Json, Style::default());
+    assert_eq!(one, study(&both[0], Format::Json, Style::default()));
 }

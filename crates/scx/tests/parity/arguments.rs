@@ -99,10 +99,12 @@ impl Walk<'_> {
             Op::em_update => {
                 args.a = self.draw.range(0, ctx.nr_perf_doms - 1);
                 let list = states(&mut self.draw);
+                let artificial = u32::from(self.draw.one_in(4));
                 self.builds.all(|s| {
                     s.ctx.em_scratch.nr_states = list.len() as u32;
+                    s.ctx.em_scratch.artificial = artificial;
                     for (slot, (khz, uw)) in s.ctx.em_scratch.state.iter_mut().zip(&list) {
-                        (slot.khz, slot.power_uw) = (*khz, *uw);
+                        (slot.khz, slot.power_uw, slot.cost) = (*khz, *uw, *uw);
                     }
                 });
             }

@@ -232,6 +232,7 @@ fn machine(draw: &mut Draw, shape: &Shape) -> MachineFacts {
         perf_domains: Vec::new(),
         priority: priorities(draw, cpus),
         reclaim_distance: draw.pick(&[0, 20, 32]),
+        sched_mc: None,
     };
     if draw.one_in(6) {
         facts.online = (0..cpus).map(|c| c == 0 || !draw.one_in(6)).collect();
@@ -249,6 +250,7 @@ fn machine(draw: &mut Draw, shape: &Shape) -> MachineFacts {
             facts.perf_domains.push(PerfFacts {
                 cpus: members,
                 states,
+                costs: Vec::new(),
             });
         }
     }
@@ -286,11 +288,15 @@ pub(crate) fn policy(draw: &mut Draw) -> Policy {
     let eras = eras();
     let mut name = eras[draw.index(eras.len())].clone();
     for feature in Policy::parse(&name).expect("an era").features() {
-        match draw.range(0, 3) {
-            0 if feature.versions.is_empty() => name += &format!("+{}", feature.name),
-            0 => name += &format!("+{}={}", feature.name, draw.pick(feature.versions)),
-            1 if draw.one_in(3) => name += &format!("-{}", feature.name),
-            _ => {}
+        let part = match draw.range(0, 3) {
+            0 if feature.versions.is_empty() => format!("+{}", feature.name),
+            0 => format!("+{}={}", feature.name, draw.pick(feature.versions)),
+            1 if draw.one_in(3) => format!("-{}", feature.name),
+            _ => continue,
+        };
+        // What builds on one era only is refused by the others.
+        if Policy::parse(&format!("{name}{part}")).is_ok() {
+            name += &part;
         }
     }
     let mut policy = Policy::parse(&name).unwrap_or_else(|e| panic!("{e}"));

@@ -2,7 +2,7 @@ use super::{Experiment, difference, group};
 use crate::pool::Finished;
 use std::sync::Mutex;
 use wakeplace_engine::{Ended, Options, RunReport};
-use wakeplace_metrics::{RunMetrics, Values};
+use wakeplace_metrics::{RunMetrics, Values, WakeupCases};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_workload::{LoadOptions, Spec};
@@ -18,6 +18,7 @@ fn experiment(policies: &[&str]) -> Experiment {
             ..Options::default()
         },
         seeds: vec![3, 1, 2],
+        oracle: false,
     }
 }
 
@@ -68,6 +69,7 @@ fn finished(events: u64, event_hash: u64, runtime_s: f64) -> Finished {
     let mut values = Values::default();
     values.set("runtime_s", runtime_s);
     Finished {
+        judged: None,
         metrics: RunMetrics {
             values,
             energy: None,
@@ -75,6 +77,7 @@ fn finished(events: u64, event_hash: u64, runtime_s: f64) -> Finished {
             domains: Vec::new(),
             tasks: Vec::new(),
             wake_latency: Vec::new(),
+            wakeup_cases: WakeupCases::default(),
         },
         report: RunReport {
             start_ns: None,
@@ -109,7 +112,8 @@ fn the_first_difference_is_named_by_its_cause() {
 fn runs_stand_by_policy_then_seed() {
     let policies: Vec<Policy> = TWO.iter().map(|p| Policy::parse(p).unwrap()).collect();
     let all = (0..4).map(|n| finished(n, 0, 1.0)).collect();
-    let grouped = group(&policies, 2, all);
+    let columns = policies.iter().map(|policy| (policy.name(), policy));
+    let grouped = group(columns, 2, all);
     let events = |at: usize| -> Vec<u64> {
         grouped[at]
             .reports

@@ -1,16 +1,22 @@
 //! Study files: what they say, validated.
 
+mod columns;
 mod figures;
 mod raw;
 mod read;
+mod sensitivity;
 mod values;
+mod variations;
 
 #[cfg(test)]
 mod tests;
 
+use crate::outcome::PublishedChange;
 use crate::{Param, Published};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use wakeplace_engine::{Hotplug, Options};
+use wakeplace_metrics::{MetricDef, find_metric};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_workload::Spec;
@@ -20,10 +26,11 @@ use wakeplace_workload::Spec;
 pub(crate) struct StudyFile {
     pub(crate) name: String,
     pub(crate) title: String,
-    pub(crate) platform: Platform,
+    /// Each once; the study's own first.
+    pub(crate) platforms: Vec<Arc<Platform>>,
     pub(crate) seeds: Vec<u64>,
-    /// The base first; at least two; settings not yet applied.
-    pub(crate) policies: Vec<Policy>,
+    /// The base first; at least two.
+    pub(crate) columns: Vec<Column>,
     /// Duration and CPUs that come and go; settings not yet applied.
     pub(crate) options: Options,
     pub(crate) set: Vec<(String, String)>,
@@ -41,6 +48,18 @@ pub(crate) struct StudyFile {
     pub(crate) sources: Vec<String>,
     /// The cell the platform's board power is calibrated on.
     pub(crate) calibration: Option<Cell>,
+    pub(crate) sensitivity: Option<Sensitivity>,
+}
+
+/// A policy as it is compared; settings not yet applied.
+#[derive(Clone, Debug)]
+pub(crate) struct Column {
+    /// What it is shown as.
+    pub(crate) name: String,
+    pub(crate) policy: Policy,
+    pub(crate) set: Vec<(String, String)>,
+    /// Instead of the study's CPUs that come and go.
+    pub(crate) hotplug: Option<Vec<Hotplug>>,
 }
 
 /// A metric that is shown.
@@ -56,6 +75,11 @@ pub(crate) struct Case {
     pub(crate) token: String,
     pub(crate) workload: Spec,
     pub(crate) params: BTreeMap<String, Param>,
+    /// By position.
+    pub(crate) platform: usize,
+    pub(crate) duration_ns: u64,
+    /// After the study's.
+    pub(crate) set: Vec<(String, String)>,
 }
 
 /// The study's cases with something changed.
@@ -66,7 +90,9 @@ pub(crate) struct Variation {
     pub(crate) set: Vec<(String, String)>,
     pub(crate) hotplug: Vec<Hotplug>,
     /// As many as the study's, in the same roles.
-    pub(crate) policies: Vec<Policy>,
+    pub(crate) columns: Vec<Column>,
+    /// Instead of the cases'.
+    pub(crate) platform: Option<usize>,
     /// The cases with their changed workloads, by position.
     pub(crate) cases: Vec<(usize, Spec)>,
     pub(crate) seeds: usize,
@@ -84,25 +110,89 @@ pub(crate) struct Cell {
 #[derive(Clone, Debug)]
 pub(crate) struct Figure {
     pub(crate) cell: Cell,
-    pub(crate) value: Published,
+    pub(crate) value: FigureValue,
+    /// The argument of the workload that it set: the figure is no check.
+    pub(crate) calibrates: Option<String>,
+}
+
+/// What was published.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum FigureValue {
+    Mean(Published),
+    /// From the base, without means.
+    Change(PublishedChange),
+}
+
+/// Which conclusions are tried with assumed costs halved and doubled, one at a time.
+#[derive(Clone, Debug)]
+pub(crate) struct Sensitivity {
+    /// By position.
+    pub(crate) cases: Vec<usize>,
+    pub(crate) seeds: usize,
+    /// Assumed arguments of the workload models.
+    pub(crate) workload: Vec<String>,
+    /// Costs that are not tried, with the reason.
+    pub(crate) except: Vec<(String, String)>,
+}
+
+impl Sensitivity {
+    /// Seeds where the study says nothing: the fewest of which an interval says something.
+    pub(crate) const SEEDS: usize = 3;
 }
 
 impl StudyFile {
-    /// The published figure of a cell.
-    pub(crate) fn published(&self, cell: &Cell) -> Option<Published> {
+    /// What was published for a cell.
+    pub(crate) fn figure(&self, cell: &Cell) -> Option<FigureValue> {
         let figure = self.published.iter().find(|f| f.cell == *cell);
         figure.map(|f| f.value)
+    }
+
+    /// The published mean of a cell.
+    pub(crate) fn published(&self, cell: &Cell) -> Option<Published> {
+        match self.figure(cell)? {
+            FigureValue::Mean(published) => Some(published),
+            FigureValue::Change(_) => None,
+        }
+    }
+
+    /// The change published for a cell without means.
+    pub(crate) fn published_change(&self, cell: &Cell) -> Option<PublishedChange> {
+        match self.figure(cell)? {
+            FigureValue::Mean(_) => None,
+            FigureValue::Change(change) => Some(change),
+        }
+    }
+
+    /// The argument of the workload that a cell's figure set.
+    pub(crate) fn calibrated_argument(&self, cell: &Cell) -> Option<&str> {
+        let figure = self.published.iter().find(|f| f.cell == *cell)?;
+        figure.calibrates.as_deref()
+    }
+
+    /// The machine a case runs on.
+    pub(crate) fn platform_of(&self, case: usize) -> &Arc<Platform> {
+        &self.platforms[self.cases[case].platform]
+    }
+
+    /// It shows counts of wake-up cases, which runs have only if they are asked for.
+    pub(crate) fn counts_wakeup_cases(&self) -> bool {
+        let mut names = self.metrics.iter().map(|metric| metric.name.as_str());
+        names.any(|name| find_metric(name).is_ok_and(MetricDef::is_of_cases))
     }
 
     /// `STUDY/CASE/POLICY`, as a platform file names the cell it is calibrated on.
     pub(crate) fn cell_name(&self, cell: &Cell) -> String {
         let case = &self.cases[cell.case].token;
-        format!("{}/{case}/{}", self.name, self.policies[cell.policy].name())
+        format!("{}/{case}/{}", self.name, self.columns[cell.policy].name)
     }
 
-    /// The platform is calibrated on this cell: only the board's power is, so only the total.
+    /// The platform or the workload is calibrated on this cell. Of a platform only the board's
+    /// power is, so only the total.
     pub(crate) fn is_calibrated(&self, cell: &Cell) -> bool {
-        let board = self.platform.board.as_ref();
+        if self.calibrated_argument(cell).is_some() {
+            return true;
+        }
+        let board = self.platform_of(cell.case).board.as_ref();
         let on = board.and_then(|board| board.calibrated_on.as_ref());
         cell.metric == TOTAL_ENERGY && on == Some(&self.cell_name(cell))
     }

@@ -16,8 +16,10 @@ pub(super) struct RawStudy {
     pub(super) duration: Text,
     /// How many; they are numbered from 1.
     pub(super) seeds: Spanned<u64>,
+    /// The base first; this or `column`.
+    pub(super) policies: Option<Spanned<Vec<Text>>>,
     /// The base first.
-    pub(super) policies: Spanned<Vec<Text>>,
+    pub(super) column: Option<Spanned<Vec<RawColumn>>>,
     /// `KEY=VALUE` each, as for `--set`.
     #[serde(default)]
     pub(super) set: Vec<Text>,
@@ -34,6 +36,20 @@ pub(super) struct RawStudy {
     #[serde(default)]
     pub(super) published: Vec<RawPublished>,
     pub(super) calibration: Option<RawCell>,
+    pub(super) sensitivity: Option<RawSensitivity>,
+}
+
+/// A policy with what belongs to it alone.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawColumn {
+    /// Absent: the policy's.
+    pub(super) name: Option<Text>,
+    pub(super) policy: Text,
+    #[serde(default)]
+    pub(super) set: Vec<Text>,
+    /// Instead of the study's.
+    pub(super) hotplug: Option<Text>,
 }
 
 #[derive(Deserialize)]
@@ -57,6 +73,12 @@ pub(super) struct RawMetric {
 pub(super) struct RawCase {
     pub(super) token: Text,
     pub(super) workload: Text,
+    /// Absent: the study's, as is the duration.
+    pub(super) platform: Option<Text>,
+    pub(super) duration: Option<Text>,
+    /// After the study's.
+    #[serde(default)]
+    pub(super) set: Vec<Text>,
     #[serde(default)]
     pub(super) params: BTreeMap<String, RawParam>,
 }
@@ -82,6 +104,10 @@ pub(super) struct RawVariation {
     pub(super) workload: Option<Text>,
     /// As many as the study's, in the same roles.
     pub(super) policies: Option<Spanned<Vec<Text>>>,
+    /// The same with their own settings.
+    pub(super) columns: Option<Spanned<Vec<RawColumn>>>,
+    /// Instead of the cases'.
+    pub(super) platform: Option<Text>,
     /// Absent: all cases.
     pub(super) cases: Option<Vec<Text>>,
     pub(super) seeds: Spanned<u64>,
@@ -93,8 +119,15 @@ pub(super) struct RawPublished {
     pub(super) case: Text,
     pub(super) policy: Text,
     pub(super) metric: Text,
-    pub(super) mean: Spanned<f64>,
+    /// This or `delta_pct`.
+    pub(super) mean: Option<Spanned<f64>>,
+    /// A change from the base that was published without means.
+    pub(super) delta_pct: Option<Spanned<f64>>,
     pub(super) rsd_pct: Option<Spanned<f64>>,
+    /// With `delta_pct`: the base's spread.
+    pub(super) base_rsd_pct: Option<Spanned<f64>>,
+    /// An argument of the case's workload whose value was chosen so that this mean is met.
+    pub(super) calibrates: Option<Text>,
     /// Absent: the study's.
     pub(super) source: Option<Text>,
 }
@@ -105,4 +138,25 @@ pub(super) struct RawCell {
     pub(super) case: Text,
     pub(super) policy: Text,
     pub(super) metric: Text,
+}
+
+/// Which conclusions are tried with assumed costs halved and doubled.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawSensitivity {
+    /// Absent: those of the reduced size.
+    pub(super) cases: Option<Vec<Text>>,
+    pub(super) seeds: Option<Spanned<u64>>,
+    /// Arguments of the cases' workload models whose values are assumed.
+    #[serde(default)]
+    pub(super) workload: Vec<Text>,
+    #[serde(default)]
+    pub(super) except: Vec<RawExcept>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawExcept {
+    pub(super) cost: Text,
+    pub(super) why: Text,
 }

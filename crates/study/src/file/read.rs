@@ -1,17 +1,19 @@
 //! From the text of a study file to a validated [`StudyFile`].
 
-use super::raw::{RawCase, RawParam, RawStudy, RawVariation, Text};
-use super::values::{
-    at, count, duration_ns, hotplug, policies, position, sentence, settings, token,
-};
-use super::{Case, Shown, StudyFile, Variation, figures};
+use super::columns::{columns, settings_of};
+use super::raw::{RawCase, RawParam, RawStudy, Text};
+use super::sensitivity::sensitivity;
+use super::values::{at, count, duration_ns, hotplug, position, sentence, token};
+use super::variations::variations;
+use super::{Case, Column, FigureValue, Shown, StudyFile, figures};
+use crate::catalogue::workload_file;
 use crate::error::Flaw;
-use crate::{Param, StudyError, apply_settings, verdict};
+use crate::{Param, StudyError, verdict};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use wakeplace_engine::{Hotplug, Options};
 use wakeplace_metrics::find_metric;
 use wakeplace_platform::Platform;
-use wakeplace_policy_sys::Policy;
 use wakeplace_workload::{LoadOptions, Spec};
 
 impl StudyFile {
@@ -35,16 +37,21 @@ fn study_name(file: &str) -> String {
 }
 
 fn study(raw: &RawStudy, name: String) -> Result<StudyFile, Flaw> {
-    let platform = Platform::load(raw.platform.get_ref())
-        .map_err(|e| Flaw::new(at(&raw.platform), e.to_string(), "expected a platform"))?;
-    let policies = policies(&raw.policies, 2)?;
+    let mut platforms = Vec::new();
+    platform(&raw.platform, &mut platforms)?;
+    let columns = columns((raw.policies.as_ref(), raw.column.as_ref()), at(&raw.title))?;
     let options = Options {
         duration_ns: duration_ns(&raw.duration)?,
         hotplug: schedule(raw.hotplug.as_ref(), Vec::new())?,
         ..Options::default()
     };
-    let set = checked_settings(&raw.set, &options, &policies)?;
-    let cases = cases(&raw.case, at(&raw.title))?;
+    let set = settings_of(&raw.set, &columns)?;
+    let context = Context {
+        start: at(&raw.title),
+        columns: &columns,
+        duration_ns: options.duration_ns,
+    };
+    let cases = cases(&raw.case, &context, &mut platforms)?;
     let tokens = || cases.iter().map(|case| case.token.as_str());
     let quick_cases = match &raw.quick.cases {
         None => (0..cases.len()).collect(),
@@ -62,42 +69,68 @@ fn study(raw: &RawStudy, name: String) -> Result<StudyFile, Flaw> {
         published: Vec::new(),
         sources: vec![sentence(&raw.source)?],
         calibration: None,
-        platform,
-        policies,
+        sensitivity: None,
+        platforms,
+        columns,
         options,
         set,
         cases,
     };
-    file.variants = variations(&raw.variant, &raw.case, &file)?;
-    file.experiments = variations(&raw.experiment, &raw.case, &file)?;
+    let tables = raw.column.iter().flat_map(|tables| tables.get_ref());
+    for text in tables.filter_map(|table| table.hotplug.as_ref()) {
+        known_cpus(
+            text,
+            file.cases
+                .iter()
+                .map(|case| &*file.platforms[case.platform]),
+        )?;
+    }
+    file.variants = variations(&raw.variant, &raw.case, &mut file)?;
+    file.experiments = variations(&raw.experiment, &raw.case, &mut file)?;
     figures::published(&raw.published, &mut file)?;
     figures::calibration(raw, &mut file)?;
     templates(raw, &file)?;
+    file.sensitivity = raw
+        .sensitivity
+        .as_ref()
+        .map(|raw| sensitivity(raw, &file))
+        .transpose()?;
     Ok(file)
 }
 
+/// Position of a platform in the list, which it is added to if it is not there.
+pub(super) fn platform(text: &Text, all: &mut Vec<Arc<Platform>>) -> Result<usize, Flaw> {
+    let found = all.iter().position(|p| p.name == *text.get_ref());
+    if let Some(found) = found {
+        return Ok(found);
+    }
+    let platform = Platform::load(text.get_ref())
+        .map_err(|e| Flaw::new(at(text), e.to_string(), "expected a platform"))?;
+    all.push(Arc::new(platform));
+    Ok(all.len() - 1)
+}
+
+/// CPUs that come and go are there on every platform of the cases.
+fn known_cpus<'a>(text: &Text, platforms: impl Iterator<Item = &'a Platform>) -> Result<(), Flaw> {
+    let steps = hotplug(text)?;
+    for platform in platforms {
+        let last = platform.cpus.len() - 1;
+        if let Some(step) = steps.iter().find(|step| step.cpu as usize > last) {
+            let problem = format!("`{}` has no CPU {}", platform.name, step.cpu);
+            let expected = format!("expected a CPU from 0 to {last}");
+            return Err(Flaw::new(at(text), problem, expected));
+        }
+    }
+    Ok(())
+}
+
 /// CPUs that come and go: what the text says, or without one the others.
-fn schedule(text: Option<&Text>, otherwise: Vec<Hotplug>) -> Result<Vec<Hotplug>, Flaw> {
+pub(super) fn schedule(text: Option<&Text>, otherwise: Vec<Hotplug>) -> Result<Vec<Hotplug>, Flaw> {
     text.map_or(Ok(otherwise), hotplug)
 }
 
-/// Settings that options and policies take.
-fn checked_settings(
-    list: &[Text],
-    options: &Options,
-    policies: &[Policy],
-) -> Result<Vec<(String, String)>, Flaw> {
-    let set = settings(list)?;
-    let (mut options, mut policies) = (options.clone(), policies.to_vec());
-    for (text, pair) in list.iter().zip(&set) {
-        apply_settings(std::slice::from_ref(pair), &mut options, &mut policies)
-            .map_err(|e| Flaw::new(at(text), e.to_string(), "expected a setting"))?;
-    }
-    Ok(set)
-}
-
 /// Positions of the chosen cases, in the order of the file.
-fn chosen<'a, I: Iterator<Item = &'a str>>(
+pub(super) fn chosen<'a, I: Iterator<Item = &'a str>>(
     list: &[Text],
     tokens: impl Fn() -> I,
 ) -> Result<Vec<usize>, Flaw> {
@@ -108,10 +141,22 @@ fn chosen<'a, I: Iterator<Item = &'a str>>(
     Ok(all)
 }
 
-fn cases(raw: &[RawCase], start: usize) -> Result<Vec<Case>, Flaw> {
+/// What a case takes over where it says nothing of its own.
+struct Context<'a> {
+    /// Where the file begins.
+    start: usize,
+    columns: &'a [Column],
+    duration_ns: u64,
+}
+
+fn cases(
+    raw: &[RawCase],
+    context: &Context<'_>,
+    platforms: &mut Vec<Arc<Platform>>,
+) -> Result<Vec<Case>, Flaw> {
     if raw.is_empty() {
         return Err(Flaw::new(
-            start,
+            context.start,
             "no case",
             "expected at least one [[case]]",
         ));
@@ -131,6 +176,15 @@ fn cases(raw: &[RawCase], start: usize) -> Result<Vec<Case>, Flaw> {
             token,
             workload: workload(&raw.workload, raw.workload.get_ref())?,
             params: params(&raw.params),
+            platform: match &raw.platform {
+                None => 0,
+                Some(text) => platform(text, platforms)?,
+            },
+            duration_ns: match &raw.duration {
+                None => context.duration_ns,
+                Some(text) => duration_ns(text)?,
+            },
+            set: settings_of(&raw.set, context.columns)?,
         });
     }
     Ok(cases)
@@ -145,9 +199,13 @@ fn params(raw: &BTreeMap<String, RawParam>) -> BTreeMap<String, Param> {
     raw.iter().map(pair).collect()
 }
 
-fn workload(place: &Text, argument: &str) -> Result<Spec, Flaw> {
-    Spec::parse(argument, &LoadOptions::default())
-        .map_err(|e| Flaw::new(at(place), e.to_string(), "expected a workload"))
+pub(super) fn workload(place: &Text, argument: &str) -> Result<Spec, Flaw> {
+    let options = LoadOptions::default();
+    match workload_file(argument) {
+        Some(text) => Spec::parse_rtapp(text.as_bytes(), argument, &options),
+        None => Spec::parse(argument, &options),
+    }
+    .map_err(|e| Flaw::new(at(place), e.to_string(), "expected a workload"))
 }
 
 fn metrics(raw: &RawStudy) -> Result<Vec<Shown>, Flaw> {
@@ -176,68 +234,6 @@ fn metrics(raw: &RawStudy) -> Result<Vec<Shown>, Flaw> {
     Ok(all)
 }
 
-fn variations(
-    list: &[RawVariation],
-    raw_cases: &[RawCase],
-    file: &StudyFile,
-) -> Result<Vec<Variation>, Flaw> {
-    let mut all: Vec<Variation> = Vec::new();
-    for raw in list {
-        let name = token(&raw.name)?;
-        if all.iter().any(|v| v.name == name) {
-            let problem = format!("`{name}` stands here twice");
-            return Err(Flaw::new(at(&raw.name), problem, "expected each name once"));
-        }
-        all.push(variation(raw, name, raw_cases, file)?);
-    }
-    Ok(all)
-}
-
-fn variation(
-    raw: &RawVariation,
-    name: String,
-    raw_cases: &[RawCase],
-    file: &StudyFile,
-) -> Result<Variation, Flaw> {
-    let policies = match &raw.policies {
-        None => file.policies.clone(),
-        Some(list) => policies(list, file.policies.len())?,
-    };
-    if policies.len() != file.policies.len() {
-        let (problem, expected) = (policies.len(), file.policies.len());
-        let expected = format!("expected {expected}, in the roles of the study's");
-        return Err(Flaw::new(
-            at(&raw.name),
-            format!("{problem} policies"),
-            expected,
-        ));
-    }
-    let positions = match &raw.cases {
-        None => (0..file.cases.len()).collect(),
-        Some(list) => chosen(list, || file.cases.iter().map(|c| c.token.as_str()))?,
-    };
-    let changed = |case: usize| {
-        let argument = raw_cases[case].workload.get_ref();
-        let spec = match &raw.workload {
-            None => file.cases[case].workload.clone(),
-            Some(extra) => workload(extra, &format!("{argument},{}", extra.get_ref()))?,
-        };
-        Ok((case, spec))
-    };
-    Ok(Variation {
-        name,
-        why: sentence(&raw.why)?,
-        set: checked_settings(&raw.set, &file.options, &policies)?,
-        hotplug: schedule(raw.hotplug.as_ref(), file.options.hotplug.clone())?,
-        cases: positions
-            .into_iter()
-            .map(changed)
-            .collect::<Result<_, _>>()?,
-        seeds: count(&raw.seeds)?,
-        policies,
-    })
-}
-
 /// The verdict templates name what exists and what the study has.
 fn templates(raw: &RawStudy, file: &StudyFile) -> Result<(), Flaw> {
     for metric in &raw.metric {
@@ -245,8 +241,13 @@ fn templates(raw: &RawStudy, file: &StudyFile) -> Result<(), Flaw> {
             continue;
         };
         let is_published = |f: &super::Figure| f.cell.metric == *metric.name.get_ref();
-        let published = file.published.iter().any(is_published);
-        verdict::check(template.get_ref(), published, at(template))?;
+        let of_metric = || file.published.iter().filter(|f| is_published(f));
+        let means = of_metric().any(|f| matches!(f.value, FigureValue::Mean(_)));
+        let known = verdict::Known {
+            published: of_metric().next().is_some(),
+            means,
+        };
+        verdict::check(template.get_ref(), known, at(template))?;
     }
     Ok(())
 }

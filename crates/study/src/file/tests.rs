@@ -187,8 +187,234 @@ fn a_calibrated_cell_must_be_published() {
 }
 
 #[test]
+fn a_figure_may_calibrate_an_argument_that_the_workload_gives() {
+    let source = "source = \"a table\"";
+    let with = |more: &str| format!("{source}\n{more}");
+    let good = GOOD.replacen(source, &with("calibrates = \"duty\""), 1);
+    let study = Study::from_toml(&good, "s.toml").unwrap();
+    let file = &study.file;
+    let cell = |policy| super::Cell {
+        case: 0,
+        policy,
+        metric: "energy_j".to_owned(),
+    };
+    assert_eq!(file.calibrated_argument(&cell(0)), Some("duty"));
+    assert!(file.is_calibrated(&cell(0)) && !file.is_calibrated(&cell(1)));
+    let text = error(source, &with("calibrates = \"dutty\""));
+    assert!(text.contains("did you mean `duty`?"), "{text}");
+    // The model knows it, but nothing was set.
+    let text = error(source, &with("calibrates = \"phase\""));
+    assert!(text.contains("expected one of n, period, duty"), "{text}");
+    let of_other = "[[published]]\ncase = \"20\"\npolicy = \"linux-4.17+energy-aware\"\n\
+                    metric = \"energy_j\"\ndelta_pct = -3.0\ncalibrates = \"n\"\n\n[calibration]";
+    let text = error("[calibration]", of_other);
+    assert!(text.contains("expected a `mean`"), "{text}");
+}
+
+#[test]
 fn verdicts_about_what_was_published_need_it() {
     let metric = "name = \"cpu_energy_j\"";
     let text = error(metric, &format!("{metric}\nverdict = \"{{agree}}\""));
     assert!(text.contains("metric nobody published"), "{text}");
+}
+
+/// A valid study with what the other one cannot have.
+const COLUMNS: &str = r#"title = "A study"
+source = "a mail"
+platform = "tc2"
+duration = "1s"
+seeds = 4
+
+[[column]]
+policy = "linux-3.1"
+
+[[column]]
+name = "unplugged"
+policy = "linux-3.1"
+set = ["model.ipi_ns=500"]
+hotplug = "0s:1=off"
+
+[quick]
+seeds = 2
+
+[[metric]]
+name = "wake_latency_us_p50"
+verdict = "{policy}: {published_change}"
+
+[[case]]
+token = "10"
+workload = "periodic:n=10,period=16ms,duty=5%"
+platform = "hikey960"
+duration = "50ms"
+set = ["pelt_scale=clock"]
+
+[[experiment]]
+name = "e"
+why = "because"
+platform = "juno-r0"
+columns = [{ policy = "linux-4.17" }, { name = "x", policy = "linux-4.17" }]
+seeds = 3
+
+[[published]]
+case = "10"
+policy = "unplugged"
+metric = "wake_latency_us_p50"
+delta_pct = 687.45
+base_rsd_pct = 1.0
+
+[sensitivity]
+cases = ["10"]
+seeds = 2
+workload = ["period"]
+except = [{ cost = "fork_ns", why = "nobody forks" }]
+"#;
+
+#[test]
+fn columns_and_their_cases_are_read() {
+    let study = Study::from_toml(COLUMNS, "family/name/study.toml").unwrap();
+    let names: Vec<_> = study.file.columns.iter().map(|c| c.name.as_str()).collect();
+    assert_eq!(names, ["linux-3.1", "unplugged"]);
+    assert_eq!(
+        study.file.columns[1].hotplug.as_ref().map(Vec::len),
+        Some(1)
+    );
+    let platforms: Vec<_> = study
+        .file
+        .platforms
+        .iter()
+        .map(|p| p.name.as_str())
+        .collect();
+    assert_eq!(platforms, ["tc2", "hikey960", "juno-r0"]);
+    assert_eq!(study.file.cases[0].duration_ns, 50_000_000);
+    let found = study.file.sensitivity.unwrap();
+    assert_eq!(
+        (found.seeds, found.workload),
+        (2, vec!["period".to_owned()])
+    );
+}
+
+/// Changes of [`COLUMNS`] that break a rule: from, to, the place and words of the message.
+const BROKEN: [(&str, &str, &str, &str); 24] = [
+    (
+        "seeds = 4",
+        "seeds = 4\npolicies = [\"linux-3.1\"]",
+        "8:1",
+        "policies and columns; expected one",
+    ),
+    (
+        "name = \"unplugged\"",
+        "name = \"linux-3.1\"",
+        "11:8",
+        "column `linux-3.1` stands here twice",
+    ),
+    (
+        "name = \"unplugged\"",
+        "name = \"a/b\"",
+        "11:8",
+        "`a/b` is no name of a column",
+    ),
+    (
+        "ipi_ns=500",
+        "ipi_n=500",
+        "13:8",
+        "unknown model setting `model.ipi_n`",
+    ),
+    ("0s:1=off", "0s:1=of", "14:11", "did you mean `off`?"),
+    ("0s:1=off", "0s:8=off", "14:11", "`hikey960` has no CPU 8"),
+    ("hikey960", "hikey96", "26:12", "did you mean `hikey960`?"),
+    ("\"50ms\"", "\"0ms\"", "27:12", "`0ms` is no time"),
+    (
+        "pelt_scale=clock",
+        "pelt_scal=clock",
+        "28:8",
+        "did you mean `pelt_scale`?",
+    ),
+    ("juno-r0", "juno-0", "33:12", "did you mean `juno-r0`?"),
+    (
+        ", { name = \"x\", policy = \"linux-4.17\" }",
+        "",
+        "34:11",
+        "1 columns; expected at least 2",
+    ),
+    (
+        "policy = \"unplugged\"",
+        "policy = \"unpluged\"",
+        "39:10",
+        "did you mean `unplugged`?",
+    ),
+    (
+        "policy = \"unplugged\"",
+        "policy = \"linux-3.1\"",
+        "41:13",
+        "a change of the base from itself",
+    ),
+    (
+        "delta_pct = 687.45",
+        "delta_pct = 1.0\nmean = 1.0",
+        "41:13",
+        "a mean and a change",
+    ),
+    ("delta_pct = 687.45", "", "38:8", "without a value"),
+    ("delta_pct = 687.45", "mean = 1.0", "42:16", "beside a mean"),
+    (
+        "base_rsd_pct = 1.0",
+        "base_rsd_pct = -1.0",
+        "42:16",
+        "a spread below 0",
+    ),
+    (
+        "{published_change}",
+        "{distance_mean}",
+        "21:11",
+        "without means",
+    ),
+    (
+        "cases = [\"10\"]",
+        "cases = [\"1O\"]",
+        "45:10",
+        "did you mean `10`?",
+    ),
+    (
+        "seeds = 2\nworkload",
+        "seeds = 0\nworkload",
+        "46:9",
+        "0 seeds",
+    ),
+    (
+        "[\"period\"]",
+        "[\"perod\"]",
+        "47:13",
+        "did you mean `period`?",
+    ),
+    (
+        "[\"period\"]",
+        "[\"cal\"]",
+        "47:13",
+        "unknown number or time among",
+    ),
+    (
+        "\"fork_ns\"",
+        "\"frok_ns\"",
+        "48:20",
+        "did you mean `fork_ns`?",
+    ),
+    ("\"nobody forks\"", "\" \"", "48:37", "the text is empty"),
+];
+
+#[test]
+fn rules_of_columns_cases_and_sensitivity_hold() {
+    for (from, to, place, expected) in BROKEN {
+        assert!(COLUMNS.contains(from), "{from}");
+        let text = COLUMNS.replacen(from, to, 1);
+        let error = Study::from_toml(&text, "s.toml").unwrap_err().to_string();
+        assert!(error.contains(expected), "{to}: {error}");
+        assert!(
+            error.starts_with(&format!("s.toml:{place}: ")),
+            "{to}: {error}"
+        );
+        assert!(!error.contains('\n'), "{error}");
+    }
+    let none = COLUMNS.replacen("[[column]]", "[[colum]]", 1);
+    let error = Study::from_toml(&none, "s.toml").unwrap_err().to_string();
+    assert!(error.contains("did you mean `column`?"), "{error}");
 }

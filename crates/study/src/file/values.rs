@@ -5,7 +5,6 @@ use crate::error::Flaw;
 use crate::hotplug::parse_hotplug;
 use toml::Spanned;
 use wakeplace_engine::Hotplug;
-use wakeplace_policy_sys::Policy;
 use wakeplace_text::{parse_duration_ns, shorten};
 
 /// Most seeds of a study.
@@ -68,27 +67,6 @@ pub(super) fn token(text: &Text) -> Result<String, Flaw> {
         ));
     }
     Ok(word.clone())
-}
-
-/// Policies; each another, at least `least`.
-pub(super) fn policies(list: &Spanned<Vec<Text>>, least: usize) -> Result<Vec<Policy>, Flaw> {
-    let mut policies: Vec<Policy> = Vec::new();
-    for text in list.get_ref() {
-        let name = text.get_ref();
-        let policy = Policy::parse(name)
-            .map_err(|e| Flaw::new(at(text), e.to_string(), "expected a policy"))?;
-        if policies.iter().any(|p| p.name() == name) {
-            let problem = format!("policy `{name}` stands here twice");
-            return Err(Flaw::new(at(text), problem, "expected each policy once"));
-        }
-        policies.push(policy);
-    }
-    if policies.len() < least {
-        let problem = format!("{} policies", policies.len());
-        let expected = format!("expected at least {least}, the base first");
-        return Err(Flaw::new(at(list), problem, expected));
-    }
-    Ok(policies)
 }
 
 /// `KEY=VALUE` settings.

@@ -1,14 +1,15 @@
 use super::{Study, StudyOptions};
 use crate::file::Cell;
-use crate::{Simulated, StudyResult, StudyRow, studies};
+use crate::{Param, Simulated, StudyInfo, StudyResult, StudyRow, run_studies, studies};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use wakeplace_platform::{Board, Source, Standing};
 
 const HIKEY: &str = "energy-aware/energy-hikey960";
 
 fn hikey(board: Option<(u64, Option<&str>)>) -> Study {
     let mut study = Study::load(HIKEY).unwrap();
-    study.file.platform.board = board.map(|(power_uw, on)| Board {
+    Arc::make_mut(&mut study.file.platforms[0]).board = board.map(|(power_uw, on)| Board {
         power_uw,
         source: Source {
             standing: Standing::Calibrated,
@@ -179,7 +180,7 @@ fn a_board_power_is_recomputed_from_its_cell() {
     let study = hikey(Some((900_000, Some(&on))));
     let mut result = run(&study, &short(false));
     assert_eq!(study.calibration(&result), None, "another duration");
-    result.duration_ns = 30_000_000_000;
+    result.cases[0].duration_ns = 30_000_000_000;
     result.rows = vec![StudyRow {
         case: "10".to_owned(),
         params: BTreeMap::new(),
@@ -187,6 +188,7 @@ fn a_board_power_is_recomputed_from_its_cell() {
         unit: "J".to_owned(),
         policy: "linux-4.17".to_owned(),
         published: None,
+        published_change: None,
         simulated: Simulated {
             mean: 3.45,
             rsd_pct: 0.0,
@@ -196,6 +198,7 @@ fn a_board_power_is_recomputed_from_its_cell() {
         simulated_delta_pct: None,
         simulated_delta_ci95: None,
         calibrated: false,
+        robust: None,
     }];
     let found = study.calibration(&result).unwrap();
     // 30 J of 33.45 J over 30 s; 27 J of them with the platform's 0.9 W.
@@ -208,7 +211,7 @@ fn a_board_power_is_recomputed_from_its_cell() {
 #[test]
 fn the_platform_file_agrees_with_the_recomputation() {
     let mut study = Study::load(HIKEY).unwrap();
-    let board = study.file.platform.board.clone();
+    let board = study.file.platforms[0].board.clone();
     let Some(board) = board.filter(|board| board.calibrated_on.is_some()) else {
         return;
     };
@@ -233,7 +236,8 @@ fn the_platform_file_agrees_with_the_recomputation() {
 
 #[test]
 fn full_sizes_are_what_the_readme_says() {
-    for info in studies() {
+    let ours = |info: &StudyInfo| info.name.starts_with("energy-aware/energy-");
+    for info in studies().into_iter().filter(ours) {
         // 5 cases x 2 policies x 10 seeds, plain and with `cal=cpu0`; quick: plain, 3 seeds.
         assert_eq!(
             (info.full_runs, info.quick_runs),
@@ -242,4 +246,169 @@ fn full_sizes_are_what_the_readme_says() {
             info.name
         );
     }
+}
+
+/// Columns of one policy, cases on two machines.
+const MIXED: &str = r#"
+title = "Mixed"
+source = "a test"
+platform = "tc2"
+duration = "40ms"
+seeds = 2
+set = ["model.parent_cpu=1"]
+[quick]
+seeds = 1
+[[column]]
+policy = "linux-3.1"
+[[column]]
+name = "without CPU 1"
+policy = "linux-3.1"
+set = ["model.parent_cpu=0"]
+hotplug = "0s:1=off"
+[[metric]]
+name = "runtime_s"
+[[metric]]
+name = "wake_latency_us_p50"
+verdict = "{policy} {change}, published {published_change}"
+[[case]]
+token = "all"
+workload = "periodic:n=6,period=4ms,duty=50%"
+[[case]]
+token = "u8500"
+workload = "periodic:n=6,period=4ms,duty=50%"
+platform = "u8500"
+duration = "20ms"
+set = ["model.idle_states=off"]
+[[experiment]]
+name = "4.17"
+why = "another kernel"
+cases = ["u8500"]
+platform = "hikey960"
+seeds = 1
+columns = [
+  { policy = "linux-4.17" },
+  { name = "less", policy = "linux-4.17", hotplug = "0s:2=off" },
+]
+[[published]]
+case = "all"
+policy = "without CPU 1"
+metric = "wake_latency_us_p50"
+delta_pct = 687.45
+rsd_pct = 1.5
+base_rsd_pct = 2.5
+"#;
+
+#[test]
+fn columns_and_cases_have_their_own_conditions() {
+    let study = Study::from_toml(MIXED, "family/mixed/study.toml").unwrap();
+    let how = StudyOptions {
+        experiments: true,
+        ..StudyOptions::default()
+    };
+    let result = run(&study, &how);
+    assert_eq!(result.base_policy, "linux-3.1");
+    let (all, u8500) = (&result.cases[0], &result.cases[1]);
+    assert_eq!(
+        (all.platform.as_str(), all.duration_ns),
+        ("tc2", 40_000_000)
+    );
+    assert_eq!(
+        (u8500.platform.as_str(), u8500.duration_ns),
+        ("u8500", 20_000_000)
+    );
+    let column = &result.columns[1];
+    assert_eq!(
+        (column.name.as_str(), column.policy.as_str()),
+        ("without CPU 1", "linux-3.1")
+    );
+    assert_eq!(column.hotplug.as_deref(), Some("0s:1=off"));
+    let platforms = |case: &str| -> Vec<Option<&Param>> {
+        let rows = result.rows.iter().filter(|row| row.case == case);
+        rows.filter(|row| row.experiment().is_none())
+            .map(|row| row.params.get("platform"))
+            .collect()
+    };
+    assert!(platforms("all").iter().all(Option::is_none));
+    let on = Param::Word("u8500".to_owned());
+    assert!(
+        platforms("u8500")
+            .iter()
+            .all(|platform| *platform == Some(&on))
+    );
+    let experiment = result
+        .rows
+        .iter()
+        .find(|row| row.experiment() == Some("4.17"))
+        .unwrap();
+    assert_eq!(experiment.platform(), Some("hikey960"));
+    assert!(result.rows.iter().any(|row| row.policy == "less"));
+}
+
+#[test]
+fn cpus_that_leave_in_one_column_leave_in_no_other() {
+    // Two tasks of 80 % keep more than one of the two CPUs of u8500 busy; a single CPU is at most
+    // one busy CPU.
+    let text = MIXED
+        .replace("n=6,period=4ms,duty=50%", "n=2,period=4ms,duty=80%")
+        .replace("runtime_s", "busy_cpus_mean");
+    let study = Study::from_toml(&text, "family/mixed/study.toml").unwrap();
+    let result = run(&study, &StudyOptions::default());
+    let mean = |policy: &str| {
+        let ours = |row: &&StudyRow| {
+            row.case == "u8500" && row.policy == policy && row.metric == "busy_cpus_mean"
+        };
+        result.rows.iter().find(ours).unwrap().simulated.mean
+    };
+    let (base, other) = (mean("linux-3.1"), mean("without CPU 1"));
+    assert!(base > 1.2 && other <= 1.0, "{base} {other}");
+}
+
+#[test]
+fn a_change_published_without_means_stands_as_a_change() {
+    let study = Study::from_toml(MIXED, "family/mixed/study.toml").unwrap();
+    let result = run(&study, &StudyOptions::default());
+    let rows = || {
+        result
+            .rows
+            .iter()
+            .filter(|row| row.metric == "wake_latency_us_p50")
+    };
+    let row = rows()
+        .find(|row| row.case == "all" && row.policy == "without CPU 1")
+        .unwrap();
+    assert_eq!(
+        (row.published, row.published_delta_pct),
+        (None, Some(687.45))
+    );
+    let change = row.published_change.unwrap();
+    assert_eq!(
+        (change.rsd_pct, change.base_rsd_pct),
+        (Some(1.5), Some(2.5))
+    );
+    assert_eq!(
+        rows()
+            .filter(|row| row.published_delta_pct.is_some())
+            .count(),
+        1
+    );
+    assert!(
+        result.verdict.contains("published 687.4 % more") || result.verdict.contains("687.5 %")
+    );
+}
+
+#[test]
+fn several_studies_count_their_runs_together() {
+    let study = Study::from_toml(MIXED, "family/mixed/study.toml").unwrap();
+    let how = StudyOptions {
+        quick: true,
+        ..StudyOptions::default()
+    };
+    let seen = std::sync::Mutex::new(Vec::new());
+    let progress = |p: crate::Progress| seen.lock().unwrap().push((p.done, p.total));
+    let results = run_studies(&[study.clone(), study], &how, 2, &progress).unwrap();
+    assert_eq!(results[0], results[1]);
+    let mut seen = seen.into_inner().unwrap();
+    seen.sort_unstable();
+    // 2 cases x 2 columns x 1 seed, twice.
+    assert_eq!(seen, (1..=8).map(|done| (done, 8)).collect::<Vec<_>>());
 }

@@ -1,11 +1,11 @@
 //! `context-switch`: pairs of tasks that wake each other, as will-it-scale's context_switch1.
 use super::builder::Builder;
 use super::measures::per_second;
-use super::tasks::{endless, run, wait};
+use super::tasks::{endless, phase, run, wait};
 use super::values::Values;
 use super::{MAX_TASKS, Model, ModelInfo, parameter, parse};
 use crate::error::WorkloadError;
-use crate::script::{Event, TaskScript, Workload};
+use crate::script::{Event, Loops, TaskScript, Workload};
 use crate::{MachineFacts, Stream};
 use std::sync::Arc;
 
@@ -45,6 +45,13 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
             "500ms",
             "round trips count from then on (the benchmark: 5 s)",
         ),
+        parameter(
+            "start",
+            "fork or ready",
+            "fork",
+            "fork: when all are released, each parent forks its child, as the benchmark does; \
+             ready: all are there before",
+        ),
     ],
     metric: "throughput_per_s",
     source: "will-it-scale tests/context_switch1.c: a round trip counts 2",
@@ -60,6 +67,7 @@ pub(crate) struct ContextSwitch {
     run_ns: u64,
     sync: bool,
     pinned: bool,
+    forks: bool,
     warm_up_ns: u64,
 }
 
@@ -81,6 +89,7 @@ impl ContextSwitch {
             run_ns: values.time_above_zero_ns("run")?,
             sync: values.word("sync", [("on", true), ("off", false)])?,
             pinned: values.word("pin", [("none", false), ("cpu", true)])?,
+            forks: values.word("start", [("fork", true), ("ready", false)])?,
             warm_up_ns: values.time_from_zero_ns("warmup")?,
         })
     }
@@ -133,11 +142,21 @@ impl Model for ContextSwitch {
             let child = [wait(there), run(self.run_ns), post(back)];
             let name = format!("parent-{pair}");
             let delay_ns = Stream::for_task(seed, &name).below(2 * self.run_ns);
-            builder.task(TaskScript {
+            let mut parent = TaskScript {
                 delay_ns,
                 ..self.task(name, pair, machine, parent)
-            });
-            builder.task(self.task(format!("child-{pair}"), pair, machine, child));
+            };
+            let mut child = self.task(format!("child-{pair}"), pair, machine, child);
+            if self.forks {
+                child.forks = Some(1);
+                let task = 2 * pair + 1;
+                let fork = phase("fork", 1, [Event::Fork { task }]);
+                parent.loops = Loops::Times(1);
+                parent.phases.insert(0, fork);
+                parent.phases[1].loops = Loops::Forever;
+            }
+            builder.task(parent);
+            builder.task(child);
         }
         builder.count(self.warm_up_ns, [per_second()]);
         Ok(builder.finish())

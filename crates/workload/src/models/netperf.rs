@@ -2,11 +2,11 @@
 //! byte in turn over the loopback device.
 use super::builder::Builder;
 use super::measures::per_second;
-use super::tasks::{DONE, endless, post, run, wait};
+use super::tasks::{DONE, endless, once, phase, post, run, wait};
 use super::values::Values;
 use super::{MAX_TASKS, Model, ModelInfo, ParameterInfo, parameter};
 use crate::error::WorkloadError;
-use crate::script::{TaskScript, Workload};
+use crate::script::{Event, Loops, Phase, TaskScript, Workload};
 use crate::{MachineFacts, Stream};
 use std::sync::Arc;
 
@@ -35,6 +35,21 @@ const WARM_UP: ParameterInfo = parameter(
     "transactions count from then on (the benchmark counts from the start)",
 );
 
+const START: ParameterInfo = parameter(
+    "start",
+    "shell or ready",
+    "shell",
+    "shell: a script launches one netperf after the other, netserver forks a process for each, and \
+     each pair begins at once; ready: all are there and begin together",
+);
+const SHELL: ParameterInfo = parameter(
+    "shell",
+    "time from 1us to 1s",
+    "200us",
+    "CPU time of the script for each netperf, of netserver for each process, and of a netperf \
+     before it begins; assumed",
+);
+
 /// The catalogue entry of TCP_RR.
 pub(crate) const TCP: ModelInfo = ModelInfo {
     name: "netperf-tcp-rr",
@@ -56,6 +71,8 @@ pub(crate) const TCP: ModelInfo = ModelInfo {
         ),
         TIME,
         WARM_UP,
+        START,
+        SHELL,
     ],
     metric: "throughput_per_s",
     source: "netperf manual, TCP_RR: 1 byte each way, one transaction outstanding, 10 s",
@@ -82,6 +99,8 @@ pub(crate) const UDP: ModelInfo = ModelInfo {
         ),
         TIME,
         WARM_UP,
+        START,
+        SHELL,
     ],
     metric: "throughput_per_s",
     source: "netperf manual, UDP_RR: 1 byte each way, one transaction outstanding, 10 s",
@@ -95,6 +114,8 @@ pub(super) struct Netperf {
     server_ns: u64,
     time_ns: u64,
     warm_up_ns: u64,
+    /// CPU time of each step of the launch; None: all are there at the start.
+    shell_ns: Option<u64>,
 }
 
 /// Reads `netperf-tcp-rr:key=value,...`.
@@ -112,6 +133,7 @@ impl Netperf {
         let values = Values::read(argument, info)?;
         values.not_both("pairs", "instances", "how many there are")?;
         let number = |values: &Values<'_>, key| values.number(key, 1..=MAX_TASKS / 2);
+        let shell_ns = values.time_ns("shell", 1_000..=1_000_000_000)?;
         let model = Self {
             pairs: match values.optional("instances", number)? {
                 Some(instances) => instances,
@@ -121,30 +143,86 @@ impl Netperf {
             server_ns: values.time_above_zero_ns("server")?,
             time_ns: values.time_above_zero_ns("time")?,
             warm_up_ns: values.time_from_zero_ns("warmup")?,
+            shell_ns: values.word("start", [("shell", Some(shell_ns)), ("ready", None)])?,
         };
         values.check_warm_up(model.warm_up_ns, model.time_ns)?;
         Ok(Arc::new(model))
     }
 
-    fn pair(&self, builder: &mut Builder, pair: u32, seed: u64) {
+    /// All pairs at the start. Where within a transaction a pair begins is drawn from its client's
+    /// stream: instances do not run in step.
+    fn ready(&self, builder: &mut Builder, seed: u64) {
+        for pair in 0..self.pairs {
+            let name = format!("netperf-{pair}");
+            let delay_ns = Stream::for_task(seed, &name).below(self.client_ns + self.server_ns);
+            let [client, server] = self.pair(builder, pair);
+            builder.task(TaskScript {
+                delay_ns,
+                ..endless(name, client)
+            });
+            builder.task(endless(format!("netserver-{pair}"), server));
+        }
+    }
+
+    /// A shell that forks the clients one after the other. Each runs its program (exec), connects,
+    /// and begins; for the n-th connection netserver forks the n-th server. The shell's times are
+    /// drawn between half of it and one and a half.
+    fn launched(&self, builder: &mut Builder, seed: u64, step_ns: u64) {
+        let connect = builder.channel("connections".to_owned());
+        let clients = 2..2 + self.pairs;
+        let mut stream = Stream::for_task(seed, "shell");
+        let launch = clients.clone().flat_map(|task| {
+            let step = run(step_ns / 2 + stream.below(step_ns));
+            [step, Event::Fork { task }]
+        });
+        let launch: Vec<Event> = launch.collect();
+        builder.task(once("shell".to_owned(), vec![phase("launch", 1, launch)]));
+        let serve = (clients.end..clients.end + self.pairs)
+            .flat_map(|task| [wait(connect), run(step_ns), Event::Fork { task }]);
+        let serve: Vec<Event> = serve.collect();
+        builder.task(once(
+            "netserver".to_owned(),
+            vec![phase("accept", 1, serve)],
+        ));
+        let mut servers = Vec::new();
+        for pair in 0..self.pairs {
+            let [client, server] = self.pair(builder, pair);
+            let begin = phase("begin", 1, [Event::Exec, run(step_ns), post(connect)]);
+            let name = format!("netperf-{pair}");
+            builder.task(forked(name, vec![begin, for_ever(client)]));
+            servers.push(forked(format!("netserver-{pair}"), vec![for_ever(server)]));
+        }
+        servers.into_iter().for_each(|server| builder.task(server));
+    }
+
+    /// The steps of a client and of its server, over and over. Sending does all the work of both
+    /// sides of the stack up to the wake-up, in the sender's context, and the wake-up is sync.
+    fn pair(&self, builder: &mut Builder, pair: u32) -> [Vec<Event>; 2] {
         let request = builder.channel(format!("pair {pair} to server"));
         let reply = builder.channel(format!("pair {pair} to client"));
-        let client = [run(self.client_ns), post(request), wait(reply), DONE];
-        let server = [wait(request), run(self.server_ns), post(reply)];
-        let name = format!("netperf-{pair}");
-        let delay_ns = Stream::for_task(seed, &name).below(self.client_ns + self.server_ns);
-        builder.task(TaskScript {
-            delay_ns,
-            ..endless(name, client)
-        });
-        builder.task(endless(format!("netserver-{pair}"), server));
+        let client = vec![run(self.client_ns), post(request), wait(reply), DONE];
+        let server = vec![wait(request), run(self.server_ns), post(reply)];
+        [client, server]
+    }
+}
+
+fn for_ever(events: Vec<Event>) -> Phase {
+    Phase {
+        loops: Loops::Forever,
+        ..phase("loop", 1, events)
+    }
+}
+
+/// A task that its parent forks once.
+fn forked(name: String, phases: Vec<Phase>) -> TaskScript {
+    TaskScript {
+        forks: Some(1),
+        ..once(name, phases)
     }
 }
 
 impl Model for Netperf {
-    /// The scripts. Where within a transaction a pair begins is drawn from its client's stream:
-    /// instances do not run in step. Sending does all the work of both sides of the stack up to the
-    /// wake-up, in the sender's context, and the wake-up is sync.
+    /// The scripts.
     fn expand(
         &self,
         argument: &str,
@@ -152,8 +230,9 @@ impl Model for Netperf {
         _machine: MachineFacts,
     ) -> Result<Workload, WorkloadError> {
         let mut builder = Builder::new(argument);
-        for pair in 0..self.pairs {
-            self.pair(&mut builder, pair, seed);
+        match self.shell_ns {
+            Some(step_ns) => self.launched(&mut builder, seed, step_ns),
+            None => self.ready(&mut builder, seed),
         }
         builder.count(self.warm_up_ns, [per_second()]);
         builder.duration(self.time_ns);

@@ -35,7 +35,7 @@ pub(crate) fn share(text: &str) -> Option<Share> {
 }
 
 /// A percentage in millionths of a percent.
-fn percent_e6(text: &str) -> Option<u64> {
+pub(crate) fn percent_e6(text: &str) -> Option<u64> {
     u64::try_from(scaled(text.strip_suffix('%')?, 1_000_000)?).ok()
 }
 

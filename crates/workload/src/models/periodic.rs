@@ -94,6 +94,18 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
             "a slice of each task's own (sched_attr's runtime, kernels from 6.12)",
         ),
         parameter(
+            "uclamp_min",
+            "0..=1024 or percent",
+            "",
+            "least performance to run the tasks at (util_clamp, kernels from 5.3); 0 if not given",
+        ),
+        parameter(
+            "uclamp_max",
+            "0..=1024 or percent",
+            "",
+            "the most performance they are worth; 1024 if not given",
+        ),
+        parameter(
             "cpus",
             "list such as 0-3+5",
             "",
@@ -136,6 +148,7 @@ pub(crate) struct Periodic {
     policy: FairPolicy,
     attributes: Attributes,
     slice_ns: Option<u64>,
+    uclamp: [Option<u16>; 2],
     cpus: Option<Vec<u32>>,
     groups: Groups,
     offset: Offset,
@@ -179,6 +192,7 @@ impl Periodic {
                 wake_here: values.word("wake", [("free", false), ("here", true)])?,
             },
             slice_ns: values.optional("slice", slice)?,
+            uclamp: uclamp(argument, &values)?,
             cpus: values.optional("cpus", cpus)?,
             groups: groups(argument, &values)?,
             offset: values.text("phase", offset)?,
@@ -194,6 +208,8 @@ impl Periodic {
             attributes: self.attributes,
             cpus: self.cpus.clone(),
             slice_ns: self.slice_ns,
+            uclamp_min: self.uclamp[0],
+            uclamp_max: self.uclamp[1],
             delay_ns,
             ..task(name, Loops::Forever, vec![phase("periodic", 1, events)])
         }
@@ -267,6 +283,30 @@ fn number_of_tasks(argument: &str, values: &Values<'_>) -> Result<u32, WorkloadE
     Ok(n)
 }
 
+/// Reads `uclamp_min` and `uclamp_max`. The kernel refuses a pair that is crossed (`EINVAL`).
+fn uclamp(argument: &str, values: &Values<'_>) -> Result<[Option<u16>; 2], WorkloadError> {
+    let hint = |key| values.optional(key, |values, key| values.text(key, hint));
+    let hints = [hint("uclamp_min")?, hint("uclamp_max")?];
+    if hints != [None, None] && values.text("policy", |text| Ok(text == "deadline"))? {
+        let message = "`uclamp_min` and `uclamp_max` say nothing to deadline tasks";
+        return Err(fault(argument, message)
+            .expected("another policy, or no hints")
+            .into());
+    }
+    if let [least, Some(most)] = hints
+        && least.unwrap_or(0) > most
+    {
+        let message = format!(
+            "`uclamp_min` {} is above `uclamp_max` {most}",
+            least.unwrap_or(0)
+        );
+        return Err(fault(argument, message)
+            .expected("uclamp_min <= uclamp_max")
+            .into());
+    }
+    Ok(hints)
+}
+
 /// Reads `groups` and `shares`.
 fn groups(argument: &str, values: &Values<'_>) -> Result<Groups, WorkloadError> {
     let mut groups = Groups::default();
@@ -326,6 +366,17 @@ fn cpus(text: &str) -> Result<Vec<u32>, &'static str> {
 fn duty(text: &str) -> Result<Share, &'static str> {
     let duty = parse::share(text).filter(|duty| *duty != Share::NONE);
     duty.ok_or("a percentage above 0%, at most 100%, such as 5%")
+}
+
+/// A performance hint. Percentages are rounded to the nearest, as those of `cpu.uclamp.min`.
+fn hint(text: &str) -> Result<u16, &'static str> {
+    const ALL_E6: u64 = 100_000_000;
+    let hint = match parse::percent_e6(text).filter(|e6| *e6 <= ALL_E6) {
+        Some(e6) => u16::try_from((e6 * 1024 + ALL_E6 / 2) / ALL_E6).ok(),
+        None => parse::number(text),
+    };
+    hint.filter(|hint| *hint <= 1024)
+        .ok_or("a number from 0 to 1024, or a percentage such as 50%")
 }
 
 fn offset(text: &str) -> Result<Offset, &'static str> {

@@ -164,7 +164,7 @@ pub(super) const PROGRAMS: [Program; 8] = [
         event: "round trip",
         events: Events::Fixed(1000),
         model: Model {
-            workload: "context-switch:warmup=0s",
+            workload: "context-switch:warmup=0s,start=ready",
             duration_ns: S_NS,
             // As the benchmark it is made after, it counts 2 for each.
             events: ModelEvents::Counted(2),

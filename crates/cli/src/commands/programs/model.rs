@@ -142,7 +142,7 @@ mod tests {
     fn a_round_trip_is_two_sync_wake_ups() {
         let policy = Policy::parse("linux-7.3").expect("known");
         let model = Model {
-            workload: "context-switch:warmup=0s",
+            workload: "context-switch:warmup=0s,start=ready",
             duration_ns: 50_000_000,
             events: ModelEvents::Counted(2),
         };

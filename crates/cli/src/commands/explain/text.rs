@@ -1,0 +1,195 @@
+//! The answer for people: the CPU first.
+
+use super::{Answer, why_not};
+use crate::page::{Form, Page};
+use crate::text::{cpu_list, time};
+use wakeplace_engine::observe::PlacementKind;
+use wakeplace_policy_sys::{Dropped, NoEnergy, Reason, Seen};
+use wakeplace_report::{Align, Cell, Style, Table};
+
+/// On machines of more CPUs only those that were looked at are listed.
+const ROWS_MAX: usize = 32;
+
+/// "wake-up 17 of `t3` at 12.345 ms: CPU 2".
+fn title(answer: &Answer<'_>) -> String {
+    let e = answer.explanation;
+    let what = match e.placement.kind {
+        PlacementKind::Wake => format!("wake-up {} of `{}`", e.number, e.task.name),
+        PlacementKind::Fork | PlacementKind::Exec => format!("start of `{}`", e.task.name),
+    };
+    format!("{what} at {}: CPU {}", time(e.time_ns), e.placement.cpu)
+}
+
+pub(super) fn answer(answer: &Answer<'_>, style: Style) -> String {
+    let e = answer.explanation;
+    let reason = e.placement.reason;
+    let first = match &answer.why_not {
+        Some((_, why)) => why.clone(),
+        None => format!("{} ({}).", capital(reason.doc()), reason.name()),
+    };
+    let mut page = Page::new(Form::Human(style), &title(answer), &first);
+    page.section("decision");
+    page.paragraph(&format!(
+        "{} on {} under {}, seed {}",
+        answer.experiment.workload.name,
+        answer.platform().name,
+        answer.experiment.policies[0].name(),
+        answer.experiment.seeds[0],
+    ));
+    page.paragraph(&rule(answer));
+    page.section("task");
+    page.paragraph(&task(answer));
+    page.section("candidates");
+    page.table(&candidates(answer));
+    let hidden = e
+        .explained
+        .candidates
+        .iter()
+        .filter(|seen| !is_listed(answer, seen))
+        .count();
+    if hidden > 0 {
+        page.paragraph(&format!("{hidden} more CPUs were not looked at."));
+    }
+    if !e.others.is_empty() {
+        page.section("the same state under other policies");
+        page.table(&others(answer));
+        if e.others.iter().any(|other| !other.same_signals) {
+            page.paragraph(
+                "* keeps its signals in another form; it is asked about those of this run.",
+            );
+        }
+    }
+    page.finish()
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
+}
+
+/// Which rule decided, and why the one before it did not.
+fn rule(answer: &Answer<'_>) -> String {
+    let e = answer.explanation;
+    let choice = &e.explained.choice;
+    let mut text = format!("rule {}: {}", choice.rule.name(), choice.rule.doc());
+    if let Some(target) = e.explained.target {
+        text += &format!(
+            "; around CPU {target}, {} CPUs searched",
+            e.explained.scanned
+        );
+    }
+    let energy = e.explained.no_energy;
+    if energy != NoEnergy::Asked && energy != NoEnergy::Kind {
+        let why = e.energy_inactive.unwrap_or(energy.doc());
+        text += &format!("; not energy-aware: {why}");
+    }
+    if e.placement.reason != choice.reason {
+        text += &format!("; the CPU is gone: {}", Reason::NotAllowed.doc());
+    }
+    text
+}
+
+fn task(answer: &Answer<'_>) -> String {
+    let e = answer.explanation;
+    let r = &e.task.record;
+    let waker = match &e.waker {
+        Some(waker) => {
+            let sync = if e.sync { ", about to sleep" } else { "" };
+            format!(
+                "woken by `{}` on CPU {}{sync}",
+                waker.name, e.placement.waker_cpu
+            )
+        }
+        None => format!("woken by an interrupt on CPU {}", e.placement.waker_cpu),
+    };
+    let cpus: Vec<u32> = (0..answer.platform().cpus.len() as u32)
+        .filter(|cpu| r.allowed[*cpu as usize / 64] >> (cpu % 64) & 1 != 0)
+        .collect();
+    format!(
+        "`{}`: utilisation {} (estimate {}), load {}, weight {}, hints {} to {}, may use CPUs {}; \
+         runs {} at a time; last on CPU {}; {waker}",
+        e.task.name,
+        r.avg.util_avg,
+        e.task.util_est,
+        r.avg.load_avg,
+        r.weight,
+        r.uclamp_min,
+        r.uclamp_max,
+        cpu_list(&cpus),
+        why_not::duration(e),
+        e.placement.prev_cpu,
+    )
+}
+
+fn is_listed(answer: &Answer<'_>, seen: &Seen) -> bool {
+    let few = answer.platform().cpus.len() <= ROWS_MAX;
+    let asked = answer
+        .why_not
+        .as_ref()
+        .is_some_and(|(cpu, _)| *cpu == seen.cpu);
+    few || asked || seen.order > 0 || seen.dropped == Dropped::None
+}
+
+fn candidates(answer: &Answer<'_>) -> Table {
+    let e = answer.explanation;
+    let energy = format!("energy_{}", answer.power_unit());
+    let columns = [
+        "cpu",
+        "util",
+        "capacity",
+        "spare",
+        "fits",
+        "idle_state",
+        &energy,
+        "dropped",
+    ];
+    let mut table = Table::new("candidates", &columns);
+    for column in ["cpu", "util", "capacity", "spare", energy.as_str()] {
+        table = table.align(column, Align::Right);
+    }
+    for seen in e
+        .explained
+        .candidates
+        .iter()
+        .filter(|seen| is_listed(answer, seen))
+    {
+        let state = e.idle[seen.cpu as usize];
+        let state = state.map(|at| answer.platform().idle_states[at as usize].name.as_str());
+        table.row(vec![
+            u64::from(seen.cpu).into(),
+            u64::from(seen.util).into(),
+            u64::from(seen.capacity).into(),
+            u64::from(seen.spare).into(),
+            match seen.fits {
+                0 => "no",
+                1.. => "yes",
+                _ => "but for its hint",
+            }
+            .into(),
+            state.unwrap_or("-").into(),
+            seen.energy
+                .map_or(Cell::from("-"), |energy| answer.power(energy).into()),
+            if seen.cpu == e.placement.cpu {
+                "chosen".into()
+            } else {
+                seen.dropped.doc().into()
+            },
+        ]);
+    }
+    table
+}
+
+fn others(answer: &Answer<'_>) -> Table {
+    let mut table = Table::new("others", &["policy", "cpu", "reason"]).align("cpu", Align::Right);
+    for other in &answer.explanation.others {
+        let mark = if other.same_signals { "" } else { " *" };
+        table.row(vec![
+            format!("{}{mark}", other.policy).into(),
+            u64::from(other.choice.cpu).into(),
+            other.choice.reason.doc().into(),
+        ]);
+    }
+    table
+}

@@ -1,0 +1,134 @@
+//! The question people ask: why not that CPU?
+
+use super::{power, power_unit};
+use crate::text::time;
+use wakeplace_engine::Explanation;
+use wakeplace_platform::{CpuId, Platform};
+use wakeplace_policy_sys::{Dropped, NoEnergy, Rule, Seen};
+
+/// One or two sentences, the answer first.
+pub(super) fn sentence(e: &Explanation, platform: &Platform, cpu: u32) -> String {
+    let seen = &e.explained.candidates[cpu as usize];
+    let chosen = e.placement.cpu;
+    if cpu == chosen {
+        let why = e.placement.reason.doc();
+        return format!("CPU {cpu} was chosen: {why}.");
+    }
+    let why = match seen.dropped {
+        Dropped::MoreEnergy | Dropped::Margin => energy(e, platform, seen),
+        Dropped::LessSpare | Dropped::PrevSpare => spare(e, platform, seen),
+        Dropped::Unfit => unfit(e, seen),
+        Dropped::Busy => format!("{}{}", seen.dropped.doc(), in_rule(e)),
+        Dropped::NotLookedAt => not_looked_at(e),
+        Dropped::Limit => format!(
+            "{} (it looked at {} CPUs around CPU {})",
+            seen.dropped.doc(),
+            e.explained.scanned,
+            e.explained.target.unwrap_or(chosen)
+        ),
+        _ => seen.dropped.doc().to_owned(),
+    };
+    format!("CPU {cpu} was not chosen: {why}.{}", before(e))
+}
+
+/// Estimates of both, and their difference.
+fn energy(e: &Explanation, platform: &Platform, seen: &Seen) -> String {
+    let chosen = &e.explained.candidates[e.placement.cpu as usize];
+    let (Some(there), Some(here)) = (seen.energy, chosen.energy) else {
+        return seen.dropped.doc().to_owned();
+    };
+    let unit = power_unit(platform);
+    let (there, here) = (power(e, platform, there), power(e, platform, here));
+    let than = format!("CPU {} ({there} against {here} {unit})", chosen.cpu);
+    if seen.dropped == Dropped::Margin {
+        let less = here - there;
+        return format!("it would cost {less} {unit} less than {than}, within the margin");
+    }
+    if there > here {
+        return format!(
+            "it fits, but would cost {} {unit} more than {than}",
+            there - here
+        );
+    }
+    format!("it would cost as much as {than}, which comes first")
+}
+
+/// Who stands for its performance domain.
+fn spare(e: &Explanation, platform: &Platform, seen: &Seen) -> String {
+    let domain = (platform.freq_domains.iter()).find(|d| d.cpus.contains(&CpuId(seen.cpu)));
+    let with = |cpu: u32| domain.is_some_and(|d| d.cpus.contains(&CpuId(cpu)));
+    let all = e.explained.candidates.iter();
+    let rivals = all.filter(|c| c.cpu != seen.cpu && with(c.cpu) && c.energy.is_some());
+    let Some(rival) = rivals.max_by_key(|c| (c.spare, std::cmp::Reverse(c.cpu))) else {
+        return seen.dropped.doc().to_owned();
+    };
+    format!(
+        "of its performance domain only the CPU with most capacity to spare is of interest, and \
+         CPU {} has {}, this one {}",
+        rival.cpu, rival.spare, seen.spare
+    )
+}
+
+fn unfit(e: &Explanation, seen: &Seen) -> String {
+    let need = if e.explained.choice.rule == Rule::Energy {
+        format!("with the task it would be used by {}", seen.util)
+    } else {
+        format!("the task needs {}", e.task.util_est)
+    };
+    format!(
+        "the task does not fit: {need}, its capacity is {} and a fifth of that is kept free",
+        seen.capacity
+    )
+}
+
+fn in_rule(e: &Explanation) -> &'static str {
+    match e.explained.choice.rule {
+        Rule::IdleSibling => ", and the search is for an idle one",
+        _ => "",
+    }
+}
+
+fn not_looked_at(e: &Explanation) -> String {
+    let choice = &e.explained.choice;
+    let around = match (choice.rule, e.explained.target) {
+        (Rule::IdleSibling, Some(target)) => format!(" around CPU {target}"),
+        _ => String::new(),
+    };
+    format!(
+        "it was not looked at: the rule `{}`{around} came to CPU {} first or does not look there \
+         ({})",
+        choice.rule.name(),
+        choice.cpu,
+        choice.reason.doc()
+    )
+}
+
+/// Why a rule that might have preferred it did not decide.
+fn before(e: &Explanation) -> String {
+    match e.explained.no_energy {
+        NoEnergy::Overutilized | NoEnergy::Domain => format!(
+            " The energy-aware rule did not decide: {}.",
+            e.explained.no_energy.doc()
+        ),
+        NoEnergy::Inactive => e.energy_inactive.map_or_else(String::new, |why| {
+            format!(" The energy-aware rule is off: {why}.")
+        }),
+        NoEnergy::Asked | NoEnergy::Kind => String::new(),
+    }
+}
+
+/// A run's length with what is short, for people.
+pub(super) fn duration(e: &Explanation) -> String {
+    let average = match e.task.record.dur_avg_ns {
+        0 => "not known yet".to_owned(),
+        ns => time(ns),
+    };
+    match e.explained.short {
+        None => average,
+        Some(short) => format!(
+            "{average}: {} (limit {})",
+            if short.short { "short" } else { "not short" },
+            time(short.limit_ns)
+        ),
+    }
+}

@@ -1,0 +1,369 @@
+//! One decision of a run, with all that the policy looked at and what others would have done.
+//!
+//! The run goes twice: once to find the decision asked for, with the answers it gave; then up to
+//! just before it, where the core is copied and asked (docs/decisions/034). What the run itself
+//! then does is taken along: the two must agree.
+
+use crate::observe::{CpuPower, Observer, Placement, PlacementKind, Situation};
+use crate::options::Options;
+use wakeplace_platform::Platform;
+use wakeplace_policy_sys::{Choice, Core, Explained, Policy, Reason, Task, Waker};
+use wakeplace_workload::Workload;
+
+/// Which of the decisions on the tasks asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// The n-th wake-up, from 1; 0: where a new task begins.
+    Wakeup(u64),
+    /// The first wake-up at this time or after it, ns.
+    At(u64),
+    /// The first wake-up that went to this CPU.
+    To(u32),
+}
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Threads of these scripts (indices into `Workload::tasks`); None: of all.
+    pub scripts: Option<Vec<u32>>,
+    /// Of a script that is there to be forked: its thread of this number, from 0; None: all.
+    pub fork: Option<u64>,
+    /// Which of their decisions.
+    pub which: Which,
+}
+
+/// There is no such decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// How many wake-ups there were of the tasks asked for.
+    pub wakeups: u64,
+    /// When the last of them was, ns.
+    pub last_ns: Option<u64>,
+    /// When the run ended, ns.
+    pub end_ns: u64,
+}
+
+/// A thread that takes part in the decision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Party {
+    /// Thread name.
+    pub name: String,
+    /// The core's record of it, before the decision.
+    pub record: wakeplace_policy_sys::sys::wp_task,
+    /// What `util_est` says of it, 0..=1024.
+    pub util_est: u32,
+}
+
+/// What another policy would have answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Other {
+    /// Its name.
+    pub policy: String,
+    /// Its answer on the same state.
+    pub choice: Choice,
+    /// It keeps its signals as the policy of the run does.
+    pub same_signals: bool,
+}
+
+/// A decision.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    /// When, ns.
+    pub time_ns: u64,
+    /// Wake-up or fork, with the answer that the run took.
+    pub placement: Placement,
+    /// The n-th wake-up of its task, from 1; 0: its fork.
+    pub number: u64,
+    /// The task placed.
+    pub task: Party,
+    /// Who woke it; None: an interrupt, or the thread that made all others.
+    pub waker: Option<Party>,
+    /// The waker says that it will sleep at once.
+    pub sync: bool,
+    /// The answer with its candidates.
+    pub explained: Explained,
+    /// Estimates of energy divided by this are microwatts; None: the policy makes none.
+    pub energy_per_uw: Option<f64>,
+    /// Why energy-aware placement is off although the policy asks for it.
+    pub energy_inactive: Option<&'static str>,
+    /// The idle state of each CPU, an index into the platform's; None: it is not in one.
+    pub idle: Vec<Option<u16>>,
+    /// The other policies, in the order asked.
+    pub others: Vec<Other>,
+}
+
+/// The threads of a run by number: whose they are, and how often they were woken.
+#[derive(Debug)]
+struct Threads<'a> {
+    workload: &'a Workload,
+    /// Script, number among the forks, wake-ups.
+    threads: Vec<(u32, Option<u64>, u64)>,
+    made: Vec<u64>,
+}
+
+impl<'a> Threads<'a> {
+    fn new(workload: &'a Workload) -> Self {
+        let scripts = 0..workload.tasks.len() as u32;
+        Self {
+            workload,
+            threads: scripts.map(|script| (script, None, 0)).collect(),
+            made: vec![0; workload.tasks.len()],
+        }
+    }
+
+    fn forked(&mut self, script: u32) {
+        let made = &mut self.made[script as usize];
+        self.threads.push((script, Some(*made), 0));
+        *made += 1;
+    }
+
+    /// As `RunReport::threads` has it.
+    fn name(&self, thread: u32) -> String {
+        let (script, number, _) = self.threads[thread as usize];
+        let name = &self.workload.tasks[script as usize].name;
+        number.map_or(name.clone(), |number| format!("{name}-{number:04}"))
+    }
+
+    fn is_asked(&self, thread: u32, asked: &Asked) -> bool {
+        let (script, number, _) = self.threads[thread as usize];
+        let scripts = asked.scripts.as_ref();
+        scripts.is_none_or(|scripts| scripts.contains(&script))
+            && asked.fork.is_none_or(|fork| number == Some(fork))
+    }
+
+    /// A decision on this thread: its number.
+    fn count(&mut self, placement: &Placement) -> u64 {
+        let count = &mut self.threads[placement.task as usize].2;
+        *count += u64::from(placement.kind == PlacementKind::Wake);
+        *count
+    }
+}
+
+/// Wake-ups and forks are shown before they are decided; a task that runs another program is not.
+fn is_shown(placement: &Placement) -> bool {
+    placement.kind != PlacementKind::Exec
+}
+
+/// Looks for the decision.
+#[derive(Debug)]
+struct Finder<'a> {
+    threads: Threads<'a>,
+    asked: &'a Asked,
+    /// Decisions so far.
+    passed: u64,
+    found: Option<u64>,
+    wakeups: u64,
+    last_ns: Option<u64>,
+}
+
+impl Observer for Finder<'_> {
+    fn forked(&mut self, _time_ns: u64, _task: u32, script: u32) {
+        self.threads.forked(script);
+    }
+
+    fn placement(&mut self, time_ns: u64, placement: &Placement) {
+        if self.found.is_some() || !is_shown(placement) {
+            return;
+        }
+        self.passed += 1;
+        if !self.threads.is_asked(placement.task, self.asked) {
+            return;
+        }
+        let wake = placement.kind == PlacementKind::Wake;
+        if wake {
+            self.wakeups += 1;
+            self.last_ns = Some(time_ns);
+        }
+        let is_it = match self.asked.which {
+            Which::Wakeup(0) => !wake,
+            Which::Wakeup(number) => wake && self.wakeups == number,
+            Which::At(from_ns) => wake && time_ns >= from_ns,
+            Which::To(cpu) => wake && placement.cpu == cpu,
+        };
+        if is_it {
+            self.found = Some(self.passed);
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.found.is_some()
+    }
+}
+
+/// Takes it apart.
+struct Taker<'a> {
+    threads: Threads<'a>,
+    /// Decisions left before the one asked for.
+    left: u64,
+    others: &'a [Policy],
+    policy: &'a Policy,
+    taken: Option<Explanation>,
+    done: bool,
+}
+
+/// The policies keep their signals alike: all parameters of load tracking are the same.
+fn same_signals(a: &Policy, b: &Policy) -> bool {
+    let signals = |policy: &Policy| {
+        let all = policy.params().into_iter();
+        let kept = all.filter(|param| param.group == "load-tracking");
+        kept.map(|param| param.value).collect::<Vec<_>>()
+    };
+    signals(a) == signals(b)
+}
+
+impl Taker<'_> {
+    fn party(&self, core: &Core, task: &Task, number: u32) -> Party {
+        Party {
+            name: self.threads.name(number),
+            record: *task.raw(),
+            util_est: core.task_util_est(task),
+        }
+    }
+
+    fn others(&self, s: &Situation<'_>) -> Vec<Other> {
+        let answer = |policy: &Policy| {
+            let mut core = s.core.copy_under(s.facts, policy.core_params()).ok()?;
+            let mut tasks = s.tasks.to_vec();
+            Some(Other {
+                policy: policy.name().to_owned(),
+                choice: core.explain(&mut tasks, s.index, s.class, s.ask).choice,
+                same_signals: same_signals(policy, self.policy),
+            })
+        };
+        self.others.iter().filter_map(answer).collect()
+    }
+}
+
+/// What observers call a thread: without the parent, whose index is the number of scripts.
+fn shown(workload: &Workload, index: usize) -> Option<u32> {
+    let parent = workload.tasks.len();
+    (index != parent).then(|| index as u32 - u32::from(index > parent))
+}
+
+/// In which idle state each CPU is.
+fn idle_states(power: &[Option<CpuPower>]) -> Vec<Option<u16>> {
+    let state = |power: &Option<CpuPower>| match power {
+        Some(CpuPower::Idle { state }) => Some(*state),
+        _ => None,
+    };
+    power.iter().map(state).collect()
+}
+
+impl Observer for Taker<'_> {
+    fn forked(&mut self, _time_ns: u64, _task: u32, script: u32) {
+        self.threads.forked(script);
+    }
+
+    fn wants_situation(&self) -> bool {
+        self.left == 1 && self.taken.is_none()
+    }
+
+    fn situation(&mut self, time_ns: u64, s: &Situation<'_>) {
+        let mut core = s.core.copy();
+        let mut tasks = s.tasks.to_vec();
+        let explained = core.explain(&mut tasks, s.index, s.class, s.ask);
+        let workload = self.threads.workload;
+        let task = shown(workload, s.index).expect("the parent is never placed");
+        let waker = match s.ask.waker {
+            Waker::Task(index) | Waker::Kthread(index) => {
+                shown(workload, index).map(|number| self.party(s.core, &s.tasks[index], number))
+            }
+            Waker::Idle => None,
+        };
+        self.taken = Some(Explanation {
+            time_ns,
+            // Until the run has taken its answer.
+            placement: Placement {
+                kind: PlacementKind::Wake,
+                task,
+                waker: None,
+                waker_cpu: s.ask.this_cpu,
+                prev_cpu: s.ask.prev_cpu,
+                cpu: explained.choice.cpu,
+                reason: explained.choice.reason,
+            },
+            number: 0,
+            task: self.party(s.core, &s.tasks[s.index], task),
+            waker,
+            sync: s.ask.sync,
+            energy_per_uw: s.core.energy_per_uw(),
+            energy_inactive: s.core.energy_inactive(),
+            idle: idle_states(s.power),
+            others: self.others(s),
+            explained,
+        });
+    }
+
+    fn placement(&mut self, _time_ns: u64, placement: &Placement) {
+        if self.done || !is_shown(placement) {
+            return;
+        }
+        let number = self.threads.count(placement);
+        self.left -= 1;
+        if self.left == 0
+            && let Some(taken) = &mut self.taken
+        {
+            taken.placement = *placement;
+            taken.number = number;
+            self.done = true;
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.done
+    }
+}
+
+/// Explains a decision of a run; the inputs have passed `check`.
+///
+/// # Errors
+/// The run has no such decision.
+///
+/// # Panics
+/// As `run`, and if the copy of the core answers otherwise than the run.
+pub fn explain(
+    platform: &Platform,
+    policy: &Policy,
+    workload: &Workload,
+    options: &Options,
+    asked: &Asked,
+    others: &[Policy],
+) -> Result<Explanation, Missing> {
+    let mut finder = Finder {
+        threads: Threads::new(workload),
+        asked,
+        passed: 0,
+        found: None,
+        wakeups: 0,
+        last_ns: None,
+    };
+    let report = crate::run(platform, policy, workload, options, &mut finder);
+    let Some(found) = finder.found else {
+        return Err(Missing {
+            wakeups: finder.wakeups,
+            last_ns: finder.last_ns,
+            end_ns: report.end_ns,
+        });
+    };
+    let mut taker = Taker {
+        threads: Threads::new(workload),
+        left: found,
+        others,
+        policy,
+        taken: None,
+        done: false,
+    };
+    let _ = crate::run(platform, policy, workload, options, &mut taker);
+    let taken = taker.taken.expect("equal runs come to the same decisions");
+    let explained = taken.explained.choice;
+    // For a CPU that has left the machine the engine takes another: that is not the core's answer.
+    if taken.placement.reason != Reason::NotAllowed {
+        let took = (taken.placement.cpu, taken.placement.reason);
+        assert_eq!(
+            (explained.cpu, explained.reason),
+            took,
+            "the run decided otherwise"
+        );
+    }
+    Ok(taken)
+}

@@ -1,0 +1,79 @@
+//! The state of everything, for who asks.
+
+use super::Sim;
+use crate::observe::{CpuPower, Observer};
+use crate::state::{Activity, CpuState, MachineState, domains, sched_mc};
+use wakeplace_platform::Platform;
+
+/// Names of the idle states, as the platform numbers them.
+pub(super) fn idle_names(platform: &Platform) -> Vec<String> {
+    platform
+        .idle_states
+        .iter()
+        .map(|s| s.name.clone())
+        .collect()
+}
+
+impl<O: Observer> Sim<'_, O> {
+    /// Shows the states asked for of times before `end_ns`, at which nothing else happens any more.
+    #[inline]
+    pub(super) fn show_states(&mut self, end_ns: u64) {
+        while let Some(at_ns) = self.observer.next_state_ns().filter(|at| *at < end_ns) {
+            let state = self.snapshot(at_ns);
+            self.observer.state(&state);
+        }
+    }
+
+    fn snapshot(&self, time_ns: u64) -> MachineState {
+        MachineState {
+            time_ns,
+            overutilized: self.overutilized,
+            cpus: (0..self.machine.nr_cpus)
+                .map(|c| self.cpu_state(c))
+                .collect(),
+            domains: domains(&self.core),
+        }
+    }
+
+    fn cpu_state(&self, cpu: u32) -> CpuState {
+        let (core, engine) = (self.core.cpu(cpu), &self.cpus[cpu as usize]);
+        let domain = self.machine.domain_of[cpu as usize] as usize;
+        let online = core.online != 0;
+        CpuState {
+            cpu,
+            online,
+            activity: if online {
+                self.activity(engine.power)
+            } else {
+                Activity::Offline
+            },
+            khz: self.facts.freq_domains[domain].opp_khz[self.opp[domain] as usize],
+            running: engine.current.map(|task| self.thread_name(task)),
+            nr_running: core.nr_running,
+            util: core.avg.util_avg,
+            util_est: core.util_est,
+            capacity: core.capacity,
+            capacity_orig: core.capacity_orig,
+            tick_stopped: engine.tick_stopped,
+            sched_mc: sched_mc(&self.core, cpu),
+        }
+    }
+
+    fn activity(&self, power: Option<CpuPower>) -> Activity {
+        let name = |state: u16| self.idle_names[usize::from(state)].clone();
+        match power {
+            Some(CpuPower::Transition { state }) => Activity::Transition(name(state)),
+            Some(CpuPower::Idle { state }) => Activity::Idle(name(state)),
+            Some(CpuPower::Busy) | None => Activity::Busy,
+        }
+    }
+
+    /// As reports have it; of the thread that makes all others `parent`.
+    fn thread_name(&self, task: u32) -> String {
+        if !self.visible(task) {
+            return "parent".to_owned();
+        }
+        let thread = &self.threads[task as usize];
+        thread.name(self.scripts)
+    }
+}

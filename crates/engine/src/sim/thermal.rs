@@ -1,0 +1,175 @@
+//! Heat (`model.thermal`): what clusters draw warms them, and a governor of the core caps the
+//! frequencies of one that is too warm (docs/decisions/035).
+
+use super::Sim;
+use crate::observe::{CpuPower, Observer};
+use crate::queue::Event;
+use wakeplace_platform::{CpuId, Platform};
+use wakeplace_policy_sys::{ThermalFacts, ThermalGovernor};
+use wakeplace_power::{Heat, PowerModel};
+
+/// From one step of the temperature to the next; governors look at such a moment.
+const STEP_NS: u64 = 10_000_000;
+
+/// A zone: one cluster.
+#[derive(Debug)]
+struct Zone {
+    cluster: u32,
+    cpus: Vec<CpuId>,
+    /// Frequency domains of its CPUs.
+    domains: Vec<u32>,
+    heat: Heat,
+    governor: ThermalGovernor,
+    next_look_ns: u64,
+    /// Now, uW.
+    power_uw: u64,
+    /// Since the last step: uW x ns up to `since_ns`.
+    energy: u128,
+    since_ns: u64,
+}
+
+/// All zones of a machine.
+#[derive(Debug)]
+pub(super) struct Thermal {
+    power: PowerModel,
+    zones: Vec<Zone>,
+    stepped_ns: u64,
+}
+
+impl Thermal {
+    /// None: not asked for, or the machine says nothing of its heat.
+    pub(super) fn new(platform: &Platform, asked: bool) -> Option<Self> {
+        let power = PowerModel::new(platform).filter(|_| asked)?;
+        let zone = |zone: &wakeplace_platform::ThermalZone| {
+            let cpus = platform.clusters[zone.cluster].cpus.clone();
+            let domain = |cpu: &CpuId| platform.freq_domain_of(*cpu) as u32;
+            let mut domains: Vec<u32> = cpus.iter().map(domain).collect();
+            domains.sort_unstable();
+            domains.dedup();
+            let opps = |d: &u32| platform.freq_domains[*d as usize].opps.len();
+            let most = domains.iter().map(opps).max().unwrap_or(1);
+            Zone {
+                cluster: zone.cluster as u32,
+                heat: Heat::new(zone),
+                governor: ThermalGovernor::new(ThermalFacts {
+                    trip_millic: zone.trip_millic as i32,
+                    hysteresis_millic: zone.hysteresis_millic as i32,
+                    polling_ms: zone.polling_ms,
+                    passive_ms: zone.passive_ms,
+                    max_steps: most as u32 - 1,
+                    start_millic: zone.ambient_millic as i32,
+                }),
+                next_look_ns: u64::from(zone.polling_ms) * 1_000_000,
+                power_uw: 0,
+                energy: 0,
+                since_ns: 0,
+                cpus,
+                domains,
+            }
+        };
+        let zones: Vec<Zone> = platform.thermal.iter().map(zone).collect();
+        (!zones.is_empty()).then_some(Self {
+            power,
+            zones,
+            stepped_ns: 0,
+        })
+    }
+
+    /// Operating points of a domain that its zones leave; `most`: its last one.
+    pub(super) fn leaves(&self, domain: u32, most: u32) -> u32 {
+        let zones = self.zones.iter().filter(|z| z.domains.contains(&domain));
+        let steps = zones.map(|z| z.governor.steps()).max().unwrap_or(0);
+        most.saturating_sub(steps)
+    }
+}
+
+impl<O: Observer> Sim<'_, O> {
+    pub(super) fn arm_thermal(&mut self) {
+        if self.thermal.is_some() {
+            self.queue.push(STEP_NS, Event::Thermal);
+        }
+    }
+
+    /// Something in a cluster draws another power from now on.
+    #[inline]
+    pub(super) fn draws(&mut self, cluster: u32) {
+        if self.thermal.is_some() {
+            self.zone_draws(cluster);
+        }
+    }
+
+    fn zone_draws(&mut self, cluster: u32) {
+        let Some(mut thermal) = self.thermal.take() else {
+            return;
+        };
+        let zone = thermal.zones.iter_mut().find(|z| z.cluster == cluster);
+        if let Some(zone) = zone {
+            zone.energy += u128::from(zone.power_uw) * u128::from(self.now - zone.since_ns);
+            zone.since_ns = self.now;
+            zone.power_uw = self.cluster_power_uw(zone, &thermal.power);
+        }
+        self.thermal = Some(thermal);
+    }
+
+    /// CPUs and cluster as the energy meter has them.
+    fn cluster_power_uw(&self, zone: &Zone, power: &PowerModel) -> u64 {
+        let opp_of = |cpu: CpuId| {
+            let domain = self.machine.domain_of[cpu.index()] as usize;
+            usize::from(self.opp[domain])
+        };
+        let (mut cpus, mut shallowest) = (0, Some(usize::MAX));
+        for cpu in &zone.cpus {
+            let opp = opp_of(*cpu);
+            cpus += match self.cpus[cpu.index()].power {
+                None => 0,
+                Some(CpuPower::Busy) => power.cpu_busy(*cpu, opp),
+                Some(CpuPower::Transition { state }) => {
+                    power.cpu_transition(*cpu, state.into(), opp)
+                }
+                Some(CpuPower::Idle { state }) => power.cpu_idle(*cpu, state.into(), opp),
+            };
+            shallowest = match (self.cpus[cpu.index()].power, shallowest) {
+                (Some(CpuPower::Idle { state }), Some(least)) => Some(least.min(state.into())),
+                _ => None,
+            };
+        }
+        let cluster = zone.cluster as usize;
+        let opp = opp_of(zone.cpus[0]);
+        let own = match shallowest {
+            Some(state) if state != usize::MAX => power.cluster_idle(cluster, state, opp),
+            _ => power.cluster_on(cluster, opp),
+        };
+        cpus + own
+    }
+
+    /// A step of all temperatures.
+    pub(super) fn thermal_step(&mut self) {
+        self.queue.push(self.now + STEP_NS, Event::Thermal);
+        let Some(mut thermal) = self.thermal.take() else {
+            return;
+        };
+        let mut changed: Vec<u32> = Vec::new();
+        for zone in &mut thermal.zones {
+            zone.energy += u128::from(zone.power_uw) * u128::from(self.now - zone.since_ns);
+            zone.since_ns = self.now;
+            zone.heat.pass(zone.energy, self.now - thermal.stepped_ns);
+            zone.energy = 0;
+            let millic = zone.heat.millic();
+            if self.now >= zone.next_look_ns {
+                if zone.governor.look(millic) {
+                    changed.extend(&zone.domains);
+                }
+                zone.next_look_ns = self.now + u64::from(zone.governor.delay_ms()) * 1_000_000;
+            }
+            let steps = zone.governor.steps();
+            self.observer.thermal(self.now, zone.cluster, millic, steps);
+        }
+        thermal.stepped_ns = self.now;
+        self.thermal = Some(thermal);
+        changed.sort_unstable();
+        changed.dedup();
+        for domain in changed {
+            self.limit_domain(domain);
+        }
+    }
+}

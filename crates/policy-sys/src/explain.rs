@@ -1,0 +1,260 @@
+//! One decision with all that it looked at: the record of `policy/include/wakeplace/explain.h`.
+
+use crate::classes::ClassTask;
+use crate::core::{Choice, Core, Request, zeroed_box};
+use crate::machine::{MachineError, MachineFacts};
+use crate::sys;
+use crate::task::Task;
+
+macro_rules! words {
+    ($(#[$about:meta])* $kind:ident {
+        $($name:ident = $symbol:ident, $text:literal, $doc:literal;)*
+    }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u32)]
+        pub enum $kind {
+            $(#[doc = $doc] $name = sys::$symbol,)*
+        }
+
+        impl $kind {
+            /// All of them, in the order of their numbers.
+            pub const ALL: &'static [$kind] = &[$($kind::$name,)*];
+
+            /// Short name, as in results.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $($kind::$name => $text,)* }
+            }
+
+            /// One line for people.
+            #[must_use]
+            pub fn doc(self) -> &'static str {
+                match self { $($kind::$name => $doc,)* }
+            }
+
+            /// From the core's number; the first one for a number it does not have.
+            #[must_use]
+            pub fn from_number(number: u32) -> Self {
+                Self::ALL.get(number as usize).copied().unwrap_or(Self::ALL[0])
+            }
+        }
+    };
+}
+
+words! {
+    /// Why a CPU was not chosen.
+    Dropped {
+        None = WP_DROP_NONE, "none", "it was chosen";
+        NotLookedAt = WP_DROP_NOT_LOOKED_AT, "not-looked-at",
+            "the decision fell before it was looked at, or the rule does not look there";
+        Offline = WP_DROP_OFFLINE, "offline", "it is not part of the machine now";
+        NotAllowed = WP_DROP_NOT_ALLOWED, "not-allowed", "the task may not use it";
+        Outside = WP_DROP_OUTSIDE, "outside", "it is outside the domain that the rule looks at";
+        Busy = WP_DROP_BUSY, "busy", "it is not idle";
+        Unfit = WP_DROP_UNFIT, "unfit",
+            "it is too small for the task, or for the task and what is there";
+        Far = WP_DROP_FAR, "far",
+            "it is idle, but in another cluster of the cache: only if nothing nearer is";
+        OtherCache = WP_DROP_OTHER_CACHE, "other-cache", "it does not share the target's cache";
+        Limit = WP_DROP_LIMIT, "limit", "the search may not go so far: the cache domain is busy";
+        CoreBusy = WP_DROP_CORE_BUSY, "core-busy",
+            "it is idle, but not all CPUs of its core or group are";
+        LessSpare = WP_DROP_LESS_SPARE, "less-spare",
+            "another CPU of its performance domain has at least as much capacity to spare";
+        PrevSpare = WP_DROP_PREV_SPARE, "prev-spare",
+            "the previous CPU is in its performance domain and has at least as much to spare";
+        MoreEnergy = WP_DROP_MORE_ENERGY, "more-energy", "it costs as much energy or more";
+        Margin = WP_DROP_MARGIN, "margin",
+            "it costs less energy than the previous CPU, but by no more than the margin";
+        Hint = WP_DROP_HINT, "hint", "another CPU meets the task's wish for performance better";
+        Group = WP_DROP_GROUP, "group", "its group of CPUs was not chosen";
+        IdleState = WP_DROP_IDLE_STATE, "idle-state",
+            "another idle CPU of the group wakes faster, or has been idle for a shorter time";
+        Outranked = WP_DROP_OUTRANKED, "outranked",
+            "its tasks go before this one or matter more than those of the CPU chosen";
+    }
+}
+
+const _: () = assert!(Dropped::ALL.len() == sys::WP_DROP_COUNT as usize);
+
+words! {
+    /// Why the energy-aware rule did not decide.
+    NoEnergy {
+        Asked = WP_NO_ENERGY_ASKED, "asked", "it decided, or was not asked";
+        Kind = WP_NO_ENERGY_KIND, "kind", "it places woken tasks only";
+        Inactive = WP_NO_ENERGY_INACTIVE, "inactive", "it is not active under this policy";
+        Overutilized = WP_NO_ENERGY_OVERUTILIZED, "overutilized",
+            "the system is beyond the tipping point";
+        Domain = WP_NO_ENERGY_DOMAIN, "no-domain",
+            "no domain of different CPUs joins the waking and the previous CPU";
+    }
+}
+
+/// One CPU, as the decision saw it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// CPU number.
+    pub cpu: u32,
+    /// Looked at as the n-th CPU, from 1; 0: not.
+    pub order: u32,
+    /// Its utilisation with the task on it, 0..=1024.
+    pub util: u32,
+    /// Capacity left for fair tasks.
+    pub capacity: u32,
+    /// Capacity less that utilisation.
+    pub spare: u32,
+    /// 1: the task fits; 0: it does not; -1: it does but for its wish for performance.
+    pub fits: i32,
+    /// What the rule estimated for the task there, in the unit of its form (`Core::energy_per_uw`).
+    pub energy: Option<u64>,
+    /// Why it was not chosen.
+    pub dropped: Dropped,
+}
+
+/// Is the task one that runs for a short time, for the rules that ask?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShortTask {
+    /// It is.
+    pub short: bool,
+    /// The length of a run where that ends, ns.
+    pub limit_ns: u64,
+}
+
+/// A decision with what it looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explained {
+    /// The answer.
+    pub choice: Choice,
+    /// An idle CPU was searched around this one.
+    pub target: Option<u32>,
+    /// Why the energy-aware rule did not decide.
+    pub no_energy: NoEnergy,
+    /// CPUs that the search looked at.
+    pub scanned: u32,
+    /// None: no rule of the policy asks for it.
+    pub short: Option<ShortTask>,
+    /// All CPUs of the machine.
+    pub candidates: Vec<Seen>,
+}
+
+/// A copy on the heap, never on the stack: these are megabytes.
+fn copied<T: Copy>(from: &T) -> Box<T> {
+    let mut to: Box<T> = zeroed_box();
+    (*to).clone_from(from);
+    to
+}
+
+impl Core {
+    /// A second core in the same state.
+    #[must_use]
+    pub fn copy(&self) -> Self {
+        let mut copy = Self::of_parts(
+            copied(self.state()),
+            self.groups.iter().map(|group| copied(&**group)).collect(),
+        );
+        copy.state_mut().explain = 0;
+        copy
+    }
+
+    /// A second core in the same state, under other parameters: its domains are built anew as those
+    /// ask. Signals and queues stay as they are (docs/decisions/034).
+    ///
+    /// # Errors
+    /// Facts that a core with these parameters refuses.
+    pub fn copy_under(
+        &self,
+        facts: &MachineFacts,
+        params: &sys::wp_params,
+    ) -> Result<Self, MachineError> {
+        let built = Self::new(facts, params)?;
+        let mut copy = self.copy();
+        let was = self.state();
+        let to = copy.state_mut();
+        to.params = *params;
+        built.copy_topology(to);
+        for (domain, old) in to.perf_doms.iter_mut().zip(&was.perf_doms) {
+            domain.min_state = old.min_state;
+            domain.max_state = old.max_state;
+        }
+        to.freq_doms.copy_from_slice(&was.freq_doms);
+        let searches = |p: &sys::wp_params| (p.sis_util, p.sis_asym);
+        let same = searches(params) == searches(&was.params);
+        // SAFETY: the context is live and exclusive; the core masks every index.
+        unsafe { sys::wp_explain_adopt(to, u32::from(was.energy_active != 0), u32::from(same)) };
+        Ok(copy)
+    }
+
+    /// What `select_cpu`, for a task of another class `select_class`, would answer, and why. It
+    /// changes the state as those do: ask a copy.
+    ///
+    /// # Panics
+    /// As `select_cpu`.
+    pub fn explain(
+        &mut self,
+        tasks: &mut [Task],
+        index: usize,
+        class: Option<&ClassTask>,
+        ask: &Request,
+    ) -> Explained {
+        let mut record: Box<sys::wp_explain> = zeroed_box();
+        let address = &raw mut *record;
+        // SAFETY: the record is live and exclusive.
+        unsafe { sys::wp_explain_begin(address) };
+        self.state_mut().explain = address.expose_provenance() as u64;
+        let choice = match class {
+            Some(class) => self.select_class(&tasks[index], class, ask),
+            None => self.select_cpu(tasks, index, ask),
+        };
+        let (ctx, decision) = self.parts();
+        let task = &raw mut tasks[index].0;
+        // SAFETY: all are live and distinct; the record outlives the call, and the context forgets
+        // its address right after.
+        unsafe { sys::wp_explain_end(ctx, task, decision, ask.this_cpu) };
+        self.state_mut().explain = 0;
+        let cpus = (0..self.state().nr_cpus).zip(&record.seen);
+        Explained {
+            choice,
+            target: Some(record.target).filter(|target| *target != sys::WP_NONE),
+            no_energy: NoEnergy::from_number(record.no_energy),
+            scanned: self.scanned(),
+            short: (record.short_known != 0).then_some(ShortTask {
+                short: record.is_short != 0,
+                limit_ns: record.short_ns,
+            }),
+            candidates: cpus.map(|(cpu, seen)| of_record(cpu, seen)).collect(),
+        }
+    }
+
+    /// What an estimate of energy is divided by to have microwatts on average; None: the policy
+    /// makes none. The forms differ: milliwatts (v3, 5.0), microwatts (6.1), tenths of them.
+    #[must_use]
+    pub fn energy_per_uw(&self) -> Option<f64> {
+        match self.state().params.energy_aware {
+            sys::WP_ENERGY_OFF => None,
+            sys::WP_ENERGY_V3 | sys::WP_ENERGY_50 => Some(0.001),
+            sys::WP_ENERGY_61 => Some(1.0),
+            _ => Some(10.0),
+        }
+    }
+
+    /// What `util_est` says of a task, 0..=1024; its average where the policy keeps no estimate.
+    #[must_use]
+    pub fn task_util_est(&self, task: &Task) -> u32 {
+        // SAFETY: reads both only.
+        unsafe { sys::wp_task_util_est(self.state(), &raw const task.0) }
+    }
+}
+
+fn of_record(cpu: u32, seen: &sys::wp_seen) -> Seen {
+    Seen {
+        cpu,
+        order: seen.order,
+        util: seen.util,
+        capacity: seen.capacity,
+        spare: seen.spare,
+        fits: seen.fits.cast_signed(),
+        energy: (seen.energy != u64::MAX).then_some(seen.energy),
+        dropped: Dropped::from_number(seen.drop),
+    }
+}

@@ -1,0 +1,84 @@
+//! What a decision was about: sizes of the task, its previous CPU and the waker's, and which way
+//! the choice went (`policy/src/wakeup_case.c`).
+
+use crate::core::{Choice, Core, Request};
+use crate::sys;
+use crate::task::Task;
+
+/// One decision as the core saw it. "Big" are the CPUs of the biggest capacity, within an eighth;
+/// a big task fits no others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WakeupCase(u32);
+
+impl WakeupCase {
+    /// Number of cases.
+    pub const COUNT: usize = 8;
+
+    /// The case's number less 1: 4 for a big task, 2 for a big previous CPU, 1 for a waker on a big
+    /// CPU (capacity-aware 4.2).
+    #[must_use]
+    pub fn index(self) -> usize {
+        let sizes = sys::WP_CASE_TASK_BIG | sys::WP_CASE_PREV_BIG | sys::WP_CASE_WAKER_BIG;
+        (self.0 & sizes) as usize
+    }
+
+    fn has(self, bit: u32) -> bool {
+        self.0 & bit != 0
+    }
+
+    /// The chosen CPU is big.
+    #[must_use]
+    pub fn cpu_big(self) -> bool {
+        self.has(sys::WP_CASE_CPU_BIG)
+    }
+
+    /// The idle search around one target chose it.
+    #[must_use]
+    pub fn fast(self) -> bool {
+        self.has(sys::WP_CASE_FAST)
+    }
+
+    /// The search for the idlest group and CPU chose it.
+    #[must_use]
+    pub fn slow(self) -> bool {
+        self.has(sys::WP_CASE_SLOW)
+    }
+
+    /// The M:N rule kept waker and wakee apart.
+    #[must_use]
+    pub fn wide(self) -> bool {
+        self.has(sys::WP_CASE_WIDE)
+    }
+
+    /// A wake-up; else a fork or an exec.
+    #[must_use]
+    pub fn wake(self) -> bool {
+        self.has(sys::WP_CASE_WAKE)
+    }
+}
+
+impl Core {
+    /// The case of the last decision, `choice` on `ask`, before the task is moved. Changes nothing.
+    #[must_use]
+    pub fn wakeup_case(&mut self, task: &Task, ask: &Request, choice: Choice) -> WakeupCase {
+        let req = sys::wp_request {
+            now_ns: ask.now_ns,
+            kind: ask.kind.number(),
+            this_cpu: ask.this_cpu,
+            prev_cpu: ask.prev_cpu,
+            ..Default::default()
+        };
+        let decision = &raw const *self.decision();
+        let ctx = &raw mut *self.state_mut();
+        // SAFETY: all pointers are live and distinct objects for the call; the core masks indices,
+        // writes to none of them and keeps none.
+        WakeupCase(unsafe {
+            sys::wp_wakeup_case(ctx, &raw const task.0, &raw const req, decision, choice.cpu)
+        })
+    }
+}
+
+// The numbers of the cases are bits of the core.
+const _: () = assert!(
+    sys::WP_CASE_WAKER_BIG == 1 && sys::WP_CASE_PREV_BIG == 2 && sys::WP_CASE_TASK_BIG == 4
+);

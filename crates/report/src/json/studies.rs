@@ -1,0 +1,136 @@
+//! Results of studies as JSON.
+
+use super::{interval, pairs, spread};
+use crate::{SCHEMA_VERSION, number};
+use serde_json::{Map, Value, json};
+use wakeplace_study::{Param, Sensitivity, StudyResult, StudyRow};
+
+/// `study run` of several.
+pub(crate) fn several(results: &[StudyResult]) -> Value {
+    json!({
+        "schema_version": SCHEMA_VERSION,
+        "version": env!("CARGO_PKG_VERSION"),
+        "studies": results.iter().map(study).collect::<Vec<_>>(),
+    })
+}
+
+/// `study run` of one.
+pub(crate) fn study(result: &StudyResult) -> Value {
+    json!({
+        "schema_version": SCHEMA_VERSION,
+        "version": env!("CARGO_PKG_VERSION"),
+        "study": result.study,
+        "title": result.title,
+        "platform": result.platform,
+        "base_policy": result.base_policy,
+        "duration_ns": result.duration_ns,
+        "seeds": result.seeds,
+        "quick": result.quick,
+        "settings": pairs(&result.settings),
+        "options": pairs(&result.options),
+        "workloads": result.workloads,
+        "cases": result.cases.iter().map(|case| json!({
+            "case": case.case,
+            "platform": case.platform,
+            "workload": case.workload,
+            "duration_ns": case.duration_ns,
+            "settings": pairs(&case.settings),
+        })).collect::<Vec<_>>(),
+        "columns": result.columns.iter().map(|column| json!({
+            "name": column.name,
+            "policy": column.policy,
+            "settings": pairs(&column.settings),
+            "hotplug": column.hotplug,
+        })).collect::<Vec<_>>(),
+        "rows": result.rows.iter().map(row).collect::<Vec<_>>(),
+        "verdict": result.verdict,
+        "notes": result.notes,
+        "sources": result.sources,
+        "sensitivity": result.sensitivity.as_ref().map(sensitivity),
+        "assumed": result.sensitivity.as_ref().map(assumed),
+    })
+}
+
+/// The conclusions with one assumed cost changed each.
+fn sensitivity(found: &Sensitivity) -> Vec<Value> {
+    let percent = |delta: Option<f64>| delta.map_or(Value::Null, number::json);
+    let row = |row: &wakeplace_study::SensitivityRow| {
+        json!({
+            "case": row.case,
+            "metric": row.metric,
+            "policy": row.policy,
+            "cost": row.cost,
+            "factor": row.factor.value(),
+            "delta_pct": percent(row.delta_pct),
+            "ci95": interval(row.ci95),
+            "conclusion": row.conclusion.word(),
+            "plain_delta_pct": percent(row.plain_delta_pct),
+            "plain_conclusion": row.plain_conclusion.word(),
+            "flips": row.flips,
+        })
+    };
+    found.rows.iter().map(row).collect()
+}
+
+/// What was changed for them.
+fn assumed(found: &Sensitivity) -> Value {
+    let cost = |(name, value): &(String, String)| {
+        json!({
+            "cost": name,
+            "value": value,
+            "unused": found.unused.contains(name),
+        })
+    };
+    let except = |(name, why): &(String, String)| json!({ "cost": name, "why": why });
+    json!({
+        "seeds": found.seeds,
+        "cases": found.cases,
+        "costs": found.costs.iter().map(cost).collect::<Vec<_>>(),
+        "except": found.except.iter().map(except).collect::<Vec<_>>(),
+    })
+}
+
+/// The token that tells a row's case from all others: with the experiment it belongs to.
+fn case(row: &StudyRow) -> String {
+    let experiment = row.experiment().map(|name| format!(",{name}"));
+    row.case.clone() + &experiment.unwrap_or_default()
+}
+
+fn row(row: &StudyRow) -> Value {
+    let param = |(key, value): (&String, &Param)| {
+        let value = match value {
+            Param::Number(number) => json!(number),
+            Param::Word(word) => json!(word),
+        };
+        (key.clone(), value)
+    };
+    let params: Map<String, Value> = row.params.iter().map(param).collect();
+    let published = row.published.map(|p| {
+        json!({
+            "mean": number::json(p.mean),
+            "rsd_pct": p.rsd_pct.map_or(Value::Null, number::json),
+        })
+    });
+    json!({
+        "case": case(row),
+        "params": params,
+        "metric": row.metric,
+        "unit": row.unit,
+        "policy": row.policy,
+        "published": published,
+        "simulated": {
+            "mean": number::json(row.simulated.mean),
+            "rsd_pct": spread(row.simulated.n, row.simulated.rsd_pct),
+            "n": row.simulated.n,
+        },
+        "published_change_rsd_pct": row.published_change.map(|change| json!({
+            "base": change.base_rsd_pct.map_or(Value::Null, number::json),
+            "policy": change.rsd_pct.map_or(Value::Null, number::json),
+        })),
+        "published_delta_pct": row.published_delta_pct.map_or(Value::Null, number::json),
+        "simulated_delta_pct": row.simulated_delta_pct.map_or(Value::Null, number::json),
+        "simulated_delta_ci95": interval(row.simulated_delta_ci95),
+        "calibrated": row.calibrated,
+        "robust": row.robust,
+    })
+}

@@ -1,0 +1,167 @@
+//! What everything was at some instants of a run (`sim --dump-state`).
+
+use crate::{Align, Cell, Format, Style, Table, number, phrase};
+use serde_json::{Value, json};
+use wakeplace_study::{Activity, CpuState, DomainState, GroupState, MachineState, SchedMcState};
+
+/// For people: tables of the CPUs, then the domains.
+pub(crate) fn human(states: &[MachineState], style: Style) -> String {
+    let one = |state: &MachineState| {
+        let mut text = format!("\nstate at {}", number::duration(state.time_ns));
+        if state.overutilized {
+            text.push_str(", overutilized");
+        }
+        text.push_str("\n\n");
+        text += &cpus(&state.cpus).render(Format::Human, style);
+        let debug = debug_files(&state.cpus);
+        if !debug.is_empty() {
+            text += &format!("\n{}", debug.render(Format::Human, style));
+        }
+        if state.domains.is_empty() {
+            text.push_str("\nno sched domains\n");
+        } else {
+            text.push('\n');
+        }
+        for domain in &state.domains {
+            text += &format!("{}\n", phrase::wrap(&self::domain(domain), style.width));
+        }
+        text
+    };
+    states.iter().map(one).collect()
+}
+
+fn cpus(cpus: &[CpuState]) -> Table {
+    let figures = [
+        "freq_khz",
+        "nr_running",
+        "util",
+        "util_est",
+        "capacity",
+        "of",
+    ];
+    let columns = [&["cpu", "does", "task"][..], &figures].concat();
+    let table = Table::new("cpus", &columns);
+    let mut table = (figures.iter()).fold(table, |table, name| table.align(name, Align::Right));
+    for cpu in cpus {
+        table.row(vec![
+            Cell::from(u64::from(cpu.cpu)),
+            does(cpu).into(),
+            cpu.running.clone().into(),
+            Cell::from(u64::from(cpu.khz)),
+            Cell::from(u64::from(cpu.nr_running)),
+            Cell::from(u64::from(cpu.util)),
+            Cell::from(u64::from(cpu.util_est)),
+            Cell::from(u64::from(cpu.capacity)),
+            Cell::from(u64::from(cpu.capacity_orig)),
+        ]);
+    }
+    table
+}
+
+fn does(cpu: &CpuState) -> String {
+    let tick = if cpu.tick_stopped { ", no tick" } else { "" };
+    match &cpu.activity {
+        Activity::Busy => "busy".to_owned(),
+        Activity::Transition(state) => format!("to or from {state}"),
+        Activity::Idle(state) => format!("in {state}{tick}"),
+        Activity::Offline => "offline".to_owned(),
+    }
+}
+
+/// The view that the sched_mc series has in debugfs.
+fn debug_files(cpus: &[CpuState]) -> Table {
+    let columns = ["cpu_topo", "cpu_power", "scale", "freq"];
+    let table = Table::new("sched_mc", &columns);
+    let mut table = (columns[1..].iter()).fold(table, |t, name| t.align(name, Align::Right));
+    for cpu in cpus {
+        if let Some(mc) = &cpu.sched_mc {
+            table.row(vec![
+                format!("cpu{}", cpu.cpu).into(),
+                Cell::from(u64::from(mc.cpu_power)),
+                Cell::from(u64::from(mc.scale)),
+                Cell::from(u64::from(mc.freq_khz)),
+            ]);
+        }
+    }
+    table
+}
+
+fn domain(domain: &DomainState) -> String {
+    let groups = domain.groups.iter();
+    let groups = groups.map(|group| format!("{{{}}} {}", list(&group.cpus), group.capacity));
+    format!(
+        "{} {}: groups {}; {}",
+        domain.level,
+        list(&domain.cpus),
+        groups.collect::<Vec<_>>().join(", "),
+        domain.flags.join(" ")
+    )
+}
+
+/// CPU numbers as the kernel writes them: `0-3,6`.
+fn list(cpus: &[u32]) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    let mut rest = cpus;
+    while let [first, ..] = rest {
+        let run = (*first..).zip(rest).take_while(|(a, b)| a == *b).count();
+        parts.push(match run {
+            1 => first.to_string(),
+            _ => format!("{first}-{}", rest[run - 1]),
+        });
+        rest = &rest[run..];
+    }
+    parts.join(",")
+}
+
+/// As the contract of the JSON has it.
+pub(crate) fn json(states: &[MachineState]) -> Value {
+    let group = |group: &GroupState| {
+        let (cpus, capacity) = (&group.cpus, group.capacity);
+        json!({ "cpus": cpus, "capacity": capacity })
+    };
+    let domain = |domain: &DomainState| {
+        json!({
+            "level": domain.level,
+            "cpus": domain.cpus,
+            "flags": domain.flags,
+            "groups": domain.groups.iter().map(group).collect::<Vec<_>>(),
+        })
+    };
+    let one = |state: &MachineState| {
+        json!({
+            "time_ns": state.time_ns,
+            "overutilized": state.overutilized,
+            "cpus": state.cpus.iter().map(cpu).collect::<Vec<_>>(),
+            "domains": state.domains.iter().map(domain).collect::<Vec<_>>(),
+        })
+    };
+    states.iter().map(one).collect()
+}
+
+fn cpu(cpu: &CpuState) -> Value {
+    let (activity, idle_state) = match &cpu.activity {
+        Activity::Busy => ("busy", None),
+        Activity::Transition(state) => ("transition", Some(state)),
+        Activity::Idle(state) => ("idle", Some(state)),
+        Activity::Offline => ("offline", None),
+    };
+    let sched_mc = |mc: &SchedMcState| {
+        let (power, scale, khz) = (mc.cpu_power, mc.scale, mc.freq_khz);
+        json!({ "cpu_power": power, "scale": scale, "freq_khz": khz })
+    };
+    json!({
+        "cpu": cpu.cpu,
+        "online": cpu.online,
+        "activity": activity,
+        "idle_state": idle_state,
+        "tick_stopped": cpu.tick_stopped,
+        "freq_khz": cpu.khz,
+        "running": cpu.running,
+        "nr_running": cpu.nr_running,
+        "util": cpu.util,
+        "util_est": cpu.util_est,
+        "capacity": cpu.capacity,
+        "capacity_orig": cpu.capacity_orig,
+        "sched_mc": cpu.sched_mc.as_ref().map(sched_mc),
+    })
+}

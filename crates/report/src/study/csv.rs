@@ -1,0 +1,114 @@
+//! Studies as lines: first the rows of a study, then what becomes of them with assumed costs
+//! changed (`cost` and `factor` say which).
+
+use crate::{Cell, Format, Style, Table};
+use wakeplace_study::{SensitivityRow, StudyResult, StudyRow};
+
+const COLUMNS: [&str; 21] = [
+    "study",
+    "case",
+    "experiment",
+    "metric",
+    "unit",
+    "policy",
+    "published_mean",
+    "published_rsd_pct",
+    "simulated_mean",
+    "simulated_rsd_pct",
+    "n",
+    "published_delta_pct",
+    "simulated_delta_pct",
+    "delta_ci95_low",
+    "delta_ci95_high",
+    "calibrated",
+    "platform",
+    "cost",
+    "factor",
+    "conclusion",
+    "robust",
+];
+
+/// All results under one heading.
+pub(super) fn csv(results: &[StudyResult]) -> String {
+    let mut table = Table::new("rows", &COLUMNS);
+    for result in results {
+        for row in &result.rows {
+            table.row(of_row(result, row));
+        }
+        for row in result.sensitivity.iter().flat_map(|found| &found.rows) {
+            table.row(of_change(result, row));
+        }
+    }
+    table.render(Format::Csv, Style::default())
+}
+
+fn of_row(result: &StudyResult, row: &StudyRow) -> Vec<Cell> {
+    let of_change = row.published_change.and_then(|change| change.rsd_pct);
+    vec![
+        result.study.as_str().into(),
+        row.case.as_str().into(),
+        row.experiment().into(),
+        row.metric.as_str().into(),
+        row.unit.as_str().into(),
+        row.policy.as_str().into(),
+        row.published.map(|p| p.mean).into(),
+        row.published.and_then(|p| p.rsd_pct).or(of_change).into(),
+        row.simulated.mean.into(),
+        row.simulated.rsd_pct.into(),
+        row.simulated.n.into(),
+        row.published_delta_pct.into(),
+        row.simulated_delta_pct.into(),
+        row.simulated_delta_ci95.map(|c| c.0).into(),
+        row.simulated_delta_ci95.map(|c| c.1).into(),
+        row.calibrated.into(),
+        row.platform().unwrap_or(&result.platform).into(),
+        None::<&str>.into(),
+        None::<&str>.into(),
+        None::<&str>.into(),
+        row.robust.map(yes_no).into(),
+    ]
+}
+
+fn of_change(result: &StudyResult, row: &SensitivityRow) -> Vec<Cell> {
+    let of_case = result
+        .rows
+        .iter()
+        .filter(|r| r.case == row.case && r.experiment().is_none());
+    let first = of_case.clone().next();
+    let platform = first
+        .and_then(StudyRow::platform)
+        .unwrap_or(&result.platform);
+    let of_metric = result.rows.iter().find(|other| other.metric == row.metric);
+    let nothing = || Cell::from(None::<&str>);
+    vec![
+        result.study.as_str().into(),
+        row.case.as_str().into(),
+        nothing(),
+        row.metric.as_str().into(),
+        of_metric.map(|other| other.unit.as_str()).into(),
+        row.policy.as_str().into(),
+        nothing(),
+        nothing(),
+        nothing(),
+        nothing(),
+        result
+            .sensitivity
+            .as_ref()
+            .map(|found| found.seeds.len() as f64)
+            .into(),
+        nothing(),
+        row.delta_pct.into(),
+        row.ci95.map(|c| c.0).into(),
+        row.ci95.map(|c| c.1).into(),
+        false.into(),
+        platform.into(),
+        row.cost.as_str().into(),
+        row.factor.value().into(),
+        row.conclusion.word().into(),
+        yes_no(!row.flips).into(),
+    ]
+}
+
+fn yes_no(yes: bool) -> &'static str {
+    if yes { "yes" } else { "no" }
+}

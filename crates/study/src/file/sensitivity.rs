@@ -1,0 +1,66 @@
+//! Which conclusions are tried with assumed costs halved and doubled.
+
+use super::raw::{RawSensitivity, Text};
+use super::read::chosen;
+use super::values::{at, count, sentence};
+use super::{Sensitivity, StudyFile};
+use crate::error::Flaw;
+use crate::sensitivity::{arguments, changed_workload, cost_names};
+use wakeplace_platform::Factor;
+
+/// Reads the `[sensitivity]` table.
+pub(super) fn sensitivity(raw: &RawSensitivity, file: &StudyFile) -> Result<Sensitivity, Flaw> {
+    let cases = match &raw.cases {
+        None => file.quick_cases.clone(),
+        Some(list) => chosen(list, || file.cases.iter().map(|c| c.token.as_str()))?,
+    };
+    let known = arguments(
+        cases
+            .iter()
+            .map(|case| file.cases[*case].workload.name.as_str()),
+    );
+    let mut workload = Vec::new();
+    for text in &raw.workload {
+        let name = one_of(
+            text,
+            "number or time among the workloads' arguments",
+            &known,
+        )?;
+        refused(text, &name, &cases, file)?;
+        workload.push(name);
+    }
+    let mut found = Sensitivity {
+        cases,
+        seeds: raw.seeds.as_ref().map_or(Ok(Sensitivity::SEEDS), count)?,
+        workload,
+        except: Vec::new(),
+    };
+    let costs = cost_names(file, &found);
+    for except in &raw.except {
+        let cost = one_of(&except.cost, "assumed cost", &costs)?;
+        found.except.push((cost, sentence(&except.why)?));
+    }
+    Ok(found)
+}
+
+/// Every model takes what becomes of its argument.
+fn refused(text: &Text, name: &str, cases: &[usize], file: &StudyFile) -> Result<(), Flaw> {
+    for case in cases {
+        for factor in Factor::ALL {
+            let argument = &file.cases[*case].workload.name;
+            changed_workload(argument, name, factor).map_err(|error| {
+                let problem = format!("{} {}: {error}", name, factor.word());
+                Flaw::new(at(text), problem, "expected a value that can be changed so")
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn one_of(text: &Text, what: &str, known: &[String]) -> Result<String, Flaw> {
+    if known.contains(text.get_ref()) {
+        return Ok(text.get_ref().clone());
+    }
+    let names = known.iter().map(String::as_str);
+    Err(Flaw::unknown(at(text), what, text.get_ref(), names))
+}

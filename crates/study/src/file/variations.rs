@@ -1,0 +1,73 @@
+//! The study's cases with something changed: variants and experiments.
+
+use super::columns::{columns, settings_of};
+use super::raw::{RawCase, RawVariation};
+use super::read::{chosen, platform, schedule, workload};
+use super::values::{at, count, sentence, token};
+use super::{StudyFile, Variation};
+use crate::error::Flaw;
+
+pub(super) fn variations(
+    list: &[RawVariation],
+    raw_cases: &[RawCase],
+    file: &mut StudyFile,
+) -> Result<Vec<Variation>, Flaw> {
+    let mut all: Vec<Variation> = Vec::new();
+    for raw in list {
+        let name = token(&raw.name)?;
+        if all.iter().any(|v| v.name == name) {
+            let problem = format!("`{name}` stands here twice");
+            return Err(Flaw::new(at(&raw.name), problem, "expected each name once"));
+        }
+        all.push(variation(raw, name, raw_cases, file)?);
+    }
+    Ok(all)
+}
+
+fn variation(
+    raw: &RawVariation,
+    name: String,
+    raw_cases: &[RawCase],
+    file: &mut StudyFile,
+) -> Result<Variation, Flaw> {
+    let columns = match (&raw.policies, &raw.columns) {
+        (None, None) => file.columns.clone(),
+        (policies, own) => columns((policies.as_ref(), own.as_ref()), at(&raw.name))?,
+    };
+    if columns.len() != file.columns.len() {
+        let (problem, expected) = (columns.len(), file.columns.len());
+        let expected = format!("expected {expected}, in the roles of the study's");
+        return Err(Flaw::new(
+            at(&raw.name),
+            format!("{problem} policies"),
+            expected,
+        ));
+    }
+    let positions = match &raw.cases {
+        None => (0..file.cases.len()).collect(),
+        Some(list) => chosen(list, || file.cases.iter().map(|c| c.token.as_str()))?,
+    };
+    let changed = |case: usize| {
+        let argument = raw_cases[case].workload.get_ref();
+        let spec = match &raw.workload {
+            None => file.cases[case].workload.clone(),
+            Some(extra) => workload(extra, &format!("{argument},{}", extra.get_ref()))?,
+        };
+        Ok((case, spec))
+    };
+    let cases = positions.into_iter().map(changed);
+    let cases = cases.collect::<Result<_, _>>()?;
+    let on = raw.platform.as_ref();
+    Ok(Variation {
+        name,
+        why: sentence(&raw.why)?,
+        set: settings_of(&raw.set, &columns)?,
+        hotplug: schedule(raw.hotplug.as_ref(), file.options.hotplug.clone())?,
+        platform: on
+            .map(|text| platform(text, &mut file.platforms))
+            .transpose()?,
+        cases,
+        seeds: count(&raw.seeds)?,
+        columns,
+    })
+}

@@ -1,0 +1,168 @@
+//! What is assumed in the runs of a case: costs of the platform, times of the machine's model that
+//! a setting gives, listed arguments of the workload.
+
+use super::arguments::{changed, value};
+use crate::StudyError;
+use crate::experiment::expand;
+use crate::file::{Sensitivity, StudyFile};
+use crate::plan::Planned;
+use std::sync::Arc;
+use wakeplace_engine::Options;
+use wakeplace_platform::{AssumedCost, Factor};
+use wakeplace_workload::{LoadOptions, Spec};
+
+/// Before the name of a workload's argument.
+const WORKLOAD: &str = "workload ";
+/// Before the keys of the machine's model.
+const MODEL: &str = "model.";
+
+/// Something assumed.
+#[derive(Clone, Debug)]
+pub(crate) struct Cost {
+    pub(crate) name: String,
+    /// As people read it.
+    pub(crate) value: String,
+    what: What,
+}
+
+#[derive(Clone, Debug)]
+enum What {
+    Platform(AssumedCost),
+    /// Key of the machine's model.
+    Model(&'static str),
+    /// Argument of the workload.
+    Workload(String),
+}
+
+/// The costs of a case, without those the study leaves out.
+pub(crate) fn costs(planned: &Planned, wanted: &Sensitivity) -> Vec<Cost> {
+    let mut all = Vec::new();
+    let is_set = |key: &str| {
+        let mut columns = planned.columns.iter();
+        columns.all(|column| time(&column.options, key) != Time::Platform)
+    };
+    for cost in planned.platform.assumed_costs() {
+        // A setting stands in its place.
+        if !is_set(&format!("{MODEL}{}", cost.name)) {
+            all.push(Cost {
+                name: cost.name.clone(),
+                value: cost.value.clone(),
+                what: What::Platform(cost),
+            });
+        }
+    }
+    for (key, ..) in Options::default().keys() {
+        let times = planned.columns.iter().map(|c| time(&c.options, key));
+        if let Some(ns) = times.filter_map(Time::ns).max() {
+            all.push(Cost {
+                name: key.to_owned(),
+                value: format!("{ns} ns"),
+                what: What::Model(key),
+            });
+        }
+    }
+    for name in &wanted.workload {
+        if let Some(value) = value(&planned.argument, name) {
+            all.push(Cost {
+                name: format!("{WORKLOAD}{name}"),
+                value,
+                what: What::Workload(name.clone()),
+            });
+        }
+    }
+    all.retain(|cost| !wanted.except.iter().any(|(name, _)| *name == cost.name));
+    all
+}
+
+/// Names of all costs there may be in a study.
+pub(crate) fn cost_names(file: &StudyFile, wanted: &Sensitivity) -> Vec<String> {
+    let platforms = wanted.cases.iter().map(|case| file.platform_of(*case));
+    let of_platforms = platforms.flat_map(|platform| platform.assumed_costs());
+    let sets = [&file.set].into_iter();
+    let sets = sets.chain(file.cases.iter().map(|case| &case.set));
+    let sets = sets.chain(file.columns.iter().map(|column| &column.set));
+    let keys = sets.flatten().map(|(key, _)| key.clone());
+    let of_model = keys.filter(|key| key.starts_with(MODEL) && key.ends_with("_ns"));
+    let of_workload = wanted
+        .workload
+        .iter()
+        .map(|name| format!("{WORKLOAD}{name}"));
+    let all = of_platforms.map(|cost| cost.name);
+    let mut names: Vec<String> = Vec::new();
+    for name in all.chain(of_model).chain(of_workload) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// A time of the machine's model.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Time {
+    /// The platform's.
+    Platform,
+    Set(u64),
+    /// No time at all.
+    Other,
+}
+
+impl Time {
+    /// A time that can be changed.
+    fn ns(self) -> Option<u64> {
+        match self {
+            Time::Set(ns) if ns > 0 => Some(ns),
+            _ => None,
+        }
+    }
+}
+
+fn time(options: &Options, key: &str) -> Time {
+    let keys = options.keys();
+    let value = keys.iter().find(|(known, ..)| *known == key);
+    match value.map(|(_, value, _)| value.as_str()) {
+        None | Some("platform") => Time::Platform,
+        Some("off") => Time::Set(0),
+        Some(text) if key.ends_with("_ns") => text.parse().map_or(Time::Other, Time::Set),
+        Some(_) => Time::Other,
+    }
+}
+
+impl Cost {
+    /// The case with this cost changed, and nothing else.
+    pub(crate) fn change(&self, planned: &Planned, factor: Factor) -> Result<Planned, StudyError> {
+        let mut changed = planned.clone();
+        match &self.what {
+            What::Platform(cost) => {
+                changed.platform = Arc::new(planned.platform.with_assumed(cost, factor));
+            }
+            What::Model(key) => {
+                for column in &mut changed.columns {
+                    if let Some(ns) = time(&column.options, key).ns() {
+                        let ns = factor.of(ns).min(Options::MAX_TIME_NS);
+                        let set = (String::from(*key), ns.to_string());
+                        crate::apply_settings(&[set], &mut column.options, &mut [])?;
+                    }
+                }
+            }
+            What::Workload(name) => {
+                if let Some(spec) = changed_workload(&planned.argument, name, factor)? {
+                    changed.argument.clone_from(&spec.name);
+                    changed.workloads = Arc::new(expand(&spec, &planned.platform, &planned.seeds)?);
+                }
+            }
+        }
+        Ok(changed)
+    }
+}
+
+/// The workload with one argument changed; None if there is nothing to change.
+pub(crate) fn changed_workload(
+    argument: &str,
+    name: &str,
+    factor: Factor,
+) -> Result<Option<Spec>, StudyError> {
+    let argument = changed(argument, name, factor);
+    let spec = argument.map(|argument| Spec::parse(&argument, &LoadOptions::default()));
+    Ok(spec.transpose()?)
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What one decision looked at, CPU by CPU (explain.c). Natively only, and only while a home asks:
+ * wp_ctx.explain is then the address of a record that the home owns, else 0. It is the one address
+ * in a context; a copy of a context must clear it.
+ */
+#ifndef WAKEPLACE_EXPLAIN_H
+#define WAKEPLACE_EXPLAIN_H
+
+#include "wakeplace/limits.h"
+#include "wakeplace/port.h"
+
+struct wp_ctx;
+struct wp_task;
+struct wp_decision;
+
+/* Why a CPU was not chosen. Append only: the numbers are part of recorded results. */
+enum wp_drop {
+	WP_DROP_NONE,          /* it was chosen */
+	WP_DROP_NOT_LOOKED_AT, /* the decision fell before, or the rule does not look there */
+	WP_DROP_OFFLINE,       /* not part of the machine now */
+	WP_DROP_NOT_ALLOWED,   /* the task may not use it */
+	WP_DROP_OUTSIDE,       /* outside the domain that the rule looks at */
+	WP_DROP_BUSY,          /* not idle */
+	WP_DROP_UNFIT,         /* too small for the task, or for it and what is there */
+	WP_DROP_FAR,           /* idle, in another cluster of the cache: the last resort */
+	WP_DROP_OTHER_CACHE,   /* does not share the target's cache */
+	WP_DROP_LIMIT,         /* the search may not go so far */
+	WP_DROP_CORE_BUSY,     /* another thread of its core is busy, or that CPU is not idle */
+	WP_DROP_LESS_SPARE,    /* another CPU of its performance domain has as much to spare */
+	WP_DROP_PREV_SPARE,    /* the previous CPU, in its domain, has as much to spare */
+	WP_DROP_MORE_ENERGY,   /* as much energy or more */
+	WP_DROP_MARGIN,        /* saves no more than the margin */
+	WP_DROP_HINT,          /* another one meets the task's wish for performance better */
+	WP_DROP_GROUP,         /* its group of CPUs was not chosen */
+	WP_DROP_IDLE_STATE,    /* another idle one of the group wakes faster, or slept later */
+	WP_DROP_OUTRANKED,     /* RT, deadline: its tasks go first, or matter more */
+	WP_DROP_COUNT
+};
+
+/* Why the energy-aware rule did not decide. */
+enum wp_no_energy {
+	WP_NO_ENERGY_ASKED,        /* it was not asked, or it decided */
+	WP_NO_ENERGY_KIND,         /* not a wake-up */
+	WP_NO_ENERGY_INACTIVE,     /* not active: wp_ctx.energy_off says why */
+	WP_NO_ENERGY_OVERUTILIZED, /* beyond the tipping point */
+	WP_NO_ENERGY_DOMAIN,       /* no domain joins the CPUs */
+};
+
+/* One CPU, as the decision saw it. */
+struct wp_seen {
+	u32 drop;     /* enum wp_drop, the last word */
+	u32 order;    /* looked at as the order-th CPU, from 1; 0: not */
+	u32 util;     /* with the task on it */
+	u32 capacity; /* left for fair tasks */
+	u32 spare;
+	u32 fits; /* as wp_candidate.fits */
+	u64 energy;
+};
+
+struct wp_explain {
+	u32 nr_seen;
+	u32 target;      /* around which an idle CPU was searched, WP_NONE: no such search */
+	u32 no_energy;   /* enum wp_no_energy */
+	u32 short_known; /* the policy asks whether the task is short */
+	u32 is_short;
+	u32 pad;
+	u64 short_ns; /* where that ends */
+	struct wp_seen seen[WP_MAX_CPUS];
+};
+
+void wp_explain_begin(struct wp_explain *x);
+void wp_explain_end(struct wp_ctx *ctx, struct wp_task *task, const struct wp_decision *dec,
+		    u32 this_cpu);
+void wp_explain_adopt(struct wp_ctx *ctx, u32 was_active, u32 same_search);
+
+#endif

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Capacities of the sched_mc series at the start and after domains were rebuilt (sched-mc 3, P6 and
+ * P7, "Boot"). Natively only.
+ */
+#include "wakeplace/policy.h"
+
+WP_INLINE void wp_mc_group_capacities(struct wp_ctx *ctx)
+{
+	u32 i;
+
+	WP_FOR(i, ctx->nr_groups, WP_MAX_GROUPS)
+		wp_group_capacity(ctx, WP_AT(ctx->groups, i));
+}
+
+/*
+ * The first clocks are set. The series notes a speed at transitions only: until the first one it
+ * takes 0 for it, the slow end of its table. With mc_boot_freq it reads the clock (authors' list).
+ */
+WP_INLINE void wp_mc_boot(struct wp_ctx *ctx)
+{
+	u32 cpu;
+
+	if (ctx->mc_booted || !ctx->params.arch_power)
+		return;
+	ctx->mc_booted = 1;
+	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS) {
+		if (!ctx->params.mc_boot_freq)
+			wp_mc_freq(ctx, cpu, 0);
+		wp_init_power(ctx, cpu);
+	}
+	wp_mc_group_capacities(ctx);
+}
+
+/* The domains were built anew, perhaps in another mode: the last known speeds stay. */
+WP_INLINE void wp_mc_rebuilt(struct wp_ctx *ctx, u64 now_ns)
+{
+	u32 cpu;
+
+	if (!ctx->params.arch_power)
+		return;
+	wp_mc_configure(ctx);
+	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS) {
+		if (WP_AT(ctx->cpus, cpu)->online)
+			wp_refresh_power(ctx, cpu, now_ns);
+	}
+}
