@@ -237,6 +237,14 @@ impl Policy {
             key
         };
         let known = find(parameter);
+        let packing = FEATURES.iter().find(|f| f.name == "power-policy");
+        let refused = packing.and_then(|feature| (feature.refused)(&self.params));
+        if let (Some(why), "power_policy") = (refused, parameter) {
+            return Err(PolicyError(format!(
+                "{} cannot have `{key}`: {why}",
+                self.name
+            )));
+        }
         if let Some(param) = known.filter(|param| param.changes_in_force()) {
             let expected =
                 |problem: PolicyError| PolicyError(problem.0.replacen("power_policy", key, 1));

@@ -145,6 +145,9 @@ fn the_policy_is_written_by_name() {
     policy.change("power-policy", "powersaving").unwrap();
     assert_eq!(policy.core_params().power_policy, sys::WP_POWER_POWERSAVING);
     assert!(policy.change("smt_gain", "1024").is_err());
+    let mut early = named("linux-3.1", &[]);
+    let error = early.change("power-policy", "balance").unwrap_err();
+    assert!(error.to_string().contains("averages"), "{error}");
 }
 
 /// Goal: P1: one level less where a cache is all of a node; none less where it is not.

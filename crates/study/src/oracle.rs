@@ -77,14 +77,13 @@ impl Demand {
     }
 }
 
-/// CPUs that a task may use at one time or another.
+/// CPUs that a task may use at one time or another; None: all. A phase without a set of its own has
+/// the task's.
 fn affinity(task: &TaskScript) -> Option<Vec<u32>> {
-    let phases = task.phases.iter().filter_map(|phase| phase.cpus.as_ref());
-    let mut cpus: Vec<u32> = phases.flatten().copied().collect();
-    if cpus.is_empty() {
-        return task.cpus.clone();
+    let mut cpus = Vec::new();
+    for phase in &task.phases {
+        cpus.extend(phase.cpus.as_ref().or(task.cpus.as_ref())?);
     }
-    cpus.extend(task.cpus.iter().flatten());
     cpus.sort_unstable();
     cpus.dedup();
     Some(cpus)
@@ -216,9 +215,31 @@ pub(crate) fn note(policy: &str, judged: &[&Judged]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Demand, Judged, note};
+    use super::{Demand, Judged, affinity, note};
     use wakeplace_engine::Observer;
     use wakeplace_platform::Platform;
+    use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
+
+    /// A phase without a set of its own has the task's: all CPUs, if that has none.
+    #[test]
+    fn a_task_may_use_what_any_phase_may() {
+        let task = |second: &str, own: &str| {
+            let text = format!(
+                r#"{{"tasks": {{"t": {{{own} "phases": {{
+                "a": {{"cpus": [4], "run": 1000}}, "b": {{{second} "run": 1000}}}}}}}},
+                "global": {{"duration": 1}}}}"#
+            );
+            let spec = Spec::parse_rtapp(text.as_bytes(), "t.json", &LoadOptions::default());
+            let workload = spec
+                .unwrap()
+                .expand(1, MachineFacts { nr_cpus: 8 })
+                .unwrap();
+            affinity(&workload.tasks[0])
+        };
+        assert_eq!(task("", ""), None);
+        assert_eq!(task(r#""cpus": [1, 2],"#, ""), Some(vec![1, 2, 4]));
+        assert_eq!(task("", r#""cpus": [0, 1],"#), Some(vec![0, 1, 4]));
+    }
 
     /// On hikey960, by hand: A53 462 at 1844 MHz, 133.54 at 533; A73 1024 at 2362 MHz.
     #[test]

@@ -76,7 +76,11 @@ pub(crate) fn verdict(file: &StudyFile, rows: &[StudyRow]) -> String {
         }
     }
     if lines.is_empty() {
-        return "no verdict: what it is about was not measured".to_owned();
+        return if file.metrics.iter().all(|metric| metric.verdict.is_none()) {
+            "no verdict: the study draws none, see its tables".to_owned()
+        } else {
+            "no verdict: what it is about was not measured".to_owned()
+        };
     }
     lines.join("\n")
 }

@@ -65,6 +65,11 @@ fn simulate(args: &RunArgs, seeds: Vec<u64>, watched: Watched<'_>, terminal: Ter
     let expectations = expect::parse(&args.expect, &experiment.platform)?;
     let output = Output::prepare(args.output.output.as_deref())?;
     let cases = args.export_wakeup_cases.as_deref();
+    if cases.is_some() && cases == args.output.output.as_deref() {
+        return Err(Failure::input(
+            "`--export-wakeup-cases` and `--output` name the same file; expected two",
+        ));
+    }
     let cases = cases.map(|path| Export::prepare(path, &experiment.platform));
     let cases = cases.transpose()?;
     let jobs = jobs(args.how.jobs);
@@ -193,6 +198,12 @@ pub(super) fn experiment(args: &RunArgs, seeds: Vec<u64>) -> Result<Experiment, 
         options.hotplug.clone_from(&schedule.0);
     }
     options.policy_at.clone_from(&args.policy_at);
+    if args.oracle && (!options.hotplug.is_empty() || !options.freq_cap.is_empty()) {
+        return Err(Failure::input(
+            "`--oracle` places tasks on a machine that stays as it is; expected no `--hotplug` and \
+             no `model.freq_cap`",
+        ));
+    }
     Ok(Experiment {
         platform,
         workload,
