@@ -76,6 +76,8 @@ pub(crate) struct CpuCounters {
     pub(crate) energy_nj: u64,
     /// Runnable until running; four buckets per power of two of ns.
     pub(crate) latency: Box<[u64; 256]>,
+    /// Tasks that fell asleep here by their duration average, in such buckets.
+    pub(crate) duration: Box<[u64; 256]>,
 }
 
 /// All counters at one moment.
@@ -303,6 +305,7 @@ impl Live {
             run_ns: s.run_ns,
             energy_nj: s.energy_nj,
             latency: Box::new(s.latency),
+            duration: Box::new(s.duration),
         });
         Snapshot {
             at_ns: monotonic_ns(),

@@ -113,6 +113,18 @@ pub(crate) struct Metrics {
         deserialize_with = "numbers"
     )]
     pub(crate) wake_latency_ns_counts: BTreeMap<u64, u64>,
+    #[stat(
+        desc = "duration average (run between two sleeps) of tasks as they fell asleep, us: p50, p95, p99, max"
+    )]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) dur_avg_us: BTreeMap<String, f64>,
+    #[stat(desc = "sleeps by the task's duration average: largest ns of the bucket, and how many")]
+    #[serde(
+        default,
+        skip_serializing_if = "BTreeMap::is_empty",
+        deserialize_with = "numbers"
+    )]
+    pub(crate) dur_avg_ns_counts: BTreeMap<u64, u64>,
     #[stat(desc = "decisions by reason")]
     pub(crate) reasons: BTreeMap<String, u64>,
     #[stat(desc = "by class of equal CPU capacity")]
@@ -240,6 +252,11 @@ impl<'a> Delta<'a> {
         Histogram::new(|bucket| self.sum(|c| c.latency[bucket]))
     }
 
+    /// Of the tasks that fell asleep: how long they run at a time.
+    fn duration(&self) -> Histogram {
+        Histogram::new(|bucket| self.sum(|c| c.duration[bucket]))
+    }
+
     fn part(&self, interval_ns: u64) -> Part {
         let run_ns = self.sum(|c| c.run_ns);
         let all_ns = self.cpus.len() as f64 * interval_ns as f64;
@@ -282,7 +299,7 @@ impl Metrics {
             let nj = Delta::new(before, now, cpus).sum(|c| c.energy_nj);
             (name.clone(), nj as f64 / 1e9)
         };
-        let latency = all.latency();
+        let (latency, duration) = (all.latency(), all.duration());
         Self {
             policy: sample.policy.clone(),
             mode: sample.mode.to_owned(),
@@ -302,6 +319,8 @@ impl Metrics {
             busy_cpus_mean: ratio(all.sum(|c| c.run_ns) as f64, interval_ns as f64),
             wake_latency_us: latency.figures_us(),
             wake_latency_ns_counts: latency.counts(),
+            dur_avg_us: duration.figures_us(),
+            dur_avg_ns_counts: duration.counts(),
             reasons: all.reasons(),
             classes: parts(&shape.classes),
             domains: parts(&shape.domains),

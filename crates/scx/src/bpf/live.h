@@ -6,8 +6,8 @@
 #ifndef SCX_WAKEPLACE_LIVE_H
 #define SCX_WAKEPLACE_LIVE_H
 
-/* Wake-up latency: powers of two of ns, each split in four. */
-#define LATENCY_BUCKETS 256u
+/* Times of wide range: powers of two of ns, each split in four. */
+#define TIME_BUCKETS 256u
 
 struct cpu_stats {
 	u64 reason[64];   /* decisions taken on this CPU, by enum wp_reason */
@@ -23,7 +23,8 @@ struct cpu_stats {
 	u64 switches;     /* times a task began to run here */
 	u64 run_ns;       /* time fair tasks ran here */
 	u64 energy_nj;    /* of that time, by the energy model; 0 without one */
-	u64 latency[LATENCY_BUCKETS]; /* runnable until running */
+	u64 latency[TIME_BUCKETS];  /* runnable until running */
+	u64 duration[TIME_BUCKETS]; /* tasks that fell asleep here, by their dur_avg_ns then */
 };
 
 /* What one CPU is asked to do at its next chance. */

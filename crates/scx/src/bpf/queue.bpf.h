@@ -179,7 +179,7 @@ OPS(running) void wakeplace_running(u64 *args)
 	t->was_running = 0;
 	st->switches++;
 	if (t->runnable_ns) {
-		(*WP_AT(st->latency, latency_bucket(wp_sub(now, t->runnable_ns))))++;
+		(*WP_AT(st->latency, time_bucket(wp_sub(now, t->runnable_ns))))++;
 		t->runnable_ns = 0;
 	}
 }

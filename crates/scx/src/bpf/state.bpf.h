@@ -108,7 +108,7 @@ static __always_inline void carry_out_freq(u32 cpu, int did)
 }
 
 /* Index of the histogram bucket: four per power of two. */
-static __always_inline u32 latency_bucket(u64 ns)
+static __always_inline u32 time_bucket(u64 ns)
 {
 	u32 log;
 

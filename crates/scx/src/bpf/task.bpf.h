@@ -195,6 +195,8 @@ OPS(quiescent) void wakeplace_quiescent(u64 *args)
 	WP_ADD(&WP_AT(ctx.cpus, cpu)->nr_running, 0 - 1u);
 	carry_out_freq(cpu, wp_dequeue(&ctx, &t->wp, now,
 				       args[1] & SCX_DEQ_SLEEP ? WP_Q_SLEEP : 0));
+	if (args[1] & SCX_DEQ_SLEEP)
+		(*WP_AT(stats_of(cpu)->duration, time_bucket(t->wp.dur_avg_ns)))++;
 }
 
 #endif

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The wake-up latency histogram of the kernel side (`latency_bucket` in `bpf/state.bpf.h`): four
-//! buckets per power of two of ns.
+//! The kernel side's histograms of times (`time_bucket` in `bpf/state.bpf.h`): four buckets per
+//! power of two of ns.
 
 use std::collections::BTreeMap;
 
 /// Buckets of the kernel side.
 pub(crate) const BUCKETS: usize = 256;
 
-/// Shares of all wake-ups with their names, permille.
+/// Shares of all that was counted with their names, permille.
 const FIGURES: [(&str, u64); 4] = [("p50", 500), ("p95", 950), ("p99", 990), ("max", 1000)];
 
-/// Largest latency that a bucket counts, ns. From 4 ns on a power of two has four buckets, each a
+/// Largest time that a bucket counts, ns. From 4 ns on a power of two has four buckets, each a
 /// quarter of it wide.
 pub(crate) fn upper_ns(bucket: usize) -> u64 {
     let bucket = bucket as u64;
@@ -25,7 +25,7 @@ pub(crate) fn upper_ns(bucket: usize) -> u64 {
     (quarters << shift) + ((1 << shift) - 1)
 }
 
-/// How often each latency occurred.
+/// How often each time occurred.
 #[derive(Clone, Debug)]
 pub(crate) struct Histogram {
     counts: Vec<u64>,
@@ -51,7 +51,7 @@ impl Histogram {
         bucket.map(upper_ns)
     }
 
-    /// The usual shares by name, us; empty without any wake-up.
+    /// The usual shares by name, us; empty if nothing was counted.
     pub(crate) fn figures_us(&self) -> BTreeMap<String, f64> {
         let figure = |(name, permille): &(&str, u64)| {
             Some(((*name).to_owned(), self.share_ns(*permille)? as f64 / 1e3))
@@ -70,7 +70,7 @@ impl Histogram {
 mod tests {
     use super::*;
 
-    /// `latency_bucket` of `bpf/state.bpf.h`, stated again.
+    /// `time_bucket` of `bpf/state.bpf.h`, stated again.
     fn bucket_of(ns: u64) -> usize {
         if ns < 4 {
             return ns as usize;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Exposition text, OpenMetrics 1.0. The library writes what it can; it gives every histogram a
-//! sum, which the kernel side does not keep, so the histogram is written here, without one (the
+//! sum, which the kernel side does not keep, so histograms are written here, without one (the
 //! specification, "Histogram", does not ask for it).
 
 use super::{Metrics, Part, Status};
@@ -16,7 +16,7 @@ use std::fmt::{self, Write};
 
 const PREFIX: &str = "wakeplace";
 
-/// Bounds of the exposed histogram are powers of two less 1 ns: the kernel side's buckets end
+/// Bounds of the exposed histograms are powers of two less 1 ns: the kernel side's buckets end
 /// there too, so that every count is exact. From 1 us to 17 s.
 const BOUNDS_LOG2_NS: std::ops::RangeInclusive<u32> = 10..=34;
 
@@ -32,7 +32,17 @@ pub(crate) fn text(status: &Status) -> String {
     registry.register_collector(Box::new(Exposed(status.clone())));
     let mut text = String::new();
     let written = encode_registry(&mut text, &registry)
-        .and_then(|()| latency(&mut text, &status.totals))
+        .and_then(|()| {
+            let what = ("wake_latency", "Runnable until running");
+            histogram(&mut text, what, &status.totals.wake_latency_ns_counts)
+        })
+        .and_then(|()| {
+            let what = (
+                "dur_avg",
+                "Run between two sleeps, average of each task that fell asleep",
+            );
+            histogram(&mut text, what, &status.totals.dur_avg_ns_counts)
+        })
         .and_then(|()| encode_eof(&mut text));
     written.expect("a string takes any text");
     text
@@ -208,23 +218,21 @@ fn gauge(
     ConstGauge::new(value).encode(metric)
 }
 
-fn latency(text: &mut String, totals: &Metrics) -> fmt::Result {
-    let name = format!("{PREFIX}_wake_latency_seconds");
-    writeln!(text, "# HELP {name} Runnable until running.")?;
+/// One histogram of times; `counts`: by the largest ns of a bucket.
+fn histogram(
+    text: &mut String,
+    (name, what): (&str, &str),
+    counts: &BTreeMap<u64, u64>,
+) -> fmt::Result {
+    let name = format!("{PREFIX}_{name}_seconds");
+    writeln!(text, "# HELP {name} {what}.")?;
     writeln!(text, "# TYPE {name} histogram\n# UNIT {name} seconds")?;
     for log2 in BOUNDS_LOG2_NS {
         let bound_ns = (1_u64 << log2) - 1;
-        let n: u64 = totals
-            .wake_latency_ns_counts
-            .range(..=bound_ns)
-            .map(|(_, n)| n)
-            .sum();
-        writeln!(
-            text,
-            "{name}_bucket{{le=\"{:e}\"}} {n}",
-            bound_ns as f64 / 1e9
-        )?;
+        let n: u64 = counts.range(..=bound_ns).map(|(_, n)| n).sum();
+        let bound_s = bound_ns as f64 / 1e9;
+        writeln!(text, "{name}_bucket{{le=\"{bound_s:e}\"}} {n}")?;
     }
-    let n: u64 = totals.wake_latency_ns_counts.values().sum();
+    let n: u64 = counts.values().sum();
     writeln!(text, "{name}_bucket{{le=\"+Inf\"}} {n}")
 }

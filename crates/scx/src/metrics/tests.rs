@@ -17,6 +17,7 @@ pub(crate) fn counters() -> CpuCounters {
         run_ns: 0,
         energy_nj: 0,
         latency: Box::new([0; latency::BUCKETS]),
+        duration: Box::new([0; latency::BUCKETS]),
     }
 }
 
@@ -65,6 +66,7 @@ pub(crate) fn busy_sample() -> Sample {
         cpu.run_ns = 500_000_000;
         cpu.energy_nj = 250_000_000 * n;
         cpu.latency[8] = n; // 8 and 9 ns
+        cpu.duration[41] = 2 * n; // second quarter of 2048..4096 ns: up to 3071
     }
     sample
 }
@@ -94,6 +96,8 @@ fn sums_are_by_machine_class_and_domain() {
     assert_eq!(m.energy_j["CPUs 0-1"], 0.75);
     assert_eq!(m.energy_j["CPUs 2-3"], 1.75);
     assert_eq!((m.overutilized, m.energy_aware), (0, 1));
+    assert_eq!(m.dur_avg_ns_counts, BTreeMap::from([(3071, 20)]));
+    assert_eq!(m.dur_avg_us["p50"], 3.071);
 }
 
 #[test]
@@ -221,6 +225,7 @@ mod exposition {
                 1.75,
             ),
             ("wakeplace_wake_latency_seconds_bucket{le=\"+Inf\"}", 10.0),
+            ("wakeplace_dur_avg_seconds_bucket{le=\"4.095e-6\"}", 20.0),
         ] {
             assert_eq!(samples.get(key), Some(&value), "{key} in\n{text}");
         }

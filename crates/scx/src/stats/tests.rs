@@ -177,6 +177,8 @@ fn a_block_says_the_result_first() {
         text.contains("energy-best 90.9 %, idle-prev 9.1 %"),
         "{text}"
     );
+    let durations = "run avg us p50 3.07  p95 3.07  p99 3.07  max 3.07";
+    assert!(text.contains(durations), "{text}");
     let columns = |line: &str| line.chars().count();
     let tables: Vec<_> = text
         .lines()

@@ -23,24 +23,33 @@ pub(crate) fn block(m: &Metrics) -> String {
         "  tasks      {} switches; {} pulled, {} pushed, {} preempted",
         m.switches, m.pulled, m.pushed, m.preempted
     );
+    if !m.dur_avg_us.is_empty() {
+        let figures = figures(&m.dur_avg_us);
+        let _ = writeln!(
+            text,
+            "  run avg us {figures}, of the tasks that fell asleep"
+        );
+    }
     reasons(&mut text, m);
     table(&mut text, "class", &m.classes, &BTreeMap::new());
     table(&mut text, "domain", &m.domains, &m.energy_j);
     text
 }
 
+/// Shares of a histogram in one line.
+fn figures(us: &BTreeMap<String, f64>) -> String {
+    let shown = ["p50", "p95", "p99", "max"].iter().filter_map(|name| {
+        let us = us.get(*name)?;
+        Some(format!("{name} {}", three_digits(*us)))
+    });
+    shown.collect::<Vec<_>>().join("  ")
+}
+
 /// Latency, load and power; then what is in force.
 fn headline(m: &Metrics) -> String {
     let mut text = match m.wake_latency_us.is_empty() {
         true => "no wake-ups".to_owned(),
-        false => {
-            let figures = ["p50", "p95", "p99", "max"].iter().filter_map(|name| {
-                let us = m.wake_latency_us.get(*name)?;
-                Some(format!("{name} {}", three_digits(*us)))
-            });
-            let figures: Vec<_> = figures.collect();
-            format!("wake-up latency us: {}", figures.join("  "))
-        }
+        false => format!("wake-up latency us: {}", figures(&m.wake_latency_us)),
     };
     let per_s = |n: f64| {
         if m.interval_s > 0.0 {
