@@ -46,7 +46,13 @@ pub(crate) fn plan(file: &StudyFile, how: &StudyOptions) -> Result<Vec<Planned>,
     let seeds = seeds(file, how);
     let plain = plain(file, plain_cases(file, how.quick), seeds.len());
     let mut all = Vec::new();
-    let planner = Planner { file, how, seeds };
+    let own_seeds = !how.quick && how.seeds.is_none();
+    let planner = Planner {
+        file,
+        how,
+        seeds,
+        own_seeds,
+    };
     planner.add(&plain, None, &mut all)?;
     if !how.quick {
         for variant in &file.variants {
@@ -72,7 +78,13 @@ pub(crate) fn chosen_cases(
     let chosen = plain(file, cases.iter().map(spec).collect(), n_seeds);
     let seeds = seeds(file, how);
     let mut all = Vec::new();
-    Planner { file, how, seeds }.add(&chosen, None, &mut all)?;
+    let planner = Planner {
+        file,
+        how,
+        seeds,
+        own_seeds: false,
+    };
+    planner.add(&chosen, None, &mut all)?;
     Ok(all)
 }
 
@@ -112,6 +124,8 @@ struct Planner<'a> {
     file: &'a StudyFile,
     how: &'a StudyOptions,
     seeds: Vec<u64>,
+    /// Plain cases have as many as they say.
+    own_seeds: bool,
 }
 
 impl Planner<'_> {
@@ -125,6 +139,10 @@ impl Planner<'_> {
         let seeds: Vec<u64> = self.seeds.iter().copied().take(variation.seeds).collect();
         for (case, spec) in &variation.cases {
             let plain = &self.file.cases[*case];
+            let seeds = match plain.seeds.filter(|_| self.own_seeds && kind.is_none()) {
+                Some(n) => (1..=n as u64).collect(),
+                None => seeds.clone(),
+            };
             let platform = variation.platform.unwrap_or(plain.platform);
             let platform = &self.file.platforms[platform];
             let columns = variation.columns.iter();
@@ -149,7 +167,7 @@ impl Planner<'_> {
                 set: plain.set.clone(),
                 workloads: Arc::new(expand(spec, platform, &seeds)?),
                 platform: Arc::clone(platform),
-                seeds: seeds.clone(),
+                seeds,
                 // Figures were published for the plain cases; what an experiment changes is to
                 // be seen beside them, a variant is a case of its own.
                 published_case: (kind != Some(VARIANT)).then_some(*case),

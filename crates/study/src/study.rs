@@ -251,6 +251,10 @@ impl Study {
             notes.extend(ran.map(|v| format!("{kind} {}: {}", v.name, v.why)));
         }
         notes.extend(one_seed(&seeds(file, how)));
+        if !how.quick && !how.sensitivity && file.sensitivity.as_ref().is_some_and(|s| s.on_request)
+        {
+            notes.push("assumed costs were not halved and doubled: --sensitivity does".to_owned());
+        }
         for (planned, runs) in done {
             let odd = oddities(runs, &planned.workloads);
             let experiment = planned.params.get(EXPERIMENT).and_then(Param::word);

@@ -78,6 +78,8 @@ pub(crate) struct Case {
     /// By position.
     pub(crate) platform: usize,
     pub(crate) duration_ns: u64,
+    /// In the full size; absent: the study's.
+    pub(crate) seeds: Option<usize>,
     /// After the study's.
     pub(crate) set: Vec<(String, String)>,
 }
@@ -126,6 +128,8 @@ pub(crate) enum FigureValue {
 /// Which conclusions are tried with assumed costs halved and doubled, one at a time.
 #[derive(Clone, Debug)]
 pub(crate) struct Sensitivity {
+    /// Not part of the full size.
+    pub(crate) on_request: bool,
     /// By position.
     pub(crate) cases: Vec<usize>,
     pub(crate) seeds: usize,

@@ -76,6 +76,8 @@ pub(super) struct RawCase {
     /// Absent: the study's, as is the duration.
     pub(super) platform: Option<Text>,
     pub(super) duration: Option<Text>,
+    /// So many in the full size instead of the study's.
+    pub(super) seeds: Option<Spanned<u64>>,
     /// After the study's.
     #[serde(default)]
     pub(super) set: Vec<Text>,
@@ -144,6 +146,9 @@ pub(super) struct RawCell {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawSensitivity {
+    /// Only with `--sensitivity`: it takes longer than the study.
+    #[serde(default)]
+    pub(super) on_request: bool,
     /// Absent: those of the reduced size.
     pub(super) cases: Option<Vec<Text>>,
     pub(super) seeds: Option<Spanned<u64>>,

@@ -184,6 +184,7 @@ fn cases(
                 None => context.duration_ns,
                 Some(text) => duration_ns(text)?,
             },
+            seeds: raw.seeds.as_ref().map(count).transpose()?,
             set: settings_of(&raw.set, context.columns)?,
         });
     }

@@ -30,6 +30,7 @@ pub(super) fn sensitivity(raw: &RawSensitivity, file: &StudyFile) -> Result<Sens
         workload.push(name);
     }
     let mut found = Sensitivity {
+        on_request: raw.on_request,
         cases,
         seeds: raw.seeds.as_ref().map_or(Ok(Sensitivity::SEEDS), count)?,
         workload,

@@ -25,7 +25,8 @@ pub(crate) struct Change {
 
 /// The runs; none if the study does not ask for them, nor the caller.
 pub(crate) fn tried(file: &StudyFile, how: &StudyOptions) -> Result<Vec<Tried>, StudyError> {
-    let asked = how.sensitivity || (!how.quick && file.sensitivity.is_some());
+    let always = file.sensitivity.as_ref().is_some_and(|s| !s.on_request);
+    let asked = how.sensitivity || (!how.quick && always);
     if !asked {
         return Ok(Vec::new());
     }
@@ -58,6 +59,7 @@ pub(crate) fn tried(file: &StudyFile, how: &StudyOptions) -> Result<Vec<Tried>, 
 /// What the study says, or without it every assumed cost in the cases of the reduced size.
 pub(super) fn wanted(file: &StudyFile) -> Sensitivity {
     file.sensitivity.clone().unwrap_or_else(|| Sensitivity {
+        on_request: true,
         cases: file.quick_cases.clone(),
         seeds: Sensitivity::SEEDS,
         workload: Vec::new(),

@@ -152,3 +152,43 @@ fn the_interval_and_the_metric_decide() {
     );
     assert_eq!(Conclusion::of("energy_j", None), Conclusion::Unknown);
 }
+
+#[test]
+fn on_request_only_is_said() {
+    let rare = study(9000, &format!("{TABLE}\non_request = true"));
+    let plain = run(&rare, false, false);
+    assert!(plain.sensitivity.is_none());
+    let said = |result: &StudyResult| {
+        result
+            .notes
+            .iter()
+            .any(|n| n.contains("--sensitivity does"))
+    };
+    assert!(said(&plain), "{:?}", plain.notes);
+    let asked = run(&rare, false, true);
+    assert!(asked.sensitivity.is_some() && !said(&asked));
+}
+
+#[test]
+fn a_case_may_have_seeds_of_its_own_in_the_full_size() {
+    let more = "seeds = 5\n[sensitivity]\nseeds = 2\non_request = true";
+    let own = study(9000, more);
+    let runs = |how: StudyOptions| own.runs(&how).unwrap();
+    assert_eq!(runs(StudyOptions::default()), 2 * 5);
+    let quick = StudyOptions {
+        quick: true,
+        ..StudyOptions::default()
+    };
+    assert_eq!(runs(quick), 2 * 3);
+    let chosen = StudyOptions {
+        seeds: Some(vec![7]),
+        ..StudyOptions::default()
+    };
+    assert_eq!(runs(chosen), 2);
+    let tried = StudyOptions {
+        sensitivity: true,
+        ..StudyOptions::default()
+    };
+    // The case by its own seeds; plain and 18 changes by those of the table.
+    assert_eq!(runs(tried), 2 * 5 + 19 * 2 * 2);
+}
