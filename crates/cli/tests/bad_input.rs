@@ -321,6 +321,19 @@ fn an_error_does_not_steer_the_terminal() {
     assert!(!stderr(&output).contains('\u{7}'));
 }
 
+/// The optimum is of one machine; heat, caps and hotplug make several of it.
+#[test]
+fn the_oracle_wants_a_machine_that_stays_as_it_is() {
+    for changes in [
+        ["--set", "model.thermal=on"],
+        ["--set", "model.freq_cap=0:903000"],
+        ["--hotplug", "1s:1=off"],
+    ] {
+        let output = sim(&[&["--oracle"], &changes[..]].concat());
+        assert_refused(&output, &["--oracle", "model.thermal", "--hotplug"]);
+    }
+}
+
 #[test]
 fn a_model_setting_that_the_platform_cannot_have_is_refused() {
     let output = sim(&["--set", "model.parent_cpu=99"]);

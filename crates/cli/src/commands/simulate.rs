@@ -198,10 +198,12 @@ pub(super) fn experiment(args: &RunArgs, seeds: Vec<u64>) -> Result<Experiment, 
         options.hotplug.clone_from(&schedule.0);
     }
     options.policy_at.clone_from(&args.policy_at);
-    if args.oracle && (!options.hotplug.is_empty() || !options.freq_cap.is_empty()) {
+    let changes =
+        !options.hotplug.is_empty() || !options.freq_cap.is_empty() || options.thermal;
+    if args.oracle && changes {
         return Err(Failure::input(
-            "`--oracle` places tasks on a machine that stays as it is; expected no `--hotplug` and \
-             no `model.freq_cap`",
+            "`--oracle` places tasks on a machine that stays as it is; expected no `--hotplug`, no \
+             `model.freq_cap` and no `model.thermal`",
         ));
     }
     Ok(Experiment {
