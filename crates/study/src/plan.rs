@@ -46,12 +46,11 @@ pub(crate) fn plan(file: &StudyFile, how: &StudyOptions) -> Result<Vec<Planned>,
     let seeds = seeds(file, how);
     let plain = plain(file, plain_cases(file, how.quick), seeds.len());
     let mut all = Vec::new();
-    let own_seeds = !how.quick && how.seeds.is_none();
     let planner = Planner {
         file,
         how,
         seeds,
-        own_seeds,
+        of_case: true,
     };
     planner.add(&plain, None, &mut all)?;
     if !how.quick {
@@ -82,7 +81,7 @@ pub(crate) fn chosen_cases(
         file,
         how,
         seeds,
-        own_seeds: false,
+        of_case: false,
     };
     planner.add(&chosen, None, &mut all)?;
     Ok(all)
@@ -106,7 +105,7 @@ fn plain(file: &StudyFile, cases: Vec<(usize, Spec)>, seeds: usize) -> Variation
 pub(crate) fn seeds(file: &StudyFile, how: &StudyOptions) -> Vec<u64> {
     match &how.seeds {
         Some(seeds) => seeds.clone(),
-        None if how.quick => file.seeds.iter().copied().take(file.quick_seeds).collect(),
+        None if how.quick => (1..=file.quick_seeds as u64).collect(),
         None => file.seeds.clone(),
     }
 }
@@ -125,10 +124,22 @@ struct Planner<'a> {
     how: &'a StudyOptions,
     seeds: Vec<u64>,
     /// Plain cases have as many as they say.
-    own_seeds: bool,
+    of_case: bool,
 }
 
 impl Planner<'_> {
+    /// In the full size as many as the case or the variation says; else the first of those that
+    /// the caller or the reduced size has.
+    fn seeds(&self, case: &Case, variation: &Variation, plain: bool) -> Vec<u64> {
+        let full = !self.how.quick && self.how.seeds.is_none();
+        let of_case = case.seeds.filter(|_| plain && full && self.of_case);
+        let wanted = of_case.unwrap_or(variation.seeds);
+        match full {
+            true => (1..=wanted as u64).collect(),
+            false => self.seeds.iter().copied().take(wanted).collect(),
+        }
+    }
+
     /// Adds the cases of a variation; `kind` is the parameter that names it.
     fn add(
         &self,
@@ -136,13 +147,9 @@ impl Planner<'_> {
         kind: Option<&str>,
         all: &mut Vec<Planned>,
     ) -> Result<(), StudyError> {
-        let seeds: Vec<u64> = self.seeds.iter().copied().take(variation.seeds).collect();
         for (case, spec) in &variation.cases {
             let plain = &self.file.cases[*case];
-            let seeds = match plain.seeds.filter(|_| self.own_seeds && kind.is_none()) {
-                Some(n) => (1..=n as u64).collect(),
-                None => seeds.clone(),
-            };
+            let seeds = self.seeds(plain, variation, kind.is_none());
             let platform = variation.platform.unwrap_or(plain.platform);
             let platform = &self.file.platforms[platform];
             let columns = variation.columns.iter();

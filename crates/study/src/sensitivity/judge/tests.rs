@@ -171,7 +171,7 @@ fn on_request_only_is_said() {
 
 #[test]
 fn a_case_may_have_seeds_of_its_own_in_the_full_size() {
-    let more = "seeds = 5\n[sensitivity]\nseeds = 2\non_request = true";
+    let more = "seeds = 5\n[sensitivity]\nseeds = 4\non_request = true";
     let own = study(9000, more);
     let runs = |how: StudyOptions| own.runs(&how).unwrap();
     assert_eq!(runs(StudyOptions::default()), 2 * 5);
@@ -189,6 +189,7 @@ fn a_case_may_have_seeds_of_its_own_in_the_full_size() {
         sensitivity: true,
         ..StudyOptions::default()
     };
-    // The case by its own seeds; plain and 18 changes by those of the table.
-    assert_eq!(runs(tried), 2 * 5 + 19 * 2 * 2);
+    // The case by its own seeds; plain and 18 changes by those of the table, which may be more
+    // than the study's three.
+    assert_eq!(runs(tried), 2 * 5 + 19 * 2 * 4);
 }
