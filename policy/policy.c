@@ -14,6 +14,9 @@
 #endif
 #ifndef WP_LIVE /* the live build leaves out what only older kernels do */
 #include "src/ratio_avg.c"
+#endif
+#include "src/sched_mc_table.c"
+#ifndef WP_LIVE
 #include "src/sched_mc_topology.c"
 #include "src/sched_mc_power.c"
 #include "src/cpu_power.c"
@@ -66,6 +69,7 @@
 #include "src/idle_sibling.c"
 #include "src/idlest_class.c"
 #include "src/power_policy.c"
+#include "src/sched_mc_pack.c"
 #ifndef WP_LIVE
 #include "src/idle_sibling_prop.c"
 #include "src/sched_mc_place.c"

@@ -148,6 +148,8 @@ WP_INLINE int wp_need_active_balance(struct wp_ctx *ctx, const struct wp_balance
 	    wp_capacity_reduced(src, dom->imbalance_pct) &&
 	    (u64)src->capacity * dom->imbalance_pct < (u64)dst->capacity * 100)
 		return 1;
+	if (wp_mc_pushes(ctx, bal))
+		return 1;
 	if (bal->kind == WP_MOVE_MISFIT || wp_pushes_by_priority(ctx, bal, dom))
 		return 1;
 	if (ctx->params.balance_classes && bal->kind != WP_MOVE_TASK)

@@ -62,6 +62,8 @@ WP_FN int wp_nohz_kick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 		stats = WP_DID_STATS;
 	if (wp_div(now_ns, ctx->tick_ns) < ctx->nohz_next_balance_tick)
 		return stats;
+	if (wp_mc_quiet(ctx, cpu))
+		return wp_mc_lower_idle(ctx, cpu) ? WP_DID_KICK : stats;
 	if (c->nr_running >= 2 || (WP_OLD(!ctx->params.balance_classes) && c->misfit_load))
 		return WP_DID_KICK;
 	if (ctx->params.balance_classes) {

@@ -63,19 +63,12 @@ WP_FN int wp_pack_kick(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 /* Tasks of the group, and in the upper half whether it has room for one more. */
 WP_FN u64 wp_group_tasks(const struct wp_ctx *ctx WP_NONNULL, const struct wp_group *g WP_NONNULL)
 {
-	u64 power = 0, cpus = 0, nr = 0;
-	u32 i;
+	struct wp_power_sums s;
+	u64 nr;
 
-	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
-		const struct wp_cpu *c =
-			WP_AT(ctx->cpus, *WP_AT(ctx->list, g->first_cpu + i));
-
-		wp_power_count(ctx, c, &power, &cpus);
-		nr += wp_nr_awake(c);
-	}
-	if (nr * ctx->params.power_full_util < wp_power_room(ctx, power, cpus))
-		nr |= 1ull << 32;
-	return nr;
+	wp_power_sum(ctx, g, &s, WP_POWER_TASKS_ONLY);
+	nr = s.nr_running;
+	return nr | (u64)(nr * ctx->params.power_full_util < s.room) << 32;
 }
 
 /*
@@ -189,6 +182,8 @@ WP_FN int wp_nohz_kick_old(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 		kick = wp_kick_31(ctx, cpu);
 	else if (!ctx->nr_nohz)
 		return 0;
+	else if (wp_mc_quiet(ctx, cpu))
+		kick = wp_mc_lower_idle(ctx, cpu);
 	else if (ctx->params.nohz_form == WP_NOHZ_38)
 		kick = wp_kick_38(ctx, cpu);
 	else

@@ -12,6 +12,10 @@
  * An idle CPU of the leader pulls one task's load from the donor, a lone task included. Not soon
  * after spreading: 64 attempts are remembered per CPU and level. Under the energy-aware rule, where
  * that is active, nothing of this happens.
+ *
+ * sched-mc on later kernels (sched_mc_pack.c) has the same form: use is the number of tasks, room
+ * what the table holds. It spreads only where a group has more, whoever asks; an idle CPU also
+ * pulls from the group of highest numbers (sched-mc 3, P8); there is no history.
  */
 #include "wakeplace/policy.h"
 
@@ -22,21 +26,30 @@ WP_FN int wp_power_group_now(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *b
 {
 	struct wp_power_sums *s = &bal->power.sums;
 	u64 power = 0, cpus = 0, used = 0, weight = 0;
-	u32 i, nr = 0;
+	u32 i, nr = 0, full = ctx->params.power_full_util;
+	int mc = wp_mc_balances(ctx);
 
 	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = *WP_AT(ctx->list, g->first_cpu + i);
 		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 		u32 n = wp_nr_awake(c);
 
-		wp_power_count(ctx, c, &power, &cpus);
-		used += (u64)wp_min(wp_power_util(ctx, c), wp_power_full(ctx, c)) * wp_max(n, 1);
+		if (mc) {
+			power += wp_mc_power(ctx, cpu);
+			used += (u64)full * n;
+			if (c->misfit_load && ctx->asym)
+				bal->power.perf_ok = 1; /* it wants a bigger CPU */
+		} else {
+			wp_power_count(ctx, c, &power, &cpus);
+			used += (u64)wp_min(wp_power_util(ctx, c), wp_power_full(ctx, c)) *
+				wp_max(n, 1);
+		}
 		weight += wp_weighted_load(ctx, c);
 		nr += n;
 		if (n > 1)
 			ctx->overload = 1; /* newly idle CPUs may look for work */
 	}
-	s->room = wp_power_room(ctx, power, cpus);
+	s->room = mc ? (u64)full * wp_mc_room(power) : wp_power_room(ctx, power, cpus);
 	s->used = used;
 	s->weight = weight;
 	s->nr_running = nr;
@@ -66,6 +79,20 @@ WP_INLINE void wp_power_offer(const struct wp_ctx *ctx, struct wp_power_balance 
 	}
 }
 
+/* Which group with tasks has the highest numbers, and has the local one room for one of them? */
+WP_INLINE void wp_power_highest(struct wp_power_balance *p, u32 place, u32 group)
+{
+	const struct wp_power_sums *s = &p->sums;
+
+	if (!place)
+		p->local_has_room = s->used < s->room;
+	else if (s->nr_running && s->first_cpu >= p->highest_first) {
+		p->highest = group;
+		p->highest_first = s->first_cpu;
+		p->highest_per_task = wp_div(s->weight, s->nr_running);
+	}
+}
+
 /* All groups, the local one first: what is allowed, and from where to where. */
 WP_INLINE void wp_power_scan(struct wp_ctx *ctx, struct wp_balance *bal, u32 local)
 {
@@ -87,6 +114,7 @@ WP_INLINE void wp_power_scan(struct wp_ctx *ctx, struct wp_balance *bal, u32 loc
 		}
 		if (p->power_ok && s->nr_running)
 			wp_power_offer(ctx, p, group);
+		wp_power_highest(p, k, group);
 	}
 }
 
@@ -100,7 +128,7 @@ WP_INLINE int wp_power_settled(const struct wp_ctx *ctx, const struct wp_balance
 		       wp_interval_max_ms(WP_AT(ctx->doms, bal->dom));
 	u32 i, clean = wp_min(p->power_lazy_clean, 63), old = 0;
 
-	if (!p->power_lazy)
+	if (!p->power_lazy || wp_mc_balances(ctx))
 		return 1;
 	if (bal->now_ns > last * ctx->tick_ns + quiet_ms * 1000000)
 		lb->spread_history = 0;
@@ -154,6 +182,36 @@ WP_INLINE u32 wp_power_pull(struct wp_ctx *ctx, struct wp_balance *bal)
 	return wp_power_queue(ctx, bal);
 }
 
+/* Under sched-mc tasks are drawn together between packages and within them, and where all CPUs are
+ * of one size. */
+WP_INLINE int wp_mc_draws(const struct wp_ctx *ctx, const struct wp_balance *bal)
+{
+	return bal->idle != WP_BUSY &&
+	       !(WP_AT(ctx->doms, bal->dom)->flags &
+		 (WP_SD_SHARE_CPUCAPACITY | WP_SD_NUMA | WP_SD_ASYM_CPUCAPACITY));
+}
+
+/* P8 of the same: this idle CPU comes before the group of highest numbers. */
+WP_INLINE int wp_mc_lowest(const struct wp_ctx *ctx, struct wp_balance *bal)
+{
+	struct wp_power_balance *p = &bal->power;
+
+	if (!wp_mc_balances(ctx) || !ctx->params.mc_lowest_first || !wp_mc_draws(ctx, bal) ||
+	    !p->local_has_room || p->highest == WP_NONE || p->highest_first <= bal->this_cpu ||
+	    wp_nr_awake(WP_AT(ctx->cpus, bal->this_cpu)))
+		return 0;
+	p->donor = p->highest;
+	p->per_task = p->highest_per_task;
+	return 1;
+}
+
+/* ... and newly idle it need not fail first, as in the kernels of the series. */
+WP_INLINE int wp_mc_pushes(const struct wp_ctx *ctx, const struct wp_balance *bal)
+{
+	return bal->power.pulls && bal->idle == WP_NEWLY_IDLE && bal->src_cpu > bal->this_cpu &&
+	       ctx->params.mc_lowest_first && wp_mc_balances(ctx);
+}
+
 WP_INLINE void wp_power_begin(const struct wp_ctx *ctx, struct wp_balance *bal)
 {
 	struct wp_power_balance *p = &bal->power;
@@ -167,6 +225,13 @@ WP_INLINE void wp_power_begin(const struct wp_ctx *ctx, struct wp_balance *bal)
 	p->donor_used = ~0ull;
 	p->leader_used = 0;
 	p->per_task = 0;
+	p->highest = WP_NONE;
+	p->highest_first = 0;
+	if (wp_mc_balances(ctx)) {
+		p->perf_ok = 0;
+		p->power_ok = (u32)wp_mc_draws(ctx, bal);
+		return;
+	}
 	p->perf_ok = !wp_packs_power(ctx) || !ctx->params.power_balance || ctx->energy_active ||
 		     bal->idle == WP_BUSY ||
 		     (WP_AT(ctx->doms, bal->dom)->flags & WP_SD_SHARE_CPUCAPACITY);
@@ -193,8 +258,9 @@ WP_FN int wp_power_spreads(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal
 	}
 	if (bal->idle != WP_NEWLY_IDLE)
 		wp_sis_update(ctx, bal->this_cpu, bal->level);
-	if (p->power_ok && p->leader == local && p->leader != p->donor &&
-	    p->donor != WP_NONE && wp_power_settled(ctx, bal, lb))
+	if ((p->power_ok && p->leader == local && p->leader != p->donor &&
+	     p->donor != WP_NONE && wp_power_settled(ctx, bal, lb)) ||
+	    wp_mc_lowest(ctx, bal))
 		bal->src_cpu = wp_power_pull(ctx, bal);
 	return 0;
 }

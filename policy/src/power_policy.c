@@ -89,26 +89,46 @@ WP_INLINE u64 wp_power_room(const struct wp_ctx *ctx, u64 power, u64 cpus)
 	return wp_max64(tasks, !!power) * ctx->params.power_full_util;
 }
 
-/* Room and use of one group, into dec->power.sums. */
-WP_FN int wp_power_group(const struct wp_ctx *ctx WP_NONNULL, const struct wp_group *g WP_NONNULL,
-			 struct wp_decision *dec WP_NONNULL)
+/* What is wanted of a group beside its room and its tasks. */
+enum wp_power_want {
+	WP_POWER_USE,       /* use, as placement counts it */
+	WP_POWER_USE_WAKING, /* likewise for a wake-up */
+	WP_POWER_TASKS_ONLY,
+};
+
+/* Room and tasks of one group, and what is wanted. */
+WP_INLINE void wp_power_sum(const struct wp_ctx *ctx, const struct wp_group *g,
+			    struct wp_power_sums *s, u32 want)
 {
-	struct wp_power_place *p = &dec->power;
 	u64 power = 0, cpus = 0, used = 0;
-	u32 i;
+	u32 i, nr = 0;
 
 	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
 		const struct wp_cpu *c =
 			WP_AT(ctx->cpus, *WP_AT(ctx->list, g->first_cpu + i));
 
 		wp_power_count(ctx, c, &power, &cpus);
-		used += wp_power_used(ctx, c, p->waking);
+		if (want != WP_POWER_TASKS_ONLY)
+			used += wp_power_used(ctx, c, want == WP_POWER_USE_WAKING);
+		nr += wp_nr_awake(c);
 	}
-	p->sums.room = wp_power_room(ctx, power, cpus);
-	p->sums.used = used;
-	p->power += power;
-	p->cpus += cpus;
-	p->used += used;
+	s->room = wp_power_room(ctx, power, cpus);
+	s->used = used;
+	s->nr_running = nr;
+	s->power = power;
+	s->cpus = cpus;
+}
+
+/* The same for one domain of a decision, into dec->power. */
+WP_FN int wp_power_group(const struct wp_ctx *ctx WP_NONNULL, const struct wp_group *g WP_NONNULL,
+			 struct wp_decision *dec WP_NONNULL)
+{
+	struct wp_power_place *p = &dec->power;
+
+	wp_power_sum(ctx, g, &p->sums, p->waking ? WP_POWER_USE_WAKING : WP_POWER_USE);
+	p->power += p->sums.power;
+	p->cpus += p->sums.cpus;
+	p->used += p->sums.used;
 	return 0;
 }
 

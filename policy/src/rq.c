@@ -439,13 +439,16 @@ WP_INLINE int wp_tick_end(struct wp_ctx *ctx, struct wp_cpu *c, u32 cpu, int sur
 	return result | wp_nohz_kick(ctx, cpu, now_ns);
 }
 
+/* sched_mc_pack.c */
+WP_FN int wp_surplus(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
+
 /* What a tick finds once the signals are up to date. */
 WP_INLINE int wp_tick_marks(struct wp_ctx *ctx, struct wp_cpu *c, const struct wp_task *task,
 			    u64 now_ns)
 {
 	wp_note_misfit(ctx, c, task);
 	wp_note_overutilized(ctx, c);
-	return wp_tick_end(ctx, c, task->cpu, c->nr_fair > 1 || c->misfit_load, now_ns);
+	return wp_tick_end(ctx, c, task->cpu, wp_surplus(ctx, task->cpu), now_ns);
 }
 
 /* The tick of a CPU that runs `task`. Returns enum wp_event_result bits. */

@@ -21,7 +21,7 @@ WP_INLINE void wp_mc_boot(struct wp_ctx *ctx)
 {
 	u32 cpu;
 
-	if (ctx->mc_booted || !ctx->params.arch_power)
+	if (ctx->mc_booted || !wp_mc_asks(ctx))
 		return;
 	ctx->mc_booted = 1;
 	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS) {
@@ -37,7 +37,7 @@ WP_INLINE void wp_mc_rebuilt(struct wp_ctx *ctx, u64 now_ns)
 {
 	u32 cpu;
 
-	if (!ctx->params.arch_power)
+	if (!wp_mc_asks(ctx))
 		return;
 	wp_mc_configure(ctx);
 	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS) {

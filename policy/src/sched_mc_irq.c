@@ -22,7 +22,7 @@ WP_FN u32 wp_irq_cpu(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	u32 i, lowest = WP_NONE;
 
-	if (!ctx->params.mc_irq_idle_us || !wp_mc_saves(ctx) || !wp_mc_saves_at(ctx, cpu) ||
+	if (!ctx->params.mc_irq_idle_us || !(wp_mc_packs(ctx) || wp_mc_saves_at(ctx, cpu)) ||
 	    !wp_mc_out_of_use(ctx, cpu, now_ns))
 		return cpu;
 	WP_FOR(i, ctx->nr_cpus, WP_MAX_CPUS) {

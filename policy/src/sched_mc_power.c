@@ -10,21 +10,10 @@
  */
 #include "wakeplace/policy.h"
 
-/* A power of the platform's table, or as the thresholds at run time say. */
-WP_INLINE u32 wp_mc_tasks_at(const struct wp_ctx *ctx, u32 khz)
+/* Is the architecture asked, as in the kernels that the series was made for? */
+WP_INLINE int wp_mc_asks(const struct wp_ctx *ctx)
 {
-	const struct wp_mc_table *t = &ctx->mc_table;
-	u32 last = wp_max(t->nr, 1) - 1, tasks, most;
-
-	if (!t->step_khz)
-		return 1;
-	most = *WP_AT(t->tasks, 0);
-	tasks = *WP_AT(t->tasks, wp_min(khz / t->step_khz, last));
-	if (ctx->params.mc_limit_khz != WP_NONE)
-		tasks = khz < ctx->params.mc_limit_khz ? most : 1;
-	if (ctx->params.mc_tasks != WP_NONE && tasks == most && most > 1)
-		tasks = ctx->params.mc_tasks;
-	return wp_max(tasks, 1);
+	return ctx->params.arch_power && wp_mc_knob(ctx);
 }
 
 /* Find a CPU's claim anew from its table and the last known speed. */
@@ -37,18 +26,20 @@ WP_INLINE void wp_mc_derive(struct wp_ctx *ctx, u32 cpu)
 		mc->cpu_power = WP_SCALE * wp_mc_tasks_at(ctx, mc->freq_khz);
 }
 
-/* What the hook answers (P5); without it the default. */
+/* What the hook answers (P5); without it the default. Later kernels note nothing. */
 WP_FN u32 wp_mc_cpu_power(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	u32 power = WP_AT(ctx->cpus, cpu)->mc.cpu_power;
 
+	if (!wp_mc_knob(ctx))
+		return WP_SCALE * wp_mc_holds(ctx, cpu);
 	return power && ctx->params.mc_arch_hook ? power : WP_SCALE;
 }
 
 /* A CPU's power without the time of other classes, `full` before the architecture is asked. */
 WP_INLINE u32 wp_mc_scaled(const struct wp_ctx *ctx, u32 cpu, u32 full)
 {
-	if (!ctx->params.arch_power || ctx->params.capacity_form != WP_CAPACITY_POWER)
+	if (!wp_mc_asks(ctx) || ctx->params.capacity_form != WP_CAPACITY_POWER)
 		return full;
 	return (u32)((u64)full * wp_mc_cpu_power(ctx, cpu) >> 10);
 }
@@ -56,7 +47,7 @@ WP_INLINE u32 wp_mc_scaled(const struct wp_ctx *ctx, u32 cpu, u32 full)
 /* A clock has changed: its CPUs' claims follow. Balancing sees it at its next refresh (P10). */
 WP_INLINE void wp_mc_freq(struct wp_ctx *ctx, u32 cpu, u32 khz)
 {
-	if (!ctx->params.arch_power)
+	if (!wp_mc_asks(ctx))
 		return;
 	WP_AT(ctx->cpus, cpu)->mc.freq_khz = khz;
 	wp_mc_derive(ctx, cpu);

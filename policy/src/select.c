@@ -8,6 +8,7 @@
  *   wake-up, energy model active, system     -> energy.c
  *     below the tipping point
  *   power-policy packs, some level has room  -> power_policy.c
+ *   sched-mc packs, some CPU has room        -> sched_mc_pack.c
  *   wake-up that may stay near waker or prev -> wake_affine picks the target, idle_sibling.c a CPU
  *     near it
  *   else, a domain has the request's flag    -> idlest.c
@@ -234,6 +235,8 @@ WP_FN int wp_select_normal(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task W
 	want_affine = wake && wp_wants_affine(ctx, task, waker, req, dec);
 	if (wp_packs_power(ctx) && ctx->params.power_placement &&
 	    wp_power_select(ctx, task, req, dec, (u32)want_affine))
+		return 1;
+	if (wp_mc_places(ctx, req->kind) && wp_mc_select(ctx, task, req, dec))
 		return 1;
 	wp_walk_domains(ctx, req, (u32)want_affine, &walk);
 	if (walk.slow != WP_NONE)

@@ -155,7 +155,7 @@ pub(crate) const FEATURES: &[Feature] = &[
         disable: sched_mc::disable,
         state: sched_mc::state,
         successors: &[],
-        refused: sched_mc::refused,
+        refused: |_| None,
     },
 ];
 

@@ -1,6 +1,6 @@
 //! The one table of parameters: key, field, values, meaning.
 
-use crate::sys::{WP_NONE, wp_params};
+use crate::sys::{WP_DOMAINS_31, WP_NONE, wp_params};
 
 /// What values a parameter takes.
 #[derive(Clone, Copy, Debug)]
@@ -220,7 +220,8 @@ params! {
     "sched-mc" {
         sched_mc_power_savings: Range(0, 2),
             "domain_form=3.1: pack packages instead of spreading over them (1), and newly idle \
-             CPUs may get running tasks for it (2)";
+             CPUs may get running tasks for it (2); later: fill the lowest CPUs of a cache with \
+             forks and execs (1), and with wake-ups (2)";
         sched_smt_power_savings: Range(0, 2), "... and cores within a package";
         mc_topology: Switch,
             "patches 1-3: power saving takes CPUs of equal parity for a package, on cores of the \
@@ -231,15 +232,21 @@ params! {
             "patches 6-7: noted is how many tasks a core holds at its frequency, by the platform's \
              table";
         mc_lowest_first: Switch, "patch 8: power saving fills CPUs of lower number first";
-        mc_tasks: Auto(1, 64), "tasks of the table's lowest frequencies; auto = platform's";
+        mc_tasks: Auto(1, 64),
+            "tasks of the lowest frequencies; auto = platform's table, without one 4";
         mc_limit_khz: Auto(0, 100_000_000),
-            "below it so many, else one, kHz; auto = platform's table";
+            "below it so many, else one, kHz; auto = platform's table, without one (later than \
+             3.4) 60 % of the highest";
         mc_boot_freq: Switch, "the first frequency is known; off: 0 until it changes";
         mc_kick_by_room: Switch,
-            "nohz_form=3.1: only a CPU with more tasks than it has room for kicks an idle one";
+            "nohz_balance: only a CPU with more tasks than it has room for kicks an idle one";
         mc_irq_idle_us: Range(0, 10_000_000),
             "movable interrupts (model.irq) leave a CPU that was idle for so long, us; 0 = never";
         mc_strict: Switch, "sis_form=levels: no search where the target has room for the task";
+        mc_placement: Switch,
+            "later than 3.4: tasks join the lowest CPU of the cache that has room for one more";
+        mc_balance: Switch,
+            "later than 3.4: balancing spreads only from groups that have more than they hold";
     }
     "frequency" {
         governor: Choice(&["schedutil", "performance", "powersave", "ondemand"]),
@@ -315,19 +322,34 @@ params! {
     }
 }
 
-/// The parameter of this key.
+/// Features by whose names a parameter is written, too: they are one parameter's values.
+pub(crate) const ALIASES: [(&str, &str); 1] = [("power-policy", "power_policy")];
+
+/// The parameter of this key, or of a feature that it is the versions of.
 pub(crate) fn find(key: &str) -> Option<&'static Param> {
+    let alias = ALIASES.iter().find(|(feature, _)| *feature == key);
+    let key = alias.map_or(key, |(_, parameter)| parameter);
     PARAMS.iter().find(|p| p.key == key)
 }
 
 /// Of the groups whose parameters may change while tasks run: built into the machine's domains.
 const BUILT_IN: [&str; 2] = ["power_level_fewer", "smt_gain"];
 
+/// What only kernels to 3.4 read of sched-mc.
+pub(crate) const OF_THE_KNOB: [&str; 4] = [
+    "sched_smt_power_savings",
+    "mc_topology",
+    "mc_boot_freq",
+    "mc_strict",
+];
+
 impl Param {
     /// Is it read by each decision anew, and by nothing that was built or queued before?
-    pub(crate) fn changes_in_force(&self) -> bool {
+    pub(crate) fn changes_in_force(&self, params: &wp_params) -> bool {
         match self.group {
             "power-policy" => !BUILT_IN.contains(&self.key),
+            // to 3.4 domains are built by it; mc_boot_freq, mc_strict and the like are of then
+            "sched-mc" => params.domain_form != WP_DOMAINS_31 && !OF_THE_KNOB.contains(&self.key),
             "sis-short" => self.key != "sis_short_dur",
             _ => ["migration_cost_ns", "nr_migrate", "energy_margin_shift"].contains(&self.key),
         }

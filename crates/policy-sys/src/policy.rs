@@ -1,7 +1,7 @@
 //! Policy names and parameters: the one parser of `ERA[+FEATURE[=VALUE]]...[-FEATURE]...`.
 
 use crate::eras::{ERAS, Era, FEATURES, Feature, patches};
-use crate::param_table::{PARAMS, find};
+use crate::param_table::{ALIASES, PARAMS, find};
 use crate::sys::{self, wp_params};
 use std::collections::BTreeSet;
 use thiserror::Error;
@@ -182,24 +182,20 @@ impl Policy {
                 None => (part.as_str(), None),
             };
             let feature = find_feature(feature, name)?;
-            if add && let Some(why) = (feature.refused)(&params) {
-                return Err(PolicyError(format!(
-                    "policy `{name}`: {} cannot have `{}`: {why}; expected linux-3.1+{}",
-                    era.name, feature.name, feature.name,
-                )));
-            }
             if add {
                 (feature.enable)(&mut params, find_version(era, feature, version, name)?);
             } else {
                 (feature.disable)(&mut params);
             }
         }
-        Ok(Self {
+        let policy = Self {
             name: name.to_owned(),
             params,
             defaults: params,
             overrides: Vec::new(),
-        })
+        };
+        policy.check()?;
+        Ok(policy)
     }
 
     /// The name as given, without overrides.
@@ -226,31 +222,43 @@ impl Policy {
         Ok(())
     }
 
+    /// Once all parameters are set: is some feature on that what else is set cannot have?
+    ///
+    /// # Errors
+    /// One sentence that names both and the reason.
+    pub fn check(&self) -> Result<(), PolicyError> {
+        let on = FEATURES
+            .iter()
+            .filter(|f| (f.state)(&self.params).is_some());
+        for feature in on {
+            if let Some(why) = (feature.refused)(&self.params) {
+                let name = &self.name;
+                return Err(PolicyError(format!(
+                    "policy `{name}` cannot have `{}`: {why}",
+                    feature.name
+                )));
+            }
+        }
+        Ok(())
+    }
+
     /// Changes a parameter, or a feature's version, of a policy that is in force.
     ///
     /// # Errors
     /// As `set`; and what cannot change while tasks run.
     pub fn change(&mut self, key: &str, value: &str) -> Result<(), PolicyError> {
-        let parameter = if key == "power-policy" && value != "off" {
-            "power_policy"
-        } else {
-            key
+        let known = find(key);
+        if known.is_some_and(|param| param.changes_in_force(&self.params)) {
+            let mut changed = self.clone();
+            changed.set(key, value)?;
+            changed.check()?;
+            *self = changed;
+            return Ok(());
+        }
+        let changeable = || {
+            let params = PARAMS.iter();
+            params.filter(|p| p.changes_in_force(&self.params))
         };
-        let known = find(parameter);
-        let packing = FEATURES.iter().find(|f| f.name == "power-policy");
-        let refused = packing.and_then(|feature| (feature.refused)(&self.params));
-        if let (Some(why), "power_policy") = (refused, parameter) {
-            return Err(PolicyError(format!(
-                "{} cannot have `{key}`: {why}",
-                self.name
-            )));
-        }
-        if let Some(param) = known.filter(|param| param.changes_in_force()) {
-            let expected =
-                |problem: PolicyError| PolicyError(problem.0.replacen("power_policy", key, 1));
-            return self.set(param.key, value).map_err(expected);
-        }
-        let changeable = || PARAMS.iter().filter(|p| p.changes_in_force());
         let groups: BTreeSet<_> = changeable().map(|p| p.group).collect();
         let groups: Vec<_> = groups.into_iter().collect();
         let feature = FEATURES.iter().any(|f| f.name == key);
@@ -259,7 +267,8 @@ impl Policy {
             (_, true) => format!("`{key}={value}` is for a whole run"),
             _ => format!("unknown parameter `{key}`"),
         };
-        let near = hint(key, changeable().map(|p| p.key).chain(["power-policy"]));
+        let features = ALIASES.iter().map(|(feature, _)| *feature);
+        let near = hint(key, changeable().map(|p| p.key).chain(features));
         Err(PolicyError(format!(
             "{what}; what can change while tasks run: `power-policy`, and parameters of {} \
              (`wakeplace policy show`){near}",
@@ -297,8 +306,8 @@ impl Policy {
             Some("the loads of older balancing (runnable_is_load=on, load_idx=on)")
         } else if balances_as_before_4_17(p) {
             Some("balancing of before 4.17 (weight_is_load, group_form, nohz_form and such)")
-        } else if p.sched_mc_power_savings | p.sched_smt_power_savings | p.arch_power != 0 {
-            Some("power saving of before 3.5 (sched_mc_power_savings, arch_power)")
+        } else if p.sched_smt_power_savings | p.mc_topology | p.mc_strict != 0 {
+            Some("power saving of before 3.5 (sched_smt_power_savings, mc_topology, mc_strict)")
         } else if p.util_est_after_freq != 0 {
             Some("frequency requests before the estimate moves (util_est_after_freq=on)")
         } else if p.util_est_faster != sys::WP_UTIL_EST_FASTER_OFF {
@@ -336,6 +345,12 @@ impl Policy {
     #[must_use]
     pub fn has_key(&self, key: &str) -> bool {
         find(key).is_some()
+    }
+
+    /// The parameter that a key means: some have a feature's name besides; any other key itself.
+    #[must_use]
+    pub fn parameter(key: &str) -> &str {
+        find(key).map_or(key, |param| param.key)
     }
 
     /// Parameters changed with `set`, in that order.

@@ -495,6 +495,73 @@ fn packing_waits_for_quiet() {
     assert!(quiet(257));
 }
 
+/// Goal: P18, test: every 10 ms a socket has more than it has room for, then not, and an idle CPU
+/// of the leader looks every 2 ms. Without history each clean attempt packs; with it none does
+/// after the first overload, since 32 clean ones never follow each other: on << off.
+#[test]
+fn lazy_balancing_packs_less_where_the_number_is_at_the_limit() {
+    let packs = |lazy: &str| {
+        let core = &mut two("powersaving", &[("power_lazy", lazy)], 3, 1);
+        let mut moved = 0;
+        for ms in (0..1000).step_by(2) {
+            // 16 full tasks on 8 CPUs: 16 x 99 > 8 x 99
+            let over = ms / 10 % 2 == 1;
+            (8..16).for_each(|cpu| {
+                let tasks = if over { 2 } else { u32::from(cpu == 8) };
+                core.cpu_mut(cpu).nr_running = tasks;
+            });
+            (9..16).for_each(|cpu| share(core, cpu, if over { 100 } else { 0 }));
+            let lb = &mut core.cpu_mut(3).lb[NODES as usize];
+            lb.before_last_tick = NOW / 1_000_000;
+            core.state_mut().serial_tick = 0; // the attempt before is over
+            let (step, bal) = attempt(core, 3, NODES, IdleKind::Idle);
+            moved += u32::from(step == Step::Detach && bal.raw().power.pulls != 0);
+        }
+        moved
+    };
+    let (lazy, eager) = (packs("on"), packs("off"));
+    assert_eq!(eager, 250, "each of the 5 attempts in 50 quiet windows");
+    assert!(lazy <= 5, "at most those before the first overload: {lazy}");
+}
+
+/// Goal: P16: a remote group's room counts as one task, since siblings spread, only from the group
+/// on that made the attempt spread; in one that spreads anyway, from the first. Three sockets of 8
+/// CPUs and a power of 5 tasks each; the first has room. A socket of two tasks has nothing to give
+/// by its own room, and one task too many by siblings.
+#[test]
+fn siblings_count_where_it_spreads() {
+    let seen = |version: &str, settings: &[(&str, &str)], full: Option<u32>| {
+        let mut all = vec![("load_idx", "off")]; // there is no history of loads here
+        all.extend(settings);
+        let policy = named(&format!("linux-3.8+power-policy={version}"), &all);
+        let mut core = Core::new(&facts(3, 4), policy.core_params()).expect("a machine");
+        freeze(&mut core);
+        for cpu in 0..24 {
+            make_idle(&mut core, cpu);
+            share(&mut core, cpu, 0);
+        }
+        busy(&mut core, [0, 8, 9]);
+        for cpu in [8, 9] {
+            core.cpu_mut(cpu).load_weight = 8 * 1024; // more load than on eight CPUs
+        }
+        for cpu in full.iter().flat_map(|first| *first..*first + 8) {
+            busy(&mut core, [cpu]);
+            core.cpu_mut(cpu).nr_running = 2; // 16 x 99 > 8 x 99
+        }
+        let (_, bal) = attempt(&mut core, 1, NODES, IdleKind::Idle);
+        let raw = bal.raw();
+        (raw.power.perf_from, raw.busiest_group, raw.busiest.room)
+    };
+    assert_eq!(seen("performance", &[], None), (0, 1, 1), "spreads anyway");
+    // The third socket is full: the second was seen before and keeps its room.
+    assert_eq!(seen("powersaving", &[], Some(16)), (2, 2, 1));
+    // The second socket is full itself.
+    assert_eq!(seen("powersaving", &[], Some(8)), (1, 1, 1));
+    // Without P16 the second counts as one task, too, and has more load.
+    let off = [("power_siblings", "off")];
+    assert_eq!(seen("powersaving", &off, Some(16)), (2, 1, 1));
+}
+
 /// Goal: the same on the balancing of today: one task, by number.
 #[test]
 fn the_leader_pulls_under_7_3() {

@@ -5,8 +5,8 @@ use wakeplace_policy_sys::sys::{
     WP_SD_ASYM_PACKING, WP_SD_POWERSAVINGS, WP_SD_PREFER_SIBLING, wp_dom,
 };
 use wakeplace_policy_sys::{
-    Core, DebugFile, FreqFacts, LevelFacts, MachineFacts, PlaceKind, Policy, Request, SchedMcFacts,
-    Task, Waker, cpu_place,
+    Balance, Core, DebugFile, FreqFacts, IdleKind, LevelFacts, MachineFacts, NohzWork, Offer,
+    PlaceKind, Policy, Request, SchedMcFacts, Step, Task, Waker, cpu_place,
 };
 
 /// `ca9_cpu_power_table.csv`, divided by 1024.
@@ -14,6 +14,8 @@ const CA9: [u32; 10] = [4, 4, 4, 1, 1, 1, 1, 1, 1, 1];
 /// `u8500_opp.csv`, kHz.
 const U8500: [u32; 4] = [200_000, 400_000, 800_000, 1_000_000];
 const NOW: u64 = 10_000_000_000;
+const MS: u64 = 1_000_000;
+const S: u64 = 1000 * MS;
 
 /// Cortex-A9 CPUs that share a cache and a clock.
 fn a9(cpus: u32) -> MachineFacts {
@@ -340,7 +342,7 @@ fn time_of_other_classes_counts() {
     }
 }
 
-/// Goal: names, states, and what cannot be (sched-mc 1.1: gone with 3.5).
+/// Goal: names and states; every era has the feature (040), no era ships it.
 #[test]
 fn names_and_states() {
     let state = |name: &str| {
@@ -363,8 +365,11 @@ fn names_and_states() {
         Policy::parse("linux-3.1").unwrap().core_params()
     );
     for era in ["linux-3.8", "linux-4.17", "linux-7.3", "wakeplace"] {
-        let error = Policy::parse(&format!("{era}+sched-mc=1")).unwrap_err();
-        assert!(error.0.contains("expected linux-3.1+sched-mc"), "{error}");
+        assert_eq!(state(era), None, "{era}");
+        assert_eq!(state(&format!("{era}+sched-mc=1")), Some("1"));
+        let again = Policy::parse(&format!("{era}+sched-mc=1-sched-mc")).unwrap();
+        let plain = Policy::parse(era).unwrap();
+        assert_eq!(again.core_params(), plain.core_params(), "{era}");
     }
     let mut policy = Policy::parse("linux-3.1").unwrap();
     let error = policy.set("sched_mc_power_savings", "3").unwrap_err();
@@ -388,5 +393,90 @@ fn an_idle_cpu_beside_busy_ones_owns_balancing() {
         core.nohz_enter(1);
         core.cpu_mut(1).ilb = 0;
         assert_eq!(core.nohz_target(), Some(expected), "{name}");
+    }
+}
+
+/// One attempt of a CPU at a time, up to the offers.
+fn attempt(core: &mut Core, cpu: u32, now_ns: u64, idle: IdleKind) -> (Step, Balance) {
+    let mut bal = Balance::default();
+    bal.prepare(now_ns, cpu, 0, idle);
+    let step = core.balance_begin(&mut bal);
+    (step, bal)
+}
+
+/// So many tasks of nice 0, one of them running.
+fn put(core: &mut Core, cpu: u32, tasks: u32) {
+    let c = core.cpu_mut(cpu);
+    (c.nr_running, c.nr_fair, c.load_weight) = (tasks, tasks, 1024 * tasks);
+    (c.curr_idle, c.curr_fair) = (u32::from(tasks == 0), u32::from(tasks > 0));
+}
+
+/// Goal: P10: the clock goes from 400 to 1000 MHz while only tasks shorter than a tick run: no CPU
+/// balances from a tick. New-idle balancing finds the capacity of one task within 4 ms and a jiffy
+/// of the last refresh (4 ms each); without the patch it keeps that of four.
+#[test]
+fn capacity_is_refreshed_without_a_tick() {
+    for (patch, later, expected) in [("on", 8 * MS, 1024), ("on", 0, 4096), ("off", S, 4096)] {
+        let settings = [("capacity_newidle", patch)];
+        let mut core = core(&a9(2), "linux-3.1+sched-mc=2", &settings);
+        core.freq_applied(0, 1);
+        let _ = attempt(&mut core, 1, NOW, IdleKind::Idle);
+        assert_eq!(core.cpu(1).capacity, 4096, "a periodic pass");
+        core.freq_applied(0, 3);
+        let _ = attempt(&mut core, 1, NOW + later, IdleKind::NewlyIdle);
+        assert_eq!(core.cpu(1).capacity, expected, "{patch}, {later} ns later");
+    }
+}
+
+/// Goal: P11, (a) to (c): a kicked CPU whose last tick found it busy and which is idle now answers
+/// by its state, its mark is clear on the way out, and the next kick is sent; the kernel before
+/// believes the tick, does nothing, and no kick follows.
+#[test]
+fn a_kick_is_answered_by_state() {
+    for (patch, work, again) in [
+        ("off", NohzWork::All, Some(1)),
+        ("on", NohzWork::Nothing, None),
+    ] {
+        let settings = [("ilb_idle_at_tick", patch)];
+        let mut core = core(&a9(2), "linux-3.1+sched-mc=2", &settings);
+        core.settle();
+        put(&mut core, 0, 5);
+        core.nohz_enter(1);
+        core.cpu_mut(1).ilb = 0; // its last tick was busy
+        assert_eq!(core.nohz_target(), Some(1));
+        assert_eq!(core.nohz_begin(1), work, "{patch}");
+        assert_eq!(core.nohz_target(), again, "{patch}");
+        // busy when the kick comes: nothing to do, and the next is sent all the same
+        if patch == "off" {
+            put(&mut core, 1, 1);
+            assert_eq!(core.nohz_begin(1), NohzWork::Nothing);
+            assert_eq!(core.nohz_target(), Some(1));
+        }
+    }
+}
+
+/// Goal: 1.1, level 2: a newly idle CPU that was refused often enough has the running task pushed
+/// to it; below level 2 not; an idle one has at every level.
+#[test]
+fn a_newly_idle_cpu_gets_a_running_task_at_level_2() {
+    for (level, idle, pushed) in [
+        ("0", IdleKind::NewlyIdle, false),
+        ("1", IdleKind::NewlyIdle, false),
+        ("2", IdleKind::NewlyIdle, true),
+        ("0", IdleKind::Idle, true),
+    ] {
+        let settings = [("sched_mc_power_savings", level)];
+        let mut core = core(&a9(2), "linux-3.1", &settings);
+        core.settle();
+        put(&mut core, 0, 3);
+        core.cpu_mut(1).lb[0].nr_balance_failed = 4; // more than cache_nice_tries + 2 = 3
+        let (step, mut bal) = attempt(&mut core, 1, NOW, idle);
+        assert_eq!((step, bal.src_cpu()), (Step::Detach, 0), "{level}");
+        let mut running = Task::new(1, 1024, 0, None, 2);
+        core.task_init(&mut running);
+        (running.raw_mut().on_rq, running.raw_mut().running) = (1, 1);
+        assert_ne!(core.balance_offer(&mut bal, &running), Offer::Take);
+        let _ = core.balance_end(&mut bal, true);
+        assert_eq!(bal.push(), pushed, "level {level}, {idle:?}");
     }
 }

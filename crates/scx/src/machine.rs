@@ -9,7 +9,7 @@ use wakeplace_platform::sysfs::{
     CapacitySource, CpufreqPolicy, EnergyDomain, LevelKind, SysfsError, SysfsLevel, SysfsMachine,
 };
 use wakeplace_platform::{CpuId, Platform, PlatformError, PowerUnit};
-use wakeplace_policy_sys::{FreqFacts, LevelFacts, MachineFacts, PerfFacts, sys};
+use wakeplace_policy_sys::{FreqFacts, LevelFacts, MachineFacts, PerfFacts, SchedMcFacts, sys};
 
 /// Length of a tick where no configuration of the kernel is to be had: `CONFIG_HZ=250`, the
 /// default of kernel and Debian. It is only the unit of the intervals between balance passes.
@@ -144,7 +144,7 @@ pub(crate) fn describe(choice: &PlatformChoice, root: &Path) -> Result<Machine, 
             reclaim_distance: 0,
             freq_domains,
             perf_domains,
-            sched_mc: None, // a feature of 3.1, which no live kernel has
+            sched_mc: platform.as_ref().and_then(file_packing), // no kernel states it
         },
     })
 }
@@ -356,6 +356,18 @@ fn file_clock(domain: &wakeplace_platform::FreqDomain) -> FreqFacts {
         opp_khz: domain.opps.iter().map(|opp| opp.khz).collect(),
         transition_latency_us: (domain.transition_latency_ns / 1000) as u32,
     }
+}
+
+/// The file's table of tasks per core by frequency. Places by register are for domains of 3.1.
+fn file_packing(platform: &Platform) -> Option<SchedMcFacts> {
+    let table = platform.sched_mc.as_ref()?;
+    let cpus = platform.cpus.iter();
+    Some(SchedMcFacts {
+        step_khz: table.step_khz,
+        tasks: table.tasks.clone(),
+        known_core: cpus.map(|cpu| cpu.kind == table.core_kind).collect(),
+        mpidr: Vec::new(),
+    })
 }
 
 /// The file's energy model, one performance domain per clock. Bogo units serve as well as

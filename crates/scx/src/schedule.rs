@@ -103,7 +103,11 @@ pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
     let printer = args
         .stats
         .map(|every_s| stats::Printer::new(every_s, since_ns));
-    let watched = running.watch(&asks, printer, args.follow.map(Follower::new));
+    let follower = args.follow.map(Follower::new);
+    if let Some(warning) = follower.as_ref().and_then(Follower::warning) {
+        say(&warning);
+    }
+    let watched = running.watch(&asks, printer, follower);
     let ended = finish(running.live); // in any case: it says who schedules now
     watched.and(ended)
 }
@@ -141,8 +145,8 @@ impl Running {
                 // Both sockets are gone: the clock goes on.
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(LOOK_EVERY),
             }
-            if let Some(policy) = follower.as_mut().and_then(Follower::changed) {
-                self.follow(policy);
+            if let Some(follower) = follower.as_mut() {
+                self.follow(follower);
             }
             if let Some(online) = self.live.cpus_changed() {
                 self.rebuild(&online)?;
@@ -158,11 +162,21 @@ impl Running {
         Ok(())
     }
 
-    fn follow(&mut self, policy: &str) {
-        let change = [("power_policy".to_owned(), policy.to_owned())];
+    fn follow(&mut self, follower: &mut Follower) {
+        let Some(policy) = follower.changed() else {
+            return;
+        };
+        let change = [("power-policy".to_owned(), policy.to_owned())];
         match self.change(&change) {
-            Ok(()) => say(&format!("power-policy is {policy} now")),
-            Err(refusal) => say(&format!("power-policy={policy}: {}", refusal.error)),
+            Ok(()) => {
+                follower.succeeded(policy);
+                say(&format!("power-policy is {policy} now"));
+            }
+            Err(refusal) => {
+                if follower.failed(policy) {
+                    say(&format!("power-policy={policy}: {}", refusal.error));
+                }
+            }
         }
     }
 

@@ -41,6 +41,7 @@ impl Wanted {
         for (key, value) in &self.parameters {
             policy.set(key, value)?;
         }
+        policy.check()?;
         self.read_live(&policy)?;
         match policy.not_in_live_build() {
             None => Ok(policy),
@@ -69,7 +70,10 @@ impl Wanted {
                 "iowait_boost" | "freq_pressure" => true, // the kernel does these
                 // of kernels that the live build does not hold
                 "power_level_fewer" | "power_idlest_cases" | "power_single_shot"
-                | "power_new_averages" | "power_siblings" | "power_kick" => value != "off",
+                | "power_new_averages" | "power_siblings" | "power_kick" | "mc_boot_freq" => {
+                    value != "off"
+                }
+                "mc_irq_idle_us" => value != "0", // interrupts are the kernel's
                 _ => params.iter().any(of_the_kernel),
             };
             if inert {
@@ -87,15 +91,14 @@ impl Wanted {
     pub(crate) fn with(&self, changes: &[(String, String)]) -> Result<Self, PolicyError> {
         let mut wanted = self.clone();
         for (key, value) in changes {
-            let key = match key.as_str() {
-                "power-policy" => "power_policy",
-                other => other,
-            };
-            match key {
+            match key.as_str() {
                 "policy" => value.clone_into(&mut wanted.policy),
                 "mode" => wanted.mode = Mode::parse(value)?,
                 _ => {
-                    wanted.parameters.retain(|(k, _)| k != key);
+                    let key = Policy::parameter(key);
+                    wanted
+                        .parameters
+                        .retain(|(k, _)| Policy::parameter(k) != key);
                     wanted.parameters.push((key.to_owned(), value.clone()));
                 }
             }
@@ -151,6 +154,12 @@ mod tests {
             ("sched_latency_ns=6000000", false),
             ("wake_list=off", false),
             ("vq_slice_ns=3000000", true),
+            ("mc_boot_freq=on", false),
+            ("mc_irq_idle_us=1000", false),
+            ("mc_strict=on", false),
+            ("sched_smt_power_savings=1", false),
+            ("mc_tasks=3", true),
+            ("power-policy=balance", true),
         ] {
             let wanted = Wanted::new("linux-7.3", Mode::Balance, &[text.to_owned()]);
             assert_eq!(wanted.is_ok(), accepted, "{text}");
@@ -171,6 +180,17 @@ mod tests {
         assert_eq!(wanted.mode(), Mode::Balance);
     }
 
+    /// A feature's name is its parameter's: a change of either replaces what was set by the other.
+    #[test]
+    fn both_names_are_one_parameter() {
+        let set = ["power-policy=balance".to_owned()];
+        let wanted = Wanted::new("linux-7.3", Mode::Balance, &set).expect("valid");
+        let next = wanted.with(&changes(&[("power_policy", "powersaving")]));
+        let params = |w: &Wanted| *w.policy().expect("valid").core_params();
+        let (before, after) = (params(&wanted), params(&next.expect("valid")));
+        assert_eq!(after.power_policy, before.power_policy + 1);
+    }
+
     #[test]
     fn a_parameter_overrides_the_mode() {
         let set = ["freq_headroom=on".to_owned()];
@@ -187,7 +207,14 @@ mod tests {
             let error = Wanted::new(name, Mode::Balance, &[]).expect_err(name);
             assert!(error.0.contains("only the simulator"), "{error}");
         }
-        for name in ["wakeplace", "linux-7.3", "linux-7.3-energy-aware"] {
+        for name in [
+            "wakeplace",
+            "linux-7.3",
+            "linux-7.3-energy-aware",
+            "linux-7.3+sched-mc=2",
+            "wakeplace+sched-mc=2",
+            "wakeplace+power-policy=balance",
+        ] {
             assert!(Wanted::new(name, Mode::Balance, &[]).is_ok(), "{name}");
         }
     }

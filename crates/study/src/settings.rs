@@ -28,6 +28,7 @@ pub fn apply_settings(
     options: &mut Options,
     policies: &mut [Policy],
 ) -> Result<(), SettingError> {
+    let mut excluded = None;
     for (key, value) in set {
         let error = |reason: String| SettingError {
             key: key.clone(),
@@ -41,8 +42,15 @@ pub fn apply_settings(
         for policy in policies.iter_mut() {
             policy.set(key, value).map_err(|e| error(e.to_string()))?;
         }
+        // What excludes each other is judged once all is set; the setting that made it so is named.
+        let checked: Result<(), _> = policies.iter().try_for_each(Policy::check);
+        excluded = match (checked, excluded) {
+            (Ok(()), _) => None,
+            (Err(_), Some(earlier)) => Some(earlier),
+            (Err(e), None) => Some(error(e.to_string())),
+        };
     }
-    Ok(())
+    excluded.map_or(Ok(()), Err)
 }
 
 /// The switches of the machine's model that are not at their default.
@@ -76,6 +84,43 @@ mod tests {
         for policy in &policies {
             assert_eq!(policy.overrides(), [("pelt_scale", "clock".to_owned())]);
         }
+    }
+
+    /// Goal: a feature that an era cannot have is refused however it is asked for, judged once all
+    /// is set.
+    #[test]
+    fn what_excludes_each_other_is_judged_at_the_end() {
+        let apply = |set: &[(&str, &str)]| {
+            let owned = |(k, v): &(&str, &str)| ((*k).to_owned(), (*v).to_owned());
+            let set: Vec<_> = set.iter().map(owned).collect();
+            let mut policies = [Policy::parse("linux-3.1").unwrap()];
+            apply_settings(&set, &mut Options::default(), &mut policies)
+        };
+        let error = apply(&[("power_policy", "balance"), ("busy_factor", "3")]).unwrap_err();
+        let text = error.to_string();
+        assert!(
+            text.starts_with("setting `power_policy=balance`: "),
+            "{text}"
+        );
+        assert!(
+            text.contains("`linux-3.1` cannot have `power-policy`"),
+            "{text}"
+        );
+        assert!(text.contains("linux-3.8"), "{text}");
+        assert!(apply(&[("power-policy", "balance")]).is_err());
+        assert_eq!(
+            apply(&[("power_policy", "balance"), ("pelt_scale", "ratio")]),
+            Ok(())
+        );
+        assert_eq!(
+            apply(&[("power_policy", "off"), ("busy_factor", "3")]),
+            Ok(())
+        );
+        let named = Policy::parse("linux-3.1+power-policy").unwrap_err();
+        assert!(
+            named.to_string().contains("cannot have `power-policy`"),
+            "{named}"
+        );
     }
 
     #[test]

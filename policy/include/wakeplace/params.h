@@ -323,7 +323,7 @@ struct wp_params {
 	u32 newidle_push;     /* a newly idle CPU may have a running task pushed to it (3.5) */
 	u32 newidle_by_cost;  /* new-idle looks at the cost of levels and at overload (3.13) */
 	u32 ilb_idle_at_tick; /* a kicked CPU believes its last tick, not its state (to 3.1) */
-	/* power saving to 3.4, domain_form 3.1 (sched-mc) */
+	/* power saving to 3.4, domain_form 3.1 (sched-mc); later kernels: sched_mc_pack.c */
 	u32 sched_mc_power_savings;  /* 0..2: the knob for packages */
 	u32 sched_smt_power_savings; /* 0..2: for the cores of one, too */
 	u32 mc_topology;     /* P1-3: it divides packages of a known kind of core by parity */
@@ -337,6 +337,8 @@ struct wp_params {
 	u32 mc_kick_by_room; /* ... only a CPU with more tasks than room kicks an idle one */
 	u32 mc_irq_idle_us;  /* ... interrupts leave a CPU idle for so long; 0: never */
 	u32 mc_strict;       /* sched-mc 5.5: no idle search where the target has room */
+	u32 mc_placement;    /* later kernels: tasks join the lowest CPU that has room */
+	u32 mc_balance;      /* ... and balancing leaves groups alone that have room */
 	/* frequency */
 	u32 governor;            /* enum wp_governor */
 	u32 rate_limit_us; /* WP_NONE = the era's rule: transition latency x multiplier, capped */

@@ -12,8 +12,8 @@ struct wp_power_sums {
 	u64 weight; /* load of the queued tasks */
 	u32 nr_running;
 	u32 first_cpu; /* lowest number */
-	u64 power; /* scratch: 1024 per full CPU */
-	u64 cpus;  /* scratch: likewise, by number */
+	u64 power; /* compute power of its CPUs, 1024 per full CPU; at present frequency */
+	u64 cpus;  /* likewise, by number */
 };
 
 /* Placement: one domain, as one decision sees it. */
@@ -42,6 +42,11 @@ struct wp_power_balance {
 	u64 donor_used;
 	u64 leader_used;
 	u64 per_task; /* average load of the donor's tasks */
+	u32 highest;  /* sched-mc: group with tasks whose CPUs have the highest numbers */
+	u32 highest_first;
+	u64 highest_per_task;
+	u32 local_has_room;
+	u32 pad;
 	struct wp_power_sums sums;
 };
 

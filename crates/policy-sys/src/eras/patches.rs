@@ -1,5 +1,6 @@
 //! The patches of a series, each with the parameter that takes it away, so that its effect can be
-//! seen alone (capacity-aware 0 and 3; docs/decisions/031).
+//! seen alone (capacity-aware 0 and 3, power-aware 3 to 5, sched-mc 3; docs/decisions/031, 032,
+//! 033, 040).
 
 /// One patch of a feature's series.
 pub(crate) struct Patch {
@@ -39,6 +40,8 @@ const fn none(number: &'static str, doc: &'static str, why: &'static str) -> Pat
 pub(crate) fn patches(feature: &str) -> &'static [Patch] {
     match feature {
         "asym-capacity" => ASYM_CAPACITY,
+        "power-policy" => POWER_POLICY,
+        "sched-mc" => SCHED_MC,
         _ => &[],
     }
 }
@@ -129,5 +132,180 @@ const ASYM_CAPACITY: &[Patch] = &[
         "misfit",
         "a running task that does not fit is moved to a bigger CPU",
         "a task that never sleeps stays on a small CPU",
+    ),
+];
+
+/// "[patch v4 0/18] sched: simplified fork, release load avg and power awareness scheduling",
+/// January 2013.
+const POWER_POLICY: &[Patch] = &[
+    switch(
+        "1",
+        "power_level_fewer",
+        "no CPU level over one cache (3.8 only)",
+        "one level more, as 3.8 has it",
+    ),
+    switch(
+        "2 to 4",
+        "power_idlest_cases",
+        "a fork's idlest group: first who is allowed, then loads (to 4.9)",
+        "a task that only remote groups may have can stay where it must not",
+    ),
+    switch(
+        "5",
+        "power_single_shot",
+        "one level decides on a fork, on any CPU of it (to 4.9)",
+        "each level below is searched again",
+    ),
+    switch(
+        "6 to 8",
+        "power_new_averages",
+        "a new task's load average is its weight (3.8 only)",
+        "it begins with none",
+    ),
+    switch(
+        "9",
+        "power_policy",
+        "the policy: performance, balance or powersaving",
+        "tasks are spread, and no history is kept",
+    ),
+    none(
+        "10",
+        "the policy is a file that can be written",
+        "it is a parameter that can change: --policy-at, the live scheduler's control",
+    ),
+    switch(
+        "11",
+        "power_full_util",
+        "utilisation per CPU, and from which percent on it is full",
+        "(a value, not a switch)",
+    ),
+    switch(
+        "12",
+        "power_placement",
+        "forks, execs and wake-ups join the fullest group with room",
+        "only balancing packs",
+    ),
+    switch(
+        "13",
+        "power_small_tasks",
+        "small tasks that wake or exec join a CPU that runs already",
+        "the least loaded CPU of the group",
+    ),
+    switch(
+        "14, 17",
+        "power_balance",
+        "balancing packs where nothing is overloaded",
+        "balancing spreads what placement packed",
+    ),
+    switch(
+        "15",
+        "power_pull_all",
+        "... also the lone task of a CPU",
+        "a group whose CPUs run one task each is not emptied",
+    ),
+    switch(
+        "16",
+        "power_siblings",
+        "siblings spread only in attempts that spread anyway (to 3.12)",
+        "a group with room relieves any other of all but one task",
+    ),
+    switch(
+        "18",
+        "power_lazy",
+        "no packing soon after an attempt that had to spread",
+        "tasks go to and fro where their number is at the limit",
+    ),
+    switch(
+        "added",
+        "power_kick",
+        "busy CPUs kick idle ones for what could be packed (3.8 only)",
+        "lone endless tasks on different cores stay there",
+    ),
+    switch(
+        "added",
+        "power_freq",
+        "a group's room is what it has at its highest frequency",
+        "its present frequency says nothing",
+    ),
+];
+
+/// "[RFC 00/11] sched: sched_mc for dual Cortex-A9", late 2011.
+const SCHED_MC: &[Patch] = &[
+    switch(
+        "1 to 3",
+        "mc_topology",
+        "3.1: power saving takes CPUs of equal parity for a package",
+        "one package, within which the knob saves nothing; later kernels never have it",
+    ),
+    switch(
+        "4",
+        "arch_power",
+        "the architecture is asked for a core's power",
+        "every core holds one task",
+    ),
+    switch(
+        "5",
+        "mc_arch_hook",
+        "... and answers what is noted",
+        "every core holds one task",
+    ),
+    switch(
+        "6, 7",
+        "mc_freq_table",
+        "noted is how many tasks a core holds at its frequency",
+        "every core holds one task at any frequency",
+    ),
+    switch(
+        "8",
+        "mc_lowest_first",
+        "CPUs of lower number are filled first",
+        "a lone task stays on whichever CPU it began",
+    ),
+    none(
+        "9",
+        "a debug view of power and frequency per CPU",
+        "it is sim --dump-state",
+    ),
+    switch(
+        "10",
+        "capacity_newidle",
+        "3.1: new-idle balancing refreshes a power that is due",
+        "it goes by the power of the last tick; later kernels ask at each decision",
+    ),
+    switch(
+        "11",
+        "ilb_idle_at_tick",
+        "3.1, on = without the patch: a kicked CPU believes its last tick",
+        "kicks get lost; later kernels look at its state",
+    ),
+    switch(
+        "later kernels",
+        "mc_placement",
+        "forks and execs, at level 2 wake-ups, take the lowest CPU with room",
+        "they spread as in that kernel",
+    ),
+    switch(
+        "later kernels",
+        "mc_balance",
+        "balancing leaves groups alone that have room",
+        "it spreads what placement packed",
+    ),
+    switch(
+        "authors' list",
+        "mc_kick_by_room",
+        "nobody is woken to balance for a CPU that has room",
+        "a second task makes a CPU kick an idle one",
+    ),
+    switch(
+        "authors' list",
+        "mc_irq_idle_us",
+        "interrupts leave a CPU that was idle for so long",
+        "they wake it",
+    ),
+    switch(
+        "authors' list",
+        "mc_boot_freq",
+        "3.1: the first frequency is known",
+        "it is 0 until it changes; later kernels know it",
     ),
 ];

@@ -55,5 +55,5 @@ pub(super) fn state(p: &wp_params) -> Option<usize> {
 /// Utilisation is what groups are filled by.
 pub(super) fn refused(p: &wp_params) -> Option<&'static str> {
     (p.pelt_scale == sys::WP_PELT_NONE)
-        .then_some("it builds on the averages of runnable time that came with linux-3.8")
+        .then_some("it builds on averages of runnable time, which came with linux-3.8 (pelt_scale)")
 }

@@ -1,37 +1,56 @@
-//! `sched-mc`: the series of 2011 for dual and quad Cortex-A9 (sched-mc 3; docs/decisions/033). Its
-//! versions are the levels of the knob with all of its patches applied.
+//! `sched-mc`: the series of 2011 for dual and quad Cortex-A9 (sched-mc 3; docs/decisions/033), and
+//! its form for later kernels (040). Its versions are the levels of the knob with all of its
+//! patches applied.
 
 use crate::sys::{self, wp_params};
 
 /// Values of `sched_mc_power_savings`.
 pub(super) const VERSIONS: &[&str] = &["0", "1", "2"];
 
-/// Patches 1 to 8. At level 0 they change nothing.
-fn patches(p: &wp_params) -> [u32; 5] {
+/// Is it the kernel that the series was made for, with the knob and its domains?
+fn has_knob(p: &wp_params) -> bool {
+    p.domain_form == sys::WP_DOMAINS_31
+}
+
+/// Patches 1 to 8, and how later kernels do what 3.1 did by its knob. At level 0 they change
+/// nothing.
+fn patches(p: &wp_params) -> [u32; 7] {
     [
         p.mc_topology,
         p.arch_power,
         p.mc_arch_hook,
         p.mc_freq_table,
         p.mc_lowest_first,
+        p.mc_placement,
+        p.mc_balance,
     ]
 }
 
-fn put(p: &mut wp_params, on: u32) {
-    p.mc_topology = on;
-    p.arch_power = on;
-    p.mc_arch_hook = on;
-    p.mc_freq_table = on;
-    p.mc_lowest_first = on;
+/// The same of the whole series.
+fn all(p: &wp_params) -> [u32; 7] {
+    let (knob, later) = (u32::from(has_knob(p)), u32::from(!has_knob(p)));
+    [knob, 1, 1, 1, 1, later, later]
+}
+
+fn put(p: &mut wp_params, on: [u32; 7]) {
+    [
+        p.mc_topology,
+        p.arch_power,
+        p.mc_arch_hook,
+        p.mc_freq_table,
+        p.mc_lowest_first,
+        p.mc_placement,
+        p.mc_balance,
+    ] = on;
 }
 
 /// Patches 10 and 11 mend 3.1 whatever the knob says. They come with levels 1 and 2 only: level 0
 /// is to be plain 3.1 (sched-mc 5.1).
 pub(super) fn enable(p: &mut wp_params, level: usize) {
     disable(p);
-    put(p, 1);
+    put(p, all(p));
     p.sched_mc_power_savings = level as u32;
-    if level > 0 {
+    if level > 0 && has_knob(p) {
         p.capacity_newidle = 1;
         p.ilb_idle_at_tick = 0;
     }
@@ -39,8 +58,8 @@ pub(super) fn enable(p: &mut wp_params, level: usize) {
 
 /// As in all eras as shipped. What the series mended is broken again where the era has it so.
 pub(super) fn disable(p: &mut wp_params) {
-    put(p, 0);
-    if p.domain_form == sys::WP_DOMAINS_31 {
+    put(p, [0; 7]);
+    if has_knob(p) {
         p.capacity_newidle = 0;
         p.ilb_idle_at_tick = 1;
     }
@@ -57,16 +76,10 @@ pub(super) fn disable(p: &mut wp_params) {
 /// Some of the patches only: on, but none of the versions. The bare knob is not the series.
 pub(super) fn state(p: &wp_params) -> Option<usize> {
     let level = p.sched_mc_power_savings as usize;
-    let mends = p.capacity_newidle != 0 && p.ilb_idle_at_tick == 0;
+    let mends = !has_knob(p) || (p.capacity_newidle != 0 && p.ilb_idle_at_tick == 0);
     match patches(p) {
-        [0, 0, 0, 0, 0] => None,
-        [1, 1, 1, 1, 1] if mends || level == 0 => Some(level),
+        [0, 0, 0, 0, 0, 0, 0] => None,
+        on if on == all(p) && (mends || level == 0) => Some(level),
         _ => Some(usize::MAX),
     }
-}
-
-/// The knob went with 3.5, and with it the balancing that the series builds on.
-pub(super) fn refused(p: &wp_params) -> Option<&'static str> {
-    (p.domain_form != sys::WP_DOMAINS_31)
-        .then_some("it builds on the power-savings balancing of linux-3.1, which 3.5 removed")
 }

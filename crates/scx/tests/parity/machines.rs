@@ -3,7 +3,9 @@
 
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::Rng;
-use wakeplace_policy_sys::{Core, FreqFacts, LevelFacts, MachineFacts, PerfFacts, Policy, sys};
+use wakeplace_policy_sys::{
+    Core, FreqFacts, LevelFacts, MachineFacts, PerfFacts, Policy, SchedMcFacts, sys,
+};
 
 /// Draws of one stream.
 pub(crate) struct Draw(Pcg64);
@@ -193,6 +195,22 @@ fn priorities(draw: &mut Draw, cpus: usize) -> Vec<u32> {
     (0..cpus).map(|_| draw.range(1, 4)).collect()
 }
 
+/// Half of the machines have a table of tasks per core, now and then for some cores only.
+fn packing(draw: &mut Draw, cpus: usize) -> Option<SchedMcFacts> {
+    if draw.one_in(2) {
+        return None;
+    }
+    let mut tasks: Vec<u32> = (0..draw.range(1, 10)).map(|_| draw.range(1, 6)).collect();
+    tasks.sort_unstable_by(|a, b| b.cmp(a));
+    let some = draw.one_in(3);
+    Some(SchedMcFacts {
+        step_khz: draw.pick(&[50_000, 200_000, 500_000]),
+        tasks,
+        known_core: (0..cpus).map(|_| !some || draw.one_in(2)).collect(),
+        mpidr: Vec::new(),
+    })
+}
+
 /// Frequencies that rise strictly; powers that mostly do.
 pub(crate) fn states(draw: &mut Draw) -> Vec<(u32, u32)> {
     let (mut khz, mut uw) = (draw.range(100, 900) * 1000, draw.range(1_000, 300_000));
@@ -232,7 +250,7 @@ fn machine(draw: &mut Draw, shape: &Shape) -> MachineFacts {
         perf_domains: Vec::new(),
         priority: priorities(draw, cpus),
         reclaim_distance: draw.pick(&[0, 20, 32]),
-        sched_mc: None,
+        sched_mc: packing(draw, cpus),
     };
     if draw.one_in(6) {
         facts.online = (0..cpus).map(|c| c == 0 || !draw.one_in(6)).collect();
@@ -346,6 +364,10 @@ pub(crate) fn core(draw: &mut Draw, size: Size, live: bool) -> Machine {
         core.state_mut().freq_external = 1;
         core.state_mut().freq_schedutil = u32::from(!draw.one_in(4));
         core.restart();
+    }
+    let clocks = core.state().nr_freq_doms as usize;
+    for clock in &mut core.state_mut().freq_doms[..clocks] {
+        clock.cur_opp = draw.range(0, clock.nr_opps.max(1) - 1);
     }
     let words = format!(
         "policy {} {:?}\nmachine {facts:?}",

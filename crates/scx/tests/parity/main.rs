@@ -118,14 +118,12 @@ fn every_decision_is_the_same_in_all_builds() {
 }
 
 /// Reasons that only forms before 7.3 give: of energy.c, idle_sibling_prop.c, idlest_load.c,
-/// idle_sibling_groups.c, sched_mc_place.c and of wake-ups before 4.3; the live build leaves them
-/// out.
-const EARLIER: [&str; 5] = [
+/// idle_sibling_groups.c and of wake-ups before 4.3; the live build leaves them out.
+const EARLIER: [&str; 4] = [
     "energy-no-domain",
     "idle-smt",
     "slow-spare",
     "prev-no-domain",
-    "saves-power",
 ];
 
 /// Reasons of select_rt.c, which only the simulator asks: RT and deadline tasks are the kernel's.

@@ -148,6 +148,8 @@ fn cpu(draw: &mut Draw, mood: &Mood, c: &mut sys::wp_cpu, cpus: u32) {
     c.curr_sleeps = draw.range(0, 3);
     c.curr_exec_ns = duration(draw) * u64::from(draw.range(0, 4));
     c.curr_exec_start_ns = c.clock_task_ns - u64::from(draw.range(0, 300_000));
+    let any = draw.range(1, 1024);
+    c.freq_scale = draw.pick(&[1024, 204, 409, 614, 615, any]);
 }
 
 /// How long a task runs at a time, often about where short ends, ns.

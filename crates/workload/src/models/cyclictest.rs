@@ -64,6 +64,19 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
             "random",
             "when within its first interval a thread's timer begins",
         ),
+        parameter(
+            "other",
+            "time (ns, us, ms, s)",
+            "",
+            "CPU work that another task of the machine does every other_period; no such task if \
+             not given",
+        ),
+        parameter(
+            "other_period",
+            "time (ns, us, ms, s)",
+            "250ms",
+            "... and how often",
+        ),
     ],
     metric: "t0_latency_max_us",
     source: "rt-tests 0.83 cyclictest -q -t -D 20",
@@ -80,6 +93,8 @@ pub(super) struct Cyclictest {
     run_ns: Option<u64>,
     held: bool,
     random: bool,
+    other_ns: Option<u64>,
+    other_period_ns: u64,
 }
 
 /// Reads `cyclictest:key=value,...`.
@@ -95,6 +110,8 @@ pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
         run_ns: values.optional("run", Values::time_above_zero_ns)?,
         held: values.word("dma_latency", [("held", true), ("free", false)])?,
         random: values.word("phase", [("random", true), ("aligned", false)])?,
+        other_ns: values.optional("other", Values::time_above_zero_ns)?,
+        other_period_ns: values.time_above_zero_ns("other_period")?,
     }))
 }
 
@@ -133,6 +150,22 @@ impl Cyclictest {
     }
 }
 
+/// Work of the machine that is not cyclictest's: an ordinary task that runs now and then.
+fn other(builder: &mut Builder, work_ns: u64, period_ns: u64, seed: u64) {
+    let name = "other".to_owned();
+    let delay_ns = Stream::for_task(seed, &name).below(period_ns);
+    let timer = builder.timer(Timer {
+        name: format!("{name}/interval"),
+        mode: TimerMode::Overrun,
+        start_delay_ns: delay_ns,
+    });
+    let events = [Event::Timer { timer, period_ns }, run(work_ns)];
+    builder.task(TaskScript {
+        delay_ns,
+        ..endless(name, events)
+    });
+}
+
 impl Model for Cyclictest {
     /// The scripts. Without `threads`, one for each CPU that the machine has, also if some are
     /// unplugged.
@@ -145,6 +178,9 @@ impl Model for Cyclictest {
         let mut builder = Builder::new(argument);
         for index in 0..self.threads.unwrap_or(machine.nr_cpus) {
             self.thread(&mut builder, index, seed);
+        }
+        if let Some(work_ns) = self.other_ns {
+            other(&mut builder, work_ns, self.other_period_ns, seed);
         }
         builder.duration(self.time_ns);
         let mut workload = builder.finish();

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * sched-mc on kernels after 3.4 (docs/decisions/040): no domain is rebuilt and no cpu power is
+ * claimed, but a CPU holds as many tasks as the table says at its frequency before others of its
+ * cache get any.
+ *
+ *   level 1   forks and execs take the lowest CPU with room, balancing leaves groups that have room
+ *             alone (power_balance.c)
+ *   level 2   and wake-ups do
+ *
+ * Room is the table's number (sched_mc_table.c) less what other classes take, rounded: 4 become 3
+ * when they take more than an eighth (P5). Threads share their core's power, as cpu power did.
+ * Where energy-aware placement is active, or power-policy packs, those decide instead.
+ */
+#include "wakeplace/policy.h"
+
+/* Is it this kernel's form, and is power to be saved? */
+WP_INLINE int wp_mc_packs(const struct wp_ctx *ctx)
+{
+	return ctx->params.sched_mc_power_savings && !wp_mc_knob(ctx) && !ctx->energy_active &&
+	       !wp_packs_power(ctx);
+}
+
+WP_INLINE int wp_mc_places(const struct wp_ctx *ctx, u32 kind)
+{
+	return ctx->params.mc_placement && wp_mc_packs(ctx) &&
+	       (kind != WP_PLACE_WAKE || ctx->params.sched_mc_power_savings >= 2);
+}
+
+WP_INLINE int wp_mc_balances(const struct wp_ctx *ctx)
+{
+	return ctx->params.mc_balance && wp_mc_packs(ctx);
+}
+
+/* A CPU's power while it holds so many, 1024 = one task. Limits of its frequency are in the table
+ * already: only other classes take from it. */
+WP_FN u32 wp_mc_power(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	const struct wp_dom *core = WP_AT(ctx->doms, c->dom[0]);
+	u32 full = WP_OLD(c->power_orig) ? c->power_orig : wp_actual_capacity(ctx, c);
+	u64 power = wp_div((u64)WP_SCALE * wp_mc_holds(ctx, cpu) * wp_min(c->capacity, full), full);
+
+	if (c->nr_levels && (core->flags & WP_SD_SHARE_CPUCAPACITY))
+		power = power * (u32)wp_div(ctx->params.smt_gain, core->nr_cpus) >> 10;
+	return (u32)power;
+}
+
+/* Tasks that there is room for where the CPUs have so much power together: one at least. */
+WP_INLINE u32 wp_mc_room(u64 power)
+{
+	return wp_max((u32)((power + WP_SCALE / 2) / WP_SCALE), 1);
+}
+
+/* Has it more tasks than it has room for? */
+WP_INLINE int wp_mc_overfull(const struct wp_ctx *ctx, u32 cpu)
+{
+	return wp_nr_awake(WP_AT(ctx->cpus, cpu)) > wp_mc_room(wp_mc_power(ctx, cpu));
+}
+
+/* The authors' list: nobody is woken to look for work while this CPU has room for its own. */
+WP_FN int wp_mc_quiet(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
+{
+	return ctx->params.mc_kick_by_room && wp_mc_balances(ctx) &&
+	       !WP_AT(ctx->cpus, cpu)->misfit_load && !wp_mc_overfull(ctx, cpu);
+}
+
+/* ... but for what belongs on lower numbers (P8): is one of them idle, its tick stopped? */
+WP_FN int wp_mc_lower_idle(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
+{
+	u32 word;
+
+	if (!ctx->params.mc_lowest_first)
+		return 0;
+	WP_FOR(word, cpu / 64u, WP_MASK_WORDS) {
+		if (*WP_AT(ctx->nohz_mask, word))
+			return 1;
+	}
+	return !!(*WP_AT(ctx->nohz_mask, cpu / 64u) & ((1ull << (cpu % 64u)) - 1));
+}
+
+/* Has the CPU a task to give at its tick? */
+WP_FN int wp_surplus(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+
+	return (c->nr_fair > 1 || c->misfit_load) && !wp_mc_quiet(ctx, cpu);
+}
+
+/* Has the CPU room for one task more? Without P8 it must run some, so that nothing spreads by it.
+ * On machines whose CPUs differ the task must fit it. */
+WP_INLINE int wp_mc_takes(const struct wp_ctx *ctx, const struct wp_task *task, u32 cpu)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	u32 nr = wp_nr_awake(c) + c->pending;
+
+	if (!c->online || !wp_allowed(task, cpu))
+		return 0;
+	if (!nr && !ctx->params.mc_lowest_first)
+		return 0;
+	if (nr && nr >= wp_mc_room(wp_mc_power(ctx, cpu)))
+		return 0;
+	return !ctx->asym || WP_OLD(ctx->params.pelt_scale >= WP_PELT_RATIO) ||
+	       wp_task_fits(ctx, task, cpu);
+}
+
+/* The lowest CPU of the previous one's cache that takes the task. 0: there is none, spread. */
+WP_FN int wp_mc_select(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+		       const struct wp_request *req WP_NONNULL,
+		       struct wp_decision *dec WP_NONNULL)
+{
+	const struct wp_cpu *prev = WP_AT(ctx->cpus, req->prev_cpu);
+	const struct wp_dom *dom;
+	u32 i, found = WP_NONE;
+
+	if (prev->llc_level == WP_NONE)
+		return 0;
+	if (req->kind != WP_PLACE_FORK)
+		wp_sync_task(ctx, task);
+	dom = WP_AT(ctx->doms, *WP_AT(prev->dom, prev->llc_level));
+	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
+		u32 cpu = *WP_AT(ctx->list, dom->first_cpu + i);
+
+		dec->nr_scanned++;
+		if (wp_mc_takes(ctx, task, cpu)) {
+			found = cpu;
+			break;
+		}
+	}
+	if (found == WP_NONE)
+		return 0;
+	dec->cpu = found;
+	dec->rule = WP_RULE_POWER;
+	dec->reason = WP_REASON_SAVES_POWER;
+	return 1;
+}
