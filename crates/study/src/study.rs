@@ -2,7 +2,7 @@
 
 use crate::comparison::{PolicyRuns, oddities, one_seed};
 use crate::experiment::{all_options, group};
-use crate::file::{Column, StudyFile, TOTAL_ENERGY};
+use crate::file::{Case, Column, StudyFile, TOTAL_ENERGY};
 use crate::hotplug::shown;
 use crate::outcome::{CaseInfo, ColumnInfo, EXPERIMENT, VARIANT};
 use crate::plan::{Planned, as_written, plan, seeds};
@@ -62,13 +62,10 @@ impl Study {
     #[must_use]
     pub fn info(&self) -> StudyInfo {
         let file = &self.file;
-        let of_variants: usize = file
-            .variants
-            .iter()
-            .map(|v| v.cases.len() * v.seeds.min(file.seeds.len()))
-            .sum();
-        let full = file.cases.len() * file.seeds.len() + of_variants;
-        let quick = file.quick_cases.len() * file.quick_seeds.min(file.seeds.len());
+        let of_variants: usize = file.variants.iter().map(|v| v.cases.len() * v.seeds).sum();
+        let of_case = |case: &Case| case.seeds.unwrap_or(file.seeds.len());
+        let full = file.cases.iter().map(of_case).sum::<usize>() + of_variants;
+        let quick = file.quick_cases.len() * file.quick_seeds;
         StudyInfo {
             name: file.name.clone(),
             title: file.title.clone(),

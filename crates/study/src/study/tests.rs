@@ -234,6 +234,17 @@ fn the_platform_file_agrees_with_the_recomputation() {
     );
 }
 
+/// 16 loads, two of them with 8 seeds and the rest with 2; two of them with 2 in the quick size.
+#[test]
+fn sizes_count_the_seeds_of_cases() {
+    let study = Study::load("sis-short/netperf-spr").unwrap();
+    let info = study.info();
+    assert_eq!((info.full_runs, info.quick_runs), (88, 8));
+    let full = StudyOptions::default();
+    assert_eq!(study.runs(&full).unwrap(), info.full_runs);
+    assert_eq!(study.runs(&short(false)).unwrap(), info.quick_runs);
+}
+
 #[test]
 fn full_sizes_are_what_the_readme_says() {
     let ours = |info: &StudyInfo| info.name.starts_with("energy-aware/energy-");
