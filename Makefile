@@ -46,6 +46,8 @@ soak: lab build ## ... under mixed load for half an hour (SOAK_MINUTES=N)
 bench: ## how many simulated events a second (WAKEPLACE_BENCH_QUICK=1: a short look)
 	@scripts/setup.sh
 	cargo bench --locked -p wakeplace-engine --bench engine
+	cargo build --locked --release -p wakeplace-cli
+	@scripts/traces/bench.sh target/release/wakeplace
 
 bench-live: lab build ## what a wake-up costs, in instructions, beside the kernel's scheduler
 	@scripts/bench-live.sh

@@ -40,18 +40,17 @@ const OPTIONS: [&str; 14] = [
 /// 64-bit FNV-1a over the headers' paths and contents, in the order of their paths.
 #[must_use]
 pub fn headers_hash(repo: &Repo) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    let mut take = |text: &str| {
-        // A zero byte between texts: moving a line from one header to the next is a change.
-        for byte in text.bytes().chain([0]) {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-    };
-    for file in repo.below(INCLUDE).filter(|file| file.extension() == "h") {
-        take(&file.path);
-        take(&file.text);
-    }
-    hash
+    let headers = repo.below(INCLUDE).filter(|file| file.extension() == "h");
+    hash_of(headers.flat_map(|file| [file.path.as_str(), file.text.as_str()]))
+}
+
+/// 64-bit FNV-1a over texts, each with a zero byte behind it: moving a line from one to the next is
+/// a change.
+pub(crate) fn hash_of<'a>(texts: impl IntoIterator<Item = &'a str>) -> u64 {
+    let bytes = texts.into_iter().flat_map(|text| text.bytes().chain([0]));
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }
 
 fn first_line(repo: &Repo) -> String {

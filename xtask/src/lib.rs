@@ -8,6 +8,7 @@ pub mod arrows;
 pub mod bindings;
 pub mod lexer;
 pub mod platforms;
+pub mod protos;
 pub mod reasons;
 pub mod repo;
 pub mod tidy;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use xtask::repo::Repo;
-use xtask::{Finding, arrows, bindings, platforms, reasons, tidy};
+use xtask::{Finding, arrows, bindings, platforms, protos, reasons, tidy};
 
 const USAGE: &str = "\
 cargo xtask COMMAND
@@ -18,9 +18,11 @@ cargo xtask COMMAND
   platforms FOLDER  write platforms/*.toml from the collected facts of machines in a folder
   platforms --check FOLDER
                     whether those files are what the facts give
+  protos            write crates/trace/src/proto/generated.rs from crates/trace/proto
+  protos --check    whether it is of that file
   reasons           write docs/reasons.md from the enums in policy/include
   reasons --check   whether it is of those enums
-  check             tidy, arrows, bindings --check and reasons --check
+  check             tidy, arrows, and --check of bindings, protos and reasons
 
 Exit code: 0 all holds, 1 something was found, 2 wrong usage, 3 a tool is missing or failed
 ";
@@ -52,6 +54,8 @@ fn run(args: &[&str]) -> anyhow::Result<Option<Vec<Finding>>> {
         ["bindings", "--stamp"] => bindings::stamp(&root)?,
         ["reasons"] => reasons::write(&root)?,
         ["reasons", "--check"] => reasons::check(&Repo::load(&root)?),
+        ["protos"] => protos::write(&root)?,
+        ["protos", "--check"] => protos::check(&root)?,
         ["platforms", "--check", folder] => platforms::check(&root, Path::new(folder))?,
         ["platforms", folder] if !folder.starts_with('-') => {
             platforms::write(&root, Path::new(folder))?
@@ -61,6 +65,7 @@ fn run(args: &[&str]) -> anyhow::Result<Option<Vec<Finding>>> {
             let mut findings = tidy::check(&repo);
             findings.extend(arrows::check(&repo)?);
             findings.extend(bindings::check(&repo));
+            findings.extend(protos::check(&root)?);
             findings.extend(reasons::check(&repo));
             findings
         }

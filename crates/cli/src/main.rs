@@ -4,6 +4,7 @@
 mod args;
 mod commands;
 mod expect;
+mod export;
 mod failure;
 mod machine;
 mod output;

@@ -1,9 +1,9 @@
 //! Two observers of one run.
 
 use crate::observe::{
-    CpuPower, Iteration, MigrateCause, Observer, Placement, Situation, WakeupCase,
+    CpuPower, Iteration, MigrateCause, Observer, Placement, Situation, Stop, WakeupCase, Waking,
 };
-use crate::state::MachineState;
+use crate::state::StateView;
 
 /// Both see everything, the first one first.
 #[derive(Debug)]
@@ -40,9 +40,9 @@ impl<A: Observer, B: Observer> Observer for Both<'_, A, B> {
         self.1.wakeup(time_ns, task, cpu, due_ns);
     }
 
-    fn woken(&mut self, time_ns: u64, task: u32, waker: Option<u32>, sync: bool) {
-        self.0.woken(time_ns, task, waker, sync);
-        self.1.woken(time_ns, task, waker, sync);
+    fn woken(&mut self, time_ns: u64, waking: &Waking) {
+        self.0.woken(time_ns, waking);
+        self.1.woken(time_ns, waking);
     }
 
     fn run_start(&mut self, time_ns: u64, cpu: u32, task: u32, wake_latency_ns: Option<u64>) {
@@ -50,9 +50,9 @@ impl<A: Observer, B: Observer> Observer for Both<'_, A, B> {
         self.1.run_start(time_ns, cpu, task, wake_latency_ns);
     }
 
-    fn run_stop(&mut self, time_ns: u64, cpu: u32, task: u32, ran_ns: u64, sleeps: bool) {
-        self.0.run_stop(time_ns, cpu, task, ran_ns, sleeps);
-        self.1.run_stop(time_ns, cpu, task, ran_ns, sleeps);
+    fn run_stop(&mut self, time_ns: u64, cpu: u32, task: u32, ran_ns: u64, stop: Stop) {
+        self.0.run_stop(time_ns, cpu, task, ran_ns, stop);
+        self.1.run_stop(time_ns, cpu, task, ran_ns, stop);
     }
 
     fn migrate(
@@ -121,7 +121,7 @@ impl<A: Observer, B: Observer> Observer for Both<'_, A, B> {
         times.into_iter().flatten().min()
     }
 
-    fn state(&mut self, state: &MachineState) {
+    fn state(&mut self, state: &StateView<'_>) {
         if self.0.next_state_ns() == Some(state.time_ns) {
             self.0.state(state);
         }

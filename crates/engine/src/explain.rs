@@ -281,6 +281,8 @@ impl Observer for Taker<'_> {
                 prev_cpu: s.ask.prev_cpu,
                 cpu: explained.choice.cpu,
                 reason: explained.choice.reason,
+                util: s.tasks[s.index].util_avg(),
+                dur_avg_ns: s.tasks[s.index].raw().dur_avg_ns,
             },
             number: 0,
             task: self.party(s.core, &s.tasks[s.index], task),

@@ -37,7 +37,9 @@ pub use observe::Observer;
 pub use options::{OptionError, Options};
 pub use outcome::{Counted, Ended, RunReport, TaskTotals, ThreadName, Waiting, WaitsFor};
 pub use policy_change::{PolicyChange, PolicyChangeError};
-pub use state::{Activity, CpuState, DomainState, GroupState, MachineState, SchedMcState, States};
+pub use state::{
+    Activity, CpuState, DomainState, GroupState, MachineState, SchedMcState, StateView, States,
+};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_workload::Workload;

@@ -6,7 +6,7 @@
 //! follows after these in the order of creation; `domain`, `cluster` and `state` the positions in
 //! the platform's `freq_domains`, `clusters` and `idle_states`.
 
-use crate::state::MachineState;
+use crate::state::StateView;
 pub use wakeplace_policy_sys::WakeupCase;
 use wakeplace_policy_sys::{ClassTask, Core, MachineFacts, Reason, Request, Task};
 
@@ -46,6 +46,42 @@ pub enum MigrateCause {
     Hotplug,
 }
 
+/// As what a task stops executing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// It goes on later: another one took its place, its time was up, or the run is over.
+    Preempted,
+    /// It goes on later: it let others go first.
+    Yields,
+    /// It waits for a time or for another task.
+    Sleeps,
+    /// It waits for a device.
+    Waits,
+    /// It ends.
+    Exits,
+}
+
+impl Stop {
+    /// It blocks or ends.
+    #[must_use]
+    pub fn sleeps(self) -> bool {
+        !matches!(self, Self::Preempted | Self::Yields)
+    }
+}
+
+/// A sleeping task is woken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waking {
+    /// The sleeper.
+    pub task: u32,
+    /// The task that wakes it; None: an interrupt, its sleep is over.
+    pub waker: Option<u32>,
+    /// CPU on which that happens.
+    pub cpu: u32,
+    /// The waker says that it will sleep soon.
+    pub sync: bool,
+}
+
 /// Why a CPU was chosen for a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlacementKind {
@@ -74,6 +110,11 @@ pub struct Placement {
     pub cpu: u32,
     /// The rule's outcome, from the policy core.
     pub reason: Reason,
+    /// The task's utilisation as the rule saw it.
+    pub util: u32,
+    /// How long the task runs between two sleeps, on average, ns; 0: not known, or not measured
+    /// under this policy.
+    pub dur_avg_ns: u64,
 }
 
 /// All that the next decision depends on, before it falls.
@@ -130,15 +171,13 @@ pub trait Observer {
     fn wakeup_case(&mut self, time_ns: u64, case: WakeupCase) {}
     /// A task became runnable because its sleep ended (`due_ns`: when it wanted to wake).
     fn wakeup(&mut self, time_ns: u64, task: u32, cpu: u32, due_ns: u64) {}
-    /// A sleeping task is woken, whether or not a CPU is chosen for it. `waker`: the task that did
-    /// it; None: an interrupt, its sleep is over. `sync`: the waker says that it will sleep soon.
-    fn woken(&mut self, time_ns: u64, task: u32, waker: Option<u32>, sync: bool) {}
+    /// A sleeping task is woken, whether or not a CPU is chosen for it.
+    fn woken(&mut self, time_ns: u64, waking: &Waking) {}
     /// A task begins or continues to execute. `wake_latency_ns` is the time since it was due, on
     /// the first run after a wake-up only.
     fn run_start(&mut self, time_ns: u64, cpu: u32, task: u32, wake_latency_ns: Option<u64>) {}
-    /// A task stops executing; `ran_ns` is the wall time since `run_start`. `sleeps`: it blocks or
-    /// ends.
-    fn run_stop(&mut self, time_ns: u64, cpu: u32, task: u32, ran_ns: u64, sleeps: bool) {}
+    /// A task stops executing; `ran_ns` is the wall time since `run_start`.
+    fn run_stop(&mut self, time_ns: u64, cpu: u32, task: u32, ran_ns: u64, stop: Stop) {}
     /// A task changed its CPU.
     fn migrate(
         &mut self,
@@ -178,7 +217,7 @@ pub trait Observer {
         None
     }
     /// The state at the time asked for. The next one asked for must be later.
-    fn state(&mut self, state: &MachineState) {}
+    fn state(&mut self, state: &StateView<'_>) {}
     /// It has seen enough: the run ends here.
     fn is_done(&self) -> bool {
         false

@@ -171,6 +171,23 @@ pub(crate) fn sched_mc(core: &Core, cpu: u32) -> Option<SchedMcState> {
     })
 }
 
+/// The state at one instant, for who asked for it.
+pub struct StateView<'a> {
+    /// When, ns.
+    pub time_ns: u64,
+    /// The policy core with its signals.
+    pub core: &'a Core,
+    pub(crate) take: &'a dyn Fn() -> MachineState,
+}
+
+impl StateView<'_> {
+    /// All of it.
+    #[must_use]
+    pub fn machine(&self) -> MachineState {
+        (self.take)()
+    }
+}
+
 /// Takes the state at some instants.
 #[derive(Clone, Debug, Default)]
 pub struct States {
@@ -210,8 +227,8 @@ impl Observer for States {
         self.left.last().copied()
     }
 
-    fn state(&mut self, state: &MachineState) {
+    fn state(&mut self, state: &StateView<'_>) {
         self.left.pop();
-        self.taken.push(state.clone());
+        self.taken.push(state.machine());
     }
 }

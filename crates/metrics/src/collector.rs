@@ -48,7 +48,7 @@ impl RunMetrics {
             measured: Measured::new(&workload.series),
             count: workload.count.clone(),
             ends: workload.comes_to_an_end(),
-            energy: PlatformPower::new(platform).map(|power| EnergyMeter::new(platform, power)),
+            energy: EnergyMeter::of_platform(platform),
             latency: Latency::new(workload.tasks.len()),
             residency: Residency::new(platform),
             idle_choices: IdleChoices::new(platform),

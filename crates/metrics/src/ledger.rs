@@ -113,8 +113,8 @@ impl Ledger {
         }
     }
 
-    /// Ends the run.
-    pub(crate) fn finish(&mut self, time_ns: u64) {
+    /// Brings all times up to now.
+    pub(crate) fn settle(&mut self, time_ns: u64) {
         self.cpus
             .iter_mut()
             .chain(&mut self.clusters)

@@ -37,6 +37,7 @@ pub use latency::{Latency, LatencyBucket, TaskLatency};
 pub use meter::{EnergyMeter, PowerSource};
 pub use metric::{Better, METRICS, MetricDef, UnknownMetric, Value, Values, find_metric};
 pub use placements::Placements;
+pub use power::PlatformPower;
 pub use residency::{ClusterResidency, DomainResidency, OppResidency, Residency, StateResidency};
 pub use stats::{PairedDelta, Summary};
 pub use wakeup_cases::{CaseCounts, WakeupCases};

@@ -104,15 +104,28 @@ impl<P: PowerSource> EnergyMeter<P> {
             .run_ns
             .expect("the energy meter is closed after the run's end");
         self.ledger.check_times(run_ns);
-        let parts = self.ledger.parts(&self.wiring, &self.power);
-        let cpu_energy: u128 = parts.iter().map(|p| p.energy).sum();
-        let board_energy = board(&self.power).map(|uw| u128::from(uw) * u128::from(run_ns));
-        let ledger = cpu_energy + board_energy.unwrap_or(0);
+        let report = self.report(run_ns);
+        let ledger = report.cpu_energy + report.board_energy.unwrap_or(0);
         let running = self.running.energy();
         assert!(
             ledger == running,
             "energy books differ: ledger {ledger}, running total {running} (power unit x ns)"
         );
+        report
+    }
+
+    /// The energy up to now, in the middle of a run.
+    #[must_use]
+    pub fn read(&mut self, time_ns: u64) -> EnergyReport {
+        self.ledger.settle(time_ns);
+        self.report(time_ns)
+    }
+
+    /// The energy that the ledger knows of, up to which time it does.
+    fn report(&self, time_ns: u64) -> EnergyReport {
+        let parts = self.ledger.parts(&self.wiring, &self.power);
+        let cpu_energy: u128 = parts.iter().map(|p| p.energy).sum();
+        let board_energy = board(&self.power).map(|uw| u128::from(uw) * u128::from(time_ns));
         EnergyReport {
             unit: self.power.unit(),
             cpu_energy,
@@ -158,7 +171,7 @@ impl<P: PowerSource> Observer for EnergyMeter<P> {
     }
 
     fn finish(&mut self, time_ns: u64) {
-        self.ledger.finish(time_ns);
+        self.ledger.settle(time_ns);
         self.running.advance(time_ns);
         self.run_ns = Some(time_ns);
     }

@@ -1,12 +1,12 @@
 //! The platform's power model as the meter's source.
 
-use crate::meter::PowerSource;
+use crate::meter::{EnergyMeter, PowerSource};
 use wakeplace_platform::{CpuId, IdleScope, Platform, PowerUnit};
 use wakeplace_power::PowerModel;
 
 /// The powers of a platform, and whether it has a figure for the board.
 #[derive(Clone, Debug)]
-pub(crate) struct PlatformPower {
+pub struct PlatformPower {
     model: PowerModel,
     /// Scope of each idle state.
     scopes: Vec<IdleScope>,
@@ -24,6 +24,14 @@ impl PlatformPower {
             scopes,
             has_board,
         })
+    }
+}
+
+impl EnergyMeter<PlatformPower> {
+    /// The meter of a run on a platform; None: it has no power figures.
+    #[must_use]
+    pub fn of_platform(platform: &Platform) -> Option<Self> {
+        PlatformPower::new(platform).map(|power| Self::new(platform, power))
     }
 }
 

@@ -2,6 +2,7 @@
 //! (docs/decisions/036). The load is what the run's tasks did; the optimum knows no policy.
 
 use crate::StudyError;
+use wakeplace_engine::observe::Stop;
 use wakeplace_engine::{Observer, RunReport};
 use wakeplace_metrics::RunMetrics;
 use wakeplace_optimum::{DEMAND_SCALE, Limits, Load, Machine, POWER_SCALE, Verdict, search};
@@ -107,7 +108,7 @@ impl Observer for Demand {
         self.running[cpu as usize] = Some((task, time_ns));
     }
 
-    fn run_stop(&mut self, time_ns: u64, cpu: u32, _: u32, _: u64, _: bool) {
+    fn run_stop(&mut self, time_ns: u64, cpu: u32, _: u32, _: u64, _: Stop) {
         self.count(cpu as usize, time_ns);
         self.running[cpu as usize] = None;
     }
@@ -217,6 +218,7 @@ pub(crate) fn note(policy: &str, judged: &[&Judged]) -> Option<String> {
 mod tests {
     use super::{Demand, Judged, affinity, note};
     use wakeplace_engine::Observer;
+    use wakeplace_engine::observe::Stop;
     use wakeplace_platform::Platform;
     use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
 
@@ -253,7 +255,7 @@ mod tests {
         demand.run_start(0, 0, 1, None);
         demand.run_start(5 * MS, 7, 0, None);
         demand.frequency(10 * MS, 0, 0);
-        demand.run_stop(20 * MS, 0, 1, 20 * MS, true);
+        demand.run_stop(20 * MS, 0, 1, 20 * MS, Stop::Sleeps);
         demand.finish(25 * MS);
         let little = 462 * 1024;
         let slow = 462 * 1024 * 533 / 1844;

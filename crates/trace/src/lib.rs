@@ -1,7 +1,12 @@
-//! Logs of a simulated run, written from the engine's events.
+//! Logs and traces of a simulated run, written from the engine's events.
 //!
-//! [`RtAppLogs`] is an observer that writes what rt-app would have logged of the same file. It
-//! measures nothing itself: every number is the engine's or the file's.
+//! [`RtAppLogs`] is an observer that writes what rt-app would have logged of the same file,
+//! [`Traces`] one that writes what a kernel's tracer would have. Neither measures anything itself:
+//! every number is the engine's, the policy core's, the file's, or told by who measures it.
+pub mod event;
+mod export;
+pub mod proto;
 mod rtapp_log;
 
+pub use export::{EnergySource, ExportError, Traces};
 pub use rtapp_log::{LogError, RtAppLogs};

@@ -46,6 +46,14 @@ Examples:
   wakeplace sim --platform hikey960 --workload 'periodic:n=30,duty=10%' --duration 10s \\
                 --policy linux-4.17+energy-aware --set energy_margin_shift=4
 
+  Look at it: a trace for https://ui.perfetto.dev
+  wakeplace sim --platform hikey960 --workload periodic --policy linux-7.3 --duration 2s \\
+                --export-perfetto run.pftrace
+
+  The same for LISA, and as tables
+  wakeplace sim --platform hikey960 --workload periodic --policy linux-7.3 --duration 2s \\
+                --export-ftrace run.txt --export-parquet tables
+
   Is the result the same every time?
   wakeplace sim --platform tc2 --workload periodic --policy linux-4.17 --verify-determinism";
 

@@ -54,17 +54,53 @@ pub(crate) struct SimArgs {
         display_order = 31
     )]
     pub(crate) seeds: Option<Seeds>,
-    /// Write rt-app's log files into a folder
+    /// Write a trace that ui.perfetto.dev opens
     ///
-    /// One file per thread, `BASENAME-THREAD.log` as the file's `global` names it, with a line per
-    /// pass of a phase: run time, period, slack and wake-up latency. For rt-app files with logs,
-    /// one seed.
+    /// What each CPU runs and why, wake-ups with their wakers, frequencies, idle states,
+    /// utilisation, capacity and energy. For one seed. `docs/traces.md` says what is in it.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "seeds",
+        help_heading = "Output",
+        display_order = 23
+    )]
+    pub(crate) export_perfetto: Option<PathBuf>,
+    /// Write a trace as text, as `trace-cmd report` prints it
+    ///
+    /// The kernel's events only: switches, wake-ups, migrations, frequencies, idle states, threads.
+    /// For LISA and Perfetto. For one seed.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "seeds",
+        help_heading = "Output",
+        display_order = 23
+    )]
+    pub(crate) export_ftrace: Option<PathBuf>,
+    /// Write events and metrics as tables into a folder
+    ///
+    /// Parquet files: one per kind of event, `counters`, `decisions` and `metrics`. For one seed.
     #[arg(
         long,
         value_name = "FOLDER",
         conflicts_with = "seeds",
         help_heading = "Output",
         display_order = 23
+    )]
+    pub(crate) export_parquet: Option<PathBuf>,
+    /// Write rt-app's log files into a folder
+    ///
+    /// One file per thread, `BASENAME-THREAD.log` as the file's `global` names it, with a line per
+    /// pass of a phase: run time, period, slack and wake-up latency. For rt-app files with logs,
+    /// one seed.
+    #[arg(
+        long = "export-rtapp-log",
+        alias = "rtapp-log",
+        value_name = "FOLDER",
+        conflicts_with = "seeds",
+        help_heading = "Output",
+        display_order = 24
     )]
     pub(crate) rtapp_log: Option<PathBuf>,
     /// Show what everything is at these times, as 1s,1500ms

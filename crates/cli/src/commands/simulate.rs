@@ -2,6 +2,7 @@
 
 use crate::args::{CompareArgs, FormatName, RunArgs, SimArgs};
 use crate::expect;
+use crate::export::Asked;
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::output::Output;
 use crate::progress::Follower;
@@ -10,12 +11,13 @@ use crate::terminal::Terminal;
 use crate::text::{self, format, plain, style};
 use crate::wakeup_cases::Export;
 use std::path::Path;
-use wakeplace_engine::{Options, States};
+use wakeplace_engine::observe::{Both, NoObserver};
+use wakeplace_engine::{Observer, Options, States};
 use wakeplace_metrics::Expectation;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_study::{Comparison, Experiment, PolicyRuns, apply_settings};
-use wakeplace_trace::RtAppLogs;
+use wakeplace_trace::{RtAppLogs, Traces};
 use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
 
 /// Simulated time if neither the option nor the workload says: that of the published tests.
@@ -29,7 +31,13 @@ pub(crate) fn compare(args: &CompareArgs, terminal: Terminal) -> Outcome {
              another one, or `wakeplace sim` for a single policy"
         )));
     }
-    simulate(&args.run, args.seeds.0.clone(), Watched::Plain, terminal)
+    simulate(
+        &args.run,
+        args.seeds.0.clone(),
+        Watched::Plain,
+        None,
+        terminal,
+    )
 }
 
 /// One policy.
@@ -41,13 +49,15 @@ pub(crate) fn sim(args: SimArgs, terminal: Terminal) -> Outcome {
             args.run.policy.len()
         )));
     }
-    let seeds = args.seeds.map_or_else(|| vec![args.seed], |seeds| seeds.0);
+    let listed = args.seeds.as_ref().map(|seeds| seeds.0.clone());
+    let seeds = listed.unwrap_or_else(|| vec![args.seed]);
+    let asked = Asked::of(&args);
     let watched = match (&args.rtapp_log, &args.dump_state) {
         (Some(folder), _) => Watched::Logs(folder),
         (None, Some(times)) => Watched::States(&times.0),
         (None, None) => Watched::Plain,
     };
-    simulate(&args.run, seeds, watched, terminal)
+    simulate(&args.run, seeds, watched, asked, terminal)
 }
 
 /// What is taken down of the only run, beside what is measured.
@@ -60,7 +70,13 @@ enum Watched<'a> {
     States(&'a [u64]),
 }
 
-fn simulate(args: &RunArgs, seeds: Vec<u64>, watched: Watched<'_>, terminal: Terminal) -> Outcome {
+fn simulate(
+    args: &RunArgs,
+    seeds: Vec<u64>,
+    watched: Watched<'_>,
+    asked: Option<Asked<'_>>,
+    terminal: Terminal,
+) -> Outcome {
     let experiment = experiment(args, seeds)?;
     let expectations = expect::parse(&args.expect, &experiment.platform)?;
     let output = Output::prepare(args.output.output.as_deref())?;
@@ -72,13 +88,28 @@ fn simulate(args: &RunArgs, seeds: Vec<u64>, watched: Watched<'_>, terminal: Ter
     }
     let cases = cases.map(|path| Export::prepare(path, &experiment.platform));
     let cases = cases.transpose()?;
+    let mut exports = None;
+    if let Some(asked) = &asked {
+        asked.check(&[
+            ("--output", args.output.output.as_deref()),
+            ("--export-wakeup-cases", args.export_wakeup_cases.as_deref()),
+        ])?;
+        exports = Some(asked.prepare(&experiment)?);
+    }
+    let traces = exports.as_mut().map(|exports| &mut exports.traces);
     let jobs = jobs(args.how.jobs);
     describe(&experiment, jobs, terminal);
     let comparison = match watched {
-        Watched::Plain => follow(terminal, |progress| experiment.run(jobs, progress))?,
-        Watched::Logs(folder) => logged(&experiment, folder, terminal)?,
-        Watched::States(times) => dumped(&experiment, times, args.output.format, terminal)?,
+        Watched::Plain => match traces {
+            Some(traces) => watch(&experiment, Some(traces), &mut NoObserver, terminal)?,
+            None => follow(terminal, |progress| experiment.run(jobs, progress))?,
+        },
+        Watched::Logs(folder) => logged(&experiment, folder, traces, terminal)?,
+        Watched::States(times) => dumped(&experiment, times, args.output.format, traces, terminal)?,
     };
+    if let Some(exports) = exports {
+        exports.publish(&comparison, terminal)?;
+    }
     if let Some(cases) = &cases {
         cases.write(&comparison, terminal)?;
     }
@@ -99,16 +130,30 @@ fn simulate(args: &RunArgs, seeds: Vec<u64>, watched: Watched<'_>, terminal: Ter
     )
 }
 
+/// Runs the only run while `observer` watches, and what takes traces down, if anything does.
+fn watch<O: Observer>(
+    experiment: &Experiment,
+    traces: Option<&mut Traces>,
+    observer: &mut O,
+    terminal: Terminal,
+) -> Result<Comparison, Failure> {
+    follow(terminal, |progress| match traces {
+        Some(traces) => experiment.run_watched(&mut Both(traces, observer), progress),
+        None => experiment.run_watched(observer, progress),
+    })
+}
+
 /// Runs the only run and writes rt-app's logs of it; the folder is made if its own folder is there.
 fn logged(
     experiment: &Experiment,
     folder: &Path,
+    traces: Option<&mut Traces>,
     terminal: Terminal,
 ) -> Result<Comparison, Failure> {
     let Some(log) = experiment.workload.rtapp_log() else {
         return Err(Failure::Input(format!(
-            "--rtapp-log: workload `{}` logs nothing; expected an rt-app file with `global` and \
-             without `\"log_size\":\"disable\"`",
+            "--export-rtapp-log: workload `{}` logs nothing; expected an rt-app file with `global` \
+             and without `\"log_size\":\"disable\"`",
             experiment.workload.name
         )));
     };
@@ -118,14 +163,12 @@ fn logged(
         std::fs::create_dir(folder).map_err(|error| {
             let folder = folder.display();
             Failure::Input(format!(
-                "--rtapp-log {folder}: cannot be made a folder: {error}"
+                "--export-rtapp-log {folder}: cannot be made a folder: {error}"
             ))
         })?;
     }
     let mut logs = RtAppLogs::create(log, &workload, folder).map_err(Failure::input)?;
-    let comparison = follow(terminal, |progress| {
-        experiment.run_watched(&mut logs, progress)
-    })?;
+    let comparison = watch(experiment, traces, &mut logs, terminal)?;
     let files = logs.publish().map_err(Failure::input)?;
     terminal.detail(&format!("{files} log files in {}", folder.display()));
     Ok(comparison)
@@ -136,6 +179,7 @@ fn dumped(
     experiment: &Experiment,
     times: &[u64],
     form: FormatName,
+    traces: Option<&mut Traces>,
     terminal: Terminal,
 ) -> Result<Comparison, Failure> {
     if !matches!(form, FormatName::Human | FormatName::Json) {
@@ -155,9 +199,7 @@ fn dumped(
         return Err(beyond(*at, duration_ns, "the run takes"));
     }
     let mut states = States::at(times);
-    let mut comparison = follow(terminal, |progress| {
-        experiment.run_watched(&mut states, progress)
-    })?;
+    let mut comparison = watch(experiment, traces, &mut states, terminal)?;
     if let Some(at) = states.missed_ns() {
         let ends = comparison.runs.iter().flat_map(|runs| &runs.reports);
         let end_ns = ends.map(|report| report.end_ns).max().unwrap_or(0);
@@ -198,8 +240,7 @@ pub(super) fn experiment(args: &RunArgs, seeds: Vec<u64>) -> Result<Experiment, 
         options.hotplug.clone_from(&schedule.0);
     }
     options.policy_at.clone_from(&args.policy_at);
-    let changes =
-        !options.hotplug.is_empty() || !options.freq_cap.is_empty() || options.thermal;
+    let changes = !options.hotplug.is_empty() || !options.freq_cap.is_empty() || options.thermal;
     if args.oracle && changes {
         return Err(Failure::input(
             "`--oracle` places tasks on a machine that stays as it is; expected no `--hotplug`, no \

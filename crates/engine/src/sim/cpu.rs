@@ -3,7 +3,7 @@
 use super::effects::QueueLock;
 use crate::class_queue::ClassQueue;
 use crate::menu::Menu;
-use crate::observe::CpuPower;
+use crate::observe::{CpuPower, Stop};
 use crate::run_queue::RunQueue;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -86,6 +86,8 @@ pub(super) struct Cpu {
     pub(super) balance_wanted: bool,
     /// This task, just off the CPU for a change of its attributes, is no other if it goes on.
     pub(super) changed: Option<u32>,
+    /// The running task is about to leave by itself.
+    pub(super) leaves_as: Option<Stop>,
     /// Pick anew at the end of the interrupt.
     pub(super) reschedule: bool,
     /// Kernel work not yet begun, on behalf of no task, work units.

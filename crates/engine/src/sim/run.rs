@@ -2,7 +2,7 @@
 
 use super::Sim;
 use super::cpu::Mode;
-use crate::observe::{CpuPower, Observer};
+use crate::observe::{CpuPower, Observer, Stop};
 use crate::queue::Event;
 use crate::run_queue::RunQueue;
 use crate::thread::{Action, State};
@@ -104,6 +104,7 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     pub(super) fn exit(&mut self, cpu: u32, task: u32) {
+        self.cpus[cpu as usize].leaves_as = Some(Stop::Exits);
         self.leave_cpu(cpu, task, true);
         self.core.task_exit(&mut self.tasks[task as usize]);
         self.threads[task as usize].state = State::Exited;
@@ -155,7 +156,8 @@ impl<O: Observer> Sim<'_, O> {
         {
             let ran = self.stretch_ns(cpu);
             let number = self.shown(task);
-            self.observer.run_stop(self.now, cpu, number, ran, false);
+            let stop = Stop::Preempted;
+            self.observer.run_stop(self.now, cpu, number, ran, stop);
         }
     }
 
@@ -164,14 +166,21 @@ impl<O: Observer> Sim<'_, O> {
         let c = &mut self.cpus[cpu as usize];
         let Some(task) = c.current.take() else { return };
         c.generation += 1;
-        self.threads[task as usize].runnable_since_ns = self.now;
+        let leaves_as = c.leaves_as.take();
+        let thread = &mut self.threads[task as usize];
+        thread.runnable_since_ns = self.now;
+        let stop = leaves_as.unwrap_or(match sleeps {
+            true if thread.in_io || thread.io_wait => Stop::Waits,
+            true => Stop::Sleeps,
+            false => Stop::Preempted,
+        });
         if !self.is_class(task) {
             self.end_slice(task, cpu);
         }
         if self.visible(task) {
             let ran = self.stretch_ns(cpu);
             let number = self.shown(task);
-            self.observer.run_stop(self.now, cpu, number, ran, sleeps);
+            self.observer.run_stop(self.now, cpu, number, ran, stop);
         }
     }
 

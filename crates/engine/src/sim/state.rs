@@ -1,9 +1,14 @@
 //! The state of everything, for who asks.
 
 use super::Sim;
+use super::cpu::Cpu;
+use crate::machine::Machine;
 use crate::observe::{CpuPower, Observer};
-use crate::state::{Activity, CpuState, MachineState, domains, sched_mc};
+use crate::state::{Activity, CpuState, MachineState, StateView, domains, sched_mc};
+use crate::thread::Thread;
 use wakeplace_platform::Platform;
+use wakeplace_policy_sys::{Core, MachineFacts};
+use wakeplace_workload::TaskScript;
 
 /// Names of the idle states, as the platform numbers them.
 pub(super) fn idle_names(platform: &Platform) -> Vec<String> {
@@ -14,24 +19,59 @@ pub(super) fn idle_names(platform: &Platform) -> Vec<String> {
         .collect()
 }
 
+/// What a run consists of, beside its observer.
+struct Parts<'a> {
+    time_ns: u64,
+    overutilized: bool,
+    core: &'a Core,
+    cpus: &'a [Cpu],
+    machine: &'a Machine,
+    facts: &'a MachineFacts,
+    opp: &'a [u16],
+    threads: &'a [Thread],
+    scripts: &'a [TaskScript],
+    idle_names: &'a [String],
+}
+
 impl<O: Observer> Sim<'_, O> {
     /// Shows the states asked for of times before `end_ns`, at which nothing else happens any more.
     #[inline]
     pub(super) fn show_states(&mut self, end_ns: u64) {
         while let Some(at_ns) = self.observer.next_state_ns().filter(|at| *at < end_ns) {
-            let state = self.snapshot(at_ns);
-            self.observer.state(&state);
+            self.show_state(at_ns);
         }
     }
 
-    fn snapshot(&self, time_ns: u64) -> MachineState {
-        MachineState {
+    fn show_state(&mut self, time_ns: u64) {
+        let parts = Parts {
             time_ns,
+            overutilized: self.overutilized,
+            core: &self.core,
+            cpus: &self.cpus,
+            machine: &self.machine,
+            facts: &self.facts,
+            opp: &self.opp,
+            threads: &self.threads,
+            scripts: self.scripts,
+            idle_names: &self.idle_names,
+        };
+        self.observer.state(&StateView {
+            time_ns,
+            core: &self.core,
+            take: &|| parts.machine(),
+        });
+    }
+}
+
+impl Parts<'_> {
+    fn machine(&self) -> MachineState {
+        MachineState {
+            time_ns: self.time_ns,
             overutilized: self.overutilized,
             cpus: (0..self.machine.nr_cpus)
                 .map(|c| self.cpu_state(c))
                 .collect(),
-            domains: domains(&self.core),
+            domains: domains(self.core),
         }
     }
 
@@ -55,7 +95,7 @@ impl<O: Observer> Sim<'_, O> {
             capacity: core.capacity,
             capacity_orig: core.capacity_orig,
             tick_stopped: engine.tick_stopped,
-            sched_mc: sched_mc(&self.core, cpu),
+            sched_mc: sched_mc(self.core, cpu),
         }
     }
 
@@ -70,7 +110,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// As reports have it; of the thread that makes all others `parent`.
     fn thread_name(&self, task: u32) -> String {
-        if !self.visible(task) {
+        if task as usize == self.scripts.len() {
             return "parent".to_owned();
         }
         let thread = &self.threads[task as usize];

@@ -1,7 +1,7 @@
 //! What the running task does next: the steps of its script, carried out until one takes time.
 
 use super::Sim;
-use crate::observe::{Iteration, MigrateCause, Observer, PlacementKind};
+use crate::observe::{Iteration, MigrateCause, Observer, PlacementKind, Stop};
 use crate::progress::Next;
 use crate::thread::{Action, Pending};
 use wakeplace_policy_sys::{PlaceKind, Request, Waker};
@@ -112,7 +112,9 @@ impl<O: Observer> Sim<'_, O> {
                     return Flow::Go;
                 }
                 self.threads[task as usize].action = Some(Action::Work(0));
+                self.cpus[cpu as usize].leaves_as = Some(Stop::Yields);
                 self.schedule(cpu);
+                self.cpus[cpu as usize].leaves_as = None;
                 Flow::Held
             }
             Event::Fork { task: script } => self.begin_fork(cpu, task, script),

@@ -2,7 +2,9 @@
 
 use super::Sim;
 use super::cpu::{Message, Mode};
-use crate::observe::{CpuPower, MigrateCause, Observer, Placement, PlacementKind, Situation};
+use crate::observe::{
+    CpuPower, MigrateCause, Observer, Placement, PlacementKind, Situation, Waking,
+};
 use crate::queue::Event;
 use crate::thread::{Action, State};
 use wakeplace_policy_sys::{Choice, Request, Waker};
@@ -143,16 +145,25 @@ impl<O: Observer> Sim<'_, O> {
     /// A sleep has ended: the timer's interrupt wakes the task.
     fn wake_task(&mut self, task: u32, this_cpu: u32) {
         self.charge(this_cpu, self.machine.costs.wakeup);
-        self.observer.woken(self.now, task, None, false);
+        self.note_waking(task, None, this_cpu, false);
         self.wake_up(task, this_cpu, false);
     }
 
     /// The task that runs on `this_cpu` wakes another. `sync`: it will sleep soon.
     pub(super) fn wake(&mut self, task: u32, this_cpu: u32, sync: bool) {
         let waker = self.cpus[this_cpu as usize].current;
-        let waker = waker.filter(|waker| self.visible(*waker));
-        self.observer.woken(self.now, task, waker, sync);
+        self.note_waking(task, waker, this_cpu, sync);
         self.wake_up(task, this_cpu, sync);
+    }
+
+    fn note_waking(&mut self, task: u32, waker: Option<u32>, cpu: u32, sync: bool) {
+        let waking = Waking {
+            task: self.shown(task),
+            waker: waker.filter(|w| self.visible(*w)).map(|w| self.shown(w)),
+            cpu,
+            sync,
+        };
+        self.observer.woken(self.now, &waking);
     }
 
     /// Wakes a task, on behalf of what runs on `this_cpu`.
@@ -251,7 +262,10 @@ impl<O: Observer> Sim<'_, O> {
     ) {
         self.reasons[choice.reason.index()] += 1;
         self.mix(u64::from(choice.cpu) << 8 | choice.reason.index() as u64);
+        let raw = self.tasks[task as usize].raw();
         let placement = Placement {
+            util: raw.avg.util_avg,
+            dur_avg_ns: raw.dur_avg_ns,
             kind,
             task: self.shown(task),
             waker: waker.filter(|w| self.visible(*w)).map(|w| self.shown(w)),

@@ -1,7 +1,7 @@
 //! An observer that writes down everything, and questions to what it wrote.
 
 use wakeplace_engine::Observer;
-use wakeplace_engine::observe::{CpuPower, Iteration, MigrateCause, Placement};
+use wakeplace_engine::observe::{CpuPower, Iteration, MigrateCause, Placement, Stop};
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -249,14 +249,14 @@ impl Observer for Log {
     fn run_start(&mut self, at: u64, cpu: u32, task: u32, latency: Option<u64>) {
         self.note(at, What::Start { cpu, task, latency });
     }
-    fn run_stop(&mut self, at: u64, cpu: u32, task: u32, ran: u64, sleeps: bool) {
+    fn run_stop(&mut self, at: u64, cpu: u32, task: u32, ran: u64, stop: Stop) {
         self.note(
             at,
             What::Stop {
                 cpu,
                 task,
                 ran,
-                sleeps,
+                sleeps: stop.sleeps(),
             },
         );
     }

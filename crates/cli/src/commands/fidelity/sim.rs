@@ -6,6 +6,7 @@ use super::{SetRun, TaskRun};
 use crate::failure::Failure;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use wakeplace_engine::observe::Stop;
 use wakeplace_engine::{Observer, Options};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
@@ -180,7 +181,7 @@ impl Observer for Recorder<'_> {
         }
     }
 
-    fn run_stop(&mut self, time_ns: u64, cpu: u32, task: u32, ran_ns: u64, _sleeps: bool) {
+    fn run_stop(&mut self, time_ns: u64, cpu: u32, task: u32, ran_ns: u64, _stop: Stop) {
         let window = self.window();
         let end_ns = time_ns.min(window.end);
         let begin_ns = time_ns.saturating_sub(ran_ns).max(window.start);
@@ -228,9 +229,9 @@ mod tests {
         let mut recorder = Recorder::new(&all[0], 7);
         let begin_ns = 7 + WARM_UP_NS;
         let end_ns = begin_ns + all[0].window_ns;
-        recorder.run_stop(begin_ns + 10, 1, 0, 50, false);
-        recorder.run_stop(begin_ns + 90, 1, 0, 30, false);
-        recorder.run_stop(end_ns + 70, 2, 0, 100, true);
+        recorder.run_stop(begin_ns + 10, 1, 0, 50, Stop::Preempted);
+        recorder.run_stop(begin_ns + 90, 1, 0, 30, Stop::Preempted);
+        recorder.run_stop(end_ns + 70, 2, 0, 100, Stop::Sleeps);
         assert_eq!(recorder.tasks[0].run_ns, BTreeMap::from([(1, 40), (2, 30)]));
     }
 }

@@ -5,7 +5,7 @@ use super::list::{Model, ModelEvents, RT_APP_FILE};
 use super::structure::{INTERRUPT, Structure, role_of_name};
 use crate::failure::Failure;
 use std::collections::BTreeSet;
-use wakeplace_engine::observe::{Placement, PlacementKind};
+use wakeplace_engine::observe::{Placement, PlacementKind, Stop, Waking};
 use wakeplace_engine::{Observer, Options};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
@@ -114,15 +114,16 @@ impl Observer for Counter {
         self.roles[at] = role;
     }
 
-    fn woken(&mut self, _time_ns: u64, task: u32, waker: Option<u32>, sync: bool) {
-        let waker = waker.map_or(INTERRUPT, |waker| self.role(waker)).to_owned();
-        let woken = self.role(task).to_owned();
-        self.found.wake(&waker, &woken, sync);
+    fn woken(&mut self, _time_ns: u64, waking: &Waking) {
+        let waker = waking.waker.map_or(INTERRUPT, |waker| self.role(waker));
+        let waker = waker.to_owned();
+        let woken = self.role(waking.task).to_owned();
+        self.found.wake(&waker, &woken, waking.sync);
     }
 
-    fn run_stop(&mut self, _time_ns: u64, _cpu: u32, task: u32, _ran_ns: u64, sleeps: bool) {
+    fn run_stop(&mut self, _time_ns: u64, _cpu: u32, task: u32, _ran_ns: u64, stop: Stop) {
         let role = self.role(task).to_owned();
-        self.found.left(&role, sleeps);
+        self.found.left(&role, stop.sleeps());
     }
 
     fn task_exit(&mut self, _time_ns: u64, task: u32) {
@@ -192,10 +193,16 @@ mod tests {
     fn threads_made_on_the_way_have_their_scripts_role() {
         let mut counter = Counter::new(vec!["make".to_owned(), "cc".to_owned()]);
         counter.forked(5, 3, 1);
-        counter.woken(6, 0, Some(3), false);
-        counter.woken(7, 3, None, false);
-        counter.run_stop(8, 0, 3, 1, true);
-        counter.run_stop(9, 0, 3, 1, true);
+        let woken = |task, waker| Waking {
+            task,
+            waker,
+            cpu: 0,
+            sync: false,
+        };
+        counter.woken(6, &woken(0, Some(3)));
+        counter.woken(7, &woken(3, None));
+        counter.run_stop(8, 0, 3, 1, Stop::Sleeps);
+        counter.run_stop(9, 0, 3, 1, Stop::Exits);
         counter.task_exit(9, 3);
         let found = counter.finish();
         let pairs: Vec<_> = found.wakes.keys().map(String::as_str).collect();

@@ -1,0 +1,165 @@
+//! `--export-perfetto`, `--export-ftrace`, `--export-parquet`: traces of the only run.
+
+use crate::args::SimArgs;
+use crate::failure::Failure;
+use crate::terminal::Terminal;
+use std::path::{Path, PathBuf};
+use wakeplace_engine::Observer;
+use wakeplace_engine::observe::CpuPower;
+use wakeplace_metrics::{EnergyMeter, EnergyReport, PlatformPower};
+use wakeplace_platform::Platform;
+use wakeplace_study::{Comparison, Experiment};
+use wakeplace_trace::{EnergySource, ExportError, Traces};
+
+/// Which traces are asked for.
+#[derive(Debug)]
+pub(crate) struct Asked<'a> {
+    perfetto: Option<&'a Path>,
+    ftrace: Option<&'a Path>,
+    parquet: Option<&'a Path>,
+}
+
+impl<'a> Asked<'a> {
+    /// None: no trace.
+    pub(crate) fn of(args: &'a SimArgs) -> Option<Self> {
+        let asked = Self {
+            perfetto: args.export_perfetto.as_deref(),
+            ftrace: args.export_ftrace.as_deref(),
+            parquet: args.export_parquet.as_deref(),
+        };
+        let any = asked.paths().next().is_some();
+        any.then_some(asked)
+    }
+
+    fn paths(&self) -> impl Iterator<Item = (&'static str, &'a Path)> {
+        let perfetto = self.perfetto.map(|path| ("--export-perfetto", path));
+        let ftrace = self.ftrace.map(|path| ("--export-ftrace", path));
+        let parquet = self.parquet.map(|path| ("--export-parquet", path));
+        [perfetto, ftrace, parquet].into_iter().flatten()
+    }
+
+    /// Two results cannot be one file. `others`: what else is written.
+    pub(crate) fn check(&self, others: &[(&'static str, Option<&Path>)]) -> Result<(), Failure> {
+        let others = others
+            .iter()
+            .filter_map(|(name, path)| Some((*name, (*path)?)));
+        let mut seen: Vec<(&str, &Path)> = others.collect();
+        for (name, path) in self.paths() {
+            if path == "-" {
+                return Err(Failure::Input(format!(
+                    "{name} -: a trace does not go to standard output; expected a file"
+                )));
+            }
+            if let Some((other, _)) = seen.iter().find(|(_, there)| *there == path) {
+                let path = path.display();
+                return Err(Failure::Input(format!(
+                    "{other} and {name} both name {path}; expected two places"
+                )));
+            }
+            seen.push((name, path));
+        }
+        Ok(())
+    }
+
+    /// Opens what will be written. All that can be refused is refused here.
+    pub(crate) fn prepare(&self, experiment: &Experiment) -> Result<Exports, Failure> {
+        let workload = experiment.first_workload().map_err(Failure::input)?;
+        let platform = &experiment.platform;
+        let meter = Meter::new(platform).map(|meter| Box::new(meter) as Box<dyn EnergySource>);
+        let mut traces = Traces::new(platform, &workload, meter);
+        let a_file = "a file in a folder that exists and may be written to";
+        if let Some(path) = self.perfetto {
+            let opened = traces.perfetto(path, platform, &workload);
+            opened.map_err(|error| cannot("--export-perfetto", &error, a_file))?;
+        }
+        if let Some(path) = self.ftrace {
+            let opened = traces.ftrace(path);
+            opened.map_err(|error| cannot("--export-ftrace", &error, a_file))?;
+        }
+        if let Some(path) = self.parquet {
+            let a_folder = "a folder, or the name of a new one in a folder that exists";
+            let opened = traces.parquet(path);
+            opened.map_err(|error| cannot("--export-parquet", &error, a_folder))?;
+        }
+        Ok(Exports {
+            traces,
+            paths: self.paths().map(|(_, path)| path.to_owned()).collect(),
+        })
+    }
+}
+
+fn cannot(option: &str, error: &ExportError, expected: &str) -> Failure {
+    Failure::Input(format!("{option} {error}; expected {expected}"))
+}
+
+/// Traces being written.
+#[derive(Debug)]
+pub(crate) struct Exports {
+    pub(crate) traces: Traces,
+    paths: Vec<PathBuf>,
+}
+
+impl Exports {
+    /// After the run: the files go to their places.
+    pub(crate) fn publish(
+        mut self,
+        comparison: &Comparison,
+        terminal: Terminal,
+    ) -> Result<(), Failure> {
+        let cannot = |error| Failure::Environment(format!("a trace of the run: {error}"));
+        let runs = comparison.runs.iter().flat_map(|runs| &runs.metrics);
+        for (name, value) in runs.flat_map(|run| run.values.iter()) {
+            self.traces.metric(name, value.value, value.unit);
+        }
+        self.traces.publish().map_err(cannot)?;
+        for path in &self.paths {
+            terminal.detail(&format!("trace in {}", path.display()));
+        }
+        Ok(())
+    }
+}
+
+/// The meter of all runs, as traces ask it.
+struct Meter {
+    meter: EnergyMeter<PlatformPower>,
+    nr_clusters: usize,
+    unit: &'static str,
+}
+
+impl Meter {
+    fn new(platform: &Platform) -> Option<Self> {
+        let mut meter = EnergyMeter::of_platform(platform)?;
+        let unit = meter.read(0).scaled_unit();
+        Some(Self {
+            meter,
+            nr_clusters: platform.clusters.len(),
+            unit,
+        })
+    }
+}
+
+impl Observer for Meter {
+    fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {
+        self.meter.cpu_power(time_ns, cpu, power);
+    }
+
+    fn cluster_power(&mut self, time_ns: u64, cluster: u32, state: Option<u16>) {
+        self.meter.cluster_power(time_ns, cluster, state);
+    }
+
+    fn frequency(&mut self, time_ns: u64, domain: u32, opp: u16) {
+        self.meter.frequency(time_ns, domain, opp);
+    }
+}
+
+impl EnergySource for Meter {
+    fn read(&mut self, time_ns: u64) -> Vec<f64> {
+        let report: EnergyReport = self.meter.read(time_ns);
+        let of = |cluster| report.scaled(report.cluster_energy(cluster)).unwrap_or(0.0);
+        (0..self.nr_clusters).map(of).collect()
+    }
+
+    fn unit(&self) -> &'static str {
+        self.unit
+    }
+}

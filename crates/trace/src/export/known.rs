@@ -1,0 +1,158 @@
+//! What is known of the run while its events are told, and how they are named.
+
+use super::threads::{Cpu, Thread, leader_comm};
+use crate::event::{Context, Event, Kind, TaskState, Who};
+use wakeplace_platform::{FreqDomain, Platform};
+use wakeplace_workload::{TaskScript, Workload};
+
+/// The machine and its threads, now.
+#[derive(Debug)]
+pub(crate) struct Known {
+    pub(crate) now_ns: u64,
+    /// Name of the process, whose main thread makes the others.
+    pub(crate) leader: String,
+    /// The scripts, and how many threads each one's forks have made.
+    pub(crate) scripts: Vec<(TaskScript, u64)>,
+    /// By the engine's number.
+    pub(crate) threads: Vec<Thread>,
+    pub(crate) cpus: Vec<Cpu>,
+    /// CPUs of each frequency domain.
+    pub(crate) domains: Vec<Vec<u32>>,
+    /// CPUs that a thread has just left, in that order.
+    pub(crate) leaving: Vec<u32>,
+}
+
+impl Known {
+    pub(crate) fn new(platform: &Platform, workload: &Workload) -> Self {
+        let numbered = workload.tasks.iter().enumerate();
+        let domain = |domain: &FreqDomain| domain.cpus.iter().map(|cpu| cpu.0).collect();
+        let scripts = workload.tasks.iter().map(|script| (script.clone(), 0));
+        Self {
+            now_ns: 0,
+            leader: leader_comm(workload),
+            scripts: scripts.collect(),
+            threads: numbered
+                .map(|(number, script)| Thread::new(number, script, None))
+                .collect(),
+            cpus: Cpu::all(platform),
+            domains: platform.freq_domains.iter().map(domain).collect(),
+            leaving: Vec::new(),
+        }
+    }
+
+    pub(crate) fn thread(&self, task: u32) -> &Thread {
+        &self.threads[task as usize]
+    }
+
+    pub(crate) fn cpu(&self, cpu: u32) -> &Cpu {
+        &self.cpus[cpu as usize]
+    }
+
+    pub(crate) fn cpu_mut(&mut self, cpu: u32) -> &mut Cpu {
+        &mut self.cpus[cpu as usize]
+    }
+
+    /// The context of what a CPU does by itself: that of its thread, or of its idle task.
+    pub(crate) fn on_cpu(&self, cpu: u32) -> Context<'_> {
+        let at = self.cpu(cpu);
+        let thread = at.running.or(at.left.map(|(task, _)| task));
+        let who = thread.map_or(at.idle_task(), |task| self.thread(task).who());
+        context(cpu, who)
+    }
+
+    /// The context of what a thread or (None) an interrupt did on a CPU.
+    pub(crate) fn by(&self, cpu: u32, thread: Option<u32>) -> Context<'_> {
+        match thread {
+            Some(thread) => context(cpu, self.thread(thread).who()),
+            None => Context {
+                interrupt: true,
+                ..context(cpu, self.cpu(cpu).idle_task())
+            },
+        }
+    }
+
+    pub(crate) fn event<'a>(&self, context: Context<'a>, kind: Kind<'a>) -> Event<'a> {
+        let time_ns = self.now_ns;
+        Event {
+            time_ns,
+            context,
+            kind,
+        }
+    }
+
+    /// A switch; None: the idle task.
+    pub(crate) fn switch(
+        &self,
+        cpu: u32,
+        prev: Option<(u32, TaskState)>,
+        next: Option<u32>,
+    ) -> Event<'_> {
+        let idle = self.cpu(cpu).idle_task();
+        let who = |task: u32| self.thread(task).who();
+        let (prev, prev_state) = match prev {
+            Some((task, state)) => (who(task), state),
+            None => (idle, TaskState::Runnable),
+        };
+        let next = next.map_or(idle, who);
+        let kind = Kind::Switch {
+            prev,
+            prev_state,
+            next,
+        };
+        self.event(context(cpu, prev), kind)
+    }
+
+    pub(crate) fn migration<'a>(
+        &'a self,
+        task: u32,
+        dest_cpu: u32,
+        context: Context<'a>,
+    ) -> Event<'a> {
+        let thread = self.thread(task);
+        let kind = Kind::Migrate {
+            task: thread.who(),
+            orig_cpu: thread.cpu,
+            dest_cpu,
+        };
+        self.event(context, kind)
+    }
+
+    /// The CPU that the thread has just left, if nobody has followed there yet.
+    pub(crate) fn just_left(&self, task: u32) -> Option<u32> {
+        let left = |cpu: &u32| {
+            let left = self.cpu(*cpu).left;
+            left.is_some_and(|(other, _)| other == task)
+        };
+        self.leaving.iter().copied().find(left)
+    }
+
+    /// Who has just left the CPU; that is dealt with now.
+    pub(crate) fn take_left(&mut self, cpu: u32) -> Option<(u32, TaskState)> {
+        let left = self.cpu_mut(cpu).left.take();
+        if left.is_some() {
+            self.leaving.retain(|other| *other != cpu);
+        }
+        left
+    }
+
+    /// A thread more, of a script.
+    pub(crate) fn forked(&mut self, task: u32, script: u32) {
+        let number = task as usize;
+        if number != self.threads.len() {
+            return;
+        }
+        if let Some((script, forks)) = self.scripts.get_mut(script as usize) {
+            self.threads.push(Thread::new(number, script, Some(*forks)));
+            *forks += 1;
+        }
+    }
+}
+
+fn context<'a>(cpu: u32, who: Who<'a>) -> Context<'a> {
+    Context {
+        cpu,
+        pid: who.pid,
+        comm: who.comm,
+        interrupt: false,
+    }
+}

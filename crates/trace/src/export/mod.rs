@@ -1,0 +1,135 @@
+//! Traces of a simulated run, for the readers of real ones: an observer of the engine.
+
+mod ftrace;
+mod known;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod perfetto;
+mod place;
+mod sink;
+#[cfg(feature = "parquet")]
+mod table;
+mod threads;
+mod walk;
+
+pub use place::ExportError;
+
+use known::Known;
+use sink::{Output, Sinks};
+use std::path::Path;
+use wakeplace_engine::Observer;
+use wakeplace_platform::Platform;
+use wakeplace_workload::Workload;
+
+/// Who measures energy. A trace shows what it says.
+pub trait EnergySource: Observer {
+    /// Energy of each cluster and its CPUs from the start up to now.
+    fn read(&mut self, time_ns: u64) -> Vec<f64>;
+    /// Its unit, as `J`.
+    fn unit(&self) -> &'static str;
+}
+
+/// What is known of energy.
+struct Energy {
+    meter: Box<dyn EnergySource>,
+    /// When it was read last, ns.
+    read_ns: u64,
+    /// What it said then.
+    by_cluster: Vec<f64>,
+}
+
+/// Writes traces of one run: name the files, attach it, then `publish`. Memory does not grow with
+/// the run. What cannot be written ends the run early; nothing is left of it then.
+pub struct Traces {
+    known: Known,
+    sinks: Sinks,
+    energy: Option<Energy>,
+    /// When the signals are looked at next, ns.
+    sample_ns: u64,
+}
+
+impl Traces {
+    /// For a run of `workload` on `platform`, whose energy `meter` measures if anybody does.
+    #[must_use]
+    pub fn new(
+        platform: &Platform,
+        workload: &Workload,
+        meter: Option<Box<dyn EnergySource>>,
+    ) -> Self {
+        let energy = |meter| Energy {
+            meter,
+            read_ns: 0,
+            by_cluster: vec![0.0; platform.clusters.len()],
+        };
+        Self {
+            known: Known::new(platform, workload),
+            sinks: Sinks::default(),
+            energy: meter.map(energy),
+            sample_ns: 0,
+        }
+    }
+
+    /// Also writes ftrace text, as `trace-cmd report -t` prints it.
+    ///
+    /// # Errors
+    /// No file can be there.
+    pub fn ftrace(&mut self, path: &Path) -> Result<(), ExportError> {
+        let (sink, place) = ftrace::Ftrace::create(path, self.known.cpus.len())?;
+        self.add(path, Box::new(sink), vec![place]);
+        Ok(())
+    }
+
+    /// Also writes Perfetto's protobuf.
+    ///
+    /// # Errors
+    /// No file can be there.
+    pub fn perfetto(
+        &mut self,
+        path: &Path,
+        platform: &Platform,
+        workload: &Workload,
+    ) -> Result<(), ExportError> {
+        let energy_unit = self.energy.as_ref().map_or("", |e| e.meter.unit());
+        let names = perfetto::Names::new(platform, workload, &self.known.leader, energy_unit);
+        let (sink, place) = perfetto::Perfetto::create(path, &names)?;
+        self.add(path, Box::new(sink), vec![place]);
+        Ok(())
+    }
+
+    /// Also writes tables into a folder, which is made if its own folder is there.
+    ///
+    /// # Errors
+    /// No files can be there.
+    #[cfg(feature = "parquet")]
+    pub fn parquet(&mut self, path: &Path) -> Result<(), ExportError> {
+        let folder = place::Folder::open(path)?;
+        let (sink, places) = parquet::Parquet::create(path)?;
+        self.add(path, Box::new(sink), places);
+        self.sinks.hold(folder);
+        Ok(())
+    }
+
+    /// What was measured of the whole run, for the tables.
+    pub fn metric(&mut self, name: &str, value: f64, unit: &str) {
+        self.sinks.each(|sink| sink.metric(name, value, unit));
+    }
+
+    fn add(&mut self, path: &Path, sink: Box<dyn sink::Sink>, places: Vec<place::Place>) {
+        let path = path.to_owned();
+        self.sinks.add(Output { sink, places, path });
+    }
+
+    /// Moves the files to their places, after a run that was seen to its end.
+    ///
+    /// # Errors
+    /// The first thing that could not be written, during the run or now.
+    pub fn publish(self) -> Result<(), ExportError> {
+        self.sinks.publish()
+    }
+}
+
+impl std::fmt::Debug for Traces {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Traces").finish_non_exhaustive()
+    }
+}

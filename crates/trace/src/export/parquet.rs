@@ -1,0 +1,247 @@
+//! A folder of tables: one per kind of event, quantities, decisions and metrics.
+
+use super::place::{ExportError, Place};
+use super::sink::{Counter, Decision, Sink};
+use super::table::{Cell, Holds, Table};
+use crate::event::{Event, Kind, Who};
+use std::io;
+use std::path::Path;
+use wakeplace_engine::observe::PlacementKind;
+
+use Holds::{Real, Text, Whole};
+
+type Columns = &'static [(&'static str, Holds)];
+
+/// What every event has: when, where, and in whose context.
+const COMMON: [(&str, Holds); 4] = [
+    ("common_ts", Whole),
+    ("common_cpu", Whole),
+    ("common_pid", Whole),
+    ("common_comm", Text),
+];
+
+/// Tables of events with their own columns, in the order of `place`.
+const EVENTS: [(&str, Columns); 10] = [
+    (
+        "sched_switch",
+        &[
+            ("prev_comm", Text),
+            ("prev_pid", Whole),
+            ("prev_prio", Whole),
+            ("prev_state", Whole),
+            ("next_comm", Text),
+            ("next_pid", Whole),
+            ("next_prio", Whole),
+        ],
+    ),
+    ("sched_waking", TARGET),
+    ("sched_wakeup", TARGET),
+    ("sched_wakeup_new", TARGET),
+    (
+        "sched_migrate_task",
+        &[
+            ("comm", Text),
+            ("pid", Whole),
+            ("prio", Whole),
+            ("orig_cpu", Whole),
+            ("dest_cpu", Whole),
+        ],
+    ),
+    ("cpu_frequency", &[("state", Whole), ("cpu_id", Whole)]),
+    ("cpu_idle", &[("state", Whole), ("cpu_id", Whole)]),
+    (
+        "task_newtask",
+        &[
+            ("pid", Whole),
+            ("comm", Text),
+            ("clone_flags", Whole),
+            ("oom_score_adj", Whole),
+        ],
+    ),
+    (
+        "task_rename",
+        &[
+            ("pid", Whole),
+            ("oldcomm", Text),
+            ("newcomm", Text),
+            ("oom_score_adj", Whole),
+        ],
+    ),
+    (
+        "sched_process_exit",
+        &[("comm", Text), ("pid", Whole), ("prio", Whole)],
+    ),
+];
+
+const TARGET: Columns = &[
+    ("comm", Text),
+    ("pid", Whole),
+    ("prio", Whole),
+    ("target_cpu", Whole),
+];
+
+const COUNTERS: Columns = &[
+    ("time_ns", Whole),
+    ("counter", Text),
+    ("index", Whole),
+    ("value", Real),
+];
+
+const DECISIONS: Columns = &[
+    ("time_ns", Whole),
+    ("pid", Whole),
+    ("comm", Text),
+    ("kind", Text),
+    ("reason", Text),
+    ("cpu", Whole),
+    ("prev_cpu", Whole),
+    ("waker_cpu", Whole),
+    ("waker_pid", Whole),
+    ("util", Whole),
+    ("dur_avg_ns", Whole),
+];
+
+const METRICS: Columns = &[("metric", Text), ("value", Real), ("unit", Text)];
+
+/// The tables of one run.
+pub(super) struct Parquet {
+    /// As `EVENTS`.
+    events: Vec<Table>,
+    counters: Table,
+    decisions: Table,
+    metrics: Table,
+}
+
+impl Parquet {
+    /// In a folder that is there.
+    pub(super) fn create(folder: &Path) -> Result<(Self, Vec<Place>), ExportError> {
+        let mut places = Vec::new();
+        let mut table = |name: &str, columns: &[(&str, Holds)]| {
+            let (table, place) = Table::create(folder, name, columns)?;
+            places.push(place);
+            Ok(table)
+        };
+        let mut events = Vec::new();
+        for (name, columns) in EVENTS {
+            let columns: Vec<_> = COMMON.iter().chain(columns).copied().collect();
+            events.push(table(name, &columns)?);
+        }
+        let tables = Self {
+            events,
+            counters: table("counters", COUNTERS)?,
+            decisions: table("decisions", DECISIONS)?,
+            metrics: table("metrics", METRICS)?,
+        };
+        Ok((tables, places))
+    }
+}
+
+/// Index of an event's table and its own values.
+fn cells<'a>(kind: &Kind<'a>) -> (usize, Vec<Cell<'a>>) {
+    let named = |task: Who<'a>| vec![task.comm.into(), task.pid.into(), task.prio.into()];
+    let with = |task: Who<'a>, rest: &[u32]| {
+        let mut cells = named(task);
+        cells.extend(rest.iter().map(|value| Cell::from(*value)));
+        cells
+    };
+    match *kind {
+        Kind::Switch {
+            prev,
+            prev_state,
+            next,
+        } => {
+            let mut cells = named(prev);
+            cells.push(Cell::Whole(prev_state.number()));
+            cells.extend(named(next));
+            (0, cells)
+        }
+        Kind::Waking { task, target_cpu } => (1, with(task, &[target_cpu])),
+        Kind::Wakeup { task, target_cpu } => (2, with(task, &[target_cpu])),
+        Kind::WakeupNew { task, target_cpu } => (3, with(task, &[target_cpu])),
+        Kind::Migrate {
+            task,
+            orig_cpu,
+            dest_cpu,
+        } => (4, with(task, &[orig_cpu, dest_cpu])),
+        Kind::Frequency { khz, cpu } => (5, vec![khz.into(), cpu.into()]),
+        Kind::Idle { state, cpu } => (6, vec![state.into(), cpu.into()]),
+        Kind::NewTask {
+            pid,
+            comm,
+            clone_flags,
+        } => {
+            let cells = [pid.into(), comm.into(), clone_flags.into(), Cell::Whole(0)];
+            (7, cells.to_vec())
+        }
+        Kind::Rename { pid, old, new } => {
+            let cells = [pid.into(), old.into(), new.into(), Cell::Whole(0)];
+            (8, cells.to_vec())
+        }
+        Kind::Exit { task, .. } => (9, named(task)),
+    }
+}
+
+/// Name and index (a CPU's or a cluster's) of a quantity.
+fn quantity(counter: Counter) -> (&'static str, u32) {
+    match counter {
+        Counter::Util(cpu) => ("utilisation", cpu),
+        Counter::Capacity(cpu) => ("capacity", cpu),
+        Counter::Energy(cluster) => ("energy", cluster),
+        Counter::Power(cluster) => ("power", cluster),
+        Counter::Temperature(cluster) => ("temperature", cluster),
+        Counter::Overutilized => ("overutilized", 0),
+    }
+}
+
+impl Sink for Parquet {
+    fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
+        let (table, own) = cells(&event.kind);
+        let context = &event.context;
+        let common = [
+            event.time_ns.into(),
+            context.cpu.into(),
+            context.pid.into(),
+            context.comm.into(),
+        ];
+        self.events[table].row(common.into_iter().chain(own))
+    }
+
+    fn counter(&mut self, time_ns: u64, counter: Counter, value: f64) -> io::Result<()> {
+        let (name, index) = quantity(counter);
+        let cells = [time_ns.into(), name.into(), index.into(), Cell::Real(value)];
+        self.counters.row(cells)
+    }
+
+    fn decision(&mut self, time_ns: u64, decision: &Decision<'_>) -> io::Result<()> {
+        let placement = decision.placement;
+        let kind = match placement.kind {
+            PlacementKind::Wake => "wake",
+            PlacementKind::Fork => "fork",
+            PlacementKind::Exec => "exec",
+        };
+        self.decisions.row([
+            time_ns.into(),
+            decision.pid.into(),
+            decision.comm.into(),
+            kind.into(),
+            placement.reason.name().into(),
+            placement.cpu.into(),
+            placement.prev_cpu.into(),
+            placement.waker_cpu.into(),
+            decision.waker.into(),
+            placement.util.into(),
+            placement.dur_avg_ns.into(),
+        ])
+    }
+
+    fn metric(&mut self, name: &str, value: f64, unit: &str) -> io::Result<()> {
+        self.metrics
+            .row([name.into(), Cell::Real(value), unit.into()])
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        let more = [&mut self.counters, &mut self.decisions, &mut self.metrics];
+        let mut tables = self.events.iter_mut().chain(more);
+        tables.try_for_each(Table::finish)
+    }
+}

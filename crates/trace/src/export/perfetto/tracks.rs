@@ -1,0 +1,357 @@
+//! What stands at the start of a trace, and what is drawn on tracks: quantities and decisions.
+
+use super::bytes::Bytes;
+use crate::export::sink::{Counter, Decision};
+use crate::export::threads::LEADER;
+use crate::proto::{
+    ClockSnapshot, CounterDescriptor, CpuInfo, DebugAnnotationName, EventCategory, EventName,
+    INCREMENTAL_STATE_CLEARED, InternedData, InternedString, NEEDS_INCREMENTAL_STATE,
+    ProcessDescriptor, ProcessTree, SystemInfo, TracePacket, TrackDescriptor, Utsname,
+    clock_snapshot::Clock,
+    cpu_info, process_tree,
+    trace_packet::{Data, OptionalTrustedPacketSequenceId},
+    track_event::Type,
+};
+use wakeplace_engine::observe::PlacementKind;
+use wakeplace_platform::{CpuId, Platform};
+use wakeplace_policy_sys::Reason;
+use wakeplace_workload::Workload;
+
+/// The sequence of the packets that use interned strings.
+const SEQUENCE_ID: u32 = 1;
+const SEQUENCE: OptionalTrustedPacketSequenceId =
+    OptionalTrustedPacketSequenceId::TrustedPacketSequenceId(SEQUENCE_ID);
+/// The kernel release whose tracepoints the events are those of (spec traces section 1), whatever
+/// era the policy is of: readers take the numbers of task states from it.
+const FORMAT_OF: &str = "7.3.4";
+/// Clocks by Perfetto's numbers: monotonic, boot time.
+const CLOCKS: [u32; 2] = [3, 6];
+/// The category of decisions.
+const DECISION: u64 = 1;
+/// Notes on a decision, by their number less 1.
+const NOTES: [&str; 8] = [
+    "kind",
+    "pid",
+    "prev_cpu",
+    "cpu",
+    "waker_cpu",
+    "waker_pid",
+    "util",
+    "dur_avg_ns",
+];
+/// Values of the first of them, by their number less 1.
+const KINDS: [&str; 3] = ["wake", "fork", "exec"];
+
+/// The process's track; threads' and counters' have numbers of their own ranges.
+const PROCESS_TRACK: u64 = 1;
+const GROUP_TRACKS: u64 = 1 << 8;
+const THREAD_TRACKS: u64 = 1 << 32;
+const COUNTER_TRACKS: u64 = 1 << 40;
+
+/// A kind of counters: the one of a CPU's or a cluster's number.
+type Numbered = fn(u32) -> Counter;
+
+fn thread_track(pid: i32) -> u64 {
+    THREAD_TRACKS + u64::from(pid.cast_unsigned())
+}
+
+/// A counter's kind and number of its kind.
+fn numbered(counter: Counter) -> (u64, u32) {
+    match counter {
+        Counter::Util(cpu) => (1, cpu),
+        Counter::Capacity(cpu) => (2, cpu),
+        Counter::Energy(cluster) => (3, cluster),
+        Counter::Power(cluster) => (4, cluster),
+        Counter::Temperature(cluster) => (5, cluster),
+        Counter::Overutilized => (6, 0),
+    }
+}
+
+fn counter_track(counter: Counter) -> u64 {
+    let (kind, number) = numbered(counter);
+    kind * COUNTER_TRACKS + u64::from(number)
+}
+
+fn packet(data: Data) -> TracePacket {
+    TracePacket {
+        data: Some(data),
+        optional_trusted_packet_sequence_id: Some(SEQUENCE),
+        ..TracePacket::default()
+    }
+}
+
+/// A packet with an event on a track, by the numbers of the fields in `trace.proto`.
+fn event(time_ns: u64, packets: &mut Vec<u8>, fields: impl FnOnce(&mut Bytes<'_>)) {
+    Bytes(packets).message(1, |out| {
+        out.unsigned(8, time_ns);
+        out.unsigned(10, SEQUENCE_ID.into());
+        out.message(11, fields);
+        out.unsigned(13, NEEDS_INCREMENTAL_STATE.into());
+    });
+}
+
+fn head(kind: Type, track: u64, out: &mut Bytes<'_>) {
+    out.number(9, i32::from(kind));
+    out.unsigned(11, track);
+}
+
+/// A quantity has this value from now on.
+pub(super) fn counter(time_ns: u64, counter: Counter, value: f64, packets: &mut Vec<u8>) {
+    event(time_ns, packets, |out| {
+        head(Type::Counter, counter_track(counter), out);
+        match counter {
+            Counter::Energy(_) | Counter::Power(_) | Counter::Temperature(_) => {
+                out.double(44, value);
+            }
+            _ => out.number(30, value as i64),
+        }
+    });
+}
+
+/// A CPU was chosen for a thread: a slice on its track until it runs.
+pub(super) fn decision(time_ns: u64, decision: &Decision<'_>, packets: &mut Vec<u8>) {
+    let placement = decision.placement;
+    let kind = match placement.kind {
+        PlacementKind::Wake => 1,
+        PlacementKind::Fork => 2,
+        PlacementKind::Exec => 3,
+    };
+    let numbers = [
+        u64::from(decision.pid.cast_unsigned()),
+        u64::from(placement.prev_cpu),
+        u64::from(placement.cpu),
+        u64::from(placement.waker_cpu),
+        u64::from(decision.waker.cast_unsigned()),
+        u64::from(placement.util),
+        placement.dur_avg_ns,
+    ];
+    // An average of no runs is none.
+    let known = numbers.len() - usize::from(placement.dur_avg_ns == 0);
+    event(time_ns, packets, |out| {
+        out.unsigned(3, DECISION);
+        out.message(4, |out| {
+            out.unsigned(1, 1);
+            out.unsigned(17, kind);
+        });
+        for (name, number) in (2..).zip(&numbers[..known]) {
+            out.message(4, |out| {
+                out.unsigned(1, name);
+                out.unsigned(3, *number);
+            });
+        }
+        head(Type::SliceBegin, thread_track(decision.pid), out);
+        out.unsigned(10, reason_iid(placement.reason));
+    });
+}
+
+fn reason_iid(reason: Reason) -> u64 {
+    1 + reason.index() as u64
+}
+
+/// The thread runs.
+pub(super) fn decision_over(time_ns: u64, pid: i32, packets: &mut Vec<u8>) {
+    event(time_ns, packets, |out| {
+        head(Type::SliceEnd, thread_track(pid), out);
+    });
+}
+
+/// The track for the decisions on a thread, below the process. It is not the thread's own: a reader
+/// that finds the number of a thread in a track's description takes `task_newtask` for another
+/// thread of that number, and draws the decisions on the one that never runs (v55.3).
+pub(super) fn thread(pid: i32, comm: &str) -> TracePacket {
+    packet(Data::TrackDescriptor(TrackDescriptor {
+        uuid: Some(thread_track(pid)),
+        name: Some(format!("placements of {comm}")),
+        parent_uuid: Some(PROCESS_TRACK),
+        ..TrackDescriptor::default()
+    }))
+}
+
+/// What a trace is about.
+pub(in crate::export) struct Names<'a> {
+    platform: &'a Platform,
+    workload: &'a Workload,
+    leader: &'a str,
+    energy_unit: &'static str,
+}
+
+impl<'a> Names<'a> {
+    pub(in crate::export) fn new(
+        platform: &'a Platform,
+        workload: &'a Workload,
+        leader: &'a str,
+        energy_unit: &'static str,
+    ) -> Self {
+        Self {
+            platform,
+            workload,
+            leader,
+            energy_unit,
+        }
+    }
+
+    pub(super) fn nr_cpus(&self) -> usize {
+        self.platform.cpus.len()
+    }
+
+    /// What stands at the start.
+    pub(super) fn packets(&self) -> Vec<TracePacket> {
+        let mut packets = vec![
+            clocks(),
+            self.kernel(),
+            interned(),
+            self.machine(),
+            self.process(),
+            packet(Data::TrackDescriptor(TrackDescriptor {
+                uuid: Some(PROCESS_TRACK),
+                process: Some(ProcessDescriptor {
+                    pid: Some(LEADER),
+                    process_name: Some(self.leader.to_owned()),
+                }),
+                ..TrackDescriptor::default()
+            })),
+        ];
+        let cpus = 0..self.platform.cpus.len() as u32;
+        let clusters = 0..self.platform.clusters.len() as u32;
+        let named = |cluster: u32| self.platform.clusters[cluster as usize].name.as_str();
+        let per_cpu: [(&str, Numbered); 2] = [
+            ("utilisation", Counter::Util),
+            ("capacity", Counter::Capacity),
+        ];
+        for (group, counter) in per_cpu {
+            let label = |cpu: u32| format!("{group} cpu{cpu}");
+            packets.extend(tracks(
+                group,
+                "",
+                cpus.clone().map(|c| (counter(c), label(c))),
+            ));
+        }
+        let power_unit = if self.energy_unit == "J" { "W" } else { "bogo" };
+        let mut per_cluster: Vec<(&str, &str, Numbered)> = Vec::new();
+        if !self.energy_unit.is_empty() {
+            per_cluster.push(("energy", self.energy_unit, Counter::Energy));
+            per_cluster.push(("power", power_unit, Counter::Power));
+        }
+        if !self.platform.thermal.is_empty() {
+            per_cluster.push(("temperature", "degrees C", Counter::Temperature));
+        }
+        for (group, unit, counter) in per_cluster {
+            let label = |cluster: u32| format!("{group} {}", named(cluster));
+            let counters = clusters.clone().map(|c| (counter(c), label(c)));
+            packets.extend(tracks(group, unit, counters));
+        }
+        packets.push(track(Counter::Overutilized, "overutilized", "", None));
+        packets
+    }
+
+    /// The kernel whose events these are like.
+    fn kernel(&self) -> TracePacket {
+        let utsname = Utsname {
+            sysname: Some("Linux".to_owned()),
+            version: Some("simulated by wakeplace".to_owned()),
+            release: Some(FORMAT_OF.to_owned()),
+            machine: Some(self.platform.arch.clone()),
+        };
+        let utsname = Some(utsname);
+        packet(Data::SystemInfo(SystemInfo { utsname }))
+    }
+
+    fn machine(&self) -> TracePacket {
+        let cpu = |number: u32| {
+            let cpu = &self.platform.cpus[number as usize];
+            let domain = self.platform.freq_domain_of(CpuId(number));
+            let opps = &self.platform.freq_domains[domain].opps;
+            cpu_info::Cpu {
+                processor: Some(cpu.kind.clone()),
+                frequencies: opps.iter().map(|opp| opp.khz).collect(),
+                capacity: Some(cpu.capacity),
+            }
+        };
+        let cpus = (0..self.platform.cpus.len() as u32).map(cpu).collect();
+        packet(Data::CpuInfo(CpuInfo { cpus }))
+    }
+
+    fn process(&self) -> TracePacket {
+        let process = process_tree::Process {
+            pid: Some(LEADER),
+            ppid: None,
+            cmdline: vec![self.leader.to_owned(), self.workload.name.clone()],
+        };
+        packet(Data::ProcessTree(ProcessTree {
+            processes: vec![process],
+            threads: Vec::new(),
+        }))
+    }
+}
+
+/// All clocks begin with the run.
+fn clocks() -> TracePacket {
+    let clock = |id| Clock {
+        clock_id: Some(id),
+        timestamp: Some(0),
+    };
+    let clocks = CLOCKS.map(clock).to_vec();
+    packet(Data::ClockSnapshot(ClockSnapshot { clocks }))
+}
+
+/// All strings that events use, once.
+fn interned() -> TracePacket {
+    let name = |(iid, name): (u64, &str)| DebugAnnotationName {
+        iid: Some(iid),
+        name: Some(name.to_owned()),
+    };
+    let value = |(iid, text): (u64, &str)| InternedString {
+        iid: Some(iid),
+        str: Some(text.as_bytes().to_vec()),
+    };
+    let reason = |reason: &Reason| EventName {
+        iid: Some(reason_iid(*reason)),
+        name: Some(reason.name().to_owned()),
+    };
+    let category = EventCategory {
+        iid: Some(DECISION),
+        name: Some("decision".to_owned()),
+    };
+    TracePacket {
+        interned_data: Some(InternedData {
+            event_categories: vec![category],
+            event_names: Reason::ALL.iter().map(reason).collect(),
+            debug_annotation_names: (1..).zip(NOTES).map(name).collect(),
+            debug_annotation_string_values: (1..).zip(KINDS).map(value).collect(),
+        }),
+        sequence_flags: Some(INCREMENTAL_STATE_CLEARED | NEEDS_INCREMENTAL_STATE),
+        optional_trusted_packet_sequence_id: Some(SEQUENCE),
+        ..TracePacket::default()
+    }
+}
+
+/// Counters of one kind and the track that holds them.
+fn tracks(
+    group: &str,
+    unit: &str,
+    counters: impl Iterator<Item = (Counter, String)>,
+) -> Vec<TracePacket> {
+    let mut counters = counters.peekable();
+    let kind = counters
+        .peek()
+        .map_or(0, |(counter, _)| numbered(*counter).0);
+    let holder = GROUP_TRACKS + kind;
+    let head = packet(Data::TrackDescriptor(TrackDescriptor {
+        uuid: Some(holder),
+        name: Some(group.to_owned()),
+        ..TrackDescriptor::default()
+    }));
+    let counters = counters.map(|(counter, name)| track(counter, &name, unit, Some(holder)));
+    [head].into_iter().chain(counters).collect()
+}
+
+fn track(counter: Counter, name: &str, unit: &str, holder: Option<u64>) -> TracePacket {
+    let unit = (!unit.is_empty()).then(|| unit.to_owned());
+    packet(Data::TrackDescriptor(TrackDescriptor {
+        uuid: Some(counter_track(counter)),
+        name: Some(name.to_owned()),
+        parent_uuid: holder,
+        counter: Some(CounterDescriptor { unit_name: unit }),
+        ..TrackDescriptor::default()
+    }))
+}

@@ -1,0 +1,130 @@
+//! What takes a trace down.
+
+use super::place::{ExportError, Folder, Place};
+use crate::event::Event;
+use std::io;
+use std::path::PathBuf;
+use wakeplace_engine::observe::Placement;
+
+/// A quantity that is followed over time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Counter {
+    /// Utilisation of a CPU's fair queue as the policy last saw it, 0..=1024.
+    Util(u32),
+    /// What a CPU has for fair tasks as the policy last found it, 0..=1024.
+    Capacity(u32),
+    /// Energy of a cluster and its CPUs since the start, in the meter's unit.
+    Energy(u32),
+    /// Its mean power since the reading before, in that unit by seconds.
+    Power(u32),
+    /// Temperature of a cluster, degrees Celsius.
+    Temperature(u32),
+    /// 1: some CPU is used beyond what it is good for.
+    Overutilized,
+}
+
+/// Why a task went to its CPU.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Decision<'a> {
+    /// Number of the task's thread.
+    pub(crate) pid: i32,
+    /// Its name.
+    pub(crate) comm: &'a str,
+    /// What was decided.
+    pub(crate) placement: &'a Placement,
+    /// Number of the thread that woke or made it; 0: none.
+    pub(crate) waker: i32,
+}
+
+/// Takes a trace down, in the order of time.
+pub(crate) trait Sink {
+    /// Something happened.
+    fn event(&mut self, event: &Event<'_>) -> io::Result<()>;
+
+    /// A quantity has this value from now on.
+    fn counter(&mut self, _time_ns: u64, _counter: Counter, _value: f64) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// A CPU was chosen for a task, which waits for it from now on.
+    fn decision(&mut self, _time_ns: u64, _decision: &Decision<'_>) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// The task for which a CPU was chosen waits no longer.
+    fn decision_over(&mut self, _time_ns: u64, _pid: i32) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// A thread exists from now on.
+    fn thread(&mut self, _pid: i32, _comm: &str) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// What was measured of the whole run.
+    fn metric(&mut self, _name: &str, _value: f64, _unit: &str) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Writes what waits; nothing follows.
+    fn finish(&mut self) -> io::Result<()>;
+}
+
+/// A form of the trace, and the files that it will be.
+pub(crate) struct Output {
+    pub(crate) sink: Box<dyn Sink>,
+    pub(crate) places: Vec<Place>,
+    /// What the user calls it.
+    pub(crate) path: PathBuf,
+}
+
+/// Everything that is written of a run. What cannot be written stops the trace, not the run.
+#[derive(Default)]
+pub(crate) struct Sinks {
+    outputs: Vec<Output>,
+    /// Folders of the files; after them, so that they outlive drafts.
+    folders: Vec<Folder>,
+    failed: Option<ExportError>,
+}
+
+impl Sinks {
+    pub(crate) fn add(&mut self, output: Output) {
+        self.outputs.push(output);
+    }
+
+    pub(crate) fn hold(&mut self, folder: Folder) {
+        self.folders.push(folder);
+    }
+
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed.is_some()
+    }
+
+    pub(crate) fn tell(&mut self, event: &Event<'_>) {
+        self.each(|sink| sink.event(event));
+    }
+
+    pub(crate) fn each(&mut self, mut what: impl FnMut(&mut dyn Sink) -> io::Result<()>) {
+        if self.failed.is_some() {
+            return;
+        }
+        for output in &mut self.outputs {
+            if let Err(why) = what(output.sink.as_mut()) {
+                self.failed = Some(ExportError::new(&output.path, why));
+                return;
+            }
+        }
+    }
+
+    /// Writes what waits; the files go to their places only if all of them are whole.
+    pub(crate) fn publish(mut self) -> Result<(), ExportError> {
+        self.each(|sink| sink.finish());
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        for output in self.outputs {
+            output.places.into_iter().try_for_each(Place::publish)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,186 @@
+//! A table in a Parquet file, written in groups of rows.
+
+use super::place::{ExportError, Place};
+use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
+use parquet::errors::Result;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::schema::types::Type;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Rows that wait to be written.
+const GROUP_ROWS: usize = 1 << 16;
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Holds {
+    Whole,
+    Real,
+    Text,
+}
+
+/// A value of a row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Cell<'a> {
+    Whole(i64),
+    Real(f64),
+    Text(&'a str),
+}
+
+impl From<u32> for Cell<'_> {
+    fn from(value: u32) -> Self {
+        Self::Whole(value.into())
+    }
+}
+
+impl From<i32> for Cell<'_> {
+    fn from(value: i32) -> Self {
+        Self::Whole(value.into())
+    }
+}
+
+impl From<u64> for Cell<'_> {
+    fn from(value: u64) -> Self {
+        Self::Whole(value.cast_signed()) // times and flags: below 2^63
+    }
+}
+
+impl<'a> From<&'a str> for Cell<'a> {
+    fn from(value: &'a str) -> Self {
+        Self::Text(value)
+    }
+}
+
+/// Values of a column that wait.
+#[derive(Debug)]
+enum Column {
+    Whole(Vec<i64>),
+    Real(Vec<f64>),
+    Text(Vec<ByteArray>),
+}
+
+impl Column {
+    fn write(&mut self, to: &mut SerializedColumnWriter<'_>) -> Result<usize> {
+        match self {
+            Self::Whole(values) => {
+                let values = std::mem::take(values);
+                to.typed::<Int64Type>().write_batch(&values, None, None)
+            }
+            Self::Real(values) => {
+                let values = std::mem::take(values);
+                to.typed::<DoubleType>().write_batch(&values, None, None)
+            }
+            Self::Text(values) => {
+                let values = std::mem::take(values);
+                to.typed::<ByteArrayType>().write_batch(&values, None, None)
+            }
+        }
+    }
+}
+
+/// A table.
+pub(super) struct Table {
+    columns: Vec<Column>,
+    rows: usize,
+    /// None: finished.
+    writer: Option<SerializedFileWriter<File>>,
+}
+
+impl Table {
+    /// `NAME.parquet` in a folder that is there.
+    pub(super) fn create(
+        folder: &Path,
+        name: &str,
+        columns: &[(&str, Holds)],
+    ) -> std::result::Result<(Self, Place), ExportError> {
+        let path = folder.join(format!("{name}.parquet"));
+        let (place, buffered) = Place::open(&path)?;
+        let file = buffered.into_parts().0;
+        let writer = schema(columns).and_then(|schema| {
+            let properties = WriterProperties::builder().set_compression(Compression::SNAPPY);
+            SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties.build()))
+        });
+        let table = Self {
+            columns: columns.iter().map(|(_, holds)| holds.column()).collect(),
+            rows: 0,
+            writer: Some(writer.map_err(|why| ExportError::new(&path, why))?),
+        };
+        Ok((table, place))
+    }
+
+    /// One row more, with a value for each column.
+    pub(super) fn row<'a>(&mut self, cells: impl IntoIterator<Item = Cell<'a>>) -> io::Result<()> {
+        for (column, cell) in self.columns.iter_mut().zip(cells) {
+            match (column, cell) {
+                (Column::Whole(values), Cell::Whole(value)) => values.push(value),
+                (Column::Real(values), Cell::Real(value)) => values.push(value),
+                (Column::Text(values), Cell::Text(value)) => values.push(value.into()),
+                (column, cell) => unreachable!("{cell:?} in {column:?}"),
+            }
+        }
+        self.rows += 1;
+        match self.rows < GROUP_ROWS {
+            true => Ok(()),
+            false => self.flush(),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if let Some(writer) = self.writer.as_mut().filter(|_| self.rows > 0) {
+            write_group(writer, &mut self.columns).map_err(io::Error::other)?;
+        }
+        self.rows = 0;
+        Ok(())
+    }
+
+    /// Nothing follows.
+    pub(super) fn finish(&mut self) -> io::Result<()> {
+        self.flush()?;
+        match self.writer.take() {
+            Some(writer) => writer.close().map(drop).map_err(io::Error::other),
+            None => Ok(()),
+        }
+    }
+}
+
+fn write_group(writer: &mut SerializedFileWriter<File>, columns: &mut [Column]) -> Result<()> {
+    let mut group = writer.next_row_group()?;
+    for column in columns {
+        if let Some(mut to) = group.next_column()? {
+            column.write(&mut to)?;
+            to.close()?;
+        }
+    }
+    group.close()?;
+    Ok(())
+}
+
+impl Holds {
+    fn column(self) -> Column {
+        match self {
+            Self::Whole => Column::Whole(Vec::new()),
+            Self::Real => Column::Real(Vec::new()),
+            Self::Text => Column::Text(Vec::new()),
+        }
+    }
+}
+
+fn schema(columns: &[(&str, Holds)]) -> Result<Type> {
+    let field = |(name, holds): &(&str, Holds)| {
+        let (physical, logical) = match holds {
+            Holds::Whole => (Physical::INT64, None),
+            Holds::Real => (Physical::DOUBLE, None),
+            Holds::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        };
+        let field = Type::primitive_type_builder(name, physical)
+            .with_repetition(Repetition::REQUIRED)
+            .with_logical_type(logical);
+        field.build().map(Arc::new)
+    };
+    let fields = columns.iter().map(field).collect::<Result<Vec<_>>>()?;
+    Type::group_type_builder("row").with_fields(fields).build()
+}

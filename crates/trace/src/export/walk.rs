@@ -1,0 +1,350 @@
+//! From the engine's events to those of a trace. There is one walk, whatever is written of it.
+
+use super::Traces;
+use super::sink::{Counter, Decision};
+use super::threads::LEADER;
+use crate::event::{CLONE_THREAD_FLAGS, Context, IDLE_EXIT, Kind, TaskState};
+use wakeplace_engine::StateView;
+use wakeplace_engine::observe::{
+    CpuPower, MigrateCause, Observer, Placement, PlacementKind, Stop, Waking,
+};
+
+/// Time between two looks at signals: a tick at 250 Hz, and more often than they are brought up to
+/// date where nothing happens.
+const SAMPLE_NS: u64 = 4_000_000;
+const NS_PER_SECOND: f64 = 1e9;
+
+impl Traces {
+    /// The clock goes on: who has left a CPU has left it to its idle task.
+    fn advance(&mut self, time_ns: u64) {
+        if time_ns == self.known.now_ns {
+            return;
+        }
+        while let Some(cpu) = self.known.leaving.first().copied() {
+            self.left_to_idle(cpu);
+        }
+        self.known.now_ns = time_ns;
+    }
+
+    /// If a thread has just left the CPU, its idle task follows.
+    fn left_to_idle(&mut self, cpu: u32) {
+        if let Some(left) = self.known.take_left(cpu) {
+            let event = self.known.switch(cpu, Some(left), None);
+            self.sinks.tell(&event);
+        }
+    }
+
+    /// If the thread has just left a CPU, that is over before the next thing happens to it.
+    fn settle(&mut self, task: u32) {
+        if let Some(cpu) = self.known.just_left(task) {
+            self.left_to_idle(cpu);
+        }
+    }
+
+    /// The thread is elsewhere from now on. `by`: whose doing that is; None: that of the CPU.
+    fn move_to(&mut self, task: u32, to: u32, by: Move) {
+        if self.known.thread(task).cpu == to {
+            return;
+        }
+        let context = match by {
+            Move::Waker(cpu, waker) => self.known.by(cpu, waker),
+            Move::Cpu(cpu) => self.known.on_cpu(cpu),
+        };
+        let event = self.known.migration(task, to, context);
+        self.sinks.tell(&event);
+        self.known.threads[task as usize].cpu = to;
+    }
+
+    fn count(&mut self, time_ns: u64, counter: Counter, value: f64) {
+        self.sinks
+            .each(|sink| sink.counter(time_ns, counter, value));
+    }
+
+    /// Energy of each cluster since the start as the meter has it, and its mean power since the
+    /// reading before.
+    fn read_energy(&mut self, time_ns: u64) {
+        let Some(energy) = &mut self.energy else {
+            return;
+        };
+        let now = energy.meter.read(time_ns);
+        let elapsed_s = (time_ns - energy.read_ns) as f64 / NS_PER_SECOND;
+        let before = std::mem::replace(&mut energy.by_cluster, now.clone());
+        energy.read_ns = time_ns;
+        for (cluster, (now, before)) in (0..).zip(now.into_iter().zip(before)) {
+            self.count(time_ns, Counter::Energy(cluster), now);
+            if elapsed_s > 0.0 {
+                let power = (now - before) / elapsed_s;
+                self.count(time_ns, Counter::Power(cluster), power);
+            }
+        }
+    }
+
+    /// A new thread: made, named, and on its way to its first CPU.
+    fn born(&mut self, placement: &Placement) {
+        let known = &mut self.known;
+        known.threads[placement.task as usize].cpu = placement.cpu;
+        let (pid, name) = {
+            let thread = known.thread(placement.task);
+            (thread.pid, thread.comm.as_str())
+        };
+        let maker = match placement.waker {
+            Some(waker) => known.by(placement.waker_cpu, Some(waker)),
+            None => Context {
+                cpu: placement.waker_cpu,
+                pid: LEADER,
+                comm: &known.leader,
+                interrupt: false,
+            },
+        };
+        let made = Kind::NewTask {
+            pid,
+            comm: maker.comm,
+            clone_flags: CLONE_THREAD_FLAGS,
+        };
+        let named = Kind::Rename {
+            pid,
+            old: maker.comm,
+            new: name,
+        };
+        let woken = Kind::WakeupNew {
+            task: known.thread(placement.task).who(),
+            target_cpu: placement.cpu,
+        };
+        self.sinks.each(|sink| sink.thread(pid, name));
+        for kind in [made, named, woken] {
+            self.sinks.tell(&known.event(maker, kind));
+        }
+    }
+
+    /// A CPU was chosen: the thread waits for it, unless it runs already.
+    fn decided(&mut self, placement: &Placement) {
+        self.reached(placement.task);
+        let (known, now) = (&self.known, self.known.now_ns);
+        let thread = known.thread(placement.task);
+        let waker = placement.waker.map_or(0, |w| known.thread(w).pid);
+        let decision = Decision {
+            pid: thread.pid,
+            comm: &thread.comm,
+            placement,
+            waker,
+        };
+        self.sinks.each(|sink| sink.decision(now, &decision));
+        self.known.threads[placement.task as usize].waits = true;
+        if placement.kind == PlacementKind::Exec {
+            self.reached(placement.task);
+        }
+    }
+
+    /// The thread runs on the CPU that was chosen for it.
+    fn reached(&mut self, task: u32) {
+        let thread = &mut self.known.threads[task as usize];
+        if std::mem::take(&mut thread.waits) {
+            let (now, pid) = (self.known.now_ns, thread.pid);
+            self.sinks.each(|sink| sink.decision_over(now, pid));
+        }
+    }
+
+    /// The CPU enters an idle state (None: it leaves the one it is in).
+    fn idles(&mut self, cpu: u32, state: Option<u32>) {
+        let was = std::mem::replace(&mut self.known.cpu_mut(cpu).idle, state);
+        if was == state {
+            return;
+        }
+        let entered = state.map(|state| Kind::Idle { state, cpu });
+        let left = was.map(|_| Kind::Idle {
+            state: IDLE_EXIT,
+            cpu,
+        });
+        for kind in left.into_iter().chain(entered) {
+            let event = self.known.event(self.known.on_cpu(cpu), kind);
+            self.sinks.tell(&event);
+        }
+    }
+}
+
+/// By whom a thread is moved.
+enum Move {
+    /// By who woke it, on this CPU.
+    Waker(u32, Option<u32>),
+    /// By what runs on this CPU.
+    Cpu(u32),
+}
+
+impl Observer for Traces {
+    fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {
+        self.advance(time_ns);
+        if let Some(energy) = &mut self.energy {
+            energy.meter.cpu_power(time_ns, cpu, power);
+        }
+        let state = match power {
+            CpuPower::Busy => None,
+            CpuPower::Transition { state } | CpuPower::Idle { state } => {
+                self.left_to_idle(cpu);
+                Some(self.known.cpu(cpu).idle_state(state))
+            }
+        };
+        self.idles(cpu, state);
+    }
+
+    fn cluster_power(&mut self, time_ns: u64, cluster: u32, state: Option<u16>) {
+        if let Some(energy) = &mut self.energy {
+            energy.meter.cluster_power(time_ns, cluster, state);
+        }
+    }
+
+    fn frequency(&mut self, time_ns: u64, domain: u32, opp: u16) {
+        self.advance(time_ns);
+        if let Some(energy) = &mut self.energy {
+            energy.meter.frequency(time_ns, domain, opp);
+        }
+        let known = &self.known;
+        let cpus = &known.domains[domain as usize];
+        for cpu in cpus.iter().copied() {
+            let khz = known.cpu(cpu).khz[usize::from(opp)];
+            let kind = Kind::Frequency { khz, cpu };
+            self.sinks.tell(&known.event(known.on_cpu(cpus[0]), kind));
+        }
+    }
+
+    fn placement(&mut self, time_ns: u64, placement: &Placement) {
+        self.advance(time_ns);
+        if placement.kind == PlacementKind::Fork {
+            self.born(placement);
+        }
+        self.decided(placement);
+    }
+
+    fn woken(&mut self, time_ns: u64, waking: &Waking) {
+        self.advance(time_ns);
+        self.settle(waking.task);
+        self.known.threads[waking.task as usize].woken_by = (waking.cpu, waking.waker);
+        let thread = self.known.thread(waking.task);
+        let kind = Kind::Waking {
+            task: thread.who(),
+            target_cpu: thread.cpu,
+        };
+        let context = self.known.by(waking.cpu, waking.waker);
+        self.sinks.tell(&self.known.event(context, kind));
+    }
+
+    fn wakeup(&mut self, time_ns: u64, task: u32, target_cpu: u32, _due_ns: u64) {
+        self.advance(time_ns);
+        let (cpu, waker) = self.known.thread(task).woken_by;
+        // The kernel moves it before it is runnable.
+        self.move_to(task, target_cpu, Move::Waker(cpu, waker));
+        let kind = Kind::Wakeup {
+            task: self.known.thread(task).who(),
+            target_cpu,
+        };
+        let event = self.known.event(self.known.by(cpu, waker), kind);
+        self.sinks.tell(&event);
+    }
+
+    fn run_start(&mut self, time_ns: u64, cpu: u32, task: u32, _wake_latency_ns: Option<u64>) {
+        self.advance(time_ns);
+        self.reached(task);
+        if self.known.just_left(task) == Some(cpu) {
+            self.known.take_left(cpu); // it was picked again
+        } else {
+            self.settle(task);
+            self.move_to(task, cpu, Move::Cpu(cpu));
+            let prev = self.known.take_left(cpu);
+            let event = self.known.switch(cpu, prev, Some(task));
+            self.sinks.tell(&event);
+        }
+        self.known.cpu_mut(cpu).running = Some(task);
+    }
+
+    fn run_stop(&mut self, time_ns: u64, cpu: u32, task: u32, _ran_ns: u64, stop: Stop) {
+        self.advance(time_ns);
+        let state = match stop {
+            Stop::Preempted => TaskState::Preempted,
+            Stop::Yields => TaskState::Runnable,
+            Stop::Sleeps => TaskState::Interruptible,
+            Stop::Waits => TaskState::Uninterruptible,
+            Stop::Exits => TaskState::Dead,
+        };
+        let at = self.known.cpu_mut(cpu);
+        at.running = None;
+        at.left = Some((task, state));
+        self.known.leaving.push(cpu);
+    }
+
+    fn migrate(&mut self, time_ns: u64, task: u32, from: u32, to: u32, cause: MigrateCause) {
+        self.advance(time_ns);
+        self.settle(task);
+        // Who pulls does so on its own CPU, who pushes on the task's.
+        let by = match cause {
+            MigrateCause::Balance | MigrateCause::NewIdle => to,
+            _ => from,
+        };
+        self.move_to(task, to, Move::Cpu(by));
+    }
+
+    fn forked(&mut self, time_ns: u64, task: u32, script: u32) {
+        self.advance(time_ns);
+        self.known.forked(task, script);
+    }
+
+    fn task_exit(&mut self, time_ns: u64, task: u32) {
+        self.advance(time_ns);
+        let thread = self.known.thread(task);
+        let kind = Kind::Exit {
+            task: thread.who(),
+            tgid: LEADER,
+        };
+        let event = self
+            .known
+            .event(self.known.by(thread.cpu, Some(task)), kind);
+        self.sinks.tell(&event);
+        self.reached(task);
+    }
+
+    fn overutilized(&mut self, time_ns: u64, on: bool) {
+        self.advance(time_ns);
+        self.count(time_ns, Counter::Overutilized, f64::from(u8::from(on)));
+    }
+
+    fn thermal(&mut self, time_ns: u64, cluster: u32, millic: i32, _steps: u32) {
+        self.advance(time_ns);
+        let degrees = f64::from(millic) / 1000.0;
+        self.count(time_ns, Counter::Temperature(cluster), degrees);
+    }
+
+    fn next_state_ns(&self) -> Option<u64> {
+        Some(self.sample_ns)
+    }
+
+    fn state(&mut self, state: &StateView<'_>) {
+        self.sample_ns = state.time_ns + SAMPLE_NS;
+        self.advance(state.time_ns);
+        self.read_energy(state.time_ns);
+        for cpu in 0..self.known.cpus.len() as u32 {
+            let (core, at) = (state.core.cpu(cpu), self.known.cpu_mut(cpu));
+            let (util, capacity) = (core.avg.util_avg, core.capacity);
+            let util_is_new = at.util.replace(util) != Some(util);
+            let capacity_is_new = at.capacity.replace(capacity) != Some(capacity);
+            if util_is_new {
+                self.count(state.time_ns, Counter::Util(cpu), f64::from(util));
+            }
+            if capacity_is_new {
+                self.count(state.time_ns, Counter::Capacity(cpu), f64::from(capacity));
+            }
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.sinks.has_failed()
+    }
+
+    fn finish(&mut self, time_ns: u64) {
+        self.advance(time_ns);
+        while let Some(cpu) = self.known.leaving.first().copied() {
+            self.left_to_idle(cpu);
+        }
+        for task in 0..self.known.threads.len() as u32 {
+            self.reached(task);
+        }
+        self.read_energy(time_ns);
+    }
+}
