@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 seconds=${1:-60}
 shift || true
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(rtapp platform)
+[ ${#targets[@]} -gt 0 ] || targets=(rtapp platform trace tree)
 
 # Without a sanitizer, which needs no nightly compiler: safe Rust has no memory to corrupt.
 tool=target/tools/bin/cargo-fuzz
@@ -21,8 +21,11 @@ for target in "${targets[@]}"; do
         rtapp) seeds=(workloads/*.json crates/workload/tests/fixtures/*.json \
             crates/workload/tests/fixtures/rtapp/corpus/*.json) ;;
         platform) seeds=(platforms/*.toml) ;;
+        trace) seeds=(crates/trace/tests/replay/*.txt) ;;
+        tree) seeds=(crates/platform/tests/import/trees/*.yml) ;;
         *)
-            printf 'fuzz: no target is called %s; expected rtapp or platform\n' "$target" >&2
+            printf 'fuzz: no target is called %s; expected rtapp, platform, trace or tree\n' \
+                "$target" >&2
             exit 2
             ;;
     esac

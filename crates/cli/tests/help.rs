@@ -6,7 +6,7 @@ use common::{assert_code, file, folder, repository, run, run_in, sim, stderr, st
 use std::path::Path;
 
 /// Every command with help of its own.
-const COMMANDS: [&[&str]; 23] = [
+const COMMANDS: [&[&str]; 26] = [
     &[],
     &["compare"],
     &["sim"],
@@ -18,9 +18,12 @@ const COMMANDS: [&[&str]; 23] = [
     &["platform"],
     &["platform", "list"],
     &["platform", "show"],
+    &["platform", "import"],
+    &["platform", "capture"],
     &["workload"],
     &["workload", "list"],
     &["workload", "check"],
+    &["workload", "record"],
     &["policy"],
     &["policy", "show"],
     &["doctor"],
@@ -31,6 +34,18 @@ const COMMANDS: [&[&str]; 23] = [
     &["lab", "fidelity"],
     &["lab", "programs"],
 ];
+
+/// A task that runs for a millisecond.
+const RECORDING: &str = "  a-11 [000] 1.000000: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 \
+    prev_state=R ==> next_comm=a next_pid=11 next_prio=120\n  a-11 [000] 1.001000: sched_switch: prev_comm=a \
+    prev_pid=11 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120\n";
+
+/// A flattened tree of `/cpus/cpu@0`: header, no reserved memory, three nodes, no properties.
+const DEVICE_TREE: &[u8] =
+    b"\xd0\x0d\xfe\xed\0\0\0\x6c\0\0\0\x38\0\0\0\x6c\0\0\0\x28\0\0\0\x11\0\0\0\x10\
+    \0\0\0\0\0\0\0\0\0\0\0\x34\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\
+    \0\0\0\x01\0\0\0\0\0\0\0\x01cpus\0\0\0\0\0\0\0\x01cpu@0\0\0\0\
+    \0\0\0\x02\0\0\0\x02\0\0\0\x02\0\0\0\x09";
 
 /// Words of a command line with single quotes.
 fn words(line: &str) -> Vec<String> {
@@ -100,6 +115,11 @@ fn every_example_works() {
     let read = |path| std::fs::read_to_string(repository(path)).expect("a file of the repository");
     file(&folder, "my-board.toml", &read("platforms/hikey960.toml"));
     file(&folder, "app.json", &read("workloads/periodic-pair.json"));
+    file(&folder, "build.txt", RECORDING);
+    let made = run_in(folder.path(), &["platform", "capture", "-o", "phone.tar"]);
+    assert_code(&made, 0);
+    std::fs::create_dir(folder.path().join("energy_model")).expect("a folder");
+    std::fs::write(folder.path().join("board.dtb"), DEVICE_TREE).expect("a device tree");
     file(&folder, "fidelity.md", &read("docs/fidelity.md"));
     file(&folder, "workloads.md", &read("docs/workloads.md"));
     let mut all: Vec<Vec<String>> = Vec::new();

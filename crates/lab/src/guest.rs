@@ -1,6 +1,5 @@
 //! The emulated machine: its command line, its start, its end and what it leaves behind.
 
-use crate::fdt::Tree;
 use crate::kernels::Kernel;
 use crate::machine::Machine;
 use crate::program::{output, tail};
@@ -11,6 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use wakeplace_platform::fdt;
 
 /// How often the guest is looked at.
 const LOOK: Duration = Duration::from_millis(50);
@@ -200,7 +200,8 @@ impl Guest<'_> {
         command.arg("-M").arg(file_argument("dumpdtb=", &own));
         output(&mut command)?;
         let bytes = fs::read(&own).map_err(LabError::reading(&own))?;
-        let mut tree = Tree::read(&bytes)?;
+        let damaged = |error: fdt::FdtError| LabError::damaged("device tree", error.0);
+        let mut tree = fdt::Tree::read(&bytes).map_err(damaged)?;
         devicetree::edit(&mut tree, platform)?;
         fs::write(&edited, tree.write()).map_err(LabError::writing(&edited))?;
         Ok(edited)

@@ -13,7 +13,6 @@ mod cpio;
 mod devicetree;
 mod elf;
 mod error;
-mod fdt;
 mod guest;
 mod guest_bin;
 mod image;

@@ -8,6 +8,8 @@ mod assumed;
 mod builtin;
 pub mod cpu_list;
 mod error;
+pub mod fdt;
+pub mod import;
 mod known;
 pub mod model;
 pub mod numa;

@@ -1,12 +1,17 @@
-//! Logs and traces of a simulated run, written from the engine's events.
+//! Logs and traces of a simulated run, written from the engine's events, and recordings read into
+//! workloads.
 //!
 //! [`RtAppLogs`] is an observer that writes what rt-app would have logged of the same file,
 //! [`Traces`] one that writes what a kernel's tracer would have. Neither measures anything itself:
 //! every number is the engine's, the policy core's, the file's, or told by who measures it.
+//! [`load`] makes a workload of a recording.
 pub mod event;
 mod export;
 pub mod proto;
+pub mod read;
+mod replay;
 mod rtapp_log;
 
 pub use export::{EnergySource, ExportError, Traces};
+pub use replay::{PREFIX, TraceError, load};
 pub use rtapp_log::{LogError, RtAppLogs};

@@ -146,7 +146,10 @@ pub enum WorkloadError {
         limit: u64,
     },
     /// A recorded trace where a workload is expected.
-    #[error("{file}: is {kind}; expected an rt-app file or a model, such as periodic:n=10")]
+    #[error(
+        "{file}: is {kind}; expected an rt-app file or a model, such as periodic:n=10; recordings \
+         of ftrace, perf script and Perfetto are read as trace:{file}"
+    )]
     Recording {
         /// Path as typed, `-` for standard input.
         file: String,

@@ -21,6 +21,7 @@ pub struct Spec {
 enum Source {
     Model(Arc<dyn Model>),
     RtApp(Arc<Template>),
+    Recorded(Arc<Workload>),
 }
 
 impl Spec {
@@ -60,11 +61,23 @@ impl Spec {
         })
     }
 
+    /// A workload that is given whole, as a recording gives it: every seed and machine have the
+    /// same scripts.
+    #[must_use]
+    pub fn recorded(workload: Workload, warnings: Vec<String>) -> Self {
+        Self {
+            name: workload.name.clone(),
+            warnings,
+            source: Source::Recorded(Arc::new(workload)),
+        }
+    }
+
     /// Makes the scripts: the same seed and machine give the same scripts everywhere.
     pub fn expand(&self, seed: u64, machine: MachineFacts) -> Result<Workload, WorkloadError> {
         match &self.source {
             Source::Model(model) => model.expand(&self.name, seed, machine),
             Source::RtApp(template) => rtapp::expand::expand(template, &self.name, machine),
+            Source::Recorded(workload) => Ok(Workload::clone(workload)),
         }
     }
 
@@ -72,7 +85,7 @@ impl Spec {
     /// models, and for files that want no logs (`log_size`).
     pub fn rtapp_log(&self) -> Option<RtAppLog> {
         match &self.source {
-            Source::Model(_) => None,
+            Source::Model(_) | Source::Recorded(_) => None,
             Source::RtApp(template) => rtapp::expand::log(template),
         }
     }
@@ -81,7 +94,7 @@ impl Spec {
     pub fn metric(&self) -> Option<&'static str> {
         match &self.source {
             Source::Model(_) => models::find(models::split_name(&self.name).0).map(|i| i.metric),
-            Source::RtApp(_) => None,
+            Source::RtApp(_) | Source::Recorded(_) => None,
         }
     }
 

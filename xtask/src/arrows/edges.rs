@@ -29,7 +29,14 @@ const MAY_KNOW: [(&str, &[&str]); 17] = [
     ),
     (
         "trace",
-        &["policy-sys", "platform", "workload", "power", "engine"],
+        &[
+            "text",
+            "policy-sys",
+            "platform",
+            "workload",
+            "power",
+            "engine",
+        ],
     ),
     (
         "study",

@@ -54,6 +54,9 @@ Examples:
   wakeplace sim --platform hikey960 --workload periodic --policy linux-7.3 --duration 2s \\
                 --export-ftrace run.txt --export-parquet tables
 
+  What would it do with what was recorded on a board? (ftrace, perf script, Perfetto)
+  wakeplace sim --platform hikey960 --workload trace:build.txt --policy linux-6.12
+
   Is the result the same every time?
   wakeplace sim --platform tc2 --workload periodic --policy linux-4.17 --verify-determinism";
 
@@ -91,7 +94,25 @@ Examples:
 pub(super) const PLATFORM: &str = "\
 Examples:
   wakeplace platform list
-  wakeplace platform show hikey960";
+  wakeplace platform show hikey960
+  wakeplace platform import --live -o this-machine.toml";
+
+pub(super) const PLATFORM_IMPORT: &str = "\
+Examples:
+  This machine; what the kernel does not say is assumed, marked in the file, and listed
+  wakeplace platform import --live -o this-machine.toml
+
+  A phone, from a shell on it: `wakeplace platform capture > capture.sh`, there
+  `sh capture.sh phone.tar`, and here
+  wakeplace platform import --sysfs phone.tar --energy-model energy_model -o phone.toml
+
+  A board by its device tree
+  wakeplace platform import --dtb board.dtb -o board.toml";
+
+pub(super) const PLATFORM_CAPTURE: &str = "\
+Examples:
+  wakeplace platform capture > capture.sh
+  wakeplace platform capture -o this-machine.tar";
 
 pub(super) const PLATFORM_SHOW: &str = "\
 Examples:
@@ -102,6 +123,11 @@ pub(super) const WORKLOAD: &str = "\
 Examples:
   wakeplace workload list
   wakeplace workload check app.json --cpus 8";
+
+pub(super) const WORKLOAD_RECORD: &str = "\
+Example, as root: the next line is how it is used then
+  sudo wakeplace workload record -o build.txt -- make -j4
+  wakeplace sim --platform hikey960 --workload trace:build.txt --policy linux-6.12";
 
 pub(super) const WORKLOAD_CHECK: &str = "\
 Example:

@@ -3,6 +3,7 @@
 mod explain;
 mod fidelity;
 mod help;
+mod import;
 mod lab;
 mod programs;
 mod show;
@@ -11,6 +12,7 @@ mod values;
 
 pub(crate) use explain::ExplainArgs;
 pub(crate) use fidelity::{LabFidelityArgs, ReportFormat};
+pub(crate) use import::{PlatformCaptureArgs, PlatformImportArgs, WorkloadRecordArgs};
 pub(crate) use lab::{ArchName, LabCommand, LabFetchArgs, LabKernelsArgs, LabRunArgs};
 pub(crate) use programs::LabProgramsArgs;
 pub(crate) use show::{
@@ -95,7 +97,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: StudyCommand,
     },
-    /// List the modelled machines, or show one with the source of every figure
+    /// List the modelled machines, show one with the source of every figure, or import yours
     #[command(
         help_template = help::TEMPLATE,
         before_help = help::PLATFORM,
@@ -105,7 +107,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: PlatformCommand,
     },
-    /// List the workload models, or check an rt-app file
+    /// List the workload models, check an rt-app file, or record a program
     #[command(
         help_template = help::TEMPLATE,
         before_help = help::WORKLOAD,

@@ -1,5 +1,6 @@
 //! Options of the commands that only look: `platform`, `workload`, `policy`, `doctor`.
 
+use super::import::{PlatformCaptureArgs, PlatformImportArgs, WorkloadRecordArgs};
 use super::{AnswerFormat, FormatName, ShowFormat, help, values};
 use clap::{Args, Subcommand};
 use wakeplace_workload::Dialect;
@@ -31,6 +32,16 @@ pub(crate) enum PlatformCommand {
         arg_required_else_help = true
     )]
     Show(PlatformShowArgs),
+    /// Make a platform file of a machine: this one, a saved tree, a device tree, LISA's plat_info
+    #[command(
+        help_template = help::TEMPLATE,
+        before_help = help::PLATFORM_IMPORT,
+        arg_required_else_help = true
+    )]
+    Import(PlatformImportArgs),
+    /// Print a shell script that saves what `import --sysfs` reads, for a machine without wakeplace
+    #[command(help_template = help::TEMPLATE, before_help = help::PLATFORM_CAPTURE)]
+    Capture(PlatformCaptureArgs),
 }
 
 /// `platform show`.
@@ -64,6 +75,13 @@ pub(crate) enum WorkloadCommand {
         arg_required_else_help = true
     )]
     Check(WorkloadCheckArgs),
+    /// Record what a program's tasks do, for `--workload trace:FILE`
+    #[command(
+        help_template = help::TEMPLATE,
+        before_help = help::WORKLOAD_RECORD,
+        arg_required_else_help = true
+    )]
+    Record(WorkloadRecordArgs),
 }
 
 /// `workload check`.

@@ -137,7 +137,8 @@ pub(crate) struct RunArgs {
     /// An rt-app JSON file, or a model as `periodic:n=10,duty=5%`
     ///
     /// `wakeplace workload list` shows the models and their keys. `-` reads an rt-app file from
-    /// standard input.
+    /// standard input. `trace:FILE[,platform=NAME]` is a recording (ftrace text, `trace-cmd report`,
+    /// `perf script`, Perfetto) made on that platform, else on one like --platform.
     #[arg(
         long,
         value_name = "WORKLOAD",

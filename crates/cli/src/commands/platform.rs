@@ -1,6 +1,6 @@
-//! `platform list` and `platform show`.
+//! `platform list` and `platform show`; the others are in `platform_import`.
 
-use super::{platform_json, platform_text};
+use super::{platform_import, platform_json, platform_text};
 use crate::args::{ListArgs, PlatformCommand, PlatformShowArgs, ShowFormat};
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::machine::CoreView;
@@ -16,6 +16,8 @@ pub(crate) fn run(command: PlatformCommand, terminal: Terminal) -> Outcome {
     match command {
         PlatformCommand::List(args) => list(&args, terminal),
         PlatformCommand::Show(args) => show(&args, terminal),
+        PlatformCommand::Import(args) => platform_import::run(&args, terminal),
+        PlatformCommand::Capture(args) => platform_import::capture(&args, terminal),
     }
 }
 

@@ -216,7 +216,11 @@ pub(super) fn experiment(args: &RunArgs, seeds: Vec<u64>) -> Result<Experiment, 
         allow_unmodelled: args.allow_unmodelled,
         dialect: args.rtapp_dialect,
     };
-    let workload = Spec::parse(&args.workload, &load).map_err(Failure::input)?;
+    let workload = if args.workload.starts_with(wakeplace_trace::PREFIX) {
+        wakeplace_trace::load(&args.workload, Some(&platform)).map_err(Failure::input)?
+    } else {
+        Spec::parse(&args.workload, &load).map_err(Failure::input)?
+    };
     let policies = args.policy.iter().map(|name| Policy::parse(name));
     let mut policies = policies
         .collect::<Result<Vec<_>, _>>()

@@ -21,6 +21,7 @@ pub(crate) fn run(command: WorkloadCommand, terminal: Terminal) -> Outcome {
     match command {
         WorkloadCommand::List(args) => list(&args, terminal),
         WorkloadCommand::Check(args) => check(&args, terminal),
+        WorkloadCommand::Record(args) => super::record::run(&args, terminal),
     }
 }
 
@@ -60,8 +61,8 @@ fn flat() -> Table {
 }
 
 fn pages(form: Form) -> String {
-    let about = "A workload is a path to an rt-app JSON file, or a model as NAME:KEY=VALUE,... \
-        with the keys below.";
+    let about = "A workload is a path to an rt-app JSON file, a recording as trace:FILE, or a model as \
+        NAME:KEY=VALUE,... with the keys below.";
     let mut page = Page::new(form, "Workloads", about);
     page.table(&index());
     for model in Spec::catalogue() {

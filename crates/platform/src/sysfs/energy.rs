@@ -3,7 +3,8 @@
 
 use super::{SysfsError, Tree, tree};
 
-const FOLDER: &str = "sys/kernel/debug/energy_model";
+/// Where it is below the root of a tree.
+pub(super) const FOLDER: &str = "sys/kernel/debug/energy_model";
 
 /// Highest frequency that is believed, kHz (20 GHz).
 const MAX_KHZ: u64 = 20_000_000;
@@ -17,6 +18,10 @@ const MAX_STATES: usize = 256;
 /// `EM_PERF_DOMAIN_MICROWATTS`: the powers are microwatts, not a scale of the driver's own.
 const FLAG_MICROWATTS: u64 = 1;
 
+/// `EM_PERF_DOMAIN_ARTIFICIAL`: the model states costs only; its powers and frequencies say
+/// nothing.
+const FLAG_ARTIFICIAL: u64 = 4;
+
 /// A performance domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnergyDomain {
@@ -28,6 +33,8 @@ pub struct EnergyDomain {
     pub states: Vec<EnergyState>,
     /// The kernel says that the powers are microwatts; else only their ratios mean something.
     pub microwatts: bool,
+    /// The kernel says that only the costs mean something, which are not read.
+    pub artificial: bool,
 }
 
 /// A state of a performance domain.
@@ -41,11 +48,15 @@ pub struct EnergyState {
     pub inefficient: bool,
 }
 
-/// The performance domains of CPUs, by lowest CPU.
-pub(super) fn read(tree: &Tree, nr_cpus: usize) -> Result<Vec<EnergyDomain>, SysfsError> {
+/// The performance domains of CPUs in a folder of the tree, by lowest CPU.
+pub(super) fn read(
+    tree: &Tree,
+    folder: &str,
+    nr_cpus: usize,
+) -> Result<Vec<EnergyDomain>, SysfsError> {
     let mut domains: Vec<EnergyDomain> = Vec::new();
-    for name in tree.names(FOLDER)?.unwrap_or_default() {
-        let path = format!("{FOLDER}/{name}/cpus");
+    for name in tree.names(folder)?.unwrap_or_default() {
+        let path = format!("{folder}/{name}/cpus");
         let Some(cpus) = tree.cpus(&path, nr_cpus)? else {
             continue;
         };
@@ -57,35 +68,38 @@ pub(super) fn read(tree: &Tree, nr_cpus: usize) -> Result<Vec<EnergyDomain>, Sys
             let found = format!("a CPU that domain {} has too", other.name);
             return Err(tree.wrong(&path, found, "each CPU in one domain"));
         }
-        let (states, microwatts) = (states(tree, &name)?, microwatts(tree, &name)?);
+        let (states, flags) = (
+            states(tree, &format!("{folder}/{name}"))?,
+            flags(tree, &format!("{folder}/{name}"))?,
+        );
         domains.push(EnergyDomain {
             name,
             cpus,
             states,
-            microwatts,
+            microwatts: flags & FLAG_MICROWATTS != 0,
+            artificial: flags & FLAG_ARTIFICIAL != 0,
         });
     }
     domains.sort_by_key(|domain| domain.cpus[0]);
     Ok(domains)
 }
 
-fn microwatts(tree: &Tree, name: &str) -> Result<bool, SysfsError> {
-    let path = format!("{FOLDER}/{name}/flags");
+fn flags(tree: &Tree, domain: &str) -> Result<u64, SysfsError> {
+    let path = format!("{domain}/flags");
     let expected = "flags in hexadecimal, as 0x1";
     let Some(text) = tree.text(&path, expected)? else {
-        return Ok(false);
+        return Ok(0);
     };
     match u64::from_str_radix(text.trim_start_matches("0x"), 16) {
-        Ok(flags) => Ok(flags & FLAG_MICROWATTS != 0),
+        Ok(flags) => Ok(flags),
         Err(_) => Err(tree.wrong(&path, tree::quoted(&text), expected)),
     }
 }
 
 /// The states, in the order of their names `ps:KHZ`; their frequencies must rise with them.
-fn states(tree: &Tree, name: &str) -> Result<Vec<EnergyState>, SysfsError> {
-    let domain = format!("{FOLDER}/{name}");
+fn states(tree: &Tree, domain: &str) -> Result<Vec<EnergyState>, SysfsError> {
     let mut names = Vec::new();
-    for entry in tree.names(&domain)?.unwrap_or_default() {
+    for entry in tree.names(domain)?.unwrap_or_default() {
         let Some(number) = entry.strip_prefix("ps:") else {
             continue;
         };
@@ -98,7 +112,7 @@ fn states(tree: &Tree, name: &str) -> Result<Vec<EnergyState>, SysfsError> {
     names.sort_unstable();
     if names.is_empty() || names.len() > MAX_STATES {
         let found = format!("{} states", names.len());
-        return Err(tree.wrong(&domain, found, format!("1 to {MAX_STATES} states ps:KHZ")));
+        return Err(tree.wrong(domain, found, format!("1 to {MAX_STATES} states ps:KHZ")));
     }
     let mut states: Vec<EnergyState> = Vec::new();
     for (_, entry) in &names {

@@ -10,21 +10,23 @@
 
 mod capacity;
 mod cpufreq;
+pub(crate) mod details;
 mod energy;
-mod partition;
-mod topology;
+pub(crate) mod partition;
+mod tar;
+pub(crate) mod topology;
 mod tree;
 
 use crate::MAX_CPUS;
 use std::fmt;
 use std::path::Path;
-use tree::Tree;
+pub(crate) use tree::Tree;
 
 pub use cpufreq::CpufreqPolicy;
 pub use energy::{EnergyDomain, EnergyState};
 pub use topology::{LevelKind, SysfsLevel};
 
-const CPUS: &str = "sys/devices/system/cpu";
+pub(crate) const CPUS: &str = "sys/devices/system/cpu";
 
 /// A tree that is no machine's, or cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -101,23 +103,27 @@ impl SysfsMachine {
     /// # Errors
     /// The first file that is needed and not there, cannot be read, or says what cannot be.
     pub fn read(root: &Path) -> Result<Self, SysfsError> {
-        let tree = Tree::new(root);
-        let possible = possible(&tree)?;
+        Self::of_tree(&Tree::new(root))
+    }
+
+    /// Reads a tree of files, in a folder or an archive.
+    pub(crate) fn of_tree(tree: &Tree) -> Result<Self, SysfsError> {
+        let possible = possible(tree)?;
         let nr_cpus = possible.len();
         let present = tree.cpus(&format!("{CPUS}/present"), nr_cpus)?;
         let nr_present = present
             .and_then(|cpus| cpus.last().map(|cpu| usize::from(*cpu) + 1))
             .unwrap_or(nr_cpus);
-        let online = online(&tree, &possible)?;
-        let levels = topology::read(&tree, &online)?;
-        let policies = cpufreq::read(&tree, nr_cpus)?;
-        let energy_model = energy::read(&tree, nr_cpus)?;
-        let (mut capacity, capacity_from) = capacity::read(&tree, &online)?;
+        let online = online(tree, &possible)?;
+        let levels = topology::read(tree, &online)?;
+        let policies = cpufreq::read(tree, nr_cpus)?;
+        let energy_model = energy::read(tree, energy::FOLDER, nr_cpus)?;
+        let (mut capacity, capacity_from) = capacity::read(tree, &online)?;
         let mates = policies.iter().map(|policy| &policy.cpus);
         let mates = mates.chain(energy_model.iter().map(|domain| &domain.cpus));
         mates.for_each(|cpus| capacity::share(cpus, &online, &mut capacity));
         for domain in &energy_model {
-            energy::check_capacity(&tree, domain, &capacity)?;
+            energy::check_capacity(tree, domain, &capacity)?;
         }
         Ok(Self {
             nr_cpus,

@@ -2,16 +2,16 @@
 
 /// Each CPU's group, named by its lowest member.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Partition(Vec<u16>);
+pub(crate) struct Partition(Vec<u16>);
 
 impl Partition {
     /// Every CPU by itself.
-    pub(super) fn singles(nr_cpus: usize) -> Self {
+    pub(crate) fn singles(nr_cpus: usize) -> Self {
         Self((0u16..).take(nr_cpus).collect())
     }
 
     /// Lists that do not overlap; a CPU of none stays by itself.
-    pub(super) fn of_lists<'a>(nr_cpus: usize, lists: impl IntoIterator<Item = &'a [u16]>) -> Self {
+    pub(crate) fn of_lists<'a>(nr_cpus: usize, lists: impl IntoIterator<Item = &'a [u16]>) -> Self {
         let mut label = Self::singles(nr_cpus).0;
         for list in lists {
             let lowest = list.iter().copied().min().unwrap_or_default();
@@ -23,18 +23,18 @@ impl Partition {
     }
 
     /// Groups by any labels.
-    pub(super) fn of_labels<L: PartialEq>(labels: &[L]) -> Self {
+    pub(crate) fn of_labels<L: PartialEq>(labels: &[L]) -> Self {
         let first = |label: &L| labels.iter().position(|other| other == label);
         let lowest = |label| first(label).expect("it is among them") as u16;
         Self(labels.iter().map(lowest).collect())
     }
 
-    pub(super) fn labels(&self) -> &[u16] {
+    pub(crate) fn labels(&self) -> &[u16] {
         &self.0
     }
 
     /// Together where both have them together.
-    pub(super) fn meet(&self, other: &Self) -> Self {
+    pub(crate) fn meet(&self, other: &Self) -> Self {
         let pairs: Vec<(u16, u16)> = self
             .0
             .iter()
@@ -45,7 +45,7 @@ impl Partition {
     }
 
     /// Together where either has them together, or a chain of both.
-    pub(super) fn join(&self, other: &Self) -> Self {
+    pub(crate) fn join(&self, other: &Self) -> Self {
         let mut label = self.0.clone();
         for (cpu, lowest) in other.0.iter().enumerate() {
             let (a, b) = (label[cpu], label[usize::from(*lowest)]);
@@ -61,13 +61,13 @@ impl Partition {
     }
 
     /// Whether each group lies within a group of the other.
-    pub(super) fn is_within(&self, other: &Self) -> bool {
+    pub(crate) fn is_within(&self, other: &Self) -> bool {
         self.meet(other) == *self
     }
 
     /// The other's groups that are made of whole groups of this one take their place; all else
     /// stays.
-    pub(super) fn widen_to(&self, other: &Self) -> Self {
+    pub(crate) fn widen_to(&self, other: &Self) -> Self {
         // A group of this one that reaches into two of the other's keeps both from taking over.
         let mut crossed = vec![false; self.0.len()];
         for (own, theirs) in self.0.iter().zip(&other.0) {

@@ -51,6 +51,70 @@ pub struct SysfsLevel {
 ///
 /// Where a level's group crosses one below it, it is widened by it, as the kernel's builder does.
 pub(super) fn read(tree: &Tree, online: &[bool]) -> Result<Vec<SysfsLevel>, SysfsError> {
+    let (parts, nodes) = parts(tree, online)?;
+    let distances = distances(&nodes);
+    if distances.len() > MAX_DISTANCES {
+        let found = format!("{} different distances", distances.len());
+        return Err(tree.wrong(NODES, found, format!("at most {MAX_DISTANCES}")));
+    }
+    let mut levels = parts.levels();
+    for distance in distances {
+        let groups = within(&nodes, distance, &parts.node);
+        push(&mut levels, LevelKind::Numa { distance }, &groups);
+    }
+    let level = |(kind, groups): (LevelKind, Partition)| SysfsLevel {
+        kind,
+        group_of: groups.labels().to_vec(),
+    };
+    Ok(levels.into_iter().map(level).collect())
+}
+
+/// How the CPUs are divided, by what they have in common.
+#[derive(Clone, Debug)]
+pub(crate) struct Parts {
+    /// Threads of one core.
+    pub(crate) smt: Partition,
+    /// As the firmware groups cores; each CPU by itself where it says nothing.
+    pub(crate) cluster: Partition,
+    /// CPUs that share the highest cache.
+    pub(crate) llc: Partition,
+    /// Of one package and one node.
+    pub(crate) package: Partition,
+    /// Of one node.
+    pub(crate) node: Partition,
+}
+
+impl Parts {
+    /// The levels below those of several nodes.
+    pub(crate) fn levels(&self) -> Vec<(LevelKind, Partition)> {
+        let (smt, cluster) = (&self.smt, &self.cluster);
+        let llc = self.llc.widen_to(&cluster.meet(&self.package)).join(smt);
+        let mut levels = vec![(LevelKind::Llc, llc.clone())];
+        let between = *cluster != llc && cluster.is_within(&llc);
+        if between && cluster != smt && smt.is_within(cluster) {
+            levels.insert(0, (LevelKind::Cluster, cluster.clone()));
+        }
+        if *smt != Partition::singles(smt.labels().len()) {
+            levels.insert(0, (LevelKind::Smt, smt.clone()));
+            levels.retain(|(kind, _)| *kind != LevelKind::Llc || *smt != llc);
+        }
+        push(&mut levels, LevelKind::Package, &self.package);
+        push(&mut levels, LevelKind::Node, &self.node);
+        levels
+    }
+}
+
+/// A level above the others, unless it is as the one below.
+fn push(levels: &mut Vec<(LevelKind, Partition)>, kind: LevelKind, groups: &Partition) {
+    let top = &levels.last().expect("not empty").1;
+    let groups = groups.join(top);
+    if groups != *top {
+        levels.push((kind, groups));
+    }
+}
+
+/// How the files divide the CPUs, and the nodes.
+pub(crate) fn parts(tree: &Tree, online: &[bool]) -> Result<(Parts, Vec<Node>), SysfsError> {
     let lists = |names: &[&str]| siblings(tree, online, names);
     let (nodes, node) = nodes(tree, online)?;
     let package = needed(
@@ -68,42 +132,15 @@ pub(super) fn read(tree: &Tree, online: &[bool]) -> Result<Vec<SysfsLevel>, Sysf
         Siblings::Of(cluster) => cluster,
         Siblings::Unstated(_) => Partition::singles(online.len()),
     };
-    let llc = llc(tree, online, &package)?.widen_to(&cluster.meet(&package));
-    let llc = llc.join(&smt);
-    let mut levels = vec![(LevelKind::Llc, llc.clone())];
-    let between = cluster != llc && cluster.is_within(&llc);
-    if between && cluster != smt && smt.is_within(&cluster) {
-        levels.insert(0, (LevelKind::Cluster, cluster));
-    }
-    if smt != Partition::singles(online.len()) {
-        levels.insert(0, (LevelKind::Smt, smt.clone()));
-        levels.retain(|(kind, _)| *kind != LevelKind::Llc || smt != llc);
-    }
-    let mut add = |kind, groups: &Partition| {
-        let top = &levels.last().expect("not empty").1;
-        let groups = groups.join(top);
-        if groups != *top {
-            levels.push((kind, groups));
-        }
+    let llc = llc(tree, online, &package)?;
+    let parts = Parts {
+        smt,
+        cluster,
+        llc,
+        package,
+        node,
     };
-    add(LevelKind::Package, &package);
-    add(LevelKind::Node, &node);
-    let distances = distances(&nodes);
-    if distances.len() > MAX_DISTANCES {
-        let found = format!("{} different distances", distances.len());
-        return Err(tree.wrong(NODES, found, format!("at most {MAX_DISTANCES}")));
-    }
-    for distance in distances {
-        add(
-            LevelKind::Numa { distance },
-            &within(&nodes, distance, &node),
-        );
-    }
-    let level = |(kind, groups): (LevelKind, Partition)| SysfsLevel {
-        kind,
-        group_of: groups.labels().to_vec(),
-    };
-    Ok(levels.into_iter().map(level).collect())
+    Ok((parts, nodes))
 }
 
 /// What the lists of one sort say.
@@ -218,10 +255,10 @@ fn last_cache(
 }
 
 /// A NUMA node that has CPUs.
-struct Node {
-    cpus: Vec<u16>,
+pub(crate) struct Node {
+    pub(crate) cpus: Vec<u16>,
     /// Distance to each node of the list.
-    distance: Vec<u32>,
+    pub(crate) distance: Vec<u32>,
 }
 
 /// The nodes with CPUs, and the division by them. A kernel without nodes is one node.

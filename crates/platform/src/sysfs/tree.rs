@@ -1,7 +1,8 @@
 //! Reading the small text files of sysfs and debugfs, from a live tree or a saved copy.
 
-use super::SysfsError;
+use super::{SysfsError, tar};
 use crate::MAX_CPUS;
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -16,15 +17,36 @@ const MAX_ENTRIES: usize = 4096;
 /// `EBUSY`: what the kernel answers for a cpufreq policy all of whose CPUs are offline.
 const EBUSY: i32 = 16;
 
-/// A tree below a root.
-pub(super) struct Tree {
+/// A tree below a root, or the files of an archive.
+pub(crate) struct Tree {
     root: PathBuf,
+    /// The files of an archive by path, its folders too (without content).
+    archive: Option<BTreeMap<String, Option<Vec<u8>>>>,
 }
 
 impl Tree {
-    pub(super) fn new(root: &Path) -> Self {
+    pub(crate) fn new(root: &Path) -> Self {
         Self {
             root: root.to_path_buf(),
+            archive: None,
+        }
+    }
+
+    /// The files of a tar archive, which `root` names in messages.
+    pub(crate) fn archive(root: &Path) -> Result<Self, SysfsError> {
+        let expected = "a tar archive that `platform capture` made, or a folder";
+        let read = File::open(root).map_err(|error| error.to_string());
+        let files = read.and_then(|file| tar::files(io::BufReader::new(file), MAX_FILE_BYTES));
+        match files {
+            Ok(files) => Ok(Self {
+                root: root.to_path_buf(),
+                archive: Some(files),
+            }),
+            Err(why) => Err(SysfsError::Unreadable {
+                path: root.display().to_string(),
+                expected: expected.to_owned(),
+                why,
+            }),
         }
     }
 
@@ -34,7 +56,7 @@ impl Tree {
     }
 
     /// What a file says is impossible.
-    pub(super) fn wrong(
+    pub(crate) fn wrong(
         &self,
         path: &str,
         found: impl Into<String>,
@@ -56,9 +78,8 @@ impl Tree {
     }
 
     /// The text of a file without the white space around it; `None` where there is no such file.
-    pub(super) fn text(&self, path: &str, expected: &str) -> Result<Option<String>, SysfsError> {
-        let at = self.root.join(path);
-        match read_limited(&at) {
+    pub(crate) fn text(&self, path: &str, expected: &str) -> Result<Option<String>, SysfsError> {
+        match self.bytes(path) {
             Ok(bytes) if bytes.len() as u64 > MAX_FILE_BYTES => {
                 let found = format!("more than {MAX_FILE_BYTES} bytes");
                 Err(self.wrong(path, found, expected))
@@ -72,14 +93,32 @@ impl Tree {
         }
     }
 
+    /// A file's bytes, at most one more than the limit.
+    fn bytes(&self, path: &str) -> io::Result<Vec<u8>> {
+        let Some(files) = &self.archive else {
+            return read_limited(&self.root.join(path));
+        };
+        match files.get(path) {
+            Some(Some(bytes)) => Ok(bytes.clone()),
+            Some(None) => Err(io::Error::other("it is no file")),
+            None => Err(ErrorKind::NotFound.into()),
+        }
+    }
+
+    /// The beginning of a file that may be long, as text; `None` where there is none.
+    pub(crate) fn head(&self, path: &str) -> Option<String> {
+        let bytes = self.bytes(path).ok()?;
+        Some(String::from_utf8_lossy(&bytes).trim().to_owned())
+    }
+
     /// A file that must be there.
-    pub(super) fn needed(&self, path: &str, expected: &str) -> Result<String, SysfsError> {
+    pub(crate) fn needed(&self, path: &str, expected: &str) -> Result<String, SysfsError> {
         let text = self.text(path, expected)?;
         text.ok_or_else(|| self.wrong(path, "no such file", expected))
     }
 
     /// A number within limits, from a file that may be absent.
-    pub(super) fn number(
+    pub(crate) fn number(
         &self,
         path: &str,
         range: std::ops::RangeInclusive<u64>,
@@ -97,7 +136,7 @@ impl Tree {
 
     /// The CPUs of a list (`0-3,8`, or as cpufreq writes them `0 1 2 3`), ascending, each once.
     /// `None` where there is no such file.
-    pub(super) fn cpus(&self, path: &str, nr_cpus: usize) -> Result<Option<Vec<u16>>, SysfsError> {
+    pub(crate) fn cpus(&self, path: &str, nr_cpus: usize) -> Result<Option<Vec<u16>>, SysfsError> {
         let expected = format!("a list of CPUs from 0 to {}, as 0-3,8", nr_cpus - 1);
         let Some(text) = self.text(path, &expected)? else {
             return Ok(None);
@@ -109,8 +148,16 @@ impl Tree {
     }
 
     /// The names of a folder's entries, sorted; `None` where there is no such folder.
-    pub(super) fn names(&self, path: &str) -> Result<Option<Vec<String>>, SysfsError> {
+    pub(crate) fn names(&self, path: &str) -> Result<Option<Vec<String>>, SysfsError> {
         const EXPECTED: &str = "a readable folder";
+        if let Some(files) = &self.archive {
+            let names = names_below(files, path);
+            if names.len() > MAX_ENTRIES {
+                let found = format!("more than {MAX_ENTRIES} entries");
+                return Err(self.wrong(path, found, EXPECTED));
+            }
+            return Ok(Some(names).filter(|names| !names.is_empty()));
+        }
         let entries = match fs::read_dir(self.root.join(path)) {
             Ok(entries) => entries,
             Err(error) if is_absent(&error) => return Ok(None),
@@ -130,13 +177,34 @@ impl Tree {
     }
 
     /// The numbers N of the entries `PREFIXN` of a folder, ascending.
-    pub(super) fn numbered(&self, path: &str, prefix: &str) -> Result<Vec<u32>, SysfsError> {
+    pub(crate) fn numbered(&self, path: &str, prefix: &str) -> Result<Vec<u32>, SysfsError> {
         let names = self.names(path)?.unwrap_or_default();
         let number = |name: &String| number(name.strip_prefix(prefix)?)?.try_into().ok();
         let mut numbers: Vec<u32> = names.iter().filter_map(number).collect();
         numbers.sort_unstable();
         Ok(numbers)
     }
+}
+
+/// The entries of an archive's folder, sorted.
+fn names_below(files: &BTreeMap<String, Option<Vec<u8>>>, path: &str) -> Vec<String> {
+    let lead = if path == "." {
+        String::new()
+    } else {
+        format!("{path}/")
+    };
+    let below = files
+        .range(lead.clone()..)
+        .take_while(|(name, _)| name.starts_with(&lead));
+    let mut names: Vec<String> = below
+        .filter_map(|(name, _)| name[lead.len()..].split('/').next())
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect();
+    names.dedup();
+    names.sort_unstable();
+    names.dedup();
+    names
 }
 
 /// At most one byte more than the limit. A saved tree may hold anything: a pipe would block.
@@ -158,13 +226,13 @@ fn is_absent(error: &io::Error) -> bool {
 }
 
 /// Digits and nothing else: no sign, no space.
-pub(super) fn number(text: &str) -> Option<u64> {
+pub(crate) fn number(text: &str) -> Option<u64> {
     let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     digits.then(|| text.parse().ok()).flatten()
 }
 
 /// The CPUs of a list, all below `limit`; an empty text is the empty list.
-pub(super) fn list(text: &str, limit: usize) -> Option<Vec<u16>> {
+pub(crate) fn list(text: &str, limit: usize) -> Option<Vec<u16>> {
     let mut chosen = vec![false; limit.min(MAX_CPUS)];
     for part in text.split([',', ' ', '\t', '\n']).filter(|p| !p.is_empty()) {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -177,7 +245,7 @@ pub(super) fn list(text: &str, limit: usize) -> Option<Vec<u16>> {
 }
 
 /// A text from outside as it may stand in a message.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     if text.is_empty() {
         "nothing".to_owned()
     } else {

@@ -1,8 +1,6 @@
 //! Flattened device trees: read into nodes, edited, written back. Devicetree Specification v0.4,
 //! chapter 5; all numbers are big-endian.
 
-use crate::LabError;
-
 const MAGIC: u32 = 0xd00d_feed;
 const BEGIN_NODE: u32 = 1;
 const END_NODE: u32 = 2;
@@ -14,23 +12,31 @@ const VERSION: (u32, u32) = (17, 16);
 const HEADER_BYTES: usize = 40;
 /// Deeper trees are refused.
 const MAX_DEPTH: usize = 64;
+/// Longest name, bytes; the specification's limit is 31 for nodes and properties, vendors have
+/// longer ones.
+const MAX_NAME_BYTES: usize = 256;
+
+/// The bytes are no device tree; why not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no device tree: {0}")]
+pub struct FdtError(pub &'static str);
 
 /// A node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Node {
+pub struct Node {
     /// Name with unit address.
-    pub(crate) name: String,
+    pub name: String,
     /// Properties in order.
-    pub(crate) props: Vec<(String, Vec<u8>)>,
+    pub props: Vec<(String, Vec<u8>)>,
     /// Nodes below, in order.
-    pub(crate) children: Vec<Node>,
+    pub children: Vec<Node>,
 }
 
 /// A tree with what stands around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Tree {
+pub struct Tree {
     /// The node without a name.
-    pub(crate) root: Node,
+    pub root: Node,
     /// Reserved memory, address and size.
     reserved: Vec<(u64, u64)>,
     boot_cpu: u32,
@@ -38,7 +44,7 @@ pub(crate) struct Tree {
 
 impl Node {
     /// A node without properties.
-    pub(crate) fn new(name: impl Into<String>) -> Self {
+    pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
             ..Self::default()
@@ -46,18 +52,42 @@ impl Node {
     }
 
     /// A property's bytes.
-    pub(crate) fn prop(&self, name: &str) -> Option<&[u8]> {
+    pub fn prop(&self, name: &str) -> Option<&[u8]> {
         let found = self.props.iter().find(|(own, _)| own == name);
         found.map(|(_, value)| &value[..])
     }
 
     /// A property of one number.
-    pub(crate) fn u32(&self, name: &str) -> Option<u32> {
+    #[must_use]
+    pub fn u32(&self, name: &str) -> Option<u32> {
         self.prop(name)?.try_into().ok().map(u32::from_be_bytes)
     }
 
+    /// A property of numbers; empty where it is not there or holds none.
+    #[must_use]
+    pub fn cells(&self, name: &str) -> Vec<u32> {
+        let words = self.prop(name).unwrap_or_default().chunks_exact(4);
+        let cell = |word: &[u8]| u32::from_be_bytes([word[0], word[1], word[2], word[3]]);
+        words.map(cell).collect()
+    }
+
+    /// The first number of 64 bits of a property.
+    #[must_use]
+    pub fn u64(&self, name: &str) -> Option<u64> {
+        let word = self.prop(name)?.first_chunk::<8>()?;
+        Some(u64::from_be_bytes(*word))
+    }
+
+    /// The texts of a property.
+    #[must_use]
+    pub fn texts(&self, name: &str) -> Vec<&str> {
+        let parts = self.prop(name).unwrap_or_default().split(|byte| *byte == 0);
+        let texts = parts.filter_map(|part| std::str::from_utf8(part).ok());
+        texts.filter(|text| !text.is_empty()).collect()
+    }
+
     /// Sets a property.
-    pub(crate) fn set(&mut self, name: &str, value: Vec<u8>) {
+    pub fn set(&mut self, name: &str, value: Vec<u8>) {
         match self.props.iter_mut().find(|(own, _)| own == name) {
             Some((_, old)) => *old = value,
             None => self.props.push((name.to_owned(), value)),
@@ -65,7 +95,7 @@ impl Node {
     }
 
     /// Sets a property of numbers.
-    pub(crate) fn set_u32(&mut self, name: &str, values: &[u32]) {
+    pub fn set_u32(&mut self, name: &str, values: &[u32]) {
         self.set(
             name,
             values
@@ -76,22 +106,28 @@ impl Node {
     }
 
     /// Sets a property of one 64-bit number.
-    pub(crate) fn set_u64(&mut self, name: &str, value: u64) {
+    pub fn set_u64(&mut self, name: &str, value: u64) {
         self.set(name, value.to_be_bytes().to_vec());
     }
 
     /// Sets a property of text.
-    pub(crate) fn set_text(&mut self, name: &str, text: &str) {
+    pub fn set_text(&mut self, name: &str, text: &str) {
         self.set(name, [text.as_bytes(), &[0]].concat());
     }
 
     /// Sets a property that is true by being there.
-    pub(crate) fn set_flag(&mut self, name: &str) {
+    pub fn set_flag(&mut self, name: &str) {
         self.set(name, Vec::new());
     }
 
     /// The node below with this name.
-    pub(crate) fn child_mut(&mut self, name: &str) -> Option<&mut Self> {
+    #[must_use]
+    pub fn child(&self, name: &str) -> Option<&Self> {
+        self.children.iter().find(|child| child.name == name)
+    }
+
+    /// The node below with this name, to change it.
+    pub fn child_mut(&mut self, name: &str) -> Option<&mut Self> {
         self.children.iter_mut().find(|child| child.name == name)
     }
 
@@ -122,11 +158,21 @@ impl Node {
 }
 
 impl Tree {
+    /// A tree of this root, with nothing around it.
+    #[must_use]
+    pub fn new(root: Node) -> Self {
+        Self {
+            root,
+            reserved: Vec::new(),
+            boot_cpu: 0,
+        }
+    }
+
     /// Reads a tree.
     ///
     /// # Errors
     /// When the bytes are none.
-    pub(crate) fn read(bytes: &[u8]) -> Result<Self, LabError> {
+    pub fn read(bytes: &[u8]) -> Result<Self, FdtError> {
         let reader = Reader { bytes };
         if reader.u32(0)? != MAGIC || reader.u32(24)? > VERSION.1 {
             return Err(bad("no header of version 17"));
@@ -157,7 +203,7 @@ impl Tree {
     }
 
     /// Writes it.
-    pub(crate) fn write(&self) -> Vec<u8> {
+    pub fn write(&self) -> Vec<u8> {
         let mut structure = Vec::new();
         let mut strings = Vec::new();
         self.root.write(&mut structure, &mut strings);
@@ -191,7 +237,7 @@ impl Tree {
     }
 
     /// A handle that no node has, and those after it.
-    pub(crate) fn free_phandle(&self) -> u32 {
+    pub fn free_phandle(&self) -> u32 {
         self.root.max_phandle() + 1
     }
 }
@@ -201,7 +247,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn u32(&self, at: usize) -> Result<u32, LabError> {
+    fn u32(&self, at: usize) -> Result<u32, FdtError> {
         let word = self
             .bytes
             .get(at..)
@@ -210,20 +256,24 @@ impl Reader<'_> {
             .ok_or_else(|| bad("cut short"))
     }
 
-    fn u64(&self, at: usize) -> Result<u64, LabError> {
+    fn u64(&self, at: usize) -> Result<u64, FdtError> {
         Ok(u64::from(self.u32(at)?) << 32 | u64::from(self.u32(at + 4)?))
     }
 
-    fn text(&self, at: usize) -> Result<String, LabError> {
+    fn text(&self, at: usize) -> Result<String, FdtError> {
         let rest = self.bytes.get(at..).ok_or_else(|| bad("cut short"))?;
+        let rest = &rest[..rest.len().min(MAX_NAME_BYTES + 1)];
         let end = rest
             .iter()
             .position(|byte| *byte == 0)
-            .ok_or_else(|| bad("cut short"))?;
-        Ok(String::from_utf8_lossy(&rest[..end]).into_owned())
+            .ok_or_else(|| bad("cut short, or a name without an end"))?;
+        match std::str::from_utf8(&rest[..end]) {
+            Ok(name) => Ok(name.to_owned()),
+            Err(_) => Err(bad("a name that is no text")),
+        }
     }
 
-    fn skip_nops(&self, place: &mut usize) -> Result<(), LabError> {
+    fn skip_nops(&self, place: &mut usize) -> Result<(), FdtError> {
         while self.u32(*place)? == NOP {
             *place += 4;
         }
@@ -231,7 +281,7 @@ impl Reader<'_> {
     }
 
     /// A node from behind its BEGIN_NODE.
-    fn node(&self, place: &mut usize, strings: usize, depth: usize) -> Result<Node, LabError> {
+    fn node(&self, place: &mut usize, strings: usize, depth: usize) -> Result<Node, FdtError> {
         if depth > MAX_DEPTH {
             return Err(bad("too many levels"));
         }
@@ -258,8 +308,8 @@ impl Reader<'_> {
     }
 }
 
-fn bad(why: &str) -> LabError {
-    LabError::damaged("device tree", why)
+fn bad(why: &'static str) -> FdtError {
+    FdtError(why)
 }
 
 fn push_u32(out: &mut Vec<u8>, value: u32) {
@@ -289,18 +339,15 @@ fn string_at(strings: &mut Vec<u8>, name: &str) -> u32 {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
 
     /// A small tree as a machine of two CPUs has it.
-    pub(crate) fn sample() -> Tree {
+    fn sample() -> Tree {
         let mut root = Node::new("");
         root.set_text("compatible", "linux,dummy-virt");
         let mut cpus = Node::new("cpus");
         cpus.set_u32("#address-cells", &[1]);
-        let mut map = Node::new("cpu-map");
-        map.children.push(Node::new("socket0"));
-        cpus.children.push(map);
         for number in 0..2 {
             let mut cpu = Node::new(format!("cpu@{number}"));
             cpu.set_u32("reg", &[number]);
@@ -308,11 +355,9 @@ pub(crate) mod tests {
             cpus.children.push(cpu);
         }
         root.children.push(cpus);
-        Tree {
-            root,
-            reserved: vec![(0x4000_0000, 0x1000)],
-            boot_cpu: 0,
-        }
+        let mut tree = Tree::new(root);
+        tree.reserved.push((0x4000_0000, 0x1000));
+        tree
     }
 
     #[test]

@@ -1,0 +1,66 @@
+//! Options of `platform import` and `platform capture`, `workload record`.
+
+use clap::Args;
+use std::path::PathBuf;
+
+/// `platform import`.
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("source").required(true))]
+pub(crate) struct PlatformImportArgs {
+    /// This machine, by the kernel's files
+    #[arg(long, group = "source", help_heading = "Input")]
+    pub(crate) live: bool,
+    /// A saved tree: a folder with `sys` in it, or a tar that `platform capture` made
+    #[arg(
+        long,
+        value_name = "FOLDER|TAR",
+        group = "source",
+        help_heading = "Input"
+    )]
+    pub(crate) sysfs: Option<PathBuf>,
+    /// A flattened device tree
+    #[arg(long, value_name = "FILE", group = "source", help_heading = "Input")]
+    pub(crate) dtb: Option<PathBuf>,
+    /// A plat_info file of LISA
+    #[arg(long, value_name = "FILE", group = "source", help_heading = "Input")]
+    pub(crate) lisa: Option<PathBuf>,
+    /// A copy of debugfs's energy_model folder, beside --live or --sysfs
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        conflicts_with_all = ["dtb", "lisa"],
+        help_heading = "Input"
+    )]
+    pub(crate) energy_model: Option<PathBuf>,
+    /// Name of the platform inside the file [default: the source's]
+    #[arg(long, value_name = "NAME", help_heading = "Output")]
+    pub(crate) name: Option<String>,
+    /// Write the platform file here [default: standard output]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// `platform capture`.
+#[derive(Debug, Args)]
+pub(crate) struct PlatformCaptureArgs {
+    /// Run the script here, and write the archive to this file
+    #[arg(short, long, value_name = "FILE.tar", help_heading = "Output")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// `workload record`.
+#[derive(Debug, Args)]
+pub(crate) struct WorkloadRecordArgs {
+    /// Write the recording here
+    #[arg(
+        short,
+        long,
+        value_name = "FILE",
+        default_value = "recording.txt",
+        help_heading = "Output"
+    )]
+    pub(crate) output: PathBuf,
+    /// The program and its arguments
+    #[arg(value_name = "COMMAND", required = true, last = true)]
+    pub(crate) command: Vec<std::ffi::OsString>,
+}

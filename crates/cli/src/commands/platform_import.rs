@@ -1,0 +1,109 @@
+//! `platform import` and `platform capture`.
+
+use crate::args::{PlatformCaptureArgs, PlatformImportArgs};
+use crate::failure::{Failure, Outcome, Verdict};
+use crate::output::Output;
+use crate::terminal::Terminal;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use wakeplace_platform::PowerUnit;
+use wakeplace_platform::import::{Imported, Source, import};
+
+/// Runs on machines without anything of this project.
+const CAPTURE: &str = include_str!("platform_import/capture.sh");
+
+/// `platform import`.
+pub(super) fn run(args: &PlatformImportArgs, terminal: Terminal) -> Outcome {
+    let source = match (&args.sysfs, &args.dtb, &args.lisa) {
+        (Some(path), _, _) => Source::Tree(path),
+        (_, Some(path), _) => Source::DeviceTree(path),
+        (_, _, Some(path)) => Source::Lisa(path),
+        _ => Source::Live,
+    };
+    let named = |name: &str| {
+        let sound = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(sound)
+    };
+    if let Some(name) = args.name.as_deref().filter(|name| !named(name)) {
+        return Err(Failure::Input(format!(
+            "--name `{}` cannot name a platform; expected a name such as `my-board` (a-z, 0-9, -)",
+            wakeplace_text::shorten(name)
+        )));
+    }
+    let output = Output::prepare(args.output.as_deref())?;
+    let imported = import(source, args.energy_model.as_deref(), args.name.as_deref())
+        .map_err(Failure::input)?;
+    output.write(&imported.toml, terminal)?;
+    terminal.eprint(&summary(&imported, args.output.as_deref()));
+    Ok(Verdict::Ok)
+}
+
+/// What there is now, and what of it the source did not say.
+fn summary(imported: &Imported, output: Option<&Path>) -> String {
+    let platform = &imported.platform;
+    let power = match platform.power_unit {
+        PowerUnit::Microwatt => "power in watts",
+        PowerUnit::Bogo => "power in a unit of its own",
+        PowerUnit::None => "no power",
+    };
+    let count = |n: usize, one: &str| match n {
+        1 => format!("1 {one}"),
+        n => format!("{n} {one}s"),
+    };
+    let mut text = format!(
+        "{}: {}, {} in {}, {power}\n",
+        platform.name,
+        platform.arch,
+        count(platform.cpus.len(), "CPU"),
+        count(platform.clusters.len(), "cluster"),
+    );
+    for line in &imported.said {
+        let _ = writeln!(text, "assumed: {line}");
+    }
+    if let Some(path) = output {
+        let _ = writeln!(text, "See it: wakeplace platform show {}", shown(path));
+    }
+    text
+}
+
+/// A path as it must be typed to be a file and not a name.
+fn shown(path: &Path) -> String {
+    let text = path.display().to_string();
+    match text.contains('/') || text.ends_with(".toml") {
+        true => text,
+        false => format!("./{text}"),
+    }
+}
+
+/// `platform capture`.
+pub(super) fn capture(args: &PlatformCaptureArgs, terminal: Terminal) -> Outcome {
+    let Some(path) = &args.output else {
+        terminal.print(CAPTURE)?;
+        return Ok(Verdict::Ok);
+    };
+    let cannot = |why: String| Failure::Environment(format!("the capture script: {why}"));
+    let mut child = Command::new("sh")
+        .arg("-s")
+        .arg("--")
+        .arg(path)
+        .stdin(Stdio::piped())
+        .spawn()
+        .map_err(|error| cannot(error.to_string()))?;
+    if let Some(mut stdin) = child.stdin.take() {
+        let written = stdin.write_all(CAPTURE.as_bytes());
+        written.map_err(|error| cannot(error.to_string()))?;
+    }
+    let status = child.wait().map_err(|error| cannot(error.to_string()))?;
+    match status.code() {
+        Some(0) => Ok(Verdict::Ok),
+        Some(3) => Err(Failure::Environment(
+            "this machine cannot be captured; what is missing stands above".to_owned(),
+        )),
+        _ => Err(Failure::Input(format!(
+            "{}: cannot be written; expected a file in a folder that may be written to",
+            path.display()
+        ))),
+    }
+}

@@ -1,0 +1,176 @@
+//! `workload record`: a program's scheduling, by perf or by the kernel's own trace.
+
+use crate::args::WorkloadRecordArgs;
+use crate::failure::{Failure, Outcome, Verdict};
+use crate::terminal::Terminal;
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Events a workload is made of; the first two must be there.
+const EVENTS: [&str; 7] = [
+    "sched:sched_switch",
+    "sched:sched_waking",
+    "sched:sched_wakeup_new",
+    "task:task_newtask",
+    "task:task_rename",
+    "power:cpu_frequency",
+    "power:cpu_idle",
+];
+const NEEDED: usize = 2;
+/// Where the kernel's trace is mounted.
+const TRACEFS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
+/// Buffer of each CPU, KiB.
+const BUFFER_KIB: &str = "16384";
+
+/// How a program ended that was recorded, or why it could not be.
+type Recorded = Result<Option<i32>, String>;
+
+/// `workload record`.
+pub(super) fn run(args: &WorkloadRecordArgs, terminal: Terminal) -> Outcome {
+    let folder = match args.output.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let writing = |error: io::Error| {
+        Failure::Input(format!(
+            "{}: cannot be written: {error}",
+            args.output.display()
+        ))
+    };
+    let folder = tempfile::tempdir_in(folder).map_err(writing)?;
+    let text = folder.path().join("recording.txt");
+    let ended = match tracefs(&args.command, &text) {
+        Ok(ended) => ended,
+        Err(trace) => match perf(&args.command, folder.path(), &text) {
+            Ok(ended) => ended,
+            Err(perf) => {
+                return Err(Failure::Environment(format!(
+                    "nothing can record here: the kernel's trace: {trace}; perf: {perf}; expected \
+                     root with tracefs mounted (mount -t tracefs nodev /sys/kernel/tracing), or \
+                     perf that may trace (sysctl kernel.perf_event_paranoid=-1)"
+                )));
+            }
+        },
+    };
+    fs::rename(&text, &args.output).map_err(writing)?;
+    let shown = args.output.display();
+    terminal.eprint(&format!("recorded: --workload trace:{shown}\n"));
+    match ended {
+        Some(0) => Ok(Verdict::Ok),
+        Some(code) => Err(Failure::NoResult(format!("the program ended with {code}"))),
+        None => Err(Failure::NoResult("the program was killed".to_owned())),
+    }
+}
+
+fn start(command: &[OsString]) -> io::Result<Option<i32>> {
+    let mut program = Command::new(&command[0]);
+    Ok(program.args(&command[1..]).status()?.code())
+}
+
+/// An instance of the kernel's trace of its own, so that no other user of it is disturbed.
+struct Instance(PathBuf);
+
+impl Instance {
+    fn new() -> Result<Self, String> {
+        let mounted = TRACEFS
+            .map(Path::new)
+            .into_iter()
+            .find(|path| path.join("events").is_dir());
+        let Some(root) = mounted else {
+            return Err("it is not mounted, or this user may not see it".to_owned());
+        };
+        let path = root.join(format!("instances/wakeplace-{}", std::process::id()));
+        match fs::create_dir(&path) {
+            Ok(()) => Ok(Self(path)),
+            Err(error) => Err(format!("{}: {error}", path.display())),
+        }
+    }
+
+    fn set(&self, file: &str, value: &str) -> Result<(), String> {
+        let path = self.0.join(file);
+        fs::write(&path, value).map_err(|error| format!("{}: {error}", path.display()))
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        // Of a folder of tracefs only itself is removed; there is nobody to tell if it stays.
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+fn tracefs(command: &[OsString], text: &Path) -> Recorded {
+    let instance = Instance::new()?;
+    instance.set("tracing_on", "0")?;
+    instance.set("buffer_size_kb", BUFFER_KIB)?;
+    // One clock for all CPUs.
+    instance.set("trace_clock", "mono")?;
+    for (at, event) in EVENTS.iter().enumerate() {
+        let enabled = instance.set(&format!("events/{}/enable", event.replace(':', "/")), "1");
+        if at < NEEDED {
+            enabled?;
+        }
+    }
+    instance.set("tracing_on", "1")?;
+    let ended = start(command).map_err(|error| error.to_string());
+    instance.set("tracing_on", "0")?;
+    let ended = ended?;
+    let failed = |error: io::Error| error.to_string();
+    let mut from = fs::File::open(instance.0.join("trace")).map_err(failed)?;
+    let mut to = fs::File::create(text).map_err(failed)?;
+    io::copy(&mut from, &mut to).map_err(failed)?;
+    Ok(ended)
+}
+
+fn perf(command: &[OsString], folder: &Path, text: &Path) -> Recorded {
+    let data = folder.join("perf.data");
+    let missing = |error: io::Error| match error.kind() {
+        ErrorKind::NotFound => "it is not installed".to_owned(),
+        _ => error.to_string(),
+    };
+    // perf refuses all events if one is not there: first whether it may record at all.
+    let tried = Command::new("perf")
+        .args(["record", "-q", "-a", "-e", EVENTS[0], "-o"])
+        .arg(&data)
+        .args(["--", "true"])
+        .output()
+        .map_err(missing)?;
+    if !tried.status.success() {
+        return Err(first_words(&tried.stderr));
+    }
+    let status = Command::new("perf")
+        .args(["record", "-q", "-a", "-e", &EVENTS.join(","), "-o"])
+        .arg(&data)
+        .arg("--")
+        .args(command)
+        .status()
+        .map_err(missing)?;
+    let to = fs::File::create(text).map_err(|error| error.to_string())?;
+    let script = Command::new("perf")
+        .args([
+            "script",
+            "--ns",
+            "-F",
+            "comm,pid,tid,cpu,time,event,trace",
+            "-i",
+        ])
+        .arg(&data)
+        .stdout(Stdio::from(to))
+        .stderr(Stdio::piped())
+        .output()
+        .map_err(missing)?;
+    match script.status.success() {
+        true => Ok(status.code()),
+        false => Err(first_words(&script.stderr)),
+    }
+}
+
+/// The first line of what a program complained.
+fn first_words(stderr: &[u8]) -> String {
+    let text = String::from_utf8_lossy(stderr);
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty());
+    line.unwrap_or("it failed without a word").to_owned()
+}

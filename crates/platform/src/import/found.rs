@@ -1,0 +1,217 @@
+//! A machine as far as some source knows it: what all sources are turned into before the rest is
+//! filled in and a platform file is written.
+
+use crate::Standing;
+use crate::sysfs::partition::Partition;
+use crate::sysfs::topology::Parts;
+
+/// Where a figure is from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Origin {
+    pub(super) text: String,
+    pub(super) standing: Standing,
+}
+
+impl Origin {
+    /// The source states it.
+    pub(super) fn stated(text: impl Into<String>) -> Self {
+        let (text, standing) = (text.into(), Standing::Published);
+        Self { text, standing }
+    }
+
+    /// It follows from what the source states.
+    pub(super) fn derived(text: impl Into<String>) -> Self {
+        let (text, standing) = (text.into(), Standing::Derived);
+        Self { text, standing }
+    }
+
+    /// The source does not say; why this was taken.
+    pub(super) fn assumed(text: impl Into<String>) -> Self {
+        let (text, standing) = (text.into(), Standing::Assumed);
+        Self { text, standing }
+    }
+}
+
+/// Instruction sets that a platform can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arch {
+    Arm64,
+    Arm,
+    X86,
+}
+
+impl Arch {
+    /// By the kernel's name of it.
+    pub(super) fn of(name: &str) -> Option<Self> {
+        match name {
+            "aarch64" | "arm64" => Some(Self::Arm64),
+            "arm" | "armeabi" => Some(Self::Arm),
+            "x86_64" | "i386" | "i686" | "x86" => Some(Self::X86),
+            _ if name.starts_with("armv8") => Some(Self::Arm64),
+            _ if name.starts_with("armv") => Some(Self::Arm),
+            _ => None,
+        }
+    }
+
+    /// As platform files have it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Arm64 => "arm64",
+            Self::Arm => "arm",
+            Self::X86 => "x86_64",
+        }
+    }
+}
+
+/// A CPU.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct FoundCpu {
+    /// Number that the source has it by.
+    pub(super) number: u32,
+    pub(super) kind: Option<String>,
+    /// On any scale; the largest becomes 1024.
+    pub(super) capacity: u64,
+    /// Package, by any number.
+    pub(super) package: u64,
+}
+
+/// What the powers of operating points are in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scale {
+    Microwatt,
+    /// Only ratios mean something.
+    Abstract,
+}
+
+/// An operating point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Point {
+    pub(super) khz: u32,
+    pub(super) mv: Option<u32>,
+    pub(super) power: Option<u64>,
+}
+
+/// CPUs with one clock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Clock {
+    /// Dense numbers, ascending.
+    pub(super) cpus: Vec<u16>,
+    /// Ascending; empty: nothing is known.
+    pub(super) points: Vec<Point>,
+    pub(super) points_from: Option<Origin>,
+    /// What the powers are in, and where they are from.
+    pub(super) power: Option<(Scale, Origin)>,
+    pub(super) latency_ns: Option<(u64, Origin)>,
+}
+
+/// An idle state of some CPUs; the states of one CPU stand in the order of their depth.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct FoundIdle {
+    pub(super) name: String,
+    pub(super) cluster: bool,
+    /// Dense numbers, ascending.
+    pub(super) cpus: Vec<u16>,
+    pub(super) entry_us: u64,
+    pub(super) exit_us: u64,
+    pub(super) residency_us: u64,
+    pub(super) from: Origin,
+}
+
+/// A machine.
+pub(super) struct Found {
+    pub(super) title: Option<String>,
+    pub(super) arch: Option<(Arch, Origin)>,
+    pub(super) tick_hz: Option<(u32, Origin)>,
+    pub(super) cpus: Vec<FoundCpu>,
+    pub(super) capacity_from: Origin,
+    pub(super) parts: Parts,
+    pub(super) parts_from: Origin,
+    /// Distances of the nodes in the order of their lowest CPUs; empty: one node.
+    pub(super) distances: Vec<Vec<u32>>,
+    /// The kernel counts nodes up to this distance as near; None: its usual one.
+    pub(super) reclaim_distance: Option<(u32, String)>,
+    pub(super) distances_from: Option<Origin>,
+    /// Rank of each CPU where the kernel fills better CPUs first.
+    pub(super) rank: Option<(Vec<u32>, Origin)>,
+    pub(super) clocks: Vec<Clock>,
+    pub(super) idle: Vec<FoundIdle>,
+    pub(super) notes: Vec<String>,
+}
+
+impl Found {
+    pub(super) fn arch(&self) -> Arch {
+        self.arch.as_ref().map_or(Arch::X86, |(arch, _)| *arch)
+    }
+
+    /// Names CPUs, as a list.
+    pub(super) fn all(&self) -> Vec<u16> {
+        (0..).take(self.cpus.len()).collect()
+    }
+
+    /// What shares power, and a table of the file each: caches on x86 (second-level ones on hybrid
+    /// processors), clusters elsewhere; whole cores of one package and node.
+    pub(super) fn clusters(&self) -> Partition {
+        let parts = &self.parts;
+        let hybrid = self.cpus.iter().any(|cpu| cpu.kind.as_deref() == Some("E"));
+        let singles = Partition::singles(self.cpus.len());
+        let no_clusters = parts.cluster == singles || parts.cluster == parts.smt;
+        let by_cache = self.arch() == Arch::X86 && !hybrid;
+        let groups = match (by_cache, no_clusters) {
+            (false, false) => &parts.cluster,
+            _ if parts.llc != singles && parts.llc != parts.smt => &parts.llc,
+            _ => &parts.package,
+        };
+        let packages: Vec<u64> = self.cpus.iter().map(|cpu| cpu.package).collect();
+        let groups = groups.meet(&parts.node);
+        groups
+            .meet(&Partition::of_labels(&packages))
+            .join(&parts.smt)
+    }
+}
+
+/// Groups of a division, each ascending, by lowest member.
+pub(super) fn groups(partition: &Partition) -> Vec<Vec<u16>> {
+    let labels = partition.labels();
+    let mut groups: Vec<Vec<u16>> = Vec::new();
+    let mut at: Vec<Option<usize>> = vec![None; labels.len()];
+    for (cpu, label) in (0..).zip(labels) {
+        let place = *at[usize::from(*label)].get_or_insert_with(|| {
+            groups.push(Vec::new());
+            groups.len() - 1
+        });
+        groups[place].push(cpu);
+    }
+    groups
+}
+
+/// CPUs as the kernel writes them: `0,3-5`.
+pub(super) fn cpu_list(cpus: &[u16]) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    let mut rest = cpus;
+    while let [first, ..] = rest {
+        let run = (*first..=u16::MAX)
+            .zip(rest)
+            .take_while(|(a, b)| a == *b)
+            .count();
+        let last = rest[run - 1];
+        parts.push(match run {
+            1 => first.to_string(),
+            _ => format!("{first}-{last}"),
+        });
+        rest = &rest[run..];
+    }
+    parts.join(",")
+}
+
+/// The worse known of two.
+pub(super) fn worse(one: Standing, other: Standing) -> Standing {
+    let rank = |standing: Standing| match standing {
+        Standing::Published => 0,
+        Standing::Derived => 1,
+        Standing::Assumed | Standing::Calibrated => 2,
+    };
+    match rank(one) >= rank(other) {
+        true => one,
+        false => other,
+    }
+}

@@ -1,0 +1,311 @@
+//! A machine out of LISA's `plat_info` (lisa.platforms.platinfo.PlatformInfo): capacities,
+//! frequency
+//! domains, frequencies, and the kernel's tick.
+
+use super::ImportError;
+use super::found::{Arch, Clock, Found, FoundCpu, Origin, Point};
+use super::yaml::{self, Yaml};
+use crate::MAX_CPUS;
+use crate::sysfs::partition::Partition;
+use crate::sysfs::topology::Parts;
+
+/// Highest frequency that is believed, kHz (20 GHz).
+const MAX_KHZ: u64 = 20_000_000;
+/// Most frequencies of a CPU.
+const MAX_FREQS: usize = 4096;
+
+/// Reads the file.
+pub(super) fn read(
+    bytes: &[u8],
+    file: &str,
+    place: &str,
+    said: &mut Vec<String>,
+) -> Result<Found, ImportError> {
+    let text = std::str::from_utf8(bytes)
+        .map_err(|_| ImportError::wrong(file, "bytes that are no text", "LISA's plat_info"))?;
+    let root = yaml::read(text).map_err(|error| {
+        let at = format!("{file}:{}", error.line);
+        ImportError::wrong(&at, error.problem, "LISA's plat_info")
+    })?;
+    let info = root.get("platform-info").unwrap_or(&root);
+    let conf = info.get("conf").unwrap_or(info);
+    let count = cpu_count(conf).filter(|count| (1..=MAX_CPUS).contains(count));
+    let Some(count) = count else {
+        let expected = format!("`cpus-count`, 1 to {MAX_CPUS}, below platform-info and conf");
+        return Err(ImportError::wrong(file, "no number of CPUs", expected));
+    };
+    let view = View {
+        conf,
+        file,
+        place,
+        count,
+    };
+    view.found(said)
+}
+
+/// As stated, else as many as the frequency domains or capacities name.
+fn cpu_count(conf: &Yaml) -> Option<usize> {
+    if let Some(count) = conf.get("cpus-count").and_then(Yaml::number) {
+        return usize::try_from(count).ok();
+    }
+    let domains = conf.get("freq-domains").and_then(Yaml::list)?;
+    let cpus = domains
+        .iter()
+        .filter_map(Yaml::list)
+        .flatten()
+        .filter_map(Yaml::number);
+    usize::try_from(cpus.max()? + 1).ok()
+}
+
+struct View<'a> {
+    conf: &'a Yaml,
+    file: &'a str,
+    place: &'a str,
+    count: usize,
+}
+
+impl View<'_> {
+    fn text(&self, key: &str) -> String {
+        format!("{}: {key}", self.place)
+    }
+
+    fn wrong(&self, problem: String, expected: &str) -> ImportError {
+        ImportError::wrong(self.file, problem, expected)
+    }
+
+    fn found(&self, said: &mut Vec<String>) -> Result<Found, ImportError> {
+        let (capacity, capacity_from) = self.capacities(said)?;
+        let domains = self.domains(said)?;
+        let (clusters, parts_from) = self.clusters(&domains, said)?;
+        let cpus = (0u32..)
+            .zip(&capacity)
+            .map(|(number, capacity)| FoundCpu {
+                number,
+                kind: None,
+                capacity: *capacity,
+                package: 0,
+            })
+            .collect();
+        let singles = Partition::singles(self.count);
+        let one = Partition::of_labels(&vec![0; self.count]);
+        for (key, why) in [
+            (
+                "nrg-model",
+                "its form is another than the kernel's energy model",
+            ),
+            ("rtapp", "calibrations are rt-app's own"),
+        ] {
+            if self.conf.get(key).is_some() {
+                said.push(format!("`{key}` is not read: {why}"));
+            }
+        }
+        if self
+            .conf
+            .get("numa-nodes-count")
+            .and_then(Yaml::number)
+            .is_some_and(|n| n > 1)
+        {
+            said.push("one node: the file has no distances of its several ones".to_owned());
+        }
+        let arch = self.conf.get("abi").and_then(Yaml::text).and_then(Arch::of);
+        Ok(Found {
+            title: self
+                .conf
+                .get("name")
+                .and_then(Yaml::text)
+                .map(str::to_owned),
+            arch: arch.map(|arch| (arch, Origin::stated(self.text("abi")))),
+            tick_hz: self.tick_hz(),
+            cpus,
+            capacity_from,
+            parts: Parts {
+                smt: singles.clone(),
+                cluster: clusters.clone(),
+                llc: clusters,
+                package: one.clone(),
+                node: one,
+            },
+            parts_from,
+            distances: Vec::new(),
+            reclaim_distance: None,
+            distances_from: None,
+            rank: None,
+            clocks: self.clocks(domains)?,
+            idle: Vec::new(),
+            notes: Vec::new(),
+        })
+    }
+
+    fn tick_hz(&self) -> Option<(u32, Origin)> {
+        let config = self.conf.get("kernel")?.get("config")?;
+        let text = config.get("text").and_then(Yaml::text).unwrap_or_default();
+        let stated = text
+            .lines()
+            .find_map(|line| line.trim().strip_prefix("CONFIG_HZ="));
+        let stated = stated.or_else(|| config.get("CONFIG_HZ").and_then(Yaml::text));
+        let hz = stated?
+            .trim()
+            .parse()
+            .ok()
+            .filter(|hz| (1..=10_000).contains(hz))?;
+        Some((hz, Origin::stated(self.text("kernel config, CONFIG_HZ"))))
+    }
+
+    fn capacities(&self, said: &mut Vec<String>) -> Result<(Vec<u64>, Origin), ImportError> {
+        let stated = self.conf.get("cpu-capacities");
+        let table = stated.and_then(|table| table.get("orig")).or(stated);
+        let Some(table) = table else {
+            said.push("capacity 1024 for all CPUs: the file has none".to_owned());
+            let from =
+                Origin::assumed(self.text("no cpu-capacities: all CPUs are taken for alike"));
+            return Ok((vec![1024; self.count], from));
+        };
+        let of = |cpu: usize| {
+            let found = match table {
+                Yaml::List(list) => list.get(cpu),
+                _ => table.get(&cpu.to_string()),
+            };
+            let found = found
+                .and_then(Yaml::number)
+                .filter(|c| (1..=1024).contains(c));
+            found.ok_or_else(|| {
+                let problem = format!("no capacity of CPU {cpu} in `cpu-capacities`");
+                self.wrong(problem, "1 to 1024 for each CPU")
+            })
+        };
+        let capacity = (0..self.count).map(of).collect::<Result<_, _>>()?;
+        Ok((capacity, Origin::stated(self.text("cpu-capacities"))))
+    }
+
+    /// Lists of CPUs that divide them; CPUs of none are alone.
+    fn divided(&self, lists: &[&Yaml], key: &str) -> Result<Vec<Vec<u16>>, ImportError> {
+        let mut seen = vec![false; self.count];
+        let mut divided = Vec::new();
+        for list in lists {
+            let mut cpus = Vec::new();
+            for item in list.list().unwrap_or_default() {
+                let cpu = item.number().and_then(|cpu| usize::try_from(cpu).ok());
+                match cpu.filter(|cpu| *cpu < self.count && !seen[*cpu]) {
+                    Some(cpu) => {
+                        seen[cpu] = true;
+                        cpus.push(cpu as u16);
+                    }
+                    None => {
+                        let problem = format!("a list of `{key}` has {item:?}");
+                        let problem = wakeplace_text::shorten(&problem);
+                        return Err(self.wrong(problem, "each CPU in one list, by its number"));
+                    }
+                }
+            }
+            cpus.sort_unstable();
+            if !cpus.is_empty() {
+                divided.push(cpus);
+            }
+        }
+        let alone = (0u16..).zip(&seen).filter(|(_, seen)| !**seen);
+        divided.extend(alone.map(|(cpu, _)| vec![cpu]));
+        divided.sort();
+        Ok(divided)
+    }
+
+    fn domains(&self, said: &mut Vec<String>) -> Result<Vec<Vec<u16>>, ImportError> {
+        match (
+            self.conf.get("freq-domains").and_then(Yaml::list),
+            self.named(),
+        ) {
+            (Some(lists), _) => self.divided(&lists.iter().collect::<Vec<_>>(), "freq-domains"),
+            (None, Some(lists)) => {
+                said.push("one clock per cluster: the file has no freq-domains".to_owned());
+                self.divided(&lists, "clusters")
+            }
+            (None, None) => self.divided(&[], "freq-domains"),
+        }
+    }
+
+    /// Clusters, where the file names them.
+    fn named(&self) -> Option<Vec<&Yaml>> {
+        let topology = self.conf.get("topology").and_then(|t| t.get("clusters"));
+        match (self.conf.get("clusters"), topology) {
+            (Some(Yaml::Map(entries)), _) => Some(entries.iter().map(|(_, list)| list).collect()),
+            (_, Some(Yaml::List(lists))) => Some(lists.iter().collect()),
+            _ => None,
+        }
+    }
+
+    fn clusters(
+        &self,
+        domains: &[Vec<u16>],
+        said: &mut Vec<String>,
+    ) -> Result<(Partition, Origin), ImportError> {
+        let label =
+            |groups: &[Vec<u16>]| Partition::of_lists(self.count, groups.iter().map(Vec::as_slice));
+        if let Some(lists) = self.named() {
+            let groups = self.divided(&lists, "clusters")?;
+            return Ok((label(&groups), Origin::stated(self.text("clusters"))));
+        }
+        said.push(
+            "clusters, each with a cache: the CPUs of one clock, since the file says no more"
+                .to_owned(),
+        );
+        let text = self.text("the CPUs of one clock are taken to be a cluster with a cache");
+        Ok((label(domains), Origin::assumed(text)))
+    }
+
+    fn clocks(&self, domains: Vec<Vec<u16>>) -> Result<Vec<Clock>, ImportError> {
+        let mut clocks = Vec::new();
+        for cpus in domains {
+            let khz = self.freqs(&cpus)?;
+            let point = |khz: u32| Point {
+                khz,
+                mv: None,
+                power: None,
+            };
+            clocks.push(Clock {
+                points_from: (!khz.is_empty()).then(|| Origin::stated(self.text("freqs"))),
+                points: khz.into_iter().map(point).collect(),
+                cpus,
+                power: None,
+                latency_ns: None,
+            });
+        }
+        Ok(clocks)
+    }
+
+    /// Frequencies by any CPU of the clock, or by the name of the cluster that has its first one.
+    fn freqs(&self, cpus: &[u16]) -> Result<Vec<u32>, ImportError> {
+        let table = self.conf.get("freqs");
+        let by_cpu = cpus.iter().find_map(|cpu| table?.get(&cpu.to_string()));
+        let of_cluster = || {
+            let Some(Yaml::Map(entries)) = self.conf.get("clusters") else {
+                return None;
+            };
+            let has = |list: &Yaml| {
+                let mut numbers = list
+                    .list()
+                    .unwrap_or_default()
+                    .iter()
+                    .filter_map(Yaml::number);
+                numbers.any(|cpu| cpu == u64::from(cpus[0]))
+            };
+            let (name, _) = entries.iter().find(|(_, list)| has(list))?;
+            table?.get(name)
+        };
+        let mut khz = Vec::new();
+        let list = by_cpu
+            .or_else(of_cluster)
+            .and_then(Yaml::list)
+            .unwrap_or_default();
+        for item in list.iter().take(MAX_FREQS) {
+            match item.number().filter(|khz| (1..=MAX_KHZ).contains(khz)) {
+                Some(value) => khz.push(value as u32),
+                None => {
+                    let problem = wakeplace_text::shorten(&format!("{item:?} in `freqs`"));
+                    return Err(self.wrong(problem, "frequencies of 1 to 20000000 kHz"));
+                }
+            }
+        }
+        khz.sort_unstable();
+        khz.dedup();
+        Ok(khz)
+    }
+}

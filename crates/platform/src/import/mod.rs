@@ -1,0 +1,228 @@
+//! Machines from elsewhere: the kernel's files, device trees, LISA's descriptions.
+//!
+//! A source is read into what it says (`found`), what it does not say is filled in by stated rules
+//! (`fill`), and a platform file is written of both (`write`). Nothing of the file is there
+//! without its origin, and what was filled in is listed for the user.
+
+mod costs;
+mod devicetree;
+mod fill;
+mod found;
+mod lisa;
+mod sysfs;
+mod text;
+mod write;
+mod yaml;
+
+use crate::sysfs::{SysfsError, Tree};
+use crate::{MAX_FILE_BYTES, Platform, PlatformError};
+use found::Found;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// Where a machine is described.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source<'a> {
+    /// This machine's own files.
+    Live,
+    /// A saved tree: a folder, or a tar archive that `platform capture` made.
+    Tree(&'a Path),
+    /// A flattened device tree.
+    DeviceTree(&'a Path),
+    /// A `plat_info` file of LISA.
+    Lisa(&'a Path),
+}
+
+/// An imported machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Imported {
+    /// The platform file.
+    pub toml: String,
+    /// What the file makes.
+    pub platform: Platform,
+    /// What the source lacks and was filled in, and what of it was left out, one line each.
+    pub said: Vec<String>,
+}
+
+/// Why there is no platform.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// A tree that is no machine's.
+    #[error("{0}")]
+    Tree(#[from] SysfsError),
+    /// The file cannot be read.
+    #[error("{file}: cannot be read: {source}; expected {expected}")]
+    Read {
+        /// As the caller named it.
+        file: String,
+        /// What was expected.
+        expected: &'static str,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The file says what cannot be.
+    #[error("{file}: {problem}; expected {expected}")]
+    Wrong {
+        /// As the caller named it, with a line where there is one.
+        file: String,
+        /// What stands there.
+        problem: String,
+        /// What was expected.
+        expected: String,
+    },
+    /// What the source says breaks a rule of platforms.
+    #[error("{place}: this machine is no platform: {why}")]
+    NoPlatform {
+        /// The source.
+        place: String,
+        /// The rule.
+        why: String,
+    },
+}
+
+impl ImportError {
+    fn wrong(file: &str, problem: impl Into<String>, expected: impl Into<String>) -> Self {
+        Self::Wrong {
+            file: file.to_owned(),
+            problem: problem.into(),
+            expected: expected.into(),
+        }
+    }
+}
+
+/// Makes a platform file. `energy_model` is a folder of debugfs's energy model beside a live or
+/// saved tree; `name` is what the platform is called inside, else it is the source's name.
+///
+/// # Errors
+/// The source cannot be read, says what cannot be, or breaks a rule of platforms.
+pub fn import(
+    source: Source<'_>,
+    energy_model: Option<&Path>,
+    name: Option<&str>,
+) -> Result<Imported, ImportError> {
+    let (place, own) = place(source);
+    let mut said = Vec::new();
+    let found = match source {
+        Source::Live => of_tree(Tree::new(Path::new("/")), energy_model, &place, &mut said),
+        Source::Tree(path) if path.is_file() => {
+            of_tree(Tree::archive(path)?, energy_model, &place, &mut said)
+        }
+        Source::Tree(path) => of_tree(Tree::new(path), energy_model, &place, &mut said),
+        Source::DeviceTree(path) => {
+            let file = path.display().to_string();
+            let bytes = read_limited(&file, path, "a flattened device tree (.dtb)")?;
+            of_device_tree(&bytes, &file, &place, &mut said)
+        }
+        Source::Lisa(path) => {
+            let file = path.display().to_string();
+            let bytes = read_limited(&file, path, "a plat_info file of LISA")?;
+            lisa::read(&bytes, &file, &place, &mut said)
+        }
+    }?;
+    finish(found, name.unwrap_or(&own), &place, said)
+}
+
+/// A platform of a device tree's bytes; `file` names it in messages.
+///
+/// # Errors
+/// As `import`.
+pub fn device_tree(bytes: &[u8], file: &str) -> Result<Imported, ImportError> {
+    let mut said = Vec::new();
+    let found = of_device_tree(bytes, file, file, &mut said)?;
+    finish(found, file, file, said)
+}
+
+/// A platform of the text of LISA's `plat_info`; `file` names it in messages.
+///
+/// # Errors
+/// As `import`.
+pub fn plat_info(bytes: &[u8], file: &str) -> Result<Imported, ImportError> {
+    let mut said = Vec::new();
+    let found = lisa::read(bytes, file, file, &mut said)?;
+    finish(found, file, file, said)
+}
+
+fn of_tree(
+    tree: Tree,
+    energy_model: Option<&Path>,
+    place: &str,
+    said: &mut Vec<String>,
+) -> Result<Found, ImportError> {
+    let energy = energy_model.map(Tree::new);
+    let found = sysfs::read(&tree, energy.as_ref(), place, said)?;
+    Ok(found)
+}
+
+fn of_device_tree(
+    bytes: &[u8],
+    file: &str,
+    place: &str,
+    said: &mut Vec<String>,
+) -> Result<Found, ImportError> {
+    let tree = crate::fdt::Tree::read(bytes).map_err(|error| {
+        ImportError::wrong(file, error.to_string(), "a flattened device tree (.dtb)")
+    })?;
+    devicetree::read(&tree, file, place, said)
+}
+
+fn finish(
+    mut found: Found,
+    name: &str,
+    place: &str,
+    mut said: Vec<String>,
+) -> Result<Imported, ImportError> {
+    said.extend(fill::fill(&mut found));
+    let (toml, more) = write::file(&found, &text::slug(name), place);
+    said.extend(more);
+    let platform = Platform::from_toml(&toml, "platform").map_err(|error| {
+        let why = match error {
+            PlatformError::Invalid { problem, .. } => problem,
+            other => other.to_string(),
+        };
+        ImportError::NoPlatform {
+            place: place.to_owned(),
+            why,
+        }
+    })?;
+    Ok(Imported {
+        toml,
+        platform,
+        said,
+    })
+}
+
+/// The source in the words of a platform file, and a name for the platform. Folders stay out of it.
+fn place(source: Source<'_>) -> (String, String) {
+    let named = |path: &Path| match path.file_name() {
+        Some(name) => name.to_string_lossy().into_owned(),
+        None => "tree".to_owned(),
+    };
+    let stem = |path: &Path| match path.file_stem() {
+        Some(name) if path.is_file() => name.to_string_lossy().into_owned(),
+        _ => named(path),
+    };
+    match source {
+        Source::Live => ("this machine's files".to_owned(), "this-machine".to_owned()),
+        Source::Tree(path) => (format!("saved tree {}", named(path)), stem(path)),
+        Source::DeviceTree(path) => (format!("device tree {}", named(path)), stem(path)),
+        Source::Lisa(path) => (format!("LISA's {}", named(path)), stem(path)),
+    }
+}
+
+fn read_limited(file: &str, path: &Path, expected: &'static str) -> Result<Vec<u8>, ImportError> {
+    let failed = |source: std::io::Error| ImportError::Read {
+        file: file.to_owned(),
+        expected,
+        source,
+    };
+    let mut bytes = Vec::new();
+    let opened = File::open(path).map_err(failed)?;
+    let mut limited = opened.take(MAX_FILE_BYTES as u64 + 1);
+    limited.read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() > MAX_FILE_BYTES {
+        let problem = format!("more than {MAX_FILE_BYTES} bytes");
+        return Err(ImportError::wrong(file, problem, expected));
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,414 @@
+//! Machines imported from trees of several kinds. What is expected is from the facts that each tree
+//! names, by hand.
+
+mod hostile;
+mod round_trip;
+mod tree_files;
+
+use std::path::Path;
+use std::process::Command;
+use tree_files::Files;
+use wakeplace_platform::import::{Imported, Source, import};
+use wakeplace_platform::{CpuId, Platform, PowerUnit, Standing};
+
+fn imported(name: &str) -> Imported {
+    let (_folder, root) = Files::named(&format!("{name}.tree")).folder(name);
+    import(Source::Tree(&root), None, None).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+fn levels(platform: &Platform) -> Vec<(&str, usize)> {
+    let level = |level: &wakeplace_platform::TopologyLevel| level.groups.len();
+    platform
+        .topology
+        .iter()
+        .map(|l| (l.name.as_str(), level(l)))
+        .collect()
+}
+
+fn standing(platform: &Platform, what: &str) -> Standing {
+    let found = platform
+        .provenance
+        .iter()
+        .find(|(own, _)| own.starts_with(what));
+    found.unwrap_or_else(|| panic!("no {what}")).1.standing
+}
+
+#[test]
+fn two_sockets_with_threads() {
+    let Imported { platform, said, .. } = imported("ivb-ep-2s");
+    assert_eq!(platform.name, "ivb-ep-2s");
+    assert_eq!(
+        (platform.arch.as_str(), platform.cpus.len()),
+        ("x86_64", 40)
+    );
+    assert_eq!(levels(&platform), [("SMT", 20), ("MC", 2)]);
+    assert_eq!(platform.cpus[3].core, platform.cpus[23].core);
+    assert_eq!((platform.cpus[13].package, platform.cpus[13].node), (1, 1));
+    let numa = platform.numa.as_ref().expect("two nodes");
+    assert_eq!(numa.distances, [[10, 21], [21, 10]]);
+    // One clock per core, though the kernel has a policy per thread: 1200 to 3600 MHz by 100.
+    assert_eq!(platform.freq_domains.len(), 20);
+    assert_eq!(platform.freq_domains[3].cpus, [CpuId(3), CpuId(23)]);
+    assert_eq!(platform.freq_domains[0].opps.len(), 25);
+    assert_eq!(platform.freq_domains[0].transition_latency_ns, 20_000);
+    // ivt_cstates without POLL.
+    let states: Vec<_> = platform
+        .idle_states
+        .iter()
+        .map(|s| (s.name.as_str(), s.exit_latency_ns))
+        .collect();
+    assert_eq!(
+        states,
+        [
+            ("C1", 1_000),
+            ("C1E", 10_000),
+            ("C3", 59_000),
+            ("C6", 82_000)
+        ]
+    );
+    assert_eq!(platform.power_unit, PowerUnit::None);
+    assert_eq!(standing(&platform, "smt"), Standing::Assumed);
+    assert_eq!(standing(&platform, "kernel"), Standing::Assumed);
+    assert!(
+        said.iter().any(|line| line.contains("tick 1000 Hz")),
+        "{said:?}"
+    );
+    assert!(
+        said.iter().any(|line| line.starts_with("no power")),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn hybrids_have_priorities_or_capacities() {
+    let Imported { platform, .. } = imported("raptor-lake-1370p");
+    assert!(
+        platform.cpus.iter().all(|cpu| cpu.capacity == 1024),
+        "threads: all are alike"
+    );
+    assert_eq!(
+        (platform.cpus[0].priority, platform.cpus[12].priority),
+        (64, 39)
+    );
+    assert_eq!(
+        (
+            platform.cpus[0].kind.as_str(),
+            platform.cpus[19].kind.as_str()
+        ),
+        ("P", "E")
+    );
+    // Six P cores and two modules of E cores; then all.
+    assert_eq!(levels(&platform), [("SMT", 14), ("CLS", 8), ("MC", 1)]);
+    let packs: Vec<bool> = platform
+        .topology
+        .iter()
+        .map(|level| level.asym_packing)
+        .collect();
+    assert_eq!(packs, [false, true, true]);
+    assert_eq!(platform.clusters.len(), 8);
+
+    // SMT off: the second threads are offline, capacities are 39 of 64.
+    let mut files = Files::named("raptor-lake-1370p.tree");
+    files.put("sys/devices/system/cpu/online", "0,2,4,6,8,10,12-19");
+    files.put("proc/sys/kernel/sched_itmt_enabled", "0");
+    let (_folder, root) = files.folder("nosmt");
+    let Imported { platform, said, .. } =
+        import(Source::Tree(&root), None, None).expect("a machine");
+    assert_eq!(platform.cpus.len(), 14);
+    assert_eq!(platform.cpus[6].capacity, 39 * 1024 / 64);
+    assert_eq!(platform.cpus[6].priority, 0);
+    assert!(
+        said.iter()
+            .any(|line| line.contains("CPUs 1,3,5,7,9,11 are offline")),
+        "{said:?}"
+    );
+    assert!(
+        platform
+            .notes
+            .iter()
+            .any(|note| note.contains("CPUs 0,2,4,6,8,10,12-19 of the machine"))
+    );
+}
+
+#[test]
+fn a_board_with_an_energy_model_is_the_one_that_comes_with_the_program() {
+    let Imported { platform, toml, .. } = imported("hikey960");
+    let builtin = Platform::builtin("hikey960").expect("built in");
+    let facts = |platform: &Platform| {
+        let cpus: Vec<_> = platform
+            .cpus
+            .iter()
+            .map(|c| (c.capacity, c.cluster, c.kind.clone()))
+            .collect();
+        let power = |d: &wakeplace_platform::FreqDomain| {
+            d.opps.iter().map(|o| (o.khz, o.power)).collect::<Vec<_>>()
+        };
+        let clocks: Vec<_> = platform
+            .freq_domains
+            .iter()
+            .map(|d| (d.cpus.clone(), power(d), d.transition_latency_ns))
+            .collect();
+        let levels: Vec<_> = platform
+            .topology
+            .iter()
+            .map(|l| (l.name.clone(), l.groups.clone()))
+            .collect();
+        let names: Vec<_> = platform.clusters.iter().map(|c| c.name.clone()).collect();
+        (
+            cpus,
+            clocks,
+            levels,
+            names,
+            platform.tick_hz,
+            platform.power_unit,
+        )
+    };
+    assert_eq!(facts(&platform), facts(&builtin));
+    // Idle power by the same rule as in the file made by hand, costs the same.
+    let wfi = |p: &Platform, cpu: u32| {
+        let (_, state) = p.idle_states_of(CpuId(cpu)).next().expect("a state");
+        (state.wake_latency_ns(), state.cpu_power)
+    };
+    assert_eq!(
+        [wfi(&platform, 0), wfi(&platform, 4)],
+        [wfi(&builtin, 0), wfi(&builtin, 4)]
+    );
+    let times = |p: &Platform| {
+        let costs = &p.costs;
+        [
+            costs.context_switch_ns,
+            costs.wakeup_ns,
+            costs.ipi_ns,
+            costs.tick_ns,
+            costs.fork_ns,
+            costs.migrate_shared_cache_ns,
+            costs.migrate_other_cache_ns,
+            costs.scan_cpu_ns,
+        ]
+    };
+    assert_eq!(times(&platform), times(&builtin));
+    let server = Platform::builtin("wsm-ep-2s").expect("built in");
+    assert_eq!(times(&imported("ivb-ep-2s").platform), times(&server));
+    assert_eq!(standing(&platform, "cpu power of"), Standing::Published);
+    assert_eq!(
+        standing(&platform, "power in idle state"),
+        Standing::Assumed
+    );
+    // Cluster states: the little one is deeper than its CPU state; of the big one the latency grows.
+    let names: Vec<_> = platform
+        .idle_states
+        .iter()
+        .map(|s| s.name.as_str())
+        .collect();
+    assert!(names.contains(&"cluster-sleep-0"), "{names:?}");
+    assert!(toml.lines().all(|line| line.chars().count() <= 100));
+}
+
+#[test]
+fn offline_cpus_are_left_out_and_the_rest_is_numbered_anew() {
+    let Imported { platform, said, .. } = imported("hikey960-offline");
+    let capacity: Vec<u32> = platform.cpus.iter().map(|cpu| cpu.capacity).collect();
+    assert_eq!(capacity, [462, 462, 462, 1024, 1024]);
+    assert_eq!(levels(&platform), [("MC", 2), ("PKG", 1)]);
+    assert_eq!(platform.freq_domains[1].cpus, [CpuId(3), CpuId(4)]);
+    let line = "CPUs 1,6-7 are offline and left out; CPUs 0,2-5 of the machine are CPUs 0-4 here, in \
+                their order";
+    assert!(said.iter().any(|own| own == line), "{said:?}");
+}
+
+#[test]
+fn big_cpus_that_are_offline_leave_a_smaller_scale() {
+    let mut files = Files::named("hikey960.tree");
+    files.put("sys/devices/system/cpu/online", "0-3");
+    let (_folder, root) = files.folder("little");
+    let Imported { platform, said, .. } =
+        import(Source::Tree(&root), None, None).expect("a machine");
+    assert!(platform.cpus.iter().all(|cpu| cpu.capacity == 1024));
+    assert!(
+        said.iter().any(|line| line.contains("which had 462")),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn servers_of_arm() {
+    let Imported { platform, .. } = imported("kunpeng920-2s");
+    let builtin = Platform::builtin("kunpeng920-2s").expect("built in");
+    let groups = |p: &Platform| {
+        p.topology
+            .iter()
+            .map(|l| l.groups.clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(levels(&platform), [("CLS", 32), ("MC", 4)]);
+    assert_eq!(groups(&platform), groups(&builtin)[..2]);
+    assert_eq!(
+        platform.numa.as_ref().map(|n| &n.distances),
+        builtin.numa.as_ref().map(|n| &n.distances)
+    );
+    assert_eq!(platform.cpus[127].kind, "taishan-v110");
+    let Imported { platform, .. } = imported("graviton3");
+    assert_eq!(levels(&platform), [("MC", 1)]);
+    assert_eq!(
+        (platform.clusters.len(), platform.cpus[7].kind.as_str()),
+        (1, "neoverse-v1")
+    );
+    let wfi = &platform.idle_states[0];
+    assert_eq!((wfi.name.as_str(), wfi.exit_latency_ns), ("WFI", 1_000));
+}
+
+#[test]
+fn phones() {
+    let Imported { platform, .. } = imported("gs101");
+    let builtin = Platform::builtin("gs101").expect("built in");
+    let capacities = |p: &Platform| {
+        p.cpus
+            .iter()
+            .map(|c| (c.capacity, c.kind.clone()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(capacities(&platform), capacities(&builtin));
+    assert_eq!(levels(&platform), [("CLS", 3), ("MC", 1)]);
+    let names: Vec<_> = platform.clusters.iter().map(|c| c.name.as_str()).collect();
+    assert_eq!(names, ["little", "mid", "big"]);
+    // Powers without a unit: no joules, but ratios.
+    let Imported { platform, .. } = imported("sdm845");
+    assert_eq!(platform.power_unit, PowerUnit::Bogo);
+    assert_eq!(platform.freq_domains[1].opps[1].power, Some(916));
+    assert_eq!(levels(&platform), [("MC", 1)]);
+}
+
+#[test]
+fn a_virtual_machine_of_one_cpu() {
+    let Imported { platform, .. } = imported("single-cpu-vm");
+    assert_eq!(
+        (platform.cpus.len(), platform.freq_domains[0].opps.len()),
+        (1, 1)
+    );
+    assert_eq!(levels(&platform), [("MC", 1)]);
+}
+
+/// The energy model as a folder of its own, beside a tree that has none.
+#[test]
+fn an_energy_model_beside_the_tree() {
+    let mut files = Files::named("hikey960.tree");
+    let mut model = Files::default();
+    for (path, text) in std::mem::take(&mut files.0) {
+        match path.strip_prefix("sys/kernel/debug/energy_model/") {
+            Some(below) => drop(model.0.insert(below.to_owned(), text)),
+            None => drop(files.0.insert(path, text)),
+        }
+    }
+    let (_one, root) = files.folder("board");
+    let (_other, energy) = model.folder("energy_model");
+    let without = import(Source::Tree(&root), None, None).expect("a machine");
+    assert_eq!(without.platform.power_unit, PowerUnit::None);
+    assert_eq!(without.platform.freq_domains[0].opps.len(), 5);
+    let with = import(Source::Tree(&root), Some(&energy), Some("with-power")).expect("a machine");
+    assert_eq!(
+        (with.platform.name.as_str(), with.platform.power_unit),
+        ("with-power", PowerUnit::Microwatt)
+    );
+    assert_eq!(
+        with.platform.freq_domains,
+        imported("hikey960").platform.freq_domains
+    );
+}
+
+/// A tar of the tree makes the same machine; the tar is the system's own.
+#[test]
+fn an_archive_is_as_its_folder() {
+    for name in ["hikey960", "ivb-ep-2s"] {
+        let (folder, root) = Files::named(&format!("{name}.tree")).folder(name);
+        for format in ["ustar", "gnu", "posix"] {
+            let tar = folder.path().join(format!("{name}.tar"));
+            let made = Command::new("tar")
+                .args(["-cf"])
+                .arg(&tar)
+                .arg(format!("--format={format}"))
+                .arg("-C")
+                .arg(&root)
+                .arg(".")
+                .status();
+            assert!(made.expect("tar").success());
+            let of_tar = import(Source::Tree(&tar), None, Some("x")).expect("a machine");
+            let of_folder = import(Source::Tree(&root), None, Some("x")).expect("a machine");
+            assert_eq!(of_tar.platform.cpus, of_folder.platform.cpus);
+            assert_eq!(
+                of_tar.platform.freq_domains,
+                of_folder.platform.freq_domains
+            );
+            assert_eq!(of_tar.platform.idle_states, of_folder.platform.idle_states);
+            assert_eq!(of_tar.platform.topology, of_folder.platform.topology);
+        }
+        let tar = folder.path().join(format!("{name}.tar"));
+        let bytes = std::fs::read(&tar).expect("bytes");
+        std::fs::write(&tar, &bytes[..bytes.len() / 3]).expect("written");
+        let error = import(Source::Tree(&tar), None, None).expect_err("cut short");
+        assert!(error.to_string().contains("it ends inside"), "{error}");
+    }
+}
+
+/// LISA's own file for Juno r0 (doc/traces/plat_info.yml), shortened to what is read.
+#[test]
+fn a_plat_info_of_lisa() {
+    let text = include_str!("trees/juno-r0-plat_info.yml");
+    let imported =
+        wakeplace_platform::import::plat_info(text.as_bytes(), "plat_info.yml").expect("a machine");
+    let builtin = Platform::builtin("juno-r0").expect("built in");
+    let capacity: Vec<u32> = builtin.cpus.iter().map(|cpu| cpu.capacity).collect();
+    let own: Vec<u32> = imported
+        .platform
+        .cpus
+        .iter()
+        .map(|cpu| cpu.capacity)
+        .collect();
+    assert_eq!(own, capacity);
+    let clocks = |p: &Platform| {
+        let khz =
+            |d: &wakeplace_platform::FreqDomain| d.opps.iter().map(|o| o.khz).collect::<Vec<_>>();
+        p.freq_domains
+            .iter()
+            .map(|d| (d.cpus.clone(), khz(d)))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(clocks(&imported.platform), clocks(&builtin));
+    assert_eq!(imported.platform.tick_hz, 250);
+    assert_eq!(levels(&imported.platform), [("MC", 2), ("PKG", 1)]);
+    assert!(
+        imported
+            .said
+            .iter()
+            .any(|line| line.starts_with("`rtapp` is not read"))
+    );
+    // The older form: frequencies by the names of clusters.
+    let old = "platform-info:\n  conf:\n    clusters:\n      big: [1, 2]\n      little: [0, 3, 4, 5]\n    \
+               cpus-count: 6\n    freqs:\n      big: [\n        450000,\n        1100000\n      ]\n      \
+               little: [450000, 850000]\n";
+    let old = wakeplace_platform::import::plat_info(old.as_bytes(), "old.yml").expect("a machine");
+    assert_eq!(old.platform.freq_domains[1].cpus, [CpuId(1), CpuId(2)]);
+    assert_eq!(old.platform.freq_domains[1].opps[1].khz, 1_100_000);
+    for wrong in [
+        "",
+        "a",
+        "platform-info:\n conf:\n  cpus-count: 100000\n",
+        "platform-info: [",
+        "cpus-count: 2\nfreq-domains: [[0, 2]]\n",
+        "cpus-count: 2\ncpu-capacities: {0: 5}\n",
+    ] {
+        let error =
+            wakeplace_platform::import::plat_info(wrong.as_bytes(), "x.yml").expect_err(wrong);
+        assert!(error.to_string().starts_with("x.yml"), "{error}");
+    }
+}
+
+/// This machine, whatever it is.
+#[test]
+fn this_machine_can_be_imported() {
+    if !Path::new("/sys/devices/system/cpu/online").exists() {
+        return;
+    }
+    let imported = import(Source::Live, None, None).expect("a machine");
+    assert!(!imported.platform.cpus.is_empty());
+    assert_eq!(imported.platform.name, "this-machine");
+}

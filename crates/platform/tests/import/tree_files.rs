@@ -1,0 +1,140 @@
+//! Trees of files out of their short form (tests/import/trees/README.md).
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The files of a tree.
+#[derive(Default)]
+pub(crate) struct Files(pub(crate) BTreeMap<String, String>);
+
+impl Files {
+    /// A tree of `tests/import/trees`.
+    pub(crate) fn named(name: &str) -> Self {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/import/trees");
+        let text = fs::read_to_string(folder.join(name)).expect("a tree");
+        let mut files = Self::default();
+        for line in text
+            .lines()
+            .filter(|line| !line.starts_with('#') && !line.is_empty())
+        {
+            files.line(line);
+        }
+        files
+    }
+
+    fn line(&mut self, line: &str) {
+        if let Some(name) = line.strip_prefix("include ") {
+            self.0.extend(Self::named(name).0);
+        } else if let Some(path) = line.strip_prefix("remove ") {
+            for (path, _) in expanded(path) {
+                let below = format!("{path}/");
+                self.0.retain(|own, _| !own.starts_with(&below));
+            }
+        } else if let Some(numbers) = line.strip_prefix("clusters ") {
+            let mut numbers = numbers
+                .split(' ')
+                .map(|n| n.parse::<usize>().expect("a number"));
+            let (size, count) = (
+                numbers.next().expect("size"),
+                numbers.next().expect("count"),
+            );
+            for cpu in 0..count {
+                let first = cpu / size * size;
+                let list = format!("{first}-{}", first + size - 1);
+                self.put(&format!("cpu{cpu}/topology/cluster_cpus_list"), &list);
+            }
+        } else {
+            let (path, text) = line.split_once(" = ").expect("PATH = TEXT");
+            for (path, number) in expanded(path) {
+                self.put(&path, &filled(text, number));
+            }
+        }
+    }
+
+    pub(crate) fn put(&mut self, path: &str, text: &str) {
+        self.0.insert(whole(path), text.to_owned());
+    }
+
+    /// Writes them below a folder.
+    pub(crate) fn write(&self, root: &Path) {
+        for (path, text) in &self.0 {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+            fs::write(path, format!("{text}\n")).expect("a file");
+        }
+    }
+
+    /// An archive with them: one file instead of thousands.
+    pub(crate) fn archive(&self, name: &str) -> (tempfile::TempDir, PathBuf) {
+        let mut bytes = Vec::new();
+        for (path, text) in &self.0 {
+            let mut header = [0; 512];
+            header[..path.len()].copy_from_slice(path.as_bytes());
+            let size = format!("{:011o}", text.len() + 1);
+            header[124..135].copy_from_slice(size.as_bytes());
+            header[156] = b'0';
+            header[148..156].fill(b' ');
+            let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
+            header[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+            bytes.extend(header);
+            bytes.extend(text.as_bytes());
+            bytes.push(b'\n');
+            bytes.resize(bytes.len().next_multiple_of(512), 0);
+        }
+        bytes.extend([0; 1024]);
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join(format!("{name}.tar"));
+        fs::write(&path, bytes).expect("an archive");
+        (folder, path)
+    }
+
+    /// A folder with them, called as the platform shall be.
+    pub(crate) fn folder(&self, name: &str) -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().join(name);
+        self.write(&root);
+        (folder, root)
+    }
+}
+
+fn whole(path: &str) -> String {
+    let lead = match path {
+        _ if path.starts_with("cpu") => "sys/devices/system/cpu/",
+        _ if path.starts_with("node") => "sys/devices/system/node/",
+        _ if path.starts_with("em/") => {
+            return path.replacen("em/", "sys/kernel/debug/energy_model/", 1);
+        }
+        _ => "",
+    };
+    format!("{lead}{path}")
+}
+
+/// The paths of a line, each with its number.
+fn expanded(path: &str) -> Vec<(String, i64)> {
+    let Some((before, rest)) = path.split_once('{') else {
+        return vec![(whole(path), 0)];
+    };
+    let (range, after) = rest.split_once('}').expect("a closing brace");
+    let (first, last) = range.split_once('-').expect("A-B");
+    let (first, last): (i64, i64) = (first.parse().expect("A"), last.parse().expect("B"));
+    (first..=last)
+        .map(|n| (whole(&format!("{before}{n}{after}")), n))
+        .collect()
+}
+
+fn filled(text: &str, number: i64) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{') {
+        let (offset, after) = after.split_once('}').expect("a closing brace");
+        let offset: i64 = if offset.is_empty() {
+            0
+        } else {
+            offset.parse().expect("an offset")
+        };
+        out += &format!("{before}{}", number + offset);
+        rest = after;
+    }
+    out + rest
+}

@@ -1,0 +1,145 @@
+//! The fields of an event as text prints them: `key=value` as the kernel's own format has it, or
+//! the
+//! short form of libtraceevent's plugins (`comm:pid [prio] S ==> comm:pid [prio]`), which
+//! `trace-cmd report` and `perf script` use.
+
+use crate::event::{Kind, TaskState, Who};
+
+/// What stands behind `key=`, up to the next ` key=`; names of tasks may hold blanks.
+fn value<'a>(fields: &'a str, key: &str) -> Option<&'a str> {
+    let mut from = 0;
+    let start = loop {
+        let at = from + fields.get(from..)?.find(key)?;
+        let ends = at + key.len();
+        let whole = at == 0 || fields[..at].ends_with(' ');
+        if whole && fields[ends..].starts_with('=') {
+            break ends + 1;
+        }
+        from = ends;
+    };
+    let rest = &fields[start..];
+    let mut ends = rest.match_indices(' ').map(|(at, _)| at);
+    let next = ends.find(|at| {
+        let word = rest[at + 1..].split(' ').next().unwrap_or_default();
+        word == "==>" || word.split_once('=').is_some_and(|(key, _)| is_key(key))
+    });
+    Some(rest[..next.unwrap_or(rest.len())].trim_end())
+}
+
+fn is_key(word: &str) -> bool {
+    let inside = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
+    !word.is_empty() && word.bytes().all(inside)
+}
+
+fn number<T: std::str::FromStr>(fields: &str, key: &str) -> Option<T> {
+    value(fields, key)?.parse().ok()
+}
+
+fn who<'a>(fields: &'a str, prefix: [&str; 3]) -> Option<Who<'a>> {
+    Some(Who {
+        comm: value(fields, prefix[0])?,
+        pid: number(fields, prefix[1])?,
+        prio: number(fields, prefix[2])?,
+    })
+}
+
+/// `comm:pid [prio]`; what is behind it.
+fn short<'a>(text: &'a str) -> Option<(Who<'a>, &'a str)> {
+    let open = text.find(" [")?;
+    let (task, rest) = text.split_at(open);
+    let (prio, rest) = rest[2..].split_once(']')?;
+    let (comm, pid) = task.trim().rsplit_once(':')?;
+    let who = Who {
+        comm,
+        pid: pid.parse().ok()?,
+        prio: prio.trim().parse().ok()?,
+    };
+    Some((who, rest.trim()))
+}
+
+/// The letters that the kernel prints; several at once, or those of older kernels, sleep.
+fn state(letters: &str) -> Option<TaskState> {
+    let first = letters.split('|').next()?;
+    TaskState::of_letters(letters).or(match first {
+        _ if letters.ends_with('+') => Some(TaskState::Preempted),
+        "" => None,
+        // x: dead in older kernels; W, K: waking and killable ones.
+        "x" => Some(TaskState::Dead),
+        "K" | "W" | "N" | "D" => Some(TaskState::Uninterruptible),
+        _ => TaskState::of_letters(first).or(Some(TaskState::Interruptible)),
+    })
+}
+
+fn switch(fields: &str) -> Option<Kind<'_>> {
+    if fields.contains("prev_pid=") {
+        return Some(Kind::Switch {
+            prev: who(fields, ["prev_comm", "prev_pid", "prev_prio"])?,
+            prev_state: state(value(fields, "prev_state")?)?,
+            next: who(fields, ["next_comm", "next_pid", "next_prio"])?,
+        });
+    }
+    let (left, right) = fields.split_once("==>")?;
+    let (prev, letters) = short(left)?;
+    let (next, _) = short(right)?;
+    Some(Kind::Switch {
+        prev,
+        prev_state: state(letters)?,
+        next,
+    })
+}
+
+/// The task of a wake-up and its CPU.
+fn woken(fields: &str) -> Option<(Who<'_>, u32)> {
+    if fields.contains("pid=") {
+        let task = who(fields, ["comm", "pid", "prio"])?;
+        return Some((task, number(fields, "target_cpu").unwrap_or(0)));
+    }
+    let (task, rest) = short(fields)?;
+    let cpu = rest
+        .split("CPU:")
+        .nth(1)
+        .and_then(|cpu| cpu.trim().parse().ok());
+    Some((task, cpu.unwrap_or(0)))
+}
+
+/// An event of text; None: one that is not looked at. Some(None): one that is, and is damaged.
+pub(super) fn kind<'a>(name: &str, fields: &'a str) -> Option<Option<Kind<'a>>> {
+    let task = |make: &dyn Fn(Who<'a>, u32) -> Kind<'a>| {
+        woken(fields).map(|(task, target_cpu)| make(task, target_cpu))
+    };
+    Some(match name {
+        "sched_switch" => switch(fields),
+        "sched_waking" => task(&|task, target_cpu| Kind::Waking { task, target_cpu }),
+        "sched_wakeup" => task(&|task, target_cpu| Kind::Wakeup { task, target_cpu }),
+        "sched_wakeup_new" => task(&|task, target_cpu| Kind::WakeupNew { task, target_cpu }),
+        "sched_migrate_task" => migrate(fields),
+        "cpu_frequency" => number(fields, "state")
+            .zip(number(fields, "cpu_id"))
+            .map(|(khz, cpu)| Kind::Frequency { khz, cpu }),
+        "cpu_idle" => number(fields, "state")
+            .zip(number(fields, "cpu_id"))
+            .map(|(state, cpu)| Kind::Idle { state, cpu }),
+        "task_newtask" => number(fields, "pid").map(|pid| Kind::NewTask {
+            pid,
+            comm: value(fields, "comm").unwrap_or_default(),
+            clone_flags: 0,
+        }),
+        "task_rename" => number(fields, "pid").map(|pid| Kind::Rename {
+            pid,
+            old: value(fields, "oldcomm").unwrap_or_default(),
+            new: value(fields, "newcomm").unwrap_or_default(),
+        }),
+        "sched_process_exit" => {
+            who(fields, ["comm", "pid", "prio"]).map(|task| Kind::Exit { task, tgid: 0 })
+        }
+        _ => return None,
+    })
+}
+
+fn migrate(fields: &str) -> Option<Kind<'_>> {
+    Some(Kind::Migrate {
+        task: who(fields, ["comm", "pid", "prio"])?,
+        orig_cpu: number(fields, "orig_cpu")?,
+        dest_cpu: number(fields, "dest_cpu")?,
+    })
+}

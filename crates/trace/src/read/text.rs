@@ -1,0 +1,332 @@
+//! Text, line by line: `COMM-PID [CPU] FLAGS SECONDS.FRACTION: EVENT: FIELDS` of ftrace and
+//! `trace-cmd report` (spec traces section 2), and `COMM PID [CPU] SECONDS.FRACTION: EVENT: FIELDS`
+//! of `perf script`.
+
+use super::{ReadError, Sink, fields};
+use crate::event::{Context, Event};
+use std::io::BufRead;
+
+/// Longest line; what is longer is no event of the scheduler.
+const MAX_LINE_BYTES: usize = 64 << 10;
+/// Most CPUs.
+const MAX_CPUS: u32 = 1024;
+/// Lines that are no event, before anything else: then it is no recording.
+const MAX_STRANGE: u64 = 10_000;
+
+/// Where each part of a line stands.
+struct Parts<'a> {
+    context: Context<'a>,
+    time_ns: u64,
+    name: &'a str,
+    fields: &'a str,
+}
+
+pub(super) fn read(mut from: impl BufRead, sink: &mut dyn Sink) -> Result<(), ReadError> {
+    let mut line = Vec::new();
+    let (mut number, mut events, mut strange) = (0_u64, 0_u64, 0_u64);
+    loop {
+        let ended = next_line(&mut from, &mut line)?;
+        if line.is_empty() && !ended {
+            break;
+        }
+        number += 1;
+        let text = String::from_utf8_lossy(&line);
+        let text = text.trim_end_matches(['\n', '\r']);
+        match one(text, sink) {
+            Ok(true) => events += 1,
+            Ok(false) => {}
+            // The last line of a file that was cut off.
+            Err(_) if !ended => {
+                sink.cut();
+                break;
+            }
+            Err(Problem::Strange) => {
+                strange += 1;
+                if events == 0 && strange > MAX_STRANGE {
+                    break;
+                }
+            }
+            Err(Problem::Damaged(name)) => {
+                let problem = format!("an event {name} without its fields");
+                return Err(wrong(number, problem, "the kernel's format of it"));
+            }
+            Err(Problem::Refused(why)) => return Err(wrong(number, why, "a recording in order")),
+        }
+    }
+    if events == 0 {
+        let problem = "no event of the scheduler in it".to_owned();
+        return Err(wrong(number.max(1), problem, super::FORMS));
+    }
+    Ok(())
+}
+
+fn wrong(line: u64, problem: String, expected: &str) -> ReadError {
+    ReadError::Wrong {
+        place: format!("line {line}"),
+        problem,
+        expected: expected.to_owned(),
+    }
+}
+
+/// The next line, at most its beginning; whether it has an end.
+fn next_line(from: &mut impl BufRead, line: &mut Vec<u8>) -> Result<bool, ReadError> {
+    line.clear();
+    loop {
+        let buffer = from.fill_buf()?;
+        if buffer.is_empty() {
+            return Ok(false);
+        }
+        let end = buffer.iter().position(|byte| *byte == b'\n');
+        let taken = end.map_or(buffer.len(), |at| at + 1);
+        let room = MAX_LINE_BYTES.saturating_sub(line.len());
+        line.extend_from_slice(&buffer[..taken.min(room)]);
+        from.consume(taken);
+        if end.is_some() {
+            return Ok(true);
+        }
+    }
+}
+
+enum Problem<'a> {
+    /// No line of a recording.
+    Strange,
+    /// An event that is looked at, without its fields.
+    Damaged(&'a str),
+    /// The sink's words.
+    Refused(String),
+}
+
+/// Whether the line was an event that is looked at.
+fn one<'a>(line: &'a str, sink: &mut dyn Sink) -> Result<bool, Problem<'a>> {
+    let trimmed = line.trim_start();
+    if trimmed.is_empty() {
+        return Ok(false);
+    }
+    if let Some(count) = trimmed
+        .strip_prefix("cpus=")
+        .or_else(|| processors(trimmed))
+    {
+        let count = count
+            .trim()
+            .parse()
+            .ok()
+            .filter(|c| (1..=MAX_CPUS).contains(c));
+        sink.cpus(count.ok_or(Problem::Strange)?);
+        return Ok(false);
+    }
+    if trimmed.contains(" EVENTS]") && trimmed.contains("[LOST")
+        || trimmed.contains("EVENTS DROPPED")
+    {
+        sink.lost();
+        return Ok(false);
+    }
+    if trimmed.starts_with('#') {
+        return Ok(false);
+    }
+    let parts = parts(trimmed).ok_or(Problem::Strange)?;
+    match fields::kind(parts.name, parts.fields) {
+        None => Ok(false),
+        Some(None) => Err(Problem::Damaged(parts.name)),
+        Some(Some(kind)) => {
+            let event = Event {
+                time_ns: parts.time_ns,
+                context: parts.context,
+                kind,
+            };
+            sink.event(&event).map_err(Problem::Refused).map(|()| true)
+        }
+    }
+}
+
+/// `# entries-in-buffer/entries-written: 1/1   #P:8`
+fn processors(line: &str) -> Option<&str> {
+    line.strip_prefix("# entries-in-buffer")?
+        .split("#P:")
+        .nth(1)
+}
+
+fn parts(line: &str) -> Option<Parts<'_>> {
+    let (before, cpu, after) = bracketed(line)?;
+    let (comm, pid) = task(before.trim_end())?;
+    let mut flags = "";
+    let mut rest = after.trim_start();
+    let time_ns = loop {
+        let (word, behind) = rest.split_once(' ')?;
+        rest = behind.trim_start();
+        match word.strip_suffix(':').and_then(time_ns) {
+            Some(time) => break time,
+            // Flags of one to six characters stand before the time, and nothing else.
+            None if flags.is_empty() && word.len() <= 8 => flags = word,
+            None => return None,
+        }
+    };
+    // perf prints how many events a sample stands for.
+    if let Some((word, behind)) = rest.split_once(' ')
+        && word.bytes().all(|b| b.is_ascii_digit())
+    {
+        rest = behind.trim_start();
+    }
+    let (name, fields) = match rest.split_once(": ") {
+        Some((name, fields)) => (name, fields),
+        None => (rest.strip_suffix(':')?, ""),
+    };
+    // `sched:sched_switch`, as perf has it.
+    let name = name.rsplit(':').next().unwrap_or(name);
+    let in_name = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
+    if name.is_empty() || !name.bytes().all(in_name) {
+        return None;
+    }
+    Some(Parts {
+        context: Context {
+            cpu,
+            pid,
+            comm,
+            interrupt: matches!(
+                flags.as_bytes().get(2),
+                Some(b'h' | b'H' | b's' | b'z' | b'Z')
+            ),
+        },
+        time_ns,
+        name,
+        fields: fields.trim(),
+    })
+}
+
+/// The first `[CPU]`, and what stands on both sides of it.
+fn bracketed(line: &str) -> Option<(&str, u32, &str)> {
+    let mut from = 0;
+    loop {
+        let open = from + line.get(from..)?.find(" [")?;
+        let (inner, after) = line[open + 2..].split_once(']')?;
+        let digits = !inner.is_empty() && inner.bytes().all(|b| b.is_ascii_digit());
+        if digits && after.starts_with(' ') {
+            let cpu = inner.parse().ok().filter(|cpu| *cpu < MAX_CPUS)?;
+            return Some((&line[..open], cpu, after));
+        }
+        from = open + 2;
+    }
+}
+
+/// `COMM-PID`, with `( TGID)` behind it where that is shown, or `COMM PID` and `COMM PID/TID`.
+fn task(text: &str) -> Option<(&str, i32)> {
+    let text = match text
+        .strip_suffix(')')
+        .and_then(|inner| inner.rsplit_once('('))
+    {
+        Some((before, group)) if is_group(group) => before.trim_end(),
+        _ => text,
+    };
+    let digits = |b: char| b.is_ascii_digit();
+    let start = text.trim_end_matches(digits).len();
+    let pid = text[start..].parse().ok()?;
+    let before = &text[..start];
+    // PID/TID: the thread counts.
+    let before = match before.strip_suffix('/') {
+        Some(process) => process.trim_end_matches(digits),
+        None => before,
+    };
+    let comm = before.strip_suffix('-').unwrap_or(before).trim();
+    let comm = if comm == "<idle>" { "swapper" } else { comm };
+    Some((comm, pid))
+}
+
+fn is_group(text: &str) -> bool {
+    let text = text.trim();
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit() || b == b'-')
+}
+
+/// Seconds with up to nine digits behind the point.
+fn time_ns(text: &str) -> Option<u64> {
+    let (seconds, fraction) = text.split_once('.')?;
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    if !digits(seconds) || !digits(fraction) || fraction.len() > 9 {
+        return None;
+    }
+    let scale = 10_u64.pow(9 - fraction.len() as u32);
+    let part = fraction.parse::<u64>().ok()? * scale;
+    seconds
+        .parse::<u64>()
+        .ok()?
+        .checked_mul(1_000_000_000)?
+        .checked_add(part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_every_tool() {
+        let lines = [
+            // /sys/kernel/tracing/trace
+            (
+                "          <idle>-0       [001] dNh4.  7153.123456: sched_waking: comm=a b pid=12 prio=120 target_cpu=001",
+                0,
+                7_153_123_456_000,
+                true,
+            ),
+            // with the process shown
+            (
+                "   kworker/1:2-77    (     77) [001] d..2.  7153.2: sched_waking: comm=x pid=12 prio=98 target_cpu=1",
+                77,
+                7_153_200_000_000,
+                false,
+            ),
+            // trace-cmd report, and with -t
+            (
+                "            bash-1234  [003]  6210.002300123: sched_waking: comm=x pid=12 prio=120 target_cpu=003",
+                1234,
+                6_210_002_300_123,
+                false,
+            ),
+            // perf script
+            (
+                "perf  4321 [002] 12345.678901: sched:sched_waking: comm=x pid=12 prio=120 target_cpu=002",
+                4321,
+                12_345_678_901_000,
+                false,
+            ),
+            (
+                ":-1 with [0] 10/11 [002] 1.5:          1 sched:sched_waking: comm=x pid=12 prio=120 target_cpu=002",
+                11,
+                1_500_000_000,
+                false,
+            ),
+        ];
+        for (line, pid, time_ns, interrupt) in lines {
+            let parts = parts(line.trim_start()).unwrap_or_else(|| panic!("{line}"));
+            assert_eq!((parts.context.pid, parts.time_ns), (pid, time_ns), "{line}");
+            assert_eq!(
+                (parts.name, parts.context.interrupt),
+                ("sched_waking", interrupt),
+                "{line}"
+            );
+            assert!(
+                fields::kind(parts.name, parts.fields).flatten().is_some(),
+                "{line}"
+            );
+        }
+    }
+
+    /// The kernel's own format and that of libtraceevent's plugins say the same.
+    #[test]
+    fn both_forms_of_a_switch() {
+        let long = "prev_comm=my task prev_pid=7 prev_prio=120 prev_state=R+ ==> next_comm=swapper/3 next_pid=0 next_prio=120";
+        let short = "my task:7 [120] R+ ==> swapper/3:0 [120]";
+        let one = fields::kind("sched_switch", long).flatten().expect("long");
+        let other = fields::kind("sched_switch", short)
+            .flatten()
+            .expect("short");
+        assert_eq!(one, other);
+        let woken = fields::kind("sched_wakeup", "a:b:12 [98] CPU:003").flatten();
+        let expected =
+            fields::kind("sched_wakeup", "comm=a:b pid=12 prio=98 target_cpu=003").flatten();
+        assert_eq!(woken, expected);
+        assert!(
+            fields::kind("sched_switch", "prev_comm=a prev_pid=x")
+                .expect("known")
+                .is_none()
+        );
+        assert!(fields::kind("irq_handler_entry", "irq=3").is_none());
+    }
+}

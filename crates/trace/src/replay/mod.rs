@@ -1,0 +1,210 @@
+//! A recording as a workload: who ran how long, slept how long, woke whom (docs/traces-in.md).
+
+mod machine;
+mod script;
+mod tracker;
+
+use crate::read::{self, Order, ReadError};
+use machine::Machine;
+use std::fs::File;
+use std::io::BufReader;
+use tracker::Tracker;
+use wakeplace_platform::{Platform, PlatformError};
+use wakeplace_text::{did_you_mean, nearest, shorten};
+use wakeplace_workload::Spec;
+
+/// What begins the name of a workload that is a recording.
+pub const PREFIX: &str = "trace:";
+
+/// Why a recording is no workload.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// The argument itself.
+    #[error("workload `{argument}`: {problem}; expected {expected}")]
+    Argument {
+        /// As typed.
+        argument: String,
+        /// What is wrong.
+        problem: String,
+        /// What was expected.
+        expected: String,
+    },
+    /// The platform it was recorded on.
+    #[error("{0}")]
+    Platform(#[from] PlatformError),
+    /// The file.
+    #[error("{file}: {source}")]
+    Read {
+        /// As typed.
+        file: String,
+        /// Why.
+        source: ReadError,
+    },
+    /// A recording that makes no workload.
+    #[error("{file}: {problem}; expected {expected}")]
+    NoWorkload {
+        /// As typed.
+        file: String,
+        /// Why.
+        problem: String,
+        /// What was expected.
+        expected: String,
+    },
+}
+
+/// `FILE[,platform=NAME]`
+struct Argument<'a> {
+    file: &'a str,
+    platform: Option<&'a str>,
+}
+
+impl<'a> Argument<'a> {
+    fn parse(argument: &'a str) -> Result<Self, TraceError> {
+        let wrong = |problem: String, expected: &str| TraceError::Argument {
+            argument: argument.to_owned(),
+            problem,
+            expected: expected.to_owned(),
+        };
+        const FORM: &str = "trace:FILE or trace:FILE,platform=NAME";
+        let mut parts = argument.strip_prefix(PREFIX).unwrap_or(argument).split(',');
+        let file = parts.next().unwrap_or_default();
+        if file.is_empty() {
+            return Err(wrong("no file is named".to_owned(), FORM));
+        }
+        let mut platform = None;
+        for part in parts {
+            let (key, value) = part.split_once('=').unwrap_or((part, ""));
+            if key.trim() != "platform" {
+                let hint = did_you_mean(nearest(key.trim(), ["platform"]));
+                let problem = format!("`{}` is no key of a recording", shorten(key));
+                return Err(wrong(problem, &format!("{FORM}{hint}")));
+            }
+            if value.trim().is_empty() || platform.replace(value.trim()).is_some() {
+                return Err(wrong("`platform` needs one name".to_owned(), FORM));
+            }
+        }
+        Ok(Self { file, platform })
+    }
+}
+
+/// Reads `trace:FILE[,platform=NAME]`. `own` is the platform of the run: work is scaled by it where
+/// the recording was made on as many CPUs and nothing says more.
+///
+/// # Errors
+/// The argument is wrong, the platform unknown, the file unreadable, or no workload in it.
+pub fn load(argument: &str, own: Option<&Platform>) -> Result<Spec, TraceError> {
+    let parsed = Argument::parse(argument)?;
+    let named = parsed.platform.map(Platform::load).transpose()?;
+    let failed = |source: ReadError| TraceError::Read {
+        file: parsed.file.to_owned(),
+        source,
+    };
+    let opened = File::open(parsed.file).map_err(|error| failed(ReadError::Io(error)))?;
+    let machine = match &named {
+        Some(platform) => Some(Machine::of(platform)),
+        None => {
+            let stated = facts(parsed.file).map_err(failed)?;
+            stated.machine(own)
+        }
+    };
+    let assumed = machine.is_none();
+    let mut tracker = Tracker::new(machine);
+    let mut order = Order::new(&mut tracker);
+    read::read(BufReader::with_capacity(1 << 20, opened), &mut order).map_err(failed)?;
+    let wrong = |problem: String, expected: &str| TraceError::NoWorkload {
+        file: parsed.file.to_owned(),
+        problem,
+        expected: expected.to_owned(),
+    };
+    let found = order
+        .finish()
+        .map_err(|problem| wrong(problem, "a recording in order"))?;
+    let mut recorded = tracker.finish();
+    if let Some(platform) = &named
+        && recorded.cpus as usize > platform.cpus.len()
+    {
+        let problem = format!("the recording has CPU {}", recorded.cpus - 1);
+        let expected = format!(
+            "CPUs of {}: 0 to {}",
+            platform.name,
+            platform.cpus.len() - 1
+        );
+        return Err(wrong(problem, &expected));
+    }
+    let warnings = recorded.warnings(&found, assumed);
+    match recorded.workload(argument) {
+        Some(workload) => Ok(Spec::recorded(workload, warnings)),
+        None => Err(wrong(
+            "no task runs or wakes in it".to_owned(),
+            "a recording of sched_switch and sched_waking",
+        )),
+    }
+}
+
+/// What a recording says of its machine, from its beginning.
+#[derive(Default)]
+struct Facts {
+    cpus: Option<u32>,
+    highest_cpu: u32,
+    info: std::collections::BTreeMap<u32, (Option<u32>, Option<u32>)>,
+}
+
+/// Events that are looked at for it: by then every CPU has done something.
+const LOOKED_AT: u64 = 200_000;
+
+fn facts(file: &str) -> Result<Facts, ReadError> {
+    let mut look = Look::default();
+    let opened = BufReader::with_capacity(1 << 20, File::open(file)?);
+    match read::read(opened, &mut look) {
+        Err(ReadError::Wrong { problem, .. }) if problem == ENOUGH => Ok(look.facts),
+        Err(error) => Err(error),
+        Ok(()) => Ok(look.facts),
+    }
+}
+
+/// Ends the look.
+const ENOUGH: &str = "enough was seen";
+
+#[derive(Default)]
+struct Look {
+    facts: Facts,
+    events: u64,
+}
+
+impl read::Sink for Look {
+    fn event(&mut self, event: &crate::event::Event<'_>) -> Result<(), String> {
+        self.facts.highest_cpu = self.facts.highest_cpu.max(event.context.cpu);
+        self.events += 1;
+        match self.events {
+            LOOKED_AT.. => Err(ENOUGH.to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    fn lost(&mut self) {}
+
+    fn cpus(&mut self, count: u32) {
+        self.facts.cpus = Some(count);
+    }
+
+    fn cpu_info(&mut self, cpu: u32, capacity: Option<u32>, khz: Option<u32>) {
+        self.facts.info.insert(cpu, (capacity, khz));
+    }
+
+    fn cut(&mut self) {}
+}
+
+impl Facts {
+    /// The run's platform if it has as many CPUs; else what the recording itself states.
+    fn machine(&self, own: Option<&Platform>) -> Option<Machine> {
+        let count = self.cpus.unwrap_or(0).max(self.highest_cpu + 1);
+        if let Some(platform) = own.filter(|platform| platform.cpus.len() == count as usize) {
+            return Some(Machine::of(platform));
+        }
+        if self.info.is_empty() {
+            return None;
+        }
+        let cpus = (0..count).map(|cpu| self.info.get(&cpu).copied().unwrap_or_default());
+        Some(Machine::stated(cpus))
+    }
+}

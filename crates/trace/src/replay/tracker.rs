@@ -1,0 +1,595 @@
+//! Follows what every task and CPU does, and writes down what the tasks did.
+
+use super::machine::{Costs, FULL_SPEED, Machine};
+use crate::event::{Context, Event, IDLE_EXIT, Kind, TaskState, Who};
+use crate::read::Ordered;
+use std::collections::BTreeMap;
+
+/// Most steps of all tasks together, and most tasks: some 10 minutes of a busy machine of 8 CPUs.
+const MAX_STEPS: usize = 8_000_000;
+const MAX_TASKS: usize = 50_000;
+/// Most CPUs.
+const MAX_CPUS: u32 = 1024;
+/// A wake-up so soon after its CPU left an idle state ended that state, ns.
+const JUST_LEFT_NS: u64 = 20_000;
+
+/// What a task did, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Work, ns on a CPU of capacity 1024 at its highest frequency.
+    Run(u64),
+    /// Slept until this time, which nothing in the recording caused.
+    At(u64),
+    /// Waited so long for a device.
+    Io(u64),
+    /// Slept until a task woke it.
+    Await,
+    /// Woke this task.
+    Wake(u32),
+    /// Made this task.
+    Fork(u32),
+}
+
+/// What a task is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// It has not been seen before, or is new.
+    Unseen,
+    Running(u32),
+    Runnable,
+    Sleeping {
+        since_ns: u64,
+        device: bool,
+    },
+    Ended,
+}
+
+/// A task.
+#[derive(Clone, Debug)]
+pub(super) struct Task {
+    pub(super) pid: i32,
+    pub(super) comm: String,
+    pub(super) prio: i32,
+    pub(super) steps: Vec<Step>,
+    /// It was made in the recording, by a task of it or not.
+    pub(super) made: Option<Made>,
+    state: State,
+    last_cpu: Option<u32>,
+    /// Work since the last step, and what of it the simulator adds by itself.
+    gross: u64,
+    overhead: u64,
+}
+
+impl Task {
+    /// It ended in the recording.
+    pub(super) fn has_ended(&self) -> bool {
+        self.state == State::Ended
+    }
+}
+
+/// By whom a task was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Made {
+    ByTask,
+    ByNobody,
+}
+
+/// Who runs on a CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Current {
+    Unknown,
+    Idle,
+    Task(u32),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Cpu {
+    current: Current,
+    accounted_ns: u64,
+    khz: Option<u64>,
+    /// The idle state it is in, and since when.
+    idle_state: Option<u32>,
+    idle_since_ns: u64,
+    /// When it last left an idle state, and how long that took.
+    left_idle: Option<(u64, u64)>,
+    /// Kernel work without a task: units, and since when.
+    kernel: (u64, u64),
+    /// The last wake-up from outside: when it came and when it was due.
+    outside: Option<(u64, u64)>,
+}
+
+/// Oddities that were counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Odd {
+    /// Tasks that ran without having been woken.
+    pub(super) unexplained: u64,
+    /// Wake-ups by a task that was not running by the recording.
+    pub(super) foreign: u64,
+    /// Switches from another task than ran before.
+    pub(super) gaps: u64,
+}
+
+/// Follows the events.
+pub(super) struct Tracker {
+    machine: Machine,
+    /// Nothing is known of the machine: it grows with the CPUs that are seen.
+    grows: bool,
+    cpus: Vec<Cpu>,
+    pub(super) tasks: Vec<Task>,
+    by_pid: BTreeMap<i32, u32>,
+    steps: usize,
+    pub(super) first_ns: Option<u64>,
+    pub(super) last_ns: u64,
+    /// When the last task was made that no task of the recording made.
+    pub(super) all_made_ns: Option<u64>,
+    pub(super) odd: Odd,
+    highest_cpu: u32,
+}
+
+impl Tracker {
+    pub(super) fn new(machine: Option<Machine>) -> Self {
+        Self {
+            grows: machine.is_none(),
+            machine: machine.unwrap_or_else(|| Machine::stated(std::iter::empty())),
+            cpus: Vec::new(),
+            tasks: Vec::new(),
+            by_pid: BTreeMap::new(),
+            steps: 0,
+            first_ns: None,
+            last_ns: 0,
+            all_made_ns: None,
+            odd: Odd::default(),
+            highest_cpu: 0,
+        }
+    }
+
+    fn costs(&self) -> Costs {
+        self.machine.costs
+    }
+
+    /// The CPU's place; one that the machine lacks is of the largest kind.
+    fn cpu(&mut self, cpu: u32) -> Result<usize, String> {
+        if cpu >= MAX_CPUS {
+            return Err(format!("CPU {cpu}; at most {MAX_CPUS} CPUs are modelled"));
+        }
+        let index = cpu as usize;
+        if index >= self.machine.nr_cpus() {
+            if !self.grows {
+                let most = self.machine.nr_cpus();
+                return Err(format!("CPU {cpu}, though the machine has {most}"));
+            }
+            let count = index + 1;
+            self.machine = Machine::stated((0..count).map(|_| (None, None)));
+        }
+        self.highest_cpu = self.highest_cpu.max(cpu);
+        let from = self.first_ns.unwrap_or(0);
+        while self.cpus.len() < self.machine.nr_cpus() {
+            self.cpus.push(Cpu {
+                current: Current::Unknown,
+                accounted_ns: from,
+                khz: None,
+                idle_state: None,
+                idle_since_ns: 0,
+                left_idle: None,
+                kernel: (0, 0),
+                outside: None,
+            });
+        }
+        Ok(index)
+    }
+
+    fn speed(&self, cpu: usize) -> u64 {
+        let threads = self.machine.threads(cpu).iter();
+        let busy = |cpu: &&u32| {
+            let own = self.cpus.get(**cpu as usize);
+            own.is_some_and(|cpu| matches!(cpu.current, Current::Task(_)))
+        };
+        self.machine
+            .speed(cpu, self.cpus[cpu].khz, threads.filter(busy).count())
+    }
+
+    /// Brings the work of what runs on a CPU up to now; that of its core's other threads too.
+    fn account(&mut self, cpu: usize, now: u64) {
+        for at in 0..self.machine.threads(cpu).len() {
+            let other = self.machine.threads(cpu)[at] as usize;
+            if other < self.cpus.len() {
+                self.account_one(other, now);
+            }
+        }
+    }
+
+    fn account_one(&mut self, cpu: usize, now: u64) {
+        let speed = self.speed(cpu);
+        let (tick_ns, tick) = (self.machine.tick_ns, self.costs().tick);
+        let own = &mut self.cpus[cpu];
+        let from = std::mem::replace(&mut own.accounted_ns, now);
+        let Current::Task(task) = own.current else {
+            return;
+        };
+        let task = &mut self.tasks[task as usize];
+        task.gross = task
+            .gross
+            .saturating_add((now - from).saturating_mul(speed));
+        if tick_ns > 0 {
+            task.overhead += (now / tick_ns - from / tick_ns) * tick;
+        }
+    }
+
+    /// The task of a number, made if it was not seen.
+    fn task(&mut self, who: &Who<'_>) -> Result<u32, String> {
+        if let Some(index) = self.by_pid.get(&who.pid) {
+            let task = &mut self.tasks[*index as usize];
+            if task.state != State::Ended {
+                if task.comm.is_empty() {
+                    who.comm.clone_into(&mut task.comm);
+                }
+                task.prio = who.prio;
+                return Ok(*index);
+            }
+        }
+        self.add(who, None)
+    }
+
+    fn add(&mut self, who: &Who<'_>, made: Option<Made>) -> Result<u32, String> {
+        if self.tasks.len() >= MAX_TASKS {
+            return Err(format!(
+                "more than {MAX_TASKS} tasks; record for a shorter time"
+            ));
+        }
+        let index = self.tasks.len() as u32;
+        self.tasks.push(Task {
+            pid: who.pid,
+            comm: who.comm.to_owned(),
+            prio: who.prio,
+            steps: Vec::new(),
+            made,
+            state: State::Unseen,
+            last_cpu: None,
+            gross: 0,
+            overhead: 0,
+        });
+        self.by_pid.insert(who.pid, index);
+        Ok(index)
+    }
+
+    fn push(&mut self, task: u32, step: Step) -> Result<(), String> {
+        self.steps += 1;
+        if self.steps > MAX_STEPS {
+            return Err(format!(
+                "more than {MAX_STEPS} steps of its tasks; record for a shorter time"
+            ));
+        }
+        self.tasks[task as usize].steps.push(step);
+        Ok(())
+    }
+
+    /// Writes down the work since the last step, less what the simulator adds by itself.
+    fn flush(&mut self, task: u32) -> Result<(), String> {
+        let own = &mut self.tasks[task as usize];
+        let net = own.gross.saturating_sub(own.overhead);
+        // What was not covered is taken off the next time.
+        own.overhead = own.overhead.saturating_sub(own.gross);
+        own.gross = 0;
+        // To the nearest ns: what is lost or won here does not add up.
+        match (net + FULL_SPEED / 2) / FULL_SPEED {
+            0 => Ok(()),
+            work_ns => self.push(task, Step::Run(work_ns)),
+        }
+    }
+
+    /// Who runs on the CPU where an event happened, if nothing has said so yet.
+    fn learn(&mut self, cpu: usize, context: &Context<'_>) -> Result<(), String> {
+        if self.cpus[cpu].current != Current::Unknown || context.pid <= 0 || context.interrupt {
+            return Ok(());
+        }
+        let known = self.by_pid.get(&context.pid);
+        let elsewhere = known.is_some_and(|task| self.tasks[*task as usize].state != State::Unseen);
+        if elsewhere {
+            return Ok(());
+        }
+        let who = Who {
+            comm: context.comm,
+            pid: context.pid,
+            prio: 120,
+        };
+        let task = self.task(&who)?;
+        self.runs_from_the_start(cpu, task);
+        Ok(())
+    }
+
+    fn runs_from_the_start(&mut self, cpu: usize, task: u32) {
+        self.cpus[cpu].current = Current::Task(task);
+        self.cpus[cpu].accounted_ns = self.first_ns.unwrap_or(0);
+        let own = &mut self.tasks[task as usize];
+        own.state = State::Running(cpu as u32);
+        own.last_cpu = Some(cpu as u32);
+    }
+
+    fn switch(
+        &mut self,
+        now: u64,
+        cpu: usize,
+        (prev, left, next): (&Who<'_>, TaskState, &Who<'_>),
+    ) -> Result<(), String> {
+        if self.cpus[cpu].current == Current::Unknown && prev.pid > 0 {
+            let task = self.task(prev)?;
+            if self.tasks[task as usize].state == State::Unseen {
+                self.runs_from_the_start(cpu, task);
+            }
+        }
+        self.account(cpu, now);
+        let current = self.cpus[cpu].current;
+        self.cpus[cpu].current = Current::Idle;
+        if let Current::Task(running) = current {
+            if prev.pid >= 0 && self.tasks[running as usize].pid != prev.pid {
+                // What happened in between is lost: it was there, and is still runnable.
+                self.odd.gaps += 1;
+                self.tasks[running as usize].state = State::Runnable;
+            } else {
+                self.leave(now, running, left)?;
+            }
+        }
+        if next.pid > 0 {
+            self.enter(now, cpu, prev.pid, next)?;
+        }
+        Ok(())
+    }
+
+    fn leave(&mut self, now: u64, task: u32, left: TaskState) -> Result<(), String> {
+        self.tasks[task as usize].state = match left {
+            TaskState::Runnable | TaskState::Preempted => State::Runnable,
+            TaskState::Dead | TaskState::Zombie => {
+                self.flush(task)?;
+                State::Ended
+            }
+            other => {
+                self.flush(task)?;
+                State::Sleeping {
+                    since_ns: now,
+                    device: other == TaskState::Uninterruptible,
+                }
+            }
+        };
+        Ok(())
+    }
+
+    fn enter(&mut self, now: u64, cpu: usize, prev: i32, next: &Who<'_>) -> Result<(), String> {
+        let task = self.task(next)?;
+        match self.tasks[task as usize].state {
+            State::Sleeping { .. } => {
+                self.odd.unexplained += 1;
+                self.woken_by_nobody(now, task)?;
+            }
+            // It was on another CPU by what is known: events are lost.
+            State::Running(other) if other as usize != cpu => {
+                self.odd.gaps += 1;
+                self.account(other as usize, now);
+                self.cpus[other as usize].current = Current::Unknown;
+            }
+            _ => {}
+        }
+        let costs = self.costs();
+        let from = self.tasks[task as usize].last_cpu.replace(cpu as u32);
+        let mut overhead = self.kernel_work(cpu, now);
+        if prev != next.pid {
+            overhead += costs.context_switch;
+        }
+        if let Some(from) = from.filter(|from| *from as usize != cpu) {
+            overhead += self.machine.move_cost(from as usize, cpu);
+        }
+        let own = &mut self.tasks[task as usize];
+        own.overhead += overhead;
+        own.state = State::Running(cpu as u32);
+        self.cpus[cpu].current = Current::Task(task);
+        Ok(())
+    }
+
+    /// What of a wake-up's work on an idle CPU the task that runs now still pays for.
+    fn kernel_work(&mut self, cpu: usize, now: u64) -> u64 {
+        let speed = self.speed(cpu);
+        let (work, since) = std::mem::take(&mut self.cpus[cpu].kernel);
+        work.saturating_sub((now - since).saturating_mul(speed))
+    }
+
+    fn woken_by_nobody(&mut self, now: u64, task: u32) -> Result<(), String> {
+        let step = match self.tasks[task as usize].state {
+            State::Sleeping {
+                since_ns,
+                device: true,
+            } => Step::Io(now.saturating_sub(since_ns)),
+            _ => Step::At(now),
+        };
+        self.push(task, step)
+    }
+
+    /// A sleeper is woken; the second event of the same wake-up changes nothing.
+    fn wake(
+        &mut self,
+        now: u64,
+        cpu: usize,
+        context: &Context<'_>,
+        who: &Who<'_>,
+    ) -> Result<(), String> {
+        let task = self.task(who)?;
+        let sleeps = match self.tasks[task as usize].state {
+            State::Sleeping { .. } => true,
+            // Seen for the first time: it has slept since before the recording.
+            State::Unseen => self.tasks[task as usize].made.is_none(),
+            _ => false,
+        };
+        if !sleeps {
+            return Ok(());
+        }
+        self.account(cpu, now);
+        let wakeup = self.costs().wakeup;
+        match self.cpus[cpu].current {
+            Current::Task(running) => self.tasks[running as usize].overhead += wakeup,
+            _ => {
+                let left = self.kernel_work(cpu, now);
+                self.cpus[cpu].kernel = (left + wakeup, now);
+            }
+        }
+        match self.waker(cpu, context) {
+            Some(waker) if waker != task => {
+                self.flush(waker)?;
+                self.push(waker, Step::Wake(task))?;
+                self.push(task, Step::Await)?;
+            }
+            _ => {
+                let mut due = now.saturating_sub(self.late_by(now, cpu));
+                // Those of one instant keep their order.
+                if let Some((_, last)) = self.cpus[cpu].outside.filter(|(at, _)| *at == now) {
+                    due = due.max(last + 1);
+                }
+                self.cpus[cpu].outside = Some((now, due));
+                self.woken_by_nobody(due, task)?;
+            }
+        }
+        self.tasks[task as usize].state = State::Runnable;
+        Ok(())
+    }
+
+    /// The task that did it: one that runs there. An interrupt is none, whomever it interrupted.
+    fn waker(&mut self, cpu: usize, context: &Context<'_>) -> Option<u32> {
+        if context.interrupt || context.pid <= 0 {
+            return None;
+        }
+        let waker = self.by_pid.get(&context.pid).copied();
+        let runs = |task: &u32| self.cpus[cpu].current == Current::Task(*task);
+        let waker = waker.filter(runs);
+        self.odd.foreign += u64::from(waker.is_none());
+        waker
+    }
+
+    /// How long after its cause a wake-up came, because its CPU left an idle state for it.
+    fn late_by(&self, now: u64, cpu: usize) -> u64 {
+        // Of one instant the way out of the state may stand behind what it was left for.
+        if let Some(state) = self.cpus[cpu].idle_state {
+            return self
+                .machine
+                .exit_ns(cpu, state, self.is_down(now, cpu, state));
+        }
+        match self.cpus[cpu].left_idle {
+            Some((left_ns, took_ns)) if now - left_ns <= JUST_LEFT_NS => took_ns,
+            _ => 0,
+        }
+    }
+
+    /// A task is made.
+    fn new_task(
+        &mut self,
+        now: u64,
+        cpu: usize,
+        context: &Context<'_>,
+        who: &Who<'_>,
+    ) -> Result<(), String> {
+        let known = self.by_pid.get(&who.pid).copied();
+        let alive = known.filter(|task| self.tasks[*task as usize].state != State::Ended);
+        if alive.is_some() {
+            return Ok(());
+        }
+        let maker = self.by_pid.get(&context.pid).copied();
+        let maker = maker.filter(|task| self.cpus[cpu].current == Current::Task(*task));
+        let Some(maker) = maker.filter(|_| context.pid > 0) else {
+            // The next is made, or the tasks begin, when this much work is done.
+            let fork = self.costs().fork.div_ceil(self.speed(cpu));
+            self.all_made_ns = Some(now + fork);
+            return self.add(who, Some(Made::ByNobody)).map(drop);
+        };
+        let task = self.add(who, Some(Made::ByTask))?;
+        self.account(cpu, now);
+        self.tasks[maker as usize].overhead += self.machine.costs.fork;
+        self.flush(maker)?;
+        self.push(maker, Step::Fork(task))
+    }
+
+    fn idle(&mut self, now: u64, cpu: u32, state: u32) -> Result<(), String> {
+        let cpu = self.cpu(cpu)?;
+        if state == IDLE_EXIT
+            && let Some(left) = self.cpus[cpu].idle_state
+        {
+            let took_ns = self
+                .machine
+                .exit_ns(cpu, left, self.is_down(now, cpu, left));
+            self.cpus[cpu].left_idle = Some((now, took_ns));
+        }
+        let own = &mut self.cpus[cpu];
+        own.idle_state = Some(state).filter(|state| *state != IDLE_EXIT);
+        own.idle_since_ns = now;
+        if own.current == Current::Unknown {
+            own.current = Current::Idle;
+        }
+        Ok(())
+    }
+
+    /// All CPUs of the cluster were in a state of it when this one began to leave its own, at the
+    /// latest: so long ago as that takes while the cluster is up.
+    fn is_down(&self, now: u64, cpu: usize, state: u32) -> bool {
+        let began = now.saturating_sub(self.machine.exit_ns(cpu, state, false));
+        let asleep = |other: usize| {
+            let own = &self.cpus[other];
+            let of_cluster = |state| self.machine.is_of_cluster(other, state);
+            own.idle_state.is_some_and(of_cluster) && own.idle_since_ns <= began
+        };
+        let mut others = 0..self.cpus.len();
+        others.all(|other| !self.machine.same_cluster(cpu, other) || asleep(other))
+    }
+
+    fn frequency(&mut self, now: u64, cpu: u32, khz: u32) -> Result<(), String> {
+        let cpu = self.cpu(cpu)?;
+        self.account(cpu, now);
+        self.cpus[cpu].khz = Some(u64::from(khz)).filter(|khz| *khz > 0);
+        Ok(())
+    }
+
+    /// CPUs up to the highest that was seen.
+    pub(super) fn seen_cpus(&self) -> u32 {
+        self.highest_cpu + 1
+    }
+
+    /// The recording has ended: what runs has run until now.
+    pub(super) fn end(&mut self) {
+        for cpu in 0..self.cpus.len() {
+            self.account_one(cpu, self.last_ns);
+        }
+        for task in 0..self.tasks.len() as u32 {
+            // No more steps than the limit: this one is beyond it at most by one per task.
+            let _ = self.flush(task);
+        }
+    }
+}
+
+impl Ordered for Tracker {
+    fn event(&mut self, event: &Event<'_>) -> Result<(), String> {
+        let now = event.time_ns;
+        self.first_ns.get_or_insert(now);
+        self.last_ns = now;
+        let context = &event.context;
+        let cpu = self.cpu(context.cpu)?;
+        match event.kind {
+            Kind::Switch {
+                prev,
+                prev_state,
+                next,
+            } => self.switch(now, cpu, (&prev, prev_state, &next)),
+            Kind::Waking { task, .. } | Kind::Wakeup { task, .. } if task.pid > 0 => {
+                self.learn(cpu, context)?;
+                self.wake(now, cpu, context, &task)
+            }
+            Kind::WakeupNew { task, .. } if task.pid > 0 => self.new_task(now, cpu, context, &task),
+            Kind::NewTask { pid, comm, .. } if pid > 0 => {
+                let prio = 120;
+                self.new_task(now, cpu, context, &Who { comm, pid, prio })
+            }
+            Kind::Rename { pid, new, .. } => {
+                if let Some(task) = self.by_pid.get(&pid) {
+                    new.clone_into(&mut self.tasks[*task as usize].comm);
+                }
+                Ok(())
+            }
+            Kind::Frequency { khz, cpu } => self.frequency(now, cpu, khz),
+            Kind::Idle { state, cpu } => self.idle(now, cpu, state),
+            _ => Ok(()),
+        }
+    }
+}
