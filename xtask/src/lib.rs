@@ -5,6 +5,7 @@
 //! `cargo test --workspace` keeps them.
 
 pub mod arrows;
+pub mod assets;
 pub mod bindings;
 pub mod lexer;
 pub mod platforms;

@@ -5,13 +5,14 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use xtask::repo::Repo;
-use xtask::{Finding, arrows, bindings, platforms, protos, reasons, tidy};
+use xtask::{Finding, arrows, assets, bindings, platforms, protos, reasons, tidy};
 
 const USAGE: &str = "\
 cargo xtask COMMAND
 
   tidy              sizes, widths, leftovers, headings and paths, over the files git knows
   arrows            who may depend on whom, licences, and what the core may touch
+  assets            whether the programs of others in pages are as they were published
   bindings          write crates/policy-sys/src/bindings.rs from policy/include with bindgen
   bindings --check  whether bindings.rs was written from the headers as they are now
   bindings --stamp  record the headers' hash in bindings.rs, after checking them by eye
@@ -22,7 +23,7 @@ cargo xtask COMMAND
   protos --check    whether it is of that file
   reasons           write docs/reasons.md from the enums in policy/include
   reasons --check   whether it is of those enums
-  check             tidy, arrows, and --check of bindings, protos and reasons
+  check             tidy, arrows, assets, and --check of bindings, protos and reasons
 
 Exit code: 0 all holds, 1 something was found, 2 wrong usage, 3 a tool is missing or failed
 ";
@@ -49,6 +50,7 @@ fn run(args: &[&str]) -> anyhow::Result<Option<Vec<Finding>>> {
     let findings = match args {
         ["tidy"] => tidy::check(&Repo::load(&root)?),
         ["arrows"] => arrows::check(&Repo::load(&root)?)?,
+        ["assets"] => assets::check(&root)?,
         ["bindings"] => bindings::generate(&root)?,
         ["bindings", "--check"] => bindings::check(&Repo::load(&root)?),
         ["bindings", "--stamp"] => bindings::stamp(&root)?,
@@ -64,6 +66,7 @@ fn run(args: &[&str]) -> anyhow::Result<Option<Vec<Finding>>> {
             let repo = Repo::load(&root)?;
             let mut findings = tidy::check(&repo);
             findings.extend(arrows::check(&repo)?);
+            findings.extend(assets::check(&root)?);
             findings.extend(bindings::check(&repo));
             findings.extend(protos::check(&root)?);
             findings.extend(reasons::check(&repo));

@@ -1,7 +1,7 @@
 //! The rules over this repository itself: `cargo test --workspace` keeps them.
 
 use xtask::repo::Repo;
-use xtask::{Finding, arrows, bindings, reasons, tidy};
+use xtask::{Finding, arrows, assets, bindings, reasons, tidy};
 
 fn repo() -> Repo {
     let repo = Repo::load(&Repo::root()).expect("the repository's files");
@@ -40,4 +40,12 @@ fn the_bindings_are_of_these_headers() {
 #[test]
 fn the_reasons_are_of_these_headers() {
     none("reasons --check", &reasons::check(&repo()));
+}
+
+#[test]
+fn programs_of_others_are_as_they_were_published() {
+    none(
+        "assets",
+        &assets::check(&Repo::root()).expect("the folder of assets"),
+    );
 }

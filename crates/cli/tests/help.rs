@@ -6,11 +6,12 @@ use common::{assert_code, file, folder, repository, run, run_in, sim, stderr, st
 use std::path::Path;
 
 /// Every command with help of its own.
-const COMMANDS: [&[&str]; 26] = [
+const COMMANDS: [&[&str]; 27] = [
     &[],
     &["compare"],
     &["sim"],
     &["explain"],
+    &["report"],
     &["study"],
     &["study", "list"],
     &["study", "show"],
@@ -94,6 +95,9 @@ fn quick(mut words: Vec<String>) -> Vec<String> {
             words.drain(at..at + 2);
         }
         words.extend(["--duration".to_owned(), "20ms".to_owned()]);
+        if let Some(at) = words.iter().position(|word| word == "--timeline") {
+            words[at + 1] = "5ms..15ms".to_owned();
+        }
     }
     words
 }

@@ -36,6 +36,8 @@ pub struct RunMetrics {
     pub tasks: Vec<TaskLatency>,
     /// Histogram of all wake-up latencies.
     pub wake_latency: Vec<LatencyBucket>,
+    /// Names of the platform's idle states, which the energy's parts number.
+    pub idle_states: Vec<String>,
     /// Placements by sizes of task and CPUs; all 0 unless `Options::wakeup_cases`.
     pub wakeup_cases: WakeupCases,
 }
@@ -55,6 +57,11 @@ impl RunMetrics {
             placements: Placements::new(platform),
             wakeup_cases: WakeupCases::default(),
             warmth: Warmth::default(),
+            idle_states: platform
+                .idle_states
+                .iter()
+                .map(|s| s.name.clone())
+                .collect(),
             n_cpus: platform.cpus.len(),
             end_ns: None,
         }
@@ -75,6 +82,7 @@ pub struct Collector {
     placements: Placements,
     wakeup_cases: WakeupCases,
     warmth: Warmth,
+    idle_states: Vec<String>,
     n_cpus: usize,
     end_ns: Option<u64>,
 }
@@ -138,6 +146,7 @@ impl Collector {
             domains: self.residency.domains(),
             tasks: self.latency.tasks().to_vec(),
             wake_latency: self.latency.buckets(),
+            idle_states: self.idle_states,
             wakeup_cases: self.wakeup_cases,
         }
     }

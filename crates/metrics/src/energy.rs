@@ -1,7 +1,7 @@
 //! Energy of a finished run.
 
 use crate::metric::Values;
-use wakeplace_platform::{Platform, PowerUnit};
+use wakeplace_platform::PowerUnit;
 
 /// One joule in microwatts x ns.
 const UW_NS_PER_JOULE: f64 = 1e15;
@@ -43,9 +43,10 @@ pub struct EnergyPart {
 impl EnergyPart {
     /// What drew it, for display: `busy`, `busy beside N threads`, `idle STATE`,
     /// `into/out of STATE`, `cluster on`, `cluster on, CPUs in STATE`, `cluster idle STATE`.
+    /// `idle_states`: the names of the platform's.
     #[must_use]
-    pub fn label(&self, platform: &Platform) -> String {
-        let name = |state: usize| platform.idle_states[state].name.as_str();
+    pub fn label(&self, idle_states: &[String]) -> String {
+        let name = |state: usize| idle_states[state].as_str();
         match self.kind {
             PartKind::Busy => "busy".to_owned(),
             PartKind::BusyBeside(1) => "busy beside a thread".to_owned(),
@@ -59,6 +60,17 @@ impl EnergyPart {
     }
 }
 
+/// Energy of one CPU, power unit x ns; what its cluster draws is not in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuEnergy {
+    /// While it was busy.
+    pub busy: u128,
+    /// In idle states.
+    pub idle: u128,
+    /// While it entered or left them.
+    pub transition: u128,
+}
+
 /// Energy of a run, in whole units of power x ns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnergyReport {
@@ -70,6 +82,8 @@ pub struct EnergyReport {
     pub board_energy: Option<u128>,
     /// What `cpu_energy` consists of, by cluster, only states that were entered.
     pub parts: Vec<EnergyPart>,
+    /// What the CPUs drew of it, by number.
+    pub cpus: Vec<CpuEnergy>,
 }
 
 impl EnergyReport {
@@ -135,6 +149,7 @@ mod tests {
             cpu_energy,
             board_energy,
             parts: Vec::new(),
+            cpus: Vec::new(),
         };
         let mut values = Values::default();
         report.report(&mut values);

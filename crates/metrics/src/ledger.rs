@@ -2,7 +2,7 @@
 //!
 //! It knows times only. Energies follow at the end, as the sum of time x power over its entries.
 
-use crate::energy::{EnergyPart, PartKind};
+use crate::energy::{CpuEnergy, EnergyPart, PartKind};
 use crate::meter::PowerSource;
 use crate::occupancy::ClusterUse;
 use crate::wiring::{Wiring, elapsed};
@@ -141,12 +141,7 @@ impl Ledger {
         let mut cpus = PartTable::new(self.clusters.len());
         for (cpu, track) in self.cpus.iter().enumerate() {
             for (what, opp, ns) in track.entries() {
-                let power = match self.cpu_kind(what) {
-                    PartKind::CpuIdle(state) => power.cpu_idle(cpu, state, opp),
-                    PartKind::CpuTransition(state) => power.cpu_transition(cpu, state, opp),
-                    PartKind::BusyBeside(others) => power.cpu_busy_beside(cpu, others, opp),
-                    _ => power.cpu_busy(cpu, opp),
-                };
+                let power = self.cpu_power(power, cpu, what, opp);
                 cpus.add(wiring.cpu_cluster[cpu], what, ns, power);
             }
         }
@@ -167,6 +162,33 @@ impl Ledger {
             parts.extend(clusters.of_cluster(cluster, |what| self.cluster_kind(what)));
         }
         parts
+    }
+
+    /// Energies in power unit x ns, by CPU.
+    pub(crate) fn cpus(&self, power: &impl PowerSource) -> Vec<CpuEnergy> {
+        let one = |(cpu, track): (usize, &Track)| {
+            let mut sum = CpuEnergy::default();
+            for (what, opp, ns) in track.entries() {
+                let energy = u128::from(ns) * u128::from(self.cpu_power(power, cpu, what, opp));
+                match self.cpu_kind(what) {
+                    PartKind::CpuIdle(_) => sum.idle += energy,
+                    PartKind::CpuTransition(_) => sum.transition += energy,
+                    _ => sum.busy += energy,
+                }
+            }
+            sum
+        };
+        self.cpus.iter().enumerate().map(one).collect()
+    }
+
+    /// What a CPU draws while it does `what` at `opp`.
+    fn cpu_power(&self, power: &impl PowerSource, cpu: usize, what: usize, opp: usize) -> u64 {
+        match self.cpu_kind(what) {
+            PartKind::CpuIdle(state) => power.cpu_idle(cpu, state, opp),
+            PartKind::CpuTransition(state) => power.cpu_transition(cpu, state, opp),
+            PartKind::BusyBeside(others) => power.cpu_busy_beside(cpu, others, opp),
+            _ => power.cpu_busy(cpu, opp),
+        }
     }
 
     fn cpu_kind(&self, what: usize) -> PartKind {

@@ -20,24 +20,30 @@ mod metric;
 mod occupancy;
 mod placements;
 mod power;
+mod profile;
 mod residency;
 mod running;
 mod stats;
 mod student;
 #[cfg(test)]
 mod testbed;
+mod timeline;
 mod wakeup_cases;
 mod warmth;
 mod wiring;
 
 pub use collector::{Collector, RunMetrics, Series, paired, series};
-pub use energy::{EnergyPart, EnergyReport, PartKind};
+pub use energy::{CpuEnergy, EnergyPart, EnergyReport, PartKind};
 pub use expectation::{Expectation, ExpectationError, Operator, Verdict};
 pub use latency::{Latency, LatencyBucket, TaskLatency};
 pub use meter::{EnergyMeter, PowerSource};
 pub use metric::{Better, METRICS, MetricDef, UnknownMetric, Value, Values, find_metric};
 pub use placements::Placements;
 pub use power::PlatformPower;
+pub use profile::{
+    ClusterProfile, DomainProfile, EnergyProfile, OppShare, PartMean, Profile, StateShare, coarse,
+};
 pub use residency::{ClusterResidency, DomainResidency, OppResidency, Residency, StateResidency};
 pub use stats::{PairedDelta, Summary};
+pub use timeline::{Mark, Placed, Span, Step, Timeline, TimelineRecorder, Window};
 pub use wakeup_cases::{CaseCounts, WakeupCases};

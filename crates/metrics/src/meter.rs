@@ -131,6 +131,7 @@ impl<P: PowerSource> EnergyMeter<P> {
             cpu_energy,
             board_energy,
             parts,
+            cpus: self.ledger.cpus(&self.power),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `sim` and `compare`.
 
-use crate::phrase::{Sense, interval, short_policy, verdict, warning, wrap};
+use crate::phrase::{Sense, Verdict, interval, short_policy, verdict, warning, wrap};
 use crate::{Align, Cell, Format, Style, Table, json, number, states};
 use std::collections::BTreeMap;
 use wakeplace_metrics::{Series, Summary, find_metric, paired, series};
@@ -10,7 +10,7 @@ use wakeplace_study::{Comparison, PolicyRuns};
 const MAX_OWN: usize = 12;
 
 /// What a reader looks at next, in this order. All others follow in the machine formats.
-const KEY_METRICS: [&str; 8] = [
+pub(crate) const KEY_METRICS: [&str; 8] = [
     "energy_j",
     "cpu_energy_j",
     "cpu_energy_bogo",
@@ -84,8 +84,9 @@ fn human(comparison: &Comparison, style: Style) -> String {
     if !lines.is_empty() {
         text.push('\n');
     }
-    for (sense, line) in lines {
-        text.push_str(&(sense.paint(&wrap(&line, style.width), style) + "\n"));
+    for line in lines {
+        let wrapped = wrap(&line.text, style.width);
+        text.push_str(&(line.sense.paint(&wrapped, style) + "\n"));
     }
     text.push_str(&wrap_lines(&others(comparison), style));
     if !(comparison.notes.is_empty() && comparison.warnings.is_empty()) {
@@ -99,8 +100,8 @@ fn human(comparison: &Comparison, style: Style) -> String {
 
 fn markdown(comparison: &Comparison) -> String {
     let mut text = heading(comparison).replace('\n', "\n\n");
-    for (_, line) in verdicts(comparison) {
-        text.push_str(&format!("**{line}**\n\n"));
+    for line in verdicts(comparison) {
+        text.push_str(&format!("**{}**\n\n", line.text));
     }
     text.push_str(&tables(comparison, Format::Md, Style::default()));
     if !(comparison.notes.is_empty() && comparison.warnings.is_empty()) {
@@ -126,7 +127,7 @@ fn wrap_lines(text: &str, style: Style) -> String {
     lines.collect()
 }
 
-fn verdicts(comparison: &Comparison) -> Vec<(Sense, String)> {
+pub(crate) fn verdicts(comparison: &Comparison) -> Vec<Verdict> {
     match comparison.runs.as_slice() {
         // Runs that got stuck are no ground for a verdict.
         runs if runs.iter().any(PolicyRuns::is_stuck) => Vec::new(),
@@ -164,7 +165,7 @@ fn ordered<'a>(all: &'a BTreeMap<String, Series>, key: &[&'a str]) -> Vec<&'a st
         .collect()
 }
 
-fn with_unit(value: f64, unit: &str) -> String {
+pub(crate) fn with_unit(value: f64, unit: &str) -> String {
     let space = if unit.is_empty() || unit == "count" {
         ""
     } else {

@@ -1,22 +1,24 @@
 //! JSON as the outward contract names it.
 
-use crate::{SCHEMA_VERSION, number};
+use crate::{SCHEMA_VERSION, number, phrase};
 use serde_json::{Map, Value, json};
-use wakeplace_metrics::{Summary, paired, series};
+use wakeplace_metrics::{Profile, Summary, paired, series};
 use wakeplace_study::{Comparison, PolicyRuns};
 
+mod details;
+mod layout;
 mod studies;
 pub(crate) use studies::{several, study};
 
 /// The object as text, with a newline.
 pub(crate) fn text(value: &Value) -> String {
-    format!("{value:#}\n")
+    layout::pretty(value) + "\n"
 }
 
 /// `sim` with one policy, `compare` with more.
 pub(crate) fn comparison(comparison: &Comparison) -> Value {
     let run = |runs: &PolicyRuns| {
-        json!({
+        let mut run = json!({
             "platform": comparison.platform,
             "workload": comparison.workload,
             "policy": runs.policy,
@@ -26,11 +28,18 @@ pub(crate) fn comparison(comparison: &Comparison) -> Value {
             "end_ns": runs.reports.iter().map(|report| report.end_ns).collect::<Vec<_>>(),
             "metrics": metrics(runs),
             "event_hashes": event_hashes(runs),
-        })
+            "details": details::details(&Profile::of(&runs.metrics, &runs.reports)),
+        });
+        if let Some(timeline) = details::timeline(runs) {
+            run["timeline"] = timeline;
+        }
+        run
     };
     let mut whole = json!({
         "schema_version": SCHEMA_VERSION,
         "version": env!("CARGO_PKG_VERSION"),
+        "commit": known(&comparison.origin.commit),
+        "command": known(&comparison.origin.command),
         "duration_ns": comparison.duration_ns,
         "settings": pairs(&comparison.settings),
         "options": pairs(&comparison.options),
@@ -41,13 +50,40 @@ pub(crate) fn comparison(comparison: &Comparison) -> Value {
     {
         let all: Vec<Value> = others.iter().flat_map(|o| deltas(base, o)).collect();
         whole["deltas"] = Value::Array(all);
+        whole["verdicts"] = verdicts(comparison);
     }
+    whole["measured_by"] = json!(comparison.measured_by);
     if !comparison.states.is_empty() {
         whole["states"] = crate::states::json(&comparison.states);
     }
     whole["notes"] = json!(comparison.notes);
     whole["warnings"] = json!(comparison.warnings);
     whole
+}
+
+/// What is known of a result's origin.
+fn known(text: &str) -> Value {
+    if text.is_empty() {
+        Value::Null
+    } else {
+        json!(text)
+    }
+}
+
+/// What the differences mean, a sentence per policy that can be compared.
+fn verdicts(comparison: &Comparison) -> Value {
+    let one = |verdict: phrase::Verdict| {
+        json!({
+            "policy": verdict.policy,
+            "metric": verdict.metric,
+            "difference": verdict.sense.word(),
+            "text": verdict.text,
+        })
+    };
+    crate::comparison::verdicts(comparison)
+        .into_iter()
+        .map(one)
+        .collect()
 }
 
 /// Hashes over all events of each run, hexadecimal since JSON numbers lose digits.

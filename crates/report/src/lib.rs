@@ -1,7 +1,9 @@
-//! Results as text: tables for people, JSON, CSV, Markdown. From results only; never prints.
+//! Results as text: tables for people, JSON, CSV, Markdown, one HTML file. From results only; never
+//! prints.
 
 mod case_table;
 mod comparison;
+mod html;
 mod json;
 mod number;
 mod phrase;
@@ -11,6 +13,7 @@ mod table;
 mod wakeup_cases;
 
 pub use comparison::comparison;
+pub use html::{HtmlError, Source, html};
 pub use study::{studies, study};
 pub use table::{Align, Cell, Table};
 pub use wakeup_cases::wakeup_cases;

@@ -109,13 +109,31 @@ const PRICE: (&str, &str) = (
     "99th percentile of the wake-up latency",
 );
 
+/// What the comparison of a policy with the base comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Verdict {
+    /// The policy.
+    pub(crate) policy: String,
+    /// The metric that it is about.
+    pub(crate) metric: String,
+    /// What the difference means.
+    pub(crate) sense: Sense,
+    /// One sentence.
+    pub(crate) text: String,
+}
+
+/// How to say what a metric measures; by its name if nobody has found words.
+pub(crate) fn noun(metric: &str) -> &str {
+    let known = SUBJECTS
+        .iter()
+        .chain(&OWN)
+        .find(|(name, _)| *name == metric);
+    known.map_or(metric, |(_, noun)| noun)
+}
+
 /// One line about a policy beside the base; None if they have no subject in common. `own`: the
 /// metric that the workload is read by.
-pub(crate) fn verdict(
-    base: &PolicyRuns,
-    other: &PolicyRuns,
-    own: Option<&str>,
-) -> Option<(Sense, String)> {
+pub(crate) fn verdict(base: &PolicyRuns, other: &PolicyRuns, own: Option<&str>) -> Option<Verdict> {
     let delta = |metric: &str| wakeplace_metrics::paired(&base.metrics, &other.metrics, metric);
     let named = |own| {
         let known = OWN
@@ -136,7 +154,12 @@ pub(crate) fn verdict(
         line.push_str(&aside(&price));
     }
     line.push('.');
-    Some((sense, line))
+    Some(Verdict {
+        policy: other.policy.clone(),
+        metric: metric.to_owned(),
+        sense,
+        text: line,
+    })
 }
 
 fn sentence((base, other): (&str, &str), noun: &str, delta: &PairedDelta) -> String {

@@ -262,4 +262,4 @@ fn footnotes(result: &StudyResult) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

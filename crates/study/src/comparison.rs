@@ -1,7 +1,7 @@
 //! What an experiment found.
 
 use wakeplace_engine::{Ended, MachineState, RunReport, Waiting, WaitsFor};
-use wakeplace_metrics::RunMetrics;
+use wakeplace_metrics::{RunMetrics, Timeline};
 use wakeplace_workload::Workload;
 
 /// The runs of an experiment.
@@ -25,10 +25,21 @@ pub struct Comparison {
     pub runs: Vec<PolicyRuns>,
     /// What everything was at the times asked for; of one run only.
     pub states: Vec<MachineState>,
+    /// How to repeat it; filled in by who ran it.
+    pub origin: Origin,
     /// How runs ended that did not simply fill their time: a line each.
     pub notes: Vec<String>,
     /// What a reader should know before believing the figures: a sentence each, with a remedy.
     pub warnings: Vec<String>,
+}
+
+/// Where a result comes from. Empty: nobody said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// A command that gives it again.
+    pub command: String,
+    /// Commit of the program that ran it.
+    pub commit: String,
 }
 
 /// The runs of one policy.
@@ -42,6 +53,8 @@ pub struct PolicyRuns {
     pub metrics: Vec<RunMetrics>,
     /// Facts, one per seed.
     pub reports: Vec<RunReport>,
+    /// What ran where in a part of the first seed's run, if it was asked for.
+    pub timeline: Option<Timeline>,
 }
 
 /// What a reader should know of these runs.
@@ -402,6 +415,7 @@ mod tests {
             overrides: Vec::new(),
             metrics: Vec::new(),
             reports: vec![report],
+            timeline: None,
         }
     }
 

@@ -1,12 +1,13 @@
 //! One platform, one workload, several policies, several seeds.
 
 use crate::StudyError;
-use crate::comparison::{Comparison, PolicyRuns, endings, warnings};
+use crate::comparison::{Comparison, Origin, PolicyRuns, endings, warnings};
 use crate::hotplug::shown;
 use crate::oracle::{machine, note};
 use crate::pool::{Finished, Progress, Run, execute, watch};
 use crate::settings::changed_options;
 use wakeplace_engine::{Observer, Options};
+use wakeplace_metrics::{Timeline, Window};
 use wakeplace_optimum::Machine;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
@@ -27,6 +28,8 @@ pub struct Experiment {
     pub seeds: Vec<u64>,
     /// Also find how little energy the load could have taken.
     pub oracle: bool,
+    /// Take down what runs where in this part of the first seed's runs.
+    pub timeline: Option<Window>,
 }
 
 impl Experiment {
@@ -121,13 +124,14 @@ impl Experiment {
         let per_seed: Vec<_> = self.seeds.iter().zip(workloads).collect();
         let mut runs = Vec::with_capacity(self.policies.len() * per_seed.len());
         for policy in &self.policies {
-            for (seed, workload) in &per_seed {
+            for (at, (seed, workload)) in per_seed.iter().enumerate() {
                 runs.push(Run {
                     platform: &self.platform,
                     policy,
                     workload,
                     options: &self.options,
                     oracle,
+                    timeline: self.timeline.filter(|_| at == 0),
                     label: format!("{} seed {seed}", policy.name()),
                     values_only: false,
                 });
@@ -150,6 +154,7 @@ impl Experiment {
             all.extend(workload.unmodelled.iter().map(not_modelled));
         }
         all.extend(warnings(&runs, workloads, &self.seeds));
+        all.extend(runs.iter().filter_map(cut_timeline));
         Comparison {
             platform: self.platform.name.clone(),
             workload: self.workload.name.clone(),
@@ -159,11 +164,29 @@ impl Experiment {
             options: all_options(&self.options),
             measured_by: measured_by(&self.workload, workloads),
             states: Vec::new(),
+            origin: Origin::default(),
             notes,
             runs,
             warnings: all,
         }
     }
+}
+
+/// A timeline that is shorter than asked for.
+fn cut_timeline(runs: &PolicyRuns) -> Option<String> {
+    let line = runs.timeline.as_ref()?;
+    if line.is_cut {
+        return Some(format!(
+            "{}: the timeline is full at {} ns and ends there; use a shorter window",
+            runs.policy, line.until_ns
+        ));
+    }
+    (line.until_ns <= line.window.from_ns).then(|| {
+        format!(
+            "{}: the timeline is empty: the run was over before its window begins at {} ns",
+            runs.policy, line.window.from_ns
+        )
+    })
 }
 
 /// Names of the metrics that a workload measures, the one it is read by first.
@@ -218,12 +241,18 @@ pub(crate) fn group<'a>(
     let mut finished = finished.into_iter();
     let one = |(name, policy): (&str, &Policy)| {
         let runs = finished.by_ref().take(n_seeds);
-        let (metrics, reports) = runs.map(|run| (run.metrics, run.report)).unzip();
+        let mut timeline: Option<Timeline> = None;
+        let mut of_run = |run: Finished| {
+            timeline = timeline.take().or(run.timeline);
+            (run.metrics, run.report)
+        };
+        let (metrics, reports) = runs.map(&mut of_run).unzip();
         PolicyRuns {
             policy: name.to_owned(),
             overrides: overrides(policy),
             metrics,
             reports,
+            timeline,
         }
     };
     columns.map(one).collect()

@@ -25,12 +25,13 @@ mod verdict;
 
 pub use calibration::Calibration;
 pub use catalogue::{StudyInfo, select, studies};
-pub use comparison::{Comparison, PolicyRuns};
+pub use comparison::{Comparison, Origin, PolicyRuns};
 pub use error::StudyError;
 pub use experiment::Experiment;
 pub use hotplug::parse_hotplug;
 pub use outcome::{
-    CaseInfo, ColumnInfo, Param, Published, PublishedChange, Simulated, StudyResult, StudyRow,
+    CaseInfo, CaseProfile, ColumnInfo, Param, Published, PublishedChange, Simulated, StudyResult,
+    StudyRow,
 };
 pub use policy_at::parse_policy_at;
 pub use pool::Progress;

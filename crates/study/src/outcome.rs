@@ -1,7 +1,9 @@
 //! What a study found.
 
+use crate::comparison::Origin;
 use crate::sensitivity::Sensitivity;
 use std::collections::BTreeMap;
+use wakeplace_metrics::Profile;
 
 /// The outcome of a study.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +38,10 @@ pub struct StudyResult {
     pub rows: Vec<StudyRow>,
     /// What it means, one line per metric.
     pub verdict: String,
+    /// What the runs of the plain cases and variants spent time and energy on, in order.
+    pub profiles: Vec<CaseProfile>,
+    /// How to repeat it; filled in by who ran it.
+    pub origin: Origin,
     /// What a reader should know: a sentence each.
     pub notes: Vec<String>,
     /// Where the published figures come from.
@@ -57,6 +63,19 @@ pub struct CaseInfo {
     pub duration_ns: u64,
     /// Settings for this case only, key and value.
     pub settings: Vec<(String, String)>,
+}
+
+/// What the runs of one case under one policy did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CaseProfile {
+    /// Token, as in the rows.
+    pub case: String,
+    /// Name of the column, as `policy` of the rows.
+    pub policy: String,
+    /// Means over the seeds.
+    pub profile: Profile,
+    /// Hash over all events of each run.
+    pub event_hashes: Vec<u64>,
 }
 
 /// What stands in a column.

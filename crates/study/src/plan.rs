@@ -233,6 +233,7 @@ impl Planned {
                     workload,
                     options: &column.options,
                     oracle: None,
+                    timeline: None,
                     label: format!("{} {} seed {seed}", self.token, column.name),
                     values_only: false,
                 });

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wakeplace_engine::observe::{Both, NoObserver};
 use wakeplace_engine::{Observer, Options, RunReport};
-use wakeplace_metrics::RunMetrics;
+use wakeplace_metrics::{RunMetrics, Timeline, TimelineRecorder, Window};
 use wakeplace_optimum::Machine;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
@@ -35,6 +35,8 @@ pub(crate) struct Run<'a> {
     pub(crate) options: &'a Options,
     /// Judge the run's energy on this machine.
     pub(crate) oracle: Option<&'a Machine>,
+    /// Take down what runs where in this part of it.
+    pub(crate) timeline: Option<Window>,
     pub(crate) label: String,
     /// Only its metrics' values are kept: for runs of which there are many.
     pub(crate) values_only: bool,
@@ -47,6 +49,8 @@ pub(crate) struct Finished {
     pub(crate) report: RunReport,
     /// What the oracle said, if it was asked.
     pub(crate) judged: Option<Judged>,
+    /// The part that was asked for.
+    pub(crate) timeline: Option<Timeline>,
 }
 
 impl Run<'_> {
@@ -56,6 +60,16 @@ impl Run<'_> {
 
     /// The run, while somebody else watches it too.
     pub(crate) fn execute_watched<O: Observer>(&self, observer: &mut O) -> Finished {
+        let Some(window) = self.timeline else {
+            return self.measured(observer);
+        };
+        let mut recorder = TimelineRecorder::new(self.platform, window);
+        let mut finished = self.measured(&mut Both(&mut recorder, observer));
+        finished.timeline = Some(recorder.taken());
+        finished
+    }
+
+    fn measured<O: Observer>(&self, observer: &mut O) -> Finished {
         let mut collector = RunMetrics::collector(self.platform, self.workload);
         let mut demand = self.oracle.map(|_| Demand::new(self.platform));
         let report = match &mut demand {
@@ -71,6 +85,7 @@ impl Run<'_> {
             metrics,
             report,
             judged,
+            timeline: None,
         };
         if self.values_only {
             finished.shrink();

@@ -1,15 +1,16 @@
 //! Named studies: several cases on one platform, with published figures beside.
 
-use crate::comparison::{PolicyRuns, oddities, one_seed};
+use crate::comparison::{Origin, PolicyRuns, oddities, one_seed};
 use crate::experiment::{all_options, group};
 use crate::file::{Case, Column, StudyFile, TOTAL_ENERGY};
 use crate::hotplug::shown;
-use crate::outcome::{CaseInfo, ColumnInfo, EXPERIMENT, VARIANT};
+use crate::outcome::{CaseInfo, CaseProfile, ColumnInfo, EXPERIMENT, VARIANT};
 use crate::plan::{Planned, as_written, plan, seeds};
 use crate::pool::{Progress, Run, check, execute};
 use crate::rows::rows;
 use crate::sensitivity::{Tried, sensitivity, tried};
 use crate::{Param, StudyError, StudyInfo, StudyResult, StudyRow, apply_settings, verdict};
+use wakeplace_metrics::Profile;
 use wakeplace_platform::PowerUnit;
 
 /// The verdict when length or settings are not those of the published runs.
@@ -201,6 +202,8 @@ impl Study {
                 OTHER_CONDITIONS.to_owned()
             },
             notes: self.notes(how, &rows, done),
+            profiles: done.iter().flat_map(profiles).collect(),
+            origin: Origin::default(),
             rows,
             sources,
             sensitivity: None,
@@ -291,6 +294,24 @@ fn case_info(planned: &Planned) -> CaseInfo {
         duration_ns: planned.duration_ns(),
         settings: planned.set.clone(),
     }
+}
+
+/// What the runs of a case did; not those of experiments, of which only figures are shown.
+fn profiles((planned, runs): &(&Planned, Vec<PolicyRuns>)) -> Vec<CaseProfile> {
+    if planned.params.contains_key(EXPERIMENT) {
+        return Vec::new();
+    }
+    let one = |runs: &PolicyRuns| CaseProfile {
+        case: planned.token.clone(),
+        policy: runs.policy.clone(),
+        profile: Profile::of(&runs.metrics, &runs.reports),
+        event_hashes: runs
+            .reports
+            .iter()
+            .map(|report| report.event_hash)
+            .collect(),
+    };
+    runs.iter().map(one).collect()
 }
 
 fn column_info(column: &Column) -> ColumnInfo {

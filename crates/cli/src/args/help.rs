@@ -29,6 +29,11 @@ Examples:
                     --policy linux-4.17+energy-aware --policy linux-4.17-asym-capacity \\
                     --seeds 3 --format json --output result.json
 
+  As a page for a browser, with what ran where in a fifth of a second
+  wakeplace compare --platform hikey960 --workload 'periodic:n=10,period=16ms,duty=5%' \\
+                    --policy linux-4.17 --policy linux-4.17+energy-aware --duration 5s \\
+                    --timeline 1s..1200ms --export-html report.html
+
   In a script: fail if wake-ups become slow
   wakeplace compare --platform juno-r0 --workload periodic:n=20 --policy linux-4.17 \\
                     --policy linux-4.17+energy-aware --expect 'wake_latency_us_p99<=50000'";
@@ -77,6 +82,14 @@ Examples:
   Beside two policies only, for another program
   wakeplace explain --platform tc2 --workload periodic --policy linux-4.17 --at 15ms \\
                     --other linux-4.7 --other linux-7.3 --format json";
+
+pub(super) const REPORT: &str = "\
+Examples:
+  A page of results made with `--format json`, to send to somebody
+  wakeplace report result.json --output report.html
+
+  The same without a file between
+  wakeplace study run energy-aware/energy-hikey960 --quick --export-html report.html";
 
 pub(super) const STUDY: &str = "\
 Examples:

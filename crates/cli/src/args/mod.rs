@@ -6,6 +6,7 @@ mod help;
 mod import;
 mod lab;
 mod programs;
+mod report;
 mod show;
 mod simulate;
 mod values;
@@ -15,6 +16,7 @@ pub(crate) use fidelity::{LabFidelityArgs, ReportFormat};
 pub(crate) use import::{PlatformCaptureArgs, PlatformImportArgs, WorkloadRecordArgs};
 pub(crate) use lab::{ArchName, LabCommand, LabFetchArgs, LabKernelsArgs, LabRunArgs};
 pub(crate) use programs::LabProgramsArgs;
+pub(crate) use report::ReportArgs;
 pub(crate) use show::{
     DoctorArgs, PlatformCommand, PolicyCommand, PolicyShowArgs, WorkloadCommand,
 };
@@ -97,6 +99,15 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: StudyCommand,
     },
+    /// Make one page of results, to be read in a browser without network
+    #[command(
+        help_template = help::TEMPLATE,
+        before_help = help::REPORT,
+        after_help = help::EXIT_CODES_SHORT,
+        after_long_help = help::EXIT_CODES,
+        arg_required_else_help = true,
+    )]
+    Report(ReportArgs),
     /// List the modelled machines, show one with the source of every figure, or import yours
     #[command(
         help_template = help::TEMPLATE,

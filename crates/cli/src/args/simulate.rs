@@ -5,6 +5,7 @@ use super::{FormatName, help};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 use wakeplace_engine::PolicyChange;
+use wakeplace_metrics::Window;
 use wakeplace_workload::Dialect;
 
 /// `compare`.
@@ -250,6 +251,23 @@ pub(crate) struct RunArgs {
         display_order = 22
     )]
     pub(crate) expect: Vec<String>,
+    /// Also write a page for a browser, as `wakeplace report` makes
+    #[arg(long, value_name = "FILE", help_heading = "Output", display_order = 23)]
+    pub(crate) export_html: Option<PathBuf>,
+    /// Take down what runs where between two times, as 1s..1200ms
+    ///
+    /// Of the first seed's run of each policy: tasks on CPUs, idle states, frequencies, placements
+    /// with their reasons. In JSON results (`runs[].timeline`) and pages; up to 20,000 entries.
+    #[arg(
+        long,
+        allow_hyphen_values = true,
+        value_name = "FROM..TO",
+        value_parser = values::window,
+        hide_short_help = true,
+        help_heading = "Output",
+        display_order = 26
+    )]
+    pub(crate) timeline: Option<Window>,
     /// Find how little energy the load could have taken
     ///
     /// Finds the static placement of least CPU energy for the mean demand of each run's tasks, and
@@ -374,6 +392,9 @@ pub(crate) struct StudyRunArgs {
     pub(crate) how: HowArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+    /// Also write a page for a browser, as `wakeplace report` makes
+    #[arg(long, value_name = "FILE", help_heading = "Output", display_order = 23)]
+    pub(crate) export_html: Option<PathBuf>,
     /// N for 1 to N, A..B, or a list as 1,5,9 [default: the study's]
     #[arg(
         long,

@@ -1,6 +1,7 @@
 //! Reading the values of options: seeds, settings, threads.
 
 use wakeplace_engine::{Hotplug, PolicyChange};
+use wakeplace_metrics::Window;
 use wakeplace_study::{parse_hotplug, parse_policy_at};
 use wakeplace_text::{did_you_mean, nearest};
 use wakeplace_workload::Dialect;
@@ -66,6 +67,23 @@ pub(crate) fn times(text: &str) -> Result<Times, String> {
     times.map(Times).map_err(|error| error.to_string())
 }
 
+/// `FROM..TO`, times of a run.
+pub(crate) fn window(text: &str) -> Result<Window, String> {
+    let form = "expected FROM..TO with FROM before TO, as 1s..1200ms";
+    let (from, to) = text
+        .split_once("..")
+        .ok_or_else(|| format!("no `..` between two times; {form}"))?;
+    let time = |part: &str| {
+        wakeplace_text::parse_duration_or_zero_ns(part.trim())
+            .map_err(|error| format!("{error}; {form}"))
+    };
+    let (from_ns, to_ns) = (time(from)?, time(to)?);
+    if from_ns >= to_ns {
+        return Err(format!("it has no length; {form}"));
+    }
+    Ok(Window { from_ns, to_ns })
+}
+
 /// `KEY=VALUE`.
 pub(crate) fn setting(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
@@ -122,7 +140,7 @@ pub(crate) fn dialect(text: &str) -> Result<Dialect, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Seeds, dialect, jobs, seeds, setting};
+    use super::{Seeds, dialect, jobs, seeds, setting, window};
     use wakeplace_workload::Dialect;
 
     #[test]
@@ -146,6 +164,16 @@ mod tests {
                 error.contains("expected N for the seeds 1 to N"),
                 "{text}: {error}"
             );
+        }
+    }
+
+    #[test]
+    fn windows_have_a_length() {
+        let found = window("0s..1200us").unwrap();
+        assert_eq!((found.from_ns, found.to_ns), (0, 1_200_000));
+        for text in ["", "1s", "1s..", "2s..1s", "1s..1s", "a..b"] {
+            let error = window(text).expect_err(text);
+            assert!(error.contains("expected FROM..TO"), "{text}: {error}");
         }
     }
 

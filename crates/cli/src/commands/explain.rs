@@ -133,6 +133,8 @@ fn run_args(args: ExplainArgs) -> RunArgs {
         },
         expect: Vec::new(),
         export_wakeup_cases: None,
+        export_html: None,
+        timeline: None,
         oracle: false,
         verify_determinism: false,
     }

@@ -14,6 +14,7 @@ mod platform_text;
 mod policy;
 mod programs;
 mod record;
+mod report;
 mod simulate;
 mod study;
 mod workload;
@@ -32,6 +33,7 @@ pub(crate) fn run(command: Command, terminal: Terminal) -> Outcome {
         Command::Platform { command } => platform::run(command, terminal),
         Command::Workload { command } => workload::run(command, terminal),
         Command::Policy { command } => policy::run(command, terminal),
+        Command::Report(args) => report::report(&args, terminal),
         Command::Doctor(args) => doctor::run(&args, terminal),
         Command::Lab { command } => lab::run(command, terminal),
     }

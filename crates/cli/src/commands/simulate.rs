@@ -4,8 +4,10 @@ use crate::args::{CompareArgs, FormatName, RunArgs, SimArgs};
 use crate::expect;
 use crate::export::Asked;
 use crate::failure::{Failure, Outcome, Verdict};
+use crate::html::HtmlExport;
 use crate::output::Output;
 use crate::progress::Follower;
+use crate::repeat;
 use crate::settings::check_keys;
 use crate::terminal::Terminal;
 use crate::text::{self, format, plain, style};
@@ -16,6 +18,7 @@ use wakeplace_engine::{Observer, Options, States};
 use wakeplace_metrics::Expectation;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
+use wakeplace_report::Format;
 use wakeplace_study::{Comparison, Experiment, PolicyRuns, apply_settings};
 use wakeplace_trace::{RtAppLogs, Traces};
 use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
@@ -88,18 +91,20 @@ fn simulate(
     }
     let cases = cases.map(|path| Export::prepare(path, &experiment.platform));
     let cases = cases.transpose()?;
+    let written = [
+        ("--output", args.output.output.as_deref()),
+        ("--export-wakeup-cases", args.export_wakeup_cases.as_deref()),
+    ];
     let mut exports = None;
     if let Some(asked) = &asked {
-        asked.check(&[
-            ("--output", args.output.output.as_deref()),
-            ("--export-wakeup-cases", args.export_wakeup_cases.as_deref()),
-        ])?;
+        asked.check(&written)?;
         exports = Some(asked.prepare(&experiment)?);
     }
+    let page = HtmlExport::prepare(args.export_html.as_deref(), &written)?;
     let traces = exports.as_mut().map(|exports| &mut exports.traces);
     let jobs = jobs(args.how.jobs);
     describe(&experiment, jobs, terminal);
-    let comparison = match watched {
+    let mut comparison = match watched {
         Watched::Plain => match traces {
             Some(traces) => watch(&experiment, Some(traces), &mut NoObserver, terminal)?,
             None => follow(terminal, |progress| experiment.run(jobs, progress))?,
@@ -107,8 +112,13 @@ fn simulate(
         Watched::Logs(folder) => logged(&experiment, folder, traces, terminal)?,
         Watched::States(times) => dumped(&experiment, times, args.output.format, traces, terminal)?,
     };
+    comparison.origin = repeat::origin();
     if let Some(exports) = exports {
         exports.publish(&comparison, terminal)?;
+    }
+    if let Some(page) = &page {
+        let json = wakeplace_report::comparison(&comparison, Format::Json, plain());
+        page.write(&json, terminal)?;
     }
     if let Some(cases) = &cases {
         cases.write(&comparison, terminal)?;
@@ -244,6 +254,13 @@ pub(super) fn experiment(args: &RunArgs, seeds: Vec<u64>) -> Result<Experiment, 
         options.hotplug.clone_from(&schedule.0);
     }
     options.policy_at.clone_from(&args.policy_at);
+    if let Some(window) = args.timeline.filter(|w| w.to_ns > options.duration_ns) {
+        return Err(Failure::Input(format!(
+            "--timeline: it ends at {} and the run takes {}; expected a window within the run",
+            text::time(window.to_ns),
+            text::time(options.duration_ns)
+        )));
+    }
     let changes = !options.hotplug.is_empty() || !options.freq_cap.is_empty() || options.thermal;
     if args.oracle && changes {
         return Err(Failure::input(
@@ -258,6 +275,7 @@ pub(super) fn experiment(args: &RunArgs, seeds: Vec<u64>) -> Result<Experiment, 
         options,
         seeds,
         oracle: args.oracle,
+        timeline: args.timeline,
     })
 }
 

@@ -3,11 +3,13 @@
 use super::simulate::{follow, jobs};
 use crate::args::{FormatName, ListArgs, StudyCommand, StudyRunArgs, StudyShowArgs};
 use crate::failure::{Failure, Outcome, Verdict};
+use crate::html::HtmlExport;
 use crate::output::Output;
+use crate::repeat;
 use crate::settings::{any_policy, check_keys};
 use crate::terminal::Terminal;
 use crate::text::{format, heading, plain, style, wrapped};
-use wakeplace_report::{Align, Cell, Table};
+use wakeplace_report::{Align, Cell, Format, Table};
 use wakeplace_study::{Study, StudyOptions, run_studies, select, studies};
 
 /// `study ...`.
@@ -63,6 +65,8 @@ fn run_chosen(args: StudyRunArgs, terminal: Terminal) -> Outcome {
     let studies = select(&args.names).map_err(Failure::input)?;
     check_keys(&args.how.set, &any_policy()?)?;
     let output = Output::prepare(args.output.output.as_deref())?;
+    let written = [("--output", args.output.output.as_deref())];
+    let page = HtmlExport::prepare(args.export_html.as_deref(), &written)?;
     let options = StudyOptions {
         quick: args.quick,
         seeds: args.seeds.map(|seeds| seeds.0),
@@ -74,9 +78,16 @@ fn run_chosen(args: StudyRunArgs, terminal: Terminal) -> Outcome {
     let jobs = jobs(args.how.jobs);
     let names: Vec<String> = studies.iter().map(|study| study.info().name).collect();
     terminal.detail(&format!("study {}, {jobs} threads", names.join(", ")));
-    let results = follow(terminal, |progress| {
+    let mut results = follow(terminal, |progress| {
         run_studies(&studies, &options, jobs, progress)
     })?;
+    results
+        .iter_mut()
+        .for_each(|result| result.origin = repeat::origin());
+    if let Some(page) = &page {
+        let json = wakeplace_report::studies(&results, Format::Json, plain());
+        page.write(&json, terminal)?;
+    }
     let look = if output.is_stdout() {
         style(terminal)
     } else {

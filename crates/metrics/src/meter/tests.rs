@@ -4,7 +4,16 @@ use crate::power::PlatformPower;
 use crate::testbed::{Digits, Random, two_clusters};
 use wakeplace_engine::Observer;
 use wakeplace_engine::observe::CpuPower::{self, Busy, Idle, Transition};
-use wakeplace_platform::{PowerUnit, Smt};
+use wakeplace_platform::{Platform, PowerUnit, Smt};
+
+/// Names of its idle states.
+fn names(platform: &Platform) -> Vec<String> {
+    platform
+        .idle_states
+        .iter()
+        .map(|s| s.name.clone())
+        .collect()
+}
 
 /// All CPUs busy, clusters powered, lowest operating points.
 fn started(power: Digits) -> EnergyMeter<Digits> {
@@ -57,10 +66,17 @@ fn energy_by_hand() {
         report.cpu_energy,
         report.cluster_energy(0) + report.cluster_energy(1)
     );
+    let of_cpu = |at: usize| {
+        let cpu = report.cpus[at];
+        (cpu.busy, cpu.idle, cpu.transition)
+    };
+    assert_eq!(of_cpu(0), (cpu0, 0, 0));
+    assert_eq!(of_cpu(1), (cpu1_busy, cpu1_idle, 0));
+    assert_eq!(of_cpu(2), (cpu2_busy, cpu2_idle, 0));
     assert_eq!(report.board_energy, None);
     let labels: Vec<_> = report.parts[3..]
         .iter()
-        .map(|p| p.label(&two_clusters()))
+        .map(|p| p.label(&names(&two_clusters())))
         .collect();
     let states = [
         "busy",
@@ -105,7 +121,7 @@ fn transitions_are_drawn_and_named() {
         (PartKind::ClusterQuiet(0), 30, 30 * 5002),
     ];
     assert_eq!(found, expected);
-    assert_eq!(little[3].label(&two_clusters()), "into/out of off");
+    assert_eq!(little[3].label(&names(&two_clusters())), "into/out of off");
     let big: Vec<_> = report.parts.iter().filter(|p| p.cluster == 1).collect();
     let found: Vec<_> = big.iter().map(|p| (p.kind, p.time_ns, p.energy)).collect();
     let expected = [
@@ -369,5 +385,8 @@ fn threads_of_a_core_share_power() {
         (1, PartKind::Busy, 100, 100 * 1000),
     ];
     assert_eq!(found, expected);
-    assert_eq!(report.parts[2].label(&platform), "busy beside a thread");
+    assert_eq!(
+        report.parts[2].label(&names(&platform)),
+        "busy beside a thread"
+    );
 }

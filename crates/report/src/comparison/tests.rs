@@ -2,7 +2,7 @@ use super::comparison;
 use crate::{Format, Style};
 use serde_json::Value;
 use wakeplace_metrics::{RunMetrics, Values, WakeupCases};
-use wakeplace_study::{Comparison, PolicyRuns};
+use wakeplace_study::{Comparison, Origin, PolicyRuns};
 
 /// Metrics of a run of which only `values` are looked at.
 fn metrics(values: &[(&str, f64)]) -> RunMetrics {
@@ -17,6 +17,7 @@ fn metrics(values: &[(&str, f64)]) -> RunMetrics {
         domains: Vec::new(),
         tasks: Vec::new(),
         wake_latency: Vec::new(),
+        idle_states: Vec::new(),
         wakeup_cases: WakeupCases::default(),
     }
 }
@@ -36,6 +37,7 @@ fn runs(policy: &str, energies: &[f64]) -> PolicyRuns {
         overrides: vec![("pelt_scale".to_owned(), "clock".to_owned())],
         metrics: energies.iter().map(one).collect(),
         reports: Vec::new(),
+        timeline: None,
     }
 }
 
@@ -50,6 +52,7 @@ fn fake(runs: Vec<PolicyRuns>) -> Comparison {
         measured_by: vec!["energy_j".to_owned()],
         runs,
         states: Vec::new(),
+        origin: Origin::default(),
         notes: vec!["ended at 1.23 s: all tasks were done".to_owned()],
         warnings: vec!["something is odd; do that".to_owned()],
     }

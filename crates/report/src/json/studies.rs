@@ -1,9 +1,9 @@
 //! Results of studies as JSON.
 
-use super::{interval, pairs, spread};
+use super::{details, interval, known, pairs, spread};
 use crate::{SCHEMA_VERSION, number};
 use serde_json::{Map, Value, json};
-use wakeplace_study::{Param, Sensitivity, StudyResult, StudyRow};
+use wakeplace_study::{CaseProfile, Param, Sensitivity, StudyResult, StudyRow};
 
 /// `study run` of several.
 pub(crate) fn several(results: &[StudyResult]) -> Value {
@@ -19,6 +19,8 @@ pub(crate) fn study(result: &StudyResult) -> Value {
     json!({
         "schema_version": SCHEMA_VERSION,
         "version": env!("CARGO_PKG_VERSION"),
+        "commit": known(&result.origin.commit),
+        "command": known(&result.origin.command),
         "study": result.study,
         "title": result.title,
         "platform": result.platform,
@@ -43,11 +45,23 @@ pub(crate) fn study(result: &StudyResult) -> Value {
             "hotplug": column.hotplug,
         })).collect::<Vec<_>>(),
         "rows": result.rows.iter().map(row).collect::<Vec<_>>(),
+        "profiles": result.profiles.iter().map(profile).collect::<Vec<_>>(),
         "verdict": result.verdict,
         "notes": result.notes,
         "sources": result.sources,
         "sensitivity": result.sensitivity.as_ref().map(sensitivity),
         "assumed": result.sensitivity.as_ref().map(assumed),
+    })
+}
+
+/// What the runs of a case did.
+fn profile(profile: &CaseProfile) -> Value {
+    let hashes = profile.event_hashes.iter();
+    json!({
+        "case": profile.case,
+        "policy": profile.policy,
+        "details": details::details(&profile.profile),
+        "event_hashes": hashes.map(|hash| format!("{hash:016x}")).collect::<Vec<_>>(),
     })
 }
 

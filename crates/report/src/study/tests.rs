@@ -3,8 +3,8 @@ use crate::{Format, Style};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use wakeplace_study::{
-    Conclusion, Factor, Param, Published, PublishedChange, Sensitivity, SensitivityRow, Simulated,
-    StudyResult, StudyRow,
+    Conclusion, Factor, Origin, Param, Published, PublishedChange, Sensitivity, SensitivityRow,
+    Simulated, StudyResult, StudyRow,
 };
 
 const BASE: &str = "linux-4.17";
@@ -36,7 +36,7 @@ fn row(metric: &str, policy: &str, published: Option<f64>, mean: f64) -> StudyRo
     }
 }
 
-fn fake() -> StudyResult {
+pub(crate) fn fake() -> StudyResult {
     let mut experiment = row("energy_j", OTHER, Some(28.97), 29.5);
     let name = (
         "experiment".to_owned(),
@@ -66,6 +66,8 @@ fn fake() -> StudyResult {
         ],
         verdict: "less energy.".to_owned(),
         notes: vec!["a note".to_owned()],
+        profiles: Vec::new(),
+        origin: Origin::default(),
         sources: vec!["a mail".to_owned()],
         sensitivity: None,
     }
@@ -144,7 +146,7 @@ fn small_things() {
 }
 
 /// A study whose gain one cost turns into a loss.
-fn tried() -> StudyResult {
+pub(crate) fn tried() -> StudyResult {
     let mut result = fake();
     let row = |cost: &str, factor, delta_pct: f64| SensitivityRow {
         case: "10".to_owned(),

@@ -19,6 +19,7 @@ fn experiment(policies: &[&str]) -> Experiment {
         },
         seeds: vec![3, 1, 2],
         oracle: false,
+        timeline: None,
     }
 }
 
@@ -70,6 +71,7 @@ fn finished(events: u64, event_hash: u64, runtime_s: f64) -> Finished {
     values.set("runtime_s", runtime_s);
     Finished {
         judged: None,
+        timeline: None,
         metrics: RunMetrics {
             values,
             energy: None,
@@ -77,6 +79,7 @@ fn finished(events: u64, event_hash: u64, runtime_s: f64) -> Finished {
             domains: Vec::new(),
             tasks: Vec::new(),
             wake_latency: Vec::new(),
+            idle_states: Vec::new(),
             wakeup_cases: WakeupCases::default(),
         },
         report: RunReport {

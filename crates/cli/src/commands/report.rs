@@ -1,0 +1,67 @@
+//! `report`: results as one page.
+
+use crate::args::ReportArgs;
+use crate::failure::{Failure, Outcome, Verdict};
+use crate::output::Output;
+use crate::terminal::Terminal;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use wakeplace_report::Source;
+
+/// Longest result that is read, bytes: the page carries all of it.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// Reads all results, and writes the page if each of them is one.
+pub(crate) fn report(args: &ReportArgs, terminal: Terminal) -> Outcome {
+    if args.results.iter().filter(|path| **path == *"-").count() > 1 {
+        return Err(Failure::input(
+            "`-` is given twice, and standard input can be read once; expected files",
+        ));
+    }
+    let output = Output::prepare(args.output.as_deref())?;
+    let texts = args
+        .results
+        .iter()
+        .map(|path| Ok((name(path), read(path)?)));
+    let texts = texts.collect::<Result<Vec<_>, Failure>>()?;
+    let sources: Vec<_> = { texts.iter() }
+        .map(|(name, text)| Source { name, text })
+        .collect();
+    let page = wakeplace_report::html(&sources).map_err(Failure::input)?;
+    output.write(&page, terminal)?;
+    Ok(Verdict::Ok)
+}
+
+fn name(path: &Path) -> String {
+    if path == "-" {
+        return "standard input".to_owned();
+    }
+    path.display().to_string()
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    let wrong = |why: &str| {
+        Failure::Input(format!(
+            "{}: {why}; expected the JSON of `compare`, `sim` or `study run`",
+            name(path)
+        ))
+    };
+    let failed = |error: io::Error| wrong(&format!("cannot be read: {error}"));
+    let mut bytes = Vec::new();
+    let source: Box<dyn Read> = match path == "-" {
+        true => Box::new(io::stdin()),
+        false => Box::new(File::open(path).map_err(failed)?),
+    };
+    source
+        .take(MAX_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(failed)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(wrong(&format!("is longer than {} MiB", MAX_BYTES >> 20)));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        wrong(&format!("is no text in UTF-8 (byte {at})"))
+    })
+}

@@ -1,0 +1,107 @@
+//! Where a result comes from: the command that gives it again, and the program's commit.
+
+use std::ffi::OsString;
+use wakeplace_study::Origin;
+
+/// Options with a value that no figure of a result depends on.
+const WITH_VALUE: [&str; 9] = [
+    "--jobs",
+    "--format",
+    "--output",
+    "--color",
+    "--expect",
+    "--export-html",
+    "--export-wakeup-cases",
+    "--rtapp-log",
+    "--dump-state",
+];
+/// The same without a value.
+const ALONE: [&str; 3] = ["--quiet", "--verbose", "--verify-determinism"];
+/// Their short forms.
+const SHORT_WITH_VALUE: [&str; 2] = ["-j", "-o"];
+const SHORT_ALONE: [char; 2] = ['q', 'v'];
+
+/// This program, run as it was.
+pub(crate) fn origin() -> Origin {
+    let args = std::env::args_os().skip(1);
+    let text = |arg: OsString| arg.to_string_lossy().into_owned();
+    Origin {
+        command: command(args.map(text)),
+        commit: env!("WAKEPLACE_COMMIT").to_owned(),
+    }
+}
+
+/// The command without what does not matter: two of equal results are equal.
+fn command(args: impl Iterator<Item = String>) -> String {
+    let mut words = vec!["wakeplace".to_owned()];
+    let mut args = args;
+    while let Some(arg) = args.next() {
+        if WITH_VALUE.contains(&arg.as_str()) || SHORT_WITH_VALUE.contains(&arg.as_str()) {
+            args.next();
+        } else if !is_left_out(&arg) {
+            words.push(quoted(&arg));
+        }
+    }
+    words.join(" ")
+}
+
+/// An argument that is such an option as a whole.
+fn is_left_out(arg: &str) -> bool {
+    let joined = |option: &str| {
+        let value = arg.strip_prefix(option);
+        value.is_some_and(|value| value.starts_with('='))
+    };
+    let short = |option: &str| !arg.starts_with("--") && arg.starts_with(option);
+    let flags = arg.strip_prefix('-').unwrap_or_default();
+    let only_flags = !flags.is_empty() && flags.chars().all(|c| SHORT_ALONE.contains(&c));
+    ALONE.contains(&arg)
+        || only_flags
+        || WITH_VALUE.iter().any(|option| joined(option))
+        || SHORT_WITH_VALUE.iter().any(|option| short(option))
+}
+
+/// As a shell takes it.
+fn quoted(arg: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !arg.is_empty() && arg.chars().all(plain) {
+        return arg.to_owned();
+    }
+    format!("'{}'", arg.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::command;
+
+    fn of(args: &[&str]) -> String {
+        command(args.iter().map(|arg| (*arg).to_owned()))
+    }
+
+    #[test]
+    fn what_matters_not_is_left_out() {
+        let args = [
+            "sim",
+            "-j",
+            "2",
+            "-j4",
+            "-qv",
+            "--format=json",
+            "--output",
+            "x",
+            "-o",
+            "y",
+            "--seed",
+            "-1",
+            "--verify-determinism",
+            "--workload",
+            "periodic:n=1",
+        ];
+        let kept = "wakeplace sim --seed -1 --workload periodic:n=1";
+        assert_eq!(of(&args), kept);
+    }
+
+    #[test]
+    fn a_shell_reads_it_back() {
+        assert_eq!(of(&["a b", "it's", ""]), r"wakeplace 'a b' 'it'\''s' ''");
+    }
+}

@@ -1,0 +1,352 @@
+//! Charts as Vega-Lite. Strings that begin with `@` are colours of the page's theme.
+
+use serde_json::{Value, json};
+
+/// A point with its interval, in a row of a dot plot.
+pub(super) struct Dot {
+    /// Row.
+    pub(super) row: String,
+    /// What tells it from others of its row; the colour.
+    pub(super) series: String,
+    /// The policy's position in the result: its colour is the same in all charts.
+    pub(super) policy: usize,
+    /// `published` or `simulated`: the shape. Empty: all alike.
+    pub(super) source: &'static str,
+    pub(super) value: f64,
+    /// Interval.
+    pub(super) ends: Option<(f64, f64)>,
+}
+
+/// A part of a stacked bar.
+pub(super) struct Part {
+    pub(super) row: String,
+    pub(super) part: String,
+    pub(super) value: f64,
+}
+
+/// A bar of a group.
+pub(super) struct Bar {
+    pub(super) at: String,
+    pub(super) series: String,
+    pub(super) value: f64,
+}
+
+/// A point of a curve.
+pub(super) struct Point {
+    pub(super) series: String,
+    pub(super) x: f64,
+    pub(super) y: f64,
+}
+
+/// Height of one mark in a row, pixels.
+const STEP: usize = 15;
+
+fn base(height: usize, values: Vec<Value>, rest: Value) -> Value {
+    let mut spec = json!({
+        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+        "width": "container",
+        "height": height,
+        "data": {"values": values},
+    });
+    if let (Some(all), Some(rest)) = (spec.as_object_mut(), rest.as_object()) {
+        all.extend(rest.iter().map(|(key, value)| (key.clone(), value.clone())));
+    }
+    spec
+}
+
+/// Each once, in the order of their first use.
+pub(super) fn once<'a>(all: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
+    let mut found: Vec<&str> = Vec::new();
+    for one in all {
+        if !found.contains(&one.as_str()) {
+            found.push(one);
+        }
+    }
+    found
+}
+
+/// Colours of policies, in their order: the base is the first.
+fn series(domain: &[&str]) -> Value {
+    coloured(domain, 0..domain.len())
+}
+
+fn coloured(domain: &[&str], positions: impl Iterator<Item = usize>) -> Value {
+    let colours: Vec<String> = positions.map(|at| format!("@series{}", at % 8)).collect();
+    json!({"domain": domain, "range": colours})
+}
+
+fn y_labels() -> Value {
+    json!({"labelLimit": 150, "title": null, "domain": false, "ticks": false, "labelPadding": 8})
+}
+
+/// A legend above, if there is more than one thing to tell apart.
+fn legend(domain: &[&str]) -> Value {
+    if domain.len() < 2 {
+        return Value::Null;
+    }
+    json!({"title": null, "orient": "top"})
+}
+
+/// What is said of a point that is pointed at.
+fn dot_tooltip(title: &str, interval: &str) -> Value {
+    json!([
+        {"field": "row", "type": "nominal", "title": " "},
+        {"field": "series", "type": "nominal", "title": "policy"},
+        {"field": "source", "type": "nominal", "title": "source"},
+        {"field": "value", "type": "quantitative", "format": ".4~g", "title": title},
+        {"field": "low", "type": "quantitative", "format": ".4~g",
+            "title": format!("{interval}, from")},
+        {"field": "high", "type": "quantitative", "format": ".4~g", "title": "to"},
+    ])
+}
+
+/// The layers of the points themselves.
+fn points(dots: &[Dot], encoding: &Value) -> Vec<Value> {
+    let mut layers = Vec::new();
+    // Published figures are hollow diamonds, all others full circles.
+    let hollow = json!({"type": "point", "shape": "diamond", "filled": false, "fill": "@surface"});
+    let full = json!({"type": "point", "shape": "circle", "filled": true});
+    for (is_published, mut mark) in [(true, hollow), (false, full)] {
+        let ours = |dot: &Dot| (dot.source == "published") == is_published;
+        if !dots.iter().any(ours) {
+            continue;
+        }
+        let test = if is_published { "===" } else { "!==" };
+        mark["size"] = json!(70);
+        mark["opacity"] = json!(1);
+        mark["strokeWidth"] = json!(2);
+        layers.push(json!({
+            "transform": [{"filter": format!("datum.source {test} 'published'")}],
+            "mark": mark,
+            "encoding": encoding,
+        }));
+    }
+    layers
+}
+
+/// Rows of points with intervals; `zero`: a line where nothing changes.
+pub(super) fn dots(dots: &[Dot], title: &str, interval: &str, zero: bool) -> Value {
+    let rows = once(dots.iter().map(|dot| &dot.row));
+    let names = once(dots.iter().map(|dot| &dot.series));
+    let position = |name: &&str| {
+        let own = dots.iter().find(|dot| dot.series == **name);
+        own.map_or(0, |dot| dot.policy)
+    };
+    let scale = coloured(&names, names.iter().map(position));
+    let mut marks: Vec<String> = Vec::new();
+    let mark = |dot: &Dot| format!("{} {}", dot.series, dot.source);
+    for name in &names {
+        for source in ["published", "simulated", ""] {
+            let own = |dot: &&Dot| dot.series == *name && dot.source == source;
+            marks.extend(dots.iter().find(own).map(mark));
+        }
+    }
+    let value = |dot: &Dot| {
+        json!({
+            "row": dot.row,
+            "series": dot.series,
+            "source": dot.source,
+            "mark": mark(dot),
+            "value": dot.value,
+            "low": dot.ends.map(|ends| ends.0),
+            "high": dot.ends.map(|ends| ends.1),
+        })
+    };
+    let y = json!({"field": "row", "type": "nominal", "sort": rows, "axis": y_labels(),
+        "scale": {"paddingInner": 0.3, "paddingOuter": 0.2}});
+    let offset = json!({"field": "mark", "type": "nominal", "sort": marks,
+        "scale": {"domain": marks}});
+    let x = json!({"field": "value", "type": "quantitative", "title": title,
+        "scale": {"zero": zero, "nice": true}});
+    let color = match names.as_slice() {
+        [_] => json!({"value": scale["range"][0]}),
+        _ => json!({"field": "series", "type": "nominal", "scale": scale,
+            "legend": legend(&names)}),
+    };
+    let tooltip = dot_tooltip(title, interval);
+    let mut layers = Vec::new();
+    if zero {
+        layers.push(json!({"data": {"values": [{"zero": 0}]},
+            "mark": {"type": "rule", "color": "@axis", "strokeWidth": 1},
+            "encoding": {"x": {"field": "zero", "type": "quantitative"}}}));
+    }
+    let whiskers = json!({"type": "rule", "strokeWidth": 2, "opacity": 0.75});
+    layers.push(
+        json!({"transform": [{"filter": "isValid(datum.low)"}], "mark": whiskers,
+        "encoding": {"y": y, "yOffset": offset, "color": color,
+            "x": {"field": "low", "type": "quantitative", "title": title,
+                "scale": {"zero": zero, "nice": true}},
+            "x2": {"field": "high"}}}),
+    );
+    let encoding = json!({"y": y, "yOffset": offset, "x": x, "color": color, "tooltip": tooltip});
+    layers.extend(points(dots, &encoding));
+    let height = rows.len() * (marks.len().max(1) * STEP + 12);
+    let values = dots.iter().map(value).collect();
+    base(height.max(60), values, json!({"layer": layers}))
+}
+
+/// The colour of a state of a CPU or cluster: what works is warm, what sleeps is cold, the deeper
+/// the darker. `depths`: the names of idle states, shallow ones first.
+fn state_colour(state: &str, depths: &[&str]) -> String {
+    let depth = |name: &str| {
+        depths
+            .iter()
+            .position(|known| *known == name)
+            .unwrap_or(0)
+            .min(4)
+    };
+    if let Some(name) = state.strip_prefix("cluster idle ") {
+        return format!("@cluster{}", depth(name));
+    }
+    if let Some(name) = state.strip_prefix("idle ") {
+        return format!("@idle{}", depth(name));
+    }
+    let fixed = [
+        ("busy beside", "@beside"),
+        ("busy", "@busy"),
+        ("into/out of", "@between"),
+        ("cluster on, CPUs", "@quiet"),
+        ("cluster on", "@on"),
+        ("rest of the board", "@board"),
+    ];
+    let found = fixed.iter().find(|(head, _)| state.starts_with(head));
+    found.map_or("@other", |(_, colour)| colour).to_owned()
+}
+
+/// How a stacked chart picks its colours.
+pub(super) enum Colours<'a> {
+    /// States; with the idle states' names, shallow ones first.
+    States(&'a [&'a str]),
+    /// In their order.
+    Series,
+}
+
+/// Bars made of parts; `most`: the end of the axis, so that charts can be compared.
+pub(super) fn stacks(
+    parts: &[Part],
+    title: &str,
+    most: Option<f64>,
+    colours: &Colours<'_>,
+) -> Value {
+    let rows = once(parts.iter().map(|part| &part.row));
+    let names = once(parts.iter().map(|part| &part.part));
+    let scale = match colours {
+        Colours::States(depths) => {
+            let range: Vec<String> = names
+                .iter()
+                .map(|name| state_colour(name, depths))
+                .collect();
+            json!({"domain": names, "range": range})
+        }
+        Colours::Series => series(&names),
+    };
+    let value = |part: &Part| {
+        let order = names.iter().position(|name| *name == part.part);
+        json!({"row": part.row, "part": part.part, "value": part.value, "order": order})
+    };
+    let mut domain = json!({"nice": most.is_none()});
+    if let Some(most) = most {
+        domain["domain"] = json!([0, most]);
+    }
+    let spec = json!({
+        "mark": {"type": "bar", "height": {"band": 0.72}},
+        "encoding": {
+            "y": {"field": "row", "type": "nominal", "sort": rows, "axis": y_labels()},
+            "x": {"field": "value", "type": "quantitative", "stack": "zero", "title": title,
+                "scale": domain},
+            "color": {"field": "part", "type": "nominal", "scale": scale,
+                "legend": {"title": null, "orient": "top"}},
+            "order": {"field": "order", "type": "quantitative"},
+            "tooltip": [
+                {"field": "row", "type": "nominal", "title": " "},
+                {"field": "part", "type": "nominal", "title": "part"},
+                {"field": "value", "type": "quantitative", "format": ".4~g", "title": title},
+            ],
+        },
+    });
+    base(rows.len() * 34 + 8, parts.iter().map(value).collect(), spec)
+}
+
+/// Groups of upright bars, or of lying ones for long names.
+pub(super) fn bars(bars: &[Bar], (at, value): (&str, &str), lying: bool) -> Value {
+    let groups = once(bars.iter().map(|bar| &bar.at));
+    let names = once(bars.iter().map(|bar| &bar.series));
+    let one = |bar: &Bar| json!({"at": bar.at, "series": bar.series, "value": bar.value});
+    let mut group = json!({"field": "at", "type": "ordinal", "sort": groups, "title": at});
+    let figure = json!({"field": "value", "type": "quantitative", "title": value});
+    let offset = json!({"field": "series", "type": "nominal", "scale": {"domain": names}});
+    let height = match lying {
+        true => groups.len() * (names.len() * 12 + 10) + 8,
+        false => 200,
+    };
+    let (across, up, aside) = if lying {
+        ("y", "x", "yOffset")
+    } else {
+        ("x", "y", "xOffset")
+    };
+    if lying {
+        group["axis"] = y_labels();
+    } else {
+        group["axis"] = json!({"labelOverlap": true, "labelAngle": 0});
+    }
+    let spec = json!({
+        "mark": {"type": "bar"},
+        "encoding": {
+            across: group,
+            up: figure,
+            aside: offset,
+            "color": {"field": "series", "type": "nominal", "scale": series(&names),
+                "legend": legend(&names)},
+            "tooltip": [
+                {"field": "at", "type": "nominal", "title": if lying { " " } else { at }},
+                {"field": "series", "type": "nominal", "title": "policy"},
+                {"field": "value", "type": "quantitative", "format": ".4~g", "title": value},
+            ],
+        },
+    });
+    base(height, bars.iter().map(one).collect(), spec)
+}
+
+/// Curves over a logarithmic axis.
+pub(super) fn curves(points: &[Point], (x, y): (&str, &str), log_y: bool) -> Value {
+    let names = once(points.iter().map(|point| &point.series));
+    let one = |point: &Point| json!({"series": point.series, "x": point.x, "y": point.y});
+    let y_scale = match log_y {
+        true => json!({"type": "log", "nice": false}),
+        false => json!({"domain": [0, 100]}),
+    };
+    let tens = |of: fn(&Point) -> f64| -> Vec<f64> {
+        let ends = || points.iter().map(of).filter(|value| *value > 0.0);
+        let (low, high) = (ends().fold(f64::MAX, f64::min), ends().fold(0.0, f64::max));
+        let all = (-6..=12).map(|power| 10.0_f64.powi(power));
+        all.filter(|ten| *ten * 10.0 > low && *ten < high * 10.0)
+            .collect()
+    };
+    let y_axis = match log_y {
+        true => json!({"values": tens(|point| point.y), "format": "~g"}),
+        false => json!({"values": [0, 25, 50, 75, 100]}),
+    };
+    let spec = json!({
+        "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2},
+        "encoding": {
+            "x": {"field": "x", "type": "quantitative", "title": x,
+                "scale": {"type": "log", "nice": false},
+                "axis": {"values": tens(|point| point.x), "labelOverlap": true,
+                    "labelExpr": "datum.value < 1000 ? format(datum.value, '~g') + ' µs' : \
+                        datum.value < 1000000 ? format(datum.value / 1000, '~g') + ' ms' : \
+                        format(datum.value / 1000000, '~g') + ' s'"}},
+            "y": {"field": "y", "type": "quantitative", "title": y, "scale": y_scale,
+                "axis": y_axis},
+            "color": {"field": "series", "type": "nominal", "scale": series(&names),
+                "legend": legend(&names)},
+            "strokeDash": {"field": "series", "type": "nominal", "legend": legend(&names),
+                "scale": {"domain": names, "range": [[1, 0], [6, 3], [2, 2], [8, 2, 2, 2]]}},
+            "tooltip": [
+                {"field": "series", "type": "nominal", "title": "policy"},
+                {"field": "x", "type": "quantitative", "format": ".4~g", "title": x},
+                {"field": "y", "type": "quantitative", "format": ".4~g", "title": y},
+            ],
+        },
+    });
+    base(220, points.iter().map(one).collect(), spec)
+}

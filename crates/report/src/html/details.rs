@@ -1,0 +1,366 @@
+//! Where energy and time went: sections that `compare`, `sim` and studies share.
+
+use super::charts::{Bar, Colours, Dot, Part, bars, dots, stacks};
+use super::model::Details;
+use super::view::{Block, Cell, Chart, Section, Table};
+use super::{energy, latency};
+use crate::number;
+use serde_json::Value;
+
+/// Clusters or domains of which each gets a chart; of more, tables say it.
+pub(super) const MAX_CHARTS: usize = 4;
+/// Lines of a chart or table that can be taken in.
+pub(super) const MAX_LINES: usize = 64;
+
+/// The details of one policy under the name it is shown by.
+pub(super) struct Of<'a> {
+    pub(super) policy: String,
+    pub(super) details: &'a Details,
+}
+
+/// What is shown of one case; its name is empty where there are none.
+pub(super) struct Shown<'a> {
+    pub(super) case: String,
+    pub(super) policies: Vec<Of<'a>>,
+}
+
+/// All sections; `cases` has one entry or one per case.
+pub(super) fn sections(id: &str, cases: &[Shown<'_>]) -> Vec<Section> {
+    let all = [
+        energy::section_of(id, cases),
+        residency(id, cases),
+        frequencies(id, cases),
+        latency::section_of(id, cases),
+        placements(id, cases),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// A chart with one spec per case that has something to show.
+pub(super) fn chart(
+    id: String,
+    title: &str,
+    alt: &str,
+    cases: &[Shown<'_>],
+    spec: impl Fn(&Shown<'_>) -> Option<Value>,
+) -> Option<Chart> {
+    let mut choices = Vec::new();
+    let mut specs = Vec::new();
+    for case in cases {
+        if let Some(spec) = spec(case) {
+            choices.push(case.case.clone());
+            specs.push(spec);
+        }
+    }
+    let several = cases.len() > 1;
+    (!specs.is_empty()).then(|| Chart {
+        id,
+        title: title.to_owned(),
+        alt: alt.to_owned(),
+        note: String::new(),
+        choice: if several { "Case" } else { "" }.to_owned(),
+        choices: if several { choices } else { Vec::new() },
+        half: false,
+        specs,
+    })
+}
+
+pub(super) fn section(id: String, title: &str, lead: &str, blocks: Vec<Block>) -> Option<Section> {
+    (!blocks.is_empty()).then(|| Section {
+        id,
+        title: title.to_owned(),
+        lead: lead.to_owned(),
+        blocks,
+    })
+}
+
+pub(super) fn each<'a>(cases: &'a [Shown<'a>]) -> impl Iterator<Item = (&'a str, &'a Of<'a>)> {
+    let of_case = |case: &'a Shown<'a>| case.policies.iter().map(|of| (case.case.as_str(), of));
+    cases.iter().flat_map(of_case)
+}
+
+/// The first columns: the case, if there are several, and the policy.
+pub(super) fn heads(cases: &[Shown<'_>]) -> Vec<&'static str> {
+    if cases.len() > 1 {
+        vec!["case", "policy"]
+    } else {
+        vec!["policy"]
+    }
+}
+
+pub(super) fn first_cells(cases: &[Shown<'_>], case: &str, policy: &str) -> Vec<Cell> {
+    let case = (cases.len() > 1).then(|| Cell::head(case));
+    case.into_iter().chain([Cell::head(policy)]).collect()
+}
+
+/// Idle states in the order of all results, shallow ones first.
+pub(super) fn depths<'a>(cases: &'a [Shown<'a>]) -> Vec<&'a str> {
+    let residency = each(cases).flat_map(|(_, of)| &of.details.residency);
+    let states = residency.flat_map(|r| r.idle_pct.0.iter().chain(&r.cluster_idle_pct.0));
+    super::charts::once(states.map(|(name, _)| name))
+}
+
+fn residency(id: &str, cases: &[Shown<'_>]) -> Option<Section> {
+    let names: Vec<String> = each(cases)
+        .flat_map(|(_, of)| &of.details.residency)
+        .map(|r| r.cluster.clone())
+        .collect();
+    let names = super::charts::once(names.iter());
+    let depths = depths(cases);
+    let mut blocks = Vec::new();
+    for name in names.iter().filter(|_| names.len() <= MAX_CHARTS) {
+        let one = chart(
+            format!("{id}-residency-{}", blocks.len()),
+            &format!("CPUs of cluster {name}"),
+            "Bars: share of the CPUs' time busy, in each idle state and between, per policy.",
+            cases,
+            |case| {
+                let parts = times(case, name);
+                let colours = Colours::States(&depths);
+                let title = "share of the CPUs' time (%)";
+                (!parts.is_empty()).then(|| stacks(&parts, title, Some(100.0), &colours))
+            },
+        );
+        blocks.extend(one.map(|c| {
+            Block::Chart(Chart {
+                half: names.len() > 1,
+                ..c
+            })
+        }));
+    }
+    if !names.is_empty() {
+        blocks.push(Block::Table(residency_table(id, cases)));
+    }
+    section(
+        format!("{id}-residency"),
+        "Busy and idle",
+        "How the CPUs of each cluster spent their time, mean of the runs.",
+        blocks,
+    )
+}
+
+fn times(case: &Shown<'_>, cluster: &str) -> Vec<Part> {
+    let mut parts = Vec::new();
+    for of in &case.policies {
+        for r in of.details.residency.iter().filter(|r| r.cluster == cluster) {
+            let mut add = |part: String, value: f64| {
+                let row = of.policy.clone();
+                parts.push(Part { row, part, value });
+            };
+            add("busy".to_owned(), r.busy_pct);
+            if r.transition_pct > 0.0 {
+                add("into/out of idle".to_owned(), r.transition_pct);
+            }
+            for (state, pct) in &r.idle_pct.0 {
+                add(format!("idle {state}"), *pct);
+            }
+        }
+    }
+    parts
+}
+
+fn residency_table(id: &str, cases: &[Shown<'_>]) -> Table {
+    let mut columns = heads(cases);
+    columns.extend(["cluster", "#CPUs", "state", "#share of time"]);
+    let caption = "Share of the CPUs' time in each state; cluster states are of the cluster itself";
+    let mut table = Table::new(format!("{id}-residency-table"), caption, &columns);
+    table.folded = Some("Figures".to_owned());
+    for (case, of) in each(cases) {
+        for r in &of.details.residency {
+            let mut row = |state: &str, pct: f64| {
+                let mut cells = first_cells(cases, case, &of.policy);
+                cells.extend([Cell::of(&r.cluster), Cell::of(r.cpus.to_string())]);
+                cells.extend([Cell::of(state), Cell::of(format!("{pct:.2} %"))]);
+                table.rows.push(cells);
+            };
+            row("busy", r.busy_pct);
+            row("into/out of idle", r.transition_pct);
+            r.idle_pct
+                .0
+                .iter()
+                .for_each(|(state, pct)| row(&format!("idle {state}"), *pct));
+            let of_cluster = r.cluster_idle_pct.0.iter();
+            of_cluster.for_each(|(state, pct)| row(&format!("cluster in {state}"), *pct));
+        }
+    }
+    table
+}
+
+fn frequencies(id: &str, cases: &[Shown<'_>]) -> Option<Section> {
+    let names: Vec<String> = each(cases)
+        .flat_map(|(_, of)| &of.details.frequencies)
+        .filter(|domain| domain.khz_time_busy_pct.len() > 1)
+        .map(|domain| domain.cpus.clone())
+        .collect();
+    let names = super::charts::once(names.iter());
+    let mut blocks = Vec::new();
+    for cpus in names.iter().filter(|_| names.len() <= MAX_CHARTS) {
+        let one = chart(
+            format!("{id}-frequency-{}", blocks.len()),
+            &format!("CPUs {cpus}"),
+            "Bars: share of the CPUs' time busy at each frequency, for each policy.",
+            cases,
+            |case| {
+                let all = busy_at(case, cpus);
+                let titles = ("frequency (MHz)", "busy at it (% of the CPUs' time)");
+                (!all.is_empty()).then(|| bars(&all, titles, false))
+            },
+        );
+        blocks.extend(one.map(|c| {
+            Block::Chart(Chart {
+                half: names.len() > 1,
+                ..c
+            })
+        }));
+    }
+    if !names.is_empty() {
+        blocks.push(Block::Table(frequency_table(id, cases)));
+    }
+    section(
+        format!("{id}-frequency"),
+        "Frequencies",
+        "What each frequency domain ran at while its CPUs were busy, mean of the runs.",
+        blocks,
+    )
+}
+
+fn mhz(khz: u64) -> String {
+    format!("{}", khz as f64 / 1000.0)
+}
+
+fn busy_at(case: &Shown<'_>, cpus: &str) -> Vec<Bar> {
+    let mut all = Vec::new();
+    for of in &case.policies {
+        for domain in of
+            .details
+            .frequencies
+            .iter()
+            .filter(|domain| domain.cpus == cpus)
+        {
+            let bar = |(khz, _, busy): &(u64, f64, f64)| Bar {
+                at: mhz(*khz),
+                series: of.policy.clone(),
+                value: *busy,
+            };
+            all.extend(domain.khz_time_busy_pct.iter().take(MAX_LINES).map(bar));
+        }
+    }
+    all
+}
+
+fn frequency_table(id: &str, cases: &[Shown<'_>]) -> Table {
+    let mut columns = heads(cases);
+    columns.extend(["CPUs", "#frequency (MHz)", "#set to it", "#busy at it"]);
+    let caption = "Share of the time that a domain was set to a frequency, and share of its CPUs' \
+                   time that they were busy at it";
+    let mut table = Table::new(format!("{id}-frequency-table"), caption, &columns);
+    table.folded = Some("Figures".to_owned());
+    for (case, of) in each(cases) {
+        for domain in &of.details.frequencies {
+            for (khz, time, busy) in &domain.khz_time_busy_pct {
+                let mut cells = first_cells(cases, case, &of.policy);
+                cells.extend([Cell::of(&domain.cpus), Cell::of(mhz(*khz))]);
+                cells.push(Cell::of(format!("{time:.2} %")));
+                cells.push(Cell::of(format!("{busy:.2} %")));
+                table.rows.push(cells);
+            }
+        }
+    }
+    table
+}
+
+fn placements(id: &str, cases: &[Shown<'_>]) -> Option<Section> {
+    let mut table = {
+        let mut columns = heads(cases);
+        columns.extend(["reason", "#placements per run", "#share"]);
+        let caption = "Why CPUs were chosen, mean of the runs; `wakeplace explain` shows single \
+                       decisions";
+        Table::new(format!("{id}-reasons-table"), caption, &columns).folded("Figures")
+    };
+    for (case, of) in each(cases) {
+        let counts = &of.details.placements_per_run.0;
+        let all = counts.iter().fold(0.0, |sum, (_, count)| sum + count);
+        for (reason, count) in counts {
+            let mut cells = first_cells(cases, case, &of.policy);
+            let share = if all > 0.0 { count / all * 100.0 } else { 0.0 };
+            cells.extend([Cell::of(reason), Cell::of(number::short(*count))]);
+            cells.push(Cell::of(format!("{share:.1} %")));
+            table.rows.push(cells);
+        }
+    }
+    let drawn = chart(
+        format!("{id}-reasons-chart"),
+        "Reasons",
+        "Bars: how many placements of a run each reason decided, for each policy.",
+        cases,
+        |case| {
+            let mut all = Vec::new();
+            for of in &case.policies {
+                let bar = |(reason, count): &(String, f64)| Bar {
+                    at: reason.clone(),
+                    series: of.policy.clone(),
+                    value: *count,
+                };
+                all.extend(
+                    of.details
+                        .placements_per_run
+                        .0
+                        .iter()
+                        .take(MAX_LINES)
+                        .map(bar),
+                );
+            }
+            (!all.is_empty()).then(|| bars(&all, ("", "placements per run"), true))
+        },
+    )?;
+    section(
+        format!("{id}-reasons"),
+        "Why CPUs were chosen",
+        "The policy's own reason for each placement of a waking or new task.",
+        vec![Block::Chart(drawn), Block::Table(table)],
+    )
+}
+
+/// What the points of a chart with published figures are.
+const PUBLISHED: &str = "◇ published, ● simulated; lines are 95 % confidence intervals.";
+
+/// A dot plot of changes in percent; what lies far out is left to the table.
+pub(super) fn changes(id: String, title: &str, alt: &str, all: Vec<Dot>) -> Option<Chart> {
+    const MOST_PCT: f64 = 300.0;
+    let fits = |dot: &Dot| {
+        let (low, high) = dot.ends.unwrap_or((dot.value, dot.value));
+        [low, high, dot.value]
+            .iter()
+            .all(|end| end.abs() <= MOST_PCT)
+    };
+    let (shown, out): (Vec<Dot>, Vec<Dot>) = all.into_iter().partition(fits);
+    if shown.is_empty() {
+        return None;
+    }
+    let left = super::charts::once(out.iter().map(|dot| &dot.row)).join(", ");
+    let both = shown.iter().any(|dot| dot.source == "published");
+    let mut note = if both {
+        PUBLISHED
+    } else {
+        "Lines are 95 % confidence intervals."
+    }
+    .to_owned();
+    if !left.is_empty() {
+        note += &format!(" Changes beyond {MOST_PCT} % are in the table only: {left}.");
+    }
+    Some(Chart {
+        id,
+        title: title.to_owned(),
+        alt: alt.to_owned(),
+        note,
+        choice: String::new(),
+        choices: Vec::new(),
+        half: false,
+        specs: vec![dots(
+            &shown,
+            "change from the base (%)",
+            "95 % interval",
+            true,
+        )],
+    })
+}

@@ -1,0 +1,156 @@
+//! From the text of a result to what a page is made of; anything else is refused.
+
+use super::model::{Comparison, Study, Timeline};
+use crate::SCHEMA_VERSION;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::fmt;
+
+/// A result to be shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// What it is called in messages.
+    pub name: &'a str,
+    /// JSON.
+    pub text: &'a str,
+}
+
+/// Why a text is no result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HtmlError(String);
+
+impl fmt::Display for HtmlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for HtmlError {}
+
+/// What can be shown.
+pub(super) enum Parsed {
+    Comparison(Box<Comparison>),
+    Study(Box<Study>),
+}
+
+/// Most CPUs of a timeline; the simulator takes 1024.
+const MAX_CPUS: u32 = 4096;
+
+const EXPECTED: &str = "expected the JSON of `compare`, `sim` or `study run`";
+
+/// Keys that only results of other commands have, and whose they are.
+const OTHERS: [(&str, &str); 4] = [
+    ("wakeup", "explain"),
+    ("kernel", "lab run"),
+    ("tables", "a list"),
+    ("cases", "--export-wakeup-cases"),
+];
+
+/// One result, or several of studies.
+pub(super) fn read(source: Source<'_>) -> Result<Vec<Parsed>, HtmlError> {
+    let whole: Value = parse(source)?;
+    let refuse = |what: &str| HtmlError(format!("{}: {what}; {EXPECTED}", source.name));
+    let Some(object) = whole.as_object() else {
+        return Err(refuse("is no object"));
+    };
+    match object
+        .get("schema_version")
+        .map(|version| (version, version.as_u64()))
+    {
+        None => return Err(refuse("has no `schema_version`, so it is no result")),
+        Some((_, Some(version))) if version == u64::from(SCHEMA_VERSION) => {}
+        Some((version, _)) => {
+            let what = format!(
+                "has `schema_version` {}, and this program reads {SCHEMA_VERSION}: make it again",
+                short(&version.to_string())
+            );
+            return Err(refuse(&what));
+        }
+    }
+    if object.contains_key("studies") {
+        let several: Studies = parse(source)?;
+        let studies = several.studies.into_iter();
+        return Ok(studies
+            .map(|study| Parsed::Study(Box::new(study)))
+            .collect());
+    }
+    if object.contains_key("study") && object.contains_key("rows") {
+        return Ok(vec![Parsed::Study(Box::new(parse(source)?))]);
+    }
+    if object.get("runs").is_some_and(Value::is_array) && object.contains_key("duration_ns") {
+        if !object.contains_key("version") {
+            return Err(refuse("is a table of wake-up cases"));
+        }
+        let found: Comparison = parse(source)?;
+        if found.runs.is_empty() {
+            return Err(refuse("has no runs"));
+        }
+        for run in &found.runs {
+            run.timeline
+                .as_ref()
+                .map_or(Ok(()), check)
+                .map_err(|what| refuse(&what))?;
+        }
+        return Ok(vec![Parsed::Comparison(Box::new(found))]);
+    }
+    let other = OTHERS.iter().find(|(key, _)| object.contains_key(*key));
+    Err(match other {
+        Some((_, command)) => refuse(&format!("is the result of `{command}`")),
+        None => refuse("has neither `runs` nor `study`"),
+    })
+}
+
+#[derive(serde::Deserialize)]
+struct Studies {
+    studies: Vec<Study>,
+}
+
+fn parse<T: DeserializeOwned>(source: Source<'_>) -> Result<T, HtmlError> {
+    serde_json::from_str(source.text).map_err(|error| {
+        let (line, column) = (error.line(), error.column());
+        let text = error.to_string();
+        let place = format!(" at line {line} column {column}");
+        let what = short(text.strip_suffix(&place).unwrap_or(&text));
+        HtmlError(format!(
+            "{}:{line}:{column}: {what}; {EXPECTED}",
+            source.name
+        ))
+    })
+}
+
+/// At most so much of what a file holds gets into a message.
+fn short(text: &str) -> String {
+    const MOST: usize = 120;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// What a timeline is drawn by must be within its bounds.
+fn check(line: &Timeline) -> Result<(), String> {
+    if line.cpus > MAX_CPUS {
+        return Err(format!("has a timeline of {} CPUs", line.cpus));
+    }
+    if line.from_ns >= line.to_ns || !(line.from_ns..=line.to_ns).contains(&line.until_ns) {
+        return Err(format!(
+            "has a timeline from {} to {} ns that is complete until {} ns",
+            line.from_ns, line.to_ns, line.until_ns
+        ));
+    }
+    for &(cpu, _, from, to) in line
+        .cpu_task_from_to_ns
+        .iter()
+        .chain(&line.cpu_idle_state_from_to_ns)
+    {
+        if cpu >= line.cpus {
+            return Err(format!("has a timeline with CPU {cpu} of {}", line.cpus));
+        }
+        if from < line.from_ns || to > line.to_ns || from > to {
+            return Err(format!(
+                "has a timeline with {from} to {to} ns, outside its window"
+            ));
+        }
+    }
+    Ok(())
+}

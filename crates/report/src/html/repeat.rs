@@ -1,0 +1,166 @@
+//! Everything needed to repeat a run.
+
+use super::model::{Comparison, Pairs, Study};
+use super::view::{Block, Cell, Section, Table};
+use crate::{SCHEMA_VERSION, number};
+
+fn joined(pairs: &Pairs<String>) -> String {
+    let shown = |(key, value): &(String, String)| format!("{key}={value}");
+    match pairs.is_empty() {
+        true => "none".to_owned(),
+        false => pairs.0.iter().map(shown).collect::<Vec<_>>().join(", "),
+    }
+}
+
+fn known(text: &Option<String>) -> String {
+    text.clone().unwrap_or_else(|| "not recorded".to_owned())
+}
+
+fn command(id: &str, command: &Option<String>) -> Block {
+    match command {
+        Some(text) => Block::Command {
+            id: format!("{id}-command"),
+            text: text.clone(),
+        },
+        None => Block::Text {
+            text: "The result does not record the command that gave it: an older version made it."
+                .to_owned(),
+        },
+    }
+}
+
+fn options(id: &str, options: &Pairs<String>) -> Option<Block> {
+    let caption = "The machine's model: every switch and its value";
+    let mut table = Table::new(format!("{id}-options"), caption, &["switch", "value"]);
+    let row = |(key, value): &(String, String)| vec![Cell::head(key), Cell::of(value)];
+    table.rows.extend(options.0.iter().map(row));
+    table.folded = Some("All switches of the machine's model".to_owned());
+    (!table.rows.is_empty()).then_some(Block::Table(table))
+}
+
+fn hashes(id: &str, rows: Vec<Vec<Cell>>, columns: &[&str]) -> Option<Block> {
+    let caption = "A hash over all events of each run: equal runs have equal hashes";
+    let mut table = Table::new(format!("{id}-hashes"), caption, columns);
+    table.rows = rows;
+    table.folded = Some("Event hashes".to_owned());
+    (!table.rows.is_empty()).then_some(Block::Table(table))
+}
+
+fn section(id: &str, blocks: Vec<Block>) -> Section {
+    Section {
+        id: format!("{id}-repeat"),
+        title: "Repeat it".to_owned(),
+        lead: "The same command with the same version gives the same bytes on every machine."
+            .to_owned(),
+        blocks,
+    }
+}
+
+fn fact(name: &str, value: impl Into<String>) -> (String, String) {
+    (name.to_owned(), value.into())
+}
+
+pub(super) fn of_comparison(id: &str, result: &Comparison) -> Section {
+    let base = &result.runs[0];
+    let mut facts = vec![
+        fact("Version", known(&result.version)),
+        fact("Commit", known(&result.commit)),
+        fact("Platform", base.platform.clone()),
+        fact("Workload", base.workload.clone()),
+        fact("Simulated time", number::duration(result.duration_ns)),
+        fact("Seeds", number::seeds(&base.seeds)),
+        fact("Settings", joined(&result.settings)),
+    ];
+    for run in &result.runs {
+        let changed = if run.set.is_empty() {
+            String::new()
+        } else {
+            format!(" with {}", joined(&run.set))
+        };
+        facts.push(fact("Policy", format!("{}{changed}", run.policy)));
+    }
+    facts.push(fact(
+        "Form of the result",
+        format!("schema_version {SCHEMA_VERSION}"),
+    ));
+    let mut rows = Vec::new();
+    for run in &result.runs {
+        for (seed, hash) in run.seeds.iter().zip(&run.event_hashes) {
+            rows.push(vec![
+                Cell::head(&run.policy),
+                Cell::of(seed.to_string()),
+                Cell::of(hash),
+            ]);
+        }
+    }
+    let mut blocks = vec![command(id, &result.command), Block::Facts { facts }];
+    blocks.extend(options(id, &result.options));
+    blocks.extend(hashes(id, rows, &["policy", "#seed", "hash"]));
+    section(id, blocks)
+}
+
+pub(super) fn of_study(id: &str, result: &Study) -> Section {
+    let facts = vec![
+        fact("Version", known(&result.version)),
+        fact("Commit", known(&result.commit)),
+        fact("Study", result.study.clone()),
+        fact("Platform", result.platform.clone()),
+        fact("Simulated time", number::duration(result.duration_ns)),
+        fact("Seeds", number::seeds(&result.seeds)),
+        fact(
+            "Size",
+            if result.quick {
+                "reduced (--quick)"
+            } else {
+                "full"
+            },
+        ),
+        fact("Settings", joined(&result.settings)),
+        fact(
+            "Form of the result",
+            format!("schema_version {SCHEMA_VERSION}"),
+        ),
+    ];
+    let mut columns = Table::new(
+        format!("{id}-columns"),
+        "What was compared; the first is the base",
+        &["column", "policy", "settings", "CPUs that come and go"],
+    );
+    columns.rows.extend(result.columns.iter().map(|column| {
+        vec![
+            Cell::head(&column.name),
+            Cell::of(&column.policy),
+            Cell::of(joined(&column.settings)),
+            column.hotplug.clone().into(),
+        ]
+    }));
+    let columns_of_cases = ["case", "platform", "workload", "#simulated", "settings"];
+    let mut cases = Table::new(format!("{id}-setup"), "The cases", &columns_of_cases);
+    cases.rows.extend(result.cases.iter().map(|case| {
+        vec![
+            Cell::head(&case.case),
+            Cell::of(&case.platform),
+            Cell::of(&case.workload),
+            Cell::of(number::duration(case.duration_ns)),
+            Cell::of(joined(&case.settings)),
+        ]
+    }));
+    let mut rows = Vec::new();
+    for profile in &result.profiles {
+        for (seed, hash) in result.seeds.iter().zip(&profile.event_hashes) {
+            rows.push(vec![
+                Cell::head(&profile.case),
+                Cell::of(&profile.policy),
+                Cell::of(seed.to_string()),
+                Cell::of(hash),
+            ]);
+        }
+    }
+    let mut blocks = vec![command(id, &result.command), Block::Facts { facts }];
+    for table in [columns, cases] {
+        blocks.extend((!table.rows.is_empty()).then_some(Block::Table(table)));
+    }
+    blocks.extend(options(id, &result.options));
+    blocks.extend(hashes(id, rows, &["case", "policy", "#seed", "hash"]));
+    section(id, blocks)
+}

@@ -1,0 +1,186 @@
+//! A study's figures: charts and tables of published beside simulated ones.
+
+use super::charts::{Dot, dots, once};
+use super::compared::{shown_change, unit};
+use super::details::changes;
+use super::model::{Figure, Row, Study, ends};
+use super::view::{Cell, Chart, Table};
+use crate::{number, phrase};
+use wakeplace_metrics::find_metric;
+
+/// The points of the two charts of a metric.
+#[derive(Default)]
+struct Dots {
+    deltas: Vec<Dot>,
+    means: Vec<Dot>,
+}
+
+/// Changes from the base, then means.
+pub(super) fn charts(id: &str, result: &Study, rows: &[&Row]) -> Vec<Chart> {
+    let Some(first) = rows.first() else {
+        return Vec::new();
+    };
+    let (metric, base) = (&first.metric, &result.base_policy);
+    let published = |row: &&Row| row.published.is_some() || row.published_delta_pct.is_some();
+    let has = rows.iter().any(published);
+    let Dots { deltas, means } = points(base, rows, if has { "simulated" } else { "" });
+    let mut charts = Vec::new();
+    charts.extend(changes(
+        format!("{id}-changes"),
+        &format!("{metric}: change from {base}"),
+        "Points: change of each case from the base policy, published and simulated, the latter \
+         with its 95 % confidence interval. The table below has the figures.",
+        deltas,
+    ));
+    if !means.is_empty() {
+        charts.push(means_chart(id, first, &means, has));
+    }
+    let both = charts.len() > 1;
+    charts.iter_mut().for_each(|chart| chart.half = both);
+    charts
+}
+
+fn points(base: &str, rows: &[&Row], simulated: &'static str) -> Dots {
+    let policies = once(rows.iter().map(|row| &row.policy));
+    let mut all = Dots::default();
+    for row in rows {
+        let position = policies.iter().position(|name| *name == row.policy);
+        let dot = |source, value: Option<f64>, ends| {
+            Some(Dot {
+                row: row.case.clone(),
+                series: phrase::short_policy(base, &row.policy),
+                policy: position.unwrap_or(0),
+                source,
+                value: value?,
+                ends,
+            })
+        };
+        let ci95 = ends(row.simulated_delta_ci95);
+        all.deltas
+            .extend(dot("published", row.published_delta_pct, None));
+        all.deltas
+            .extend(dot(simulated, row.simulated_delta_pct, ci95));
+        if let Some(figure) = &row.published {
+            all.means
+                .extend(dot("published", figure.mean, around(figure)));
+        }
+        let figure = &row.simulated;
+        all.means
+            .extend(dot(simulated, figure.mean, around(figure)));
+    }
+    all
+}
+
+/// One standard deviation around the mean.
+fn around(figure: &Figure) -> Option<(f64, f64)> {
+    let (mean, rsd) = (figure.mean?, figure.rsd_pct?);
+    let sd = mean.abs() * rsd / 100.0;
+    sd.is_finite().then_some((mean - sd, mean + sd))
+}
+
+fn means_chart(id: &str, first: &Row, means: &[Dot], has_published: bool) -> Chart {
+    let metric = &first.metric;
+    let title = match first.unit.as_str() {
+        "" => metric.clone(),
+        "us" => format!("{metric} (µs)"),
+        unit => format!("{metric} ({unit})"),
+    };
+    let note = match has_published {
+        false => "Lines are one standard deviation.",
+        true => "◇ published, ● simulated; lines are one standard deviation.",
+    };
+    Chart {
+        id: format!("{id}-means"),
+        title: format!("{metric}: means"),
+        alt: "Points: mean of each case and policy, published and simulated, with one standard \
+              deviation. The table below has the figures."
+            .to_owned(),
+        note: note.to_owned(),
+        choice: String::new(),
+        choices: Vec::new(),
+        half: false,
+        specs: vec![dots(means, &title, "1 standard deviation", false)],
+    }
+}
+
+/// What some row of a table has.
+struct Has {
+    means: bool,
+    changes: bool,
+    robust: bool,
+}
+
+/// `kind`: of the rows, see [`Row::kind`].
+pub(super) fn rows_table(id: &str, result: &Study, kind: &str, rows: &[&Row]) -> Table {
+    let means = rows.iter().any(|row| row.published.is_some());
+    let has = Has {
+        means,
+        changes: means || rows.iter().any(|row| row.published_delta_pct.is_some()),
+        robust: rows.iter().any(|row| row.robust.is_some()),
+    };
+    let mut columns = vec!["case", "policy"];
+    columns.extend(has.means.then_some("#published"));
+    columns.extend(["#simulated", "#spread"]);
+    columns.extend(has.changes.then_some("#change, published"));
+    columns.extend(["#change, simulated", "#95 % CI"]);
+    columns.extend(has.means.then_some("#off by"));
+    columns.extend(has.robust.then_some("assumed costs"));
+    let metric = &rows[0].metric;
+    let mut caption = metric.clone();
+    if !kind.is_empty() {
+        caption += &format!(", {kind}");
+    }
+    if let Ok(def) = find_metric(metric) {
+        caption += &format!(": {}", def.doc);
+    }
+    let mut table = Table::new(format!("{id}-table-{kind}"), caption, &columns);
+    let mut before = "";
+    for row in rows {
+        let head = match row.case == before {
+            true => Cell::default(),
+            false => Cell::head(&row.case),
+        };
+        before = &row.case;
+        let policy = phrase::short_policy(&result.base_policy, &row.policy);
+        let mut cells = vec![head, Cell::of(policy)];
+        cells.extend(figures(row, &has));
+        table.rows.push(cells);
+    }
+    table
+}
+
+/// The cells after the policy.
+fn figures(row: &Row, has: &Has) -> Vec<Cell> {
+    let change = |pct: Option<f64>| Cell::of(pct.map(shown_change).unwrap_or_default());
+    let mut cells = Vec::new();
+    if has.means {
+        let published = row.published.as_ref();
+        let mean = published.and_then(|p| p.mean);
+        let spread = published.and_then(|p| p.rsd_pct).map(number::spread);
+        let mean = mean.map(|mean| unit(mean, &row.unit));
+        cells.push(Cell::from(mean).small(spread.unwrap_or_default()));
+    }
+    let mark = if row.calibrated { " *" } else { "" };
+    let mean = row.simulated.mean.map(|mean| unit(mean, &row.unit) + mark);
+    cells.push(mean.into());
+    let many = row.simulated.n.is_none_or(|n| n > 1);
+    let spread = row.simulated.rsd_pct.filter(|_| many);
+    cells.push(spread.map(number::spread).into());
+    if has.changes {
+        cells.push(change(row.published_delta_pct));
+    }
+    cells.push(change(row.simulated_delta_pct));
+    let interval = phrase::interval(ends(row.simulated_delta_ci95));
+    cells.push(Cell::of(interval.unwrap_or_default()));
+    if has.means {
+        cells.push(change(row.distance_pct().filter(|_| !row.calibrated)));
+    }
+    if has.robust {
+        cells.push(match row.robust {
+            Some(true) => Cell::of("robust").tone("better"),
+            Some(false) => Cell::of("not robust").tone("worse"),
+            None => Cell::default(),
+        });
+    }
+    cells
+}

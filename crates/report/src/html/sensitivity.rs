@@ -1,0 +1,109 @@
+//! Conclusions with assumed costs halved and doubled.
+
+use super::compared::shown_change;
+use super::model::{Assumed, Cost, Study, Tried, ends};
+use super::view::{Block, Cell, Section, Table};
+use crate::{number, phrase};
+
+pub(super) fn section_of(id: &str, result: &Study) -> Option<Section> {
+    let tried = result.sensitivity.as_ref()?;
+    let assumed = result.assumed.clone().unwrap_or_default();
+    let flips = tried.iter().filter(|row| row.flips).count();
+    let mut blocks = tables(id, result, tried, &assumed);
+    let unused = assumed
+        .costs
+        .iter()
+        .filter(|cost| cost.unused)
+        .map(|cost| cost.cost.as_str());
+    let unused: Vec<&str> = unused.collect();
+    if !unused.is_empty() {
+        let text = format!(
+            "Assumed, and without any effect in these runs: {}.",
+            unused.join(", ")
+        );
+        blocks.push(Block::Text { text });
+    }
+    let items = assumed
+        .except
+        .iter()
+        .map(|e| format!("Assumed, and not tried: {}: {}", e.cost, e.why));
+    let items: Vec<String> = items.collect();
+    if !items.is_empty() {
+        blocks.push(Block::List { items });
+    }
+    Some(Section {
+        id: format!("{id}-sensitivity"),
+        title: "With assumed costs halved and doubled".to_owned(),
+        lead: format!(
+            "Each conclusion was tried again with one assumed cost changed, {}: {}.",
+            number::seeds(&assumed.seeds),
+            match flips {
+                0 => "none changes".to_owned(),
+                n => format!("{n} of {} change", tried.len()),
+            }
+        ),
+        blocks,
+    })
+}
+
+/// What changes, then everything.
+fn tables(id: &str, result: &Study, tried: &[Tried], assumed: &Assumed) -> Vec<Block> {
+    let used = |row: &&Tried| {
+        let own = |cost: &&Cost| cost.cost == row.cost;
+        assumed
+            .costs
+            .iter()
+            .find(own)
+            .is_none_or(|cost| !cost.unused)
+    };
+    let mut blocks = Vec::new();
+    for only_flips in [true, false] {
+        let columns = [
+            "case",
+            "metric",
+            "policy",
+            "assumed cost",
+            "#times",
+            "#change",
+            "#95 % CI",
+            "conclusion",
+            "#as it is",
+            "then",
+        ];
+        let (name, caption) = match only_flips {
+            true => ("flips", "Conclusions that change"),
+            false => ("all", "All conclusions tried, of costs that have an effect"),
+        };
+        let mut table = Table::new(format!("{id}-sensitivity-{name}"), caption, &columns);
+        let rows = tried
+            .iter()
+            .filter(used)
+            .filter(|row| row.flips || !only_flips);
+        table
+            .rows
+            .extend(rows.map(|row| tried_row(result, assumed, row)));
+        if !only_flips {
+            table.folded = Some(format!("All {} conclusions tried", table.rows.len()));
+        }
+        blocks.extend((!table.rows.is_empty()).then_some(Block::Table(table)));
+    }
+    blocks
+}
+
+fn tried_row(result: &Study, assumed: &Assumed, row: &Tried) -> Vec<Cell> {
+    let value = assumed.costs.iter().find(|cost| cost.cost == row.cost);
+    let tone = |word: &str| super::view::tone(word);
+    let change = |pct: Option<f64>| Cell::from(pct.map(shown_change));
+    vec![
+        Cell::head(&row.case),
+        Cell::of(&row.metric),
+        Cell::of(phrase::short_policy(&result.base_policy, &row.policy)),
+        Cell::of(&row.cost).small(value.map_or("", |cost| cost.value.as_str())),
+        Cell::of(row.factor.to_string()),
+        change(row.delta_pct),
+        Cell::of(phrase::interval(ends(row.ci95)).unwrap_or_default()),
+        Cell::of(&row.conclusion).tone(tone(&row.conclusion)),
+        change(row.plain_delta_pct),
+        Cell::of(&row.plain_conclusion).tone(tone(&row.plain_conclusion)),
+    ]
+}

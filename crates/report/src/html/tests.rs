@@ -1,0 +1,359 @@
+use super::{Source, html};
+use crate::{Format, Style};
+use serde_json::{Value, json};
+
+fn page(text: &str) -> String {
+    html(&[Source {
+        name: "result.json",
+        text,
+    }])
+    .expect("a result")
+}
+
+fn refused(text: &str) -> String {
+    let error = html(&[Source {
+        name: "result.json",
+        text,
+    }])
+    .expect_err("no result");
+    error.to_string()
+}
+
+/// The least that `compare` has given since the first version.
+fn old() -> Value {
+    let metric = |mean: f64| json!({"mean": mean, "rsd_pct": 1.0, "ci95": 0.1, "unit": "J"});
+    let run = |policy: &str, mean: f64| {
+        json!({
+            "platform": "hikey960",
+            "workload": "periodic:n=10",
+            "policy": policy,
+            "set": {},
+            "seeds": [1, 2],
+            "metrics": {"energy_j": metric(mean)},
+            "event_hashes": ["00ff", "11ee"],
+        })
+    };
+    json!({
+        "schema_version": 1,
+        "version": "0.1.0",
+        "duration_ns": 1_000_000_000,
+        "settings": {},
+        "options": {"model.idle_states": "all"},
+        "runs": [run("linux-4.17", 10.0), run("linux-4.17+energy-aware", 9.0)],
+        "deltas": [{
+            "metric": "energy_j", "base": "linux-4.17", "other": "linux-4.17+energy-aware",
+            "delta_pct": -10.0, "ci95": [-11.0, -9.0], "significant": true,
+        }],
+        "notes": [],
+        "warnings": ["beware"],
+    })
+}
+
+/// With everything that a page shows.
+fn whole() -> Value {
+    let mut all = old();
+    all["verdicts"] = json!([{
+        "policy": "linux-4.17+energy-aware", "metric": "energy_j", "difference": "better",
+        "text": "linux-4.17+energy-aware uses 10.0 % less energy",
+    }]);
+    all["command"] = json!("wakeplace compare --platform hikey960");
+    let details = json!({
+        "energy": {
+            "unit": "J",
+            "board": 4.0,
+            "cluster_state_energy_s": [
+                ["little", "busy", 1.5, 2.0], ["little", "idle WFI", 0.5, 9.0],
+            ],
+            "cpu_busy_idle_transition": [[1.0, 0.25, 0.0], [0.5, 0.25, 0.0]],
+        },
+        "residency": [{
+            "cluster": "little", "cpus": 2, "busy_pct": 40.0, "transition_pct": 1.0,
+            "idle_pct": {"WFI": 59.0}, "cluster_idle_pct": {},
+        }],
+        "frequencies": [{
+            "cpus": "0-1", "khz_time_busy_pct": [[533000, 60.0, 10.0], [999000, 40.0, 30.0]],
+        }],
+        "wake_latency_up_to_ns_count": [[1024, 98], [20480, 2]],
+        "placements_per_run": {"idle-target": 99.0},
+    });
+    let timeline = json!({
+        "from_ns": 1000, "to_ns": 2000, "until_ns": 2000, "cpus": 2,
+        "clusters": [["little", "0-1"]], "domains": ["0-1"], "idle_states": ["WFI"],
+        "tasks": [[0, "a"]],
+        "cpu_task_from_to_ns": [[0, 0, 1000, 1500]],
+        "cpu_idle_state_from_to_ns": [[1, 0, 1000, 2000]],
+        "domain_at_ns_khz": [[0, 1000, 533000]],
+        "reasons": ["idle-target"],
+        "at_ns_task_prev_cpu_reason_new": [[1000, 0, 1, 0, 0, 0]],
+        "overutilized_at_ns_on": [[1000, 0]],
+    });
+    for run in 0..2 {
+        all["runs"][run]["details"] = details.clone();
+        all["runs"][run]["timeline"] = timeline.clone();
+    }
+    all
+}
+
+/// The part of a page that is about the result: without the programs of others and their licences.
+fn own(page: &str) -> String {
+    let mut text = page.to_owned();
+    for (_, program, licence) in super::LIBRARIES {
+        text = text.replace(&super::without_map(program), "");
+        for line in licence.lines() {
+            text = text.replace(line, "");
+        }
+    }
+    text
+}
+
+#[test]
+fn the_answer_stands_first_and_everything_after_it() {
+    let page = page(&whole().to_string());
+    let places = [
+        "<h1>linux-4.17+energy-aware against linux-4.17 on hikey960</h1>",
+        "uses 10.0 % less energy",
+        "−10.0 %",
+        "with the same 2 seeds",
+        "beware",
+        "<h2>What differs</h2>",
+        "<h2>Energy by CPU and state</h2>",
+        "<h2>Busy and idle</h2>",
+        "<h2>Frequencies</h2>",
+        "<h2>Wake-up latency</h2>",
+        "<h2>Why CPUs were chosen</h2>",
+        "<h2>What ran where</h2>",
+        "<h2>All metrics</h2>",
+        "<h2>Repeat it</h2>",
+        "wakeplace compare --platform hikey960</pre>",
+        "model.idle_states",
+        "00ff",
+    ];
+    let mut from = page.find("<main").expect("a main part");
+    for place in places {
+        let at = page[from..].find(place);
+        from += at.unwrap_or_else(|| panic!("`{place}` is not there, or too early"));
+    }
+}
+
+#[test]
+fn it_can_be_read_without_eyes_and_without_a_mouse() {
+    let page = page(&whole().to_string());
+    let body = &page[page.find("<body>").unwrap()..];
+    let first = body.find("<a ").unwrap();
+    assert!(body[first..].starts_with("<a class=\"skip\" href=\"#answer\""));
+    assert!(body[first..].find("<button").unwrap() > 0 && body.contains("id=\"answer\""));
+    let own = own(&page);
+    let count = |what: &str| own.matches(what).count();
+    assert!(count("<table") > 5);
+    assert_eq!(count("<table"), count("<caption"));
+    assert_eq!(
+        count("<table"),
+        count("role=\"region\" tabindex=\"0\" aria-labelledby")
+    );
+    assert_eq!(count("<th"), count("<th scope=\"") + count("<thead"));
+    assert_eq!(
+        count("class=\"drawing\""),
+        count("role=\"img\" aria-label=\"")
+    );
+    assert_eq!(
+        count("class=\"drawing\""),
+        count("<figcaption>") - count("class=\"line\"")
+    );
+    assert_eq!(count("<h1>"), 1);
+    // Every part that the contents lead to is there, once.
+    for link in own.split("href=\"#").skip(1) {
+        let id = link.split('"').next().unwrap();
+        assert_eq!(count(&format!("id=\"{id}\"")), 1, "{id}");
+    }
+}
+
+#[test]
+fn nothing_is_loaded() {
+    let page = page(&whole().to_string());
+    assert!(!page.contains("sourceMappingURL"));
+    let own = own(&page);
+    for load in [
+        "src=",
+        "@import",
+        "url(",
+        "fetch(",
+        "XMLHttpRequest",
+        "import(",
+    ] {
+        assert!(!own.contains(load), "{load}");
+    }
+    let links = own.matches("<link").count();
+    assert_eq!(
+        links,
+        own.matches("<link rel=\"icon\" href=\"data:,\">").count()
+    );
+    // Addresses are names of forms only.
+    let addresses = own.matches("http://").count() + own.matches("https://").count();
+    assert_eq!(
+        addresses,
+        own.matches("https://vega.github.io/schema/vega-lite/v6.json")
+            .count()
+    );
+}
+
+#[test]
+fn programs_of_others_end_where_they_should() {
+    for (name, program, _) in super::LIBRARIES {
+        let text = program.to_lowercase();
+        assert!(
+            !text.contains("</script") && !text.contains("<!--"),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn what_a_result_says_is_no_markup() {
+    let evil = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&\u{2028}";
+    let mut result = whole();
+    result["runs"][0]["workload"] = json!(evil);
+    result["runs"][1]["policy"] = json!(evil);
+    result["deltas"][0]["other"] = json!(evil);
+    result["verdicts"][0]["text"] = json!(evil);
+    result["warnings"] = json!([evil]);
+    result["command"] = json!(evil);
+    result["options"][evil] = json!(evil);
+    result["runs"][0]["metrics"][evil] = json!({"mean": 1.0, "unit": evil});
+    result["runs"][0]["timeline"]["tasks"] = json!([[0, evil]]);
+    result["runs"][0]["details"]["residency"][0]["cluster"] = json!(evil);
+    result["runs"][0]["details"]["placements_per_run"][evil] = json!(1.0);
+    let plain = page(&whole().to_string());
+    let page = page(&result.to_string());
+    assert!(!page.contains("alert(1)</script>") && !own(&page).contains("<img"));
+    for mark in ["<script", "</script"] {
+        assert_eq!(
+            page.matches(mark).count(),
+            plain.matches(mark).count(),
+            "{mark}"
+        );
+    }
+    assert!(
+        page.contains("\\u003c/script\\u003e\\u003cscript\\u003ealert(1)"),
+        "in the charts"
+    );
+    assert!(
+        page.contains("&lt;img src=x onerror=alert(2)&gt;"),
+        "in the text"
+    );
+    assert!(!page.contains('\u{2028}') || page.contains("\\u2028"));
+}
+
+#[test]
+fn the_same_result_gives_the_same_bytes() {
+    let text = whole().to_string();
+    assert_eq!(page(&text), page(&text));
+}
+
+#[test]
+fn an_older_result_has_less_and_says_so() {
+    let page = page(&old().to_string());
+    assert!(page.contains("The result holds no verdict"));
+    assert!(page.contains("does not record the command"));
+    assert!(!page.contains(">Energy by CPU and state</h2>"));
+}
+
+#[test]
+fn several_results_have_a_heading_each() {
+    let text = whole().to_string();
+    let source = Source {
+        name: "a",
+        text: &text,
+    };
+    let page = html(&[source, source]).unwrap();
+    let own = own(&page);
+    assert!(own.contains("<h1>2 results</h1>"));
+    assert_eq!(
+        own.matches("<h2>linux-4.17+energy-aware against").count(),
+        2
+    );
+    for link in own.split("href=\"#").skip(1) {
+        let id = link.split('"').next().unwrap();
+        assert_eq!(own.matches(&format!("id=\"{id}\"")).count(), 1, "{id}");
+    }
+}
+
+#[test]
+fn no_result_is_refused_in_a_sentence() {
+    let mut old_form = old();
+    old_form["schema_version"] = json!(0);
+    let mut without = old();
+    without.as_object_mut().unwrap().remove("schema_version");
+    let mut no_runs = old();
+    no_runs["runs"] = json!([]);
+    let mut wrong = old();
+    wrong["runs"][0]["seeds"] = json!("many");
+    let mut outside = whole();
+    outside["runs"][0]["timeline"]["cpu_task_from_to_ns"] = json!([[2, 0, 1000, 1500]]);
+    let mut backwards = whole();
+    backwards["runs"][0]["timeline"]["cpu_task_from_to_ns"] = json!([[0, 0, 1500, 1400]]);
+    let mut huge = whole();
+    huge["runs"][0]["timeline"]["cpus"] = json!(4_000_000_000_u32);
+    for (text, part) in [
+        (String::new(), "result.json:1:0: EOF"),
+        ("[1, 2]".to_owned(), "is no object"),
+        ("{\"a\": }".to_owned(), "result.json:1:7: expected value"),
+        ("[".repeat(1_000_000), "recursion limit"),
+        (without.to_string(), "has no `schema_version`"),
+        (
+            old_form.to_string(),
+            "has `schema_version` 0, and this program reads 1",
+        ),
+        (
+            json!({"schema_version": 1, "wakeup": {}}).to_string(),
+            "is the result of `explain`",
+        ),
+        (
+            json!({"schema_version": 1}).to_string(),
+            "has neither `runs` nor `study`",
+        ),
+        (
+            json!({"schema_version": 1, "runs": [], "duration_ns": 1}).to_string(),
+            "wake-up cases",
+        ),
+        (no_runs.to_string(), "has no runs"),
+        (format!("{wrong:#}"), ": invalid type: string \"many\""),
+        (outside.to_string(), "with CPU 2 of 2"),
+        (backwards.to_string(), "1500 to 1400 ns"),
+        (huge.to_string(), "4000000000 CPUs"),
+    ] {
+        let error = refused(&text);
+        assert!(error.contains(part), "{part}: {error}");
+        assert!(error.starts_with("result.json:"), "{error}");
+        let expected = error.ends_with("expected the JSON of `compare`, `sim` or `study run`");
+        assert!(
+            expected && error.len() < 300 && !error.contains('\n'),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn the_json_of_a_study_is_read_back() {
+    let result = crate::study::tests::fake();
+    let text = crate::study(&result, Format::Json, Style::default());
+    let page = page(&text);
+    for part in [
+        "<h2>Published against simulated</h2>",
+        "less energy.",
+        "33.45 J",
+        "±1.2 %",
+        "−13.4 %",
+        "a mail",
+        "Experiments: energy_j",
+        "* are no check",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    let tried = crate::study(
+        &crate::study::tests::tried(),
+        Format::Json,
+        Style::default(),
+    );
+    let page = self::page(&tried);
+    assert!(page.contains("With assumed costs halved and doubled"));
+}

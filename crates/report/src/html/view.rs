@@ -1,0 +1,192 @@
+//! What a page consists of. The template draws it and decides nothing.
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// A whole page.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Page {
+    pub(super) title: String,
+    pub(super) results: Vec<ResultView>,
+    pub(super) version: &'static str,
+}
+
+/// One result.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct ResultView {
+    /// Begins the ids of its parts.
+    pub(super) id: String,
+    pub(super) kind: &'static str,
+    pub(super) title: String,
+    /// Platform, workload, length, seeds.
+    pub(super) facts: Vec<String>,
+    pub(super) answer: Answer,
+    pub(super) sections: Vec<Section>,
+}
+
+/// Which policy, how much, how sure.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(super) struct Answer {
+    pub(super) sentences: Vec<Sentence>,
+    pub(super) tiles: Vec<Tile>,
+    /// How sure.
+    pub(super) sure: Vec<String>,
+    pub(super) warnings: Vec<String>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Sentence {
+    pub(super) text: String,
+    /// `better`, `worse`, or something else.
+    pub(super) tone: &'static str,
+    /// The tone in a word.
+    pub(super) badge: String,
+}
+
+/// One figure, large.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Tile {
+    pub(super) figure: String,
+    pub(super) label: String,
+    pub(super) below: String,
+    pub(super) tone: &'static str,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Section {
+    pub(super) id: String,
+    pub(super) title: String,
+    pub(super) lead: String,
+    pub(super) blocks: Vec<Block>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub(super) enum Block {
+    Text { text: String },
+    List { items: Vec<String> },
+    Table(Table),
+    Chart(Chart),
+    Timeline(TimelineView),
+    Facts { facts: Vec<(String, String)> },
+    Command { id: String, text: String },
+}
+
+#[derive(Clone, Debug, Default, Serialize)]
+pub(super) struct Table {
+    pub(super) id: String,
+    pub(super) caption: String,
+    /// Shown closed, under this word.
+    pub(super) folded: Option<String>,
+    pub(super) head: Vec<Head>,
+    pub(super) rows: Vec<Vec<Cell>>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Head {
+    pub(super) text: String,
+    /// Figures: to the right.
+    pub(super) num: bool,
+}
+
+#[derive(Clone, Debug, Default, Serialize)]
+pub(super) struct Cell {
+    pub(super) text: String,
+    /// A second, quieter line.
+    pub(super) small: String,
+    /// It names its row.
+    pub(super) head: bool,
+    pub(super) tone: &'static str,
+}
+
+/// A chart; one spec, or one per choice.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Chart {
+    pub(super) id: String,
+    pub(super) title: String,
+    /// What it shows, for who does not see it.
+    pub(super) alt: String,
+    pub(super) note: String,
+    /// What the choice is of, and the choices; empty: there is none.
+    pub(super) choice: String,
+    pub(super) choices: Vec<String>,
+    /// Two of these stand side by side where there is room.
+    pub(super) half: bool,
+    #[serde(skip)]
+    pub(super) specs: Vec<Value>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct TimelineView {
+    pub(super) id: String,
+    pub(super) title: String,
+    pub(super) alt: String,
+    pub(super) cpus: u32,
+    #[serde(skip)]
+    pub(super) data: Value,
+}
+
+impl Table {
+    /// Columns that begin with `#` hold figures.
+    pub(super) fn new(id: String, caption: impl Into<String>, columns: &[&str]) -> Self {
+        let head = |text: &&str| Head {
+            text: text.trim_start_matches('#').to_owned(),
+            num: text.starts_with('#'),
+        };
+        Self {
+            id,
+            caption: caption.into(),
+            folded: None,
+            head: columns.iter().map(head).collect(),
+            rows: Vec::new(),
+        }
+    }
+
+    pub(super) fn folded(mut self, word: &str) -> Self {
+        self.folded = Some(word.to_owned());
+        self
+    }
+}
+
+impl Cell {
+    pub(super) fn of(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn head(text: impl Into<String>) -> Self {
+        Self {
+            head: true,
+            ..Self::of(text)
+        }
+    }
+
+    pub(super) fn small(mut self, small: impl Into<String>) -> Self {
+        self.small = small.into();
+        self
+    }
+
+    pub(super) fn tone(mut self, tone: &'static str) -> Self {
+        self.tone = tone;
+        self
+    }
+}
+
+impl From<Option<String>> for Cell {
+    fn from(text: Option<String>) -> Self {
+        Self::of(text.unwrap_or_else(|| "–".to_owned()))
+    }
+}
+
+/// The CSS class of a difference's word.
+pub(super) fn tone(word: &str) -> &'static str {
+    match word {
+        "better" | "gain" => "better",
+        "worse" | "loss" => "worse",
+        "none seen" | "no difference" => "same",
+        "one seed" | "unknown" => "unknown",
+        _ => "other",
+    }
+}
