@@ -238,6 +238,18 @@ WP_INLINE void wp_power_begin(const struct wp_ctx *ctx, struct wp_balance *bal)
 	p->power_ok = !p->perf_ok;
 }
 
+/* Is the local group the leader, with a donor to take from? Under P8 from higher numbers only: what
+ * it took from lower ones they would take back. */
+WP_INLINE int wp_power_leads(const struct wp_ctx *ctx, const struct wp_balance *bal, u32 local)
+{
+	const struct wp_power_balance *p = &bal->power;
+
+	if (!p->power_ok || p->leader != local || p->leader == p->donor || p->donor == WP_NONE)
+		return 0;
+	return p->donor_first > p->leader_first || !ctx->params.mc_lowest_first ||
+	       !wp_mc_balances(ctx);
+}
+
 /* Does this attempt spread? If not, src_cpu is the one to pull from, WP_NONE: nothing to do. */
 WP_FN int wp_power_spreads(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL)
 {
@@ -258,8 +270,7 @@ WP_FN int wp_power_spreads(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal
 	}
 	if (bal->idle != WP_NEWLY_IDLE)
 		wp_sis_update(ctx, bal->this_cpu, bal->level);
-	if ((p->power_ok && p->leader == local && p->leader != p->donor &&
-	     p->donor != WP_NONE && wp_power_settled(ctx, bal, lb)) ||
+	if ((wp_power_leads(ctx, bal, local) && wp_power_settled(ctx, bal, lb)) ||
 	    wp_mc_lowest(ctx, bal))
 		bal->src_cpu = wp_power_pull(ctx, bal);
 	return 0;

@@ -65,18 +65,25 @@ WP_FN int wp_mc_quiet(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 	       !WP_AT(ctx->cpus, cpu)->misfit_load && !wp_mc_overfull(ctx, cpu);
 }
 
-/* ... but for what belongs on lower numbers (P8): is one of them idle, its tick stopped? */
+/* ... but for what belongs on lower numbers (P8): is one of them idle, its tick stopped? Of the
+ * cache only, as placement is: a CPU further away would look in vain. */
 WP_FN int wp_mc_lower_idle(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
-	u32 word;
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	const struct wp_dom *dom;
+	u32 i;
 
-	if (!ctx->params.mc_lowest_first)
+	if (!ctx->params.mc_lowest_first || c->llc_level == WP_NONE)
 		return 0;
-	WP_FOR(word, cpu / 64u, WP_MASK_WORDS) {
-		if (*WP_AT(ctx->nohz_mask, word))
+	dom = WP_AT(ctx->doms, *WP_AT(c->dom, c->llc_level));
+	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
+		u32 lower = *WP_AT(ctx->list, dom->first_cpu + i);
+
+		if (lower < cpu &&
+		    *WP_AT(ctx->nohz_mask, lower / 64u) & (1ull << (lower % 64u)))
 			return 1;
 	}
-	return !!(*WP_AT(ctx->nohz_mask, cpu / 64u) & ((1ull << (cpu % 64u)) - 1));
+	return 0;
 }
 
 /* Has the CPU a task to give at its tick? */

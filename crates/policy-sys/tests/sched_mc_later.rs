@@ -312,12 +312,13 @@ fn the_leader_takes_from_the_least() {
     });
     for era in ["linux-4.7", "linux-6.2", "linux-7.3"] {
         let name = format!("{era}+sched-mc=1");
-        let pull = |tasks: [u32; 4], dst| {
-            let mut core = made(&quad, &name, &[("mc_lowest_first", "off")], SLOW);
+        let pull_with = |lowest: &'static str, tasks: [u32; 4], dst| {
+            let mut core = made(&quad, &name, &[("mc_lowest_first", lowest)], SLOW);
             loads(&mut core, &tasks);
             let (step, bal) = attempt(&mut core, dst, 1, IdleKind::Idle);
             (step == Step::Detach).then_some(bal.raw().src_cpu)
         };
+        let pull = |tasks, dst| pull_with("off", tasks, dst);
         assert_eq!(pull([1, 0, 1, 0], 1), Some(2), "{name}");
         assert_eq!(pull([1, 0, 1, 0], 3), None, "{name}: not the leader");
         assert_eq!(pull([1, 0, 2, 0], 3), Some(0), "{name}: it is now");
@@ -326,6 +327,34 @@ fn the_leader_takes_from_the_least() {
             None,
             "{name}: an idle package leads nothing"
         );
+        // With P8 as well: what the fuller package took from lower numbers they would take back.
+        assert_eq!(pull_with("on", [1, 0, 2, 0], 3), None, "{name}");
+        assert_eq!(pull_with("on", [1, 0, 1, 0], 1), Some(2), "{name}");
+    }
+}
+
+/// P8 draws within a cache: an idle CPU of another one is not woken to look.
+#[test]
+fn no_kicks_for_another_cache() {
+    let mut four = facts(4, true);
+    four.levels[0].group_of = vec![0, 0, 1, 1];
+    four.levels.push(LevelFacts {
+        group_of: vec![0; 4],
+        ..LevelFacts::default()
+    });
+    for era in ERAS.iter().filter(|era| **era != "wakeplace") {
+        let name = format!("{era}+sched-mc=2");
+        let kicks = |idle: u32| {
+            let mut core = made(&four, &name, &[("mc_kick_by_room", "on")], SLOW);
+            loads(&mut core, &[0, 0, 0, 1]);
+            core.nohz_enter(idle);
+            core.state_mut().nohz_next_balance_tick = 0;
+            let mut task = queued(&mut core, 1, 3, 900);
+            task.raw_mut().running = 1;
+            core.tick(&mut task, NOW).kick()
+        };
+        assert!(!kicks(0), "{name}: of the other cache");
+        assert!(kicks(2), "{name}: a lower one of its own");
     }
 }
 
