@@ -114,7 +114,8 @@ pub(crate) struct Metrics {
     )]
     pub(crate) wake_latency_ns_counts: BTreeMap<u64, u64>,
     #[stat(
-        desc = "run between two sleeps, average of each task that fell asleep, us: p50, p95, p99, max"
+        desc = "run between two sleeps, average of each task that fell asleep, us: p50, p95, \
+                p99, max"
     )]
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) dur_avg_us: BTreeMap<String, f64>,

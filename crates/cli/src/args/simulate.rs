@@ -86,6 +86,7 @@ pub(crate) struct SimArgs {
         long,
         value_name = "FOLDER",
         conflicts_with = "seeds",
+        hide_short_help = true,
         help_heading = "Output",
         display_order = 23
     )]
@@ -100,6 +101,7 @@ pub(crate) struct SimArgs {
         alias = "rtapp-log",
         value_name = "FOLDER",
         conflicts_with = "seeds",
+        hide_short_help = true,
         help_heading = "Output",
         display_order = 24
     )]
@@ -138,8 +140,9 @@ pub(crate) struct RunArgs {
     /// An rt-app JSON file, or a model as `periodic:n=10,duty=5%`
     ///
     /// `wakeplace workload list` shows the models and their keys. `-` reads an rt-app file from
-    /// standard input. `trace:FILE[,platform=NAME]` is a recording (ftrace text, `trace-cmd report`,
-    /// `perf script`, Perfetto) made on that platform, else on one like --platform.
+    /// standard input. `trace:FILE[,platform=NAME]` is a recording (ftrace text,
+    /// `trace-cmd report`, `perf script`, Perfetto) made on that platform, else on one like
+    /// --platform.
     #[arg(
         long,
         value_name = "WORKLOAD",

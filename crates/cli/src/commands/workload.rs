@@ -61,8 +61,8 @@ fn flat() -> Table {
 }
 
 fn pages(form: Form) -> String {
-    let about = "A workload is a path to an rt-app JSON file, a recording as trace:FILE, or a model as \
-        NAME:KEY=VALUE,... with the keys below.";
+    let about = "A workload is a path to an rt-app JSON file, a recording as trace:FILE, or a \
+        model as NAME:KEY=VALUE,... with the keys below.";
     let mut page = Page::new(form, "Workloads", about);
     page.table(&index());
     for model in Spec::catalogue() {

@@ -428,13 +428,30 @@ mod tests {
     /// The forms that occur in LISA's own files (doc/traces/plat_info.yml and the tests' one).
     #[test]
     fn the_forms_of_plat_info() {
-        let text = "# a comment\nplatform-info:\n    conf:\n        abi: arm64 # behind\n        \
-            cpu-capacities:\n            writeable: false\n            orig:\n                0: \
-            446\n        freq-domains:\n        -   - 0\n            - 3\n        - [1, 2]\n        \
-            freqs: {0: [1, 2], big: [\n                3,\n                4\n            ]}\n        \
-            kernel:\n            config: !call:devlib.target.TypedKernelConfig.from_str\n                \
-            text: |\n                    CONFIG_HZ=250\n                    # no comment\n        \
-            name: 'juno-r0'\n";
+        let text = concat!(
+            "# a comment\n",
+            "platform-info:\n",
+            "    conf:\n",
+            "        abi: arm64 # behind\n",
+            "        cpu-capacities:\n",
+            "            writeable: false\n",
+            "            orig:\n",
+            "                0: 446\n",
+            "        freq-domains:\n",
+            "        -   - 0\n",
+            "            - 3\n",
+            "        - [1, 2]\n",
+            "        freqs: {0: [1, 2], big: [\n",
+            "                3,\n",
+            "                4\n",
+            "            ]}\n",
+            "        kernel:\n",
+            "            config: !call:devlib.target.TypedKernelConfig.from_str\n",
+            "                text: |\n",
+            "                    CONFIG_HZ=250\n",
+            "                    # no comment\n",
+            "        name: 'juno-r0'\n",
+        );
         let read = read(text).expect("YAML");
         let conf = read
             .get("platform-info")

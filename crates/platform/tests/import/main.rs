@@ -130,6 +130,27 @@ fn hybrids_have_priorities_or_capacities() {
     );
 }
 
+/// What the scheduler's own work takes.
+fn times_ns(platform: &Platform) -> [u64; 8] {
+    let costs = &platform.costs;
+    [
+        costs.context_switch_ns,
+        costs.wakeup_ns,
+        costs.ipi_ns,
+        costs.tick_ns,
+        costs.fork_ns,
+        costs.migrate_shared_cache_ns,
+        costs.migrate_other_cache_ns,
+        costs.scan_cpu_ns,
+    ]
+}
+
+#[test]
+fn a_server_has_the_costs_of_one_of_its_kind() {
+    let server = Platform::builtin("wsm-ep-2s").expect("built in");
+    assert_eq!(times_ns(&imported("ivb-ep-2s").platform), times_ns(&server));
+}
+
 #[test]
 fn a_board_with_an_energy_model_is_the_one_that_comes_with_the_program() {
     let Imported { platform, toml, .. } = imported("hikey960");
@@ -173,28 +194,13 @@ fn a_board_with_an_energy_model_is_the_one_that_comes_with_the_program() {
         [wfi(&platform, 0), wfi(&platform, 4)],
         [wfi(&builtin, 0), wfi(&builtin, 4)]
     );
-    let times = |p: &Platform| {
-        let costs = &p.costs;
-        [
-            costs.context_switch_ns,
-            costs.wakeup_ns,
-            costs.ipi_ns,
-            costs.tick_ns,
-            costs.fork_ns,
-            costs.migrate_shared_cache_ns,
-            costs.migrate_other_cache_ns,
-            costs.scan_cpu_ns,
-        ]
-    };
-    assert_eq!(times(&platform), times(&builtin));
-    let server = Platform::builtin("wsm-ep-2s").expect("built in");
-    assert_eq!(times(&imported("ivb-ep-2s").platform), times(&server));
+    assert_eq!(times_ns(&platform), times_ns(&builtin));
     assert_eq!(standing(&platform, "cpu power of"), Standing::Published);
     assert_eq!(
         standing(&platform, "power in idle state"),
         Standing::Assumed
     );
-    // Cluster states: the little one is deeper than its CPU state; of the big one the latency grows.
+    // Cluster states: the little one is deeper than its CPU state; the big one's latency grows.
     let names: Vec<_> = platform
         .idle_states
         .iter()
@@ -211,8 +217,8 @@ fn offline_cpus_are_left_out_and_the_rest_is_numbered_anew() {
     assert_eq!(capacity, [462, 462, 462, 1024, 1024]);
     assert_eq!(levels(&platform), [("MC", 2), ("PKG", 1)]);
     assert_eq!(platform.freq_domains[1].cpus, [CpuId(3), CpuId(4)]);
-    let line = "CPUs 1,6-7 are offline and left out; CPUs 0,2-5 of the machine are CPUs 0-4 here, in \
-                their order";
+    let line = "CPUs 1,6-7 are offline and left out; CPUs 0,2-5 of the machine are CPUs 0-4 here, \
+                in their order";
     assert!(said.iter().any(|own| own == line), "{said:?}");
 }
 
@@ -382,9 +388,20 @@ fn a_plat_info_of_lisa() {
             .any(|line| line.starts_with("`rtapp` is not read"))
     );
     // The older form: frequencies by the names of clusters.
-    let old = "platform-info:\n  conf:\n    clusters:\n      big: [1, 2]\n      little: [0, 3, 4, 5]\n    \
-               cpus-count: 6\n    freqs:\n      big: [\n        450000,\n        1100000\n      ]\n      \
-               little: [450000, 850000]\n";
+    let old = concat!(
+        "platform-info:\n",
+        "  conf:\n",
+        "    clusters:\n",
+        "      big: [1, 2]\n",
+        "      little: [0, 3, 4, 5]\n",
+        "    cpus-count: 6\n",
+        "    freqs:\n",
+        "      big: [\n",
+        "        450000,\n",
+        "        1100000\n",
+        "      ]\n",
+        "      little: [450000, 850000]\n",
+    );
     let old = wakeplace_platform::import::plat_info(old.as_bytes(), "old.yml").expect("a machine");
     assert_eq!(old.platform.freq_domains[1].cpus, [CpuId(1), CpuId(2)]);
     assert_eq!(old.platform.freq_domains[1].opps[1].khz, 1_100_000);

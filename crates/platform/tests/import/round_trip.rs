@@ -24,6 +24,11 @@ fn group(platform: &Platform, name: &str, id: CpuId) -> Option<String> {
         .map(list)
 }
 
+/// Whether some CPUs are preferred (x86 ITMT).
+fn packs(platform: &Platform) -> bool {
+    platform.cpus.iter().any(|cpu| cpu.priority > 0)
+}
+
 /// The kernel's files of a platform.
 fn tree(platform: &Platform) -> Files {
     let mut files = Files::default();
@@ -43,61 +48,13 @@ fn tree(platform: &Platform) -> Files {
         "wakeplace/config",
         &format!("CONFIG_HZ={}", platform.tick_hz),
     );
-    let packs = platform.cpus.iter().any(|cpu| cpu.priority > 0);
     files.put(
         "proc/sys/kernel/sched_itmt_enabled",
-        if packs { "1" } else { "0" },
+        if packs(platform) { "1" } else { "0" },
     );
     for (id, cpu) in (0..).map(CpuId).zip(&platform.cpus) {
-        let at = format!("cpu{id}");
-        let core = with(platform, |other| other.core == cpu.core);
-        files.put(&format!("{at}/topology/thread_siblings_list"), &core);
-        files.put(
-            &format!("{at}/topology/package_cpus_list"),
-            &with(platform, |o| o.package == cpu.package),
-        );
-        files.put(
-            &format!("{at}/topology/physical_package_id"),
-            &cpu.package.to_string(),
-        );
-        // x86 shows the CPUs of a second-level cache; elsewhere firmware names clusters.
-        let cluster = group(platform, "CLS", id);
-        let cluster = match platform.arch.as_str() {
-            "x86_64" => cluster.unwrap_or_else(|| core.clone()),
-            _ => cluster.unwrap_or_else(|| with(platform, |other| other.cluster == cpu.cluster)),
-        };
-        files.put(&format!("{at}/topology/cluster_cpus_list"), &cluster);
-        let cache = group(platform, "MC", id)
-            .or_else(|| group(platform, "CLS", id))
-            .unwrap_or(core);
-        files.put(&format!("{at}/cache/index3/level"), "3");
-        files.put(&format!("{at}/cache/index3/type"), "Unified");
-        files.put(&format!("{at}/cache/index3/shared_cpu_list"), &cache);
-        files.put(&format!("{at}/cpu_capacity"), &cpu.capacity.to_string());
-        if packs {
-            files.put(
-                &format!("{at}/acpi_cppc/highest_perf"),
-                &cpu.priority.to_string(),
-            );
-        }
-        for (number, (_, state)) in platform.idle_states_of(id).enumerate() {
-            let at = format!("{at}/cpuidle/state{number}");
-            let word = if state.scope == IdleScope::Cluster {
-                "cluster"
-            } else {
-                ""
-            };
-            files.put(&format!("{at}/name"), &state.name);
-            files.put(&format!("{at}/desc"), word);
-            files.put(
-                &format!("{at}/latency"),
-                &(state.wake_latency_ns() / 1000).to_string(),
-            );
-            files.put(
-                &format!("{at}/residency"),
-                &(state.min_residency_ns / 1000).to_string(),
-            );
-        }
+        of_cpu(platform, id, cpu, &mut files);
+        idle_states(platform, id, &mut files);
     }
     for (number, row) in platform
         .numa
@@ -114,6 +71,62 @@ fn tree(platform: &Platform) -> Files {
     }
     clocks(platform, &mut files);
     files
+}
+
+/// A CPU's place, caches and capacity.
+fn of_cpu(platform: &Platform, id: CpuId, cpu: &Cpu, files: &mut Files) {
+    let at = format!("cpu{id}");
+    let core = with(platform, |other| other.core == cpu.core);
+    files.put(&format!("{at}/topology/thread_siblings_list"), &core);
+    files.put(
+        &format!("{at}/topology/package_cpus_list"),
+        &with(platform, |o| o.package == cpu.package),
+    );
+    files.put(
+        &format!("{at}/topology/physical_package_id"),
+        &cpu.package.to_string(),
+    );
+    // x86 shows the CPUs of a second-level cache; elsewhere firmware names clusters.
+    let cluster = group(platform, "CLS", id);
+    let cluster = match platform.arch.as_str() {
+        "x86_64" => cluster.unwrap_or_else(|| core.clone()),
+        _ => cluster.unwrap_or_else(|| with(platform, |other| other.cluster == cpu.cluster)),
+    };
+    files.put(&format!("{at}/topology/cluster_cpus_list"), &cluster);
+    let cache = group(platform, "MC", id)
+        .or_else(|| group(platform, "CLS", id))
+        .unwrap_or(core);
+    files.put(&format!("{at}/cache/index3/level"), "3");
+    files.put(&format!("{at}/cache/index3/type"), "Unified");
+    files.put(&format!("{at}/cache/index3/shared_cpu_list"), &cache);
+    files.put(&format!("{at}/cpu_capacity"), &cpu.capacity.to_string());
+    if packs(platform) {
+        files.put(
+            &format!("{at}/acpi_cppc/highest_perf"),
+            &cpu.priority.to_string(),
+        );
+    }
+}
+
+fn idle_states(platform: &Platform, id: CpuId, files: &mut Files) {
+    for (number, (_, state)) in platform.idle_states_of(id).enumerate() {
+        let at = format!("cpu{id}/cpuidle/state{number}");
+        let word = if state.scope == IdleScope::Cluster {
+            "cluster"
+        } else {
+            ""
+        };
+        files.put(&format!("{at}/name"), &state.name);
+        files.put(&format!("{at}/desc"), word);
+        files.put(
+            &format!("{at}/latency"),
+            &(state.wake_latency_ns() / 1000).to_string(),
+        );
+        files.put(
+            &format!("{at}/residency"),
+            &(state.min_residency_ns / 1000).to_string(),
+        );
+    }
 }
 
 fn clocks(platform: &Platform, files: &mut Files) {

@@ -27,7 +27,10 @@ const BUNDLE_LOST: u32 = 3;
 const BUNDLE_COMPACT: u32 = 4;
 
 /// Who runs on each CPU by the compact form, which names only who comes.
-type Running = BTreeMap<u32, (i32, String, i32)>;
+type Running = BTreeMap<u32, Current>;
+
+/// Pid, name and priority.
+type Current = (i32, String, i32);
 
 pub(super) fn read(mut from: impl Read, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let mut running = Running::new();
@@ -302,71 +305,93 @@ fn compact(
         times(&compact.switch_timestamp),
         times(&compact.waking_timestamp),
     );
-    let name = |index: Option<&u32>| {
-        let at = index.and_then(|index| usize::try_from(*index).ok())?;
-        compact.intern_table.get(at).cloned()
-    };
     let (mut s, mut w) = (0, 0);
     while s < switches.len() || w < wakings.len() {
         let is_switch = w >= wakings.len() || s < switches.len() && switches[s] <= wakings[w];
-        let (pid, comm, prio) = running
+        let current = running
             .get(&cpu)
             .cloned()
             .unwrap_or((-1, String::new(), 120));
-        let mut context = Context {
+        let context = Context {
             cpu,
-            pid,
-            comm: &comm,
+            pid: current.0,
+            comm: &current.1,
             interrupt: false,
         };
         if is_switch {
-            let next = (
-                compact
-                    .switch_next_pid
-                    .get(s)
-                    .copied()
-                    .ok_or("a column that is too short")?,
-                name(compact.switch_next_comm_index.get(s)).unwrap_or_default(),
-                compact.switch_next_prio.get(s).copied().unwrap_or(120),
-            );
-            let left = compact.switch_prev_state.get(s).copied().unwrap_or(0);
-            let kind = Kind::Switch {
-                prev: Who {
-                    comm: &comm,
-                    pid,
-                    prio,
-                },
-                prev_state: state(left),
-                next: Who {
-                    comm: &next.1,
-                    pid: next.0,
-                    prio: next.2,
-                },
-            };
-            sink.event(&Event {
-                time_ns: switches[s],
-                context,
-                kind,
-            })?;
+            let next = compact_switch(compact, s, switches[s], &current, context, sink)?;
             running.insert(cpu, next);
             s += 1;
-            continue;
+        } else {
+            compact_waking(compact, w, wakings[w], context, sink)?;
+            w += 1;
         }
-        let flags = compact.waking_common_flags.get(w).copied().unwrap_or(0);
-        context.interrupt = flags & (proto::HARDIRQ | proto::SOFTIRQ) != 0;
-        let comm = name(compact.waking_comm_index.get(w));
-        let (pid, prio) = (compact.waking_pid.get(w), compact.waking_prio.get(w));
-        let kind = Kind::Waking {
-            task: who(comm.as_ref(), pid.copied(), prio.copied()),
-            target_cpu: target(compact.waking_target_cpu.get(w).copied()),
-        };
-        let time_ns = wakings[w];
-        sink.event(&Event {
-            time_ns,
-            context,
-            kind,
-        })?;
-        w += 1;
     }
     Ok((switches.len() + wakings.len()) as u64)
+}
+
+/// An entry of the table of names.
+fn interned(compact: &CompactSched, index: Option<&u32>) -> Option<String> {
+    let at = index.and_then(|index| usize::try_from(*index).ok())?;
+    compact.intern_table.get(at).cloned()
+}
+
+/// One row of the switches; gives who came.
+fn compact_switch(
+    compact: &CompactSched,
+    row: usize,
+    time_ns: u64,
+    current: &Current,
+    context: Context<'_>,
+    sink: &mut dyn Sink,
+) -> Result<Current, String> {
+    let pid = compact.switch_next_pid.get(row).copied();
+    let next = (
+        pid.ok_or("a column that is too short")?,
+        interned(compact, compact.switch_next_comm_index.get(row)).unwrap_or_default(),
+        compact.switch_next_prio.get(row).copied().unwrap_or(120),
+    );
+    let left = compact.switch_prev_state.get(row).copied().unwrap_or(0);
+    let kind = Kind::Switch {
+        prev: Who {
+            comm: &current.1,
+            pid: current.0,
+            prio: current.2,
+        },
+        prev_state: state(left),
+        next: Who {
+            comm: &next.1,
+            pid: next.0,
+            prio: next.2,
+        },
+    };
+    sink.event(&Event {
+        time_ns,
+        context,
+        kind,
+    })?;
+    Ok(next)
+}
+
+/// One row of the wake-ups.
+fn compact_waking(
+    compact: &CompactSched,
+    row: usize,
+    time_ns: u64,
+    mut context: Context<'_>,
+    sink: &mut dyn Sink,
+) -> Result<(), String> {
+    let flags = compact.waking_common_flags.get(row).copied().unwrap_or(0);
+    context.interrupt = flags & (proto::HARDIRQ | proto::SOFTIRQ) != 0;
+    let comm = interned(compact, compact.waking_comm_index.get(row));
+    let (pid, prio) = (compact.waking_pid.get(row), compact.waking_prio.get(row));
+    let kind = Kind::Waking {
+        task: who(comm.as_ref(), pid.copied(), prio.copied()),
+        target_cpu: target(compact.waking_target_cpu.get(row).copied()),
+    };
+    sink.event(&Event {
+        time_ns,
+        context,
+        kind,
+    })
 }

@@ -146,20 +146,13 @@ fn processors(line: &str) -> Option<&str> {
 }
 
 fn parts(line: &str) -> Option<Parts<'_>> {
-    let (before, cpu, after) = bracketed(line)?;
+    let (before, cpu, stamp) = bracketed(line)?;
     let (comm, pid) = task(before.trim_end())?;
-    let mut flags = "";
-    let mut rest = after.trim_start();
-    let time_ns = loop {
-        let (word, behind) = rest.split_once(' ')?;
-        rest = behind.trim_start();
-        match word.strip_suffix(':').and_then(time_ns) {
-            Some(time) => break time,
-            // Flags of one to six characters stand before the time, and nothing else.
-            None if flags.is_empty() && word.len() <= 8 => flags = word,
-            None => return None,
-        }
-    };
+    let Stamp {
+        flags,
+        time_ns,
+        mut rest,
+    } = stamp;
     // perf prints how many events a sample stands for.
     if let Some((word, behind)) = rest.split_once(' ')
         && word.bytes().all(|b| b.is_ascii_digit())
@@ -192,16 +185,46 @@ fn parts(line: &str) -> Option<Parts<'_>> {
     })
 }
 
-/// The first `[CPU]`, and what stands on both sides of it.
-fn bracketed(line: &str) -> Option<(&str, u32, &str)> {
+/// What stands behind `[CPU]`.
+struct Stamp<'a> {
+    flags: &'a str,
+    time_ns: u64,
+    rest: &'a str,
+}
+
+/// Flags of one to eight characters may stand before the time, and nothing else.
+fn stamp(after: &str) -> Option<Stamp<'_>> {
+    let (first, behind) = after.strip_prefix(' ')?.trim_start().split_once(' ')?;
+    let time = |word: &str| word.strip_suffix(':').and_then(time_ns);
+    let (flags, time_ns, rest) = match time(first) {
+        Some(time_ns) => ("", time_ns, behind),
+        None if first.len() <= 8 => {
+            let (second, behind) = behind.trim_start().split_once(' ')?;
+            (first, time(second)?, behind)
+        }
+        None => return None,
+    };
+    Some(Stamp {
+        flags,
+        time_ns,
+        rest: rest.trim_start(),
+    })
+}
+
+/// The first `[CPU]` with a time behind it, and what stands on both sides of it: names of tasks may
+/// have brackets too.
+fn bracketed(line: &str) -> Option<(&str, u32, Stamp<'_>)> {
     let mut from = 0;
     loop {
         let open = from + line.get(from..)?.find(" [")?;
         let (inner, after) = line[open + 2..].split_once(']')?;
-        let digits = !inner.is_empty() && inner.bytes().all(|b| b.is_ascii_digit());
-        if digits && after.starts_with(' ') {
-            let cpu = inner.parse().ok().filter(|cpu| *cpu < MAX_CPUS)?;
-            return Some((&line[..open], cpu, after));
+        let is_number = !inner.is_empty() && inner.bytes().all(|b| b.is_ascii_digit());
+        let cpu = inner
+            .parse()
+            .ok()
+            .filter(|cpu| is_number && *cpu < MAX_CPUS);
+        if let Some((cpu, stamp)) = cpu.zip(stamp(after)) {
+            return Some((&line[..open], cpu, stamp));
         }
         from = open + 2;
     }
@@ -260,34 +283,39 @@ mod tests {
         let lines = [
             // /sys/kernel/tracing/trace
             (
-                "          <idle>-0       [001] dNh4.  7153.123456: sched_waking: comm=a b pid=12 prio=120 target_cpu=001",
+                "          <idle>-0       [001] dNh4.  7153.123456: sched_waking: \
+                 comm=a b pid=12 prio=120 target_cpu=001",
                 0,
                 7_153_123_456_000,
                 true,
             ),
             // with the process shown
             (
-                "   kworker/1:2-77    (     77) [001] d..2.  7153.2: sched_waking: comm=x pid=12 prio=98 target_cpu=1",
+                "   kworker/1:2-77    (     77) [001] d..2.  7153.2: sched_waking: \
+                 comm=x pid=12 prio=98 target_cpu=1",
                 77,
                 7_153_200_000_000,
                 false,
             ),
             // trace-cmd report, and with -t
             (
-                "            bash-1234  [003]  6210.002300123: sched_waking: comm=x pid=12 prio=120 target_cpu=003",
+                "            bash-1234  [003]  6210.002300123: sched_waking: \
+                 comm=x pid=12 prio=120 target_cpu=003",
                 1234,
                 6_210_002_300_123,
                 false,
             ),
             // perf script
             (
-                "perf  4321 [002] 12345.678901: sched:sched_waking: comm=x pid=12 prio=120 target_cpu=002",
+                "perf  4321 [002] 12345.678901: sched:sched_waking: \
+                 comm=x pid=12 prio=120 target_cpu=002",
                 4321,
                 12_345_678_901_000,
                 false,
             ),
             (
-                ":-1 with [0] 10/11 [002] 1.5:          1 sched:sched_waking: comm=x pid=12 prio=120 target_cpu=002",
+                ":-1 with [0] 10/11 [002] 1.5:          1 sched:sched_waking: \
+                 comm=x pid=12 prio=120 target_cpu=002",
                 11,
                 1_500_000_000,
                 false,
@@ -311,7 +339,8 @@ mod tests {
     /// The kernel's own format and that of libtraceevent's plugins say the same.
     #[test]
     fn both_forms_of_a_switch() {
-        let long = "prev_comm=my task prev_pid=7 prev_prio=120 prev_state=R+ ==> next_comm=swapper/3 next_pid=0 next_prio=120";
+        let long = "prev_comm=my task prev_pid=7 prev_prio=120 prev_state=R+ ==> \
+                    next_comm=swapper/3 next_pid=0 next_prio=120";
         let short = "my task:7 [120] R+ ==> swapper/3:0 [120]";
         let one = fields::kind("sched_switch", long).flatten().expect("long");
         let other = fields::kind("sched_switch", short)

@@ -266,29 +266,38 @@ impl Maker<'_> {
             events.push(Event::Run { work_ns: 0 });
         }
         TaskScript {
-            name,
-            nice: nice(task.prio),
-            policy: FairPolicy::Other,
-            attributes: Attributes {
-                realtime: realtime(task.prio),
-                ..Attributes::default()
-            },
-            cpus: None,
-            slice_ns: None,
-            uclamp_min: None,
-            uclamp_max: None,
             forks: forked.then_some(1),
             delay_ns,
-            loops: Loops::Times(1),
-            phases: vec![Phase {
-                name: "recorded".to_owned(),
-                loops: Loops::Times(1),
-                cpus: None,
-                change: wakeplace_workload::Change::default(),
-                memory_nodes: None,
-                events,
-            }],
+            ..once(name, task.prio, events)
         }
+    }
+}
+
+/// A task that does its events once, on any CPU.
+fn once(name: String, prio: i32, events: Vec<Event>) -> TaskScript {
+    TaskScript {
+        name,
+        nice: nice(prio),
+        policy: FairPolicy::Other,
+        attributes: Attributes {
+            realtime: realtime(prio),
+            ..Attributes::default()
+        },
+        cpus: None,
+        slice_ns: None,
+        uclamp_min: None,
+        uclamp_max: None,
+        forks: None,
+        delay_ns: 0,
+        loops: Loops::Times(1),
+        phases: vec![Phase {
+            name: "recorded".to_owned(),
+            loops: Loops::Times(1),
+            cpus: None,
+            change: wakeplace_workload::Change::default(),
+            memory_nodes: None,
+            events,
+        }],
     }
 }
 

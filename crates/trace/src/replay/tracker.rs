@@ -210,9 +210,8 @@ impl Tracker {
         task.gross = task
             .gross
             .saturating_add((now - from).saturating_mul(speed));
-        if tick_ns > 0 {
-            task.overhead += (now / tick_ns - from / tick_ns) * tick;
-        }
+        let ticks_until = |time: u64| time.checked_div(tick_ns).unwrap_or(0);
+        task.overhead += (ticks_until(now) - ticks_until(from)) * tick;
     }
 
     /// The task of a number, made if it was not seen.

@@ -3,7 +3,7 @@
 #![allow(missing_docs, reason = "not a library")]
 
 use std::fmt::Write as _;
-use wakeplace_engine::observe::{CpuPower, Observer, Placement, PlacementKind};
+use wakeplace_engine::observe::{CpuPower, Observer, Placement, PlacementKind, Stop, Waking};
 use wakeplace_engine::{Options, RunReport, run};
 use wakeplace_platform::{CpuId, Platform};
 use wakeplace_policy_sys::Policy;
@@ -137,18 +137,11 @@ impl Observer for Recorder<'_> {
         }
     }
 
-    fn woken(&mut self, time: u64, task: u32, waker: Option<u32>, _sync: bool) {
+    fn woken(&mut self, time: u64, waking: &Waking) {
         self.settle(time);
-        match waker {
-            Some(waker) => {
-                let cpu = self
-                    .current
-                    .iter()
-                    .position(|c| *c == Some(waker))
-                    .expect("it runs");
-                self.waking(time, cpu as u32, Some(waker), task);
-            }
-            None => self.woken = Some((time, task)),
+        match waking.waker {
+            Some(waker) => self.waking(time, waking.cpu, Some(waker), waking.task),
+            None => self.woken = Some((time, waking.task)),
         }
     }
 
@@ -183,23 +176,22 @@ impl Observer for Recorder<'_> {
         }
     }
 
-    fn run_stop(&mut self, time: u64, cpu: u32, task: u32, _ran: u64, sleeps: bool) {
+    fn run_stop(&mut self, time: u64, cpu: u32, task: u32, _ran: u64, stop: Stop) {
         self.settle(time);
         self.current[cpu as usize] = None;
-        self.left[cpu as usize] = Some((time, task, if sleeps { "S" } else { "R+" }));
+        let state = match stop {
+            Stop::Preempted => "R+",
+            Stop::Yields => "R",
+            Stop::Sleeps => "S",
+            Stop::Waits => "D",
+            Stop::Exits => "X",
+        };
+        self.left[cpu as usize] = Some((time, task, state));
     }
 
     fn forked(&mut self, _time: u64, task: u32, script: u32) {
         let name = format!("{}-0000", self.names[script as usize]);
         self.names.resize(task as usize + 1, name);
-    }
-
-    fn task_exit(&mut self, _time: u64, task: u32) {
-        for (_, own, state) in self.left.iter_mut().flatten() {
-            if *own == task {
-                *state = "X";
-            }
-        }
     }
 }
 
@@ -293,9 +285,9 @@ fn periodic_tasks_come_back() {
     comes_back("hikey960", "linux-5.0", workload, 2_000);
 }
 
-/// Where tasks wake each other a shift of some us changes who sleeps at all, and with it the clocks:
-/// the work that comes back is what can be compared (within 5 %: a wake-up that was paid for and then
-/// not needed is not in a recording), and that it is all done.
+/// Where tasks wake each other a shift of some us changes who sleeps at all, and with it the
+/// clocks: the work that comes back is what can be compared (within 5 %: a wake-up that was paid
+/// for and then not needed is not in a recording), and that it is all done.
 #[test]
 fn work_of_tasks_that_wake_each_other_comes_back() {
     let text = "messaging:groups=2,fds=3,loops=30";
@@ -332,16 +324,29 @@ const SLEEPS_ON: Event = Event::Sleep {
     duration_ns: 3_600_000_000_000,
 };
 
-const HAND: &str = "cpus=2
-  a-11 [000] 10.000000: sched_switch: prev_comm=a prev_pid=11 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120
-  b-12 [001] 10.001000: sched_waking: comm=a pid=11 prio=120 target_cpu=000
-  <idle>-0 [000] 10.001010: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=a next_pid=11 next_prio=120
-  b-12 [001] 10.003000: sched_switch: prev_comm=b prev_pid=12 prev_prio=110 prev_state=D ==> next_comm=swapper/1 next_pid=0 next_prio=120
-  a-11 [000] 10.004010: sched_switch: prev_comm=a prev_pid=11 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120
-  <idle>-0 [001] 10.005000: sched_waking: comm=b pid=12 prio=110 target_cpu=001
-  <idle>-0 [001] 10.005000: sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=b next_pid=12 next_prio=110
-  b-12 [001] 10.006000: sched_switch: prev_comm=b prev_pid=12 prev_prio=110 prev_state=S ==> next_comm=swapper/1 next_pid=0 next_prio=120
-";
+const HAND: &str = concat!(
+    "cpus=2\n",
+    "  a-11 [000] 10.000000: sched_switch: ",
+    "prev_comm=a prev_pid=11 prev_prio=120 prev_state=S ",
+    "==> next_comm=swapper/0 next_pid=0 next_prio=120\n",
+    "  b-12 [001] 10.001000: sched_waking: comm=a pid=11 prio=120 target_cpu=000\n",
+    "  <idle>-0 [000] 10.001010: sched_switch: ",
+    "prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ",
+    "==> next_comm=a next_pid=11 next_prio=120\n",
+    "  b-12 [001] 10.003000: sched_switch: ",
+    "prev_comm=b prev_pid=12 prev_prio=110 prev_state=D ",
+    "==> next_comm=swapper/1 next_pid=0 next_prio=120\n",
+    "  a-11 [000] 10.004010: sched_switch: ",
+    "prev_comm=a prev_pid=11 prev_prio=120 prev_state=S ",
+    "==> next_comm=swapper/0 next_pid=0 next_prio=120\n",
+    "  <idle>-0 [001] 10.005000: sched_waking: comm=b pid=12 prio=110 target_cpu=001\n",
+    "  <idle>-0 [001] 10.005000: sched_switch: ",
+    "prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ",
+    "==> next_comm=b next_pid=12 next_prio=110\n",
+    "  b-12 [001] 10.006000: sched_switch: ",
+    "prev_comm=b prev_pid=12 prev_prio=110 prev_state=S ",
+    "==> next_comm=swapper/1 next_pid=0 next_prio=120\n",
+);
 
 /// Who ran how long, slept how long and woke whom, by hand. Nothing is known of the CPUs, so that
 /// time is work and nothing is taken off it.
@@ -389,10 +394,14 @@ fn a_recording_by_hand() {
 #[test]
 fn work_is_scaled_by_capacity_and_frequency() {
     let platform = Platform::builtin("hikey960").expect("built in");
-    let text = "cpus=8\n  x-0 [000] 1.000000: cpu_frequency: state=922000 cpu_id=0\n  <idle>-0 [000] 1.0: sched_switch: \
-        prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=a next_pid=11 next_prio=120\n  a-11 [000] \
-        1.100000: sched_switch: prev_comm=a prev_pid=11 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 \
-        next_prio=120\n";
+    let text = concat!(
+        "cpus=8\n",
+        "  x-0 [000] 1.000000: cpu_frequency: state=922000 cpu_id=0\n",
+        "  <idle>-0 [000] 1.0: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 ",
+        "prev_state=R ==> next_comm=a next_pid=11 next_prio=120\n",
+        "  a-11 [000] 1.100000: sched_switch: prev_comm=a prev_pid=11 prev_prio=120 ",
+        "prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120\n",
+    );
     let (workload, _) = loaded(text, Some(&platform)).expect("a workload");
     let Event::Run { work_ns } = workload.tasks[0].phases[0].events[0] else {
         panic!("{:?}", workload.tasks[0]);
@@ -456,6 +465,10 @@ fn odd_recordings_have_a_defined_result() {
         error.contains("line 5: an event sched_switch without its fields"),
         "{error}"
     );
+}
+
+#[test]
+fn what_is_no_recording_has_one_message() {
     for (text, part) in [
         ("", "no event of the scheduler"),
         ("hello\n", "no event of the scheduler"),
@@ -466,7 +479,7 @@ fn odd_recordings_have_a_defined_result() {
             "no event",
         ),
     ] {
-        let error = odd(text).expect_err(text);
+        let error = loaded(text, None).expect_err(text);
         assert!(error.contains(part), "{error}");
     }
     let file = temporary(HAND.as_bytes());
