@@ -298,6 +298,7 @@ mod tests {
     use crate::testbed::two_clusters;
     use wakeplace_engine::Observer;
     use wakeplace_engine::observe::CpuPower::{Busy, Idle};
+    use wakeplace_engine::observe::Stop;
 
     fn recorder(from_ns: u64, to_ns: u64) -> TimelineRecorder {
         TimelineRecorder::new(&two_clusters(), Window { from_ns, to_ns })
@@ -320,11 +321,11 @@ mod tests {
         r.cpu_power(0, 1, Idle { state: 2 });
         r.run_start(50, 0, 7, None);
         r.overutilized(60, true);
-        r.run_stop(120, 0, 7, 70, true);
+        r.run_stop(120, 0, 7, 70, Stop::Sleeps);
         r.frequency(130, 0, 2);
         r.cpu_power(150, 1, Busy);
         r.run_start(150, 1, 8, None);
-        r.run_stop(500, 1, 8, 350, true);
+        r.run_stop(500, 1, 8, 350, Stop::Sleeps);
         r.run_start(500, 0, 9, None);
         r.finish(1000);
         let t = r.taken();
@@ -354,7 +355,7 @@ mod tests {
         let mut r = recorder(0, u64::MAX);
         for at in 0..MAX_ENTRIES as u64 + 10 {
             r.run_start(2 * at, 0, 1, None);
-            r.run_stop(2 * at + 1, 0, 1, 1, true);
+            r.run_stop(2 * at + 1, 0, 1, 1, Stop::Sleeps);
         }
         r.finish(1_000_000);
         let t = r.taken();
