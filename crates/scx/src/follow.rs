@@ -96,8 +96,12 @@ impl Follower {
         self.look(Path::new("/"))
     }
 
-    fn look(&self, root: &Path) -> Option<&'static str> {
-        wanted(root, self.follow).filter(|now| self.done != Some(now))
+    fn look(&mut self, root: &Path) -> Option<&'static str> {
+        let next = wanted(root, self.follow).filter(|now| self.done != Some(now));
+        if next.is_none() {
+            self.told = None; // the machine has gone back: a failure from now on is news
+        }
+        next
     }
 
     /// It is in force.
