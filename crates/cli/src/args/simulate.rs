@@ -164,6 +164,7 @@ pub(crate) struct RunArgs {
     /// rt-app 1.0. Join both with a comma.
     #[arg(
         long,
+        hide_short_help = true,
         value_name = "WORDS",
         value_parser = values::dialect,
         default_value = "",
