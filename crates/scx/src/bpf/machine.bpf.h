@@ -175,8 +175,9 @@ SEC("syscall") int apply_params(void *unused)
 {
 	u32 i;
 
+	_Static_assert(sizeof(struct wp_params) <= 256 * sizeof(u32), "the mask below holds it");
 	bpf_for(i, 0, sizeof(struct wp_params) / sizeof(u32))
-		((u32 *)&ctx.params)[i & 127] = ((u32 *)&next_params)[i & 127];
+		((u32 *)&ctx.params)[i & 255] = ((u32 *)&next_params)[i & 255];
 	return wp_start(&ctx);
 }
 
