@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use wakeplace_study::Origin;
 
 /// Options with a value that no figure of a result depends on.
-const WITH_VALUE: [&str; 9] = [
+const WITH_VALUE: [&str; 13] = [
     "--jobs",
     "--format",
     "--output",
@@ -12,6 +12,10 @@ const WITH_VALUE: [&str; 9] = [
     "--expect",
     "--export-html",
     "--export-wakeup-cases",
+    "--export-perfetto",
+    "--export-ftrace",
+    "--export-parquet",
+    "--export-rtapp-log",
     "--rtapp-log",
     "--dump-state",
 ];
