@@ -320,7 +320,11 @@ impl Flow<'_> {
                 Some(b',') => self.rest = &self.rest[1..],
                 Some(b']' | b'}') | None => return Err("a list or map with another end"),
                 Some(_) => {
+                    let before = self.rest.len();
                     let value = self.value(depth + 1)?;
+                    if self.rest.len() == before {
+                        return Err("a `:` where an entry of a list or map is expected");
+                    }
                     self.rest = self.rest.trim_start();
                     if close == b'}' {
                         let Some(rest) = self.rest.strip_prefix(':') else {
@@ -493,6 +497,9 @@ mod tests {
             ("a: [1, 2", 1),
             ("a: &x 1", 1),
             ("a: {1]}", 1),
+            ("a: [: ]", 1),
+            ("a: [b: c]", 1),
+            ("a: {: c}", 1),
             ("\ta: 1", 1),
             ("a: 1\nb", 2),
         ] {
