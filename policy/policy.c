@@ -7,6 +7,7 @@
 #include "src/weights.c"
 #include "src/util_est.c"
 #include "src/uclamp.c"
+#include "src/mode.c"
 #include "src/capacity.c"
 #include "src/intervals.c"
 #ifdef WP_EXPLAINS

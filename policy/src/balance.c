@@ -158,7 +158,7 @@ WP_INLINE void wp_balance_reset(struct wp_balance *bal)
 /* The CPU to pull from, with kind and amount; WP_NONE: balanced. */
 WP_INLINE u32 wp_balance_source(struct wp_ctx *ctx, struct wp_balance *bal)
 {
-	if ((ctx->params.power_policy || wp_mc_balances(ctx)) && !wp_power_spreads(ctx, bal))
+	if ((wp_packing(ctx) || wp_mc_balances(ctx)) && !wp_power_spreads(ctx, bal))
 		return bal->src_cpu;
 #ifndef WP_LIVE
 	if (wp_by_counts(ctx))

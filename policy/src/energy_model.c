@@ -200,7 +200,7 @@ WP_INLINE u32 wp_energy_condition(const struct wp_ctx *ctx)
 {
 	u32 cpu;
 
-	if (!ctx->params.energy_aware)
+	if (!ctx->params.energy_aware || ctx->params.mode == WP_MODE_PERFORMANCE)
 		return WP_ENERGY_OFF_POLICY;
 #ifdef WP_LIVE
 	if (ctx->params.energy_aware != WP_ENERGY_73)
@@ -216,7 +216,7 @@ WP_INLINE u32 wp_energy_condition(const struct wp_ctx *ctx)
 		return WP_ENERGY_OFF_SYMMETRIC;
 	if (ctx->smt)
 		return WP_ENERGY_OFF_SMT;
-	if (ctx->freq_external ? !ctx->freq_schedutil : ctx->params.governor != WP_GOV_SCHEDUTIL)
+	if (ctx->freq_external ? !ctx->freq_schedutil : wp_governor(ctx) != WP_GOV_SCHEDUTIL)
 		return WP_ENERGY_OFF_GOVERNOR;
 	if (ctx->params.energy_max_complexity &&
 	    wp_em_complexity(ctx) > ctx->params.energy_max_complexity)
@@ -224,19 +224,28 @@ WP_INLINE u32 wp_energy_condition(const struct wp_ctx *ctx)
 	return WP_ENERGY_ON;
 }
 
+/* Parameters have changed while tasks run: what of them was decided before? */
+WP_FN int wp_reconsider(struct wp_ctx *ctx WP_NONNULL)
+{
+	ctx->energy_off = wp_energy_condition(ctx);
+	ctx->energy_active = ctx->energy_off == WP_ENERGY_ON;
+	if (!ctx->energy_active) /* nobody keeps the mark: it would be of long ago */
+		ctx->overutilized = 0;
+	return 0;
+}
+
 /* The machine is described: decide what is active. Call again after a change of the machine. */
 WP_FN int wp_start(struct wp_ctx *ctx WP_NONNULL)
 {
 	u32 i;
 
-	ctx->energy_off = wp_energy_condition(ctx);
-	ctx->energy_active = ctx->energy_off == WP_ENERGY_ON;
+	wp_reconsider(ctx);
 	if (ctx->freq_external)
 		return 0;
 	WP_FOR(i, ctx->nr_freq_doms, WP_MAX_FREQ_DOMS) {
 		struct wp_freq_dom *fd = WP_AT(ctx->freq_doms, i);
 
-		if (ctx->params.governor == WP_GOV_PERFORMANCE)
+		if (wp_governor(ctx) == WP_GOV_PERFORMANCE)
 			fd->next_opp = fd->nr_opps - 1;
 		else
 			fd->next_opp = 0;

@@ -91,7 +91,7 @@ WP_INLINE struct wp_demand wp_demand(const struct wp_ctx *ctx, const struct wp_c
 /* The performance to run at: 25 % more than the demand, but not more than the limits. */
 WP_INLINE u32 wp_perf(const struct wp_ctx *ctx, const struct wp_demand *d)
 {
-	u32 headroom = ctx->params.freq_headroom ? d->util >> 2 : 0;
+	u32 headroom = wp_headroom(ctx) ? d->util >> 2 : 0;
 
 	return wp_max(d->min, wp_min(d->max, d->util + headroom));
 }
@@ -163,9 +163,9 @@ WP_INLINE u32 wp_perf_request(const struct wp_ctx *ctx, const struct wp_cpu *c)
 	u32 util = wp_cpu_util_boost(ctx, c);
 	u32 min = wp_rq_uclamp_min(ctx, c), max = wp_rq_uclamp_max(ctx, c);
 
-	if (ctx->params.governor != WP_GOV_SCHEDUTIL)
-		return ctx->params.governor == WP_GOV_PERFORMANCE ? WP_SCALE : 0;
-	if (!ctx->params.freq_headroom) /* it will be added: take it back before */
+	if (wp_governor(ctx) != WP_GOV_SCHEDUTIL)
+		return wp_governor(ctx) == WP_GOV_PERFORMANCE ? WP_SCALE : 0;
+	if (!wp_headroom(ctx)) /* it will be added: take it back before */
 		util = util * 4 / 5;
 	if (max < WP_SCALE)
 		util = wp_min(util, max * 4 / 5);
@@ -198,6 +198,20 @@ WP_FN int wp_freq_report(const struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c W
 	return WP_DID_FREQ;
 }
 
+/* The highest point that may be used is asked for, and stays so. */
+WP_INLINE int wp_freq_full(struct wp_freq_dom *fd, u64 now_ns)
+{
+	u32 cut = WP_SIM(fd->cut_opps) ? fd->cut_opps : 0;
+
+	if (fd->in_progress || !fd->nr_opps || fd->next_opp == fd->nr_opps - 1 - cut)
+		return 0;
+	fd->next_opp = fd->nr_opps - 1 - cut;
+	fd->last_update_ns = now_ns;
+	fd->last_raw_khz = WP_NONE;
+	fd->in_progress = 1;
+	return WP_DID_FREQ;
+}
+
 /* The core sets them: see whether the CPU's domain needs another operating point. */
 WP_FN int wp_freq_request(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c WP_NONNULL, u64 now_ns)
 {
@@ -207,7 +221,9 @@ WP_FN int wp_freq_request(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c WP_NON
 
 	if (WP_SIM(c->classes.io_boost))
 		wp_io_update(ctx, c, now_ns);
-	if (ctx->params.governor != WP_GOV_SCHEDUTIL || fd->in_progress || !fd->nr_opps)
+	if (wp_governor(ctx) == WP_GOV_PERFORMANCE)
+		return wp_freq_full(fd, now_ns);
+	if (wp_governor(ctx) != WP_GOV_SCHEDUTIL || fd->in_progress || !fd->nr_opps)
 		return 0;
 	if (fd->updated_once && !forced &&
 	    now_ns - fd->last_update_ns < (u64)wp_rate_limit_us(ctx, c->freq_dom) * 1000)

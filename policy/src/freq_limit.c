@@ -48,8 +48,8 @@ WP_FN int wp_freq_limit(struct wp_ctx *ctx WP_NONNULL, u32 freq_dom, u32 max_opp
 		wp_limit_pressure(ctx, fd, khz, wp_opp_khz(ctx, fd, fd->nr_opps - 1));
 		wp_limit_model(ctx, fd, khz);
 	}
-	wanted = ctx->params.governor == WP_GOV_PERFORMANCE ? max_opp :
-							      wp_min(fd->next_opp, max_opp);
+	wanted = wp_governor(ctx) == WP_GOV_PERFORMANCE ? max_opp :
+							  wp_min(fd->next_opp, max_opp);
 	if (wanted == fd->next_opp)
 		return 0;
 	fd->next_opp = wanted;

@@ -45,10 +45,31 @@ WP_FN u64 wp_run_energy_nj(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 run
 	return uw * run_ns / 1000000;
 }
 
+/* Is this the first CPU of the first idle core of its cache? It would balance for the cache. */
+WP_FN int wp_first_idle_core(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	const struct wp_dom *dom;
+	u32 i;
+
+	if (c->llc_level == WP_NONE)
+		return 1;
+	dom = WP_AT(ctx->doms, *WP_AT(c->dom, c->llc_level));
+	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
+		u32 other = *WP_AT(ctx->list, dom->first_cpu + i);
+
+		if (wp_idle_at(ctx, other) && wp_rest_of_core_idle(ctx, other))
+			return other == cpu;
+	}
+	return 0;
+}
+
 /*
  * For a home whose timer stands for the ticks of idle CPUs: should this idle CPU make its periodic
  * pass now? Only if it is due, and some CPU had a task to give at one of the last two ticks or the
- * machine is marked overutilized: that mark ends with a pass over the widest domain.
+ * machine is marked overutilized: that mark ends with a pass over the widest domain. Where no task
+ * waits, but several CPUs of a cache are busy, one idle core of each cache looks whether tasks
+ * share a core or a cache for no reason.
  */
 WP_FN int wp_idle_pass_wanted(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
@@ -57,7 +78,16 @@ WP_FN int wp_idle_pass_wanted(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 
 
 	if (!ctx->params.balance || !c->nr_levels || tick < c->next_balance_tick)
 		return 0;
-	return tick <= ctx->surplus_tick + 2 || (ctx->energy_active && ctx->overutilized);
+	if (tick <= ctx->surplus_tick + 2)
+		return 1;
+	if (ctx->energy_active) /* below the tipping point nothing is spread */
+		return (int)ctx->overutilized;
+	if (tick > ctx->uneven_tick + 2)
+		return 0;
+	/* Where groups are filled one after the other, one that is empty is left alone. */
+	if (wp_packs_power(ctx) && tick > WP_AT(ctx->cpus, c->llc_id)->llc_busy_tick + 2)
+		return 0;
+	return wp_first_idle_core(ctx, cpu);
 }
 
 /*

@@ -15,7 +15,7 @@
 
 WP_INLINE int wp_packs_power(const struct wp_ctx *ctx)
 {
-	return ctx->params.power_policy > WP_POWER_PERFORMANCE;
+	return wp_packing(ctx) > WP_POWER_PERFORMANCE;
 }
 
 /* Compute power of a CPU, 1024 = a whole one; a thread of a core has its share of the core's. */
@@ -84,7 +84,7 @@ WP_INLINE u64 wp_power_room(const struct wp_ctx *ctx, u64 power, u64 cpus)
 {
 	u64 tasks = (power + WP_SCALE / 2) / WP_SCALE;
 
-	if (ctx->params.power_policy == WP_POWER_POWERSAVING)
+	if (wp_packing(ctx) == WP_POWER_POWERSAVING)
 		tasks = cpus / WP_SCALE;
 	return wp_max64(tasks, !!power) * ctx->params.power_full_util;
 }
@@ -180,7 +180,7 @@ WP_FN int wp_small_room(const struct wp_ctx *ctx WP_NONNULL, const struct wp_tas
 {
 	const struct wp_params *p = &ctx->params;
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	u32 limit = p->power_policy == WP_POWER_BALANCE ? p->power_small_room_balance :
+	u32 limit = wp_packing(ctx) == WP_POWER_BALANCE ? p->power_small_room_balance :
 							  p->power_small_room_powersaving;
 	u64 used = (u64)wp_power_util(ctx, c) * wp_max(wp_nr_awake(c), 1);
 

@@ -421,6 +421,22 @@ WP_FN int wp_task_exit(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NO
 	return 0;
 }
 
+/* Two CPUs of a cache are busy: an idle core may be a better place for one of the two, though no
+ * task waits (the kernel's reason for a kick; signals-and-baseline 8.6). */
+WP_INLINE void wp_note_uneven(struct wp_ctx *ctx, const struct wp_cpu *c, u32 cpu, u64 tick)
+{
+	struct wp_cpu *llc = WP_AT(ctx->cpus, c->llc_id);
+
+	if (llc->llc_busy_tick == tick && llc->llc_busy_cpu != cpu)
+		ctx->uneven_tick = tick;
+	llc->llc_busy_tick = tick;
+	llc->llc_busy_cpu = cpu;
+}
+
+/* sched_mc_pack.c */
+WP_FN int wp_mc_quiet(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
+WP_FN int wp_surplus(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
+
 /* The end of every busy CPU's tick; `surplus`: it has a task to give. */
 WP_INLINE int wp_tick_end(struct wp_ctx *ctx, struct wp_cpu *c, u32 cpu, int surplus, u64 now_ns)
 {
@@ -432,15 +448,14 @@ WP_INLINE int wp_tick_end(struct wp_ctx *ctx, struct wp_cpu *c, u32 cpu, int sur
 	c->load_tick = tick;
 	if (surplus)
 		ctx->surplus_tick = tick;
+	if (ctx->params.queue == WP_QUEUE_DSQ && !wp_mc_quiet(ctx, cpu))
+		wp_note_uneven(ctx, c, cpu, tick);
 	if (WP_OLD(ctx->params.nohz_form == WP_NOHZ_31))
 		c->ilb &= ~(u32)WP_ILB_IDLE_AT_TICK;
 	if (ctx->params.balance && tick >= c->next_balance_tick)
 		result |= WP_DID_BALANCE;
 	return result | wp_nohz_kick(ctx, cpu, now_ns);
 }
-
-/* sched_mc_pack.c */
-WP_FN int wp_surplus(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
 
 /* What a tick finds once the signals are up to date. */
 WP_INLINE int wp_tick_marks(struct wp_ctx *ctx, struct wp_cpu *c, const struct wp_task *task,

@@ -17,14 +17,13 @@
 /* Is it this kernel's form, and is power to be saved? */
 WP_INLINE int wp_mc_packs(const struct wp_ctx *ctx)
 {
-	return ctx->params.sched_mc_power_savings && !wp_mc_knob(ctx) && !ctx->energy_active &&
-	       !wp_packs_power(ctx);
+	return wp_mc_level(ctx) && !wp_mc_knob(ctx) && !ctx->energy_active && !wp_packs_power(ctx);
 }
 
 WP_INLINE int wp_mc_places(const struct wp_ctx *ctx, u32 kind)
 {
 	return ctx->params.mc_placement && wp_mc_packs(ctx) &&
-	       (kind != WP_PLACE_WAKE || ctx->params.sched_mc_power_savings >= 2);
+	       (kind != WP_PLACE_WAKE || wp_mc_level(ctx) >= 2);
 }
 
 WP_INLINE int wp_mc_balances(const struct wp_ctx *ctx)

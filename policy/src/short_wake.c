@@ -22,7 +22,8 @@
  *   B woke each other last            no   no   no   no   no   no   yes  yes
  *
  * nr is one more than the CPUs that a search may look at, w the CPUs of the cache. The prototype
- * that its authors dropped has B only: the target's task runs shorter than a search takes.
+ * that its authors dropped has B only: the target's task runs shorter than a search takes. Caches
+ * of fewer CPUs than sis_short_min_llc have neither.
  */
 #include "wakeplace/policy.h"
 
@@ -51,6 +52,8 @@ WP_INLINE void wp_note_scan_cost(struct wp_ctx *ctx, u32 cpu, u32 scanned)
 WP_INLINE int wp_curr_short(const struct wp_ctx *ctx, u32 cpu, const struct wp_request *req,
 			    const struct wp_decision *dec)
 {
+	if (WP_AT(ctx->cpus, cpu)->llc_size < ctx->params.sis_short_min_llc)
+		return 0;
 	if (ctx->params.sis_short_flips && dec->waker_flips)
 		return 0;
 	return wp_is_short(ctx, wp_curr_run(ctx, WP_AT(ctx->cpus, cpu)),

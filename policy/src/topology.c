@@ -387,6 +387,7 @@ WP_INLINE void wp_finish_doms(struct wp_ctx *ctx)
 		struct wp_cpu *c = WP_AT(ctx->cpus, i);
 
 		c->nr_busy = c->llc_size;
+		ctx->nr_llcs += c->online && c->llc_id == i;
 		if (c->nr_levels)
 			WP_AT(ctx->doms, wp_top_dom(ctx, i))->top = 1;
 		wp_numa_limits(ctx, c);
@@ -441,6 +442,7 @@ WP_FN u32 wp_build_domains(struct wp_ctx *ctx WP_NONNULL)
 	ctx->asym = 0;
 	ctx->smt = 0;
 	ctx->cluster = 0;
+	ctx->nr_llcs = 0;
 	for (cpu = 0; cpu < ctx->nr_cpus; cpu++) {
 		struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 

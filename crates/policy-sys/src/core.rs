@@ -266,6 +266,14 @@ impl Core {
         unsafe { sys::wp_cpu_perf_request(&raw const *self.ctx, cpu) }
     }
 
+    /// Other parameters, while tasks run. What of them was decided before is decided anew;
+    /// frequencies follow at the next update of their domain.
+    pub fn change_params(&mut self, params: &sys::wp_params) {
+        self.ctx.params = *params;
+        // SAFETY: the context is live and exclusive.
+        unsafe { sys::wp_reconsider(&raw mut *self.ctx) };
+    }
+
     /// A fact of the machine changed: decide anew what is active.
     pub fn restart(&mut self) {
         // SAFETY: the context is live and exclusive.

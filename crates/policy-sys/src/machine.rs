@@ -382,6 +382,7 @@ impl Core {
         to.asym = from.asym;
         to.smt = from.smt;
         to.cluster = from.cluster;
+        to.nr_llcs = from.nr_llcs;
         to.energy_off = from.energy_off;
         to.energy_active = from.energy_active;
     }

@@ -1,26 +1,33 @@
-//! What a user favours, on top of a policy: a few parameters under one name.
+//! What a user favours: the parameter `mode` under the names that people type.
 
 use crate::policy::{Policy, PolicyError};
 use wakeplace_text::{did_you_mean, nearest};
 
-/// What to favour (docs/decisions/012).
+/// What to favour (docs/policy.md; docs/decisions/042). The core decides what that means on a
+/// machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Busy CPUs at their highest frequency; no energy-aware placement.
-    Performance,
-    /// The policy as it is.
+    /// Speed; energy where a model says what it costs.
     #[default]
-    Balance,
-    /// Frequencies without headroom: CPUs run fuller and slower.
+    Auto,
+    /// Speed alone: highest frequencies, no energy-aware placement, nothing packed.
+    Performance,
+    /// Energy where tasks keep CPUs of their own: groups of CPUs filled one after the other.
+    Balanced,
+    /// Energy alone: groups filled to their number of CPUs, frequencies without headroom.
     Powersave,
 }
 
-/// Every mode with the name users type.
-const MODES: [(&str, Mode); 3] = [
+/// Every mode with the name users type, in the order of the core's `wp_mode`.
+const MODES: [(&str, Mode); 4] = [
+    ("auto", Mode::Auto),
     ("performance", Mode::Performance),
-    ("balance", Mode::Balance),
+    ("balanced", Mode::Balanced),
     ("powersave", Mode::Powersave),
 ];
+
+/// What `balanced` was called before there was `auto`.
+const FORMER: (&str, Mode) = ("balance", Mode::Balanced);
 
 impl Mode {
     /// Name users type.
@@ -39,6 +46,7 @@ impl Mode {
     pub fn parse(name: &str) -> Result<Self, PolicyError> {
         MODES
             .iter()
+            .chain([&FORMER])
             .find(|(known, _)| *known == name)
             .map(|(_, mode)| *mode)
             .ok_or_else(|| {
@@ -51,18 +59,13 @@ impl Mode {
             })
     }
 
-    /// Sets this mode's parameters of a policy.
+    /// Sets it in a policy, unless it is what every policy starts with.
     ///
     /// # Panics
-    /// Never: the keys and values are the table's own (a test sets every mode).
+    /// Never: the names are the parameter's own (a test sets every mode).
     pub fn apply(self, policy: &mut Policy) {
-        let settings: &[(&str, &str)] = match self {
-            Self::Performance => &[("governor", "performance"), ("energy_aware", "off")],
-            Self::Balance => &[],
-            Self::Powersave => &[("freq_headroom", "off")],
-        };
-        for (key, value) in settings {
-            policy.set(key, value).expect("a mode's parameters exist");
+        if self != Self::default() {
+            policy.set("mode", self.name()).expect("a mode's own name");
         }
     }
 }
@@ -73,13 +76,21 @@ mod tests {
 
     #[test]
     fn every_mode_applies_and_is_found_by_its_name() {
-        for (name, mode) in MODES {
+        for (number, (name, mode)) in MODES.into_iter().enumerate() {
             let mut policy = Policy::parse("linux-7.3").expect("an era");
             mode.apply(&mut policy);
             assert_eq!(Mode::parse(name), Ok(mode));
             assert_eq!(mode.name(), name);
-            assert_eq!(policy.overrides().is_empty(), mode == Mode::Balance);
+            assert_eq!(policy.core_params().mode as usize, number);
         }
+    }
+
+    #[test]
+    fn the_former_name_still_serves() {
+        assert_eq!(Mode::parse("balance"), Ok(Mode::Balanced));
+        let mut policy = Policy::parse("wakeplace").expect("an era");
+        policy.set("mode", "balance").expect("the former name");
+        assert_eq!(policy.overrides(), [("mode", "balanced".to_owned())]);
     }
 
     #[test]

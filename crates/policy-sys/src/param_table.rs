@@ -146,11 +146,17 @@ params! {
         sis_short_wakee: Switch, "... the woken task runs briefly, too";
         sis_short_flips: Switch, "who changes its partners does not run briefly (v6)";
         sis_short_mutual: Switch, "... waker and woken task woke each other last (v7)";
+        sis_short_min_llc: Range(0, 1024), "... not where fewer CPUs share the last-level cache";
+    }
+    "mode" {
+        mode: Choice(&["auto", "performance", "balanced", "powersave"]),
+            "what to favour: speed, and energy where a model says what it costs; speed alone; \
+             energy where tasks keep CPUs of their own; energy alone";
     }
     "power-policy" {
-        power_policy: Choice(&["off", "performance", "balance", "powersaving"]),
+        power_policy: Choice(&["off", "performance", "balance", "powersaving", "by-mode"]),
             "spread tasks (performance), or fill a group up to its compute power (balance) or its \
-             number of CPUs (powersaving) before the next one gets any";
+             number of CPUs (powersaving) before the next one gets any; by-mode: as `mode` says";
         power_level_fewer: Switch, "no CPU level over one cache (P1; 3.8)";
         power_idlest_cases: Switch,
             "a fork's idlest group: first who is allowed, then loads (P2 to P4; to 4.9)";
@@ -350,6 +356,7 @@ impl Param {
             "power-policy" => !BUILT_IN.contains(&self.key),
             // to 3.4 domains are built by it; mc_boot_freq, mc_strict and the like are of then
             "sched-mc" => params.domain_form != WP_DOMAINS_31 && !OF_THE_KNOB.contains(&self.key),
+            "mode" => true,
             "sis-short" => self.key != "sis_short_dur",
             _ => ["migration_cost_ns", "nr_migrate", "energy_margin_shift"].contains(&self.key),
         }

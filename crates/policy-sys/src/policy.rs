@@ -1,5 +1,6 @@
 //! Policy names and parameters: the one parser of `ERA[+FEATURE[=VALUE]]...[-FEATURE]...`.
 
+use crate::Mode;
 use crate::eras::{ERAS, Era, FEATURES, Feature, patches};
 use crate::param_table::{ALIASES, PARAMS, find};
 use crate::sys::{self, wp_params};
@@ -213,6 +214,11 @@ impl Policy {
             let hint = hint(key, PARAMS.iter().map(|p| p.key));
             PolicyError(format!("unknown parameter `{key}`{hint}"))
         })?;
+        let value = if param.key == "mode" {
+            Mode::parse(value).map_or(value, |mode| mode.name()) // a former name, too
+        } else {
+            value
+        };
         let number = param
             .parse(value)
             .map_err(|expected| PolicyError(format!("parameter `{key}`: `{value}`: {expected}")))?;

@@ -1,6 +1,7 @@
 //! `study run`.
 
 mod csv;
+mod promise;
 mod sensitivity;
 
 use crate::phrase::{interval, short_policy, wrap};
@@ -93,6 +94,9 @@ fn human(result: &StudyResult, style: Style) -> String {
     if let Some(found) = &result.sensitivity {
         text.push_str(&sensitivity::human(result, found, style));
     }
+    if let Some(found) = &result.promise {
+        text.push_str(&promise::human(found, style));
+    }
     text.push('\n');
     for line in footnotes(result) {
         text.push_str(&(wrap(&line, style.width) + "\n\n"));
@@ -121,6 +125,9 @@ fn markdown(result: &StudyResult) -> String {
     }
     if let Some(found) = &result.sensitivity {
         text.push_str(&sensitivity::markdown(result, found));
+    }
+    if let Some(found) = &result.promise {
+        text.push_str(&promise::markdown(found));
     }
     for line in footnotes(result) {
         text.push_str(&format!("{}\n\n", line.replace('*', "\\*")));

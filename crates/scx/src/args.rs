@@ -42,7 +42,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAME", default_value = "wakeplace")]
     pub(crate) policy: String,
     /// What to favour.
-    #[arg(long, value_enum, default_value_t = ModeArg::Balance)]
+    #[arg(long, value_enum, default_value_t = ModeArg::Auto)]
     pub(crate) mode: ModeArg,
     /// Capacities and energy model: `auto` (what the kernel states), or a platform file or name.
     #[arg(long, value_name = "FILE|auto", default_value = "auto")]
@@ -105,11 +105,14 @@ pub(crate) enum Format {
 /// `--mode`, with the names of the policy's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ModeArg {
-    /// Highest frequency for busy CPUs, no energy-aware placement.
+    /// Speed; energy where a model says what it costs.
+    Auto,
+    /// Speed alone: highest frequencies, no energy-aware placement.
     Performance,
-    /// The policy as it is.
-    Balance,
-    /// CPUs run fuller and slower.
+    /// Energy where tasks keep CPUs of their own.
+    #[value(alias = "balance")]
+    Balanced,
+    /// Energy alone: CPUs run fuller and slower, others stay idle.
     Powersave,
 }
 

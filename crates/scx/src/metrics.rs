@@ -73,7 +73,7 @@ pub(crate) struct Sample {
 pub(crate) struct Metrics {
     #[stat(desc = "policy in force")]
     pub(crate) policy: String,
-    #[stat(desc = "mode in force: performance, balance or powersave")]
+    #[stat(desc = "mode in force: auto, performance, balanced or powersave")]
     pub(crate) mode: String,
     #[stat(desc = "1: some CPU is beyond the tipping point now, energy is not looked at")]
     pub(crate) overutilized: u32,

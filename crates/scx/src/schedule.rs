@@ -37,8 +37,9 @@ fn catch_signals() {
 impl From<ModeArg> for Mode {
     fn from(mode: ModeArg) -> Self {
         match mode {
+            ModeArg::Auto => Self::Auto,
             ModeArg::Performance => Self::Performance,
-            ModeArg::Balance => Self::Balance,
+            ModeArg::Balanced => Self::Balanced,
             ModeArg::Powersave => Self::Powersave,
         }
     }
@@ -114,7 +115,7 @@ pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
 
 fn mode_words(mode: Mode) -> String {
     match mode {
-        Mode::Balance => String::new(),
+        Mode::Auto => String::new(),
         other => format!(", mode {}", other.name()),
     }
 }

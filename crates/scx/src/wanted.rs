@@ -23,7 +23,10 @@ impl Wanted {
         };
         for text in set {
             let (key, value) = split(text)?;
-            wanted.parameters.push((key.to_owned(), value.to_owned()));
+            match key {
+                "mode" => wanted.mode = Mode::parse(value)?,
+                _ => wanted.parameters.push((key.to_owned(), value.to_owned())),
+            }
         }
         wanted.policy()?;
         Ok(wanted)
@@ -34,7 +37,7 @@ impl Wanted {
         self.mode
     }
 
-    /// The policy that all of it makes: the mode first, so that a parameter may differ from it.
+    /// The policy that all of it makes.
     pub(crate) fn policy(&self) -> Result<Policy, PolicyError> {
         let mut policy = Policy::parse(&self.policy)?;
         self.mode.apply(&mut policy);
@@ -43,6 +46,7 @@ impl Wanted {
         }
         policy.check()?;
         self.read_live(&policy)?;
+        self.left_by_the_mode()?;
         match policy.not_in_live_build() {
             None => Ok(policy),
             Some(what) => Err(PolicyError(format!(
@@ -85,6 +89,23 @@ impl Wanted {
             }
         }
         Ok(())
+    }
+
+    /// What the mode decides alone is not taken beside it.
+    fn left_by_the_mode(&self) -> Result<(), PolicyError> {
+        let decided: &[&str] = match self.mode {
+            Mode::Performance => &["governor", "energy_aware"],
+            Mode::Powersave => &["freq_headroom"],
+            Mode::Auto | Mode::Balanced => &[],
+        };
+        let decides = |(key, _): &&(String, String)| decided.contains(&key.as_str());
+        match self.parameters.iter().find(decides) {
+            None => Ok(()),
+            Some((key, value)) => Err(PolicyError(format!(
+                "`{key}={value}`: mode {} decides that; expected another mode, or not both",
+                self.mode.name()
+            ))),
+        }
     }
 
     /// The same with changes: all of them or, on an error, none.
@@ -161,7 +182,7 @@ mod tests {
             ("mc_tasks=3", true),
             ("power-policy=balance", true),
         ] {
-            let wanted = Wanted::new("linux-7.3", Mode::Balance, &[text.to_owned()]);
+            let wanted = Wanted::new("linux-7.3", Mode::Auto, &[text.to_owned()]);
             assert_eq!(wanted.is_ok(), accepted, "{text}");
         }
     }
@@ -169,22 +190,22 @@ mod tests {
     #[test]
     fn changes_are_all_or_nothing_and_the_rest_stays() {
         let set = ["vq_slice_ns=2000000".to_owned()];
-        let wanted = Wanted::new("linux-7.3", Mode::Balance, &set).expect("valid");
+        let wanted = Wanted::new("linux-7.3", Mode::Auto, &set).expect("valid");
         let next = wanted
             .with(&changes(&[("mode", "powersave")]))
             .expect("a mode");
         let params = *next.policy().expect("valid").core_params();
-        assert_eq!((params.vq_slice_ns, params.freq_headroom), (2_000_000, 0));
+        assert_eq!((params.vq_slice_ns, params.mode), (2_000_000, 3));
         let bad = wanted.with(&changes(&[("mode", "performance"), ("vq_slice_ns", "7")]));
         assert!(bad.is_err());
-        assert_eq!(wanted.mode(), Mode::Balance);
+        assert_eq!(wanted.mode(), Mode::Auto);
     }
 
     /// A feature's name is its parameter's: a change of either replaces what was set by the other.
     #[test]
     fn both_names_are_one_parameter() {
         let set = ["power-policy=balance".to_owned()];
-        let wanted = Wanted::new("linux-7.3", Mode::Balance, &set).expect("valid");
+        let wanted = Wanted::new("linux-7.3", Mode::Auto, &set).expect("valid");
         let next = wanted.with(&changes(&[("power_policy", "powersaving")]));
         let params = |w: &Wanted| *w.policy().expect("valid").core_params();
         let (before, after) = (params(&wanted), params(&next.expect("valid")));
@@ -192,19 +213,23 @@ mod tests {
     }
 
     #[test]
-    fn a_parameter_overrides_the_mode() {
-        let set = ["freq_headroom=on".to_owned()];
-        let wanted = Wanted::new("linux-7.3", Mode::Powersave, &set).expect("valid");
-        assert_eq!(
-            wanted.policy().expect("valid").core_params().freq_headroom,
-            1
-        );
+    fn what_the_mode_decides_is_refused_beside_it() {
+        for (text, mode) in [
+            ("freq_headroom=on", Mode::Powersave),
+            ("governor=schedutil", Mode::Performance),
+            ("energy_aware=7.3", Mode::Performance),
+        ] {
+            let set = [text.to_owned()];
+            let error = Wanted::new("linux-7.3", mode, &set).expect_err(text);
+            assert!(error.0.contains("mode"), "{error}");
+            assert!(Wanted::new("linux-7.3", Mode::Auto, &set).is_ok(), "{text}");
+        }
     }
 
     #[test]
     fn what_only_the_simulator_has_is_refused() {
         for name in ["linux-4.17", "linux-7.3+energy-aware=v3"] {
-            let error = Wanted::new(name, Mode::Balance, &[]).expect_err(name);
+            let error = Wanted::new(name, Mode::Auto, &[]).expect_err(name);
             assert!(error.0.contains("only the simulator"), "{error}");
         }
         for name in [
@@ -215,22 +240,22 @@ mod tests {
             "wakeplace+sched-mc=2",
             "wakeplace+power-policy=balance",
         ] {
-            assert!(Wanted::new(name, Mode::Balance, &[]).is_ok(), "{name}");
+            assert!(Wanted::new(name, Mode::Auto, &[]).is_ok(), "{name}");
         }
     }
 
     #[test]
     fn what_short_is_measured_by_is_taken_with_it() {
         let set = ["base_slice_ns=3000000".to_owned()];
-        assert!(Wanted::new("wakeplace+sis-short", Mode::Balance, &set).is_ok());
-        assert!(Wanted::new("wakeplace", Mode::Balance, &set).is_err());
+        assert!(Wanted::new("wakeplace", Mode::Auto, &set).is_ok());
+        assert!(Wanted::new("wakeplace-sis-short", Mode::Auto, &set).is_err());
         let set = ["min_granularity_ns=3000000".to_owned()];
-        assert!(Wanted::new("wakeplace+sis-short", Mode::Balance, &set).is_err());
+        assert!(Wanted::new("wakeplace", Mode::Auto, &set).is_err());
     }
 
     #[test]
     fn a_slip_names_the_nearest() {
-        let wanted = Wanted::new("linux-7.3", Mode::Balance, &[]).expect("valid");
+        let wanted = Wanted::new("linux-7.3", Mode::Auto, &[]).expect("valid");
         for (key, value, near) in [
             ("mdoe", "balance", "mode"),
             ("vq_slice_n", "1", "vq_slice_ns"),

@@ -40,20 +40,31 @@ pub fn studies() -> Vec<StudyInfo> {
     BUILTIN.iter().map(|(name, _, _)| info(name)).collect()
 }
 
+/// File and README of a built-in study.
+fn builtin(name: &str) -> Result<(&'static str, &'static str), StudyError> {
+    let names = || BUILTIN.iter().map(|(known, _, _)| *known);
+    let found = BUILTIN.iter().find(|(known, _, _)| *known == name);
+    found
+        .map(|(_, text, readme)| (*text, *readme))
+        .ok_or_else(|| StudyError::UnknownName {
+            name: shorten(name),
+            known: names().collect::<Vec<_>>().join(", "),
+            hint: nearest(name, names()).map(str::to_owned),
+        })
+}
+
+/// The file of a built-in study, for one that takes cases from it.
+pub(crate) fn study_text(name: &str) -> Result<&'static str, StudyError> {
+    builtin(name).map(|(text, _)| text)
+}
+
 impl Study {
     /// A built-in study.
     ///
     /// # Errors
     /// The name is unknown; the nearest is offered.
     pub fn load(name: &str) -> Result<Study, StudyError> {
-        let names = || BUILTIN.iter().map(|(known, _, _)| *known);
-        let Some((_, text, readme)) = BUILTIN.iter().find(|(known, _, _)| *known == name) else {
-            return Err(StudyError::UnknownName {
-                name: shorten(name),
-                known: names().collect::<Vec<_>>().join(", "),
-                hint: nearest(name, names()).map(str::to_owned),
-            });
-        };
+        let (text, readme) = builtin(name)?;
         let study = Study::from_toml(text, &format!("studies/{name}/study.toml"))?;
         Ok(study.with_readme(readme))
     }

@@ -190,7 +190,7 @@ fn cut_timeline(runs: &PolicyRuns) -> Option<String> {
 }
 
 /// Names of the metrics that a workload measures, the one it is read by first.
-fn measured_by(spec: &Spec, workloads: &[Workload]) -> Vec<String> {
+pub(crate) fn measured_by(spec: &Spec, workloads: &[Workload]) -> Vec<String> {
     let mut names: Vec<String> = spec.metric().map(str::to_owned).into_iter().collect();
     let Some(workload) = workloads.first() else {
         return names;

@@ -17,6 +17,7 @@ mod outcome;
 mod plan;
 mod policy_at;
 mod pool;
+mod promise;
 mod rows;
 mod sensitivity;
 mod settings;
@@ -35,6 +36,7 @@ pub use outcome::{
 };
 pub use policy_at::parse_policy_at;
 pub use pool::Progress;
+pub use promise::{Kept, Loss, Promise, PromiseRow, Word};
 pub use sensitivity::{Conclusion, Sensitivity, SensitivityRow};
 pub use settings::{SettingError, apply_settings};
 pub use study::{Study, StudyOptions, run_studies};

@@ -1,6 +1,7 @@
 //! What a study found.
 
 use crate::comparison::Origin;
+use crate::promise::Promise;
 use crate::sensitivity::Sensitivity;
 use std::collections::BTreeMap;
 use wakeplace_metrics::Profile;
@@ -48,6 +49,8 @@ pub struct StudyResult {
     pub sources: Vec<String>,
     /// What becomes of the conclusions at half and double of what is assumed, if it was tried.
     pub sensitivity: Option<Sensitivity>,
+    /// What was kept and lost, if the study promises something.
+    pub promise: Option<Promise>,
 }
 
 /// How a case was run.

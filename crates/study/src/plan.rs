@@ -1,6 +1,6 @@
 //! Which runs a study consists of.
 
-use crate::experiment::expand;
+use crate::experiment::{expand, measured_by};
 use crate::file::{Case, Column, StudyFile, Variation};
 use crate::outcome::{EXPERIMENT, PLATFORM, VARIANT};
 use crate::pool::Run;
@@ -25,6 +25,10 @@ pub(crate) struct Planned {
     /// Settings of the case alone.
     pub(crate) set: Vec<(String, String)>,
     pub(crate) seeds: Vec<u64>,
+    /// Position among the study's cases.
+    pub(crate) case: usize,
+    /// Metrics that the workload is measured by.
+    pub(crate) measured_by: Vec<String>,
     /// One per seed.
     pub(crate) workloads: Arc<Vec<Workload>>,
     /// The case of the study whose published figures it is compared with.
@@ -152,8 +156,8 @@ impl Planner<'_> {
             let seeds = self.seeds(plain, variation, kind.is_none());
             let platform = variation.platform.unwrap_or(plain.platform);
             let platform = &self.file.platforms[platform];
-            let columns = variation.columns.iter();
-            let columns = columns.map(|column| self.column(column, plain, variation));
+            let columns = plain.columns(variation.columns.len());
+            let columns = columns.map(|at| self.column(&variation.columns[at], plain, variation));
             let mut params = plain.params.clone();
             let own = self.file.platforms[0].name.as_str();
             if platform.name != own && !params.contains_key(PLATFORM) {
@@ -166,13 +170,16 @@ impl Planner<'_> {
             if kind == Some(VARIANT) {
                 token = format!("{token},{}", variation.name);
             }
+            let workloads = expand(spec, platform, &seeds)?;
             all.push(Planned {
                 token,
                 params,
                 argument: spec.name.clone(),
                 columns: columns.collect::<Result<_, _>>()?,
                 set: plain.set.clone(),
-                workloads: Arc::new(expand(spec, platform, &seeds)?),
+                case: *case,
+                measured_by: measured_by(spec, &workloads),
+                workloads: Arc::new(workloads),
                 platform: Arc::clone(platform),
                 seeds,
                 // Figures were published for the plain cases; what an experiment changes is to
@@ -193,7 +200,8 @@ impl Planner<'_> {
     ) -> Result<PlannedColumn, StudyError> {
         let mut options = self.file.options.clone();
         options.duration_ns = self.how.duration_ns.unwrap_or(case.duration_ns);
-        let hotplug = column.hotplug.as_ref().unwrap_or(&variation.hotplug);
+        let of_case = case.hotplug.as_ref().unwrap_or(&variation.hotplug);
+        let hotplug = column.hotplug.as_ref().unwrap_or(of_case);
         options.hotplug.clone_from(hotplug);
         options.wakeup_cases = self.file.counts_wakeup_cases();
         let mut policies = [column.policy.clone()];
@@ -245,6 +253,11 @@ impl Planned {
     /// Simulated time per run, ns; the same in all columns.
     pub(crate) fn duration_ns(&self) -> u64 {
         self.columns[0].options.duration_ns
+    }
+
+    /// The case as the study has it: no variant, no experiment.
+    pub(crate) fn is_plain(&self) -> bool {
+        !self.params.contains_key(VARIANT) && !self.params.contains_key(EXPERIMENT)
     }
 
     /// How many runs it is.

@@ -7,6 +7,7 @@ use crate::hotplug::shown;
 use crate::outcome::{CaseInfo, CaseProfile, ColumnInfo, EXPERIMENT, VARIANT};
 use crate::plan::{Planned, as_written, plan, seeds};
 use crate::pool::{Progress, Run, check, execute};
+use crate::promise::promise;
 use crate::rows::rows;
 use crate::sensitivity::{Tried, sensitivity, tried};
 use crate::{Param, StudyError, StudyInfo, StudyResult, StudyRow, apply_settings, verdict};
@@ -120,6 +121,10 @@ impl Study {
         let tried: Vec<_> = tried.iter().map(|t| (t, grouped(&t.planned))).collect();
         let mut result = self.result(how, &done)?;
         self.judge(&mut result, &tried);
+        if let Some(promise) = promise(&self.file, &done) {
+            result.verdict = promise.verdict();
+            result.promise = Some(promise);
+        }
         Ok(result)
     }
 
@@ -207,6 +212,7 @@ impl Study {
             rows,
             sources,
             sensitivity: None,
+            promise: None,
         })
     }
 

@@ -141,6 +141,15 @@ enum wp_power_policy {
 	WP_POWER_PERFORMANCE, /* spread; only the history of balancing is kept */
 	WP_POWER_BALANCE,     /* fill a group up to its compute power */
 	WP_POWER_POWERSAVING, /* ... to its number of CPUs */
+	WP_POWER_BY_MODE,     /* one of these, by the mode and the machine (mode.c) */
+};
+
+/* What the user favours (mode.c). */
+enum wp_mode {
+	WP_MODE_AUTO,        /* speed; energy where a model says what it costs */
+	WP_MODE_PERFORMANCE, /* speed, whatever it costs */
+	WP_MODE_BALANCED,    /* energy where each task keeps a CPU of its own */
+	WP_MODE_POWERSAVE,   /* energy, whatever it costs */
 };
 
 /* What placement takes for a CPU's use. */
@@ -253,6 +262,9 @@ struct wp_params {
 	u32 sis_short_wakee;   /* ... the woken task must be short, too */
 	u32 sis_short_flips;   /* who changes its partners is not short */
 	u32 sis_short_mutual;  /* ... waker and woken task woke each other last */
+	u32 sis_short_min_llc; /* ... nor in a cache of fewer CPUs */
+	/* what the user favours */
+	u32 mode; /* enum wp_mode */
 	/* power-aware placement and balancing (power-policy) */
 	u32 power_policy;       /* enum wp_power_policy */
 	u32 power_level_fewer;  /* P1: no CPU level over one cache (3.8) */

@@ -250,6 +250,10 @@ struct wp_cpu {
 	u32 curr_sleeps;
 	u32 curr_id; /* 0: the idle task, or one that the core does not know */
 	struct wp_mc_cpu mc;
+	/* live queues, on the first CPU of an LLC: the last tick of a busy CPU of it, and whose */
+	u64 llc_busy_tick;
+	u32 llc_busy_cpu;
+	u32 pad;
 };
 
 struct wp_em_state {
@@ -382,6 +386,7 @@ struct wp_ctx {
 	struct wp_em_table em_scratch;
 	u64 serial_tick; /* when a pass over nodes began that is not over yet, 0 = none */
 	u64 surplus_tick; /* the last tick at which some CPU had a task to give */
+	u64 uneven_tick;  /* ... at which some cache had two busy CPUs (live queues) */
 	u64 explain; /* natively: address of a struct wp_explain to note decisions in, 0: none */
 	/* idle CPUs with a stopped tick */
 	u64 nohz_next_balance_tick;
@@ -396,7 +401,7 @@ struct wp_ctx {
 	u64 nohz_mask[WP_MASK_WORDS];
 	struct wp_mc_table mc_table;
 	u32 mc_booted;
-	u32 pad2;
+	u32 nr_llcs; /* last-level caches with a CPU online */
 };
 
 enum wp_energy_off {
@@ -531,6 +536,7 @@ u32 wp_em_register(struct wp_ctx *ctx WP_NONNULL, const u16 *cpus WP_NONNULL, u3
 u32 wp_em_update(struct wp_ctx *ctx WP_NONNULL, u32 pd);
 u32 wp_em_limit(struct wp_ctx *ctx WP_NONNULL, u32 pd, u32 khz_min, u32 khz_max);
 int wp_start(struct wp_ctx *ctx WP_NONNULL);
+int wp_reconsider(struct wp_ctx *ctx WP_NONNULL);
 
 /* freq.c */
 u32 wp_map_util_freq(u32 util, u32 max_khz, u32 capacity);

@@ -50,10 +50,12 @@ impl<O: Observer> Sim<'_, O> {
         let now = self.now;
         let to_tick = tick - now % tick;
         let online = self.is_online(cpu);
+        let balances = self.live && cpu == self.first_online();
+        let to_idle_timer = self.idle_timer_at_ns.saturating_sub(now);
         let c = &mut self.cpus[cpu as usize];
         let mut to_timer = c.next_timer_ns(now).map_or(NO_TIMER_NS, |at| at - now);
-        if self.live && self.core.cpu(cpu).llc_id == cpu {
-            to_timer = to_timer.min(to_tick); // the balancing timer
+        if balances {
+            to_timer = to_timer.min(to_idle_timer); // it will wake this CPU if all are idle then
         }
         let mut choice = c
             .menu

@@ -57,8 +57,8 @@ impl<O: Observer> Sim<'_, O> {
     /// The timer starts with the scheduler.
     pub(super) fn arm_idle_timer(&mut self) {
         if self.live {
-            let first = self.core.idle_timer_ns(true);
-            self.queue.push(first, Event::IdleTimer);
+            self.idle_timer_at_ns = self.core.idle_timer_ns(true);
+            self.queue.push(self.idle_timer_at_ns, Event::IdleTimer);
         }
     }
 
@@ -67,8 +67,8 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn idle_timer(&mut self) {
         let mut cpus = 0..self.machine.nr_cpus;
         let busy = cpus.find(|cpu| self.is_online(*cpu) && self.core.cpu(*cpu).curr_idle == 0);
-        let next = self.now + self.core.idle_timer_ns(busy.is_some());
-        self.queue.push(next, Event::IdleTimer);
+        self.idle_timer_at_ns = self.now + self.core.idle_timer_ns(busy.is_some());
+        self.queue.push(self.idle_timer_at_ns, Event::IdleTimer);
         let on = busy.unwrap_or_else(|| self.first_online());
         self.interrupt_with(on, Message::IdleTimer);
     }

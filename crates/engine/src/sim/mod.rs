@@ -109,6 +109,8 @@ pub(crate) struct Sim<'a, O> {
     alive: usize,
     recency: u64,
     overutilized: bool,
+    /// When the live scheduler's timer fires next.
+    idle_timer_at_ns: u64,
     stuck: Option<u32>,
     /// A thread was to fork a script too often: the thread, the script, the limit.
     too_many: Option<(u32, u32, u64)>,
@@ -173,7 +175,6 @@ impl<'a, O: Observer> Sim<'a, O> {
         let facts = core_facts(platform);
         let mut core = settled(&facts, policy);
         let shares = groups::add_groups(&mut core, workload, options);
-        let class_params = ClassParams::new(&core);
         let threads = fork::threads(workload);
         let fair = FairParams::new(policy.core_params(), platform.cpus.len());
         let eevdf = EevdfParams::new(policy.core_params(), platform.cpus.len(), machine.tick_ns);
@@ -197,8 +198,8 @@ impl<'a, O: Observer> Sim<'a, O> {
             programs: Programs::new(&workload.tasks),
             tasks: fork::core_tasks(workload, &threads, machine.nr_cpus),
             threads,
-            class: class_states(workload, &class_params),
-            class_params,
+            class: class_states(workload, &ClassParams::new(&core)),
+            class_params: ClassParams::new(&core),
             rt_period_armed: false,
             devices: &options.irq,
             caps: Caps::new(platform, &options.freq_cap),
@@ -218,6 +219,7 @@ impl<'a, O: Observer> Sim<'a, O> {
             alive: workload.tasks.iter().filter(|t| t.forks.is_none()).count(),
             recency: 0,
             overutilized: false,
+            idle_timer_at_ns: 0,
             stuck: None,
             too_many: None,
             balance: Balance::default(),
@@ -329,7 +331,7 @@ impl<'a, O: Observer> Sim<'a, O> {
             Event::Hotplug { index } => self.hotplug(self.hotplug[index as usize]),
             Event::PolicyChange { index } => {
                 let (_, policy) = &self.policies[index as usize];
-                self.core.state_mut().params = *policy.core_params();
+                self.core.change_params(policy.core_params());
             }
             Event::Device { source } => self.device(source),
             Event::FreqCap { index } => self.freq_cap(index),

@@ -214,11 +214,11 @@ fn a_direct_placement_cannot_be_pulled() {
     assert!(moves.iter().all(|(when, _)| *when > at), "{moves:?}");
 }
 
-/// Goal: one timer per cache, on its first CPU, once a tick; no other idle CPU is woken. Method:
-/// two caches of two CPUs and a task that sleeps: in a second of HZ 250 CPUs 0 and 2 wake 250
-/// times, the others never.
+/// Goal: there is one timer; while all CPUs are idle it comes every 64 ms and wakes the first alone
+/// (docs/model.md). Method: two caches of two CPUs and a task that sleeps: in a second CPU 0 wakes
+/// 15 or 16 times, the others never.
 #[test]
-fn the_timer_wakes_the_first_cpu_of_each_cache_only() {
+fn an_idle_machine_is_looked_at_every_64_ms_by_its_first_cpu() {
     let board = Board {
         clusters: vec![(2, 1024), (2, 1024)],
         ..Board::symmetric(4)
@@ -234,5 +234,6 @@ fn the_timer_wakes_the_first_cpu_of_each_cache_only() {
         let second = busy.iter().filter(|(at, _)| (S..2 * S).contains(at));
         second.filter(|(_, p)| *p == CpuPower::Busy).count()
     };
-    assert_eq!([woken(0), woken(1), woken(2), woken(3)], [250, 0, 250, 0]);
+    assert!((15..=16).contains(&woken(0)), "{}", woken(0));
+    assert_eq!([woken(1), woken(2), woken(3)], [0, 0, 0]);
 }

@@ -3,7 +3,7 @@
 use crate::sys::{self, wp_params};
 
 /// Names, in the order of `wp_power_policy` from `WP_POWER_PERFORMANCE` on.
-pub(super) const VERSIONS: &[&str] = &["performance", "balance", "powersaving"];
+pub(super) const VERSIONS: &[&str] = &["performance", "balance", "powersaving", "by-mode"];
 
 /// The values of section 6; nothing reads them while the policy is off. What only the kernels that
 /// the series was made for have, P1 to P8, is off.

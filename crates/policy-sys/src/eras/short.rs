@@ -138,6 +138,7 @@ fn parts(p: &wp_params) -> Parts {
 pub(super) fn enable(p: &mut wp_params, version: usize) {
     put(p, &PARTS[version]);
     p.sis_short_stack = 1;
+    p.sis_short_min_llc = 0;
 }
 
 /// As in all eras as shipped: nothing reads the other parameters then; they are v5's.
@@ -145,6 +146,7 @@ pub(super) fn disable(p: &mut wp_params) {
     put(p, &PARTS_V5);
     p.sis_short_affine = sys::WP_SHORT_AFFINE_OFF;
     p.sis_short_stack = 0;
+    p.sis_short_min_llc = 0;
 }
 
 /// A mixture of versions is on, but none of them.

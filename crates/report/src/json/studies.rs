@@ -3,7 +3,9 @@
 use super::{details, interval, known, pairs, spread};
 use crate::{SCHEMA_VERSION, number};
 use serde_json::{Map, Value, json};
-use wakeplace_study::{CaseProfile, Param, Sensitivity, StudyResult, StudyRow};
+use wakeplace_study::{
+    CaseProfile, Kept, Loss, Param, Promise, PromiseRow, Sensitivity, StudyResult, StudyRow,
+};
 
 /// `study run` of several.
 pub(crate) fn several(results: &[StudyResult]) -> Value {
@@ -51,6 +53,7 @@ pub(crate) fn study(result: &StudyResult) -> Value {
         "sources": result.sources,
         "sensitivity": result.sensitivity.as_ref().map(sensitivity),
         "assumed": result.sensitivity.as_ref().map(assumed),
+        "promise": result.promise.as_ref().map(promise),
     })
 }
 
@@ -101,6 +104,45 @@ fn assumed(found: &Sensitivity) -> Value {
         "cases": found.cases,
         "costs": found.costs.iter().map(cost).collect::<Vec<_>>(),
         "except": found.except.iter().map(except).collect::<Vec<_>>(),
+    })
+}
+
+/// What was kept of the best feature's gain, and what was lost.
+fn promise(found: &Promise) -> Value {
+    let loss = |loss: &Loss| {
+        json!({
+            "column": loss.column,
+            "metric": loss.metric,
+            "loss_pct": number::json(loss.loss_pct),
+            "ci95": interval(loss.ci95),
+            "saved_energy_pct": loss.saved_pct.map_or(Value::Null, number::json),
+            "verdict": loss.word.word(),
+        })
+    };
+    let kept = |kept: &Kept| {
+        json!({
+            "feature": kept.feature,
+            "gain_pct": number::json(kept.gain_pct),
+            "by": kept.ours,
+            "by_pct": number::json(kept.ours_pct),
+            "by_ci95": interval(kept.ours_ci95),
+            "kept_pct": number::json(kept.kept_pct),
+            "verdict": kept.word.word(),
+        })
+    };
+    let row = |row: &PromiseRow| {
+        json!({
+            "case": row.case,
+            "platform": row.platform,
+            "metric": row.metric,
+            "kept": row.kept.as_ref().map(kept),
+            "losses": row.losses.iter().map(loss).collect::<Vec<_>>(),
+        })
+    };
+    json!({
+        "keep_pct": found.keep_pct,
+        "lose_pct": found.lose_pct,
+        "rows": found.rows.iter().map(row).collect::<Vec<_>>(),
     })
 }
 

@@ -70,6 +70,7 @@ pub(crate) fn fake() -> StudyResult {
         origin: Origin::default(),
         sources: vec!["a mail".to_owned()],
         sensitivity: None,
+        promise: None,
     }
 }
 

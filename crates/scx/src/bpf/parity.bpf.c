@@ -112,6 +112,7 @@ PROGRAM(p_map_util_freq, wp_map_util_freq(args->a, args->b, args->cpu2))
 PROGRAM(p_em_update, wp_em_update(CTX, args->a))
 PROGRAM(p_em_limit, wp_em_limit(CTX, args->a, (u32)args->x, (u32)args->y))
 PROGRAM(p_start, (u32)wp_start(CTX))
+PROGRAM(p_reconsider, (u32)wp_reconsider(CTX))
 
 /* capacity.c, util_est.c, idle_hints.c, select.c */
 PROGRAM(p_util_fits_cpu, (u32)wp_util_fits_cpu(CTX, args->cpu2, args->a, args->b, CPU))

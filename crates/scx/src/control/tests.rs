@@ -30,7 +30,7 @@ fn running() -> Running {
 }
 
 fn main_loop(asks: &Asks) {
-    let mut wanted = Wanted::new("linux-7.3", Mode::Balance, &[]).expect("valid");
+    let mut wanted = Wanted::new("linux-7.3", Mode::Auto, &[]).expect("valid");
     for ask in asks {
         if let Request::Set { changes } = &ask.request {
             match wanted.with(changes) {
@@ -135,7 +135,7 @@ fn a_slip_names_the_nearest_and_changes_nothing() {
     let failure = running.set(&["mode"]).expect_err("no value");
     assert_eq!(failure.code, 2);
     let text = client::status(&running.path(), Format::Text).expect("status");
-    assert!(text.contains("mode balance"), "{text}");
+    assert!(text.contains("mode auto"), "{text}");
 }
 
 #[test]

@@ -29,7 +29,7 @@ pub(crate) fn sample() -> Sample {
     };
     Sample {
         policy: "linux-7.3".to_owned(),
-        mode: "balance",
+        mode: "auto",
         parameters: BTreeMap::new(),
         shape: Arc::new(Shape {
             source: "what the kernel states".to_owned(),
@@ -229,7 +229,7 @@ mod exposition {
         ] {
             assert_eq!(samples.get(key), Some(&value), "{key} in\n{text}");
         }
-        assert!(text.contains("mode=\"balance\""), "{text}");
+        assert!(text.contains("mode=\"auto\""), "{text}");
     }
 
     #[test]

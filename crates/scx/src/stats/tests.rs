@@ -171,7 +171,7 @@ fn a_block_says_the_result_first() {
     );
     assert_eq!(
         lines.next(),
-        Some("  2.0 s of linux-7.3, mode balance; placing by energy")
+        Some("  2.0 s of linux-7.3, mode auto; placing by energy")
     );
     assert!(
         text.contains("energy-best 90.9 %, idle-prev 9.1 %"),

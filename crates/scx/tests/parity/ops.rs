@@ -122,6 +122,7 @@ ops! {
     em_update(_s, ctx, _task, g) = sys::wp_em_update(ctx, g.a);
     em_limit(_s, ctx, _task, g) = sys::wp_em_limit(ctx, g.a, g.x as u32, g.y as u32);
     start(_s, ctx, _task, _args) = sys::wp_start(ctx);
+    reconsider(_s, ctx, _task, _args) = sys::wp_reconsider(ctx);
     util_fits_cpu(_s, ctx, _task, g) = sys::wp_util_fits_cpu(ctx, g.cpu2, g.a, g.b, g.cpu);
     idle_cpu(_s, ctx, _task, g) = sys::wp_idle_cpu(ctx, g.cpu);
     sis_update(_s, ctx, _task, g) = sys::wp_sis_update(ctx, g.cpu, g.level);

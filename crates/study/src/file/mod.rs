@@ -2,6 +2,9 @@
 
 mod columns;
 mod figures;
+mod from;
+mod promise;
+mod random;
 mod raw;
 mod read;
 mod sensitivity;
@@ -49,6 +52,7 @@ pub(crate) struct StudyFile {
     /// The cell the platform's board power is calibrated on.
     pub(crate) calibration: Option<Cell>,
     pub(crate) sensitivity: Option<Sensitivity>,
+    pub(crate) promise: Option<Promise>,
 }
 
 /// A policy as it is compared; settings not yet applied.
@@ -82,6 +86,32 @@ pub(crate) struct Case {
     pub(crate) seeds: Option<usize>,
     /// After the study's.
     pub(crate) set: Vec<(String, String)>,
+    /// Instead of the study's.
+    pub(crate) hotplug: Option<Vec<Hotplug>>,
+    /// Columns that are left out, by position.
+    pub(crate) without: Vec<usize>,
+    /// What is to be gained, for the promise.
+    pub(crate) goals: Vec<String>,
+}
+
+/// What is to be kept and what may be lost; columns by position.
+#[derive(Clone, Debug)]
+pub(crate) struct Promise {
+    pub(crate) keep_pct: f64,
+    pub(crate) lose_pct: f64,
+    pub(crate) bounded: Vec<usize>,
+    /// Metrics.
+    pub(crate) cost: Vec<String>,
+    pub(crate) features: Vec<Feature>,
+}
+
+/// A column whose gain is to be kept by another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Feature {
+    pub(crate) column: usize,
+    pub(crate) ours: usize,
+    /// The base has it: the column is without it.
+    pub(crate) without: bool,
 }
 
 /// The study's cases with something changed.
@@ -199,6 +229,13 @@ impl StudyFile {
         let board = self.platform_of(cell.case).board.as_ref();
         let on = board.and_then(|board| board.calibrated_on.as_ref());
         cell.metric == TOTAL_ENERGY && on == Some(&self.cell_name(cell))
+    }
+}
+
+impl Case {
+    /// The columns that are run, by position.
+    pub(crate) fn columns(&self, all: usize) -> impl Iterator<Item = usize> + '_ {
+        (0..all).filter(|column| !self.without.contains(column))
     }
 }
 

@@ -28,7 +28,13 @@ pub(super) struct RawStudy {
     pub(super) quick: RawQuick,
     /// In the order of importance.
     pub(super) metric: Vec<RawMetric>,
+    /// This or `from`, or both.
+    #[serde(default)]
     pub(super) case: Vec<RawCase>,
+    #[serde(default)]
+    pub(super) from: Vec<RawFrom>,
+    pub(super) promise: Option<RawPromise>,
+    pub(super) random: Option<RawRandom>,
     #[serde(default)]
     pub(super) variant: Vec<RawVariation>,
     #[serde(default)]
@@ -83,6 +89,65 @@ pub(super) struct RawCase {
     pub(super) set: Vec<Text>,
     #[serde(default)]
     pub(super) params: BTreeMap<String, RawParam>,
+}
+
+/// Cases of another study: its platform, workload, settings and CPUs that come and go.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawFrom {
+    /// Name of a built-in study.
+    pub(super) study: Text,
+    /// Absent: all.
+    pub(super) cases: Option<Vec<Text>>,
+    /// Instead of the case's.
+    pub(super) duration: Option<Text>,
+    /// Instead of the values that each case's workload argument gives these keys, or added.
+    pub(super) workload: Option<Text>,
+    /// After the other study's.
+    #[serde(default)]
+    pub(super) set: Vec<Text>,
+    /// Columns that are left out here.
+    #[serde(default)]
+    pub(super) without: Vec<Text>,
+    /// What is to be gained. Absent: the other study's first metric.
+    #[serde(default)]
+    pub(super) goals: Vec<Text>,
+}
+
+/// Cases that are drawn (random.rs).
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawRandom {
+    pub(super) cases: Spanned<u64>,
+    pub(super) seed: Spanned<u64>,
+    /// Of each case.
+    pub(super) duration: Text,
+}
+
+/// What a column is to keep of what others gain, and may lose.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawPromise {
+    pub(super) keep_pct: Spanned<f64>,
+    pub(super) lose_pct: Spanned<f64>,
+    /// The column that keeps, where a feature names no other.
+    pub(super) ours: Text,
+    /// Columns that may lose no more.
+    pub(super) bounded: Vec<Text>,
+    /// What may not be lost, beside what the workload is measured by.
+    pub(super) cost: Vec<Text>,
+    pub(super) feature: Vec<RawFeature>,
+}
+
+/// A column whose gain is to be kept.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawFeature {
+    pub(super) column: Text,
+    pub(super) ours: Option<Text>,
+    /// The base has the feature: the column is without it.
+    #[serde(default)]
+    pub(super) without: bool,
 }
 
 #[derive(Deserialize)]

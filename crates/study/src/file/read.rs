@@ -5,7 +5,7 @@ use super::raw::{RawCase, RawParam, RawStudy, Text};
 use super::sensitivity::sensitivity;
 use super::values::{at, count, duration_ns, hotplug, position, sentence, token};
 use super::variations::variations;
-use super::{Case, Column, FigureValue, Shown, StudyFile, figures};
+use super::{Case, Column, FigureValue, Shown, StudyFile, figures, from, promise, random};
 use crate::catalogue::workload_file;
 use crate::error::Flaw;
 use crate::{Param, StudyError, verdict};
@@ -51,7 +51,7 @@ fn study(raw: &RawStudy, name: String) -> Result<StudyFile, Flaw> {
         columns: &columns,
         duration_ns: options.duration_ns,
     };
-    let cases = cases(&raw.case, &context, &mut platforms)?;
+    let cases = all_cases(raw, &context, &mut platforms)?;
     let tokens = || cases.iter().map(|case| case.token.as_str());
     let quick_cases = match &raw.quick.cases {
         None => (0..cases.len()).collect(),
@@ -70,6 +70,7 @@ fn study(raw: &RawStudy, name: String) -> Result<StudyFile, Flaw> {
         sources: vec![sentence(&raw.source)?],
         calibration: None,
         sensitivity: None,
+        promise: None,
         platforms,
         columns,
         options,
@@ -90,6 +91,9 @@ fn study(raw: &RawStudy, name: String) -> Result<StudyFile, Flaw> {
     figures::published(&raw.published, &mut file)?;
     figures::calibration(raw, &mut file)?;
     templates(raw, &file)?;
+    file.promise = (raw.promise.as_ref())
+        .map(|raw| promise::promise(raw, &file))
+        .transpose()?;
     file.sensitivity = raw
         .sensitivity
         .as_ref()
@@ -149,18 +153,29 @@ struct Context<'a> {
     duration_ns: u64,
 }
 
+/// The study's own, those of others, those that are drawn.
+fn all_cases(
+    raw: &RawStudy,
+    context: &Context<'_>,
+    platforms: &mut Vec<Arc<Platform>>,
+) -> Result<Vec<Case>, Flaw> {
+    let mut cases = cases(&raw.case, context, platforms)?;
+    from::cases(&raw.from, context.columns, platforms, &mut cases)?;
+    if let Some(raw) = &raw.random {
+        random::cases(raw, platforms, &mut cases)?;
+    }
+    if cases.is_empty() {
+        let expected = "expected at least one [[case]], [[from]] or [random]";
+        return Err(Flaw::new(context.start, "no case", expected));
+    }
+    Ok(cases)
+}
+
 fn cases(
     raw: &[RawCase],
     context: &Context<'_>,
     platforms: &mut Vec<Arc<Platform>>,
 ) -> Result<Vec<Case>, Flaw> {
-    if raw.is_empty() {
-        return Err(Flaw::new(
-            context.start,
-            "no case",
-            "expected at least one [[case]]",
-        ));
-    }
     let mut cases: Vec<Case> = Vec::new();
     for raw in raw {
         let token = token(&raw.token)?;
@@ -186,6 +201,9 @@ fn cases(
             },
             seeds: raw.seeds.as_ref().map(count).transpose()?,
             set: settings_of(&raw.set, context.columns)?,
+            hotplug: None,
+            without: Vec::new(),
+            goals: Vec::new(),
         });
     }
     Ok(cases)

@@ -48,7 +48,11 @@ fn variation(
         Some(list) => chosen(list, || file.cases.iter().map(|c| c.token.as_str()))?,
     };
     let changed = |case: usize| {
-        let argument = raw_cases[case].workload.get_ref();
+        // Of a case that is taken from another study the argument is the spec's name.
+        let argument = match raw_cases.get(case) {
+            Some(raw) => raw.workload.get_ref(),
+            None => &file.cases[case].workload.name,
+        };
         let spec = match &raw.workload {
             None => file.cases[case].workload.clone(),
             Some(extra) => workload(extra, &format!("{argument},{}", extra.get_ref()))?,

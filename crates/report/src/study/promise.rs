@@ -1,0 +1,80 @@
+//! What a study promised: per case and goal the best feature, what is kept of it, what is lost.
+
+use crate::{Align, Cell, Format, Style, Table, number};
+use wakeplace_study::{Kept, Loss, Promise, PromiseRow};
+
+const TITLE: &str = "Kept of the best single feature's gain, and lost against the base";
+
+pub(super) fn human(found: &Promise, style: Style) -> String {
+    let title = if style.color {
+        format!("\x1b[1m{TITLE}\x1b[0m")
+    } else {
+        TITLE.to_owned()
+    };
+    format!("\n{title}\n{}", table(found).render(Format::Human, style))
+}
+
+pub(super) fn markdown(found: &Promise) -> String {
+    let table = table(found).render(Format::Md, Style::default());
+    format!("## {TITLE}\n\n{table}\n")
+}
+
+fn table(found: &Promise) -> Table {
+    let columns = [
+        "case",
+        "goal",
+        "best feature",
+        "gain",
+        "by",
+        "gains",
+        "95 % CI",
+        "kept",
+        "lost",
+        "verdict",
+    ];
+    let mut table = Table::new("promise", &columns);
+    for column in ["gain", "gains", "95 % CI", "kept"] {
+        table = table.align(column, Align::Right);
+    }
+    for row in &found.rows {
+        table.row(line(row));
+    }
+    table
+}
+
+fn line(row: &PromiseRow) -> Vec<Cell> {
+    let kept = row.kept.as_ref();
+    let interval = |kept: &Kept| {
+        let ends = kept.ours_ci95?;
+        Some(format!(
+            "{} to {}",
+            number::change(ends.0),
+            number::change(ends.1)
+        ))
+    };
+    let lost: Vec<String> = row.losses.iter().map(lost).collect();
+    let words = kept.map(|kept| format!("kept: {}", kept.word.word()));
+    let worst = row
+        .losses
+        .iter()
+        .map(|loss| format!("{}: {}", loss.column, loss.word.word()));
+    let verdict: Vec<String> = words.into_iter().chain(worst).collect();
+    vec![
+        row.case.as_str().into(),
+        row.metric.as_str().into(),
+        kept.map_or("none gains", |kept| kept.feature.as_str())
+            .into(),
+        kept.map(|kept| number::change(kept.gain_pct)).into(),
+        kept.map(|kept| kept.ours.as_str()).into(),
+        kept.map(|kept| number::change(kept.ours_pct)).into(),
+        kept.and_then(interval).into(),
+        kept.map(|kept| format!("{:.0} %", kept.kept_pct)).into(),
+        lost.join("; ").into(),
+        verdict.join("; ").into(),
+    ]
+}
+
+/// `auto 0.3 % of wake_latency_us_p99`.
+fn lost(loss: &Loss) -> String {
+    format!("{} {:.1} % of {}", loss.column, loss.loss_pct, loss.metric)
+}

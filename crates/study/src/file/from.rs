@@ -1,0 +1,139 @@
+//! Cases that a study takes from others.
+
+use super::columns::settings_of;
+use super::raw::{RawFrom, RawStudy, Text};
+use super::read::{chosen, workload};
+use super::values::{at, duration_ns, position};
+use super::{Case, Column, StudyFile};
+use crate::catalogue::study_text;
+use crate::error::Flaw;
+use std::sync::Arc;
+use wakeplace_metrics::find_metric;
+use wakeplace_platform::Platform;
+
+/// Adds them to the cases, each once, named `STUDY:CASE` by the last part of the study's name.
+pub(super) fn cases(
+    list: &[RawFrom],
+    columns: &[Column],
+    platforms: &mut Vec<Arc<Platform>>,
+    all: &mut Vec<Case>,
+) -> Result<(), Flaw> {
+    for raw in list {
+        let file = other(&raw.study)?;
+        let tokens = || file.cases.iter().map(|case| case.token.as_str());
+        let positions = match &raw.cases {
+            None => (0..file.cases.len()).collect(),
+            Some(list) => chosen(list, tokens)?,
+        };
+        for case in positions {
+            let case = taken(raw, &file, &file.cases[case], (columns, platforms))?;
+            if all.iter().any(|other| other.token == case.token) {
+                let problem = format!("case `{}` stands here twice", case.token);
+                return Err(Flaw::new(
+                    at(&raw.study),
+                    problem,
+                    "expected each case once",
+                ));
+            }
+            all.push(case);
+        }
+    }
+    Ok(())
+}
+
+/// The other study; one that takes cases itself is none to take from.
+fn other(name: &Text) -> Result<StudyFile, Flaw> {
+    let flaw = |problem: String| Flaw::new(at(name), problem, "expected a built-in study");
+    let text = study_text(name.get_ref()).map_err(|e| flaw(e.to_string()))?;
+    let raw: RawStudy = toml::from_str(text).map_err(|e| flaw(e.to_string()))?;
+    if !raw.from.is_empty() {
+        let problem = format!("`{}` takes its cases from others", name.get_ref());
+        return Err(Flaw::new(
+            at(name),
+            problem,
+            "expected a study with cases of its own",
+        ));
+    }
+    let path = format!("studies/{}/study.toml", name.get_ref());
+    StudyFile::read(text, &path).map_err(|e| flaw(e.to_string()))
+}
+
+fn taken(
+    raw: &RawFrom,
+    file: &StudyFile,
+    case: &Case,
+    (columns, platforms): (&[Column], &mut Vec<Arc<Platform>>),
+) -> Result<Case, Flaw> {
+    let study = file.name.rsplit('/').next().unwrap_or_default();
+    let of_case = &file.platforms[case.platform];
+    let found = platforms.iter().position(|p| p.name == of_case.name);
+    let platform = found.unwrap_or_else(|| {
+        platforms.push(Arc::clone(of_case));
+        platforms.len() - 1
+    });
+    let mut set = file.set.clone();
+    set.extend(case.set.iter().cloned());
+    set.extend(settings_of(&raw.set, columns)?);
+    let name = |text: &Text| position(text, "column", columns.iter().map(|c| c.name.as_str()));
+    let hotplug = (!file.options.hotplug.is_empty()).then(|| file.options.hotplug.clone());
+    Ok(Case {
+        token: format!("{study}:{}", case.token),
+        workload: match &raw.workload {
+            None => case.workload.clone(),
+            Some(extra) => {
+                let argument = with(&case.workload.name, extra.get_ref());
+                workload(extra, &argument)?
+            }
+        },
+        params: case.params.clone(),
+        platform,
+        seeds: None,
+        duration_ns: match &raw.duration {
+            None => case.duration_ns,
+            Some(text) => duration_ns(text)?,
+        },
+        set,
+        hotplug,
+        without: raw.without.iter().map(name).collect::<Result<_, _>>()?,
+        goals: goals(raw, file)?,
+    })
+}
+
+/// `MODEL:KEY=VALUE,...` with other values of some keys.
+fn with(argument: &str, extra: &str) -> String {
+    let (model, rest) = argument.split_once(':').unwrap_or((argument, ""));
+    let key = |part: &str| part.split('=').next().unwrap_or_default().to_owned();
+    let given: Vec<String> = extra.split(',').map(key).collect();
+    let kept = rest
+        .split(',')
+        .filter(|part| !part.is_empty() && !given.contains(&key(part)));
+    let parts: Vec<&str> = kept.chain(extra.split(',')).collect();
+    format!("{model}:{}", parts.join(","))
+}
+
+fn goals(raw: &RawFrom, file: &StudyFile) -> Result<Vec<String>, Flaw> {
+    let one = |text: &Text| {
+        find_metric(text.get_ref())
+            .map(|def| def.name.to_owned())
+            .map_err(|e| Flaw::new(at(text), e.to_string(), "expected a metric"))
+    };
+    let named: Vec<String> = raw.goals.iter().map(one).collect::<Result<_, _>>()?;
+    Ok(match named.is_empty() {
+        true => file
+            .metrics
+            .iter()
+            .take(1)
+            .map(|m| m.name.clone())
+            .collect(),
+        false => named,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_value_that_is_given_again_counts() {
+        assert_eq!(super::with("m:a=1,b=2,c=3", "b=5"), "m:a=1,c=3,b=5");
+        assert_eq!(super::with("m", "b=5,d=6"), "m:b=5,d=6");
+    }
+}

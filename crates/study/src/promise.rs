@@ -1,0 +1,368 @@
+//! What was kept of the best single feature's gain, and what was lost against the base.
+//!
+//! A *gain* is a change for the better that the 95 % interval tells from chance; a *loss* one for
+//! the worse. Whoever saves energy, told from chance, may lose: that is what it is saved in
+//! exchange for. Energy is counted per unit of work where the workload counts work.
+
+use crate::comparison::PolicyRuns;
+use crate::file::{CPU_ENERGY, Feature, Promise as Said, StudyFile};
+use crate::plan::Planned;
+use wakeplace_metrics::{Better, PairedDelta, RunMetrics, find_metric, paired};
+
+/// A gain below this is none that somebody would turn a feature on for, percent.
+const LEAST_GAIN_PCT: f64 = 1.0;
+
+/// What became of a study's promise.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Promise {
+    /// Of the best feature's gain this much is to be kept, percent.
+    pub keep_pct: f64,
+    /// Against the base no more than this may be lost, percent.
+    pub lose_pct: f64,
+    /// One row per case and goal.
+    pub rows: Vec<PromiseRow>,
+}
+
+/// One goal of a case.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PromiseRow {
+    /// Token of the case.
+    pub case: String,
+    /// Name of the platform.
+    pub platform: String,
+    /// What is to be gained.
+    pub metric: String,
+    /// The best single feature and what is kept of it; None: no feature gains.
+    pub kept: Option<Kept>,
+    /// What the bounded columns lost: of each the worst metric.
+    pub losses: Vec<Loss>,
+}
+
+/// What is kept of a gain.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kept {
+    /// Column of the feature.
+    pub feature: String,
+    /// Its gain, percent.
+    pub gain_pct: f64,
+    /// The column that is to keep it.
+    pub ours: String,
+    /// That column's gain, percent; negative: a loss.
+    pub ours_pct: f64,
+    /// 95 % interval of it.
+    pub ours_ci95: Option<(f64, f64)>,
+    /// Share of the gain that is kept, percent.
+    pub kept_pct: f64,
+    /// What that is worth.
+    pub word: Word,
+}
+
+/// What a bounded column lost.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loss {
+    /// The column.
+    pub column: String,
+    /// Where it lost most; empty: nothing of what counts was measured.
+    pub metric: String,
+    /// Loss, percent; negative: a gain.
+    pub loss_pct: f64,
+    /// 95 % interval of it.
+    pub ci95: Option<(f64, f64)>,
+    /// Energy that it saved, percent, if there are joules.
+    pub saved_pct: Option<f64>,
+    /// What that is worth.
+    pub word: Word,
+}
+
+/// Is the promise kept?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// It is.
+    Ok,
+    /// It is not, but energy was saved in exchange.
+    Traded,
+    /// The means say no, but chance could have made the difference.
+    Unclear,
+    /// It is not.
+    Misses,
+}
+
+impl Word {
+    /// As it is shown.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Traded => "for energy",
+            Self::Unclear => "unclear",
+            Self::Misses => "misses",
+        }
+    }
+}
+
+/// A change for the better, percent; negative: for the worse.
+struct Change {
+    pct: f64,
+    ci95: Option<(f64, f64)>,
+}
+
+impl Change {
+    /// Told from chance; one seed tells nothing.
+    fn is_gain(&self) -> bool {
+        self.ci95.is_some_and(|(low, _)| low > 0.0)
+    }
+
+    fn is_loss(&self) -> bool {
+        self.ci95.is_some_and(|(_, high)| high < 0.0)
+    }
+}
+
+/// None: nothing to compare, or a metric that is neither good nor bad. Energy is per unit of `work`
+/// where work is counted: else whoever does less would save it.
+fn change(
+    runs: &[PolicyRuns],
+    (from, to): (usize, usize),
+    metric: &str,
+    work: Option<&str>,
+) -> Option<Change> {
+    let (from, to) = (&runs[from].metrics, &runs[to].metrics);
+    let work = work.filter(|_| is_energy(metric));
+    let delta = match work {
+        None => paired(from, to, metric)?,
+        Some(work) => PairedDelta::of(&per(from, metric, work)?, &per(to, metric, work)?)?,
+    };
+    let PairedDelta {
+        delta_pct, ci95, ..
+    } = delta;
+    match find_metric(metric).ok()?.better {
+        Better::Higher => Some(Change {
+            pct: delta_pct,
+            ci95,
+        }),
+        Better::Lower => Some(Change {
+            pct: -delta_pct,
+            ci95: ci95.map(|(low, high)| (-high, -low)),
+        }),
+        Better::Neither => None,
+    }
+}
+
+/// One metric by another, run by run; None if some run lacks one of them.
+fn per(runs: &[RunMetrics], metric: &str, work: &str) -> Option<Vec<f64>> {
+    let one = |run: &RunMetrics| {
+        let done = run.values.get(work).filter(|done| *done > 0.0)?;
+        Some(run.values.get(metric)? / done)
+    };
+    runs.iter().map(one).collect()
+}
+
+/// The promise of a study, looked at in the runs of its own cases; None: it makes none.
+pub(crate) fn promise(file: &StudyFile, done: &[(&Planned, Vec<PolicyRuns>)]) -> Option<Promise> {
+    let said = file.promise.as_ref()?;
+    let own = done
+        .iter()
+        .filter(|(p, _)| p.published_case.is_some() && p.is_plain());
+    let rows = own.flat_map(|(planned, runs)| {
+        let case = &file.cases[planned.case];
+        let present: Vec<usize> = case.columns(file.columns.len()).collect();
+        let of = Of {
+            said,
+            planned,
+            runs,
+            present,
+        };
+        let goals = goals(&case.goals, planned);
+        let measured = goals
+            .iter()
+            .filter(|g| change(runs, (0, 0), g, None).is_some());
+        measured.map(|goal| of.row(goal)).collect::<Vec<_>>()
+    });
+    Some(Promise {
+        keep_pct: said.keep_pct,
+        lose_pct: said.lose_pct,
+        rows: rows.collect(),
+    })
+}
+
+/// The goals of a case; where none is named, what its workload is read by first, and energy.
+fn goals(named: &[String], planned: &Planned) -> Vec<String> {
+    if !named.is_empty() {
+        return named.to_vec();
+    }
+    let first = planned.measured_by.iter().find(|m| !is_energy(m));
+    first
+        .cloned()
+        .into_iter()
+        .chain([CPU_ENERGY.to_owned()])
+        .collect()
+}
+
+/// Energy is what may be had in exchange, not what is lost.
+fn is_energy(metric: &str) -> bool {
+    find_metric(metric).is_ok_and(|def| ["J", "W"].contains(&def.unit))
+}
+
+/// One case.
+struct Of<'a> {
+    said: &'a Said,
+    planned: &'a Planned,
+    runs: &'a [PolicyRuns],
+    /// The columns that were run.
+    present: Vec<usize>,
+}
+
+impl Of<'_> {
+    /// Position among the runs.
+    fn at(&self, column: usize) -> Option<usize> {
+        self.present.iter().position(|c| *c == column)
+    }
+
+    fn change(&self, from: usize, to: usize, metric: &str) -> Option<Change> {
+        let mut measured = self.planned.measured_by.iter();
+        let is_work = |m: &&String| find_metric(m).is_ok_and(|d| d.better == Better::Higher);
+        let work = measured.find(is_work).map(String::as_str);
+        change(self.runs, (from, to), metric, work)
+    }
+
+    fn row(&self, goal: &str) -> PromiseRow {
+        let kept = self.said.features.iter().filter_map(|f| self.kept(f, goal));
+        let best = kept.reduce(|a, b| if b.gain_pct > a.gain_pct { b } else { a });
+        let losses = self.said.bounded.iter().filter_map(|c| self.loss(*c));
+        PromiseRow {
+            case: self.planned.token.clone(),
+            platform: self.planned.platform.name.clone(),
+            metric: goal.to_owned(),
+            kept: best,
+            losses: losses.collect(),
+        }
+    }
+
+    /// What is kept of one feature; None: it gains nothing.
+    fn kept(&self, feature: &Feature, goal: &str) -> Option<Kept> {
+        let (column, ours) = (self.at(feature.column)?, self.at(feature.ours)?);
+        let (from, to) = if feature.without {
+            (column, 0)
+        } else {
+            (0, column)
+        };
+        let gain = self.change(from, to, goal)?;
+        if !gain.is_gain() || gain.pct < LEAST_GAIN_PCT {
+            return None;
+        }
+        let own = self.change(from, ours, goal)?;
+        let kept_pct = own.pct / gain.pct * 100.0;
+        let enough = gain.pct * self.said.keep_pct / 100.0;
+        let word = match () {
+            () if own.pct >= enough => Word::Ok,
+            () if own.ci95.is_none_or(|(_, high)| high >= enough) => Word::Unclear,
+            () => Word::Misses,
+        };
+        Some(Kept {
+            feature: self.runs[column].policy.clone(),
+            gain_pct: gain.pct,
+            ours: self.runs[ours].policy.clone(),
+            ours_pct: own.pct,
+            ours_ci95: own.ci95,
+            kept_pct,
+            word,
+        })
+    }
+
+    fn loss(&self, column: usize) -> Option<Loss> {
+        let at = self.at(column)?;
+        let energy = self.change(0, at, CPU_ENERGY);
+        let saves = energy.as_ref().is_some_and(Change::is_gain);
+        let measured = self.planned.measured_by.iter();
+        let metrics = measured.chain(&self.said.cost).filter(|m| !is_energy(m));
+        let changes = metrics.filter_map(|m| Some((m, self.change(0, at, m)?)));
+        let judged = changes.map(|(metric, change)| Loss {
+            column: self.runs[at].policy.clone(),
+            metric: metric.clone(),
+            loss_pct: -change.pct,
+            ci95: change.ci95.map(|(low, high)| (-high, -low)),
+            saved_pct: energy.as_ref().map(|e| e.pct),
+            word: match () {
+                () if -change.pct <= self.said.lose_pct => Word::Ok,
+                () if saves => Word::Traded,
+                () if change.is_loss() => Word::Misses,
+                () => Word::Unclear,
+            },
+        });
+        let rank = |loss: &Loss| match loss.word {
+            Word::Ok => 0,
+            Word::Traded => 1,
+            Word::Unclear => 2,
+            Word::Misses => 3,
+        };
+        judged.reduce(|a, b| {
+            let worse = (rank(&b), b.loss_pct) > (rank(&a), a.loss_pct);
+            if worse { b } else { a }
+        })
+    }
+}
+
+impl Promise {
+    /// In two lines how often it is kept, then what misses.
+    #[must_use]
+    pub fn verdict(&self) -> String {
+        let kept: Vec<&Kept> = self
+            .rows
+            .iter()
+            .filter_map(|row| row.kept.as_ref())
+            .collect();
+        // Losses are a case's, and stand in each row of it.
+        let first = |(at, row): &(usize, &PromiseRow)| {
+            !self.rows[..*at].iter().any(|other| other.case == row.case)
+        };
+        let cases = self.rows.iter().enumerate().filter(first);
+        let losses: Vec<(&str, &Loss)> = cases
+            .flat_map(|(_, row)| row.losses.iter().map(|loss| (row.case.as_str(), loss)))
+            .collect();
+        let of = |word: Word, words: &[Word]| words.iter().filter(|w| **w == word).count();
+        let of_kept: Vec<Word> = kept.iter().map(|k| k.word).collect();
+        let of_lost: Vec<Word> = losses.iter().map(|(_, loss)| loss.word).collect();
+        let mut lines = vec![
+            format!(
+                "Gains: some feature gains in {} of {} cells; at least {} % of the best one's is \
+                 kept in {} of them, {} are unclear, {} miss.",
+                kept.len(),
+                self.rows.len(),
+                self.keep_pct,
+                of(Word::Ok, &of_kept),
+                of(Word::Unclear, &of_kept),
+                of(Word::Misses, &of_kept),
+            ),
+            format!(
+                "Losses: of {} cells {} lose at most {} %, {} more than that but save energy, {} \
+                 are unclear, {} miss.",
+                losses.len(),
+                of(Word::Ok, &of_lost),
+                self.lose_pct,
+                of(Word::Traded, &of_lost),
+                of(Word::Unclear, &of_lost),
+                of(Word::Misses, &of_lost),
+            ),
+        ];
+        for row in &self.rows {
+            let misses = row.kept.as_ref().filter(|kept| kept.word == Word::Misses);
+            lines.extend(misses.map(|k| {
+                format!(
+                    "misses: {} {}: {} gains {:.1} %, {} {:.1} %",
+                    row.case, row.metric, k.feature, k.gain_pct, k.ours, k.ours_pct
+                )
+            }));
+        }
+        for (case, loss) in losses {
+            if loss.word == Word::Misses {
+                lines.push(format!(
+                    "misses: {case} {}: {} loses {:.1} %",
+                    loss.metric, loss.column, loss.loss_pct
+                ));
+            }
+        }
+        lines.join("\n")
+    }
+}
+
+#[cfg(test)]
+mod tests;

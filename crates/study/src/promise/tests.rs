@@ -1,0 +1,127 @@
+use super::Word;
+use crate::{Study, StudyOptions, StudyResult};
+
+/// Columns that differ in one time only, until an interrupt of another CPU is taken: two tasks on
+/// two CPUs wake each other, and their latency is that time and 2 us (a wake-up's own and the way
+/// out of idle), or so: what counts is the order. "fast" stands for the feature, "ours" for us.
+fn study(ours_ns: u32, keep_pct: &str, more: &str) -> Study {
+    let text = format!(
+        r#"
+title = "What is kept of an interrupt"
+source = "arithmetic"
+platform = "tc2"
+duration = "50ms"
+seeds = 3
+[quick]
+seeds = 3
+[[column]]
+name = "slow"
+policy = "linux-4.17"
+set = ["model.ipi_ns=20000"]
+[[column]]
+name = "fast"
+policy = "linux-4.17"
+set = ["model.ipi_ns=10000"]
+[[column]]
+name = "ours"
+policy = "linux-4.17"
+set = ["model.ipi_ns={ours_ns}"]
+[[metric]]
+name = "wake_latency_us_p50"
+[promise]
+keep_pct = {keep_pct}
+lose_pct = 1.0
+ours = "ours"
+bounded = ["ours"]
+cost = ["wake_latency_us_p50"]
+feature = [{{ column = "fast" }}]
+[[from]]
+study = "sis-short/context-switch-spr"
+cases = ["pairs=56"]
+workload = "pairs=1,warmup=0s"
+duration = "50ms"
+set = ["model.publish_ns=0", "model.idle_latency_us=off"]
+goals = ["wake_latency_us_p50"]
+{more}
+"#
+    );
+    Study::from_toml(&text, "family/kept/study.toml").unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn run(study: &Study) -> StudyResult {
+    study.run(&StudyOptions::default(), 2, &|_| {}).unwrap()
+}
+
+/// Goal: half the gain is kept if our interrupt takes 15 us: less than 90 %, more than 40 %.
+#[test]
+fn what_is_kept_is_a_share_of_the_best_gain() {
+    for (keep_pct, word) in [("90.0", Word::Misses), ("40.0", Word::Ok)] {
+        let result = run(&study(15_000, keep_pct, ""));
+        let promise = result.promise.expect("it promises something");
+        let kept = promise.rows[0].kept.as_ref().expect("fast gains");
+        assert_eq!(kept.feature, "fast");
+        assert!((kept.kept_pct - 50.0).abs() < 5.0, "{kept:?}");
+        assert_eq!(kept.word, word, "{keep_pct}");
+        assert_eq!(result.verdict.contains("misses: "), word == Word::Misses);
+        assert_eq!(promise.rows[0].losses[0].word, Word::Ok);
+    }
+}
+
+/// Goal: who takes longer than the base loses, and keeps nothing.
+#[test]
+fn a_loss_is_told() {
+    let result = run(&study(40_000, "90.0", ""));
+    let row = &result.promise.expect("it promises something").rows[0];
+    assert!(row.kept.as_ref().is_some_and(|kept| kept.kept_pct < 0.0));
+    assert_eq!(row.losses[0].word, Word::Misses);
+    assert_eq!(row.losses[0].metric, "wake_latency_us_p50");
+    assert!(row.losses[0].loss_pct > 50.0, "{row:?}");
+}
+
+/// Goal: cases come with what their study says: name, platform, settings; and can be changed.
+#[test]
+fn cases_come_from_other_studies() {
+    let result = run(&study(15_000, "90.0", ""));
+    let case = &result.cases[0];
+    assert_eq!(case.case, "context-switch-spr:pairs=56");
+    assert_eq!(case.platform, "spr-2s");
+    assert_eq!(case.workload, "context-switch:run=500ns,pairs=1,warmup=0s");
+    assert_eq!(case.duration_ns, 50_000_000);
+    let set = |pair: (&str, &str)| {
+        let pair = (pair.0.to_owned(), pair.1.to_owned());
+        case.settings.contains(&pair)
+    };
+    assert!(set(("governor", "performance")) && set(("model.publish_ns", "0")));
+}
+
+/// Goal: what cannot be taken is named.
+#[test]
+fn wrong_names_are_told() {
+    let error = |from: &str, to: &str| {
+        let text = format!(
+            "title = \"t\"\nsource = \"s\"\nplatform = \"tc2\"\nduration = \"1s\"\nseeds = 1\n\
+             policies = [\"linux-7.3\", \"wakeplace\"]\n[quick]\nseeds = 1\n[[metric]]\n\
+             name = \"cpu_energy_j\"\n[[from]]\nstudy = \"energy-aware/energy-juno-r0\"\n\
+             cases = [\"10\"]\nwithout = []\n"
+        );
+        assert!(text.contains(from), "{from}");
+        let text = text.replacen(from, to, 1);
+        Study::from_toml(&text, "a/b/study.toml")
+            .unwrap_err()
+            .to_string()
+    };
+    let told = error("energy-aware/energy-juno-r0", "energy-aware/energy-juno-r1");
+    assert!(
+        told.contains("did you mean `energy-aware/energy-juno-r0`"),
+        "{told}"
+    );
+    let told = error("cases = [\"10\"]", "cases = [\"11\"]");
+    assert!(
+        told.contains("a/b/study.toml:13:10: unknown case `11`"),
+        "{told}"
+    );
+    let told = error("without = []", "without = [\"linux-7.4\"]");
+    assert!(told.contains("did you mean `linux-7.3`"), "{told}");
+    let told = error("energy-aware/energy-juno-r0", "wakeplace/all");
+    assert!(told.contains("takes its cases from others"), "{told}");
+}
