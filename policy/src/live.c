@@ -45,12 +45,17 @@ WP_FN u64 wp_run_energy_nj(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 run
 	return uw * run_ns / 1000000;
 }
 
-/* Is this the first CPU of the first idle core of its cache? It would balance for the cache. */
-WP_FN int wp_first_idle_core(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
+/*
+ * Is this the idle CPU that looks for its whole cache? The first of the first idle core; where
+ * groups are filled one after the other the first that shares a core with a busy one, for that core
+ * has room and would take.
+ */
+WP_FN int wp_looks_for_cache(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	int packs = wp_packs_power(ctx);
 	const struct wp_dom *dom;
-	u32 i;
+	u32 i, first = WP_NONE;
 
 	if (c->llc_level == WP_NONE)
 		return 1;
@@ -58,18 +63,22 @@ WP_FN int wp_first_idle_core(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
 		u32 other = *WP_AT(ctx->list, dom->first_cpu + i);
 
-		if (wp_idle_at(ctx, other) && wp_rest_of_core_idle(ctx, other))
+		if (!wp_idle_at(ctx, other))
+			continue;
+		if (wp_rest_of_core_idle(ctx, other) != packs)
 			return other == cpu;
+		if (first == WP_NONE)
+			first = other;
 	}
-	return 0;
+	return packs && first == cpu;
 }
 
 /*
  * For a home whose timer stands for the ticks of idle CPUs: should this idle CPU make its periodic
  * pass now? Only if it is due, and some CPU had a task to give at one of the last two ticks or the
  * machine is marked overutilized: that mark ends with a pass over the widest domain. Where no task
- * waits, but several CPUs of a cache are busy, one idle core of each cache looks whether tasks
- * share a core or a cache for no reason.
+ * waits, but several CPUs of a cache are busy, one idle CPU of each cache looks whether tasks
+ * share a core or a cache for no reason, or are apart for none.
  */
 WP_FN int wp_idle_pass_wanted(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
@@ -87,7 +96,7 @@ WP_FN int wp_idle_pass_wanted(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 
 	/* Where groups are filled one after the other, one that is empty is left alone. */
 	if (wp_packs_power(ctx) && tick > WP_AT(ctx->cpus, c->llc_id)->llc_busy_tick + 2)
 		return 0;
-	return wp_first_idle_core(ctx, cpu);
+	return wp_looks_for_cache(ctx, cpu);
 }
 
 /*

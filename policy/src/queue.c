@@ -1,17 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The live scheduler's queues: one per CPU, in order of weighted virtual time. The home owns the
- * queue (a dispatch queue of sched_ext, a list in the simulator) and sorts it by vtime_ns; what a
- * task's virtual time is, how long it runs and whom it preempts is decided here, for both.
+ * The live scheduler's queues: one per CPU, earliest eligible virtual deadline first, as the fair
+ * class has it since 6.6. The home owns the queue (a dispatch queue of sched_ext, a list in the
+ * simulator) and keeps it in the order of deadline_ns; what a task's times are, when its slice is
+ * over, whom it preempts and who is due is decided here, for both.
  *
- * Virtual time of a task: its run time x 1024 / weight. Virtual time of a queue: where its hindmost
- * task is, seen when a task begins to run and at ticks; it never goes back. A sleeper comes back at
- * most one slice behind it, so that it runs soon but cannot claim the whole time it slept; a task
- * that moves keeps its distance to its queue's time.
+ * Virtual time of a task: its run time x 1024 / weight. Of a queue, V: the mean of its tasks'
+ * times, by weight, the running one's included. A task that is behind V is owed time: it is
+ * eligible. The kernel sums all its tasks up; here V is kept by itself, since the sums would need
+ * the queue's lock where another CPU pulls:
+ *
+ *   a task runs     V grows by run time x 1024 / (weight of all)
+ *   one joins       with lag l = V - its time:  V -= l x weight / (weight of those there)
+ *   one leaves                                  V += l x weight / (weight of those who stay)
+ *
+ * The sum of all lags stays 0, but for rounding; a task that is alone is V. Everything that another
+ * CPU may touch is changed by atomic sums.
  */
 #include "wakeplace/policy.h"
 
-/* The queue's order and its tests need a - b where either may be ahead. */
+/* Times wrap: which is ahead is told by the sign of the distance. */
 WP_INLINE s64 wp_vq_ahead(u64 a, u64 b)
 {
 	return (s64)(a - b);
@@ -19,7 +27,30 @@ WP_INLINE s64 wp_vq_ahead(u64 a, u64 b)
 
 WP_INLINE u64 wp_vq_scale(u64 run_ns, u32 weight)
 {
-	return wp_div(run_ns * WP_SCALE, weight);
+	return wp_div(run_ns * WP_SCALE, wp_max(weight, 1));
+}
+
+/* distance x weight / load, toward 0: what joins and what leaves round alike. */
+WP_INLINE u64 wp_vq_share(u64 distance, u32 weight, u32 load)
+{
+	if ((s64)distance < 0)
+		return 0 - wp_div((0 - distance) * weight, load);
+	return wp_div(distance * weight, load);
+}
+
+/* A distance no larger than `most`, either way. */
+WP_INLINE u64 wp_vq_clamp(u64 distance, u64 most)
+{
+	if ((s64)distance > (s64)most)
+		return most;
+	return (s64)distance < -(s64)most ? 0 - most : distance;
+}
+
+/* How long a task runs while others wait: longer where there are more CPUs, as the kernel's. */
+WP_SMALL_FN u64 wp_vq_slice_ns(const struct wp_ctx *ctx WP_NONNULL)
+{
+	return (u64)ctx->params.vq_slice_ns *
+	       wp_scaling_factor(ctx->params.tunable_scaling, ctx->nr_cpus);
 }
 
 /* Virtual time of the task that runs. */
@@ -28,113 +59,240 @@ WP_INLINE u64 wp_vq_curr(const struct wp_cpu *c, u64 now_ns)
 	return c->curr_vtime_ns + wp_vq_scale(wp_sub(now_ns, c->curr_start_ns), c->curr_weight);
 }
 
-WP_INLINE void wp_vq_advance(struct wp_cpu *c, u64 vtime)
+/* V now. */
+WP_INLINE u64 wp_vq_now(const struct wp_cpu *c, u64 now_ns)
 {
-	if (wp_vq_ahead(vtime, c->vtime_now_ns) > 0)
-		c->vtime_now_ns = vtime;
+	if (!c->curr_weight)
+		return c->vtime_now_ns;
+	if (c->vq_load <= c->curr_weight)
+		return wp_vq_curr(c, now_ns);
+	return c->vtime_now_ns + wp_vq_scale(wp_sub(now_ns, c->vq_clock_ns), c->vq_load);
 }
 
-/* How long a task runs while others wait. */
-WP_SMALL_FN u64 wp_vq_slice_ns(const struct wp_ctx *ctx WP_NONNULL)
+/* V is brought up to date, before its load changes. Of two CPUs that do it at once each counts what
+ * the other has not. */
+WP_INLINE void wp_vq_fold(struct wp_cpu *c, u64 now_ns)
 {
-	return ctx->params.vq_slice_ns;
+	u64 before;
+
+	if (!c->curr_weight || now_ns <= c->vq_clock_ns)
+		return;
+	if (c->vq_load <= c->curr_weight) { /* alone: no rounding is carried on */
+		c->vtime_now_ns = wp_vq_curr(c, now_ns);
+		c->vq_clock_ns = now_ns;
+		return;
+	}
+	before = WP_SWAP(&c->vq_clock_ns, now_ns);
+	WP_ADD(&c->vtime_now_ns, wp_vq_scale(wp_sub(now_ns, before), c->vq_load));
 }
 
-/*
- * The task will wait on `cpu`: its place in that queue's order is vtime_ns. It is never further
- * ahead than one slice and the tick that ends it bring it: what it ran alone is forgiven.
- */
-WP_SMALL_FN int wp_vq_place(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
-			    u32 cpu)
+/* What a task may be owed or owe while it is away: a slice and the tick that ends it. */
+WP_INLINE u64 wp_vq_most_lag(const struct wp_ctx *ctx, u32 weight)
 {
-	const struct wp_cpu *to = WP_AT(ctx->cpus, cpu);
-	u64 slice = wp_vq_slice_ns(ctx), now = to->vtime_now_ns, most;
-
-	if (task->vtime_cpu != cpu)
-		task->vtime_ns += now - WP_AT(ctx->cpus, task->vtime_cpu)->vtime_now_ns;
-	task->vtime_cpu = cpu;
-	most = wp_vq_scale(slice + ctx->tick_ns, task->weight);
-	if (wp_vq_ahead(now, task->vtime_ns) > (s64)slice)
-		task->vtime_ns = now - slice;
-	else if (wp_vq_ahead(task->vtime_ns, now) > (s64)most)
-		task->vtime_ns = now + most;
-	return 0;
+	return wp_vq_scale(wp_vq_slice_ns(ctx) + ctx->tick_ns, weight);
 }
 
-/*
- * It begins to run on `cpu`. It may have come past the queue (pulled, or put directly on an idle
- * CPU): its credit is bounded here, too, or it could run ahead of nobody for all the time it slept.
- */
-WP_SMALL_FN int wp_vq_start(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
-			    u64 now_ns)
+/* The task joins the queue of `cpu`. Debts of a sleeper are forgiven as far as its last queue has
+ * caught up with it since. */
+WP_INLINE void wp_vq_join(struct wp_ctx *ctx, struct wp_task *task, u32 cpu, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	u64 lag = task->vq_lag_ns, rest = task->deadline_ns, caught;
+	u32 load;
 
-	wp_vq_place(ctx, task, cpu);
-	wp_vq_advance(c, task->vtime_ns);
-	c->curr_vtime_ns = task->vtime_ns;
-	c->curr_start_ns = now_ns;
-	c->curr_weight = task->weight;
-	c->curr_idle_policy = task->idle_policy;
-	return 0;
+	if ((s64)lag < 0) {
+		caught = wp_vq_now(WP_AT(ctx->cpus, task->vtime_cpu), now_ns) - task->vtime_ns;
+		if ((s64)caught > (s64)lag)
+			lag = (s64)caught > 0 ? 0 : caught;
+	}
+	wp_vq_fold(c, now_ns);
+	load = c->vq_load;
+	if (!load)
+		lag = 0;
+	else if (lag)
+		WP_ADD(&c->vtime_now_ns, 0 - wp_vq_share(lag, task->weight, load));
+	task->vtime_cpu = cpu;
+	task->vtime_ns = c->vtime_now_ns - lag;
+	if (!rest)
+		rest = wp_vq_scale(wp_vq_slice_ns(ctx), task->weight);
+	task->deadline_ns = task->vtime_ns + rest;
+	task->vq_weight = task->weight;
+	WP_ADD(&c->vq_load, task->weight);
 }
 
-/* It stops, for whatever reason: what it ran counts. */
+/* It stops, for whatever reason: what it ran counts. A slice that it has had is followed by the
+ * next. */
 WP_SMALL_FN int wp_vq_stop(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 			   u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->vtime_cpu);
 
-	if (!c->curr_weight)
+	if (!task->vq_runs)
 		return 0;
-	task->vtime_ns += wp_vq_scale(wp_sub(now_ns, c->curr_start_ns), task->weight);
+	task->vq_runs = 0;
+	wp_vq_fold(c, now_ns);
+	task->vtime_ns = wp_vq_curr(c, now_ns);
+	task->deadline_ns = c->curr_deadline_ns;
+	if (wp_vq_ahead(task->vtime_ns, task->deadline_ns) >= 0)
+		task->deadline_ns =
+			task->vtime_ns + wp_vq_scale(wp_vq_slice_ns(ctx), c->curr_weight);
 	c->curr_weight = 0;
 	return 0;
 }
 
-/* Should the queued task run at once instead of the one that runs on `cpu`? */
+/* It leaves its queue, to sleep or to go to another one. A sleeper comes back with a new slice, the
+ * other one with the rest of this. */
+WP_SMALL_FN int wp_vq_leave(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+			    u32 sleeps, u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, task->vtime_cpu);
+	u32 weight = task->vq_weight, stay;
+	u64 lag, rest;
+
+	if (!weight)
+		return 0;
+	wp_vq_stop(ctx, task, now_ns);
+	wp_vq_fold(c, now_ns);
+	lag = c->vtime_now_ns - task->vtime_ns;
+	rest = task->deadline_ns - task->vtime_ns;
+	stay = c->vq_load > weight ? c->vq_load - weight : 0;
+	WP_ADD(&c->vq_load, 0 - weight);
+	task->vq_weight = 0;
+	if (stay)
+		WP_ADD(&c->vtime_now_ns, wp_vq_share(lag, weight, stay));
+	else
+		lag = 0;
+	lag = wp_vq_clamp(lag, wp_vq_most_lag(ctx, weight));
+	if (weight != task->weight) { /* it weighs something else now */
+		lag = wp_vq_share(lag, weight, wp_max(task->weight, 1));
+		rest = wp_vq_share(rest, weight, wp_max(task->weight, 1));
+	}
+	task->vq_lag_ns = lag;
+	task->vtime_ns = c->vtime_now_ns - lag;
+	task->deadline_ns = sleeps || (s64)rest <= 0 ? 0 : rest;
+	return 0;
+}
+
+/* The task waits on `cpu` from now on: its place in that queue's order is deadline_ns. */
+WP_SMALL_FN int wp_vq_place(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+			    u32 cpu, u64 now_ns)
+{
+	if (task->vq_weight == task->weight && task->vtime_cpu == cpu)
+		return 0;
+	wp_vq_leave(ctx, task, 0, now_ns);
+	wp_vq_join(ctx, task, cpu, now_ns);
+	return 0;
+}
+
+/* It begins to run on `cpu`, where it may have come past the queue (pulled, or from a queue for
+ * all). */
+WP_SMALL_FN int wp_vq_start(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
+			    u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+
+	wp_vq_place(ctx, task, cpu, now_ns);
+	c->curr_vtime_ns = task->vtime_ns;
+	c->curr_deadline_ns = task->deadline_ns;
+	c->curr_start_ns = now_ns;
+	c->vq_clock_ns = now_ns;
+	c->curr_idle_policy = task->idle_policy;
+	c->curr_weight = task->weight;
+	task->vq_runs = 1;
+	return 0;
+}
+
+/* Is the waiting task owed time in the queue of `cpu`? Whoever waits for a SCHED_IDLE one is. */
+WP_FN int wp_vq_eligible(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
+			 u32 cpu, u64 now_ns)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+
+	if (c->curr_weight && c->curr_idle_policy && !task->idle_policy)
+		return 1;
+	return wp_vq_ahead(wp_vq_now(c, now_ns), task->vtime_ns) >= 0;
+}
+
+/*
+ * Should the queued task run at once instead of the one that runs on `cpu`? Not while that one is
+ * owed time and has not had its slice. The home asks besides whether another waiting task goes
+ * before it (wp_vq_before).
+ */
 WP_SMALL_FN int wp_vq_preempts(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
 			       u32 cpu, u64 now_ns)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	u64 curr, deadline = c->curr_deadline_ns;
 
 	if (!c->curr_weight)
 		return 0;
 	if (c->curr_idle_policy != task->idle_policy)
 		return (int)c->curr_idle_policy;
-	/* What has just begun would be thrown out of the caches it has just filled; and a task that
-	 * wakes its partner often sleeps next. */
-	if (wp_sub(now_ns, c->curr_start_ns) < ctx->params.vq_min_run_ns)
+	if (!wp_vq_eligible(ctx, task, cpu, now_ns))
 		return 0;
-	return wp_vq_ahead(wp_vq_curr(c, now_ns), task->vtime_ns) >
-	       (s64)wp_vq_scale(ctx->params.vq_wakeup_gran_ns, task->weight);
+	curr = wp_vq_curr(c, now_ns);
+	if (wp_vq_ahead(curr, wp_vq_now(c, now_ns)) > 0)
+		return 1;
+	if (wp_vq_ahead(curr, deadline) < 0)
+		return 0;
+	deadline = curr + wp_vq_scale(wp_vq_slice_ns(ctx), c->curr_weight);
+	return wp_vq_ahead(deadline, task->deadline_ns) >= 0;
 }
 
-/* At the tick: has the running task of `cpu` had its slice while others wait? */
+/* Does `first`, which waits already, go before `task` in the queue of `cpu`? */
+WP_FN int wp_vq_before(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *first WP_NONNULL,
+		       const struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns)
+{
+	return wp_vq_ahead(first->deadline_ns, task->deadline_ns) <= 0 &&
+	       wp_vq_eligible(ctx, first, cpu, now_ns);
+}
+
+/* What is left of the running task's slice on `cpu`, ns. */
+WP_FN u64 wp_vq_rest_ns(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	u64 rest = c->curr_deadline_ns - wp_vq_curr(c, now_ns);
+
+	if (!c->curr_weight || (s64)rest <= 0)
+		return 0;
+	return wp_div(rest * c->curr_weight + WP_SCALE - 1, WP_SCALE);
+}
+
+/* A slice that is over is followed by the next. */
+WP_INLINE void wp_vq_renew(const struct wp_ctx *ctx, struct wp_cpu *c, u64 curr)
+{
+	if (wp_vq_ahead(curr, c->curr_deadline_ns) >= 0)
+		c->curr_deadline_ns = curr + wp_vq_scale(wp_vq_slice_ns(ctx), c->curr_weight);
+}
+
+/* At the tick, or at its timer: has the running task of `cpu` had its slice while others wait? */
 WP_FN int wp_vq_expired(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 nr_waiting, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
+	wp_vq_fold(c, now_ns);
 	if (!c->curr_weight)
 		return 0;
-	if (!nr_waiting) { /* the queue's time goes with the only task */
-		wp_vq_advance(c, wp_vq_curr(c, now_ns));
-		return 0;
-	}
-	return wp_sub(now_ns, c->curr_start_ns) >= wp_vq_slice_ns(ctx);
+	if (nr_waiting)
+		return !wp_vq_rest_ns(ctx, cpu, now_ns);
+	wp_vq_renew(ctx, c, wp_vq_curr(c, now_ns));
+	return 0;
 }
 
 /*
- * Its slice is over: is the first one of the queue, at head_vtime_ns, due before it? Else it runs
- * on: a queue that always took the first one would serve two tasks alternately, whatever their
- * weights, since the running one is not in it. A SCHED_IDLE task always gives way.
+ * The CPU looks at its queue while its task could go on: is the waiting one, the first that is
+ * eligible, due before it? A SCHED_IDLE task always gives way.
  */
-WP_FN int wp_vq_yields(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 head_vtime_ns, u64 now_ns)
+WP_FN int wp_vq_yields(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *first WP_NONNULL,
+		       u32 cpu, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u64 curr = wp_vq_curr(c, now_ns);
-	int yields = c->curr_idle_policy || wp_vq_ahead(curr, head_vtime_ns) >= 0;
 
-	wp_vq_advance(c, wp_vq_ahead(curr, head_vtime_ns) > 0 ? head_vtime_ns : curr);
-	return yields;
+	wp_vq_fold(c, now_ns);
+	wp_vq_renew(ctx, c, curr);
+	if (!wp_vq_eligible(ctx, first, cpu, now_ns))
+		return 0;
+	return c->curr_idle_policy || wp_vq_ahead(curr, wp_vq_now(c, now_ns)) > 0 ||
+	       wp_vq_ahead(c->curr_deadline_ns, first->deadline_ns) >= 0;
 }

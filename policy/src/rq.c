@@ -18,9 +18,9 @@ WP_FN int wp_task_init(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NO
 		task->avg.load_avg = task->weight;
 	task->avg.runnable_avg = WP_OLD(ctx->params.runnable_is_load) ? task->weight : 0;
 	task->waker.recent_used_cpu = task->cpu;
-	/* live queues: neither ahead of nor behind its parent's queue */
+	/* live queues: neither ahead of nor behind others, half a slice at first */
 	task->vtime_cpu = task->cpu;
-	task->vtime_ns = WP_AT(ctx->cpus, task->cpu)->vtime_now_ns;
+	task->deadline_ns = wp_div(wp_vq_slice_ns(ctx) * WP_SCALE, wp_max(task->weight, 1)) / 2;
 	return 0;
 }
 

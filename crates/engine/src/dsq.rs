@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 #[derive(Debug, Default)]
 pub(crate) struct VtimeQueue {
     local: VecDeque<u32>,
-    /// By descending virtual time; the next one is last.
+    /// By descending deadline; the earliest is last.
     ordered: Vec<(u64, u32)>,
     running: bool,
     /// The running task asks for its next slice at the next look at the queue.
@@ -42,27 +42,22 @@ impl VtimeQueue {
         !self.local.is_empty()
     }
 
-    /// Virtual time of the first task in order.
-    pub(crate) fn head_vtime_ns(&self) -> Option<u64> {
-        self.ordered.last().map(|(vtime, _)| *vtime)
-    }
-
-    /// The first task in order goes to the front: it is the next one.
-    pub(crate) fn head_to_local(&mut self) {
-        let head = self.ordered.pop();
-        self.local.extend(head.map(|(_, task)| task));
+    /// This waiting task goes to the front: it is the next one.
+    pub(crate) fn put_first(&mut self, task: u32) {
+        self.remove(task);
+        self.insert_local(task);
     }
 
     pub(crate) fn insert_local(&mut self, task: u32) {
         self.local.push_back(task);
     }
 
-    /// Of equal virtual times the earlier arrival goes first. The order is by signed distance:
-    /// virtual time wraps.
-    pub(crate) fn insert(&mut self, task: u32, vtime_ns: u64) {
-        let later = |v: u64| v.wrapping_sub(vtime_ns).cast_signed() > 0;
+    /// Of equal deadlines the earlier arrival goes first. The order is by signed distance: virtual
+    /// time wraps.
+    pub(crate) fn insert(&mut self, task: u32, deadline_ns: u64) {
+        let later = |v: u64| v.wrapping_sub(deadline_ns).cast_signed() > 0;
         let at = self.ordered.partition_point(|(v, _)| later(*v));
-        self.ordered.insert(at, (vtime_ns, task));
+        self.ordered.insert(at, (deadline_ns, task));
     }
 
     /// A waiting task leaves.
@@ -99,26 +94,27 @@ mod tests {
     use super::VtimeQueue;
 
     #[test]
-    fn the_front_goes_first_then_virtual_time_then_arrival() {
+    fn the_front_goes_first_then_deadlines_then_arrival() {
         let mut queue = VtimeQueue::default();
-        for (task, vtime) in [(1, 20), (2, 10), (3, 20), (4, 10)] {
-            queue.insert(task, vtime);
+        for (task, deadline) in [(1, 20), (2, 10), (3, 20), (4, 10)] {
+            queue.insert(task, deadline);
         }
         queue.insert_local(5);
         queue.insert_local(6);
         assert_eq!(queue.in_order().collect::<Vec<_>>(), [2, 4, 1, 3]);
         assert_eq!(queue.waiting().collect::<Vec<_>>(), [5, 6, 2, 4, 1, 3]);
         assert_eq!(queue.pick(), Some(5));
-        queue.head_to_local();
-        assert_eq!(queue.waiting().collect::<Vec<_>>(), [6, 2, 4, 1, 3]);
+        queue.put_first(4);
+        assert_eq!(queue.waiting().collect::<Vec<_>>(), [6, 4, 2, 1, 3]);
         assert_eq!(queue.nr(), 6);
         queue.remove(6);
         queue.remove(1);
         let served = std::iter::from_fn(|| {
-            queue.head_to_local();
+            let first = queue.in_order().next();
+            first.into_iter().for_each(|task| queue.put_first(task));
             queue.pick()
         });
-        assert_eq!(served.collect::<Vec<_>>(), [2, 4, 3]);
+        assert_eq!(served.collect::<Vec<_>>(), [4, 2, 3]);
         assert_eq!(queue.nr(), 0);
     }
 
@@ -127,8 +123,6 @@ mod tests {
         let mut queue = VtimeQueue::default();
         queue.insert(1, 5);
         queue.insert(2, u64::MAX - 5);
-        assert_eq!(queue.head_vtime_ns(), Some(u64::MAX - 5));
-        queue.head_to_local();
-        assert_eq!(queue.pick(), Some(2));
+        assert_eq!(queue.in_order().collect::<Vec<_>>(), [2, 1]);
     }
 }

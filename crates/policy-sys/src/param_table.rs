@@ -295,10 +295,8 @@ params! {
     "queue" {
         queue: Choice(&["cfs", "dsq", "eevdf"]),
             "order of waiting tasks: to 6.5 cfs, from 6.6 eevdf; the live scheduler's: dsq";
-        vq_slice_ns: Range(100_000, 1_000_000_000), "dsq: a task runs this long if others wait, ns";
-        vq_min_run_ns: Range(0, 1_000_000_000),
-            "dsq: no wake-up preempts a task before it ran this long, ns";
-        vq_wakeup_gran_ns: Range(0, 1_000_000_000), "dsq: lead a woken task needs to preempt, ns";
+        vq_slice_ns: Range(100_000, 1_000_000_000),
+            "dsq: a task runs this long if others wait, ns, times a factor by tunable_scaling";
     }
     "fair" {
         sched_latency_ns: Range(100_000, 1_000_000_000),

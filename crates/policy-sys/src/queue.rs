@@ -1,4 +1,4 @@
-//! The live scheduler's queues: order, slices and preemption in weighted virtual time.
+//! The live scheduler's queues: order, slices and preemption by virtual deadlines.
 
 use crate::core::Core;
 use crate::sys;
@@ -19,8 +19,8 @@ impl Task {
     /// Its place in the order of a live queue. Compare by the sign of a difference: it wraps.
     #[inline]
     #[must_use]
-    pub fn vtime_ns(&self) -> u64 {
-        self.0.vtime_ns
+    pub fn deadline_ns(&self) -> u64 {
+        self.0.deadline_ns
     }
 }
 
@@ -56,11 +56,11 @@ impl Core {
         unsafe { sys::wp_idle_timer_ns(self.state(), u32::from(busy)) }
     }
 
-    /// The task will wait on `cpu`: finds its `Task::vtime_ns`.
-    pub fn vq_place(&mut self, task: &mut Task, cpu: u32) {
+    /// The task waits on `cpu` from now on: finds its `Task::deadline_ns`.
+    pub fn vq_place(&mut self, task: &mut Task, cpu: u32, now_ns: u64) {
         // SAFETY: the context and the task are live and exclusive for the call; the core masks
         // every index and keeps no pointer. So below.
-        unsafe { sys::wp_vq_place(self.state_mut(), &raw mut task.0, cpu) };
+        unsafe { sys::wp_vq_place(self.state_mut(), &raw mut task.0, cpu, now_ns) };
     }
 
     /// It begins to run on `cpu`.
@@ -75,24 +75,53 @@ impl Core {
         unsafe { sys::wp_vq_stop(self.state_mut(), &raw mut task.0, now_ns) };
     }
 
-    /// Should the queued task run at once instead of the one that runs on `cpu`?
+    /// It leaves its queue, to sleep or for another one.
+    pub fn vq_leave(&mut self, task: &mut Task, sleeps: bool, now_ns: u64) {
+        // SAFETY: see vq_place.
+        unsafe { sys::wp_vq_leave(self.state_mut(), &raw mut task.0, u32::from(sleeps), now_ns) };
+    }
+
+    /// Should the queued task run at once instead of the one that runs on `cpu`, if no other
+    /// waiting one goes before it?
     #[must_use]
     pub fn vq_preempts(&mut self, task: &Task, cpu: u32, now_ns: u64) -> bool {
         // SAFETY: see vq_place; the task is only read.
         unsafe { sys::wp_vq_preempts(self.state_mut(), &raw const task.0, cpu, now_ns) != 0 }
     }
 
-    /// At the tick: has the running task had its slice while `nr_waiting` others wait?
+    /// Is the waiting task owed time in the queue of `cpu`?
+    #[must_use]
+    pub fn vq_eligible(&self, task: &Task, cpu: u32, now_ns: u64) -> bool {
+        // SAFETY: reads only.
+        unsafe { sys::wp_vq_eligible(self.state(), &raw const task.0, cpu, now_ns) != 0 }
+    }
+
+    /// Does `first`, which waits already, go before `task` in the queue of `cpu`?
+    #[must_use]
+    pub fn vq_before(&self, first: &Task, task: &Task, cpu: u32, now_ns: u64) -> bool {
+        let (first, task) = (&raw const first.0, &raw const task.0);
+        // SAFETY: reads only.
+        unsafe { sys::wp_vq_before(self.state(), first, task, cpu, now_ns) != 0 }
+    }
+
+    /// What is left of the running task's slice, ns.
+    #[must_use]
+    pub fn vq_rest_ns(&self, cpu: u32, now_ns: u64) -> u64 {
+        // SAFETY: reads only.
+        unsafe { sys::wp_vq_rest_ns(self.state(), cpu, now_ns) }
+    }
+
+    /// Has the running task had its slice while `nr_waiting` others wait?
     #[must_use]
     pub fn vq_expired(&mut self, cpu: u32, nr_waiting: u32, now_ns: u64) -> bool {
         // SAFETY: see vq_place.
         unsafe { sys::wp_vq_expired(self.state_mut(), cpu, nr_waiting, now_ns) != 0 }
     }
 
-    /// It has had its slice: is the first one of the queue due before it?
+    /// The CPU looks at its queue: is this waiting task due before the running one?
     #[must_use]
-    pub fn vq_yields(&mut self, cpu: u32, head_vtime_ns: u64, now_ns: u64) -> bool {
-        // SAFETY: see vq_place.
-        unsafe { sys::wp_vq_yields(self.state_mut(), cpu, head_vtime_ns, now_ns) != 0 }
+    pub fn vq_yields(&mut self, first: &Task, cpu: u32, now_ns: u64) -> bool {
+        // SAFETY: see vq_place; the task is only read.
+        unsafe { sys::wp_vq_yields(self.state_mut(), &raw const first.0, cpu, now_ns) != 0 }
     }
 }

@@ -1,5 +1,5 @@
-//! The live queues' virtual time (policy/src/queue.c): what its head comment and the comments of
-//! its functions promise, in numbers worked out here.
+//! The live queues (policy/src/queue.c): what its head comment and the comments of its functions
+//! promise, in numbers worked out here.
 #![allow(missing_docs, reason = "not a library")]
 
 mod common;
@@ -11,211 +11,318 @@ const MS: u64 = 1_000_000;
 const NICE_0: u32 = 1024;
 const NICE_5: u32 = 335;
 
-/// Two CPUs, slices of 3 ms, granularity 1 ms, a tick of 4 ms; the queues' times at `now_vtime`.
-fn core(now_vtime: u64) -> Core {
+/// Two CPUs, slices of 3 ms, a tick of 4 ms; the queues' times at `start`.
+fn core_at(start: u64) -> Core {
     let settings = [
         ("queue", "dsq"),
         ("vq_slice_ns", "3000000"),
-        ("vq_wakeup_gran_ns", "1000000"),
+        ("tunable_scaling", "none"),
     ];
     let facts = common::machine(&[common::cluster(2, 1024)]);
     let mut core = common::core(&facts, "linux-4.17", &settings);
     assert_eq!(core.queue_kind(), QueueKind::Live);
     core.state_mut().tick_ns = 4_000_000;
     for cpu in 0..2 {
-        core.cpu_mut(cpu).vtime_now_ns = now_vtime;
+        core.cpu_mut(cpu).vtime_now_ns = start;
     }
     core
 }
 
-/// A task whose place is `vtime` on the time of CPU 0.
-fn task(id: u32, weight: u32, vtime: u64) -> Task {
-    let mut task = Task::new(id, weight, 0, None, 2);
-    task.raw_mut().vtime_ns = vtime;
-    task
+/// Tasks that wait on CPU 0 since time 0, level with each other.
+fn waiting<const N: usize>(core: &mut Core, weights: [u32; N]) -> [Task; N] {
+    let mut id = 0;
+    weights.map(|weight| {
+        id += 1;
+        let mut task = Task::new(id, weight, 0, None, 2);
+        core.vq_place(&mut task, 0, 0);
+        task
+    })
 }
 
-fn now_of(core: &Core, cpu: u32) -> u64 {
-    core.cpu(cpu).vtime_now_ns
+fn run(core: &mut Core, task: &mut Task, from: u64, to: u64) {
+    core.vq_start(task, 0, from);
+    core.vq_stop(task, to);
 }
 
-/// A sleeper is at most one slice behind the queue's time, whatever its weight; a lead is at most
-/// what a slice and a tick (7 ms) bring, in its own weighted time; between the two it stays.
+/// V, and a task's time, from the start of the test on.
+fn times(core: &Core, tasks: &[&Task]) -> (u64, Vec<u64>) {
+    let own = tasks.iter().map(|t| t.raw().vtime_ns);
+    (core.cpu(0).vtime_now_ns, own.collect())
+}
+
+/// One of three runs 6 ms: it is 4 ms ahead of the mean, the others are 2 behind. With weights
+/// 1024 and 335, 3.35 ms of nice 5 are 10.24 of its own and 3.35 x 1024 / 1359 of the mean.
 #[test]
-fn a_place_is_bounded_on_both_sides() {
-    let now = 500 * MS;
-    let mut core = core(now);
-    let mut place = |weight, vtime| {
-        let mut task = task(1, weight, vtime);
-        core.vq_place(&mut task, 0);
-        task.vtime_ns()
-    };
-    assert_eq!(place(NICE_0, 0), now - 3 * MS);
-    assert_eq!(place(NICE_5, 0), now - 3 * MS);
-    assert_eq!(place(NICE_0, now - 3 * MS), now - 3 * MS);
-    assert_eq!(place(NICE_0, now - 2 * MS), now - 2 * MS);
-    assert_eq!(place(NICE_0, now + 7 * MS), now + 7 * MS);
-    assert_eq!(place(NICE_0, now + 900 * MS), now + 7 * MS);
-    assert_eq!(place(NICE_5, now + 900 * MS), now + 7 * MS * 1024 / 335);
+fn the_queues_time_is_the_mean_by_weight() {
+    let mut core = core_at(0);
+    let [mut a, b, c] = waiting(&mut core, [NICE_0; 3]);
+    run(&mut core, &mut a, 0, 6 * MS);
+    assert_eq!(times(&core, &[&a, &b, &c]), (2 * MS, vec![6 * MS, 0, 0]));
+
+    let mut core = core_at(0);
+    let [mut light, heavy] = waiting(&mut core, [NICE_5, NICE_0]);
+    run(&mut core, &mut light, 0, 3_350_000);
+    let mean = 3_350_000 * 1024 / 1359;
+    assert_eq!(times(&core, &[&light, &heavy]), (mean, vec![10_240_000, 0]));
 }
 
-/// A task that moves keeps its distance to its queue's time.
+/// Who sleeps while it is owed 2 ms is owed them when it comes back. While it is away the mean is
+/// that of the others, (6 + 0) / 2.
 #[test]
-fn a_move_keeps_the_distance() {
-    let mut core = core(500 * MS);
-    core.cpu_mut(1).vtime_now_ns = 20 * MS;
-    let mut ahead = task(1, NICE_0, 502 * MS);
-    core.vq_place(&mut ahead, 1);
-    assert_eq!(ahead.vtime_ns(), 22 * MS);
-    core.vq_place(&mut ahead, 1);
-    assert_eq!(ahead.vtime_ns(), 22 * MS, "once");
-    core.vq_place(&mut ahead, 0);
-    assert_eq!(ahead.vtime_ns(), 502 * MS);
+fn a_sleeper_keeps_what_it_is_owed() {
+    let mut core = core_at(0);
+    let [mut a, mut b, c] = waiting(&mut core, [NICE_0; 3]);
+    run(&mut core, &mut a, 0, 6 * MS);
+    core.vq_leave(&mut b, true, 6 * MS);
+    assert_eq!(core.cpu(0).vtime_now_ns, 3 * MS);
+    core.vq_leave(&mut b, true, 6 * MS);
+    assert_eq!(core.cpu(0).vtime_now_ns, 3 * MS, "it is gone already");
+    core.vq_place(&mut b, 0, 6 * MS);
+    assert_eq!(times(&core, &[&a, &b, &c]), (2 * MS, vec![6 * MS, 0, 0]));
+    assert_eq!(b.deadline_ns(), 3 * MS, "a new slice");
 }
 
-/// Running costs virtual time by weight: 3.35 ms of nice 5 are 10.24 ms, of nice 0 3.35 ms.
+/// Who sleeps 4 ms ahead of the mean comes back 3 ms ahead if that has moved on by 1 meanwhile, and
+/// level with it once it has moved by 4. It is never owed for that.
 #[test]
-fn run_time_counts_by_weight() {
-    for (weight, cost) in [(NICE_0, 3_350_000), (NICE_5, 10_240_000)] {
-        let mut core = core(500 * MS);
-        let mut task = task(1, weight, 500 * MS);
-        core.vq_start(&mut task, 0, 7 * MS);
-        core.vq_stop(&mut task, 7 * MS + 3_350_000);
-        assert_eq!(task.vtime_ns(), 500 * MS + cost);
-        // It runs no more: a second stop adds nothing, and nobody is there to preempt.
-        core.vq_stop(&mut task, 90 * MS);
-        assert_eq!(task.vtime_ns(), 500 * MS + cost);
-        assert!(!core.vq_preempts(&task, 0, 90 * MS));
-        assert!(!core.vq_expired(0, 1, 90 * MS));
+fn a_sleepers_debt_is_forgiven_as_others_catch_up() {
+    for (ran, mean, time) in [
+        (2 * MS, 2_500_000, 5_500_000),
+        (8 * MS, 4 * MS, 4 * MS),
+        (40 * MS, 20 * MS, 20 * MS),
+    ] {
+        let mut core = core_at(0);
+        let [mut a, mut b, c] = waiting(&mut core, [NICE_0; 3]);
+        run(&mut core, &mut a, 0, 6 * MS);
+        core.vq_leave(&mut a, true, 6 * MS);
+        assert_eq!(core.cpu(0).vtime_now_ns, 0, "of two that have not run");
+        run(&mut core, &mut b, 6 * MS, 6 * MS + ran);
+        core.vq_place(&mut a, 0, 6 * MS + ran);
+        assert_eq!(times(&core, &[&a, &b, &c]), (mean, vec![time, ran, 0]));
     }
 }
 
-/// The queue's time is that of the task that begins to run if that is ahead, never back; a task
-/// that comes past the queue has its credit bounded by the start.
+/// At most a slice and a tick, 7 ms, is owed after a sleep, in the task's own weighted time; the
+/// rest stays with the others.
 #[test]
-fn a_start_moves_the_queues_time_forward_only() {
-    let mut core = core(500 * MS);
-    core.vq_start(&mut task(1, NICE_0, 498 * MS), 0, 0);
-    assert_eq!(now_of(&core, 0), 500 * MS);
-    core.vq_start(&mut task(2, NICE_0, 504 * MS), 0, 0);
-    assert_eq!(now_of(&core, 0), 504 * MS);
-    let mut slept = task(3, NICE_0, 0);
-    core.vq_start(&mut slept, 0, 0);
-    assert_eq!(slept.vtime_ns(), 501 * MS);
-    // Pulled by CPU 1: the distance (-3 ms) on that queue's time.
-    core.vq_start(&mut slept, 1, 0);
-    assert_eq!(slept.vtime_ns(), 497 * MS);
+fn lags_are_bounded() {
+    for (weight, most) in [(NICE_0, 7 * MS), (NICE_5, 7 * MS * 1024 / 335)] {
+        let mut core = core_at(0);
+        let [mut a, mut b, _c] = waiting(&mut core, [NICE_0, weight, NICE_0]);
+        run(&mut core, &mut a, 0, 900 * MS);
+        core.vq_leave(&mut b, true, 900 * MS);
+        core.vq_place(&mut b, 0, 900 * MS);
+        let lag = core.cpu(0).vtime_now_ns - b.raw().vtime_ns;
+        assert_eq!(lag, most);
+    }
 }
 
-/// A queued task preempts if it is behind the running one by more than the granularity in its own
-/// weighted time: 1 ms for nice 0, 3.0567 ms for nice 5 (1024 / 335).
+/// A task that moves takes along what it is owed and what is left of its slice: 2 ms and 3 - 0.
+/// There, beside one task, the mean goes back by 2, so that it is owed 2 again.
 #[test]
-fn preemption_needs_the_granularity() {
-    let mut core = core(500 * MS);
-    core.state_mut().params.vq_min_run_ns = 0;
-    core.vq_start(&mut task(1, NICE_0, 500 * MS), 0, 0);
-    let woken = |weight| task(2, weight, 499 * MS);
-    assert!(!core.vq_preempts(&woken(NICE_0), 0, 0));
-    assert!(core.vq_preempts(&woken(NICE_0), 0, 1));
-    let gran = MS * 1024 / 335;
-    assert!(!core.vq_preempts(&woken(NICE_5), 0, gran - MS));
-    assert!(core.vq_preempts(&woken(NICE_5), 0, gran - MS + 1));
-    // What the running one has done counts by its weight.
-    core.vq_start(&mut task(3, NICE_5, 500 * MS), 0, 0);
-    assert!(!core.vq_preempts(&task(2, NICE_0, 500 * MS), 0, 327_148));
-    assert!(core.vq_preempts(&task(2, NICE_0, 500 * MS), 0, 327_149));
+fn a_move_keeps_lag_and_slice() {
+    let mut core = core_at(500 * MS);
+    let [mut a, mut b, _c] = waiting(&mut core, [NICE_0; 3]);
+    run(&mut core, &mut a, 0, 6 * MS);
+    run(&mut core, &mut b, 6 * MS, 7 * MS);
+    core.cpu_mut(1).vtime_now_ns = 20 * MS;
+    let mut there = Task::new(9, NICE_0, 1, None, 2);
+    core.vq_place(&mut there, 1, 7 * MS);
+    core.vq_place(&mut b, 1, 7 * MS);
+    // Of 6, 1 and 0 the mean is 7/3; b is behind it by 4/3, rounded as V was, twice.
+    let lag = core.cpu(1).vtime_now_ns - b.raw().vtime_ns;
+    assert!(lag.abs_diff(4 * MS / 3) <= 2, "{lag}");
+    assert_eq!(core.cpu(1).vtime_now_ns, 20 * MS - lag);
+    assert_eq!(b.deadline_ns() - b.raw().vtime_ns, 2 * MS, "1 of 3 ms used");
+    let before = b.deadline_ns();
+    core.vq_place(&mut b, 1, 9 * MS);
+    assert_eq!(b.deadline_ns(), before, "once");
 }
 
-/// However far behind the woken task is, the running one keeps the CPU for its least time; a
-/// SCHED_IDLE one does not.
+/// Alone it is the queue: nothing is owed, whatever it slept or ran.
 #[test]
-fn what_has_just_begun_is_not_preempted() {
-    let mut core = core(500 * MS);
-    core.state_mut().params.vq_min_run_ns = 700_000;
-    let woken = task(2, NICE_0, 400 * MS);
-    core.vq_start(&mut task(1, NICE_0, 500 * MS), 0, 5 * MS);
-    assert!(!core.vq_preempts(&woken, 0, 5 * MS + 699_999));
-    assert!(core.vq_preempts(&woken, 0, 5 * MS + 700_000));
-    let mut idle = task(3, 3, 500 * MS);
-    idle.raw_mut().idle_policy = 1;
-    core.vq_start(&mut idle, 0, 5 * MS);
-    assert!(core.vq_preempts(&woken, 0, 5 * MS));
+fn alone_nothing_is_owed() {
+    let mut core = core_at(500 * MS);
+    let [mut a] = waiting(&mut core, [NICE_5]);
+    run(&mut core, &mut a, 0, 50 * MS);
+    let own = 500 * MS + 50 * MS * 1024 / 335;
+    assert_eq!(times(&core, &[&a]), (own, vec![own]));
+    core.vq_leave(&mut a, true, 50 * MS);
+    core.vq_place(&mut a, 0, 90 * MS);
+    assert_eq!(times(&core, &[&a]), (own, vec![own]));
+}
+
+/// Alone its slices follow each other, as ticks see it: who wakes after 10 ms waits for the end of
+/// the one that began at 8.
+#[test]
+fn alone_slices_follow_each_other() {
+    let mut core = core_at(0);
+    let [mut a] = waiting(&mut core, [NICE_0]);
+    core.vq_start(&mut a, 0, 0);
+    assert!(!core.vq_expired(0, 0, 4 * MS) && !core.vq_expired(0, 0, 8 * MS));
+    let mut b = Task::new(2, NICE_0, 0, None, 2);
+    core.vq_place(&mut b, 0, 10 * MS);
+    assert!(!core.vq_preempts(&b, 0, 10 * MS));
+    assert_eq!(core.vq_rest_ns(0, 10 * MS), MS);
+}
+
+/// A woken task preempts one that has had more than its share, not one that is owed time and has
+/// not had its slice. Two tasks: the mean moves at half the speed of the running one, so that
+/// it is ahead from its first ns on, unless it was behind before.
+#[test]
+fn who_had_its_share_is_preempted() {
+    let mut core = core_at(0);
+    let [mut a, b] = waiting(&mut core, [NICE_0; 2]);
+    core.vq_start(&mut a, 0, 0);
+    assert!(!core.vq_preempts(&b, 0, 0), "level: it has a slice");
+    assert!(core.vq_preempts(&b, 0, 2));
+    core.vq_stop(&mut a, 2 * MS);
+
+    // b ran 4 ms: a, at 2, is owed 1 and may run 2 ms before it is level (3 + its half).
+    let mut b = b;
+    run(&mut core, &mut b, 2 * MS, 6 * MS);
+    core.vq_start(&mut a, 0, 6 * MS);
+    assert!(!core.vq_preempts(&b, 0, 6 * MS), "b is not owed anything");
+    let [c] = waiting(&mut core, [NICE_0]);
+    assert!(!core.vq_preempts(&c, 0, 6 * MS + 100_000), "a is owed time");
+    assert!(!core.vq_eligible(&b, 0, 6 * MS));
+    assert!(core.vq_eligible(&c, 0, 6 * MS));
+}
+
+/// Of those who wait, the one with the earlier deadline goes first, if it is eligible.
+#[test]
+fn an_earlier_deadline_that_is_eligible_goes_before() {
+    let mut core = core_at(0);
+    let [mut a, b, mut c] = waiting(&mut core, [NICE_0; 3]);
+    run(&mut core, &mut a, 0, MS); // V 1/3; deadlines 3, 3, 3
+    run(&mut core, &mut c, MS, 2 * MS);
+    assert!(
+        core.vq_before(&b, &c, 0, 2 * MS),
+        "equal: who waited before"
+    );
+    core.vq_leave(&mut c, true, 2 * MS);
+    core.vq_place(&mut c, 0, 2 * MS); // a new slice from about 1 ms: 4
+    assert!(core.vq_before(&b, &c, 0, 2 * MS));
+    assert!(!core.vq_before(&c, &b, 0, 2 * MS));
+    assert!(
+        !core.vq_before(&a, &c, 0, 2 * MS),
+        "3 is earlier, but it is ahead"
+    );
+}
+
+/// A slice ends after 3 ms of virtual time and only if somebody waits; then who is owed time and
+/// due before runs. With nice 5 it ends after 3 ms x 1024 / 335 of that: 3 ms of run time, too.
+#[test]
+fn slices_end_if_somebody_waits() {
+    for weight in [NICE_0, NICE_5] {
+        let mut core = core_at(500 * MS);
+        let [mut a, b] = waiting(&mut core, [weight, NICE_0]);
+        core.vq_start(&mut a, 0, 10 * MS);
+        let rest = |core: &Core, at| core.vq_rest_ns(0, at);
+        assert_eq!(rest(&core, 10 * MS), 3 * MS);
+        assert!(
+            rest(&core, 11 * MS).abs_diff(2 * MS) <= 1,
+            "but for rounding"
+        );
+        assert!(!core.vq_expired(0, 1, 13 * MS - 1));
+        assert!(core.vq_expired(0, 1, 13 * MS));
+        assert!(!core.vq_expired(0, 0, 13 * MS), "nobody waits");
+        assert!(core.vq_yields(&b, 0, 13 * MS));
+        core.vq_stop(&mut a, 13 * MS);
+        assert!(!core.vq_expired(0, 1, 20 * MS), "it runs no more");
+    }
+}
+
+/// It goes on while nobody is owed time, and its next slice begins there.
+#[test]
+fn another_slice_if_nobody_is_owed_time() {
+    let mut core = core_at(0);
+    let [mut a, mut b] = waiting(&mut core, [NICE_0; 2]);
+    run(&mut core, &mut b, 0, 20 * MS);
+    core.vq_start(&mut a, 0, 20 * MS);
+    assert!(
+        !core.vq_yields(&b, 0, 23 * MS),
+        "b is 7 ms ahead of the mean"
+    );
+    assert_eq!(core.vq_rest_ns(0, 23 * MS), 3 * MS);
+    assert!(!core.vq_yields(&b, 0, 39 * MS));
+    assert!(core.vq_yields(&b, 0, 44 * MS), "at 24 it is ahead of b");
+}
+
+/// A new task is level, and its first slice is half of one, as in the fair class.
+#[test]
+fn a_new_task_has_half_a_slice() {
+    let mut core = core_at(500 * MS);
+    let [mut a] = waiting(&mut core, [NICE_0]);
+    run(&mut core, &mut a, 0, 4 * MS);
+    let mut child = Task::new(9, NICE_5, 1, None, 2);
+    core.task_init(&mut child);
+    core.vq_place(&mut child, 0, 4 * MS);
+    assert_eq!(child.raw().vtime_ns, 504 * MS);
+    assert_eq!(child.deadline_ns(), 504 * MS + 3 * MS * 1024 / 335 / 2);
 }
 
 /// SCHED_IDLE gives way to all others at once and never preempts them.
 #[test]
 fn the_idle_policy_gives_way() {
-    let mut core = core(500 * MS);
-    let idle = |vtime| {
-        let mut task = task(1, 3, vtime);
-        task.raw_mut().idle_policy = 1;
-        task
+    let mut core = core_at(0);
+    let [mut idle, mut other] = waiting(&mut core, [3, NICE_0]);
+    idle.raw_mut().idle_policy = 1;
+    run(&mut core, &mut other, 0, 20 * MS); // it is ahead: not eligible otherwise
+    core.vq_start(&mut idle, 0, 20 * MS);
+    assert!(core.vq_preempts(&other, 0, 20 * MS));
+    assert!(core.vq_yields(&other, 0, 20 * MS));
+    core.vq_stop(&mut idle, 20 * MS);
+    core.vq_start(&mut other, 0, 20 * MS);
+    assert!(!core.vq_preempts(&idle, 0, 90 * MS));
+}
+
+/// A change of weight counts from the next place on, in the new one's time: who was owed 2 ms by
+/// weight 1024 is owed 2 x 1024 / 335.
+#[test]
+fn a_new_weight_keeps_what_is_owed() {
+    let mut core = core_at(500 * MS);
+    let [mut a, mut b, _c] = waiting(&mut core, [NICE_0; 3]);
+    run(&mut core, &mut a, 0, 6 * MS);
+    b.raw_mut().weight = NICE_5;
+    core.vq_place(&mut b, 0, 6 * MS);
+    let lag = core.cpu(0).vtime_now_ns - b.raw().vtime_ns;
+    assert_eq!(lag, 2 * MS * 1024 / 335);
+    assert_eq!(core.cpu(0).vq_load, 2 * NICE_0 + NICE_5);
+    let rest = b.deadline_ns() - b.raw().vtime_ns;
+    assert_eq!(rest, 3 * MS * 1024 / 335);
+}
+
+/// However tasks come, run, sleep and go, V is the mean of their times by weight, summed here, but
+/// for the rounding of each step: 1 ns of the whole weight. Across the wrap of virtual time, too.
+#[test]
+fn v_is_the_mean_whatever_happens() {
+    let mut seed = 7_u64;
+    let mut draw = |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (seed >> 33) % below
     };
-    core.vq_start(&mut idle(498 * MS), 0, 0);
-    assert!(core.vq_preempts(&task(2, NICE_0, 506 * MS), 0, 0));
-    assert!(core.vq_yields(0, 506 * MS, 0));
-    core.vq_start(&mut task(2, NICE_0, 500 * MS), 0, 0);
-    assert!(!core.vq_preempts(&idle(0), 0, 50 * MS));
-}
-
-/// A slice ends after 3 ms and only if somebody waits; then who is behind runs. Alone, the task
-/// takes the queue's time with it, so that a sleeper is placed behind what it has done.
-#[test]
-fn slices_end_if_somebody_who_is_behind_waits() {
-    let mut core = core(500 * MS);
-    core.vq_start(&mut task(1, NICE_0, 500 * MS), 0, 10 * MS);
-    assert!(!core.vq_expired(0, 1, 13 * MS - 1));
-    assert!(core.vq_expired(0, 1, 13 * MS));
-    // A head that is 3 ms ahead is due at the same time, one that is further ahead is not.
-    assert!(core.vq_yields(0, 503 * MS, 13 * MS));
-    assert!(!core.vq_yields(0, 503 * MS + 1, 13 * MS));
-    assert!(!core.vq_expired(0, 0, 30 * MS));
-    assert_eq!(now_of(&core, 0), 520 * MS);
-}
-
-/// The queue's time after a yield is the hindmost task's: of the head's and the running one's.
-#[test]
-fn a_yield_shows_the_queues_time() {
-    let mut core = core(500 * MS);
-    core.vq_start(&mut task(1, NICE_0, 500 * MS), 0, 0);
-    assert!(core.vq_yields(0, 502 * MS, 4 * MS));
-    assert_eq!(now_of(&core, 0), 502 * MS);
-    assert!(!core.vq_yields(0, 509 * MS, 6 * MS));
-    assert_eq!(now_of(&core, 0), 506 * MS);
-    assert!(core.vq_yields(0, 505 * MS, 6 * MS));
-    assert_eq!(now_of(&core, 0), 506 * MS, "never back");
-}
-
-/// Virtual time wraps: all of the above holds across the wrap.
-#[test]
-fn virtual_time_wraps() {
-    let now = u64::MAX - MS;
-    let mut core = core(now);
-    let mut ahead = task(1, NICE_0, now.wrapping_add(5 * MS));
-    core.vq_place(&mut ahead, 0);
-    assert_eq!(ahead.vtime_ns(), 4 * MS - 1);
-    core.vq_start(&mut ahead, 0, 0);
-    assert_eq!(now_of(&core, 0), 4 * MS - 1);
-    let mut slept = task(2, NICE_0, now.wrapping_sub(100 * MS));
-    core.vq_place(&mut slept, 0);
-    assert_eq!(slept.vtime_ns(), MS - 1);
-    core.vq_start(&mut task(3, NICE_0, 2 * MS), 0, 0);
-    core.cpu_mut(0).vtime_now_ns = now;
-    core.cpu_mut(0).curr_vtime_ns = now;
-    assert!(core.vq_preempts(&task(4, NICE_0, now), 0, MS + 1));
-    assert!(!core.vq_yields(0, 5 * MS, 2 * MS));
-    assert!(core.vq_yields(0, 5 * MS, 7 * MS));
-    assert_eq!(now_of(&core, 0), 5 * MS);
-}
-
-/// A new task begins on its parent's queue's time: no credit, no debt.
-#[test]
-fn a_new_task_is_level_with_its_parents_queue() {
-    let mut core = core(500 * MS);
-    core.cpu_mut(1).vtime_now_ns = 70 * MS;
-    let mut child = Task::new(9, NICE_0, 1, None, 2);
-    core.task_init(&mut child);
-    assert_eq!(child.vtime_ns(), 70 * MS);
-    core.vq_place(&mut child, 0);
-    assert_eq!(child.vtime_ns(), 500 * MS);
+    let mut core = core_at(0u64.wrapping_sub(30 * MS));
+    let mut tasks = waiting(&mut core, [NICE_0, NICE_5, 15, 88_761, NICE_0, 3121]);
+    let mut now = 0;
+    for step in 1..=2000_u64 {
+        let task = &mut tasks[draw(6) as usize];
+        match draw(4) {
+            0 => core.vq_leave(task, draw(2) == 1, now),
+            1 => core.vq_place(task, 0, now),
+            _ => {
+                core.vq_start(task, 0, now);
+                now += draw(3 * MS);
+                core.vq_stop(task, now);
+            }
+        }
+        let mean = core.cpu(0).vtime_now_ns;
+        let there = || tasks.iter().filter(|t| t.raw().vq_weight != 0);
+        let ahead = |t: &Task| i128::from(t.raw().vtime_ns.wrapping_sub(mean).cast_signed());
+        let sum: i128 = there().map(|t| ahead(t) * i128::from(t.raw().weight)).sum();
+        let load: u32 = there().map(|t| t.raw().weight).sum();
+        assert_eq!(core.cpu(0).vq_load, load);
+        let most = i128::from(step) * i128::from(2 * NICE_0 + NICE_5 + 15 + 88_761 + 3121);
+        assert!(sum.abs() <= most, "{sum} after {step} steps");
+    }
 }

@@ -364,7 +364,10 @@ fn names_and_states() {
         again.core_params(),
         Policy::parse("linux-3.1").unwrap().core_params()
     );
-    for era in ["linux-3.8", "linux-4.17", "linux-7.3", "wakeplace"] {
+    // The product's own has the patches on and leaves the level to its mode (docs/policy.md, 19).
+    assert_eq!(state("wakeplace"), Some("0"));
+    assert_eq!(state("wakeplace-sched-mc"), None);
+    for era in ["linux-3.8", "linux-4.17", "linux-7.3", "wakeplace-sched-mc"] {
         assert_eq!(state(era), None, "{era}");
         assert_eq!(state(&format!("{era}+sched-mc=1")), Some("1"));
         let again = Policy::parse(&format!("{era}+sched-mc=1-sched-mc")).unwrap();

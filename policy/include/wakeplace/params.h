@@ -378,9 +378,7 @@ struct wp_params {
 	u32 rr_slice_us;
 	/* which queue a CPU's tasks wait in */
 	u32 queue;              /* enum wp_queue */
-	u32 vq_slice_ns;        /* live queues: a task runs this long while others wait */
-	u32 vq_min_run_ns;      /* live queues: a task runs this long before a wake-up preempts */
-	u32 vq_wakeup_gran_ns;  /* live queues: lead a woken task needs to preempt */
+	u32 vq_slice_ns;        /* live queues: as base_slice_ns, with the same factor */
 	u32 wake_list;          /* enum wp_wake_list; the home's mechanics read it */
 	/* fair pick: carried here because it belongs to the era; the home's run queues read it */
 	u32 sched_latency_ns;

@@ -62,8 +62,13 @@ struct wp_task {
 	u32 delayed;      /* it sleeps, its queue keeps it */
 	u32 idle_counted; /* its CPU's nr_idle_policy counts it */
 	u32 idle_policy; /* SCHED_IDLE: runs only where nothing else wants to */
+	/* queue.c: the live queues */
 	u32 vtime_cpu;   /* whose virtual time vtime_ns is on */
-	u64 vtime_ns;    /* queue.c: weighted run time, the order of the live queues */
+	u32 vq_weight;   /* in the queue of vtime_cpu, with this weight; 0: in none */
+	u32 vq_runs;     /* ... and it is the one that runs */
+	u64 vtime_ns;    /* weighted run time */
+	u64 deadline_ns; /* ... when its slice is over: the order; in none: the rest, 0: all */
+	u64 vq_lag_ns;   /* in none: what it was owed when it left, signed */
 	u32 group;       /* task_group.h: its group's number from 1, 0 = none */
 	u32 group_load;  /* ... what it weighs for its CPU (wp_tg_prepare) */
 	/* duration.c, all from 0 */
@@ -229,9 +234,12 @@ struct wp_cpu {
 	u32 idle_cores; /* likewise as sis_depth: some core may be idle (SMT only) */
 	u32 ilb; /* enum wp_ilb_flags: what it knows as an idle load balancer (3.1) */
 	/* queue.c: the live queues' virtual time */
-	u64 vtime_now_ns;   /* of the hindmost task, as last seen */
+	u64 vtime_now_ns;   /* V at vq_clock_ns: the mean of its tasks' by weight */
+	u64 vq_clock_ns;
 	u64 curr_vtime_ns;  /* of the running task, when it began */
+	u64 curr_deadline_ns;
 	u64 curr_start_ns;
+	u32 vq_load;        /* weight of all in the queue, the running one's included */
 	u32 curr_weight;    /* 0: no fair task runs */
 	u32 curr_idle_policy;
 	struct wp_waker idle_waker;
@@ -510,19 +518,6 @@ int wp_task_set_uclamp(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NO
 /* duration.c */
 u32 wp_scaling_factor(u32 scaling, u32 nr_cpus);
 
-/* queue.c: queues in weighted virtual-time order, one per CPU (the live scheduler's) */
-WP_SMALL_FN int wp_vq_place(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
-			    u32 cpu);
-WP_SMALL_FN int wp_vq_start(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
-			    u32 cpu, u64 now_ns);
-WP_SMALL_FN int wp_vq_stop(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
-			   u64 now_ns);
-WP_SMALL_FN int wp_vq_preempts(struct wp_ctx *ctx WP_NONNULL,
-			       const struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns);
-WP_SMALL_FN u64 wp_vq_slice_ns(const struct wp_ctx *ctx WP_NONNULL);
-int wp_vq_expired(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 nr_waiting, u64 now_ns);
-int wp_vq_yields(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 head_vtime_ns, u64 now_ns);
-
 /* live.c: for a home without the simulator's mechanics */
 u32 wp_decayed_util(u32 util, u64 last_ns, u64 now_ns);
 u64 wp_run_energy_nj(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 run_ns);
@@ -595,5 +590,7 @@ int wp_update_blocked(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 #include "wakeplace/explain.h"
 #include "wakeplace/task_group.h"
 #endif
+
+#include "wakeplace/queue.h"
 
 #endif

@@ -53,7 +53,8 @@ extern void bpf_iter_num_destroy(struct wp_iter_num *it) __attribute__((weak, se
 #define WP_BARRIER(var) __asm__ volatile("" : "+r"(var))
 /* A sum that other CPUs add to while its owner takes it away whole. */
 #define WP_ADD(ptr, value) ((void)__sync_fetch_and_add((ptr), (value)))
-#define WP_TAKE(ptr) __sync_lock_test_and_set((ptr), 0)
+#define WP_SWAP(ptr, value) __sync_lock_test_and_set((ptr), (value))
+#define WP_TAKE(ptr) WP_SWAP(ptr, 0)
 
 #else /* native */
 
@@ -71,12 +72,13 @@ typedef signed long long s64;
 #define WP_BARRIER(var) ((void)0)
 /* Natively one thread owns a context. */
 #define WP_ADD(ptr, value) ((void)(*(ptr) += (value)))
-#define WP_TAKE(ptr)                                                                               \
+#define WP_SWAP(ptr, value)                                                                        \
 	({                                                                                         \
 		__typeof__(*(ptr)) wp_v = *(ptr);                                                  \
-		*(ptr) = 0;                                                                        \
+		*(ptr) = (value);                                                                  \
 		wp_v;                                                                              \
 	})
+#define WP_TAKE(ptr) WP_SWAP(ptr, 0)
 
 #endif
 

@@ -208,7 +208,8 @@ impl<O: Observer> Sim<'_, O> {
         if fair {
             self.weigh_anew(task);
             if self.live && !off.was_fair {
-                self.core.vq_place(&mut self.tasks[task as usize], cpu);
+                self.core
+                    .vq_place(&mut self.tasks[task as usize], cpu, self.now);
             }
             self.place_at_distance(task, cpu);
         }

@@ -8,6 +8,7 @@ use crate::observe::Observer;
 use crate::queue::Event;
 use crate::run_queue::RunQueue;
 use wakeplace_policy_sys::IdleKind;
+use wakeplace_policy_sys::sys::WP_VQ_LOOKS;
 
 impl<O: Observer> Sim<'_, O> {
     fn vtime_queue(&mut self, cpu: u32) -> &mut VtimeQueue {
@@ -36,16 +37,44 @@ impl<O: Observer> Sim<'_, O> {
             };
             self.balance_levels(cpu, idle);
         }
-        if let Some(head) = self.vtime_queue(cpu).head_vtime_ns()
-            && (!running || self.core.vq_yields(cpu, head, self.now))
-        {
-            self.vtime_queue(cpu).head_to_local();
+        if let Some(next) = self.first_due(cpu, running) {
+            self.vtime_queue(cpu).put_first(next);
             return false;
         }
         if running {
             self.refill(cpu);
         }
         running
+    }
+
+    /// The waiting task that runs next: the first that is eligible, if (`running`) it is due before
+    /// the running one. If none of the first is, that one goes on, or else the first runs.
+    fn first_due(&mut self, cpu: u32, running: bool) -> Option<u32> {
+        let RunQueue::Vtime(queue) = &self.cpus[cpu as usize].queue else {
+            return None;
+        };
+        let first = queue.in_order().next()?;
+        let now = self.now;
+        let eligible = |task: &u32| self.core.vq_eligible(&self.tasks[*task as usize], cpu, now);
+        let mut looked_at = queue.in_order().take(WP_VQ_LOOKS as usize);
+        let next = looked_at.find(eligible).unwrap_or(first);
+        if running && !(self.core).vq_yields(&self.tasks[next as usize], cpu, now) {
+            return None;
+        }
+        Some(next)
+    }
+
+    /// Does a task that waits on `cpu` go before `task`, which came just now?
+    pub(super) fn waits_before(&self, task: u32, cpu: u32) -> bool {
+        let RunQueue::Vtime(queue) = &self.cpus[cpu as usize].queue else {
+            return false;
+        };
+        let woken = &self.tasks[task as usize];
+        let mut others = queue.in_order().filter(|t| *t != task);
+        others.next().is_some_and(|first| {
+            let first = &self.tasks[first as usize];
+            self.core.vq_before(first, woken, cpu, self.now)
+        })
     }
 
     /// The running task of `cpu` has a new slice.

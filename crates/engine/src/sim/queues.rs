@@ -18,7 +18,10 @@ impl<O: Observer> Sim<'_, O> {
                 entity.vruntime = queue.place_woken(&self.fair, entity.vruntime);
             }
             RunQueue::Eevdf(_) => {} // as it joins
-            RunQueue::Vtime(_) => self.core.vq_place(&mut self.tasks[task as usize], cpu),
+            RunQueue::Vtime(_) => {
+                self.core
+                    .vq_place(&mut self.tasks[task as usize], cpu, self.now);
+            }
             RunQueue::Grouped(queue) => {
                 let group = self.tasks[task as usize].group();
                 queue.place_woken((task, &mut self.threads[task as usize], group));
@@ -40,7 +43,10 @@ impl<O: Observer> Sim<'_, O> {
                 self.threads[child as usize].entity.vruntime = vruntime + self.floor(child, cpu);
             }
             RunQueue::Eevdf(_) => {}
-            RunQueue::Vtime(_) => self.core.vq_place(&mut self.tasks[child as usize], cpu),
+            RunQueue::Vtime(_) => {
+                self.core
+                    .vq_place(&mut self.tasks[child as usize], cpu, self.now);
+            }
             RunQueue::Grouped(queue) => {
                 let [of_child, of_parent] = [child, parent].map(|t| &self.threads[t as usize]);
                 let group = self.tasks[child as usize].group();
@@ -63,7 +69,8 @@ impl<O: Observer> Sim<'_, O> {
     /// A task that goes from one CPU's queue to another's keeps its distance to the queue's time.
     pub(super) fn shift(&mut self, task: u32, from: u32, to: u32) {
         if self.live {
-            self.core.vq_place(&mut self.tasks[task as usize], to);
+            self.core
+                .vq_place(&mut self.tasks[task as usize], to, self.now);
         } else if !self.is_class(task) {
             let floors = self.floor(task, to) - self.floor(task, from);
             self.threads[task as usize].entity.vruntime += floors;
@@ -79,7 +86,7 @@ impl<O: Observer> Sim<'_, O> {
                 queue.enqueue(&self.eevdf, task, self.threads[task as usize].request);
             }
             RunQueue::Vtime(queue) if front => queue.insert_local(task),
-            RunQueue::Vtime(queue) => queue.insert(task, self.tasks[task as usize].vtime_ns()),
+            RunQueue::Vtime(queue) => queue.insert(task, self.tasks[task as usize].deadline_ns()),
             RunQueue::Grouped(queue) => {
                 let group = self.tasks[task as usize].group();
                 queue.insert((task, &mut self.threads[task as usize], group));
@@ -102,6 +109,10 @@ impl<O: Observer> Sim<'_, O> {
             left.iter()
                 .for_each(|request| self.threads[task as usize].request = *request);
             return left.is_none();
+        }
+        if self.live {
+            let record = &mut self.tasks[task as usize];
+            self.core.vq_leave(record, true, self.now);
         }
         self.remove(task, cpu, false);
         if let RunQueue::Fair(queue) = &mut self.cpus[cpu as usize].queue {
@@ -170,8 +181,13 @@ impl<O: Observer> Sim<'_, O> {
                 thread.request = queue.dequeue(&self.eevdf, task);
             }
             RunQueue::Eevdf(queue) => thread.request = queue.dequeue_current(&self.eevdf),
-            RunQueue::Vtime(queue) if waiting => queue.remove(task),
-            RunQueue::Vtime(_) => {}
+            RunQueue::Vtime(queue) => {
+                if waiting {
+                    queue.remove(task);
+                }
+                let record = &mut self.tasks[task as usize];
+                self.core.vq_leave(record, false, self.now);
+            }
             RunQueue::Grouped(queue) => {
                 queue.remove((task, thread, self.tasks[task as usize].group()), waiting);
             }
@@ -259,7 +275,7 @@ impl<O: Observer> Sim<'_, O> {
             RunQueue::Eevdf(queue) => queue.preempts(&self.eevdf, task),
             RunQueue::Vtime(_) => {
                 let record = &self.tasks[task as usize];
-                self.core.vq_preempts(record, cpu, self.now)
+                self.core.vq_preempts(record, cpu, self.now) && !self.waits_before(task, cpu)
             }
             RunQueue::Grouped(_) => self.preempts_grouped(task, running, cpu),
         }
@@ -300,7 +316,11 @@ impl<O: Observer> Sim<'_, O> {
         match &self.cpus[cpu as usize].queue {
             RunQueue::Eevdf(queue) => queue.rest_of_slice_ns(),
             RunQueue::Grouped(queue) => queue.rest_of_slice_ns(),
-            RunQueue::Fair(_) | RunQueue::Vtime(_) => None, // their slices end at ticks
+            RunQueue::Vtime(queue) => {
+                let waits = queue.in_order().next();
+                waits.map(|_| self.core.vq_rest_ns(cpu, self.now))
+            }
+            RunQueue::Fair(_) => None, // its slices end at ticks
         }
     }
 

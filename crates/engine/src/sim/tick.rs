@@ -98,6 +98,7 @@ impl<O: Observer> Sim<'_, O> {
         match self.rest_of_slice_ns(cpu) {
             Some(0) => {
                 self.charge(cpu, self.machine.costs.tick);
+                self.end_turn(cpu);
                 self.schedule(cpu);
             }
             _ => self.arm_slice_end(cpu),

@@ -7,7 +7,7 @@ use wakeplace_engine::observe::CpuPower;
 use wakeplace_policy_sys::Policy;
 use wakeplace_workload::{Event, Loops, TaskScript};
 
-/// `linux-4.17` on live queues, at the highest frequency; slices of 3 ms.
+/// `linux-4.17` on live queues, at the highest frequency; slices of 3 ms on a lone CPU.
 fn live(settings: &[(&str, &str)]) -> Policy {
     let fixed = [
         ("governor", "performance"),
@@ -89,37 +89,38 @@ fn a_new_nice_value_counts_from_then_on() {
 }
 
 /// A hog and a task that sleeps 101 ms and runs 1 ms, on one CPU; the sleeper's latencies. It wakes
-/// between two ticks: 102 is no multiple of 4.
-fn sleeper_latencies(granularity_ns: u64) -> Vec<u64> {
+/// between two ticks: 102 is no multiple of 4. With when it runs.
+fn sleeper_latencies(hrtick: &str) -> Vec<(u64, u64)> {
     let sleeper = script(
         Loops::Forever,
         vec![phase(1, None, &[sleep_ms(101), run_ms(1)])],
     );
-    let policy = live(&[("vq_wakeup_gran_ns", &granularity_ns.to_string())]);
     let load = workload(vec![hog(None), sleeper], vec![]);
     let platform = Board::symmetric(1).platform();
+    let policy = live(&[("hrtick", hrtick)]);
     let (_, log) = simulate(&platform, &policy, &load, &all_off(2 * S));
-    log.latencies(1).iter().map(|(_, (_, ns))| *ns).collect()
+    let latencies = log.latencies(1);
+    let woken = latencies.iter().skip(1); // the first time begins where tasks are created
+    woken.map(|(at, (_, ns))| (*at, *ns)).collect()
 }
 
-/// Goal: a woken task preempts only beyond the granularity. Source: queue.c: a sleeper is placed
-/// one slice (3 ms) behind the queue's time, which the running hog has left by at most a tick
-/// (4 ms). Not preempting, it waits for the tick at which the hog has had its slice.
+/// Goal: a woken task that is level with a hog waits until that has had its slice of 3 ms; its end
+/// is a timer's, without one the next tick's. Source: queue.c; as the fair class since 6.6.
 #[test]
-fn wakeups_preempt_beyond_the_granularity_only() {
-    let at_once = sleeper_latencies(3 * MS - 1);
-    assert!(at_once.len() >= 15);
-    assert!(at_once.iter().all(|ns| *ns == 0), "{at_once:?}");
-    let waits = sleeper_latencies(7 * MS);
-    let waits = &waits[1..]; // the first time begins where tasks are created
-    assert!(waits.len() >= 15);
-    assert!(
-        waits.iter().all(|ns| (1..=4 * MS).contains(ns)),
-        "{waits:?}"
-    );
+fn a_woken_task_waits_for_the_end_of_a_slice() {
+    for (hrtick, most) in [("on", 3 * MS), ("off", 7 * MS)] {
+        let latencies = sleeper_latencies(hrtick);
+        assert!(latencies.len() >= 15, "{latencies:?}");
+        assert!(latencies.iter().all(|(_, ns)| *ns <= most), "{latencies:?}");
+        let waited = || latencies.iter().filter(|(_, ns)| *ns > 0);
+        let at_ticks = waited().filter(|(at, _)| at % (4 * MS) == 0);
+        assert!(waited().count() > 3, "{latencies:?}");
+        let all = at_ticks.count() == waited().count();
+        assert_eq!(all, hrtick == "off", "{latencies:?}");
+    }
 }
 
-/// Goal: sleeping earns one slice at most (queue.c). Method: a task that slept a second becomes a
+/// Goal: sleeping earns nothing (queue.c). Method: a task that slept a second becomes a
 /// hog beside a hog that ran alone all the time, whose lead is forgiven: then both share.
 #[test]
 fn sleeper_credit_is_bounded() {
@@ -131,7 +132,7 @@ fn sleeper_credit_is_bounded() {
     let woke = log.latencies(1).last().expect("it woke").0;
     for ms in [100, 400, 900] {
         let ran = log.ran(1, woke, woke + ms * MS, |_| true);
-        // A slice of credit, a slice and a tick of turn, a tick until the queue's time is seen.
+        // A slice and a tick of turn, on either side.
         assert!(ran.abs_diff(ms * MS / 2) <= 14 * MS, "{ran} after {ms} ms");
     }
 }

@@ -83,9 +83,7 @@ fn balancing() -> wp_params {
 fn pick() -> wp_params {
     wp_params {
         queue: sys::WP_QUEUE_CFS,
-        vq_slice_ns: 3_000_000,
-        vq_min_run_ns: 100_000,
-        vq_wakeup_gran_ns: 1_000_000,
+        vq_slice_ns: 700_000,
         wake_list: sys::WP_WAKE_LIST_CACHE,
         sched_latency_ns: 6_000_000,
         min_granularity_ns: 750_000,

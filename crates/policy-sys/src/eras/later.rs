@@ -101,11 +101,10 @@ pub(super) fn linux_7_3() -> wp_params {
     p
 }
 
-/// Fewest CPUs of a last-level cache in which short tasks stay with their waker: what is lost by two
-/// wakers that take the same idle CPU grows with the number of wakers. Published is a gain with 112
-/// CPUs, little or none with 16 (Zen 3), 20 (Ivy Bridge EP) and 32 (Kunpeng 920), and no loss
-/// (sis-short 5.2). With 32 the simulator finds a gain, so that the largest that it finds none for
-/// stays out.
+/// Fewest CPUs of a last-level cache in which short tasks stay with their waker: what is lost by
+/// two wakers that take the same idle CPU grows with the number of wakers. Published is a gain with
+/// 112 CPUs, little or none with 16 (Zen 3), 20 (Ivy Bridge EP) and 32 (Kunpeng 920), and no loss
+/// (sis-short 5.2). With 32 the simulator finds a gain, with fewer none.
 const SHORT_MIN_LLC: u32 = 32;
 
 /// The product's own policy, in both homes (docs/policy.md). asym-capacity's rules of 2016 have

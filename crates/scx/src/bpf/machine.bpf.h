@@ -157,7 +157,8 @@ OPS_SLEEPABLE(init) s32 wakeplace_init(u64 *args)
 		if (error)
 			return error;
 	}
-	return start_timer();
+	error = init_slice_timers();
+	return error ? error : start_timer();
 }
 
 OPS(exit) void wakeplace_exit(u64 *args)

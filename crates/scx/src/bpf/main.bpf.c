@@ -22,6 +22,7 @@ char _license[] SEC("license") = "GPL";
 #include "task.bpf.h"
 #include "place.bpf.h"
 #include "pull.bpf.h"
+#include "slice.bpf.h"
 #include "queue.bpf.h"
 #include "machine.bpf.h"
 

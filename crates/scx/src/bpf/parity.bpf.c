@@ -91,13 +91,17 @@ PROGRAM(p_idle_tick, (u32)wp_idle_tick(CTX, CPU, NOW))
 PROGRAM(p_woken, (u32)wp_woken(CTX, CPU, NOW))
 
 /* queue.c */
-PROGRAM(p_vq_place, (u32)wp_vq_place(CTX, TASK, CPU))
+PROGRAM(p_vq_place, (u32)wp_vq_place(CTX, TASK, CPU, NOW))
 PROGRAM(p_vq_start, (u32)wp_vq_start(CTX, TASK, CPU, NOW))
 PROGRAM(p_vq_stop, (u32)wp_vq_stop(CTX, TASK, NOW))
+PROGRAM(p_vq_leave, (u32)wp_vq_leave(CTX, TASK, args->a, NOW))
 PROGRAM(p_vq_preempts, (u32)wp_vq_preempts(CTX, TASK, CPU, NOW))
 PROGRAM(p_vq_slice_ns, wp_vq_slice_ns(CTX))
+PROGRAM(p_vq_eligible, (u32)wp_vq_eligible(CTX, TASK, CPU, NOW))
+PROGRAM(p_vq_before, (u32)wp_vq_before(CTX, WP_AT(parity.tasks, args->b), TASK, CPU, NOW))
+PROGRAM(p_vq_rest_ns, wp_vq_rest_ns(CTX, CPU, NOW))
 PROGRAM(p_vq_expired, (u32)wp_vq_expired(CTX, CPU, args->a, NOW))
-PROGRAM(p_vq_yields, (u32)wp_vq_yields(CTX, CPU, args->x, NOW))
+PROGRAM(p_vq_yields, (u32)wp_vq_yields(CTX, TASK, CPU, NOW))
 
 /* live.c, freq.c, energy_model.c */
 PROGRAM(p_decayed_util, wp_decayed_util(args->a, args->x, NOW))

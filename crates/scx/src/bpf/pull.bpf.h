@@ -32,7 +32,7 @@ static __always_inline void offer_tasks(struct scratch *s, u32 cpu)
 			continue;
 		}
 		account_move(t, cpu, bal->now_ns);
-		wp_vq_place(&ctx, &t->wp, cpu);
+		wp_vq_place(&ctx, &t->wp, cpu, bal->now_ns);
 		stats_of(cpu)->pulled++;
 	}
 }

@@ -1,38 +1,54 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The queues: one dispatch queue per CPU, ordered by the virtual time that the core keeps. A task
- * waits in the queue of the CPU it was placed on; a CPU that runs out of work takes its own queue's
- * head, then what the core lets it pull.
+ * The queues: one dispatch queue per CPU, ordered by the virtual deadlines that the core keeps. A
+ * task waits in the queue of the CPU it was placed on; a CPU that runs out of work takes the first
+ * of its own queue that is eligible, then what the core lets it pull.
  */
 #ifndef SCX_WAKEPLACE_QUEUE_H
 #define SCX_WAKEPLACE_QUEUE_H
 
-/* Insert in virtual-time order, and see to it that the CPU notices. */
+/* Does a task that waits on `cpu` go before this one, which is about to join them? */
+static __always_inline bool waits_before(u32 cpu, const struct task_live *t, u64 now)
+{
+	struct task_struct *p;
+	bool before = false;
+
+	bpf_for_each(scx_dsq, p, dsq_of(cpu), 0) {
+		struct task_live *first = live_of(p);
+
+		before = first && wp_vq_before(&ctx, &first->wp, &t->wp, cpu, now);
+		break;
+	}
+	return before;
+}
+
+/* Insert in the order of deadlines, and see to it that the CPU notices. */
 static __always_inline void queue_task(struct task_struct *p, struct task_live *t, u32 cpu,
 				       u64 enq_flags)
 {
-	u64 now;
+	/* a task that wakes became runnable at this very moment */
+	u64 now = enq_flags & SCX_ENQ_WAKEUP ? t->runnable_ns : now_ns();
 
 	if (!WP_AT(ctx.cpus, cpu)->online) { /* nobody looks at its queue any more */
 		dsq_insert(p, SCX_DSQ_GLOBAL, wp_vq_slice_ns(&ctx), enq_flags);
 		return;
 	}
-	wp_vq_place(&ctx, &t->wp, cpu);
+	wp_vq_place(&ctx, &t->wp, cpu, now);
 	if (!WP_AT(ctx.cpus, bpf_get_smp_processor_id())->online) { /* see kick() */
 		dsq_insert(p, SCX_DSQ_LOCAL, wp_vq_slice_ns(&ctx), enq_flags);
 		return;
 	}
-	dsq_insert_vtime(p, dsq_of(cpu), wp_vq_slice_ns(&ctx), t->wp.vtime_ns, enq_flags);
+	dsq_insert_vtime(p, dsq_of(cpu), wp_vq_slice_ns(&ctx), t->wp.deadline_ns, enq_flags);
 	if (WP_AT(ctx.cpus, cpu)->curr_idle) {
 		kick(cpu, SCX_KICK_IDLE);
 		return;
 	}
-	/* a task that wakes became runnable at this very moment */
-	now = enq_flags & SCX_ENQ_WAKEUP ? t->runnable_ns : now_ns();
-	if (wp_vq_preempts(&ctx, &t->wp, cpu, now)) {
+	if (wp_vq_preempts(&ctx, &t->wp, cpu, now) && !waits_before(cpu, t, now)) {
 		WP_ADD(&stats_of(cpu)->preempted, 1);
 		kick(cpu, SCX_KICK_PREEMPT);
+		return;
 	}
+	arm_slice_end(cpu, now);
 }
 
 /* Nothing is pushed: what was to go has gone by itself, or too much time has passed. */
@@ -100,7 +116,7 @@ OPS(enqueue) void wakeplace_enqueue(u64 *args)
 	}
 	to = take_wish(p, t, cpu);
 	if (to != WP_NONE && to != cpu) {
-		wp_vq_place(&ctx, &t->wp, to);
+		wp_vq_place(&ctx, &t->wp, to, now_ns());
 		dsq_insert(p, SCX_DSQ_LOCAL_ON | to, wp_vq_slice_ns(&ctx), flags);
 		return;
 	}
@@ -112,19 +128,38 @@ OPS(enqueue) void wakeplace_enqueue(u64 *args)
 	queue_task(p, t, cpu, flags);
 }
 
-/* Is the first waiting task due before the running one, whose slice is over? */
-static __always_inline bool head_is_due(u32 cpu)
+/*
+ * The waiting task that runs next goes to the local queue: the first that is eligible, if
+ * (`running`) it is due before the running one. False: that one goes on, or nobody among the first
+ * is eligible.
+ */
+static __always_inline bool take_first_due(u32 cpu, bool running)
 {
+	u64 now = now_ns();
 	struct task_struct *p;
-	bool due = false;
+	bool taken = false;
+	u32 looks = 0;
 
 	bpf_for_each(scx_dsq, p, dsq_of(cpu), 0) {
 		struct task_live *t = live_of(p);
 
-		due = !t || wp_vq_yields(&ctx, cpu, t->wp.vtime_ns, now_ns());
+		if (looks++ == WP_VQ_LOOKS)
+			break;
+		if (t && !wp_vq_eligible(&ctx, &t->wp, cpu, now))
+			continue;
+		if (t && running && !wp_vq_yields(&ctx, &t->wp, cpu, now))
+			break;
+		taken = scx_bpf_dsq_move(BPF_FOR_EACH_ITER, p, SCX_DSQ_LOCAL, 0);
 		break;
 	}
-	return due;
+	return taken;
+}
+
+/* Somebody waits while a task runs: the timer ends its slice. */
+static __always_inline void arm_if_waiting(u32 cpu, u64 now)
+{
+	if (scx_bpf_dsq_nr_queued(dsq_of(cpu)) > 0)
+		arm_slice_end(cpu, now);
 }
 
 /* The previous task goes on if nobody is due before it, unless it is wanted elsewhere. */
@@ -134,9 +169,10 @@ static __always_inline bool keep_running(struct task_struct *prev, u32 cpu)
 
 	if (push_wanted(cpu) != WP_NONE || (t && t->go_to != WP_NONE))
 		return false;
-	if (head_is_due(cpu))
+	if (take_first_due(cpu, true))
 		return false;
 	task_set_slice(prev, wp_vq_slice_ns(&ctx));
+	arm_if_waiting(cpu, now_ns());
 	return true;
 }
 
@@ -151,8 +187,12 @@ OPS(dispatch) void wakeplace_dispatch(u64 *args)
 		w->balance = 0;
 		periodic_balance(cpu, WP_AT(ctx.cpus, cpu)->curr_idle ? WP_IDLE : WP_BUSY);
 	}
-	if (goes_on && keep_running(prev, cpu))
+	if (goes_on) {
+		if (keep_running(prev, cpu) || scx_bpf_dsq_nr_queued(SCX_DSQ_LOCAL) > 0)
+			return;
+	} else if (take_first_due(cpu, false)) {
 		return;
+	}
 	if (dsq_move_to_local(dsq_of(cpu)))
 		return;
 	/* A task that goes on here is alone, and wanted elsewhere: enqueue sends it there. A CPU
@@ -175,6 +215,7 @@ OPS(running) void wakeplace_running(u64 *args)
 	account_move(t, cpu, now);
 	carry_out_freq(cpu, wp_set_current(&ctx, &t->wp, now));
 	wp_vq_start(&ctx, &t->wp, cpu, now);
+	arm_if_waiting(cpu, now);
 	t->running_ns = now;
 	t->was_running = 0;
 	st->switches++;

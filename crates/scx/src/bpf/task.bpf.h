@@ -77,6 +77,7 @@ OPS(disable) void wakeplace_disable(u64 *args)
 
 	if (!t)
 		return;
+	wp_vq_leave(&ctx, &t->wp, 1, now_ns());
 	if (t->wp.on_rq) /* the kernel dequeues it first; if it did not, do not count it for ever */
 		wp_migrate_pulled(&ctx, &t->wp, t->wp.cpu);
 	else
@@ -192,6 +193,7 @@ OPS(quiescent) void wakeplace_quiescent(u64 *args)
 		account_run(t, cpu, now);
 	if (args[1] & SCX_DEQ_SLEEP)
 		t->go_to = WP_NONE; /* where it goes is decided anew when it wakes */
+	wp_vq_leave(&ctx, &t->wp, !!(args[1] & SCX_DEQ_SLEEP), now);
 	WP_ADD(&WP_AT(ctx.cpus, cpu)->nr_running, 0 - 1u);
 	carry_out_freq(cpu, wp_dequeue(&ctx, &t->wp, now,
 				       args[1] & SCX_DEQ_SLEEP ? WP_Q_SLEEP : 0));

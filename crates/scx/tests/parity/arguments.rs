@@ -70,10 +70,8 @@ impl Walk<'_> {
                 self.builds.all(|s| s.request = ask);
             }
             Op::vq_expired => args.a = self.draw.range(0, 3),
-            Op::vq_yields => {
-                let now = self.state().ctx.cpus[args.cpu as usize].vtime_now_ns;
-                args.x = now.wrapping_add(args.x).wrapping_sub(self.span());
-            }
+            Op::vq_leave => args.a = self.draw.range(0, 1),
+            Op::vq_before => args.b = self.draw.range(0, TASKS as u32 - 1),
             _ => {}
         }
         true

@@ -85,8 +85,11 @@ fn functions(elf: &Elf) -> BTreeMap<String, Code> {
 
 /// The entry points that policy.h declares, without `wp_`.
 pub(crate) fn declared() -> Vec<&'static str> {
-    let header = include_str!("../../../../policy/include/wakeplace/policy.h");
-    let declared = header.lines().filter_map(|line| {
+    let headers = [
+        include_str!("../../../../policy/include/wakeplace/policy.h"),
+        include_str!("../../../../policy/include/wakeplace/queue.h"),
+    ];
+    let declared = headers.into_iter().flat_map(str::lines).filter_map(|line| {
         let (result, rest) = line.split_once(" wp_")?;
         let (name, _) = rest.split_once('(')?;
         let result = result.trim_start_matches("WP_SMALL_FN ");

@@ -130,12 +130,16 @@ const EARLIER: [&str; 4] = [
 const ELSEWHERE: [Reason; 3] = [Reason::ClassPrev, Reason::ClassLowest, Reason::ClassWaits];
 
 /// Calls whose answer is other than 0 only when they do what they are there for.
-const DEEP: [Op; 12] = [
+const DEEP: [Op; 16] = [
     Op::enqueue,
     Op::tick,
     Op::idle_tick,
     Op::vq_preempts,
+    Op::vq_eligible,
+    Op::vq_before,
+    Op::vq_rest_ns,
     Op::vq_expired,
+    Op::vq_yields,
     Op::idle_pass_wanted,
     Op::idle_decay,
     Op::sis_update,

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The end of a slice between two ticks: one timer per CPU, as the kernel's own for the fair class
+ * (hrtick). It is armed while somebody waits, and again only for an earlier end: one that fires for
+ * a task that is gone looks how long the present one has. Without it a slice ends at a tick.
+ */
+#ifndef SCX_WAKEPLACE_SLICE_H
+#define SCX_WAKEPLACE_SLICE_H
+
+/* A timer that is nearer costs more than it gives: the kernel's own least, ns. */
+#define LEAST_SLICE_TIMER_NS 10000ull
+
+struct slice_timer {
+	struct bpf_timer timer;
+	u64 armed_ns; /* when it fires, 0: it does not */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, WP_MAX_CPUS);
+	__type(key, u32);
+	__type(value, struct slice_timer);
+} slice_timers SEC(".maps");
+
+/* Sees to it that the running task of `cpu` is looked at when its slice is over. */
+static __always_inline void arm_slice_end(u32 cpu, u64 now)
+{
+	struct slice_timer *s;
+	u64 left;
+
+	if (!ctx.params.hrtick || !WP_AT(ctx.cpus, cpu)->curr_weight)
+		return;
+	s = bpf_map_lookup_elem(&slice_timers, &cpu);
+	if (!s)
+		return;
+	left = wp_max64(wp_vq_rest_ns(&ctx, cpu, now), LEAST_SLICE_TIMER_NS);
+	if (s->armed_ns && s->armed_ns <= now + left)
+		return;
+	s->armed_ns = now + left;
+	if (bpf_timer_start(&s->timer, left, 0))
+		s->armed_ns = 0; /* its tick does it */
+}
+
+static int slice_end(void *map, u32 *key, struct slice_timer *s)
+{
+	u32 cpu = *key;
+	u64 now = now_ns();
+
+	s->armed_ns = 0;
+	if (scx_bpf_dsq_nr_queued(dsq_of(cpu)) <= 0 || !WP_AT(ctx.cpus, cpu)->curr_weight)
+		return 0;
+	if (wp_vq_rest_ns(&ctx, cpu, now))
+		arm_slice_end(cpu, now);
+	else
+		kick(cpu, SCX_KICK_PREEMPT);
+	return 0;
+}
+
+static __always_inline s32 init_slice_timers(void)
+{
+	s32 error = 0;
+	u32 cpu;
+
+	bpf_for(cpu, 0, ctx.nr_cpus < WP_MAX_CPUS ? ctx.nr_cpus : WP_MAX_CPUS) {
+		struct slice_timer *s = bpf_map_lookup_elem(&slice_timers, &cpu);
+
+		if (!s)
+			continue;
+		error = bpf_timer_init(&s->timer, &slice_timers, CLOCK_MONOTONIC);
+		if (!error)
+			error = bpf_timer_set_callback(&s->timer, slice_end);
+		if (error)
+			break;
+	}
+	return error;
+}
+
+#endif

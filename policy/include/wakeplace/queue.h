@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * queue.c: the live scheduler's queues, one per CPU, in the order of virtual deadlines. The home
+ * keeps them; these are its questions. Included by policy.h.
+ */
+#ifndef WAKEPLACE_QUEUE_H
+#define WAKEPLACE_QUEUE_H
+
+#include "wakeplace/policy.h"
+
+/* So many of the first are looked at for one that is eligible. */
+#define WP_VQ_LOOKS 8u
+WP_SMALL_FN int wp_vq_place(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+			    u32 cpu, u64 now_ns);
+WP_SMALL_FN int wp_vq_start(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+			    u32 cpu, u64 now_ns);
+WP_SMALL_FN int wp_vq_stop(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+			   u64 now_ns);
+WP_SMALL_FN int wp_vq_leave(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+			    u32 sleeps, u64 now_ns);
+WP_SMALL_FN int wp_vq_preempts(struct wp_ctx *ctx WP_NONNULL,
+			       const struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns);
+WP_SMALL_FN u64 wp_vq_slice_ns(const struct wp_ctx *ctx WP_NONNULL);
+int wp_vq_eligible(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
+		   u32 cpu, u64 now_ns);
+int wp_vq_before(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *first WP_NONNULL,
+		 const struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns);
+u64 wp_vq_rest_ns(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
+int wp_vq_expired(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 nr_waiting, u64 now_ns);
+int wp_vq_yields(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *first WP_NONNULL, u32 cpu,
+		 u64 now_ns);
+
+#endif
