@@ -14,9 +14,11 @@ if [ -n "${WAKEPLACE_BENCH_QUICK:-}" ]; then
     seconds=20
 fi
 
-# Processor time of a run, ms.
+# Processor time of a run, ms. A trace of the run before is not replaced: to throw that away would
+# count as well.
 cost() {
     local TIMEFORMAT='%U %S' spent
+    rm -rf "$work"/t.*
     spent=$({ time "$program" sim "$@" >"$work/out" 2>&1; } 2>&1)
     awk '{ printf "%d", ($1 + $2) * 1000 }' <<<"$spent"
 }
@@ -33,7 +35,7 @@ compare() {
         plain=$(least "$plain" "$(cost "$@")")
         perfetto=$(least "$perfetto" "$(cost "$@" --export-perfetto "$work/t.pftrace")")
         ftrace=$(least "$ftrace" "$(cost "$@" --export-ftrace "$work/t.txt")")
-        parquet=$(least "$parquet" "$(cost "$@" --export-parquet "$work/tables")")
+        parquet=$(least "$parquet" "$(cost "$@" --export-parquet "$work/t.tables")")
     done
     awk -v name="$name" -v a="$plain" -v b="$perfetto" -v c="$ftrace" -v d="$parquet" 'BEGIN {
         printf "%-34s %6d ms; with Perfetto x %.2f, ftrace x %.2f, Parquet x %.2f\n",

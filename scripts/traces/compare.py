@@ -165,4 +165,5 @@ def main():
     print(f"counters: {dict(sorted(counters.items()))}")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -6,7 +6,7 @@ use crate::terminal::Terminal;
 use std::path::{Path, PathBuf};
 use wakeplace_engine::Observer;
 use wakeplace_engine::observe::CpuPower;
-use wakeplace_metrics::{EnergyMeter, EnergyReport, PlatformPower};
+use wakeplace_metrics::{EnergyMeter, PlatformPower, scaled, scaled_unit};
 use wakeplace_platform::Platform;
 use wakeplace_study::{Comparison, Experiment};
 use wakeplace_trace::{EnergySource, ExportError, Traces};
@@ -120,46 +120,37 @@ impl Exports {
 }
 
 /// The meter of all runs, as traces ask it.
-struct Meter {
-    meter: EnergyMeter<PlatformPower>,
-    nr_clusters: usize,
-    unit: &'static str,
-}
+struct Meter(EnergyMeter<PlatformPower>);
 
 impl Meter {
     fn new(platform: &Platform) -> Option<Self> {
-        let mut meter = EnergyMeter::of_platform(platform)?;
-        let unit = meter.read(0).scaled_unit();
-        Some(Self {
-            meter,
-            nr_clusters: platform.clusters.len(),
-            unit,
-        })
+        EnergyMeter::of_platform(platform).map(Self)
     }
 }
 
 impl Observer for Meter {
     fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {
-        self.meter.cpu_power(time_ns, cpu, power);
+        self.0.cpu_power(time_ns, cpu, power);
     }
 
     fn cluster_power(&mut self, time_ns: u64, cluster: u32, state: Option<u16>) {
-        self.meter.cluster_power(time_ns, cluster, state);
+        self.0.cluster_power(time_ns, cluster, state);
     }
 
     fn frequency(&mut self, time_ns: u64, domain: u32, opp: u16) {
-        self.meter.frequency(time_ns, domain, opp);
+        self.0.frequency(time_ns, domain, opp);
     }
 }
 
 impl EnergySource for Meter {
-    fn read(&mut self, time_ns: u64) -> Vec<f64> {
-        let report: EnergyReport = self.meter.read(time_ns);
-        let of = |cluster| report.scaled(report.cluster_energy(cluster)).unwrap_or(0.0);
-        (0..self.nr_clusters).map(of).collect()
+    fn read(&mut self, time_ns: u64, by_cluster: &mut [f64]) {
+        let unit = self.0.unit();
+        for (to, energy) in by_cluster.iter_mut().zip(self.0.clusters(time_ns)) {
+            *to = scaled(unit, energy).unwrap_or(0.0);
+        }
     }
 
     fn unit(&self) -> &'static str {
-        self.unit
+        scaled_unit(self.0.unit())
     }
 }

@@ -92,6 +92,11 @@ impl<A: Observer, B: Observer> Observer for Both<'_, A, B> {
         self.1.task_exit(time_ns, task);
     }
 
+    fn priority(&mut self, time_ns: u64, task: u32, prio: i32) {
+        self.0.priority(time_ns, task, prio);
+        self.1.priority(time_ns, task, prio);
+    }
+
     fn overutilized(&mut self, time_ns: u64, on: bool) {
         self.0.overutilized(time_ns, on);
         self.1.overutilized(time_ns, on);

@@ -199,6 +199,9 @@ pub trait Observer {
     fn forked(&mut self, time_ns: u64, task: u32, script: u32) {}
     /// A task ended.
     fn task_exit(&mut self, time_ns: u64, task: u32) {}
+    /// A task's priority is another from now on, as the kernel numbers it: 120 + nice, 99 - that of
+    /// RT tasks, -1 of deadline tasks; its own, or what it is lent with a mutex.
+    fn priority(&mut self, time_ns: u64, task: u32, prio: i32) {}
     /// The root domain's overutilized flag changed.
     fn overutilized(&mut self, time_ns: u64, on: bool) {}
     /// A cluster is so warm now, thousandths of a degree Celsius, and `steps` of its fastest
@@ -212,7 +215,8 @@ pub trait Observer {
     }
     /// The next placement will be the answer to this.
     fn situation(&mut self, time_ns: u64, situation: &Situation<'_>) {}
-    /// When it next wants to see the state of everything, ns; None: no more.
+    /// When it next wants to see the state of everything, ns; None: no more. Asked at the start and
+    /// after each state.
     fn next_state_ns(&self) -> Option<u64> {
         None
     }

@@ -71,6 +71,26 @@ pub struct CpuEnergy {
     pub transition: u128,
 }
 
+/// An energy (power unit x ns) for display: J, or bogo·s; None without a power unit.
+#[must_use]
+pub fn scaled(unit: PowerUnit, energy: u128) -> Option<f64> {
+    match unit {
+        PowerUnit::Microwatt => Some(energy as f64 / UW_NS_PER_JOULE),
+        PowerUnit::Bogo => Some(energy as f64 / NS_PER_SECOND),
+        PowerUnit::None => None,
+    }
+}
+
+/// Unit of [`scaled`].
+#[must_use]
+pub fn scaled_unit(unit: PowerUnit) -> &'static str {
+    match unit {
+        PowerUnit::Microwatt => "J",
+        PowerUnit::Bogo => "bogo·s",
+        PowerUnit::None => "",
+    }
+}
+
 /// Energy of a run, in whole units of power x ns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnergyReport {
@@ -90,21 +110,13 @@ impl EnergyReport {
     /// An energy of this report for display: J, or bogo·s; None without a power unit.
     #[must_use]
     pub fn scaled(&self, energy: u128) -> Option<f64> {
-        match self.unit {
-            PowerUnit::Microwatt => Some(energy as f64 / UW_NS_PER_JOULE),
-            PowerUnit::Bogo => Some(energy as f64 / NS_PER_SECOND),
-            PowerUnit::None => None,
-        }
+        scaled(self.unit, energy)
     }
 
     /// Unit of [`EnergyReport::scaled`].
     #[must_use]
     pub fn scaled_unit(&self) -> &'static str {
-        match self.unit {
-            PowerUnit::Microwatt => "J",
-            PowerUnit::Bogo => "bogo·s",
-            PowerUnit::None => "",
-        }
+        scaled_unit(self.unit)
     }
 
     /// Energy of CPUs and clusters of one cluster, power unit x ns.

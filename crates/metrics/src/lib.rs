@@ -33,7 +33,7 @@ mod warmth;
 mod wiring;
 
 pub use collector::{Collector, RunMetrics, Series, paired, series};
-pub use energy::{CpuEnergy, EnergyPart, EnergyReport, PartKind};
+pub use energy::{CpuEnergy, EnergyPart, EnergyReport, PartKind, scaled, scaled_unit};
 pub use expectation::{Expectation, ExpectationError, Operator, Verdict};
 pub use latency::{Latency, LatencyBucket, TaskLatency};
 pub use meter::{EnergyMeter, PowerSource};

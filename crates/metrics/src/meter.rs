@@ -111,14 +111,26 @@ impl<P: PowerSource> EnergyMeter<P> {
             ledger == running,
             "energy books differ: ledger {ledger}, running total {running} (power unit x ns)"
         );
+        for (cluster, running) in self.running.clusters().enumerate() {
+            let ledger = report.cluster_energy(cluster);
+            assert!(
+                ledger == running,
+                "energy books differ: cluster {cluster}: ledger {ledger}, running total {running}"
+            );
+        }
         report
     }
 
-    /// The energy up to now, in the middle of a run.
+    /// Energy of each cluster with its CPUs up to now, power unit x ns, in the middle of a run.
+    pub fn clusters(&mut self, time_ns: u64) -> impl Iterator<Item = u128> {
+        self.running.advance(time_ns);
+        self.running.clusters()
+    }
+
+    /// Unit of the figures.
     #[must_use]
-    pub fn read(&mut self, time_ns: u64) -> EnergyReport {
-        self.ledger.settle(time_ns);
-        self.report(time_ns)
+    pub fn unit(&self) -> PowerUnit {
+        self.power.unit()
     }
 
     /// The energy that the ledger knows of, up to which time it does.

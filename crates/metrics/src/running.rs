@@ -1,4 +1,5 @@
-//! The second book of the energy meter: the power of the whole machine, integrated as it changes.
+//! The second book of the energy meter: the power of each cluster with its CPUs, integrated as it
+//! changes.
 //!
 //! It keeps no times and shares no entry with the ledger; both must come to the same energy.
 
@@ -10,11 +11,12 @@ use wakeplace_engine::observe::CpuPower;
 /// A CPU as this book sees it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cpu {
+    cluster: usize,
     state: Option<CpuPower>,
     /// Threads of its core that are busy as well.
     others: usize,
     opp: Option<u16>,
-    /// Power now, part of the total.
+    /// Power now, part of its cluster's.
     draw: u64,
 }
 
@@ -23,8 +25,35 @@ struct Cpu {
 struct Cluster {
     state: Option<ClusterUse>,
     opp: Option<u16>,
-    /// Power now, part of the total.
+    /// Power of its own now.
     draw: u64,
+    sum: Sum,
+}
+
+/// Power of a cluster with its CPUs, integrated.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    /// Now.
+    power: u64,
+    /// Up to when `energy` is complete, ns.
+    since: u64,
+    /// Power unit x ns.
+    energy: u128,
+}
+
+impl Sum {
+    fn advance(&mut self, time_ns: u64) {
+        let dt = elapsed(self.since, time_ns);
+        self.energy += u128::from(self.power) * u128::from(dt);
+        self.since = time_ns;
+    }
+
+    /// One part of the power is another from now on.
+    fn change(&mut self, time_ns: u64, part: &mut u64, now: u64) {
+        self.advance(time_ns);
+        self.power = self.power - *part + now;
+        *part = now;
+    }
 }
 
 /// The book.
@@ -32,36 +61,43 @@ struct Cluster {
 pub(crate) struct Running {
     cpus: Vec<Cpu>,
     clusters: Vec<Cluster>,
-    /// Power of the machine now.
-    total: u64,
-    /// Up to when `energy` is complete, ns.
-    since: u64,
-    /// Power unit x ns.
-    energy: u128,
+    /// What is drawn all the time, beside CPUs and clusters.
+    constant: Sum,
 }
 
 impl Running {
     /// `constant` is drawn all the time, beside CPUs and clusters.
     pub(crate) fn new(wiring: &Wiring, constant: u64) -> Running {
+        let cpu = |&cluster: &usize| Cpu {
+            cluster,
+            ..Cpu::default()
+        };
         Running {
-            cpus: vec![Cpu::default(); wiring.cpu_domain.len()],
+            cpus: wiring.cpu_cluster.iter().map(cpu).collect(),
             clusters: vec![Cluster::default(); wiring.cluster_domain.len()],
-            total: constant,
-            since: 0,
-            energy: 0,
+            constant: Sum {
+                power: constant,
+                ..Sum::default()
+            },
         }
     }
 
-    /// Integrates up to now; every change of the total comes after it.
+    /// Integrates up to now.
     pub(crate) fn advance(&mut self, time_ns: u64) {
-        let dt = elapsed(self.since, time_ns);
-        self.energy += u128::from(self.total) * u128::from(dt);
-        self.since = time_ns;
+        let clusters = self.clusters.iter_mut().map(|cluster| &mut cluster.sum);
+        for sum in clusters.chain([&mut self.constant]) {
+            sum.advance(time_ns);
+        }
     }
 
     /// Power unit x ns up to the last `advance`.
     pub(crate) fn energy(&self) -> u128 {
-        self.energy
+        self.constant.energy + self.clusters().sum::<u128>()
+    }
+
+    /// The same of each cluster with its CPUs.
+    pub(crate) fn clusters(&self) -> impl Iterator<Item = u128> {
+        self.clusters.iter().map(|cluster| cluster.sum.energy)
     }
 
     pub(crate) fn cpu(
@@ -71,10 +107,9 @@ impl Running {
         (state, others): (CpuPower, usize),
         p: &impl PowerSource,
     ) {
-        self.advance(time_ns);
         self.cpus[cpu].state = Some(state);
         self.cpus[cpu].others = others;
-        self.redraw_cpu(cpu, p);
+        self.redraw_cpu(time_ns, cpu, p);
     }
 
     pub(crate) fn cluster(
@@ -84,9 +119,8 @@ impl Running {
         state: ClusterUse,
         p: &impl PowerSource,
     ) {
-        self.advance(time_ns);
         self.clusters[cluster].state = Some(state);
-        self.redraw_cluster(cluster, p);
+        self.redraw_cluster(time_ns, cluster, p);
     }
 
     pub(crate) fn frequency(
@@ -96,19 +130,18 @@ impl Running {
         wiring: &Wiring,
         p: &impl PowerSource,
     ) {
-        self.advance(time_ns);
         for &cpu in &wiring.domain_cpus[domain as usize] {
             self.cpus[cpu].opp = Some(opp);
-            self.redraw_cpu(cpu, p);
+            self.redraw_cpu(time_ns, cpu, p);
         }
         for &cluster in &wiring.domain_clusters[domain as usize] {
             self.clusters[cluster].opp = Some(opp);
-            self.redraw_cluster(cluster, p);
+            self.redraw_cluster(time_ns, cluster, p);
         }
     }
 
     /// A CPU draws nothing until both its state and its operating point are announced.
-    fn redraw_cpu(&mut self, index: usize, p: &impl PowerSource) {
+    fn redraw_cpu(&mut self, time_ns: u64, index: usize, p: &impl PowerSource) {
         let cpu = &mut self.cpus[index];
         let (Some(state), Some(opp)) = (cpu.state, cpu.opp) else {
             return;
@@ -119,11 +152,11 @@ impl Running {
             CpuPower::Idle { state } => p.cpu_idle(index, state.into(), opp.into()),
             CpuPower::Transition { state } => p.cpu_transition(index, state.into(), opp.into()),
         };
-        self.total = self.total - cpu.draw + draw;
-        cpu.draw = draw;
+        let sum = &mut self.clusters[cpu.cluster].sum;
+        sum.change(time_ns, &mut cpu.draw, draw);
     }
 
-    fn redraw_cluster(&mut self, index: usize, p: &impl PowerSource) {
+    fn redraw_cluster(&mut self, time_ns: u64, index: usize, p: &impl PowerSource) {
         let cluster = &mut self.clusters[index];
         let (Some(state), Some(opp)) = (cluster.state, cluster.opp) else {
             return;
@@ -133,13 +166,12 @@ impl Running {
             ClusterUse::Quiet(state) => p.cluster_all_idle(index, state, opp.into()),
             ClusterUse::Idle(state) => p.cluster_idle(index, state, opp.into()),
         };
-        self.total = self.total - cluster.draw + draw;
-        cluster.draw = draw;
+        cluster.sum.change(time_ns, &mut cluster.draw, draw);
     }
 
     /// Adds energy that nothing drew, for the tests of the check.
     #[cfg(test)]
     pub(crate) fn corrupt(&mut self) {
-        self.energy += 1;
+        self.constant.energy += 1;
     }
 }

@@ -36,7 +36,7 @@ pub enum TaskState {
     Idle,
 }
 
-/// States with their numbers and letters in `sched_switch`.
+/// States with their numbers and letters in `sched_switch`, in the order of `TaskState`.
 const STATES: [(TaskState, i64, &str); 10] = [
     (TaskState::Runnable, 0, "R"),
     (TaskState::Preempted, 256, "R+"),
@@ -64,8 +64,7 @@ impl TaskState {
     }
 
     fn row(self) -> &'static (TaskState, i64, &'static str) {
-        let row = STATES.iter().find(|(state, ..)| *state == self);
-        row.expect("every state has its row")
+        &STATES[self as usize]
     }
 
     /// The state of a number; None: several at once, or none of these.
@@ -207,6 +206,7 @@ mod tests {
         for (letters, number) in numbers.into_iter().chain(others) {
             let state = TaskState::of_letters(letters).expect("a state");
             assert_eq!((state.number(), state.letters()), (number, letters));
+            assert_eq!(state.row().0, state);
             assert_eq!(TaskState::of_number(number), Some(state));
         }
         assert_eq!(TaskState::of_number(3), None);

@@ -9,12 +9,14 @@ use wakeplace_engine::observe::{
     Both, CpuPower, MigrateCause, Observer, Placement, PlacementKind, Stop, Waking,
 };
 use wakeplace_engine::{Options, run};
-use wakeplace_platform::Platform;
+use wakeplace_platform::{CpuId, IdleState, Platform};
 use wakeplace_policy_sys::{Policy, Reason};
 use wakeplace_trace::Traces;
 use wakeplace_trace::proto::{
-    HARDIRQ, Trace, TrackEvent, debug_annotation, ftrace_event::Event, trace_packet::Data,
-    track_event::Type,
+    HARDIRQ, Trace, TrackEvent, debug_annotation,
+    ftrace_event::Event,
+    trace_packet::Data,
+    track_event::{CounterValueField, Type},
 };
 use wakeplace_workload::{LoadOptions, MachineFacts, Spec, Workload};
 
@@ -273,6 +275,89 @@ fn simulate(folder: &TempDir, spec: &str, policy: &str) -> Told {
     run(&platform, &policy, &workload, &options, &mut both);
     traces.publish().expect("written");
     told
+}
+
+/// Goal: what a phase changes of a task's priority shows from its next switch on. By arithmetic
+/// (spec traces section 1): 120 + 5, 120 - 10, 99 - 20, 120 + 0.
+#[test]
+fn priorities_follow_the_phases() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("changing.json");
+    let app = r#"{"global": {"duration": 1, "calibration": 100}, "tasks": {"changing": {
+        "loop": -1, "phases": {
+        "polite": {"priority": 5, "run": 700, "sleep": 5000},
+        "first": {"priority": -10, "run": 700, "sleep": 5000},
+        "urgent": {"policy": "SCHED_FIFO", "priority": 20, "run": 700, "sleep": 5000},
+        "again": {"policy": "SCHED_OTHER", "priority": 0, "run": 700, "sleep": 5000}}}}}"#;
+    fs::write(&file, app).expect("written");
+    simulate(&folder, file.to_str().expect("UTF-8"), "linux-7.3");
+    let trace = read(&folder.path().join("t.pftrace"));
+    let mut left: Vec<_> = events(&trace)
+        .into_iter()
+        .filter_map(|(time, .., event)| match event {
+            Event::SchedSwitch(switch) if switch.prev_pid == Some(1001) => {
+                Some((time, switch.prev_prio))
+            }
+            _ => None,
+        })
+        .collect();
+    left.sort_unstable();
+    let left: Vec<_> = left.into_iter().filter_map(|(_, prio)| prio).collect();
+    assert!(left.len() > 12, "{left:?}");
+    // Before its first phase it waits for the common start, with the priority it was made with.
+    let phases = [125, 110, 79, 120].into_iter().cycle();
+    let expected: Vec<_> = [120].into_iter().chain(phases).take(left.len()).collect();
+    assert_eq!(left, expected);
+}
+
+/// Goal: cluster states and CPUs that leave are told as quantities, on tracks of their own; a CPU
+/// that never leaves has no such track.
+#[test]
+fn clusters_and_hotplug_have_tracks() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (platform, workload) = (hikey(), workload("periodic:n=2,period=16ms,duty=5%"));
+    // Of the big cluster, whose CPUs have three states: wfi, cpu-sleep-1 and this one.
+    let of_big = |state: &IdleState| state.cpus.contains(&CpuId(4));
+    let state = platform.idle_states.iter().rposition(of_big);
+    let state = state.expect("it has states") as u16;
+    let mut traces = traces(&folder, &platform, &workload);
+    let t = &mut traces;
+    t.cluster_power(0, 1, None);
+    t.cluster_power(2000, 1, Some(state));
+    t.hotplug(3000, 5, false);
+    t.hotplug(4000, 5, true);
+    t.finish(5000);
+    traces.publish().expect("written");
+    let trace = read(&folder.path().join("t.pftrace"));
+    let mut tracks = BTreeMap::new();
+    let mut values = Vec::new();
+    for packet in &trace.packet {
+        match &packet.data {
+            Some(Data::TrackDescriptor(track)) => {
+                tracks.insert(track.uuid, track.name.clone().unwrap_or_default());
+            }
+            Some(Data::TrackEvent(event)) => {
+                let time_ns = packet.timestamp.expect("a time");
+                if let Some(CounterValueField::CounterValue(value)) = event.counter_value_field {
+                    values.push((time_ns, tracks[&event.track_uuid].clone(), value));
+                }
+            }
+            _ => {}
+        }
+    }
+    let cluster = |time_ns, value| (time_ns, "cluster idle big".to_owned(), value);
+    let online = |time_ns, value| (time_ns, "online cpu5".to_owned(), value);
+    assert_eq!(
+        values,
+        [
+            cluster(0, -1),
+            cluster(2000, 2),
+            online(3000, 0),
+            online(4000, 1)
+        ]
+    );
+    let of_hotplug = tracks.values().filter(|name| name.starts_with("online"));
+    assert_eq!(of_hotplug.count(), 1);
 }
 
 /// Goal: times that tasks ran and who woke whom are in the trace to the nanosecond, under load that

@@ -31,6 +31,7 @@ impl<O: Observer> Sim<'_, O> {
     /// What a phase changes of the running task. Returns true if the task is off the CPU now: the
     /// caller schedules.
     pub(super) fn change_attributes(&mut self, cpu: u32, task: u32, change: &Change) -> bool {
+        let before = self.prio(task);
         if let Some(nice) = change.nice {
             self.set_nice(cpu, task, nice);
         }
@@ -48,7 +49,25 @@ impl<O: Observer> Sim<'_, O> {
             .group
             .is_some_and(|group| self.change_group(task, group));
         let turned = change.policy.is_some_and(|to| self.change_policy(task, to));
+        self.tell_prio(task, before);
         moved || turned
+    }
+
+    /// The task's priority as the kernel numbers it.
+    fn prio(&self, task: u32) -> i32 {
+        match self.class_of(task).map(|state| &state.task) {
+            None => 120 + i32::from(self.threads[task as usize].nice),
+            Some(class) if class.is_deadline() => -1,
+            Some(class) => 99 - class.raw().priority as i32, // 1..=99
+        }
+    }
+
+    fn tell_prio(&mut self, task: u32, before: i32) {
+        let now = self.prio(task);
+        if now != before && self.visible(task) {
+            let number = self.shown(task);
+            self.observer.priority(self.now, number, now);
+        }
     }
 
     /// The hints of a task: its own, else what the kernel gives its class.
@@ -102,10 +121,11 @@ impl<O: Observer> Sim<'_, O> {
 
     /// A holder of mutexes is lent another class, or (None) has only its own again.
     pub(super) fn change_loan(&mut self, holder: u32, lent: Option<ClassState>, by: u32) {
-        let before = self.level(holder);
+        let (before, prio) = (self.level(holder), self.prio(holder));
         let off = self.take_off(holder, lent.is_some());
         self.set_loan(holder, lent);
         self.put_on(holder, &off);
+        self.tell_prio(holder, prio);
         let cpu = self.tasks[holder as usize].cpu();
         match off.place {
             Place::Away => {}

@@ -46,6 +46,7 @@ use cpu::{ClusterState, Cpu};
 use effects::EffectTotals;
 use hardware::{Caps, EmUpdate};
 use ondemand::Sampling;
+use state::Views;
 use sync::SharedState;
 use thermal::Thermal;
 use wakeplace_platform::Platform;
@@ -122,8 +123,7 @@ pub(crate) struct Sim<'a, O> {
     events: u64,
     reasons: [u64; Reason::COUNT],
     wakeup_cases: bool,
-    /// Names of the idle states, as the platform numbers them.
-    idle_names: Vec<String>,
+    views: Views,
     observer: &'a mut O,
 }
 
@@ -228,7 +228,7 @@ impl<'a, O: Observer> Sim<'a, O> {
             events: 0,
             reasons: [0; Reason::COUNT],
             wakeup_cases: options.wakeup_cases,
-            idle_names: state::idle_names(platform),
+            views: Views::new(platform, observer),
             core,
             machine,
             observer,

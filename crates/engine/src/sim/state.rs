@@ -10,13 +10,22 @@ use wakeplace_platform::Platform;
 use wakeplace_policy_sys::{Core, MachineFacts};
 use wakeplace_workload::TaskScript;
 
-/// Names of the idle states, as the platform numbers them.
-pub(super) fn idle_names(platform: &Platform) -> Vec<String> {
-    platform
-        .idle_states
-        .iter()
-        .map(|s| s.name.clone())
-        .collect()
+/// What views of the state need beside it.
+pub(super) struct Views {
+    /// Names of the idle states, as the platform numbers them.
+    idle_names: Vec<String>,
+    /// When the observer wants the next one, ns; `u64::MAX`: no more.
+    next_ns: u64,
+}
+
+impl Views {
+    pub(super) fn new(platform: &Platform, observer: &impl Observer) -> Self {
+        let states = platform.idle_states.iter();
+        Self {
+            idle_names: states.map(|state| state.name.clone()).collect(),
+            next_ns: observer.next_state_ns().unwrap_or(u64::MAX),
+        }
+    }
 }
 
 /// What a run consists of, beside its observer.
@@ -37,8 +46,9 @@ impl<O: Observer> Sim<'_, O> {
     /// Shows the states asked for of times before `end_ns`, at which nothing else happens any more.
     #[inline]
     pub(super) fn show_states(&mut self, end_ns: u64) {
-        while let Some(at_ns) = self.observer.next_state_ns().filter(|at| *at < end_ns) {
-            self.show_state(at_ns);
+        while self.views.next_ns < end_ns {
+            self.show_state(self.views.next_ns);
+            self.views.next_ns = self.observer.next_state_ns().unwrap_or(u64::MAX);
         }
     }
 
@@ -53,7 +63,7 @@ impl<O: Observer> Sim<'_, O> {
             opp: &self.opp,
             threads: &self.threads,
             scripts: self.scripts,
-            idle_names: &self.idle_names,
+            idle_names: &self.views.idle_names,
         };
         self.observer.state(&StateView {
             time_ns,

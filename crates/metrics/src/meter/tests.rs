@@ -32,6 +32,9 @@ fn started(power: Digits) -> EnergyMeter<Digits> {
 fn energy_by_hand() {
     let mut meter = started(Digits::NO_BOARD);
     meter.cpu_power(10, 1, Idle { state: 1 });
+    let early: Vec<u128> = meter.clusters(20).collect();
+    let little = 20 * 1000 + 10 * 1100 + 10 * 2110 + 20 * 3000;
+    assert_eq!(early, [little, 20 * 1200 + 20 * 3100]);
     meter.frequency(30, 0, 2);
     meter.cpu_power(40, 2, Idle { state: 2 });
     meter.cluster_power(50, 1, Some(2));
@@ -62,6 +65,8 @@ fn energy_by_hand() {
         report.cluster_energy(1),
         cpu2_busy + cpu2_idle + big_on + big_quiet + big_off
     );
+    let both: Vec<u128> = (0..2).map(|c| report.cluster_energy(c)).collect();
+    assert_eq!(meter.clusters(100).collect::<Vec<_>>(), both);
     assert_eq!(
         report.cpu_energy,
         report.cluster_energy(0) + report.cluster_energy(1)

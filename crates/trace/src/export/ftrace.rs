@@ -1,64 +1,100 @@
 //! ftrace text, as `trace-cmd report -t` prints it: no flags, times to the nanosecond.
 
+mod line;
+
 use super::place::{ExportError, Place};
 use super::sink::Sink;
 use crate::event::{Context, Event, Kind, Who};
+use line::Line;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::Path;
+
+/// Bytes that wait to be written.
+const BUFFER_BYTES: usize = 1 << 18;
+/// The recorder's word for every idle task; their own names are in the events' fields.
+const IDLE_COMM: &str = "<idle>";
 
 /// A text being written.
 #[derive(Debug)]
 pub(crate) struct Ftrace {
-    writer: BufWriter<File>,
+    file: File,
+    waiting: Line,
+    /// Now, and as it is printed.
+    time_ns: u64,
+    time: Line,
 }
-
-/// The recorder's word for every idle task; their own names are in the events' fields.
-const IDLE_COMM: &str = "<idle>";
 
 impl Ftrace {
     pub(crate) fn create(path: &Path, nr_cpus: usize) -> Result<(Self, Place), ExportError> {
-        let (place, mut writer) = Place::open(path)?;
-        writeln!(writer, "cpus={nr_cpus}").map_err(|why| ExportError::new(path, why))?;
-        Ok((Self { writer }, place))
+        let (place, file) = Place::open(path)?;
+        let mut waiting = Line::with_capacity(BUFFER_BYTES + (1 << 12));
+        waiting.text("cpus=").number(nr_cpus as u64).text("\n");
+        let trace = Self {
+            file,
+            waiting,
+            time_ns: 0,
+            time: time(0),
+        };
+        Ok((trace, place))
     }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.write_all(self.waiting.bytes())?;
+        self.waiting.clear();
+        Ok(())
+    }
+}
+
+/// Seconds in five places and nine digits of a second.
+fn time(time_ns: u64) -> Line {
+    let mut out = Line::with_capacity(24);
+    out.right_aligned(time_ns / 1_000_000_000, 5);
+    out.text(".").zero_padded(time_ns % 1_000_000_000, 9);
+    out
 }
 
 impl Sink for Ftrace {
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
         let Context { cpu, pid, comm, .. } = event.context;
         let comm = if pid == 0 { IDLE_COMM } else { comm };
-        let (seconds, ns) = (event.time_ns / 1_000_000_000, event.time_ns % 1_000_000_000);
-        let out = &mut self.writer;
-        write!(out, "{comm:>16}-{pid:<7} [{cpu:03}] {seconds:5}.{ns:09}: ")?;
-        fields(out, &event.kind)?;
-        out.write_all(b"\n")
+        if event.time_ns != self.time_ns {
+            (self.time_ns, self.time) = (event.time_ns, time(event.time_ns));
+        }
+        let out = &mut self.waiting;
+        out.text_right_aligned(comm, 16).text("-");
+        out.left_aligned(u64::from(pid.cast_unsigned()), 7);
+        out.text(" [").zero_padded(cpu.into(), 3).text("] ");
+        out.append(self.time.bytes()).text(": ");
+        fields(out, &event.kind);
+        out.text("\n");
+        match out.bytes().len() < BUFFER_BYTES {
+            true => Ok(()),
+            false => self.flush(),
+        }
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        self.writer.flush()
+        self.flush()
     }
 }
 
 /// Name and fields, as the kernel's tracepoints print them (spec traces section 1).
-fn fields(out: &mut impl Write, kind: &Kind<'_>) -> io::Result<()> {
+fn fields(out: &mut Line, kind: &Kind<'_>) {
     match kind {
         Kind::Switch {
             prev,
             prev_state,
             next,
-        } => write!(
-            out,
-            "sched_switch: prev_comm={} prev_pid={} prev_prio={} prev_state={} ==> next_comm={} \
-             next_pid={} next_prio={}",
-            prev.comm,
-            prev.pid,
-            prev.prio,
-            prev_state.letters(),
-            next.comm,
-            next.pid,
-            next.prio,
-        ),
+        } => {
+            out.text("sched_switch: prev_comm=").text(prev.comm);
+            out.text(" prev_pid=").signed(prev.pid);
+            out.text(" prev_prio=").signed(prev.prio);
+            out.text(" prev_state=").text(prev_state.letters());
+            out.text(" ==> next_comm=").text(next.comm);
+            out.text(" next_pid=").signed(next.pid);
+            out.text(" next_prio=").signed(next.prio);
+        }
         Kind::Waking { task, target_cpu } => target(out, "sched_waking", task, *target_cpu),
         Kind::Wakeup { task, target_cpu } => target(out, "sched_wakeup", task, *target_cpu),
         Kind::WakeupNew { task, target_cpu } => target(out, "sched_wakeup_new", task, *target_cpu),
@@ -67,35 +103,46 @@ fn fields(out: &mut impl Write, kind: &Kind<'_>) -> io::Result<()> {
             orig_cpu,
             dest_cpu,
         } => {
-            named(out, "sched_migrate_task", task)?;
-            write!(out, " orig_cpu={orig_cpu} dest_cpu={dest_cpu}")
+            named(out, "sched_migrate_task", task);
+            out.text(" orig_cpu=").number((*orig_cpu).into());
+            out.text(" dest_cpu=").number((*dest_cpu).into());
         }
-        Kind::Frequency { khz, cpu } => write!(out, "cpu_frequency: state={khz} cpu_id={cpu}"),
-        Kind::Idle { state, cpu } => write!(out, "cpu_idle: state={state} cpu_id={cpu}"),
+        Kind::Frequency { khz, cpu } => state(out, "cpu_frequency", *khz, *cpu),
+        Kind::Idle { state: to, cpu } => state(out, "cpu_idle", *to, *cpu),
         Kind::NewTask {
             pid,
             comm,
             clone_flags,
-        } => write!(
-            out,
-            "task_newtask: pid={pid} comm={comm} clone_flags={clone_flags:x} oom_score_adj=0"
-        ),
-        Kind::Rename { pid, old, new } => write!(
-            out,
-            "task_rename: pid={pid} oldcomm={old} newcomm={new} oom_score_adj=0"
-        ),
+        } => {
+            out.text("task_newtask: pid=").signed(*pid);
+            out.text(" comm=").text(comm);
+            out.text(" clone_flags=").hex(*clone_flags);
+            out.text(" oom_score_adj=0");
+        }
+        Kind::Rename { pid, old, new } => {
+            out.text("task_rename: pid=").signed(*pid);
+            out.text(" oldcomm=").text(old);
+            out.text(" newcomm=").text(new);
+            out.text(" oom_score_adj=0");
+        }
         Kind::Exit { task, .. } => named(out, "sched_process_exit", task),
     }
 }
 
-fn named(out: &mut impl Write, event: &str, task: &Who<'_>) -> io::Result<()> {
-    let Who { comm, pid, prio } = task;
-    write!(out, "{event}: comm={comm} pid={pid} prio={prio}")
+fn state(out: &mut Line, event: &str, state: u32, cpu: u32) {
+    out.text(event).text(": state=").number(state.into());
+    out.text(" cpu_id=").number(cpu.into());
 }
 
-fn target(out: &mut impl Write, event: &str, task: &Who<'_>, cpu: u32) -> io::Result<()> {
-    named(out, event, task)?;
-    write!(out, " target_cpu={cpu:03}")
+fn named(out: &mut Line, event: &str, task: &Who<'_>) {
+    out.text(event).text(": comm=").text(task.comm);
+    out.text(" pid=").signed(task.pid);
+    out.text(" prio=").signed(task.prio);
+}
+
+fn target(out: &mut Line, event: &str, task: &Who<'_>, cpu: u32) {
+    named(out, event, task);
+    out.text(" target_cpu=").zero_padded(cpu.into(), 3);
 }
 
 #[cfg(test)]
@@ -104,9 +151,9 @@ mod tests {
     use crate::event::TaskState;
 
     fn line(kind: Kind<'_>) -> String {
-        let mut out = Vec::new();
-        fields(&mut out, &kind).expect("memory");
-        String::from_utf8(out).expect("text")
+        let mut out = Line::with_capacity(0);
+        fields(&mut out, &kind);
+        String::from_utf8(out.bytes().to_vec()).expect("text")
     }
 
     /// Goal: the print formats of spec traces section 1, filled in by hand.

@@ -2,7 +2,7 @@
 
 use super::threads::{Cpu, Thread, leader_comm};
 use crate::event::{Context, Event, Kind, TaskState, Who};
-use wakeplace_platform::{FreqDomain, Platform};
+use wakeplace_platform::{CpuId, FreqDomain, IdleScope, Platform};
 use wakeplace_workload::{TaskScript, Workload};
 
 /// The machine and its threads, now.
@@ -18,6 +18,8 @@ pub(crate) struct Known {
     pub(crate) cpus: Vec<Cpu>,
     /// CPUs of each frequency domain.
     pub(crate) domains: Vec<Vec<u32>>,
+    /// The first CPU of each cluster that has idle states of its own; None: it has none.
+    pub(crate) clusters: Vec<Option<u32>>,
     /// CPUs that a thread has just left, in that order.
     pub(crate) leaving: Vec<u32>,
 }
@@ -36,6 +38,9 @@ impl Known {
                 .collect(),
             cpus: Cpu::all(platform),
             domains: platform.freq_domains.iter().map(domain).collect(),
+            clusters: (platform.clusters.iter())
+                .map(|cluster| has_states(platform, cluster.cpus[0]).then_some(cluster.cpus[0].0))
+                .collect(),
             leaving: Vec::new(),
         }
     }
@@ -146,6 +151,12 @@ impl Known {
             *forks += 1;
         }
     }
+}
+
+/// Has the cluster of this CPU idle states of its own?
+pub(crate) fn has_states(platform: &Platform, first: CpuId) -> bool {
+    let mut states = platform.idle_states_of(first);
+    states.any(|(_, state)| state.scope == IdleScope::Cluster)
 }
 
 fn context<'a>(cpu: u32, who: Who<'a>) -> Context<'a> {

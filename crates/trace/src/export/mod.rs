@@ -24,7 +24,7 @@ use wakeplace_workload::Workload;
 /// Who measures energy. A trace shows what it says.
 pub trait EnergySource: Observer {
     /// Energy of each cluster and its CPUs from the start up to now.
-    fn read(&mut self, time_ns: u64) -> Vec<f64>;
+    fn read(&mut self, time_ns: u64, by_cluster: &mut [f64]);
     /// Its unit, as `J`.
     fn unit(&self) -> &'static str;
 }
@@ -34,8 +34,9 @@ struct Energy {
     meter: Box<dyn EnergySource>,
     /// When it was read last, ns.
     read_ns: u64,
-    /// What it said then.
+    /// What it said then, and the time before.
     by_cluster: Vec<f64>,
+    before: Vec<f64>,
 }
 
 /// Writes traces of one run: name the files, attach it, then `publish`. Memory does not grow with
@@ -60,6 +61,7 @@ impl Traces {
             meter,
             read_ns: 0,
             by_cluster: vec![0.0; platform.clusters.len()],
+            before: vec![0.0; platform.clusters.len()],
         };
         Self {
             known: Known::new(platform, workload),

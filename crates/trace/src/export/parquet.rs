@@ -136,48 +136,62 @@ impl Parquet {
     }
 }
 
+/// An event's own values.
+struct Own<'a> {
+    cells: [Cell<'a>; 7],
+    used: usize,
+}
+
+impl<'a> Own<'a> {
+    fn new() -> Self {
+        let cells = [Cell::Whole(0); 7];
+        Self { cells, used: 0 }
+    }
+
+    fn with(mut self, cell: impl Into<Cell<'a>>) -> Self {
+        self.cells[self.used] = cell.into();
+        self.used += 1;
+        self
+    }
+
+    fn named(self, task: Who<'a>) -> Self {
+        self.with(task.comm).with(task.pid).with(task.prio)
+    }
+
+    fn all(self) -> impl Iterator<Item = Cell<'a>> {
+        self.cells.into_iter().take(self.used)
+    }
+}
+
 /// Index of an event's table and its own values.
-fn cells<'a>(kind: &Kind<'a>) -> (usize, Vec<Cell<'a>>) {
-    let named = |task: Who<'a>| vec![task.comm.into(), task.pid.into(), task.prio.into()];
-    let with = |task: Who<'a>, rest: &[u32]| {
-        let mut cells = named(task);
-        cells.extend(rest.iter().map(|value| Cell::from(*value)));
-        cells
-    };
+fn cells<'a>(kind: &Kind<'a>) -> (usize, Own<'a>) {
+    let own = Own::new();
     match *kind {
         Kind::Switch {
             prev,
             prev_state,
             next,
         } => {
-            let mut cells = named(prev);
-            cells.push(Cell::Whole(prev_state.number()));
-            cells.extend(named(next));
-            (0, cells)
+            let state = Cell::Whole(prev_state.number());
+            (0, own.named(prev).with(state).named(next))
         }
-        Kind::Waking { task, target_cpu } => (1, with(task, &[target_cpu])),
-        Kind::Wakeup { task, target_cpu } => (2, with(task, &[target_cpu])),
-        Kind::WakeupNew { task, target_cpu } => (3, with(task, &[target_cpu])),
+        Kind::Waking { task, target_cpu } => (1, own.named(task).with(target_cpu)),
+        Kind::Wakeup { task, target_cpu } => (2, own.named(task).with(target_cpu)),
+        Kind::WakeupNew { task, target_cpu } => (3, own.named(task).with(target_cpu)),
         Kind::Migrate {
             task,
             orig_cpu,
             dest_cpu,
-        } => (4, with(task, &[orig_cpu, dest_cpu])),
-        Kind::Frequency { khz, cpu } => (5, vec![khz.into(), cpu.into()]),
-        Kind::Idle { state, cpu } => (6, vec![state.into(), cpu.into()]),
+        } => (4, own.named(task).with(orig_cpu).with(dest_cpu)),
+        Kind::Frequency { khz, cpu } => (5, own.with(khz).with(cpu)),
+        Kind::Idle { state, cpu } => (6, own.with(state).with(cpu)),
         Kind::NewTask {
             pid,
             comm,
             clone_flags,
-        } => {
-            let cells = [pid.into(), comm.into(), clone_flags.into(), Cell::Whole(0)];
-            (7, cells.to_vec())
-        }
-        Kind::Rename { pid, old, new } => {
-            let cells = [pid.into(), old.into(), new.into(), Cell::Whole(0)];
-            (8, cells.to_vec())
-        }
-        Kind::Exit { task, .. } => (9, named(task)),
+        } => (7, own.with(pid).with(comm).with(clone_flags).with(0)),
+        Kind::Rename { pid, old, new } => (8, own.with(pid).with(old).with(new).with(0)),
+        Kind::Exit { task, .. } => (9, own.named(task)),
     }
 }
 
@@ -189,6 +203,8 @@ fn quantity(counter: Counter) -> (&'static str, u32) {
         Counter::Energy(cluster) => ("energy", cluster),
         Counter::Power(cluster) => ("power", cluster),
         Counter::Temperature(cluster) => ("temperature", cluster),
+        Counter::ClusterIdle(cluster) => ("cluster_idle", cluster),
+        Counter::Online(cpu) => ("online", cpu),
         Counter::Overutilized => ("overutilized", 0),
     }
 }
@@ -203,7 +219,7 @@ impl Sink for Parquet {
             context.pid.into(),
             context.comm.into(),
         ];
-        self.events[table].row(common.into_iter().chain(own))
+        self.events[table].row(common.into_iter().chain(own.all()))
     }
 
     fn counter(&mut self, time_ns: u64, counter: Counter, value: f64) -> io::Result<()> {

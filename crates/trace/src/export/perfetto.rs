@@ -13,9 +13,11 @@ use super::place::{ExportError, Place};
 use super::sink::{Counter, Decision, Sink};
 use crate::event::Event;
 use crate::proto::TracePacket;
+use bytes::{Bytes, Chunk, Stamp};
 use prost::encoding::{WireType, encode_key, encode_varint, encoded_len_varint, key_len, message};
+use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, IoSlice, Write};
 use std::path::Path;
 
 /// Bytes that make a chunk.
@@ -28,23 +30,31 @@ const CPU: u32 = 1;
 /// A trace being written.
 #[derive(Debug)]
 pub(super) struct Perfetto {
-    writer: BufWriter<File>,
+    file: File,
     /// By CPU: its events of this chunk.
-    events: Vec<Vec<u8>>,
+    events: Vec<Chunk>,
     /// Packets of this chunk.
-    packets: Vec<u8>,
+    packets: Chunk,
     /// Bytes in both.
     waiting: usize,
+    /// Now.
+    stamp: Stamp,
+    names: events::Names,
+    /// CPUs that have a track for that.
+    seen_leaving: BTreeSet<u32>,
 }
 
 impl Perfetto {
     pub(super) fn create(path: &Path, names: &Names<'_>) -> Result<(Self, Place), ExportError> {
-        let (place, writer) = Place::open(path)?;
+        let (place, file) = Place::open(path)?;
         let mut trace = Self {
-            writer,
-            events: vec![Vec::new(); names.nr_cpus()],
-            packets: Vec::new(),
+            file,
+            events: (0..names.nr_cpus()).map(|_| Chunk::default()).collect(),
+            packets: Chunk::default(),
             waiting: 0,
+            stamp: Stamp::new(0),
+            names: events::Names::default(),
+            seen_leaving: BTreeSet::new(),
         };
         for packet in names.packets() {
             let told = trace.packet(&packet);
@@ -54,15 +64,25 @@ impl Perfetto {
     }
 
     fn packet(&mut self, packet: &TracePacket) -> io::Result<()> {
-        self.append(|packets| message::encode(PACKET, packet, packets))
+        let mut bytes = Vec::new();
+        message::encode(PACKET, packet, &mut bytes);
+        self.packets.append(&bytes);
+        self.waits(bytes.len())
     }
 
-    fn append(&mut self, what: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
-        let before = self.packets.len();
-        what(&mut self.packets);
-        self.waits(self.packets.len() - before)
+    #[inline]
+    fn track(
+        &mut self,
+        time_ns: u64,
+        write: impl FnOnce(&Stamp, &mut Bytes<'_>),
+    ) -> io::Result<()> {
+        self.stamp.set(time_ns);
+        let stamp = &self.stamp;
+        let bytes = self.packets.element(|out| write(stamp, out));
+        self.waits(bytes)
     }
 
+    #[inline]
     fn waits(&mut self, bytes: usize) -> io::Result<()> {
         self.waiting += bytes;
         match self.waiting < CHUNK_BYTES {
@@ -72,18 +92,40 @@ impl Perfetto {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        for (cpu, events) in (0..).zip(&mut self.events) {
-            if !events.is_empty() {
-                self.writer.write_all(&bundle_head(cpu, events.len()))?;
-                self.writer.write_all(events)?;
-                events.clear();
-            }
-        }
-        self.writer.write_all(&self.packets)?;
+        let full = (0..)
+            .zip(&self.events)
+            .filter(|(_, events)| !events.written().is_empty());
+        let full: Vec<_> = full.collect();
+        let heads = full
+            .iter()
+            .map(|(cpu, events)| bundle_head(*cpu, events.written().len()));
+        let heads: Vec<_> = heads.collect();
+        let bundles = heads.iter().zip(&full);
+        let mut parts: Vec<_> = bundles
+            .flat_map(|(head, (_, events))| [head.as_slice(), events.written()])
+            .chain([self.packets.written()])
+            .map(IoSlice::new)
+            .collect();
+        write_parts(&mut self.file, &mut parts)?;
+        self.events.iter_mut().for_each(Chunk::clear);
         self.packets.clear();
         self.waiting = 0;
         Ok(())
     }
+}
+
+/// Writes all of these, one after the other.
+fn write_parts(file: &mut File, mut parts: &mut [IoSlice<'_>]) -> io::Result<()> {
+    while !parts.is_empty() {
+        match file.write_vectored(parts) {
+            Ok(0) if parts.iter().all(|part| part.is_empty()) => break,
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => IoSlice::advance_slices(&mut parts, written),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// What stands before the encoded events of a CPU: the packet, the bundle and its CPU.
@@ -102,23 +144,30 @@ fn bundle_head(cpu: u64, events_bytes: usize) -> Vec<u8> {
 
 impl Sink for Perfetto {
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
-        let buffer = &mut self.events[event.context.cpu as usize];
-        let before = buffer.len();
-        events::append(event, buffer);
-        let bytes = buffer.len() - before;
+        self.stamp.set(event.time_ns);
+        let (stamp, names) = (&self.stamp, &mut self.names);
+        let chunk = &mut self.events[event.context.cpu as usize];
+        let bytes = chunk.element(|out| events::write(event, stamp, names, out));
         self.waits(bytes)
     }
 
     fn counter(&mut self, time_ns: u64, counter: Counter, value: f64) -> io::Result<()> {
-        self.append(|packets| tracks::counter(time_ns, counter, value, packets))
+        if let Counter::Online(cpu) = counter
+            && self.seen_leaving.insert(cpu)
+        {
+            self.packet(&tracks::online(cpu))?;
+        }
+        self.track(time_ns, |stamp, out| {
+            tracks::counter(stamp, counter, value, out);
+        })
     }
 
     fn decision(&mut self, time_ns: u64, decision: &Decision<'_>) -> io::Result<()> {
-        self.append(|packets| tracks::decision(time_ns, decision, packets))
+        self.track(time_ns, |stamp, out| tracks::decision(stamp, decision, out))
     }
 
     fn decision_over(&mut self, time_ns: u64, pid: i32) -> io::Result<()> {
-        self.append(|packets| tracks::decision_over(time_ns, pid, packets))
+        self.track(time_ns, |stamp, out| tracks::decision_over(stamp, pid, out))
     }
 
     fn thread(&mut self, pid: i32, comm: &str) -> io::Result<()> {
@@ -126,7 +175,6 @@ impl Sink for Perfetto {
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        self.flush()?;
-        self.writer.flush()
+        self.flush()
     }
 }

@@ -2,12 +2,9 @@
 //! device or a pipe is written in place.
 
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{self, BufWriter};
+use std::io;
 use std::path::{Path, PathBuf};
 use tempfile::TempPath;
-
-/// Bytes that wait to be written.
-const BUFFER_BYTES: usize = 1 << 18;
 
 /// Why there is no trace.
 #[derive(Debug, thiserror::Error)]
@@ -69,7 +66,7 @@ pub(crate) struct Place {
 impl Place {
     /// Finds out whether a file can be there, and opens what is written until it is. What is there
     /// already stays as it is.
-    pub(crate) fn open(path: &Path) -> Result<(Self, BufWriter<File>), ExportError> {
+    pub(crate) fn open(path: &Path) -> Result<(Self, File), ExportError> {
         let failed = |why: io::Error| ExportError::new(path, why);
         let target = match fs::metadata(path) {
             Ok(found) if found.is_dir() => return Err(ExportError::new(path, "it is a folder")),
@@ -78,7 +75,7 @@ impl Place {
                 let file = OpenOptions::new().write(true).open(path).map_err(failed)?;
                 if !found.is_file() {
                     let (path, draft) = (path.to_owned(), None);
-                    return Ok((Self { path, draft }, buffered(file)));
+                    return Ok((Self { path, draft }, file));
                 }
                 fs::canonicalize(path).map_err(failed)?
             }
@@ -91,7 +88,7 @@ impl Place {
         })?;
         let draft = Some((draft, target));
         let path = path.to_owned();
-        Ok((Self { path, draft }, buffered(file)))
+        Ok((Self { path, draft }, file))
     }
 
     /// Moves the file, all of which was written, to its place.
@@ -103,10 +100,6 @@ impl Place {
             .and_then(|()| draft.persist(&target).map_err(io::Error::from));
         moved.map_err(|why| ExportError::new(&self.path, why))
     }
-}
-
-fn buffered(file: File) -> BufWriter<File> {
-    BufWriter::with_capacity(BUFFER_BYTES, file)
 }
 
 /// A new file in the same folder with the rights a new file gets; gone when dropped.

@@ -19,6 +19,10 @@ pub(crate) enum Counter {
     Power(u32),
     /// Temperature of a cluster, degrees Celsius.
     Temperature(u32),
+    /// Index of the idle state that a cluster is in, among those of its CPUs; -1: it is powered.
+    ClusterIdle(u32),
+    /// 1: the CPU is in the machine; told when it leaves or comes back.
+    Online(u32),
     /// 1: some CPU is used beyond what it is good for.
     Overutilized,
 }

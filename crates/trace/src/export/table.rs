@@ -1,12 +1,13 @@
 //! A table in a Parquet file, written in groups of rows.
 
 use super::place::{ExportError, Place};
-use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
+use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::Result;
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
-use parquet::schema::types::Type;
+use parquet::schema::types::{ColumnPath, Type};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -63,21 +64,36 @@ enum Column {
     Text(Vec<ByteArray>),
 }
 
+/// Texts that were written before. Most are names of threads: each is kept once, and its copies
+/// point to it.
+#[derive(Debug, Default)]
+struct Texts(BTreeMap<Box<str>, ByteArray>);
+
+impl Texts {
+    fn of(&mut self, text: &str) -> ByteArray {
+        if let Some(known) = self.0.get(text) {
+            return known.clone();
+        }
+        let new = ByteArray::from(text);
+        self.0.insert(text.into(), new.clone());
+        new
+    }
+}
+
 impl Column {
-    fn write(&mut self, to: &mut SerializedColumnWriter<'_>) -> Result<usize> {
+    fn write(&self, to: &mut SerializedColumnWriter<'_>) -> Result<usize> {
         match self {
-            Self::Whole(values) => {
-                let values = std::mem::take(values);
-                to.typed::<Int64Type>().write_batch(&values, None, None)
-            }
-            Self::Real(values) => {
-                let values = std::mem::take(values);
-                to.typed::<DoubleType>().write_batch(&values, None, None)
-            }
-            Self::Text(values) => {
-                let values = std::mem::take(values);
-                to.typed::<ByteArrayType>().write_batch(&values, None, None)
-            }
+            Self::Whole(values) => to.typed::<Int64Type>().write_batch(values, None, None),
+            Self::Real(values) => to.typed::<DoubleType>().write_batch(values, None, None),
+            Self::Text(values) => to.typed::<ByteArrayType>().write_batch(values, None, None),
+        }
+    }
+
+    fn clear(&mut self) {
+        match self {
+            Self::Whole(values) => values.clear(),
+            Self::Real(values) => values.clear(),
+            Self::Text(values) => values.clear(),
         }
     }
 }
@@ -85,6 +101,7 @@ impl Column {
 /// A table.
 pub(super) struct Table {
     columns: Vec<Column>,
+    texts: Texts,
     rows: usize,
     /// None: finished.
     writer: Option<SerializedFileWriter<File>>,
@@ -98,14 +115,13 @@ impl Table {
         columns: &[(&str, Holds)],
     ) -> std::result::Result<(Self, Place), ExportError> {
         let path = folder.join(format!("{name}.parquet"));
-        let (place, buffered) = Place::open(&path)?;
-        let file = buffered.into_parts().0;
+        let (place, file) = Place::open(&path)?;
         let writer = schema(columns).and_then(|schema| {
-            let properties = WriterProperties::builder().set_compression(Compression::SNAPPY);
-            SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties.build()))
+            SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties()))
         });
         let table = Self {
             columns: columns.iter().map(|(_, holds)| holds.column()).collect(),
+            texts: Texts::default(),
             rows: 0,
             writer: Some(writer.map_err(|why| ExportError::new(&path, why))?),
         };
@@ -118,7 +134,7 @@ impl Table {
             match (column, cell) {
                 (Column::Whole(values), Cell::Whole(value)) => values.push(value),
                 (Column::Real(values), Cell::Real(value)) => values.push(value),
-                (Column::Text(values), Cell::Text(value)) => values.push(value.into()),
+                (Column::Text(values), Cell::Text(value)) => values.push(self.texts.of(value)),
                 (column, cell) => unreachable!("{cell:?} in {column:?}"),
             }
         }
@@ -147,11 +163,25 @@ impl Table {
     }
 }
 
+/// Times grow, and no two groups have the same: no dictionary, but differences.
+fn properties() -> WriterProperties {
+    let mut properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_statistics_enabled(EnabledStatistics::Chunk);
+    for time in ["common_ts", "time_ns"] {
+        properties = properties
+            .set_column_dictionary_enabled(ColumnPath::from(time), false)
+            .set_column_encoding(ColumnPath::from(time), Encoding::DELTA_BINARY_PACKED);
+    }
+    properties.build()
+}
+
 fn write_group(writer: &mut SerializedFileWriter<File>, columns: &mut [Column]) -> Result<()> {
     let mut group = writer.next_row_group()?;
     for column in columns {
         if let Some(mut to) = group.next_column()? {
             column.write(&mut to)?;
+            column.clear();
             to.close()?;
         }
     }

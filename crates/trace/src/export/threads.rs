@@ -16,7 +16,8 @@ const IDLE_PRIO: i32 = 120;
 pub(crate) struct Thread {
     pub(crate) comm: String,
     pub(crate) pid: i32,
-    prio: i32,
+    /// The kernel's.
+    pub(crate) prio: i32,
     /// CPU it is on, or was on last.
     pub(crate) cpu: u32,
     /// Who woke it last: CPU, thread (None: an interrupt).

@@ -63,20 +63,22 @@ impl Traces {
     /// Energy of each cluster since the start as the meter has it, and its mean power since the
     /// reading before.
     fn read_energy(&mut self, time_ns: u64) {
-        let Some(energy) = &mut self.energy else {
+        let Some(mut energy) = self.energy.take() else {
             return;
         };
-        let now = energy.meter.read(time_ns);
         let elapsed_s = (time_ns - energy.read_ns) as f64 / NS_PER_SECOND;
-        let before = std::mem::replace(&mut energy.by_cluster, now.clone());
         energy.read_ns = time_ns;
-        for (cluster, (now, before)) in (0..).zip(now.into_iter().zip(before)) {
-            self.count(time_ns, Counter::Energy(cluster), now);
+        energy.before.copy_from_slice(&energy.by_cluster);
+        energy.meter.read(time_ns, &mut energy.by_cluster);
+        let readings = energy.by_cluster.iter().zip(&energy.before);
+        for (cluster, (now, before)) in (0..).zip(readings) {
+            self.count(time_ns, Counter::Energy(cluster), *now);
             if elapsed_s > 0.0 {
                 let power = (now - before) / elapsed_s;
                 self.count(time_ns, Counter::Power(cluster), power);
             }
         }
+        self.energy = Some(energy);
     }
 
     /// A new thread: made, named, and on its way to its first CPU.
@@ -187,8 +189,14 @@ impl Observer for Traces {
     }
 
     fn cluster_power(&mut self, time_ns: u64, cluster: u32, state: Option<u16>) {
+        self.advance(time_ns);
         if let Some(energy) = &mut self.energy {
             energy.meter.cluster_power(time_ns, cluster, state);
+        }
+        if let Some(first) = self.known.clusters[cluster as usize] {
+            let index = |state| f64::from(self.known.cpu(first).idle_state(state));
+            let value = state.map_or(-1.0, index);
+            self.count(time_ns, Counter::ClusterIdle(cluster), value);
         }
     }
 
@@ -298,6 +306,16 @@ impl Observer for Traces {
             .event(self.known.by(thread.cpu, Some(task)), kind);
         self.sinks.tell(&event);
         self.reached(task);
+    }
+
+    fn priority(&mut self, time_ns: u64, task: u32, prio: i32) {
+        self.advance(time_ns);
+        self.known.threads[task as usize].prio = prio;
+    }
+
+    fn hotplug(&mut self, time_ns: u64, cpu: u32, online: bool) {
+        self.advance(time_ns);
+        self.count(time_ns, Counter::Online(cpu), f64::from(u8::from(online)));
     }
 
     fn overutilized(&mut self, time_ns: u64, on: bool) {

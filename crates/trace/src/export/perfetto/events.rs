@@ -1,90 +1,173 @@
 //! Kernel events as Perfetto has them: fields by their numbers of spec traces section 4 and
 //! `trace.proto`; the tests read them with the types made of that file.
 
-use super::bytes::Bytes;
+use super::bytes::{Bytes, Piece, Stamp};
 use crate::event::{Event, Kind, Who};
+use crate::export::threads::LEADER;
 use crate::proto::{HARDIRQ, IRQS_OFF};
 
-/// Appends an event, as an element of its bundle.
-pub(super) fn append(event: &Event<'_>, buffer: &mut Vec<u8>) {
-    let context = &event.context;
-    Bytes(buffer).message(2, |out| {
-        out.unsigned(1, event.time_ns);
-        out.unsigned(2, context.pid.cast_unsigned().into());
-        if context.interrupt {
-            out.unsigned(5, (HARDIRQ | IRQS_OFF).into());
-        }
-        fields(&event.kind, out);
-    });
+/// Bytes of a name of 15 bytes, a number and a priority with their keys: at most 34.
+type Named = Piece<40>;
+
+/// Threads as events name them, made once and copied: name, number and priority.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    /// By number less `LEADER`; None: not needed yet.
+    threads: Vec<Option<Name>>,
+    /// Idle tasks, by CPU.
+    idle: Vec<Option<Name>>,
 }
 
-fn fields(kind: &Kind<'_>, out: &mut Bytes<'_>) {
-    match *kind {
-        Kind::Switch {
-            prev,
-            prev_state,
-            next,
-        } => out.message(4, |out| {
-            who(1, prev, out);
-            out.number(4, prev_state.number());
-            who(5, next, out);
-        }),
-        Kind::Waking { task, target_cpu } => wake(20, task, target_cpu, out),
-        Kind::Wakeup { task, target_cpu } => wake(17, task, target_cpu, out),
-        Kind::WakeupNew { task, target_cpu } => wake(114, task, target_cpu, out),
-        Kind::Migrate {
-            task,
-            orig_cpu,
-            dest_cpu,
-        } => out.message(491, |out| {
-            who(1, task, out);
-            out.number(4, orig_cpu);
-            out.number(5, dest_cpu);
-        }),
-        Kind::Frequency { khz, cpu } => out.message(11, |out| {
-            out.number(1, khz);
-            out.number(2, cpu);
-        }),
-        Kind::Idle { state, cpu } => out.message(13, |out| {
-            out.number(1, state);
-            out.number(2, cpu);
-        }),
-        Kind::NewTask {
-            pid,
-            comm,
-            clone_flags,
-        } => out.message(235, |out| {
-            out.number(1, pid);
-            out.text(2, comm);
-            out.unsigned(3, clone_flags);
-            out.number(4, 0);
-        }),
-        Kind::Rename { pid, old, new } => out.message(236, |out| {
-            out.number(1, pid);
-            out.text(2, old);
-            out.text(3, new);
-            out.number(4, 0);
-        }),
-        Kind::Exit { task, tgid } => out.message(238, |out| {
-            out.text(1, task.comm);
-            out.number(2, task.pid);
-            out.number(3, tgid);
-            out.number(4, task.prio);
-        }),
+/// A name that never changes, with the priority that the thread had last.
+#[derive(Clone, Debug)]
+struct Name {
+    prio: i32,
+    /// At the field numbers 1, 2 and 3.
+    first: Named,
+    /// At 5, 6 and 7.
+    second: Named,
+}
+
+impl Names {
+    /// The thread as events name it can be had; of idle tasks it is that of the CPU.
+    #[inline]
+    fn know(&mut self, who: Who<'_>, cpu: u32) {
+        let (list, at) = match who.pid {
+            0 => (&mut self.idle, cpu as usize),
+            pid => (&mut self.threads, thread(pid)),
+        };
+        if list.get(at).is_some_and(|name| is_of(name, who)) {
+            return;
+        }
+        if list.len() <= at {
+            list.resize(at + 1, None);
+        }
+        list[at] = Some(Name {
+            prio: who.prio,
+            first: Piece::new(|out| named(1, who, out)),
+            second: Piece::new(|out| named(5, who, out)),
+        });
+    }
+
+    #[inline]
+    fn get(&self, who: Who<'_>, cpu: u32) -> &Name {
+        let name = match who.pid {
+            0 => &self.idle[cpu as usize],
+            pid => &self.threads[thread(pid)],
+        };
+        name.as_ref().expect("made before")
     }
 }
 
+fn is_of(name: &Option<Name>, who: Who<'_>) -> bool {
+    name.as_ref().is_some_and(|name| name.prio == who.prio)
+}
+
+fn thread(pid: i32) -> usize {
+    usize::try_from(pid - LEADER).expect("threads follow the process's number")
+}
+
 /// Name, number and priority, at three numbers that follow each other.
-fn who(first: u64, task: Who<'_>, out: &mut Bytes<'_>) {
+fn named(first: u64, task: Who<'_>, out: &mut Bytes<'_>) {
     out.text(first, task.comm);
     out.number(first + 1, task.pid);
     out.number(first + 2, task.prio);
 }
 
+/// Writes an event, as an element of its bundle.
+#[inline]
+pub(super) fn write(event: &Event<'_>, stamp: &Stamp, names: &mut Names, out: &mut Bytes<'_>) {
+    let context = &event.context;
+    out.short(2, |out| {
+        out.stamp(1, stamp);
+        out.unsigned(2, context.pid.cast_unsigned().into());
+        if context.interrupt {
+            out.unsigned(5, (HARDIRQ | IRQS_OFF).into());
+        }
+        fields(&event.kind, context.cpu, names, out);
+    });
+}
+
+#[inline]
+fn fields(kind: &Kind<'_>, cpu: u32, names: &mut Names, out: &mut Bytes<'_>) {
+    match *kind {
+        Kind::Switch {
+            prev,
+            prev_state,
+            next,
+        } => {
+            names.know(prev, cpu);
+            names.know(next, cpu);
+            out.short(4, |out| {
+                out.piece(&names.get(prev, cpu).first);
+                out.number(4, prev_state.number());
+                out.piece(&names.get(next, cpu).second);
+            });
+        }
+        Kind::Waking { task, target_cpu } => wake(20, (task, cpu), target_cpu, names, out),
+        Kind::Wakeup { task, target_cpu } => wake(17, (task, cpu), target_cpu, names, out),
+        Kind::WakeupNew { task, target_cpu } => wake(114, (task, cpu), target_cpu, names, out),
+        Kind::Idle { state, cpu } => out.short(13, |out| {
+            out.number(1, state);
+            out.number(2, cpu);
+        }),
+        Kind::Frequency { khz, cpu } => out.short(11, |out| {
+            out.number(1, khz);
+            out.number(2, cpu);
+        }),
+        _ => rare(kind, out),
+    }
+}
+
+fn rare(kind: &Kind<'_>, out: &mut Bytes<'_>) {
+    match *kind {
+        Kind::Migrate {
+            task,
+            orig_cpu,
+            dest_cpu,
+        } => out.short(491, |out| {
+            named(1, task, out);
+            out.number(4, orig_cpu);
+            out.number(5, dest_cpu);
+        }),
+        Kind::NewTask {
+            pid,
+            comm,
+            clone_flags,
+        } => out.short(235, |out| {
+            out.number(1, pid);
+            out.text(2, comm);
+            out.unsigned(3, clone_flags);
+            out.number(4, 0);
+        }),
+        Kind::Rename { pid, old, new } => out.short(236, |out| {
+            out.number(1, pid);
+            out.text(2, old);
+            out.text(3, new);
+            out.number(4, 0);
+        }),
+        Kind::Exit { task, tgid } => out.short(238, |out| {
+            out.text(1, task.comm);
+            out.number(2, task.pid);
+            out.number(3, tgid);
+            out.number(4, task.prio);
+        }),
+        _ => unreachable!("written where it is frequent"),
+    }
+}
+
 /// `sched_waking` and its like, which have the same fields.
-fn wake(field: u64, task: Who<'_>, target_cpu: u32, out: &mut Bytes<'_>) {
-    out.message(field, |out| {
-        who(1, task, out);
+#[inline]
+fn wake(
+    field: u64,
+    (task, cpu): (Who<'_>, u32),
+    target_cpu: u32,
+    names: &mut Names,
+    out: &mut Bytes<'_>,
+) {
+    names.know(task, cpu);
+    out.short(field, |out| {
+        out.piece(&names.get(task, cpu).first);
         out.number(4, 1); // success
         out.number(5, target_cpu);
     });

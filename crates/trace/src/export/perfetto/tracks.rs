@@ -1,6 +1,7 @@
 //! What stands at the start of a trace, and what is drawn on tracks: quantities and decisions.
 
-use super::bytes::Bytes;
+use super::bytes::{Bytes, Stamp};
+use crate::export::known::has_states;
 use crate::export::sink::{Counter, Decision};
 use crate::export::threads::LEADER;
 use crate::proto::{
@@ -64,6 +65,8 @@ fn numbered(counter: Counter) -> (u64, u32) {
         Counter::Power(cluster) => (4, cluster),
         Counter::Temperature(cluster) => (5, cluster),
         Counter::Overutilized => (6, 0),
+        Counter::ClusterIdle(cluster) => (7, cluster),
+        Counter::Online(cpu) => (8, cpu),
     }
 }
 
@@ -80,24 +83,30 @@ fn packet(data: Data) -> TracePacket {
     }
 }
 
-/// A packet with an event on a track, by the numbers of the fields in `trace.proto`.
-fn event(time_ns: u64, packets: &mut Vec<u8>, fields: impl FnOnce(&mut Bytes<'_>)) {
-    Bytes(packets).message(1, |out| {
-        out.unsigned(8, time_ns);
-        out.unsigned(10, SEQUENCE_ID.into());
-        out.message(11, fields);
-        out.unsigned(13, NEEDS_INCREMENTAL_STATE.into());
-    });
+/// What every packet with an event on a track has, by the numbers of the fields in `trace.proto`.
+#[inline]
+fn fields(stamp: &Stamp, out: &mut Bytes<'_>, event: impl FnOnce(&mut Bytes<'_>)) {
+    out.stamp(8, stamp);
+    out.unsigned(10, SEQUENCE_ID.into());
+    event(out);
+    out.unsigned(13, NEEDS_INCREMENTAL_STATE.into());
 }
 
+/// A packet with a small event on a track.
+#[inline]
+fn event(stamp: &Stamp, out: &mut Bytes<'_>, event: impl FnOnce(&mut Bytes<'_>)) {
+    out.short(1, |out| fields(stamp, out, |out| out.short(11, event)));
+}
+
+#[inline]
 fn head(kind: Type, track: u64, out: &mut Bytes<'_>) {
     out.number(9, i32::from(kind));
     out.unsigned(11, track);
 }
 
 /// A quantity has this value from now on.
-pub(super) fn counter(time_ns: u64, counter: Counter, value: f64, packets: &mut Vec<u8>) {
-    event(time_ns, packets, |out| {
+pub(super) fn counter(stamp: &Stamp, counter: Counter, value: f64, out: &mut Bytes<'_>) {
+    event(stamp, out, |out| {
         head(Type::Counter, counter_track(counter), out);
         match counter {
             Counter::Energy(_) | Counter::Power(_) | Counter::Temperature(_) => {
@@ -109,7 +118,7 @@ pub(super) fn counter(time_ns: u64, counter: Counter, value: f64, packets: &mut 
 }
 
 /// A CPU was chosen for a thread: a slice on its track until it runs.
-pub(super) fn decision(time_ns: u64, decision: &Decision<'_>, packets: &mut Vec<u8>) {
+pub(super) fn decision(stamp: &Stamp, decision: &Decision<'_>, out: &mut Bytes<'_>) {
     let placement = decision.placement;
     let kind = match placement.kind {
         PlacementKind::Wake => 1,
@@ -127,21 +136,22 @@ pub(super) fn decision(time_ns: u64, decision: &Decision<'_>, packets: &mut Vec<
     ];
     // An average of no runs is none.
     let known = numbers.len() - usize::from(placement.dur_avg_ns == 0);
-    event(time_ns, packets, |out| {
+    let notes = |out: &mut Bytes<'_>| {
         out.unsigned(3, DECISION);
-        out.message(4, |out| {
+        out.short(4, |out| {
             out.unsigned(1, 1);
             out.unsigned(17, kind);
         });
         for (name, number) in (2..).zip(&numbers[..known]) {
-            out.message(4, |out| {
+            out.short(4, |out| {
                 out.unsigned(1, name);
                 out.unsigned(3, *number);
             });
         }
         head(Type::SliceBegin, thread_track(decision.pid), out);
         out.unsigned(10, reason_iid(placement.reason));
-    });
+    };
+    out.message(1, |out| fields(stamp, out, |out| out.message(11, notes)));
 }
 
 fn reason_iid(reason: Reason) -> u64 {
@@ -149,8 +159,8 @@ fn reason_iid(reason: Reason) -> u64 {
 }
 
 /// The thread runs.
-pub(super) fn decision_over(time_ns: u64, pid: i32, packets: &mut Vec<u8>) {
-    event(time_ns, packets, |out| {
+pub(super) fn decision_over(stamp: &Stamp, pid: i32, out: &mut Bytes<'_>) {
+    event(stamp, out, |out| {
         head(Type::SliceEnd, thread_track(pid), out);
     });
 }
@@ -239,6 +249,17 @@ impl<'a> Names<'a> {
             let label = |cluster: u32| format!("{group} {}", named(cluster));
             let counters = clusters.clone().map(|c| (counter(c), label(c)));
             packets.extend(tracks(group, unit, counters));
+        }
+        let with_states = |c: &u32| {
+            let first = self.platform.clusters[*c as usize].cpus[0];
+            has_states(self.platform, first)
+        };
+        let with_states: Vec<_> = clusters.filter(with_states).collect();
+        if !with_states.is_empty() {
+            let label = |c: u32| format!("cluster idle {}", named(c));
+            let counters = with_states.into_iter();
+            let counters = counters.map(|c| (Counter::ClusterIdle(c), label(c)));
+            packets.extend(tracks("cluster idle", "", counters));
         }
         packets.push(track(Counter::Overutilized, "overutilized", "", None));
         packets
@@ -343,6 +364,11 @@ fn tracks(
     }));
     let counters = counters.map(|(counter, name)| track(counter, &name, unit, Some(holder)));
     [head].into_iter().chain(counters).collect()
+}
+
+/// The track of a CPU that leaves the machine; there is one only if that happens.
+pub(super) fn online(cpu: u32) -> TracePacket {
+    track(Counter::Online(cpu), &format!("online cpu{cpu}"), "", None)
 }
 
 fn track(counter: Counter, name: &str, unit: &str, holder: Option<u64>) -> TracePacket {
