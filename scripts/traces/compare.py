@@ -32,12 +32,20 @@ FIELDS = {
     "task_rename": r"pid=(?P<pid>\d+) oldcomm=(?P<oldcomm>.*) newcomm=(?P<newcomm>.*) "
     r"oom_score_adj=(?P<oom_score_adj>-?\d+)",
     "sched_process_exit": NAMED,
+    "hrtimer_start": r"hrtimer=(?P<hrtimer>[0-9a-f]+) function=hrtimer_wakeup "
+    r"expires=(?P<expires>\d+) softexpires=(?P<softexpires>\d+) mode=ABS",
+    "hrtimer_expire_entry": r"hrtimer=(?P<hrtimer>[0-9a-f]+) function=hrtimer_wakeup "
+    r"now=(?P<now>\d+)",
+    "hrtimer_expire_exit": r"hrtimer=(?P<hrtimer>[0-9a-f]+)",
+    "softirq_entry": r"vec=(?P<vec>\d+) \[action=[A-Z_]*\]",
+    "wake_up_sync": r"\(__wake_up_sync_key\+0x0/0x20\)",
 }
 FIELDS = {event: re.compile(f"^{fields}$") for event, fields in FIELDS.items()}
 STATES = {"R": 0, "S": 1, "D": 2, "T": 4, "t": 8, "X": 16, "Z": 32, "P": 64, "I": 128, "R+": 256}
 TEXT_FIELDS = {"comm", "prev_comm", "next_comm", "oldcomm", "newcomm"}
 # Fields of the binary form that the text does not have.
-BINARY_ONLY = {"success", "tgid"}
+BINARY_ONLY = {"success", "tgid", "mode"}
+HEXADECIMAL = {"clone_flags", "hrtimer"}
 
 
 def value(name, text):
@@ -45,7 +53,7 @@ def value(name, text):
         return text
     if name == "prev_state":
         return STATES[text]
-    return int(text, 16 if name == "clone_flags" else 10)
+    return int(text, 16 if name in HEXADECIMAL else 10)
 
 
 def text_events(path):
@@ -82,6 +90,8 @@ def binary_events(path):
             name = event.WhichOneof("event")
             set_fields = getattr(event, name).ListFields()
             named = {f.name: v for f, v in set_fields if f.name not in BINARY_ONLY}
+            if name == "kprobe_event":  # named by whoever set the probe
+                name, named = named["name"], {}
             events.append((event.timestamp, cpu, event.pid, name, named))
     return events, trace.packet
 

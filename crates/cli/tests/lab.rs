@@ -113,6 +113,14 @@ fn either_a_workload_or_a_command_is_run() {
     assert_code(&x86(folder.path(), &["--duration", "1s", "--", "true"]), 2);
     let output = x86(folder.path(), &["--workload", "periodc:n=2"]);
     assert_refused(&output, &["periodic"]);
+    let output = x86(folder.path(), &["--workload", "trace:gone.txt"]);
+    assert_refused(&output, &["gone.txt: cannot be read"]);
+    let output = x86(folder.path(), &["--workload", "trace:gone.txt,platfrom=x"]);
+    assert_refused(&output, &["did you mean `platform`"]);
+    let line = "  <idle>-0 [000] 1.0: sched_switch: swapper/0:0 [120] R ==> a:11 [120]\n  \
+                a-11 [000] 1.1: sched_switch: a:11 [120] S ==> swapper/0:0 [120]\n";
+    std::fs::write(folder.path().join("run.txt"), line).expect("written");
+    assert_code(&x86(folder.path(), &["--workload", "trace:run.txt"]), 3);
     assert_code(
         &x86(
             folder.path(),

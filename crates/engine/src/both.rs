@@ -1,7 +1,8 @@
 //! Two observers of one run.
 
 use crate::observe::{
-    CpuPower, Iteration, MigrateCause, Observer, Placement, Situation, Stop, WakeupCase, Waking,
+    CpuPower, Iteration, KernelWork, MigrateCause, Observer, Placement, Situation, Stop,
+    WakeupCase, Waking,
 };
 use crate::state::StateView;
 
@@ -38,6 +39,16 @@ impl<A: Observer, B: Observer> Observer for Both<'_, A, B> {
     fn wakeup(&mut self, time_ns: u64, task: u32, cpu: u32, due_ns: u64) {
         self.0.wakeup(time_ns, task, cpu, due_ns);
         self.1.wakeup(time_ns, task, cpu, due_ns);
+    }
+
+    fn kernel_work(&mut self, time_ns: u64, cpu: u32, work: KernelWork) {
+        self.0.kernel_work(time_ns, cpu, work);
+        self.1.kernel_work(time_ns, cpu, work);
+    }
+
+    fn timer_armed(&mut self, time_ns: u64, task: u32, cpu: u32, due_ns: u64) {
+        self.0.timer_armed(time_ns, task, cpu, due_ns);
+        self.1.timer_armed(time_ns, task, cpu, due_ns);
     }
 
     fn woken(&mut self, time_ns: u64, waking: &Waking) {

@@ -27,6 +27,17 @@ pub enum CpuPower {
     },
 }
 
+/// Kernel work on a CPU that no event of a task or its tick shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KernelWork {
+    /// The tick of an idle CPU.
+    IdleTick,
+    /// The timer that ends a slice between ticks.
+    SliceEnd,
+    /// A look at balancing on behalf of idle CPUs.
+    Balance,
+}
+
 /// Why a task moved to another CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MigrateCause {
@@ -171,6 +182,10 @@ pub trait Observer {
     fn wakeup_case(&mut self, time_ns: u64, case: WakeupCase) {}
     /// A task became runnable because its sleep ended (`due_ns`: when it wanted to wake).
     fn wakeup(&mut self, time_ns: u64, task: u32, cpu: u32, due_ns: u64) {}
+    /// A CPU does kernel work, which costs as much as a tick.
+    fn kernel_work(&mut self, time_ns: u64, cpu: u32, work: KernelWork) {}
+    /// A task that sleeps is to be woken at `due_ns` by a timer on `cpu`.
+    fn timer_armed(&mut self, time_ns: u64, task: u32, cpu: u32, due_ns: u64) {}
     /// A sleeping task is woken, whether or not a CPU is chosen for it.
     fn woken(&mut self, time_ns: u64, waking: &Waking) {}
     /// A task begins or continues to execute. `wake_latency_ns` is the time since it was due, on

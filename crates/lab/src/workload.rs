@@ -27,8 +27,25 @@ pub fn job(
     arch: Arch,
     machine: &Machine,
 ) -> Result<String, LabError> {
+    let spec = Spec::parse(argument, &LoadOptions::default());
+    let spec = spec.map_err(|error| LabError::Request(error.to_string()))?;
+    job_of(&spec, seed, window_ns, trace, arch, machine)
+}
+
+/// The same of a workload that is read already.
+///
+/// # Errors
+/// When it does not fit the machine or the guest.
+pub fn job_of(
+    spec: &Spec,
+    seed: u64,
+    window_ns: Option<u64>,
+    trace: bool,
+    arch: Arch,
+    machine: &Machine,
+) -> Result<String, LabError> {
     let wrong = |error: &dyn std::fmt::Display| LabError::Request(error.to_string());
-    let spec = Spec::parse(argument, &LoadOptions::default()).map_err(|error| wrong(&error))?;
+    let argument = &spec.name;
     let facts = MachineFacts {
         nr_cpus: machine.cpus,
     };

@@ -9,6 +9,7 @@ mod builtin;
 pub mod cpu_list;
 mod error;
 pub mod fdt;
+pub mod form;
 pub mod import;
 mod known;
 pub mod model;

@@ -97,6 +97,21 @@ pub struct Context<'a> {
 
 /// `state` of `cpu_idle` when the CPU leaves its idle state.
 pub const IDLE_EXIT: u32 = u32::MAX;
+/// `vec` of `softirq_entry`: timers that a tick found due.
+pub const SOFTIRQ_TIMER: u32 = 1;
+/// `vec` of `softirq_entry`: balancing.
+pub const SOFTIRQ_SCHED: u32 = 7;
+/// `vec` of `softirq_entry`: high-resolution timers.
+pub const SOFTIRQ_HRTIMER: u32 = 8;
+/// What the kernel calls the numbers of `softirq_entry`.
+pub const SOFTIRQS: [&str; 10] = [
+    "HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU",
+];
+
+/// What a probe of `__wake_up_sync_key` is called here; of other names those with these words in
+/// them are taken for it.
+pub const SYNC_WAKE: &str = "wake_up_sync";
+
 /// `clone_flags` of a thread of the same process: CLONE_VM, FS, FILES, SIGHAND, THREAD.
 pub const CLONE_THREAD_FLAGS: u64 = 0x0001_0f00;
 
@@ -156,6 +171,33 @@ pub enum Kind<'a> {
         /// CPU.
         cpu: u32,
     },
+    /// `hrtimer_start`: a high-resolution timer is armed. Of a simulated run these are the timers
+    /// that end sleeps.
+    TimerStart {
+        /// Its address, by which it is known.
+        timer: u64,
+        /// When it is due at the latest, ns on its own clock.
+        expires_ns: u64,
+    },
+    /// `hrtimer_expire_entry`: the timer's interrupt has come; what it does follows.
+    TimerExpire {
+        /// Its address.
+        timer: u64,
+        /// What its own clock says now, ns.
+        now_ns: u64,
+    },
+    /// `hrtimer_expire_exit`: what it did is done.
+    TimerDone {
+        /// Its address.
+        timer: u64,
+    },
+    /// `softirq_entry`: a CPU begins work that an interrupt left it.
+    Softirq {
+        /// Which, as `SOFTIRQ_TIMER` and the others.
+        vec: u32,
+    },
+    /// A probe of `__wake_up_sync_key`: who wakes next on this CPU says that it will sleep soon.
+    SyncWake,
     /// `task_newtask`.
     NewTask {
         /// Number of the new one.

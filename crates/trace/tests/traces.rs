@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 use wakeplace_engine::observe::{
-    Both, CpuPower, MigrateCause, Observer, Placement, PlacementKind, Stop, Waking,
+    Both, CpuPower, KernelWork, MigrateCause, Observer, Placement, PlacementKind, Stop, Waking,
 };
 use wakeplace_engine::{Options, run};
 use wakeplace_platform::{CpuId, IdleState, Platform};
@@ -87,33 +87,8 @@ fn track_events(trace: &Trace) -> impl Iterator<Item = &TrackEvent> {
     })
 }
 
-/// Goal: what the engine tells becomes the kernel's events in the kernel's order (spec traces
-/// sections 1 and 4), every line of the file derived by hand.
-#[test]
-fn events_told_by_hand() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let (platform, workload) = (hikey(), workload("periodic:n=2,period=16ms,duty=5%"));
-    let mut traces = traces(&folder, &platform, &workload);
-    let t = &mut traces;
-    t.placement(1000, &placement(0, PlacementKind::Fork, 0));
-    t.run_start(2000, 1, 0, None);
-    t.placement(2500, &placement(1, PlacementKind::Fork, 0));
-    // Task 0 is pre-empted by task 1: one switch, though told as a stop and a start.
-    t.run_stop(3000, 1, 0, 1000, Stop::Preempted);
-    t.run_start(3000, 1, 1, None);
-    // Task 1 yields to nobody and is picked again: no switch.
-    t.run_stop(4000, 1, 1, 1000, Stop::Yields);
-    t.run_start(4000, 1, 1, None);
-    // It wakes nobody, waits for a device; the CPU pulls nothing and takes task 0 from its queue.
-    t.run_stop(5000, 1, 1, 2000, Stop::Waits);
-    t.run_start(5000, 1, 0, None);
-    // Task 0 is pulled away; the CPU is left to its idle task and goes into its second state.
-    t.run_stop(6000, 1, 0, 1000, Stop::Preempted);
-    t.migrate(6000, 0, 1, 4, MigrateCause::Active);
-    t.cpu_power(6000, 1, CpuPower::Transition { state: 2 });
-    t.run_start(6500, 4, 0, None);
-    t.cpu_power(7000, 1, CpuPower::Idle { state: 2 });
-    // Task 0 wakes task 1 for another CPU.
+/// Task 0 wakes task 1 for another CPU.
+fn one_wakes_another(t: &mut Traces) {
     t.woken(
         8000,
         &Waking {
@@ -133,8 +108,52 @@ fn events_told_by_hand() {
     );
     t.wakeup(8000, 1, 2, 8000);
     t.migrate(8000, 1, 1, 2, MigrateCause::Wake);
+}
+
+/// A timer that is late wakes a task.
+fn a_timer_is_late(t: &mut Traces) {
+    t.timer_armed(9100, 1, 2, 9200);
+    let waking = Waking {
+        task: 1,
+        waker: None,
+        cpu: 2,
+        sync: false,
+    };
+    t.woken(9300, &waking);
+}
+
+/// Goal: what the engine tells becomes the kernel's events in the kernel's order (spec traces
+/// sections 1 and 4), every line of the file derived by hand.
+#[test]
+fn events_told_by_hand() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (platform, workload) = (hikey(), workload("periodic:n=2,period=16ms,duty=5%"));
+    let mut traces = traces(&folder, &platform, &workload);
+    let t = &mut traces;
+    t.placement(1000, &placement(0, PlacementKind::Fork, 0));
+    t.run_start(2000, 1, 0, None);
+    t.placement(2500, &placement(1, PlacementKind::Fork, 0));
+    // Task 0 is pre-empted by task 1: one switch, though told as a stop and a start.
+    t.run_stop(3000, 1, 0, 1000, Stop::Preempted);
+    t.run_start(3000, 1, 1, None);
+    // Task 1 yields to nobody and is picked again: no switch.
+    t.run_stop(4000, 1, 1, 1000, Stop::Yields);
+    t.run_start(4000, 1, 1, None);
+    // It wakes nobody, waits for a device; the CPU pulls nothing and takes task 0 from its queue.
+    t.run_stop(5000, 1, 1, 2000, Stop::Waits);
+    t.timer_armed(5000, 1, 1, 7500);
+    t.run_start(5000, 1, 0, None);
+    // Task 0 is pulled away; the CPU is left to its idle task and goes into its second state.
+    t.run_stop(6000, 1, 0, 1000, Stop::Preempted);
+    t.migrate(6000, 0, 1, 4, MigrateCause::Active);
+    t.cpu_power(6000, 1, CpuPower::Transition { state: 2 });
+    t.run_start(6500, 4, 0, None);
+    t.cpu_power(7000, 1, CpuPower::Idle { state: 2 });
+    t.kernel_work(7000, 4, KernelWork::Balance);
+    one_wakes_another(t);
     t.run_stop(9000, 4, 0, 2500, Stop::Exits);
     t.task_exit(9000, 0);
+    a_timer_is_late(t);
     t.frequency(9500, 1, 2);
     t.finish(10_000);
     traces.publish().expect("written");

@@ -73,7 +73,7 @@ const MAY_KNOW: [(&str, &[&str]); 17] = [
         ],
     ),
     ("scx", &["text", "policy-sys", "platform", "host"]),
-    ("xtask", &[]),
+    ("xtask", &["platform"]),
 ];
 
 /// Crates that must be the same on every machine, and what they may not even reach.

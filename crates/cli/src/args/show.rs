@@ -87,7 +87,7 @@ pub(crate) enum WorkloadCommand {
 /// `workload check`.
 #[derive(Debug, Args)]
 pub(crate) struct WorkloadCheckArgs {
-    /// rt-app JSON file; `-` reads standard input
+    /// rt-app JSON file, `-` for standard input, or a recording as trace:FILE[,platform=NAME]
     pub(crate) file: String,
     /// CPUs of the machine it is checked for
     #[arg(

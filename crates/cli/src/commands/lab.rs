@@ -104,7 +104,14 @@ fn request(args: &LabRunArgs) -> Result<Request, Failure> {
     let trace = args.trace.is_some();
     let work = match &args.workload {
         Some(name) => {
-            let job = workload::job(name, args.seed, args.duration, trace, arch, &machine);
+            let (seed, window_ns) = (args.seed, args.duration);
+            let job = if name.starts_with(wakeplace_trace::PREFIX) {
+                let platform = machine.platform.as_ref();
+                let spec = wakeplace_trace::load(name, platform).map_err(Failure::input)?;
+                workload::job_of(&spec, seed, window_ns, trace, arch, &machine)
+            } else {
+                workload::job(name, seed, window_ns, trace, arch, &machine)
+            };
             Work::Job {
                 workload: name.clone(),
                 job: job.map_err(|error| failure(&error))?,

@@ -18,6 +18,7 @@ mod report;
 mod simulate;
 mod study;
 mod workload;
+mod workload_recording;
 
 use crate::args::Command;
 use crate::failure::Outcome;

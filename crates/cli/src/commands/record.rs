@@ -10,14 +10,20 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Events a workload is made of; the first two must be there.
-const EVENTS: [&str; 7] = [
+const EVENTS: [&str; 12] = [
     "sched:sched_switch",
     "sched:sched_waking",
     "sched:sched_wakeup_new",
+    "sched:sched_migrate_task",
     "task:task_newtask",
     "task:task_rename",
     "power:cpu_frequency",
     "power:cpu_idle",
+    // When timers were due, and the work of interrupts on idle CPUs.
+    "timer:hrtimer_start",
+    "timer:hrtimer_expire_entry",
+    "timer:hrtimer_expire_exit",
+    "irq:softirq_entry",
 ];
 const NEEDED: usize = 2;
 /// Where the kernel's trace is mounted.

@@ -1,5 +1,6 @@
 //! `workload list` and `workload check`.
 
+use super::workload_recording;
 use crate::args::{AnswerFormat, FormatName, ListArgs, WorkloadCheckArgs, WorkloadCommand};
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::page::{Form, Page};
@@ -116,6 +117,9 @@ struct Found {
 }
 
 fn check(args: &WorkloadCheckArgs, terminal: Terminal) -> Outcome {
+    if args.file.starts_with(wakeplace_trace::PREFIX) {
+        return workload_recording::check(args, terminal);
+    }
     let found = examine(args)?;
     if args.form.format == AnswerFormat::Json {
         terminal.print(&json(&answer(args, &found)))?;

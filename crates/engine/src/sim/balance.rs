@@ -2,7 +2,7 @@
 
 use super::Sim;
 use super::cpu::Message;
-use crate::observe::{MigrateCause, Observer};
+use crate::observe::{KernelWork, MigrateCause, Observer};
 use wakeplace_policy_sys::{IdleKind, NohzWork, Offer, Step};
 
 impl<O: Observer> Sim<'_, O> {
@@ -154,7 +154,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// This idle CPU was kicked to balance for all idle CPUs.
     pub(super) fn nohz_balance(&mut self, by: u32) {
-        self.charge(by, self.machine.costs.tick);
+        self.extra_work(by, KernelWork::Balance);
         self.answer_kick(by);
     }
 

@@ -4,7 +4,7 @@
 use super::Sim;
 use super::cpu::{Message, Mode};
 use crate::dsq::VtimeQueue;
-use crate::observe::Observer;
+use crate::observe::{KernelWork, Observer};
 use crate::queue::Event;
 use crate::run_queue::RunQueue;
 use wakeplace_policy_sys::IdleKind;
@@ -105,7 +105,7 @@ impl<O: Observer> Sim<'_, O> {
     /// For each idle CPU: signals that only fade, and a kick to those that should make their
     /// periodic pass. A CPU pulls for itself.
     pub(super) fn idle_pass(&mut self, by: u32) {
-        self.charge(by, self.machine.costs.tick);
+        self.extra_work(by, KernelWork::Balance);
         for cpu in 0..self.machine.nr_cpus {
             if !self.is_online(cpu) || self.core.cpu(cpu).curr_idle == 0 {
                 continue;

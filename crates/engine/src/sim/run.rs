@@ -147,6 +147,8 @@ impl<O: Observer> Sim<'_, O> {
             .timers
             .push(std::cmp::Reverse(due_ns));
         self.queue.push(due_ns, Event::Timer { task });
+        let number = self.shown(task);
+        self.observer.timer_armed(self.now, number, cpu, due_ns);
     }
 
     /// Tells the observer what the running task did, at the end of the run.

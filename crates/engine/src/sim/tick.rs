@@ -2,7 +2,7 @@
 
 use super::Sim;
 use super::cpu::{Message, Mode};
-use crate::observe::Observer;
+use crate::observe::{KernelWork, Observer};
 use crate::queue::Event;
 use wakeplace_policy_sys::IdleKind;
 
@@ -97,7 +97,7 @@ impl<O: Observer> Sim<'_, O> {
         self.account(cpu);
         match self.rest_of_slice_ns(cpu) {
             Some(0) => {
-                self.charge(cpu, self.machine.costs.tick);
+                self.extra_work(cpu, KernelWork::SliceEnd);
                 self.end_turn(cpu);
                 self.schedule(cpu);
             }
@@ -107,7 +107,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// An idle CPU took its tick.
     pub(super) fn idle_tick(&mut self, cpu: u32) {
-        self.charge(cpu, self.machine.costs.tick);
+        self.extra_work(cpu, KernelWork::IdleTick);
         self.sample(cpu);
         if self.live {
             return; // the kernel's: a sched_ext scheduler does not hear of it

@@ -3,7 +3,7 @@
 use super::Sim;
 use super::cpu::{Message, Mode};
 use crate::observe::{
-    CpuPower, MigrateCause, Observer, Placement, PlacementKind, Situation, Waking,
+    CpuPower, KernelWork, MigrateCause, Observer, Placement, PlacementKind, Situation, Waking,
 };
 use crate::queue::Event;
 use crate::thread::{Action, State};
@@ -140,6 +140,12 @@ impl<O: Observer> Sim<'_, O> {
                 *pending = pending.saturating_add(work);
             }
         }
+    }
+
+    /// Kernel work as long as a tick's that is not the running task's own tick.
+    pub(super) fn extra_work(&mut self, cpu: u32, work: KernelWork) {
+        self.charge(cpu, self.machine.costs.tick);
+        self.observer.kernel_work(self.now, cpu, work);
     }
 
     /// A sleep has ended: the timer's interrupt wakes the task.

@@ -5,8 +5,9 @@ use super::fill::idle_power;
 use super::found::{
     Arch, Clock, Found, FoundCpu, FoundIdle, Origin, Point, Scale, cpu_list, groups, worse,
 };
-use super::text::{comment, entry, number, source, string};
+use super::text::source;
 use crate::Standing;
+use crate::form::{comment, entry, number, string};
 use crate::sysfs::LevelKind;
 use crate::sysfs::partition::Partition;
 use std::fmt::Write;

@@ -130,11 +130,17 @@ fn amd(tree: &Tree) -> bool {
     })
 }
 
-/// `CONFIG_HZ` of the kernel's configuration, which a captured tree has.
+/// `CONFIG_HZ` of the kernel's configuration: as captured, as the kernel has it itself, or where
+/// distributions keep it.
 fn tick_hz(tree: &Tree) -> Option<u32> {
-    let text = tree.head("wakeplace/config")?;
-    let mut lines = text.lines();
-    let value = lines.find_map(|line| line.trim().strip_prefix("CONFIG_HZ="))?;
+    let mut paths = vec!["wakeplace/config".to_owned(), "proc/config.gz".to_owned()];
+    let release = tree.head("proc/sys/kernel/osrelease").unwrap_or_default();
+    if !release.is_empty() && !release.contains('/') {
+        paths.push(format!("boot/config-{release}"));
+        paths.push(format!("lib/modules/{release}/config"));
+    }
+    let mut paths = paths.iter();
+    let value = paths.find_map(|path| tree.setting(path, "CONFIG_HZ"))?;
     value.parse().ok().filter(|hz| (1..=10_000).contains(hz))
 }
 
@@ -249,3 +255,39 @@ const PARTS: &[(u32, u32, &str)] = &[
     (0x61, 0x033, "avalanche"),
     (0xc0, 0xac3, "ampere-1"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::io::Write;
+
+    /// A kernel's configuration is long, and what is asked for stands anywhere in it.
+    #[test]
+    fn the_tick_is_found_where_configurations_are() {
+        let config = format!(
+            "{}CONFIG_HZ_250=y\nCONFIG_HZ=250\n",
+            "# word\n".repeat(9000)
+        );
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packed.write_all(config.as_bytes()).expect("memory");
+        let packed = packed.finish().expect("memory");
+        for (path, bytes) in [
+            ("proc/config.gz", packed.as_slice()),
+            ("boot/config-6.1-a", config.as_bytes()),
+            ("lib/modules/6.1-a/config", config.as_bytes()),
+        ] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let write = |path: &str, bytes: &[u8]| {
+                let path = folder.path().join(path);
+                fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+                fs::write(path, bytes).expect("written");
+            };
+            let tree = Tree::new(folder.path());
+            assert_eq!(tick_hz(&tree), None);
+            write("proc/sys/kernel/osrelease", b"6.1-a\n");
+            write(path, bytes);
+            assert_eq!(tick_hz(&tree), Some(250), "{path}");
+        }
+    }
+}

@@ -11,6 +11,9 @@ use std::path::{Path, PathBuf};
 /// that alternate is 3 KiB.
 const MAX_FILE_BYTES: u64 = 16 << 10;
 
+/// Most of a file of settings that is read; the configuration of a distribution's kernel is 0.3 MB.
+const MAX_SETTINGS_BYTES: u64 = 4 << 20;
+
 /// Most entries of a folder that are looked at: the folder of 1024 CPUs has some 20 more.
 const MAX_ENTRIES: usize = 4096;
 
@@ -109,6 +112,29 @@ impl Tree {
     pub(crate) fn head(&self, path: &str) -> Option<String> {
         let bytes = self.bytes(path).ok()?;
         Some(String::from_utf8_lossy(&bytes).trim().to_owned())
+    }
+
+    /// What stands behind `KEY=` in a file of settings, which may be long.
+    pub(crate) fn setting(&self, path: &str, key: &str) -> Option<String> {
+        let bytes = match &self.archive {
+            Some(_) => self.bytes(path).ok()?,
+            None => {
+                let mut bytes = Vec::new();
+                let file = File::open(self.root.join(path)).ok()?;
+                let mut from: Box<dyn Read> = match path.ends_with(".gz") {
+                    true => Box::new(flate2::read::GzDecoder::new(file)),
+                    false => Box::new(file),
+                };
+                from.as_mut()
+                    .take(MAX_SETTINGS_BYTES)
+                    .read_to_end(&mut bytes)
+                    .ok()?;
+                bytes
+            }
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        let value = |line: &str| Some(line.trim().strip_prefix(key)?.strip_prefix('=')?.to_owned());
+        text.lines().find_map(value)
     }
 
     /// A file that must be there.

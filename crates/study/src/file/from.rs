@@ -82,7 +82,7 @@ fn taken(
             None => case.workload.clone(),
             Some(extra) => {
                 let argument = with(&case.workload.name, extra.get_ref());
-                workload(extra, &argument)?
+                workload(extra, &argument, of_case)?
             }
         },
         params: case.params.clone(),

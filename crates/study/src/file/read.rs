@@ -10,6 +10,7 @@ use crate::catalogue::workload_file;
 use crate::error::Flaw;
 use crate::{Param, StudyError, verdict};
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::sync::Arc;
 use wakeplace_engine::{Hotplug, Options};
 use wakeplace_metrics::find_metric;
@@ -187,14 +188,16 @@ fn cases(
                 "expected each token once",
             ));
         }
+        let on = match &raw.platform {
+            None => 0,
+            Some(text) => platform(text, platforms)?,
+        };
+        let argument = raw.workload.get_ref();
         cases.push(Case {
             token,
-            workload: workload(&raw.workload, raw.workload.get_ref())?,
+            workload: workload(&raw.workload, argument, &platforms[on])?,
             params: params(&raw.params),
-            platform: match &raw.platform {
-                None => 0,
-                Some(text) => platform(text, platforms)?,
-            },
+            platform: on,
             duration_ns: match &raw.duration {
                 None => context.duration_ns,
                 Some(text) => duration_ns(text)?,
@@ -218,13 +221,19 @@ fn params(raw: &BTreeMap<String, RawParam>) -> BTreeMap<String, Param> {
     raw.iter().map(pair).collect()
 }
 
-pub(super) fn workload(place: &Text, argument: &str) -> Result<Spec, Flaw> {
+/// `on`: the platform it is for, by which recordings are scaled where nothing says more.
+pub(super) fn workload(place: &Text, argument: &str, on: &Platform) -> Result<Spec, Flaw> {
+    let wrong =
+        |error: &dyn Display| Flaw::new(at(place), error.to_string(), "expected a workload");
+    if argument.starts_with(wakeplace_trace::PREFIX) {
+        return wakeplace_trace::load(argument, Some(on)).map_err(|error| wrong(&error));
+    }
     let options = LoadOptions::default();
     match workload_file(argument) {
         Some(text) => Spec::parse_rtapp(text.as_bytes(), argument, &options),
         None => Spec::parse(argument, &options),
     }
-    .map_err(|e| Flaw::new(at(place), e.to_string(), "expected a workload"))
+    .map_err(|error| wrong(&error))
 }
 
 fn metrics(raw: &RawStudy) -> Result<Vec<Shown>, Flaw> {

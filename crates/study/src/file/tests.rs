@@ -418,3 +418,28 @@ fn rules_of_columns_cases_and_sensitivity_hold() {
     let error = Study::from_toml(&none, "s.toml").unwrap_err().to_string();
     assert!(error.contains("did you mean `column`?"), "{error}");
 }
+
+/// A recording is a workload of a case as on the command line, with its own messages.
+#[test]
+fn a_case_may_be_a_recording() {
+    let folder = std::env::temp_dir().join(format!("wakeplace-study-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let path = folder.join("run.txt");
+    let text = "cpus=8\n  <idle>-0 [000] 1.0: sched_switch: swapper/0:0 [120] R ==> a:11 [120]\n  \
+                a-11 [000] 1.1: sched_switch: a:11 [120] S ==> swapper/0:0 [120]\n";
+    std::fs::write(&path, text).expect("written");
+    // A variant's addition would be no key of a recording.
+    let of = |argument: &str| {
+        let variant =
+            GOOD.find("[[variant]]").expect("one")..GOOD.find("[[experiment]]").expect("one");
+        let without = GOOD.replace(&GOOD[variant], "");
+        without.replace("periodic:n=20,period=16ms,duty=5%", argument)
+    };
+    let argument = format!("trace:{}", path.display());
+    let study = Study::from_toml(&of(&argument), "t.toml");
+    assert!(study.is_ok(), "{study:?}");
+    let refused = Study::from_toml(&of(&format!("{argument},platfrom=tc2")), "t.toml");
+    let refused = refused.expect_err("no such key").to_string();
+    assert!(refused.contains("did you mean `platform`"), "{refused}");
+    std::fs::remove_dir_all(&folder).expect("removed");
+}

@@ -55,7 +55,11 @@ fn variation(
         };
         let spec = match &raw.workload {
             None => file.cases[case].workload.clone(),
-            Some(extra) => workload(extra, &format!("{argument},{}", extra.get_ref()))?,
+            Some(extra) => {
+                let argument = format!("{argument},{}", extra.get_ref());
+                let on = &file.platforms[file.cases[case].platform];
+                workload(extra, &argument, on)?
+            }
         };
         Ok((case, spec))
     };

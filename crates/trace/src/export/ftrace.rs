@@ -4,7 +4,7 @@ mod line;
 
 use super::place::{ExportError, Place};
 use super::sink::Sink;
-use crate::event::{Context, Event, Kind, Who};
+use crate::event::{Context, Event, Kind, SOFTIRQS, SYNC_WAKE, Who};
 use line::Line;
 use std::fs::File;
 use std::io::{self, Write};
@@ -109,6 +109,26 @@ fn fields(out: &mut Line, kind: &Kind<'_>) {
         }
         Kind::Frequency { khz, cpu } => state(out, "cpu_frequency", *khz, *cpu),
         Kind::Idle { state: to, cpu } => state(out, "cpu_idle", *to, *cpu),
+        Kind::TimerStart { timer, expires_ns } => {
+            timed(out, "hrtimer_start", *timer);
+            out.text(" function=hrtimer_wakeup expires=")
+                .number(*expires_ns);
+            out.text(" softexpires=").number(*expires_ns);
+            out.text(" mode=ABS");
+        }
+        Kind::TimerExpire { timer, now_ns } => {
+            timed(out, "hrtimer_expire_entry", *timer);
+            out.text(" function=hrtimer_wakeup now=").number(*now_ns);
+        }
+        Kind::TimerDone { timer } => timed(out, "hrtimer_expire_exit", *timer),
+        Kind::Softirq { vec } => {
+            let action = SOFTIRQS.get(*vec as usize).unwrap_or(&"");
+            out.text("softirq_entry: vec=").number((*vec).into());
+            out.text(" [action=").text(action).text("]");
+        }
+        Kind::SyncWake => {
+            out.text(SYNC_WAKE).text(": (__wake_up_sync_key+0x0/0x20)");
+        }
         Kind::NewTask {
             pid,
             comm,
@@ -132,6 +152,10 @@ fn fields(out: &mut Line, kind: &Kind<'_>) {
 fn state(out: &mut Line, event: &str, state: u32, cpu: u32) {
     out.text(event).text(": state=").number(state.into());
     out.text(" cpu_id=").number(cpu.into());
+}
+
+fn timed(out: &mut Line, event: &str, timer: u64) {
+    out.text(event).text(": hrtimer=").hex_padded(timer, 16);
 }
 
 fn named(out: &mut Line, event: &str, task: &Who<'_>) {

@@ -1,6 +1,6 @@
 //! What is known of the run while its events are told, and how they are named.
 
-use super::threads::{Cpu, Thread, leader_comm};
+use super::threads::{Cpu, LEADER, Thread, leader_comm};
 use crate::event::{Context, Event, Kind, TaskState, Who};
 use wakeplace_platform::{CpuId, FreqDomain, IdleScope, Platform};
 use wakeplace_workload::{TaskScript, Workload};
@@ -74,6 +74,21 @@ impl Known {
                 ..context(cpu, self.cpu(cpu).idle_task())
             },
         }
+    }
+
+    /// The context of the process's main thread, which makes the others.
+    pub(crate) fn by_leader(&self, cpu: u32) -> Context<'_> {
+        Context {
+            cpu,
+            pid: LEADER,
+            comm: &self.leader,
+            interrupt: false,
+        }
+    }
+
+    /// Address of the timer that ends a thread's sleeps. A kernel's is on the thread's stack.
+    pub(crate) fn timer(&self, task: u32) -> u64 {
+        u64::from(self.thread(task).pid.cast_unsigned())
     }
 
     pub(crate) fn event<'a>(&self, context: Context<'a>, kind: Kind<'a>) -> Event<'a> {

@@ -3,7 +3,7 @@
 use super::place::{ExportError, Place};
 use super::sink::{Counter, Decision, Sink};
 use super::table::{Cell, Holds, Table};
-use crate::event::{Event, Kind, Who};
+use crate::event::{Event, Kind, SYNC_WAKE, Who};
 use std::io;
 use std::path::Path;
 use wakeplace_engine::observe::PlacementKind;
@@ -21,7 +21,7 @@ const COMMON: [(&str, Holds); 4] = [
 ];
 
 /// Tables of events with their own columns, in the order of `place`.
-const EVENTS: [(&str, Columns); 10] = [
+const EVENTS: [(&str, Columns); 15] = [
     (
         "sched_switch",
         &[
@@ -71,6 +71,21 @@ const EVENTS: [(&str, Columns); 10] = [
         "sched_process_exit",
         &[("comm", Text), ("pid", Whole), ("prio", Whole)],
     ),
+    (
+        "hrtimer_start",
+        &[
+            ("hrtimer", Whole),
+            ("expires", Whole),
+            ("softexpires", Whole),
+        ],
+    ),
+    (
+        "hrtimer_expire_entry",
+        &[("hrtimer", Whole), ("now", Whole)],
+    ),
+    ("hrtimer_expire_exit", &[("hrtimer", Whole)]),
+    ("softirq_entry", &[("vec", Whole)]),
+    (SYNC_WAKE, &[]),
 ];
 
 const TARGET: Columns = &[
@@ -192,6 +207,13 @@ fn cells<'a>(kind: &Kind<'a>) -> (usize, Own<'a>) {
         } => (7, own.with(pid).with(comm).with(clone_flags).with(0)),
         Kind::Rename { pid, old, new } => (8, own.with(pid).with(old).with(new).with(0)),
         Kind::Exit { task, .. } => (9, own.named(task)),
+        Kind::TimerStart { timer, expires_ns } => {
+            (10, own.with(timer).with(expires_ns).with(expires_ns))
+        }
+        Kind::TimerExpire { timer, now_ns } => (11, own.with(timer).with(now_ns)),
+        Kind::TimerDone { timer } => (12, own.with(timer)),
+        Kind::Softirq { vec } => (13, own.with(vec)),
+        Kind::SyncWake => (14, own),
     }
 }
 

@@ -22,6 +22,8 @@ pub(crate) struct Thread {
     pub(crate) cpu: u32,
     /// Who woke it last: CPU, thread (None: an interrupt).
     pub(crate) woken_by: (u32, Option<u32>),
+    /// A timer is to end its sleep.
+    pub(crate) timer_armed: bool,
     /// A CPU was chosen for it, and it has not run since.
     pub(crate) waits: bool,
 }
@@ -39,6 +41,7 @@ impl Thread {
             prio: prio(script),
             cpu: 0,
             woken_by: (0, None),
+            timer_armed: false,
             waits: false,
         }
     }

@@ -3,10 +3,12 @@
 use super::Traces;
 use super::sink::{Counter, Decision};
 use super::threads::LEADER;
-use crate::event::{CLONE_THREAD_FLAGS, Context, IDLE_EXIT, Kind, TaskState};
+use crate::event::{
+    CLONE_THREAD_FLAGS, IDLE_EXIT, Kind, SOFTIRQ_HRTIMER, SOFTIRQ_SCHED, SOFTIRQ_TIMER, TaskState,
+};
 use wakeplace_engine::StateView;
 use wakeplace_engine::observe::{
-    CpuPower, MigrateCause, Observer, Placement, PlacementKind, Stop, Waking,
+    CpuPower, KernelWork, MigrateCause, Observer, Placement, PlacementKind, Stop, Waking,
 };
 
 /// Time between two looks at signals: a tick at 250 Hz, and more often than they are brought up to
@@ -91,12 +93,7 @@ impl Traces {
         };
         let maker = match placement.waker {
             Some(waker) => known.by(placement.waker_cpu, Some(waker)),
-            None => Context {
-                cpu: placement.waker_cpu,
-                pid: LEADER,
-                comm: &known.leader,
-                interrupt: false,
-            },
+            None => known.by_leader(placement.waker_cpu),
         };
         let made = Kind::NewTask {
             pid,
@@ -222,10 +219,49 @@ impl Observer for Traces {
         self.decided(placement);
     }
 
+    fn kernel_work(&mut self, time_ns: u64, cpu: u32, work: KernelWork) {
+        self.advance(time_ns);
+        let vec = match work {
+            KernelWork::IdleTick => SOFTIRQ_TIMER,
+            KernelWork::SliceEnd => SOFTIRQ_HRTIMER,
+            KernelWork::Balance => SOFTIRQ_SCHED,
+        };
+        let event = self
+            .known
+            .event(self.known.on_cpu(cpu), Kind::Softirq { vec });
+        self.sinks.tell(&event);
+    }
+
+    fn timer_armed(&mut self, time_ns: u64, task: u32, cpu: u32, due_ns: u64) {
+        self.advance(time_ns);
+        self.known.threads[task as usize].timer_armed = true;
+        let (timer, expires_ns) = (self.known.timer(task), due_ns);
+        let start = Kind::TimerStart { timer, expires_ns };
+        // The thread itself before it sleeps, or, for those that wait for each other at the start,
+        // who makes them.
+        let context = match self.known.just_left(task) {
+            Some(cpu) => self.known.by(cpu, Some(task)),
+            None => self.known.by_leader(cpu),
+        };
+        self.sinks.tell(&self.known.event(context, start));
+    }
+
     fn woken(&mut self, time_ns: u64, waking: &Waking) {
         self.advance(time_ns);
         self.settle(waking.task);
+        let armed = std::mem::take(&mut self.known.threads[waking.task as usize].timer_armed);
+        let by_timer = armed && waking.waker.is_none();
+        let (timer, now_ns) = (self.known.timer(waking.task), time_ns);
+        if by_timer {
+            let context = self.known.by(waking.cpu, None);
+            let expire = Kind::TimerExpire { timer, now_ns };
+            self.sinks.tell(&self.known.event(context, expire));
+        }
         self.known.threads[waking.task as usize].woken_by = (waking.cpu, waking.waker);
+        if waking.sync && waking.waker.is_some() {
+            let context = self.known.by(waking.cpu, waking.waker);
+            self.sinks.tell(&self.known.event(context, Kind::SyncWake));
+        }
         let thread = self.known.thread(waking.task);
         let kind = Kind::Waking {
             task: thread.who(),
@@ -233,6 +269,11 @@ impl Observer for Traces {
         };
         let context = self.known.by(waking.cpu, waking.waker);
         self.sinks.tell(&self.known.event(context, kind));
+        if by_timer {
+            let done = self.known.by(waking.cpu, None);
+            self.sinks
+                .tell(&self.known.event(done, Kind::TimerDone { timer }));
+        }
     }
 
     fn wakeup(&mut self, time_ns: u64, task: u32, target_cpu: u32, _due_ns: u64) {

@@ -3,7 +3,7 @@
 //! short form of libtraceevent's plugins (`comm:pid [prio] S ==> comm:pid [prio]`), which
 //! `trace-cmd report` and `perf script` use.
 
-use crate::event::{Kind, TaskState, Who};
+use crate::event::{Kind, SYNC_WAKE, TaskState, Who};
 
 /// What stands behind `key=`, up to the next ` key=`; names of tasks may hold blanks.
 fn value<'a>(fields: &'a str, key: &str) -> Option<&'a str> {
@@ -119,6 +119,16 @@ pub(super) fn kind<'a>(name: &str, fields: &'a str) -> Option<Option<Kind<'a>>> 
         "cpu_idle" => number(fields, "state")
             .zip(number(fields, "cpu_id"))
             .map(|(state, cpu)| Kind::Idle { state, cpu }),
+        "softirq_entry" => value(fields, "vec")
+            .and_then(|vec| vec.split(' ').next()?.parse().ok())
+            .map(|vec| Kind::Softirq { vec }),
+        "hrtimer_start" => address(fields)
+            .zip(number(fields, "expires"))
+            .map(|(timer, expires_ns)| Kind::TimerStart { timer, expires_ns }),
+        "hrtimer_expire_entry" => address(fields)
+            .zip(number(fields, "now"))
+            .map(|(timer, now_ns)| Kind::TimerExpire { timer, now_ns }),
+        "hrtimer_expire_exit" => address(fields).map(|timer| Kind::TimerDone { timer }),
         "task_newtask" => number(fields, "pid").map(|pid| Kind::NewTask {
             pid,
             comm: value(fields, "comm").unwrap_or_default(),
@@ -132,8 +142,15 @@ pub(super) fn kind<'a>(name: &str, fields: &'a str) -> Option<Option<Kind<'a>>> 
         "sched_process_exit" => {
             who(fields, ["comm", "pid", "prio"]).map(|task| Kind::Exit { task, tgid: 0 })
         }
+        _ if name.contains(SYNC_WAKE) => Some(Kind::SyncWake),
         _ => return None,
     })
+}
+
+/// Of a timer; in hexadecimal, with or without the sign of it.
+fn address(fields: &str) -> Option<u64> {
+    let text = value(fields, "hrtimer")?;
+    u64::from_str_radix(text.trim_start_matches("0x"), 16).ok()
 }
 
 fn migrate(fields: &str) -> Option<Kind<'_>> {

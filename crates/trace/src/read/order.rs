@@ -44,15 +44,22 @@ enum Owned {
     Migrate(Task, u32, u32),
     Frequency(u32, u32),
     Idle(u32, u32),
+    TimerStart(u64, u64),
+    TimerExpire(u64, u64),
+    TimerDone(u64),
+    Softirq(u32),
+    SyncWake,
     NewTask(i32, u32, u64),
     Rename(i32, u32, u32),
     Exit(Task, i32),
 }
 
-/// By time, then by place in the file.
+/// By time, then timers that are armed before all else (one that is due at once may strike another
+/// CPU, which stands before its own in the file), then by place in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Waiting {
     time_ns: u64,
+    rank: u8,
     sequence: u64,
     cpu: u32,
     pid: i32,
@@ -151,6 +158,7 @@ impl<N: Ordered> Sink for Order<'_, N> {
         self.latest_ns = latest.max(now);
         let waiting = Waiting {
             time_ns: now,
+            rank: u8::from(!matches!(event.kind, Kind::TimerStart { .. })),
             sequence: self.sequence,
             cpu: event.context.cpu,
             pid: event.context.pid,
@@ -255,6 +263,11 @@ impl Names {
             } => Owned::Migrate(self.task(task)?, *orig_cpu, *dest_cpu),
             Kind::Frequency { khz, cpu } => Owned::Frequency(*khz, *cpu),
             Kind::Idle { state, cpu } => Owned::Idle(*state, *cpu),
+            Kind::TimerStart { timer, expires_ns } => Owned::TimerStart(*timer, *expires_ns),
+            Kind::TimerExpire { timer, now_ns } => Owned::TimerExpire(*timer, *now_ns),
+            Kind::TimerDone { timer } => Owned::TimerDone(*timer),
+            Kind::Softirq { vec } => Owned::Softirq(*vec),
+            Kind::SyncWake => Owned::SyncWake,
             Kind::NewTask {
                 pid,
                 comm,
@@ -294,6 +307,11 @@ impl Names {
             },
             Owned::Frequency(khz, cpu) => Kind::Frequency { khz, cpu },
             Owned::Idle(state, cpu) => Kind::Idle { state, cpu },
+            Owned::TimerStart(timer, expires_ns) => Kind::TimerStart { timer, expires_ns },
+            Owned::TimerExpire(timer, now_ns) => Kind::TimerExpire { timer, now_ns },
+            Owned::TimerDone(timer) => Kind::TimerDone { timer },
+            Owned::Softirq(vec) => Kind::Softirq { vec },
+            Owned::SyncWake => Kind::SyncWake,
             Owned::NewTask(pid, comm, clone_flags) => Kind::NewTask {
                 pid,
                 comm: self.text(comm),

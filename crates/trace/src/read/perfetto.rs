@@ -3,7 +3,7 @@
 //! is decoded, one event at a time, so that no packet takes more memory than its bytes.
 
 use super::{ReadError, Sink};
-use crate::event::{Context, Event, Kind, TaskState, Who};
+use crate::event::{Context, Event, Kind, SYNC_WAKE, TaskState, Who};
 use crate::proto::ftrace_event::Event as Inner;
 use crate::proto::ftrace_event_bundle::CompactSched;
 use crate::proto::{self, CpuInfo, FtraceEvent};
@@ -235,6 +235,11 @@ fn target(cpu: Option<i32>) -> u32 {
     cpu.and_then(|cpu| u32::try_from(cpu).ok()).unwrap_or(0)
 }
 
+/// Of a timer's clock; below 0 only where it was never set.
+fn time(ns: Option<i64>) -> Option<u64> {
+    u64::try_from(ns?).ok()
+}
+
 fn kind(inner: &Inner) -> Option<Kind<'_>> {
     Some(match inner {
         Inner::SchedSwitch(e) => Kind::Switch {
@@ -267,6 +272,17 @@ fn kind(inner: &Inner) -> Option<Kind<'_>> {
             state: e.state.unwrap_or(0),
             cpu: e.cpu_id.unwrap_or(0),
         },
+        Inner::SoftirqEntry(e) => Kind::Softirq { vec: e.vec? },
+        Inner::KprobeEvent(e) if e.name.as_ref()?.contains(SYNC_WAKE) => Kind::SyncWake,
+        Inner::HrtimerStart(e) => Kind::TimerStart {
+            timer: e.hrtimer?,
+            expires_ns: time(e.expires)?,
+        },
+        Inner::HrtimerExpireEntry(e) => Kind::TimerExpire {
+            timer: e.hrtimer?,
+            now_ns: time(e.now)?,
+        },
+        Inner::HrtimerExpireExit(e) => Kind::TimerDone { timer: e.hrtimer? },
         Inner::TaskNewtask(e) => Kind::NewTask {
             pid: e.pid.unwrap_or(0),
             comm: e.comm.as_deref().unwrap_or(""),

@@ -250,10 +250,9 @@ impl Maker<'_> {
                     Some(Event::Timer { timer, period_ns })
                 }
                 Step::Await => self.own_channel.map(|channel| Event::Wait { channel }),
-                Step::Wake(other) => self.channels[other as usize].map(|channel| Event::Post {
-                    channel,
-                    sync: false,
-                }),
+                Step::Wake(other, sync) => {
+                    self.channels[other as usize].map(|channel| Event::Post { channel, sync })
+                }
                 Step::Fork(other) => self.kept[other as usize].map(|task| Event::Fork { task }),
             });
         }

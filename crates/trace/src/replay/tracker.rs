@@ -1,7 +1,9 @@
 //! Follows what every task and CPU does, and writes down what the tasks did.
 
+mod kernel;
+
 use super::machine::{Costs, FULL_SPEED, Machine};
-use crate::event::{Context, Event, IDLE_EXIT, Kind, TaskState, Who};
+use crate::event::{Context, Event, Kind, TaskState, Who};
 use crate::read::Ordered;
 use std::collections::BTreeMap;
 
@@ -10,8 +12,10 @@ const MAX_STEPS: usize = 8_000_000;
 const MAX_TASKS: usize = 50_000;
 /// Most CPUs.
 const MAX_CPUS: u32 = 1024;
-/// A wake-up so soon after its CPU left an idle state ended that state, ns.
-const JUST_LEFT_NS: u64 = 20_000;
+
+/// Work of a task that is not done with it when the recording ends, ns: how much it was to be is
+/// not known, but a task that sleeps before that end would not be the one that was recorded.
+const UNFINISHED_NS: u64 = 1_000_000;
 
 /// What a task did, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +28,8 @@ pub(super) enum Step {
     Io(u64),
     /// Slept until a task woke it.
     Await,
-    /// Woke this task.
-    Wake(u32),
+    /// Woke this task, saying (true) that it would sleep soon.
+    Wake(u32, bool),
     /// Made this task.
     Fork(u32),
 }
@@ -87,6 +91,8 @@ struct Cpu {
     current: Current,
     accounted_ns: u64,
     khz: Option<u64>,
+    /// Its idle states are recorded.
+    idle_shown: bool,
     /// The idle state it is in, and since when.
     idle_state: Option<u32>,
     idle_since_ns: u64,
@@ -96,6 +102,20 @@ struct Cpu {
     kernel: (u64, u64),
     /// The last wake-up from outside: when it came and when it was due.
     outside: Option<(u64, u64)>,
+    /// The timer whose interrupt it takes: when that came, and how long after it was due (None: it
+    /// was armed before the recording).
+    timer: Option<(u64, Option<u64>)>,
+    /// Who wakes next here will sleep soon.
+    sync: bool,
+    /// When its last tick found timers due.
+    ticked_ns: Option<u64>,
+}
+
+impl Cpu {
+    /// It runs a task, or an interrupt has woken it; without `cpu_idle` only tasks show.
+    fn executes(&self) -> bool {
+        matches!(self.current, Current::Task(_)) || self.idle_shown && self.idle_state.is_none()
+    }
 }
 
 /// Oddities that were counted.
@@ -117,11 +137,15 @@ pub(super) struct Tracker {
     cpus: Vec<Cpu>,
     pub(super) tasks: Vec<Task>,
     by_pid: BTreeMap<i32, u32>,
+    /// When each timer is due, on its own clock.
+    timers: BTreeMap<u64, u64>,
     steps: usize,
     pub(super) first_ns: Option<u64>,
     pub(super) last_ns: u64,
     /// When the last task was made that no task of the recording made.
     pub(super) all_made_ns: Option<u64>,
+    /// Who made it.
+    maker: Option<i32>,
     pub(super) odd: Odd,
     highest_cpu: u32,
 }
@@ -134,10 +158,12 @@ impl Tracker {
             cpus: Vec::new(),
             tasks: Vec::new(),
             by_pid: BTreeMap::new(),
+            timers: BTreeMap::new(),
             steps: 0,
             first_ns: None,
             last_ns: 0,
             all_made_ns: None,
+            maker: None,
             odd: Odd::default(),
             highest_cpu: 0,
         }
@@ -168,11 +194,15 @@ impl Tracker {
                 current: Current::Unknown,
                 accounted_ns: from,
                 khz: None,
+                idle_shown: false,
                 idle_state: None,
                 idle_since_ns: 0,
                 left_idle: None,
                 kernel: (0, 0),
                 outside: None,
+                timer: None,
+                ticked_ns: None,
+                sync: false,
             });
         }
         Ok(index)
@@ -182,7 +212,7 @@ impl Tracker {
         let threads = self.machine.threads(cpu).iter();
         let busy = |cpu: &&u32| {
             let own = self.cpus.get(**cpu as usize);
-            own.is_some_and(|cpu| matches!(cpu.current, Current::Task(_)))
+            own.is_some_and(Cpu::executes)
         };
         self.machine
             .speed(cpu, self.cpus[cpu].khz, threads.filter(busy).count())
@@ -269,8 +299,9 @@ impl Tracker {
         // What was not covered is taken off the next time.
         own.overhead = own.overhead.saturating_sub(own.gross);
         own.gross = 0;
-        // To the nearest ns: what is lost or won here does not add up.
-        match (net + FULL_SPEED / 2) / FULL_SPEED {
+        // Whole ns: a step ends with the ns of a clock in which its work is done, so that up to a
+        // ns at the CPU's speed is idle; that is left out.
+        match net / FULL_SPEED {
             0 => Ok(()),
             work_ns => self.push(task, Step::Run(work_ns)),
         }
@@ -317,6 +348,8 @@ impl Tracker {
             }
         }
         self.account(cpu, now);
+        self.cpus[cpu].timer = None; // no interrupt switches
+        self.cpus[cpu].sync = false;
         let current = self.cpus[cpu].current;
         self.cpus[cpu].current = Current::Idle;
         if let Current::Task(running) = current {
@@ -383,13 +416,6 @@ impl Tracker {
         Ok(())
     }
 
-    /// What of a wake-up's work on an idle CPU the task that runs now still pays for.
-    fn kernel_work(&mut self, cpu: usize, now: u64) -> u64 {
-        let speed = self.speed(cpu);
-        let (work, since) = std::mem::take(&mut self.cpus[cpu].kernel);
-        work.saturating_sub((now - since).saturating_mul(speed))
-    }
-
     fn woken_by_nobody(&mut self, now: u64, task: u32) -> Result<(), String> {
         let step = match self.tasks[task as usize].state {
             State::Sleeping {
@@ -419,28 +445,16 @@ impl Tracker {
         if !sleeps {
             return Ok(());
         }
-        self.account(cpu, now);
-        let wakeup = self.costs().wakeup;
-        match self.cpus[cpu].current {
-            Current::Task(running) => self.tasks[running as usize].overhead += wakeup,
-            _ => {
-                let left = self.kernel_work(cpu, now);
-                self.cpus[cpu].kernel = (left + wakeup, now);
-            }
-        }
+        self.kernel_charge(now, cpu, self.costs().wakeup);
         match self.waker(cpu, context) {
             Some(waker) if waker != task => {
                 self.flush(waker)?;
-                self.push(waker, Step::Wake(task))?;
+                let sync = std::mem::take(&mut self.cpus[cpu].sync);
+                self.push(waker, Step::Wake(task, sync))?;
                 self.push(task, Step::Await)?;
             }
             _ => {
-                let mut due = now.saturating_sub(self.late_by(now, cpu));
-                // Those of one instant keep their order.
-                if let Some((_, last)) = self.cpus[cpu].outside.filter(|(at, _)| *at == now) {
-                    due = due.max(last + 1);
-                }
-                self.cpus[cpu].outside = Some((now, due));
+                let due = self.due(now, cpu);
                 self.woken_by_nobody(due, task)?;
             }
         }
@@ -450,7 +464,7 @@ impl Tracker {
 
     /// The task that did it: one that runs there. An interrupt is none, whomever it interrupted.
     fn waker(&mut self, cpu: usize, context: &Context<'_>) -> Option<u32> {
-        if context.interrupt || context.pid <= 0 {
+        if context.interrupt || context.pid <= 0 || self.cpus[cpu].timer.is_some() {
             return None;
         }
         let waker = self.by_pid.get(&context.pid).copied();
@@ -458,20 +472,6 @@ impl Tracker {
         let waker = waker.filter(runs);
         self.odd.foreign += u64::from(waker.is_none());
         waker
-    }
-
-    /// How long after its cause a wake-up came, because its CPU left an idle state for it.
-    fn late_by(&self, now: u64, cpu: usize) -> u64 {
-        // Of one instant the way out of the state may stand behind what it was left for.
-        if let Some(state) = self.cpus[cpu].idle_state {
-            return self
-                .machine
-                .exit_ns(cpu, state, self.is_down(now, cpu, state));
-        }
-        match self.cpus[cpu].left_idle {
-            Some((left_ns, took_ns)) if now - left_ns <= JUST_LEFT_NS => took_ns,
-            _ => 0,
-        }
     }
 
     /// A task is made.
@@ -493,6 +493,7 @@ impl Tracker {
             // The next is made, or the tasks begin, when this much work is done.
             let fork = self.costs().fork.div_ceil(self.speed(cpu));
             self.all_made_ns = Some(now + fork);
+            self.maker = Some(context.pid);
             return self.add(who, Some(Made::ByNobody)).map(drop);
         };
         let task = self.add(who, Some(Made::ByTask))?;
@@ -500,45 +501,6 @@ impl Tracker {
         self.tasks[maker as usize].overhead += self.machine.costs.fork;
         self.flush(maker)?;
         self.push(maker, Step::Fork(task))
-    }
-
-    fn idle(&mut self, now: u64, cpu: u32, state: u32) -> Result<(), String> {
-        let cpu = self.cpu(cpu)?;
-        if state == IDLE_EXIT
-            && let Some(left) = self.cpus[cpu].idle_state
-        {
-            let took_ns = self
-                .machine
-                .exit_ns(cpu, left, self.is_down(now, cpu, left));
-            self.cpus[cpu].left_idle = Some((now, took_ns));
-        }
-        let own = &mut self.cpus[cpu];
-        own.idle_state = Some(state).filter(|state| *state != IDLE_EXIT);
-        own.idle_since_ns = now;
-        if own.current == Current::Unknown {
-            own.current = Current::Idle;
-        }
-        Ok(())
-    }
-
-    /// All CPUs of the cluster were in a state of it when this one began to leave its own, at the
-    /// latest: so long ago as that takes while the cluster is up.
-    fn is_down(&self, now: u64, cpu: usize, state: u32) -> bool {
-        let began = now.saturating_sub(self.machine.exit_ns(cpu, state, false));
-        let asleep = |other: usize| {
-            let own = &self.cpus[other];
-            let of_cluster = |state| self.machine.is_of_cluster(other, state);
-            own.idle_state.is_some_and(of_cluster) && own.idle_since_ns <= began
-        };
-        let mut others = 0..self.cpus.len();
-        others.all(|other| !self.machine.same_cluster(cpu, other) || asleep(other))
-    }
-
-    fn frequency(&mut self, now: u64, cpu: u32, khz: u32) -> Result<(), String> {
-        let cpu = self.cpu(cpu)?;
-        self.account(cpu, now);
-        self.cpus[cpu].khz = Some(u64::from(khz)).filter(|khz| *khz > 0);
-        Ok(())
     }
 
     /// CPUs up to the highest that was seen.
@@ -552,6 +514,11 @@ impl Tracker {
             self.account_one(cpu, self.last_ns);
         }
         for task in 0..self.tasks.len() as u32 {
+            // Who runs or waits to run has more to do.
+            let own = &mut self.tasks[task as usize];
+            if matches!(own.state, State::Running(_) | State::Runnable) {
+                own.gross = own.gross.saturating_add(UNFINISHED_NS * FULL_SPEED);
+            }
             // No more steps than the limit: this one is beyond it at most by one per task.
             let _ = self.flush(task);
         }
@@ -584,6 +551,31 @@ impl Ordered for Tracker {
                 if let Some(task) = self.by_pid.get(&pid) {
                     new.clone_into(&mut self.tasks[*task as usize].comm);
                 }
+                Ok(())
+            }
+            Kind::Migrate {
+                task,
+                orig_cpu,
+                dest_cpu,
+            } if task.pid > 0 => self.moved(&task, orig_cpu, dest_cpu),
+            Kind::SyncWake => {
+                self.cpus[cpu].sync = true;
+                Ok(())
+            }
+            Kind::Softirq { vec } => {
+                self.softirq(now, cpu, vec);
+                Ok(())
+            }
+            Kind::TimerStart { timer, expires_ns } => {
+                self.timer_start(now, context.pid, timer, expires_ns);
+                Ok(())
+            }
+            Kind::TimerExpire { timer, now_ns } => {
+                self.timer_expire(now, cpu, timer, now_ns);
+                Ok(())
+            }
+            Kind::TimerDone { .. } => {
+                self.cpus[cpu].timer = None;
                 Ok(())
             }
             Kind::Frequency { khz, cpu } => self.frequency(now, cpu, khz),

@@ -74,6 +74,11 @@ impl Line {
         self.text(&format!("{value:x}"))
     }
 
+    /// At least `width` digits.
+    pub(super) fn hex_padded(&mut self, value: u64, width: usize) -> &mut Self {
+        self.text(&format!("{value:0width$x}"))
+    }
+
     fn padded(&mut self, value: u64, with: u8, width: usize) -> &mut Self {
         let mut room = [0; DIGITS];
         let from = digits(value, &mut room);

@@ -2,7 +2,7 @@
 //! `trace.proto`; the tests read them with the types made of that file.
 
 use super::bytes::{Bytes, Piece, Stamp};
-use crate::event::{Event, Kind, Who};
+use crate::event::{Event, Kind, SYNC_WAKE, Who};
 use crate::export::threads::LEADER;
 use crate::proto::{HARDIRQ, IRQS_OFF};
 
@@ -129,6 +129,22 @@ fn rare(kind: &Kind<'_>, out: &mut Bytes<'_>) {
             named(1, task, out);
             out.number(4, orig_cpu);
             out.number(5, dest_cpu);
+        }),
+        Kind::TimerStart { timer, expires_ns } => out.short(551, |out| {
+            out.unsigned(1, timer);
+            out.unsigned(3, expires_ns);
+            out.unsigned(4, expires_ns);
+            out.number(5, 0); // HRTIMER_MODE_ABS
+        }),
+        Kind::TimerExpire { timer, now_ns } => out.short(553, |out| {
+            out.unsigned(1, timer);
+            out.unsigned(2, now_ns);
+        }),
+        Kind::TimerDone { timer } => out.short(554, |out| out.unsigned(1, timer)),
+        Kind::Softirq { vec } => out.short(24, |out| out.number(1, vec)),
+        Kind::SyncWake => out.short(542, |out| {
+            out.text(1, SYNC_WAKE);
+            out.number(2, 3); // KPROBE_TYPE_INSTANT
         }),
         Kind::NewTask {
             pid,

@@ -1,0 +1,120 @@
+//! `workload check trace:FILE`: what was found in a recording.
+
+use crate::args::{AnswerFormat, FormatName, WorkloadCheckArgs};
+use crate::failure::{Failure, Outcome, Verdict};
+use crate::terminal::Terminal;
+use crate::text::{format, json, style};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use wakeplace_report::{Cell, Style, Table};
+use wakeplace_workload::{Event, MachineFacts, TaskScript, Workload};
+
+pub(super) fn check(args: &WorkloadCheckArgs, terminal: Terminal) -> Outcome {
+    let spec = wakeplace_trace::load(&args.file, None).map_err(Failure::input)?;
+    let machine = MachineFacts { nr_cpus: args.cpus };
+    let workload = spec.expand(1, machine).map_err(Failure::input)?;
+    match args.form.format {
+        AnswerFormat::Json => terminal.print(&json(&answer(args, &workload, &spec.warnings)))?,
+        AnswerFormat::Human => {
+            terminal.print(&describe(&workload, &spec.warnings, style(terminal)))?;
+        }
+    }
+    Ok(Verdict::Ok)
+}
+
+/// What a task of a recording does.
+#[derive(Default)]
+struct Does {
+    work_ns: u64,
+    /// Sleeps that end at a time of their own, that another task ends, and for devices.
+    timed: u64,
+    woken: u64,
+    device: u64,
+    wakes: u64,
+    forks: u64,
+}
+
+impl Does {
+    fn of(task: &TaskScript) -> Self {
+        let mut found = Self::default();
+        for event in task.phases.iter().flat_map(|phase| &phase.events) {
+            match event {
+                Event::Run { work_ns } => found.work_ns += work_ns,
+                Event::Timer { .. } => found.timed += 1,
+                Event::Wait { .. } => found.woken += 1,
+                Event::Io { .. } => found.device += 1,
+                Event::Post { .. } => found.wakes += 1,
+                Event::Fork { .. } => found.forks += 1,
+                _ => {}
+            }
+        }
+        found
+    }
+}
+
+/// What orders tasks at one priority.
+fn class(task: &TaskScript) -> String {
+    match task.attributes.realtime {
+        None => format!("nice {}", task.nice),
+        Some(_) => "real-time".to_owned(),
+    }
+}
+
+fn describe(workload: &Workload, warnings: &[String], look: Style) -> String {
+    let length_ms = workload.duration_ns.unwrap_or(0) as f64 / 1e6;
+    let count = workload.tasks.len();
+    let mut text = format!("a recording of {length_ms:.3} ms with {count} tasks\n\n");
+    let columns = [
+        "task",
+        "class",
+        "work ms",
+        "timed sleeps",
+        "sleeps ended by tasks",
+        "waits for devices",
+        "wakes others",
+        "makes tasks",
+    ];
+    let mut table = Table::new("tasks", &columns);
+    for task in &workload.tasks {
+        let does = Does::of(task);
+        let mut row = vec![
+            Cell::from(task.name.clone()),
+            Cell::from(class(task)),
+            Cell::from(format!("{:.3}", does.work_ns as f64 / 1e6)),
+        ];
+        let counts = [does.timed, does.woken, does.device, does.wakes, does.forks];
+        row.extend(counts.map(|count| Cell::from(count.to_string())));
+        table.row(row);
+    }
+    text.push_str(&table.render(format(FormatName::Human), look));
+    for warning in warnings {
+        let _ = write!(text, "\nwarning: {warning}");
+    }
+    text.trim_end().to_owned() + "\n"
+}
+
+fn answer(args: &WorkloadCheckArgs, workload: &Workload, warnings: &[String]) -> Value {
+    let task = |task: &TaskScript| {
+        let does = Does::of(task);
+        json!({
+            "name": task.name,
+            "class": class(task),
+            "work_ns": does.work_ns,
+            "timed_sleeps": does.timed,
+            "sleeps_ended_by_tasks": does.woken,
+            "waits_for_devices": does.device,
+            "wakes": does.wakes,
+            "forks": does.forks,
+        })
+    };
+    json!({
+        "schema_version": wakeplace_report::SCHEMA_VERSION,
+        "file": args.file,
+        "cpus": args.cpus,
+        "accepted": true,
+        "exit_code": 0,
+        "duration_ns": workload.duration_ns,
+        "warnings": warnings,
+        "tasks": workload.tasks.iter().map(task).collect::<Vec<_>>(),
+    })
+}
