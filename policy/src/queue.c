@@ -215,8 +215,9 @@ WP_FN int wp_vq_eligible(const struct wp_ctx *ctx WP_NONNULL, const struct wp_ta
 
 /*
  * Should the queued task run at once instead of the one that runs on `cpu`? Not while that one is
- * owed time and has not had its slice. The home asks besides whether another waiting task goes
- * before it (wp_vq_before).
+ * owed time and has not had its slice, nor soon after it began if the waker said that it would
+ * sleep (since 6.19 the kernel gives such wakers time for more wake-ups, too). The home asks besides
+ * whether another waiting task goes before it (wp_vq_before).
  */
 WP_SMALL_FN int wp_vq_preempts(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
 			       u32 cpu, u64 now_ns)
@@ -228,6 +229,8 @@ WP_SMALL_FN int wp_vq_preempts(struct wp_ctx *ctx WP_NONNULL, const struct wp_ta
 		return 0;
 	if (c->curr_idle_policy != task->idle_policy)
 		return (int)c->curr_idle_policy;
+	if (task->woken_sync && wp_sub(now_ns, c->curr_start_ns) < ctx->params.vq_sync_run_ns)
+		return 0;
 	if (!wp_vq_eligible(ctx, task, cpu, now_ns))
 		return 0;
 	curr = wp_vq_curr(c, now_ns);

@@ -302,6 +302,7 @@ WP_FN int wp_select_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_N
 	dec->wide = 0;
 	dec->nr_idlest_cpus = 0;
 	dec->reason = WP_REASON_NONE;
+	task->woken_sync = req->kind == WP_PLACE_WAKE && req->sync;
 	if (task->nr_allowed == 1) {
 		dec->cpu = req->prev_cpu; /* the one, unless the set has just changed */
 		if (!wp_allowed(task, dec->cpu))

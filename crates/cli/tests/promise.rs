@@ -5,8 +5,9 @@ mod common;
 use common::{assert_code, run, stdout};
 use serde_json::Value;
 
-/// Goal: `auto` and `performance` lose at most 1 % to plain linux-7.3 that can be told from chance,
-/// but for energy. The reduced size of `wakeplace/random`; its README says what the whole one finds.
+/// Goal: `auto` and `performance` lose at most 1 % to plain linux-7.3 that can be told from
+/// chance, but for energy. The reduced size of `wakeplace/random`; its README says what the whole
+/// one finds.
 #[test]
 fn nothing_is_lost_on_the_first_random_machines() {
     let run = run(&[

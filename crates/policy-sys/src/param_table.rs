@@ -297,6 +297,8 @@ params! {
             "order of waiting tasks: to 6.5 cfs, from 6.6 eevdf; the live scheduler's: dsq";
         vq_slice_ns: Range(100_000, 1_000_000_000),
             "dsq: a task runs this long if others wait, ns, times a factor by tunable_scaling";
+        vq_sync_run_ns: Range(0, 1_000_000_000),
+            "dsq: a wake-up by one that will sleep preempts no task before it ran this long, ns";
     }
     "fair" {
         sched_latency_ns: Range(100_000, 1_000_000_000),

@@ -189,6 +189,24 @@ fn who_had_its_share_is_preempted() {
     assert!(core.vq_eligible(&c, 0, 6 * MS));
 }
 
+/// Whatever it owes, the running one keeps the CPU for its least time if the waker said that it
+/// would sleep; a SCHED_IDLE one does not.
+#[test]
+fn what_has_just_begun_is_not_preempted_by_synchronous_wakeups() {
+    let mut core = core_at(0);
+    core.state_mut().params.vq_sync_run_ns = 100_000;
+    let [mut a, mut b] = waiting(&mut core, [NICE_0; 2]);
+    core.vq_start(&mut a, 0, 5 * MS);
+    assert!(core.vq_preempts(&b, 0, 5 * MS + 99_999));
+    b.raw_mut().woken_sync = 1;
+    assert!(!core.vq_preempts(&b, 0, 5 * MS + 99_999));
+    assert!(core.vq_preempts(&b, 0, 5 * MS + 100_000));
+    core.vq_stop(&mut a, 6 * MS);
+    a.raw_mut().idle_policy = 1;
+    core.vq_start(&mut a, 0, 6 * MS);
+    assert!(core.vq_preempts(&b, 0, 6 * MS));
+}
+
 /// Of those who wait, the one with the earlier deadline goes first, if it is eligible.
 #[test]
 fn an_earlier_deadline_that_is_eligible_goes_before() {

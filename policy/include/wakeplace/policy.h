@@ -66,6 +66,7 @@ struct wp_task {
 	u32 vtime_cpu;   /* whose virtual time vtime_ns is on */
 	u32 vq_weight;   /* in the queue of vtime_cpu, with this weight; 0: in none */
 	u32 vq_runs;     /* ... and it is the one that runs */
+	u32 woken_sync;  /* by one that said it would sleep */
 	u64 vtime_ns;    /* weighted run time */
 	u64 deadline_ns; /* ... when its slice is over: the order; in none: the rest, 0: all */
 	u64 vq_lag_ns;   /* in none: what it was owed when it left, signed */

@@ -98,8 +98,8 @@ fn cases_come_from_other_studies() {
 #[test]
 fn wrong_names_are_told() {
     let error = |from: &str, to: &str| {
-        let text = "title = \"t\"\nsource = \"s\"\nplatform = \"tc2\"\nduration = \"1s\"\nseeds = 1\n\
-             policies = [\"linux-7.3\", \"wakeplace\"]\n[quick]\nseeds = 1\n[[metric]]\n\
+        let text = "title = \"t\"\nsource = \"s\"\nplatform = \"tc2\"\nduration = \"1s\"\n\
+             seeds = 1\npolicies = [\"linux-7.3\", \"wakeplace\"]\n[quick]\nseeds = 1\n[[metric]]\n\
              name = \"cpu_energy_j\"\n[[from]]\nstudy = \"energy-aware/energy-juno-r0\"\n\
              cases = [\"10\"]\nwithout = []\n";
         assert!(text.contains(from), "{from}");
