@@ -43,12 +43,12 @@
 #ifndef WP_LIVE
 #include "src/delayed.c"
 #endif
+#include "src/queue.c"
 #include "src/rq.c"
 #ifndef WP_LIVE
 #include "src/task_group_signals.c"
 #include "src/task_group.c"
 #endif
-#include "src/queue.c"
 #ifndef WP_LIVE
 #include "src/classes.c"
 #include "src/freq_limit.c"

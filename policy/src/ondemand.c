@@ -43,7 +43,7 @@ WP_FN int wp_ondemand_sample(struct wp_ctx *ctx WP_NONNULL, u32 freq_dom, u32 lo
 	u32 target = (u32)wp_sub(ctx->params.up_threshold, ctx->params.down_differential);
 	u32 khz, opp, top;
 
-	if (ctx->params.governor != WP_GOV_ONDEMAND || !fd->nr_opps || fd->in_progress)
+	if (wp_governor(ctx) != WP_GOV_ONDEMAND || !fd->nr_opps || fd->in_progress)
 		return 0;
 	top = fd->nr_opps - 1 - wp_min(fd->cut_opps, fd->nr_opps - 1); /* wp_freq_limit */
 	khz = wp_opp_khz(ctx, fd, fd->cur_opp);

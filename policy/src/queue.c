@@ -14,8 +14,10 @@
  *   one joins       with lag l = V - its time:  V -= l x weight / (weight of those there)
  *   one leaves                                  V += l x weight / (weight of those who stay)
  *
- * The sum of all lags stays 0, but for rounding; a task that is alone is V. Everything that another
- * CPU may touch is changed by atomic sums.
+ * The sum of all lags stays 0, but for rounding; a task that is alone is V. Other CPUs, which may
+ * join and leave without the queue's lock, change V and the load by atomic sums. Where one meets
+ * the owner in the act, a stretch of run time may count twice in V, or a sum be lost where a task
+ * becomes the only one: V is off by that until a task is alone again.
  */
 #include "wakeplace/policy.h"
 
@@ -56,7 +58,11 @@ WP_SMALL_FN u64 wp_vq_slice_ns(const struct wp_ctx *ctx WP_NONNULL)
 /* Virtual time of the task that runs. */
 WP_INLINE u64 wp_vq_curr(const struct wp_cpu *c, u64 now_ns)
 {
-	return c->curr_vtime_ns + wp_vq_scale(wp_sub(now_ns, c->curr_start_ns), c->curr_weight);
+	u32 weight = c->curr_weight; /* another CPU may read while it stops */
+
+	if (!weight)
+		return c->curr_vtime_ns;
+	return c->curr_vtime_ns + wp_vq_scale(wp_sub(now_ns, c->curr_start_ns), weight);
 }
 
 /* V now. */
@@ -69,8 +75,7 @@ WP_INLINE u64 wp_vq_now(const struct wp_cpu *c, u64 now_ns)
 	return c->vtime_now_ns + wp_vq_scale(wp_sub(now_ns, c->vq_clock_ns), c->vq_load);
 }
 
-/* V is brought up to date, before its load changes. Of two CPUs that do it at once each counts what
- * the other has not. */
+/* V is brought up to date, before its load changes. */
 WP_INLINE void wp_vq_fold(struct wp_cpu *c, u64 now_ns)
 {
 	u64 before;
@@ -93,7 +98,7 @@ WP_INLINE u64 wp_vq_most_lag(const struct wp_ctx *ctx, u32 weight)
 }
 
 /* The task joins the queue of `cpu`. Debts of a sleeper are forgiven as far as its last queue has
- * caught up with it since. */
+ * caught up with it since, or has nobody left. */
 WP_INLINE void wp_vq_join(struct wp_ctx *ctx, struct wp_task *task, u32 cpu, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
@@ -101,7 +106,9 @@ WP_INLINE void wp_vq_join(struct wp_ctx *ctx, struct wp_task *task, u32 cpu, u64
 	u32 load;
 
 	if ((s64)lag < 0) {
-		caught = wp_vq_now(WP_AT(ctx->cpus, task->vtime_cpu), now_ns) - task->vtime_ns;
+		const struct wp_cpu *last = WP_AT(ctx->cpus, task->vtime_cpu);
+
+		caught = last->vq_load ? wp_vq_now(last, now_ns) - task->vtime_ns : 0;
 		if ((s64)caught > (s64)lag)
 			lag = (s64)caught > 0 ? 0 : caught;
 	}
@@ -173,6 +180,18 @@ WP_SMALL_FN int wp_vq_leave(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task 
 	return 0;
 }
 
+/* The weight of a task that is in no queue changes: what it is owed and its slice are run time. */
+WP_INLINE void wp_vq_reweigh(struct wp_task *task, u32 weight)
+{
+	u64 lag = task->vq_lag_ns;
+
+	if (task->vq_weight || !weight)
+		return;
+	task->vq_lag_ns = wp_vq_share(lag, task->weight, weight);
+	task->vtime_ns += lag - task->vq_lag_ns;
+	task->deadline_ns = wp_vq_share(task->deadline_ns, task->weight, weight);
+}
+
 /* The task waits on `cpu` from now on: its place in that queue's order is deadline_ns. */
 WP_SMALL_FN int wp_vq_place(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 			    u32 cpu, u64 now_ns)
@@ -216,8 +235,8 @@ WP_FN int wp_vq_eligible(const struct wp_ctx *ctx WP_NONNULL, const struct wp_ta
 /*
  * Should the queued task run at once instead of the one that runs on `cpu`? Not while that one is
  * owed time and has not had its slice, nor soon after it began if the waker said that it would
- * sleep (since 6.19 the kernel gives such wakers time for more wake-ups, too). The home asks besides
- * whether another waiting task goes before it (wp_vq_before).
+ * sleep (since 6.19 the kernel gives such wakers time for more wake-ups, too). The home asks
+ * besides whether another waiting task goes before it (wp_vq_before).
  */
 WP_SMALL_FN int wp_vq_preempts(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
 			       u32 cpu, u64 now_ns)

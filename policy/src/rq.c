@@ -20,7 +20,7 @@ WP_FN int wp_task_init(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NO
 	task->waker.recent_used_cpu = task->cpu;
 	/* live queues: neither ahead of nor behind others, half a slice at first */
 	task->vtime_cpu = task->cpu;
-	task->deadline_ns = wp_div(wp_vq_slice_ns(ctx) * WP_SCALE, wp_max(task->weight, 1)) / 2;
+	task->deadline_ns = wp_vq_scale(wp_vq_slice_ns(ctx), task->weight) / 2;
 	return 0;
 }
 
@@ -61,6 +61,7 @@ WP_FN int wp_task_set_weight(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
 
+	wp_vq_reweigh(task, weight);
 	if (!task->avg.last_update_ns) { /* no queue counts it yet */
 		task->weight = weight;
 		task->avg.load_avg = wp_signals_add_up(ctx) ? weight : 0;

@@ -110,7 +110,7 @@ start() {
 	in_force || return
 	scx_wakeplace status || return
 	status policy wakeplace || return
-	status mode balance || return
+	status mode auto || return
 	journalctl --no-pager -u $unit | grep 'placing by wakeplace' || return
 	hackbench -g 1 -l 50 || return
 	# The statistics that scx tools read, one second of them.
@@ -122,7 +122,7 @@ start() {
 options() {
 	fresh
 	sed -i '/=""$/d; s/^#\(SCX_WAKEPLACE_FLAGS=\)/\1/' $options
-	sed -i 's/--mode balance/--mode powersave/' $options
+	sed -i 's/--mode auto/--mode powersave/' $options
 	cat $options
 	before=$(property MainPID)
 	systemctl restart $unit || return
@@ -264,7 +264,7 @@ at_boot() {
 	expect "times booted again" 1 "$boots" || return
 	in_force || return
 	has NRestarts 0 || return
-	status mode balance
+	status mode auto
 }
 
 # The first boot's end was as clean as `systemctl stop`.

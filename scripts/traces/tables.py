@@ -29,6 +29,11 @@ EVENTS = (
     "task_newtask",
     "task_rename",
     "sched_process_exit",
+    "hrtimer_start",
+    "hrtimer_expire_entry",
+    "hrtimer_expire_exit",
+    "softirq_entry",
+    "wake_up_sync",
 )
 COUNTERS = {"cluster idle": "cluster_idle"}
 

@@ -29,5 +29,11 @@ fn nothing_is_lost_on_the_first_random_machines() {
         assert!(of_it().count() >= 5, "{column}: {}", of_it().count());
         let lost: Vec<_> = of_it().filter(|l| l["verdict"] == "misses").collect();
         assert!(lost.is_empty(), "{column}: {lost:?}");
+        // Two seeds tell little from chance: work that is not done is bounded as it is, too.
+        let of_work = of_it().filter(|l| l["metric"] != "wake_latency_us_p99");
+        let worst = of_work
+            .filter_map(|l| l["loss_pct"].as_f64())
+            .fold(0.0, f64::max);
+        assert!(worst <= 5.0, "{column}: {worst} %");
     }
 }

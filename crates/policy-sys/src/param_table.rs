@@ -307,7 +307,8 @@ params! {
         wakeup_granularity_ns: Range(0, 1_000_000_000),
             "cfs: lead a woken task needs to preempt, ns";
         tunable_scaling: Choice(&["none", "log", "linear"]),
-            "scale the three, and base_slice_ns, by 1 + log2(min(CPUs, 8)), or by min(CPUs, 8)";
+            "scale the three, base_slice_ns and vq_slice_ns by 1 + log2(min(CPUs, 8)), or by \
+             min(CPUs, 8)";
         gentle_fair_sleepers: Switch, "cfs: a sleeper is credited half a period, not a whole one";
         start_debit: Switch, "cfs: a new task starts one slice behind";
         wakeup_preemption: Switch, "cfs and eevdf: a woken task may preempt";
@@ -321,7 +322,8 @@ params! {
             "eevdf: a picked task runs its slice while eligible, else at least base_slice_ns (7.3)";
         preempt_short: Switch, "eevdf: a woken task with a shorter slice may preempt before that";
         delay_dequeue: Switch, "eevdf: a sleeper stays queued until it is owed time again";
-        hrtick: Switch, "eevdf: a high-resolution timer ends a slice, not the next tick (7.3)";
+        hrtick: Switch,
+            "eevdf, dsq: a high-resolution timer ends a slice, not the next tick (7.3)";
         wake_list: Choice(&["off", "cache", "idle"]),
             "cfs and eevdf: wake-ups that the target queues itself: of another cache (to 5.19), \
              and of an idle CPU (6.0)";

@@ -311,6 +311,35 @@ fn a_new_weight_keeps_what_is_owed() {
     assert_eq!(rest, 3 * MS * 1024 / 335);
 }
 
+/// The same for one whose weight changes while it is in no queue, as the kernel changes it.
+#[test]
+fn a_new_weight_counts_for_who_is_away() {
+    let mut core = core_at(500 * MS);
+    let [mut a, mut b, _c] = waiting(&mut core, [NICE_0; 3]);
+    run(&mut core, &mut a, 0, 6 * MS);
+    core.vq_leave(&mut b, false, 6 * MS);
+    core.task_set_weight(&mut b, NICE_5, 6 * MS);
+    core.vq_place(&mut b, 0, 6 * MS);
+    let lag = core.cpu(0).vtime_now_ns - b.raw().vtime_ns;
+    assert!(lag.abs_diff(2 * MS * 1024 / 335) <= 1, "{lag}");
+    let rest = b.deadline_ns() - b.raw().vtime_ns;
+    assert!(rest.abs_diff(3 * MS * 1024 / 335) <= 1, "{rest}");
+}
+
+/// A debt is to others: nobody waits for it once the queue is empty.
+#[test]
+fn a_debt_ends_with_the_queue() {
+    let mut core = core_at(500 * MS);
+    let [mut a, mut b] = waiting(&mut core, [NICE_0; 2]);
+    run(&mut core, &mut a, 0, 6 * MS);
+    core.vq_leave(&mut a, true, 6 * MS);
+    core.vq_leave(&mut b, true, 6 * MS);
+    let mut there = Task::new(9, NICE_0, 1, None, 2);
+    core.vq_place(&mut there, 1, 6 * MS);
+    core.vq_place(&mut a, 1, 6 * MS);
+    assert_eq!(a.raw().vtime_ns, core.cpu(1).vtime_now_ns);
+}
+
 /// However tasks come, run, sleep and go, V is the mean of their times by weight, summed here, but
 /// for the rounding of each step: 1 ns of the whole weight. Across the wrap of virtual time, too.
 #[test]

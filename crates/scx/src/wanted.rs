@@ -70,7 +70,8 @@ impl Wanted {
             let inert = match key.as_str() {
                 "queue" => value != "dsq",
                 "nohz_balance" => value != "off",
-                "base_slice_ns" | "tunable_scaling" => !short,
+                "base_slice_ns" => !short,
+                "hrtick" | "tunable_scaling" => false, // slices of the live queues, too
                 "iowait_boost" | "freq_pressure" => true, // the kernel does these
                 // of kernels that the live build does not hold
                 "power_level_fewer" | "power_idlest_cases" | "power_single_shot"
@@ -175,6 +176,8 @@ mod tests {
             ("sched_latency_ns=6000000", false),
             ("wake_list=off", false),
             ("vq_slice_ns=3000000", true),
+            ("hrtick=off", true),
+            ("tunable_scaling=none", true),
             ("mc_boot_freq=on", false),
             ("mc_irq_idle_us=1000", false),
             ("mc_strict=on", false),

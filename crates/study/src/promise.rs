@@ -271,7 +271,8 @@ impl Of<'_> {
     fn loss(&self, column: usize) -> Option<Loss> {
         let at = self.at(column)?;
         let energy = self.change(0, at, CPU_ENERGY);
-        let saves = energy.as_ref().is_some_and(Change::is_gain);
+        let saved = |e: &Change| e.is_gain() && e.pct >= LEAST_GAIN_PCT;
+        let saves = energy.as_ref().is_some_and(saved);
         let measured = self.planned.measured_by.iter();
         let metrics = measured.chain(&self.said.cost).filter(|m| !is_energy(m));
         let changes = metrics.filter_map(|m| Some((m, self.change(0, at, m)?)));

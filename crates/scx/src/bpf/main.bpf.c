@@ -4,7 +4,7 @@
  * structs, calls the core, and carries out what it answers. No placement rule is here.
  *
  *   place.bpf.h    a task wakes, is forked, execs: where to
- *   queue.bpf.h    queues in virtual-time order; running, stopping, the tick
+ *   queue.bpf.h    queues in the order of virtual deadlines; running, stopping, the tick
  *   pull.bpf.h     pulling and pushing, by the core's decisions
  *   task.bpf.h     tasks come, change, go; runnable and asleep
  *   machine.bpf.h  idle, hotplug, timers, start and end

@@ -166,13 +166,16 @@ static __always_inline void arm_if_waiting(u32 cpu, u64 now)
 static __always_inline bool keep_running(struct task_struct *prev, u32 cpu)
 {
 	struct task_live *t = live_of(prev);
+	u64 now;
 
 	if (push_wanted(cpu) != WP_NONE || (t && t->go_to != WP_NONE))
 		return false;
 	if (take_first_due(cpu, true))
 		return false;
+	now = now_ns();
+	wp_vq_expired(&ctx, cpu, 0, now); /* nobody is due: its next slice begins */
 	task_set_slice(prev, wp_vq_slice_ns(&ctx));
-	arm_if_waiting(cpu, now_ns());
+	arm_if_waiting(cpu, now);
 	return true;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The end of a slice between two ticks: one timer per CPU, as the kernel's own for the fair class
- * (hrtick). It is armed while somebody waits, and again only for an earlier end: one that fires for
- * a task that is gone looks how long the present one has. Without it a slice ends at a tick.
+ * (hrtick), but on the CPU that arms it, a waker's perhaps, which then kicks. It is armed while
+ * somebody waits, and again only for an earlier end: one that fires for a task that is gone looks
+ * how long the present one has. Without it a slice ends at a tick.
  */
 #ifndef SCX_WAKEPLACE_SLICE_H
 #define SCX_WAKEPLACE_SLICE_H

@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 /// Most steps of all tasks together, and most tasks: some 10 minutes of a busy machine of 8 CPUs.
 const MAX_STEPS: usize = 8_000_000;
 const MAX_TASKS: usize = 50_000;
+/// What follows so soon belongs to what came before it, ns: a wake-up to the idle state that its
+/// CPU left or to what its waker said, a softirq to its tick.
+const JUST_LEFT_NS: u64 = 20_000;
 /// Most CPUs.
 const MAX_CPUS: u32 = 1024;
 
@@ -105,8 +108,8 @@ struct Cpu {
     /// The timer whose interrupt it takes: when that came, and how long after it was due (None: it
     /// was armed before the recording).
     timer: Option<(u64, Option<u64>)>,
-    /// Who wakes next here will sleep soon.
-    sync: bool,
+    /// When somebody said here that it would sleep soon after the wake-up that follows.
+    sync_ns: Option<u64>,
     /// When its last tick found timers due.
     ticked_ns: Option<u64>,
 }
@@ -202,7 +205,7 @@ impl Tracker {
                 outside: None,
                 timer: None,
                 ticked_ns: None,
-                sync: false,
+                sync_ns: None,
             });
         }
         Ok(index)
@@ -349,7 +352,7 @@ impl Tracker {
         }
         self.account(cpu, now);
         self.cpus[cpu].timer = None; // no interrupt switches
-        self.cpus[cpu].sync = false;
+        self.cpus[cpu].sync_ns = None;
         let current = self.cpus[cpu].current;
         self.cpus[cpu].current = Current::Idle;
         if let Current::Task(running) = current {
@@ -436,6 +439,9 @@ impl Tracker {
         who: &Who<'_>,
     ) -> Result<(), String> {
         let task = self.task(who)?;
+        // Said with nobody waiting it is of no wake-up, least of all of a later one.
+        let said = self.cpus[cpu].sync_ns.take();
+        let sync = said.is_some_and(|said| now - said <= JUST_LEFT_NS);
         let sleeps = match self.tasks[task as usize].state {
             State::Sleeping { .. } => true,
             // Seen for the first time: it has slept since before the recording.
@@ -446,10 +452,9 @@ impl Tracker {
             return Ok(());
         }
         self.kernel_charge(now, cpu, self.costs().wakeup);
-        match self.waker(cpu, context) {
+        match self.waker(now, cpu, context) {
             Some(waker) if waker != task => {
                 self.flush(waker)?;
-                let sync = std::mem::take(&mut self.cpus[cpu].sync);
                 self.push(waker, Step::Wake(task, sync))?;
                 self.push(task, Step::Await)?;
             }
@@ -463,8 +468,8 @@ impl Tracker {
     }
 
     /// The task that did it: one that runs there. An interrupt is none, whomever it interrupted.
-    fn waker(&mut self, cpu: usize, context: &Context<'_>) -> Option<u32> {
-        if context.interrupt || context.pid <= 0 || self.cpus[cpu].timer.is_some() {
+    fn waker(&mut self, now: u64, cpu: usize, context: &Context<'_>) -> Option<u32> {
+        if context.interrupt || context.pid <= 0 || self.timer(now, cpu).is_some() {
             return None;
         }
         let waker = self.by_pid.get(&context.pid).copied();
@@ -559,7 +564,7 @@ impl Ordered for Tracker {
                 dest_cpu,
             } if task.pid > 0 => self.moved(&task, orig_cpu, dest_cpu),
             Kind::SyncWake => {
-                self.cpus[cpu].sync = true;
+                self.cpus[cpu].sync_ns = Some(now);
                 Ok(())
             }
             Kind::Softirq { vec } => {

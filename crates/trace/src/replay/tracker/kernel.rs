@@ -1,12 +1,12 @@
 //! What CPUs do besides tasks: timers, interrupts' work, idle states, frequencies, moves.
 
-use super::{Current, Tracker};
+use super::{Current, JUST_LEFT_NS, Tracker};
 use crate::event::{IDLE_EXIT, SOFTIRQ_HRTIMER, SOFTIRQ_SCHED, SOFTIRQ_TIMER, Who};
 
 /// Timers that are remembered; those that were cancelled are among them.
 const MAX_TIMERS: usize = 1 << 16;
-/// A wake-up so soon after its CPU left an idle state ended that state, ns.
-const JUST_LEFT_NS: u64 = 20_000;
+/// A timer's interrupt takes no longer, ns: its end was lost, or is not recorded.
+const TIMER_RUNS_NS: u64 = 100_000;
 
 impl Tracker {
     /// A timer is armed in a task's context.
@@ -77,9 +77,16 @@ impl Tracker {
         }
     }
 
+    /// The timer whose interrupt the CPU takes now.
+    pub(super) fn timer(&self, now: u64, cpu: usize) -> Option<(u64, Option<u64>)> {
+        self.cpus[cpu]
+            .timer
+            .filter(|(came, _)| now - came <= TIMER_RUNS_NS)
+    }
+
     /// For when a wake-up that came from outside was meant.
     pub(super) fn due(&mut self, now: u64, cpu: usize) -> u64 {
-        if let Some((came, Some(late))) = self.cpus[cpu].timer {
+        if let Some((came, Some(late))) = self.timer(now, cpu) {
             return came.saturating_sub(late);
         }
         let mut due = now.saturating_sub(self.late_by(now, cpu));
