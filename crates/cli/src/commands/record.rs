@@ -3,11 +3,13 @@
 use crate::args::WorkloadRecordArgs;
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::terminal::Terminal;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Events a workload is made of; the first two must be there.
 const EVENTS: [&str; 12] = [
@@ -46,6 +48,20 @@ pub(super) fn run(args: &WorkloadRecordArgs, terminal: Terminal) -> Outcome {
             args.output.display()
         ))
     };
+    if args.output.is_dir() {
+        return Err(writing(ErrorKind::IsADirectory.into()));
+    }
+    if !is_program(&args.command[0]) {
+        return Err(Failure::Input(format!(
+            "{}: no such program",
+            args.command[0].display()
+        )));
+    }
+    // Ctrl-C is for the program that is recorded. It ends the recording, which is kept; the
+    // kernel's trace must not go on.
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
+        signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false))).map_err(writing)?;
+    }
     let folder = tempfile::tempdir_in(folder).map_err(writing)?;
     let text = folder.path().join("recording.txt");
     let ended = match tracefs(&args.command, &text) {
@@ -69,6 +85,16 @@ pub(super) fn run(args: &WorkloadRecordArgs, terminal: Terminal) -> Outcome {
         Some(code) => Err(Failure::NoResult(format!("the program ended with {code}"))),
         None => Err(Failure::NoResult("the program was killed".to_owned())),
     }
+}
+
+/// Can it be started, as far as can be seen before?
+fn is_program(name: &OsStr) -> bool {
+    let path = Path::new(name);
+    if path.components().count() > 1 || path.is_absolute() {
+        return path.is_file();
+    }
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&folders).any(|folder| folder.join(path).is_file())
 }
 
 fn start(command: &[OsString]) -> io::Result<Option<i32>> {

@@ -149,6 +149,14 @@ fn of_tree(
     place: &str,
     said: &mut Vec<String>,
 ) -> Result<Found, ImportError> {
+    if let Some(folder) = energy_model.filter(|folder| !folder.is_dir()) {
+        let place = folder.display().to_string();
+        return Err(ImportError::wrong(
+            &place,
+            "no such folder".to_owned(),
+            "a copy of /sys/kernel/debug/energy_model",
+        ));
+    }
     let energy = energy_model.map(Tree::new);
     let found = sysfs::read(&tree, energy.as_ref(), place, said)?;
     Ok(found)

@@ -23,6 +23,9 @@ pub(super) fn read(
     let mut machine = SysfsMachine::of_tree(tree)?;
     if let Some(energy) = energy {
         machine.energy_model = details::energy_model(energy, machine.nr_cpus)?;
+        if machine.energy_model.is_empty() {
+            said.push("the folder of the energy model has no performance domain".to_owned());
+        }
     }
     let details = details::read(tree, &machine.online)?;
     let kept: Vec<u16> = (0..)

@@ -109,7 +109,7 @@ fn task(answer: &Answer<'_>) -> String {
         .collect();
     format!(
         "`{}`: utilisation {} (estimate {}), load {}, weight {}, hints {} to {}, may use CPUs {}; \
-         runs {} at a time; last on CPU {}; {waker}",
+         runs {}; last on CPU {}; {waker}",
         e.task.name,
         r.avg.util_avg,
         e.task.util_est,

@@ -120,13 +120,13 @@ fn before(e: &Explanation) -> String {
 /// A run's length with what is short, for people.
 pub(super) fn duration(e: &Explanation) -> String {
     let average = match e.task.record.dur_avg_ns {
-        0 => "not known yet".to_owned(),
-        ns => time(ns),
+        0 => "for a time not known yet".to_owned(),
+        ns => format!("{} at a time", time(ns)),
     };
     match e.explained.short {
         None => average,
         Some(short) => format!(
-            "{average}: {} (limit {})",
+            "{average}, {} (limit {})",
             if short.short { "short" } else { "not short" },
             time(short.limit_ns)
         ),
