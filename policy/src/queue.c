@@ -127,8 +127,14 @@ WP_INLINE void wp_vq_join(struct wp_ctx *ctx, struct wp_task *task, u32 cpu, u64
 	WP_ADD(&c->vq_load, task->weight);
 }
 
-/* It stops, for whatever reason: what it ran counts. A slice that it has had is followed by the
- * next. */
+/* A slice that is over is followed by the next. */
+WP_INLINE void wp_vq_renew(const struct wp_ctx *ctx, struct wp_cpu *c, u64 curr)
+{
+	if (wp_vq_ahead(curr, c->curr_deadline_ns) >= 0)
+		c->curr_deadline_ns = curr + wp_vq_scale(wp_vq_slice_ns(ctx), c->curr_weight);
+}
+
+/* It stops, for whatever reason: what it ran counts. */
 WP_SMALL_FN int wp_vq_stop(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 			   u64 now_ns)
 {
@@ -139,10 +145,8 @@ WP_SMALL_FN int wp_vq_stop(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task W
 	task->vq_runs = 0;
 	wp_vq_fold(c, now_ns);
 	task->vtime_ns = wp_vq_curr(c, now_ns);
+	wp_vq_renew(ctx, c, task->vtime_ns);
 	task->deadline_ns = c->curr_deadline_ns;
-	if (wp_vq_ahead(task->vtime_ns, task->deadline_ns) >= 0)
-		task->deadline_ns =
-			task->vtime_ns + wp_vq_scale(wp_vq_slice_ns(ctx), c->curr_weight);
 	c->curr_weight = 0;
 	return 0;
 }
@@ -278,13 +282,6 @@ WP_FN u64 wp_vq_rest_ns(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns
 	if (!c->curr_weight || (s64)rest <= 0)
 		return 0;
 	return wp_div(rest * c->curr_weight + WP_SCALE - 1, WP_SCALE);
-}
-
-/* A slice that is over is followed by the next. */
-WP_INLINE void wp_vq_renew(const struct wp_ctx *ctx, struct wp_cpu *c, u64 curr)
-{
-	if (wp_vq_ahead(curr, c->curr_deadline_ns) >= 0)
-		c->curr_deadline_ns = curr + wp_vq_scale(wp_vq_slice_ns(ctx), c->curr_weight);
 }
 
 /* At the tick, or at its timer: has the running task of `cpu` had its slice while others wait? */
