@@ -127,6 +127,23 @@ WP_INLINE void wp_vq_join(struct wp_ctx *ctx, struct wp_task *task, u32 cpu, u64
 	WP_ADD(&c->vq_load, task->weight);
 }
 
+/*
+ * The deadline that a waiting task will have once it has gone over to the queue of `cpu`, which is
+ * where its home inserts it. Nothing changes: whether it can be had is known only then.
+ */
+WP_FN u64 wp_vq_deadline_on(const struct wp_ctx *ctx WP_NONNULL,
+			    const struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns)
+{
+	const struct wp_cpu *from = WP_AT(ctx->cpus, task->vtime_cpu);
+	const struct wp_cpu *to = WP_AT(ctx->cpus, cpu);
+	u64 lag = wp_vq_now(from, now_ns) - task->vtime_ns, mean = wp_vq_now(to, now_ns);
+	u32 load = to->vq_load; /* read once: it may become 0 */
+
+	lag = load ? wp_vq_clamp(lag, wp_vq_most_lag(ctx, task->weight)) : 0;
+	mean -= load ? wp_vq_share(lag, task->weight, load) : 0;
+	return mean - lag + (task->deadline_ns - task->vtime_ns);
+}
+
 /* A slice that is over is followed by the next. */
 WP_INLINE void wp_vq_renew(const struct wp_ctx *ctx, struct wp_cpu *c, u64 curr)
 {
@@ -239,8 +256,8 @@ WP_FN int wp_vq_eligible(const struct wp_ctx *ctx WP_NONNULL, const struct wp_ta
 /*
  * Should the queued task run at once instead of the one that runs on `cpu`? Not while that one is
  * owed time and has not had its slice, nor soon after it began if the waker said that it would
- * sleep (since 6.19 the kernel gives such wakers time for more wake-ups, too). The home asks
- * besides whether another waiting task goes before it (wp_vq_before).
+ * sleep (docs/decisions/043). The home asks besides whether one of the first WP_VQ_LOOKS that wait
+ * goes before it (wp_vq_before).
  */
 WP_SMALL_FN int wp_vq_preempts(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
 			       u32 cpu, u64 now_ns)
@@ -282,6 +299,26 @@ WP_FN u64 wp_vq_rest_ns(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns
 	if (!c->curr_weight || (s64)rest <= 0)
 		return 0;
 	return wp_div(rest * c->curr_weight + WP_SCALE - 1, WP_SCALE);
+}
+
+/* sched_yield: the running task of `cpu` lets others go first. If it is owed time, the rest of its
+ * slice counts as run (signals-and-baseline, section 5). */
+WP_FN int wp_vq_forfeit(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	u64 curr = wp_vq_curr(c, now_ns), rest;
+
+	if (!c->curr_weight)
+		return 0;
+	wp_vq_fold(c, now_ns);
+	wp_vq_renew(ctx, c, curr);
+	if (wp_vq_ahead(curr, c->vtime_now_ns) > 0)
+		return 0;
+	rest = c->curr_deadline_ns - curr;
+	c->curr_vtime_ns += rest;
+	c->curr_deadline_ns += wp_vq_scale(wp_vq_slice_ns(ctx), c->curr_weight);
+	WP_ADD(&c->vtime_now_ns, wp_vq_share(rest, c->curr_weight, wp_max(c->vq_load, 1)));
+	return 0;
 }
 
 /* At the tick, or at its timer: has the running task of `cpu` had its slice while others wait? */

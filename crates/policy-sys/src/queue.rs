@@ -111,6 +111,19 @@ impl Core {
         unsafe { sys::wp_vq_rest_ns(self.state(), cpu, now_ns) }
     }
 
+    /// The deadline that a waiting task will have in the queue of `cpu`.
+    #[must_use]
+    pub fn vq_deadline_on(&self, task: &Task, cpu: u32, now_ns: u64) -> u64 {
+        // SAFETY: reads only.
+        unsafe { sys::wp_vq_deadline_on(self.state(), &raw const task.0, cpu, now_ns) }
+    }
+
+    /// The running task lets others go first.
+    pub fn vq_forfeit(&mut self, cpu: u32, now_ns: u64) {
+        // SAFETY: see vq_place.
+        unsafe { sys::wp_vq_forfeit(self.state_mut(), cpu, now_ns) };
+    }
+
     /// Has the running task had its slice while `nr_waiting` others wait?
     #[must_use]
     pub fn vq_expired(&mut self, cpu: u32, nr_waiting: u32, now_ns: u64) -> bool {

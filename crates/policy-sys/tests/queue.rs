@@ -280,6 +280,58 @@ fn a_new_task_has_half_a_slice() {
     assert_eq!(child.deadline_ns(), 504 * MS + 3 * MS * 1024 / 335 / 2);
 }
 
+/// sched_yield: who is owed time gives up the rest of its slice, which counts as run, and gets the
+/// next; who is ahead loses nothing (signals-and-baseline, section 5). Of two tasks one ran 4 ms:
+/// the mean is 2, the other is owed 2. After half a ms, at 0.5 of its 3, the mean 2.25, it yields:
+/// it is at 3, the mean (4 + 3) / 2.
+#[test]
+fn a_yield_gives_up_the_slice_of_who_is_owed() {
+    let mut core = core_at(0);
+    let [mut a, mut b] = waiting(&mut core, [NICE_0; 2]);
+    run(&mut core, &mut a, 0, 4 * MS);
+    core.vq_start(&mut b, 0, 4 * MS);
+    core.vq_forfeit(0, 4 * MS + 500_000);
+    assert_eq!(core.vq_rest_ns(0, 4 * MS + 500_000), 3 * MS, "a new slice");
+    core.vq_stop(&mut b, 4 * MS + 500_000);
+    assert_eq!(times(&core, &[&a, &b]), (3_500_000, vec![4 * MS, 3 * MS]));
+
+    core.vq_start(&mut a, 0, 5 * MS);
+    let rest = core.vq_rest_ns(0, 5 * MS);
+    core.vq_forfeit(0, 5 * MS);
+    assert_eq!(core.vq_rest_ns(0, 5 * MS), rest, "it is ahead");
+    core.vq_stop(&mut a, 5 * MS);
+    core.vq_forfeit(0, 6 * MS);
+    assert_eq!(
+        times(&core, &[&a, &b]),
+        (3_500_000, vec![4 * MS, 3 * MS]),
+        "nobody runs"
+    );
+}
+
+/// Where a pull inserts a task is where it is in the order once it has gone over: beside others, in
+/// an empty queue, owed, in debt, and beyond what may be owed.
+#[test]
+fn a_pulled_task_is_where_its_deadline_is() {
+    for (ran, beside) in [(2, 0), (2, 3), (6, 2), (90, 1)] {
+        let mut core = core_at(0);
+        core.cpu_mut(1).vtime_now_ns = 700 * MS;
+        let [mut a, mut b] = waiting(&mut core, [NICE_5, NICE_0]);
+        for id in 0..beside {
+            let mut there = Task::new(10 + id, NICE_0, 1, None, 2);
+            core.vq_place(&mut there, 1, 0);
+            core.vq_start(&mut there, 1, 0);
+            core.vq_stop(&mut there, MS);
+        }
+        run(&mut core, &mut b, MS, MS + ran * MS);
+        for task in [&mut a, &mut b] {
+            let told = core.vq_deadline_on(task, 1, (1 + ran) * MS);
+            core.vq_place(task, 1, (1 + ran) * MS);
+            let off = task.deadline_ns().abs_diff(told);
+            assert!(off <= 8, "{off} of rounding: {ran} ms, beside {beside}");
+        }
+    }
+}
+
 /// SCHED_IDLE gives way to all others at once and never preempts them.
 #[test]
 fn the_idle_policy_gives_way() {

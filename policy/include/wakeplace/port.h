@@ -55,6 +55,8 @@ extern void bpf_iter_num_destroy(struct wp_iter_num *it) __attribute__((weak, se
 #define WP_ADD(ptr, value) ((void)__sync_fetch_and_add((ptr), (value)))
 #define WP_SWAP(ptr, value) __sync_lock_test_and_set((ptr), (value))
 #define WP_TAKE(ptr) WP_SWAP(ptr, 0)
+/* Returns what was there: `from` if it is `to` now. */
+#define WP_CAS(ptr, from, to) __sync_val_compare_and_swap((ptr), (from), (to))
 
 #else /* native */
 

@@ -26,6 +26,9 @@ int wp_vq_eligible(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *ta
 int wp_vq_before(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *first WP_NONNULL,
 		 const struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns);
 u64 wp_vq_rest_ns(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
+u64 wp_vq_deadline_on(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
+		      u32 cpu, u64 now_ns);
+int wp_vq_forfeit(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 int wp_vq_expired(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 nr_waiting, u64 now_ns);
 int wp_vq_yields(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *first WP_NONNULL, u32 cpu,
 		 u64 now_ns);

@@ -119,7 +119,11 @@ impl<O: Observer> Sim<'_, O> {
         self.shift(task, from, to);
         self.recency += 1;
         self.threads[task as usize].recency = self.recency;
-        self.insert(task, to, cause != MigrateCause::Affinity);
+        self.insert(
+            task,
+            to,
+            !matches!(cause, MigrateCause::Affinity | MigrateCause::Balance),
+        );
         self.count_running(from);
         self.count_running(to);
         self.refill_caches(task, from, to);

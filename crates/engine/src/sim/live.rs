@@ -70,8 +70,8 @@ impl<O: Observer> Sim<'_, O> {
             return false;
         };
         let woken = &self.tasks[task as usize];
-        let mut others = queue.in_order().filter(|t| *t != task);
-        others.next().is_some_and(|first| {
+        let others = queue.in_order().filter(|t| *t != task);
+        others.take(WP_VQ_LOOKS as usize).any(|first| {
             let first = &self.tasks[first as usize];
             self.core.vq_before(first, woken, cpu, self.now)
         })

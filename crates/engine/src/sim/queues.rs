@@ -112,7 +112,8 @@ impl<O: Observer> Sim<'_, O> {
         }
         if self.live {
             let record = &mut self.tasks[task as usize];
-            self.core.vq_leave(record, true, self.now);
+            self.core.vq_leave(record, !ends, self.now);
+            return false;
         }
         self.remove(task, cpu, false);
         if let RunQueue::Fair(queue) = &mut self.cpus[cpu as usize].queue {
@@ -333,10 +334,13 @@ impl<O: Observer> Sim<'_, O> {
             RunQueue::Fair(queue) => queue.skip(task),
             RunQueue::Eevdf(queue) => queue.yields(&self.eevdf),
             RunQueue::Grouped(queue) => queue.yields(task, self.tasks[task as usize].group()),
-            // The rest of the slice is given up, as sched_ext does it.
             RunQueue::Vtime(queue) => {
-                queue.slice_over = true;
-                true
+                let others = queue.nr_waiting() > 0;
+                if others {
+                    queue.slice_over = true;
+                    self.core.vq_forfeit(cpu, self.now);
+                }
+                others
             }
         }
     }

@@ -137,6 +137,25 @@ fn sleeper_credit_is_bounded() {
     }
 }
 
+/// Goal: tasks that yield take turns, whose slices would last 3 ms; alone nothing changes. Source:
+/// signals-and-baseline, section 5, yield: who is owed time gives up its slice.
+#[test]
+fn who_yields_lets_others_run() {
+    let yields = || {
+        let steps = [Event::Run { work_ns: 100_000 }, Event::Yield];
+        script(Loops::Forever, vec![phase(1, None, &steps)])
+    };
+    let (_, log) = on_cpu_0(vec![yields(), yields()], 250, S);
+    for task in 0..2 {
+        let stretches = log.stretches(task);
+        let short = stretches.iter().filter(|s| s.to - s.from <= 300_000);
+        let (short, all) = (short.count(), stretches.len());
+        assert!(short * 10 >= all * 9 && all > 1000, "{short} of {all}");
+    }
+    let (_, log) = on_cpu_0(vec![yields()], 250, S);
+    assert!(log.stretches(0).len() < 10, "{}", log.stretches(0).len());
+}
+
 /// Goal: balancing on the caches' timers spreads: four hogs begin on one CPU; half a second later
 /// each has a CPU of its own, and keeps it.
 #[test]

@@ -32,6 +32,7 @@ struct sched_ext_ops wakeplace_ops = {
 	.enqueue = (void *)wakeplace_enqueue,
 	.dispatch = (void *)wakeplace_dispatch,
 	.tick = (void *)wakeplace_tick,
+	.yield = (void *)wakeplace_yield,
 	.runnable = (void *)wakeplace_runnable,
 	.running = (void *)wakeplace_running,
 	.stopping = (void *)wakeplace_stopping,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Pulling tasks: the core says from where, which and how many; this file moves them. Always on the
- * CPU that takes, in its dispatch, with its queue locked: then every task it takes is accounted at
- * once, and nobody else touches its record.
+ * CPU that takes, in its dispatch, with its queue locked. A CPU out of work takes one task, to run
+ * at once: on its own run queue, so that nobody else touches its record. Others take several, which
+ * wait in the queue's order and may be pulled again (enum carried).
  */
 #ifndef SCX_WAKEPLACE_PULL_H
 #define SCX_WAKEPLACE_PULL_H
@@ -10,30 +11,61 @@
 /* Rounds of one level: the core may ask for another source or destination. */
 #define PULL_ROUNDS 8
 
+static __always_inline void count_pulled(struct task_live *t, u32 cpu, u64 now)
+{
+	account_move(t, cpu, now);
+	wp_vq_place(&ctx, &t->wp, cpu, now);
+	stats_of(cpu)->pulled++;
+}
+
+/* The task is in the queue of `cpu` now: it is counted there, unless it has left meanwhile. */
+static __always_inline void count_carried(struct task_live *t, u32 cpu, u64 now)
+{
+	if (WP_CAS(&t->carried, CARRIED_MOVING, CARRIED_COUNTING) != CARRIED_MOVING)
+		return;
+	count_pulled(t, cpu, now);
+	WP_SWAP(&t->carried, CARRIED_NOT);
+}
+
 /* Offer the waiting tasks of the source, in queue order. */
 static __always_inline void offer_tasks(struct scratch *s, u32 cpu)
 {
 	struct wp_balance *bal = &s->balance;
 	struct task_struct *p;
 	struct task_live *t;
+	bool waits = bal->idle != WP_NEWLY_IDLE, moved;
 	int offer;
 
 	bpf_for_each(scx_dsq, p, dsq_of(bal->src_cpu), 0) {
 		t = live_of(p);
-		if (!t || !usable(p, cpu))
+		if (!t || t->carried || !usable(p, cpu))
 			continue;
 		offer = wp_balance_offer(&ctx, bal, &t->wp);
 		if (offer == WP_OFFER_STOP)
 			break;
 		if (offer == WP_OFFER_SKIP)
 			continue;
-		if (!scx_bpf_dsq_move(BPF_FOR_EACH_ITER, p, SCX_DSQ_LOCAL, 0)) {
-			bal->moved--; /* it ran or left meanwhile */
-			continue;
+		if (waits) {
+			if (WP_CAS(&t->carried, CARRIED_NOT, CARRIED_MOVING) != CARRIED_NOT) {
+				bal->moved--;
+				continue;
+			}
+			scx_bpf_dsq_move_set_vtime(BPF_FOR_EACH_ITER,
+						   wp_vq_deadline_on(&ctx, &t->wp, cpu,
+								     bal->now_ns));
+			moved = scx_bpf_dsq_move_vtime(BPF_FOR_EACH_ITER, p, dsq_of(cpu), 0);
+		} else {
+			moved = scx_bpf_dsq_move(BPF_FOR_EACH_ITER, p, SCX_DSQ_LOCAL, 0);
 		}
-		account_move(t, cpu, bal->now_ns);
-		wp_vq_place(&ctx, &t->wp, cpu, bal->now_ns);
-		stats_of(cpu)->pulled++;
+		if (!moved) { /* it ran or left meanwhile */
+			if (waits)
+				WP_CAS(&t->carried, CARRIED_MOVING, CARRIED_NOT);
+			bal->moved--;
+		} else if (waits) {
+			count_carried(t, cpu, bal->now_ns);
+		} else {
+			count_pulled(t, cpu, bal->now_ns);
+		}
 	}
 }
 

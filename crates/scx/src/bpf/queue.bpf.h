@@ -7,17 +7,21 @@
 #ifndef SCX_WAKEPLACE_QUEUE_H
 #define SCX_WAKEPLACE_QUEUE_H
 
-/* Does a task that waits on `cpu` go before this one, which is about to join them? */
+/* Does one of the first that wait on `cpu` go before this one, which is about to join them? */
 static __always_inline bool waits_before(u32 cpu, const struct task_live *t, u64 now)
 {
 	struct task_struct *p;
 	bool before = false;
+	u32 looks = 0;
 
 	bpf_for_each(scx_dsq, p, dsq_of(cpu), 0) {
-		struct task_live *first = live_of(p);
+		struct task_live *other = live_of(p);
 
-		before = first && wp_vq_before(&ctx, &first->wp, &t->wp, cpu, now);
-		break;
+		if (looks++ == WP_VQ_LOOKS)
+			break;
+		before = other && wp_vq_before(&ctx, &other->wp, &t->wp, cpu, now);
+		if (before)
+			break;
 	}
 	return before;
 }
@@ -202,6 +206,20 @@ OPS(dispatch) void wakeplace_dispatch(u64 *args)
 	 * that was idle before has made its pass. */
 	if (!goes_on && !WP_AT(ctx.cpus, cpu)->curr_idle && newidle_balance(cpu))
 		dsq_move_to_local(dsq_of(cpu));
+}
+
+/* sched_yield: nothing if nobody waits. A task to go on instead cannot be named. */
+OPS(yield) bool wakeplace_yield(u64 *args)
+{
+	struct task_struct *p = ARG_TASK(args, 0);
+	u32 cpu = (u32)scx_bpf_task_cpu(p);
+
+	if (args[1] || (scx_bpf_dsq_nr_queued(dsq_of(cpu)) <= 0 &&
+			scx_bpf_dsq_nr_queued(SCX_DSQ_LOCAL) <= 0))
+		return false;
+	wp_vq_forfeit(&ctx, cpu, now_ns());
+	task_set_slice(p, 0);
+	return false;
 }
 
 OPS(running) void wakeplace_running(u64 *args)

@@ -24,6 +24,19 @@ struct task_live {
 	u32 known;       /* enabled on this scheduler */
 	u32 forked;      /* has not run yet */
 	u32 was_running; /* it was put aside while runnable, and has not been queued since */
+	u32 carried;     /* enum carried */
+	u32 pad;
+};
+
+/*
+ * A pull by the periodic balance puts tasks into the taker's queue, which leaves them on the
+ * source's run queue until they run: its lock, under which they may be dequeued, is not the
+ * taker's. Who changes `carried` first says where a task is counted.
+ */
+enum carried {
+	CARRIED_NOT,
+	CARRIED_MOVING,   /* it may have left its queue; it is counted where it was */
+	CARRIED_COUNTING, /* it has, and is being counted on the taker */
 };
 
 struct {

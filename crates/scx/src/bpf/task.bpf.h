@@ -178,6 +178,19 @@ static __always_inline void account_run(struct task_live *t, u32 cpu, u64 now)
 	wp_vq_stop(&ctx, &t->wp, now);
 }
 
+/* It is dequeued while another CPU pulls it: not to be counted there any more, or that is waited
+ * for, some hundred instructions. */
+static __always_inline void end_carried(struct task_live *t)
+{
+	u32 turn;
+
+	if (!t->carried || WP_CAS(&t->carried, CARRIED_MOVING, CARRIED_NOT) == CARRIED_MOVING)
+		return;
+	bpf_for(turn, 0, 1 << 20)
+		if (*(volatile u32 *)&t->carried == CARRIED_NOT)
+			break;
+}
+
 OPS(quiescent) void wakeplace_quiescent(u64 *args)
 {
 	struct task_struct *p = ARG_TASK(args, 0);
@@ -187,6 +200,7 @@ OPS(quiescent) void wakeplace_quiescent(u64 *args)
 
 	if (!t || !t->wp.on_rq)
 		return;
+	end_carried(t);
 	fresh_cpu(cpu);
 	account_move(t, cpu, now);
 	if (t->wp.running)
