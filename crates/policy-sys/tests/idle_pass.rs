@@ -1,0 +1,95 @@
+//! The live scheduler's timer stands for the ticks of idle CPUs: which of them look for work
+//! (policy/src/live.c, docs/decisions/043), worked out here. Two caches of two cores with two
+//! threads each: CPUs 0 to 3 and 4 to 7.
+#![allow(missing_docs, reason = "not a library")]
+
+mod common;
+
+use common::{cluster, core, freeze, level, machine, queued};
+use wakeplace_policy_sys::{Core, LevelFacts, Task};
+
+const MS: u64 = 1_000_000;
+const TICK: u64 = 4 * MS;
+
+fn two_caches(overrides: &[(&str, &str)]) -> Core {
+    let mut facts = machine(&[cluster(4, 1024), cluster(4, 1024)]);
+    let threads = LevelFacts {
+        shares_capacity: true,
+        shares_cache: true,
+        ..level(&[2, 2, 2, 2])
+    };
+    facts.levels.insert(0, threads);
+    let mut core = core(&facts, "wakeplace", overrides);
+    assert!(core.state().energy_active == 0 && u64::from(core.state().tick_ns) == TICK);
+    freeze(&mut core);
+    core
+}
+
+/// A task runs on each of these CPUs and takes its tick at `at`. CPUs of theirs are due at once.
+fn ticks(core: &mut Core, cpus: &[u32], at: u64) -> Vec<Task> {
+    for cpu in 0..core.state().nr_cpus {
+        core.cpu_mut(cpu).next_balance_tick = 0;
+    }
+    let tasks = cpus.iter().map(|cpu| {
+        let mut task = queued(core, cpu + 1, *cpu, 100);
+        core.cpu_mut(*cpu).curr_idle = 0;
+        core.cpu_mut(*cpu).nr_running = 1;
+        let _ = core.set_current(&mut task, at);
+        let _ = core.tick(&mut task, at);
+        task
+    });
+    tasks.collect()
+}
+
+fn looking(core: &Core, at: u64) -> Vec<u32> {
+    (0..core.state().nr_cpus)
+        .filter(|cpu| core.cpu(*cpu).curr_idle != 0 && core.idle_pass_wanted(*cpu, at))
+        .collect()
+}
+
+/// A cache with two busy CPUs: of each cache the first idle core looks, for two ticks; where the
+/// busy ones are of two caches, nobody does.
+#[test]
+fn one_idle_core_of_each_cache_looks() {
+    let at = common::NOW + TICK;
+    for (busy, expected) in [
+        (vec![0], vec![]),
+        (vec![0, 4], vec![]),
+        (vec![0, 1], vec![2, 4]),
+        (vec![0, 5, 7], vec![2]), // no core of the second cache is idle
+        (vec![2, 3], vec![0, 4]),
+    ] {
+        let mut core = two_caches(&[]);
+        ticks(&mut core, &busy, at);
+        assert_eq!(looking(&core, at + MS), expected, "{busy:?}");
+        assert_eq!(looking(&core, at + 2 * TICK), expected, "{busy:?}");
+        assert_eq!(looking(&core, at + 3 * TICK), [], "{busy:?}: that was");
+    }
+}
+
+/// Where groups are filled one after the other it is the thread beside a busy one, or else the
+/// first; a cache without a busy CPU is left alone.
+#[test]
+fn packing_wakes_the_thread_beside_a_busy_one() {
+    let at = common::NOW + TICK;
+    for (busy, expected) in [
+        (vec![2, 3], vec![0]),
+        (vec![0, 2], vec![1]),
+        (vec![5, 7], vec![4]),
+    ] {
+        let mut core = two_caches(&[("mode", "balanced")]);
+        ticks(&mut core, &busy, at);
+        assert_eq!(looking(&core, at + MS), expected, "{busy:?}");
+    }
+}
+
+/// Where some CPU has a task to give, all that are due look; one that is not due never does.
+#[test]
+fn all_look_while_a_task_waits() {
+    let at = common::NOW + TICK;
+    let mut core = two_caches(&[]);
+    core.cpu_mut(0).nr_fair = 2;
+    ticks(&mut core, &[0], at);
+    core.cpu_mut(6).next_balance_tick = at / TICK + 1000;
+    assert_eq!(looking(&core, at + MS), [1, 2, 3, 4, 5, 7]);
+}
