@@ -38,27 +38,19 @@ impl<'a> Asked<'a> {
         [perfetto, ftrace, parquet].into_iter().flatten()
     }
 
-    /// Two results cannot be one file. `others`: what else is written.
-    pub(crate) fn check(&self, others: &[(&'static str, Option<&Path>)]) -> Result<(), Failure> {
-        let others = others
-            .iter()
-            .filter_map(|(name, path)| Some((*name, (*path)?)));
-        let mut seen: Vec<(&str, &Path)> = others.collect();
-        for (name, path) in self.paths() {
-            if path == "-" {
-                return Err(Failure::Input(format!(
-                    "{name} -: a trace does not go to standard output; expected a file"
-                )));
-            }
-            if let Some((other, _)) = seen.iter().find(|(_, there)| *there == path) {
-                let path = path.display();
-                return Err(Failure::Input(format!(
-                    "{other} and {name} both name {path}; expected two places"
-                )));
-            }
-            seen.push((name, path));
+    /// Where they go, by option.
+    pub(crate) fn places(&self) -> impl Iterator<Item = (&'static str, Option<&'a Path>)> {
+        self.paths().map(|(name, path)| (name, Some(path)))
+    }
+
+    /// A trace is a file.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        match self.paths().find(|(_, path)| *path == "-") {
+            None => Ok(()),
+            Some((name, _)) => Err(Failure::Input(format!(
+                "{name} -: a trace does not go to standard output; expected a file"
+            ))),
         }
-        Ok(())
     }
 
     /// Opens what will be written. All that can be refused is refused here.

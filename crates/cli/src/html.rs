@@ -11,21 +11,12 @@ use wakeplace_report::Source;
 pub(crate) struct HtmlExport(Output);
 
 impl HtmlExport {
-    /// `others`: files that the command writes too.
-    pub(crate) fn prepare(
-        path: Option<&Path>,
-        others: &[(&str, Option<&Path>)],
-    ) -> Result<Option<Self>, Failure> {
+    pub(crate) fn prepare(path: Option<&Path>) -> Result<Option<Self>, Failure> {
         let Some(path) = path else { return Ok(None) };
         if path == "-" {
             return Err(Failure::input(
                 "--export-html -: the result goes to standard output; expected a file",
             ));
-        }
-        if let Some((option, _)) = others.iter().find(|(_, other)| *other == Some(path)) {
-            return Err(Failure::Input(format!(
-                "`--export-html` and `{option}` name the same file; expected two"
-            )));
         }
         Ok(Some(Self(Output::prepare(Some(path))?)))
     }

@@ -10,6 +10,7 @@ mod html;
 mod machine;
 mod output;
 mod page;
+mod places;
 mod progress;
 mod repeat;
 mod settings;

@@ -53,6 +53,33 @@ fn a_file_gets_what_standard_output_would() {
     assert_eq!(names(folder.path()), ["result.json"], "nothing else stays");
 }
 
+/// What a run reads stays, by whatever name the result would go there.
+#[test]
+fn what_is_read_is_not_written_over() {
+    let folder = folder();
+    let path = folder.path().join("load.json");
+    let load = r#"{"tasks": {"t": {"loop": 2, "run": 100, "sleep": 100}}}"#;
+    fs::write(&path, load).expect("a workload");
+    for command in ["sim", "explain", "compare"] {
+        let args = [
+            "--platform=tc2",
+            "--workload=load.json",
+            "--output=./load.json",
+        ];
+        let policies = ["--policy=linux-4.17", "--policy=linux-4.7"];
+        let policies = &policies[..if command == "compare" { 2 } else { 1 }];
+        let refused = run_in(folder.path(), &[&[command][..], &args, policies].concat());
+        assert_refused(
+            &refused,
+            &["`--workload` and `--output` name the same file"],
+        );
+        assert_eq!(fs::read_to_string(&path).expect("it is there"), load);
+    }
+    let refused = run_in(folder.path(), &["report", "load.json", "-o", "load.json"]);
+    assert_refused(&refused, &["name the same file"]);
+    assert_eq!(names(folder.path()), ["load.json"]);
+}
+
 #[test]
 fn an_unwritable_place_is_found_before_anything_runs() {
     let folder = folder();

@@ -4,10 +4,11 @@ mod json;
 mod text;
 mod why_not;
 
-use super::simulate::experiment;
+use super::simulate::{experiment, inputs};
 use crate::args::{AnswerFormat, ExplainArgs, FormatName, HowArgs, OutputArgs, RunArgs};
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::output::Output;
+use crate::places;
 use crate::settings::check_keys;
 use crate::terminal::Terminal;
 use crate::text::{plain, style, time};
@@ -72,6 +73,7 @@ pub(crate) fn explain(args: ExplainArgs, terminal: Terminal) -> Outcome {
         check_cpu(option, cpu, &experiment.platform)?;
     }
     let asked = asked(&workload, task.as_deref(), which)?;
+    places::apart(inputs(&run), &[("--output", run.output.output.as_deref())])?;
     let output = Output::prepare(run.output.output.as_deref())?;
     let Experiment {
         platform, options, ..

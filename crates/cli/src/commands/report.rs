@@ -3,6 +3,7 @@
 use crate::args::ReportArgs;
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::output::Output;
+use crate::places;
 use crate::terminal::Terminal;
 use std::fs::File;
 use std::io::{self, Read};
@@ -19,6 +20,11 @@ pub(crate) fn report(args: &ReportArgs, terminal: Terminal) -> Outcome {
             "`-` is given twice, and standard input can be read once; expected files",
         ));
     }
+    let results = args.results.iter().filter_map(|path| path.to_str());
+    places::apart(
+        results.map(|path| ("FILE", path)),
+        &[("--output", args.output.as_deref())],
+    )?;
     let output = Output::prepare(args.output.as_deref())?;
     let texts = args
         .results

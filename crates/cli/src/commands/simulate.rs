@@ -6,6 +6,7 @@ use crate::export::Asked;
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::html::HtmlExport;
 use crate::output::Output;
+use crate::places;
 use crate::progress::Follower;
 use crate::repeat;
 use crate::settings::check_keys;
@@ -73,6 +74,14 @@ enum Watched<'a> {
     States(&'a [u64]),
 }
 
+/// What a run reads, by option.
+pub(super) fn inputs(args: &RunArgs) -> [(&'static str, &str); 2] {
+    [
+        ("--platform", &args.platform),
+        ("--workload", &args.workload),
+    ]
+}
+
 fn simulate(
     args: &RunArgs,
     seeds: Vec<u64>,
@@ -82,25 +91,23 @@ fn simulate(
 ) -> Outcome {
     let experiment = experiment(args, seeds)?;
     let expectations = expect::parse(&args.expect, &experiment.platform)?;
-    let output = Output::prepare(args.output.output.as_deref())?;
-    let cases = args.export_wakeup_cases.as_deref();
-    if cases.is_some() && cases == args.output.output.as_deref() {
-        return Err(Failure::input(
-            "`--export-wakeup-cases` and `--output` name the same file; expected two",
-        ));
-    }
-    let cases = cases.map(|path| Export::prepare(path, &experiment.platform));
-    let cases = cases.transpose()?;
-    let written = [
+    let mut written = vec![
         ("--output", args.output.output.as_deref()),
         ("--export-wakeup-cases", args.export_wakeup_cases.as_deref()),
+        ("--export-html", args.export_html.as_deref()),
     ];
+    written.extend(asked.iter().flat_map(Asked::places));
+    places::apart(inputs(args), &written)?;
+    let output = Output::prepare(args.output.output.as_deref())?;
+    let cases = args.export_wakeup_cases.as_deref();
+    let cases = cases.map(|path| Export::prepare(path, &experiment.platform));
+    let cases = cases.transpose()?;
     let mut exports = None;
     if let Some(asked) = &asked {
-        asked.check(&written)?;
+        asked.check()?;
         exports = Some(asked.prepare(&experiment)?);
     }
-    let page = HtmlExport::prepare(args.export_html.as_deref(), &written)?;
+    let page = HtmlExport::prepare(args.export_html.as_deref())?;
     let traces = exports.as_mut().map(|exports| &mut exports.traces);
     let jobs = jobs(args.how.jobs);
     describe(&experiment, jobs, terminal);

@@ -5,6 +5,7 @@ use crate::args::{FormatName, ListArgs, StudyCommand, StudyRunArgs, StudyShowArg
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::html::HtmlExport;
 use crate::output::Output;
+use crate::places;
 use crate::repeat;
 use crate::settings::{any_policy, check_keys};
 use crate::terminal::Terminal;
@@ -64,9 +65,13 @@ fn show(args: &StudyShowArgs, terminal: Terminal) -> Outcome {
 fn run_chosen(args: StudyRunArgs, terminal: Terminal) -> Outcome {
     let studies = select(&args.names).map_err(Failure::input)?;
     check_keys(&args.how.set, &any_policy()?)?;
+    let written = [
+        ("--output", args.output.output.as_deref()),
+        ("--export-html", args.export_html.as_deref()),
+    ];
+    places::apart([], &written)?;
     let output = Output::prepare(args.output.output.as_deref())?;
-    let written = [("--output", args.output.output.as_deref())];
-    let page = HtmlExport::prepare(args.export_html.as_deref(), &written)?;
+    let page = HtmlExport::prepare(args.export_html.as_deref())?;
     let options = StudyOptions {
         quick: args.quick,
         seeds: args.seeds.map(|seeds| seeds.0),
