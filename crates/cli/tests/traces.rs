@@ -100,7 +100,7 @@ fn places_are_refused_before_anything_runs() {
         );
         refused(
             &[option, "x", "--output", "x"],
-            &["--output", option, "expected two places"],
+            &["--output", option, "expected two"],
         );
     }
     let parquet = "--export-parquet";
@@ -110,11 +110,7 @@ fn places_are_refused_before_anything_runs() {
     );
     refused(
         &["--export-perfetto", "x", "--export-ftrace", "x"],
-        &[
-            "--export-perfetto",
-            "--export-ftrace",
-            "expected two places",
-        ],
+        &["--export-perfetto", "--export-ftrace", "expected two"],
     );
     assert!(names(folder.path()).is_empty());
 }

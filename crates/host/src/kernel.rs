@@ -22,10 +22,12 @@ const OWN_NAME: &str = "wakeplace";
 
 /// The functions of sched_ext that the live scheduler cannot do without, each with the forms it
 /// has had: one of them is enough.
-const NEEDED: [&[&str]; 15] = [
+const NEEDED: [&[&str]; 17] = [
     &["scx_bpf_create_dsq"],
     &["scx_bpf_dsq_nr_queued"],
     &["scx_bpf_dsq_move"],
+    &["scx_bpf_dsq_move_vtime"],
+    &["scx_bpf_dsq_move_set_vtime"],
     &["scx_bpf_dsq_insert", "scx_bpf_dsq_insert___v2"],
     &["scx_bpf_dsq_insert_vtime", "__scx_bpf_dsq_insert_vtime"],
     &[
