@@ -18,13 +18,33 @@ static __always_inline void count_pulled(struct task_live *t, u32 cpu, u64 now)
 	stats_of(cpu)->pulled++;
 }
 
-/* The task is in the queue of `cpu` now: it is counted there, unless it has left meanwhile. */
-static __always_inline void count_carried(struct task_live *t, u32 cpu, u64 now)
+/* To run at once. False: it ran or left meanwhile. */
+static __always_inline bool take_to_run(struct bpf_iter_scx_dsq *it, struct task_struct *p,
+					struct task_live *t, u32 cpu, u64 now)
 {
-	if (WP_CAS(&t->carried, CARRIED_MOVING, CARRIED_COUNTING) != CARRIED_MOVING)
-		return;
+	if (!scx_bpf_dsq_move(it, p, SCX_DSQ_LOCAL, 0))
+		return false;
 	count_pulled(t, cpu, now);
-	WP_SWAP(&t->carried, CARRIED_NOT);
+	return true;
+}
+
+/* To wait in the order of the queue; it is counted there, unless it leaves meanwhile. */
+static __always_inline bool take_to_wait(struct bpf_iter_scx_dsq *it, struct task_struct *p,
+					 struct task_live *t, u32 cpu, u64 now)
+{
+	bool moved;
+
+	if (WP_CAS(&t->carried, CARRIED_NOT, CARRIED_MOVING) != CARRIED_NOT)
+		return false;
+	scx_bpf_dsq_move_set_vtime(it, wp_vq_deadline_on(&ctx, &t->wp, cpu, now));
+	moved = scx_bpf_dsq_move_vtime(it, p, dsq_of(cpu), 0);
+	if (!moved) {
+		WP_CAS(&t->carried, CARRIED_MOVING, CARRIED_NOT);
+	} else if (WP_CAS(&t->carried, CARRIED_MOVING, CARRIED_COUNTING) == CARRIED_MOVING) {
+		count_pulled(t, cpu, now);
+		WP_SWAP(&t->carried, CARRIED_NOT);
+	}
+	return moved;
 }
 
 /* Offer the waiting tasks of the source, in queue order. */
@@ -33,7 +53,7 @@ static __always_inline void offer_tasks(struct scratch *s, u32 cpu)
 	struct wp_balance *bal = &s->balance;
 	struct task_struct *p;
 	struct task_live *t;
-	bool waits = bal->idle != WP_NEWLY_IDLE, moved;
+	bool waits = bal->idle != WP_NEWLY_IDLE, taken;
 	int offer;
 
 	bpf_for_each(scx_dsq, p, dsq_of(bal->src_cpu), 0) {
@@ -45,27 +65,10 @@ static __always_inline void offer_tasks(struct scratch *s, u32 cpu)
 			break;
 		if (offer == WP_OFFER_SKIP)
 			continue;
-		if (waits) {
-			if (WP_CAS(&t->carried, CARRIED_NOT, CARRIED_MOVING) != CARRIED_NOT) {
-				bal->moved--;
-				continue;
-			}
-			scx_bpf_dsq_move_set_vtime(BPF_FOR_EACH_ITER,
-						   wp_vq_deadline_on(&ctx, &t->wp, cpu,
-								     bal->now_ns));
-			moved = scx_bpf_dsq_move_vtime(BPF_FOR_EACH_ITER, p, dsq_of(cpu), 0);
-		} else {
-			moved = scx_bpf_dsq_move(BPF_FOR_EACH_ITER, p, SCX_DSQ_LOCAL, 0);
-		}
-		if (!moved) { /* it ran or left meanwhile */
-			if (waits)
-				WP_CAS(&t->carried, CARRIED_MOVING, CARRIED_NOT);
+		taken = waits ? take_to_wait(BPF_FOR_EACH_ITER, p, t, cpu, bal->now_ns) :
+				take_to_run(BPF_FOR_EACH_ITER, p, t, cpu, bal->now_ns);
+		if (!taken)
 			bal->moved--;
-		} else if (waits) {
-			count_carried(t, cpu, bal->now_ns);
-		} else {
-			count_pulled(t, cpu, bal->now_ns);
-		}
 	}
 }
 
