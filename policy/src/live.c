@@ -75,10 +75,11 @@ WP_FN int wp_looks_for_cache(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 
 /*
  * For a home whose timer stands for the ticks of idle CPUs: should this idle CPU make its periodic
- * pass now? Only if it is due, and some CPU had a task to give at one of the last two ticks or the
- * machine is marked overutilized: that mark ends with a pass over the widest domain. Where no task
- * waits, but several CPUs of a cache are busy, one idle CPU of each cache looks whether tasks
- * share a core or a cache for no reason, or are apart for none.
+ * pass now? Only if it is due. With an energy model if the machine is marked overutilized, a mark
+ * that ends with a pass over the widest domain: below the tipping point a pass moves nothing, and
+ * whoever needs a bigger CPU marks the machine. Else if some CPU had a task to give at one of the
+ * last two ticks. Where no task waits, but several CPUs of a cache are busy, one idle CPU of each
+ * cache looks whether tasks share a core or a cache for no reason, or are apart for none.
  */
 WP_FN int wp_idle_pass_wanted(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
@@ -87,10 +88,10 @@ WP_FN int wp_idle_pass_wanted(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 
 
 	if (!ctx->params.balance || !c->nr_levels || tick < c->next_balance_tick)
 		return 0;
+	if (ctx->energy_active && !wp_mc_balances(ctx))
+		return (int)ctx->overutilized;
 	if (tick <= ctx->surplus_tick + 2)
 		return 1;
-	if (ctx->energy_active) /* below the tipping point nothing is spread */
-		return (int)ctx->overutilized;
 	if (tick > ctx->uneven_tick + 2)
 		return 0;
 	/* Where groups are filled one after the other, one that is empty is left alone. */
@@ -100,26 +101,39 @@ WP_FN int wp_idle_pass_wanted(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 
 }
 
 /*
- * From the same timer: an idle CPU's signals fade, every 32 ms while there is something to fade.
- * Nobody holds its queue's lock here: a wake-up at this very moment may lose one update of the
- * averages, which fades with them. Returns enum wp_event_result bits.
+ * From the same timer, at every turn: an idle CPU's signals fade, as long as there is something to
+ * fade. A kernel's idle balancer does that for all that are idle: what they ran lately holds up the
+ * frequency of those they share a clock with, and counts in the energy estimate. Nobody holds its
+ * queue's lock here: a wake-up at this very moment may lose one update of the averages, which fades
+ * with them. Returns enum wp_event_result bits.
  */
 WP_FN int wp_idle_decay(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
-	if (!wp_cpu_idle(c) || wp_sub(now_ns, c->clock_ns) < WP_BLOCKED_PERIOD_NS)
+	if (!wp_cpu_idle(c) || wp_sub(now_ns, c->clock_ns) < ctx->tick_ns / 2)
 		return 0;
 	if (!(c->avg.load_avg | c->avg.util_avg | c->avg.runnable_avg | c->nr_removed))
 		return 0;
 	return wp_update_blocked(ctx, cpu, now_ns);
 }
 
-/* A machine that is wholly idle is looked at less often, so that its CPUs can sleep. */
+/* Was the CPU busy at some time since the timer's last turn? */
+WP_FN int wp_was_busy(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+
+	return !c->curr_idle || wp_sub(now_ns, c->idle_stamp_ns) < ctx->idle_timer_ns;
+}
+
+/* A machine that stays wholly idle is looked at less and less often, so that its CPUs can sleep. */
 #define WP_REST_PERIOD_NS 64000000ull
 
-/* Until the timer's next turn, ns. `busy`: some CPU was not idle at this one. */
-WP_FN u64 wp_idle_timer_ns(const struct wp_ctx *ctx WP_NONNULL, u32 busy)
+/* Until the timer's next turn, ns. `busy`: some CPU was at some time since the last one. */
+WP_FN u64 wp_idle_timer_ns(struct wp_ctx *ctx WP_NONNULL, u32 busy)
 {
-	return busy ? ctx->tick_ns : wp_max64(WP_REST_PERIOD_NS, ctx->tick_ns);
+	u64 most = wp_max64(WP_REST_PERIOD_NS, ctx->tick_ns);
+
+	ctx->idle_timer_ns = busy ? ctx->tick_ns : (u32)wp_min64(2ull * ctx->idle_timer_ns, most);
+	return ctx->idle_timer_ns;
 }

@@ -143,9 +143,23 @@ WP_INLINE u64 wp_power_need(const struct wp_ctx *ctx, const struct wp_task *task
 	return wp_power_task_util(ctx, task, WP_AT(ctx->cpus, req->this_cpu));
 }
 
+/*
+ * The group that a waking task goes back to if others are only as good: its cache is warm there,
+ * and whoever is woken for it may have just slept deeply. The series takes the waker's, then the
+ * first. WP_NONE: none.
+ */
+WP_INLINE u32 wp_power_home(const struct wp_ctx *ctx, u32 dom_index, const struct wp_request *req)
+{
+	if (!ctx->params.power_prev_first || req->kind != WP_PLACE_WAKE ||
+	    !wp_span_has(WP_AT(ctx->doms, dom_index), req->prev_cpu))
+		return WP_NONE;
+	return wp_local_group(ctx, dom_index, req->prev_cpu);
+}
+
 /* Has the domain room, and which of its groups is the fullest with some? WP_NONE: spread. */
-WP_INLINE u32 wp_power_leader(const struct wp_ctx *ctx, u32 dom_index, const struct wp_task *task,
-			      const struct wp_request *req, struct wp_decision *dec)
+WP_INLINE u32 wp_power_leader(const struct wp_ctx *ctx, u32 dom_index, u32 home,
+			      const struct wp_task *task, const struct wp_request *req,
+			      struct wp_decision *dec)
 {
 	const struct wp_dom *dom = WP_AT(ctx->doms, dom_index);
 	struct wp_power_place *p = &dec->power;
@@ -163,7 +177,9 @@ WP_INLINE u32 wp_power_leader(const struct wp_ctx *ctx, u32 dom_index, const str
 
 		wp_power_group(ctx, WP_AT(ctx->groups, dom->first_group + index), dec);
 		room = wp_sub(p->sums.room, p->sums.used);
-		if (room && room < p->least) {
+		/* of equals the waking CPU's, then the previous one's, then the first */
+		if (room && (room < p->least || (room == p->least && index == home &&
+						 p->leader != local))) {
 			p->least = room;
 			p->leader = index;
 		}
@@ -199,9 +215,9 @@ WP_INLINE int wp_power_decide(struct wp_decision *dec, u32 cpu, u32 reason)
 }
 
 /* A CPU of the group that is allowed: for a small task the one with least room for it, above 0,
- * and not the waking one; else the least loaded, of equals the waking one. WP_NONE: none. */
+ * and not `here`; else the least loaded, of equals `here`. WP_NONE: none. */
 WP_FN u32 wp_power_cpu(const struct wp_ctx *ctx WP_NONNULL, const struct wp_group *g WP_NONNULL,
-		       const struct wp_task *task WP_NONNULL, u32 this_cpu, u32 small)
+		       const struct wp_task *task WP_NONNULL, u32 here, u32 small)
 {
 	u64 least = ~0ull;
 	u32 i, found = WP_NONE;
@@ -215,10 +231,10 @@ WP_FN u32 wp_power_cpu(const struct wp_ctx *ctx WP_NONNULL, const struct wp_grou
 			continue;
 		if (small) {
 			value = (u32)wp_small_room(ctx, task, cpu);
-			if (!value || cpu == this_cpu)
+			if (!value || cpu == here)
 				continue;
 		}
-		if (value < least || (value == least && cpu == this_cpu)) {
+		if (value < least || (value == least && cpu == here)) {
 			least = value;
 			found = cpu;
 		}
@@ -231,7 +247,8 @@ WP_INLINE int wp_power_level(const struct wp_ctx *ctx, u32 dom_index, const stru
 			     const struct wp_request *req, struct wp_decision *dec)
 {
 	const struct wp_dom *dom = WP_AT(ctx->doms, dom_index);
-	u32 leader = wp_power_leader(ctx, dom_index, task, req, dec), cpu;
+	u32 home = wp_power_home(ctx, dom_index, req), cpu;
+	u32 leader = wp_power_leader(ctx, dom_index, home, task, req, dec);
 	const struct wp_group *g = WP_AT(ctx->groups, dom->first_group + leader);
 
 	if (leader == WP_NONE)
@@ -245,7 +262,7 @@ WP_INLINE int wp_power_level(const struct wp_ctx *ctx, u32 dom_index, const stru
 		if (cpu != WP_NONE)
 			return wp_power_decide(dec, cpu, WP_REASON_POWER_SMALL_RUNNING);
 	}
-	cpu = wp_power_cpu(ctx, g, task, req->this_cpu, 0);
+	cpu = wp_power_cpu(ctx, g, task, leader == home ? req->prev_cpu : req->this_cpu, 0);
 	return cpu != WP_NONE && wp_power_decide(dec, cpu, WP_REASON_POWER_LEADER);
 }
 

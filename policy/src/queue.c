@@ -198,6 +198,7 @@ WP_SMALL_FN int wp_vq_leave(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task 
 	task->vq_lag_ns = lag;
 	task->vtime_ns = c->vtime_now_ns - lag;
 	task->deadline_ns = sleeps || (s64)rest <= 0 ? 0 : rest;
+	task->woken_sync = 0; /* a wake-up by the target's list asks for no CPU */
 	return 0;
 }
 

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{cluster, core, freeze, level, machine, queued};
+use common::{cluster, core, freeze, level, machine, put, queued};
 use wakeplace_policy_sys::{Core, LevelFacts, Task};
 
 const MS: u64 = 1_000_000;
@@ -92,4 +92,52 @@ fn all_look_while_a_task_waits() {
     ticks(&mut core, &[0], at);
     core.cpu_mut(6).next_balance_tick = at / TICK + 1000;
     assert_eq!(looking(&core, at + MS), [1, 2, 3, 4, 5, 7]);
+}
+
+/// Below the tipping point a balancing pass moves nothing (energy-aware 4.7): nobody is woken for
+/// one, whoever has a task to give; beyond it all that are due look.
+#[test]
+fn nobody_is_woken_below_the_tipping_point() {
+    let at = common::NOW + TICK;
+    let mut core = two_caches(&[]);
+    core.cpu_mut(0).nr_fair = 2;
+    ticks(&mut core, &[0], at);
+    core.state_mut().energy_active = 1;
+    for (overutilized, expected) in [(0, vec![]), (1, vec![1, 2, 3, 4, 5, 6, 7])] {
+        core.state_mut().overutilized = overutilized;
+        assert_eq!(looking(&core, at + MS), expected, "{overutilized}");
+    }
+}
+
+/// The timer (docs/model.md): a tick while some CPU was busy since its last turn, then twice as
+/// long each time, up to 64 ms.
+#[test]
+fn the_timer_rests_longer_the_longer_all_are_idle() {
+    let mut core = two_caches(&[]);
+    assert_eq!(core.idle_timer_ns(true), TICK);
+    let at = common::NOW + TICK;
+    core.cpu_mut(3).idle_stamp_ns = at - MS; // it ran for a moment, between two turns
+    assert!(core.was_busy(3, at) && !core.was_busy(2, at));
+    assert!(!core.was_busy(3, at + TICK));
+    core.cpu_mut(3).curr_idle = 0;
+    assert!(core.was_busy(3, at + TICK));
+    let rests: Vec<u64> = (0..6).map(|_| core.idle_timer_ns(false) / MS).collect();
+    assert_eq!(rests, [8, 16, 32, 64, 64, 64]);
+    assert_eq!(core.idle_timer_ns(true), TICK);
+}
+
+/// Signals of an idle CPU fade at every turn: half a tick old is old enough. Half is
+/// left after 32 ms.
+#[test]
+fn signals_of_idle_cpus_fade_at_every_turn() {
+    let mut core = two_caches(&[]);
+    put(&mut core, 5, 0, 400, 400, 400);
+    core.cpu_mut(5).avg.util_sum = 400 * 46_718; // SB 2: the divider where a period begins
+    let util_after = |core: &mut Core, age: u64| {
+        let _ = core.idle_decay(5, common::NOW + age);
+        core.cpu(5).avg.util_avg
+    };
+    assert_eq!(util_after(&mut core, TICK / 4), 400, "too young");
+    let faded = util_after(&mut core, 8 * TICK);
+    assert!((190..210).contains(&faded), "{faded}: half in 32 ms (SB 2)");
 }

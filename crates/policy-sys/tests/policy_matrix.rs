@@ -226,6 +226,28 @@ fn line_9_and_10_new_tasks() {
     }
 }
 
+/// Line 10. A task that wakes: of CPUs alike the one it ran on last, where P12 has the first one
+/// (docs/policy.md, "who wins"); not if it is busy.
+#[test]
+fn line_10_of_equal_places_the_previous() {
+    let place = |set: &str, busy: &[u32], prev: u32| {
+        let mut facts = machine(&[cluster(4, 1024), cluster(4, 1024)]);
+        facts.perf_domains.clear();
+        let set = [("mode", "powersave"), ("power_prev_first", set)];
+        let mut core = core(&facts, "wakeplace", &set);
+        freeze(&mut core);
+        load(&mut core, busy.iter().copied());
+        let woken = task(&mut core, prev, 400);
+        let choice = core.select_cpu(&mut [woken], 0, &ask(PlaceKind::Wake, 0, prev));
+        assert_eq!(choice.reason, Reason::PowerLeader, "{busy:?} {prev}");
+        choice.cpu
+    };
+    assert_eq!(place("on", &[0], 3), 3);
+    assert_eq!(place("off", &[0], 3), 1, "the series: the next in the ring");
+    assert_eq!(place("on", &[0, 3], 3), 1, "it is busy");
+    assert_eq!(place("on", &[0], 0), 1, "so is the waker's");
+}
+
 /// Line 11. Groups full: packing ends by itself, the next task is spread (power-aware P12).
 #[test]
 fn line_11_groups_full() {

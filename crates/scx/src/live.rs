@@ -6,8 +6,10 @@
 //! changes through a program of the kernel side, so that the core's own rules apply it.
 
 use crate::machine::Machine;
+use libbpf_rs::btf::{Btf, types};
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use libbpf_rs::{ErrorKind, Link, ProgramInput};
+use std::ffi::OsStr;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::Path;
@@ -134,6 +136,22 @@ fn kernel_error(doing: &'static str, error: &libbpf_rs::Error) -> LiveError {
     }
 }
 
+/// The flag that lets the kernel hand a wake-up to its target's list, as it does for its own
+/// classes: the waker then waits neither for the target's lock nor for a task that is still
+/// switching out. 0 before 6.15, which has no such flag.
+fn queued_wakeups() -> u64 {
+    let Ok(btf) = Btf::from_vmlinux() else {
+        return 0;
+    };
+    let Some(flags) = btf.type_by_name::<types::Enum64<'_>>("scx_ops_flags") else {
+        return 0;
+    };
+    let wanted = |name: &OsStr| name == "SCX_OPS_ALLOW_QUEUED_WAKEUP";
+    let flag = flags.iter().find(|flag| flag.name.is_some_and(wanted));
+    flag.and_then(|flag| u64::try_from(flag.value).ok())
+        .unwrap_or(0)
+}
+
 impl Live {
     /// Verifies and loads the kernel side and writes the core's context into it. Nothing is
     /// scheduled yet.
@@ -147,9 +165,10 @@ impl Live {
         builder.obj_builder.debug(verbose);
         // The object lives as long as the process: one scheduler per run.
         let object = Box::leak(Box::new(MaybeUninit::uninit()));
-        let open = builder
+        let mut open = builder
             .open(object)
             .map_err(|e| kernel_error("reading the kernel program", &e))?;
+        open.struct_ops.wakeplace_ops_mut().flags |= queued_wakeups();
         let skel = open
             .load()
             .map_err(|e| kernel_error("loading the kernel program", &e))?;

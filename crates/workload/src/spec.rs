@@ -76,7 +76,7 @@ impl Spec {
     pub fn expand(&self, seed: u64, machine: MachineFacts) -> Result<Workload, WorkloadError> {
         match &self.source {
             Source::Model(model) => model.expand(&self.name, seed, machine),
-            Source::RtApp(template) => rtapp::expand::expand(template, &self.name, machine),
+            Source::RtApp(template) => rtapp::expand::expand(template, &self.name, seed, machine),
             Source::Recorded(workload) => Ok(Workload::clone(workload)),
         }
     }

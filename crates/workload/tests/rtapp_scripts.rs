@@ -294,3 +294,41 @@ fn every_file_of_the_corpus_has_its_place() {
     }
     assert_eq!(accepted, known.len());
 }
+
+/// When a thread begins, and its timer with it, ns, under a seed and with this in `global`.
+fn starts(global: &str, seed: u64) -> Vec<(u64, u64)> {
+    let task = r#"{"instance": 3, "delay": 7, "run": 1,
+        "timer": {"ref": "unique", "period": 1000, "mode": "absolute"}}"#;
+    let text = format!(r#"{{"tasks": {{"t": {task}}}, "global": {{{global}}}}}"#);
+    let spec = Spec::parse_rtapp(text.as_bytes(), "t", &LoadOptions::default()).expect("valid");
+    let workload = spec.expand(seed, MACHINE).expect("3 threads");
+    let timers = workload.timers.iter().map(|timer| timer.start_delay_ns);
+    let delays = workload.tasks.iter().map(|task| task.delay_ns);
+    delays.zip(timers).collect()
+}
+
+/// `start_spread` (docs/rt-app.md): each thread begins up to so much after its delay, and its timer
+/// with it; the seed says when. Without the key nothing is drawn.
+#[test]
+fn start_spread_draws_when_threads_begin() {
+    assert_eq!(starts("", 1), [(7000, 7000); 3]);
+    let (one, other) = (
+        starts(r#""start_spread": 500"#, 1),
+        starts(r#""start_spread": 500"#, 2),
+    );
+    assert_eq!(one, starts(r#""start_spread": 500"#, 1));
+    for (delay, timer) in one.iter().chain(&other) {
+        assert!(
+            (7000..507_000).contains(delay) && timer == delay,
+            "{delay} {timer}"
+        );
+    }
+    let all: BTreeSet<_> = one.iter().chain(&other).collect();
+    assert_eq!(all.len(), 6, "threads and seeds differ: {all:?}");
+    let negative = br#"{"tasks": {"t": {"run": 1}}, "global": {"start_spread": -1}}"#;
+    let error = Spec::parse_rtapp(negative, "t", &LoadOptions::default()).expect_err("negative");
+    assert!(
+        error.to_string().contains("`start_spread` is negative"),
+        "{error}"
+    );
+}

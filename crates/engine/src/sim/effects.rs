@@ -34,8 +34,8 @@ impl<O: Observer> Sim<'_, O> {
 
     /// Does the target queue the task itself? Then its queue's lock stays with it.
     fn by_wake_list(&self, cpu: u32, by: u32) -> bool {
-        if self.live || !self.is_online(cpu) {
-            return false; // the live scheduler forbids it
+        if !self.is_online(cpu) {
+            return false;
         }
         let other_cache = !self.share_cache(cpu, by);
         match self.core.state().params.wake_list {

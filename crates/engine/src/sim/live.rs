@@ -95,8 +95,10 @@ impl<O: Observer> Sim<'_, O> {
     /// the first.
     pub(super) fn idle_timer(&mut self) {
         let mut cpus = 0..self.machine.nr_cpus;
+        let was_busy = |cpu| self.is_online(cpu) && self.core.was_busy(cpu, self.now);
+        let recently = cpus.clone().any(was_busy);
         let busy = cpus.find(|cpu| self.is_online(*cpu) && self.core.cpu(*cpu).curr_idle == 0);
-        self.idle_timer_at_ns = self.now + self.core.idle_timer_ns(busy.is_some());
+        self.idle_timer_at_ns = self.now + self.core.idle_timer_ns(recently);
         self.queue.push(self.idle_timer_at_ns, Event::IdleTimer);
         let on = busy.unwrap_or_else(|| self.first_online());
         self.interrupt_with(on, Message::IdleTimer);

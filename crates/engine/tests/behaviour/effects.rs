@@ -143,11 +143,17 @@ fn a_remote_wake_up_takes_the_sum_of_its_parts() {
 }
 
 /// Goal: SB 6.1 step 5: to another cache always by wake list; within a cache 4.17 takes the
-/// target's lock and 7.3 only where a task runs or the target is the waker's own CPU. Method: by
-/// the lock, which costs the waker the time to fetch it; by the list, nobody fetches anything: the
-/// target's lock stays there.
+/// target's lock and 7.3 only where a task runs or the target is the waker's own CPU; the live
+/// queues as 7.3 (docs/decisions/043). Method: by the lock, which costs the waker the time to fetch
+/// it; by the list, nobody fetches anything: the target's lock stays there.
 #[test]
 fn the_wake_list_spares_the_waker_the_lock() {
+    for queue in ["cfs", "dsq"] {
+        wake_list_spares_the_lock(queue);
+    }
+}
+
+fn wake_list_spares_the_lock(queue: &str) {
     let lock_wait = |wake_list: &str, clusters: Vec<(u32, u32)>, target_busy: bool| {
         let board = Board {
             clusters,
@@ -189,6 +195,7 @@ fn the_wake_list_spares_the_waker_the_lock() {
             &[
                 ("governor", "performance"),
                 ("wake_list", wake_list),
+                ("queue", queue),
                 ("balance", "off"),
                 ("newidle_balance", "off"),
                 ("nohz_balance", "off"),

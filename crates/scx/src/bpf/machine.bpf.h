@@ -98,7 +98,7 @@ static __always_inline void forget_claim(struct wp_cpu *c)
  * Idle CPUs have no tick: this is theirs. Each fades its signals, and is woken for a balancing pass
  * where one is due and somewhere is something to pull. A CPU that another class keeps busy has no
  * tick of ours either: what is taken of it is noted here too. Work per CPU, without its lock, once
- * per tick; once in 64 ms while all CPUs are idle.
+ * per tick; ever less often, up to once in 64 ms, while all CPUs are idle.
  */
 static int idle_tick(void *map, u32 *key, struct tick_timer *tick)
 {
@@ -117,10 +117,9 @@ static int idle_tick(void *map, u32 *key, struct tick_timer *tick)
 		forget_claim(c);
 		if (c->curr_idle || !c->curr_fair)
 			note_pressure(cpu, now);
-		if (!c->curr_idle) {
-			busy = 1;
+		busy |= wp_was_busy(&ctx, cpu, now);
+		if (!c->curr_idle)
 			continue;
-		}
 		carry_out_freq(cpu, wp_idle_decay(&ctx, cpu, now));
 		if (wp_idle_pass_wanted(&ctx, cpu, now)) {
 			wish_of(cpu)->balance = 1;

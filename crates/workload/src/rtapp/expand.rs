@@ -10,12 +10,14 @@ use crate::error::{Fault, WorkloadError};
 use crate::script::{
     Calibration, Change, Event, Phase, TaskGroup, TaskScript, Timer, TimerMode, Workload,
 };
+use crate::stream::Stream;
 use std::collections::BTreeMap;
 
 /// Makes the scripts, if the machine has the CPUs they name.
 pub(crate) fn expand(
     template: &Template,
     file: &str,
+    seed: u64,
     machine: MachineFacts,
 ) -> Result<Workload, WorkloadError> {
     check_cpus(template, machine.nr_cpus).map_err(|fault| fault.in_file(file))?;
@@ -23,6 +25,7 @@ pub(crate) fn expand(
         timers: Timers::default(),
         groups: template.groups.iter().map(|name| group(name)).collect(),
         forked: forked(template),
+        start: (seed, template.start_spread_ns),
     };
     let tasks = scripts(template).enumerate();
     let tasks = tasks.map(|(index, script)| expansion.thread(script, index));
@@ -98,6 +101,8 @@ struct Expansion {
     timers: Timers,
     groups: Vec<TaskGroup>,
     forked: BTreeMap<usize, u32>,
+    /// The seed, and up to how much later than its delay a thread begins.
+    start: (u64, u64),
 }
 
 impl Expansion {
@@ -108,9 +113,15 @@ impl Expansion {
         {
             group.tasks.push(index as u32);
         }
+        let (seed, spread_ns) = self.start;
+        let later_ns = match forked {
+            true => 0, // it begins when it is forked
+            false => Stream::for_task(seed, &name).below(spread_ns),
+        };
+        let delay_ns = task.delay_ns.saturating_add(later_ns);
         self.timers.own.clear();
         let phases = task.phases.iter();
-        let phases = phases.map(|phase| self.phase(phase, &name, task.delay_ns));
+        let phases = phases.map(|phase| self.phase(phase, &name, delay_ns));
         let phases = phases.collect();
         let initial = &task.initial;
         TaskScript {
@@ -123,7 +134,7 @@ impl Expansion {
             uclamp_min: initial.uclamp_min,
             uclamp_max: initial.uclamp_max,
             forks: forked.then_some(forks::LIMIT),
-            delay_ns: task.delay_ns,
+            delay_ns,
             loops: task.loops,
             phases,
         }

@@ -4,7 +4,7 @@ use super::structure::{Global, LoadCalibration, LogSize, Policy};
 use crate::error::{Fault, Position};
 use crate::json::{Kind, Member};
 
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 14] = [
     "duration",
     "default_policy",
     "calibration",
@@ -18,6 +18,7 @@ const KEYS: [&str; 13] = [
     "io_device",
     "mem_buffer_size",
     "cumulative_slack",
+    "start_spread",
 ];
 
 /// Categories of `ftrace` and their bits.
@@ -46,6 +47,7 @@ pub(super) fn read_global(root: Fields<'_>, notes: &mut Notes) -> Result<Global,
         io_device: "/dev/null".to_owned(),
         mem_buffer_size: 4_194_304,
         cumulative_slack: false,
+        start_spread_us: 0,
     };
     let member = root.get("global");
     if member.is_none_or(|member| !has_key(member, "calibration")) {
@@ -61,6 +63,19 @@ pub(super) fn read_global(root: Fields<'_>, notes: &mut Notes) -> Result<Global,
         fill(&mut global, fields)?;
     }
     Ok(global)
+}
+
+/// Our own key: rt-app ignores it, as it does all that it does not know.
+fn start_spread(fields: Fields<'_>) -> Result<u64, Fault> {
+    let Some(us) = fields.int("start_spread")? else {
+        return Ok(0);
+    };
+    u64::try_from(us).map_err(|_| {
+        let at = fields
+            .get("start_spread")
+            .map_or(fields.at, |member| member.value.at);
+        Fault::unusable(at, "`start_spread` is negative").expected("microseconds, from 0 on")
+    })
 }
 
 fn has_key(member: &Member, key: &str) -> bool {
@@ -95,6 +110,7 @@ fn fill(global: &mut Global, fields: Fields<'_>) -> Result<(), Fault> {
     global.lock_pages = fields.boolean("lock_pages", true)?;
     global.pi_enabled = fields.boolean("pi_enabled", false)?;
     global.cumulative_slack = fields.boolean("cumulative_slack", false)?;
+    global.start_spread_us = start_spread(fields)?;
     global.mem_buffer_size = fields
         .int("mem_buffer_size")?
         .unwrap_or(global.mem_buffer_size);

@@ -149,6 +149,8 @@ pub struct Global {
     pub mem_buffer_size: i32,
     /// Add up slack within a phase.
     pub cumulative_slack: bool,
+    /// Our own: threads begin later by up to so much, drawn from the seed.
+    pub start_spread_us: u64,
 }
 
 /// Scheduling attributes of a task, or those a phase changes.

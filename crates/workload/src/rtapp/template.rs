@@ -35,6 +35,7 @@ pub(crate) struct Template {
     pub(super) calibration: Calibration,
     pub(super) calibration_at: Position,
     pub(super) duration_ns: Option<u64>,
+    pub(super) start_spread_ns: u64,
     pub(super) unmodelled: Vec<String>,
     pub(super) shared: Shared,
     /// Names of the task groups.
@@ -165,6 +166,7 @@ fn make_template(structure: &Structure, notes: &mut Notes) -> Result<Template, F
         calibration: calibration(global)?,
         calibration_at: global.calibration_at,
         duration_ns: duration_s.map(|seconds| seconds * 1_000_000_000),
+        start_spread_ns: global.start_spread_us * 1000, // read from 31 bits
         unmodelled: Vec::new(),
         shared: maker.resources.shared,
         groups: maker.groups,
