@@ -205,7 +205,11 @@ fn a_failed_expectation_still_writes_the_result() {
 fn an_interrupt_ends_it_and_leaves_nothing() {
     use std::os::unix::process::ExitStatusExt;
     let folder = folder();
-    let mut command = program(folder.path());
+    let own = program(folder.path());
+    // A job in the background of a shell has the signal ignored, and so would its children.
+    let mut command = std::process::Command::new("env");
+    command.arg("--default-signal=INT").arg(own.get_program());
+    command.current_dir(folder.path());
     command.args(["sim", "--platform", "tc2", "--workload", "periodic:n=50"]);
     command.args([
         "--policy",
