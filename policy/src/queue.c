@@ -144,6 +144,23 @@ WP_FN u64 wp_vq_deadline_on(const struct wp_ctx *ctx WP_NONNULL,
 	return mean - lag + (task->deadline_ns - task->vtime_ns);
 }
 
+/*
+ * Is the task that wakes in debt still on its previous CPU, where others want to run? In the
+ * kernel its queue has not let it go then, and it goes on there without a choice (DELAY_DEQUEUE;
+ * signals-and-baseline, section 5). sched_ext has taken it off, but it would wait anywhere that is
+ * not idle, and pairs in a hurry chase each other over idle CPUs (docs/decisions/043).
+ */
+WP_INLINE int wp_vq_holds(const struct wp_ctx *ctx, const struct wp_task *task,
+			  const struct wp_request *req)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, req->prev_cpu);
+
+	return ctx->params.queue == WP_QUEUE_DSQ && ctx->params.delay_dequeue &&
+	       !task->vq_weight && task->vtime_cpu == req->prev_cpu && c->vq_load && c->online &&
+	       wp_allowed(task, req->prev_cpu) &&
+	       wp_vq_ahead(task->vtime_ns, wp_vq_now(c, req->now_ns)) > 0;
+}
+
 /* A slice that is over is followed by the next. */
 WP_INLINE void wp_vq_renew(const struct wp_ctx *ctx, struct wp_cpu *c, u64 curr)
 {

@@ -311,6 +311,12 @@ WP_FN int wp_select_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_N
 		dec->reason = WP_REASON_ONE_ALLOWED;
 		return 0;
 	}
+	if (req->kind == WP_PLACE_WAKE && wp_vq_holds(ctx, task, req)) {
+		dec->cpu = req->prev_cpu;
+		dec->rule = WP_RULE_QUEUE;
+		dec->reason = WP_REASON_QUEUE_HOLDS;
+		return 0;
+	}
 	if (req->kind == WP_PLACE_WAKE)
 		wp_record_wakee(ctx, waker, task->id, req);
 	dec->waker_flips = waker->wakee_flips;

@@ -323,7 +323,8 @@ params! {
         run_to_parity: Switch,
             "eevdf: a picked task runs its slice while eligible, else at least base_slice_ns (7.3)";
         preempt_short: Switch, "eevdf: a woken task with a shorter slice may preempt before that";
-        delay_dequeue: Switch, "eevdf: a sleeper stays queued until it is owed time again";
+        delay_dequeue: Switch,
+            "eevdf: a sleeper stays queued until it is owed time again; dsq: it wakes on its CPU";
         hrtick: Switch,
             "eevdf, dsq: a high-resolution timer ends a slice, not the next tick (7.3)";
         wake_list: Choice(&["off", "cache", "idle"]),

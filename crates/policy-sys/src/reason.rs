@@ -111,6 +111,8 @@ reasons! {
         "power-policy: a small task, and the waking CPU has room for it";
     PowerSmallRunning = WP_REASON_POWER_SMALL_RUNNING, "power-small-running",
         "power-policy: a small task: the fullest CPU of that group that has room for it";
+    QueueHolds = WP_REASON_QUEUE_HOLDS, "queue-holds",
+        "it fell asleep having had more than its share, and others want its previous CPU: there";
 }
 
 const _: () = assert!(Reason::ALL.len() == sys::WP_REASON_COUNT as usize);
@@ -179,6 +181,7 @@ rules! {
     Request = WP_RULE_REQUEST, "request", "who asks names the CPU";
     Class = WP_RULE_CLASS, "class", "RT and deadline tasks: the CPU whose tasks matter least";
     Power = WP_RULE_POWER, "power", "power-policy: groups are filled one after the other";
+    Queue = WP_RULE_QUEUE, "queue", "what the task owes its previous CPU's queue";
 }
 
 const _: () = assert!(Rule::ALL.len() == sys::WP_RULE_COUNT as usize);
@@ -202,4 +205,6 @@ pub enum Rule {
     Class,
     /// Power-aware packing.
     Power,
+    /// What the task owes its previous CPU's queue.
+    Queue,
 }

@@ -106,6 +106,37 @@ fn line_2_overloaded() {
     assert_eq!(wake(&mut core, &woken, 1), (1, Reason::TargetBusy));
 }
 
+/// Line 20. A task that fell asleep in debt, and others are on its previous CPU: there, as in the
+/// kernel, whose queue keeps it till then (SB 5, DELAY_DEQUEUE). Not once the others have caught
+/// up, nor if nobody is there.
+#[test]
+fn line_20_in_debt() {
+    for mode in MODES {
+        let place = |debt_ns: u64, others: u32, set: &str| {
+            let mut facts = machine(&[cluster(4, 1024)]);
+            facts.perf_domains.clear();
+            let set = [("mode", mode), ("delay_dequeue", set)];
+            let mut core = core(&facts, "wakeplace", &set);
+            freeze(&mut core);
+            load(&mut core, [2]);
+            let mut woken = task(&mut core, 2, 400);
+            woken.raw_mut().vtime_cpu = 2;
+            woken.raw_mut().vtime_ns = 5_000_000 + debt_ns;
+            core.cpu_mut(2).vtime_now_ns = 5_000_000;
+            core.cpu_mut(2).vq_load = others;
+            wake(&mut core, &woken, 2)
+        };
+        assert_eq!(place(1, 1024, "on"), (2, Reason::QueueHolds), "{mode}");
+        for free in [
+            place(0, 1024, "on"),
+            place(1, 0, "on"),
+            place(1, 1024, "off"),
+        ] {
+            assert_ne!(free.1, Reason::QueueHolds, "{mode}");
+        }
+    }
+}
+
 // ------------------------------------------------------------------------------- with a model
 
 /// Line 3. Below the tipping point a wake-up goes where it costs least: off an idle big CPU to a

@@ -71,7 +71,8 @@ impl Wanted {
                 "queue" => value != "dsq",
                 "nohz_balance" => value != "off",
                 "base_slice_ns" => !short,
-                "hrtick" | "tunable_scaling" => false, // slices of the live queues, too
+                // of the live queues, too
+                "hrtick" | "tunable_scaling" | "delay_dequeue" => false,
                 "iowait_boost" | "freq_pressure" => true, // the kernel does these
                 // of kernels that the live build does not hold
                 "power_level_fewer" | "power_idlest_cases" | "power_single_shot"
@@ -177,6 +178,7 @@ mod tests {
             ("wake_list=off", false),
             ("vq_slice_ns=3000000", true),
             ("hrtick=off", true),
+            ("delay_dequeue=off", true),
             ("tunable_scaling=none", true),
             ("mc_boot_freq=on", false),
             ("mc_irq_idle_us=1000", false),

@@ -54,6 +54,7 @@ enum wp_reason {
 	WP_REASON_POWER_LEADER,     /* least loaded CPU of the group that is fullest but has room */
 	WP_REASON_POWER_SMALL_HERE, /* a small task: the waking CPU has room for it */
 	WP_REASON_POWER_SMALL_RUNNING, /* ... the fullest CPU of that group with room for it */
+	WP_REASON_QUEUE_HOLDS, /* it fell asleep in debt, and others want its previous CPU: there */
 	WP_REASON_COUNT
 };
 
@@ -67,6 +68,7 @@ enum wp_rule {
 	WP_RULE_REQUEST,     /* the request names the CPU */
 	WP_RULE_CLASS,       /* RT and deadline tasks (select_rt.c) */
 	WP_RULE_POWER,       /* power-aware packing (power_policy.c) */
+	WP_RULE_QUEUE,       /* what a live queue is owed (queue.c) */
 	WP_RULE_COUNT
 };
 

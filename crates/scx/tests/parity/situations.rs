@@ -303,6 +303,20 @@ pub(crate) fn load(draw: &mut Draw, state: &mut State, touched: &[usize], now_ns
     }
 }
 
+/// The task fell asleep on its previous CPU, in debt or not, and others may want that now.
+fn asleep(draw: &mut Draw, state: &mut State) {
+    let cpu = state.request.prev_cpu;
+    let (task, c) = (&mut state.tasks[0], &mut state.ctx.cpus[cpu as usize]);
+    (task.vtime_cpu, task.vq_weight) = (cpu, 0);
+    c.vq_load = 1024 * u32::from(!draw.one_in(3));
+    c.vtime_now_ns = task.vtime_ns;
+    task.vtime_ns = if draw.one_in(2) {
+        task.vtime_ns.wrapping_add(1_000_000)
+    } else {
+        task.vtime_ns.wrapping_sub(1_000_000)
+    };
+}
+
 /// Another situation on that machine, with a question.
 pub(crate) fn situation(draw: &mut Draw, state: &mut State, touched: &[usize]) {
     let mood = queues(draw, state, touched);
@@ -314,6 +328,9 @@ pub(crate) fn situation(draw: &mut Draw, state: &mut State, touched: &[usize]) {
         (state.tasks[0].on_rq, state.tasks[0].running) = (1, 1);
     } else if state.request.kind == sys::WP_PLACE_FORK && draw.one_in(2) {
         state.tasks[0].avg.last_update_ns = 0;
+    }
+    if draw.one_in(8) {
+        asleep(draw, state);
     }
     state.args.task = 0;
     state.args.waker = if state.request.waker_idle != 0 {
