@@ -76,10 +76,10 @@ WP_FN int wp_looks_for_cache(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 /*
  * For a home whose timer stands for the ticks of idle CPUs: should this idle CPU make its periodic
  * pass now? Only if it is due. With an energy model if the machine is marked overutilized, a mark
- * that ends with a pass over the widest domain: below the tipping point a pass moves nothing, and
- * whoever needs a bigger CPU marks the machine. Else if some CPU had a task to give at one of the
- * last two ticks. Where no task waits, but several CPUs of a cache are busy, one idle CPU of each
- * cache looks whether tasks share a core or a cache for no reason, or are apart for none.
+ * that ends with a pass over the widest domain, or if a task did not fit its CPU at one of the last
+ * two ticks: below the tipping point a pass moves such tasks alone. Else if some CPU had a task to
+ * give then. Where no task waits, but several CPUs of a cache are busy, one idle CPU of each cache
+ * looks whether tasks share a core or a cache for no reason, or are apart for none.
  */
 WP_FN int wp_idle_pass_wanted(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
@@ -88,8 +88,8 @@ WP_FN int wp_idle_pass_wanted(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 
 
 	if (!ctx->params.balance || !c->nr_levels || tick < c->next_balance_tick)
 		return 0;
-	if (ctx->energy_active && !wp_mc_balances(ctx))
-		return (int)ctx->overutilized;
+	if (ctx->energy_active)
+		return ctx->overutilized || tick <= ctx->misfit_tick + 2;
 	if (tick <= ctx->surplus_tick + 2)
 		return 1;
 	if (tick > ctx->uneven_tick + 2)
@@ -102,10 +102,12 @@ WP_FN int wp_idle_pass_wanted(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 
 
 /*
  * From the same timer, at every turn: an idle CPU's signals fade, as long as there is something to
- * fade. A kernel's idle balancer does that for all that are idle: what they ran lately holds up the
- * frequency of those they share a clock with, and counts in the energy estimate. Nobody holds its
- * queue's lock here: a wake-up at this very moment may lose one update of the averages, which fades
- * with them. Returns enum wp_event_result bits.
+ * fade. A kernel's idle balancer does that for all that are idle whenever it is kicked, and each
+ * 32 ms in any case (SB 8.6): what they ran lately holds up the frequency of those they share a
+ * clock with, and counts in the energy estimate. Work per idle CPU and tick, and where its request
+ * changes the frequency's as well, for a third of a second after it ran. Nobody holds its queue's
+ * lock here: a wake-up at this very moment may lose one update of the averages, which fades with
+ * them. Returns enum wp_event_result bits.
  */
 WP_FN int wp_idle_decay(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
@@ -118,22 +120,23 @@ WP_FN int wp_idle_decay(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 	return wp_update_blocked(ctx, cpu, now_ns);
 }
 
-/* Was the CPU busy at some time since the timer's last turn? */
-WP_FN int wp_was_busy(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+/* Was the CPU busy with tasks of ours at some time since the timer's last turn? */
+WP_FN int wp_was_busy(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
-	return !c->curr_idle || wp_sub(now_ns, c->idle_stamp_ns) < ctx->idle_timer_ns;
+	return !c->curr_idle || (c->avg.util_avg && c->idle_stamp_ns > ctx->idle_turn_ns);
 }
 
 /* A machine that stays wholly idle is looked at less and less often, so that its CPUs can sleep. */
 #define WP_REST_PERIOD_NS 64000000ull
 
-/* Until the timer's next turn, ns. `busy`: some CPU was at some time since the last one. */
-WP_FN u64 wp_idle_timer_ns(struct wp_ctx *ctx WP_NONNULL, u32 busy)
+/* Its turn is now. Until the next, ns. `busy`: some CPU was at some time since the last one. */
+WP_FN u64 wp_idle_timer_ns(struct wp_ctx *ctx WP_NONNULL, u32 busy, u64 now_ns)
 {
 	u64 most = wp_max64(WP_REST_PERIOD_NS, ctx->tick_ns);
 
-	ctx->idle_timer_ns = busy ? ctx->tick_ns : (u32)wp_min64(2ull * ctx->idle_timer_ns, most);
+	ctx->idle_turn_ns = now_ns;
+	ctx->idle_timer_ns = busy ? ctx->tick_ns : wp_min64(2 * ctx->idle_timer_ns, most);
 	return ctx->idle_timer_ns;
 }

@@ -449,6 +449,8 @@ WP_INLINE int wp_tick_end(struct wp_ctx *ctx, struct wp_cpu *c, u32 cpu, int sur
 	c->load_tick = tick;
 	if (surplus)
 		ctx->surplus_tick = tick;
+	if (c->misfit_load)
+		ctx->misfit_tick = tick;
 	if (ctx->params.queue == WP_QUEUE_DSQ && !wp_mc_quiet(ctx, cpu))
 		wp_note_uneven(ctx, c, cpu, tick);
 	if (WP_OLD(ctx->params.nohz_form == WP_NOHZ_31))

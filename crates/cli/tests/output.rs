@@ -209,7 +209,7 @@ fn an_interrupt_ends_it_and_leaves_nothing() {
     // A job in the background of a shell has the signal ignored, and so would its children.
     let mut command = std::process::Command::new("env");
     command.arg("--default-signal=INT").arg(own.get_program());
-    command.current_dir(folder.path());
+    command.current_dir(folder.path()).stdin(Stdio::null());
     command.args(["sim", "--platform", "tc2", "--workload", "periodic:n=50"]);
     command.args([
         "--policy",

@@ -174,7 +174,7 @@ params! {
             "... up to so much of a CPU, percent; auto = power_full_util";
         power_small_room_balance: Auto(0, 100), "... under balance";
         power_prev_first: Switch,
-            "of groups that are equally full, and CPUs equally loaded, the previous CPU's";
+            "of groups equally full the previous CPU's, after the waker's; in its own that CPU";
         power_balance: Switch, "balancing packs where nothing is overloaded (P14, P17)";
         power_pull_all: Switch, "... a lone task of a CPU, too (P15)";
         power_kick: Switch, "... and idle CPUs are kicked for it (3.8)";

@@ -49,17 +49,18 @@ impl Core {
         unsafe { sys::wp_idle_pass_wanted(self.state(), cpu, now_ns) != 0 }
     }
 
-    /// How long the timer for idle CPUs waits now, ns; `busy`: some CPU [was](Self::was_busy).
-    pub fn idle_timer_ns(&mut self, busy: bool) -> u64 {
+    /// The timer for idle CPUs has its turn; how long it waits then, ns. `busy`: some CPU
+    /// [was](Self::was_busy).
+    pub fn idle_timer_ns(&mut self, busy: bool, now_ns: u64) -> u64 {
         // SAFETY: changes the context only.
-        unsafe { sys::wp_idle_timer_ns(self.state_mut(), u32::from(busy)) }
+        unsafe { sys::wp_idle_timer_ns(self.state_mut(), u32::from(busy), now_ns) }
     }
 
     /// Was this CPU busy at some time since that timer's last turn?
     #[must_use]
-    pub fn was_busy(&self, cpu: u32, now_ns: u64) -> bool {
+    pub fn was_busy(&self, cpu: u32) -> bool {
         // SAFETY: reads the context only; the core masks the index.
-        unsafe { sys::wp_was_busy(self.state(), cpu, now_ns) != 0 }
+        unsafe { sys::wp_was_busy(self.state(), cpu) != 0 }
     }
 
     /// The task waits on `cpu` from now on: finds its `Task::deadline_ns`.

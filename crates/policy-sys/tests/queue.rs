@@ -205,6 +205,8 @@ fn what_has_just_begun_is_not_preempted_by_synchronous_wakeups() {
     a.raw_mut().idle_policy = 1;
     core.vq_start(&mut a, 0, 6 * MS);
     assert!(core.vq_preempts(&b, 0, 6 * MS));
+    core.vq_leave(&mut b, true, 7 * MS);
+    assert_eq!(b.raw_mut().woken_sync, 0, "of that wake-up only");
 }
 
 /// Of those who wait, the one with the earlier deadline goes first, if it is eligible.

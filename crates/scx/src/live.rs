@@ -143,13 +143,19 @@ fn queued_wakeups() -> u64 {
     let Ok(btf) = Btf::from_vmlinux() else {
         return 0;
     };
-    let Some(flags) = btf.type_by_name::<types::Enum64<'_>>("scx_ops_flags") else {
-        return 0;
+    let is_it = |name: &OsStr| name == "SCX_OPS_ALLOW_QUEUED_WAKEUP";
+    let name = "scx_ops_flags";
+    // 64 bits wide only where some other flag needs them
+    let value = if let Some(flags) = btf.type_by_name::<types::Enum64<'_>>(name) {
+        let flag = flags.iter().find(|flag| flag.name.is_some_and(is_it));
+        flag.and_then(|flag| u64::try_from(flag.value).ok())
+    } else if let Some(flags) = btf.type_by_name::<types::Enum<'_>>(name) {
+        let flag = flags.iter().find(|flag| flag.name.is_some_and(is_it));
+        flag.and_then(|flag| u64::try_from(flag.value).ok())
+    } else {
+        None
     };
-    let wanted = |name: &OsStr| name == "SCX_OPS_ALLOW_QUEUED_WAKEUP";
-    let flag = flags.iter().find(|flag| flag.name.is_some_and(wanted));
-    flag.and_then(|flag| u64::try_from(flag.value).ok())
-        .unwrap_or(0)
+    value.unwrap_or(0)
 }
 
 impl Live {

@@ -396,8 +396,9 @@ struct wp_ctx {
 	u64 serial_tick; /* when a pass over nodes began that is not over yet, 0 = none */
 	u64 surplus_tick; /* the last tick at which some CPU had a task to give */
 	u64 uneven_tick;  /* ... at which some cache had two busy CPUs (live queues) */
-	u32 idle_timer_ns; /* how long the timer for idle CPUs waits since its last turn */
-	u32 pad_timer;
+	u64 misfit_tick;  /* ... at which a task did not fit the CPU it ran on */
+	u64 idle_turn_ns; /* the last turn of the timer for idle CPUs */
+	u64 idle_timer_ns; /* ... how long it waits since then */
 	u64 explain; /* natively: address of a struct wp_explain to note decisions in, 0: none */
 	/* idle CPUs with a stopped tick */
 	u64 nohz_next_balance_tick;
@@ -520,13 +521,12 @@ int wp_task_set_uclamp(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NO
 
 /* duration.c */
 u32 wp_scaling_factor(u32 scaling, u32 nr_cpus);
-
 /* live.c: for a home without the simulator's mechanics */
 u32 wp_decayed_util(u32 util, u64 last_ns, u64 now_ns);
 u64 wp_run_energy_nj(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 run_ns);
 int wp_idle_pass_wanted(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
-u64 wp_idle_timer_ns(struct wp_ctx *ctx WP_NONNULL, u32 busy);
-int wp_was_busy(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
+u64 wp_idle_timer_ns(struct wp_ctx *ctx WP_NONNULL, u32 busy, u64 now_ns);
+int wp_was_busy(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
 int wp_idle_decay(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 
 /* topology.c, energy_model.c: the machine, before the first event */

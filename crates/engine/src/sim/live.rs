@@ -86,7 +86,7 @@ impl<O: Observer> Sim<'_, O> {
     /// The timer starts with the scheduler.
     pub(super) fn arm_idle_timer(&mut self) {
         if self.live {
-            self.idle_timer_at_ns = self.core.idle_timer_ns(true);
+            self.idle_timer_at_ns = self.core.idle_timer_ns(true, 0);
             self.queue.push(self.idle_timer_at_ns, Event::IdleTimer);
         }
     }
@@ -95,10 +95,10 @@ impl<O: Observer> Sim<'_, O> {
     /// the first.
     pub(super) fn idle_timer(&mut self) {
         let mut cpus = 0..self.machine.nr_cpus;
-        let was_busy = |cpu| self.is_online(cpu) && self.core.was_busy(cpu, self.now);
+        let was_busy = |cpu| self.is_online(cpu) && self.core.was_busy(cpu);
         let recently = cpus.clone().any(was_busy);
         let busy = cpus.find(|cpu| self.is_online(*cpu) && self.core.cpu(*cpu).curr_idle == 0);
-        self.idle_timer_at_ns = self.now + self.core.idle_timer_ns(recently);
+        self.idle_timer_at_ns = self.now + self.core.idle_timer_ns(recently, self.now);
         self.queue.push(self.idle_timer_at_ns, Event::IdleTimer);
         let on = busy.unwrap_or_else(|| self.first_online());
         self.interrupt_with(on, Message::IdleTimer);

@@ -117,7 +117,7 @@ static int idle_tick(void *map, u32 *key, struct tick_timer *tick)
 		forget_claim(c);
 		if (c->curr_idle || !c->curr_fair)
 			note_pressure(cpu, now);
-		busy |= wp_was_busy(&ctx, cpu, now);
+		busy |= wp_was_busy(&ctx, cpu);
 		if (!c->curr_idle)
 			continue;
 		carry_out_freq(cpu, wp_idle_decay(&ctx, cpu, now));
@@ -126,7 +126,7 @@ static int idle_tick(void *map, u32 *key, struct tick_timer *tick)
 			kick(cpu, SCX_KICK_IDLE);
 		}
 	}
-	if (bpf_timer_start(&tick->timer, wp_idle_timer_ns(&ctx, busy), 0))
+	if (bpf_timer_start(&tick->timer, wp_idle_timer_ns(&ctx, busy, now), 0))
 		scx_bpf_error_bstr(timer_lost, &none, 0);
 	return 0;
 }
@@ -142,7 +142,9 @@ static __always_inline s32 start_timer(void)
 	error = bpf_timer_init(&tick->timer, &timers, CLOCK_MONOTONIC);
 	if (!error)
 		error = bpf_timer_set_callback(&tick->timer, idle_tick);
-	return error ? error : bpf_timer_start(&tick->timer, wp_idle_timer_ns(&ctx, 1), 0);
+	if (!error)
+		error = bpf_timer_start(&tick->timer, wp_idle_timer_ns(&ctx, 1, now_ns()), 0);
+	return error;
 }
 
 OPS_SLEEPABLE(init) s32 wakeplace_init(u64 *args)

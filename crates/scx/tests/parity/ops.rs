@@ -122,8 +122,8 @@ ops! {
     decayed_util(_s, _ctx, _task, g) = sys::wp_decayed_util(g.a, g.x, g.now_ns);
     run_energy_nj(_s, ctx, _task, g) = sys::wp_run_energy_nj(ctx, g.cpu, g.x);
     idle_pass_wanted(_s, ctx, _task, g) = sys::wp_idle_pass_wanted(ctx, g.cpu, g.now_ns);
-    idle_timer_ns(_s, ctx, _task, g) = sys::wp_idle_timer_ns(ctx, g.a & 1);
-    was_busy(_s, ctx, _task, g) = sys::wp_was_busy(ctx, g.cpu, g.now_ns);
+    idle_timer_ns(_s, ctx, _task, g) = sys::wp_idle_timer_ns(ctx, g.a & 1, g.now_ns);
+    was_busy(_s, ctx, _task, g) = sys::wp_was_busy(ctx, g.cpu);
     idle_decay(_s, ctx, _task, g) = sys::wp_idle_decay(ctx, g.cpu, g.now_ns);
     cpu_perf_request(_s, ctx, _task, g) = sys::wp_cpu_perf_request(ctx, g.cpu);
     rate_limit_us(_s, ctx, _task, g) = sys::wp_rate_limit_us(ctx, g.a);
