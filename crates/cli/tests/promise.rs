@@ -5,9 +5,12 @@ mod common;
 use common::{assert_code, run, stdout};
 use serde_json::Value;
 
+/// What its README says is lost: hackbench's p99, for it ends sooner (docs/decisions/043).
+const KNOWN: [(&str, &str); 1] = [("r4", "wake_latency_us_p99")];
+
 /// Goal: `auto` and `performance` lose at most 1 % to plain linux-7.3 that can be told from
-/// chance, but for energy. The reduced size of `wakeplace/random`; its README says what the whole
-/// one finds.
+/// chance, but for energy and what is known. The reduced size of `wakeplace/random`; its README
+/// says what the whole one finds.
 #[test]
 fn nothing_is_lost_on_the_first_random_machines() {
     let run = run(&[
@@ -20,9 +23,18 @@ fn nothing_is_lost_on_the_first_random_machines() {
     assert_code(&run, 0);
     let found: Value = serde_json::from_str(&stdout(&run)).expect("one JSON object");
     let rows = found["promise"]["rows"].as_array().expect("rows");
+    let known = |row: &Value, loss: &Value| {
+        KNOWN.contains(&(
+            row["case"].as_str().expect("a case"),
+            loss["metric"].as_str().expect("a metric"),
+        ))
+    };
     let losses: Vec<&Value> = rows
         .iter()
-        .flat_map(|row| row["losses"].as_array().expect("losses"))
+        .flat_map(|row| {
+            let losses = row["losses"].as_array().expect("losses").iter();
+            losses.filter(|loss| !known(row, loss))
+        })
         .collect();
     for column in ["auto", "performance"] {
         let of_it = || losses.iter().filter(|loss| loss["column"] == column);

@@ -329,7 +329,8 @@ pub(crate) fn situation(draw: &mut Draw, state: &mut State, touched: &[usize]) {
     } else if state.request.kind == sys::WP_PLACE_FORK && draw.one_in(2) {
         state.tasks[0].avg.last_update_ns = 0;
     }
-    if draw.one_in(8) {
+    // The other builds are told of CPUs that are `touched` only.
+    if touched.contains(&(state.request.prev_cpu as usize)) && draw.one_in(4) {
         asleep(draw, state);
     }
     state.args.task = 0;
