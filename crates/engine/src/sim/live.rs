@@ -91,17 +91,26 @@ impl<O: Observer> Sim<'_, O> {
         }
     }
 
-    /// It fires on a busy CPU where there is one: a kernel moves its timers there. Else it wakes
-    /// the first.
+    /// It fires on the CPU that it is on, and is started again: on a busy CPU where there is one.
     pub(super) fn idle_timer(&mut self) {
         let mut cpus = 0..self.machine.nr_cpus;
         let was_busy = |cpu| self.is_online(cpu) && self.core.was_busy(cpu);
-        let recently = cpus.clone().any(was_busy);
-        let busy = cpus.find(|cpu| self.is_online(*cpu) && self.core.cpu(*cpu).curr_idle == 0);
+        let recently = cpus.any(was_busy);
+        let on = self.idle_timer_cpu;
+        self.idle_timer_cpu = self.timer_target(on);
         self.idle_timer_at_ns = self.now + self.core.idle_timer_ns(recently, self.now);
         self.queue.push(self.idle_timer_at_ns, Event::IdleTimer);
-        let on = busy.unwrap_or_else(|| self.first_online());
         self.interrupt_with(on, Message::IdleTimer);
+    }
+
+    /// The CPU that gets a timer which `cpu` starts: itself, unless it idles and another does not;
+    /// the nearest of those (get_nohz_timer_target). There it stays, whatever that CPU does.
+    fn timer_target(&self, cpu: u32) -> u32 {
+        let busy = |cpu: &u32| self.is_online(*cpu) && self.core.cpu(*cpu).curr_idle == 0;
+        let llc = |cpu: u32| self.core.cpu(cpu).llc_id;
+        let others = (0..self.machine.nr_cpus).filter(busy);
+        let nearest = others.min_by_key(|other| (*other != cpu, llc(*other) != llc(cpu)));
+        nearest.unwrap_or(cpu)
     }
 
     /// For each idle CPU: signals that only fade, and a kick to those that should make their

@@ -112,6 +112,8 @@ pub(crate) struct Sim<'a, O> {
     overutilized: bool,
     /// When the live scheduler's timer fires next.
     idle_timer_at_ns: u64,
+    /// Where it will fire.
+    idle_timer_cpu: u32,
     stuck: Option<u32>,
     /// A thread was to fork a script too often: the thread, the script, the limit.
     too_many: Option<(u32, u32, u64)>,
@@ -220,6 +222,7 @@ impl<'a, O: Observer> Sim<'a, O> {
             recency: 0,
             overutilized: false,
             idle_timer_at_ns: 0,
+            idle_timer_cpu: 0,
             stuck: None,
             too_many: None,
             balance: Balance::default(),
