@@ -43,6 +43,8 @@
 #ifndef WP_LIVE
 #include "src/delayed.c"
 #endif
+#include "src/queue_mean.c"
+#include "src/queue_sleepers.c"
 #include "src/queue.c"
 #include "src/rq.c"
 #ifndef WP_LIVE

@@ -46,11 +46,22 @@ WP_FN u64 wp_run_energy_nj(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 run
 }
 
 /*
+ * Idle for a tick at least. Whoever waits for a moment only, for its partner or for a disk, would
+ * sleep deeply after a look, and the next wake-up wait for its way out; a kernel kicks CPUs that
+ * have stopped their tick (SB 8.6).
+ */
+WP_INLINE int wp_rests(const struct wp_ctx *ctx, u32 cpu, u64 now_ns)
+{
+	return wp_idle_at(ctx, cpu) &&
+	       wp_sub(now_ns, WP_AT(ctx->cpus, cpu)->idle_stamp_ns) >= ctx->tick_ns;
+}
+
+/*
  * Is this the idle CPU that looks for its whole cache? The first of the first idle core; where
  * groups are filled one after the other the first that shares a core with a busy one, for that core
  * has room and would take.
  */
-WP_FN int wp_looks_for_cache(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
+WP_FN int wp_looks_for_cache(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	int packs = wp_packs_power(ctx);
@@ -63,7 +74,7 @@ WP_FN int wp_looks_for_cache(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
 		u32 other = *WP_AT(ctx->list, dom->first_cpu + i);
 
-		if (!wp_idle_at(ctx, other))
+		if (!wp_rests(ctx, other, now_ns))
 			continue;
 		if (wp_rest_of_core_idle(ctx, other) != packs)
 			return other == cpu;
@@ -97,7 +108,7 @@ WP_FN int wp_idle_pass_wanted(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 
 	/* Where groups are filled one after the other, one that is empty is left alone. */
 	if (wp_packs_power(ctx) && tick > WP_AT(ctx->cpus, c->llc_id)->llc_busy_tick + 2)
 		return 0;
-	return wp_looks_for_cache(ctx, cpu);
+	return wp_looks_for_cache(ctx, cpu, now_ns);
 }
 
 /*

@@ -4,98 +4,8 @@
  * class has it since 6.6. The home owns the queue (a dispatch queue of sched_ext, a list in the
  * simulator) and keeps it in the order of deadline_ns; what a task's times are, when its slice is
  * over, whom it preempts and who is due is decided here, for both.
- *
- * Virtual time of a task: its run time x 1024 / weight. Of a queue, V: the mean of its tasks'
- * times, by weight, the running one's included. A task that is behind V is owed time: it is
- * eligible. The kernel sums all its tasks up; here V is kept by itself, since the sums would need
- * the queue's lock where another CPU pulls:
- *
- *   a task runs     V grows by run time x 1024 / (weight of all)
- *   one joins       with lag l = V - its time:  V -= l x weight / (weight of those there)
- *   one leaves                                  V += l x weight / (weight of those who stay)
- *
- * The sum of all lags stays 0, but for rounding; a task that is alone is V. Other CPUs, which may
- * join and leave without the queue's lock, change V and the load by atomic sums. Where one meets
- * the owner in the act, a stretch of run time may count twice in V, or a sum be lost where a task
- * becomes the only one: V is off by that until a task is alone again.
  */
 #include "wakeplace/policy.h"
-
-/* Times wrap: which is ahead is told by the sign of the distance. */
-WP_INLINE s64 wp_vq_ahead(u64 a, u64 b)
-{
-	return (s64)(a - b);
-}
-
-WP_INLINE u64 wp_vq_scale(u64 run_ns, u32 weight)
-{
-	return wp_div(run_ns * WP_SCALE, wp_max(weight, 1));
-}
-
-/* distance x weight / load, toward 0: what joins and what leaves round alike. */
-WP_INLINE u64 wp_vq_share(u64 distance, u32 weight, u32 load)
-{
-	if ((s64)distance < 0)
-		return 0 - wp_div((0 - distance) * weight, load);
-	return wp_div(distance * weight, load);
-}
-
-/* A distance no larger than `most`, either way. */
-WP_INLINE u64 wp_vq_clamp(u64 distance, u64 most)
-{
-	if ((s64)distance > (s64)most)
-		return most;
-	return (s64)distance < -(s64)most ? 0 - most : distance;
-}
-
-/* How long a task runs while others wait: longer where there are more CPUs, as the kernel's. */
-WP_SMALL_FN u64 wp_vq_slice_ns(const struct wp_ctx *ctx WP_NONNULL)
-{
-	return (u64)ctx->params.vq_slice_ns *
-	       wp_scaling_factor(ctx->params.tunable_scaling, ctx->nr_cpus);
-}
-
-/* Virtual time of the task that runs. */
-WP_INLINE u64 wp_vq_curr(const struct wp_cpu *c, u64 now_ns)
-{
-	u32 weight = c->curr_weight; /* another CPU may read while it stops */
-
-	if (!weight)
-		return c->curr_vtime_ns;
-	return c->curr_vtime_ns + wp_vq_scale(wp_sub(now_ns, c->curr_start_ns), weight);
-}
-
-/* V now. */
-WP_INLINE u64 wp_vq_now(const struct wp_cpu *c, u64 now_ns)
-{
-	if (!c->curr_weight)
-		return c->vtime_now_ns;
-	if (c->vq_load <= c->curr_weight)
-		return wp_vq_curr(c, now_ns);
-	return c->vtime_now_ns + wp_vq_scale(wp_sub(now_ns, c->vq_clock_ns), c->vq_load);
-}
-
-/* V is brought up to date, before its load changes. */
-WP_INLINE void wp_vq_fold(struct wp_cpu *c, u64 now_ns)
-{
-	u64 before;
-
-	if (!c->curr_weight || now_ns <= c->vq_clock_ns)
-		return;
-	if (c->vq_load <= c->curr_weight) { /* alone: no rounding is carried on */
-		c->vtime_now_ns = wp_vq_curr(c, now_ns);
-		c->vq_clock_ns = now_ns;
-		return;
-	}
-	before = WP_SWAP(&c->vq_clock_ns, now_ns);
-	WP_ADD(&c->vtime_now_ns, wp_vq_scale(wp_sub(now_ns, before), c->vq_load));
-}
-
-/* What a task may be owed or owe while it is away: a slice and the tick that ends it. */
-WP_INLINE u64 wp_vq_most_lag(const struct wp_ctx *ctx, u32 weight)
-{
-	return wp_vq_scale(wp_vq_slice_ns(ctx) + ctx->tick_ns, weight);
-}
 
 /* The task joins the queue of `cpu`. Debts of a sleeper are forgiven as far as its last queue has
  * caught up with it since, or has nobody left. */
@@ -145,20 +55,15 @@ WP_FN u64 wp_vq_deadline_on(const struct wp_ctx *ctx WP_NONNULL,
 }
 
 /*
- * Is the task that wakes in debt still on its previous CPU, where others want to run? In the
- * kernel its queue has not let it go then, and it goes on there without a choice (DELAY_DEQUEUE;
- * signals-and-baseline, section 5). sched_ext has taken it off, but it would wait anywhere that is
- * not idle, and pairs in a hurry chase each other over idle CPUs (docs/decisions/043).
+ * Has the queue of its previous CPU kept the task that wakes? Then it goes on there without a
+ * choice. Placed like any other it would wait anywhere that is not idle, and pairs in a hurry chase
+ * each other over idle CPUs (docs/decisions/043).
  */
 WP_INLINE int wp_vq_holds(const struct wp_ctx *ctx, const struct wp_task *task,
 			  const struct wp_request *req)
 {
-	const struct wp_cpu *c = WP_AT(ctx->cpus, req->prev_cpu);
-
-	return ctx->params.queue == WP_QUEUE_DSQ && ctx->params.delay_dequeue &&
-	       !task->vq_weight && task->vtime_cpu == req->prev_cpu && c->vq_load && c->online &&
-	       wp_allowed(task, req->prev_cpu) &&
-	       wp_vq_ahead(task->vtime_ns, wp_vq_now(c, req->now_ns)) > 0;
+	return wp_vq_is_kept(ctx, task) && task->vtime_cpu == req->prev_cpu &&
+	       WP_AT(ctx->cpus, req->prev_cpu)->online && wp_allowed(task, req->prev_cpu);
 }
 
 /* A slice that is over is followed by the next. */
@@ -185,37 +90,34 @@ WP_SMALL_FN int wp_vq_stop(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task W
 	return 0;
 }
 
-/* It leaves its queue, to sleep or to go to another one. A sleeper comes back with a new slice, the
- * other one with the rest of this. */
+/* It leaves its queue, to go to another one or to sleep, unless the queue keeps it. A sleeper comes
+ * back with a new slice, the other one with the rest of this. */
 WP_SMALL_FN int wp_vq_leave(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 			    u32 sleeps, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->vtime_cpu);
-	u32 weight = task->vq_weight, stay;
+	u32 weight = task->vq_weight;
 	u64 lag, rest;
 
 	if (!weight)
 		return 0;
+	if (task->vq_place) {
+		wp_vq_part(ctx, task, now_ns);
+		return 0;
+	}
+	task->woken_sync = 0; /* a wake-up by the target's list asks for no CPU */
 	wp_vq_stop(ctx, task, now_ns);
 	wp_vq_fold(c, now_ns);
 	lag = c->vtime_now_ns - task->vtime_ns;
 	rest = task->deadline_ns - task->vtime_ns;
-	stay = c->vq_load > weight ? c->vq_load - weight : 0;
-	WP_ADD(&c->vq_load, 0 - weight);
-	task->vq_weight = 0;
-	if (stay)
-		WP_ADD(&c->vtime_now_ns, wp_vq_share(lag, weight, stay));
-	else
+	if (c->vq_load <= weight + c->vq_kept_load)
+		wp_vq_drain(c);
+	else if (sleeps && (s64)lag < 0 && wp_vq_keep(ctx, c, task))
+		return 0;
+	if (c->vq_load <= weight)
 		lag = 0;
-	lag = wp_vq_clamp(lag, wp_vq_most_lag(ctx, weight));
-	if (weight != task->weight) { /* it weighs something else now */
-		lag = wp_vq_share(lag, weight, wp_max(task->weight, 1));
-		rest = wp_vq_share(rest, weight, wp_max(task->weight, 1));
-	}
-	task->vq_lag_ns = lag;
-	task->vtime_ns = c->vtime_now_ns - lag;
-	task->deadline_ns = sleeps || (s64)rest <= 0 ? 0 : rest;
-	task->woken_sync = 0; /* a wake-up by the target's list asks for no CPU */
+	wp_vq_without(c, weight, lag);
+	wp_vq_left(ctx, task, lag, sleeps || (s64)rest <= 0 ? 0 : rest);
 	return 0;
 }
 
@@ -235,7 +137,8 @@ WP_INLINE void wp_vq_reweigh(struct wp_task *task, u32 weight)
 WP_SMALL_FN int wp_vq_place(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 			    u32 cpu, u64 now_ns)
 {
-	if (task->vq_weight == task->weight && task->vtime_cpu == cpu)
+	if (wp_vq_goes_on(ctx, task, cpu, now_ns) ||
+	    (task->vq_weight == task->weight && task->vtime_cpu == cpu))
 		return 0;
 	wp_vq_leave(ctx, task, 0, now_ns);
 	wp_vq_join(ctx, task, cpu, now_ns);
@@ -289,7 +192,8 @@ WP_SMALL_FN int wp_vq_preempts(struct wp_ctx *ctx WP_NONNULL, const struct wp_ta
 		return (int)c->curr_idle_policy;
 	if (task->woken_sync && wp_sub(now_ns, c->curr_start_ns) < ctx->params.vq_sync_run_ns)
 		return 0;
-	if (!wp_vq_eligible(ctx, task, cpu, now_ns))
+	if (!wp_vq_eligible(ctx, task, cpu, now_ns) ||
+	    wp_vq_sleeper_before(c, task->deadline_ns, now_ns))
 		return 0;
 	curr = wp_vq_curr(c, now_ns);
 	if (wp_vq_ahead(curr, wp_vq_now(c, now_ns)) > 0)
@@ -320,23 +224,67 @@ WP_FN u64 wp_vq_rest_ns(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns
 }
 
 /* sched_yield: the running task of `cpu` lets others go first. If it is owed time, the rest of its
- * slice counts as run (signals-and-baseline, section 5). */
-WP_FN int wp_vq_forfeit(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+ * slice counts as run (signals-and-baseline, section 5). Returns 0, and nothing has happened, if it
+ * is alone: not even a sleeper is kept that could have its turn. */
+WP_FN int wp_vq_forfeit(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 nr_waiting, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u64 curr = wp_vq_curr(c, now_ns), rest;
 
-	if (!c->curr_weight)
+	if (!nr_waiting && !c->vq_kept_load)
 		return 0;
+	if (!c->curr_weight)
+		return 1;
 	wp_vq_fold(c, now_ns);
 	wp_vq_renew(ctx, c, curr);
 	if (wp_vq_ahead(curr, c->vtime_now_ns) > 0)
-		return 0;
+		return 1;
 	rest = c->curr_deadline_ns - curr;
 	c->curr_vtime_ns += rest;
 	c->curr_deadline_ns += wp_vq_scale(wp_vq_slice_ns(ctx), c->curr_weight);
 	WP_ADD(&c->vtime_now_ns, wp_vq_share(rest, c->curr_weight, wp_max(c->vq_load, 1)));
-	return 0;
+	return 1;
+}
+
+/* V is up to date. Sleepers that are due leave, but for those behind one that is eligible and has
+ * this deadline (`bounded`), or behind the running task. */
+WP_INLINE int wp_vq_retire_before(const struct wp_ctx *ctx, struct wp_cpu *c, u32 bounded,
+				  u64 bound, u64 now_ns)
+{
+	u64 curr = wp_vq_curr(c, now_ns);
+	int gone = 0;
+	u32 i;
+
+	if (c->curr_weight && wp_vq_ahead(c->vtime_now_ns, curr) >= 0) {
+		wp_vq_renew(ctx, c, curr);
+		if (!bounded || wp_vq_ahead(c->curr_deadline_ns, bound) < 0)
+			bound = c->curr_deadline_ns;
+		bounded = 1;
+	}
+	WP_FOR(i, WP_VQ_SLEEPERS, WP_VQ_SLEEPERS) {
+		if (!wp_vq_let_first_go(c, bounded, bound))
+			break;
+		gone = 1;
+	}
+	return gone;
+}
+
+/*
+ * The CPU looks for its next task: `next` is the first that waits and is eligible, or else the
+ * first. Sleepers whose turn it is before that leave. Returns 1 if some did: V has grown, and
+ * another one may be the next.
+ */
+WP_FN int wp_vq_retire(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *next WP_NONNULL,
+		       u32 cpu, u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	u32 bounded;
+
+	if (!c->vq_kept_load)
+		return 0;
+	wp_vq_fold(c, now_ns);
+	bounded = (u32)wp_vq_eligible(ctx, next, cpu, now_ns);
+	return wp_vq_retire_before(ctx, c, bounded, next->deadline_ns, now_ns);
 }
 
 /* At the tick, or at its timer: has the running task of `cpu` had its slice while others wait? */
@@ -350,6 +298,8 @@ WP_FN int wp_vq_expired(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 nr_waiting, 
 	if (nr_waiting)
 		return !wp_vq_rest_ns(ctx, cpu, now_ns);
 	wp_vq_renew(ctx, c, wp_vq_curr(c, now_ns));
+	if (c->vq_kept_load) /* nobody else will look for them */
+		wp_vq_retire_before(ctx, c, 0, 0, now_ns);
 	return 0;
 }
 

@@ -111,6 +111,14 @@ impl Core {
         unsafe { sys::wp_vq_before(self.state(), first, task, cpu, now_ns) != 0 }
     }
 
+    /// `next` is who runs next; sleepers whose turn it is before that leave. Returns true if some
+    /// did: somebody else may be the next now.
+    #[must_use]
+    pub fn vq_retire(&mut self, next: &Task, cpu: u32, now_ns: u64) -> bool {
+        // SAFETY: see vq_place; the task is only read.
+        unsafe { sys::wp_vq_retire(self.state_mut(), &raw const next.0, cpu, now_ns) != 0 }
+    }
+
     /// What is left of the running task's slice, ns.
     #[must_use]
     pub fn vq_rest_ns(&self, cpu: u32, now_ns: u64) -> u64 {
@@ -125,10 +133,11 @@ impl Core {
         unsafe { sys::wp_vq_deadline_on(self.state(), &raw const task.0, cpu, now_ns) }
     }
 
-    /// The running task lets others go first.
-    pub fn vq_forfeit(&mut self, cpu: u32, now_ns: u64) {
+    /// The running task lets others go first, of whom `nr_waiting` are awake. Returns false if
+    /// there is nobody: it goes on.
+    pub fn vq_forfeit(&mut self, cpu: u32, nr_waiting: u32, now_ns: u64) -> bool {
         // SAFETY: see vq_place.
-        unsafe { sys::wp_vq_forfeit(self.state_mut(), cpu, now_ns) };
+        unsafe { sys::wp_vq_forfeit(self.state_mut(), cpu, nr_waiting, now_ns) != 0 }
     }
 
     /// Has the running task had its slice while `nr_waiting` others wait?

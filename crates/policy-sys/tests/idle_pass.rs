@@ -67,6 +67,22 @@ fn one_idle_core_of_each_cache_looks() {
     }
 }
 
+/// Who has idled for less than a tick may be back in a moment: the next of an idle core looks, or
+/// nobody.
+#[test]
+fn who_has_just_gone_idle_does_not_look() {
+    let at = common::NOW + TICK;
+    let mut core = two_caches(&[]);
+    let _tasks = ticks(&mut core, &[0, 1], at);
+    core.cpu_mut(4).idle_stamp_ns = at - TICK + 1;
+    assert_eq!(looking(&core, at), [2, 5]);
+    core.cpu_mut(4).idle_stamp_ns = at - TICK;
+    assert_eq!(looking(&core, at), [2, 4]);
+    core.cpu_mut(2).idle_stamp_ns = at;
+    core.cpu_mut(3).idle_stamp_ns = at;
+    assert_eq!(looking(&core, at), [4], "no core of the first cache rests");
+}
+
 /// Where groups are filled one after the other it is the thread beside a busy one, or else the
 /// first; a cache without a busy CPU is left alone.
 #[test]

@@ -106,31 +106,40 @@ fn line_2_overloaded() {
     assert_eq!(wake(&mut core, &woken, 1), (1, Reason::TargetBusy));
 }
 
-/// Line 20. A task that fell asleep in debt, and others are on its previous CPU: there, as in the
-/// kernel, whose queue keeps it till then (SB 5, DELAY_DEQUEUE). Not once the others have caught
-/// up, nor if nobody is there.
+/// Line 20. A task that fell asleep in debt, beside one that was there as well: there, as in the
+/// kernel, whose queue keeps it till then (SB 5, `DELAY_DEQUEUE`). Not if it owed nothing, nor if
+/// nobody was there, nor once the queue has let it go.
 #[test]
 fn line_20_in_debt() {
+    const MS: u64 = 1_000_000;
     for mode in MODES {
-        let place = |debt_ns: u64, others: u32, set: &str| {
+        let place = |ran_ns: u64, alone: bool, then_ns: u64, set: &str| {
             let mut facts = machine(&[cluster(4, 1024)]);
             facts.perf_domains.clear();
             let set = [("mode", mode), ("delay_dequeue", set)];
             let mut core = core(&facts, "wakeplace", &set);
             freeze(&mut core);
             load(&mut core, [2]);
-            let mut woken = task(&mut core, 2, 400);
-            woken.raw_mut().vtime_cpu = 2;
-            woken.raw_mut().vtime_ns = 5_000_000 + debt_ns;
-            core.cpu_mut(2).vtime_now_ns = 5_000_000;
-            core.cpu_mut(2).vq_load = others;
+            let (mut woken, mut other) = (task(&mut core, 2, 400), task(&mut core, 2, 400));
+            other.raw_mut().id = woken.raw().id + 1;
+            core.vq_place(&mut woken, 2, 0);
+            if !alone {
+                core.vq_place(&mut other, 2, 0);
+            }
+            core.vq_start(&mut woken, 2, 0);
+            core.vq_stop(&mut woken, ran_ns);
+            core.vq_leave(&mut woken, true, ran_ns);
+            core.vq_start(&mut other, 2, ran_ns);
+            let _ = core.vq_expired(2, 0, ran_ns + then_ns);
             wake(&mut core, &woken, 2)
         };
-        assert_eq!(place(1, 1024, "on"), (2, Reason::QueueHolds), "{mode}");
+        let held = (2, Reason::QueueHolds);
+        assert_eq!(place(6 * MS, false, MS, "on"), held, "{mode}");
         for free in [
-            place(0, 1024, "on"),
-            place(1, 0, "on"),
-            place(1, 1024, "off"),
+            place(0, false, MS, "on"),
+            place(6 * MS, true, MS, "on"),
+            place(6 * MS, false, 20 * MS, "on"),
+            place(6 * MS, false, MS, "off"),
         ] {
             assert_ne!(free.1, Reason::QueueHolds, "{mode}");
         }

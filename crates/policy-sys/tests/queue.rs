@@ -11,10 +11,12 @@ const MS: u64 = 1_000_000;
 const NICE_0: u32 = 1024;
 const NICE_5: u32 = 335;
 
-/// Two CPUs, slices of 3 ms, a tick of 4 ms; the queues' times at `start`.
+/// Two CPUs, slices of 3 ms, a tick of 4 ms; the queues' times at `start`. Sleepers leave at once:
+/// `queue_sleepers.rs` is about those that are kept.
 fn core_at(start: u64) -> Core {
     let settings = [
         ("queue", "dsq"),
+        ("delay_dequeue", "off"),
         ("vq_slice_ns", "3000000"),
         ("tunable_scaling", "none"),
     ];
@@ -292,17 +294,17 @@ fn a_yield_gives_up_the_slice_of_who_is_owed() {
     let [mut a, mut b] = waiting(&mut core, [NICE_0; 2]);
     run(&mut core, &mut a, 0, 4 * MS);
     core.vq_start(&mut b, 0, 4 * MS);
-    core.vq_forfeit(0, 4 * MS + 500_000);
+    assert!(core.vq_forfeit(0, 1, 4 * MS + 500_000));
     assert_eq!(core.vq_rest_ns(0, 4 * MS + 500_000), 3 * MS, "a new slice");
     core.vq_stop(&mut b, 4 * MS + 500_000);
     assert_eq!(times(&core, &[&a, &b]), (3_500_000, vec![4 * MS, 3 * MS]));
 
     core.vq_start(&mut a, 0, 5 * MS);
     let rest = core.vq_rest_ns(0, 5 * MS);
-    core.vq_forfeit(0, 5 * MS);
+    assert!(core.vq_forfeit(0, 1, 5 * MS));
     assert_eq!(core.vq_rest_ns(0, 5 * MS), rest, "it is ahead");
     core.vq_stop(&mut a, 5 * MS);
-    core.vq_forfeit(0, 6 * MS);
+    assert!(core.vq_forfeit(0, 1, 6 * MS));
     assert_eq!(
         times(&core, &[&a, &b]),
         (3_500_000, vec![4 * MS, 3 * MS]),

@@ -22,6 +22,7 @@
 #include "wakeplace/port.h"
 #include "wakeplace/reasons.h"
 #include "wakeplace/sched_mc.h"
+#include "wakeplace/sleepers.h"
 #include "wakeplace/topology.h"
 #include "wakeplace/simulated.h"
 #include "wakeplace/uclamp.h"
@@ -67,6 +68,7 @@ struct wp_task {
 	u32 vq_weight;   /* in the queue of vtime_cpu, with this weight; 0: in none */
 	u32 vq_runs;     /* ... and it is the one that runs */
 	u32 woken_sync;  /* by one that said it would sleep */
+	u32 vq_place;    /* asleep: 1 + its place among vtime_cpu's sleepers; 0: has none */
 	u64 vtime_ns;    /* weighted run time */
 	u64 deadline_ns; /* ... when its slice is over: the order; in none: the rest, 0: all */
 	u64 vq_lag_ns;   /* in none: what it was owed when it left, signed */
@@ -241,6 +243,8 @@ struct wp_cpu {
 	u64 curr_deadline_ns;
 	u64 curr_start_ns;
 	u32 vq_load;        /* weight of all in the queue, the running one's included */
+	u32 vq_kept_load;   /* ... of its sleepers (queue_sleepers.c) */
+	struct wp_vq_sleeper vq_sleepers[WP_VQ_SLEEPERS];
 	u32 curr_weight;    /* 0: no fair task runs */
 	u32 curr_idle_policy;
 	struct wp_waker idle_waker;
@@ -521,13 +525,6 @@ int wp_task_set_uclamp(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NO
 
 /* duration.c */
 u32 wp_scaling_factor(u32 scaling, u32 nr_cpus);
-/* live.c: for a home without the simulator's mechanics */
-u32 wp_decayed_util(u32 util, u64 last_ns, u64 now_ns);
-u64 wp_run_energy_nj(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 run_ns);
-int wp_idle_pass_wanted(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
-u64 wp_idle_timer_ns(struct wp_ctx *ctx WP_NONNULL, u32 busy, u64 now_ns);
-int wp_was_busy(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
-int wp_idle_decay(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 
 /* topology.c, energy_model.c: the machine, before the first event */
 u32 wp_build_domains(struct wp_ctx *ctx WP_NONNULL); /* enum wp_topo_error */
@@ -595,6 +592,7 @@ int wp_update_blocked(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 #include "wakeplace/task_group.h"
 #endif
 
+#include "wakeplace/live.h"
 #include "wakeplace/queue.h"
 
 #endif

@@ -81,6 +81,13 @@ typedef signed long long s64;
 		wp_v;                                                                              \
 	})
 #define WP_TAKE(ptr) WP_SWAP(ptr, 0)
+#define WP_CAS(ptr, from, to)                                                                      \
+	({                                                                                         \
+		__typeof__(*(ptr)) wp_v = *(ptr);                                                  \
+		if (wp_v == (from))                                                                \
+			*(ptr) = (to);                                                             \
+		wp_v;                                                                              \
+	})
 
 #endif
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * queue.c: the live scheduler's queues, one per CPU, in the order of virtual deadlines. The home
- * keeps them; these are its questions. Included by policy.h.
+ * queue.c, queue_sleepers.c: the live scheduler's queues, one per CPU, in the order of virtual
+ * deadlines. The home keeps them; these are its questions. Included by policy.h.
  */
 #ifndef WAKEPLACE_QUEUE_H
 #define WAKEPLACE_QUEUE_H
@@ -28,9 +28,12 @@ int wp_vq_before(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *firs
 u64 wp_vq_rest_ns(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 u64 wp_vq_deadline_on(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
 		      u32 cpu, u64 now_ns);
-int wp_vq_forfeit(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
+int wp_vq_forfeit(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 nr_waiting, u64 now_ns);
 int wp_vq_expired(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 nr_waiting, u64 now_ns);
 int wp_vq_yields(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *first WP_NONNULL, u32 cpu,
+		 u64 now_ns);
+
+int wp_vq_retire(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *next WP_NONNULL, u32 cpu,
 		 u64 now_ns);
 
 #endif

@@ -191,8 +191,8 @@ impl<O: Observer> Sim<'_, O> {
         let heir = self.first_online();
         let mut timers = std::mem::take(&mut self.cpus[cpu as usize].timers);
         self.cpus[heir as usize].timers.append(&mut timers);
-        if self.idle_timer_cpu == cpu {
-            self.idle_timer_cpu = heir;
+        if self.idle_timer.cpu == cpu {
+            self.idle_timer.cpu = heir;
         }
         for thread in &mut self.threads {
             if thread.timer_cpu == cpu {

@@ -50,8 +50,8 @@ impl<O: Observer> Sim<'_, O> {
         let now = self.now;
         let to_tick = tick - now % tick;
         let online = self.is_online(cpu);
-        let has_idle_timer = self.live && cpu == self.idle_timer_cpu;
-        let to_idle_timer = self.idle_timer_at_ns.saturating_sub(now);
+        let has_idle_timer = self.live && cpu == self.idle_timer.cpu;
+        let to_idle_timer = self.idle_timer.at_ns.saturating_sub(now);
         let c = &mut self.cpus[cpu as usize];
         let mut to_timer = c.next_timer_ns(now).map_or(NO_TIMER_NS, |at| at - now);
         if has_idle_timer {

@@ -10,6 +10,13 @@ use crate::run_queue::RunQueue;
 use wakeplace_policy_sys::IdleKind;
 use wakeplace_policy_sys::sys::WP_VQ_LOOKS;
 
+/// The live scheduler's timer for idle CPUs: when and where it fires next.
+#[derive(Default)]
+pub(super) struct IdleTimer {
+    pub(super) at_ns: u64,
+    pub(super) cpu: u32,
+}
+
 impl<O: Observer> Sim<'_, O> {
     fn vtime_queue(&mut self, cpu: u32) -> &mut VtimeQueue {
         match &mut self.cpus[cpu as usize].queue {
@@ -42,14 +49,27 @@ impl<O: Observer> Sim<'_, O> {
             return false;
         }
         if running {
+            let _ = self.core.vq_expired(cpu, 0, self.now); // its next slice begins
             self.refill(cpu);
         }
         running
     }
 
-    /// The waiting task that runs next: the first that is eligible, if (`running`) it is due before
-    /// the running one. If none of the first is, that one goes on, or else the first runs.
+    /// The waiting task that runs next, if (`running`) it is due before the running one. Else that
+    /// one goes on.
     fn first_due(&mut self, cpu: u32, running: bool) -> Option<u32> {
+        let mut next = self.first_eligible(cpu)?;
+        if (self.core).vq_retire(&self.tasks[next as usize], cpu, self.now) {
+            next = self.first_eligible(cpu)?;
+        }
+        if running && !(self.core).vq_yields(&self.tasks[next as usize], cpu, self.now) {
+            return None;
+        }
+        Some(next)
+    }
+
+    /// The first waiting task that is eligible; if none of those looked at is, the first.
+    fn first_eligible(&self, cpu: u32) -> Option<u32> {
         let RunQueue::Vtime(queue) = &self.cpus[cpu as usize].queue else {
             return None;
         };
@@ -57,11 +77,7 @@ impl<O: Observer> Sim<'_, O> {
         let now = self.now;
         let eligible = |task: &u32| self.core.vq_eligible(&self.tasks[*task as usize], cpu, now);
         let mut looked_at = queue.in_order().take(WP_VQ_LOOKS as usize);
-        let next = looked_at.find(eligible).unwrap_or(first);
-        if running && !(self.core).vq_yields(&self.tasks[next as usize], cpu, now) {
-            return None;
-        }
-        Some(next)
+        Some(looked_at.find(eligible).unwrap_or(first))
     }
 
     /// Does a task that waits on `cpu` go before `task`, which came just now?
@@ -86,8 +102,8 @@ impl<O: Observer> Sim<'_, O> {
     /// The timer starts with the scheduler.
     pub(super) fn arm_idle_timer(&mut self) {
         if self.live {
-            self.idle_timer_at_ns = self.core.idle_timer_ns(true, 0);
-            self.queue.push(self.idle_timer_at_ns, Event::IdleTimer);
+            self.idle_timer.at_ns = self.core.idle_timer_ns(true, 0);
+            self.queue.push(self.idle_timer.at_ns, Event::IdleTimer);
         }
     }
 
@@ -96,10 +112,10 @@ impl<O: Observer> Sim<'_, O> {
         let mut cpus = 0..self.machine.nr_cpus;
         let was_busy = |cpu| self.is_online(cpu) && self.core.was_busy(cpu);
         let recently = cpus.any(was_busy);
-        let on = self.idle_timer_cpu;
-        self.idle_timer_cpu = self.timer_target(on);
-        self.idle_timer_at_ns = self.now + self.core.idle_timer_ns(recently, self.now);
-        self.queue.push(self.idle_timer_at_ns, Event::IdleTimer);
+        let on = self.idle_timer.cpu;
+        self.idle_timer.cpu = self.timer_target(on);
+        self.idle_timer.at_ns = self.now + self.core.idle_timer_ns(recently, self.now);
+        self.queue.push(self.idle_timer.at_ns, Event::IdleTimer);
         self.interrupt_with(on, Message::IdleTimer);
     }
 

@@ -110,10 +110,7 @@ pub(crate) struct Sim<'a, O> {
     alive: usize,
     recency: u64,
     overutilized: bool,
-    /// When the live scheduler's timer fires next.
-    idle_timer_at_ns: u64,
-    /// Where it will fire.
-    idle_timer_cpu: u32,
+    idle_timer: live::IdleTimer,
     stuck: Option<u32>,
     /// A thread was to fork a script too often: the thread, the script, the limit.
     too_many: Option<(u32, u32, u64)>,
@@ -221,8 +218,7 @@ impl<'a, O: Observer> Sim<'a, O> {
             alive: workload.tasks.iter().filter(|t| t.forks.is_none()).count(),
             recency: 0,
             overutilized: false,
-            idle_timer_at_ns: 0,
-            idle_timer_cpu: 0,
+            idle_timer: live::IdleTimer::default(),
             stuck: None,
             too_many: None,
             balance: Balance::default(),

@@ -335,11 +335,9 @@ impl<O: Observer> Sim<'_, O> {
             RunQueue::Eevdf(queue) => queue.yields(&self.eevdf),
             RunQueue::Grouped(queue) => queue.yields(task, self.tasks[task as usize].group()),
             RunQueue::Vtime(queue) => {
-                let others = queue.nr_waiting() > 0;
-                if others {
-                    queue.slice_over = true;
-                    self.core.vq_forfeit(cpu, self.now);
-                }
+                let waiting = queue.nr_waiting() as u32;
+                let others = self.core.vq_forfeit(cpu, waiting, self.now);
+                queue.slice_over |= others;
                 others
             }
         }

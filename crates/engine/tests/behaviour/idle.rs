@@ -161,6 +161,23 @@ fn stopped_ticks_stay_silent() {
     }
 }
 
+/// Goal: the live scheduler's timer for idle CPUs is where somebody is busy. Method: one task
+/// without end; 750 ticks in the last 3 s, at each of which the timer fires. No idle CPU is busy
+/// then: there is nothing to balance, and after a third of a second nothing to fade.
+#[test]
+fn the_live_timer_leaves_idle_cpus_alone() {
+    for busy in [3, 7] {
+        let load = workload(vec![hog(Some(&[busy]))], vec![]);
+        let platform = Board::symmetric(8).platform();
+        let (_, log) = simulate(&platform, &policy("wakeplace", &[]), &load, &all_on(4 * S));
+        for cpu in (0..8).filter(|cpu| *cpu != busy) {
+            let wakes = log.power(cpu).into_iter();
+            let late = wakes.filter(|(at, p)| *at > S && *p == CpuPower::Busy);
+            assert_eq!(late.count(), 0, "CPU {cpu} beside {busy}");
+        }
+    }
+}
+
 /// Goal: with idle states off only the first is used.
 #[test]
 fn the_switch_leaves_the_first_state() {

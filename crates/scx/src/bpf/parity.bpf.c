@@ -101,8 +101,9 @@ PROGRAM(p_vq_eligible, (u32)wp_vq_eligible(CTX, TASK, CPU, NOW))
 PROGRAM(p_vq_before, (u32)wp_vq_before(CTX, WP_AT(parity.tasks, args->b), TASK, CPU, NOW))
 PROGRAM(p_vq_rest_ns, wp_vq_rest_ns(CTX, CPU, NOW))
 PROGRAM(p_vq_deadline_on, wp_vq_deadline_on(CTX, TASK, CPU, NOW))
-PROGRAM(p_vq_forfeit, (u32)wp_vq_forfeit(CTX, CPU, NOW))
+PROGRAM(p_vq_forfeit, (u32)wp_vq_forfeit(CTX, CPU, args->a & 1, NOW))
 PROGRAM(p_vq_expired, (u32)wp_vq_expired(CTX, CPU, args->a, NOW))
+PROGRAM(p_vq_retire, (u32)wp_vq_retire(CTX, TASK, CPU, NOW))
 PROGRAM(p_vq_yields, (u32)wp_vq_yields(CTX, TASK, CPU, NOW))
 
 /* live.c, freq.c, energy_model.c */

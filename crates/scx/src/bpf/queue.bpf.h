@@ -132,6 +132,34 @@ OPS(enqueue) void wakeplace_enqueue(u64 *args)
 	queue_task(p, t, cpu, flags);
 }
 
+/* Sleepers that the queue would run before the first that waits and is eligible leave it. */
+static __always_inline void retire_sleepers(u32 cpu, u64 now)
+{
+	struct task_struct *p;
+	u32 looks = 0;
+
+	if (!WP_AT(ctx.cpus, cpu)->vq_kept_load)
+		return;
+	bpf_for_each(scx_dsq, p, dsq_of(cpu), 0) {
+		struct task_live *t = live_of(p);
+
+		if (looks++ == WP_VQ_LOOKS)
+			break;
+		if (!t || !wp_vq_eligible(&ctx, &t->wp, cpu, now))
+			continue;
+		wp_vq_retire(&ctx, &t->wp, cpu, now);
+		return;
+	}
+	/* if nobody is eligible, the first */
+	bpf_for_each(scx_dsq, p, dsq_of(cpu), 0) {
+		struct task_live *t = live_of(p);
+
+		if (t)
+			wp_vq_retire(&ctx, &t->wp, cpu, now);
+		break;
+	}
+}
+
 /*
  * The waiting task that runs next goes to the local queue: the first that is eligible, if
  * (`running`) it is due before the running one. False: that one goes on, or nobody among the first
@@ -144,6 +172,7 @@ static __always_inline bool take_first_due(u32 cpu, bool running)
 	bool taken = false;
 	u32 looks = 0;
 
+	retire_sleepers(cpu, now);
 	bpf_for_each(scx_dsq, p, dsq_of(cpu), 0) {
 		struct task_live *t = live_of(p);
 
@@ -197,8 +226,8 @@ OPS(dispatch) void wakeplace_dispatch(u64 *args)
 	if (goes_on) {
 		if (keep_running(prev, cpu) || scx_bpf_dsq_nr_queued(SCX_DSQ_LOCAL) > 0)
 			return;
-	} else if (scx_bpf_dsq_nr_queued(dsq_of(cpu)) > 1 && take_first_due(cpu, false)) {
-		return; /* of one there is nothing to choose */
+	} else if (take_first_due(cpu, false)) {
+		return;
 	}
 	if (dsq_move_to_local(dsq_of(cpu)))
 		return;
@@ -213,12 +242,13 @@ OPS(yield) bool wakeplace_yield(u64 *args)
 {
 	struct task_struct *p = ARG_TASK(args, 0);
 	u32 cpu = (u32)scx_bpf_task_cpu(p);
+	s32 waiting;
 
-	if (args[1] || (scx_bpf_dsq_nr_queued(dsq_of(cpu)) <= 0 &&
-			scx_bpf_dsq_nr_queued(SCX_DSQ_LOCAL) <= 0))
-		return false;
-	wp_vq_forfeit(&ctx, cpu, now_ns());
-	task_set_slice(p, 0);
+	waiting = scx_bpf_dsq_nr_queued(dsq_of(cpu));
+	if (waiting <= 0)
+		waiting = scx_bpf_dsq_nr_queued(SCX_DSQ_LOCAL);
+	if (!args[1] && wp_vq_forfeit(&ctx, cpu, waiting > 0, now_ns()))
+		task_set_slice(p, 0);
 	return false;
 }
 

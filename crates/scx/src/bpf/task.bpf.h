@@ -77,7 +77,7 @@ OPS(disable) void wakeplace_disable(u64 *args)
 
 	if (!t)
 		return;
-	wp_vq_leave(&ctx, &t->wp, 1, now_ns());
+	wp_vq_leave(&ctx, &t->wp, 0, now_ns());
 	if (t->wp.on_rq) /* the kernel dequeues it first; if it did not, do not count it for ever */
 		wp_migrate_pulled(&ctx, &t->wp, t->wp.cpu);
 	else

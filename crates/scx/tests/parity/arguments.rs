@@ -70,7 +70,7 @@ impl Walk<'_> {
                 self.builds.all(|s| s.request = ask);
             }
             Op::vq_expired => args.a = self.draw.range(0, 3),
-            Op::vq_leave => args.a = self.draw.range(0, 1),
+            Op::vq_leave | Op::vq_forfeit => args.a = self.draw.range(0, 1),
             Op::vq_before => args.b = self.draw.range(0, TASKS as u32 - 1),
             _ => {}
         }

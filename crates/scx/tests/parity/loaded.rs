@@ -87,6 +87,7 @@ fn functions(elf: &Elf) -> BTreeMap<String, Code> {
 pub(crate) fn declared() -> Vec<&'static str> {
     let headers = [
         include_str!("../../../../policy/include/wakeplace/policy.h"),
+        include_str!("../../../../policy/include/wakeplace/live.h"),
         include_str!("../../../../policy/include/wakeplace/queue.h"),
     ];
     let declared = headers.into_iter().flat_map(str::lines).filter_map(|line| {

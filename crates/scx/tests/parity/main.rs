@@ -130,7 +130,7 @@ const EARLIER: [&str; 4] = [
 const ELSEWHERE: [Reason; 3] = [Reason::ClassPrev, Reason::ClassLowest, Reason::ClassWaits];
 
 /// Calls whose answer is other than 0 only when they do what they are there for.
-const DEEP: [Op; 16] = [
+const DEEP: [Op; 18] = [
     Op::enqueue,
     Op::tick,
     Op::idle_tick,
@@ -139,6 +139,8 @@ const DEEP: [Op; 16] = [
     Op::vq_before,
     Op::vq_rest_ns,
     Op::vq_expired,
+    Op::vq_forfeit,
+    Op::vq_retire,
     Op::vq_yields,
     Op::idle_pass_wanted,
     Op::idle_decay,

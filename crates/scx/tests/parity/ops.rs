@@ -116,8 +116,9 @@ ops! {
     };
     vq_rest_ns(_s, ctx, _task, g) = sys::wp_vq_rest_ns(ctx, g.cpu, g.now_ns);
     vq_deadline_on(_s, ctx, task, g) = sys::wp_vq_deadline_on(ctx, task, g.cpu, g.now_ns);
-    vq_forfeit(_s, ctx, _task, g) = sys::wp_vq_forfeit(ctx, g.cpu, g.now_ns);
+    vq_forfeit(_s, ctx, _task, g) = sys::wp_vq_forfeit(ctx, g.cpu, g.a & 1, g.now_ns);
     vq_expired(_s, ctx, _task, g) = sys::wp_vq_expired(ctx, g.cpu, g.a, g.now_ns);
+    vq_retire(_s, ctx, task, g) = sys::wp_vq_retire(ctx, task, g.cpu, g.now_ns);
     vq_yields(_s, ctx, task, g) = sys::wp_vq_yields(ctx, task, g.cpu, g.now_ns);
     decayed_util(_s, _ctx, _task, g) = sys::wp_decayed_util(g.a, g.x, g.now_ns);
     run_energy_nj(_s, ctx, _task, g) = sys::wp_run_energy_nj(ctx, g.cpu, g.x);

@@ -303,17 +303,32 @@ pub(crate) fn load(draw: &mut Draw, state: &mut State, touched: &[usize], now_ns
     }
 }
 
-/// The task fell asleep on its previous CPU, in debt or not, and others may want that now.
+/// The task fell asleep on its previous CPU, whose queue may have kept it, and may have let it go.
 fn asleep(draw: &mut Draw, state: &mut State) {
     let cpu = state.request.prev_cpu;
     let (task, c) = (&mut state.tasks[0], &mut state.ctx.cpus[cpu as usize]);
-    (task.vtime_cpu, task.vq_weight) = (cpu, 0);
-    c.vq_load = 1024 * u32::from(!draw.one_in(3));
+    let place = draw.index(c.vq_sleepers.len());
+    let kept = !draw.one_in(3);
+    task.vtime_cpu = cpu;
+    task.vq_weight = 1024 * u32::from(kept);
+    task.vq_place = if kept { place as u32 + 1 } else { 0 };
+    c.vq_load = 1024 + task.vq_weight;
+    c.vq_kept_load = task.vq_weight;
     c.vtime_now_ns = task.vtime_ns;
     task.vtime_ns = if draw.one_in(2) {
         task.vtime_ns.wrapping_add(1_000_000)
     } else {
         task.vtime_ns.wrapping_sub(1_000_000)
+    };
+    c.vq_sleepers = Default::default();
+    let sleeper = &mut c.vq_sleepers[place];
+    sleeper.vtime_ns = task.vtime_ns;
+    sleeper.deadline_ns = task.deadline_ns;
+    sleeper.weight = task.vq_weight;
+    sleeper.task = if draw.one_in(4) {
+        0
+    } else {
+        task.id * u32::from(kept)
     };
 }
 
