@@ -96,7 +96,7 @@ WP_SMALL_FN int wp_vq_leave(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task 
 			    u32 sleeps, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->vtime_cpu);
-	u32 weight = task->vq_weight;
+	u32 weight = task->vq_weight, load;
 	u64 lag, rest;
 
 	if (!weight)
@@ -110,12 +110,14 @@ WP_SMALL_FN int wp_vq_leave(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task 
 	wp_vq_fold(c, now_ns);
 	lag = c->vtime_now_ns - task->vtime_ns;
 	rest = task->deadline_ns - task->vtime_ns;
-	if (c->vq_load <= weight + c->vq_kept_load)
+	load = c->vq_load;
+	if (load <= weight + c->vq_kept_load) { /* nobody is awake then */
 		wp_vq_drain(c);
-	else if (sleeps && (s64)lag < 0 && wp_vq_keep(ctx, c, task))
+		if (load <= weight || (sleeps && (s64)lag < 0))
+			lag = 0;
+	} else if (sleeps && (s64)lag < 0 && wp_vq_keep(ctx, c, task)) {
 		return 0;
-	if (c->vq_load <= weight)
-		lag = 0;
+	}
 	wp_vq_without(c, weight, lag);
 	wp_vq_left(ctx, task, lag, sleeps || (s64)rest <= 0 ? 0 : rest);
 	return 0;
@@ -246,14 +248,12 @@ WP_FN int wp_vq_forfeit(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 nr_waiting, 
 	return 1;
 }
 
-/* V is up to date. Sleepers that are due leave, but for those behind one that is eligible and has
- * this deadline (`bounded`), or behind the running task. */
-WP_INLINE int wp_vq_retire_before(const struct wp_ctx *ctx, struct wp_cpu *c, u32 bounded,
-				  u64 bound, u64 now_ns)
+/* V is up to date. One sleeper that is due leaves, unless it is behind one that is eligible and has
+ * this deadline (`bounded`), or behind the running task. Returns 0 if none does. */
+WP_INLINE int wp_vq_retire_one(const struct wp_ctx *ctx, struct wp_cpu *c, u32 bounded, u64 bound,
+			       u64 now_ns)
 {
 	u64 curr = wp_vq_curr(c, now_ns);
-	int gone = 0;
-	u32 i;
 
 	if (c->curr_weight && wp_vq_ahead(c->vtime_now_ns, curr) >= 0) {
 		wp_vq_renew(ctx, c, curr);
@@ -261,18 +261,13 @@ WP_INLINE int wp_vq_retire_before(const struct wp_ctx *ctx, struct wp_cpu *c, u3
 			bound = c->curr_deadline_ns;
 		bounded = 1;
 	}
-	WP_FOR(i, WP_VQ_SLEEPERS, WP_VQ_SLEEPERS) {
-		if (!wp_vq_let_first_go(c, bounded, bound))
-			break;
-		gone = 1;
-	}
-	return gone;
+	return wp_vq_let_first_go(c, bounded, bound);
 }
 
 /*
  * The CPU looks for its next task: `next` is the first that waits and is eligible, or else the
- * first. Sleepers whose turn it is before that leave. Returns 1 if some did: V has grown, and
- * another one may be the next.
+ * first. If it is a sleeper's turn before that, it leaves, and 1 is returned: V has grown, another
+ * one may be the next, and the home asks again.
  */
 WP_FN int wp_vq_retire(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *next WP_NONNULL,
 		       u32 cpu, u64 now_ns)
@@ -284,13 +279,14 @@ WP_FN int wp_vq_retire(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *next
 		return 0;
 	wp_vq_fold(c, now_ns);
 	bounded = (u32)wp_vq_eligible(ctx, next, cpu, now_ns);
-	return wp_vq_retire_before(ctx, c, bounded, next->deadline_ns, now_ns);
+	return wp_vq_retire_one(ctx, c, bounded, next->deadline_ns, now_ns);
 }
 
 /* At the tick, or at its timer: has the running task of `cpu` had its slice while others wait? */
 WP_FN int wp_vq_expired(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 nr_waiting, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	u32 i;
 
 	wp_vq_fold(c, now_ns);
 	if (!c->curr_weight)
@@ -298,8 +294,11 @@ WP_FN int wp_vq_expired(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 nr_waiting, 
 	if (nr_waiting)
 		return !wp_vq_rest_ns(ctx, cpu, now_ns);
 	wp_vq_renew(ctx, c, wp_vq_curr(c, now_ns));
-	if (c->vq_kept_load) /* nobody else will look for them */
-		wp_vq_retire_before(ctx, c, 0, 0, now_ns);
+	if (!c->vq_kept_load)
+		return 0;
+	WP_FOR(i, WP_VQ_SLEEPERS, WP_VQ_SLEEPERS) /* nobody else looks for them */
+		if (!wp_vq_retire_one(ctx, c, 0, 0, now_ns))
+			break;
 	return 0;
 }
 

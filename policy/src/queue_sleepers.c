@@ -20,15 +20,17 @@ WP_INLINE int wp_vq_is_kept(const struct wp_ctx *ctx, const struct wp_task *task
 	return task->vq_place && WP_AT(c->vq_sleepers, task->vq_place - 1)->task == task->id;
 }
 
-/* Its weight is no longer that of one who sleeps. 0: somebody else was faster. */
-WP_INLINE int wp_vq_unkeep(struct wp_cpu *c, struct wp_vq_sleeper *s, u32 id)
+/* `id` sleeps no more: its weight, or 0 if its place is somebody else's by now. */
+WP_INLINE u32 wp_vq_unkeep(struct wp_cpu *c, struct wp_vq_sleeper *s, u32 id)
 {
-	u32 weight = s->weight;
+	u32 weight;
 
+	WP_BARRIER(id); /* the name first: the weight is that one's, or the place is lost */
+	weight = s->weight;
 	if (!id || WP_CAS(&s->task, id, 0) != id)
 		return 0;
 	WP_ADD(&c->vq_kept_load, 0 - weight);
-	return 1;
+	return weight;
 }
 
 /* It falls asleep in debt, having been stopped, while others are awake. Returns 1 if it is kept. */
@@ -57,9 +59,9 @@ WP_INLINE int wp_vq_keep(const struct wp_ctx *ctx, struct wp_cpu *c, struct wp_t
 /* The sleeper leaves the queue. */
 WP_INLINE void wp_vq_let_go(struct wp_cpu *c, struct wp_vq_sleeper *s, u64 lag)
 {
-	u32 weight = s->weight;
+	u32 weight = wp_vq_unkeep(c, s, s->task);
 
-	if (wp_vq_unkeep(c, s, s->task))
+	if (weight)
 		wp_vq_without(c, weight, lag);
 }
 
@@ -122,12 +124,14 @@ WP_INLINE int wp_vq_let_first_go(struct wp_cpu *c, u32 bounded, u64 bound)
 WP_INLINE void wp_vq_part(struct wp_ctx *ctx, struct wp_task *task, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->vtime_cpu);
+	u32 weight;
 	u64 lag = 0;
 
 	wp_vq_fold(c, now_ns);
-	if (wp_vq_unkeep(c, WP_AT(c->vq_sleepers, task->vq_place - 1), task->id)) {
+	weight = wp_vq_unkeep(c, WP_AT(c->vq_sleepers, task->vq_place - 1), task->id);
+	if (weight) {
 		lag = c->vtime_now_ns - task->vtime_ns;
-		wp_vq_without(c, task->vq_weight, lag);
+		wp_vq_without(c, weight, lag);
 	}
 	wp_vq_left(ctx, task, (s64)lag < 0 ? lag : 0, 0);
 }

@@ -105,6 +105,27 @@ as_nobody() {
 	su nobody -s /bin/sh -c "$*"
 }
 
+# The timer for idle CPUs fires where somebody is busy, and wakes nobody: nine times of ten at
+# least, beside a task without end on one CPU and then on another. Slices end by such timers, too.
+timer_follows() {
+	trace=/sys/kernel/tracing
+	entry=$trace/events/timer/hrtimer_expire_entry
+	[ -e $entry ] || mount -t tracefs none $trace || return 1
+	for busy in 1 3; do
+		taskset -c $busy sh -c 'while :; do :; done' &
+		sleep 1
+		echo 'hist:keys=function.sym,common_cpu' >$entry/trigger || return 1
+		sleep 1
+		sed -n 's/.*bpf_timer_cb.*cpu: *\([0-9]*\) *} hitcount: *\([0-9]*\)$/\1 \2/p' \
+			$entry/hist >$tmp/timers
+		echo '!hist:keys=function.sym,common_cpu' >$entry/trigger
+		kill $!
+		echo "busy: $busy, timer per CPU: $(tr '\n' ';' <$tmp/timers)"
+		awk -v busy=$busy '{ all += $2 } $1 == busy { there = $2 }
+			END { exit !(all > 20 && there * 10 >= all * 9) }' $tmp/timers || return 1
+	done
+}
+
 steps() {
 	s=$1
 	step load-generator wakeplace-guest load load.json
@@ -119,6 +140,7 @@ steps() {
 	step affinity-storm-switching wakeplace-guest affinity-storm --seconds "$s"
 	stop_switching
 	hotplug "$s"
+	step timer-follows timer_follows
 	step second-instance refuses 3 'in force' scx_wakeplace
 	step set-unknown refuses 2 'mode' scx_wakeplace set mdoe=balance
 	step set-nonsense refuses 2 'nonsense' scx_wakeplace set nonsense=1

@@ -111,8 +111,8 @@ impl Core {
         unsafe { sys::wp_vq_before(self.state(), first, task, cpu, now_ns) != 0 }
     }
 
-    /// `next` is who runs next; sleepers whose turn it is before that leave. Returns true if some
-    /// did: somebody else may be the next now.
+    /// `next` is who runs next. If it is a sleeper's turn before that, it leaves. Returns true
+    /// then: somebody else may be the next now, and another sleeper's turn may have come.
     #[must_use]
     pub fn vq_retire(&mut self, next: &Task, cpu: u32, now_ns: u64) -> bool {
         // SAFETY: see vq_place; the task is only read.

@@ -122,6 +122,7 @@ pub(crate) struct Live {
     core: Core,
     nr_cpus: usize,
     hotplug_seen: u64,
+    queues_wakeups: bool,
 }
 
 fn kernel_error(doing: &'static str, error: &libbpf_rs::Error) -> LiveError {
@@ -174,7 +175,8 @@ impl Live {
         let mut open = builder
             .open(object)
             .map_err(|e| kernel_error("reading the kernel program", &e))?;
-        open.struct_ops.wakeplace_ops_mut().flags |= queued_wakeups();
+        let queued_wakeups = queued_wakeups();
+        open.struct_ops.wakeplace_ops_mut().flags |= queued_wakeups;
         let skel = open
             .load()
             .map_err(|e| kernel_error("loading the kernel program", &e))?;
@@ -184,9 +186,15 @@ impl Live {
             core,
             nr_cpus: machine.facts.capacity.len(),
             hotplug_seen: 0,
+            queues_wakeups: queued_wakeups != 0,
         };
         live.write_context();
         Ok(live)
+    }
+
+    /// Does the kernel hand wake-ups to their targets' lists?
+    pub(crate) fn queues_wakeups(&self) -> bool {
+        self.queues_wakeups
     }
 
     fn bss(&self) -> &skel::types::bss {

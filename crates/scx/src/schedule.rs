@@ -75,6 +75,10 @@ pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
             let insns = insns.map_or_else(|| "unknown".to_owned(), |insns| insns.to_string());
             say(&format!("verified: {program} {insns}"));
         }
+        say(match live.queues_wakeups() {
+            true => "wake-ups are queued by the target",
+            false => "wake-ups are queued by the waker: this kernel has no other way",
+        });
     }
     live.attach().map_err(Failure::environment)?;
     say(&format!(

@@ -227,7 +227,7 @@ impl<O: Observer> Sim<'_, O> {
         self.tasks[task as usize].set_group(group);
         if fair {
             self.weigh_anew(task);
-            if self.live && !off.was_fair {
+            if self.live && !off.was_fair && off.place != Place::Away {
                 self.core
                     .vq_place(&mut self.tasks[task as usize], cpu, self.now);
             }
@@ -284,6 +284,10 @@ impl<O: Observer> Sim<'_, O> {
 
     /// A sleeper that its queue still keeps leaves it.
     fn drop_delayed(&mut self, task: u32, cpu: u32) {
+        if self.live {
+            let record = &mut self.tasks[task as usize];
+            return self.core.vq_leave(record, false, self.now);
+        }
         if !self.is_delayed(task, cpu) {
             return;
         }

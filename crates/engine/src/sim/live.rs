@@ -59,7 +59,7 @@ impl<O: Observer> Sim<'_, O> {
     /// one goes on.
     fn first_due(&mut self, cpu: u32, running: bool) -> Option<u32> {
         let mut next = self.first_eligible(cpu)?;
-        if (self.core).vq_retire(&self.tasks[next as usize], cpu, self.now) {
+        while (self.core).vq_retire(&self.tasks[next as usize], cpu, self.now) {
             next = self.first_eligible(cpu)?;
         }
         if running && !(self.core).vq_yields(&self.tasks[next as usize], cpu, self.now) {

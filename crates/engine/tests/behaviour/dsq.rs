@@ -234,9 +234,9 @@ fn a_direct_placement_cannot_be_pulled() {
     assert!(moves.iter().all(|(when, _)| *when > at), "{moves:?}");
 }
 
-/// Goal: there is one timer; while all CPUs stay idle it comes to rest 64 ms and wakes the first
-/// alone (docs/model.md). Method: two caches of two CPUs and a task that sleeps: in a second CPU 0
-/// wakes 15 or 16 times, the others never.
+/// Goal: there is one timer; while all CPUs stay idle it comes to rest 64 ms and wakes the one that
+/// it is on (docs/model.md). Method: two caches of two CPUs and a task that sleeps: in a second CPU
+/// 0 wakes 15 or 16 times, the others never.
 #[test]
 fn an_idle_machine_is_looked_at_every_64_ms_by_its_first_cpu() {
     let board = Board {

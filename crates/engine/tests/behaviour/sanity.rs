@@ -30,7 +30,7 @@ fn busy_tasks_on_as_many_cpus_lose_the_modelled_costs_only() {
         let zero = (1 + 2 + 40 * (CPUS + 1)) * US;
         let start = zero + 10 * MS + US;
         let ticks = |from: u64, to: u64| to.div_ceil(4 * MS) - from.div_ceil(4 * MS);
-        // The live scheduler's timer for idle CPUs comes on the first busy one.
+        // The live scheduler's timer for idle CPUs stays on the first, which is busy.
         let first = u32::from(queue == "dsq");
         for cpu in first..CPUS as u32 {
             let last = *log.stretches(cpu).last().expect("it runs");

@@ -155,6 +155,7 @@ struct bpf_iter_scx_dsq {
 #define ARG_TASK(args, n) ((struct task_struct *)(args)[n])
 
 #define PF_IDLE 0x00000002
+#define PF_EXITING 0x00000004
 #define PF_KTHREAD 0x00200000
 #define SCHED_IDLE 5
 #define MAX_RT_PRIO 100

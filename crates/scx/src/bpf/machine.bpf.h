@@ -14,6 +14,8 @@ OPS(update_idle) void wakeplace_update_idle(u64 *args)
 		wp_exit_idle(&ctx, cpu, now);
 		return;
 	}
+	if (c->curr_idle) /* up to 6.13 the kernel says so at each look for work, too */
+		return;
 	wp_enter_idle(&ctx, cpu, now);
 	c->idle_exit_latency_us = WP_NONE;
 	if (wish_of(cpu)->push_to != WP_NONE)
@@ -72,9 +74,12 @@ struct tick_timer {
 	struct bpf_timer timer;
 };
 
+/* Two that start each other. The kernel keeps a timer that starts itself on its CPU, idle or not;
+ * one that another starts goes to a busy CPU. */
+#define NR_TIMERS 2
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, NR_TIMERS);
 	__type(key, u32);
 	__type(value, struct tick_timer);
 } timers SEC(".maps");
@@ -104,7 +109,7 @@ static int idle_tick(void *map, u32 *key, struct tick_timer *tick)
 {
 	u64 now = now_ns();
 	unsigned long long none = 0;
-	u32 cpu, busy = 0, here = bpf_get_smp_processor_id();
+	u32 cpu, busy = 0, here = bpf_get_smp_processor_id(), turn = !*key;
 	bool heard = WP_AT(ctx.cpus, here)->online; /* else its kicks reach nobody */
 
 	bpf_for(cpu, 0, ctx.nr_cpus < WP_MAX_CPUS ? ctx.nr_cpus : WP_MAX_CPUS) {
@@ -126,25 +131,31 @@ static int idle_tick(void *map, u32 *key, struct tick_timer *tick)
 			kick(cpu, SCX_KICK_IDLE);
 		}
 	}
-	if (bpf_timer_start(&tick->timer, wp_idle_timer_ns(&ctx, busy, now), 0))
+	tick = bpf_map_lookup_elem(&timers, &turn);
+	if (!tick || bpf_timer_start(&tick->timer, wp_idle_timer_ns(&ctx, busy, now), 0))
 		scx_bpf_error_bstr(timer_lost, &none, 0);
 	return 0;
 }
 
 static __always_inline s32 start_timer(void)
 {
-	u32 zero = 0;
-	struct tick_timer *tick = bpf_map_lookup_elem(&timers, &zero);
-	s32 error;
+	struct tick_timer *tick = 0;
+	s32 error = 0;
+	u32 i;
 
-	if (!tick)
-		return -2; /* ENOENT: cannot be, the map has one entry */
-	error = bpf_timer_init(&tick->timer, &timers, CLOCK_MONOTONIC);
-	if (!error)
-		error = bpf_timer_set_callback(&tick->timer, idle_tick);
-	if (!error)
-		error = bpf_timer_start(&tick->timer, wp_idle_timer_ns(&ctx, 1, now_ns()), 0);
-	return error;
+	bpf_for(i, 0, NR_TIMERS) {
+		u32 key = i;
+
+		tick = bpf_map_lookup_elem(&timers, &key);
+		if (!tick)
+			return -2; /* ENOENT: cannot be, the map has them */
+		error = bpf_timer_init(&tick->timer, &timers, CLOCK_MONOTONIC);
+		if (!error)
+			error = bpf_timer_set_callback(&tick->timer, idle_tick);
+		if (error)
+			return error;
+	}
+	return tick ? bpf_timer_start(&tick->timer, wp_idle_timer_ns(&ctx, 1, now_ns()), 0) : -2;
 }
 
 OPS_SLEEPABLE(init) s32 wakeplace_init(u64 *args)

@@ -132,31 +132,43 @@ OPS(enqueue) void wakeplace_enqueue(u64 *args)
 	queue_task(p, t, cpu, flags);
 }
 
-/* Sleepers that the queue would run before the first that waits and is eligible leave it. */
-static __always_inline void retire_sleepers(u32 cpu, u64 now)
+/* Is it a sleeper's turn before that of the first who waits and is eligible, or if nobody is, of
+ * the first? Then it has left the queue. */
+static __always_inline bool retire_sleeper(u32 cpu, u64 now)
 {
+	struct task_live *first = 0, *next = 0;
 	struct task_struct *p;
+	bool gone = false;
 	u32 looks = 0;
 
-	if (!WP_AT(ctx.cpus, cpu)->vq_kept_load)
-		return;
 	bpf_for_each(scx_dsq, p, dsq_of(cpu), 0) {
 		struct task_live *t = live_of(p);
 
 		if (looks++ == WP_VQ_LOOKS)
 			break;
-		if (!t || !wp_vq_eligible(&ctx, &t->wp, cpu, now))
+		if (!t)
 			continue;
-		wp_vq_retire(&ctx, &t->wp, cpu, now);
-		return;
-	}
-	/* if nobody is eligible, the first */
-	bpf_for_each(scx_dsq, p, dsq_of(cpu), 0) {
-		struct task_live *t = live_of(p);
-
-		if (t)
-			wp_vq_retire(&ctx, &t->wp, cpu, now);
+		if (!first)
+			first = t;
+		if (!wp_vq_eligible(&ctx, &t->wp, cpu, now))
+			continue;
+		next = t;
 		break;
+	}
+	if (!next)
+		next = first;
+	if (next)
+		gone = wp_vq_retire(&ctx, &next->wp, cpu, now);
+	return gone;
+}
+
+static __always_inline void retire_sleepers(u32 cpu, u64 now)
+{
+	u32 i;
+
+	bpf_for(i, 0, WP_VQ_SLEEPERS) {
+		if (!WP_AT(ctx.cpus, cpu)->vq_kept_load || !retire_sleeper(cpu, now))
+			break;
 	}
 }
 
