@@ -120,7 +120,8 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// The CPU that gets a timer which `cpu` starts: itself, unless it idles and another does not;
-    /// the nearest of those (get_nohz_timer_target). There it stays, whatever that CPU does.
+    /// one of its cache before others (get_nohz_timer_target goes by domains). There it stays,
+    /// whatever that CPU does.
     fn timer_target(&self, cpu: u32) -> u32 {
         let busy = |cpu: &u32| self.is_online(*cpu) && self.core.cpu(*cpu).curr_idle == 0;
         let llc = |cpu: u32| self.core.cpu(cpu).llc_id;
