@@ -49,6 +49,8 @@ WP_FN u64 wp_vq_deadline_on(const struct wp_ctx *ctx WP_NONNULL,
 	u64 lag = wp_vq_now(from, now_ns) - task->vtime_ns, mean = wp_vq_now(to, now_ns);
 	u32 load = to->vq_load; /* read once: it may become 0 */
 
+	if ((s64)lag < 0 && from->vq_load <= task->vq_weight + from->vq_kept_load)
+		lag = 0; /* nobody is awake there to whom it owes */
 	lag = load ? wp_vq_clamp(lag, wp_vq_most_lag(ctx, task->weight)) : 0;
 	mean -= load ? wp_vq_share(lag, task->weight, load) : 0;
 	return mean - lag + (task->deadline_ns - task->vtime_ns);
@@ -113,7 +115,7 @@ WP_SMALL_FN int wp_vq_leave(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task 
 	load = c->vq_load;
 	if (load <= weight + c->vq_kept_load) { /* nobody is awake then */
 		wp_vq_drain(c);
-		if (load <= weight || (sleeps && (s64)lag < 0))
+		if (load <= weight || (s64)lag < 0)
 			lag = 0;
 	} else if (sleeps && (s64)lag < 0 && wp_vq_keep(ctx, c, task)) {
 		return 0;

@@ -23,10 +23,8 @@ WP_INLINE int wp_vq_is_kept(const struct wp_ctx *ctx, const struct wp_task *task
 /* `id` sleeps no more: its weight, or 0 if its place is somebody else's by now. */
 WP_INLINE u32 wp_vq_unkeep(struct wp_cpu *c, struct wp_vq_sleeper *s, u32 id)
 {
-	u32 weight;
+	u32 weight = s->weight; /* after the name: it is that one's, or the place is lost */
 
-	WP_BARRIER(id); /* the name first: the weight is that one's, or the place is lost */
-	weight = s->weight;
 	if (!id || WP_CAS(&s->task, id, 0) != id)
 		return 0;
 	WP_ADD(&c->vq_kept_load, 0 - weight);
@@ -59,8 +57,11 @@ WP_INLINE int wp_vq_keep(const struct wp_ctx *ctx, struct wp_cpu *c, struct wp_t
 /* The sleeper leaves the queue. */
 WP_INLINE void wp_vq_let_go(struct wp_cpu *c, struct wp_vq_sleeper *s, u64 lag)
 {
-	u32 weight = wp_vq_unkeep(c, s, s->task);
+	u32 weight;
 
+	if (!s->task)
+		return;
+	weight = wp_vq_unkeep(c, s, WP_CAS(&s->task, 0, 0)); /* who it is, read in order */
 	if (weight)
 		wp_vq_without(c, weight, lag);
 }

@@ -114,7 +114,10 @@ timer_follows() {
 	for busy in 1 3; do
 		taskset -c $busy sh -c 'while :; do :; done' &
 		sleep 1
-		echo 'hist:keys=function.sym,common_cpu' >$entry/trigger || return 1
+		echo 'hist:keys=function.sym,common_cpu' >$entry/trigger || {
+			kill $!
+			return 1
+		}
 		sleep 1
 		sed -n 's/.*bpf_timer_cb.*cpu: *\([0-9]*\) *} hitcount: *\([0-9]*\)$/\1 \2/p' \
 			$entry/hist >$tmp/timers

@@ -213,6 +213,43 @@ fn the_last_takes_along_what_it_is_owed() {
     }
 }
 
+/// Who is pulled from among sleepers in debt itself owes nobody that is awake: it is level there,
+/// and the pull knows. (It ran 10 ms, the debtor 6, and a third that left 0.)
+#[test]
+fn a_debt_to_sleepers_is_forgiven() {
+    let mut core = core();
+    let (_debtor, mut others) = one_in_debt(&mut core, 3);
+    run(&mut core, &mut others[0], 6 * MS, 16 * MS);
+    core.vq_leave(&mut others[1], true, 16 * MS);
+    assert!(v(&core).abs_diff(8 * MS) <= 2, "{}", v(&core));
+    assert_eq!(others[0].raw().vtime_ns, 10 * MS);
+    let mut there = Task::new(9, NICE_0, 1, None, 2);
+    core.vq_place(&mut there, 1, 16 * MS);
+    let ahead = core.vq_deadline_on(&others[0], 1, 16 * MS);
+    core.vq_place(&mut others[0], 1, 16 * MS);
+    assert_eq!(others[0].raw().vtime_ns, core.cpu(1).vtime_now_ns);
+    assert_eq!(others[0].deadline_ns(), ahead);
+}
+
+/// Two beside one that runs: the tick lets the first go when V has passed it, and the other in its
+/// turn.
+#[test]
+fn the_tick_lets_several_go() {
+    let mut core = core();
+    let mut tasks = waiting(&mut core, 3);
+    for (at, task) in tasks.iter_mut().take(2).enumerate() {
+        let from = 6 * MS * at as u64;
+        run(&mut core, task, from, from + 6 * MS);
+        core.vq_leave(task, true, from + 6 * MS);
+    }
+    core.vq_start(&mut tasks[2], 0, 12 * MS); // V 4
+    assert!(!core.vq_expired(0, 0, 17 * MS)); // 5 and 2/3
+    assert_eq!(core.cpu(0).vq_kept_load, 2 * NICE_0);
+    assert!(!core.vq_expired(0, 0, 19 * MS)); // 6 1/3, it is at 7
+    assert_eq!(core.cpu(0).vq_kept_load, 0);
+    assert!(v(&core).abs_diff(7 * MS) <= 6, "{}", v(&core));
+}
+
 /// The last that is awake sleeps: nobody is there to owe to.
 #[test]
 fn all_debts_end_when_nobody_is_awake() {

@@ -68,6 +68,7 @@ struct uclamp_se {
 };
 
 struct task_struct {
+	unsigned int __state;
 	int pid;
 	unsigned int flags;
 	unsigned int policy;
@@ -155,7 +156,7 @@ struct bpf_iter_scx_dsq {
 #define ARG_TASK(args, n) ((struct task_struct *)(args)[n])
 
 #define PF_IDLE 0x00000002
-#define PF_EXITING 0x00000004
+#define TASK_DEAD 0x00000080
 #define PF_KTHREAD 0x00200000
 #define SCHED_IDLE 5
 #define MAX_RT_PRIO 100

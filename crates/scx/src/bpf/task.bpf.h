@@ -207,8 +207,8 @@ OPS(quiescent) void wakeplace_quiescent(u64 *args)
 		account_run(t, cpu, now);
 	if (args[1] & SCX_DEQ_SLEEP)
 		t->go_to = WP_NONE; /* where it goes is decided anew when it wakes */
-	/* who exits does not come back: no queue keeps it */
-	wp_vq_leave(&ctx, &t->wp, (args[1] & SCX_DEQ_SLEEP) && !(p->flags & PF_EXITING), now);
+	/* the dead do not come back: no queue keeps them */
+	wp_vq_leave(&ctx, &t->wp, (args[1] & SCX_DEQ_SLEEP) && !(p->__state & TASK_DEAD), now);
 	WP_ADD(&WP_AT(ctx.cpus, cpu)->nr_running, 0 - 1u);
 	carry_out_freq(cpu, wp_dequeue(&ctx, &t->wp, now,
 				       args[1] & SCX_DEQ_SLEEP ? WP_Q_SLEEP : 0));
