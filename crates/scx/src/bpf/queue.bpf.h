@@ -238,8 +238,9 @@ OPS(dispatch) void wakeplace_dispatch(u64 *args)
 	if (goes_on) {
 		if (keep_running(prev, cpu) || scx_bpf_dsq_nr_queued(SCX_DSQ_LOCAL) > 0)
 			return;
-	} else if (take_first_due(cpu, false)) {
-		return;
+	} else if ((WP_AT(ctx.cpus, cpu)->vq_kept_load || scx_bpf_dsq_nr_queued(dsq_of(cpu)) > 1) &&
+		   take_first_due(cpu, false)) {
+		return; /* of one there is nothing to choose, unless a sleeper goes before it */
 	}
 	if (dsq_move_to_local(dsq_of(cpu)))
 		return;
