@@ -85,12 +85,23 @@ WP_FN int wp_looks_for_cache(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 n
 }
 
 /*
+ * May idle CPUs find something to take? With an energy model if the machine is marked overutilized,
+ * a mark that ends with a pass over the widest domain, or if a task did not fit its CPU at one of
+ * the last two ticks: below the tipping point a pass moves such tasks alone. Else if some CPU had a
+ * task to give then, or several CPUs of a cache were busy.
+ */
+WP_FN int wp_idle_work(const struct wp_ctx *ctx WP_NONNULL, u64 tick)
+{
+	if (ctx->energy_active)
+		return ctx->overutilized || tick <= ctx->misfit_tick + 2;
+	return tick <= ctx->surplus_tick + 2 || tick <= ctx->uneven_tick + 2;
+}
+
+/*
  * For a home whose timer stands for the ticks of idle CPUs: should this idle CPU make its periodic
- * pass now? Only if it is due. With an energy model if the machine is marked overutilized, a mark
- * that ends with a pass over the widest domain, or if a task did not fit its CPU at one of the last
- * two ticks: below the tipping point a pass moves such tasks alone. Else if some CPU had a task to
- * give then. Where no task waits, but several CPUs of a cache are busy, one idle CPU of each cache
- * looks whether tasks share a core or a cache for no reason, or are apart for none.
+ * pass now? Only if it is due and there may be something. Where no task waits, but several CPUs of
+ * a cache are busy, one idle CPU of each cache looks whether tasks share a core or a cache for no
+ * reason, or are apart for none.
  */
 WP_FN int wp_idle_pass_wanted(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
@@ -99,12 +110,10 @@ WP_FN int wp_idle_pass_wanted(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 
 
 	if (!ctx->params.balance || !c->nr_levels || tick < c->next_balance_tick)
 		return 0;
-	if (ctx->energy_active)
-		return ctx->overutilized || tick <= ctx->misfit_tick + 2;
-	if (tick <= ctx->surplus_tick + 2)
-		return 1;
-	if (tick > ctx->uneven_tick + 2)
+	if (!wp_idle_work(ctx, tick))
 		return 0;
+	if (ctx->energy_active || tick <= ctx->surplus_tick + 2)
+		return 1;
 	/* Where groups are filled one after the other, one that is empty is left alone. */
 	if (wp_packs_power(ctx) && tick > WP_AT(ctx->cpus, c->llc_id)->llc_busy_tick + 2)
 		return 0;
@@ -115,7 +124,7 @@ WP_FN int wp_idle_pass_wanted(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 
  * From the same timer, at every turn: an idle CPU's signals fade, as long as there is something to
  * fade. A kernel's idle balancer does that for all that are idle whenever it is kicked, and each
  * 32 ms in any case (SB 8.6): what they ran lately holds up the frequency of those they share a
- * clock with, and counts in the energy estimate. Work per idle CPU and tick, and where its request
+ * clock with, and counts in the energy estimate. Work per idle CPU and turn, and where its request
  * changes the frequency's as well, for a third of a second after it ran. Nobody holds its queue's
  * lock here: a wake-up at this very moment may lose one update of the averages, which fades with
  * them. Returns enum wp_event_result bits.
@@ -131,23 +140,35 @@ WP_FN int wp_idle_decay(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 	return wp_update_blocked(ctx, cpu, now_ns);
 }
 
-/* Was the CPU busy with tasks of ours at some time since the timer's last turn? */
-WP_FN int wp_was_busy(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
+/* Is the CPU busy, or was it, with tasks of ours, since the timer's last turn? enum wp_busy. */
+WP_FN u32 wp_was_busy(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
-	return !c->curr_idle || (c->avg.util_avg && c->idle_stamp_ns > ctx->idle_turn_ns);
+	if (!c->curr_idle)
+		return WP_BUSY_NOW;
+	return c->avg.util_avg && c->idle_stamp_ns > ctx->idle_turn_ns ? WP_BUSY_SINCE : 0;
 }
 
 /* A machine that stays wholly idle is looked at less and less often, so that its CPUs can sleep. */
 #define WP_REST_PERIOD_NS 64000000ull
+/*
+ * So is one whose CPUs are busy for moments, none of them at the turns: there is something to fade,
+ * which a kernel does once in so long (SB 8.6), but nothing to give away. A turn takes an idle CPU
+ * out of its sleep: 16 threads that wait for a disk took 17 % more energy with one at every tick
+ * (docs/decisions/043). The tick of a busy CPU that has something ends the rest (WP_DID_END_REST).
+ */
+#define WP_LULL_PERIOD_NS 32000000ull
 
-/* Its turn is now. Until the next, ns. `busy`: some CPU was at some time since the last one. */
+/* Its turn is now. Until the next, ns. `busy`: enum wp_busy of all CPUs. */
 WP_FN u64 wp_idle_timer_ns(struct wp_ctx *ctx WP_NONNULL, u32 busy, u64 now_ns)
 {
-	u64 most = wp_max64(WP_REST_PERIOD_NS, ctx->tick_ns);
+	u64 most = busy ? WP_LULL_PERIOD_NS : WP_REST_PERIOD_NS;
+	u64 rest = wp_min64(2 * ctx->idle_timer_ns, wp_max64(most, ctx->tick_ns));
 
+	if (busy & WP_BUSY_NOW)
+		rest = ctx->tick_ns;
 	ctx->idle_turn_ns = now_ns;
-	ctx->idle_timer_ns = busy ? ctx->tick_ns : wp_min64(2 * ctx->idle_timer_ns, most);
-	return ctx->idle_timer_ns;
+	ctx->idle_timer_ns = rest; /* once: another CPU's tick may look */
+	return rest;
 }

@@ -266,6 +266,17 @@ WP_INLINE int wp_power_level(const struct wp_ctx *ctx, u32 dom_index, const stru
 	return cpu != WP_NONE && wp_power_decide(dec, cpu, WP_REASON_POWER_LEADER);
 }
 
+/*
+ * Wake-ups are energy-aware's at present, and the mode packs by compute power: new tasks would come
+ * upon one CPU, whose frequency rises for all that share its clock, and each wake-up alone finds
+ * nothing better than where the task was (docs/policy.md).
+ */
+WP_INLINE int wp_new_spreads(const struct wp_ctx *ctx)
+{
+	return ctx->params.power_new_spread && ctx->params.power_policy == WP_POWER_BY_MODE &&
+	       ctx->energy_active && !ctx->overutilized && wp_packing(ctx) == WP_POWER_BALANCE;
+}
+
 /* The walk. `want_affine`: a wake-up that may stay near waker or previous CPU. 1: decided. */
 WP_FN int wp_power_select(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 			  const struct wp_request *req WP_NONNULL,
@@ -274,6 +285,8 @@ WP_FN int wp_power_select(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP
 	const struct wp_cpu *here = WP_AT(ctx->cpus, req->this_cpu);
 	u32 i, flag = wp_place_flag(req->kind);
 
+	if (req->kind != WP_PLACE_WAKE && wp_new_spreads(ctx))
+		return 0;
 	if (req->kind != WP_PLACE_FORK)
 		wp_sync_task(ctx, task);
 	WP_FOR(i, here->nr_levels, WP_MAX_LEVELS) {

@@ -24,6 +24,19 @@ WP_FN int wp_task_init(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NO
 	return 0;
 }
 
+/*
+ * A fork copies the parent's record, and with it what that one remembers as a waker (decision 050):
+ * children of one that woke many count as such themselves in wake_wide. Where it ran last is where
+ * it was forked, which wp_task_init has set.
+ */
+WP_FN int wp_task_fork(struct wp_task *task WP_NONNULL, const struct wp_waker *parent WP_NONNULL)
+{
+	task->waker.flip_decay_ns = parent->flip_decay_ns;
+	task->waker.wakee_flips = parent->wakee_flips;
+	task->waker.last_wakee = parent->last_wakee;
+	return 0;
+}
+
 /* The parts of a weight that are there without averages that add up. */
 WP_INLINE void wp_reweigh_queued(struct wp_cpu *c, struct wp_task *task, u32 weight)
 {
@@ -438,6 +451,9 @@ WP_INLINE void wp_note_uneven(struct wp_ctx *ctx, const struct wp_cpu *c, u32 cp
 WP_FN int wp_mc_quiet(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
 WP_FN int wp_surplus(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
 
+/* live.c */
+WP_FN int wp_idle_work(const struct wp_ctx *ctx WP_NONNULL, u64 tick);
+
 /* The end of every busy CPU's tick; `surplus`: it has a task to give. */
 WP_INLINE int wp_tick_end(struct wp_ctx *ctx, struct wp_cpu *c, u32 cpu, int surplus, u64 now_ns)
 {
@@ -453,6 +469,11 @@ WP_INLINE int wp_tick_end(struct wp_ctx *ctx, struct wp_cpu *c, u32 cpu, int sur
 		ctx->misfit_tick = tick;
 	if (ctx->params.queue == WP_QUEUE_DSQ && !wp_mc_quiet(ctx, cpu))
 		wp_note_uneven(ctx, c, cpu, tick);
+	if (ctx->idle_timer_ns > ctx->tick_ns && c->curr_fair && ctx->params.balance &&
+	    wp_idle_work(ctx, tick)) {
+		ctx->idle_timer_ns = ctx->tick_ns; /* as a kernel kicks at a busy CPU's tick */
+		result = WP_DID_END_REST;
+	}
 	if (WP_OLD(ctx->params.nohz_form == WP_NOHZ_31))
 		c->ilb &= ~(u32)WP_ILB_IDLE_AT_TICK;
 	if (ctx->params.balance && tick >= c->next_balance_tick)

@@ -39,6 +39,11 @@ impl EventResult {
     pub fn stats(self) -> bool {
         self.0 & sys::WP_DID_STATS != 0
     }
+    /// Tick: the timer for idle CPUs has rested; it is due now.
+    #[must_use]
+    pub fn ends_rest(self) -> bool {
+        self.0 & sys::WP_DID_END_REST != 0
+    }
 }
 
 /// What is asked of `Core::select_cpu`.

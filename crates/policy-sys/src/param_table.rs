@@ -175,6 +175,8 @@ params! {
         power_small_room_balance: Auto(0, 100), "... under balance";
         power_prev_first: Switch,
             "of groups equally full the previous CPU's, after the waker's; in its own that CPU";
+        power_new_spread: Switch,
+            "mode balanced: forks and execs are spread while energy-aware decides wake-ups";
         power_balance: Switch, "balancing packs where nothing is overloaded (P14, P17)";
         power_pull_all: Switch, "... a lone task of a CPU, too (P15)";
         power_kick: Switch, "... and idle CPUs are kicked for it (3.8)";

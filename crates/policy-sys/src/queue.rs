@@ -49,18 +49,18 @@ impl Core {
         unsafe { sys::wp_idle_pass_wanted(self.state(), cpu, now_ns) != 0 }
     }
 
-    /// The timer for idle CPUs has its turn; how long it waits then, ns. `busy`: some CPU
-    /// [was](Self::was_busy).
-    pub fn idle_timer_ns(&mut self, busy: bool, now_ns: u64) -> u64 {
+    /// The timer for idle CPUs has its turn; how long it waits then, ns. `busy`: of all CPUs
+    /// what they [were](Self::was_busy).
+    pub fn idle_timer_ns(&mut self, busy: u32, now_ns: u64) -> u64 {
         // SAFETY: changes the context only.
-        unsafe { sys::wp_idle_timer_ns(self.state_mut(), u32::from(busy), now_ns) }
+        unsafe { sys::wp_idle_timer_ns(self.state_mut(), busy, now_ns) }
     }
 
-    /// Was this CPU busy at some time since that timer's last turn?
+    /// Is this CPU busy, or was it since that timer's last turn? Bits of `WP_BUSY_*`.
     #[must_use]
-    pub fn was_busy(&self, cpu: u32) -> bool {
+    pub fn was_busy(&self, cpu: u32) -> u32 {
         // SAFETY: reads the context only; the core masks the index.
-        unsafe { sys::wp_was_busy(self.state(), cpu) != 0 }
+        unsafe { sys::wp_was_busy(self.state(), cpu) }
     }
 
     /// The task waits on `cpu` from now on: finds its `Task::deadline_ns`.

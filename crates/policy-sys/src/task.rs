@@ -28,6 +28,13 @@ impl Task {
         Self(raw)
     }
 
+    /// A fork hands down what `parent` remembers as a waker: whom it woke last, how often another
+    /// one (docs/decisions/050).
+    pub fn forked_by(&mut self, parent: &Self) {
+        // SAFETY: both records are live, and this one is exclusive for the call.
+        unsafe { sys::wp_task_fork(&raw mut self.0, &raw const parent.0.waker) };
+    }
+
     /// Replaces the set of allowed CPUs; where capacities differ, call `Core::task_set_allowed`
     /// next.
     pub fn set_allowed(&mut self, allowed: Option<&[u32]>, nr_cpus: u32) {

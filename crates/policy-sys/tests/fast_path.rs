@@ -300,6 +300,31 @@ fn wake_wide_without_a_cache() {
     }
 }
 
+/// Goal: children have what their parent remembered as a waker when it forked them: those of 8
+/// flips are wide for one with 64. Their last CPU is their own. Source: docs/decisions/050, 6.2
+/// check, llc 8.
+#[test]
+fn children_have_the_flips_of_their_parent() {
+    for (flips, expected) in [(8, Reason::IdleCpu), (7, Reason::IdleTarget)] {
+        let mut core = all_busy(&smt_machine(1, 8, 1), &[("sis_prop", "off")]);
+        idle(&mut core, &[7]);
+        let mut parent = sleeper(&mut core, 2, 3, 0, 0);
+        let w = &mut parent.raw_mut().waker;
+        (w.wakee_flips, w.last_wakee, w.flip_decay_ns) = (flips, 9, NOW);
+        let mut child = wakee(&mut core, 0, 0);
+        child.forked_by(&parent);
+        let w = &child.raw().waker;
+        assert_eq!(
+            (w.wakee_flips, w.last_wakee, w.flip_decay_ns),
+            (flips, 9, NOW)
+        );
+        assert_eq!(w.recent_used_cpu, 0, "not the parent's, 3");
+        let waker = &mut core.cpu_mut(7).idle_waker;
+        (waker.wakee_flips, waker.last_wakee, waker.flip_decay_ns) = (64, 1, NOW);
+        assert_eq!(wake(&mut core, &child, 7).reason, expected, "{flips} flips");
+    }
+}
+
 /// Goal: a new wakee is a flip; flips are halved once, after more than a second. Source: 6.2 rule.
 #[test]
 fn record_wakee() {

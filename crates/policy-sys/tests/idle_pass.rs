@@ -6,6 +6,7 @@
 mod common;
 
 use common::{cluster, core, freeze, level, machine, put, queued};
+use wakeplace_policy_sys::sys::{WP_BUSY_NOW, WP_BUSY_SINCE};
 use wakeplace_policy_sys::{Core, LevelFacts, Task};
 
 const MS: u64 = 1_000_000;
@@ -149,24 +150,51 @@ fn a_wish_that_is_not_met_is_noted_at_the_tick() {
     }
 }
 
-/// The timer (docs/model.md): a tick while some CPU was busy since its last turn, then twice as
-/// long each time, up to 64 ms. Who ran for another class alone was not.
+/// The timer (docs/model.md): a tick while some CPU is busy at its turn, then twice as long each
+/// time, up to 32 ms if some CPU was busy since the last one, else up to 64 ms. Who ran for another
+/// class alone was not.
 #[test]
 fn the_timer_rests_longer_the_longer_all_are_idle() {
     let mut core = two_caches(&[]);
     let at = common::NOW + TICK;
-    assert_eq!(core.idle_timer_ns(true, at), TICK);
+    assert_eq!(core.idle_timer_ns(WP_BUSY_NOW, at), TICK);
     core.cpu_mut(3).idle_stamp_ns = at + MS; // it ran for a moment, between two turns
-    assert!(!core.was_busy(3), "for another class");
+    assert_eq!(core.was_busy(3), 0, "for another class");
     core.cpu_mut(3).avg.util_avg = 1;
-    assert!(core.was_busy(3) && !core.was_busy(2));
-    assert_eq!(core.idle_timer_ns(true, at + TICK), TICK);
-    assert!(!core.was_busy(3), "that was");
+    assert_eq!((core.was_busy(3), core.was_busy(2)), (WP_BUSY_SINCE, 0));
+    assert_eq!(
+        core.idle_timer_ns(WP_BUSY_SINCE | WP_BUSY_NOW, at + TICK),
+        TICK
+    );
+    assert_eq!(core.was_busy(3), 0, "that was before this turn");
     core.cpu_mut(3).curr_idle = 0;
-    assert!(core.was_busy(3));
-    let rests: Vec<u64> = (0..6).map(|_| core.idle_timer_ns(false, at) / MS).collect();
-    assert_eq!(rests, [8, 16, 32, 64, 64, 64]);
-    assert_eq!(core.idle_timer_ns(true, at), TICK);
+    assert_eq!(core.was_busy(3), WP_BUSY_NOW);
+    let mut rests = |busy| [(); 5].map(|()| core.idle_timer_ns(busy, at) / MS);
+    assert_eq!(rests(WP_BUSY_SINCE), [8, 16, 32, 32, 32]);
+    assert_eq!(rests(0), [64; 5]);
+    assert_eq!(rests(WP_BUSY_SINCE), [32; 5], "there is something to fade");
+    assert_eq!(rests(WP_BUSY_NOW), [4; 5]);
+    assert_eq!(rests(0), [8, 16, 32, 64, 64]);
+}
+
+/// The tick of a busy CPU ends the timer's rest if there is something for idle CPUs, once: a second
+/// task (docs/model.md).
+#[test]
+fn a_task_to_give_ends_the_rest() {
+    for (tasks, ends) in [(1, false), (2, true)] {
+        let mut core = two_caches(&[]);
+        freeze(&mut core);
+        let at = common::NOW + 100 * TICK;
+        let mut task = queued(&mut core, 1, 0, 100);
+        core.cpu_mut(0).curr_idle = 0;
+        core.cpu_mut(0).nr_fair = tasks;
+        let _ = core.set_current(&mut task, at);
+        assert_eq!(core.idle_timer_ns(WP_BUSY_NOW, at), TICK);
+        assert!(!core.tick(&mut task, at).ends_rest(), "it does not rest");
+        assert_eq!(core.idle_timer_ns(0, at), 2 * TICK);
+        assert_eq!(core.tick(&mut task, at).ends_rest(), ends, "{tasks} tasks");
+        assert!(!core.tick(&mut task, at).ends_rest(), "once");
+    }
 }
 
 /// Signals of an idle CPU fade at every turn: half a tick old is old enough. A tick of 4 ms leaves

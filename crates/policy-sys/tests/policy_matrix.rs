@@ -288,6 +288,35 @@ fn line_10_of_equal_places_the_previous() {
     assert_eq!(place("on", &[0], 0), 1, "so is the waker's");
 }
 
+/// Lines 9, 10. With a model and below the tipping point `balanced` spreads new tasks, `powersave`
+/// packs them; beyond it, both pack (docs/policy.md, "who wins").
+#[test]
+fn line_9_new_tasks_under_a_model() {
+    let off = ("power_new_spread", "off");
+    for (set, beyond, packs) in [
+        (&[("mode", "balanced")][..], 0, false),
+        (&[("mode", "balanced"), off], 0, true),
+        (&[("mode", "balanced")], 1, true),
+        (&[("mode", "powersave")], 0, true),
+        (&[("power_policy", "balance")], 0, true), // asked for by name
+    ] {
+        let facts = machine(&[cluster(4, 446), cluster(4, 1024)]);
+        let mut core = core(&facts, "wakeplace", set);
+        freeze(&mut core);
+        assert_eq!(core.state().energy_active, 1);
+        core.state_mut().overutilized = beyond;
+        load(&mut core, [0]);
+        let (_, reason) = fork(&mut core, 0);
+        let packed = matches!(reason, Reason::PowerLeader);
+        assert_eq!(packed, packs, "{set:?} {beyond}: {reason:?}");
+        let spread = matches!(
+            reason,
+            Reason::SlowIdle | Reason::SlowLoad | Reason::SlowLocal
+        );
+        assert_eq!(spread, !packs, "{set:?} {beyond}: {reason:?}");
+    }
+}
+
 /// Line 11. Groups full: packing ends by itself, the next task is spread (power-aware P12).
 #[test]
 fn line_11_groups_full() {

@@ -7,11 +7,17 @@
 
 #include "wakeplace/policy.h"
 
+/* What a CPU was since the last turn of the timer for idle CPUs; of several CPUs, all bits. */
+enum wp_busy {
+	WP_BUSY_SINCE = 1 << 0, /* for a moment, and idles now */
+	WP_BUSY_NOW = 1 << 1,
+};
+
 u32 wp_decayed_util(u32 util, u64 last_ns, u64 now_ns);
 u64 wp_run_energy_nj(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 run_ns);
 int wp_idle_pass_wanted(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 u64 wp_idle_timer_ns(struct wp_ctx *ctx WP_NONNULL, u32 busy, u64 now_ns);
-int wp_was_busy(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
+u32 wp_was_busy(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
 int wp_idle_decay(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 
 #endif

@@ -280,6 +280,7 @@ struct wp_params {
 	u32 power_small_room_powersaving; /* ... on a CPU with so much, percent; WP_NONE: full */
 	u32 power_small_room_balance;
 	u32 power_prev_first; /* of equal groups: waker's, previous; in that the previous CPU */
+	u32 power_new_spread; /* mode balanced: not new tasks while energy-aware decides wake-ups */
 	u32 power_balance;   /* P14, P17: periodic balancing packs */
 	u32 power_pull_all;  /* P15: ... a lone task, too */
 	u32 power_kick;      /* ... and CPUs with work kick idle ones for it (3.8) */

@@ -438,6 +438,7 @@ enum wp_event_result {
 	WP_DID_KICK = 1 << 2,    /* tick: kick an idle CPU to balance (wp_nohz_target); tick of an
 				  * idle CPU: it answers a kick now (wp_nohz_begin) */
 	WP_DID_STATS = 1 << 3,   /* tick: only decay the signals of idle CPUs */
+	WP_DID_END_REST = 1 << 4, /* tick: the timer for idle CPUs has rested; it is due now */
 };
 
 /* What a kicked CPU is to do (wp_nohz_begin). */
@@ -495,6 +496,7 @@ u32 wp_util_est_next(u32 mode, u32 est, u32 util, u32 runnable, u32 capacity);
 
 /* rq.c: events of tasks and run queues */
 int wp_task_init(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL);
+int wp_task_fork(struct wp_task *task WP_NONNULL, const struct wp_waker *parent WP_NONNULL);
 int wp_task_set_allowed(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL);
 int wp_task_set_weight(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 weight,
 		       u64 now_ns);

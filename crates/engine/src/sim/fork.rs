@@ -96,6 +96,10 @@ impl<O: Observer> Sim<'_, O> {
     /// The thread exists from now on, made by the running task `parent`.
     fn fork(&mut self, child: u32, parent: u32) {
         let here = self.tasks[parent as usize].cpu();
+        let [of_child, of_parent] = (self.tasks)
+            .get_disjoint_mut([child as usize, parent as usize])
+            .expect("nobody forks itself");
+        of_child.forked_by(of_parent);
         let ask = Request {
             now_ns: self.now,
             kind: PlaceKind::Fork,

@@ -8,7 +8,7 @@ use crate::observe::{KernelWork, Observer};
 use crate::queue::Event;
 use crate::run_queue::RunQueue;
 use wakeplace_policy_sys::IdleKind;
-use wakeplace_policy_sys::sys::WP_VQ_LOOKS;
+use wakeplace_policy_sys::sys::{WP_BUSY_NOW, WP_VQ_LOOKS};
 
 /// The live scheduler's timer for idle CPUs: when and where it fires next.
 #[derive(Default)]
@@ -102,19 +102,30 @@ impl<O: Observer> Sim<'_, O> {
     /// The timer starts with the scheduler.
     pub(super) fn arm_idle_timer(&mut self) {
         if self.live {
-            self.idle_timer.at_ns = self.core.idle_timer_ns(true, 0);
+            self.idle_timer.at_ns = self.core.idle_timer_ns(WP_BUSY_NOW, 0);
             self.queue.push(self.idle_timer.at_ns, Event::IdleTimer);
         }
     }
 
+    /// The tick of a busy CPU that has something for idle ones has it fire at once, there.
+    pub(super) fn end_rest(&mut self, cpu: u32) {
+        self.idle_timer = IdleTimer {
+            at_ns: self.now,
+            cpu,
+        };
+        self.queue.push(self.now, Event::IdleTimer);
+    }
+
     /// It fires on the CPU that it is on, and is started again: on a busy CPU where there is one.
     pub(super) fn idle_timer(&mut self) {
-        let mut cpus = 0..self.machine.nr_cpus;
-        let was_busy = |cpu| self.is_online(cpu) && self.core.was_busy(cpu);
-        let recently = cpus.any(was_busy);
+        if self.now != self.idle_timer.at_ns {
+            return; // it has fired before
+        }
+        let online = (0..self.machine.nr_cpus).filter(|cpu| self.is_online(*cpu));
+        let busy = online.fold(0, |busy, cpu| busy | self.core.was_busy(cpu));
         let on = self.idle_timer.cpu;
         self.idle_timer.cpu = self.timer_target(on);
-        self.idle_timer.at_ns = self.now + self.core.idle_timer_ns(recently, self.now);
+        self.idle_timer.at_ns = self.now + self.core.idle_timer_ns(busy, self.now);
         self.queue.push(self.idle_timer.at_ns, Event::IdleTimer);
         self.interrupt_with(on, Message::IdleTimer);
     }

@@ -53,6 +53,9 @@ impl<O: Observer> Sim<'_, O> {
                 Message::NohzStats
             });
         }
+        if result.ends_rest() {
+            self.end_rest(cpu);
+        }
         if result.balance() {
             if self.live {
                 self.cpus[cpu as usize].balance_wanted = true;

@@ -5,7 +5,7 @@ use crate::common::*;
 use wakeplace_engine::observe::{MigrateCause, PlacementKind};
 use wakeplace_engine::{Ended, Options};
 use wakeplace_workload::{
-    Count, Counter, Event, Loops, Shared, TaskScript, Timer, TimerMode, Workload,
+    Channel, Count, Counter, Event, Loops, Shared, TaskScript, Timer, TimerMode, Workload,
 };
 
 const FORK: Event = Event::Fork { task: 1 };
@@ -59,6 +59,57 @@ fn threads_are_made_named_and_counted() {
         assert_eq!(placed, [2, 3, 4].map(by_main));
         let last = (2..5).filter_map(|task| log.exit(task)).max();
         assert_eq!(last, Some(report.end_ns));
+    }
+}
+
+/// Goal: a thread has the flips of who forks it (docs/decisions/050). Method: two CPUs with a cache
+/// each, so that (2, 1) is wide (signals-and-baseline 6.2); main has woken a partner, its first
+/// flip, when it forks, and alone on its CPU wakes the worker synchronously: on the worker's own,
+/// busy CPU. Without the partner nothing is inherited, and the worker comes to main.
+#[test]
+fn threads_have_the_flips_of_their_maker() {
+    let board = Board {
+        clusters: vec![(1, 1024); 2],
+        ..Board::symmetric(1)
+    };
+    let post = |channel| Event::Post {
+        channel,
+        sync: true,
+    };
+    for (partner, expected) in [(true, 1), (false, 0)] {
+        let greeting: &[Event] = if partner { &[post(0)] } else { &[] };
+        let steps = [greeting, &[FORK, sleep_ms(50), run_ms(1), post(1)]].concat();
+        let mut waits = worker(1, &[]);
+        waits.phases = vec![
+            phase(1, Some(&[1]), &[run_ms(1)]),
+            phase(1, Some(&[0, 1]), &[Event::Wait { channel: 1 }]),
+        ];
+        let on_both = phase(1, None, &[Event::Wait { channel: 0 }]);
+        let partner = script(Loops::Times(1), vec![on_both]); // no flip is counted of the pinned
+        let mut main = main_task(&steps);
+        main.delay_ns = 50 * MS; // the partner waits by then
+        let tasks = vec![main, waits, hog(Some(&[1])), partner];
+        let channel = |name: &str| Channel {
+            name: name.into(),
+            units: 0,
+            limit: None,
+        };
+        let shared = Shared {
+            channels: vec![channel("greeting"), channel("work")],
+            ..Shared::default()
+        };
+        let (_, log) = simulate(
+            &board.platform(),
+            &performance(),
+            &sharing(tasks, shared),
+            &all_on(S),
+        );
+        let woken = log.pick(|w| match w {
+            What::Placement(p) if p.task == 4 && p.kind == PlacementKind::Wake => Some(p.cpu),
+            _ => None,
+        });
+        let cpus: Vec<u32> = woken.into_iter().map(|(_, cpu)| cpu).collect();
+        assert_eq!(cpus, [expected]);
     }
 }
 

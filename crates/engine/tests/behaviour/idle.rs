@@ -178,6 +178,31 @@ fn the_live_timer_leaves_idle_cpus_alone() {
     }
 }
 
+/// Goal: that timer rests while CPUs are busy for moments, none at its turns (docs/model.md).
+/// Method: 0.1 ms of work each 3 ms, ticks 4 ms apart. In the last 3 s a turn at every tick would
+/// wake an idle CPU 750 times more often than the kernel does.
+#[test]
+fn the_live_timer_rests_between_short_runs() {
+    let mut load = slow_beat(3);
+    load.tasks[0].phases[0].events = vec![
+        Event::Run { work_ns: 100 * US },
+        Event::Timer {
+            timer: 0,
+            period_ns: 3 * MS,
+        },
+    ];
+    let platform = Board::symmetric(4).platform();
+    let busy = |name: &str| {
+        let (_, log) = simulate(&platform, &policy(name, &[]), &load, &all_on(4 * S));
+        let all = (0..4).flat_map(|cpu| log.power(cpu));
+        let late = all.filter(|(at, p)| *at > S && *p == CpuPower::Busy);
+        late.count()
+    };
+    let (kernel, ours) = (busy("linux-7.3"), busy("wakeplace"));
+    assert!(kernel >= 1000, "{kernel} beats");
+    assert!(ours < kernel + 400, "{ours} beside {kernel}");
+}
+
 /// Goal: with idle states off only the first is used.
 #[test]
 fn the_switch_leaves_the_first_state() {

@@ -116,6 +116,7 @@ pub(super) fn wakeplace() -> wp_params {
         nohz_balance: 0,
         power_policy: sys::WP_POWER_BY_MODE,
         power_prev_first: 1,
+        power_new_spread: 1,
         ..linux_7_3()
     };
     sched_mc::enable(&mut p, 0); // its level is the mode's

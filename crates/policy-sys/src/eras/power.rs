@@ -19,6 +19,7 @@ pub(super) fn defaults(p: &mut wp_params) {
     p.power_small_room_powersaving = sys::WP_NONE;
     p.power_small_room_balance = 60;
     p.power_prev_first = 0;
+    p.power_new_spread = 0;
     p.power_balance = 1;
     p.power_pull_all = 1;
     p.power_kick = 1;

@@ -72,6 +72,7 @@ struct task_struct {
 	int pid;
 	unsigned int flags;
 	unsigned int policy;
+	unsigned int wakee_flips;
 	int static_prio;
 	int nr_cpus_allowed;
 	unsigned short migration_disabled;

@@ -26,6 +26,7 @@ OPS(update_idle) void wakeplace_update_idle(u64 *args)
 OPS_SLEEPABLE(cpu_online) void wakeplace_cpu_online(u64 *args)
 {
 	WP_AT(ctx.cpus, (u32)(s32)args[0])->online = 1;
+	hotplug_ns = now_ns();
 	WP_ADD(&hotplug_count, 1);
 }
 
@@ -46,80 +47,75 @@ OPS_SLEEPABLE(cpu_offline) void wakeplace_cpu_offline(u64 *args)
 	u32 cpu = (u32)(s32)args[0];
 
 	WP_AT(ctx.cpus, cpu)->online = 0;
+	hotplug_ns = now_ns();
 	WP_ADD(&hotplug_count, 1);
 	give_up_queue(cpu);
 }
 
 /*
  * A CPU on its way out idles with tasks in its queue: up to 6.16 the kernel stops asking on its
- * behalf before it says so. One reminder; then the tasks go to whoever looks first.
+ * behalf before it says so. Two reminders; then the tasks go to whoever looks first. Is it so?
  */
-static __always_inline void rescue_queue(u32 cpu, const struct wp_cpu *c, u32 helper)
+static __always_inline bool rescue_queue(u32 cpu, const struct wp_cpu *c, u32 helper)
 {
 	struct cpu_wish *w = wish_of(cpu);
 
 	if (scx_bpf_dsq_nr_queued(dsq_of(cpu)) <= 0) {
 		w->stranded = 0;
-		return;
+		return false;
 	}
 	if (c->online && w->stranded++ < 2) {
 		kick(cpu, SCX_KICK_IDLE);
-		return;
+		return true;
 	}
 	give_up_queue(cpu);
 	kick(helper, 0);
+	return true;
 }
-
-struct tick_timer {
-	struct bpf_timer timer;
-};
-
-/* Two that start each other. The kernel keeps a timer that starts itself on its CPU, idle or not;
- * one that another starts goes to a busy CPU. */
-#define NR_TIMERS 2
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, NR_TIMERS);
-	__type(key, u32);
-	__type(value, struct tick_timer);
-} timers SEC(".maps");
 
 /* The kernel takes the text of an error from writable memory only. */
 static char timer_lost[] = "the timer for idle CPUs cannot be started again";
 
+/* For so long after a CPU came or went the timer does not rest: chosen by us. */
+#define HOTPLUG_ALERT_NS 1000000000ull
+
 /*
  * A claim that no task follows (it was placed elsewhere after all) would keep an idle CPU from
- * being chosen: it lapses at the third turn of the timer after it.
+ * being chosen: it lapses at the third turn of the timer after it. Is there one?
  */
-static __always_inline void forget_claim(struct wp_cpu *c)
+static __always_inline bool forget_claim(struct wp_cpu *c)
 {
 	u32 claims = c->pending;
 
 	if (claims)
 		c->pending = claims < 3 ? claims + 1 : 0;
+	return claims;
 }
 
 /*
  * Idle CPUs have no tick: this is theirs. Each fades its signals, and is woken for a balancing pass
  * where one is due and somewhere is something to pull. A CPU that another class keeps busy has no
  * tick of ours either: what is taken of it is noted here too. Work per CPU, without its lock, once
- * per tick; ever less often, up to once in 64 ms, while all CPUs are idle.
+ * per tick; ever less often, up to once in 64 ms, while no CPU is busy when it looks.
  */
 static int idle_tick(void *map, u32 *key, struct tick_timer *tick)
 {
-	u64 now = now_ns();
+	u64 now = now_ns(), rest;
 	unsigned long long none = 0;
 	u32 cpu, busy = 0, here = bpf_get_smp_processor_id(), turn = !*key;
+	/* CPUs seldom go alone, and the next one may leave its tasks behind (rescue_queue) */
+	bool alert = now < hotplug_ns + HOTPLUG_ALERT_NS;
 	bool heard = WP_AT(ctx.cpus, here)->online; /* else its kicks reach nobody */
 
 	bpf_for(cpu, 0, ctx.nr_cpus < WP_MAX_CPUS ? ctx.nr_cpus : WP_MAX_CPUS) {
 		struct wp_cpu *c = WP_AT(ctx.cpus, cpu);
 
-		if (heard && (!c->online || c->curr_idle))
-			rescue_queue(cpu, c, here);
+		if (heard && (!c->online || c->curr_idle) && rescue_queue(cpu, c, here))
+			alert = true;
 		if (!c->online)
 			continue;
-		forget_claim(c);
+		if (forget_claim(c))
+			alert = true;
 		if (c->curr_idle || !c->curr_fair)
 			note_pressure(cpu, now);
 		busy |= wp_was_busy(&ctx, cpu);
@@ -131,9 +127,15 @@ static int idle_tick(void *map, u32 *key, struct tick_timer *tick)
 			kick(cpu, SCX_KICK_IDLE);
 		}
 	}
+	if (alert) /* from now on turns follow at the pace of the tick, by whose number some go */
+		busy |= WP_BUSY_NOW;
+	rest = wp_idle_timer_ns(&ctx, busy, now);
+	timer_started = turn;
 	tick = bpf_map_lookup_elem(&timers, &turn);
-	if (!tick || bpf_timer_start(&tick->timer, wp_idle_timer_ns(&ctx, busy, now), 0))
+	if (!tick || bpf_timer_start(&tick->timer, rest, 0))
 		scx_bpf_error_bstr(timer_lost, &none, 0);
+	if (ctx.idle_timer_ns != rest) /* a tick has ended it meanwhile, before it was started */
+		end_rest();
 	return 0;
 }
 
@@ -155,7 +157,10 @@ static __always_inline s32 start_timer(void)
 		if (error)
 			return error;
 	}
-	return tick ? bpf_timer_start(&tick->timer, wp_idle_timer_ns(&ctx, 1, now_ns()), 0) : -2;
+	if (!tick)
+		return -2;
+	timer_started = NR_TIMERS - 1;
+	return bpf_timer_start(&tick->timer, wp_idle_timer_ns(&ctx, WP_BUSY_NOW, now_ns()), 0);
 }
 
 OPS_SLEEPABLE(init) s32 wakeplace_init(u64 *args)

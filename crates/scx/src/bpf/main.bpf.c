@@ -7,7 +7,8 @@
  *   queue.bpf.h    queues in the order of virtual deadlines; running, stopping, the tick
  *   pull.bpf.h     pulling and pushing, by the core's decisions
  *   task.bpf.h     tasks come, change, go; runnable and asleep
- *   machine.bpf.h  idle, hotplug, timers, start and end
+ *   slice.bpf.h    the timers that end slices; idle_timer.bpf.h the one for idle CPUs
+ *   machine.bpf.h  idle, hotplug, that timer's turns, start and end
  */
 #include "kernel.h"
 #include "compat.h"
@@ -23,6 +24,7 @@ char _license[] SEC("license") = "GPL";
 #include "place.bpf.h"
 #include "pull.bpf.h"
 #include "slice.bpf.h"
+#include "idle_timer.bpf.h"
 #include "queue.bpf.h"
 #include "machine.bpf.h"
 

@@ -361,6 +361,8 @@ OPS(tick) void wakeplace_tick(u64 *args)
 	carry_out_freq(cpu, did);
 	if (did & WP_DID_BALANCE)
 		wish_of(cpu)->balance = 1;
+	if (did & WP_DID_END_REST)
+		end_rest();
 	if (wp_vq_expired(&ctx, cpu, (u32)scx_bpf_dsq_nr_queued(dsq_of(cpu)), now))
 		kick(cpu, SCX_KICK_PREEMPT);
 }

@@ -15,6 +15,7 @@ struct exit_record exit_info;
 struct wp_params next_params;
 /* A CPU came or went: the loader rebuilds the domains. */
 u64 hotplug_count;
+u64 hotplug_ns; /* the last time */
 
 struct task_live {
 	struct wp_task wp;

@@ -32,6 +32,8 @@ static __always_inline void copy_mask(struct wp_task *task, const struct cpumask
 /* A task that is older than this scheduler: the fair class has measured it until now. */
 static __always_inline void inherit_signals(struct wp_task *task, const struct task_struct *p)
 {
+	task->waker.wakee_flips = p->wakee_flips;
+	task->waker.flip_decay_ns = now_ns(); /* the kernel's own stamp has another clock */
 	task->avg.util_avg = wp_min((u32)p->se.avg.util_avg, WP_SCALE);
 	task->avg.runnable_avg = wp_min((u32)p->se.avg.runnable_avg, WP_SCALE);
 	if (bpf_core_field_exists(p->se.avg.util_est))
@@ -42,6 +44,7 @@ OPS_SLEEPABLE(init_task) s32 wakeplace_init_task(u64 *args)
 {
 	struct task_struct *p = ARG_TASK(args, 0);
 	struct task_live *t = bpf_task_storage_get(&tasks, p, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct task_live *parent;
 
 	if (!t)
 		return -12; /* ENOMEM */
@@ -54,7 +57,11 @@ OPS_SLEEPABLE(init_task) s32 wakeplace_init_task(u64 *args)
 	bpf_rcu_read_unlock();
 	wp_task_init(&ctx, &t->wp);
 	t->forked = ((struct scx_init_task_args *)args[1])->fork;
-	if (!t->forked)
+	if (t->forked) {
+		parent = live_of(bpf_get_current_task_btf());
+		if (parent)
+			wp_task_fork(&t->wp, &parent->wp.waker);
+	} else
 		inherit_signals(&t->wp, p);
 	return 0;
 }

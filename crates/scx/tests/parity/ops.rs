@@ -82,6 +82,10 @@ ops! {
         sys::wp_select_cpu(ctx, task, waker, &raw const s.request, &raw mut s.decision)
     };
     task_init(_s, ctx, task, _args) = sys::wp_task_init(ctx, task);
+    task_fork(s, _ctx, task, g) = {
+        let parent = g.waker as usize % s.tasks.len();
+        sys::wp_task_fork(task, &raw const s.tasks[parent].waker)
+    };
     task_set_allowed(_s, ctx, task, _args) = sys::wp_task_set_allowed(ctx, task);
     task_set_weight(_s, ctx, task, g) = sys::wp_task_set_weight(ctx, task, g.a, g.now_ns);
     task_set_uclamp(_s, ctx, task, g) = sys::wp_task_set_uclamp(ctx, task, g.a, g.b);
@@ -123,7 +127,7 @@ ops! {
     decayed_util(_s, _ctx, _task, g) = sys::wp_decayed_util(g.a, g.x, g.now_ns);
     run_energy_nj(_s, ctx, _task, g) = sys::wp_run_energy_nj(ctx, g.cpu, g.x);
     idle_pass_wanted(_s, ctx, _task, g) = sys::wp_idle_pass_wanted(ctx, g.cpu, g.now_ns);
-    idle_timer_ns(_s, ctx, _task, g) = sys::wp_idle_timer_ns(ctx, g.a & 1, g.now_ns);
+    idle_timer_ns(_s, ctx, _task, g) = sys::wp_idle_timer_ns(ctx, g.a & 3, g.now_ns);
     was_busy(_s, ctx, _task, g) = sys::wp_was_busy(ctx, g.cpu);
     idle_decay(_s, ctx, _task, g) = sys::wp_idle_decay(ctx, g.cpu, g.now_ns);
     cpu_perf_request(_s, ctx, _task, g) = sys::wp_cpu_perf_request(ctx, g.cpu);
