@@ -42,6 +42,16 @@ verifier() {
         }' "$ceilings" "$stats" || fault "$2: verifier (set $ceilings anew if it must be)"
 }
 
+# only_late LOG OPTION...: did no step fail but those that judge times, in a guest whose time passes
+# as this machine's does? All it needs to be late is other work here.
+only_late() {
+    local log=$1 wrong
+    shift
+    case " $* " in *" $in_turn "*) return 1 ;; esac
+    wrong=$(sed -n 's/^step: \([^ ]*\) FAILED.*/\1/p' "$log")
+    [ -n "$wrong" ] && ! grep -qvxE 'switching|timer-follows' <<<"$wrong"
+}
+
 # steps NAME OPTION...: every kind of work in one boot.
 steps() {
     local name=$1 folder=$keep/$1 code=0 begin=$SECONDS release
@@ -50,6 +60,13 @@ steps() {
     guest "$folder" "$@" --scheduler wakeplace --timeout $timeout --add $live/guest.sh \
         --add $live/load.json -- sh guest.sh steps $seconds || code=$?
     grep -hE '^(step|steps|switches):' "$folder/log" || true
+    if [ $code != 0 ] && only_late "$folder/log" "$@"; then
+        printf '**** %s: too late, maybe because this machine is busy:\n' "$name" >&2
+        grep -E '^step: .* FAILED|^switches:|^busy:' "$folder/log" >&2
+        say "**** once more, with one clock for all CPUs"
+        steps "$name" "$@" $in_turn
+        return
+    fi
     if [ $code != 0 ]; then
         fault "$name: exit code $code"$'\n'"$(grep -vE '^step:.* ok' "$folder/log" | tail -n 40)"
         return
@@ -165,7 +182,7 @@ else
     say "**** NOT TRIED with LIVE_QUICK: the unit, under systemd (make live-unit)"
 fi
 if [ $failed != 0 ]; then
-    printf '\nlive tests: %d failed\n' $failed >&2
+    printf '\nlive tests: %d failed\n%s' $failed "$faults" >&2
     exit 1
 fi
 printf '\nlive tests: all held, %d different sched_ext interfaces, %d s\n' "$different" $SECONDS

@@ -208,12 +208,14 @@ WP_SMALL_FN int wp_vq_preempts(struct wp_ctx *ctx WP_NONNULL, const struct wp_ta
 	return wp_vq_ahead(deadline, task->deadline_ns) >= 0;
 }
 
-/* Does `first`, which waits already, go before `task` in the queue of `cpu`? */
+/* Does `first`, which waits already, go before `task` in the queue of `cpu`? 1: yes. 0: it is not
+ * eligible. -1: its deadline is later, as are those of all behind it. */
 WP_FN int wp_vq_before(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *first WP_NONNULL,
 		       const struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns)
 {
-	return wp_vq_ahead(first->deadline_ns, task->deadline_ns) <= 0 &&
-	       wp_vq_eligible(ctx, first, cpu, now_ns);
+	if (wp_vq_ahead(first->deadline_ns, task->deadline_ns) > 0)
+		return -1;
+	return wp_vq_eligible(ctx, first, cpu, now_ns);
 }
 
 /* What is left of the running task's slice on `cpu`, ns. */

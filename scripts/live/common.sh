@@ -3,12 +3,14 @@
 
 wakeplace=${WAKEPLACE:-${CARGO_TARGET_DIR:-target}/release/wakeplace}
 live=scripts/live
-failed=0
+failed=0 faults=
 
 say() { printf '%s\n' "$*"; }
 fault() {
-    printf '**** FAILED: %s\n' "$*" >&2
+    local text="**** FAILED: $*"
+    printf '%s\n' "$text" >&2
     failed=$((failed + 1))
+    faults+=${text:0:600}$'\n'
 }
 
 # keep_in FOLDER: `keep` is where all that guests bring back is left; without a name a folder that

@@ -314,6 +314,38 @@ cost() {
 			[ $pass = 0 ] || echo "cost: hackbench ${time:-none}"
 		done
 	done
+	hackbench_waits
+}
+
+# From wake-up to run, of hackbench's tasks: median and 99th percentile, us. Apart from the times
+# above, since being watched takes time.
+hackbench_waits() {
+	trace=/sys/kernel/tracing
+	events=$trace/events
+	[ -e $events ] || mount -t tracefs none $trace || return
+	echo 'waited u64 us' >$trace/synthetic_events || return
+	echo 'hist:keys=pid:since=common_timestamp.usecs if comm=="hackbench"' \
+		>$events/sched/sched_waking/trigger || return
+	ends='us=common_timestamp.usecs-$since:onmatch(sched.sched_waking).waited($us)'
+	echo "hist:keys=next_pid:$ends if next_comm==\"hackbench\"" \
+		>$events/sched/sched_switch/trigger || return
+	for _ in 1 2 3; do
+		echo 'hist:keys=us:size=16384' >$events/synthetic/waited/trigger || return
+		settled hackbench -g 2 -l 100 >/dev/null
+		sed -n 's/.*us: *\([0-9]*\) } hitcount: *\([0-9]*\)$/\1 \2/p' \
+			$events/synthetic/waited/hist | sort -n >$tmp/waits
+		echo '!hist:keys=us:size=16384' >$events/synthetic/waited/trigger
+		awk '{ all += $2; wait[NR] = $1; number[NR] = $2 }
+			END {
+				for (i = 1; i <= NR; i++) {
+					sum += number[i]
+					if (!p50 && sum * 2 >= all) p50 = wait[i]
+					if (!p99 && sum * 100 >= all * 99) p99 = wait[i]
+				}
+				print "cost: wait-p50 " p50
+				print "cost: wait-p99 " p99
+			}' $tmp/waits
+	done
 }
 
 # All the work that was begun has ended.

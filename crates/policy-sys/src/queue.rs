@@ -103,12 +103,14 @@ impl Core {
         unsafe { sys::wp_vq_eligible(self.state(), &raw const task.0, cpu, now_ns) != 0 }
     }
 
-    /// Does `first`, which waits already, go before `task` in the queue of `cpu`?
+    /// Does `first`, which waits already, go before `task` in the queue of `cpu`? None: it is not
+    /// eligible. No: its deadline is later, as are those of all behind it.
     #[must_use]
-    pub fn vq_before(&self, first: &Task, task: &Task, cpu: u32, now_ns: u64) -> bool {
+    pub fn vq_before(&self, first: &Task, task: &Task, cpu: u32, now_ns: u64) -> Option<bool> {
         let (first, task) = (&raw const first.0, &raw const task.0);
         // SAFETY: reads only.
-        unsafe { sys::wp_vq_before(self.state(), first, task, cpu, now_ns) != 0 }
+        let order = unsafe { sys::wp_vq_before(self.state(), first, task, cpu, now_ns) };
+        (order != 0).then_some(order > 0)
     }
 
     /// `next` is who runs next. If it is a sleeper's turn before that, it leaves. Returns true

@@ -218,16 +218,22 @@ fn an_earlier_deadline_that_is_eligible_goes_before() {
     let [mut a, b, mut c] = waiting(&mut core, [NICE_0; 3]);
     run(&mut core, &mut a, 0, MS); // V 1/3; deadlines 3, 3, 3
     run(&mut core, &mut c, MS, 2 * MS);
-    assert!(
+    assert_eq!(
         core.vq_before(&b, &c, 0, 2 * MS),
+        Some(true),
         "equal: who waited before"
     );
     core.vq_leave(&mut c, true, 2 * MS);
     core.vq_place(&mut c, 0, 2 * MS); // a new slice from about 1 ms: 4
-    assert!(core.vq_before(&b, &c, 0, 2 * MS));
-    assert!(!core.vq_before(&c, &b, 0, 2 * MS));
-    assert!(
-        !core.vq_before(&a, &c, 0, 2 * MS),
+    assert_eq!(core.vq_before(&b, &c, 0, 2 * MS), Some(true));
+    assert_eq!(
+        core.vq_before(&c, &b, 0, 2 * MS),
+        Some(false),
+        "it is later"
+    );
+    assert_eq!(
+        core.vq_before(&a, &c, 0, 2 * MS),
+        None,
         "3 is earlier, but it is ahead"
     );
 }

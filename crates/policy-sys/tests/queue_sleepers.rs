@@ -4,7 +4,7 @@
 
 mod common;
 
-use wakeplace_policy_sys::{Core, Task};
+use wakeplace_policy_sys::{Core, Task, sys};
 
 const MS: u64 = 1_000_000;
 const NICE_0: u32 = 1024;
@@ -148,21 +148,27 @@ fn a_wakeup_does_not_preempt_before_it() {
     assert!(core.vq_preempts(&woken, 0, 13 * MS));
 }
 
-/// Nine of ten run 20 ms each and sleep: eight are kept, V moves on by 2 each time. For the ninth
-/// there is no place: of the 9 that stay V is 160 / 9.
+/// All but one run 20 ms each and sleep; there are places for all but one of these, which are kept
+/// at 20. For the last there is none: of those that stay, with the one at 0, V is the mean.
 #[test]
 fn who_finds_no_place_leaves_with_its_debt() {
+    const PLACES: u64 = sys::WP_VQ_SLEEPERS as u64;
     let mut core = core();
-    let mut tasks = waiting(&mut core, 10);
-    for (at, task) in tasks.iter_mut().take(9).enumerate() {
-        let from = 20 * MS * at as u64;
+    let mut tasks = waiting(&mut core, PLACES as u32 + 2);
+    for (at, task) in (0..=PLACES).zip(&mut tasks) {
+        let from = 20 * MS * at;
         run(&mut core, task, from, from + 20 * MS);
         core.vq_leave(task, true, from + 20 * MS);
     }
     let c = core.cpu(0);
-    assert_eq!((c.vq_load, c.vq_kept_load), (9 * NICE_0, 8 * NICE_0));
-    assert!(v(&core).abs_diff(160 * MS / 9) <= 9, "{}", v(&core));
-    assert_eq!(tasks[8].raw().vq_weight, 0);
+    let weight = |tasks: u64| tasks as u32 * NICE_0;
+    assert_eq!(
+        (c.vq_load, c.vq_kept_load),
+        (weight(PLACES + 1), weight(PLACES))
+    );
+    let mean = PLACES * 20 * MS / (PLACES + 1);
+    assert!(v(&core).abs_diff(mean) <= PLACES, "{}", v(&core));
+    assert_eq!(tasks[PLACES as usize].raw().vq_weight, 0);
 }
 
 /// At 0 and 6 sleepers with deadlines 3 and 9; 7, with deadline 8, waits; 12 runs: V is 6.25. Who

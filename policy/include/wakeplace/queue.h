@@ -8,8 +8,9 @@
 
 #include "wakeplace/policy.h"
 
-/* So many of the first are looked at for one that is eligible. */
-#define WP_VQ_LOOKS 8u
+/* So many of the first are looked at for one that is eligible: all that wait, but on a CPU that is
+ * more crowded than that (docs/decisions/043). */
+#define WP_VQ_LOOKS 64u
 WP_SMALL_FN int wp_vq_place(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 			    u32 cpu, u64 now_ns);
 WP_SMALL_FN int wp_vq_start(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,

@@ -6,7 +6,7 @@
 #include "wakeplace/port.h"
 
 /* Places per CPU: of more the sum of debts is settled at once, as if they had never been kept. */
-#define WP_VQ_SLEEPERS 8u
+#define WP_VQ_SLEEPERS 32u
 
 /* One of them. `task` is who it is, and is written last and taken away first: other CPUs read. */
 struct wp_vq_sleeper {

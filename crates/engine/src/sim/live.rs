@@ -87,10 +87,11 @@ impl<O: Observer> Sim<'_, O> {
         };
         let woken = &self.tasks[task as usize];
         let others = queue.in_order().filter(|t| *t != task);
-        others.take(WP_VQ_LOOKS as usize).any(|first| {
+        let mut orders = others.take(WP_VQ_LOOKS as usize).filter_map(|first| {
             let first = &self.tasks[first as usize];
             self.core.vq_before(first, woken, cpu, self.now)
-        })
+        });
+        orders.next() == Some(true)
     }
 
     /// The running task of `cpu` has a new slice.

@@ -5,7 +5,7 @@ use crate::common::*;
 use wakeplace_engine::RunReport;
 use wakeplace_engine::observe::CpuPower;
 use wakeplace_policy_sys::Policy;
-use wakeplace_workload::{Event, Loops, TaskScript};
+use wakeplace_workload::{Event, LoadOptions, Loops, MachineFacts, Spec, TaskScript};
 
 /// `linux-4.17` on live queues, at the highest frequency; slices of 3 ms on a lone CPU.
 fn live(settings: &[(&str, &str)]) -> Policy {
@@ -256,4 +256,40 @@ fn an_idle_machine_is_looked_at_every_64_ms_by_its_first_cpu() {
     };
     assert!((15..=16).contains(&woken(0)), "{}", woken(0));
     assert_eq!([woken(1), woken(2), woken(3)], [0, 0, 0]);
+}
+
+/// Median and 99th percentile of all waits of `GROUPS` groups of hackbench on one CPU, ns.
+fn crowded_waits(queue: &str) -> [u64; 2] {
+    const GROUPS: u32 = 4;
+    let platform = Board::symmetric(1).platform();
+    let spec = format!("messaging:groups={GROUPS},loops=60,via=pipe,tasks=thread");
+    let spec = Spec::parse(&spec, &LoadOptions::default()).expect("valid");
+    let policy = policy("wakeplace", &[("queue", queue), ("vq_sync_run_ns", "0")]);
+    let mut waits: Vec<u64> = (1..=4)
+        .flat_map(|seed| {
+            let facts = MachineFacts { nr_cpus: 1 };
+            let load = spec.expand(seed, facts).expect("valid");
+            let (_, log) = simulate(&platform, &policy, &load, &all_on(20 * S));
+            let of_all = (0..GROUPS * 40).flat_map(|task| log.latencies(task));
+            of_all.map(|(_, (_, waited))| waited).collect::<Vec<_>>()
+        })
+        .collect();
+    waits.sort_unstable();
+    [waits.len() / 2, waits.len() * 99 / 100].map(|at| waits[at])
+}
+
+/// Goal: a CPU with 160 tasks is served as by the kernel's queue, which looks at all and keeps all
+/// debtors. Source: signals-and-baseline, section 5, by the engine's own model of it, which
+/// shares no code with this. Times are rounded otherwise, hence not the same order to the end. With
+/// 8 looks the median is a fifth of the kernel's and the 99th percentile 1.15 times, with 8 places
+/// the median is twice.
+#[test]
+fn a_crowded_cpu_is_served_as_by_the_kernels_queue() {
+    let [kernel, live] = ["eevdf", "dsq"].map(crowded_waits);
+    let off = |at: usize| live[at].abs_diff(kernel[at]) as f64 / kernel[at] as f64;
+    assert!(off(0) < 0.25, "median: {live:?}, kernel {kernel:?}");
+    assert!(
+        off(1) < 0.05,
+        "99th percentile: {live:?}, kernel {kernel:?}"
+    );
 }

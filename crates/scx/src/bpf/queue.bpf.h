@@ -11,7 +11,7 @@
 static __always_inline bool waits_before(u32 cpu, const struct task_live *t, u64 now)
 {
 	struct task_struct *p;
-	bool before = false;
+	s32 before = 0;
 	u32 looks = 0;
 
 	bpf_for_each(scx_dsq, p, dsq_of(cpu), 0) {
@@ -19,11 +19,11 @@ static __always_inline bool waits_before(u32 cpu, const struct task_live *t, u64
 
 		if (looks++ == WP_VQ_LOOKS)
 			break;
-		before = other && wp_vq_before(&ctx, &other->wp, &t->wp, cpu, now);
+		before = other ? wp_vq_before(&ctx, &other->wp, &t->wp, cpu, now) : 0;
 		if (before)
 			break;
 	}
-	return before;
+	return before > 0;
 }
 
 /* Insert in the order of deadlines, and see to it that the CPU notices. */
