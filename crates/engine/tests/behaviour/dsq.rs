@@ -279,17 +279,16 @@ fn crowded_waits(queue: &str) -> [u64; 2] {
 }
 
 /// Goal: a CPU with 160 tasks is served as by the kernel's queue, which looks at all and keeps all
-/// debtors. Source: signals-and-baseline, section 5, by the engine's own model of it, which
-/// shares no code with this. Times are rounded otherwise, hence not the same order to the end. With
-/// 8 looks the median is a fifth of the kernel's and the 99th percentile 1.15 times, with 8 places
-/// the median is twice.
+/// debtors, but for the debtors that have no place. Source: signals-and-baseline, section 5, by the
+/// engine's own model of it, which shares no code with this. With 8 looks the median is a fifth of
+/// the kernel's and the 99th percentile 1.15 times, with 8 places the median is twice.
 #[test]
 fn a_crowded_cpu_is_served_as_by_the_kernels_queue() {
     let [kernel, live] = ["eevdf", "dsq"].map(crowded_waits);
     let off = |at: usize| live[at].abs_diff(kernel[at]) as f64 / kernel[at] as f64;
-    assert!(off(0) < 0.25, "median: {live:?}, kernel {kernel:?}");
+    assert!(off(0) < 0.15, "median: {live:?}, kernel {kernel:?}");
     assert!(
-        off(1) < 0.05,
+        off(1) < 0.02,
         "99th percentile: {live:?}, kernel {kernel:?}"
     );
 }

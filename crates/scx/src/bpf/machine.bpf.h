@@ -96,7 +96,8 @@ static __always_inline bool forget_claim(struct wp_cpu *c)
  * Idle CPUs have no tick: this is theirs. Each fades its signals, and is woken for a balancing pass
  * where one is due and somewhere is something to pull. A CPU that another class keeps busy has no
  * tick of ours either: what is taken of it is noted here too. Work per CPU, without its lock, once
- * per tick; ever less often, up to once in 64 ms, while no CPU is busy when it looks.
+ * per tick while a CPU is busy when it looks; else ever less often (wp_idle_timer_ns), until a busy
+ * CPU's tick has something for idle ones (end_rest).
  */
 static int idle_tick(void *map, u32 *key, struct tick_timer *tick)
 {

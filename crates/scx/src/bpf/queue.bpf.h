@@ -19,7 +19,9 @@ static __always_inline bool waits_before(u32 cpu, const struct task_live *t, u64
 
 		if (looks++ == WP_VQ_LOOKS)
 			break;
-		before = other ? wp_vq_before(&ctx, &other->wp, &t->wp, cpu, now) : 0;
+		/* one that is being pulled has not got this queue's times yet */
+		before = other && !other->carried ?
+				 wp_vq_before(&ctx, &other->wp, &t->wp, cpu, now) : 0;
 		if (before)
 			break;
 	}
