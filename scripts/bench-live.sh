@@ -54,7 +54,10 @@ awk -v aim=$aim '
             kernel = median(name, 1); ours = median(name, 2)
             cost = name ~ /^ping-pong/; watched = name ~ /^wait/
             if (cost) { kernel /= 2; ours /= 2 }
-            if (kernel <= 0 || ours <= 0 || count[name, 1] != count[name, 2]) { print name ": no figure"; exit 1 }
+            if (kernel <= 0 || ours <= 0 || count[name, 1] != count[name, 2]) {
+                print name ": no figure"
+                exit 1
+            }
             form = name == "hackbench" ? "%-34s %10.3f %10.3f" : "%-34s %10.0f %10.0f"
             printf form " %7.2f  %.1f %%%s\n", title[name], kernel, ours, ours / kernel, widest,
                 (!watched && ours / kernel > aim ? "  above the aim of " aim : "")
