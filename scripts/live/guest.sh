@@ -13,6 +13,8 @@
 ext=/sys/kernel/sched_ext
 out=/out
 tmp=/tmp/live
+trace=/sys/kernel/tracing
+events=$trace/events
 mkdir -p $tmp
 bad=0
 done_steps=0
@@ -109,12 +111,15 @@ as_nobody() {
 	su nobody -s /bin/sh -c "$*"
 }
 
+tracefs() {
+	[ -e $events ] || mount -t tracefs none $trace
+}
+
 # The timer for idle CPUs fires where somebody is busy, and wakes nobody: nine times of ten at
 # least, beside a task without end on one CPU and then on another. Slices end by such timers, too.
 timer_follows() {
-	trace=/sys/kernel/tracing
-	entry=$trace/events/timer/hrtimer_expire_entry
-	[ -e $entry ] || mount -t tracefs none $trace || return 1
+	entry=$events/timer/hrtimer_expire_entry
+	tracefs || return 1
 	for busy in 1 3; do
 		taskset -c $busy sh -c 'while :; do :; done' &
 		sleep 1
@@ -324,9 +329,7 @@ cost() {
 # From wake-up to run, of hackbench's tasks: median and 99th percentile, us. Apart from the times
 # above, since being watched takes time.
 hackbench_waits() {
-	trace=/sys/kernel/tracing
-	events=$trace/events
-	if ! [ -e $events ] && ! mount -t tracefs none $trace; then
+	if ! tracefs; then
 		fault waits "no tracefs"
 		return
 	fi
