@@ -49,6 +49,18 @@ impl Qemu {
         })
     }
 
+    /// A script in the emulator's place.
+    #[cfg(test)]
+    pub(crate) fn script(path: &Path) -> Self {
+        Self {
+            program: "sh".into(),
+            prefix: vec![path.into()],
+            modules: None,
+            guarded: false,
+            version: String::new(),
+        }
+    }
+
     /// A command that starts it.
     pub(crate) fn command(&self) -> Command {
         let mut command = match self.guarded {

@@ -2,7 +2,7 @@
 
 use crate::apt::Package;
 use crate::cpio::Archive;
-use crate::guest::Guest;
+use crate::guest::{Guest, Limits};
 use crate::initramfs::{self, Base};
 use crate::kernels::{self, Kernel};
 use crate::machine::Machine;
@@ -139,7 +139,7 @@ pub fn run(cache: &Cache, request: &Request, watch: &dyn Watch) -> Result<RunRes
         &prepared.packages.files,
         &guest.initrd(),
     )?;
-    let ended = guest.boot(request.timeout, watch);
+    let ended = guest.boot(Limits::of(request.timeout), watch);
     let out = scratch.path().join("out");
     if let Some(keep) = &request.keep {
         guest.keep(&out, keep)?;

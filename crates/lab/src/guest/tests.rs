@@ -1,0 +1,126 @@
+//! How a guest is started, with scripts in the emulator's place.
+
+use super::*;
+use crate::apt::Package;
+use crate::kernels::BtfVerdict;
+use std::cell::RefCell;
+
+#[derive(Default)]
+struct Heard(RefCell<Vec<String>>);
+
+impl Watch for Heard {
+    fn step(&self, _: &str) {}
+    fn remark(&self, what: &str) {
+        self.0.borrow_mut().push(what.to_owned());
+    }
+}
+
+/// Starts a script instead of the emulator: it finds its console's file in `$console`, and whether
+/// it was started before in `$again`. Returns how that ended, and what was remarked.
+fn boot(script: &str) -> (Result<(), LabError>, Vec<String>) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("qemu.sh");
+    let text = format!(
+        "for word; do case \"$word\" in file:*) console=${{word#file:}} ;; esac; done\n\
+         again=; [ ! -e \"$0.tried\" ] || again=1; : >\"$0.tried\"\n{script}\n"
+    );
+    fs::write(&path, text).expect("written");
+    let qemu = Qemu::script(&path);
+    let machine = Machine::load("generic", Arch::X86_64, None).expect("a machine");
+    let kernel = Kernel {
+        version: "7.3.4".to_owned(),
+        package: Package {
+            package: String::new(),
+            version: String::new(),
+            sha256: String::new(),
+        },
+        image: PathBuf::new(),
+        cpufreq_dt: None,
+        btf: BtfVerdict {
+            usable: true,
+            found: String::new(),
+        },
+    };
+    let guest = Guest {
+        arch: Arch::X86_64,
+        machine: &machine,
+        qemu: &qemu,
+        kernel: &kernel,
+        icount: false,
+        memory_mib: 64,
+        folder: folder.path(),
+    };
+    let limits = Limits {
+        start: Duration::from_secs(2),
+        whole: Duration::from_secs(4),
+    };
+    let heard = Heard::default();
+    let ended = guest.boot(limits, &heard);
+    (ended, heard.0.into_inner())
+}
+
+#[test]
+fn a_guest_that_stands_still_before_it_is_up_is_started_once_more() {
+    let (ended, heard) = boot(
+        "[ -n \"$again\" ] || { echo starting >\"$console\"; exec sleep 100; }\n\
+         echo 'lab: guest is up, 1 s' >\"$console\"",
+    );
+    ended.expect("the second start");
+    assert_eq!(heard.len(), 1, "{heard:?}");
+    assert!(heard[0].contains("console said: \"starting\""), "{heard:?}");
+}
+
+#[test]
+fn a_guest_that_dies_before_it_is_up_is_started_once_more_and_no_more() {
+    let (ended, heard) = boot("echo panic >\"$console\"");
+    let error = ended.expect_err("no result");
+    assert!(matches!(error, LabError::NoResult { .. }), "{error}");
+    assert!(error.to_string().contains("panic"), "{error}");
+    assert_eq!(heard.len(), 1, "{heard:?}");
+}
+
+#[test]
+fn a_guest_that_hangs_at_work_is_ended_and_not_started_again() {
+    let (ended, heard) = boot("echo 'lab: guest is up, 1 s' >\"$console\"; exec sleep 100");
+    let error = ended.expect_err("no result");
+    assert!(
+        matches!(error, LabError::Timeout { seconds: 4, .. }),
+        "{error}"
+    );
+    assert_eq!(heard, [""; 0]);
+}
+
+#[test]
+fn an_emulator_that_dies_of_a_signal_before_the_guest_is_up_is_started_once_more() {
+    let (ended, heard) = boot("echo assertion >&2; kill -ABRT $$");
+    let error = ended.expect_err("no result").to_string();
+    assert!(error.contains("assertion"), "{error}");
+    assert_eq!(heard.len(), 1, "{heard:?}");
+    assert!(heard[0].contains("emulator: \"assertion\""), "{heard:?}");
+    let (ended, heard) = boot("echo 'lab: guest is up, 1 s' >\"$console\"; kill -ABRT $$");
+    ended.expect_err("no result");
+    assert_eq!(heard, [""; 0]);
+}
+
+#[test]
+fn an_emulator_that_fails_is_not_started_again() {
+    let (ended, heard) = boot("echo no such machine >&2; exit 1");
+    let error = ended.expect_err("no result").to_string();
+    assert!(error.contains("no such machine"), "{error}");
+    assert_eq!(heard, [""; 0]);
+}
+
+#[test]
+fn a_quarter_of_the_time_and_a_minute_at_least_are_for_the_start() {
+    let limits = Limits::of(Duration::from_secs(480));
+    assert_eq!(limits.start, Duration::from_secs(120));
+    let limits = Limits::of(Duration::from_secs(40));
+    assert_eq!(limits.start, Duration::from_secs(60));
+}
+
+#[test]
+fn commas_in_paths_are_doubled_where_they_separate() {
+    let path = Path::new("/a,b/out.tar");
+    assert_eq!(file_argument("file:", path), "file:/a,b/out.tar");
+    assert_eq!(file_argument("dumpdtb=", path), "dumpdtb=/a,,b/out.tar");
+}
