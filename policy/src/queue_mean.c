@@ -65,18 +65,22 @@ WP_INLINE u64 wp_vq_now(const struct wp_cpu *c, u64 now_ns)
 	return c->vtime_now_ns + wp_vq_scale(wp_sub(now_ns, c->vq_clock_ns), c->vq_load);
 }
 
-/* V is brought up to date, before its load changes. */
+/* V is brought up to date, before its load changes. Who is alone is V, to the last digit, also if
+ * the other one has left at this very moment: a nanosecond behind V, and who wakes next would
+ * preempt it. */
 WP_INLINE void wp_vq_fold(struct wp_cpu *c, u64 now_ns)
 {
 	u64 before;
 
-	if (!c->curr_weight || now_ns <= c->vq_clock_ns)
+	if (!c->curr_weight)
 		return;
-	if (c->vq_load <= c->curr_weight) { /* alone: no rounding is carried on */
+	if (c->vq_load <= c->curr_weight) {
 		c->vtime_now_ns = wp_vq_curr(c, now_ns);
-		c->vq_clock_ns = now_ns;
+		c->vq_clock_ns = wp_max64(c->vq_clock_ns, now_ns);
 		return;
 	}
+	if (now_ns <= c->vq_clock_ns)
+		return;
 	before = WP_SWAP(&c->vq_clock_ns, now_ns);
 	WP_ADD(&c->vtime_now_ns, wp_vq_scale(wp_sub(now_ns, before), c->vq_load));
 }

@@ -148,6 +148,26 @@ fn a_wakeup_does_not_preempt_before_it() {
     assert!(core.vq_preempts(&woken, 0, 13 * MS));
 }
 
+/// The debtor is at 12040 when it sleeps, the other at 16483 when it wakes: V, 14261.5, has passed
+/// it, and what it is owed is forgotten (`DELAY_ZERO`). It is placed where the one that runs is,
+/// who is then alone: that one has had no more than its share and goes on. If V were a nanosecond
+/// behind it for having been rounded, it would not.
+#[test]
+fn who_is_owed_nothing_does_not_preempt_who_is_alone() {
+    let mut core = core();
+    let mut tasks = waiting(&mut core, 2);
+    let mut debtor = tasks.remove(0);
+    run(&mut core, &mut debtor, 0, 12_040);
+    core.vq_leave(&mut debtor, true, 12_040);
+    assert_eq!(core.cpu(0).vq_kept_load, NICE_0);
+    core.vq_start(&mut tasks[0], 0, 12_040);
+    let woken_at = 12_040 + 16_483;
+    core.vq_place(&mut debtor, 0, woken_at);
+    assert_eq!(debtor.raw().vtime_ns, 16_483);
+    assert!(core.vq_eligible(&debtor, 0, woken_at));
+    assert!(!core.vq_preempts(&debtor, 0, woken_at));
+}
+
 /// All but one run 20 ms each and sleep; there are places for all but one of these, which are kept
 /// at 20. For the last there is none: of those that stay, with the one at 0, V is the mean.
 #[test]
