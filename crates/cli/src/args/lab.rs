@@ -165,6 +165,9 @@ pub(crate) struct LabRunArgs {
     #[arg(long, value_name = "NAME", help_heading = "Input", display_order = 24)]
     pub(crate) package: Vec<PackageName>,
     /// End the guest if it takes longer
+    ///
+    /// One that is not up in a quarter of that, in 1 to 5 minutes, is started once more, which is
+    /// said.
     #[arg(
         long,
         value_name = "TIME",

@@ -18,6 +18,11 @@ impl Watch for Heard {
 /// Starts a script instead of the emulator: it finds its console's file in `$console`, and whether
 /// it was started before in `$again`. Returns how that ended, and what was remarked.
 fn boot(script: &str) -> (Result<(), LabError>, Vec<String>) {
+    boot_and(script, |_| ())
+}
+
+/// The same, and `look` at the guest's folder after it.
+fn boot_and(script: &str, look: impl Fn(&Path)) -> (Result<(), LabError>, Vec<String>) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("qemu.sh");
     let text = format!(
@@ -51,23 +56,55 @@ fn boot(script: &str) -> (Result<(), LabError>, Vec<String>) {
         folder: folder.path(),
     };
     let limits = Limits {
-        start: Duration::from_secs(2),
-        whole: Duration::from_secs(4),
+        start: Duration::from_secs(3),
+        whole: Duration::from_secs(8),
     };
     let heard = Heard::default();
     let ended = guest.boot(limits, &heard);
+    let kept = folder.path().join("kept");
+    guest.keep(&folder.path().join("out"), &kept).expect("kept");
+    look(&kept);
     (ended, heard.0.into_inner())
 }
 
+/// The second start may take longer than the first: it has only the limit of the whole.
 #[test]
 fn a_guest_that_stands_still_before_it_is_up_is_started_once_more() {
-    let (ended, heard) = boot(
+    let (ended, heard) = boot_and(
         "[ -n \"$again\" ] || { echo starting >\"$console\"; exec sleep 100; }\n\
-         echo 'lab: guest is up, 1 s' >\"$console\"",
+         sleep 5; echo 'lab: guest is up, 1 s' >\"$console\"",
+        |kept| {
+            let said = |name| fs::read_to_string(kept.join(name)).expect(name);
+            assert_eq!(said("first-console.log"), "starting\n");
+            assert_eq!(said("console.log"), "lab: guest is up, 1 s\n");
+        },
     );
     ended.expect("the second start");
     assert_eq!(heard.len(), 1, "{heard:?}");
-    assert!(heard[0].contains("console said: \"starting\""), "{heard:?}");
+    assert!(
+        heard[0].contains("nothing came for 3 s; the last that its console said: \"starting\""),
+        "{heard:?}"
+    );
+}
+
+#[test]
+fn a_guest_that_stands_still_twice_is_ended_in_the_end() {
+    let (ended, heard) = boot("echo starting >\"$console\"; exec sleep 100");
+    let error = ended.expect_err("no result");
+    assert!(
+        matches!(error, LabError::Timeout { seconds: 8, .. }),
+        "{error}"
+    );
+    assert_eq!(heard.len(), 1, "{heard:?}");
+}
+
+/// The kernel may write into the line that says so.
+#[test]
+fn a_guest_that_has_sent_its_results_was_up() {
+    let (ended, heard) =
+        boot("echo 'lab: gu[ 1.2] x is up' >\"$console\"; echo x >\"${0%/*}/out.tar\"");
+    ended.expect("an end");
+    assert_eq!(heard, [""; 0]);
 }
 
 #[test]
@@ -84,7 +121,7 @@ fn a_guest_that_hangs_at_work_is_ended_and_not_started_again() {
     let (ended, heard) = boot("echo 'lab: guest is up, 1 s' >\"$console\"; exec sleep 100");
     let error = ended.expect_err("no result");
     assert!(
-        matches!(error, LabError::Timeout { seconds: 4, .. }),
+        matches!(error, LabError::Timeout { seconds: 8, .. }),
         "{error}"
     );
     assert_eq!(heard, [""; 0]);
@@ -96,6 +133,7 @@ fn an_emulator_that_dies_of_a_signal_before_the_guest_is_up_is_started_once_more
     let error = ended.expect_err("no result").to_string();
     assert!(error.contains("assertion"), "{error}");
     assert_eq!(heard.len(), 1, "{heard:?}");
+    assert!(heard[0].contains("(signal: 6"), "{heard:?}");
     assert!(heard[0].contains("emulator: \"assertion\""), "{heard:?}");
     let (ended, heard) = boot("echo 'lab: guest is up, 1 s' >\"$console\"; kill -ABRT $$");
     ended.expect_err("no result");
@@ -111,11 +149,12 @@ fn an_emulator_that_fails_is_not_started_again() {
 }
 
 #[test]
-fn a_quarter_of_the_time_and_a_minute_at_least_are_for_the_start() {
+fn a_quarter_of_the_time_is_for_the_start_within_bounds() {
     let limits = Limits::of(Duration::from_secs(480));
     assert_eq!(limits.start, Duration::from_secs(120));
-    let limits = Limits::of(Duration::from_secs(40));
-    assert_eq!(limits.start, Duration::from_secs(60));
+    let start = |whole_s| Limits::of(Duration::from_secs(whole_s)).start;
+    assert_eq!(start(40), Duration::from_secs(60));
+    assert_eq!(start(100_000), Duration::from_secs(300));
 }
 
 #[test]
