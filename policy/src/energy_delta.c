@@ -239,7 +239,7 @@ WP_INLINE int wp_delta_visit(struct wp_ctx *ctx, const struct wp_task *task, u32
 		WP_EXPLAIN(ctx, wp_drop(ctx, p->cpu, WP_DROP_MORE_ENERGY));
 		return 0;
 	}
-	WP_EXPLAIN(ctx, wp_drop_rival(ctx, s->best_cpu, p->fits > s->best_fits));
+	WP_EXPLAIN(ctx, wp_drop_rival(ctx, s->best_cpu, p->fits > s->best_fits || p->fits < 0));
 	s->best_delta = with - base;
 	s->best_cpu = p->cpu;
 	s->best_fits = p->fits;
@@ -311,7 +311,8 @@ WP_FN int wp_energy_select_delta(struct wp_ctx *ctx WP_NONNULL, struct wp_task *
 			return wp_energy_decide(dec, prev, WP_REASON_ENERGY_UNCLEAR);
 	}
 	wp_delta_choose(dec, prev, &s);
-	WP_EXPLAIN(ctx, wp_drop_loser(ctx, dec, prev, s.prev_usable, s.best_cpu));
+	WP_EXPLAIN(ctx, wp_drop_loser(ctx, dec, prev, s.prev_usable, s.best_cpu,
+				      s.best_fits != s.prev_fits || s.best_fits < 0));
 	return 1;
 }
 

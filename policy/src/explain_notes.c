@@ -114,13 +114,59 @@ static void wp_drop_rival(const struct wp_ctx *ctx, u32 cpu, int hint)
 		wp_drop(ctx, cpu, hint ? WP_DROP_HINT : WP_DROP_MORE_ENERGY);
 }
 
-/* Between the previous CPU and the best other one it is decided. */
+/* Between the previous CPU and the best other one it is decided, by their energy only if both meet
+ * the task's wish (`hint` is 0). */
 static void wp_drop_loser(const struct wp_ctx *ctx, const struct wp_decision *dec, u32 prev,
-			  u32 prev_usable, u32 best)
+			  u32 prev_usable, u32 best, int hint)
 {
 	u32 loser = dec->cpu == prev ? best : prev;
-	int hint = dec->reason == WP_REASON_ENERGY_HINT || dec->reason == WP_REASON_ENERGY_BIGGEST;
 
 	if (loser != WP_NONE && (loser != prev || prev_usable))
 		wp_drop(ctx, loser, hint ? WP_DROP_HINT : WP_DROP_MORE_ENERGY);
+}
+
+/* Packing has looked at a group as a whole: no order among its CPUs. */
+static void wp_drop_packed(const struct wp_ctx *ctx, const struct wp_group *g, u32 why)
+{
+	u32 i;
+
+	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
+		u32 cpu = *WP_AT(ctx->list, g->first_cpu + i);
+
+		WP_AT(wp_explain_of(ctx)->seen, cpu)->drop = why;
+	}
+}
+
+/* Which of a domain's groups are full is noted. The fullest with room is still to be looked at; if
+ * there is none, all are, by other rules. */
+static void wp_drop_packed_rest(const struct wp_ctx *ctx, const struct wp_dom *dom, u32 leader)
+{
+	u32 k;
+
+	WP_FOR(k, dom->nr_groups, WP_MAX_CPUS) {
+		if (leader == WP_NONE || k == leader)
+			wp_drop_packed(ctx, WP_AT(ctx->groups, dom->first_group + k),
+				       WP_DROP_NOT_LOOKED_AT);
+	}
+}
+
+/* sched-mc: the CPU does not take the task. */
+static void wp_drop_mc(const struct wp_ctx *ctx, const struct wp_dom *dom,
+		       const struct wp_task *task, u32 cpu)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+
+	if (!c->online || !wp_allowed(task, cpu))
+		wp_drop_barred(ctx, dom, cpu);
+	else if (ctx->asym && !wp_task_fits(ctx, task, cpu))
+		wp_drop(ctx, cpu, WP_DROP_UNFIT);
+	else
+		wp_drop(ctx, cpu, wp_nr_awake(c) + c->pending ? WP_DROP_NO_ROOM : WP_DROP_IDLE);
+}
+
+/* Of two CPUs of a group one is better. */
+static void wp_drop_worse(const struct wp_ctx *ctx, u32 cpu, u32 small)
+{
+	if (cpu != WP_NONE)
+		wp_drop(ctx, cpu, small ? WP_DROP_MORE_ROOM : WP_DROP_MORE_LOAD);
 }

@@ -177,6 +177,8 @@ WP_INLINE u32 wp_power_leader(const struct wp_ctx *ctx, u32 dom_index, u32 home,
 
 		wp_power_group(ctx, WP_AT(ctx->groups, dom->first_group + index), dec);
 		room = wp_sub(p->sums.room, p->sums.used);
+		WP_EXPLAIN(ctx, wp_drop_packed(ctx, WP_AT(ctx->groups, dom->first_group + index),
+					       room ? WP_DROP_MORE_ROOM : WP_DROP_NO_ROOM));
 		/* of equals the waking CPU's, then the previous one's, then the first */
 		if (room && (room < p->least || (room == p->least && index == home &&
 						 p->leader != local))) {
@@ -186,7 +188,8 @@ WP_INLINE u32 wp_power_leader(const struct wp_ctx *ctx, u32 dom_index, u32 home,
 	}
 	dec->nr_scanned += dom->nr_cpus;
 	if (p->used + wp_power_need(ctx, task, req) >= wp_power_room(ctx, p->power, p->cpus))
-		return WP_NONE;
+		p->leader = WP_NONE;
+	WP_EXPLAIN(ctx, wp_drop_packed_rest(ctx, dom, p->leader));
 	return p->leader;
 }
 
@@ -231,12 +234,17 @@ WP_FN u32 wp_power_cpu(const struct wp_ctx *ctx WP_NONNULL, const struct wp_grou
 			continue;
 		if (small) {
 			value = (u32)wp_small_room(ctx, task, cpu);
-			if (!value || cpu == here)
+			if (!value || cpu == here) {
+				WP_EXPLAIN(ctx, wp_drop(ctx, cpu, WP_DROP_NO_ROOM));
 				continue;
+			}
 		}
 		if (value < least || (value == least && cpu == here)) {
+			WP_EXPLAIN(ctx, wp_drop_worse(ctx, found, small));
 			least = value;
 			found = cpu;
+		} else {
+			WP_EXPLAIN(ctx, wp_drop_worse(ctx, cpu, small));
 		}
 	}
 	return found;

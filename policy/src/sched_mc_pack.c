@@ -132,6 +132,7 @@ WP_FN int wp_mc_select(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NO
 			found = cpu;
 			break;
 		}
+		WP_EXPLAIN(ctx, wp_drop_mc(ctx, dom, task, cpu));
 	}
 	if (found == WP_NONE)
 		return 0;

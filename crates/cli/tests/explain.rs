@@ -31,7 +31,7 @@ fn json(more: &[&str]) -> Value {
 #[test]
 fn the_object_has_what_the_contract_says() {
     let value = json(&["--wakeup", "40"]);
-    for key in ["time_ns", "task", "waker", "prev_cpu"] {
+    for key in ["time_ns", "task", "waker", "interrupt", "prev_cpu"] {
         assert!(value["wakeup"].get(key).is_some(), "{key}");
     }
     assert!(value["wakeup"]["task"]["dur_avg_ns"].is_u64());
@@ -46,6 +46,7 @@ fn the_object_has_what_the_contract_says() {
             "idle_state",
             "energy",
             "fits",
+            "fits_but_for_hint",
             "dropped",
         ] {
             assert!(candidate.get(key).is_some(), "{key}");

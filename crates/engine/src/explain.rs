@@ -4,7 +4,7 @@
 //! just before it, where the core is copied and asked (docs/decisions/034). What the run itself
 //! then does is taken along: the two must agree.
 
-use crate::observe::{CpuPower, Observer, Placement, PlacementKind, Situation};
+use crate::observe::{CpuPower, Observer, Placement, PlacementKind, Situation, Waking};
 use crate::options::Options;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::{Choice, Core, Explained, Policy, Reason, Task, Waker};
@@ -76,8 +76,11 @@ pub struct Explanation {
     pub number: u64,
     /// The task placed.
     pub task: Party,
-    /// Who woke it; None: an interrupt, or the thread that made all others.
+    /// Who ran where it was woken or made, and is the waker to the rules; None: nobody, or the
+    /// thread that made all others.
     pub waker: Option<Party>,
+    /// Its sleep was over, or a device woke it: an interrupt came upon who ran there.
+    pub interrupt: bool,
     /// The waker says that it will sleep at once.
     pub sync: bool,
     /// The answer with its candidates.
@@ -197,6 +200,8 @@ struct Taker<'a> {
     left: u64,
     others: &'a [Policy],
     policy: &'a Policy,
+    /// The task that was woken last, if an interrupt did it.
+    interrupted_for: Option<u32>,
     taken: Option<Explanation>,
     done: bool,
 }
@@ -287,6 +292,7 @@ impl Observer for Taker<'_> {
             number: 0,
             task: self.party(s.core, &s.tasks[s.index], task),
             waker,
+            interrupt: self.interrupted_for == Some(task),
             sync: s.ask.sync,
             energy_per_uw: s.core.energy_per_uw(),
             energy_inactive: s.core.energy_inactive(),
@@ -294,6 +300,10 @@ impl Observer for Taker<'_> {
             others: self.others(s),
             explained,
         });
+    }
+
+    fn woken(&mut self, _time_ns: u64, waking: &Waking) {
+        self.interrupted_for = waking.waker.is_none().then_some(waking.task);
     }
 
     fn placement(&mut self, _time_ns: u64, placement: &Placement) {
@@ -353,6 +363,7 @@ pub fn explain(
         others,
         policy,
         taken: None,
+        interrupted_for: None,
         done: false,
     };
     let _ = crate::run(platform, policy, workload, options, &mut taker);

@@ -157,6 +157,26 @@ fn by_number_time_and_cpu() {
     );
 }
 
+/// Goal: a sleep that is over is an interrupt's doing, whoever ran there; a message is its
+/// sender's.
+#[test]
+fn an_interrupt_is_told_from_a_waker() {
+    let timers = case("hikey960", "linux-7.3", "periodic:n=20,duty=20%", 200);
+    let mut ran = 0;
+    for number in 1..40 {
+        let e = timers.ask(&any(Which::Wakeup(number)), &[]).unwrap();
+        assert!(e.interrupt, "{number}");
+        ran += usize::from(e.waker.is_some());
+    }
+    assert!(ran > 0, "no interrupt came upon a task");
+    let messages = case("hikey960", "linux-7.3", "messaging:groups=1", 60);
+    let sent = |number| {
+        let e = messages.ask(&any(Which::Wakeup(number)), &[]).unwrap();
+        e.waker.is_some() && !e.interrupt
+    };
+    assert!((1..100).any(sent));
+}
+
 /// Goal: what is missing is counted.
 #[test]
 fn what_is_not_there() {

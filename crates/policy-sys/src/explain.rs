@@ -73,6 +73,13 @@ words! {
             "another idle CPU of the group wakes faster, or has been idle for a shorter time";
         Outranked = WP_DROP_OUTRANKED, "outranked",
             "its tasks go before this one or matter more than those of the CPU chosen";
+        NoRoom = WP_DROP_NO_ROOM, "no-room", "it, or its group of CPUs, has no room for the task";
+        MoreRoom = WP_DROP_MORE_ROOM, "more-room",
+            "another CPU, or group of CPUs, that has room for the task is fuller, or as full and \
+             comes first";
+        MoreLoad = WP_DROP_MORE_LOAD, "more-load",
+            "another CPU of its group has less load, or as little and was asked first";
+        Idle = WP_DROP_IDLE, "idle", "it is idle, and only CPUs at work are given more";
     }
 }
 

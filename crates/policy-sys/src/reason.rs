@@ -36,9 +36,11 @@ reasons! {
     OneAllowed = WP_REASON_ONE_ALLOWED, "one-allowed", "the task may use one CPU only";
     NotAllowed = WP_REASON_NOT_ALLOWED, "not-allowed",
         "the rule's CPU is not allowed: lowest allowed CPU";
-    EnergyBest = WP_REASON_ENERGY_BEST, "energy-best", "least energy, by more than the margin";
+    EnergyBest = WP_REASON_ENERGY_BEST, "energy-best",
+        "least energy, by more than the margin where there is one";
     EnergyPrev = WP_REASON_ENERGY_PREV, "energy-prev",
-        "no CPU saves more than the margin: previous CPU";
+        "no CPU is cheaper (beyond the margin, if any) or meets its hint better: previous \
+         CPU";
     EnergyPrevUnfit = WP_REASON_ENERGY_PREV_UNFIT, "energy-prev-unfit",
         "previous CPU cannot hold the task: best other";
     EnergyNothingFits = WP_REASON_ENERGY_NOTHING_FITS, "energy-nothing-fits",

@@ -27,8 +27,8 @@ fn prev_big(era: &str) -> Explained {
 }
 
 use Dropped::{
-    Busy, Group, LessSpare, Margin, MoreEnergy, None as Chosen, NotAllowed, NotLookedAt, PrevSpare,
-    Unfit,
+    Busy, Group, Hint, LessSpare, Margin, MoreEnergy, MoreLoad, MoreRoom, NoRoom, None as Chosen,
+    NotAllowed, NotLookedAt, PrevSpare, Unfit,
 };
 
 /// Goal: every CPU's figures and why it was dropped, in today's form. Source: eas_vectors.csv, row
@@ -101,6 +101,59 @@ fn within_the_margin() {
         (Some(132), Some(156))
     );
     assert_eq!(core.energy_per_uw(), Some(0.001), "milliwatts");
+}
+
+/// Goal: where the task's hint decides, that is said, and no energy. Source: energy-aware 4.5: a
+/// CPU that meets uclamp_min comes before one that does not, whatever both cost; of A73s at 1024
+/// and A53s at 462 only the former meet 800. Costs as in `energy_vector_of_today`.
+#[test]
+fn a_hint_decides() {
+    for (prev, rival, reason) in [(4, 0, Reason::EnergyPrev), (0, 4, Reason::EnergyHint)] {
+        let mut core = core(&machine(&hikey960()), "linux-7.3", &[]);
+        freeze(&mut core);
+        core.cpu_mut(prev).avg.util_avg = 43;
+        let mut task = sleeper(&mut core, 1, prev, 43, 59);
+        task.raw_mut().uclamp_min = 800;
+        let e = explain(&mut core, task, prev);
+        assert_eq!((e.choice.cpu, e.choice.reason), (4, reason), "{prev}");
+        let loser = if prev == 4 { rival } else { prev };
+        let (there, here) = (&e.candidates[loser as usize], &e.candidates[4]);
+        assert_eq!((there.dropped, there.fits), (Hint, -1), "{prev}");
+        assert!(there.energy < here.energy, "{prev}");
+    }
+}
+
+/// Caches of so many CPUs, nothing known of energy.
+fn caches(sizes: &[usize], busy: &[u32]) -> Core {
+    let clusters: Vec<_> = (sizes.iter().map(|n| common::cluster(*n, 1024))).collect();
+    let mut facts = machine(&clusters);
+    facts.perf_domains.clear();
+    let mut core = core(&facts, "linux-7.3+power-policy=powersaving", &[]);
+    freeze(&mut core);
+    for cpu in busy {
+        common::put(&mut core, *cpu, 1, 1024, 1024, 1024);
+    }
+    core
+}
+
+/// Goal: packing says of a group that it is full or too empty, of a CPU that it has more to do.
+/// Source: power-aware P11, P12: of the smallest domain that has room the fullest group with some,
+/// in it the CPU of least load. Within a cache groups are CPUs.
+#[test]
+fn packing_names_what_has_room() {
+    let fork = |sizes: &[usize], busy: &[u32]| {
+        let mut core = caches(sizes, busy);
+        let mut new = Task::new(9, 1024, 0, None, core.state().nr_cpus);
+        core.task_init(&mut new);
+        let e = core.explain(&mut [new], 0, None, &ask(PlaceKind::Fork, 0, 0));
+        assert_eq!(e.choice.reason, Reason::PowerLeader, "{busy:?}");
+        dropped(&e)
+    };
+    assert_eq!(
+        fork(&[3, 2], &[0]),
+        [NoRoom, Chosen, MoreRoom, NotLookedAt, NotLookedAt]
+    );
+    assert_eq!(fork(&[2, 2], &[0, 1]), [NoRoom, NoRoom, Chosen, MoreLoad]);
 }
 
 /// Goal: the slow path says of which groups it did not go. Source: capacity-aware 6.4 a: 600 on an

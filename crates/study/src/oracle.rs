@@ -209,7 +209,11 @@ pub(crate) fn note(policy: &str, judged: &[&Judged]) -> Option<String> {
             "oracle, {policy}: no static placement holds this load (proven), so there is no optimum"
         ),
         Judged::Unknown => {
-            format!("oracle, {policy}: no placement was found within the limits of the search")
+            let Limits { nodes, tasks } = Limits::default();
+            format!(
+                "oracle, {policy}: no placement was found within the limits of the search, {tasks} \
+                 tasks and {nodes} partial placements"
+            )
         }
     })
 }

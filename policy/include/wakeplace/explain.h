@@ -35,6 +35,10 @@ enum wp_drop {
 	WP_DROP_GROUP,         /* its group of CPUs was not chosen */
 	WP_DROP_IDLE_STATE,    /* another idle one of the group wakes faster, or slept later */
 	WP_DROP_OUTRANKED,     /* RT, deadline: its tasks go first, or matter more */
+	WP_DROP_NO_ROOM,       /* packing: it, or its group, is full */
+	WP_DROP_MORE_ROOM,     /* packing: its group, or it, is less full than another */
+	WP_DROP_MORE_LOAD,     /* another CPU of the group has less load, or as little */
+	WP_DROP_IDLE,          /* packing: only CPUs at work get more */
 	WP_DROP_COUNT
 };
 

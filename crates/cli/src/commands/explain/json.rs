@@ -48,6 +48,7 @@ fn candidate(answer: &Answer<'_>, seen: &Seen) -> Value {
         "idle_state": state.map(|at| answer.platform().idle_states[at as usize].name.as_str()),
         "energy": seen.energy.map(|energy| answer.power(energy)),
         "fits": seen.fits > 0,
+        "fits_but_for_hint": seen.fits < 0,
         "order": (seen.order > 0).then_some(seen.order),
         "dropped": (!chosen).then(|| seen.dropped.name()),
     })
@@ -81,6 +82,7 @@ pub(super) fn answer(answer: &Answer<'_>) -> Value {
             "time_ns": e.time_ns,
             "task": task(answer),
             "waker": e.waker.as_ref().map(|waker| party(answer, waker)),
+            "interrupt": e.interrupt,
             "waker_cpu": e.placement.waker_cpu,
             "sync": e.sync,
             "prev_cpu": e.placement.prev_cpu,
@@ -94,6 +96,7 @@ pub(super) fn answer(answer: &Answer<'_>) -> Value {
             NoEnergy::Asked => Value::Null,
             why => json!(why.name()),
         },
+        "energy_aware_off": e.energy_inactive,
         "energy_unit": e.energy_per_uw.map(|_| answer.power_unit()),
         "candidates": all.map(|seen| candidate(answer, seen)).collect::<Vec<_>>(),
         "others": others.collect::<Vec<_>>(),

@@ -91,19 +91,35 @@ fn rule(answer: &Answer<'_>) -> String {
     text
 }
 
+/// Who woke or made it, and where.
+fn waker(e: &wakeplace_engine::Explanation) -> String {
+    let cpu = e.placement.waker_cpu;
+    let done = match e.placement.kind {
+        PlacementKind::Wake => "woken",
+        PlacementKind::Fork | PlacementKind::Exec => "made",
+    };
+    match &e.waker {
+        Some(ran) if e.interrupt => {
+            format!(
+                "{done} by an interrupt on CPU {cpu}, which ran `{}`",
+                ran.name
+            )
+        }
+        Some(waker) => {
+            let sync = if e.sync { ", about to sleep" } else { "" };
+            format!("{done} by `{}` on CPU {cpu}{sync}", waker.name)
+        }
+        None if e.placement.kind == PlacementKind::Fork => {
+            format!("{done} on CPU {cpu} by the thread that makes all others")
+        }
+        None => format!("{done} by an interrupt on CPU {cpu}"),
+    }
+}
+
 fn task(answer: &Answer<'_>) -> String {
     let e = answer.explanation;
     let r = &e.task.record;
-    let waker = match &e.waker {
-        Some(waker) => {
-            let sync = if e.sync { ", about to sleep" } else { "" };
-            format!(
-                "woken by `{}` on CPU {}{sync}",
-                waker.name, e.placement.waker_cpu
-            )
-        }
-        None => format!("woken by an interrupt on CPU {}", e.placement.waker_cpu),
-    };
+    let waker = waker(e);
     let cpus: Vec<u32> = (0..answer.platform().cpus.len() as u32)
         .filter(|cpu| r.allowed[*cpu as usize / 64] >> (cpu % 64) & 1 != 0)
         .collect();

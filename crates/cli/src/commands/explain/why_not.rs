@@ -50,6 +50,13 @@ fn energy(e: &Explanation, platform: &Platform, seen: &Seen) -> String {
             there - here
         );
     }
+    if there < here {
+        return format!(
+            "it would cost {} {unit} less than {than}, which meets the task's wish for \
+             performance better than what this one lost to",
+            here - there
+        );
+    }
     format!("it would cost as much as {than}, which comes first")
 }
 
