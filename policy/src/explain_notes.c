@@ -125,43 +125,32 @@ static void wp_drop_loser(const struct wp_ctx *ctx, const struct wp_decision *de
 		wp_drop(ctx, loser, hint ? WP_DROP_HINT : WP_DROP_MORE_ENERGY);
 }
 
-/* Packing has looked at a group as a whole: no order among its CPUs. */
-static void wp_drop_packed(const struct wp_ctx *ctx, const struct wp_group *g, u32 why)
+/* The rule has not decided, or not by what it looked at: nothing is noted. */
+static void wp_drop_undo(const struct wp_ctx *ctx)
+{
+	struct wp_explain *x = wp_explain_of(ctx);
+	u32 cpu;
+
+	x->nr_seen = 0;
+	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS) {
+		WP_AT(x->seen, cpu)->drop = WP_DROP_NOT_LOOKED_AT;
+		WP_AT(x->seen, cpu)->order = 0;
+	}
+}
+
+/* Packing has looked at a group as a whole: what holds for those of its CPUs that the task may
+ * use. */
+static void wp_drop_packed(const struct wp_ctx *ctx, const struct wp_group *g,
+			   const struct wp_task *task, u32 why)
 {
 	u32 i;
 
 	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = *WP_AT(ctx->list, g->first_cpu + i);
 
-		WP_AT(wp_explain_of(ctx)->seen, cpu)->drop = why;
+		if (wp_allowed(task, cpu) && WP_AT(ctx->cpus, cpu)->online)
+			wp_drop(ctx, cpu, why);
 	}
-}
-
-/* Which of a domain's groups are full is noted. The fullest with room is still to be looked at; if
- * there is none, all are, by other rules. */
-static void wp_drop_packed_rest(const struct wp_ctx *ctx, const struct wp_dom *dom, u32 leader)
-{
-	u32 k;
-
-	WP_FOR(k, dom->nr_groups, WP_MAX_CPUS) {
-		if (leader == WP_NONE || k == leader)
-			wp_drop_packed(ctx, WP_AT(ctx->groups, dom->first_group + k),
-				       WP_DROP_NOT_LOOKED_AT);
-	}
-}
-
-/* sched-mc: the CPU does not take the task. */
-static void wp_drop_mc(const struct wp_ctx *ctx, const struct wp_dom *dom,
-		       const struct wp_task *task, u32 cpu)
-{
-	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-
-	if (!c->online || !wp_allowed(task, cpu))
-		wp_drop_barred(ctx, dom, cpu);
-	else if (ctx->asym && !wp_task_fits(ctx, task, cpu))
-		wp_drop(ctx, cpu, WP_DROP_UNFIT);
-	else
-		wp_drop(ctx, cpu, wp_nr_awake(c) + c->pending ? WP_DROP_NO_ROOM : WP_DROP_IDLE);
 }
 
 /* Of two CPUs of a group one is better. */

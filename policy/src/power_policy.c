@@ -178,7 +178,7 @@ WP_INLINE u32 wp_power_leader(const struct wp_ctx *ctx, u32 dom_index, u32 home,
 		wp_power_group(ctx, WP_AT(ctx->groups, dom->first_group + index), dec);
 		room = wp_sub(p->sums.room, p->sums.used);
 		WP_EXPLAIN(ctx, wp_drop_packed(ctx, WP_AT(ctx->groups, dom->first_group + index),
-					       room ? WP_DROP_MORE_ROOM : WP_DROP_NO_ROOM));
+					       task, room ? WP_DROP_MORE_ROOM : WP_DROP_NO_ROOM));
 		/* of equals the waking CPU's, then the previous one's, then the first */
 		if (room && (room < p->least || (room == p->least && index == home &&
 						 p->leader != local))) {
@@ -188,8 +188,7 @@ WP_INLINE u32 wp_power_leader(const struct wp_ctx *ctx, u32 dom_index, u32 home,
 	}
 	dec->nr_scanned += dom->nr_cpus;
 	if (p->used + wp_power_need(ctx, task, req) >= wp_power_room(ctx, p->power, p->cpus))
-		p->leader = WP_NONE;
-	WP_EXPLAIN(ctx, wp_drop_packed_rest(ctx, dom, p->leader));
+		return WP_NONE;
 	return p->leader;
 }
 
@@ -264,8 +263,11 @@ WP_INLINE int wp_power_level(const struct wp_ctx *ctx, u32 dom_index, const stru
 	/* Of a forked task nothing is known: it is not small. */
 	if (ctx->params.power_small_tasks && req->kind != WP_PLACE_FORK &&
 	    !(dom->flags & WP_SD_SHARE_CPUCAPACITY)) {
-		if (wp_allowed(task, req->this_cpu) && wp_small_room(ctx, task, req->this_cpu) > 0)
+		if (wp_allowed(task, req->this_cpu) &&
+		    wp_small_room(ctx, task, req->this_cpu) > 0) {
+			WP_EXPLAIN(ctx, wp_drop_undo(ctx));
 			return wp_power_decide(dec, req->this_cpu, WP_REASON_POWER_SMALL_HERE);
+		}
 		cpu = wp_power_cpu(ctx, g, task, req->this_cpu, 1);
 		if (cpu != WP_NONE)
 			return wp_power_decide(dec, cpu, WP_REASON_POWER_SMALL_RUNNING);
@@ -308,5 +310,6 @@ WP_FN int wp_power_select(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP
 		if (common || (!want_affine && !(dom->flags & flag)))
 			break;
 	}
+	WP_EXPLAIN(ctx, wp_drop_undo(ctx));
 	return 0;
 }

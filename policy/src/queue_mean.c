@@ -45,14 +45,17 @@ WP_INLINE u64 wp_vq_clamp(u64 distance, u64 most)
 	return (s64)distance < -(s64)most ? 0 - most : distance;
 }
 
-/* Virtual time of the task that runs. */
+/* Virtual time of the task that runs, of this weight. */
+WP_INLINE u64 wp_vq_runs_at(const struct wp_cpu *c, u32 weight, u64 now_ns)
+{
+	return c->curr_vtime_ns + wp_vq_scale(wp_sub(now_ns, c->curr_start_ns), weight);
+}
+
 WP_INLINE u64 wp_vq_curr(const struct wp_cpu *c, u64 now_ns)
 {
 	u32 weight = c->curr_weight; /* another CPU may read while it stops */
 
-	if (!weight)
-		return c->curr_vtime_ns;
-	return c->curr_vtime_ns + wp_vq_scale(wp_sub(now_ns, c->curr_start_ns), weight);
+	return weight ? wp_vq_runs_at(c, weight, now_ns) : c->curr_vtime_ns;
 }
 
 /* V now. */
@@ -66,17 +69,21 @@ WP_INLINE u64 wp_vq_now(const struct wp_cpu *c, u64 now_ns)
 }
 
 /* V is brought up to date, before its load changes. Who is alone is V, to the last digit, also if
- * the other one has left at this very moment: a nanosecond behind V, and who wakes next would
- * preempt it. */
+ * the other one has left at this very moment: were V a nanosecond behind it, who wakes next would
+ * preempt it. Another CPU's clock may be ahead of this one's: V does not go back to before it. */
 WP_INLINE void wp_vq_fold(struct wp_cpu *c, u64 now_ns)
 {
+	u32 weight = c->curr_weight;
 	u64 before;
 
-	if (!c->curr_weight)
+	if (!weight)
 		return;
-	if (c->vq_load <= c->curr_weight) {
-		c->vtime_now_ns = wp_vq_curr(c, now_ns);
-		c->vq_clock_ns = wp_max64(c->vq_clock_ns, now_ns);
+	if (c->vq_load <= weight) {
+		now_ns = wp_max64(now_ns, c->vq_clock_ns);
+		before = wp_vq_runs_at(c, weight, now_ns);
+		if (c->vtime_now_ns != before)
+			c->vtime_now_ns = before;
+		c->vq_clock_ns = now_ns;
 		return;
 	}
 	if (now_ns <= c->vq_clock_ns)

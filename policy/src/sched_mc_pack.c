@@ -93,21 +93,25 @@ WP_FN int wp_surplus(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 	return (c->nr_fair > 1 || c->misfit_load) && !wp_mc_quiet(ctx, cpu);
 }
 
-/* Has the CPU room for one task more? Without P8 it must run some, so that nothing spreads by it.
- * On machines whose CPUs differ the task must fit it. */
-WP_INLINE int wp_mc_takes(const struct wp_ctx *ctx, const struct wp_task *task, u32 cpu)
+/* Why the CPU takes no task more (enum wp_drop); WP_DROP_NONE: it has room. Without P8 it must run
+ * some, so that nothing spreads by it. On machines whose CPUs differ the task must fit it. */
+WP_INLINE u32 wp_mc_refuses(const struct wp_ctx *ctx, const struct wp_task *task, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u32 nr = wp_nr_awake(c) + c->pending;
 
-	if (!c->online || !wp_allowed(task, cpu))
-		return 0;
+	if (!c->online)
+		return WP_DROP_OFFLINE;
+	if (!wp_allowed(task, cpu))
+		return WP_DROP_NOT_ALLOWED;
 	if (!nr && !ctx->params.mc_lowest_first)
-		return 0;
+		return WP_DROP_IDLE;
 	if (nr && nr >= wp_mc_room(wp_mc_power(ctx, cpu)))
-		return 0;
-	return !ctx->asym || WP_OLD(ctx->params.pelt_scale >= WP_PELT_RATIO) ||
-	       wp_task_fits(ctx, task, cpu);
+		return WP_DROP_NO_ROOM;
+	if (!ctx->asym || WP_OLD(ctx->params.pelt_scale >= WP_PELT_RATIO) ||
+	    wp_task_fits(ctx, task, cpu))
+		return WP_DROP_NONE;
+	return WP_DROP_UNFIT;
 }
 
 /* The lowest CPU of the previous one's cache that takes the task. 0: there is none, spread. */
@@ -126,16 +130,19 @@ WP_FN int wp_mc_select(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NO
 	dom = WP_AT(ctx->doms, *WP_AT(prev->dom, prev->llc_level));
 	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = *WP_AT(ctx->list, dom->first_cpu + i);
+		u32 why = wp_mc_refuses(ctx, task, cpu);
 
 		dec->nr_scanned++;
-		if (wp_mc_takes(ctx, task, cpu)) {
+		if (why == WP_DROP_NONE) {
 			found = cpu;
 			break;
 		}
-		WP_EXPLAIN(ctx, wp_drop_mc(ctx, dom, task, cpu));
+		WP_EXPLAIN(ctx, wp_drop(ctx, cpu, why));
 	}
-	if (found == WP_NONE)
+	if (found == WP_NONE) {
+		WP_EXPLAIN(ctx, wp_drop_undo(ctx));
 		return 0;
+	}
 	dec->cpu = found;
 	dec->rule = WP_RULE_POWER;
 	dec->reason = WP_REASON_SAVES_POWER;

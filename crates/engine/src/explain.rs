@@ -6,6 +6,7 @@
 
 use crate::observe::{CpuPower, Observer, Placement, PlacementKind, Situation, Waking};
 use crate::options::Options;
+use std::collections::BTreeSet;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::{Choice, Core, Explained, Policy, Reason, Task, Waker};
 use wakeplace_workload::Workload;
@@ -200,8 +201,8 @@ struct Taker<'a> {
     left: u64,
     others: &'a [Policy],
     policy: &'a Policy,
-    /// The task that was woken last, if an interrupt did it.
-    interrupted_for: Option<u32>,
+    /// Tasks whose last wake-up was an interrupt's doing; a CPU may be chosen later.
+    by_interrupt: BTreeSet<u32>,
     taken: Option<Explanation>,
     done: bool,
 }
@@ -292,7 +293,7 @@ impl Observer for Taker<'_> {
             number: 0,
             task: self.party(s.core, &s.tasks[s.index], task),
             waker,
-            interrupt: self.interrupted_for == Some(task),
+            interrupt: self.by_interrupt.contains(&task),
             sync: s.ask.sync,
             energy_per_uw: s.core.energy_per_uw(),
             energy_inactive: s.core.energy_inactive(),
@@ -303,7 +304,11 @@ impl Observer for Taker<'_> {
     }
 
     fn woken(&mut self, _time_ns: u64, waking: &Waking) {
-        self.interrupted_for = waking.waker.is_none().then_some(waking.task);
+        if waking.waker.is_none() {
+            self.by_interrupt.insert(waking.task);
+        } else {
+            self.by_interrupt.remove(&waking.task);
+        }
     }
 
     fn placement(&mut self, _time_ns: u64, placement: &Placement) {
@@ -363,7 +368,7 @@ pub fn explain(
         others,
         policy,
         taken: None,
-        interrupted_for: None,
+        by_interrupt: BTreeSet::new(),
         done: false,
     };
     let _ = crate::run(platform, policy, workload, options, &mut taker);

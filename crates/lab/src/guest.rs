@@ -45,10 +45,10 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// A quarter of the whole is for the start, within bounds.
+    /// A quarter of the whole is for the start, within bounds, and never more than half.
     pub(crate) fn of(whole: Duration) -> Self {
         Self {
-            start: (whole / 4).clamp(MIN_START, MAX_START),
+            start: (whole / 4).clamp(MIN_START, MAX_START).min(whole / 2),
             whole,
         }
     }
@@ -169,7 +169,7 @@ impl Guest<'_> {
                 });
             }
             if let Some(start) = start.filter(|start| !up && started.elapsed() >= *start) {
-                let how = format!("nothing came for {} s", start.as_secs());
+                let how = format!("it was not up after {} s", start.as_secs());
                 return Ok(Try::NeverUp(how));
             }
             std::thread::sleep(LOOK);
@@ -342,8 +342,8 @@ impl Guest<'_> {
         }
     }
 
-    /// Has its first process said so, or sent something? A line of the kernel's may fall into what
-    /// is said.
+    /// Has its first process said so, or sent its results? A line of the kernel's may fall into
+    /// what is said; a guest that has come to its end is not to run again for that.
     fn is_up(&self) -> bool {
         let sent = fs::metadata(self.results()).is_ok_and(|results| results.len() > 0);
         sent || self.console_text().contains(IS_UP)

@@ -64,7 +64,8 @@ words! {
             "another CPU of its performance domain has at least as much capacity to spare";
         PrevSpare = WP_DROP_PREV_SPARE, "prev-spare",
             "the previous CPU is in its performance domain and has at least as much to spare";
-        MoreEnergy = WP_DROP_MORE_ENERGY, "more-energy", "it costs as much energy or more";
+        MoreEnergy = WP_DROP_MORE_ENERGY, "more-energy",
+            "it costs as much energy as another candidate, or more";
         Margin = WP_DROP_MARGIN, "margin",
             "it costs less energy than the previous CPU, but by no more than the margin";
         Hint = WP_DROP_HINT, "hint", "another CPU meets the task's wish for performance better";
@@ -76,9 +77,9 @@ words! {
         NoRoom = WP_DROP_NO_ROOM, "no-room", "it, or its group of CPUs, has no room for the task";
         MoreRoom = WP_DROP_MORE_ROOM, "more-room",
             "another CPU, or group of CPUs, that has room for the task is fuller, or as full and \
-             comes first";
+             goes first";
         MoreLoad = WP_DROP_MORE_LOAD, "more-load",
-            "another CPU of its group has less load, or as little and was asked first";
+            "another CPU of its group has less load, or as little and goes first";
         Idle = WP_DROP_IDLE, "idle", "it is idle, and only CPUs at work are given more";
     }
 }

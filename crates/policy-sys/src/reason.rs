@@ -39,8 +39,8 @@ reasons! {
     EnergyBest = WP_REASON_ENERGY_BEST, "energy-best",
         "least energy, by more than the margin where there is one";
     EnergyPrev = WP_REASON_ENERGY_PREV, "energy-prev",
-        "no CPU is cheaper (beyond the margin, if any) or meets its hint better: previous \
-         CPU";
+        "no other CPU is better by its hint, then by energy (beyond the margin, if any): \
+         previous CPU";
     EnergyPrevUnfit = WP_REASON_ENERGY_PREV_UNFIT, "energy-prev-unfit",
         "previous CPU cannot hold the task: best other";
     EnergyNothingFits = WP_REASON_ENERGY_NOTHING_FITS, "energy-nothing-fits",

@@ -156,6 +156,30 @@ fn packing_names_what_has_room() {
     assert_eq!(fork(&[2, 2], &[0, 1]), [NoRoom, NoRoom, Chosen, MoreLoad]);
 }
 
+/// Goal: sched-mc says which CPUs are full, and nothing where another rule decides. Source:
+/// sched-mc P5 to P8, docs/decisions/040: the lowest CPU of the cache that has room, one task each
+/// without a table; with `mc_lowest_first` off no idle one.
+#[test]
+fn sched_mc_names_what_is_full() {
+    let wake = |lowest_first: &str| {
+        let mut facts = machine(&[common::cluster(3, 1024)]);
+        facts.perf_domains.clear();
+        let settings = [("mc_lowest_first", lowest_first)];
+        let mut core = core(&facts, "linux-7.3+sched-mc=2", &settings);
+        freeze(&mut core);
+        common::put(&mut core, 0, 1, 1024, 1024, 1024);
+        let task = sleeper(&mut core, 1, 2, 100, 100);
+        let e = explain(&mut core, task, 2);
+        (e.choice.reason, dropped(&e))
+    };
+    let (reason, seen) = wake("on");
+    assert_eq!(reason, Reason::SavesPower);
+    assert_eq!(seen, [NoRoom, Chosen, NotLookedAt]);
+    let (reason, seen) = wake("off");
+    assert_eq!(reason, Reason::IdleTarget);
+    assert_eq!(seen, [NotLookedAt, NotLookedAt, Chosen]);
+}
+
 /// Goal: the slow path says of which groups it did not go. Source: capacity-aware 6.4 a: 600 on an
 /// A7 of 430 goes to an A15, CPU 0; below, the A15s are equal and it stays.
 #[test]

@@ -29,7 +29,7 @@ enum wp_drop {
 	WP_DROP_CORE_BUSY,     /* another thread of its core is busy, or that CPU is not idle */
 	WP_DROP_LESS_SPARE,    /* another CPU of its performance domain has as much to spare */
 	WP_DROP_PREV_SPARE,    /* the previous CPU, in its domain, has as much to spare */
-	WP_DROP_MORE_ENERGY,   /* as much energy or more */
+	WP_DROP_MORE_ENERGY,   /* as much energy as another one, or more */
 	WP_DROP_MARGIN,        /* saves no more than the margin */
 	WP_DROP_HINT,          /* another one meets the task's wish for performance better */
 	WP_DROP_GROUP,         /* its group of CPUs was not chosen */

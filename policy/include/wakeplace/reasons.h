@@ -11,7 +11,7 @@ enum wp_reason {
 	WP_REASON_ONE_ALLOWED,         /* the task may use one CPU only */
 	WP_REASON_NOT_ALLOWED,         /* the rule's CPU is not allowed or gone: lowest allowed */
 	WP_REASON_ENERGY_BEST,         /* least energy, by more than the form's margin */
-	WP_REASON_ENERGY_PREV,         /* none is cheaper, or meets its wish better: previous CPU */
+	WP_REASON_ENERGY_PREV,         /* none better by its wish, then by energy: previous CPU */
 	WP_REASON_ENERGY_PREV_UNFIT,   /* previous CPU cannot hold the task: best other */
 	WP_REASON_ENERGY_NOTHING_FITS, /* no CPU can hold the task: previous CPU */
 	WP_REASON_ENERGY_ZERO_UTIL,    /* task without utilisation: previous CPU */

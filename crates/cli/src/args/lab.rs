@@ -166,8 +166,8 @@ pub(crate) struct LabRunArgs {
     pub(crate) package: Vec<PackageName>,
     /// End the guest if it takes longer
     ///
-    /// One that is not up in a quarter of that, in 1 to 5 minutes, is started once more, which is
-    /// said.
+    /// One that is not up in a quarter of that, or in 1 to 5 minutes (at most half of it), is
+    /// started once more, with as much time, which is said.
     #[arg(
         long,
         value_name = "TIME",

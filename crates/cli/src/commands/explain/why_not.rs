@@ -52,8 +52,8 @@ fn energy(e: &Explanation, platform: &Platform, seen: &Seen) -> String {
     }
     if there < here {
         return format!(
-            "it would cost {} {unit} less than {than}, which meets the task's wish for \
-             performance better than what this one lost to",
+            "it would cost {} {unit} less than {than}, but no less than another one, which was \
+             compared with that one in its place",
             here - there
         );
     }
