@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What one decision looked at, CPU by CPU (explain.c). Natively only, and only while a home asks:
- * wp_ctx.explain is then the address of a record that the home owns, else 0. It is the one address
- * in a context; a copy of a context must clear it.
+ * What one decision looked at, CPU by CPU (explain.c). The record is kept natively only, and only
+ * while a home asks: wp_ctx.explain is then its address, which that home owns, else 0. It is the
+ * one address in a context; a copy of a context must clear it.
  */
 #ifndef WAKEPLACE_EXPLAIN_H
 #define WAKEPLACE_EXPLAIN_H

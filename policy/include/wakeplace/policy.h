@@ -588,9 +588,9 @@ int wp_nohz_pass_end(struct wp_ctx *ctx WP_NONNULL, u64 now_ns, u32 balanced);
 int wp_update_blocked(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 
 #include "wakeplace/classes.h"
+#include "wakeplace/explain.h"
 
 #ifndef WP_LIVE
-#include "wakeplace/explain.h"
 #include "wakeplace/task_group.h"
 #endif
 
