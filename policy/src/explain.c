@@ -11,16 +11,11 @@ void wp_explain_begin(struct wp_explain *x)
 {
 	u32 cpu;
 
-	x->nr_seen = 0;
+	wp_explain_forget(x);
 	x->target = WP_NONE;
 	x->no_energy = WP_NO_ENERGY_ASKED;
-	for (cpu = 0; cpu < WP_MAX_CPUS; cpu++) {
-		struct wp_seen *seen = WP_AT(x->seen, cpu);
-
-		seen->drop = WP_DROP_NOT_LOOKED_AT;
-		seen->order = 0;
-		seen->energy = WP_NO_ENERGY;
-	}
+	for (cpu = 0; cpu < WP_MAX_CPUS; cpu++)
+		WP_AT(x->seen, cpu)->energy = WP_NO_ENERGY;
 }
 
 /* Does the task fit, as the rule that decided asks? The energy-aware one counts what is there. */

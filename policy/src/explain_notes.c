@@ -12,6 +12,23 @@ WP_INLINE struct wp_explain *wp_explain_of(const struct wp_ctx *ctx)
 	return (struct wp_explain *)(unsigned long)ctx->explain;
 }
 
+/* Nothing is noted: before a question, or since a rule has not decided by what it looked at. */
+static void wp_explain_forget(struct wp_explain *x)
+{
+	u32 cpu;
+
+	x->nr_seen = 0;
+	WP_FOR(cpu, WP_MAX_CPUS, WP_MAX_CPUS) {
+		WP_AT(x->seen, cpu)->drop = WP_DROP_NOT_LOOKED_AT;
+		WP_AT(x->seen, cpu)->order = 0;
+	}
+}
+
+static void wp_drop_undo(const struct wp_ctx *ctx)
+{
+	wp_explain_forget(wp_explain_of(ctx));
+}
+
 /* A rule has looked at `cpu` and goes on, because of `why` (enum wp_drop). */
 static void wp_drop(const struct wp_ctx *ctx, u32 cpu, u32 why)
 {
@@ -123,19 +140,6 @@ static void wp_drop_loser(const struct wp_ctx *ctx, const struct wp_decision *de
 
 	if (loser != WP_NONE && (loser != prev || prev_usable))
 		wp_drop(ctx, loser, hint ? WP_DROP_HINT : WP_DROP_MORE_ENERGY);
-}
-
-/* The rule has not decided, or not by what it looked at: nothing is noted. */
-static void wp_drop_undo(const struct wp_ctx *ctx)
-{
-	struct wp_explain *x = wp_explain_of(ctx);
-	u32 cpu;
-
-	x->nr_seen = 0;
-	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS) {
-		WP_AT(x->seen, cpu)->drop = WP_DROP_NOT_LOOKED_AT;
-		WP_AT(x->seen, cpu)->order = 0;
-	}
 }
 
 /* Packing has looked at a group as a whole: what holds for those of its CPUs that the task may

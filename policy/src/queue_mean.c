@@ -74,15 +74,15 @@ WP_INLINE u64 wp_vq_now(const struct wp_cpu *c, u64 now_ns)
 WP_INLINE void wp_vq_fold(struct wp_cpu *c, u64 now_ns)
 {
 	u32 weight = c->curr_weight;
-	u64 before;
+	u64 before, alone;
 
 	if (!weight)
 		return;
 	if (c->vq_load <= weight) {
 		now_ns = wp_max64(now_ns, c->vq_clock_ns);
-		before = wp_vq_runs_at(c, weight, now_ns);
-		if (c->vtime_now_ns != before)
-			c->vtime_now_ns = before;
+		alone = wp_vq_runs_at(c, weight, now_ns);
+		if (c->vtime_now_ns != alone)
+			c->vtime_now_ns = alone;
 		c->vq_clock_ns = now_ns;
 		return;
 	}

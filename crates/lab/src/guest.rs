@@ -106,8 +106,8 @@ impl Guest<'_> {
     /// Runs it to its end. A guest that does not come up gets one more try, aloud: the emulator's
     /// threads race with what a kernel does while it starts (it patches itself, wakes CPUs, maps
     /// devices), so that now and then one of the two dies or stands still before the guest's first
-    /// process. Of 67 starts beside other work 2 stood still, of 75 others 1 emulator
-    /// found its own tables wrong.
+    /// process. Of 67 starts beside other work 2 stood still, of 75 others 1 emulator found its own
+    /// tables wrong.
     pub(crate) fn boot(&self, limits: Limits, watch: &dyn Watch) -> Result<(), LabError> {
         let Try::NeverUp(how) = self.try_boot(limits.whole, Some(limits.start), watch)? else {
             return Ok(());
@@ -177,10 +177,9 @@ impl Guest<'_> {
     }
 
     fn start(&self) -> Result<Running, LabError> {
-        for of_last_try in [self.console(), self.results()] {
-            if of_last_try.exists() {
-                fs::remove_file(&of_last_try).map_err(LabError::file(&of_last_try, "removed"))?;
-            }
+        let of_last_try = self.results();
+        if of_last_try.exists() {
+            fs::remove_file(&of_last_try).map_err(LabError::file(&of_last_try, "removed"))?;
         }
         let messages = self.messages();
         let log = fs::File::create(&messages).map_err(LabError::writing(&messages))?;
