@@ -37,6 +37,8 @@ pub struct HotplugStormResult {
     pub online: u64,
     /// Times that the kernel said it was busy.
     pub busy: u64,
+    /// Longest time that one change took, ns.
+    pub change_ns_max: u64,
     /// Rounds of work that the threads did.
     pub rounds_total: u64,
 }
@@ -83,6 +85,7 @@ pub fn run(args: &[String]) -> Result<Report<HotplugStormResult>, GuestError> {
         offline: storm.offline,
         online: storm.online,
         busy: storm.busy,
+        change_ns_max: storm.change_ns_max,
         rounds_total,
     };
     Ok(Report::new("hotplug-storm", failures, result))
@@ -116,13 +119,17 @@ struct Storm {
     offline: u64,
     online: u64,
     busy: u64,
+    change_ns_max: u64,
     failures: Vec<String>,
 }
 
 impl Storm {
     /// Whether the CPU went there.
     fn switch(&mut self, file: &Path, online: bool) -> bool {
-        match fs::write(file, if online { "1" } else { "0" }) {
+        let begin_ns = sys::now_ns();
+        let written = fs::write(file, if online { "1" } else { "0" });
+        self.change_ns_max = self.change_ns_max.max(sys::now_ns() - begin_ns);
+        match written {
             Ok(()) if online => self.online += 1,
             Ok(()) => self.offline += 1,
             Err(error) if error.raw_os_error() == BUSY => {

@@ -68,7 +68,7 @@ pub(crate) struct CpuCounters {
     pub(crate) pulled: u64,
     /// Running tasks pushed away from this CPU.
     pub(crate) pushed: u64,
-    /// Kicks that ended a running task's slice.
+    /// Kicks by wake-ups that ended a running task's slice.
     pub(crate) preempted: u64,
     /// Times a task began to run here.
     pub(crate) switches: u64,

@@ -26,6 +26,7 @@ OPS(update_idle) void wakeplace_update_idle(u64 *args)
 OPS_SLEEPABLE(cpu_online) void wakeplace_cpu_online(u64 *args)
 {
 	WP_AT(ctx.cpus, (u32)(s32)args[0])->online = 1;
+	leaving = 0;
 	hotplug_ns = now_ns();
 	WP_ADD(&hotplug_count, 1);
 }
@@ -48,6 +49,7 @@ OPS_SLEEPABLE(cpu_offline) void wakeplace_cpu_offline(u64 *args)
 
 	WP_AT(ctx.cpus, cpu)->online = 0;
 	hotplug_ns = now_ns();
+	leaving = cpu + 1;
 	WP_ADD(&hotplug_count, 1);
 	give_up_queue(cpu);
 }
@@ -75,9 +77,6 @@ static __always_inline bool rescue_queue(u32 cpu, const struct wp_cpu *c, u32 he
 
 /* The kernel takes the text of an error from writable memory only. */
 static char timer_lost[] = "the timer for idle CPUs cannot be started again";
-
-/* For so long after a CPU came or went the timer does not rest: chosen by us. */
-#define HOTPLUG_ALERT_NS 1000000000ull
 
 /*
  * A claim that no task follows (it was placed elsewhere after all) would keep an idle CPU from
@@ -175,6 +174,7 @@ OPS_SLEEPABLE(init) s32 wakeplace_init(u64 *args)
 		if (error)
 			return error;
 	}
+	find_preemption();
 	error = init_slice_timers();
 	return error ? error : start_timer();
 }

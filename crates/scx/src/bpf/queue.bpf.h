@@ -50,8 +50,8 @@ static __always_inline void queue_task(struct task_struct *p, struct task_live *
 		return;
 	}
 	if (wp_vq_preempts(&ctx, &t->wp, cpu, now) && !waits_before(cpu, t, now)) {
-		WP_ADD(&stats_of(cpu)->preempted, 1);
-		kick(cpu, SCX_KICK_PREEMPT);
+		if (end_slice(cpu))
+			WP_ADD(&stats_of(cpu)->preempted, 1);
 		return;
 	}
 	arm_slice_end(cpu, now);
@@ -221,7 +221,7 @@ static __always_inline bool keep_running(struct task_struct *prev, u32 cpu)
 		return false;
 	now = now_ns();
 	wp_vq_expired(&ctx, cpu, 0, now); /* nobody is due: its next slice begins */
-	task_set_slice(prev, wp_vq_slice_ns(&ctx));
+	begin_slice(prev, cpu, true);
 	arm_if_waiting(cpu, now);
 	return true;
 }
@@ -281,6 +281,8 @@ OPS(running) void wakeplace_running(u64 *args)
 	account_move(t, cpu, now);
 	carry_out_freq(cpu, wp_set_current(&ctx, &t->wp, now));
 	wp_vq_start(&ctx, &t->wp, cpu, now);
+	begin_slice(p, cpu, false);
+	wake_leaving(now);
 	arm_if_waiting(cpu, now);
 	t->running_ns = now;
 	t->was_running = 0;
@@ -365,8 +367,10 @@ OPS(tick) void wakeplace_tick(u64 *args)
 		wish_of(cpu)->balance = 1;
 	if (did & WP_DID_END_REST)
 		end_rest();
-	if (wp_vq_expired(&ctx, cpu, (u32)scx_bpf_dsq_nr_queued(dsq_of(cpu)), now))
+	if (wish_of(cpu)->end_slice)
 		kick(cpu, SCX_KICK_PREEMPT);
+	else if (wp_vq_expired(&ctx, cpu, (u32)scx_bpf_dsq_nr_queued(dsq_of(cpu)), now))
+		end_slice(cpu);
 }
 
 #endif

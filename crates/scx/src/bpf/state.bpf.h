@@ -16,6 +16,7 @@ struct wp_params next_params;
 /* A CPU came or went: the loader rebuilds the domains. */
 u64 hotplug_count;
 u64 hotplug_ns; /* the last time */
+u32 leaving;    /* the CPU that went last, and one more; 0: it is back */
 
 struct task_live {
 	struct wp_task wp;
@@ -112,6 +113,21 @@ static __always_inline void kick(u32 cpu, u64 flags)
 {
 	if (WP_AT(ctx.cpus, bpf_get_smp_processor_id())->online)
 		scx_bpf_kick_cpu((s32)cpu, flags);
+}
+
+/* For so long after a CPU came or went more is looked at: chosen by us. */
+#define HOTPLUG_ALERT_NS 1000000000ull
+
+/*
+ * A task begins to run. A CPU on its way out waits for its last task to leave, and looks only when
+ * it schedules: those whom it waits for are taken by others, unheard, so that it must be woken.
+ */
+static __always_inline void wake_leaving(u64 now)
+{
+	u32 gone = leaving;
+
+	if (gone && now < hotplug_ns + HOTPLUG_ALERT_NS)
+		kick(gone - 1, 0);
 }
 
 /* Hand a frequency request of the core to the governor. */
