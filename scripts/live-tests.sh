@@ -58,8 +58,8 @@ only_late() {
 no_stall() {
     local longest
     longest=$(sed -n 's/.*"change_ns_max":\([0-9]*\).*/\1/p' \
-        "$1"/live-hotplug-storm.out "$1"/live-hotplug-storm-switching.out | sort -n | tail -n 1)
-    longest=$((${longest:?no change_ns_max} / 1000000))
+        "$1"/live-hotplug-storm*.out | sort -n | tail -n 1 || true)
+    longest=$((${longest:-9999999999} / 1000000))
     say "hotplug: a CPU took $longest ms at most to come or go"
     [ $longest -lt 2000 ] || fault "$2: a CPU took $longest ms to come or go"
 }

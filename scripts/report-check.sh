@@ -42,20 +42,24 @@ load='periodic:n=10,period=16ms,duty=5%'
 # Appended to a copy of a page: what the browser made of it, in one line on the console.
 cat >"$scratch/probe.html" <<'HTML'
 <script>
-addEventListener("load", () => setTimeout(() => {
+const look = (left) => setTimeout(() => {
   const all = (what) => document.querySelectorAll(what);
   const shown = [...all(".drawing")].filter((one) => one.clientWidth > 0);
+  const undrawn = shown.filter((one) => !one.querySelector("svg")).length;
+  // The first start of a browser is slow: up to 15 s until all is drawn.
+  if (undrawn && left) return look(left - 1);
   const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
   console.log("probe " + [
     "width=" + innerWidth,
     "charts=" + shown.length,
-    "undrawn=" + shown.filter((one) => !one.querySelector("svg")).length,
+    "undrawn=" + undrawn,
     "timelines=" + all(".line").length,
     "empty=" + [...all(".line")].filter((one) => !one.querySelector("canvas")).length,
     "too-wide=" + Math.max(wide, 0),
     "loaded=" + performance.getEntriesByType("resource").map((one) => one.name).join(","),
   ].join(" "));
-}, 4000));
+}, 1000);
+addEventListener("load", () => setTimeout(() => look(10), 4000));
 </script>
 HTML
 

@@ -68,7 +68,7 @@ pub(crate) struct CpuCounters {
     pub(crate) pulled: u64,
     /// Running tasks pushed away from this CPU.
     pub(crate) pushed: u64,
-    /// Kicks by wake-ups that ended a running task's slice.
+    /// Kicks that ended a running task's slice.
     pub(crate) preempted: u64,
     /// Times a task began to run here.
     pub(crate) switches: u64,
@@ -189,6 +189,7 @@ impl Live {
             queues_wakeups: queued_wakeups != 0,
         };
         live.write_context();
+        bss_mut(&mut live.skel).lazy_preemption = u32::from(machine.preempts_lazily);
         Ok(live)
     }
 

@@ -86,6 +86,8 @@ pub(crate) struct Machine {
     pub(crate) power_in_watts: bool,
     /// All clocks are set by the governor that follows what a scheduler asks for.
     pub(crate) schedutil: bool,
+    /// The kernel preempts itself at ticks only.
+    pub(crate) preempts_lazily: bool,
     /// Where capacities and energy model come from, in words.
     pub(crate) source: String,
     /// CPUs whose siblings were read: they were online at that time.
@@ -130,6 +132,7 @@ pub(crate) fn describe(choice: &PlatformChoice, root: &Path) -> Result<Machine, 
             .collect(),
         power_in_watts,
         schedutil: follows_requests(&kernel.policies),
+        preempts_lazily: preempts_lazily(root),
         source,
         placed: kernel.online.clone(),
         choice: choice.clone(),
@@ -181,6 +184,13 @@ fn tick_ns(root: &Path) -> u32 {
     let hz = hz.and_then(|hz| hz.parse::<u32>().ok());
     hz.filter(|hz| (1..=10_000).contains(hz))
         .map_or(DEFAULT_TICK_NS, |hz| 1_000_000_000 / hz)
+}
+
+/// By debugfs, which puts the model in force in brackets: `none voluntary full (lazy)`. Not where
+/// it cannot be read, or the kernel has one model only.
+fn preempts_lazily(root: &Path) -> bool {
+    let models = std::fs::read_to_string(root.join("sys/kernel/debug/sched/preempt"));
+    models.is_ok_and(|models| models.contains("(lazy)"))
 }
 
 fn level(level: &SysfsLevel) -> LevelFacts {

@@ -46,7 +46,7 @@ fn prepare_process() {
 
 /// A CPU that came is used once this program has looked, and it is asked most when the machine is
 /// busy: the little it does goes first, and nothing that waits for its own turn holds its memory
-/// meanwhile, as khugepaged would. Threads that start from now on inherit both.
+/// meanwhile, as khugepaged would. The threads that it starts from now on have its priority.
 fn go_before_others() {
     // SAFETY: neither call takes a pointer. Where they are refused it schedules all the same.
     unsafe {
@@ -92,14 +92,7 @@ pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
         })?;
     let mut live = Live::load(&machine, &policy, args.verbose > 1).map_err(Failure::environment)?;
     if args.verbose > 0 {
-        for (program, insns) in live.verified_insns() {
-            let insns = insns.map_or_else(|| "unknown".to_owned(), |insns| insns.to_string());
-            say(&format!("verified: {program} {insns}"));
-        }
-        say(match live.queues_wakeups() {
-            true => "wake-ups are queued by the target",
-            false => "wake-ups are queued by the waker: this kernel has no other way",
-        });
+        say_how(&live, &machine);
     }
     live.attach().map_err(Failure::environment)?;
     say(&format!(
@@ -136,6 +129,22 @@ pub(crate) fn run(cli: &Cli) -> Result<u8, Failure> {
     let watched = running.watch(&asks, printer, follower);
     let ended = finish(running.live); // in any case: it says who schedules now
     watched.and(ended)
+}
+
+/// What the kernel has made of it, and lets it do.
+fn say_how(live: &Live, machine: &Machine) {
+    for (program, insns) in live.verified_insns() {
+        let insns = insns.map_or_else(|| "unknown".to_owned(), |insns| insns.to_string());
+        say(&format!("verified: {program} {insns}"));
+    }
+    say(match live.queues_wakeups() {
+        true => "wake-ups are queued by the target",
+        false => "wake-ups are queued by the waker: this kernel has no other way",
+    });
+    say(match machine.preempts_lazily {
+        true => "kernel threads give way at ticks, as this kernel preempts lazily",
+        false => "kernel threads give way at once: this kernel does not say that it is lazy",
+    });
 }
 
 fn mode_words(mode: Mode) -> String {

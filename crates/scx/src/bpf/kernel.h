@@ -83,6 +83,7 @@ struct task_struct {
 };
 
 struct rq {
+	unsigned int nr_running;
 	u64 clock_pelt;
 	unsigned long lost_idle_time;
 	struct sched_avg avg_rt;
@@ -156,9 +157,6 @@ struct bpf_iter_scx_dsq {
 #define OPS_SLEEPABLE(name) SEC("struct_ops.s/" #name)
 #define ARG_TASK(args, n) ((struct task_struct *)(args)[n])
 
-/* preempt_dynamic_mode where user space is preempted at once and the kernel at a tick. */
-#define PREEMPT_DYNAMIC_LAZY 3
-
 #define PF_IDLE 0x00000002
 #define TASK_DEAD 0x00000080
 #define PF_KTHREAD 0x00200000
@@ -212,7 +210,5 @@ extern const struct rq runqueues __ksym;
 extern const unsigned long arch_freq_scale __ksym;
 /* Capacity that the frequency limits in force take away; not there without cpufreq. */
 extern const unsigned long cpufreq_pressure __ksym __weak;
-/* An int, of which BTF has no type; not there without PREEMPT_DYNAMIC. */
-extern const void preempt_dynamic_mode __ksym __weak;
 
 #endif

@@ -19,7 +19,7 @@ struct cpu_stats {
 	u64 refused;      /* decisions the home could not carry out: CPU gone or not allowed */
 	u64 pulled;       /* tasks this CPU took from other queues */
 	u64 pushed;       /* running tasks pushed away from this CPU */
-	u64 preempted;    /* kicks by wake-ups that ended a running task's slice */
+	u64 preempted;    /* kicks that ended a running task's slice */
 	u64 switches;     /* times a task began to run here */
 	u64 run_ns;       /* time fair tasks ran here */
 	u64 energy_nj;    /* of that time, by the energy model; 0 without one */
@@ -35,7 +35,7 @@ struct cpu_wish {
 	u32 stranded;   /* turns of the timer at which it idled with tasks in its queue */
 	u64 asked_ns;   /* when: it lapses after two ticks */
 	u32 lazy;       /* what runs is preempted by a tick only */
-	u32 end_slice;  /* ... the next one */
+	u32 end_at_tick; /* ... the next one */
 };
 
 /* Why the scheduler ended, for the loader. */

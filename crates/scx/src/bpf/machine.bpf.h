@@ -174,7 +174,6 @@ OPS_SLEEPABLE(init) s32 wakeplace_init(u64 *args)
 		if (error)
 			return error;
 	}
-	find_preemption();
 	error = init_slice_timers();
 	return error ? error : start_timer();
 }

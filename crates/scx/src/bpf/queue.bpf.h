@@ -50,8 +50,8 @@ static __always_inline void queue_task(struct task_struct *p, struct task_live *
 		return;
 	}
 	if (wp_vq_preempts(&ctx, &t->wp, cpu, now) && !waits_before(cpu, t, now)) {
-		if (end_slice(cpu))
-			WP_ADD(&stats_of(cpu)->preempted, 1);
+		WP_ADD(&stats_of(cpu)->preempted, 1);
+		end_slice(cpu);
 		return;
 	}
 	arm_slice_end(cpu, now);
@@ -215,6 +215,7 @@ static __always_inline bool keep_running(struct task_struct *prev, u32 cpu)
 	struct task_live *t = live_of(prev);
 	u64 now;
 
+	wish_of(cpu)->end_at_tick = 0;
 	if (push_wanted(cpu) != WP_NONE || (t && t->go_to != WP_NONE))
 		return false;
 	if (take_first_due(cpu, true))
@@ -252,17 +253,23 @@ OPS(dispatch) void wakeplace_dispatch(u64 *args)
 		dsq_move_to_local(dsq_of(cpu));
 }
 
+/* How many wait on this CPU, for its turn or, where they have been sent here, ahead of it. */
+static __always_inline u32 nr_waiting(u32 cpu)
+{
+	s32 waiting = scx_bpf_dsq_nr_queued(dsq_of(cpu));
+
+	if (waiting <= 0)
+		waiting = scx_bpf_dsq_nr_queued(SCX_DSQ_LOCAL);
+	return waiting > 0 ? (u32)waiting : 0;
+}
+
 /* sched_yield: nothing if nobody waits. A task to go on instead cannot be named. */
 OPS(yield) bool wakeplace_yield(u64 *args)
 {
 	struct task_struct *p = ARG_TASK(args, 0);
 	u32 cpu = (u32)scx_bpf_task_cpu(p);
-	s32 waiting;
 
-	waiting = scx_bpf_dsq_nr_queued(dsq_of(cpu));
-	if (waiting <= 0)
-		waiting = scx_bpf_dsq_nr_queued(SCX_DSQ_LOCAL);
-	if (!args[1] && wp_vq_forfeit(&ctx, cpu, waiting > 0, now_ns()))
+	if (!args[1] && wp_vq_forfeit(&ctx, cpu, nr_waiting(cpu) > 0, now_ns()))
 		task_set_slice(p, 0);
 	return false;
 }
@@ -354,7 +361,9 @@ OPS(tick) void wakeplace_tick(u64 *args)
 	struct task_struct *p = ARG_TASK(args, 0);
 	struct task_live *t = live_of(p);
 	u32 cpu = (u32)scx_bpf_task_cpu(p);
+	struct cpu_wish *w = wish_of(cpu);
 	u64 now = now_ns();
+	u32 waiting;
 	int did;
 
 	if (!t || !t->wp.running)
@@ -364,13 +373,18 @@ OPS(tick) void wakeplace_tick(u64 *args)
 	did = wp_tick(&ctx, &t->wp, now);
 	carry_out_freq(cpu, did);
 	if (did & WP_DID_BALANCE)
-		wish_of(cpu)->balance = 1;
+		w->balance = 1;
 	if (did & WP_DID_END_REST)
 		end_rest();
-	if (wish_of(cpu)->end_slice)
+	if (w->end_at_tick) {
 		kick(cpu, SCX_KICK_PREEMPT);
-	else if (wp_vq_expired(&ctx, cpu, (u32)scx_bpf_dsq_nr_queued(dsq_of(cpu)), now))
+		return;
+	}
+	waiting = nr_waiting(cpu);
+	if (wp_vq_expired(&ctx, cpu, waiting, now))
 		end_slice(cpu);
+	if (w->lazy && waiting) /* while it was alone the kernel's count ran on, not the core's */
+		task_set_slice(p, 2ull * ctx.tick_ns);
 }
 
 #endif

@@ -28,27 +28,17 @@ struct {
  * one that found its slice over or after its waker: it may hold what many wait for, and a light one
  * gets its next turn seconds later. sched_ext has no such request and does not say where a task is;
  * kernel threads are always inside, so they are treated like that (docs/decisions/051).
- */
-static u32 lazy_preemption;
-
-static __always_inline void find_preemption(void)
-{
-	int mode = 0;
-
-	if (&preempt_dynamic_mode)
-		bpf_probe_read_kernel(&mode, sizeof(mode), &preempt_dynamic_mode);
-	lazy_preemption = mode == PREEMPT_DYNAMIC_LAZY;
-}
-
-/*
+ *
  * The task that runs begins a slice; `again`: it has used up the time that the kernel gives it.
- * Where a tick of ours is to end it, the kernel's own count must not do so before.
+ * Where a tick of ours is to end it, the kernel's own count must not do so before. A wish to end it
+ * that came while its CPU looked who is next stays.
  */
 static __always_inline void begin_slice(struct task_struct *p, u32 cpu, bool again)
 {
 	struct cpu_wish *w = wish_of(cpu);
 
-	w->end_slice = 0;
+	if (!again)
+		w->end_at_tick = 0;
 	w->lazy = lazy_preemption && (p->flags & PF_KTHREAD);
 	if (w->lazy)
 		task_set_slice(p, wp_vq_slice_ns(&ctx) + 2ull * ctx.tick_ns);
@@ -56,17 +46,15 @@ static __always_inline void begin_slice(struct task_struct *p, u32 cpu, bool aga
 		task_set_slice(p, wp_vq_slice_ns(&ctx));
 }
 
-/* The running task is to give way. True: at once; false: at the next tick. */
-static __always_inline bool end_slice(u32 cpu)
+/* The running task is to give way, at once or at the next tick. */
+static __always_inline void end_slice(u32 cpu)
 {
 	struct cpu_wish *w = wish_of(cpu);
 
-	if (w->lazy) {
-		w->end_slice = 1;
-		return false;
-	}
-	kick(cpu, SCX_KICK_PREEMPT);
-	return true;
+	if (w->lazy)
+		w->end_at_tick = 1;
+	else
+		kick(cpu, SCX_KICK_PREEMPT);
 }
 
 /* Sees to it that the running task of `cpu` is looked at when its slice is over. */

@@ -16,7 +16,9 @@ struct wp_params next_params;
 /* A CPU came or went: the loader rebuilds the domains. */
 u64 hotplug_count;
 u64 hotplug_ns; /* the last time */
-u32 leaving;    /* the CPU that went last, and one more; 0: it is back */
+u32 leaving;    /* the CPU that went last, and one more; 0: one has come since */
+/* The kernel preempts lazily; the loader knows. */
+u32 lazy_preemption;
 
 struct task_live {
 	struct wp_task wp;
@@ -115,7 +117,7 @@ static __always_inline void kick(u32 cpu, u64 flags)
 		scx_bpf_kick_cpu((s32)cpu, flags);
 }
 
-/* For so long after a CPU came or went more is looked at: chosen by us. */
+/* So long after a CPU came or went, or still had tasks, more is looked at: chosen by us. */
 #define HOTPLUG_ALERT_NS 1000000000ull
 
 /*
@@ -124,10 +126,15 @@ static __always_inline void kick(u32 cpu, u64 flags)
  */
 static __always_inline void wake_leaving(u64 now)
 {
+	const struct rq *rq;
 	u32 gone = leaving;
 
-	if (gone && now < hotplug_ns + HOTPLUG_ALERT_NS)
-		kick(gone - 1, 0);
+	if (!gone || now >= hotplug_ns + HOTPLUG_ALERT_NS)
+		return;
+	rq = bpf_per_cpu_ptr(&runqueues, gone - 1);
+	if (rq && rq->nr_running) /* some wait for their turn elsewhere, which may take long */
+		hotplug_ns = now;
+	kick(gone - 1, 0);
 }
 
 /* Hand a frequency request of the core to the governor. */
