@@ -98,26 +98,54 @@ WP_FN int wp_idle_work(const struct wp_ctx *ctx WP_NONNULL, u64 tick)
 }
 
 /*
+ * Is it this CPU's turn to look over other caches than its own? Its turns are counted on from its
+ * last pass there, made or not, and fall between two turns of the home's timer, of which a rest
+ * counts as two ticks. Kernels kick who is due at busy ticks, mostly for nothing, and then an
+ * interval passes (SB 8.6); this CPU is not woken for nothing (docs/decisions/052).
+ */
+WP_FN int wp_turn_to_open(const struct wp_ctx *ctx WP_NONNULL, const struct wp_cpu *c WP_NONNULL,
+			  u64 tick)
+{
+	u64 ago = wp_min64(wp_sub(tick, wp_div(ctx->idle_turn_ns, ctx->tick_ns)), 2);
+	u32 level;
+
+	WP_FOR(level, c->nr_levels, WP_MAX_LEVELS) {
+		const struct wp_lb *lb = WP_AT(c->lb, level);
+		u64 every, since = wp_sub(tick, lb->last_balance_tick);
+
+		if (c->llc_level != WP_NONE && level <= c->llc_level)
+			continue;
+		every = wp_balance_interval(ctx, lb, 1, WP_IDLE);
+		if (since >= every && since - wp_div(since, every) * every < ago)
+			return 1;
+	}
+	return 0;
+}
+
+/*
  * For a home whose timer stands for the ticks of idle CPUs: should this idle CPU make its periodic
  * pass now? Only if it is due and there may be something. Where no task waits, but several CPUs of
  * a cache are busy, one idle CPU of each cache looks whether tasks share a core or a cache for no
- * reason, or are apart for none.
+ * reason, or are apart for none. Where groups are filled one after the other, a cache without busy
+ * CPUs is left alone then, and for tasks that wait for a moment only: it takes its turns, unless
+ * some cache is crowded or a task did not fit its CPU.
  */
 WP_FN int wp_idle_pass_wanted(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u64 tick = wp_div(now_ns, ctx->tick_ns);
+	int surplus = tick <= ctx->surplus_tick + 2;
 
 	if (!ctx->params.balance || !c->nr_levels || tick < c->next_balance_tick)
 		return 0;
 	if (!wp_idle_work(ctx, tick))
 		return 0;
-	if (ctx->energy_active || tick <= ctx->surplus_tick + 2)
+	if (ctx->energy_active)
 		return 1;
-	/* Where groups are filled one after the other, one that is empty is left alone. */
 	if (wp_packs_power(ctx) && tick > WP_AT(ctx->cpus, c->llc_id)->llc_busy_tick + 2)
-		return 0;
-	return wp_looks_for_cache(ctx, cpu, now_ns);
+		return surplus && (tick <= ctx->crowded_tick + 2 || tick <= ctx->misfit_tick + 2 ||
+				   wp_turn_to_open(ctx, c, tick));
+	return surplus || wp_looks_for_cache(ctx, cpu, now_ns);
 }
 
 /*

@@ -435,8 +435,12 @@ WP_FN int wp_task_exit(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NO
 	return 0;
 }
 
+/* So many tasks of a CPU are no queue of a moment: three wait (docs/decisions/052). */
+#define WP_CROWD 4
+
 /* Two CPUs of a cache are busy: an idle core may be a better place for one of the two, though no
- * task waits (the kernel's reason for a kick; signals-and-baseline 8.6). */
+ * task waits (the kernel's reason for a kick; signals-and-baseline 8.6). Both are crowded: its
+ * room is gone, and not for a moment only (wp_idle_pass_wanted). */
 WP_INLINE void wp_note_uneven(struct wp_ctx *ctx, const struct wp_cpu *c, u32 cpu, u64 tick)
 {
 	struct wp_cpu *llc = WP_AT(ctx->cpus, c->llc_id);
@@ -445,6 +449,12 @@ WP_INLINE void wp_note_uneven(struct wp_ctx *ctx, const struct wp_cpu *c, u32 cp
 		ctx->uneven_tick = tick;
 	llc->llc_busy_tick = tick;
 	llc->llc_busy_cpu = cpu;
+	if (c->nr_fair < WP_CROWD)
+		return;
+	if (llc->llc_crowded_tick == tick && llc->llc_crowded_cpu != cpu)
+		ctx->crowded_tick = tick;
+	llc->llc_crowded_tick = tick;
+	llc->llc_crowded_cpu = cpu;
 }
 
 /* sched_mc_pack.c */

@@ -100,6 +100,73 @@ fn packing_wakes_the_thread_beside_a_busy_one() {
     }
 }
 
+/// Eight CPUs, the first of which has `tasks`: each idle CPU's last pass over both caches was
+/// `since`
+/// ticks ago, of 8 (32 ms) between two; the timer's last turn `turn` ticks ago.
+fn a_full_cache(mode: &str, tasks: &[u32], since: u64, turn: u64) -> (Core, u64) {
+    let mut core = two_caches(&[("mode", mode)]);
+    let at = common::NOW + 30 * TICK;
+    for (cpu, nr) in tasks.iter().enumerate() {
+        core.cpu_mut(cpu as u32).nr_fair = *nr;
+    }
+    let cpus: Vec<u32> = (0..tasks.len() as u32).collect();
+    let _tasks = ticks(&mut core, &cpus, at);
+    let widest = core.levels(4) as usize - 1;
+    for cpu in 0..8 {
+        let lb = &mut core.cpu_mut(cpu).lb[widest];
+        (lb.balance_interval_ms, lb.last_balance_tick) = (32, at / TICK - since);
+    }
+    core.state_mut().idle_turn_ns = at - turn * TICK;
+    (core, at)
+}
+
+/// ... unless a task waits when it is the cache's turn, which is every 8 ticks here
+/// (docs/decisions/052): none is lost if a tick passes between two turns of the timer, and a rest
+/// of it counts as two. A cache that is in use looks at once.
+#[test]
+fn packing_opens_an_empty_cache_in_its_turn() {
+    for (since, turn, opens) in [
+        (7, 1, false),
+        (8, 1, true),
+        (9, 1, false),
+        (9, 2, true),
+        (10, 2, false),
+        (10, 16, false),
+        (16, 1, true),
+        (25, 16, true),
+    ] {
+        let (core, at) = a_full_cache("balanced", &[2], since, turn);
+        let expected: &[u32] = if opens {
+            &[1, 2, 3, 4, 5, 6, 7]
+        } else {
+            &[1, 2, 3]
+        };
+        assert_eq!(looking(&core, at), expected, "{since} {turn}");
+    }
+    let (spread, at) = a_full_cache("auto", &[2], 9, 1);
+    assert_eq!(
+        looking(&spread, at),
+        [1, 2, 3, 4, 5, 6, 7],
+        "auto packs nothing"
+    );
+    let (even, at) = a_full_cache("balanced", &[1, 1], 8, 1);
+    assert_eq!(looking(&even, at), [2], "nobody waits");
+}
+
+/// It opens at once where two CPUs of a cache have three tasks to give each, or a task is a misfit.
+#[test]
+fn a_crowd_opens_an_empty_cache_at_once() {
+    let all = [2, 3, 4, 5, 6, 7];
+    for (tasks, opens) in [([4, 4], true), ([4, 3], false), ([9, 1], false)] {
+        let (core, at) = a_full_cache("balanced", &tasks, 9, 1);
+        assert_eq!(looking(&core, at) == all, opens, "{tasks:?}");
+    }
+    let (mut core, at) = a_full_cache("balanced", &[2, 1], 9, 1);
+    assert_eq!(looking(&core, at), [2, 3]);
+    core.state_mut().misfit_tick = at / TICK;
+    assert_eq!(looking(&core, at), all);
+}
+
 /// Where some CPU has a task to give, all that are due look; one that is not due never does.
 #[test]
 fn all_look_while_a_task_waits() {

@@ -256,8 +256,7 @@ struct wp_cpu {
 	u64 wake_avg_idle_ns;
 	u64 wake_tick;
 	struct wp_class_cpu classes;
-	/* duration.c: of the task that executes */
-	u64 curr_dur_ns;
+	u64 curr_dur_ns;        /* duration.c: of the task that executes */
 	u64 curr_exec_ns;       /* when it began */
 	u64 curr_exec_start_ns; /* that moment, clock_task */
 	u32 curr_sleeps;
@@ -266,7 +265,8 @@ struct wp_cpu {
 	/* live queues, on the first CPU of an LLC: the last tick of a busy CPU of it, and whose */
 	u64 llc_busy_tick;
 	u32 llc_busy_cpu;
-	u32 pad;
+	u32 llc_crowded_cpu;    /* ... and of one with WP_CROWD tasks */
+	u64 llc_crowded_tick;
 };
 
 struct wp_em_state {
@@ -400,12 +400,12 @@ struct wp_ctx {
 	u64 serial_tick; /* when a pass over nodes began that is not over yet, 0 = none */
 	u64 surplus_tick; /* the last tick at which some CPU had a task to give */
 	u64 uneven_tick;  /* ... at which some cache had two busy CPUs (live queues) */
+	u64 crowded_tick; /* ... two with WP_CROWD tasks each */
 	u64 misfit_tick;  /* ... at which a task did not fit the CPU it ran on */
 	u64 idle_turn_ns; /* the last turn of the timer for idle CPUs */
 	u64 idle_timer_ns; /* ... how long it waits since then */
 	u64 explain; /* natively: address of a struct wp_explain to note decisions in, 0: none */
-	/* idle CPUs with a stopped tick */
-	u64 nohz_next_balance_tick;
+	u64 nohz_next_balance_tick; /* idle CPUs with a stopped tick */
 	u64 nohz_next_blocked_ns;
 	u32 nohz_has_blocked;
 	u32 reclaim_distance; /* fact: nodes farther apart than this are far from each other */
