@@ -161,6 +161,9 @@ fn a_crowd_opens_an_empty_cache_at_once() {
         let (core, at) = a_full_cache("balanced", &tasks, 9, 1);
         assert_eq!(looking(&core, at) == all, opens, "{tasks:?}");
     }
+    let (mut core, at) = a_full_cache("balanced", &[4], 9, 1);
+    ticks(&mut core, &[0], at);
+    assert_eq!(looking(&core, at), [1, 2, 3], "one CPU, twice");
     let (mut core, at) = a_full_cache("balanced", &[2, 1], 9, 1);
     assert_eq!(looking(&core, at), [2, 3]);
     core.state_mut().misfit_tick = at / TICK;
