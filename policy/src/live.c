@@ -99,14 +99,15 @@ WP_FN int wp_idle_work(const struct wp_ctx *ctx WP_NONNULL, u64 tick)
 
 /*
  * Is it this CPU's turn to look over other caches than its own? Its turns are counted on from its
- * last pass there, made or not, and fall between two turns of the home's timer, of which a rest
- * counts as two ticks. Kernels kick who is due at busy ticks, mostly for nothing, and then an
- * interval passes (SB 8.6); this CPU is not woken for nothing (docs/decisions/052).
+ * last pass there, made or not. One counts in its own tick, and in the next if the home's timer had
+ * none there (idle_turn_ns: this turn of that timer, or the one before). Kernels kick who is due at
+ * busy ticks, mostly for nothing, and then an interval passes (SB 8.6); this CPU is not woken for
+ * nothing (docs/decisions/052).
  */
 WP_FN int wp_turn_to_open(const struct wp_ctx *ctx WP_NONNULL, const struct wp_cpu *c WP_NONNULL,
 			  u64 tick)
 {
-	u64 ago = wp_min64(wp_sub(tick, wp_div(ctx->idle_turn_ns, ctx->tick_ns)), 2);
+	u64 ago = wp_sub(tick, wp_div(ctx->idle_turn_ns, ctx->tick_ns)) > 1 ? 2 : 1;
 	u32 level;
 
 	WP_FOR(level, c->nr_levels, WP_MAX_LEVELS) {

@@ -451,7 +451,8 @@ WP_INLINE void wp_note_uneven(struct wp_ctx *ctx, const struct wp_cpu *c, u32 cp
 	llc->llc_busy_cpu = cpu;
 	if (c->nr_fair < WP_CROWD)
 		return;
-	if (llc->llc_crowded_tick == tick && llc->llc_crowded_cpu != cpu)
+	if ((llc->llc_crowded_tick == tick && llc->llc_crowded_cpu != cpu) ||
+	    c->llc_level == WP_NONE) /* no other CPU shares it */
 		ctx->crowded_tick = tick;
 	llc->llc_crowded_tick = tick;
 	llc->llc_crowded_cpu = cpu;

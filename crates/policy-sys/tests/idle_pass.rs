@@ -100,9 +100,8 @@ fn packing_wakes_the_thread_beside_a_busy_one() {
     }
 }
 
-/// Eight CPUs, the first of which has `tasks`: each idle CPU's last pass over both caches was
-/// `since`
-/// ticks ago, of 8 (32 ms) between two; the timer's last turn `turn` ticks ago.
+/// The first CPUs of eight have so many `tasks`. Each idle CPU's last pass over both caches was
+/// `since` ticks ago, of 8 (32 ms) between two; the timer's last turn was `turn` ticks ago.
 fn a_full_cache(mode: &str, tasks: &[u32], since: u64, turn: u64) -> (Core, u64) {
     let mut core = two_caches(&[("mode", mode)]);
     let at = common::NOW + 30 * TICK;
@@ -121,13 +120,15 @@ fn a_full_cache(mode: &str, tasks: &[u32], since: u64, turn: u64) -> (Core, u64)
 }
 
 /// ... unless a task waits when it is the cache's turn, which is every 8 ticks here
-/// (docs/decisions/052): none is lost if a tick passes between two turns of the timer, and a rest
-/// of it counts as two. A cache that is in use looks at once.
+/// (docs/decisions/052), or the tick after if the timer had no turn in that one, be it that it
+/// rested. A cache that is in use looks at once.
 #[test]
 fn packing_opens_an_empty_cache_in_its_turn() {
     for (since, turn, opens) in [
         (7, 1, false),
+        (8, 0, true),
         (8, 1, true),
+        (9, 0, false),
         (9, 1, false),
         (9, 2, true),
         (10, 2, false),

@@ -203,6 +203,40 @@ fn the_live_timer_rests_between_short_runs() {
     assert!(ours < kernel + 400, "{ours} beside {kernel}");
 }
 
+/// Goal: where a mode packs, CPUs of an empty cache take a waiting task in their turn, and do take
+/// it (docs/decisions/052). Method: two caches of 16 CPUs; each CPU
+/// of the first has a task that may leave after a time, just before a seventeenth comes, bound to
+/// these CPUs for 1 ms. A turn is every 32 ms (SB 8.6: the level's CPUs in ms), or every 64 after
+/// passes that found nothing; ticks are 4 ms apart.
+#[test]
+fn an_empty_cache_opens_in_its_turn() {
+    let board = Board {
+        clusters: vec![(16, 1024), (16, 1024)],
+        ..Board::symmetric(16)
+    };
+    let bound = |cpus: &[u32], ms: u64| {
+        let mut task = hog(None);
+        task.phases.insert(0, phase(1, Some(cpus), &[run_ms(ms)]));
+        task
+    };
+    let first: Vec<u32> = (0..16).collect();
+    let policy = policy("wakeplace", &[("mode", "balanced")]);
+    let wait = |start_ms: u64| {
+        let own = first.iter().map(|cpu| bound(&[*cpu], start_ms - 1));
+        let one_more = TaskScript {
+            delay_ns: start_ms * MS,
+            ..bound(&first, 1)
+        };
+        let load = workload(own.chain([one_more]).collect(), vec![]);
+        let (_, log) = simulate(&board.platform(), &policy, &load, &all_on(S));
+        let away = log.moves(|_| true).into_iter().find(|m| m.1.2 >= 16);
+        away.expect("one is taken at last").0 - start_ms * MS
+    };
+    let waits: Vec<u64> = (200..264).step_by(8).map(wait).collect();
+    assert!(waits.iter().all(|wait| *wait <= 72 * MS), "{waits:?}");
+    assert!(waits.iter().any(|wait| *wait >= 24 * MS), "{waits:?}");
+}
+
 /// Goal: with idle states off only the first is used.
 #[test]
 fn the_switch_leaves_the_first_state() {
