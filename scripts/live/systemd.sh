@@ -192,10 +192,24 @@ killed() {
 	scx_wakeplace status
 }
 
-# Killed the third time within a minute, it stays out.
+# Killed the third time within the unit's minute, it stays out. An emulated start takes 13 s, so
+# that three are hardly done in one: here the minute is three.
 three_times() {
 	systemctl stop $unit
 	fresh
+	has StartLimitIntervalUSec 1min || return
+	longer=/run/systemd/system/$unit.service.d
+	mkdir -p $longer
+	printf '[Unit]\nStartLimitIntervalSec=180\n' >$longer/longer.conf
+	systemctl daemon-reload
+	code=0
+	thrown_out_thrice || code=$?
+	rm -r $longer
+	systemctl daemon-reload
+	return $code
+}
+
+thrown_out_thrice() {
 	begin=$(now_cs)
 	systemctl start $unit || return
 	for restarts in 1 2; do
@@ -206,7 +220,7 @@ three_times() {
 	until_true 10 given_back || return
 	sleep 5
 	# Had it taken longer than the unit's interval, one more start would be right.
-	echo "this took $((($(now_cs) - begin) / 100)) s of the interval of 60 s"
+	echo "this took $((($(now_cs) - begin) / 100)) s of the interval of 180 s"
 	has ActiveState failed || return
 	given_back || return
 	journalctl --no-pager -u $unit | grep 'repeated too quickly'
