@@ -7,6 +7,7 @@ mod expect;
 mod export;
 mod failure;
 mod html;
+mod interrupt;
 mod machine;
 mod output;
 mod page;

@@ -112,3 +112,42 @@ fn the_unchanged_file_is_accepted() {
     common::assert_code(&output, 0);
     assert!(common::stdout(&output).starts_with("board.toml: "));
 }
+
+/// Goal: a description of a machine is not written over by what is made of it.
+#[test]
+fn an_import_spares_what_it_reads() {
+    let folder = folder();
+    file(&folder, "board.yml", "name: board");
+    for option in ["--lisa", "--dtb", "--sysfs"] {
+        let args = [
+            "platform",
+            "import",
+            option,
+            "board.yml",
+            "-o",
+            "./board.yml",
+        ];
+        let words = [option, "`--output` name the same file"];
+        assert_refused(&run_in(folder.path(), &args), &words);
+        let kept = std::fs::read_to_string(folder.path().join("board.yml"));
+        assert_eq!(kept.expect("there"), "name: board");
+    }
+}
+
+/// Goal: the archive of a capture is a file, and a folder is not taken for its place.
+#[test]
+fn a_capture_is_no_folder() {
+    let folder = folder();
+    let there = folder.path().to_str().expect("text");
+    let output = run_in(folder.path(), &["platform", "capture", "-o", there]);
+    assert_refused(&output, &[there, "it is a folder"]);
+    let script = run_in(folder.path(), &["platform", "capture"]).stdout;
+    let script = file(&folder, "capture.sh", &String::from_utf8_lossy(&script));
+    let mut shell = std::process::Command::new("sh");
+    let shell = shell.arg(script).arg(there).output().expect("sh");
+    let said = String::from_utf8_lossy(&shell.stderr);
+    assert_eq!(shell.status.code(), Some(2), "{said}");
+    assert!(said.contains("is a folder, expected the name"), "{said}");
+    let left = std::fs::read_dir(folder.path()).expect("there").count();
+    assert_eq!(left, 1, "the script alone");
+}

@@ -3,6 +3,7 @@
 use crate::args::{PlatformCaptureArgs, PlatformImportArgs};
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::output::Output;
+use crate::places;
 use crate::terminal::Terminal;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -32,6 +33,16 @@ pub(super) fn run(args: &PlatformImportArgs, terminal: Terminal) -> Outcome {
             wakeplace_text::shorten(name)
         )));
     }
+    let read = [
+        ("--sysfs", &args.sysfs),
+        ("--dtb", &args.dtb),
+        ("--lisa", &args.lisa),
+    ];
+    let read = read.map(|(option, path)| Some((option, path.as_deref()?.to_str()?)));
+    places::apart(
+        read.into_iter().flatten(),
+        &[("--output", args.output.as_deref())],
+    )?;
     let output = Output::prepare(args.output.as_deref())?;
     let imported = import(source, args.energy_model.as_deref(), args.name.as_deref())
         .map_err(Failure::input)?;
@@ -83,6 +94,7 @@ pub(super) fn capture(args: &PlatformCaptureArgs, terminal: Terminal) -> Outcome
         terminal.print(CAPTURE)?;
         return Ok(Verdict::Ok);
     };
+    Output::prepare(Some(path))?;
     let cannot = |why: String| Failure::Environment(format!("the capture script: {why}"));
     let mut child = Command::new("sh")
         .arg("-s")

@@ -5,6 +5,7 @@ use crate::expect;
 use crate::export::Asked;
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::html::HtmlExport;
+use crate::interrupt::Cleaner;
 use crate::output::Output;
 use crate::places;
 use crate::progress::Follower;
@@ -103,9 +104,12 @@ fn simulate(
     let cases = cases.map(|path| Export::prepare(path, &experiment.platform));
     let cases = cases.transpose()?;
     let mut exports = None;
+    let cleaner = Cleaner::start()?;
     if let Some(asked) = &asked {
         asked.check()?;
-        exports = Some(asked.prepare(&experiment)?);
+        let prepared = asked.prepare(&experiment)?;
+        cleaner.watch(prepared.traces.drafts());
+        exports = Some(prepared);
     }
     let page = HtmlExport::prepare(args.export_html.as_deref())?;
     let traces = exports.as_mut().map(|exports| &mut exports.traces);
@@ -116,7 +120,7 @@ fn simulate(
             Some(traces) => watch(&experiment, Some(traces), &mut NoObserver, terminal)?,
             None => follow(terminal, |progress| experiment.run(jobs, progress))?,
         },
-        Watched::Logs(folder) => logged(&experiment, folder, traces, terminal)?,
+        Watched::Logs(folder) => logged(&experiment, folder, traces, &cleaner, terminal)?,
         Watched::States(times) => dumped(&experiment, times, args.output.format, traces, terminal)?,
     };
     comparison.origin = repeat::origin();
@@ -165,6 +169,7 @@ fn logged(
     experiment: &Experiment,
     folder: &Path,
     traces: Option<&mut Traces>,
+    cleaner: &Cleaner,
     terminal: Terminal,
 ) -> Result<Comparison, Failure> {
     let Some(log) = experiment.workload.rtapp_log() else {
@@ -176,7 +181,8 @@ fn logged(
     };
     // All that can be refused is refused before the folder is made.
     let workload = experiment.first_workload().map_err(Failure::input)?;
-    if !folder.is_dir() {
+    let made = !folder.is_dir();
+    if made {
         std::fs::create_dir(folder).map_err(|error| {
             let folder = folder.display();
             Failure::Input(format!(
@@ -185,6 +191,9 @@ fn logged(
         })?;
     }
     let mut logs = RtAppLogs::create(log, &workload, folder).map_err(Failure::input)?;
+    let mut drafts = logs.drafts();
+    drafts.if_empty.extend(made.then(|| folder.to_owned()));
+    cleaner.watch(drafts);
     let comparison = watch(experiment, traces, &mut logs, terminal)?;
     let files = logs.publish().map_err(Failure::input)?;
     terminal.detail(&format!("{files} log files in {}", folder.display()));

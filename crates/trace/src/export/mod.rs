@@ -12,7 +12,7 @@ mod table;
 mod threads;
 mod walk;
 
-pub use place::ExportError;
+pub use place::{Drafts, ExportError};
 
 use known::Known;
 use sink::{Output, Sinks};
@@ -114,6 +114,12 @@ impl Traces {
     /// What was measured of the whole run, for the tables.
     pub fn metric(&mut self, name: &str, value: f64, unit: &str) {
         self.sinks.each(|sink| sink.metric(name, value, unit));
+    }
+
+    /// What is on the disk until `publish`.
+    #[must_use]
+    pub fn drafts(&self) -> Drafts {
+        self.sinks.drafts()
     }
 
     fn add(&mut self, path: &Path, sink: Box<dyn sink::Sink>, places: Vec<place::Place>) {

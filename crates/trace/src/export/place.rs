@@ -23,6 +23,15 @@ impl ExportError {
     }
 }
 
+/// What stays behind if the process is ended before the files are in their places.
+#[derive(Debug, Default)]
+pub struct Drafts {
+    /// Files, and folders with all that is in them.
+    pub whole: Vec<PathBuf>,
+    /// Folders that were made, for files of which none may have come.
+    pub if_empty: Vec<PathBuf>,
+}
+
 /// A folder for files; gone at the end if it was made here and nothing came into it.
 #[derive(Debug)]
 pub(crate) struct Folder {
@@ -42,6 +51,10 @@ impl Folder {
         }
         let path = path.to_owned();
         Ok(Self { path, made })
+    }
+
+    pub(super) fn made(&self) -> Option<&Path> {
+        self.made.then_some(&self.path)
     }
 }
 
@@ -89,6 +102,10 @@ impl Place {
         let draft = Some((draft, target));
         let path = path.to_owned();
         Ok((Self { path, draft }, file))
+    }
+
+    pub(super) fn draft(&self) -> Option<&Path> {
+        self.draft.as_ref().map(|(draft, _)| draft.as_ref())
     }
 
     /// Moves the file, all of which was written, to its place.

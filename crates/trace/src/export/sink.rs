@@ -1,6 +1,6 @@
 //! What takes a trace down.
 
-use super::place::{ExportError, Folder, Place};
+use super::place::{Drafts, ExportError, Folder, Place};
 use crate::event::Event;
 use std::io;
 use std::path::PathBuf;
@@ -117,6 +117,16 @@ impl Sinks {
                 self.failed = Some(ExportError::new(&output.path, why));
                 return;
             }
+        }
+    }
+
+    pub(crate) fn drafts(&self) -> Drafts {
+        let places = self.outputs.iter().flat_map(|output| &output.places);
+        Drafts {
+            whole: places.filter_map(Place::draft).map(Into::into).collect(),
+            if_empty: (self.folders.iter().filter_map(Folder::made))
+                .map(Into::into)
+                .collect(),
         }
     }
 

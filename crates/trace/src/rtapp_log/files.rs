@@ -1,5 +1,6 @@
 //! Files that are there whole or not at all: written in a folder beside their place and moved at
 //! the end. What waits to be written is bounded, and no more than one file is open at a time.
+use crate::export::Drafts;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -64,6 +65,14 @@ impl Files {
             waiting_bytes: 0,
             limit_bytes: WAITING_BYTES,
         })
+    }
+
+    /// What is on the disk until the files are in their places.
+    pub(super) fn drafts(&self) -> Drafts {
+        Drafts {
+            whole: vec![self.workshop.path().to_owned()],
+            if_empty: Vec::new(),
+        }
     }
 
     /// One file more; its number.

@@ -1,6 +1,7 @@
 //! Collects iterations.
 use super::files::{Files, LogError};
 use super::line::{HEADER, Line};
+use crate::export::Drafts;
 use std::path::Path;
 use wakeplace_engine::observe::{Iteration, Observer};
 use wakeplace_workload::{RtAppLog, Workload};
@@ -52,6 +53,12 @@ impl RtAppLogs {
             }
         }
         Ok(logs)
+    }
+
+    /// What is on the disk until `publish`.
+    #[must_use]
+    pub fn drafts(&self) -> Drafts {
+        self.files.drafts()
     }
 
     /// Moves the files to their place.

@@ -13,6 +13,10 @@ case "$1" in
 /*) out=$1 ;;
 *) out=$PWD/$1 ;;
 esac
+[ ! -d "$out" ] || {
+	echo "capture: $1 is a folder, expected the name of the archive" >&2
+	exit 2
+}
 command -v tar >/dev/null 2>&1 || {
 	echo "capture: there is no tar on this machine" >&2
 	exit 3
