@@ -435,12 +435,12 @@ WP_FN int wp_task_exit(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NO
 	return 0;
 }
 
-/* So many tasks of a CPU are no queue of a moment: three wait (docs/decisions/052). */
+/* So many tasks of a CPU are no queue of a moment: at least three wait (docs/decisions/052). */
 #define WP_CROWD 4
 
 /* Two CPUs of a cache are busy: an idle core may be a better place for one of the two, though no
  * task waits (the kernel's reason for a kick; signals-and-baseline 8.6). Both are crowded: its
- * room is gone, and not for a moment only (wp_idle_pass_wanted). */
+ * room is gone, and not for a moment only (wp_idle_pass_wanted). A CPU may be a cache alone. */
 WP_INLINE void wp_note_uneven(struct wp_ctx *ctx, const struct wp_cpu *c, u32 cpu, u64 tick)
 {
 	struct wp_cpu *llc = WP_AT(ctx->cpus, c->llc_id);

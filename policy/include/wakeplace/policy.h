@@ -256,7 +256,7 @@ struct wp_cpu {
 	u64 wake_avg_idle_ns;
 	u64 wake_tick;
 	struct wp_class_cpu classes;
-	u64 curr_dur_ns;        /* duration.c: of the task that executes */
+	u64 curr_dur_ns;        /* to curr_sleeps: duration.c, of the task that executes */
 	u64 curr_exec_ns;       /* when it began */
 	u64 curr_exec_start_ns; /* that moment, clock_task */
 	u32 curr_sleeps;
@@ -400,12 +400,12 @@ struct wp_ctx {
 	u64 serial_tick; /* when a pass over nodes began that is not over yet, 0 = none */
 	u64 surplus_tick; /* the last tick at which some CPU had a task to give */
 	u64 uneven_tick;  /* ... at which some cache had two busy CPUs (live queues) */
-	u64 crowded_tick; /* ... two with WP_CROWD tasks each */
+	u64 crowded_tick; /* ... two with WP_CROWD tasks each, or one that shares none */
 	u64 misfit_tick;  /* ... at which a task did not fit the CPU it ran on */
 	u64 idle_turn_ns; /* the last turn of the timer for idle CPUs */
 	u64 idle_timer_ns; /* ... how long it waits since then */
 	u64 explain; /* natively: address of a struct wp_explain to note decisions in, 0: none */
-	u64 nohz_next_balance_tick; /* idle CPUs with a stopped tick */
+	u64 nohz_next_balance_tick; /* to nohz_has_blocked: idle CPUs with a stopped tick */
 	u64 nohz_next_blocked_ns;
 	u32 nohz_has_blocked;
 	u32 reclaim_distance; /* fact: nodes farther apart than this are far from each other */
