@@ -99,14 +99,15 @@ WP_FN int wp_idle_work(const struct wp_ctx *ctx WP_NONNULL, u64 tick)
 
 /*
  * Is it this CPU's turn to look over other caches than its own? Its turns are counted on from its
- * last pass there, made or not, and fall between two turns of the home's timer, of which a rest
- * counts as two ticks. Kernels kick who is due at busy ticks, mostly for nothing, and then an
- * interval passes (SB 8.6); this CPU is kicked only if a task waits then (docs/decisions/052).
+ * last pass there, made or not. One counts in its own tick, and in the next if the home's timer had
+ * none there (idle_turn_ns: this turn of that timer, or the one before). Kernels kick who is due at
+ * busy ticks, mostly for nothing, and then an interval passes (SB 8.6); this CPU is kicked only if
+ * a task waits then (docs/decisions/052).
  */
 WP_FN int wp_turn_to_open(const struct wp_ctx *ctx WP_NONNULL, const struct wp_cpu *c WP_NONNULL,
 			  u64 tick)
 {
-	u64 ago = wp_min64(wp_sub(tick, wp_div(ctx->idle_turn_ns, ctx->tick_ns)), 2);
+	u64 ago = wp_sub(tick, wp_div(ctx->idle_turn_ns, ctx->tick_ns)) > 1 ? 2 : 1;
 	u32 level;
 
 	WP_FOR(level, c->nr_levels, WP_MAX_LEVELS) {
@@ -127,8 +128,8 @@ WP_FN int wp_turn_to_open(const struct wp_ctx *ctx WP_NONNULL, const struct wp_c
  * pass now? Only if it is due and there may be something. Where no task waits, but several CPUs of
  * a cache are busy, one idle CPU of each cache looks whether tasks share a core or a cache for no
  * reason, or are apart for none. Where groups are filled one after the other, a cache without busy
- * CPUs is left alone then, and for tasks that wait for a moment only: one of them looks when it
- * is its turn, unless some cache is crowded or a task did not fit its CPU.
+ * CPUs is left alone then, and for tasks that wait for a moment only: it takes its turns, unless
+ * some cache is crowded or a task did not fit its CPU.
  */
 WP_FN int wp_idle_pass_wanted(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
@@ -142,15 +143,9 @@ WP_FN int wp_idle_pass_wanted(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 
 		return 0;
 	if (ctx->energy_active)
 		return 1;
-	if (wp_packs_power(ctx) && tick > WP_AT(ctx->cpus, c->llc_id)->llc_busy_tick + 2) {
-		if (!surplus)
-			return 0;
-		if (tick > ctx->crowded_tick + 2 && tick > ctx->misfit_tick + 2) {
-			if (!wp_turn_to_open(ctx, c, tick))
-				return 0;
-			surplus = 0; /* one for all */
-		}
-	}
+	if (wp_packs_power(ctx) && tick > WP_AT(ctx->cpus, c->llc_id)->llc_busy_tick + 2)
+		return surplus && (tick <= ctx->crowded_tick + 2 || tick <= ctx->misfit_tick + 2 ||
+				   wp_turn_to_open(ctx, c, tick));
 	return surplus || wp_looks_for_cache(ctx, cpu, now_ns);
 }
 

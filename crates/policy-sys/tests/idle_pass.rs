@@ -124,13 +124,15 @@ fn with_tasks(mut core: Core, tasks: &[u32], since: u64, turn: u64) -> (Core, u6
 }
 
 /// ... unless a task waits when it is the cache's turn, which is every 8 ticks here
-/// (docs/decisions/052): none is lost if a tick passes between two turns of the timer, and a rest
-/// of it counts as two. One CPU of the cache looks. A cache that is in use looks at once.
+/// (docs/decisions/052), or the tick after if the timer had no turn in that one, be it that it
+/// rested. A cache that is in use looks at once.
 #[test]
 fn packing_opens_an_empty_cache_in_its_turn() {
     for (since, turn, opens) in [
         (7, 1, false),
+        (8, 0, true),
         (8, 1, true),
+        (9, 0, false),
         (9, 1, false),
         (9, 2, true),
         (10, 2, false),
@@ -139,7 +141,11 @@ fn packing_opens_an_empty_cache_in_its_turn() {
         (25, 16, true),
     ] {
         let (core, at) = a_full_cache("balanced", &[2], since, turn);
-        let expected: &[u32] = if opens { &[1, 2, 3, 4] } else { &[1, 2, 3] };
+        let expected: &[u32] = if opens {
+            &[1, 2, 3, 4, 5, 6, 7]
+        } else {
+            &[1, 2, 3]
+        };
         assert_eq!(looking(&core, at), expected, "{since} {turn}");
     }
     let (spread, at) = a_full_cache("auto", &[2], 9, 1);

@@ -15,9 +15,6 @@ use wakeplace_policy_sys::sys::{WP_BUSY_NOW, WP_VQ_LOOKS};
 pub(super) struct IdleTimer {
     pub(super) at_ns: u64,
     pub(super) cpu: u32,
-    /// When it last fired, and whether CPUs were busy then (`WP_BUSY_*`).
-    fired_ns: u64,
-    busy: u32,
 }
 
 impl<O: Observer> Sim<'_, O> {
@@ -113,21 +110,25 @@ impl<O: Observer> Sim<'_, O> {
 
     /// The tick of a busy CPU that has something for idle ones has it fire at once, there.
     pub(super) fn end_rest(&mut self, cpu: u32) {
-        self.idle_timer.at_ns = self.now;
-        self.idle_timer.cpu = cpu;
+        self.idle_timer = IdleTimer {
+            at_ns: self.now,
+            cpu,
+        };
         self.queue.push(self.now, Event::IdleTimer);
     }
 
-    /// It fires on the CPU that it is on.
+    /// It fires on the CPU that it is on, and is started again: on a busy CPU where there is one.
     pub(super) fn idle_timer(&mut self) {
         if self.now != self.idle_timer.at_ns {
             return; // it has fired before
         }
         let online = (0..self.machine.nr_cpus).filter(|cpu| self.is_online(*cpu));
         let busy = online.fold(0, |busy, cpu| busy | self.core.was_busy(cpu));
-        self.idle_timer.fired_ns = self.now;
-        self.idle_timer.busy = busy;
-        self.interrupt_with(self.idle_timer.cpu, Message::IdleTimer);
+        let on = self.idle_timer.cpu;
+        self.idle_timer.cpu = self.timer_target(on);
+        self.idle_timer.at_ns = self.now + self.core.idle_timer_ns(busy, self.now);
+        self.queue.push(self.idle_timer.at_ns, Event::IdleTimer);
+        self.interrupt_with(on, Message::IdleTimer);
     }
 
     /// The CPU that gets a timer which `cpu` starts: itself, unless it idles and another does not;
@@ -142,8 +143,7 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// For each idle CPU: signals that only fade, and a kick to those that should make their
-    /// periodic pass. A CPU pulls for itself. Then the timer is started again, on a busy CPU where
-    /// there is one; its period is from when it fired.
+    /// periodic pass. A CPU pulls for itself.
     pub(super) fn idle_pass(&mut self, by: u32) {
         self.extra_work(by, KernelWork::Balance);
         for cpu in 0..self.machine.nr_cpus {
@@ -159,10 +159,5 @@ impl<O: Observer> Sim<'_, O> {
                 }
             }
         }
-        let IdleTimer { fired_ns, busy, .. } = self.idle_timer;
-        let next = fired_ns + self.core.idle_timer_ns(busy, fired_ns);
-        self.idle_timer.at_ns = next.max(self.now);
-        self.idle_timer.cpu = self.timer_target(by);
-        self.queue.push(self.idle_timer.at_ns, Event::IdleTimer);
     }
 }
