@@ -17,11 +17,17 @@ const LOGGED: &str = r#"{
     "global": { "duration": -1, "calibration": 100, "logdir": ".", "log_basename": "x" }
 }"#;
 
-/// A run of weeks that writes whatever can be written.
-fn endless(folder: &Path) -> Command {
-    let mut command = program(folder);
+/// A run that goes on for seconds and writes whatever can be written, heedful of these signals
+/// even where the tests are run by something that ignores them.
+fn endless(folder: &Path, heeded: &str) -> Command {
+    let program = program(folder).get_program().to_owned();
+    let mut command = Command::new("env");
+    command.current_dir(folder).stdin(Stdio::null());
+    command
+        .arg(format!("--default-signal={heeded}"))
+        .arg(program);
     command.args(["sim", "--platform", "tc2", "--workload", "load.json"]);
-    command.args(["--policy", "linux-6.2", "--duration", "999999s", "--quiet"]);
+    command.args(["--policy", "linux-6.2", "--duration", "3000s", "--quiet"]);
     command.args(["--export-perfetto", "run.pftrace", "--export-ftrace", "old"]);
     command.args(["--export-parquet", "tables", "--export-rtapp-log", "logs"]);
     command.stdout(Stdio::null()).stderr(Stdio::null());
@@ -84,7 +90,7 @@ fn nothing_is_left_of_an_interrupted_run() {
         let folder = folder();
         file(&folder, "load.json", LOGGED);
         file(&folder, "old", "old");
-        let status = ended(endless(folder.path()), folder.path(), signal);
+        let status = ended(endless(folder.path(), signal), folder.path(), signal);
         assert_eq!(status.signal(), Some(number), "{signal}: {status}");
         let left = everything(folder.path());
         assert_eq!(left, ["load.json", "old"], "{signal}");
@@ -98,7 +104,7 @@ fn nothing_is_left_of_an_interrupted_run() {
 fn ignored_signals_stay_ignored() {
     let folder = folder();
     file(&folder, "load.json", LOGGED);
-    let sim = endless(folder.path());
+    let sim = endless(folder.path(), "TERM");
     let mut shell = Command::new("sh");
     shell.args(["-c", "trap '' INT HUP; exec \"$@\"", "sh"]);
     shell.arg(sim.get_program()).args(sim.get_args());
