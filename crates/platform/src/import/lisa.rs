@@ -54,7 +54,7 @@ fn cpu_count(conf: &Yaml) -> Option<usize> {
         .filter_map(Yaml::list)
         .flatten()
         .filter_map(Yaml::number);
-    usize::try_from(cpus.max()? + 1).ok()
+    usize::try_from(cpus.max()?.checked_add(1)?).ok()
 }
 
 struct View<'a> {

@@ -191,3 +191,15 @@ fn device_trees_in_circles() {
     let imported = device_tree(&Tree::new(root).write(), "a.dtb").expect("one CPU");
     assert_eq!(imported.platform.cpus.len(), 1);
 }
+
+/// Goal: a plat_info whose CPUs cannot be counted is refused. Found by the fuzzer: the highest
+/// number of all, to which none can be added.
+#[test]
+fn a_plat_info_of_too_many_cpus() {
+    for cpu in ["18446744073709551615", "1024"] {
+        let text = format!("freq-domains:\n- - {cpu}\n");
+        let read = wakeplace_platform::import::plat_info(text.as_bytes(), "x.yml");
+        let error = read.expect_err(cpu).to_string();
+        assert!(error.contains("no number of CPUs"), "{error}");
+    }
+}
