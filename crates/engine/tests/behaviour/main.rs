@@ -19,6 +19,7 @@ mod early;
 mod eevdf;
 mod effects;
 mod energy;
+mod explain;
 mod fair;
 mod forking;
 mod frequency;

@@ -1,0 +1,130 @@
+//! Sessions of `explain`.
+
+use crate::common;
+
+use common::{assert_code, run, stderr, stdout};
+use serde_json::Value;
+
+/// `explain` of something valid, and more arguments.
+fn explain(more: &[&str]) -> std::process::Output {
+    let valid = [
+        "explain",
+        "--platform",
+        "hikey960",
+        "--workload",
+        "periodic:n=10,period=16ms,duty=5%",
+        "--policy",
+        "linux-5.0",
+        "--duration",
+        "200ms",
+    ];
+    run(&[&valid[..], more].concat())
+}
+
+fn json(more: &[&str]) -> Value {
+    let output = explain(&[&["--format", "json"], more].concat());
+    assert_code(&output, 0);
+    serde_json::from_str(&stdout(&output)).expect("JSON")
+}
+
+/// Goal: the keys of the contract, one candidate per CPU, null where it says so.
+#[test]
+fn the_object_has_what_the_contract_says() {
+    let value = json(&["--wakeup", "40"]);
+    for key in ["time_ns", "task", "waker", "interrupt", "prev_cpu"] {
+        assert!(value["wakeup"].get(key).is_some(), "{key}");
+    }
+    assert!(value["wakeup"]["task"]["dur_avg_ns"].is_u64());
+    let candidates = value["candidates"].as_array().expect("a list");
+    assert_eq!(candidates.len(), 8);
+    for candidate in candidates {
+        for key in [
+            "cpu",
+            "util",
+            "capacity",
+            "spare",
+            "idle_state",
+            "energy",
+            "fits",
+            "fits_but_for_hint",
+            "dropped",
+        ] {
+            assert!(candidate.get(key).is_some(), "{key}");
+        }
+        assert_eq!(
+            candidate["dropped"].is_null(),
+            candidate["cpu"] == value["cpu"]
+        );
+        let number = |key: &str| candidate[key].as_u64().expect("a number");
+        let spare = number("capacity").saturating_sub(number("util"));
+        assert_eq!(number("spare"), spare);
+    }
+    for other in value["others"].as_array().expect("a list") {
+        assert!(other["policy"].is_string() && other["cpu"].is_u64());
+        assert!(other["reason"].is_string());
+    }
+    assert!(value["rule"].is_string() && value["reason"].is_string());
+    assert!(value["why_not"].is_null());
+}
+
+/// Goal: the answer comes first, with the figures of the table, and is in the object as well.
+#[test]
+fn why_not_comes_first() {
+    let value = json(&["--wakeup", "40"]);
+    let cpu = value["cpu"].as_u64().expect("a CPU");
+    for other in (0..8).filter(|other| *other != cpu) {
+        let other = other.to_string();
+        let text = stdout(&explain(&["--wakeup", "40", "--why-not", &other]));
+        let second = text.lines().nth(1).expect("a second line");
+        let begin = format!("CPU {other} was not chosen: ");
+        assert!(second.starts_with(&begin), "{text}");
+    }
+    let chosen = json(&["--wakeup", "40", "--why-not", &cpu.to_string()]);
+    let answer = chosen["why_not"]["answer"].as_str().expect("a sentence");
+    assert!(answer.starts_with(&format!("CPU {cpu} was chosen: ")));
+}
+
+/// Goal: each mistake is named with what there is, exit code 2.
+#[test]
+fn mistakes_say_what_there_is() {
+    for (args, words) in [
+        (
+            ["--task", "periodic-11"].as_slice(),
+            "did you mean `periodic-1`?",
+        ),
+        (&["--wakeup", "100000"], "wake-ups, the last at"),
+        (&["--at", "5s"], "the run was over before"),
+        (&["--to", "8"], "`hikey960` has the CPUs 0 to 7"),
+        (&["--why-not", "8"], "`hikey960` has the CPUs 0 to 7"),
+        (&["--other", "linux-5.1"], "did you mean"),
+        (&["--wakeup", "1", "--to", "1"], "cannot be used with"),
+    ] {
+        let output = explain(args);
+        assert_code(&output, 2);
+        assert_eq!(stdout(&output), "");
+        let text = stderr(&output);
+        assert!(text.contains(words), "{args:?}: {text}");
+    }
+}
+
+/// Goal: the same bytes again, and a kind's name means all of its tasks.
+#[test]
+fn the_same_again() {
+    let once = explain(&["--task", "periodic", "--at", "50ms"]);
+    assert_code(&once, 0);
+    assert_eq!(
+        stdout(&once),
+        stdout(&explain(&["--task", "periodic", "--at", "50ms"]))
+    );
+    assert_eq!(stdout(&once), stdout(&explain(&["--at", "50ms"])));
+}
+
+/// Goal: only the policies that are named are asked.
+#[test]
+fn named_others_only() {
+    let value = json(&["--other", "linux-7.3", "--other", "linux-3.1"]);
+    let names: Vec<_> = value["others"].as_array().expect("a list").iter().collect();
+    assert_eq!(names.len(), 2);
+    assert_eq!(names[0]["policy"], "linux-7.3");
+    assert_eq!(names[1]["same_signals"], false);
+}

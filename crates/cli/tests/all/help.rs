@@ -1,0 +1,236 @@
+//! Help, version, colour and progress.
+
+use crate::common;
+
+use common::{assert_code, file, folder, repository, run, run_in, sim, stderr, stdout};
+use std::path::Path;
+
+/// Every command with help of its own.
+const COMMANDS: [&[&str]; 27] = [
+    &[],
+    &["compare"],
+    &["sim"],
+    &["explain"],
+    &["report"],
+    &["study"],
+    &["study", "list"],
+    &["study", "show"],
+    &["study", "run"],
+    &["platform"],
+    &["platform", "list"],
+    &["platform", "show"],
+    &["platform", "import"],
+    &["platform", "capture"],
+    &["workload"],
+    &["workload", "list"],
+    &["workload", "check"],
+    &["workload", "record"],
+    &["policy"],
+    &["policy", "show"],
+    &["doctor"],
+    &["lab"],
+    &["lab", "run"],
+    &["lab", "kernels"],
+    &["lab", "fetch"],
+    &["lab", "fidelity"],
+    &["lab", "programs"],
+];
+
+/// A task that runs for a millisecond.
+const RECORDING: &str = concat!(
+    "  a-11 [000] 1.000000: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 ",
+    "prev_state=R ==> next_comm=a next_pid=11 next_prio=120\n",
+    "  a-11 [000] 1.001000: sched_switch: prev_comm=a prev_pid=11 prev_prio=120 ",
+    "prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120\n",
+);
+
+/// A flattened tree of `/cpus/cpu@0`: header, no reserved memory, three nodes, no properties.
+const DEVICE_TREE: &[u8] =
+    b"\xd0\x0d\xfe\xed\0\0\0\x6c\0\0\0\x38\0\0\0\x6c\0\0\0\x28\0\0\0\x11\0\0\0\x10\
+    \0\0\0\0\0\0\0\0\0\0\0\x34\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\
+    \0\0\0\x01\0\0\0\0\0\0\0\x01cpus\0\0\0\0\0\0\0\x01cpu@0\0\0\0\
+    \0\0\0\x02\0\0\0\x02\0\0\0\x02\0\0\0\x09";
+
+/// Words of a command line with single quotes.
+fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (at, part) in line.split('\'').enumerate() {
+        if at % 2 == 1 {
+            words.push(part.to_owned());
+        } else {
+            words.extend(part.split_whitespace().map(str::to_owned));
+        }
+    }
+    words
+}
+
+/// The examples in a help text: lines that begin with the program's name, joined at `\`.
+fn examples(help: &str) -> Vec<Vec<String>> {
+    let joined = help.replace("\\\n", " ");
+    let lines = joined
+        .lines()
+        .filter_map(|line| line.strip_prefix("  wakeplace "));
+    lines.map(words).collect()
+}
+
+/// The lab's examples boot machines: they are understood, and then end for lack of a cache.
+fn is_understood(folder: &Path, words: &[String]) {
+    let cache = folder.join("app.json").join("no-folder");
+    let output = common::program(folder)
+        .env("WAKEPLACE_LAB_CACHE", cache)
+        .args(words)
+        .output();
+    let output = output.expect("the program starts");
+    assert_eq!(
+        output.status.code(),
+        Some(3),
+        "wakeplace {words:?}: {}",
+        stderr(&output)
+    );
+}
+
+/// The example made quick: the options a user would shorten, shortened.
+fn quick(mut words: Vec<String>) -> Vec<String> {
+    let simulates = matches!(words[0].as_str(), "sim" | "compare");
+    let is_study = words[0] == "study" && words[1] == "run";
+    if simulates || is_study {
+        if let Some(at) = words.iter().position(|word| word == "--duration") {
+            words.drain(at..at + 2);
+        }
+        words.extend(["--duration".to_owned(), "20ms".to_owned()]);
+        if let Some(at) = words.iter().position(|word| word == "--timeline") {
+            words[at + 1] = "5ms..15ms".to_owned();
+        }
+    }
+    words
+}
+
+fn run_example(folder: &Path, words: &[String]) {
+    // What is behind `>` is the shell's.
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let words = words.split(|word| *word == ">").next().unwrap_or_default();
+    let output = run_in(folder, words);
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "wakeplace {words:?}: {}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn every_example_works() {
+    let folder = folder();
+    let read = |path| std::fs::read_to_string(repository(path)).expect("a file of the repository");
+    file(&folder, "my-board.toml", &read("platforms/hikey960.toml"));
+    file(&folder, "app.json", &read("workloads/periodic-pair.json"));
+    file(&folder, "build.txt", RECORDING);
+    let made = run_in(folder.path(), &["platform", "capture", "-o", "phone.tar"]);
+    assert_code(&made, 0);
+    std::fs::create_dir(folder.path().join("energy_model")).expect("a folder");
+    std::fs::write(folder.path().join("board.dtb"), DEVICE_TREE).expect("a device tree");
+    file(&folder, "fidelity.md", &read("docs/fidelity.md"));
+    file(&folder, "workloads.md", &read("docs/workloads.md"));
+    let mut all: Vec<Vec<String>> = Vec::new();
+    for command in COMMANDS {
+        for flag in ["-h", "--help"] {
+            all.extend(examples(&stdout(&run(&[command, &[flag]].concat()))));
+        }
+    }
+    all.sort();
+    all.dedup();
+    assert!(all.len() >= 20, "{} examples found", all.len());
+    for example in all {
+        let boots = example[0] == "lab" && !example.iter().any(|word| word == "--recorded");
+        if boots {
+            is_understood(folder.path(), &example);
+            continue;
+        }
+        run_example(folder.path(), &quick(example));
+    }
+}
+
+#[test]
+fn help_is_complete_and_fits() {
+    for command in COMMANDS {
+        let short = run(&[command, &["-h"]].concat());
+        let long = run(&[command, &["--help"]].concat());
+        for output in [&short, &long] {
+            assert_code(output, 0);
+            assert_eq!(stderr(output), "");
+            let text = stdout(output);
+            assert!(
+                text.lines().all(|line| line.chars().count() <= 100),
+                "{command:?}\n{text}"
+            );
+        }
+        assert!(
+            stdout(&short).lines().count() <= 40,
+            "{command:?}: more than a screen"
+        );
+    }
+    let long = stdout(&run(&["compare", "--help"]));
+    for word in [
+        "Examples:",
+        "Input:",
+        "Policy:",
+        "Output:",
+        "Execution:",
+        "Exit codes:",
+    ] {
+        assert!(long.contains(word), "{word}");
+    }
+    let position = |word: &str| long.find(word).expect("in the help");
+    assert!(
+        position("Examples:") < position("Usage:"),
+        "examples come first"
+    );
+}
+
+#[test]
+fn without_arguments_comes_short_help() {
+    for args in [
+        [].as_slice(),
+        &["study"],
+        &["platform"],
+        &["workload"],
+        &["policy"],
+        &["lab"],
+        &["lab", "run"],
+    ] {
+        let output = run(args);
+        assert_code(&output, 2);
+        assert_eq!(stdout(&output), "");
+        assert!(stderr(&output).contains("Example"), "{args:?}");
+    }
+    assert_eq!(examples(&stderr(&run(&[]))).len(), 3);
+}
+
+#[test]
+fn the_version_names_commit_and_policy() {
+    let short = stdout(&run(&["-V"]));
+    assert_eq!(short, format!("wakeplace {}\n", env!("CARGO_PKG_VERSION")));
+    let long = stdout(&run(&["--version"]));
+    assert!(long.starts_with(&short) && long.contains("commit:") && long.contains("policy ABI:"));
+}
+
+#[test]
+fn colour_only_where_it_is_wanted() {
+    let escape = '\u{1b}';
+    assert!(
+        !stdout(&run(&["doctor"])).contains(escape),
+        "a pipe is no terminal"
+    );
+    assert!(stdout(&run(&["doctor", "--color", "always"])).contains(escape));
+    assert!(stderr(&run(&["platform", "show", "x", "--color", "always"])).contains(escape));
+    assert!(!stdout(&run(&["--help", "--color", "never"])).contains(escape));
+}
+
+#[test]
+fn nothing_but_the_result_is_on_standard_output() {
+    let quiet = sim(&["--format", "json", "-q"]);
+    let verbose = sim(&["--format", "json", "-v"]);
+    assert_eq!(stdout(&quiet), stdout(&verbose));
+    assert_eq!(stderr(&quiet), "");
+    assert!(stderr(&verbose).contains("took"), "{}", stderr(&verbose));
+}

@@ -1,0 +1,165 @@
+//! `lab programs`: what it refuses before anything is booted, and what it says of recorded runs.
+
+use crate::common;
+
+use common::{assert_code, assert_refused, file, folder, program, repository, run, run_in, stdout};
+use serde_json::Value;
+
+const RECORDED: [&str; 3] = ["lab", "programs", "--recorded"];
+const MARKS: (&str, &str) = ("<!-- programs: begin -->", "<!-- programs: end -->");
+
+#[test]
+fn wrong_options_are_refused() {
+    let folder = folder();
+    let run = |more: &[&str]| run_in(folder.path(), &[&["lab", "programs"], more].concat());
+    assert_refused(
+        &run(&["--programs", "cyclictst"]),
+        &["`cyclictst`", "did you mean `cyclictest`"],
+    );
+    assert_refused(&run(&["--page", "missing.md"]), &["missing.md"]);
+    file(&folder, "page.md", "# no marks\n");
+    assert_refused(&run(&["--page", "page.md"]), &["page.md", MARKS.0]);
+    for wrong in [
+        &["--repeats", "0"][..],
+        &["--repeats", "6"],
+        &["--timeout", "x"],
+        &["--page", "page.md", "--output", "x.md"],
+        &["--record", "x.json", "--programs", "rt-app"],
+        &["--recorded", "--kernel", "7.3.4"],
+        &["--recorded", "--record", "x.json"],
+    ] {
+        assert_code(&run(wrong), 2);
+    }
+}
+
+#[test]
+fn a_right_request_gets_as_far_as_the_cache() {
+    let folder = folder();
+    std::fs::write(folder.path().join("no-folder"), "").expect("a file");
+    let output = program(folder.path())
+        .env("WAKEPLACE_LAB_CACHE", folder.path().join("no-folder/cache"))
+        .args(["lab", "programs", "--programs", "cyclictest"])
+        .output()
+        .expect("the program starts");
+    // All is right but the cache.
+    assert_code(&output, 3);
+}
+
+/// The command's answer to `--recorded`; it boots and fetches nothing.
+fn object() -> Value {
+    let folder = folder();
+    let output = program(folder.path())
+        .env("WAKEPLACE_LAB_CACHE", folder.path().join("cache"))
+        .args(RECORDED)
+        .args(["--format", "json"])
+        .output()
+        .expect("the program starts");
+    assert_code(&output, 0);
+    assert!(!folder.path().join("cache").exists(), "it made a cache");
+    serde_json::from_str(&stdout(&output)).expect("JSON")
+}
+
+/// What the programs' own sources and options fix is what was recorded: 20 receivers and senders of
+/// a group, a process for each; sysbench's threads; a child of perf's pipe; timers that interrupt.
+#[test]
+fn recorded_runs_have_the_structure_that_the_sources_give() {
+    let object = object();
+    let programs = object["programs"].as_array().expect("programs");
+    assert_eq!(programs.len(), 8);
+    for program in programs {
+        let key = program["program"].as_str().expect("a key");
+        let forks = match key {
+            "hackbench-socket" | "hackbench-pipe" | "perf-messaging" => 40,
+            "perf-pipe" => 1,
+            "sysbench-cpu" | "cyclictest" => 2,
+            "sysbench-threads" => 12,
+            "rt-app" => 3,
+            other => panic!("{other} is not on the list"),
+        };
+        for run in program["runs"].as_array().expect("runs") {
+            assert_eq!(run["structure"]["forks"], forks, "{key}");
+            let wakes = &run["structure"]["wakes"];
+            let sync = |pair: &str| wakes[pair]["sync"].as_u64().expect(pair);
+            let count = |pair: &str| wakes[pair]["count"].as_u64().expect(pair);
+            match key {
+                // Writers of sockets and pipes say that they will sleep.
+                "hackbench-socket" | "hackbench-pipe" | "perf-messaging" => {
+                    assert!(sync("sender -> receiver") * 100 >= count("sender -> receiver") * 95);
+                }
+                "perf-pipe" => assert!(count("parent -> child") <= 1000 + 2),
+                "cyclictest" => assert!(count("interrupt -> cyclictest") > 0),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The models beside the recorded programs: the same tasks but the first process, and the wake-ups
+/// that events make within a factor of two, the spread of runs on an emulated machine. Mutexes of
+/// sysbench: the model's yields take the time of a yield on a real CPU, those of the guest include
+/// its stand-stills, in which nobody waits anew; a factor of four.
+#[test]
+fn models_have_the_programs_tasks_and_wakeups() {
+    let object = object();
+    for program in object["programs"].as_array().expect("programs") {
+        let key = program["program"].as_str().expect("a key");
+        let model = &program["model"];
+        let runs = program["runs"].as_array().expect("runs");
+        for run in runs {
+            let mut tasks = run["structure"]["tasks"].clone();
+            tasks.as_object_mut().expect("tasks").remove("main");
+            assert_eq!(model["structure"]["tasks"], tasks, "{key}");
+        }
+        let main_pair = match key {
+            "hackbench-socket" | "hackbench-pipe" | "perf-messaging" => "sender -> receiver",
+            "perf-pipe" => "parent -> child",
+            "sysbench-threads" => "sysbench -> sysbench",
+            "cyclictest" => "interrupt -> cyclictest",
+            "rt-app" => "ticker -> worker",
+            "sysbench-cpu" => continue, // events wake nobody
+            other => panic!("{other} is not on the list"),
+        };
+        let per_event = |run: &Value| {
+            let count = run["structure"]["wakes"][main_pair]["count"].as_f64();
+            count.expect(key) / run["events"].as_f64().expect(key)
+        };
+        let real: f64 = runs.iter().map(per_event).sum::<f64>() / runs.len() as f64;
+        let factor = match key {
+            "sysbench-threads" => 4.0,
+            // A run of some ms: the model's first messages find idle CPUs, a guest's fewer.
+            "hackbench-pipe" => 2.5,
+            _ => 2.0,
+        };
+        let ratio = per_event(model) / real;
+        assert!((1.0 / factor..factor).contains(&ratio), "{key}: {ratio}");
+    }
+}
+
+#[test]
+fn only_its_own_part_of_the_page_is_replaced() {
+    let folder = folder();
+    let page = std::fs::read_to_string(repository("docs/workloads.md")).expect("the page");
+    let (head, rest) = page.split_once(MARKS.0).expect("a begin mark");
+    let (_, tail) = rest.split_once(MARKS.1).expect("an end mark");
+    let old = format!("{head}{}\nstale\n{}{tail}", MARKS.0, MARKS.1);
+    let path = file(&folder, "page.md", &old);
+    let args = [&RECORDED[..], &["--page", "page.md"]].concat();
+    assert_code(&run_in(folder.path(), &args), 0);
+    let new = std::fs::read_to_string(&path).expect("the page");
+    assert!(new.starts_with(head) && new.ends_with(tail) && !new.contains("\nstale\n"));
+    assert_code(&run(&RECORDED), 0);
+}
+
+#[test]
+fn the_page_says_what_the_command_says() {
+    let page = std::fs::read_to_string(repository("docs/workloads.md")).expect("the page");
+    let (_, rest) = page.split_once(MARKS.0).expect("a begin mark");
+    let (block, _) = rest.split_once(MARKS.1).expect("an end mark");
+    let output = run(&RECORDED);
+    assert_code(&output, 0);
+    assert_eq!(
+        block.trim(),
+        stdout(&output).trim(),
+        "renew it with `wakeplace lab programs --recorded --page docs/workloads.md`"
+    );
+}

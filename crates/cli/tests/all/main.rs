@@ -1,0 +1,25 @@
+//! Sessions of the command line: the program is run as a user runs it.
+//!
+//! One test program per crate: each program more is one more link, which takes longer than its tests.
+#![allow(missing_docs, reason = "not a library")]
+
+mod bad_input;
+mod bad_platforms;
+mod common;
+mod eras;
+mod explain;
+mod help;
+mod hotplug;
+mod interrupt;
+mod lab;
+mod lab_programs;
+mod output;
+mod promise;
+mod recorded;
+mod recordings;
+mod report;
+mod results;
+mod round_trip;
+mod rtapp_corpus;
+mod traces;
+mod wakeup_cases;

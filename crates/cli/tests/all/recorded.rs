@@ -1,0 +1,170 @@
+//! `lab fidelity --recorded`: the page's table is what the command says, and the recorded figures
+//! are those of the capture they come from.
+
+use crate::common;
+
+use common::{assert_code, assert_refused, file, folder, program, repository, run, run_in, stdout};
+use serde_json::Value;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+const RECORDED: [&str; 3] = ["lab", "fidelity", "--recorded"];
+const MARKS: (&str, &str) = ("<!-- recorded: begin -->", "<!-- recorded: end -->");
+
+fn page() -> String {
+    std::fs::read_to_string(repository("docs/fidelity.md")).expect("the page")
+}
+
+/// Text before, between and after the marks.
+fn parts(page: &str) -> (&str, &str, &str) {
+    let (head, rest) = page.split_once(MARKS.0).expect("a begin mark");
+    let (block, tail) = rest.split_once(MARKS.1).expect("an end mark");
+    (head, block, tail)
+}
+
+#[test]
+fn the_page_says_what_the_command_says() {
+    let output = run(&RECORDED);
+    assert_code(&output, 0);
+    let now = stdout(&output);
+    assert_eq!(
+        parts(&page()).1.trim(),
+        now.trim(),
+        "renew it with `wakeplace lab fidelity --recorded --page docs/fidelity.md`"
+    );
+}
+
+#[test]
+fn only_its_own_part_of_the_page_is_replaced() {
+    let old = page();
+    let (head, _, tail) = parts(&old);
+    let folder = folder();
+    let path = file(
+        &folder,
+        "page.md",
+        &format!("{head}{}\nstale\n{}{tail}", MARKS.0, MARKS.1),
+    );
+    let args = [&RECORDED[..], &["--page", "page.md"]].concat();
+    assert_code(&run_in(folder.path(), &args), 0);
+    assert_eq!(std::fs::read_to_string(&path).expect("the page"), old);
+    // A page without a place for it stays as it is.
+    let without = format!("{head}{tail}");
+    std::fs::write(&path, &without).expect("a file");
+    assert_refused(&run_in(folder.path(), &args), &["page.md", MARKS.0]);
+    assert_eq!(std::fs::read_to_string(&path).expect("the page"), without);
+}
+
+#[test]
+fn it_boots_nothing_and_takes_nothing_that_is_for_a_guest() {
+    let folder = folder();
+    let output = program(folder.path())
+        .env("WAKEPLACE_LAB_CACHE", folder.path().join("cache"))
+        .args(RECORDED)
+        .args(["--format", "json"])
+        .output()
+        .expect("the program starts");
+    assert_code(&output, 0);
+    assert!(!folder.path().join("cache").exists());
+    let object: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+    // Two sets of rules, 4 + 5 + 1 tasks.
+    assert_eq!(object["rows"].as_array().map(Vec::len), Some(20));
+    for more in [
+        ["--kernel", "7.3"],
+        ["--sets", "B"],
+        ["--from", "x"],
+        ["--timeout", "1s"],
+    ] {
+        assert_code(&run(&[&RECORDED[..], &more].concat()), 2);
+    }
+}
+
+/// The material beside the checkout, absent in a clone of the repository alone.
+fn capture() -> Option<PathBuf> {
+    let path = repository("../shared/kernel-truth");
+    if path.is_dir() {
+        return Some(path);
+    }
+    // Past the harness's capture: a test that checked nothing must not look like one that did.
+    let mut stderr = std::io::stderr();
+    let _ = writeln!(stderr, "recorded: SKIPPED, no ../shared/kernel-truth");
+    None
+}
+
+/// Columns of a row of a recorded run by name.
+fn column<'a>(header: &str, row: &'a str, name: &str) -> &'a str {
+    let at = header.split(',').position(|column| column == name);
+    let at = at.unwrap_or_else(|| panic!("no column {name}"));
+    row.split(',').nth(at).expect("a field")
+}
+
+/// A number after a word in a line of a log.
+fn after(line: &str, word: &str) -> u64 {
+    let mut words = line.split_whitespace();
+    words.find(|candidate| *candidate == word);
+    words.next().and_then(|text| text.parse().ok()).expect(word)
+}
+
+/// Goal: nobody edits a recorded figure to make a comparison come out. Source:
+/// shared/kernel-truth/runs and logs.
+#[test]
+fn the_recorded_figures_are_the_captures() {
+    let Some(capture) = capture() else { return };
+    let text = std::fs::read_to_string(repository("crates/cli/data/recorded_runs.toml"));
+    let data: toml::Table = text.expect("the data").parse().expect("TOML");
+    let sets = data["set"].as_array().expect("sets");
+    let mut compared = 0;
+    for run in data["run"].as_array().expect("runs") {
+        let word = |key: &str| run[key].as_str().expect("a word");
+        let name = format!(
+            "hikey960.{}.{}.r{}",
+            word("rules"),
+            word("set"),
+            run["repeat"]
+        );
+        let read = |path: String| {
+            std::fs::read_to_string(capture.join(&path)).unwrap_or_else(|e| panic!("{path}: {e}"))
+        };
+        let (csv, log) = (
+            read(format!("runs/{name}.csv")),
+            read(format!("logs/{name}.log")),
+        );
+        let (header, rows) = csv.split_once('\n').expect("a header");
+        let set = sets
+            .iter()
+            .find(|set| set["name"] == run["set"])
+            .expect("set");
+        let start_us = after(log.lines().next().expect("a line"), "start_ns") / 1000;
+        // The program rounds its start up to 100 ms and adds the offset.
+        let offset_us = run["start_offset_us"].as_integer().expect("a number");
+        assert_eq!(start_us % 100_000, offset_us as u64, "{name}");
+        let tasks = set["task"].as_array().expect("tasks");
+        let ran = run["tasks"].as_array().expect("tasks");
+        assert_eq!(rows.lines().count(), ran.len(), "{name}");
+        for ((task, ran), row) in tasks.iter().zip(ran).zip(rows.lines()) {
+            let own = task["name"].as_str().expect("a name");
+            assert_eq!(column(header, row, "task"), own, "{name}");
+            let figure = |value: &toml::Value| value.as_float().expect("a number");
+            for (column_name, value) in [
+                ("scaled_duty", figure(&ran["scaled_duty"])),
+                ("share_little", figure(&ran["share"]["little"])),
+                ("share_big", figure(&ran["share"]["big"])),
+            ] {
+                let original: f64 = column(header, row, column_name).parse().expect("a number");
+                assert_eq!(original, value, "{name} {own} {column_name}");
+            }
+            let line = log
+                .lines()
+                .find(|line| line.starts_with(&format!("{own} tid ")));
+            let line = line.expect("the task's line");
+            for key in ["period_us", "phase_us", "work_us"] {
+                let value = task[key].as_integer().expect("a number") as u64;
+                // A ramp's work is in its steps; the log has 0 there.
+                if key != "work_us" || after(line, key) != 0 {
+                    assert_eq!(after(line, key), value, "{name} {own} {key}");
+                }
+            }
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, 2 * 3 * (4 + 5 + 1));
+}

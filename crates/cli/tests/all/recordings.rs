@@ -1,0 +1,79 @@
+//! `trace:FILE` wherever a workload is taken.
+
+use crate::common;
+
+use common::{assert_code, folder, run_in, stderr, stdout};
+use std::process::Output;
+use tempfile::TempDir;
+
+const RUN: [&str; 4] = ["--platform", "hikey960", "--policy", "linux-5.0"];
+
+/// A folder with a recording of a run, `run.txt`.
+fn recorded() -> TempDir {
+    let folder = folder();
+    let words = [
+        &["sim"][..],
+        &RUN,
+        &["--workload", "periodic:n=3,period=16ms,duty=20%"],
+        &["--duration", "200ms", "--export-ftrace", "run.txt"],
+    ]
+    .concat();
+    assert_code(&run_in(folder.path(), &words), 0);
+    folder
+}
+
+fn in_folder(folder: &TempDir, words: &[&[&str]]) -> Output {
+    run_in(folder.path(), &words.concat())
+}
+
+/// Everything that takes a workload, with the words before and behind it.
+const TAKERS: [(&[&str], &[&str]); 5] = [
+    (&["sim", "--workload"], &RUN),
+    (&["compare", "--policy", "wakeplace", "--workload"], &RUN),
+    (&["explain", "--task", "periodic-0", "--workload"], &RUN),
+    (&["workload", "check"], &[]),
+    (&["workload", "check", "--format", "json"], &[]),
+];
+
+#[test]
+fn recordings_are_workloads_everywhere() {
+    let folder = recorded();
+    for (before, behind) in TAKERS {
+        let output = in_folder(&folder, &[before, &["trace:run.txt"], behind]);
+        assert_code(&output, 0);
+        assert!(!stdout(&output).is_empty());
+    }
+    let words: &[&str] = &["workload", "check", "--format", "json"];
+    let argument = "trace:run.txt,platform=hikey960";
+    let output = in_folder(&folder, &[words, &[argument]]);
+    let value: serde_json::Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+    let tasks = value["tasks"].as_array().expect("tasks");
+    let names: Vec<_> = tasks.iter().filter_map(|t| t["name"].as_str()).collect();
+    assert_eq!(names, ["periodic-0", "periodic-1", "periodic-2"]);
+    // 20 % of 16 ms at a time, 200 ms long: 12 or 13 times, the last one perhaps not to its end.
+    for task in tasks {
+        let work_ns = task["work_ns"].as_u64().expect("a number");
+        assert!(
+            (11 * 3_200_000..=14 * 3_200_000).contains(&work_ns),
+            "{task}"
+        );
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_recording_is_said_everywhere() {
+    let folder = recorded();
+    for (before, behind) in TAKERS {
+        for (argument, part) in [
+            ("trace:run.txt,platfrom=tc2", "did you mean `platform`"),
+            ("trace:run.txt,platform=hikey961", "hikey960"),
+            ("trace:gone.txt", "gone.txt: cannot be read"),
+            ("trace:", "no file is named"),
+        ] {
+            let output = in_folder(&folder, &[before, &[argument], behind]);
+            assert_code(&output, 2);
+            let said = stderr(&output);
+            assert!(said.contains(part), "{before:?} {argument}: {said}");
+        }
+    }
+}

@@ -1,0 +1,573 @@
+//! What the commands answer.
+
+use crate::common;
+
+use common::{assert_code, compare, folder, repository, run, run_in, sim, stderr, stdout};
+use serde_json::Value;
+
+fn json(output: &std::process::Output) -> Value {
+    assert_code(output, 0);
+    let value: Value = serde_json::from_str(&stdout(output)).expect("one JSON object");
+    assert_eq!(value["schema_version"], 1);
+    value
+}
+
+#[test]
+fn the_same_command_gives_the_same_bytes() {
+    let with_jobs = |jobs| compare(&["--seeds", "3", "--format", "json", "--jobs", jobs]);
+    let first = with_jobs("1");
+    assert_code(&first, 0);
+    for jobs in ["1", "2", "2"] {
+        assert_eq!(stdout(&with_jobs(jobs)), stdout(&first), "--jobs {jobs}");
+    }
+}
+
+#[test]
+fn threads_change_nothing_where_balancing_and_preemption_do() {
+    let folder = folder();
+    // More runnable tasks than CPUs, of other weights, some pinned: queues are long and uneven.
+    let text = r#"{
+        "tasks": {
+            "hog": {"instance": 8, "run": 40000, "sleep": 1000},
+            "nice": {"instance": 3, "priority": 10, "run": 9000, "sleep": 500},
+            "keen": {"instance": 3, "priority": -10, "run": 700, "timer":
+                {"ref": "unique", "period": 5000}},
+            "pinned": {"instance": 3, "cpus": [1, 2], "run": 3000, "sleep": 2000}
+        },
+        "global": {"duration": 1}
+    }"#;
+    common::file(&folder, "app.json", text);
+    let with_jobs = |jobs: &str| {
+        let args = [
+            "compare",
+            "--platform=juno-r0",
+            "--workload=app.json",
+            "--policy=linux-4.17",
+            "--policy=linux-4.17+energy-aware",
+            "--seeds=2",
+            "--format=json",
+            "--jobs",
+            jobs,
+        ];
+        run_in(folder.path(), &args)
+    };
+    let one = with_jobs("1");
+    assert_eq!(stdout(&one), stdout(&with_jobs("2")));
+    let value = json(&one);
+    let mean = |metric: &str| value["runs"][0]["metrics"][metric]["mean"].as_f64();
+    for metric in ["migrations_total", "task_wait_s"] {
+        assert!(mean(metric).is_some_and(|mean| mean > 0.0), "{metric}");
+    }
+}
+
+#[test]
+fn a_task_that_never_lets_time_pass_is_named() {
+    let folder = folder();
+    let text = r#"{"tasks": {"good": {"run": 10, "sleep": 990}, "spin": {"run": 0}}}"#;
+    common::file(&folder, "app.json", text);
+    let args = [
+        "sim",
+        "--platform=tc2",
+        "--workload=app.json",
+        "--policy=linux-4.17",
+        "--duration=1s",
+    ];
+    let output = run_in(folder.path(), &args);
+    assert_code(&output, 1);
+    let text = stdout(&output);
+    assert!(text.contains("task `spin-1` repeats steps"), "{text}");
+    assert!(text.contains("NOT complete"), "{text}");
+    let output = run_in(folder.path(), &[&args[..], &["--format=csv"]].concat());
+    assert_code(&output, 1);
+    assert!(stderr(&output).contains("spin-1"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_run_says_how_it_ended() {
+    let folder = folder();
+    let file = |loops: i32| {
+        let text = r#"{"tasks": {"a": {"loop": LOOPS, "run": 1000, "sleep": 9000}}}"#;
+        common::file(
+            &folder,
+            "app.json",
+            &text.replace("LOOPS", &loops.to_string()),
+        );
+    };
+    let says = |more: &[&str]| {
+        let args = [
+            "--platform=tc2",
+            "--workload=app.json",
+            "--policy=linux-4.17",
+            "--duration=1s",
+        ];
+        let output = run_in(folder.path(), &[more, &args[..]].concat());
+        assert_code(&output, 0);
+        stdout(&output)
+    };
+    file(10);
+    let text = says(&["sim"]);
+    assert!(text.contains("\nended at 1"), "{text}");
+    assert!(text.contains(" ms: all tasks were done\n"), "{text}");
+    let text = says(&["compare", "--policy=linux-4.17+energy-aware", "--seeds=2"]);
+    assert!(text.contains("\nlinux-4.17: ended at 1"), "{text}");
+    file(1000);
+    let text = says(&["sim"]);
+    assert!(text.contains("\ncut at 1.00 s: not all tasks"), "{text}");
+    file(-1);
+    let text = says(&["sim"]);
+    assert!(
+        !text.contains("ended at") && !text.contains("cut at"),
+        "{text}"
+    );
+}
+
+#[test]
+fn compare_and_sim_follow_the_contract() {
+    let value = json(&compare(&["--seeds", "2", "--format", "json"]));
+    let runs = value["runs"].as_array().expect("runs");
+    assert_eq!(runs.len(), 2);
+    for run in runs {
+        assert_eq!(run["platform"], "hikey960");
+        assert_eq!(run["workload"], common::PERIODIC);
+        assert_eq!(run["seeds"], serde_json::json!([1, 2]));
+        let latency = &run["metrics"]["wake_latency_us_p99"];
+        assert!(
+            latency["mean"].is_number() && latency["unit"] == "us",
+            "{latency}"
+        );
+    }
+    assert_eq!(runs[0]["policy"], "linux-4.17", "the base is first");
+    let delta = &value["deltas"][0];
+    assert_eq!(delta["base"], "linux-4.17");
+    assert_eq!(delta["other"], "linux-4.17+energy-aware");
+    let value = json(&sim(&["--format", "json"]));
+    assert!(value.get("deltas").is_none());
+    assert_eq!(value["runs"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn work_wakes_as_often_as_its_periods_say() {
+    // 4 tasks of 16 ms in 1.6 s: 100 periods each, one more or less by phase and end.
+    let args = [
+        "sim",
+        "--platform",
+        "juno-r0",
+        "--workload",
+        "periodic:n=4,period=16ms,duty=5%",
+        "--policy",
+        "linux-4.17",
+        "--duration",
+        "1600ms",
+        "--format",
+        "json",
+    ];
+    let value = json(&run(&args));
+    let periods = value["runs"][0]["metrics"]["periods_total"]["mean"].as_f64();
+    let periods = periods.expect("a count");
+    assert!((392.0..=408.0).contains(&periods), "{periods}");
+}
+
+#[test]
+fn expectations_decide_the_exit_code() {
+    let met = sim(&[
+        "--expect",
+        "wakeups_total>0",
+        "--expect",
+        "runtime_s == 0.05",
+    ]);
+    assert_code(&met, 0);
+    assert!(
+        stdout(&met).contains("All 2 expectations hold."),
+        "{}",
+        stdout(&met)
+    );
+    let unmet = compare(&["--expect", "wakeups_total<1"]);
+    assert_code(&unmet, 1);
+    assert!(
+        stdout(&unmet).contains("2 of 2 expectations failed."),
+        "every policy counts"
+    );
+    // tc2 has no power in watts: an absent metric does not hold.
+    let args = [
+        "sim",
+        "--platform",
+        "tc2",
+        "--workload",
+        "periodic",
+        "--policy",
+        "linux-4.17",
+        "--duration",
+        "20ms",
+        "--format",
+        "json",
+        "--expect",
+        "energy_j>=0",
+    ];
+    let absent = run(&args);
+    assert_code(&absent, 1);
+    assert!(
+        stderr(&absent).contains("not measured here"),
+        "{}",
+        stderr(&absent)
+    );
+    assert!(
+        serde_json::from_str::<Value>(&stdout(&absent)).is_ok(),
+        "JSON stays JSON"
+    );
+}
+
+#[test]
+fn determinism_is_verified() {
+    let output = sim(&["--verify-determinism"]);
+    assert_code(&output, 0);
+    assert!(
+        stdout(&output).contains("\nidentical: events="),
+        "{}",
+        stdout(&output)
+    );
+    let output = sim(&["--verify-determinism", "--format", "json"]);
+    assert!(
+        stderr(&output).starts_with("identical: events="),
+        "{}",
+        stderr(&output)
+    );
+    json(&output);
+}
+
+#[test]
+fn ten_thousand_tasks_run() {
+    // Creating one takes 40 us of a full-speed CPU, so 89 us of CPU 0 (capacity 462): 0.9 s in all.
+    let args = [
+        "sim",
+        "--platform",
+        "hikey960",
+        "--workload",
+        "periodic:n=10000,period=16ms,duty=5%",
+        "--policy",
+        "linux-4.17+energy-aware",
+        "--duration",
+        "3s",
+        "--format",
+        "json",
+    ];
+    let value = json(&run(&args));
+    let mean = |name: &str| value["runs"][0]["metrics"][name]["mean"].as_f64();
+    assert_eq!(mean("forks_total"), Some(10_000.0));
+    // They ask for 500 CPUs: once all are there, after 0.9 of the 3 s, the 8 are full; before, CPUs
+    // wake for each new one and go idle again.
+    assert!(
+        mean("busy_cpus_mean").is_some_and(|cpus| cpus > 8.0 * (3.0 - 0.9) / 3.0),
+        "{value}"
+    );
+    assert!(mean("missed_periods_total").is_some_and(|missed| missed > 0.0));
+}
+
+#[test]
+fn a_file_says_how_long_it_runs() {
+    let folder = folder();
+    let text = r#"{"tasks": {"a": {"run": 100, "sleep": 900}}, "global": {"duration": 2}}"#;
+    common::file(&folder, "app.json", text);
+    let args = [
+        "sim",
+        "--platform",
+        "tc2",
+        "--workload",
+        "app.json",
+        "--policy",
+        "linux-4.17",
+        "--format",
+        "json",
+    ];
+    assert_eq!(
+        json(&run_in(folder.path(), &args))["duration_ns"],
+        2_000_000_000u64
+    );
+    let shorter = [&args[..], &["--duration", "1s"]].concat();
+    assert_eq!(
+        json(&run_in(folder.path(), &shorter))["duration_ns"],
+        1_000_000_000u64
+    );
+}
+
+#[test]
+fn a_study_runs_and_lists_its_rows() {
+    let args = [
+        "study",
+        "run",
+        "energy-aware/energy-hikey960",
+        "--quick",
+        "--seeds",
+        "1",
+        "--duration",
+        "50ms",
+        "--format",
+        "json",
+    ];
+    let value = json(&run(&args));
+    assert_eq!(value["study"], "energy-aware/energy-hikey960");
+    assert_eq!(value["base_policy"], "linux-4.17");
+    assert!(
+        value["rows"]
+            .as_array()
+            .is_some_and(|rows| !rows.is_empty())
+    );
+}
+
+#[test]
+fn a_pattern_runs_several_studies() {
+    let run_quick = |format: &str| {
+        run(&[
+            "study",
+            "run",
+            "energy-aware/energy-*",
+            "--quick",
+            "--seeds",
+            "1",
+            "--duration",
+            "20ms",
+            "--format",
+            format,
+        ])
+    };
+    let value = json(&run_quick("json"));
+    assert_eq!(value["schema_version"], 1);
+    let studies = value["studies"].as_array().expect("an array");
+    let names: Vec<_> = studies
+        .iter()
+        .map(|study| study["study"].as_str())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            Some("energy-aware/energy-hikey960"),
+            Some("energy-aware/energy-juno-r0")
+        ]
+    );
+    let csv = run_quick("csv");
+    let headings = stdout(&csv)
+        .lines()
+        .filter(|line| line.starts_with("study,"))
+        .count();
+    assert_eq!(headings, 1);
+}
+
+#[test]
+fn assumed_costs_are_tried_on_demand() {
+    let value = json(&run(&[
+        "study",
+        "run",
+        "energy-aware/energy-juno-r0",
+        "--quick",
+        "--sensitivity",
+        "--seeds",
+        "2",
+        "--duration",
+        "20ms",
+        "--format",
+        "json",
+    ]));
+    let rows = value["sensitivity"].as_array().expect("an array");
+    assert!(!rows.is_empty());
+    for key in [
+        "case",
+        "metric",
+        "policy",
+        "cost",
+        "factor",
+        "delta_pct",
+        "ci95",
+    ] {
+        assert!(rows[0].get(key).is_some(), "{key}");
+    }
+    let tried = |row: &&Value| row["policy"] != value["base_policy"];
+    let robust = value["rows"].as_array().into_iter().flatten().filter(tried);
+    assert!(robust.clone().count() > 0);
+    robust.for_each(|row| assert!(row["robust"].is_boolean(), "{row}"));
+}
+
+#[test]
+fn lists_have_every_form() {
+    for list in ["platform", "workload", "policy", "study"] {
+        json(&run(&[list, "list", "--format", "json"]));
+        for format in ["human", "csv", "md"] {
+            let output = run(&[list, "list", "--format", format]);
+            assert_code(&output, 0);
+            assert!(stdout(&output).lines().count() >= 3, "{list} {format}");
+        }
+    }
+}
+
+#[test]
+fn a_platform_is_shown_with_its_sources() {
+    let value = json(&run(&["platform", "show", "hikey960", "--format", "json"]));
+    assert_eq!(value["cpus"].as_array().map(Vec::len), Some(8));
+    assert_eq!(value["freq_domains"][1]["opps"][4]["performance"], 1024);
+    assert_eq!(
+        value["scheduling_domains"].as_array().map(Vec::len),
+        Some(3)
+    );
+    for word in [
+        "[published]",
+        "[derived]",
+        "[assumed]",
+        "cortex-a73",
+        "2362",
+    ] {
+        let text = stdout(&run(&["platform", "show", "hikey960"]));
+        assert!(text.contains(word), "{word}");
+    }
+    let markdown = stdout(&run(&["platform", "show", "tc2", "--format", "md"]));
+    assert!(markdown.starts_with("# tc2: ") && markdown.contains("\n## CPUs\n"));
+}
+
+#[test]
+fn a_policy_is_shown_with_what_was_set() {
+    let args = [
+        "policy",
+        "show",
+        "linux-4.17",
+        "--set",
+        "imbalance_pct=117",
+        "--format",
+        "json",
+    ];
+    let value = json(&run(&args));
+    let parameters = value["parameters"].as_array().expect("parameters");
+    let set: Vec<_> = parameters
+        .iter()
+        .filter(|p| p["overridden"] == true)
+        .collect();
+    assert_eq!(set.len(), 1);
+    assert_eq!(
+        (&set[0]["key"], &set[0]["value"], &set[0]["default"]),
+        (&"imbalance_pct".into(), &"117".into(), &"125".into())
+    );
+    assert!(stdout(&run(&args[..5])).contains("117 (set)"));
+}
+
+#[test]
+fn doctor_says_what_is_there() {
+    let value = json(&run(&["doctor", "--format", "json"]));
+    assert_eq!(value["simulator"], true);
+    assert!(
+        value["checks"]
+            .as_array()
+            .is_some_and(|checks| checks.len() > 5)
+    );
+    assert!(stdout(&run(&["doctor"])).contains("can run here"));
+}
+
+#[test]
+fn workloads_of_the_repository_are_accepted() {
+    let folder = repository("workloads");
+    for entry in std::fs::read_dir(&folder).expect("the folder") {
+        let name = entry
+            .expect("an entry")
+            .file_name()
+            .into_string()
+            .expect("UTF-8");
+        if name.ends_with(".json") {
+            let value = json(&run_in(
+                &folder,
+                &["workload", "check", &name, "--format", "json"],
+            ));
+            assert_eq!(value["accepted"], true, "{name}");
+        }
+    }
+}
+
+/// What `sim` has to show of four busy threads on a u8500 at 400 MHz, and more arguments.
+const PACKED: &[&str] = &[
+    "sim",
+    "--platform",
+    "u8500",
+    "--workload",
+    "sysbench-cpu:threads=4",
+    "--policy",
+    "linux-3.1+sched-mc=2",
+    "--set",
+    "model.freq_cap=0:399360",
+    "--set",
+    "governor=performance",
+    "--duration",
+    "1s",
+];
+
+fn packed(more: &[&str]) -> std::process::Output {
+    run(&[PACKED, more].concat())
+}
+
+/// sched-mc P6-P7 and P9: at 400 MHz and level 2 a CPU claims 4096, by the table of its core.
+#[test]
+fn the_state_at_some_times() {
+    let as_json = ["--format", "json", "--dump-state", "1s,250ms"];
+    let value = json(&packed(&as_json));
+    let states = value["states"].as_array().expect("an array");
+    let times: Vec<_> = states.iter().map(|state| &state["time_ns"]).collect();
+    assert_eq!(times, [250_000_000, 1_000_000_000]);
+    for cpu in states[1]["cpus"].as_array().expect("CPUs") {
+        let expected = serde_json::json!({
+            "cpu_power": 4096, "scale": 1, "freq_khz": 399_360
+        });
+        assert_eq!(cpu["sched_mc"], expected);
+        assert_eq!(cpu["freq_khz"], 399_360);
+        assert_eq!(cpu["online"], true);
+    }
+    let queued = |cpu: usize| states[1]["cpus"][cpu]["nr_running"].as_u64();
+    assert_eq!(queued(0).zip(queued(1)).map(|(a, b)| a + b), Some(4));
+    let groups = &states[1]["domains"][0]["groups"];
+    let second = serde_json::json!({ "cpus": [1], "capacity": 4096 });
+    assert_eq!(groups[1], second);
+
+    let human = packed(&["--dump-state", "1s"]);
+    assert_code(&human, 0);
+    let text = stdout(&human);
+    for part in [
+        "\nstate at 1 s\n",
+        "PKG 0-1: groups {0} 4096, {1} 4096; ",
+        "POWERSAVINGS_BALANCE",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+    // Nothing else of the result is another one.
+    let mut without = value.clone();
+    without.as_object_mut().expect("an object").remove("states");
+    assert_eq!(without, json(&packed(&["--format", "json"])));
+}
+
+#[test]
+fn a_state_that_cannot_be_shown_is_refused() {
+    for (more, expected) in [
+        (
+            &["--dump-state", "2s"][..],
+            "the run takes 1 s; expected times up to that",
+        ),
+        (&["--dump-state", "1s,"], "--dump-state"),
+        (
+            &["--dump-state", "1s", "--format", "csv"],
+            "expected --format human or json",
+        ),
+        (&["--dump-state", "1s", "--seeds", "2"], "--seeds"),
+    ] {
+        let refused = packed(more);
+        assert_code(&refused, 2);
+        assert!(stderr(&refused).contains(expected), "{}", stderr(&refused));
+    }
+    // A run that is over before: its task ends after 100 ms.
+    let ended = run(&[
+        "sim",
+        "--platform",
+        "u8500",
+        "--workload",
+        "sysbench-cpu:time=100ms",
+        "--policy",
+        "linux-3.1",
+        "--duration",
+        "10s",
+        "--dump-state",
+        "9s",
+    ]);
+    assert_code(&ended, 2);
+    let text = stderr(&ended);
+    assert!(text.contains("the run was over at"), "{text}");
+}

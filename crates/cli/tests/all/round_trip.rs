@@ -1,0 +1,138 @@
+//! A simulated run, exported as a trace and read back as a workload, runs the same again.
+
+use crate::common;
+
+use common::{assert_code, folder, run_in};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What a trace says of each task: time on CPUs in ns, and wake-ups.
+type Tasks = BTreeMap<String, (u64, u64)>;
+
+/// Runs a workload, exported as text and Perfetto, and reads the text by its lines.
+fn tasks(folder: &Path, case: &Case, workload: &str, name: &str) -> Tasks {
+    let (text, perfetto) = (format!("{name}.txt"), format!("{name}.pftrace"));
+    let words = [
+        "sim",
+        "--platform",
+        case.platform,
+        "--workload",
+        workload,
+        "--policy",
+        case.policy,
+        "--duration",
+        case.duration,
+        "--export-ftrace",
+        &text,
+        "--export-perfetto",
+        &perfetto,
+    ];
+    let output = run_in(folder, &words);
+    assert_code(&output, 0);
+    read(&std::fs::read_to_string(folder.join(text)).expect("written"))
+}
+
+/// What stands behind ` KEY=`, up to the next blank.
+fn field<'a>(line: &'a str, key: &str) -> &'a str {
+    let (_, behind) = line.split_once(&format!(" {key}=")).expect("a field");
+    behind.split(' ').next().unwrap_or_default()
+}
+
+fn read(text: &str) -> Tasks {
+    let mut tasks = Tasks::new();
+    let mut since: BTreeMap<&str, (&str, u64)> = BTreeMap::new();
+    for line in text.lines().skip(1) {
+        let (head, event) = line.split_once(": ").expect("an event");
+        let (_, place) = head.split_once(" [").expect("a CPU");
+        let (cpu, time) = place.split_once("] ").expect("a time");
+        let now: u64 = time.trim().replace('.', "").parse().expect("ns");
+        if event.starts_with("sched_switch:") {
+            if let Some((name, from)) = since.insert(cpu, (field(event, "next_comm"), now)) {
+                tasks.entry(name.to_owned()).or_default().0 += now - from;
+            }
+        } else if event.starts_with("sched_waking:") {
+            let name = field(event, "comm");
+            tasks.entry(name.to_owned()).or_default().1 += 1;
+        }
+    }
+    tasks.retain(|name, _| !name.starts_with("swapper/"));
+    tasks
+}
+
+struct Case {
+    platform: &'static str,
+    policy: &'static str,
+    workload: &'static str,
+    duration: &'static str,
+}
+
+/// Busy time of each task within 0.1 %, and as many wake-ups of each, by both forms.
+fn comes_back(case: &Case) {
+    let folder = folder();
+    // Files of the repository are named from its root.
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let file = root.join(case.workload);
+    let workload = match file.is_file() {
+        true => file.display().to_string(),
+        false => case.workload.to_owned(),
+    };
+    let first = tasks(folder.path(), case, &workload, "first");
+    assert!(!first.is_empty());
+    for file in ["first.txt", "first.pftrace"] {
+        let again = tasks(folder.path(), case, &format!("trace:{file}"), "again");
+        for (name, (ran, woken)) in &first {
+            let what = format!("{} {} {file}: {name}", case.platform, case.workload);
+            let (ran_again, woken_again) = again.get(name).expect("the same name");
+            assert!(
+                ran.abs_diff(*ran_again) * 1000 <= *ran,
+                "{what} ran {ran} and {ran_again} ns"
+            );
+            assert_eq!(woken, woken_again, "{what}: wake-ups");
+        }
+        assert_eq!(first.len(), again.len());
+    }
+}
+
+#[test]
+fn periodic_tasks_come_back() {
+    for workload in [
+        "periodic:n=1,period=100ms,duty=40%",
+        "periodic:n=3,period=100ms,duty=30%",
+        "periodic:n=6,period=16ms,duty=20%",
+    ] {
+        for (platform, policy) in [("hikey960", "linux-5.0"), ("zen4-7950x", "linux-6.12")] {
+            comes_back(&Case {
+                platform,
+                policy,
+                workload,
+                duration: "2s",
+            });
+        }
+    }
+}
+
+/// Mutexes, signals and timers of an rt-app file.
+#[test]
+fn an_rt_app_file_comes_back() {
+    for (platform, policy) in [("hikey960", "linux-5.0"), ("zen4-7950x", "linux-6.12")] {
+        comes_back(&Case {
+            platform,
+            policy,
+            workload: "workloads/locks-and-signals.json",
+            duration: "1s",
+        });
+    }
+}
+
+/// Tasks that wake each other every few microseconds.
+#[test]
+fn messages_come_back() {
+    for (platform, policy) in [("hikey960", "linux-5.0"), ("zen4-7950x", "linux-6.12")] {
+        comes_back(&Case {
+            platform,
+            policy,
+            workload: "messaging:groups=1,fds=3,loops=30",
+            duration: "500ms",
+        });
+    }
+}

@@ -1,0 +1,307 @@
+//! `[numa]`, `[smt]`, `[priority]`: what is read, and every rule broken once.
+
+use wakeplace_platform::Platform;
+
+const GOOD: &str = include_str!("../good.toml");
+
+/// The good file with the second cluster on a node of its own.
+fn two_nodes(numa: &str) -> String {
+    let text = GOOD.replace("name = \"big\"\n", "name = \"big\"\nnode = 1\n");
+    let text = text.replace("{ name = \"PKG\", groups = [\"0-3\"] },\n", "");
+    let text = text.replace("scan_cpu_ns", "migrate_other_node_ns = 20000\nscan_cpu_ns");
+    text.replace(
+        "[[frequency_domain]]\ncpus = \"little\"",
+        &format!("{numa}[[frequency_domain]]\ncpus = \"little\""),
+    )
+}
+
+/// The good file with cores of two threads.
+fn threads(smt: &str) -> String {
+    let thread = "capacity = 400, threads_per_core = 2, thread_numbering = \"adjacent\"";
+    let text = GOOD.replace("capacity = 400", thread);
+    text.replace("[topology]", &format!("{smt}[topology]"))
+}
+
+/// The good file with priorities at its cache level.
+fn ranked(priority: &str) -> String {
+    let level = "shares_cache = true, asym_packing = true }";
+    let text = GOOD.replace("shares_cache = true }", level);
+    text.replace("[topology]", &format!("{priority}[topology]"))
+}
+
+const SOURCE: &str = "source = \"test\"\nstanding = \"assumed\"\n";
+
+fn numa(rows: &str) -> String {
+    two_nodes(&format!("[numa]\ndistances = {rows}\n{SOURCE}"))
+}
+
+fn smt(figures: &str) -> String {
+    threads(&format!("[smt]\ncore_capacity = {figures}\n{SOURCE}"))
+}
+
+fn priority(ranks: &str) -> String {
+    ranked(&format!("[priority]\nranks = {ranks}\n{SOURCE}"))
+}
+
+fn read(text: &str) -> Platform {
+    Platform::from_toml(text, "p.toml").unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
+
+/// The message without its place; the place must be `at`, where the text is not repeated.
+#[track_caller]
+fn refused(text: &str, at: &str, expected: &str) {
+    let error = Platform::from_toml(text, "p.toml")
+        .err()
+        .map(|e| e.to_string());
+    let error = error.unwrap_or_else(|| panic!("it was accepted:\n{text}"));
+    let found = text
+        .find(at)
+        .unwrap_or_else(|| panic!("`{at}` is not in the text"));
+    let line = text[..found].matches('\n').count() + 1;
+    let column = found - text[..found].rfind('\n').map_or(0, |p| p + 1) + 1;
+    assert_eq!(error, format!("p.toml:{line}:{column}: {expected}"));
+}
+
+#[test]
+fn what_is_read() {
+    let platform = read(&numa("[[10, 21], [21, 10]]"));
+    let table = platform.numa.expect("it is there");
+    assert_eq!(table.distances, [[10, 21], [21, 10]]);
+    assert_eq!(table.reclaim_distance, 30, "as usual");
+    assert_eq!(platform.costs.migrate_other_node_ns, Some(20_000));
+    let far = numa("[[10, 32], [32, 10]]\nreclaim_distance = 32");
+    assert_eq!(read(&far).numa.expect("there").reclaim_distance, 32);
+    let platform = read(&smt("[1024, 1178]"));
+    assert_eq!(
+        platform.smt.expect("it is there").core_capacity,
+        [1024, 1178]
+    );
+    let both = read(&smt("[1024, 1178]\ncore_power = [1024, 1229]"));
+    assert_eq!(both.smt.expect("there").core_power, [1024, 1229]);
+    let two = "[{ cpus = \"little\", value = 2 }, { cpus = \"big\", value = 9 }]";
+    let platform = read(&priority(two));
+    let values: Vec<u32> = platform.cpus.iter().map(|cpu| cpu.priority).collect();
+    assert_eq!(values, [2, 2, 9, 9]);
+    assert!(platform.topology[0].asym_packing);
+    let plain = read(GOOD);
+    assert!(plain.numa.is_none() && plain.smt.is_none() && plain.cpus[0].priority == 0);
+}
+
+#[test]
+fn distances_that_are_none() {
+    let rows = "expected 2 rows of 2, one per node";
+    refused(
+        &numa("[[10, 21]]"),
+        "[[10, 21]]",
+        &format!("`distances` has 1 rows; {rows}"),
+    );
+    refused(
+        &numa("[[10, 21], [21]]"),
+        "[21]]",
+        &format!("row 1 of `distances` has 1 figures; {rows}"),
+    );
+    refused(
+        &numa("[[10, 21], [21, 12]]"),
+        "12]]",
+        "the distance from node 1 to node 1 is 12; expected 10 to 10",
+    );
+    refused(
+        &numa("[[10, 10], [10, 10]]"),
+        "10], [10, 10]]",
+        "the distance from node 0 to node 1 is 10; expected 11 to 254",
+    );
+    refused(
+        &numa("[[10, 21], [31, 10]]"),
+        "31, 10]]",
+        "the distance from node 1 to node 0 is 31, the way back 21; expected one \
+         distance both ways",
+    );
+    refused(
+        &numa("[[10, 255], [255, 10]]"),
+        "255]",
+        "the distance from node 0 to node 1 is 255; expected 11 to 254",
+    );
+    refused(
+        &numa("[[10, 21], [21, 10]]\nreclaim_distance = 9"),
+        "9\nsource",
+        "`reclaim_distance` is 9; expected 10 to 254",
+    );
+    refused(
+        &numa("[[10, 21], [21, 10]]\nreclaim_distanc = 9"),
+        "reclaim_distanc",
+        "unknown key `reclaim_distanc`; expected one of `distances`, `reclaim_distance`, \
+         `source`, `standing`; did you mean `reclaim_distance`?",
+    );
+}
+
+#[test]
+fn nodes_need_their_figures() {
+    let clusters = "[[cluster]]\nname = \"little\"";
+    refused(
+        &two_nodes(""),
+        clusters,
+        "the clusters are on 2 nodes and their distances are not given; expected `[numa]` with \
+         `distances`",
+    );
+    refused(
+        &numa("[[10, 21], [21, 10]]").replace("node = 1", "node = 2"),
+        clusters,
+        "no cluster is on node 1, though one is on node 2; expected nodes numbered from 0 \
+         without gaps",
+    );
+    let without = numa("[[10, 21], [21, 10]]").replace("migrate_other_node_ns = 20000\n", "");
+    refused(
+        &without,
+        "[costs]",
+        "what a move to another node costs is not given; expected `migrate_other_node_ns`",
+    );
+    let one = GOOD.replace("scan_cpu_ns", "migrate_other_node_ns = 7\nscan_cpu_ns");
+    refused(
+        &one,
+        "7\nscan",
+        "`migrate_other_node_ns` is given for a machine of one node; expected no such key",
+    );
+}
+
+#[test]
+fn threads_need_what_they_share() {
+    let clusters = "[[cluster]]\nname = \"little\"";
+    refused(
+        &threads(""),
+        clusters,
+        "cores have 2 threads and what they share is not given; expected `[smt]` with \
+         `core_capacity`",
+    );
+    refused(
+        &smt("[1024]"),
+        "[1024]",
+        "`core_capacity` has 1 figures; expected 2: with 1 to 2 busy threads",
+    );
+    refused(
+        &smt("[1000, 1178]"),
+        "1000, 1178",
+        "the work of a core with 1 busy threads is 1000; expected 1024 to 1024",
+    );
+    refused(
+        &smt("[1024, 1000]"),
+        "1000]",
+        "the work of a core with 2 busy threads is 1000; expected 1024 to 8192",
+    );
+    refused(
+        &smt("[1024, 1178]\ncore_power = [1024, 1000]"),
+        "1000]",
+        "the power of a core with 2 busy threads is 1000; expected 1024 to 8192",
+    );
+    let table = format!("[smt]\ncore_capacity = [1024]\n{SOURCE}[topology]");
+    refused(
+        &GOOD.replace("[topology]", &table),
+        "[smt]",
+        "no core has several threads, but what they share is given; expected no `[smt]` table",
+    );
+}
+
+#[test]
+fn priorities_and_levels_belong_together() {
+    let levels = "[\n  { name = \"MC\"";
+    refused(
+        &ranked(""),
+        levels,
+        "level MC has `asym_packing` and no CPU a priority; expected `[priority]` with `ranks`",
+    );
+    let all = "[{ cpus = \"all\", value = 1 }]";
+    refused(
+        &priority(all).replace(", asym_packing = true", ""),
+        "[priority]",
+        "CPUs have priorities and no level has `asym_packing`; expected `asym_packing = true` at \
+         a level, or no `[priority]`",
+    );
+    refused(
+        &priority("[{ cpus = \"0-2\", value = 1 }]"),
+        "[priority]",
+        "CPU 3 has no priority; expected each CPU in one of `ranks`",
+    );
+    refused(
+        &priority("[{ cpus = \"0-3\", value = 1 }, { cpus = \"2\", value = 2 }]"),
+        "\"2\", value",
+        "CPU 2 has two priorities; expected each CPU once",
+    );
+    refused(
+        &priority("[{ cpus = \"all\", value = 1000001 }]"),
+        "1000001",
+        "`value` is 1000001; expected 1 to 1000000",
+    );
+}
+
+#[test]
+fn a_cluster_level_shares_a_cache() {
+    let text = GOOD.replace("{ name = \"PKG\"", "{ cluster = true, name = \"PKG\"");
+    refused(
+        &text,
+        "{ cluster",
+        "level PKG is a cluster that shares no cache; expected `shares_cache = true`, too",
+    );
+}
+
+/// The good file without power, its little CPUs with these costs.
+fn costs(first: &str, second: &str, source: &str) -> String {
+    let text = GOOD.replace("power_unit = \"microwatt\"", "power_unit = \"none\"");
+    let lines = text.lines().filter(|line| {
+        let figures = ["power =", "cpu_power", "cluster_power"];
+        !figures.iter().any(|key| line.starts_with(key))
+    });
+    let text = lines.collect::<Vec<_>>().join("\n");
+    let text = text.split("[board]").next().expect("a part");
+    let text = text.replace("cpu_uw = 100, cluster_uw = 10", first);
+    let text = text.replace("cpu_uw = 200, cluster_uw = 20", second);
+    let text = text
+        .replace(", cpu_uw = 300", "")
+        .replace(", cpu_uw = 800", "");
+    text.replacen("source = \"test\"\nstanding = \"published\"", source, 1)
+}
+
+const WITH_SOURCE: &str = "em_cost = { source = \"test\", standing = \"assumed\" }\n\
+    source = \"test\"\nstanding = \"published\"";
+
+/// Goal: costs of an artificial energy model (energy-aware 4.1), and each rule broken once.
+#[test]
+fn costs_of_an_artificial_model() {
+    let platform = read(&costs("em_cost = 7", "em_cost = 64_000_000", WITH_SOURCE));
+    let of = |domain: usize| {
+        let opps = platform.freq_domains[domain].opps.iter();
+        opps.map(|opp| opp.em_cost).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (of(0), of(1)),
+        (vec![Some(7), Some(64_000_000)], vec![None, None])
+    );
+    let what = platform.provenance.iter().map(|(what, _)| what.as_str());
+    assert!(what.clone().any(|what| what == "em cost of CPUs little"));
+    let text = costs("em_cost = 7", "em_cost = 0", WITH_SOURCE);
+    refused(&text, "0 },\n]", "`em_cost` is 0; expected 1 to 64000000");
+    let text = costs("em_cost = 7", "mv = 800", WITH_SOURCE);
+    assert!(
+        Platform::from_toml(&text.replace("mv = 800, mv = 800", "mv = 800"), "p.toml")
+            .unwrap_err()
+            .to_string()
+            .contains("of 500 and 900 kHz one has an `em_cost`")
+    );
+    let text = costs(
+        "em_cost = 7",
+        "em_cost = 9",
+        "source = \"test\"\nstanding = \"published\"",
+    );
+    let error = Platform::from_toml(&text, "p.toml")
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("the em cost of `opps` has no source"),
+        "{error}"
+    );
+    let text = GOOD.replace("cpu_uw = 100,", "cpu_uw = 100, em_cost = 7,");
+    refused(
+        &text,
+        "7, cluster_uw",
+        "`em_cost` beside microwatts, of which the kernel makes the costs itself; expected \
+         `power_unit` \"none\" or \"bogo\", or no `em_cost`",
+    );
+}

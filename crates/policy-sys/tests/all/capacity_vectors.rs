@@ -1,0 +1,420 @@
+//! Capacity-aware wake-ups: 000_vectors.csv and the walks of spec/capacity-aware.md 6.
+#![allow(
+    unused_must_use,
+    reason = "what an event leads to is not the point here"
+)]
+
+use crate::common;
+
+use common::{
+    Table, ask, cluster, core, freeze, machine, make_busy, make_idle, sleeper, table, tc2,
+};
+use wakeplace_policy_sys::{Balance, Choice, Core, IdleKind, PlaceKind, Reason, Rule, Step};
+
+/// `name=value` in the inputs column.
+fn input(t: &Table, row: &[String], name: &str) -> u32 {
+    let pairs = t
+        .text(row, "inputs")
+        .split(' ')
+        .map(|p| p.split_once('=').expect("a pair"));
+    let found = pairs.into_iter().find(|p| p.0 == name);
+    found.expect("the input").1.parse().expect("a number")
+}
+
+fn rows_of<'a>(t: &'a Table, rule: &str) -> Vec<&'a Vec<String>> {
+    let rows: Vec<_> = t
+        .rows
+        .iter()
+        .filter(|r| t.text(r, "rule") == rule)
+        .collect();
+    assert!(!rows.is_empty(), "no rows of {rule}");
+    rows
+}
+
+/// Goal: nobody adds a rule to the file that no test here reads.
+#[test]
+fn every_rule_of_the_file_is_tested() {
+    let t = table("000_vectors.csv");
+    let known = [
+        "wake_cap",
+        "find_idlest_group_spare",
+        "reject_pull",
+        "largest_util_fits_capacity",
+        "smallest_util_unfit_2018",
+    ];
+    assert!(t.rows.iter().all(|r| known.contains(&t.text(r, "rule"))));
+}
+
+/// Goal: waker or prev too small for the task means the slow path. Source: capacity-aware 2.6, 6.2.
+/// CPU 0 wakes, CPU 1 is prev, CPU 2 gives the root domain its largest capacity; a package level
+/// over three lone CPUs, so that `wake_cap` alone decides between the two paths.
+#[test]
+fn wake_cap_rows() {
+    let t = table("000_vectors.csv");
+    for row in rows_of(&t, "wake_cap") {
+        let capacities = ["this_orig", "prev_orig", "rd_max"].map(|name| input(&t, row, name));
+        let mut core = core(
+            &machine(&capacities.map(|c| cluster(1, c))),
+            "linux-4.17",
+            &[],
+        );
+        freeze(&mut core);
+        let task = sleeper(&mut core, 1, 1, input(&t, row, "task_util"), 0);
+        let choice = core.select_cpu(&mut [task], 0, &ask(PlaceKind::Wake, 0, 1));
+        let expected = match t.text(row, "expected") {
+            "1" => Rule::SlowPath,
+            _ => Rule::IdleSibling,
+        };
+        assert_eq!(choice.rule, expected, "{row:?}");
+    }
+}
+
+/// Goal: spare capacity chooses the group, within the margin; a fork and too little spare go by
+/// load. Source: capacity-aware 2.8, 6.3. CPU 0 is the local group, CPU 1 the other one; the load
+/// comparison would always choose CPU 1, so the three outcomes show as three reasons.
+#[test]
+fn idlest_group_spare_rows() {
+    let t = table("000_vectors.csv");
+    for row in rows_of(&t, "find_idlest_group_spare") {
+        let of = |name| input(&t, row, name);
+        let pct = of("pct").to_string();
+        let facts = machine(&[cluster(1, 1024), cluster(1, 1024)]);
+        let mut core = core(&facts, "linux-4.17", &[("imbalance_pct", &pct)]);
+        freeze(&mut core);
+        let util = of("task_util");
+        // The task's blocked share is part of CPU 0, where it ran last (2.7).
+        core.cpu_mut(0).avg.util_avg = 1024 - of("local") + util;
+        core.cpu_mut(1).avg.util_avg = 1024 - of("best_other");
+        core.cpu_mut(0).avg.load_avg = 4000;
+        core.cpu_mut(0).avg.runnable_avg = 4000;
+        let task = sleeper(&mut core, 1, 0, util, 0);
+        let kind = if of("fork") == 1 {
+            PlaceKind::Fork
+        } else {
+            PlaceKind::Exec
+        };
+        let choice = core.select_cpu(&mut [task], 0, &ask(kind, 0, 0));
+        let expected = match t.text(row, "expected") {
+            "local" => (0, Reason::SlowLocal),
+            "" => (1, Reason::SlowLoad),
+            _ => (1, Reason::SlowSpare),
+        };
+        assert_eq!((choice.cpu, choice.reason), expected, "{row:?}");
+    }
+}
+
+/// Goal: the margin to the unit: 112 * 400 = 44800 is above 44700 and not above 44800. Source:
+/// capacity-aware 6.3, rows 400/447 and 400/448 (the file has 448 and 449).
+#[test]
+fn idlest_group_spare_margin() {
+    for (other, expected) in [(447, (0, Reason::SlowLocal)), (448, (1, Reason::SlowSpare))] {
+        let facts = machine(&[cluster(1, 1024), cluster(1, 1024)]);
+        let mut core = core(&facts, "linux-4.17", &[]);
+        freeze(&mut core);
+        core.cpu_mut(0).avg.util_avg = 1024 - 400 + 200;
+        core.cpu_mut(1).avg.util_avg = 1024 - other;
+        let task = sleeper(&mut core, 1, 0, 200, 0);
+        let choice = core.select_cpu(&mut [task], 0, &ask(PlaceKind::Exec, 0, 0));
+        assert_eq!((choice.cpu, choice.reason), expected, "400 against {other}");
+    }
+}
+
+/// Goal: with `idlest_spare` off load alone decides, whatever the spare capacity. Source: 2.8 item
+/// 6, 3.
+#[test]
+fn idlest_spare_off_goes_by_load() {
+    let t = table("000_vectors.csv");
+    for row in rows_of(&t, "find_idlest_group_spare") {
+        let facts = machine(&[cluster(1, 1024), cluster(1, 1024)]);
+        let mut core = core(&facts, "linux-4.17", &[("idlest_spare", "off")]);
+        freeze(&mut core);
+        core.cpu_mut(0).avg.util_avg = 1024 - input(&t, row, "local");
+        core.cpu_mut(1).avg.util_avg = 1024 - input(&t, row, "best_other");
+        core.cpu_mut(0).avg.load_avg = 4000;
+        core.cpu_mut(0).avg.runnable_avg = 4000;
+        let task = sleeper(&mut core, 1, 0, 0, 0);
+        let choice = core.select_cpu(&mut [task], 0, &ask(PlaceKind::Exec, 0, 0));
+        assert_eq!(
+            (choice.cpu, choice.reason),
+            (1, Reason::SlowLoad),
+            "{row:?}"
+        );
+    }
+}
+
+/// Does an enqueue on a CPU of this capacity and utilisation set the overutilized flag?
+fn overutilized(capacity: u32, util: u32, new: bool) -> bool {
+    let other = if capacity == 1024 { 512 } else { 1024 };
+    let facts = machine(&[cluster(1, capacity), cluster(1, other)]);
+    let mut core = core(&facts, "linux-4.17+energy-aware", &[]);
+    assert_eq!(core.energy_inactive(), None);
+    freeze(&mut core);
+    core.cpu_mut(0).avg.util_avg = util;
+    let mut task = sleeper(&mut core, 1, 0, 0, 0);
+    if new {
+        core.enqueue_new(&mut task, 0, common::NOW);
+    } else {
+        core.enqueue_woken(&mut task, 0, common::NOW);
+    }
+    core.overutilized()
+}
+
+/// Goal: the 2018 threshold on five capacities. Source: capacity-aware 6.1. What fits by the form
+/// of 2019 fits by that of 2018, too; this core has eras of the 2018 form only.
+#[test]
+fn fit_threshold_rows() {
+    let t = table("000_vectors.csv");
+    for row in rows_of(&t, "smallest_util_unfit_2018") {
+        let (capacity, util) = (input(&t, row, "cap"), t.number(row, "expected") as u32);
+        assert!(overutilized(capacity, util, false), "{row:?}");
+        assert!(!overutilized(capacity, util - 1, false), "{row:?}");
+    }
+    for row in rows_of(&t, "largest_util_fits_capacity") {
+        let (capacity, util) = (input(&t, row, "cap"), t.number(row, "expected") as u32);
+        assert!(!overutilized(capacity, util, false), "{row:?}");
+    }
+}
+
+/// Goal: the over-utilisation table and who may set the flag. Source: energy-aware 7.6 (2018 form),
+/// 2.6: a new task's enqueue does not set it.
+#[test]
+fn overutilized_table() {
+    for (capacity, util, flag) in [
+        (462, 369, false),
+        (462, 370, true),
+        (430, 344, false),
+        (1024, 819, false),
+        (1024, 820, true),
+    ] {
+        assert_eq!(
+            overutilized(capacity, util, false),
+            flag,
+            "{capacity} {util}"
+        );
+        assert!(
+            !overutilized(capacity, util, true),
+            "{capacity} {util}, new"
+        );
+    }
+}
+
+/// Does CPU 0 of the first cluster pull, going idle, from the second cluster?
+fn pulls(row: [u32; 4], rule: &str) -> bool {
+    let [running, weight, local_cap, group_cap] = row;
+    let clusters = [cluster(2, local_cap), cluster(weight as usize, group_cap)];
+    let mut core = core(&machine(&clusters), "linux-4.17", &[("asym_no_pull", rule)]);
+    freeze(&mut core);
+    for k in 0..running {
+        let cpu = 2 + k % weight;
+        make_busy(&mut core, cpu);
+        let c = core.cpu_mut(cpu);
+        c.nr_running = 1 + k / weight;
+        c.nr_fair = c.nr_running;
+        c.load_weight = 1024 * c.nr_running;
+        c.avg.load_avg = 1024 * c.nr_running;
+        c.avg.runnable_avg = c.avg.load_avg;
+        c.avg.util_avg = group_cap;
+    }
+    let mut bal = Balance::default();
+    bal.prepare(common::NOW, 0, 1, IdleKind::NewlyIdle);
+    let detach = core.balance_begin(&mut bal) == Step::Detach;
+    assert!(!detach || bal.src_cpu() >= 2);
+    detach
+}
+
+/// Goal: a smaller group does not pull from a bigger one that is not overloaded, and would without
+/// the rule. Source: capacity-aware 2.10.
+#[test]
+fn reject_pull_rows() {
+    let t = table("000_vectors.csv");
+    for row in rows_of(&t, "reject_pull") {
+        let names = ["sg_running", "sg_weight", "local_cap", "sg_cap"];
+        let inputs = names.map(|name| input(&t, row, name));
+        let rejected = t.text(row, "expected") == "1";
+        assert!(pulls(inputs, "off"), "{row:?}: without the rule");
+        assert_eq!(pulls(inputs, "on"), !rejected, "{row:?}");
+    }
+}
+
+// ------------------------------------------------------------------------------- 6.4
+
+const OFF: &str = "linux-4.17-asym-capacity";
+
+/// A wake-up on TC2 (CPUs 0,1 A15; 2..=4 A7): utilisations, who is busy, task, prev, waker.
+struct Walk {
+    utils: [u32; 5],
+    busy: &'static [u32],
+    util: u32,
+    prev: u32,
+    waker: u32,
+    wide: bool,
+}
+
+fn walk(name: &str, w: &Walk) -> Choice {
+    let mut core = core(&machine(&tc2()), name, &[]);
+    freeze(&mut core);
+    for cpu in 0..5 {
+        core.cpu_mut(cpu).avg.util_avg = w.utils[cpu as usize];
+        make_idle(&mut core, cpu);
+        if w.busy.contains(&cpu) {
+            make_busy(&mut core, cpu);
+        }
+    }
+    let mut task = sleeper(&mut core, 1, w.prev, w.util, 0);
+    if w.wide {
+        task.raw_mut().waker.wakee_flips = 10;
+        let waker = &mut core.cpu_mut(w.waker).idle_waker;
+        waker.wakee_flips = 100;
+        waker.last_wakee = 1;
+        waker.flip_decay_ns = common::NOW;
+    }
+    core.select_cpu(&mut [task], 0, &ask(PlaceKind::Wake, w.waker, w.prev))
+}
+
+/// Goal: the wake-up walk, cases a to e, with the switches on and off. Source: capacity-aware 6.4.
+#[test]
+fn wakeup_walk_on_tc2() {
+    let case = |utils, busy, util, prev, waker, wide| Walk {
+        utils,
+        busy,
+        util,
+        prev,
+        waker,
+        wide,
+    };
+    let a = case([0, 0, 600, 0, 0], &[3], 600, 2, 3, false);
+    let on = walk("linux-4.17", &a);
+    assert!(on.cpu < 2 && on.rule == Rule::SlowPath, "a: {on:?}");
+    assert!(walk(OFF, &a).cpu >= 2, "a off");
+
+    let b = case([700, 700, 600, 0, 0], &[0, 1], 600, 2, 2, false);
+    let on = walk("linux-4.17", &b);
+    assert!(on.cpu >= 2 && on.rule == Rule::SlowPath, "b: {on:?}");
+    assert!(walk(OFF, &b).cpu >= 2, "b off");
+
+    let c = case([0, 0, 200, 0, 0], &[3], 200, 2, 3, false);
+    for name in ["linux-4.17", OFF] {
+        let got = walk(name, &c);
+        assert_eq!((got.cpu, got.rule), (2, Rule::IdleSibling), "c {name}");
+    }
+
+    let d = case([0, 0, 200, 0, 0], &[3], 200, 2, 3, true);
+    let on = walk("linux-4.17", &d);
+    assert!(on.cpu < 2 && on.reason == Reason::SlowSpare, "d: {on:?}");
+    assert_eq!(walk(OFF, &d).cpu, 2, "d off");
+
+    let e = case([600, 0, 0, 0, 0], &[1], 600, 0, 1, false);
+    for name in ["linux-4.17", OFF] {
+        let got = walk(name, &e);
+        assert_eq!((got.cpu, got.rule), (0, Rule::IdleSibling), "e {name}");
+    }
+}
+
+/// A core of TC2 whose A15s run `tasks` tasks; CPU 3 balances.
+fn a15_loaded(tasks: u32) -> (Core, Balance) {
+    let mut core = core(&machine(&tc2()), "linux-4.17", &[]);
+    freeze(&mut core);
+    for k in 0..tasks {
+        let cpu = k % 2;
+        make_busy(&mut core, cpu);
+        let c = core.cpu_mut(cpu);
+        c.nr_running = 1 + k / 2;
+        c.nr_fair = c.nr_running;
+        c.avg.load_avg = 1024 * c.nr_running;
+        c.avg.runnable_avg = c.avg.load_avg;
+        c.avg.util_avg = 1024;
+    }
+    let mut bal = Balance::default();
+    bal.prepare(common::NOW, 3, 1, IdleKind::NewlyIdle);
+    (core, bal)
+}
+
+/// Goal: two tasks on the A15s stay, the third may be pulled. Source: capacity-aware 6.4 g, h;
+/// 2.10.
+#[test]
+fn third_task_on_a15_may_be_pulled() {
+    let (mut core, mut bal) = a15_loaded(2);
+    assert_eq!(core.balance_begin(&mut bal), Step::Done);
+    let (mut core, mut bal) = a15_loaded(3);
+    assert_eq!(core.balance_begin(&mut bal), Step::Detach);
+    assert_eq!(bal.src_cpu(), 0, "the A15 with two tasks");
+}
+
+/// Goal: a decision depends on the prev argument, not on the task's recorded CPU. Source: 2.1
+/// check.
+#[test]
+fn prev_argument_counts() {
+    let mut core = core(&machine(&tc2()), "linux-4.17", &[]);
+    freeze(&mut core);
+    let task = sleeper(&mut core, 1, 0, 100, 0);
+    make_busy(&mut core, 3);
+    let choice = core.select_cpu(&mut [task], 0, &ask(PlaceKind::Wake, 3, 2));
+    assert_eq!((choice.cpu, choice.rule), (2, Rule::IdleSibling));
+}
+
+/// Goal: of a group's idle CPUs the cheapest to leave, then the one idle since last; without an
+/// idle one the least loaded. Source: capacity-aware 2.2.
+#[test]
+fn idlest_cpu_of_a_group() {
+    let pick = |latency: [u32; 3], stamp: [u64; 3], busy: &[u32], load: [u32; 3]| {
+        let clusters = [cluster(1, 1024), cluster(3, 1024)];
+        let mut core = core(&machine(&clusters), "linux-4.17", &[]);
+        freeze(&mut core);
+        make_busy(&mut core, 0);
+        core.cpu_mut(0).avg.load_avg = 9000;
+        core.cpu_mut(0).avg.runnable_avg = 9000;
+        core.cpu_mut(0).avg.util_avg = 1024;
+        for k in 0..3 {
+            let cpu = 1 + k as u32;
+            if busy.contains(&cpu) {
+                make_busy(&mut core, cpu);
+            }
+            let c = core.cpu_mut(cpu);
+            c.idle_exit_latency_us = latency[k];
+            c.idle_stamp_ns = stamp[k];
+            c.avg.load_avg = load[k];
+            c.avg.runnable_avg = load[k];
+        }
+        // Exec sees the package level only: the other levels of these CPUs do not balance execs.
+        let n = core.state().nr_doms as usize;
+        for dom in &mut core.state_mut().doms[..n] {
+            if dom.nr_cpus == 3 {
+                dom.flags &= !wakeplace_policy_sys::sys::WP_SD_BALANCE_EXEC;
+            }
+        }
+        let task = sleeper(&mut core, 1, 0, 0, 0);
+        core.select_cpu(&mut [task], 0, &ask(PlaceKind::Exec, 0, 0))
+            .cpu
+    };
+    assert_eq!(
+        pick([100, 1, 300], [9, 1, 9], &[], [0; 3]),
+        2,
+        "cheapest state"
+    );
+    assert_eq!(
+        pick([100, 100, 100], [1, 2, 9], &[], [0; 3]),
+        3,
+        "idle since last"
+    );
+    assert_eq!(
+        pick([1, 1, 300], [9, 9, 1], &[1, 2], [0; 3]),
+        3,
+        "idle before busy"
+    );
+    assert_eq!(
+        pick([0; 3], [0; 3], &[1, 2, 3], [900, 300, 600]),
+        2,
+        "least loaded"
+    );
+    let unknown = [u32::MAX; 3];
+    assert_eq!(
+        pick(unknown, [1, 9, 2], &[], [0; 3]),
+        2,
+        "unknown state: idle since last"
+    );
+    assert_eq!(
+        pick(unknown, [0; 3], &[2], [0; 3]),
+        1,
+        "idle since ever is idle, too"
+    );
+}

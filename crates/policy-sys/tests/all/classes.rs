@@ -1,0 +1,442 @@
+//! RT and deadline tasks, interrupt time, I/O boost, frequency limits: the core's part
+//! (signals-and-baseline, "SB").
+#![allow(missing_docs, reason = "not a library")]
+
+use crate::common;
+
+use common::*;
+use wakeplace_policy_sys::{
+    ClassMove, ClassTask, Core, IdleKind, MachineFacts, PlaceKind, Reason, Rule, Task,
+};
+
+const MS: u64 = 1_000_000;
+const US: u64 = 1_000;
+const S: u64 = 1_000 * MS;
+
+fn lone(era: &str, settings: &[(&str, &str)]) -> Core {
+    core(&lone_cpu(1024), era, settings)
+}
+
+/// A task that may use all CPUs, on `cpu`.
+fn task(core: &mut Core, id: u32, cpu: u32) -> Task {
+    let mut task = Task::new(id, 1024, cpu, None, core.state().nr_cpus);
+    core.task_init(&mut task);
+    task.raw_mut().cpu = cpu;
+    task
+}
+
+/// Runs `class` alone on CPU 0 from `from` to `to`, with updates every `step`.
+fn run(core: &mut Core, class: &mut ClassTask, from: u64, to: u64, step: u64) {
+    let mut t = task(core, 1, 0);
+    core.exit_idle(0, from);
+    let _ = core.class_join(&mut t, class, from, ClassMove::Sleep);
+    let _ = core.class_run(&mut t, class, from);
+    let mut now = from;
+    while now + step < to {
+        now += step;
+        let _ = core.class_tick(&mut t, now);
+    }
+    let _ = core.class_leave(&mut t, class, to, ClassMove::Sleep);
+    core.enter_idle(0, to);
+}
+
+// ------------------------------------------------------------------------------- signals
+
+/// Goal: an RT or deadline task feeds its class's signal as a running task feeds its own. Source:
+/// SB 2.4 check: 10 ms from 0 in one update: 191, sum 9035776; in 1000 updates: 181 (of the last
+/// boundary), 9036463.
+#[test]
+fn class_signals_of_ten_ms() {
+    for (step, util, sum) in [(10 * MS, 191, 9_035_776), (10 * US, 181, 9_036_463)] {
+        let mut core = lone("linux-7.3", &[]);
+        run(&mut core, &mut ClassTask::rt(50), 0, 10 * MS, step);
+        let c = core.cpu(0);
+        assert_eq!((c.rt_util, c.classes.rt.util_sum), (util, sum));
+        assert_eq!((c.dl_util, c.avg.util_avg, c.rt_runnable), (0, 0, 0));
+        let mut core = lone("linux-7.3", &[]);
+        let mut class = ClassTask::deadline(10 * MS, 20 * MS, 20 * MS);
+        run(&mut core, &mut class, 0, 10 * MS, step);
+        assert_eq!((core.cpu(0).dl_util, core.cpu(0).rt_util), (util, 0));
+    }
+}
+
+/// Goal: they fade with the blocked averages: half of the sum after 32 idle periods. Source: SB 2.2
+/// decay, 2.6 ramp (1024 after 345 periods).
+#[test]
+fn class_signals_fade() {
+    let mut core = lone("linux-7.3", &[]);
+    let period = 1 << 20;
+    run(&mut core, &mut ClassTask::rt(50), 0, 400 * period, period);
+    assert_eq!(core.cpu(0).rt_util, 1024);
+    let sum = core.cpu(0).classes.rt.util_sum;
+    let _ = core.update_blocked(0, 432 * period);
+    // decay_load(sum, 32), on the boundary of a period.
+    let faded = ((sum >> 1) * 0xffff_ffff) >> 32;
+    assert_eq!(core.cpu(0).rt_util, (faded / 46_718) as u32);
+}
+
+/// Goal: the time on a slow CPU that an RT task filled is not handed back when it goes idle (SB
+/// 2.5: the sums of all classes count).
+#[test]
+fn a_cpu_full_of_rt_loses_its_idle_time() {
+    let lost = |ms: u64| {
+        let mut core = core(&lone_cpu(512), "linux-7.3", &[]);
+        run(&mut core, &mut ClassTask::rt(50), 0, ms * MS, MS);
+        core.cpu(0).lost_idle_ns
+    };
+    assert_eq!(lost(100), 0);
+    // Half speed: half of the time is missing.
+    assert_eq!(lost(1000), 500 * MS);
+}
+
+// ------------------------------------------------------------------------------- capacity
+
+/// Goal: 9.2's number with signals that the core keeps itself: 1024, used 100, irq 50 -> 878.
+#[test]
+fn capacity_from_kept_signals() {
+    let mut core = core(&flat_facts(2), "linux-7.3", &[]);
+    let c = core.cpu_mut(0);
+    c.classes.kept = 2;
+    (c.rt_util, c.dl_util, c.irq_util) = (60, 40, 50);
+    let _ = attempt(&mut core, 0, 0, IdleKind::Idle);
+    assert_eq!(core.cpu(0).capacity, 924 * 974 / 1024);
+    assert_eq!(core.cpu(0).capacity, 878);
+}
+
+/// Goal: to 4.18 run time counts, halved every half second. 100 ms of the first 400 ms: 102400000 /
+/// (500 + 400) ms = 113 of 1024 used. At 1100 ms: halved twice since, the second stamp at 1000 ms:
+/// 25600000 / (500 + 100) = 42 used. Decision: docs/decisions/016.
+#[test]
+fn capacity_from_aged_time() {
+    let mut core = core(&flat_facts(2), "linux-4.17", &[]);
+    run(
+        &mut core,
+        &mut ClassTask::rt(50),
+        100 * MS,
+        200 * MS,
+        4 * MS,
+    );
+    assert_eq!(core.cpu(0).rt_util, 0, "no such signal yet");
+    let mut at = |now: u64| {
+        let _ = core.update_blocked(0, now);
+        let mut bal = wakeplace_policy_sys::Balance::default();
+        bal.prepare(now, 0, 0, IdleKind::Idle);
+        core.balance_begin(&mut bal);
+        core.cpu(0).capacity
+    };
+    assert_eq!(at(400 * MS), 1024 - 113);
+    assert_eq!(at(1100 * MS), 1024 - 42);
+}
+
+fn flat_facts(cpus: usize) -> MachineFacts {
+    machine(&[cluster(cpus, 1024)])
+}
+
+// ------------------------------------------------------------------------------- interrupts
+
+/// Goal: the task clock leaves interrupts out. Source: SB 1 check: 10 % -> 0.9 of the clock; the
+/// average of interrupts is then a tenth of 1024, within the ripple of one interrupt (100 us of a
+/// period of 1024 us: 21 / 10 rounded up).
+#[test]
+fn interrupts_and_the_task_clock() {
+    let mut core = lone("linux-7.3", &[]);
+    core.exit_idle(0, 0);
+    let start = core.cpu(0).clock_task_ns;
+    for ms in 1..=1000 {
+        core.irq_time(0, 100 * US);
+        let _ = core.update_blocked(0, ms * MS);
+    }
+    let c = core.cpu(0);
+    assert_eq!((c.clock_ns, c.clock_task_ns - start), (S, 9 * S / 10));
+    assert!(c.irq_util.abs_diff(102) <= 3, "{}", c.irq_util);
+    assert_eq!(c.clock_pelt_ns, c.clock_task_ns, "full speed");
+}
+
+/// Goal: interrupt time that does not fit is carried to the next update, and no clock goes back.
+/// Source: SB 1.
+#[test]
+fn interrupt_time_is_carried_over() {
+    let mut core = lone("linux-7.3", &[]);
+    core.exit_idle(0, 0);
+    core.irq_time(0, 3 * MS);
+    let start = core.cpu(0).clock_task_ns;
+    let mut seen = Vec::new();
+    for ms in 1..=5 {
+        let _ = core.update_blocked(0, ms * MS);
+        seen.push((core.cpu(0).clock_task_ns - start) / MS);
+    }
+    assert_eq!(seen, [0, 0, 0, 1, 2]);
+}
+
+// ------------------------------------------------------------------------------- frequency
+
+fn a73(era: &str, settings: &[(&str, &str)], set: impl Fn(&mut Core)) -> u32 {
+    let mut core = core(&machine(&hikey960()), era, settings);
+    set(&mut core);
+    let now = NOW;
+    let mut fair = task(&mut core, 9, 4);
+    core.task_new(&mut fair, 4, now);
+    (fair.raw_mut().avg.util_avg, fair.raw_mut().avg.runnable_avg) = (0, 0);
+    let _ = core.enqueue_woken(&mut fair, 4, now);
+    let domain = core.cpu(4).freq_dom as usize;
+    let opp = core.freq_request(domain);
+    let first = core.state().freq_doms[domain].first_opp;
+    core.state().opp_khz[(first + opp) as usize] / 1000
+}
+
+/// Goal: a queued RT task has the domain at its highest frequency; a deadline task at least at its
+/// bandwidth (energy-aware 2.8 E; SB 9.3). 300 of 1024 x 2362 = 692 -> 903; 400: 922 -> 1421. In
+/// 4.17 the bandwidth is demand like any other, with headroom: 400 + 25 % = 1153 -> 1421.
+#[test]
+fn classes_ask_for_frequency() {
+    for era in ["linux-4.17", "linux-7.3"] {
+        let rt = |core: &mut Core| {
+            let mut t = task(core, 1, 4);
+            let _ = core.class_join(&mut t, &mut ClassTask::rt(1), NOW, ClassMove::Sleep);
+        };
+        assert_eq!(a73(era, &[], rt), 2362, "{era}");
+        let dl = |share: u64| {
+            move |core: &mut Core| {
+                let mut t = task(core, 1, 4);
+                let mut class = ClassTask::deadline(share * US, 1024 * US, 1024 * US);
+                let _ = core.class_join(&mut t, &mut class, NOW, ClassMove::Sleep);
+            }
+        };
+        assert_eq!(a73(era, &[], dl(300)), 903, "{era}");
+        assert_eq!(a73(era, &[], dl(400)), 1421, "{era}");
+    }
+}
+
+/// A wake-up from I/O, a frequency update a little later, a sleep. Only the update is the
+/// governor's: else a change is under way and it looks at nothing. Returns the boost after each.
+fn io_turn(core: &mut Core, t: &mut Task, now: u64, io: bool) -> u32 {
+    let (cpu, domain) = (t.cpu(), core.cpu(t.cpu()).freq_dom as usize);
+    core.state_mut().freq_doms[domain].in_progress = 1;
+    if io {
+        let _ = core.enqueue_io(t, cpu, now);
+    }
+    core.state_mut().freq_doms[domain].in_progress = 0;
+    let _ = core.update_blocked(cpu, now + 1_050_000);
+    core.state_mut().freq_doms[domain].in_progress = 1;
+    if io {
+        let _ = core.dequeue_sleep(t, now + 1_050_000);
+    }
+    core.cpu(cpu).classes.io_boost
+}
+
+/// Goal: the boost doubles with each wake-up from I/O and halves without. Source: SB 9.3 check:
+/// 128, 256, 512, 1024, then 512, 256, 128, 0.
+#[test]
+fn io_boost_sequence() {
+    let mut core = lone("linux-7.3", &[("rate_limit_us", "0")]);
+    core.state_mut().tick_ns = 4_000_000;
+    let mut t = task(&mut core, 1, 0);
+    core.task_new(&mut t, 0, 0);
+    let turns = (0..9).map(|turn| io_turn(&mut core, &mut t, NOW + turn * 2 * MS, turn < 5));
+    let seen: Vec<_> = turns.collect();
+    assert_eq!(seen, [128, 256, 512, 1024, 1024, 512, 256, 128, 0]);
+}
+
+/// Goal: more than a tick without an update starts the boost anew: at 128 with a request, at 0
+/// without. Source: SB 9.3.
+#[test]
+fn io_boost_is_forgotten_after_a_tick() {
+    for (io, after) in [(true, 128), (false, 0)] {
+        let mut core = lone("linux-7.3", &[("rate_limit_us", "0")]);
+        core.state_mut().tick_ns = 4_000_000;
+        let mut t = task(&mut core, 1, 0);
+        core.task_new(&mut t, 0, 0);
+        core.cpu_mut(0).classes.io_boost = 512;
+        core.cpu_mut(0).classes.io_stamp_ns = NOW;
+        core.state_mut().freq_doms[0].io_boosted = 1;
+        assert_eq!(io_turn(&mut core, &mut t, NOW + 4 * MS + 1, io), after);
+    }
+}
+
+/// Goal: the boost is a floor on the CPU's own scale: 1024 of it on a 462 CPU is 462, and gives the
+/// highest frequency. Source: SB 9.3: value * capacity / 1024.
+#[test]
+fn io_boost_is_a_floor() {
+    let mut core = core(
+        &machine(&hikey960()),
+        "linux-7.3",
+        &[("rate_limit_us", "0")],
+    );
+    let mut t = task(&mut core, 1, 0);
+    core.task_new(&mut t, 0, 0);
+    core.cpu_mut(0).classes.io_boost = 512;
+    core.cpu_mut(0).classes.io_stamp_ns = NOW;
+    let _ = core.enqueue_io(&mut t, 0, NOW);
+    assert_eq!(core.cpu(0).classes.io_boost, 1024);
+    assert_eq!(core.cpu(0).classes.io_floor, 462);
+    let domain = &core.state().freq_doms[core.cpu(0).freq_dom as usize];
+    assert_eq!(domain.next_opp, domain.nr_opps - 1);
+}
+
+/// Goal: in 4.17 the boost is a frequency: the lowest, doubled, at most the highest (decision 016).
+/// A73: 903, 1806, 2362 MHz; halved without: 1181, then below the lowest: none.
+#[test]
+fn io_boost_of_4_17_is_a_frequency() {
+    let mut core = core(
+        &machine(&hikey960()),
+        "linux-4.17",
+        &[("rate_limit_us", "0")],
+    );
+    core.state_mut().tick_ns = 4_000_000;
+    let mut t = task(&mut core, 1, 4);
+    core.task_new(&mut t, 4, 0);
+    let turns = (0..5).map(|turn| io_turn(&mut core, &mut t, NOW + turn * 2 * MS, turn < 3));
+    let seen: Vec<_> = turns.collect();
+    assert_eq!(seen, [903_000, 1_806_000, 2_362_000, 1_181_000, 0]);
+}
+
+/// Goal: a limit below the top leaves less capacity from 6.10 on. Source: SB 9.2: 1805 of 2362 MHz:
+/// pressure 1024 - 782 = 242.
+#[test]
+fn a_limit_is_pressure() {
+    for (era, pressure) in [("linux-7.3", 242), ("linux-4.17", 0)] {
+        let mut core = core(&machine(&hikey960()), era, &[]);
+        let opps = &core.state().opp_khz[core.state().freq_doms[1].first_opp as usize..];
+        let limit = opps.iter().position(|khz| *khz == 1_805_000).unwrap() as u32;
+        let _ = core.freq_limit(1, limit, NOW);
+        for cpu in 4..8 {
+            assert_eq!(core.cpu(cpu).pressure, pressure, "{era}");
+        }
+        assert_eq!(core.cpu(0).pressure, 0);
+        let _ = core.freq_limit(1, 99, NOW);
+        assert_eq!(core.cpu(4).pressure, 0);
+    }
+}
+
+// ------------------------------------------------------------------------------- placement
+
+/// Where a task of `class`, last on `prev`, goes when `this` wakes it.
+fn place(core: &mut Core, class: &ClassTask, this: u32, prev: u32) -> (u32, Reason) {
+    let t = task(core, 7, prev);
+    let choice = core.select_class(&t, class, &ask(PlaceKind::Wake, this, prev));
+    assert_eq!(choice.rule, Rule::Class);
+    (choice.cpu, choice.reason)
+}
+
+fn four(levels: [u64; 4]) -> Core {
+    let mut core = core(&flat_facts(4), "linux-7.3", &[]);
+    for (cpu, level) in levels.iter().enumerate() {
+        core.cpu_mut(cpu as u32).classes.level = *level;
+    }
+    core
+}
+
+/// Goal: previous CPU, else the lowest, the deciding CPU first among equals. Decision 016.
+#[test]
+fn rt_goes_to_the_lowest() {
+    let class = ClassTask::rt(50);
+    let ask = |levels, this, prev| place(&mut four(levels), &class, this, prev);
+    assert_eq!(ask([0, 0, 0, 0], 0, 2), (2, Reason::ClassPrev));
+    assert_eq!(
+        ask([0, 0, 49, 0], 0, 2),
+        (2, Reason::ClassPrev),
+        "it displaces 49"
+    );
+    assert_eq!(
+        ask([0, 0, 50, 0], 3, 2),
+        (3, Reason::ClassLowest),
+        "not its equal"
+    );
+    assert_eq!(ask([9, 0, 99, 0], 0, 2), (1, Reason::ClassLowest));
+    assert_eq!(ask([30, 20, 60, 40], 0, 2), (1, Reason::ClassLowest));
+    assert_eq!(ask([50, 51, 60, 99], 0, 2), (2, Reason::ClassWaits));
+    let mut core = four([0, 0, 10, 0]);
+    core.cpu_mut(2).classes.curr_pinned = 1;
+    assert_eq!(
+        place(&mut core, &class, 0, 2),
+        (0, Reason::ClassLowest),
+        "spare the pinned one"
+    );
+}
+
+/// Goal: deadline tasks see their like only, the latest deadline gives way first.
+#[test]
+fn deadline_tasks_displace_the_latest() {
+    let at = |deadline_ns: u64| {
+        let mut class = ClassTask::deadline(MS, 10 * MS, 10 * MS);
+        class.raw_mut().deadline_ns = deadline_ns;
+        class
+    };
+    let levels = [
+        at(20 * MS).level(),
+        at(40 * MS).level(),
+        at(30 * MS).level(),
+        99,
+    ];
+    assert!(levels[0] > levels[2] && levels[2] > levels[1] && levels[1] > 99);
+    let ask = |levels, deadline, prev| place(&mut four(levels), &at(deadline), 0, prev);
+    assert_eq!(
+        ask(levels, 25 * MS, 0),
+        (3, Reason::ClassLowest),
+        "RT counts for nothing"
+    );
+    let full = [levels[0], levels[1], levels[2], levels[0]];
+    assert_eq!(ask(full, 25 * MS, 0), (1, Reason::ClassLowest));
+    assert_eq!(
+        ask(full, 25 * MS, 2),
+        (2, Reason::ClassPrev),
+        "its own will do"
+    );
+    assert_eq!(ask(full, 50 * MS, 2), (2, Reason::ClassWaits));
+}
+
+/// Goal: from 5.7 on an RT task wants a CPU as big as its hint, by default the biggest; a deadline
+/// task one that does its runtime within its deadline. Decision 016.
+#[test]
+fn big_tasks_go_to_big_cpus() {
+    let rt = ClassTask::rt(50);
+    let go = |era, class: &ClassTask, hint: u32| {
+        let mut core = core(&machine(&hikey960()), era, &[]);
+        let mut t = task(&mut core, 7, 0);
+        core.task_set_uclamp(&mut t, hint, 1024);
+        core.select_class(&t, class, &ask(PlaceKind::Wake, 0, 0))
+            .cpu
+    };
+    assert_eq!(go("linux-4.17", &rt, 1024), 0);
+    assert_eq!(go("linux-7.3", &rt, 1024), 4);
+    assert_eq!(go("linux-7.3", &rt, 462), 0);
+    // 10 ms x 462 / 1024 = 4.51 ms of work.
+    let dl = |ms| ClassTask::deadline(ms * MS, 10 * MS, 20 * MS);
+    assert_eq!(go("linux-7.3", &dl(4), 0), 0);
+    assert_eq!(go("linux-7.3", &dl(5), 0), 4);
+    assert_eq!(go("linux-4.17", &dl(5), 0), 0);
+}
+
+/// Goal: a CPU pulls the highest waiting task that goes before its own, but none that is about to
+/// run where it is. Decision 016.
+#[test]
+fn pull_the_highest_that_waits() {
+    let mut core = four([5, 80, 70, 60]);
+    let mut waits = |next: [u64; 4]| {
+        for (cpu, level) in next.iter().enumerate() {
+            core.cpu_mut(cpu as u32).classes.next_level = *level;
+        }
+        core.class_pull_cpu(0)
+    };
+    assert_eq!(waits([0, 40, 50, 30]), Some(2));
+    assert_eq!(
+        waits([0, 90, 50, 30]),
+        Some(2),
+        "90 is about to run on CPU 1"
+    );
+    assert_eq!(waits([99, 5, 4, 0]), None);
+}
+
+/// Goal: a waker may ask for its own CPU (WF_CURRENT_CPU), which affinity may forbid. Source: SB
+/// 6.1.
+#[test]
+fn current_cpu() {
+    let mut core = four([0; 4]);
+    let mut tasks = vec![task(&mut core, 1, 2)];
+    let choice = core.select_cpu(&mut tasks, 0, &ask(PlaceKind::WakeHere, 1, 2));
+    assert_eq!((choice.cpu, choice.reason), (1, Reason::CurrentCpu));
+    assert_eq!(choice.rule, Rule::Request);
+    tasks[0].set_allowed(Some(&[2, 3]), 4);
+    let choice = core.select_cpu(&mut tasks, 0, &ask(PlaceKind::WakeHere, 1, 2));
+    assert_ne!(choice.reason, Reason::CurrentCpu);
+}

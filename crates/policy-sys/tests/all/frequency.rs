@@ -1,0 +1,177 @@
+//! Frequency requests: spec/signals-and-baseline.md 9.3 and energy-aware 2.2.
+#![allow(
+    unused_must_use,
+    reason = "what an event leads to is not the point here"
+)]
+
+use crate::common;
+
+use common::{Cluster, NOW, core, freeze, hikey960, lone_cpu, machine};
+use wakeplace_policy_sys::{Core, map_util_freq};
+
+/// Tells the core that a CPU's signals changed, without changing them.
+fn signal_changed(core: &mut Core, cpu: u32, now_ns: u64) -> bool {
+    core.cpu_mut(cpu).nr_removed = 1;
+    core.update_blocked(cpu, now_ns).freq()
+}
+
+/// MHz requested by a HiKey960 domain (0 = A53, 1 = A73) whose first CPU has this utilisation.
+fn requested_mhz(domain: usize, util: u32) -> u32 {
+    let facts = machine(&hikey960());
+    let mut core = core(&facts, "linux-4.17", &[]);
+    freeze(&mut core);
+    let cpu = 4 * domain as u32;
+    core.cpu_mut(cpu).nr_fair = 1;
+    core.cpu_mut(cpu).avg.util_avg = util;
+    signal_changed(&mut core, cpu, NOW);
+    facts.freq_domains[domain].opp_khz[core.freq_request(domain) as usize] / 1000
+}
+
+/// Goal: raw frequency in exact integers and the state it leads to. Source: energy-aware 2.2,
+/// table.
+#[test]
+fn utilisation_to_frequency() {
+    for (domain, util, raw, mhz) in [
+        (0, 106, 528_852, 533),
+        (0, 107, 533_841, 999),
+        (0, 343, 1_711_287, 1844),
+        (1, 200, 576_660, 903),
+        (1, 500, 1_441_650, 1805),
+        (1, 733, 2_113_459, 2362),
+        (1, 820, 2_364_306, 2362),
+    ] {
+        let (fmax, capacity) = [(1_844_000, 462), (2_362_000, 1024)][domain];
+        assert_eq!(map_util_freq(util, fmax, capacity), raw, "{util}");
+        assert_eq!(requested_mhz(domain, util), mhz, "{util}");
+    }
+}
+
+/// Goal: more schedutil numbers of the frequency form. Source: signals-and-baseline 9.3 check.
+#[test]
+fn schedutil_examples() {
+    for (domain, util, mhz) in [(1, 627, 2112), (0, 370, 1844), (1, 1024, 2362), (1, 0, 903)] {
+        assert_eq!(requested_mhz(domain, util), mhz, "{util}");
+    }
+    assert_eq!(map_util_freq(627, 2_362_000, 1024), 1_807_829);
+}
+
+/// Goal: CPUs that share a clock: the most demanding decides, util_est counts. Source: 9.3 rule,
+/// 3.1.
+#[test]
+fn shared_clock_takes_the_maximum() {
+    let mut core = core(&machine(&hikey960()), "linux-4.17", &[]);
+    freeze(&mut core);
+    for (cpu, util) in [(4, 100), (5, 500), (6, 300)] {
+        core.cpu_mut(cpu).nr_fair = 1;
+        core.cpu_mut(cpu).avg.util_avg = util;
+    }
+    assert!(signal_changed(&mut core, 4, NOW));
+    assert_eq!(core.freq_request(1), 2, "1805 MHz for 500");
+    core.freq_applied(1, 2);
+    assert_eq!(core.cpu(7).freq_scale, 1_805_000 * 1024 / 2_362_000);
+    core.cpu_mut(6).util_est = 733;
+    let later = NOW + 1_000_000_000;
+    for cpu in 4..8 {
+        core.cpu_mut(cpu).avg.last_update_ns = later;
+    }
+    assert!(signal_changed(&mut core, 4, later));
+    assert_eq!(core.freq_request(1), 4, "2362 MHz for an estimate of 733");
+}
+
+/// Goal: limits by parameter, by latency, by default. Source: 9.3 constants: driver value, else
+/// latency * 1000 in older kernels, else 1000 us.
+#[test]
+fn rate_limit_values() {
+    let limit = |latency, overrides: &[(&str, &str)]| {
+        let mut facts = lone_cpu(1024);
+        facts.freq_domains[0].transition_latency_us = latency;
+        core(&facts, "linux-4.17", overrides).rate_limit_us(0)
+    };
+    assert_eq!(limit(0, &[]), 1000);
+    assert_eq!(limit(5, &[]), 5000);
+    assert_eq!(limit(5, &[("rate_limit_us", "777")]), 777);
+}
+
+/// Goal: no second change before the limit has passed. Source: 9.3 rule.
+#[test]
+fn rate_limit_holds_back() {
+    let mut core = core(
+        &machine(&hikey960()),
+        "linux-4.17",
+        &[("rate_limit_us", "2000")],
+    );
+    freeze(&mut core);
+    core.cpu_mut(4).nr_fair = 1;
+    let mut ask = |util, now| {
+        core.cpu_mut(4).avg.util_avg = util;
+        core.cpu_mut(4).avg.last_update_ns = now;
+        let asked = signal_changed(&mut core, 4, now);
+        if asked {
+            let opp = core.freq_request(1);
+            core.freq_applied(1, opp);
+        }
+        (asked, core.freq_request(1))
+    };
+    assert_eq!(ask(500, NOW), (true, 2));
+    assert_eq!(ask(800, NOW + 1_999_000), (false, 2), "too early");
+    assert_eq!(ask(800, NOW + 2_000_000), (true, 4));
+}
+
+fn lone_core() -> Core {
+    let clusters = [Cluster {
+        cpus: 1,
+        ..hikey960()[1].clone()
+    }];
+    let mut core = core(&machine(&clusters), "linux-4.17", &[("rate_limit_us", "1")]);
+    freeze(&mut core);
+    core.cpu_mut(0).nr_fair = 1;
+    core
+}
+
+/// Goal: a lone CPU that had no idle since the last update does not slow down, and does so once it
+/// had. Source: 9.3 rule, "Single-CPU policy that had no idle since the last update does not go
+/// down".
+#[test]
+fn busy_lone_cpu_does_not_slow_down() {
+    let mut core = lone_core();
+    let mut at = NOW;
+    let mut update = |core: &mut Core, util, idled| {
+        at += 1_000_000;
+        core.cpu_mut(0).avg.util_avg = util;
+        core.cpu_mut(0).avg.last_update_ns = at;
+        core.cpu_mut(0).idle_calls += u32::from(idled);
+        if signal_changed(core, 0, at) {
+            let opp = core.freq_request(0);
+            core.freq_applied(0, opp);
+        }
+        core.freq_request(0)
+    };
+    assert_eq!(update(&mut core, 800, true), 4);
+    assert_eq!(update(&mut core, 200, false), 4, "no idle since: stays");
+    assert_eq!(update(&mut core, 200, true), 0, "idle since: goes down");
+    // The reference for `since` is the last update, whichever way that one went.
+    assert_eq!(update(&mut core, 800, true), 4);
+    assert_eq!(update(&mut core, 801, false), 4);
+    assert_eq!(
+        update(&mut core, 200, false),
+        4,
+        "no idle since the last update"
+    );
+}
+
+/// Goal: the fixed governors. Source: 9.3 R (off: performance governor).
+#[test]
+fn fixed_governors() {
+    for (governor, opp) in [("performance", 4), ("powersave", 0)] {
+        let mut core = core(
+            &machine(&hikey960()),
+            "linux-4.17",
+            &[("governor", governor)],
+        );
+        freeze(&mut core);
+        core.cpu_mut(4).nr_fair = 1;
+        core.cpu_mut(4).avg.util_avg = 500;
+        assert!(!signal_changed(&mut core, 4, NOW));
+        assert_eq!(core.freq_request(1), opp, "{governor}");
+    }
+}

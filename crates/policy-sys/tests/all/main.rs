@@ -1,0 +1,50 @@
+//! The policy core against vectors, hand-derived fixtures and independent evaluations of its rules.
+//!
+//! One test program per crate: each program more is one more link, which takes longer than its tests.
+#![allow(missing_docs, reason = "not a library")]
+
+mod asym_switches;
+mod balance;
+mod balance_7_3;
+mod balance_pass_7_3;
+mod capacity_vectors;
+mod classes;
+mod common;
+mod data_copies;
+mod durations;
+mod early_eras;
+mod energy_7_3;
+mod energy_7_3_oracle;
+mod energy_vectors;
+mod explain;
+mod fast_path;
+mod fits;
+mod fixture;
+mod fixtures;
+mod frequency;
+mod hotplug;
+mod idle_pass;
+mod kernel_truth;
+mod newidle_7_3;
+mod ondemand;
+mod oracle;
+mod pelt_vectors;
+mod policy_matrix;
+mod power_policy;
+mod queue;
+mod queue_sleepers;
+mod sched_mc;
+mod sched_mc_later;
+mod short_names;
+mod short_wake;
+mod signals;
+mod signals_7_3;
+mod slow_7_3;
+mod task_groups;
+mod thermal;
+mod topology;
+mod topology_numa;
+mod util_est_6_12;
+mod wake_7_3;
+mod wake_asym_7_3;
+mod wake_model_7_3;

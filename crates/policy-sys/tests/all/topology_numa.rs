@@ -1,0 +1,190 @@
+//! NUMA levels whose groups overlap, and what cannot be built: spec/signals-and-baseline.md 7,
+//! docs/decisions/018.
+
+use crate::common;
+
+use common::{cluster, labels, machine, policy};
+use wakeplace_policy_sys::{Balance, Core, IdleKind, LevelFacts, MachineFacts, Step, sys};
+
+/// Nodes of two CPUs on a ring: neighbours are 20 apart, then one more for each step.
+fn ring(nodes: usize) -> MachineFacts {
+    let mut facts = machine(&vec![cluster(2, 1024); nodes]);
+    facts.levels.truncate(1);
+    let steps = |a: usize, b: usize| a.abs_diff(b).min(nodes - a.abs_diff(b));
+    for reach in 1..=nodes / 2 {
+        let near = |a: usize| {
+            let within = (0..nodes).filter(|b| steps(a, *b) <= reach);
+            within.fold(0, |bits: u64, b| bits | 1 << b)
+        };
+        facts.levels.push(LevelFacts {
+            numa: true,
+            distance: 10 * (reach as u32 + 1),
+            group_of: labels(vec![2; nodes]),
+            near: (0..nodes).map(near).collect(),
+            ..LevelFacts::default()
+        });
+    }
+    facts
+}
+
+fn core(facts: &MachineFacts) -> Core {
+    Core::new(facts, policy("linux-7.3", &[]).core_params()).expect("a machine the core takes")
+}
+
+fn list(core: &Core, first: u32, n: u32) -> Vec<u16> {
+    core.state().list[first as usize..(first + n) as usize].to_vec()
+}
+
+/// The domain of a CPU at a level: its span, its groups, and who balances for the local group.
+fn domain(core: &Core, cpu: u32, level: usize) -> (Vec<u16>, Vec<Vec<u16>>, Vec<u16>) {
+    let c = core.cpu(cpu);
+    let dom = &core.state().doms[c.dom[level] as usize];
+    let first = dom.first_group as usize;
+    let groups = &core.state().groups[first..first + dom.nr_groups as usize];
+    let local = &groups[c.group[level] as usize];
+    (
+        list(core, dom.first_cpu, dom.nr_cpus),
+        groups
+            .iter()
+            .map(|g| list(core, g.first_cpu, g.nr_cpus))
+            .collect(),
+        list(core, local.first_balance, local.nr_balance),
+    )
+}
+
+/// Goal: a ring of four nodes. At 20 each node sees itself and two neighbours: three groups of a
+/// node each. At 30 all: the own group is what was seen at 20; from there on the node across is not
+/// covered, and brings what it sees. Only CPUs that see just the own group balance for it.
+#[test]
+fn a_ring_of_four_nodes() {
+    let core = core(&ring(4));
+    for cpu in [0, 1] {
+        let (span, groups, balance) = domain(&core, cpu, 1);
+        assert_eq!(span, [0, 1, 2, 3, 6, 7], "CPU {cpu}");
+        assert_eq!(groups, [[0, 1], [2, 3], [6, 7]]);
+        assert_eq!(balance, [0, 1]);
+        let (span, groups, balance) = domain(&core, cpu, 2);
+        assert_eq!(span, [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(groups, [[0, 1, 2, 3, 6, 7], [2, 3, 4, 5, 6, 7]]);
+        assert_eq!(balance, [0, 1], "CPUs 2, 3, 6 and 7 see other nodes");
+    }
+    let (span, groups, _) = domain(&core, 2, 1);
+    assert_eq!(span, [0, 1, 2, 3, 4, 5]);
+    assert_eq!(
+        groups,
+        [[2, 3], [4, 5], [0, 1]],
+        "its own first, then on from there"
+    );
+    for cpu in 0..8 {
+        let c = core.cpu(cpu);
+        assert_eq!(c.nr_levels, 3, "CPU {cpu}");
+        let tops: Vec<u32> = c.dom[..3]
+            .iter()
+            .map(|d| core.state().doms[*d as usize].top)
+            .collect();
+        assert_eq!(tops, [0, 0, 1], "CPU {cpu}");
+    }
+    assert_eq!(
+        core.state().nr_doms,
+        4 + 4 + 4,
+        "a domain per node and level"
+    );
+}
+
+/// Goal: six nodes on a ring: at 40, all of it, the groups are the spans at 30, which reach two
+/// steps: the own one, and that of the node across, three steps away.
+#[test]
+fn a_ring_of_six_nodes() {
+    let core = core(&ring(6));
+    let (_, groups, balance) = domain(&core, 4, 2);
+    // Node 2 at 30: nodes 0 to 4. Its own span at 20: nodes 1 to 3; CPU 8 (node 4) would bring
+    // nodes 3 to 5, which do not lie within: its node alone; CPU 0 likewise.
+    assert_eq!(groups, [vec![2, 3, 4, 5, 6, 7], vec![8, 9], vec![0, 1]]);
+    assert_eq!(balance, [4, 5]);
+    let (span, groups, _) = domain(&core, 4, 3);
+    assert_eq!(span.len(), 12);
+    assert_eq!(groups[0], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    assert_eq!(
+        groups[1],
+        [0, 1, 2, 3, 6, 7, 8, 9, 10, 11],
+        "node 5: all but node 2"
+    );
+    assert_eq!(groups.len(), 2);
+}
+
+/// Goal: tasks move between overlapping groups: node 2 is overloaded, CPU 0 at the other side of
+/// the ring pulls from it at the top level, CPU 2 (not asked for that group) leaves it alone.
+#[test]
+fn balancing_across_a_ring() {
+    let facts = ring(4);
+    let mut core = core(&facts);
+    common::freeze(&mut core);
+    for cpu in [4, 5] {
+        let c = core.cpu_mut(cpu);
+        (c.nr_running, c.nr_fair, c.curr_idle, c.curr_fair) = (4, 4, 0, 1);
+        (c.avg.load_avg, c.avg.runnable_avg, c.avg.util_avg) = (4096, 4096, 1024);
+    }
+    let mut pull = |cpu| {
+        let mut balance = Balance::default();
+        balance.prepare(common::NOW, cpu, 2, IdleKind::Idle);
+        let step = core.balance_begin(&mut balance);
+        core.state_mut().serial_tick = 0;
+        (step, balance.src_cpu())
+    };
+    assert_eq!(pull(0), (Step::Detach, 4));
+    // CPU 2's own group is CPUs 0 to 5; CPUs 2 and 3 balance for it, 2 first.
+    assert_eq!(pull(3).0, Step::Stop);
+}
+
+/// Goal: a CPU that is offline is in no span, and a node without CPUs has no domain.
+#[test]
+fn a_ring_with_a_node_offline() {
+    let mut facts = ring(4);
+    facts.online = vec![true; 8];
+    (facts.online[4], facts.online[5]) = (false, false);
+    let core = core(&facts);
+    assert_eq!(core.cpu(4).nr_levels, 0);
+    let (span, groups, _) = domain(&core, 0, 1);
+    assert_eq!(span, [0, 1, 2, 3, 6, 7]);
+    assert_eq!(groups, [[0, 1], [2, 3], [6, 7]]);
+    assert_eq!(core.cpu(0).nr_levels, 2, "all at 20 already");
+    assert_eq!(core.cpu(2).nr_levels, 3, "node 3 is two steps from node 1");
+}
+
+/// Goal: what cannot be built is refused: no groups that divide above such that overlap, no more
+/// nodes than there are bits, no list that does not fit.
+#[test]
+fn refusals() {
+    let refused = |facts: &MachineFacts| {
+        let params = policy("linux-7.3", &[]);
+        let result = Core::new(facts, params.core_params());
+        result.expect_err("it is refused").to_string()
+    };
+    let mut facts = ring(4);
+    facts.levels[2].near.clear();
+    assert_eq!(
+        refused(&facts),
+        "topology: groups that do not overlap lie above such that do"
+    );
+    let mut facts = ring(4);
+    facts.levels[1].near = vec![1; 65];
+    assert_eq!(
+        refused(&facts),
+        "the policy core has room for 64 nodes in overlapping groups, not 65"
+    );
+    // 64 nodes of 16 on a ring: the spans of 31 levels are 64 x 3 x 16 + 64 x 5 x 16 ... long.
+    let mut large = ring(64);
+    large.levels.truncate(8);
+    let wide = machine(&vec![cluster(16, 1024); 64]);
+    large.capacity = wide.capacity;
+    large.levels[0] = wide.levels[0].clone();
+    for level in &mut large.levels[1..] {
+        level.group_of = labels(vec![16; 64]);
+    }
+    (large.freq_domains, large.perf_domains) = (wide.freq_domains, Vec::new());
+    assert_eq!(
+        refused(&large),
+        "topology: the domains list more CPUs than the policy core has room for"
+    );
+    assert_eq!(sys::WP_MAX_LIST, 16 * sys::WP_MAX_CPUS);
+}

@@ -1,0 +1,21 @@
+//! Workload models and rt-app files: what they expand to.
+//!
+//! One test program per crate: each program more is one more link, which takes longer than its tests.
+#![allow(missing_docs, reason = "not a library")]
+
+mod aim7_compute;
+mod benchmark_arguments;
+mod benchmark_models;
+mod coarse_models;
+mod context_switch;
+mod corpus;
+mod hostile;
+mod kbuild;
+mod periodic;
+mod played;
+mod rtapp_events;
+mod rtapp_files;
+mod rtapp_scripts;
+mod schbench_tbench;
+mod script_text;
+mod sums;
