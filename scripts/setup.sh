@@ -5,6 +5,7 @@
 #   scripts/setup.sh lint     rustfmt and clippy besides
 #   scripts/setup.sh bpf      clang 19, libelf and zlib besides, for the live scheduler
 #   scripts/setup.sh lab      what building for the guests of the lab takes: static x86-64 and arm64
+#   scripts/setup.sh browser  a browser, which pages of results are opened in
 #
 # Says nothing and reaches no network where everything is there. Exit code 3: something is missing
 # and cannot be installed from here; the message says what to do.
@@ -28,16 +29,51 @@ as_root() {
     fi
 }
 
+# Where dpkg and apt keep the files whose locks say that they are at work.
+dpkg_lock=${WAKEPLACE_DPKG_LOCK:-/var/lib/dpkg/lock-frontend}
+lists_lock=${WAKEPLACE_LISTS_LOCK:-/var/lib/apt/lists/lock}
+lock_timeout_s=600
+
+# The process that holds a lock on a file, or nothing: the kernel lists locks by inode.
+lock_holder() {
+    inode=$(stat -c %i "$1" 2>/dev/null) || return 0
+    awk -v end=":$inode" '
+        substr($6, length($6) - length(end) + 1) == end && $4 == "WRITE" { print $5; exit }
+    ' /proc/locks 2>/dev/null
+}
+
+# Waits for another installation to end. apt-get itself waits for dpkg's lock only, and with -q it
+# does not say so.
+wait_for_lock() {
+    waited=0
+    while holder=$(lock_holder "$1") && [ -n "$holder" ]; do
+        if [ $waited = 0 ]; then
+            say "waiting up to $lock_timeout_s s for process $holder" \
+                "($(cat "/proc/$holder/comm" 2>/dev/null || echo "in another container"))," \
+                "which holds $1"
+        fi
+        [ $waited -lt $lock_timeout_s ] || { say "$1 is still held"; return 1; }
+        sleep 1
+        waited=$((waited + 1))
+    done
+}
+
+# Runs apt-get when nobody else does. The option covers whoever comes between the look and the call.
+apt_get() {
+    wait_for_lock "$lists_lock" && wait_for_lock "$dpkg_lock" || return 1
+    as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get -qq -o DPkg::Lock::Timeout=$lock_timeout_s "$@" >&2
+}
+
 # Installs Debian packages, with one more try: mirrors do fail now and again.
 apt_install() {
     have apt-get || return 1
     say "installing $*"
     for try in 1 2; do
         if [ "$try" = 2 ] || [ -z "$(ls /var/lib/apt/lists/*_Packages* 2>/dev/null)" ]; then
-            as_root apt-get -qq update >&2 || return 1
+            apt_get update || return 1
         fi
-        as_root env DEBIAN_FRONTEND=noninteractive \
-            apt-get -qq install -y --no-install-recommends "$@" >&2 && return 0
+        apt_get install -y --no-install-recommends "$@" && return 0
     done
     return 1
 }
@@ -133,8 +169,12 @@ for tool in "$@"; do
         lab)
             set_up_lab
             ;;
+        browser)
+            have chromium || have chromium-browser || have google-chrome || have chrome ||
+                apt_install chromium || fail "no browser: install chromium"
+            ;;
         *)
-            say "unknown: $tool (lint, bpf, lab)"
+            say "unknown: $tool (lint, bpf, lab, browser)"
             exit 2
             ;;
     esac

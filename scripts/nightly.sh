@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# What takes longer than a submission can wait for: every part runs, whatever fails on the way; each
+# prints its seconds, and a table ends the run. What a part says is in target/nightly/PART.log.
+#
+#   scripts/nightly.sh             all parts
+#   scripts/nightly.sh PART...     some of them
+#   scripts/nightly.sh --list      their names
+#
+# NIGHTLY_SCALE=N: times and counts of fuzzing, mutants and random runs, N times the usual.
+# Exit code: 0 all held, 1 a part failed. A part that this machine cannot do (exit code 3) is
+# skipped, loudly.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+scale=${NIGHTLY_SCALE:-1}
+[[ $scale =~ ^[1-9][0-9]{0,3}$ ]] || {
+    printf 'NIGHTLY_SCALE=%s: expected a whole number, 1 to 9999\n' "$scale" >&2
+    exit 2
+}
+export CARGO_TERM_COLOR=never
+tools=$PWD/target/tools
+logs=target/nightly
+
+# Tools that only cargo can bring are compiled here, at these versions, and never in .ci/run.
+cargo_deny=0.20.2
+cargo_mutants=27.1.0
+
+# tool NAME VERSION: a program of cargo's registry, in target/tools.
+tool() {
+    local stamp=$tools/.$1-$2
+    [ -e "$stamp" ] && return
+    cargo install "$1" --version "$2" --locked --quiet --root "$tools" --force || return 3
+    touch "$stamp"
+}
+
+part_release() { make --no-print-directory build; }
+part_demo() { make --no-print-directory demo; }
+part_oracle() {
+    WAKEPLACE_ORACLE_STATES=1000000 cargo test --locked --package wakeplace-policy-sys \
+        --test all oracle -- --nocapture
+}
+part_licences() {
+    tool cargo-deny $cargo_deny || return 3
+    "$tools/bin/cargo-deny" --locked check licenses bans sources
+}
+part_advisories() {
+    tool cargo-deny $cargo_deny || return 3
+    "$tools/bin/cargo-deny" --locked fetch db ||
+        { echo "the database of advisories cannot be fetched here"; return 3; }
+    "$tools/bin/cargo-deny" --locked check advisories
+}
+part_sanitizers() { scripts/sanitize.sh full; }
+part_mutants() { cargo run --quiet --locked --package xtask -- mutants --count $((300 * scale)); }
+part_mutants_engine() {
+    tool cargo-mutants $cargo_mutants || return 3
+    scripts/mutants-engine.sh "$tools/bin/cargo-mutants"
+}
+part_fuzz() { scripts/fuzz.sh $((120 * scale)); }
+part_same_bytes() {
+    scripts/lab-binaries.sh --simulator arm64 && scripts/same-bytes.sh target/debug/wakeplace \
+        target/release/wakeplace "qemu-aarch64 target/lab/arm64/wakeplace"
+}
+part_traces() { scripts/traces/check.sh target/release/wakeplace; }
+part_pages() { scripts/report-check.sh; }
+part_live() { make --no-print-directory live-test; }
+part_bench() { make --no-print-directory bench; }
+part_bench_live() { make --no-print-directory bench-live; }
+
+# In this order: later parts use the programs of the first.
+all=(release demo oracle licences advisories sanitizers mutants mutants_engine fuzz same_bytes
+    traces pages live bench bench_live)
+
+chosen=("$@")
+[ $# -gt 0 ] || chosen=("${all[@]}")
+if [ "${1:-}" = --list ]; then
+    printf '%s\n' "${all[@]//_/-}"
+    exit
+fi
+chosen=("${chosen[@]//-/_}")
+for part in "${chosen[@]}"; do
+    declare -F "part_$part" >/dev/null || {
+        printf 'nightly: no part is called %s; expected one of: %s\n' "${part//_/-}" \
+            "${all[*]//_/-}" >&2
+        exit 2
+    }
+done
+
+mkdir -p "$logs"
+rows=() failed=0
+for part in "${chosen[@]}"; do
+    name=${part//_/-}
+    begin=$SECONDS
+    printf '==== %s\n' "$name"
+    "part_$part" >"$logs/$name.log" 2>&1 </dev/null
+    case $? in
+        0) result=held ;;
+        3) result=SKIPPED ;;
+        *) result=FAILED failed=$((failed + 1)) ;;
+    esac
+    # A part that leaves out a piece of itself says so in these words.
+    grep -hE '^\*\*\*\* |^SKIPPED' "$logs/$name.log" || true
+    [ $result = held ] || tail -n 25 "$logs/$name.log" | sed 's/^/    /'
+    rows+=("$(printf '%-16s %6d s  %s' "$name" $((SECONDS - begin)) "$result")")
+    printf '%s\n' "${rows[-1]}"
+done
+
+printf '\n==== nightly, %d s\n' "$SECONDS"
+printf '%s\n' "${rows[@]}"
+[ $failed = 0 ]
