@@ -1,7 +1,7 @@
 //! Random machines and situations for the oracle.
 
-use crate::common::Rng;
 use super::rule::{Cpu, Domain, Opp, State, Waking};
+use crate::common::Rng;
 
 /// Frequencies and powers that rise strictly, 1 to 8 states, 1 mW to 3 W.
 fn opps(rng: &mut Rng) -> Vec<Opp> {
