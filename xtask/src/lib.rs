@@ -1,7 +1,7 @@
 //! What is not cargo's: the style check, the dependency arrows, and generated files.
 //!
 //! Every rule is a function from the repository's files (or its build graph) to findings, with its
-//! own tests beside it; `tests/repo.rs` runs all of them over this repository, so that
+//! own tests beside it; `tests/all/repo.rs` runs all of them over this repository, so that
 //! `cargo test --workspace` keeps them.
 
 pub mod arrows;

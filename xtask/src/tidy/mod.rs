@@ -3,6 +3,7 @@
 mod docs;
 mod lines;
 mod sizes;
+mod test_programs;
 
 use crate::Finding;
 use crate::repo::Repo;
@@ -20,5 +21,6 @@ pub fn check(repo: &Repo) -> Vec<Finding> {
         docs::one_heading(file, &mut findings);
     }
     docs::crates_are_described(repo, &mut findings);
+    test_programs::one_test_program(repo, &mut findings);
     findings
 }

@@ -1,11 +1,12 @@
 //! Platform files and imports: what is read, what is refused, and how.
 //!
-//! One test program per crate: each program more is one more link, which takes longer than its tests.
+//! One test program per crate: linking one more takes longer than running its tests.
 #![allow(missing_docs, reason = "not a library")]
 
 mod bad_files;
 mod builtin;
 mod collected;
 mod hostile;
+mod import;
 mod shared;
 mod sysfs;

@@ -1,6 +1,6 @@
 //! Workload models and rt-app files: what they expand to.
 //!
-//! One test program per crate: each program more is one more link, which takes longer than its tests.
+//! One test program per crate: linking one more takes longer than running its tests.
 #![allow(missing_docs, reason = "not a library")]
 
 mod aim7_compute;

@@ -1,6 +1,6 @@
 //! Every machine that comes with the program, written as the kernel would show it, and read back.
 
-use crate::tree_files::Files;
+use super::tree_files::Files;
 use wakeplace_platform::import::{Source, import};
 use wakeplace_platform::{Cpu, CpuId, IdleScope, Platform, PowerUnit, builtin_names};
 

@@ -1,6 +1,5 @@
 //! Recordings as workloads: what a simulated run did, written down by the observer below, gives the
 //! same run again; odd recordings have a defined result or one message.
-#![allow(missing_docs, reason = "not a library")]
 
 use std::fmt::Write as _;
 use wakeplace_engine::observe::{CpuPower, Observer, Placement, PlacementKind, Stop, Waking};

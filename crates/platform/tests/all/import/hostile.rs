@@ -1,6 +1,6 @@
 //! Trees and files that are no machine's: one message that names the file, nothing else.
 
-use crate::tree_files::Files;
+use super::tree_files::Files;
 use std::fs;
 use std::path::Path;
 use wakeplace_platform::import::{Source, device_tree, import};

@@ -160,7 +160,7 @@ fn events_told_by_hand() {
 
     let text = fs::read_to_string(folder.path().join("t.txt")).expect("written");
     let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
-    let expected = include_str!("data/by_hand.txt");
+    let expected = include_str!("../data/by_hand.txt");
     let expected: Vec<&str> = expected.lines().collect();
     assert_eq!(lines, expected);
 

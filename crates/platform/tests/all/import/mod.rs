@@ -358,7 +358,7 @@ fn an_archive_is_as_its_folder() {
 /// LISA's own file for Juno r0 (doc/traces/plat_info.yml), shortened to what is read.
 #[test]
 fn a_plat_info_of_lisa() {
-    let text = include_str!("trees/juno-r0-plat_info.yml");
+    let text = include_str!("../../import/trees/juno-r0-plat_info.yml");
     let imported =
         wakeplace_platform::import::plat_info(text.as_bytes(), "plat_info.yml").expect("a machine");
     let builtin = Platform::builtin("juno-r0").expect("built in");
