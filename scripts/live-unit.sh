@@ -32,4 +32,4 @@ else
     [ -z "$found" ] || fault "systemd: the kernel complains: $found"
     say "systemd: $((SECONDS - begin)) s"
 fi
-[ $failed = 0 ]
+all_held

@@ -27,5 +27,5 @@ guest "$keep/soak" "${options[@]}" --scheduler wakeplace --timeout "$((minutes *
 cat "$keep/soak/log"
 [ $code = 0 ] || fault "soak: exit code $code"
 [ ! -e "$keep/soak/dmesg" ] || clean "$keep/soak" soak
-[ $failed = 0 ] || exit 1
+all_held || exit 1
 printf '\nsoak: all held for %s minutes, kernel messages clean\n' "$minutes"

@@ -3,15 +3,19 @@
 
 wakeplace=${WAKEPLACE:-${CARGO_TARGET_DIR:-target}/release/wakeplace}
 live=scripts/live
-failed=0 faults=
+# What did not hold, one after the other: in a file, since guests may run beside each other.
+faults=$(mktemp)
+leftovers=("$faults")
+trap 'rm -rf "${leftovers[@]}"' EXIT
 
 say() { printf '%s\n' "$*"; }
 fault() {
     local text="**** FAILED: $*"
     printf '%s\n' "$text" >&2
-    failed=$((failed + 1))
-    faults+=${text:0:600}$'\n'
+    printf '%s\n' "${text:0:600}" >>"$faults"
 }
+# all_held: nothing has failed so far.
+all_held() { [ ! -s "$faults" ]; }
 
 # keep_in FOLDER: `keep` is where all that guests bring back is left; without a name a folder that
 # goes with the script.
@@ -21,7 +25,7 @@ keep_in() {
         mkdir -p "$keep"
     else
         keep=$(mktemp -d)
-        trap 'rm -rf "$keep"' EXIT
+        leftovers+=("$keep")
     fi
 }
 
