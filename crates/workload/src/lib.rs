@@ -21,6 +21,7 @@ pub use error::{ArgumentFault, Fault, FaultKind, Position, WorkloadError};
 pub use input::READ_LIMIT_BYTES;
 pub use models::{ModelInfo, ParameterInfo};
 pub use realtime::{Attributes, DL_PERIOD_NS, DL_RUNTIME_MIN_NS, RealTime};
+pub use recording::{Form, form};
 pub use rtapp::check::{CheckOutcome, check_file, check_file_as, check_rtapp, check_rtapp_as};
 pub use rtapp::log::{LogPhase, LogThread, RtAppLog};
 pub use rtapp::structure;

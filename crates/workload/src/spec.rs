@@ -33,7 +33,7 @@ impl Spec {
     pub fn parse(argument: &str, options: &LoadOptions) -> Result<Self, WorkloadError> {
         if is_path(argument) {
             let text = input::read(argument)?;
-            if let Some(kind) = recording::kind(&text) {
+            if let Some(kind) = recording::form(&text).recording() {
                 let file = argument.to_owned();
                 return Err(WorkloadError::Recording { file, kind });
             }

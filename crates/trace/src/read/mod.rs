@@ -9,6 +9,7 @@ mod text;
 
 use crate::event::Event;
 use std::io::{BufRead, Read};
+use wakeplace_workload::{Form, form};
 
 pub use order::{Order, Ordered};
 
@@ -56,7 +57,8 @@ const FORMS: &str = "text of ftrace, `trace-cmd report` or `perf script`, or a P
 /// The form is none of those, something in it is damaged, or the sink refuses an event.
 pub fn read(mut from: impl BufRead, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let head = head(&mut from)?;
-    if let Some((kind, instead)) = other(&head) {
+    let form = form(&head);
+    if let Some((kind, instead)) = other(form) {
         return Err(ReadError::Wrong {
             place: "byte 0".to_owned(),
             problem: format!("it is {kind}"),
@@ -64,11 +66,9 @@ pub fn read(mut from: impl BufRead, sink: &mut dyn Sink) -> Result<(), ReadError
         });
     }
     let from = (&head[..]).chain(from);
-    // Of a text no line begins so: byte 0x0a is an empty line, and what follows is a length.
-    let packets = head.first() == Some(&0x0a) && !looks_like_text(&head);
-    match packets {
-        true => perfetto::read(from, sink),
-        false => text::read(std::io::BufReader::new(from), sink),
+    match form {
+        Form::Perfetto => perfetto::read(from, sink),
+        _ => text::read(std::io::BufReader::new(from), sink),
     }
 }
 
@@ -79,26 +79,28 @@ fn head(from: &mut impl BufRead) -> Result<Vec<u8>, ReadError> {
     Ok(head)
 }
 
-fn looks_like_text(head: &[u8]) -> bool {
-    let control = |byte: &u8| *byte < 0x20 && !matches!(byte, b'\n' | b'\r' | b'\t' | 0x1b);
-    !head.iter().any(control)
-}
-
-/// Recordings of other forms, and what makes one of these of them.
-fn other(head: &[u8]) -> Option<(&'static str, &'static str)> {
-    if head.starts_with(b"PERFILE2") || head.starts_with(b"2ELIFREP") {
-        let instead = "`perf script -i FILE > FILE.txt` makes text of it";
-        return Some(("a recording of perf (perf.data)", instead));
-    }
-    if head.starts_with(b"\x17\x08\x44tracing") {
-        let instead = "`trace-cmd report -t -i FILE > FILE.txt` makes text of it";
-        return Some(("a recording of trace-cmd (trace.dat)", instead));
-    }
-    let packed: [(&[u8], &str); 3] = [
-        (b"\x1f\x8b", "`gunzip` unpacks it"),
-        (b"\xfd7zXZ\0", "`unxz` unpacks it"),
-        (b"\x28\xb5\x2f\xfd", "`unzstd` unpacks it"),
-    ];
-    let found = packed.iter().find(|(magic, _)| head.starts_with(magic));
-    found.map(|(_, instead)| ("a compressed file", *instead))
+/// Files of other forms, and what makes one of these of them.
+fn other(form: Form) -> Option<(&'static str, String)> {
+    let unpack = |tool: &str| format!("`{tool}` unpacks it");
+    let (kind, instead) = match form {
+        Form::Perf => {
+            let instead = "`perf script -i FILE > FILE.txt` makes text of it";
+            ("a recording of perf (perf.data)", instead.to_owned())
+        }
+        Form::TraceCmd => {
+            let instead = "`trace-cmd report -t -i FILE > FILE.txt` makes text of it";
+            ("a recording of trace-cmd (trace.dat)", instead.to_owned())
+        }
+        Form::Packed(tool) => ("a compressed file", unpack(tool)),
+        Form::TraceViewer => {
+            let instead = "what recorded it may write one of these";
+            ("JSON for trace viewers (traceEvents)", instead.to_owned())
+        }
+        Form::Json => (
+            "JSON",
+            "an rt-app file is given without `trace:`".to_owned(),
+        ),
+        Form::TraceText | Form::Perfetto | Form::Other => return None,
+    };
+    Some((kind, instead))
 }

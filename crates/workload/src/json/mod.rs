@@ -11,6 +11,7 @@ mod text;
 use crate::error::Position;
 pub(crate) use reader::{Document, Extensions, parse};
 use std::collections::BTreeMap;
+pub(crate) use text::Text;
 
 /// A value and where it begins.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,14 +2,14 @@
 use crate::error::{Fault, FaultKind, Position};
 
 /// Bytes with a place. json-c works on bytes too: it does not ask whether a text is valid UTF-8.
-pub(super) struct Text<'a> {
+pub(crate) struct Text<'a> {
     bytes: &'a [u8],
     next: usize,
     at: Position,
 }
 
 impl<'a> Text<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self {
             bytes,
             next: 0,
@@ -21,12 +21,17 @@ impl<'a> Text<'a> {
         self.at
     }
 
-    pub(super) fn peek(&self) -> Option<u8> {
+    /// What is left.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        &self.bytes[self.next..]
+    }
+
+    pub(crate) fn peek(&self) -> Option<u8> {
         self.bytes.get(self.next).copied()
     }
 
     /// Takes one byte; a column is a character, so the later bytes of one do not count.
-    pub(super) fn take(&mut self) -> Option<u8> {
+    pub(crate) fn take(&mut self) -> Option<u8> {
         let byte = self.peek()?;
         self.next += 1;
         if byte == b'\n' {
@@ -52,7 +57,7 @@ impl<'a> Text<'a> {
     }
 
     /// Skips blanks, `/* */` and `//`. `#` begins no comment in json-c.
-    pub(super) fn skip_blanks(&mut self) -> Result<(), Fault> {
+    pub(crate) fn skip_blanks(&mut self) -> Result<(), Fault> {
         loop {
             match self.peek() {
                 Some(b' ' | b'\t' | b'\n' | b'\r') => {
