@@ -3,7 +3,7 @@
 use crate::failure::{Failure, Verdict};
 use wakeplace_metrics::{Expectation, METRICS, Summary, find_metric, series};
 use wakeplace_platform::Platform;
-use wakeplace_report::{Align, Cell, Format, Style, Table};
+use wakeplace_report::{Align, Cell, Format, Style, Table, Tone};
 use wakeplace_study::Comparison;
 use wakeplace_text::{did_you_mean, nearest};
 
@@ -79,14 +79,16 @@ pub(crate) fn check(expectations: &[Expectation], comparison: &Comparison) -> Ch
                 wakeplace_metrics::Verdict::Failed(value) => (Some(value), "FAIL"),
                 wakeplace_metrics::Verdict::Absent => (None, "FAIL: not measured here"),
             };
-            failed += usize::from(word != "pass");
+            let met = word == "pass";
+            failed += usize::from(!met);
+            let tone = if met { Tone::Good } else { Tone::Bad };
             let unit = find_metric(&expectation.metric).map_or("", |def| def.unit);
             table.row(vec![
                 Cell::from(expectation.to_string()),
                 Cell::from(runs.policy.clone()),
                 value.map(|value| format!("{value:.4}")).into(),
                 Cell::from(unit),
-                Cell::from(word),
+                Cell::Toned(tone, word.to_owned()),
             ]);
         }
     }

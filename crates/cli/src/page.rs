@@ -1,8 +1,10 @@
-//! A page of facts with headings, tables and text: for people or as Markdown.
+//! A page of facts with headings, tables and text: for people or as Markdown. What it is given may
+//! come from files; it is made harmless here.
 
 use crate::text::{heading, indented, wrapped};
 use std::fmt::Write as _;
 use wakeplace_report::{Format, Style, Table};
+use wakeplace_text::{markdown, printable};
 
 /// How a page is written.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +27,7 @@ impl Page {
     pub(crate) fn new(form: Form, title: &str, sentence: &str) -> Self {
         let text = match form {
             Form::Human(style) => heading(title, style) + &wrapped(sentence, "", style),
-            Form::Markdown => format!("# {title}\n\n{sentence}\n"),
+            Form::Markdown => format!("# {}\n\n{}\n", markdown(title), markdown(sentence)),
         };
         Self { form, text }
     }
@@ -34,7 +36,9 @@ impl Page {
     pub(crate) fn section(&mut self, title: &str) {
         match self.form {
             Form::Human(style) => self.text.push_str(&format!("\n{}", heading(title, style))),
-            Form::Markdown => self.text.push_str(&format!("\n## {title}\n\n")),
+            Form::Markdown => {
+                let _ = write!(self.text, "\n## {}\n\n", markdown(title));
+            }
         }
     }
 
@@ -42,7 +46,7 @@ impl Page {
     pub(crate) fn paragraph(&mut self, text: &str) {
         match self.form {
             Form::Human(style) => self.text.push_str(&wrapped(text, "  ", style)),
-            Form::Markdown => self.text.push_str(&format!("{text}\n\n")),
+            Form::Markdown => self.text.push_str(&format!("{}\n\n", markdown(text))),
         }
     }
 
@@ -67,10 +71,11 @@ impl Page {
     pub(crate) fn point(&mut self, label: &str, text: &str) {
         match self.form {
             Form::Human(style) => {
-                let _ = writeln!(self.text, "  {label}");
+                let _ = writeln!(self.text, "  {}", printable(label));
                 self.text.push_str(&wrapped(text, "      ", style));
             }
             Form::Markdown => {
+                let (label, text) = (markdown(label), markdown(text));
                 let _ = writeln!(self.text, "- **{label}**: {text}");
             }
         }

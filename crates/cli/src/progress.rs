@@ -8,6 +8,7 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use wakeplace_study::Progress;
+use wakeplace_text::printable;
 
 /// A run shorter than this shows no bar.
 const BAR_AFTER: Duration = Duration::from_millis(500);
@@ -60,7 +61,7 @@ impl Follower {
             View::Silent => {}
             View::Bar(bar, _) => {
                 bar.set_length(progress.total as u64);
-                bar.set_message(progress.label.clone());
+                bar.set_message(printable(&progress.label).into_owned());
                 // Threads report out of order: the bar never goes back.
                 bar.set_position(bar.position().max(progress.done as u64));
             }

@@ -3,8 +3,10 @@
 use crate::args::{ColorWhen, Verbosity};
 use crate::failure::Failure;
 use anstream::{AutoStream, ColorChoice};
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use wakeplace_text::printable_lines;
 
 /// How this run talks to its user.
 #[derive(Clone, Copy, Debug)]
@@ -57,13 +59,14 @@ impl Terminal {
         self.verbosity
     }
 
-    /// Writes a whole result. A reader that has gone away (`| head`) is no error.
+    /// Writes a whole result, with no control sequences but colours. A reader that has gone away
+    /// (`| head`) is no error.
     pub(crate) fn print(self, text: &str) -> Result<(), Failure> {
         let stdout = io::stdout();
         let choice = self.choice(&stdout);
         let mut stream = AutoStream::new(stdout.lock(), choice);
         let written = stream
-            .write_all(text.as_bytes())
+            .write_all(colours_only(text).as_bytes())
             .and_then(|()| stream.flush());
         match written {
             Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::Input(format!(
@@ -73,34 +76,32 @@ impl Terminal {
         }
     }
 
-    /// Writes text to standard error; there is nobody to tell if that fails.
+    /// The same on standard error; there is nobody to tell if that fails.
     pub(crate) fn eprint(self, text: &str) {
         let stderr = io::stderr();
         let choice = self.choice(&stderr);
         let mut stream = AutoStream::new(stderr.lock(), choice);
-        let _ = stream.write_all(text.as_bytes());
+        let _ = stream.write_all(colours_only(text).as_bytes());
     }
 
-    /// Says once, in one line, what is wrong.
+    /// Says once what is wrong.
     pub(crate) fn error(self, failure: &Failure) {
-        let message = printable(&failure.to_string());
+        let message = message(&failure.to_string());
         self.eprint(&format!("\x1b[1;31merror:\x1b[0m {message}\n"));
     }
 
     /// A remark that changes nothing; `-q` silences it.
     pub(crate) fn warn(self, message: &str) {
         if self.verbosity != Verbosity::Quiet {
-            self.eprint(&format!(
-                "\x1b[1;33mwarning:\x1b[0m {}\n",
-                printable(message)
-            ));
+            let text = self::message(message);
+            self.eprint(&format!("\x1b[1;33mwarning:\x1b[0m {text}\n"));
         }
     }
 
     /// A detail for `-v`.
     pub(crate) fn detail(self, message: &str) {
         if self.verbosity == Verbosity::Verbose {
-            self.eprint(&format!("{}\n", printable(message)));
+            self.eprint(&format!("{}\n", printable_lines(message.trim_end())));
         }
     }
 
@@ -120,14 +121,66 @@ fn is_plain() -> bool {
         || std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
-/// The text without control characters: what a file holds must not steer the terminal.
-fn printable(text: &str) -> String {
-    let visible = |c: char| {
-        if c.is_control() && c != '\n' {
-            char::REPLACEMENT_CHARACTER
+/// A message with what it names made harmless. Further lines are indented: none of them looks like
+/// a message of its own.
+fn message(text: &str) -> String {
+    printable_lines(text.trim_end()).replace('\n', "\n  ")
+}
+
+/// The last guard before the terminal: whoever made the text made names harmless, so that what is
+/// left of control characters is colours (ESC `[` NUMBERS `m`) and the ends of lines.
+fn colours_only(text: &str) -> String {
+    let mut parts = text.split('\x1b');
+    let first = parts.next().unwrap_or_default();
+    let mut out = guarded(first).into_owned();
+    for part in parts {
+        let end = part.find(|c: char| !c.is_ascii_digit() && !"[;".contains(c));
+        let is_colour = part.starts_with('[') && end.is_some_and(|at| part[at..].starts_with('m'));
+        out.push(if is_colour {
+            '\x1b'
         } else {
-            c
+            char::REPLACEMENT_CHARACTER
+        });
+        out.push_str(&guarded(part));
+    }
+    out
+}
+
+/// Programs in guests end lines with a carriage return, too.
+fn guarded(text: &str) -> Cow<'_, str> {
+    match text.contains('\r') {
+        true => Cow::Owned(printable_lines(&text.replace("\r\n", "\n")).into_owned()),
+        false => printable_lines(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{colours_only, message};
+
+    #[test]
+    fn colours_pass_and_nothing_else_does() {
+        for same in ["a\n\tb", "\x1b[1;31merror:\x1b[0m x", "\x1b[mx", ""] {
+            assert_eq!(colours_only(same), same);
         }
-    };
-    text.trim_end().chars().map(visible).collect()
+        assert_eq!(colours_only("a\r\nb"), "a\nb");
+        for (bad, shown) in [
+            ("\x1b]0;title\x07", "\u{fffd}]0;title\u{fffd}"),
+            ("\x1b[2J", "\u{fffd}[2J"),
+            ("\x1b[31", "\u{fffd}[31"),
+            ("\x1bm", "\u{fffd}m"),
+            ("\u{9b}31m", "\u{fffd}31m"),
+            ("a\rb", "a\u{fffd}b"),
+        ] {
+            assert_eq!(colours_only(bad), shown);
+        }
+    }
+
+    #[test]
+    fn a_message_is_one_even_if_it_has_lines() {
+        assert_eq!(
+            message("a\nwarning: b\x1b[2J\n"),
+            "a\n  warning: b\u{fffd}[2J"
+        );
+    }
 }

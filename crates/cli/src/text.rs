@@ -4,6 +4,7 @@ use crate::args::FormatName;
 use crate::terminal::Terminal;
 use std::fmt::Write as _;
 use wakeplace_report::{Format, Style};
+use wakeplace_text::printable;
 
 /// The report crate's name of a format.
 pub(crate) fn format(name: FormatName) -> Format {
@@ -71,12 +72,13 @@ pub(crate) fn time(ns: u64) -> String {
     format!("{value} {unit}")
 }
 
-/// Text wrapped at blanks, every line behind `indent`; ends with a newline.
+/// Text, perhaps from a file, wrapped at blanks, every line behind `indent`; ends with a newline.
 pub(crate) fn wrapped(text: &str, indent: &str, style: Style) -> String {
     let width = style.width.clamp(40, PROSE_WIDTH) - indent.len();
     let mut lines = String::new();
     let mut line = String::new();
     for word in text.split_whitespace() {
+        let word = printable(word);
         let longer = line.chars().count() + 1 + word.chars().count();
         if !line.is_empty() && longer > width {
             let _ = writeln!(lines, "{indent}{line}");
@@ -85,14 +87,15 @@ pub(crate) fn wrapped(text: &str, indent: &str, style: Style) -> String {
         if !line.is_empty() {
             line.push(' ');
         }
-        line.push_str(word);
+        line.push_str(&word);
     }
     let _ = writeln!(lines, "{indent}{line}");
     lines
 }
 
-/// A heading of human output.
+/// A heading of human output, perhaps with a name from a file in it.
 pub(crate) fn heading(text: &str, style: Style) -> String {
+    let text = printable(text);
     if style.color {
         format!("\x1b[1m{text}\x1b[0m\n")
     } else {
@@ -109,7 +112,7 @@ pub(crate) fn indented(text: &str, indent: &str) -> String {
 
 /// A JSON object as text.
 pub(crate) fn json(value: &serde_json::Value) -> String {
-    format!("{value:#}\n")
+    wakeplace_text::json(&format!("{value:#}\n")).into_owned()
 }
 
 #[cfg(test)]

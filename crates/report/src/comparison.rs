@@ -1,10 +1,11 @@
 //! `sim` and `compare`.
 
-use crate::phrase::{Sense, Verdict, interval, short_policy, verdict, warning, wrap};
-use crate::{Align, Cell, Format, Style, Table, json, number, states};
+use crate::phrase::{Sense, Verdict, interval, short_policy, verdict, wrap};
+use crate::{Align, Cell, Format, Style, Table, Tone, json, number, states};
 use std::collections::BTreeMap;
 use wakeplace_metrics::{Series, Summary, find_metric, paired, series};
 use wakeplace_study::{Comparison, PolicyRuns};
+use wakeplace_text::markdown;
 
 /// Metrics of the workload's own that are shown first; machines with many CPUs can have thousands.
 const MAX_OWN: usize = 12;
@@ -24,26 +25,27 @@ pub(crate) const KEY_METRICS: [&str; 8] = [
 /// Most other metrics that are named in a comparison for people.
 const MAX_OTHERS: usize = 6;
 
-/// The result of `sim` (one policy) or `compare`.
+/// The result of `sim` (one policy) or `compare`. Human and CSV results leave out the warnings: they
+/// are no result, and whoever prints says them elsewhere.
 #[must_use]
 pub fn comparison(comparison: &Comparison, format: Format, style: Style) -> String {
     match format {
         Format::Json => json::text(&json::comparison(comparison)),
         Format::Csv => csv(comparison),
         Format::Human => human(comparison, style),
-        Format::Md => markdown(comparison),
+        Format::Md => document(comparison),
     }
 }
 
 /// Platform, workload, length and seeds in a line; then what was changed, if anything.
-fn heading(comparison: &Comparison) -> String {
-    let mut text = format!(
-        "{}, {}, {}, {}\n",
+fn heading(comparison: &Comparison) -> Vec<String> {
+    let mut lines = vec![format!(
+        "{}, {}, {}, {}",
         comparison.platform,
         comparison.workload,
         length(comparison),
         number::seeds(&comparison.seeds)
-    );
+    )];
     let shown = |(key, value): &(String, String)| format!("{key}={value}");
     let mut changed: Vec<String> = comparison.settings.iter().map(shown).collect();
     let of = |runs: &PolicyRuns| {
@@ -64,9 +66,9 @@ fn heading(comparison: &Comparison) -> String {
         }
     }
     if !changed.is_empty() {
-        text.push_str(&format!("set: {}\n", changed.join(", ")));
+        lines.push(format!("set: {}", changed.join(", ")));
     }
-    text
+    lines
 }
 
 /// How long the runs were; those of which all tasks ended were not as long as they might have been.
@@ -78,7 +80,9 @@ fn length(comparison: &Comparison) -> String {
 }
 
 fn human(comparison: &Comparison, style: Style) -> String {
-    let mut text = heading(comparison) + "\n";
+    let line = |line: &String| wrap(line, 0) + "\n";
+    let mut text: String = heading(comparison).iter().map(line).collect();
+    text.push('\n');
     text.push_str(&tables(comparison, Format::Human, style));
     let lines = verdicts(comparison);
     if !lines.is_empty() {
@@ -88,28 +92,30 @@ fn human(comparison: &Comparison, style: Style) -> String {
         let wrapped = wrap(&line.text, style.width);
         text.push_str(&(line.sense.paint(&wrapped, style) + "\n"));
     }
-    text.push_str(&wrap_lines(&others(comparison), style));
-    if !(comparison.notes.is_empty() && comparison.warnings.is_empty()) {
+    let others = others(comparison);
+    text.extend(others.iter().map(|line| wrap(line, style.width) + "\n"));
+    if !comparison.notes.is_empty() {
         text.push('\n');
     }
-    text.extend(comparison.notes.iter().map(|line| format!("{line}\n")));
-    let warnings = comparison.warnings.iter();
-    text.extend(warnings.map(|line| warning(line, style)));
+    text.extend(comparison.notes.iter().map(line));
     text + &states::human(&comparison.states, style)
 }
 
-fn markdown(comparison: &Comparison) -> String {
-    let mut text = heading(comparison).replace('\n', "\n\n");
+fn document(comparison: &Comparison) -> String {
+    let lines = heading(comparison);
+    let lines = lines.iter().map(|line| markdown(line) + "\n\n");
+    let mut text: String = lines.collect();
     for line in verdicts(comparison) {
-        text.push_str(&format!("**{}**\n\n", line.text));
+        text.push_str(&format!("**{}**\n\n", markdown(&line.text)));
     }
     text.push_str(&tables(comparison, Format::Md, Style::default()));
     if !(comparison.notes.is_empty() && comparison.warnings.is_empty()) {
         text.push('\n');
     }
-    text.extend(comparison.notes.iter().map(|line| format!("- {line}\n")));
+    let notes = comparison.notes.iter();
+    text.extend(notes.map(|line| format!("- {}\n", markdown(line))));
     let warnings = comparison.warnings.iter();
-    text.extend(warnings.map(|line| format!("- Warning: {line}\n")));
+    text.extend(warnings.map(|line| format!("- Warning: {}\n", markdown(line))));
     text
 }
 
@@ -120,11 +126,6 @@ fn tables(comparison: &Comparison, format: Format, style: Style) -> String {
         [one] => single(one, &key_metrics(comparison)).render(format, style),
         [base, ..] => compared(base, comparison, format).render(format, style),
     }
-}
-
-fn wrap_lines(text: &str, style: Style) -> String {
-    let lines = text.lines().map(|line| wrap(line, style.width) + "\n");
-    lines.collect()
 }
 
 pub(crate) fn verdicts(comparison: &Comparison) -> Vec<Verdict> {
@@ -227,7 +228,7 @@ fn compared(base: &PolicyRuns, comparison: &Comparison, format: Format) -> Table
             .collect();
         if grouped && !rows.is_empty() {
             let mut heading = vec![Cell::Empty; columns.len()];
-            heading[0] = metric.into();
+            heading[0] = Cell::Toned(Tone::Heading, metric.to_owned());
             table.row(heading);
         }
         for (runs, figures) in rows {
@@ -255,16 +256,16 @@ fn figure_cells(base: &PolicyRuns, runs: &PolicyRuns, metric: &str, series: &Ser
         spread.into(),
         delta.map(|d| number::change(d.delta_pct)).into(),
         delta.and_then(|d| interval(d.ci95)).into(),
-        delta.map(|d| Sense::of(metric, &d).word()).into(),
+        delta.map(|d| Sense::of(metric, &d).cell()).into(),
     ]
 }
 
 /// The largest differences beyond the key metrics, and where the rest is.
-fn others(comparison: &Comparison) -> String {
+fn others(comparison: &Comparison) -> Vec<String> {
     let [base, others @ ..] = comparison.runs.as_slice() else {
-        return String::new();
+        return Vec::new();
     };
-    let mut text = String::new();
+    let mut lines = Vec::new();
     let key = key_metrics(comparison);
     for other in others {
         let delta = |name: &String| {
@@ -288,16 +289,16 @@ fn others(comparison: &Comparison) -> String {
         } else {
             String::new()
         };
-        text.push_str(&format!(
-            "Also different under {}: {}{more}.\n",
+        lines.push(format!(
+            "Also different under {}: {}{more}.",
             short_policy(&base.policy, &other.policy),
             shown.join(", ")
         ));
     }
-    if others.is_empty() {
-        return text;
+    if !others.is_empty() {
+        lines.push("All metrics: `--format json` or `--format csv`.".to_owned());
     }
-    text + "All metrics: `--format json` or `--format csv`.\n"
+    lines
 }
 
 /// Every metric of every policy, unrounded.

@@ -12,7 +12,7 @@ pub(crate) use studies::{several, study};
 
 /// The object as text, with a newline.
 pub(crate) fn text(value: &Value) -> String {
-    layout::pretty(value) + "\n"
+    wakeplace_text::json(&layout::pretty(value)).into_owned() + "\n"
 }
 
 /// `sim` with one policy, `compare` with more.

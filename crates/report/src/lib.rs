@@ -6,6 +6,7 @@ mod comparison;
 mod html;
 mod json;
 mod number;
+mod paint;
 mod phrase;
 mod states;
 mod study;
@@ -14,6 +15,7 @@ mod wakeup_cases;
 
 pub use comparison::comparison;
 pub use html::{HtmlError, Source, html};
+pub use paint::Tone;
 pub use study::{studies, study};
 pub use table::{Align, Cell, Table};
 pub use wakeup_cases::wakeup_cases;

@@ -1,8 +1,10 @@
 //! Differences as sentences, and what colour may add to them.
 
-use crate::{Style, number};
+use crate::paint::Tone;
+use crate::{Cell, Style, number};
 use wakeplace_metrics::{Better, PairedDelta, find_metric};
 use wakeplace_study::PolicyRuns;
+use wakeplace_text::printable;
 
 /// What a difference means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +48,15 @@ impl Sense {
         }
     }
 
+    /// The word as a cell of a table.
+    pub(crate) fn cell(self) -> Cell {
+        match self {
+            Sense::Better => Cell::Toned(Tone::Good, self.word().to_owned()),
+            Sense::Worse => Cell::Toned(Tone::Bad, self.word().to_owned()),
+            Sense::Different | Sense::Same | Sense::Unknown => self.word().into(),
+        }
+    }
+
     /// The sentence in the colour of its sense.
     pub(crate) fn paint(self, text: &str, style: Style) -> String {
         let code = match self {
@@ -58,13 +69,13 @@ impl Sense {
     }
 }
 
-/// `warning: ...`, in yellow where colours are wanted.
-pub(crate) fn warning(text: &str, style: Style) -> String {
+/// The title of a table, perhaps with a name from a file in it.
+pub(crate) fn title(text: &str, style: Style) -> String {
+    let text = printable(text);
     if style.color {
-        format!("\x1b[33mwarning:\x1b[0m {text}\n")
-    } else {
-        format!("warning: {text}\n")
+        return format!("\x1b[1m{text}\x1b[0m");
     }
+    text.into_owned()
 }
 
 /// `-14.0 to -12.8 %`; nothing for one seed.
@@ -196,8 +207,10 @@ fn aside(price: &PairedDelta) -> String {
     }
 }
 
-/// Breaks a line at blanks so that it fits; continuation lines are not indented. 0 = any width.
+/// A line for people, perhaps with names from files in it, broken at blanks so that it fits;
+/// continuation lines are not indented. 0 = any width.
 pub(crate) fn wrap(line: &str, width: usize) -> String {
+    let line = printable(line);
     let mut text = String::new();
     let mut used = 0;
     for word in line.split(' ') {

@@ -4,10 +4,11 @@ mod csv;
 mod promise;
 mod sensitivity;
 
-use crate::phrase::{interval, short_policy, wrap};
-use crate::{Align, Cell, Format, Style, Table, case_table, json, number};
+use crate::phrase::{interval, short_policy, title, wrap};
+use crate::{Align, Cell, Format, Style, Table, Tone, case_table, json, number};
 use csv::csv;
 use wakeplace_study::{StudyResult, StudyRow};
+use wakeplace_text::markdown;
 
 /// Marks a published figure that something was calibrated on.
 const CALIBRATED: &str = "*";
@@ -19,7 +20,7 @@ pub fn study(result: &StudyResult, format: Format, style: Style) -> String {
         Format::Json => json::text(&json::study(result)),
         Format::Csv => csv(std::slice::from_ref(result)),
         Format::Human => human(result, style),
-        Format::Md => markdown(result),
+        Format::Md => document(result),
     }
 }
 
@@ -37,22 +38,23 @@ pub fn studies(results: &[StudyResult], format: Format, style: Style) -> String 
     }
 }
 
-fn heading(result: &StudyResult) -> String {
-    let mut text = format!(
-        "{}: {}\n{}, {}, {}{}\n",
-        result.study,
-        result.title,
-        platforms(result),
-        durations(result),
-        number::seeds(&result.seeds),
-        if result.quick { ", reduced size" } else { "" }
-    );
+fn heading(result: &StudyResult) -> Vec<String> {
+    let mut lines = vec![
+        format!("{}: {}", result.study, result.title),
+        format!(
+            "{}, {}, {}{}",
+            platforms(result),
+            durations(result),
+            number::seeds(&result.seeds),
+            if result.quick { ", reduced size" } else { "" }
+        ),
+    ];
     let shown = |(key, value): &(String, String)| format!("{key}={value}");
     if !result.settings.is_empty() {
         let all: Vec<String> = result.settings.iter().map(shown).collect();
-        text.push_str(&format!("set: {}\n", all.join(" ")));
+        lines.push(format!("set: {}", all.join(" ")));
     }
-    text
+    lines
 }
 
 /// The platforms of the cases, the study's first.
@@ -79,17 +81,11 @@ fn durations(result: &StudyResult) -> String {
 }
 
 fn human(result: &StudyResult, style: Style) -> String {
-    let mut text = heading(result);
-    for (title, table) in tables(result) {
-        let title = if style.color {
-            format!("\x1b[1m{title}\x1b[0m")
-        } else {
-            title
-        };
-        text.push_str(&format!(
-            "\n{title}\n{}",
-            table.render(Format::Human, style)
-        ));
+    let lines = heading(result);
+    let mut text: String = lines.iter().map(|line| wrap(line, 0) + "\n").collect();
+    for (name, table) in tables(result) {
+        let table = table.render(Format::Human, style);
+        text.push_str(&format!("\n{}\n{table}", title(&name, style)));
     }
     if let Some(found) = &result.sensitivity {
         text.push_str(&sensitivity::human(result, found, style));
@@ -113,18 +109,19 @@ fn human(result: &StudyResult, style: Style) -> String {
     text
 }
 
-fn markdown(result: &StudyResult) -> String {
-    let mut text = format!("# {}\n\n", result.title);
-    text.push_str(&heading(result).replace('\n', "\n\n"));
+fn document(result: &StudyResult) -> String {
+    let mut text = format!("# {}\n\n", markdown(&result.title));
+    let lines = heading(result);
+    text.extend(lines.iter().map(|line| markdown(line) + "\n\n"));
     for line in result.verdict.lines() {
-        text.push_str(&format!("**{line}**\n\n"));
+        text.push_str(&format!("**{}**\n\n", markdown(line)));
     }
-    for (title, table) in tables(result) {
+    for (name, table) in tables(result) {
         let table = table.render(Format::Md, Style::default());
-        text.push_str(&format!("## {title}\n\n{table}\n"));
+        text.push_str(&format!("## {}\n\n{table}\n", markdown(&name)));
     }
     if let Some(found) = &result.sensitivity {
-        text.push_str(&sensitivity::markdown(result, found));
+        text.push_str(&sensitivity::document(result, found));
     }
     if let Some(found) = &result.promise {
         text.push_str(&promise::markdown(found));
@@ -133,10 +130,11 @@ fn markdown(result: &StudyResult) -> String {
         text.push_str(&format!("{}\n\n", line.replace('*', "\\*")));
     }
     for note in &result.notes {
-        text.push_str(&format!("- {note}\n"));
+        text.push_str(&format!("- {}\n", markdown(note)));
     }
     text.push_str("\nSources:\n\n");
-    text.extend(result.sources.iter().map(|source| format!("- {source}\n")));
+    let sources = result.sources.iter();
+    text.extend(sources.map(|source| format!("- {}\n", markdown(source))));
     text
 }
 
@@ -253,7 +251,10 @@ fn figures(result: &StudyResult, row: &StudyRow, has: &Has) -> Vec<Cell> {
         cells.push(distance.map(number::change).into());
     }
     if has.robust {
-        let word = |robust| if robust { "robust" } else { "not robust" };
+        let word = |robust| match robust {
+            true => Cell::from("robust"),
+            false => Cell::Toned(Tone::Bad, "not robust".to_owned()),
+        };
         cells.push(row.robust.map(word).into());
     }
     cells

@@ -1,18 +1,25 @@
 //! A list as a table for people, CSV, Markdown or JSON.
 
+use crate::paint::{Tone, marked, painted};
 use crate::{Format, SCHEMA_VERSION, Style, number};
 use comfy_table::{
     CellAlignment, ColumnConstraint, ContentArrangement, Table as Drawn, Width, presets,
 };
 use serde_json::{Map, Value, json};
+use wakeplace_text::{csv_cell, markdown_cell, printable};
 
 /// One value of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
     /// Nothing: an empty cell, `null` in JSON.
     Empty,
-    /// A word or sentence.
+    /// A word or sentence, perhaps from a file.
     Text(String),
+    /// A word of this program's own, for scripts: CSV has it as it is, even if a spreadsheet takes
+    /// it for a formula (`+energy-aware`).
+    Own(String),
+    /// A word in the colour of what it says.
+    Toned(Tone, String),
     /// A count.
     Count(u64),
     /// A figure; one that is not finite is nothing.
@@ -24,11 +31,30 @@ pub enum Cell {
 }
 
 impl Cell {
-    /// As people and CSV get it.
+    /// As people get it, on one line: it may come from a file.
     fn text(&self) -> String {
+        printable(&self.raw()).into_owned()
+    }
+
+    /// As CSV gets it. Only words can be formulas.
+    fn csv(&self) -> String {
+        match self {
+            Self::Text(_) | Self::Toned(..) | Self::List(_) => csv_cell(&self.raw()).into_owned(),
+            _ => self.raw(),
+        }
+    }
+
+    fn tone(&self) -> Option<Tone> {
+        match self {
+            Self::Toned(tone, _) => Some(*tone),
+            _ => None,
+        }
+    }
+
+    fn raw(&self) -> String {
         match self {
             Self::Empty => String::new(),
-            Self::Text(text) => text.clone(),
+            Self::Text(text) | Self::Own(text) | Self::Toned(_, text) => text.clone(),
             Self::Count(count) => count.to_string(),
             Self::Number(value) => number::exact(*value).unwrap_or_default(),
             Self::Flag(flag) => if *flag { "yes" } else { "no" }.to_owned(),
@@ -39,7 +65,7 @@ impl Cell {
     fn json(&self) -> Value {
         match self {
             Self::Empty => Value::Null,
-            Self::Text(text) => json!(text),
+            Self::Text(text) | Self::Own(text) | Self::Toned(_, text) => json!(text),
             Self::Count(count) => json!(count),
             Self::Number(value) => number::json(*value),
             Self::Flag(flag) => json!(flag),
@@ -162,9 +188,14 @@ impl Table {
             drawn.set_content_arrangement(ContentArrangement::Dynamic);
             drawn.set_width(u16::try_from(style.width).unwrap_or(u16::MAX));
         }
-        drawn.set_header(self.columns.iter().map(|(name, _)| name.replace('_', " ")));
+        let shown = |text: String, tone: Option<Tone>| match tone {
+            Some(tone) if style.color => marked(&text, tone),
+            _ => text,
+        };
+        let columns = 0..self.columns.len();
+        drawn.set_header(columns.map(|at| shown(self.header(at), Some(Tone::Heading))));
         for row in &self.rows {
-            drawn.add_row(row.iter().map(Cell::text));
+            drawn.add_row(row.iter().map(|cell| shown(cell.text(), cell.tone())));
         }
         for (at, (_, align)) in self.columns.iter().enumerate() {
             if let Some(column) = drawn.column_mut(at) {
@@ -176,14 +207,19 @@ impl Table {
                 });
             }
         }
-        trimmed(drawn.lines())
+        painted(&trimmed(drawn.lines()))
+    }
+
+    /// The name of a column for people.
+    fn header(&self, at: usize) -> String {
+        printable(&self.columns[at].0).replace('_', " ")
     }
 
     /// A column may be narrowed down to its longest word: a name or figure broken in two is worse
     /// than a line that is too long. Figures and intervals (`-3 to +4 %`) count as one word.
     fn unbroken(&self, at: usize) -> ColumnConstraint {
-        let (name, align) = &self.columns[at];
-        let header = name.replace('_', " ");
+        let align = self.columns[at].1;
+        let header = self.header(at);
         let cells = self.rows.iter().map(|row| row[at].text());
         let widest = |text: &str| match align {
             Align::Right => text.chars().count(),
@@ -215,26 +251,26 @@ impl Table {
     }
 
     fn csv(&self) -> String {
-        let header = self.columns.iter().map(|(name, _)| name.clone());
-        let mut text = csv_line(header);
+        let header = self.columns.iter().map(|(name, _)| csv_cell(name));
+        let mut text = csv_line(header.map(|name| name.into_owned()));
         for row in &self.rows {
-            text.push_str(&csv_line(row.iter().map(Cell::text)));
+            text.push_str(&csv_line(row.iter().map(Cell::csv)));
         }
         text
     }
 
     fn markdown(&self) -> String {
         let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-        let escape = |text: String| text.replace('|', "\\|").replace('\n', " ");
-        let header = self.columns.iter().map(|(name, _)| name.replace('_', " "));
+        let header = (self.columns.iter()).map(|(name, _)| name.replace('_', " "));
         let rule = self.columns.iter().map(|(_, align)| match align {
             Align::Left => ":--".to_owned(),
             Align::Right => "--:".to_owned(),
         });
-        let mut text = line(header.map(escape).collect());
+        let mut text = line(header.map(|name| markdown_cell(&name)).collect());
         text.push_str(&line(rule.collect()));
         for row in &self.rows {
-            text.push_str(&line(row.iter().map(|cell| escape(cell.text())).collect()));
+            let cells = row.iter().map(|cell| markdown_cell(&cell.raw()));
+            text.push_str(&line(cells.collect()));
         }
         text
     }
@@ -262,7 +298,7 @@ fn csv_line(cells: impl Iterator<Item = String>) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Align, Cell, Table};
-    use crate::{Format, Style};
+    use crate::{Format, Style, Tone};
 
     fn table() -> Table {
         let mut table = Table::new("parts", &["name", "size_um"]).align("size_um", Align::Right);
@@ -285,6 +321,68 @@ mod tests {
         assert_eq!(lines[0], "| name | size um |");
         assert_eq!(lines[1], "| :-- | --: |");
         assert_eq!(lines[3], "| c\\|d |  |");
+    }
+
+    /// What a file may hold, in a header and in a cell.
+    fn hostile() -> Table {
+        let mut table = Table::new("parts", &["=a\u{1b}[31m", "size_um"]);
+        table.row(vec!["=1+1\n\u{9b}2J".into(), (-3.5).into()]);
+        table.row(vec!["<script>|".into(), "-3.5".into()]);
+        table
+    }
+
+    #[test]
+    fn names_are_harmless_in_every_form() {
+        let csv = hostile().render(Format::Csv, Style::default());
+        assert_eq!(
+            csv,
+            "'=a\u{fffd}[31m,size_um\n'=1+1\u{fffd}\u{fffd}2J,-3.5\n<script>|,-3.5\n"
+        );
+        let md = hostile().render(Format::Md, Style::default());
+        assert!(md.contains("| &lt;script>\\| | -3.5 |"), "{md}");
+        let human = hostile().render(Format::Human, Style::default());
+        assert_eq!(human.lines().count(), 3, "{human}");
+        assert!(!human.contains(['\u{1b}', '\u{9b}']) && !md.contains(['\u{1b}', '\u{9b}']));
+        let json = hostile().render(Format::Json, Style::default());
+        assert!(!json.contains(['\u{1b}', '\u{9b}']), "{json}");
+        let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(value["parts"][0]["=a\u{1b}[31m"], "=1+1\n\u{9b}2J");
+    }
+
+    #[test]
+    fn words_of_our_own_stay_in_csv() {
+        let mut table = Table::new("parts", &["name"]);
+        table.row(vec![Cell::Own("+a".to_owned())]);
+        let csv = table.render(Format::Csv, Style::default());
+        assert_eq!(csv, "name\n+a\n");
+    }
+
+    #[test]
+    fn colour_changes_nothing_but_colour() {
+        let mut table = Table::new("parts", &["name", "what"]).align("what", Align::Right);
+        table.row(vec![
+            "a".into(),
+            Cell::Toned(Tone::Good, "better now".into()),
+        ]);
+        table.row(vec![
+            "long name".into(),
+            Cell::Toned(Tone::Bad, "worse".into()),
+        ]);
+        let plain = table.render(Format::Human, Style::default());
+        let color = Style {
+            color: true,
+            width: 100,
+        };
+        let painted = table.render(Format::Human, color);
+        assert!(painted.contains("\u{1b}[32mbetter\u{1b}[0m \u{1b}[32mnow\u{1b}[0m"));
+        assert!(painted.contains("\u{1b}[31mworse\u{1b}[0m"));
+        assert!(painted.contains("\u{1b}[1mname\u{1b}[0m"));
+        let mut stripped = painted.clone();
+        for code in ["0", "1", "31", "32"] {
+            stripped = stripped.replace(&format!("\u{1b}[{code}m"), "");
+        }
+        assert_eq!(stripped, plain);
+        assert!(!plain.contains('\u{1b}'));
     }
 
     #[test]

@@ -8,7 +8,8 @@ const MAX_NS: u64 = 1_000_000_000_000_000;
 /// # Errors
 /// What is wrong and what was expected.
 pub fn parse_duration_ns(text: &str) -> Result<u64, String> {
-    let expected = "expected a time above 0 with its unit (ns, us, ms, s, m), as `30s` or `1.5ms`";
+    let expected = "expected a time above 0 with its unit (ns, us, ms, s, m), as `30s` or `1.5ms`, \
+                    up to 1000000s";
     match parse(text, expected)? {
         0 => Err(format!("`{}` is no time; {expected}", crate::shorten(text))),
         ns => Ok(ns),
@@ -22,7 +23,8 @@ pub fn parse_duration_ns(text: &str) -> Result<u64, String> {
 pub fn parse_duration_or_zero_ns(text: &str) -> Result<u64, String> {
     parse(
         text,
-        "expected a time with its unit (ns, us, ms, s, m), as `16ms` or `1.5us`",
+        "expected a time of 0 or more with its unit (ns, us, ms, s, m), as `16ms` or `1.5us`, up to \
+         1000000s",
     )
 }
 

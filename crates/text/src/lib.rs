@@ -1,11 +1,14 @@
 //! What everything that reads words from outside shares: the nearest valid name and how it is
-//! offered, how a wrong word is repeated and where it stands, and durations.
+//! offered, how a wrong word is repeated and where it stands, durations, and how text from outside
+//! is shown.
 
 mod duration;
 mod place;
+mod shown;
 
 pub use duration::{parse_duration_ns, parse_duration_or_zero_ns, scaled};
 pub use place::{quoted, shorten, shorten_to, split_toml_message, whereabouts};
+pub use shown::{csv_cell, json, markdown, markdown_cell, printable, printable_lines};
 
 /// Longer words are not slips, and the distance is quadratic in the length. Bytes.
 const MAX_NAME_BYTES: usize = 120;
@@ -18,8 +21,17 @@ const MIN_PART_CHARS: usize = 3;
 /// `/`. Of the digits one may be wrong: another version is another thing. Upper case is as lower
 /// case; among equals the first is taken.
 pub fn nearest<'a>(name: &str, valid: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    nearest_few(name, valid, 1).pop()
+}
+
+/// All that may have been meant, the nearest first; at most `count`.
+pub fn nearest_few<'a>(
+    name: &str,
+    valid: impl IntoIterator<Item = &'a str>,
+    count: usize,
+) -> Vec<&'a str> {
     if name.len() > MAX_NAME_BYTES {
-        return None;
+        return Vec::new();
     }
     let name = name.to_lowercase();
     let length = name.chars().count();
@@ -34,9 +46,10 @@ pub fn nearest<'a>(name: &str, valid: impl IntoIterator<Item = &'a str>) -> Opti
         let is_part = length >= MIN_PART_CHARS && (begins(&lower) || lower.split('/').any(begins));
         (is_slip || is_part).then_some((!is_slip, distance, candidate))
     };
-    let near = valid.into_iter().filter_map(rank);
-    near.min_by_key(|&(not_slip, distance, _)| (not_slip, distance))
-        .map(|(_, _, candidate)| candidate)
+    let mut near: Vec<_> = valid.into_iter().filter_map(rank).collect();
+    near.sort_by_key(|&(not_slip, distance, _)| (not_slip, distance));
+    let names = near.into_iter().map(|(_, _, candidate)| candidate);
+    names.take(count).collect()
 }
 
 /// The end of a message about a wrong name: `; did you mean `X`?`, or nothing.
@@ -45,9 +58,27 @@ pub fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
 }
 
+/// The end of a message about a wrong name where much can stand: the nearest names come first,
+/// then what is expected, a sentence without its point.
+#[must_use]
+pub fn did_you_mean_first(nearest: &[&str], expected: &str) -> String {
+    let [others @ .., last] = nearest else {
+        return format!("; {expected}");
+    };
+    let others: Vec<String> = others.iter().map(|name| format!("`{name}`")).collect();
+    let or = if others.is_empty() { "" } else { " or " };
+    let mut letters = expected.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    let expected: String = first.into_iter().chain(letters).collect();
+    format!(
+        "; did you mean {}{or}`{last}`? {expected}",
+        others.join(", ")
+    )
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{did_you_mean, nearest};
+    use super::{did_you_mean, did_you_mean_first, nearest, nearest_few};
 
     #[test]
     fn slips_are_near() {
@@ -85,5 +116,18 @@ mod tests {
     fn the_offer_has_one_wording() {
         assert_eq!(did_you_mean(Some("a")), "; did you mean `a`?");
         assert_eq!(did_you_mean(None), "");
+        assert_eq!(did_you_mean_first(&[], "known: a"), "; known: a");
+        let near = did_you_mean_first(&["a"], "known: a, b");
+        assert_eq!(near, "; did you mean `a`? Known: a, b");
+        let several = did_you_mean_first(&["a", "b", "c"], "known: a");
+        assert_eq!(several, "; did you mean `a`, `b` or `c`? Known: a");
+    }
+
+    #[test]
+    fn several_may_have_been_meant() {
+        let valid = ["rk3588", "juno-r0", "juno-r1", "juno-r2"];
+        assert_eq!(nearest_few("juno-r1", valid, 2), ["juno-r1", "juno-r0"]);
+        assert_eq!(nearest_few("jun", valid, 9), valid[1..]);
+        assert!(nearest_few("x", valid, 9).is_empty());
     }
 }

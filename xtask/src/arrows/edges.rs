@@ -52,7 +52,7 @@ const MAY_KNOW: [(&str, &[&str]); 17] = [
             "trace",
         ],
     ),
-    ("report", &["study", "metrics"]),
+    ("report", &["text", "study", "metrics"]),
     ("lab", &["text", "host", "platform", "workload", "guest"]),
     (
         "cli",

@@ -5,6 +5,7 @@ use crate::terminal::Terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::Duration;
 use wakeplace_lab::Watch;
+use wakeplace_text::printable;
 
 /// Shows steps as they come.
 pub(crate) struct Steps {
@@ -40,7 +41,7 @@ impl Drop for Steps {
 impl Watch for Steps {
     fn step(&self, what: &str) {
         match &self.spinner {
-            Some(spinner) => spinner.set_message(what.to_owned()),
+            Some(spinner) => spinner.set_message(printable(what).into_owned()),
             None if self.terminal.verbosity() == Verbosity::Quiet => {}
             None => self.terminal.eprint(&format!("{what}\n")),
         }

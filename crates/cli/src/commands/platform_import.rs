@@ -11,6 +11,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use wakeplace_platform::PowerUnit;
 use wakeplace_platform::import::{Imported, Source, import};
+use wakeplace_text::printable;
 
 /// Runs on machines without anything of this project.
 const CAPTURE: &str = include_str!("platform_import/capture.sh");
@@ -65,13 +66,13 @@ fn summary(imported: &Imported, output: Option<&Path>) -> String {
     };
     let mut text = format!(
         "{}: {}, {} in {}, {power}\n",
-        platform.name,
+        printable(&platform.name),
         platform.arch,
         count(platform.cpus.len(), "CPU"),
         count(platform.clusters.len(), "cluster"),
     );
     for line in &imported.said {
-        let _ = writeln!(text, "assumed: {line}");
+        let _ = writeln!(text, "assumed: {}", printable(line));
     }
     if let Some(path) = output {
         let _ = writeln!(text, "See it: wakeplace platform show {}", shown(path));

@@ -53,7 +53,7 @@ fn flat() -> Result<Table, Failure> {
             .find(|f| Some(f.name) == name.strip_prefix('+'));
         let versions = feature.map_or(&[][..], |feature| feature.versions);
         table.row(vec![
-            Cell::from(name.clone()),
+            Cell::Own(name.clone()),
             Cell::from(kind(&name)),
             Cell::from(versions.iter().map(|v| (*v).to_owned()).collect::<Vec<_>>()),
             Cell::from(doc),

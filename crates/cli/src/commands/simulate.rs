@@ -22,6 +22,7 @@ use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_report::Format;
 use wakeplace_study::{Comparison, Experiment, PolicyRuns, apply_settings};
+use wakeplace_text::printable;
 use wakeplace_trace::{RtAppLogs, Traces};
 use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
 
@@ -315,9 +316,9 @@ fn describe(experiment: &Experiment, jobs: usize, terminal: Terminal) {
     terminal.detail(&format!(
         "platform {} ({} CPUs), workload {}, {} for {} each\n\
          policies: {}\nseeds: {:?}, threads: {}",
-        platform.name,
+        printable(&platform.name),
         platform.cpus.len(),
-        workload.name,
+        printable(&workload.name),
         match policies.len() * seeds.len() {
             1 => "1 run".to_owned(),
             runs => format!("{runs} runs"),
@@ -370,22 +371,20 @@ fn report(
         }
     }
     if stuck {
-        // A warning in the result names the tasks.
+        // A warning names the tasks.
         verdict = Verdict::Unmet;
         remarks.push_str("\nNOT complete: a run got stuck, nothing is judged (see the warning).\n");
-    }
-    if args.output.format == FormatName::Csv {
-        // The other forms carry them.
-        comparison
-            .warnings
-            .iter()
-            .for_each(|warning| terminal.warn(warning));
     }
     if args.output.format == FormatName::Human && output.is_stdout() {
         output.write(&format!("{result}{remarks}"), terminal)?;
     } else {
         output.write(&result, terminal)?;
         terminal.eprint(remarks.trim_start_matches('\n'));
+    }
+    if matches!(args.output.format, FormatName::Human | FormatName::Csv) {
+        // The other forms carry them.
+        let warnings = comparison.warnings.iter();
+        warnings.for_each(|warning| terminal.warn(warning));
     }
     Ok(verdict)
 }

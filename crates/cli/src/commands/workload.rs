@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read};
 use wakeplace_report::{Cell, Style, Table};
+use wakeplace_text::printable;
 use wakeplace_workload::structure::{Structure, Task};
 use wakeplace_workload::{
     CheckOutcome, LoadOptions, MachineFacts, ModelInfo, READ_LIMIT_BYTES, Spec, check_file_as,
@@ -52,8 +53,8 @@ fn flat() -> Table {
                 Cell::from(model.metric),
                 Cell::from(model.source),
                 Cell::from(key.name),
-                Cell::from(key.unit),
-                Cell::from(default),
+                Cell::Own(key.unit.to_owned()),
+                default.map(|default| Cell::Own(default.to_owned())).into(),
                 Cell::from(key.doc),
             ]);
         }
@@ -129,6 +130,8 @@ fn check(args: &WorkloadCheckArgs, terminal: Terminal) -> Outcome {
     };
     if args.form.format == AnswerFormat::Human {
         terminal.print(&describe(&found, structure, style(terminal)))?;
+        let warnings = found.outcome.warnings.iter();
+        warnings.for_each(|warning| terminal.warn(warning));
     }
     Ok(Verdict::Ok)
 }
@@ -187,9 +190,9 @@ fn read_capped(reader: impl Read, file: &str) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// For people: rt-app's answer, what the file holds, what to know of it.
+/// For people: rt-app's answer, what the file holds, what the simulator makes of it.
 fn describe(found: &Found, structure: &Structure, look: Style) -> String {
-    let mut text = format!("{}\n\n", found.outcome.message);
+    let mut text = format!("{}\n\n", printable(&found.outcome.message));
     let mut table = Table::new("tasks", &["task", "threads", "phases", "loops", "events"]);
     for task in &structure.tasks {
         table.row(vec![
@@ -205,20 +208,18 @@ fn describe(found: &Found, structure: &Structure, look: Style) -> String {
         ]);
     }
     text.push_str(&table.render(format(FormatName::Human), look));
-    for warning in &found.outcome.warnings {
-        let _ = write!(text, "\nwarning: {warning}");
-    }
     for part in &found.unmodelled {
         let _ = write!(
             text,
-            "\nnote: {part} is not modelled: the simulator needs \
-            --allow-unmodelled, and leaves it out"
+            "\nnote: {} is not modelled: the simulator needs --allow-unmodelled, and leaves it out",
+            printable(part)
         );
     }
     if let Some(why) = &found.unusable {
         let _ = write!(
             text,
-            "\nnote: rt-app takes it, the simulator does not: {why}"
+            "\nnote: rt-app takes it, the simulator does not: {}",
+            printable(why)
         );
     }
     text.trim_end().to_owned() + "\n"

@@ -5,7 +5,6 @@ use crate::failure::{Failure, Outcome, Verdict};
 use crate::terminal::Terminal;
 use crate::text::{format, json, style};
 use serde_json::{Value, json};
-use std::fmt::Write as _;
 use wakeplace_report::{Cell, Style, Table};
 use wakeplace_workload::{Event, MachineFacts, TaskScript, Workload};
 
@@ -16,7 +15,10 @@ pub(super) fn check(args: &WorkloadCheckArgs, terminal: Terminal) -> Outcome {
     match args.form.format {
         AnswerFormat::Json => terminal.print(&json(&answer(args, &workload, &spec.warnings)))?,
         AnswerFormat::Human => {
-            terminal.print(&describe(&workload, &spec.warnings, style(terminal)))?;
+            terminal.print(&describe(&workload, style(terminal)))?;
+            spec.warnings
+                .iter()
+                .for_each(|warning| terminal.warn(warning));
         }
     }
     Ok(Verdict::Ok)
@@ -60,7 +62,7 @@ fn class(task: &TaskScript) -> String {
     }
 }
 
-fn describe(workload: &Workload, warnings: &[String], look: Style) -> String {
+fn describe(workload: &Workload, look: Style) -> String {
     let length_ms = workload.duration_ns.unwrap_or(0) as f64 / 1e6;
     let count = workload.tasks.len();
     let mut text = format!("a recording of {length_ms:.3} ms with {count} tasks\n\n");
@@ -87,10 +89,7 @@ fn describe(workload: &Workload, warnings: &[String], look: Style) -> String {
         table.row(row);
     }
     text.push_str(&table.render(format(FormatName::Human), look));
-    for warning in warnings {
-        let _ = write!(text, "\nwarning: {warning}");
-    }
-    text.trim_end().to_owned() + "\n"
+    text
 }
 
 fn answer(args: &WorkloadCheckArgs, workload: &Workload, warnings: &[String]) -> Value {

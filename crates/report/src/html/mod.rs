@@ -18,10 +18,12 @@ mod view;
 
 pub use read::{HtmlError, Source};
 
-use minijinja::{Environment, UndefinedBehavior, context};
+use minijinja::value::ValueKind;
+use minijinja::{Environment, UndefinedBehavior, context, escape_formatter};
 use read::Parsed;
 use serde_json::{Map, Value, json};
 use view::{Block, Page, ResultView};
+use wakeplace_text::{printable, printable_lines};
 
 const TEMPLATE: &str = include_str!("../../templates/report.html");
 const STYLE: &str = include_str!("../../assets/report.css");
@@ -80,7 +82,7 @@ pub fn html(sources: &[Source<'_>]) -> Result<String, HtmlError> {
         results,
         version: env!("CARGO_PKG_VERSION"),
     };
-    Ok(render(&page, &drawn))
+    Ok(render(&page, drawn))
 }
 
 /// What the page's script draws, by id.
@@ -102,8 +104,19 @@ fn drawn(results: &[ResultView]) -> Value {
     json!({"charts": charts, "timelines": timelines})
 }
 
+/// The value with all strings as people may see them.
+fn shown(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = printable(text).into_owned(),
+        Value::Array(items) => items.iter_mut().for_each(shown),
+        Value::Object(entries) => entries.values_mut().for_each(shown),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
 /// JSON that can stand in a script element: nothing in it looks like markup.
-fn embedded(value: &Value) -> String {
+fn embedded(mut value: Value) -> String {
+    shown(&mut value);
     let mut text = String::new();
     for c in value.to_string().chars() {
         match c {
@@ -124,9 +137,16 @@ fn without_map(script: &str) -> String {
     lines.map(|line| format!("{line}\n")).collect()
 }
 
-fn render(page: &Page, drawn: &Value) -> String {
+fn render(page: &Page, drawn: Value) -> String {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    // What is marked as safe is ours; anything else may come from a file.
+    environment.set_formatter(|out, state, value| match value.as_str() {
+        Some(text) if value.kind() == ValueKind::String && !value.is_safe() => {
+            escape_formatter(out, state, &(&*printable_lines(text)).into())
+        }
+        _ => escape_formatter(out, state, value),
+    });
     // The name's ending is what makes everything be escaped.
     let name = "report.html";
     environment

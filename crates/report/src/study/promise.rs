@@ -1,17 +1,14 @@
 //! What a study promised: per case and goal the best feature, what is kept of it, what is lost.
 
+use crate::phrase::title;
 use crate::{Align, Cell, Format, Style, Table, number};
 use wakeplace_study::{Kept, Loss, Promise, PromiseRow};
 
 const TITLE: &str = "Kept of the best single feature's gain, and lost against the base";
 
 pub(super) fn human(found: &Promise, style: Style) -> String {
-    let title = if style.color {
-        format!("\x1b[1m{TITLE}\x1b[0m")
-    } else {
-        TITLE.to_owned()
-    };
-    format!("\n{title}\n{}", table(found).render(Format::Human, style))
+    let table = table(found).render(Format::Human, style);
+    format!("\n{}\n{table}", title(TITLE, style))
 }
 
 pub(super) fn markdown(found: &Promise) -> String {

@@ -1,8 +1,9 @@
 //! What becomes of the conclusions with assumed costs halved and doubled, as tables.
 
-use crate::phrase::{short_policy, wrap};
-use crate::{Align, Cell, Format, Style, Table, number};
+use crate::phrase::{short_policy, title, wrap};
+use crate::{Align, Cell, Format, Style, Table, Tone, number};
 use wakeplace_study::{Factor, Sensitivity, SensitivityRow, StudyResult};
+use wakeplace_text::markdown;
 
 /// Marks a conclusion that is another than with nothing changed.
 const FLIPS: &str = "!";
@@ -10,14 +11,9 @@ const FLIPS: &str = "!";
 /// The tables for people.
 pub(super) fn human(result: &StudyResult, found: &Sensitivity, style: Style) -> String {
     let mut text = String::new();
-    for (title, table) in tables(result, found) {
-        let title = if style.color {
-            format!("\x1b[1m{title}\x1b[0m")
-        } else {
-            title
-        };
+    for (name, table) in tables(result, found) {
         let table = table.render(Format::Human, style);
-        text.push_str(&format!("\n{title}\n{table}"));
+        text.push_str(&format!("\n{}\n{table}", title(&name, style)));
     }
     let lines = remarks(found);
     text.extend(
@@ -29,13 +25,14 @@ pub(super) fn human(result: &StudyResult, found: &Sensitivity, style: Style) -> 
 }
 
 /// The same for documents.
-pub(super) fn markdown(result: &StudyResult, found: &Sensitivity) -> String {
+pub(super) fn document(result: &StudyResult, found: &Sensitivity) -> String {
     let mut text = String::new();
-    for (title, table) in tables(result, found) {
+    for (name, table) in tables(result, found) {
         let table = table.render(Format::Md, Style::default());
-        text.push_str(&format!("## {title}\n\n{table}\n"));
+        text.push_str(&format!("## {}\n\n{table}\n", markdown(&name)));
     }
-    text.extend(remarks(found).iter().map(|line| format!("{line}\n\n")));
+    let remarks = remarks(found);
+    text.extend(remarks.iter().map(|line| markdown(line) + "\n\n"));
     text
 }
 
@@ -112,12 +109,13 @@ fn table(result: &StudyResult, found: &Sensitivity, rows: &[&SensitivityRow]) ->
 }
 
 /// The change, marked if it means something else now.
-fn change(row: &SensitivityRow) -> String {
+fn change(row: &SensitivityRow) -> Cell {
     let figure = row.delta_pct.map_or_else(|| "-".to_owned(), number::change);
     if row.flips {
-        return format!("{FLIPS} {} {figure}", row.conclusion.word());
+        let text = format!("{FLIPS} {} {figure}", row.conclusion.word());
+        return Cell::Toned(Tone::Bad, text);
     }
-    figure
+    figure.into()
 }
 
 /// What the tables do not show.
