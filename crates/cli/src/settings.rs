@@ -2,8 +2,8 @@
 
 use crate::failure::Failure;
 use wakeplace_engine::Options;
-use wakeplace_policy_sys::Policy;
-use wakeplace_text::{did_you_mean, nearest};
+use wakeplace_policy_sys::{Policy, of_setting};
+use wakeplace_text::{did_you_mean_first, nearest_few};
 
 /// Keys of the machine's model begin with this; all others are policy parameters.
 const MODEL_PREFIX: &str = "model.";
@@ -17,19 +17,20 @@ pub(crate) fn check_keys(set: &[(String, String)], policy: &Policy) -> Result<()
             continue;
         }
         let prefixed = format!("{MODEL_PREFIX}{key}");
-        let hint = if of_model(&prefixed) {
-            did_you_mean(Some(&prefixed))
+        let params = policy.params();
+        let near = if of_model(&prefixed) {
+            vec![prefixed.as_str()]
+        } else if let Some(meant) = of_setting(key) {
+            vec![meant]
         } else {
-            let params = policy.params();
             let of_policy = params.iter().map(|param| param.key);
             let of_model = model.iter().map(|(known, ..)| *known);
-            did_you_mean(nearest(key, of_policy.chain(of_model)))
+            nearest_few(key, of_policy.chain(of_model), 1)
         };
-        return Err(Failure::Input(format!(
-            "unknown setting `{key}`; expected a parameter that `wakeplace policy show {}` lists\
-             {hint}",
-            policy.name(),
-        )));
+        let name = policy.name();
+        let expected = format!("expected a parameter that `wakeplace policy show {name}` lists");
+        let end = did_you_mean_first(&near, &expected);
+        return Err(Failure::Input(format!("unknown setting `{key}`{end}")));
     }
     Ok(())
 }
@@ -62,9 +63,10 @@ mod tests {
 
     #[test]
     fn the_nearest_of_both_kinds_is_offered() {
-        assert!(error("busy_facter").ends_with("did you mean `busy_factor`?"));
-        assert!(error("idle_states").ends_with("did you mean `model.idle_states`?"));
-        assert!(error("model.idle_sates").ends_with("did you mean `model.idle_states`?"));
+        assert!(error("busy_facter").contains("; did you mean `busy_factor`? Expected "));
+        assert!(error("idle_states").contains("; did you mean `model.idle_states`? "));
+        assert!(error("model.idle_sates").contains("; did you mean `model.idle_states`? "));
+        assert!(error("schedutil").contains("; did you mean `governor=schedutil`? "));
         assert!(error("x").contains("unknown setting `x`"));
     }
 }

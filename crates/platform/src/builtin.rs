@@ -5,6 +5,10 @@ use std::io::Read;
 
 use crate::error::{Flaw, PlatformError};
 use crate::{MAX_FILE_BYTES, Platform};
+use wakeplace_text::nearest_few;
+
+/// Names that a message about a wrong one offers: boards come in families.
+const OFFERED: usize = 3;
 
 include!(concat!(env!("OUT_DIR"), "/builtin.rs"));
 
@@ -41,8 +45,10 @@ impl Platform {
             Some((_, text)) => Self::from_toml(text, &format!("platforms/{name}.toml")),
             None => Err(PlatformError::UnknownName {
                 name: wakeplace_text::shorten(name),
-                known: builtin_names().collect::<Vec<_>>().join(", "),
-                hint: wakeplace_text::nearest(name, builtin_names()).map(str::to_owned),
+                near: nearest_few(name, builtin_names(), OFFERED)
+                    .iter()
+                    .map(|&n| n.to_owned())
+                    .collect(),
             }),
         }
     }

@@ -1,7 +1,7 @@
 //! What can be wrong with a platform file, and where.
 
 use std::io;
-use wakeplace_text::{did_you_mean, split_toml_message, whereabouts};
+use wakeplace_text::{did_you_mean, did_you_mean_first, split_toml_message, whereabouts};
 
 /// A platform could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -39,18 +39,21 @@ pub enum PlatformError {
         source: io::Error,
     },
     /// No built-in platform has this name.
-    #[error(
-        "unknown platform `{name}`; expected one of {known}, or a path with `/` or ending in \
-         `.toml`{}", did_you_mean(.hint.as_deref())
-    )]
+    #[error("unknown platform `{name}`{}", offered(.near))]
     UnknownName {
         /// Name as given.
         name: String,
-        /// All names, separated by commas.
-        known: String,
-        /// Nearest name.
-        hint: Option<String>,
+        /// Nearest names, the best first.
+        near: Vec<String>,
     },
+}
+
+/// The end of the message about a name: there are too many to list.
+fn offered(near: &[String]) -> String {
+    let near: Vec<&str> = near.iter().map(String::as_str).collect();
+    let expected = "expected a name from `wakeplace platform list`, or a path with `/` or ending \
+                    in `.toml`";
+    did_you_mean_first(&near, expected)
 }
 
 /// A broken rule, by byte offset; becomes a `PlatformError` once file and text are known.

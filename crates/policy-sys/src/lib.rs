@@ -1,6 +1,7 @@
 //! The native build of the placement policy core and its safe face: policy names and parameters,
 //! the decision and reason types, and the core itself. The only crate that calls C.
 
+mod aliases;
 mod arith;
 mod balance;
 mod classes;
@@ -32,6 +33,7 @@ mod thermal;
 mod wakeup_case;
 
 pub use self::core::{Candidate, Choice, Core, EventResult, PlaceKind, Request, Waker};
+pub use aliases::of_setting;
 pub use arith::{
     avg_update, decay_load, map_util_freq, nice_inv_weight, nice_weight, pelt_segments,
     scaling_factor, util_est_next, util_est_of_run,

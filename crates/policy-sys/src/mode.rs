@@ -1,7 +1,7 @@
 //! What a user favours: the parameter `mode` under the names that people type.
 
 use crate::policy::{Policy, PolicyError};
-use wakeplace_text::{did_you_mean, nearest};
+use wakeplace_text::{did_you_mean_first, nearest_few};
 
 /// What to favour (docs/policy.md; docs/decisions/042). The core decides what that means on a
 /// machine.
@@ -51,11 +51,10 @@ impl Mode {
             .map(|(_, mode)| *mode)
             .ok_or_else(|| {
                 let names = MODES.map(|(known, _)| known);
-                PolicyError(format!(
-                    "unknown mode `{name}`; known: {}{}",
-                    names.join(", "),
-                    did_you_mean(nearest(name, names.into_iter()))
-                ))
+                let known = format!("known: {}", names.join(", "));
+                let near = nearest_few(name, names, 1);
+                let end = did_you_mean_first(&near, &known);
+                PolicyError(format!("unknown mode `{name}`{end}"))
             })
     }
 

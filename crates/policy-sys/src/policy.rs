@@ -1,12 +1,12 @@
 //! Policy names and parameters: the one parser of `ERA[+FEATURE[=VALUE]]...[-FEATURE]...`.
 
-use crate::Mode;
 use crate::eras::{ERAS, Era, FEATURES, Feature, patches};
 use crate::param_table::{ALIASES, PARAMS, find};
 use crate::sys::{self, wp_params};
+use crate::{Mode, aliases};
 use std::collections::BTreeSet;
 use thiserror::Error;
-use wakeplace_text::{did_you_mean, nearest};
+use wakeplace_text::{did_you_mean, did_you_mean_first, nearest, nearest_few};
 
 /// A parsed policy: an era, features, parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,9 +111,8 @@ fn find_era(name: &str, whole: &str) -> Result<&'static Era, PolicyError> {
     ERAS.iter().find(|e| e.name == name).ok_or_else(|| {
         let known: Vec<_> = ERAS.iter().map(|e| e.name).collect();
         PolicyError(format!(
-            "policy `{whole}`: unknown era `{name}`; known: {}{}",
-            known.join(", "),
-            hint(name, known.iter().copied()),
+            "policy `{whole}`: unknown era `{name}`{}",
+            aliases::of_era(name, &known)
         ))
     })
 }
@@ -122,9 +121,8 @@ fn find_feature(name: &str, whole: &str) -> Result<&'static Feature, PolicyError
     FEATURES.iter().find(|f| f.name == name).ok_or_else(|| {
         let known: Vec<_> = FEATURES.iter().map(|f| f.name).collect();
         PolicyError(format!(
-            "policy `{whole}`: unknown feature `{name}`; known: {}{}",
-            known.join(", "),
-            hint(name, known.iter().copied()),
+            "policy `{whole}`: unknown feature `{name}`{}",
+            aliases::of_feature(name, &known)
         ))
     })
 }
@@ -150,10 +148,11 @@ fn find_version(
             } else {
                 format!("known: {}", feature.versions.join(", "))
             };
+            let near = nearest_few(version, feature.versions.iter().copied(), 1);
             PolicyError(format!(
-                "policy `{whole}`: unknown version `{version}` of `{}`; {expected}{}",
+                "policy `{whole}`: unknown version `{version}` of `{}`{}",
                 feature.name,
-                hint(version, feature.versions.iter().copied()),
+                did_you_mean_first(&near, &expected),
             ))
         })
 }
@@ -211,7 +210,10 @@ impl Policy {
     /// Unknown key (nearest named) or a value out of range.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), PolicyError> {
         let param = find(key).ok_or_else(|| {
-            let hint = hint(key, PARAMS.iter().map(|p| p.key));
+            let hint = match aliases::of_setting(key) {
+                Some(meant) => did_you_mean(Some(meant)),
+                None => hint(key, PARAMS.iter().map(|p| p.key)),
+            };
             PolicyError(format!("unknown parameter `{key}`{hint}"))
         })?;
         let value = if param.key == "mode" {
@@ -472,6 +474,39 @@ mod tests {
         assert!(error("linux-4.17+energy-aware=v4").contains("did you mean `v3`"));
         assert!(error("linux-4.17+asym-capacity=2").contains("no versions"));
         assert!(!error("minix").contains("did you mean"));
+    }
+
+    /// Goal: names that people know these things by, of which none is near by its letters.
+    #[test]
+    fn other_names_offer_the_right_one_before_the_list() {
+        for (name, offered) in [
+            ("linux-7.3+eas", "`energy-aware`"),
+            ("linux-7.3+sis_short", "`sis-short`"),
+            ("linux-7.3+sis", "`sis-short`"),
+            ("linux-7.3+sched_mc", "`sched-mc`"),
+            ("linux-7.3+EAS=v3", "`energy-aware`"),
+            ("linux-7.3+schedutil", "`--set governor=schedutil`"),
+            ("linux-7.3+eevdf", "`--set queue=eevdf`"),
+            ("cfs", "`linux-6.2`"),
+            ("eevdf", "`linux-7.3`"),
+            ("eas", "`linux-7.3`"),
+            ("schedutil", "`--set governor=schedutil`"),
+            ("sis-short", "`linux-7.3+sis-short`"),
+            ("lavd", "another scheduler"),
+            ("scx_lavd", "another scheduler"),
+            ("linux-4.177", "`linux-4.17`"),
+            ("linux-7.3+energy-aware=v4", "`v3`"),
+        ] {
+            let error = Policy::parse(name).unwrap_err().to_string();
+            let (hint, list) = (error.find(offered), error.to_lowercase().find("known: "));
+            assert!(hint.is_some() && hint < list, "{name}: {error}");
+        }
+        let error = |key: &str| {
+            let mut policy = Policy::parse("linux-7.3").unwrap();
+            policy.set(key, "1").unwrap_err().to_string()
+        };
+        assert!(error("schedutil").contains("did you mean `governor=schedutil`?"));
+        assert!(error("eas").contains("did you mean `energy_aware`?"));
     }
 
     #[test]

@@ -69,6 +69,7 @@ pub(crate) struct ExplainArgs {
         long,
         allow_hyphen_values = true,
         value_name = "N",
+        value_parser = values::seed,
         default_value_t = 1,
         help_heading = "Input",
         display_order = 6
@@ -105,6 +106,7 @@ pub(crate) struct ExplainArgs {
         long,
         allow_hyphen_values = true,
         value_name = "N",
+        value_parser = values::wakeup,
         group = "which",
         help_heading = "Decision",
         display_order = 14
@@ -126,6 +128,7 @@ pub(crate) struct ExplainArgs {
         long,
         allow_hyphen_values = true,
         value_name = "CPU",
+        value_parser = values::cpu,
         group = "which",
         help_heading = "Decision",
         display_order = 16
@@ -136,6 +139,7 @@ pub(crate) struct ExplainArgs {
         long,
         allow_hyphen_values = true,
         value_name = "CPU",
+        value_parser = values::cpu,
         help_heading = "Decision",
         display_order = 17
     )]

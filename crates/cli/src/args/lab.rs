@@ -4,6 +4,7 @@ use super::fidelity::LabFidelityArgs;
 use super::help;
 use super::programs::LabProgramsArgs;
 use super::show::AnswerFormArgs;
+use super::values;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use wakeplace_lab::packages::PackageName;
@@ -149,7 +150,9 @@ pub(crate) struct LabRunArgs {
     /// Seed of the workload's random choices
     #[arg(
         long,
+        allow_hyphen_values = true,
         value_name = "N",
+        value_parser = values::seed,
         default_value_t = 1,
         conflicts_with = "command",
         help_heading = "Input",

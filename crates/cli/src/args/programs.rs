@@ -1,6 +1,7 @@
 //! Options of `lab programs`.
 
 use super::fidelity::ReportFormat;
+use super::values;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -37,7 +38,8 @@ pub(crate) struct LabProgramsArgs {
         long,
         value_name = "N",
         default_value_t = 3,
-        value_parser = clap::value_parser!(u32).range(1..=5),
+        allow_hyphen_values = true,
+        value_parser = values::repeats,
         help_heading = "Execution",
         display_order = 30
     )]

@@ -94,7 +94,8 @@ pub(crate) struct WorkloadCheckArgs {
         long,
         value_name = "N",
         default_value_t = 8,
-        value_parser = clap::value_parser!(u32).range(1..=1024),
+        allow_hyphen_values = true,
+        value_parser = values::cpus,
         help_heading = "Input"
     )]
     pub(crate) cpus: u32,

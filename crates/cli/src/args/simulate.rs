@@ -39,6 +39,7 @@ pub(crate) struct SimArgs {
         long,
         allow_hyphen_values = true,
         value_name = "N",
+        value_parser = values::seed,
         default_value_t = 1,
         help_heading = "Execution",
         display_order = 30

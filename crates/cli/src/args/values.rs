@@ -1,5 +1,7 @@
 //! Reading the values of options: seeds, settings, threads.
 
+use std::fmt::Display;
+use std::str::FromStr;
 use wakeplace_engine::{Hotplug, PolicyChange};
 use wakeplace_metrics::Window;
 use wakeplace_study::{parse_hotplug, parse_policy_at};
@@ -9,13 +11,18 @@ use wakeplace_workload::Dialect;
 /// Most seeds of one run.
 const MAX_SEEDS: u64 = 100_000;
 
+/// Most CPUs of a machine.
+const MAX_CPUS: u32 = 1024;
+
 /// A list of seeds, so that clap takes it as one value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Seeds(pub(crate) Vec<u64>);
 
 /// `N` = 1 to N, `A..B` with both ends, or a list `1,5,9`.
 pub(crate) fn seeds(text: &str) -> Result<Seeds, String> {
-    let expected = "expected N for the seeds 1 to N, A..B, or a list as 1,5,9";
+    let expected = format!(
+        "expected N for the seeds 1 to N (N from 1 to {MAX_SEEDS}), A..B, or a list as 1,5,9"
+    );
     let number = |part: &str| {
         let part = part.trim();
         part.parse::<u64>()
@@ -108,13 +115,47 @@ pub(crate) fn policy_at(text: &str) -> Result<PolicyChange, String> {
     parse_policy_at(text)
 }
 
+/// A whole number from `from` to the greatest that fits.
+fn whole<T: FromStr + PartialOrd + Display>(
+    text: &str,
+    what: &str,
+    (from, to): (T, T),
+) -> Result<T, String> {
+    let number = text
+        .parse::<T>()
+        .ok()
+        .filter(|number| (&from..=&to).contains(&number));
+    number.ok_or_else(|| format!("expected {what} from {from} to {to}"))
+}
+
+/// A seed.
+pub(crate) fn seed(text: &str) -> Result<u64, String> {
+    whole(text, "a whole number", (0, u64::MAX))
+}
+
+/// The number of a wake-up.
+pub(crate) fn wakeup(text: &str) -> Result<u64, String> {
+    whole(text, "the number of a wake-up", (0, u64::MAX))
+}
+
+/// The number of a CPU of some platform: whether it has the CPU is asked later.
+pub(crate) fn cpu(text: &str) -> Result<u32, String> {
+    whole(text, "the number of a CPU,", (0, MAX_CPUS - 1))
+}
+
+/// How many CPUs a machine has.
+pub(crate) fn cpus(text: &str) -> Result<u32, String> {
+    whole(text, "a number of CPUs", (1, MAX_CPUS))
+}
+
+/// How often a measurement is repeated.
+pub(crate) fn repeats(text: &str) -> Result<u32, String> {
+    whole(text, "a number of repeats", (1, 5))
+}
+
 /// A number of threads.
 pub(crate) fn jobs(text: &str) -> Result<usize, String> {
-    let jobs = text
-        .parse::<usize>()
-        .ok()
-        .filter(|jobs| (1..=1024).contains(jobs));
-    jobs.ok_or_else(|| "expected a number of threads from 1 to 1024".to_owned())
+    whole(text, "a number of threads", (1, 1024))
 }
 
 /// Words of `--rtapp-dialect`, joined by commas.
@@ -140,7 +181,7 @@ pub(crate) fn dialect(text: &str) -> Result<Dialect, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Seeds, dialect, jobs, seeds, setting, window};
+    use super::{Seeds, cpu, cpus, dialect, jobs, seed, seeds, setting, window};
     use wakeplace_workload::Dialect;
 
     #[test]
@@ -195,5 +236,21 @@ mod tests {
         assert!(setting("a").is_err() && setting("=b").is_err() && setting("a=").is_err());
         assert_eq!(jobs("2"), Ok(2));
         assert!(jobs("0").is_err() && jobs("many").is_err());
+    }
+
+    #[test]
+    fn numbers_say_their_range() {
+        assert_eq!(seed("18446744073709551615"), Ok(u64::MAX));
+        assert_eq!(cpu("1023"), Ok(1023));
+        let range = "expected a whole number from 0 to 18446744073709551615";
+        for text in ["-1", "x", "", "1.5", "18446744073709551616"] {
+            assert_eq!(seed(text), Err(range.to_owned()), "{text}");
+        }
+        let cpu = cpu("1024").unwrap_err();
+        assert_eq!(cpu, "expected the number of a CPU, from 0 to 1023");
+        assert_eq!(
+            cpus("0").unwrap_err(),
+            "expected a number of CPUs from 1 to 1024"
+        );
     }
 }

@@ -121,6 +121,116 @@ fn wrong_usage_is_refused() {
     }
 }
 
+/// Where many names are known, those that were meant come first.
+#[test]
+fn what_was_meant_comes_before_what_there_is() {
+    for (output, meant, then) in [
+        (
+            run(&["platform", "show", "hikey970"]),
+            "did you mean `hikey960`",
+            "platform list",
+        ),
+        (
+            run(&["policy", "show", "linux-7.3+eas"]),
+            "did you mean `energy-aware`",
+            "Known: ",
+        ),
+        (
+            run(&["policy", "show", "cfs"]),
+            "did you mean `linux-6.2`",
+            "Known: linux-3.1",
+        ),
+        (
+            sim(&["--set", "schedutil=on"]),
+            "did you mean `governor=schedutil`",
+            "policy show",
+        ),
+        (
+            sim(&["--set", "eas=on"]),
+            "did you mean `energy_aware`",
+            "policy show",
+        ),
+        (
+            sim_with("tc2", "perodic:n=4", "linux-4.17"),
+            "did you mean `periodic`",
+            "",
+        ),
+    ] {
+        assert_refused(&output, &[meant, then]);
+        let text = stderr(&output);
+        assert!(
+            then.is_empty() || text.find(meant) < text.find(then),
+            "{text}"
+        );
+    }
+    // There are more platforms than a message can hold.
+    let text = stderr(&run(&["platform", "show", "nosuchboard"]));
+    assert!(
+        !text.contains("hikey960") && text.contains("`wakeplace platform list`"),
+        "{text}"
+    );
+}
+
+/// A number that is none, or out of range: the range is said, in every command that takes one.
+#[test]
+fn numbers_say_what_is_expected() {
+    let whole = "expected a whole number from 0 to 18446744073709551615";
+    let time = "up to 1000000s";
+    let explain = |option: &str, value: &str| {
+        let words = ["explain", "--platform", "tc2", "--workload", "periodic"];
+        run(&[&words[..], &["--policy", "linux-4.17", option, value]].concat())
+    };
+    for (output, expected) in [
+        (sim(&["--seed", "-1"]), whole),
+        (sim(&["--seed", "x"]), whole),
+        (sim(&["--seeds", "0"]), "N from 1 to 100000"),
+        (sim(&["--seeds", "-1"]), "N from 1 to 100000"),
+        (
+            sim(&["--jobs", "x"]),
+            "expected a number of threads from 1 to 1024",
+        ),
+        (explain("--seed", "1.5"), whole),
+        (
+            explain("--wakeup", "-1"),
+            "expected the number of a wake-up from 0 to",
+        ),
+        (
+            explain("--to", "-1"),
+            "expected the number of a CPU, from 0 to 1023",
+        ),
+        (
+            explain("--why-not", "x"),
+            "expected the number of a CPU, from 0 to 1023",
+        ),
+        (explain("--at", "-1s"), time),
+        (explain("--duration", "x"), time),
+        (
+            run(&["workload", "check", "x.json", "--cpus", "x"]),
+            "a number of CPUs from 1 to 1024",
+        ),
+        (
+            run(&["workload", "check", "x.json", "--cpus", "-1"]),
+            "a number of CPUs from 1 to 1024",
+        ),
+        (run(&["lab", "run", "--seed", "-1"]), whole),
+        (
+            run(&["lab", "programs", "--repeats", "9"]),
+            "a number of repeats from 1 to 5",
+        ),
+        (
+            run(&["study", "run", "x", "--seeds", "x"]),
+            "N from 1 to 100000",
+        ),
+    ] {
+        assert_refused(&output, &[expected]);
+        assert!(
+            !stderr(&output).contains("invalid digit"),
+            "{}",
+            stderr(&output)
+        );
+    }
+}
+
 #[test]
 fn a_duration_needs_a_unit_and_something_to_happen() {
     for (text, word) in [
