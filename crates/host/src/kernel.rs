@@ -53,6 +53,15 @@ pub fn called() -> impl Iterator<Item = &'static str> {
     NEEDED.into_iter().flatten().copied().chain(OPTIONAL)
 }
 
+/// What to do where a kernel takes no scheduler.
+fn a_kernel_with_sched_ext() -> String {
+    format!(
+        "boot a kernel built with CONFIG_SCHED_CLASS_EXT=y ({} or later; {})",
+        Release::NEEDED.series(),
+        Release::tried()
+    )
+}
+
 /// The kernel's release, old or new enough.
 pub(crate) fn release(tree: &Tree) -> Check {
     let Ok(text) = tree.text("proc/sys/kernel/osrelease") else {
@@ -64,13 +73,23 @@ pub(crate) fn release(tree: &Tree) -> Check {
             State::Unknown,
             format!("a release of another form: {text}"),
         ),
-        Some(release) if release < Release::SCHED_EXT => check(
-            "kernel",
-            State::Missing,
-            format!("{text}; sched_ext came with {}", Release::SCHED_EXT),
-        )
-        .remedy("boot kernel 6.12 or later, built with CONFIG_SCHED_CLASS_EXT=y"),
-        Some(_) => check("kernel", State::Ok, text),
+        Some(release) if release < Release::NEEDED => {
+            let (first, needed) = (Release::SCHED_EXT.series(), Release::NEEDED.series());
+            let found = format!(
+                "{text}; sched_ext came with {first}, the functions that {PROGRAM} calls with \
+                 {needed}"
+            );
+            check("kernel", State::Missing, found).remedy(a_kernel_with_sched_ext())
+        }
+        Some(release) => {
+            let [oldest, newest] = Release::TRIED.map(|r| (r.major, r.minor));
+            let tried = (oldest..=newest).contains(&(release.major, release.minor));
+            let remark = match tried {
+                true => String::new(),
+                false => format!("; {}", Release::tried()),
+            };
+            check("kernel", State::Ok, text + &remark)
+        }
     }
 }
 
@@ -89,7 +108,7 @@ pub(crate) fn sched_ext(tree: &Tree) -> Check {
                 State::Missing,
                 format!("no /{SCHED_EXT}{configured}"),
             )
-            .remedy("boot a kernel built with CONFIG_SCHED_CLASS_EXT=y (6.12 or later)")
+            .remedy(a_kernel_with_sched_ext())
         }
     }
 }
@@ -189,7 +208,7 @@ pub fn kfuncs_read(kfuncs: &Kfuncs, release: &str) -> Check {
             State::Missing,
             "no function of sched_ext in the kernel's types",
         )
-        .remedy("boot a kernel built with CONFIG_SCHED_CLASS_EXT=y (6.12 or later)");
+        .remedy(a_kernel_with_sched_ext());
     }
     if kfuncs.tags == 0 && needs_tags {
         let found = format!("{all} functions of sched_ext, and none is tagged as callable");

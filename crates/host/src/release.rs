@@ -20,6 +20,27 @@ impl Release {
         minor: 12,
         patch: 0,
     };
+    /// The first kernel whose sched_ext has the functions that the live scheduler calls: 6.12 has
+    /// their predecessors, with other names (`scx_bpf_dispatch` for `scx_bpf_dsq_insert`).
+    pub const NEEDED: Self = Self {
+        major: 6,
+        minor: 13,
+        patch: 0,
+    };
+    /// The oldest and the newest series with which the live scheduler is tried: of the kernels that
+    /// `wakeplace lab kernels` lists.
+    pub const TRIED: [Self; 2] = [
+        Self {
+            major: 6,
+            minor: 16,
+            patch: 0,
+        },
+        Self {
+            major: 7,
+            minor: 3,
+            patch: 0,
+        },
+    ];
     /// The first kernel that hands sched_ext's functions a hidden argument, for which each must
     /// carry its tag in the type information.
     pub const HIDDEN_ARGUMENT: Self = Self {
@@ -43,6 +64,21 @@ impl Release {
             minor,
             patch,
         })
+    }
+}
+
+impl Release {
+    /// Major and minor number.
+    #[must_use]
+    pub fn series(self) -> String {
+        format!("{}.{}", self.major, self.minor)
+    }
+
+    /// What documents and `doctor` say alike: `6.16 to 7.3 are tried`.
+    #[must_use]
+    pub fn tried() -> String {
+        let [oldest, newest] = Self::TRIED;
+        format!("{} to {} are tried", oldest.series(), newest.series())
     }
 }
 
@@ -107,6 +143,7 @@ mod tests {
         assert_eq!(parts("6.18.44-fc"), Some((6, 18, 44)));
         assert_eq!(parts("seven"), None);
         assert!(Release::parse("6.11.9").expect("a release") < Release::SCHED_EXT);
+        assert_eq!(Release::tried(), "6.16 to 7.3 are tried");
     }
 
     #[test]

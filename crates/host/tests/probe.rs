@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use wakeplace_host::{
-    BtfError, Check, Kfuncs, NeededFor, Probe, State, called, can_run, kernel_option,
+    BtfError, Check, Kfuncs, NeededFor, Probe, Release, State, called, can_run, kernel_option,
 };
 
 /// A temporary tree with the given files.
@@ -171,6 +171,10 @@ fn an_old_kernel_and_an_unset_option_are_named() {
         "{}",
         old.found
     );
+    assert_eq!(
+        old.remedy,
+        "boot a kernel built with CONFIG_SCHED_CLASS_EXT=y (6.13 or later; 6.16 to 7.3 are tried)"
+    );
     let unset = check(
         "sched-ext",
         &[
@@ -187,6 +191,45 @@ fn an_old_kernel_and_an_unset_option_are_named() {
         "{}",
         unset.found
     );
+}
+
+/// sched_ext of 6.12 has the older names of the functions that are called; 6.13 to 6.15 have them,
+/// and nobody has tried those.
+#[test]
+fn the_kernel_that_is_needed_and_those_that_are_tried() {
+    for (release, state, remark) in [
+        (
+            "6.12.95-amd64",
+            State::Missing,
+            "the functions that scx_wakeplace calls with 6.13",
+        ),
+        ("6.13.0", State::Ok, "; 6.16 to 7.3 are tried"),
+        ("6.15.9", State::Ok, "; 6.16 to 7.3 are tried"),
+        ("6.16.12", State::Ok, "6.16.12"),
+        ("7.3.4", State::Ok, "7.3.4"),
+        ("7.4.0", State::Ok, "; 6.16 to 7.3 are tried"),
+    ] {
+        let check = check(
+            "kernel",
+            &[("proc/sys/kernel/osrelease", release.as_bytes())],
+        );
+        assert_eq!(check.state, state, "{release}");
+        assert!(check.found.ends_with(remark), "{}", check.found);
+    }
+}
+
+/// Goal: documents and `doctor` name the same kernels.
+#[test]
+fn documents_name_the_same_kernels() {
+    let needed = Release::NEEDED.series();
+    let said = format!("{needed} or later; {}", Release::tried());
+    for page in ["README.md", "docs/live.md"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../..")
+            .join(page);
+        let text = std::fs::read_to_string(path).expect("a page");
+        assert!(text.contains(&said), "{page} does not say `{said}`");
+    }
 }
 
 #[test]

@@ -325,6 +325,16 @@ mod tests {
         .to_vec()
     }
 
+    /// `doctor` and documents name the range of what is tried here.
+    #[test]
+    fn the_wanted_kernels_span_those_that_are_tried() {
+        let wanted = WANTED.map(|text| Release::parse(text).expect("a release"));
+        let series = |release: Option<&Release>| release.map(|r| r.series());
+        let [oldest, newest] = Release::TRIED.map(|r| Some(r.series()));
+        assert_eq!(series(wanted.iter().min()), oldest);
+        assert_eq!(series(wanted.iter().max()), newest);
+    }
+
     #[test]
     fn packages_are_chosen_by_version_and_flavour() {
         let image = |version, flavour| choose(&names(), version, flavour).map(|n| n.image);
