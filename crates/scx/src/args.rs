@@ -11,6 +11,7 @@ Examples:
   sudo scx_wakeplace --stats 1                        ... and say every second how it goes
   sudo scx_wakeplace --policy linux-7.3-energy-aware  another policy
   sudo scx_wakeplace --platform hikey960              capacities and energy model from a file
+  sudo scx_wakeplace --follow source                  save power while on battery
   sudo scx_wakeplace set mode=powersave               change the one that runs
   sudo scx_wakeplace status                           what it is doing
   scx_wakeplace --help-stats                          what the statistics mean
@@ -50,8 +51,9 @@ pub(crate) struct RunArgs {
     /// A parameter of the policy, as often as needed.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// power-policy follows the source of power, or the platform profile.
-    #[arg(long, value_enum, value_name = "WHAT")]
+    /// Change power-policy with the machine: by its source of power, or by the platform profile that
+    /// a desktop sets. The files are read once a second.
+    #[arg(long, value_enum, value_name = "source|profile")]
     pub(crate) follow: Option<Follow>,
     /// Print statistics every SEC seconds while scheduling.
     #[arg(long, value_name = "SEC", value_parser = seconds)]
@@ -127,5 +129,30 @@ fn octal(text: &str) -> Result<u32, String> {
     match u32::from_str_radix(text, 8) {
         Ok(mode) if mode <= 0o777 => Ok(mode),
         _ => Err("expected octal permissions, as 0660".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cli;
+    use clap::CommandFactory;
+    use std::path::Path;
+
+    /// Goal: no option that only this file knows of.
+    #[test]
+    fn every_option_is_documented() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/live.md");
+        let page = std::fs::read_to_string(path).expect("a page");
+        let mut command = Cli::command();
+        let help = command.render_long_help().to_string();
+        for option in command.get_arguments().filter_map(|arg| arg.get_long()) {
+            if !["help", "version"].contains(&option) {
+                assert!(
+                    page.contains(&format!("--{option}")),
+                    "docs/live.md lacks --{option}"
+                );
+            }
+        }
+        assert!(help.contains("--follow <source|profile>"), "{help}");
     }
 }

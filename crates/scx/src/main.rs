@@ -54,7 +54,8 @@ fn main() -> ExitCode {
     match run(&cli) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
-            anstream::eprintln!("scx_wakeplace: {}", failure.message);
+            let message = wakeplace_text::printable_lines(&failure.message);
+            anstream::eprintln!("scx_wakeplace: {message}");
             ExitCode::from(failure.code)
         }
     }

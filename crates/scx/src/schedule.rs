@@ -303,5 +303,6 @@ fn words(exit: &Exit) -> String {
 }
 
 fn say(text: &str) {
+    let text = wakeplace_text::printable_lines(text);
     anstream::eprintln!("scx_wakeplace: {text}");
 }
