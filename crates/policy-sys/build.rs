@@ -1,10 +1,26 @@
-//! Compiles the policy core natively.
+//! Compiles the policy core natively: as it is, with its array indices checked, or with sanitizers.
+use std::env;
 use std::path::Path;
+
+/// Set to 1: the core with AddressSanitizer and UndefinedBehaviorSanitizer (scripts/sanitize.sh).
+const SANITIZE: &str = "WAKEPLACE_SANITIZE";
+
+/// Every finding ends the program. `bounds-strict`: the last array of a struct, too.
+const SANITIZERS: [&str; 4] = [
+    "-fsanitize=address,undefined",
+    "-fsanitize=bounds-strict",
+    "-fno-sanitize-recover=all",
+    "-fno-omit-frame-pointer",
+];
 
 fn main() {
     let policy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policy");
     println!("cargo::rerun-if-changed={}", policy.display());
-    cc::Build::new()
+    println!("cargo::rerun-if-env-changed={SANITIZE}");
+    println!("cargo::rustc-check-cfg=cfg(wp_check_bounds)");
+    let sanitize = env::var(SANITIZE).is_ok_and(|value| value == "1");
+    let mut build = cc::Build::new();
+    build
         .file(policy.join("policy.c"))
         .include(policy.join("include"))
         .include(&policy)
@@ -16,6 +32,22 @@ fn main() {
         .flag("-fvisibility=hidden")
         .warnings(true)
         .extra_warnings(true)
-        .opt_level(3) // in debug builds, too: the core is the same in both
-        .compile("wakeplace_policy");
+        .opt_level(3); // in debug builds, too: the core is the same in both but for its checks
+    // Release builds mask an index that is too large, as the build for BPF does.
+    if sanitize || env::var("PROFILE").is_ok_and(|profile| profile == "debug") {
+        build.define("WP_CHECK_BOUNDS", None);
+        // The messages name policy/..., wherever the repository is.
+        build.flag_if_supported(format!("-fmacro-prefix-map={}=policy", policy.display()));
+        println!("cargo::rustc-cfg=wp_check_bounds");
+    }
+    if sanitize {
+        build.opt_level(1).debug(true); // lines in the reports
+        for flag in SANITIZERS {
+            build.flag(flag);
+        }
+        // gcc's runtimes. In front of libc: AddressSanitizer replaces its functions.
+        println!("cargo::rustc-link-lib=dylib=asan");
+        println!("cargo::rustc-link-lib=dylib=ubsan");
+    }
+    build.compile("wakeplace_policy");
 }

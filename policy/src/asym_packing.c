@@ -60,11 +60,12 @@ WP_INLINE int wp_pushes_by_priority(const struct wp_ctx *ctx, const struct wp_ba
 WP_FN int wp_better_cpu_idle(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	const struct wp_dom *dom = WP_AT(ctx->doms, *WP_AT(c->dom, c->packing_level));
+	const struct wp_dom *dom;
 	u32 i;
 
 	if (c->packing_level == WP_NONE)
 		return 0;
+	dom = WP_AT(ctx->doms, *WP_AT(c->dom, c->packing_level));
 	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
 		u32 other = *WP_AT(ctx->list, dom->first_cpu + i);
 

@@ -131,11 +131,11 @@ WP_INLINE int wp_bal_busier(struct wp_ctx *ctx, const struct wp_balance *bal, u3
 	const struct wp_group_sums *s = &bal->sums, *b = &bal->busiest_sums;
 	u32 first = wp_bal_dom(ctx, bal)->first_group;
 	u32 smt = WP_AT(ctx->groups, first + group)->flags & WP_SD_SHARE_CPUCAPACITY;
-	u32 b_smt = WP_AT(ctx->groups, first + bal->busiest_group)->flags &
-		    WP_SD_SHARE_CPUCAPACITY;
+	u32 b_smt;
 
 	if (bal->busiest_group == WP_NONE) /* compared with a group of spare CPUs only */
 		return s->class > WP_CLASS_HAS_SPARE || wp_busier_with_spare(ctx, bal, smt, smt);
+	b_smt = WP_AT(ctx->groups, first + bal->busiest_group)->flags & WP_SD_SHARE_CPUCAPACITY;
 	if (s->class != b->class)
 		return s->class > b->class;
 	switch (s->class) {

@@ -37,13 +37,14 @@ WP_FN int wp_idle_scan_budget(struct wp_ctx *ctx WP_NONNULL, const struct wp_tas
 	const struct wp_cpu *t = WP_AT(ctx->cpus, target);
 	const struct wp_dom *dom = WP_AT(ctx->doms, *WP_AT(t->dom, t->llc_level));
 	struct wp_cpu *self = WP_AT(ctx->cpus, req->this_cpu);
-	struct wp_lb *lb = WP_AT(self->lb, self->llc_level);
+	struct wp_lb *lb;
 	u64 budget, cost, spent;
 	u32 cpu;
 
 	if (self->llc_level == WP_NONE) /* no record of what searches cost here */
 		return 0;
 	wp_prop_age(self, wp_div(req->now_ns, ctx->tick_ns));
+	lb = WP_AT(self->lb, self->llc_level);
 	cost = lb->avg_scan_cost_ns + 1;
 	budget = dom->nr_cpus * self->wake_avg_idle_ns;
 	dec->scan_cores = 0;

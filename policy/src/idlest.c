@@ -117,11 +117,12 @@ WP_FN int wp_find_idlest_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task
 		return 1;
 	}
 	WP_FOR(i, WP_MAX_LEVELS, WP_MAX_LEVELS) {
-		const struct wp_dom *dom = WP_AT(ctx->doms, dom_index);
+		const struct wp_dom *dom;
 		u32 group;
 
 		if (dom_index == WP_NONE)
 			break;
+		dom = WP_AT(ctx->doms, dom_index);
 		group = wp_idlest_group(ctx, dom_index, task, &req, dec);
 		WP_EXPLAIN(ctx, wp_drop_groups(ctx, dom, group != WP_NONE ? group :
 				wp_local_group(ctx, dom_index, req.this_cpu)));

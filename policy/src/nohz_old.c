@@ -257,10 +257,13 @@ WP_INLINE void wp_ilb_exit(struct wp_ctx *ctx, u32 cpu)
 WP_INLINE u32 wp_ilb_target(struct wp_ctx *ctx, u32 idle)
 {
 	u32 cpu = ctx->nohz_owner ? ctx->nohz_owner - 1 : idle;
-	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	struct wp_cpu *c;
 
 	ctx->nohz_next_balance_tick++;
-	if (cpu == WP_NONE || (c->ilb & WP_ILB_KICKED))
+	if (cpu == WP_NONE)
+		return WP_NONE;
+	c = WP_AT(ctx->cpus, cpu);
+	if (c->ilb & WP_ILB_KICKED)
 		return WP_NONE;
 	c->ilb |= WP_ILB_KICKED;
 	return cpu;

@@ -256,10 +256,11 @@ WP_INLINE int wp_power_level(const struct wp_ctx *ctx, u32 dom_index, const stru
 	const struct wp_dom *dom = WP_AT(ctx->doms, dom_index);
 	u32 home = wp_power_home(ctx, dom_index, req), cpu;
 	u32 leader = wp_power_leader(ctx, dom_index, home, task, req, dec);
-	const struct wp_group *g = WP_AT(ctx->groups, dom->first_group + leader);
+	const struct wp_group *g;
 
 	if (leader == WP_NONE)
 		return 0;
+	g = WP_AT(ctx->groups, dom->first_group + leader);
 	/* Of a forked task nothing is known: it is not small. */
 	if (ctx->params.power_small_tasks && req->kind != WP_PLACE_FORK &&
 	    !(dom->flags & WP_SD_SHARE_CPUCAPACITY)) {

@@ -39,11 +39,12 @@ WP_INLINE u64 wp_scan_cost_ns(const struct wp_ctx *ctx, u32 cpu)
 WP_INLINE void wp_note_scan_cost(struct wp_ctx *ctx, u32 cpu, u32 scanned)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	struct wp_lb *lb = WP_AT(c->lb, c->llc_level);
+	struct wp_lb *lb;
 	s64 diff;
 
 	if (ctx->params.sis_short_test != WP_SHORT_SCAN_COST || c->llc_level == WP_NONE)
 		return;
+	lb = WP_AT(c->lb, c->llc_level);
 	diff = (s64)((u64)scanned * ctx->scan_cpu_ns) - (s64)lb->avg_scan_cost_ns;
 	lb->avg_scan_cost_ns = (u64)((s64)lb->avg_scan_cost_ns + (diff >> 3));
 }

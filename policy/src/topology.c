@@ -29,6 +29,14 @@ WP_INLINE u32 wp_top_dom(const struct wp_ctx *ctx, u32 cpu)
 	return c->nr_levels ? *WP_AT(c->dom, c->nr_levels - 1) : WP_NONE;
 }
 
+/* Appends the n-th CPU of a span to the list. What finds no room there is counted nevertheless:
+ * wp_topo_room then refuses the machine. */
+WP_INLINE void wp_append_cpu(struct wp_ctx *ctx, u32 n, u32 cpu)
+{
+	if (ctx->list_len + n < WP_MAX_LIST)
+		*WP_AT(ctx->list, ctx->list_len + n) = (u16)cpu;
+}
+
 /* The span of the group of `cpu` at a level, appended to the list. Returns its length. */
 WP_INLINE u32 wp_collect_span(struct wp_ctx *ctx, struct wp_dom *dom, u32 level, u32 cpu)
 {
@@ -39,7 +47,7 @@ WP_INLINE u32 wp_collect_span(struct wp_ctx *ctx, struct wp_dom *dom, u32 level,
 		if (!WP_AT(ctx->cpus, i)->online ||
 		    wp_label(ctx, level, i) != wp_label(ctx, level, cpu))
 			continue;
-		*WP_AT(ctx->list, ctx->list_len + n) = (u16)i;
+		wp_append_cpu(ctx, n, i);
 		*WP_AT(dom->span, i / 64u) |= 1ull << (i % 64u);
 		n++;
 	}
@@ -162,7 +170,8 @@ WP_INLINE void wp_fill_group(struct wp_ctx *ctx, const struct wp_dom *dom, u32 c
 	g->nr_balance = g->nr_cpus;
 }
 
-/* One group per child domain (or per CPU at the bottom), in order of their first CPU. */
+/* One group per child domain (or per CPU at the bottom), in order of their first CPU. Those that
+ * find no room are counted only. */
 WP_INLINE void wp_build_groups(struct wp_ctx *ctx, struct wp_dom *dom)
 {
 	u32 i;
@@ -182,9 +191,10 @@ WP_INLINE void wp_build_groups(struct wp_ctx *ctx, struct wp_dom *dom)
 			*WP_AT(c->group, c->nr_levels) = *WP_AT(f->group, f->nr_levels);
 			continue;
 		}
-		g = WP_AT(ctx->groups, ctx->nr_groups);
 		*WP_AT(c->group, c->nr_levels) = ctx->nr_groups - dom->first_group;
-		ctx->nr_groups++;
+		if (ctx->nr_groups++ >= WP_MAX_GROUPS)
+			continue;
+		g = WP_AT(ctx->groups, ctx->nr_groups - 1);
 		wp_fill_group(ctx, dom, child, dom->first_cpu + i, g);
 	}
 	dom->nr_groups = ctx->nr_groups - dom->first_group;
@@ -243,7 +253,7 @@ WP_INLINE void wp_set_balance_wake(struct wp_ctx *ctx, const struct wp_dom *dom)
 	}
 }
 
-/* Did what was built last find room? What did not was written elsewhere: nothing of it is used. */
+/* Did what was built last find room? What did not was counted only: nothing of it is used. */
 WP_INLINE u32 wp_topo_room(const struct wp_ctx *ctx)
 {
 	if (ctx->nr_doms > WP_MAX_DOMS)
@@ -257,11 +267,14 @@ WP_INLINE u32 wp_topo_room(const struct wp_ctx *ctx)
  * 3.x. */
 WP_INLINE int wp_degenerate(struct wp_ctx *ctx, const struct wp_dom *dom, u32 below)
 {
-	struct wp_dom *child = WP_AT(ctx->doms, below);
+	struct wp_dom *child;
 
 	if (dom->nr_cpus == 1)
 		return 1;
-	if (below == WP_NONE || child->nr_cpus != dom->nr_cpus)
+	if (below == WP_NONE)
+		return 0;
+	child = WP_AT(ctx->doms, below);
+	if (child->nr_cpus != dom->nr_cpus)
 		return 0;
 #ifndef WP_LIVE
 	if (wp_domains_3x(ctx))
@@ -275,26 +288,28 @@ WP_INLINE int wp_degenerate(struct wp_ctx *ctx, const struct wp_dom *dom, u32 be
 WP_INLINE u32 wp_build_dom(struct wp_ctx *ctx, u32 level, u32 flags, u32 cpu)
 {
 	u32 index = ctx->nr_doms, below = wp_top_dom(ctx, cpu), distinct;
-	struct wp_dom *dom = WP_AT(ctx->doms, index);
-	struct wp_dom zero = { 0 };
+	struct wp_dom *dom, found = { .flags = flags, .topo_level = level };
 
-	*dom = zero;
-	dom->flags = flags;
-	dom->topo_level = level;
-	dom->nr_cpus = wp_collect_span(ctx, dom, level, cpu);
-	wp_dom_tunables(ctx, dom, below);
-	if (wp_degenerate(ctx, dom, below))
+	found.nr_cpus = wp_collect_span(ctx, &found, level, cpu);
+	wp_dom_tunables(ctx, &found, below);
+	if (wp_degenerate(ctx, &found, below))
 		return WP_TOPO_OK;
-	ctx->list_len += dom->nr_cpus;
+	ctx->list_len += found.nr_cpus;
 	ctx->nr_doms++;
+	if (wp_topo_room(ctx))
+		return wp_topo_room(ctx);
+	dom = WP_AT(ctx->doms, index);
+	*dom = found;
 	distinct = wp_distinct_capacities(ctx, dom->first_cpu, dom->nr_cpus);
 	if (distinct > 1 && ctx->params.asym_flag)
 		dom->flags |= WP_SD_ASYM_CPUCAPACITY;
 	wp_build_groups(ctx, dom);
+	if (wp_topo_room(ctx))
+		return wp_topo_room(ctx);
 	wp_attach_dom(ctx, dom, index);
 	if ((dom->flags & WP_SD_ASYM_CPUCAPACITY) && ctx->params.asym_balance_wake)
 		wp_set_balance_wake(ctx, dom);
-	return wp_topo_room(ctx);
+	return WP_TOPO_OK;
 }
 
 /* Capacity of a group: sum and smallest of its CPUs. */

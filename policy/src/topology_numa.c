@@ -43,7 +43,7 @@ WP_INLINE u32 wp_collect_near(struct wp_ctx *ctx, struct wp_dom *dom, u32 level,
 
 		if (!WP_AT(ctx->cpus, i)->online || node >= WP_MAX_NODES || !(near >> node & 1))
 			continue;
-		*WP_AT(ctx->list, ctx->list_len + n) = (u16)i;
+		wp_append_cpu(ctx, n, i);
 		*WP_AT(dom->span, i / 64u) |= 1ull << (i % 64u);
 		n++;
 	}
@@ -77,7 +77,7 @@ WP_INLINE void wp_overlap_balancers(struct wp_ctx *ctx, u32 level, u32 child, st
 		u32 own = wp_dom_below(ctx, level, cpu, 0);
 
 		if (own != WP_NONE && wp_spans_equal(WP_AT(ctx->doms, own), span))
-			*WP_AT(ctx->list, ctx->list_len + n++) = (u16)cpu;
+			wp_append_cpu(ctx, n++, cpu);
 	}
 	if (n == g->nr_cpus)
 		return;
@@ -100,10 +100,13 @@ WP_FN int wp_overlap_groups(struct wp_ctx *ctx WP_NONNULL, struct wp_dom *dom WP
 	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
 		u32 at = start + i < dom->nr_cpus ? start + i : start + i - dom->nr_cpus;
 		u32 other = *WP_AT(ctx->list, dom->first_cpu + at), child;
-		struct wp_group *g = WP_AT(ctx->groups, ctx->nr_groups);
+		struct wp_group *g;
 
 		if (*WP_AT(covered, other / 64u) >> (other % 64u) & 1)
 			continue;
+		if (ctx->nr_groups++ >= WP_MAX_GROUPS) /* counted only */
+			break;
+		g = WP_AT(ctx->groups, ctx->nr_groups - 1);
 		child = wp_dom_below(ctx, dom->topo_level, other, dom);
 		wp_fill_group(ctx, dom, child, dom->first_cpu + at, g);
 		if (child == WP_NONE) {
@@ -114,7 +117,6 @@ WP_FN int wp_overlap_groups(struct wp_ctx *ctx WP_NONNULL, struct wp_dom *dom WP
 			if (!i) /* nobody asks who balances for the others */
 				wp_overlap_balancers(ctx, dom->topo_level, child, g);
 		}
-		ctx->nr_groups++;
 	}
 	dom->nr_groups = ctx->nr_groups - dom->first_group;
 	return 0;
@@ -141,24 +143,27 @@ WP_FN u32 wp_build_overlap(struct wp_ctx *ctx WP_NONNULL, u32 level, u32 cpu)
 {
 	u32 i, index = ctx->nr_doms, below = wp_top_dom(ctx, cpu);
 	u32 node = wp_label(ctx, level, cpu);
-	struct wp_dom *dom = WP_AT(ctx->doms, index);
-	struct wp_dom zero = { 0 };
+	struct wp_dom *dom, found = { .topo_level = level };
 
 	if (node >= WP_MAX_NODES)
 		return WP_TOPO_NODES;
-	*dom = zero;
-	dom->flags = WP_AT(ctx->topo, level)->flags;
-	dom->topo_level = level;
-	dom->nr_cpus = wp_collect_near(ctx, dom, level, cpu);
-	wp_dom_tunables(ctx, dom, below);
-	if (wp_degenerate(ctx, dom, below))
+	found.flags = WP_AT(ctx->topo, level)->flags;
+	found.nr_cpus = wp_collect_near(ctx, &found, level, cpu);
+	wp_dom_tunables(ctx, &found, below);
+	if (wp_degenerate(ctx, &found, below))
 		return WP_TOPO_OK;
-	wp_share_list(ctx, dom, index);
+	wp_share_list(ctx, &found, index);
 	ctx->nr_doms++;
+	if (wp_topo_room(ctx))
+		return wp_topo_room(ctx);
+	dom = WP_AT(ctx->doms, index);
+	*dom = found;
 	if (ctx->params.asym_flag &&
 	    wp_distinct_capacities(ctx, dom->first_cpu, dom->nr_cpus) > 1)
 		dom->flags |= WP_SD_ASYM_CPUCAPACITY;
 	wp_overlap_groups(ctx, dom, cpu);
+	if (wp_topo_room(ctx))
+		return wp_topo_room(ctx);
 	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
 		u32 own = *WP_AT(ctx->list, dom->first_cpu + i);
 
@@ -169,5 +174,5 @@ WP_FN u32 wp_build_overlap(struct wp_ctx *ctx WP_NONNULL, u32 level, u32 cpu)
 	}
 	if ((dom->flags & WP_SD_ASYM_CPUCAPACITY) && ctx->params.asym_balance_wake)
 		wp_set_balance_wake(ctx, dom);
-	return wp_topo_room(ctx);
+	return WP_TOPO_OK;
 }

@@ -4,6 +4,8 @@
 mod aliases;
 mod arith;
 mod balance;
+#[cfg(wp_check_bounds)]
+mod bounds;
 mod classes;
 mod core;
 mod eras;

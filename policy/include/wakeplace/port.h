@@ -116,11 +116,23 @@ typedef signed long long s64;
 
 #define WP_INLINE static inline __attribute__((always_inline))
 
-/* Element i of an array whose size is a power of two; safe for any i. */
+/* Element i of an array whose size is a power of two; safe for any i. An i that is too large is
+ * masked, which hides the mistake that made it: test builds (WP_CHECK_BOUNDS, native only) stop. */
+#ifdef WP_CHECK_BOUNDS
+/* From the home: says where and what. */
+__attribute__((cold)) void wp_bounds_failed(const char *file, u32 line, u32 i, u32 size);
+#define WP_CHECK_INDEX(i, size)                                                                    \
+	((i) < (size) ? (void)0                                                                    \
+		      : (wp_bounds_failed(__FILE__, __LINE__, (i), (size)), __builtin_trap()))
+#else
+#define WP_CHECK_INDEX(i, size) ((void)0)
+#endif
+
 #define WP_AT(arr, i)                                                                              \
 	({                                                                                         \
 		u32 wp_i = (u32)(i);                                                               \
 		_Static_assert((WP_ARRAY_SIZE(arr) & (WP_ARRAY_SIZE(arr) - 1)) == 0, "size");      \
+		WP_CHECK_INDEX(wp_i, WP_ARRAY_SIZE(arr));                                          \
 		WP_BARRIER(wp_i);                                                                  \
 		&(arr)[wp_i & (WP_ARRAY_SIZE(arr) - 1)];                                           \
 	})

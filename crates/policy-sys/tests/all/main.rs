@@ -7,6 +7,7 @@ mod asym_switches;
 mod balance;
 mod balance_7_3;
 mod balance_pass_7_3;
+mod bounds;
 mod capacity_vectors;
 mod classes;
 mod common;

@@ -27,6 +27,20 @@ fn ring(nodes: usize) -> MachineFacts {
     facts
 }
 
+/// 64 nodes of 16 CPUs on a ring; at each level a node sees those so many steps away.
+fn wide_ring(reaches: impl IntoIterator<Item = usize>) -> MachineFacts {
+    let mut facts = machine(&vec![cluster(16, 1024); 64]);
+    let rings = ring(64).levels;
+    facts.levels.truncate(1);
+    for reach in reaches {
+        let mut level = rings[reach].clone();
+        level.group_of = labels(vec![16; 64]);
+        facts.levels.push(level);
+    }
+    facts.perf_domains.clear();
+    facts
+}
+
 fn core(facts: &MachineFacts) -> Core {
     Core::new(facts, policy("linux-7.3", &[]).core_params()).expect("a machine the core takes")
 }
@@ -172,19 +186,39 @@ fn refusals() {
         refused(&facts),
         "the policy core has room for 64 nodes in overlapping groups, not 65"
     );
-    // 64 nodes of 16 on a ring: the spans of 31 levels are 64 x 3 x 16 + 64 x 5 x 16 ... long.
-    let mut large = ring(64);
-    large.levels.truncate(8);
-    let wide = machine(&vec![cluster(16, 1024); 64]);
-    large.capacity = wide.capacity;
-    large.levels[0] = wide.levels[0].clone();
-    for level in &mut large.levels[1..] {
-        level.group_of = labels(vec![16; 64]);
-    }
-    (large.freq_domains, large.perf_domains) = (wide.freq_domains, Vec::new());
+    // The spans of 7 levels are 64 x 3 x 16 + 64 x 5 x 16 ... long.
+    let large = wide_ring(1..=7);
     assert_eq!(
         refused(&large),
         "topology: the domains list more CPUs than the policy core has room for"
     );
     assert_eq!(sys::WP_MAX_LIST, 16 * sys::WP_MAX_CPUS);
+}
+
+/// Goal: a level that adds nothing takes no room, also where none is left. 512 cores, 256 and 128
+/// domains of 4 and 8 CPUs, 64 nodes, and from each of them what it and the next one are: 1024, the
+/// most that there can be. The CPUs of each are those of its list.
+#[test]
+fn a_level_that_adds_nothing_takes_no_room() {
+    let mut facts = wide_ring([1, 1]);
+    for level in &mut facts.levels[1..] {
+        level.near = (0..64).map(|node| 3_u64.rotate_left(node)).collect();
+    }
+    let below = [2, 4, 8].map(|cpus| LevelFacts {
+        group_of: labels(vec![cpus; 1024 / cpus]),
+        ..LevelFacts::default()
+    });
+    facts.levels.splice(0..0, below);
+    let core = core(&facts);
+    let state = core.state();
+    assert_eq!(state.nr_doms, sys::WP_MAX_DOMS);
+    for dom in &state.doms {
+        let level = [2, 4, 8, 16, 32][dom.topo_level as usize];
+        assert_eq!(dom.nr_cpus, level, "level {}", dom.topo_level);
+        let mut span = [0; sys::WP_MASK_WORDS as usize];
+        for cpu in list(&core, dom.first_cpu, dom.nr_cpus) {
+            span[usize::from(cpu) / 64] |= 1 << (cpu % 64);
+        }
+        assert_eq!(span, dom.span, "level {}", dom.topo_level);
+    }
 }

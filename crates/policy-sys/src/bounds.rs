@@ -1,0 +1,21 @@
+//! Where the core ends when an index of its arrays is too large, in builds that check (build.rs).
+
+use std::backtrace::{Backtrace, BacktraceStatus};
+use std::ffi::{CStr, c_char};
+use std::io::Write as _;
+
+/// Says where and what; the core ends the program then. Not by a panic, which cannot pass through
+/// the core's C functions, nor by `eprintln`: that goes to a test's captured output, which is lost.
+#[unsafe(no_mangle)]
+extern "C" fn wp_bounds_failed(file: *const c_char, line: u32, index: u32, size: u32) {
+    // SAFETY: the core passes `__FILE__`, a string constant.
+    let file = unsafe { CStr::from_ptr(file) }.to_string_lossy();
+    let trace = Backtrace::capture();
+    let trace = match trace.status() {
+        BacktraceStatus::Captured => trace.to_string(),
+        _ => "RUST_BACKTRACE=1 shows the calls\n".to_owned(),
+    };
+    let message = format!("{file}:{line}: index {index} of an array of {size}\n{trace}");
+    // Nobody to tell if this fails.
+    let _ = std::io::stderr().write_all(message.as_bytes());
+}
