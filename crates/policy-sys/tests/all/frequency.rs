@@ -7,7 +7,7 @@
 use crate::common;
 
 use common::{Cluster, NOW, core, freeze, hikey960, lone_cpu, machine};
-use wakeplace_policy_sys::{Core, map_util_freq};
+use wakeplace_policy_sys::{Core, map_util_freq, sys};
 
 /// Tells the core that a CPU's signals changed, without changing them.
 fn signal_changed(core: &mut Core, cpu: u32, now_ns: u64) -> bool {
@@ -157,6 +157,72 @@ fn busy_lone_cpu_does_not_slow_down() {
         4,
         "no idle since the last update"
     );
+}
+
+/// Goal: a change of the limits is heeded by the next update, though the CPU has not idled since the
+/// last one and though it asks for what it asked for before. Source: 9.3 rule, "except limits
+/// changed"; the cut is of the fastest state, 2362 MHz.
+#[test]
+fn changed_limits_are_heeded_at_once() {
+    let mut core = lone_core();
+    let mut at = NOW;
+    let mut update = |core: &mut Core, util, cut: Option<u32>| {
+        at += 1_000_000;
+        if let Some(cut) = cut {
+            core.state_mut().freq_doms[0].cut_opps = cut;
+            core.state_mut().freq_doms[0].limits_changed = 1;
+        }
+        core.cpu_mut(0).avg.util_avg = util;
+        core.cpu_mut(0).avg.last_update_ns = at;
+        if signal_changed(core, 0, at) {
+            let opp = core.freq_request(0);
+            core.freq_applied(0, opp);
+        }
+        core.freq_request(0)
+    };
+    assert_eq!(update(&mut core, 800, None), 4);
+    assert_eq!(update(&mut core, 800, Some(1)), 3, "the same demand, cut");
+    assert_eq!(update(&mut core, 800, Some(0)), 4, "the same demand, freed");
+    assert_eq!(
+        update(&mut core, 200, Some(0)),
+        0,
+        "busy, but limits changed"
+    );
+}
+
+/// Goal: the first update looks, whatever it asks for: a demand of 0 is what the record of the last
+/// one begins with. Source: 9.3 rule; the lowest state that is at least 0 kHz is the first.
+#[test]
+fn a_first_demand_of_nothing_is_looked_at() {
+    let mut core = lone_core();
+    core.freq_applied(0, 4);
+    core.state_mut().freq_doms[0].next_opp = 4;
+    core.cpu_mut(0).idle_calls += 1;
+    assert!(signal_changed(&mut core, 0, NOW));
+    assert_eq!(core.freq_request(0), 0);
+}
+
+/// Goal: an update that keeps the state is no refusal: the demand counts as served, and the same one
+/// is not looked at again. One that is refused because the CPU has not idled is. Source: 9.3 rule
+/// ("if raw equals the last raw value: keep frequency"; "does not go down"). With 4.17's form 800
+/// asks for (2362 + 590.5) * 800 / 1024 MHz = 2306640 kHz, and 790 for 2277807: state 4 for both.
+#[test]
+fn a_kept_state_serves_the_demand() {
+    let mut core = lone_core();
+    let mut at = NOW;
+    let mut update = |core: &mut Core, util| {
+        at += 1_000_000;
+        core.cpu_mut(0).avg.util_avg = util;
+        core.cpu_mut(0).avg.last_update_ns = at;
+        if signal_changed(core, 0, at) {
+            let opp = core.freq_request(0);
+            core.freq_applied(0, opp);
+        }
+        core.state().freq_doms[0].last_raw_khz
+    };
+    assert_eq!(update(&mut core, 800), 2_306_640);
+    assert_eq!(update(&mut core, 790), 2_277_807, "the same state");
+    assert_eq!(update(&mut core, 200), sys::WP_NONE, "refused");
 }
 
 /// Goal: the fixed governors. Source: 9.3 R (off: performance governor).

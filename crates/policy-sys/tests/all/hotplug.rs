@@ -8,6 +8,7 @@
 use crate::common;
 
 use common::{NOW, cluster, core, freeze, hikey960, labels, machine};
+use wakeplace_policy_sys::sys::WP_ILB_KICKED;
 use wakeplace_policy_sys::{Core, LevelFacts, MachineFacts, Task};
 
 fn without(facts: &MachineFacts, gone: &[usize]) -> MachineFacts {
@@ -108,7 +109,11 @@ fn signals_stay_and_lessons_go() {
     assert_eq!((c.sis_depth, c.idle_cores), (0, 0));
     let lb = c.lb[0];
     assert_eq!((lb.nr_balance_failed, lb.max_newidle_cost_ns), (0, 0));
-    assert_eq!(lb.last_balance_tick, NOW / u64::from(facts.tick_ns));
+    let tick = NOW / u64::from(facts.tick_ns);
+    assert_eq!(
+        (lb.last_balance_tick, lb.next_cost_decay_tick),
+        (tick, tick)
+    );
     assert_eq!(lb.balance_interval_ms, 3, "the domain's CPUs");
     assert_eq!(core.state().overload, 0);
     assert!(core.is_nohz(3));
@@ -117,6 +122,27 @@ fn signals_stay_and_lessons_go() {
         2,
         "three CPUs, one of them without a tick"
     );
+}
+
+/// Goal: 3.1's idle load balancer is found anew, as are those who kick it; a CPU that is away has
+/// no kick to answer, the others keep theirs. Source: docs/decisions/017; signals-and-baseline 7,
+/// "rebuilt on hotplug".
+#[test]
+fn nobody_owns_balancing_after_a_rebuild() {
+    let facts = machine(&[cluster(4, 1024)]);
+    let mut core = core(&facts, "linux-3.1", &[]);
+    freeze(&mut core);
+    let ctx = core.state_mut();
+    (ctx.nohz_owner, ctx.nohz_first_pick, ctx.nohz_second_pick) = (2, 3, 4);
+    for cpu in 0..4 {
+        core.cpu_mut(cpu).ilb = WP_ILB_KICKED;
+    }
+    core.hotplug(&without(&facts, &[0]), NOW).unwrap();
+    let ctx = core.state();
+    let found = (ctx.nohz_owner, ctx.nohz_first_pick, ctx.nohz_second_pick);
+    assert_eq!(found, (0, 0, 0));
+    let kicked = (0..4).map(|cpu| core.cpu(cpu).ilb == WP_ILB_KICKED);
+    assert_eq!(kicked.collect::<Vec<_>>(), [false, true, true, true]);
 }
 
 /// Goal: the lowest CPU the task may use of the same node, else the lowest of all, else none.

@@ -5,7 +5,7 @@
 
 use crate::common;
 
-use common::{cluster, core, freeze, level, machine, put, queued};
+use common::{Cluster, cluster, core, freeze, level, machine, put, queued};
 use wakeplace_policy_sys::sys::{WP_BUSY_NOW, WP_BUSY_SINCE};
 use wakeplace_policy_sys::{Core, LevelFacts, Task};
 
@@ -304,4 +304,56 @@ fn signals_of_idle_cpus_fade_at_every_turn() {
     assert_eq!(util_after(&mut core, TICK / 2 - 1), 400, "too young");
     let faded = util_after(&mut core, TICK);
     assert!((363..=378).contains(&faded), "{faded}");
+}
+
+/// A CPU has a task to give at its tick if one waits beside the one that runs, or if the one that
+/// runs does not fit (SB 8.6: 2+ tasks; misfit): one task that fits is none.
+#[test]
+fn one_task_that_fits_is_no_surplus() {
+    let at = common::NOW + TICK;
+    for (tasks, util, surplus) in [(1, 100, false), (2, 100, true), (1, 400, true)] {
+        let mut facts = machine(&[cluster(2, 462), cluster(2, 1024)]);
+        facts.perf_domains.clear();
+        let mut core = core(&facts, "wakeplace", &[]);
+        freeze(&mut core);
+        put(&mut core, 0, tasks, 1024, util, util);
+        let mut task = queued(&mut core, 1, 0, util);
+        task.raw_mut().avg.last_update_ns = at;
+        let _ = core.set_current(&mut task, at);
+        let _ = core.tick(&mut task, at);
+        let noted = core.state().surplus_tick == at / TICK;
+        assert_eq!(noted, surplus, "{tasks} of {util}");
+    }
+}
+
+/// A CPU that has room for all of its tasks has none to give, where sched-mc wakes by room (sched-mc
+/// 4, useless starts): at 400 of 1000 MHz a CPU holds four (P6, P7), so that of two or four none
+/// is too many, and of five one is.
+#[test]
+fn tasks_with_room_are_no_surplus() {
+    let at = common::NOW + TICK;
+    for (set, tasks, surplus) in [
+        ("off", 2, true),
+        ("on", 2, false),
+        ("on", 4, false),
+        ("on", 5, true),
+    ] {
+        let mut facts = machine(&[Cluster {
+            cpus: 2,
+            capacity: 1024,
+            states: vec![(400_000, 100_000), (1_000_000, 500_000)],
+        }]);
+        facts.perf_domains.clear();
+        let settings = [("mc_kick_by_room", set)];
+        let mut core = core(&facts, "wakeplace+sched-mc=2", &settings);
+        freeze(&mut core);
+        core.freq_applied(0, 0);
+        put(&mut core, 0, tasks, 1024 * tasks, 100, 100);
+        let mut task = queued(&mut core, 1, 0, 100);
+        task.raw_mut().avg.last_update_ns = at;
+        let _ = core.set_current(&mut task, at);
+        let _ = core.tick(&mut task, at);
+        let noted = core.state().surplus_tick == at / TICK;
+        assert_eq!(noted, surplus, "{set}: {tasks}");
+    }
 }

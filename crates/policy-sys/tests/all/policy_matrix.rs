@@ -46,14 +46,18 @@ fn caches(sizes: &[usize], mode: &str) -> Core {
 fn threads(cpus: usize, mode: &str) -> Core {
     let mut facts = machine(&[cluster(cpus, 1024)]);
     facts.perf_domains.clear();
-    let level = LevelFacts {
+    facts.levels.insert(0, thread_level(cpus));
+    placed(&facts, mode)
+}
+
+/// Cores of two threads each.
+fn thread_level(cpus: usize) -> LevelFacts {
+    LevelFacts {
         shares_capacity: true,
         shares_cache: true,
         group_of: labels(std::iter::repeat_n(2, cpus / 2)),
         ..LevelFacts::default()
-    };
-    facts.levels.insert(0, level);
-    placed(&facts, mode)
+    }
 }
 
 /// A sleeping task of this utilisation, which its previous CPU does not remember.
@@ -396,6 +400,43 @@ fn line_19_a_slow_cpu_takes_several() {
     }
     assert_eq!(choice("powersave", "wakeplace-sched-mc", slow).0, 2);
     assert_eq!(choice_on(&unknown, "powersave", "wakeplace", slow).0, 2);
+}
+
+/// Line 19, "one LLC without threads". With the same table a machine of threads, or of two caches,
+/// fills the groups that it has instead: a new task goes beside the first one, to the other thread
+/// of its core or the other CPU of its cache (power-aware P12), where the table alone would have
+/// room for four on CPU 0.
+#[test]
+fn line_19_not_where_groups_can_be_filled() {
+    let table = |mut facts: MachineFacts| {
+        let states = vec![(200_000, 100_000), (1_000_000, 500_000)];
+        facts.freq_domains = machine(&[Cluster {
+            cpus: 4,
+            capacity: 1024,
+            states,
+        }])
+        .freq_domains;
+        facts.perf_domains.clear();
+        facts.sched_mc = Some(SchedMcFacts {
+            step_khz: 200_000,
+            tasks: vec![4, 4, 4, 1],
+            known_core: vec![true; 4],
+            mpidr: Vec::new(),
+        });
+        facts
+    };
+    let mut cores = machine(&[cluster(4, 1024)]);
+    cores.levels.insert(0, thread_level(4));
+    for (facts, expected) in [
+        (machine(&[cluster(4, 1024)]), 0),
+        (cores, 1),
+        (machine(&[cluster(2, 1024), cluster(2, 1024)]), 1),
+    ] {
+        let mut core = placed(&table(facts), "powersave");
+        core.state_mut().freq_doms[0].cur_opp = 0;
+        load(&mut core, [0]);
+        assert_eq!(fork(&mut core, 0).0, expected);
+    }
 }
 
 // ------------------------------------------------------------------------------- short pairs

@@ -435,3 +435,17 @@ fn v_is_the_mean_whatever_happens() {
         assert!(sum.abs() <= most, "{sum} after {step} steps");
     }
 }
+
+/// Who moves with nothing left of its slice begins a new one there: 3 ms (the head comment of
+/// `wp_vq_leave`: "the other one with the rest of this", and there is none).
+#[test]
+fn a_slice_that_is_over_is_not_taken_along() {
+    for behind in [0, MS] {
+        let mut core = core_at(10 * MS);
+        let [mut a, _b] = waiting(&mut core, [NICE_0; 2]);
+        a.raw_mut().deadline_ns = a.raw().vtime_ns - behind;
+        core.vq_leave(&mut a, false, 0);
+        core.vq_place(&mut a, 1, 0);
+        assert_eq!(a.deadline_ns() - a.raw().vtime_ns, 3 * MS, "{behind}");
+    }
+}
