@@ -191,4 +191,79 @@ mod tests {
             "idle times of 0.2 ms, whatever the timer says"
         );
     }
+
+    /// A menu whose last eight idle times were of 200 us although its timer was 20 ms away, asked
+    /// with the nearer timers of another decade, whose correction it has not learnt.
+    fn interrupted() -> Menu {
+        let mut menu = Menu::default();
+        for _ in 0..8 {
+            select(&mut menu, 20_000_000);
+            menu.reflect(200_000, 0, None);
+        }
+        menu
+    }
+
+    /// Idle times that agree bound the prediction, whatever the timer: 0.2 ms is too short for the
+    /// deep state's 1.5 ms, 5 ms would do.
+    #[test]
+    fn idle_times_that_agree_are_a_pattern() {
+        let mut menu = Menu::default();
+        for us in [20_000, 9_000, 4_000, 2_000, 1_000, 400, 200, 100] {
+            select(&mut menu, 20_000_000);
+            menu.reflect(us * 1000, 0, None);
+        }
+        assert_eq!(select(&mut menu, 5_000_000), 1, "no pattern in these");
+        assert_eq!(select(&mut interrupted(), 5_000_000), 0);
+    }
+
+    /// Up to two of the eight may stand out at the top (8 x 3/4 are left): a third breaks the
+    /// pattern.
+    #[test]
+    fn two_long_idle_times_do_not_break_a_pattern() {
+        for (longer, expected) in [(2, 0), (3, 1)] {
+            let mut menu = interrupted();
+            for n in 0..longer {
+                select(&mut menu, 20_000_000);
+                menu.reflect(10_000_000 + 3_000_000 * n, 0, None);
+            }
+            assert_eq!(select(&mut menu, 5_000_000), expected, "{longer}");
+        }
+    }
+
+    /// A tick that goes on ends the idle time: of what is predicted only what is left to it counts.
+    /// The prediction is 3 ms, below a tick of 4; the deep state pays from 1.5 ms on.
+    #[test]
+    fn a_tick_that_goes_on_bounds_the_state() {
+        for (next_tick_us, expected) in [(1_499, 0), (1_500, 1), (3_900, 1)] {
+            let mut menu = calm();
+            let choice = menu.select(&states(), 3_000_000, next_tick_us * 1000, TICK_NS);
+            let chosen = (choice.state, choice.stop_tick);
+            assert_eq!(chosen, (expected, false), "{next_tick_us}");
+        }
+    }
+
+    /// ... and one that stops does not: the prediction alone decides, from a tick on.
+    #[test]
+    fn a_tick_that_stops_bounds_nothing() {
+        let mut menu = calm();
+        let choice = menu.select(&states(), TICK_NS, 1_000_000, TICK_NS);
+        assert_eq!((choice.state, choice.stop_tick), (1, true));
+        let mut menu = calm();
+        let choice = menu.select(&states(), TICK_NS - 1000, 1_000_000, TICK_NS);
+        assert_eq!((choice.state, choice.stop_tick), (0, false));
+    }
+
+    /// A state needs its residency and its way out to fit, each up to the last nanosecond.
+    #[test]
+    fn a_state_must_pay_and_be_left_in_time() {
+        for (timer_us, expected) in [(1_499, 0), (1_500, 1)] {
+            assert_eq!(select(&mut calm(), timer_us * 1000), expected, "{timer_us}");
+        }
+        let mut slow = states();
+        slow[1].wake_latency_ns = 2_000_000;
+        for (timer_us, expected) in [(1_999, 0), (2_000, 1)] {
+            let choice = calm().select(&slow, timer_us * 1000, TICK_NS, TICK_NS);
+            assert_eq!(choice.state, expected, "{timer_us}");
+        }
+    }
 }

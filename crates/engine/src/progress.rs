@@ -242,4 +242,15 @@ mod tests {
         let last = steps(&script, 1_000_001).last().copied();
         assert_eq!(last, Some((Next::Stuck, false)));
     }
+
+    /// A script that runs for long, whose every step takes time, never hangs: the count begins
+    /// again when time has passed.
+    #[test]
+    fn steps_that_take_time_are_no_loop() {
+        let script = script(Loops::Forever, vec![Event::Run { work_ns: 1 }]);
+        let programs = Programs::new(std::slice::from_ref(&script));
+        let mut progress = Progress::default();
+        let all = (0..3_000_000).map(|step| progress.step(&programs, 0, step / 2));
+        assert!(all.into_iter().all(|next| next != Next::Stuck));
+    }
 }

@@ -86,6 +86,74 @@ fn a_cluster_stays_up_for_its_busy_cpus() {
     assert!(report.tasks[1].run_ns > 2_900 * MS);
 }
 
+/// Goal: a new task takes the idle CPU that is out of its state soonest, though another one has
+/// idled for less long (SB 6.7, 9.6: exit latency, smallest preferred, then the idle stamp). Method:
+/// a fork on CPU 0; of the idle cluster CPU 1 sleeps for 1 ms, too short for the deep state's 1.5,
+/// and CPU 2, which went idle 0.4 ms after it, for 98 ms.
+#[test]
+fn a_fork_takes_the_cheapest_way_out() {
+    let deep = Idle {
+        cluster: false,
+        entry: 100,
+        exit: 650,
+        residency: 1_500,
+    };
+    let board = Board {
+        clusters: vec![(1, 1024), (2, 1024)],
+        idle: vec![deep],
+        ..Board::symmetric(3)
+    };
+    let platform = board.platform();
+    let run = |us: u64| Event::Run { work_ns: us * US };
+    let mut load = slow_beat(1);
+    let beats = |cpu: u32, timer: u32, steps: &[Event]| {
+        let wait = Event::Timer {
+            timer,
+            period_ns: 100 * MS,
+        };
+        phase(10, Some(&[cpu]), &[&[wait], steps].concat())
+    };
+    let own = load.timers[0].clone();
+    load.timers = vec![own.clone(), own.clone(), own];
+    let fork = [run(1_700), Event::Fork { task: 3 }];
+    let mut worker = script(Loops::Times(1), vec![phase(1, None, &[run(100)])]);
+    worker.forks = Some(10);
+    load.tasks = vec![
+        script(Loops::Times(1), vec![beats(0, 0, &fork)]),
+        script(
+            Loops::Times(1),
+            vec![beats(1, 1, &[run(1_000), sleep_ms(1), run(1_000)])],
+        ),
+        script(Loops::Times(1), vec![beats(2, 2, &[run(1_400)])]),
+        worker,
+    ];
+    let options = wakeplace_engine::Options {
+        idle_states: true,
+        ..all_off(3 * S)
+    };
+    let policy = policy("linux-7.3", &[("governor", "performance")]);
+    let (_, log) = simulate(&platform, &policy, &load, &options);
+    let placed = log.pick(|w| match w {
+        What::Placement(p) if p.task > 3 => Some(p.cpu),
+        _ => None,
+    });
+    let (at, cpu) = *placed.last().expect("it forks");
+    let state = |cpu| state_before(&platform, &log, cpu, at).expect("it sleeps");
+    let exit_us = |cpu| platform.idle_states[state(cpu)].exit_latency_ns / US;
+    assert_eq!((exit_us(1), exit_us(2)), (1, 650));
+    let since = |cpu| {
+        log.stretches(cpu)
+            .iter()
+            .rfind(|s| s.to <= at)
+            .map(|s| s.to)
+    };
+    assert!(
+        since(1) < since(2),
+        "CPU 2 is the one of the latest idle stamp"
+    );
+    assert_eq!(cpu, 1);
+}
+
 /// Goal: a wake-up during the entry into a state waits for its end: entry + exit (platform model).
 /// Method: the governor of CPU 1 knows of the timer of its own task, 100 ms away, and goes deep;
 /// another task, woken on CPU 0, is moved to CPU 1 by its affinity 200 us later, in the entry of
