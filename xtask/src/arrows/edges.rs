@@ -6,7 +6,7 @@ use crate::Finding;
 /// Each crate with the crates of this workspace it may name: what is below it and nothing else.
 /// `report` is made from results only, so not from `engine`; `scx` knows nothing of the simulator
 /// and is in nobody's list, nor is `cli`.
-const MAY_KNOW: [(&str, &[&str]); 17] = [
+const MAY_KNOW: [(&str, &[&str]); 18] = [
     ("text", &[]),
     ("policy-sys", &["text"]),
     ("platform", &["text"]),
@@ -73,6 +73,20 @@ const MAY_KNOW: [(&str, &[&str]); 17] = [
         ],
     ),
     ("scx", &["text", "policy-sys", "platform", "host"]),
+    (
+        "fuzz",
+        &[
+            "text",
+            "policy-sys",
+            "platform",
+            "workload",
+            "engine",
+            "metrics",
+            "trace",
+            "study",
+            "report",
+        ],
+    ),
     ("xtask", &["platform"]),
 ];
 

@@ -1,0 +1,234 @@
+//! From loaded inputs through the simulation to every form of output.
+
+use crate::{Reached, refused};
+use std::path::Path;
+use wakeplace_engine::observe::{Both, CpuPower, Iteration};
+use wakeplace_engine::{Observer, Options, States};
+use wakeplace_metrics::{
+    EnergyMeter, Expectation, PlatformPower, Summary, Window, scaled, scaled_unit, series,
+};
+use wakeplace_platform::Platform;
+use wakeplace_policy_sys::Policy;
+use wakeplace_report::{Format, Source, Style};
+use wakeplace_study::{Comparison, Experiment, StudyError};
+use wakeplace_trace::{EnergySource, RtAppLogs, Traces};
+use wakeplace_workload::{Spec, Workload};
+
+/// Simulated time of each run, ns.
+pub(crate) const DURATION_NS: u64 = 20_000_000;
+
+/// Most iterations that are logged: a loop of nanoseconds has millions, a line on the disk each.
+const MOST_LOGGED: u64 = 100_000;
+
+/// Looks of the tables: of a wide terminal with colours, of a narrow one, of a file.
+const STYLES: [Style; 3] = [
+    Style {
+        color: true,
+        width: 120,
+    },
+    Style {
+        color: false,
+        width: 20,
+    },
+    Style {
+        color: false,
+        width: 0,
+    },
+];
+
+/// Inputs that each have passed their loader.
+pub(crate) struct Loaded {
+    pub(crate) platform: Platform,
+    pub(crate) workload: Spec,
+    pub(crate) policies: Vec<Policy>,
+    pub(crate) options: Options,
+    pub(crate) seeds: Vec<u64>,
+    pub(crate) expectations: Vec<Expectation>,
+    pub(crate) oracle: bool,
+}
+
+impl Loaded {
+    /// What `wakeplace sim` and `compare` run if nothing else is said.
+    pub(crate) fn new(platform: Platform, workload: Spec, policies: Vec<Policy>) -> Self {
+        Self {
+            platform,
+            workload,
+            policies,
+            options: Options {
+                duration_ns: DURATION_NS,
+                wakeup_cases: true,
+                ..Options::default()
+            },
+            seeds: vec![1],
+            expectations: Vec::new(),
+            oracle: false,
+        }
+    }
+
+    /// Simulates and writes every output.
+    pub(crate) fn run(self) -> Reached {
+        let experiment = Experiment {
+            platform: self.platform,
+            workload: self.workload,
+            policies: self.policies,
+            options: self.options,
+            seeds: self.seeds,
+            oracle: self.oracle,
+            timeline: Some(Window {
+                from_ns: 1_000_000,
+                to_ns: DURATION_NS,
+            }),
+        };
+        // All that can be refused is refused before a file is made.
+        let result = match experiment.first_workload() {
+            Err(error) => return after_load(&error),
+            Ok(_) if experiment.policies.len() > 1 || experiment.seeds.len() > 1 => {
+                experiment.run(1, &|_| {})
+            }
+            Ok(workload) => traced(&experiment, &workload),
+        };
+        match result {
+            Ok(comparison) => {
+                reports(&comparison, &self.expectations);
+                Reached::Simulated
+            }
+            Err(error) => after_load(&error),
+        }
+    }
+}
+
+/// Inputs that are each valid and do not go together.
+fn after_load(error: &dyn std::fmt::Display) -> Reached {
+    refused(error);
+    Reached::Loaded
+}
+
+/// The only run, with all that can be taken down of it.
+fn traced(experiment: &Experiment, workload: &Workload) -> Result<Comparison, StudyError> {
+    let folder = tempfile::tempdir().expect("a folder for the traces");
+    let platform = &experiment.platform;
+    let meter = EnergyMeter::of_platform(platform);
+    let meter = meter.map(|meter| Box::new(Meter(meter)) as Box<dyn EnergySource>);
+    let mut traces = Traces::new(platform, workload, meter);
+    let place = |name: &str| folder.path().join(name);
+    traces.ftrace(&place("ftrace")).expect("a new file");
+    let perfetto = traces.perfetto(&place("perfetto"), platform, workload);
+    perfetto.expect("a new file");
+    traces.parquet(&place("parquet")).expect("a new folder");
+    let mut states = States::at(&[0, DURATION_NS / 2]);
+    let mut iterations = Iterations(0);
+    let mut watching = Both(&mut states, &mut iterations);
+    let mut comparison = experiment.run_watched(&mut Both(&mut traces, &mut watching), &|_| {})?;
+    comparison.states = states.taken();
+    for (name, value) in comparison.runs[0].metrics[0].values.iter() {
+        traces.metric(name, value.value, value.unit);
+    }
+    traces.publish().expect("traces that can be written");
+    if iterations.0 <= MOST_LOGGED {
+        logged(experiment, workload, &place("logs"))?;
+    }
+    read_again(&place("ftrace"), platform);
+    read_again(&place("perfetto"), platform);
+    Ok(comparison)
+}
+
+/// Counts what rt-app's logs would have lines of.
+struct Iterations(u64);
+
+impl Observer for Iterations {
+    fn iteration(&mut self, _time_ns: u64, _task: u32, _iteration: &Iteration) {
+        self.0 += 1;
+    }
+}
+
+/// The run again with rt-app's logs, where its file wants them: a line for each iteration.
+fn logged(experiment: &Experiment, workload: &Workload, folder: &Path) -> Result<(), StudyError> {
+    let Some(log) = experiment.workload.rtapp_log() else {
+        return Ok(());
+    };
+    std::fs::create_dir(folder).expect("a new folder");
+    let written = match RtAppLogs::create(log, workload, folder) {
+        Err(error) => Err(error),
+        Ok(mut logs) => {
+            experiment.run_watched(&mut logs, &|_| {})?;
+            logs.publish()
+        }
+    };
+    if let Err(error) = written {
+        refused(&error);
+    }
+    Ok(())
+}
+
+/// What was exported is a recording, or is refused with a reason.
+fn read_again(path: &Path, platform: &Platform) {
+    let argument = format!("{}{}", wakeplace_trace::PREFIX, path.display());
+    if let Err(error) = wakeplace_trace::load(&argument, Some(platform)) {
+        refused(&error);
+    }
+}
+
+/// The result in every form.
+fn reports(comparison: &Comparison, expectations: &[Expectation]) {
+    for style in STYLES {
+        assert!(!wakeplace_report::comparison(comparison, Format::Human, style).is_empty());
+    }
+    for format in [Format::Csv, Format::Md] {
+        let text = wakeplace_report::comparison(comparison, format, Style::default());
+        assert!(!text.is_empty());
+    }
+    for format in [Format::Csv, Format::Json] {
+        assert!(!wakeplace_report::wakeup_cases(comparison, format).is_empty());
+    }
+    let json = wakeplace_report::comparison(comparison, Format::Json, Style::default());
+    page(&json);
+    for expectation in expectations {
+        for runs in &comparison.runs {
+            let measured = series(&runs.metrics);
+            let mean = |name: &str| Some(Summary::of(&measured.get(name)?.values).mean);
+            expectation.check(mean);
+        }
+    }
+}
+
+/// The page that `report` makes of our own JSON.
+pub(crate) fn page(json: &str) {
+    let whole = serde_json::from_str::<serde_json::Value>(json);
+    assert!(whole.is_ok(), "our JSON is none: {whole:?}");
+    let source = Source {
+        name: "result.json",
+        text: json,
+    };
+    let page = wakeplace_report::html(&[source]);
+    assert!(page.is_ok(), "`report` refuses our own JSON: {page:?}");
+}
+
+/// The meter of all runs, as traces ask it.
+struct Meter(EnergyMeter<PlatformPower>);
+
+impl Observer for Meter {
+    fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {
+        self.0.cpu_power(time_ns, cpu, power);
+    }
+
+    fn cluster_power(&mut self, time_ns: u64, cluster: u32, state: Option<u16>) {
+        self.0.cluster_power(time_ns, cluster, state);
+    }
+
+    fn frequency(&mut self, time_ns: u64, domain: u32, opp: u16) {
+        self.0.frequency(time_ns, domain, opp);
+    }
+}
+
+impl EnergySource for Meter {
+    fn read(&mut self, time_ns: u64, by_cluster: &mut [f64]) {
+        let unit = self.0.unit();
+        for (to, energy) in by_cluster.iter_mut().zip(self.0.clusters(time_ns)) {
+            *to = scaled(unit, energy).unwrap_or(0.0);
+        }
+    }
+
+    fn unit(&self) -> &'static str {
+        scaled_unit(self.0.unit())
+    }
+}

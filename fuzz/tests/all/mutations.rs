@@ -1,0 +1,105 @@
+//! A fixed number of seeded mutations through every target.
+
+use crate::replay::{Replay, Tally};
+use wakeplace_fuzz::corpus::{Input, regressions, seeds};
+use wakeplace_fuzz::mutate::mutate;
+use wakeplace_fuzz::{Reached, TARGETS, Target, target};
+use wakeplace_workload::Stream;
+
+/// Mutations of each target in a test run; `WAKEPLACE_FUZZ_INPUTS` asks for another number.
+const INPUTS: u64 = 100;
+
+/// Mutations that others are made of, and the longest of them, bytes.
+const MOST_KEPT: usize = 50;
+const MOST_KEPT_BYTES: usize = 16 << 10;
+
+/// The number that `WAKEPLACE_FUZZ_SEED` does not change.
+const SEED: u64 = 1;
+
+fn asked(name: &str, otherwise: u64) -> u64 {
+    let text = std::env::var(name).ok();
+    text.map_or(otherwise, |text| {
+        text.parse().unwrap_or_else(|_| panic!("{name}: no number"))
+    })
+}
+
+/// Mutations of the kept inputs, and of mutations that came as far as they, so that changes add up;
+/// the same ones for the same seed.
+fn fuzz(target: &'static Target) -> Tally {
+    let seed = asked("WAKEPLACE_FUZZ_SEED", SEED);
+    let inputs = asked("WAKEPLACE_FUZZ_INPUTS", INPUTS);
+    let mut from = seeds(target).expect("readable seeds");
+    from.extend(regressions(target).expect("readable regressions"));
+    let kept = from.len();
+    let mut random = Stream::for_task(seed, target.name);
+    let mut replay = Replay::of(target);
+    for number in 0..inputs {
+        let mut pick = || &from[random.below(from.len() as u64) as usize];
+        let (one, donor) = (pick(), pick());
+        let bytes = mutate(target.shape, &one.bytes, &donor.bytes, &mut random);
+        let name = format!("mutation {number} with seed {seed}");
+        let input = Input { name, bytes };
+        let reached = replay.take(&input);
+        if reached == Some(Reached::Simulated) && input.bytes.len() <= MOST_KEPT_BYTES {
+            if from.len() < 2 * kept + MOST_KEPT {
+                from.push(input);
+            } else {
+                let at = kept + random.below((from.len() - kept) as u64) as usize;
+                from[at] = input;
+            }
+        }
+    }
+    replay.tally
+}
+
+/// Goal: no mutation breaks a promise, and enough of them pass the loaders: a target of which fewer
+/// than a tenth are simulated tests a parser.
+#[test]
+fn mutations_keep_the_promises_and_reach_the_simulation() {
+    let only = std::env::var("WAKEPLACE_FUZZ_TARGET").ok();
+    let mut failures = Vec::new();
+    let (mut executed, mut simulated) = (0, 0);
+    for target in TARGETS
+        .iter()
+        .filter(|t| only.as_deref().is_none_or(|name| t.name == name))
+    {
+        let tally = fuzz(target);
+        let [refused, loaded, ran] = tally.reached;
+        println!(
+            "{}: {} inputs: {refused} refused by the loader, {loaded} refused later, {ran} \
+             simulated; slowest {:?} ({})",
+            target.name,
+            tally.executed(),
+            tally.slowest.0,
+            tally.slowest.1,
+        );
+        if tally.simulated() * 10 < tally.executed() {
+            failures.push(format!("{}: only {ran} inputs were simulated", target.name));
+        }
+        executed += tally.executed();
+        simulated += tally.simulated();
+        failures.extend(tally.failures);
+    }
+    println!("all targets: {executed} inputs, {simulated} simulated");
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// Goal: a seed names its inputs: a finding is made again with the numbers that its message has.
+#[test]
+fn equal_seeds_make_equal_inputs() {
+    let run = target("run").expect("a target");
+    let made = |seed: u64| -> Vec<Vec<u8>> {
+        let mut random = Stream::for_task(seed, "test");
+        let one = |_| {
+            mutate(
+                run.shape,
+                b"platform juno-r0\n",
+                b"policy linux-6.12\n",
+                &mut random,
+            )
+        };
+        (0..20).map(one).collect()
+    };
+    assert_eq!(made(1), made(1));
+    assert_ne!(made(1), made(2));
+}
