@@ -2,6 +2,7 @@
 
 use crate::args::SimArgs;
 use crate::failure::Failure;
+use crate::output::A_FILE;
 use crate::terminal::Terminal;
 use std::path::{Path, PathBuf};
 use wakeplace_engine::Observer;
@@ -9,7 +10,11 @@ use wakeplace_engine::observe::CpuPower;
 use wakeplace_metrics::{EnergyMeter, PlatformPower, scaled, scaled_unit};
 use wakeplace_platform::Platform;
 use wakeplace_study::{Comparison, Experiment};
-use wakeplace_trace::{EnergySource, ExportError, Traces};
+use wakeplace_trace::{EnergySource, Traces};
+
+/// What the place of several files must be.
+pub(crate) const A_FOLDER: &str = "a new or empty folder, or one that the same option \
+                                   wrote, in a folder that exists and may be written to";
 
 /// Which traces are asked for.
 #[derive(Debug)]
@@ -59,29 +64,23 @@ impl<'a> Asked<'a> {
         let platform = &experiment.platform;
         let meter = Meter::new(platform).map(|meter| Box::new(meter) as Box<dyn EnergySource>);
         let mut traces = Traces::new(platform, &workload, meter);
-        let a_file = "a file in a folder that exists and may be written to";
         if let Some(path) = self.perfetto {
             let opened = traces.perfetto(path, platform, &workload);
-            opened.map_err(|error| cannot("--export-perfetto", &error, a_file))?;
+            opened.map_err(|error| Failure::writing("--export-perfetto", &error, A_FILE))?;
         }
         if let Some(path) = self.ftrace {
             let opened = traces.ftrace(path);
-            opened.map_err(|error| cannot("--export-ftrace", &error, a_file))?;
+            opened.map_err(|error| Failure::writing("--export-ftrace", &error, A_FILE))?;
         }
         if let Some(path) = self.parquet {
-            let a_folder = "a folder, or the name of a new one in a folder that exists";
             let opened = traces.parquet(path);
-            opened.map_err(|error| cannot("--export-parquet", &error, a_folder))?;
+            opened.map_err(|error| Failure::writing("--export-parquet", &error, A_FOLDER))?;
         }
         Ok(Exports {
             traces,
             paths: self.paths().map(|(_, path)| path.to_owned()).collect(),
         })
     }
-}
-
-fn cannot(option: &str, error: &ExportError, expected: &str) -> Failure {
-    Failure::Input(format!("{option} {error}; expected {expected}"))
 }
 
 /// Traces being written.
@@ -98,7 +97,7 @@ impl Exports {
         comparison: &Comparison,
         terminal: Terminal,
     ) -> Result<(), Failure> {
-        let cannot = |error| Failure::Environment(format!("a trace of the run: {error}"));
+        let cannot = |error| Failure::writing("a trace of the run:", &error, "another place");
         let runs = comparison.runs.iter().flat_map(|runs| &runs.metrics);
         for (name, value) in runs.flat_map(|run| run.values.iter()) {
             self.traces.metric(name, value.value, value.unit);

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::process::ExitCode;
+use wakeplace_files::{Fault, WriteError};
 
 /// A command's result; `Ok` carries whether every expectation held.
 pub(crate) type Outcome = Result<Verdict, Failure>;
@@ -40,6 +41,14 @@ impl Failure {
     /// Bad input, in the words of the library that found it.
     pub(crate) fn input(error: impl fmt::Display) -> Self {
         Self::Input(error.to_string())
+    }
+
+    /// `what` cannot be written: bad input where another place may do, else the machine's fault.
+    pub(crate) fn writing(what: &str, error: &WriteError, expected: &str) -> Self {
+        match error.fault() {
+            Fault::Place => Self::Input(format!("{what} {error}; expected {expected}")),
+            Fault::Machine => Self::Environment(format!("{what} {error}")),
+        }
     }
 
     /// Exit code 1, 2 or 3.

@@ -69,9 +69,9 @@ impl Terminal {
             .write_all(colours_only(text).as_bytes())
             .and_then(|()| stream.flush());
         match written {
-            Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::Input(format!(
-                "standard output: cannot be written: {error}"
-            ))),
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::Environment(
+                format!("standard output: cannot be written: {error}"),
+            )),
             _ => Ok(()),
         }
     }

@@ -74,7 +74,7 @@ impl AptTree {
                 return Ok(());
             }
             let _ = fs::remove_file(tree.stamp());
-            fs::write(&path, text).map_err(LabError::writing(&path))
+            wakeplace_files::write(&path, text.as_bytes()).map_err(LabError::Write)
         };
         write("sources.list", tree.mirror.list(&SUITES))?;
         write("apt.conf", tree.configuration())?;
@@ -141,7 +141,7 @@ Debug::NoLocking "true";
         match (fetched, age) {
             (Ok(_), _) => {
                 let stamp = self.stamp();
-                fs::write(&stamp, "").map_err(LabError::writing(&stamp))
+                wakeplace_files::write(&stamp, b"").map_err(LabError::Write)
             }
             (Err(error), Some(_)) => {
                 watch.remark(&format!("the lists of packages are old: {error}"));
@@ -282,7 +282,7 @@ Debug::NoLocking "true";
             output(Command::new("dpkg-deb").arg("-x").arg(&file).arg(&root))?;
         }
         write_record(&root, &packages)?;
-        install(&root, &at)?;
+        install(&root, &at, &scratch)?;
         Ok(Extracted { root: at, packages })
     }
 }

@@ -4,9 +4,7 @@ use crate::LabError;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
-
-/// No run takes this long.
-const LEFT_BEHIND: Duration = Duration::from_secs(2 * 24 * 3600);
+use wakeplace_files::Scratch;
 
 /// The folder of the lab below the user's cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,22 +74,14 @@ impl Cache {
         Ok(path)
     }
 
-    /// A folder that is gone when dropped, on the same file system as the rest.
+    /// A folder that is gone when dropped, on the same file system as the rest. What a run that was
+    /// killed left there goes first.
     ///
     /// # Errors
     /// When it cannot be made.
-    pub fn scratch(&self) -> Result<tempfile::TempDir, LabError> {
+    pub fn scratch(&self) -> Result<Scratch, LabError> {
         let folder = self.folder("tmp")?;
-        // What an interrupted run left behind.
-        for old in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            if age(&old.path()).is_some_and(|age| age > LEFT_BEHIND) {
-                let _ = fs::remove_dir_all(old.path());
-            }
-        }
-        tempfile::Builder::new()
-            .prefix("lab-")
-            .tempdir_in(&folder)
-            .map_err(LabError::file(&folder, "written"))
+        Scratch::folder_in(&folder).map_err(LabError::file(&folder, "written"))
     }
 
     /// Waits for other runs that fetch, calling `waiting` first if there are any.
@@ -123,16 +113,13 @@ pub(crate) fn age(path: &Path) -> Option<Duration> {
     )
 }
 
-/// Puts a finished folder where it belongs. What was there before goes; readers see the old one or
-/// the new one, complete.
-pub(crate) fn install(finished: &Path, at: &Path) -> Result<(), LabError> {
+/// Puts a finished folder of `scratch` where it belongs. What was there before goes; readers see
+/// the old one or the new one, complete.
+pub(crate) fn install(finished: &Path, at: &Path, scratch: &Scratch) -> Result<(), LabError> {
     if let Some(parent) = at.parent() {
         fs::create_dir_all(parent).map_err(LabError::file(parent, "made"))?;
     }
-    if at.exists() {
-        fs::remove_dir_all(at).map_err(LabError::file(at, "removed"))?;
-    }
-    fs::rename(finished, at).map_err(LabError::writing(at))
+    wakeplace_files::install(finished, at, scratch).map_err(LabError::Write)
 }
 
 #[cfg(test)]
@@ -168,12 +155,16 @@ mod tests {
     #[test]
     fn a_finished_folder_replaces_the_old_one() {
         let folder = tempfile::tempdir().expect("a folder");
-        let (new, old) = (folder.path().join("new"), folder.path().join("a/old"));
+        let scratch = Scratch::folder_in(folder.path()).expect("a folder");
+        let (new, old) = (scratch.path().join("new"), folder.path().join("a/old"));
         fs::create_dir_all(&old).expect("made");
         fs::write(old.join("stale"), "").expect("written");
         fs::create_dir_all(&new).expect("made");
         fs::write(new.join("fresh"), "").expect("written");
-        install(&new, &old).expect("installed");
-        assert!(old.join("fresh").is_file() && !old.join("stale").exists() && !new.exists());
+        install(&new, &old, &scratch).expect("installed");
+        drop(scratch);
+        assert!(old.join("fresh").is_file() && !old.join("stale").exists());
+        let left = fs::read_dir(folder.path()).expect("a folder").count();
+        assert_eq!(left, 1, "the old folder is gone");
     }
 }

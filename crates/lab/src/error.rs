@@ -48,6 +48,9 @@ pub enum LabError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// A folder of the cache cannot be written.
+    #[error(transparent)]
+    Write(wakeplace_files::WriteError),
     /// A program of this machine is missing or failed.
     #[error("{program}: {why}")]
     Program {
@@ -135,6 +138,7 @@ impl LabError {
         match self {
             Self::Request(_) | Self::Platform { .. } => Class::Input,
             Self::File { .. }
+            | Self::Write(_)
             | Self::Program { .. }
             | Self::NoPackage { .. }
             | Self::NoKernel { .. }

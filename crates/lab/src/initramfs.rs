@@ -43,7 +43,7 @@ impl Base {
             write_record(&root, &programs.packages)?;
             let file = root.join("base.cpio");
             fs::write(&file, build(arch, &programs)?).map_err(LabError::writing(&file))?;
-            install(&root, &at)?;
+            install(&root, &at, &scratch)?;
             // All that is needed of the packages is in the archive now.
             let _ = fs::remove_dir_all(&programs.root);
         }

@@ -171,7 +171,7 @@ fn fetch(
         fs::write(&file, btf).map_err(LabError::writing(&file))?;
     }
     write_record(&root, &packages)?;
-    install(&root, at)
+    install(&root, at, &scratch)
 }
 
 fn read_btf(arch: Arch, image: &Path) -> Result<Vec<u8>, LabError> {

@@ -12,6 +12,6 @@ pub mod read;
 mod replay;
 mod rtapp_log;
 
-pub use export::{Drafts, EnergySource, ExportError, Traces};
+pub use export::{EnergySource, Traces};
 pub use replay::{PREFIX, TraceError, load};
 pub use rtapp_log::{LogError, RtAppLogs};

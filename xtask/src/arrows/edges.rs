@@ -6,8 +6,9 @@ use crate::Finding;
 /// Each crate with the crates of this workspace it may name: what is below it and nothing else.
 /// `report` is made from results only, so not from `engine`; `scx` knows nothing of the simulator
 /// and is in nobody's list, nor is `cli`.
-const MAY_KNOW: [(&str, &[&str]); 18] = [
+const MAY_KNOW: [(&str, &[&str]); 19] = [
     ("text", &[]),
+    ("files", &[]),
     ("policy-sys", &["text"]),
     ("platform", &["text"]),
     ("workload", &["text", "platform"]),
@@ -31,6 +32,7 @@ const MAY_KNOW: [(&str, &[&str]); 18] = [
         "trace",
         &[
             "text",
+            "files",
             "policy-sys",
             "platform",
             "workload",
@@ -53,11 +55,15 @@ const MAY_KNOW: [(&str, &[&str]); 18] = [
         ],
     ),
     ("report", &["text", "study", "metrics"]),
-    ("lab", &["text", "host", "platform", "workload", "guest"]),
+    (
+        "lab",
+        &["text", "files", "host", "platform", "workload", "guest"],
+    ),
     (
         "cli",
         &[
             "text",
+            "files",
             "policy-sys",
             "platform",
             "workload",

@@ -2,13 +2,15 @@
 
 use crate::args::{PlatformCaptureArgs, PlatformImportArgs};
 use crate::failure::{Failure, Outcome, Verdict};
-use crate::output::Output;
+use crate::interrupt;
+use crate::output::{A_FILE, Output};
 use crate::places;
 use crate::terminal::Terminal;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use wakeplace_files::Place;
 use wakeplace_platform::PowerUnit;
 use wakeplace_platform::import::{Imported, Source, import};
 use wakeplace_text::printable;
@@ -95,13 +97,14 @@ pub(super) fn capture(args: &PlatformCaptureArgs, terminal: Terminal) -> Outcome
         terminal.print(CAPTURE)?;
         return Ok(Verdict::Ok);
     };
-    Output::prepare(Some(path))?;
+    interrupt::watch()?;
+    let writing = |error| Failure::writing("output", &error, A_FILE);
+    let (place, file) = Place::open(path).map_err(writing)?;
     let cannot = |why: String| Failure::Environment(format!("the capture script: {why}"));
     let mut child = Command::new("sh")
-        .arg("-s")
-        .arg("--")
-        .arg(path)
+        .args(["-s", "--", "-"])
         .stdin(Stdio::piped())
+        .stdout(file)
         .spawn()
         .map_err(|error| cannot(error.to_string()))?;
     if let Some(mut stdin) = child.stdin.take() {
@@ -110,12 +113,12 @@ pub(super) fn capture(args: &PlatformCaptureArgs, terminal: Terminal) -> Outcome
     }
     let status = child.wait().map_err(|error| cannot(error.to_string()))?;
     match status.code() {
-        Some(0) => Ok(Verdict::Ok),
+        Some(0) => place.publish().map(|()| Verdict::Ok).map_err(writing),
         Some(3) => Err(Failure::Environment(
             "this machine cannot be captured; what is missing stands above".to_owned(),
         )),
-        _ => Err(Failure::Input(format!(
-            "{}: cannot be written; expected a file in a folder that may be written to",
+        _ => Err(Failure::Environment(format!(
+            "output {}: cannot be written; what tar said of it stands above",
             path.display()
         ))),
     }

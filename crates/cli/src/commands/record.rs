@@ -2,14 +2,18 @@
 
 use crate::args::WorkloadRecordArgs;
 use crate::failure::{Failure, Outcome, Verdict};
+use crate::interrupt;
+use crate::output::A_FILE;
 use crate::terminal::Terminal;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::ffi::{OsStr, OsString};
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use wakeplace_files::{Place, Scratch, WriteError};
 
 /// Events a workload is made of; the first two must be there.
 const EVENTS: [&str; 12] = [
@@ -34,23 +38,25 @@ const TRACEFS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 const BUFFER_KIB: &str = "16384";
 
 /// How a program ended that was recorded, or why it could not be.
-type Recorded = Result<Option<i32>, String>;
+type Recorded = Result<Option<i32>, Unrecorded>;
+
+/// Why there is no recording.
+enum Unrecorded {
+    /// This way of recording is not possible here.
+    Tool(String),
+    /// The text cannot be written.
+    Text(io::Error),
+}
+
+impl From<String> for Unrecorded {
+    fn from(why: String) -> Self {
+        Self::Tool(why)
+    }
+}
 
 /// `workload record`.
 pub(super) fn run(args: &WorkloadRecordArgs, terminal: Terminal) -> Outcome {
-    let folder = match args.output.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let writing = |error: io::Error| {
-        Failure::Input(format!(
-            "{}: cannot be written: {error}",
-            args.output.display()
-        ))
-    };
-    if args.output.is_dir() {
-        return Err(writing(ErrorKind::IsADirectory.into()));
-    }
+    let writing = |error: WriteError| Failure::writing("recording", &error, A_FILE);
     if !is_program(&args.command[0]) {
         return Err(Failure::Input(format!(
             "{}: no such program",
@@ -59,16 +65,22 @@ pub(super) fn run(args: &WorkloadRecordArgs, terminal: Terminal) -> Outcome {
     }
     // Ctrl-C is for the program that is recorded. It ends the recording, which is kept; the
     // kernel's trace must not go on.
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
-        signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false))).map_err(writing)?;
+    for signal in [SIGINT, SIGHUP] {
+        signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))
+            .map_err(|error| Failure::Environment(format!("Ctrl-C cannot be watched: {error}")))?;
     }
-    let folder = tempfile::tempdir_in(folder).map_err(writing)?;
-    let text = folder.path().join("recording.txt");
+    interrupt::watch_for(&[SIGTERM])?;
+    let (place, text) = Place::open(&args.output).map_err(writing)?;
+    let failed = |error| writing(WriteError::new(&args.output, error));
+    let folder = args.output.parent().filter(|folder| *folder != "");
+    let folder = Scratch::folder_in(folder.unwrap_or(Path::new("."))).map_err(failed)?;
     let ended = match tracefs(&args.command, &text) {
         Ok(ended) => ended,
-        Err(trace) => match perf(&args.command, folder.path(), &text) {
+        Err(Unrecorded::Text(error)) => return Err(failed(error)),
+        Err(Unrecorded::Tool(trace)) => match perf(&args.command, folder.path(), &text) {
             Ok(ended) => ended,
-            Err(perf) => {
+            Err(Unrecorded::Text(error)) => return Err(failed(error)),
+            Err(Unrecorded::Tool(perf)) => {
                 return Err(Failure::Environment(format!(
                     "nothing can record here: the kernel's trace: {trace}; perf: {perf}; expected \
                      root with tracefs mounted (mount -t tracefs nodev /sys/kernel/tracing), or \
@@ -77,7 +89,7 @@ pub(super) fn run(args: &WorkloadRecordArgs, terminal: Terminal) -> Outcome {
             }
         },
     };
-    fs::rename(&text, &args.output).map_err(writing)?;
+    place.publish().map_err(writing)?;
     let shown = args.output.display();
     terminal.eprint(&format!("recorded: --workload trace:{shown}\n"));
     match ended {
@@ -134,7 +146,7 @@ impl Drop for Instance {
     }
 }
 
-fn tracefs(command: &[OsString], text: &Path) -> Recorded {
+fn tracefs(command: &[OsString], mut text: &File) -> Recorded {
     let instance = Instance::new()?;
     instance.set("tracing_on", "0")?;
     instance.set("buffer_size_kb", BUFFER_KIB)?;
@@ -151,13 +163,13 @@ fn tracefs(command: &[OsString], text: &Path) -> Recorded {
     instance.set("tracing_on", "0")?;
     let ended = ended?;
     let failed = |error: io::Error| error.to_string();
-    let mut from = fs::File::open(instance.0.join("trace")).map_err(failed)?;
-    let mut to = fs::File::create(text).map_err(failed)?;
-    io::copy(&mut from, &mut to).map_err(failed)?;
+    let mut from = File::open(instance.0.join("trace")).map_err(failed)?;
+    // The program has run: whatever fails now is not tried in another way.
+    io::copy(&mut from, &mut text).map_err(Unrecorded::Text)?;
     Ok(ended)
 }
 
-fn perf(command: &[OsString], folder: &Path, text: &Path) -> Recorded {
+fn perf(command: &[OsString], folder: &Path, text: &File) -> Recorded {
     let data = folder.join("perf.data");
     let missing = |error: io::Error| match error.kind() {
         ErrorKind::NotFound => "it is not installed".to_owned(),
@@ -171,7 +183,7 @@ fn perf(command: &[OsString], folder: &Path, text: &Path) -> Recorded {
         .output()
         .map_err(missing)?;
     if !tried.status.success() {
-        return Err(first_words(&tried.stderr));
+        return Err(first_words(&tried.stderr).into());
     }
     let status = Command::new("perf")
         .args(["record", "-q", "-a", "-e", &EVENTS.join(","), "-o"])
@@ -180,7 +192,7 @@ fn perf(command: &[OsString], folder: &Path, text: &Path) -> Recorded {
         .args(command)
         .status()
         .map_err(missing)?;
-    let to = fs::File::create(text).map_err(|error| error.to_string())?;
+    let to = text.try_clone().map_err(Unrecorded::Text)?;
     let script = Command::new("perf")
         .args([
             "script",
@@ -196,7 +208,7 @@ fn perf(command: &[OsString], folder: &Path, text: &Path) -> Recorded {
         .map_err(missing)?;
     match script.status.success() {
         true => Ok(status.code()),
-        false => Err(first_words(&script.stderr)),
+        false => Err(first_words(&script.stderr).into()),
     }
 }
 

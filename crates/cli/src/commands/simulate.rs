@@ -2,10 +2,10 @@
 
 use crate::args::{CompareArgs, FormatName, RunArgs, SimArgs};
 use crate::expect;
-use crate::export::Asked;
+use crate::export::{A_FOLDER, Asked};
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::html::HtmlExport;
-use crate::interrupt::Cleaner;
+use crate::interrupt;
 use crate::output::Output;
 use crate::places;
 use crate::progress::Follower;
@@ -23,7 +23,7 @@ use wakeplace_policy_sys::Policy;
 use wakeplace_report::Format;
 use wakeplace_study::{Comparison, Experiment, PolicyRuns, apply_settings};
 use wakeplace_text::printable;
-use wakeplace_trace::{RtAppLogs, Traces};
+use wakeplace_trace::{LogError, RtAppLogs, Traces};
 use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
 
 /// Simulated time if neither the option nor the workload says: that of the published tests.
@@ -105,12 +105,10 @@ fn simulate(
     let cases = cases.map(|path| Export::prepare(path, &experiment.platform));
     let cases = cases.transpose()?;
     let mut exports = None;
-    let cleaner = Cleaner::start()?;
     if let Some(asked) = &asked {
         asked.check()?;
-        let prepared = asked.prepare(&experiment)?;
-        cleaner.watch(prepared.traces.drafts());
-        exports = Some(prepared);
+        interrupt::watch()?;
+        exports = Some(asked.prepare(&experiment)?);
     }
     let page = HtmlExport::prepare(args.export_html.as_deref())?;
     let traces = exports.as_mut().map(|exports| &mut exports.traces);
@@ -121,7 +119,7 @@ fn simulate(
             Some(traces) => watch(&experiment, Some(traces), &mut NoObserver, terminal)?,
             None => follow(terminal, |progress| experiment.run(jobs, progress))?,
         },
-        Watched::Logs(folder) => logged(&experiment, folder, traces, &cleaner, terminal)?,
+        Watched::Logs(folder) => logged(&experiment, folder, traces, terminal)?,
         Watched::States(times) => dumped(&experiment, times, args.output.format, traces, terminal)?,
     };
     comparison.origin = repeat::origin();
@@ -165,12 +163,11 @@ fn watch<O: Observer>(
     })
 }
 
-/// Runs the only run and writes rt-app's logs of it; the folder is made if its own folder is there.
+/// Runs the only run and writes rt-app's logs of it.
 fn logged(
     experiment: &Experiment,
     folder: &Path,
     traces: Option<&mut Traces>,
-    cleaner: &Cleaner,
     terminal: Terminal,
 ) -> Result<Comparison, Failure> {
     let Some(log) = experiment.workload.rtapp_log() else {
@@ -180,23 +177,15 @@ fn logged(
             experiment.workload.name
         )));
     };
-    // All that can be refused is refused before the folder is made.
     let workload = experiment.first_workload().map_err(Failure::input)?;
-    let made = !folder.is_dir();
-    if made {
-        std::fs::create_dir(folder).map_err(|error| {
-            let folder = folder.display();
-            Failure::Input(format!(
-                "--export-rtapp-log {folder}: cannot be made a folder: {error}"
-            ))
-        })?;
-    }
-    let mut logs = RtAppLogs::create(log, &workload, folder).map_err(Failure::input)?;
-    let mut drafts = logs.drafts();
-    drafts.if_empty.extend(made.then(|| folder.to_owned()));
-    cleaner.watch(drafts);
+    let cannot = |error| match error {
+        LogError::Write(error) => Failure::writing("--export-rtapp-log", &error, A_FOLDER),
+        named => Failure::input(named),
+    };
+    interrupt::watch()?;
+    let mut logs = RtAppLogs::create(log, &workload, folder).map_err(cannot)?;
     let comparison = watch(experiment, traces, &mut logs, terminal)?;
-    let files = logs.publish().map_err(Failure::input)?;
+    let files = logs.publish().map_err(cannot)?;
     terminal.detail(&format!("{files} log files in {}", folder.display()));
     Ok(comparison)
 }

@@ -66,17 +66,18 @@ fn await_that(holds: &dyn Fn() -> bool, child: &mut Child) {
     panic!("not within a minute");
 }
 
+/// Two traces, and a folder each of tables and of logs.
+fn drafts(folder: &Path) -> usize {
+    let all = fs::read_dir(folder).expect("a folder");
+    let names = all.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    names.filter(|name| name.starts_with(".wakeplace-")).count()
+}
+
 /// Starts it, waits until a trace, a table and a log are in the making, sends the signal.
 fn ended(mut command: Command, folder: &Path, signal: &str) -> ExitStatus {
     let mut child = command.spawn().expect("it starts");
-    let draft = |in_folder: &str| {
-        let all = fs::read_dir(folder.join(in_folder)).into_iter().flatten();
-        let names = all.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        names.filter(|name| name.starts_with(".wakeplace-")).count()
-    };
-    let drafts = || draft(".") == 2 && draft("tables") >= 5 && draft("logs") == 1;
-    await_that(&drafts, &mut child);
-    // The last draft is there for some moments before it is known.
+    await_that(&|| drafts(folder) == 4, &mut child);
+    // The logs' folder is there for some moments before the run begins.
     sleep(Duration::from_millis(200));
     send(signal, &child);
     child.wait().expect("it ends")
@@ -110,7 +111,7 @@ fn ignored_signals_stay_ignored() {
     shell.arg(sim.get_program()).args(sim.get_args());
     shell.current_dir(folder.path()).stdin(Stdio::null());
     let mut child = shell.spawn().expect("it starts");
-    await_that(&|| folder.path().join("logs").exists(), &mut child);
+    await_that(&|| drafts(folder.path()) == 4, &mut child);
     for signal in ["INT", "HUP"] {
         send(signal, &child);
     }

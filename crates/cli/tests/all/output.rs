@@ -133,7 +133,17 @@ fn a_device_is_written_to_and_not_replaced() {
     let output = sim_to(Path::new("."), "/dev/stdout", &[]);
     assert_code(&output, 0);
     assert!(stdout(&output).starts_with('{'));
-    assert_refused(&sim_to(Path::new("."), "/dev/full", &[]), &["/dev/full"]);
+    let full = sim_to(Path::new("."), "/dev/full", &[]);
+    assert_code(&full, 3);
+    let said = common::stderr(&full);
+    assert!(
+        said.starts_with("error: output /dev/full: cannot be written: No space left"),
+        "{said}"
+    );
+    assert!(
+        !said.contains("expected"),
+        "no other place is better: {said}"
+    );
 }
 
 #[cfg(unix)]

@@ -2,13 +2,13 @@
 
 mod line;
 
-use super::place::{ExportError, Place};
 use super::sink::Sink;
 use crate::event::{Context, Event, Kind, SOFTIRQS, SYNC_WAKE, Who};
 use line::Line;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
+use wakeplace_files::{Place, WriteError};
 
 /// Bytes that wait to be written.
 const BUFFER_BYTES: usize = 1 << 18;
@@ -26,7 +26,7 @@ pub(crate) struct Ftrace {
 }
 
 impl Ftrace {
-    pub(crate) fn create(path: &Path, nr_cpus: usize) -> Result<(Self, Place), ExportError> {
+    pub(crate) fn create(path: &Path, nr_cpus: usize) -> Result<(Self, Place), WriteError> {
         let (place, file) = Place::open(path)?;
         let mut waiting = Line::with_capacity(BUFFER_BYTES + (1 << 12));
         waiting.text("cpus=").number(nr_cpus as u64).text("\n");

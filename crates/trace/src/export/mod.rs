@@ -5,19 +5,17 @@ mod known;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod perfetto;
-mod place;
 mod sink;
 #[cfg(feature = "parquet")]
 mod table;
 mod threads;
 mod walk;
 
-pub use place::{Drafts, ExportError};
-
 use known::Known;
-use sink::{Output, Sinks};
+use sink::{Destination, Output, Sinks};
 use std::path::Path;
 use wakeplace_engine::Observer;
+use wakeplace_files::WriteError;
 use wakeplace_platform::Platform;
 use wakeplace_workload::Workload;
 
@@ -75,9 +73,9 @@ impl Traces {
     ///
     /// # Errors
     /// No file can be there.
-    pub fn ftrace(&mut self, path: &Path) -> Result<(), ExportError> {
+    pub fn ftrace(&mut self, path: &Path) -> Result<(), WriteError> {
         let (sink, place) = ftrace::Ftrace::create(path, self.known.cpus.len())?;
-        self.add(path, Box::new(sink), vec![place]);
+        self.add(path, Box::new(sink), Destination::File(place));
         Ok(())
     }
 
@@ -90,24 +88,22 @@ impl Traces {
         path: &Path,
         platform: &Platform,
         workload: &Workload,
-    ) -> Result<(), ExportError> {
+    ) -> Result<(), WriteError> {
         let energy_unit = self.energy.as_ref().map_or("", |e| e.meter.unit());
         let names = perfetto::Names::new(platform, workload, &self.known.leader, energy_unit);
         let (sink, place) = perfetto::Perfetto::create(path, &names)?;
-        self.add(path, Box::new(sink), vec![place]);
+        self.add(path, Box::new(sink), Destination::File(place));
         Ok(())
     }
 
-    /// Also writes tables into a folder, which is made if its own folder is there.
+    /// Also writes tables, which are a new folder or take the place of an old one as a whole.
     ///
     /// # Errors
     /// No files can be there.
     #[cfg(feature = "parquet")]
-    pub fn parquet(&mut self, path: &Path) -> Result<(), ExportError> {
-        let folder = place::Folder::open(path)?;
-        let (sink, places) = parquet::Parquet::create(path)?;
-        self.add(path, Box::new(sink), places);
-        self.sinks.hold(folder);
+    pub fn parquet(&mut self, path: &Path) -> Result<(), WriteError> {
+        let (sink, set) = parquet::Parquet::create(path)?;
+        self.add(path, Box::new(sink), Destination::Set(set));
         Ok(())
     }
 
@@ -116,22 +112,19 @@ impl Traces {
         self.sinks.each(|sink| sink.metric(name, value, unit));
     }
 
-    /// What is on the disk until `publish`.
-    #[must_use]
-    pub fn drafts(&self) -> Drafts {
-        self.sinks.drafts()
-    }
-
-    fn add(&mut self, path: &Path, sink: Box<dyn sink::Sink>, places: Vec<place::Place>) {
-        let path = path.to_owned();
-        self.sinks.add(Output { sink, places, path });
+    fn add(&mut self, path: &Path, sink: Box<dyn sink::Sink>, destination: Destination) {
+        self.sinks.add(Output {
+            sink,
+            destination,
+            path: path.to_owned(),
+        });
     }
 
     /// Moves the files to their places, after a run that was seen to its end.
     ///
     /// # Errors
     /// The first thing that could not be written, during the run or now.
-    pub fn publish(self) -> Result<(), ExportError> {
+    pub fn publish(self) -> Result<(), WriteError> {
         self.sinks.publish()
     }
 }

@@ -1,12 +1,12 @@
 //! A folder of tables: one per kind of event, quantities, decisions and metrics.
 
-use super::place::{ExportError, Place};
 use super::sink::{Counter, Decision, Sink};
-use super::table::{Cell, Holds, Table};
+use super::table::{Cell, Holds, Table, file_name};
 use crate::event::{Event, Kind, SYNC_WAKE, Who};
 use std::io;
 use std::path::Path;
 use wakeplace_engine::observe::PlacementKind;
+use wakeplace_files::{FileSet, WriteError};
 
 use Holds::{Real, Text, Whole};
 
@@ -118,6 +118,13 @@ const DECISIONS: Columns = &[
 
 const METRICS: Columns = &[("metric", Text), ("value", Real), ("unit", Text)];
 
+/// The tables that are not of events.
+const OTHERS: [(&str, Columns); 3] = [
+    ("counters", COUNTERS),
+    ("decisions", DECISIONS),
+    ("metrics", METRICS),
+];
+
 /// The tables of one run.
 pub(super) struct Parquet {
     /// As `EVENTS`.
@@ -128,27 +135,33 @@ pub(super) struct Parquet {
 }
 
 impl Parquet {
-    /// In a folder that is there.
-    pub(super) fn create(folder: &Path) -> Result<(Self, Vec<Place>), ExportError> {
-        let mut places = Vec::new();
-        let mut table = |name: &str, columns: &[(&str, Holds)]| {
-            let (table, place) = Table::create(folder, name, columns)?;
-            places.push(place);
-            Ok(table)
+    /// In a folder that is new, or takes the place of one of before.
+    pub(super) fn create(path: &Path) -> Result<(Self, FileSet), WriteError> {
+        let set = FileSet::open(path, is_table)?;
+        let table = |name: &str, columns: &[(&str, Holds)]| {
+            let table = Table::create(set.folder(), name, columns);
+            table.map_err(|error| WriteError::new(path, error))
         };
         let mut events = Vec::new();
         for (name, columns) in EVENTS {
             let columns: Vec<_> = COMMON.iter().chain(columns).copied().collect();
             events.push(table(name, &columns)?);
         }
+        let [counters, decisions, metrics] = OTHERS.map(|(name, columns)| table(name, columns));
         let tables = Self {
             events,
-            counters: table("counters", COUNTERS)?,
-            decisions: table("decisions", DECISIONS)?,
-            metrics: table("metrics", METRICS)?,
+            counters: counters?,
+            decisions: decisions?,
+            metrics: metrics?,
         };
-        Ok((tables, places))
+        Ok((tables, set))
     }
+}
+
+/// Whether a file of this name is one of the tables.
+fn is_table(name: &str) -> bool {
+    let mut tables = EVENTS.iter().chain(&OTHERS);
+    tables.any(|(table, _)| file_name(table) == name)
 }
 
 /// An event's own values.

@@ -9,7 +9,6 @@ mod tracks;
 
 pub(super) use tracks::Names;
 
-use super::place::{ExportError, Place};
 use super::sink::{Counter, Decision, Sink};
 use crate::event::Event;
 use crate::proto::TracePacket;
@@ -19,6 +18,7 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, IoSlice, Write};
 use std::path::Path;
+use wakeplace_files::{Place, WriteError};
 
 /// Bytes that make a chunk.
 const CHUNK_BYTES: usize = 1 << 18;
@@ -45,7 +45,7 @@ pub(super) struct Perfetto {
 }
 
 impl Perfetto {
-    pub(super) fn create(path: &Path, names: &Names<'_>) -> Result<(Self, Place), ExportError> {
+    pub(super) fn create(path: &Path, names: &Names<'_>) -> Result<(Self, Place), WriteError> {
         let (place, file) = Place::open(path)?;
         let mut trace = Self {
             file,
@@ -58,7 +58,7 @@ impl Perfetto {
         };
         for packet in names.packets() {
             let told = trace.packet(&packet);
-            told.map_err(|why| ExportError::new(path, why))?;
+            told.map_err(|why| WriteError::new(path, why))?;
         }
         Ok((trace, place))
     }

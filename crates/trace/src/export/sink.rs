@@ -1,10 +1,10 @@
 //! What takes a trace down.
 
-use super::place::{Drafts, ExportError, Folder, Place};
 use crate::event::Event;
 use std::io;
 use std::path::PathBuf;
 use wakeplace_engine::observe::Placement;
+use wakeplace_files::{FileSet, Place, WriteError};
 
 /// A quantity that is followed over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -74,10 +74,36 @@ pub(crate) trait Sink {
     fn finish(&mut self) -> io::Result<()>;
 }
 
+/// Where a form of the trace goes.
+pub(crate) enum Destination {
+    File(Place),
+    #[cfg_attr(
+        not(feature = "parquet"),
+        allow(dead_code, reason = "tables alone are a set")
+    )]
+    Set(FileSet),
+}
+
+impl Destination {
+    fn seal(&mut self) -> Result<(), WriteError> {
+        match self {
+            Self::File(place) => place.seal(),
+            Self::Set(set) => set.seal(),
+        }
+    }
+
+    fn publish(self) -> Result<(), WriteError> {
+        match self {
+            Self::File(place) => place.publish(),
+            Self::Set(set) => set.publish(),
+        }
+    }
+}
+
 /// A form of the trace, and the files that it will be.
 pub(crate) struct Output {
     pub(crate) sink: Box<dyn Sink>,
-    pub(crate) places: Vec<Place>,
+    pub(crate) destination: Destination,
     /// What the user calls it.
     pub(crate) path: PathBuf,
 }
@@ -86,18 +112,12 @@ pub(crate) struct Output {
 #[derive(Default)]
 pub(crate) struct Sinks {
     outputs: Vec<Output>,
-    /// Folders of the files; after them, so that they outlive drafts.
-    folders: Vec<Folder>,
-    failed: Option<ExportError>,
+    failed: Option<WriteError>,
 }
 
 impl Sinks {
     pub(crate) fn add(&mut self, output: Output) {
         self.outputs.push(output);
-    }
-
-    pub(crate) fn hold(&mut self, folder: Folder) {
-        self.folders.push(folder);
     }
 
     pub(crate) fn has_failed(&self) -> bool {
@@ -114,31 +134,22 @@ impl Sinks {
         }
         for output in &mut self.outputs {
             if let Err(why) = what(output.sink.as_mut()) {
-                self.failed = Some(ExportError::new(&output.path, why));
+                self.failed = Some(WriteError::new(&output.path, why));
                 return;
             }
         }
     }
 
-    pub(crate) fn drafts(&self) -> Drafts {
-        let places = self.outputs.iter().flat_map(|output| &output.places);
-        Drafts {
-            whole: places.filter_map(Place::draft).map(Into::into).collect(),
-            if_empty: (self.folders.iter().filter_map(Folder::made))
-                .map(Into::into)
-                .collect(),
-        }
-    }
-
-    /// Writes what waits; the files go to their places only if all of them are whole.
-    pub(crate) fn publish(mut self) -> Result<(), ExportError> {
+    /// Writes what waits; the files go to their places only if all of them are whole and on disk.
+    pub(crate) fn publish(mut self) -> Result<(), WriteError> {
         self.each(|sink| sink.finish());
         if let Some(error) = self.failed {
             return Err(error);
         }
-        for output in self.outputs {
-            output.places.into_iter().try_for_each(Place::publish)?;
+        for output in &mut self.outputs {
+            output.destination.seal()?;
         }
-        Ok(())
+        let mut outputs = self.outputs.into_iter();
+        outputs.try_for_each(|output| output.destination.publish())
     }
 }

@@ -1,9 +1,8 @@
 //! A table in a Parquet file, written in groups of rows.
 
-use super::place::{ExportError, Place};
 use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
-use parquet::errors::Result;
+use parquet::errors::{ParquetError, Result};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{ColumnPath, Type};
@@ -109,23 +108,17 @@ pub(super) struct Table {
 
 impl Table {
     /// `NAME.parquet` in a folder that is there.
-    pub(super) fn create(
-        folder: &Path,
-        name: &str,
-        columns: &[(&str, Holds)],
-    ) -> std::result::Result<(Self, Place), ExportError> {
-        let path = folder.join(format!("{name}.parquet"));
-        let (place, file) = Place::open(&path)?;
+    pub(super) fn create(folder: &Path, name: &str, columns: &[(&str, Holds)]) -> io::Result<Self> {
+        let file = File::create_new(folder.join(file_name(name)))?;
         let writer = schema(columns).and_then(|schema| {
             SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties()))
         });
-        let table = Self {
+        Ok(Self {
             columns: columns.iter().map(|(_, holds)| holds.column()).collect(),
             texts: Texts::default(),
             rows: 0,
-            writer: Some(writer.map_err(|why| ExportError::new(&path, why))?),
-        };
-        Ok((table, place))
+            writer: Some(writer.map_err(system_error)?),
+        })
     }
 
     /// One row more, with a value for each column.
@@ -147,7 +140,7 @@ impl Table {
 
     fn flush(&mut self) -> io::Result<()> {
         if let Some(writer) = self.writer.as_mut().filter(|_| self.rows > 0) {
-            write_group(writer, &mut self.columns).map_err(io::Error::other)?;
+            write_group(writer, &mut self.columns).map_err(system_error)?;
         }
         self.rows = 0;
         Ok(())
@@ -157,9 +150,25 @@ impl Table {
     pub(super) fn finish(&mut self) -> io::Result<()> {
         self.flush()?;
         match self.writer.take() {
-            Some(writer) => writer.close().map(drop).map_err(io::Error::other),
+            Some(writer) => writer.close().map(drop).map_err(system_error),
             None => Ok(()),
         }
+    }
+}
+
+/// The file of a table.
+pub(super) fn file_name(table: &str) -> String {
+    format!("{table}.parquet")
+}
+
+/// What the system said, where it was the system that failed.
+fn system_error(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(inner) => io::Error::other(inner),
+        },
+        other => io::Error::other(other),
     }
 }
 

@@ -1,10 +1,9 @@
-//! Files that are there whole or not at all: written in a folder beside their place and moved at
-//! the end. What waits to be written is bounded, and no more than one file is open at a time.
-use crate::export::Drafts;
+//! The files of one run, which change as one. What waits to be written is bounded, and no more than
+//! one file is open at a time.
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use tempfile::TempDir;
+use wakeplace_files::{FileSet, WriteError};
 
 /// Text that waits to be written, bytes; then all of it is.
 const WAITING_BYTES: usize = 4 << 20;
@@ -12,27 +11,15 @@ const WAITING_BYTES: usize = 4 << 20;
 /// Why there are no logs.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
-    /// A file or folder cannot be written.
-    #[error("{}: cannot be written: {source}", path.display())]
-    Write {
-        /// Which.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    /// They cannot be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
     /// A name of a thread or `log_basename` is no file's.
     #[error("a log cannot be called `{name}`; expected a name without `/`")]
     Name {
         /// The whole name.
         name: String,
     },
-}
-
-impl LogError {
-    fn write(path: &Path, source: io::Error) -> Self {
-        let path = path.to_owned();
-        Self::Write { path, source }
-    }
 }
 
 /// One file in the making.
@@ -45,34 +32,27 @@ struct Pending {
 /// The files of one run.
 #[derive(Debug)]
 pub(super) struct Files {
+    /// As it was asked for.
     folder: PathBuf,
-    workshop: TempDir,
+    set: FileSet,
     files: Vec<Pending>,
     waiting_bytes: usize,
     limit_bytes: usize,
 }
 
 impl Files {
-    /// Files that will stand in `folder`, which must be there.
-    pub(super) fn create(folder: &Path) -> Result<Self, LogError> {
-        let workshop = tempfile::Builder::new()
-            .prefix(".wakeplace-")
-            .tempdir_in(folder);
+    /// Files that will be all that is in `folder`; `is_ours` knows the names of such files.
+    pub(super) fn create(
+        folder: &Path,
+        is_ours: impl Fn(&str) -> bool + 'static,
+    ) -> Result<Self, LogError> {
         Ok(Self {
             folder: folder.to_owned(),
-            workshop: workshop.map_err(|source| LogError::write(folder, source))?,
+            set: FileSet::open(folder, is_ours)?,
             files: Vec::new(),
             waiting_bytes: 0,
             limit_bytes: WAITING_BYTES,
         })
-    }
-
-    /// What is on the disk until the files are in their places.
-    pub(super) fn drafts(&self) -> Drafts {
-        Drafts {
-            whole: vec![self.workshop.path().to_owned()],
-            if_empty: Vec::new(),
-        }
     }
 
     /// One file more; its number.
@@ -99,14 +79,20 @@ impl Files {
     pub(super) fn publish(mut self) -> Result<usize, LogError> {
         self.flush()?;
         for (number, file) in self.files.iter().enumerate() {
-            let to = self.folder.join(&file.name);
-            fs::rename(self.draft(number), &to).map_err(|source| LogError::write(&to, source))?;
+            let named = self.set.folder().join(&file.name);
+            fs::rename(self.draft(number), named).map_err(|error| self.failed(error))?;
         }
+        self.set.publish()?;
         Ok(self.files.len())
     }
 
+    fn failed(&self, error: io::Error) -> WriteError {
+        WriteError::new(&self.folder, error)
+    }
+
+    /// Where a file is until all are whole: names of two threads may be equal.
     fn draft(&self, number: usize) -> PathBuf {
-        self.workshop.path().join(number.to_string())
+        self.set.folder().join(number.to_string())
     }
 
     fn flush(&mut self) -> Result<(), LogError> {
@@ -114,7 +100,7 @@ impl Files {
             let text = std::mem::take(&mut self.files[number].text);
             if !text.is_empty() {
                 let path = self.draft(number);
-                append(&path, &text).map_err(|source| LogError::write(&path, source))?;
+                append(&path, &text).map_err(|error| self.failed(error))?;
             }
         }
         self.waiting_bytes = 0;
@@ -145,7 +131,7 @@ mod tests {
     fn files_are_there_at_the_end_and_whole() {
         let folder = tempfile::tempdir().expect("folder");
         fs::write(folder.path().join("a"), "old").expect("a file of before");
-        let mut files = Files::create(folder.path()).expect("folder");
+        let mut files = Files::create(folder.path(), |name| name == "a").expect("folder");
         files.limit_bytes = 5;
         let (a, b) = (
             files.add("a".into()).expect("a"),
@@ -175,7 +161,7 @@ mod tests {
     #[test]
     fn what_is_not_published_leaves_nothing() {
         let folder = tempfile::tempdir().expect("folder");
-        let mut files = Files::create(folder.path()).expect("folder");
+        let mut files = Files::create(folder.path(), |name| name == "a").expect("folder");
         let a = files.add("a".into()).expect("a");
         files.append(a, &"x".repeat(WAITING_BYTES + 1)).expect("a");
         drop(files);
@@ -186,14 +172,14 @@ mod tests {
     fn errors_name_the_place() {
         let folder = tempfile::tempdir().expect("folder");
         let missing = folder.path().join("no");
-        let error = Files::create(&missing).expect_err("no folder");
+        let error = Files::create(&missing.join("logs"), |_| false).expect_err("no folder");
         assert!(
             error
                 .to_string()
                 .starts_with(&missing.display().to_string()),
             "{error}"
         );
-        let mut files = Files::create(folder.path()).expect("folder");
+        let mut files = Files::create(folder.path(), |name| name == "a").expect("folder");
         let error = files.add("../x".into()).expect_err("a path");
         assert_eq!(
             error.to_string(),

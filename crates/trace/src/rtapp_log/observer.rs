@@ -1,7 +1,6 @@
 //! Collects iterations.
 use super::files::{Files, LogError};
 use super::line::{HEADER, Line};
-use crate::export::Drafts;
 use std::path::Path;
 use wakeplace_engine::observe::{Iteration, Observer};
 use wakeplace_workload::{RtAppLog, Workload};
@@ -14,6 +13,28 @@ struct Thread {
     /// Index in `Workload::tasks`.
     script: usize,
     file: usize,
+}
+
+fn start_of_name(log: &RtAppLog, script: usize) -> String {
+    format!("{}-{}", log.basename, log.threads[script].name)
+}
+
+/// Whether a file of this name can be a log of such a run: those of forked threads end in two
+/// numbers.
+fn names_of(log: &RtAppLog) -> impl Fn(&str) -> bool + 'static {
+    let scripts = 0..log.threads.len();
+    let starts: Vec<String> = scripts.map(|script| start_of_name(log, script)).collect();
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let of_fork = move |rest: &str| {
+        let numbers = rest.strip_prefix('-').and_then(|rest| rest.split_once('-'));
+        numbers.is_some_and(|(index, fork)| is_number(index) && is_number(fork))
+    };
+    move |name| {
+        let name = name.strip_suffix(".log");
+        let rest = |start| name.and_then(|name| name.strip_prefix(start));
+        let mut rests = starts.iter().filter_map(|start| rest(start.as_str()));
+        rests.any(|rest| rest.is_empty() || of_fork(rest))
+    }
 }
 
 /// Writes the logs of one run: attach it, then `publish`. What cannot be written stops the logs,
@@ -32,16 +53,16 @@ pub struct RtAppLogs {
 }
 
 impl RtAppLogs {
-    /// Logs of a run of `workload` in a folder that is there; `log` is `Spec::rtapp_log` of the
-    /// same file.
+    /// Logs of a run of `workload`, which will be all that is in `folder`; `log` is
+    /// `Spec::rtapp_log` of the same file.
     ///
     /// # Errors
-    /// The folder cannot be written, or a thread's name is no file's.
+    /// The folder cannot be written or holds something else, or a thread's name is no file's.
     pub fn create(log: RtAppLog, workload: &Workload, folder: &Path) -> Result<Self, LogError> {
         let mut logs = Self {
             forks: vec![0; workload.tasks.len()],
             threads: Vec::with_capacity(workload.tasks.len()),
-            files: Files::create(folder)?,
+            files: Files::create(folder, names_of(&log))?,
             count: 0,
             failed: None,
             log,
@@ -53,12 +74,6 @@ impl RtAppLogs {
             }
         }
         Ok(logs)
-    }
-
-    /// What is on the disk until `publish`.
-    #[must_use]
-    pub fn drafts(&self) -> Drafts {
-        self.files.drafts()
     }
 
     /// Moves the files to their place.
@@ -76,10 +91,10 @@ impl RtAppLogs {
     fn start(&mut self, script: usize, fork: Option<u32>) -> Result<(), LogError> {
         let index = self.count;
         self.count += 1;
-        let (base, name) = (&self.log.basename, &self.log.threads[script].name);
+        let start = start_of_name(&self.log, script);
         let file = self.files.add(match fork {
-            None => format!("{base}-{name}.log"),
-            Some(fork) => format!("{base}-{name}-{index}-{fork:04}.log"),
+            None => format!("{start}.log"),
+            Some(fork) => format!("{start}-{index}-{fork:04}.log"),
         })?;
         self.files.append(file, HEADER)?;
         self.threads.push(Some(Thread {

@@ -1,9 +1,10 @@
 #!/bin/sh
-# Saves what the kernel says of this machine's CPUs: sh capture.sh FILE.tar
+# Saves what the kernel says of this machine's CPUs: sh capture.sh FILE.tar (-: standard output)
 # On another machine: wakeplace platform import --sysfs FILE.tar
 # It only reads; as root it also finds the energy model in debugfs. Needed: sh, cat, mkdir, tar.
 set -eu
 case "${1:-}" in
+-) ;;
 '' | -*)
 	echo "usage: sh capture.sh FILE.tar" >&2
 	exit 2
@@ -13,7 +14,7 @@ case "$1" in
 /*) out=$1 ;;
 *) out=$PWD/$1 ;;
 esac
-[ ! -d "$out" ] || {
+[ "$1" = - ] || [ ! -d "$out" ] || {
 	echo "capture: $1 is a folder, expected the name of the archive" >&2
 	exit 2
 }
@@ -23,7 +24,7 @@ command -v tar >/dev/null 2>&1 || {
 }
 work=${TMPDIR:-/tmp}/wakeplace-capture.$$
 (umask 077 && mkdir "$work")
-trap 'rm -rf "$work"' EXIT
+trap 'rm -rf "$work"; [ "$1" = - ] || rm -f "$out.part"' EXIT
 trap 'exit 1' HUP INT TERM
 
 # Files of sysfs have no true size, so each is read whole before it is archived.
@@ -77,10 +78,13 @@ sed '/^$/q' /proc/cpuinfo >"$work/proc/cpuinfo" 2>/dev/null || :
 	echo "capture: $cpus/online cannot be read; is /sys mounted?" >&2
 	exit 3
 }
-(cd "$work" && tar -cf "$out.part" .) || {
-	rm -f "$out.part"
-	exit 2
-}
-mv "$out.part" "$out"
+if [ "$1" = - ]; then
+	(cd "$work" && tar -cf - .) || exit 2
+else
+	(cd "$work" && tar -cf "$out.part" .) || exit 2
+	# Not every sync takes a file.
+	sync "$out.part" 2>/dev/null || sync
+	mv "$out.part" "$out"
+fi
 [ -d /sys/kernel/debug/energy_model ] || echo "capture: without the energy model: \
 debugfs is not mounted, not readable, or this kernel has none" >&2

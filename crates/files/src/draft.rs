@@ -1,0 +1,136 @@
+//! Files and folders in the making, and what others left of theirs.
+
+use crate::drafts;
+use crate::swap;
+use rustix::fs::OFlags;
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+const PREFIX: &str = ".wakeplace-";
+const SUFFIX: &str = ".tmp";
+
+/// A file or a folder in the making; removed when dropped, unless it was moved to its place.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    path: PathBuf,
+    /// Locked (flock) as long as this process lives; closed after the draft is gone.
+    held: File,
+}
+
+impl Draft {
+    /// A new empty file in a folder, with the rights that a new file gets.
+    pub(crate) fn file_in(folder: &Path) -> io::Result<Self> {
+        Self::in_folder(folder, |path| {
+            OpenOptions::new().write(true).create_new(true).open(path)
+        })
+    }
+
+    /// A new empty folder in a folder, for this user alone.
+    pub(crate) fn folder_in(folder: &Path) -> io::Result<Self> {
+        Self::in_folder(folder, |path| {
+            DirBuilder::new().mode(0o700).create(path)?;
+            File::open(path)
+        })
+    }
+
+    fn in_folder(folder: &Path, make: impl Fn(&Path) -> io::Result<File>) -> io::Result<Self> {
+        sweep(folder);
+        loop {
+            let (held, path) = drafts::add(|| {
+                let mut names = tempfile::Builder::new();
+                let made = names.prefix(PREFIX).suffix(SUFFIX);
+                let (file, path) = made.make_in(folder, &make)?.into_parts();
+                Ok((file, path.keep()?))
+            })?;
+            let draft = Self { path, held };
+            // Between its making and its locking another process may have taken it for a leftover.
+            // Where the file system has no locks nobody can: leftovers stay there.
+            let lost = matches!(draft.held.try_lock(), Err(TryLockError::WouldBlock));
+            if !lost && is_at(&draft.held, &draft.path) {
+                return Ok(draft);
+            }
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The open file.
+    pub(crate) fn file(&self) -> &File {
+        &self.held
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        drafts::drop_draft(&self.path);
+    }
+}
+
+/// A folder for what is needed on the way to a file; gone when dropped.
+#[derive(Debug)]
+pub struct Scratch(Draft);
+
+impl Scratch {
+    /// In a folder that is there.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn folder_in(folder: &Path) -> io::Result<Self> {
+        Draft::folder_in(folder).map(Self)
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+/// The open file is the one that has this name.
+fn is_at(file: &File, path: &Path) -> bool {
+    let (Ok(open), Ok(named)) = (file.metadata(), fs::symlink_metadata(path)) else {
+        return false;
+    };
+    (open.dev(), open.ino()) == (named.dev(), named.ino())
+}
+
+fn is_draft(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    name.starts_with(PREFIX) && name.ends_with(SUFFIX)
+}
+
+/// Removes the drafts of processes that live no longer. What cannot be removed stays.
+pub(crate) fn sweep(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if is_draft(&entry.file_name()) {
+            let _ = remove_if_left(&entry.path());
+        }
+    }
+}
+
+fn remove_if_left(path: &Path) -> io::Result<()> {
+    let kind = fs::symlink_metadata(path)?.file_type();
+    if !kind.is_file() && !kind.is_dir() {
+        return Ok(());
+    }
+    let file = open_to_lock(path)?;
+    // Locked: its writer is at work.
+    if file.try_lock().is_err() || !is_at(&file, path) {
+        return Ok(());
+    }
+    if kind.is_dir() {
+        swap::put_back(path)?;
+    }
+    drafts::remove(path)
+}
+
+/// Follows no link and waits for no pipe, whatever has come to that name by now.
+fn open_to_lock(path: &Path) -> io::Result<File> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    OpenOptions::new().read(true).custom_flags(flags).open(path)
+}

@@ -1,0 +1,116 @@
+//! Why a file is not in its place, and whose fault that is.
+
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+/// Whose fault it is that something cannot be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The place that was named: another one may do.
+    Place,
+    /// The machine: a full disk, a faulty or read-only one.
+    Machine,
+}
+
+/// Whose fault an error of the system is.
+#[must_use]
+pub fn fault(error: &io::Error) -> Fault {
+    match error.kind() {
+        ErrorKind::NotFound
+        | ErrorKind::NotADirectory
+        | ErrorKind::IsADirectory
+        | ErrorKind::AlreadyExists
+        | ErrorKind::DirectoryNotEmpty
+        | ErrorKind::InvalidFilename
+        | ErrorKind::InvalidInput
+        | ErrorKind::PermissionDenied => Fault::Place,
+        _ if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => Fault::Place,
+        _ => Fault::Machine,
+    }
+}
+
+/// Why a file or a folder is not in its place. What was there before is still there, unless the
+/// message says otherwise.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {why}", path.display())]
+pub struct WriteError {
+    path: PathBuf,
+    why: Why,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum Why {
+    #[error("cannot be written: {0}")]
+    Refused(String),
+    #[error("cannot be written: {0}")]
+    System(io::Error),
+    #[error(
+        "it is written, but its folder cannot be synced ({0}): after a power failure the old \
+         content may be back"
+    )]
+    Unsynced(io::Error),
+}
+
+impl WriteError {
+    /// The system cannot write it.
+    #[must_use]
+    pub fn new(path: &Path, error: io::Error) -> Self {
+        Self::because(path, Why::System(error))
+    }
+
+    /// The place cannot be taken.
+    pub(crate) fn refused(path: &Path, why: impl Into<String>) -> Self {
+        Self::because(path, Why::Refused(why.into()))
+    }
+
+    /// It is in its place, and may not be there after a crash.
+    pub(crate) fn unsynced(path: &Path, error: io::Error) -> Self {
+        Self::because(path, Why::Unsynced(error))
+    }
+
+    fn because(path: &Path, why: Why) -> Self {
+        let path = path.to_owned();
+        Self { path, why }
+    }
+
+    /// Whose fault it is.
+    #[must_use]
+    pub fn fault(&self) -> Fault {
+        match &self.why {
+            Why::Refused(_) => Fault::Place,
+            Why::System(error) => fault(error),
+            Why::Unsynced(_) => Fault::Machine,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::io::Errno;
+
+    /// Goal: full, faulty and read-only disks are the machine's fault, wrong names the user's.
+    #[test]
+    fn faults_are_told_apart() {
+        let of = |errno: Errno| fault(&errno.into());
+        for errno in [
+            Errno::NOSPC,
+            Errno::DQUOT,
+            Errno::IO,
+            Errno::ROFS,
+            Errno::FBIG,
+        ] {
+            assert_eq!(of(errno), Fault::Machine, "{errno}");
+        }
+        for errno in [
+            Errno::NOENT,
+            Errno::NOTDIR,
+            Errno::ISDIR,
+            Errno::ACCESS,
+            Errno::NAMETOOLONG,
+            Errno::LOOP,
+        ] {
+            assert_eq!(of(errno), Fault::Place, "{errno}");
+        }
+    }
+}

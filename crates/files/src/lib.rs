@@ -1,0 +1,19 @@
+//! Writes files so that a reader finds the old one or the new one, whole, whatever happens.
+//!
+//! A file is written as a draft beside its place, synced, renamed to its place, and the folder is
+//! synced ([`Place`]). Files that belong together fill a folder beside their place, which is then
+//! exchanged with the old one ([`FileSet`]). Drafts are held under flock by their writer: the next
+//! process that writes in the same folder removes those that nobody holds any more.
+
+mod draft;
+mod drafts;
+mod error;
+mod place;
+mod set;
+mod swap;
+
+pub use draft::Scratch;
+pub use drafts::abandon;
+pub use error::{Fault, WriteError, fault};
+pub use place::{Place, write};
+pub use set::{FileSet, install};

@@ -1,0 +1,124 @@
+//! A file that is there whole or not at all. A device or a pipe is written in place.
+
+use crate::draft::Draft;
+use crate::drafts;
+use crate::error::WriteError;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+/// Where a file will be.
+#[derive(Debug)]
+pub struct Place {
+    /// As it was asked for.
+    path: PathBuf,
+    /// The file that is written meanwhile, and where it goes; None: written in place.
+    draft: Option<(Draft, PathBuf)>,
+    sealed: bool,
+}
+
+impl Place {
+    /// Finds out whether a file can be there, and opens what is written until it is. What is there
+    /// already stays as it is; symbolic links are followed.
+    ///
+    /// # Errors
+    /// It cannot be there.
+    pub fn open(path: &Path) -> Result<(Self, File), WriteError> {
+        let failed = |error: io::Error| WriteError::new(path, error);
+        let place = |draft| {
+            let path = path.to_owned();
+            let sealed = false;
+            Self {
+                path,
+                draft,
+                sealed,
+            }
+        };
+        let target = match fs::metadata(path) {
+            Ok(found) if found.is_dir() => return Err(WriteError::refused(path, "it is a folder")),
+            Ok(found) => {
+                // Not truncated: only the right to write is asked for.
+                let file = OpenOptions::new().write(true).open(path).map_err(failed)?;
+                if !found.is_file() {
+                    return Ok((place(None), file));
+                }
+                fs::canonicalize(path).map_err(failed)?
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_owned(),
+            Err(error) => return Err(failed(error)),
+        };
+        let draft = Draft::file_in(folder_of(&target)).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => WriteError::refused(path, "its folder does not exist"),
+            _ => failed(error),
+        })?;
+        let file = draft.file().try_clone().map_err(failed)?;
+        Ok((place(Some((draft, target))), file))
+    }
+
+    /// Syncs the file, all of which was written.
+    ///
+    /// # Errors
+    /// When the disk does not take it.
+    pub fn seal(&mut self) -> Result<(), WriteError> {
+        if let (Some((draft, target)), false) = (&self.draft, self.sealed) {
+            let synced = keep_rights(target, draft.path()).and_then(|()| draft.file().sync_all());
+            synced.map_err(|error| WriteError::new(&self.path, error))?;
+        }
+        self.sealed = true;
+        Ok(())
+    }
+
+    /// Moves the file to its place.
+    ///
+    /// # Errors
+    /// When it cannot be moved, or its folder cannot be synced.
+    pub fn publish(mut self) -> Result<(), WriteError> {
+        self.seal()?;
+        let Some((draft, target)) = &self.draft else {
+            return Ok(());
+        };
+        drafts::moving(|| fs::rename(draft.path(), target))
+            .map_err(|error| WriteError::new(&self.path, error))?;
+        sync_folder(folder_of(target)).map_err(|error| WriteError::unsynced(&self.path, error))
+    }
+}
+
+/// Writes a whole file.
+///
+/// # Errors
+/// It cannot be written; what was there before is still there.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
+    let (place, mut file) = Place::open(path)?;
+    file.write_all(bytes)
+        .map_err(|error| WriteError::new(path, error))?;
+    place.publish()
+}
+
+/// The folder that a file is in.
+pub(crate) fn folder_of(path: &Path) -> &Path {
+    let folder = (path.parent()).filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
+}
+
+/// What was there keeps its rights.
+pub(crate) fn keep_rights(old: &Path, new: &Path) -> io::Result<()> {
+    match fs::metadata(old) {
+        Ok(old) => fs::set_permissions(new, old.permissions()),
+        Err(_) => Ok(()),
+    }
+}
+
+/// The names in a folder survive a power failure.
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+    use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
+    let open = match File::open(folder) {
+        // Files can be made in a folder that may not be read; there is no way to sync it.
+        Err(error) if error.kind() == PermissionDenied => return Ok(()),
+        open => open?,
+    };
+    match open.sync_all() {
+        // Some file systems cannot sync a folder.
+        Err(error) if matches!(error.kind(), InvalidInput | Unsupported) => Ok(()),
+        other => other,
+    }
+}

@@ -1,0 +1,208 @@
+//! Files that change as one: a folder of them is filled beside its place and exchanged with the
+//! old one.
+
+use crate::draft::{Draft, sweep};
+use crate::drafts;
+use crate::error::WriteError;
+use crate::place::{folder_of, keep_rights, sync_folder};
+use crate::swap;
+use rustix::fs::{Access, access};
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+/// In the draft: the folder that is filled.
+const NEW: &str = "new";
+
+/// Whether a file of this name is of such a set.
+type IsOurs = Box<dyn Fn(&str) -> bool>;
+
+/// A folder of files in the making.
+pub struct FileSet {
+    /// As it was asked for.
+    path: PathBuf,
+    /// Where it goes.
+    target: PathBuf,
+    /// Where it is until then.
+    new: PathBuf,
+    draft: Draft,
+    is_ours: IsOurs,
+    sealed: bool,
+}
+
+impl FileSet {
+    /// Finds out whether the folder can be there. It must be new, empty, or hold only files whose
+    /// names are those of such a set: the old folder goes with all that is in it.
+    ///
+    /// # Errors
+    /// It cannot be there.
+    pub fn open(path: &Path, is_ours: impl Fn(&str) -> bool + 'static) -> Result<Self, WriteError> {
+        let failed = |error| WriteError::new(path, error);
+        let cannot = |why: &str| {
+            let why = format!("it cannot be made a folder: {why}");
+            WriteError::refused(path, why)
+        };
+        let target = match fs::metadata(path) {
+            Ok(found) if found.is_dir() => old_folder(path, &is_ours)?,
+            Ok(_) => return Err(cannot("it is a file")),
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),
+            Err(_) if fs::symlink_metadata(path).is_ok() => {
+                return Err(cannot("it is a link to nothing"));
+            }
+            Err(_) => path.to_owned(),
+        };
+        let draft = Draft::folder_in(folder_of(&target)).map_err(|error| match error.kind() {
+            ErrorKind::NotFound => cannot("its folder does not exist"),
+            _ => failed(error),
+        })?;
+        let new = draft.path().join(NEW);
+        fs::create_dir(&new).map_err(failed)?;
+        Ok(Self {
+            path: path.to_owned(),
+            target,
+            new,
+            draft,
+            is_ours: Box::new(is_ours),
+            sealed: false,
+        })
+    }
+
+    /// What is filled.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.new
+    }
+
+    /// Syncs the files, all of which were written.
+    ///
+    /// # Errors
+    /// When the disk does not take them.
+    pub fn seal(&mut self) -> Result<(), WriteError> {
+        if !self.sealed {
+            refuse_foreign(&self.path, &self.target, &self.is_ours)?;
+            let sealed = keep_all_rights(&self.target, &self.new).and_then(|()| sync(&self.new));
+            sealed.map_err(|error| WriteError::new(&self.path, error))?;
+            self.sealed = true;
+        }
+        Ok(())
+    }
+
+    /// Moves the folder to its place.
+    ///
+    /// # Errors
+    /// When it cannot be moved, or the folder that it is in cannot be synced.
+    pub fn publish(mut self) -> Result<(), WriteError> {
+        self.seal()?;
+        let draft = self.draft.path();
+        drafts::moving(|| {
+            let old = swap::put(&self.new, &self.target, draft)?;
+            // What came into the old folder at the last moment is not lost.
+            for old in old.iter() {
+                for name in foreign(old, &self.is_ours)? {
+                    fs::rename(old.join(&name), self.target.join(&name))?;
+                }
+            }
+            Ok(())
+        })
+        .map_err(|error| WriteError::new(&self.path, error))?;
+        sync_folder(folder_of(&self.target))
+            .and_then(|()| sync_folder(draft))
+            .map_err(|error| WriteError::unsynced(&self.path, error))
+    }
+}
+
+impl fmt::Debug for FileSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FileSet").finish_non_exhaustive()
+    }
+}
+
+/// Puts a finished folder, with all that is in it, where another one may be. `scratch` is the draft
+/// folder that it is in, on the same file system.
+///
+/// # Errors
+/// When it cannot be moved; what was there before is still there.
+pub fn install(finished: &Path, at: &Path, scratch: &crate::Scratch) -> Result<(), WriteError> {
+    let failed = |error| WriteError::new(at, error);
+    sync(finished).map_err(failed)?;
+    drafts::moving(|| swap::put(finished, at, scratch.path())).map_err(failed)?;
+    sync_folder(folder_of(at)).map_err(|error| WriteError::unsynced(at, error))
+}
+
+/// The folder that is there, by its own name, if it can be exchanged.
+fn old_folder(path: &Path, is_ours: &dyn Fn(&str) -> bool) -> Result<PathBuf, WriteError> {
+    let failed = |error| WriteError::new(path, error);
+    let real = fs::canonicalize(path).map_err(failed)?;
+    if std::env::current_dir().is_ok_and(|here| here == real) {
+        let why = "it is the folder in which the command runs, which cannot be exchanged";
+        return Err(WriteError::refused(path, why));
+    }
+    let device = |path: &Path| fs::metadata(path).map(|found| found.dev());
+    if real.parent().is_none() || device(&real).ok() != device(folder_of(&real)).ok() {
+        let why = "a file system is mounted there, which cannot be exchanged";
+        return Err(WriteError::refused(path, why));
+    }
+    access(&real, Access::WRITE_OK).map_err(|error| failed(error.into()))?;
+    sweep(&real);
+    refuse_foreign(path, &real, is_ours)?;
+    Ok(real)
+}
+
+fn refuse_foreign(
+    path: &Path,
+    folder: &Path,
+    is_ours: &dyn Fn(&str) -> bool,
+) -> Result<(), WriteError> {
+    let names = foreign(folder, is_ours).map_err(|error| WriteError::new(path, error))?;
+    match names.first() {
+        None => Ok(()),
+        Some(name) => {
+            let name = name.to_string_lossy();
+            let why = format!("it holds `{name}`, which is not of such an export and would go");
+            Err(WriteError::refused(path, why))
+        }
+    }
+}
+
+/// What in a folder is not of such a set, by name; nothing if there is no folder.
+fn foreign(folder: &Path, is_ours: &dyn Fn(&str) -> bool) -> io::Result<Vec<OsString>> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let (entry, name) = entry.map(|entry| (entry.file_type(), entry.file_name()))?;
+        if !(entry?.is_file() && name.to_str().is_some_and(is_ours)) {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// The folder and its files keep the rights of those that are in their place.
+fn keep_all_rights(old: &Path, new: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(new)? {
+        let entry = entry?;
+        keep_rights(&old.join(entry.file_name()), &entry.path())?;
+    }
+    keep_rights(old, new)
+}
+
+/// All that is below a folder; links have nothing to sync.
+fn sync(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            sync(&entry.path())?;
+        } else if kind.is_file() {
+            File::open(entry.path())?.sync_all()?;
+        }
+    }
+    sync_folder(folder)
+}
