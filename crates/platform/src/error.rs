@@ -39,7 +39,7 @@ pub enum PlatformError {
         source: io::Error,
     },
     /// No built-in platform has this name.
-    #[error("unknown platform `{name}`{}", offered(.near))]
+    #[error("unknown platform `{name}`{}", did_you_mean_first(.near.as_slice(), EXPECTED))]
     UnknownName {
         /// Name as given.
         name: String,
@@ -48,13 +48,9 @@ pub enum PlatformError {
     },
 }
 
-/// The end of the message about a name: there are too many to list.
-fn offered(near: &[String]) -> String {
-    let near: Vec<&str> = near.iter().map(String::as_str).collect();
-    let expected = "expected a name from `wakeplace platform list`, or a path with `/` or ending \
-                    in `.toml`";
-    did_you_mean_first(&near, expected)
-}
+/// What can name a platform; there are too many to list.
+const EXPECTED: &str = "expected a name from `wakeplace platform list`, or a path with `/` or \
+                        ending in `.toml`";
 
 /// A broken rule, by byte offset; becomes a `PlatformError` once file and text are known.
 #[derive(Debug)]

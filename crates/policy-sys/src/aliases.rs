@@ -1,5 +1,5 @@
 //! What people call things that have another name here. No name is accepted for another: a policy's
-//! name stands in results, and one spelling each keeps them comparable. The messages offer the name.
+//! name stands in results, and one spelling each keeps them comparable. Messages offer the name.
 
 use wakeplace_text::{did_you_mean_first, nearest_few};
 

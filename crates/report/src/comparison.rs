@@ -25,8 +25,8 @@ pub(crate) const KEY_METRICS: [&str; 8] = [
 /// Most other metrics that are named in a comparison for people.
 const MAX_OTHERS: usize = 6;
 
-/// The result of `sim` (one policy) or `compare`. Human and CSV results leave out the warnings: they
-/// are no result, and whoever prints says them elsewhere.
+/// The result of `sim` (one policy) or `compare`. Human and CSV results leave out the warnings:
+/// they are no result, and whoever prints says them elsewhere.
 #[must_use]
 pub fn comparison(comparison: &Comparison, format: Format, style: Style) -> String {
     match format {

@@ -51,8 +51,8 @@ pub(crate) struct RunArgs {
     /// A parameter of the policy, as often as needed.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Change power-policy with the machine: by its source of power, or by the platform profile that
-    /// a desktop sets. The files are read once a second.
+    /// Change power-policy with the machine: by its source of power, or by the platform profile
+    /// that a desktop sets. The files are read once a second.
     #[arg(long, value_enum, value_name = "source|profile")]
     pub(crate) follow: Option<Follow>,
     /// Print statistics every SEC seconds while scheduling.

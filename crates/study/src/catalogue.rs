@@ -1,7 +1,7 @@
 //! The studies that are built into the program.
 
 use crate::{Study, StudyError};
-use wakeplace_text::{nearest, shorten};
+use wakeplace_text::{nearest_few, shorten};
 
 include!(concat!(env!("OUT_DIR"), "/builtin.rs"));
 
@@ -48,9 +48,15 @@ fn builtin(name: &str) -> Result<(&'static str, &'static str), StudyError> {
         .map(|(_, text, readme)| (*text, *readme))
         .ok_or_else(|| StudyError::UnknownName {
             name: shorten(name),
-            known: names().collect::<Vec<_>>().join(", "),
-            hint: nearest(name, names()).map(str::to_owned),
+            near: near(name, names()),
         })
+}
+
+/// The nearest names: several studies differ in the board alone.
+fn near<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    const OFFERED: usize = 3;
+    let near = nearest_few(name, names, OFFERED);
+    near.into_iter().map(str::to_owned).collect()
 }
 
 /// The file of a built-in study, for one that takes cases from it.
@@ -126,8 +132,7 @@ fn unmatched(pattern: &str) -> StudyError {
     all.dedup();
     StudyError::UnknownName {
         name: shorten(pattern),
-        hint: nearest(pattern, all.iter().map(String::as_str)).map(str::to_owned),
-        known: all.join(", "),
+        near: near(pattern, all.iter().map(String::as_str)),
     }
 }
 

@@ -4,7 +4,9 @@ use crate::settings::SettingError;
 use wakeplace_engine::RunError;
 use wakeplace_platform::PlatformError;
 use wakeplace_policy_sys::PolicyError;
-use wakeplace_text::{did_you_mean, nearest, shorten, split_toml_message, whereabouts};
+use wakeplace_text::{
+    did_you_mean, did_you_mean_first, nearest, shorten, split_toml_message, whereabouts,
+};
 use wakeplace_workload::WorkloadError;
 
 /// An experiment or a study that cannot be run.
@@ -27,14 +29,15 @@ pub enum StudyError {
         hint: Option<String>,
     },
     /// No study has this name.
-    #[error("unknown study `{name}`; expected one of {known}{}", did_you_mean(.hint.as_deref()))]
+    #[error(
+        "unknown study `{name}`{}",
+        did_you_mean_first(.near.as_slice(), "expected a name from `wakeplace study list`")
+    )]
     UnknownName {
         /// Name as given.
         name: String,
-        /// All names, separated by commas.
-        known: String,
-        /// Nearest name.
-        hint: Option<String>,
+        /// Nearest names (or families, as `sis-short/*`), the best first.
+        near: Vec<String>,
     },
     /// The platform has no energy optimum.
     #[error("--oracle: there is no optimum on `{platform}`: {refusal}")]

@@ -23,8 +23,8 @@ pub fn parse_duration_ns(text: &str) -> Result<u64, String> {
 pub fn parse_duration_or_zero_ns(text: &str) -> Result<u64, String> {
     parse(
         text,
-        "expected a time of 0 or more with its unit (ns, us, ms, s, m), as `16ms` or `1.5us`, up to \
-         1000000s",
+        "expected a time of 0 or more with its unit (ns, us, ms, s, m), as `16ms` or `1.5us`, up \
+         to 1000000s",
     )
 }
 

@@ -61,11 +61,13 @@ pub fn did_you_mean(nearest: Option<&str>) -> String {
 /// The end of a message about a wrong name where much can stand: the nearest names come first,
 /// then what is expected, a sentence without its point.
 #[must_use]
-pub fn did_you_mean_first(nearest: &[&str], expected: &str) -> String {
+pub fn did_you_mean_first<T: AsRef<str>>(nearest: &[T], expected: &str) -> String {
     let [others @ .., last] = nearest else {
         return format!("; {expected}");
     };
-    let others: Vec<String> = others.iter().map(|name| format!("`{name}`")).collect();
+    let last = last.as_ref();
+    let quoted = |name: &T| format!("`{}`", name.as_ref());
+    let others: Vec<String> = others.iter().map(quoted).collect();
     let or = if others.is_empty() { "" } else { " or " };
     let mut letters = expected.chars();
     let first = letters.next().map(|first| first.to_ascii_uppercase());
@@ -116,7 +118,7 @@ mod tests {
     fn the_offer_has_one_wording() {
         assert_eq!(did_you_mean(Some("a")), "; did you mean `a`?");
         assert_eq!(did_you_mean(None), "");
-        assert_eq!(did_you_mean_first(&[], "known: a"), "; known: a");
+        assert_eq!(did_you_mean_first::<&str>(&[], "known: a"), "; known: a");
         let near = did_you_mean_first(&["a"], "known: a, b");
         assert_eq!(near, "; did you mean `a`? Known: a, b");
         let several = did_you_mean_first(&["a", "b", "c"], "known: a");

@@ -153,15 +153,17 @@ fn what_was_meant_comes_before_what_there_is() {
         (
             sim_with("tc2", "perodic:n=4", "linux-4.17"),
             "did you mean `periodic`",
-            "",
+            "a model: ",
+        ),
+        (
+            run(&["study", "run", "zen"]),
+            "did you mean `sis-short/zen3`",
+            "study list",
         ),
     ] {
         assert_refused(&output, &[meant, then]);
         let text = stderr(&output);
-        assert!(
-            then.is_empty() || text.find(meant) < text.find(then),
-            "{text}"
-        );
+        assert!(text.find(meant) < text.find(then), "{text}");
     }
     // There are more platforms than a message can hold.
     let text = stderr(&run(&["platform", "show", "nosuchboard"]));

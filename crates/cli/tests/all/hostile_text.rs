@@ -47,7 +47,8 @@ fn hostile() -> TempDir {
     file(&folder, PLATFORM, &text);
     let name = quoted(BAD_NAME);
     let load = format!(
-        "{{\"tasks\": {{{name}: {{\"run\": 1000, \"timer\": {{\"ref\": {name}, \"period\": 16000}}, \
+        "{{\"tasks\": {{{name}: {{\"run\": 1000, \
+         \"timer\": {{\"ref\": {name}, \"period\": 16000}}, \
          \"unknown-{}\": 1}}}}, \"global\": {{\"duration\": 1}}}}",
         &quoted(BAD)[1..quoted(BAD).len() - 1],
     );

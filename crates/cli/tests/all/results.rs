@@ -74,8 +74,11 @@ fn a_task_that_never_lets_time_pass_is_named() {
     ];
     let output = run_in(folder.path(), &args);
     assert_code(&output, 1);
-    let text = stdout(&output);
-    assert!(text.contains("task `spin-1` repeats steps"), "{text}");
+    let (text, warnings) = (stdout(&output), stderr(&output));
+    assert!(
+        warnings.contains("task `spin-1` repeats steps"),
+        "{warnings}"
+    );
     assert!(text.contains("NOT complete"), "{text}");
     let output = run_in(folder.path(), &[&args[..], &["--format=csv"]].concat());
     assert_code(&output, 1);

@@ -187,19 +187,15 @@ fn bytes_that_are_no_text_have_a_place() {
 #[test]
 fn names_and_paths_do_not_shadow_each_other() {
     let error = Platform::load("hikey").expect_err("unknown").to_string();
-    assert!(
-        error.starts_with("unknown platform `hikey`; expected one of "),
-        "{error}"
-    );
-    assert!(
-        ["hikey960,", "juno-r0,", "tc2,"]
-            .iter()
-            .all(|name| error.contains(name)),
-        "{error}"
-    );
+    // There are too many to list: the nearest stand first, then where all are listed.
+    let expected = "Expected a name from `wakeplace platform list`, or a path with `/` or ending \
+                    in `.toml`";
+    let message = |near: &str| format!("; did you mean {near}? {expected}");
+    let hikey = message("`hikey620` or `hikey960`");
+    assert_eq!(error, format!("unknown platform `hikey`{hikey}"));
     let error = Platform::load("juno-r1").expect_err("unknown").to_string();
     assert!(
-        error.contains("; did you mean `juno-r0`? Expected "),
+        error.ends_with(&message("`juno-r0` or `juno-r2`")),
         "{error}"
     );
     let error = Platform::load("./tc2").expect_err("a path").to_string();

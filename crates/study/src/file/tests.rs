@@ -329,7 +329,12 @@ const BROKEN: [(&str, &str, &str, &str); 24] = [
         "28:8",
         "did you mean `pelt_scale`?",
     ),
-    ("juno-r0", "juno-0", "33:12", "did you mean `juno-r0`?"),
+    (
+        "juno-r0",
+        "juno-0",
+        "33:12",
+        "did you mean `juno-r0` or `juno-r2`?",
+    ),
     (
         ", { name = \"x\", policy = \"linux-4.17\" }",
         "",

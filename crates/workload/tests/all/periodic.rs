@@ -105,7 +105,7 @@ fn wrong_arguments_say_what_was_expected() {
         ),
         (
             "periodic:perod=1ms",
-            &["no key `perod`", "expected one of n, period", "`period`?"],
+            &["no key `perod`", "`period`? Expected one of n, period"],
         ),
         ("periodic:n=0", &["0 tasks", "a number from 1 to 100000"]),
         ("periodic:n=100001", &["`n=100001` is not possible"]),
