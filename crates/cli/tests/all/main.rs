@@ -8,6 +8,7 @@ mod bad_platforms;
 mod common;
 mod eras;
 mod explain;
+mod faults;
 mod help;
 mod hostile_text;
 mod hotplug;

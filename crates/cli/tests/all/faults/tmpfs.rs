@@ -1,0 +1,95 @@
+//! A disk that is full indeed: a small tmpfs.
+
+use crate::common::{assert_code, file, folder, run_in, stderr, stdout};
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// Unmounted when dropped.
+struct Mounted(PathBuf);
+
+impl Mounted {
+    fn new(at: PathBuf) -> Option<Self> {
+        let mut mount = Command::new("mount");
+        mount
+            .args(["-t", "tmpfs", "-o", "size=64k", "tmpfs"])
+            .arg(&at);
+        let mounted = mount.stderr(Stdio::null()).status();
+        mounted
+            .is_ok_and(|status| status.success())
+            .then_some(Self(at))
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+/// Goal: each way to write says that the disk is full, gives exit code 3, leaves what was there and
+/// nothing else.
+#[test]
+#[allow(clippy::print_stderr, reason = "a test that is skipped says so")]
+fn a_full_disk() {
+    let folder = folder();
+    let at = folder.path().join("small");
+    fs::create_dir(&at).expect("a folder");
+    let Some(small) = Mounted::new(at) else {
+        eprintln!("SKIPPED: a_full_disk needs to mount a tmpfs (root)");
+        return;
+    };
+    file(&folder, "small/old", "old");
+    fs::write(small.0.join("filler"), vec![0; 40 << 10]).expect("there is room for that");
+    let load = r#"{"tasks": {"t": {"loop": -1, "run": 10, "sleep": 10}},
+                   "global": {"calibration": 100, "logdir": ".", "log_basename": "x"}}"#;
+    file(&folder, "load.json", load);
+    let run = [
+        "sim",
+        "--platform=tc2",
+        "--workload=load.json",
+        "--policy=linux-6.2",
+    ];
+    for (option, place) in [
+        ("--export-ftrace", "small/old"),
+        ("--export-perfetto", "small/old"),
+        ("--export-html", "small/old"),
+        ("--export-parquet", "small/tables"),
+        ("--export-rtapp-log", "small/logs"),
+    ] {
+        let option = format!("{option}={place}");
+        let output = run_in(
+            folder.path(),
+            &[&run[..], &["--duration=2s", &option]].concat(),
+        );
+        assert_code(&output, 3);
+        let said = stderr(&output);
+        assert!(said.contains(place), "{said}");
+        assert!(said.contains("No space left on device"), "{said}");
+        assert!(!said.contains("expected"), "{said}");
+        assert_eq!(stdout(&output), "", "no result without its files");
+        let left = fs::read_dir(&small.0).expect("a folder").count();
+        assert_eq!(left, 2, "{option}: nothing is left but old and filler");
+        assert_eq!(fs::read(small.0.join("old")).expect("there"), b"old");
+    }
+}
+
+/// Goal: so is standard output.
+#[test]
+fn standard_output_on_a_full_disk() {
+    for args in [&["platform", "list"][..], &["--help"], &["sim", "--help"]] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full");
+        let mut command = crate::common::program(std::path::Path::new("."));
+        command
+            .args(args)
+            .stdout(full.expect("Linux has it"))
+            .stderr(Stdio::piped());
+        let output = command.output().expect("it starts");
+        assert_code(&output, 3);
+        let said = stderr(&output);
+        assert!(
+            said.contains("standard output: cannot be written: No space left"),
+            "{said}"
+        );
+    }
+}
