@@ -33,18 +33,27 @@ fn drafts(folder: &Path) -> usize {
         .count()
 }
 
-/// A run that does not end, with a file and a folder in the making.
-fn endless(folder: &Path) -> Child {
+/// A process that is killed when dropped: also when a test fails it must not go on to write.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill().and_then(|()| self.0.wait());
+    }
+}
+
+/// A run that takes long, with a file and a folder in the making.
+fn long_run(folder: &Path) -> Running {
     let mut command = program(folder);
     command
         .args(RUN)
-        .args(["--duration=1000000s", "--export-ftrace=long.txt"]);
+        .args(["--duration=3000s", "--export-ftrace=long.txt"]);
     command
         .arg("--export-parquet=long")
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     let before = names(folder);
-    let mut child = command.spawn().expect("it starts");
+    let child = Running(command.spawn().expect("it starts"));
     for _ in 0..12_000 {
         let new = names(folder)
             .into_iter()
@@ -54,7 +63,6 @@ fn endless(folder: &Path) -> Child {
         }
         sleep(Duration::from_millis(5));
     }
-    let _ = child.kill().and_then(|()| child.wait());
     panic!("no drafts within a minute");
 }
 
@@ -63,11 +71,9 @@ fn endless(folder: &Path) -> Child {
 #[test]
 fn only_the_drafts_of_the_dead_go() {
     let folder = folder();
-    let mut dead = endless(folder.path());
-    dead.kill().expect("killed");
-    dead.wait().expect("ended");
+    drop(long_run(folder.path()));
     assert_eq!(drafts(folder.path()), 2, "kill -9 leaves them");
-    let mut alive = endless(folder.path());
+    let mut alive = long_run(folder.path());
     // The second run has removed what the first one left.
     assert_eq!(drafts(folder.path()), 2);
     let link = folder.path().join(".wakeplace-link.tmp");
@@ -79,9 +85,8 @@ fn only_the_drafts_of_the_dead_go() {
     );
     assert_code(&output, 0);
     assert!(link.is_symlink() && drafts(folder.path()) == 3);
-    assert_eq!(alive.try_wait().expect("asked"), None, "it goes on");
-    alive.kill().expect("killed");
-    alive.wait().expect("ended");
+    assert_eq!(alive.0.try_wait().expect("asked"), None, "it goes on");
+    drop(alive);
     let output = run_in(
         folder.path(),
         &[&RUN[..], &["--duration=10ms", "-o", "r.json"]].concat(),
@@ -105,7 +110,7 @@ fn a_folder_with_other_files_is_refused() {
         let place = format!("--export-parquet={place}");
         run_in(
             folder.path(),
-            &[&RUN[..], &["--duration=1000000s", &place]].concat(),
+            &[&RUN[..], &["--duration=5s", &place]].concat(),
         )
     };
     assert_refused(
