@@ -13,6 +13,7 @@ mod help;
 mod hostile_text;
 mod hotplug;
 mod interrupt;
+mod kept_inputs;
 mod lab;
 mod lab_programs;
 mod output;
