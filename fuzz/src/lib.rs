@@ -15,6 +15,7 @@ mod words;
 
 use mutate::Shape;
 use std::cell::RefCell;
+use wakeplace_workload::shorten;
 
 /// How far an input came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -107,7 +108,8 @@ pub(crate) fn refused(error: &dyn std::fmt::Display) -> Reached {
     let bytes = message.len();
     assert!(
         bytes <= MAX_MESSAGE_BYTES,
-        "a message of {bytes} bytes: {message:?}"
+        "a message of {bytes} bytes: {:?}",
+        shorten(&message)
     );
     WHY.set(message);
     Reached::Refused

@@ -7,7 +7,7 @@ use crate::hardware::{
 use crate::hotplug::Hotplug;
 use crate::policy_change::PolicyChange;
 use thiserror::Error;
-use wakeplace_workload::TaskGroup;
+use wakeplace_workload::{TaskGroup, shorten};
 
 /// Options of one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -255,11 +255,16 @@ impl Options {
         let known = known.collect::<Vec<_>>().join(", ");
         let Some((_, slot, _)) = slots.into_iter().find(|(k, ..)| *k == key) else {
             return Err(OptionError(format!(
-                "unknown model setting `{key}`; known: {known}"
+                "unknown model setting `{}`; known: {known}",
+                shorten(key)
             )));
         };
-        let wrong =
-            |expected: &str| OptionError(format!("`{key}`: `{value}`: expected {expected}"));
+        let wrong = |expected: &str| {
+            OptionError(format!(
+                "`{key}`: `{}`: expected {expected}",
+                shorten(value)
+            ))
+        };
         match (slot, value) {
             (Slot::Switch(on), "on") => *on = true,
             (Slot::Switch(on), "off") => *on = false,

@@ -5,6 +5,7 @@ use crate::hotplug::Time;
 use std::fmt;
 use thiserror::Error;
 use wakeplace_policy_sys::{Policy, PolicyError};
+use wakeplace_workload::shorten;
 
 /// One parameter changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +57,7 @@ pub(crate) fn check(
 ) -> Result<(), PolicyChangeError> {
     for (change, made) in in_order(policy, changes) {
         let error = |problem: String| PolicyChangeError {
-            change: change.to_string(),
+            change: shorten(&change.to_string()),
             problem,
         };
         made.map_err(|e| error(e.to_string()))?;

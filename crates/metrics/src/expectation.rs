@@ -2,6 +2,7 @@
 
 use crate::metric::{UnknownMetric, find_metric};
 use std::fmt;
+use wakeplace_text::shorten;
 
 /// How a metric is compared with the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,13 +56,20 @@ impl Operator {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ExpectationError {
     /// No comparison in it.
-    #[error("'{text}' has no operator; expected METRIC then one of <= < >= > == then a number")]
+    #[error(
+        "'{}' has no operator; expected METRIC then one of <= < >= > == then a number",
+        shorten(.text)
+    )]
     NoOperator {
         /// The text given.
         text: String,
     },
     /// What follows the operator is not a finite number.
-    #[error("'{text}': expected a number after {operator}, found '{found}'")]
+    #[error(
+        "'{}': expected a number after {operator}, found '{}'",
+        shorten(.text),
+        shorten(.found)
+    )]
     NotANumber {
         /// The text given.
         text: String,

@@ -451,7 +451,8 @@ metrics! {
 /// No metric has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "unknown metric `{name}`; expected one as `runtime_s` or `busy_{{cluster}}_pct`{}",
+    "unknown metric `{}`; expected one as `runtime_s` or `busy_{{cluster}}_pct`{}",
+    wakeplace_text::shorten(.name),
     wakeplace_text::did_you_mean(*.nearest)
 )]
 pub struct UnknownMetric {

@@ -6,7 +6,7 @@ use crate::sys::{self, wp_params};
 use crate::{Mode, aliases};
 use std::collections::BTreeSet;
 use thiserror::Error;
-use wakeplace_text::{did_you_mean, did_you_mean_first, nearest, nearest_few};
+use wakeplace_text::{did_you_mean, did_you_mean_first, nearest, nearest_few, shorten};
 
 /// A parsed policy: an era, features, parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,8 +110,9 @@ fn split_removals(piece: &str) -> (String, Vec<String>) {
 fn find_era(name: &str, whole: &str) -> Result<&'static Era, PolicyError> {
     ERAS.iter().find(|e| e.name == name).ok_or_else(|| {
         let known: Vec<_> = ERAS.iter().map(|e| e.name).collect();
+        let (whole, shown) = (shorten(whole), shorten(name));
         PolicyError(format!(
-            "policy `{whole}`: unknown era `{name}`{}",
+            "policy `{whole}`: unknown era `{shown}`{}",
             aliases::of_era(name, &known)
         ))
     })
@@ -120,8 +121,9 @@ fn find_era(name: &str, whole: &str) -> Result<&'static Era, PolicyError> {
 fn find_feature(name: &str, whole: &str) -> Result<&'static Feature, PolicyError> {
     FEATURES.iter().find(|f| f.name == name).ok_or_else(|| {
         let known: Vec<_> = FEATURES.iter().map(|f| f.name).collect();
+        let (whole, shown) = (shorten(whole), shorten(name));
         PolicyError(format!(
-            "policy `{whole}`: unknown feature `{name}`{}",
+            "policy `{whole}`: unknown feature `{shown}`{}",
             aliases::of_feature(name, &known)
         ))
     })
@@ -149,8 +151,9 @@ fn find_version(
                 format!("known: {}", feature.versions.join(", "))
             };
             let near = nearest_few(version, feature.versions.iter().copied(), 1);
+            let (whole, shown) = (shorten(whole), shorten(version));
             PolicyError(format!(
-                "policy `{whole}`: unknown version `{version}` of `{}`{}",
+                "policy `{whole}`: unknown version `{shown}` of `{}`{}",
                 feature.name,
                 did_you_mean_first(&near, &expected),
             ))
@@ -214,16 +217,17 @@ impl Policy {
                 Some(meant) => did_you_mean(Some(meant)),
                 None => hint(key, PARAMS.iter().map(|p| p.key)),
             };
-            PolicyError(format!("unknown parameter `{key}`{hint}"))
+            PolicyError(format!("unknown parameter `{}`{hint}", shorten(key)))
         })?;
         let value = if param.key == "mode" {
             Mode::parse(value).map_or(value, |mode| mode.name()) // a former name, too
         } else {
             value
         };
-        let number = param
-            .parse(value)
-            .map_err(|expected| PolicyError(format!("parameter `{key}`: `{value}`: {expected}")))?;
+        let number = param.parse(value).map_err(|expected| {
+            let shown = shorten(value);
+            PolicyError(format!("parameter `{key}`: `{shown}`: {expected}"))
+        })?;
         (param.put)(&mut self.params, number);
         self.overrides.retain(|(k, _)| *k != param.key);
         self.overrides.push((param.key, param.show(&self.params)));
@@ -240,7 +244,7 @@ impl Policy {
             .filter(|f| (f.state)(&self.params).is_some());
         for feature in on {
             if let Some(why) = (feature.refused)(&self.params) {
-                let name = &self.name;
+                let name = shorten(&self.name);
                 return Err(PolicyError(format!(
                     "policy `{name}` cannot have `{}`: {why}",
                     feature.name
@@ -272,8 +276,8 @@ impl Policy {
         let feature = FEATURES.iter().any(|f| f.name == key);
         let what = match (known.is_some(), feature) {
             (true, _) => format!("parameter `{key}` is for a whole run"),
-            (_, true) => format!("`{key}={value}` is for a whole run"),
-            _ => format!("unknown parameter `{key}`"),
+            (_, true) => format!("`{key}={}` is for a whole run", shorten(value)),
+            _ => format!("unknown parameter `{}`", shorten(key)),
         };
         let features = ALIASES.iter().map(|(feature, _)| *feature);
         let near = hint(key, changeable().map(|p| p.key).chain(features));

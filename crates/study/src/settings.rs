@@ -3,13 +3,14 @@
 use crate::hotplug::shown;
 use wakeplace_engine::Options;
 use wakeplace_policy_sys::Policy;
+use wakeplace_text::shorten;
 
 /// Keys of the machine's model begin with this; all others are policy parameters.
 const MODEL_PREFIX: &str = "model.";
 
 /// A setting that cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("setting `{key}={value}`: {reason}")]
+#[error("setting `{}={}`: {reason}", shorten(.key), shorten(.value))]
 pub struct SettingError {
     /// Key as given.
     pub key: String,

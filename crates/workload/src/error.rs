@@ -1,7 +1,7 @@
 //! What can be wrong with a workload, and how it is said: `FILE:LINE:COL: message; expected ...;
 //! did you mean ...?`.
 use std::fmt;
-use wakeplace_text::{did_you_mean, did_you_mean_first, nearest};
+use wakeplace_text::{did_you_mean, did_you_mean_first, nearest, shorten};
 
 /// A place in a text file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -107,7 +107,12 @@ pub struct ArgumentFault {
 
 impl fmt::Display for ArgumentFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "workload `{}`: {}", self.argument, self.message)?;
+        write!(
+            f,
+            "workload `{}`: {}",
+            shorten(&self.argument),
+            self.message
+        )?;
         let nearest: Vec<&str> = self.nearest.as_deref().into_iter().collect();
         match self.expected.as_str() {
             "" => f.write_str(&did_you_mean(self.nearest.as_deref())),

@@ -27,8 +27,9 @@ pub use rtapp::log::{LogPhase, LogThread, RtAppLog};
 pub use rtapp::structure;
 pub use spec::Spec;
 pub use stream::Stream;
-/// Durations as all arguments have them; for settings of the engine, which loads nothing itself.
-pub use wakeplace_text::parse_duration_or_zero_ns;
+/// Durations as all arguments have them, and how much of a wrong word is repeated; for settings of
+/// the engine, which loads nothing itself.
+pub use wakeplace_text::{parse_duration_or_zero_ns, shorten};
 
 /// How a workload is loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

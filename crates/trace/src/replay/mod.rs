@@ -20,7 +20,7 @@ pub const PREFIX: &str = "trace:";
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
     /// The argument itself.
-    #[error("workload `{argument}`: {problem}; expected {expected}")]
+    #[error("workload `{}`: {problem}; expected {expected}", shorten(.argument))]
     Argument {
         /// As typed.
         argument: String,
