@@ -31,9 +31,12 @@ struct wp_capacity_best {
 WP_FN int wp_siblings_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	u32 i, dom_index = wp_smt_dom(ctx, cpu);
-	const struct wp_dom *core = WP_AT(ctx->doms, dom_index);
+	const struct wp_dom *core;
 
-	WP_FOR(i, dom_index == WP_NONE ? 0 : core->nr_cpus, WP_MAX_CPUS) {
+	if (dom_index == WP_NONE)
+		return 1;
+	core = WP_AT(ctx->doms, dom_index);
+	WP_FOR(i, core->nr_cpus, WP_MAX_CPUS) {
 		u32 thread = *WP_AT(ctx->list, core->first_cpu + i);
 
 		if (thread != cpu && !wp_idle_at(ctx, thread))

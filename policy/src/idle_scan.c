@@ -18,9 +18,12 @@ WP_FN u32 wp_free_sibling(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *t
 			  u32 cpu)
 {
 	u32 i, dom_index = wp_smt_dom(ctx, cpu);
-	const struct wp_dom *core = WP_AT(ctx->doms, dom_index);
+	const struct wp_dom *core;
 
-	WP_FOR(i, dom_index == WP_NONE ? 0 : core->nr_cpus, WP_MAX_CPUS) {
+	if (dom_index == WP_NONE)
+		return WP_NONE;
+	core = WP_AT(ctx->doms, dom_index);
+	WP_FOR(i, core->nr_cpus, WP_MAX_CPUS) {
 		u32 thread = *WP_AT(ctx->list, core->first_cpu + i);
 
 		if (thread != cpu && wp_allowed(task, thread) && wp_free_at(ctx, thread))
@@ -39,7 +42,8 @@ WP_FN int wp_core_idle(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task
 		       u32 cpu, struct wp_decision *dec WP_NONNULL)
 {
 	u32 i, idle = 1, dom_index = wp_smt_dom(ctx, cpu);
-	const struct wp_dom *core = WP_AT(ctx->doms, dom_index);
+	/* nothing is read of it where the core is one thread */
+	const struct wp_dom *core = WP_AT(ctx->doms, dom_index == WP_NONE ? 0 : dom_index);
 	u32 n = dom_index == WP_NONE ? 1 : core->nr_cpus;
 
 	WP_FOR(i, n, WP_MAX_CPUS) {

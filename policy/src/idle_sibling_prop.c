@@ -36,10 +36,11 @@ WP_FN u32 wp_idle_thread(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *ta
 			 u32 cpu, u32 all)
 {
 	u32 i, found = WP_NONE, idle = 0, dom_index = wp_smt_dom(ctx, cpu);
-	const struct wp_dom *dom = WP_AT(ctx->doms, dom_index);
+	const struct wp_dom *dom;
 
 	if (dom_index == WP_NONE)
 		return wp_idle_at(ctx, cpu) && wp_allowed(task, cpu) ? cpu : WP_NONE;
+	dom = WP_AT(ctx->doms, dom_index);
 	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
 		u32 thread = *WP_AT(ctx->list, dom->first_cpu + i);
 

@@ -34,6 +34,7 @@ mod ondemand;
 mod outcomes;
 mod platforms;
 mod power;
+mod random;
 mod sanity;
 mod scale;
 mod sched_mc;

@@ -133,7 +133,7 @@ fn change(random: &mut Random, deadline: bool, groups: u32) -> Change {
     }
 }
 
-fn storm(random: &mut Random, nr_cpus: u32, groups: u32) -> Workload {
+pub(crate) fn storm(random: &mut Random, nr_cpus: u32, groups: u32) -> Workload {
     const TEMPLATES: u32 = 2;
     let mut load = random_workload(random, nr_cpus);
     if random.one_in(2) {
@@ -194,7 +194,7 @@ const POLICIES: [(&str, &str); 7] = [
 ];
 
 /// CPUs that leave and come back; CPU 0 stays.
-fn comings_and_goings(random: &mut Random, nr_cpus: u64) -> Vec<Hotplug> {
+pub(crate) fn comings_and_goings(random: &mut Random, nr_cpus: u64) -> Vec<Hotplug> {
     let mut there = vec![true; nr_cpus as usize];
     let steps = if nr_cpus > 1 { random.below(6) } else { 0 };
     let step = |at: u64| {
