@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# The policy core with AddressSanitizer and UndefinedBehaviorSanitizer and with its array indices
+# checked: under its own tests and under simulations of which everything is drawn.
+#
+#   scripts/sanitize.sh quick   its tests with fewer random states, 86 simulations
+#   scripts/sanitize.sh full    all tests that simulate, 500 simulations
+#
+# WAKEPLACE_RANDOM_SEED=N: the first seed. Exit code 1: something was found; 3: no sanitizer here.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+say() { printf 'sanitize: %s\n' "$*" >&2; }
+
+mode=${1:-quick}
+case $mode in
+    quick)
+        export WAKEPLACE_ORACLE_STATES=${WAKEPLACE_ORACLE_STATES:-5000}
+        export WAKEPLACE_RANDOM_RUNS=${WAKEPLACE_RANDOM_RUNS:-86}
+        ;;
+    full) export WAKEPLACE_RANDOM_RUNS=${WAKEPLACE_RANDOM_RUNS:-500} ;;
+    *)
+        say "unknown size: $mode (quick, full)"
+        exit 2
+        ;;
+esac
+
+# The runtimes are those of gcc: build.rs links them.
+export CC=gcc WAKEPLACE_SANITIZE=1
+if ! echo 'int main(void) { return 0; }' |
+    "$CC" -fsanitize=address,undefined -x c -o /dev/null - 2>/dev/null; then
+    say "gcc and its libasan and libubsan are needed: apt-get install gcc"
+    exit 3
+fi
+
+# A folder of its own: these objects fit no other build.
+CARGO_TARGET_DIR=$(realpath -m "${CARGO_TARGET_DIR:-target}")/sanitize
+export CARGO_TARGET_DIR CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0
+# What Rust leaves allocated at its end is no finding. The threshold: tests make thousands of
+# machines of a megabyte, of which AddressSanitizer would map and unmap its own part each time.
+options=detect_leaks=0:clear_shadow_mmap_threshold=100000000
+export ASAN_OPTIONS=$options${ASAN_OPTIONS:+:$ASAN_OPTIONS}
+export UBSAN_OPTIONS=print_stacktrace=1${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}
+
+# Without capture: an abort would lose what its test has said. Only the end is shown if all is well.
+tests() {
+    local log=$CARGO_TARGET_DIR/$1.log package=$2
+    shift 2
+    mkdir -p "$CARGO_TARGET_DIR"
+    if ! cargo test --locked --package "$package" "$@" >"$log" 2>&1; then
+        tail -n 120 "$log" >&2
+        say "found something (the whole output: $log)"
+        exit 1
+    fi
+    grep -h '^test result:' "$log" | sed "s/^test result:/sanitize: $package:/"
+}
+
+tests core wakeplace-policy-sys --test all -- --nocapture
+# In one thread: the last seed that is named is the one that ended it.
+tests random wakeplace-engine --test behaviour -- --nocapture --test-threads 1 random::
+say "$WAKEPLACE_RANDOM_RUNS simulations from seed ${WAKEPLACE_RANDOM_SEED:-1} on"
+if [ "$mode" = full ]; then
+    unset WAKEPLACE_RANDOM_RUNS
+    for package in engine metrics trace study report cli; do
+        tests "$package" "wakeplace-$package" --no-fail-fast
+    done
+fi
+say "nothing found [$SECONDS s]"
