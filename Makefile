@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: help demo build test lint check lab fidelity bench install clean
-.PHONY: live-test live-unit soak bench-live fuzz
+.PHONY: live-test live-unit soak bench-live fuzz mutants nightly
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -55,6 +55,13 @@ bench-live: lab build ## what a wake-up costs, in instructions, beside the kerne
 fuzz: ## random bytes for the loaders of files (FUZZ_SECONDS=N each, 60)
 	@scripts/setup.sh
 	@scripts/fuzz.sh $${FUZZ_SECONDS:-60}
+
+mutants: ## break the core's rules one at a time and list what no test sees (MUTANTS=N, 300)
+	@scripts/setup.sh bpf
+	cargo run --locked --quiet --package xtask -- mutants --count $${MUTANTS:-300}
+
+nightly: ## everything that .ci/run has no time for, each part with its seconds (NIGHTLY_SCALE=N)
+	@scripts/nightly.sh
 
 install: ## `wakeplace` and `scx_wakeplace` into cargo's folder of programs
 	@scripts/setup.sh bpf
