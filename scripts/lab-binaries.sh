@@ -6,6 +6,7 @@
 #
 #   scripts/lab-binaries.sh            both machines
 #   scripts/lab-binaries.sh x86_64     one of them
+#   scripts/lab-binaries.sh --simulator arm64    the same way `wakeplace` (scripts/same-bytes.sh)
 #
 # Needs no root where scripts/setup.sh lab finds everything. Exit code 3: something cannot be had.
 set -euo pipefail
@@ -91,6 +92,11 @@ build_arm64() {
     build arm64 aarch64-unknown-linux-gnu "$@"
 }
 
+simulator=
+if [ "${1:-}" = --simulator ]; then
+    simulator=1
+    shift
+fi
 for arch in "${@:-}"; do
     case "$arch" in
         "" | x86_64 | arm64) ;;
@@ -105,6 +111,12 @@ scripts/setup.sh lab
 # Symbols are of no use in a guest and five sixths of the file.
 export CARGO_PROFILE_RELEASE_STRIP=symbols BPF_CLANG=clang-19
 machines=${*:-x86_64 arm64}
+if [ -n "$simulator" ]; then
+    for arch in $machines; do
+        (build_"$arch" wakeplace-cli wakeplace)
+    done
+    exit
+fi
 for arch in $machines; do
     (build_"$arch" wakeplace-guest wakeplace-guest)
 done

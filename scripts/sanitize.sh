@@ -34,7 +34,13 @@ fi
 
 # A folder of its own: these objects fit no other build.
 CARGO_TARGET_DIR=$(realpath -m "${CARGO_TARGET_DIR:-target}")/sanitize
-export CARGO_TARGET_DIR CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0
+export CARGO_TARGET_DIR CARGO_INCREMENTAL=0
+# No debug information of Rust's, but the core's lines stay.
+export CARGO_PROFILE_DEV_DEBUG=0 CARGO_PROFILE_DEV_STRIP=none
+if [ "$mode" = quick ]; then
+    # The build takes longer than the tests: Rust is not optimised, and copies through its stack.
+    export CARGO_PROFILE_DEV_OPT_LEVEL=0 RUST_MIN_STACK=67108864
+fi
 # What Rust leaves allocated at its end is no finding. The threshold: tests make thousands of
 # machines of a megabyte, of which AddressSanitizer would map and unmap its own part each time.
 options=detect_leaks=0:clear_shadow_mmap_threshold=100000000
