@@ -4,9 +4,11 @@
 #   wakeplace-guest    load and stress
 #   scx_wakeplace      the live scheduler
 #
-#   scripts/lab-binaries.sh            both machines
-#   scripts/lab-binaries.sh x86_64     one of them
-#   scripts/lab-binaries.sh --simulator arm64    the same way `wakeplace` (scripts/same-bytes.sh)
+#   wakeplace          with --simulator, for arm64: what scripts/same-bytes.sh compares
+#
+#   scripts/lab-binaries.sh                 both machines
+#   scripts/lab-binaries.sh x86_64          one of them
+#   scripts/lab-binaries.sh --simulator     both, and the simulator
 #
 # Needs no root where scripts/setup.sh lab finds everything. Exit code 3: something cannot be had.
 set -euo pipefail
@@ -65,15 +67,28 @@ arm64_sysroot() {
     rm -rf "$sysroot/apt"
 }
 
-# Builds one package's program for a target and puts it in place.
+# Builds packages' programs for a target, all at once so that they share their libraries, and puts
+# them in place.
 build() {
-    local arch=$1 target=$2 package=$3 program=$4
-    say "$program for $arch"
-    cargo build --locked --quiet --release --package "$package" --bin "$program" --target "$target"
+    local arch=$1 target=$2 name programs=()
+    shift 2
+    say "$* for $arch"
+    local packages=()
+    for name in "$@"; do
+        case $name in
+            scx_wakeplace) packages+=(--package wakeplace-scx) ;;
+            wakeplace) packages+=(--package wakeplace-cli) ;;
+            *) packages+=(--package "$name") ;;
+        esac
+        programs+=(--bin "$name")
+    done
+    cargo build --locked --quiet --release "${packages[@]}" "${programs[@]}" --target "$target"
     mkdir -p "$out/lab/$arch"
-    # Renamed in one step: a guest that starts meanwhile gets the old or the new one.
-    cp "$out/$target/release/$program" "$out/lab/$arch/.$program"
-    mv "$out/lab/$arch/.$program" "$out/lab/$arch/$program"
+    for name in "$@"; do
+        # Renamed in one step: a guest that starts meanwhile gets the old or the new one.
+        cp "$out/$target/release/$name" "$out/lab/$arch/.$name"
+        mv "$out/lab/$arch/.$name" "$out/lab/$arch/$name"
+    done
 }
 
 build_x86_64() {
@@ -94,7 +109,7 @@ build_arm64() {
 
 simulator=
 if [ "${1:-}" = --simulator ]; then
-    simulator=1
+    simulator=wakeplace
     shift
 fi
 for arch in "${@:-}"; do
@@ -108,23 +123,15 @@ for arch in "${@:-}"; do
 done
 
 scripts/setup.sh lab
-# Symbols are of no use in a guest and five sixths of the file.
-export CARGO_PROFILE_RELEASE_STRIP=symbols BPF_CLANG=clang-19
-machines=${*:-x86_64 arm64}
-if [ -n "$simulator" ]; then
-    for arch in $machines; do
-        (build_"$arch" wakeplace-cli wakeplace)
-    done
-    exit
-fi
-for arch in $machines; do
-    (build_"$arch" wakeplace-guest wakeplace-guest)
-done
-if [ ! -e crates/scx/Cargo.toml ]; then
-    say "**** SKIPPED: scx_wakeplace (no crates/scx/Cargo.toml) ****"
-    exit
-fi
-for arch in $machines; do
-    [ "$arch" = x86_64 ] || arm64_sysroot
-    (build_"$arch" wakeplace-scx scx_wakeplace)
+# Symbols are of no use in a guest and five sixths of the file. Programs there wait for each other
+# far more than they compute: linking across crates would only cost time.
+export CARGO_PROFILE_RELEASE_STRIP=symbols CARGO_PROFILE_RELEASE_DEBUG=0 \
+    CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 BPF_CLANG=clang-19
+for arch in ${*:-x86_64 arm64}; do
+    programs=(wakeplace-guest scx_wakeplace)
+    if [ "$arch" = arm64 ]; then
+        arm64_sysroot
+        programs+=(${simulator:+"$simulator"})
+    fi
+    (build_"$arch" "${programs[@]}")
 done

@@ -50,6 +50,7 @@ part_advisories() {
     "$tools/bin/cargo-deny" --locked check advisories
 }
 part_sanitizers() { scripts/sanitize.sh full; }
+part_faults() { scripts/faults.sh all; }
 part_mutants() { cargo run --quiet --locked --package xtask -- mutants --count $((300 * scale)); }
 part_mutants_engine() {
     tool cargo-mutants $cargo_mutants || return 3
@@ -57,17 +58,19 @@ part_mutants_engine() {
 }
 part_fuzz() { scripts/fuzz.sh $((120 * scale)); }
 part_same_bytes() {
-    scripts/lab-binaries.sh --simulator arm64 && scripts/same-bytes.sh target/debug/wakeplace \
+    scripts/setup.sh emulator && scripts/lab-binaries.sh --simulator || return
+    # The debug build is what the tests have left; it need not be there yet.
+    cargo build --locked --package wakeplace-cli && scripts/same-bytes.sh target/debug/wakeplace \
         target/release/wakeplace "qemu-aarch64 target/lab/arm64/wakeplace"
 }
 part_traces() { scripts/traces/check.sh target/release/wakeplace; }
-part_pages() { scripts/report-check.sh; }
+part_pages() { scripts/setup.sh browser && scripts/report-check.sh; }
 part_live() { make --no-print-directory live-test; }
 part_bench() { make --no-print-directory bench; }
 part_bench_live() { make --no-print-directory bench-live; }
 
 # In this order: later parts use the programs of the first.
-all=(release demo oracle licences advisories sanitizers mutants mutants_engine fuzz same_bytes
+all=(release demo oracle licences advisories sanitizers faults mutants mutants_engine fuzz same_bytes
     traces pages live bench bench_live)
 
 chosen=("$@")

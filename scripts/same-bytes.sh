@@ -3,7 +3,7 @@
 # small runs with each program and compares the JSON and all exports with those of the first.
 #
 #   scripts/same-bytes.sh target/debug/wakeplace target/release/wakeplace \
-#       'qemu-aarch64-static target/lab/arm64/wakeplace'
+#       'qemu-aarch64 target/lab/arm64/wakeplace'
 #
 # A program is a command, its words apart by blanks. Exit code 1: a run differs; 2: usage.
 set -euo pipefail

@@ -6,6 +6,7 @@
 #   scripts/setup.sh bpf      clang 19, libelf and zlib besides, for the live scheduler
 #   scripts/setup.sh lab      what building for the guests of the lab takes: static x86-64 and arm64
 #   scripts/setup.sh browser  a browser, which pages of results are opened in
+#   scripts/setup.sh emulator what runs a single program that was built for arm64
 #
 # Says nothing and reaches no network where everything is there. Exit code 3: something is missing
 # and cannot be installed from here; the message says what to do.
@@ -173,8 +174,11 @@ for tool in "$@"; do
             have chromium || have chromium-browser || have google-chrome || have chrome ||
                 apt_install chromium || fail "no browser: install chromium"
             ;;
+        emulator)
+            have qemu-aarch64 || apt_install qemu-user || fail "no qemu-aarch64: install qemu-user"
+            ;;
         *)
-            say "unknown: $tool (lint, bpf, lab, browser)"
+            say "unknown: $tool (lint, bpf, lab, browser, emulator)"
             exit 2
             ;;
     esac
