@@ -138,6 +138,13 @@ pub struct IdleState {
 }
 
 impl IdleState {
+    /// Whether a text can name a state: metrics have the name in theirs (`residency_WFI_pct`), and
+    /// people must see it.
+    #[must_use]
+    pub fn is_name(text: &str) -> bool {
+        text.contains(char::is_alphanumeric)
+    }
+
     /// What the kernel's cpuidle calls the exit latency: the longest time from a wake-up to the
     /// first instruction, ns. The wake-up may come at the start of the entry.
     #[must_use]

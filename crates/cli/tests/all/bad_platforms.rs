@@ -56,6 +56,16 @@ fn frequency_domains_cover_each_cpu_once() {
     refused("cpus = \"big\"\nopps", "cpus = \"5-7\"\nopps", &["4"]);
 }
 
+/// `platform show` took it, and `sim` panicked: metrics have the name in theirs.
+#[test]
+fn idle_states_have_names() {
+    refused(
+        "name = \"cpu-sleep-0\"",
+        "name = \"\"",
+        &["cannot name an idle state", "`WFI`"],
+    );
+}
+
 /// Scheduler domains that cannot be built.
 #[test]
 fn topology_levels_are_partitions_one_inside_the_other() {

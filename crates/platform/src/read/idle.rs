@@ -67,7 +67,13 @@ fn read_state(
     let raw = table.get_ref();
     let cpus = context.machine.list(&raw.cpus)?;
     let scope = IdleScope::from(raw.scope);
-    let label = format!("idle state {} of CPUs {}", raw.name, raw.cpus.get_ref());
+    let name = raw.name.get_ref();
+    if !IdleState::is_name(name) {
+        let problem = format!("`{}` cannot name an idle state", shorten(name));
+        let expected = "expected a name with a letter or digit, such as `WFI`";
+        return Err(Flaw::new(at(&raw.name), problem, expected));
+    }
+    let label = format!("idle state {name} of CPUs {}", raw.cpus.get_ref());
     provenance.note(at(table), label.clone(), &raw.source, raw.standing)?;
     if let Some(power) = &raw.power {
         let (label, inner) = (format!("power in {label}"), power.get_ref());
@@ -78,7 +84,7 @@ fn read_state(
     }
     let (cpu_power, cluster_power) = power(table, scope, &cpus, context)?;
     Ok(IdleState {
-        name: raw.name.clone(),
+        name: name.clone(),
         scope,
         cpus,
         entry_latency_ns: us_as_ns(&raw.entry_latency_us, "`entry_latency_us`")?,
@@ -103,7 +109,7 @@ fn check_whole_clusters(
             let name = &cluster.name;
             let problem = format!(
                 "cluster state `{}` has only a part of cluster `{name}`",
-                raw.name
+                raw.name.get_ref()
             );
             return Err(Flaw::new(at(&raw.cpus), problem, "expected whole clusters"));
         }
@@ -118,7 +124,7 @@ fn power(
     cpus: &[CpuId],
     context: &Context<'_>,
 ) -> Result<(Option<u64>, Option<u64>), Flaw> {
-    let (unit, name) = (context.unit, shorten(&table.get_ref().name));
+    let (unit, name) = (context.unit, shorten(table.get_ref().name.get_ref()));
     let Some(power) = &table.get_ref().power else {
         if unit == PowerUnit::None {
             return Ok((None, None));

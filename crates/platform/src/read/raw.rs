@@ -273,7 +273,7 @@ pub(super) struct RawOpp {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawIdle {
-    pub(super) name: String,
+    pub(super) name: Text,
     pub(super) scope: RawScope,
     pub(super) cpus: Text,
     pub(super) entry_latency_us: Int,

@@ -8,6 +8,7 @@
 
 use super::topology::{self, Node, Parts};
 use super::{CPUS, SysfsError, Tree, energy, marked};
+use crate::IdleState;
 use crate::sysfs::EnergyDomain;
 
 /// Longest latency or residency of an idle state that is believed, us (10 s).
@@ -181,9 +182,15 @@ fn idle(tree: &Tree, folder: &str) -> Result<Vec<IdleFiles>, SysfsError> {
         let Some(latency_us) = us("latency")? else {
             continue;
         };
-        let word = |file: &str| tree.text(&format!("{at}/{file}"), "the name of an idle state");
+        let expected = "the name of an idle state";
+        let word = |file: &str| tree.text(&format!("{at}/{file}"), expected);
+        let name = word("name")?.unwrap_or_else(|| format!("state{number}"));
+        if !IdleState::is_name(&name) {
+            let found = super::tree::quoted(&name);
+            return Err(tree.wrong(&format!("{at}/name"), found, expected));
+        }
         states.push(IdleFiles {
-            name: word("name")?.unwrap_or_else(|| format!("state{number}")),
+            name,
             description: word("desc")?.unwrap_or_default(),
             latency_us,
             residency_us: us("residency")?,

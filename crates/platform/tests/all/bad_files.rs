@@ -517,6 +517,21 @@ fn idle_states_cover_known_cpus() {
 }
 
 #[test]
+fn idle_states_have_names() {
+    for name in ["", " ", "\\u200B", "--"] {
+        let shown = name.replace("\\u200B", "\u{200b}");
+        check(
+            "name = \"off\"",
+            &format!("name = §\"{name}\""),
+            &format!(
+                "`{shown}` cannot name an idle state; expected a name with a letter or digit, such \
+                 as `WFI`"
+            ),
+        );
+    }
+}
+
+#[test]
 fn idle_states_run_from_shallow_to_deep() {
     check(
         "entry_latency_us = 300\nexit_latency_us = 700",

@@ -168,6 +168,52 @@ fn damaged_archives_and_device_trees() {
     }
 }
 
+#[test]
+fn a_tree_with_a_nameless_idle_state() {
+    for (text, shown) in [(" \n", "nothing"), ("--", "`--`")] {
+        let mut files = Files::named("hikey960.tree");
+        files.put("cpu1/cpuidle/state0/name", text);
+        let message = refused(&files);
+        let expected = format!("state0/name: {shown}; expected the name of an idle state");
+        assert!(message.ends_with(&expected), "{message}");
+    }
+}
+
+/// Of a device tree the message names the file: a property has no line. A property without a text
+/// is none, and the node's name counts.
+#[test]
+fn a_device_tree_with_a_nameless_idle_state() {
+    use wakeplace_platform::fdt::{Node, Tree};
+    let read = |name: &str| {
+        let mut root = Node::new("");
+        let mut cpus = Node::new("cpus");
+        let mut cpu = Node::new("cpu@0");
+        cpu.set_u32("cpu-idle-states", &[1]);
+        let mut state = Node::new("sleep");
+        state.set_text("idle-state-name", name);
+        for (key, us) in [
+            ("entry-latency-us", 100),
+            ("exit-latency-us", 200),
+            ("min-residency-us", 2000),
+            ("phandle", 1),
+        ] {
+            state.set_u32(key, &[us]);
+        }
+        cpus.children.extend([cpu, state]);
+        root.children.push(cpus);
+        device_tree(&Tree::new(root).write(), "a.dtb").map_err(|error| error.to_string())
+    };
+    for (name, shown) in [("cpu-sleep", "cpu-sleep"), ("", "sleep")] {
+        let states = read(name).expect("a machine").platform.idle_states;
+        assert!(states.iter().any(|state| state.name == shown), "`{name}`");
+    }
+    for name in ["\u{1b}", "--"] {
+        let error = read(name).expect_err(name);
+        assert!(error.starts_with("a.dtb: "), "{error}");
+        assert!(error.contains("cannot name an idle state"), "{error}");
+    }
+}
+
 /// Caches that lead to each other, and a power domain that is its own.
 #[test]
 fn device_trees_in_circles() {
