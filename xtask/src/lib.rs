@@ -8,6 +8,7 @@ pub mod arrows;
 pub mod assets;
 pub mod bindings;
 pub mod lexer;
+pub mod mutants;
 pub mod platforms;
 pub mod protos;
 pub mod reasons;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use xtask::repo::Repo;
-use xtask::{Finding, arrows, assets, bindings, platforms, protos, reasons, tidy};
+use xtask::{Finding, arrows, assets, bindings, mutants, platforms, protos, reasons, tidy};
 
 const USAGE: &str = "\
 cargo xtask COMMAND
@@ -16,6 +16,9 @@ cargo xtask COMMAND
   bindings          write crates/policy-sys/src/bindings.rs from policy/include with bindgen
   bindings --check  whether bindings.rs was written from the headers as they are now
   bindings --stamp  record the headers' hash in bindings.rs, after checking them by eye
+  mutants [--count N | --all | --file NAME.c] [--seed N] [--jobs N]
+                    break the core in small ways and list what no test of it sees
+  mutants --check   whether each entry of policy/mutants.toml still is of a change
   platforms FOLDER  write platforms/*.toml from the collected facts of machines in a folder
   platforms --check FOLDER
                     whether those files are what the facts give
@@ -23,7 +26,7 @@ cargo xtask COMMAND
   protos --check    whether it is of that file
   reasons           write docs/reasons.md from the enums in policy/include
   reasons --check   whether it is of those enums
-  check             tidy, arrows, assets, and --check of bindings, protos and reasons
+  check             tidy, arrows, assets, and --check of bindings, mutants, protos and reasons
 
 Exit code: 0 all holds, 1 something was found, 2 wrong usage, 3 a tool is missing or failed
 ";
@@ -54,6 +57,8 @@ fn run(args: &[&str]) -> anyhow::Result<Option<Vec<Finding>>> {
         ["bindings"] => bindings::generate(&root)?,
         ["bindings", "--check"] => bindings::check(&Repo::load(&root)?),
         ["bindings", "--stamp"] => bindings::stamp(&root)?,
+        ["mutants", "--check"] => mutants::check(&root)?,
+        ["mutants", options @ ..] => mutants::run(&root, options, &say)?,
         ["reasons"] => reasons::write(&root)?,
         ["reasons", "--check"] => reasons::check(&Repo::load(&root)?),
         ["protos"] => protos::write(&root)?,
@@ -68,6 +73,7 @@ fn run(args: &[&str]) -> anyhow::Result<Option<Vec<Finding>>> {
             findings.extend(arrows::check(&repo)?);
             findings.extend(assets::check(&root)?);
             findings.extend(bindings::check(&repo));
+            findings.extend(mutants::check(&root)?);
             findings.extend(protos::check(&root)?);
             findings.extend(reasons::check(&repo));
             findings

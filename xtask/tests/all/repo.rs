@@ -1,7 +1,7 @@
 //! The rules over this repository itself: `cargo test --workspace` keeps them.
 
 use xtask::repo::Repo;
-use xtask::{Finding, arrows, assets, bindings, reasons, tidy};
+use xtask::{Finding, arrows, assets, bindings, mutants, reasons, tidy};
 
 fn repo() -> Repo {
     let repo = Repo::load(&Repo::root()).expect("the repository's files");
@@ -40,6 +40,12 @@ fn the_bindings_are_of_these_headers() {
 #[test]
 fn the_reasons_are_of_these_headers() {
     none("reasons --check", &reasons::check(&repo()));
+}
+
+#[test]
+fn every_justified_mutation_can_be_made() {
+    let findings = mutants::check(&Repo::root()).expect("the core's sources");
+    none("mutants --check", &findings);
 }
 
 #[test]

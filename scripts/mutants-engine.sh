@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Breaks files of the engine in small ways and lists what its tests do not see, by cargo-mutants:
+# scripts/mutants-engine.sh [FILE...], from crates/engine/src. A build and a run of the tests for
+# each change, on a copy of the tree: minutes for a small file. Exit code 2: something was not seen.
+# The report stays in target/mutants/engine.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+files=("$@")
+[ ${#files[@]} -gt 0 ] || files=(menu.rs progress.rs)
+
+tool=target/tools/bin/cargo-mutants
+[ -x "$tool" ] || cargo install cargo-mutants --version 27.1.0 --locked --quiet --root target/tools
+
+chosen=()
+for file in "${files[@]}"; do
+    if [ ! -e "crates/engine/src/$file" ]; then
+        printf 'mutants-engine: there is no %s in crates/engine/src\n' "$file" >&2
+        exit 2
+    fi
+    chosen+=(--file "crates/engine/src/$file")
+done
+
+mkdir -p target/mutants/engine
+# Changed constants of a display or a debug form are no rule of the engine.
+"$tool" mutants --package wakeplace-engine "${chosen[@]}" --output target/mutants/engine \
+    --no-shuffle --timeout-multiplier 5 --cargo-test-arg=--lib --cargo-test-arg=--test \
+    --cargo-test-arg=behaviour
