@@ -87,7 +87,7 @@ fn a_cluster_stays_up_for_its_busy_cpus() {
 }
 
 /// Goal: a new task takes the idle CPU that is out of its state soonest, though another one has
-/// idled for less long (SB 6.7, 9.6: exit latency, smallest preferred, then the idle stamp). Method:
+/// idled for less long (SB 6.7, 9.6: exit latency, smallest first, then the idle stamp). Method:
 /// a fork on CPU 0; of the idle cluster CPU 1 sleeps for 1 ms, too short for the deep state's 1.5,
 /// and CPU 2, which went idle 0.4 ms after it, for 98 ms.
 #[test]

@@ -159,8 +159,8 @@ fn busy_lone_cpu_does_not_slow_down() {
     );
 }
 
-/// Goal: a change of the limits is heeded by the next update, though the CPU has not idled since the
-/// last one and though it asks for what it asked for before. Source: 9.3 rule, "except limits
+/// Goal: a change of the limits is heeded by the next update, though the CPU has not idled since
+/// the last one and though it asks for what it asked for before. Source: 9.3 rule, "except limits
 /// changed"; the cut is of the fastest state, 2362 MHz.
 #[test]
 fn changed_limits_are_heeded_at_once() {
@@ -202,9 +202,9 @@ fn a_first_demand_of_nothing_is_looked_at() {
     assert_eq!(core.freq_request(0), 0);
 }
 
-/// Goal: an update that keeps the state is no refusal: the demand counts as served, and the same one
-/// is not looked at again. One that is refused because the CPU has not idled is. Source: 9.3 rule
-/// ("if raw equals the last raw value: keep frequency"; "does not go down"). With 4.17's form 800
+/// Goal: an update that keeps the state is no refusal: the demand counts as served, and the same
+/// one is not looked at again. One that is refused because the CPU has not idled is. Source: 9.3
+/// rule ("if raw equals the last raw value: keep frequency"; "does not go down"). In 4.17 800
 /// asks for (2362 + 590.5) * 800 / 1024 MHz = 2306640 kHz, and 790 for 2277807: state 4 for both.
 #[test]
 fn a_kept_state_serves_the_demand() {

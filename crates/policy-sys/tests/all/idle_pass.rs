@@ -326,9 +326,9 @@ fn one_task_that_fits_is_no_surplus() {
     }
 }
 
-/// A CPU that has room for all of its tasks has none to give, where sched-mc wakes by room (sched-mc
-/// 4, useless starts): at 400 of 1000 MHz a CPU holds four (P6, P7), so that of two or four none
-/// is too many, and of five one is.
+/// A CPU that has room for all of its tasks has none to give, where sched-mc wakes by room
+/// (sched-mc 4, useless starts): at 400 of 1000 MHz a CPU holds four (P6, P7), so that of two or
+/// four none is too many, and of five one is.
 #[test]
 fn tasks_with_room_are_no_surplus() {
     let at = common::NOW + TICK;
