@@ -70,8 +70,8 @@ part_bench() { make --no-print-directory bench; }
 part_bench_live() { make --no-print-directory bench-live; }
 
 # In this order: later parts use the programs of the first.
-all=(release demo oracle licences advisories sanitizers faults mutants mutants_engine fuzz same_bytes
-    traces pages live bench bench_live)
+all=(release demo oracle licences advisories sanitizers faults mutants mutants_engine fuzz
+    same_bytes traces pages live bench bench_live)
 
 chosen=("$@")
 [ $# -gt 0 ] || chosen=("${all[@]}")

@@ -3,11 +3,11 @@
 use crate::replay::{Replay, Tally};
 use wakeplace_fuzz::corpus::{Input, regressions, seeds};
 use wakeplace_fuzz::mutate::mutate;
-use wakeplace_fuzz::{Reached, TARGETS, Target, target};
+use wakeplace_fuzz::{Reached, Target, target};
 use wakeplace_workload::Stream;
 
 /// Mutations of each target in a test run; `WAKEPLACE_FUZZ_INPUTS` asks for another number.
-const INPUTS: u64 = 100;
+const INPUTS: u64 = 60;
 
 /// Mutations that others are made of, and the longest of them, bytes.
 const MOST_KEPT: usize = 50;
@@ -54,34 +54,38 @@ fn fuzz(target: &'static Target) -> Tally {
 
 /// Goal: no mutation breaks a promise, and enough of them pass the loaders: a target of which fewer
 /// than a tenth are simulated tests a parser.
-#[test]
-fn mutations_keep_the_promises_and_reach_the_simulation() {
-    let only = std::env::var("WAKEPLACE_FUZZ_TARGET").ok();
-    let mut failures = Vec::new();
-    let (mut executed, mut simulated) = (0, 0);
-    for target in TARGETS
-        .iter()
-        .filter(|t| only.as_deref().is_none_or(|name| t.name == name))
-    {
-        let tally = fuzz(target);
-        let [refused, loaded, ran] = tally.reached;
-        println!(
-            "{}: {} inputs: {refused} refused by the loader, {loaded} refused later, {ran} \
-             simulated; slowest {:?} ({})",
-            target.name,
-            tally.executed(),
-            tally.slowest.0,
-            tally.slowest.1,
-        );
-        if tally.simulated() * 10 < tally.executed() {
-            failures.push(format!("{}: only {ran} inputs were simulated", target.name));
+fn keeps(name: &str) {
+    let tally = fuzz(target(name).expect("a target"));
+    let [refused, loaded, ran] = tally.reached;
+    println!(
+        "{name}: {} inputs: {refused} refused by the loader, {loaded} refused later, {ran} \
+         simulated; slowest {:?} ({})",
+        tally.executed(),
+        tally.slowest.0,
+        tally.slowest.1,
+    );
+    assert!(tally.failures.is_empty(), "{}", tally.failures.join("\n"));
+    assert!(
+        tally.simulated() * 10 >= tally.executed(),
+        "only {ran} inputs were simulated"
+    );
+}
+
+/// One test for each target, so that they run beside each other.
+macro_rules! targets {
+    ($($name:ident)*) => {
+        $(#[test] fn $name() { super::keeps(stringify!($name)); })*
+
+        #[test]
+        fn each_has_a_test() {
+            let tested = [$(stringify!($name)),*];
+            assert!(wakeplace_fuzz::TARGETS.iter().map(|t| t.name).eq(tested));
         }
-        executed += tally.executed();
-        simulated += tally.simulated();
-        failures.extend(tally.failures);
-    }
-    println!("all targets: {executed} inputs, {simulated} simulated");
-    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    };
+}
+
+mod keep_the_promises {
+    targets!(platform rtapp trace tree run study report);
 }
 
 /// Goal: a seed names its inputs: a finding is made again with the numbers that its message has.

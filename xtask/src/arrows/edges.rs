@@ -212,7 +212,7 @@ mod tests {
             found,
             [
                 "platform: depends on engine; it may know: text",
-                "report: depends on engine; it may know: study, metrics",
+                "report: depends on engine; it may know: text, study, metrics",
             ]
         );
     }
