@@ -21,9 +21,9 @@ export CARGO_TERM_COLOR=never
 tools=$PWD/target/tools
 logs=target/nightly
 
-# Tools that only cargo can bring are compiled here, at these versions, and never in .ci/run.
+# Tools that only cargo can bring are compiled here, at this version or at those that the other
+# scripts name, and never in .ci/run.
 cargo_deny=0.20.2
-cargo_mutants=27.1.0
 
 # tool NAME VERSION: a program of cargo's registry, in target/tools.
 tool() {
@@ -52,10 +52,7 @@ part_advisories() {
 part_sanitizers() { scripts/sanitize.sh full; }
 part_faults() { scripts/faults.sh all; }
 part_mutants() { cargo run --quiet --locked --package xtask -- mutants --count $((300 * scale)); }
-part_mutants_engine() {
-    tool cargo-mutants $cargo_mutants || return 3
-    scripts/mutants-engine.sh "$tools/bin/cargo-mutants"
-}
+part_mutants_engine() { scripts/mutants-engine.sh; }
 part_fuzz() { scripts/fuzz.sh $((120 * scale)); }
 part_same_bytes() {
     scripts/setup.sh emulator && scripts/lab-binaries.sh --simulator || return
