@@ -6,14 +6,15 @@
  */
 #include "wakeplace/policy.h"
 
-/* The level whose groups are NUMA nodes: the last one below the distances; WP_NONE: one node. */
+/* The level whose groups are NUMA nodes: the last one below the distances. WP_NONE: there is one
+ * node, or each CPU is one, and none other is of it. */
 WP_INLINE u32 wp_node_level(const struct wp_ctx *ctx)
 {
 	u32 level;
 
 	WP_FOR(level, ctx->nr_topo_levels, WP_MAX_LEVELS) {
 		if (WP_AT(ctx->topo, level)->flags & WP_SD_NUMA)
-			return wp_max(level, 1) - 1;
+			return level ? level - 1 : WP_NONE;
 	}
 	return WP_NONE;
 }

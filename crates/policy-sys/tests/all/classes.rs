@@ -440,3 +440,17 @@ fn current_cpu() {
     let choice = core.select_cpu(&mut tasks, 0, &ask(PlaceKind::WakeHere, 1, 2));
     assert_ne!(choice.reason, Reason::CurrentCpu);
 }
+
+/// Goal: a wake-up from I/O asks for a frequency itself, though no average has changed. Source: SB
+/// 9.3, triggers: "enqueue with I/O wait"; 512 doubled is 1024, and 462 of a CPU of 462.
+#[test]
+fn io_wakeup_asks_at_once() {
+    let settings = [("rate_limit_us", "0")];
+    let mut core = core(&machine(&hikey960()), "linux-7.3", &settings);
+    freeze(&mut core);
+    let mut t = sleeper(&mut core, 1, 0, 0, 0);
+    core.cpu_mut(0).classes.io_boost = 512;
+    core.cpu_mut(0).classes.io_stamp_ns = NOW;
+    assert!(core.enqueue_io(&mut t, 0, NOW).freq());
+    assert_eq!(core.freq_request(0), 4);
+}

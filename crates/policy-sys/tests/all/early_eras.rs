@@ -2,7 +2,8 @@
 //! (power-aware 1 and 2, sched-mc 1 and 3, capacity-aware 3).
 #![allow(missing_docs, reason = "not a library")]
 
-use wakeplace_policy_sys::{Core, Policy};
+use crate::common::{cluster, labels, machine};
+use wakeplace_policy_sys::{Core, LevelFacts, Policy};
 
 const EARLY: [&str; 3] = ["linux-3.1", "linux-3.8", "linux-4.7"];
 
@@ -118,4 +119,43 @@ fn capacities_in_tasks() {
     ] {
         assert_eq!(Core::capacity_tasks(capacity), tasks, "{capacity}");
     }
+}
+
+/// Goal: the CPU level that those kernels built over a cache themselves is left out where the core
+/// has no room for it: a level more than it can hold, or more domains. Source: the head of
+/// `wp_cpu_level_missing`; a machine names 8 levels at most, and domains are as many as CPUs.
+#[test]
+fn the_cpu_level_needs_room() {
+    let spans = |levels: &[(usize, bool)], cpus: usize| {
+        let level = |(at, (size, cache)): (usize, &(usize, bool))| LevelFacts {
+            shares_capacity: at == 0,
+            shares_cache: *cache,
+            numa: !cache,
+            distance: if *cache { 0 } else { 11 + at as u32 },
+            group_of: labels(std::iter::repeat_n(*size, cpus / size)),
+            ..LevelFacts::default()
+        };
+        let mut facts = machine(&[cluster(cpus, 1024)]);
+        facts.perf_domains.clear();
+        facts.levels = levels.iter().enumerate().map(level).collect();
+        let era = era("linux-3.8");
+        let core = Core::new(&facts, era.core_params()).expect("a machine");
+        let c = core.cpu(0);
+        let doms = c.dom[..c.nr_levels as usize].iter();
+        doms.map(|dom| core.state().doms[*dom as usize].nr_cpus)
+            .collect::<Vec<_>>()
+    };
+    let nodes = |most: usize| {
+        let sizes = [8, 16, 32, 64, 128, 256];
+        let nodes = sizes.into_iter().filter(|size| *size <= most);
+        let all = [(2, true), (4, true)].into_iter();
+        all.chain(nodes.map(|size| (size, false)))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(spans(&nodes(128), 128), [2, 4, 4, 8, 16, 32, 64, 128]);
+    assert_eq!(spans(&nodes(256), 256), [2, 4, 8, 16, 32, 64, 128, 256]);
+    // 256 cores and 8 caches, twice, are 528 domains of at most 1024; 512 and 16 would be 1056.
+    let threads = |cpus| spans(&[(2, true), (64, true), (cpus, false)], cpus);
+    assert_eq!(threads(512), [2, 64, 64, 512]);
+    assert_eq!(threads(1024), [2, 64, 1024]);
 }

@@ -108,8 +108,12 @@ fn within_the_margin() {
 /// and A53s at 462 only the former meet 800. Costs as in `energy_vector_of_today`.
 #[test]
 fn a_hint_decides() {
-    for (prev, rival, reason) in [(4, 0, Reason::EnergyPrev), (0, 4, Reason::EnergyHint)] {
-        let mut core = core(&machine(&hikey960()), "linux-7.3", &[]);
+    for (era, prev, rival, reason) in [
+        ("linux-7.3", 4, 0, Reason::EnergyPrev),
+        ("linux-7.3", 0, 4, Reason::EnergyHint),
+        ("linux-6.2", 0, 4, Reason::EnergyHint),
+    ] {
+        let mut core = core(&machine(&hikey960()), era, &[]);
         freeze(&mut core);
         core.cpu_mut(prev).avg.util_avg = 43;
         let mut task = sleeper(&mut core, 1, prev, 43, 59);
@@ -337,4 +341,38 @@ fn every_word_is_there_once() {
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), Dropped::ALL.len());
+}
+
+/// Goal: where no energy is asked for none is told, of the first CPU neither; which CPUs lie beyond
+/// the limit of a search is counted from the target on. Source: signals-and-baseline 6.5: with
+/// depth 3 and all busy the search looks at 3 CPUs behind CPU 5, which are 6, 7 and 0; 1 to 4 are left.
+#[test]
+fn beyond_the_limit_of_a_search() {
+    let mut core = core(&machine(&[common::cluster(8, 1024)]), "linux-7.3", &[]);
+    freeze(&mut core);
+    (0..8).for_each(|cpu| make_busy(&mut core, cpu));
+    core.cpu_mut(0).sis_depth = 3;
+    let task = sleeper(&mut core, 1, 5, 100, 100);
+    let e = explain(&mut core, task, 5);
+    assert_eq!((e.choice.cpu, e.target), (5, Some(5)));
+    assert!(e.candidates.iter().all(|seen| seen.energy.is_none()));
+    let limit = (0..8).filter(|cpu| e.candidates[*cpu].dropped == Dropped::Limit);
+    assert_eq!(limit.collect::<Vec<_>>(), [1, 2, 3, 4]);
+}
+
+/// Goal: whether the task is short is told where one of the two rules asks. Source: sis-short 1.
+#[test]
+fn short_is_told_where_it_is_asked() {
+    for (affine, stack, told) in [
+        ("off", "off", false),
+        ("last", "off", true),
+        ("off", "on", true),
+    ] {
+        let settings = [("sis_short_affine", affine), ("sis_short_stack", stack)];
+        let mut core = core(&machine(&hikey960()), "linux-7.3", &settings);
+        freeze(&mut core);
+        let task = sleeper(&mut core, 1, 4, 43, 59);
+        let e = explain(&mut core, task, 4);
+        assert_eq!(e.short.is_some(), told, "{affine} {stack}");
+    }
 }

@@ -171,6 +171,12 @@ fn a_task_stays_in_its_node_if_it_can() {
     assert_eq!(ask(&mut nodes, &[6], &[1, 2, 6, 7], 6), Some(7));
     assert_eq!(ask(&mut nodes, &[6, 7], &[1, 2, 6, 7], 6), Some(1));
     assert_eq!(ask(&mut nodes, &[6], &[6], 6), None);
+    // Each CPU is a node, two and two are near: no other CPU is of its node.
+    facts.levels = vec![level(&[2, 2, 2, 2], true), level(&[8], true)];
+    facts.levels[0].distance = 20;
+    facts.levels[1].distance = 30;
+    let mut single = core(&facts, "linux-7.3", &[]);
+    assert_eq!(ask(&mut single, &[6], &all, 6), Some(0));
     let mut flat = flat;
     assert_eq!(ask(&mut flat, &[6], &all, 6), Some(0));
 }

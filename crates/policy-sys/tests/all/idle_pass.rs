@@ -357,3 +357,20 @@ fn tasks_with_room_are_no_surplus() {
         assert_eq!(noted, surplus, "{set}: {tasks}");
     }
 }
+
+/// What fades may let a clock down, and that is said: HiKey960's A73s run at 1805 MHz for 500 of a
+/// CPU that has gone idle. A second later 500 is 500 / 2^31 = 0, and the lowest state does (SB
+/// 9.3). A CPU that has nothing left asks for nothing.
+#[test]
+fn what_fades_lets_the_clock_down() {
+    let mut core = core(&machine(&common::hikey960()), "wakeplace", &[]);
+    freeze(&mut core);
+    core.freq_applied(1, 2);
+    core.state_mut().freq_doms[1].next_opp = 2;
+    let c = core.cpu_mut(5);
+    (c.avg.util_avg, c.avg.util_sum) = (500, 500 * 47_742 * 1024 / 1024);
+    assert!(core.idle_decay(5, common::NOW + 1000 * MS).freq());
+    assert_eq!(core.freq_request(1), 0);
+    core.freq_applied(1, 0);
+    assert!(!core.idle_decay(5, common::NOW + 2000 * MS).freq());
+}

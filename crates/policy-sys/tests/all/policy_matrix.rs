@@ -361,7 +361,9 @@ fn line_13_one_cache() {
         let mut core = threads(8, mode);
         load(&mut core, [0]);
         let (cpu, _) = fork(&mut core, 0);
-        assert_eq!(cpu == 1, same_core, "{mode}: {cpu}");
+        // The first of the next core; each level looks at its CPUs once, 2 and then all 8.
+        let expected = if same_core { (1, 2) } else { (2, 2 + 8) };
+        assert_eq!((cpu, core.scanned()), expected, "{mode}");
     }
 }
 
@@ -558,4 +560,19 @@ fn a_mode_changes_live() {
         assert_eq!(core.state().energy_off, off, "{mode}");
     }
     assert!(policy.change("mode", "fast").is_err());
+}
+
+/// Line 10, of two groups with as much room: the waking CPU's comes before the previous one's
+/// (`power_prev_first`, docs/policy.md).
+#[test]
+fn line_10_of_equal_groups_the_wakers() {
+    let mut core = caches(&[2, 2], "powersave");
+    load(&mut core, [0, 2]);
+    let woken = task(&mut core, 3, 300);
+    assert_eq!(wake(&mut core, &woken, 0), (1, Reason::PowerLeader));
+    assert_eq!(
+        wake(&mut core, &woken, 3).0,
+        3,
+        "which is the previous one's here"
+    );
 }

@@ -418,6 +418,14 @@ fn the_leader_pulls_from_the_donor() {
     let core = &mut two("powersaving", &quick, 2, 2);
     assert_eq!(pull(core, 2), Some(8), "of equals to the lower numbers");
     assert_eq!(pull(core, 10), None);
+    let core = &mut still(3, 4, "powersaving", &quick);
+    busy(core, [0, 1, 8, 9, 16, 17]);
+    assert_eq!(pull(core, 2), Some(16), "of three equals, from the highest");
+    assert_eq!(
+        pull(core, 18),
+        None,
+        "the first of the highest is no leader"
+    );
     let core = &mut two("powersaving", &quick, 8, 1);
     make_idle(core, 7);
     assert_eq!(
@@ -580,4 +588,24 @@ fn the_leader_pulls_under_7_3() {
     let top = core.levels(4) - 1;
     let (step, bal) = attempt(&mut core, 4, top, IdleKind::Idle);
     assert_eq!((step, bal.src_cpu()), (Step::Detach, 8));
+}
+
+/// Goal: a tick asks for a look at the machine if packing could empty a group, and not for a lone
+/// task, which has nowhere to be packed to. Source: docs/decisions/037: a lone task on each of two
+/// cores; whether somebody looks is P15's to use.
+#[test]
+fn scattered_tasks_make_somebody_look() {
+    let kicks = |cpus: &[u32]| {
+        let core = &mut still(2, 4, "powersaving", &[("power_kick", "on")]);
+        busy(core, cpus.iter().copied());
+        for cpu in (0..16).filter(|cpu| !cpus.contains(cpu)) {
+            core.nohz_enter(cpu);
+        }
+        core.state_mut().nohz_next_balance_tick = 0;
+        let mut task = common::queued(core, 1, cpus[0], 900);
+        task.raw_mut().running = 1;
+        core.tick(&mut task, NOW).kick()
+    };
+    assert!(!kicks(&[0]));
+    assert!(kicks(&[0, 8]));
 }

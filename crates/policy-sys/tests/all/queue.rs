@@ -91,6 +91,7 @@ fn a_sleepers_debt_is_forgiven_as_others_catch_up() {
     for (ran, mean, time) in [
         (2 * MS, 2_500_000, 5_500_000),
         (8 * MS, 4 * MS, 4 * MS),
+        (8 * MS + 2, 4 * MS + 1, 4 * MS + 1),
         (40 * MS, 20 * MS, 20 * MS),
     ] {
         let mut core = core_at(0);
@@ -309,6 +310,11 @@ fn a_yield_gives_up_the_slice_of_who_is_owed() {
     let rest = core.vq_rest_ns(0, 5 * MS);
     assert!(core.vq_forfeit(0, 1, 5 * MS));
     assert_eq!(core.vq_rest_ns(0, 5 * MS), rest, "it is ahead");
+    core.cpu_mut(0).curr_vtime_ns = core.cpu(0).vtime_now_ns + 1;
+    assert!(core.vq_forfeit(0, 1, 5 * MS));
+    let ahead = core.cpu(0).curr_vtime_ns - core.cpu(0).vtime_now_ns;
+    assert_eq!(ahead, 1, "by one ns, too");
+    core.cpu_mut(0).curr_vtime_ns = 4 * MS;
     core.vq_stop(&mut a, 5 * MS);
     assert!(core.vq_forfeit(0, 1, 6 * MS));
     assert_eq!(

@@ -6,7 +6,7 @@
 
 use crate::common;
 
-use common::{NOW, cluster, core, freeze, lone_cpu, machine, sleeper};
+use common::{NOW, cluster, core, freeze, lone_cpu, machine, put, queued, sleeper};
 use wakeplace_policy_sys::{Core, Task, avg_update, sys, util_est_next, util_est_of_run};
 
 const MS: u64 = 1_000_000;
@@ -603,4 +603,62 @@ fn a_fast_estimate_raises_the_demand() {
         let plain = core.cpu(0).avg.util_avg;
         assert!(core.perf_request(0).abs_diff(plain) <= 1, "{mode}");
     }
+}
+
+/// Goal: cpu_load[1..4] follow the queue's load at ticks, half, a quarter and an eighth of the
+/// way; a rise is rounded up so that it ends at its goal, and a busy CPU's history stays as it is
+/// between ticks. Source: the comments of `wp_cpu_load_step` (policy/src/rq.c): ((2^i - 1) * old +
+/// new) / 2^i, rounded up on the way up.
+#[test]
+fn histories_of_load_end_at_their_goal() {
+    let mut core = core(&lone_cpu(1024), "linux-3.8", &[]);
+    freeze(&mut core);
+    put(&mut core, 0, 1, 1024, 1024, 1024);
+    let mut task = queued(&mut core, 1, 0, 1024);
+    task.raw_mut().running = 1;
+    let tick = u64::from(core.state().tick_ns);
+    core.cpu_mut(0).load_tick = NOW / tick;
+    let mut last = [0; 3];
+    for n in 1..=100 {
+        core.tick(&mut task, NOW + n * tick);
+        let now: [u32; 3] = core.cpu(0).cpu_load[1..4].try_into().unwrap();
+        let expected = [0, 1, 2].map(|i| {
+            let whole = 2_u32 << i;
+            (last[i] * (whole - 1) + 1024 + if last[i] < 1024 { whole - 1 } else { 0 }) / whole
+        });
+        assert_eq!(now, expected, "tick {n}");
+        last = now;
+    }
+    assert_eq!(last, [1024; 3]);
+    core.update_blocked(0, NOW + 200 * tick);
+    assert_eq!(core.cpu(0).cpu_load[1..4], [1024; 3], "it is busy");
+}
+
+/// Goal: a task that another CPU has taken counts no more where it was: its weight, and itself.
+/// Source: the head of `wp_migrate_pulled`; of two tasks of 1024 one of 1024 is left.
+#[test]
+fn a_pulled_task_counts_no_more() {
+    let mut core = core(&machine(&[cluster(2, 1024)]), "linux-7.3", &[]);
+    freeze(&mut core);
+    put(&mut core, 1, 2, 2048, 900, 900);
+    let mut task = queued(&mut core, 1, 1, 300);
+    core.migrate_pulled(&mut task, 0);
+    assert_eq!((core.cpu(1).load_weight, core.cpu(1).nr_fair), (1024, 1));
+    assert_eq!((task.raw().cpu, task.raw().on_rq), (0, 0));
+}
+
+/// Goal: where the third signal is the load of what is queued (to 5.6), a task that is always
+/// queued has as much of it as load: both are its weight times the same sum. Source: 2.4; 10
+/// periods.
+#[test]
+fn queued_load_is_the_load_of_who_is_always_queued() {
+    let mut avg = sys::wp_avg::default();
+    let step = sys::wp_pelt_step {
+        runnable_is_load: 1,
+        ..running(10 * 1024 * 1024)
+    };
+    assert!(avg_update(&mut avg, &step));
+    assert_eq!(avg.runnable_sum, avg.load_sum);
+    assert_eq!(avg.runnable_avg, avg.load_avg);
+    assert!(avg.load_avg > 0);
 }
