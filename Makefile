@@ -52,13 +52,14 @@ bench: ## how many simulated events a second (WAKEPLACE_BENCH_QUICK=1: a short l
 bench-live: lab build ## what a wake-up costs, in instructions, beside the kernel's scheduler
 	@scripts/bench-live.sh
 
-fuzz: ## random bytes for the loaders of files (FUZZ_SECONDS=N each, 60)
+fuzz: ## changed inputs, from the file to every output, guided by coverage (FUZZ_SECONDS=N each, 60)
 	@scripts/setup.sh
 	@scripts/fuzz.sh $${FUZZ_SECONDS:-60}
 
-mutants: ## break the core's rules one at a time and list what no test sees (MUTANTS=N, 300)
+mutants: ## break core and engine in small ways and list what no test sees (MUTANTS=N of the core, 300)
 	@scripts/setup.sh bpf
 	cargo run --locked --quiet --package xtask -- mutants --count $${MUTANTS:-300}
+	@scripts/mutants-engine.sh
 
 nightly: ## everything that .ci/run has no time for, each part with its seconds (NIGHTLY_SCALE=N)
 	@scripts/nightly.sh

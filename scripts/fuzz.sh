@@ -19,11 +19,7 @@ for target in "${targets[@]}"; do
 done
 
 # Without a sanitizer, which needs no nightly compiler: safe Rust has no memory to corrupt.
-version=0.13.2
-tool=target/tools/bin/cargo-fuzz
-if [ "$("$tool" --version 2>/dev/null || true)" != "cargo-fuzz $version" ]; then
-    cargo install cargo-fuzz --version $version --locked --quiet --force --root target/tools
-fi
+tool=$(scripts/tool.sh cargo-fuzz 0.13.2)
 
 work=$PWD/target/fuzz
 export TMPDIR=$work/tmp

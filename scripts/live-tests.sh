@@ -3,10 +3,10 @@
 # arm64 kernel with a big.LITTLE machine. Takes what `make lab` and `make build` made.
 #
 #   LIVE_QUICK=1    the size of continuous integration: one kernel of each sched_ext interface and
-#                   arm64, 1 s of each kind of work instead of 8, and nothing else
+#                   arm64, and 1 s of each kind of work instead of 8
 #   LIVE_KEEP=DIR   where all that the guests brought back is left (default: deleted)
 #
-# Exit code: 0 all held, 1 something did not.
+# Exit code: 0 all held, 1 something did not, 3 there is no kernel to try.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/live/common.sh
@@ -74,7 +74,7 @@ steps() {
     case " $* " in *" $in_turn "*) ;; *) ! only_late "$folder/log" || late=1 ;; esac
     if [ $code != 0 ] && [ -z "$late" ]; then
         fault "$name: exit code $code"$'\n'"$(grep -vE '^step:.* ok' "$folder/log" | tail -n 40)"
-        return
+        return 0
     fi
     clean "$folder" "$name"
     case " $* " in *" $in_turn "*) no_stall "$folder" "$name" ;; esac
@@ -103,7 +103,7 @@ killed() {
         --timeout $timeout --add $live/guest.sh -- sh guest.sh killed || code=$?
     if [ ! -e "$folder/stdout" ]; then
         fault "killed: $(tail -n 30 "$folder/log")"
-        return
+        return 0
     fi
     grep -hE '^(step|steps|loader killed):?' "$folder/stdout" || true
     grep -q '^steps: 0, failed: 0$' "$folder/stdout" ||
@@ -128,7 +128,7 @@ placement() {
     grep -hE '^(step|steps):' "$folder/log" || true
     if [ $code != 0 ]; then
         fault "placement: exit code $code: $(tail -n 30 "$folder/log")"
-        return
+        return 0
     fi
     clean "$folder" placement
     # The guest program has judged them: on a big CPU within 100 ms, at most 1 % of small tasks' run
@@ -165,14 +165,16 @@ interface() {
 }
 
 # beside NAME COMMAND...: in the background, two at a time: each guest with one clock takes one
-# thread of this machine, and how fast that runs changes nothing in it.
+# thread of this machine. Its time is counted in instructions, so a busy machine does not change it.
 waiting=()
 beside() {
     local name=$1
     shift
     while [ "$(jobs -rp | wc -l)" -ge 2 ]; do wait -n || true; done
     say "begun: $name"
-    "$@" >"$keep/$name.said" 2>&1 &
+    # Two commands, not `"$@" && ...`: in such a list it would go on after a command that failed.
+    rm -f "$keep/$name.ended"
+    ("$@"; : >"$keep/$name.ended") >"$keep/$name.said" 2>&1 &
     waiting+=("$name")
 }
 
@@ -180,7 +182,10 @@ beside() {
 together() {
     wait
     local name
-    for name in "${waiting[@]}"; do cat "$keep/$name.said"; done
+    for name in "${waiting[@]}"; do
+        cat "$keep/$name.said"
+        [ -e "$keep/$name.ended" ] || fault "$name: ended early: $(tail -n 5 "$keep/$name.said")"
+    done
     waiting=()
 }
 

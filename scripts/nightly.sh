@@ -18,20 +18,16 @@ scale=${NIGHTLY_SCALE:-1}
     exit 2
 }
 export CARGO_TERM_COLOR=never
-tools=$PWD/target/tools
 logs=target/nightly
 
-# Tools that only cargo can bring are compiled here, at this version or at those that the other
-# scripts name, and never in .ci/run.
-cargo_deny=0.20.2
-
-# tool NAME VERSION: a program of cargo's registry, in target/tools.
-tool() {
-    local stamp=$tools/.$1-$2
-    [ -e "$stamp" ] && return
-    cargo install "$1" --version "$2" --locked --quiet --root "$tools" --force || return 3
-    touch "$stamp"
+# cargo-deny checks licences and advisories. Tools that must be compiled first are never in .ci/run.
+deny() {
+    local tool
+    tool=$(scripts/tool.sh cargo-deny 0.20.2) || return
+    "$tool" --locked "$@"
 }
+# The optimized program, whatever ran before.
+program() { cargo build --locked --release --package wakeplace-cli; }
 
 part_release() { make --no-print-directory build; }
 part_demo() { make --no-print-directory demo; }
@@ -40,14 +36,14 @@ part_oracle() {
         --test all oracle -- --nocapture
 }
 part_licences() {
-    tool cargo-deny $cargo_deny || return 3
-    "$tools/bin/cargo-deny" --locked check licenses bans sources
+    deny check licenses bans sources
 }
 part_advisories() {
-    tool cargo-deny $cargo_deny || return 3
-    "$tools/bin/cargo-deny" --locked fetch db ||
-        { echo "the database of advisories cannot be fetched here"; return 3; }
-    "$tools/bin/cargo-deny" --locked check advisories
+    if ! deny fetch db; then
+        echo "**** SKIPPED: the database of advisories cannot be fetched here"
+        return 3
+    fi
+    deny check advisories
 }
 part_sanitizers() { scripts/sanitize.sh full; }
 part_faults() { scripts/faults.sh all; }
@@ -56,17 +52,16 @@ part_mutants_engine() { scripts/mutants-engine.sh; }
 part_fuzz() { scripts/fuzz.sh $((120 * scale)); }
 part_same_bytes() {
     scripts/setup.sh emulator && scripts/lab-binaries.sh --simulator || return
-    # The debug build is what the tests have left; it need not be there yet.
-    cargo build --locked --package wakeplace-cli && scripts/same-bytes.sh target/debug/wakeplace \
+    program && cargo build --locked --package wakeplace-cli && scripts/same-bytes.sh target/debug/wakeplace \
         target/release/wakeplace "qemu-aarch64 target/lab/arm64/wakeplace"
 }
-part_traces() { scripts/traces/check.sh target/release/wakeplace; }
-part_pages() { scripts/setup.sh browser && scripts/report-check.sh; }
-part_live() { make --no-print-directory live-test; }
+part_traces() { program && scripts/traces/check.sh target/release/wakeplace; }
+part_pages() { scripts/setup.sh browser && program && scripts/report-check.sh; }
+part_live() { scripts/lab-binaries.sh && program && scripts/live-tests.sh; }
 part_bench() { make --no-print-directory bench; }
-part_bench_live() { make --no-print-directory bench-live; }
+part_bench_live() { scripts/lab-binaries.sh && program && scripts/bench-live.sh; }
 
-# In this order: later parts use the programs of the first.
+# In this order.
 all=(release demo oracle licences advisories sanitizers faults mutants mutants_engine fuzz
     same_bytes traces pages live bench bench_live)
 

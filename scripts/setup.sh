@@ -53,7 +53,8 @@ wait_for_lock() {
                 "($(cat "/proc/$holder/comm" 2>/dev/null || echo "in another container"))," \
                 "which holds $1"
         fi
-        [ $waited -lt $lock_timeout_s ] || { say "$1 is still held"; return 1; }
+        # Then apt-get has the last word: locks are found by inode, which need not be this file's.
+        [ $waited -lt $lock_timeout_s ] || { say "$1 is still held"; return 0; }
         sleep 1
         waited=$((waited + 1))
     done
@@ -61,7 +62,8 @@ wait_for_lock() {
 
 # Runs apt-get when nobody else does. The option covers whoever comes between the look and the call.
 apt_get() {
-    wait_for_lock "$lists_lock" && wait_for_lock "$dpkg_lock" || return 1
+    wait_for_lock "$lists_lock"
+    wait_for_lock "$dpkg_lock"
     as_root env DEBIAN_FRONTEND=noninteractive \
         apt-get -qq -o DPkg::Lock::Timeout=$lock_timeout_s "$@" >&2
 }
