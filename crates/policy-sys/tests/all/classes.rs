@@ -454,3 +454,47 @@ fn io_wakeup_asks_at_once() {
     assert!(core.enqueue_io(&mut t, 0, NOW).freq());
     assert_eq!(core.freq_request(0), 4);
 }
+
+/// Goal: where classes have averages, what they and the fair class show is summed, up to all of the
+/// CPU; 4.19 to 6.7, and those averages with the demand of 4.17. Source: SB 9.3: U >= scale: scale;
+/// else map_util_freq: 300: 864990 kHz: 903; 700: 2018310: 2112; 400 + 300 + 324 = 1024: the top.
+#[test]
+fn class_signals_count_in_the_older_forms() {
+    let signals = [("class_capacity", "signals")];
+    for (era, settings) in [("linux-4.17", &signals[..]), ("linux-5.0", &[])] {
+        for (fair, rt, dl, mhz) in [
+            (200, 100, 0, 903),
+            (400, 300, 0, 2112),
+            (400, 300, 324, 2362),
+        ] {
+            let mut core = core(&machine(&hikey960()), era, settings);
+            freeze(&mut core);
+            put(&mut core, 4, 1, 1024, fair, fair);
+            let c = core.cpu_mut(4);
+            c.classes.kept = 2;
+            for (avg, util) in [(&mut c.classes.rt, rt), (&mut c.classes.dl, dl)] {
+                (avg.util_avg, avg.last_update_ns) = (util, NOW);
+            }
+            (c.rt_util, c.dl_util, c.nr_removed) = (rt, dl, 1);
+            let _ = core.update_blocked(4, NOW);
+            let opp = core.freq_request(1) as usize;
+            assert_eq!(
+                machine(&hikey960()).freq_domains[1].opp_khz[opp] / 1000,
+                mhz,
+                "{era}"
+            );
+        }
+    }
+}
+
+/// Goal: who joins is queued, and not twice. Source: `on_rq` is a flag (policy.h).
+#[test]
+fn who_joins_is_queued() {
+    let mut core = lone("linux-7.3", &[]);
+    let mut t = task(&mut core, 1, 0);
+    let mut class = ClassTask::rt(50);
+    let _ = core.class_join(&mut t, &mut class, NOW, ClassMove::Sleep);
+    assert_eq!(t.raw().on_rq, 1);
+    let _ = core.class_leave(&mut t, &mut class, NOW, ClassMove::Sleep);
+    assert_eq!(t.raw().on_rq, 0);
+}

@@ -124,6 +124,7 @@ fn a_hint_decides() {
         let (there, here) = (&e.candidates[loser as usize], &e.candidates[4]);
         assert_eq!((there.dropped, there.fits), (Hint, -1), "{prev}");
         assert!(there.energy < here.energy, "{prev}");
+        assert_eq!(e.candidates[1].fits, -1, "{era}: not estimated, likewise");
     }
 }
 
@@ -345,7 +346,8 @@ fn every_word_is_there_once() {
 
 /// Goal: where no energy is asked for none is told, of the first CPU neither; which CPUs lie beyond
 /// the limit of a search is counted from the target on. Source: signals-and-baseline 6.5: with
-/// depth 3 and all busy the search looks at 3 CPUs behind CPU 5, which are 6, 7 and 0; 1 to 4 are left.
+/// depth 3 and all busy the search looks at 3 CPUs behind CPU 5, which are 6, 7 and 0; 1 to 4 are
+/// left.
 #[test]
 fn beyond_the_limit_of_a_search() {
     let mut core = core(&machine(&[common::cluster(8, 1024)]), "linux-7.3", &[]);

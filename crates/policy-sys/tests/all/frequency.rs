@@ -190,6 +190,45 @@ fn changed_limits_are_heeded_at_once() {
     );
 }
 
+/// Goal: a limit that goes is heeded before the rate limit is over, and one that comes while a
+/// change is under way asks for no second one. Source: 9.3 rule ("Not sooner than rate limit after
+/// the last change, except limits changed") and E (one request at a time).
+#[test]
+fn limits_and_changes_under_way() {
+    let clusters = [hikey960()[1].clone()];
+    let second = [("rate_limit_us", "1000000")];
+    let mut core = core(&machine(&clusters), "linux-4.17", &second);
+    freeze(&mut core);
+    core.cpu_mut(0).nr_fair = 1;
+    core.cpu_mut(0).avg.util_avg = 800;
+    assert!(signal_changed(&mut core, 0, NOW));
+    assert!(!core.freq_limit(0, 3, NOW).freq(), "one is under way");
+    assert_eq!(core.freq_request(0), 3);
+    core.freq_applied(0, 3);
+    assert!(!core.freq_limit(0, 4, NOW).freq(), "3 may stay");
+    core.cpu_mut(0).avg.last_update_ns = NOW + 1_000_000;
+    assert!(signal_changed(&mut core, 0, NOW + 1_000_000));
+    assert_eq!(core.freq_request(0), 4);
+    assert_eq!(core.state().freq_doms[0].limits_changed, 0, "heeded");
+}
+
+/// Goal: the performance governor's request is under way until it is carried out, like any other.
+/// Source: 9.3 E and R.
+#[test]
+fn full_speed_is_a_request_too() {
+    let governor = [("governor", "performance")];
+    let mut core = core(&machine(&hikey960()), "linux-4.17", &governor);
+    freeze(&mut core);
+    core.freq_applied(1, 0);
+    core.state_mut().freq_doms[1].next_opp = 0;
+    assert!(signal_changed(&mut core, 4, NOW));
+    assert_eq!(core.freq_request(1), 4);
+    assert_eq!(core.state().freq_doms[1].in_progress, 1);
+    assert!(!core.freq_limit(1, 2, NOW).freq(), "one is under way");
+    core.freq_applied(1, 4);
+    assert_eq!(core.state().freq_doms[1].in_progress, 0);
+}
+
 /// Goal: the first update looks, whatever it asks for: a demand of 0 is what the record of the last
 /// one begins with. Source: 9.3 rule; the lowest state that is at least 0 kHz is the first.
 #[test]

@@ -222,3 +222,31 @@ fn a_level_that_adds_nothing_takes_no_room() {
         assert_eq!(span, dom.span, "level {}", dom.topo_level);
     }
 }
+
+/// Goal: an energy model that the list of CPUs has no room left for is refused. Method: 64 nodes of
+/// 13 CPUs on a ring with three levels; its perf domains would list each CPU once more.
+#[test]
+fn an_energy_model_needs_room() {
+    let mut large = ring(64);
+    large.levels.truncate(4);
+    let wide = machine(&vec![cluster(13, 1024); 64]);
+    large.capacity = wide.capacity;
+    large.levels[0] = wide.levels[0].clone();
+    for level in &mut large.levels[1..] {
+        level.group_of = labels(vec![13; 64]);
+    }
+    (large.freq_domains, large.perf_domains) = (wide.freq_domains, Vec::new());
+    let used = core(&large).state().list_len;
+    let room = sys::WP_MAX_LIST - used;
+    assert!(room < 13 * 64, "{used}");
+    large.perf_domains = wide.perf_domains;
+    let params = policy("linux-7.3", &[]);
+    let error = Core::new(&large, params.core_params()).expect_err("it is refused");
+    let first = room / 13;
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "energy model of performance domain {first}: there are too many performance domains"
+        )
+    );
+}
