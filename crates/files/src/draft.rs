@@ -3,6 +3,7 @@
 use crate::drafts;
 use crate::swap;
 use rustix::fs::OFlags;
+use rustix::process::geteuid;
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
@@ -104,7 +105,7 @@ fn is_draft(name: &OsStr) -> bool {
     name.starts_with(PREFIX) && name.ends_with(SUFFIX)
 }
 
-/// Removes the drafts of processes that live no longer. What cannot be removed stays.
+/// Removes the drafts of this user's processes that live no longer. What cannot be removed stays.
 pub(crate) fn sweep(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if is_draft(&entry.file_name()) {
@@ -114,8 +115,11 @@ pub(crate) fn sweep(folder: &Path) {
 }
 
 fn remove_if_left(path: &Path) -> io::Result<()> {
-    let kind = fs::symlink_metadata(path)?.file_type();
-    if !kind.is_file() && !kind.is_dir() {
+    let found = fs::symlink_metadata(path)?;
+    let kind = found.file_type();
+    // Somebody else's may say what it likes.
+    let is_ours = found.uid() == geteuid().as_raw();
+    if !is_ours || !kind.is_file() && !kind.is_dir() {
         return Ok(());
     }
     let file = open_to_lock(path)?;
@@ -133,4 +137,25 @@ fn remove_if_left(path: &Path) -> io::Result<()> {
 fn open_to_lock(path: &Path) -> io::Result<File> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     OpenOptions::new().read(true).custom_flags(flags).open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::chown;
+
+    /// Goal: a leftover of another user stays as it is; one of this user goes.
+    #[test]
+    fn only_leftovers_of_this_user_go() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name);
+        let (ours, other) = (path(".wakeplace-a.tmp"), path(".wakeplace-b.tmp"));
+        fs::write(&ours, "").expect("written");
+        fs::write(&other, "").expect("written");
+        // Only root can give a file away.
+        let given = chown(&other, Some(geteuid().as_raw() + 1), None).is_ok();
+        sweep(folder.path());
+        assert!(!ours.exists());
+        assert_eq!(other.exists(), given);
+    }
 }

@@ -9,6 +9,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Held while a draft is made, moved to its place or removed, so that `abandon` finds either.
 static DRAFTS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
+/// How often a draft is removed in which files still appear.
+const TRIES: usize = 100;
+
 fn lock() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     DRAFTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -18,7 +21,7 @@ fn lock() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 pub fn abandon() {
     let drafts = lock();
     for path in drafts.iter() {
-        let _ = remove(path);
+        remove_in_use(path);
     }
     std::mem::forget(drafts);
 }
@@ -34,15 +37,44 @@ pub(crate) fn add<T>(make: impl FnOnce() -> io::Result<(T, PathBuf)>) -> io::Res
 /// Removes a draft, if it is still there.
 pub(crate) fn drop_draft(path: &Path) {
     let mut drafts = lock();
-    // What stays is removed by the next process that writes in that folder.
-    let _ = remove(path);
-    drafts.remove(path);
+    // What stays is removed by the next process that writes in that folder. One that is kept is no
+    // longer among the drafts.
+    if drafts.remove(path) {
+        let _ = remove(path);
+    }
+}
+
+/// The drafts, while one of them moves.
+pub(crate) struct Held(MutexGuard<'static, BTreeSet<PathBuf>>);
+
+impl Held {
+    /// From now on this draft is no draft: nobody removes it. Where it is by then.
+    pub(crate) fn keep(&mut self, draft: &Path) -> PathBuf {
+        self.0.remove(draft);
+        // By its old name the next process would take it for a leftover.
+        let kept = draft.with_extension("kept");
+        match fs::rename(draft, &kept) {
+            Ok(()) => kept,
+            Err(_) => draft.to_owned(),
+        }
+    }
 }
 
 /// Moves a draft, or what is in it, to its place.
-pub(crate) fn moving<T>(act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
-    let _held = lock();
-    act()
+pub(crate) fn moving<T>(act: impl FnOnce(&mut Held) -> T) -> T {
+    act(&mut Held(lock()))
+}
+
+/// Removes what other threads may still put files into. Each try removes the folders that it
+/// empties, and nothing can be made in them any more.
+fn remove_in_use(path: &Path) {
+    for _ in 0..TRIES {
+        let removed = remove(path);
+        if removed.is_ok() || fs::symlink_metadata(path).is_err() {
+            return;
+        }
+        std::thread::yield_now();
+    }
 }
 
 /// A file, or a folder with all that is in it.
@@ -50,5 +82,34 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path)?.is_dir() {
         true => fs::remove_dir_all(path),
         false => fs::remove_file(path),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Goal: nothing is left of a folder into which other threads still write.
+    #[test]
+    fn a_folder_in_use_goes() {
+        for _ in 0..20 {
+            let folder = tempfile::tempdir().expect("a folder");
+            let draft = folder.path().join("draft");
+            fs::create_dir(&draft).expect("made");
+            let write = |thread: usize| {
+                let draft = draft.clone();
+                std::thread::spawn(move || {
+                    let mut names = (0..).map(|n| draft.join(format!("{thread}-{n}")));
+                    names.all(|path| fs::write(path, "").is_ok())
+                })
+            };
+            let writers = [write(0), write(1)];
+            while fs::read_dir(&draft).expect("there").count() < 50 {}
+            remove_in_use(&draft);
+            assert!(!draft.exists());
+            for writer in writers {
+                writer.join().expect("it ends");
+            }
+        }
     }
 }

@@ -39,16 +39,28 @@ pub struct WriteError {
 }
 
 #[derive(Debug, thiserror::Error)]
-enum Why {
+pub(crate) enum Why {
     #[error("cannot be written: {0}")]
     Refused(String),
     #[error("cannot be written: {0}")]
-    System(io::Error),
+    System(#[from] io::Error),
     #[error(
         "it is written, but its folder cannot be synced ({0}): after a power failure the old \
          content may be back"
     )]
     Unsynced(io::Error),
+    /// The draft is kept, with the files of others that could not move to the new folder.
+    #[error(
+        "it is written, but what came into the old folder meanwhile is left in {}: {what}",
+        at.display()
+    )]
+    Left { what: String, at: PathBuf },
+    /// The draft is kept, with the old folder.
+    #[error(
+        "cannot be written: {error}; what was there is now {}, since it could not be put back",
+        at.display()
+    )]
+    Aside { error: io::Error, at: PathBuf },
 }
 
 impl WriteError {
@@ -68,7 +80,7 @@ impl WriteError {
         Self::because(path, Why::Unsynced(error))
     }
 
-    fn because(path: &Path, why: Why) -> Self {
+    pub(crate) fn because(path: &Path, why: Why) -> Self {
         let path = path.to_owned();
         Self { path, why }
     }
@@ -79,7 +91,7 @@ impl WriteError {
         match &self.why {
             Why::Refused(_) => Fault::Place,
             Why::System(error) => fault(error),
-            Why::Unsynced(_) => Fault::Machine,
+            Why::Unsynced(_) | Why::Left { .. } | Why::Aside { .. } => Fault::Machine,
         }
     }
 }

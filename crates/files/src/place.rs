@@ -19,7 +19,7 @@ pub struct Place {
 
 impl Place {
     /// Finds out whether a file can be there, and opens what is written until it is. What is there
-    /// already stays as it is; symbolic links are followed.
+    /// already stays as it is; symbolic links are followed, and one to nothing is refused.
     ///
     /// # Errors
     /// It cannot be there.
@@ -44,8 +44,11 @@ impl Place {
                 }
                 fs::canonicalize(path).map_err(failed)?
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_owned(),
-            Err(error) => return Err(failed(error)),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+            Err(_) if fs::symlink_metadata(path).is_ok() => {
+                return Err(WriteError::refused(path, "it is a link to nothing"));
+            }
+            Err(_) => path.to_owned(),
         };
         let draft = Draft::file_in(folder_of(&target)).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => WriteError::refused(path, "its folder does not exist"),
@@ -77,7 +80,7 @@ impl Place {
         let Some((draft, target)) = &self.draft else {
             return Ok(());
         };
-        drafts::moving(|| fs::rename(draft.path(), target))
+        drafts::moving(|_| fs::rename(draft.path(), target))
             .map_err(|error| WriteError::new(&self.path, error))?;
         sync_folder(folder_of(target)).map_err(|error| WriteError::unsynced(&self.path, error))
     }
@@ -120,5 +123,26 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
         // Some file systems cannot sync a folder.
         Err(error) if matches!(error.kind(), InvalidInput | Unsupported) => Ok(()),
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    /// Goal: a link to a file stays a link, and so does one to nothing, which is refused.
+    #[test]
+    fn links_stay_links() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        symlink("file", &link).expect("a link");
+        let error = write(&link, b"new").expect_err("a link to nothing");
+        assert!(error.to_string().contains("a link to nothing"), "{error}");
+        assert!(link.is_symlink() && !file.exists());
+        fs::write(&file, "old").expect("written");
+        write(&link, b"new").expect("written");
+        assert_eq!(fs::read(&file).expect("there"), b"new");
+        assert!(link.is_symlink());
     }
 }

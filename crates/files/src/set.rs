@@ -2,8 +2,8 @@
 //! old one.
 
 use crate::draft::{Draft, sweep};
-use crate::drafts;
-use crate::error::WriteError;
+use crate::drafts::{self, Held};
+use crate::error::{Why, WriteError};
 use crate::place::{folder_of, keep_rights, sync_folder};
 use crate::swap;
 use rustix::fs::{Access, access};
@@ -93,24 +93,47 @@ impl FileSet {
     /// Moves the folder to its place.
     ///
     /// # Errors
-    /// When it cannot be moved, or the folder that it is in cannot be synced.
+    /// When it cannot be moved, or the folder that it is in cannot be synced. It is in its place
+    /// when the message says so.
     pub fn publish(mut self) -> Result<(), WriteError> {
         self.seal()?;
         let draft = self.draft.path();
-        drafts::moving(|| {
-            let old = swap::put(&self.new, &self.target, draft)?;
-            // What came into the old folder at the last moment is not lost.
-            for old in old.iter() {
-                for name in foreign(old, &self.is_ours)? {
-                    fs::rename(old.join(&name), self.target.join(&name))?;
-                }
-            }
-            Ok(())
-        })
-        .map_err(|error| WriteError::new(&self.path, error))?;
-        sync_folder(folder_of(&self.target))
+        let because = |why| WriteError::because(&self.path, why);
+        let rescued = drafts::moving(|held| {
+            let old = swap::put(&self.new, &self.target, draft, held)?;
+            Ok(old.map_or(Ok(()), |old| self.rescue(&old, held)))
+        });
+        let rescued = rescued.map_err(because)?;
+        let synced = sync_folder(folder_of(&self.target));
+        // The draft may have another name by now.
+        rescued.map_err(because)?;
+        synced
             .and_then(|()| sync_folder(draft))
             .map_err(|error| WriteError::unsynced(&self.path, error))
+    }
+
+    /// What came into the old folder at the last moment is not lost: it moves to the new folder, or
+    /// the draft that it is in is kept.
+    fn rescue(&self, old: &Path, held: &mut Held) -> Result<(), Why> {
+        let left: Vec<String> = match foreign(old, &self.is_ours) {
+            Err(error) => vec![format!("it cannot be listed ({error})")],
+            Ok(names) => {
+                let stays = |name: OsString| {
+                    let moved = fs::rename(old.join(&name), self.target.join(&name));
+                    let error = moved.err()?;
+                    Some(format!("`{}` ({error})", name.to_string_lossy()))
+                };
+                names.into_iter().filter_map(stays).collect()
+            }
+        };
+        if left.is_empty() {
+            return Ok(());
+        }
+        let draft = self.draft.path();
+        let within = old.strip_prefix(draft).unwrap_or(old);
+        let at = held.keep(draft).join(within);
+        let what = left.join(", ");
+        Err(Why::Left { what, at })
     }
 }
 
@@ -124,11 +147,12 @@ impl fmt::Debug for FileSet {
 /// folder that it is in, on the same file system.
 ///
 /// # Errors
-/// When it cannot be moved; what was there before is still there.
+/// When it cannot be moved; what was there before is still there, or the message says where it is.
 pub fn install(finished: &Path, at: &Path, scratch: &crate::Scratch) -> Result<(), WriteError> {
     let failed = |error| WriteError::new(at, error);
     sync(finished).map_err(failed)?;
-    drafts::moving(|| swap::put(finished, at, scratch.path())).map_err(failed)?;
+    drafts::moving(|held| swap::put(finished, at, scratch.path(), held))
+        .map_err(|why| WriteError::because(at, why))?;
     sync_folder(folder_of(at)).map_err(|error| WriteError::unsynced(at, error))
 }
 
@@ -205,4 +229,42 @@ fn sync(folder: &Path) -> io::Result<()> {
         }
     }
     sync_folder(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Goal: when a file of somebody else's cannot move to the new folder, it is kept, and the
+    /// message says that the set is written and where the file is.
+    #[test]
+    fn what_cannot_move_to_the_new_folder_is_kept() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let target = folder.path().join("set");
+        fs::create_dir(&target).expect("made");
+        fs::write(target.join("a.x"), "old").expect("written");
+        let mut set = FileSet::open(&target, |name| name.ends_with(".x")).expect("a set");
+        fs::write(set.folder().join("a.x"), "new").expect("written");
+        set.seal().expect("sealed");
+        // A folder cannot take the place of a file.
+        fs::remove_file(target.join("a.x")).expect("removed");
+        fs::create_dir(target.join("a.x")).expect("made");
+        fs::write(target.join("a.x/precious"), "precious").expect("written");
+        fs::write(target.join("notes"), "precious").expect("written");
+        let error = set.publish().expect_err("something is left");
+        let text = error.to_string();
+        assert!(text.contains("it is written, but"), "{text}");
+        assert!(text.contains("`a.x`") && !text.contains("notes"), "{text}");
+        assert_eq!(fs::read(target.join("a.x")).expect("there"), b"new");
+        assert_eq!(fs::read(target.join("notes")).expect("there"), b"precious");
+        sweep(folder.path());
+        let names = fs::read_dir(folder.path()).expect("a folder").flatten();
+        let kept = names
+            .map(|entry| entry.path())
+            .find(|path| *path != target)
+            .expect("kept");
+        assert!(text.contains(&kept.display().to_string()), "{text}");
+        let precious = fs::read(kept.join("new/a.x/precious")).expect("there");
+        assert_eq!(precious, b"precious");
+    }
 }
