@@ -287,7 +287,7 @@ WP_INLINE int wp_degenerate(struct wp_ctx *ctx, const struct wp_dom *dom, u32 be
 /* The domain of `cpu` at a topology level, unless it adds nothing. Returns enum wp_topo_error. */
 WP_INLINE u32 wp_build_dom(struct wp_ctx *ctx, u32 level, u32 flags, u32 cpu)
 {
-	u32 index = ctx->nr_doms, below = wp_top_dom(ctx, cpu), distinct;
+	u32 index = ctx->nr_doms, below = wp_top_dom(ctx, cpu), distinct, room;
 	struct wp_dom *dom, found = { .flags = flags, .topo_level = level };
 
 	found.nr_cpus = wp_collect_span(ctx, &found, level, cpu);
@@ -296,16 +296,18 @@ WP_INLINE u32 wp_build_dom(struct wp_ctx *ctx, u32 level, u32 flags, u32 cpu)
 		return WP_TOPO_OK;
 	ctx->list_len += found.nr_cpus;
 	ctx->nr_doms++;
-	if (wp_topo_room(ctx))
-		return wp_topo_room(ctx);
+	room = wp_topo_room(ctx);
+	if (room)
+		return room;
 	dom = WP_AT(ctx->doms, index);
 	*dom = found;
 	distinct = wp_distinct_capacities(ctx, dom->first_cpu, dom->nr_cpus);
 	if (distinct > 1 && ctx->params.asym_flag)
 		dom->flags |= WP_SD_ASYM_CPUCAPACITY;
 	wp_build_groups(ctx, dom);
-	if (wp_topo_room(ctx))
-		return wp_topo_room(ctx);
+	room = wp_topo_room(ctx);
+	if (room)
+		return room;
 	wp_attach_dom(ctx, dom, index);
 	if ((dom->flags & WP_SD_ASYM_CPUCAPACITY) && ctx->params.asym_balance_wake)
 		wp_set_balance_wake(ctx, dom);

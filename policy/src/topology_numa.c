@@ -142,7 +142,7 @@ WP_INLINE void wp_share_list(struct wp_ctx *ctx, struct wp_dom *dom, u32 index)
 WP_FN u32 wp_build_overlap(struct wp_ctx *ctx WP_NONNULL, u32 level, u32 cpu)
 {
 	u32 i, index = ctx->nr_doms, below = wp_top_dom(ctx, cpu);
-	u32 node = wp_label(ctx, level, cpu);
+	u32 node = wp_label(ctx, level, cpu), room;
 	struct wp_dom *dom, found = { .topo_level = level };
 
 	if (node >= WP_MAX_NODES)
@@ -154,16 +154,18 @@ WP_FN u32 wp_build_overlap(struct wp_ctx *ctx WP_NONNULL, u32 level, u32 cpu)
 		return WP_TOPO_OK;
 	wp_share_list(ctx, &found, index);
 	ctx->nr_doms++;
-	if (wp_topo_room(ctx))
-		return wp_topo_room(ctx);
+	room = wp_topo_room(ctx);
+	if (room)
+		return room;
 	dom = WP_AT(ctx->doms, index);
 	*dom = found;
 	if (ctx->params.asym_flag &&
 	    wp_distinct_capacities(ctx, dom->first_cpu, dom->nr_cpus) > 1)
 		dom->flags |= WP_SD_ASYM_CPUCAPACITY;
 	wp_overlap_groups(ctx, dom, cpu);
-	if (wp_topo_room(ctx))
-		return wp_topo_room(ctx);
+	room = wp_topo_room(ctx);
+	if (room)
+		return room;
 	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
 		u32 own = *WP_AT(ctx->list, dom->first_cpu + i);
 

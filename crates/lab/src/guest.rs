@@ -7,9 +7,11 @@ use crate::qemu::Qemu;
 use crate::smp::Smp;
 use crate::{Arch, LabError, Watch, devicetree};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use wakeplace_files::Place;
 use wakeplace_platform::fdt;
 
 /// How often the guest is looked at.
@@ -327,7 +329,10 @@ impl Guest<'_> {
         for file in files.iter().filter(|file| file.is_file()) {
             if let Some(name) = file.file_name() {
                 let to = to.join(name);
-                fs::copy(file, &to).map_err(LabError::writing(&to))?;
+                let mut from = fs::File::open(file).map_err(LabError::reading(file))?;
+                let (place, mut copy) = Place::open(&to).map_err(LabError::Write)?;
+                io::copy(&mut from, &mut copy).map_err(LabError::writing(&to))?;
+                place.publish().map_err(LabError::Write)?;
             }
         }
         Ok(())

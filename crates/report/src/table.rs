@@ -283,10 +283,11 @@ fn trimmed(lines: impl Iterator<Item = String>) -> String {
         .collect()
 }
 
-/// One line of RFC 4180, ended with a plain newline as other tools' CSV here.
+/// One line of RFC 4180, ended with a plain newline as other tools' CSV here. What some spreadsheets
+/// take for the end of a cell (`;`, a tab) is quoted too.
 fn csv_line(cells: impl Iterator<Item = String>) -> String {
     let quote = |cell: String| {
-        if cell.contains(['"', ',', '\n', '\r']) {
+        if cell.contains(['"', ',', ';', '\t', '\n', '\r']) {
             format!("\"{}\"", cell.replace('"', "\"\""))
         } else {
             cell
@@ -312,6 +313,16 @@ mod tests {
     fn csv_quotes_what_needs_it() {
         let text = table().render(Format::Csv, Style::default());
         assert_eq!(text, "name,size_um\n\"a, \"\"b\"\"\",7\nc|d,\nlong name,\n");
+    }
+
+    /// Goal: no spreadsheet takes a part of a cell for a cell, which may be a formula.
+    #[test]
+    fn csv_quotes_what_ends_a_cell_elsewhere() {
+        let mut table = Table::new("parts", &["name", "own", "size"]);
+        let own = Cell::Own("c\td".to_owned());
+        table.row(vec!["a;=1+1".into(), own, (-3.5).into()]);
+        let text = table.render(Format::Csv, Style::default());
+        assert_eq!(text, "name,own,size\n\"a;=1+1\",\"c\td\",-3.5\n");
     }
 
     #[test]

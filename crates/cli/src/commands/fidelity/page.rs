@@ -5,6 +5,7 @@ use super::{KERNEL_POLICY, LIVE_POLICY, MachineResult, PAIRS, RUNS, SetResult, s
 use crate::commands::marked_page::Marks;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+use wakeplace_text::{markdown as plain, markdown_cell};
 
 /// Of the part that was measured in guests.
 pub(super) const MEASURED: Marks = Marks {
@@ -40,8 +41,8 @@ fn summary(results: &[MachineResult]) -> String {
         let _ = writeln!(
             text,
             "| {} | {} | {} |",
-            result.platform.name,
-            result.kernel,
+            markdown_cell(&result.platform.name),
+            markdown_cell(&result.kernel),
             cells(&sums)
         );
     }
@@ -88,14 +89,15 @@ fn machine(text: &mut String, result: &MachineResult) {
         text,
         "\n## {}\n\nCapacity {capacity}, tipping point {tipping}. One line per set; `one only` \
          for each pair,\n`on {}` (share of the wake-ups that began there) for a, b and both c:\n\n",
-        platform.name, result.clusters.names[big],
+        plain(&platform.name),
+        plain(&result.clusters.names[big]),
     );
     let heads = PAIRS.map(|(_, _, name)| format!("{name} | random"));
     let _ = writeln!(
         text,
         "| set | tasks | load | {} | wake-ups | one only | on {} |",
         heads.join(" | "),
-        result.clusters.names[big],
+        markdown_cell(&result.clusters.names[big]),
     );
     let _ = writeln!(text, "|---|---|{}", "---:|".repeat(2 * PAIRS.len() + 4));
     for set in &result.sets {
@@ -114,8 +116,8 @@ fn set_row(text: &mut String, result: &MachineResult, set: &SetResult, big: usiz
     let _ = writeln!(
         text,
         "| {} | {} | {:.0} % | {} | {} | {} | {} |",
-        set.set.name,
-        set.set.what,
+        markdown_cell(&set.set.name),
+        markdown_cell(&set.set.what),
         set.set.load_pct(&result.platform),
         cells(&sums),
         sums[0].both,
@@ -125,7 +127,7 @@ fn set_row(text: &mut String, result: &MachineResult, set: &SetResult, big: usiz
 }
 
 fn task_table(text: &mut String, result: &MachineResult) {
-    let names = result.clusters.names.join(" / ");
+    let names = plain(&result.clusters.names.join(" / "));
     let _ = write!(
         text,
         "\nOne line per task; run time in percent on {names}:\n\n\
@@ -164,8 +166,8 @@ fn task(text: &mut String, result: &MachineResult, set: &SetResult, at: usize) {
     let _ = writeln!(
         text,
         "| {} | {} | {period} | {job} | {util} | {} | {} |",
-        set.set.name,
-        spec.name,
+        markdown_cell(&set.set.name),
+        markdown_cell(&spec.name),
         shares.collect::<Vec<_>>().join(" | "),
         agreements.collect::<Vec<_>>().join(" | "),
     );
@@ -323,6 +325,14 @@ mod tests {
             text.contains("| F | t0 | none | endless | 1024 | 0 / 100 |"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn names_are_harmless() {
+        let mut odd = result();
+        odd.sets[0].set.tasks[1].name = "t|<b>".to_owned();
+        let text = markdown(&[odd]);
+        assert!(text.contains("| F | t\\|&lt;b> | 16 ms |"), "{text}");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::commands::marked_page::Marks;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use wakeplace_text::{markdown as plain, markdown_cell};
 
 /// The part of the page.
 pub(super) const PROGRAMS: Marks = Marks {
@@ -30,15 +31,15 @@ pub(super) fn markdown(recorded: &Recorded, compared: &[Comparison]) -> String {
 fn provenance(recorded: &Recorded) -> String {
     let packages = recorded.packages.iter();
     let packages: Vec<String> = packages
-        .map(|(name, own)| format!("{name} {own}"))
+        .map(|(name, own)| plain(&format!("{name} {own}")))
         .collect();
     format!(
         "Kernel {}, {} with {} CPUs, {}. Packages: {}. Models: policy `{POLICY}`, the same \
          machine.\n",
-        recorded.release,
-        recorded.machine,
+        plain(&recorded.release),
+        plain(&recorded.machine),
         recorded.cpus,
-        recorded.emulator,
+        plain(&recorded.emulator),
         packages.join(", "),
     )
 }
@@ -183,7 +184,7 @@ fn program(text: &mut String, comparison: &Comparison) {
         table_row(text, comparison, row, &real, model.as_ref());
     }
     if let Err(why) = &comparison.model {
-        let _ = writeln!(text, "\nNo model in this build: {why}.");
+        let _ = writeln!(text, "\nNo model in this build: {}.", plain(why));
     }
     for (at, note) in program.notes.iter().enumerate() {
         let _ = writeln!(text, "{}- {note}", if at == 0 { "\n" } else { "" });
@@ -247,7 +248,7 @@ fn table_row(
     let _ = writeln!(
         text,
         "| {} | {} | {per_event} | {} | {} |",
-        label(*kind, name),
+        markdown_cell(&label(*kind, name)),
         range(each.into_iter()),
         percents(comparison.real.iter().filter_map(wakes)),
         model_cells.join(" | "),
@@ -366,6 +367,16 @@ mod tests {
         assert!(text.contains(row), "{text}");
         let row =
             "| sysbench-cpu | 2 | 2 | 2 | 2 | event | 0.500 to 1.000 | 1.500 | 50 % | 0 % |\n";
+        assert!(text.contains(row), "{text}");
+    }
+
+    /// Goal: the name of a task, which is of a recording, is one cell and no HTML.
+    #[test]
+    fn names_of_tasks_are_harmless() {
+        let mut odd = run(10, 0, 0);
+        odd.structure.tasks.insert("a|b<script>\n".to_owned(), 1);
+        let text = markdown(&recorded(), &[compared(Ok(odd))]);
+        let row = "| tasks: a\\|b&lt;script>  | 0 | - | - | 1 | - | - | only model |\n";
         assert!(text.contains(row), "{text}");
     }
 

@@ -3,26 +3,27 @@
 use super::{Comparison, POINTS_MAX, Row, Rules};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+use wakeplace_text::{markdown as plain, markdown_cell};
 
 /// The sentence and the tables.
 pub(super) fn markdown(comparison: &Comparison) -> String {
     let mut text = summary(comparison);
-    let first = &comparison.clusters.names[0];
+    let first = plain(&comparison.clusters.names[0]);
     let _ = write!(
         text,
         "\nShare of a task's run time on {first}, percent, by repeat; the rest was on {}. \
          Difference: the largest of a repeat, simulated - kernel.\n\n\
          | rules | set | task | job | kernel | simulator | difference | within {POINTS_MAX:.0} |\n\
          |---|---|---|---:|---|---|---:|---|\n",
-        comparison.clusters.names[1..].join(", "),
+        plain(&comparison.clusters.names[1..].join(", ")),
     );
     for row in comparison.rows.iter().filter(|row| row.comparable()) {
         let _ = writeln!(
             text,
             "| {} | {} | {} | {} | {} | {} | {:+.1} | {} |",
             row.rules.name(),
-            row.set,
-            row.task,
+            markdown_cell(&row.set),
+            markdown_cell(&row.task),
             jobs(row),
             shares(&row.kernel),
             shares(&row.simulated),
@@ -60,8 +61,8 @@ fn summary(comparison: &Comparison) -> String {
     }
     format!(
         "Run time by cluster within {POINTS_MAX:.0} points of kernel {} on {}: {}.\n",
-        recorded.kernel,
-        recorded.platform,
+        plain(&recorded.kernel),
+        plain(&recorded.platform),
         parts.join("; "),
     )
 }
@@ -87,8 +88,8 @@ fn not_comparable(text: &mut String, comparison: &Comparison) {
             text,
             "| {} | {} | {} | {} | {} | {:.1} | {} |",
             row.rules.name(),
-            row.set,
-            row.task,
+            markdown_cell(&row.set),
+            markdown_cell(&row.task),
             jobs(row),
             shares(&row.kernel),
             row.spread(),
