@@ -55,7 +55,6 @@ fn every_file_is_read_as_rtapp_reads_it() {
 
 /// The copies are those that the answers were recorded of.
 #[test]
-#[expect(clippy::print_stderr, reason = "a skipped comparison must be seen")]
 fn the_copies_are_the_recorded_files() {
     let origin = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/rt-app-corpus");
     if !origin.is_dir() {
