@@ -52,8 +52,9 @@ part_mutants_engine() { scripts/mutants-engine.sh; }
 part_fuzz() { scripts/fuzz.sh $((120 * scale)); }
 part_same_bytes() {
     scripts/setup.sh emulator && scripts/lab-binaries.sh --simulator || return
-    program && cargo build --locked --package wakeplace-cli && scripts/same-bytes.sh target/debug/wakeplace \
-        target/release/wakeplace "qemu-aarch64 target/lab/arm64/wakeplace"
+    program && cargo build --locked --package wakeplace-cli || return
+    scripts/same-bytes.sh target/debug/wakeplace target/release/wakeplace \
+        "qemu-aarch64 target/lab/arm64/wakeplace"
 }
 part_traces() { program && scripts/traces/check.sh target/release/wakeplace; }
 part_pages() { scripts/setup.sh browser && program && scripts/report-check.sh; }

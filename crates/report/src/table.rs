@@ -283,8 +283,8 @@ fn trimmed(lines: impl Iterator<Item = String>) -> String {
         .collect()
 }
 
-/// One line of RFC 4180, ended with a plain newline as other tools' CSV here. What some spreadsheets
-/// take for the end of a cell (`;`, a tab) is quoted too.
+/// One line of RFC 4180, ended with a plain newline as other tools' CSV here. What some
+/// spreadsheets take for the end of a cell (`;`, a tab) is quoted too.
 fn csv_line(cells: impl Iterator<Item = String>) -> String {
     let quote = |cell: String| {
         if cell.contains(['"', ',', ';', '\t', '\n', '\r']) {
