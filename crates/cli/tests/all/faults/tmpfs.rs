@@ -30,7 +30,6 @@ impl Drop for Mounted {
 /// Goal: each way to write says that the disk is full, gives exit code 3, leaves what was there and
 /// nothing else.
 #[test]
-#[allow(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn a_full_disk() {
     let folder = folder();
     let at = folder.path().join("small");
