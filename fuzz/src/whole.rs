@@ -2,16 +2,14 @@
 
 use crate::{Reached, refused};
 use std::path::Path;
-use wakeplace_engine::observe::{Both, CpuPower, Iteration};
+use wakeplace_engine::observe::{Both, Iteration};
 use wakeplace_engine::{Observer, Options, States};
-use wakeplace_metrics::{
-    EnergyMeter, Expectation, PlatformPower, Summary, Window, scaled, scaled_unit, series,
-};
+use wakeplace_metrics::{Expectation, Summary, Window, series};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_report::{Format, Source, Style};
-use wakeplace_study::{Comparison, Experiment, StudyError};
-use wakeplace_trace::{EnergySource, RtAppLogs, Traces};
+use wakeplace_study::{Comparison, Experiment, StudyError, trace_meter};
+use wakeplace_trace::{RtAppLogs, Traces};
 use wakeplace_workload::{Spec, Workload};
 
 /// Simulated time of each run, ns.
@@ -107,9 +105,7 @@ fn after_load(error: &dyn std::fmt::Display) -> Reached {
 fn traced(experiment: &Experiment, workload: &Workload) -> Result<Comparison, StudyError> {
     let folder = tempfile::tempdir().expect("a folder for the traces");
     let platform = &experiment.platform;
-    let meter = EnergyMeter::of_platform(platform);
-    let meter = meter.map(|meter| Box::new(Meter(meter)) as Box<dyn EnergySource>);
-    let mut traces = Traces::new(platform, workload, meter);
+    let mut traces = Traces::new(platform, workload, trace_meter(platform));
     let place = |name: &str| folder.path().join(name);
     traces.ftrace(&place("ftrace")).expect("a new file");
     let perfetto = traces.perfetto(&place("perfetto"), platform, workload);
@@ -201,34 +197,4 @@ pub(crate) fn page(json: &str) {
     };
     let page = wakeplace_report::html(&[source]);
     assert!(page.is_ok(), "`report` refuses our own JSON: {page:?}");
-}
-
-/// The meter of all runs, as traces ask it.
-struct Meter(EnergyMeter<PlatformPower>);
-
-impl Observer for Meter {
-    fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {
-        self.0.cpu_power(time_ns, cpu, power);
-    }
-
-    fn cluster_power(&mut self, time_ns: u64, cluster: u32, state: Option<u16>) {
-        self.0.cluster_power(time_ns, cluster, state);
-    }
-
-    fn frequency(&mut self, time_ns: u64, domain: u32, opp: u16) {
-        self.0.frequency(time_ns, domain, opp);
-    }
-}
-
-impl EnergySource for Meter {
-    fn read(&mut self, time_ns: u64, by_cluster: &mut [f64]) {
-        let unit = self.0.unit();
-        for (to, energy) in by_cluster.iter_mut().zip(self.0.clusters(time_ns)) {
-            *to = scaled(unit, energy).unwrap_or(0.0);
-        }
-    }
-
-    fn unit(&self) -> &'static str {
-        scaled_unit(self.0.unit())
-    }
 }

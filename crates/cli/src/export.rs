@@ -5,12 +5,8 @@ use crate::failure::Failure;
 use crate::output::A_FILE;
 use crate::terminal::Terminal;
 use std::path::{Path, PathBuf};
-use wakeplace_engine::Observer;
-use wakeplace_engine::observe::CpuPower;
-use wakeplace_metrics::{EnergyMeter, PlatformPower, scaled, scaled_unit};
-use wakeplace_platform::Platform;
-use wakeplace_study::{Comparison, Experiment};
-use wakeplace_trace::{EnergySource, Traces};
+use wakeplace_study::{Comparison, Experiment, trace_meter};
+use wakeplace_trace::Traces;
 
 /// What the place of several files must be.
 pub(crate) const A_FOLDER: &str = "a new or empty folder, or one that the same option \
@@ -62,8 +58,7 @@ impl<'a> Asked<'a> {
     pub(crate) fn prepare(&self, experiment: &Experiment) -> Result<Exports, Failure> {
         let workload = experiment.first_workload().map_err(Failure::input)?;
         let platform = &experiment.platform;
-        let meter = Meter::new(platform).map(|meter| Box::new(meter) as Box<dyn EnergySource>);
-        let mut traces = Traces::new(platform, &workload, meter);
+        let mut traces = Traces::new(platform, &workload, trace_meter(platform));
         if let Some(path) = self.perfetto {
             let opened = traces.perfetto(path, platform, &workload);
             opened.map_err(|error| Failure::writing("--export-perfetto", &error, A_FILE))?;
@@ -107,41 +102,5 @@ impl Exports {
             terminal.detail(&format!("trace in {}", path.display()));
         }
         Ok(())
-    }
-}
-
-/// The meter of all runs, as traces ask it.
-struct Meter(EnergyMeter<PlatformPower>);
-
-impl Meter {
-    fn new(platform: &Platform) -> Option<Self> {
-        EnergyMeter::of_platform(platform).map(Self)
-    }
-}
-
-impl Observer for Meter {
-    fn cpu_power(&mut self, time_ns: u64, cpu: u32, power: CpuPower) {
-        self.0.cpu_power(time_ns, cpu, power);
-    }
-
-    fn cluster_power(&mut self, time_ns: u64, cluster: u32, state: Option<u16>) {
-        self.0.cluster_power(time_ns, cluster, state);
-    }
-
-    fn frequency(&mut self, time_ns: u64, domain: u32, opp: u16) {
-        self.0.frequency(time_ns, domain, opp);
-    }
-}
-
-impl EnergySource for Meter {
-    fn read(&mut self, time_ns: u64, by_cluster: &mut [f64]) {
-        let unit = self.0.unit();
-        for (to, energy) in by_cluster.iter_mut().zip(self.0.clusters(time_ns)) {
-            *to = scaled(unit, energy).unwrap_or(0.0);
-        }
-    }
-
-    fn unit(&self) -> &'static str {
-        scaled_unit(self.0.unit())
     }
 }

@@ -22,6 +22,7 @@ mod rows;
 mod sensitivity;
 mod settings;
 mod study;
+mod trace_meter;
 mod verdict;
 
 pub use calibration::Calibration;
@@ -40,6 +41,7 @@ pub use promise::{Kept, Loss, Promise, PromiseRow, Word};
 pub use sensitivity::{Conclusion, Sensitivity, SensitivityRow};
 pub use settings::{SettingError, apply_settings};
 pub use study::{Study, StudyOptions, run_studies};
+pub use trace_meter::trace_meter;
 pub use wakeplace_engine::{
     Activity, CpuState, DomainState, GroupState, MachineState, SchedMcState,
 };
