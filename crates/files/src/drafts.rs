@@ -11,6 +11,8 @@ static DRAFTS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// How often a draft is removed in which files still appear.
 const TRIES: usize = 100;
+/// Extension of a draft that is removed: it is one of drafts, too (`draft::is_draft`).
+const UNNAMED: &str = "removed.tmp";
 
 fn lock() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     DRAFTS.lock().unwrap_or_else(PoisonError::into_inner)
@@ -65,12 +67,17 @@ pub(crate) fn moving<T>(act: impl FnOnce(&mut Held) -> T) -> T {
     act(&mut Held(lock()))
 }
 
-/// Removes what other threads may still put files into. Each try removes the folders that it
-/// empties, and nothing can be made in them any more.
+/// Removes what other threads may still put files into. By another name they do not find it: a
+/// folder that is filled faster than it is emptied would never be empty. The other name is a
+/// draft's as well, so the next process removes it if this one is killed here.
 fn remove_in_use(path: &Path) {
+    let unnamed = path.with_extension(UNNAMED);
+    if fs::rename(path, &unnamed).is_err() {
+        return;
+    }
     for _ in 0..TRIES {
-        let removed = remove(path);
-        if removed.is_ok() || fs::symlink_metadata(path).is_err() {
+        // A file may still appear whose folder was looked up before it was renamed.
+        if remove(&unnamed).is_ok() {
             return;
         }
         std::thread::yield_now();
@@ -104,12 +111,13 @@ mod tests {
                 })
             };
             let writers = [write(0), write(1)];
-            while fs::read_dir(&draft).expect("there").count() < 50 {}
+            while fs::read_dir(&draft).expect("there").take(50).count() < 50 {}
             remove_in_use(&draft);
-            assert!(!draft.exists());
             for writer in writers {
                 writer.join().expect("it ends");
             }
+            let left = fs::read_dir(folder.path()).expect("there").count();
+            assert_eq!(left, 0, "something is left beside the place");
         }
     }
 }
