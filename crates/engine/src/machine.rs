@@ -37,6 +37,8 @@ pub(crate) struct Machine {
     /// Frequency domain of each CPU.
     pub(crate) domain_of: Vec<u32>,
     pub(crate) domain_cpus: Vec<Vec<u32>>,
+    /// Per frequency domain: each of its CPUs has a cpufreq policy of its own.
+    pub(crate) policy_per_cpu: Vec<bool>,
     pub(crate) transition_ns: Vec<u64>,
     /// Work units per ns of each CPU at each operating point of its domain.
     pub(crate) speed: Vec<Vec<u64>>,
@@ -189,6 +191,9 @@ impl Machine {
                 .freq_domains
                 .iter()
                 .map(|d| numbers(&d.cpus))
+                .collect(),
+            policy_per_cpu: (platform.freq_domains.iter())
+                .map(|d| d.policy_per_cpu && options.policy_per_cpu)
                 .collect(),
             transition_ns: (platform.freq_domains.iter())
                 .map(|d| latency(d.transition_latency_ns))

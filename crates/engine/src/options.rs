@@ -22,6 +22,8 @@ pub struct Options {
     pub kernel_costs: bool,
     /// A frequency change takes the hardware's time.
     pub transition_latency: bool,
+    /// Each CPU has a cpufreq policy of its own where the platform says so.
+    pub policy_per_cpu: bool,
     /// CPU on which the parent of all threads runs when it creates them.
     pub parent_cpu: u32,
     /// CPUs that leave and come back, in any order.
@@ -63,6 +65,7 @@ impl Default for Options {
             idle_latency_us: None,
             kernel_costs: true,
             transition_latency: true,
+            policy_per_cpu: true,
             parent_cpu: 0,
             hotplug: Vec::new(),
             policy_at: Vec::new(),
@@ -120,6 +123,8 @@ fn show_shares(shares: &[(String, u32)]) -> String {
     parts.join("+")
 }
 
+const POLICY_DOC: &str = "a cpufreq policy for each CPU where the platform says so; off: one for \
+     each clock (on, off)";
 const IRQ_DOC: &str = "devices that interrupt a CPU (off, CPU:PERIOD:RUN[:movable] such as \
      0:1ms:100us, joined with +; movable: the policy may send them elsewhere)";
 const CAP_DOC: &str = "limits of frequency domains (off, DOMAIN:KHZ[@TIME] such as 1:1805000@2s, \
@@ -133,7 +138,7 @@ impl Options {
     /// Longest time of a wake-up's part, as a platform's costs.
     pub const MAX_TIME_NS: u64 = 1_000_000;
 
-    fn slots(&mut self) -> [(&'static str, Slot<'_>, &'static str); 16] {
+    fn slots(&mut self) -> [(&'static str, Slot<'_>, &'static str); 17] {
         [
             (
                 "model.idle_states",
@@ -155,6 +160,11 @@ impl Options {
                 "model.transition_latency",
                 Slot::Switch(&mut self.transition_latency),
                 "time a frequency change takes (on, off)",
+            ),
+            (
+                "model.policy_per_cpu",
+                Slot::Switch(&mut self.policy_per_cpu),
+                POLICY_DOC,
             ),
             (
                 "model.parent_cpu",
@@ -229,6 +239,7 @@ impl Options {
         let mut keys = self.keys();
         keys.retain(|(key, ..)| match *key {
             "model.irq" => !self.irq.is_empty(),
+            "model.policy_per_cpu" => !self.policy_per_cpu,
             "model.freq_cap" => !self.freq_cap.is_empty(),
             "model.em_scale" => !self.em_scale.is_empty(),
             "model.thermal" => self.thermal,

@@ -201,6 +201,8 @@ mod tests {
             uclamp_min: None,
             uclamp_max: None,
             forks: None,
+            zero: wakeplace_workload::Zero::AllStarted,
+            ended: None,
             delay_ns: 0,
             loops,
             phases: vec![phase],

@@ -120,6 +120,10 @@ pub(crate) struct Thread {
     pub(crate) started: bool,
     /// It sleeps there.
     pub(crate) at_start_line: bool,
+    /// When it was created, ns.
+    pub(crate) born_ns: u64,
+    /// It ends as soon as whoever waits for its end is told.
+    pub(crate) ends: bool,
     /// Its wake-up is under way: on which CPU, and what comes next.
     pub(crate) wake: Option<(u32, WakeStage)>,
     /// Nobody sees yet that it is on its way to its CPU.
@@ -183,6 +187,8 @@ impl Thread {
             totals: TaskTotals::default(),
             started: false,
             at_start_line: false,
+            born_ns: 0,
+            ends: false,
             wake: None,
             unseen: false,
             off_cpu_ns: 0,

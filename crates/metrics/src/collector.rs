@@ -160,6 +160,7 @@ fn value_of(of: FigureOf, counted: Counted) -> f64 {
             counted.units as f64 / units_each as f64 / windows
         }
         FigureOf::Total => counted.units as f64,
+        FigureOf::Each { number } => counted.units as f64 / number as f64,
     }
 }
 

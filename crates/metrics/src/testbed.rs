@@ -54,6 +54,7 @@ pub(crate) fn two_clusters() -> Platform {
         cpus: cpus.iter().map(|&c| CpuId(c)).collect(),
     };
     let domain = |cpus: &[u32], mhz: &[u32]| FreqDomain {
+        policy_per_cpu: false,
         cpus: cpus.iter().map(|&c| CpuId(c)).collect(),
         transition_latency_ns: 0,
         opps: mhz.iter().map(|&m| opp(m)).collect(),

@@ -96,6 +96,9 @@ pub struct Opp {
 pub struct FreqDomain {
     /// Members, ascending; all have the same capacity.
     pub cpus: Vec<CpuId>,
+    /// The kernel has a cpufreq policy for each CPU, and hardware runs the domain at the highest
+    /// request of a CPU that does not sleep; else there is one policy for all.
+    pub policy_per_cpu: bool,
     /// Time from the request to the new frequency, ns.
     pub transition_latency_ns: u64,
     /// Operating points, ascending frequency, at least one.

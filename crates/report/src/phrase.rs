@@ -106,11 +106,12 @@ const SUBJECTS: [(&str, &str); 5] = [
 ];
 
 /// How to say what workloads are measured by; others by their metric's name.
-const OWN: [(&str, &str); 5] = [
+const OWN: [(&str, &str); 6] = [
     ("throughput_per_s", "throughput"),
     ("throughput_mb_per_s", "throughput"),
     ("jobs_per_min", "jobs per minute"),
     ("events_total", "events"),
+    ("events_per_program", "events per program"),
     ("runtime_s", "time"),
 ];
 

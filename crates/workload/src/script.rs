@@ -86,6 +86,16 @@ pub enum PolicyChange {
     RealTime(RealTime),
 }
 
+/// Where a thread's time begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Zero {
+    /// When all threads of the start are there.
+    #[default]
+    AllStarted,
+    /// When the thread itself was created.
+    OwnStart,
+}
+
 /// One thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskScript {
@@ -108,7 +118,12 @@ pub struct TaskScript {
     /// Not there at the start: `Event::Fork` makes at most so many threads of it, named `NAME-NNNN`
     /// by their count from 0. None: there at the start, once.
     pub forks: Option<u64>,
-    /// The thread sleeps until t_zero + delay after it was created, ns.
+    /// What `delay_ns` and `Event::ExitAfter` count from.
+    pub zero: Zero,
+    /// Index into `Workload::channels`: the thread gives it a unit when it ends. Its parent waits
+    /// for that (wait4, pthread_join), and is woken with the hint that the waker will sleep.
+    pub ended: Option<u32>,
+    /// The thread sleeps until so long after `zero`, ns.
     pub delay_ns: u64,
     /// Passes over all phases.
     pub loops: Loops,

@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use super::facts::{Domain, Facts, Form, Limits};
 use super::machine::{Part, list};
-use super::modelled::{Modelled, modelled};
+use super::modelled::modelled;
 use super::power::{Scale, legacy, measured, sources_of, vendor_table};
+use super::pstates::{self, PStates};
 use super::sources::{self, plain};
 use super::text::{Standing, entry, mhz, number, source};
 
@@ -28,10 +29,6 @@ const MAX_POINTS: usize = 64;
 /// are the maker's and were not checked. With one point the clock stands still.
 const NOMINAL_KHZ: &[(&str, u64, &str)] = &[
     ("kunpeng920-2s", 2_600_000, "Kunpeng 920-6426"),
-    ("nhm-ep-2s", 2_933_000, "Xeon X5570"),
-    ("wsm-ep-2s", 2_933_000, "Xeon X5670"),
-    ("snb-ep-2s", 2_000_000, "Xeon E5-2650"),
-    ("snb-ep-4s", 2_700_000, "Xeon E5-4650"),
     ("zen4-2s-genoa", 2_400_000, "EPYC 9654"),
     ("zen5-2s-turin", 2_700_000, "EPYC 9755"),
     ("zen4-7950x", 4_500_000, "Ryzen 9 7950X"),
@@ -49,6 +46,9 @@ pub(super) fn tables(facts: &Facts, parts: &[Part]) -> anyhow::Result<String> {
     }
     if !facts.freq_domains.is_empty() {
         return Ok(out);
+    }
+    if let Some(states) = pstates::of(&facts.name) {
+        return packages(facts, states);
     }
     let limits: Vec<&Limits> = facts
         .freq_limits
@@ -290,24 +290,37 @@ fn per_core(facts: &Facts, cpus: &str, khz: &[u64], words: &str, standing: Stand
     let mut out = String::from("\n[[frequency_domain]]\n");
     out += &entry("cpus", cpus);
     let threads = facts.has_threads() && facts.form == Form::Whole;
-    // The cores of such a package have one clock and one voltage.
-    let modelled = modelled(facts).filter(|_| khz.len() == 1);
-    let one = match &modelled {
-        Some(_) => "cluster",
-        None if threads => "core",
-        None => "cpu",
-    };
-    out += &entry("one_per", one);
+    out += &entry("one_per", if threads { "core" } else { "cpu" });
     let point = |khz: &u64| Point {
         khz: *khz,
         mv: None,
-        cpu_uw: modelled.as_ref().map(Modelled::cpu_uw),
-        cluster_uw: modelled.as_ref().map(Modelled::cluster_uw),
+        cpu_uw: None,
+        cluster_uw: None,
     };
     out += &rows(&khz.iter().map(point).collect::<Vec<_>>());
     out += &source(words, standing);
-    out += &modelled.map_or_else(String::new, |power| power.sources());
     out + &transition(facts, None)
+}
+
+/// One clock and one voltage per package, at the operating points that its firmware offers.
+fn packages(facts: &Facts, states: &PStates) -> anyhow::Result<String> {
+    let Some(power) = modelled(facts) else {
+        anyhow::bail!("{}: operating points without modelled power", facts.name);
+    };
+    let mut out = String::from("\n[[frequency_domain]]\n");
+    out += &entry("cpus", "all");
+    out += &entry("one_per", "cluster");
+    out += "policy_per_cpu = true\n";
+    let point = |khz: u64| Point {
+        khz,
+        mv: None,
+        cpu_uw: Some(power.cpu_uw_at(states, khz)),
+        cluster_uw: Some(power.cluster_uw()),
+    };
+    out += &rows(&states.khz().into_iter().map(point).collect::<Vec<_>>());
+    out += &source(&states.words(), Standing::Assumed);
+    out += &power.sources();
+    Ok(out + &transition(facts, None))
 }
 
 /// The domains that any of the CPUs is in.

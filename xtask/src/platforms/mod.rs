@@ -14,6 +14,7 @@ mod levels;
 mod machine;
 mod modelled;
 mod power;
+mod pstates;
 mod sched_mc;
 mod sources;
 mod text;

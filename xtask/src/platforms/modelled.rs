@@ -5,7 +5,8 @@
 //! ```text
 //! package at its thermal design power (TDP) = uncore + cores with two busy threads each
 //! uncore (shared cache, ring, memory controller, links)     25 % of TDP while a CPU is awake
-//! core with one busy thread = C V^2 f + leakage             70 % + 30 %
+//! core with one busy thread = C V^2 f + leakage             70 % + 30 % at the nominal clock
+//! voltage, of nominal: 0.85 at the lowest clock, 1 at the nominal one, on a line; leakage as V^3
 //! second busy thread of a core                              20 % more
 //! C1  the clock stands: leakage                             30 %
 //! C1E lowest voltage, 0.85 of nominal; leakage goes as V^3  18 %
@@ -14,6 +15,7 @@
 //! ```
 
 use super::facts::Facts;
+use super::pstates::PStates;
 use super::text::{Standing, number, source};
 
 /// Name of the machine, package's TDP, uW, and the model it is that of (the maker's data sheets).
@@ -89,6 +91,18 @@ impl Modelled {
         self.tdp_uw * 75 / 100 / self.cores * 1024 / full
     }
 
+    /// The same at another clock than the nominal one.
+    pub(super) fn cpu_uw_at(&self, states: &PStates, khz: u64) -> u64 {
+        const ONE: u128 = 1_000_000;
+        let (lowest, nominal) = states.limits_khz();
+        let (khz, lowest, nominal) = (u128::from(khz), u128::from(lowest), u128::from(nominal));
+        let volt = ONE * 85 / 100 + ONE * 15 / 100 * (khz - lowest) / (nominal - lowest);
+        let dynamic = volt * volt * khz / nominal;
+        let leakage = volt * volt * volt / ONE;
+        let share = (dynamic * 70 + leakage * 30) / 100;
+        (u128::from(self.cpu_uw()) * share / (ONE * ONE)) as u64
+    }
+
     /// The uncore while a CPU is awake.
     pub(super) fn cluster_uw(&self) -> u64 {
         self.tdp_uw / 4
@@ -104,7 +118,9 @@ impl Modelled {
         };
         let core = format!(
             "Modelled, not measured (docs/decisions/037): thermal design power of a {} {watts} W \
-             (the maker's, not checked), 75 % of it in {} cores{beside}",
+             (the maker's, not checked), 75 % of it in {} cores{beside} at the nominal clock; \
+             C V^2 f is 70 % of that, leakage 30 % and goes as V^3; V is 0.85 of nominal at the \
+             lowest clock",
             self.model, self.cores
         );
         let uncore = format!(
@@ -145,6 +161,24 @@ impl Modelled {
 #[cfg(test)]
 mod tests {
     use super::Modelled;
+    use crate::platforms::pstates;
+
+    /// V 0.85, f 1066/2400: 0.7 * 0.7225 * 0.44417 + 0.3 * 0.614125 = 0.40888 of 9.75 W. At 2800
+    /// MHz V is 1 + 0.15 * 400 / 1334 = 1.04498: 0.7 * 1.09198 * 1.16667 + 0.3 * 1.14110 = 1.23411.
+    #[test]
+    fn power_follows_the_clock() {
+        let package = Modelled {
+            tdp_uw: 130_000_000,
+            model: "any",
+            cores: 10,
+            threads: 1,
+        };
+        let states = pstates::of("wsm-ex-4s").expect("known");
+        let watts = |khz| package.cpu_uw_at(states, khz) as f64 / 1e6;
+        assert!((watts(1_066_000) - 9.75 * 0.40888).abs() < 0.001);
+        assert_eq!(package.cpu_uw_at(states, 2_400_000), package.cpu_uw());
+        assert!((watts(2_800_000) - 9.75 * 1.23411).abs() < 0.001);
+    }
 
     /// 95 W, 8 cores of two threads: 71.25 W / 8 = 8.906 W with both busy, 7.420 W with one
     /// (/ 1229 * 1024), uncore 23.75 W; in C6 2 % by two threads and 30 % of the uncore.

@@ -22,7 +22,8 @@ pub(crate) use show::{
 };
 pub(crate) use show::{ListArgs, PlatformShowArgs, WorkloadCheckArgs};
 pub(crate) use simulate::{
-    CompareArgs, HowArgs, OutputArgs, RunArgs, SimArgs, StudyCommand, StudyRunArgs, StudyShowArgs,
+    CompareArgs, HowArgs, OutputArgs, RunArgs, SimArgs, StudyCommand, StudyPublishedArgs,
+    StudyRunArgs, StudyShowArgs,
 };
 
 use clap::error::ErrorKind;

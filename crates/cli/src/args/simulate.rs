@@ -358,6 +358,44 @@ pub(crate) enum StudyCommand {
         arg_required_else_help = true,
     )]
     Run(StudyRunArgs),
+    /// Put all that was published beside what results of studies say, and count the directions
+    #[command(
+        help_template = help::TEMPLATE,
+        after_help = help::EXIT_CODES_SHORT,
+        after_long_help = help::EXIT_CODES,
+        arg_required_else_help = true,
+    )]
+    Published(StudyPublishedArgs),
+}
+
+/// `study published`.
+#[derive(Debug, Args)]
+pub(crate) struct StudyPublishedArgs {
+    /// Results of `study run` with `--format json`; `-` reads standard input
+    #[arg(value_name = "RESULT", required = true)]
+    pub(crate) results: Vec<PathBuf>,
+    /// Only the largest published change of each study and policy, in the metric that comes first
+    #[arg(long, help_heading = "Output", display_order = 20)]
+    pub(crate) headlines: bool,
+    /// Renew the part of a Markdown page between the lines `<!-- published: begin -->` and
+    /// `<!-- published: end -->`
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "output",
+        help_heading = "Output",
+        display_order = 21
+    )]
+    pub(crate) page: Option<PathBuf>,
+    /// Write to a file, complete or not at all
+    #[arg(
+        long,
+        short,
+        value_name = "FILE",
+        help_heading = "Output",
+        display_order = 22
+    )]
+    pub(crate) output: Option<PathBuf>,
 }
 
 /// `study show`.

@@ -7,7 +7,7 @@ use crate::places;
 use crate::terminal::Terminal;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use wakeplace_report::Source;
 
 /// Longest result that is read, bytes: the page carries all of it.
@@ -15,28 +15,37 @@ const MAX_BYTES: u64 = 64 << 20;
 
 /// Reads all results, and writes the page if each of them is one.
 pub(crate) fn report(args: &ReportArgs, terminal: Terminal) -> Outcome {
-    if args.results.iter().filter(|path| **path == *"-").count() > 1 {
-        return Err(Failure::input(
-            "`-` is given twice, and standard input can be read once; expected files",
-        ));
-    }
     let results = args.results.iter().filter_map(|path| path.to_str());
     places::apart(
         results.map(|path| ("FILE", path)),
         &[("--output", args.output.as_deref())],
     )?;
     let output = Output::prepare(args.output.as_deref())?;
-    let texts = args
-        .results
-        .iter()
-        .map(|path| Ok((name(path), read(path)?)));
-    let texts = texts.collect::<Result<Vec<_>, Failure>>()?;
-    let sources: Vec<_> = { texts.iter() }
-        .map(|(name, text)| Source { name, text })
-        .collect();
+    let texts = texts(&args.results)?;
+    let sources = sources(&texts);
     let page = wakeplace_report::html(&sources).map_err(Failure::input)?;
     output.write(&page, terminal)?;
     Ok(Verdict::Ok)
+}
+
+/// The names and texts of results.
+pub(super) fn texts(results: &[PathBuf]) -> Result<Vec<(String, String)>, Failure> {
+    if results.iter().filter(|path| **path == *"-").count() > 1 {
+        return Err(Failure::input(
+            "`-` is given twice, and standard input can be read once; expected files",
+        ));
+    }
+    results
+        .iter()
+        .map(|path| Ok((name(path), read(path)?)))
+        .collect()
+}
+
+pub(super) fn sources(texts: &[(String, String)]) -> Vec<Source<'_>> {
+    texts
+        .iter()
+        .map(|(name, text)| Source { name, text })
+        .collect()
 }
 
 fn name(path: &Path) -> String {

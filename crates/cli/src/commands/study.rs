@@ -1,7 +1,10 @@
 //! `study list`, `study show` and `study run`.
 
+use super::marked_page::{self, Marks};
 use super::simulate::{follow, jobs};
-use crate::args::{FormatName, ListArgs, StudyCommand, StudyRunArgs, StudyShowArgs};
+use crate::args::{
+    FormatName, ListArgs, StudyCommand, StudyPublishedArgs, StudyRunArgs, StudyShowArgs,
+};
 use crate::failure::{Failure, Outcome, Verdict};
 use crate::html::HtmlExport;
 use crate::output::Output;
@@ -10,7 +13,7 @@ use crate::repeat;
 use crate::settings::{any_policy, check_keys};
 use crate::terminal::Terminal;
 use crate::text::{format, heading, plain, style, wrapped};
-use wakeplace_report::{Align, Cell, Format, Table};
+use wakeplace_report::{Align, Cell, Extent, Format, Table};
 use wakeplace_study::{Study, StudyOptions, run_studies, select, studies};
 
 /// `study ...`.
@@ -19,6 +22,7 @@ pub(crate) fn run(command: StudyCommand, terminal: Terminal) -> Outcome {
         StudyCommand::List(args) => list(&args, terminal),
         StudyCommand::Show(args) => show(&args, terminal),
         StudyCommand::Run(args) => run_chosen(args, terminal),
+        StudyCommand::Published(args) => published(&args, terminal),
     }
 }
 
@@ -59,6 +63,40 @@ fn show(args: &StudyShowArgs, terminal: Terminal) -> Outcome {
     }
     text.push_str(&format!("\n{}\n", study.readme().trim()));
     terminal.print(&text)?;
+    Ok(Verdict::Ok)
+}
+
+/// The part of a page that `study published` makes.
+const PUBLISHED: Marks = Marks {
+    begin: "<!-- published: begin -->",
+    end: "<!-- published: end -->",
+};
+
+fn published(args: &StudyPublishedArgs, terminal: Terminal) -> Outcome {
+    let results = args.results.iter().filter_map(|path| path.to_str());
+    let written = [
+        ("--output", args.output.as_deref()),
+        ("--page", args.page.as_deref()),
+    ];
+    places::apart(results.map(|path| ("RESULT", path)), &written)?;
+    let old = args
+        .page
+        .as_deref()
+        .map(|path| marked_page::old_page(path, &PUBLISHED))
+        .transpose()?;
+    let output = Output::prepare(args.page.as_deref().or(args.output.as_deref()))?;
+    let texts = super::report::texts(&args.results)?;
+    let extent = match args.headlines {
+        true => Extent::Headlines,
+        false => Extent::All,
+    };
+    let tables = wakeplace_report::published(&super::report::sources(&texts), extent)
+        .map_err(Failure::input)?;
+    let text = match old {
+        Some(old) => marked_page::replace(&old, &PUBLISHED, &tables)?,
+        None => tables,
+    };
+    output.write(&text, terminal)?;
     Ok(Verdict::Ok)
 }
 

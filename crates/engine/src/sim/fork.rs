@@ -119,6 +119,7 @@ impl<O: Observer> Sim<'_, O> {
         self.core
             .task_new(&mut self.tasks[child as usize], choice.cpu, self.now);
         self.threads[child as usize].action = Some(Action::Work(0));
+        self.threads[child as usize].born_ns = self.now;
         self.join_queue(child, choice.cpu, true);
         self.preempt_or_kick(child, choice.cpu, here);
     }
@@ -205,7 +206,9 @@ impl<O: Observer> Sim<'_, O> {
         let thread = &mut self.threads[task as usize];
         thread.started = self.t_zero_ns.is_some();
         thread.at_start_line = !thread.started;
-        let due = self.t_zero_ns? + self.scripts[thread.script as usize].delay_ns;
+        let script = thread.script as usize;
+        let due = self.zero_ns(task)? + self.scripts[script].delay_ns;
+        let thread = &mut self.threads[task as usize];
         thread.stamp_ns = due;
         Some(due)
     }

@@ -3,7 +3,7 @@
 use super::Sim;
 use super::steps::Flow;
 use crate::observe::Observer;
-use wakeplace_workload::{Event, Since, Workload};
+use wakeplace_workload::{Event, Since, Workload, Zero};
 
 /// Of each counter the number claimed next and their limit.
 pub(super) fn counters(workload: &Workload) -> Vec<(u64, Option<u64>)> {
@@ -17,7 +17,7 @@ impl<O: Observer> Sim<'_, O> {
         match event {
             Event::Claim { counter } => return self.claim(cpu, task, counter),
             Event::ExitAfter { since_start_ns } => {
-                let zero = self.t_zero_ns.unwrap_or(0);
+                let zero = self.zero_ns(task).unwrap_or(0);
                 if now >= zero.saturating_add(since_start_ns) {
                     self.exit(cpu, task);
                     return Flow::Held;
@@ -29,6 +29,15 @@ impl<O: Observer> Sim<'_, O> {
             _ => unreachable!("`carry_out` hands over no other"),
         }
         Flow::Go
+    }
+
+    /// Where the task's own times begin; None: that is still to come.
+    pub(super) fn zero_ns(&self, task: u32) -> Option<u64> {
+        let thread = &self.threads[task as usize];
+        match self.scripts[thread.script as usize].zero {
+            Zero::AllStarted => self.t_zero_ns,
+            Zero::OwnStart => Some(thread.born_ns),
+        }
     }
 
     /// The next number of a counter; without one the thread ends.

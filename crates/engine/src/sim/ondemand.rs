@@ -1,6 +1,7 @@
 //! What the ondemand governor measures, and when: how long CPUs were idle since it last looked. It
-//! looks at ticks of one CPU of the clock, the first that is online: its timer does not wake an
-//! idle CPU. What follows from the numbers is the core's (docs/decisions/017).
+//! looks at ticks of one CPU of the clock, the first that is online, or, where each CPU has a
+//! policy of its own, at those of any: its timer does not wake an idle CPU. What follows from the
+//! numbers is the core's (docs/decisions/017).
 
 use super::Sim;
 use super::cpu::{Cpu, Mode};
@@ -54,7 +55,7 @@ impl<O: Observer> Sim<'_, O> {
         let domain = self.machine.domain_of[cpu as usize];
         if !self.sampling.on
             || self.now < self.sampling.due_ns[domain as usize]
-            || self.clock_cpus(domain).first() != Some(&cpu)
+            || !self.may_sample(domain, cpu)
         {
             return;
         }
@@ -70,6 +71,14 @@ impl<O: Observer> Sim<'_, O> {
             .sample_load(domain, busiest.unwrap_or(0), self.now);
         self.after_core(cpu, result);
         self.begin_sample(domain);
+    }
+
+    /// Does a timer of the governor run on this CPU? Where each CPU has a policy of its own, each
+    /// has a timer; the clock follows the highest request, which the busiest CPU makes, so one
+    /// sample of all is as good as one of each.
+    fn may_sample(&self, domain: u32, cpu: u32) -> bool {
+        self.machine.policy_per_cpu[domain as usize]
+            || self.clock_cpus(domain).first() == Some(&cpu)
     }
 
     /// The CPUs of a clock have changed: its governor starts anew.

@@ -2,6 +2,7 @@
 
 use super::Sim;
 use super::cpu::Mode;
+use super::steps::Flow;
 use crate::observe::{CpuPower, Observer, Stop};
 use crate::queue::Event;
 use crate::run_queue::RunQueue;
@@ -103,7 +104,20 @@ impl<O: Observer> Sim<'_, O> {
         self.schedule(cpu);
     }
 
+    /// The running task ends; before that it tells whoever waits for its end.
     pub(super) fn exit(&mut self, cpu: u32, task: u32) {
+        let thread = &mut self.threads[task as usize];
+        let told = std::mem::replace(&mut thread.ends, true);
+        let script = &self.scripts[thread.script as usize];
+        if let (false, Some(channel)) = (told, script.ended) {
+            let end = crate::thread::Post {
+                channel,
+                sync: true,
+            };
+            if self.begin_post(cpu, task, end) == Flow::Held {
+                return;
+            }
+        }
         self.cpus[cpu as usize].leaves_as = Some(Stop::Exits);
         self.leave_cpu(cpu, task, true);
         self.core.task_exit(&mut self.tasks[task as usize]);

@@ -36,6 +36,9 @@ impl<O: Observer> Sim<'_, O> {
         if self.go_on(cpu, task) == Flow::Held {
             return;
         }
+        if self.threads[task as usize].ends {
+            return self.exit(cpu, task);
+        }
         loop {
             if self.threads[task as usize].progress.take_last() {
                 let number = self.shown(task);

@@ -139,6 +139,8 @@ pub(crate) fn random_workload(random: &mut Random, nr_cpus: u32) -> Workload {
             uclamp_min: None,
             uclamp_max: None,
             forks: None,
+            zero: wakeplace_workload::Zero::AllStarted,
+            ended: None,
             delay_ns: random.below(2) * random.below(20 * MS),
             loops: if random.one_in(3) {
                 Loops::Times(random.below(5))

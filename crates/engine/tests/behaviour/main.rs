@@ -34,6 +34,7 @@ mod ondemand;
 mod outcomes;
 mod platforms;
 mod power;
+mod programs;
 mod random;
 mod sanity;
 mod scale;

@@ -53,6 +53,34 @@ fn samples_come_at_the_eras_rate() {
     }
 }
 
+/// Goal: with one cpufreq policy for a clock its timer is the first CPU's alone, and waits while
+/// that one sleeps; with a policy per CPU the busy one samples. Method: a hog on the second of two
+/// CPUs, nothing on the first: never, or from the first sample at 100 ms on.
+#[test]
+fn who_samples_depends_on_the_policies() {
+    let load = workload(vec![hog(Some(&[1]))], vec![]);
+    let mut board = u8500_clock(2, 20).platform();
+    let at_start = vec![(0, 0)];
+    let policy = ondemand(&[
+        ("nohz_balance", "off"),
+        ("balance", "off"),
+        ("sampling_rate_us", "100000"),
+    ]);
+    for (per_cpu, option, expected) in [
+        (false, true, at_start.clone()),
+        (true, false, at_start.clone()),
+        (true, true, vec![(0, 0), (100 * MS + 20 * US, 3)]),
+    ] {
+        board.freq_domains[0].policy_per_cpu = per_cpu;
+        let options = Options {
+            policy_per_cpu: option,
+            ..all_on(S)
+        };
+        let (_, log) = simulate(&board, &policy, &load, &options);
+        assert_eq!(log.frequencies(0), expected, "{per_cpu} {option}");
+    }
+}
+
 /// Goal: light load goes down to what carries it. Method: the CPU runs a hog for 200 ms (the clock
 /// goes to 1000 MHz), then 4 ms of wall time in each 20 ms: 20 % of 1000 MHz / 92 % = 217 MHz, so
 /// 400 MHz; there 20 % of it would do with 87 MHz: 200 MHz, where it stays.

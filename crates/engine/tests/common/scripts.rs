@@ -38,6 +38,8 @@ pub(crate) fn script(loops: Loops, phases: Vec<Phase>) -> TaskScript {
         uclamp_min: None,
         uclamp_max: None,
         forks: None,
+        zero: wakeplace_workload::Zero::AllStarted,
+        ended: None,
         delay_ns: 0,
         loops,
         phases,

@@ -111,6 +111,7 @@ fn every_plain_metric_is_reported_or_excluded_by_the_platform() {
             "jobs_per_min_per_task",
             "migrations_exec_total",
             "events_total",
+            "events_per_program",
             "temperature_c_max",
             "throttled_s",
             "energy_over_optimal_pct",

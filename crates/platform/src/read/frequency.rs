@@ -58,6 +58,7 @@ pub(super) fn read(
             check_members(table, &cpus, &opps, machine)?;
             domains.push(FreqDomain {
                 cpus,
+                policy_per_cpu: row.policy_per_cpu,
                 transition_latency_ns,
                 opps: opps.clone(),
             });

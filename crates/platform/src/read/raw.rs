@@ -241,6 +241,8 @@ pub(super) struct RawSchedMc {
 pub(super) struct RawDomain {
     pub(super) cpus: Text,
     pub(super) one_per: Option<RawPart>,
+    #[serde(default)]
+    pub(super) policy_per_cpu: bool,
     pub(super) opps: Spanned<Vec<Spanned<RawOpp>>>,
     pub(super) transition: Spanned<RawTransition>,
     pub(super) cpu_power: Option<Spanned<RawSource>>,

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 
 /// An object's entries in the order of the text.
 #[derive(Clone, Debug)]
-pub(super) struct Pairs<T>(pub(super) Vec<(String, T)>);
+pub(crate) struct Pairs<T>(pub(super) Vec<(String, T)>);
 
 impl<T> Default for Pairs<T> {
     fn default() -> Self {
@@ -16,14 +16,14 @@ impl<T> Default for Pairs<T> {
 }
 
 impl<T> Pairs<T> {
-    pub(super) fn get(&self, key: &str) -> Option<&T> {
+    pub(crate) fn get(&self, key: &str) -> Option<&T> {
         self.0
             .iter()
             .find(|(own, _)| own == key)
             .map(|(_, value)| value)
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
@@ -52,49 +52,49 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Pairs<T> {
 
 /// The result of `sim` or `compare`.
 #[derive(Clone, Debug, serde::Deserialize)]
-pub(super) struct Comparison {
+pub(crate) struct Comparison {
     #[serde(default)]
-    pub(super) version: Option<String>,
+    pub(crate) version: Option<String>,
     #[serde(default)]
-    pub(super) commit: Option<String>,
+    pub(crate) commit: Option<String>,
     #[serde(default)]
-    pub(super) command: Option<String>,
-    pub(super) duration_ns: u64,
+    pub(crate) command: Option<String>,
+    pub(crate) duration_ns: u64,
     #[serde(default)]
-    pub(super) settings: Pairs<String>,
+    pub(crate) settings: Pairs<String>,
     #[serde(default)]
-    pub(super) options: Pairs<String>,
-    pub(super) runs: Vec<Run>,
+    pub(crate) options: Pairs<String>,
+    pub(crate) runs: Vec<Run>,
     #[serde(default)]
-    pub(super) deltas: Vec<Delta>,
+    pub(crate) deltas: Vec<Delta>,
     #[serde(default)]
-    pub(super) verdicts: Vec<Verdict>,
+    pub(crate) verdicts: Vec<Verdict>,
     #[serde(default)]
-    pub(super) measured_by: Vec<String>,
+    pub(crate) measured_by: Vec<String>,
     #[serde(default)]
-    pub(super) notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
     #[serde(default)]
-    pub(super) warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// The runs of one policy.
 #[derive(Clone, Debug, serde::Deserialize)]
-pub(super) struct Run {
-    pub(super) platform: String,
-    pub(super) workload: String,
-    pub(super) policy: String,
+pub(crate) struct Run {
+    pub(crate) platform: String,
+    pub(crate) workload: String,
+    pub(crate) policy: String,
     #[serde(default)]
-    pub(super) set: Pairs<String>,
-    pub(super) seeds: Vec<u64>,
+    pub(crate) set: Pairs<String>,
+    pub(crate) seeds: Vec<u64>,
     #[serde(default = "yes")]
-    pub(super) complete: bool,
-    pub(super) metrics: Pairs<Metric>,
+    pub(crate) complete: bool,
+    pub(crate) metrics: Pairs<Metric>,
     #[serde(default)]
-    pub(super) event_hashes: Vec<String>,
+    pub(crate) event_hashes: Vec<String>,
     #[serde(default)]
-    pub(super) details: Option<Details>,
+    pub(crate) details: Option<Details>,
     #[serde(default)]
-    pub(super) timeline: Option<Timeline>,
+    pub(crate) timeline: Option<Timeline>,
 }
 
 fn yes() -> bool {
@@ -102,204 +102,204 @@ fn yes() -> bool {
 }
 
 #[derive(Clone, Debug, serde::Deserialize)]
-pub(super) struct Metric {
-    pub(super) mean: Option<f64>,
+pub(crate) struct Metric {
+    pub(crate) mean: Option<f64>,
     #[serde(default)]
-    pub(super) rsd_pct: Option<f64>,
+    pub(crate) rsd_pct: Option<f64>,
     #[serde(default)]
-    pub(super) ci95: Option<f64>,
+    pub(crate) ci95: Option<f64>,
     #[serde(default)]
-    pub(super) unit: String,
+    pub(crate) unit: String,
 }
 
 /// Both ends of an interval; null where it is infinite.
-pub(super) type Interval = (Option<f64>, Option<f64>);
+pub(crate) type Interval = (Option<f64>, Option<f64>);
 
 /// The interval, if it has both ends.
-pub(super) fn ends(interval: Option<Interval>) -> Option<(f64, f64)> {
+pub(crate) fn ends(interval: Option<Interval>) -> Option<(f64, f64)> {
     let (low, high) = interval?;
     Some((low?, high?))
 }
 
 #[derive(Clone, Debug, serde::Deserialize)]
-pub(super) struct Delta {
-    pub(super) metric: String,
-    pub(super) other: String,
-    pub(super) delta_pct: Option<f64>,
+pub(crate) struct Delta {
+    pub(crate) metric: String,
+    pub(crate) other: String,
+    pub(crate) delta_pct: Option<f64>,
     #[serde(default)]
-    pub(super) ci95: Option<Interval>,
+    pub(crate) ci95: Option<Interval>,
     #[serde(default)]
-    pub(super) significant: Option<bool>,
+    pub(crate) significant: Option<bool>,
 }
 
 #[derive(Clone, Debug, serde::Deserialize)]
-pub(super) struct Verdict {
-    pub(super) policy: String,
-    pub(super) metric: String,
-    pub(super) difference: String,
-    pub(super) text: String,
+pub(crate) struct Verdict {
+    pub(crate) policy: String,
+    pub(crate) metric: String,
+    pub(crate) difference: String,
+    pub(crate) text: String,
 }
 
 /// What runs spent time and energy on.
 #[derive(Clone, Debug, Default, serde::Deserialize)]
 #[serde(default)]
-pub(super) struct Details {
-    pub(super) energy: Option<Energy>,
-    pub(super) residency: Vec<Residency>,
-    pub(super) frequencies: Vec<Frequencies>,
-    pub(super) wake_latency_up_to_ns_count: Vec<(u64, u64)>,
-    pub(super) placements_per_run: Pairs<f64>,
+pub(crate) struct Details {
+    pub(crate) energy: Option<Energy>,
+    pub(crate) residency: Vec<Residency>,
+    pub(crate) frequencies: Vec<Frequencies>,
+    pub(crate) wake_latency_up_to_ns_count: Vec<(u64, u64)>,
+    pub(crate) placements_per_run: Pairs<f64>,
 }
 
 #[derive(Clone, Debug, serde::Deserialize)]
-pub(super) struct Energy {
-    pub(super) unit: String,
+pub(crate) struct Energy {
+    pub(crate) unit: String,
     #[serde(default)]
-    pub(super) board: Option<f64>,
+    pub(crate) board: Option<f64>,
     #[serde(default)]
-    pub(super) cluster_state_energy_s: Vec<(String, String, f64, f64)>,
+    pub(crate) cluster_state_energy_s: Vec<(String, String, f64, f64)>,
     #[serde(default)]
-    pub(super) cpu_busy_idle_transition: Vec<(f64, f64, f64)>,
+    pub(crate) cpu_busy_idle_transition: Vec<(f64, f64, f64)>,
 }
 
 #[derive(Clone, Debug, serde::Deserialize)]
-pub(super) struct Residency {
-    pub(super) cluster: String,
+pub(crate) struct Residency {
+    pub(crate) cluster: String,
     #[serde(default)]
-    pub(super) cpus: u64,
-    pub(super) busy_pct: f64,
+    pub(crate) cpus: u64,
+    pub(crate) busy_pct: f64,
     #[serde(default)]
-    pub(super) transition_pct: f64,
+    pub(crate) transition_pct: f64,
     #[serde(default)]
-    pub(super) idle_pct: Pairs<f64>,
+    pub(crate) idle_pct: Pairs<f64>,
     #[serde(default)]
-    pub(super) cluster_idle_pct: Pairs<f64>,
+    pub(crate) cluster_idle_pct: Pairs<f64>,
 }
 
 #[derive(Clone, Debug, serde::Deserialize)]
-pub(super) struct Frequencies {
-    pub(super) cpus: String,
+pub(crate) struct Frequencies {
+    pub(crate) cpus: String,
     #[serde(default)]
-    pub(super) khz_time_busy_pct: Vec<(u64, f64, f64)>,
+    pub(crate) khz_time_busy_pct: Vec<(u64, f64, f64)>,
 }
 
 /// What ran where in a part of a run.
 #[derive(Clone, Debug, serde::Deserialize)]
-pub(super) struct Timeline {
-    pub(super) from_ns: u64,
-    pub(super) to_ns: u64,
-    pub(super) until_ns: u64,
-    pub(super) cpus: u32,
+pub(crate) struct Timeline {
+    pub(crate) from_ns: u64,
+    pub(crate) to_ns: u64,
+    pub(crate) until_ns: u64,
+    pub(crate) cpus: u32,
     #[serde(default)]
-    pub(super) clusters: Vec<(String, String)>,
+    pub(crate) clusters: Vec<(String, String)>,
     #[serde(default)]
-    pub(super) domains: Vec<String>,
+    pub(crate) domains: Vec<String>,
     #[serde(default)]
-    pub(super) idle_states: Vec<String>,
+    pub(crate) idle_states: Vec<String>,
     #[serde(default)]
-    pub(super) tasks: Vec<(u64, String)>,
+    pub(crate) tasks: Vec<(u64, String)>,
     #[serde(default)]
-    pub(super) cpu_task_from_to_ns: Vec<(u32, u64, u64, u64)>,
+    pub(crate) cpu_task_from_to_ns: Vec<(u32, u64, u64, u64)>,
     #[serde(default)]
-    pub(super) cpu_idle_state_from_to_ns: Vec<(u32, u64, u64, u64)>,
+    pub(crate) cpu_idle_state_from_to_ns: Vec<(u32, u64, u64, u64)>,
     #[serde(default)]
-    pub(super) domain_at_ns_khz: Vec<(u32, u64, u64)>,
+    pub(crate) domain_at_ns_khz: Vec<(u32, u64, u64)>,
     #[serde(default)]
-    pub(super) reasons: Vec<String>,
+    pub(crate) reasons: Vec<String>,
     #[serde(default)]
-    pub(super) at_ns_task_prev_cpu_reason_new: Vec<(u64, u64, u32, u32, u32, u8)>,
+    pub(crate) at_ns_task_prev_cpu_reason_new: Vec<(u64, u64, u32, u32, u32, u8)>,
     #[serde(default)]
-    pub(super) overutilized_at_ns_on: Vec<(u64, u8)>,
+    pub(crate) overutilized_at_ns_on: Vec<(u64, u8)>,
 }
 
 /// The result of one study.
 #[derive(Clone, Debug, serde::Deserialize)]
-pub(super) struct Study {
+pub(crate) struct Study {
     #[serde(default)]
-    pub(super) version: Option<String>,
+    pub(crate) version: Option<String>,
     #[serde(default)]
-    pub(super) commit: Option<String>,
+    pub(crate) commit: Option<String>,
     #[serde(default)]
-    pub(super) command: Option<String>,
-    pub(super) study: String,
+    pub(crate) command: Option<String>,
+    pub(crate) study: String,
     #[serde(default)]
-    pub(super) title: String,
-    pub(super) platform: String,
-    pub(super) base_policy: String,
-    pub(super) duration_ns: u64,
-    pub(super) seeds: Vec<u64>,
+    pub(crate) title: String,
+    pub(crate) platform: String,
+    pub(crate) base_policy: String,
+    pub(crate) duration_ns: u64,
+    pub(crate) seeds: Vec<u64>,
     #[serde(default)]
-    pub(super) quick: bool,
+    pub(crate) quick: bool,
     #[serde(default)]
-    pub(super) settings: Pairs<String>,
+    pub(crate) settings: Pairs<String>,
     #[serde(default)]
-    pub(super) options: Pairs<String>,
+    pub(crate) options: Pairs<String>,
     #[serde(default)]
-    pub(super) cases: Vec<Case>,
+    pub(crate) cases: Vec<Case>,
     #[serde(default)]
-    pub(super) columns: Vec<Column>,
-    pub(super) rows: Vec<Row>,
+    pub(crate) columns: Vec<Column>,
+    pub(crate) rows: Vec<Row>,
     #[serde(default)]
-    pub(super) profiles: Vec<CaseProfile>,
+    pub(crate) profiles: Vec<CaseProfile>,
     #[serde(default)]
-    pub(super) verdict: String,
+    pub(crate) verdict: String,
     #[serde(default)]
-    pub(super) notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
     #[serde(default)]
-    pub(super) sources: Vec<String>,
+    pub(crate) sources: Vec<String>,
     #[serde(default)]
-    pub(super) sensitivity: Option<Vec<Tried>>,
+    pub(crate) sensitivity: Option<Vec<Tried>>,
     #[serde(default)]
-    pub(super) assumed: Option<Assumed>,
+    pub(crate) assumed: Option<Assumed>,
 }
 
 #[derive(Clone, Debug, serde::Deserialize)]
-pub(super) struct Case {
-    pub(super) case: String,
-    pub(super) platform: String,
-    pub(super) workload: String,
-    pub(super) duration_ns: u64,
+pub(crate) struct Case {
+    pub(crate) case: String,
+    pub(crate) platform: String,
+    pub(crate) workload: String,
+    pub(crate) duration_ns: u64,
     #[serde(default)]
-    pub(super) settings: Pairs<String>,
+    pub(crate) settings: Pairs<String>,
 }
 
 #[derive(Clone, Debug, serde::Deserialize)]
-pub(super) struct Column {
-    pub(super) name: String,
-    pub(super) policy: String,
+pub(crate) struct Column {
+    pub(crate) name: String,
+    pub(crate) policy: String,
     #[serde(default)]
-    pub(super) settings: Pairs<String>,
+    pub(crate) settings: Pairs<String>,
     #[serde(default)]
-    pub(super) hotplug: Option<String>,
+    pub(crate) hotplug: Option<String>,
 }
 
 #[derive(Clone, Debug, serde::Deserialize)]
-pub(super) struct Row {
-    pub(super) case: String,
+pub(crate) struct Row {
+    pub(crate) case: String,
     #[serde(default)]
-    pub(super) params: Pairs<Value>,
-    pub(super) metric: String,
+    pub(crate) params: Pairs<Value>,
+    pub(crate) metric: String,
     #[serde(default)]
-    pub(super) unit: String,
-    pub(super) policy: String,
+    pub(crate) unit: String,
+    pub(crate) policy: String,
     #[serde(default)]
-    pub(super) published: Option<Figure>,
-    pub(super) simulated: Figure,
+    pub(crate) published: Option<Figure>,
+    pub(crate) simulated: Figure,
     #[serde(default)]
-    pub(super) published_delta_pct: Option<f64>,
+    pub(crate) published_delta_pct: Option<f64>,
     #[serde(default)]
-    pub(super) simulated_delta_pct: Option<f64>,
+    pub(crate) simulated_delta_pct: Option<f64>,
     #[serde(default)]
-    pub(super) simulated_delta_ci95: Option<Interval>,
+    pub(crate) simulated_delta_ci95: Option<Interval>,
     #[serde(default)]
-    pub(super) calibrated: bool,
+    pub(crate) calibrated: bool,
     #[serde(default)]
-    pub(super) robust: Option<bool>,
+    pub(crate) robust: Option<bool>,
 }
 
 impl Row {
     /// `variants`, `experiments`, or nothing for the study's own cases.
-    pub(super) fn kind(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> &'static str {
         match (self.params.get("experiment"), self.params.get("variant")) {
             (Some(_), _) => "experiments",
             (None, Some(_)) => "variants",
@@ -308,68 +308,68 @@ impl Row {
     }
 
     /// Distance of the simulated from the published mean, percent of the published.
-    pub(super) fn distance_pct(&self) -> Option<f64> {
+    pub(crate) fn distance_pct(&self) -> Option<f64> {
         let published = self.published.as_ref()?.mean.filter(|mean| *mean != 0.0)?;
         Some((self.simulated.mean? - published) / published.abs() * 100.0)
     }
 }
 
 #[derive(Clone, Debug, serde::Deserialize)]
-pub(super) struct Figure {
-    pub(super) mean: Option<f64>,
+pub(crate) struct Figure {
+    pub(crate) mean: Option<f64>,
     #[serde(default)]
-    pub(super) rsd_pct: Option<f64>,
+    pub(crate) rsd_pct: Option<f64>,
     #[serde(default)]
-    pub(super) n: Option<u64>,
+    pub(crate) n: Option<u64>,
 }
 
 #[derive(Clone, Debug, serde::Deserialize)]
-pub(super) struct CaseProfile {
-    pub(super) case: String,
-    pub(super) policy: String,
-    pub(super) details: Details,
+pub(crate) struct CaseProfile {
+    pub(crate) case: String,
+    pub(crate) policy: String,
+    pub(crate) details: Details,
     #[serde(default)]
-    pub(super) event_hashes: Vec<String>,
+    pub(crate) event_hashes: Vec<String>,
 }
 
 /// One conclusion with one cost changed.
 #[derive(Clone, Debug, serde::Deserialize)]
-pub(super) struct Tried {
-    pub(super) case: String,
-    pub(super) metric: String,
-    pub(super) policy: String,
-    pub(super) cost: String,
-    pub(super) factor: f64,
-    pub(super) delta_pct: Option<f64>,
+pub(crate) struct Tried {
+    pub(crate) case: String,
+    pub(crate) metric: String,
+    pub(crate) policy: String,
+    pub(crate) cost: String,
+    pub(crate) factor: f64,
+    pub(crate) delta_pct: Option<f64>,
     #[serde(default)]
-    pub(super) ci95: Option<Interval>,
-    pub(super) conclusion: String,
+    pub(crate) ci95: Option<Interval>,
+    pub(crate) conclusion: String,
     #[serde(default)]
-    pub(super) plain_delta_pct: Option<f64>,
-    pub(super) plain_conclusion: String,
-    pub(super) flips: bool,
+    pub(crate) plain_delta_pct: Option<f64>,
+    pub(crate) plain_conclusion: String,
+    pub(crate) flips: bool,
 }
 
 #[derive(Clone, Debug, Default, serde::Deserialize)]
 #[serde(default)]
-pub(super) struct Assumed {
-    pub(super) seeds: Vec<u64>,
-    pub(super) costs: Vec<Cost>,
-    pub(super) except: Vec<Except>,
+pub(crate) struct Assumed {
+    pub(crate) seeds: Vec<u64>,
+    pub(crate) costs: Vec<Cost>,
+    pub(crate) except: Vec<Except>,
 }
 
 #[derive(Clone, Debug, serde::Deserialize)]
-pub(super) struct Cost {
-    pub(super) cost: String,
+pub(crate) struct Cost {
+    pub(crate) cost: String,
     #[serde(default)]
-    pub(super) value: String,
+    pub(crate) value: String,
     #[serde(default)]
-    pub(super) unused: bool,
+    pub(crate) unused: bool,
 }
 
 #[derive(Clone, Debug, serde::Deserialize)]
-pub(super) struct Except {
-    pub(super) cost: String,
+pub(crate) struct Except {
+    pub(crate) cost: String,
     #[serde(default)]
-    pub(super) why: String,
+    pub(crate) why: String,
 }

@@ -28,7 +28,7 @@ impl fmt::Display for HtmlError {
 impl std::error::Error for HtmlError {}
 
 /// What can be shown.
-pub(super) enum Parsed {
+pub(crate) enum Parsed {
     Comparison(Box<Comparison>),
     Study(Box<Study>),
 }
@@ -46,10 +46,15 @@ const OTHERS: [(&str, &str); 4] = [
     ("cases", "--export-wakeup-cases"),
 ];
 
+/// A source that is not what it should be.
+pub(crate) fn refused(name: &str, what: &str) -> HtmlError {
+    HtmlError(format!("{name}: {what}; {EXPECTED}"))
+}
+
 /// One result, or several of studies.
-pub(super) fn read(source: Source<'_>) -> Result<Vec<Parsed>, HtmlError> {
+pub(crate) fn read(source: Source<'_>) -> Result<Vec<Parsed>, HtmlError> {
     let whole: Value = parse(source)?;
-    let refuse = |what: &str| HtmlError(format!("{}: {what}; {EXPECTED}", source.name));
+    let refuse = |what: &str| refused(source.name, what);
     let Some(object) = whole.as_object() else {
         return Err(refuse("is no object"));
     };

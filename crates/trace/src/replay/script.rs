@@ -287,6 +287,8 @@ fn once(name: String, prio: i32, events: Vec<Event>) -> TaskScript {
         uclamp_min: None,
         uclamp_max: None,
         forks: None,
+        zero: wakeplace_workload::Zero::AllStarted,
+        ended: None,
         delay_ns: 0,
         loops: Loops::Times(1),
         phases: vec![Phase {

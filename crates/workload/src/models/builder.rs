@@ -1,4 +1,5 @@
 //! A workload while it is put together.
+use super::adopt::adopt;
 use crate::script::{
     Barrier, Calibration, Channel, Condition, Count, Counter, Figure, Limit, Mutex, Series, Shared,
     TaskScript, Timer, Workload,
@@ -92,8 +93,23 @@ impl Builder {
     }
 
     /// The next thread in the order of creation.
-    pub(crate) fn task(&mut self, task: TaskScript) {
-        self.0.tasks.push(task);
+    pub(crate) fn task(&mut self, task: TaskScript) -> u32 {
+        push(&mut self.0.tasks, task)
+    }
+
+    /// A whole workload as a program of this one; its first threads (`adopt`).
+    pub(crate) fn adopt(
+        &mut self,
+        program: Workload,
+        name: &str,
+        joined: u32,
+    ) -> Result<Vec<u32>, &'static str> {
+        adopt(&mut self.0, program, name, joined)
+    }
+
+    /// What is counted so far.
+    pub(crate) fn counted(&mut self) -> Option<&mut Count> {
+        self.0.count.as_mut()
     }
 
     /// What `Event::Count` counts.

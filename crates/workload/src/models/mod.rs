@@ -1,4 +1,5 @@
 //! Built-in workload models: their catalogue and their `NAME:key=value,...` arguments.
+mod adopt;
 mod aim7_compute;
 mod aim9;
 mod aiostress;
@@ -18,6 +19,7 @@ mod oltp;
 mod parse;
 mod periodic;
 mod schbench;
+mod shell;
 mod specjbb;
 mod sysbench;
 mod sysbench_cpu;
@@ -124,6 +126,7 @@ const MODELS: &[(&ModelInfo, Load)] = &[
     (&aim9::INFO, aim9::load),
     (&sysbench_fileio::INFO, sysbench_fileio::load),
     (&aiostress::INFO, aiostress::load),
+    (&shell::INFO, shell::load),
 ];
 
 /// What `workload list` shows.

@@ -192,7 +192,9 @@ impl Netperf {
             builder.task(forked(name, vec![begin, for_ever(client)]));
             servers.push(forked(format!("netserver-{pair}"), vec![for_ever(server)]));
         }
-        servers.into_iter().for_each(|server| builder.task(server));
+        for server in servers {
+            builder.task(server);
+        }
     }
 
     /// The steps of a client and of its server, over and over. Sending does all the work of both

@@ -1,6 +1,6 @@
 //! Tasks, their phases and the steps that most models have.
 use crate::realtime::Attributes;
-use crate::script::{Change, Event, FairPolicy, Loops, Phase, Pick, TaskScript};
+use crate::script::{Change, Event, FairPolicy, Loops, Phase, Pick, TaskScript, Zero};
 
 /// Steps that are repeated so often.
 pub(crate) fn phase(name: &str, loops: u64, events: impl Into<Vec<Event>>) -> Phase {
@@ -25,6 +25,8 @@ pub(crate) fn task(name: String, loops: Loops, phases: Vec<Phase>) -> TaskScript
         uclamp_min: None,
         uclamp_max: None,
         forks: None,
+        zero: Zero::AllStarted,
+        ended: None,
         attributes: Attributes::default(),
         delay_ns: 0,
         loops,

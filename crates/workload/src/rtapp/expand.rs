@@ -8,7 +8,7 @@ use super::template::{Phase as TemplatePhase, Task, Template};
 use crate::MachineFacts;
 use crate::error::{Fault, WorkloadError};
 use crate::script::{
-    Calibration, Change, Event, Phase, TaskGroup, TaskScript, Timer, TimerMode, Workload,
+    Calibration, Change, Event, Phase, TaskGroup, TaskScript, Timer, TimerMode, Workload, Zero,
 };
 use crate::stream::Stream;
 use std::collections::BTreeMap;
@@ -134,6 +134,8 @@ impl Expansion {
             uclamp_min: initial.uclamp_min,
             uclamp_max: initial.uclamp_max,
             forks: forked.then_some(forks::LIMIT),
+            zero: Zero::AllStarted,
+            ended: None,
             delay_ns,
             loops: task.loops,
             phases,

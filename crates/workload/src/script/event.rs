@@ -141,9 +141,9 @@ pub enum Event {
         /// Index into `Workload::counters`.
         counter: u32,
     },
-    /// The thread ends if so much time has passed since the start of all tasks.
+    /// The thread ends if so much time has passed since its `TaskScript::zero`.
     ExitAfter {
-        /// Since the start, ns.
+        /// Since then, ns.
         since_start_ns: u64,
     },
     /// A measured time begins here.

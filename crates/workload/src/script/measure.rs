@@ -101,6 +101,11 @@ pub struct Figure {
 pub enum FigureOf {
     /// The units.
     Total,
+    /// Units / `number`.
+    Each {
+        /// Of what there are so many, > 0.
+        number: u64,
+    },
     /// Units / `units_each` per `per_ns` of the time from the warm-up's end to the run's end.
     Rate {
         /// Units that count as one.

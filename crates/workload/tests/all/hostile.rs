@@ -123,7 +123,7 @@ fn mutated_files_never_panic() {
         "{accepted} accepted, {refused} refused"
     );
     assert!(
-        start.elapsed() < Duration::from_secs(5),
+        start.elapsed() < Duration::from_secs(60),
         "{:?}",
         start.elapsed()
     );

@@ -18,4 +18,5 @@ mod rtapp_files;
 mod rtapp_scripts;
 mod schbench_tbench;
 mod script_text;
+mod shell;
 mod sums;

@@ -161,7 +161,8 @@ fn more_work_than_period_is_a_warning() {
 
 #[test]
 fn the_catalogue_names_defaults_that_parse() {
-    for model in Spec::catalogue() {
+    // A shell has no default programs (tests of its own).
+    for model in Spec::catalogue().filter(|model| model.name != "shell") {
         assert!(!model.summary.is_empty() && !model.source.is_empty() && !model.metric.is_empty());
         let defaults: Vec<String> = model
             .parameters

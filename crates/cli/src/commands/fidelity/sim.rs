@@ -125,6 +125,8 @@ fn script(timer: u32, task: &TaskSpec, more_ns: i64, start_ns: u64) -> TaskScrip
         uclamp_min: None,
         uclamp_max: None,
         forks: None,
+        zero: wakeplace_workload::Zero::AllStarted,
+        ended: None,
         attributes: Attributes::default(),
         delay_ns: start_ns + task.delay_ns,
         loops: Loops::Times(1),

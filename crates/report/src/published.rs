@@ -1,0 +1,248 @@
+//! What was published beside what was simulated, of several studies: tables by series and a count
+//! of directions. From the JSON of results only.
+
+use crate::html::model::{Row, Study, ends};
+use crate::html::read::{self, Parsed};
+use crate::phrase::interval;
+use crate::{HtmlError, Source, number};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use wakeplace_text::markdown;
+
+/// Published changes below this are taken as "no change", %.
+const NO_CHANGE_PCT: f64 = 1.0;
+
+/// How much of the tables is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// Every published figure.
+    All,
+    /// Of each study and policy the largest change that was published of its first metric.
+    Headlines,
+}
+
+/// Whether a simulated change goes the way of the published one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Direction {
+    Right,
+    Wrong,
+    /// The interval holds both ways.
+    NotTold,
+    /// It was calibrated on, or no change was published.
+    NoCheck,
+}
+
+impl Direction {
+    /// A published change of a percent at least has a direction: the simulated one's 95 % interval
+    /// has to lie on that side of 0. A smaller one says that nothing changes: so does the simulated
+    /// one if its interval holds 0 or it is as small. One run has no interval and tells nothing.
+    fn of(row: &Row) -> Direction {
+        let Some(published) = row.published_delta_pct.filter(|_| !row.calibrated) else {
+            return Direction::NoCheck;
+        };
+        let Some(simulated) = row.simulated_delta_pct else {
+            return Direction::NotTold;
+        };
+        let told = ends(row.simulated_delta_ci95).filter(|ci| ci.0 > 0.0 || ci.1 < 0.0);
+        match (published.abs() < NO_CHANGE_PCT, told) {
+            (true, Some(_)) if simulated.abs() >= NO_CHANGE_PCT => Direction::Wrong,
+            (true, _) => Direction::Right,
+            (false, None) => Direction::NotTold,
+            (false, Some(_)) if published * simulated > 0.0 => Direction::Right,
+            (false, Some(_)) => Direction::Wrong,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Direction::Right => "right",
+            Direction::Wrong => "**wrong**",
+            Direction::NotTold => "not told",
+            Direction::NoCheck => "",
+        }
+    }
+}
+
+/// The tables as Markdown.
+///
+/// # Errors
+/// A source is no result of `study run`; the message says where and why.
+pub fn published(sources: &[Source<'_>], extent: Extent) -> Result<String, HtmlError> {
+    let mut series: BTreeMap<String, Vec<Study>> = BTreeMap::new();
+    for source in sources {
+        for parsed in read::read(*source)? {
+            let Parsed::Study(study) = parsed else {
+                return Err(read::refused(source.name, "is no result of `study run`"));
+            };
+            let name = study.study.split('/').next().unwrap_or_default();
+            series.entry(name.to_owned()).or_default().push(*study);
+        }
+    }
+    series.retain(|_, studies| {
+        studies
+            .iter()
+            .any(|study| rows(study, extent).next().is_some())
+    });
+    let mut out = String::new();
+    if extent == Extent::All {
+        out += &counts(&series);
+    }
+    for (name, studies) in &mut series {
+        studies.sort_by(|one, other| one.study.cmp(&other.study));
+        let _ = write!(out, "\n### {}\n\n{HEAD}", markdown(name));
+        for study in studies.iter() {
+            rows(study, extent).for_each(|row| out += &line(study, row));
+        }
+    }
+    Ok(out.trim_start().to_owned())
+}
+
+const HEAD: &str = "\
+| study | case | policy | metric | published | simulated | change, published | change, simulated \
+| direction |
+|---|---|---|---|--:|--:|--:|--:|---|
+";
+
+/// The rows of a study's own cases of which something was published.
+fn rows(study: &Study, extent: Extent) -> Box<dyn Iterator<Item = &Row> + '_> {
+    let own = study.rows.iter().filter(|row| row.kind().is_empty());
+    let has = |row: &&Row| row.published.is_some() || row.published_delta_pct.is_some();
+    let all = own.filter(has);
+    match extent {
+        Extent::All => Box::new(all),
+        Extent::Headlines => Box::new(headlines(all).into_iter()),
+    }
+}
+
+/// The largest published change of each policy, in the metric that comes first.
+fn headlines<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<&'a Row> {
+    let mut found: Vec<&Row> = Vec::new();
+    let mut metric = None;
+    let size = |row: &Row| row.published_delta_pct.map_or(0.0, f64::abs);
+    for row in rows.filter(|row| row.published_delta_pct.is_some() && !row.calibrated) {
+        if *metric.get_or_insert(&row.metric) != &row.metric {
+            continue;
+        }
+        match found.iter_mut().find(|other| other.policy == row.policy) {
+            Some(other) if size(row) > size(other) => *other = row,
+            Some(_) => {}
+            None => found.push(row),
+        }
+    }
+    found
+}
+
+fn line(study: &Study, row: &Row) -> String {
+    let name = study.study.split('/').next_back().unwrap_or_default();
+    let size = if study.quick { " (reduced)" } else { "" };
+    let mean = |figure: Option<f64>| figure.map_or(String::new(), number::short);
+    let change = |delta: Option<f64>| delta.map_or(String::new(), number::change);
+    let ci95 = interval(ends(row.simulated_delta_ci95));
+    let simulated = [change(row.simulated_delta_pct), ci95.unwrap_or_default()];
+    let cells = [
+        markdown(&format!("{name}{size}")),
+        markdown(&row.case),
+        markdown(&row.policy),
+        markdown(&row.metric),
+        mean(row.published.as_ref().and_then(|figure| figure.mean))
+            + if row.calibrated { "*" } else { "" },
+        mean(row.simulated.mean),
+        change(row.published_delta_pct),
+        simulated.join(" ").trim().to_owned(),
+        Direction::of(row).word().to_owned(),
+    ];
+    format!("| {} |\n", cells.join(" | "))
+}
+
+/// How many directions are right, by series.
+fn counts(series: &BTreeMap<String, Vec<Study>>) -> String {
+    let mut out = String::from(
+        "| series | changes published | right | wrong | not told |\n|---|--:|--:|--:|--:|\n",
+    );
+    for (name, studies) in series {
+        let all = studies.iter().flat_map(|study| rows(study, Extent::All));
+        let found: Vec<Direction> = all.map(Direction::of).collect();
+        let number = |wanted| found.iter().filter(|other| **other == wanted).count();
+        let [right, wrong, open] =
+            [Direction::Right, Direction::Wrong, Direction::NotTold].map(number);
+        let _ = writeln!(
+            out,
+            "| {} | {} | {right} | {wrong} | {open} |",
+            markdown(name),
+            right + wrong + open
+        );
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Metric, published and simulated change, the latter's interval, whether it is calibrated.
+    type Figures<'a> = (&'a str, f64, f64, Option<[f64; 2]>, bool);
+
+    /// A study of one case with these rows.
+    fn study(name: &str, rows: &[Figures<'_>]) -> String {
+        let rows = rows
+            .iter()
+            .map(|(metric, published, simulated, ci95, calibrated)| {
+                serde_json::json!({
+                    "case": "10", "metric": metric, "policy": "new",
+                    "simulated": { "mean": 5.0 }, "published": { "mean": 7.0 },
+                    "published_delta_pct": published, "simulated_delta_pct": simulated,
+                    "simulated_delta_ci95": ci95, "calibrated": calibrated,
+                })
+            });
+        let rows: Vec<_> = rows.collect();
+        serde_json::json!({
+            "schema_version": crate::SCHEMA_VERSION, "study": name, "platform": "p",
+            "base_policy": "old", "duration_ns": 1, "seeds": [1, 2], "rows": rows,
+        })
+        .to_string()
+    }
+
+    fn page(text: &str, extent: Extent) -> String {
+        published(&[Source { name: "one", text }], extent).expect("a result")
+    }
+
+    /// Goal: a direction is right or wrong only if the interval tells it from chance; a published
+    /// change below 1 % says "no change"; a calibrated figure is no check.
+    #[test]
+    fn directions_are_counted_by_interval() {
+        let text = study(
+            "eas/energy",
+            &[
+                ("a", -13.0, -16.0, Some([-18.0, -14.0]), false),
+                ("b", -13.0, 5.0, Some([3.0, 7.0]), false),
+                ("c", -13.0, -16.0, Some([-40.0, 8.0]), false),
+                ("d", 0.2, 5.0, Some([3.0, 7.0]), false),
+                ("e", 0.2, 5.0, Some([-3.0, 13.0]), false),
+                ("f", 0.2, 0.5, Some([0.4, 0.6]), false),
+                ("g", -13.0, -13.0, Some([-14.0, -12.0]), true),
+                ("h", -13.0, -16.0, None, false),
+            ],
+        );
+        let page = page(&text, Extent::All);
+        assert!(page.contains("| eas | 7 | 3 | 2 | 2 |"), "{page}");
+        assert_eq!(page.matches("| energy |").count(), 8);
+        assert!(page.contains("| g | 7* |"), "{page}");
+    }
+
+    /// Goal: the headline is the largest published change of the first metric.
+    #[test]
+    fn headlines_are_the_largest_changes() {
+        let ci95 = Some([1.0, 3.0]);
+        let rows = [
+            ("a", 5.0, 2.0, ci95, false),
+            ("a", -9.0, 2.0, ci95, false),
+            ("b", 99.0, 2.0, ci95, false),
+        ];
+        let page = page(&study("eas/energy", &rows), Extent::Headlines);
+        assert_eq!(page.matches("| energy |").count(), 1);
+        assert!(
+            page.contains("-9.0 %") && page.contains("**wrong**"),
+            "{page}"
+        );
+    }
+}

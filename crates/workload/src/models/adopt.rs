@@ -1,0 +1,152 @@
+//! One workload as a program of another: its threads are started by a fork, count their times from
+//! their own start, and tell their program when they end.
+use crate::script::{Count, Event, Phase, Series, TaskScript, Workload, Zero};
+
+/// Where what a program shares lies in the workload that it joins.
+#[derive(Debug)]
+struct Offsets {
+    tasks: u32,
+    channels: u32,
+    mutexes: u32,
+    conditions: u32,
+    barriers: u32,
+    counters: u32,
+    groups: u32,
+    /// Of each series of the program; equal ones of two programs are one.
+    series: Vec<u32>,
+}
+
+/// Puts a program's tasks and what they share into `into`. `name` begins the names of its tasks,
+/// `joined` is the channel that each of its first threads gives a unit at its end. Returns those
+/// threads.
+///
+/// # Errors
+/// What it has that does not go together with the others.
+pub(super) fn adopt(
+    into: &mut Workload,
+    program: Workload,
+    name: &str,
+    joined: u32,
+) -> Result<Vec<u32>, &'static str> {
+    let empty = into.tasks.is_empty();
+    if !empty && into.calibration != program.calibration {
+        return Err("means its run times on another CPU than the program before it");
+    }
+    into.calibration = program.calibration;
+    into.count = counted(into.count.take(), program.count)?;
+    let offsets = Offsets {
+        tasks: into.tasks.len() as u32,
+        channels: into.shared.channels.len() as u32,
+        mutexes: into.shared.mutexes.len() as u32,
+        conditions: into.shared.conditions.len() as u32,
+        barriers: into.shared.barriers.len() as u32,
+        counters: into.shared.counters.len() as u32,
+        groups: into.groups.len() as u32,
+        series: program
+            .series
+            .into_iter()
+            .map(|series| place_of(&mut into.series, series))
+            .collect(),
+    };
+    let shared = program.shared;
+    into.shared.channels.extend(shared.channels);
+    into.shared.mutexes.extend(shared.mutexes);
+    into.shared.conditions.extend(shared.conditions);
+    into.shared.barriers.extend(shared.barriers);
+    into.shared.counters.extend(shared.counters);
+    for mut group in program.groups {
+        group.name = format!("{name}/{}", group.name);
+        group
+            .tasks
+            .iter_mut()
+            .for_each(|task| *task += offsets.tasks);
+        into.groups.push(group);
+    }
+    // Whoever holds /dev/cpu_dma_latency holds it for the whole run.
+    let latencies = [into.cpu_dma_latency_us, program.cpu_dma_latency_us];
+    into.cpu_dma_latency_us = latencies.into_iter().flatten().min();
+    let mut first = Vec::new();
+    for (index, task) in (offsets.tasks..).zip(program.tasks) {
+        if task.forks.is_none() {
+            first.push(index);
+        }
+        into.tasks
+            .push(started_by_fork(task, name, joined, &offsets));
+    }
+    Ok(first)
+}
+
+/// Programs are measured by the same figures, or not at all.
+fn counted(before: Option<Count>, program: Option<Count>) -> Result<Option<Count>, &'static str> {
+    match (before, program) {
+        (Some(before), Some(program)) if before != program => {
+            Err("is measured by other figures than the program before it")
+        }
+        (before, program) => Ok(before.or(program)),
+    }
+}
+
+fn place_of(all: &mut Vec<Series>, series: Series) -> u32 {
+    let found = all.iter().position(|other| *other == series);
+    let place = found.unwrap_or_else(|| {
+        all.push(series);
+        all.len() - 1
+    });
+    place as u32
+}
+
+fn started_by_fork(task: TaskScript, name: &str, joined: u32, offsets: &Offsets) -> TaskScript {
+    let first = task.forks.is_none();
+    TaskScript {
+        name: format!("{name}/{}", task.name),
+        forks: task.forks.or(Some(1)),
+        zero: Zero::OwnStart,
+        ended: if first { Some(joined) } else { None },
+        phases: task
+            .phases
+            .into_iter()
+            .map(|phase| shifted_phase(phase, offsets))
+            .collect(),
+        ..task
+    }
+}
+
+fn shifted_phase(mut phase: Phase, offsets: &Offsets) -> Phase {
+    if let Some(Some(group)) = &mut phase.change.group {
+        *group += offsets.groups;
+    }
+    for event in &mut phase.events {
+        shift(event, offsets);
+    }
+    phase
+}
+
+/// What a step names by its index is found at another one.
+fn shift(event: &mut Event, offsets: &Offsets) {
+    match event {
+        Event::Fork { task } => *task += offsets.tasks,
+        Event::Post { channel, .. } | Event::Wait { channel } => *channel += offsets.channels,
+        Event::Lock { mutex, .. } | Event::Unlock { mutex, .. } => *mutex += offsets.mutexes,
+        Event::Signal { condition, .. } => *condition += offsets.conditions,
+        Event::Await { condition, mutex } => {
+            *condition += offsets.conditions;
+            if let Some(mutex) = mutex {
+                *mutex += offsets.mutexes;
+            }
+        }
+        Event::Barrier { barrier } => *barrier += offsets.barriers,
+        Event::Claim { counter } => *counter += offsets.counters,
+        Event::Sample { series, .. } => *series = offsets.series[*series as usize],
+        Event::Timer { .. } => unreachable!("a program with timers is refused before"),
+        Event::Run { .. }
+        | Event::Runtime { .. }
+        | Event::Stall { .. }
+        | Event::Sleep { .. }
+        | Event::Io { .. }
+        | Event::Yield
+        | Event::Exec
+        | Event::ExitAfter { .. }
+        | Event::Mark
+        | Event::Count { .. } => {}
+    }
+}

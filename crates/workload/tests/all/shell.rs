@@ -1,0 +1,116 @@
+//! The `shell` model: programs as lines of a script.
+use crate::sums::{ok, refused, same_seed_same_scripts};
+use wakeplace_workload::{Event, FigureOf, TaskScript, Zero};
+
+fn events(task: &TaskScript) -> Vec<Event> {
+    let all = task.phases.iter();
+    all.flat_map(|phase| phase.events.iter().copied()).collect()
+}
+
+/// Ten runs of a program are ten forks of one shell, each waited for before the next.
+#[test]
+fn a_loop_is_as_many_forks_of_one_shell() {
+    let workload = ok("shell:loops=10,fork=1ms;sysbench-cpu:threads=2,time=3s");
+    let shell = workload.tasks.last().expect("some");
+    assert_eq!(shell.name, "shell");
+    assert_eq!(shell.forks, None, "it is there at the start");
+    let there = workload.tasks.iter().filter(|task| task.forks.is_none());
+    assert_eq!(there.count(), 1, "all others are forked");
+    let steps = events(shell);
+    assert_eq!(steps.len(), 30);
+    for (run, step) in steps.chunks(3).enumerate() {
+        let [
+            Event::Run { work_ns },
+            Event::Fork { task },
+            Event::Wait { channel },
+        ] = step
+        else {
+            panic!("{step:?}");
+        };
+        assert_eq!(*work_ns, 1_000_000);
+        let main = &workload.tasks[*task as usize];
+        assert_eq!(main.name, format!("sysbench-cpu-{run}"));
+        let end = events(main).pop();
+        let told = Event::Post {
+            channel: *channel,
+            sync: true,
+        };
+        assert_eq!(
+            end,
+            Some(told),
+            "the program's end is what the shell waits for"
+        );
+    }
+}
+
+/// A program executes, then starts its own threads, and joins them. Their times are their own.
+#[test]
+fn a_program_starts_and_joins_its_threads() {
+    let workload = ok("shell:load=2ms;sysbench-cpu:threads=2,time=3s,start=0ms");
+    let named = |name: &str| {
+        let mut all = workload.tasks.iter();
+        all.find(|task| task.name == name).expect("there")
+    };
+    let main = named("sysbench-cpu-0");
+    let first = [Event::Exec, Event::Run { work_ns: 2_000_000 }];
+    assert_eq!(events(main)[..2], first);
+    let forked = events(main).into_iter().filter_map(|event| match event {
+        Event::Fork { task } => Some(&workload.tasks[task as usize]),
+        _ => None,
+    });
+    let forked: Vec<&TaskScript> = forked.collect();
+    assert_eq!(forked.len(), 2);
+    for task in forked {
+        assert_eq!(task.zero, Zero::OwnStart);
+        let joined = Event::Wait {
+            channel: task.ended.expect("main waits for it"),
+        };
+        assert!(events(main).contains(&joined));
+        let until = Event::ExitAfter {
+            since_start_ns: 3_000_000_000,
+        };
+        assert!(events(task).contains(&until));
+    }
+}
+
+/// What programs share is theirs alone; what they are measured by is one.
+#[test]
+fn programs_share_nothing_but_their_measures() {
+    let workload = ok("shell:loops=2;sysbench-threads:threads=3,locks=2,time=1s");
+    let picks = |program: &str| -> Vec<u32> {
+        let own = |task: &&TaskScript| task.name.starts_with(program);
+        let steps = workload.tasks.iter().filter(own).flat_map(events);
+        let mutexes = steps.filter_map(|event| match event {
+            Event::Lock { mutex, .. } => Some(mutex),
+            _ => None,
+        });
+        mutexes.collect()
+    };
+    let (one, two) = (picks("sysbench-threads-0/"), picks("sysbench-threads-1/"));
+    assert!(!one.is_empty() && one.len() == two.len());
+    assert!(one.iter().max() < two.iter().min(), "{one:?} {two:?}");
+    assert_eq!(workload.series.len(), 1);
+    let count = workload.count.as_ref().expect("it counts");
+    assert_eq!(count.figures[0].metric, "events_per_program");
+    assert_eq!(count.figures[0].of, FigureOf::Each { number: 2 });
+}
+
+#[test]
+fn scripts_depend_on_the_seed_alone() {
+    same_seed_same_scripts("shell:loops=3;kbuild:j=2,jobs=3;sysbench-cpu:time=1s", true);
+}
+
+#[test]
+fn what_cannot_be_a_program_is_refused() {
+    let many = format!("shell:loops=1000{}", ";kbuild".repeat(11));
+    refused(&[
+        ("shell", "no programs"),
+        ("shell:loops=3", "no programs"),
+        ("shell:loop=3;kbuild", "no key `loop`"),
+        ("shell:sysbench", "no key `sysbench`"),
+        ("shell:;sysbench", "no model is called `sysbench`"),
+        ("shell:shell:kbuild", "cannot run a script"),
+        ("shell:periodic:n=2", "does not end by itself"),
+        (&many, "more than 10000 programs"),
+    ]);
+}
