@@ -1,6 +1,7 @@
 //! A platform flattened for the run: speeds, scaled costs, idle states per CPU, and the facts for
 //! the core.
 
+use crate::line::Transfer;
 use crate::options::Options;
 use wakeplace_platform::{FreqDomain, IdleScope, Platform, PowerUnit};
 use wakeplace_policy_sys::{FreqFacts, LevelFacts, MachineFacts, PerfFacts, SchedMcFacts};
@@ -125,6 +126,15 @@ impl Costs {
         costs
     }
 
+    /// How long a cache line that another CPU wrote takes, that of a lock or of a group's load.
+    #[inline]
+    pub(crate) fn transfer(&self) -> Transfer {
+        Transfer {
+            shared_ns: self.lock_shared_ns,
+            other_ns: self.lock_other_ns,
+        }
+    }
+
     /// Run queues have locks that take time.
     #[inline]
     pub(crate) fn locks(&self) -> bool {
@@ -152,6 +162,12 @@ impl Costs {
 }
 
 impl Machine {
+    /// The core of a CPU; without threads each CPU is one.
+    pub(crate) fn core_of(&self, cpu: u32) -> u32 {
+        let smt = self.smt.as_ref();
+        smt.map_or(cpu, |smt| smt.core_of[cpu as usize])
+    }
+
     /// `wake_latency_us`: the longest that the workload bears (`Workload::cpu_dma_latency_us`).
     pub(crate) fn new(
         platform: &Platform,

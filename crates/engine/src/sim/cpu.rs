@@ -80,6 +80,12 @@ pub(super) struct Cpu {
     pub(super) inbox: Vec<Message>,
     pub(super) interrupt_pending: bool,
     pub(super) lock: QueueLock,
+    /// It waits for a cache line without a task to run ...
+    pub(super) spins: bool,
+    /// ... until then.
+    pub(super) spin_until_ns: u64,
+    /// Waiting not yet begun, on behalf of no task, ns.
+    pub(super) kernel_wait_ns: u64,
     /// Tasks on their way here that nobody sees yet.
     pub(super) unseen: u32,
     /// Live queues: a periodic pass is due at the next look at the queue.
