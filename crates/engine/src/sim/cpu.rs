@@ -80,7 +80,9 @@ pub(super) struct Cpu {
     pub(super) inbox: Vec<Message>,
     pub(super) interrupt_pending: bool,
     pub(super) lock: QueueLock,
-    /// It waits for a cache line without a task to run ...
+    /// It stalls on a cache line: the other threads of its core have the core meanwhile.
+    pub(super) stalls: bool,
+    /// It waits for one without a task to run ...
     pub(super) spins: bool,
     /// ... until then.
     pub(super) spin_until_ns: u64,
@@ -129,9 +131,9 @@ impl Cpu {
         }
     }
 
-    /// It executes a task or kernel work.
+    /// It executes a task or kernel work, and does not just stall on a cache line.
     pub(super) fn executes(&self) -> bool {
-        matches!(self.mode, Mode::Running | Mode::Interrupted)
+        matches!(self.mode, Mode::Running | Mode::Interrupted) && !self.stalls
     }
 
     /// The next timer after `now_ns`.

@@ -95,6 +95,15 @@ impl<O: Observer> Sim<'_, O> {
         c.spins = true;
         c.spin_until_ns = c.spin_until_ns.max(self.now) + ns;
         self.queue.push(c.spin_until_ns, Event::SpinEnd { cpu });
+        self.set_stalls(cpu, true);
+    }
+
+    /// A CPU stalls on a line from now on, or has it.
+    fn set_stalls(&mut self, cpu: u32, stalls: bool) {
+        if self.cpus[cpu as usize].stalls != stalls {
+            self.cpus[cpu as usize].stalls = stalls;
+            self.share_core(cpu);
+        }
     }
 
     /// The line is there. What came meanwhile is taken after the CPU has looked at its queue.
@@ -104,6 +113,8 @@ impl<O: Observer> Sim<'_, O> {
             return; // it went on to wait for another one, or has left
         }
         c.spins = false;
+        self.set_stalls(cpu, false);
+        let c = &mut self.cpus[cpu as usize];
         if !c.inbox.is_empty() && !c.interrupt_pending {
             c.interrupt_pending = true;
             self.queue.push(self.now, Event::Interrupt { cpu });
@@ -134,7 +145,10 @@ impl<O: Observer> Sim<'_, O> {
         }
         self.keep_lock(cpu, by, wait);
         match self.cpus[by as usize].current {
-            Some(_) => self.hold(by, wait),
+            Some(_) => {
+                self.hold(by, wait);
+                self.set_stalls(by, true);
+            }
             None => self.spin(by, wait),
         }
         self.queue.push(self.now + wait, Event::Queued { task, by });
@@ -142,6 +156,9 @@ impl<O: Observer> Sim<'_, O> {
 
     /// The line is there, and the queue's lock free again. The task may have begun meanwhile.
     pub(super) fn queued(&mut self, task: u32, by: u32) {
+        if !self.cpus[by as usize].spins {
+            self.set_stalls(by, false);
+        }
         let cpu = self.tasks[task as usize].cpu();
         let waits = self.threads[task as usize].is_runnable();
         if waits && self.cpus[cpu as usize].current != Some(task) {
