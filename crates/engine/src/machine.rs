@@ -229,6 +229,18 @@ impl Machine {
     }
 }
 
+impl Machine {
+    /// The machine as the core is told of it, with what a look at a CPU takes here: a cache line
+    /// that another one wrote, where that has a cost. The kernel measures its searches and passes
+    /// by the clock, so what it believes is what it is charged.
+    pub(crate) fn facts_of_run(&self, platform: &Platform) -> MachineFacts {
+        let mut facts = core_facts(platform);
+        let line_ns = u32::try_from(self.costs.lock_shared_ns).unwrap_or(u32::MAX);
+        facts.scan_cpu_ns = facts.scan_cpu_ns.max(line_ns);
+        facts
+    }
+}
+
 /// The highest level of a shared cache; a CPU that shares none has its own.
 fn caches(platform: &Platform) -> Vec<u32> {
     let mut cache_of: Vec<u32> = (0..platform.cpus.len() as u32).collect();

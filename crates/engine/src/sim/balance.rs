@@ -147,7 +147,8 @@ impl<O: Observer> Sim<'_, O> {
         if !self.core.newidle_begin(cpu, self.now) {
             return;
         }
-        self.update_blocked(cpu, cpu);
+        let waited = self.update_blocked(cpu, cpu);
+        self.core.cpu_mut(cpu).newidle_waited_ns = waited;
         let mut spent = 0;
         let mut pulled = false;
         for level in 0..self.core.levels(cpu) {
@@ -158,6 +159,7 @@ impl<O: Observer> Sim<'_, O> {
             spent += self.core.newidle_done(cpu, level);
             pulled = moved > 0;
         }
+        self.charge_newidle(cpu, spent.saturating_sub(waited));
         self.core.newidle_end(cpu, spent, pulled);
     }
 

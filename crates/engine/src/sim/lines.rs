@@ -69,14 +69,22 @@ impl<O: Observer> Sim<'_, O> {
         group.map_or(0, |group| self.group_wait(by, group))
     }
 
-    /// `by` brought the signals of `cpu` up to date, those of all groups.
-    pub(super) fn update_blocked(&mut self, cpu: u32, by: u32) {
+    /// `by` brought the signals of `cpu` up to date, those of all groups. Returns what it waited.
+    pub(super) fn update_blocked(&mut self, cpu: u32, by: u32) -> u64 {
         let result = self.core.update_blocked(cpu, self.now);
         self.after_core(cpu, result);
-        for group in 0..self.lines.0.len() {
-            let wait = self.group_wait(by, group);
-            self.keep_lock(cpu, by, wait);
-            self.hold(by, wait);
+        let groups = 0..self.lines.0.len();
+        let wait = groups.map(|group| self.group_wait(by, group)).sum();
+        self.keep_lock(cpu, by, wait);
+        self.hold(by, wait);
+        wait
+    }
+
+    /// A new-idle pass has looked at CPUs for so long, by the kernel's clock. It is the CPU's time
+    /// where a cache line that another one wrote takes any.
+    pub(super) fn charge_newidle(&mut self, cpu: u32, ns: u64) {
+        if self.machine.costs.lock_shared_ns > 0 {
+            self.hold(cpu, ns);
         }
     }
 

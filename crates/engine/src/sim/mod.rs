@@ -32,7 +32,7 @@ use crate::eevdf::{EevdfParams, EevdfQueue};
 use crate::fair::{FairParams, FairQueue};
 use crate::hardware::Interrupts;
 use crate::hotplug::Hotplug;
-use crate::machine::{Machine, core_facts};
+use crate::machine::Machine;
 use crate::observe::{CpuPower, Observer};
 use crate::options::Options;
 use crate::outcome::{Counted, Ended, RunReport, ThreadName};
@@ -174,7 +174,7 @@ impl<'a, O: Observer> Sim<'a, O> {
         observer: &'a mut O,
     ) -> Self {
         let machine = Machine::new(platform, options, workload.cpu_dma_latency_us);
-        let facts = core_facts(platform);
+        let facts = machine.facts_of_run(platform);
         let mut core = settled(&facts, policy);
         let shares = groups::add_groups(&mut core, workload, options);
         let threads = fork::threads(workload);

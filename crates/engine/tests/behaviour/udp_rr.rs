@@ -106,10 +106,8 @@ fn before_the_limit_at_75_percent() {
     within_a_factor_of_2(&UNLIMITED[1], 20, 20);
 }
 
-/// The machine's spread state after the launch, which the real one keeps; here pairs end together
-/// some tens of ms later (docs/decisions/053).
 #[test]
-fn before_the_limit_at_100_percent_while_pairs_are_spread() {
+fn before_the_limit_at_100_percent() {
     within_a_factor_of_2(&UNLIMITED[2], 25, 15);
 }
 
