@@ -48,6 +48,7 @@
 #include "src/queue.c"
 #include "src/rq.c"
 #ifndef WP_LIVE
+#include "src/task_group_load.c"
 #include "src/task_group_signals.c"
 #include "src/task_group.c"
 #endif

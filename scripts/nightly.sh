@@ -35,6 +35,11 @@ part_oracle() {
     WAKEPLACE_ORACLE_STATES=1000000 cargo test --locked --package wakeplace-policy-sys \
         --test all oracle -- --nocapture
 }
+# All eight published figures of a contended line, printed (docs/decisions/053).
+part_line() {
+    WAKEPLACE_UDP_RR=all cargo test --locked --package wakeplace-engine --test behaviour \
+        udp_rr:: -- --nocapture
+}
 part_licences() {
     deny check licenses bans sources
 }
@@ -63,7 +68,7 @@ part_bench() { make --no-print-directory bench; }
 part_bench_live() { scripts/lab-binaries.sh && program && scripts/bench-live.sh; }
 
 # In this order.
-all=(release demo oracle licences advisories sanitizers faults mutants mutants_engine fuzz
+all=(release demo oracle line licences advisories sanitizers faults mutants mutants_engine fuzz
     same_bytes traces pages live bench bench_live)
 
 chosen=("$@")

@@ -82,6 +82,9 @@ WP_FN u64 wp_newidle_done(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level)
 	struct wp_lb *lb = WP_AT(c->lb, level);
 	u64 cost = (u64)WP_AT(ctx->doms, *WP_AT(c->dom, level))->nr_cpus * ctx->scan_cpu_ns;
 
+	if (ctx->params.newidle_first_cost) /* with the update of signals before the first level */
+		cost += c->newidle_waited_ns;
+	c->newidle_waited_ns = 0;
 	wp_newidle_next(ctx, c, level);
 	if (lb->newidle_skipped)
 		return 0;

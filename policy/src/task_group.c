@@ -1,35 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Task groups: what an entity weighs, what a task of a group weighs for its CPU, and the events of
- * such tasks (signals-and-baseline 2.9, 2.10; docs/decisions/020). Each event goes up the levels as
+ * Task groups: what a task of a group weighs for its CPU, and the events of such tasks
+ * (signals-and-baseline 2.9, 2.10; docs/decisions/020). Each event goes up the levels as
  * in the kernel: task, group's queue, entity, CPU's queue; then the entity's weight is looked at.
  */
 #include "wakeplace/policy.h"
 #include "wakeplace/task_group.h"
-
-WP_FN int wp_tg_init(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg WP_NONNULL, u32 shares)
-{
-	u32 cpu;
-
-	tg->shares = shares;
-	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS) {
-		WP_AT(tg->queue, cpu)->weight = shares;
-		WP_AT(tg->queue, cpu)->runnable_weight = shares;
-	}
-	return 0;
-}
-
-/*
- * Weight of an entity whose queue has this load (2.10): the group's shares by what the queue is of
- * the group. `counted` is what group_load has of the queue; what it has now takes that place.
- */
-WP_FN u32 wp_tg_weight(u32 shares, u64 group_load, u32 counted, u32 load)
-{
-	u64 all = wp_sub(group_load, counted) + load;
-	u64 weight = all ? wp_div((u64)shares * load, all) : (u64)shares * load;
-
-	return (u32)wp_max64(wp_min64(weight, shares), WP_SHARES_MIN);
-}
 
 /* The part of an entity's weight that is for load that can run (kernels to 5.6). */
 WP_INLINE u32 wp_tg_runnable_weight(const struct wp_tg_queue *q, u32 weight)
@@ -44,7 +20,7 @@ WP_INLINE u32 wp_tg_runnable_weight(const struct wp_tg_queue *q, u32 weight)
 }
 
 /* The group's load or its place has changed: so may the entity's weight. */
-WP_INLINE void wp_tg_reweight(struct wp_ctx *ctx, const struct wp_task_group *tg, struct wp_cpu *c,
+WP_INLINE void wp_tg_reweight(struct wp_ctx *ctx, struct wp_task_group *tg, struct wp_cpu *c,
 			      struct wp_tg_queue *q)
 {
 	u32 load = wp_max(q->load_weight, q->avg.load_avg);
@@ -53,7 +29,7 @@ WP_INLINE void wp_tg_reweight(struct wp_ctx *ctx, const struct wp_task_group *tg
 	/* Since 6.12 an empty queue keeps its weight: its entity may still wait for its turn. */
 	if (!q->load_weight && ctx->params.queue == WP_QUEUE_EEVDF)
 		return;
-	weight = wp_tg_weight(tg->shares, tg->load, q->counted, load);
+	weight = wp_tg_ask_outer(tg, q, wp_tg_ask(&tg->sum, &q->part, load));
 	runnable = weight;
 	if (WP_OLD(ctx->params.runnable_is_load))
 		runnable = wp_tg_runnable_weight(q, weight);
@@ -86,29 +62,35 @@ WP_FN int wp_tg_prepare(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg 
 	return 0;
 }
 
-/* All levels up to now, with what each has counted so far. Returns 1 if the CPU's queue changed. */
+/*
+ * All levels up to now, with what each has counted so far; `tell`: groups hear of queues whose
+ * averages changed (UPDATE_TG). Returns 1 if the CPU's queue changed.
+ */
 WP_INLINE int wp_tg_age(struct wp_ctx *ctx, struct wp_task_group *tg, struct wp_cpu *c,
-			struct wp_tg_queue *q)
+			struct wp_tg_queue *q, int tell)
 {
-	int changed;
+	int changed, moved, aged;
 
-	if (wp_tg_queue_update(ctx, c, q))
-		wp_tg_count(tg, q);
-	wp_tg_entity_update(ctx, c, q);
+	if (wp_tg_queue_update(ctx, c, q) && tell)
+		wp_tg_tell(ctx, c, &tg->sum, &q->part, q->avg.load_avg);
+	aged = wp_tg_entity_update(ctx, c, q);
 	changed = wp_rq_update(ctx, c);
-	return wp_tg_propagate(ctx, c, q) | changed;
+	moved = wp_tg_propagate(ctx, c, q);
+	if ((aged || moved) && tell)
+		wp_tg_tell_outer(ctx, c, tg, q);
+	return moved | changed;
 }
 
 /* The same in an event of a task. */
 WP_INLINE int wp_tg_event(struct wp_ctx *ctx, struct wp_task_group *tg, struct wp_task *task,
-			  u64 now_ns)
+			  u64 now_ns, int tell)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
 
 	wp_clock(c, now_ns);
 	if (task->avg.last_update_ns)
 		wp_task_update(ctx, c, task, wp_pelt_now(ctx, c));
-	return wp_tg_age(ctx, tg, c, WP_AT(tg->queue, task->cpu));
+	return wp_tg_age(ctx, tg, c, WP_AT(tg->queue, task->cpu), tell);
 }
 
 /* A new task, before its enqueue: it starts from what its group does on the CPU. */
@@ -117,7 +99,7 @@ WP_FN int wp_tg_task_new(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg
 {
 	task->cpu = cpu;
 	task->avg.last_update_ns = 0;
-	wp_tg_event(ctx, tg, task, now_ns);
+	wp_tg_event(ctx, tg, task, now_ns, 0);
 	wp_post_init(ctx, WP_AT(ctx->cpus, cpu), &WP_AT(tg->queue, cpu)->avg, task);
 	return 0;
 }
@@ -133,9 +115,9 @@ WP_FN int wp_tg_task_set_weight(struct wp_ctx *ctx WP_NONNULL, struct wp_task_gr
 		task->avg.load_avg = weight;
 		return 0;
 	}
-	wp_tg_event(ctx, tg, task, now_ns);
+	wp_tg_event(ctx, tg, task, now_ns, 0);
 	wp_reweight(ctx, &q->avg, &q->load_weight, task, weight);
-	wp_tg_count(tg, q);
+	wp_tg_tell_all(ctx, tg, WP_AT(ctx->cpus, task->cpu), q);
 	wp_tg_reweight(ctx, tg, WP_AT(ctx->cpus, task->cpu), q);
 	return 0;
 }
@@ -172,7 +154,7 @@ WP_FN int wp_tg_enqueue(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg 
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
 	struct wp_tg_queue *q = WP_AT(tg->queue, task->cpu);
-	int changed, result = 0;
+	int changed, result = 0, attach = !task->avg.last_update_ns;
 
 	if (flags & (WP_Q_WAKEUP | WP_Q_NEW))
 		task->run_since_woken_ns = 0;
@@ -182,13 +164,13 @@ WP_FN int wp_tg_enqueue(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg 
 		wp_util_est_enqueue(ctx, c, task);
 	if ((flags & WP_Q_IOWAIT) && wp_io_wakeup(ctx, c, now_ns))
 		result = wp_freq_update(ctx, c, now_ns);
-	changed = wp_tg_event(ctx, tg, task, now_ns);
-	if (!task->avg.last_update_ns) {
+	changed = wp_tg_event(ctx, tg, task, now_ns, !attach);
+	if (attach) {
 		wp_attach(ctx, c, &q->avg, task);
 		q->moved = 1;
 		q->moved_load_sum += (s64)task->avg.load_sum;
-		wp_tg_count(tg, q);
 		wp_tg_propagate(ctx, c, q);
+		wp_tg_tell_all(ctx, tg, c, q);
 		changed = 1;
 	}
 	if (changed)
@@ -214,7 +196,7 @@ WP_FN int wp_tg_dequeue(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg 
 		wp_util_est_dequeue(c, task);
 	if (WP_OLD(ctx->params.util_est_before_update) && (flags & WP_Q_SLEEP))
 		wp_util_est_sleep(ctx, c, task);
-	if (wp_tg_event(ctx, tg, task, now_ns))
+	if (wp_tg_event(ctx, tg, task, now_ns, 1))
 		result = wp_freq_update(ctx, c, now_ns);
 	if (task->running) {
 		wp_note_run(ctx, c, task);
@@ -234,7 +216,7 @@ WP_FN int wp_tg_set_current(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group 
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
 	int result = 0;
 
-	if (wp_tg_event(ctx, tg, task, now_ns))
+	if (wp_tg_event(ctx, tg, task, now_ns, 1))
 		result = wp_freq_update(ctx, c, now_ns);
 	wp_note_current(ctx, c, task);
 	WP_AT(tg->queue, task->cpu)->running = 1;
@@ -250,7 +232,7 @@ WP_FN int wp_tg_put_current(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group 
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
 	int result = 0;
 
-	if (wp_tg_event(ctx, tg, task, now_ns))
+	if (wp_tg_event(ctx, tg, task, now_ns, 0))
 		result = wp_freq_update(ctx, c, now_ns);
 	if (task->running)
 		wp_note_run(ctx, c, task);
@@ -267,7 +249,7 @@ WP_FN int wp_tg_tick(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg WP_
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
 	int changed, result = 0;
 
-	changed = wp_tg_event(ctx, tg, task, now_ns);
+	changed = wp_tg_event(ctx, tg, task, now_ns, 1);
 	wp_note_run(ctx, c, task);
 	if (changed)
 		result = wp_freq_update(ctx, c, now_ns);
@@ -317,12 +299,12 @@ WP_FN int wp_tg_migrate_queued(struct wp_ctx *ctx WP_NONNULL, struct wp_task_gro
 	struct wp_cpu *old = WP_AT(ctx->cpus, task->cpu);
 	struct wp_tg_queue *q = WP_AT(tg->queue, task->cpu);
 
-	wp_tg_event(ctx, tg, task, now_ns);
+	wp_tg_event(ctx, tg, task, now_ns, 0);
 	wp_detach(ctx, &q->avg, task);
 	q->moved = 1;
 	q->moved_load_sum -= (s64)task->avg.load_sum;
-	wp_tg_count(tg, q);
 	wp_tg_propagate(ctx, old, q);
+	wp_tg_tell_all(ctx, tg, old, q);
 	wp_forget_queue(task, cpu);
 	return wp_freq_update(ctx, old, now_ns);
 }
@@ -334,7 +316,7 @@ WP_FN int wp_tg_update_blocked(struct wp_ctx *ctx WP_NONNULL, struct wp_task_gro
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
 	wp_clock(c, now_ns);
-	return wp_tg_age(ctx, tg, c, WP_AT(tg->queue, cpu));
+	return wp_tg_age(ctx, tg, c, WP_AT(tg->queue, cpu), 1);
 }
 
 WP_FN int wp_tg_blocked_end(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns, u32 changed)

@@ -19,18 +19,6 @@ WP_INLINE u64 wp_add_signed(u64 a, s64 by)
 	return by < 0 ? wp_sub(a, (u64)-by) : a + (u64)by;
 }
 
-/* What the kernel calls tg->load_avg: changes below 1/64 of a queue's part are not worth it. */
-WP_INLINE void wp_tg_count(struct wp_task_group *tg, struct wp_tg_queue *q)
-{
-	u32 load = q->avg.load_avg;
-	u32 change = load > q->counted ? load - q->counted : q->counted - load;
-
-	if (change <= q->counted / 64)
-		return;
-	tg->load = tg->load - q->counted + load;
-	q->counted = load;
-}
-
 /* The unweighted load that is gone with tasks that were placed elsewhere while asleep. */
 WP_INLINE int wp_tg_apply_removed(struct wp_ctx *ctx, struct wp_tg_queue *q)
 {
@@ -77,9 +65,10 @@ WP_INLINE void wp_tg_entity_runnable(struct wp_tg_queue *q)
 	q->entity.runnable_avg = (u32)wp_div(q->runnable_weight * q->entity.runnable_sum, div);
 }
 
-/* The entity: queued while the group has tasks here, executing while one of them does. */
-WP_INLINE void wp_tg_entity_update(struct wp_ctx *ctx, const struct wp_cpu *c,
-				   struct wp_tg_queue *q)
+/* The entity: queued while the group has tasks here, executing while one of them does. Returns 1 if
+ * its averages changed. */
+WP_INLINE int wp_tg_entity_update(struct wp_ctx *ctx, const struct wp_cpu *c,
+				  struct wp_tg_queue *q)
 {
 	u32 is_load = WP_OLD(ctx->params.runnable_is_load);
 	struct wp_pelt_step step = {
@@ -93,8 +82,11 @@ WP_INLINE void wp_tg_entity_update(struct wp_ctx *ctx, const struct wp_cpu *c,
 		.runnable_is_load = is_load,
 	};
 
-	if (wp_avg_step(&q->entity, &step) && is_load)
+	if (!wp_avg_step(&q->entity, &step))
+		return 0;
+	if (is_load)
 		wp_tg_entity_runnable(q);
+	return 1;
 }
 
 /* One average of the entity becomes `to`; the CPU's queue takes over the difference. */

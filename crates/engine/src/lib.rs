@@ -14,6 +14,7 @@ mod fair;
 mod grouped;
 mod hardware;
 mod hotplug;
+mod line;
 mod machine;
 mod menu;
 pub mod observe;

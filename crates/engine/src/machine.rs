@@ -1,6 +1,7 @@
 //! A platform flattened for the run: speeds, scaled costs, idle states per CPU, and the facts for
 //! the core.
 
+use crate::line::Transfer;
 use crate::options::Options;
 use wakeplace_platform::{FreqDomain, IdleScope, Platform, PowerUnit};
 use wakeplace_policy_sys::{FreqFacts, LevelFacts, MachineFacts, PerfFacts, SchedMcFacts};
@@ -127,6 +128,15 @@ impl Costs {
         costs
     }
 
+    /// How long a cache line that another CPU wrote takes, that of a lock or of a group's load.
+    #[inline]
+    pub(crate) fn transfer(&self) -> Transfer {
+        Transfer {
+            shared_ns: self.lock_shared_ns,
+            other_ns: self.lock_other_ns,
+        }
+    }
+
     /// Run queues have locks that take time.
     #[inline]
     pub(crate) fn locks(&self) -> bool {
@@ -154,6 +164,12 @@ impl Costs {
 }
 
 impl Machine {
+    /// The core of a CPU; without threads each CPU is one.
+    pub(crate) fn core_of(&self, cpu: u32) -> u32 {
+        let smt = self.smt.as_ref();
+        smt.map_or(cpu, |smt| smt.core_of[cpu as usize])
+    }
+
     /// `wake_latency_us`: the longest that the workload bears (`Workload::cpu_dma_latency_us`).
     pub(crate) fn new(
         platform: &Platform,
@@ -215,6 +231,18 @@ impl Machine {
             smt: Smt::new(platform),
             costs: Costs::new(platform, options),
         }
+    }
+}
+
+impl Machine {
+    /// The machine as the core is told of it, with what a look at a CPU takes here: a cache line
+    /// that another one wrote, where that has a cost. The kernel measures its searches and passes
+    /// by the clock, so what it believes is what it is charged.
+    pub(crate) fn facts_of_run(&self, platform: &Platform) -> MachineFacts {
+        let mut facts = core_facts(platform);
+        let line_ns = u32::try_from(self.costs.lock_shared_ns).unwrap_or(u32::MAX);
+        facts.scan_cpu_ns = facts.scan_cpu_ns.max(line_ns);
+        facts
     }
 }
 

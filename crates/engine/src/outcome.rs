@@ -126,6 +126,9 @@ pub struct RunReport {
     pub counted: Option<Counted>,
     /// CPU time spent waiting for run queues' locks, ns; None: locks take no time.
     pub lock_wait_ns: Option<u64>,
+    /// CPU time spent waiting for the cache lines of task groups' loads, ns; None: there are no
+    /// groups, or lines take no time.
+    pub line_wait_ns: Option<u64>,
     /// Tasks sent to a CPU that looked idle although another was on its way there; None: choices
     /// are seen at once.
     pub double_placements: Option<u64>,

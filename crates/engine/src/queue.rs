@@ -43,13 +43,17 @@ pub(crate) enum Event {
     Replenish { task: u32 },
     /// RT tasks get their time of the next period.
     RtPeriod,
+    /// A CPU without a task has got a cache line that it waited for.
+    SpinEnd { cpu: u32 },
+    /// So has one that queued a task.
+    Queued { task: u32, by: u32 },
 }
 
 impl Event {
     fn class(self) -> u8 {
         match self {
             Self::Freq { .. } => 0,
-            Self::WakeStage { .. } => 1,
+            Self::WakeStage { .. } | Self::SpinEnd { .. } | Self::Queued { .. } => 1,
             Self::RunEnd { .. } => 2,
             Self::Timer { .. } => 3,
             Self::Awake { .. } => 4,

@@ -106,6 +106,8 @@ pub(crate) struct Thread {
     pub(crate) action: Option<Action>,
     /// Kernel work to do before its own (switch, cache refill), work units.
     pub(crate) overhead: u64,
+    /// Waiting in the kernel to do before that, ns, whatever the CPU's speed.
+    pub(crate) kernel_wait_ns: u64,
     /// When its sleep ends or ended.
     pub(crate) due_ns: u64,
     /// The CPU whose timer ends it.
@@ -179,6 +181,7 @@ impl Thread {
             state: State::Sleeping,
             action: None,
             overhead: 0,
+            kernel_wait_ns: 0,
             due_ns: 0,
             timer_cpu: 0,
             fresh: false,
@@ -229,6 +232,11 @@ impl Thread {
     pub(crate) fn name(&self, scripts: &[TaskScript]) -> String {
         let name = &scripts[self.script as usize].name;
         (self.number).map_or_else(|| name.clone(), |n| format!("{name}-{n:04}"))
+    }
+
+    /// The kernel goes on before it does.
+    pub(crate) fn has_kernel_work(&self) -> bool {
+        self.overhead | self.kernel_wait_ns > 0
     }
 
     /// Queued or executing.

@@ -175,6 +175,12 @@ fn effects(report: &RunReport, n_cpus: usize, values: &mut Values) {
         let all_ns = report.end_ns as f64 * n_cpus as f64;
         values.set("queue_lock_wait_pct", wait_ns as f64 / all_ns * 100.0);
     }
+    if let Some(wait_ns) = report.line_wait_ns
+        && report.end_ns > 0
+    {
+        let all_ns = report.end_ns as f64 * n_cpus as f64;
+        values.set("group_line_wait_pct", wait_ns as f64 / all_ns * 100.0);
+    }
 }
 
 impl Observer for Collector {

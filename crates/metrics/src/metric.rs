@@ -339,6 +339,12 @@ metrics! {
         "CPU time spent waiting for run queues' locks",
     ),
     def(
+        "group_line_wait_pct",
+        "%",
+        Lower,
+        "CPU time spent waiting for the cache lines of task groups' loads",
+    ),
+    def(
         "task_wait_s",
         "s",
         Lower,

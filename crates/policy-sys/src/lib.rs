@@ -51,6 +51,6 @@ pub use queue::QueueKind;
 pub use reason::{Reason, Rule};
 pub use sched_mc::{CpuPlace, DebugFile, InvalidWrite, cpu_place};
 pub use task::Task;
-pub use task_group::tg_weight;
+pub use task_group::{GroupAccesses, tg_weight};
 pub use thermal::{ThermalFacts, ThermalGovernor};
 pub use wakeup_case::WakeupCase;

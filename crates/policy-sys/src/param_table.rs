@@ -329,6 +329,9 @@ params! {
             "eevdf: a sleeper stays queued until it is owed time again; dsq: it wakes on its CPU";
         hrtick: Switch,
             "eevdf, dsq: a high-resolution timer ends a slice, not the next tick (7.3)";
+        tg_write_interval_us: Range(0, 1_000_000),
+            "a CPU's queue of a task group adds to the group's load no sooner after the last time \
+             (1000: from 6.7; 0: whenever it changed)";
         wake_list: Choice(&["off", "cache", "idle"]),
             "cfs and eevdf: wake-ups that the target queues itself: of another cache (to 5.19), \
              and of an idle CPU (6.0)";

@@ -13,7 +13,28 @@ pub fn tg_weight(shares: u32, group_load: u64, counted: u32, load: u32) -> u32 {
     unsafe { sys::wp_tg_weight(shares, group_load, counted, load) }
 }
 
+/// How often calls read and wrote a group's load, the word that all CPUs share
+/// (`wp_tg_load` in task_group.h).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GroupAccesses {
+    /// A weight was made of it.
+    pub reads: u32,
+    /// A queue told it of a change.
+    pub writes: u32,
+}
+
+/// What was counted, which begins anew.
+fn take(load: &mut sys::wp_tg_load) -> GroupAccesses {
+    GroupAccesses {
+        reads: std::mem::take(&mut load.reads),
+        writes: std::mem::take(&mut load.writes),
+    }
+}
+
 impl Core {
+    /// Groups that there can be around a group.
+    pub const MAX_OUTER_GROUPS: usize = sys::WP_MAX_TG_OUTER as usize;
+
     /// Makes a task group; returns its number for `Task::set_group`. Before the first event.
     pub fn add_group(&mut self, shares: u32) -> usize {
         let mut group: Box<sys::wp_task_group> = zeroed_box();
@@ -21,6 +42,36 @@ impl Core {
         unsafe { sys::wp_tg_init(self.ctx_mut(), &raw mut *group, shares) };
         self.groups.push(group);
         self.groups.len() - 1
+    }
+
+    /// Puts a group into one with these shares that holds nothing else; again: that one into
+    /// another. Before the first event.
+    ///
+    /// # Panics
+    /// At more than `MAX_OUTER_GROUPS`.
+    pub fn nest_group(&mut self, group: usize, shares: u32) {
+        let group = &raw mut *self.groups[group];
+        // SAFETY: both are live and exclusive.
+        let nested = unsafe { sys::wp_tg_nest(self.ctx_mut(), group, shares) };
+        assert!(nested != 0, "too many groups around a group");
+    }
+
+    /// What has been done to the load of a group (level 0) or one of those around it (from 1 on,
+    /// from the inside) since the last time this was asked; None: there is no such level.
+    pub fn take_group_accesses(&mut self, group: usize, level: usize) -> Option<GroupAccesses> {
+        let group = &mut self.groups[group];
+        match level.checked_sub(1) {
+            None => Some(take(&mut group.sum)),
+            Some(outer) if outer < group.nr_outer as usize => Some(take(&mut group.outer[outer])),
+            Some(_) => None,
+        }
+    }
+
+    /// How many groups there are.
+    #[inline]
+    #[must_use]
+    pub fn nr_groups(&self) -> usize {
+        self.groups.len()
     }
 
     /// A group's queue on a CPU, and the entity that stands for it there.

@@ -407,6 +407,7 @@ mod tests {
             energy_active: false,
             counted: None,
             lock_wait_ns: None,
+            line_wait_ns: None,
             double_placements: None,
             tasks: Vec::new(),
             threads: Vec::new(),

@@ -131,13 +131,16 @@ pub struct TaskScript {
     pub phases: Vec<Phase>,
 }
 
-/// A task group (control group of the CPU controller), one level below the root.
+/// A task group (control group of the CPU controller), below the root or below groups that hold
+/// nothing else.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskGroup {
     /// Name, unique in the workload.
     pub name: String,
     /// Its part of CPU time against the other groups and the tasks of none, `TaskGroup::SHARES`.
     pub shares: u32,
+    /// Shares of the groups around it, from the inside, `TaskGroup::MAX_OUTER` at most.
+    pub outer: Vec<u32>,
     /// Its threads, as indices into `Workload::tasks`; none is in two groups.
     pub tasks: Vec<u32>,
 }
@@ -149,6 +152,8 @@ impl TaskGroup {
     pub const DEFAULT_SHARES: u32 = 1024;
     /// Groups that one run can have.
     pub const MAX: usize = 64;
+    /// Groups around a group.
+    pub const MAX_OUTER: usize = 3;
 }
 
 impl TaskScript {

@@ -382,6 +382,7 @@ struct wp_params {
 	u32 queue;              /* enum wp_queue */
 	u32 vq_slice_ns;        /* live queues: as base_slice_ns, with the same factor */
 	u32 vq_sync_run_ns;     /* live queues: ... before a synchronous wake-up preempts it */
+	u32 tg_write_interval_us; /* task groups: between two changes that a queue tells of (6.7) */
 	u32 wake_list;          /* enum wp_wake_list; the home's mechanics read it */
 	/* fair pick: carried here because it belongs to the era; the home's run queues read it */
 	u32 sched_latency_ns;

@@ -181,6 +181,7 @@ struct wp_cpu {
 	u32 idle_exit_latency_us; /* of the state it is in; WP_NONE: in none */
 	u32 online;
 	u64 idle_stamp_ns; /* when it last became idle */
+	u64 newidle_waited_ns; /* for cache lines, since the new-idle pass under way began */
 	/* clocks */
 	u64 clock_ns;
 	u64 clock_task_ns;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Task groups with shares, one level deep (signals-and-baseline 2.4, 2.10; docs/decisions/020).
- * Only the simulator has them: no part of this is in the live build.
+ * Task groups with shares (signals-and-baseline 2.4, 2.10; docs/decisions/020): one level deep, or
+ * with groups around a group that hold nothing else. Only the simulator has them: no part of this
+ * is in the live build.
  *
  * A group has a queue of its own on each CPU. On the CPU's queue one entity stands for it there,
  * whose weight is the part of the group's shares that the load on this CPU is of the group's whole
@@ -20,6 +21,24 @@
 /* What the kernel takes as cpu.shares. */
 #define WP_SHARES_MIN 2u
 #define WP_SHARES_MAX 262144u
+/* Groups around a group. */
+#define WP_MAX_TG_OUTER 3u
+
+/* What a queue has told its group of its load (update_tg_load_avg). */
+struct wp_tg_part {
+	u64 next_write_ns; /* not before, under tg_write_interval_us */
+	u32 counted;       /* its part of the group's load */
+	u32 weight;        /* around a group: of the one entity that is in this queue */
+};
+
+/* The kernel's tg->load_avg, a word that all CPUs read and write. */
+struct wp_tg_load {
+	u64 load;   /* of all its queues, each as it was when it last told */
+	u32 shares;
+	u32 reads;  /* by calls since the home last zeroed it: once for each weight that is made of it */
+	u32 writes; /* ... likewise: once for each queue that told it of a change */
+	u32 pad;
+};
 
 /* A group's queue on one CPU, and the entity that stands for it on the CPU's queue. */
 struct wp_tg_queue {
@@ -36,18 +55,24 @@ struct wp_tg_queue {
 	u32 running;     /* one of them executes */
 	u32 weight;          /* of the entity */
 	u32 runnable_weight; /* ... without the part for load that sleeps (to 5.6) */
-	u32 counted;         /* its part of wp_task_group.load */
+	struct wp_tg_part part;
+	/* Of the groups around it, from the inside: their queues hold nothing but one entity, whose
+	 * signals are `entity`'s, in a weight of their own. `entity` and its weight are the outermost. */
+	struct wp_tg_part outer[WP_MAX_TG_OUTER];
 };
 
 struct wp_task_group {
-	u64 load; /* of all its queues, each as it was when it had last changed by 1/64 */
-	u32 shares;
+	struct wp_tg_load sum;
+	struct wp_tg_load outer[WP_MAX_TG_OUTER];
+	u32 nr_outer;
 	u32 pad;
 	struct wp_tg_queue queue[WP_MAX_CPUS];
 };
 
-/* task_group.c: a zero-filled group with these shares */
+/* task_group_load.c: a zero-filled group with these shares */
 int wp_tg_init(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg WP_NONNULL, u32 shares);
+/* ... puts it, before the first event, into a new group with these shares. 0: no room for one */
+int wp_tg_nest(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg WP_NONNULL, u32 shares);
 u32 wp_tg_weight(u32 shares, u64 group_load, u32 counted, u32 load);
 u32 wp_tg_h_load(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task_group *tg WP_NONNULL,
 		 const struct wp_task *task WP_NONNULL);

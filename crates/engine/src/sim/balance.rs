@@ -16,8 +16,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// One periodic pass of a CPU over its domains.
     pub(super) fn balance_domains(&mut self, cpu: u32, idle: IdleKind) {
-        let result = self.core.update_blocked(cpu, self.now);
-        self.after_core(cpu, result);
+        self.update_blocked(cpu, cpu);
         self.balance_levels(cpu, idle);
     }
 
@@ -127,6 +126,13 @@ impl<O: Observer> Sim<'_, O> {
         self.count_running(from);
         self.count_running(to);
         self.refill_caches(task, from, to);
+        let by = match cause {
+            MigrateCause::Active => from,
+            _ => to,
+        };
+        let wait = self.line_wait(by, task);
+        self.keep_lock(to, by, wait);
+        self.hold(by, wait);
         self.after_core(from, left);
         self.after_core(from, migrated);
         self.after_core(to, joined);
@@ -141,8 +147,8 @@ impl<O: Observer> Sim<'_, O> {
         if !self.core.newidle_begin(cpu, self.now) {
             return;
         }
-        let result = self.core.update_blocked(cpu, self.now);
-        self.after_core(cpu, result);
+        let waited = self.update_blocked(cpu, cpu);
+        self.core.cpu_mut(cpu).newidle_waited_ns = waited;
         let mut spent = 0;
         let mut pulled = false;
         for level in 0..self.core.levels(cpu) {
@@ -153,6 +159,7 @@ impl<O: Observer> Sim<'_, O> {
             spent += self.core.newidle_done(cpu, level);
             pulled = moved > 0;
         }
+        self.charge_newidle(cpu, spent.saturating_sub(waited));
         self.core.newidle_end(cpu, spent, pulled);
     }
 
@@ -191,8 +198,7 @@ impl<O: Observer> Sim<'_, O> {
         let mut at = None;
         while let Some(cpu) = self.core.nohz_next(at) {
             at = Some(cpu);
-            let result = self.core.update_blocked(cpu, self.now);
-            self.after_core(cpu, result);
+            self.update_blocked(cpu, by);
             if cpu != by && self.core.cpu(cpu).next_balance_tick <= self.now / self.machine.tick_ns
             {
                 self.balance_domains(cpu, IdleKind::Idle);
@@ -205,12 +211,11 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// Decays the signals of the idle CPUs.
-    pub(super) fn nohz_stats(&mut self) {
+    pub(super) fn nohz_stats(&mut self, by: u32) {
         let mut at = None;
         while let Some(cpu) = self.core.nohz_next(at) {
             at = Some(cpu);
-            let result = self.core.update_blocked(cpu, self.now);
-            self.after_core(cpu, result);
+            self.update_blocked(cpu, by);
         }
         self.core.nohz_pass_end(self.now, false);
     }

@@ -80,6 +80,14 @@ pub(super) struct Cpu {
     pub(super) inbox: Vec<Message>,
     pub(super) interrupt_pending: bool,
     pub(super) lock: QueueLock,
+    /// It stalls on a cache line: the other threads of its core have the core meanwhile.
+    pub(super) stalls: bool,
+    /// It waits for one without a task to run ...
+    pub(super) spins: bool,
+    /// ... until then.
+    pub(super) spin_until_ns: u64,
+    /// Waiting not yet begun, on behalf of no task, ns.
+    pub(super) kernel_wait_ns: u64,
     /// Tasks on their way here that nobody sees yet.
     pub(super) unseen: u32,
     /// Live queues: a periodic pass is due at the next look at the queue.
@@ -123,9 +131,9 @@ impl Cpu {
         }
     }
 
-    /// It executes a task or kernel work.
+    /// It executes a task or kernel work, and does not just stall on a cache line.
     pub(super) fn executes(&self) -> bool {
-        matches!(self.mode, Mode::Running | Mode::Interrupted)
+        matches!(self.mode, Mode::Running | Mode::Interrupted) && !self.stalls
     }
 
     /// The next timer after `now_ns`.

@@ -3,7 +3,7 @@
 //! it is leaving (signals-and-baseline 6.1 and 6.8; docs/decisions/019).
 
 use super::Sim;
-use super::cpu::Message;
+use super::cpu::{Message, Mode};
 use crate::observe::{MigrateCause, Observer};
 use crate::queue::Event;
 use crate::thread::{State, WakeStage};
@@ -16,6 +16,8 @@ pub(super) struct EffectTotals {
     pub(super) lock_wait_ns: u64,
     /// Tasks sent to a CPU that looked idle although another one was on its way there.
     pub(super) double_placements: u64,
+    /// CPU time spent waiting for the lines of groups' loads, ns.
+    pub(super) line_wait_ns: u64,
 }
 
 /// The lock of a run queue.
@@ -24,6 +26,14 @@ pub(super) struct QueueLock {
     free_ns: u64,
     /// Who had it last; None: nobody yet.
     holder: Option<u32>,
+}
+
+impl QueueLock {
+    /// Whoever has it keeps it until then.
+    pub(super) fn keep(&mut self, holder: u32, until_ns: u64) {
+        self.holder = Some(holder);
+        self.free_ns = self.free_ns.max(until_ns);
+    }
 }
 
 impl<O: Observer> Sim<'_, O> {
@@ -45,13 +55,18 @@ impl<O: Observer> Sim<'_, O> {
         }
     }
 
-    /// The kernel on this CPU is busy for so long.
+    /// The kernel on this CPU waits for so long: the running task's time, or the time until the
+    /// CPU is idle again.
     pub(super) fn hold(&mut self, cpu: u32, ns: u64) {
         if ns == 0 {
             return;
         }
-        let work = ns.saturating_mul(self.cpus[cpu as usize].speed);
-        self.charge(cpu, work);
+        self.account(cpu);
+        let c = &mut self.cpus[cpu as usize];
+        match c.current {
+            Some(task) => self.threads[task as usize].kernel_wait_ns += ns,
+            None => c.kernel_wait_ns += ns,
+        }
     }
 
     /// A wake-up under way on `by` goes on after `ns`.
@@ -83,6 +98,13 @@ impl<O: Observer> Sim<'_, O> {
             return false;
         }
         let cpu = self.tasks[task as usize].cpu();
+        let c = &self.cpus[cpu as usize];
+        if c.spins && c.mode == Mode::Running {
+            // It has not left the queue yet, and its CPU has the lock.
+            let wait = c.spin_until_ns - self.now;
+            self.later(task, by, WakeStage::Select { sync }, wait);
+            return true;
+        }
         let form = self.core.state().params.wake_list;
         if form == WP_WAKE_LIST_IDLE && self.by_wake_list(cpu, by) {
             self.note_wakeup(task, cpu);
@@ -96,18 +118,24 @@ impl<O: Observer> Sim<'_, O> {
     /// The CPU has been chosen by one that looked at the idle states of all.
     pub(super) fn chosen(&mut self, task: u32, by: u32) {
         let cpu = self.tasks[task as usize].cpu();
-        let c = &mut self.cpus[cpu as usize];
-        if c.unseen > 0 && self.core.is_idle(cpu) {
+        if self.cpus[cpu as usize].unseen > 0 && self.core.is_idle(cpu) {
             self.totals.double_placements += 1;
         }
-        match self.machine.costs.publish_ns {
+        match self.machine.costs.publish_ns + self.search_ns() {
             0 => self.publish(task, by),
             delay => {
-                c.unseen += 1;
+                self.cpus[cpu as usize].unseen += 1;
                 self.threads[task as usize].unseen = true;
                 self.later(task, by, WakeStage::Publish, delay);
             }
         }
+    }
+
+    /// What the search took that has just been made: each CPU that it looked at is a cache line
+    /// that another one wrote, as the platform or the run states what these take.
+    fn search_ns(&self) -> u64 {
+        let looked_at = self.core.scanned() + self.core.compared_in_groups();
+        u64::from(looked_at) * self.machine.costs.lock_shared_ns
     }
 
     /// The choice becomes visible: as a mark of the wake list, or with the task in the queue.
@@ -137,7 +165,7 @@ impl<O: Observer> Sim<'_, O> {
     fn enqueue_remote(&mut self, task: u32, cpu: u32, by: u32) {
         self.seen(task, cpu);
         self.join_queue(task, cpu, false);
-        self.preempt_or_kick(task, cpu, by);
+        self.after_joining(task, cpu, by);
     }
 
     /// The CPU leaves: tasks on their way there go elsewhere.

@@ -121,6 +121,9 @@ impl<O: Observer> Sim<'_, O> {
         self.threads[child as usize].action = Some(Action::Work(0));
         self.threads[child as usize].born_ns = self.now;
         self.join_queue(child, choice.cpu, true);
+        let wait = self.line_wait(here, child);
+        self.keep_lock(choice.cpu, here, wait);
+        self.hold(here, wait);
         self.preempt_or_kick(child, choice.cpu, here);
     }
 
@@ -155,7 +158,7 @@ impl<O: Observer> Sim<'_, O> {
         let number = self.shown(child);
         self.observer.forked(self.now, number, script);
         self.fork(child, task);
-        if self.cpus[cpu as usize].reschedule || self.threads[task as usize].overhead > 0 {
+        if self.cpus[cpu as usize].reschedule || self.threads[task as usize].has_kernel_work() {
             return self.go_on_later(cpu, task, Pending::Nothing);
         }
         Flow::Go

@@ -10,7 +10,8 @@ use crate::run_queue::RunQueue;
 use wakeplace_policy_sys::{Core, QueueKind};
 use wakeplace_workload::{TaskGroup, Workload};
 
-/// Tells the core of the workload's groups; returns their shares.
+/// Tells the core of the workload's groups; returns the shares of those that are below the root:
+/// what the entities on the CPUs' own queues begin with.
 pub(super) fn add_groups(core: &mut Core, workload: &Workload, options: &Options) -> Vec<u32> {
     let set = |group: &TaskGroup| {
         let mut settings = options.shares.iter().rev();
@@ -20,10 +21,12 @@ pub(super) fn add_groups(core: &mut Core, workload: &Workload, options: &Options
     };
     let shares = (workload.groups.iter()).map(|group| set(group).unwrap_or(group.shares));
     let shares: Vec<u32> = shares.collect();
-    for shares in &shares {
-        core.add_group(*shares);
-    }
-    shares
+    let nest = |(own, group): (u32, &TaskGroup)| {
+        let index = core.add_group(own);
+        (group.outer.iter()).for_each(|shares| core.nest_group(index, *shares));
+        group.outer.last().copied().unwrap_or(own)
+    };
+    shares.into_iter().zip(&workload.groups).map(nest).collect()
 }
 
 /// A CPU's queue for a workload with groups.

@@ -93,6 +93,7 @@ impl<O: Observer> Sim<'_, O> {
         self.rebuild(cpu);
         let c = &mut self.cpus[cpu as usize];
         (c.reschedule, c.balance_wanted) = (false, false);
+        (c.spins, c.stalls) = (false, false);
         c.tick_stopped = true;
         let deepest = self.machine.idle[cpu as usize].len() - 1;
         match c.mode {

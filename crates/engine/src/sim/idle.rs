@@ -23,7 +23,7 @@ impl<O: Observer> Sim<'_, O> {
         c.generation += 1;
         let work = std::mem::take(&mut c.kernel_work);
         c.kernel_until_ns = c.kernel_until_ns.max(now).max(c.irq_until_ns);
-        c.kernel_until_ns += work.div_ceil(c.speed);
+        c.kernel_until_ns += work.div_ceil(c.speed) + std::mem::take(&mut c.kernel_wait_ns);
         let (until, generation) = (c.kernel_until_ns, c.generation);
         if was_running {
             self.core.enter_idle(cpu, now);
@@ -37,6 +37,9 @@ impl<O: Observer> Sim<'_, O> {
 
     /// The kernel work is done. A task that was queued meanwhile does not wait for its interrupt.
     pub(super) fn work_done(&mut self, cpu: u32) {
+        if self.cpus[cpu as usize].spins {
+            return; // once it has its line
+        }
         if self.nr_running(cpu) > 0 {
             self.schedule(cpu);
         } else {

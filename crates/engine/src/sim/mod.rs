@@ -13,6 +13,7 @@ mod groups;
 mod hardware;
 mod hotplug;
 mod idle;
+mod lines;
 mod live;
 mod measure;
 mod ondemand;
@@ -31,7 +32,7 @@ use crate::eevdf::{EevdfParams, EevdfQueue};
 use crate::fair::{FairParams, FairQueue};
 use crate::hardware::Interrupts;
 use crate::hotplug::Hotplug;
-use crate::machine::{Machine, core_facts};
+use crate::machine::Machine;
 use crate::observe::{CpuPower, Observer};
 use crate::options::Options;
 use crate::outcome::{Counted, Ended, RunReport, ThreadName};
@@ -45,6 +46,7 @@ use classes::{ClassParams, ClassState, class_states};
 use cpu::{ClusterState, Cpu};
 use effects::EffectTotals;
 use hardware::{Caps, EmUpdate};
+use lines::GroupLines;
 use ondemand::Sampling;
 use state::Views;
 use sync::SharedState;
@@ -102,6 +104,7 @@ pub(crate) struct Sim<'a, O> {
     /// What the workload is measured by counts so long after all tasks exist; None: nothing does.
     warm_up_ns: Option<u64>,
     totals: EffectTotals,
+    lines: GroupLines,
     /// Work units of one ns of the workload's `Run` times.
     work_per_ns: u64,
     t_zero_ns: Option<u64>,
@@ -171,7 +174,7 @@ impl<'a, O: Observer> Sim<'a, O> {
         observer: &'a mut O,
     ) -> Self {
         let machine = Machine::new(platform, options, workload.cpu_dma_latency_us);
-        let facts = core_facts(platform);
+        let facts = machine.facts_of_run(platform);
         let mut core = settled(&facts, policy);
         let shares = groups::add_groups(&mut core, workload, options);
         let threads = fork::threads(workload);
@@ -212,6 +215,7 @@ impl<'a, O: Observer> Sim<'a, O> {
             made: vec![0; workload.tasks.len()],
             warm_up_ns: workload.count.as_ref().map(|count| count.warm_up_ns),
             totals: EffectTotals::default(),
+            lines: GroupLines::new(&core, machine.costs.transfer()),
             work_per_ns: work_per_ns(&machine, workload.calibration),
             t_zero_ns: None,
             forked: 0,
@@ -338,6 +342,8 @@ impl<'a, O: Observer> Sim<'a, O> {
             Event::Thermal => self.thermal_step(),
             Event::Replenish { task } => self.replenish(task),
             Event::RtPeriod => self.rt_period(),
+            Event::SpinEnd { cpu } => self.spin_end(cpu),
+            Event::Queued { task, by } => self.queued(task, by),
         }
         if self.core.overutilized() != self.overutilized {
             self.overutilized = !self.overutilized;
@@ -393,6 +399,7 @@ impl<'a, O: Observer> Sim<'a, O> {
             energy_active: self.core.state().energy_active != 0,
             counted,
             lock_wait_ns: (self.machine.costs.locks()).then_some(self.totals.lock_wait_ns),
+            line_wait_ns: self.lines.are_on().then_some(self.totals.line_wait_ns),
             double_placements: (self.machine.costs.publish_ns > 0)
                 .then_some(self.totals.double_placements),
             end_ns: now,
@@ -466,6 +473,8 @@ fn event_code(event: Event) -> u64 {
         Event::Thermal => (16, 0),
         Event::PolicyChange { index } => (17, index),
         Event::EmScale { index } => (18, index),
+        Event::SpinEnd { cpu } => (19, cpu),
+        Event::Queued { task, .. } => (20, task),
     };
     kind << 32 | u64::from(subject)
 }

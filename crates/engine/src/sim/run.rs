@@ -21,7 +21,9 @@ impl<O: Observer> Sim<'_, O> {
         c.accounted_ns = self.now;
         let above = c.classes.running.is_some();
         let thread = &mut self.threads[task as usize];
-        let mut done = delta * c.speed;
+        let waited = delta.min(thread.kernel_wait_ns);
+        thread.kernel_wait_ns -= waited;
+        let mut done = (delta - waited) * c.speed;
         let overhead = done.min(thread.overhead);
         thread.overhead -= overhead;
         done -= overhead;
@@ -48,7 +50,8 @@ impl<O: Observer> Sim<'_, O> {
         let Some(task) = c.current else { return };
         let thread = &self.threads[task as usize];
         let kernel_ns = thread.overhead.div_ceil(c.speed);
-        let from = self.now.max(c.accounted_ns); // later: after a device's interrupt
+        // later: after a device's interrupt
+        let from = self.now.max(c.accounted_ns) + thread.kernel_wait_ns;
         c.end_ns = match thread.action {
             Some(Action::Work(left)) => {
                 let work = thread.overhead.saturating_add(left);
@@ -58,6 +61,7 @@ impl<O: Observer> Sim<'_, O> {
             Some(Action::Stall(left)) => from.saturating_add(kernel_ns).saturating_add(left),
             None => from,
         };
+        let from = self.now.max(self.cpus[cpu as usize].accounted_ns);
         self.cpus[cpu as usize].budget_end_ns = self.budget_end(task, from);
         self.arm_run_end(cpu);
         self.arm_slice_end(cpu);
@@ -96,12 +100,12 @@ impl<O: Observer> Sim<'_, O> {
 
     /// The running task sleeps; `due`: until then, else until somebody else wakes it.
     pub(super) fn block(&mut self, cpu: u32, task: u32, due: Option<u64>) {
-        self.leave_cpu(cpu, task, false);
+        let wait = self.leave_cpu(cpu, task, false);
         if let Some(due) = due {
             self.sleep_until(task, due);
         }
         self.threads[task as usize].totals.activations += 1;
-        self.schedule(cpu);
+        self.after_leaving(cpu, wait);
     }
 
     /// The running task ends; before that it tells whoever waits for its end.
@@ -119,20 +123,22 @@ impl<O: Observer> Sim<'_, O> {
             }
         }
         self.cpus[cpu as usize].leaves_as = Some(Stop::Exits);
-        self.leave_cpu(cpu, task, true);
+        let wait = self.leave_cpu(cpu, task, true);
         self.core.task_exit(&mut self.tasks[task as usize]);
         self.threads[task as usize].state = State::Exited;
         self.alive -= 1;
         let number = self.shown(task);
         self.observer.task_exit(self.now, number);
-        self.schedule(cpu);
+        self.after_leaving(cpu, wait);
     }
 
-    /// The running task leaves its queue to sleep or (`ends`) for good.
-    fn leave_cpu(&mut self, cpu: u32, task: u32, ends: bool) {
+    /// The running task leaves its queue to sleep or (`ends`) for good. Returns how long its CPU
+    /// waits for its group's line.
+    fn leave_cpu(&mut self, cpu: u32, task: u32, ends: bool) -> u64 {
         self.account(cpu);
         if self.is_class(task) {
-            return self.class_sleep(task, cpu);
+            self.class_sleep(task, cpu);
+            return 0;
         }
         let stays = self.leave(task, cpu, ends);
         let record = &mut self.tasks[task as usize];
@@ -144,9 +150,12 @@ impl<O: Observer> Sim<'_, O> {
         self.after_core(cpu, result);
         let thread = &mut self.threads[task as usize];
         thread.state = State::Sleeping;
-        thread.off_cpu_ns = self.now + self.machine.costs.switch_out_ns;
+        let wait = self.line_wait(cpu, task);
+        let gone_ns = self.now + wait + self.machine.costs.switch_out_ns;
+        self.threads[task as usize].off_cpu_ns = gone_ns;
         self.end_stretch(cpu, true);
         self.count_running(cpu);
+        wait
     }
 
     /// Arms the timer that ends a task's sleep, on the CPU where it went to sleep.
@@ -218,6 +227,9 @@ impl<O: Observer> Sim<'_, O> {
 
     /// Picks the next task of a CPU that is awake; without one it pulls one or goes idle.
     pub(super) fn schedule(&mut self, cpu: u32) {
+        if self.cpus[cpu as usize].spins {
+            return; // it will
+        }
         self.account(cpu);
         let c = &mut self.cpus[cpu as usize];
         c.reschedule = false;
@@ -259,7 +271,11 @@ impl<O: Observer> Sim<'_, O> {
             self.class_start(task, cpu)
         } else {
             let record = &mut self.tasks[task as usize];
-            self.core.set_current(record, self.now)
+            let result = self.core.set_current(record, self.now);
+            let wait = self.line_wait(cpu, task);
+            self.keep_lock(cpu, cpu, wait);
+            self.hold(cpu, wait);
+            result
         };
         self.recency += 1;
         let c = &mut self.cpus[cpu as usize];
@@ -273,6 +289,7 @@ impl<O: Observer> Sim<'_, O> {
         let kernel =
             std::mem::take(&mut c.kernel_work).saturating_add(rest.saturating_mul(c.speed));
         thread.overhead = thread.overhead.saturating_add(kernel);
+        thread.kernel_wait_ns += std::mem::take(&mut c.kernel_wait_ns);
         c.kernel_until_ns = 0;
         if previous != Some(task) && c.changed != Some(task) {
             thread.overhead += self.machine.costs.context_switch;

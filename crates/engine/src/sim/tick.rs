@@ -44,6 +44,9 @@ impl<O: Observer> Sim<'_, O> {
             Some(_) => self.core.class_tick(record, self.now),
             None => self.core.tick(record, self.now),
         };
+        let wait = self.line_wait(cpu, task);
+        self.keep_lock(cpu, cpu, wait);
+        self.hold(cpu, wait);
         self.after_core(cpu, result);
         self.sample(cpu);
         if result.kick() || result.stats() {

@@ -26,6 +26,9 @@ impl<O: Observer> Sim<'_, O> {
                 self.wake_up_cpu(cpu, self.now);
             }
             Mode::Waking => self.cpus[cpu as usize].inbox.push(message),
+            Mode::Running | Mode::Interrupted if self.cpus[cpu as usize].spins => {
+                self.cpus[cpu as usize].inbox.push(message);
+            }
             Mode::Running | Mode::Interrupted => {
                 self.take_message(cpu, message);
                 self.after_interrupt(cpu);
@@ -59,6 +62,7 @@ impl<O: Observer> Sim<'_, O> {
             Mode::Idle if self.cpus[cpu as usize].inbox.is_empty() => {}
             Mode::Idle => self.wake_up_cpu(cpu, self.now),
             Mode::Waking => {}
+            Mode::Running | Mode::Interrupted if self.cpus[cpu as usize].spins => {}
             Mode::Running | Mode::Interrupted => self.take_inbox(cpu),
         }
     }
@@ -95,12 +99,12 @@ impl<O: Observer> Sim<'_, O> {
             Message::Enqueue(task) => {
                 self.core.cpu_mut(cpu).pending -= 1;
                 self.join_queue(task, cpu, false);
-                self.preempt_or_kick(task, cpu, cpu);
+                self.after_joining(task, cpu, cpu);
             }
             Message::Reschedule => self.cpus[cpu as usize].reschedule = true,
             Message::Preempt => self.end_turn(cpu),
             Message::NohzBalance => self.nohz_balance(cpu),
-            Message::NohzStats => self.nohz_stats(),
+            Message::NohzStats => self.nohz_stats(cpu),
             Message::Push { to, level } => self.push_running(cpu, to, level),
             Message::Tick => self.idle_tick(cpu),
             Message::IdleTimer => self.idle_pass(cpu),
@@ -112,6 +116,9 @@ impl<O: Observer> Sim<'_, O> {
     /// After interrupt work: run the new task, go on with the old one, or back to idle when it is
     /// done.
     pub(super) fn after_interrupt(&mut self, cpu: u32) {
+        if self.cpus[cpu as usize].spins {
+            return; // once it has its line
+        }
         let work = self.nr_running(cpu) > 0;
         let c = &mut self.cpus[cpu as usize];
         let reschedule = std::mem::take(&mut c.reschedule);

@@ -107,6 +107,7 @@ fn a_group_holds_from_its_phase_on() {
         groups: vec![TaskGroup {
             name: "g".into(),
             shares: 1024,
+            outer: Vec::new(),
             tasks: vec![1, 2],
         }],
         ..workload(

@@ -14,7 +14,7 @@ fn ping_pong(argument: &str, nr_cpus: u32) -> Workload {
 }
 
 /// So many empty channels.
-fn channels(nr: usize) -> Shared {
+pub(crate) fn channels(nr: usize) -> Shared {
     Shared {
         channels: vec![wakeplace_workload::Channel::default(); nr],
         ..Shared::default()

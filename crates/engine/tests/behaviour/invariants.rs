@@ -161,6 +161,7 @@ pub(crate) fn random_groups(random: &mut Random, load: &mut Workload) {
         shares: *[2, 512, 1024, 3000, 262_144]
             .get(index as usize)
             .unwrap_or(&1024),
+        outer: Vec::new(),
         tasks: Vec::new(),
     };
     load.groups = (0..groups).map(group).collect();

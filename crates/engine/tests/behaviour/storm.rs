@@ -172,6 +172,7 @@ pub(crate) fn storm(random: &mut Random, nr_cpus: u32, groups: u32) -> Workload 
     let group = |index: u32| TaskGroup {
         name: format!("g{index}"),
         shares: 512 << index,
+        outer: Vec::new(),
         tasks: vec![],
     };
     load.groups = (0..groups).map(group).collect();

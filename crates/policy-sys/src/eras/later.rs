@@ -67,6 +67,7 @@ pub(super) fn linux_6_12() -> wp_params {
         util_est: sys::WP_UTIL_EST_SINGLE,
         util_est_before_update: 1,
         runnable_boost: 1,
+        tg_write_interval_us: 1_000, // 1528c661c24b, in 6.7
         misfit_form: sys::WP_MISFIT_612,
         pressure_form: sys::WP_PRESSURE_LIMITS,
         sis_cluster: 1,

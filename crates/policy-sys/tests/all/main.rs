@@ -23,6 +23,7 @@ mod fits;
 mod fixture;
 mod fixtures;
 mod frequency;
+mod group_accesses;
 mod hotplug;
 mod idle_pass;
 mod kernel_truth;

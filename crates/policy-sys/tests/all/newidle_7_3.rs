@@ -117,6 +117,21 @@ fn newidle_cost_fades() {
     assert_eq!(core.cpu(0).lb[0].max_newidle_cost_ns, 25_300);
 }
 
+/// Goal: what the pass waited for while it brought the signals up to date is part of the first
+/// level's cost, and of no other's; passes of before 5.16 do not count it. Source: the order of
+/// newidle_balance in 6.2, whose clock starts before update_blocked_averages.
+#[test]
+fn waiting_is_part_of_the_first_levels_cost() {
+    let mut core = flat(4); // a search costs 200 ns
+    core.cpu_mut(0).newidle_waited_ns = 7_000;
+    assert_eq!(core.newidle_done(0, 0), 7_200);
+    assert_eq!(core.cpu(0).lb[0].max_newidle_cost_ns, 7_200);
+    assert_eq!(core.newidle_done(0, 0), 200);
+    core.state_mut().params.newidle_first_cost = 0;
+    core.cpu_mut(0).newidle_waited_ns = 7_000;
+    assert_eq!(core.newidle_done(0, 0), 200);
+}
+
 // ------------------------------------------------------------------------------- 8.6, 7
 
 /// Goal: on a machine with CPUs of different size a busy CPU kicks for a misfit task, not because

@@ -221,7 +221,7 @@ fn nothing_stays_of_a_group_without_tasks() {
             );
             assert_eq!(root.blocked_weight, 0, "{era} CPU {cpu}");
         }
-        assert_eq!(scene.core.group(scene.group).map(|g| g.load), Some(0));
+        assert_eq!(scene.core.group(scene.group).map(|g| g.sum.load), Some(0));
     }
 }
 

@@ -87,6 +87,7 @@ fn finished(events: u64, event_hash: u64, runtime_s: f64) -> Finished {
             energy_active: true,
             counted: None,
             lock_wait_ns: None,
+            line_wait_ns: None,
             double_placements: None,
             end_ns: 1,
             ended: Ended::Duration,

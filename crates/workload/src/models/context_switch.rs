@@ -1,5 +1,6 @@
 //! `context-switch`: pairs of tasks that wake each other, as will-it-scale's context_switch1.
 use super::builder::Builder;
+use super::grouping::{GROUPING, grouped};
 use super::measures::per_second;
 use super::tasks::{endless, phase, run, wait};
 use super::values::Values;
@@ -52,6 +53,7 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
             "fork: when all are released, each parent forks its child, as the benchmark does; \
              ready: all are there before",
         ),
+        GROUPING,
     ],
     metric: "throughput_per_s",
     source: "will-it-scale tests/context_switch1.c: a round trip counts 2",
@@ -73,7 +75,9 @@ pub(crate) struct ContextSwitch {
 
 /// Reads `context-switch:key=value,...`.
 pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
-    Ok(Arc::new(ContextSwitch::parse(argument)?))
+    let model = ContextSwitch::parse(argument)?;
+    let values = Values::read(argument, &INFO)?;
+    grouped(&values, model, |name| name.starts_with("child"))
 }
 
 impl ContextSwitch {

@@ -91,6 +91,7 @@ impl Groups {
             name: name.to_owned(),
             shares: (self.shares.get(index).or(self.shares.first()).copied())
                 .unwrap_or(TaskGroup::DEFAULT_SHARES),
+            outer: Vec::new(),
             tasks: members(name),
         };
         groups.map(group).filter(|g| !g.tasks.is_empty()).collect()

@@ -1,6 +1,7 @@
 //! `messaging`: groups in which every sender writes to every receiver, as hackbench and
 //! `perf bench sched messaging` do.
 use super::builder::{Builder, TO_ITS_END_NS};
+use super::grouping::{GROUPING, grouped};
 use super::tasks::{once, phase, post, run, wait};
 use super::values::Values;
 use super::{MAX_TASKS, Model, ModelInfo, fault, parameter};
@@ -65,6 +66,7 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
             "100us",
             "each task begins at a random time below this after the release (assumed)",
         ),
+        GROUPING,
     ],
     metric: "runtime_s",
     source: "perf sched-messaging.c and hackbench of rt-tests: 40 tasks and 400 messages x loops \
@@ -102,7 +104,9 @@ pub(super) struct Messaging {
 
 /// Reads `messaging:key=value,...`.
 pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
-    Ok(Arc::new(Messaging::parse(argument)?))
+    let model = Messaging::parse(argument)?;
+    let values = Values::read(argument, &INFO)?;
+    grouped(&values, model, |name| name.starts_with("receiver"))
 }
 
 impl Messaging {

@@ -10,6 +10,7 @@ mod context_switch;
 mod cyclictest;
 mod dbench;
 mod draw;
+mod grouping;
 mod groups;
 mod kbuild;
 mod measures;

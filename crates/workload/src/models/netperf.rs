@@ -1,6 +1,7 @@
 //! `netperf-tcp-rr` and `netperf-udp-rr`: pairs of a client and a server that send each other one
 //! byte in turn over the loopback device.
 use super::builder::Builder;
+use super::grouping::{GROUPING, grouped};
 use super::measures::per_second;
 use super::tasks::{DONE, endless, once, phase, post, run, wait};
 use super::values::Values;
@@ -73,6 +74,7 @@ pub(crate) const TCP: ModelInfo = ModelInfo {
         WARM_UP,
         START,
         SHELL,
+        GROUPING,
     ],
     metric: "throughput_per_s",
     source: "netperf manual, TCP_RR: 1 byte each way, one transaction outstanding, 10 s",
@@ -101,6 +103,7 @@ pub(crate) const UDP: ModelInfo = ModelInfo {
         WARM_UP,
         START,
         SHELL,
+        GROUPING,
     ],
     metric: "throughput_per_s",
     source: "netperf manual, UDP_RR: 1 byte each way, one transaction outstanding, 10 s",
@@ -146,7 +149,7 @@ impl Netperf {
             shell_ns: values.word("start", [("shell", Some(shell_ns)), ("ready", None)])?,
         };
         values.check_warm_up(model.warm_up_ns, model.time_ns)?;
-        Ok(Arc::new(model))
+        grouped(&values, model, |name| name.starts_with("netserver"))
     }
 
     /// All pairs at the start. Where within a transaction a pair begins is drawn from its client's

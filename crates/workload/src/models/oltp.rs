@@ -1,6 +1,7 @@
 //! `oltp`: clients in a closed loop, a server thread each, row locks, and a log with group commit.
 use super::builder::Builder;
 use super::draw::Spread;
+use super::grouping::{GROUPING, grouped};
 use super::measures::{per_second, record, sysbench_latency};
 use super::tasks::{endless, lock, once, phase, post, unlock, wait};
 use super::values::Values;
@@ -60,6 +61,7 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
             "500ms",
             "transactions count from then on; assumed",
         ),
+        GROUPING,
     ],
     metric: "throughput_per_s",
     source: "sysbench OLTP with a database; structure and ranges of workloads section 10",
@@ -92,7 +94,7 @@ pub(crate) struct Oltp {
 pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
     const STATEMENT_NS: std::ops::RangeInclusive<u64> = 1_000..=100_000_000;
     let values = Values::read(argument, &INFO)?;
-    Ok(Arc::new(Oltp {
+    let model = Oltp {
         clients: values.number("clients", 1..=2_000)?,
         statements: values.numbers("statements", 6..=100)?,
         client: values.times("client", STATEMENT_NS)?,
@@ -101,7 +103,8 @@ pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
         rows: values.number("rows", 4..=100_000)?,
         memory: values.share("memory")?,
         warm_up_ns: values.time_from_zero_ns("warmup")?,
-    }))
+    };
+    grouped(&values, model, |name| !name.starts_with("client"))
 }
 
 /// What all clients and servers share.

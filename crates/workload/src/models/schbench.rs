@@ -1,6 +1,7 @@
 //! `schbench`: message threads that wake workers, and how late the workers are, as schbench does
 //! before and since March 2023.
 use super::builder::Builder;
+use super::grouping::{GROUPING, grouped};
 use super::measures::{per_second, record, series};
 use super::parse::MAX_TIME_NS;
 use super::tasks::{endless, locked, phase, run, task, wait};
@@ -77,6 +78,7 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
             "current: CPU work of a request on the biggest CPU; 5624320ns if not given, 5 products \
              of 104 x 104 matrices at 1 ns per step (assumed)",
         ),
+        GROUPING,
     ],
     metric: "latency_p99_us",
     source: "schbench 2eef447 (the last before March 2023) and its current version",
@@ -112,7 +114,9 @@ pub(super) struct Schbench {
 
 /// Reads `schbench:key=value,...`.
 pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
-    Ok(Arc::new(Schbench::parse(argument)?))
+    let model = Schbench::parse(argument)?;
+    let values = Values::read(argument, &INFO)?;
+    grouped(&values, model, |name| name.contains("-worker-"))
 }
 
 impl Schbench {

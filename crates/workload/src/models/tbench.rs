@@ -1,6 +1,7 @@
 //! `tbench`: clients that replay file server operations over loopback TCP, each with a server
 //! process of its own.
 use super::builder::Builder;
+use super::grouping::{GROUPING, grouped};
 use super::measures::mb_per_second;
 use super::tasks::{endless, post, run, wait};
 use super::tbench_load::{Operation, operations};
@@ -41,6 +42,7 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
             "",
             "counted from then on; a fifth of `time` if not given",
         ),
+        GROUPING,
     ],
     metric: "throughput_mb_per_s",
     source: "tbench of dbench 4: reads and writes count, 10^6 bytes a MB; the mix as dbench \
@@ -71,7 +73,7 @@ pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
             .unwrap_or(time_ns / 5),
     };
     values.check_warm_up(model.warm_up_ns, time_ns)?;
-    Ok(Arc::new(model))
+    grouped(&values, model, |name| name.starts_with("tbench-srv"))
 }
 
 impl Tbench {

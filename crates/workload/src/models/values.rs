@@ -152,11 +152,11 @@ impl<'a> Values<'a> {
         share.ok_or_else(|| self.outside(key, "a percentage", "0%", "100%"))
     }
 
-    /// What goes with one of two words.
-    pub(crate) fn word<T: Copy>(
+    /// What goes with one of these words.
+    pub(crate) fn word<T: Copy, const N: usize>(
         &self,
         key: &'static str,
-        words: [(&str, T); 2],
+        words: [(&str, T); N],
     ) -> Result<T, WorkloadError> {
         let value = self.value(key);
         let found = words.iter().find(|(word, _)| *word == value);

@@ -92,6 +92,7 @@ fn group(name: &str) -> TaskGroup {
     TaskGroup {
         name: name.to_owned(),
         shares: TaskGroup::DEFAULT_SHARES,
+        outer: Vec::new(),
         tasks: Vec::new(),
     }
 }

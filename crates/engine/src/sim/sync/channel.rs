@@ -52,7 +52,7 @@ impl<O: Observer> Sim<'_, O> {
         }
         self.wake(waiter, cpu, post.sync);
         let thread = &mut self.threads[task as usize];
-        if thread.overhead > 0 || self.cpus[cpu as usize].reschedule {
+        if thread.has_kernel_work() || self.cpus[cpu as usize].reschedule {
             thread.action = Some(Action::Work(0));
             self.resume(cpu);
             return Flow::Held;

@@ -135,7 +135,7 @@ impl<O: Observer> Sim<'_, O> {
             self.threads[woken as usize].due_ns = self.now;
             self.wake(woken, cpu, sync);
         }
-        self.threads[task as usize].overhead > 0 || self.cpus[cpu as usize].reschedule
+        self.threads[task as usize].has_kernel_work() || self.cpus[cpu as usize].reschedule
     }
 
     /// It goes on with `pending` when its kernel work is done and it is its turn.

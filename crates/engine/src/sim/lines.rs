@@ -1,0 +1,177 @@
+//! The load of a task group is one word that all CPUs write and read: what its cache line costs
+//! them (contended-lines 1 and 2; docs/decisions/053). The core says what each call did with it.
+//! Who waits has the queue's lock and is busy:
+//!
+//! - a waker that queues a task itself waits as part of its own run time;
+//! - a CPU that queues what is on its wake list waits in that interrupt: as the run time of the task
+//!   it interrupts, and of nobody if it was idle;
+//! - a task that falls asleep has stopped by then, and the next one's clock has begun: the wait is
+//!   the run time of that one, and of nobody if there is none. Until it is over the CPU neither
+//!   picks a task nor is idle.
+
+use super::Sim;
+use super::cpu::Mode;
+use crate::line::{Line, Place, Transfer};
+use crate::observe::Observer;
+use crate::queue::Event;
+use wakeplace_policy_sys::Core;
+
+/// The lines of all groups, each with those of the groups around it; empty: none costs anything.
+#[derive(Debug, Default)]
+pub(super) struct GroupLines(Vec<Vec<Line>>);
+
+impl GroupLines {
+    /// Where a line that another CPU wrote takes time.
+    pub(super) fn new(core: &Core, transfer: Transfer) -> Self {
+        if transfer.shared_ns | transfer.other_ns == 0 {
+            return Self::default();
+        }
+        let levels = vec![Line::default(); 1 + Core::MAX_OUTER_GROUPS];
+        Self(vec![levels; core.nr_groups()])
+    }
+
+    pub(super) fn are_on(&self) -> bool {
+        !self.0.is_empty()
+    }
+}
+
+impl<O: Observer> Sim<'_, O> {
+    fn transfer(&self) -> Transfer {
+        self.machine.costs.transfer()
+    }
+
+    /// What the last calls did with the load of a group and of those around it takes `by` so long.
+    fn group_wait(&mut self, by: u32, group: usize) -> u64 {
+        let from = Place {
+            core: self.machine.core_of(by),
+            cache: self.machine.cache_of[by as usize],
+        };
+        let begin_ns = self.now.max(self.cpus[by as usize].spin_until_ns);
+        let mut at_ns = begin_ns;
+        let transfer = self.transfer();
+        for (level, line) in self.lines.0[group].iter_mut().enumerate() {
+            let Some(done) = self.core.take_group_accesses(group, level) else {
+                break;
+            };
+            at_ns = line.access(from, done, at_ns, transfer);
+        }
+        self.totals.line_wait_ns += at_ns - begin_ns;
+        at_ns - begin_ns
+    }
+
+    /// The same of the task's group; 0 if it is in none.
+    #[inline]
+    pub(super) fn line_wait(&mut self, by: u32, task: u32) -> u64 {
+        if !self.lines.are_on() {
+            return 0;
+        }
+        let group = self.tasks[task as usize].group();
+        group.map_or(0, |group| self.group_wait(by, group))
+    }
+
+    /// `by` brought the signals of `cpu` up to date, those of all groups. Returns what it waited.
+    pub(super) fn update_blocked(&mut self, cpu: u32, by: u32) -> u64 {
+        let result = self.core.update_blocked(cpu, self.now);
+        self.after_core(cpu, result);
+        let groups = 0..self.lines.0.len();
+        let wait = groups.map(|group| self.group_wait(by, group)).sum();
+        self.keep_lock(cpu, by, wait);
+        self.hold(by, wait);
+        wait
+    }
+
+    /// A new-idle pass has looked at CPUs for so long, by the kernel's clock. It is the CPU's time
+    /// where a cache line that another one wrote takes any.
+    pub(super) fn charge_newidle(&mut self, cpu: u32, ns: u64) {
+        if self.machine.costs.lock_shared_ns > 0 {
+            self.hold(cpu, ns);
+        }
+    }
+
+    /// `by`, which has the lock of a queue, keeps it for so long.
+    pub(super) fn keep_lock(&mut self, cpu: u32, by: u32, ns: u64) {
+        if ns > 0 {
+            let until_ns = self.now + ns;
+            self.cpus[cpu as usize].lock.keep(by, until_ns);
+        }
+    }
+
+    /// A CPU without a task is busy with a line for so long: until then it takes no interrupt and
+    /// picks nothing.
+    fn spin(&mut self, cpu: u32, ns: u64) {
+        let c = &mut self.cpus[cpu as usize];
+        c.spins = true;
+        c.spin_until_ns = c.spin_until_ns.max(self.now) + ns;
+        self.queue.push(c.spin_until_ns, Event::SpinEnd { cpu });
+        self.set_stalls(cpu, true);
+    }
+
+    /// A CPU stalls on a line from now on, or has it.
+    fn set_stalls(&mut self, cpu: u32, stalls: bool) {
+        if self.cpus[cpu as usize].stalls != stalls {
+            self.cpus[cpu as usize].stalls = stalls;
+            self.share_core(cpu);
+        }
+    }
+
+    /// The line is there. What came meanwhile is taken after the CPU has looked at its queue.
+    pub(super) fn spin_end(&mut self, cpu: u32) {
+        let c = &mut self.cpus[cpu as usize];
+        if !c.spins || c.spin_until_ns > self.now {
+            return; // it went on to wait for another one, or has left
+        }
+        c.spins = false;
+        self.set_stalls(cpu, false);
+        let c = &mut self.cpus[cpu as usize];
+        if !c.inbox.is_empty() && !c.interrupt_pending {
+            c.interrupt_pending = true;
+            self.queue.push(self.now, Event::Interrupt { cpu });
+        }
+        match c.mode {
+            Mode::Running => self.schedule(cpu),
+            Mode::Interrupted => self.after_interrupt(cpu),
+            Mode::Idle | Mode::Waking => {}
+        }
+    }
+
+    /// The task that ran on `cpu` has left its queue, which took `wait` more: the CPU goes on.
+    pub(super) fn after_leaving(&mut self, cpu: u32, wait: u64) {
+        self.keep_lock(cpu, cpu, wait);
+        if wait > 0 && self.nr_running(cpu) == 0 {
+            return self.spin(cpu, wait);
+        }
+        self.hold(cpu, wait);
+        self.schedule(cpu);
+    }
+
+    /// A woken task is in the queue of `cpu`, by the CPU `by`, which has got the line after `wait`;
+    /// then the task displaces what runs there, or the CPU is woken.
+    pub(super) fn after_joining(&mut self, task: u32, cpu: u32, by: u32) {
+        let wait = self.line_wait(by, task);
+        if wait == 0 {
+            return self.preempt_or_kick(task, cpu, by);
+        }
+        self.keep_lock(cpu, by, wait);
+        match self.cpus[by as usize].current {
+            Some(_) => {
+                self.hold(by, wait);
+                self.set_stalls(by, true);
+            }
+            None => self.spin(by, wait),
+        }
+        self.queue.push(self.now + wait, Event::Queued { task, by });
+    }
+
+    /// The line is there, and the queue's lock free again. The task may have begun meanwhile.
+    pub(super) fn queued(&mut self, task: u32, by: u32) {
+        if !self.cpus[by as usize].spins {
+            self.set_stalls(by, false);
+        }
+        let cpu = self.tasks[task as usize].cpu();
+        let waits = self.threads[task as usize].is_runnable();
+        if waits && self.cpus[cpu as usize].current != Some(task) {
+            self.preempt_or_kick(task, cpu, by);
+            self.after_interrupt(by);
+        }
+    }
+}
