@@ -31,6 +31,7 @@ newidle newidle_random=on
 clusters sis_cluster=on
 pressure pressure_form=limits freq_pressure=on
 rt-server rt_server=on
+idle-tick idle_got_tick=on
 GROUPS
 }
 

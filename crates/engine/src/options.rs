@@ -16,6 +16,8 @@ pub struct Options {
     pub duration_ns: u64,
     /// Idle states deeper than the first are used.
     pub idle_states: bool,
+    /// How idle CPUs choose a state and whether their tick stops.
+    pub cpuidle: CpuIdle,
     /// Only idle states that are left again within this, microseconds; None: all.
     pub idle_latency_us: Option<u64>,
     /// Context switches, wake-ups, interrupts, ticks, forks and moves cost time.
@@ -60,6 +62,7 @@ impl Default for Options {
         Self {
             duration_ns: 30_000_000_000,
             idle_states: true,
+            cpuidle: CpuIdle::Menu,
             idle_latency_us: None,
             kernel_costs: true,
             transition_latency: true,
@@ -82,6 +85,17 @@ impl Default for Options {
     }
 }
 
+/// What chooses the state of a CPU that idles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CpuIdle {
+    /// Nobody, as where no cpuidle driver is: the first state, and the policy's era says when the
+    /// tick stops.
+    None,
+    /// The menu governor.
+    #[default]
+    Menu,
+}
+
 /// A model setting that cannot be taken.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
@@ -90,6 +104,7 @@ pub struct OptionError(pub String);
 /// Where a setting lives.
 enum Slot<'a> {
     Switch(&'a mut bool),
+    CpuIdle(&'a mut CpuIdle),
     Cpu(&'a mut u32),
     Time(&'a mut Option<u64>),
     Longest(&'a mut Option<u64>),
@@ -120,6 +135,8 @@ fn show_shares(shares: &[(String, u32)]) -> String {
     parts.join("+")
 }
 
+const CPUIDLE_DOC: &str = "what chooses the states of idle CPUs (menu, none: no cpuidle driver, as \
+     in most guests; then the era's idle_got_tick says when the tick stops)";
 const IRQ_DOC: &str = "devices that interrupt a CPU (off, CPU:PERIOD:RUN[:movable] such as \
      0:1ms:100us, joined with +; movable: the policy may send them elsewhere)";
 const CAP_DOC: &str = "limits of frequency domains (off, DOMAIN:KHZ[@TIME] such as 1:1805000@2s, \
@@ -133,12 +150,17 @@ impl Options {
     /// Longest time of a wake-up's part, as a platform's costs.
     pub const MAX_TIME_NS: u64 = 1_000_000;
 
-    fn slots(&mut self) -> [(&'static str, Slot<'_>, &'static str); 16] {
+    fn slots(&mut self) -> [(&'static str, Slot<'_>, &'static str); 17] {
         [
             (
                 "model.idle_states",
                 Slot::Switch(&mut self.idle_states),
                 "idle states deeper than the first (on, off)",
+            ),
+            (
+                "model.cpuidle",
+                Slot::CpuIdle(&mut self.cpuidle),
+                CPUIDLE_DOC,
             ),
             (
                 "model.idle_latency_us",
@@ -205,6 +227,8 @@ impl Options {
     pub fn keys(&self) -> Vec<(&'static str, String, &'static str)> {
         let show = |slot: &Slot<'_>| match slot {
             Slot::Switch(on) => if **on { "on" } else { "off" }.to_owned(),
+            Slot::CpuIdle(CpuIdle::None) => "none".to_owned(),
+            Slot::CpuIdle(CpuIdle::Menu) => "menu".to_owned(),
             Slot::Cpu(cpu) => cpu.to_string(),
             Slot::Time(None) => "platform".to_owned(),
             Slot::Longest(None) => "off".to_owned(),
@@ -232,6 +256,7 @@ impl Options {
             "model.freq_cap" => !self.freq_cap.is_empty(),
             "model.em_scale" => !self.em_scale.is_empty(),
             "model.thermal" => self.thermal,
+            "model.cpuidle" => self.cpuidle != CpuIdle::Menu,
             "model.idle_latency_us" => self.idle_latency_us.is_some(),
             "model.ipi_ns" => self.ipi_ns.is_some(),
             "model.publish_ns" => self.publish_ns.is_some(),
@@ -269,6 +294,9 @@ impl Options {
             (Slot::Switch(on), "on") => *on = true,
             (Slot::Switch(on), "off") => *on = false,
             (Slot::Switch(_), _) => return Err(wrong("`on` or `off`")),
+            (Slot::CpuIdle(cpuidle), "none") => *cpuidle = CpuIdle::None,
+            (Slot::CpuIdle(cpuidle), "menu") => *cpuidle = CpuIdle::Menu,
+            (Slot::CpuIdle(_), _) => return Err(wrong("`menu` or `none`")),
             (Slot::Time(time), "platform") => *time = None,
             (Slot::Time(time), "off") => *time = Some(0),
             (Slot::Time(time), text) => {
@@ -311,7 +339,7 @@ impl Options {
 
 #[cfg(test)]
 mod tests {
-    use super::Options;
+    use super::{CpuIdle, Options};
 
     #[test]
     fn settings_are_set_and_listed() {
@@ -320,7 +348,10 @@ mod tests {
         options.set("model.parent_cpu", "4").unwrap();
         assert!(!options.idle_states);
         assert_eq!(options.keys()[0].1, "off");
-        assert_eq!(options.keys()[4].1, "4");
+        assert_eq!(options.keys()[5].1, "4");
+        options.set("model.cpuidle", "none").unwrap();
+        assert_eq!(options.cpuidle, CpuIdle::None);
+        assert!(options.set("model.cpuidle", "teo").is_err());
         assert!(
             options
                 .set("model.idle", "off")
@@ -332,7 +363,7 @@ mod tests {
         assert!(options.set("model.parent_cpu", "big").is_err());
         options.set("model.shares", "fg:2048+bg:2").unwrap();
         assert_eq!(options.shares[1], ("bg".to_owned(), 2));
-        assert_eq!(options.in_force()[4].1, "fg:2048+bg:2");
+        assert_eq!(options.in_force()[5].1, "fg:2048+bg:2");
         for text in ["fg", ":5", "fg:1", "fg:262145", "fg:4+", ""] {
             let error = options.set("model.shares", text).unwrap_err().0;
             assert!(error.contains("2 to 262144"), "{error}");

@@ -383,6 +383,7 @@ struct wp_params {
 	u32 vq_slice_ns;        /* live queues: as base_slice_ns, with the same factor */
 	u32 vq_sync_run_ns;     /* live queues: ... before a synchronous wake-up preempts it */
 	u32 wake_list;          /* enum wp_wake_list; the home's mechanics read it */
+	u32 idle_got_tick;      /* no cpuidle: stop the tick after one idle tick; the home's */
 	/* fair pick: carried here because it belongs to the era; the home's run queues read it */
 	u32 sched_latency_ns;
 	u32 min_granularity_ns;

@@ -33,7 +33,7 @@ use crate::hardware::Interrupts;
 use crate::hotplug::Hotplug;
 use crate::machine::{Machine, core_facts};
 use crate::observe::{CpuPower, Observer};
-use crate::options::Options;
+use crate::options::{CpuIdle, Options};
 use crate::outcome::{Counted, Ended, RunReport, ThreadName};
 use crate::policy_change;
 use crate::progress::Programs;
@@ -68,6 +68,9 @@ pub(crate) struct Sim<'a, O> {
     sampling: Sampling,
     fair: FairParams,
     eevdf: EevdfParams,
+    cpuidle: CpuIdle,
+    /// Without cpuidle: the tick stops only after an idle tick.
+    keeps_first_tick: bool,
     /// A timer ends slices between ticks.
     hrtick: bool,
     /// The queues are the live scheduler's, and so is what differs with them.
@@ -189,6 +192,8 @@ impl<'a, O: Observer> Sim<'a, O> {
             fair,
             eevdf,
             cpus: queues.map(Cpu::new).collect(),
+            cpuidle: options.cpuidle,
+            keeps_first_tick: policy.core_params().idle_got_tick != 0,
             hrtick: policy.core_params().hrtick != 0,
             live: core.queue_kind() == QueueKind::Live,
             clusters: vec![ClusterState::default(); platform.clusters.len()],

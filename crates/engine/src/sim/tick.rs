@@ -110,6 +110,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// An idle CPU took its tick.
     pub(super) fn idle_tick(&mut self, cpu: u32) {
+        self.cpus[cpu as usize].got_tick = true;
         self.extra_work(cpu, KernelWork::IdleTick);
         self.sample(cpu);
         if self.live {

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use wakeplace_engine::observe::Stop;
-use wakeplace_engine::{Observer, Options};
+use wakeplace_engine::{CpuIdle, Observer, Options};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_workload::{
@@ -27,8 +27,8 @@ const ASLEEP_NS: u64 = 300_000_000;
 pub(crate) struct Conditions {
     /// Start after a tick, ns.
     pub(crate) start_offset_ns: u64,
-    /// CPUs use idle states deeper than the first.
-    pub(crate) idle_states: bool,
+    /// What chooses the states of idle CPUs.
+    pub(crate) cpuidle: CpuIdle,
 }
 
 /// Runs a set. `work_more_ns`: by how much each task's jobs are longer than the set says.
@@ -47,7 +47,7 @@ pub(crate) fn run(
         // of the jobs already.
         transition_latency: false,
         kernel_costs: false,
-        idle_states: conditions.idle_states,
+        cpuidle: conditions.cpuidle,
         ..Options::default()
     };
     wakeplace_engine::check(platform, policy, &workload, &options).map_err(Failure::input)?;
@@ -203,7 +203,7 @@ mod tests {
         let set = all.iter().find(|set| set.name == "B").expect("there");
         let conditions = Conditions {
             start_offset_ns: 1_370_000,
-            idle_states: true,
+            cpuidle: CpuIdle::Menu,
         };
         let outcome = run(&platform, &policy, set, &[], conditions).expect("runs");
         // 5 s of 16 ms: 312 or 313 releases.
