@@ -116,6 +116,7 @@ impl Costs {
             Self::default()
         };
         let set = |cost: &mut u64, asked: Option<u64>| *cost = asked.unwrap_or(*cost);
+        set(&mut costs.fork, options.fork_ns.map(|ns| ns * FULL_SPEED));
         set(&mut costs.ipi_ns, options.ipi_ns);
         set(&mut costs.publish_ns, options.publish_ns);
         set(&mut costs.lock_hold_ns, options.lock_hold_ns);

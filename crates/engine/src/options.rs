@@ -24,12 +24,14 @@ pub struct Options {
     pub kernel_costs: bool,
     /// A frequency change takes the hardware's time.
     pub transition_latency: bool,
-    /// CPU on which the parent of all threads runs when it creates them.
-    pub parent_cpu: u32,
+    /// CPU on which the parent of all threads begins; None: where the policy puts it.
+    pub parent_cpu: Option<u32>,
     /// CPUs that leave and come back, in any order.
     pub hotplug: Vec<Hotplug>,
     /// Parameters of the policy that change in the run, in any order.
     pub policy_at: Vec<PolicyChange>,
+    /// Work to create a thread, ns of the biggest CPU; None: the platform's.
+    pub fork_ns: Option<u64>,
     /// Wall times of wake-ups, ns; None: the platform's.
     /// Until an inter-processor interrupt is taken.
     pub ipi_ns: Option<u64>,
@@ -66,9 +68,10 @@ impl Default for Options {
             idle_latency_us: None,
             kernel_costs: true,
             transition_latency: true,
-            parent_cpu: 0,
+            parent_cpu: None,
             hotplug: Vec::new(),
             policy_at: Vec::new(),
+            fork_ns: None,
             ipi_ns: None,
             publish_ns: None,
             lock_hold_ns: None,
@@ -105,7 +108,7 @@ pub struct OptionError(pub String);
 enum Slot<'a> {
     Switch(&'a mut bool),
     CpuIdle(&'a mut CpuIdle),
-    Cpu(&'a mut u32),
+    Cpu(&'a mut Option<u32>),
     Time(&'a mut Option<u64>),
     Longest(&'a mut Option<u64>),
     Irq(&'a mut Vec<Interrupts>),
@@ -150,7 +153,7 @@ impl Options {
     /// Longest time of a wake-up's part, as a platform's costs.
     pub const MAX_TIME_NS: u64 = 1_000_000;
 
-    fn slots(&mut self) -> [(&'static str, Slot<'_>, &'static str); 17] {
+    fn slots(&mut self) -> [(&'static str, Slot<'_>, &'static str); 18] {
         [
             (
                 "model.idle_states",
@@ -181,7 +184,12 @@ impl Options {
             (
                 "model.parent_cpu",
                 Slot::Cpu(&mut self.parent_cpu),
-                "CPU on which all threads are created (a CPU number)",
+                "CPU on which the thread begins that creates all others (policy, a CPU number)",
+            ),
+            (
+                "model.fork_ns",
+                Slot::Time(&mut self.fork_ns),
+                "work to create a thread, on the biggest CPU (platform, off, ns)",
             ),
             (
                 "model.ipi_ns",
@@ -229,7 +237,8 @@ impl Options {
             Slot::Switch(on) => if **on { "on" } else { "off" }.to_owned(),
             Slot::CpuIdle(CpuIdle::None) => "none".to_owned(),
             Slot::CpuIdle(CpuIdle::Menu) => "menu".to_owned(),
-            Slot::Cpu(cpu) => cpu.to_string(),
+            Slot::Cpu(None) => "policy".to_owned(),
+            Slot::Cpu(Some(cpu)) => cpu.to_string(),
             Slot::Time(None) => "platform".to_owned(),
             Slot::Longest(None) => "off".to_owned(),
             Slot::Longest(Some(us)) => us.to_string(),
@@ -258,6 +267,7 @@ impl Options {
             "model.thermal" => self.thermal,
             "model.cpuidle" => self.cpuidle != CpuIdle::Menu,
             "model.idle_latency_us" => self.idle_latency_us.is_some(),
+            "model.fork_ns" => self.fork_ns.is_some(),
             "model.ipi_ns" => self.ipi_ns.is_some(),
             "model.publish_ns" => self.publish_ns.is_some(),
             "model.lock_hold_ns" => self.lock_hold_ns.is_some(),
@@ -309,7 +319,11 @@ impl Options {
                 let us = text.parse().ok().filter(|us| *us <= Self::MAX_TIME_NS);
                 *limit = Some(us.ok_or_else(|| wrong("`off` or us from 0 to 1000000"))?);
             }
-            (Slot::Cpu(cpu), text) => *cpu = text.parse().map_err(|_| wrong("a CPU number"))?,
+            (Slot::Cpu(cpu), "policy") => *cpu = None,
+            (Slot::Cpu(cpu), text) => {
+                let number = text.parse().map_err(|_| wrong("`policy` or a CPU number"))?;
+                *cpu = Some(number);
+            }
             (Slot::Irq(sources), text) => {
                 *sources = parse_interrupts(text).ok_or_else(|| {
                     wrong(

@@ -43,6 +43,8 @@ pub(crate) enum Event {
     Replenish { task: u32 },
     /// RT tasks get their time of the next period.
     RtPeriod,
+    /// The program begins.
+    Begin,
 }
 
 impl Event {
@@ -65,6 +67,7 @@ impl Event {
             Self::RtPeriod => 14,
             Self::Thermal => 15,
             Self::EmScale { .. } => 16,
+            Self::Begin => 17,
             // queued before the run: the first of their class
             Self::Hotplug { .. } | Self::PolicyChange { .. } => 0,
         }

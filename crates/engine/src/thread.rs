@@ -64,6 +64,8 @@ pub(crate) enum Pending {
     Lock { mutex: u32 },
     /// It waited for a condition; it takes this mutex again.
     Signalled { mutex: Option<u32> },
+    /// It slept at the start line.
+    Begin,
     /// It has done the work of making a thread of this script.
     Fork { script: u32 },
 }
@@ -73,6 +75,8 @@ pub(crate) enum Pending {
 pub(crate) enum Then {
     /// Its next step.
     Step,
+    /// It begins, after its delay.
+    Begin,
     /// It sleeps until the condition is signalled, if that has not happened meanwhile.
     Await { condition: u32, mutex: Option<u32> },
 }
@@ -118,8 +122,6 @@ pub(crate) struct Thread {
     pub(crate) totals: TaskTotals,
     /// It is past the start line, where all wait until the last one is created.
     pub(crate) started: bool,
-    /// It sleeps there.
-    pub(crate) at_start_line: bool,
     /// Its wake-up is under way: on which CPU, and what comes next.
     pub(crate) wake: Option<(u32, WakeStage)>,
     /// Nobody sees yet that it is on its way to its CPU.
@@ -182,7 +184,6 @@ impl Thread {
             recency: 0,
             totals: TaskTotals::default(),
             started: false,
-            at_start_line: false,
             wake: None,
             unseen: false,
             off_cpu_ns: 0,

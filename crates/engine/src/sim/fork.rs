@@ -1,15 +1,16 @@
-//! Creation of the threads: a parent (on CPU 0 unless told otherwise) forks them one after the
-//! other; each goes to the start line and sleeps there until all are created, then until its own
-//! delay is over. Threads that fork others pay for it; their children do not wait for anybody.
+//! Creation of the threads: a parent forks them one after the other, on a CPU of the policy's
+//! choice; each goes to the start line and waits there for what the workload says
+//! (`StartLine`), then until its own delay is over. Threads that fork others pay for it; their
+//! children do not wait for anybody.
 
 use super::Sim;
 use super::classes::ClassState;
 use super::steps::Flow;
 use crate::fair::Weight;
 use crate::observe::{Observer, PlacementKind};
-use crate::thread::{Action, Pending, Thread};
+use crate::thread::{Action, Pending, State, Then, Thread};
 use wakeplace_policy_sys::{PlaceKind, Request, Task, Waker};
-use wakeplace_workload::{FairPolicy, Workload};
+use wakeplace_workload::{FairPolicy, StartLine, Workload};
 
 /// Threads that one run can have.
 const MOST_THREADS: usize = 1_000_000;
@@ -62,7 +63,7 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// The parent begins to run.
-    pub(super) fn start_parent(&mut self, cpu: u32) {
+    pub(super) fn start_parent(&mut self) {
         for task in &mut self.tasks {
             self.core.task_init(task);
         }
@@ -70,21 +71,80 @@ impl<O: Observer> Sim<'_, O> {
             self.hint(task);
         }
         let parent = self.parent();
-        let cpu = self.start_cpu(parent, cpu);
-        self.core.task_new(&mut self.tasks[parent as usize], cpu, 0);
+        let cpu = self.begin_on();
         self.threads[parent as usize].action = Some(Action::Work(self.machine.costs.fork));
         self.join_queue(parent, cpu, true);
         self.kick(cpu, cpu);
     }
 
-    /// The parent has done one fork's work. Returns false when there is nothing left to fork.
-    pub(super) fn fork_next(&mut self) -> bool {
+    /// Where the parent begins: where it was asked for, else as a program that a shell on the first
+    /// CPU starts, which the kernel places at its fork and once more when it runs exec (a
+    /// sched_ext scheduler is asked at the fork only).
+    fn begin_on(&mut self) -> u32 {
+        let parent = self.parent();
+        let shell = self.start_cpu(parent, self.parent_cpu.unwrap_or(0));
+        let placed = self.parent_cpu.is_none();
+        let cpu = match placed {
+            true => self.parent_choice(PlaceKind::Fork, shell),
+            false => shell,
+        };
+        let now = self.now;
+        self.core.task_new(&mut self.tasks[parent as usize], cpu, now);
+        if !placed || self.live {
+            return cpu;
+        }
+        let to = self.parent_choice(PlaceKind::Exec, cpu);
+        if to != cpu {
+            self.core
+                .migrate_sleeping(&mut self.tasks[parent as usize], to, now);
+        }
+        to
+    }
+
+    /// The core's answer; nobody is told, since nobody sees the parent.
+    fn parent_choice(&mut self, kind: PlaceKind, here: u32) -> u32 {
+        let ask = Request {
+            now_ns: self.now,
+            kind,
+            this_cpu: here,
+            prev_cpu: here,
+            sync: false,
+            waker: Waker::Idle,
+            waker_load: 0,
+        };
+        self.answer(self.parent(), &ask).cpu
+    }
+
+    /// The parent has done what it was at: it forks the next thread, lets them all begin, if that
+    /// is its part, or sleeps.
+    pub(super) fn parent_goes_on(&mut self, cpu: u32) {
+        let parent = self.parent();
+        if self.go_on(cpu, parent) == Flow::Held {
+            return;
+        }
+        if self.fork_next() {
+            return self.resume(cpu);
+        }
+        if let StartLine::Creator { sync } = self.start.line
+            && self.t_zero_ns.is_none()
+            && self.at_line.len() == self.starters
+            && self.let_begin(cpu, parent, sync, Then::Step) == Flow::Held
+        {
+            return;
+        }
+        self.block(cpu, parent, None);
+    }
+
+    /// Forks one more, if there is one. The work of it has been done.
+    fn fork_next(&mut self) -> bool {
         while (self.scripts.get(self.forked)).is_some_and(|script| script.forks.is_some()) {
             self.forked += 1;
         }
         let child = self.forked;
         if child == self.scripts.len() {
-            self.open_start_line();
+            if self.start.line == StartLine::Timers && self.t_zero_ns.is_none() {
+                self.arm_starts();
+            }
             return false;
         }
         self.forked += 1;
@@ -187,26 +247,104 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// All threads exist: time zero of the workload. Those that wait already get their timers.
-    fn open_start_line(&mut self) {
+    fn arm_starts(&mut self) {
         self.t_zero_ns = Some(self.now);
-        for task in 0..self.scripts.len() as u32 {
-            if self.threads[task as usize].at_start_line {
-                self.threads[task as usize].started = true;
-                let due = self.now + self.scripts[task as usize].delay_ns;
-                self.threads[task as usize].stamp_ns = due;
-                self.sleep_until(task, due);
+        for task in std::mem::take(&mut self.at_line) {
+            let due = self.begins_at(task);
+            let thread = &mut self.threads[task as usize];
+            thread.started = true;
+            thread.stamp_ns = due;
+            self.sleep_until(task, due);
+        }
+    }
+
+    /// When the task is to begin, once time zero is known.
+    fn begins_at(&self, task: u32) -> u64 {
+        let script = self.threads[task as usize].script;
+        self.t_zero_ns.unwrap_or(self.now) + self.scripts[script as usize].delay_ns
+    }
+
+    /// A new thread has run for the first time.
+    pub(super) fn start_line(&mut self, cpu: u32, task: u32) -> Flow {
+        self.threads[task as usize].started = true; // unless it waits at the line
+        if self.threads[task as usize].number.is_some() {
+            return self.begin(cpu, task); // forked by another thread: it waits for nobody
+        }
+        match self.start.line {
+            StartLine::Each => {
+                self.t_zero_ns.get_or_insert(self.now);
+                let script = self.threads[task as usize].script;
+                let due = self.now + self.scripts[script as usize].delay_ns;
+                self.begin_at(cpu, task, due)
+            }
+            StartLine::Timers if self.t_zero_ns.is_some() => self.begin(cpu, task),
+            StartLine::Timers => self.wait_at_line(cpu, task),
+            StartLine::Barrier => {
+                if task == self.first_thread() {
+                    self.t_zero_ns = Some(self.now);
+                }
+                match self.at_line.len() + 1 < self.starters {
+                    true => self.wait_at_line(cpu, task),
+                    false => self.let_begin(cpu, task, false, Then::Begin),
+                }
+            }
+            StartLine::Creator { .. } => {
+                if self.at_line.len() + 1 == self.starters {
+                    self.tell_parent(cpu);
+                }
+                self.wait_at_line(cpu, task)
             }
         }
     }
 
-    /// A new thread has run for the first time. Returns until when it sleeps now: for ever if the
-    /// others are not all there yet.
-    pub(super) fn start_line(&mut self, task: u32) -> Option<u64> {
-        let thread = &mut self.threads[task as usize];
-        thread.started = self.t_zero_ns.is_some();
-        thread.at_start_line = !thread.started;
-        let due = self.t_zero_ns? + self.scripts[thread.script as usize].delay_ns;
-        thread.stamp_ns = due;
-        Some(due)
+    /// The running task is the last one to be ready: the parent may sleep until then.
+    fn tell_parent(&mut self, cpu: u32) {
+        let parent = self.parent();
+        if self.threads[parent as usize].state == State::Sleeping {
+            self.charge(cpu, self.machine.costs.wakeup);
+            self.threads[parent as usize].due_ns = self.now;
+            self.wake(parent, cpu, true);
+        }
+    }
+
+    fn first_thread(&self) -> u32 {
+        let first = self.scripts.iter().position(|script| script.forks.is_none());
+        first.unwrap_or(0) as u32
+    }
+
+    fn wait_at_line(&mut self, cpu: u32, task: u32) -> Flow {
+        self.threads[task as usize].started = false;
+        self.at_line.push(task);
+        self.block(cpu, task, None);
+        Flow::Held
+    }
+
+    /// The running task wakes all who wait at the start line, the first one first.
+    fn let_begin(&mut self, cpu: u32, task: u32, sync: bool, then: Then) -> Flow {
+        self.t_zero_ns.get_or_insert(self.now);
+        let now = self.now;
+        while let Some(waiting) = self.at_line.pop() {
+            let thread = &mut self.threads[waiting as usize];
+            thread.started = true;
+            thread.stamp_ns = now;
+            thread.pending = Pending::Begin;
+            self.threads[task as usize].to_wake.push((waiting, sync));
+        }
+        self.wake_listed(cpu, task, then)
+    }
+
+    /// The thread goes on, after its delay.
+    pub(super) fn begin(&mut self, cpu: u32, task: u32) -> Flow {
+        let due = self.begins_at(task);
+        self.begin_at(cpu, task, due)
+    }
+
+    fn begin_at(&mut self, cpu: u32, task: u32, due: u64) -> Flow {
+        self.threads[task as usize].stamp_ns = due;
+        if due <= self.now {
+            return Flow::Go;
+        }
+        self.block(cpu, task, Some(due));
+        Flow::Held
     }
 }

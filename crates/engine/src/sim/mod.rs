@@ -51,7 +51,7 @@ use sync::SharedState;
 use thermal::Thermal;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::{Balance, Core, MachineFacts, Policy, QueueKind, Reason, Task};
-use wakeplace_workload::{Calibration, Series, Stream, TaskScript, Workload};
+use wakeplace_workload::{Calibration, Series, Start, Stream, TaskScript, Workload};
 
 /// A run in progress.
 pub(crate) struct Sim<'a, O> {
@@ -107,8 +107,16 @@ pub(crate) struct Sim<'a, O> {
     totals: EffectTotals,
     /// Work units of one ns of the workload's `Run` times.
     work_per_ns: u64,
+    /// How the program's threads begin.
+    start: Start,
+    /// Where the parent begins; None: where the policy puts it.
+    parent_cpu: Option<u32>,
+    /// Threads that the parent creates.
+    starters: usize,
     t_zero_ns: Option<u64>,
     forked: usize,
+    /// Threads that sleep at the start line, in the order in which they came.
+    at_line: Vec<u32>,
     /// Threads that have not ended, those that the parent has yet to create among them.
     alive: usize,
     recency: u64,
@@ -135,6 +143,12 @@ fn work_per_ns(machine: &Machine, calibration: Calibration) -> u64 {
         Calibration::Biggest => 1024 * 1024,
         Calibration::Cpu(cpu) => machine.capacity.get(cpu as usize).copied().unwrap_or(1024) * 1024,
     }
+}
+
+/// Threads that are there at the start.
+fn starters(workload: &Workload) -> usize {
+    let there = workload.tasks.iter().filter(|task| task.forks.is_none());
+    there.count()
 }
 
 /// Decides whether a CPU makes a new-idle attempt.
@@ -218,9 +232,13 @@ impl<'a, O: Observer> Sim<'a, O> {
             warm_up_ns: workload.count.as_ref().map(|count| count.warm_up_ns),
             totals: EffectTotals::default(),
             work_per_ns: work_per_ns(&machine, workload.calibration),
+            start: workload.start,
+            parent_cpu: options.parent_cpu,
             t_zero_ns: None,
             forked: 0,
-            alive: workload.tasks.iter().filter(|t| t.forks.is_none()).count(),
+            at_line: Vec::new(),
+            starters: starters(workload),
+            alive: starters(workload),
             recency: 0,
             overutilized: false,
             idle_timer: live::IdleTimer::default(),
@@ -251,7 +269,10 @@ impl<'a, O: Observer> Sim<'a, O> {
         }
         self.arm_hardware();
         self.arm_thermal();
-        self.start_parent(options.parent_cpu);
+        match self.start.at_ns {
+            0 => self.start_parent(),
+            at => self.queue.push(at, Event::Begin),
+        }
         let ended = loop {
             let Some((time, event)) = self.queue.pop_until(duration_ns) else {
                 break Ended::Duration;
@@ -343,6 +364,7 @@ impl<'a, O: Observer> Sim<'a, O> {
             Event::Thermal => self.thermal_step(),
             Event::Replenish { task } => self.replenish(task),
             Event::RtPeriod => self.rt_period(),
+            Event::Begin => self.start_parent(),
         }
         if self.core.overutilized() != self.overutilized {
             self.overutilized = !self.overutilized;
@@ -471,6 +493,7 @@ fn event_code(event: Event) -> u64 {
         Event::Thermal => (16, 0),
         Event::PolicyChange { index } => (17, index),
         Event::EmScale { index } => (18, index),
+        Event::Begin => (19, 0),
     };
     kind << 32 | u64::from(subject)
 }

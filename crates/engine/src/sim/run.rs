@@ -142,7 +142,6 @@ impl<O: Observer> Sim<'_, O> {
         thread.due_ns = due_ns;
         thread.timer_cpu = cpu;
         thread.state = State::Sleeping;
-        thread.at_start_line = false;
         self.cpus[cpu as usize]
             .timers
             .push(std::cmp::Reverse(due_ns));

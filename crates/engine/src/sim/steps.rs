@@ -20,18 +20,10 @@ impl<O: Observer> Sim<'_, O> {
     /// Takes script steps until one needs time.
     pub(super) fn continue_script(&mut self, cpu: u32, task: u32) {
         if self.is_parent(task) {
-            if self.fork_next() {
-                self.resume(cpu);
-            } else {
-                self.block(cpu, task, None);
-            }
-            return;
+            return self.parent_goes_on(cpu);
         }
-        if !self.threads[task as usize].started {
-            let due = self.start_line(task);
-            if due.is_none_or(|due| due > self.now) {
-                return self.block(cpu, task, due);
-            }
+        if !self.threads[task as usize].started && self.start_line(cpu, task) == Flow::Held {
+            return;
         }
         if self.go_on(cpu, task) == Flow::Held {
             return;
@@ -62,7 +54,7 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// What was under way when the task's action or sleep began.
-    fn go_on(&mut self, cpu: u32, task: u32) -> Flow {
+    pub(super) fn go_on(&mut self, cpu: u32, task: u32) -> Flow {
         let now = self.now;
         let thread = &mut self.threads[task as usize];
         match std::mem::take(&mut thread.pending) {
@@ -83,6 +75,7 @@ impl<O: Observer> Sim<'_, O> {
             Pending::Lock { mutex } => return self.lock_again(cpu, task, mutex),
             Pending::Signalled { mutex } => return self.relock(cpu, task, mutex),
             Pending::Fork { script } => return self.fork_thread(cpu, task, script),
+            Pending::Begin => return self.begin(cpu, task),
         }
         Flow::Go
     }

@@ -163,6 +163,9 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     fn note_waking(&mut self, task: u32, waker: Option<u32>, cpu: u32, sync: bool) {
+        if !self.visible(task) {
+            return;
+        }
         let waking = Waking {
             task: self.shown(task),
             waker: waker.filter(|w| self.visible(*w)).map(|w| self.shown(w)),
@@ -209,7 +212,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// What is about to be decided, for those who want to know.
     pub(super) fn show_situation(&mut self, task: u32, ask: &Request) {
-        if !self.observer.wants_situation() {
+        if !self.observer.wants_situation() || !self.visible(task) {
             return;
         }
         let power: Vec<_> = self.cpus.iter().map(|c| c.power).collect();
@@ -247,8 +250,10 @@ impl<O: Observer> Sim<'_, O> {
         thread.fresh = true;
         thread.action.get_or_insert(Action::Work(0));
         let due = thread.due_ns;
-        let number = self.shown(task);
-        self.observer.wakeup(self.now, number, cpu, due);
+        if self.visible(task) {
+            let number = self.shown(task);
+            self.observer.wakeup(self.now, number, cpu, due);
+        }
     }
 
     /// Does its sleep end with a device? Asked once per wake-up.
@@ -266,8 +271,11 @@ impl<O: Observer> Sim<'_, O> {
         choice: Choice,
         kind: PlacementKind,
     ) {
-        self.reasons[choice.reason.index()] += 1;
         self.mix(u64::from(choice.cpu) << 8 | choice.reason.index() as u64);
+        if !self.visible(task) {
+            return;
+        }
+        self.reasons[choice.reason.index()] += 1;
         let raw = self.tasks[task as usize].raw();
         let placement = Placement {
             util: raw.avg.util_avg,
@@ -294,8 +302,10 @@ impl<O: Observer> Sim<'_, O> {
             .migrate_sleeping(&mut self.tasks[task as usize], to, self.now);
         self.shift(task, from, to);
         self.refill_caches(task, from, to);
-        let number = self.shown(task);
-        self.observer.migrate(self.now, number, from, to, why);
+        if self.visible(task) {
+            let number = self.shown(task);
+            self.observer.migrate(self.now, number, from, to, why);
+        }
     }
 
     /// Work to refill caches after a move.

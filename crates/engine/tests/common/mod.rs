@@ -24,6 +24,7 @@ pub(crate) const S: u64 = 1_000_000_000;
 pub(crate) fn all_on(duration_ns: u64) -> Options {
     Options {
         duration_ns,
+        parent_cpu: Some(0),
         ..Options::default()
     }
 }
@@ -35,6 +36,7 @@ pub(crate) fn all_off(duration_ns: u64) -> Options {
         idle_states: false,
         kernel_costs: false,
         transition_latency: false,
+        parent_cpu: Some(0),
         ..Options::default()
     }
 }

@@ -1,7 +1,7 @@
 //! A workload while it is put together.
 use crate::script::{
     Barrier, Calibration, Channel, Condition, Count, Counter, Figure, Limit, Mutex, Series, Shared,
-    TaskScript, Timer, Workload,
+    Start, StartLine, TaskScript, Timer, Workload,
 };
 
 /// Length of a run that ends when its tasks do: an hour, which none of them comes near.
@@ -18,6 +18,7 @@ impl Builder {
             name: argument.to_owned(),
             calibration: Calibration::Biggest,
             tasks: Vec::new(),
+            start: Start::default(),
             timers: Vec::new(),
             shared: Shared::default(),
             series: Vec::new(),
@@ -94,6 +95,11 @@ impl Builder {
     /// The next thread in the order of creation.
     pub(crate) fn task(&mut self, task: TaskScript) {
         self.0.tasks.push(task);
+    }
+
+    /// How the threads come into being.
+    pub(crate) fn start(&mut self, at_ns: u64, line: StartLine) {
+        self.0.start = Start { at_ns, line };
     }
 
     /// What `Event::Count` counts.
