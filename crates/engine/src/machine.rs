@@ -49,6 +49,8 @@ pub(crate) struct Machine {
     pub(crate) distance: Vec<Vec<u64>>,
     pub(crate) smt: Option<Smt>,
     pub(crate) costs: Costs,
+    /// What the kernel's threads and the parent do takes the same time on every CPU.
+    pub(crate) wall_times: bool,
 }
 
 /// Threads that share cores.
@@ -210,6 +212,10 @@ impl Machine {
                 .collect(),
             smt: Smt::new(platform),
             costs: Costs::new(platform, options),
+            wall_times: platform
+                .housekeeping
+                .as_ref()
+                .is_some_and(|stated| stated.wall),
         }
     }
 }

@@ -51,6 +51,8 @@ pub struct Options {
     pub freq_cap: Vec<FreqCap>,
     /// New tables of the energy model.
     pub em_scale: Vec<EmScale>,
+    /// The kernel threads that the platform states run.
+    pub housekeeping: bool,
     /// Clusters get warm, and a governor caps what is too warm.
     pub thermal: bool,
     /// Shares of task groups, by name, instead of those the workload gives them.
@@ -81,6 +83,7 @@ impl Default for Options {
             irq: Vec::new(),
             freq_cap: Vec::new(),
             em_scale: Vec::new(),
+            housekeeping: true,
             thermal: false,
             shares: Vec::new(),
             wakeup_cases: false,
@@ -138,8 +141,10 @@ fn show_shares(shares: &[(String, u32)]) -> String {
     parts.join("+")
 }
 
-const CPUIDLE_DOC: &str = "what chooses the states of idle CPUs (menu, none: no cpuidle driver, as \
+const IDLE_DOC: &str = "what chooses the states of idle CPUs (menu, none: no cpuidle driver, as \
      in most guests; then the era's idle_got_tick says when the tick stops)";
+const FORK_DOC: &str = "work to create a thread, on the biggest CPU (platform, off, ns)";
+const IPI_DOC: &str = "until an inter-processor interrupt is taken (platform, off, ns)";
 const IRQ_DOC: &str = "devices that interrupt a CPU (off, CPU:PERIOD:RUN[:movable] such as \
      0:1ms:100us, joined with +; movable: the policy may send them elsewhere)";
 const CAP_DOC: &str = "limits of frequency domains (off, DOMAIN:KHZ[@TIME] such as 1:1805000@2s, \
@@ -153,18 +158,14 @@ impl Options {
     /// Longest time of a wake-up's part, as a platform's costs.
     pub const MAX_TIME_NS: u64 = 1_000_000;
 
-    fn slots(&mut self) -> [(&'static str, Slot<'_>, &'static str); 18] {
+    fn slots(&mut self) -> [(&'static str, Slot<'_>, &'static str); 19] {
         [
             (
                 "model.idle_states",
                 Slot::Switch(&mut self.idle_states),
                 "idle states deeper than the first (on, off)",
             ),
-            (
-                "model.cpuidle",
-                Slot::CpuIdle(&mut self.cpuidle),
-                CPUIDLE_DOC,
-            ),
+            ("model.cpuidle", Slot::CpuIdle(&mut self.cpuidle), IDLE_DOC),
             (
                 "model.idle_latency_us",
                 Slot::Longest(&mut self.idle_latency_us),
@@ -186,16 +187,8 @@ impl Options {
                 Slot::Cpu(&mut self.parent_cpu),
                 "CPU on which the thread begins that creates all others (policy, a CPU number)",
             ),
-            (
-                "model.fork_ns",
-                Slot::Time(&mut self.fork_ns),
-                "work to create a thread, on the biggest CPU (platform, off, ns)",
-            ),
-            (
-                "model.ipi_ns",
-                Slot::Time(&mut self.ipi_ns),
-                "until an inter-processor interrupt is taken (platform, off, ns)",
-            ),
+            ("model.fork_ns", Slot::Time(&mut self.fork_ns), FORK_DOC),
+            ("model.ipi_ns", Slot::Time(&mut self.ipi_ns), IPI_DOC),
             (
                 "model.publish_ns",
                 Slot::Time(&mut self.publish_ns),
@@ -224,6 +217,11 @@ impl Options {
             ("model.irq", Slot::Irq(&mut self.irq), IRQ_DOC),
             ("model.freq_cap", Slot::Caps(&mut self.freq_cap), CAP_DOC),
             ("model.em_scale", Slot::Scales(&mut self.em_scale), EM_DOC),
+            (
+                "model.housekeeping",
+                Slot::Switch(&mut self.housekeeping),
+                "kernel threads that the platform states (on, off)",
+            ),
             ("model.thermal", Slot::Switch(&mut self.thermal), HEAT_DOC),
             ("model.shares", Slot::Shares(&mut self.shares), SHARES_DOC),
         ]
@@ -264,6 +262,7 @@ impl Options {
             "model.irq" => !self.irq.is_empty(),
             "model.freq_cap" => !self.freq_cap.is_empty(),
             "model.em_scale" => !self.em_scale.is_empty(),
+            "model.housekeeping" => !self.housekeeping,
             "model.thermal" => self.thermal,
             "model.cpuidle" => self.cpuidle != CpuIdle::Menu,
             "model.idle_latency_us" => self.idle_latency_us.is_some(),
@@ -321,7 +320,9 @@ impl Options {
             }
             (Slot::Cpu(cpu), "policy") => *cpu = None,
             (Slot::Cpu(cpu), text) => {
-                let number = text.parse().map_err(|_| wrong("`policy` or a CPU number"))?;
+                let number = text
+                    .parse()
+                    .map_err(|_| wrong("`policy` or a CPU number"))?;
                 *cpu = Some(number);
             }
             (Slot::Irq(sources), text) => {

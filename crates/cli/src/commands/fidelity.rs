@@ -5,6 +5,7 @@ mod agree;
 mod guest;
 mod page;
 mod recorded;
+mod rest;
 mod sets;
 mod sim;
 mod trace;

@@ -1,26 +1,67 @@
-//! Creation of the threads: a parent forks them one after the other, on a CPU of the policy's
-//! choice; each goes to the start line and waits there for what the workload says
-//! (`StartLine`), then until its own delay is over. Threads that fork others pay for it; their
-//! children do not wait for anybody.
+//! Creation of the threads: a shell on the first CPU starts the program, and its parent thread
+//! forks the others one after the other, where the policy has put it (at its fork and its exec).
+//! Each goes to the start line and waits there for what the workload says (`StartLine`), then
+//! until its own delay is over. Threads that fork others pay for it; their children do not wait
+//! for anybody.
 
 use super::Sim;
 use super::classes::ClassState;
+use super::kthreads::Kthreads;
 use super::steps::Flow;
 use crate::fair::Weight;
+use crate::machine::FULL_SPEED;
 use crate::observe::{Observer, PlacementKind};
+use crate::options::Options;
 use crate::thread::{Action, Pending, State, Then, Thread};
 use wakeplace_policy_sys::{PlaceKind, Request, Task, Waker};
-use wakeplace_workload::{FairPolicy, StartLine, Workload};
+use wakeplace_workload::{FairPolicy, Start, StartLine, Workload};
+
+/// How far the creation of the threads is.
+#[derive(Debug)]
+pub(super) struct Creation {
+    /// How the program's threads begin.
+    pub(super) start: Start,
+    /// Where the parent begins; None: where the policy puts it.
+    parent_cpu: Option<u32>,
+    /// The parent, just forked, has yet to run its program.
+    execs: bool,
+    /// Threads that the parent creates.
+    starters: usize,
+    /// Scripts that it has seen to.
+    forked: usize,
+    /// Threads that sleep at the start line, in the order in which they came.
+    at_line: Vec<u32>,
+}
+
+impl Creation {
+    pub(super) fn new(workload: &Workload, options: &Options) -> Self {
+        Self {
+            start: workload.start,
+            parent_cpu: options.parent_cpu,
+            execs: false,
+            starters: starters(workload),
+            forked: 0,
+            at_line: Vec::new(),
+        }
+    }
+}
+
+/// Threads that are there at the start.
+pub(super) fn starters(workload: &Workload) -> usize {
+    let there = workload.tasks.iter().filter(|task| task.forks.is_none());
+    there.count()
+}
 
 /// Threads that one run can have.
 const MOST_THREADS: usize = 1_000_000;
 
-/// One per script, then the parent.
-pub(super) fn threads(workload: &Workload) -> Vec<Thread> {
+/// One per script, then the parent, the shell that starts it and the kernel's.
+pub(super) fn threads(workload: &Workload, kthreads: &Kthreads) -> Vec<Thread> {
     let scripts = (0..).zip(&workload.tasks);
     let mut threads: Vec<_> = scripts
         .map(|(index, script)| Thread::of_script(script, index))
-        .chain([Thread::new(0, FairPolicy::Other, None)])
+        .chain([(); 2].map(|()| Thread::new(0, FairPolicy::Other, None)))
+        .chain(kthreads.threads())
         .collect();
     for (number, group) in (0..).zip(&workload.groups) {
         for member in &group.tasks {
@@ -42,14 +83,20 @@ fn core_task(thread: &Thread, index: u32, cpu: u32, cpus: Option<&[u32]>, nr_cpu
 }
 
 /// The core's records of `threads`.
-pub(super) fn core_tasks(workload: &Workload, threads: &[Thread], nr_cpus: u32) -> Vec<Task> {
-    let cpus = |thread: &Thread| {
-        let script = workload.tasks.get(thread.script as usize);
-        script.and_then(|script| script.cpus.as_deref())
+pub(super) fn core_tasks(
+    workload: &Workload,
+    threads: &[Thread],
+    kthreads: &Kthreads,
+    nr_cpus: u32,
+) -> Vec<Task> {
+    let first_kthread = workload.tasks.len() + 2;
+    let cpus = |index: usize| match workload.tasks.get(index) {
+        Some(script) => script.cpus.as_deref(),
+        None => kthreads.cpus(index.checked_sub(first_kthread)?),
     };
     (0..)
         .zip(threads)
-        .map(|(index, thread)| core_task(thread, index, 0, cpus(thread), nr_cpus))
+        .map(|(index, thread)| core_task(thread, index, 0, cpus(index as usize), nr_cpus))
         .collect()
 }
 
@@ -58,76 +105,77 @@ impl<O: Observer> Sim<'_, O> {
         self.scripts.len() as u32
     }
 
+    /// Who starts the program, unless the parent is put on a CPU.
+    fn shell(&self) -> u32 {
+        self.parent() + 1
+    }
+
+    pub(super) fn is_shell(&self, task: u32) -> bool {
+        task == self.shell()
+    }
+
     pub(super) fn is_parent(&self, task: u32) -> bool {
         task == self.parent()
     }
 
     /// The parent begins to run.
     pub(super) fn start_parent(&mut self) {
-        for task in &mut self.tasks {
-            self.core.task_init(task);
+        for task in 0..=self.shell() {
+            self.core.task_init(&mut self.tasks[task as usize]);
         }
         for task in 0..self.parent() {
             self.hint(task);
         }
-        let parent = self.parent();
-        let cpu = self.begin_on();
-        self.threads[parent as usize].action = Some(Action::Work(self.machine.costs.fork));
-        self.join_queue(parent, cpu, true);
+        let (first, cpu) = match self.creation.parent_cpu {
+            Some(cpu) => (self.parent(), cpu),
+            None => (self.shell(), 0),
+        };
+        let cpu = self.start_cpu(first, cpu);
+        self.core
+            .task_new(&mut self.tasks[first as usize], cpu, self.now);
+        self.threads[first as usize].action = Some(self.making_one());
+        self.join_queue(first, cpu, true);
         self.kick(cpu, cpu);
     }
 
-    /// Where the parent begins: where it was asked for, else as a program that a shell on the first
-    /// CPU starts, which the kernel places at its fork and once more when it runs exec (a
-    /// sched_ext scheduler is asked at the fork only).
-    fn begin_on(&mut self) -> u32 {
-        let parent = self.parent();
-        let shell = self.start_cpu(parent, self.parent_cpu.unwrap_or(0));
-        let placed = self.parent_cpu.is_none();
-        let cpu = match placed {
-            true => self.parent_choice(PlaceKind::Fork, shell),
-            false => shell,
-        };
-        let now = self.now;
-        self.core.task_new(&mut self.tasks[parent as usize], cpu, now);
-        if !placed || self.live {
-            return cpu;
-        }
-        let to = self.parent_choice(PlaceKind::Exec, cpu);
-        if to != cpu {
-            self.core
-                .migrate_sleeping(&mut self.tasks[parent as usize], to, now);
-        }
-        to
+    /// The shell has done the work of a fork: the parent exists, and the shell waits for its end.
+    pub(super) fn shell_goes_on(&mut self, cpu: u32) {
+        let (shell, parent) = (self.shell(), self.parent());
+        self.account(cpu);
+        self.creation.execs = true;
+        self.fork(parent, shell);
+        self.block(cpu, shell, None);
     }
 
-    /// The core's answer; nobody is told, since nobody sees the parent.
-    fn parent_choice(&mut self, kind: PlaceKind, here: u32) -> u32 {
-        let ask = Request {
-            now_ns: self.now,
-            kind,
-            this_cpu: here,
-            prev_cpu: here,
-            sync: false,
-            waker: Waker::Idle,
-            waker_load: 0,
-        };
-        self.answer(self.parent(), &ask).cpu
+    /// What it takes to make a thread.
+    fn making_one(&self) -> Action {
+        match self.machine.wall_times {
+            true => Action::Stall(self.machine.costs.fork / FULL_SPEED),
+            false => Action::Work(self.machine.costs.fork),
+        }
     }
 
-    /// The parent has done what it was at: it forks the next thread, lets them all begin, if that
-    /// is its part, or sleeps.
+    /// The parent has done what it was at: it runs its program, forks the next thread, lets them
+    /// all begin, if that is its part, or sleeps.
     pub(super) fn parent_goes_on(&mut self, cpu: u32) {
         let parent = self.parent();
+        if std::mem::take(&mut self.creation.execs) {
+            let moved = self.exec(cpu, parent) == Flow::Held;
+            self.threads[parent as usize].action = Some(self.making_one());
+            if !moved {
+                self.resume(cpu);
+            }
+            return;
+        }
         if self.go_on(cpu, parent) == Flow::Held {
             return;
         }
         if self.fork_next() {
             return self.resume(cpu);
         }
-        if let StartLine::Creator { sync } = self.start.line
+        if let StartLine::Creator { sync } = self.creation.start.line
             && self.t_zero_ns.is_none()
-            && self.at_line.len() == self.starters
+            && self.creation.at_line.len() == self.creation.starters
             && self.let_begin(cpu, parent, sync, Then::Step) == Flow::Held
         {
             return;
@@ -137,19 +185,20 @@ impl<O: Observer> Sim<'_, O> {
 
     /// Forks one more, if there is one. The work of it has been done.
     fn fork_next(&mut self) -> bool {
-        while (self.scripts.get(self.forked)).is_some_and(|script| script.forks.is_some()) {
-            self.forked += 1;
+        while (self.scripts.get(self.creation.forked)).is_some_and(|script| script.forks.is_some())
+        {
+            self.creation.forked += 1;
         }
-        let child = self.forked;
+        let child = self.creation.forked;
         if child == self.scripts.len() {
-            if self.start.line == StartLine::Timers && self.t_zero_ns.is_none() {
+            if self.creation.start.line == StartLine::Timers && self.t_zero_ns.is_none() {
                 self.arm_starts();
             }
             return false;
         }
-        self.forked += 1;
+        self.creation.forked += 1;
         self.fork(child as u32, self.parent());
-        self.threads[self.scripts.len()].action = Some(Action::Work(self.machine.costs.fork));
+        self.threads[self.scripts.len()].action = Some(self.making_one());
         true
     }
 
@@ -249,7 +298,7 @@ impl<O: Observer> Sim<'_, O> {
     /// All threads exist: time zero of the workload. Those that wait already get their timers.
     fn arm_starts(&mut self) {
         self.t_zero_ns = Some(self.now);
-        for task in std::mem::take(&mut self.at_line) {
+        for task in std::mem::take(&mut self.creation.at_line) {
             let due = self.begins_at(task);
             let thread = &mut self.threads[task as usize];
             thread.started = true;
@@ -270,7 +319,7 @@ impl<O: Observer> Sim<'_, O> {
         if self.threads[task as usize].number.is_some() {
             return self.begin(cpu, task); // forked by another thread: it waits for nobody
         }
-        match self.start.line {
+        match self.creation.start.line {
             StartLine::Each => {
                 self.t_zero_ns.get_or_insert(self.now);
                 let script = self.threads[task as usize].script;
@@ -283,13 +332,13 @@ impl<O: Observer> Sim<'_, O> {
                 if task == self.first_thread() {
                     self.t_zero_ns = Some(self.now);
                 }
-                match self.at_line.len() + 1 < self.starters {
+                match self.creation.at_line.len() + 1 < self.creation.starters {
                     true => self.wait_at_line(cpu, task),
                     false => self.let_begin(cpu, task, false, Then::Begin),
                 }
             }
             StartLine::Creator { .. } => {
-                if self.at_line.len() + 1 == self.starters {
+                if self.creation.at_line.len() + 1 == self.creation.starters {
                     self.tell_parent(cpu);
                 }
                 self.wait_at_line(cpu, task)
@@ -308,13 +357,16 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     fn first_thread(&self) -> u32 {
-        let first = self.scripts.iter().position(|script| script.forks.is_none());
+        let first = self
+            .scripts
+            .iter()
+            .position(|script| script.forks.is_none());
         first.unwrap_or(0) as u32
     }
 
     fn wait_at_line(&mut self, cpu: u32, task: u32) -> Flow {
         self.threads[task as usize].started = false;
-        self.at_line.push(task);
+        self.creation.at_line.push(task);
         self.block(cpu, task, None);
         Flow::Held
     }
@@ -323,7 +375,7 @@ impl<O: Observer> Sim<'_, O> {
     fn let_begin(&mut self, cpu: u32, task: u32, sync: bool, then: Then) -> Flow {
         self.t_zero_ns.get_or_insert(self.now);
         let now = self.now;
-        while let Some(waiting) = self.at_line.pop() {
+        while let Some(waiting) = self.creation.at_line.pop() {
             let thread = &mut self.threads[waiting as usize];
             thread.started = true;
             thread.stamp_ns = now;

@@ -61,11 +61,11 @@ impl<O: Observer> Sim<'_, O> {
         }
         let got_tick = std::mem::take(&mut c.got_tick);
         let states = &self.machine.idle[cpu as usize];
-        let mut choice = match self.cpuidle {
+        let mut choice = match self.ticks.cpuidle {
             CpuIdle::Menu => c.menu.select(states, to_timer, to_tick, tick),
             CpuIdle::None => IdleChoice {
                 state: 0,
-                stop_tick: got_tick || !self.keeps_first_tick,
+                stop_tick: got_tick || !self.ticks.keeps_first,
             },
         };
         choice.stop_tick |= c.tick_stopped; // once stopped it stays so until work comes
@@ -126,7 +126,7 @@ impl<O: Observer> Sim<'_, O> {
         c.mode = Mode::Waking;
 
         c.generation += 1;
-        if self.cpuidle == CpuIdle::Menu {
+        if self.ticks.cpuidle == CpuIdle::Menu {
             (c.menu).reflect(ready - c.idle_since_ns, state.wake_latency_ns, by_tick);
         }
         self.leave_cluster(cpu);

@@ -22,6 +22,12 @@ impl<O: Observer> Sim<'_, O> {
         if self.is_parent(task) {
             return self.parent_goes_on(cpu);
         }
+        if self.is_shell(task) {
+            return self.shell_goes_on(cpu);
+        }
+        if self.is_kthread(task) {
+            return self.kthread_goes_on(cpu, task);
+        }
         if !self.threads[task as usize].started && self.start_line(cpu, task) == Flow::Held {
             return;
         }
@@ -256,7 +262,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// The kernel places a task that runs another program anew. It asks no class but the fair one,
     /// and no sched_ext scheduler.
-    fn exec(&mut self, cpu: u32, task: u32) -> Flow {
+    pub(super) fn exec(&mut self, cpu: u32, task: u32) -> Flow {
         if self.live || self.is_class(task) {
             return Flow::Go;
         }

@@ -225,6 +225,7 @@ impl<O: Observer> Sim<'_, O> {
             class: state.map(|state| &state.task),
             ask,
             power: &power,
+            hidden: self.hidden() as usize,
         };
         self.observer.situation(self.now, &situation);
     }
