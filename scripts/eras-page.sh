@@ -31,17 +31,18 @@ newidle newidle_random=on
 clusters sis_cluster=on
 pressure pressure_form=limits freq_pressure=on
 rt-server rt_server=on
+idle-tick idle_got_tick=on
 GROUPS
 }
 
 # Platform, workload, metric of energy, duration (- : the file's).
 cases() {
     cat <<'CASES'
-hikey960 periodic:n=10,period=16ms,duty=5% cpu_energy_j 10s
-hikey960 periodic:n=30,period=16ms,duty=5% cpu_energy_j 10s
-juno-r0 periodic:n=20,period=16ms,duty=5% cpu_energy_j 10s
-tc2 periodic:n=10,period=16ms,duty=5% cpu_energy_bogo 10s
-hikey960 periodic:n=8,period=100ms,duty=40% cpu_energy_j 10s
+hikey960 periodic:n=10,period=16ms,duty=5%,start=spread cpu_energy_j 10s
+hikey960 periodic:n=30,period=16ms,duty=5%,start=spread cpu_energy_j 10s
+juno-r0 periodic:n=20,period=16ms,duty=5%,start=spread cpu_energy_j 10s
+tc2 periodic:n=10,period=16ms,duty=5%,start=spread cpu_energy_bogo 10s
+hikey960 periodic:n=8,period=100ms,duty=40%,start=spread cpu_energy_j 10s
 hikey960 workloads/nice-mix.json cpu_energy_j -
 CASES
 }

@@ -90,6 +90,18 @@ WP_INLINE void wp_note_overutilized(struct wp_ctx *ctx, const struct wp_cpu *c)
 		ctx->overutilized = 1;
 }
 
+/*
+ * A CPU has more than one task, of whatever class: new-idle CPUs need not wait for the next full
+ * pass (add_nr_running).
+ */
+WP_INLINE void wp_note_overload(struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	u32 nr = c->nr_fair + WP_SIM(c->classes.nr_rt + c->classes.nr_dl);
+
+	if (ctx->params.balance_classes && nr > 1 && !ctx->overload)
+		ctx->overload = 1;
+}
+
 WP_INLINE int wp_allowed(const struct wp_task *task, u32 cpu)
 {
 	return (*WP_AT(task->allowed, cpu / 64u) >> (cpu % 64u)) & 1u;

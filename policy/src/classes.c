@@ -189,13 +189,19 @@ WP_INLINE void wp_class_count(struct wp_class_cpu *k, const struct wp_class_task
 		k->nr_rt += by;
 }
 
+/* schedutil's own threads reserve nothing and ask for nothing (SCHED_FLAG_SUGOV). */
+WP_INLINE int wp_special(const struct wp_class_task *ct)
+{
+	return ct->class == WP_CLASS_DL && !ct->dl_runtime_ns;
+}
+
 /* A deadline task's bandwidth counts from its wake-up to its sleep. A rise heeds no rate limit. */
 WP_INLINE void wp_class_active(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_class_task *ct,
 			       u32 on)
 {
 	u64 bw = wp_div(ct->dl_runtime_ns << WP_BW_SHIFT, ct->dl_period_ns);
 
-	if (ct->class != WP_CLASS_DL || ct->active == on)
+	if (ct->class != WP_CLASS_DL || ct->active == on || wp_special(ct))
 		return;
 	ct->active = on;
 	if (on) {
@@ -220,7 +226,8 @@ WP_FN int wp_class_join(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_N
 	wp_class_count(&c->classes, ct, 1);
 	wp_class_active(ctx, c, ct, 1);
 	wp_class_publish(c);
-	return wp_freq_update(ctx, c, now_ns);
+	wp_note_overload(ctx, c);
+	return wp_special(ct) ? 0 : wp_freq_update(ctx, c, now_ns);
 }
 
 /* It stops; only the fair class keeps its average run (sis-short 7). */
@@ -250,7 +257,7 @@ WP_FN int wp_class_leave(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_
 	task->running = 0;
 	task->on_rq = 0;
 	wp_class_publish(c);
-	return wp_freq_update(ctx, c, now_ns);
+	return wp_special(ct) ? 0 : wp_freq_update(ctx, c, now_ns);
 }
 
 /* A queued one begins to execute. */

@@ -128,8 +128,7 @@ WP_FN int wp_task_new(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NON
 WP_INLINE void wp_count_in(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task, u32 flags)
 {
 	WP_ADD(&c->nr_fair, 1u);
-	if (ctx->params.balance_classes && c->nr_fair > 1 && !ctx->overload)
-		ctx->overload = 1; /* new-idle CPUs need not wait for the next full pass */
+	wp_note_overload(ctx, c);
 	wp_idle_policy_enqueue(c, task);
 	if (WP_OLD(ctx->params.util_est_after_freq))
 		wp_util_est_enqueue(ctx, c, task);

@@ -215,9 +215,11 @@ pub fn check(
     if workload.tasks.iter().all(|task| task.forks.is_some()) {
         return Err(RunError::NothingStarts(workload.name.clone()));
     }
-    if options.parent_cpu as usize >= platform.cpus.len() {
+    if let Some(cpu) = options.parent_cpu
+        && cpu as usize >= platform.cpus.len()
+    {
         return Err(RunError::NoParentCpu {
-            cpu: options.parent_cpu,
+            cpu,
             platform: platform.name.clone(),
             last: platform.cpus.len() - 1,
         });

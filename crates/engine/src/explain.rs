@@ -240,10 +240,12 @@ impl Taker<'_> {
     }
 }
 
-/// What observers call a thread: without the parent, whose index is the number of scripts.
-fn shown(workload: &Workload, index: usize) -> Option<u32> {
-    let parent = workload.tasks.len();
-    (index != parent).then(|| index as u32 - u32::from(index > parent))
+/// What observers call a thread: without those that nobody sees, which follow the scripts.
+fn shown(workload: &Workload, hidden: usize, index: usize) -> Option<u32> {
+    match index.checked_sub(workload.tasks.len()) {
+        None => Some(index as u32),
+        Some(after) => (after >= hidden).then(|| (index - hidden) as u32),
+    }
 }
 
 /// In which idle state each CPU is.
@@ -269,11 +271,10 @@ impl Observer for Taker<'_> {
         let mut tasks = s.tasks.to_vec();
         let explained = core.explain(&mut tasks, s.index, s.class, s.ask);
         let workload = self.threads.workload;
-        let task = shown(workload, s.index).expect("the parent is never placed");
+        let task = shown(workload, s.hidden, s.index).expect("it is asked of seen ones only");
         let waker = match s.ask.waker {
-            Waker::Task(index) | Waker::Kthread(index) => {
-                shown(workload, index).map(|number| self.party(s.core, &s.tasks[index], number))
-            }
+            Waker::Task(index) | Waker::Kthread(index) => shown(workload, s.hidden, index)
+                .map(|number| self.party(s.core, &s.tasks[index], number)),
             Waker::Idle => None,
         };
         self.taken = Some(Explanation {

@@ -35,7 +35,7 @@ pub use hardware::{EmScale, FreqCap, Interrupts};
 pub use hotplug::{Hotplug, HotplugError};
 pub use machine::core_facts;
 pub use observe::Observer;
-pub use options::{OptionError, Options};
+pub use options::{CpuIdle, OptionError, Options};
 pub use outcome::{Counted, Ended, RunReport, TaskTotals, ThreadName, Waiting, WaitsFor};
 pub use policy_change::{PolicyChange, PolicyChangeError};
 pub use state::{

@@ -52,6 +52,8 @@ pub(crate) struct Machine {
     pub(crate) distance: Vec<Vec<u64>>,
     pub(crate) smt: Option<Smt>,
     pub(crate) costs: Costs,
+    /// What the kernel's threads and the parent do takes the same time on every CPU.
+    pub(crate) wall_times: bool,
 }
 
 /// Threads that share cores.
@@ -119,6 +121,7 @@ impl Costs {
             Self::default()
         };
         let set = |cost: &mut u64, asked: Option<u64>| *cost = asked.unwrap_or(*cost);
+        set(&mut costs.fork, options.fork_ns.map(|ns| ns * FULL_SPEED));
         set(&mut costs.ipi_ns, options.ipi_ns);
         set(&mut costs.publish_ns, options.publish_ns);
         set(&mut costs.lock_hold_ns, options.lock_hold_ns);
@@ -230,6 +233,10 @@ impl Machine {
                 .collect(),
             smt: Smt::new(platform),
             costs: Costs::new(platform, options),
+            wall_times: platform
+                .housekeeping
+                .as_ref()
+                .is_some_and(|stated| stated.wall),
         }
     }
 }

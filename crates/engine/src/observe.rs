@@ -145,6 +145,8 @@ pub struct Situation<'a> {
     pub ask: &'a Request,
     /// What each CPU does.
     pub power: &'a [Option<CpuPower>],
+    /// How many threads follow those of the scripts that nobody sees.
+    pub hidden: usize,
 }
 
 /// One pass over the steps of a phase, as rt-app logs it.

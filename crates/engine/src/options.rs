@@ -16,6 +16,8 @@ pub struct Options {
     pub duration_ns: u64,
     /// Idle states deeper than the first are used.
     pub idle_states: bool,
+    /// How idle CPUs choose a state and whether their tick stops.
+    pub cpuidle: CpuIdle,
     /// Only idle states that are left again within this, microseconds; None: all.
     pub idle_latency_us: Option<u64>,
     /// Context switches, wake-ups, interrupts, ticks, forks and moves cost time.
@@ -24,12 +26,14 @@ pub struct Options {
     pub transition_latency: bool,
     /// Each CPU has a cpufreq policy of its own where the platform says so.
     pub policy_per_cpu: bool,
-    /// CPU on which the parent of all threads runs when it creates them.
-    pub parent_cpu: u32,
+    /// CPU on which the parent of all threads begins; None: where the policy puts it.
+    pub parent_cpu: Option<u32>,
     /// CPUs that leave and come back, in any order.
     pub hotplug: Vec<Hotplug>,
     /// Parameters of the policy that change in the run, in any order.
     pub policy_at: Vec<PolicyChange>,
+    /// Work to create a thread, ns of the biggest CPU; None: the platform's.
+    pub fork_ns: Option<u64>,
     /// Wall times of wake-ups, ns; None: the platform's.
     /// Until an inter-processor interrupt is taken.
     pub ipi_ns: Option<u64>,
@@ -49,6 +53,8 @@ pub struct Options {
     pub freq_cap: Vec<FreqCap>,
     /// New tables of the energy model.
     pub em_scale: Vec<EmScale>,
+    /// The kernel threads that the platform states run.
+    pub housekeeping: bool,
     /// Clusters get warm, and a governor caps what is too warm.
     pub thermal: bool,
     /// Shares of task groups, by name, instead of those the workload gives them.
@@ -62,13 +68,15 @@ impl Default for Options {
         Self {
             duration_ns: 30_000_000_000,
             idle_states: true,
+            cpuidle: CpuIdle::Menu,
             idle_latency_us: None,
             kernel_costs: true,
             transition_latency: true,
             policy_per_cpu: true,
-            parent_cpu: 0,
+            parent_cpu: None,
             hotplug: Vec::new(),
             policy_at: Vec::new(),
+            fork_ns: None,
             ipi_ns: None,
             publish_ns: None,
             lock_hold_ns: None,
@@ -78,11 +86,23 @@ impl Default for Options {
             irq: Vec::new(),
             freq_cap: Vec::new(),
             em_scale: Vec::new(),
+            housekeeping: true,
             thermal: false,
             shares: Vec::new(),
             wakeup_cases: false,
         }
     }
+}
+
+/// What chooses the state of a CPU that idles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CpuIdle {
+    /// Nobody, as where no cpuidle driver is: the first state, and the policy's era says when the
+    /// tick stops.
+    None,
+    /// The menu governor.
+    #[default]
+    Menu,
 }
 
 /// A model setting that cannot be taken.
@@ -93,7 +113,8 @@ pub struct OptionError(pub String);
 /// Where a setting lives.
 enum Slot<'a> {
     Switch(&'a mut bool),
-    Cpu(&'a mut u32),
+    CpuIdle(&'a mut CpuIdle),
+    Cpu(&'a mut Option<u32>),
     Time(&'a mut Option<u64>),
     Longest(&'a mut Option<u64>),
     Irq(&'a mut Vec<Interrupts>),
@@ -125,6 +146,10 @@ fn show_shares(shares: &[(String, u32)]) -> String {
 
 const POLICY_DOC: &str = "a cpufreq policy for each CPU where the platform says so; off: one for \
      each clock (on, off)";
+const IDLE_DOC: &str = "what chooses the states of idle CPUs (menu, none: no cpuidle driver, as \
+     in most guests; then the era's idle_got_tick says when the tick stops)";
+const FORK_DOC: &str = "work to create a thread, on the biggest CPU (platform, off, ns)";
+const IPI_DOC: &str = "until an inter-processor interrupt is taken (platform, off, ns)";
 const IRQ_DOC: &str = "devices that interrupt a CPU (off, CPU:PERIOD:RUN[:movable] such as \
      0:1ms:100us, joined with +; movable: the policy may send them elsewhere)";
 const CAP_DOC: &str = "limits of frequency domains (off, DOMAIN:KHZ[@TIME] such as 1:1805000@2s, \
@@ -138,13 +163,14 @@ impl Options {
     /// Longest time of a wake-up's part, as a platform's costs.
     pub const MAX_TIME_NS: u64 = 1_000_000;
 
-    fn slots(&mut self) -> [(&'static str, Slot<'_>, &'static str); 17] {
+    fn slots(&mut self) -> [(&'static str, Slot<'_>, &'static str); 20] {
         [
             (
                 "model.idle_states",
                 Slot::Switch(&mut self.idle_states),
                 "idle states deeper than the first (on, off)",
             ),
+            ("model.cpuidle", Slot::CpuIdle(&mut self.cpuidle), IDLE_DOC),
             (
                 "model.idle_latency_us",
                 Slot::Longest(&mut self.idle_latency_us),
@@ -169,13 +195,10 @@ impl Options {
             (
                 "model.parent_cpu",
                 Slot::Cpu(&mut self.parent_cpu),
-                "CPU on which all threads are created (a CPU number)",
+                "CPU on which the thread begins that creates all others (policy, a CPU number)",
             ),
-            (
-                "model.ipi_ns",
-                Slot::Time(&mut self.ipi_ns),
-                "until an inter-processor interrupt is taken (platform, off, ns)",
-            ),
+            ("model.fork_ns", Slot::Time(&mut self.fork_ns), FORK_DOC),
+            ("model.ipi_ns", Slot::Time(&mut self.ipi_ns), IPI_DOC),
             (
                 "model.publish_ns",
                 Slot::Time(&mut self.publish_ns),
@@ -204,6 +227,11 @@ impl Options {
             ("model.irq", Slot::Irq(&mut self.irq), IRQ_DOC),
             ("model.freq_cap", Slot::Caps(&mut self.freq_cap), CAP_DOC),
             ("model.em_scale", Slot::Scales(&mut self.em_scale), EM_DOC),
+            (
+                "model.housekeeping",
+                Slot::Switch(&mut self.housekeeping),
+                "kernel threads that the platform states (on, off)",
+            ),
             ("model.thermal", Slot::Switch(&mut self.thermal), HEAT_DOC),
             ("model.shares", Slot::Shares(&mut self.shares), SHARES_DOC),
         ]
@@ -215,7 +243,10 @@ impl Options {
     pub fn keys(&self) -> Vec<(&'static str, String, &'static str)> {
         let show = |slot: &Slot<'_>| match slot {
             Slot::Switch(on) => if **on { "on" } else { "off" }.to_owned(),
-            Slot::Cpu(cpu) => cpu.to_string(),
+            Slot::CpuIdle(CpuIdle::None) => "none".to_owned(),
+            Slot::CpuIdle(CpuIdle::Menu) => "menu".to_owned(),
+            Slot::Cpu(None) => "policy".to_owned(),
+            Slot::Cpu(Some(cpu)) => cpu.to_string(),
             Slot::Time(None) => "platform".to_owned(),
             Slot::Longest(None) => "off".to_owned(),
             Slot::Longest(Some(us)) => us.to_string(),
@@ -242,8 +273,11 @@ impl Options {
             "model.policy_per_cpu" => !self.policy_per_cpu,
             "model.freq_cap" => !self.freq_cap.is_empty(),
             "model.em_scale" => !self.em_scale.is_empty(),
+            "model.housekeeping" => !self.housekeeping,
             "model.thermal" => self.thermal,
+            "model.cpuidle" => self.cpuidle != CpuIdle::Menu,
             "model.idle_latency_us" => self.idle_latency_us.is_some(),
+            "model.fork_ns" => self.fork_ns.is_some(),
             "model.ipi_ns" => self.ipi_ns.is_some(),
             "model.publish_ns" => self.publish_ns.is_some(),
             "model.lock_hold_ns" => self.lock_hold_ns.is_some(),
@@ -280,6 +314,9 @@ impl Options {
             (Slot::Switch(on), "on") => *on = true,
             (Slot::Switch(on), "off") => *on = false,
             (Slot::Switch(_), _) => return Err(wrong("`on` or `off`")),
+            (Slot::CpuIdle(cpuidle), "none") => *cpuidle = CpuIdle::None,
+            (Slot::CpuIdle(cpuidle), "menu") => *cpuidle = CpuIdle::Menu,
+            (Slot::CpuIdle(_), _) => return Err(wrong("`menu` or `none`")),
             (Slot::Time(time), "platform") => *time = None,
             (Slot::Time(time), "off") => *time = Some(0),
             (Slot::Time(time), text) => {
@@ -292,7 +329,13 @@ impl Options {
                 let us = text.parse().ok().filter(|us| *us <= Self::MAX_TIME_NS);
                 *limit = Some(us.ok_or_else(|| wrong("`off` or us from 0 to 1000000"))?);
             }
-            (Slot::Cpu(cpu), text) => *cpu = text.parse().map_err(|_| wrong("a CPU number"))?,
+            (Slot::Cpu(cpu), "policy") => *cpu = None,
+            (Slot::Cpu(cpu), text) => {
+                let number = text
+                    .parse()
+                    .map_err(|_| wrong("`policy` or a CPU number"))?;
+                *cpu = Some(number);
+            }
             (Slot::Irq(sources), text) => {
                 *sources = parse_interrupts(text).ok_or_else(|| {
                     wrong(
@@ -322,7 +365,7 @@ impl Options {
 
 #[cfg(test)]
 mod tests {
-    use super::Options;
+    use super::{CpuIdle, Options};
 
     #[test]
     fn settings_are_set_and_listed() {
@@ -331,7 +374,10 @@ mod tests {
         options.set("model.parent_cpu", "4").unwrap();
         assert!(!options.idle_states);
         assert_eq!(options.keys()[0].1, "off");
-        assert_eq!(options.keys()[4].1, "4");
+        assert_eq!(options.keys()[5].1, "4");
+        options.set("model.cpuidle", "none").unwrap();
+        assert_eq!(options.cpuidle, CpuIdle::None);
+        assert!(options.set("model.cpuidle", "teo").is_err());
         assert!(
             options
                 .set("model.idle", "off")
@@ -343,7 +389,7 @@ mod tests {
         assert!(options.set("model.parent_cpu", "big").is_err());
         options.set("model.shares", "fg:2048+bg:2").unwrap();
         assert_eq!(options.shares[1], ("bg".to_owned(), 2));
-        assert_eq!(options.in_force()[4].1, "fg:2048+bg:2");
+        assert_eq!(options.in_force()[5].1, "fg:2048+bg:2");
         for text in ["fg", ":5", "fg:1", "fg:262145", "fg:4+", ""] {
             let error = options.set("model.shares", text).unwrap_err().0;
             assert!(error.contains("2 to 262144"), "{error}");

@@ -47,6 +47,8 @@ pub(crate) enum Event {
     SpinEnd { cpu: u32 },
     /// So has one that queued a task.
     Queued { task: u32, by: u32 },
+    /// The program begins.
+    Begin,
 }
 
 impl Event {
@@ -69,6 +71,7 @@ impl Event {
             Self::RtPeriod => 14,
             Self::Thermal => 15,
             Self::EmScale { .. } => 16,
+            Self::Begin => 17,
             // queued before the run: the first of their class
             Self::Hotplug { .. } | Self::PolicyChange { .. } => 0,
         }

@@ -64,6 +64,8 @@ pub(crate) enum Pending {
     Lock { mutex: u32 },
     /// It waited for a condition; it takes this mutex again.
     Signalled { mutex: Option<u32> },
+    /// It slept at the start line.
+    Begin,
     /// It has done the work of making a thread of this script.
     Fork { script: u32 },
 }
@@ -73,6 +75,8 @@ pub(crate) enum Pending {
 pub(crate) enum Then {
     /// Its next step.
     Step,
+    /// It begins, after its delay.
+    Begin,
     /// It sleeps until the condition is signalled, if that has not happened meanwhile.
     Await { condition: u32, mutex: Option<u32> },
 }
@@ -120,8 +124,6 @@ pub(crate) struct Thread {
     pub(crate) totals: TaskTotals,
     /// It is past the start line, where all wait until the last one is created.
     pub(crate) started: bool,
-    /// It sleeps there.
-    pub(crate) at_start_line: bool,
     /// When it was created, ns.
     pub(crate) born_ns: u64,
     /// It ends as soon as whoever waits for its end is told.
@@ -189,7 +191,6 @@ impl Thread {
             recency: 0,
             totals: TaskTotals::default(),
             started: false,
-            at_start_line: false,
             born_ns: 0,
             ends: false,
             wake: None,

@@ -81,6 +81,7 @@ pub(crate) fn two_clusters() -> Platform {
         costs: costs(),
         power_unit: PowerUnit::Microwatt,
         board: None,
+        housekeeping: None,
         thermal: Vec::new(),
         sched_mc: None,
         provenance: Vec::new(),

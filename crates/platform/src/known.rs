@@ -3,7 +3,7 @@
 use crate::{Platform, Standing};
 
 /// Groups of figures in the order lists show them, by how their entries in `provenance` begin.
-const GROUPS: [(&str, &[&str]); 12] = [
+const GROUPS: [(&str, &[&str]); 13] = [
     ("cpus", &["cluster "]),
     ("levels", &["topology", "numa", "priority"]),
     ("clocks", &["frequencies of", "frequency transition of"]),
@@ -16,13 +16,14 @@ const GROUPS: [(&str, &[&str]); 12] = [
     ("board", &["board"]),
     ("heat", &["thermal "]),
     ("packing", &["sched_mc"]),
+    ("housekeeping", &["housekeeping"]),
 ];
 
 /// How many tables of a group are known in each way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Known {
     /// The group: `cpus`, `levels`, `clocks`, `power`, `idle states`, `idle power`, `threads`,
-    /// `tick`, `costs`, `board`, `heat` or `packing`.
+    /// `tick`, `costs`, `board`, `heat`, `packing` or `housekeeping`.
     pub group: &'static str,
     /// Tables that a document states.
     pub published: usize,

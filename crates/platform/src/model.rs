@@ -291,6 +291,34 @@ pub struct ThermalZone {
     pub capacity_mj_per_k: u32,
 }
 
+/// A kernel thread that runs now and then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HousekeepingThread {
+    /// Name, unique in the platform.
+    pub name: String,
+    /// CPUs it may use; None: all.
+    pub cpus: Option<Vec<CpuId>>,
+    /// From one wake-up by its timer to the next, ns, > 0.
+    pub period_ns: u64,
+    /// What it runs each time, on a CPU of capacity 1024 at its highest frequency, ns.
+    pub run_ns: u64,
+}
+
+/// What the kernel itself runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Housekeeping {
+    /// What schedutil's thread runs for a change of frequency, ns; None: the hardware is told at
+    /// once (fast switch).
+    pub governor_ns: Option<u64>,
+    /// The others.
+    pub threads: Vec<HousekeepingThread>,
+    /// Run times, and those to create threads, are wall time on whatever CPU, as in an emulated
+    /// machine.
+    pub wall: bool,
+    /// Where the figures come from.
+    pub source: Source,
+}
+
 /// A machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Platform {
@@ -324,6 +352,8 @@ pub struct Platform {
     pub power_unit: PowerUnit,
     /// The rest of the board, where energy figures include it.
     pub board: Option<Board>,
+    /// Kernel threads, where they are stated.
+    pub housekeeping: Option<Housekeeping>,
     /// Zones of heat; empty: nothing is known of them.
     pub thermal: Vec<ThermalZone>,
     /// `(what, source)` for each group of figures, in file order.

@@ -335,6 +335,9 @@ params! {
         wake_list: Choice(&["off", "cache", "idle"]),
             "cfs and eevdf: wake-ups that the target queues itself: of another cache (to 5.19), \
              and of an idle CPU (6.0)";
+        idle_got_tick: Switch,
+            "without cpuidle: the tick of a CPU that idles stops after one idle tick, not at once \
+             (7.0)";
     }
 }
 

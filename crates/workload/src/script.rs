@@ -123,7 +123,7 @@ pub struct TaskScript {
     /// Index into `Workload::channels`: the thread gives it a unit when it ends. Its parent waits
     /// for that (wait4, pthread_join), and is woken with the hint that the waker will sleep.
     pub ended: Option<u32>,
-    /// The thread sleeps until so long after `zero`, ns.
+    /// The thread sleeps until so long after `zero` (see `StartLine`), ns.
     pub delay_ns: u64,
     /// Passes over all phases.
     pub loops: Loops,
@@ -176,7 +176,34 @@ impl Workload {
     }
 }
 
-/// All threads of a run. They are created at time 0, in order, by one parent on CPU 0.
+/// Who lets the threads of a program begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StartLine {
+    /// Nobody: each has a timer, armed when the last one has been created.
+    #[default]
+    Timers,
+    /// The last of them to arrive at a barrier (rt-app, sysbench). Time zero is when the first
+    /// thread arrives, as in rt-app.
+    Barrier,
+    /// The thread that created them, when all have told it that they are ready.
+    Creator {
+        /// It says that it will sleep soon.
+        sync: bool,
+    },
+    /// Nobody: each goes on as soon as it has been created.
+    Each,
+}
+
+/// How the threads of a run come into being.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Start {
+    /// The program begins then, ns.
+    pub at_ns: u64,
+    /// What its threads wait for before they begin.
+    pub line: StartLine,
+}
+
+/// All threads of a run. They are created in order by one parent, one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workload {
     /// What the user asked for, as typed or the file's name.
@@ -185,6 +212,8 @@ pub struct Workload {
     pub calibration: Calibration,
     /// Threads in order of creation; at least one.
     pub tasks: Vec<TaskScript>,
+    /// How they come into being.
+    pub start: Start,
     /// Timers that `Event::Timer` indexes.
     pub timers: Vec<Timer>,
     /// What tasks share.

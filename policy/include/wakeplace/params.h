@@ -384,6 +384,7 @@ struct wp_params {
 	u32 vq_sync_run_ns;     /* live queues: ... before a synchronous wake-up preempts it */
 	u32 tg_write_interval_us; /* task groups: between two changes that a queue tells of (6.7) */
 	u32 wake_list;          /* enum wp_wake_list; the home's mechanics read it */
+	u32 idle_got_tick;      /* no cpuidle: stop the tick after one idle tick; the home's */
 	/* fair pick: carried here because it belongs to the era; the home's run queues read it */
 	u32 sched_latency_ns;
 	u32 min_granularity_ns;

@@ -9,6 +9,7 @@
 mod clocks;
 mod costs;
 mod facts;
+mod housekeeping;
 mod idle;
 mod levels;
 mod machine;
@@ -180,5 +181,6 @@ fn file(facts: &Facts) -> Result<String> {
     out += &idle::tables(facts, &parts)?;
     out += &sched_mc::table(facts);
     out += &costs::costs(facts);
+    out += &housekeeping::table(facts);
     Ok(out)
 }

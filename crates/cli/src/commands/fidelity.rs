@@ -5,6 +5,7 @@ mod agree;
 mod guest;
 mod page;
 mod recorded;
+mod rest;
 mod sets;
 mod sim;
 mod trace;
@@ -22,6 +23,7 @@ use sets::Set;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
+use wakeplace_engine::CpuIdle;
 use wakeplace_lab::machine::Machine;
 use wakeplace_lab::outcome::Scheduler;
 use wakeplace_lab::run::{self, Request, Work};
@@ -249,7 +251,7 @@ fn measure(
             let policy = Policy::parse(name).map_err(Failure::input)?;
             let conditions = sim::Conditions {
                 start_offset_ns,
-                idle_states: false,
+                cpuidle: CpuIdle::None,
             };
             sim::run(platform, &policy, set, &more, conditions)
         };

@@ -52,6 +52,16 @@ pub(super) fn object(platform: &Platform, core: &CoreView, policy: &str) -> Valu
         "policy": policy,
         "energy_inactive": core.energy_inactive,
         "costs": costs,
+        "housekeeping": platform.housekeeping.as_ref().map(|stated| json!({
+            "governor_ns": stated.governor_ns,
+            "threads": stated.threads.iter().map(|thread| json!({
+                "name": thread.name,
+                "cpus": thread.cpus.as_deref().map(numbers),
+                "period_ns": thread.period_ns,
+                "run_ns": thread.run_ns,
+            })).collect::<Vec<_>>(),
+            "source": source(&stated.source),
+        })),
         "board": platform.board.as_ref().map(|board| json!({
             "power_uw": board.power_uw,
             "source": source(&board.source),

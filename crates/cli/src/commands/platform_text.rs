@@ -39,6 +39,7 @@ pub(super) fn page(platform: &Platform, core: &CoreView, policy: &str, form: For
     scheduling_domains(&mut page, core, policy);
     shared(&mut page, platform);
     costs(&mut page, platform);
+    housekeeping(&mut page, platform);
     board(&mut page, platform);
     sources(&mut page, platform);
     page.finish()
@@ -298,6 +299,31 @@ fn costs(page: &mut Page, platform: &Platform) {
     }
     page.section("Costs on a CPU of capacity 1024 at full speed");
     page.table(&table);
+}
+
+fn housekeeping(page: &mut Page, platform: &Platform) {
+    let Some(stated) = &platform.housekeeping else {
+        return;
+    };
+    let standing = standing(stated.source.standing);
+    page.section("Kernel threads");
+    if let Some(ns) = stated.governor_ns {
+        let each = format!("of schedutil, one per clock [{standing}]");
+        page.point(&each, &format!("{} per change", time(ns)));
+    }
+    for thread in &stated.threads {
+        let cpus = thread.cpus.as_ref().map(|cpus| {
+            let numbers: Vec<u32> = cpus.iter().map(|cpu| cpu.0).collect();
+            format!("CPUs {}", cpu_list(&numbers))
+        });
+        let cpus = cpus.unwrap_or_else(|| "all CPUs".to_owned());
+        let (run, period) = (time(thread.run_ns), time(thread.period_ns));
+        let what = format!("{run} every {period}, {cpus}");
+        page.point(
+            &format!("{} [{standing}]", wakeplace_text::printable(&thread.name)),
+            &what,
+        );
+    }
 }
 
 fn board(page: &mut Page, platform: &Platform) {

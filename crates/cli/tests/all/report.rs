@@ -18,7 +18,7 @@ fn compare(folder: &Path, more: &[&str]) -> std::process::Output {
         "--policy=linux-4.17+energy-aware",
         "--duration=100ms",
         "--seeds=2",
-        "--timeline=40ms..50ms",
+        "--timeline=30ms..50ms",
     ];
     run_in(folder, &[&args[..], more].concat())
 }
@@ -116,7 +116,7 @@ fn what_the_page_is_made_of_is_in_the_json() {
             for span in spans {
                 let (from, to) = (whole(&span[2]), whole(&span[3]));
                 assert!(
-                    40_000_000 <= from && from < to && to <= 50_000_000,
+                    30_000_000 <= from && from < to && to <= 50_000_000,
                     "{span}"
                 );
             }

@@ -17,7 +17,7 @@ fn simulate(folder: &Path, file: &str, more: &[&str]) -> Value {
         "--platform",
         "tc2",
         "--duration",
-        "4s",
+        "12s",
         "--format",
         "json",
     ];
@@ -122,7 +122,7 @@ fn csv_and_the_run_itself() {
             "--platform",
             "tc2",
             "--duration",
-            "4s",
+            "12s",
             "--format",
             "json",
             "--workload",

@@ -2,6 +2,7 @@
 //! Which CPU they go to is the core's.
 
 use super::Sim;
+use super::kthreads::Kthreads;
 use crate::class_queue::{RT_MOST, is_rt};
 use crate::observe::{MigrateCause, Observer};
 use crate::queue::Event;
@@ -49,18 +50,25 @@ impl ClassParams {
 }
 
 /// Per thread, its class state; empty if all tasks are fair.
-pub(super) fn class_states(workload: &Workload, params: &ClassParams) -> Vec<Option<ClassState>> {
+pub(super) fn class_states(
+    workload: &Workload,
+    kthreads: &Kthreads,
+    params: &ClassParams,
+) -> Vec<Option<ClassState>> {
     let of = |t: &TaskScript| t.attributes.realtime;
     let turns = |t: &TaskScript| {
         let change = |p: &Phase| matches!(p.change.policy, Some(PolicyChange::RealTime(_)));
         t.phases.iter().any(change)
     };
-    if !workload.tasks.iter().any(|t| of(t).is_some() || turns(t)) {
+    let governors = kthreads.class_states(params);
+    if governors.is_empty() && !workload.tasks.iter().any(|t| of(t).is_some() || turns(t)) {
         return Vec::new();
     }
     let state = |kind| ClassState::new(kind, params);
     let threads = workload.tasks.iter().map(|t| of(t).map(state));
-    threads.chain([None]).collect()
+    let mut states: Vec<_> = threads.chain([None, None]).chain(governors).collect();
+    states.resize_with(workload.tasks.len() + 2 + kthreads.len() as usize, || None);
+    states
 }
 
 impl ClassState {
@@ -89,6 +97,11 @@ impl ClassState {
             lent: false,
             own: None,
         }
+    }
+
+    /// A thread of schedutil: it has no budget, and none that ends.
+    fn is_governor(&self) -> bool {
+        self.task.is_deadline() && self.task.raw().dl_runtime_ns == 0
     }
 
     /// What a holder of a mutex gets of this one, which waits for it: its place among the others,
@@ -229,8 +242,13 @@ impl<O: Observer> Sim<'_, O> {
         if !state.task.is_deadline() || state.lent {
             return true;
         }
+        let governor = state.is_governor();
         let raw = state.task.raw_mut();
         let (runtime, deadline) = (raw.dl_runtime_ns, raw.dl_deadline_ns);
+        if governor {
+            raw.deadline_ns = now + deadline;
+            return true;
+        }
         let left = u128::from(raw.deadline_ns.saturating_sub(now));
         let budget = u128::from(state.budget_ns.max(0).unsigned_abs());
         let overflows = budget * u128::from(deadline) > left * u128::from(runtime);
@@ -298,7 +316,7 @@ impl<O: Observer> Sim<'_, O> {
     /// When its budget is empty, if it goes on running.
     pub(super) fn budget_end(&self, task: u32, from_ns: u64) -> u64 {
         let state = self.class.get(task as usize).and_then(Option::as_ref);
-        let deadline = state.filter(|s| s.task.is_deadline());
+        let deadline = state.filter(|s| s.task.is_deadline() && !s.is_governor());
         deadline.map_or(u64::MAX, |s| from_ns + s.budget_ns.max(0).unsigned_abs())
     }
 
@@ -459,7 +477,7 @@ impl<O: Observer> Sim<'_, O> {
     /// A deadline task whose budget is empty leaves its queue. True: it did.
     fn throttle_if_empty(&mut self, task: u32, cpu: u32) -> bool {
         let state = self.state(task);
-        if !state.task.is_deadline() || state.budget_ns > 0 {
+        if !state.task.is_deadline() || state.budget_ns > 0 || state.is_governor() {
             return false;
         }
         let result = self.class_exit(task, cpu, ClassMove::Throttle);

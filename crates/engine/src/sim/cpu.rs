@@ -105,6 +105,8 @@ pub(super) struct Cpu {
     pub(super) tick_armed: bool,
     /// Idle without a tick.
     pub(super) tick_stopped: bool,
+    /// It idles, and its tick has ended its last sleep.
+    pub(super) got_tick: bool,
     /// Pending timers of tasks that went to sleep here; expired ones are dropped when seen.
     pub(super) timers: BinaryHeap<Reverse<u64>>,
     pub(super) menu: Menu,

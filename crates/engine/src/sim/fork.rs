@@ -1,25 +1,67 @@
-//! Creation of the threads: a parent (on CPU 0 unless told otherwise) forks them one after the
-//! other; each goes to the start line and sleeps there until all are created, then until its own
-//! delay is over. Threads that fork others pay for it; their children do not wait for anybody.
+//! Creation of the threads: a shell on the first CPU starts the program, and its parent thread
+//! forks the others one after the other, where the policy has put it (at its fork and its exec).
+//! Each goes to the start line and waits there for what the workload says (`StartLine`), then
+//! until its own delay is over. Threads that fork others pay for it; their children do not wait
+//! for anybody.
 
 use super::Sim;
 use super::classes::ClassState;
+use super::kthreads::Kthreads;
 use super::steps::Flow;
 use crate::fair::Weight;
+use crate::machine::FULL_SPEED;
 use crate::observe::{Observer, PlacementKind};
-use crate::thread::{Action, Pending, Thread};
+use crate::options::Options;
+use crate::thread::{Action, Pending, State, Then, Thread};
 use wakeplace_policy_sys::{PlaceKind, Request, Task, Waker};
-use wakeplace_workload::{FairPolicy, Workload};
+use wakeplace_workload::{FairPolicy, Start, StartLine, Workload};
+
+/// How far the creation of the threads is.
+#[derive(Debug)]
+pub(super) struct Creation {
+    /// How the program's threads begin.
+    pub(super) start: Start,
+    /// Where the parent begins; None: where the policy puts it.
+    parent_cpu: Option<u32>,
+    /// The parent, just forked, has yet to run its program.
+    execs: bool,
+    /// Threads that the parent creates.
+    starters: usize,
+    /// Scripts that it has seen to.
+    forked: usize,
+    /// Threads that sleep at the start line, in the order in which they came.
+    at_line: Vec<u32>,
+}
+
+impl Creation {
+    pub(super) fn new(workload: &Workload, options: &Options) -> Self {
+        Self {
+            start: workload.start,
+            parent_cpu: options.parent_cpu,
+            execs: false,
+            starters: starters(workload),
+            forked: 0,
+            at_line: Vec::new(),
+        }
+    }
+}
+
+/// Threads that are there at the start.
+pub(super) fn starters(workload: &Workload) -> usize {
+    let there = workload.tasks.iter().filter(|task| task.forks.is_none());
+    there.count()
+}
 
 /// Threads that one run can have.
 const MOST_THREADS: usize = 1_000_000;
 
-/// One per script, then the parent.
-pub(super) fn threads(workload: &Workload) -> Vec<Thread> {
+/// One per script, then the parent, the shell that starts it and the kernel's.
+pub(super) fn threads(workload: &Workload, kthreads: &Kthreads) -> Vec<Thread> {
     let scripts = (0..).zip(&workload.tasks);
     let mut threads: Vec<_> = scripts
         .map(|(index, script)| Thread::of_script(script, index))
-        .chain([Thread::new(0, FairPolicy::Other, None)])
+        .chain([(); 2].map(|()| Thread::new(0, FairPolicy::Other, None)))
+        .chain(kthreads.threads())
         .collect();
     for (number, group) in (0..).zip(&workload.groups) {
         for member in &group.tasks {
@@ -41,14 +83,20 @@ fn core_task(thread: &Thread, index: u32, cpu: u32, cpus: Option<&[u32]>, nr_cpu
 }
 
 /// The core's records of `threads`.
-pub(super) fn core_tasks(workload: &Workload, threads: &[Thread], nr_cpus: u32) -> Vec<Task> {
-    let cpus = |thread: &Thread| {
-        let script = workload.tasks.get(thread.script as usize);
-        script.and_then(|script| script.cpus.as_deref())
+pub(super) fn core_tasks(
+    workload: &Workload,
+    threads: &[Thread],
+    kthreads: &Kthreads,
+    nr_cpus: u32,
+) -> Vec<Task> {
+    let first_kthread = workload.tasks.len() + 2;
+    let cpus = |index: usize| match workload.tasks.get(index) {
+        Some(script) => script.cpus.as_deref(),
+        None => kthreads.cpus(index.checked_sub(first_kthread)?),
     };
     (0..)
         .zip(threads)
-        .map(|(index, thread)| core_task(thread, index, 0, cpus(thread), nr_cpus))
+        .map(|(index, thread)| core_task(thread, index, 0, cpus(index as usize), nr_cpus))
         .collect()
 }
 
@@ -57,39 +105,100 @@ impl<O: Observer> Sim<'_, O> {
         self.scripts.len() as u32
     }
 
+    /// Who starts the program, unless the parent is put on a CPU.
+    fn shell(&self) -> u32 {
+        self.parent() + 1
+    }
+
+    pub(super) fn is_shell(&self, task: u32) -> bool {
+        task == self.shell()
+    }
+
     pub(super) fn is_parent(&self, task: u32) -> bool {
         task == self.parent()
     }
 
     /// The parent begins to run.
-    pub(super) fn start_parent(&mut self, cpu: u32) {
-        for task in &mut self.tasks {
-            self.core.task_init(task);
+    pub(super) fn start_parent(&mut self) {
+        for task in 0..=self.shell() {
+            self.core.task_init(&mut self.tasks[task as usize]);
         }
         for task in 0..self.parent() {
             self.hint(task);
         }
-        let parent = self.parent();
-        let cpu = self.start_cpu(parent, cpu);
-        self.core.task_new(&mut self.tasks[parent as usize], cpu, 0);
-        self.threads[parent as usize].action = Some(Action::Work(self.machine.costs.fork));
-        self.join_queue(parent, cpu, true);
+        let (first, cpu) = match self.creation.parent_cpu {
+            Some(cpu) => (self.parent(), cpu),
+            None => (self.shell(), 0),
+        };
+        let cpu = self.start_cpu(first, cpu);
+        self.core
+            .task_new(&mut self.tasks[first as usize], cpu, self.now);
+        self.threads[first as usize].action = Some(self.making_one());
+        self.join_queue(first, cpu, true);
         self.kick(cpu, cpu);
     }
 
-    /// The parent has done one fork's work. Returns false when there is nothing left to fork.
-    pub(super) fn fork_next(&mut self) -> bool {
-        while (self.scripts.get(self.forked)).is_some_and(|script| script.forks.is_some()) {
-            self.forked += 1;
+    /// The shell has done the work of a fork: the parent exists, and the shell waits for its end.
+    pub(super) fn shell_goes_on(&mut self, cpu: u32) {
+        let (shell, parent) = (self.shell(), self.parent());
+        self.account(cpu);
+        self.creation.execs = true;
+        self.fork(parent, shell);
+        self.block(cpu, shell, None);
+    }
+
+    /// What it takes to make a thread.
+    fn making_one(&self) -> Action {
+        match self.machine.wall_times {
+            true => Action::Stall(self.machine.costs.fork / FULL_SPEED),
+            false => Action::Work(self.machine.costs.fork),
         }
-        let child = self.forked;
+    }
+
+    /// The parent has done what it was at: it runs its program, forks the next thread, lets them
+    /// all begin, if that is its part, or sleeps.
+    pub(super) fn parent_goes_on(&mut self, cpu: u32) {
+        let parent = self.parent();
+        if std::mem::take(&mut self.creation.execs) {
+            let moved = self.exec(cpu, parent) == Flow::Held;
+            self.threads[parent as usize].action = Some(self.making_one());
+            if !moved {
+                self.resume(cpu);
+            }
+            return;
+        }
+        if self.go_on(cpu, parent) == Flow::Held {
+            return;
+        }
+        if self.fork_next() {
+            return self.resume(cpu);
+        }
+        if let StartLine::Creator { sync } = self.creation.start.line
+            && self.t_zero_ns.is_none()
+            && self.creation.at_line.len() == self.creation.starters
+            && self.let_begin(cpu, parent, sync, Then::Step) == Flow::Held
+        {
+            return;
+        }
+        self.block(cpu, parent, None);
+    }
+
+    /// Forks one more, if there is one. The work of it has been done.
+    fn fork_next(&mut self) -> bool {
+        while (self.scripts.get(self.creation.forked)).is_some_and(|script| script.forks.is_some())
+        {
+            self.creation.forked += 1;
+        }
+        let child = self.creation.forked;
         if child == self.scripts.len() {
-            self.open_start_line();
+            if self.creation.start.line == StartLine::Timers && self.t_zero_ns.is_none() {
+                self.arm_starts();
+            }
             return false;
         }
-        self.forked += 1;
+        self.creation.forked += 1;
         self.fork(child as u32, self.parent());
-        self.threads[self.scripts.len()].action = Some(Action::Work(self.machine.costs.fork));
+        self.threads[self.scripts.len()].action = Some(self.making_one());
         true
     }
 
@@ -191,28 +300,108 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// All threads exist: time zero of the workload. Those that wait already get their timers.
-    fn open_start_line(&mut self) {
+    fn arm_starts(&mut self) {
         self.t_zero_ns = Some(self.now);
-        for task in 0..self.scripts.len() as u32 {
-            if self.threads[task as usize].at_start_line {
-                self.threads[task as usize].started = true;
-                let due = self.now + self.scripts[task as usize].delay_ns;
-                self.threads[task as usize].stamp_ns = due;
-                self.sleep_until(task, due);
+        for task in std::mem::take(&mut self.creation.at_line) {
+            let due = self.begins_at(task);
+            let thread = &mut self.threads[task as usize];
+            thread.started = true;
+            thread.stamp_ns = due;
+            self.sleep_until(task, due);
+        }
+    }
+
+    /// When the task is to begin, once time zero is known.
+    fn begins_at(&self, task: u32) -> u64 {
+        let script = self.threads[task as usize].script;
+        let zero = self.zero_ns(task).unwrap_or(self.now);
+        zero + self.scripts[script as usize].delay_ns
+    }
+
+    /// A new thread has run for the first time.
+    pub(super) fn start_line(&mut self, cpu: u32, task: u32) -> Flow {
+        self.threads[task as usize].started = true; // unless it waits at the line
+        if self.threads[task as usize].number.is_some() {
+            return self.begin(cpu, task); // forked by another thread: it waits for nobody
+        }
+        match self.creation.start.line {
+            StartLine::Each => {
+                self.t_zero_ns.get_or_insert(self.now);
+                let script = self.threads[task as usize].script;
+                let due = self.now + self.scripts[script as usize].delay_ns;
+                self.begin_at(cpu, task, due)
+            }
+            StartLine::Timers if self.t_zero_ns.is_some() => self.begin(cpu, task),
+            StartLine::Timers => self.wait_at_line(cpu, task),
+            StartLine::Barrier => {
+                if task == self.first_thread() {
+                    self.t_zero_ns = Some(self.now);
+                }
+                match self.creation.at_line.len() + 1 < self.creation.starters {
+                    true => self.wait_at_line(cpu, task),
+                    false => self.let_begin(cpu, task, false, Then::Begin),
+                }
+            }
+            StartLine::Creator { .. } => {
+                if self.creation.at_line.len() + 1 == self.creation.starters {
+                    self.tell_parent(cpu);
+                }
+                self.wait_at_line(cpu, task)
             }
         }
     }
 
-    /// A new thread has run for the first time. Returns until when it sleeps now: for ever if the
-    /// others are not all there yet.
-    pub(super) fn start_line(&mut self, task: u32) -> Option<u64> {
-        let thread = &mut self.threads[task as usize];
-        thread.started = self.t_zero_ns.is_some();
-        thread.at_start_line = !thread.started;
-        let script = thread.script as usize;
-        let due = self.zero_ns(task)? + self.scripts[script].delay_ns;
-        let thread = &mut self.threads[task as usize];
-        thread.stamp_ns = due;
-        Some(due)
+    /// The running task is the last one to be ready: the parent may sleep until then.
+    fn tell_parent(&mut self, cpu: u32) {
+        let parent = self.parent();
+        if self.threads[parent as usize].state == State::Sleeping {
+            self.charge(cpu, self.machine.costs.wakeup);
+            self.threads[parent as usize].due_ns = self.now;
+            self.wake(parent, cpu, true);
+        }
+    }
+
+    fn first_thread(&self) -> u32 {
+        let first = self
+            .scripts
+            .iter()
+            .position(|script| script.forks.is_none());
+        first.unwrap_or(0) as u32
+    }
+
+    fn wait_at_line(&mut self, cpu: u32, task: u32) -> Flow {
+        self.threads[task as usize].started = false;
+        self.creation.at_line.push(task);
+        self.block(cpu, task, None);
+        Flow::Held
+    }
+
+    /// The running task wakes all who wait at the start line, the first one first.
+    fn let_begin(&mut self, cpu: u32, task: u32, sync: bool, then: Then) -> Flow {
+        self.t_zero_ns.get_or_insert(self.now);
+        let now = self.now;
+        while let Some(waiting) = self.creation.at_line.pop() {
+            let thread = &mut self.threads[waiting as usize];
+            thread.started = true;
+            thread.stamp_ns = now;
+            thread.pending = Pending::Begin;
+            self.threads[task as usize].to_wake.push((waiting, sync));
+        }
+        self.wake_listed(cpu, task, then)
+    }
+
+    /// The thread goes on, after its delay.
+    pub(super) fn begin(&mut self, cpu: u32, task: u32) -> Flow {
+        let due = self.begins_at(task);
+        self.begin_at(cpu, task, due)
+    }
+
+    fn begin_at(&mut self, cpu: u32, task: u32, due: u64) -> Flow {
+        self.threads[task as usize].stamp_ns = due;
+        if due <= self.now {
+            return Flow::Go;
+        }
+        self.block(cpu, task, Some(due));
+        Flow::Held
     }
 }

@@ -74,8 +74,12 @@ impl<O: Observer> Sim<'_, O> {
 
     pub(super) fn fallback(&self, task: u32, cpu: u32) -> u32 {
         let record = &self.tasks[task as usize];
-        let to = self.core.fallback_cpu(record, cpu);
-        to.expect("checked before the run: some CPU it may use is online")
+        match self.core.fallback_cpu(record, cpu) {
+            Some(to) => to,
+            // A kernel thread of CPUs that are gone goes anywhere (break_affinity).
+            None if !self.visible(task) => self.first_online(),
+            None => unreachable!("checked before the run: some CPU it may use is online"),
+        }
     }
 
     /// The CPU leaves now. First its work goes, while the caches it shared are known, then the

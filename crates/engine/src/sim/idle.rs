@@ -3,7 +3,9 @@
 use super::Sim;
 use super::cpu::{Message, Mode};
 use crate::machine::CpuIdleState;
+use crate::menu::IdleChoice;
 use crate::observe::{CpuPower, Observer};
+use crate::options::CpuIdle;
 use crate::queue::Event;
 
 /// "No timer": far enough for every residency, near enough for sums (an hour).
@@ -60,9 +62,15 @@ impl<O: Observer> Sim<'_, O> {
         if has_idle_timer {
             to_timer = to_timer.min(to_idle_timer);
         }
-        let mut choice = c
-            .menu
-            .select(&self.machine.idle[cpu as usize], to_timer, to_tick, tick);
+        let got_tick = std::mem::take(&mut c.got_tick);
+        let states = &self.machine.idle[cpu as usize];
+        let mut choice = match self.ticks.cpuidle {
+            CpuIdle::Menu => c.menu.select(states, to_timer, to_tick, tick),
+            CpuIdle::None => IdleChoice {
+                state: 0,
+                stop_tick: got_tick || !self.ticks.keeps_first,
+            },
+        };
         choice.stop_tick |= c.tick_stopped; // once stopped it stays so until work comes
         if !online {
             choice.state = self.machine.idle[cpu as usize].len() - 1; // switched off
@@ -121,8 +129,9 @@ impl<O: Observer> Sim<'_, O> {
         c.mode = Mode::Waking;
 
         c.generation += 1;
-        c.menu
-            .reflect(ready - c.idle_since_ns, state.wake_latency_ns, by_tick);
+        if self.ticks.cpuidle == CpuIdle::Menu {
+            (c.menu).reflect(ready - c.idle_since_ns, state.wake_latency_ns, by_tick);
+        }
         self.leave_cluster(cpu);
         self.core.cpu_mut(cpu).idle_exit_latency_us = u32::MAX;
         if ready == self.now {
@@ -169,6 +178,7 @@ impl<O: Observer> Sim<'_, O> {
         self.cpus[cpu as usize].generation += 1;
         self.core.exit_idle(cpu, self.now);
         self.cpus[cpu as usize].tick_stopped = false;
+        self.cpus[cpu as usize].got_tick = false;
         if !self.live {
             self.core.nohz_exit(cpu);
         }

@@ -13,6 +13,7 @@ mod groups;
 mod hardware;
 mod hotplug;
 mod idle;
+mod kthreads;
 mod lines;
 mod live;
 mod measure;
@@ -45,12 +46,15 @@ use crate::timers::{PrivateTimers, TimerState};
 use classes::{ClassParams, ClassState, class_states};
 use cpu::{ClusterState, Cpu};
 use effects::EffectTotals;
+use fork::Creation;
 use hardware::{Caps, EmUpdate};
+use kthreads::Kthreads;
 use lines::GroupLines;
 use ondemand::Sampling;
 use state::Views;
 use sync::SharedState;
 use thermal::Thermal;
+use tick::Ticks;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::{Balance, Core, MachineFacts, Policy, QueueKind, Reason, Task};
 use wakeplace_workload::{Calibration, Series, Stream, TaskScript, Workload};
@@ -70,8 +74,7 @@ pub(crate) struct Sim<'a, O> {
     sampling: Sampling,
     fair: FairParams,
     eevdf: EevdfParams,
-    /// A timer ends slices between ticks.
-    hrtick: bool,
+    ticks: Ticks,
     /// The queues are the live scheduler's, and so is what differs with them.
     live: bool,
     cpus: Vec<Cpu>,
@@ -81,13 +84,15 @@ pub(crate) struct Sim<'a, O> {
     scripts: &'a [TaskScript],
     /// Their steps.
     programs: Programs,
-    /// One for each script, the parent of all, then those that threads forked.
+    /// One for each script, the parent of all, the shell, kernel threads, then those that threads
+    /// forked.
     threads: Vec<Thread>,
     /// The core's record of each thread, same indices.
     tasks: Vec<Task>,
     /// Those above the fair class, same indices; empty if there are none.
     class: Vec<Option<ClassState>>,
     class_params: ClassParams,
+    kthreads: Kthreads,
     rt_period_armed: bool,
     devices: &'a [Interrupts],
     caps: Caps<'a>,
@@ -107,8 +112,8 @@ pub(crate) struct Sim<'a, O> {
     lines: GroupLines,
     /// Work units of one ns of the workload's `Run` times.
     work_per_ns: u64,
+    creation: Creation,
     t_zero_ns: Option<u64>,
-    forked: usize,
     /// Threads that have not ended, those that the parent has yet to create among them.
     alive: usize,
     recency: u64,
@@ -152,6 +157,13 @@ fn run_queues(core: &Core) -> impl Iterator<Item = RunQueue> {
     })
 }
 
+/// The CPUs with their queues, of groups where there are some.
+fn cpus(core: &Core, shares: &[u32], fair: FairParams, eevdf: EevdfParams) -> Vec<Cpu> {
+    let kind = core.queue_kind();
+    let queue = |queue| groups::queue(kind, shares, fair, eevdf).unwrap_or(queue);
+    run_queues(core).map(queue).map(Cpu::new).collect()
+}
+
 /// The core before the first event.
 fn settled(facts: &MachineFacts, policy: &Policy) -> Core {
     let mut core =
@@ -177,11 +189,10 @@ impl<'a, O: Observer> Sim<'a, O> {
         let facts = machine.facts_of_run(platform);
         let mut core = settled(&facts, policy);
         let shares = groups::add_groups(&mut core, workload, options);
-        let threads = fork::threads(workload);
+        let kthreads = Kthreads::new(platform, options);
+        let threads = fork::threads(workload, &kthreads);
         let fair = FairParams::new(policy.core_params(), platform.cpus.len());
         let eevdf = EevdfParams::new(policy.core_params(), platform.cpus.len(), machine.tick_ns);
-        let queues = run_queues(&core)
-            .map(|queue| groups::queue(core.queue_kind(), &shares, fair, eevdf).unwrap_or(queue));
         Self {
             now: 0,
             queue: EventQueue::default(),
@@ -191,16 +202,17 @@ impl<'a, O: Observer> Sim<'a, O> {
             policies: policy_change::schedule(policy, &options.policy_at),
             fair,
             eevdf,
-            cpus: queues.map(Cpu::new).collect(),
-            hrtick: policy.core_params().hrtick != 0,
+            cpus: cpus(&core, &shares, fair, eevdf),
+            ticks: Ticks::new(policy, options),
             live: core.queue_kind() == QueueKind::Live,
             clusters: vec![ClusterState::default(); platform.clusters.len()],
             opp: first_points(&core, platform.freq_domains.len()),
             scripts: &workload.tasks,
             programs: Programs::new(&workload.tasks),
-            tasks: fork::core_tasks(workload, &threads, machine.nr_cpus),
+            tasks: fork::core_tasks(workload, &threads, &kthreads, machine.nr_cpus),
             threads,
-            class: class_states(workload, &ClassParams::new(&core)),
+            class: class_states(workload, &kthreads, &ClassParams::new(&core)),
+            kthreads,
             class_params: ClassParams::new(&core),
             rt_period_armed: false,
             devices: &options.irq,
@@ -217,9 +229,9 @@ impl<'a, O: Observer> Sim<'a, O> {
             totals: EffectTotals::default(),
             lines: GroupLines::new(&core, machine.costs.transfer()),
             work_per_ns: work_per_ns(&machine, workload.calibration),
+            creation: Creation::new(workload, options),
             t_zero_ns: None,
-            forked: 0,
-            alive: workload.tasks.iter().filter(|t| t.forks.is_none()).count(),
+            alive: fork::starters(workload),
             recency: 0,
             overutilized: false,
             idle_timer: live::IdleTimer::default(),
@@ -250,7 +262,11 @@ impl<'a, O: Observer> Sim<'a, O> {
         }
         self.arm_hardware();
         self.arm_thermal();
-        self.start_parent(options.parent_cpu);
+        self.start_kthreads();
+        match self.creation.start.at_ns {
+            0 => self.start_parent(),
+            at => self.queue.push(at, Event::Begin),
+        }
         let ended = loop {
             let Some((time, event)) = self.queue.pop_until(duration_ns) else {
                 break Ended::Duration;
@@ -344,6 +360,7 @@ impl<'a, O: Observer> Sim<'a, O> {
             Event::RtPeriod => self.rt_period(),
             Event::SpinEnd { cpu } => self.spin_end(cpu),
             Event::Queued { task, by } => self.queued(task, by),
+            Event::Begin => self.start_parent(),
         }
         if self.core.overutilized() != self.overutilized {
             self.overutilized = !self.overutilized;
@@ -359,14 +376,24 @@ impl<'a, O: Observer> Sim<'a, O> {
         self.hash = mixed ^ mixed >> 29;
     }
 
-    /// Is this a thread of the workload (not the parent that created them)?
+    /// Is this a thread of the workload (not the parent that created them, the shell or the
+    /// kernel's)?
     fn visible(&self, task: u32) -> bool {
-        task as usize != self.scripts.len()
+        let first_hidden = self.scripts.len() as u32;
+        task.wrapping_sub(first_hidden) >= self.hidden()
     }
 
-    /// The number by which observers know a thread: they do not see the parent.
+    /// Threads that observers do not see; they follow those of the scripts.
+    fn hidden(&self) -> u32 {
+        2 + self.kthreads.len()
+    }
+
+    /// The number by which observers know a thread.
     fn shown(&self, task: u32) -> u32 {
-        task - u32::from(task as usize > self.scripts.len())
+        match (task as usize) < self.scripts.len() {
+            true => task,
+            false => task - self.hidden(),
+        }
     }
 
     fn report(mut self, ended: Ended) -> RunReport {
@@ -385,11 +412,10 @@ impl<'a, O: Observer> Sim<'a, O> {
         let counts = Reason::ALL.iter().copied().zip(self.reasons);
         let now = self.now;
         let executing: Vec<_> = self.cpus.iter().filter_map(|c| c.current).collect();
-        let parent = self.scripts.len() as u32;
         let threads = || {
             (0..)
                 .zip(&self.threads)
-                .filter(|(index, _)| *index != parent)
+                .filter(|(index, _)| self.visible(*index))
         };
         let name = |thread: &Thread| ThreadName {
             script: thread.script,
@@ -475,6 +501,7 @@ fn event_code(event: Event) -> u64 {
         Event::EmScale { index } => (18, index),
         Event::SpinEnd { cpu } => (19, cpu),
         Event::Queued { task, .. } => (20, task),
+        Event::Begin => (21, 0),
     };
     kind << 32 | u64::from(subject)
 }

@@ -165,13 +165,14 @@ impl<O: Observer> Sim<'_, O> {
         thread.due_ns = due_ns;
         thread.timer_cpu = cpu;
         thread.state = State::Sleeping;
-        thread.at_start_line = false;
         self.cpus[cpu as usize]
             .timers
             .push(std::cmp::Reverse(due_ns));
         self.queue.push(due_ns, Event::Timer { task });
-        let number = self.shown(task);
-        self.observer.timer_armed(self.now, number, cpu, due_ns);
+        if self.visible(task) {
+            let number = self.shown(task);
+            self.observer.timer_armed(self.now, number, cpu, due_ns);
+        }
     }
 
     /// Tells the observer what the running task did, at the end of the run.
@@ -382,8 +383,7 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn after_core(&mut self, cpu: u32, result: EventResult) {
         if result.freq() {
             let domain = self.machine.domain_of[cpu as usize];
-            let at = self.now + self.machine.transition_ns[domain as usize];
-            self.queue.push(at, Event::Freq { domain });
+            self.request_frequency(domain);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::Sim;
 use super::cpu::Cpu;
+use super::kthreads::Kthreads;
 use crate::machine::Machine;
 use crate::observe::{CpuPower, Observer};
 use crate::state::{Activity, CpuState, MachineState, StateView, domains, sched_mc};
@@ -39,6 +40,7 @@ struct Parts<'a> {
     opp: &'a [u16],
     threads: &'a [Thread],
     scripts: &'a [TaskScript],
+    kthreads: &'a Kthreads,
     idle_names: &'a [String],
 }
 
@@ -63,6 +65,7 @@ impl<O: Observer> Sim<'_, O> {
             opp: &self.opp,
             threads: &self.threads,
             scripts: self.scripts,
+            kthreads: &self.kthreads,
             idle_names: &self.views.idle_names,
         };
         self.observer.state(&StateView {
@@ -118,10 +121,18 @@ impl Parts<'_> {
         }
     }
 
-    /// As reports have it; of the thread that makes all others `parent`.
+    /// As reports have it; of the thread that makes all others `parent`, of its `shell`, of kernel
+    /// threads theirs.
     fn thread_name(&self, task: u32) -> String {
         if task as usize == self.scripts.len() {
             return "parent".to_owned();
+        }
+        if task as usize == self.scripts.len() + 1 {
+            return "shell".to_owned();
+        }
+        let after_shell = (task as usize).checked_sub(self.scripts.len() + 2);
+        if let Some(name) = after_shell.and_then(|index| self.kthreads.name(index)) {
+            return name.to_owned();
         }
         let thread = &self.threads[task as usize];
         thread.name(self.scripts)

@@ -20,18 +20,16 @@ impl<O: Observer> Sim<'_, O> {
     /// Takes script steps until one needs time.
     pub(super) fn continue_script(&mut self, cpu: u32, task: u32) {
         if self.is_parent(task) {
-            if self.fork_next() {
-                self.resume(cpu);
-            } else {
-                self.block(cpu, task, None);
-            }
-            return;
+            return self.parent_goes_on(cpu);
         }
-        if !self.threads[task as usize].started {
-            let due = self.start_line(task);
-            if due.is_none_or(|due| due > self.now) {
-                return self.block(cpu, task, due);
-            }
+        if self.is_shell(task) {
+            return self.shell_goes_on(cpu);
+        }
+        if self.is_kthread(task) {
+            return self.kthread_goes_on(cpu, task);
+        }
+        if !self.threads[task as usize].started && self.start_line(cpu, task) == Flow::Held {
+            return;
         }
         if self.go_on(cpu, task) == Flow::Held {
             return;
@@ -65,7 +63,7 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// What was under way when the task's action or sleep began.
-    fn go_on(&mut self, cpu: u32, task: u32) -> Flow {
+    pub(super) fn go_on(&mut self, cpu: u32, task: u32) -> Flow {
         let now = self.now;
         let thread = &mut self.threads[task as usize];
         match std::mem::take(&mut thread.pending) {
@@ -86,6 +84,7 @@ impl<O: Observer> Sim<'_, O> {
             Pending::Lock { mutex } => return self.lock_again(cpu, task, mutex),
             Pending::Signalled { mutex } => return self.relock(cpu, task, mutex),
             Pending::Fork { script } => return self.fork_thread(cpu, task, script),
+            Pending::Begin => return self.begin(cpu, task),
         }
         Flow::Go
     }
@@ -266,7 +265,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// The kernel places a task that runs another program anew. It asks no class but the fair one,
     /// and no sched_ext scheduler.
-    fn exec(&mut self, cpu: u32, task: u32) -> Flow {
+    pub(super) fn exec(&mut self, cpu: u32, task: u32) -> Flow {
         if self.live || self.is_class(task) {
             return Flow::Go;
         }

@@ -3,11 +3,33 @@
 use super::Sim;
 use super::cpu::{Message, Mode};
 use crate::observe::{KernelWork, Observer};
+use crate::options::{CpuIdle, Options};
 use crate::queue::Event;
-use wakeplace_policy_sys::IdleKind;
+use wakeplace_policy_sys::{IdleKind, Policy};
 
 /// The kernel sets no timer nearer than this (SB 5: HRTICK; decision 021).
 const LEAST_SLICE_TIMER_NS: u64 = 10_000;
+
+/// What a run has of ticks and timers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ticks {
+    pub(super) cpuidle: CpuIdle,
+    /// Without cpuidle: the tick stops only after an idle tick.
+    pub(super) keeps_first: bool,
+    /// A timer ends slices between ticks.
+    hrtick: bool,
+}
+
+impl Ticks {
+    pub(super) fn new(policy: &Policy, options: &Options) -> Self {
+        let params = policy.core_params();
+        Self {
+            cpuidle: options.cpuidle,
+            keeps_first: params.idle_got_tick != 0,
+            hrtick: params.hrtick != 0,
+        }
+    }
+}
 
 impl<O: Observer> Sim<'_, O> {
     pub(super) fn arm_tick(&mut self, cpu: u32) {
@@ -75,7 +97,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// Where slices end between ticks: makes sure of an event at the end of the running task's.
     pub(super) fn arm_slice_end(&mut self, cpu: u32) {
-        if !self.hrtick {
+        if !self.ticks.hrtick {
             return;
         }
         let Some(left) = self.rest_of_slice_ns(cpu) else {
@@ -113,6 +135,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// An idle CPU took its tick.
     pub(super) fn idle_tick(&mut self, cpu: u32) {
+        self.cpus[cpu as usize].got_tick = true;
         self.extra_work(cpu, KernelWork::IdleTick);
         self.sample(cpu);
         if self.live {

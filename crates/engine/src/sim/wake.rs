@@ -170,6 +170,9 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     fn note_waking(&mut self, task: u32, waker: Option<u32>, cpu: u32, sync: bool) {
+        if !self.visible(task) {
+            return;
+        }
         let waking = Waking {
             task: self.shown(task),
             waker: waker.filter(|w| self.visible(*w)).map(|w| self.shown(w)),
@@ -216,7 +219,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// What is about to be decided, for those who want to know.
     pub(super) fn show_situation(&mut self, task: u32, ask: &Request) {
-        if !self.observer.wants_situation() {
+        if !self.observer.wants_situation() || !self.visible(task) {
             return;
         }
         let power: Vec<_> = self.cpus.iter().map(|c| c.power).collect();
@@ -229,6 +232,7 @@ impl<O: Observer> Sim<'_, O> {
             class: state.map(|state| &state.task),
             ask,
             power: &power,
+            hidden: self.hidden() as usize,
         };
         self.observer.situation(self.now, &situation);
     }
@@ -254,8 +258,10 @@ impl<O: Observer> Sim<'_, O> {
         thread.fresh = true;
         thread.action.get_or_insert(Action::Work(0));
         let due = thread.due_ns;
-        let number = self.shown(task);
-        self.observer.wakeup(self.now, number, cpu, due);
+        if self.visible(task) {
+            let number = self.shown(task);
+            self.observer.wakeup(self.now, number, cpu, due);
+        }
     }
 
     /// Does its sleep end with a device? Asked once per wake-up.
@@ -273,8 +279,11 @@ impl<O: Observer> Sim<'_, O> {
         choice: Choice,
         kind: PlacementKind,
     ) {
-        self.reasons[choice.reason.index()] += 1;
         self.mix(u64::from(choice.cpu) << 8 | choice.reason.index() as u64);
+        if !self.visible(task) {
+            return;
+        }
+        self.reasons[choice.reason.index()] += 1;
         let raw = self.tasks[task as usize].raw();
         let placement = Placement {
             util: raw.avg.util_avg,
@@ -301,8 +310,10 @@ impl<O: Observer> Sim<'_, O> {
             .migrate_sleeping(&mut self.tasks[task as usize], to, self.now);
         self.shift(task, from, to);
         self.refill_caches(task, from, to);
-        let number = self.shown(task);
-        self.observer.migrate(self.now, number, from, to, why);
+        if self.visible(task) {
+            let number = self.shown(task);
+            self.observer.migrate(self.now, number, from, to, why);
+        }
     }
 
     /// Work to refill caches after a move.

@@ -91,7 +91,7 @@ fn is_big_after(
     let load = workload(vec![once(cpu, &events)], vec![]);
     let options = Options {
         wakeup_cases: true,
-        parent_cpu: 3, // not the task's: a fork's value is of a CPU that did nothing
+        parent_cpu: Some(3), // not the task's: a fork's value is of a CPU that did nothing
         ..all_off(4 * S)
     };
     let policy = policy(ON, settings);

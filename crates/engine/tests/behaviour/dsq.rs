@@ -262,7 +262,7 @@ fn an_idle_machine_is_looked_at_every_64_ms_by_its_first_cpu() {
 fn crowded_waits(queue: &str) -> [u64; 2] {
     const GROUPS: u32 = 4;
     let platform = Board::symmetric(1).platform();
-    let spec = format!("messaging:groups={GROUPS},loops=60,via=pipe,tasks=thread");
+    let spec = format!("messaging:groups={GROUPS},loops=60,via=pipe,tasks=thread,release=100us");
     let spec = Spec::parse(&spec, &LoadOptions::default()).expect("valid");
     let policy = policy("wakeplace", &[("queue", queue), ("vq_sync_run_ns", "0")]);
     let mut waits: Vec<u64> = (1..=4)

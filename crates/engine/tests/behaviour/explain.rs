@@ -160,7 +160,12 @@ fn by_number_time_and_cpu() {
 /// sender's.
 #[test]
 fn an_interrupt_is_told_from_a_waker() {
-    let timers = case("hikey960", "linux-7.3", "periodic:n=20,duty=20%", 200);
+    let timers = case(
+        "hikey960",
+        "linux-7.3",
+        "periodic:n=20,duty=20%,start=spread",
+        200,
+    );
     let mut ran = 0;
     for number in 1..40 {
         let e = timers.ask(&any(Which::Wakeup(number)), &[]).unwrap();

@@ -27,7 +27,8 @@ fn steps(log: &Log, domain: u32) -> Vec<(u64, u16)> {
 
 /// Goal: changes of one domain are at least the rate limit apart. Source: SB 9.3 and the era's
 /// rule: 1000 x transition latency (300 us), at most 10 ms; a parameter overrides it. The latency
-/// is the same for each change, so effects are as far apart as requests.
+/// is the same for each change, and no thread takes its time before, so effects are as far apart as
+/// requests.
 #[test]
 fn changes_keep_the_rate_limit() {
     let platform = builtin("hikey960");

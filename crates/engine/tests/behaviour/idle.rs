@@ -1,7 +1,8 @@
 //! Idle states, their latencies, clusters, and the tick of idle CPUs.
 
 use crate::common::*;
-use wakeplace_engine::observe::CpuPower;
+use wakeplace_engine::observe::{CpuPower, KernelWork};
+use wakeplace_engine::{CpuIdle, Observer, Options};
 use wakeplace_platform::{IdleScope, Platform};
 use wakeplace_workload::{Event, Loops, TaskScript, Timer, TimerMode, Workload};
 
@@ -326,4 +327,62 @@ fn the_switch_leaves_the_first_state() {
         assert!(states.into_iter().all(first_only));
     }
     assert!(log.cluster(0).iter().all(|(_, s)| s.is_none()));
+}
+
+/// When a CPU took ticks while it idled.
+struct IdleTicks {
+    of: u32,
+    at: Vec<u64>,
+}
+
+impl Observer for IdleTicks {
+    fn kernel_work(&mut self, at: u64, cpu: u32, work: KernelWork) {
+        if cpu == self.of && work == KernelWork::IdleTick {
+            self.at.push(at);
+        }
+    }
+}
+
+/// The ticks that an idle CPU takes where no cpuidle driver is.
+fn idle_ticks(era: &str, load: &Workload, of: u32, options: &Options) -> Vec<u64> {
+    let platform = Board::symmetric(4).platform();
+    let policy = policy(era, &[("governor", "performance")]);
+    let options = Options {
+        cpuidle: CpuIdle::None,
+        ..options.clone()
+    };
+    let mut ticks = IdleTicks { of, at: Vec::new() };
+    wakeplace_engine::run(&platform, &policy, load, &options, &mut ticks);
+    ticks.at
+}
+
+/// Goal: without a cpuidle driver a CPU that idles keeps its tick until one has ended its sleep, in
+/// kernels with f4c31b07b136 ("sched: idle: Consolidate the handling of two special cases", 7.0,
+/// 6.12.78); before, it stops the tick at once. Method: 1 ms of work every 100 ms on CPU 1: in each
+/// pause one idle tick, the first one, or none. WFI's exit takes 1 us.
+#[test]
+fn without_cpuidle_the_tick_stops_after_one() {
+    let tick = 1_000_000_000 / u64::from(Board::symmetric(4).platform().tick_hz);
+    let options = all_off(2 * S);
+    for era in ["linux-6.12", "linux-7.3"] {
+        let at = idle_ticks(era, &slow_beat(1), 1, &options);
+        let expected: Vec<u64> = (0..20).map(|n| n * 100 * MS + tick + US).collect();
+        assert_eq!(at, expected, "{era}");
+    }
+    for era in ["linux-4.17", "linux-6.2"] {
+        assert_eq!(idle_ticks(era, &slow_beat(1), 1, &options), [], "{era}");
+    }
+}
+
+/// Goal: only a tick stops the tick: `got_tick` is what the last sleep ended by, so that another
+/// interrupt leaves it running; once it is stopped, no interrupt starts it. Method: an interrupt
+/// every 1.5 ms on a CPU without tasks; the tick is at 4 ms, and no other follows.
+#[test]
+fn other_interrupts_neither_stop_nor_start_it() {
+    let mut options = all_off(S);
+    options.set("model.irq", "3:1500us:10us").unwrap();
+    let tick = 1_000_000_000 / u64::from(Board::symmetric(4).platform().tick_hz);
+    assert!(tick > 3 * MS, "two interrupts come first");
+    let at = idle_ticks("linux-7.3", &slow_beat(1), 3, &options);
+    assert_eq!(at, [tick + US]);
 }

@@ -5,7 +5,7 @@ use super::{MS, US};
 use wakeplace_engine::RunReport;
 use wakeplace_engine::observe::{CpuPower, MigrateCause, Placement, PlacementKind};
 use wakeplace_platform::{IdleScope, IdleState, Platform};
-use wakeplace_workload::{RealTime, TaskScript, Workload};
+use wakeplace_workload::{RealTime, StartLine, TaskScript, Workload};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -49,7 +49,8 @@ struct Checker<'a> {
     realtime: bool,
     /// Devices' interrupts are no time of any task.
     interrupts: bool,
-    /// The last fork: before, an invisible parent uses a CPU.
+    /// The last fork, or the last thread's first wake-up where the parent wakes them: before, an
+    /// invisible parent uses a CPU.
     forked: u64,
     woken: Option<Placement>,
     /// Sleepers may stay queued, and wake without a placement.
@@ -91,6 +92,13 @@ pub(crate) fn check_log_with(
         What::Placement(p) if p.kind == PlacementKind::Fork && p.waker.is_none() => Some(()),
         _ => None,
     });
+    let first_wakeup = |task: u32| {
+        let of = |w: &What| matches!(w, What::Wakeup { task: t, .. } if *t == task).then_some(());
+        log.pick(of).first().map(|(at, ())| *at)
+    };
+    let by_creator = matches!(workload.start.line, StartLine::Creator { .. });
+    let started = (0..tasks as u32).filter(|_| by_creator).map(first_wakeup);
+    let started = started.map(|at| at.unwrap_or(u64::MAX)).max();
     let mut checker = Checker {
         platform,
         workload,
@@ -113,7 +121,9 @@ pub(crate) fn check_log_with(
         displaced: vec![None; cpus],
         realtime: (workload.tasks.iter()).any(|t| t.attributes.realtime.is_some()),
         interrupts,
-        forked: forks.last().map_or(u64::MAX, |(at, ())| *at),
+        forked: started
+            .or(forks.last().map(|(at, ())| *at))
+            .unwrap_or(u64::MAX),
         woken: None,
         delayed_dequeue,
         now: 0,

@@ -20,10 +20,13 @@ pub(crate) const US: u64 = 1_000;
 pub(crate) const MS: u64 = 1_000_000;
 pub(crate) const S: u64 = 1_000_000_000;
 
-/// Options with all models on.
+/// Options with all models on, but for kernel threads, which would run beside what a test is about;
+/// the parent begins on CPU 0.
 pub(crate) fn all_on(duration_ns: u64) -> Options {
     Options {
         duration_ns,
+        parent_cpu: Some(0),
+        housekeeping: false,
         ..Options::default()
     }
 }
@@ -35,6 +38,8 @@ pub(crate) fn all_off(duration_ns: u64) -> Options {
         idle_states: false,
         kernel_costs: false,
         transition_latency: false,
+        parent_cpu: Some(0),
+        housekeeping: false,
         ..Options::default()
     }
 }

@@ -2,8 +2,8 @@
 
 use super::MS;
 use wakeplace_workload::{
-    Attributes, Calibration, Change, Event, FairPolicy, Loops, Phase, Shared, TaskScript, Timer,
-    Workload,
+    Attributes, Calibration, Change, Event, FairPolicy, Loops, Phase, Shared, Start, TaskScript,
+    Timer, Workload,
 };
 
 pub(crate) fn run_ms(ms: u64) -> Event {
@@ -60,6 +60,7 @@ pub(crate) fn workload(tasks: Vec<TaskScript>, timers: Vec<Timer>) -> Workload {
         name: "test".into(),
         calibration: Calibration::Biggest,
         tasks,
+        start: Start::default(),
         timers,
         shared: Shared::default(),
         series: Vec::new(),

@@ -7,6 +7,7 @@
 //! 4. This file: name, kernel, costs, board, and the order of the steps.
 
 mod frequency;
+mod housekeeping;
 mod idle;
 mod machine;
 mod provenance;
@@ -81,6 +82,7 @@ fn platform(raw: &RawPlatform, text: &str) -> Result<Platform, Flaw> {
         None => None,
     };
     let thermal = thermal::read(&raw.thermal, &machine.clusters, unit, &mut provenance)?;
+    let housekeeping = housekeeping::read(raw.housekeeping.as_ref(), &machine, &mut provenance)?;
     Ok(Platform {
         name,
         title: raw.title.clone(),
@@ -97,6 +99,7 @@ fn platform(raw: &RawPlatform, text: &str) -> Result<Platform, Flaw> {
         costs,
         power_unit: unit,
         board,
+        housekeeping,
         thermal,
         provenance: provenance.in_file_order(),
         notes: raw.notes.clone(),

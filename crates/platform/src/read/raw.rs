@@ -135,6 +135,27 @@ pub(super) struct RawPlatform {
     pub(super) board: Option<Spanned<RawBoard>>,
     #[serde(default)]
     pub(super) thermal: Vec<Spanned<RawThermal>>,
+    pub(super) housekeeping: Option<Spanned<RawHousekeeping>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawHousekeeping {
+    pub(super) governor_ns: Option<Int>,
+    #[serde(default)]
+    pub(super) threads: Vec<Spanned<RawThread>>,
+    pub(super) source: Text,
+    pub(super) standing: RawStanding,
+}
+
+/// A kernel thread.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawThread {
+    pub(super) name: Text,
+    pub(super) cpus: Option<Text>,
+    pub(super) period_us: Int,
+    pub(super) run_us: Int,
 }
 
 #[derive(Deserialize)]

@@ -285,7 +285,17 @@ fn every_table_is_known_in_one_way() {
         ["cpus", "levels", "power"]
     );
     let assumed = board.groups_known(Standing::Calibrated);
-    assert_eq!(assumed, ["power", "idle power", "costs", "board", "heat"]);
+    assert_eq!(
+        assumed,
+        [
+            "power",
+            "idle power",
+            "costs",
+            "board",
+            "heat",
+            "housekeeping"
+        ]
+    );
     assert_eq!(board.kinds(), ["4 cortex-a53", "4 cortex-a73"]);
 }
 

@@ -61,7 +61,8 @@ pub(super) fn linux_6_2() -> wp_params {
 }
 
 /// Linux 6.12, the long-term release that the specs were read in (6.12.117), with what that release
-/// took from later kernels: new-idle attempts by chance, the base slice of 0.7 ms.
+/// took from later kernels: new-idle attempts by chance, the base slice of 0.7 ms, and the tick of
+/// CPUs that idle without cpuidle (f4c31b07b136 of 7.0; 6.12.78).
 pub(super) fn linux_6_12() -> wp_params {
     let mut p = wp_params {
         util_est: sys::WP_UTIL_EST_SINGLE,
@@ -81,6 +82,7 @@ pub(super) fn linux_6_12() -> wp_params {
         freq_perf_form: 1,
         queue: sys::WP_QUEUE_EEVDF,
         eevdf_form: sys::WP_EEVDF_612,
+        idle_got_tick: 1,
         ..linux_6_2()
     };
     set_energy_aware(&mut p, 3);

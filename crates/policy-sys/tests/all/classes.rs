@@ -498,3 +498,41 @@ fn who_joins_is_queued() {
     let _ = core.class_leave(&mut t, &mut class, NOW, ClassMove::Sleep);
     assert_eq!(t.raw().on_rq, 0);
 }
+
+// --------------------------------------------------------------------- threads of schedutil
+
+/// Goal: a CPU with two tasks of any class marks the root domain overloaded, so that new-idle CPUs
+/// look for work (add_nr_running, kernel/sched/sched.h: `nr_running >= 2`).
+#[test]
+fn two_tasks_of_any_class_are_an_overload() {
+    let mut core = core(&flat_facts(2), "linux-7.3", &[]);
+    let mut fair = task(&mut core, 1, 0);
+    let _ = core.enqueue_new(&mut fair, 0, MS);
+    assert_eq!(core.state().overload, 0);
+    let mut other = task(&mut core, 2, 0);
+    let mut class = ClassTask::deadline(0, 10 * MS, 10 * MS);
+    let _ = core.class_join(&mut other, &mut class, 2 * MS, ClassMove::Sleep);
+    assert_eq!(core.state().overload, 1);
+}
+
+/// Goal: a deadline task without a budget, as schedutil's threads are (SCHED_FLAG_SUGOV,
+/// `dl_entity_is_special`), reserves no bandwidth and asks for no frequency; its time counts in the
+/// class's signal.
+#[test]
+fn a_governors_thread_reserves_nothing() {
+    let mut core = lone("linux-7.3", &[]);
+    let mut class = ClassTask::deadline(0, 10 * MS, 10 * MS);
+    let mut t = task(&mut core, 1, 0);
+    core.exit_idle(0, 20 * MS);
+    let joined = core.class_join(&mut t, &mut class, 20 * MS, ClassMove::Sleep);
+    assert!(!joined.freq());
+    assert_eq!(core.cpu(0).classes.dl_bw, 0);
+    let _ = core.class_run(&mut t, &class, 20 * MS);
+    let left = core.class_leave(&mut t, &mut class, 30 * MS, ClassMove::Sleep);
+    assert!(!left.freq());
+    assert_eq!((core.cpu(0).classes.dl_bw, core.cpu(0).dl_util), (0, 191));
+    // One with a budget does both.
+    let mut class = ClassTask::deadline(5 * MS, 10 * MS, 10 * MS);
+    let _ = core.class_join(&mut t, &mut class, 40 * MS, ClassMove::Sleep);
+    assert_eq!(core.cpu(0).classes.dl_bw, 1 << 19);
+}

@@ -3,7 +3,7 @@
 use super::tracker::{Made, Odd, Step, Task, Tracker};
 use crate::read::order::Found;
 use wakeplace_workload::{
-    Attributes, Calibration, Channel, Event, FairPolicy, Loops, Phase, RealTime, Shared,
+    Attributes, Calibration, Channel, Event, FairPolicy, Loops, Phase, RealTime, Shared, Start,
     TaskScript, Timer, TimerMode, Workload,
 };
 
@@ -165,6 +165,7 @@ impl Recorded {
             name: name.to_owned(),
             calibration: Calibration::Biggest,
             tasks,
+            start: Start::default(),
             timers,
             shared,
             series: Vec::new(),

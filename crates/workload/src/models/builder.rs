@@ -2,7 +2,7 @@
 use super::adopt::adopt;
 use crate::script::{
     Barrier, Calibration, Channel, Condition, Count, Counter, Figure, Limit, Mutex, Series, Shared,
-    TaskScript, Timer, Workload,
+    Start, StartLine, TaskScript, Timer, Workload,
 };
 
 /// Length of a run that ends when its tasks do: an hour, which none of them comes near.
@@ -19,6 +19,7 @@ impl Builder {
             name: argument.to_owned(),
             calibration: Calibration::Biggest,
             tasks: Vec::new(),
+            start: Start::default(),
             timers: Vec::new(),
             shared: Shared::default(),
             series: Vec::new(),
@@ -110,6 +111,11 @@ impl Builder {
     /// What is counted so far.
     pub(crate) fn counted(&mut self) -> Option<&mut Count> {
         self.0.count.as_mut()
+    }
+
+    /// How the threads come into being.
+    pub(crate) fn start(&mut self, at_ns: u64, line: StartLine) {
+        self.0.start = Start { at_ns, line };
     }
 
     /// What `Event::Count` counts.

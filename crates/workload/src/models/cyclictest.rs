@@ -5,7 +5,9 @@ use super::tasks::{endless, run};
 use super::values::Values;
 use super::{MAX_TASKS, Model, ModelInfo, parameter};
 use crate::error::WorkloadError;
-use crate::script::{Event, Since, Statistic, TaskScript, TimeUnit, Timer, TimerMode, Workload};
+use crate::script::{
+    Event, Since, StartLine, Statistic, TaskScript, TimeUnit, Timer, TimerMode, Workload,
+};
 use crate::{MachineFacts, Stream};
 use std::sync::Arc;
 
@@ -183,6 +185,7 @@ impl Model for Cyclictest {
             other(&mut builder, work_ns, self.other_period_ns, seed);
         }
         builder.duration(self.time_ns);
+        builder.start(0, StartLine::Each);
         let mut workload = builder.finish();
         workload.cpu_dma_latency_us = self.held.then_some(0);
         Ok(workload)

@@ -7,7 +7,7 @@ use super::values::Values;
 use super::work::{Share, work};
 use super::{Model, ModelInfo, fault, parameter};
 use crate::error::WorkloadError;
-use crate::script::{Event, TaskScript, Workload};
+use crate::script::{Event, StartLine, TaskScript, Workload};
 use crate::{MachineFacts, Stream};
 use std::sync::Arc;
 
@@ -174,6 +174,7 @@ impl Model for Dbench {
             builder.task(self.client(format!("dbench-{n}"), seed));
         }
         builder.count(self.warm_up_ns, [mb_per_second()]);
+        builder.start(0, StartLine::Creator { sync: false });
         Ok(builder.finish())
     }
 }

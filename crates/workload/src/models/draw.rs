@@ -26,6 +26,11 @@ impl Spread {
     }
 }
 
+/// When a program begins, ns: nobody times that by the tick, whose longest period this is (HZ 100).
+pub(crate) fn begin_ns(seed: u64) -> u64 {
+    Stream::for_task(seed, "program").below(10_000_000)
+}
+
 /// The same list in random order, each order with the same probability (Fisher and Yates).
 pub(crate) fn shuffle<T>(list: &mut [T], stream: &mut Stream) {
     for last in (1..list.len()).rev() {

@@ -1,12 +1,13 @@
 //! `messaging`: groups in which every sender writes to every receiver, as hackbench and
 //! `perf bench sched messaging` do.
 use super::builder::{Builder, TO_ITS_END_NS};
+use super::draw::begin_ns;
 use super::grouping::{GROUPING, grouped};
 use super::tasks::{once, phase, post, run, wait};
 use super::values::Values;
 use super::{MAX_TASKS, Model, ModelInfo, fault, parameter};
 use crate::error::WorkloadError;
-use crate::script::{Event, Limit, TaskScript, Workload};
+use crate::script::{Event, Limit, StartLine, TaskScript, Workload};
 use crate::{MachineFacts, Stream};
 use std::sync::Arc;
 
@@ -63,8 +64,9 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
         parameter(
             "release",
             "time (ns, us, ms, s)",
-            "100us",
-            "each task begins at a random time below this after the release (assumed)",
+            "0us",
+            "each task begins at a random time below this after it was released; the benchmark's \
+             begin at once",
         ),
         GROUPING,
     ],
@@ -190,9 +192,9 @@ impl Messaging {
 }
 
 impl Model for Messaging {
-    /// The scripts. The start line is the release: the benchmark's tasks all wait for it, and its
-    /// time is taken from there to the last exit. When after it a task runs is drawn from its own
-    /// stream.
+    /// The scripts. The benchmark's tasks all tell their creator that they are ready, and it
+    /// releases them with one write; its time is taken from there to the last exit. The seed says
+    /// when after a tick it begins.
     fn expand(
         &self,
         argument: &str,
@@ -204,6 +206,7 @@ impl Model for Messaging {
             self.group(&mut builder, group, seed);
         }
         builder.duration(TO_ITS_END_NS);
+        builder.start(begin_ns(seed), StartLine::Creator { sync: true });
         Ok(builder.finish())
     }
 }

@@ -1,6 +1,7 @@
 //! `periodic`: n tasks that each run a little every period, as rt-app's periodic files do.
 use super::builder::Builder;
 use super::class::Class;
+use super::draw::begin_ns;
 use super::groups::{GROUPS, Groups, SHARES};
 use super::tasks::{phase, run, task};
 use super::values::Values;
@@ -8,7 +9,7 @@ use super::work::Share;
 use super::{MAX_TASKS, Model, ModelInfo, fault, parameter, parse};
 use crate::error::WorkloadError;
 use crate::script::{
-    Calibration, Event, FairPolicy, Loops, TaskScript, Timer, TimerMode, Workload,
+    Calibration, Event, FairPolicy, Loops, StartLine, TaskScript, Timer, TimerMode, Workload,
 };
 use crate::{Attributes, MachineFacts, Stream};
 use std::ops::RangeInclusive;
@@ -114,10 +115,18 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
         GROUPS,
         SHARES,
         parameter(
+            "start",
+            "together or spread",
+            "",
+            "together: as rt-app's threads, when the last one of them exists; the seed says when \
+             within a tick they are created; spread: each at its `phase`; together if no phase is \
+             given",
+        ),
+        parameter(
             "phase",
             "random, aligned or a time",
-            "random",
-            "when each task starts first",
+            "",
+            "spread: when each task starts first, random if not given",
         ),
     ],
     metric: "energy_j",
@@ -151,7 +160,8 @@ pub(crate) struct Periodic {
     uclamp: [Option<u16>; 2],
     cpus: Option<Vec<u32>>,
     groups: Groups,
-    offset: Offset,
+    /// None: all together.
+    offset: Option<Offset>,
 }
 
 /// Reads `periodic:key=value,...`.
@@ -195,7 +205,7 @@ impl Periodic {
             uclamp: uclamp(argument, &values)?,
             cpus: values.optional("cpus", cpus)?,
             groups: groups(argument, &values)?,
-            offset: values.text("phase", offset)?,
+            offset: spread(argument, &values)?,
         })
     }
 
@@ -254,8 +264,9 @@ impl Model for Periodic {
         for index in 0..self.n {
             let name = format!("periodic-{index}");
             let delay_ns = match self.offset {
-                Offset::Random => Stream::for_task(seed, &name).below(self.period_ns),
-                Offset::Fixed(ns) => ns,
+                Some(Offset::Random) => Stream::for_task(seed, &name).below(self.period_ns),
+                Some(Offset::Fixed(ns)) => ns,
+                None => 0,
             };
             let timer = builder.timer(Timer {
                 name: format!("{name}/unique"),
@@ -264,10 +275,31 @@ impl Model for Periodic {
             });
             builder.task(self.task(name, timer, delay_ns));
         }
+        if self.offset.is_none() {
+            builder.start(begin_ns(seed), StartLine::Barrier);
+        }
         let mut workload = builder.finish();
         workload.calibration = self.calibration;
         workload.groups = self.groups.expand(self.n);
         Ok(workload)
+    }
+}
+
+/// Reads `start` and `phase`; None: all together.
+fn spread(argument: &str, values: &Values<'_>) -> Result<Option<Offset>, WorkloadError> {
+    let start =
+        |values: &Values<'_>, key| values.word(key, [("together", false), ("spread", true)]);
+    let spread = values.optional("start", start)?;
+    let given = values.has("phase");
+    if spread == Some(false) && given {
+        return Err(fault(argument, "`phase` is of tasks that start spread")
+            .expected("`start=spread`, or no phase")
+            .into());
+    }
+    match spread.unwrap_or(given) {
+        false => Ok(None),
+        true if given => values.text("phase", offset).map(Some),
+        true => Ok(Some(Offset::Random)),
     }
 }
 

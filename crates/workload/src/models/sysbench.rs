@@ -7,7 +7,7 @@ use super::values::Values;
 use super::{MAX_TASKS, ParameterInfo, parameter};
 use crate::Stream;
 use crate::error::WorkloadError;
-use crate::script::{Event, Statistic, SysbenchBins, TaskScript, TimeUnit, Workload};
+use crate::script::{Event, StartLine, Statistic, SysbenchBins, TaskScript, TimeUnit, Workload};
 
 pub(super) const THREADS: ParameterInfo =
     parameter("threads", "1..=100000", "1", "number of threads");
@@ -39,7 +39,8 @@ pub(super) const START: ParameterInfo = parameter(
     "start",
     "time (ns, us, ms, s)",
     "10ms",
-    "all threads begin together at a random time below this; `time` counts from there (assumed)",
+    "sysbench begins at a random time below this (assumed); its threads wait for each other, and \
+     `time` counts from the first one's beginning",
 );
 
 /// What all sysbench tests can be told.
@@ -62,7 +63,6 @@ pub(super) struct Frame {
     pub(super) before: Vec<Event>,
     /// Steps after an event.
     pub(super) after: Vec<Event>,
-    delay_ns: u64,
     threads: u32,
 }
 
@@ -91,7 +91,8 @@ impl Common {
         };
         let requests = limit(self.requests, 10_000, 0);
         let time_ns = limit(self.time_ns, 0, 10_000_000_000);
-        let delay_ns = Stream::for_task(seed, "sysbench").below(self.start_ns);
+        let begin_ns = Stream::for_task(seed, "sysbench").below(self.start_ns);
+        builder.start(begin_ns, StartLine::Barrier);
         let counter = builder.counter("requests".to_owned(), requests);
         let bins = match self.locked {
             true => SysbenchBins::V0_4,
@@ -106,16 +107,13 @@ impl Common {
         let series = builder.series(series("latency", TimeUnit::Milliseconds, statistics));
         builder.count(0, [events_total()]);
         let mut before = Vec::new();
-        before.extend(time_ns.map(|ns| Event::ExitAfter {
-            since_start_ns: delay_ns + ns,
-        }));
+        before.extend(time_ns.map(|ns| Event::ExitAfter { since_start_ns: ns }));
         before.extend(self.claim(&mut builder, counter));
         before.push(Event::Mark);
         Frame {
             builder,
             before,
             after: record(series).to_vec(),
-            delay_ns,
             threads: self.threads,
         }
     }
@@ -139,10 +137,7 @@ impl Frame {
     /// The workload of these threads; `task` makes one of its name.
     pub(super) fn finish(mut self, task: impl Fn(String, &Self) -> TaskScript) -> Workload {
         for index in 0..self.threads {
-            let task = TaskScript {
-                delay_ns: self.delay_ns,
-                ..task(format!("sysbench-{index}"), &self)
-            };
+            let task = task(format!("sysbench-{index}"), &self);
             self.builder.task(task);
         }
         self.builder.duration(TO_ITS_END_NS);

@@ -9,7 +9,7 @@ use super::values::Values;
 use super::{Model, ModelInfo, parameter};
 use crate::MachineFacts;
 use crate::error::WorkloadError;
-use crate::script::{Event, Workload};
+use crate::script::{Event, StartLine, Workload};
 use std::sync::Arc;
 
 /// The catalogue entry.
@@ -116,6 +116,7 @@ impl Model for Tbench {
         }
         builder.count(self.warm_up_ns, [mb_per_second()]);
         builder.duration(self.time_ns);
+        builder.start(0, StartLine::Creator { sync: false });
         Ok(builder.finish())
     }
 }

@@ -8,7 +8,8 @@ use super::template::{Phase as TemplatePhase, Task, Template};
 use crate::MachineFacts;
 use crate::error::{Fault, WorkloadError};
 use crate::script::{
-    Calibration, Change, Event, Phase, TaskGroup, TaskScript, Timer, TimerMode, Workload, Zero,
+    Calibration, Change, Event, Phase, Start, StartLine, TaskGroup, TaskScript, Timer, TimerMode,
+    Workload, Zero,
 };
 use crate::stream::Stream;
 use std::collections::BTreeMap;
@@ -34,6 +35,10 @@ pub(crate) fn expand(
         name: file.to_owned(),
         calibration: template.calibration,
         tasks,
+        start: Start {
+            at_ns: 0,
+            line: StartLine::Barrier,
+        },
         timers: expansion.timers.list,
         shared: template.shared.clone(),
         series: Vec::new(),

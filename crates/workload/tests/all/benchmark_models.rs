@@ -1,8 +1,8 @@
 //! The models of benchmarks: what their scripts are made of, against the benchmarks' own numbers
 //! (`workloads` is the page of their semantics; numbers of others are derived beside them).
 use wakeplace_workload::{
-    Event, FigureOf, Limit, LoadOptions, Loops, MachineFacts, Pick, Since, Spec, Statistic,
-    SysbenchBins, TaskScript, TimeUnit, TimerMode, Workload,
+    Event, FigureOf, Limit, LoadOptions, Loops, MachineFacts, Pick, Since, Spec, StartLine,
+    Statistic, SysbenchBins, TaskScript, TimeUnit, TimerMode, Workload,
 };
 
 fn expand(argument: &str, seed: u64) -> Workload {
@@ -204,13 +204,14 @@ fn sysbench_versions_have_their_own_limits() {
 #[test]
 fn sysbench_threads_begin_together_at_a_drawn_time() {
     let start = |seed| {
-        let tasks = expand("sysbench-cpu:threads=3,time=3s", seed).tasks;
-        assert!(tasks.iter().all(|t| t.delay_ns == tasks[0].delay_ns));
-        let delay_ns = tasks[0].delay_ns;
-        assert!(delay_ns < 10_000_000);
-        let since_start_ns = 3_000_000_000 + delay_ns;
+        let workload = expand("sysbench-cpu:threads=3,time=3s", seed);
+        let tasks = workload.tasks;
+        assert!(tasks.iter().all(|t| t.delay_ns == 0));
+        assert_eq!(workload.start.line, StartLine::Barrier);
+        assert!(workload.start.at_ns < 10_000_000);
+        let since_start_ns = 3_000_000_000;
         assert_eq!(steps(&tasks[0])[0], Event::ExitAfter { since_start_ns });
-        delay_ns
+        workload.start.at_ns
     };
     assert_eq!(start(5), start(5));
     assert_ne!(start(5), start(6));

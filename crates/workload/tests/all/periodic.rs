@@ -1,7 +1,7 @@
 //! The `periodic` model and the arguments of models.
 use wakeplace_workload::{
-    Calibration, Event, FairPolicy, LoadOptions, Loops, MachineFacts, RealTime, Spec, Stream,
-    TimerMode, Workload,
+    Calibration, Event, FairPolicy, LoadOptions, Loops, MachineFacts, RealTime, Spec, Start,
+    StartLine, Stream, TimerMode, Workload,
 };
 
 fn expand(argument: &str, seed: u64) -> Result<Workload, String> {
@@ -37,10 +37,9 @@ fn the_defaults_are_ten_tasks_of_five_percent() {
         (timer.mode, timer.start_delay_ns),
         (TimerMode::Relative, task.delay_ns)
     );
-    assert_eq!(
-        task.delay_ns,
-        Stream::for_task(1, "periodic-3").below(16_000_000)
-    );
+    // rt-app 6: without `delay` all threads begin when the last one has come to the barrier.
+    assert_eq!(task.delay_ns, 0);
+    assert_eq!(workload.start.line, StartLine::Barrier);
     assert_eq!(ok("periodic:").tasks, workload.tasks);
 }
 
@@ -83,13 +82,21 @@ fn every_key_is_obeyed() {
 
 #[test]
 fn the_seed_decides_and_more_tasks_shift_none() {
-    assert_eq!(ok("periodic:n=10"), ok("periodic:n=10"));
-    let (ten, eleven) = (ok("periodic:n=10"), ok("periodic:n=11"));
+    let other = expand("periodic", 2).expect("seed 2");
+    assert_ne!(ok("periodic").start.at_ns, other.start.at_ns);
+    assert!(other.start.at_ns < 10_000_000);
+    let spread = "periodic:start=spread,n=10";
+    assert_eq!(ok(spread), ok(spread));
+    let (ten, eleven) = (ok(spread), ok("periodic:start=spread,n=11"));
+    assert_eq!(ten.start, Start::default());
+    let drawn = Stream::for_task(1, "periodic-3").below(16_000_000);
+    assert_eq!(ten.tasks[3].delay_ns, drawn);
+    assert_eq!(ten.tasks, ok("periodic:phase=random,n=10").tasks);
     assert_eq!(ten.tasks, eleven.tasks[..10]);
     assert_eq!(ten.timers, eleven.timers[..10]);
-    let other = expand("periodic:n=10", 2).expect("seed 2");
+    let other = expand(spread, 2).expect("seed 2");
     assert_ne!(ten.tasks, other.tasks);
-    let all = ok("periodic:n=1000");
+    let all = ok("periodic:n=1000,start=spread");
     assert!(all.tasks.iter().all(|task| task.delay_ns < 16_000_000));
     // Uniform on 0..16 ms: mean 8 ms, its standard error 0.146 ms for 1000 tasks.
     let mean = all.tasks.iter().map(|task| task.delay_ns).sum::<u64>() / 1000;
@@ -106,6 +113,13 @@ fn wrong_arguments_say_what_was_expected() {
         (
             "periodic:perod=1ms",
             &["no key `perod`", "`period`? Expected one of n, period"],
+        ),
+        (
+            "periodic:start=together,phase=1ms",
+            &[
+                "`phase` is of tasks that start spread",
+                "`start=spread`, or no phase",
+            ],
         ),
         ("periodic:n=0", &["0 tasks", "a number from 1 to 100000"]),
         ("periodic:n=100001", &["`n=100001` is not possible"]),

@@ -13,6 +13,7 @@ use crate::output::Output;
 use crate::terminal::Terminal;
 use crate::text::json;
 use data::{Recorded, RecordedSet, Rules};
+use wakeplace_engine::CpuIdle;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 
@@ -161,8 +162,7 @@ fn set_rows(
             .collect();
         let conditions = sim::Conditions {
             start_offset_ns: run.start_offset_us * 1000,
-            // The recorded guests had none: an idle CPU only waited for an interrupt.
-            idle_states: false,
+            cpuidle: CpuIdle::None, // the recorded guests had no driver
         };
         let outcome = sim::run(platform, policy, &simulated_set, &more, conditions)?;
         for (at, row) in rows.iter_mut().enumerate() {

@@ -175,7 +175,7 @@ mod tests {
         let policy = Policy::parse("linux-7.3").expect("known");
         let model = Model {
             // Sixteen tasks of a tenth on eight CPUs: timers interrupt running tasks.
-            workload: "periodic:n=16,period=16ms,duty=10%",
+            workload: "periodic:n=16,period=16ms,duty=10%,start=spread",
             duration_ns: 500_000_000,
             events: ModelEvents::Fixed(1),
         };

@@ -105,7 +105,7 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// The running task wakes those on its list, then does what it is to do after that.
-    fn wake_listed(&mut self, cpu: u32, task: u32, then: Then) -> Flow {
+    pub(super) fn wake_listed(&mut self, cpu: u32, task: u32, then: Then) -> Flow {
         loop {
             if self.threads[task as usize].to_wake.is_empty() {
                 return self.have_woken(cpu, task, then);
@@ -162,6 +162,7 @@ impl<O: Observer> Sim<'_, O> {
         }
         match then {
             Then::Step => Flow::Go,
+            Then::Begin => self.begin(cpu, task),
             Then::Await { condition, mutex } => self.sleep_on(cpu, task, condition, mutex),
         }
     }

@@ -1,0 +1,235 @@
+//! Kernel threads that a platform states: those that change frequencies for schedutil where
+//! hardware cannot do it at once, and those that run now and then. They are tasks of CPUs like
+//! others, but nobody sees them: their time shows in what CPUs do and draw, and in what others
+//! wait.
+
+use super::Sim;
+use super::classes::{ClassParams, ClassState};
+use crate::machine::FULL_SPEED;
+use crate::observe::Observer;
+use crate::options::Options;
+use crate::queue::Event;
+use crate::thread::{Action, Thread};
+use wakeplace_platform::{CpuId, Housekeeping, Platform};
+use wakeplace_policy_sys::{Core, Task};
+use wakeplace_workload::{FairPolicy, RealTime, Stream};
+
+/// What schedutil gives its threads (`sugov_kthread_create`): SCHED_DEADLINE with 10 ms, marked
+/// SCHED_FLAG_SUGOV, so that they reserve no bandwidth and are never held back.
+const GOVERNOR: RealTime = RealTime::Deadline {
+    runtime_ns: 0,
+    deadline_ns: 10_000_000,
+    period_ns: 10_000_000,
+};
+
+/// What a kernel thread does when it has been woken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// It changes the frequency of this domain.
+    Governor { domain: u32 },
+    /// It runs once in each period, the first time at `first_ns`.
+    Periodic { first_ns: u64, period_ns: u64 },
+}
+
+/// A kernel thread before it is a thread.
+#[derive(Clone, Debug)]
+pub(super) struct Kthread {
+    name: String,
+    kind: Kind,
+    /// What it does each time.
+    action: Action,
+    /// CPUs it may use; None: all.
+    cpus: Option<Vec<u32>>,
+}
+
+/// The kernel threads of a run, in the order of their threads.
+#[derive(Debug, Default)]
+pub(super) struct Kthreads {
+    all: Vec<Kthread>,
+    /// Per frequency domain, which of them changes its frequency.
+    governors: Vec<Option<u32>>,
+}
+
+impl Kthreads {
+    pub(super) fn new(platform: &Platform, options: &Options) -> Self {
+        let stated = platform.housekeeping.as_ref();
+        let Some(stated) = stated.filter(|_| options.housekeeping) else {
+            return Self::default();
+        };
+        let mut all = Vec::new();
+        let mut governors = vec![None; platform.freq_domains.len()];
+        if let Some(run_ns) = stated.governor_ns {
+            for (index, domain) in platform.freq_domains.iter().enumerate() {
+                if domain.opps.len() < 2 {
+                    continue; // nobody ever asks for another one
+                }
+                governors[index] = Some(all.len() as u32);
+                all.push(Kthread {
+                    name: format!("sugov:{}", domain.cpus[0].0),
+                    kind: Kind::Governor {
+                        domain: index as u32,
+                    },
+                    action: action(stated, run_ns),
+                    cpus: Some(numbers(&domain.cpus)),
+                });
+            }
+        }
+        let last = platform.cpus.len() as u32;
+        for thread in &stated.threads {
+            // Of a machine that is used in part, the rest is not there.
+            let cpus = thread.cpus.as_deref().map(numbers);
+            let cpus = cpus.map(|cpus| cpus.into_iter().filter(|cpu| *cpu < last).collect());
+            if cpus.as_ref().is_some_and(Vec::is_empty) {
+                continue;
+            }
+            // Nobody knows their phases: one fixed time each, the same in every run.
+            let first_ns = Stream::for_task(0, &thread.name).below(thread.period_ns);
+            all.push(Kthread {
+                name: thread.name.clone(),
+                kind: Kind::Periodic {
+                    first_ns,
+                    period_ns: thread.period_ns,
+                },
+                action: action(stated, thread.run_ns),
+                cpus,
+            });
+        }
+        Self { all, governors }
+    }
+
+    pub(super) fn len(&self) -> u32 {
+        self.all.len() as u32
+    }
+
+    /// Their threads.
+    pub(super) fn threads(&self) -> impl Iterator<Item = Thread> {
+        self.all.iter().map(|kthread| Thread {
+            realtime: kthread.realtime(),
+            started: true,
+            action: Some(kthread.action),
+            ..Thread::new(0, FairPolicy::Other, None)
+        })
+    }
+
+    /// Name of the n-th.
+    pub(super) fn name(&self, index: usize) -> Option<&str> {
+        Some(&self.all.get(index)?.name)
+    }
+
+    /// CPUs of the n-th.
+    pub(super) fn cpus(&self, index: usize) -> Option<&[u32]> {
+        self.all[index].cpus.as_deref()
+    }
+
+    /// Their states above the fair class; nothing if all of them are fair.
+    pub(super) fn class_states(&self, params: &ClassParams) -> Vec<Option<ClassState>> {
+        let state = |kthread: &Kthread| {
+            let kind = kthread.realtime()?;
+            Some(ClassState::new(kind, params))
+        };
+        match self.governors.iter().any(Option::is_some) {
+            true => self.all.iter().map(state).collect(),
+            false => Vec::new(),
+        }
+    }
+}
+
+impl Kthread {
+    fn realtime(&self) -> Option<RealTime> {
+        matches!(self.kind, Kind::Governor { .. }).then_some(GOVERNOR)
+    }
+}
+
+fn numbers(cpus: &[CpuId]) -> Vec<u32> {
+    cpus.iter().map(|cpu| cpu.0).collect()
+}
+
+/// So much time on the biggest CPU at its highest frequency, or on whatever CPU.
+fn action(stated: &Housekeeping, ns: u64) -> Action {
+    match stated.wall {
+        true => Action::Stall(ns),
+        false => Action::Work(ns * FULL_SPEED),
+    }
+}
+
+/// They have been there for long: what they are taken to need is nothing.
+fn settle(core: &mut Core, task: &mut Task, cpu: u32) {
+    core.task_init(task);
+    core.task_new(task, cpu, 0);
+    let avg = &mut task.raw_mut().avg;
+    avg.util_avg = 0;
+    avg.util_sum = 0;
+    avg.load_avg = 0;
+    avg.load_sum = 0;
+    avg.runnable_avg = 0;
+    avg.runnable_sum = 0;
+}
+
+impl<O: Observer> Sim<'_, O> {
+    /// Index of the first kernel thread.
+    pub(super) fn first_kthread(&self) -> u32 {
+        self.scripts.len() as u32 + 2
+    }
+
+    pub(super) fn is_kthread(&self, task: u32) -> bool {
+        (self.first_kthread()..self.first_kthread() + self.kthreads.len()).contains(&task)
+    }
+
+    /// Time 0: they sleep, each on its first CPU.
+    pub(super) fn start_kthreads(&mut self) {
+        for index in 0..self.kthreads.all.len() {
+            let task = self.first_kthread() + index as u32;
+            let first = self.kthreads.cpus(index).map_or(0, |cpus| cpus[0]);
+            let cpu = self.start_cpu(task, first);
+            settle(&mut self.core, &mut self.tasks[task as usize], cpu);
+            if let Kind::Periodic { first_ns, .. } = self.kthreads.all[index].kind {
+                self.sleep_until(task, first_ns);
+            }
+        }
+    }
+
+    /// A domain is to have another frequency: its thread is woken on the CPU that it slept on, or
+    /// the hardware does it.
+    pub(super) fn request_frequency(&mut self, domain: u32) {
+        let governors = &self.kthreads.governors;
+        match governors.get(domain as usize).copied().flatten() {
+            Some(index) => {
+                let at = self.now + self.machine.costs.ipi_ns;
+                let task = self.first_kthread() + index;
+                let cpu = self.timer_cpu(self.tasks[task as usize].cpu());
+                let thread = &mut self.threads[task as usize];
+                thread.due_ns = at;
+                thread.timer_cpu = cpu;
+                self.queue.push(at, Event::Timer { task });
+            }
+            None => self.change_frequency(domain),
+        }
+    }
+
+    /// The hardware begins to change it.
+    fn change_frequency(&mut self, domain: u32) {
+        let at = self.now + self.machine.transition_ns[domain as usize];
+        self.queue.push(at, Event::Freq { domain });
+    }
+
+    /// A kernel thread has done what it woke for.
+    pub(super) fn kthread_goes_on(&mut self, cpu: u32, task: u32) {
+        let kthread = &self.kthreads.all[(task - self.first_kthread()) as usize];
+        let kind = kthread.kind;
+        self.threads[task as usize].action = Some(kthread.action);
+        let due = match kind {
+            Kind::Governor { domain } => {
+                self.change_frequency(domain);
+                None
+            }
+            Kind::Periodic {
+                first_ns,
+                period_ns,
+            } => {
+                let done = (self.now.saturating_sub(first_ns)) / period_ns;
+                Some(first_ns + (done + 1) * period_ns)
+            }
+        };
+        self.block(cpu, task, due);
+    }
+}
