@@ -152,6 +152,14 @@ fn run_queues(core: &Core) -> impl Iterator<Item = RunQueue> {
     })
 }
 
+/// All CPUs, each with its queue, which has groups where the workload has.
+fn cpus(core: &Core, shares: &[u32], fair: FairParams, eevdf: EevdfParams) -> Vec<Cpu> {
+    let grouped = || groups::queue(core.queue_kind(), shares, fair, eevdf);
+    run_queues(core)
+        .map(|queue| Cpu::new(grouped().unwrap_or(queue)))
+        .collect()
+}
+
 /// The core before the first event.
 fn settled(facts: &MachineFacts, policy: &Policy) -> Core {
     let mut core =
@@ -180,8 +188,6 @@ impl<'a, O: Observer> Sim<'a, O> {
         let threads = fork::threads(workload);
         let fair = FairParams::new(policy.core_params(), platform.cpus.len());
         let eevdf = EevdfParams::new(policy.core_params(), platform.cpus.len(), machine.tick_ns);
-        let queues = run_queues(&core)
-            .map(|queue| groups::queue(core.queue_kind(), &shares, fair, eevdf).unwrap_or(queue));
         Self {
             now: 0,
             queue: EventQueue::default(),
@@ -191,7 +197,7 @@ impl<'a, O: Observer> Sim<'a, O> {
             policies: policy_change::schedule(policy, &options.policy_at),
             fair,
             eevdf,
-            cpus: queues.map(Cpu::new).collect(),
+            cpus: cpus(&core, &shares, fair, eevdf),
             hrtick: policy.core_params().hrtick != 0,
             live: core.queue_kind() == QueueKind::Live,
             clusters: vec![ClusterState::default(); platform.clusters.len()],
