@@ -31,6 +31,7 @@ newidle newidle_random=on
 clusters sis_cluster=on
 pressure pressure_form=limits freq_pressure=on
 rt-server rt_server=on
+group-writes tg_write_interval_us=1000
 GROUPS
 }
 
