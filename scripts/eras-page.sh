@@ -32,6 +32,7 @@ clusters sis_cluster=on
 pressure pressure_form=limits freq_pressure=on
 rt-server rt_server=on
 idle-tick idle_got_tick=on
+group-writes tg_write_interval_us=1000
 GROUPS
 }
 

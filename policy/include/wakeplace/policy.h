@@ -594,7 +594,6 @@ int wp_update_blocked(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 #ifndef WP_LIVE
 #include "wakeplace/task_group.h"
 #endif
-
 #include "wakeplace/live.h"
 #include "wakeplace/queue.h"
 

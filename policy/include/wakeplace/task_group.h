@@ -35,8 +35,8 @@ struct wp_tg_part {
 struct wp_tg_load {
 	u64 load;   /* of all its queues, each as it was when it last told */
 	u32 shares;
-	u32 reads;  /* by calls since the home last zeroed it: once for each weight that is made of it */
-	u32 writes; /* ... likewise: once for each queue that told it of a change */
+	u32 reads;  /* since the home last zeroed it: one for each weight that is made of it */
+	u32 writes; /* ... likewise: one for each queue that told it of a change */
 	u32 pad;
 };
 
@@ -56,8 +56,8 @@ struct wp_tg_queue {
 	u32 weight;          /* of the entity */
 	u32 runnable_weight; /* ... without the part for load that sleeps (to 5.6) */
 	struct wp_tg_part part;
-	/* Of the groups around it, from the inside: their queues hold nothing but one entity, whose
-	 * signals are `entity`'s, in a weight of their own. `entity` and its weight are the outermost. */
+	/* Of the groups around it, from the inside: their queues hold nothing but one entity,
+	 * whose signals are `entity`'s, in a weight of its own. `weight` is the outermost one's. */
 	struct wp_tg_part outer[WP_MAX_TG_OUTER];
 };
 

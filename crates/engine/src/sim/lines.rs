@@ -3,8 +3,8 @@
 //! Who waits has the queue's lock and is busy:
 //!
 //! - a waker that queues a task itself waits as part of its own run time;
-//! - a CPU that queues what is on its wake list waits in that interrupt: as the run time of the task
-//!   it interrupts, and of nobody if it was idle;
+//! - a CPU that queues what is on its wake list waits in that interrupt: as the run time of the
+//!   task it interrupts, and of nobody if it was idle;
 //! - a task that falls asleep has stopped by then, and the next one's clock has begun: the wait is
 //!   the run time of that one, and of nobody if there is none. Until it is over the CPU neither
 //!   picks a task nor is idle.

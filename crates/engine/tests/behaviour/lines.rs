@@ -60,10 +60,10 @@ fn run(board: &Board, load: &Workload, settings: &[(&str, &str)], line_ns: u64) 
     simulate(&board.platform(), &policy, load, &options).0
 }
 
-/// Goal: a waker that queues the task itself waits for the line as its own run time, and a task that
-/// sleeps waits in nobody's. Method: the waker queues (`wake_list=off`). The last access before was
-/// by CPU 1, where a third task ran, so the waker's first one takes a transfer; the woken task's
-/// dequeue on CPU 1 takes the line back: a transfer after its last nanosecond.
+/// Goal: a waker that queues the task itself waits for the line as its own run time, and a task
+/// that sleeps waits in nobody's. Method: the waker queues (`wake_list=off`). The last access
+/// before was by CPU 1, where a third task ran, so the waker's first one takes a transfer; the
+/// woken task's dequeue on CPU 1 takes the line back: a transfer after its last nanosecond.
 #[test]
 fn a_waker_waits_as_its_own_run_time() {
     let board = Board::symmetric(2);
@@ -90,8 +90,8 @@ fn a_waker_waits_as_its_own_run_time() {
     assert!(waited >= 2 * LINE_NS && waited % LINE_NS == 0, "{waited}");
 }
 
-/// Goal: by the wake list the woken task's CPU waits, in the interrupt that wakes it from idle: later
-/// than without a group by that, but nobody's run time.
+/// Goal: by the wake list the woken task's CPU waits, in the interrupt that wakes it from idle:
+/// later than without a group by that, but nobody's run time.
 #[test]
 fn an_idle_cpu_that_queues_waits_in_nobodys_time() {
     let board = Board::symmetric(2);

@@ -33,8 +33,8 @@ const LIMITED: [Cell; 4] = [
 ];
 
 /// The times of the studies of short wakes: a choice is seen after 300 ns, an interrupt taken after
-/// 1 us, idle states to C1E (docs/decisions/030); a line's transfers are 60 ns within a cache and 150
-/// across sockets (of 40 to 100 and 100 to 250).
+/// 1 us, idle states to C1E (docs/decisions/030); a line's transfers are 60 ns within a cache and
+/// 150 across sockets (of 40 to 100 and 100 to 250).
 fn options(duration_ns: u64) -> Options {
     Options {
         idle_latency_us: Some(2),
@@ -50,6 +50,10 @@ fn options(duration_ns: u64) -> Options {
 
 /// Simulated transactions per second and client, of one group. The pairs are launched one after the
 /// other within `launch_ms`; then `counts_ms` count.
+#[expect(
+    clippy::print_stdout,
+    reason = "figures that people compare, with --nocapture"
+)]
 fn rate(cell: &Cell, launch_ms: u64, counts_ms: u64) -> f64 {
     let Cell(clients, interval_us, published) = cell;
     let shell_us = launch_ms * 1_000 / u64::from(*clients) * 9 / 10;
