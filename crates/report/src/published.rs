@@ -241,7 +241,7 @@ mod tests {
         let page = page(&study("eas/energy", &rows), Extent::Headlines);
         assert_eq!(page.matches("| energy |").count(), 1);
         assert!(
-            page.contains("-9.0 %") && page.contains("**wrong**"),
+            page.contains("-9.00 %") && page.contains("**wrong**"),
             "{page}"
         );
     }

@@ -164,6 +164,13 @@ fn cpus(core: &Core, shares: &[u32], fair: FairParams, eevdf: EevdfParams) -> Ve
     run_queues(core).map(queue).map(Cpu::new).collect()
 }
 
+/// What the two kinds of fair queues go by.
+fn queue_params(policy: &Policy, machine: &Machine) -> (FairParams, EevdfParams) {
+    let (params, cpus) = (policy.core_params(), machine.nr_cpus as usize);
+    let eevdf = EevdfParams::new(params, cpus, machine.tick_ns);
+    (FairParams::new(params, cpus), eevdf)
+}
+
 /// The core before the first event.
 fn settled(facts: &MachineFacts, policy: &Policy) -> Core {
     let mut core =
@@ -191,8 +198,7 @@ impl<'a, O: Observer> Sim<'a, O> {
         let shares = groups::add_groups(&mut core, workload, options);
         let kthreads = Kthreads::new(platform, options);
         let threads = fork::threads(workload, &kthreads);
-        let fair = FairParams::new(policy.core_params(), platform.cpus.len());
-        let eevdf = EevdfParams::new(policy.core_params(), platform.cpus.len(), machine.tick_ns);
+        let (fair, eevdf) = queue_params(policy, &machine);
         Self {
             now: 0,
             queue: EventQueue::default(),

@@ -12,6 +12,7 @@ source = "arithmetic"
 platform = "tc2"
 duration = "50ms"
 seeds = 3
+set = ["model.parent_cpu=0"]
 [quick]
 seeds = 3
 [[column]]
