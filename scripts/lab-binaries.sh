@@ -122,6 +122,10 @@ for arch in "${@:-}"; do
     esac
 done
 
+if [ -n "$simulator" ] && [ $# -gt 0 ] && [[ " $* " != *" arm64 "* ]]; then
+    say "the simulator is built for arm64 only: leave the machine out, or name arm64"
+    exit 2
+fi
 scripts/setup.sh lab
 # Symbols are of no use in a guest and five sixths of the file. Programs there wait for each other
 # far more than they compute: linking across crates would only cost time.

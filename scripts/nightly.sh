@@ -35,6 +35,11 @@ part_oracle() {
     WAKEPLACE_ORACLE_STATES=1000000 cargo test --locked --package wakeplace-policy-sys \
         --test all oracle -- --nocapture
 }
+# A million states for each build of the core, and that all its reasons are among the answers.
+part_parity() {
+    WAKEPLACE_PARITY_STATES=1000000 cargo test --locked --package wakeplace-scx --test parity \
+        -- --nocapture
+}
 # All eight published figures of a contended line, printed (docs/decisions/053).
 part_line() {
     WAKEPLACE_UDP_RR=all cargo test --locked --package wakeplace-engine --test behaviour \
@@ -68,7 +73,7 @@ part_bench() { make --no-print-directory bench; }
 part_bench_live() { scripts/lab-binaries.sh && program && scripts/bench-live.sh; }
 
 # In this order.
-all=(release demo oracle line licences advisories sanitizers faults mutants mutants_engine fuzz
+all=(release demo oracle parity line licences advisories sanitizers faults mutants mutants_engine fuzz
     same_bytes traces pages live bench bench_live)
 
 chosen=("$@")
