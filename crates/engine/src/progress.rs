@@ -33,6 +33,8 @@ struct Program {
     loops: Loops,
     first: usize,
     nr_phases: usize,
+    /// The phase that a pass begins with, but for the first one.
+    again: usize,
 }
 
 /// One phase.
@@ -63,6 +65,7 @@ impl Programs {
             loops: script.loops,
             first: self.phases.len(),
             nr_phases: script.phases.len(),
+            again: script.once as usize,
         });
         let pins = script.phases.iter().any(|phase| phase.cpus.is_some());
         for phase in &script.phases {
@@ -119,7 +122,7 @@ impl Progress {
     #[inline]
     pub(crate) fn step(&mut self, programs: &Programs, script: u32, now_ns: u64) -> Next {
         let script = &programs.scripts[script as usize];
-        if self.phase == 0 && self.event == 0 && !self.entered && spent(script.loops, self.passes) {
+        if self.begins_pass(script) && spent(script.loops, self.passes) {
             return Next::Exit;
         }
         if now_ns != self.stepped_ns {
@@ -143,6 +146,11 @@ impl Progress {
         Next::Step(event)
     }
 
+    fn begins_pass(&self, script: &Program) -> bool {
+        let first = if self.passes == 0 { 0 } else { script.again };
+        self.phase == first && self.event == 0 && !self.entered
+    }
+
     /// Moves to the event after the current one.
     fn advance(&mut self, script: &Program, phase: &Stage) {
         self.event += 1;
@@ -164,7 +172,7 @@ impl Progress {
         self.repeats = 0;
         self.phase += 1;
         if self.phase == script.nr_phases {
-            self.phase = 0;
+            self.phase = script.again;
             self.passes += 1;
         }
     }
@@ -180,7 +188,7 @@ fn spent(loops: Loops, done: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{Next, Programs, Progress};
-    use wakeplace_workload::{Attributes, Change, Event, FairPolicy, Loops, Phase, TaskScript};
+    use wakeplace_workload::{Change, Event, Loops, Phase, TaskScript};
 
     fn script(loops: Loops, events: Vec<Event>) -> TaskScript {
         let phase = Phase {
@@ -191,22 +199,7 @@ mod tests {
             memory_nodes: None,
             events,
         };
-        TaskScript {
-            name: "t".into(),
-            nice: 0,
-            policy: FairPolicy::Other,
-            attributes: Attributes::default(),
-            cpus: None,
-            slice_ns: None,
-            uclamp_min: None,
-            uclamp_max: None,
-            forks: None,
-            zero: wakeplace_workload::Zero::AllStarted,
-            ended: None,
-            delay_ns: 0,
-            loops,
-            phases: vec![phase],
-        }
+        TaskScript::new("t", loops, vec![phase])
     }
 
     fn steps(script: &TaskScript, n: usize) -> Vec<(Next, bool)> {
@@ -254,5 +247,19 @@ mod tests {
         let mut progress = Progress::default();
         let all = (0..3_000_000).map(|step| progress.step(&programs, 0, step / 2));
         assert!(all.into_iter().all(|next| next != Next::Stuck));
+    }
+
+    /// A thread waits for a common start once, whatever it repeats after it.
+    #[test]
+    fn phases_of_the_first_pass_are_not_repeated() {
+        let mut task = script(Loops::Times(2), vec![Event::Yield]);
+        let mut line = task.phases[0].clone();
+        (line.loops, line.events) = (Loops::Times(1), vec![Event::Exec]);
+        task.phases.insert(0, line);
+        task.once = 1;
+        let seen = steps(&task, 13).into_iter().map(|(next, _)| next);
+        let seen: Vec<_> = seen.filter(|next| *next != Next::Enter).collect();
+        let [line, again] = [Event::Exec, Event::Yield].map(Next::Step);
+        assert_eq!(seen[..6], [line, again, again, again, again, Next::Exit]);
     }
 }

@@ -33,7 +33,12 @@ impl Draft {
     pub(crate) fn folder_in(folder: &Path) -> io::Result<Self> {
         Self::in_folder(folder, |path| {
             DirBuilder::new().mode(0o700).create(path)?;
-            File::open(path)
+            // Another process may have taken it for a leftover before it could be opened and
+            // locked: as if the name had been in use, another one is tried.
+            File::open(path).map_err(|error| match error.kind() {
+                io::ErrorKind::NotFound => io::ErrorKind::AlreadyExists.into(),
+                _ => error,
+            })
         })
     }
 
@@ -143,6 +148,7 @@ fn open_to_lock(path: &Path) -> io::Result<File> {
 mod tests {
     use super::*;
     use std::os::unix::fs::chown;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     /// Goal: a leftover of another user stays as it is; one of this user goes.
     #[test]
@@ -157,5 +163,24 @@ mod tests {
         sweep(folder.path());
         assert!(!ours.exists());
         assert_eq!(other.exists(), given);
+    }
+
+    /// Goal: who makes a draft beside a process that removes leftovers gets one. A new folder looks
+    /// like a leftover until it is locked.
+    #[test]
+    fn a_draft_is_made_beside_who_removes_leftovers() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let done = AtomicBool::new(false);
+        std::thread::scope(|threads| {
+            threads.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    sweep(folder.path());
+                }
+            });
+            let made = (0..1_000).map(|_| Draft::folder_in(folder.path()).map(drop));
+            let failed = made.filter_map(Result::err).count();
+            done.store(true, Ordering::Relaxed);
+            assert_eq!(failed, 0);
+        });
     }
 }

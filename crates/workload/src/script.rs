@@ -127,6 +127,8 @@ pub struct TaskScript {
     pub delay_ns: u64,
     /// Passes over all phases.
     pub loops: Loops,
+    /// So many phases at the beginning belong to the first pass only; fewer than there are.
+    pub once: u32,
     /// Phases, in order; at least one.
     pub phases: Vec<Phase>,
 }
@@ -157,6 +159,28 @@ impl TaskGroup {
 }
 
 impl TaskScript {
+    /// An ordinary task of the fair class, on any CPU, that is there at the start.
+    #[must_use]
+    pub fn new(name: impl Into<String>, loops: Loops, phases: Vec<Phase>) -> Self {
+        Self {
+            name: name.into(),
+            nice: 0,
+            policy: FairPolicy::Other,
+            attributes: Attributes::default(),
+            cpus: None,
+            slice_ns: None,
+            uclamp_min: None,
+            uclamp_max: None,
+            forks: None,
+            zero: Zero::AllStarted,
+            ended: None,
+            delay_ns: 0,
+            loops,
+            once: 0,
+            phases,
+        }
+    }
+
     /// It ends by itself, if nobody keeps it waiting: its loops are counted, or a step ends it.
     #[must_use]
     pub fn comes_to_an_end(&self) -> bool {

@@ -7,8 +7,8 @@ use crate::common::*;
 use wakeplace_engine::{Ended, Options, check};
 use wakeplace_platform::Platform;
 use wakeplace_workload::{
-    Attributes, Change, Event, FairPolicy, Loops, Phase, RealTime, TaskGroup, TaskScript, Timer,
-    TimerMode, Workload,
+    Change, Event, FairPolicy, Loops, Phase, RealTime, TaskGroup, TaskScript, Timer, TimerMode,
+    Workload,
 };
 
 /// A small generator of its own (SplitMix64): the seed is in every message.
@@ -122,7 +122,6 @@ pub(crate) fn random_workload(random: &mut Random, nr_cpus: u32) -> Workload {
             .collect();
         phases[0].loops = Loops::Times(1 + random.below(4)); // something takes time
         tasks.push(TaskScript {
-            name: format!("task{index}"),
             nice: if random.one_in(3) {
                 random.below(40) as i8 - 20
             } else {
@@ -133,21 +132,15 @@ pub(crate) fn random_workload(random: &mut Random, nr_cpus: u32) -> Workload {
                 1 => FairPolicy::Idle,
                 _ => FairPolicy::Other,
             },
-            attributes: Attributes::default(),
             cpus: random_cpus(random, &lists),
             slice_ns: random.one_in(4).then(|| 100_000 + random.below(20 * MS)),
-            uclamp_min: None,
-            uclamp_max: None,
-            forks: None,
-            zero: wakeplace_workload::Zero::AllStarted,
-            ended: None,
             delay_ns: random.below(2) * random.below(20 * MS),
             loops: if random.one_in(3) {
                 Loops::Times(random.below(5))
             } else {
                 Loops::Forever
             },
-            phases,
+            ..TaskScript::new(format!("task{index}"), Loops::Forever, phases)
         });
     }
     workload(tasks, timers)

@@ -2,8 +2,7 @@
 
 use super::MS;
 use wakeplace_workload::{
-    Attributes, Calibration, Change, Event, FairPolicy, Loops, Phase, Shared, Start, TaskScript,
-    Timer, Workload,
+    Calibration, Change, Event, Loops, Phase, Shared, Start, TaskScript, Timer, Workload,
 };
 
 pub(crate) fn run_ms(ms: u64) -> Event {
@@ -28,22 +27,7 @@ pub(crate) fn phase(loops: u64, cpus: Option<&[u32]>, events: &[Event]) -> Phase
 }
 
 pub(crate) fn script(loops: Loops, phases: Vec<Phase>) -> TaskScript {
-    TaskScript {
-        name: "task".into(),
-        nice: 0,
-        policy: FairPolicy::Other,
-        attributes: Attributes::default(),
-        cpus: None,
-        slice_ns: None,
-        uclamp_min: None,
-        uclamp_max: None,
-        forks: None,
-        zero: wakeplace_workload::Zero::AllStarted,
-        ended: None,
-        delay_ns: 0,
-        loops,
-        phases,
-    }
+    TaskScript::new("task", loops, phases)
 }
 
 /// A task that always wants to run, on these CPUs.

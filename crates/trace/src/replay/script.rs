@@ -3,8 +3,8 @@
 use super::tracker::{Made, Odd, Step, Task, Tracker};
 use crate::read::order::Found;
 use wakeplace_workload::{
-    Attributes, Calibration, Channel, Event, FairPolicy, Loops, Phase, RealTime, Shared, Start,
-    TaskScript, Timer, TimerMode, Workload,
+    Attributes, Calibration, Channel, Event, Loops, Phase, RealTime, Shared, Start, TaskScript,
+    Timer, TimerMode, Workload,
 };
 
 /// Highest priority of the real-time classes, and nice 0, as the kernel counts them.
@@ -275,31 +275,21 @@ impl Maker<'_> {
 
 /// A task that does its events once, on any CPU.
 fn once(name: String, prio: i32, events: Vec<Event>) -> TaskScript {
+    let phase = Phase {
+        name: "recorded".to_owned(),
+        loops: Loops::Times(1),
+        cpus: None,
+        change: wakeplace_workload::Change::default(),
+        memory_nodes: None,
+        events,
+    };
     TaskScript {
-        name,
         nice: nice(prio),
-        policy: FairPolicy::Other,
         attributes: Attributes {
             realtime: realtime(prio),
             ..Attributes::default()
         },
-        cpus: None,
-        slice_ns: None,
-        uclamp_min: None,
-        uclamp_max: None,
-        forks: None,
-        zero: wakeplace_workload::Zero::AllStarted,
-        ended: None,
-        delay_ns: 0,
-        loops: Loops::Times(1),
-        phases: vec![Phase {
-            name: "recorded".to_owned(),
-            loops: Loops::Times(1),
-            cpus: None,
-            change: wakeplace_workload::Change::default(),
-            memory_nodes: None,
-            events,
-        }],
+        ..TaskScript::new(name, Loops::Times(1), vec![phase])
     }
 }
 

@@ -1,6 +1,28 @@
-//! One workload as a program of another: its threads are started by a fork, count their times from
-//! their own start, and tell their program when they end.
-use crate::script::{Count, Event, Phase, Series, TaskScript, Workload, Zero};
+//! One workload as a program of another: its threads are started by a fork, wait for their program
+//! where they have a common start, count their times from their own start, and tell their program
+//! when they end.
+use super::tasks::{phase, post, wait};
+use crate::script::{Channel, Count, Event, Phase, Series, StartLine, TaskScript, Workload, Zero};
+
+/// A program in the workload that it joined.
+#[derive(Debug)]
+pub(super) struct Program {
+    /// The threads that its main thread starts.
+    pub(super) first: Vec<u32>,
+    /// Where they wait for it; None: each goes on at once.
+    pub(super) line: Option<Line>,
+}
+
+/// The common start of a program's threads, as channels.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line {
+    /// Each says here that it is there.
+    pub(super) ready: u32,
+    /// Each waits here.
+    pub(super) go: u32,
+    /// The main thread says that it will sleep when it lets them go.
+    pub(super) sync: bool,
+}
 
 /// Where what a program shares lies in the workload that it joins.
 #[derive(Debug)]
@@ -17,8 +39,10 @@ struct Offsets {
 }
 
 /// Puts a program's tasks and what they share into `into`. `name` begins the names of its tasks,
-/// `joined` is the channel that each of its first threads gives a unit at its end. Returns those
-/// threads.
+/// `joined` is the channel that each of its first threads gives a unit at its end.
+///
+/// Its common start becomes two channels. The main thread lets the threads go: it made them, and a
+/// barrier's last one would be it (sysbench holds a mutex as long as it makes threads).
 ///
 /// # Errors
 /// What it has that does not go together with the others.
@@ -27,7 +51,7 @@ pub(super) fn adopt(
     program: Workload,
     name: &str,
     joined: u32,
-) -> Result<Vec<u32>, &'static str> {
+) -> Result<Program, &'static str> {
     let empty = into.tasks.is_empty();
     if !empty && into.calibration != program.calibration {
         return Err("means its run times on another CPU than the program before it");
@@ -65,15 +89,46 @@ pub(super) fn adopt(
     // Whoever holds /dev/cpu_dma_latency holds it for the whole run.
     let latencies = [into.cpu_dma_latency_us, program.cpu_dma_latency_us];
     into.cpu_dma_latency_us = latencies.into_iter().flatten().min();
+    let line = line(into, program.start.line, name);
     let mut first = Vec::new();
     for (index, task) in (offsets.tasks..).zip(program.tasks) {
-        if task.forks.is_none() {
-            first.push(index);
+        let mut line = line;
+        match task.forks {
+            None => first.push(index),
+            Some(_) => line = None, // threads of threads wait for nobody
         }
-        into.tasks
-            .push(started_by_fork(task, name, joined, &offsets));
+        let task = started_by_fork(task, name, joined, &offsets);
+        into.tasks.push(match line {
+            Some(line) => behind(line, task),
+            None => task,
+        });
     }
-    Ok(first)
+    Ok(Program { first, line })
+}
+
+fn line(into: &mut Workload, line: StartLine, name: &str) -> Option<Line> {
+    let sync = match line {
+        StartLine::Barrier => false,
+        StartLine::Creator { sync } => sync,
+        StartLine::Timers | StartLine::Each => return None,
+    };
+    let mut channel = |what: &str| {
+        into.shared.channels.push(Channel {
+            name: format!("{name}: {what}"),
+            ..Channel::default()
+        });
+        into.shared.channels.len() as u32 - 1
+    };
+    let (ready, go) = (channel("threads that are ready"), channel("start"));
+    Some(Line { ready, go, sync })
+}
+
+/// The task waits at the line before it does anything else.
+fn behind(line: Line, mut task: TaskScript) -> TaskScript {
+    let steps = [post(line.ready), wait(line.go)];
+    task.phases.insert(0, phase("line", 1, steps));
+    task.once += 1;
+    task
 }
 
 /// Programs are measured by the same figures, or not at all.

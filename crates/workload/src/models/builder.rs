@@ -1,5 +1,5 @@
 //! A workload while it is put together.
-use super::adopt::adopt;
+use super::adopt::{Program, adopt};
 use crate::script::{
     Barrier, Calibration, Channel, Condition, Count, Counter, Figure, Limit, Mutex, Series, Shared,
     Start, StartLine, TaskScript, Timer, Workload,
@@ -98,13 +98,13 @@ impl Builder {
         push(&mut self.0.tasks, task)
     }
 
-    /// A whole workload as a program of this one; its first threads (`adopt`).
+    /// A whole workload as a program of this one.
     pub(crate) fn adopt(
         &mut self,
         program: Workload,
         name: &str,
         joined: u32,
-    ) -> Result<Vec<u32>, &'static str> {
+    ) -> Result<Program, &'static str> {
         adopt(&mut self.0, program, name, joined)
     }
 

@@ -1,5 +1,6 @@
 //! `shell`: programs one after the other, each forked, executed and waited for, as a shell does it
 //! with the lines of a script.
+use super::adopt::Program;
 use super::builder::{Builder, TO_ITS_END_NS};
 use super::tasks::{once, phase, post, run, wait};
 use super::values::Values;
@@ -136,16 +137,22 @@ impl Shell {
         phase(name, 1, events)
     }
 
-    /// The first thread of a program: it starts the others and waits for their ends.
-    fn main(&self, name: &str, threads: &[u32], joined: u32, ended: u32) -> TaskScript {
+    /// The main thread of a program: it starts the others, lets them go if they wait for that, and
+    /// waits for their ends.
+    fn main(&self, name: &str, program: &Program, joined: u32, ended: u32) -> TaskScript {
+        let threads = program.first.len() as u64;
         let mut events = vec![Event::Exec];
         events.extend((self.load_ns > 0).then_some(run(self.load_ns)));
-        events.extend(threads.iter().map(|task| Event::Fork { task: *task }));
-        let phases = vec![
-            phase("start", 1, events),
-            phase("join", threads.len() as u64, [wait(joined)]),
-            phase("end", 1, [post(ended)]),
-        ];
+        let fork = |task: &u32| Event::Fork { task: *task };
+        events.extend(program.first.iter().map(fork));
+        let mut phases = vec![phase("start", 1, events)];
+        if let Some(line) = program.line {
+            let (channel, sync) = (line.go, line.sync);
+            phases.push(phase("ready", threads, [wait(line.ready)]));
+            phases.push(phase("go", threads, [Event::Post { channel, sync }]));
+        }
+        phases.push(phase("join", threads, [wait(joined)]));
+        phases.push(phase("end", 1, [post(ended)]));
         TaskScript {
             forks: Some(1),
             ..once(name.to_owned(), phases)
@@ -177,10 +184,10 @@ impl Model for Shell {
             check(argument, line, &program)?;
             let name = format!("{}-{index}", split_name(line).0);
             let joined = builder.channel(format!("threads of {name}"));
-            let threads = builder.adopt(program, &name, joined).map_err(|reason| {
+            let program = builder.adopt(program, &name, joined).map_err(|reason| {
                 fault(argument, format!("`{line}` {reason}")).expected("programs that go together")
             })?;
-            let main = builder.task(self.main(&name, &threads, joined, ended));
+            let main = builder.task(self.main(&name, &program, joined, ended));
             phases.push(self.line(&name, main, ended));
         }
         builder.task(once("shell".to_owned(), phases));

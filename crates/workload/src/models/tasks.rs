@@ -1,6 +1,5 @@
 //! Tasks, their phases and the steps that most models have.
-use crate::realtime::Attributes;
-use crate::script::{Change, Event, FairPolicy, Loops, Phase, Pick, TaskScript, Zero};
+use crate::script::{Change, Event, Loops, Phase, Pick, TaskScript};
 
 /// Steps that are repeated so often.
 pub(crate) fn phase(name: &str, loops: u64, events: impl Into<Vec<Event>>) -> Phase {
@@ -16,22 +15,7 @@ pub(crate) fn phase(name: &str, loops: u64, events: impl Into<Vec<Event>>) -> Ph
 
 /// An ordinary task that is there at the start and goes through these phases.
 pub(crate) fn task(name: String, loops: Loops, phases: Vec<Phase>) -> TaskScript {
-    TaskScript {
-        name,
-        nice: 0,
-        policy: FairPolicy::Other,
-        cpus: None,
-        slice_ns: None,
-        uclamp_min: None,
-        uclamp_max: None,
-        forks: None,
-        zero: Zero::AllStarted,
-        ended: None,
-        attributes: Attributes::default(),
-        delay_ns: 0,
-        loops,
-        phases,
-    }
+    TaskScript::new(name, loops, phases)
 }
 
 /// One that repeats these steps for ever.

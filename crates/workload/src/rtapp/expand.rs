@@ -9,7 +9,7 @@ use crate::MachineFacts;
 use crate::error::{Fault, WorkloadError};
 use crate::script::{
     Calibration, Change, Event, Phase, Start, StartLine, TaskGroup, TaskScript, Timer, TimerMode,
-    Workload, Zero,
+    Workload,
 };
 use crate::stream::Stream;
 use std::collections::BTreeMap;
@@ -131,7 +131,6 @@ impl Expansion {
         let phases = phases.collect();
         let initial = &task.initial;
         TaskScript {
-            name,
             nice: initial.nice,
             policy: initial.policy,
             attributes: initial.attributes,
@@ -140,11 +139,8 @@ impl Expansion {
             uclamp_min: initial.uclamp_min,
             uclamp_max: initial.uclamp_max,
             forks: forked.then_some(forks::LIMIT),
-            zero: Zero::AllStarted,
-            ended: None,
             delay_ns,
-            loops: task.loops,
-            phases,
+            ..TaskScript::new(name, task.loops, phases)
         }
     }
 

@@ -1,6 +1,6 @@
 //! The `shell` model: programs as lines of a script.
 use crate::sums::{ok, refused, same_seed_same_scripts};
-use wakeplace_workload::{Event, FigureOf, TaskScript, Zero};
+use wakeplace_workload::{Event, FigureOf, Loops, TaskScript, Zero};
 
 fn events(task: &TaskScript) -> Vec<Event> {
     let all = task.phases.iter();
@@ -71,6 +71,43 @@ fn a_program_starts_and_joins_its_threads() {
         };
         assert!(events(task).contains(&until));
     }
+}
+
+/// sysbench makes its threads, then lets them begin: each waits for that once, before its loop, and
+/// the main thread says so when all are there.
+#[test]
+fn threads_wait_for_a_common_start_once() {
+    let workload = ok("shell:sysbench-cpu:threads=3,time=3s");
+    let main = &workload.tasks[workload.tasks.len() - 2];
+    assert_eq!(main.name, "sysbench-cpu-0");
+    let named = |name: &str| main.phases.iter().position(|phase| phase.name == name);
+    let [start, ready, go, join] =
+        ["start", "ready", "go", "join"].map(|name| named(name).unwrap());
+    assert!(start < ready && ready < go && go < join);
+    assert_eq!(main.phases[ready].loops, Loops::Times(3));
+    assert_eq!(main.phases[go].loops, Loops::Times(3));
+    let ([Event::Wait { channel: there }], [Event::Post { channel: begin, .. }]) =
+        (&main.phases[ready].events[..], &main.phases[go].events[..])
+    else {
+        panic!("{main:?}");
+    };
+    for thread in &workload.tasks[..3] {
+        assert_eq!(thread.once, 1, "the line is passed once");
+        let line = &thread.phases[0].events;
+        assert!(matches!(line[0], Event::Post { channel, .. } if channel == *there));
+        assert_eq!(line[1], Event::Wait { channel: *begin });
+    }
+}
+
+/// Threads that begin one by one in the real program do so here.
+#[test]
+fn without_a_common_start_threads_go_on_at_once() {
+    let workload = ok("shell:kbuild:j=2,jobs=3");
+    let all = workload.tasks.iter().flat_map(|task| &task.phases);
+    assert!(
+        all.into_iter()
+            .all(|phase| phase.name != "line" && phase.name != "go")
+    );
 }
 
 /// What programs share is theirs alone; what they are measured by is one.

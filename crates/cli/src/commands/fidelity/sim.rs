@@ -12,8 +12,8 @@ use wakeplace_engine::{CpuIdle, Observer, Options};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_workload::{
-    Attributes, Calibration, Change, Event, FairPolicy, Loops, Phase, Shared, Start, StartLine,
-    TaskScript, Timer, TimerMode, Workload,
+    Calibration, Change, Event, Loops, Phase, Shared, Start, StartLine, TaskScript, Timer,
+    TimerMode, Workload,
 };
 
 /// Work of a task that never sleeps: more than any run is long, ns.
@@ -126,20 +126,8 @@ fn script(timer: u32, task: &TaskSpec, more_ns: i64, start_ns: u64) -> TaskScrip
         false => task.steps.iter().map(periodic).collect(),
     };
     TaskScript {
-        name: task.name.clone(),
-        nice: 0,
-        policy: FairPolicy::Other,
-        cpus: None,
-        slice_ns: None,
-        uclamp_min: None,
-        uclamp_max: None,
-        forks: None,
-        zero: wakeplace_workload::Zero::AllStarted,
-        ended: None,
-        attributes: Attributes::default(),
         delay_ns: start_ns + task.delay_ns,
-        loops: Loops::Times(1),
-        phases,
+        ..TaskScript::new(&task.name, Loops::Times(1), phases)
     }
 }
 
