@@ -98,6 +98,7 @@ fn plain(file: &StudyFile, cases: Vec<(usize, Spec)>, seeds: usize) -> Variation
         why: String::new(),
         set: Vec::new(),
         hotplug: file.options.hotplug.clone(),
+        duration_ns: None,
         columns: file.columns.clone(),
         platform: None,
         cases,
@@ -199,7 +200,8 @@ impl Planner<'_> {
         variation: &Variation,
     ) -> Result<PlannedColumn, StudyError> {
         let mut options = self.file.options.clone();
-        options.duration_ns = self.how.duration_ns.unwrap_or(case.duration_ns);
+        let of_study = variation.duration_ns.unwrap_or(case.duration_ns);
+        options.duration_ns = self.how.duration_ns.unwrap_or(of_study);
         let of_case = case.hotplug.as_ref().unwrap_or(&variation.hotplug);
         let hotplug = column.hotplug.as_ref().unwrap_or(of_case);
         options.hotplug.clone_from(hotplug);

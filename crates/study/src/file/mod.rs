@@ -121,6 +121,8 @@ pub(crate) struct Variation {
     pub(crate) why: String,
     pub(crate) set: Vec<(String, String)>,
     pub(crate) hotplug: Vec<Hotplug>,
+    /// Instead of the cases'.
+    pub(crate) duration_ns: Option<u64>,
     /// As many as the study's, in the same roles.
     pub(crate) columns: Vec<Column>,
     /// Instead of the cases'.

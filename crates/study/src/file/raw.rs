@@ -167,6 +167,8 @@ pub(super) struct RawVariation {
     pub(super) set: Vec<Text>,
     /// Instead of the study's.
     pub(super) hotplug: Option<Text>,
+    /// Instead of the cases'.
+    pub(super) duration: Option<Text>,
     /// Added to each case's workload argument after a comma.
     pub(super) workload: Option<Text>,
     /// As many as the study's, in the same roles.

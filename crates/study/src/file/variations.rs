@@ -3,7 +3,7 @@
 use super::columns::{columns, settings_of};
 use super::raw::{RawCase, RawVariation};
 use super::read::{chosen, platform, schedule, workload};
-use super::values::{at, count, sentence, token};
+use super::values::{at, count, duration_ns, sentence, token};
 use super::{StudyFile, Variation};
 use crate::error::Flaw;
 
@@ -70,6 +70,7 @@ fn variation(
         name,
         why: sentence(&raw.why)?,
         set: settings_of(&raw.set, &columns)?,
+        duration_ns: raw.duration.as_ref().map(duration_ns).transpose()?,
         hotplug: schedule(raw.hotplug.as_ref(), file.options.hotplug.clone())?,
         platform: on
             .map(|text| platform(text, &mut file.platforms))

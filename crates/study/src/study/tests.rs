@@ -355,6 +355,26 @@ fn columns_and_cases_have_their_own_conditions() {
     assert!(result.rows.iter().any(|row| row.policy == "less"));
 }
 
+/// An experiment may take longer than its cases: what only sets in late is seen by it.
+#[test]
+fn an_experiment_has_its_own_duration() {
+    let short = MIXED.replace("runtime_s", "busy_cpus_mean");
+    let long = short.replace("another kernel\"", "longer\"\nduration = \"60ms\"");
+    assert_ne!(short, long);
+    let durations_ns = |text: &str| -> Vec<u64> {
+        let study = Study::from_toml(text, "family/mixed/study.toml").unwrap();
+        let how = StudyOptions {
+            experiments: true,
+            ..StudyOptions::default()
+        };
+        let planned = crate::plan::plan(&study.file, &how).unwrap();
+        let column = |case: &crate::plan::Planned| case.columns[0].options.duration_ns;
+        planned.iter().map(column).collect()
+    };
+    assert_eq!(durations_ns(&short), [40_000_000, 20_000_000, 20_000_000]);
+    assert_eq!(durations_ns(&long), [40_000_000, 20_000_000, 60_000_000]);
+}
+
 #[test]
 fn cpus_that_leave_in_one_column_leave_in_no_other() {
     // Two tasks of 80 % keep more than one of the two CPUs of u8500 busy; a single CPU is at most
