@@ -57,6 +57,8 @@ pub struct Options {
     pub housekeeping: bool,
     /// Clusters get warm, and a governor caps what is too warm.
     pub thermal: bool,
+    /// The board draws more while CPUs work, where the platform says how much; changes no run.
+    pub work_power: bool,
     /// Shares of task groups, by name, instead of those the workload gives them.
     pub shares: Vec<(String, u32)>,
     /// Observers are told the sizes of task and CPUs of each decision; changes no run.
@@ -88,6 +90,7 @@ impl Default for Options {
             em_scale: Vec::new(),
             housekeeping: true,
             thermal: false,
+            work_power: true,
             shares: Vec::new(),
             wakeup_cases: false,
         }
@@ -167,7 +170,7 @@ impl Options {
     /// Longest time of a wake-up's part, as a platform's costs.
     pub const MAX_TIME_NS: u64 = 1_000_000;
 
-    fn slots(&mut self) -> [(&'static str, Slot<'_>, &'static str); 20] {
+    fn slots(&mut self) -> [(&'static str, Slot<'_>, &'static str); 21] {
         let o = self;
         [
             (
@@ -233,6 +236,11 @@ impl Options {
                 "kernel threads that the platform states (on, off)",
             ),
             ("model.thermal", Slot::Switch(&mut o.thermal), HEAT_DOC),
+            (
+                "model.work_power",
+                Slot::Switch(&mut o.work_power),
+                "power of the board that grows with work, where the platform states it (on, off)",
+            ),
             ("model.shares", Slot::Shares(&mut o.shares), SHARES_DOC),
         ]
     }
@@ -275,6 +283,7 @@ impl Options {
             "model.em_scale" => !self.em_scale.is_empty(),
             "model.housekeeping" => !self.housekeeping,
             "model.thermal" => self.thermal,
+            "model.work_power" => !self.work_power,
             "model.cpuidle" => self.cpuidle != CpuIdle::Menu,
             "model.idle_latency_us" => self.idle_latency_us.is_some(),
             "model.fork_ns" => self.fork_ns.is_some(),
@@ -398,5 +407,13 @@ mod tests {
             let error = options.set("model.shares", text).unwrap_err().0;
             assert!(error.contains("2 to 262144"), "{error}");
         }
+        let told = |options: &Options| {
+            let mut keys = options.in_force().into_iter();
+            keys.find(|key| key.0 == "model.work_power")
+                .map(|key| key.1)
+        };
+        assert!(options.work_power && told(&options).is_none());
+        options.set("model.work_power", "off").unwrap();
+        assert_eq!(told(&options).as_deref(), Some("off"));
     }
 }
