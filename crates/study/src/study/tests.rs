@@ -153,7 +153,7 @@ fn variants_have_no_published_figures() {
         .iter()
         .filter(|r| r.variant().is_some())
         .collect();
-    assert_eq!(variants.len(), 5 * 2 * 2);
+    assert_eq!(variants.len(), 5 * 2 * 3);
     assert_eq!(variants[0].case, "10,cal=cpu0");
     assert!(variants.iter().all(|row| row.published.is_none()));
     assert!(
