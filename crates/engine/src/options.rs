@@ -164,6 +164,7 @@ const CAP_DOC: &str = "limits of frequency domains (off, DOMAIN:KHZ[@TIME] such 
 const EM_DOC: &str = "energy model tables that change (off, DOMAIN:PERCENT[@TIME] such as \
      1:150@2s, of the platform's powers; joined with +)";
 const HEAT_DOC: &str = "clusters get warm and are capped at a trip point (on, off)";
+const WORK_DOC: &str = "power of the board that grows with work, as the platform states (on, off)";
 const SHARES_DOC: &str = "cpu.shares of task groups (NAME:SHARES+NAME:SHARES..., 2..=262144)";
 
 impl Options {
@@ -172,12 +173,9 @@ impl Options {
 
     fn slots(&mut self) -> [(&'static str, Slot<'_>, &'static str); 21] {
         let o = self;
+        let switch = Slot::Switch;
         [
-            (
-                "model.idle_states",
-                Slot::Switch(&mut o.idle_states),
-                STATES_DOC,
-            ),
+            ("model.idle_states", switch(&mut o.idle_states), STATES_DOC),
             ("model.cpuidle", Slot::CpuIdle(&mut o.cpuidle), IDLE_DOC),
             (
                 "model.idle_latency_us",
@@ -186,17 +184,17 @@ impl Options {
             ),
             (
                 "model.kernel_costs",
-                Slot::Switch(&mut o.kernel_costs),
+                switch(&mut o.kernel_costs),
                 "time for switches, wake-ups, interrupts, ticks, forks and moves (on, off)",
             ),
             (
                 "model.transition_latency",
-                Slot::Switch(&mut o.transition_latency),
+                switch(&mut o.transition_latency),
                 "time a frequency change takes (on, off)",
             ),
             (
                 "model.policy_per_cpu",
-                Slot::Switch(&mut o.policy_per_cpu),
+                switch(&mut o.policy_per_cpu),
                 POLICY_DOC,
             ),
             (
@@ -232,15 +230,11 @@ impl Options {
             ("model.em_scale", Slot::Scales(&mut o.em_scale), EM_DOC),
             (
                 "model.housekeeping",
-                Slot::Switch(&mut o.housekeeping),
+                switch(&mut o.housekeeping),
                 "kernel threads that the platform states (on, off)",
             ),
-            ("model.thermal", Slot::Switch(&mut o.thermal), HEAT_DOC),
-            (
-                "model.work_power",
-                Slot::Switch(&mut o.work_power),
-                "power of the board that grows with work, where the platform states it (on, off)",
-            ),
+            ("model.thermal", switch(&mut o.thermal), HEAT_DOC),
+            ("model.work_power", switch(&mut o.work_power), WORK_DOC),
             ("model.shares", Slot::Shares(&mut o.shares), SHARES_DOC),
         ]
     }

@@ -100,7 +100,7 @@ pub struct EnergyReport {
     pub cpu_energy: u128,
     /// The board's constant power, uW x ns; None if the platform has no such figure.
     pub board_energy: Option<u128>,
-    /// What the board drew more while CPUs worked, uW x ns; None if the platform has no such figures.
+    /// What the board drew more while CPUs worked, uW x ns; None if the platform has no figures.
     pub work_energy: Option<u128>,
     /// What `cpu_energy` consists of, by cluster, only states that were entered.
     pub parts: Vec<EnergyPart>,

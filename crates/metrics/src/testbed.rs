@@ -112,8 +112,8 @@ fn costs() -> Costs {
 
 /// Powers whose digits tell where they come from, with c = CPU or cluster, s = state, p = operating
 /// point: busy `1c0p`, idle `2csp`, cluster on `3c0p`, in a cluster state `4csp`, on with all CPUs
-/// idle `5csp`, into or out of a state `6csp`, work beside n threads `7cnp`, if there is `work`. The
-/// board draws `board`.
+/// idle `5csp`, into or out of a state `6csp`, work beside n threads `7cnp`, if there is `work`.
+/// The board draws `board`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Digits {
     pub(crate) board: Option<u64>,

@@ -333,9 +333,9 @@ mod tests {
         assert_eq!(model.board(), board.power_uw);
     }
 
-    /// Goal: by hand what a HiKey960 draws for work. Method: LISA's energy of two seconds (mJ) halved
-    /// is mW per busy CPU; less the Energy Model's figure. A second of one A73 at 903 MHz is then
-    /// 165532 uJ beside its own 243358 uJ.
+    /// Goal: by hand what a HiKey960 draws for work. Method: LISA's energy of two seconds (mJ)
+    /// halved is mW per busy CPU; less the Energy Model's figure. A second of one A73 at 903 MHz is
+    /// then 165532 uJ beside its own 243358 uJ.
     #[test]
     fn hikey960_draws_more_for_work() {
         let (platform, model) = builtin("hikey960");

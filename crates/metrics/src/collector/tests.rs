@@ -102,7 +102,7 @@ fn every_observer_reports() {
 fn every_plain_metric_is_reported_or_excluded_by_the_platform() {
     let metrics = run(&two_clusters());
     for def in METRICS {
-        // No board joules without a board, nor for work, no bogo units beside watts, no CPU that left; the
+        // No board joules without a board, nor for work; no bogo units, no CPU that left; the
         // workload counts round trips, and measures no times; no heat and no oracle.
         let absent = [
             "energy_j",
