@@ -57,6 +57,8 @@ pub struct Options {
     pub housekeeping: bool,
     /// Clusters get warm, and a governor caps what is too warm.
     pub thermal: bool,
+    /// The board draws more while CPUs work, where the platform says how much; changes no run.
+    pub work_power: bool,
     /// Shares of task groups, by name, instead of those the workload gives them.
     pub shares: Vec<(String, u32)>,
     /// Observers are told the sizes of task and CPUs of each decision; changes no run.
@@ -88,6 +90,7 @@ impl Default for Options {
             em_scale: Vec::new(),
             housekeeping: true,
             thermal: false,
+            work_power: true,
             shares: Vec::new(),
             wakeup_cases: false,
         }
@@ -161,20 +164,18 @@ const CAP_DOC: &str = "limits of frequency domains (off, DOMAIN:KHZ[@TIME] such 
 const EM_DOC: &str = "energy model tables that change (off, DOMAIN:PERCENT[@TIME] such as \
      1:150@2s, of the platform's powers; joined with +)";
 const HEAT_DOC: &str = "clusters get warm and are capped at a trip point (on, off)";
+const WORK_DOC: &str = "power of the board that grows with work, as the platform states (on, off)";
 const SHARES_DOC: &str = "cpu.shares of task groups (NAME:SHARES+NAME:SHARES..., 2..=262144)";
 
 impl Options {
     /// Longest time of a wake-up's part, as a platform's costs.
     pub const MAX_TIME_NS: u64 = 1_000_000;
 
-    fn slots(&mut self) -> [(&'static str, Slot<'_>, &'static str); 20] {
+    fn slots(&mut self) -> [(&'static str, Slot<'_>, &'static str); 21] {
         let o = self;
+        let switch = Slot::Switch;
         [
-            (
-                "model.idle_states",
-                Slot::Switch(&mut o.idle_states),
-                STATES_DOC,
-            ),
+            ("model.idle_states", switch(&mut o.idle_states), STATES_DOC),
             ("model.cpuidle", Slot::CpuIdle(&mut o.cpuidle), IDLE_DOC),
             (
                 "model.idle_latency_us",
@@ -183,17 +184,17 @@ impl Options {
             ),
             (
                 "model.kernel_costs",
-                Slot::Switch(&mut o.kernel_costs),
+                switch(&mut o.kernel_costs),
                 "time for switches, wake-ups, interrupts, ticks, forks and moves (on, off)",
             ),
             (
                 "model.transition_latency",
-                Slot::Switch(&mut o.transition_latency),
+                switch(&mut o.transition_latency),
                 "time a frequency change takes (on, off)",
             ),
             (
                 "model.policy_per_cpu",
-                Slot::Switch(&mut o.policy_per_cpu),
+                switch(&mut o.policy_per_cpu),
                 POLICY_DOC,
             ),
             (
@@ -229,10 +230,11 @@ impl Options {
             ("model.em_scale", Slot::Scales(&mut o.em_scale), EM_DOC),
             (
                 "model.housekeeping",
-                Slot::Switch(&mut o.housekeeping),
+                switch(&mut o.housekeeping),
                 "kernel threads that the platform states (on, off)",
             ),
-            ("model.thermal", Slot::Switch(&mut o.thermal), HEAT_DOC),
+            ("model.thermal", switch(&mut o.thermal), HEAT_DOC),
+            ("model.work_power", switch(&mut o.work_power), WORK_DOC),
             ("model.shares", Slot::Shares(&mut o.shares), SHARES_DOC),
         ]
     }
@@ -275,6 +277,7 @@ impl Options {
             "model.em_scale" => !self.em_scale.is_empty(),
             "model.housekeeping" => !self.housekeeping,
             "model.thermal" => self.thermal,
+            "model.work_power" => !self.work_power,
             "model.cpuidle" => self.cpuidle != CpuIdle::Menu,
             "model.idle_latency_us" => self.idle_latency_us.is_some(),
             "model.fork_ns" => self.fork_ns.is_some(),
@@ -398,5 +401,13 @@ mod tests {
             let error = options.set("model.shares", text).unwrap_err().0;
             assert!(error.contains("2 to 262144"), "{error}");
         }
+        let told = |options: &Options| {
+            let mut keys = options.in_force().into_iter();
+            keys.find(|key| key.0 == "model.work_power")
+                .map(|key| key.1)
+        };
+        assert!(options.work_power && told(&options).is_none());
+        options.set("model.work_power", "off").unwrap();
+        assert_eq!(told(&options).as_deref(), Some("off"));
     }
 }

@@ -14,7 +14,7 @@ use crate::wakeup_cases::WakeupCases;
 use crate::warmth::Warmth;
 use std::collections::BTreeMap;
 use wakeplace_engine::observe::{CpuPower, MigrateCause, Placement, WakeupCase};
-use wakeplace_engine::{Counted, Ended, Observer, RunReport};
+use wakeplace_engine::{Counted, Ended, Observer, Options, RunReport};
 use wakeplace_platform::Platform;
 use wakeplace_workload::{Count, FigureOf, Workload};
 
@@ -43,14 +43,14 @@ pub struct RunMetrics {
 }
 
 impl RunMetrics {
-    /// The observer for one run of `workload` on `platform`.
+    /// The observer for one run of `workload` on `platform` with `options`.
     #[must_use]
-    pub fn collector(platform: &Platform, workload: &Workload) -> Collector {
+    pub fn collector(platform: &Platform, workload: &Workload, options: &Options) -> Collector {
         Collector {
             measured: Measured::new(&workload.series),
             count: workload.count.clone(),
             ends: workload.comes_to_an_end(),
-            energy: EnergyMeter::of_platform(platform),
+            energy: EnergyMeter::of_run(platform, options),
             latency: Latency::new(workload.tasks.len()),
             residency: Residency::new(platform),
             idle_choices: IdleChoices::new(platform),

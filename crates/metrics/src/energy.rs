@@ -100,6 +100,8 @@ pub struct EnergyReport {
     pub cpu_energy: u128,
     /// The board's constant power, uW x ns; None if the platform has no such figure.
     pub board_energy: Option<u128>,
+    /// What the board drew more while CPUs worked, uW x ns; None if the platform has no figures.
+    pub work_energy: Option<u128>,
     /// What `cpu_energy` consists of, by cluster, only states that were entered.
     pub parts: Vec<EnergyPart>,
     /// What the CPUs drew of it, by number.
@@ -139,10 +141,11 @@ impl EnergyReport {
             PowerUnit::Bogo => values.set("cpu_energy_bogo", cpu),
             PowerUnit::None => {}
         }
-        if let Some(total) = self
-            .board_energy
-            .and_then(|b| self.scaled(self.cpu_energy + b))
-        {
+        if let Some(work) = self.work_energy.and_then(|work| self.scaled(work)) {
+            values.set("work_energy_j", work);
+        }
+        let rest = |board| self.scaled(self.cpu_energy + board + self.work_energy.unwrap_or(0));
+        if let Some(total) = self.board_energy.and_then(rest) {
             values.set("energy_j", total);
         }
     }
@@ -155,11 +158,16 @@ mod tests {
     use wakeplace_platform::PowerUnit;
 
     fn values(unit: PowerUnit, board_energy: Option<u128>) -> Values {
+        with_work(unit, board_energy, None)
+    }
+
+    fn with_work(unit: PowerUnit, board_energy: Option<u128>, work_energy: Option<u128>) -> Values {
         let cpu_energy = 2_500_000_000_000_000;
         let report = EnergyReport {
             unit,
             cpu_energy,
             board_energy,
+            work_energy,
             parts: Vec::new(),
             cpus: Vec::new(),
         };
@@ -181,6 +189,16 @@ mod tests {
             (board.get("cpu_energy_j"), board.get("energy_j")),
             (Some(2.5), Some(4.0))
         );
+        let work = |board| with_work(PowerUnit::Microwatt, board, Some(250_000_000_000_000));
+        let found = |values: &Values| (values.get("work_energy_j"), values.get("energy_j"));
+        assert_eq!(
+            found(&work(None)),
+            (Some(0.25), None),
+            "no total without a board"
+        );
+        let all = work(Some(1_500_000_000_000_000));
+        assert_eq!(found(&all), (Some(0.25), Some(4.25)));
+        assert_eq!(all.get("cpu_energy_j"), Some(2.5), "no part of it");
         let bogo = values(PowerUnit::Bogo, None);
         assert_eq!(bogo.iter().count(), 1);
         assert_eq!(bogo.get("cpu_energy_bogo"), Some(2_500_000.0));

@@ -181,6 +181,22 @@ impl Ledger {
         self.cpus.iter().enumerate().map(one).collect()
     }
 
+    /// What the board drew more for the work of all CPUs, power unit x ns.
+    pub(crate) fn work(&self, power: &impl PowerSource) -> u128 {
+        let mut sum = 0;
+        for (cpu, track) in self.cpus.iter().enumerate() {
+            for (what, opp, ns) in track.entries() {
+                let others = match self.cpu_kind(what) {
+                    PartKind::Busy => 0,
+                    PartKind::BusyBeside(others) => others,
+                    _ => continue,
+                };
+                sum += u128::from(ns) * u128::from(power.work(cpu, others, opp));
+            }
+        }
+        sum
+    }
+
     /// What a CPU draws while it does `what` at `opp`.
     fn cpu_power(&self, power: &impl PowerSource, cpu: usize, what: usize, opp: usize) -> u64 {
         match self.cpu_kind(what) {

@@ -34,6 +34,15 @@ pub trait PowerSource {
     fn cluster_idle(&self, cluster: usize, state: usize, opp: usize) -> u64;
     /// The rest of the board, microwatts; None if the platform has no figure.
     fn board(&self) -> Option<u64>;
+    /// Whether the platform has figures for what its board draws more while CPUs work.
+    fn has_work(&self) -> bool {
+        false
+    }
+    /// What the board draws more while a CPU is busy at `opp` beside `others` more threads of its
+    /// core, microwatts.
+    fn work(&self, _cpu: usize, _others: usize, _opp: usize) -> u64 {
+        0
+    }
     /// Unit of the figures.
     fn unit(&self) -> PowerUnit;
 }
@@ -105,11 +114,17 @@ impl<P: PowerSource> EnergyMeter<P> {
             .expect("the energy meter is closed after the run's end");
         self.ledger.check_times(run_ns);
         let report = self.report(run_ns);
-        let ledger = report.cpu_energy + report.board_energy.unwrap_or(0);
+        let work = report.work_energy.unwrap_or(0);
+        let ledger = report.cpu_energy + report.board_energy.unwrap_or(0) + work;
         let running = self.running.energy();
         assert!(
             ledger == running,
             "energy books differ: ledger {ledger}, running total {running} (power unit x ns)"
+        );
+        let running = self.running.work();
+        assert!(
+            work == running,
+            "energy books differ: work: ledger {work}, running total {running}"
         );
         for (cluster, running) in self.running.clusters().enumerate() {
             let ledger = report.cluster_energy(cluster);
@@ -142,6 +157,7 @@ impl<P: PowerSource> EnergyMeter<P> {
             unit: self.power.unit(),
             cpu_energy,
             board_energy,
+            work_energy: self.power.has_work().then(|| self.ledger.work(&self.power)),
             parts,
             cpus: self.ledger.cpus(&self.power),
         }

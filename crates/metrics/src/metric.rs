@@ -116,9 +116,15 @@ metrics! {
         "energy_j",
         "J",
         Lower,
-        "Energy of CPUs, clusters and the board's constant power",
+        "Energy of CPUs, clusters and the board: its constant power and what grows with work",
     ),
     def("cpu_energy_j", "J", Lower, "Energy of CPUs and clusters"),
+    def(
+        "work_energy_j",
+        "J",
+        Lower,
+        "Energy that the board drew more while CPUs worked",
+    ),
     def("cpu_power_w", "W", Lower, "Mean power of CPUs and clusters"),
     def(
         "cpu_energy_bogo",

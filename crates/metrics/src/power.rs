@@ -1,16 +1,18 @@
 //! The platform's power model as the meter's source.
 
 use crate::meter::{EnergyMeter, PowerSource};
+use wakeplace_engine::Options;
 use wakeplace_platform::{CpuId, IdleScope, Platform, PowerUnit};
 use wakeplace_power::PowerModel;
 
-/// The powers of a platform, and whether it has a figure for the board.
+/// The powers of a platform, and whether it has figures for the board and for what grows with work.
 #[derive(Clone, Debug)]
 pub struct PlatformPower {
     model: PowerModel,
     /// Scope of each idle state.
     scopes: Vec<IdleScope>,
     has_board: bool,
+    has_work: bool,
 }
 
 impl PlatformPower {
@@ -18,12 +20,19 @@ impl PlatformPower {
     pub(crate) fn new(platform: &Platform) -> Option<PlatformPower> {
         let model = PowerModel::new(platform)?;
         let scopes = platform.idle_states.iter().map(|s| s.scope).collect();
-        let has_board = platform.board.is_some();
         Some(PlatformPower {
-            model,
             scopes,
-            has_board,
+            has_board: platform.board.is_some(),
+            has_work: model.has_work(),
+            model,
         })
+    }
+
+    /// The same, without what grows with work (`model.work_power=off`).
+    #[must_use]
+    pub(crate) fn without_work(mut self) -> Self {
+        self.has_work = false;
+        self
     }
 }
 
@@ -32,6 +41,16 @@ impl EnergyMeter<PlatformPower> {
     #[must_use]
     pub fn of_platform(platform: &Platform) -> Option<Self> {
         PlatformPower::new(platform).map(|power| Self::new(platform, power))
+    }
+
+    /// The same for a run with options: they can take power away.
+    pub(crate) fn of_run(platform: &Platform, options: &Options) -> Option<Self> {
+        let power = PlatformPower::new(platform)?;
+        let power = match options.work_power {
+            true => power,
+            false => power.without_work(),
+        };
+        Some(Self::new(platform, power))
     }
 }
 
@@ -67,6 +86,15 @@ impl PowerSource for PlatformPower {
     }
     fn board(&self) -> Option<u64> {
         self.has_board.then(|| self.model.board())
+    }
+    fn has_work(&self) -> bool {
+        self.has_work
+    }
+    fn work(&self, cpu: usize, others: usize, opp: usize) -> u64 {
+        match self.has_work {
+            true => self.model.work(cpu_id(cpu), others, opp),
+            false => 0,
+        }
     }
     fn unit(&self) -> PowerUnit {
         self.model.unit()

@@ -34,6 +34,8 @@ pub struct EnergyProfile {
     pub unit: &'static str,
     /// The board's constant power; None if the platform has no such figure.
     pub board: Option<f64>,
+    /// What it drew more while CPUs worked; None if the platform has no such figures.
+    pub work: Option<f64>,
     /// CPUs and clusters by cluster and state.
     pub parts: Vec<PartMean>,
     /// By CPU as busy, idle, transition; without what clusters draw. Empty on large machines.
@@ -185,9 +187,11 @@ fn energy(runs: &[RunMetrics]) -> Option<EnergyProfile> {
         figures.map(|figure| mean(figure).unwrap_or(0.0))
     };
     let board: Option<u128> = reports.iter().map(|report| report.board_energy).sum();
+    let work: Option<u128> = reports.iter().map(|report| report.work_energy).sum();
     Some(EnergyProfile {
         unit: first.scaled_unit(),
         board: board.and_then(mean),
+        work: work.and_then(mean),
         parts: parts.into_iter().map(part).collect(),
         cpus: (0..cpus).map(cpu).collect(),
     })
@@ -292,7 +296,7 @@ mod tests {
     use super::{Profile, coarse, edge};
     use crate::{LatencyBucket, RunMetrics};
     use wakeplace_engine::observe::CpuPower::{Busy, Idle};
-    use wakeplace_engine::{Ended, Observer, RunReport};
+    use wakeplace_engine::{Ended, Observer, Options, RunReport};
     use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
 
     fn buckets(all: &[(u64, u64)]) -> Vec<LatencyBucket> {
@@ -344,7 +348,11 @@ mod tests {
     fn run(busy: u64) -> (RunMetrics, RunReport) {
         let spec = Spec::parse("periodic:n=1", &LoadOptions::default()).unwrap();
         let workload = spec.expand(1, MachineFacts { nr_cpus: 3 }).unwrap();
-        let mut collector = RunMetrics::collector(&crate::testbed::two_clusters(), &workload);
+        let mut collector = RunMetrics::collector(
+            &crate::testbed::two_clusters(),
+            &workload,
+            &Options::default(),
+        );
         collector.cpu_power(0, 0, Busy);
         collector.cpu_power(0, 1, Idle { state: 1 });
         collector.cpu_power(0, 2, Idle { state: 1 });

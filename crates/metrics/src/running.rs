@@ -18,6 +18,8 @@ struct Cpu {
     opp: Option<u16>,
     /// Power now, part of its cluster's.
     draw: u64,
+    /// What the board draws more for its work now.
+    work: u64,
 }
 
 /// A cluster as this book sees it.
@@ -63,6 +65,8 @@ pub(crate) struct Running {
     clusters: Vec<Cluster>,
     /// What is drawn all the time, beside CPUs and clusters.
     constant: Sum,
+    /// What the board draws more for the work of all CPUs.
+    work: Sum,
 }
 
 impl Running {
@@ -79,20 +83,26 @@ impl Running {
                 power: constant,
                 ..Sum::default()
             },
+            work: Sum::default(),
         }
     }
 
     /// Integrates up to now.
     pub(crate) fn advance(&mut self, time_ns: u64) {
         let clusters = self.clusters.iter_mut().map(|cluster| &mut cluster.sum);
-        for sum in clusters.chain([&mut self.constant]) {
+        for sum in clusters.chain([&mut self.constant, &mut self.work]) {
             sum.advance(time_ns);
         }
     }
 
     /// Power unit x ns up to the last `advance`.
     pub(crate) fn energy(&self) -> u128 {
-        self.constant.energy + self.clusters().sum::<u128>()
+        self.constant.energy + self.work.energy + self.clusters().sum::<u128>()
+    }
+
+    /// The part of it that is the board's for the work of CPUs.
+    pub(crate) fn work(&self) -> u128 {
+        self.work.energy
     }
 
     /// The same of each cluster with its CPUs.
@@ -152,8 +162,13 @@ impl Running {
             CpuPower::Idle { state } => p.cpu_idle(index, state.into(), opp.into()),
             CpuPower::Transition { state } => p.cpu_transition(index, state.into(), opp.into()),
         };
+        let work = match state {
+            CpuPower::Busy => p.work(index, cpu.others, opp.into()),
+            CpuPower::Idle { .. } | CpuPower::Transition { .. } => 0,
+        };
         let sum = &mut self.clusters[cpu.cluster].sum;
         sum.change(time_ns, &mut cpu.draw, draw);
+        self.work.change(time_ns, &mut cpu.work, work);
     }
 
     fn redraw_cluster(&mut self, time_ns: u64, index: usize, p: &impl PowerSource) {

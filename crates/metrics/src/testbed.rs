@@ -20,6 +20,7 @@ fn opp(mhz: u32) -> Opp {
         mv: None,
         power: Some(u64::from(mhz)),
         cluster_power: Some(10),
+        work_power: None,
     }
 }
 
@@ -111,17 +112,20 @@ fn costs() -> Costs {
 
 /// Powers whose digits tell where they come from, with c = CPU or cluster, s = state, p = operating
 /// point: busy `1c0p`, idle `2csp`, cluster on `3c0p`, in a cluster state `4csp`, on with all CPUs
-/// idle `5csp`, into or out of a state `6csp`. The board draws `board`.
+/// idle `5csp`, into or out of a state `6csp`, work beside n threads `7cnp`, if there is `work`.
+/// The board draws `board`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Digits {
     pub(crate) board: Option<u64>,
     pub(crate) unit: PowerUnit,
+    pub(crate) work: bool,
 }
 
 impl Digits {
     pub(crate) const NO_BOARD: Digits = Digits {
         board: None,
         unit: PowerUnit::Microwatt,
+        work: false,
     };
 }
 
@@ -146,6 +150,13 @@ impl PowerSource for Digits {
     }
     fn board(&self) -> Option<u64> {
         self.board
+    }
+    fn has_work(&self) -> bool {
+        self.work
+    }
+    fn work(&self, cpu: usize, others: usize, opp: usize) -> u64 {
+        let figure = (7000 + 100 * cpu + 10 * others + opp) as u64;
+        figure * u64::from(self.work)
     }
     fn unit(&self) -> PowerUnit {
         self.unit

@@ -63,6 +63,7 @@ enum What {
     Transition(Vec<usize>),
     CpuPower(Vec<usize>),
     ClusterPower(Vec<usize>),
+    WorkPower(Vec<usize>),
     IdleLatency(Vec<usize>),
     IdleResidency(Vec<usize>),
     IdlePower(Vec<usize>),
@@ -143,6 +144,12 @@ impl Platform {
             let figures: Vec<u64> = powers.filter_map(|o| o.cluster_power).collect();
             found.extend(cost(&name, self.unit(), &figures, What::ClusterPower(all)));
         }
+        for (name, cpus) in self.assumed_tables("work power of CPUs ") {
+            let all = domains(&cpus);
+            let powers = all.iter().flat_map(opps);
+            let figures: Vec<u64> = powers.filter_map(|o| o.work_power).collect();
+            found.extend(cost(&name, self.unit(), &figures, What::WorkPower(all)));
+        }
     }
 
     fn add_idle(&self, found: &mut Vec<AssumedCost>) {
@@ -218,6 +225,12 @@ impl Platform {
                 for domain in all {
                     let opps = self.freq_domains[*domain].opps.iter_mut();
                     opps.flat_map(|opp| &mut opp.cluster_power).for_each(scale);
+                }
+            }
+            What::WorkPower(all) => {
+                for domain in all {
+                    let opps = self.freq_domains[*domain].opps.iter_mut();
+                    opps.flat_map(|opp| &mut opp.work_power).for_each(scale);
                 }
             }
             What::IdlePower(all) => {

@@ -7,7 +7,10 @@ const GROUPS: [(&str, &[&str]); 13] = [
     ("cpus", &["cluster "]),
     ("levels", &["topology", "numa", "priority"]),
     ("clocks", &["frequencies of", "frequency transition of"]),
-    ("power", &["cpu power of", "cluster power of"]),
+    (
+        "power",
+        &["cpu power of", "cluster power of", "work power of"],
+    ),
     ("idle states", &["idle state "]),
     ("idle power", &["power in idle state "]),
     ("threads", &["smt"]),

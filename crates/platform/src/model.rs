@@ -89,6 +89,10 @@ pub struct Opp {
     pub em_cost: Option<u32>,
     /// Power of the domain's cluster while it is powered (at least one CPU not in a cluster sleep).
     pub cluster_power: Option<u64>,
+    /// What the rest of the machine draws more while ONE CPU is busy at this point, microwatts:
+    /// memory, interconnect, regulators. No part of CPU energy. All points of a domain have one, or
+    /// none.
+    pub work_power: Option<u64>,
 }
 
 /// CPUs that share one clock.
@@ -363,6 +367,13 @@ pub struct Platform {
 }
 
 impl Platform {
+    /// Whether it says what its board draws more while CPUs work (`Opp::work_power`).
+    #[must_use]
+    pub fn has_work_power(&self) -> bool {
+        let mut domains = self.freq_domains.iter();
+        domains.any(|domain| domain.opps[0].work_power.is_some())
+    }
+
     /// Index of the frequency domain of a CPU.
     ///
     /// # Panics

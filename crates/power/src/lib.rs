@@ -1,7 +1,7 @@
 //! What a hardware state draws: tables of a platform's power figures, in integers.
 //!
 //! The parts add up: the CPUs (each busy, idle or between the two), the clusters they sit in, and
-//! the board.
+//! the board: a constant, and what it draws more while CPUs work (docs/decisions/055).
 //!
 //! | state                               | CPU              | cluster                          |
 //! |-------------------------------------|------------------|----------------------------------|
@@ -41,6 +41,8 @@ pub struct PowerModel {
     /// Of a core with 1, 2, ... busy threads, 1024 = one; empty: each draws as alone.
     core_power: Vec<u32>,
     board: u64,
+    /// Per CPU and operating point; empty: the platform has no such figures.
+    work: Vec<Vec<u64>>,
 }
 
 impl PowerModel {
@@ -80,6 +82,7 @@ impl PowerModel {
                 .as_ref()
                 .map_or_else(Vec::new, |smt| smt.core_power.clone()),
             board: platform.board.as_ref().map_or(0, |board| board.power_uw),
+            work: work_rows(platform),
         })
     }
 
@@ -105,7 +108,11 @@ impl PowerModel {
     /// If the platform has no such CPU, or its domain no such point.
     #[must_use]
     pub fn cpu_busy_beside(&self, cpu: CpuId, others: usize, opp: usize) -> u64 {
-        let alone = self.cpu_busy(cpu, opp);
+        self.share(self.cpu_busy(cpu, opp), others)
+    }
+
+    /// The share of a core's power that falls to one of its threads while `others` more run.
+    fn share(&self, alone: u64, others: usize) -> u64 {
         let of_core = |power: &u32| alone * u64::from(*power) / (1024 * (others as u64 + 1));
         self.core_power.get(others).map_or(alone, of_core)
     }
@@ -172,6 +179,41 @@ impl PowerModel {
     pub fn board(&self) -> u64 {
         self.board
     }
+
+    /// Whether the platform says what its board draws more while CPUs work.
+    #[must_use]
+    pub fn has_work(&self) -> bool {
+        !self.work.is_empty()
+    }
+
+    /// What the board draws more while a CPU runs at an operating point of its domain beside
+    /// `others` more threads of its core, which share it as they share the core's power. 0 where
+    /// the platform gives none; an idle CPU, and one on its way into or out of a state, adds
+    /// nothing.
+    ///
+    /// # Panics
+    /// If the platform has figures and no such CPU, or its domain no such point.
+    #[must_use]
+    pub fn work(&self, cpu: CpuId, others: usize, opp: usize) -> u64 {
+        let alone = self.work.get(cpu.index()).map_or(0, |row| row[opp]);
+        self.share(alone, others)
+    }
+}
+
+/// Empty if no operating point has a figure.
+fn work_rows(platform: &Platform) -> Vec<Vec<u64>> {
+    if !platform.has_work_power() {
+        return Vec::new();
+    }
+    let row = |cpu: CpuId| {
+        let opps = &platform.freq_domains[platform.freq_domain_of(cpu)].opps;
+        opps.iter().map(|opp| opp.work_power.unwrap_or(0)).collect()
+    };
+    (0..)
+        .take(platform.cpus.len())
+        .map(CpuId)
+        .map(row)
+        .collect()
 }
 
 fn busy_row(platform: &Platform, cpu: CpuId) -> Vec<u64> {
@@ -289,6 +331,54 @@ mod tests {
         assert_eq!(model.cluster_idle(0, wfi, 1), 22_000);
         let board = platform.board.as_ref().expect("the file has one");
         assert_eq!(model.board(), board.power_uw);
+    }
+
+    /// Goal: by hand what a HiKey960 draws for work. Method: LISA's energy of two seconds (mJ)
+    /// halved is mW per busy CPU; less the Energy Model's figure. A second of one A73 at 903 MHz is
+    /// then 165532 uJ beside its own 243358 uJ.
+    #[test]
+    fn hikey960_draws_more_for_work() {
+        let (platform, model) = builtin("hikey960");
+        assert!(model.has_work());
+        for (cpu, nanojoules) in [
+            (
+                0,
+                [
+                    111_097_572,
+                    276_848_770,
+                    507_566_344,
+                    768_628_816,
+                    1_027_743_916,
+                ],
+            ),
+            (
+                7,
+                [
+                    817_780_220,
+                    1_718_690_678,
+                    2_828_753_948,
+                    4_512_370_632,
+                    6_381_734_229,
+                ],
+            ),
+        ] {
+            for (opp, energy_nj) in nanojoules.into_iter().enumerate() {
+                let measured_uw = (energy_nj / 2_u64 + 500) / 1000;
+                let work = measured_uw - model.cpu_busy(CpuId(cpu), opp);
+                assert_eq!(model.work(CpuId(cpu), 0, opp), work, "CPU {cpu} at {opp}");
+            }
+        }
+        assert_eq!(
+            (model.work(CpuId(4), 0, 0), model.cpu_busy(CpuId(4), 0)),
+            (165_532, 243_358)
+        );
+        // No threads that share a core: beside others it is the same.
+        assert_eq!(model.work(CpuId(4), 1, 0), 165_532);
+        // What belongs to no CPU is not in any CPU's or cluster's figures.
+        assert_eq!(model.cluster_on(1, 0), 0);
+        let (_, juno) = builtin("juno-r0");
+        assert!(!juno.has_work() && juno.work(CpuId(5), 0, 4) == 0);
+        drop(platform);
     }
 
     /// Goal: at min-residency a state costs what WFI costs. Method: by hand from hi3660.dtsi's

@@ -11,9 +11,10 @@ use wakeplace_text::markdown;
 const MAX_OWN: usize = 12;
 
 /// What a reader looks at next, in this order. All others follow in the machine formats.
-pub(crate) const KEY_METRICS: [&str; 8] = [
+pub(crate) const KEY_METRICS: [&str; 9] = [
     "energy_j",
     "cpu_energy_j",
+    "work_energy_j",
     "cpu_energy_bogo",
     "energy_over_optimal_pct",
     "wake_latency_us_p50",

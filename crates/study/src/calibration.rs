@@ -1,6 +1,6 @@
 //! What was calibrated on published cells: the board's constant power, and arguments of workloads.
 
-use crate::file::{CPU_ENERGY, Cell, Figure, StudyFile};
+use crate::file::{CPU_ENERGY, Cell, Figure, StudyFile, WORK_ENERGY};
 use crate::sensitivity::argument;
 use crate::{Study, StudyResult, StudyRow};
 
@@ -16,8 +16,8 @@ pub struct Calibration {
     pub cell: String,
     /// Published total of the cell, J.
     pub published_j: f64,
-    /// Simulated energy of CPUs and clusters in it, J.
-    pub cpu_energy_j: f64,
+    /// Simulated energy of CPUs and clusters in it, and of the board for their work, J.
+    pub simulated_j: f64,
     /// The rest as a constant power, microwatts.
     pub board_power_uw: u64,
     /// The figure in the platform file, microwatts.
@@ -53,8 +53,9 @@ impl Study {
 
     /// The board power recomputed from a result of this study.
     ///
-    /// None if the study has no cell for it, the result lacks the cell's CPU energy or was made
-    /// with another duration, or the CPUs alone draw more than was published.
+    /// None if the study has no cell for it, the result lacks the cell's CPU energy (or that for
+    /// work, where the platform states it) or was made with another duration, or these alone are
+    /// more than was published.
     #[must_use]
     pub fn calibration(&self, result: &StudyResult) -> Option<Calibration> {
         let file: &StudyFile = &self.file;
@@ -68,23 +69,30 @@ impl Study {
         if ran.duration_ns != duration_ns {
             return None;
         }
-        let row = result.rows.iter().find(|row| {
-            row.metric == CPU_ENERGY
-                && row.case == *case
-                && row.policy == *policy
-                && row.experiment().is_none()
-        })?;
+        let mean = |metric: &str| {
+            let row = result.rows.iter().find(|row| {
+                row.metric == metric
+                    && row.case == *case
+                    && row.policy == *policy
+                    && row.experiment().is_none()
+            });
+            row.map(|row| row.simulated.mean)
+        };
         let published_j = file.published(cell)?.mean;
-        let cpu_energy_j = row.simulated.mean;
+        let work_j = match file.platform_of(cell.case).has_work_power() {
+            true => mean(WORK_ENERGY)?,
+            false => 0.0,
+        };
+        let simulated_j = mean(CPU_ENERGY)? + work_j;
         let seconds = duration_ns as f64 / NS_PER_SECOND;
-        let board_uw = board_power_uw(published_j, cpu_energy_j, seconds)?;
+        let board_uw = board_power_uw(published_j, simulated_j, seconds)?;
         let board = file.platform_of(cell.case).board.as_ref();
         let in_file = board.map(|board| board.power_uw);
-        let residual = |uw: u64| published_j - cpu_energy_j - uw as f64 / UW_PER_W * seconds;
+        let residual = |uw: u64| published_j - simulated_j - uw as f64 / UW_PER_W * seconds;
         Some(Calibration {
             cell: file.cell_name(cell),
             published_j,
-            cpu_energy_j,
+            simulated_j,
             board_power_uw: board_uw,
             platform_power_uw: in_file,
             residual_j: in_file.map(residual),
@@ -93,8 +101,8 @@ impl Study {
 }
 
 /// What is left of the published energy as a power, rounded to a microwatt.
-fn board_power_uw(published_j: f64, cpu_energy_j: f64, seconds: f64) -> Option<u64> {
-    let uw = ((published_j - cpu_energy_j) / seconds * UW_PER_W).round();
+fn board_power_uw(published_j: f64, simulated_j: f64, seconds: f64) -> Option<u64> {
+    let uw = ((published_j - simulated_j) / seconds * UW_PER_W).round();
     (0.0..1e15).contains(&uw).then_some(uw as u64)
 }
 

@@ -70,7 +70,7 @@ impl Run<'_> {
     }
 
     fn measured<O: Observer>(&self, observer: &mut O) -> Finished {
-        let mut collector = RunMetrics::collector(self.platform, self.workload);
+        let mut collector = RunMetrics::collector(self.platform, self.workload, self.options);
         let mut demand = self.oracle.map(|_| Demand::new(self.platform));
         let report = match &mut demand {
             None => self.run(&mut Both(&mut collector, observer)),
@@ -184,3 +184,6 @@ pub(crate) fn check(runs: &[Run<'_>]) -> Result<(), StudyError> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

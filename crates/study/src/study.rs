@@ -2,7 +2,7 @@
 
 use crate::comparison::{Origin, PolicyRuns, oddities, one_seed};
 use crate::experiment::{all_options, group};
-use crate::file::{Case, Column, StudyFile, TOTAL_ENERGY};
+use crate::file::{Case, Column, StudyFile, TOTAL_ENERGY, WORK_ENERGY};
 use crate::hotplug::shown;
 use crate::outcome::{CaseInfo, CaseProfile, ColumnInfo, EXPERIMENT, VARIANT};
 use crate::plan::{Planned, as_written, plan, seeds};
@@ -287,6 +287,9 @@ impl Study {
                 "platform {name} has no [board] power, and without it a total of the whole board \
                  would be made up"
             );
+        }
+        if metric == WORK_ENERGY && !platforms().any(|p| p.has_work_power()) {
+            return format!("platform {name} does not state a work power");
         }
         format!("no run on {name} gave it")
     }

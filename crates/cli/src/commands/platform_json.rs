@@ -109,6 +109,7 @@ fn frequency(domain: &FreqDomain, states: &[EnergyState]) -> Value {
             "mv": opp.mv,
             "power": opp.power,
             "cluster_power": opp.cluster_power,
+            "work_power": opp.work_power,
             "performance": state.map(|state| state.performance),
             "cost": state.map(|state| state.cost),
             "inefficient": state.map(|state| state.inefficient),

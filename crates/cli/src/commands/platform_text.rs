@@ -142,16 +142,21 @@ fn operating_points(
         power_column(platform, "CPU"),
         power_column(platform, "cluster"),
     );
-    let columns = ["MHz", "mV", &busy, &cluster, "performance", "cost", "note"];
+    let work = power_column(platform, "work");
+    let has_work = domain.opps[0].work_power.is_some();
+    let mut columns = vec!["MHz", "mV", &busy, &cluster, "performance", "cost", "note"];
+    if has_work {
+        columns.insert(4, &work);
+    }
     let mut table = Table::new("opps", &columns);
-    for column in &columns[..6] {
+    for column in columns.iter().filter(|column| **column != "note") {
         table = table.align(column, Align::Right);
     }
     let none_or = |value: Option<u32>| value.map_or(Cell::from("-"), |v| Cell::from(u64::from(v)));
     let row = |(index, opp): (usize, &Opp)| {
         let state = states.get(index);
         let inefficient = state.is_some_and(|state| state.inefficient);
-        vec![
+        let mut cells = vec![
             Cell::from(f64::from(opp.khz) / 1e3),
             none_or(opp.mv),
             power(platform, opp.power),
@@ -159,7 +164,11 @@ fn operating_points(
             none_or(state.map(|state| state.performance)),
             none_or(state.map(|state| state.cost)),
             Cell::from(if inefficient { "inefficient" } else { "" }),
-        ]
+        ];
+        if has_work {
+            cells.insert(4, power(platform, opp.work_power));
+        }
+        cells
     };
     domain
         .opps
@@ -177,7 +186,13 @@ fn operating_points(
              derived from CPU power alone."
         }
     };
-    page.paragraph(&format!("A change of frequency takes {latency}. {model}"));
+    let work = match has_work {
+        true => " Work is what the board draws more while a CPU is busy; no CPU energy.",
+        false => "",
+    };
+    page.paragraph(&format!(
+        "A change of frequency takes {latency}. {model}{work}"
+    ));
 }
 
 fn idle_states(page: &mut Page, platform: &Platform) {

@@ -83,7 +83,9 @@ fn what_the_page_is_made_of_is_in_the_json() {
             "{sum} J in parts, {meter} J by the meter"
         );
         let all = figure(&run["metrics"]["energy_j"]["mean"]);
-        assert!((sum + figure(&energy["board"]) - all).abs() < all * 1e-9);
+        let work = figure(&run["metrics"]["work_energy_j"]["mean"]);
+        assert!(work > 0.0 && (figure(&energy["work"]) - work).abs() < work * 1e-9);
+        assert!((sum + work + figure(&energy["board"]) - all).abs() < all * 1e-9);
         for cluster in details["residency"].as_array().unwrap() {
             let idle = cluster["idle_pct"]
                 .as_object()

@@ -2,7 +2,7 @@ use super::{RunMetrics, paired, series};
 use crate::metric::{METRICS, Values};
 use crate::testbed::two_clusters;
 use wakeplace_engine::observe::{CpuPower, MigrateCause};
-use wakeplace_engine::{Counted, Ended, Observer, RunReport, TaskTotals};
+use wakeplace_engine::{Counted, Ended, Observer, Options, RunReport, TaskTotals};
 use wakeplace_platform::{Platform, PowerUnit};
 use wakeplace_workload::{LoadOptions, MachineFacts, Spec, Workload};
 
@@ -42,7 +42,7 @@ fn pair() -> Workload {
 /// CPU 0 busy for a second but for an idle period of no length, all else in the first idle state,
 /// one event of each kind.
 fn run(platform: &Platform) -> RunMetrics {
-    let mut c = RunMetrics::collector(platform, &pair());
+    let mut c = RunMetrics::collector(platform, &pair(), &Options::default());
     for cpu in 0..3 {
         let power = if cpu == 0 {
             CpuPower::Busy
@@ -102,10 +102,11 @@ fn every_observer_reports() {
 fn every_plain_metric_is_reported_or_excluded_by_the_platform() {
     let metrics = run(&two_clusters());
     for def in METRICS {
-        // No board joules without a board, no bogo units beside watts, no CPU that left; the
+        // No board joules without a board, nor for work; no bogo units, no CPU that left; the
         // workload counts round trips, and measures no times; no heat and no oracle.
         let absent = [
             "energy_j",
+            "work_energy_j",
             "cpu_energy_bogo",
             "migrations_hotplug_total",
             "throughput_mb_per_s",
@@ -147,7 +148,7 @@ fn no_power_figures_no_energy() {
 #[test]
 #[should_panic(expected = "the announced and the reported end differ")]
 fn a_report_of_another_run_is_refused() {
-    let mut c = RunMetrics::collector(&two_clusters(), &pair());
+    let mut c = RunMetrics::collector(&two_clusters(), &pair(), &Options::default());
     Observer::finish(&mut c, 5);
     let _ = c.finish(&report(6));
 }

@@ -144,6 +144,7 @@ fn board_is_counted_only_beside_microwatts() {
         let mut meter = started(Digits {
             board: Some(7),
             unit,
+            work: false,
         });
         meter.finish(100);
         let report = meter.close();
@@ -159,11 +160,47 @@ fn a_run_of_length_zero_closes() {
     let mut meter = started(Digits {
         board: Some(7),
         unit: PowerUnit::Microwatt,
+        work: true,
     });
     meter.finish(0);
     assert_eq!(
         (meter.close().cpu_energy, meter.close().board_energy),
         (0, Some(0))
+    );
+    assert_eq!(meter.close().work_energy, Some(0));
+}
+
+/// Goal: the board draws more while CPUs are busy, at the operating point of each, and nothing more
+/// while they idle or are on their way; CPU energy is what it was. By hand, in power x ns.
+#[test]
+fn work_is_drawn_by_busy_cpus_alone() {
+    let events = |meter: &mut EnergyMeter<Digits>| {
+        // CPU 0 busy throughout, from 30 on at operating point 2; CPU 1 until 10, and from 80 on.
+        meter.cpu_power(10, 1, Transition { state: 1 });
+        meter.cpu_power(20, 1, Idle { state: 1 });
+        meter.frequency(30, 0, 2);
+        // CPU 2 until 40.
+        meter.cpu_power(40, 2, Idle { state: 2 });
+        meter.cpu_power(70, 1, Transition { state: 1 });
+        meter.cpu_power(80, 1, Busy);
+        meter.finish(100);
+    };
+    let mut with = started(Digits {
+        work: true,
+        ..Digits::NO_BOARD
+    });
+    events(&mut with);
+    let mut without = started(Digits::NO_BOARD);
+    events(&mut without);
+    let (with, without) = (with.close(), without.close());
+    let cpu0 = 30 * 7000 + 70 * 7002;
+    let cpu1 = 10 * 7100 + 20 * 7102;
+    let cpu2 = 40 * 7200;
+    assert_eq!(with.work_energy, Some(cpu0 + cpu1 + cpu2));
+    assert_eq!(without.work_energy, None);
+    assert_eq!(
+        (with.cpu_energy, with.parts),
+        (without.cpu_energy, without.parts)
     );
 }
 
@@ -183,6 +220,21 @@ fn a_wrong_running_total_is_found() {
     let mut meter = started(Digits::NO_BOARD);
     meter.running.corrupt();
     meter.finish(100);
+    let _ = meter.close();
+}
+
+#[test]
+#[should_panic(expected = "energy books differ: work: ledger 2130001, running total 2130000")]
+fn work_under_the_wrong_state_is_found() {
+    let mut meter = started(Digits {
+        work: true,
+        ..Digits::NO_BOARD
+    });
+    meter.finish(100);
+    // As above, and what the CPU itself draws less is drawn by nobody: only work is wrong.
+    meter.ledger.corrupt(0, 0, 1);
+    meter.running.corrupt();
+    meter.running.corrupt();
     let _ = meter.close();
 }
 
@@ -274,6 +326,11 @@ impl Machine {
                 (None, Some(shallowest)) => p.cluster_all_idle(cluster, shallowest, opp),
             };
         }
+        let work = |(cpu, power): (usize, &CpuPower)| match power {
+            Busy => p.work(cpu, 0, usize::from(self.opps[usize::from(cpu == 2)])),
+            Idle { .. } | Transition { .. } => 0,
+        };
+        sum += self.cpus.iter().enumerate().map(work).sum::<u64>();
         u128::from(sum + p.board.unwrap_or(0))
     }
 }
@@ -319,6 +376,7 @@ fn equals_the_power_summed_nanosecond_by_nanosecond() {
         let power = Digits {
             board,
             unit: PowerUnit::Microwatt,
+            work: seed % 2 == 1,
         };
         let (events, end) = random_run(&mut random);
         let mut meter = started(power);
@@ -345,11 +403,8 @@ fn equals_the_power_summed_nanosecond_by_nanosecond() {
             }
             sum += machine.power(&power);
         }
-        assert_eq!(
-            report.cpu_energy + report.board_energy.unwrap_or(0),
-            sum,
-            "seed {seed}"
-        );
+        let rest = report.board_energy.unwrap_or(0) + report.work_energy.unwrap_or(0);
+        assert_eq!(report.cpu_energy + rest, sum, "seed {seed}");
     }
 }
 
@@ -365,6 +420,13 @@ fn threads_of_a_core_share_power() {
         core_power: vec![1024, 1200],
         source: platform.costs.source.clone(),
     });
+    // For work: a busy CPU alone 100, 200, 300 on the little cluster, 0 and 1000 on the big one.
+    let works = [vec![100, 200, 300], vec![0, 1000]];
+    for (domain, works) in platform.freq_domains.iter_mut().zip(works) {
+        for (opp, work) in domain.opps.iter_mut().zip(works) {
+            opp.work_power = Some(work);
+        }
+    }
     let power = PlatformPower::new(&platform).expect("it has power");
     let mut meter = EnergyMeter::new(&platform, power);
     for cpu in 0..3 {
@@ -394,4 +456,6 @@ fn threads_of_a_core_share_power() {
         report.parts[2].label(&names(&platform)),
         "busy beside a thread"
     );
+    // Both draw 100 * 1200 / 2048 = 58 for 40 ns, then CPU 0 alone 100.
+    assert_eq!(report.work_energy, Some(2 * 40 * 58 + 60 * 100));
 }

@@ -95,6 +95,18 @@ fn powers_and_transitions_of_a_table_are_one() {
     assert_eq!(double.freq_domains[1].opps[0].power, Some(374));
     assert_eq!(double.freq_domains[1].opps[7].power, Some(2048));
     assert_eq!(double.freq_domains[0], platform.freq_domains[0]);
+    let hikey = include_str!("../../../../platforms/hikey960.toml");
+    let before = "mJ) less cpu_uw (docs/decisions/055)\"\"\"\nstanding = ";
+    let text = hikey.replace(
+        &format!("{before}\"derived\""),
+        &format!("{before}\"assumed\""),
+    );
+    let platform = Platform::from_toml(&text, "p.toml").unwrap();
+    let cost = named(&platform, "work power of CPUs big");
+    assert_eq!(cost.value, "165532 to 1618956 uW");
+    let half = platform.with_assumed(&cost, Half);
+    assert_eq!(half.freq_domains[1].opps[0].work_power, Some(82_766));
+    assert_eq!(half.freq_domains[0], platform.freq_domains[0]);
     let latency = "transition_latency = 1000000 ns\"\nstanding = \"published\"";
     let platform = changed(&[(latency, &latency.replace("published", "assumed"))]);
     let cost = named(&platform, "frequency transition of CPUs big");

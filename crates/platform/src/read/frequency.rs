@@ -114,6 +114,14 @@ fn read_opp(row: &Spanned<RawOpp>, unit: PowerUnit) -> Result<Opp, Flaw> {
         return Err(Flaw::new(at(row), problem, expected));
     }
     let cluster_power = raw.cluster().value(unit, 0, MAX_POWER)?;
+    let work_power = match &raw.work_uw {
+        Some(work) if unit != PowerUnit::Microwatt => {
+            let problem = "a platform without power in watts has a work power";
+            return Err(Flaw::new(at(work), problem, "expected no `work_uw`"));
+        }
+        Some(work) => Some(between(work, 0, MAX_CPU_POWER, "`work_uw`", "uW")?),
+        None => None,
+    };
     let em_cost = match &raw.em_cost {
         Some(cost) if unit == PowerUnit::Microwatt => {
             let problem = "`em_cost` beside microwatts, of which the kernel makes the costs itself";
@@ -129,6 +137,7 @@ fn read_opp(row: &Spanned<RawOpp>, unit: PowerUnit) -> Result<Opp, Flaw> {
         power,
         em_cost,
         cluster_power,
+        work_power,
     })
 }
 
@@ -147,6 +156,11 @@ fn check_order(row: &Spanned<RawOpp>, below: &Opp, opp: &Opp) -> Result<(), Flaw
             opp.cluster_power.is_some(),
             below.cluster_power.is_some(),
             "a cluster power",
+        ),
+        (
+            opp.work_power.is_some(),
+            below.work_power.is_some(),
+            "a work power",
         ),
         (
             opp.em_cost.is_some(),
@@ -185,10 +199,12 @@ fn note_sources(
         transition.standing,
     )?;
     let has_cluster = opps[0].cluster_power.is_some();
+    let has_work = opps[0].work_power.is_some();
     let has_cost = opps[0].em_cost.is_some();
     let columns = [
         ("cpu_power", &row.cpu_power, unit != PowerUnit::None),
         ("cluster_power", &row.cluster_power, has_cluster),
+        ("work_power", &row.work_power, has_work),
         ("em_cost", &row.em_cost, has_cost),
     ];
     for (key, source, has_figures) in columns {

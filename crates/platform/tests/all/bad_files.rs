@@ -408,6 +408,69 @@ fn power_of_operating_points() {
     );
 }
 
+/// What a board draws more for work: a column of its own, with a source, in watts only.
+#[test]
+fn work_power() {
+    let first = "{ khz = 600, cpu_uw = 300 }";
+    let second = "{ khz = 1200, cpu_uw = 800 }";
+    let both = |mark: &str| {
+        let text = GOOD.replace(first, "{ khz = 600, cpu_uw = 300, work_uw = 40 }");
+        let to = format!("{{ khz = 1200, cpu_uw = 800, work_uw = {mark} }}");
+        text.replace(second, &to)
+    };
+    let source = "work_power = { source = \"test\", standing = \"derived\" }\n";
+    let sourced =
+        |text: String| text.replace("cpus = \"big\"\n", &format!("cpus = \"big\"\n{source}"));
+    let platform = Platform::from_toml(&sourced(both("90")), "p.toml").expect("valid");
+    let works = platform.freq_domains[1]
+        .opps
+        .iter()
+        .map(|opp| opp.work_power);
+    assert_eq!(works.collect::<Vec<_>>(), [Some(40), Some(90)]);
+    assert!(platform.has_work_power() && platform.freq_domains[0].opps[0].work_power.is_none());
+    let noted = |(what, _): &&(String, wakeplace_platform::Source)| what.starts_with("work power");
+    assert_eq!(platform.provenance.iter().filter(noted).count(), 1);
+
+    check_text(
+        &sourced(both("§1_000_000_000_000")),
+        "`work_uw` is 1000000000000; expected 0 to 64000000 uW",
+    );
+    check_text(
+        &both("90").replacen(
+            "[[frequency_domain]]\ncpus = \"big\"",
+            "§[[frequency_domain]]\ncpus = \"big\"",
+            1,
+        ),
+        "the work power of `opps` has no source; expected `work_power = { source = \"...\", \
+         standing = \"...\" }`",
+    );
+    check(
+        "cpus = \"big\"\n",
+        &format!("cpus = \"big\"\n{}", source.replace('{', "§{")),
+        "`work_power` gives a source for figures that are not there; expected them in `opps`, or \
+         no source",
+    );
+    check(
+        second,
+        "§{ khz = 1200, cpu_uw = 800, work_uw = 90 }",
+        "of 600 and 1200 kHz one has a work power; expected it at all points of a domain or none",
+    );
+    check(
+        second,
+        "{ khz = 1200, cpu_uw = 800, §wrk_uw = 90 }",
+        "unknown key `wrk_uw`; expected one of `khz`, `mv`, `cpu_uw`, `cpu_bogo`, `cluster_uw`, \
+         `cluster_bogo`, `work_uw`, `em_cost`; did you mean `work_uw`?",
+    );
+    check_text(
+        &GOOD
+            .replace("\"microwatt\"", "\"bogo\"")
+            .replace("_uw", "_bogo")
+            .replace("power_bogo", "power_uw")
+            .replace("cpu_bogo = 300 }", "cpu_bogo = 300, work_uw = §40 }"),
+        "a platform without power in watts has a work power; expected no `work_uw`",
+    );
+}
+
 #[test]
 fn frequency_domains_partition_the_cpus() {
     check(

@@ -108,6 +108,9 @@ fn by_cluster(case: &Shown<'_>) -> Vec<Part> {
         if let Some(board) = energy.board {
             add("rest of the board", board);
         }
+        if let Some(work) = energy.work {
+            add("rest of the board, for work", work);
+        }
     }
     parts
 }
@@ -188,9 +191,8 @@ fn energy_table(id: &str, cases: &[Shown<'_>], unit: &str) -> Table {
             continue;
         };
         let parts = energy.cluster_state_energy_s.iter();
-        let all = parts
-            .clone()
-            .fold(energy.board.unwrap_or(0.0), |sum, part| sum + part.2);
+        let rest = energy.board.unwrap_or(0.0) + energy.work.unwrap_or(0.0);
+        let all = parts.clone().fold(rest, |sum, part| sum + part.2);
         let share = |value: f64| if all > 0.0 { value / all * 100.0 } else { 0.0 };
         let mut row = |cluster: &str, state: &str, value: f64, time: Option<f64>| {
             let mut cells = first_cells(cases, case, &of.policy);
@@ -214,6 +216,9 @@ fn energy_table(id: &str, cases: &[Shown<'_>], unit: &str) -> Table {
         }
         if let Some(board) = energy.board {
             row("–", "rest of the board", board, None);
+        }
+        if let Some(work) = energy.work {
+            row("–", "rest of the board, for work", work, None);
         }
     }
     table

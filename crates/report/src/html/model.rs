@@ -157,6 +157,8 @@ pub(crate) struct Energy {
     #[serde(default)]
     pub(crate) board: Option<f64>,
     #[serde(default)]
+    pub(crate) work: Option<f64>,
+    #[serde(default)]
     pub(crate) cluster_state_energy_s: Vec<(String, String, f64, f64)>,
     #[serde(default)]
     pub(crate) cpu_busy_idle_transition: Vec<(f64, f64, f64)>,

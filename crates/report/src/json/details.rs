@@ -59,12 +59,16 @@ fn energy(profile: &Profile, energy: &EnergyProfile) -> Value {
         ])
     };
     let cpu = |figures: &[f64; 3]| json!(figures.map(number::json));
-    json!({
+    let mut value = json!({
         "unit": energy.unit,
         "board": energy.board.map_or(Value::Null, number::json),
         "cluster_state_energy_s": energy.parts.iter().map(part).collect::<Vec<_>>(),
         "cpu_busy_idle_transition": energy.cpus.iter().map(cpu).collect::<Vec<_>>(),
-    })
+    });
+    if let Some(work) = energy.work {
+        value["work"] = number::json(work);
+    }
+    value
 }
 
 /// `timeline` of a policy's first run.

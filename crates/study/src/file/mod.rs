@@ -243,5 +243,7 @@ impl Case {
 
 /// The metric that includes the board's constant power.
 pub(crate) const TOTAL_ENERGY: &str = "energy_j";
-/// The same without it.
+/// CPUs and clusters alone.
 pub(crate) const CPU_ENERGY: &str = "cpu_energy_j";
+/// The part of the first that grows with work.
+pub(crate) const WORK_ENERGY: &str = "work_energy_j";

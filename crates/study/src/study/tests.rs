@@ -64,7 +64,7 @@ fn published_figures_are_those_of_the_mail() {
 #[test]
 fn joules_without_a_board_are_absent_and_explained() {
     let result = run(&hikey(None), &short(false));
-    assert!(result.rows.iter().all(|row| row.metric == "cpu_energy_j"));
+    assert!(result.rows.iter().all(|row| row.metric != "energy_j"));
     let note = |note: &String| note.starts_with("energy_j is absent: platform hikey960 has no");
     assert!(result.notes.iter().any(note), "{:?}", result.notes);
 }
@@ -153,7 +153,7 @@ fn variants_have_no_published_figures() {
         .iter()
         .filter(|r| r.variant().is_some())
         .collect();
-    assert_eq!(variants.len(), 5 * 2 * 2);
+    assert_eq!(variants.len(), 5 * 2 * 3);
     assert_eq!(variants[0].case, "10,cal=cpu0");
     assert!(variants.iter().all(|row| row.published.is_none()));
     assert!(
@@ -177,20 +177,20 @@ fn wrong_settings_are_refused() {
 #[test]
 fn a_board_power_is_recomputed_from_its_cell() {
     let on = format!("{HIKEY}/10/linux-4.17");
-    let study = hikey(Some((900_000, Some(&on))));
+    let mut study = hikey(Some((900_000, Some(&on))));
     let mut result = run(&study, &short(false));
     assert_eq!(study.calibration(&result), None, "another duration");
     result.cases[0].duration_ns = 30_000_000_000;
-    result.rows = vec![StudyRow {
+    let row = |metric: &str, mean: f64| StudyRow {
         case: "10".to_owned(),
         params: BTreeMap::new(),
-        metric: "cpu_energy_j".to_owned(),
+        metric: metric.to_owned(),
         unit: "J".to_owned(),
         policy: "linux-4.17".to_owned(),
         published: None,
         published_change: None,
         simulated: Simulated {
-            mean: 3.45,
+            mean,
             rsd_pct: 0.0,
             n: 10,
         },
@@ -199,11 +199,21 @@ fn a_board_power_is_recomputed_from_its_cell() {
         simulated_delta_ci95: None,
         calibrated: false,
         robust: None,
-    }];
+    };
+    result.rows = vec![row("cpu_energy_j", 2.25)];
+    assert_eq!(study.calibration(&result), None, "nothing on work");
+    result.rows.push(row("work_energy_j", 1.2));
     let found = study.calibration(&result).unwrap();
     // 30 J of 33.45 J over 30 s; 27 J of them with the platform's 0.9 W.
     assert_eq!((found.cell, found.board_power_uw), (on, 1_000_000));
     assert!((found.residual_j.unwrap() - 3.0).abs() < 1e-9);
+    // On a platform that states no work power there is none.
+    for domain in &mut Arc::make_mut(&mut study.file.platforms[0]).freq_domains {
+        domain.opps.iter_mut().for_each(|opp| opp.work_power = None);
+    }
+    result.rows = vec![row("cpu_energy_j", 3.45)];
+    let found = study.calibration(&result).unwrap();
+    assert_eq!(found.board_power_uw, 1_000_000);
 }
 
 /// The figure in the platform file is the one this program computes. Until the file has one there
