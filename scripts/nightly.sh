@@ -73,8 +73,8 @@ part_bench() { make --no-print-directory bench; }
 part_bench_live() { scripts/lab-binaries.sh && program && scripts/bench-live.sh; }
 
 # In this order.
-all=(release demo oracle parity line licences advisories sanitizers faults mutants mutants_engine fuzz
-    same_bytes traces pages live bench bench_live)
+all=(release demo oracle parity line licences advisories sanitizers faults mutants
+    mutants_engine fuzz same_bytes traces pages live bench bench_live)
 
 chosen=("$@")
 [ $# -gt 0 ] || chosen=("${all[@]}")
