@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Breaks files of the engine in small ways and lists what its tests do not see, by cargo-mutants:
 # scripts/mutants-engine.sh [FILE...], from crates/engine/src. A build and a run of the tests for
-# each change, on a copy of the tree: a minute or two. So a run tries some of the changes, each day of
-# the year others. Exit code 2: something was not seen. The report stays in target/mutants/engine.
+# each change, on a copy of the tree: a minute or two. So a run tries some of the changes, each day
+# of the year others. Exit code 2: something was not seen. The report stays in
+# target/mutants/engine.
 #
 #   MUTANTS_ENGINE=N   about so many changes (12); `all`: all of them, for hours
 #   MUTANTS_PART=K     this part of them instead of today's, from 0
