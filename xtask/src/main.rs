@@ -10,7 +10,8 @@ use xtask::{Finding, arrows, assets, bindings, mutants, platforms, protos, reaso
 const USAGE: &str = "\
 cargo xtask COMMAND
 
-  tidy              sizes, widths, leftovers, headings and paths, over the files git knows
+  tidy              sizes, widths, leftovers, headings, paths and citations of rules, over the
+                    files git knows
   arrows            who may depend on whom, licences, and what the core may touch
   assets            whether the programs of others in pages are as they were published
   bindings          write crates/policy-sys/src/bindings.rs from policy/include with bindgen

@@ -93,7 +93,7 @@ const MAY_KNOW: [(&str, &[&str]); 19] = [
             "report",
         ],
     ),
-    ("xtask", &["platform"]),
+    ("xtask", &["text", "platform"]),
 ];
 
 /// Crates that must be the same on every machine, and what they may not even reach.

@@ -1,0 +1,314 @@
+//! Citations of rules: `docs/rules/PAGE.md#anchor` names an anchor that is there, once, and no
+//! other form of citation is left. A rule that cannot be found in the repository is no rule.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::Finding;
+use crate::repo::{Repo, SourceFile};
+use wakeplace_text::{did_you_mean, nearest};
+
+/// Where the pages of rules are.
+const FOLDER: &str = "docs/rules/";
+
+/// The anchors of each page, by its path.
+type Anchors = BTreeMap<String, BTreeSet<String>>;
+
+/// Citations that lead nowhere, anchors that are there twice, and forms of citation of the past.
+pub(super) fn citations(repo: &Repo, findings: &mut Vec<Finding>) {
+    let anchors = anchors(repo, findings);
+    let old = old_forms();
+    for file in &repo.files {
+        for (index, line) in file.text.lines().enumerate() {
+            let mut wrong = cited(line, &anchors);
+            if file.extension() == "md" {
+                wrong.extend(linked(repo, file, line, &anchors));
+            }
+            wrong.extend(old_form(file, line, &old));
+            findings.extend(
+                wrong
+                    .into_iter()
+                    .map(|what| Finding::at(&file.path, index + 1, what)),
+            );
+        }
+    }
+}
+
+/// Every `<a id="NAME"></a>` of the pages. A name stands once in all of them, so that a citation
+/// that is moved to another page cannot come to mean something else.
+fn anchors(repo: &Repo, findings: &mut Vec<Finding>) -> Anchors {
+    let mut all = Anchors::new();
+    let mut seen = BTreeMap::new();
+    for page in repo.below(FOLDER).filter(|file| file.extension() == "md") {
+        let names = all.entry(page.path.clone()).or_default();
+        for (index, line) in page.text.lines().enumerate() {
+            for name in line.split("<a id=\"").skip(1) {
+                let name = name.split('"').next().unwrap_or_default();
+                let place = format!("{}:{}", page.path, index + 1);
+                if name.is_empty() || !name.chars().all(is_of_anchor) {
+                    let what = format!("anchor `{name}`: lower case letters, digits and hyphens");
+                    findings.push(Finding::at(&page.path, index + 1, what));
+                } else if let Some(first) = seen.insert(name.to_owned(), place) {
+                    let what = format!("anchor `{name}` is there already, at {first}");
+                    findings.push(Finding::at(&page.path, index + 1, what));
+                }
+                names.insert(name.to_owned());
+            }
+        }
+    }
+    all
+}
+
+fn is_of_anchor(c: char) -> bool {
+    c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'
+}
+
+/// What is wrong with the citations of a line: `docs/rules/PAGE.md`, with or without an anchor.
+fn cited(line: &str, anchors: &Anchors) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (at, _) in line.match_indices(FOLDER) {
+        // A path that goes on from another folder is a link, which its own check resolves.
+        let is_link = line[..at].ends_with('/');
+        let rest = &line[at + FOLDER.len()..];
+        let Some(end) = rest.find(".md") else {
+            continue;
+        };
+        let (page, after) = (&rest[..end], &rest[end + 3..]);
+        let is_page = page.chars().all(is_of_anchor) || page == "README";
+        if is_page && !is_link {
+            let anchor: Option<String> = after
+                .strip_prefix('#')
+                .map(|name| name.chars().take_while(|c| is_of_anchor(*c)).collect());
+            wrong.extend(missing(
+                &format!("{FOLDER}{page}.md"),
+                anchor.as_deref(),
+                anchors,
+            ));
+        }
+    }
+    wrong
+}
+
+/// What is wrong with the Markdown links of a line that lead to the rules, or out of them.
+fn linked(repo: &Repo, file: &SourceFile, line: &str, anchors: &Anchors) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for target in line.split("](").skip(1) {
+        let target = target.split(')').next().unwrap_or_default();
+        if target.contains("://") {
+            continue;
+        }
+        let (path, anchor) = match target.split_once('#') {
+            Some((path, anchor)) => (path, Some(anchor)),
+            None => (target, None),
+        };
+        let path = if path.is_empty() {
+            file.path.clone()
+        } else {
+            resolved(&file.path, path)
+        };
+        if path.starts_with(FOLDER) {
+            wrong.extend(missing(&path, anchor, anchors));
+        } else if file.path.starts_with(FOLDER) && !is_there(repo, &path) {
+            wrong.push(format!("link to {path}, which is not there"));
+        }
+    }
+    wrong
+}
+
+/// A link's path from the repository's root.
+fn resolved(from: &str, link: &str) -> String {
+    let mut parts: Vec<&str> = from.split('/').collect();
+    parts.pop();
+    for part in link.split('/') {
+        match part {
+            ".." => {
+                parts.pop();
+            }
+            "." | "" => {}
+            _ => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+fn is_there(repo: &Repo, path: &str) -> bool {
+    repo.get(path).is_some() || repo.below(&format!("{path}/")).next().is_some()
+}
+
+/// Says what is missing of a page and an anchor in it, and what comes nearest.
+fn missing(page: &str, anchor: Option<&str>, anchors: &Anchors) -> Option<String> {
+    let hint = |name: &str, known: Vec<&str>| did_you_mean(nearest(name, known));
+    let Some(names) = anchors.get(page) else {
+        let known = anchors.keys().map(String::as_str).collect();
+        return Some(format!("no page {page}{}", hint(page, known)));
+    };
+    let anchor = anchor?;
+    if names.contains(anchor) {
+        return None;
+    }
+    let elsewhere = anchors.iter().find(|(_, names)| names.contains(anchor));
+    let hint = match elsewhere {
+        Some((other, _)) => format!("; {other} has it"),
+        None => hint(anchor, names.iter().map(String::as_str).collect()),
+    };
+    Some(format!("{page} has no anchor `{anchor}`{hint}"))
+}
+
+/// Names of pages that were cited by number once. Put together here so that this file cites none.
+fn old_forms() -> Vec<String> {
+    let names = [
+        ("capacity", "-aware"),
+        ("energy", "-aware"),
+        ("power", "-aware"),
+        ("sis", "-short"),
+        ("sched", "-mc"),
+        ("contended", "-lines"),
+        ("S", "B"),
+        ("sp", "ec"),
+        ("sp", "ecs"),
+        ("specifi", "cation"),
+    ];
+    names.map(|(head, tail)| [head, tail].concat()).into()
+}
+
+/// A citation in a form of the past: a page's name and a number, or a path beside the repository.
+fn old_form(file: &SourceFile, line: &str, names: &[String]) -> Option<String> {
+    let wanted = "cite a rule as docs/rules/PAGE.md#anchor";
+    let numbered = names.iter().find(|name| {
+        line.match_indices(name.as_str()).any(|(at, _)| {
+            let before = line[..at].chars().next_back();
+            let is_word = !before.is_some_and(|c| c.is_alphanumeric() || "-_+./".contains(c));
+            let after = &line[at + name.len()..];
+            // After the name of a page; elsewhere a comma parts two arguments.
+            let after = match after.strip_prefix(".md").unwrap_or(after) {
+                rest if name.contains('-') => rest.strip_prefix(',').unwrap_or(rest),
+                rest => rest,
+            };
+            is_word && is_number(after)
+        })
+    });
+    if let Some(name) = numbered {
+        return Some(format!("`{name}` with a number: {wanted}"));
+    }
+    let whole = ["signals-and-", "baseline"].concat();
+    if line.contains(&whole) {
+        return Some(format!("`{whole}`: {wanted}"));
+    }
+    // Tests compare with what lies beside the checkout where it is there.
+    let beside = ["../", "shared"].concat();
+    let is_test = file.is_test() || file.path.contains("/tests/");
+    (line.contains(&beside) && !is_test)
+        .then(|| format!("`{beside}`: what a rule needs is in the repository"))
+}
+
+/// Does a text begin with a section's number: ` 8.6`, ` section 2`, ` P11`?
+fn is_number(text: &str) -> bool {
+    let Some(text) = text.strip_prefix(' ') else {
+        return false;
+    };
+    let words = ["sections ", "section "];
+    let named = words.iter().find_map(|word| text.strip_prefix(word));
+    let text = named.unwrap_or(text);
+    text.strip_prefix('P')
+        .unwrap_or(text)
+        .starts_with(|c: char| c.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Stands for the folder of the rules, so that the texts below are no citations of this file.
+    const AT: char = '@';
+
+    /// A repository of one page with two anchors, and one more file.
+    fn found(path: &str, text: &str) -> Vec<String> {
+        let page = "# A\n<a id=\"wake-wide\"></a>\n<a id=\"race-window\"></a>\n";
+        let mut findings = Vec::new();
+        let [first, path, text] = ["@wake-ups.md", path, text].map(|s| s.replace(AT, FOLDER));
+        citations(&Repo::of(&[(&first, page), (&path, &text)]), &mut findings);
+        findings
+            .iter()
+            .map(|finding| finding.to_string().replace(FOLDER, "@"))
+            .collect()
+    }
+
+    #[test]
+    fn a_citation_that_resolves_is_none() {
+        assert!(found("a.rs", "// @wake-ups.md#wake-wide, @wake-ups.md.").is_empty());
+        let links = "[a](rules/wake-ups.md#race-window) [b](rules/wake-ups.md) [c](other.md#d)";
+        assert!(found("docs/a.md", links).is_empty());
+        assert!(found("@b.md", "[a](wake-ups.md#wake-wide)").is_empty());
+        assert!(found("a.md", "`@PAGE.md#anchor`").is_empty());
+    }
+
+    #[test]
+    fn a_broken_citation_names_the_nearest_anchor() {
+        assert_eq!(
+            found("a.rs", "\n// @wake-ups.md#wake-wied\n"),
+            ["a.rs:2: @wake-ups.md has no anchor `wake-wied`; did you mean `wake-wide`?"]
+        );
+        assert_eq!(
+            found("docs/a.md", "[a](rules/wake-ups.md#race-windov)"),
+            ["docs/a.md:1: @wake-ups.md has no anchor `race-windov`; \
+                 did you mean `race-window`?"]
+        );
+    }
+
+    #[test]
+    fn an_anchor_of_another_page_is_said_to_be_there() {
+        let page = "<a id=\"nohz\"></a>\n[a](#wake-wide)\n";
+        assert_eq!(
+            found("@b.md", page),
+            ["@b.md:2: @b.md has no anchor `wake-wide`; \
+                 @wake-ups.md has it"]
+        );
+    }
+
+    #[test]
+    fn a_missing_page_is_found() {
+        assert_eq!(
+            found("a.c", "/* @wake-up.md#wake-wide */"),
+            ["a.c:1: no page @wake-up.md; \
+              did you mean `@wake-ups.md`?"]
+        );
+        assert_eq!(
+            found("@b.md", "[a](../model.md)"),
+            ["@b.md:1: link to docs/model.md, which is not there"]
+        );
+    }
+
+    #[test]
+    fn a_doubled_anchor_is_found() {
+        let twice = "@b.md:1: anchor `wake-wide` is there already, at \
+                     @wake-ups.md:2";
+        // The page that comes first in the list is the one that has it.
+        assert_eq!(found("@b.md", "<a id=\"wake-wide\"></a>"), [twice]);
+        let form = found("@b.md", "<a id=\"Wake\"></a>");
+        assert_eq!(form.len(), 1, "{form:?}");
+    }
+
+    #[test]
+    fn old_forms_are_found() {
+        let old = |head: &str, tail: &str| found("a.rs", &format!("// {head}{tail}"));
+        for (head, tail) in [
+            ("S", "B 8.6"),
+            ("sp", "ec 2.7"),
+            ("energy", "-aware, section 2"),
+            ("power", "-aware.md P11"),
+            ("signals-and-", "baseline"),
+            ("../", "shared/x"),
+        ] {
+            assert_eq!(old(head, tail).len(), 1, "{head}{tail}");
+        }
+        for (head, tail) in [
+            ("linux-6.2+sis", "-short 5 x"),
+            ("sched", "-mc: 4.2"),
+            ("energy", "-aware placement"),
+            ("", "spec: 3"),
+        ] {
+            assert!(old(head, tail).is_empty(), "{head}{tail}");
+        }
+        let beside = ["../", "shared"].concat();
+        assert!(found("crates/a/tests/all/x.rs", &beside).is_empty());
+    }
+}
