@@ -1,7 +1,6 @@
-//! Decision fixtures: states whose answer follows from the specifications by hand, one file each
-//! under `fixtures/`, asked of the policy core. `fixture/mod.rs` describes the files.
+//! Decision fixtures: states whose answer follows from docs/rules by hand, one file each under
+//! `fixtures/`, asked of the policy core. `fixture/mod.rs` describes the files.
 
-use crate::common;
 use crate::fixture;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,20 +37,17 @@ fn files() -> Vec<(String, String, PathBuf)> {
     files
 }
 
-/// Cited sections that the specifications do not have, where these lie beside the checkout; and
-/// pages of this repository that are gone.
+/// Cited anchors that no page of the rules has, and pages of decisions that are gone.
 fn missing_sections(sections: &BTreeSet<(String, String)>) -> Vec<String> {
-    let spec = common::shared_dir().join("spec");
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
-    if !spec.exists() {
-        common::skip_loudly(
-            "cited sections",
-            "the specifications are not beside this checkout",
-        );
-    }
     let mut missing = Vec::new();
     for (page, section) in sections {
-        if page.starts_with("docs/") {
+        if page.starts_with("docs/rules/") {
+            let text = std::fs::read_to_string(root.join(page)).unwrap_or_default();
+            if !text.contains(&format!("<a id=\"{section}\"></a>")) {
+                missing.push(format!("{page} has no anchor {section}"));
+            }
+        } else {
             let folder = root.join(page).parent().map(entries).unwrap_or_default();
             let begins = root.join(page).display().to_string();
             if !folder
@@ -60,22 +56,12 @@ fn missing_sections(sections: &BTreeSet<(String, String)>) -> Vec<String> {
             {
                 missing.push(format!("{page} is not there"));
             }
-        } else if spec.exists() {
-            let text = std::fs::read_to_string(spec.join(format!("{page}.md"))).expect("a page");
-            let mut headings = text.lines().filter(|line| line.starts_with('#'));
-            let number = |line: &str| {
-                let word = line.split(' ').nth(1).unwrap_or_default();
-                word.trim_end_matches('.') == section
-            };
-            if !headings.any(number) {
-                missing.push(format!("{page} has no section {section}"));
-            }
         }
     }
     missing
 }
 
-/// Goal: the core answers each state as its file derives from the specification that it cites.
+/// Goal: the core answers each state as its file derives from the rule that it cites.
 #[test]
 fn every_fixture_holds() {
     let files = files();
@@ -124,7 +110,7 @@ fn every_fixture_holds() {
 
 /// A fixture that holds, for the tests of its form.
 const HOLDS: &str = r#"
-section = "signals-and-baseline 6.4"
+section = "docs/rules/wake-ups.md#idle-sibling"
 derivation = "Step 1 of the fast path: the target, CPU 1, is idle."
 policy = "linux-7.3"
 [machine]
@@ -159,12 +145,8 @@ fn a_fixture_that_says_the_wrong_thing_fails() {
         ("\"idle-target\"", "\"idle-prev\"", "expected \"idle-prev\""),
         ("section =", "#", "`section` is missing"),
         ("derivation =", "#", "`derivation` is missing"),
-        ("baseline 6.4", "baseline", "names no section"),
-        (
-            "signals-and-baseline",
-            "signals-and-basline",
-            "signals-and-baseline",
-        ),
+        ("#idle-sibling", "", "names no anchor"),
+        ("wake-ups.md", "wake-usp.md", "docs/rules/wake-ups.md"),
         ("this = 1", "thiss = 1\nthis = 1", "did you mean `this`"),
         ("\"select\"", "\"selekt\"", "did you mean `select`"),
         ("[[task]]", "[[task]]\nutl = 3", "did you mean `util`"),
