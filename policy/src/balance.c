@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Load balancing of one domain (signals-and-baseline 8.1, 8.5). Whom to pull from and how much is
- * found by group classes (busiest.c, imbalance.c) or, before 5.5, by loads (group_stats.c).
+ * Load balancing of one domain (docs/rules/balancing.md#periodic-balancing,
+ * docs/rules/balancing.md#imbalance). Whom to pull from and how much is found by group classes
+ * (busiest.c, imbalance.c) or, before 5.5, by loads (group_stats.c).
  *
  *   begin:  who balances? busiest group? how much? busiest queue in it?
  *   offer:  may this task move?

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Whom to pull from (signals-and-baseline 8.3, 8.4; the form since 5.5): each group of the domain
- * becomes a class and a few sums; the busiest group is the one of the highest class, of equals by
- * what that class lacks. What the pass learns of the root domain is written on the way.
+ * Whom to pull from (docs/rules/balancing.md#group-class, docs/rules/balancing.md#busiest-group;
+ * the form since 5.5): each group of the domain becomes a class and a few sums; the busiest group
+ * is the one of the highest class, of equals by what that class lacks. What the pass learns of the
+ * root domain is written on the way.
  */
 #include "wakeplace/policy.h"
 

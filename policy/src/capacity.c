@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Capacity: what a CPU has, what is left of it, and whether a demand fits
- * (signals-and-baseline 9.2; energy-aware 2.6; capacity-aware 2.5 to 2.7 and 6.1).
+ * (docs/rules/capacity.md#capacity-of; docs/rules/energy-aware.md#overutilized;
+ * docs/rules/capacity-aware.md#rdmax to docs/rules/capacity-aware.md#util-without-task and
+ * docs/rules/capacity-aware.md#fit-thresholds).
  */
 #include "wakeplace/policy.h"
 
@@ -31,9 +33,10 @@ WP_INLINE u32 wp_actual_capacity(const struct wp_ctx *ctx, const struct wp_cpu *
 }
 
 /*
- * Does a demand fit a CPU, with the hints in force there (signals-and-baseline 9.4)? 1 yes, 0 no,
- * -1: all but the wish for performance. A demand that is bounded to what the CPU has always fits;
- * pressure counts against the real demand and against uclamp_min, not against that bound.
+ * Does a demand fit a CPU, with the hints in force there (docs/rules/capacity.md#util-fits-cpu)? 1
+ * yes, 0 no, -1: all but the wish for performance. A demand that is bounded to what the CPU has
+ * always fits; pressure counts against the real demand and against uclamp_min, not against that
+ * bound.
  */
 WP_INLINE s32 wp_util_fits_on(const struct wp_ctx *ctx, u32 util, u32 uclamp_min, u32 uclamp_max,
 			      const struct wp_cpu *c)
@@ -72,8 +75,9 @@ WP_INLINE int wp_task_fits(const struct wp_ctx *ctx, const struct wp_task *task,
 }
 
 /*
- * Beyond the tipping point (energy-aware 2.6, 4.6). From 6.1 on hints count. Of those only the
- * upper one can matter: a wish that is not met alone (-1) is not yet too much.
+ * Beyond the tipping point (docs/rules/energy-aware.md#overutilized,
+ * docs/rules/energy-aware.md#overutilized-6-12). From 6.1 on hints count. Of those only the upper
+ * one can matter: a wish that is not met alone (-1) is not yet too much.
  */
 WP_INLINE int wp_cpu_overutilized(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
@@ -145,8 +149,8 @@ WP_INLINE u32 wp_place_flag(u32 kind)
 
 /*
  * What limits, RT, deadline and interrupt time leave of a CPU for fair tasks, at least 1
- * (signals-and-baseline 9.2). Refreshed by load balancing only, as in the kernel, so it may be
- * stale.
+ * (docs/rules/capacity.md#capacity-of). Refreshed by load balancing only, as in the kernel, so it
+ * may be stale.
  */
 WP_INLINE void wp_refresh_capacity(const struct wp_ctx *ctx, struct wp_cpu *c)
 {
@@ -200,9 +204,9 @@ WP_INLINE u64 wp_load_high(const struct wp_ctx *ctx, const struct wp_cpu *c, u32
 }
 
 /*
- * Utilisation of a CPU without a waking task's blocked share (capacity-aware 2.7). The task has
- * been synced to that queue's last update before. Without the rule the CPU it slept on looks fuller
- * than it is.
+ * Utilisation of a CPU without a waking task's blocked share
+ * (docs/rules/capacity-aware.md#util-without-task). The task has been synced to that queue's last
+ * update before. Without the rule the CPU it slept on looks fuller than it is.
  */
 WP_INLINE u32 wp_cpu_util_without(const struct wp_ctx *ctx, u32 cpu, const struct wp_task *task)
 {
@@ -248,7 +252,7 @@ WP_INLINE int wp_best_it_may_use(const struct wp_ctx *ctx, const struct wp_cpu *
 
 /*
  * Mark a running task that its CPU cannot serve while a bigger one is allowed, so that balancing
- * finds it (signals-and-baseline 9.5).
+ * finds it (docs/rules/capacity.md#misfit).
  */
 WP_INLINE void wp_note_misfit(const struct wp_ctx *ctx, struct wp_cpu *c,
 			      const struct wp_task *task)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * What RT tasks, deadline tasks and interrupts take of a CPU, for the rules of the fair class
- * (signals-and-baseline 1, 2.4, 9.2, 9.3). Which of these tasks runs is the home's mechanics.
+ * (docs/rules/signals.md#clocks, docs/rules/signals.md#pelt-update,
+ * docs/rules/capacity.md#capacity-of, docs/rules/capacity.md#schedutil). Which of these tasks runs
+ * is the home's mechanics.
  *
  * From 4.19 on each class has one average per CPU: load = runnable = running = "it runs", on the
  * clock of the queue's own signals. Interrupts are known by the time they took, so their average
@@ -155,9 +157,10 @@ WP_FN int wp_class_decay(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c WP_NONN
 }
 
 /*
- * What a CPU asks for in the forms of schedutil before 6.8, all classes together (energy-aware 3,
- * signals-and-baseline 9.3): a queued RT task wants all; to 4.18 else fair utilisation and the
- * deadline class's bandwidth; then RT time and interrupts, too.
+ * What a CPU asks for in the forms of schedutil before 6.8, all classes together
+ * (docs/rules/energy-aware.md#energy-5-0, docs/rules/capacity.md#schedutil): a queued RT task wants
+ * all; to 4.18 else fair utilisation and the deadline class's bandwidth; then RT time and
+ * interrupts, too.
  */
 WP_FN u32 wp_class_freq_util(const struct wp_cpu *c WP_NONNULL, u32 fair)
 {
@@ -230,7 +233,9 @@ WP_FN int wp_class_join(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_N
 	return wp_special(ct) ? 0 : wp_freq_update(ctx, c, now_ns);
 }
 
-/* It stops; only the fair class keeps its average run (sis-short 7). */
+/*
+ * It stops; only the fair class keeps its average run (docs/rules/short-wakes.md#short-pitfalls).
+ */
 WP_INLINE void wp_class_ran(struct wp_cpu *c, struct wp_task *task)
 {
 	task->exec_ns += wp_sub(c->clock_task_ns, task->exec_start_ns);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Domain tables of 3.x (power-aware 2.3, sched-mc 1.2). Natively only; runs before the first event.
+ * Domain tables of 3.x (docs/rules/linux-3-8.md#domains-3-8, docs/rules/sched-mc.md#levels-3-1).
+ * Natively only; runs before the first event.
  *
  *   level  shares  intervals ms        busy  pct  idx busy/idle  tries  siblings spread
  *   SMT    core    1, 2                64    110  0/0            0      no
@@ -8,14 +9,15 @@
  *   CPU    3.1: (c) 1, 4                64    125  2/1            1      yes
  *   NUMA   -       weight, 2 x weight  32    125  3/2            2      no
  *
- * power_level_fewer (power-aware 3, P1) spreads siblings over caches, too: a CPU level over one
- * cache then says nothing new and goes.
+ * power_level_fewer (docs/rules/power-policy.md#power-placement-cleanup,
+ * docs/rules/power-policy.md#p1-domain-level) spreads siblings over caches, too: a CPU level over
+ * one cache then says nothing new and goes.
  *
  * (c): 3.1 takes the CPU level for one that shares a cache; only its idle search is misled here.
  * 3.1 has two levels over nodes: NODE (8, 32) and ALLNODES (64, 64 x CPUs). The indices of
  * new-idle, wake-up and fork are 0 in every row; every level balances forks, execs and new-idle
- * CPUs and wakes affine, but not between nodes far from each other. What the specifications leave
- * open: docs/decisions/014.
+ * CPUs and wakes affine, but not between nodes far from each other. What the rules leave open:
+ * docs/decisions/014.
  */
 #include "wakeplace/policy.h"
 

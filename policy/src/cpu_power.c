@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A CPU's capacity in the forms before 4.19 (power-aware 2.2, sched-mc 1.3). Natively only.
+ * A CPU's capacity in the forms before 4.19 (docs/rules/linux-3-8.md#cpu-power,
+ * docs/rules/sched-mc.md#cpu-power-3-1). Natively only.
  *
  *   capacity = full * (its core's gain from SMT / threads) * share of time left by other classes
  *

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Sleepers that their queue keeps until the others have caught up (DELAY_DEQUEUE, from 6.12;
- * signals-and-baseline, section 5). Such a task is off as far as demand goes: it is not runnable,
- * its estimate and hints do not count. Its weight stays in the queue's load, and the home goes on
+ * docs/rules/queues.md#eevdf). Such a task is off as far as demand goes: it is not runnable, its
+ * estimate and hints do not count. Its weight stays in the queue's load, and the home goes on
  * counting it in nr_running. The live queues keep no sleepers.
  */
 #include "wakeplace/policy.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A CPU's demand with all classes in the form of 4.19 to 6.7 (signals-and-baseline 9.3, "6.1"): the
- * hints bound the demand itself, and the headroom is added later, to all of it. Natively only.
+ * A CPU's demand with all classes in the form of 4.19 to 6.7 (docs/rules/capacity.md#schedutil,
+ * "6.1"): the hints bound the demand itself, and the headroom is added later, to all of it.
+ * Natively only.
  */
 #include "wakeplace/policy.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The second half of balancing: which tasks of the source may move, and what follows when none did
- * (signals-and-baseline 8.5).
+ * (docs/rules/balancing.md#imbalance).
  */
 #include "wakeplace/policy.h"
 

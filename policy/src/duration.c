@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * How long a task runs at a time, and what is short (sis-short 2.1, 2.2).
+ * How long a task runs at a time, and what is short (docs/rules/short-wakes.md#dur-avg,
+ * docs/rules/short-wakes.md#is-short).
  *
  * A section lasts from one sleep to the next; being preempted or moved does not end it. Load
  * tracking cannot tell this: two tasks that wake each other all the time have half of a CPU's time
@@ -14,7 +15,10 @@
  */
 #include "wakeplace/policy.h"
 
-/* min(cpus, 8) or its logarithm: kernel times grow with the machine (sis-short 2.2). */
+/*
+ * min(cpus, 8) or its logarithm: kernel times grow with the machine
+ * (docs/rules/short-wakes.md#is-short).
+ */
 WP_FN u32 wp_scaling_factor(u32 scaling, u32 nr_cpus)
 {
 	u32 cpus = wp_min(nr_cpus, 8);

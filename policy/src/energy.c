@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The energy-aware wake-up in the forms of RFC v3 (2018) and Linux 5.0 (energy-aware 2.7, 2.9, 3).
+ * The energy-aware wake-up in the forms of RFC v3 (2018) and Linux 5.0
+ * (docs/rules/energy-aware.md#compute-energy-v3, docs/rules/energy-aware.md#energy-wake-up-v3,
+ * docs/rules/energy-aware.md#energy-5-0).
  *
  * Of each performance domain only the CPU with most spare capacity is of interest (it raises the
  * frequency least); these few and the previous CPU are compared by the energy of the whole system:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What a domain's energy is estimated to in 6.1 (energy-aware 4.2, column 6.1). The search around
- * it is that of energy_delta.c. Against 6.12:
+ * What a domain's energy is estimated to in 6.1 (docs/rules/energy-aware.md#em-cpu-energy, column
+ * 6.1). The search around it is that of energy_delta.c. Against 6.12:
  *
  *   demand    the most demanding CPU's, bounded by hints, then with 25 % on top of all of it
  *   state     by frequency, as the governor chooses it, not by performance

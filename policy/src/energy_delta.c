@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The energy-aware wake-up as it is since 6.1, the estimate as it is since 6.12 (energy-aware 4.2
- * to 4.5). The estimate of 6.1 is in energy_6_1.c.
+ * The energy-aware wake-up as it is since 6.1, the estimate as it is since 6.12
+ * (docs/rules/energy-aware.md#em-cpu-energy to docs/rules/energy-aware.md#energy-wake-up). The
+ * estimate of 6.1 is in energy_6_1.c.
  *
  * Of each performance domain only the CPU with most spare capacity is of interest (it raises the
  * frequency least), and in the previous CPU's domain only if it has more than that one. They are
@@ -35,7 +36,10 @@ WP_INLINE u32 wp_pd_cost(const struct wp_ctx *ctx, const struct wp_perf_dom *pd,
 	return WP_AT(t->state, state)->cost;
 }
 
-/* Busy time of a domain's CPUs without the task, not bounded (4.4). */
+/*
+ * Busy time of a domain's CPUs without the task, not bounded
+ * (docs/rules/energy-aware.md#compute-energy).
+ */
 WP_FN u32 wp_pd_busy(const struct wp_ctx *ctx WP_NONNULL, u32 index,
 		     const struct wp_task *task WP_NONNULL)
 {
@@ -53,7 +57,10 @@ WP_FN u32 wp_pd_busy(const struct wp_ctx *ctx WP_NONNULL, u32 index,
 	return busy;
 }
 
-/* The performance a domain runs at with the task on `dst`, WP_NONE: nowhere (4.4). */
+/*
+ * The performance a domain runs at with the task on `dst`, WP_NONE: nowhere
+ * (docs/rules/energy-aware.md#compute-energy).
+ */
 WP_FN u32 wp_pd_perf(const struct wp_ctx *ctx WP_NONNULL, u32 index,
 		     const struct wp_task *task WP_NONNULL, u32 dst)
 {

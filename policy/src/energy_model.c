@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The Energy Model framework: performance domains with the power of each state (energy-aware 2.3,
- * 2.5, 4.1) and the conditions under which energy-aware placement is active (4.7). An artificial
- * model has no powers but costs of its own, which are taken as they are.
+ * The Energy Model framework: performance domains with the power of each state
+ * (docs/rules/energy-aware.md#energy-model, docs/rules/energy-aware.md#perf-domain-list,
+ * docs/rules/energy-aware.md#em-tables) and the conditions under which energy-aware placement is
+ * active (docs/rules/energy-aware.md#energy-conditions). An artificial model has no powers but
+ * costs of its own, which are taken as they are.
  *
  * A home fills wp_ctx.em_scratch and registers it; a table can be replaced at run time: it is
  * built in the half that nobody reads and then published.
@@ -33,7 +35,10 @@ WP_INLINE u32 wp_em_check(const struct wp_em_table *t)
 	return WP_EM_OK;
 }
 
-/* Cost of a state in 6.1: the power that the top frequency's work would take at it, uW (4.1). */
+/*
+ * Cost of a state in 6.1: the power that the top frequency's work would take at it, uW
+ * (docs/rules/energy-aware.md#em-tables).
+ */
 WP_INLINE u64 wp_em_cost_61(const struct wp_em_table *t, const struct wp_em_state *s)
 {
 	if (t->artificial)

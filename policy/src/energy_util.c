@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * What all forms of the energy-aware wake-up share: a CPU's utilisation with the task somewhere,
- * the domain within which they look, and how a decision is noted (energy-aware 2.7, 2.8, 4.3).
+ * the domain within which they look, and how a decision is noted
+ * (docs/rules/energy-aware.md#compute-energy-v3, docs/rules/energy-aware.md#sd-ea,
+ * docs/rules/energy-aware.md#util-of-candidate).
  */
 #include "wakeplace/policy.h"
 

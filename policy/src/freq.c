@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Frequency requests: schedutil and the two fixed governors (signals-and-baseline 9.3,
- * energy-aware 2.2).
+ * Frequency requests: schedutil and the two fixed governors (docs/rules/capacity.md#schedutil,
+ * docs/rules/energy-aware.md#util-to-freq).
  *
  * A request is recorded in the frequency domain; the home applies it after the hardware's latency
  * and reports back. Until then no further request is made, as with a driver that switches in a
@@ -66,9 +66,9 @@ struct wp_demand {
 
 /*
  * The demand of a CPU whose fair tasks show `fair`: with the other classes and interrupts
- * (signals-and-baseline 9.3). Where a kernel beneath runs the deadline class, dl_util stands for
- * its bandwidth.
- * A queued RT task wants all, by the class's own rule or, where hints count, by its default hint.
+ * (docs/rules/capacity.md#schedutil). Where a kernel beneath runs the deadline class, dl_util
+ * stands for its bandwidth. A queued RT task wants all, by the class's own rule or, where hints
+ * count, by its default hint.
  */
 WP_INLINE struct wp_demand wp_demand(const struct wp_ctx *ctx, const struct wp_cpu *c, u32 fair)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * A limit of a frequency domain's range, as firmware, cooling or a user sets it
- * (signals-and-baseline 9.2): the governor stays below it at once, and from 6.10 on what it takes
- * away is missing from the CPUs' capacity and from the energy model.
+ * (docs/rules/capacity.md#capacity-of): the governor stays below it at once, and from 6.10 on what
+ * it takes away is missing from the CPUs' capacity and from the energy model.
  */
 #include "wakeplace/policy.h"
 

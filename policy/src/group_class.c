@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * How busy a group of CPUs is: one class and a few sums, the same for balancing and for the slow
- * path (signals-and-baseline 8.3; the form since 5.5). A higher class is busier:
+ * path (docs/rules/balancing.md#group-class; the form since 5.5). A higher class is busier:
  *
  *   has_spare < fully_busy < misfit < smt_balance < asym_packing < imbalanced < overloaded
  *

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Whom to pull from and how much, as up to 3.12 (power-aware 2.5; 3.1: sched-mc 1.5;
- * docs/decisions/015): a group has room for as many tasks as its compute power amounts to; of the
- * groups with more, or whose queues are uneven, the one with most load per power is relieved.
- * Natively only. What the later form has alike is in group_stats.c.
+ * Whom to pull from and how much, as up to 3.12 (docs/rules/linux-3-8.md#balance-3-8; 3.1:
+ * docs/rules/sched-mc.md#power-saving-balance; docs/decisions/015): a group has room for as many
+ * tasks as its compute power amounts to; of the groups with more, or whose queues are uneven, the
+ * one with most load per power is relieved. Natively only. What the later form has alike is in
+ * group_stats.c.
  */
 #include "wakeplace/policy.h"
 

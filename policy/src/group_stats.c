@@ -72,8 +72,9 @@ WP_FN int wp_stats_of_group(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *ba
 }
 
 /*
- * Do not drag a task from a bigger CPU of its own to a smaller one (capacity-aware 2.10): 20 %
- * smaller, and no more tasks than CPUs over there.
+ * Do not drag a task from a bigger CPU of its own to a smaller one
+ * (docs/rules/capacity-aware.md#asym-no-pull): 20 % smaller, and no more tasks than CPUs over
+ * there.
  */
 WP_INLINE int wp_bigger_and_not_overloaded(struct wp_ctx *ctx, const struct wp_balance *bal,
 					   u32 group, u32 local_group)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The fast path of asymmetric machines: an idle CPU that is big enough, anywhere in the lowest
- * domain that has CPUs of all capacities (signals-and-baseline 6.6; capacity-aware 5.2). From the
- * target on the first that fits; it need not be the smallest. If none fits, the one that comes
- * nearest:
+ * domain that has CPUs of all capacities (docs/rules/wake-ups.md#idle-capacity;
+ * docs/rules/capacity-aware.md#asym-fast-path). From the target on the first that fits; it need not
+ * be the smallest. If none fits, the one that comes nearest:
  *
  *   rank  core idle  CPU fits
  *    -4     yes      all but the wish for performance

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What an idle search may know beforehand (signals-and-baseline 6.5): whether some core is idle,
- * and how many CPUs are worth looking at. A search domain is the cache domain, or the lowest
- * domain with all capacities where searches go through that one; its first CPU keeps the hints.
- * For the latter the specification names the limit, not whose it is: Linux keeps the hints where
- * the search is since "sched/fair: Attach sched_domain_shared to sd_asym_cpucapacity" (April 2026).
+ * What an idle search may know beforehand (docs/rules/wake-ups.md#idle-scan): whether some core is
+ * idle, and how many CPUs are worth looking at. A search domain is the cache domain, or the lowest
+ * domain with all capacities where searches go through that one; its first CPU keeps the hints. For
+ * the latter the rule names the limit, not whose it is: Linux keeps the hints where the search is
+ * since "sched/fair: Attach sched_domain_shared to sd_asym_cpucapacity" (April 2026).
  */
 #include "wakeplace/policy.h"
 
@@ -49,8 +49,8 @@ WP_INLINE void wp_note_idle_core(struct wp_ctx *ctx, const struct wp_cpu *c, u32
 
 /*
  * How many CPUs a search may look at: all of an idle domain, fewer with the square of its mean
- * utilisation, none from 85 % on at the usual margin of 117 % (6.5 K). The square fits in 64 bits:
- * (1024 * 1000)^2.
+ * utilisation, none from 85 % on at the usual margin of 117 % (docs/rules/wake-ups.md#sis-util).
+ * The square fits in 64 bits: (1024 * 1000)^2.
  */
 WP_INLINE u32 wp_sis_depth(u64 sum_util, u32 nr_cpus, u32 pct)
 {
@@ -83,8 +83,8 @@ WP_FN int wp_sis_update(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level)
 #ifndef WP_LIVE
 /*
  * A run begins on a machine that has been up and idle for long: its balancers have looked at every
- * search domain and found it idle. Linux itself starts with 0 (sis-short 2.4), for some 100 ms
- * after boot.
+ * search domain and found it idle. Linux itself starts with 0 (docs/rules/short-wakes.md#hunk-b),
+ * for some 100 ms after boot.
  */
 WP_FN int wp_settled(struct wp_ctx *ctx WP_NONNULL)
 {

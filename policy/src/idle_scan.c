@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The search of a cache domain, from behind the target on, its own cluster first
- * (signals-and-baseline 6.5). Either for a core with all threads idle, if the domain may have one,
- * without a limit; or for an idle CPU, as far as the limit allows. A domain so busy that the limit
- * is 0 is not searched at all.
+ * (docs/rules/wake-ups.md#idle-scan). Either for a core with all threads idle, if the domain may
+ * have one, without a limit; or for an idle CPU, as far as the limit allows. A domain so busy that
+ * the limit is 0 is not searched at all.
  */
 #include "wakeplace/policy.h"
 

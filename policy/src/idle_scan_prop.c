@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The search of a cache domain limited by its cost and the idle time to expect, in its last form
- * (SIS_PROP, 5.12 to 6.5; signals-and-baseline 6.5, K). Natively only. sis_util, where it is on,
- * overrides this limit. Against the form of idle_sibling_prop.c (docs/decisions/013):
+ * (SIS_PROP, 5.12 to 6.5; docs/rules/wake-ups.md#idle-scan). Natively only. sis_util, where it is
+ * on, overrides this limit. Against the form of idle_sibling_prop.c (docs/decisions/013):
  *
  *  - the idle time to expect is the waking CPU's own copy: half of the average at each wake-up
  *    there, halved again by every tick since, less what searches took

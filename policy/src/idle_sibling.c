@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The fast path: an idle CPU near a target (signals-and-baseline 6.4). First hit wins:
+ * The fast path: an idle CPU near a target (docs/rules/wake-ups.md#idle-sibling). First hit wins:
  *
  *  1. the target itself
  *  2. the previous CPU, if it shares the target's cache: the task's data may still be there

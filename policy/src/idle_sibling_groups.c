@@ -2,11 +2,11 @@
 /*
  * The fast path before 4.9. Natively only. First hit wins:
  *
- *   groups (3.8 to 4.8; power-aware 2.4 step 4):
+ *   groups (3.8 to 4.8; docs/rules/linux-3-8.md#placement-3-8 step 4):
  *     1. the target
  *     2. the previous CPU, if it shares the target's cache
  *     3. from the cache domain down: the first group without the target whose CPUs are all idle
- *   levels (3.1; sched-mc 1.4):
+ *   levels (3.1; docs/rules/sched-mc.md#placement-3-1):
  *     1. the target
  *     2. the lowest idle CPU of the widest level that shares a cache, no wider than what spans both
  *        the waking and the previous CPU: what a narrower level found is forgotten again; not

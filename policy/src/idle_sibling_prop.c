@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The fast path with two searches, the second limited by its cost and the idle time to expect
- * (SIS_PROP; signals-and-baseline 6.4, 6.5; 4.17 form). Natively only. First hit wins:
+ * (SIS_PROP; docs/rules/wake-ups.md#idle-sibling, docs/rules/wake-ups.md#idle-scan; 4.17 form).
+ * Natively only. First hit wins:
  *
  *  1. the target itself
  *  2. the previous CPU, if it shares the target's cache: the task's data may still be there

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The slow path: the idlest group, then the idlest CPU in it, from a domain downwards
- * (signals-and-baseline 6.7; capacity-aware 2.2). How groups compare is in idlest_class.c, in the
- * form before 5.5 in idlest_load.c.
+ * (docs/rules/wake-ups.md#slow-path; docs/rules/capacity-aware.md#idlest-cpu). How groups compare
+ * is in idlest_class.c, in the form before 5.5 in idlest_load.c.
  */
 #include "wakeplace/policy.h"
 
@@ -31,8 +31,8 @@ WP_INLINE int wp_dom_allowed(const struct wp_dom *dom, const struct wp_task *tas
 /*
  * The CPU to take in a group: an idle one with the cheapest way out of its idle state, of equals
  * the one idle since last; without an idle one the least loaded. A CPU with only SCHED_IDLE tasks
- * needs no way out of anything. The CPU of a group of one need not be looked at (capacity-aware
- * 2.2); that the task may use it has been checked.
+ * needs no way out of anything. The CPU of a group of one need not be looked at
+ * (docs/rules/capacity-aware.md#idlest-cpu); that the task may use it has been checked.
  */
 WP_FN u32 wp_find_idlest_group_cpu(struct wp_ctx *ctx WP_NONNULL,
 				   const struct wp_group *g WP_NONNULL,

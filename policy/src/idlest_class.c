@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The slow path's choice of a group by class (signals-and-baseline 6.7; the form since 5.5). Each
- * group is seen as if the task were not there. The best remote group is the one of the lowest
- * class; among equals:
+ * The slow path's choice of a group by class (docs/rules/wake-ups.md#slow-path; the form since
+ * 5.5). Each group is seen as if the task were not there. The best remote group is the one of the
+ * lowest class; among equals:
  *
  *   overloaded, fully_busy   less load per capacity
  *   misfit                   the bigger biggest CPU

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The slow path before 4.14 (power-aware 2.4 step 5). Natively only. From the highest domain with
- * the request's flag downwards: the idlest group, the idlest CPU in it, then on from the domains of
- * that CPU that are smaller; where the local group is best, on to the child. Nothing chosen at any
- * level: a woken task stays on its previous CPU, a new one with its parent.
+ * The slow path before 4.14 (docs/rules/linux-3-8.md#placement-3-8 step 5). Natively only. From the
+ * highest domain with the request's flag downwards: the idlest group, the idlest CPU in it, then on
+ * from the domains of that CPU that are smaller; where the local group is best, on to the child.
+ * Nothing chosen at any level: a woken task stays on its previous CPU, a new one with its parent.
  *
- * power_single_shot (power-aware 3, P5): the highest level alone decides, on a CPU of any core in
- * the group.
+ * power_single_shot (docs/rules/power-policy.md#power-placement-cleanup,
+ * docs/rules/power-policy.md#p5-single-shot): the highest level alone decides, on a CPU of any core
+ * in the group.
  */
 #include "wakeplace/policy.h"
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The slow path's choice of a group by spare capacity and load (capacity-aware 2.7, 2.8; 4.17 form
- * of the load comparison). Natively only. A group is chosen, in this order:
+ * The slow path's choice of a group by spare capacity and load
+ * (docs/rules/capacity-aware.md#util-without-task, docs/rules/capacity-aware.md#spare-capacity;
+ * 4.17 form of the load comparison). Natively only. A group is chosen, in this order:
  *  1. not for a fork: the local group, if its best CPU has room for half the task and is within the
  *     margin of the best elsewhere; else the group whose best CPU has that room
  *  2. by load per capacity: of the queued tasks first, of all recent tasks where that is close;
- *     before 4.10 of the queued tasks alone, with a margin for the local group (power-aware 2.4);
- *     power_idlest_cases: a local group that is not allowed never wins (power-aware 3, P3)
+ *     before 4.10 of the queued tasks alone, with a margin for the local group
+ * (docs/rules/linux-3-8.md#placement-3-8);
+ *     power_idlest_cases: a local group that is not allowed never wins
+ * (docs/rules/power-policy.md#power-placement-cleanup, docs/rules/power-policy.md#p3-idlest-group)
  */
 #include "wakeplace/policy.h"
 
@@ -101,7 +104,9 @@ WP_INLINE void wp_idlest_offer(struct wp_idlest *s, const struct wp_idlest_group
 	}
 }
 
-/* The spare-capacity test (capacity-aware 2.8): the reason if it decides. */
+/*
+ * The spare-capacity test (docs/rules/capacity-aware.md#spare-capacity): the reason if it decides.
+ */
 WP_INLINE u32 wp_idlest_by_spare(const struct wp_idlest *s, u32 util, u32 scale)
 {
 	if (s->this_spare > util / 2 && (u64)scale * s->this_spare > 100ull * s->most_spare)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Whether to act on the busiest group, how much to move and from which queue
- * (signals-and-baseline 8.4, 8.5; the form since 5.5). An imbalance counts load, utilisation, tasks
- * or one misfit task, by what the two groups are short of.
+ * (docs/rules/balancing.md#busiest-group, docs/rules/balancing.md#imbalance; the form since 5.5).
+ * An imbalance counts load, utilisation, tasks or one misfit task, by what the two groups are short
+ * of.
  */
 #include "wakeplace/policy.h"
 
@@ -67,7 +68,7 @@ WP_INLINE int wp_worth_for_idle(struct wp_ctx *ctx, const struct wp_balance *bal
 	return b->nr_fair != 1;
 }
 
-/* Is the busiest group busy enough to act? (8.4) */
+/* Is the busiest group busy enough to act? (docs/rules/balancing.md#whether-to-act) */
 WP_INLINE int wp_worth_by_class(struct wp_ctx *ctx, struct wp_balance *bal)
 {
 	const struct wp_group_sums *l = &bal->local_sums, *b = &bal->busiest_sums;
@@ -137,7 +138,7 @@ WP_INLINE void wp_imbalance_of_load(struct wp_balance *bal)
 		      WP_SCALE);
 }
 
-/* What to move, and how much of it (8.5, table). */
+/* What to move, and how much of it (docs/rules/balancing.md#imbalance). */
 WP_INLINE void wp_imbalance_by_class(struct wp_ctx *ctx, struct wp_balance *bal)
 {
 	const struct wp_group_sums *b = &bal->busiest_sums;

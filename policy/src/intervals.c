@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * How often a domain is balanced: its least and longest interval, and how much less often by a
- * busy CPU (signals-and-baseline 7, 8.1). A domain of an older table has its own (power-aware 2.3).
- * And how far nodes may be apart.
+ * How often a domain is balanced: its least and longest interval, and how much less often by a busy
+ * CPU (docs/rules/domains.md#domains, docs/rules/balancing.md#periodic-balancing). A domain of an
+ * older table has its own (docs/rules/linux-3-8.md#domains-3-8). And how far nodes may be apart.
  */
 #include "wakeplace/policy.h"
 

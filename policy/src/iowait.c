@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The I/O boost of schedutil (signals-and-baseline 9.3). A task that waits for a device uses little
- * of its CPU, and a slow CPU keeps the device waiting: each wake-up from such a sleep doubles a
- * floor under the CPU's demand, each frequency update without one halves it.
+ * The I/O boost of schedutil (docs/rules/capacity.md#schedutil). A task that waits for a device
+ * uses little of its CPU, and a slow CPU keeps the device waiting: each wake-up from such a sleep
+ * doubles a floor under the CPU's demand, each frequency update without one halves it.
  *
  *   wake-ups from I/O:   x     x     x     x     .     .     .     .
  *   boost, 5.0 on:      128   256   512   1024  512   256   128    0

@@ -14,7 +14,7 @@ WP_FN u32 wp_decayed_util(u32 util, u64 last_ns, u64 now_ns)
 
 /*
  * Capacity that is gone: thermal limits (averaged) and limits of the frequency range describe the
- * same loss when both are there, so the larger one counts (spec/signals-and-baseline.md, 9.2).
+ * same loss when both are there, so the larger one counts (docs/rules/capacity.md#capacity-of).
  */
 WP_INLINE u32 wp_capacity_pressure(u32 hw, u32 cpufreq)
 {
@@ -48,7 +48,7 @@ WP_FN u64 wp_run_energy_nj(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 run
 /*
  * Idle for a tick at least. Whoever waits for a moment only, for its partner or for a disk, would
  * sleep deeply after a look, and the next wake-up wait for its way out; a kernel kicks CPUs that
- * have stopped their tick (SB 8.6).
+ * have stopped their tick (docs/rules/balancing.md#nohz).
  */
 WP_INLINE int wp_rests(const struct wp_ctx *ctx, u32 cpu, u64 now_ns)
 {
@@ -101,8 +101,8 @@ WP_FN int wp_idle_work(const struct wp_ctx *ctx WP_NONNULL, u64 tick)
  * Is it this CPU's turn to look over other caches than its own? Its turns are counted on from its
  * last pass there, made or not. One counts in its own tick, and in the next if the home's timer had
  * none there (idle_turn_ns: this turn of that timer, or the one before). Kernels kick who is due at
- * busy ticks, mostly for nothing, and then an interval passes (SB 8.6); this CPU is kicked only if
- * a task waits then (docs/decisions/052).
+ * busy ticks, mostly for nothing, and then an interval passes (docs/rules/balancing.md#nohz); this
+ * CPU is kicked only if a task waits then (docs/decisions/052).
  */
 WP_FN int wp_turn_to_open(const struct wp_ctx *ctx WP_NONNULL, const struct wp_cpu *c WP_NONNULL,
 			  u64 tick)
@@ -151,12 +151,12 @@ WP_FN int wp_idle_pass_wanted(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 
 
 /*
  * From the same timer, at every turn: an idle CPU's signals fade, as long as there is something to
- * fade. A kernel's idle balancer does that for all that are idle whenever it is kicked, and each
- * 32 ms in any case (SB 8.6): what they ran lately holds up the frequency of those they share a
- * clock with, and counts in the energy estimate. Work per idle CPU and turn, and where its request
- * changes the frequency's as well, for a third of a second after it ran. Nobody holds its queue's
- * lock here: a wake-up at this very moment may lose one update of the averages, which fades with
- * them. Returns enum wp_event_result bits.
+ * fade. A kernel's idle balancer does that for all that are idle whenever it is kicked, and each 32
+ * ms in any case (docs/rules/balancing.md#nohz): what they ran lately holds up the frequency of
+ * those they share a clock with, and counts in the energy estimate. Work per idle CPU and turn, and
+ * where its request changes the frequency's as well, for a third of a second after it ran. Nobody
+ * holds its queue's lock here: a wake-up at this very moment may lose one update of the averages,
+ * which fades with them. Returns enum wp_event_result bits.
  */
 WP_FN int wp_idle_decay(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
@@ -183,9 +183,10 @@ WP_FN u32 wp_was_busy(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 #define WP_REST_PERIOD_NS 64000000ull
 /*
  * So is one whose CPUs are busy for moments, none of them at the turns: there is something to fade,
- * which a kernel does once in so long (SB 8.6), but nothing to give away. A turn takes an idle CPU
- * out of its sleep: 16 threads that wait for a disk took 17 % more energy with one at every tick
- * (docs/decisions/043). The tick of a busy CPU that has something ends the rest (WP_DID_END_REST).
+ * which a kernel does once in so long (docs/rules/balancing.md#nohz), but nothing to give away. A
+ * turn takes an idle CPU out of its sleep: 16 threads that wait for a disk took 17 % more energy
+ * with one at every tick (docs/decisions/043). The tick of a busy CPU that has something ends the
+ * rest (WP_DID_END_REST).
  */
 #define WP_LULL_PERIOD_NS 32000000ull
 

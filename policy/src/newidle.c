@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * New-idle balancing: pull one task before going idle, if the expected idle time is worth the
- * search (signals-and-baseline 8.2). Which levels are tried at all: newidle_ratio.c.
+ * search (docs/rules/balancing.md#newidle). Which levels are tried at all: newidle_ratio.c.
  */
 #include "wakeplace/policy.h"
 

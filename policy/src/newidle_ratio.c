@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * New-idle attempts at a level are made as often as they pull something (signals-and-baseline 8.2,
- * NI_RANDOM): a level where most fail is tried seldom, and a rare success there counts for all the
- * attempts that were not made.
+ * New-idle attempts at a level are made as often as they pull something
+ * (docs/rules/balancing.md#newidle, NI_RANDOM): a level where most fail is tried seldom, and a rare
+ * success there counts for all the attempts that were not made.
  */
 #include "wakeplace/policy.h"
 

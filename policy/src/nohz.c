@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Idle CPUs whose tick is stopped still take part in balancing: a busy CPU kicks one of them, which
- * balances on behalf of all (signals-and-baseline 8.6).
+ * balances on behalf of all (docs/rules/balancing.md#nohz).
  */
 #include "wakeplace/policy.h"
 

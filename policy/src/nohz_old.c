@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Kicks for idle CPUs whose tick is stopped, in the forms before 4.17 (3.8: power-aware 2.6; 3.1:
- * sched-mc 1.6; docs/decisions/015). Natively only.
+ * Kicks for idle CPUs whose tick is stopped, in the forms before 4.17 (3.8:
+ * docs/rules/linux-3-8.md#nohz-3-8; 3.1: docs/rules/sched-mc.md#idle-load-balancer;
+ * docs/decisions/015). Natively only.
  *
  *   4.7: 2+ tasks; busy caches beside others; a CPU with reduced capacity; packing
  *   3.8: 2+ tasks; a group with 2+ busy CPUs within a cache; packing; under power-policy what
@@ -208,8 +209,9 @@ WP_FN u32 wp_semi_idle(const struct wp_ctx *ctx WP_NONNULL, const struct wp_grou
 }
 
 /*
- * Power saving: who is a better owner than `cpu`, which has just become one (sched-mc 1.6)? With
- * two idle CPUs or more an idle one beside busy ones, of the lowest level that saves power.
+ * Power saving: who is a better owner than `cpu`, which has just become one
+ * (docs/rules/sched-mc.md#idle-load-balancer)? With two idle CPUs or more an idle one beside busy
+ * ones, of the lowest level that saves power.
  */
 WP_FN u32 wp_better_owner(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * ASYM_PACKING of the kernels before 5.5: in a domain with the flag tasks belong on the CPUs with
- * the lowest numbers (power-aware 2.5, sched-mc 1.5; docs/decisions/015). An idle CPU pulls all
- * that a group of higher numbers has. Natively only.
+ * the lowest numbers (docs/rules/linux-3-8.md#balance-3-8,
+ * docs/rules/sched-mc.md#power-saving-balance; docs/decisions/015). An idle CPU pulls all that a
+ * group of higher numbers has. Natively only.
  */
 #include "wakeplace/policy.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The arithmetic of load tracking (signals-and-baseline, section 2).
+ * The arithmetic of load tracking (docs/rules/signals.md#pelt).
  *
  * A signal is a sum of contributions of 1024 us periods, each period worth y times the next, y^32
  * = 1/2:
@@ -50,7 +50,10 @@ WP_FN u64 wp_decay_load(u64 value, u64 periods)
 	return wp_decay(value, periods);
 }
 
-/* Contribution of a span: d1 of its first period, full periods, d3 of its last (section 2.3). */
+/*
+ * Contribution of a span: d1 of its first period, full periods, d3 of its last
+ * (docs/rules/signals.md#pelt-segments).
+ */
 WP_FN u32 wp_pelt_segments(u32 periods, u32 d1, u32 d3)
 {
 	u32 first = (u32)wp_decay(d1, periods);
@@ -84,7 +87,10 @@ WP_INLINE void wp_avg_add(struct wp_avg *avg, const struct wp_pelt_step *step, u
 		avg->util_sum += contrib * step->scale_cpu;
 }
 
-/* One update step (section 2.4). Returns 1 if a period boundary was crossed: averages written. */
+/*
+ * One update step (docs/rules/signals.md#pelt-update). Returns 1 if a period boundary was crossed:
+ * averages written.
+ */
 WP_FN int wp_avg_update(struct wp_avg *avg WP_NONNULL, const struct wp_pelt_step *step WP_NONNULL)
 {
 	u64 delta, periods, contrib;

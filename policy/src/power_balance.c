@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Power-aware balancing (power-aware 5, P14 to P18; docs/decisions/032). Two permissions:
+ * Power-aware balancing (docs/rules/power-policy.md#power-scheduling,
+ * docs/rules/power-policy.md#p14-permission to docs/rules/power-policy.md#p18-lazy;
+ * docs/decisions/032). Two permissions:
  *
  *   PERF_OK    spread, as without this rule: a busy CPU, threads of a core, or some group has
  *              more to do than it has room for
@@ -15,7 +17,8 @@
  *
  * sched-mc on later kernels (sched_mc_pack.c) has the same form: use is the number of tasks, room
  * what the table holds. It spreads only where a group has more, whoever asks; an idle CPU also
- * pulls from the group of highest numbers (sched-mc 3, P8); there is no history.
+ * pulls from the group of highest numbers (docs/rules/sched-mc.md#sched-mc-patches,
+ * docs/rules/sched-mc.md#mc-lowest-first); there is no history.
  */
 #include "wakeplace/policy.h"
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Power-aware placement (power-aware 5, P9, P11 to P13; docs/decisions/032): a task joins the
- * group that is fullest and still has room, so that other groups stay empty.
+ * Power-aware placement (docs/rules/power-policy.md#power-scheduling,
+ * docs/rules/power-policy.md#p9-policies, docs/rules/power-policy.md#p11-utilisation to
+ * docs/rules/power-policy.md#p13-small-tasks; docs/decisions/032): a task joins the group that is
+ * fullest and still has room, so that other groups stay empty.
  *
  *   T(x)      powersaving: CPUs of x; balance: its compute power / 1024, rounded
  *   used(x)   tasks on its CPUs; or their utilisation x tasks (power_placement_util)

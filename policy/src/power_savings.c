@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Balancing that saves power, of the kernels to 3.4 (sched-mc 1.5): where nothing else is to be
- * done, the group with most tasks that still has room (the leader) takes from the one with fewest.
- * Natively only.
+ * Balancing that saves power, of the kernels to 3.4 (docs/rules/sched-mc.md#power-saving-balance):
+ * where nothing else is to be done, the group with most tasks that still has room (the leader)
+ * takes from the one with fewest. Natively only.
  */
 #include "wakeplace/policy.h"
 

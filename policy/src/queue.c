@@ -229,9 +229,11 @@ WP_FN u64 wp_vq_rest_ns(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns
 	return wp_div(rest * c->curr_weight + WP_SCALE - 1, WP_SCALE);
 }
 
-/* sched_yield: the running task of `cpu` lets others go first. If it is owed time, the rest of its
- * slice counts as run (signals-and-baseline, section 5). Returns 0, and nothing has happened, if it
- * is alone: not even a sleeper is kept that could have its turn. */
+/*
+ * sched_yield: the running task of `cpu` lets others go first. If it is owed time, the rest of its
+ * slice counts as run (docs/rules/queues.md#eevdf). Returns 0, and nothing has happened, if it is
+ * alone: not even a sleeper is kept that could have its turn.
+ */
 WP_FN int wp_vq_forfeit(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 nr_waiting, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);

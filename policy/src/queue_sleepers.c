@@ -2,8 +2,8 @@
 /*
  * Sleepers that a live queue (queue.c) keeps. One that falls asleep having had more than its share
  * goes on counting in V, so that it cannot sleep its debt off, and wakes where it is, without a
- * choice (DELAY_DEQUEUE; signals-and-baseline, section 5). It leaves when the queue would run it:
- * when it is eligible and nobody who is has an earlier deadline, or when nobody is awake there.
+ * choice (DELAY_DEQUEUE; docs/rules/queues.md#eevdf). It leaves when the queue would run it: when
+ * it is eligible and nobody who is has an earlier deadline, or when nobody is awake there.
  *
  * sched_ext has taken it off, so that, unlike in delayed.c, only virtual time knows it: signals,
  * counts and the home's queue do not. Each CPU has a few places for such; who finds none leaves

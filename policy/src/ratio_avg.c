@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Load tracking in the form of 3.8 (power-aware 2.1). Natively only. A task has two geometric sums
- * over the same periods as in pelt.c:
+ * Load tracking in the form of 3.8 (docs/rules/linux-3-8.md#runnable-average-3-8). Natively only. A
+ * task has two geometric sums over the same periods as in pelt.c:
  *
  *   S: time runnable, P: all time; share = S / (P + 1); load = weight * S / (P + 1)
  *

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Events of tasks and run queues: new, enqueue, dequeue, running, migration, tick
- * (signals-and-baseline 2.8, 2.9, 11; order of steps as in the 4.17 fair class).
+ * (docs/rules/signals.md#new-task, docs/rules/signals.md#attach-detach,
+ * docs/rules/README.md#event-order; order of steps as in the 4.17 fair class).
  *
  * The home owns the queue itself (which task is next); it reports what happened, in order.
  */
@@ -91,7 +92,10 @@ WP_FN int wp_task_set_weight(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task
 	return 0;
 }
 
-/* Start value of a new task's utilisation, half of what queue `q` leaves of its CPU (2.8). */
+/*
+ * Start value of a new task's utilisation, half of what queue `q` leaves of its CPU
+ * (docs/rules/signals.md#new-task).
+ */
 WP_INLINE void wp_post_init(struct wp_ctx *ctx, const struct wp_cpu *c, const struct wp_avg *q,
 			    struct wp_task *task)
 {
@@ -284,7 +288,10 @@ WP_INLINE void wp_cpu_load_idle(struct wp_ctx *ctx, struct wp_cpu *c, u64 now_ns
 	}
 }
 
-/* The idle task is next. A slow CPU that was not saturated gets its missing time back (2.5). */
+/*
+ * The idle task is next. A slow CPU that was not saturated gets its missing time back
+ * (docs/rules/signals.md#pelt-clock).
+ */
 WP_FN int wp_enter_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
@@ -369,7 +376,7 @@ WP_INLINE void wp_forget_queue(struct wp_task *task, u32 cpu)
 /*
  * A sleeping task leaves its CPU for another one. The queue it leaves was last updated when its CPU
  * went idle; since then the task has slept, too, and fades for that time (6.0;
- * signals-and-baseline 2.9).
+ * docs/rules/signals.md#attach-detach).
  */
 WP_INLINE void wp_catch_up(struct wp_ctx *ctx, struct wp_task *task, u64 now_ns)
 {
@@ -437,9 +444,11 @@ WP_FN int wp_task_exit(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NO
 /* So many tasks of a CPU are no queue of a moment: at least three wait (docs/decisions/052). */
 #define WP_CROWD 4
 
-/* Two CPUs of a cache are busy: an idle core may be a better place for one of the two, though no
- * task waits (the kernel's reason for a kick; signals-and-baseline 8.6). Both are crowded: its
- * room is gone, and not for a moment only (wp_idle_pass_wanted). A CPU may be a cache alone. */
+/*
+ * Two CPUs of a cache are busy: an idle core may be a better place for one of the two, though no
+ * task waits (the kernel's reason for a kick; docs/rules/balancing.md#nohz). Both are crowded: its
+ * room is gone, and not for a moment only (wp_idle_pass_wanted). A CPU may be a cache alone.
+ */
 WP_INLINE void wp_note_uneven(struct wp_ctx *ctx, const struct wp_cpu *c, u32 cpu, u64 tick)
 {
 	struct wp_cpu *llc = WP_AT(ctx->cpus, c->llc_id);

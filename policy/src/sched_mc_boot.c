@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Capacities of the sched_mc series at the start and after domains were rebuilt (sched-mc 3, P6 and
- * P7, "Boot"). Natively only.
+ * Capacities of the sched_mc series at the start and after domains were rebuilt
+ * (docs/rules/sched-mc.md#sched-mc-patches, docs/rules/sched-mc.md#mc-freq-table). Natively only.
  */
 #include "wakeplace/policy.h"
 

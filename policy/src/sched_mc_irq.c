@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Interrupts follow the CPUs that work is packed on (authors' list, sched-mc 4). Natively only: a
- * kernel's interrupts are not a scheduler's to move.
+ * Interrupts follow the CPUs that work is packed on (authors' list,
+ * docs/rules/sched-mc.md#mc-authors-list). Natively only: a kernel's interrupts are not a
+ * scheduler's to move.
  */
 #include "wakeplace/policy.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Placement under sched_mc power saving (sched-mc 1.4, 5.5). Natively only.
+ * Placement under sched_mc power saving (docs/rules/sched-mc.md#placement-3-1,
+ * docs/rules/sched-mc.md#mc-acceptance (5)). Natively only.
  */
 #include "wakeplace/policy.h"
 

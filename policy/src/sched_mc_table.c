@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * How many tasks a core is to hold at its frequency before others take some (sched-mc 3, P6 and
- * P7): the platform's table, or thresholds at run time.
+ * How many tasks a core is to hold at its frequency before others take some
+ * (docs/rules/sched-mc.md#sched-mc-patches, docs/rules/sched-mc.md#mc-freq-table): the platform's
+ * table, or thresholds at run time.
  *
  * Kernels to 3.4 claim it as cpu power, noted when a clock changes (sched_mc_power.c). Later ones
  * have no such power and are asked at each decision, at the frequency that the CPU has then

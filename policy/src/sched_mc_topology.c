@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Power saving of the kernels to 3.4 (sched-mc 1.1) and the topology that the sched_mc series of
- * 2011 pretends under it (patches 1 to 3). Natively only.
+ * Power saving of the kernels to 3.4 (docs/rules/sched-mc.md#sched-mc-knob) and the topology that
+ * the sched_mc series of 2011 pretends under it (patches 1 to 3). Natively only.
  *
  * CPUs of a multi-core Cortex-A9 share one package. With power saving the series divides it by the
  * parity of CPU numbers, {0,2} and {1,3}, so that what saves power between packages applies.
@@ -22,7 +22,7 @@ WP_INLINE int wp_mc_wakes(const struct wp_ctx *ctx)
 
 /*
  * The place of a CPU by its MPIDR. Bits 31:30 are 10 in a multiprocessor; bit 24 says that the
- * lowest field counts threads, as wide as the table of the specification has it.
+ * lowest field counts threads, as wide as docs/rules/sched-mc.md#mc-topology has it.
  */
 WP_FN void wp_mpidr_ids(u32 mpidr, struct wp_mc_ids *ids WP_NONNULL)
 {
@@ -69,7 +69,10 @@ WP_INLINE u32 wp_mc_label(const struct wp_ctx *ctx, u32 cpu)
 	return 1u << 31 | WP_AT(ctx->cpus, cpu)->mc.ids.socket << 1 | (cpu & 1u);
 }
 
-/* Flags that a level of 3.1 has for power saving, instead of spreading (sched-mc 1.1, P8). */
+/*
+ * Flags that a level of 3.1 has for power saving, instead of spreading
+ * (docs/rules/sched-mc.md#sched-mc-knob, docs/rules/sched-mc.md#mc-lowest-first).
+ */
 WP_INLINE void wp_mc_dom_flags(const struct wp_ctx *ctx, struct wp_dom *dom)
 {
 	if (!wp_mc_saves(ctx))

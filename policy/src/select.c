@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Where a task goes when it wakes, is forked or execs (signals-and-baseline 6.1 to 6.3;
- * capacity-aware 2.6).
+ * Where a task goes when it wakes, is forked or execs (docs/rules/wake-ups.md#try-to-wake-up to
+ * docs/rules/wake-ups.md#wake-affine; docs/rules/capacity-aware.md#wake-cap).
  *
  *   one allowed CPU                          -> that CPU
  *   the waker asks for its own CPU           -> that one
@@ -19,7 +19,7 @@
 /* HZ jiffies: a waker's flips are halved at most once a second. */
 #define WP_FLIP_DECAY_NS 1000000000ull
 
-/* A waker remembers how often it changes its wakee (6.2). */
+/* A waker remembers how often it changes its wakee (docs/rules/wake-ups.md#wake-wide). */
 WP_INLINE void wp_record_wakee(const struct wp_ctx *ctx, struct wp_waker *waker, u32 wakee,
 			       const struct wp_request *req)
 {
@@ -35,7 +35,10 @@ WP_INLINE void wp_record_wakee(const struct wp_ctx *ctx, struct wp_waker *waker,
 	}
 }
 
-/* An M:N relation too big for one cache: do not pull the wakees together (6.2). */
+/*
+ * An M:N relation too big for one cache: do not pull the wakees together
+ * (docs/rules/wake-ups.md#wake-wide).
+ */
 WP_INLINE int wp_wake_wide(const struct wp_ctx *ctx, const struct wp_task *task,
 			   const struct wp_waker *waker, u32 this_cpu)
 {
@@ -56,13 +59,19 @@ WP_INLINE int wp_too_big_for(const struct wp_ctx *ctx, const struct wp_task *tas
 	return wp_unfit(task->avg.util_avg, capacity);
 }
 
-/* Within an eighth of the biggest CPU of the root domain: sizes do not matter (2.6). */
+/*
+ * Within an eighth of the biggest CPU of the root domain: sizes do not matter
+ * (docs/rules/capacity-aware.md#wake-cap).
+ */
 WP_INLINE int wp_about_biggest(const struct wp_ctx *ctx, u32 capacity)
 {
 	return ctx->max_capacity_orig - capacity < ctx->max_capacity_orig >> 3;
 }
 
-/* Waker's or previous CPU too small for the task: the fast path sees only CPUs like them (2.6). */
+/*
+ * Waker's or previous CPU too small for the task: the fast path sees only CPUs like them
+ * (docs/rules/capacity-aware.md#wake-cap).
+ */
 WP_INLINE int wp_wake_cap(struct wp_ctx *ctx, struct wp_task *task, const struct wp_request *req)
 {
 	u32 least = wp_min(WP_AT(ctx->cpus, req->this_cpu)->capacity_orig,
@@ -98,7 +107,10 @@ WP_INLINE u32 wp_affine_by_idle(struct wp_ctx *ctx, const struct wp_task *task,
 	return WP_NONE;
 }
 
-/* WA_WEIGHT: decide by effective load, with a bias towards the waking CPU (6.3). */
+/*
+ * WA_WEIGHT: decide by effective load, with a bias towards the waking CPU
+ * (docs/rules/wake-ups.md#wake-affine).
+ */
 WP_INLINE u32 wp_affine_by_weight(const struct wp_ctx *ctx, const struct wp_task *task,
 				  const struct wp_request *req, u32 pct)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Short tasks wake short tasks on the waking CPU (sis-short 2.3, 2.4, 4).
+ * Short tasks wake short tasks on the waking CPU (docs/rules/short-wakes.md#hunk-a,
+ * docs/rules/short-wakes.md#hunk-b, docs/rules/short-wakes.md#short-versions).
  *
  * To choose an idle CPU and to make the choice seen are two steps: wakers in a hurry pick the same
  * one, and the second wakee waits although the CPU it left is idle. Where waker and wakee run for

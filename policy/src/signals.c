@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The signals of tasks and run queues: which clock they follow, how they are updated, how a task's
- * share joins and leaves a queue (signals-and-baseline 2.4, 2.5, 2.9).
+ * share joins and leaves a queue (docs/rules/signals.md#pelt-update,
+ * docs/rules/signals.md#pelt-clock, docs/rules/signals.md#attach-detach).
  */
 #include "wakeplace/policy.h"
 
@@ -20,7 +21,10 @@ WP_INLINE u32 wp_pelt_freq_scale(const struct wp_ctx *ctx, const struct wp_cpu *
 	return WP_OLD(ctx->params.pelt_scale == WP_PELT_CONTRIB) ? c->freq_scale : WP_SCALE;
 }
 
-/* Advance the queue's clocks to now (1, 2.5). */
+/*
+ * Advance the queue's clocks to now (docs/rules/signals.md#clocks,
+ * docs/rules/signals.md#pelt-clock).
+ */
 WP_INLINE void wp_clock(struct wp_cpu *c, u64 now_ns)
 {
 	u64 delta = wp_sub(now_ns, c->clock_ns);
@@ -48,7 +52,10 @@ WP_INLINE u64 wp_pelt_now(const struct wp_ctx *ctx, const struct wp_cpu *c)
 	return c->clock_pelt_ns - c->lost_idle_ns;
 }
 
-/* Take averages off a queue; each sum keeps at least its average's worth (2.9). */
+/*
+ * Take averages off a queue; each sum keeps at least its average's worth
+ * (docs/rules/signals.md#attach-detach).
+ */
 WP_INLINE void wp_avg_take_off(const struct wp_ctx *ctx, struct wp_avg *a, u64 load, u64 util,
 			       u64 runnable)
 {
@@ -146,7 +153,10 @@ WP_INLINE void wp_task_update(struct wp_ctx *ctx, const struct wp_cpu *c, struct
 		task->util_est &= ~WP_UTIL_EST_UNCHANGED;
 }
 
-/* Decay a sleeping task to the last update of its queue, not to now (2.9). */
+/*
+ * Decay a sleeping task to the last update of its queue, not to now
+ * (docs/rules/signals.md#attach-detach).
+ */
 WP_FN int wp_sync_task(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
@@ -158,7 +168,10 @@ WP_FN int wp_sync_task(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NO
 	return 0;
 }
 
-/* Join a queue's sums, on the CPU `c`, with the averages the task brings (2.9). */
+/*
+ * Join a queue's sums, on the CPU `c`, with the averages the task brings
+ * (docs/rules/signals.md#attach-detach).
+ */
 WP_INLINE void wp_attach(struct wp_ctx *ctx, const struct wp_cpu *c, struct wp_avg *q,
 			 struct wp_task *task)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Task groups: what a task of a group weighs for its CPU, and the events of such tasks
- * (signals-and-baseline 2.9, 2.10; docs/decisions/020). Each event goes up the levels as
- * in the kernel: task, group's queue, entity, CPU's queue; then the entity's weight is looked at.
+ * (docs/rules/signals.md#attach-detach, docs/rules/signals.md#load-for-balancing;
+ * docs/decisions/020). Each event goes up the levels as in the kernel: task, group's queue, entity,
+ * CPU's queue; then the entity's weight is looked at.
  */
 #include "wakeplace/policy.h"
 #include "wakeplace/task_group.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A task group's load, and what the entities that stand for it weigh (signals-and-baseline 2.10;
- * contended-lines 1; docs/decisions/020).
+ * A task group's load, and what the entities that stand for it weigh
+ * (docs/rules/signals.md#load-for-balancing; docs/rules/contended-lines.md#tg-load-avg;
+ * docs/decisions/020).
  *
  * The load of a group is one word for all CPUs, the kernel's tg->load_avg: queues add to it what
  * they have changed by, weights are made of it. Each access is counted, for the home to charge: on
@@ -83,8 +84,9 @@ WP_FN int wp_tg_nest(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg WP_
 }
 
 /*
- * Weight of an entity whose queue has this load (2.10): the group's shares by what the queue is of
- * the group. `counted` is what group_load has of the queue; what it has now takes that place.
+ * Weight of an entity whose queue has this load (docs/rules/signals.md#load-for-balancing): the
+ * group's shares by what the queue is of the group. `counted` is what group_load has of the queue;
+ * what it has now takes that place.
  */
 WP_FN u32 wp_tg_weight(u32 shares, u64 group_load, u32 counted, u32 load)
 {

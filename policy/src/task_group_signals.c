@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The signals of task groups (signals-and-baseline 2.4, 2.9, 2.10; docs/decisions/020): a group's
- * queue follows its tasks, its entity follows its queue, the CPU's queue follows the entity.
+ * The signals of task groups (docs/rules/signals.md#pelt-update,
+ * docs/rules/signals.md#attach-detach, docs/rules/signals.md#load-for-balancing;
+ * docs/decisions/020): a group's queue follows its tasks, its entity follows its queue, the CPU's
+ * queue follows the entity.
  *
  * While nothing joins or leaves, queue and entity see the same time and stay equal by themselves.
  * What joins or leaves (attach, detach, migration) moves the queue's averages at once; then the

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Sched domains from the topology table (signals-and-baseline, section 7; capacity-aware 2.3 to
- * 2.5, 2.9).
+ * Sched domains from the topology table (docs/rules/domains.md#domains;
+ * docs/rules/capacity-aware.md#asym-flag to docs/rules/capacity-aware.md#rdmax,
+ * docs/rules/capacity-aware.md#group-extremes).
  *
  * The levels are partitions of the CPUs, bottom first; NUMA levels whose groups overlap are in
  * topology_numa.c. A level whose span equals the one below it, or spans one CPU, disappears. Runs
@@ -240,7 +241,10 @@ WP_INLINE void wp_attach_dom(struct wp_ctx *ctx, const struct wp_dom *dom, u32 i
 		wp_attach_cpu(ctx, dom, index, i);
 }
 
-/* Wake-ups take the slow path on an asymmetric domain and all below it (capacity-aware 2.4). */
+/*
+ * Wake-ups take the slow path on an asymmetric domain and all below it
+ * (docs/rules/capacity-aware.md#balance-wake).
+ */
 WP_INLINE void wp_set_balance_wake(struct wp_ctx *ctx, const struct wp_dom *dom)
 {
 	u32 i, level;
@@ -332,8 +336,9 @@ WP_INLINE void wp_group_capacity(struct wp_ctx *ctx, struct wp_group *g)
 }
 
 /*
- * How many tasks may run on a node before nodes are evened out (section 7): an eighth of a node
- * with one cache, else as many as the node has caches; more for levels of several nodes.
+ * How many tasks may run on a node before nodes are evened out (docs/rules/domains.md#domains): an
+ * eighth of a node with one cache, else as many as the node has caches; more for levels of several
+ * nodes.
  */
 WP_INLINE void wp_numa_limits(struct wp_ctx *ctx, const struct wp_cpu *c)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * NUMA levels whose groups overlap (signals-and-baseline, section 7): nodes that are near one node
+ * NUMA levels whose groups overlap (docs/rules/domains.md#domains): nodes that are near one node
  * need not be near each other, as on a ring. Each node has a domain of its own then, here and at
  * all levels above, with groups of its own:
  *

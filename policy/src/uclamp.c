@@ -2,7 +2,7 @@
 /*
  * Performance hints: each task may ask for a least performance (uclamp_min) and bound its own
  * (uclamp_max). A CPU serves the highest hint of each kind among its queued tasks
- * (signals-and-baseline 9.3, 9.4).
+ * (docs/rules/capacity.md#schedutil, docs/rules/capacity.md#util-fits-cpu).
  *
  * Counted in five buckets over 0..1024, as the kernel does by default: exact while a bucket holds
  * equal hints, otherwise the highest value that the bucket saw since it was empty.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * util_est: what a task used at the end of its last activation, since its average has decayed when
- * it wakes (signals-and-baseline, section 3.1).
+ * it wakes (docs/rules/signals.md#util-est).
  */
 #include "wakeplace/policy.h"
 
@@ -73,7 +73,7 @@ WP_FN u32 wp_task_util_est(const struct wp_ctx *ctx WP_NONNULL,
 
 /*
  * The utilisation that a run of this length reaches from 0. With a task that has become heavy the
- * average takes 20 to 30 ms to tell (signals-and-baseline 3.2).
+ * average takes 20 to 30 ms to tell (docs/rules/signals.md#util-est-faster).
  */
 WP_FN u32 wp_util_est_of_run(u64 run_ns)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Waker's or previous CPU by load, in the forms before 4.14 (power-aware 2.4 step 4). Natively
- * only.
+ * Waker's or previous CPU by load, in the forms before 4.14 (docs/rules/linux-3-8.md#placement-3-8
+ * step 4). Natively only.
  *
  *   the waker's load with the task, per capacity, within half the margin of the other's load
  *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Nice values as weights: one step of nice is about 10 % of CPU time, nice 0 = 1024
- * (signals-and-baseline, section 4). The tables are padded to a power of two for WP_AT.
+ * (docs/rules/queues.md#cfs). The tables are padded to a power of two for WP_AT.
  */
 #include "wakeplace/policy.h"
 

@@ -1,6 +1,6 @@
 //! The fair run queue of the kernels from 6.6 on (EEVDF): lag, eligibility, virtual deadlines,
-//! delayed dequeue (signals-and-baseline, section 5). Mechanics only: which CPU a task is on is
-//! the core's.
+//! delayed dequeue (docs/rules/queues.md#eevdf). Mechanics only: which CPU a task is on is the
+//! core's.
 
 mod entity;
 #[cfg(test)]

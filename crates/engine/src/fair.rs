@@ -1,6 +1,5 @@
 //! The fair run queue of the kernels before 6.6 (CFS): virtual run time, slices, wake-up preemption
-//! (signals-and-baseline, section 4; 4.17 form). Mechanics only: which CPU a task is on is the
-//! core's.
+//! (docs/rules/queues.md#cfs; 4.17 form). Mechanics only: which CPU a task is on is the core's.
 
 use wakeplace_policy_sys::sys::{WP_WEIGHT_IDLE_POLICY, wp_params};
 use wakeplace_policy_sys::{nice_inv_weight, nice_weight};
@@ -407,7 +406,7 @@ mod tests {
         FairParams::new(Policy::parse("linux-4.17").unwrap().core_params(), 8)
     }
 
-    /// Goal: the kernel's fixed point, bit for bit. Source: signals-and-baseline section 4.
+    /// Goal: the kernel's fixed point, bit for bit. Source: docs/rules/queues.md#cfs.
     #[test]
     fn virtual_time_matches_the_kernels_fixed_point() {
         assert_eq!(virtual_time(1_000_000, Weight::of_nice(5)), 3_056_716);
@@ -416,7 +415,7 @@ mod tests {
         assert_eq!(virtual_time(123, Weight::of_nice(0)), 123);
     }
 
-    /// Source: signals-and-baseline section 4, rule "slice" and constants for 8 CPUs.
+    /// Source: docs/rules/queues.md#cfs-constants, for 8 CPUs.
     #[test]
     fn three_equal_tasks_share_a_period() {
         let params = params();
@@ -433,7 +432,8 @@ mod tests {
         );
     }
 
-    /// Source: section 4 check: nice 0 and 5 on one CPU get slices of 18083885 and 5916114 ns.
+    /// Source: docs/rules/queues.md#cfs-numbers: nice 0 and 5 on one CPU get slices of 18083885 and
+    /// 5916114 ns.
     #[test]
     fn slices_follow_weights() {
         let mut queue = FairQueue::default();
@@ -497,9 +497,9 @@ mod tests {
         assert!(queue.wakeup_preempts(&params, (0, &at(4_000_001)), &at(0)));
     }
 
-    /// Source: section 4, pick and yield: who yielded is passed over for the second unless that is
-    /// ahead by more than the granularity (4 ms on 8 CPUs); picked, it is no longer passed over.
-    /// Alone it is not marked.
+    /// Source: docs/rules/queues.md#cfs, pick and yield: who yielded is passed over for the second
+    /// unless that is ahead by more than the granularity (4 ms on 8 CPUs); picked, it is no longer
+    /// passed over. Alone it is not marked.
     #[test]
     fn who_yielded_is_passed_over_once() {
         let params = params();
@@ -524,8 +524,8 @@ mod tests {
         }
     }
 
-    /// Source: section 4: a normal wakee preempts SCHED_IDLE; BATCH and IDLE wakees preempt nobody
-    /// else. SCHED_IDLE weighs 3.
+    /// Source: docs/rules/queues.md#cfs: a normal wakee preempts SCHED_IDLE; BATCH and IDLE wakees
+    /// preempt nobody else. SCHED_IDLE weighs 3.
     #[test]
     fn policies_decide_before_times_do() {
         use FairPolicy::{Batch, Idle, Other};

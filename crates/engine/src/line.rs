@@ -1,5 +1,5 @@
-//! A cache line that many CPUs read and write (contended-lines 2): who has it, and until when it is
-//! on its way to somebody.
+//! A cache line that many CPUs read and write (docs/rules/contended-lines.md#line-cost): who has
+//! it, and until when it is on its way to somebody.
 
 use wakeplace_policy_sys::GroupAccesses;
 

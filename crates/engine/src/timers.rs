@@ -1,4 +1,5 @@
-//! Periodic timers: when they expire next, by mode (rt-app section 6, workloads.md section 2).
+//! Periodic timers: when they expire next, by mode (docs/rules/rt-app.md#rt-app-events,
+//! docs/rules/workloads.md#cyclictest).
 
 use wakeplace_workload::{Event, TaskScript, Timer, TimerMode, Workload};
 
@@ -141,7 +142,8 @@ mod tests {
         }
     }
 
-    /// Source: rt-app section 6: relative timers rebase when late, absolute ones keep the grid.
+    /// Source: docs/rules/rt-app.md#rt-app-events: relative timers rebase when late, absolute ones
+    /// keep the grid.
     #[test]
     fn late_timers_rebase_or_keep_the_grid() {
         let mut relative = timer(TimerMode::Relative);
@@ -155,8 +157,8 @@ mod tests {
         assert_eq!(absolute.advance(142, 100, 10), ahead(145));
     }
 
-    /// Source: workloads.md section 2: missed expiries advance `next` by the overrun count, which
-    /// is of the time when the expiry was noticed.
+    /// Source: docs/rules/workloads.md#cyclictest: missed expiries advance `next` by the overrun
+    /// count, which is of the time when the expiry was noticed.
     #[test]
     fn overruns_are_left_out() {
         let mut overrun = timer(TimerMode::Overrun);

@@ -8,8 +8,8 @@ use wakeplace_workload::{Series, Statistic, SysbenchBins, TimeUnit};
 const DIGITS: u8 = 3;
 
 /// sysbench's percentile: bins at equal distances on a logarithmic scale (sysbench 0.4
-/// `sb_percentile.c`, 1.0 `sb_histogram.c`; spec workloads section 1). libm instead of the system's
-/// functions: the same bits on every machine.
+/// `sb_percentile.c`, 1.0 `sb_histogram.c`; docs/rules/workloads.md#sysbench). libm instead of the
+/// system's functions: the same bits on every machine.
 #[derive(Clone, Debug)]
 struct LogBins {
     counts: Vec<u64>,
@@ -209,9 +209,9 @@ mod tests {
         assert_eq!(values.iter().count(), 0);
     }
 
-    /// Source: workloads section 1. 0.4 has 99999 steps from 1 to 1e13 ns, one step is a factor of
-    /// 10^(13/99999), 0.03 %; 1.0 has 1023 from 1e3 to 1e11 ns, one step 10^(8/1023), 1.8 %. The
-    /// answer is the middle of a bin: off by half a step at most.
+    /// Source: docs/rules/workloads.md#sysbench. 0.4 has 99999 steps from 1 to 1e13 ns, one step is
+    /// a factor of 10^(13/99999), 0.03 %; 1.0 has 1023 from 1e3 to 1e11 ns, one step 10^(8/1023),
+    /// 1.8 %. The answer is the middle of a bin: off by half a step at most.
     #[test]
     fn sysbench_answers_with_the_middle_of_a_bin() {
         for (bins, step) in [(SysbenchBins::V0_4, 1.0003), (SysbenchBins::V1_0, 1.0182)] {

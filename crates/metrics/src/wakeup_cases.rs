@@ -1,5 +1,6 @@
 //! The counters of the capacity-aware series: placements by the sizes of the task, its previous CPU
-//! and the waker's, and by which way the choice went (capacity-aware 4.2; docs/decisions/031).
+//! and the waker's, and by which way the choice went (docs/rules/capacity-aware.md#wakeup-cases;
+//! docs/decisions/031).
 
 use crate::metric::Values;
 use wakeplace_engine::Observer;
@@ -128,7 +129,8 @@ impl Observer for WakeupCases {
 mod tests {
     use super::{CaseCounts, WakeupCases};
 
-    /// Goal: the eight cases are numbered as published. Source: capacity-aware 4.2, table.
+    /// Goal: the eight cases are numbered as published. Source:
+    /// docs/rules/capacity-aware.md#wakeup-cases, table.
     #[test]
     fn sizes_of_the_cases() {
         let published = [

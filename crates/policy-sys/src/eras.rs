@@ -169,7 +169,9 @@ fn set_asym_capacity(p: &mut wp_params, on: u32) {
 }
 
 /// v3: margin 1/64; 5.0: margin 1/16 and a limit on the estimate's cost; 6.1: that limit only; from
-/// 6.12 on neither (energy-aware 2.9, 3, 4.5, 4.7).
+/// 6.12 on neither (docs/rules/energy-aware.md#energy-wake-up-v3,
+/// docs/rules/energy-aware.md#energy-5-0, docs/rules/energy-aware.md#energy-wake-up,
+/// docs/rules/energy-aware.md#energy-conditions).
 fn set_energy_aware(p: &mut wp_params, version: usize) {
     let (form, shift, complexity) = match version {
         0 => (sys::WP_ENERGY_V3, 6, 0),

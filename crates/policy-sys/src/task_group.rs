@@ -5,8 +5,8 @@ use crate::core::{Core, EventResult, zeroed_box};
 use crate::sys;
 use crate::task::Task;
 
-/// Weight of a group's entity on a CPU (signals-and-baseline 2.10): `group_load` counts `counted`
-/// for this CPU's queue, whose load is `load` now.
+/// Weight of a group's entity on a CPU (docs/rules/signals.md#load-for-balancing): `group_load`
+/// counts `counted` for this CPU's queue, whose load is `load` now.
 #[must_use]
 pub fn tg_weight(shares: u32, group_load: u64, counted: u32, load: u32) -> u32 {
     // SAFETY: arithmetic on values.

@@ -15,7 +15,7 @@ impl WakeupCase {
     pub const COUNT: usize = 8;
 
     /// The case's number less 1: 4 for a big task, 2 for a big previous CPU, 1 for a waker on a big
-    /// CPU (capacity-aware 4.2).
+    /// CPU (docs/rules/capacity-aware.md#wakeup-cases).
     #[must_use]
     pub fn index(self) -> usize {
         let sizes = sys::WP_CASE_TASK_BIG | sys::WP_CASE_PREV_BIG | sys::WP_CASE_WAKER_BIG;

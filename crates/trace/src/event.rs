@@ -240,7 +240,7 @@ pub struct Event<'a> {
 mod tests {
     use super::*;
 
-    /// Goal: numbers and letters of spec traces section 1.
+    /// Goal: numbers and letters of docs/rules/traces.md#trace-events.
     #[test]
     fn states_are_the_kernels() {
         let numbers = [("S", 1), ("D", 2), ("T", 4), ("t", 8), ("X", 16), ("Z", 32)];

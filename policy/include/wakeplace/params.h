@@ -350,7 +350,8 @@ struct wp_params {
 	u32 mc_boot_freq;    /* ... the first frequency is known, else 0 until it changes */
 	u32 mc_kick_by_room; /* ... only a CPU with more tasks than room kicks an idle one */
 	u32 mc_irq_idle_us;  /* ... interrupts leave a CPU idle for so long; 0: never */
-	u32 mc_strict;       /* sched-mc 5.5: no idle search where the target has room */
+	/* docs/rules/sched-mc.md#mc-acceptance (5): no idle search where the target has room */
+	u32 mc_strict;
 	u32 mc_placement;    /* later kernels: tasks join the lowest CPU that has room */
 	u32 mc_balance;      /* ... and balancing leaves groups alone that have room */
 	/* frequency */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What sched_mc power saving knows of a CPU and of a kind of core (sched-mc 3). Included by
- * policy.h. The structs are the same in both builds; what works on them is native only.
+ * What sched_mc power saving knows of a CPU and of a kind of core
+ * (docs/rules/sched-mc.md#sched-mc-patches). Included by policy.h. The structs are the same in both
+ * builds; what works on them is native only.
  */
 #ifndef WAKEPLACE_SCHED_MC_H
 #define WAKEPLACE_SCHED_MC_H

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Task groups with shares (signals-and-baseline 2.4, 2.10; docs/decisions/020): one level deep, or
- * with groups around a group that hold nothing else. Only the simulator has them: no part of this
- * is in the live build.
+ * Task groups with shares (docs/rules/signals.md#pelt-update,
+ * docs/rules/signals.md#load-for-balancing; docs/decisions/020): one level deep, or with groups
+ * around a group that hold nothing else. Only the simulator has them: no part of this is in the
+ * live build.
  *
  * A group has a queue of its own on each CPU. On the CPU's queue one entity stands for it there,
  * whose weight is the part of the group's shares that the load on this CPU is of the group's whole

@@ -9,7 +9,7 @@ use super::text::{Standing, comment, entry, number, source};
 /// Cores that the sched_mc series of 2011 has a table for, as the facts call them.
 const CORE_KIND: &str = "cortex-a9";
 
-/// Width of a step of the table, kHz (sched-mc, P6-P7 point 3).
+/// Width of a step of the table, kHz (docs/rules/sched-mc.md#mc-freq-table).
 const STEP_KHZ: u64 = 200_000;
 
 /// The series' table of `cpu_power`; the last entry is for all above.
@@ -45,7 +45,7 @@ pub(super) fn table(facts: &Facts) -> String {
 mod tests {
     use super::{CPU_POWER, STEP_KHZ};
 
-    /// sched-mc, P6-P7: below 600 MHz 4 tasks, from there on 1.
+    /// docs/rules/sched-mc.md#mc-freq-table: below 600 MHz 4 tasks, from there on 1.
     #[test]
     fn the_limit_is_600_mhz() {
         let at = |khz: u64| CPU_POWER[((khz / STEP_KHZ) as usize).min(CPU_POWER.len() - 1)];

@@ -104,8 +104,8 @@ fn after(line: &str, word: &str) -> u64 {
     words.next().and_then(|text| text.parse().ok()).expect(word)
 }
 
-/// Goal: nobody edits a recorded figure to make a comparison come out. Source:
-/// shared/kernel-truth/runs and logs.
+/// Goal: nobody edits a recorded figure to make a comparison come out. Source: the recordings
+/// beside the checkout (docs/decisions/048).
 #[test]
 fn the_recorded_figures_are_the_captures() {
     let Some(capture) = capture() else { return };

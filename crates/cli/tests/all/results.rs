@@ -500,7 +500,8 @@ fn packed(more: &[&str]) -> std::process::Output {
     run(&[PACKED, more].concat())
 }
 
-/// sched-mc P6-P7 and P9: at 400 MHz and level 2 a CPU claims 4096, by the table of its core.
+/// docs/rules/sched-mc.md#mc-freq-table and docs/rules/sched-mc.md#mc-debugfs: at 400 MHz and level
+/// 2 a CPU claims 4096, by the table of its core.
 #[test]
 fn the_state_at_some_times() {
     let as_json = ["--format", "json", "--dump-state", "1s,250ms"];

@@ -1,5 +1,6 @@
 //! All files of the rt-app corpus through the program: what runs, and how each run ends. The ends
-//! follow from the meaning of the events (spec rt-app 5 and 6), not from a run.
+//! follow from the meaning of the events (docs/rules/rt-app.md#rt-app-task and
+//! docs/rules/rt-app.md#rt-app-events), not from a run.
 
 use crate::common;
 

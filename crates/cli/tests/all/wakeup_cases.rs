@@ -1,5 +1,5 @@
 //! `--export-wakeup-cases`: the table of the capacity-aware series, and what of it must hold in any
-//! run (capacity-aware 4.2, invariants).
+//! run (docs/rules/capacity-aware.md#wakeup-cases, invariants).
 
 use crate::common;
 
@@ -57,7 +57,7 @@ fn share(rows: &[[u64; 7]], cases: std::ops::Range<usize>, first: usize, second:
 /// 7; 2 little + big = sis + figc; 3 what the slow path chose but wake-ups are forks (no task execs
 /// here); 4 the fast path's share rises with the flips fix; 5 it lets no more big tasks end on
 /// little CPUs; 6 and keeps more little tasks on little CPUs. And some wake-up is in each of cases
-/// 1, 4, 5 and 8. Source: capacity-aware 4.2.
+/// 1, 4, 5 and 8. Source: docs/rules/capacity-aware.md#wakeup-cases.
 #[test]
 fn invariants_of_the_published_tables() {
     let folder = folder();
@@ -89,7 +89,7 @@ fn invariants_of_the_published_tables() {
 }
 
 /// Goal: what diverts big tasks is wake_cap: without it the fast path takes some in cases 5 to 7.
-/// Source: capacity-aware 2.6 item 6.
+/// Source: docs/rules/capacity-aware.md#wake-cap.
 #[test]
 fn without_wake_cap_the_fast_path_takes_big_tasks() {
     let folder = folder();

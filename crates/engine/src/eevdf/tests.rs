@@ -1,5 +1,5 @@
-//! The queue by itself: worked numbers of the specification, and random histories against an
-//! oracle that sums everything up anew.
+//! The queue by itself: worked numbers of docs/rules/queues.md#eevdf-numbers, and random histories
+//! against an oracle that sums everything up anew.
 
 use super::{Arrival, EevdfParams, EevdfQueue, Entity};
 use crate::fair::Weight;
@@ -44,7 +44,7 @@ fn entity_of(queue: &EevdfQueue, task: u32) -> Entity {
     queued.find(|(t, _)| *t == task).expect("queued").1
 }
 
-/// Source: signals-and-baseline section 5: base slice 0.70 ms x factor = 2.8 ms on 8 or more CPUs.
+/// Source: docs/rules/queues.md#eevdf: base slice 0.70 ms x factor = 2.8 ms on 8 or more CPUs.
 #[test]
 fn the_base_slice_grows_with_the_machine() {
     for (cpus, slice_ns) in [(1, 700_000), (2, 1_400_000), (4, 2_100_000), (8, 2_800_000)] {
@@ -53,8 +53,9 @@ fn the_base_slice_grows_with_the_machine() {
     assert_eq!(params_of(&[], 64).slice_ns, 2_800_000);
 }
 
-/// Source: section 5: V = origin + floor(sum((v - origin) x w) / sum w), the running task included;
-/// eligible without division: a task above the rounded V may be at the exact one.
+/// Source: docs/rules/queues.md#eevdf: V = origin + floor(sum((v - origin) x w) / sum w), the
+/// running task included; eligible without division: a task above the rounded V may be at the exact
+/// one.
 #[test]
 fn v_is_the_weighted_average_rounded_down() {
     let queue = queue_of(&[(0, 100), (0, 103)]);
@@ -77,8 +78,8 @@ fn v_is_the_weighted_average_rounded_down() {
     assert_eq!(queue.average(), exact, "the origin does not show");
 }
 
-/// Source: section 5, yield: only if eligible: v = deadline, and a new deadline a slice later. A
-/// task without company has nobody to yield to.
+/// Source: docs/rules/queues.md#eevdf, yield: only if eligible: v = deadline, and a new deadline a
+/// slice later. A task without company has nobody to yield to.
 #[test]
 fn a_yield_gives_up_the_request_of_an_eligible_task() {
     let params = params();
@@ -121,8 +122,8 @@ fn the_rest_of_a_slice_is_in_run_time() {
     assert_eq!(alone.rest_of_slice_ns(), None, "nobody waits");
 }
 
-/// Source: section 5 item 5: W = 1024, w = 1024, lag 1 ms: placed at V - 2 ms, and the lag after
-/// the insertion is 1 ms again; W = 3072: V - 1.333333 ms.
+/// Source: docs/rules/queues.md#eevdf: W = 1024, w = 1024, lag 1 ms: placed at V - 2 ms, and the
+/// lag after the insertion is 1 ms again; W = 3072: V - 1.333333 ms.
 #[test]
 fn lag_is_inflated_by_the_own_weight() {
     let lagging = Entity {
@@ -144,9 +145,9 @@ fn lag_is_inflated_by_the_own_weight() {
     assert_eq!(entity_of(&alone, 9).vruntime, 0);
 }
 
-/// Source: section 5: first deadline half a slice (PLACE_DEADLINE_INITIAL), after a sleep a slice,
-/// after a move what was left of it (PLACE_REL_DEADLINE); deadline = v + slice x 1024 / w. Virtual
-/// 1 ms of nice 5 is 3056716 ns (section 4).
+/// Source: docs/rules/queues.md#eevdf: first deadline half a slice (PLACE_DEADLINE_INITIAL), after
+/// a sleep a slice, after a move what was left of it (PLACE_REL_DEADLINE); deadline = v + slice x
+/// 1024 / w. Virtual 1 ms of nice 5 is 3056716 ns (docs/rules/queues.md#cfs).
 #[test]
 fn deadlines_depend_on_how_a_task_comes() {
     let params = params();
@@ -169,8 +170,9 @@ fn deadlines_depend_on_how_a_task_comes() {
     assert_eq!(first.deadline - first.vruntime, 6_113_433 / 2);
 }
 
-/// Source: section 5: lag at dequeue within +-max(2 x slice, TICK) (6.12) or the longest slice +
-/// TICK (7.3), in the task's virtual time. 1 ms of nice 5: 3056716; base slice 2.8 ms, tick 4 ms.
+/// Source: docs/rules/queues.md#eevdf: lag at dequeue within +-max(2 x slice, TICK) (6.12) or the
+/// longest slice + TICK (7.3), in the task's virtual time. 1 ms of nice 5: 3056716; base slice 2.8
+/// ms, tick 4 ms.
 #[test]
 fn lag_is_limited_as_the_era_has_it() {
     let form = |form| params_of(&[("eevdf_form", form)], 8);
@@ -180,7 +182,8 @@ fn lag_is_limited_as_the_era_has_it() {
     assert_eq!(lag(&form("6.12"), &far(0), 0), 5_600_000);
     assert_eq!(lag(&form("6.12"), &far(0), 1), -5_600_000);
     assert_eq!(lag(&form("7.3"), &far(0), 0), 6_800_000);
-    // 6.8 ms in the fixed point of section 4: 12820798 x 1024 shortened to 3282124288 / 2^30.
+    // 6.8 ms in the fixed point of docs/rules/queues.md#cfs: 12820798 x 1024 shortened to
+    // 3282124288 / 2^30.
     assert_eq!(lag(&form("7.3"), &far(5), 1), -20_785_670);
     // On one CPU two slices are 1.4 ms: the tick is more.
     let small = params_of(&[("eevdf_form", "6.12")], 1);
@@ -195,7 +198,8 @@ fn lag_is_limited_as_the_era_has_it() {
     assert_eq!(lag(&form("7.3"), &queue, 0), 54_000_000);
 }
 
-/// Source: section 5: a request ends when v reaches the deadline; 7.3: then others are looked for.
+/// Source: docs/rules/queues.md#eevdf: a request ends when v reaches the deadline; 7.3: then others
+/// are looked for.
 #[test]
 fn a_request_ends_at_its_deadline() {
     let params = params();
@@ -215,8 +219,8 @@ fn a_request_ends_at_its_deadline() {
     assert_eq!(queue.pick(&params), Some(1));
 }
 
-/// Source: section 5, RUN_TO_PARITY: a picked task goes on while it is protected and eligible,
-/// although another's deadline is earlier; ineligible it does not.
+/// Source: docs/rules/queues.md#eevdf, RUN_TO_PARITY: a picked task goes on while it is protected
+/// and eligible, although another's deadline is earlier; ineligible it does not.
 #[test]
 fn parity_protects_the_running_task_while_eligible() {
     for form in ["6.12", "7.3"] {
@@ -235,10 +239,10 @@ fn parity_protects_the_running_task_while_eligible() {
     assert!(!queue.keeps(&params), "no protection");
 }
 
-/// Source: section 5: 7.3 has an explicit protected-until vruntime; how long is read in the kernel
-/// (set_protect_slice and update_protect_slice of kernel/sched/fair.c): the shortest slice in the
-/// queue, without RUN_TO_PARITY the base slice before its scaling, and a wake-up that does not
-/// preempt only shortens it.
+/// Source: docs/rules/queues.md#eevdf: 7.3 has an explicit protected-until vruntime; how long is
+/// read in the kernel (set_protect_slice and update_protect_slice of kernel/sched/fair.c): the
+/// shortest slice in the queue, without RUN_TO_PARITY the base slice before its scaling, and a
+/// wake-up that does not preempt only shortens it.
 #[test]
 fn protection_in_7_3_is_the_shortest_slice() {
     let woken = |own, lag| Entity {
@@ -268,8 +272,8 @@ fn protection_in_7_3_is_the_shortest_slice() {
     }
 }
 
-/// Source: section 5, PREEMPT_SHORT: a wakee with a shorter slice that is eligible ends the
-/// protection; off, it waits.
+/// Source: docs/rules/queues.md#eevdf, PREEMPT_SHORT: a wakee with a shorter slice that is eligible
+/// ends the protection; off, it waits.
 #[test]
 fn a_shorter_slice_ends_the_protection() {
     for form in ["6.12", "7.3"] {
@@ -285,8 +289,9 @@ fn a_shorter_slice_ends_the_protection() {
     }
 }
 
-/// Source: section 5: idle and batch rules as CFS (section 4): a normal wakee preempts SCHED_IDLE,
-/// whose protection ends with it; BATCH and IDLE wakees preempt nobody else.
+/// Source: docs/rules/queues.md#eevdf: idle and batch rules as CFS (docs/rules/queues.md#cfs): a
+/// normal wakee preempts SCHED_IDLE, whose protection ends with it; BATCH and IDLE wakees preempt
+/// nobody else.
 #[test]
 fn policies_decide_before_deadlines_do() {
     use FairPolicy::{Batch, Idle, Other};
@@ -315,7 +320,8 @@ fn policies_decide_before_deadlines_do() {
     assert!(run(Other, Other, MS).0);
 }
 
-/// Source: section 5, wake-up preemption: only if the pick is the wakee; the switch turns it off.
+/// Source: docs/rules/queues.md#eevdf, wake-up preemption: only if the pick is the wakee; the
+/// switch turns it off.
 #[test]
 fn a_wakee_preempts_only_as_the_next_pick() {
     let params = params();
@@ -334,8 +340,9 @@ fn a_wakee_preempts_only_as_the_next_pick() {
     assert!(!run(2 * MS, &params_of(&[("wakeup_preemption", "off")], 8)));
 }
 
-/// Source: section 5, DELAY_DEQUEUE and DELAY_ZERO: who sleeps without being eligible stays, does
-/// not count, pulls V all the same, and is let go at its turn with no lag to claim.
+/// Source: docs/rules/queues.md#eevdf, DELAY_DEQUEUE and DELAY_ZERO: who sleeps without being
+/// eligible stays, does not count, pulls V all the same, and is let go at its turn with no lag to
+/// claim.
 #[test]
 fn a_sleeper_with_a_debt_stays_until_it_is_paid() {
     let params = params();
@@ -367,8 +374,8 @@ fn a_sleeper_with_a_debt_stays_until_it_is_paid() {
     assert_eq!(queue.sleep(&off).map(|e| e.lag), Some(-MS));
 }
 
-/// Source: section 5: a delayed task that wakes goes on where it is: with a debt as if it had not
-/// slept, with a credit it is placed at V.
+/// Source: docs/rules/queues.md#eevdf: a delayed task that wakes goes on where it is: with a debt
+/// as if it had not slept, with a credit it is placed at V.
 #[test]
 fn a_delayed_sleeper_wakes_in_its_place() {
     let params = params();
@@ -390,8 +397,8 @@ fn a_delayed_sleeper_wakes_in_its_place() {
     }
 }
 
-/// Goal: a new weight moves neither V nor what is owed. Source: section 5: lag counts in weighted
-/// units; nice 5 has 335 of 1024.
+/// Goal: a new weight moves neither V nor what is owed. Source: docs/rules/queues.md#eevdf: lag
+/// counts in weighted units; nice 5 has 335 of 1024.
 #[test]
 fn a_new_weight_keeps_weighted_lag_and_v() {
     let params = params();

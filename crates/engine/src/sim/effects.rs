@@ -1,6 +1,7 @@
 //! What lies between the choice of a CPU and the task in its queue: the time until others see the
 //! choice, the wake list of the target, the lock of its queue, and a task that is still on the CPU
-//! it is leaving (signals-and-baseline 6.1 and 6.8; docs/decisions/019).
+//! it is leaving (docs/rules/wake-ups.md#try-to-wake-up and docs/rules/wake-ups.md#race-window;
+//! docs/decisions/019).
 
 use super::Sim;
 use super::cpu::{Message, Mode};

@@ -1,6 +1,7 @@
 //! The load of a task group is one word that all CPUs write and read: what its cache line costs
-//! them (contended-lines 1 and 2; docs/decisions/053). The core says what each call did with it.
-//! Who waits has the queue's lock and is busy:
+//! them (docs/rules/contended-lines.md#tg-load-avg and docs/rules/contended-lines.md#line-cost;
+//! docs/decisions/053). The core says what each call did with it. Who waits has the queue's lock
+//! and is busy:
 //!
 //! - a waker that queues a task itself waits as part of its own run time;
 //! - a CPU that queues what is on its wake list waits in that interrupt: as the run time of the

@@ -23,7 +23,7 @@ fn work_on(cpu: u32, work_ns: u64) -> TaskScript {
 
 /// Goal: work takes work / speed, to the nanosecond, at every operating point of every CPU type.
 /// Method: cut the table so that `powersave` means that point. Speed is capacity x khz / max khz of
-/// the biggest CPU's 1024, in 1/1024 (design section 5: integer speeds); the end is rounded up.
+/// the biggest CPU's 1024, in 1/1024 (docs/rules/README.md#engine-time); the end is rounded up.
 #[test]
 fn run_time_is_work_over_speed_at_each_operating_point() {
     for name in ["hikey960", "juno-r0", "tc2"] {
@@ -173,9 +173,9 @@ fn timer_slacks(mode: TimerMode, runs_ms: &[u64]) -> Vec<i64> {
     log.slacks(0)
 }
 
-/// Goal: both timer modes under overload and after it. Source: rt-app section 6: the next expiry is
-/// one period on; a late relative timer restarts from now, an absolute one keeps its grid. Times
-/// from time zero; each wake-up from WFI is 1 us late.
+/// Goal: both timer modes under overload and after it. Source: docs/rules/rt-app.md#rt-app-events:
+/// the next expiry is one period on; a late relative timer restarts from now, an absolute one keeps
+/// its grid. Times from time zero; each wake-up from WFI is 1 us late.
 #[test]
 fn timers_keep_or_rebase_their_grid() {
     let (ms, us) = (MS.cast_signed(), US.cast_signed());
@@ -219,7 +219,8 @@ fn phases_and_loops_multiply() {
     );
 }
 
-/// Goal: a phase's nice value holds from then on. Source: SB 4: weights 1024 and 335.
+/// Goal: a phase's nice value holds from then on. Source: docs/rules/queues.md#cfs: weights 1024
+/// and 335.
 #[test]
 fn nice_of_a_phase_changes_the_share() {
     let mut later = phase(1, None, &[run_ms(1_000_000)]);

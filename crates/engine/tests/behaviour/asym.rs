@@ -36,11 +36,12 @@ fn leaves_after(settings: &[(&str, &str)]) -> Option<u64> {
 }
 
 /// Goal: what the series leaves out, active migration off small CPUs, is the rule of 4.20 on top of
-/// it: an always-running task on an A7 counts as too big after 76.8 ms (6.5, contributions; with
-/// the clock scaled 47.5), the next tick kicks an idle A15, whose pass over the domain of 5 CPUs is
-/// due within 5 to 10 ms, rounded up to ticks; then it is pushed. 3 ms as in the table's test. Not
-/// before, for no other rule moves it; without the rule it stays for ever. Source: capacity-aware
-/// 5.1 check, 6.5.
+/// it: an always-running task on an A7 counts as too big after 76.8 ms
+/// (docs/rules/capacity-aware.md#time-to-big, contributions; with the clock scaled 47.5), the next
+/// tick kicks an idle A15, whose pass over the domain of 5 CPUs is due within 5 to 10 ms, rounded
+/// up to ticks; then it is pushed. 3 ms as in the table's test. Not before, for no other rule moves
+/// it; without the rule it stays for ever. Source: docs/rules/capacity-aware.md#misfit-migration,
+/// docs/rules/capacity-aware.md#time-to-big.
 #[test]
 fn misfit_on_top_of_the_series() {
     let hz = u64::from(builtin("tc2").tick_hz);
@@ -104,8 +105,9 @@ fn is_big_after(
 }
 
 /// Goal: when an always-running task becomes big, seen at its wake-ups, in both forms of load
-/// tracking. Source: capacity-aware 6.5 (345 is unfit on 430, 370 on 462), from 0 and from the
-/// value of a fork on an idle CPU of that capacity. Tolerance 3 ms, as for the table itself.
+/// tracking. Source: docs/rules/capacity-aware.md#time-to-big (345 is unfit on 430, 370 on 462),
+/// from 0 and from the value of a fork on an idle CPU of that capacity. Tolerance 3 ms, as for the
+/// table itself.
 #[test]
 fn a_task_becomes_big_in_time() {
     let fork = ("post_init_capacity", "on");
@@ -154,8 +156,8 @@ fn watching_changes_nothing() {
     }
 }
 
-/// Goal: full capacities of the boards. Source: capacity-aware 2.11 (device trees): TC2 430, Juno
-/// r0 446, Juno r2 383, HiKey960 462, each beside 1024.
+/// Goal: full capacities of the boards. Source: docs/rules/capacity-aware.md#board-capacities
+/// (device trees): TC2 430, Juno r0 446, Juno r2 383, HiKey960 462, each beside 1024.
 #[test]
 fn capacities_of_the_boards() {
     for (board, little) in [

@@ -1,4 +1,5 @@
-//! Load balancing seen from outside: where always-running tasks end up (SB 8, capacity-aware 2.10).
+//! Load balancing seen from outside: where always-running tasks end up
+//! (docs/rules/balancing.md#load-balancing, docs/rules/capacity-aware.md#asym-no-pull).
 
 use crate::common::*;
 use wakeplace_engine::RunReport;
@@ -89,12 +90,13 @@ fn first_escape(cpus: u32, tick_hz: u32) -> (u64, u64) {
     (end(0).min(end(1)), moves[0].0)
 }
 
-/// Goal: SB 8.6: one CPU with two hogs, the others idle with stopped ticks: the second hog moves
-/// within one tick + IPI after next_balance. The pass before can be as old as the longest interval
-/// of an idle CPU, 2 x weight ms (SB 7) rounded up to ticks; before its release the tasks were
-/// pinned, and each pass that finds all pinned doubles the interval (SB 8.1): doubling from
-/// `weight` ms it has reached 256 ms at most when 200 ms are over. The free one must also wait at
-/// that pass, not run (a period of 24 ms has both); then it takes a tick, the IPI and WFI's exit.
+/// Goal: docs/rules/balancing.md#nohz: one CPU with two hogs, the others idle with stopped ticks:
+/// the second hog moves within one tick + IPI after next_balance. The pass before can be as old as
+/// the longest interval of an idle CPU, 2 x weight ms (docs/rules/domains.md#domains) rounded up to
+/// ticks; before its release the tasks were pinned, and each pass that finds all pinned doubles the
+/// interval (docs/rules/balancing.md#periodic-balancing): doubling from `weight` ms it has reached
+/// 256 ms at most when 200 ms are over. The free one must also wait at that pass, not run (a period
+/// of 24 ms has both); then it takes a tick, the IPI and WFI's exit.
 #[test]
 fn the_second_hog_moves_to_an_idle_cpu() {
     for (cpus, tick_hz) in [(4, 250), (8, 250), (8, 1000), (2, 250)] {
@@ -149,8 +151,9 @@ fn a_free_hog_beside_a_pinned_one_moves_soon() {
     }
 }
 
-/// Goal: capacity-aware 2.10: two always-running tasks on TC2's A15s with idle A7s: no migration
-/// from big to little by balancing over 10 s. Without `asym-capacity` there is.
+/// Goal: docs/rules/capacity-aware.md#asym-no-pull: two always-running tasks on TC2's A15s with
+/// idle A7s: no migration from big to little by balancing over 10 s. Without `asym-capacity` there
+/// is.
 #[test]
 fn big_cpus_keep_their_only_tasks() {
     let platform = builtin("tc2");
@@ -166,10 +169,11 @@ fn big_cpus_keep_their_only_tasks() {
     assert!(pulls("linux-4.17-asym-capacity") > 0);
 }
 
-/// Goal: capacity-aware 2.10: with three tasks on two A15s exactly one moves to an A7.
-/// Bound: after the third is free, an idle A7's next pass: the interval of the 5-CPU domain doubled
-/// while all were pinned (SB 8.1), 256 ms at most after 100 ms; and a period of 24 ms in which it
-/// waits. Before 100 ms they are pinned once each has begun its first phase.
+/// Goal: docs/rules/capacity-aware.md#asym-no-pull: with three tasks on two A15s exactly one moves
+/// to an A7. Bound: after the third is free, an idle A7's next pass: the interval of the 5-CPU
+/// domain doubled while all were pinned (docs/rules/balancing.md#periodic-balancing), 256 ms at
+/// most after 100 ms; and a period of 24 ms in which it waits. Before 100 ms they are pinned once
+/// each has begun its first phase.
 #[test]
 fn the_third_task_leaves_the_big_cpus() {
     let platform = builtin("tc2");
@@ -200,8 +204,9 @@ fn pinned_tasks_stay() {
     }
 }
 
-/// Goal: a CPU about to go idle pulls a waiting task at that moment (SB 8.2). Method: two CPUs; the
-/// weight of the second's own task (nice -10: 9548) keeps two hogs on the first until it sleeps.
+/// Goal: a CPU about to go idle pulls a waiting task at that moment
+/// (docs/rules/balancing.md#newidle). Method: two CPUs; the weight of the second's own task (nice
+/// -10: 9548) keeps two hogs on the first until it sleeps.
 #[test]
 fn a_cpu_that_runs_dry_pulls() {
     let platform = Board::symmetric(2).platform();

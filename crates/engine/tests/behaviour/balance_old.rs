@@ -1,5 +1,7 @@
-//! Load balancing in the forms of 3.1, 3.8 and 4.7, seen from outside (power-aware 2.5 and 2.6,
-//! sched-mc 1.5 and 1.6). The rest of the policy is that of `linux-4.17`.
+//! Load balancing in the forms of 3.1, 3.8 and 4.7, seen from outside
+//! (docs/rules/linux-3-8.md#balance-3-8 and docs/rules/linux-3-8.md#nohz-3-8,
+//! docs/rules/sched-mc.md#power-saving-balance and docs/rules/sched-mc.md#idle-load-balancer). The
+//! rest of the policy is that of `linux-4.17`.
 
 use crate::common::*;
 use wakeplace_engine::RunReport;

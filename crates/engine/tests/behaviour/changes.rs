@@ -67,7 +67,8 @@ fn a_policy_holds_from_its_phase_on() {
     }
 }
 
-/// Goal: SCHED_IDLE weighs 3. Source: SB 4. Method: one second beside a hog of weight 1024.
+/// Goal: SCHED_IDLE weighs 3. Source: docs/rules/queues.md#cfs. Method: one second beside a hog of
+/// weight 1024.
 #[test]
 fn an_idle_task_has_a_small_share() {
     let wall = [Event::Runtime { wall_ns: S }];

@@ -135,8 +135,7 @@ fn waiting_for_a_sleeper_is_none() {
     assert_eq!(report.tasks[1].activations, 1 + 9);
 }
 
-/// Goal: tasks that only wake each other, in no time, are found (design section 3: a zero-time
-/// loop is an outcome).
+/// Goal: tasks that only wake each other, in no time, are found (docs/rules/README.md#engine-time).
 #[test]
 fn waking_each_other_in_no_time_is_a_zero_time_loop() {
     let a = task(Loops::Forever, 0, &[post(0), wait(1)]);
@@ -221,7 +220,8 @@ fn a_ping_pong_without_costs_is_its_work() {
     assert_round_trips("linux-4.17", &all_off(12 * MS), 2 * (4 + 1) * US);
 }
 
-/// Goal: the delay until a choice is seen adds to each hop, and nothing else does (sis-short 1.2).
+/// Goal: the delay until a choice is seen adds to each hop, and nothing else does
+/// (docs/rules/short-wakes.md#race-model).
 #[test]
 fn a_ping_pong_pays_the_delay_of_each_choice() {
     let options = Options {

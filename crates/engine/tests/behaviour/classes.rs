@@ -291,8 +291,9 @@ fn with(key: &str, value: &str, duration_ns: u64) -> Options {
     options
 }
 
-/// Goal: interrupts of 10 % leave a task alone 0.9 of the wall time. Source: SB 1 check. Method:
-/// 100 us of each ms from 1 ms on, 1 s: the last one begins at the end.
+/// Goal: interrupts of 10 % leave a task alone 0.9 of the wall time. Source:
+/// docs/rules/signals.md#clocks. Method: 100 us of each ms from 1 ms on, 1 s: the last one begins
+/// at the end.
 #[test]
 fn interrupts_take_a_tenth() {
     for policy in eras() {
@@ -320,8 +321,8 @@ fn interrupts_of_an_idle_cpu() {
 }
 
 /// Goal: a capped domain leaves faster operating points at once, under every governor, and has them
-/// back when the cap ends; the capacity that is lost is seen from 6.10 on (SB 9.2: 1805 of 2362 MHz
-/// of the A73: pressure 242).
+/// back when the cap ends; the capacity that is lost is seen from 6.10 on
+/// (docs/rules/capacity.md#capacity-of: 1805 of 2362 MHz of the A73: pressure 242).
 #[test]
 fn a_cap_holds_while_it_lasts() {
     let platform = builtin("hikey960");
@@ -367,8 +368,8 @@ fn devices_and_caps_must_fit_the_machine() {
     assert!(error("model.freq_cap", "1:1806000").contains("1805000"));
 }
 
-/// Goal: wake-ups from I/O raise the frequency where the same sleeps without do not. Source: SB
-/// 9.3: the boost doubles up to all.
+/// Goal: wake-ups from I/O raise the frequency where the same sleeps without do not. Source:
+/// docs/rules/capacity.md#schedutil: the boost doubles up to all.
 #[test]
 fn io_waits_raise_the_frequency() {
     let platform = builtin("hikey960");
@@ -403,7 +404,8 @@ fn io_waits_raise_the_frequency() {
     }
 }
 
-/// Goal: a task whose wakers ask for their own CPU wakes where its timer fires (SB 6.1).
+/// Goal: a task whose wakers ask for their own CPU wakes where its timer fires
+/// (docs/rules/wake-ups.md#try-to-wake-up).
 #[test]
 fn wake_here() {
     let task = TaskScript {

@@ -35,9 +35,9 @@ fn ran_ns(report: &RunReport) -> u64 {
 /// trips with 19752 ns at each end.
 const AIM7_CPU_NS: u64 = 97 * 39_505 * US + 4 * 1000 * 2 * 19_752;
 
-/// Goal: a single task takes what its jobs cost and wait (workloads section 9: 3.99 s and 14.00 s,
-/// on which the costs are calibrated). Method: one CPU, where nothing overlaps; eight waits for the
-/// disk, each with a way out of WFI.
+/// Goal: a single task takes what its jobs cost and wait (docs/rules/workloads.md#aim7: 3.99 s and
+/// 14.00 s, on which the costs are calibrated). Method: one CPU, where nothing overlaps; eight
+/// waits for the disk, each with a way out of WFI.
 #[test]
 fn one_aim7_task_takes_its_costs_and_waits() {
     let report = alone("aim7-compute", 1, 60 * S);

@@ -1,5 +1,5 @@
 //! How the threads of a program come into being: who makes them, where, one after the other, and
-//! who lets them begin (rt-app 5: the start barrier; docs/decisions/005).
+//! who lets them begin (docs/rules/rt-app.md#rt-app-task: the start barrier; docs/decisions/005).
 
 use crate::common::*;
 use wakeplace_engine::Options;
@@ -63,7 +63,8 @@ fn the_last_one_opens_the_barrier() {
     assert!(woken.iter().all(|(at, _)| *at > last_made));
 }
 
-/// Goal: a thread with a delay sleeps it after the barrier, counted from time zero (rt-app 5).
+/// Goal: a thread with a delay sleeps it after the barrier, counted from time zero
+/// (docs/rules/rt-app.md#rt-app-task).
 #[test]
 fn delays_count_from_time_zero() {
     let platform = Board::symmetric(4).platform();
@@ -110,8 +111,8 @@ fn without_a_line_each_begins_at_once() {
 
 /// Goal: the parent is where it is put, else where the kernel puts a program that a shell on CPU 0
 /// starts. Method: two little and two big CPUs, all idle. 4.17 looks for spare capacity when a task
-/// runs exec (signals-and-baseline 6.7), so the parent is on a big one; of equal groups the local
-/// one is kept, so on four equal CPUs it stays with the shell.
+/// runs exec (docs/rules/wake-ups.md#slow-path), so the parent is on a big one; of equal groups the
+/// local one is kept, so on four equal CPUs it stays with the shell.
 #[test]
 fn the_parent_is_placed() {
     let board = Board {

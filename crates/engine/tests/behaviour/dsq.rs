@@ -138,7 +138,7 @@ fn sleeper_credit_is_bounded() {
 }
 
 /// Goal: tasks that yield take turns, whose slices would last 3 ms; alone nothing changes. Source:
-/// signals-and-baseline, section 5, yield: who is owed time gives up its slice.
+/// docs/rules/queues.md#eevdf, yield: who is owed time gives up its slice.
 #[test]
 fn who_yields_lets_others_run() {
     let yields = || {
@@ -279,7 +279,7 @@ fn crowded_waits(queue: &str) -> [u64; 2] {
 }
 
 /// Goal: a CPU with 160 tasks is served as by the kernel's queue, which looks at all and keeps all
-/// debtors, but for the debtors that have no place. Source: signals-and-baseline, section 5, by the
+/// debtors, but for the debtors that have no place. Source: docs/rules/queues.md#eevdf, by the
 /// engine's own model of it, which shares no code with this. With 8 looks the median is a fifth of
 /// the kernel's and the 99th percentile 1.15 times, with 8 places the median is twice.
 #[test]

@@ -1,4 +1,6 @@
-//! Kernels before 4.9, seen from outside (power-aware 2, sched-mc 1, capacity-aware 5.1 and 6.4).
+//! Kernels before 4.9, seen from outside (docs/rules/linux-3-8.md#linux-3-8,
+//! docs/rules/sched-mc.md#linux-3-1, docs/rules/capacity-aware.md#misfit-migration and
+//! docs/rules/capacity-aware.md#tc2-walk).
 
 use crate::common::checker::check_log;
 use crate::common::*;
@@ -57,7 +59,8 @@ fn boards_run_under_each_era() {
 }
 
 /// Goal: no kernel before 4.20 moves a running task because its CPU is too small for it: a lone hog
-/// that was held on an A7 stays there for ever (capacity-aware 5.1), though an A15 is idle.
+/// that was held on an A7 stays there for ever (docs/rules/capacity-aware.md#misfit-migration),
+/// though an A15 is idle.
 #[test]
 fn a_lone_hog_on_a_small_cpu_stays() {
     let held = [Event::Runtime { wall_ns: 200 * MS }];
@@ -68,15 +71,16 @@ fn a_lone_hog_on_a_small_cpu_stays() {
 }
 
 /// 16 ms of an A15 are 38 ms of an A7; asleep for 4: about 370 at wake-up, which an A7 cannot hold
-/// (344 and less fit: capacity-aware 6.1).
+/// (344 and less fit: docs/rules/capacity-aware.md#fit-thresholds).
 fn heavy_sleeper(name: &str) -> Log {
     let events = [run_ms(16), sleep_ms(4)];
     let tasks = vec![released(&[2], 20, &events)];
     checked(&builtin("tc2"), name, tasks, 4 * S).1
 }
 
-/// Goal: without rules about capacity a task that wakes on an idle A7 stays (6.4 a, off); with
-/// them it goes to an A15 at its next wake-up and does not come back (6.4 a, on).
+/// Goal: without rules about capacity a task that wakes on an idle A7 stays
+/// (docs/rules/capacity-aware.md#tc2-walk a, off); with them it goes to an A15 at its next wake-up
+/// and does not come back (docs/rules/capacity-aware.md#tc2-walk a, on).
 #[test]
 fn only_the_feature_takes_a_big_task_off_a_small_cpu() {
     for era in EARLY {
@@ -89,9 +93,11 @@ fn only_the_feature_takes_a_big_task_off_a_small_cpu() {
 }
 
 /// Goal: all CPUs count alike, and forks go to the half of HiKey960 on which their parent does not
-/// run: to the big CPUs, both hogs (power-aware 2.2, 2.4: the first one sleeps again when the
-/// second comes). In 3.1 the cache level spreads siblings, so that balancing parts them again; in
-/// 3.8 it does not (2.3), and two tasks are within what four CPUs have room for (2.5).
+/// run: to the big CPUs, both hogs (docs/rules/linux-3-8.md#cpu-power,
+/// docs/rules/linux-3-8.md#placement-3-8: the first one sleeps again when the second comes). In 3.1
+/// the cache level spreads siblings, so that balancing parts them again; in 3.8 it does not
+/// (docs/rules/linux-3-8.md#domains-3-8), and two tasks are within what four CPUs have room for
+/// (docs/rules/linux-3-8.md#balance-3-8).
 #[test]
 fn two_hogs_are_parted_where_siblings_are_spread() {
     for (era, parted) in [("linux-3.1", true), ("linux-3.8", false)] {
@@ -103,9 +109,9 @@ fn two_hogs_are_parted_where_siblings_are_spread() {
 }
 
 /// Goal: a hog per CPU of HiKey960 has it for itself before long, whatever the CPU's size: a half
-/// with more tasks than CPUs is over its room (power-aware 2.5). Not so in 4.7: three hogs on the
-/// small half are more load per capacity than five on the big one, and the idle small CPU leaves it
-/// at that (docs/decisions/015, `idle_pulls_overload`).
+/// with more tasks than CPUs is over its room (docs/rules/linux-3-8.md#balance-3-8). Not so in 4.7:
+/// three hogs on the small half are more load per capacity than five on the big one, and the idle
+/// small CPU leaves it at that (docs/decisions/015, `idle_pulls_overload`).
 #[test]
 fn eight_hogs_get_a_cpu_each() {
     for era in ["linux-3.1", "linux-3.8"] {

@@ -1,5 +1,6 @@
-//! The fair queue of newer kernels (SB 5): turns, shares, sleepers, delayed dequeue. Costs are off:
-//! shares are exact. With them off a wake-up still takes WFI's exit latency of 1 us.
+//! The fair queue of newer kernels (docs/rules/queues.md#eevdf): turns, shares, sleepers, delayed
+//! dequeue. Costs are off: shares are exact. With them off a wake-up still takes WFI's exit latency
+//! of 1 us.
 
 use crate::common::*;
 use wakeplace_engine::RunReport;
@@ -44,8 +45,8 @@ fn late_hog(sleep: u64) -> TaskScript {
     script(Loops::Forever, vec![phase(1, None, &events)])
 }
 
-/// Goal: SB 5 check: two nice-0 hogs, slice 2.8 ms, HZ 1000: they alternate every 3 ms, in both
-/// forms.
+/// Goal: docs/rules/queues.md#eevdf-numbers: two nice-0 hogs, slice 2.8 ms, HZ 1000: they alternate
+/// every 3 ms, in both forms.
 #[test]
 fn two_hogs_alternate_every_3_ms() {
     for form in ["6.12", "7.3"] {
@@ -80,10 +81,11 @@ fn a_high_resolution_tick_ends_slices_in_time() {
     }
 }
 
-/// Goal: a task that yields each 0.1 ms gives up the rest of its request each time (SB 5: yield),
-/// and so does not hold up a hog: while both want the CPU the hog has nearly all of it; nobody's
-/// time is lost. Alone it yields to nobody and goes on. Under CFS each yield lets the other have a
-/// turn, but the shares stay fair (SB 4: skip buddy).
+/// Goal: a task that yields each 0.1 ms gives up the rest of its request each time
+/// (docs/rules/queues.md#eevdf: yield), and so does not hold up a hog: while both want the CPU the
+/// hog has nearly all of it; nobody's time is lost. Alone it yields to nobody and goes on. Under
+/// CFS each yield lets the other have a turn, but the shares stay fair (docs/rules/queues.md#cfs:
+/// skip buddy).
 #[test]
 fn who_yields_lets_the_other_run() {
     let yields = || {
@@ -106,8 +108,9 @@ fn who_yields_lets_the_other_run() {
     assert!(log.stretches(0).len() > 100);
 }
 
-/// Goal: weights decide (nice 0 and 5: 1024 to 335, 3.06 to 1), over 1 s to one slice (SB 5 check),
-/// and no worse over a long run. A slice ends at a tick; both ends of the window count.
+/// Goal: weights decide (nice 0 and 5: 1024 to 335, 3.06 to 1), over 1 s to one slice
+/// (docs/rules/queues.md#eevdf-numbers), and no worse over a long run. A slice ends at a tick; both
+/// ends of the window count.
 #[test]
 fn nice_0_and_nice_5_share_1024_to_335() {
     for cpus in [1, 8] {
@@ -126,8 +129,8 @@ fn nice_0_and_nice_5_share_1024_to_335() {
     }
 }
 
-/// Goal: SCHED_IDLE weighs 3 (SB 4), whatever its nice value: 3 of 1027 beside a nice-0 hog, under
-/// either fair queue, to a slice and a tick.
+/// Goal: SCHED_IDLE weighs 3 (docs/rules/queues.md#cfs), whatever its nice value: 3 of 1027 beside
+/// a nice-0 hog, under either fair queue, to a slice and a tick.
 #[test]
 fn an_idle_policy_hog_gets_3_of_1027() {
     for queue in ["cfs", "eevdf"] {
@@ -181,9 +184,9 @@ fn as_many_hogs_as_cpus_lose_nothing() {
     }
 }
 
-/// Goal: a sleeper cannot claim the time it slept (SB 5: lag, not the distance slept). Method: a
-/// task sleeps a second beside a hog and then wants the CPU for itself: it is never more than its
-/// lag and a slice, both within 2.8 ms and a tick, ahead of its half.
+/// Goal: a sleeper cannot claim the time it slept (docs/rules/queues.md#eevdf: lag, not the
+/// distance slept). Method: a task sleeps a second beside a hog and then wants the CPU for itself:
+/// it is never more than its lag and a slice, both within 2.8 ms and a tick, ahead of its half.
 #[test]
 fn a_sleeper_cannot_claim_the_time_it_slept() {
     for cpus in [1, 8] {
@@ -197,8 +200,9 @@ fn a_sleeper_cannot_claim_the_time_it_slept() {
     }
 }
 
-/// Goal: SB 5 check: a hog with a slice of 0.1 ms that wakes preempts at its first wake-up if it is
-/// eligible. Without PREEMPT_SHORT it waits for the end of the other's slice.
+/// Goal: docs/rules/queues.md#eevdf-numbers: a hog with a slice of 0.1 ms that wakes preempts at
+/// its first wake-up if it is eligible. Without PREEMPT_SHORT it waits for the end of the other's
+/// slice.
 #[test]
 fn a_short_slice_preempts_at_the_first_wakeup() {
     let first_latency = |slice_ns, settings: &[(&str, &str)]| {
@@ -226,9 +230,9 @@ fn napper(nap_ns: u64, delay: &str) -> Log {
     on_cpu_0(vec![hog(None), naps], 1, &settings, 2 * S).1
 }
 
-/// Goal: DELAY_DEQUEUE (SB 5 and checklist: same-CPU rewake): a wake-up before the debt is paid
-/// chooses no CPU. Method: equal tasks, a nap of 20 us, and ticks that let the napper overrun its
-/// slice of 0.7 ms: it often sleeps with a debt; with the switch off each wake-up is placed.
+/// Goal: DELAY_DEQUEUE (docs/rules/queues.md#eevdf: same-CPU rewake): a wake-up before the debt is
+/// paid chooses no CPU. Method: equal tasks, a nap of 20 us, and ticks that let the napper overrun
+/// its slice of 0.7 ms: it often sleeps with a debt; with the switch off each wake-up is placed.
 #[test]
 fn a_delayed_sleeper_wakes_without_a_choice() {
     let counts = |log: &Log| {

@@ -1,4 +1,6 @@
-//! What lies between the choice of a CPU and the task in its queue (SB 6.1, 6.8; sis-short 1.2).
+//! What lies between the choice of a CPU and the task in its queue
+//! (docs/rules/wake-ups.md#try-to-wake-up, docs/rules/wake-ups.md#race-window;
+//! docs/rules/short-wakes.md#race-model).
 
 use crate::common::checker::check_log;
 use crate::common::*;
@@ -68,8 +70,9 @@ fn busy_pairs(policy: &Policy, options: &Options) -> (RunReport, Log) {
     (report, log)
 }
 
-/// Goal: SB 6.8: with no delay, no two tasks are placed on one idle CPU; sis-short 6.6, 1: with a
-/// delay there are. Method: 8 pairs on 8 CPUs; what is idle is what the core said it was.
+/// Goal: docs/rules/wake-ups.md#race-window: with no delay, no two tasks are placed on one idle
+/// CPU; docs/rules/short-wakes.md#short-scenarios (1): with a delay there are. Method: 8 pairs on 8
+/// CPUs; what is idle is what the core said it was.
 #[test]
 fn without_a_delay_no_idle_cpu_is_chosen_twice() {
     for name in ["linux-4.17", "linux-7.3"] {
@@ -142,10 +145,10 @@ fn a_remote_wake_up_takes_the_sum_of_its_parts() {
     }
 }
 
-/// Goal: SB 6.1 step 5: to another cache always by wake list; within a cache 4.17 takes the
-/// target's lock and 7.3 only where a task runs or the target is the waker's own CPU; the live
-/// queues as 7.3 (docs/decisions/043). Method: by the lock, which costs the waker the time to fetch
-/// it; by the list, nobody fetches anything: the target's lock stays there.
+/// Goal: docs/rules/wake-ups.md#try-to-wake-up step 5: to another cache always by wake list; within
+/// a cache 4.17 takes the target's lock and 7.3 only where a task runs or the target is the waker's
+/// own CPU; the live queues as 7.3 (docs/decisions/043). Method: by the lock, which costs the waker
+/// the time to fetch it; by the list, nobody fetches anything: the target's lock stays there.
 #[test]
 fn the_wake_list_spares_the_waker_the_lock() {
     for queue in ["cfs", "dsq"] {
@@ -264,9 +267,10 @@ fn a_lock_is_taken_in_turn() {
     assert_eq!(report.lock_wait_ns, Some(1000 + 2000 + 2000));
 }
 
-/// Goal: a task still on its way off its CPU is not torn from it (SB 6.1 rule 2): its waker waits,
-/// or with the wake list of 6.0 leaves it to that CPU without choosing one. Method: a hog-free pair
-/// in which the child answers at once; every hop finds the other one still switching out for 5 us.
+/// Goal: a task still on its way off its CPU is not torn from it
+/// (docs/rules/wake-ups.md#try-to-wake-up step 2): its waker waits, or with the wake list of 6.0
+/// leaves it to that CPU without choosing one. Method: a hog-free pair in which the child answers
+/// at once; every hop finds the other one still switching out for 5 us.
 #[test]
 fn a_task_that_is_switching_out_is_waited_for() {
     let options = Options {

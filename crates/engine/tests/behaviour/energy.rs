@@ -1,4 +1,6 @@
-//! Energy-aware wake-ups and the tipping point on HiKey960 (energy-aware 7.4, 7.6).
+//! Energy-aware wake-ups and the tipping point on HiKey960
+//! (docs/rules/energy-numbers.md#energy-statements,
+//! docs/rules/energy-numbers.md#overutilized-numbers).
 
 use crate::common::checker::check_log;
 use crate::common::*;
@@ -40,8 +42,9 @@ fn periodic(shapes: &[(u64, u64)]) -> Workload {
     )
 }
 
-/// Goal: a small task on an idle system lives on a little CPU (7.4: must move from big; energy 12
-/// against 36). Method: 5 % of 16 ms; after ten wake-ups its new-task utilisation has decayed.
+/// Goal: a small task on an idle system lives on a little CPU
+/// (docs/rules/energy-numbers.md#energy-statements: must move from big; energy 12 against 36).
+/// Method: 5 % of 16 ms; after ten wake-ups its new-task utilisation has decayed.
 #[test]
 fn a_small_task_ends_on_a_little_cpu() {
     let platform = builtin("hikey960");
@@ -62,10 +65,11 @@ fn a_small_task_ends_on_a_little_cpu() {
     assert!(flag.last().is_none_or(|(_, on)| !on));
 }
 
-/// Goal: 7.4: a task of util about 600 must not stay on a little CPU: it does not fit (7.6: 370 is
-/// too much for 462). Method: it runs 12 ms of big time and sleeps 6 ms, so that it wakes even from
-/// a little CPU (there it runs 26.6 ms and its util nears 377 on average, more when it sleeps); on
-/// a big one it is 472 to 682. Once it counts as big each wake-up is on a big CPU.
+/// Goal: docs/rules/energy-numbers.md#energy-statements: a task of util about 600 must not stay on
+/// a little CPU: it does not fit (docs/rules/energy-numbers.md#overutilized-numbers: 370 is too
+/// much for 462). Method: it runs 12 ms of big time and sleeps 6 ms, so that it wakes even from a
+/// little CPU (there it runs 26.6 ms and its util nears 377 on average, more when it sleeps); on a
+/// big one it is 472 to 682. Once it counts as big each wake-up is on a big CPU.
 #[test]
 fn a_big_task_is_not_left_on_a_little_cpu() {
     let platform = builtin("hikey960");
@@ -86,10 +90,10 @@ fn a_big_task_is_not_left_on_a_little_cpu() {
     assert!(settled.iter().all(|(_, (cpu, _))| !is_little(*cpu)));
 }
 
-/// Goal: below the tipping point balancing is silent (energy-aware 4: it would undo placement).
-/// Method: ten small tasks on eight CPUs; new tasks count as half a CPU each, which may
-/// raise the flag until that has decayed (half-life 32 ms: 500 ms leave nothing); from then on the
-/// flag stays down and nothing is pulled.
+/// Goal: below the tipping point balancing is silent (docs/rules/energy-aware.md#energy-today: it
+/// would undo placement). Method: ten small tasks on eight CPUs; new tasks count as half a CPU
+/// each, which may raise the flag until that has decayed (half-life 32 ms: 500 ms leave nothing);
+/// from then on the flag stays down and nothing is pulled.
 #[test]
 fn below_the_tipping_point_nothing_is_balanced() {
     let platform = builtin("hikey960");
@@ -104,12 +108,13 @@ fn below_the_tipping_point_nothing_is_balanced() {
     assert!(little * 10 >= all * 9, "{little} of {all} on little CPUs");
 }
 
-/// Goal: the flag rises with an always-running task (7.6: util 820 of 1024) and falls after its
-/// end, at a pass of the top level. Bound for the rise: utilisation of 820 takes 45.1 ms from the
-/// fork value on a big CPU, 76.8 ms more to leave a little one (capacity-aware 6.5); a tick sees
-/// it.
-/// For the fall: a CPU that balances at the top level: busy or idle, at most interval x busy factor
-/// (8 CPUs: 2 x 8 x 32 ms, cut to HZ x cpus / 10 = 800 ms), and decay of 820 -> below in 1 ms.
+/// Goal: the flag rises with an always-running task
+/// (docs/rules/energy-numbers.md#overutilized-numbers: util 820 of 1024) and falls after its end,
+/// at a pass of the top level. Bound for the rise: utilisation of 820 takes 45.1 ms from the fork
+/// value on a big CPU, 76.8 ms more to leave a little one
+/// (docs/rules/capacity-aware.md#time-to-big); a tick sees it. For the fall: a CPU that balances at
+/// the top level: busy or idle, at most interval x busy factor (8 CPUs: 2 x 8 x 32 ms, cut to HZ x
+/// cpus / 10 = 800 ms), and decay of 820 -> below in 1 ms.
 #[test]
 fn the_flag_follows_an_always_running_task() {
     let platform = builtin("hikey960");
@@ -164,7 +169,8 @@ fn is_energy(reason: Reason) -> bool {
     )
 }
 
-/// Goal: the energy rule keeps to the allowed CPUs (7.4, last).
+/// Goal: the energy rule keeps to the allowed CPUs (docs/rules/energy-numbers.md#energy-statements,
+/// last).
 #[test]
 fn affinity_limits_the_energy_rule() {
     let platform = builtin("hikey960");
@@ -184,10 +190,11 @@ fn affinity_limits_the_energy_rule() {
 }
 
 /// Goal: a table that changes in the run changes placement, and changes back; also with a CPU that
-/// left meanwhile (the core is built anew then). Source: energy-aware 4.1 (chip binning, leakage).
-/// Method: one small task; a little CPU's work costs at most 5312 a unit, a big one's 6223 (7.1).
-/// Little powers of 400 % make it at least 8640, so the task belongs on the big CPUs from 2 s to
-/// 4 s. Nothing else changes: what the hardware draws is the platform's.
+/// left meanwhile (the core is built anew then). Source: docs/rules/energy-aware.md#em-tables (chip
+/// binning, leakage). Method: one small task; a little CPU's work costs at most 5312 a unit, a big
+/// one's 6223 (docs/rules/energy-numbers.md#em-numbers). Little powers of 400 % make it at least
+/// 8640, so the task belongs on the big CPUs from 2 s to 4 s. Nothing else changes: what the
+/// hardware draws is the platform's.
 #[test]
 fn a_new_table_moves_the_work() {
     let platform = builtin("hikey960");
@@ -246,9 +253,10 @@ fn new_tables_must_fit_the_machine() {
     assert!(error("apple-m2", "0:50").contains("no model by power"));
 }
 
-/// Goal: costs of their own do what powers do. Source: energy-aware 4.1 (`get_cost`): the costs
-/// are taken as they are, so those of the kernel's own table (7.1) without any power make the same
-/// decisions since 6.12; kernels before 5.19 know no such model.
+/// Goal: costs of their own do what powers do. Source: docs/rules/energy-aware.md#em-tables
+/// (`get_cost`): the costs are taken as they are, so those of the kernel's own table
+/// (docs/rules/energy-numbers.md#em-numbers) without any power make the same decisions since 6.12;
+/// kernels before 5.19 know no such model.
 #[test]
 fn an_artificial_model_places_as_the_one_it_was_made_of() {
     let by_power = builtin("hikey960");

@@ -1,4 +1,5 @@
-//! The fair queue (SB 4): shares, preemption, sleepers. Costs are off: shares are exact.
+//! The fair queue (docs/rules/queues.md#cfs): shares, preemption, sleepers. Costs are off: shares
+//! are exact.
 
 use crate::common::*;
 use wakeplace_engine::RunReport;
@@ -13,8 +14,9 @@ fn on_cpu_0(tasks: Vec<TaskScript>, board: &Board, duration: u64) -> (RunReport,
     simulate(&board.platform(), &performance(), &load, &all_off(duration))
 }
 
-/// Goal: weights decide. Source: SB 4 check: nice 0 and 5 for 1359 ms get 1024 : 335 ms, to a tick.
-/// Method: 8 CPUs, for the slices of the check (18083885 and 5916114 ns), both pinned; HZ 1000 and
+/// Goal: weights decide. Source: docs/rules/queues.md#cfs-numbers: nice 0 and 5 for 1359 ms get
+/// 1024 : 335 ms, to a tick. Method: 8 CPUs, for the slices of the check (18083885 and 5916114 ns),
+/// both pinned; HZ 1000 and
 /// 250. A period of 24 ms does not divide 1359 ms: the longer slice, in virtual time, is the most
 /// that one can be ahead of the other, besides the tick.
 #[test]
@@ -109,9 +111,9 @@ fn sleeper_latencies(granularity_ns: u64) -> Vec<u64> {
     log.latencies(1).iter().map(|(_, (_, ns))| *ns).collect()
 }
 
-/// Goal: a woken task preempts only beyond the granularity. Source: SB 4: a sleeper is placed half
-/// a latency behind the floor (on one CPU 3 ms); it preempts if that exceeds the granularity.
-/// Not preempting, it waits for a tick at which the hog is 3 ms (its slice) ahead.
+/// Goal: a woken task preempts only beyond the granularity. Source: docs/rules/queues.md#cfs: a
+/// sleeper is placed half a latency behind the floor (on one CPU 3 ms); it preempts if that exceeds
+/// the granularity. Not preempting, it waits for a tick at which the hog is 3 ms (its slice) ahead.
 #[test]
 fn wakeups_preempt_beyond_the_granularity_only() {
     let at_once = sleeper_latencies(3 * MS - 1);
@@ -154,9 +156,9 @@ fn a_light_sleeper_is_served_at_once() {
     assert!(report.tasks[3].run_ns >= 95 * MS);
 }
 
-/// Goal: sleeping earns at most half a latency (SB 4, GENTLE_FAIR_SLEEPERS). Method: a task that
-/// slept a second becomes a hog beside a hog. It may be ahead by the credit of 3 ms at most, and
-/// by its slice of 3 ms and a tick more; then both share.
+/// Goal: sleeping earns at most half a latency (docs/rules/queues.md#cfs, GENTLE_FAIR_SLEEPERS).
+/// Method: a task that slept a second becomes a hog beside a hog. It may be ahead by the credit of
+/// 3 ms at most, and by its slice of 3 ms and a tick more; then both share.
 #[test]
 fn sleeper_credit_is_bounded() {
     let late = script(
@@ -194,9 +196,9 @@ fn forty_hogs_share_one_cpu() {
     }
 }
 
-/// Goal: a new task starts one slice behind (START_DEBIT, SB 4). Method: one CPU, two hogs born at
-/// once: the first beside the parent gets a slice of 6 / 2 ms, the second 6 / 3 ms, so the second
-/// goes first; without the debit they are equal and the first does.
+/// Goal: a new task starts one slice behind (START_DEBIT, docs/rules/queues.md#cfs). Method: one
+/// CPU, two hogs born at once: the first beside the parent gets a slice of 6 / 2 ms, the second 6 /
+/// 3 ms, so the second goes first; without the debit they are equal and the first does.
 #[test]
 fn new_tasks_start_a_slice_behind() {
     for (debit, first) in [("on", 1), ("off", 0)] {

@@ -1,4 +1,5 @@
-//! Frequency domains: operating points, rate limit, transition latency (SB 9.3).
+//! Frequency domains: operating points, rate limit, transition latency
+//! (docs/rules/capacity.md#schedutil).
 
 use crate::common::*;
 use std::collections::BTreeMap;
@@ -25,10 +26,10 @@ fn steps(log: &Log, domain: u32) -> Vec<(u64, u16)> {
     all[1..].to_vec()
 }
 
-/// Goal: changes of one domain are at least the rate limit apart. Source: SB 9.3 and the era's
-/// rule: 1000 x transition latency (300 us), at most 10 ms; a parameter overrides it. The latency
-/// is the same for each change, and no thread takes its time before, so effects are as far apart as
-/// requests.
+/// Goal: changes of one domain are at least the rate limit apart. Source:
+/// docs/rules/capacity.md#schedutil and the era's rule: 1000 x transition latency (300 us), at most
+/// 10 ms; a parameter overrides it. The latency is the same for each change, and no thread takes
+/// its time before, so effects are as far apart as requests.
 #[test]
 fn changes_keep_the_rate_limit() {
     let platform = builtin("hikey960");
@@ -132,8 +133,8 @@ fn work_follows_the_frequency_of_the_moment() {
     assert!(most_changes >= 3);
 }
 
-/// Goal: full load asks for the full frequency, rest for the lowest. Source: SB 9.3: 1.25 x util of
-/// an always-running task is beyond the capacity.
+/// Goal: full load asks for the full frequency, rest for the lowest. Source:
+/// docs/rules/capacity.md#schedutil: 1.25 x util of an always-running task is beyond the capacity.
 #[test]
 fn a_hog_gets_the_highest_point() {
     let platform = builtin("hikey960");

@@ -50,10 +50,11 @@ fn on_one_cpu(policy: &Policy, tasks: Vec<TaskScript>, groups: &[(u32, &[u32])])
     simulate(&platform, policy, &load, &all_off(6 * S)).0
 }
 
-/// Goal: on one CPU an entity weighs its group's shares (2.10: all of the group's load is there),
-/// so 1024 : 512 share 2 : 1 whatever the number of tasks, and a group's tasks share alike. Bound:
-/// a turn on the CPU lasts a slice (6 ms x 2/3 at most) and the tick that ends it; one group may be
-/// a turn ahead, and a turn more from the start (SB 4: START_DEBIT, half a period).
+/// Goal: on one CPU an entity weighs its group's shares (docs/rules/signals.md#load-for-balancing:
+/// all of the group's load is there), so 1024 : 512 share 2 : 1 whatever the number of tasks, and a
+/// group's tasks share alike. Bound: a turn on the CPU lasts a slice (6 ms x 2/3 at most) and the
+/// tick that ends it; one group may be a turn ahead, and a turn more from the start
+/// (docs/rules/queues.md#cfs: START_DEBIT, half a period).
 #[test]
 fn groups_share_by_shares_not_by_tasks() {
     let turn = 4 * MS + 4 * MS;
@@ -109,10 +110,11 @@ fn a_group_competes_with_root_tasks() {
     }
 }
 
-/// Goal: the weight of an entity is the group's shares by the CPU's part of its load (2.10). Two
-/// CPUs, group a with a hog on each, group b with one on CPU 0, 1024 each: on CPU 0 a weighs 512
-/// and b 1024, so a has a third of it. With groups of 1024 and 512 and a hog of each on each CPU
-/// it is 2 : 1 on both. What the group's load counts for a queue may lag by 1/64: 1 % of a third.
+/// Goal: the weight of an entity is the group's shares by the CPU's part of its load
+/// (docs/rules/signals.md#load-for-balancing). Two CPUs, group a with a hog on each, group b with
+/// one on CPU 0, 1024 each: on CPU 0 a weighs 512 and b 1024, so a has a third of it. With groups
+/// of 1024 and 512 and a hog of each on each CPU it is 2 : 1 on both. What the group's load counts
+/// for a queue may lag by 1/64: 1 % of a third.
 #[test]
 fn shares_follow_the_load_over_cpus() {
     let platform = Board::symmetric(2).platform();

@@ -88,9 +88,10 @@ fn a_cluster_stays_up_for_its_busy_cpus() {
 }
 
 /// Goal: a new task takes the idle CPU that is out of its state soonest, though another one has
-/// idled for less long (SB 6.7, 9.6: exit latency, smallest first, then the idle stamp). Method:
-/// a fork on CPU 0; of the idle cluster CPU 1 sleeps for 1 ms, too short for the deep state's 1.5,
-/// and CPU 2, which went idle 0.4 ms after it, for 98 ms.
+/// idled for less long (docs/rules/wake-ups.md#slow-path, docs/rules/capacity.md#idle-states: exit
+/// latency, smallest first, then the idle stamp). Method: a fork on CPU 0; of the idle cluster CPU
+/// 1 sleeps for 1 ms, too short for the deep state's 1.5, and CPU 2, which went idle 0.4 ms after
+/// it, for 98 ms.
 #[test]
 fn a_fork_takes_the_cheapest_way_out() {
     let deep = Idle {
@@ -219,7 +220,8 @@ fn stopped_ticks_stay_silent() {
             let wakes = log.power(cpu).into_iter();
             let wakes = wakes.filter(|(at, p)| *at > 2 * S && *p == CpuPower::Busy);
             let wakes: Vec<_> = wakes.collect();
-            // A kick to balance or to decay signals may reach one at each beat (SB 8.6).
+            // A kick to balance or to decay signals may reach one at each beat
+            // (docs/rules/balancing.md#nohz).
             assert!(
                 wakes.len() <= 18 * 2,
                 "{name} CPU {cpu}: {} wake-ups",
@@ -273,10 +275,10 @@ fn the_live_timer_rests_between_short_runs() {
 }
 
 /// Goal: where a mode packs, CPUs of an empty cache take a waiting task in their turn, and do take
-/// it (docs/decisions/052). Method: two caches of 16 CPUs; each CPU
-/// of the first has a task that may leave after a time, just before a seventeenth comes, bound to
-/// these CPUs for 1 ms. A turn is every 32 ms (SB 7, 8.1: as many as the level has CPUs), or every
-/// 64 after passes that found nothing; ticks are 4 ms apart.
+/// it (docs/decisions/052). Method: two caches of 16 CPUs; each CPU of the first has a task that
+/// may leave after a time, just before a seventeenth comes, bound to these CPUs for 1 ms. A turn is
+/// every 32 ms (docs/rules/domains.md#domains, docs/rules/balancing.md#periodic-balancing: as many
+/// as the level has CPUs), or every 64 after passes that found nothing; ticks are 4 ms apart.
 #[test]
 fn an_empty_cache_opens_in_its_turn() {
     let board = Board {

@@ -1,5 +1,6 @@
 //! What the cache line of a task group's load costs, and the lines that a search looks at
-//! (contended-lines 1 and 2, docs/decisions/053). Costs are off but for the line: times are exact.
+//! (docs/rules/contended-lines.md#tg-load-avg and docs/rules/contended-lines.md#line-cost,
+//! docs/decisions/053). Costs are off but for the line: times are exact.
 
 use crate::common::*;
 use crate::effects::channels;

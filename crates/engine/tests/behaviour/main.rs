@@ -1,6 +1,5 @@
 //! Behaviour of the simulated machine, seen from outside: what its observers are told and what the
-//! report says. Expected values come from arithmetic or from the specifications ("SB" is
-//! `signals-and-baseline`), never from a run.
+//! report says. Expected values come from arithmetic or from docs/rules, never from a run.
 #![allow(missing_docs, reason = "not a library")]
 
 #[path = "../common/mod.rs"]

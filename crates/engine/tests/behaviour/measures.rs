@@ -111,8 +111,8 @@ fn one_signal_has_one_stamp() {
 }
 
 /// Goal: the time of a timer's expiry counts, also when it came too late to sleep, and expiries
-/// that were missed are left out. Source: workloads.md section 2. Method: 10 ms, and 25 ms of work:
-/// the second expiry, at 20 ms, is seen at 35 ms; the next is at 40 ms.
+/// that were missed are left out. Source: docs/rules/workloads.md#cyclictest. Method: 10 ms, and 25
+/// ms of work: the second expiry, at 20 ms, is seen at 35 ms; the next is at 40 ms.
 #[test]
 fn a_timer_with_overruns_leaves_out_what_it_missed() {
     let timer = Event::Timer {

@@ -1,5 +1,6 @@
-//! Machines of many cores: threads that share cores, nodes, CPUs that are better than others (SB 7,
-//! 8.3 to 8.6; docs/model.md, "Threads of a core").
+//! Machines of many cores: threads that share cores, nodes, CPUs that are better than others
+//! (docs/rules/domains.md#domains, docs/rules/balancing.md#group-class to
+//! docs/rules/balancing.md#nohz; docs/model.md, "Threads of a core").
 
 use crate::common::*;
 use std::collections::BTreeMap;
@@ -123,7 +124,8 @@ fn each_alone(name: &str, count: u32) -> (Platform, Log) {
 
 /// Goal: half as many hogs as threads on the two-socket server: nobody shares a CPU. (The nodes are
 /// not even after 3 s: hogs sleep at the start line when they are created, so that their node looks
-/// idle; later each has a CPU, and pushing one to the other node takes 5 failed passes, SB 8.5.)
+/// idle; later each has a CPU, and pushing one to the other node takes 5 failed passes,
+/// docs/rules/balancing.md#imbalance.)
 #[test]
 fn half_of_a_server_full() {
     each_alone("spr-2s", 112);
@@ -159,7 +161,8 @@ fn caches_of_a_node_are_evened_out() {
 }
 
 /// Goal: with ASYM_PACKING a lone hog ends up on the favoured core, wherever it began; without, it
-/// stays (a lone task is no imbalance). Source: SB 8.4 to 8.6.
+/// stays (a lone task is no imbalance). Source: docs/rules/balancing.md#busiest-group to
+/// docs/rules/balancing.md#nohz.
 #[test]
 fn a_favoured_core_gets_the_task() {
     let mut platform = builtin("ivb-ep-2s");
@@ -195,7 +198,8 @@ fn domains(platform: &Platform, policy_name: &str, cpu: u32) -> (Vec<u32>, u32, 
     (spans, c.llc_size, doms[top].imb_numa_nr)
 }
 
-/// Goal: the machine table of SB 7, from the platform files; imb_numa_nr 14 and 8 (SB 7, C).
+/// Goal: the machine table of docs/rules/domains.md#domains, from the platform files; imb_numa_nr
+/// 14 and 8 (docs/rules/domains.md#domains).
 #[test]
 fn the_machine_table() {
     for (name, cpu, spans, llc) in [

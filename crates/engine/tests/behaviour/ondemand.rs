@@ -4,7 +4,7 @@ use crate::common::*;
 use wakeplace_engine::Options;
 use wakeplace_workload::{Event, Loops, TaskScript};
 
-/// Four operating points as of the u8500 (sched-mc, section 2).
+/// Four operating points as of the u8500 (docs/rules/sched-mc.md#u8500).
 fn u8500_clock(cpus: u32, transition_us: u32) -> Board {
     Board {
         khz: vec![200_000, 400_000, 800_000, 1_000_000],

@@ -28,8 +28,8 @@ fn it_ends_after_the_duration() {
     assert_eq!(report.end_ns, 123_456_789);
 }
 
-/// Goal: a task that loops without time passing is an outcome that names it (design section 3),
-/// whichever it is.
+/// Goal: a task that loops without time passing is an outcome that names it, whichever it is.
+/// Source: docs/rules/README.md#engine-time.
 #[test]
 fn zero_time_loops_name_the_task() {
     let idle = script(Loops::Forever, vec![phase(1, None, &[sleep_ms(1)])]);

@@ -1,5 +1,6 @@
-//! Every built-in machine as the core builds its sched domains (SB 7; docs/decisions/018). That the
-//! platform files have the levels of the collected facts is tested in the platform crate.
+//! Every built-in machine as the core builds its sched domains (docs/rules/domains.md#domains;
+//! docs/decisions/018). That the platform files have the levels of the collected facts is tested in
+//! the platform crate.
 
 use crate::common::*;
 use wakeplace_engine::core_facts;
@@ -25,9 +26,9 @@ const FLAGS: u32 = sys::WP_SD_SHARE_CPUCAPACITY
 
 const ASYM: u32 = sys::WP_SD_ASYM_CPUCAPACITY | sys::WP_SD_ASYM_CPUCAPACITY_FULL;
 
-/// Kernel rules by hand: a level that spans what the one below does, or one CPU, disappears (SB 7);
-/// two capacities make a domain asymmetric, all the machine has make it fully so (capacity-aware
-/// 2.3).
+/// Kernel rules by hand: a level that spans what the one below does, or one CPU, disappears
+/// (docs/rules/domains.md#domains); two capacities make a domain asymmetric, all the machine has
+/// make it fully so (docs/rules/capacity-aware.md#asym-flag).
 fn expected(platform: &Platform, cpu: u32) -> Vec<Domain> {
     let distinct = |cpus: &[u32]| {
         let mut all: Vec<u32> = (cpus.iter())

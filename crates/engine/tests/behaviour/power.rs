@@ -1,4 +1,5 @@
-//! Power-aware placement and balancing from end to end: power-aware 7 (acceptance), P12 to P18.
+//! Power-aware placement and balancing from end to end: docs/rules/power-policy.md#power-acceptance
+//! (acceptance), P12 to P18.
 
 use crate::common::checker::check_log;
 use crate::common::*;
@@ -68,7 +69,8 @@ fn count(report: &RunReport, reason: Reason) -> u64 {
 }
 
 /// Goal: under performance, with P6 to P8 alone, every event is that of the kernel without the
-/// series (7, 1); P6 to P8 say that a new task's load is its weight, and 3.8 does not look at it.
+/// series (docs/rules/power-policy.md#power-acceptance, 1); P6 to P8 say that a new task's load is
+/// its weight, and 3.8 does not look at it.
 #[test]
 fn performance_changes_nothing() {
     let platform = builtin("snb-ep-2s");
@@ -104,9 +106,9 @@ fn hogs_on_one_socket_of_four_cores() {
     }
 }
 
-/// Goal: the same where a shell forks the loops and runs meanwhile, so that they begin apart
-/// (7, 2): somebody kicks an idle CPU, which packs. Without that kick nobody looks: two lone tasks
-/// on two cores of 3.8 are no reason for one (2.6), and they stay.
+/// Goal: the same where a shell forks the loops and runs meanwhile, so that they begin apart (7,
+/// 2): somebody kicks an idle CPU, which packs. Without that kick nobody looks: two lone tasks on
+/// two cores of 3.8 are no reason for one (docs/rules/linux-3-8.md#nohz-3-8), and they stay.
 #[test]
 fn loops_that_begin_apart_are_packed() {
     let platform = builtin("snb-laptop");
@@ -191,9 +193,10 @@ fn overload_is_performance() {
 }
 
 /// Goal: task numbers that go back and forth across the threshold move tasks less often with the
-/// history of P18 than without (7, 7). A socket of 16 threads: 13 hogs, and six tasks that run
-/// there for 20 ms of 40. The specification expects much less; here a lone running task has to be
-/// refused five times before it is pushed, and that alone is slower than the tasks' rhythm.
+/// history of P18 than without (docs/rules/power-policy.md#power-acceptance, 7). A socket of 16
+/// threads: 13 hogs, and six tasks that run there for 20 ms of 40. The rule expects much less; here
+/// a lone running task has to be refused five times before it is pushed, and that alone is slower
+/// than the tasks' rhythm.
 #[test]
 fn lazy_balancing_moves_less() {
     let platform = builtin("snb-ep-2s");

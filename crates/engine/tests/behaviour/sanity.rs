@@ -60,7 +60,8 @@ fn busy_tasks_on_as_many_cpus_lose_the_modelled_costs_only() {
 /// Goal: work is conserved where the eras promise it: within a cache no CPU is without a task for
 /// long while another has two. Method: eight hogs, all on CPU 0 for their first 10 ms of work, then
 /// free; a CPU without a tick is kicked at the next tick of a busy one, and a level of 8 CPUs is
-/// due every 8 to 16 ms (SB 8.1), each pull halves what is left: 100 ms are ample, 3 pulls.
+/// due every 8 to 16 ms (docs/rules/balancing.md#periodic-balancing), each pull halves what is
+/// left: 100 ms are ample, 3 pulls.
 #[test]
 fn work_is_conserved_within_a_cache() {
     const CPUS: u32 = 8;

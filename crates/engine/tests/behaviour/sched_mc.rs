@@ -1,5 +1,5 @@
-//! Packing by sched_mc, seen from outside: the acceptance list of sched-mc 5 on a dual and a quad
-//! Cortex-A9.
+//! Packing by sched_mc, seen from outside: the acceptance list of
+//! docs/rules/sched-mc.md#mc-acceptance on a dual and a quad Cortex-A9.
 
 use crate::common::*;
 use wakeplace_engine::observe::MigrateCause;
@@ -189,7 +189,7 @@ fn short_threads_are_together() {
 }
 
 /// Goal: acceptance 7: of a quad's two tasks, one per package, the other package's comes to the
-/// leader {0,2}; without 1.5 (plain 3.1) both stay.
+/// leader {0,2}; without docs/rules/sched-mc.md#power-saving-balance (plain 3.1) both stay.
 #[test]
 fn a_quad_consolidates() {
     let held = |cpu| {

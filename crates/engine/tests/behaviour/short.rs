@@ -1,4 +1,5 @@
-//! Short wake-ups from end to end: the scenarios of sis-short 6.6, one cache of 8 CPUs, no SMT.
+//! Short wake-ups from end to end: the scenarios of docs/rules/short-wakes.md#short-scenarios, one
+//! cache of 8 CPUs, no SMT.
 
 use crate::common::checker::check_log;
 use crate::common::*;
@@ -86,8 +87,8 @@ const EIGHT: &str = "context-switch:pairs=8,run=5us,warmup=100ms,sync=off";
 
 /// Goal: 8 short pairs on 8 CPUs: without the feature two wakees meet on one CPU while others idle
 /// (15 to 35 % of the time); with it each pair keeps to a CPU: hardly a move, no idle time, more
-/// round trips. v5 and, once their first partner is a second old, v6 to v8 (`wakee_flips`).
-/// Source: sis-short 6.6, 1.
+/// round trips. v5 and, once their first partner is a second old, v6 to v8 (`wakee_flips`). Source:
+/// docs/rules/short-wakes.md#short-scenarios (1).
 #[test]
 fn eight_short_pairs_stay_together() {
     let (base, log) = pairs("linux-6.2", &[], EIGHT);
@@ -112,8 +113,8 @@ fn eight_short_pairs_stay_together() {
     }
 }
 
-/// Goal: 2 pairs on 8 CPUs: the gate is closed, and without hunk A nothing differs.
-/// Source: sis-short 6.6, 2.
+/// Goal: 2 pairs on 8 CPUs: the gate is closed, and without hunk A nothing differs. Source:
+/// docs/rules/short-wakes.md#short-scenarios (2).
 #[test]
 fn two_pairs_leave_the_gate_closed() {
     let load = "context-switch:pairs=2,run=5us,warmup=100ms,sync=off";
@@ -127,7 +128,8 @@ fn two_pairs_leave_the_gate_closed() {
 
 /// Goal: pairs that run for 1 ms are left alone once they are known: an average is short for three
 /// sections of that length (125, 234, 330, 414 us). Then no rule for short tasks decides, though
-/// two tasks a CPU leave the gate open. Source: sis-short 6.6, 3; 2.1.
+/// two tasks a CPU leave the gate open. Source: docs/rules/short-wakes.md#short-scenarios (3);
+/// docs/rules/short-wakes.md#dur-avg.
 #[test]
 fn long_pairs_are_left_alone() {
     let load = "context-switch:pairs=8,run=1ms,warmup=100ms,sync=off";
@@ -144,7 +146,8 @@ fn long_pairs_are_left_alone() {
 
 /// Goal: the gain is what a wake-up elsewhere costs: if choices are seen at once and waking another
 /// CPU takes no time, no wakee meets another and nothing is gained. Method: no costs, no interrupt,
-/// no way out of idle. Source: sis-short 6.6, 5; 1.2.
+/// no way out of idle. Source: docs/rules/short-wakes.md#short-scenarios (5);
+/// docs/rules/short-wakes.md#race-model.
 #[test]
 fn without_a_delay_nothing_is_gained() {
     let mut platform = Board::symmetric(CPUS).platform();

@@ -1,4 +1,4 @@
-//! What `States` shows of a run, against what the specification says it must be.
+//! What `States` shows of a run, against what docs/rules says it must be.
 
 use crate::common::*;
 use wakeplace_engine::{
@@ -48,9 +48,10 @@ fn groups(domain: &DomainState) -> Vec<(Vec<u32>, u32)> {
     groups.map(|g| (g.cpus.clone(), g.capacity)).collect()
 }
 
-/// Goal: sched-mc P6-P7 and P9, the debug files at level 2: 400 MHz claim 4096 a CPU by table 1,
-/// 800 MHz 1024; P1-P3 point 7: one level, the packages {0} and {1}, saving power instead of
-/// preferring siblings; acceptance 5.2: four tasks stay together.
+/// Goal: docs/rules/sched-mc.md#mc-freq-table and docs/rules/sched-mc.md#mc-debugfs, the debug
+/// files at level 2: 400 MHz claim 4096 a CPU by table 1, 800 MHz 1024; P1-P3 point 7: one level,
+/// the packages {0} and {1}, saving power instead of preferring siblings; acceptance 2: four tasks
+/// stay together.
 #[test]
 fn power_mode_is_seen() {
     for (khz, power, on_cpu0) in [(SLOW, 4096, 4), (FAST, 1024, 2)] {
@@ -84,8 +85,9 @@ fn power_mode_is_seen() {
     }
 }
 
-/// Goal: sched-mc 1.2 and 5.1: at level 0 one level over the shared cache that spreads siblings,
-/// and 1024 by table 0 at any speed; plain 3.1 has no such files.
+/// Goal: docs/rules/sched-mc.md#levels-3-1 and docs/rules/sched-mc.md#mc-acceptance (1): at level 0
+/// one level over the shared cache that spreads siblings, and 1024 by table 0 at any speed; plain
+/// 3.1 has no such files.
 #[test]
 fn level_0_is_seen() {
     let of = |name| states(name, SLOW, hogs(2), all_on(S), &[500 * MS]).swap_remove(0);

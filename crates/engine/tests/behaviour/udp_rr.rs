@@ -1,8 +1,9 @@
 //! The contended line of a task group against measurements that none of its figures was taken from
-//! (contended-lines 4): commit 1528c661c24b gives netperf UDP_RR on 2 x 56 cores of Sapphire Rapids
-//! (224 CPUs), transactions per second and client, before and with writes limited to one per queue
-//! and millisecond. One cell, 25 % before, calibrates the work of client and server, which nobody
-//! published; it counts for nothing. docs/decisions/053 has all eight.
+//! (docs/rules/contended-lines.md#udp-rr-figures): commit 1528c661c24b gives netperf UDP_RR on 2 x
+//! 56 cores of Sapphire Rapids (224 CPUs), transactions per second and client, before and with
+//! writes limited to one per queue and millisecond. One cell, 25 % before, calibrates the work of
+//! client and server, which nobody published; it counts for nothing. docs/decisions/053 has all
+//! eight.
 //!
 //! `WAKEPLACE_UDP_RR=all` runs all eight and prints them (nightly).
 

@@ -669,7 +669,8 @@ fn board() {
     );
 }
 
-/// The table of tasks per core, good and broken (sched-mc 4: checked to never rise).
+/// The table of tasks per core, good and broken (docs/rules/sched-mc.md#mc-authors-list: checked to
+/// never rise).
 #[test]
 fn tasks_of_a_core_while_power_is_saved() {
     let table = |kind: &str, step: &str, tasks: &str| {

@@ -98,8 +98,8 @@ fn converted_power_follows_from_the_tables_named_in_the_files() {
     assert_eq!(opps[4].cluster_power, Some(scale(1_844_000, 1100)));
 }
 
-/// Energy Model power of mainline (collected facts, section 0): dpc * mV^2 * MHz / 10^6, cut.
-/// Coefficient, voltage and clock by hand from the device trees, not from the files.
+/// Energy Model power of mainline (docs/rules/energy-aware.md#energy-model): dpc * mV^2 * MHz /
+/// 10^6, cut. Coefficient, voltage and clock by hand from the device trees, not from the files.
 #[test]
 fn power_follows_from_coefficient_voltage_and_clock() {
     for (name, cpu, dpc, mv, mhz) in [
@@ -121,8 +121,9 @@ fn power_follows_from_coefficient_voltage_and_clock() {
     }
 }
 
-/// Capacities of the collected facts, section 2 and the Intel hybrids, by the formula of section 0
-/// where there is one: 605 = 39 * 1024 / 66, 624 = 39 * 1024 / 64.
+/// Capacities of the collected facts (docs/decisions/026), by the formula of
+/// docs/rules/capacity.md#capacity-setup where there is one: 605 = 39 * 1024 / 66, 624 = 39 * 1024
+/// / 64.
 #[test]
 fn capacities_of_machines_that_differ_from_all_others() {
     let capacities = |name: &str| {
@@ -240,8 +241,8 @@ fn machines_without_collected_facts() {
     }
 }
 
-/// A ring of four sockets: neighbours at 20, the one across at 30 (README of the facts, 1.5); the
-/// Kunpeng's four nodes (1.6): 16, 25, 32, 33, overlapping from 25 on.
+/// A ring of four sockets: neighbours at 20, the one across at 30 (collected facts,
+/// docs/decisions/026); the Kunpeng's four nodes: 16, 25, 32, 33, overlapping from 25 on.
 #[test]
 fn nodes_that_overlap() {
     let levels = |name: &str| {

@@ -133,7 +133,7 @@ fn cpus_are_those_of_the_facts() {
     }
 }
 
-/// arch_topology.c topology_normalize_cpu_scale() (README of the facts, section 0): dmips by
+/// arch_topology.c topology_normalize_cpu_scale() (docs/rules/capacity.md#capacity-setup): dmips by
 /// highest frequency, the biggest is 1024.
 #[test]
 fn capacities_follow_from_dmips_and_clock() {
@@ -404,7 +404,8 @@ fn compare_level(platform: &Platform, level: &TopologyLevel, row: &Value) {
         "{name} {}",
         level.name
     );
-    // capacity-aware 2.3: asymmetric with two capacities in a group, full with all the machine has.
+    // docs/rules/capacity-aware.md#asym-flag: asymmetric with two capacities in a group, full with
+    // all the machine has.
     let distinct = |group: &[CpuId]| {
         let mut all: Vec<u32> = group
             .iter()

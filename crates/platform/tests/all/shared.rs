@@ -262,7 +262,8 @@ fn costs(first: &str, second: &str, source: &str) -> String {
 const WITH_SOURCE: &str = "em_cost = { source = \"test\", standing = \"assumed\" }\n\
     source = \"test\"\nstanding = \"published\"";
 
-/// Goal: costs of an artificial energy model (energy-aware 4.1), and each rule broken once.
+/// Goal: costs of an artificial energy model (docs/rules/energy-aware.md#em-tables), and each rule
+/// broken once.
 #[test]
 fn costs_of_an_artificial_model() {
     let platform = read(&costs("em_cost = 7", "em_cost = 64_000_000", WITH_SOURCE));

@@ -1,5 +1,5 @@
 //! Linux 4.17, which the other eras are written down against. Sources of the values:
-//! docs/decisions/002, 003, 013 to 019 name what the specs leave open.
+//! docs/decisions/002, 003, 013 to 019 name what docs/rules leaves open.
 
 use crate::sys::{self, wp_params};
 

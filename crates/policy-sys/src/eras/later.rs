@@ -25,7 +25,7 @@ pub(super) fn linux_5_0() -> wp_params {
     p
 }
 
-/// Linux 6.2: what the specs mark as read in 6.1, which differs in nothing that is modelled.
+/// Linux 6.2: what docs/rules marks as read in 6.1, which differs in nothing that is modelled.
 pub(super) fn linux_6_2() -> wp_params {
     let mut p = wp_params {
         pelt_scale: sys::WP_PELT_CLOCK,
@@ -60,7 +60,7 @@ pub(super) fn linux_6_2() -> wp_params {
     p
 }
 
-/// Linux 6.12, the long-term release that the specs were read in (6.12.117), with what that release
+/// Linux 6.12, the long-term release that docs/rules was read in (6.12.117), with what that release
 /// took from later kernels: new-idle attempts by chance, the base slice of 0.7 ms, and the tick of
 /// CPUs that idle without cpuidle (f4c31b07b136 of 7.0; 6.12.78).
 pub(super) fn linux_6_12() -> wp_params {
@@ -89,7 +89,7 @@ pub(super) fn linux_6_12() -> wp_params {
     p
 }
 
-/// Linux 7.3, in the forms that the specs mark as read in 6.12 and 7.3. The numbers of CFS are
+/// Linux 7.3, in the forms that docs/rules marks as read in 6.12 and 7.3. The numbers of CFS are
 /// those of 6.1, for those who set `queue=cfs`.
 pub(super) fn linux_7_3() -> wp_params {
     let mut p = wp_params {
@@ -107,7 +107,8 @@ pub(super) fn linux_7_3() -> wp_params {
 /// Fewest CPUs of a last-level cache in which short tasks stay with their waker: what is lost by
 /// two wakers that take the same idle CPU grows with the number of wakers. Published is a gain with
 /// 112 CPUs, little or none with 16 (Zen 3), 20 (Ivy Bridge EP) and 32 (Kunpeng 920), and no loss
-/// (sis-short 5.2). With 32 the simulator finds a gain, with fewer none.
+/// (docs/rules/short-wakes.md#short-elsewhere). With 32 the simulator finds a gain, with fewer
+/// none.
 const SHORT_MIN_LLC: u32 = 32;
 
 /// The product's own policy, in both homes (docs/policy.md). asym-capacity's rules of 2016 have

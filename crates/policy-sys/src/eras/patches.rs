@@ -1,6 +1,9 @@
 //! The patches of a series, each with the parameter that takes it away, so that its effect can be
-//! seen alone (capacity-aware 0 and 3, power-aware 3 to 5, sched-mc 3; docs/decisions/031, 032,
-//! 033, 040).
+//! seen alone (docs/rules/capacity-aware.md#capacity-aware-patches and
+//! docs/rules/capacity-aware.md#capacity-aware-switches,
+//! docs/rules/power-policy.md#power-placement-cleanup to
+//! docs/rules/power-policy.md#power-scheduling, docs/rules/sched-mc.md#sched-mc-patches;
+//! docs/decisions/031, 032, 033, 040).
 
 /// One patch of a feature's series.
 pub(crate) struct Patch {

@@ -1,12 +1,14 @@
-//! `power-policy`: the power-aware series, v4 of 2013 (power-aware 3 to 6; docs/decisions/032).
+//! `power-policy`: the power-aware series, v4 of 2013
+//! (docs/rules/power-policy.md#power-placement-cleanup to
+//! docs/rules/power-policy.md#power-parameters; docs/decisions/032).
 
 use crate::sys::{self, wp_params};
 
 /// Names, in the order of `wp_power_policy` from `WP_POWER_PERFORMANCE` on.
 pub(super) const VERSIONS: &[&str] = &["performance", "balance", "powersaving", "by-mode"];
 
-/// The values of section 6; nothing reads them while the policy is off. What only the kernels that
-/// the series was made for have, P1 to P8, is off.
+/// The values of docs/rules/power-policy.md#power-parameters; nothing reads them while the policy
+/// is off. What only the kernels that the series was made for have, P1 to P8, is off.
 pub(super) fn defaults(p: &mut wp_params) {
     p.power_policy = sys::WP_POWER_OFF;
     set_clean_ups(p, 0);

@@ -1,6 +1,6 @@
-//! `sched-mc`: the series of 2011 for dual and quad Cortex-A9 (sched-mc 3; docs/decisions/033), and
-//! its form for later kernels (040). Its versions are the levels of the knob with all of its
-//! patches applied.
+//! `sched-mc`: the series of 2011 for dual and quad Cortex-A9
+//! (docs/rules/sched-mc.md#sched-mc-patches; docs/decisions/033), and its form for later kernels
+//! (040). Its versions are the levels of the knob with all of its patches applied.
 
 use crate::sys::{self, wp_params};
 
@@ -45,7 +45,7 @@ fn put(p: &mut wp_params, on: [u32; 7]) {
 }
 
 /// Patches 10 and 11 mend 3.1 whatever the knob says. They come with levels 1 and 2 only: level 0
-/// is to be plain 3.1 (sched-mc 5.1).
+/// is to be plain 3.1 (docs/rules/sched-mc.md#mc-acceptance (1)).
 pub(super) fn enable(p: &mut wp_params, level: usize) {
     disable(p);
     put(p, all(p));

@@ -1,12 +1,13 @@
 //! `sis-short`: the versions of the series, v1 (September 2022) to v8 (April 2023), and the
-//! prototype that its authors dropped, as sets of its tests (sis-short 4; docs/decisions/028).
+//! prototype that its authors dropped, as sets of its tests
+//! (docs/rules/short-wakes.md#short-versions; docs/decisions/028).
 
 use crate::sys::{self, wp_params};
 
 /// Names, in the order of `PARTS`.
 pub(super) const VERSIONS: &[&str] = &["v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "scan-cost"];
 
-/// Position of v5, which the specification describes in full.
+/// Position of v5, which docs/rules/short-wakes.md describes in full.
 pub(super) const V5: usize = 4;
 
 /// The tests of one version, as the parameters `sis_short_*`.

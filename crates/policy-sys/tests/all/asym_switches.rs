@@ -1,4 +1,6 @@
-//! The patches of the capacity-aware series one at a time: capacity-aware 0, 2, 3 and 6.4.
+//! The patches of the capacity-aware series one at a time:
+//! docs/rules/capacity-aware.md#capacity-aware-patches, docs/rules/capacity-aware.md,
+//! docs/rules/capacity-aware.md#capacity-aware-switches and docs/rules/capacity-aware.md#tc2-walk.
 
 use crate::common;
 
@@ -12,7 +14,8 @@ const OFF: &str = "linux-4.7";
 
 /// Goal: `policy show` knows all 13 patches, each with a switch that exists or a reason why there
 /// is none; the feature turns the switches of the series on, the era before has them off but for
-/// the flag, which alone does nothing. Source: capacity-aware 0 and 3, tables.
+/// the flag, which alone does nothing. Source: docs/rules/capacity-aware.md#capacity-aware-patches
+/// and docs/rules/capacity-aware.md#capacity-aware-switches, tables.
 #[test]
 fn thirteen_patches() {
     let on = policy(ON, &[]).patches("asym-capacity");
@@ -74,7 +77,7 @@ fn lone_cpus(state: [u32; 3], single: &str) -> Core {
 
 /// Goal: the CPU of a group of one is the same with and without the shortcut, for every state of
 /// three CPUs and each waker; with it no CPU is looked at, without it one per group chosen. Source:
-/// capacity-aware 2.2 check.
+/// docs/rules/capacity-aware.md#idlest-cpu.
 #[test]
 fn a_group_of_one_needs_no_look() {
     let (mut looked, mut chosen) = (0, 0);
@@ -113,7 +116,8 @@ fn exec_of_300(here: u32, there: u32, without: &str) -> Choice {
 
 /// Goal: a task of 300 that slept on an otherwise idle CPU leaves 1024 there, not 724; and never
 /// less than nothing. Beside a CPU with 824 to spare: 112 * 1024 > 82400, local; 112 * 724 = 81088
-/// is not, remote. Source: capacity-aware 2.7 check and edge; 2.8.
+/// is not, remote. Source: docs/rules/capacity-aware.md#util-without-task;
+/// docs/rules/capacity-aware.md#spare-capacity.
 #[test]
 fn the_tasks_own_past_does_not_count() {
     let local = (0, Reason::SlowLocal);
@@ -132,7 +136,8 @@ fn the_tasks_own_past_does_not_count() {
 }
 
 /// Goal: 32 periods after a task of 300 fell asleep its CPU has about 150, it too, and the CPU
-/// without it 0: all 1024 to spare, as at once. Source: capacity-aware 2.7 check.
+/// without it 0: all 1024 to spare, as at once. Source:
+/// docs/rules/capacity-aware.md#util-without-task.
 #[test]
 fn both_fade_alike() {
     let period_ns = 1024 * 1024;
@@ -145,7 +150,8 @@ fn both_fade_alike() {
     // The queue was brought up to date 32 periods after the task fell asleep.
     core.cpu_mut(0).avg.util_avg = 150;
     task.raw_mut().avg.last_update_ns -= 32 * period_ns;
-    task.raw_mut().avg.util_sum = 300 * 46_718; // SB 2.2: 300 times a full sum less a period
+    // docs/rules/signals.md#pelt-decay: 300 times a full sum less a period
+    task.raw_mut().avg.util_sum = 300 * 46_718;
     let mut tasks = [task];
     let choice = core.select_cpu(&mut tasks, 0, &ask(PlaceKind::Exec, 0, 0));
     assert_eq!((choice.cpu, choice.reason), (0, Reason::SlowLocal));
@@ -156,7 +162,8 @@ fn both_fade_alike() {
     );
 }
 
-/// Case a or d of 6.4 on TC2 with one switch off: prev 2, waker 3, all others idle.
+/// Case a or d of docs/rules/capacity-aware.md#tc2-walk with one switch off: prev 2, waker 3, all
+/// others idle.
 fn walk(util: u32, wide: bool, off: &str) -> Choice {
     let set: &[(&str, &str)] = if off.is_empty() { &[] } else { &[(off, "off")] };
     let mut core = core(&machine(&tc2()), ON, set);
@@ -177,9 +184,10 @@ fn walk(util: u32, wide: bool, off: &str) -> Choice {
 }
 
 /// Goal: what each switch takes away of the walks a (a big task among A7s) and d (a small one,
-/// wide). Source: capacity-aware 6.4 a, d; 2.4 item 6 (without BALANCE_WAKE the search around
-/// prev); 2.6 item 6; 2.8 item 6 (load alone: the waker's on the A7s, none on the A15s: those, by
-/// load).
+/// wide). Source: docs/rules/capacity-aware.md#tc2-walk a, d;
+/// docs/rules/capacity-aware.md#balance-wake (without BALANCE_WAKE the search around prev);
+/// docs/rules/capacity-aware.md#wake-cap; docs/rules/capacity-aware.md#spare-capacity (load alone:
+/// the waker's on the A7s, none on the A15s: those, by load).
 #[test]
 fn one_switch_off() {
     for (off, a_slow, d_slow, a_big, d_big) in [
@@ -223,7 +231,9 @@ fn one_switch_off() {
 }
 
 /// Goal: without the flag no domain is asymmetric, whatever asks for it, and nothing else differs;
-/// rdmax stays. Source: capacity-aware 2.3 (the flag), 2.4 (what it leads to), 2.5.
+/// rdmax stays. Source: docs/rules/capacity-aware.md#asym-flag (the flag),
+/// docs/rules/capacity-aware.md#balance-wake (what it leads to),
+/// docs/rules/capacity-aware.md#rdmax.
 #[test]
 fn no_flag_no_asymmetry() {
     let of = |flag: &str| core(&machine(&tc2()), ON, &[("asym_flag", flag)]);
@@ -247,7 +257,8 @@ fn no_flag_no_asymmetry() {
 }
 
 /// Goal: an idle A7 pulls one of two tasks off two A15s unless 11 and the flag it needs are there
-/// (6.4 g). Loads: 2 x 1024 on 2048 against 0, so balancing acts. Source: capacity-aware 2.10.
+/// (docs/rules/capacity-aware.md#tc2-walk g). Loads: 2 x 1024 on 2048 against 0, so balancing acts.
+/// Source: docs/rules/capacity-aware.md#asym-no-pull.
 #[test]
 fn pulls_off_the_big_cpus() {
     for (off, pulls) in [("", false), ("asym_no_pull", true), ("asym_flag", true)] {
@@ -287,8 +298,9 @@ fn case(board: &[common::Cluster], util: u32, this: u32, prev: u32) -> (usize, b
 }
 
 /// Goal: the eight cases, the task big from 345 on (more than 80 % of 430, the 2016 form); big
-/// tasks near a little CPU go by the slow path, all others by the fast one. Source: capacity-aware
-/// 4.2 (table, invariant 1), 6.1.
+/// tasks near a little CPU go by the slow path, all others by the fast one. Source:
+/// docs/rules/capacity-aware.md#wakeup-cases (table, invariant 1),
+/// docs/rules/capacity-aware.md#fit-thresholds.
 #[test]
 fn eight_cases_on_tc2() {
     let (little, big) = (2, 0);
@@ -313,8 +325,8 @@ fn eight_cases_on_tc2() {
 
 /// Goal: of three sizes only the biggest is big, with what is within an eighth of it (896 is not,
 /// 897 is: the gate of wake_cap), and a task is big if it fits none of the others, here 700: from
-/// 561 on. A machine of one size has no big tasks. Source: capacity-aware 2.6 edge (a), 6.1 form;
-/// docs/decisions/031.
+/// 561 on. A machine of one size has no big tasks. Source: docs/rules/capacity-aware.md#wake-cap
+/// (a), in the form of docs/rules/capacity-aware.md#fit-thresholds; docs/decisions/031.
 #[test]
 fn more_than_two_sizes() {
     let three = [300, 700, 1024].map(|capacity| cluster(2, capacity));

@@ -1,4 +1,5 @@
-//! Periodic, new-idle and nohz balancing: spec/signals-and-baseline.md 8, 9.2; energy-aware 2.6.
+//! Periodic, new-idle and nohz balancing: docs/rules/balancing.md#load-balancing,
+//! docs/rules/capacity.md#capacity-of; docs/rules/energy-aware.md#overutilized.
 #![allow(
     unused_must_use,
     reason = "what an event leads to is not the point here"
@@ -37,11 +38,11 @@ fn begin(core: &mut Core, dst: u32, level: u32, idle: IdleKind) -> (Step, Balanc
     (step, bal)
 }
 
-// ------------------------------------------------------------------------------- 9.2
+// ------------------------------------------------------------------------------- capacity_of
 
 /// Goal: what RT and interrupts leave, refreshed by periodic balancing of the base domain and not
-/// by new-idle balancing. Source: signals-and-baseline 9.2 check (1024, used 100, irq 50 -> 878),
-/// edge.
+/// by new-idle balancing. Source: docs/rules/capacity.md#capacity-of-numbers (1024, used 100, irq
+/// 50 -> 878), edge.
 #[test]
 fn capacity_of_878() {
     let mut core = core(&flat(2), "linux-4.17", &[]);
@@ -60,10 +61,11 @@ fn capacity_of_878() {
     }
 }
 
-// ------------------------------------------------------------------------------- 8.1
+// ------------------------------------------------------------------------------ periodic balancing
 
 /// Goal: weight ms when idle, busy_factor 32 times that when busy, at most HZ * cpus / 10 jiffies.
-/// Source: signals-and-baseline 8.1 rule, 7 K. 4 CPUs at HZ 1000: 4, 128 and the bound 400 ms.
+/// Source: docs/rules/balancing.md#periodic-balancing, docs/rules/domains.md#domain-constants. 4
+/// CPUs at HZ 1000: 4, 128 and the bound 400 ms.
 #[test]
 fn intervals() {
     let due = |idle, interval: u32, ms: u64| {
@@ -87,8 +89,9 @@ fn intervals() {
 
 /// Goal: balanced doubles the interval up to 2 * weight, for a new-idle CPU, too (until 5.0,
 /// docs/decisions/003); a move resets it to weight, and a balanced pass forgets failures and what
-/// affinity prevented. Source: signals-and-baseline 8.1 result, 8.3 E, 7 K (max_interval = 2 *
-/// weight).
+/// affinity prevented. Source: docs/rules/balancing.md#balance-interval,
+/// docs/rules/balancing.md#imbalanced-mark, docs/rules/domains.md#domain-constants (max_interval =
+/// 2 * weight).
 #[test]
 fn interval_doubles_and_resets() {
     let mut core = core(&flat(4), "linux-4.17", &[]);
@@ -121,7 +124,8 @@ fn queued(core: &mut Core, id: u32, cpu: u32) -> Task {
     task
 }
 
-/// Goal: one CPU balances per group: its first idle one, else its first. Source: 8.1 "Who".
+/// Goal: one CPU balances per group: its first idle one, else its first. Source:
+/// docs/rules/balancing.md#who-balances.
 #[test]
 fn one_cpu_balances_for_a_group() {
     let clusters = [cluster(4, 1024), cluster(4, 1024)];
@@ -141,7 +145,7 @@ fn one_cpu_balances_for_a_group() {
     assert_eq!(who(&mut core), [0], "none idle: the first");
 }
 
-// ------------------------------------------------------------------------------- 8.5
+// ------------------------------------------------------------------------------- imbalance
 
 /// CPU 0 idle, CPU 1 with two tasks; the balance that CPU 0 begins.
 fn pull_one() -> (Core, Balance) {
@@ -154,7 +158,8 @@ fn pull_one() -> (Core, Balance) {
 }
 
 /// Goal: not the running one, not a cache-hot one (until failures exceed cache_nice_tries = 1), not
-/// one that may not run here; a source with one task left is left alone. Source: 8.5 Detach.
+/// one that may not run here; a source with one task left is left alone. Source:
+/// docs/rules/balancing.md#detach.
 #[test]
 fn which_tasks_move() {
     let (mut core, mut bal) = pull_one();
@@ -192,7 +197,7 @@ fn which_tasks_move() {
 }
 
 /// Goal: failures count for periodic tries only, and more than cache_nice_tries + 2 of them push
-/// the running task; success sets them to 0. Source: 8.5 "Failure count", "Active balance".
+/// the running task; success sets them to 0. Source: docs/rules/balancing.md#active-balance.
 #[test]
 fn failures_lead_to_a_push() {
     let (mut core, _) = pull_one();
@@ -222,7 +227,8 @@ fn failures_lead_to_a_push() {
 // ------------------------------------------------------------------------------- tipping point
 
 /// Goal: with the energy rule active and the flag clear balancing does nothing; set, it does; a
-/// top-level pass overwrites the flag, a lower one can only set it. Source: energy-aware 2.6.
+/// top-level pass overwrites the flag, a lower one can only set it. Source:
+/// docs/rules/energy-aware.md#overutilized.
 #[test]
 fn balance_is_silent_below_the_tipping_point() {
     let mut core = core(&machine(&hikey960()), "linux-4.17+energy-aware", &[]);
@@ -243,7 +249,8 @@ fn balance_is_silent_below_the_tipping_point() {
     assert!(core.overutilized(), "the top level sets it");
 }
 
-/// Goal: the running CPU's tick sets the flag. Source: energy-aware 2.6 "set".
+/// Goal: the running CPU's tick sets the flag. Source: docs/rules/energy-aware.md#overutilized
+/// "set".
 #[test]
 fn tick_sets_overutilized() {
     for (util, flag) in [(369, false), (370, true)] {
@@ -257,10 +264,10 @@ fn tick_sets_overutilized() {
     }
 }
 
-// ------------------------------------------------------------------------------- 8.2, 8.6
+// ------------------------------------------------------------------------------- newidle, NOHZ
 
 /// Goal: search only if the root domain is overloaded, the expected idle time is worth it, and no
-/// wake-up is pending. Source: 8.2 rule.
+/// wake-up is pending. Source: docs/rules/balancing.md#newidle.
 #[test]
 fn newidle_gates() {
     let try_with = |change: fn(&mut Core)| {
@@ -285,8 +292,8 @@ fn newidle_gates() {
     assert!(!core.newidle_level(0, 1, 0), "no such level");
 }
 
-/// Goal: avg_idle follows idle periods by 1/8, capped at twice the balance cost. Source: 6.1 item
-/// 6.
+/// Goal: avg_idle follows idle periods by 1/8, capped at twice the balance cost. Source:
+/// docs/rules/wake-ups.md#try-to-wake-up step 6.
 #[test]
 fn average_idle_time() {
     let mut core = core(&flat(2), "linux-4.17", &[]);
@@ -318,7 +325,7 @@ fn kicks(core: &mut Core) -> bool {
     core.tick(&mut task, NOW).kick()
 }
 
-/// Goal: when a busy CPU kicks an idle one, and which. Source: signals-and-baseline 8.6 rule.
+/// Goal: when a busy CPU kicks an idle one, and which. Source: docs/rules/balancing.md#nohz.
 #[test]
 fn nohz_kick_rule() {
     // Four CPUs that share no cache, so that only the CPU's own state counts.
@@ -350,8 +357,8 @@ fn nohz_kick_rule() {
     assert!(!kicks(&mut busy_cache), "CPU 0 alone");
 }
 
-/// Goal: signals of idle CPUs are decayed every 32 ms by a kick for statistics only.
-/// Source: signals-and-baseline 8.6 rule and K.
+/// Goal: signals of idle CPUs are decayed every 32 ms by a kick for statistics only. Source:
+/// docs/rules/balancing.md#nohz.
 #[test]
 fn nohz_statistics_every_32_ms() {
     let mut facts = machine(&[cluster(4, 1024)]);
@@ -378,7 +385,7 @@ fn nohz_statistics_every_32_ms() {
     );
 }
 
-/// Goal: a policy without nohz balancing never kicks. Source: 8.6 R.
+/// Goal: a policy without nohz balancing never kicks. Source: docs/rules/balancing.md#nohz.
 #[test]
 fn nohz_off() {
     let facts = machine(&[cluster(4, 1024)]);

@@ -1,5 +1,5 @@
 //! Whom to pull from, how much, and which tasks, in the form since 5.5 as 7.3 has it:
-//! spec/signals-and-baseline.md 8.3 to 8.5.
+//! docs/rules/balancing.md#group-class to docs/rules/balancing.md#imbalance.
 #![allow(
     unused_must_use,
     reason = "what an event leads to is not the point here"
@@ -41,7 +41,7 @@ fn found(core: &mut Core, dst: u32, level: u32, idle: IdleKind) -> (u32, i64) {
     (bal.raw().kind, bal.raw().imbalance)
 }
 
-// ------------------------------------------------------------------------------- 8.3
+// ------------------------------------------------------------------------------- group class
 
 /// The class of CPUs 4..8 in the eyes of CPU 0.
 fn class_of(tasks: u32, util: u32, runnable: u32) -> u32 {
@@ -55,7 +55,8 @@ fn class_of(tasks: u32, util: u32, runnable: u32) -> u32 {
     bal.raw().sums.class
 }
 
-/// Goal: classes by the numbers of 8.3 C; margin 117 % on utilisation and on runnable time.
+/// Goal: classes by the numbers of docs/rules/balancing.md#group-class-numbers; margin 117 % on
+/// utilisation and on runnable time.
 #[test]
 fn group_classes() {
     let spare = sys::WP_CLASS_HAS_SPARE;
@@ -67,7 +68,7 @@ fn group_classes() {
     assert_eq!(class_of(5, 3400, 4793), sys::WP_CLASS_OVERLOADED);
 }
 
-/// Goal: order of the class test. Source: 8.3 "Class test order", ranks.
+/// Goal: order of the class test. Source: docs/rules/balancing.md#class-order.
 #[test]
 fn class_test_order() {
     let mut core = two_caches(&[]);
@@ -98,10 +99,11 @@ fn class_test_order() {
     assert!(ranks.is_sorted_by(|a, b| a < b));
 }
 
-// ------------------------------------------------------------------------------- 8.4
+// ------------------------------------------------------------------------------- busiest group
 
 /// Goal: idle CPUs decide between two groups with room: 2 against 3 is even enough, 1 against 3 is
-/// not; a busy destination leaves it. Source: 8.4 C, "dst busy -> no".
+/// not; a busy destination leaves it. Source: docs/rules/balancing.md#busiest-group-numbers,
+/// docs/rules/balancing.md#whether-to-act.
 #[test]
 fn idle_cpus_decide() {
     let with = |busiest_idle: u32, idle| {
@@ -122,7 +124,8 @@ fn idle_cpus_decide() {
     assert_eq!(begin(&mut core, 0, 1, IdleKind::Busy).0, Step::Done);
 }
 
-/// Goal: the higher class wins; among equals what the class lacks decides. Source: 8.4 rule.
+/// Goal: the higher class wins; among equals what the class lacks decides. Source:
+/// docs/rules/balancing.md#busiest-group.
 #[test]
 fn busiest_group() {
     let four = |overrides| still_but(&machine(&vec![cluster(4, 1024); 4]), overrides);
@@ -151,7 +154,7 @@ fn busiest_group() {
 }
 
 /// Goal: between overloaded groups load decides, with 117 % of margin, and a local group above the
-/// domain's average pulls nothing. Source: 8.4 Act.
+/// domain's average pulls nothing. Source: docs/rules/balancing.md#whether-to-act.
 #[test]
 fn overloaded_groups_compare_load() {
     let with = |local: u32, busiest: u32| {
@@ -166,7 +169,8 @@ fn overloaded_groups_compare_load() {
     assert_eq!(with(4000, 3999), Step::Done);
 }
 
-/// Goal: below the tipping point nothing but a misfit task moves. Source: 8.4 Act.
+/// Goal: below the tipping point nothing but a misfit task moves. Source:
+/// docs/rules/balancing.md#whether-to-act.
 #[test]
 fn energy_aware_gate() {
     let mut core = still_but(&machine(&hikey960()), &[]);
@@ -190,7 +194,8 @@ fn energy_aware_gate() {
 }
 
 /// Goal: overload and overutilized of the root domain are written by a top-level pass, which also
-/// clears them; a lower level only sets overutilized. Source: 8.4 E.
+/// clears them; a lower level only sets overutilized. Source:
+/// docs/rules/balancing.md#balance-flags.
 #[test]
 fn root_domain_flags() {
     let mut core = still_but(&machine(&hikey960()), &[]);
@@ -225,9 +230,9 @@ fn root_domain_flags() {
     );
 }
 
-// ------------------------------------------------------------------------------- 8.5
+// ------------------------------------------------------------------------------- imbalance
 
-/// Goal: examples 1 to 4 of 8.5 C.
+/// Goal: examples 1 to 4 of docs/rules/balancing.md#imbalance-numbers.
 #[test]
 fn imbalance_examples() {
     let mut core = two_caches(&[]);
@@ -262,7 +267,8 @@ fn imbalance_examples() {
     );
 }
 
-/// Goal: two nice-0 tasks make up a load of 2048; the third stays. Source: 8.5 C (2), Detach.
+/// Goal: two nice-0 tasks make up a load of 2048; the third stays. Source:
+/// docs/rules/balancing.md#imbalance-numbers (2), Detach.
 #[test]
 fn load_of_two_tasks_moves_two() {
     let mut core = two_caches(&[]);
@@ -298,8 +304,9 @@ fn two_nodes() -> MachineFacts {
     facts
 }
 
-/// Goal: a small imbalance between nodes is let be while few tasks run. Source: 8.5 C (5) and (6):
-/// limit 14, difference 2; local tasks plus the one that would come: 5, then 15.
+/// Goal: a small imbalance between nodes is let be while few tasks run. Source:
+/// docs/rules/balancing.md#imbalance-numbers (5) and (6): limit 14, difference 2; local tasks plus
+/// the one that would come: 5, then 15.
 #[test]
 fn numa_imbalance() {
     for overrides in [&[][..], &[NO_SIBLING]] {
@@ -319,7 +326,7 @@ fn numa_imbalance() {
 }
 
 /// Goal: groups of different size share tasks per core; an empty one takes from one with two.
-/// Source: 8.5 "Sibling difference".
+/// Source: docs/rules/balancing.md#sibling-difference.
 #[test]
 fn sibling_difference_per_core() {
     let with = |sizes: [usize; 2], running: u32| {
@@ -340,7 +347,8 @@ fn sibling_difference_per_core() {
     assert_eq!(with([1, 8], 1).0, Step::Done);
 }
 
-/// Goal: rows smt_balance, imbalanced, reduced capacity, full by utilisation. Source: 8.5 table.
+/// Goal: rows smt_balance, imbalanced, reduced capacity, full by utilisation. Source:
+/// docs/rules/balancing.md#imbalance table.
 #[test]
 fn other_rows_of_the_table() {
     // SMT: two tasks on one core, this core idle.
@@ -397,7 +405,7 @@ fn other_rows_of_the_table() {
     );
 }
 
-/// Goal: the source by what is to move. Source: 8.5 "Source rq".
+/// Goal: the source by what is to move. Source: docs/rules/balancing.md#source-queue.
 #[test]
 fn source_queue() {
     // load: most load per capacity; a lone task heavier than the amount is left alone.
@@ -448,7 +456,8 @@ fn hybrid() -> Core {
 
 /// Goal: with room in both, the lone task of an SMT core is not preferred to one of a core without,
 /// two of them are; fully busy groups are equal whatever their load, an SMT one keeps its place.
-/// Source: 8.4 "Equal", 8.3 (avg_load only for overloaded).
+/// Source: docs/rules/balancing.md#busiest-group, docs/rules/balancing.md#group-class (avg_load
+/// only for overloaded).
 #[test]
 fn smt_beside_single_threads() {
     let mut core = hybrid();
@@ -479,7 +488,7 @@ fn attempt_busy(core: &mut Core, dst: u32, level: u32) -> wakeplace_policy_sys::
 }
 
 /// Goal: an idle core of one thread relieves an SMT core with two tasks, though it has but one idle
-/// CPU more. Source: 8.4 Act, "smt_balance against non-SMT -> yes".
+/// CPU more. Source: docs/rules/balancing.md#whether-to-act.
 #[test]
 fn single_thread_relieves_smt_core() {
     let mut core = hybrid();
@@ -500,7 +509,8 @@ fn single_thread_relieves_smt_core() {
 
 /// Goal: a local group of a higher class pulls nothing; one fair task is none to give; a smaller
 /// CPU never takes from bigger ones with a CPU per task, and of overloaded ones not a lone task.
-/// Source: 8.4 Act and candidate, 8.5 "Source rq".
+/// Source: docs/rules/balancing.md#whether-to-act and candidate,
+/// docs/rules/balancing.md#source-queue.
 #[test]
 fn what_is_left_alone() {
     let mut core = two_caches(&[]);
@@ -550,7 +560,8 @@ fn what_is_left_alone() {
 }
 
 /// Goal: pinned tasks mark the group of the level above, and the balance that is left when their
-/// CPU is left out does not take the mark away; an ordinary balanced pass does. Source: 8.3 E.
+/// CPU is left out does not take the mark away; an ordinary balanced pass does. Source:
+/// docs/rules/balancing.md#imbalanced-mark.
 #[test]
 fn pinned_tasks_mark_the_group_above() {
     let mut core = two_caches(&[]);

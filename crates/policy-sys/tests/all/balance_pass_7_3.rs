@@ -1,5 +1,5 @@
 //! The balancing pass as 7.3 has it: which tasks move, pushes, intervals, who balances:
-//! spec/signals-and-baseline.md 8.1, 8.5.
+//! docs/rules/balancing.md#periodic-balancing, docs/rules/balancing.md#imbalance.
 #![allow(
     unused_must_use,
     reason = "what an event leads to is not the point here"
@@ -25,11 +25,11 @@ fn pull_one() -> (Core, Balance) {
     (core, bal)
 }
 
-// ------------------------------------------------------------------------------- 8.5 detach
+// ------------------------------------------------------------------------------- detaching
 
 /// Goal: not the running task, not one that may not come here, not one that ran within 500 us
 /// unless failures exceed cache_nice_tries (1); between threads of a core heat counts nothing.
-/// Source: 8.5 Detach.
+/// Source: docs/rules/balancing.md#detach.
 #[test]
 fn which_tasks_move() {
     let offer = |change: fn(&mut Task), failures: u32| {
@@ -69,7 +69,7 @@ fn which_tasks_move() {
 }
 
 /// Goal: at most min(32, running) tasks are looked at; a new-idle CPU takes one; an idle one leaves
-/// the last. Source: 8.5 Detach.
+/// the last. Source: docs/rules/balancing.md#detach.
 #[test]
 fn how_many_tasks() {
     let tries = |running: u32| {
@@ -97,7 +97,7 @@ fn how_many_tasks() {
 }
 
 /// Goal: load and utilisation: skip what exceeds the amount, less strictly after failures; misfit:
-/// skip what fits the source. Source: 8.5 Detach, last lines.
+/// skip what fits the source. Source: docs/rules/balancing.md#detach.
 #[test]
 fn what_suits_the_imbalance() {
     let offer = |kind: u32, failures: u32, util: u32| {
@@ -144,7 +144,8 @@ fn what_suits_the_imbalance() {
 
 /// Goal: an always-running task on a small CPU is marked once its utilisation passes 343 (47.5 ms
 /// from 0), and an idle big CPU has it pushed, without counting a failure or changing the interval.
-/// Source: 8.4 Act, 8.5 table and "Active balance", 9.5 C.
+/// Source: docs/rules/balancing.md#whether-to-act, docs/rules/balancing.md#active-balance,
+/// docs/rules/capacity.md#misfit.
 #[test]
 fn misfit_task_is_pushed_to_a_big_cpu() {
     let mut facts = machine(&tc2());
@@ -211,7 +212,8 @@ fn attempt_at(core: &mut Core, dst: u32, level: u32, now: u64) -> (Step, Balance
     (step, bal)
 }
 
-/// Goal: a waiting misfit task is detached, one that fits the small CPU is not. Source: 8.5 Detach.
+/// Goal: a waiting misfit task is detached, one that fits the small CPU is not. Source:
+/// docs/rules/balancing.md#detach.
 #[test]
 fn waiting_misfit_task_is_detached() {
     let mut core = still(&machine(&hikey960()));
@@ -234,7 +236,7 @@ fn waiting_misfit_task_is_detached() {
 }
 
 /// Goal: a smaller CPU does not relieve bigger ones that have a CPU for each task; it does help
-/// overloaded ones. Source: 8.4 candidate.
+/// overloaded ones. Source: docs/rules/balancing.md#busiest-group.
 #[test]
 fn small_cpu_leaves_big_ones_alone() {
     let mut core = still(&machine(&hikey960()));
@@ -250,7 +252,8 @@ fn small_cpu_leaves_big_ones_alone() {
 // ------------------------------------------------------------------------------- active balance
 
 /// Goal: more than cache_nice_tries + 2 failures push the running task if tasks are what is to
-/// move, load does not; new-idle tries do not count. Source: 8.5 "Failure count", "Active balance".
+/// move, load does not; new-idle tries do not count. Source:
+/// docs/rules/balancing.md#active-balance.
 #[test]
 fn failures_lead_to_a_push() {
     let (mut core, _) = pull_one();
@@ -297,7 +300,7 @@ fn failures_lead_to_a_push() {
 }
 
 /// Goal: the lone task of a CPU that others squeeze is pushed if more is left here: 117 % of the
-/// source's capacity below this CPU's. Source: 8.5 "Active balance".
+/// source's capacity below this CPU's. Source: docs/rules/balancing.md#active-balance.
 #[test]
 fn squeezed_task_is_pushed() {
     for (dst_capacity, push) in [(1024, true), (937, true), (936, false)] {
@@ -312,10 +315,11 @@ fn squeezed_task_is_pushed() {
     }
 }
 
-// ------------------------------------------------------------------------------- 8.1
+// ------------------------------------------------------------------------------ periodic balancing
 
-/// Goal: weight ms; busy: 16 times that less a jiffy, at most HZ * cpus / 10. Source: 8.1 rule and
-/// E (112 CPUs: 1792 ms), 7 K.
+/// Goal: weight ms; busy: 16 times that less a jiffy, at most HZ * cpus / 10. Source:
+/// docs/rules/balancing.md#periodic-balancing (112 CPUs: 1792 ms),
+/// docs/rules/domains.md#domain-constants.
 #[test]
 fn intervals() {
     let due = |cpus: usize, idle, interval: u32, ms: u64| {
@@ -336,7 +340,7 @@ fn intervals() {
 }
 
 /// Goal: balanced doubles up to 2 * weight, a move or a failure without a push resets; new-idle
-/// changes nothing; all pinned doubles up to 512. Source: 8.1 Result.
+/// changes nothing; all pinned doubles up to 512. Source: docs/rules/balancing.md#balance-interval.
 #[test]
 fn interval_doubles_and_resets() {
     let mut core = flat(4);
@@ -362,7 +366,7 @@ fn interval_doubles_and_resets() {
 }
 
 /// Goal: a CPU of an idle core balances before an idle thread of a busy one, the group's first CPU
-/// if none is idle. Source: 8.1 Who.
+/// if none is idle. Source: docs/rules/balancing.md#who-balances.
 #[test]
 fn who_balances() {
     let mut facts = machine(&[cluster(4, 1024), cluster(4, 1024)]);
@@ -395,7 +399,7 @@ fn who_balances() {
 }
 
 /// Goal: one CPU of the system balances between nodes at a time; an attempt that was never ended
-/// does not block the others for ever. Source: 8.1 SERIALIZE.
+/// does not block the others for ever. Source: docs/rules/balancing.md#serialize.
 #[test]
 fn one_at_a_time_between_nodes() {
     let mut facts = machine(&[cluster(4, 1024), cluster(4, 1024)]);
@@ -431,7 +435,8 @@ fn attempt_at_busy(core: &mut Core, dst: u32, now: u64) -> (Step, Balance) {
 }
 
 /// Goal: a periodic pass over the cache's domain sets the depth of idle searches, a new-idle one
-/// does not. Source: 6.5 K, C (112 CPUs at 50 %: 73), 8.4 E.
+/// does not. Source: docs/rules/wake-ups.md#idle-scan (112 CPUs at 50 %: 73),
+/// docs/rules/balancing.md#balance-flags.
 #[test]
 fn search_depth_is_written() {
     let mut core = flat(112);

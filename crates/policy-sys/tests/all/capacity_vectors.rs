@@ -1,4 +1,5 @@
-//! Capacity-aware wake-ups: 000_vectors.csv and the walks of spec/capacity-aware.md 6.
+//! Capacity-aware wake-ups: 000_vectors.csv and the walks of
+//! docs/rules/capacity-aware.md#capacity-aware-numbers.
 #![allow(
     unused_must_use,
     reason = "what an event leads to is not the point here"
@@ -45,9 +46,10 @@ fn every_rule_of_the_file_is_tested() {
     assert!(t.rows.iter().all(|r| known.contains(&t.text(r, "rule"))));
 }
 
-/// Goal: waker or prev too small for the task means the slow path. Source: capacity-aware 2.6, 6.2.
-/// CPU 0 wakes, CPU 1 is prev, CPU 2 gives the root domain its largest capacity; a package level
-/// over three lone CPUs, so that `wake_cap` alone decides between the two paths.
+/// Goal: waker or prev too small for the task means the slow path. Source:
+/// docs/rules/capacity-aware.md#wake-cap, docs/rules/capacity-aware.md#wake-cap-numbers. CPU 0
+/// wakes, CPU 1 is prev, CPU 2 gives the root domain its largest capacity; a package level over
+/// three lone CPUs, so that `wake_cap` alone decides between the two paths.
 #[test]
 fn wake_cap_rows() {
     let t = table("000_vectors.csv");
@@ -70,8 +72,9 @@ fn wake_cap_rows() {
 }
 
 /// Goal: spare capacity chooses the group, within the margin; a fork and too little spare go by
-/// load. Source: capacity-aware 2.8, 6.3. CPU 0 is the local group, CPU 1 the other one; the load
-/// comparison would always choose CPU 1, so the three outcomes show as three reasons.
+/// load. Source: docs/rules/capacity-aware.md#spare-capacity,
+/// docs/rules/capacity-aware.md#spare-capacity-numbers. CPU 0 is the local group, CPU 1 the other
+/// one; the load comparison would always choose CPU 1, so the three outcomes show as three reasons.
 #[test]
 fn idlest_group_spare_rows() {
     let t = table("000_vectors.csv");
@@ -82,7 +85,8 @@ fn idlest_group_spare_rows() {
         let mut core = core(&facts, "linux-4.17", &[("imbalance_pct", &pct)]);
         freeze(&mut core);
         let util = of("task_util");
-        // The task's blocked share is part of CPU 0, where it ran last (2.7).
+        // The task's blocked share is part of CPU 0, where it ran last
+        // (docs/rules/capacity-aware.md#util-without-task).
         core.cpu_mut(0).avg.util_avg = 1024 - of("local") + util;
         core.cpu_mut(1).avg.util_avg = 1024 - of("best_other");
         core.cpu_mut(0).avg.load_avg = 4000;
@@ -104,7 +108,8 @@ fn idlest_group_spare_rows() {
 }
 
 /// Goal: the margin to the unit: 112 * 400 = 44800 is above 44700 and not above 44800. Source:
-/// capacity-aware 6.3, rows 400/447 and 400/448 (the file has 448 and 449).
+/// docs/rules/capacity-aware.md#spare-capacity-numbers, rows 400/447 and 400/448 (the file has 448
+/// and 449).
 #[test]
 fn idlest_group_spare_margin() {
     for (other, expected) in [(447, (0, Reason::SlowLocal)), (448, (1, Reason::SlowSpare))] {
@@ -119,8 +124,9 @@ fn idlest_group_spare_margin() {
     }
 }
 
-/// Goal: with `idlest_spare` off load alone decides, whatever the spare capacity. Source: 2.8 item
-/// 6, 3.
+/// Goal: with `idlest_spare` off load alone decides, whatever the spare capacity. Source:
+/// docs/rules/capacity-aware.md#spare-capacity,
+/// docs/rules/capacity-aware.md#capacity-aware-switches.
 #[test]
 fn idlest_spare_off_goes_by_load() {
     let t = table("000_vectors.csv");
@@ -159,8 +165,9 @@ fn overutilized(capacity: u32, util: u32, new: bool) -> bool {
     core.overutilized()
 }
 
-/// Goal: the 2018 threshold on five capacities. Source: capacity-aware 6.1. What fits by the form
-/// of 2019 fits by that of 2018, too; this core has eras of the 2018 form only.
+/// Goal: the 2018 threshold on five capacities. Source:
+/// docs/rules/capacity-aware.md#fit-thresholds. What fits by the form of 2019 fits by that of 2018,
+/// too; this core has eras of the 2018 form only.
 #[test]
 fn fit_threshold_rows() {
     let t = table("000_vectors.csv");
@@ -175,8 +182,9 @@ fn fit_threshold_rows() {
     }
 }
 
-/// Goal: the over-utilisation table and who may set the flag. Source: energy-aware 7.6 (2018 form),
-/// 2.6: a new task's enqueue does not set it.
+/// Goal: the over-utilisation table and who may set the flag. Source:
+/// docs/rules/energy-numbers.md#overutilized-numbers (2018 form),
+/// docs/rules/capacity-aware.md#wake-cap: a new task's enqueue does not set it.
 #[test]
 fn overutilized_table() {
     for (capacity, util, flag) in [
@@ -223,7 +231,7 @@ fn pulls(row: [u32; 4], rule: &str) -> bool {
 }
 
 /// Goal: a smaller group does not pull from a bigger one that is not overloaded, and would without
-/// the rule. Source: capacity-aware 2.10.
+/// the rule. Source: docs/rules/capacity-aware.md#asym-no-pull.
 #[test]
 fn reject_pull_rows() {
     let t = table("000_vectors.csv");
@@ -236,7 +244,7 @@ fn reject_pull_rows() {
     }
 }
 
-// ------------------------------------------------------------------------------- 6.4
+// ------------------------------------------------------------------------------- TC2 walk
 
 const OFF: &str = "linux-4.17-asym-capacity";
 
@@ -271,7 +279,8 @@ fn walk(name: &str, w: &Walk) -> Choice {
     core.select_cpu(&mut [task], 0, &ask(PlaceKind::Wake, w.waker, w.prev))
 }
 
-/// Goal: the wake-up walk, cases a to e, with the switches on and off. Source: capacity-aware 6.4.
+/// Goal: the wake-up walk, cases a to e, with the switches on and off. Source:
+/// docs/rules/capacity-aware.md#tc2-walk.
 #[test]
 fn wakeup_walk_on_tc2() {
     let case = |utils, busy, util, prev, waker, wide| Walk {
@@ -329,8 +338,8 @@ fn a15_loaded(tasks: u32) -> (Core, Balance) {
     (core, bal)
 }
 
-/// Goal: two tasks on the A15s stay, the third may be pulled. Source: capacity-aware 6.4 g, h;
-/// 2.10.
+/// Goal: two tasks on the A15s stay, the third may be pulled. Source:
+/// docs/rules/capacity-aware.md#tc2-walk g, h; docs/rules/capacity-aware.md#asym-no-pull.
 #[test]
 fn third_task_on_a15_may_be_pulled() {
     let (mut core, mut bal) = a15_loaded(2);
@@ -340,8 +349,8 @@ fn third_task_on_a15_may_be_pulled() {
     assert_eq!(bal.src_cpu(), 0, "the A15 with two tasks");
 }
 
-/// Goal: a decision depends on the prev argument, not on the task's recorded CPU. Source: 2.1
-/// check.
+/// Goal: a decision depends on the prev argument, not on the task's recorded CPU. Source:
+/// docs/rules/capacity-aware.md#prev-cpu.
 #[test]
 fn prev_argument_counts() {
     let mut core = core(&machine(&tc2()), "linux-4.17", &[]);
@@ -353,7 +362,7 @@ fn prev_argument_counts() {
 }
 
 /// Goal: of a group's idle CPUs the cheapest to leave, then the one idle since last; without an
-/// idle one the least loaded. Source: capacity-aware 2.2.
+/// idle one the least loaded. Source: docs/rules/capacity-aware.md#idlest-cpu.
 #[test]
 fn idlest_cpu_of_a_group() {
     let pick = |latency: [u32; 3], stamp: [u64; 3], busy: &[u32], load: [u32; 3]| {

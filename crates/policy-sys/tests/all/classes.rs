@@ -1,5 +1,5 @@
 //! RT and deadline tasks, interrupt time, I/O boost, frequency limits: the core's part
-//! (signals-and-baseline, "SB").
+//! (docs/rules/signals.md, docs/rules/capacity.md).
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common;
@@ -43,8 +43,8 @@ fn run(core: &mut Core, class: &mut ClassTask, from: u64, to: u64, step: u64) {
 // ------------------------------------------------------------------------------- signals
 
 /// Goal: an RT or deadline task feeds its class's signal as a running task feeds its own. Source:
-/// SB 2.4 check: 10 ms from 0 in one update: 191, sum 9035776; in 1000 updates: 181 (of the last
-/// boundary), 9036463.
+/// docs/rules/signals.md#pelt-update-numbers: 10 ms from 0 in one update: 191, sum 9035776; in 1000
+/// updates: 181 (of the last boundary), 9036463.
 #[test]
 fn class_signals_of_ten_ms() {
     for (step, util, sum) in [(10 * MS, 191, 9_035_776), (10 * US, 181, 9_036_463)] {
@@ -60,8 +60,9 @@ fn class_signals_of_ten_ms() {
     }
 }
 
-/// Goal: they fade with the blocked averages: half of the sum after 32 idle periods. Source: SB 2.2
-/// decay, 2.6 ramp (1024 after 345 periods).
+/// Goal: they fade with the blocked averages: half of the sum after 32 idle periods. Source:
+/// docs/rules/signals.md#pelt-decay decay, docs/rules/signals.md#pelt-vectors ramp (1024 after 345
+/// periods).
 #[test]
 fn class_signals_fade() {
     let mut core = lone("linux-7.3", &[]);
@@ -75,8 +76,8 @@ fn class_signals_fade() {
     assert_eq!(core.cpu(0).rt_util, (faded / 46_718) as u32);
 }
 
-/// Goal: the time on a slow CPU that an RT task filled is not handed back when it goes idle (SB
-/// 2.5: the sums of all classes count).
+/// Goal: the time on a slow CPU that an RT task filled is not handed back when it goes idle
+/// (docs/rules/signals.md#pelt-clock: the sums of all classes count).
 #[test]
 fn a_cpu_full_of_rt_loses_its_idle_time() {
     let lost = |ms: u64| {
@@ -91,7 +92,8 @@ fn a_cpu_full_of_rt_loses_its_idle_time() {
 
 // ------------------------------------------------------------------------------- capacity
 
-/// Goal: 9.2's number with signals that the core keeps itself: 1024, used 100, irq 50 -> 878.
+/// Goal: the number of docs/rules/capacity.md#capacity-of-numbers with signals that the core keeps
+/// itself: 1024, used 100, irq 50 -> 878.
 #[test]
 fn capacity_from_kept_signals() {
     let mut core = core(&flat_facts(2), "linux-7.3", &[]);
@@ -134,9 +136,9 @@ fn flat_facts(cpus: usize) -> MachineFacts {
 
 // ------------------------------------------------------------------------------- interrupts
 
-/// Goal: the task clock leaves interrupts out. Source: SB 1 check: 10 % -> 0.9 of the clock; the
-/// average of interrupts is then a tenth of 1024, within the ripple of one interrupt (100 us of a
-/// period of 1024 us: 21 / 10 rounded up).
+/// Goal: the task clock leaves interrupts out. Source: docs/rules/signals.md#clocks: 10 % -> 0.9 of
+/// the clock; the average of interrupts is then a tenth of 1024, within the ripple of one interrupt
+/// (100 us of a period of 1024 us: 21 / 10 rounded up).
 #[test]
 fn interrupts_and_the_task_clock() {
     let mut core = lone("linux-7.3", &[]);
@@ -153,7 +155,7 @@ fn interrupts_and_the_task_clock() {
 }
 
 /// Goal: interrupt time that does not fit is carried to the next update, and no clock goes back.
-/// Source: SB 1.
+/// Source: docs/rules/signals.md#clocks.
 #[test]
 fn interrupt_time_is_carried_over() {
     let mut core = lone("linux-7.3", &[]);
@@ -185,8 +187,9 @@ fn a73(era: &str, settings: &[(&str, &str)], set: impl Fn(&mut Core)) -> u32 {
 }
 
 /// Goal: a queued RT task has the domain at its highest frequency; a deadline task at least at its
-/// bandwidth (energy-aware 2.8 E; SB 9.3). 300 of 1024 x 2362 = 692 -> 903; 400: 922 -> 1421. In
-/// 4.17 the bandwidth is demand like any other, with headroom: 400 + 25 % = 1153 -> 1421.
+/// bandwidth (docs/rules/energy-aware.md#sd-ea; docs/rules/capacity.md#schedutil). 300 of 1024 x
+/// 2362 = 692 -> 903; 400: 922 -> 1421. In 4.17 the bandwidth is demand like any other, with
+/// headroom: 400 + 25 % = 1153 -> 1421.
 #[test]
 fn classes_ask_for_frequency() {
     for era in ["linux-4.17", "linux-7.3"] {
@@ -224,8 +227,8 @@ fn io_turn(core: &mut Core, t: &mut Task, now: u64, io: bool) -> u32 {
     core.cpu(cpu).classes.io_boost
 }
 
-/// Goal: the boost doubles with each wake-up from I/O and halves without. Source: SB 9.3 check:
-/// 128, 256, 512, 1024, then 512, 256, 128, 0.
+/// Goal: the boost doubles with each wake-up from I/O and halves without. Source:
+/// docs/rules/capacity.md#schedutil-numbers: 128, 256, 512, 1024, then 512, 256, 128, 0.
 #[test]
 fn io_boost_sequence() {
     let mut core = lone("linux-7.3", &[("rate_limit_us", "0")]);
@@ -238,7 +241,7 @@ fn io_boost_sequence() {
 }
 
 /// Goal: more than a tick without an update starts the boost anew: at 128 with a request, at 0
-/// without. Source: SB 9.3.
+/// without. Source: docs/rules/capacity.md#schedutil.
 #[test]
 fn io_boost_is_forgotten_after_a_tick() {
     for (io, after) in [(true, 128), (false, 0)] {
@@ -254,7 +257,7 @@ fn io_boost_is_forgotten_after_a_tick() {
 }
 
 /// Goal: the boost is a floor on the CPU's own scale: 1024 of it on a 462 CPU is 462, and gives the
-/// highest frequency. Source: SB 9.3: value * capacity / 1024.
+/// highest frequency. Source: docs/rules/capacity.md#schedutil: value * capacity / 1024.
 #[test]
 fn io_boost_is_a_floor() {
     let mut core = core(
@@ -290,8 +293,8 @@ fn io_boost_of_4_17_is_a_frequency() {
     assert_eq!(seen, [903_000, 1_806_000, 2_362_000, 1_181_000, 0]);
 }
 
-/// Goal: a limit below the top leaves less capacity from 6.10 on. Source: SB 9.2: 1805 of 2362 MHz:
-/// pressure 1024 - 782 = 242.
+/// Goal: a limit below the top leaves less capacity from 6.10 on. Source:
+/// docs/rules/capacity.md#capacity-of: 1805 of 2362 MHz: pressure 1024 - 782 = 242.
 #[test]
 fn a_limit_is_pressure() {
     for (era, pressure) in [("linux-7.3", 242), ("linux-4.17", 0)] {
@@ -427,8 +430,8 @@ fn pull_the_highest_that_waits() {
     assert_eq!(waits([99, 5, 4, 0]), None);
 }
 
-/// Goal: a waker may ask for its own CPU (WF_CURRENT_CPU), which affinity may forbid. Source: SB
-/// 6.1.
+/// Goal: a waker may ask for its own CPU (WF_CURRENT_CPU), which affinity may forbid. Source:
+/// docs/rules/wake-ups.md#try-to-wake-up.
 #[test]
 fn current_cpu() {
     let mut core = four([0; 4]);
@@ -441,8 +444,9 @@ fn current_cpu() {
     assert_ne!(choice.reason, Reason::CurrentCpu);
 }
 
-/// Goal: a wake-up from I/O asks for a frequency itself, though no average has changed. Source: SB
-/// 9.3, triggers: "enqueue with I/O wait"; 512 doubled is 1024, and 462 of a CPU of 462.
+/// Goal: a wake-up from I/O asks for a frequency itself, though no average has changed. Source:
+/// docs/rules/capacity.md#schedutil, triggers: "enqueue with I/O wait"; 512 doubled is 1024, and
+/// 462 of a CPU of 462.
 #[test]
 fn io_wakeup_asks_at_once() {
     let settings = [("rate_limit_us", "0")];
@@ -456,8 +460,9 @@ fn io_wakeup_asks_at_once() {
 }
 
 /// Goal: where classes have averages, what they and the fair class show is summed, up to all of the
-/// CPU; 4.19 to 6.7, and those averages with the demand of 4.17. Source: SB 9.3: U >= scale: scale;
-/// else map_util_freq: 300: 864990 kHz: 903; 700: 2018310: 2112; 400 + 300 + 324 = 1024: the top.
+/// CPU; 4.19 to 6.7, and those averages with the demand of 4.17. Source:
+/// docs/rules/capacity.md#schedutil: U >= scale: scale; else map_util_freq: 300: 864990 kHz: 903;
+/// 700: 2018310: 2112; 400 + 300 + 324 = 1024: the top.
 #[test]
 fn class_signals_count_in_the_older_forms() {
     let signals = [("class_capacity", "signals")];

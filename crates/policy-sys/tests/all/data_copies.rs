@@ -1,8 +1,8 @@
-//! The reference tables in tests/data are the specification's, unchanged.
+//! The reference tables in tests/data are those of the scripts that made them, unchanged.
 
 use crate::common;
 
-/// Goal: nobody edits an expected value to make a test pass. Source: shared/spec/data.
+/// Goal: nobody edits an expected value to make a test pass. Source: tests/data/README.md.
 #[test]
 fn copies_equal_the_specification() {
     let origin = common::shared_dir().join("spec/data");

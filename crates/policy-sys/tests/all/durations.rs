@@ -1,5 +1,6 @@
-//! How long a task runs at a time: when a section ends, its average, what each version of
-//! sis-short records. Source: spec/sis-short.md 2.1, 4, 6.1, 6.2.
+//! How long a task runs at a time: when a section ends, its average, what each version of sis-short
+//! records. Source: docs/rules/short-wakes.md#dur-avg, docs/rules/short-wakes.md#short-versions,
+//! docs/rules/short-wakes.md#section-numbers, docs/rules/short-wakes.md#dur-avg-series.
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common;
@@ -96,8 +97,9 @@ fn series(table: &Table, name: &str) -> Vec<(u64, u64, u64)> {
     .collect()
 }
 
-/// Goal: the average of each series of the specification, sleep by sleep, with the feature off and
-/// on. Source: 6.2, dur_avg_series.csv, 2.5 ("recording is unconditional").
+/// Goal: the average of each series of docs/rules/short-wakes.md#dur-avg-series, sleep by sleep,
+/// with the feature off and on. Source: docs/rules/short-wakes.md#dur-avg-series,
+/// dur_avg_series.csv, docs/rules/short-wakes.md#short-switch ("recording is unconditional").
 #[test]
 fn the_average_follows_the_reference_series() {
     let table = table("dur_avg_series.csv");
@@ -132,7 +134,8 @@ fn the_average_follows_the_reference_series() {
     }
 }
 
-/// Goal: the numbers that the specification prints. Source: 6.2 (all columns), 2.1 rule 5.
+/// Goal: the numbers that the page prints. Source: docs/rules/short-wakes.md#dur-avg-series (all
+/// columns), docs/rules/short-wakes.md#dur-avg.
 #[test]
 fn the_printed_numbers() {
     let printed = |sections: &[(u64, u64)], at: &[(u64, u64)]| {
@@ -202,7 +205,8 @@ fn the_printed_numbers() {
 }
 
 /// Goal: being preempted ends no section: 1 ms, preempted for 2 ms, 0.5 ms, sleep is one sample of
-/// 1.5 ms; the next one of 0.1 ms gives 187500 + trunc(-87500 / 8) = 176563. Source: 6.1.
+/// 1.5 ms; the next one of 0.1 ms gives 187500 + trunc(-87500 / 8) = 176563. Source:
+/// docs/rules/short-wakes.md#section-numbers.
 #[test]
 fn preemption_does_not_end_a_section() {
     for version in ["v4", "v5", "v8"] {
@@ -224,8 +228,8 @@ fn preemption_does_not_end_a_section() {
 }
 
 /// Goal: a task that moves while it can run, by balancing or between two sleeps, has the same
-/// sections; moving changes neither the average nor what a section has had. Source: 2.1 rule 7,
-/// 6.1.
+/// sections; moving changes neither the average nor what a section has had. Source:
+/// docs/rules/short-wakes.md#dur-avg, docs/rules/short-wakes.md#section-numbers.
 #[test]
 fn moving_does_not_end_a_section() {
     let mut runner = Runner::on(2, "linux-6.2+sis-short", &[]);
@@ -251,7 +255,7 @@ fn moving_does_not_end_a_section() {
 }
 
 /// Goal: a dequeue that is no sleep is no sample: a running task that is moved (its affinity
-/// changed), and a change of nice. Source: 2.1 rule 2.
+/// changed), and a change of nice. Source: docs/rules/short-wakes.md#dur-avg.
 #[test]
 fn other_dequeues_are_no_samples() {
     let mut runner = Runner::on(2, "linux-6.2+sis-short", &[]);
@@ -271,7 +275,7 @@ fn other_dequeues_are_no_samples() {
 }
 
 /// Goal: the time is that of the task clock: a CPU at half speed makes the same work look twice as
-/// long, and time of interrupts does not count. Source: 2.1 rule 5.
+/// long, and time of interrupts does not count. Source: docs/rules/short-wakes.md#dur-avg.
 #[test]
 fn the_time_is_not_scaled() {
     let mut core = core(&lone_cpu(512), "linux-6.2+sis-short", &[]);
@@ -287,7 +291,7 @@ fn the_time_is_not_scaled() {
 }
 
 /// Goal: a sleeper that its queue keeps has slept when it was put off, not when its queue lets it
-/// go. Source: 2.1 rule 5 (delayed dequeue).
+/// go. Source: docs/rules/short-wakes.md#dur-avg (delayed dequeue).
 #[test]
 fn a_delayed_sleep_is_one_sample() {
     let mut runner = Runner::on(1, "linux-7.3+sis-short", &[]);
@@ -315,8 +319,8 @@ fn a_delayed_sleep_is_one_sample() {
     assert_eq!(runner.average(), 176_563);
 }
 
-/// Goal: each task has its own average, though it is in a group. Source: 7 ("per task, not per
-/// group entity").
+/// Goal: each task has its own average, though it is in a group. Source:
+/// docs/rules/short-wakes.md#short-pitfalls ("per task, not per group entity").
 #[test]
 fn a_task_of_a_group_has_its_own() {
     let mut core = core(&lone_cpu(1024), "linux-6.2+sis-short", &[]);
@@ -338,7 +342,8 @@ fn a_task_of_a_group_has_its_own() {
 }
 
 /// Goal: time that a task ran above the fair class is no section, and such a task is known to the
-/// wake-ups of its CPU by its last fair average. Source: 7 (RT and deadline tasks as `curr`).
+/// wake-ups of its CPU by its last fair average. Source: docs/rules/short-wakes.md#short-pitfalls
+/// (RT and deadline tasks as `curr`).
 #[test]
 fn other_classes_keep_the_last_fair_average() {
     let mut runner = lone("v5");
@@ -354,7 +359,8 @@ fn other_classes_keep_the_last_fair_average() {
 }
 
 /// Goal: what a CPU knows of the task that executes there: its average and history from its start
-/// on, nothing once it has stopped. Source: 2.3, 2.4 (In: running task of the target).
+/// on, nothing once it has stopped. Source: docs/rules/short-wakes.md#hunk-a,
+/// docs/rules/short-wakes.md#hunk-b (In: running task of the target).
 #[test]
 fn a_cpu_knows_its_running_task() {
     let mut runner = lone("v5");
@@ -376,7 +382,7 @@ fn a_cpu_knows_its_running_task() {
 
 /// Goal: v2 and v3 record where a task is put, which the pick of the next fair task skips: with
 /// another one queued there is no sample, and what was run joins the next section. v4 moved it.
-/// Source: 4 (v3, v4), docs/decisions/028.
+/// Source: docs/rules/short-wakes.md#short-versions (v3, v4), docs/decisions/028.
 #[test]
 fn before_v4_a_sleep_beside_others_is_no_sample() {
     for (version, first, second) in [
@@ -417,8 +423,8 @@ fn v2_takes_large_changes_only() {
     assert_eq!(runner.average(), 0);
 }
 
-/// Goal: v1 needs all that a task ran and how often it slept; both count from its birth.
-/// Source: 4 (v1).
+/// Goal: v1 needs all that a task ran and how often it slept; both count from its birth. Source:
+/// docs/rules/short-wakes.md#short-versions (v1).
 #[test]
 fn v1_counts_runs_and_sleeps() {
     let mut runner = lone("v1");
@@ -431,8 +437,8 @@ fn v1_counts_runs_and_sleeps() {
 
 // ------------------------------------------------------------------------------- granularity
 
-/// Goal: the factors of the granularity by CPUs: none, log, linear, counted up to 8. Source: 2.2,
-/// table: 0.75 ms times these are its columns.
+/// Goal: the factors of the granularity by CPUs: none, log, linear, counted up to 8. Source:
+/// docs/rules/short-wakes.md#is-short, table: 0.75 ms times these are its columns.
 #[test]
 fn scaling_by_cpus() {
     for (cpus, log, linear) in [

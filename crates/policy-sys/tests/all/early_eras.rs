@@ -1,5 +1,7 @@
 //! The eras before 4.9 as sets of rules and constants, and the worked numbers of their capacities
-//! (power-aware 1 and 2, sched-mc 1 and 3, capacity-aware 3).
+//! (docs/rules/linux-3-8.md#groups-and-capacity and docs/rules/linux-3-8.md#linux-3-8,
+//! docs/rules/sched-mc.md#linux-3-1 and docs/rules/sched-mc.md#sched-mc-patches,
+//! docs/rules/capacity-aware.md#capacity-aware-switches).
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common::{cluster, labels, machine};
@@ -17,7 +19,7 @@ fn era(name: &str) -> Policy {
     Policy::parse(name).expect("an era")
 }
 
-/// The four switches of the series of 2016 (capacity-aware 3).
+/// The four switches of the series of 2016 (docs/rules/capacity-aware.md#capacity-aware-switches).
 const SWITCHES: [&str; 4] = [
     "asym_balance_wake",
     "wake_cap",
@@ -50,8 +52,9 @@ fn asym_capacity_is_added_to_4_7() {
     assert_eq!(value(&fixed, "wakee_flips_fix"), "on");
 }
 
-/// Goal: the fair class's constants of those kernels (power-aware 6; signals-and-baseline 4) and
-/// the busy factors (power-aware 2.3; signals-and-baseline 7).
+/// Goal: the fair class's constants of those kernels (docs/rules/power-policy.md#power-parameters;
+/// docs/rules/queues.md#cfs) and the busy factors (docs/rules/linux-3-8.md#domains-3-8;
+/// docs/rules/domains.md#domains).
 #[test]
 fn constants_are_those_of_the_time() {
     for name in EARLY {
@@ -100,8 +103,9 @@ fn the_live_build_refuses_them() {
     }
 }
 
-/// Goal: capacity rounds to the nearest number of tasks, halves up: 1178 1, a 4-core HT socket 5,
-/// 8 cores 9, 10 cores 12 (power-aware 1); 4096 is 4, and 3 below 3584 (sched-mc 3, P5).
+/// Goal: capacity rounds to the nearest number of tasks, halves up: 1178 1, a 4-core HT socket 5, 8
+/// cores 9, 10 cores 12 (docs/rules/linux-3-8.md#groups-and-capacity); 4096 is 4, and 3 below 3584
+/// (docs/rules/sched-mc.md#sched-mc-patches, docs/rules/sched-mc.md#mc-arch-hook).
 #[test]
 fn capacities_in_tasks() {
     for (capacity, tasks) in [

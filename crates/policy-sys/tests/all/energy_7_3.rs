@@ -1,4 +1,4 @@
-//! The energy-aware wake-up in its form of 6.12 to 7.3, against the specification's numbers.
+//! The energy-aware wake-up in its form of 6.12 to 7.3, against docs/rules/energy-numbers.md.
 
 use crate::common;
 
@@ -43,7 +43,8 @@ fn hikey(utils: &[u32], task: (u32, u32, u32)) -> (Core, Task) {
 
 // ------------------------------------------------------------------------------- eas_vectors.csv
 
-/// Utilisations and (util, est, prev) of the landscapes of energy-aware 7.2 and 7.3.
+/// Utilisations and (util, est, prev) of the landscapes of
+/// docs/rules/energy-numbers.md#doc-platform and docs/rules/energy-numbers.md#hikey960-decisions.
 fn landscape(name: &str) -> (Vec<Cluster>, Vec<u32>, (u32, u32, u32)) {
     let hk = |utils: [u32; 8], task| (hikey960(), utils.to_vec(), task);
     match name {
@@ -73,7 +74,9 @@ fn parse_log(log: &str) -> Vec<(u32, u64)> {
 }
 
 /// Goal: chosen CPU, and every CPU looked at with what the task adds there, in order. Source:
-/// energy-aware 7.2 column 4, 7.3; 4.5: "6.12, 7.3 the same".
+/// docs/rules/energy-numbers.md#doc-platform column 4,
+/// docs/rules/energy-numbers.md#hikey960-decisions; docs/rules/energy-aware.md#energy-wake-up:
+/// "6.12, docs/rules/energy-numbers.md#hikey960-decisions the same".
 #[test]
 fn eas_vector_rows() {
     let t = table("eas_vectors.csv");
@@ -105,9 +108,11 @@ fn eas_vector_rows() {
     assert_eq!(checked, 20);
 }
 
-// ------------------------------------------------------------------------------- 7.4 and 7.5
+// ------------------------------------------------------------- energy statements and energy margin
 
-/// Goal: a task that does not fit a little CPU leaves it. Source: 7.4, first; 7.3 row "task 370".
+/// Goal: a task that does not fit a little CPU leaves it. Source:
+/// docs/rules/energy-numbers.md#energy-statements, first;
+/// docs/rules/energy-numbers.md#hikey960-decisions row "task 370".
 #[test]
 fn too_big_for_little_goes_big() {
     for little in [462, 430] {
@@ -123,7 +128,8 @@ fn too_big_for_little_goes_big() {
 }
 
 /// Goal: a small task leaves an idle big CPU; in its own domain another CPU must have more room
-/// than prev. Source: 7.4, second and third; 4.5 "spare > prev_spare".
+/// than prev. Source: docs/rules/energy-numbers.md#energy-statements, second and third;
+/// docs/rules/energy-aware.md#energy-wake-up (spare above that of prev).
 #[test]
 fn small_task_and_equal_cpus() {
     let (mut core, task) = hikey(&[0, 0, 0, 0, 43, 0, 0, 0], (43, 59, 4));
@@ -143,8 +149,8 @@ fn small_task_and_equal_cpus() {
     assert_eq!(candidates(&core), [(4, 367_157), (3, 127_440)]);
 }
 
-/// Goal: a task without utilisation stays, unless it wishes for performance. Source: 7.4 fifth,
-/// 4.5.
+/// Goal: a task without utilisation stays, unless it wishes for performance. Source:
+/// docs/rules/energy-numbers.md#energy-statements fifth, docs/rules/energy-aware.md#energy-wake-up.
 #[test]
 fn zero_util_stays() {
     let (mut core, mut task) = hikey(&[462, 0, 0, 0, 0, 0, 0, 0], (0, 0, 0));
@@ -157,7 +163,8 @@ fn zero_util_stays() {
 }
 
 /// Goal: a forbidden prev is no candidate; without candidates the wake-up code takes an allowed
-/// CPU; nothing fits: prev. Source: 7.4, last; 4.5.
+/// CPU; nothing fits: prev. Source: docs/rules/energy-numbers.md#energy-statements, last;
+/// docs/rules/energy-aware.md#energy-wake-up.
 #[test]
 fn prev_not_allowed_or_nothing_fits() {
     let (mut core, mut task) = hikey(&[43, 0, 0, 0, 0, 0, 0, 0], (43, 59, 0));
@@ -176,8 +183,9 @@ fn prev_not_allowed_or_nothing_fits() {
     }
 }
 
-/// Goal: no margin: any strictly smaller delta moves the task, a tie does not. Source: 7.5.
-/// A 256 task on CPU 1: cost 400000 * 10 / 1024 = 3906; on CPU 0 the power is chosen around it.
+/// Goal: no margin: any strictly smaller delta moves the task, a tie does not. Source:
+/// docs/rules/energy-numbers.md#energy-margin. A 256 task on CPU 1: cost 400000 * 10 / 1024 = 3906;
+/// on CPU 0 the power is chosen around it.
 #[test]
 fn no_margin() {
     for (power_uw, cost, cpu) in [(199_936, 3905, 0), (199_988, 3906, 1), (200_039, 3907, 1)] {
@@ -196,10 +204,10 @@ fn no_margin() {
     }
 }
 
-// ------------------------------------------------------------------------------- 4.1 and 4.2
+// ----------------------------------------------------------- energy model tables and em_cpu_energy
 
-/// Goal: an inefficient state is skipped. Source: 4.1 example: perf 200/100 mW, 400/190 mW,
-/// 600/400 mW -> costs 5000, 4750, 6666; util 100 uses state 1.
+/// Goal: an inefficient state is skipped. Source: docs/rules/energy-aware.md#inefficient-states:
+/// perf 200/100 mW, 400/190 mW, 600/400 mW -> costs 5000, 4750, 6666; util 100 uses state 1.
 #[test]
 fn inefficient_state_is_skipped() {
     let small = Cluster {
@@ -212,14 +220,16 @@ fn inefficient_state_is_skipped() {
     let task = sleeper(&mut core, 1, 0, 100, 100);
     wake(&mut core, &task, 0);
     assert!(candidates(&core).contains(&(0, 4750 * 100)));
-    // The frequency follows: 100 asks for 125/600 of 600 MHz, and 200 MHz is skipped, too (9.3).
+    // The frequency follows: 100 asks for 125/600 of 600 MHz, and 200 MHz is skipped, too
+    // (docs/rules/capacity.md#schedutil).
     core.cpu_mut(0).nr_removed = 1;
     assert!(core.update_blocked(0, common::NOW).freq());
     assert_eq!(core.freq_request(0), 1);
 }
 
 /// Goal: limits of the hardware bound the search for a state; a wrong limit changes nothing.
-/// Source: 4.1 (7.3). Costs of 7.1.
+/// Source: docs/rules/energy-aware.md#em-tables (7.3). Costs of
+/// docs/rules/energy-numbers.md#em-numbers.
 #[test]
 fn limits_of_a_domain() {
     let (mut core, task) = hikey(&[43, 0, 0, 0, 0, 0, 0, 0], (43, 59, 0));
@@ -245,11 +255,11 @@ fn limits_of_a_domain() {
     assert!(candidates(&core).contains(&(0, 3558 * 300)));
 }
 
-// ------------------------------------------------------------------------------- 4.3 and 4.4
+// ------------------------------------------------------------ util of candidate and compute energy
 
-/// Goal: time in the queue raises the frequency, not the busy time. Source: 4.3.
-/// CPU 1 shows util 100, runnable 300: 300 + 75 = 375 needs the state of 428, cost 4392, before
-/// and after: delta 4392 * 59; without it 2160 * 59.
+/// Goal: time in the queue raises the frequency, not the busy time. Source:
+/// docs/rules/energy-aware.md#util-of-candidate. CPU 1 shows util 100, runnable 300: 300 + 75 = 375
+/// needs the state of 428, cost 4392, before and after: delta 4392 * 59; without it 2160 * 59.
 #[test]
 fn runnable_boost() {
     for (runnable, delta) in [(300, 4392 * 59), (100, 2160 * 59)] {
@@ -260,7 +270,8 @@ fn runnable_boost() {
     }
 }
 
-/// Goal: RT, deadline and interrupt time count. Source: 4.4, signals-and-baseline 9.3.
+/// Goal: RT, deadline and interrupt time count. Source: docs/rules/energy-aware.md#compute-energy,
+/// docs/rules/capacity.md#schedutil.
 #[test]
 fn other_classes_count() {
     // Interrupts of 46 on prev: the task adds 59 * 416 / 462 = 53; state 133 with and without.
@@ -283,10 +294,10 @@ fn other_classes_count() {
     }
 }
 
-/// Goal: pressure bounds the state and the domain's busy time. Source: 4.4. A73 at 1805 of
-/// 2362 MHz: pressure 242, 782 left. With three of the four CPUs full and the task on the fourth,
-/// busy 3 * 1024 + 50 is above 4 * 782 = 3128 with the task (3122 + 59), so it adds 6 at the state
-/// of 782, cost 10282.
+/// Goal: pressure bounds the state and the domain's busy time. Source:
+/// docs/rules/energy-aware.md#compute-energy. A73 at 1805 of 2362 MHz: pressure 242, 782 left. With
+/// three of the four CPUs full and the task on the fourth, busy 3 * 1024 + 50 is above 4 * 782 =
+/// 3128 with the task (3122 + 59), so it adds 6 at the state of 782, cost 10282.
 #[test]
 fn pressure_bounds_domain() {
     let (mut core, task) = hikey(&[0, 0, 0, 0, 93, 1024, 1024, 1024], (43, 59, 4));
@@ -300,7 +311,8 @@ fn pressure_bounds_domain() {
 // ------------------------------------------------------------------------------- hints
 
 /// Goal: a CPU that meets the wish for performance comes before one that does not, whatever it
-/// costs; if none does, the one with most capacity. Source: 4.5, 9.4.
+/// costs; if none does, the one with most capacity. Source:
+/// docs/rules/energy-aware.md#energy-wake-up, docs/rules/capacity.md#util-fits-cpu.
 #[test]
 fn hints_rank_candidates() {
     let (mut core, mut task) = hikey(&[43, 0, 0, 0, 0, 0, 0, 0], (43, 59, 0));
@@ -328,7 +340,8 @@ fn hints_rank_candidates() {
 }
 
 /// Goal: the hints of the tasks already queued count with the task's own; an idle queue's do not.
-/// Source: 4.5 ("max of rq's (if rq not idle) and p's"), 4.4.
+/// Source: docs/rules/energy-aware.md#energy-wake-up ("max of rq's (if rq not idle) and p's"),
+/// docs/rules/energy-aware.md#compute-energy.
 #[test]
 fn hints_of_the_queue() {
     // A task bounded to 200 is made to fit any CPU, beside nobody.
@@ -351,9 +364,10 @@ fn hints_of_the_queue() {
     assert!(wake(&mut plain, &task, 7).cpu >= 4);
 }
 
-/// Goal: an estimate that falls by adding the task keeps prev. Source: 4.5 ("if d < base: return
-/// prev"). Without the task CPU 0 shows 300 of tasks asleep: 375, cost 4392 * 300; with it the
-/// queue's bound is the task's 100: cost 2160 * 359.
+/// Goal: an estimate that falls by adding the task keeps prev. Source:
+/// docs/rules/energy-aware.md#energy-wake-up ("if d < base: return prev"). Without the task CPU 0
+/// shows 300 of tasks asleep: 375, cost 4392 * 300; with it the queue's bound is the task's 100:
+/// cost 2160 * 359.
 #[test]
 fn lower_with_the_task_keeps_prev() {
     let (mut core, mut task) = hikey(&[343, 0, 0, 0, 0, 0, 0, 0], (43, 59, 0));
@@ -370,7 +384,8 @@ fn rule_of_small_task(core: &mut Core) -> Rule {
     wake(core, &task, 4).rule
 }
 
-/// Goal: each condition off means the normal path, and the core says why. Source: 4.7.
+/// Goal: each condition off means the normal path, and the core says why. Source:
+/// docs/rules/energy-aware.md#energy-conditions.
 #[test]
 fn each_condition_off_deactivates() {
     let full = machine(&hikey960());
@@ -393,12 +408,13 @@ fn each_condition_off_deactivates() {
     inactive(&facts, &[], Some("the CPUs have several threads"));
     let why = Some("the governor is not schedutil");
     inactive(&full, &[("governor", "performance")], why);
-    // The limit on the estimate's cost is gone (4.7).
+    // The limit on the estimate's cost is gone (docs/rules/energy-aware.md#energy-conditions).
     let complexity = active.state().params.energy_max_complexity;
     assert_eq!(complexity, 0);
 }
 
-/// Goal: where the kernel sets the frequencies, its governor is what counts. Source: 4.7.
+/// Goal: where the kernel sets the frequencies, its governor is what counts. Source:
+/// docs/rules/energy-aware.md#energy-conditions.
 #[test]
 fn external_governor() {
     for (schedutil, rule) in [(1, Rule::Energy), (0, Rule::IdleSibling)] {
@@ -410,7 +426,8 @@ fn external_governor() {
     }
 }
 
-/// Goal: fork, exec and the flag bypass the rule. Source: 4.8, 7.4 fourth.
+/// Goal: fork, exec and the flag bypass the rule. Source: docs/rules/energy-aware.md#energy-bypass,
+/// docs/rules/energy-numbers.md#energy-statements, fourth.
 #[test]
 fn bypasses() {
     for kind in [PlaceKind::Fork, PlaceKind::Exec] {
@@ -427,8 +444,9 @@ fn bypasses() {
     assert_ne!(with.rule, Rule::Energy);
 }
 
-/// Goal: a CPU outside the asymmetric domain leaves the wake-up to the normal path. Source: 4.5.
-/// Two islands: CPUs 0-1 little and big with one cache, 2-3 alike; 1 and 3 are big.
+/// Goal: a CPU outside the asymmetric domain leaves the wake-up to the normal path. Source:
+/// docs/rules/energy-aware.md#energy-wake-up. Two islands: CPUs 0-1 little and big with one cache,
+/// 2-3 alike; 1 and 3 are big.
 #[test]
 fn no_common_asymmetric_domain() {
     let mut facts = machine(&[
@@ -452,7 +470,9 @@ fn no_common_asymmetric_domain() {
 
 // ------------------------------------------------------------------------------- tipping point
 
-/// Goal: the flag rises at an exact 80 %. Source: 7.6, right column; 4.6.
+/// Goal: the flag rises at an exact 80 %. Source:
+/// docs/rules/energy-numbers.md#overutilized-numbers, right column;
+/// docs/rules/energy-aware.md#overutilized-6-12.
 #[test]
 fn overutilized_thresholds() {
     for (little, util, over) in [
@@ -475,7 +495,8 @@ fn overutilized_thresholds() {
 }
 
 /// Goal: a bounded CPU is never beyond the tipping point, a wish for performance does not count,
-/// and a new task does not raise the flag. Source: 4.6 (7.3), 2.6.
+/// and a new task does not raise the flag. Source: docs/rules/energy-aware.md#overutilized-6-12
+/// (7.3), docs/rules/energy-aware.md#overutilized.
 #[test]
 fn overutilized_and_hints() {
     let over = |min, max, new| {
@@ -513,8 +534,9 @@ fn versions() {
 }
 
 /// Goal: costs of an artificial model are taken as they are, mark inefficient states and are
-/// bounded as powers are; forms before 6.1 have no such model. Source: energy-aware 4.1 (scan from
-/// the top down: if cost >= the lowest so far, inefficient; limits; artificial models).
+/// bounded as powers are; forms before 6.1 have no such model. Source:
+/// docs/rules/energy-aware.md#em-tables (scan from the top down: if cost >= the lowest so far,
+/// inefficient; limits; artificial models).
 #[test]
 fn artificial_models_have_costs_of_their_own() {
     let mut facts = machine(&hikey960());
@@ -556,9 +578,10 @@ fn artificial_models_have_costs_of_their_own() {
     }
 }
 
-/// Goal: the costs decide, not the powers. Source: 4.1, 4.4. Method: one small task on an idle
-/// machine, previous CPU big: by power it goes to the littles (7.3); with costs that make little
-/// work dearer it stays.
+/// Goal: the costs decide, not the powers. Source: docs/rules/energy-aware.md#em-tables,
+/// docs/rules/energy-aware.md#compute-energy. Method: one small task on an idle machine, previous
+/// CPU big: by power it goes to the littles (docs/rules/energy-numbers.md#hikey960-decisions); with
+/// costs that make little work dearer it stays.
 #[test]
 fn artificial_costs_decide() {
     for (little, big, on_little) in [(10, 100, true), (100, 10, false)] {

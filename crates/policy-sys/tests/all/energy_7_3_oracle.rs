@@ -1,9 +1,10 @@
 //! The energy-aware wake-up of 6.1, 6.12 and 7.3 against an independent evaluation on random
 //! states: 100,000, or as many as WAKEPLACE_ORACLE_STATES says.
 //!
-//! `mod rule` is written from spec/energy-aware.md 4.2 to 4.5 and signals-and-baseline 9.3, 9.4
-//! with its own types and arithmetic and calls nothing of the core. To repeat one failure: set
-//! FIRST_SEED to the printed seed.
+//! `mod rule` is written from docs/rules/energy-aware.md#em-cpu-energy to
+//! docs/rules/energy-aware.md#energy-wake-up and docs/rules/capacity.md#schedutil,
+//! docs/rules/capacity.md#util-fits-cpu with its own types and arithmetic and calls nothing of the
+//! core. To repeat one failure: set FIRST_SEED to the printed seed.
 
 use crate::common;
 
@@ -80,7 +81,7 @@ mod rule {
         util.max(est).min(c.full)
     }
 
-    /// Demand with the other classes (9.3).
+    /// Demand with the other classes (docs/rules/capacity.md#schedutil).
     fn effective(c: &Cpu, fair: i64) -> i64 {
         let sum = fair + c.rt + c.dl;
         if c.irq >= c.full || sum >= c.full {
@@ -89,7 +90,8 @@ mod rule {
         (sum * (c.full - c.irq) / c.full + c.irq).min(c.full)
     }
 
-    /// Performance asked for with the hints in force (9.3, 4.4).
+    /// Performance asked for with the hints in force (docs/rules/capacity.md#schedutil,
+    /// docs/rules/energy-aware.md#compute-energy).
     fn performance(s: &State, cpu: usize, dst: Option<usize>) -> i64 {
         let c = &s.cpus[cpu];
         let demand = effective(c, util_with(s, cpu, dst, true));
@@ -117,7 +119,7 @@ mod rule {
         let perf_of = |i: usize| capacity * d.states[i].0 / top;
         let cost_of = |i: usize| d.states[i].1 * 10 / perf_of(i);
         let wasteful = |i: usize| (i + 1..d.states.len()).any(|j| cost_of(j) <= cost_of(i));
-        // Limits are 7.3's (section 5).
+        // Limits are 7.3's (docs/rules/energy-aware.md#energy-versions).
         let (from, to) = match s.form {
             Form::V73 => d.limits,
             _ => (0, d.states.len() - 1),
@@ -126,7 +128,8 @@ mod rule {
         cost_of(enough.unwrap_or(to))
     }
 
-    /// Demand of 6.1 (9.3: hints bound the demand, the 25 % come at the end; 4.2, column 6.1).
+    /// Demand of 6.1 (docs/rules/capacity.md#schedutil: hints bound the demand, the 25 % come at
+    /// the end; docs/rules/energy-aware.md#em-cpu-energy, column 6.1).
     fn demand_61(s: &State, cpu: usize, dst: Option<usize>) -> i64 {
         let c = &s.cpus[cpu];
         if c.irq >= c.full || c.rt_queued {
@@ -148,7 +151,8 @@ mod rule {
         (bound * (c.full - c.irq) / c.full + c.irq + c.dl).min(c.full)
     }
 
-    /// Energy of a domain busy for `busy` whose most demanding CPU wants `most` (4.2, column 6.1).
+    /// Energy of a domain busy for `busy` whose most demanding CPU wants `most`
+    /// (docs/rules/energy-aware.md#em-cpu-energy, column 6.1).
     fn energy_61(s: &State, d: &Domain, most: i64, busy: i64, cap: i64) -> i64 {
         if busy == 0 {
             return 0;
@@ -496,10 +500,10 @@ fn compare(core: &mut Core, s: &State, seed: u64, counts: &mut [u32; Reason::COU
 
 /// No CPU that does not hold the task while another does, and no more energy than by staying where
 /// the task was fully held; except for the early returns of the spec: no utilisation, an estimate
-/// that contradicts itself (4.5), and a previous CPU that is not allowed (7.4). Nor does energy
-/// count where the last of the rule's three conditions chose: a CPU that lacks the performance
-/// asked for is taken for its capacity even from a CPU that has it all (`best_fits < 0 and
-/// best_cap > prev_cap`).
+/// that contradicts itself (docs/rules/energy-aware.md#energy-wake-up), and a previous CPU that is
+/// not allowed (docs/rules/energy-numbers.md#energy-statements). Nor does energy count where the
+/// last of the rule's three conditions chose: a CPU that lacks the performance asked for is taken
+/// for its capacity even from a CPU that has it all (`best_fits < 0 and best_cap > prev_cap`).
 fn properties(s: &State, chosen: usize, reason: Reason) {
     let early = [
         Reason::EnergyZeroUtil,
@@ -509,8 +513,8 @@ fn properties(s: &State, chosen: usize, reason: Reason) {
     if early.contains(&reason) {
         return;
     }
-    // The limits of a domain's first CPU stand for all (4.4); one that they leave nothing is no
-    // place for a task that lacks performance anyway.
+    // The limits of a domain's first CPU stand for all (docs/rules/energy-aware.md#compute-energy);
+    // one that they leave nothing is no place for a task that lacks performance anyway.
     let leaves = |c: &usize| {
         let domain = s.domains.iter().find(|d| d.cpus.contains(c));
         let mut cpus = domain.into_iter().flat_map(|d| &d.cpus);
@@ -561,20 +565,21 @@ fn check(form: Form) {
 }
 
 /// Goal: every choice, and every CPU looked at with its fit and its delta, in order; every reason
-/// of the rule occurs. Source: energy-aware 4.2 to 4.5.
+/// of the rule occurs. Source: docs/rules/energy-aware.md#em-cpu-energy to
+/// docs/rules/energy-aware.md#energy-wake-up.
 #[test]
 fn v73_agrees_on_random_states() {
     check(Form::V73);
 }
 
-/// The same for 6.12, which knows no limits (energy-aware 5).
+/// The same for 6.12, which knows no limits (docs/rules/energy-aware.md#energy-versions).
 #[test]
 fn v612_agrees_on_random_states() {
     check(Form::V612);
 }
 
-/// The same for the estimate of 6.1. Source: energy-aware 4.2 (column 6.1), signals-and-baseline
-/// 9.3 ("6.1").
+/// The same for the estimate of 6.1. Source: docs/rules/energy-aware.md#em-cpu-energy (column 6.1),
+/// docs/rules/capacity.md#schedutil ("6.1").
 #[test]
 fn v61_agrees_on_random_states() {
     check(Form::V61);

@@ -1,4 +1,4 @@
-//! Energy model tables and energy-aware decisions against the specification's numbers.
+//! Energy model tables and energy-aware decisions against docs/rules/energy-numbers.md.
 
 use crate::common;
 
@@ -37,7 +37,8 @@ fn candidates(core: &Core) -> Vec<(u32, u64)> {
 
 // ------------------------------------------------------------------------------- tables
 
-/// Goal: performance, cost and the inefficient mark of every state. Source: energy-aware 7.1, 4.1.
+/// Goal: performance, cost and the inefficient mark of every state. Source:
+/// docs/rules/energy-numbers.md#em-numbers, docs/rules/energy-aware.md#em-tables.
 #[test]
 fn em_table_rows() {
     let t = table("em_tables.csv");
@@ -73,8 +74,9 @@ fn em_table_rows() {
     assert_eq!(checked, t.rows.len());
 }
 
-/// Goal: a state that costs no less than a faster one is marked. Source: energy-aware 4.1, example:
-/// perf 200/100 mW, 400/190 mW, 600/400 mW -> costs 5000, 4750, 6666 -> state 0 inefficient.
+/// Goal: a state that costs no less than a faster one is marked. Source:
+/// docs/rules/energy-aware.md#inefficient-states: perf 200/100 mW, 400/190 mW, 600/400 mW -> costs
+/// 5000, 4750, 6666 -> state 0 inefficient.
 #[test]
 fn inefficient_state_is_marked() {
     let small = Cluster {
@@ -112,7 +114,8 @@ struct Scenario {
     est: u32,
 }
 
-/// The landscapes of energy-aware 7.2 and 7.3 by their names in eas_vectors.csv.
+/// The landscapes of docs/rules/energy-numbers.md#doc-platform and
+/// docs/rules/energy-numbers.md#hikey960-decisions by their names in eas_vectors.csv.
 fn scenarios() -> Vec<Scenario> {
     let doc = Scenario {
         name: "doc_example2_P200_prev0",
@@ -218,8 +221,10 @@ fn parse_log(log: &str) -> Vec<(u32, u64)> {
     list
 }
 
-/// Goal: chosen CPU and every candidate's energy. Source: energy-aware 7.2 column 3, 7.3; the order
-/// in which domains are visited differs between the forms (2.5), so candidates compare as sets.
+/// Goal: chosen CPU and every candidate's energy. Source: docs/rules/energy-numbers.md#doc-platform
+/// column 3, docs/rules/energy-numbers.md#hikey960-decisions; the order in which domains are
+/// visited differs between the forms (docs/rules/energy-aware.md#perf-domain-list), so candidates
+/// compare as sets.
 #[test]
 fn eas_vector_rows() {
     let t = table("eas_vectors.csv");
@@ -246,9 +251,10 @@ fn eas_vector_rows() {
     assert_eq!(checked, 20, "ten landscapes in two forms");
 }
 
-// ------------------------------------------------------------------------------- 7.4 and 7.5
+// ------------------------------------------------------------- energy statements and energy margin
 
-/// Goal: a task that does not fit a little CPU leaves it for an idle big one. Source: 7.4, first.
+/// Goal: a task that does not fit a little CPU leaves it for an idle big one. Source:
+/// docs/rules/energy-numbers.md#energy-statements, first.
 #[test]
 fn too_big_for_little_goes_big() {
     for (version, little) in [(V3, 462), (V50, 462), (V3, 430), (V50, 430)] {
@@ -263,7 +269,8 @@ fn too_big_for_little_goes_big() {
     }
 }
 
-/// Goal: a small task leaves an idle big CPU, 12 against 36. Source: 7.4, second.
+/// Goal: a small task leaves an idle big CPU, 12 against 36. Source:
+/// docs/rules/energy-numbers.md#energy-statements, second.
 #[test]
 fn small_task_moves_to_little() {
     for version in [V3, V50] {
@@ -278,8 +285,8 @@ fn small_task_moves_to_little() {
     }
 }
 
-/// Goal: within a domain most spare capacity, then prev, then the lowest number. Source: 7.4,
-/// third.
+/// Goal: within a domain most spare capacity, then prev, then the lowest number. Source:
+/// docs/rules/energy-numbers.md#energy-statements, third.
 #[test]
 fn equal_cpus_of_one_domain() {
     for version in [V3, V50] {
@@ -299,7 +306,9 @@ fn equal_cpus_of_one_domain() {
     }
 }
 
-/// Goal: a task without utilisation stays, even on an overloaded CPU. Source: 2.9 edge, 7.4 fifth.
+/// Goal: a task without utilisation stays, even on an overloaded CPU. Source:
+/// docs/rules/energy-aware.md#energy-wake-up-v3, docs/rules/energy-numbers.md#energy-statements
+/// fifth.
 #[test]
 fn zero_util_stays() {
     for version in [V3, V50] {
@@ -323,7 +332,7 @@ fn zero_util_stays() {
 }
 
 /// Goal: a forbidden prev is no candidate; without any candidate the wake-up code falls back to an
-/// allowed CPU. Source: 7.4, last statement.
+/// allowed CPU. Source: docs/rules/energy-numbers.md#energy-statements, last statement.
 #[test]
 fn prev_not_allowed() {
     for version in [V3, V50] {
@@ -370,8 +379,9 @@ fn margin_machine(best: u32) -> MachineFacts {
     machine(&[one(512, 2 * best), one(1024, 400)])
 }
 
-/// Goal: prev is left only for a saving above the margin. Source: energy-aware 7.5: from 100, v3
-/// needs 98 or less (100 >> 6 = 1), 5.0 needs 93 or less (100 >> 4 = 6).
+/// Goal: prev is left only for a saving above the margin. Source:
+/// docs/rules/energy-numbers.md#energy-margin: from 100, v3 needs 98 or less (100 >> 6 = 1), 5.0
+/// needs 93 or less (100 >> 4 = 6).
 #[test]
 fn margin() {
     let cases = [(V3, 99, 1), (V3, 98, 0), (V50, 94, 1), (V50, 93, 0)];
@@ -408,8 +418,8 @@ fn assert_inactive(facts: &MachineFacts, overrides: &[(&str, &str)], why: &str) 
     }
 }
 
-/// Goal: each condition off means the normal path, and the core says why. Source: energy-aware 4.7,
-/// 2.5.
+/// Goal: each condition off means the normal path, and the core says why. Source:
+/// docs/rules/energy-aware.md#energy-conditions, docs/rules/energy-aware.md#perf-domain-list.
 #[test]
 fn each_condition_off_deactivates() {
     let full = machine(&hikey960());
@@ -422,7 +432,8 @@ fn each_condition_off_deactivates() {
     let mut plain = core(&full, "linux-4.17", &[]);
     assert_eq!(plain.energy_inactive(), None);
     assert_ne!(rule_of_small_task(&mut plain), Rule::Energy);
-    // One CPU without an energy model (2.5: all or nothing).
+    // One CPU without an energy model (docs/rules/energy-aware.md#perf-domain-list: all or
+    // nothing).
     let mut facts = full.clone();
     facts.perf_domains[0].cpus.pop();
     assert_inactive(&facts, &[], "a CPU has no energy model");
@@ -441,8 +452,8 @@ fn each_condition_off_deactivates() {
     }
 }
 
-/// Goal: 5.0 refuses machines beyond nr_pd * (nr_states + nr_cpus) = 2048. Source: energy-aware
-/// 4.7. HiKey960: 2 * (10 + 8) = 36.
+/// Goal: 5.0 refuses machines beyond nr_pd * (nr_states + nr_cpus) = 2048. Source:
+/// docs/rules/energy-aware.md#energy-conditions. HiKey960: 2 * (10 + 8) = 36.
 #[test]
 fn complexity_limit() {
     let facts = machine(&hikey960());
@@ -455,7 +466,8 @@ fn complexity_limit() {
     assert_eq!(policy(V3, &[]).core_params().energy_max_complexity, 0);
 }
 
-/// Goal: fork and exec never take the energy rule. Source: energy-aware 4.8.
+/// Goal: fork and exec never take the energy rule. Source:
+/// docs/rules/energy-aware.md#energy-bypass.
 #[test]
 fn fork_and_exec_bypass() {
     for version in [V3, V50] {
@@ -480,8 +492,8 @@ fn error_of(change: impl Fn(&mut MachineFacts)) -> (usize, &'static str) {
     }
 }
 
-/// Goal: every wrong table is refused and named. Source: energy-aware 2.3 rule and edge, 4.1
-/// limits.
+/// Goal: every wrong table is refused and named. Source: docs/rules/energy-aware.md#energy-model,
+/// docs/rules/energy-aware.md#em-tables limits.
 #[test]
 fn registration_errors() {
     let why = error_of(|f| f.perf_domains[1].states.clear());
@@ -504,7 +516,8 @@ fn registration_errors() {
     assert!(Core::new(&facts, policy(V3, &[]).core_params()).is_ok());
 }
 
-/// Goal: a table replaced at run time changes the decision, a refused one does not. Source: 4.1.
+/// Goal: a table replaced at run time changes the decision, a refused one does not. Source:
+/// docs/rules/energy-aware.md#em-tables.
 #[test]
 fn table_update_changes_the_decision() {
     for version in [V3, V50] {
@@ -565,7 +578,8 @@ fn random_situation(rng: &mut Rng, cores: &mut [&mut Core; 2]) -> (Task, Task, u
 }
 
 /// Goal: with the overutilized flag set the result equals the kernel without energy awareness.
-/// Source: energy-aware 7.4, fourth statement; 2.6.
+/// Source: docs/rules/energy-numbers.md#energy-statements, fourth statement;
+/// docs/rules/energy-aware.md#overutilized.
 #[test]
 fn overutilized_equals_plain() {
     let facts = machine(&hikey960());

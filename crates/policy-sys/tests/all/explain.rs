@@ -1,4 +1,5 @@
-//! What `Core::explain` says of each candidate, against the specification's worked decisions.
+//! What `Core::explain` says of each candidate, against worked decisions
+//! (docs/rules/energy-numbers.md#hikey960-decisions).
 
 use crate::common;
 
@@ -17,7 +18,8 @@ fn dropped(e: &Explained) -> Vec<Dropped> {
     e.candidates.iter().map(|seen| seen.dropped).collect()
 }
 
-/// HiKey960, all idle but for what the task left on CPU 4 (energy-aware 7.2).
+/// HiKey960, all idle but for what the task left on CPU 4
+/// (docs/rules/energy-numbers.md#doc-platform).
 fn prev_big(era: &str) -> Explained {
     let mut core = core(&machine(&hikey960()), era, &[]);
     freeze(&mut core);
@@ -33,8 +35,8 @@ use Dropped::{
 
 /// Goal: every CPU's figures and why it was dropped, in today's form. Source: eas_vectors.csv, row
 /// hk_idle_5pct_prev_big, 6.12: A73 prev 4 adds 367157, A53 CPU 0 adds 127440, CPU 0 is chosen;
-/// energy-aware 4.3: of a domain only the CPU with most spare capacity counts, the first of equals,
-/// and where the previous CPU is only if it has more than that one.
+/// docs/rules/energy-aware.md#util-of-candidate: of a domain only the CPU with most spare capacity
+/// counts, the first of equals, and where the previous CPU is only if it has more than that one.
 #[test]
 fn energy_vector_of_today() {
     let e = prev_big("linux-7.3");
@@ -52,7 +54,8 @@ fn energy_vector_of_today() {
     assert_eq!(energies[0], Some(127_440));
     assert_eq!(energies[4], Some(367_157));
     assert_eq!(energies.iter().flatten().count(), 2, "two are estimated");
-    // 59 is the larger of 43 and the estimate; capacities 462 and 1024 (energy-aware 7.1).
+    // 59 is the larger of 43 and the estimate; capacities 462 and 1024
+    // (docs/rules/energy-numbers.md#em-numbers).
     let seen = |cpu: usize| -> Seen { e.candidates[cpu] };
     assert_eq!(
         (seen(0).util, seen(0).capacity, seen(0).spare),
@@ -103,9 +106,10 @@ fn within_the_margin() {
     assert_eq!(core.energy_per_uw(), Some(0.001), "milliwatts");
 }
 
-/// Goal: where the task's hint decides, that is said, and no energy. Source: energy-aware 4.5: a
-/// CPU that meets uclamp_min comes before one that does not, whatever both cost; of A73s at 1024
-/// and A53s at 462 only the former meet 800. Costs as in `energy_vector_of_today`.
+/// Goal: where the task's hint decides, that is said, and no energy. Source:
+/// docs/rules/energy-aware.md#energy-wake-up: a CPU that meets uclamp_min comes before one that
+/// does not, whatever both cost; of A73s at 1024 and A53s at 462 only the former meet 800. Costs as
+/// in `energy_vector_of_today`.
 #[test]
 fn a_hint_decides() {
     for (era, prev, rival, reason) in [
@@ -142,8 +146,9 @@ fn caches(sizes: &[usize], busy: &[u32]) -> Core {
 }
 
 /// Goal: packing says of a group that it is full or too empty, of a CPU that it has more to do.
-/// Source: power-aware P11, P12: of the smallest domain that has room the fullest group with some,
-/// in it the CPU of least load. Within a cache groups are CPUs.
+/// Source: docs/rules/power-policy.md#p11-utilisation, docs/rules/power-policy.md#p12-placement: of
+/// the smallest domain that has room the fullest group with some, in it the CPU of least load.
+/// Within a cache groups are CPUs.
 #[test]
 fn packing_names_what_has_room() {
     let fork = |sizes: &[usize], busy: &[u32]| {
@@ -162,8 +167,9 @@ fn packing_names_what_has_room() {
 }
 
 /// Goal: sched-mc says which CPUs are full, and nothing where another rule decides. Source:
-/// sched-mc P5 to P8, docs/decisions/040: the lowest CPU of the cache that has room, one task each
-/// without a table; with `mc_lowest_first` off no idle one.
+/// docs/rules/sched-mc.md#mc-arch-hook to docs/rules/sched-mc.md#mc-lowest-first,
+/// docs/decisions/040: the lowest CPU of the cache that has room, one task each without a table;
+/// with `mc_lowest_first` off no idle one.
 #[test]
 fn sched_mc_names_what_is_full() {
     let wake = |lowest_first: &str| {
@@ -185,8 +191,9 @@ fn sched_mc_names_what_is_full() {
     assert_eq!(seen, [NotLookedAt, NotLookedAt, Chosen]);
 }
 
-/// Goal: the slow path says of which groups it did not go. Source: capacity-aware 6.4 a: 600 on an
-/// A7 of 430 goes to an A15, CPU 0; below, the A15s are equal and it stays.
+/// Goal: the slow path says of which groups it did not go. Source:
+/// docs/rules/capacity-aware.md#tc2-walk a: 600 on an A7 of 430 goes to an A15, CPU 0; below, the
+/// A15s are equal and it stays.
 #[test]
 fn tc2_case_a() {
     let mut core = core(&machine(&tc2()), "linux-4.7+asym-capacity", &[]);
@@ -207,8 +214,9 @@ fn tc2_case_a() {
 }
 
 /// Goal: beyond the tipping point the energy-aware rule steps back, and the idle search says what
-/// it met. Source: signals-and-baseline 6.4, 6.6: target busy, then from the target on the first
-/// idle CPU that fits; energy-aware 2.6; 300 * 1280 < 462 * 1024, 370 * 1280 is not.
+/// it met. Source: docs/rules/wake-ups.md#idle-sibling, docs/rules/wake-ups.md#idle-capacity:
+/// target busy, then from the target on the first idle CPU that fits;
+/// docs/rules/energy-aware.md#overutilized; 300 * 1280 < 462 * 1024, 370 * 1280 is not.
 #[test]
 fn beyond_the_tipping_point() {
     let mut core = core(&machine(&hikey960()), "linux-7.3", &[]);
@@ -275,7 +283,8 @@ fn under_another_policy() {
 }
 
 /// Goal: the tipping point is found though the policy of the state did not watch for it. Source:
-/// energy-aware 2.6: a CPU used by more than 80 % of its capacity; 462 * 4 / 5 = 369.6.
+/// docs/rules/energy-aware.md#overutilized: a CPU used by more than 80 % of its capacity; 462 * 4 /
+/// 5 = 369.6.
 #[test]
 fn the_tipping_point_is_made_up() {
     let facts = machine(&hikey960());
@@ -289,8 +298,8 @@ fn the_tipping_point_is_made_up() {
     }
 }
 
-/// Goal: the limit that is shown is the one that is asked about. Source: sis-short 4: v8 known and
-/// below migration_cost_ns (500 us).
+/// Goal: the limit that is shown is the one that is asked about. Source:
+/// docs/rules/short-wakes.md#short-versions: v8 known and below migration_cost_ns (500 us).
 #[test]
 fn short_as_the_rules_ask() {
     for (ns, short) in [(499_999, true), (500_000, false), (0, false)] {
@@ -345,9 +354,9 @@ fn every_word_is_there_once() {
 }
 
 /// Goal: where no energy is asked for none is told, of the first CPU neither; which CPUs lie beyond
-/// the limit of a search is counted from the target on. Source: signals-and-baseline 6.5: with
-/// depth 3 and all busy the search looks at 3 CPUs behind CPU 5, which are 6, 7 and 0; 1 to 4 are
-/// left.
+/// the limit of a search is counted from the target on. Source: docs/rules/wake-ups.md#idle-scan:
+/// with depth 3 and all busy the search looks at 3 CPUs behind CPU 5, which are 6, 7 and 0; 1 to 4
+/// are left.
 #[test]
 fn beyond_the_limit_of_a_search() {
     let mut core = core(&machine(&[common::cluster(8, 1024)]), "linux-7.3", &[]);
@@ -362,7 +371,8 @@ fn beyond_the_limit_of_a_search() {
     assert_eq!(limit.collect::<Vec<_>>(), [1, 2, 3, 4]);
 }
 
-/// Goal: whether the task is short is told where one of the two rules asks. Source: sis-short 1.
+/// Goal: whether the task is short is told where one of the two rules asks. Source:
+/// docs/rules/short-wakes.md#short-problem.
 #[test]
 fn short_is_told_where_it_is_asked() {
     for (affine, stack, told) in [

@@ -1,6 +1,7 @@
 //! The wake-up fast path: hand-built states for each step, then an independent model of the whole
-//! path (record_wakee, wake_wide, wake_affine, idle search) on random states.
-//! Source: spec/signals-and-baseline.md 6.2 to 6.5, 4.17 form (docs in the core name what differs).
+//! path (record_wakee, wake_wide, wake_affine, idle search) on random states. Source:
+//! docs/rules/wake-ups.md#wake-wide to docs/rules/wake-ups.md#idle-scan, 4.17 form (docs in the
+//! core name what differs).
 
 use crate::common;
 
@@ -56,10 +57,10 @@ fn idle(core: &mut Core, cpus: &[u32]) {
     }
 }
 
-// ------------------------------------------------------------------------------- 6.4, each step
+// ------------------------------------------------------------------------- idle sibling, each step
 
 /// Goal: step 1, the target itself; idle means current idle, nothing queued, nothing pending.
-/// Source: signals-and-baseline 6.4 rule 1 and E.
+/// Source: docs/rules/wake-ups.md#idle-sibling step 1 and E.
 #[test]
 fn step_1_idle_target() {
     let mut core = all_busy(&smt_machine(1, 4, 1), &[]);
@@ -81,7 +82,8 @@ fn step_1_idle_target() {
 }
 
 /// Goal: step 2, an idle previous CPU under the target's cache, before the recently used one.
-/// Source: 6.4 rule 2, C ("step 2 before 4"). The waking CPU 0 is the target by load: it has none.
+/// Source: docs/rules/wake-ups.md#idle-sibling step 2, C ("step 2 before 4"). The waking CPU 0 is
+/// the target by load: it has none.
 #[test]
 fn step_2_idle_prev() {
     for (prev, expected) in [(3, (3, Reason::IdlePrev)), (5, (2, Reason::IdleRecent))] {
@@ -100,7 +102,7 @@ fn step_2_idle_prev() {
 }
 
 /// Goal: step 4, the recently used CPU: idle, allowed, under the target's cache; replaced by prev.
-/// Source: 6.4 rule 4.
+/// Source: docs/rules/wake-ups.md#idle-sibling step 4.
 #[test]
 fn step_4_recent() {
     let facts = smt_machine(2, 4, 1);
@@ -127,7 +129,8 @@ fn step_4_recent() {
     assert_eq!(try_recent(3, false, &all, "off").1, Reason::IdleCpu);
 }
 
-/// Goal: step 6, a CPU that shares its cache with nobody is the answer. Source: 6.4 rule 6.
+/// Goal: step 6, a CPU that shares its cache with nobody is the answer. Source:
+/// docs/rules/wake-ups.md#idle-sibling step 6.
 #[test]
 fn step_6_no_cache_domain() {
     let facts = machine(&[cluster(1, 1024), cluster(3, 1024)]);
@@ -139,7 +142,8 @@ fn step_6_no_cache_domain() {
 }
 
 /// Goal: step 8 with SMT: a core with all threads idle, if the cache's flag says there may be one;
-/// a search that fails clears the flag. Source: 6.5 rule (flag set) and has_idle_cores.
+/// a search that fails clears the flag. Source: docs/rules/wake-ups.md#idle-scan (flag set) and
+/// has_idle_cores.
 #[test]
 fn step_8_idle_core() {
     let facts = smt_machine(1, 4, 2);
@@ -172,7 +176,8 @@ fn step_8_idle_core() {
     assert_eq!(core.cpu(0).idle_cores, 1, "set when a CPU goes idle");
 }
 
-/// Goal: step 8 without SMT: from the target on, wrapping, allowed CPUs only. Source: 6.5.
+/// Goal: step 8 without SMT: from the target on, wrapping, allowed CPUs only. Source:
+/// docs/rules/wake-ups.md#idle-scan.
 #[test]
 fn step_8_scan_wraps() {
     let mut core = all_busy(&smt_machine(2, 8, 1), &[("sis_prop", "off")]);
@@ -187,8 +192,9 @@ fn step_8_scan_wraps() {
 }
 
 /// Goal: SIS_PROP looks at size * avg_idle / (cost + 1) CPUs, 4 if that is not more, less the
-/// count's own start: `--nr <= 0` ends the scan, so nr - 1 are seen. Source: 6.5 SIS_PROP; 4.17
-/// form: avg_idle / 512. Size 8, avg_idle 512 * 100 ns: budget 800.
+/// count's own start: `--nr <= 0` ends the scan, so nr - 1 are seen. Source:
+/// docs/rules/wake-ups.md#idle-scan SIS_PROP; 4.17 form: avg_idle / 512. Size 8, avg_idle 512 * 100
+/// ns: budget 800.
 #[test]
 fn step_8_scan_is_limited() {
     let seen = |cost: u64, idle_cpu: u32| {
@@ -208,8 +214,8 @@ fn step_8_scan_is_limited() {
     assert!(!seen(199, 3));
 }
 
-/// Goal: the scan's cost is averaged by 1/8. Source: 6.5 (scan cost EWMA 1/8). 8 CPUs of 50 ns =
-/// 400.
+/// Goal: the scan's cost is averaged by 1/8. Source: docs/rules/wake-ups.md#idle-scan (scan cost
+/// EWMA 1/8). 8 CPUs of 50 ns = 400.
 #[test]
 fn scan_cost_average() {
     let mut core = all_busy(&smt_machine(1, 8, 1), &[("sis_prop", "off")]);
@@ -220,8 +226,8 @@ fn scan_cost_average() {
     assert_eq!(core.cpu(0).lb[0].avg_scan_cost_ns, 50 + 43);
 }
 
-/// Goal: an idle thread of the target's core when the limited scan gave up. Source: 6.4 (SMT),
-/// 4.17.
+/// Goal: an idle thread of the target's core when the limited scan gave up. Source:
+/// docs/rules/wake-ups.md#idle-sibling (SMT), 4.17.
 #[test]
 fn idle_sibling_thread() {
     let mut core = all_busy(&smt_machine(1, 8, 4), &[]);
@@ -237,8 +243,8 @@ fn idle_sibling_thread() {
     );
 }
 
-/// Goal: the last step, the busy target; idle CPUs of another cache do not count. Source: 6.4 rule
-/// 9.
+/// Goal: the last step, the busy target; idle CPUs of another cache do not count. Source:
+/// docs/rules/wake-ups.md#idle-sibling step 9.
 #[test]
 fn step_9_busy_target() {
     let mut core = all_busy(&smt_machine(2, 4, 1), &[]);
@@ -248,7 +254,7 @@ fn step_9_busy_target() {
     assert_eq!((got.cpu, got.reason), (2, Reason::TargetBusy));
 }
 
-// ------------------------------------------------------------------------------- 6.2
+// ------------------------------------------------------------------------------- wake wide
 
 /// Is the wake-up wide? Waker's CPU idle, prev busy, same cache: not wide takes the waker's CPU as
 /// target, wide finds it in the scan around prev only.
@@ -264,7 +270,8 @@ fn wide(waker_flips: u32, wakee_flips: u32) -> bool {
     got.reason == Reason::IdleCpu
 }
 
-/// Goal: s >= llc_size and m >= s * llc_size, whoever is the master. Source: 6.2 check, llc 8.
+/// Goal: s >= llc_size and m >= s * llc_size, whoever is the master. Source:
+/// docs/rules/wake-ups.md#wake-wide-numbers, llc 8.
 #[test]
 fn wake_wide_table() {
     for (m, s, expected) in [
@@ -278,8 +285,8 @@ fn wake_wide_table() {
     }
 }
 
-/// Goal: a cache of one CPU makes (1,1) wide. Source: 6.2 check. A synchronous waker alone on its
-/// CPU is the target unless the wake-up is wide.
+/// Goal: a cache of one CPU makes (1,1) wide. Source: docs/rules/wake-ups.md#wake-wide-numbers. A
+/// synchronous waker alone on its CPU is the target unless the wake-up is wide.
 #[test]
 fn wake_wide_without_a_cache() {
     for (flips, expected) in [(1, 1), (0, 0)] {
@@ -301,8 +308,8 @@ fn wake_wide_without_a_cache() {
 }
 
 /// Goal: children have what their parent remembered as a waker when it forked them: those of 8
-/// flips are wide for one with 64. Their last CPU is their own. Source: docs/decisions/050, 6.2
-/// check, llc 8.
+/// flips are wide for one with 64. Their last CPU is their own. Source: docs/decisions/050,
+/// docs/rules/wake-ups.md#wake-wide-numbers, llc 8.
 #[test]
 fn children_have_the_flips_of_their_parent() {
     for (flips, expected) in [(8, Reason::IdleCpu), (7, Reason::IdleTarget)] {
@@ -325,7 +332,8 @@ fn children_have_the_flips_of_their_parent() {
     }
 }
 
-/// Goal: a new wakee is a flip; flips are halved once, after more than a second. Source: 6.2 rule.
+/// Goal: a new wakee is a flip; flips are halved once, after more than a second. Source:
+/// docs/rules/wake-ups.md#wake-wide.
 #[test]
 fn record_wakee() {
     let flips = |last: u32, decayed_at: u64, fix: &str| {
@@ -352,11 +360,12 @@ fn record_wakee() {
         (5, 1, NOW),
         "halved, then one more"
     );
-    // capacity-aware 4.2: with the dropped patch the idle task records nothing.
+    // docs/rules/capacity-aware.md#wakeup-cases: with the dropped patch the idle task records
+    // nothing.
     assert_eq!(flips(5, NOW - 5 * SECOND, "on"), (9, 5, NOW - 5 * SECOND));
 }
 
-// ------------------------------------------------------------------------------- 6.3
+// ------------------------------------------------------------------------------- wake affine
 
 /// Target of wake_affine between CPU 0 (waking) and CPU 3 (prev) of one cache, all busy.
 fn affine(overrides: &[(&str, &str)], request: Request, change: fn(&mut Core)) -> u32 {
@@ -381,7 +390,7 @@ fn from_0_to_3(sync: bool, waker_load: u32) -> Request {
 
 /// Goal: the worked example: load 1024 on the waking CPU, all of it the waker's, task 512, 1024 on
 /// prev with the task: sync goes to the waking CPU (51200 C < 55296 C + 1), not sync to prev.
-/// Source: 6.3 C.
+/// Source: docs/rules/wake-ups.md#wake-affine-numbers.
 #[test]
 fn wake_affine_by_weight() {
     assert_eq!(affine(&[], from_0_to_3(true, 1024), |_| ()), 0);
@@ -415,7 +424,8 @@ fn wake_affine_by_weight() {
     assert_eq!(affine(&[], from_0_to_3(false, 0), just), 0);
 }
 
-/// Goal: a synchronous waker alone on its CPU decides at once. Source: 6.3 WA_IDLE (2).
+/// Goal: a synchronous waker alone on its CPU decides at once. Source:
+/// docs/rules/wake-ups.md#wake-affine WA_IDLE (2).
 #[test]
 fn wake_affine_sync_alone() {
     let alone = |core: &mut Core| {
@@ -437,7 +447,7 @@ fn wake_affine_sync_alone() {
 }
 
 /// Goal: an idle waking CPU is taken only under prev's cache, and then an idle prev before it.
-/// Source: 6.3 WA_IDLE (1); (3) where the era has it.
+/// Source: docs/rules/wake-ups.md#wake-affine WA_IDLE (1); (3) where the era has it.
 #[test]
 fn wake_affine_idle() {
     let run = |prev: u32, prev_idle: bool, overrides: &[(&str, &str)]| {
@@ -545,7 +555,7 @@ impl Model {
         }
     }
 
-    /// 6.4 and 6.5 without a scan limit.
+    /// docs/rules/wake-ups.md#idle-sibling and docs/rules/wake-ups.md#idle-scan, without a limit.
     fn near(&self, case: &Case, target: usize) -> (usize, Reason) {
         let (prev, recent) = (case.prev, case.recent);
         let shares = |c: usize| self.llc[c] == self.llc[target];
@@ -595,7 +605,8 @@ impl Model {
         if case.allowed[cpu] {
             return (cpu, reason);
         }
-        // 6.1 item 3: a CPU that is not allowed is replaced; the core takes the lowest allowed one.
+        // docs/rules/wake-ups.md#try-to-wake-up step 3: a CPU that is not allowed is replaced; the
+        // core takes the lowest allowed one.
         let first = case
             .allowed
             .iter()
@@ -686,8 +697,8 @@ fn ask_core(core: &mut Core, case: &Case) -> Choice {
 }
 
 /// Goal: the whole fast path equals an independent evaluation on 60,000 random symmetric states,
-/// with and without SMT, in one and in two caches. Source: signals-and-baseline 6.2 to 6.5 (4.17
-/// form).
+/// with and without SMT, in one and in two caches. Source: docs/rules/wake-ups.md#wake-wide to
+/// docs/rules/wake-ups.md#idle-scan (4.17 form).
 #[test]
 fn random_states_agree_with_the_model() {
     let mut reasons = [0u32; Reason::COUNT];
@@ -720,7 +731,8 @@ fn random_states_agree_with_the_model() {
     }
 }
 
-/// Goal: one allowed CPU leaves no choice, whatever the state. Source: 6.1 item 3.
+/// Goal: one allowed CPU leaves no choice, whatever the state. Source:
+/// docs/rules/wake-ups.md#try-to-wake-up step 3.
 #[test]
 fn one_allowed_cpu() {
     let mut core = all_busy(&smt_machine(1, 4, 1), &[]);

@@ -15,7 +15,8 @@ fn lone(capacity: u32) -> Core {
     core(&lone_cpu(capacity), ERA, &[])
 }
 
-/// Goal: largest utilisation that fits. Source: capacity-aware 6.1, first column.
+/// Goal: largest utilisation that fits. Source: docs/rules/capacity-aware.md#fit-thresholds, first
+/// column.
 #[test]
 fn thresholds() {
     for (capacity, largest) in [(430, 343), (446, 356), (462, 369), (512, 409), (1024, 819)] {
@@ -25,7 +26,7 @@ fn thresholds() {
     }
 }
 
-/// Goal: the three answers under hints. Source: signals-and-baseline 9.4, rule and check.
+/// Goal: the three answers under hints. Source: docs/rules/capacity.md#util-fits-cpu.
 #[test]
 fn hints() {
     let core = lone(462);
@@ -53,8 +54,8 @@ fn hints() {
     assert_eq!(core.util_fits(900, 0, 1023, 0), 1);
 }
 
-/// Goal: without hints in force the answer is that of the demand alone. Source: 9.4 ("with uclamp
-/// in use").
+/// Goal: without hints in force the answer is that of the demand alone. Source:
+/// docs/rules/capacity.md#util-fits-cpu ("with uclamp in use").
 #[test]
 fn hints_off() {
     let core = core(&lone_cpu(462), ERA, &[("uclamp", "off")]);
@@ -64,8 +65,8 @@ fn hints_off() {
     }
 }
 
-/// Goal: pressure takes from what the wish finds, other classes only from the demand. Source: 9.4
-/// edge. Capacity 1024, 242 under pressure: 782 left for wishes.
+/// Goal: pressure takes from what the wish finds, other classes only from the demand. Source:
+/// docs/rules/capacity.md#util-fits-cpu. Capacity 1024, 242 under pressure: 782 left for wishes.
 #[test]
 fn pressure_and_hints() {
     let mut core = lone(1024);
@@ -102,7 +103,8 @@ fn left(capacity: u32, rt: u32, dl: u32, irq: u32, pressure: u32) -> u32 {
     core.cpu(0).capacity
 }
 
-/// Goal: what limits, other classes and interrupts leave. Source: 9.2 rule and check.
+/// Goal: what limits, other classes and interrupts leave. Source:
+/// docs/rules/capacity.md#capacity-of.
 #[test]
 fn capacity_left() {
     assert_eq!(left(1024, 60, 40, 50, 0), 878);
@@ -118,9 +120,10 @@ fn capacity_left() {
 
 // ------------------------------------------------------------------------------- queue's hints
 
-/// Goal: a queue serves the highest hint of each kind; empty it keeps the last bound. Source: 9.3
-/// (clamps), 4.5 of energy-aware ("max of rq's"). Seen through the request for performance, which
-/// the queue's hints bound: 500 asked, with 25 % on top 625.
+/// Goal: a queue serves the highest hint of each kind; empty it keeps the last bound. Source:
+/// docs/rules/capacity.md#schedutil (clamps), docs/rules/energy-aware.md#energy-wake-up ("max of
+/// the queue's"). Seen through the request for performance, which the queue's hints bound: 500
+/// asked, with 25 % on top 625.
 #[test]
 fn queue_serves_the_highest_hints() {
     let mut core = core(&machine(&hikey960()), ERA, &[]);
@@ -230,7 +233,8 @@ fn little_and_big() -> Core {
     )
 }
 
-/// Goal: the mark appears when util passes 343, 47.5 ms from 0. Source: 9.5 check, 2.5 check.
+/// Goal: the mark appears when util passes 343, 47.5 ms from 0. Source:
+/// docs/rules/capacity.md#misfit, docs/rules/signals.md#pelt-clock-numbers.
 #[test]
 fn misfit_after_47_ms() {
     let mut core = little_and_big();
@@ -262,7 +266,7 @@ fn misfit_after_47_ms() {
 }
 
 /// Goal: no mark where no bigger CPU is allowed, where the task is pinned, or with the rule off.
-/// Source: 9.5 rule.
+/// Source: docs/rules/capacity.md#misfit.
 #[test]
 fn who_is_no_misfit() {
     let load = |allowed: Option<&[u32]>, capacities: &[u32], misfit: &str| {
@@ -288,7 +292,8 @@ fn who_is_no_misfit() {
     assert_eq!(load(None, &[430, 430], "on"), 0, "symmetric");
 }
 
-/// Goal: the largest capacity a task may use follows its allowed CPUs. Source: 9.5 edge.
+/// Goal: the largest capacity a task may use follows its allowed CPUs. Source:
+/// docs/rules/capacity.md#misfit.
 #[test]
 fn largest_allowed_capacity() {
     let mut core = core(&machine(&hikey960()), ERA, &[]);
@@ -301,8 +306,9 @@ fn largest_allowed_capacity() {
     assert_eq!(of(&task), (3, 1024));
 }
 
-/// Goal: a wish that a little CPU cannot meet makes a small task a misfit. Source: 9.4
-/// ("task_fits_cpu requires 1"), 9.5.
+/// Goal: a wish that a little CPU cannot meet makes a small task a misfit. Source:
+/// docs/rules/capacity.md#util-fits-cpu ("task_fits_cpu requires 1"),
+/// docs/rules/capacity.md#misfit.
 #[test]
 fn unmet_wish_is_misfit() {
     for (wish, misfit) in [(430, false), (431, true)] {

@@ -1,4 +1,5 @@
-//! Frequency requests: spec/signals-and-baseline.md 9.3 and energy-aware 2.2.
+//! Frequency requests: docs/rules/capacity.md#schedutil and
+//! docs/rules/energy-aware.md#util-to-freq.
 #![allow(
     unused_must_use,
     reason = "what an event leads to is not the point here"
@@ -27,8 +28,8 @@ fn requested_mhz(domain: usize, util: u32) -> u32 {
     facts.freq_domains[domain].opp_khz[core.freq_request(domain) as usize] / 1000
 }
 
-/// Goal: raw frequency in exact integers and the state it leads to. Source: energy-aware 2.2,
-/// table.
+/// Goal: raw frequency in exact integers and the state it leads to. Source:
+/// docs/rules/energy-aware.md#util-to-freq, table.
 #[test]
 fn utilisation_to_frequency() {
     for (domain, util, raw, mhz) in [
@@ -46,7 +47,8 @@ fn utilisation_to_frequency() {
     }
 }
 
-/// Goal: more schedutil numbers of the frequency form. Source: signals-and-baseline 9.3 check.
+/// Goal: more schedutil numbers of the frequency form. Source:
+/// docs/rules/capacity.md#schedutil-numbers.
 #[test]
 fn schedutil_examples() {
     for (domain, util, mhz) in [(1, 627, 2112), (0, 370, 1844), (1, 1024, 2362), (1, 0, 903)] {
@@ -55,8 +57,8 @@ fn schedutil_examples() {
     assert_eq!(map_util_freq(627, 2_362_000, 1024), 1_807_829);
 }
 
-/// Goal: CPUs that share a clock: the most demanding decides, util_est counts. Source: 9.3 rule,
-/// 3.1.
+/// Goal: CPUs that share a clock: the most demanding decides, util_est counts. Source:
+/// docs/rules/capacity.md#schedutil, docs/rules/signals.md#util-est.
 #[test]
 fn shared_clock_takes_the_maximum() {
     let mut core = core(&machine(&hikey960()), "linux-4.17", &[]);
@@ -78,8 +80,8 @@ fn shared_clock_takes_the_maximum() {
     assert_eq!(core.freq_request(1), 4, "2362 MHz for an estimate of 733");
 }
 
-/// Goal: limits by parameter, by latency, by default. Source: 9.3 constants: driver value, else
-/// latency * 1000 in older kernels, else 1000 us.
+/// Goal: limits by parameter, by latency, by default. Source: docs/rules/capacity.md#schedutil
+/// constants: driver value, else latency * 1000 in older kernels, else 1000 us.
 #[test]
 fn rate_limit_values() {
     let limit = |latency, overrides: &[(&str, &str)]| {
@@ -92,7 +94,7 @@ fn rate_limit_values() {
     assert_eq!(limit(5, &[("rate_limit_us", "777")]), 777);
 }
 
-/// Goal: no second change before the limit has passed. Source: 9.3 rule.
+/// Goal: no second change before the limit has passed. Source: docs/rules/capacity.md#schedutil.
 #[test]
 fn rate_limit_holds_back() {
     let mut core = core(
@@ -129,8 +131,7 @@ fn lone_core() -> Core {
 }
 
 /// Goal: a lone CPU that had no idle since the last update does not slow down, and does so once it
-/// had. Source: 9.3 rule, "Single-CPU policy that had no idle since the last update does not go
-/// down".
+/// had. Source: docs/rules/capacity.md#schedutil, a policy of one CPU that was never idle.
 #[test]
 fn busy_lone_cpu_does_not_slow_down() {
     let mut core = lone_core();
@@ -160,8 +161,9 @@ fn busy_lone_cpu_does_not_slow_down() {
 }
 
 /// Goal: a change of the limits is heeded by the next update, though the CPU has not idled since
-/// the last one and though it asks for what it asked for before. Source: 9.3 rule, "except limits
-/// changed"; the cut is of the fastest state, 2362 MHz.
+/// the last one and though it asks for what it asked for before. Source:
+/// docs/rules/capacity.md#schedutil (a change of limits); the cut is of the fastest state, 2362
+/// MHz.
 #[test]
 fn changed_limits_are_heeded_at_once() {
     let mut core = lone_core();
@@ -191,8 +193,9 @@ fn changed_limits_are_heeded_at_once() {
 }
 
 /// Goal: a limit that goes is heeded before the rate limit is over, and one that comes while a
-/// change is under way asks for no second one. Source: 9.3 rule ("Not sooner than rate limit after
-/// the last change, except limits changed") and E (one request at a time).
+/// change is under way asks for no second one. Source: docs/rules/capacity.md#schedutil ("Not
+/// sooner than rate limit after the last change, except limits changed") and E (one request at a
+/// time).
 #[test]
 fn limits_and_changes_under_way() {
     let clusters = [hikey960()[1].clone()];
@@ -213,7 +216,7 @@ fn limits_and_changes_under_way() {
 }
 
 /// Goal: the performance governor's request is under way until it is carried out, like any other.
-/// Source: 9.3 E and R.
+/// Source: docs/rules/capacity.md#schedutil.
 #[test]
 fn full_speed_is_a_request_too() {
     let governor = [("governor", "performance")];
@@ -230,7 +233,8 @@ fn full_speed_is_a_request_too() {
 }
 
 /// Goal: the first update looks, whatever it asks for: a demand of 0 is what the record of the last
-/// one begins with. Source: 9.3 rule; the lowest state that is at least 0 kHz is the first.
+/// one begins with. Source: docs/rules/capacity.md#schedutil; the lowest state that is at least 0
+/// kHz is the first.
 #[test]
 fn a_first_demand_of_nothing_is_looked_at() {
     let mut core = lone_core();
@@ -242,9 +246,10 @@ fn a_first_demand_of_nothing_is_looked_at() {
 }
 
 /// Goal: an update that keeps the state is no refusal: the demand counts as served, and the same
-/// one is not looked at again. One that is refused because the CPU has not idled is. Source: 9.3
-/// rule ("if raw equals the last raw value: keep frequency"; "does not go down"). In 4.17 800
-/// asks for (2362 + 590.5) * 800 / 1024 MHz = 2306640 kHz, and 790 for 2277807: state 4 for both.
+/// one is not looked at again. One that is refused because the CPU has not idled is. Source:
+/// docs/rules/capacity.md#schedutil ("if raw equals the last raw value: keep frequency"; "does not
+/// go down"). In 4.17 800 asks for (2362 + 590.5) * 800 / 1024 MHz = 2306640 kHz, and 790 for
+/// 2277807: state 4 for both.
 #[test]
 fn a_kept_state_serves_the_demand() {
     let mut core = lone_core();
@@ -264,7 +269,7 @@ fn a_kept_state_serves_the_demand() {
     assert_eq!(update(&mut core, 200), sys::WP_NONE, "refused");
 }
 
-/// Goal: the fixed governors. Source: 9.3 R (off: performance governor).
+/// Goal: the fixed governors. Source: docs/rules/capacity.md#schedutil (off: performance governor).
 #[test]
 fn fixed_governors() {
     for (governor, opp) in [("performance", 4), ("powersave", 0)] {

@@ -1,5 +1,5 @@
 //! How often calls read and write the load of a task group, the kernel's tg->load_avg
-//! (contended-lines 1): expected numbers are those of the spec's list, by event.
+//! (docs/rules/contended-lines.md#tg-load-avg): expected numbers are those of that list, by event.
 
 use crate::common;
 
@@ -226,7 +226,8 @@ fn groups_around_a_group_are_read_once_each() {
 }
 
 /// Goal: where a nested group runs on two CPUs alike, its outermost entity weighs half of the
-/// outermost group's shares on each (2.10), whatever the shares inside.
+/// outermost group's shares on each (docs/rules/signals.md#load-for-balancing), whatever the shares
+/// inside.
 #[test]
 fn a_nested_group_weighs_what_the_outermost_is_worth() {
     let mut scene = Scene::new(&[], &[512, 2048]);

@@ -1,5 +1,5 @@
-//! CPUs that leave and come back: what the core finds anew, keeps and forgets (signals-and-baseline
-//! section 7, "rebuilt on hotplug"; docs/decisions/017).
+//! CPUs that leave and come back: what the core finds anew, keeps and forgets
+//! (docs/rules/domains.md#domain-groups; docs/decisions/017).
 #![allow(
     unused_must_use,
     reason = "what an event leads to is not the point here"
@@ -44,8 +44,9 @@ fn domains_are_of_the_cpus_that_are_there() {
     assert_eq!(core.cpu(7).llc_size, 4);
 }
 
-/// Goal: the energy model's conditions are looked at again (energy-aware 4.7: CPUs of different
-/// capacity are one), and the biggest capacity with them.
+/// Goal: the energy model's conditions are looked at again
+/// (docs/rules/energy-aware.md#energy-conditions: CPUs of different capacity are one), and the
+/// biggest capacity with them.
 #[test]
 fn without_the_big_cpus_there_is_nothing_to_choose() {
     let facts = machine(&hikey960());
@@ -65,7 +66,8 @@ fn without_the_big_cpus_there_is_nothing_to_choose() {
 }
 
 /// Goal: a CPU that is gone does not hold its clock up, and one that comes back finds it as it is.
-/// Source: energy-aware 2.2, table: big cluster, util 200 asks for 903 MHz, 733 for 2362.
+/// Source: docs/rules/energy-aware.md#util-to-freq, table: big cluster, util 200 asks for 903 MHz,
+/// 733 for 2362.
 #[test]
 fn clocks_follow_who_is_there() {
     let facts = machine(&hikey960());
@@ -125,8 +127,8 @@ fn signals_stay_and_lessons_go() {
 }
 
 /// Goal: 3.1's idle load balancer is found anew, as are those who kick it; a CPU that is away has
-/// no kick to answer, the others keep theirs. Source: docs/decisions/017; signals-and-baseline 7,
-/// "rebuilt on hotplug".
+/// no kick to answer, the others keep theirs. Source: docs/decisions/017;
+/// docs/rules/domains.md#domain-groups.
 #[test]
 fn nobody_owns_balancing_after_a_rebuild() {
     let facts = machine(&[cluster(4, 1024)]);

@@ -204,9 +204,10 @@ fn all_look_while_a_task_waits() {
     assert_eq!(looking(&core, at + MS), [1, 2, 3, 4, 5, 7]);
 }
 
-/// Below the tipping point a balancing pass moves misfits alone (energy-aware 4.7, SB 8.4): nobody
-/// is woken for it who has only a task to give; beyond it, and where a task did not fit its CPU at
-/// one of the last two ticks, all that are due look.
+/// Below the tipping point a balancing pass moves misfits alone
+/// (docs/rules/energy-aware.md#energy-conditions, docs/rules/balancing.md#busiest-group): nobody is
+/// woken for it who has only a task to give; beyond it, and where a task did not fit its CPU at one
+/// of the last two ticks, all that are due look.
 #[test]
 fn nobody_is_woken_below_the_tipping_point_but_for_misfits() {
     let at = common::NOW + TICK;
@@ -225,7 +226,7 @@ fn nobody_is_woken_below_the_tipping_point_but_for_misfits() {
 }
 
 /// A task that fits by its utilisation and not by its wish (uclamp_min) is a misfit, which does not
-/// tip the machine (energy-aware 4.3): its tick says so.
+/// tip the machine (docs/rules/energy-aware.md#util-of-candidate): its tick says so.
 #[test]
 fn a_wish_that_is_not_met_is_noted_at_the_tick() {
     let at = common::NOW + TICK;
@@ -291,12 +292,14 @@ fn a_task_to_give_ends_the_rest() {
 }
 
 /// Signals of an idle CPU fade at every turn: half a tick old is old enough. A tick of 4 ms leaves
-/// 2^(-4/32) of them (SB 2), in whole periods of 1.048 ms 3 of them: 0.937 to 0.917.
+/// 2^(-4/32) of them (docs/rules/signals.md#pelt), in whole periods of 1.048 ms 3 of them: 0.937 to
+/// 0.917.
 #[test]
 fn signals_of_idle_cpus_fade_at_every_turn() {
     let mut core = two_caches(&[]);
     put(&mut core, 5, 0, 400, 400, 400);
-    core.cpu_mut(5).avg.util_sum = 400 * 46_718; // SB 2: the divider where a period begins
+    // docs/rules/signals.md#pelt: the divider where a period begins
+    core.cpu_mut(5).avg.util_sum = 400 * 46_718;
     let util_after = |core: &mut Core, age: u64| {
         let _ = core.idle_decay(5, common::NOW + age);
         core.cpu(5).avg.util_avg
@@ -307,7 +310,7 @@ fn signals_of_idle_cpus_fade_at_every_turn() {
 }
 
 /// A CPU has a task to give at its tick if one waits beside the one that runs, or if the one that
-/// runs does not fit (SB 8.6: 2+ tasks; misfit): one task that fits is none.
+/// runs does not fit (docs/rules/balancing.md#nohz: 2+ tasks; misfit): one task that fits is none.
 #[test]
 fn one_task_that_fits_is_no_surplus() {
     let at = common::NOW + TICK;
@@ -327,8 +330,8 @@ fn one_task_that_fits_is_no_surplus() {
 }
 
 /// A CPU that has room for all of its tasks has none to give, where sched-mc wakes by room
-/// (sched-mc 4, useless starts): at 400 of 1000 MHz a CPU holds four (P6, P7), so that of two or
-/// four none is too many, and of five one is.
+/// (docs/rules/sched-mc.md#mc-authors-list, useless starts): at 400 of 1000 MHz a CPU holds four
+/// (P6, P7), so that of two or four none is too many, and of five one is.
 #[test]
 fn tasks_with_room_are_no_surplus() {
     let at = common::NOW + TICK;
@@ -359,8 +362,8 @@ fn tasks_with_room_are_no_surplus() {
 }
 
 /// What fades may let a clock down, and that is said: HiKey960's A73s run at 1805 MHz for 500 of a
-/// CPU that has gone idle. A second later 500 is 500 / 2^31 = 0, and the lowest state does (SB
-/// 9.3). A CPU that has nothing left asks for nothing.
+/// CPU that has gone idle. A second later 500 is 500 / 2^31 = 0, and the lowest state does
+/// (docs/rules/capacity.md#schedutil). A CPU that has nothing left asks for nothing.
 #[test]
 fn what_fades_lets_the_clock_down() {
     let mut core = core(&machine(&common::hikey960()), "wakeplace", &[]);

@@ -67,8 +67,9 @@ fn check(name: &str) -> Option<(usize, usize)> {
     Some((entity, blocked))
 }
 
-/// Goal: Linux 7.3.4 and the core compute the same state, bit for bit. Source: signals-and-baseline
-/// 2.4; data and flags: shared/kernel-truth/README.md. The row counts are those of the files.
+/// Goal: Linux 7.3.4 and the core compute the same state, bit for bit. Source:
+/// docs/rules/signals.md#pelt-update; data and flags: README.md of the recordings, beside the
+/// checkout. The row counts are those of the files.
 #[test]
 fn every_recorded_update_is_reproduced() {
     for name in ["P1.csv.gz", "P3.csv.gz"] {

@@ -1,4 +1,5 @@
-//! New-idle balancing, nohz kicks and the domains of 7.3: spec/signals-and-baseline.md 7, 8.2, 8.6.
+//! New-idle balancing, nohz kicks and the domains of 7.3: docs/rules/domains.md#domains,
+//! docs/rules/balancing.md#newidle, docs/rules/balancing.md#nohz.
 #![allow(
     unused_must_use,
     reason = "what an event leads to is not the point here"
@@ -12,10 +13,11 @@ use wakeplace_policy_sys::{Balance, Core, IdleKind, LevelFacts, Offer, Step, Tas
 const ERA: &str = "linux-7.3";
 const MS: u64 = 1_000_000;
 
-// ------------------------------------------------------------------------------- 8.2
+// ------------------------------------------------------------------------------- newidle
 
 /// Goal: an attempt is worth it if the expected idle time exceeds what the first level cost at
-/// most, and only if the root domain is overloaded; a misfit mark goes. Source: 8.2 rule.
+/// most, and only if the root domain is overloaded; a misfit mark goes. Source:
+/// docs/rules/balancing.md#newidle.
 #[test]
 fn newidle_gates() {
     let try_with = |change: fn(&mut Core)| {
@@ -46,7 +48,8 @@ fn newidle_gates() {
     }
 }
 
-/// Goal: with ratio 0 two of 1024 attempts run, with 512 about half. Source: 8.2 C, E.
+/// Goal: with ratio 0 two of 1024 attempts run, with 512 about half. Source:
+/// docs/rules/balancing.md#newidle.
 #[test]
 fn newidle_by_chance() {
     let runs = |ratio: u32| {
@@ -74,7 +77,8 @@ fn newidle_by_chance() {
 }
 
 /// Goal: successes of 1024 calls become the ratio, counters are halved then; a success counts for
-/// the attempts that were not made. Source: 8.2 rule, K, 7 K (start 512 of 1024).
+/// the attempts that were not made. Source: docs/rules/balancing.md#newidle,
+/// docs/rules/domains.md#domain-constants (start 512 of 1024).
 #[test]
 fn newidle_ratio_follows_success() {
     let mut core = flat(4);
@@ -98,7 +102,8 @@ fn newidle_ratio_follows_success() {
     assert_eq!(lb(&core), (513, 132, 256));
 }
 
-/// Goal: a level's cost rises at once and fades by 253/256 per second. Source: 8.2 Cost.
+/// Goal: a level's cost rises at once and fades by 253/256 per second. Source:
+/// docs/rules/balancing.md#newidle Cost.
 #[test]
 fn newidle_cost_fades() {
     let mut core = flat(4); // scan_cpu_ns 50: a search costs 200 ns
@@ -132,10 +137,10 @@ fn waiting_is_part_of_the_first_levels_cost() {
     assert_eq!(core.newidle_done(0, 0), 200);
 }
 
-// ------------------------------------------------------------------------------- 8.6, 7
+// ------------------------------------------------------------------------------- NOHZ, domains
 
 /// Goal: on a machine with CPUs of different size a busy CPU kicks for a misfit task, not because
-/// its cache has two busy CPUs. Source: 8.6 rule.
+/// its cache has two busy CPUs. Source: docs/rules/balancing.md#nohz.
 #[test]
 fn nohz_kick_on_asymmetric_machines() {
     let kick = |misfit: bool| {
@@ -152,7 +157,8 @@ fn nohz_kick_on_asymmetric_machines() {
 }
 
 /// Goal: PREFER_SIBLING on all levels but NUMA; to 6.12 not below an asymmetric domain.
-/// imbalance_pct 117 and 110, cache_nice_tries 0, 1, 1, 2. Source: 7, table, K, E.
+/// imbalance_pct 117 and 110, cache_nice_tries 0, 1, 1, 2. Source: docs/rules/domains.md#domains,
+/// table, K, E.
 #[test]
 fn domain_flags() {
     let mut facts = machine(&[cluster(8, 1024), cluster(8, 1024)]);
@@ -192,8 +198,8 @@ fn domain_flags() {
     assert_eq!(doms(&older), [(117, 1, false), (117, 1, true)]);
 }
 
-/// Goal: 2 x 112 CPUs with one cache per node: 14; 2 x 128 with 8 caches of 16 per node: 8.
-/// Source: 7, imb_numa_nr and C.
+/// Goal: 2 x 112 CPUs with one cache per node: 14; 2 x 128 with 8 caches of 16 per node: 8. Source:
+/// docs/rules/domains.md#domains, imb_numa_nr and C.
 #[test]
 fn numa_limits() {
     let limit = |levels: Vec<LevelFacts>, cpus: usize| {

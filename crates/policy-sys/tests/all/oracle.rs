@@ -2,9 +2,9 @@
 //! states: 100,000,
 //! or as many as WAKEPLACE_ORACLE_STATES says.
 //!
-//! `oracle/rule.rs` is written from spec/energy-aware.md with its own types and arithmetic and
-//! calls nothing of the core. `oracle/states.rs` makes the states. This file puts each state into
-//! the core and compares. To repeat one failure: set FIRST_SEED to the printed seed.
+//! `oracle/rule.rs` is written from docs/rules/energy-aware.md with its own types and arithmetic
+//! and calls nothing of the core. `oracle/states.rs` makes the states. This file puts each state
+//! into the core and compares. To repeat one failure: set FIRST_SEED to the printed seed.
 
 use crate::common;
 mod rule;
@@ -112,7 +112,8 @@ fn compare(core: &mut Core, state: &State, form: Form, seed: u64) -> Outcome {
     match &want {
         Outcome::NormalPath => assert_ne!(rule, Rule::Energy, "{}", context()),
         Outcome::Stay => {
-            // The wake-up code replaces a CPU the task may not use by its lowest allowed one (7.4).
+            // The wake-up code replaces a CPU the task may not use by its lowest allowed one
+            // (docs/rules/energy-numbers.md#energy-statements).
             let prev = state.task.prev;
             let fallback = state.task.allowed[0];
             let stay = if state.task.allowed.contains(&prev) {
@@ -204,7 +205,8 @@ impl Coverage {
 }
 
 /// A choice holds the task, and its energy is not above that of staying where the task was, if that
-/// held it. Source: the rule itself, energy-aware 2.9 and 7.4; the energy is the whole system's.
+/// held it. Source: the rule itself, docs/rules/energy-aware.md#energy-wake-up-v3 and
+/// docs/rules/energy-numbers.md#energy-statements; the energy is the whole system's.
 fn properties(state: &State, form: Form, chosen: usize) {
     let prev = state.task.prev;
     assert!(rule::holds(state, chosen), "{form:?} {chosen}: {state:#?}");
@@ -254,14 +256,17 @@ fn check(form: Form) {
     assert_eq!(seen.normal_path > 0, outside, "{seen:?}");
 }
 
-/// Goal: every choice and every candidate's energy is what the rule says, v3 form.
-/// Source: energy-aware 2.2, 2.7, 2.9.
+/// Goal: every choice and every candidate's energy is what the rule says, v3 form. Source:
+/// docs/rules/energy-aware.md#util-to-freq, docs/rules/energy-aware.md#compute-energy-v3,
+/// docs/rules/energy-aware.md#energy-wake-up-v3.
 #[test]
 fn v3_agrees_on_random_states() {
     check(Form::V3);
 }
 
-/// Goal: the same for the 5.0 form. Source: energy-aware 3 with 2.2, 2.5, 2.7, 2.9.
+/// Goal: the same for the 5.0 form. Source: docs/rules/energy-aware.md#energy-5-0 with
+/// docs/rules/energy-aware.md#util-to-freq, docs/rules/energy-aware.md#perf-domain-list,
+/// docs/rules/energy-aware.md#compute-energy-v3, docs/rules/energy-aware.md#energy-wake-up-v3.
 #[test]
 fn v50_agrees_on_random_states() {
     check(Form::V50);

@@ -1,4 +1,4 @@
-//! Load tracking and weights against the specification's tables, every row.
+//! Load tracking and weights against the tables of docs/rules/signals.md, every row.
 #![allow(
     unused_must_use,
     reason = "what an event leads to is not the point here"
@@ -27,7 +27,8 @@ fn step(now_ns: u64, on: bool) -> sys::wp_pelt_step {
     }
 }
 
-/// Goal: the 32 constants. Source: signals-and-baseline 2.1. 2^32 * y^n is the table entry itself.
+/// Goal: the 32 constants. Source: docs/rules/signals.md#pelt-constants. 2^32 * y^n is the table
+/// entry itself.
 #[test]
 fn inverse_table() {
     let t = table("pelt_yN_inv.csv");
@@ -39,7 +40,7 @@ fn inverse_table() {
     }
 }
 
-/// Goal: decay in integers, to 0 beyond 2016 periods. Source: signals-and-baseline 2.2.
+/// Goal: decay in integers, to 0 beyond 2016 periods. Source: docs/rules/signals.md#pelt-decay.
 #[test]
 fn decay_load_rows() {
     let t = table("pelt_decay_load.csv");
@@ -54,7 +55,7 @@ fn decay_load_rows() {
     assert_eq!(decay_load(u64::MAX, 64 * 32), 0);
 }
 
-/// Goal: contribution of a span. Source: signals-and-baseline 2.3.
+/// Goal: contribution of a span. Source: docs/rules/signals.md#pelt-segments.
 #[test]
 fn segments_rows() {
     let t = table("pelt_segments.csv");
@@ -65,7 +66,8 @@ fn segments_rows() {
     }
 }
 
-/// Goal: an always-running task from 0, at three update steps. Source: signals-and-baseline 2.6.
+/// Goal: an always-running task from 0, at three update steps. Source:
+/// docs/rules/signals.md#pelt-vectors.
 #[test]
 fn ramp_rows() {
     let t = table("pelt_ramp.csv");
@@ -94,7 +96,7 @@ fn ramp_rows() {
     }
 }
 
-/// Goal: decay of a saturated signal over idle periods. Source: signals-and-baseline 2.6.
+/// Goal: decay of a saturated signal over idle periods. Source: docs/rules/signals.md#pelt-vectors.
 #[test]
 fn decay_rows() {
     const PERIOD: u64 = 1024 * 1024;
@@ -110,7 +112,7 @@ fn decay_rows() {
     }
 }
 
-/// Goal: weight and inverse of the 40 nice values. Source: signals-and-baseline 4.
+/// Goal: weight and inverse of the 40 nice values. Source: docs/rules/queues.md#cfs.
 #[test]
 fn nice_rows() {
     let t = table("nice_weights.csv");
@@ -152,7 +154,8 @@ impl Periodic {
         (self.work_ns as f64 / speed).round() as u64
     }
 
-    /// The clock of signals-and-baseline 2.5 kept by hand, the signal by `avg_update` alone.
+    /// The clock of docs/rules/signals.md#pelt-clock kept by hand, the signal by `avg_update`
+    /// alone.
     fn by_arithmetic(self, activations: u64) -> Vec<Row> {
         let mut avg = sys::wp_avg {
             util_avg: self.start_util,
@@ -267,7 +270,8 @@ fn check_periodic(file: &str, key: &str, cases: &[(&str, Periodic)]) {
     assert_eq!(checked, t.rows.len(), "every row is of a known case");
 }
 
-/// Goal: the seeds' task on five CPU types. Source: signals-and-baseline 2.5 and 2.7.
+/// Goal: the periodic task of 5 % on five CPU types. Source: docs/rules/signals.md#pelt-clock and
+/// docs/rules/signals.md#pelt-periodic-task.
 #[test]
 fn periodic_5pct_rows() {
     let on = |capacity, freq_scale| Periodic {
@@ -287,7 +291,7 @@ fn periodic_5pct_rows() {
     check_periodic("pelt_periodic_16ms_5pct.csv", "cpu", &cases);
 }
 
-/// Goal: five other tasks on a full-speed CPU. Source: signals-and-baseline 2.7.
+/// Goal: five other tasks on a full-speed CPU. Source: docs/rules/signals.md#pelt-periodic-task.
 #[test]
 fn periodic_other_rows() {
     let task = |work_ns, period_ns, start_util| Periodic {

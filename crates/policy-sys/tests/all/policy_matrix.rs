@@ -1,5 +1,5 @@
 //! The decision matrix of the policy `wakeplace`: one test per line, by the number it has in
-//! docs/policy.md. Which CPU is derived from the specification that the line names.
+//! docs/policy.md. Which CPU is derived from the rule that the line names.
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common;
@@ -83,7 +83,8 @@ fn load(core: &mut Core, cpus: impl IntoIterator<Item = u32>) {
 
 // ------------------------------------------------------------------------------- any machine
 
-/// Line 1. A task with one CPU goes there, whatever the mode and however busy it is (SB 6.1).
+/// Line 1. A task with one CPU goes there, whatever the mode and however busy it is
+/// (docs/rules/wake-ups.md#try-to-wake-up).
 #[test]
 fn line_1_pinned() {
     for mode in MODES {
@@ -100,7 +101,7 @@ fn line_1_pinned() {
     }
 }
 
-/// Line 2. Nothing idle, nothing packs: the target, busy (SB 6.4, 9).
+/// Line 2. Nothing idle, nothing packs: the target, busy (docs/rules/wake-ups.md#idle-sibling (9)).
 #[test]
 fn line_2_overloaded() {
     let mut core = caches(&[4], "auto");
@@ -111,8 +112,8 @@ fn line_2_overloaded() {
 }
 
 /// Line 20. A task that fell asleep in debt, beside one that was there as well: there, as in the
-/// kernel, whose queue keeps it till then (SB 5, `DELAY_DEQUEUE`). Not if it owed nothing, nor if
-/// nobody was there, nor once the queue has let it go.
+/// kernel, whose queue keeps it till then (docs/rules/queues.md#eevdf, `DELAY_DEQUEUE`). Not if it
+/// owed nothing, nor if nobody was there, nor once the queue has let it go.
 #[test]
 fn line_20_in_debt() {
     const MS: u64 = 1_000_000;
@@ -153,7 +154,8 @@ fn line_20_in_debt() {
 // ------------------------------------------------------------------------------- with a model
 
 /// Line 3. Below the tipping point a wake-up goes where it costs least: off an idle big CPU to a
-/// little one (energy-aware 4.4, landscape hk_idle_5pct_prev_big). In `performance` nobody asks.
+/// little one (docs/rules/energy-aware.md#compute-energy, landscape hk_idle_5pct_prev_big). In
+/// `performance` nobody asks.
 #[test]
 fn line_3_energy_below_the_tipping_point() {
     for mode in MODES {
@@ -170,7 +172,8 @@ fn line_3_energy_below_the_tipping_point() {
     }
 }
 
-/// Line 4. A tiny task, without utilisation, stays: it costs nothing anywhere (energy-aware 4.4).
+/// Line 4. A tiny task, without utilisation, stays: it costs nothing anywhere
+/// (docs/rules/energy-aware.md#compute-energy).
 #[test]
 fn line_4_tiny() {
     let mut core = hikey("auto");
@@ -179,7 +182,7 @@ fn line_4_tiny() {
 }
 
 /// Line 5. A task that its previous CPU cannot hold leaves it below the tipping point, too: 400 x
-/// 1.25 is more than 462 (energy-aware 4.3).
+/// 1.25 is more than 462 (docs/rules/energy-aware.md#util-of-candidate).
 #[test]
 fn line_5_misfit_below_the_tipping_point() {
     let mut core = hikey("auto");
@@ -190,7 +193,8 @@ fn line_5_misfit_below_the_tipping_point() {
     assert_eq!(reason, Reason::EnergyPrevUnfit);
 }
 
-/// Line 6. Beyond the tipping point speed counts: the first idle CPU that fits (SB 6.6 C).
+/// Line 6. Beyond the tipping point speed counts: the first idle CPU that fits
+/// (docs/rules/wake-ups.md#idle-capacity-numbers).
 #[test]
 fn line_6_beyond_the_tipping_point() {
     for mode in ["auto", "performance"] {
@@ -229,7 +233,8 @@ fn line_7_energy_before_packing() {
 // ------------------------------------------------------------------------------- without a model
 
 /// Line 8. Capacity rules always: a task that is too big for where it was goes to the first idle
-/// CPU that fits, in every mode that does not pack wake-ups (SB 6.6; capacity-aware 5.2).
+/// CPU that fits, in every mode that does not pack wake-ups (docs/rules/wake-ups.md#idle-capacity;
+/// docs/rules/capacity-aware.md#asym-fast-path).
 #[test]
 fn line_8_misfit_without_a_model() {
     for mode in ["auto", "performance"] {
@@ -253,7 +258,8 @@ fn line_8_misfit_without_a_model() {
 // ------------------------------------------------------------------------------- symmetric
 
 /// Lines 9 and 10. A new task: `auto` and `performance` spread, to the other cache, which is idle
-/// (SB 6.7); `balanced` and `powersave` fill the one that has begun to fill (power-aware P12).
+/// (docs/rules/wake-ups.md#slow-path); `balanced` and `powersave` fill the one that has begun to
+/// fill (docs/rules/power-policy.md#p12-placement).
 #[test]
 fn line_9_and_10_new_tasks() {
     for mode in MODES {
@@ -321,7 +327,8 @@ fn line_9_new_tasks_under_a_model() {
     }
 }
 
-/// Line 11. Groups full: packing ends by itself, the next task is spread (power-aware P12).
+/// Line 11. Groups full: packing ends by itself, the next task is spread
+/// (docs/rules/power-policy.md#p12-placement).
 #[test]
 fn line_11_groups_full() {
     for mode in ["balanced", "powersave"] {
@@ -336,7 +343,8 @@ fn line_11_groups_full() {
 }
 
 /// Line 12. A small task that wakes joins a CPU that runs already: 4 x 5 % and 20 % are less than
-/// 60 % (power-aware P13); in `auto` its own CPU is idle and thus the target (SB 6.3).
+/// 60 % (docs/rules/power-policy.md#p13-small-tasks); in `auto` its own CPU is idle and thus the
+/// target (docs/rules/wake-ups.md#wake-affine).
 #[test]
 fn line_12_small_tasks() {
     for (mode, reason) in [
@@ -353,8 +361,8 @@ fn line_12_small_tasks() {
 }
 
 /// Line 13. One cache, cores of two threads: `balanced` fills cores by compute power, which is one
-/// task's (power-aware P11: 1178 / 1024 rounded), and spreads over them; `powersave` fills the
-/// threads of a core first, by the number of CPUs.
+/// task's (docs/rules/power-policy.md#p11-utilisation: 1178 / 1024 rounded), and spreads over them;
+/// `powersave` fills the threads of a core first, by the number of CPUs.
 #[test]
 fn line_13_one_cache() {
     for (mode, same_core) in [("balanced", false), ("powersave", true)] {
@@ -369,7 +377,8 @@ fn line_13_one_cache() {
 
 /// Line 19. One cache without threads, and a table that says how many tasks a slow CPU holds:
 /// `powersave` packs by it. A CPU at 200 of 1000 MHz has room for 4 tasks, at 1000 for one, and the
-/// next one takes it (sched-mc P6, P8; docs/decisions/040). Without a table nobody knows.
+/// next one takes it (docs/rules/sched-mc.md#mc-freq-table, docs/rules/sched-mc.md#mc-lowest-first;
+/// docs/decisions/040). Without a table nobody knows.
 #[test]
 fn line_19_a_slow_cpu_takes_several() {
     let mut facts = machine(&[Cluster {
@@ -406,8 +415,8 @@ fn line_19_a_slow_cpu_takes_several() {
 
 /// Line 19, "one LLC without threads". With the same table a machine of threads, or of two caches,
 /// fills the groups that it has instead: a new task goes beside the first one, to the other thread
-/// of its core or the other CPU of its cache (power-aware P12), where the table alone would have
-/// room for four on CPU 0.
+/// of its core or the other CPU of its cache (docs/rules/power-policy.md#p12-placement), where the
+/// table alone would have room for four on CPU 0.
 #[test]
 fn line_19_not_where_groups_can_be_filled() {
     let table = |mut facts: MachineFacts| {
@@ -467,7 +476,7 @@ fn pair(caches_of: &[usize], mode: &str, idle: &[u32], depth: u32) -> (u32, Reas
 }
 
 /// Line 14. Short wakes short in a large, busy cache: they stay together, though a CPU is idle
-/// (sis-short 2.4: 5 nr < 3 w, here nr = 9, w = 32).
+/// (docs/rules/short-wakes.md#hunk-b: 5 nr < 3 w, here nr = 9, w = 32).
 #[test]
 fn line_14_short_pair() {
     for mode in ["auto", "performance"] {
@@ -479,14 +488,16 @@ fn line_14_short_pair() {
     }
 }
 
-/// Line 15. In a cache of fewer CPUs the search goes on as ever (docs/policy.md; sis-short 5.2).
+/// Line 15. In a cache of fewer CPUs the search goes on as ever (docs/policy.md;
+/// docs/rules/short-wakes.md#short-elsewhere).
 #[test]
 fn line_15_small_cache() {
     let (cpu, reason) = pair(&[16], "auto", &[3], 8);
     assert_eq!((cpu, reason), (3, Reason::IdleCpu));
 }
 
-/// Line 16. Nor where the cache is not busy: its search may look at 60 % or more (sis-short 2.4).
+/// Line 16. Nor where the cache is not busy: its search may look at 60 % or more
+/// (docs/rules/short-wakes.md#hunk-b).
 #[test]
 fn line_16_large_cache_that_idles() {
     let (cpu, reason) = pair(&[32], "auto", &[3], 24);
@@ -494,7 +505,7 @@ fn line_16_large_cache_that_idles() {
 }
 
 /// Line 17. Packing goes before stacking: `powersave` looks for room first, and the waking CPU has
-/// some for a task of 4 x 0 % (power-aware P13).
+/// some for a task of 4 x 0 % (docs/rules/power-policy.md#p13-small-tasks).
 #[test]
 fn line_17_packing_before_stacking() {
     let (cpu, reason) = pair(&[32, 32], "powersave", &[3], 8);
@@ -504,7 +515,7 @@ fn line_17_packing_before_stacking() {
 // ------------------------------------------------------------------------------- frequency
 
 /// Line 18. `performance` asks for all there is, `powersave` for the demand alone, the others for a
-/// quarter more (SB 9.1): 400 of 1024.
+/// quarter more (docs/rules/capacity.md#capacity-setup): 400 of 1024.
 #[test]
 fn line_18_frequency() {
     for (mode, request) in [

@@ -1,4 +1,6 @@
-//! The rules of power-policy one by one, with the worked numbers (power-aware 1, 3 to 6).
+//! The rules of power-policy one by one, with the worked numbers
+//! (docs/rules/linux-3-8.md#groups-and-capacity, docs/rules/power-policy.md#power-placement-cleanup
+//! to docs/rules/power-policy.md#power-parameters).
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common;
@@ -93,7 +95,8 @@ fn fork(core: &mut Core, this_cpu: u32) -> (u32, Reason) {
     place(core, new, &ask(PlaceKind::Fork, this_cpu, this_cpu))
 }
 
-/// Goal: the defaults of section 6, and who has P1 to P8: the kernel the series was made for.
+/// Goal: the defaults of docs/rules/power-policy.md#power-parameters, and who has P1 to P8: the
+/// kernel the series was made for.
 #[test]
 fn parameters_are_those_of_section_6() {
     let shown = |policy: &Policy, key: &str| {
@@ -189,7 +192,7 @@ fn only_the_remote_group_is_allowed() {
 
 /// Goal: P5: the highest level alone decides: the first idle thread of the idlest socket, though a
 /// core of it is wholly idle; going down finds the core, and in it the other thread, since 0 is not
-/// less than 0 (2.4).
+/// less than 0 (docs/rules/linux-3-8.md#placement-3-8).
 #[test]
 fn single_shot_takes_any_thread() {
     for (shot, expected) in [("on", 5), ("off", 7)] {
@@ -213,7 +216,8 @@ fn a_new_task_has_its_weight() {
 }
 
 /// Goal: full is 16 tasks under powersaving, 9 under balance for 8 cores of 2 threads (9424 / 1024
-/// = 9.2; section 1), then the next level decides. Forks from CPU 0 until socket 0 is full.
+/// = 9.2; docs/rules/linux-3-8.md#groups-and-capacity), then the next level decides. Forks from CPU
+/// 0 until socket 0 is full.
 #[test]
 fn a_socket_is_full_at_its_threads_or_its_power() {
     for (version, most) in [("powersaving", 16), ("balance", 9)] {

@@ -292,9 +292,9 @@ fn a_new_task_has_half_a_slice() {
 }
 
 /// sched_yield: who is owed time gives up the rest of its slice, which counts as run, and gets the
-/// next; who is ahead loses nothing (signals-and-baseline, section 5). Of two tasks one ran 4 ms:
-/// the mean is 2, the other is owed 2. After half a ms, at 0.5 of its 3, the mean 2.25, it yields:
-/// it is at 3, the mean (4 + 3) / 2.
+/// next; who is ahead loses nothing (docs/rules/queues.md#eevdf). Of two tasks one ran 4 ms: the
+/// mean is 2, the other is owed 2. After half a ms, at 0.5 of its 3, the mean 2.25, it yields: it
+/// is at 3, the mean (4 + 3) / 2.
 #[test]
 fn a_yield_gives_up_the_slice_of_who_is_owed() {
     let mut core = core_at(0);

@@ -1,4 +1,4 @@
-//! Sleepers that a live queue keeps (policy/src/queue_sleepers.c; signals-and-baseline, section 5:
+//! Sleepers that a live queue keeps (policy/src/queue_sleepers.c; docs/rules/queues.md#eevdf:
 //! `DELAY_DEQUEUE`, `DELAY_ZERO`), in numbers worked out here. All of nice 0 unless it is said.
 #![allow(missing_docs, reason = "not a library")]
 

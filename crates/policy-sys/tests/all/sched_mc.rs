@@ -1,4 +1,6 @@
-//! The sched_mc series and the knob it builds on: rules and worked numbers (sched-mc 1, 3 and 5).
+//! The sched_mc series and the knob it builds on: rules and worked numbers
+//! (docs/rules/sched-mc.md#linux-3-1, docs/rules/sched-mc.md#sched-mc-patches and
+//! docs/rules/sched-mc.md#mc-acceptance).
 #![allow(missing_docs, reason = "not a library")]
 
 use wakeplace_policy_sys::sys::{
@@ -379,9 +381,10 @@ fn names_and_states() {
     assert!(error.0.contains("0 to 2"), "{error}");
 }
 
-/// Goal: 1.6: who first stops its tick nominates itself; while power is saved and two or more are
-/// idle, the first idle CPU of a group with busy ones comes first. On a quad with the packages
-/// {0,2} and {1,3}, of which cpu0 is busy: cpu2, as soon as somebody is to be named anew.
+/// Goal: docs/rules/sched-mc.md#idle-load-balancer: who first stops its tick nominates itself;
+/// while power is saved and two or more are idle, the first idle CPU of a group with busy ones
+/// comes first. On a quad with the packages {0,2} and {1,3}, of which cpu0 is busy: cpu2, as soon
+/// as somebody is to be named anew.
 #[test]
 fn an_idle_cpu_beside_busy_ones_owns_balancing() {
     for (name, expected) in [("linux-3.1", 1), ("linux-3.1+sched-mc=1", 2)] {
@@ -458,8 +461,8 @@ fn a_kick_is_answered_by_state() {
     }
 }
 
-/// Goal: 1.1, level 2: a newly idle CPU that was refused often enough has the running task pushed
-/// to it; below level 2 not; an idle one has at every level.
+/// Goal: docs/rules/sched-mc.md#sched-mc-knob, level 2: a newly idle CPU that was refused often
+/// enough has the running task pushed to it; below level 2 not; an idle one has at every level.
 #[test]
 fn a_newly_idle_cpu_gets_a_running_task_at_level_2() {
     for (level, idle, pushed) in [

@@ -1,5 +1,6 @@
-//! sched-mc on kernels after 3.4 (sched-mc 3 and 5; docs/decisions/040): the table, placement and
-//! balancing, on the newest era and on others.
+//! sched-mc on kernels after 3.4 (docs/rules/sched-mc.md#sched-mc-patches and
+//! docs/rules/sched-mc.md#mc-acceptance; docs/decisions/040): the table, placement and balancing,
+//! on the newest era and on others.
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common;
@@ -138,8 +139,8 @@ fn a_clock_that_the_kernel_sets() {
     }
 }
 
-/// Goal: 5.2, 5.3: at 400 MHz tasks join cpu0 until it has 4, then cpu1; at 1000 MHz cpu0 takes
-/// one.
+/// Goal: docs/rules/sched-mc.md#mc-acceptance, 2 and 3: at 400 MHz tasks join cpu0 until it has 4,
+/// then cpu1; at 1000 MHz cpu0 takes one.
 #[test]
 fn tasks_join_the_lowest_with_room() {
     for era in ERAS {
@@ -173,8 +174,8 @@ fn tasks_join_the_lowest_with_room() {
     }
 }
 
-/// Goal: 1.1: level 0 nothing, 1 forks and execs, 2 wake-ups, too; P8 off: a CPU without tasks is
-/// no place to pack; mc_placement off: nothing is placed.
+/// Goal: docs/rules/sched-mc.md#sched-mc-knob: level 0 nothing, 1 forks and execs, 2 wake-ups, too;
+/// P8 off: a CPU without tasks is no place to pack; mc_placement off: nothing is placed.
 #[test]
 fn what_each_level_places() {
     use PlaceKind::{Exec, Fork, Wake};
@@ -211,8 +212,8 @@ fn what_each_level_places() {
     ));
 }
 
-/// Goal: 5.8: other classes take 13 % of a slow core: 4 x 0.87 = 3.48, it holds 3; at 12.5 % 3.5
-/// rounds to 4.
+/// Goal: docs/rules/sched-mc.md#mc-acceptance, 8: other classes take 13 % of a slow core: 4 x 0.87
+/// = 3.48, it holds 3; at 12.5 % 3.5 rounds to 4.
 #[test]
 fn time_of_other_classes_counts() {
     for (capacity, expected) in [(1024 * 87 / 100, 1), (896, 0)] {
@@ -270,8 +271,9 @@ fn balancing_leaves_what_has_room() {
     }
 }
 
-/// Goal: 1.5, P8: an idle cpu0 pulls from cpu1, the idle cpu1 never from a cpu0 that has room; of
-/// several the highest number first; one task a time, none more than there is room for.
+/// Goal: docs/rules/sched-mc.md#power-saving-balance and P8: an idle cpu0 pulls from cpu1, the idle
+/// cpu1 never from a cpu0 that has room; of several the highest number first; one task a time, none
+/// more than there is room for.
 #[test]
 fn idle_cpus_of_low_numbers_draw() {
     for era in ERAS {
@@ -300,7 +302,8 @@ fn idle_cpus_of_low_numbers_draw() {
     }
 }
 
-/// Goal: 1.5 on two packages of two: the leader's idle CPU takes the other's only task.
+/// Goal: docs/rules/sched-mc.md#power-saving-balance on two packages of two: the leader's idle CPU
+/// takes the other's only task.
 #[test]
 fn the_leader_takes_from_the_least() {
     let mut quad = facts(4, true);

@@ -1,5 +1,6 @@
 //! The names of sis-short: versions, states, parameters, what runs live. Source:
-//! spec/sis-short.md 2.5, 4; design.md 2, 4.
+//! docs/rules/short-wakes.md#short-switch, docs/rules/short-wakes.md#short-versions;
+//! docs/policy.md.
 #![allow(missing_docs, reason = "not a library")]
 
 use wakeplace_policy_sys::Policy;
@@ -12,7 +13,8 @@ fn value(policy: &Policy, key: &str) -> String {
 }
 
 /// Goal: off in all eras as shipped; `+sis-short` is v5; each version is told; a mixture is "on";
-/// `-sis-short` is the era as shipped. Source: 2.5, design 2 (`sis-short=v1..v8`).
+/// `-sis-short` is the era as shipped. Source: docs/rules/short-wakes.md#short-switch,
+/// docs/policy.md (`sis-short=v1..v8`).
 #[test]
 fn names_and_states() {
     let state = |policy: &Policy| {
@@ -51,7 +53,8 @@ fn names_and_states() {
     assert_eq!(state(&mixed), Some("on"), "hunk A alone");
 }
 
-/// Goal: the parameters of each version, as its row says. Source: 4.
+/// Goal: the parameters of each version, as its row says. Source:
+/// docs/rules/short-wakes.md#short-versions.
 #[test]
 fn the_parameters_of_each_version() {
     let keys = [
@@ -85,7 +88,8 @@ fn the_parameters_of_each_version() {
     }
 }
 
-/// Goal: the live build holds every version on the newest base. Source: design 4.
+/// Goal: the live build holds every version on the newest base. Source: ARCHITECTURE.md (the live
+/// build takes every feature on the newest base).
 #[test]
 fn every_version_runs_live() {
     for version in VERSIONS.iter().chain(&["scan-cost"]) {

@@ -1,5 +1,5 @@
 //! Short wake-ups: what is short, where a short waker pulls its wakee, where they stack, in all
-//! versions of sis-short, each against its row of the specification. Source: spec/sis-short.md.
+//! versions of sis-short, each against its row of docs/rules/short-wakes.md#short-versions.
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common;
@@ -78,7 +78,8 @@ fn waker_is_short(core: &mut Core, dur_ns: u64) -> bool {
 }
 
 /// Goal: the largest short average for each number of CPUs and each scaling, and one nanosecond
-/// more. Source: 2.2, table (log column in full; none and linear: (0.75 ms x factor - 1) / 8).
+/// more. Source: docs/rules/short-wakes.md#is-short, table (log column in full; none and linear:
+/// (0.75 ms x factor - 1) / 8).
 #[test]
 fn the_largest_short_average() {
     for (cpus, none, log, linear) in [
@@ -100,7 +101,8 @@ fn the_largest_short_average() {
 }
 
 /// Goal: where the queue has no minimal granularity, the base slice stands for it: 0.75 ms as EEVDF
-/// began, 0.70 ms since (375 and 350 us on 8 CPUs); on the live queues, too. Source: 2.2 rule 5.
+/// began, 0.70 ms since (375 and 350 us on 8 CPUs); on the live queues, too. Source:
+/// docs/rules/short-wakes.md#is-short.
 #[test]
 fn granularity_of_other_queues() {
     for (name, slice, largest) in [
@@ -121,7 +123,8 @@ fn granularity_of_other_queues() {
 
 /// Goal: each version's edge on 8 CPUs, where the granularity is 3 ms, as hunk B has it for the
 /// wakee (v2 tests no wakee, so the waker): v1 to v3 up to all of it with 0 short; v4 up to an
-/// eighth, v5 to v7 below; v8 below 500 us. Source: 4 (short test), 2.2 check.
+/// eighth, v5 to v7 below; v8 below 500 us. Source: docs/rules/short-wakes.md#short-versions (short
+/// test), docs/rules/short-wakes.md#is-short.
 #[test]
 fn the_edge_of_each_version() {
     for (version, largest, unknown) in [
@@ -148,7 +151,8 @@ fn the_edge_of_each_version() {
 }
 
 /// Goal: v1's measure is all that a task ran by its number of sleeps, of the running task up to its
-/// CPU's clock: 3 x 3 ms on 8 CPUs, and no nanosecond more. Source: 4 (v1).
+/// CPU's clock: 3 x 3 ms on 8 CPUs, and no nanosecond more. Source:
+/// docs/rules/short-wakes.md#short-versions (v1).
 #[test]
 fn the_measure_of_v1() {
     let short = |wakee_ran: u64, waker_ran: u64, now_ns: u64| {
@@ -171,7 +175,7 @@ fn the_measure_of_v1() {
 /// Goal: the table of hunk A: what v5 takes for the target, and the same without the feature. Where
 /// the loads decide they leave it at prev. The search around the target finds nothing, so the
 /// target is the answer; in the row "sync" that needs a prev of another cache, since an idle one of
-/// the same cache is found next to any target. Source: 6.5.
+/// the same cache is found next to any target. Source: docs/rules/short-wakes.md#hunk-a-table.
 #[test]
 fn hunk_a_of_v5() {
     // (this idle, sync, nr_running(this), waker short, prev idle, cache shared) -> v5, baseline
@@ -213,7 +217,7 @@ fn hunk_a_of_v5() {
 }
 
 /// Goal: a short waker, alone, pulls any wakee to its own cache: an idle CPU there, else its own.
-/// Source: 2.3 rule 5 and check.
+/// Source: docs/rules/short-wakes.md#hunk-a and check.
 #[test]
 fn hunk_a_crosses_caches() {
     let facts = caches(&[4, 4], 1);
@@ -240,7 +244,8 @@ fn hunk_a_crosses_caches() {
 }
 
 /// Goal: where each version has hunk A. v1: before an idle prev, whoever else is queued; v2 to v6:
-/// after it, alone; v7, v8: only what idle CPUs and loads leave open, and only a pair. Source: 4.
+/// after it, alone; v7, v8: only what idle CPUs and loads leave open, and only a pair. Source:
+/// docs/rules/short-wakes.md#short-versions.
 #[test]
 fn the_place_of_hunk_a() {
     // Two caches of one CPU: the target is the answer.
@@ -368,8 +373,8 @@ impl State {
         wake(&mut core, &task, &waker, false)
     }
 
-    /// What the specification's row of a version says (4), in the order of the row. With hunk B
-    /// the target, else what the search finds.
+    /// What the row of a version says (docs/rules/short-wakes.md#short-versions), in the order of
+    /// the row. With hunk B the target, else what the search finds.
     fn stacks(&self, version: &str) -> bool {
         let gate = 5 * (u64::from(self.depth) + 1) < 3 * 112;
         let no_core = !self.idle_core;
@@ -434,7 +439,8 @@ fn states() -> Vec<State> {
 }
 
 /// Goal: the versions differ exactly where their rows say, in every combination of what the rows
-/// name. v2's gate is of its posting (docs/decisions/028). Source: 4.
+/// name. v2's gate is of its posting (docs/decisions/028). Source:
+/// docs/rules/short-wakes.md#short-versions.
 #[test]
 fn each_version_stacks_as_its_row_says() {
     let states = states();
@@ -463,8 +469,8 @@ fn each_version_stacks_as_its_row_says() {
     assert_eq!(differ.len(), 28, "each two versions differ somewhere");
 }
 
-/// Goal: rows 1 to 6 of the decision table of v5; rows 7 to 9 are fixtures, as these are.
-/// Source: 6.4.
+/// Goal: rows 1 to 6 of the decision table of v5; rows 7 to 9 are fixtures, as these are. Source:
+/// docs/rules/short-wakes.md#hunk-b-table.
 #[test]
 fn the_decision_table_in_one_go() {
     let first = State::stacking;
@@ -507,7 +513,8 @@ fn the_decision_table_in_one_go() {
 }
 
 /// Goal: an interrupt on an idle CPU with a wake-up on its way: the idle task is not short in the
-/// versions that need an average, whatever ran there last. Source: 2.4 rule 5.
+/// versions that need an average, whatever ran there last. Source:
+/// docs/rules/short-wakes.md#hunk-b.
 #[test]
 fn the_idle_task_is_not_short() {
     for version in ["v5", "v6", "v7", "v8"] {
@@ -525,7 +532,8 @@ fn the_idle_task_is_not_short() {
 // ------------------------------------------------------------------------------- the gate
 
 /// Goal: the gate of each depth of the table, on each of its machines; a depth of 0 refuses the
-/// search before. Source: 6.3, sis_util_scan.csv (column sis_short_busy_gate).
+/// search before. Source: docs/rules/short-wakes.md#scan-gate, sis_util_scan.csv (column
+/// sis_short_busy_gate).
 #[test]
 fn the_gate_of_each_depth() {
     let table = table("sis_util_scan.csv");
@@ -560,7 +568,7 @@ fn the_gate_of_each_depth() {
 }
 
 /// Goal: where the gate opens and where the search ends, to one part in 1024, and the largest nr of
-/// an open gate. Source: 6.3, table.
+/// an open gate. Source: docs/rules/short-wakes.md#scan-gate, table.
 #[test]
 fn where_the_gate_opens() {
     for (size, largest_nr, opens, refuses) in [
@@ -594,7 +602,7 @@ fn where_the_gate_opens() {
 }
 
 /// Goal: exactly 60 % is not less: a cache of 20 CPUs and a depth of 11, 5 x 12 = 3 x 20. Source:
-/// 2.4 rule 2 (strict).
+/// docs/rules/short-wakes.md#hunk-b (strict).
 #[test]
 fn exactly_sixty_percent_is_closed() {
     for (depth, reason) in [(10, Reason::ShortStack), (11, Reason::TargetBusy)] {
@@ -608,7 +616,7 @@ fn exactly_sixty_percent_is_closed() {
 }
 
 /// Goal: without SIS_UTIL hunk B of v5 is unreachable, that of v4 is not; before 5.12 likewise.
-/// Source: 2.4 rule 5, 4.
+/// Source: docs/rules/short-wakes.md#hunk-b, docs/rules/short-wakes.md#short-versions.
 #[test]
 fn the_gate_needs_sis_util() {
     for (name, overrides, reason) in [
@@ -633,7 +641,8 @@ fn the_gate_needs_sis_util() {
 
 /// Goal: one waker, seven short wakees, a busy cache: v5 stacks the first one only, since its CPU
 /// then has two tasks; v6 stacks while its partner stays the same (its first flip, here the first
-/// wake-up of another, ends that); v8 never, as nobody of them woke it. Source: 6.6, 4.
+/// wake-up of another, ends that); v8 never, as nobody of them woke it. Source:
+/// docs/rules/short-wakes.md#short-scenarios (4).
 #[test]
 fn a_fan_out_of_seven() {
     // Who stays on CPU 0 of the seven, if the first had been the waker's partner before.
@@ -679,7 +688,8 @@ fn a_fan_out_of_seven() {
     assert_eq!(state.ask("v5").reason, Reason::ShortStack);
 }
 
-/// Goal: a wake-up that changes the partner counts before it is decided. Source: 4 (v6), SB 6.2.
+/// Goal: a wake-up that changes the partner counts before it is decided. Source:
+/// docs/rules/short-wakes.md#short-versions (v6), docs/rules/wake-ups.md#wake-wide.
 #[test]
 fn the_flip_of_this_wake_up_counts() {
     let (mut core, task, mut waker) = State::stacking().build("v6");
@@ -690,10 +700,10 @@ fn the_flip_of_this_wake_up_counts() {
 
 // ------------------------------------------------------------------------------- prototype
 
-/// Goal: the dropped prototype compares the waker's average with what searches cost: a search of
-/// 8 of 8 CPUs at 50 ns is 400 ns; the average starts at 0 and takes an eighth: 50 ns. A waker of
-/// 49 ns then spares the search, one of 50 ns does not; without a known average neither.
-/// Source: 1.1 (last point), docs/decisions/028.
+/// Goal: the dropped prototype compares the waker's average with what searches cost: a search of 8
+/// of 8 CPUs at 50 ns is 400 ns; the average starts at 0 and takes an eighth: 50 ns. A waker of 49
+/// ns then spares the search, one of 50 ns does not; without a known average neither. Source:
+/// docs/rules/short-wakes.md#short-facts (last point), docs/decisions/028.
 #[test]
 fn the_prototype_compares_with_the_search() {
     let facts = caches(&[9], 1);

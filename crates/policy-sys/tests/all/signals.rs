@@ -1,4 +1,5 @@
-//! Worked numbers of spec/signals-and-baseline.md 2.4 to 2.9 and 3.1, and capacity-aware 6.5.
+//! Worked numbers of docs/rules/signals.md#pelt-update to docs/rules/signals.md#attach-detach and
+//! docs/rules/signals.md#util-est, and docs/rules/capacity-aware.md#time-to-big.
 #![allow(
     unused_must_use,
     reason = "what an event leads to is not the point here"
@@ -24,10 +25,10 @@ fn running(now_ns: u64) -> sys::wp_pelt_step {
     }
 }
 
-// ------------------------------------------------------------------------------- 2.4
+// ------------------------------------------------------------------------------- PELT update
 
-/// Goal: cutting a run into pieces changes sums by rounding only, but the average lags.
-/// Source: signals-and-baseline 2.4, check.
+/// Goal: cutting a run into pieces changes sums by rounding only, but the average lags. Source:
+/// docs/rules/signals.md#pelt-update-numbers.
 #[test]
 fn one_update_or_a_thousand() {
     let mut once = sys::wp_avg::default();
@@ -41,8 +42,8 @@ fn one_update_or_a_thousand() {
 }
 
 /// Goal: no average before a period boundary; a clock that goes back re-anchors and adds nothing; a
-/// step without load counts as neither runnable nor running. Source: signals-and-baseline 2.4,
-/// edges.
+/// step without load counts as neither runnable nor running. Source:
+/// docs/rules/signals.md#pelt-update, edges.
 #[test]
 fn boundary_backwards_and_no_load() {
     let mut avg = sys::wp_avg::default();
@@ -65,7 +66,8 @@ fn boundary_backwards_and_no_load() {
     assert_eq!((idle.util_sum, idle.runnable_sum, idle.load_sum), (0, 0, 0));
 }
 
-/// Goal: less than one unit of 1024 ns changes nothing, and is not lost. Source: 2.4, `delta`.
+/// Goal: less than one unit of 1024 ns changes nothing, and is not lost. Source:
+/// docs/rules/signals.md#pelt-update, `delta`.
 #[test]
 fn small_steps_keep_their_remainder() {
     let mut avg = sys::wp_avg::default();
@@ -75,7 +77,7 @@ fn small_steps_keep_their_remainder() {
     assert_eq!((avg.last_update_ns, avg.util_sum), (1024, 1024));
 }
 
-// ------------------------------------------------------------------------------- 2.5, 6.5
+// ------------------------------------------------------------------------- PELT clock, time to big
 
 /// An always-running task alone on a CPU from t = 0, a tick each ms. Time in ms until `target`.
 fn ms_until(capacity: u32, start: u32, target: u32, scale: &str) -> Option<u64> {
@@ -104,10 +106,11 @@ fn start_running(core: &mut Core, start: u32) -> Task {
     task
 }
 
-/// Goal: how long until a task counts as big, clock-scaled. Source: capacity-aware 6.5 column 4 and
-/// signals-and-baseline 2.5 check (430: 345 after 47.5 ms). Tolerance: the spec's times are those
-/// of a fine scan; with ticks of 1 ms and averages written once per period of the scaled clock the
-/// value appears at most one such period (1.024 ms * 1024 / capacity) and one tick away.
+/// Goal: how long until a task counts as big, clock-scaled. Source:
+/// docs/rules/capacity-aware.md#time-to-big column 4 and docs/rules/signals.md#pelt-clock-numbers
+/// (430: 345 after 47.5 ms). Tolerance: the spec's times are those of a fine scan; with ticks of 1
+/// ms and averages written once per period of the scaled clock the value appears at most one such
+/// period (1.024 ms * 1024 / capacity) and one tick away.
 #[test]
 fn time_to_be_big_clock_scaled() {
     for (capacity, start, target, spec_ms) in [
@@ -127,10 +130,11 @@ fn time_to_be_big_clock_scaled() {
     }
 }
 
-/// Goal: the same, contribution-scaled (2016). Source: capacity-aware 6.5 column 5, a closed form:
-/// t = 32.768 ms * log2((cap - start) / (cap - target)). Tolerance 3 ms: one period of 1.024 ms
-/// until the average is written, one tick, and integer averages that lie up to 1 below the real
-/// number, which near saturation (85 of 430 left: 0.54 per ms) is worth another 1 to 2 ms.
+/// Goal: the same, contribution-scaled (2016). Source: docs/rules/capacity-aware.md#time-to-big
+/// column 5, a closed form: t = 32.768 ms * log2((cap - start) / (cap - target)). Tolerance 3 ms:
+/// one period of 1.024 ms until the average is written, one tick, and integer averages that lie up
+/// to 1 below the real number, which near saturation (85 of 430 left: 0.54 per ms) is worth another
+/// 1 to 2 ms.
 #[test]
 fn time_to_be_big_contribution_scaled() {
     for (capacity, start, target, spec_ms) in [
@@ -163,7 +167,7 @@ fn saturation(capacity: u32, freq_scale: u32, scale: &str) -> u32 {
 }
 
 /// Goal: contribution mode saturates at the current capacity, clock mode at 1024 on any CPU.
-/// Source: signals-and-baseline 2.5 rule and R. +-1 for integer rounding.
+/// Source: docs/rules/signals.md#pelt-clock. +-1 for integer rounding.
 #[test]
 fn saturation_by_mode() {
     for (capacity, freq_scale, expected) in [(462, 1024, 462), (462, 512, 231), (1024, 1024, 1024)]
@@ -181,7 +185,8 @@ fn saturation_by_mode() {
     }
 }
 
-/// Goal: a saturated queue does not get its missing time back when idle, another does. Source: 2.5.
+/// Goal: a saturated queue does not get its missing time back when idle, another does. Source:
+/// docs/rules/signals.md#pelt-clock.
 #[test]
 fn lost_idle_time() {
     for (run_ms, saturated) in [(20, false), (4000, true)] {
@@ -205,10 +210,10 @@ fn lost_idle_time() {
     }
 }
 
-// ------------------------------------------------------------------------------- 2.8
+// ------------------------------------------------------------------------------- new task
 
-/// Goal: start values of tasks forked onto one idle CPU before any runs.
-/// Source: signals-and-baseline 2.8 check.
+/// Goal: start values of tasks forked onto one idle CPU before any runs. Source:
+/// docs/rules/signals.md#new-task-numbers.
 #[test]
 fn piled_forks() {
     let mut core = core(&lone_cpu(1024), "linux-4.17", &[]);
@@ -225,7 +230,7 @@ fn piled_forks() {
     assert_eq!(utils, [512, 256, 128, 64, 32, 16]);
 }
 
-/// Goal: the other start values. Source: signals-and-baseline 2.8 check and edge (CPU full: 0).
+/// Goal: the other start values. Source: docs/rules/signals.md#new-task (CPU full: 0).
 #[test]
 fn start_values() {
     for (capacity, util, load, expected) in [
@@ -258,7 +263,7 @@ fn start_values() {
     assert_eq!(task.util_avg(), 0, "R: off is 0");
 }
 
-// ------------------------------------------------------------------------------- 2.9
+// ------------------------------------------------------------------------------- attach detach
 
 /// Five tasks take turns of 3 ms on CPU 0 for 90 ms; all averages are of the end.
 fn shared_queue(core: &mut Core) -> (Vec<Task>, u64) {
@@ -292,7 +297,7 @@ const MODES: [&[(&str, &str)]; 2] = [
 
 /// Goal: the queue's utilisation is the sum of its tasks' +-1 for each that ever joined (5), after
 /// attaching, running, and detaching one by one; after the last about 0, not wrapped, and what
-/// rounding left decays to 0. Source: signals-and-baseline 2.9 check.
+/// rounding left decays to 0. Source: docs/rules/signals.md#attach-detach-numbers.
 #[test]
 fn queue_is_the_sum_of_its_tasks() {
     for mode in MODES {
@@ -318,7 +323,7 @@ fn queue_is_the_sum_of_its_tasks() {
 }
 
 /// Goal: sleepers placed elsewhere leave at the old queue's next update, which then is about 0 and
-/// never wraps. Source: signals-and-baseline 2.9 (migrate at wake-up) and its check.
+/// never wraps. Source: docs/rules/signals.md#attach-detach (migrate at wake-up) and its check.
 #[test]
 fn migrated_sleepers_leave_nothing() {
     for mode in MODES {
@@ -349,7 +354,7 @@ fn migrated_sleepers_leave_nothing() {
 }
 
 /// Goal: attach takes the queue's time stamp and remainder, and sums from averages times its
-/// divider. Source: signals-and-baseline 2.9 attach.
+/// divider. Source: docs/rules/signals.md#attach-detach.
 #[test]
 fn attach_takes_the_queues_divider() {
     let mut core = core(
@@ -376,10 +381,10 @@ fn attach_takes_the_queues_divider() {
     assert_eq!(queue.util_sum, 200 * 47218);
 }
 
-// ------------------------------------------------------------------------------- 3.1
+// ------------------------------------------------------------------------------- util_est
 
 /// Goal: util_est rises at once, falls by a quarter, keeps within the margin of 10, and keeps where
-/// the task was held up. Source: signals-and-baseline 3.1 rule and drop example.
+/// the task was held up. Source: docs/rules/signals.md#util-est and drop example.
 #[test]
 fn util_est_single() {
     let next = |est, util, runnable, capacity| {
@@ -403,7 +408,8 @@ fn util_est_single() {
     );
 }
 
-/// Goal: a queue's estimate is the sum of those of its queued tasks. Source: 3.1 rule.
+/// Goal: a queue's estimate is the sum of those of its queued tasks. Source:
+/// docs/rules/signals.md#util-est.
 #[test]
 fn util_est_follows_the_queue() {
     for mode in ["pair", "pair-fastup", "single"] {
@@ -461,8 +467,9 @@ fn util_est_pair() {
 }
 
 /// Goal: a task queued in a queue's first microsecond is counted once and leaves nothing behind.
-/// Method: enqueue, reweight and sleep at time 0, wake at 1 ms. Source: signals-and-baseline 2.9
-/// (cfs util = sum of tasks), 8.3 (load of queued tasks).
+/// Method: enqueue, reweight and sleep at time 0, wake at 1 ms. Source:
+/// docs/rules/signals.md#attach-detach (cfs util = sum of tasks),
+/// docs/rules/balancing.md#group-class (load of queued tasks).
 #[test]
 fn the_first_microsecond_counts_once() {
     let mut core = core(&lone_cpu(1024), "linux-4.17", &[]);
@@ -481,7 +488,8 @@ fn the_first_microsecond_counts_once() {
 
 /// Goal: a sleeper that moves off a CPU that has been idle for 32 periods since its queue's last
 /// update fades for them, to half; before 6.0 it did not. What leaves the old queue is what it had
-/// there. Source: signals-and-baseline 2.9 (migrate_se_pelt_lag), 2.2 for the half-life.
+/// there. Source: docs/rules/signals.md#attach-detach (migrate_se_pelt_lag),
+/// docs/rules/signals.md#pelt-decay for the half-life.
 #[test]
 fn a_sleeper_fades_for_the_idle_time_of_its_old_cpu() {
     for (switch, halves) in [("on", 1), ("off", 0)] {
@@ -515,9 +523,9 @@ fn a_sleeper_fades_for_the_idle_time_of_its_old_cpu() {
 }
 
 /// Goal: a sleeper that its queue keeps is not runnable (runnable and utilisation fade, its
-/// estimate and hints are off), but its weight stays in the load; when it is let go the load
-/// fades, too, and when it wakes before it counts again. Source: signals-and-baseline 5
-/// (DELAY_DEQUEUE), 2.4 (arguments of the step).
+/// estimate and hints are off), but its weight stays in the load; when it is let go the load fades,
+/// too, and when it wakes before it counts again. Source: docs/rules/queues.md#eevdf
+/// (DELAY_DEQUEUE), docs/rules/signals.md#pelt-update (arguments of the step).
 #[test]
 fn a_kept_sleeper_weighs_but_does_not_run() {
     let mut core = core(&machine(&[cluster(2, 1024)]), "linux-7.3", &[]);
@@ -556,8 +564,9 @@ fn a_kept_sleeper_weighs_but_does_not_run() {
     assert_eq!(woken.raw().on_rq, 0);
 }
 
-/// Goal: what a run reaches from 0. Source: signals-and-baseline 3.2, check: est(1024 us) 21, 2048:
-/// 43, 8192: 162, 32768: 512 (us of 1024 ns); 8 ms: 158. The most: 2.3, 46692 of 46718.
+/// Goal: what a run reaches from 0. Source: docs/rules/signals.md#util-est-faster-numbers: est(1024
+/// us) 21, 2048: 43, 8192: 162, 32768: 512 (us of 1024 ns); 8 ms: 158. The most: 2.3, 46692 of
+/// 46718.
 #[test]
 fn a_run_reaches_so_much() {
     for (us, est) in [(0, 0), (1024, 21), (2048, 43), (8192, 162), (32_768, 512)] {
@@ -568,10 +577,11 @@ fn a_run_reaches_so_much() {
 }
 
 /// Goal: an always-running task from utilisation 0: after 4 ms the CPU's demand is est(8 ms) = 158
-/// instead of 81, and asks for the frequency of that (doubled). Scaled, 4 ms are 3906 units of
-/// 1024 ns, est 82; by capacity 512 and half the frequency they are 976, est 976 x 1024 / 46718 =
-/// 21, where the average has not passed its first boundary yet. What it asks falls when the task
-/// sleeps. Source: signals-and-baseline 3.2, rule, check; 2.6 for 81.
+/// instead of 81, and asks for the frequency of that (doubled). Scaled, 4 ms are 3906 units of 1024
+/// ns, est 82; by capacity 512 and half the frequency they are 976, est 976 x 1024 / 46718 = 21,
+/// where the average has not passed its first boundary yet. What it asks falls when the task
+/// sleeps. Source: docs/rules/signals.md#util-est-faster; docs/rules/signals.md#pelt-vectors for
+/// 81.
 #[test]
 fn a_fast_estimate_raises_the_demand() {
     for (mode, capacity, freq_scale, demand) in [
@@ -648,8 +658,8 @@ fn a_pulled_task_counts_no_more() {
 }
 
 /// Goal: where the third signal is the load of what is queued (to 5.6), a task that is always
-/// queued has as much of it as load: both are its weight times the same sum. Source: 2.4; 10
-/// periods.
+/// queued has as much of it as load: both are its weight times the same sum. Source:
+/// docs/rules/signals.md#pelt-update; 10 periods.
 #[test]
 fn queued_load_is_the_load_of_who_is_always_queued() {
     let mut avg = sys::wp_avg::default();

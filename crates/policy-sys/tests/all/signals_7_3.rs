@@ -27,8 +27,8 @@ fn activation(core: &mut Core, task: &mut Task, wake: u64, run: u64) -> (u32, u3
     (at_wake, task.util_avg(), est)
 }
 
-/// Goal: the columns of signals-and-baseline 2.7 (util_est in the 7.3 order, evaluated in the
-/// dequeue's update) come out of the era as it is, on five CPUs.
+/// Goal: the columns of docs/rules/signals.md#pelt-periodic-task (util_est in the 7.3 order,
+/// evaluated in the dequeue's update) come out of the era as it is, on five CPUs.
 #[test]
 fn periodic_5pct_rows() {
     let t = table("pelt_periodic_16ms_5pct.csv");
@@ -57,7 +57,8 @@ fn periodic_5pct_rows() {
     assert_eq!(checked, 300);
 }
 
-/// Goal: a new task starts with half of what its CPU's own capacity has left. Source: 2.8 check.
+/// Goal: a new task starts with half of what its CPU's own capacity has left. Source:
+/// docs/rules/signals.md#new-task-numbers.
 #[test]
 fn start_of_new_tasks() {
     let start = |capacity, util, load| {
@@ -79,7 +80,7 @@ fn start_of_new_tasks() {
 }
 
 /// Goal: at half speed the signal rises half as fast to the same end; time stolen from an idle CPU
-/// is handed back, from a saturated one it is lost. Source: 2.5 edges.
+/// is handed back, from a saturated one it is lost. Source: docs/rules/signals.md#pelt-clock edges.
 #[test]
 fn clock_form() {
     let mut core = core(&lone_cpu(512), ERA, &FIXED);
@@ -120,8 +121,9 @@ fn requested_mhz(domain: usize, set: impl Fn(&mut sys::wp_cpu)) -> u32 {
     facts.freq_domains[domain].opp_khz[core.freq_request(domain) as usize] / 1000
 }
 
-/// Goal: demand plus headroom, then the frequency for that performance. Source: 9.3 check, with
-/// A53 343 -> 428 -> 1709 where the older form gives 1844.
+/// Goal: demand plus headroom, then the frequency for that performance. Source:
+/// docs/rules/capacity.md#schedutil-numbers, with A53 343 -> 428 -> 1709 where the older form gives
+/// 1844.
 #[test]
 fn schedutil_examples() {
     for (domain, util, mhz) in [
@@ -143,7 +145,8 @@ fn schedutil_examples() {
     }
 }
 
-/// Goal: what else counts: queue time, estimates, other classes, interrupts. Source: 9.3 rule.
+/// Goal: what else counts: queue time, estimates, other classes, interrupts. Source:
+/// docs/rules/capacity.md#schedutil.
 #[test]
 fn schedutil_inputs() {
     assert_eq!(requested_mhz(1, |c| c.avg.runnable_avg = 500), 1805);
@@ -158,7 +161,7 @@ fn schedutil_inputs() {
     assert_eq!(requested_mhz(1, |c| c.irq_util = 1024), 2362);
 }
 
-/// Goal: hints bound the performance after the headroom. Source: 9.3 rule.
+/// Goal: hints bound the performance after the headroom. Source: docs/rules/capacity.md#schedutil.
 #[test]
 fn schedutil_hints() {
     for (util, min, max, mhz) in [
@@ -181,7 +184,8 @@ fn schedutil_hints() {
     }
 }
 
-/// Goal: the era's own limit between two changes. Source: 9.3 constants.
+/// Goal: the era's own limit between two changes. Source: docs/rules/capacity.md#schedutil
+/// constants.
 #[test]
 fn rate_limit() {
     for (latency_us, limit) in [(0, 1000), (10, 15), (1001, 1501), (100_000, 150_000)] {
@@ -192,7 +196,7 @@ fn rate_limit() {
 }
 
 /// Goal: a task that leaves takes its estimate along before the frequency is looked at, as since
-/// 5.x: the lone CPU of a domain drops at once. Source: 3.1 (7.3 order).
+/// 5.x: the lone CPU of a domain drops at once. Source: docs/rules/signals.md#util-est (7.3 order).
 #[test]
 fn estimate_leaves_before_the_frequency() {
     for (after, opp) in [("off", 0), ("on", 4)] {
@@ -216,7 +220,8 @@ fn estimate_leaves_before_the_frequency() {
 }
 
 /// Goal: a kernel that sets frequencies is told each CPU's demand without headroom, when it
-/// changed, and no frequency domain is touched. Source: 9.3 (schedutil adds the 25 %).
+/// changed, and no frequency domain is touched. Source: docs/rules/capacity.md#schedutil (schedutil
+/// adds the 25 %).
 #[test]
 fn external_frequencies() {
     let mut core = core(&machine(&hikey960()), ERA, &[]);
@@ -241,8 +246,8 @@ fn external_frequencies() {
     assert_eq!(core.perf_request(0), 462);
 }
 
-/// Goal: with the kernel's headroom on top a hint is met exactly. Source: 9.3 (perf = max(min,
-/// min(max, U + U/4))).
+/// Goal: with the kernel's headroom on top a hint is met exactly. Source:
+/// docs/rules/capacity.md#schedutil (perf = max(min, min(max, U + U/4))).
 #[test]
 fn external_requests_lead_to_the_hints() {
     let mut core = core(&machine(&hikey960()), ERA, &[]);

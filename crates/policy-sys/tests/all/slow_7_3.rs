@@ -1,5 +1,6 @@
-//! The slow path of Linux 7.3 (fork, exec): which group, which CPU in it.
-//! Source: spec/signals-and-baseline.md 6.7 and 8.3; capacity-aware.md 2.2.
+//! The slow path of Linux 7.3 (fork, exec): which group, which CPU in it. Source:
+//! docs/rules/wake-ups.md#slow-path and docs/rules/balancing.md#group-class;
+//! docs/rules/capacity-aware.md#idlest-cpu.
 
 use crate::common;
 
@@ -54,7 +55,8 @@ fn forked(core: &mut Core) -> (u32, Reason) {
 // ------------------------------------------------------------------------------- has_spare
 
 /// Goal: a fork on an otherwise idle machine goes to the group with more idle CPUs; as many idle
-/// CPUs are a reason to stay. Source: 6.7 (has_spare: local if its idle CPUs >= remote's).
+/// CPUs are a reason to stay. Source: docs/rules/wake-ups.md#slow-path (has_spare: local if its
+/// idle CPUs >= remote's).
 #[test]
 fn fork_goes_to_more_idle_cpus() {
     let mut core = idle_machine(&caches(&[4, 4]));
@@ -72,8 +74,8 @@ fn fork_goes_to_more_idle_cpus() {
     assert_eq!(reason, Reason::SlowIdle);
 }
 
-/// Goal: of remote groups with equally many idle CPUs the one with less utilisation; of equals
-/// the first. Source: 6.7 (has_spare more idle CPUs, then lower util).
+/// Goal: of remote groups with equally many idle CPUs the one with less utilisation; of equals the
+/// first. Source: docs/rules/wake-ups.md#slow-path (has_spare more idle CPUs, then lower util).
 #[test]
 fn less_utilisation_among_remote_groups() {
     let mut core = idle_machine(&caches(&[2, 2, 2]));
@@ -83,8 +85,8 @@ fn less_utilisation_among_remote_groups() {
     assert!((4..6).contains(&forked(&mut core).0));
 }
 
-/// Goal: a pending wake-up makes a CPU busy. Source: 6.7 (idle CPUs = nothing running but p and
-/// nothing pending).
+/// Goal: a pending wake-up makes a CPU busy. Source: docs/rules/wake-ups.md#slow-path (idle CPUs =
+/// nothing running but p and nothing pending).
 #[test]
 fn pending_is_not_idle() {
     let mut core = idle_machine(&caches(&[2, 2]));
@@ -95,8 +97,8 @@ fn pending_is_not_idle() {
     assert!(forked(&mut core).0 >= 2);
 }
 
-/// Goal: an exec is judged as if the task were not where it runs. Source: 6.7 (statistics without
-/// p).
+/// Goal: an exec is judged as if the task were not where it runs. Source:
+/// docs/rules/wake-ups.md#slow-path (statistics without p).
 #[test]
 fn exec_leaves_itself_out() {
     let mut core = idle_machine(&caches(&[2, 2]));
@@ -117,8 +119,9 @@ fn exec_leaves_itself_out() {
     assert!(exec(&mut core, &task).cpu >= 2, "not alone");
 }
 
-/// Goal: a queued task's estimate is not part of what its CPU has without it: 400 + 1000 of 2048
-/// is has_spare (below 1750), 1000 + 1000 would be fully_busy. Source: 6.7, 8.3.
+/// Goal: a queued task's estimate is not part of what its CPU has without it: 400 + 1000 of 2048 is
+/// has_spare (below 1750), 1000 + 1000 would be fully_busy. Source:
+/// docs/rules/wake-ups.md#slow-path, docs/rules/balancing.md#group-class.
 #[test]
 fn exec_takes_its_estimate_along() {
     let mut core = idle_machine(&caches(&[2, 2]));
@@ -138,7 +141,7 @@ fn exec_takes_its_estimate_along() {
 }
 
 /// Goal: without an allowed CPU in the local group the best remote one; without an allowed CPU in
-/// the whole domain prev. Source: 6.7 ("per allowed group").
+/// the whole domain prev. Source: docs/rules/wake-ups.md#slow-path ("per allowed group").
 #[test]
 fn affinity() {
     let mut core = idle_machine(&caches(&[2, 2]));
@@ -181,7 +184,7 @@ fn loads(local: u32, remote: u32, running: u32, numa: bool) -> (u32, Reason) {
 }
 
 /// Goal: 100*1024 against 117*875 = 102375 leaves, against 117*876 = 102492 stays; fully busy and
-/// overloaded groups alike. Source: 6.7 C.
+/// overloaded groups alike. Source: docs/rules/wake-ups.md#slow-path-numbers.
 #[test]
 fn loads_within_the_margin_stay() {
     for running in [1, 2] {
@@ -192,7 +195,8 @@ fn loads_within_the_margin_stay() {
     assert_eq!(loads(55, 47, 1, false).0, 1, "5500 against 5499");
 }
 
-/// Goal: of remote groups with the same load the first. Source: 6.7 (lower avg_load).
+/// Goal: of remote groups with the same load the first. Source: docs/rules/wake-ups.md#slow-path
+/// (lower avg_load).
 #[test]
 fn equal_loads_take_the_first() {
     let mut core = idle_machine(&caches(&[2, 2, 2]));
@@ -207,15 +211,15 @@ fn equal_loads_take_the_first() {
 }
 
 /// Goal: on NUMA the local node may carry the margin more: 1024 stays while remote + 174 >= 1024.
-/// Source: 6.7 ("NUMA and remote+imb >= local"), K imb 174.
+/// Source: docs/rules/wake-ups.md#slow-path ("NUMA and remote+imb >= local"), K imb 174.
 #[test]
 fn numa_adds_the_margin_to_the_remote_load() {
     assert_eq!(loaded(849, 1, true), (1, Reason::SlowLoad));
     assert_eq!(loaded(850, 1, true).0, 0);
 }
 
-/// Goal: a less busy class wins whatever the loads. Source: 6.7 (local loses if its class is
-/// higher), 8.3 ranks.
+/// Goal: a less busy class wins whatever the loads. Source: docs/rules/wake-ups.md#slow-path (local
+/// loses if its class is higher), docs/rules/balancing.md#group-class ranks.
 #[test]
 fn class_before_load() {
     let mut core = idle_machine(&caches(&[2, 2]));
@@ -240,7 +244,8 @@ fn class_before_load() {
     assert_eq!(forked(&mut core).1, Reason::SlowClass);
 }
 
-/// Goal: the margin is strict: 1170 * 100 is not above 1000 * 117. Source: 8.3 (has_capacity).
+/// Goal: the margin is strict: 1170 * 100 is not above 1000 * 117. Source:
+/// docs/rules/balancing.md#group-class (has_capacity).
 #[test]
 fn exactly_full_is_fully_busy() {
     let run = |util: u32| {
@@ -256,8 +261,8 @@ fn exactly_full_is_fully_busy() {
 
 // ------------------------------------------------------------------------------- asymmetric
 
-/// Goal: a group without a CPU that fits is misfit; two such: the bigger biggest CPU.
-/// Source: 6.7 (misfit marker), 8.3.
+/// Goal: a group without a CPU that fits is misfit; two such: the bigger biggest CPU. Source:
+/// docs/rules/wake-ups.md#slow-path (misfit marker), docs/rules/balancing.md#group-class.
 #[test]
 fn misfit_groups() {
     let exec = |cpu: u32, util: u32, change: fn(&mut Core)| {
@@ -291,7 +296,8 @@ fn misfit_groups() {
 // ------------------------------------------------------------------------------- NUMA
 
 /// Goal: an imbalance of up to two idle CPUs is ignored while few tasks run locally; the limit is
-/// an eighth of the node. Source: 6.7 adjust_numa; 7 imb_numa_nr (2x112: 14).
+/// an eighth of the node. Source: docs/rules/wake-ups.md#adjust-numa; docs/rules/domains.md#domains
+/// imb_numa_nr (2x112: 14).
 #[test]
 fn numa_keeps_small_groups_together() {
     let run = |local: u32, remote: u32, pending: u32, allowed_here: u32| {
@@ -315,10 +321,11 @@ fn numa_keeps_small_groups_together() {
     assert_eq!(run(14, 15, 0, 112), 0, "as many idle CPUs here");
 }
 
-// ------------------------------------------------------------------------------- 2.2
+// ------------------------------------------------------------------------------- idlest cpu
 
-/// Goal: in the group: a CPU with SCHED_IDLE tasks only is taken at once; else the cheapest way
-/// out of idle, then the last to go idle; else the least load. Source: capacity-aware 2.2.
+/// Goal: in the group: a CPU with SCHED_IDLE tasks only is taken at once; else the cheapest way out
+/// of idle, then the last to go idle; else the least load. Source:
+/// docs/rules/capacity-aware.md#idlest-cpu.
 #[test]
 fn cpu_in_the_group() {
     let mut core = idle_machine(&caches(&[1, 4]));
@@ -347,7 +354,8 @@ fn cpu_in_the_group() {
 
 // ------------------------------------------------------------------------------- model
 
-/// One group as 8.3 and 6.7 see it, in plain numbers.
+/// One group as docs/rules/balancing.md#group-class and docs/rules/wake-ups.md#slow-path see it, in
+/// plain numbers.
 #[derive(Clone, Debug, Default)]
 struct Sums {
     load: u64,
@@ -363,7 +371,7 @@ impl Sums {
         self.weight * 1024
     }
 
-    /// 8.3, symmetric: has_spare 0, fully_busy 1, overloaded 6.
+    /// docs/rules/balancing.md#group-class, symmetric: has_spare 0, fully_busy 1, overloaded 6.
     fn class(&self, pct: u64) -> u64 {
         let cap = self.capacity();
         let tight = cap * pct < self.runnable * 100;
@@ -379,7 +387,7 @@ impl Sums {
     }
 }
 
-/// 6.7 over flat groups: the group to go to, `None` = stay.
+/// docs/rules/wake-ups.md#slow-path over flat groups: the group to go to, `None` = stay.
 fn choose(groups: &[Sums], local: usize, pct: u64) -> Option<usize> {
     let mut best: Option<usize> = None;
     for k in 1..groups.len() {
@@ -409,8 +417,8 @@ fn choose(groups: &[Sums], local: usize, pct: u64) -> Option<usize> {
     if stay { None } else { best }
 }
 
-/// Goal: the choice of the cache group equals an independent evaluation on random states.
-/// Source: 6.7, 8.3.
+/// Goal: the choice of the cache group equals an independent evaluation on random states. Source:
+/// docs/rules/wake-ups.md#slow-path, docs/rules/balancing.md#group-class.
 #[test]
 fn random_states_agree_with_the_model() {
     let mut rng = Rng(73);

@@ -1,5 +1,6 @@
 //! Task groups: the levels' signals stay sums of each other, whatever happens
-//! (signals-and-baseline 2.4, 2.9, 2.10; docs/decisions/020).
+//! (docs/rules/signals.md#pelt-update, docs/rules/signals.md#attach-detach,
+//! docs/rules/signals.md#load-for-balancing; docs/decisions/020).
 
 use crate::common;
 
@@ -179,7 +180,7 @@ impl Scene {
 }
 
 /// Goal: what tasks show, their group's queue, its entity and the CPU's queue show is the same, to
-/// one each by rounding. Source: 2.9 check, on each level.
+/// one each by rounding. Source: docs/rules/signals.md#attach-detach-numbers, on each level.
 #[test]
 fn the_levels_are_sums_of_each_other() {
     for era in ERAS {
@@ -193,7 +194,8 @@ fn the_levels_are_sums_of_each_other() {
     }
 }
 
-/// Goal: with the last task nothing stays, on no level, and no average wraps. Source: 2.9 check.
+/// Goal: with the last task nothing stays, on no level, and no average wraps. Source:
+/// docs/rules/signals.md#attach-detach-numbers.
 #[test]
 fn nothing_stays_of_a_group_without_tasks() {
     for era in ERAS {
@@ -226,8 +228,8 @@ fn nothing_stays_of_a_group_without_tasks() {
 }
 
 /// Goal: two CPUs with one always-running task of nice 0 of the group on each: each entity weighs
-/// half of the shares (2.10), and its load is that, since it always has load; the CPUs' load is
-/// what the entities have.
+/// half of the shares (docs/rules/signals.md#load-for-balancing), and its load is that, since it
+/// always has load; the CPUs' load is what the entities have.
 #[test]
 fn a_group_on_two_cpus_weighs_half_on_each() {
     for era in ERAS {
@@ -325,9 +327,10 @@ fn life(era: &str, settings: &[(&str, &str)], grouped: bool) -> Vec<[u64; 9]> {
 }
 
 /// Goal: nothing of a task's own is forgotten because it is in a group: utilisation (with the idle
-/// time of its old CPU when it moves, SB 2.9), estimates and when they are taken (SB 2.7), its run
-/// since it woke, the boost for I/O (SB 9.3). Method: the same life in no group. Each of these is
-/// seen to happen.
+/// time of its old CPU when it moves, docs/rules/signals.md#attach-detach), estimates and when they
+/// are taken (docs/rules/signals.md#pelt-periodic-task), its run since it woke, the boost for I/O
+/// (docs/rules/capacity.md#schedutil). Method: the same life in no group. Each of these is seen to
+/// happen.
 #[test]
 fn a_lone_task_is_the_same_in_a_group() {
     let cases: [(&str, &[(&str, &str)]); 6] = [

@@ -44,8 +44,8 @@ fn looks_one_after_the_other() {
     }
 }
 
-/// Goal: what heat takes away is the thermal pressure of 5.7 to 6.9. Source: SB 9.2: 1805 of
-/// 2362 MHz leave 1024 * 1805 / 2362 = 782.
+/// Goal: what heat takes away is the thermal pressure of 5.7 to 6.9. Source:
+/// docs/rules/capacity.md#capacity-of: 1805 of 2362 MHz leave 1024 * 1805 / 2362 = 782.
 #[test]
 fn a_cap_for_heat_is_thermal_pressure() {
     let mut core = core(&machine(&hikey960()), "linux-6.2", &[]);

@@ -1,4 +1,6 @@
-//! Sched domains of known machines: spec/signals-and-baseline.md 7, capacity-aware 2.3 to 2.5, 2.9.
+//! Sched domains of known machines: docs/rules/domains.md#domains,
+//! docs/rules/capacity-aware.md#asym-flag to docs/rules/capacity-aware.md#rdmax,
+//! docs/rules/capacity-aware.md#group-extremes.
 
 use crate::common;
 
@@ -50,8 +52,8 @@ fn spr() -> MachineFacts {
     symmetric(224, &levels)
 }
 
-/// Goal: levels by span and size of the last-level cache. Source: signals-and-baseline 7, table.
-/// A level that equals the one below disappears (edge), here the package of the SPR.
+/// Goal: levels by span and size of the last-level cache. Source: docs/rules/domains.md#domains,
+/// table. A level that equals the one below disappears (edge), here the package of the SPR.
 #[test]
 fn levels_of_server_machines() {
     let ivb = symmetric(
@@ -84,8 +86,8 @@ fn levels_of_server_machines() {
     }
 }
 
-/// Goal: big.LITTLE machines: spans, cache size per cluster, asymmetric at the top only.
-/// Source: signals-and-baseline 7, table; capacity-aware 2.3 check.
+/// Goal: big.LITTLE machines: spans, cache size per cluster, asymmetric at the top only. Source:
+/// docs/rules/domains.md#domains, table; docs/rules/capacity-aware.md#asym-flag.
 #[test]
 fn levels_of_big_little_machines() {
     let juno = vec![cluster(4, 446), cluster(2, 1024)];
@@ -116,13 +118,13 @@ fn levels_of_big_little_machines() {
     assert_eq!(
         a7_only.state().max_capacity_orig,
         430,
-        "rdmax of an A7-only set (2.5)"
+        "rdmax of an A7-only set (docs/rules/capacity-aware.md#rdmax)"
     );
 }
 
 /// Goal: three capacity classes with two of them in one MC: ASYM without FULL there, both above; a
-/// machine with two classes, mixed in one MC: ASYM and FULL on both. Source: capacity-aware 2.3
-/// check.
+/// machine with two classes, mixed in one MC: ASYM and FULL on both. Source:
+/// docs/rules/capacity-aware.md#asym-flag.
 #[test]
 fn partial_asymmetry() {
     let mut facts = machine(&[cluster(4, 1024), cluster(4, 300)]);
@@ -148,7 +150,7 @@ fn partial_asymmetry() {
 }
 
 /// Goal: BALANCE_WAKE on the asymmetric domain and all below, nowhere on symmetric machines,
-/// nowhere without the switch. Source: capacity-aware 2.4.
+/// nowhere without the switch. Source: docs/rules/capacity-aware.md#balance-wake.
 #[test]
 fn balance_wake_only_where_it_helps() {
     let any = |core: &Core| {
@@ -166,7 +168,8 @@ fn balance_wake_only_where_it_helps() {
 }
 
 /// Goal: tunables of the 2016/2018 kernels: imbalance 110 for threads, 117 for a shared cache, else
-/// 125; first interval = weight; common flags. Source: signals-and-baseline 7, K and "Common".
+/// 125; first interval = weight; common flags. Source: docs/rules/domains.md#domain-constants and
+/// "Common".
 #[test]
 fn tunables() {
     let core = core(&spr(), "linux-4.17", &[]);
@@ -194,8 +197,8 @@ fn tunables() {
 }
 
 /// Goal: groups are the spans of the child's domains, with their CPUs' sum and least capacity.
-/// Source: signals-and-baseline 7 (groups); capacity-aware 2.9 check: A15 (2048, 1024), A7 (1290,
-/// 430).
+/// Source: docs/rules/domains.md#domains (groups); docs/rules/capacity-aware.md#group-extremes: A15
+/// (2048, 1024), A7 (1290, 430).
 #[test]
 fn groups_of_tc2() {
     let core = core(&machine(&tc2()), "linux-4.17", &[]);
@@ -211,7 +214,8 @@ fn groups_of_tc2() {
     assert_eq!((local(1), local(4)), (0, 1));
 }
 
-/// Goal: a single-CPU level vanishes; a CPU without a shared cache is its own. Source: 7, edge.
+/// Goal: a single-CPU level vanishes; a CPU without a shared cache is its own. Source:
+/// docs/rules/domains.md#domains.
 #[test]
 fn single_cpu_levels_vanish() {
     let core = core(
@@ -226,7 +230,7 @@ fn single_cpu_levels_vanish() {
 }
 
 /// Goal: a CPU that does not run is in no domain, and no other domain has it. Source:
-/// signals-and-baseline 7 (domains are of the active CPUs).
+/// docs/rules/domains.md#domains (domains are of the active CPUs).
 #[test]
 fn a_cpu_that_is_offline_is_in_no_domain() {
     let mut facts = machine(&hikey960());

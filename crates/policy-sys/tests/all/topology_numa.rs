@@ -1,4 +1,4 @@
-//! NUMA levels whose groups overlap, and what cannot be built: spec/signals-and-baseline.md 7,
+//! NUMA levels whose groups overlap, and what cannot be built: docs/rules/domains.md#domains,
 //! docs/decisions/018.
 
 use crate::common;

@@ -1,4 +1,5 @@
-//! The estimate in 6.12's order of update, against the specification's table.
+//! The estimate in 6.12's order of update, against the table of
+//! docs/rules/signals.md#pelt-periodic-task.
 #![allow(
     unused_must_use,
     reason = "what an event leads to is not the point here"
@@ -33,8 +34,9 @@ fn estimates(era: &str, activations: u64) -> Vec<u32> {
     list
 }
 
-/// Goal: the value of the last update before the sleep. Source: signals-and-baseline 2.7, column 5
-/// ("util_est with 6.12.117 order"), activations 1 to 10, 12 and steady.
+/// Goal: the value of the last update before the sleep. Source:
+/// docs/rules/signals.md#pelt-periodic-task, column 5 ("util_est with 6.12.117 order"), activations
+/// 1 to 10, 12 and steady.
 #[test]
 fn column_5_of_the_periodic_task() {
     let got = estimates("linux-6.12", 200);
@@ -43,8 +45,9 @@ fn column_5_of_the_periodic_task() {
     assert!(got[100..].iter().all(|est| *est == 43), "{:?}", &got[100..]);
 }
 
-/// Goal: the older and the later order both take the value after the update. Source: 2.7, column 4,
-/// activations 1 to 4, in which it rises (of a pair its fast half).
+/// Goal: the older and the later order both take the value after the update. Source:
+/// docs/rules/signals.md#pelt-periodic-task, column 4, activations 1 to 4, in which it rises (of a
+/// pair its fast half).
 #[test]
 fn column_4_before_and_after() {
     for era in ["linux-6.2", "linux-7.3"] {

@@ -1,6 +1,7 @@
 //! The wake-up fast path of Linux 7.3: hand-built states for each step, the limit of the idle
 //! search. The asymmetric search is in `wake_asym_7_3.rs`, the path as a whole against an
-//! independent model in `wake_model_7_3.rs`. Source: spec/signals-and-baseline.md 6.2 to 6.5.
+//! independent model in `wake_model_7_3.rs`. Source: docs/rules/wake-ups.md#wake-wide to
+//! docs/rules/wake-ups.md#idle-scan.
 
 use crate::common;
 
@@ -66,9 +67,10 @@ fn idle_policy_only(core: &mut Core, cpu: u32) {
     core.cpu_mut(cpu).nr_idle_policy = 1;
 }
 
-// ------------------------------------------------------------------------------- 6.4, each step
+// ------------------------------------------------------------------------- idle sibling, each step
 
-/// Goal: step 1, the target, idle or with nothing but SCHED_IDLE tasks. Source: 6.4 rule 1, E.
+/// Goal: step 1, the target, idle or with nothing but SCHED_IDLE tasks. Source:
+/// docs/rules/wake-ups.md#idle-sibling step 1, E.
 #[test]
 fn step_1_target() {
     let mut core = all_busy(&layers(1, 1, 4, 1), &[]);
@@ -89,7 +91,7 @@ fn step_1_target() {
 }
 
 /// Goal: a queue counts its SCHED_IDLE tasks from enqueue to dequeue, as they were at the enqueue.
-/// Source: 6.4 rule 1 ("running only SCHED_IDLE tasks").
+/// Source: docs/rules/wake-ups.md#idle-sibling step 1 ("running only SCHED_IDLE tasks").
 #[test]
 fn queues_count_idle_policy() {
     let mut core = core(&layers(1, 1, 2, 1), "linux-7.3", &[]);
@@ -114,8 +116,8 @@ fn queues_count_idle_policy() {
     assert_eq!(core.cpu(0).nr_idle_policy, 0);
 }
 
-/// Goal: step 2, an idle prev under the target's cache, before the recently used CPU.
-/// Source: 6.4 rule 2, C ("step 2 before 4").
+/// Goal: step 2, an idle prev under the target's cache, before the recently used CPU. Source:
+/// docs/rules/wake-ups.md#idle-sibling step 2, C ("step 2 before 4").
 #[test]
 fn step_2_prev() {
     let mut core = all_busy(&layers(2, 1, 4, 1), &[]);
@@ -133,7 +135,8 @@ fn step_2_prev() {
 }
 
 /// Goal: step 2 on a machine with clusters: an idle prev in another cluster is taken only if the
-/// search finds nothing (step 9). Source: 6.4 rules 2 and 9.
+/// search finds nothing (step 9). Source: docs/rules/wake-ups.md#idle-sibling step 2 and
+/// docs/rules/capacity.md#capacity-and-frequency.
 #[test]
 fn step_2_and_9_clusters() {
     // Clusters 0-1, 2-3, 4-5, 6-7 of one cache.
@@ -166,7 +169,7 @@ fn step_2_and_9_clusters() {
 }
 
 /// Goal: step 3, a kernel thread bound to prev and alone there has done its work: prev, before the
-/// recently used CPU. Source: 6.4 rule 3.
+/// recently used CPU. Source: docs/rules/wake-ups.md#idle-sibling step 3.
 #[test]
 fn step_3_kthread() {
     let run = |this_cpu: u32, prev: u32, running: u32, kthread: bool| {
@@ -189,8 +192,8 @@ fn step_3_kthread() {
 }
 
 /// Goal: step 4, the recently used CPU: idle, allowed, under the target's cache; it is replaced by
-/// prev whether it is used or not, but not if an earlier step ends the search.
-/// Source: 6.4 rule 4, E.
+/// prev whether it is used or not, but not if an earlier step ends the search. Source:
+/// docs/rules/wake-ups.md#idle-sibling step 4, E.
 #[test]
 fn step_4_recent() {
     let run = |recent: u32, idle_cpus: &[u32], allowed: &[u32]| {
@@ -210,7 +213,8 @@ fn step_4_recent() {
     assert_eq!(run(3, &[1, 3], &all), (1, Reason::IdleTarget, 3));
 }
 
-/// Goal: step 6, a CPU that shares its cache with nobody. Source: 6.4 rule 6.
+/// Goal: step 6, a CPU that shares its cache with nobody. Source:
+/// docs/rules/wake-ups.md#idle-sibling step 6.
 #[test]
 fn step_6_no_cache_domain() {
     let facts = machine(&[cluster(1, 1024), cluster(3, 1024)]);
@@ -221,7 +225,7 @@ fn step_6_no_cache_domain() {
 }
 
 /// Goal: step 7, SMT without a known idle core: an idle thread beside prev before the search, not
-/// prev itself and not the target's. Source: 6.4 rule 7.
+/// prev itself and not the target's. Source: docs/rules/wake-ups.md#idle-sibling step 7.
 #[test]
 fn step_7_sibling_of_prev() {
     let mut core = all_busy(&layers(1, 1, 4, 2), &[]);
@@ -243,7 +247,8 @@ fn step_7_sibling_of_prev() {
 }
 
 /// Goal: step 8 with the idle-core flag: the first core with all threads idle; a failed search
-/// clears the flag and takes the first idle CPU it saw. Source: 6.5 rule, has_idle_cores.
+/// clears the flag and takes the first idle CPU it saw. Source: docs/rules/wake-ups.md#idle-scan,
+/// has_idle_cores.
 #[test]
 fn step_8_idle_core() {
     let mut core = all_busy(&layers(1, 1, 4, 2), &[]);
@@ -267,7 +272,7 @@ fn step_8_idle_core() {
 }
 
 /// Goal: step 8 without SMT: from behind the target on, wrapping, allowed CPUs only; the target's
-/// cluster first where there are clusters. Source: 6.5.
+/// cluster first where there are clusters. Source: docs/rules/wake-ups.md#idle-scan.
 #[test]
 fn step_8_order() {
     let mut core = all_busy(&layers(2, 1, 8, 1), &[]);
@@ -288,7 +293,7 @@ fn step_8_order() {
     assert_eq!(core.scanned(), 7, "each CPU once: 3, 0, 1, 2, then 4, 5, 6");
 }
 
-/// Goal: step 9, the busy target. Source: 6.4 rule 9.
+/// Goal: step 9, the busy target. Source: docs/rules/wake-ups.md#idle-sibling step 9.
 #[test]
 fn step_9_target() {
     let mut core = all_busy(&layers(2, 1, 4, 1), &[]);
@@ -298,9 +303,10 @@ fn step_9_target() {
     assert_eq!(core.scanned(), 4);
 }
 
-// ------------------------------------------------------------------------------- 6.2, 6.3
+// -------------------------------------------------------------------------- wake wide, wake affine
 
-/// Goal: a wide M:N relation looks around prev, any other around the waker. Source: 6.2 C.
+/// Goal: a wide M:N relation looks around prev, any other around the waker. Source:
+/// docs/rules/wake-ups.md#wake-wide-numbers.
 #[test]
 fn wake_wide() {
     for (m, s, wide) in [
@@ -341,7 +347,8 @@ fn affine(sync: bool, waker_load: u32, change: fn(&mut Core)) -> u32 {
 }
 
 /// Goal: the worked example: A = 512*100*C, B = 512*108*C + 1 -> waking CPU if synchronous, else
-/// 153600 C against 55296 C -> prev; B may be negative. Source: 6.3 C.
+/// 153600 C against 55296 C -> prev; B may be negative. Source:
+/// docs/rules/wake-ups.md#wake-affine-numbers.
 #[test]
 fn wake_affine_by_weight() {
     assert_eq!(affine(true, 1024, |_| ()), 0);
@@ -356,8 +363,8 @@ fn wake_affine_by_weight() {
     assert_eq!(affine(false, 0, negative), 3);
 }
 
-/// Goal: the order of WA_IDLE: an idle waking CPU, a synchronous waker alone, an idle prev.
-/// Source: 6.3 WA_IDLE (1), (2), (3).
+/// Goal: the order of WA_IDLE: an idle waking CPU, a synchronous waker alone, an idle prev. Source:
+/// docs/rules/wake-ups.md#wake-affine WA_IDLE (1), (2), (3).
 #[test]
 fn wake_affine_by_idle() {
     let alone = |core: &mut Core| core.cpu_mut(0).nr_running = 1;
@@ -382,10 +389,11 @@ fn wake_affine_by_idle() {
     );
 }
 
-// ------------------------------------------------------------------------------- 6.5, the limit
+// ---------------------------------------------------------------------------- idle scan, the limit
 
 /// Goal: the depth of the search for each size and utilisation of the table, and how many CPUs a
-/// wake-up then looks at: the depth, none if it is 0. Source: 6.5 K, sis_util_scan.csv.
+/// wake-up then looks at: the depth, none if it is 0. Source: docs/rules/wake-ups.md#idle-scan,
+/// sis_util_scan.csv.
 #[test]
 fn search_depth() {
     let table = table("sis_util_scan.csv");
@@ -416,7 +424,8 @@ fn search_depth() {
 }
 
 /// Goal: the depth's margin is the domain's: 110 where the threads of one core are the whole cache
-/// domain. Source: 6.5 K (pct), 7 (SMT 110): 640^2 * 110^2 / (10000 * 1024) = 484, 2 * 540 / 1024.
+/// domain. Source: docs/rules/wake-ups.md#idle-scan (pct), docs/rules/domains.md#domains (SMT 110):
+/// 640^2 * 110^2 / (10000 * 1024) = 484, 2 * 540 / 1024.
 #[test]
 fn search_depth_of_a_core() {
     let mut core = all_busy(&layers(2, 1, 1, 2), &[]);
@@ -425,8 +434,8 @@ fn search_depth_of_a_core() {
     assert_eq!(core.cpu(0).sis_depth, 1, "0 at 117: 2 * 477 / 1024");
 }
 
-/// Goal: the idle CPU at the limit is found, the one behind it is not. Source: 6.5 ("at most
-/// `depth` CPUs are looked at").
+/// Goal: the idle CPU at the limit is found, the one behind it is not. Source:
+/// docs/rules/wake-ups.md#idle-scan ("at most `depth` CPUs are looked at").
 #[test]
 fn search_ends_at_the_depth() {
     let find = |depth: u32, idle_cpu: u32, limit: &str| {
@@ -443,7 +452,7 @@ fn search_ends_at_the_depth() {
 }
 
 /// Goal: depth 0 forbids the search even if a core is known to be idle; any other depth does not
-/// limit the search for a core. Source: 6.5 rule.
+/// limit the search for a core. Source: docs/rules/wake-ups.md#idle-scan.
 #[test]
 fn depth_and_idle_cores() {
     let mut core = all_busy(&layers(1, 1, 4, 2), &[]);
@@ -456,8 +465,9 @@ fn depth_and_idle_cores() {
     assert_eq!(wake(&mut core, &task, 0), (0, Reason::TargetNoScan));
 }
 
-/// Goal: only the level that searches look at sets the depth. Source: 6.5 K ("a domain that spans
-/// exactly the LLC"); on asymmetric machines of 7.3 the domain of 6.6.
+/// Goal: only the level that searches look at sets the depth. Source:
+/// docs/rules/wake-ups.md#idle-scan ("a domain that spans exactly the LLC"); on asymmetric machines
+/// of 7.3 the domain of docs/rules/wake-ups.md#idle-capacity.
 #[test]
 fn depth_belongs_to_the_search_domain() {
     let mut core = core(&layers(2, 1, 4, 1), "linux-7.3", &[]);

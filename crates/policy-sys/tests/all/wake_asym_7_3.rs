@@ -1,5 +1,6 @@
-//! The wake-up fast path of Linux 7.3 on machines with CPUs of different capacity.
-//! Source: spec/signals-and-baseline.md 6.4, 6.6; capacity-aware.md 5.2.
+//! The wake-up fast path of Linux 7.3 on machines with CPUs of different capacity. Source:
+//! docs/rules/wake-ups.md#idle-sibling, docs/rules/wake-ups.md#idle-capacity;
+//! docs/rules/capacity-aware.md#asym-fast-path.
 
 use crate::common;
 
@@ -23,7 +24,7 @@ fn demand(core: &mut Core, prev: u32, util: u32) -> Task {
 }
 
 /// Goal: util 600 on an idle machine goes to the first big CPU after the target, util 100 stays.
-/// Source: 6.6 C.
+/// Source: docs/rules/wake-ups.md#idle-capacity-numbers.
 #[test]
 fn asym_example() {
     let mut core = hikey(&[]);
@@ -50,7 +51,8 @@ fn demand_of(task: &Task, prev: u32) -> Task {
     task
 }
 
-/// Goal: prev, the recently used CPU and a kernel thread's CPU must fit, too. Source: 6.4 P.
+/// Goal: prev, the recently used CPU and a kernel thread's CPU must fit, too. Source:
+/// docs/rules/wake-ups.md#idle-sibling.
 #[test]
 fn asym_candidates_fit() {
     for (util, prev_reason, recent_reason) in [
@@ -75,7 +77,8 @@ fn asym_candidates_fit() {
     };
     for (util, reason) in [
         (369, Reason::KthreadPrev),
-        (370, Reason::IdleCapacity), // capacity-aware 6.1: 462 holds up to 369
+        // docs/rules/capacity-aware.md#fit-thresholds: 462 holds up to 369
+        (370, Reason::IdleCapacity),
     ] {
         let task = demand(&mut core, 1, util);
         let got = core.select_cpu(&mut [task, waker.clone()], 0, &request);
@@ -84,7 +87,8 @@ fn asym_candidates_fit() {
 }
 
 /// Goal: if no idle CPU fits, all-but-the-wish before not at all, then more capacity; the wish is
-/// measured against what limits leave of a CPU. None idle: the target. Source: 6.6 rule.
+/// measured against what limits leave of a CPU. None idle: the target. Source:
+/// docs/rules/wake-ups.md#idle-capacity.
 #[test]
 fn asym_nearest() {
     let mut core = hikey(&[]);
@@ -106,7 +110,8 @@ fn asym_nearest() {
     assert_eq!(wake(&mut core, &wish, 1), (1, Reason::TargetBusy));
 }
 
-/// Goal: in 7.3 the depth limits the search, before not. Source: 6.6 E.
+/// Goal: in 7.3 the depth limits the search, before not. Source:
+/// docs/rules/wake-ups.md#idle-capacity.
 #[test]
 fn asym_depth() {
     let run = |depth: u32, form: &str| {
@@ -125,7 +130,8 @@ fn asym_depth() {
 }
 
 /// Goal: with SMT a fitting CPU on a wholly idle core ends the search; else the ranks decide: an
-/// idle core before any thread of a busy one. Source: 6.6 E (7.3, ranks -4..0).
+/// idle core before any thread of a busy one. Source: docs/rules/wake-ups.md#idle-capacity (7.3,
+/// ranks -4..0).
 #[test]
 fn asym_smt_ranks() {
     // Little cores 0-1, 2-3 of 462; big cores 4-5, 6-7.

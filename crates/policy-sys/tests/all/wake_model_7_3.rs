@@ -1,6 +1,6 @@
 //! The whole wake-up fast path of Linux 7.3 against an independent evaluation in plain lists, on
 //! random states: wake_wide, wake_affine, the nine steps, the limited search, the asymmetric
-//! search. Source: spec/signals-and-baseline.md 6.1 to 6.6.
+//! search. Source: docs/rules/wake-ups.md#try-to-wake-up to docs/rules/wake-ups.md#idle-capacity.
 
 use crate::common;
 
@@ -374,8 +374,8 @@ fn ask_core(core: &mut Core, shape: &Shape, case: &Case) -> Answer {
     (got.cpu as usize, got.reason)
 }
 
-/// Goal: CPU and reason equal the model's on 10,000 random states of each machine.
-/// Source: 6.1 to 6.6.
+/// Goal: CPU and reason equal the model's on 10,000 random states of each machine. Source:
+/// docs/rules/wake-ups.md#try-to-wake-up to docs/rules/wake-ups.md#idle-capacity.
 #[test]
 fn random_states_agree_with_the_model() {
     let shape = |capacity: &[u32], clusters, cores, threads| Shape {

@@ -37,7 +37,7 @@ fn run(study: &Study, how: &StudyOptions) -> StudyResult {
 #[test]
 fn published_figures_are_those_of_the_mail() {
     let study = hikey(None);
-    // Means and printed changes, seed003 section 2.1.
+    // Means and printed changes, docs/rules/energy-numbers.md#energy-published.
     let table = [
         ("10", 33.45, 28.97, -13.39),
         ("20", 45.45, 42.76, -5.92),

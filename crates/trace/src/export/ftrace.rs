@@ -79,7 +79,7 @@ impl Sink for Ftrace {
     }
 }
 
-/// Name and fields, as the kernel's tracepoints print them (spec traces section 1).
+/// Name and fields, as the kernel's tracepoints print them (docs/rules/traces.md#trace-events).
 fn fields(out: &mut Line, kind: &Kind<'_>) {
     match kind {
         Kind::Switch {
@@ -180,7 +180,7 @@ mod tests {
         String::from_utf8(out.bytes().to_vec()).expect("text")
     }
 
-    /// Goal: the print formats of spec traces section 1, filled in by hand.
+    /// Goal: the print formats of docs/rules/traces.md#trace-events, filled in by hand.
     #[test]
     fn fields_are_as_the_kernel_prints_them() {
         let task = Who {

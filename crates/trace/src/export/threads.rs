@@ -155,7 +155,8 @@ mod tests {
     #[test]
     fn names_are_the_kernels() {
         assert_eq!(comm("thread0-0"), "thread0-0");
-        // 16 bytes of a C string, the last one zero (spec rt-app 7: names are cut).
+        // 16 bytes of a C string, the last one zero (docs/rules/rt-app.md#rt-app-log: names are
+        // cut).
         assert_eq!(comm("a-very-long-name-indeed"), "a-very-long-nam");
         assert_eq!(comm("12345678901234ä"), "12345678901234");
         assert_eq!(comm("a\nb\tc"), "a?b?c");

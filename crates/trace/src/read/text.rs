@@ -1,6 +1,6 @@
 //! Text, line by line: `COMM-PID [CPU] FLAGS SECONDS.FRACTION: EVENT: FIELDS` of ftrace and
-//! `trace-cmd report` (spec traces section 2), and `COMM PID [CPU] SECONDS.FRACTION: EVENT: FIELDS`
-//! of `perf script`.
+//! `trace-cmd report` (docs/rules/traces.md#ftrace-text), and `COMM PID [CPU] SECONDS.FRACTION:
+//! EVENT: FIELDS` of `perf script`.
 
 use super::{ReadError, Sink, fields};
 use crate::event::{Context, Event};

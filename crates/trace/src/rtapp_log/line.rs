@@ -61,8 +61,8 @@ impl fmt::Display for Line {
 mod tests {
     use super::*;
 
-    /// Goal: the widths of `"%s %8s %8s %8s %15s %15s %15s %10s %10s %10s %10s"` (spec rt-app 7),
-    /// spaces counted by hand.
+    /// Goal: the widths of `"%s %8s %8s %8s %15s %15s %15s %10s %10s %10s %10s"`
+    /// (docs/rules/rt-app.md#rt-app-log), spaces counted by hand.
     #[test]
     fn the_header_is_rtapps() {
         let right = |name: &str, width: usize| " ".repeat(width - name.len()) + name;

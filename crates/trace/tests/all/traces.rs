@@ -122,8 +122,9 @@ fn a_timer_is_late(t: &mut Traces) {
     t.woken(9300, &waking);
 }
 
-/// Goal: what the engine tells becomes the kernel's events in the kernel's order (spec traces
-/// sections 1 and 4), every line of the file derived by hand.
+/// Goal: what the engine tells becomes the kernel's events in the kernel's order
+/// (docs/rules/traces.md#trace-events and docs/rules/traces.md#perfetto), every line of the file
+/// derived by hand.
 #[test]
 fn events_told_by_hand() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -298,7 +299,7 @@ fn simulate(folder: &TempDir, spec: &str, policy: &str) -> Told {
 }
 
 /// Goal: what a phase changes of a task's priority shows from its next switch on. By arithmetic
-/// (spec traces section 1): 120 + 5, 120 - 10, 99 - 20, 120 + 0.
+/// (docs/rules/traces.md#trace-events): 120 + 5, 120 - 10, 99 - 20, 120 + 0.
 #[test]
 fn priorities_follow_the_phases() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -76,8 +76,8 @@ enum Kind {
     Talk,
 }
 
-/// Tests and hits of the compute mix (workloads section 9). The kinds of the CPU and library tests
-/// are read from their names: assumed.
+/// Tests and hits of the compute mix (docs/rules/workloads.md#aim7). The kinds of the CPU and
+/// library tests are read from their names: assumed.
 const TESTS: [(&str, u64, Kind); 26] = [
     ("add_double", 50, Kind::Cpu),
     ("matrix_rtns", 50, Kind::Memory),
@@ -107,7 +107,8 @@ const TESTS: [(&str, u64, Kind); 26] = [
     ("shared_memory", 10, Kind::Fault),
 ];
 
-/// How often a task does a test: its percentage of all hits, rounded (workloads section 9).
+/// How often a task does a test: its percentage of all hits, rounded
+/// (docs/rules/workloads.md#aim7).
 fn times(hits: u64) -> u64 {
     let all: u64 = TESTS.iter().map(|(_, hits, _)| hits).sum();
     (2 * 100 * hits + all) / (2 * all)

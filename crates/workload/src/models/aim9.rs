@@ -48,8 +48,8 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
         ),
     ],
     metric: "throughput_per_s",
-    source: "AIM9: 56 tests in one process, children one at a time (workloads section 10); kinds \
-             of tests and costs are assumed",
+    source: "AIM9: 56 tests in one process, children one at a time \
+             (docs/rules/workloads.md#other-benchmarks); kinds of tests and costs are assumed",
 };
 
 /// What a test does.

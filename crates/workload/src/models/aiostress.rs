@@ -44,8 +44,8 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
         ),
     ],
     metric: "throughput_mb_per_s",
-    source: "aio-stress: structure of workloads section 10; its unit, MB of 10^6 bytes in requests \
-             of 64 KiB",
+    source: "aio-stress: structure of docs/rules/workloads.md#other-benchmarks; its unit, \
+             MB of 10^6 bytes in requests of 64 KiB",
 };
 
 /// Batches that the thread draws; it repeats them over and over.

@@ -23,7 +23,8 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
         ),
     ],
     metric: "cpu_power_w",
-    source: "busy loops of the power-aware scheduling series v4 (2013); workloads section 10",
+    source: "busy loops of the power-aware scheduling series v4 (2013); \
+             docs/rules/workloads.md#other-benchmarks",
 };
 
 /// The script of the loops; the shell is script 0.

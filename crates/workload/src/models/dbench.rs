@@ -68,10 +68,11 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
         ),
     ],
     metric: "throughput_mb_per_s",
-    source: "dbench: operations of workloads section 8; its unit, MB of 10^6 bytes read or written",
+    source: "dbench: operations of docs/rules/workloads.md#tbench-dbench; its unit, \
+             MB of 10^6 bytes read or written",
 };
 
-/// Bytes of one operation on data (workloads section 8).
+/// Bytes of one operation on data (docs/rules/workloads.md#tbench-dbench).
 const BLOCK_BYTES: u64 = 65_536;
 
 /// A validated argument.

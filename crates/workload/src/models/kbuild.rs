@@ -69,7 +69,7 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
     ],
     metric: "runtime_s",
     source: "make -jN of a kernel as in the power-aware scheduling series v4 (2013); processes and \
-             ranges of workloads section 10",
+             ranges of docs/rules/workloads.md#other-benchmarks",
 };
 
 /// Scripts of one job: sh, gcc, cc1, as.

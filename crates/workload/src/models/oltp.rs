@@ -64,7 +64,8 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
         GROUPING,
     ],
     metric: "throughput_per_s",
-    source: "sysbench OLTP with a database; structure and ranges of workloads section 10",
+    source: "sysbench OLTP with a database; structure and ranges of \
+             docs/rules/workloads.md#other-benchmarks",
 };
 
 /// Transactions that a client and its server draw; they repeat them over and over.

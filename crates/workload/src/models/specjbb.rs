@@ -57,7 +57,7 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
     ],
     metric: "throughput_per_s",
     source: "SPECjbb2005 as in the power-aware scheduling series v4 (2013); structure and range of \
-             workloads section 10",
+             docs/rules/workloads.md#other-benchmarks",
 };
 
 /// Transactions that a thread draws; it repeats them over and over.

@@ -106,8 +106,8 @@ impl Model for SysbenchCpu {
 mod tests {
     use super::divisions;
 
-    /// Source: workloads section 1, counted in the benchmark's loop. The small ones by hand: 3 (its
-    /// root is 1) none; 4: one; 5, 6, 7: one each; 8: one; 9: by 2 and 3.
+    /// Source: docs/rules/workloads.md#sysbench, counted in the benchmark's loop. The small ones by
+    /// hand: 3 (its root is 1) none; 4: one; 5, 6, 7: one each; 8: one; 9: by 2 and 3.
     #[test]
     fn an_event_has_as_many_divisions_as_the_benchmark() {
         assert_eq!(divisions(10_000), 117_526);

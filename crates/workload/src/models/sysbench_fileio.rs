@@ -44,7 +44,8 @@ pub(crate) const INFO: ModelInfo = ModelInfo {
         ),
     ],
     metric: "throughput_per_s",
-    source: "sysbench 0.4 fileio, cfq; structure and ranges of workloads sections 1 and 10",
+    source: "sysbench 0.4 fileio, cfq; structure and ranges of \
+             docs/rules/workloads.md#sysbench and docs/rules/workloads.md#other-benchmarks",
 };
 
 /// Requests that a thread draws; it repeats them over and over.

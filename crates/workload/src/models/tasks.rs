@@ -43,7 +43,7 @@ pub(crate) fn run(work_ns: u64) -> Event {
 }
 
 /// A unit for a channel whose readers are woken with the hint that the waker will sleep: pipes,
-/// sockets, the end of a child (workloads section 0).
+/// sockets, the end of a child (docs/rules/workloads.md#workload-users).
 pub(crate) fn post(channel: u32) -> Event {
     let sync = true;
     Event::Post { channel, sync }

@@ -3,9 +3,9 @@
 //! The benchmark replays a recorded file; here a shorter list has the same mix. How often: the
 //! counts that dbench, which replays the same file, printed at the end of a run of 1000 s (Yufen
 //! Yu, linux-raid, 2020-05-27, md/raid5 series v3 01/11); making and removing directories, 360 of
-//! 57 million, is left out. Sizes: workloads section 8, names of 40 bytes. Data sizes are the
-//! common ones of the file; how often each occurs is assumed such that the mean is that of the run:
-//! 307.799 MB/s x 1000 s / (15370483 + 4887239) = 15194 bytes.
+//! 57 million, is left out. Sizes: docs/rules/workloads.md#tbench-dbench, names of 40 bytes. Data
+//! sizes are the common ones of the file; how often each occurs is assumed such that the mean is
+//! that of the run: 307.799 MB/s x 1000 s / (15370483 + 4887239) = 15194 bytes.
 use super::draw::shuffle;
 use crate::Stream;
 

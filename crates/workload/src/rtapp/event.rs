@@ -79,7 +79,7 @@ pub(super) fn read_event(
 }
 
 /// Since May 2025 the value is ignored; v1.0 demands a string and waits under that name, and
-/// `workgen` puts the task's name where there is no value (spec rt-app 8).
+/// `workgen` puts the task's name where there is no value (docs/rules/rt-app.md#rt-app-dialects).
 fn read_suspend(member: &Member, task: &str, notes: &mut Notes) -> Result<Action, Fault> {
     let given = match &member.value.kind {
         Kind::Text(name) => Some(name.as_str()).filter(|name| *name != task),

@@ -1,6 +1,6 @@
 //! The steps of a task.
 
-/// rt-app's two kinds of timer (`spec` rt-app section 6).
+/// rt-app's two kinds of timer (docs/rules/rt-app.md#rt-app-events).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimerMode {
     /// A late expiry moves the grid to now.

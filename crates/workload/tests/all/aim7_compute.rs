@@ -1,11 +1,11 @@
-//! The `aim7-compute` model: the mix of workloads section 9.
+//! The `aim7-compute` model: the mix of docs/rules/workloads.md#aim7.
 use crate::sums;
 
 use std::collections::BTreeMap;
 use sums::{cpu_ns, expand, how_many, io_ns, ok, refused, same_seed_same_scripts, stall_ns, steps};
 use wakeplace_workload::{Event, FigureOf, Loops, TaskScript};
 
-/// As section 9 says it: how often each test is in a task's list.
+/// As docs/rules/workloads.md#aim7 says it: how often each test is in a task's list.
 const MIX: [(u64, &[&str]); 5] = [
     (6, &["add_double", "matrix_rtns", "mul_double", "page_test"]),
     (
@@ -143,7 +143,8 @@ fn a_single_task_adds_up_to_the_calibrated_cell() {
     assert_eq!(io_ns(&workload.tasks[0]), 10_010_000_000);
 }
 
-/// Section 9: a task's cost never reads the task count; and more tasks shift no draw.
+/// docs/rules/workloads.md#aim7: a task's cost never reads the task count; and more tasks shift no
+/// draw.
 #[test]
 fn tasks_do_not_know_how_many_they_are() {
     let (one, forty) = (ok("aim7-compute:tasks=1"), ok("aim7-compute:tasks=40"));

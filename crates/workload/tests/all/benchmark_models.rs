@@ -45,8 +45,8 @@ fn run(work_ns: u64) -> Event {
     Event::Run { work_ns }
 }
 
-/// Source: workloads section 3: 40 G tasks, 400 G L messages; the energy-aware series ran 8 groups
-/// with 50000 loops (320 tasks, 160 million messages), the capacity one 50 with 5000.
+/// Source: docs/rules/workloads.md#messaging: 40 G tasks, 400 G L messages; the energy-aware series
+/// ran 8 groups with 50000 loops (320 tasks, 160 million messages), the capacity one 50 with 5000.
 #[test]
 fn messaging_has_the_benchmarks_totals() {
     for (groups, loops, tasks, messages) in [
@@ -91,7 +91,7 @@ fn messaging_creates_receivers_first_and_writes_to_all_in_turn() {
 }
 
 /// A pipe has 16 pages of 40 messages of 100 B; a socket 212992 B at 768 B each, and room again at
-/// a quarter (workloads section 3).
+/// a quarter (docs/rules/workloads.md#messaging).
 #[test]
 fn messaging_channels_are_as_large_as_the_kernels() {
     for (argument, units, resume_units, resume_all) in [
@@ -133,7 +133,7 @@ fn messaging_costs_depend_on_channel_and_address_space() {
     );
 }
 
-/// Source: workloads section 1: 117526 divisions; 10 ns each are assumed.
+/// Source: docs/rules/workloads.md#sysbench: 117526 divisions; 10 ns each are assumed.
 #[test]
 fn a_sysbench_cpu_event_is_claimed_timed_and_counted() {
     let workload = ok("sysbench-cpu:threads=12,time=20s,start=0s");
@@ -179,7 +179,8 @@ fn a_sysbench_cpu_event_is_claimed_timed_and_counted() {
     assert!(steps(&given.tasks[0]).contains(&run(60_150_000)));
 }
 
-/// Source: workloads section 1: 0.4 has 10000 requests and no time, 1.0 no number and 10 s.
+/// Source: docs/rules/workloads.md#sysbench: 0.4 has 10000 requests and no time, 1.0 no number and
+/// 10 s.
 #[test]
 fn sysbench_versions_have_their_own_limits() {
     let limits = |argument: &str| {
@@ -217,8 +218,8 @@ fn sysbench_threads_begin_together_at_a_drawn_time() {
     assert_ne!(start(5), start(6));
 }
 
-/// Source: workloads section 1: an event is 1000 times lock, yield, unlock of the mutex that the
-/// event's number chooses.
+/// Source: docs/rules/workloads.md#sysbench: an event is 1000 times lock, yield, unlock of the
+/// mutex that the event's number chooses.
 #[test]
 fn a_sysbench_threads_event_keeps_the_mutex_of_its_number() {
     let workload = ok("sysbench-threads:threads=12,locks=9,version=1.0,start=0s");
@@ -253,8 +254,8 @@ fn a_sysbench_threads_event_keeps_the_mutex_of_its_number() {
     assert!(free < claim, "a thread must not end with the mutex");
 }
 
-/// Source: workloads section 2: thread k's interval is 1000 + 500 k us; 20 s; one thread per
-/// configured CPU; the device holds off deeper idle states.
+/// Source: docs/rules/workloads.md#cyclictest: thread k's interval is 1000 + 500 k us; 20 s; one
+/// thread per configured CPU; the device holds off deeper idle states.
 #[test]
 fn cyclictest_threads_have_their_intervals() {
     let workload = ok("cyclictest");
@@ -304,7 +305,7 @@ fn cyclictest_threads_have_their_intervals() {
     );
 }
 
-/// Source: workloads section 5: one transaction outstanding, both wake-ups sync, 10 s.
+/// Source: docs/rules/workloads.md#netperf: one transaction outstanding, both wake-ups sync, 10 s.
 #[test]
 fn netperf_pairs_take_turns() {
     for (argument, work_ns) in [

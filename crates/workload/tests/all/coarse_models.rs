@@ -73,8 +73,8 @@ fn coarse_models_say_so_and_draw_by_the_seed() {
     }
 }
 
-/// Section 10: a never-sleeping thread per warehouse, 50 to 200 us; collectors = CPUs that run with
-/// all workers stopped.
+/// docs/rules/workloads.md#other-benchmarks: a never-sleeping thread per warehouse, 50 to 200 us;
+/// collectors = CPUs that run with all workers stopped.
 #[test]
 fn specjbb_stops_its_warehouses() {
     let workload = ok("specjbb:warehouses=3,gc_burst=2ms");
@@ -115,7 +115,8 @@ fn specjbb_stops_its_warehouses() {
     assert!(third - stall_ns(&workload.tasks[0]) <= 64);
 }
 
-/// Section 10: 18 to 20 statements; client 20 to 50 us, server 50 to 300 us, log 1 to 10 ms.
+/// docs/rules/workloads.md#other-benchmarks: 18 to 20 statements; client 20 to 50 us, server 50 to
+/// 300 us, log 1 to 10 ms.
 #[test]
 fn oltp_transactions_are_statements() {
     let workload = ok("oltp:clients=2,rows=50");
@@ -193,7 +194,8 @@ fn oltp_writers_of_the_log_release_all() {
     assert_eq!(how_many(writer, all), ios(writer).count());
 }
 
-/// Section 8: operations on files, 64 KiB blocks, flushes that wait for the disk.
+/// docs/rules/workloads.md#tbench-dbench: operations on files, 64 KiB blocks, flushes that wait for
+/// the disk.
 #[test]
 fn dbench_cycles_have_their_shares() {
     let workload = ok("dbench:clients=2,ops=200,data=25%,flush=5%");
@@ -208,7 +210,7 @@ fn dbench_cycles_have_their_shares() {
     assert_eq!(count.figures[0].of, FigureOf::Rate { units_each, per_ns });
 }
 
-/// Section 10: 56 tests in one process, children one at a time.
+/// docs/rules/workloads.md#other-benchmarks: 56 tests in one process, children one at a time.
 #[test]
 fn aim9_has_56_tests_in_one_process() {
     let workload = ok("aim9:test=10ms,op=1ms,process=2ms,disk=4ms");
@@ -254,7 +256,8 @@ fn aim9_has_56_tests_in_one_process() {
     }
 }
 
-/// Section 10: {block 5 to 10 ms, run 10 to 50 us}; section 1: the loop of sysbench.
+/// docs/rules/workloads.md#other-benchmarks: {block 5 to 10 ms, run 10 to 50 us};
+/// docs/rules/workloads.md#sysbench: the loop of sysbench.
 #[test]
 fn fileio_threads_wait_and_run() {
     let workload = ok("sysbench-fileio:threads=3,requests=77,time=20s");

@@ -11,8 +11,8 @@ fn ok(argument: &str) -> Workload {
     expand(argument, 1).expect(argument)
 }
 
-/// Source: workloads section 6: parent writes and reads, child reads and writes, two pipes; a round
-/// trip counts 2.
+/// Source: docs/rules/workloads.md#context-switch: parent writes and reads, child reads and writes,
+/// two pipes; a round trip counts 2.
 #[test]
 fn a_pair_wakes_each_other_through_two_channels() {
     let workload = ok("context-switch:pairs=2,run=2us,sync=off,warmup=5s,start=ready");

@@ -44,8 +44,8 @@ fn most_children(make: &TaskScript) -> usize {
     most
 }
 
-/// Section 10: make forks a shell, that the driver, that the compiler, then the assembler; each
-/// runs its program and is waited for.
+/// docs/rules/workloads.md#kbuild: make forks a shell, that the driver, that the compiler, then the
+/// assembler; each runs its program and is waited for.
 #[test]
 fn a_job_is_a_chain_of_programs_that_wait() {
     let workload = ok("kbuild:jobs=5,j=2");
@@ -83,8 +83,9 @@ fn make_has_at_most_so_many_children() {
     }
 }
 
-/// The range of section 10, which is drawn evenly: mean 850 ms, its standard error over 2800 jobs
-/// (1300 ms / sqrt 12) / sqrt 2800 = 7.1 ms; five of these. Assemblers: 35 ms, 0.16 ms.
+/// The range of docs/rules/workloads.md#kbuild, which is drawn evenly: mean 850 ms, its standard
+/// error over 2800 jobs (1300 ms / sqrt 12) / sqrt 2800 = 7.1 ms; five of these. Assemblers: 35 ms,
+/// 0.16 ms.
 #[test]
 fn compilers_take_what_the_range_says() {
     let workload = ok("kbuild");
@@ -129,7 +130,7 @@ fn more_jobs_shift_no_draw() {
     same_seed_same_scripts("kbuild:jobs=10", true);
 }
 
-/// Section 10: x infinite loops forked by a shell.
+/// docs/rules/workloads.md#other-benchmarks: x infinite loops forked by a shell.
 #[test]
 fn a_shell_forks_endless_loops() {
     let workload = ok("busy-loops:n=4,shell=1ms");

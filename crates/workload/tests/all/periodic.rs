@@ -37,7 +37,8 @@ fn the_defaults_are_ten_tasks_of_five_percent() {
         (timer.mode, timer.start_delay_ns),
         (TimerMode::Relative, task.delay_ns)
     );
-    // rt-app 6: without `delay` all threads begin when the last one has come to the barrier.
+    // docs/rules/rt-app.md#rt-app-events: without `delay` all threads begin when the last one has
+    // come to the barrier.
     assert_eq!(task.delay_ns, 0);
     assert_eq!(workload.start.line, StartLine::Barrier);
     assert_eq!(ok("periodic:").tasks, workload.tasks);

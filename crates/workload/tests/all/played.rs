@@ -160,7 +160,7 @@ fn clients_that_write_the_same_rows_wait_for_each_other() {
     assert!(clients.iter().all(|done| *done > 0), "{clients:?}");
 }
 
-/// Sums of section 10's steps as given.
+/// Sums of the steps of docs/rules/workloads.md#other-benchmarks as given.
 #[test]
 fn the_other_models_take_their_costs() {
     let aim9 = played("aim9:test=10ms,op=1ms,process=2ms,disk=4ms", 60 * S);

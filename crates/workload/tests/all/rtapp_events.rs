@@ -1,5 +1,6 @@
-//! Events, attributes and dialects that the corpus has no file for; rules of spec rt-app 5 to 8,
-//! figures of docs/decisions/023.
+//! Events, attributes and dialects that the corpus has no file for; rules of
+//! docs/rules/rt-app.md#rt-app-task to docs/rules/rt-app.md#rt-app-dialects, figures of
+//! docs/decisions/023.
 use crate::script_text;
 
 use script_text::describe;
@@ -226,8 +227,8 @@ fn memory_events_that_cannot_be() {
     assert!(error.contains("`mem_buffer_size` of 0"), "{error}");
 }
 
-/// Goal: section 8. Equal event keys are a sequence, other equal keys are not, and `suspend` needs
-/// no value; whatever has another meaning elsewhere is said.
+/// Goal: docs/rules/rt-app.md#rt-app-dialects. Equal event keys are a sequence, other equal keys
+/// are not, and `suspend` needs no value; whatever has another meaning elsewhere is said.
 #[test]
 fn the_dialect_workgen() {
     let text =
@@ -303,8 +304,8 @@ fn the_dialect_suspend_ref() {
     );
 }
 
-/// Goal: names, sums per phase and switches of the log (section 7): `perf` is us / pLoad of each
-/// `run`, cut; no log without `global`, by "disable" or with a buffer of 0 MiB.
+/// Goal: names, sums per phase and switches of the log (docs/rules/rt-app.md#rt-app-log): `perf` is
+/// us / pLoad of each `run`, cut; no log without `global`, by "disable" or with a buffer of 0 MiB.
 #[test]
 fn what_the_logs_need() {
     let text = r#"{"global":{"calibration":7,"log_basename":"x","cumulative_slack":true},

@@ -189,7 +189,7 @@ fn values_of_the_wrong_type_are_refused_at_their_place() {
     }
 }
 
-/// Goal: a yield's value is anything (spec rt-app 5, `yield`).
+/// Goal: a yield's value is anything (docs/rules/rt-app.md#rt-app-task, `yield`).
 #[test]
 fn a_yield_is_an_event_whatever_its_value() {
     for value in ["null", "\"\"", "1", "{}"] {
@@ -227,7 +227,8 @@ fn a_group_within_a_group_is_not_modelled() {
 }
 
 /// Goal: policies, RT priorities and deadline times become the script's, given for the task or
-/// alike for each of its phases (rt-app sections 5 and 10).
+/// alike for each of its phases (docs/rules/rt-app.md#rt-app-task and
+/// docs/rules/rt-app.md#rt-app-lisa).
 #[test]
 fn policies_of_tasks_and_phases() {
     let us = 1_000;
@@ -283,7 +284,8 @@ fn policies_out_of_range() {
     }
 }
 
-/// Goal: the trap of section 5: without `phases`, `runtime` is an event and a slice as well.
+/// Goal: the trap of docs/rules/rt-app.md#rt-app-task: without `phases`, `runtime` is an event and
+/// a slice as well.
 #[test]
 fn runtime_without_phases_is_an_event_and_a_slice() {
     let workload = one("\"runtime\":5000");
@@ -448,7 +450,7 @@ fn the_example_files_load_without_warnings() {
 }
 
 /// Threads of one `taskgroup` are in one group, whose shares are the kernel's default (1024). In
-/// phases it stays until another phase sets one (rt-app section 5).
+/// phases it stays until another phase sets one (docs/rules/rt-app.md#rt-app-task).
 #[test]
 fn taskgroups_become_groups() {
     let text = r#"{"tasks":{

@@ -1,4 +1,5 @@
-//! The `schbench` and `tbench` models: what their scripts are made of (`workloads` sections 7, 8).
+//! The `schbench` and `tbench` models: what their scripts are made of
+//! (docs/rules/workloads.md#schbench, docs/rules/workloads.md#tbench-dbench).
 use wakeplace_workload::{
     Event, FigureOf, LoadOptions, MachineFacts, Pick, Series, Since, Spec, Statistic, Workload,
 };
@@ -25,7 +26,8 @@ fn permilles(series: &Series) -> Vec<u16> {
     series.statistics.iter().map(of).collect()
 }
 
-/// Source: workloads section 7, first paragraph: 2 x 16, 30 ms three times, 30 s, warm-up 5 s.
+/// Source: docs/rules/workloads.md#schbench, first paragraph: 2 x 16, 30 ms three times, 30 s,
+/// warm-up 5 s.
 #[test]
 fn old_schbench_wakes_all_workers_at_once() {
     let workload = ok("schbench");
@@ -88,8 +90,8 @@ fn old_schbench_sleeps_are_drawn() {
     assert_ne!(drawn, sleeps(1, 17));
 }
 
-/// Source: workloads section 7, second paragraph: one message thread, a worker per CPU, 100 us,
-/// work under the CPU's lock; percentiles 20, 50, 90, 99, 99.9.
+/// Source: docs/rules/workloads.md#schbench, second paragraph: one message thread, a worker per
+/// CPU, 100 us, work under the CPU's lock; percentiles 20, 50, 90, 99, 99.9.
 #[test]
 fn current_schbench_does_requests_under_a_lock_per_cpu() {
     let workload = ok("schbench:version=current,time=10s,warmup=1s");
@@ -136,7 +138,8 @@ fn current_schbench_does_requests_under_a_lock_per_cpu() {
     assert_eq!(more.tasks.len(), 3 * 6);
 }
 
-/// Source: workloads section 8: strict lock step, one pair per client, reads and writes count.
+/// Source: docs/rules/workloads.md#tbench-dbench: strict lock step, one pair per client, reads and
+/// writes count.
 #[test]
 fn tbench_clients_are_in_lock_step_with_their_servers() {
     let workload = ok("tbench:clients=3,run=5us,per_kib=1024ns");

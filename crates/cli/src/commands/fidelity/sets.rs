@@ -91,7 +91,8 @@ impl Set {
 }
 
 /// The most utilisation that can be spread over the machine with no CPU overutilized: a CPU is when
-/// `capacity * 1024 < utilisation * 1280` (spec energy-aware 2.6), so this is 80 % of all capacity.
+/// `capacity * 1024 < utilisation * 1280` (docs/rules/energy-aware.md#overutilized), so this is 80
+/// % of all capacity.
 pub(crate) fn tipping_point(platform: &Platform) -> u64 {
     platform
         .cpus
@@ -278,7 +279,8 @@ mod tests {
 
     #[test]
     fn the_tipping_point_is_where_the_last_cpu_becomes_overutilized() {
-        // energy-aware 2.6: capacity 462 is overutilized from 370 on, not at 369; 1024 from 820 on.
+        // docs/rules/energy-aware.md#overutilized: capacity 462 is overutilized from 370 on, not at
+        // 369; 1024 from 820 on.
         assert_eq!(tipping_point(&hikey960()), 4 * 369 + 4 * 819);
     }
 

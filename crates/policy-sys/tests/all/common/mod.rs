@@ -115,7 +115,7 @@ pub(crate) fn cluster(cpus: usize, capacity: u32) -> Cluster {
     }
 }
 
-/// energy-aware 7.1: the documentation's little and big domains.
+/// docs/rules/energy-numbers.md#em-numbers: the documentation's little and big domains.
 pub(crate) fn doc_example() -> Vec<Cluster> {
     vec![
         Cluster {
@@ -135,7 +135,7 @@ pub(crate) fn doc_example() -> Vec<Cluster> {
     ]
 }
 
-/// energy-aware 7.1: HiKey960, CPUs 0-3 A53, 4-7 A73.
+/// docs/rules/energy-numbers.md#em-numbers: HiKey960, CPUs 0-3 A53, 4-7 A73.
 pub(crate) fn hikey960() -> Vec<Cluster> {
     vec![
         Cluster {
@@ -163,7 +163,7 @@ pub(crate) fn hikey960() -> Vec<Cluster> {
     ]
 }
 
-/// TC2 in the numbering of capacity-aware 6.4: CPUs 0,1 = A15, 2..=4 = A7.
+/// TC2 in the numbering of docs/rules/capacity-aware.md#tc2-walk: CPUs 0,1 = A15, 2..=4 = A7.
 pub(crate) fn tc2() -> Vec<Cluster> {
     vec![cluster(2, 1024), cluster(3, 430)]
 }

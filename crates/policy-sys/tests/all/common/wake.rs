@@ -12,7 +12,8 @@ pub(crate) fn seen(choice: Choice) -> (u32, Reason) {
     (choice.cpu, choice.reason)
 }
 
-/// A synchronous wake-up by a task alone on `this_cpu`, which makes that CPU the target (6.3).
+/// A synchronous wake-up by a task alone on `this_cpu`, which makes that CPU the target
+/// (docs/rules/wake-ups.md#wake-affine).
 pub(crate) fn wake_sync(core: &mut Core, task: &Task, this_cpu: u32) -> (u32, Reason) {
     let waker = sleeper(core, 2, this_cpu, 0, 0);
     let request = Request {

@@ -1,6 +1,10 @@
-//! The energy-aware wake-up, evaluated from spec/energy-aware.md alone: sections 2.2 (utilisation
-//! to frequency), 2.3 and 3 (state capacity and cost), 2.7 (energy), 2.8 (domain), 2.9 (choice), 3
-//! (5.0). Slow and literal on purpose: the whole system is summed anew for each placement.
+//! The energy-aware wake-up, evaluated from docs/rules/energy-aware.md alone: utilisation to
+//! frequency (docs/rules/energy-aware.md#util-to-freq), capacity and cost of a state
+//! (docs/rules/energy-aware.md#energy-model), energy
+//! (docs/rules/energy-aware.md#compute-energy-v3), domain (docs/rules/energy-aware.md#sd-ea),
+//! choice (docs/rules/energy-aware.md#energy-wake-up-v3), and what 5.0 changed
+//! (docs/rules/energy-aware.md#energy-5-0). Slow and literal on purpose: the whole system is summed
+//! anew for each placement.
 
 /// Which generation of the rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +69,8 @@ pub(crate) enum Outcome {
     },
 }
 
-/// Utilisation of `cpu` if the task were on `dst` (2.7); `None` = nowhere.
+/// Utilisation of `cpu` if the task were on `dst` (docs/rules/energy-aware.md#compute-energy-v3);
+/// `None` = nowhere.
 fn util_with(state: &State, cpu: usize, dst: Option<usize>) -> u64 {
     let c = &state.cpus[cpu];
     let task = &state.task;
@@ -81,7 +86,7 @@ fn util_with(state: &State, cpu: usize, dst: Option<usize>) -> u64 {
     util.max(est).min(c.full)
 }
 
-/// The frequency at which `util` fills 80 % of the CPU (2.2).
+/// The frequency at which `util` fills 80 % of the CPU (docs/rules/energy-aware.md#util-to-freq).
 fn frequency(util: u64, top_khz: u64, capacity: u64) -> u64 {
     (top_khz + top_khz / 4) * util / capacity
 }
@@ -105,7 +110,7 @@ fn domain_energy(state: &State, form: Form, domain: &Domain, dst: Option<usize>)
     }
 }
 
-/// Energy of the system with the task on `dst` (2.7).
+/// Energy of the system with the task on `dst` (docs/rules/energy-aware.md#compute-energy-v3).
 pub(crate) fn energy(state: &State, form: Form, dst: usize) -> u64 {
     let domains = state.domains.iter();
     domains
@@ -113,12 +118,13 @@ pub(crate) fn energy(state: &State, form: Form, dst: usize) -> u64 {
         .sum()
 }
 
-/// 2018: unfit if strictly less (section 1).
+/// 2018: unfit if strictly less (docs/rules/energy-aware.md#energy-quantities).
 pub(crate) fn holds(state: &State, cpu: usize) -> bool {
     state.cpus[cpu].left * 1024 >= util_with(state, cpu, Some(cpu)) * 1280
 }
 
-/// CPUs of the lowest domain of this CPU, from the lowest asymmetric one up, that spans prev (2.8).
+/// CPUs of the lowest domain of this CPU, from the lowest asymmetric one up, that spans prev
+/// (docs/rules/energy-aware.md#sd-ea).
 fn search_domain(state: &State) -> Option<Vec<usize>> {
     let group = |labels: &[u16]| -> Vec<usize> {
         let same = |c: &usize| labels[*c] == labels[state.this_cpu];
@@ -136,7 +142,8 @@ fn search_domain(state: &State) -> Option<Vec<usize>> {
     None
 }
 
-/// Find the energy-efficient CPU (2.9; order of domains: 2.5; 5.0: section 3).
+/// Find the energy-efficient CPU (docs/rules/energy-aware.md#energy-wake-up-v3; order of domains:
+/// docs/rules/energy-aware.md#perf-domain-list; 5.0: docs/rules/energy-aware.md#energy-5-0).
 pub(crate) fn place(state: &State, form: Form) -> Outcome {
     let task = &state.task;
     let span = search_domain(state);

@@ -1,4 +1,4 @@
-//! Kernel events as Perfetto has them: fields by their numbers of spec traces section 4 and
+//! Kernel events as Perfetto has them: fields by their numbers of docs/rules/traces.md#perfetto and
 //! `trace.proto`; the tests read them with the types made of that file.
 
 use super::bytes::{Bytes, Piece, Stamp};

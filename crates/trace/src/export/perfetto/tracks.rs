@@ -22,8 +22,9 @@ use wakeplace_workload::Workload;
 const SEQUENCE_ID: u32 = 1;
 const SEQUENCE: OptionalTrustedPacketSequenceId =
     OptionalTrustedPacketSequenceId::TrustedPacketSequenceId(SEQUENCE_ID);
-/// The kernel release whose tracepoints the events are those of (spec traces section 1), whatever
-/// era the policy is of: readers take the numbers of task states from it.
+/// The kernel release whose tracepoints the events are those of
+/// (docs/rules/traces.md#trace-events), whatever era the policy is of: readers take the numbers of
+/// task states from it.
 const FORMAT_OF: &str = "7.3.4";
 /// Clocks by Perfetto's numbers: monotonic, boot time.
 const CLOCKS: [u32; 2] = [3, 6];

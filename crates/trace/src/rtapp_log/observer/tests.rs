@@ -1,4 +1,5 @@
-//! Two started threads, one script that is forked; all columns by hand (spec rt-app 7).
+//! Two started threads, one script that is forked; all columns by hand
+//! (docs/rules/rt-app.md#rt-app-log).
 use super::*;
 use std::fs;
 use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
