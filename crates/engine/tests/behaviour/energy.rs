@@ -90,7 +90,7 @@ fn a_big_task_is_not_left_on_a_little_cpu() {
     assert!(settled.iter().all(|(_, (cpu, _))| !is_little(*cpu)));
 }
 
-/// Goal: below the tipping point balancing is silent (docs/rules/energy-aware.md#energy-today: it
+/// Goal: below the tipping point balancing is silent (docs/rules/energy-aware.md#overutilized: it
 /// would undo placement). Method: ten small tasks on eight CPUs; new tasks count as half a CPU
 /// each, which may raise the flag until that has decayed (half-life 32 ms: 500 ms leave nothing);
 /// from then on the flag stays down and nothing is pulled.

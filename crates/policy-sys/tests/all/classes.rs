@@ -187,9 +187,9 @@ fn a73(era: &str, settings: &[(&str, &str)], set: impl Fn(&mut Core)) -> u32 {
 }
 
 /// Goal: a queued RT task has the domain at its highest frequency; a deadline task at least at its
-/// bandwidth (docs/rules/energy-aware.md#sd-ea; docs/rules/capacity.md#schedutil). 300 of 1024 x
-/// 2362 = 692 -> 903; 400: 922 -> 1421. In 4.17 the bandwidth is demand like any other, with
-/// headroom: 400 + 25 % = 1153 -> 1421.
+/// bandwidth (docs/rules/energy-aware.md#compute-energy-v3; docs/rules/capacity.md#schedutil). 300
+/// of 1024 x 2362 = 692 -> 903; 400: 922 -> 1421. In 4.17 the bandwidth is demand like any other,
+/// with headroom: 400 + 25 % = 1153 -> 1421.
 #[test]
 fn classes_ask_for_frequency() {
     for era in ["linux-4.17", "linux-7.3"] {

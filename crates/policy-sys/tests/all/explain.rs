@@ -19,7 +19,7 @@ fn dropped(e: &Explained) -> Vec<Dropped> {
 }
 
 /// HiKey960, all idle but for what the task left on CPU 4
-/// (docs/rules/energy-numbers.md#doc-platform).
+/// (docs/rules/energy-numbers.md#hikey960-decisions).
 fn prev_big(era: &str) -> Explained {
     let mut core = core(&machine(&hikey960()), era, &[]);
     freeze(&mut core);
@@ -35,7 +35,7 @@ use Dropped::{
 
 /// Goal: every CPU's figures and why it was dropped, in today's form. Source: eas_vectors.csv, row
 /// hk_idle_5pct_prev_big, 6.12: A73 prev 4 adds 367157, A53 CPU 0 adds 127440, CPU 0 is chosen;
-/// docs/rules/energy-aware.md#util-of-candidate: of a domain only the CPU with most spare capacity
+/// docs/rules/energy-aware.md#energy-wake-up: of a domain only the CPU with most spare capacity
 /// counts, the first of equals, and where the previous CPU is only if it has more than that one.
 #[test]
 fn energy_vector_of_today() {

@@ -205,7 +205,7 @@ fn all_look_while_a_task_waits() {
 }
 
 /// Below the tipping point a balancing pass moves misfits alone
-/// (docs/rules/energy-aware.md#energy-conditions, docs/rules/balancing.md#busiest-group): nobody is
+/// (docs/rules/energy-aware.md#overutilized-6-12, docs/rules/balancing.md#busiest-group): nobody is
 /// woken for it who has only a task to give; beyond it, and where a task did not fit its CPU at one
 /// of the last two ticks, all that are due look.
 #[test]
@@ -226,7 +226,7 @@ fn nobody_is_woken_below_the_tipping_point_but_for_misfits() {
 }
 
 /// A task that fits by its utilisation and not by its wish (uclamp_min) is a misfit, which does not
-/// tip the machine (docs/rules/energy-aware.md#util-of-candidate): its tick says so.
+/// tip the machine (docs/rules/energy-aware.md#overutilized-6-12): its tick says so.
 #[test]
 fn a_wish_that_is_not_met_is_noted_at_the_tick() {
     let at = common::NOW + TICK;

@@ -154,7 +154,7 @@ fn line_20_in_debt() {
 // ------------------------------------------------------------------------------- with a model
 
 /// Line 3. Below the tipping point a wake-up goes where it costs least: off an idle big CPU to a
-/// little one (docs/rules/energy-aware.md#compute-energy, landscape hk_idle_5pct_prev_big). In
+/// little one (docs/rules/energy-aware.md#energy-wake-up, landscape hk_idle_5pct_prev_big). In
 /// `performance` nobody asks.
 #[test]
 fn line_3_energy_below_the_tipping_point() {
@@ -173,7 +173,7 @@ fn line_3_energy_below_the_tipping_point() {
 }
 
 /// Line 4. A tiny task, without utilisation, stays: it costs nothing anywhere
-/// (docs/rules/energy-aware.md#compute-energy).
+/// (docs/rules/energy-aware.md#energy-wake-up).
 #[test]
 fn line_4_tiny() {
     let mut core = hikey("auto");
@@ -182,7 +182,7 @@ fn line_4_tiny() {
 }
 
 /// Line 5. A task that its previous CPU cannot hold leaves it below the tipping point, too: 400 x
-/// 1.25 is more than 462 (docs/rules/energy-aware.md#util-of-candidate).
+/// 1.25 is more than 462 (docs/rules/energy-aware.md#energy-wake-up).
 #[test]
 fn line_5_misfit_below_the_tipping_point() {
     let mut core = hikey("auto");
