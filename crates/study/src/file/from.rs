@@ -2,7 +2,7 @@
 
 use super::columns::settings_of;
 use super::raw::{RawFrom, RawStudy, Text};
-use super::read::{chosen, workload};
+use super::read::{chosen, with, workload};
 use super::values::{at, duration_ns, position};
 use super::{Case, Column, StudyFile};
 use crate::catalogue::study_text;
@@ -99,18 +99,6 @@ fn taken(
     })
 }
 
-/// `MODEL:KEY=VALUE,...` with other values of some keys.
-fn with(argument: &str, extra: &str) -> String {
-    let (model, rest) = argument.split_once(':').unwrap_or((argument, ""));
-    let key = |part: &str| part.split('=').next().unwrap_or_default().to_owned();
-    let given: Vec<String> = extra.split(',').map(key).collect();
-    let kept = rest
-        .split(',')
-        .filter(|part| !part.is_empty() && !given.contains(&key(part)));
-    let parts: Vec<&str> = kept.chain(extra.split(',')).collect();
-    format!("{model}:{}", parts.join(","))
-}
-
 fn goals(raw: &RawFrom, file: &StudyFile) -> Result<Vec<String>, Flaw> {
     let one = |text: &Text| {
         find_metric(text.get_ref())
@@ -127,13 +115,4 @@ fn goals(raw: &RawFrom, file: &StudyFile) -> Result<Vec<String>, Flaw> {
             .collect(),
         false => named,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn a_value_that_is_given_again_counts() {
-        assert_eq!(super::with("m:a=1,b=2,c=3", "b=5"), "m:a=1,c=3,b=5");
-        assert_eq!(super::with("m", "b=5,d=6"), "m:b=5,d=6");
-    }
 }

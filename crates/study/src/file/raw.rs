@@ -169,7 +169,7 @@ pub(super) struct RawVariation {
     pub(super) hotplug: Option<Text>,
     /// Instead of the cases'.
     pub(super) duration: Option<Text>,
-    /// Added to each case's workload argument after a comma.
+    /// Instead of the values that each case's workload argument gives these keys, or added.
     pub(super) workload: Option<Text>,
     /// As many as the study's, in the same roles.
     pub(super) policies: Option<Spanned<Vec<Text>>>,

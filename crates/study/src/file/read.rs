@@ -221,6 +221,18 @@ fn params(raw: &BTreeMap<String, RawParam>) -> BTreeMap<String, Param> {
     raw.iter().map(pair).collect()
 }
 
+/// `MODEL:KEY=VALUE,...` with other values of some keys.
+pub(super) fn with(argument: &str, extra: &str) -> String {
+    let (model, rest) = argument.split_once(':').unwrap_or((argument, ""));
+    let key = |part: &str| part.split('=').next().unwrap_or_default().to_owned();
+    let given: Vec<String> = extra.split(',').map(key).collect();
+    let kept = rest
+        .split(',')
+        .filter(|part| !part.is_empty() && !given.contains(&key(part)));
+    let parts: Vec<&str> = kept.chain(extra.split(',')).collect();
+    format!("{model}:{}", parts.join(","))
+}
+
 /// `on`: the platform it is for, by which recordings are scaled where nothing says more.
 pub(super) fn workload(place: &Text, argument: &str, on: &Platform) -> Result<Spec, Flaw> {
     let wrong =
@@ -278,4 +290,13 @@ fn templates(raw: &RawStudy, file: &StudyFile) -> Result<(), Flaw> {
         verdict::check(template.get_ref(), known, at(template))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_value_that_is_given_again_counts() {
+        assert_eq!(super::with("m:a=1,b=2,c=3", "b=5"), "m:a=1,c=3,b=5");
+        assert_eq!(super::with("m", "b=5,d=6"), "m:b=5,d=6");
+    }
 }

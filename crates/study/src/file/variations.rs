@@ -2,7 +2,7 @@
 
 use super::columns::{columns, settings_of};
 use super::raw::{RawCase, RawVariation};
-use super::read::{chosen, platform, schedule, workload};
+use super::read::{chosen, platform, schedule, with, workload};
 use super::values::{at, count, duration_ns, sentence, token};
 use super::{StudyFile, Variation};
 use crate::error::Flaw;
@@ -56,7 +56,7 @@ fn variation(
         let spec = match &raw.workload {
             None => file.cases[case].workload.clone(),
             Some(extra) => {
-                let argument = format!("{argument},{}", extra.get_ref());
+                let argument = with(argument, extra.get_ref());
                 let on = &file.platforms[file.cases[case].platform];
                 workload(extra, &argument, on)?
             }
