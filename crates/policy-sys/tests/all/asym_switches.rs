@@ -324,8 +324,8 @@ fn eight_cases_on_tc2() {
 }
 
 /// Goal: the task's size is that of now, though nobody has looked at it since it fell asleep.
-/// Source: signals-and-baseline 2.2: 32 periods of 1024 us later half is left, of 688 at most 344,
-/// which is not big; without the wait it is. No patch of the series asks for its size here.
+/// Source: docs/rules/signals.md#pelt-decay: 32 periods of 1024 us later half is left, of 688 at
+/// most 344, which is not big; without the wait it is. No patch of the series asks for it here.
 #[test]
 fn a_task_that_slept_is_smaller() {
     for (periods, index) in [(0, 4), (32, 0)] {

@@ -167,8 +167,8 @@ fn packing_names_what_has_room() {
 }
 
 /// Goal: a task that is small enough for the waking CPU stays there whichever group is the fullest:
-/// nothing is said of the others. Source: power-aware P13: 99 - 0 - 4 x 1 is above 0 (10 of 1024 is
-/// below 1 %); two caches of two idle CPUs, the waker's is the leader.
+/// nothing is said of the others. Source: docs/rules/power-policy.md#p13-small-tasks: 99 - 0 - 4 x
+/// 1 is above 0 (10 of 1024 is below 1 %); two caches of two idle CPUs, the waker's is the leader.
 #[test]
 fn packing_says_nothing_where_a_small_task_stays() {
     let mut core = caches(&[2, 2], &[]);

@@ -1,5 +1,5 @@
 //! What a group's entity weighs where groups are nested, and what of its load a CPU keeps when its
-//! tasks leave (signals-and-baseline 2.9, 2.10).
+//! tasks leave (docs/rules/signals.md#load-for-balancing, docs/rules/signals.md#attach-detach).
 
 use crate::common;
 
@@ -32,9 +32,9 @@ fn lone(era: &str, outer: &[u32]) -> (Core, Task) {
 }
 
 /// Goal: a queued entity counts in the group around it with its weight at least, as a queued task
-/// does (2.10: load = max(queue.load_weight, queue.load_avg)). The task slept for two seconds: no
-/// average is left, and the groups have no other load. So each level is all of its group and weighs
-/// all of its shares: 1024, 512 and 2048.
+/// does (docs/rules/signals.md#load-for-balancing: max(local weight, local load_avg)). The task
+/// slept for two seconds: no average is left, and the groups have no other load. So each level is
+/// all of its group and weighs all of its shares: 1024, 512 and 2048.
 #[test]
 fn a_nested_group_that_wakes_weighs_all_of_its_shares() {
     for era in ["linux-4.17", "linux-6.2", "linux-7.3"] {
@@ -64,9 +64,9 @@ fn no_more_groups_around_a_group_than_there_is_room_for() {
     core.nest_group(group, 1024);
 }
 
-/// Goal: with the only task of a group that runs here its load leaves the CPU at once (2.9, detach;
-/// 2.10, propagation): average and sum, but for what rounding left, so that no later update brings
-/// it back. The other CPU has as much as was here.
+/// Goal: with the only task of a group that runs here its load leaves the CPU at once
+/// (docs/rules/signals.md#attach-detach, docs/decisions/020): average and sum, but for what
+/// rounding left, so that no later update brings it back. The other CPU has as much as was here.
 #[test]
 fn load_that_leaves_with_a_task_does_not_come_back() {
     for era in ["linux-4.17", "linux-7.3"] {

@@ -431,7 +431,8 @@ fn the_leader_pulls_from_the_donor() {
         None,
         "the first of the highest is no leader"
     );
-    // P17: of equals the lowest numbers lead, though a CPU looks at its own group first.
+    // docs/rules/power-policy.md#p17-balance: of equals the lowest numbers lead, though a CPU looks
+    // at its own group first.
     assert_eq!(pull(core, 10), None, "nor is the one between");
     let core = &mut two("powersaving", &quick, 8, 1);
     make_idle(core, 7);

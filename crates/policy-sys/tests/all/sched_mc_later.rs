@@ -389,8 +389,9 @@ fn no_useless_kicks() {
     }
 }
 
-/// Goal: 4, interrupts: a CPU without work keeps those that may move until it was idle for the time
-/// given; then the lowest CPU in use has them, where none is the lowest of all. The time is 20 ms.
+/// Goal: docs/rules/sched-mc.md#mc-authors-list, interrupts: a CPU without work keeps those that
+/// may move until it was idle for the time given; then the lowest CPU in use has them, where none
+/// is the lowest of all. The time is 20 ms.
 #[test]
 fn interrupts_leave_after_a_while() {
     let settings = [("mc_irq_idle_us", "20000")];

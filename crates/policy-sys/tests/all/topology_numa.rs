@@ -166,8 +166,8 @@ fn a_ring_with_a_node_offline() {
 }
 
 /// Goal: a node whose domain has CPUs of two sizes is asymmetric, its neighbour's may be of one
-/// (capacity-aware 2.3: the flag is of the domain's span). Method: six nodes on a ring, node 3 is
-/// little: at 20 nodes 2 to 4 see it, at 30 nodes 1 to 5, at 40 all.
+/// (docs/rules/capacity-aware.md#asym-flag: the values of the span are counted). Method: six nodes
+/// on a ring, node 3 is little: at 20 nodes 2 to 4 see it, at 30 nodes 1 to 5, at 40 all.
 #[test]
 fn a_ring_of_two_sizes() {
     let mut facts = ring(6);
