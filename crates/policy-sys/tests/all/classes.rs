@@ -357,6 +357,20 @@ fn rt_goes_to_the_lowest() {
     );
 }
 
+/// Goal: CPUs outside all domains of the previous one come last, and of them, too, only one that
+/// suits best is taken: the level 20 is the lowest, it is on CPU 2. Decision 016.
+#[test]
+fn rt_finds_the_lowest_without_domains() {
+    let mut facts = flat_facts(4);
+    facts.levels.clear();
+    let mut core = core(&facts, "linux-7.3", &[]);
+    for (cpu, level) in [30, 60, 20, 70].into_iter().enumerate() {
+        core.cpu_mut(cpu as u32).classes.level = level;
+    }
+    let seen = place(&mut core, &ClassTask::rt(50), 0, 3);
+    assert_eq!(seen, (2, Reason::ClassLowest));
+}
+
 /// Goal: deadline tasks see their like only, the latest deadline gives way first.
 #[test]
 fn deadline_tasks_displace_the_latest() {

@@ -166,6 +166,18 @@ fn packing_names_what_has_room() {
     assert_eq!(fork(&[2, 2], &[0, 1]), [NoRoom, NoRoom, Chosen, MoreLoad]);
 }
 
+/// Goal: a task that is small enough for the waking CPU stays there whichever group is the fullest:
+/// nothing is said of the others. Source: docs/rules/power-policy.md#p13-small-tasks: 99 - 0 - 4 x
+/// 1 is above 0 (10 of 1024 is below 1 %); two caches of two idle CPUs, the waker's is the leader.
+#[test]
+fn packing_says_nothing_where_a_small_task_stays() {
+    let mut core = caches(&[2, 2], &[]);
+    let task = sleeper(&mut core, 1, 3, 10, 10);
+    let e = explain(&mut core, task, 0);
+    assert_eq!(e.choice.reason, Reason::PowerSmallHere);
+    assert_eq!(dropped(&e), [Chosen, NotLookedAt, NotLookedAt, NotLookedAt]);
+}
+
 /// Goal: sched-mc says which CPUs are full, and nothing where another rule decides. Source:
 /// docs/rules/sched-mc.md#mc-arch-hook to docs/rules/sched-mc.md#mc-lowest-first,
 /// docs/decisions/040: the lowest CPU of the cache that has room, one task each without a table;

@@ -24,6 +24,7 @@ mod fixture;
 mod fixtures;
 mod frequency;
 mod group_accesses;
+mod group_weights;
 mod hotplug;
 mod idle_pass;
 mod kernel_truth;

@@ -123,6 +123,11 @@ fn nice_rows() {
         assert_eq!(nice_weight(nice), t.number(row, "weight") as u32, "{nice}");
         assert_eq!(nice_inv_weight(nice), inverse, "{nice}");
     }
+    // There are no others: setpriority(2) takes the nearest.
+    for (nice, nearest) in [(-21, -20), (-40, -20), (20, 19), (40, 19)] {
+        assert_eq!(nice_weight(nice), nice_weight(nearest), "{nice}");
+        assert_eq!(nice_inv_weight(nice), nice_inv_weight(nearest), "{nice}");
+    }
 }
 
 // ------------------------------------------------------------------------------- periodic tasks

@@ -411,6 +411,7 @@ const NODES: u32 = 2;
 fn the_leader_pulls_from_the_donor() {
     let quick = [("power_lazy", "off")];
     let pull = |core: &mut Core, dst| {
+        core.state_mut().serial_tick = 0; // the attempt before is over
         let (step, bal) = attempt(core, dst, NODES, IdleKind::Idle);
         (step == Step::Detach).then(|| bal.src_cpu())
     };
@@ -430,6 +431,9 @@ fn the_leader_pulls_from_the_donor() {
         None,
         "the first of the highest is no leader"
     );
+    // docs/rules/power-policy.md#p17-balance: of equals the lowest numbers lead, though a CPU looks
+    // at its own group first.
+    assert_eq!(pull(core, 10), None, "nor is the one between");
     let core = &mut two("powersaving", &quick, 8, 1);
     make_idle(core, 7);
     assert_eq!(

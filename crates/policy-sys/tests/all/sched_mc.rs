@@ -208,6 +208,9 @@ fn the_speed_at_boot() {
     assert_eq!(power(&[fast]), 4096);
     assert_eq!(power(&[fast, ("mc_boot_freq", "on")]), 1024);
     assert_eq!(power(&[("mc_boot_freq", "on")]), 4096); // ondemand begins slow
+    // 0 is below every limit, also the lowest that there is.
+    assert_eq!(power(&[fast, ("mc_limit_khz", "1")]), 4096);
+    assert_eq!(power(&[fast, ("mc_limit_khz", "0")]), 1024);
 }
 
 /// Goal: each of the patches can be left out on its own, and does then what its section says.
@@ -273,6 +276,12 @@ fn thresholds_of_the_user() {
     assert_eq!(power(&[("mc_limit_khz", "900000")], 2), 4096);
     assert_eq!(power(&[("mc_limit_khz", "900000")], 3), 1024);
     assert_eq!(power(&[("mc_limit_khz", "0")], 0), 1024);
+    // A table of ones has no frequency at which a core is to hold more.
+    let mut ones = a9(2);
+    ones.sched_mc.as_mut().unwrap().tasks = vec![1];
+    let mut core = core(&ones, "linux-3.1+sched-mc=2", &[("mc_tasks", "3")]);
+    core.freq_applied(0, 0);
+    assert_eq!(core.arch_power(0), 1024);
 }
 
 /// Where a fork of CPU 0 goes while the CPUs have so many fair tasks.

@@ -382,5 +382,28 @@ fn no_useless_kicks() {
         assert!(!kicks(&quiet, [4, 0]), "{name}");
         assert!(kicks(&quiet, [5, 0]), "{name}");
         assert!(kicks(&quiet, [0, 1]), "{name}: cpu0 is idle");
+        // Room counts only where balancing goes by it.
+        for off in [("mc_balance", "off"), ("sched_mc_power_savings", "0")] {
+            assert!(kicks(&[quiet[0], off], [2, 0]), "{name}, {off:?}");
+        }
     }
+}
+
+/// Goal: docs/rules/sched-mc.md#mc-authors-list, interrupts: a CPU without work keeps those that
+/// may move until it was idle for the time given; then the lowest CPU in use has them, where none
+/// is the lowest of all. The time is 20 ms.
+#[test]
+fn interrupts_leave_after_a_while() {
+    let settings = [("mc_irq_idle_us", "20000")];
+    let mut core = made(&facts(4, true), "linux-7.3+sched-mc=2", &settings, SLOW);
+    loads(&mut core, &[0, 1, 0, 0]);
+    core.cpu_mut(3).idle_stamp_ns = NOW;
+    let taker = |core: &Core, us: u64| core.irq_cpu(3, NOW + 1000 * us);
+    assert_eq!(taker(&core, 0), 3, "idle from now on");
+    assert_eq!(taker(&core, 19_999), 3);
+    assert_eq!(taker(&core, 20_000), 1, "cpu0 is out of use since ever");
+    loads(&mut core, &[0, 0, 0, 0]);
+    core.cpu_mut(1).idle_stamp_ns = NOW + 1_000_000;
+    assert_eq!(taker(&core, 20_000), 1, "it was in use 1 ms longer");
+    assert_eq!(taker(&core, 21_000), 0);
 }

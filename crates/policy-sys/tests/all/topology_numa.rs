@@ -165,6 +165,29 @@ fn a_ring_with_a_node_offline() {
     assert_eq!(core.cpu(2).nr_levels, 3, "node 3 is two steps from node 1");
 }
 
+/// Goal: a node whose domain has CPUs of two sizes is asymmetric, its neighbour's may be of one
+/// (docs/rules/capacity-aware.md#asym-flag: the values of the span are counted). Method: six nodes
+/// on a ring, node 3 is little: at 20 nodes 2 to 4 see it, at 30 nodes 1 to 5, at 40 all.
+#[test]
+fn a_ring_of_two_sizes() {
+    let mut facts = ring(6);
+    (facts.capacity[6], facts.capacity[7]) = (512, 512);
+    facts.perf_domains.clear();
+    let core = core(&facts);
+    let asymmetric = |level: usize| {
+        let flags = |node: u32| {
+            let dom = core.cpu(2 * node).dom[level];
+            core.state().doms[dom as usize].flags
+        };
+        let with = (0..6).filter(|node| flags(*node) & sys::WP_SD_ASYM_CPUCAPACITY != 0);
+        with.collect::<Vec<u32>>()
+    };
+    assert_eq!(asymmetric(0), [0; 0], "each node is of one size");
+    assert_eq!(asymmetric(1), [2, 3, 4]);
+    assert_eq!(asymmetric(2), [1, 2, 3, 4, 5]);
+    assert_eq!(asymmetric(3), [0, 1, 2, 3, 4, 5]);
+}
+
 /// Goal: what cannot be built is refused: no groups that divide above such that overlap, no more
 /// nodes than there are bits, no list that does not fit.
 #[test]
@@ -186,6 +209,16 @@ fn refusals() {
         refused(&facts),
         "the policy core has room for 64 nodes in overlapping groups, not 65"
     );
+    // Nodes 0 to 63 have a bit.
+    for node in [64, 65] {
+        let mut facts = ring(4);
+        facts.levels[1].group_of[7] = node;
+        assert_eq!(
+            refused(&facts),
+            "topology: a node has no place among those whose groups overlap",
+            "{node}"
+        );
+    }
     // The spans of 7 levels are 64 x 3 x 16 + 64 x 5 x 16 ... long.
     let large = wide_ring(1..=7);
     assert_eq!(
