@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Breaks files of the engine in small ways and lists what its tests do not see, by cargo-mutants:
-# scripts/mutants-engine.sh [FILE...], from crates/engine/src. A build and a run of the tests for
-# each change, on a copy of the tree: a minute or two. So a run tries some of the changes, each day
-# of the year others. Exit code 2: something was not seen. The report stays in
+# scripts/mutants-engine.sh [FILE...], from crates/engine/src. Each change takes a build and a run of
+# the tests on a copy of the tree: a minute or two. A run tries a part of the changes, and each day of
+# the year another part. Exit code 1: something was not seen; 2: usage. The report stays in
 # target/mutants/engine.
 #
 #   MUTANTS_ENGINE=N   about so many changes (12); `all`: all of them, for hours
-#   MUTANTS_PART=K     this part of them instead of today's, from 0
+#   MUTANTS_PART=K     this part of them instead of today's, from 1
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -31,18 +31,26 @@ count=${MUTANTS_ENGINE:-12}
 }
 if [ "$count" != all ]; then
     total=$("$tool" mutants --package wakeplace-engine "${chosen[@]}" --list | wc -l)
+    if [ "$total" = 0 ]; then
+        printf 'mutants-engine: there is nothing to change in %s\n' "${files[*]}"
+        exit 0
+    fi
     parts=$(((total + count - 1) / count))
-    part=${MUTANTS_PART:-$((10#$(date +%j) % parts))}
-    printf 'mutants-engine: part %s of 0 to %d, of %d changes\n' "$part" $((parts - 1)) "$total"
-    chosen+=(--shard "$part/$parts")
+    part=${MUTANTS_PART:-$((10#$(date +%j) % parts + 1))}
+    if ! [[ $part =~ ^[1-9][0-9]{0,5}$ ]] || [ "$part" -gt "$parts" ]; then
+        printf 'MUTANTS_PART=%s: expected 1 to %d\n' "$part" "$parts" >&2
+        exit 2
+    fi
+    printf 'mutants-engine: part %d of %d, of %d changes in all\n' "$part" "$parts" "$total"
+    chosen+=(--shard "$((part - 1))/$parts")
 fi
 
 mkdir -p target/mutants/engine
 # Changed constants of a display or a debug form are no rule of the engine.
-# Its exit code 3 means that a change made tests run for too long; here 3 means "not possible here".
+# Its exit codes 2 and 3 say that a change was not seen or made tests run for too long.
 code=0
 "$tool" mutants --package wakeplace-engine "${chosen[@]}" --output target/mutants/engine \
     --no-shuffle --timeout-multiplier 5 --cargo-test-arg=--lib --cargo-test-arg=--test \
     --cargo-test-arg=behaviour || code=$?
-[ $code != 3 ] || code=2
+[ $code = 0 ] || code=1
 exit $code

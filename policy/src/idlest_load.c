@@ -179,7 +179,8 @@ WP_FN u32 wp_idlest_group_by_load(struct wp_ctx *ctx WP_NONNULL, u32 dom_index,
 			wp_idlest_offer(&s, &sums, index, pct);
 		}
 	}
-	if (ctx->params.idlest_spare && req->kind != WP_PLACE_FORK) {
+	if (ctx->params.idlest_spare &&
+	    (req->kind != WP_PLACE_FORK || ctx->params.idlest_spare_fork)) {
 		*reason = wp_idlest_by_spare(&s, task->avg.util_avg, wp_idlest_scale(pct));
 		if (*reason != WP_REASON_NONE)
 			return *reason == WP_REASON_SLOW_SPARE ? s.spare_group : WP_NONE;

@@ -104,6 +104,7 @@ params! {
         wake_cap: Switch, "leave the fast path if waker's or previous CPU is too small";
         wake_cap_est: Switch, "... by its estimate; an exact 80 % of the CPU is too much (4.20)";
         idlest_spare: Switch, "the slow path prefers spare capacity over load";
+        idlest_spare_fork: Switch, "... for new tasks, too (not from 4.10 on)";
         idlest_without_task: Switch,
             "... by what CPUs do without the waking task's own share of the past";
         asym_no_pull: Switch, "do not pull from a bigger CPU group that is not overloaded";

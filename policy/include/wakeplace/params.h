@@ -303,6 +303,7 @@ struct wp_params {
 	u32 wake_cap_est; /* ... by the estimate, and an exact 80 % does not fit (4.20) */
 	u32 idlest_without_task; /* a CPU's utilisation there: without the waking task's share */
 	u32 idlest_spare;
+	u32 idlest_spare_fork; /* ... for new tasks, too (2016; no longer in 4.10) */
 	u32 asym_no_pull;
 	u32 asym_no_pull_max; /* ... by each group's biggest CPU (2016), else smallest (4.10) */
 	/* energy-aware */

@@ -33,6 +33,7 @@ pub(super) fn linux_4_17() -> wp_params {
         asym_balance_wake: 1,
         wake_cap: 1,
         idlest_spare: 1,
+        idlest_spare_fork: 0,
         asym_no_pull: 1,
         energy_aware: sys::WP_ENERGY_OFF,
         energy_margin_shift: 6,

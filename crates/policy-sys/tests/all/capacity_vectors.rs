@@ -107,6 +107,29 @@ fn idlest_group_spare_rows() {
     }
 }
 
+/// Goal: the series as posted has no test of forks: CPU 0 has the load and more to spare, so load
+/// would send a new task away and spare capacity keeps it. Source:
+/// docs/rules/capacity-aware.md#spare-capacity, by hand: 112 * 824 > 100 * 400 and 824 > 0.
+#[test]
+fn forks_go_by_spare_capacity_as_posted() {
+    let kept = [
+        ("off", (1, Reason::SlowLoad)),
+        ("on", (0, Reason::SlowLocal)),
+    ];
+    for (as_posted, expected) in kept {
+        let facts = machine(&[cluster(1, 1024), cluster(1, 1024)]);
+        let mut core = core(&facts, "linux-4.17", &[("idlest_spare_fork", as_posted)]);
+        freeze(&mut core);
+        core.cpu_mut(0).avg.util_avg = 1024 - 824;
+        core.cpu_mut(1).avg.util_avg = 1024 - 400;
+        core.cpu_mut(0).avg.load_avg = 4000;
+        core.cpu_mut(0).avg.runnable_avg = 4000;
+        let task = sleeper(&mut core, 1, 0, 0, 0);
+        let choice = core.select_cpu(&mut [task], 0, &ask(PlaceKind::Fork, 0, 0));
+        assert_eq!((choice.cpu, choice.reason), expected, "{as_posted}");
+    }
+}
+
 /// Goal: the margin to the unit: 112 * 400 = 44800 is above 44700 and not above 44800. Source:
 /// docs/rules/capacity-aware.md#spare-capacity-numbers, rows 400/447 and 400/448 (the file has 448
 /// and 449).

@@ -244,12 +244,13 @@ fn the_platform_file_agrees_with_the_recomputation() {
     );
 }
 
-/// 16 loads, two of them with 8 seeds and the rest with 2; two of them with 2 in the quick size.
+/// 16 loads under two policies, two of them with 5 seeds and the rest with 2; in the quick size two
+/// of them with 2.
 #[test]
 fn sizes_count_the_seeds_of_cases() {
     let study = Study::load("sis-short/netperf-spr").unwrap();
     let info = study.info();
-    assert_eq!((info.full_runs, info.quick_runs), (88, 8));
+    assert_eq!((info.full_runs, info.quick_runs), (76, 8));
     let full = StudyOptions::default();
     assert_eq!(study.runs(&full).unwrap(), info.full_runs);
     assert_eq!(study.runs(&short(false)).unwrap(), info.quick_runs);

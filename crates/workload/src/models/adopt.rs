@@ -2,26 +2,17 @@
 //! where they have a common start, count their times from their own start, and tell their program
 //! when they end.
 use super::tasks::{phase, post, wait};
-use crate::script::{Channel, Count, Event, Phase, Series, StartLine, TaskScript, Workload, Zero};
+use crate::script::{
+    Barrier, Channel, Count, Event, Phase, Series, StartLine, TaskScript, Workload, Zero,
+};
 
 /// A program in the workload that it joined.
 #[derive(Debug)]
 pub(super) struct Program {
     /// The threads that its main thread starts.
     pub(super) first: Vec<u32>,
-    /// Where they wait for it; None: each goes on at once.
-    pub(super) line: Option<Line>,
-}
-
-/// The common start of a program's threads, as channels.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Line {
-    /// Each says here that it is there.
-    pub(super) ready: u32,
-    /// Each waits here.
-    pub(super) go: u32,
-    /// The main thread says that it will sleep when it lets them go.
-    pub(super) sync: bool,
+    /// What the main thread does when it has started them all.
+    pub(super) release: Vec<Phase>,
 }
 
 /// Where what a program shares lies in the workload that it joins.
@@ -41,8 +32,8 @@ struct Offsets {
 /// Puts a program's tasks and what they share into `into`. `name` begins the names of its tasks,
 /// `joined` is the channel that each of its first threads gives a unit at its end.
 ///
-/// Its common start becomes two channels. The main thread lets the threads go: it made them, and a
-/// barrier's last one would be it (sysbench holds a mutex as long as it makes threads).
+/// The main thread takes part in a common start. At a barrier it is one of those that meet. Where
+/// the creator lets threads go, it waits until all have said that they are there.
 ///
 /// # Errors
 /// What it has that does not go together with the others.
@@ -89,45 +80,68 @@ pub(super) fn adopt(
     // Whoever holds /dev/cpu_dma_latency holds it for the whole run.
     let latencies = [into.cpu_dma_latency_us, program.cpu_dma_latency_us];
     into.cpu_dma_latency_us = latencies.into_iter().flatten().min();
-    let line = line(into, program.start.line, name);
+    let there = |task: &&TaskScript| task.forks.is_none();
+    let threads = program.tasks.iter().filter(there).count() as u64;
+    let (steps, release) = line(into, program.start.line, name, threads);
     let mut first = Vec::new();
     for (index, task) in (offsets.tasks..).zip(program.tasks) {
-        let mut line = line;
-        match task.forks {
-            None => first.push(index),
-            Some(_) => line = None, // threads of threads wait for nobody
+        // Threads of threads wait for nobody.
+        let steps = match task.forks {
+            None => &steps[..],
+            Some(_) => &[],
+        };
+        if task.forks.is_none() {
+            first.push(index);
         }
         let task = started_by_fork(task, name, joined, &offsets);
-        into.tasks.push(match line {
-            Some(line) => behind(line, task),
-            None => task,
-        });
+        into.tasks.push(behind(steps, task));
     }
-    Ok(Program { first, line })
+    Ok(Program { first, release })
 }
 
-fn line(into: &mut Workload, line: StartLine, name: &str) -> Option<Line> {
-    let sync = match line {
-        StartLine::Barrier => false,
-        StartLine::Creator { sync } => sync,
-        StartLine::Timers | StartLine::Each => return None,
-    };
-    let mut channel = |what: &str| {
-        into.shared.channels.push(Channel {
-            name: format!("{name}: {what}"),
-            ..Channel::default()
-        });
-        into.shared.channels.len() as u32 - 1
-    };
-    let (ready, go) = (channel("threads that are ready"), channel("start"));
-    Some(Line { ready, go, sync })
+/// The common start of so many threads: what each of them does first, and what the main thread
+/// does when it has started them.
+fn line(
+    into: &mut Workload,
+    line: StartLine,
+    name: &str,
+    threads: u64,
+) -> (Vec<Event>, Vec<Phase>) {
+    match line {
+        StartLine::Timers | StartLine::Each => (Vec::new(), Vec::new()),
+        StartLine::Barrier => {
+            into.shared.barriers.push(Barrier {
+                name: format!("{name}: start"),
+                parties: threads + 1,
+            });
+            let barrier = into.shared.barriers.len() as u32 - 1;
+            let meet = [Event::Barrier { barrier }];
+            (meet.to_vec(), vec![phase("line", 1, meet)])
+        }
+        StartLine::Creator { sync } => {
+            let mut channel = |what: &str| {
+                into.shared.channels.push(Channel {
+                    name: format!("{name}: {what}"),
+                    ..Channel::default()
+                });
+                into.shared.channels.len() as u32 - 1
+            };
+            let (ready, channel) = (channel("threads that are ready"), channel("start"));
+            let release = vec![
+                phase("ready", threads, [wait(ready)]),
+                phase("go", threads, [Event::Post { channel, sync }]),
+            ];
+            (vec![post(ready), wait(channel)], release)
+        }
+    }
 }
 
-/// The task waits at the line before it does anything else.
-fn behind(line: Line, mut task: TaskScript) -> TaskScript {
-    let steps = [post(line.ready), wait(line.go)];
-    task.phases.insert(0, phase("line", 1, steps));
-    task.once += 1;
+/// The task takes these steps once, before anything else.
+fn behind(steps: &[Event], mut task: TaskScript) -> TaskScript {
+    if !steps.is_empty() {
+        task.phases.insert(0, phase("line", 1, steps));
+        task.once += 1;
+    }
     task
 }
 

@@ -2,11 +2,12 @@
 //! with the lines of a script.
 use super::adopt::Program;
 use super::builder::{Builder, TO_ITS_END_NS};
+use super::draw::begin_ns;
 use super::tasks::{once, phase, post, run, wait};
 use super::values::Values;
 use super::{Model, ModelInfo, fault, find, parameter, split_name};
 use crate::error::WorkloadError;
-use crate::script::{Event, FigureOf, Phase, TaskScript, Workload};
+use crate::script::{Event, FigureOf, Phase, StartLine, TaskScript, Workload};
 use crate::{MachineFacts, Stream};
 use std::sync::Arc;
 
@@ -146,11 +147,7 @@ impl Shell {
         let fork = |task: &u32| Event::Fork { task: *task };
         events.extend(program.first.iter().map(fork));
         let mut phases = vec![phase("start", 1, events)];
-        if let Some(line) = program.line {
-            let (channel, sync) = (line.go, line.sync);
-            phases.push(phase("ready", threads, [wait(line.ready)]));
-            phases.push(phase("go", threads, [Event::Post { channel, sync }]));
-        }
+        phases.extend(program.release.iter().cloned());
         phases.push(phase("join", threads, [wait(joined)]));
         phases.push(phase("end", 1, [post(ended)]));
         TaskScript {
@@ -191,6 +188,7 @@ impl Model for Shell {
             phases.push(self.line(&name, main, ended));
         }
         builder.task(once("shell".to_owned(), phases));
+        builder.start(begin_ns(seed), StartLine::Each);
         builder.per_program(programs as u64);
         builder.duration(TO_ITS_END_NS);
         Ok(builder.finish())

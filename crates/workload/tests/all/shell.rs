@@ -73,26 +73,46 @@ fn a_program_starts_and_joins_its_threads() {
     }
 }
 
-/// sysbench makes its threads, then lets them begin: each waits for that once, before its loop, and
-/// the main thread says so when all are there.
+fn position(task: &TaskScript, name: &str) -> usize {
+    let found = task.phases.iter().position(|phase| phase.name == name);
+    found.unwrap_or_else(|| panic!("{} has no phase {name}", task.name))
+}
+
+/// sysbench's threads begin together. The main thread is one of those that meet, after it has made
+/// the last one. Each meets once, whatever it repeats.
 #[test]
-fn threads_wait_for_a_common_start_once() {
-    let workload = ok("shell:sysbench-cpu:threads=3,time=3s");
-    let main = &workload.tasks[workload.tasks.len() - 2];
-    assert_eq!(main.name, "sysbench-cpu-0");
-    let named = |name: &str| main.phases.iter().position(|phase| phase.name == name);
-    let [start, ready, go, join] =
-        ["start", "ready", "go", "join"].map(|name| named(name).unwrap());
+fn threads_meet_once_with_the_thread_that_made_them() {
+    let workload = ok("shell:sysbench-threads:threads=3,locks=2,time=3s");
+    let main = &workload.tasks[3];
+    assert_eq!(main.name, "sysbench-threads-0");
+    let [start, line, join] = ["start", "line", "join"].map(|name| position(main, name));
+    assert!(start < line && line < join);
+    let [Event::Barrier { barrier }] = main.phases[line].events[..] else {
+        panic!("{main:?}");
+    };
+    assert_eq!(workload.shared.barriers[barrier as usize].parties, 4);
+    for thread in &workload.tasks[..3] {
+        assert_eq!(thread.phases[0].events, [Event::Barrier { barrier }]);
+        assert_eq!(thread.once, 1);
+    }
+}
+
+/// hackbench's main process waits until all are ready, then lets them go.
+#[test]
+fn threads_are_let_go_by_the_thread_that_made_them() {
+    let workload = ok("shell:messaging:groups=1,fds=2,loops=3");
+    let main = &workload.tasks[4];
+    let [start, ready, go, join] = ["start", "ready", "go", "join"].map(|n| position(main, n));
     assert!(start < ready && ready < go && go < join);
-    assert_eq!(main.phases[ready].loops, Loops::Times(3));
-    assert_eq!(main.phases[go].loops, Loops::Times(3));
+    assert_eq!(main.phases[ready].loops, Loops::Times(4));
+    assert_eq!(main.phases[go].loops, Loops::Times(4));
     let ([Event::Wait { channel: there }], [Event::Post { channel: begin, .. }]) =
         (&main.phases[ready].events[..], &main.phases[go].events[..])
     else {
         panic!("{main:?}");
     };
-    for thread in &workload.tasks[..3] {
-        assert_eq!(thread.once, 1, "the line is passed once");
+    for thread in &workload.tasks[..4] {
+        assert_eq!(thread.once, 1);
         let line = &thread.phases[0].events;
         assert!(matches!(line[0], Event::Post { channel, .. } if channel == *there));
         assert_eq!(line[1], Event::Wait { channel: *begin });
