@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * ASYM_PACKING (docs/rules/balancing.md#group-class to docs/rules/balancing.md#nohz; the form since
- * 5.5): some CPUs are better than others by a priority that the hardware states (favoured cores
- * that clock higher, the lower threads of a POWER7 core), and idle ones among them pull from those
- * below. Only balancing knows of it, wake-ups do not.
+ * ASYM_PACKING (docs/decisions/018, docs/rules/balancing.md#class-order,
+ * docs/rules/balancing.md#busiest-group, docs/rules/balancing.md#imbalance,
+ * docs/rules/balancing.md#active-balance, docs/rules/balancing.md#nohz; the form since 5.5): some
+ * CPUs are better than others by a priority that the hardware states (favoured cores that clock
+ * higher, the lower threads of a POWER7 core), and idle ones among them pull from those below. Only
+ * balancing knows of it, wake-ups do not.
  *
  * Between cores priorities count only while a core is idle as a whole: a thread beside a busy
  * sibling is worth less than its priority says.

@@ -2,8 +2,8 @@
 /*
  * Capacity: what a CPU has, what is left of it, and whether a demand fits
  * (docs/rules/capacity.md#capacity-of; docs/rules/energy-aware.md#overutilized;
- * docs/rules/capacity-aware.md#rdmax to docs/rules/capacity-aware.md#util-without-task and
- * docs/rules/capacity-aware.md#fit-thresholds).
+ * docs/rules/capacity-aware.md#rdmax, docs/rules/capacity-aware.md#wake-cap,
+ * docs/rules/capacity-aware.md#util-without-task, docs/rules/capacity-aware.md#fit-thresholds).
  */
 #include "wakeplace/policy.h"
 

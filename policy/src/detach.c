@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The second half of balancing: which tasks of the source may move, and what follows when none did
- * (docs/rules/balancing.md#imbalance).
+ * (docs/rules/balancing.md#detach, docs/rules/balancing.md#active-balance).
  */
 #include "wakeplace/policy.h"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The energy-aware wake-up as it is since 6.1, the estimate as it is since 6.12
- * (docs/rules/energy-aware.md#em-cpu-energy to docs/rules/energy-aware.md#energy-wake-up). The
+ * (docs/rules/energy-aware.md#em-cpu-energy, docs/rules/energy-aware.md#util-of-candidate,
+ * docs/rules/energy-aware.md#compute-energy, docs/rules/energy-aware.md#energy-wake-up). The
  * estimate of 6.1 is in energy_6_1.c.
  *
  * Of each performance domain only the CPU with most spare capacity is of interest (it raises the

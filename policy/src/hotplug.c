@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * CPUs that leave and come back (docs/rules/domains.md#domains; docs/decisions/017): where a task
- * goes whose CPU is gone, and what is forgotten when the domains are built anew. Not in the live
- * build: there the kernel moves the tasks, and the loader rebuilds.
+ * CPUs that leave and come back (docs/rules/domains.md#domain-groups; docs/decisions/017): where a
+ * task goes whose CPU is gone, and what is forgotten when the domains are built anew. Not in the
+ * live build: there the kernel moves the tasks, and the loader rebuilds.
  */
 #include "wakeplace/policy.h"
 

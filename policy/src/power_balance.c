@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Power-aware balancing (docs/rules/power-policy.md#power-scheduling,
- * docs/rules/power-policy.md#p14-permission to docs/rules/power-policy.md#p18-lazy;
+ * docs/rules/power-policy.md#p14-permission, docs/rules/power-policy.md#p15-pull-all,
+ * docs/rules/power-policy.md#p16-clamp, docs/rules/power-policy.md#p17-balance,
+ * docs/rules/power-policy.md#p18-lazy;
  * docs/decisions/032). Two permissions:
  *
  *   PERF_OK    spread, as without this rule: a busy CPU, threads of a core, or some group has

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Power-aware placement (docs/rules/power-policy.md#power-scheduling,
- * docs/rules/power-policy.md#p9-policies, docs/rules/power-policy.md#p11-utilisation to
- * docs/rules/power-policy.md#p13-small-tasks; docs/decisions/032): a task joins the group that is
- * fullest and still has room, so that other groups stay empty.
+ * docs/rules/power-policy.md#p9-policies, docs/rules/power-policy.md#p11-utilisation,
+ * docs/rules/power-policy.md#p12-placement, docs/rules/power-policy.md#p13-small-tasks;
+ * docs/decisions/032): a task joins the group that is fullest and still has room, so that other
+ * groups stay empty.
  *
  *   T(x)      powersaving: CPUs of x; balance: its compute power / 1024, rounded
  *   used(x)   tasks on its CPUs; or their utilisation x tasks (power_placement_util)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * CPU power as the sched_mc series has it (docs/rules/sched-mc.md#sched-mc-patches,
- * docs/rules/sched-mc.md#mc-arch-power to docs/rules/sched-mc.md#mc-freq-table,
- * docs/rules/sched-mc.md#mc-debugfs). Natively only.
+ * docs/rules/sched-mc.md#mc-arch-power, docs/rules/sched-mc.md#mc-arch-hook,
+ * docs/rules/sched-mc.md#mc-freq-table, docs/rules/sched-mc.md#mc-debugfs). Natively only.
  *
  *   cpu power = ... * what the architecture claims / 1024      (P4, P5)
  *   claim     = 1024 * tasks of the table at the clock's speed (P6, P7), 1024 outside power mode

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Where a task goes when it wakes, is forked or execs (docs/rules/wake-ups.md#try-to-wake-up to
+ * Where a task goes when it wakes, is forked or execs (docs/rules/wake-ups.md#try-to-wake-up,
+ * docs/rules/wake-ups.md#select-task-rq, docs/rules/wake-ups.md#wake-wide,
  * docs/rules/wake-ups.md#wake-affine; docs/rules/capacity-aware.md#wake-cap).
  *
  *   one allowed CPU                          -> that CPU

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Sched domains from the topology table (docs/rules/domains.md#domains;
- * docs/rules/capacity-aware.md#asym-flag to docs/rules/capacity-aware.md#rdmax,
- * docs/rules/capacity-aware.md#group-extremes).
+ * Sched domains from the topology table (docs/rules/domains.md#domains,
+ * docs/rules/domains.md#degenerate-levels, docs/rules/domains.md#domain-groups;
+ * docs/rules/capacity-aware.md#asym-flag, docs/rules/capacity-aware.md#balance-wake,
+ * docs/rules/capacity-aware.md#rdmax, docs/rules/capacity-aware.md#group-extremes).
  *
  * The levels are partitions of the CPUs, bottom first; NUMA levels whose groups overlap are in
  * topology_numa.c. A level whose span equals the one below it, or spans one CPU, disappears. Runs
@@ -336,7 +337,7 @@ WP_INLINE void wp_group_capacity(struct wp_ctx *ctx, struct wp_group *g)
 }
 
 /*
- * How many tasks may run on a node before nodes are evened out (docs/rules/domains.md#domains): an
+ * How many tasks may run on a node before nodes are evened out (docs/rules/domains.md#imb-numa): an
  * eighth of a node with one cache, else as many as the node has caches; more for levels of several
  * nodes.
  */

@@ -33,7 +33,7 @@ struct Program {
     loops: Loops,
     first: usize,
     nr_phases: usize,
-    /// The phase that a pass begins with, but for the first one.
+    /// Where every pass but the first begins.
     again: usize,
 }
 
@@ -61,6 +61,7 @@ impl Programs {
     }
 
     fn add(&mut self, script: &TaskScript) {
+        debug_assert!((script.once as usize) < script.phases.len());
         self.scripts.push(Program {
             loops: script.loops,
             first: self.phases.len(),

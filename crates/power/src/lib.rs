@@ -338,7 +338,7 @@ mod tests {
     /// then 165532 uJ beside its own 243358 uJ.
     #[test]
     fn hikey960_draws_more_for_work() {
-        let (platform, model) = builtin("hikey960");
+        let (_, model) = builtin("hikey960");
         assert!(model.has_work());
         for (cpu, nanojoules) in [
             (
@@ -374,11 +374,8 @@ mod tests {
         );
         // No threads that share a core: beside others it is the same.
         assert_eq!(model.work(CpuId(4), 1, 0), 165_532);
-        // What belongs to no CPU is not in any CPU's or cluster's figures.
-        assert_eq!(model.cluster_on(1, 0), 0);
         let (_, juno) = builtin("juno-r0");
         assert!(!juno.has_work() && juno.work(CpuId(5), 0, 4) == 0);
-        drop(platform);
     }
 
     /// Goal: at min-residency a state costs what WFI costs. Method: by hand from hi3660.dtsi's

@@ -1,5 +1,6 @@
-//! Citations of rules: `docs/rules/PAGE.md#anchor` names an anchor that is there, once, and no
-//! other form of citation is left. A rule that cannot be found in the repository is no rule.
+//! Citations of rules: `docs/rules/PAGE.md#anchor` names an anchor that is there, once, a
+//! decision's number has its page, and no other form of citation is left. A rule that cannot be
+//! found in the repository is no rule.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,6 +11,12 @@ use wakeplace_text::{did_you_mean, nearest};
 /// Where the pages of rules are.
 const FOLDER: &str = "docs/rules/";
 
+/// Where the pages of decisions are, each by a number and its title.
+const DECISIONS: &str = "docs/decisions/";
+
+/// What stands for any citation where the form itself is described.
+const PLACEHOLDERS: [&str; 2] = ["PAGE.md", "PAGE.md#anchor"];
+
 /// The anchors of each page, by its path.
 type Anchors = BTreeMap<String, BTreeSet<String>>;
 
@@ -19,7 +26,8 @@ pub(super) fn citations(repo: &Repo, findings: &mut Vec<Finding>) {
     let old = old_forms();
     for file in &repo.files {
         for (index, line) in file.text.lines().enumerate() {
-            let mut wrong = cited(line, &anchors);
+            let mut wrong = cited(file, line, &anchors);
+            wrong.extend(decided(repo, line));
             if file.extension() == "md" {
                 wrong.extend(linked(repo, file, line, &anchors));
             }
@@ -62,30 +70,63 @@ fn is_of_anchor(c: char) -> bool {
     c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'
 }
 
-/// What is wrong with the citations of a line: `docs/rules/PAGE.md`, with or without an anchor.
-fn cited(line: &str, anchors: &Anchors) -> Vec<String> {
-    let mut wrong = Vec::new();
-    for (at, _) in line.match_indices(FOLDER) {
-        // A path that goes on from another folder is a link, which its own check resolves.
-        let is_link = line[..at].ends_with('/');
-        let rest = &line[at + FOLDER.len()..];
-        let Some(end) = rest.find(".md") else {
-            continue;
-        };
-        let (page, after) = (&rest[..end], &rest[end + 3..]);
-        let is_page = page.chars().all(is_of_anchor) || page == "README";
-        if is_page && !is_link {
-            let anchor: Option<String> = after
-                .strip_prefix('#')
-                .map(|name| name.chars().take_while(|c| is_of_anchor(*c)).collect());
-            wrong.extend(missing(
-                &format!("{FOLDER}{page}.md"),
-                anchor.as_deref(),
-                anchors,
-            ));
-        }
+/// What is wrong with the citations of a line: `docs/rules/PAGE.md`, with or without an anchor. A
+/// Markdown link is resolved by its own check.
+fn cited(file: &SourceFile, line: &str, anchors: &Anchors) -> Vec<String> {
+    let is_page = file.extension() == "md";
+    words_in(line, FOLDER)
+        .filter(|(before, word)| {
+            let is_link = is_page && before.contains("](");
+            !is_link && !PLACEHOLDERS.contains(word)
+        })
+        .filter_map(|(_, word)| {
+            let (page, anchor) = parted(word);
+            missing(&format!("{FOLDER}{page}"), anchor, anchors)
+        })
+        .collect()
+}
+
+/// What is wrong with the decisions that a line names, by number or by a page's whole name.
+fn decided(repo: &Repo, line: &str) -> Vec<String> {
+    words_in(line, DECISIONS)
+        .filter_map(|(_, word)| {
+            let (page, _) = parted(word);
+            let path = format!("{DECISIONS}{page}");
+            let is_number = page.len() == 3 && page.chars().all(|c| c.is_ascii_digit());
+            let is_there = match is_number {
+                true => repo.below(&format!("{path}-")).next().is_some(),
+                false => repo.get(&path).is_some(),
+            };
+            (!is_there).then(|| format!("no decision {path}"))
+        })
+        .collect()
+}
+
+/// What follows `folder` in a line, to the end of the word, each time that something does; with the
+/// part of the word before it. Addresses of other places are left out.
+fn words_in<'a>(line: &'a str, folder: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+    line.match_indices(folder).filter_map(move |(at, _)| {
+        let before = line[..at].rsplit(char::is_whitespace).next();
+        let before = before.unwrap_or_default();
+        let rest = &line[at + folder.len()..];
+        let word = &rest[..rest.find(ends_word).unwrap_or(rest.len())];
+        let word = word.trim_end_matches(['.', ':', '!', '?', '*']);
+        let is_address = before.contains("://");
+        (!is_address && !word.is_empty()).then_some((before, word))
+    })
+}
+
+/// Does a citation end before this character? A full stop may be within it.
+fn ends_word(c: char) -> bool {
+    c.is_whitespace() || "\"'`()[]{}<>,;|\\".contains(c)
+}
+
+/// A page and its anchor.
+fn parted(word: &str) -> (&str, Option<&str>) {
+    match word.split_once('#') {
+        Some((page, anchor)) => (page, Some(anchor)),
+        None => (word, None),
     }
-    wrong
 }
 
 /// What is wrong with the Markdown links of a line that lead to the rules, or out of them.
@@ -96,10 +137,7 @@ fn linked(repo: &Repo, file: &SourceFile, line: &str, anchors: &Anchors) -> Vec<
         if target.contains("://") {
             continue;
         }
-        let (path, anchor) = match target.split_once('#') {
-            Some((path, anchor)) => (path, Some(anchor)),
-            None => (target, None),
-        };
+        let (path, anchor) = parted(target);
         let path = if path.is_empty() {
             file.path.clone()
         } else {
@@ -239,6 +277,68 @@ mod tests {
         assert!(found("docs/a.md", links).is_empty());
         assert!(found("@b.md", "[a](wake-ups.md#wake-wide)").is_empty());
         assert!(found("a.md", "`@PAGE.md#anchor`").is_empty());
+    }
+
+    #[test]
+    fn only_the_placeholder_stands_for_a_citation() {
+        assert!(found("a.md", "`@PAGE.md`, in @.").is_empty());
+        for (word, page) in [
+            ("@wake_ups.md#wake-wide", "@wake_ups.md"),
+            ("@Wake-ups.md", "@Wake-ups.md"),
+            ("@PAGES.md#anchor", "@PAGES.md"),
+            ("@wake-ups#wake-wide", "@wake-ups"),
+        ] {
+            let wrong = found("a.rs", word);
+            let says = format!("a.rs:1: no page {page}");
+            assert!(wrong.len() == 1 && wrong[0].starts_with(&says), "{wrong:?}");
+        }
+        let other = found("a.rs", "@PAGE.md#race-window");
+        assert_eq!(other.len(), 1, "{other:?}");
+    }
+
+    #[test]
+    fn an_anchor_goes_on_to_the_end_of_the_word() {
+        for anchor in [
+            "race-window_2",
+            "race-windoW",
+            "race-window.2",
+            "race-window/2",
+        ] {
+            let wrong = found("a.rs", &format!("// (@wake-ups.md#{anchor}).")).concat();
+            let says = format!("a.rs:1: @wake-ups.md has no anchor `{anchor}`");
+            assert!(wrong.starts_with(&says), "{wrong}");
+        }
+        for end in [
+            " x", ")", "]", ",", ";", ".", ":", "?", "!", "\"", "'", "`", "**", ").", "\\n",
+        ] {
+            let text = format!("// @wake-ups.md#race-window{end}");
+            assert!(found("a.rs", &text).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_path_from_another_folder_is_looked_at() {
+        assert_eq!(found("a.rs", "// ../../@wake-ups.md#wide").len(), 1);
+        assert_eq!(found("a.md", "see /@wake-ups.md#wide").len(), 1);
+        // A link is found once, by its own check; what another place has is not ours.
+        assert_eq!(found("docs/a.md", "[a](../@wake-ups.md#wide)").len(), 1);
+        assert!(found("a.rs", "// https://example.org/@wake-ups.md#wide").is_empty());
+    }
+
+    #[test]
+    fn a_decision_has_its_page() {
+        let page = format!("{DECISIONS}021-ends.md");
+        let wrong = |text: &str| {
+            let text = text.replace(AT, DECISIONS);
+            let mut findings = Vec::new();
+            let files = [(page.as_str(), "# A\n"), ("a.toml", text.as_str())];
+            citations(&Repo::of(&files), &mut findings);
+            findings.len()
+        };
+        assert_eq!(wrong("\"@021 Yield\" (@021), @021-ends.md, @"), 0);
+        for text in ["@022", "@21", "@021-end.md", "@021x", "../@022"] {
+            assert_eq!(wrong(text), 1, "{text}");
+        }
     }
 
     #[test]

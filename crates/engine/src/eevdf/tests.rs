@@ -122,8 +122,8 @@ fn the_rest_of_a_slice_is_in_run_time() {
     assert_eq!(alone.rest_of_slice_ns(), None, "nobody waits");
 }
 
-/// Source: docs/rules/queues.md#eevdf: W = 1024, w = 1024, lag 1 ms: placed at V - 2 ms, and the
-/// lag after the insertion is 1 ms again; W = 3072: V - 1.333333 ms.
+/// Source: docs/rules/queues.md#eevdf-numbers: W = 1024, w = 1024, lag 1 ms: placed at V - 2 ms,
+/// and the lag after the insertion is 1 ms again; W = 3072: V - 1.333333 ms.
 #[test]
 fn lag_is_inflated_by_the_own_weight() {
     let lagging = Entity {

@@ -92,11 +92,11 @@ fn first_escape(cpus: u32, tick_hz: u32) -> (u64, u64) {
 
 /// Goal: docs/rules/balancing.md#nohz: one CPU with two hogs, the others idle with stopped ticks:
 /// the second hog moves within one tick + IPI after next_balance. The pass before can be as old as
-/// the longest interval of an idle CPU, 2 x weight ms (docs/rules/domains.md#domains) rounded up to
-/// ticks; before its release the tasks were pinned, and each pass that finds all pinned doubles the
-/// interval (docs/rules/balancing.md#periodic-balancing): doubling from `weight` ms it has reached
-/// 256 ms at most when 200 ms are over. The free one must also wait at that pass, not run (a period
-/// of 24 ms has both); then it takes a tick, the IPI and WFI's exit.
+/// the longest interval of an idle CPU, 2 x weight ms (docs/rules/domains.md#domain-constants)
+/// rounded up to ticks; before its release the tasks were pinned, and each pass that finds all
+/// pinned doubles the interval (docs/rules/balancing.md#balance-interval): doubling from `weight`
+/// ms it has reached 256 ms at most when 200 ms are over. The free one must also wait at that pass,
+/// not run (a period of 24 ms has both); then it takes a tick, the IPI and WFI's exit.
 #[test]
 fn the_second_hog_moves_to_an_idle_cpu() {
     for (cpus, tick_hz) in [(4, 250), (8, 250), (8, 1000), (2, 250)] {

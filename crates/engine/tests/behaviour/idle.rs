@@ -277,8 +277,9 @@ fn the_live_timer_rests_between_short_runs() {
 /// Goal: where a mode packs, CPUs of an empty cache take a waiting task in their turn, and do take
 /// it (docs/decisions/052). Method: two caches of 16 CPUs; each CPU of the first has a task that
 /// may leave after a time, just before a seventeenth comes, bound to these CPUs for 1 ms. A turn is
-/// every 32 ms (docs/rules/domains.md#domains, docs/rules/balancing.md#periodic-balancing: as many
-/// as the level has CPUs), or every 64 after passes that found nothing; ticks are 4 ms apart.
+/// every 32 ms (docs/rules/domains.md#domain-constants,
+/// docs/rules/balancing.md#periodic-balancing: as many as the level has CPUs), or every 64 after
+/// passes that found nothing; ticks are 4 ms apart.
 #[test]
 fn an_empty_cache_opens_in_its_turn() {
     let board = Board {

@@ -125,7 +125,7 @@ fn each_alone(name: &str, count: u32) -> (Platform, Log) {
 /// Goal: half as many hogs as threads on the two-socket server: nobody shares a CPU. (The nodes are
 /// not even after 3 s: hogs sleep at the start line when they are created, so that their node looks
 /// idle; later each has a CPU, and pushing one to the other node takes 5 failed passes,
-/// docs/rules/balancing.md#imbalance.)
+/// docs/rules/balancing.md#active-balance.)
 #[test]
 fn half_of_a_server_full() {
     each_alone("spr-2s", 112);
@@ -161,8 +161,8 @@ fn caches_of_a_node_are_evened_out() {
 }
 
 /// Goal: with ASYM_PACKING a lone hog ends up on the favoured core, wherever it began; without, it
-/// stays (a lone task is no imbalance). Source: docs/rules/balancing.md#busiest-group to
-/// docs/rules/balancing.md#nohz.
+/// stays (a lone task is no imbalance). Source: docs/decisions/018,
+/// docs/rules/balancing.md#class-order, docs/rules/balancing.md#active-balance.
 #[test]
 fn a_favoured_core_gets_the_task() {
     let mut platform = builtin("ivb-ep-2s");
@@ -198,8 +198,8 @@ fn domains(platform: &Platform, policy_name: &str, cpu: u32) -> (Vec<u32>, u32, 
     (spans, c.llc_size, doms[top].imb_numa_nr)
 }
 
-/// Goal: the machine table of docs/rules/domains.md#domains, from the platform files; imb_numa_nr
-/// 14 and 8 (docs/rules/domains.md#domains).
+/// Goal: the machine table of docs/rules/domains.md#known-machines, from the platform files;
+/// imb_numa_nr 14 and 8 (docs/rules/domains.md#imb-numa).
 #[test]
 fn the_machine_table() {
     for (name, cpu, spans, llc) in [

@@ -27,8 +27,8 @@ const FLAGS: u32 = sys::WP_SD_SHARE_CPUCAPACITY
 const ASYM: u32 = sys::WP_SD_ASYM_CPUCAPACITY | sys::WP_SD_ASYM_CPUCAPACITY_FULL;
 
 /// Kernel rules by hand: a level that spans what the one below does, or one CPU, disappears
-/// (docs/rules/domains.md#domains); two capacities make a domain asymmetric, all the machine has
-/// make it fully so (docs/rules/capacity-aware.md#asym-flag).
+/// (docs/rules/domains.md#degenerate-levels); two capacities make a domain asymmetric, all the
+/// machine has make it fully so (docs/rules/capacity-aware.md#asym-flag).
 fn expected(platform: &Platform, cpu: u32) -> Vec<Domain> {
     let distinct = |cpus: &[u32]| {
         let mut all: Vec<u32> = (cpus.iter())

@@ -268,7 +268,7 @@ fn imbalance_examples() {
 }
 
 /// Goal: two nice-0 tasks make up a load of 2048; the third stays. Source:
-/// docs/rules/balancing.md#imbalance-numbers (2), Detach.
+/// docs/rules/balancing.md#imbalance-numbers (2), docs/rules/balancing.md#detach.
 #[test]
 fn load_of_two_tasks_moves_two() {
     let mut core = two_caches(&[]);
@@ -348,7 +348,7 @@ fn sibling_difference_per_core() {
 }
 
 /// Goal: rows smt_balance, imbalanced, reduced capacity, full by utilisation. Source:
-/// docs/rules/balancing.md#imbalance table.
+/// docs/rules/balancing.md#imbalance, the table.
 #[test]
 fn other_rows_of_the_table() {
     // SMT: two tasks on one core, this core idle.
@@ -509,8 +509,8 @@ fn single_thread_relieves_smt_core() {
 
 /// Goal: a local group of a higher class pulls nothing; one fair task is none to give; a smaller
 /// CPU never takes from bigger ones with a CPU per task, and of overloaded ones not a lone task.
-/// Source: docs/rules/balancing.md#whether-to-act and candidate,
-/// docs/rules/balancing.md#source-queue.
+/// Source: docs/rules/balancing.md#busiest-group (candidates),
+/// docs/rules/balancing.md#whether-to-act, docs/rules/balancing.md#source-queue.
 #[test]
 fn what_is_left_alone() {
     let mut core = two_caches(&[]);

@@ -1,5 +1,6 @@
 //! The balancing pass as 7.3 has it: which tasks move, pushes, intervals, who balances:
-//! docs/rules/balancing.md#periodic-balancing, docs/rules/balancing.md#imbalance.
+//! docs/rules/balancing.md#periodic-balancing, docs/rules/balancing.md#detach,
+//! docs/rules/balancing.md#active-balance.
 #![allow(
     unused_must_use,
     reason = "what an event leads to is not the point here"

@@ -54,7 +54,7 @@ fn asym_capacity_is_added_to_4_7() {
 
 /// Goal: the fair class's constants of those kernels (docs/rules/power-policy.md#power-parameters;
 /// docs/rules/queues.md#cfs) and the busy factors (docs/rules/linux-3-8.md#domains-3-8;
-/// docs/rules/domains.md#domains).
+/// docs/rules/domains.md#domain-constants).
 #[test]
 fn constants_are_those_of_the_time() {
     for name in EARLY {

@@ -157,8 +157,8 @@ fn nohz_kick_on_asymmetric_machines() {
 }
 
 /// Goal: PREFER_SIBLING on all levels but NUMA; to 6.12 not below an asymmetric domain.
-/// imbalance_pct 117 and 110, cache_nice_tries 0, 1, 1, 2. Source: docs/rules/domains.md#domains,
-/// table, K, E.
+/// imbalance_pct 117 and 110, cache_nice_tries 0, 1, 1, 2. Source: docs/rules/domains.md#domains
+/// (the table), docs/rules/domains.md#degenerate-levels.
 #[test]
 fn domain_flags() {
     let mut facts = machine(&[cluster(8, 1024), cluster(8, 1024)]);
@@ -199,7 +199,7 @@ fn domain_flags() {
 }
 
 /// Goal: 2 x 112 CPUs with one cache per node: 14; 2 x 128 with 8 caches of 16 per node: 8. Source:
-/// docs/rules/domains.md#domains, imb_numa_nr and C.
+/// docs/rules/domains.md#imb-numa.
 #[test]
 fn numa_limits() {
     let limit = |levels: Vec<LevelFacts>, cpus: usize| {

@@ -515,7 +515,7 @@ fn line_17_packing_before_stacking() {
 // ------------------------------------------------------------------------------- frequency
 
 /// Line 18. `performance` asks for all there is, `powersave` for the demand alone, the others for a
-/// quarter more (docs/rules/capacity.md#capacity-setup): 400 of 1024.
+/// quarter more (docs/rules/capacity.md#schedutil): 400 of 1024.
 #[test]
 fn line_18_frequency() {
     for (mode, request) in [

@@ -271,7 +271,7 @@ fn balancing_leaves_what_has_room() {
     }
 }
 
-/// Goal: docs/rules/sched-mc.md#power-saving-balance and P8: an idle cpu0 pulls from cpu1, the idle
+/// Goal: docs/rules/sched-mc.md#mc-lowest-first: an idle cpu0 pulls from cpu1, the idle
 /// cpu1 never from a cpu0 that has room; of several the highest number first; one task a time, none
 /// more than there is room for.
 #[test]

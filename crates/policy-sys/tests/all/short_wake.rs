@@ -217,7 +217,7 @@ fn hunk_a_of_v5() {
 }
 
 /// Goal: a short waker, alone, pulls any wakee to its own cache: an idle CPU there, else its own.
-/// Source: docs/rules/short-wakes.md#hunk-a and check.
+/// Source: docs/rules/short-wakes.md#hunk-a.
 #[test]
 fn hunk_a_crosses_caches() {
     let facts = caches(&[4, 4], 1);

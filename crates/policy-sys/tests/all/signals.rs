@@ -384,7 +384,8 @@ fn attach_takes_the_queues_divider() {
 // ------------------------------------------------------------------------------- util_est
 
 /// Goal: util_est rises at once, falls by a quarter, keeps within the margin of 10, and keeps where
-/// the task was held up. Source: docs/rules/signals.md#util-est and drop example.
+/// the task was held up. Source: docs/rules/signals.md#util-est,
+/// docs/rules/signals.md#util-est-numbers.
 #[test]
 fn util_est_single() {
     let next = |est, util, runnable, capacity| {

@@ -296,8 +296,8 @@ fn misfit_groups() {
 // ------------------------------------------------------------------------------- NUMA
 
 /// Goal: an imbalance of up to two idle CPUs is ignored while few tasks run locally; the limit is
-/// an eighth of the node. Source: docs/rules/wake-ups.md#adjust-numa; docs/rules/domains.md#domains
-/// imb_numa_nr (2x112: 14).
+/// an eighth of the node. Source: docs/rules/wake-ups.md#adjust-numa;
+/// docs/rules/domains.md#imb-numa (2x112: 14).
 #[test]
 fn numa_keeps_small_groups_together() {
     let run = |local: u32, remote: u32, pending: u32, allowed_here: u32| {

@@ -1,5 +1,6 @@
 //! Sched domains of known machines: docs/rules/domains.md#domains,
-//! docs/rules/capacity-aware.md#asym-flag to docs/rules/capacity-aware.md#rdmax,
+//! docs/rules/domains.md#known-machines, docs/rules/capacity-aware.md#asym-flag,
+//! docs/rules/capacity-aware.md#balance-wake, docs/rules/capacity-aware.md#rdmax,
 //! docs/rules/capacity-aware.md#group-extremes.
 
 use crate::common;
@@ -52,8 +53,9 @@ fn spr() -> MachineFacts {
     symmetric(224, &levels)
 }
 
-/// Goal: levels by span and size of the last-level cache. Source: docs/rules/domains.md#domains,
-/// table. A level that equals the one below disappears (edge), here the package of the SPR.
+/// Goal: levels by span and size of the last-level cache. Source:
+/// docs/rules/domains.md#known-machines. A level that equals the one below disappears
+/// (docs/rules/domains.md#degenerate-levels), here the package of the SPR.
 #[test]
 fn levels_of_server_machines() {
     let ivb = symmetric(
@@ -87,7 +89,7 @@ fn levels_of_server_machines() {
 }
 
 /// Goal: big.LITTLE machines: spans, cache size per cluster, asymmetric at the top only. Source:
-/// docs/rules/domains.md#domains, table; docs/rules/capacity-aware.md#asym-flag.
+/// docs/rules/domains.md#known-machines; docs/rules/capacity-aware.md#asym-flag.
 #[test]
 fn levels_of_big_little_machines() {
     let juno = vec![cluster(4, 446), cluster(2, 1024)];
@@ -168,8 +170,8 @@ fn balance_wake_only_where_it_helps() {
 }
 
 /// Goal: tunables of the 2016/2018 kernels: imbalance 110 for threads, 117 for a shared cache, else
-/// 125; first interval = weight; common flags. Source: docs/rules/domains.md#domain-constants and
-/// "Common".
+/// 125; first interval = weight; common flags. Source: docs/rules/domains.md#domain-constants,
+/// docs/rules/domains.md#domains.
 #[test]
 fn tunables() {
     let core = core(&spr(), "linux-4.17", &[]);
@@ -197,7 +199,7 @@ fn tunables() {
 }
 
 /// Goal: groups are the spans of the child's domains, with their CPUs' sum and least capacity.
-/// Source: docs/rules/domains.md#domains (groups); docs/rules/capacity-aware.md#group-extremes: A15
+/// Source: docs/rules/domains.md#domain-groups; docs/rules/capacity-aware.md#group-extremes: A15
 /// (2048, 1024), A7 (1290, 430).
 #[test]
 fn groups_of_tc2() {
@@ -215,7 +217,7 @@ fn groups_of_tc2() {
 }
 
 /// Goal: a single-CPU level vanishes; a CPU without a shared cache is its own. Source:
-/// docs/rules/domains.md#domains.
+/// docs/rules/domains.md#degenerate-levels.
 #[test]
 fn single_cpu_levels_vanish() {
     let core = core(
@@ -230,7 +232,7 @@ fn single_cpu_levels_vanish() {
 }
 
 /// Goal: a CPU that does not run is in no domain, and no other domain has it. Source:
-/// docs/rules/domains.md#domains (domains are of the active CPUs).
+/// docs/rules/domains.md#domain-groups (domains are of the active CPUs).
 #[test]
 fn a_cpu_that_is_offline_is_in_no_domain() {
     let mut facts = machine(&hikey960());

@@ -1,5 +1,4 @@
-//! NUMA levels whose groups overlap, and what cannot be built: docs/rules/domains.md#domains,
-//! docs/decisions/018.
+//! NUMA levels whose groups overlap, and what cannot be built: docs/decisions/018.
 
 use crate::common;
 

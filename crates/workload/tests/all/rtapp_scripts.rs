@@ -1,6 +1,6 @@
 //! The scripts of the corpus files that rt-app accepts, and where rt-app would end at run time. All
-//! expected scripts are derived by hand from the rules of docs/rules/rt-app.md#rt-app-global to 6
-//! and, for the time of memory events, from the figures of docs/decisions/023.
+//! expected scripts are derived by hand from the rules of docs/rules/rt-app.md and, for the time
+//! of memory events, from the figures of docs/decisions/023.
 use crate::script_text;
 
 use script_text::describe;
