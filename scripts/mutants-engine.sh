@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Breaks files of the engine in small ways and lists what its tests do not see, by cargo-mutants:
-# scripts/mutants-engine.sh [FILE...], from crates/engine/src. Each change takes a build and a run of
-# the tests on a copy of the tree: a minute or two. A run tries a part of the changes, and each day of
-# the year another part. Exit code 1: something was not seen; 2: usage. The report stays in
+# scripts/mutants-engine.sh [FILE...], from crates/engine/src. Each change takes a build and a run
+# of the tests on a copy of the tree: a minute or two. A run tries a part of the changes, and each
+# day of the year another part. Exit code 1: something was not seen; 2: usage. The report stays in
 # target/mutants/engine.
 #
 #   MUTANTS_ENGINE=N   about so many changes (12); `all`: all of them, for hours

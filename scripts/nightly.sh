@@ -43,8 +43,8 @@ part_parity() {
         echo "**** SKIPPED: the parity test needs root and a kernel with type information"
         return 3
     fi
-    WAKEPLACE_REQUIRE_BPF=1 WAKEPLACE_PARITY_STATES=1000000 cargo test --locked --package wakeplace-scx --test parity \
-        -- --nocapture
+    WAKEPLACE_REQUIRE_BPF=1 WAKEPLACE_PARITY_STATES=1000000 \
+        cargo test --locked --package wakeplace-scx --test parity -- --nocapture
 }
 # All eight published figures of a contended line, printed (docs/decisions/053).
 part_line() {

@@ -179,7 +179,8 @@ mod tests {
             });
             let made = (0..1_000).map(|_| Draft::folder_in(folder.path()).map(drop));
             let failed = made.filter_map(Result::err).count();
-            done.store(true, Ordering::Relaxed); // before anything can panic: the thread is waited for
+            // Before anything can panic: the thread is waited for.
+            done.store(true, Ordering::Relaxed);
             assert_eq!(failed, 0);
         });
     }
