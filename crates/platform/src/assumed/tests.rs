@@ -96,7 +96,7 @@ fn powers_and_transitions_of_a_table_are_one() {
     assert_eq!(double.freq_domains[1].opps[7].power, Some(2048));
     assert_eq!(double.freq_domains[0], platform.freq_domains[0]);
     let hikey = include_str!("../../../../platforms/hikey960.toml");
-    let before = "mJ) less cpu_uw (docs/decisions/055)\"\"\"\nstanding = ";
+    let before = "that they are mJ, of 2 s, is assumed (docs/decisions/055)\"\"\"\nstanding = ";
     let text = hikey.replace(
         &format!("{before}\"derived\""),
         &format!("{before}\"assumed\""),
