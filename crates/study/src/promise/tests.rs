@@ -85,7 +85,10 @@ fn cases_come_from_other_studies() {
     let case = &result.cases[0];
     assert_eq!(case.case, "context-switch-spr:pairs=56");
     assert_eq!(case.platform, "spr-2s");
-    assert_eq!(case.workload, "context-switch:run=500ns,grouping=one,pairs=1,warmup=0s");
+    assert_eq!(
+        case.workload,
+        "context-switch:run=500ns,grouping=one,pairs=1,warmup=0s"
+    );
     assert_eq!(case.duration_ns, 50_000_000);
     let set = |pair: (&str, &str)| {
         let pair = (pair.0.to_owned(), pair.1.to_owned());
