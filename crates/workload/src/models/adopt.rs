@@ -1,10 +1,9 @@
 //! One workload as a program of another: its threads are started by a fork, wait for their program
 //! where they have a common start, count their times from their own start, and tell their program
 //! when they end.
+use super::builder::Builder;
 use super::tasks::{phase, post, wait};
-use crate::script::{
-    Barrier, Channel, Count, Event, Phase, Series, StartLine, TaskScript, Workload, Zero,
-};
+use crate::script::{Count, Event, Phase, Series, StartLine, TaskScript, Workload, Zero};
 
 /// A program in the workload that it joined.
 #[derive(Debug)]
@@ -32,14 +31,12 @@ struct Offsets {
 /// Puts a program's tasks and what they share into `into`. `name` begins the names of its tasks,
 /// `joined` is the channel that each of its first threads gives a unit at its end.
 ///
-/// The main thread takes part in a common start. At a barrier it is one of those that meet. Where
-/// the creator lets threads go, it waits until all have said that they are there.
-///
 /// # Errors
 /// What it has that does not go together with the others.
 pub(super) fn adopt(
     into: &mut Workload,
     program: Workload,
+    line: Line,
     name: &str,
     joined: u32,
 ) -> Result<Program, &'static str> {
@@ -80,60 +77,66 @@ pub(super) fn adopt(
     // Whoever holds /dev/cpu_dma_latency holds it for the whole run.
     let latencies = [into.cpu_dma_latency_us, program.cpu_dma_latency_us];
     into.cpu_dma_latency_us = latencies.into_iter().flatten().min();
-    let there = |task: &&TaskScript| task.forks.is_none();
-    let threads = program.tasks.iter().filter(there).count() as u64;
-    let (steps, release) = line(into, program.start.line, name, threads);
     let mut first = Vec::new();
     for (index, task) in (offsets.tasks..).zip(program.tasks) {
-        // Threads of threads wait for nobody.
-        let steps = match task.forks {
-            None => &steps[..],
-            Some(_) => &[],
-        };
-        if task.forks.is_none() {
-            first.push(index);
-        }
+        let is_first = is_first(&task);
         let task = started_by_fork(task, name, joined, &offsets);
-        into.tasks.push(behind(steps, task));
+        into.tasks.push(match is_first {
+            true => {
+                first.push(index);
+                behind(&line.steps, task)
+            }
+            false => task, // threads of threads wait for nobody
+        });
     }
-    Ok(Program { first, release })
+    Ok(Program {
+        first,
+        release: line.release,
+    })
 }
 
-/// The common start of so many threads: what each of them does first, and what the main thread
-/// does when it has started them.
-fn line(
-    into: &mut Workload,
-    line: StartLine,
-    name: &str,
-    threads: u64,
-) -> (Vec<Event>, Vec<Phase>) {
-    match line {
-        StartLine::Timers | StartLine::Each => (Vec::new(), Vec::new()),
-        StartLine::Barrier => {
-            into.shared.barriers.push(Barrier {
-                name: format!("{name}: start"),
-                parties: threads + 1,
-            });
-            let barrier = into.shared.barriers.len() as u32 - 1;
-            let meet = [Event::Barrier { barrier }];
-            (meet.to_vec(), vec![phase("line", 1, meet)])
-        }
-        StartLine::Creator { sync } => {
-            let mut channel = |what: &str| {
-                into.shared.channels.push(Channel {
-                    name: format!("{name}: {what}"),
-                    ..Channel::default()
-                });
-                into.shared.channels.len() as u32 - 1
-            };
-            let (ready, channel) = (channel("threads that are ready"), channel("start"));
-            let release = vec![
-                phase("ready", threads, [wait(ready)]),
-                phase("go", threads, [Event::Post { channel, sync }]),
-            ];
-            (vec![post(ready), wait(channel)], release)
+/// What a program's threads do at their common start.
+#[derive(Debug, Default)]
+pub(super) struct Line {
+    /// What each of them does first.
+    pub(super) steps: Vec<Event>,
+    /// What the main thread does when it has started them all.
+    pub(super) release: Vec<Phase>,
+}
+
+impl Line {
+    /// The main thread takes part. At a barrier it is one of those that meet. Where the creator
+    /// lets threads go, it waits until all have said that they are there.
+    pub(super) fn of(program: &Workload, name: &str, builder: &mut Builder) -> Self {
+        let threads = program.tasks.iter().filter(|task| is_first(task)).count() as u64;
+        match program.start.line {
+            StartLine::Timers | StartLine::Each => Self::default(),
+            StartLine::Barrier => {
+                let barrier = builder.barrier(format!("{name}: start"), threads + 1);
+                let meet = [Event::Barrier { barrier }];
+                Self {
+                    steps: meet.to_vec(),
+                    release: vec![phase("line", 1, meet)],
+                }
+            }
+            StartLine::Creator { sync } => {
+                let ready = builder.channel(format!("{name}: threads that are ready"));
+                let channel = builder.channel(format!("{name}: start"));
+                Self {
+                    steps: vec![post(ready), wait(channel)],
+                    release: vec![
+                        phase("ready", threads, [wait(ready)]),
+                        phase("go", threads, [Event::Post { channel, sync }]),
+                    ],
+                }
+            }
         }
     }
+}
+
+/// The program's main thread starts it, not another thread.
+fn is_first(task: &TaskScript) -> bool {
+    task.forks.is_none()
 }
 
 /// The task takes these steps once, before anything else.
@@ -165,7 +168,7 @@ fn place_of(all: &mut Vec<Series>, series: Series) -> u32 {
 }
 
 fn started_by_fork(task: TaskScript, name: &str, joined: u32, offsets: &Offsets) -> TaskScript {
-    let first = task.forks.is_none();
+    let first = is_first(&task);
     TaskScript {
         name: format!("{name}/{}", task.name),
         forks: task.forks.or(Some(1)),

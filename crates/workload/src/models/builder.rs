@@ -1,5 +1,5 @@
 //! A workload while it is put together.
-use super::adopt::{Program, adopt};
+use super::adopt::{Line, Program, adopt};
 use crate::script::{
     Barrier, Calibration, Channel, Condition, Count, Counter, Figure, Limit, Mutex, Series, Shared,
     Start, StartLine, TaskScript, Timer, Workload,
@@ -105,7 +105,8 @@ impl Builder {
         name: &str,
         joined: u32,
     ) -> Result<Program, &'static str> {
-        adopt(&mut self.0, program, name, joined)
+        let line = Line::of(&program, name, self);
+        adopt(&mut self.0, program, line, name, joined)
     }
 
     /// What is counted so far.
