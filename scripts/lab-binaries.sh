@@ -9,6 +9,9 @@
 #   scripts/lab-binaries.sh                 both machines
 #   scripts/lab-binaries.sh x86_64          one of them
 #   scripts/lab-binaries.sh --simulator     both, and the simulator
+#   scripts/lab-binaries.sh --tested        both as the tests have built them, not optimized: those
+#                                           for x86-64 are the very files in target/debug, and need
+#                                           shared libraries in the guest (scripts/live/common.sh)
 #
 # Needs no root where scripts/setup.sh lab finds everything. Exit code 3: something cannot be had.
 set -euo pipefail
@@ -82,16 +85,37 @@ build() {
         esac
         programs+=(--bin "$name")
     done
-    cargo build --locked --quiet --release "${packages[@]}" "${programs[@]}" --target "$target"
+    if [ -n "$tested" ]; then
+        # All packages, although few are built: so build scripts and macros have the features with
+        # which the tests have built them, and are not built once more.
+        cargo build --locked --quiet --workspace "${programs[@]}" --target "$target"
+        install_programs "$arch" "$target/debug" "$@"
+        aarch64-linux-gnu-strip "$out/lab/$arch/"*
+    else
+        cargo build --locked --quiet --release "${packages[@]}" "${programs[@]}" --target "$target"
+        install_programs "$arch" "$target/release" "$@"
+    fi
+}
+
+# install_programs ARCH FOLDER PROGRAM...: from a folder of cargo's to where the lab looks for them,
+# each renamed in one step: a guest that starts meanwhile gets the old or the new one.
+install_programs() {
+    local arch=$1 from=$out/$2 name
+    shift 2
     mkdir -p "$out/lab/$arch"
     for name in "$@"; do
-        # Renamed in one step: a guest that starts meanwhile gets the old or the new one.
-        cp "$out/$target/release/$name" "$out/lab/$arch/.$name"
+        [ -e "$from/$name" ] || fail "$from/$name is missing: build the tests first"
+        cp "$from/$name" "$out/lab/$arch/.$name"
         mv "$out/lab/$arch/.$name" "$out/lab/$arch/$name"
     done
 }
 
 build_x86_64() {
+    if [ -n "$tested" ]; then
+        install_programs x86_64 debug "$@"
+        strip "$out"/lab/x86_64/*
+        return
+    fi
     LIBBPF_SYS_LIBRARY_PATH_x86_64_unknown_linux_gnu=$(dirname "$(cc -print-file-name=libelf.a)")
     export LIBBPF_SYS_LIBRARY_PATH_x86_64_unknown_linux_gnu
     export RUSTFLAGS="-C target-feature=+crt-static"
@@ -107,11 +131,17 @@ build_arm64() {
     build arm64 aarch64-unknown-linux-gnu "$@"
 }
 
-simulator=
-if [ "${1:-}" = --simulator ]; then
-    simulator=wakeplace
-    shift
-fi
+simulator='' tested=''
+case "${1:-}" in
+    --simulator)
+        simulator=wakeplace
+        shift
+        ;;
+    --tested)
+        tested=1
+        shift
+        ;;
+esac
 for arch in "${@:-}"; do
     case "$arch" in
         "" | x86_64 | arm64) ;;
@@ -130,7 +160,7 @@ scripts/setup.sh lab
 # Symbols are of no use in a guest and five sixths of the file. Programs there wait for each other
 # far more than they compute: linking across crates would only cost time.
 export CARGO_PROFILE_RELEASE_STRIP=symbols CARGO_PROFILE_RELEASE_DEBUG=0 \
-    CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 BPF_CLANG=clang-19
+    CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
 for arch in ${*:-x86_64 arm64}; do
     programs=(wakeplace-guest scx_wakeplace)
     if [ "$arch" = arm64 ]; then

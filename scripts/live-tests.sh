@@ -17,7 +17,8 @@ cd "$(dirname "$0")/.."
 # busy this machine is.
 in_turn=--icount
 seconds=8 timeout=30m quick=
-[ "${LIVE_QUICK:-0}" = 0 ] || seconds=1 timeout=8m quick=1
+# Beside the tests each guest has half a core or less.
+[ "${LIVE_QUICK:-0}" = 0 ] || seconds=1 timeout=15m quick=1
 keep_in "${LIVE_KEEP:-}"
 ceilings=crates/scx/verifier_ceilings.txt
 
@@ -146,7 +147,7 @@ without_sched_ext() {
         return
     fi
     local code=0 loader words='nothing was changed.*sched_ext'
-    loader=${WAKEPLACE_LAB_BIN:-$(dirname "$(dirname "$wakeplace")")/lab}/x86_64/scx_wakeplace
+    loader=$lab_programs/x86_64/scx_wakeplace
     "$loader" >"$keep/host" 2>&1 || code=$?
     if [ $code = 3 ] && tr '\n' ' ' <"$keep/host" | grep -q "$words"; then
         say "step: no-sched-ext ok"

@@ -24,56 +24,60 @@ case $mode in
         ;;
 esac
 
-# The runtimes are those of gcc: build.rs links them.
-export CC=gcc WAKEPLACE_SANITIZE=1
+# The runtimes are those of gcc: build.rs links them. Another name for it builds libraries anew.
+case $(cc --version 2>/dev/null) in
+    *"Free Software Foundation"*) ;;
+    *) export CC=gcc ;;
+esac
 if ! echo 'int main(void) { return 0; }' |
-    "$CC" -fsanitize=address,undefined -x c -o /dev/null - 2>/dev/null; then
+    "${CC:-cc}" -fsanitize=address,undefined -x c -o /dev/null - 2>/dev/null; then
     say "gcc and its libasan and libubsan are needed: apt-get install gcc"
     exit 3
 fi
 
-# A folder of its own: these objects fit no other build.
-CARGO_TARGET_DIR=$(realpath -m "${CARGO_TARGET_DIR:-target}")/sanitize
-export CARGO_TARGET_DIR CARGO_INCREMENTAL=0
-# No debug information of Rust's, but the core's lines stay.
-export CARGO_PROFILE_DEV_DEBUG=0 CARGO_PROFILE_DEV_STRIP=none
-if [ "$mode" = quick ]; then
-    # The build takes longer than the tests: Rust is not optimised, and copies through its stack.
-    export CARGO_PROFILE_DEV_OPT_LEVEL=0 RUST_MIN_STACK=67108864
-fi
+target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
+logs=$target/sanitize
+mkdir -p "$logs"
+# All of the tests include the program's own, which would then be the one with sanitizers.
+[ "$mode" != full ] || export CARGO_TARGET_DIR=$logs
 # What Rust leaves allocated at its end is no finding. The threshold: tests make thousands of
 # machines of a megabyte, of which AddressSanitizer would map and unmap its own part each time.
 options=detect_leaks=0:clear_shadow_mmap_threshold=100000000
 export ASAN_OPTIONS=$options${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 export UBSAN_OPTIONS=print_stacktrace=1${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}
 
+# tests NAME PACKAGE... -- ARGUMENT...: the core's package is always among them, it has the feature.
 # Without capture: an abort would lose what its test has said. Only the end is shown if all is well.
 tests() {
-    local log=$CARGO_TARGET_DIR/$1.log package=$2
-    shift 2
-    mkdir -p "$CARGO_TARGET_DIR"
-    if ! cargo test --locked --package "$package" "$@" >"$log" 2>&1; then
+    local log=$logs/$1.log name=$1 packages=(--package wakeplace-policy-sys)
+    shift
+    while [ "$1" != -- ]; do
+        packages+=(--package "wakeplace-$1")
+        shift
+    done
+    shift
+    if ! cargo test --locked --features wakeplace-policy-sys/sanitize "${packages[@]}" \
+        "$@" >"$log" 2>&1; then
         tail -n 120 "$log" >&2
         say "found something (the whole output: $log)"
         exit 1
     fi
     if ! grep -qE '^test result: ok. [1-9][0-9]* passed' "$log"; then
-        say "$package: no test ran (the whole output: $log)"
+        say "$name: no test ran (the whole output: $log)"
         exit 1
     fi
-    grep -h '^test result:' "$log" | sed "s/^test result:/sanitize: $package:/"
+    grep -h '^test result:' "$log" | grep -v ' 0 passed' | sed "s/^test result:/sanitize: $name:/"
 }
 
-tests core wakeplace-policy-sys --test all -- --nocapture
+tests core -- --test all -- --nocapture
 # In one thread: the last seed that is named is the one that ended it.
-tests random wakeplace-engine --test behaviour -- --nocapture --test-threads 1 random::
+tests random engine -- --test behaviour -- --nocapture --test-threads 1 random::
 say "$WAKEPLACE_RANDOM_RUNS simulations from seed ${WAKEPLACE_RANDOM_SEED:-1} on"
 if [ "$mode" = full ]; then
     unset WAKEPLACE_RANDOM_RUNS
     # Left out: a preloaded library and bounds on memory, which AddressSanitizer does not bear.
-    for package in engine metrics trace study report; do
-        tests "$package" "wakeplace-$package" --no-fail-fast -- --skip in_bounded_memory
-    done
-    tests cli wakeplace-cli --no-fail-fast -- --skip faults:: --skip a_hundred_megabytes
+    tests simulating engine metrics trace study report -- --no-fail-fast -- \
+        --skip in_bounded_memory
+    tests program cli -- --bins --tests --no-fail-fast -- --skip faults:: --skip a_hundred_megabytes
 fi
 say "nothing found [$SECONDS s]"

@@ -2,9 +2,6 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-/// Set to 1: the core with AddressSanitizer and UndefinedBehaviorSanitizer (scripts/sanitize.sh).
-const SANITIZE: &str = "WAKEPLACE_SANITIZE";
-
 /// Every finding ends the program. `bounds-strict`: the last array of a struct, too.
 const SANITIZERS: [&str; 4] = [
     "-fsanitize=address,undefined",
@@ -16,9 +13,8 @@ const SANITIZERS: [&str; 4] = [
 fn main() {
     let policy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policy");
     println!("cargo::rerun-if-changed={}", policy.display());
-    println!("cargo::rerun-if-env-changed={SANITIZE}");
     println!("cargo::rustc-check-cfg=cfg(wp_check_bounds)");
-    let sanitize = env::var(SANITIZE).is_ok_and(|value| value == "1");
+    let sanitize = env::var_os("CARGO_FEATURE_SANITIZE").is_some();
     // `cargo xtask mutants` builds the tests with sources of its own; nothing else does.
     println!("cargo::rerun-if-env-changed=WAKEPLACE_POLICY_SOURCES");
     let sources = env::var_os("WAKEPLACE_POLICY_SOURCES").map(PathBuf::from);

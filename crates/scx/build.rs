@@ -21,7 +21,13 @@ fn main() {
     println!("cargo::rerun-if-changed={}", bpf.display());
     println!("cargo::rerun-if-env-changed=BPF_CLANG");
     let clang = env::var("BPF_CLANG").unwrap_or_else(|_| "clang-19".to_owned());
-    for (object, source, defines) in OBJECTS {
+    // The parity test runs on the machine that builds it: a build for another has no use for its
+    // objects, which take the most time.
+    let count = match env::var_os("HOST") == env::var_os("TARGET") {
+        true => OBJECTS.len(),
+        false => 1,
+    };
+    for &(object, source, defines) in &OBJECTS[..count] {
         let flags = ["-mcpu=v3", "-O2", "-Wall", "-Werror"];
         let includes = [policy.join("include"), policy.clone(), bpf.clone()];
         let includes = includes.iter().map(|path| format!("-I{}", path.display()));

@@ -34,14 +34,23 @@ keep_in() {
     exit 3
 }
 
+# Packages with the libraries of programs that are not static (`lab-binaries.sh --tested`).
+lab_programs=${WAKEPLACE_LAB_BIN:-$(dirname "$(dirname "$wakeplace")")/lab}
+libraries() {
+    if readelf -l "$lab_programs/$1/scx_wakeplace" 2>/dev/null | grep -q INTERP; then
+        echo --package libelf1t64 --package zlib1g --package libgcc-s1
+    fi
+}
+
 # guest FOLDER OPTION... -- COMMAND...: a run of the lab, all that comes back in FOLDER, its own
 # output in FOLDER/log. That the lab had to start it twice is said aloud.
 guest() {
-    local folder=$1 code=0
+    local folder=$1 code=0 packages=()
     shift
+    case " $* " in *" --arch x86_64 "*) read -ra packages <<<"$(libraries x86_64)" ;; esac
     rm -rf "$folder"
     mkdir -p "$folder"
-    "$wakeplace" lab run --keep "$folder" "$@" >"$folder/log" 2>&1 || code=$?
+    "$wakeplace" lab run --keep "$folder" "${packages[@]}" "$@" >"$folder/log" 2>&1 || code=$?
     sed -n 's/^warning: the guest did not come up/**** &/p' "$folder/log" >&2
     return $code
 }
