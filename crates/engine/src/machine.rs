@@ -393,12 +393,12 @@ fn perf_domains(platform: &Platform) -> Vec<PerfFacts> {
     platform.freq_domains.iter().filter_map(facts).collect()
 }
 
-/// `(kHz, uW)` of a domain's states, `percent` of the platform's powers; powers that nobody gave
-/// are 0.
+/// `(kHz, uW)` of a domain's states, `percent` of the powers that the kernel's model has (the
+/// hardware's where the platform tells no others); powers that nobody gave are 0.
 pub(crate) fn em_states(unit: PowerUnit, domain: &FreqDomain, percent: u32) -> Vec<(u32, u32)> {
     let scale = if unit == PowerUnit::Bogo { 1000 } else { 1 };
     let state = |o: &wakeplace_platform::Opp| {
-        let power = o.power.unwrap_or(0) * scale * u64::from(percent) / 100;
+        let power = o.power_in_model().unwrap_or(0) * scale * u64::from(percent) / 100;
         (o.khz, u32::try_from(power).unwrap_or(u32::MAX))
     };
     domain.opps.iter().map(state).collect()

@@ -174,7 +174,7 @@ impl Clocked {
             if let Some(mv) = opp.mv {
                 node.set_u32("opp-microvolt", &[mv.saturating_mul(1000)]);
             }
-            if let Some(power) = opp.power {
+            if let Some(power) = opp.power_in_model() {
                 node.set_u32("opp-microwatt", &[power_uw(platform, opp.khz, power)?]);
             }
             table.children.push(node);
@@ -356,7 +356,7 @@ mod tests {
             let capacity = |p: &Platform| p.cpus.iter().map(|c| c.capacity).collect::<Vec<_>>();
             assert_eq!(capacity(&back), capacity(&platform), "{name}");
             let clock = |d: &FreqDomain| {
-                let points = d.opps.iter().map(|o| (o.khz, o.mv, o.power));
+                let points = d.opps.iter().map(|o| (o.khz, o.mv, o.power_in_model()));
                 (d.cpus.clone(), points.collect::<Vec<_>>())
             };
             let clocks = |p: &Platform| p.freq_domains.iter().map(clock).collect::<Vec<_>>();

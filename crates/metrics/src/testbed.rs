@@ -21,6 +21,7 @@ fn opp(mhz: u32) -> Opp {
         power: Some(u64::from(mhz)),
         cluster_power: Some(10),
         work_power: None,
+        em_power: None,
     }
 }
 

@@ -9,7 +9,12 @@ const GROUPS: [(&str, &[&str]); 13] = [
     ("clocks", &["frequencies of", "frequency transition of"]),
     (
         "power",
-        &["cpu power of", "cluster power of", "work power of"],
+        &[
+            "cpu power of",
+            "cluster power of",
+            "work power of",
+            "em power of",
+        ],
     ),
     ("idle states", &["idle state "]),
     ("idle power", &["power in idle state "]),

@@ -84,6 +84,9 @@ pub struct Opp {
     /// Power of ONE busy CPU at this point in the platform's power unit (microwatts, or bogo
     /// units).
     pub power: Option<u64>,
+    /// What the kernel's energy model takes for that power, microwatts, where it is not what the
+    /// hardware draws. All points of a domain have one, or none.
+    pub em_power: Option<u64>,
     /// Cost of the state in an artificial energy model, which knows no watts: what a driver's
     /// `get_cost` says. All points of a domain have one, or none; never beside microwatts.
     pub em_cost: Option<u32>,
@@ -93,6 +96,14 @@ pub struct Opp {
     /// memory, interconnect, regulators. No part of CPU energy. All points of a domain have one, or
     /// none.
     pub work_power: Option<u64>,
+}
+
+impl Opp {
+    /// The power that the kernel's energy model has of this point, in the platform's power unit.
+    #[must_use]
+    pub fn power_in_model(&self) -> Option<u64> {
+        self.em_power.or(self.power)
+    }
 }
 
 /// CPUs that share one clock.

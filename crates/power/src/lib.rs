@@ -456,15 +456,20 @@ mod tests {
     }
 
     #[test]
-    fn juno_converts_the_bogo_table_at_the_top_operating_point() {
+    fn juno_draws_lisas_table_in_milliwatts_and_its_kernel_has_another() {
         let (platform, model) = builtin("juno-r0");
-        assert_eq!(model.cpu_busy(CpuId(3), 4), 119_000);
-        assert_eq!(model.cpu_busy(CpuId(1), 0), 160_367);
+        assert_eq!(model.cpu_busy(CpuId(3), 4), 93_000);
+        assert_eq!(model.cpu_busy(CpuId(1), 0), 168_000);
+        let in_model =
+            |domain: usize, opp: usize| platform.freq_domains[domain].opps[opp].power_in_model();
+        // 140 and 530 uW/MHz/V^2: 850 MHz at 1 V, 450 MHz at 0.82 V.
+        assert_eq!(in_model(0, 4), Some(119_000));
+        assert_eq!(in_model(1, 0), Some(160_367));
         let wfi = state(&platform, 1, "WFI");
-        assert_eq!(model.cpu_idle(CpuId(2), wfi, 0), 15 * 583_000 / 616);
-        assert_eq!(model.cluster_idle(1, wfi, 0), 65 * 583_000 / 616);
+        assert_eq!(model.cpu_idle(CpuId(2), wfi, 0), 15_000);
+        assert_eq!(model.cluster_idle(1, wfi, 0), 65_000);
         let sleep = state(&platform, 0, "cluster-sleep-0");
-        assert_eq!(model.cluster_idle(0, sleep, 0), 17 * 119_000 / 93);
+        assert_eq!(model.cluster_idle(0, sleep, 0), 17_000);
     }
 
     #[test]

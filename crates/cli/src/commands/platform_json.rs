@@ -110,6 +110,7 @@ fn frequency(domain: &FreqDomain, states: &[EnergyState]) -> Value {
             "power": opp.power,
             "cluster_power": opp.cluster_power,
             "work_power": opp.work_power,
+            "em_power": opp.em_power,
             "performance": state.map(|state| state.performance),
             "cost": state.map(|state| state.cost),
             "inefficient": state.map(|state| state.inefficient),

@@ -143,8 +143,13 @@ fn operating_points(
         power_column(platform, "cluster"),
     );
     let work = power_column(platform, "work");
+    let em = power_column(platform, "EM");
     let has_work = domain.opps[0].work_power.is_some();
+    let has_em = domain.opps[0].em_power.is_some();
     let mut columns = vec!["MHz", "mV", &busy, &cluster, "performance", "cost", "note"];
+    if has_em {
+        columns.insert(4, &em);
+    }
     if has_work {
         columns.insert(4, &work);
     }
@@ -165,6 +170,9 @@ fn operating_points(
             none_or(state.map(|state| state.cost)),
             Cell::from(if inefficient { "inefficient" } else { "" }),
         ];
+        if has_em {
+            cells.insert(4, power(platform, opp.em_power));
+        }
         if has_work {
             cells.insert(4, power(platform, opp.work_power));
         }

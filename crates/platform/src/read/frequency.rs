@@ -4,7 +4,7 @@ use toml::Spanned;
 
 use super::machine::Machine;
 use super::provenance::Provenance;
-use super::raw::{RawDomain, RawOpp, RawSource};
+use super::raw::{Int, RawDomain, RawOpp, RawSource};
 use super::values::{MAX_CPU_POWER, MAX_POWER, at, between, us_as_ns};
 use crate::error::Flaw;
 use crate::{CpuId, FreqDomain, Opp, PowerUnit};
@@ -114,14 +114,17 @@ fn read_opp(row: &Spanned<RawOpp>, unit: PowerUnit) -> Result<Opp, Flaw> {
         return Err(Flaw::new(at(row), problem, expected));
     }
     let cluster_power = raw.cluster().value(unit, 0, MAX_POWER)?;
-    let work_power = match &raw.work_uw {
-        Some(work) if unit != PowerUnit::Microwatt => {
-            let problem = "a platform without power in watts has a work power";
-            return Err(Flaw::new(at(work), problem, "expected no `work_uw`"));
+    let watts = |value: &Option<Int>, least, key, what| match value {
+        Some(value) if unit != PowerUnit::Microwatt => {
+            let problem = format!("a platform without power in watts has {what}");
+            let expected = format!("expected no {key}");
+            Err(Flaw::new(at(value), problem, expected))
         }
-        Some(work) => Some(between(work, 0, MAX_CPU_POWER, "`work_uw`", "uW")?),
-        None => None,
+        Some(value) => between(value, least, MAX_CPU_POWER, key, "uW").map(Some),
+        None => Ok(None),
     };
+    let work_power = watts(&raw.work_uw, 0, "`work_uw`", "a work power")?;
+    let em_power = watts(&raw.em_uw, 1, "`em_uw`", "a power of the energy model")?;
     let em_cost = match &raw.em_cost {
         Some(cost) if unit == PowerUnit::Microwatt => {
             let problem = "`em_cost` beside microwatts, of which the kernel makes the costs itself";
@@ -135,6 +138,7 @@ fn read_opp(row: &Spanned<RawOpp>, unit: PowerUnit) -> Result<Opp, Flaw> {
         khz,
         mv,
         power,
+        em_power,
         em_cost,
         cluster_power,
         work_power,
@@ -161,6 +165,11 @@ fn check_order(row: &Spanned<RawOpp>, below: &Opp, opp: &Opp) -> Result<(), Flaw
             opp.work_power.is_some(),
             below.work_power.is_some(),
             "a work power",
+        ),
+        (
+            opp.em_power.is_some(),
+            below.em_power.is_some(),
+            "an `em_uw`",
         ),
         (
             opp.em_cost.is_some(),
@@ -200,11 +209,13 @@ fn note_sources(
     )?;
     let has_cluster = opps[0].cluster_power.is_some();
     let has_work = opps[0].work_power.is_some();
+    let has_em_power = opps[0].em_power.is_some();
     let has_cost = opps[0].em_cost.is_some();
     let columns = [
         ("cpu_power", &row.cpu_power, unit != PowerUnit::None),
         ("cluster_power", &row.cluster_power, has_cluster),
         ("work_power", &row.work_power, has_work),
+        ("em_power", &row.em_power, has_em_power),
         ("em_cost", &row.em_cost, has_cost),
     ];
     for (key, source, has_figures) in columns {

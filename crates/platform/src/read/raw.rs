@@ -269,6 +269,7 @@ pub(super) struct RawDomain {
     pub(super) cpu_power: Option<Spanned<RawSource>>,
     pub(super) cluster_power: Option<Spanned<RawSource>>,
     pub(super) work_power: Option<Spanned<RawSource>>,
+    pub(super) em_power: Option<Spanned<RawSource>>,
     pub(super) em_cost: Option<Spanned<RawSource>>,
     pub(super) source: Text,
     pub(super) standing: RawStanding,
@@ -292,6 +293,7 @@ pub(super) struct RawOpp {
     pub(super) cluster_uw: Option<Int>,
     pub(super) cluster_bogo: Option<Int>,
     pub(super) work_uw: Option<Int>,
+    pub(super) em_uw: Option<Int>,
     pub(super) em_cost: Option<Int>,
 }
 

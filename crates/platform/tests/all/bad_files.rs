@@ -459,7 +459,7 @@ fn work_power() {
         second,
         "{ khz = 1200, cpu_uw = 800, §wrk_uw = 90 }",
         "unknown key `wrk_uw`; expected one of `khz`, `mv`, `cpu_uw`, `cpu_bogo`, `cluster_uw`, \
-         `cluster_bogo`, `work_uw`, `em_cost`; did you mean `work_uw`?",
+         `cluster_bogo`, `work_uw`, `em_uw`, `em_cost`; did you mean `work_uw`?",
     );
     check_text(
         &GOOD
@@ -468,6 +468,40 @@ fn work_power() {
             .replace("power_bogo", "power_uw")
             .replace("cpu_bogo = 300 }", "cpu_bogo = 300, work_uw = §40 }"),
         "a platform without power in watts has a work power; expected no `work_uw`",
+    );
+}
+
+/// What the kernel's energy model takes for a power, where the hardware draws another.
+#[test]
+fn power_of_the_energy_model() {
+    let first = "{ khz = 600, cpu_uw = 300 }";
+    let second = "{ khz = 1200, cpu_uw = 800 }";
+    let source = "cpus = \"big\"\nem_power = { source = \"test\", standing = \"derived\" }\n";
+    let both = |mark: &str| {
+        let text = GOOD.replace(first, "{ khz = 600, cpu_uw = 300, em_uw = 250 }");
+        let to = format!("{{ khz = 1200, cpu_uw = 800, em_uw = {mark} }}");
+        text.replace(second, &to)
+            .replace("cpus = \"big\"\n", source)
+    };
+    let platform = Platform::from_toml(&both("900"), "p.toml").expect("valid");
+    let opps = &platform.freq_domains[1].opps;
+    let powers: Vec<_> = opps.iter().map(|opp| (opp.power, opp.em_power)).collect();
+    assert_eq!(powers, [(Some(300), Some(250)), (Some(800), Some(900))]);
+    assert_eq!(platform.freq_domains[0].opps[0].em_power, None);
+
+    check_text(&both("§0"), "`em_uw` is 0; expected 1 to 64000000 uW");
+    check(
+        second,
+        "§{ khz = 1200, cpu_uw = 800, em_uw = 90 }",
+        "of 600 and 1200 kHz one has an `em_uw`; expected it at all points of a domain or none",
+    );
+    check_text(
+        &GOOD
+            .replace("\"microwatt\"", "\"bogo\"")
+            .replace("_uw", "_bogo")
+            .replace("power_bogo", "power_uw")
+            .replace("cpu_bogo = 300 }", "cpu_bogo = 300, em_uw = §40 }"),
+        "a platform without power in watts has a power of the energy model; expected no `em_uw`",
     );
 }
 
