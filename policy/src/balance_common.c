@@ -33,7 +33,7 @@ WP_INLINE int wp_misfit_apart(const struct wp_ctx *ctx, const struct wp_balance 
 }
 
 /* RT, deadline or interrupts take a noticeable share of this CPU. */
-WP_INLINE int wp_capacity_reduced(const struct wp_cpu *c, u32 pct)
+WP_INLINE int wp_check_cpu_capacity(const struct wp_cpu *c, u32 pct)
 {
 	u32 full = WP_OLD(c->power_orig) ? c->power_orig : c->capacity_orig;
 
@@ -57,14 +57,14 @@ WP_INLINE void wp_refresh_local_group(struct wp_ctx *ctx, const struct wp_balanc
 		if (!wp_capacity_due(ctx, bal, g))
 			return;
 		if (!bal->level)
-			wp_refresh_power(ctx, bal->this_cpu, bal->now_ns);
-		wp_group_capacity(ctx, g);
+			wp_update_cpu_capacity_4_18(ctx, bal->this_cpu, bal->now_ns);
+		wp_update_group_capacity(ctx, g);
 		return;
 	}
 #endif
 	if (bal->idle == WP_NEWLY_IDLE)
 		return;
 	if (!bal->level)
-		wp_refresh_capacity(ctx, WP_AT(ctx->cpus, bal->this_cpu));
-	wp_group_capacity(ctx, g);
+		wp_update_cpu_capacity(ctx, WP_AT(ctx->cpus, bal->this_cpu));
+	wp_update_group_capacity(ctx, g);
 }

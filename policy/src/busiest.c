@@ -50,7 +50,7 @@ WP_INLINE void wp_bal_marks(struct wp_ctx *ctx, struct wp_balance *bal, const st
 		bal->overload |= c->misfit_load > 0;
 		s->misfit = wp_max(s->misfit, c->misfit_load);
 	} else if (bal->idle != WP_BUSY && c->nr_fair == 1 &&
-		   wp_capacity_reduced(c, dom->imbalance_pct)) {
+		   wp_check_cpu_capacity(c, dom->imbalance_pct)) {
 		s->misfit = wp_max(s->misfit, c->avg.load_avg);
 	}
 }

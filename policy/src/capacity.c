@@ -23,7 +23,7 @@ WP_INLINE int wp_fits_capacity(u32 util, u32 capacity)
 }
 
 /* What thermal and frequency limits leave of a CPU. */
-WP_INLINE u32 wp_actual_capacity(const struct wp_ctx *ctx, const struct wp_cpu *c)
+WP_INLINE u32 wp_get_actual_cpu_capacity(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
 	if (WP_OLD(ctx->params.pressure_form == WP_PRESSURE_NONE))
 		return c->capacity_orig;
@@ -49,7 +49,7 @@ WP_INLINE s32 wp_util_fits_on(const struct wp_ctx *ctx, u32 util, u32 uclamp_min
 	if (uclamp_max <= full && !(full == WP_SCALE && uclamp_max == WP_SCALE))
 		fits = 1;
 	uclamp_min = wp_min(uclamp_min, uclamp_max);
-	if (fits && util < uclamp_min && uclamp_min > wp_actual_capacity(ctx, c))
+	if (fits && util < uclamp_min && uclamp_min > wp_get_actual_cpu_capacity(ctx, c))
 		return -1;
 	return fits;
 }
@@ -68,10 +68,10 @@ WP_FN int wp_util_fits_cpu(const struct wp_ctx *ctx WP_NONNULL, u32 util, u32 uc
 }
 
 /* A task fits only if its wishes are met, too. */
-WP_INLINE int wp_task_fits(const struct wp_ctx *ctx, const struct wp_task *task, u32 cpu)
+WP_INLINE int wp_task_fits_cpu(const struct wp_ctx *ctx, const struct wp_task *task, u32 cpu)
 {
-	return wp_util_fits(ctx, wp_task_util_est(ctx, task), wp_task_uclamp_min(ctx, task),
-			    wp_task_uclamp_max(ctx, task), cpu) > 0;
+	return wp_util_fits(ctx, wp_task_util_est(ctx, task), wp_uclamp_eff_min(ctx, task),
+			    wp_uclamp_eff_max(ctx, task), cpu) > 0;
 }
 
 /*
@@ -82,13 +82,13 @@ WP_INLINE int wp_task_fits(const struct wp_ctx *ctx, const struct wp_task *task,
 WP_INLINE int wp_cpu_overutilized(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
 	if (ctx->params.energy_aware < WP_ENERGY_61)
-		return wp_unfit(wp_cpu_util(ctx, c), c->capacity);
+		return wp_unfit(wp_cpu_util_cfs(ctx, c), c->capacity);
 	return ctx->energy_active &&
-	       !wp_util_fits_on(ctx, wp_cpu_util(ctx, c), 0, wp_rq_uclamp_max(ctx, c), c);
+	       !wp_util_fits_on(ctx, wp_cpu_util_cfs(ctx, c), 0, wp_uclamp_rq_max(ctx, c), c);
 }
 
 /* Raise the root domain's flag; only a balancing pass over the whole machine takes it back. */
-WP_INLINE void wp_note_overutilized(struct wp_ctx *ctx, const struct wp_cpu *c)
+WP_INLINE void wp_check_update_overutilized_status(struct wp_ctx *ctx, const struct wp_cpu *c)
 {
 	if (ctx->energy_active && !ctx->overutilized && wp_cpu_overutilized(ctx, c))
 		ctx->overutilized = 1;
@@ -152,14 +152,14 @@ WP_INLINE u32 wp_place_flag(u32 kind)
  * (docs/rules/capacity.md#capacity-of). Refreshed by load balancing only, as in the kernel, so it
  * may be stale.
  */
-WP_INLINE void wp_refresh_capacity(const struct wp_ctx *ctx, struct wp_cpu *c)
+WP_INLINE void wp_update_cpu_capacity(const struct wp_ctx *ctx, struct wp_cpu *c)
 {
-	u32 actual = wp_actual_capacity(ctx, c);
+	u32 actual = wp_get_actual_cpu_capacity(ctx, c);
 	u32 used = c->rt_util + c->dl_util;
 	u32 left = 1;
 
 	if (WP_SIM(c->classes.kept == 1 + WP_CLASS_AGED)) {
-		c->capacity = wp_aged_capacity(c);
+		c->capacity = wp_scale_rt_capacity_4_18(c);
 		return;
 	}
 	if (used < actual && c->irq_util < actual)
@@ -180,7 +180,7 @@ WP_INLINE u64 wp_task_h_load(const struct wp_ctx *ctx, const struct wp_task *tas
 }
 
 /* The load that placement compares: of queued tasks only (blocked load left out). */
-WP_INLINE u64 wp_weighted_load(const struct wp_ctx *ctx, const struct wp_cpu *c)
+WP_INLINE u64 wp_cpu_load(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
 	if (WP_OLD(ctx->params.weight_is_load))
 		return c->load_weight;
@@ -189,16 +189,16 @@ WP_INLINE u64 wp_weighted_load(const struct wp_ctx *ctx, const struct wp_cpu *c)
 
 /* A CPU's load seen low (as a source) or high (as a target), between now and its history at ticks.
  * */
-WP_INLINE u64 wp_load_low(const struct wp_ctx *ctx, const struct wp_cpu *c, u32 idx)
+WP_INLINE u64 wp_source_load(const struct wp_ctx *ctx, const struct wp_cpu *c, u32 idx)
 {
-	u64 now = wp_weighted_load(ctx, c);
+	u64 now = wp_cpu_load(ctx, c);
 
 	return idx && WP_OLD(ctx->params.load_idx) ? wp_min64(*WP_AT(c->cpu_load, idx), now) : now;
 }
 
-WP_INLINE u64 wp_load_high(const struct wp_ctx *ctx, const struct wp_cpu *c, u32 idx)
+WP_INLINE u64 wp_target_load(const struct wp_ctx *ctx, const struct wp_cpu *c, u32 idx)
 {
-	u64 now = wp_weighted_load(ctx, c);
+	u64 now = wp_cpu_load(ctx, c);
 
 	return idx && WP_OLD(ctx->params.load_idx) ? wp_max64(*WP_AT(c->cpu_load, idx), now) : now;
 }
@@ -214,7 +214,7 @@ WP_INLINE u32 wp_cpu_util_without(const struct wp_ctx *ctx, u32 cpu, const struc
 	u32 util;
 
 	if (!ctx->params.idlest_without_task || cpu != task->cpu || !task->avg.last_update_ns)
-		return wp_cpu_util(ctx, c);
+		return wp_cpu_util_cfs(ctx, c);
 	util = (u32)wp_sub(c->avg.util_avg, task->avg.util_avg);
 	if (ctx->params.util_est != WP_UTIL_EST_OFF)
 		util = wp_max(util, c->util_est);
@@ -222,7 +222,7 @@ WP_INLINE u32 wp_cpu_util_without(const struct wp_ctx *ctx, u32 cpu, const struc
 }
 
 /* Which CPUs a task may use has changed, or is known for the first time. */
-WP_FN int wp_task_set_allowed(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL)
+WP_FN int wp_set_cpus_allowed(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL)
 {
 	u32 cpu, n = 0, most = 0;
 
@@ -254,12 +254,12 @@ WP_INLINE int wp_best_it_may_use(const struct wp_ctx *ctx, const struct wp_cpu *
  * Mark a running task that its CPU cannot serve while a bigger one is allowed, so that balancing
  * finds it (docs/rules/capacity.md#misfit).
  */
-WP_INLINE void wp_note_misfit(const struct wp_ctx *ctx, struct wp_cpu *c,
-			      const struct wp_task *task)
+WP_INLINE void wp_update_misfit_status(const struct wp_ctx *ctx, struct wp_cpu *c,
+				       const struct wp_task *task)
 {
 	if (!ctx->params.misfit || !ctx->asym)
 		return;
-	if (wp_best_it_may_use(ctx, c, task) || wp_task_fits(ctx, task, task->cpu))
+	if (wp_best_it_may_use(ctx, c, task) || wp_task_fits_cpu(ctx, task, task->cpu))
 		c->misfit_load = 0;
 	else
 		c->misfit_load = wp_max((u32)wp_task_h_load(ctx, task),

@@ -28,7 +28,7 @@ WP_INLINE struct wp_class_cpu *wp_keep(const struct wp_ctx *ctx, struct wp_cpu *
 }
 
 /* Bandwidth of the CPU's active deadline tasks, 0..1024 (more if it is overcommitted). */
-WP_FN u32 wp_class_bw(const struct wp_cpu *c WP_NONNULL)
+WP_FN u32 wp_cpu_bw_dl(const struct wp_cpu *c WP_NONNULL)
 {
 	return (u32)((c->classes.dl_bw * WP_SCALE) >> WP_BW_SHIFT);
 }
@@ -40,7 +40,7 @@ WP_INLINE void wp_class_publish(struct wp_cpu *c)
 
 	c->rt_runnable = !!k->nr_rt;
 	c->rt_util = wp_by_signals(k) ? k->rt.util_avg : 0;
-	c->dl_util = wp_by_signals(k) ? k->dl.util_avg : wp_class_bw(c);
+	c->dl_util = wp_by_signals(k) ? k->dl.util_avg : wp_cpu_bw_dl(c);
 }
 
 /* The aged sum fades in steps: halved once for each half second begun since the stamp. */
@@ -61,7 +61,7 @@ WP_INLINE void wp_age_add(struct wp_cpu *c, u64 ns)
 }
 
 /* What the aged sum leaves of a CPU (to 4.18), at least 1. */
-WP_FN u32 wp_aged_capacity(struct wp_cpu *c WP_NONNULL)
+WP_FN u32 wp_scale_rt_capacity_4_18(struct wp_cpu *c WP_NONNULL)
 {
 	struct wp_class_cpu *k = &c->classes;
 	u64 used;
@@ -77,7 +77,7 @@ WP_INLINE int wp_class_step(const struct wp_ctx *ctx, const struct wp_cpu *c, st
 			    u32 running)
 {
 	struct wp_pelt_step step = {
-		.now_ns = wp_pelt_now(ctx, c),
+		.now_ns = wp_rq_clock_pelt(ctx, c),
 		.load = running,
 		.runnable = running,
 		.running = running,
@@ -89,7 +89,7 @@ WP_INLINE int wp_class_step(const struct wp_ctx *ctx, const struct wp_cpu *c, st
 	return wp_avg_step(avg, &step);
 }
 
-/* Everything up to now, which wp_clock has set. */
+/* Everything up to now, which wp_update_rq_clock has set. */
 WP_INLINE int wp_class_update(struct wp_ctx *ctx, struct wp_cpu *c)
 {
 	struct wp_class_cpu *k = wp_keep(ctx, c);
@@ -104,7 +104,7 @@ WP_INLINE int wp_class_update(struct wp_ctx *ctx, struct wp_cpu *c)
 }
 
 /* Interrupts took `ns` of the time up to the CPU's clock: the double step. */
-WP_INLINE int wp_irq_step(struct wp_cpu *c, u64 ns)
+WP_INLINE int wp_update_irq_load_avg(struct wp_cpu *c, u64 ns)
 {
 	struct wp_avg *irq = &c->classes.irq;
 	u64 ran = (((ns * c->freq_scale) >> 10) * c->capacity_orig) >> 10;
@@ -136,24 +136,24 @@ WP_FN u64 wp_irq_take(struct wp_cpu *c WP_NONNULL, u64 delta_ns)
 	c->classes.irq_ns -= taken;
 	if (taken) {
 		wp_age_add(c, taken);
-		wp_irq_step(c, taken);
+		wp_update_irq_load_avg(c, taken);
 	}
 	return delta_ns - taken;
 }
 
 /* Interrupts took this much of `cpu` since the last report. */
-WP_FN int wp_irq_time(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 irq_ns)
+WP_FN int wp_irqtime_account_irq(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 irq_ns)
 {
 	wp_keep(ctx, WP_AT(ctx->cpus, cpu))->irq_ns += irq_ns;
 	return 0;
 }
 
 /* With the blocked averages of the fair class those of the others fade. */
-WP_FN int wp_class_decay(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c WP_NONNULL)
+WP_FN int wp_update_other_load_avgs(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c WP_NONNULL)
 {
 	int changed = wp_class_update(ctx, c);
 
-	return changed | wp_irq_step(c, 0);
+	return changed | wp_update_irq_load_avg(c, 0);
 }
 
 /*
@@ -173,7 +173,7 @@ WP_FN u32 wp_class_freq_util(const struct wp_cpu *c WP_NONNULL, u32 fair)
 	if (irq >= full || util + c->dl_util >= full)
 		return full;
 	util = (u32)wp_div((u64)util * (full - irq), full) + irq;
-	return wp_min(util + wp_class_bw(c), full);
+	return wp_min(util + wp_cpu_bw_dl(c), full);
 }
 
 /* The home's order of such tasks: RT by priority, deadline tasks above, the earlier the higher. */
@@ -193,7 +193,7 @@ WP_INLINE void wp_class_count(struct wp_class_cpu *k, const struct wp_class_task
 }
 
 /* schedutil's own threads reserve nothing and ask for nothing (SCHED_FLAG_SUGOV). */
-WP_INLINE int wp_special(const struct wp_class_task *ct)
+WP_INLINE int wp_dl_entity_is_special(const struct wp_class_task *ct)
 {
 	return ct->class == WP_CLASS_DL && !ct->dl_runtime_ns;
 }
@@ -204,7 +204,7 @@ WP_INLINE void wp_class_active(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_c
 {
 	u64 bw = wp_div(ct->dl_runtime_ns << WP_BW_SHIFT, ct->dl_period_ns);
 
-	if (ct->class != WP_CLASS_DL || ct->active == on || wp_special(ct))
+	if (ct->class != WP_CLASS_DL || ct->active == on || wp_dl_entity_is_special(ct))
 		return;
 	ct->active = on;
 	if (on) {
@@ -221,16 +221,16 @@ WP_FN int wp_class_join(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_N
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
 
-	wp_clock(c, now_ns);
+	wp_update_rq_clock(c, now_ns);
 	wp_class_update(ctx, c);
 	if (WP_SIM(flags & WP_Q_IOWAIT))
-		wp_io_wakeup(ctx, c, now_ns);
+		wp_sugov_iowait_boost(ctx, c, now_ns);
 	task->on_rq = 1;
 	wp_class_count(&c->classes, ct, 1);
 	wp_class_active(ctx, c, ct, 1);
 	wp_class_publish(c);
 	wp_note_overload(ctx, c);
-	return wp_special(ct) ? 0 : wp_freq_update(ctx, c, now_ns);
+	return wp_dl_entity_is_special(ct) ? 0 : wp_cpufreq_update_util(ctx, c, now_ns);
 }
 
 /*
@@ -248,7 +248,7 @@ WP_FN int wp_class_leave(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
 
-	wp_clock(c, now_ns);
+	wp_update_rq_clock(c, now_ns);
 	wp_class_update(ctx, c);
 	wp_class_count(&c->classes, ct, 0 - 1u);
 	if (!(flags & WP_Q_THROTTLE))
@@ -262,7 +262,7 @@ WP_FN int wp_class_leave(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_
 	task->running = 0;
 	task->on_rq = 0;
 	wp_class_publish(c);
-	return wp_special(ct) ? 0 : wp_freq_update(ctx, c, now_ns);
+	return wp_dl_entity_is_special(ct) ? 0 : wp_cpufreq_update_util(ctx, c, now_ns);
 }
 
 /* A queued one begins to execute. */
@@ -271,7 +271,7 @@ WP_FN int wp_class_run(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NO
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
 
-	wp_clock(c, now_ns);
+	wp_update_rq_clock(c, now_ns);
 	wp_class_update(ctx, c);
 	c->classes.running = ct->class;
 	c->misfit_load = 0; /* no fair task runs */
@@ -284,7 +284,7 @@ WP_FN int wp_class_stop(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_N
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
 
-	wp_clock(c, now_ns);
+	wp_update_rq_clock(c, now_ns);
 	wp_class_update(ctx, c);
 	wp_class_ran(c, task);
 	c->classes.running = WP_CLASS_FAIR;
@@ -298,8 +298,8 @@ WP_FN int wp_class_tick(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_N
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
 	int result = 0;
 
-	wp_clock(c, now_ns);
+	wp_update_rq_clock(c, now_ns);
 	if (wp_class_update(ctx, c))
-		result = wp_freq_update(ctx, c, now_ns);
+		result = wp_cpufreq_update_util(ctx, c, now_ns);
 	return result | wp_tick_end(ctx, c, task->cpu, !!c->nr_fair, now_ns);
 }

@@ -29,7 +29,8 @@ WP_FN u32 wp_capacity_tasks(u32 capacity)
 }
 
 /* Other classes or interrupts have used a CPU for `ran_ns` up to now. */
-WP_FN int wp_ran_other(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns, u64 ran_ns)
+WP_FN int wp_sched_rt_avg_update_4_18(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns,
+				      u64 ran_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
@@ -50,7 +51,7 @@ WP_INLINE u32 wp_time_left(struct wp_cpu *c, u64 now_ns)
 	return (u32)wp_div(wp_sub(total, c->other_ns), total >> 10);
 }
 
-WP_FN int wp_refresh_power(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+WP_FN int wp_update_cpu_capacity_4_18(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u32 left = wp_min(wp_time_left(c, now_ns), WP_SCALE);

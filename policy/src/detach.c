@@ -73,7 +73,7 @@ WP_INLINE int wp_take_by_kind(struct wp_ctx *ctx, struct wp_balance *bal,
 		bal->imbalance--;
 		return 1;
 	default:
-		if (wp_task_fits(ctx, task, bal->src_cpu))
+		if (wp_task_fits_cpu(ctx, task, bal->src_cpu))
 			return 0;
 		bal->imbalance = 0;
 		return 1;
@@ -145,7 +145,7 @@ WP_INLINE int wp_need_active_balance(struct wp_ctx *ctx, const struct wp_balance
 		return 0;
 #endif
 	if (!wp_by_counts(ctx) && bal->idle != WP_BUSY && src->nr_fair == 1 &&
-	    wp_capacity_reduced(src, dom->imbalance_pct) &&
+	    wp_check_cpu_capacity(src, dom->imbalance_pct) &&
 	    (u64)src->capacity * dom->imbalance_pct < (u64)dst->capacity * 100)
 		return 1;
 	if (wp_mc_pushes(ctx, bal))

@@ -19,7 +19,7 @@
  * min(cpus, 8) or its logarithm: kernel times grow with the machine
  * (docs/rules/short-wakes.md#is-short).
  */
-WP_FN u32 wp_scaling_factor(u32 scaling, u32 nr_cpus)
+WP_FN u32 wp_get_update_sysctl_factor(u32 scaling, u32 nr_cpus)
 {
 	u32 cpus = wp_min(nr_cpus, 8);
 
@@ -40,7 +40,7 @@ WP_INLINE u64 wp_short_granularity(const struct wp_ctx *ctx)
 	const struct wp_params *p = &ctx->params;
 	u64 base = p->queue == WP_QUEUE_CFS ? p->min_granularity_ns : p->base_slice_ns;
 
-	return base * wp_scaling_factor(p->tunable_scaling, ctx->nr_cpus);
+	return base * wp_get_update_sysctl_factor(p->tunable_scaling, ctx->nr_cpus);
 }
 
 /* `task` begins to execute on its CPU: what the wake-ups there will ask about it. */

@@ -17,12 +17,12 @@
 #include "wakeplace/policy.h"
 
 /* Energy of one domain for its highest and summed utilisation. */
-WP_INLINE u64 wp_pd_energy(const struct wp_ctx *ctx, const struct wp_perf_dom *pd, u32 max_util,
-			   u32 sum_util)
+WP_INLINE u64 wp_em_pd_energy_5_0(const struct wp_ctx *ctx, const struct wp_perf_domain *pd,
+				  u32 max_util, u32 sum_util)
 {
-	const struct wp_em_table *t = wp_em_table(pd);
+	const struct wp_em_perf_table *t = wp_em_perf_table(pd);
 	u32 i, khz, top = t->nr_states - 1;
-	const struct wp_em_state *s = WP_AT(t->state, top);
+	const struct wp_em_perf_state *s = WP_AT(t->state, top);
 
 	if (!sum_util)
 		return 0;
@@ -39,10 +39,10 @@ WP_INLINE u64 wp_pd_energy(const struct wp_ctx *ctx, const struct wp_perf_dom *p
 }
 
 /* Energy of performance domain `index` with the task on `dst` (anywhere else: WP_NONE). */
-WP_FN u64 wp_pd_energy_with(struct wp_ctx *ctx WP_NONNULL, u32 index,
-		      const struct wp_task *task WP_NONNULL, u32 dst)
+WP_FN u64 wp_compute_energy_5_0(struct wp_ctx *ctx WP_NONNULL, u32 index,
+				const struct wp_task *task WP_NONNULL, u32 dst)
 {
-	const struct wp_perf_dom *pd = WP_AT(ctx->perf_doms, index);
+	const struct wp_perf_domain *pd = WP_AT(ctx->perf_doms, index);
 	u32 i, max_util = 0, sum_util = 0;
 
 	WP_FOR(i, pd->nr_cpus, WP_MAX_CPUS) {
@@ -52,11 +52,11 @@ WP_FN u64 wp_pd_energy_with(struct wp_ctx *ctx WP_NONNULL, u32 index,
 
 		if (!c->online)
 			continue;
-		util = wp_util_next(ctx, cpu, task, dst, 0) + c->dl_util;
+		util = wp_cpu_util(ctx, cpu, task, dst, 0) + c->dl_util;
 		max_util = wp_max(max_util, util);
 		sum_util += util;
 	}
-	return wp_pd_energy(ctx, pd, max_util, sum_util);
+	return wp_em_pd_energy_5_0(ctx, pd, max_util, sum_util);
 }
 
 /* Energy of every domain without the task, once per wake-up; candidates change one domain each. */
@@ -67,7 +67,7 @@ WP_INLINE u64 wp_energy_base(struct wp_ctx *ctx, const struct wp_task *task,
 	u32 i;
 
 	WP_FOR(i, ctx->nr_perf_doms, WP_MAX_PERF_DOMS) {
-		u64 e = wp_pd_energy_with(ctx, i, task, WP_NONE);
+		u64 e = wp_compute_energy_5_0(ctx, i, task, WP_NONE);
 
 		*WP_AT(dec->energy_without, i) = e;
 		total += e;
@@ -80,7 +80,7 @@ WP_INLINE u64 wp_energy_on(struct wp_ctx *ctx, u64 base, const struct wp_task *t
 {
 	u32 pd = WP_AT(ctx->cpus, cpu)->perf_dom;
 
-	return base - *WP_AT(dec->energy_without, pd) + wp_pd_energy_with(ctx, pd, task, cpu);
+	return base - *WP_AT(dec->energy_without, pd) + wp_compute_energy_5_0(ctx, pd, task, cpu);
 }
 
 struct wp_energy_search {
@@ -96,7 +96,7 @@ struct wp_energy_search {
 WP_INLINE void wp_energy_visit(struct wp_ctx *ctx, const struct wp_task *task, u32 prev,
 			       struct wp_energy_search *s, struct wp_decision *dec, u32 index)
 {
-	const struct wp_perf_dom *pd = WP_AT(ctx->perf_doms, index);
+	const struct wp_perf_domain *pd = WP_AT(ctx->perf_doms, index);
 	const struct wp_dom *dom = WP_AT(ctx->doms, s->dom);
 	u32 i, spare_max = 0, spare_cpu = WP_NONE, spare_util = 0;
 	u64 energy;
@@ -110,7 +110,7 @@ WP_INLINE void wp_energy_visit(struct wp_ctx *ctx, const struct wp_task *task, u
 			WP_EXPLAIN(ctx, wp_drop_barred(ctx, dom, cpu));
 			continue;
 		}
-		util = wp_util_next(ctx, cpu, task, cpu, 0);
+		util = wp_cpu_util(ctx, cpu, task, cpu, 0);
 		if (wp_unfit(util, c->capacity)) {
 			WP_EXPLAIN(ctx, wp_drop(ctx, cpu, WP_DROP_UNFIT));
 			continue;
@@ -143,8 +143,9 @@ WP_INLINE void wp_energy_visit(struct wp_ctx *ctx, const struct wp_task *task, u
  * Returns 1 and fills `dec` if this rule decides, 0 if the normal path must. The caller has
  * checked that the energy model is active and the system not overutilized.
  */
-WP_FN int wp_energy_select_whole(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
-				 u32 this_cpu, u32 prev, struct wp_decision *dec WP_NONNULL)
+WP_FN int wp_find_energy_efficient_cpu_5_0(struct wp_ctx *ctx WP_NONNULL,
+					   struct wp_task *task WP_NONNULL, u32 this_cpu, u32 prev,
+					   struct wp_decision *dec WP_NONNULL)
 {
 	struct wp_energy_search s = {
 		.prev_energy = WP_NO_ENERGY,
@@ -156,7 +157,7 @@ WP_FN int wp_energy_select_whole(struct wp_ctx *ctx WP_NONNULL, struct wp_task *
 	s.dom = wp_energy_dom(ctx, this_cpu, prev, WP_AT(ctx->cpus, this_cpu)->asym_level);
 	if (s.dom == WP_NONE && ctx->params.energy_aware != WP_ENERGY_V3)
 		return 0;
-	wp_sync_task(ctx, task);
+	wp_sync_entity_load_avg(ctx, task);
 	if (!wp_task_util_est(ctx, task))
 		return wp_energy_decide(dec, prev, WP_REASON_ENERGY_ZERO_UTIL);
 	if (s.dom == WP_NONE)

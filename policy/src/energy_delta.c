@@ -19,15 +19,15 @@
 #include "wakeplace/policy.h"
 
 /* First efficient state, within the limits (7.3), of at least `perf`; none: the highest allowed. */
-WP_INLINE u32 wp_pd_cost(const struct wp_ctx *ctx, const struct wp_perf_dom *pd, u32 perf)
+WP_INLINE u32 wp_pd_cost(const struct wp_ctx *ctx, const struct wp_perf_domain *pd, u32 perf)
 {
-	const struct wp_em_table *t = wp_em_table(pd);
+	const struct wp_em_perf_table *t = wp_em_perf_table(pd);
 	u32 unlimited = WP_OLD(ctx->params.energy_aware == WP_ENERGY_612);
 	u32 least = unlimited ? 0 : pd->min_state;
 	u32 most = unlimited ? t->nr_states - 1 : pd->max_state, i, state = most;
 
 	WP_FOR(i, most + 1, WP_MAX_STATES) {
-		const struct wp_em_state *s = WP_AT(t->state, i);
+		const struct wp_em_perf_state *s = WP_AT(t->state, i);
 
 		if (i < least || s->performance < perf || s->inefficient)
 			continue;
@@ -41,16 +41,17 @@ WP_INLINE u32 wp_pd_cost(const struct wp_ctx *ctx, const struct wp_perf_dom *pd,
  * Busy time of a domain's CPUs without the task, not bounded
  * (docs/rules/energy-aware.md#compute-energy).
  */
-WP_FN u32 wp_pd_busy(const struct wp_ctx *ctx WP_NONNULL, u32 index,
-		     const struct wp_task *task WP_NONNULL)
+WP_FN u32 wp_eenv_pd_busy_time(const struct wp_ctx *ctx WP_NONNULL, u32 index,
+			       const struct wp_task *task WP_NONNULL)
 {
-	const struct wp_perf_dom *pd = WP_AT(ctx->perf_doms, index);
+	const struct wp_perf_domain *pd = WP_AT(ctx->perf_doms, index);
 	u32 i, busy = 0;
 
 	WP_FOR(i, pd->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = *WP_AT(ctx->list, pd->first_cpu + i);
 		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-		struct wp_demand d = wp_demand(ctx, c, wp_util_next(ctx, cpu, task, WP_NONE, 0));
+		struct wp_demand d =
+			wp_effective_cpu_util(ctx, c, wp_cpu_util(ctx, cpu, task, WP_NONE, 0));
 
 		if (c->online)
 			busy += d.util;
@@ -62,28 +63,29 @@ WP_FN u32 wp_pd_busy(const struct wp_ctx *ctx WP_NONNULL, u32 index,
  * The performance a domain runs at with the task on `dst`, WP_NONE: nowhere
  * (docs/rules/energy-aware.md#compute-energy).
  */
-WP_FN u32 wp_pd_perf(const struct wp_ctx *ctx WP_NONNULL, u32 index,
-		     const struct wp_task *task WP_NONNULL, u32 dst)
+WP_FN u32 wp_eenv_pd_max_util(const struct wp_ctx *ctx WP_NONNULL, u32 index,
+			      const struct wp_task *task WP_NONNULL, u32 dst)
 {
-	const struct wp_perf_dom *pd = WP_AT(ctx->perf_doms, index);
+	const struct wp_perf_domain *pd = WP_AT(ctx->perf_doms, index);
 	u32 i, most = 0;
 
 	WP_FOR(i, pd->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = *WP_AT(ctx->list, pd->first_cpu + i);
 		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 		u32 boost = !WP_OLD(!ctx->params.runnable_boost);
-		struct wp_demand d = wp_demand(ctx, c, wp_util_next(ctx, cpu, task, dst, boost));
+		struct wp_demand d =
+			wp_effective_cpu_util(ctx, c, wp_cpu_util(ctx, cpu, task, dst, boost));
 
 		if (!c->online)
 			continue;
 		if (cpu == dst && ctx->params.uclamp) {
 			/* An idle CPU's bound is that of a task which has left. */
-			u32 max = wp_rq_uclamp_idle(c) ? 0 : d.max;
+			u32 max = wp_uclamp_rq_is_idle(c) ? 0 : d.max;
 
 			d.min = wp_max(d.min, task->uclamp_min);
 			d.max = wp_max(max, task->uclamp_max);
 		}
-		most = wp_max(most, wp_perf(ctx, &d));
+		most = wp_max(most, wp_sugov_effective_cpu_perf(ctx, &d));
 	}
 	return most;
 }
@@ -123,11 +125,11 @@ WP_FN int wp_delta_fits(const struct wp_ctx *ctx WP_NONNULL, u32 cpu,
 			const struct wp_task *task WP_NONNULL, u32 util)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	u32 min = wp_task_uclamp_min(ctx, task), max = wp_task_uclamp_max(ctx, task);
+	u32 min = wp_uclamp_eff_min(ctx, task), max = wp_uclamp_eff_max(ctx, task);
 
-	if (ctx->params.uclamp && !wp_rq_uclamp_idle(c)) {
-		min = wp_max(min, wp_rq_uclamp_min(ctx, c));
-		max = wp_max(max, wp_rq_uclamp_max(ctx, c));
+	if (ctx->params.uclamp && !wp_uclamp_rq_is_idle(c)) {
+		min = wp_max(min, wp_uclamp_rq_min(ctx, c));
+		max = wp_max(max, wp_uclamp_rq_max(ctx, c));
 	}
 	return wp_util_fits_on(ctx, util, min, max, c);
 }
@@ -137,7 +139,7 @@ WP_FN int wp_delta_pick(const struct wp_ctx *ctx WP_NONNULL,
 			const struct wp_task *task WP_NONNULL, u32 prev, u32 dom_index,
 			struct wp_delta_pd *p WP_NONNULL)
 {
-	const struct wp_perf_dom *pd = WP_AT(ctx->perf_doms, p->index);
+	const struct wp_perf_domain *pd = WP_AT(ctx->perf_doms, p->index);
 	const struct wp_dom *dom = WP_AT(ctx->doms, dom_index);
 	u32 i;
 
@@ -153,12 +155,12 @@ WP_FN int wp_delta_pick(const struct wp_ctx *ctx WP_NONNULL,
 			continue;
 		}
 		if (!p->online++)
-			p->capacity = wp_actual_capacity(ctx, c);
+			p->capacity = wp_get_actual_cpu_capacity(ctx, c);
 		if (!wp_span_has(dom, cpu) || !wp_allowed(task, cpu)) {
 			WP_EXPLAIN(ctx, wp_drop_barred(ctx, dom, cpu));
 			continue;
 		}
-		util = wp_util_next(ctx, cpu, task, cpu, 0);
+		util = wp_cpu_util(ctx, cpu, task, cpu, 0);
 		fits = wp_delta_fits(ctx, cpu, task, util);
 		if (!fits) {
 			WP_EXPLAIN(ctx, wp_drop(ctx, cpu, WP_DROP_UNFIT));
@@ -185,18 +187,18 @@ WP_FN int wp_delta_pick(const struct wp_ctx *ctx WP_NONNULL,
 }
 
 /* Energy of the domain with the task on `dst`, WP_NONE: nowhere. */
-WP_FN u64 wp_delta_energy(const struct wp_ctx *ctx WP_NONNULL,
-			  const struct wp_task *task WP_NONNULL,
-			  const struct wp_delta_pd *p WP_NONNULL, u32 task_busy, u32 dst)
+WP_FN u64 wp_compute_energy(const struct wp_ctx *ctx WP_NONNULL,
+			    const struct wp_task *task WP_NONNULL,
+			    const struct wp_delta_pd *p WP_NONNULL, u32 task_busy, u32 dst)
 {
 	u32 busy = wp_min(p->total, p->busy + (dst == WP_NONE ? 0 : task_busy));
 	u32 perf;
 
 #ifndef WP_LIVE
 	if (ctx->params.energy_aware == WP_ENERGY_61)
-		return wp_pd_energy_61(ctx, p->index, task, dst, busy, p->capacity);
+		return wp_em_cpu_energy_6_1(ctx, p->index, task, dst, busy, p->capacity);
 #endif
-	perf = wp_min(p->capacity, wp_pd_perf(ctx, p->index, task, dst));
+	perf = wp_min(p->capacity, wp_eenv_pd_max_util(ctx, p->index, task, dst));
 	return (u64)wp_pd_cost(ctx, WP_AT(ctx->perf_doms, p->index), perf) * busy;
 }
 
@@ -221,10 +223,10 @@ WP_INLINE int wp_delta_visit(struct wp_ctx *ctx, const struct wp_task *task, u32
 	wp_delta_pick(ctx, task, prev, s->dom, p);
 	if (p->cpu == WP_NONE && !p->prev_fits)
 		return 0;
-	p->busy = wp_min(p->total, wp_pd_busy(ctx, p->index, task));
-	base = wp_delta_energy(ctx, task, p, 0, WP_NONE);
+	p->busy = wp_min(p->total, wp_eenv_pd_busy_time(ctx, p->index, task));
+	base = wp_compute_energy(ctx, task, p, 0, WP_NONE);
 	if (p->prev_fits) {
-		with = wp_delta_energy(ctx, task, p, s->task_busy, prev);
+		with = wp_compute_energy(ctx, task, p, s->task_busy, prev);
 		if (with < base)
 			return 1;
 		s->prev_usable = 1;
@@ -239,7 +241,7 @@ WP_INLINE int wp_delta_visit(struct wp_ctx *ctx, const struct wp_task *task, u32
 		WP_EXPLAIN(ctx, wp_drop_pick_whole(ctx, p->cpu, p->spare <= p->prev_spare));
 		return 0;
 	}
-	with = wp_delta_energy(ctx, task, p, s->task_busy, p->cpu);
+	with = wp_compute_energy(ctx, task, p, s->task_busy, p->cpu);
 	if (with < base)
 		return 1;
 	wp_note_candidate(dec, p->cpu, p->util, (u32)p->spare, p->fits, with - base);
@@ -273,7 +275,7 @@ WP_INLINE int wp_delta_choose(struct wp_decision *dec, u32 prev, const struct wp
 }
 
 /* Busy time the task adds: its estimate, less what interrupts take of the previous CPU. */
-WP_INLINE u32 wp_delta_task_busy(const struct wp_ctx *ctx, const struct wp_task *task, u32 prev)
+WP_INLINE u32 wp_eenv_task_busy_time(const struct wp_ctx *ctx, const struct wp_task *task, u32 prev)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, prev);
 	u32 full = c->capacity_orig, est = wp_task_util_est(ctx, task);
@@ -287,8 +289,9 @@ WP_INLINE u32 wp_delta_task_busy(const struct wp_ctx *ctx, const struct wp_task 
  * Returns 1 and fills `dec` if this rule decides, 0 if the normal path must. The caller has
  * checked that the energy model is active and the system not overutilized.
  */
-WP_FN int wp_energy_select_delta(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
-				 u32 this_cpu, u32 prev, struct wp_decision *dec WP_NONNULL)
+WP_FN int wp_find_energy_efficient_cpu(struct wp_ctx *ctx WP_NONNULL,
+				       struct wp_task *task WP_NONNULL, u32 this_cpu, u32 prev,
+				       struct wp_decision *dec WP_NONNULL)
 {
 	struct wp_delta_search s = {
 		.dom = wp_energy_dom(ctx, this_cpu, prev,
@@ -303,10 +306,10 @@ WP_FN int wp_energy_select_delta(struct wp_ctx *ctx WP_NONNULL, struct wp_task *
 
 	if (s.dom == WP_NONE)
 		return 0;
-	wp_sync_task(ctx, task);
-	if (!wp_task_util_est(ctx, task) && !wp_task_uclamp_min(ctx, task))
+	wp_sync_entity_load_avg(ctx, task);
+	if (!wp_task_util_est(ctx, task) && !wp_uclamp_eff_min(ctx, task))
 		return wp_energy_decide(dec, prev, WP_REASON_ENERGY_ZERO_UTIL);
-	s.task_busy = wp_delta_task_busy(ctx, task, prev);
+	s.task_busy = wp_eenv_task_busy_time(ctx, task, prev);
 	WP_FOR(i, ctx->nr_perf_doms, WP_MAX_PERF_DOMS) {
 		/* The kernel's list grows at its head: the last domain comes first. */
 		struct wp_delta_pd p = {
@@ -325,12 +328,12 @@ WP_FN int wp_energy_select_delta(struct wp_ctx *ctx WP_NONNULL, struct wp_task *
 }
 
 /* The form in force. */
-WP_INLINE int wp_energy_select(struct wp_ctx *ctx, struct wp_task *task, u32 this_cpu, u32 prev,
-			       struct wp_decision *dec)
+WP_INLINE int wp_select_by_energy(struct wp_ctx *ctx, struct wp_task *task, u32 this_cpu, u32 prev,
+				  struct wp_decision *dec)
 {
 #ifndef WP_LIVE
 	if (ctx->params.energy_aware < WP_ENERGY_61)
-		return wp_energy_select_whole(ctx, task, this_cpu, prev, dec);
+		return wp_find_energy_efficient_cpu_5_0(ctx, task, this_cpu, prev, dec);
 #endif
-	return wp_energy_select_delta(ctx, task, this_cpu, prev, dec);
+	return wp_find_energy_efficient_cpu(ctx, task, this_cpu, prev, dec);
 }

@@ -13,14 +13,14 @@
 
 #define WP_EM_MAX_POWER_UW 64000000u /* of a cost, too */
 
-WP_INLINE u32 wp_em_check(const struct wp_em_table *t)
+WP_INLINE u32 wp_em_check(const struct wp_em_perf_table *t)
 {
 	u32 i, last = 0;
 
 	if (!t->nr_states || t->nr_states > WP_MAX_STATES)
 		return WP_EM_NO_STATES;
 	WP_FOR(i, t->nr_states, WP_MAX_STATES) {
-		const struct wp_em_state *s = WP_AT(t->state, i);
+		const struct wp_em_perf_state *s = WP_AT(t->state, i);
 
 		if (s->khz <= last)
 			return WP_EM_FREQ_ORDER;
@@ -39,7 +39,7 @@ WP_INLINE u32 wp_em_check(const struct wp_em_table *t)
  * Cost of a state in 6.1: the power that the top frequency's work would take at it, uW
  * (docs/rules/energy-aware.md#em-tables).
  */
-WP_INLINE u64 wp_em_cost_61(const struct wp_em_table *t, const struct wp_em_state *s)
+WP_INLINE u64 wp_em_cost_61(const struct wp_em_perf_table *t, const struct wp_em_perf_state *s)
 {
 	if (t->artificial)
 		return s->cost;
@@ -47,14 +47,15 @@ WP_INLINE u64 wp_em_cost_61(const struct wp_em_table *t, const struct wp_em_stat
 }
 
 /* The derived columns: performance, the costs of both forms, inefficient states. */
-WP_INLINE void wp_em_compute(const struct wp_ctx *ctx, struct wp_em_table *t, u32 capacity)
+WP_INLINE void wp_em_compute_costs(const struct wp_ctx *ctx, struct wp_em_perf_table *t,
+				   u32 capacity)
 {
 	u64 lowest = ~0ull;
 	u32 i;
 
 	t->max_khz = WP_AT(t->state, t->nr_states - 1)->khz;
 	WP_FOR(i, t->nr_states, WP_MAX_STATES) {
-		struct wp_em_state *s = WP_AT(t->state, i);
+		struct wp_em_perf_state *s = WP_AT(t->state, i);
 
 		s->performance = (u32)wp_div((u64)capacity * s->khz, t->max_khz);
 		if (t->artificial)
@@ -65,7 +66,7 @@ WP_INLINE void wp_em_compute(const struct wp_ctx *ctx, struct wp_em_table *t, u3
 	/* From the top down: a state that costs no less per work than a faster one is never worth
 	 * it. */
 	WP_FOR(i, t->nr_states, WP_MAX_STATES) {
-		struct wp_em_state *s = WP_AT(t->state, t->nr_states - 1 - i);
+		struct wp_em_perf_state *s = WP_AT(t->state, t->nr_states - 1 - i);
 
 		u64 cost = WP_OLD(ctx->params.energy_aware == WP_ENERGY_61) ?
 				   wp_em_cost_61(t, s) : s->cost;
@@ -75,13 +76,13 @@ WP_INLINE void wp_em_compute(const struct wp_ctx *ctx, struct wp_em_table *t, u3
 	}
 }
 
-WP_INLINE const struct wp_em_table *wp_em_table(const struct wp_perf_dom *pd)
+WP_INLINE const struct wp_em_perf_table *wp_em_perf_table(const struct wp_perf_domain *pd)
 {
 	return WP_AT(pd->table, pd->live);
 }
 
 /* Index of the state that runs at exactly `khz`, else WP_NONE. */
-WP_INLINE u32 wp_em_state_at(const struct wp_em_table *t, u32 khz)
+WP_INLINE u32 wp_em_state_at(const struct wp_em_perf_table *t, u32 khz)
 {
 	u32 i;
 
@@ -97,11 +98,12 @@ WP_INLINE u32 wp_em_state_at(const struct wp_em_table *t, u32 khz)
  * table (7.3).
  * Returns enum wp_em_error; nothing changes on an error.
  */
-WP_FN u32 wp_em_limit(struct wp_ctx *ctx WP_NONNULL, u32 pd_index, u32 khz_min, u32 khz_max)
+WP_FN u32 wp_em_update_performance_limits(struct wp_ctx *ctx WP_NONNULL, u32 pd_index, u32 khz_min,
+					  u32 khz_max)
 {
-	struct wp_perf_dom *pd = WP_AT(ctx->perf_doms, pd_index);
-	u32 from = wp_em_state_at(wp_em_table(pd), khz_min);
-	u32 to = wp_em_state_at(wp_em_table(pd), khz_max);
+	struct wp_perf_domain *pd = WP_AT(ctx->perf_doms, pd_index);
+	u32 from = wp_em_state_at(wp_em_perf_table(pd), khz_min);
+	u32 to = wp_em_state_at(wp_em_perf_table(pd), khz_max);
 
 	if (from == WP_NONE || to == WP_NONE || to < from)
 		return WP_EM_LIMIT;
@@ -111,11 +113,12 @@ WP_FN u32 wp_em_limit(struct wp_ctx *ctx WP_NONNULL, u32 pd_index, u32 khz_min, 
 }
 
 /* Frequency selection skips the frequencies of inefficient states, as cpufreq does. */
-WP_INLINE void wp_em_mark_opps(struct wp_ctx *ctx, const struct wp_perf_dom *pd)
+WP_INLINE void wp_em_cpufreq_update_efficiencies(struct wp_ctx *ctx,
+						 const struct wp_perf_domain *pd)
 {
 	u32 cpu = *WP_AT(ctx->list, pd->first_cpu);
 	struct wp_freq_dom *fd = WP_AT(ctx->freq_doms, WP_AT(ctx->cpus, cpu)->freq_dom);
-	const struct wp_em_table *t = wp_em_table(pd);
+	const struct wp_em_perf_table *t = wp_em_perf_table(pd);
 	u64 marks = 0;
 	u32 i;
 
@@ -129,9 +132,10 @@ WP_INLINE void wp_em_mark_opps(struct wp_ctx *ctx, const struct wp_perf_dom *pd)
 }
 
 /* Register em_scratch for a set of CPUs. Returns enum wp_em_error; nothing changes on an error. */
-WP_FN u32 wp_em_register(struct wp_ctx *ctx WP_NONNULL, const u16 *cpus WP_NONNULL, u32 nr_cpus)
+WP_FN u32 wp_em_dev_register_perf_domain(struct wp_ctx *ctx WP_NONNULL, const u16 *cpus WP_NONNULL,
+					 u32 nr_cpus)
 {
-	struct wp_perf_dom *pd = WP_AT(ctx->perf_doms, ctx->nr_perf_doms);
+	struct wp_perf_domain *pd = WP_AT(ctx->perf_doms, ctx->nr_perf_doms);
 	u32 i, error = wp_em_check(&ctx->em_scratch);
 
 	if (error)
@@ -155,15 +159,15 @@ WP_FN u32 wp_em_register(struct wp_ctx *ctx WP_NONNULL, const u16 *cpus WP_NONNU
 		WP_AT(ctx->cpus, cpus[i])->perf_dom = ctx->nr_perf_doms;
 	}
 	ctx->nr_perf_doms++;
-	return wp_em_update(ctx, ctx->nr_perf_doms - 1);
+	return wp_em_dev_update_perf_domain(ctx, ctx->nr_perf_doms - 1);
 }
 
 /* Replace the table of a domain by em_scratch (chip binning, leakage at another temperature). */
-WP_FN u32 wp_em_update(struct wp_ctx *ctx WP_NONNULL, u32 pd_index)
+WP_FN u32 wp_em_dev_update_perf_domain(struct wp_ctx *ctx WP_NONNULL, u32 pd_index)
 {
-	struct wp_perf_dom *pd = WP_AT(ctx->perf_doms, pd_index);
+	struct wp_perf_domain *pd = WP_AT(ctx->perf_doms, pd_index);
 	u32 error = wp_em_check(&ctx->em_scratch);
-	struct wp_em_table *next = WP_AT(pd->table, !pd->live);
+	struct wp_em_perf_table *next = WP_AT(pd->table, !pd->live);
 	u32 i;
 
 	if (error)
@@ -173,13 +177,13 @@ WP_FN u32 wp_em_update(struct wp_ctx *ctx WP_NONNULL, u32 pd_index)
 	WP_FOR(i, next->nr_states, WP_MAX_STATES) { /* not the whole table: BPF has no memcpy */
 		*WP_AT(next->state, i) = *WP_AT(ctx->em_scratch.state, i);
 	}
-	wp_em_compute(ctx, next, pd->capacity);
-	if (next->nr_states != wp_em_table(pd)->nr_states) { /* old limits say nothing now */
+	wp_em_compute_costs(ctx, next, pd->capacity);
+	if (next->nr_states != wp_em_perf_table(pd)->nr_states) { /* old limits say nothing now */
 		pd->min_state = 0;
 		pd->max_state = next->nr_states - 1;
 	}
 	pd->live = !pd->live;
-	wp_em_mark_opps(ctx, pd);
+	wp_em_cpufreq_update_efficiencies(ctx, pd);
 	return WP_EM_OK;
 }
 
@@ -189,7 +193,7 @@ WP_INLINE u32 wp_em_complexity(const struct wp_ctx *ctx)
 	u32 i, states = 0;
 
 	WP_FOR(i, ctx->nr_perf_doms, WP_MAX_PERF_DOMS) {
-		states += wp_em_table(WP_AT(ctx->perf_doms, i))->nr_states;
+		states += wp_em_perf_table(WP_AT(ctx->perf_doms, i))->nr_states;
 	}
 	return ctx->nr_perf_doms * (states + ctx->nr_cpus);
 }
@@ -198,7 +202,7 @@ WP_INLINE u32 wp_em_complexity(const struct wp_ctx *ctx)
 WP_INLINE int wp_em_unknown(const struct wp_ctx *ctx, u32 pd)
 {
 	return WP_OLD(ctx->params.energy_aware < WP_ENERGY_61) &&
-	       wp_em_table(WP_AT(ctx->perf_doms, pd))->artificial;
+	       wp_em_perf_table(WP_AT(ctx->perf_doms, pd))->artificial;
 }
 
 WP_INLINE u32 wp_energy_condition(const struct wp_ctx *ctx)

@@ -13,8 +13,8 @@
  * Utilisation of `cpu` if the waking task were on `dst`; WP_NONE: on no CPU. With `boost`, time
  * in the queue counts like time on the CPU: what the frequency will follow.
  */
-WP_FN u32 wp_util_next(const struct wp_ctx *ctx WP_NONNULL, u32 cpu,
-		       const struct wp_task *task WP_NONNULL, u32 dst, u32 boost)
+WP_FN u32 wp_cpu_util(const struct wp_ctx *ctx WP_NONNULL, u32 cpu,
+		      const struct wp_task *task WP_NONNULL, u32 dst, u32 boost)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u32 util = c->avg.util_avg, est;

@@ -24,8 +24,8 @@ WP_INLINE u32 wp_explain_fits(const struct wp_ctx *ctx, const struct wp_task *ta
 {
 	if (rule != WP_RULE_ENERGY)
 		return (u32)wp_util_fits(ctx, wp_task_util_est(ctx, task),
-					 wp_task_uclamp_min(ctx, task),
-					 wp_task_uclamp_max(ctx, task), cpu);
+					 wp_uclamp_eff_min(ctx, task), wp_uclamp_eff_max(ctx, task),
+					 cpu);
 	if (ctx->params.energy_aware < WP_ENERGY_61)
 		return !wp_unfit(util, WP_AT(ctx->cpus, cpu)->capacity);
 	return (u32)wp_delta_fits(ctx, cpu, task, util);
@@ -38,7 +38,7 @@ WP_INLINE void wp_explain_cpu(const struct wp_ctx *ctx, const struct wp_task *ta
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
 	seen->capacity = c->capacity;
-	seen->util = wp_util_next(ctx, cpu, task, cpu, 0);
+	seen->util = wp_cpu_util(ctx, cpu, task, cpu, 0);
 	seen->spare = (u32)wp_sub(c->capacity, seen->util);
 	seen->fits = wp_explain_fits(ctx, task, rule, cpu, seen->util);
 	if (seen->drop != WP_DROP_NOT_LOOKED_AT)
@@ -72,7 +72,7 @@ void wp_explain_end(struct wp_ctx *ctx, struct wp_task *task, const struct wp_de
 	struct wp_explain *x = wp_explain_of(ctx);
 	u32 i;
 
-	wp_sync_task(ctx, task);
+	wp_sync_entity_load_avg(ctx, task);
 	WP_FOR(i, ctx->nr_cpus, WP_MAX_CPUS) {
 		wp_explain_cpu(ctx, task, dec->rule, i, WP_AT(x->seen, i));
 	}
@@ -107,7 +107,7 @@ void wp_explain_adopt(struct wp_ctx *ctx, u32 was_active, u32 same_search)
 		if (!c->online)
 			continue;
 		if (!was_active)
-			wp_note_overutilized(ctx, c);
+			wp_check_update_overutilized_status(ctx, c);
 		if (same_search)
 			continue;
 		if (level != WP_NONE)

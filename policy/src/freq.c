@@ -70,18 +70,19 @@ struct wp_demand {
  * stands for its bandwidth. A queued RT task wants all, by the class's own rule or, where hints
  * count, by its default hint.
  */
-WP_INLINE struct wp_demand wp_demand(const struct wp_ctx *ctx, const struct wp_cpu *c, u32 fair)
+WP_INLINE struct wp_demand wp_effective_cpu_util(const struct wp_ctx *ctx, const struct wp_cpu *c,
+						 u32 fair)
 {
 	u32 full = c->capacity_orig, irq = c->irq_util;
 	u32 util = fair + c->rt_util + c->dl_util;
-	u32 reserved = WP_SIM(c->classes.kept) ? wp_class_bw(c) : c->dl_util;
+	u32 reserved = WP_SIM(c->classes.kept) ? wp_cpu_bw_dl(c) : c->dl_util;
 	struct wp_demand d = { full, full, full };
 
 	if (irq >= full)
 		return d;
 	if (!c->rt_runnable) {
-		d.min = wp_max(irq + reserved, wp_rq_uclamp_min(ctx, c));
-		d.max = wp_min(full, wp_rq_uclamp_max(ctx, c));
+		d.min = wp_max(irq + reserved, wp_uclamp_rq_min(ctx, c));
+		d.max = wp_min(full, wp_uclamp_rq_max(ctx, c));
 	}
 	if (util < full)
 		d.util = wp_min(full, (u32)wp_div((u64)util * (full - irq), full) + irq);
@@ -89,7 +90,7 @@ WP_INLINE struct wp_demand wp_demand(const struct wp_ctx *ctx, const struct wp_c
 }
 
 /* The performance to run at: 25 % more than the demand, but not more than the limits. */
-WP_INLINE u32 wp_perf(const struct wp_ctx *ctx, const struct wp_demand *d)
+WP_INLINE u32 wp_sugov_effective_cpu_perf(const struct wp_ctx *ctx, const struct wp_demand *d)
 {
 	u32 headroom = wp_headroom(ctx) ? d->util >> 2 : 0;
 
@@ -97,9 +98,9 @@ WP_INLINE u32 wp_perf(const struct wp_ctx *ctx, const struct wp_demand *d)
 }
 
 /* The fair class's demand for speed: time in the queue counts like time on the CPU. */
-WP_INLINE u32 wp_cpu_util_boost(const struct wp_ctx *ctx, const struct wp_cpu *c)
+WP_INLINE u32 wp_cpu_util_cfs_boost(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	u32 util = wp_cpu_util(ctx, c);
+	u32 util = wp_cpu_util_cfs(ctx, c);
 
 	if (!WP_OLD(ctx->params.runnable_is_load || !ctx->params.runnable_boost))
 		util = wp_max(util, c->avg.runnable_avg);
@@ -113,7 +114,7 @@ WP_INLINE u32 wp_freq_util(const struct wp_ctx *ctx, const struct wp_cpu *c)
 
 #ifndef WP_LIVE
 	if (ctx->params.freq_other_classes)
-		return wp_freq_util_clamped(ctx, c);
+		return wp_sugov_get_util_6_7(ctx, c);
 #endif
 	if (c->nr_fair || ctx->params.blocked_util_in_freq)
 		util += wp_max(c->avg.util_avg,
@@ -126,8 +127,8 @@ WP_INLINE u32 wp_freq_util(const struct wp_ctx *ctx, const struct wp_cpu *c)
 }
 
 /* The domain's wish, by its most demanding CPU, in kHz; may exceed the highest frequency. */
-WP_INLINE u32 wp_freq_domain_khz(const struct wp_ctx *ctx, const struct wp_freq_dom *fd,
-				 u32 capacity)
+WP_INLINE u32 wp_sugov_next_freq_shared(const struct wp_ctx *ctx, const struct wp_freq_dom *fd,
+					u32 capacity)
 {
 	u32 max_khz = wp_opp_khz(ctx, fd, fd->nr_opps - 1);
 	u32 i, most = 0;
@@ -137,11 +138,12 @@ WP_INLINE u32 wp_freq_domain_khz(const struct wp_ctx *ctx, const struct wp_freq_
 		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
 		if (ctx->params.freq_perf_form) {
-			struct wp_demand d = wp_demand(ctx, c, wp_cpu_util_boost(ctx, c));
+			struct wp_demand d =
+				wp_effective_cpu_util(ctx, c, wp_cpu_util_cfs_boost(ctx, c));
 
 			if (WP_SIM(fd->io_boosted))
 				d.util = wp_max(d.util, c->classes.io_floor);
-			most = wp_max(most, wp_perf(ctx, &d));
+			most = wp_max(most, wp_sugov_effective_cpu_perf(ctx, &d));
 		} else {
 			most = wp_max(most, wp_freq_util(ctx, c));
 			if (WP_SIM(fd->io_boosted))
@@ -160,8 +162,8 @@ WP_INLINE u32 wp_freq_domain_khz(const struct wp_ctx *ctx, const struct wp_freq_
  */
 WP_INLINE u32 wp_perf_request(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	u32 util = wp_cpu_util_boost(ctx, c);
-	u32 min = wp_rq_uclamp_min(ctx, c), max = wp_rq_uclamp_max(ctx, c);
+	u32 util = wp_cpu_util_cfs_boost(ctx, c);
+	u32 min = wp_uclamp_rq_min(ctx, c), max = wp_uclamp_rq_max(ctx, c);
 
 	if (wp_governor(ctx) != WP_GOV_SCHEDUTIL)
 		return wp_governor(ctx) == WP_GOV_PERFORMANCE ? WP_SCALE : 0;
@@ -179,7 +181,7 @@ WP_FN u32 wp_cpu_perf_request(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 }
 
 /* A lone CPU that has not been idle since the last update does not slow down. */
-WP_INLINE int wp_freq_still_busy(struct wp_freq_dom *fd, const struct wp_cpu *c)
+WP_INLINE int wp_sugov_hold_freq(struct wp_freq_dom *fd, const struct wp_cpu *c)
 {
 	int busy = fd->nr_cpus == 1 && fd->saved_idle_calls == c->idle_calls;
 
@@ -213,7 +215,8 @@ WP_INLINE int wp_freq_full(struct wp_freq_dom *fd, u64 now_ns)
 }
 
 /* The core sets them: see whether the CPU's domain needs another operating point. */
-WP_FN int wp_freq_request(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c WP_NONNULL, u64 now_ns)
+WP_FN int wp_sugov_update_shared(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c WP_NONNULL,
+				 u64 now_ns)
 {
 	struct wp_freq_dom *fd = WP_AT(ctx->freq_doms, c->freq_dom);
 	int forced = WP_SIM(fd->limits_changed); /* a limit, or more deadline bandwidth */
@@ -228,12 +231,12 @@ WP_FN int wp_freq_request(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c WP_NON
 	if (fd->updated_once && !forced &&
 	    now_ns - fd->last_update_ns < (u64)wp_rate_limit_us(ctx, c->freq_dom) * 1000)
 		return 0;
-	busy = (u32)wp_freq_still_busy(fd, c); /* every update moves the mark */
+	busy = (u32)wp_sugov_hold_freq(fd, c); /* every update moves the mark */
 	if (WP_SIM(fd->io_boosted))
 		wp_io_floors(ctx, fd, now_ns);
 	if (forced)
 		fd->limits_changed = 0;
-	raw = wp_freq_domain_khz(ctx, fd, c->capacity_orig);
+	raw = wp_sugov_next_freq_shared(ctx, fd, c->capacity_orig);
 	if (raw == fd->last_raw_khz && fd->updated_once && !forced)
 		return 0;
 	fd->last_raw_khz = raw;
@@ -259,10 +262,10 @@ WP_FN int wp_freq_request(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c WP_NON
  * Called where a CPU's signals changed. Returns WP_DID_FREQ if the domain has a new request, or
  * the CPU has one under freq_external.
  */
-WP_INLINE int wp_freq_update(struct wp_ctx *ctx, struct wp_cpu *c, u64 now_ns)
+WP_INLINE int wp_cpufreq_update_util(struct wp_ctx *ctx, struct wp_cpu *c, u64 now_ns)
 {
 	if (!ctx->freq_external)
-		return wp_freq_request(ctx, c, now_ns);
+		return wp_sugov_update_shared(ctx, c, now_ns);
 	return ctx->freq_schedutil ? wp_freq_report(ctx, c) : 0; /* no other governor listens */
 }
 

@@ -7,8 +7,8 @@
 #include "wakeplace/policy.h"
 
 /* Capacity below the limit: orig - orig * limit / highest, 0 without one. */
-WP_INLINE void wp_limit_pressure(struct wp_ctx *ctx, const struct wp_freq_dom *fd, u32 khz,
-				 u32 max_khz)
+WP_INLINE void wp_cpufreq_update_pressure(struct wp_ctx *ctx, const struct wp_freq_dom *fd, u32 khz,
+					  u32 max_khz)
 {
 	u32 i;
 
@@ -28,7 +28,8 @@ WP_INLINE void wp_limit_model(struct wp_ctx *ctx, const struct wp_freq_dom *fd, 
 
 	if (pd == WP_NONE)
 		return;
-	(void)wp_em_limit(ctx, pd, wp_em_table(WP_AT(ctx->perf_doms, pd))->state[0].khz, khz);
+	(void)wp_em_update_performance_limits(
+		ctx, pd, wp_em_perf_table(WP_AT(ctx->perf_doms, pd))->state[0].khz, khz);
 }
 
 /* The domain may use its operating points up to `max_opp` only. Returns WP_DID_FREQ if it has to
@@ -45,7 +46,7 @@ WP_FN int wp_freq_limit(struct wp_ctx *ctx WP_NONNULL, u32 freq_dom, u32 max_opp
 	fd->cut_opps = fd->nr_opps - 1 - max_opp;
 	fd->limits_changed = 1;
 	if (ctx->params.freq_pressure) {
-		wp_limit_pressure(ctx, fd, khz, wp_opp_khz(ctx, fd, fd->nr_opps - 1));
+		wp_cpufreq_update_pressure(ctx, fd, khz, wp_opp_khz(ctx, fd, fd->nr_opps - 1));
 		wp_limit_model(ctx, fd, khz);
 	}
 	wanted = wp_governor(ctx) == WP_GOV_PERFORMANCE ? max_opp :

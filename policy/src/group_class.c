@@ -28,7 +28,7 @@ WP_INLINE int wp_class_has_capacity(const struct wp_group_sums *s, u32 pct)
 }
 
 /* The class of closed sums; `imbalanced`: a pull from the group failed because of affinity. */
-WP_INLINE u32 wp_group_class(const struct wp_group_sums *s, u32 imbalanced, u32 pct)
+WP_INLINE u32 wp_group_classify_new(const struct wp_group_sums *s, u32 imbalanced, u32 pct)
 {
 	if (wp_class_overloaded(s, pct))
 		return WP_CLASS_OVERLOADED;
@@ -57,7 +57,7 @@ WP_INLINE void wp_sums_add(const struct wp_ctx *ctx, struct wp_group_sums *s, u3
 
 	s->load += c->avg.load_avg;
 	s->runnable += c->avg.runnable_avg;
-	s->util += wp_cpu_util(ctx, c);
+	s->util += wp_cpu_util_cfs(ctx, c);
 	s->nr_running += c->nr_running;
 	s->nr_fair += c->nr_fair;
 	s->idle_cpus += !c->nr_running && wp_cpu_idle(c);
@@ -71,7 +71,7 @@ WP_INLINE void wp_sums_close(struct wp_group_sums *s, const struct wp_group *g, 
 	s->max_capacity = g->max_capacity;
 	s->weight = g->nr_cpus;
 	s->avg_load = wp_div(s->load * WP_SCALE, s->capacity);
-	s->class = wp_group_class(s, g->imbalanced, pct);
+	s->class = wp_group_classify_new(s, g->imbalanced, pct);
 }
 
 /*

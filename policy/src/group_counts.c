@@ -62,12 +62,12 @@ WP_INLINE void wp_counts_add(struct wp_ctx *ctx, struct wp_balance *bal, u32 cpu
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	struct wp_group_stats *s = &bal->scratch;
-	u64 load = local ? wp_load_high(ctx, c, bal->load_idx) :
-			   wp_load_low(ctx, c, bal->load_idx);
+	u64 load = local ? wp_target_load(ctx, c, bal->load_idx)
+			 : wp_source_load(ctx, c, bal->load_idx);
 
 	s->load += load;
 	s->nr_running += c->nr_running;
-	s->weighted_load += wp_weighted_load(ctx, c);
+	s->weighted_load += wp_cpu_load(ctx, c);
 	s->idle_cpus += wp_cpu_idle(c);
 	bal->overload |= c->nr_running > 1;
 	bal->overutilized |= ctx->energy_active && wp_cpu_overutilized(ctx, c);
@@ -209,7 +209,7 @@ WP_FN u32 wp_queue_by_counts(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *b
 	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = *WP_AT(ctx->list, g->first_cpu + i);
 		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-		u64 load = wp_weighted_load(ctx, c), scaled;
+		u64 load = wp_cpu_load(ctx, c), scaled;
 
 		if (wp_excluded(bal, cpu))
 			continue;

@@ -33,10 +33,11 @@ WP_INLINE void wp_stats_add(struct wp_ctx *ctx, struct wp_balance *bal, struct w
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
-	s->load += local ? wp_load_high(ctx, c, bal->load_idx) : wp_load_low(ctx, c, bal->load_idx);
-	s->util += wp_cpu_util(ctx, c);
+	s->load += local ? wp_target_load(ctx, c, bal->load_idx)
+			 : wp_source_load(ctx, c, bal->load_idx);
+	s->util += wp_cpu_util_cfs(ctx, c);
 	s->nr_running += c->nr_fair;
-	s->weighted_load += wp_weighted_load(ctx, c);
+	s->weighted_load += wp_cpu_load(ctx, c);
 	bal->overload |= c->nr_running > 1;
 	if (!c->nr_running && wp_cpu_idle(c))
 		s->idle_cpus++;
@@ -195,7 +196,7 @@ WP_INLINE void wp_fix_small_imbalance(struct wp_ctx *ctx, struct wp_balance *bal
 	if (!l->nr_running) {
 		const struct wp_cpu *c = WP_AT(ctx->cpus, bal->this_cpu);
 
-		l->load_per_task = wp_div(wp_weighted_load(ctx, c), c->nr_fair);
+		l->load_per_task = wp_div(wp_cpu_load(ctx, c), c->nr_fair);
 	} else if (b->load_per_task > l->load_per_task) {
 		factor = 1;
 	}
@@ -319,13 +320,13 @@ WP_INLINE u32 wp_busiest_queue(struct wp_ctx *ctx, const struct wp_balance *bal)
 	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = *WP_AT(ctx->list, g->first_cpu + i);
 		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-		u64 load = wp_weighted_load(ctx, c);
+		u64 load = wp_cpu_load(ctx, c);
 
 		if (wp_excluded(bal, cpu) || wp_lone_on_bigger(ctx, bal, c))
 			continue;
 		/* A lone task heavier than what is to move stays, unless its CPU is squeezed. */
 		if (c->nr_running == 1 && (s64)load > bal->imbalance &&
-		    !wp_capacity_reduced(c, dom->imbalance_pct))
+		    !wp_check_cpu_capacity(c, dom->imbalance_pct))
 			continue;
 		if (load * busiest_capacity > busiest_load * c->capacity) {
 			busiest_load = load;

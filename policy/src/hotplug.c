@@ -93,7 +93,7 @@ WP_FN int wp_domains_rebuilt(struct wp_ctx *ctx WP_NONNULL, u64 now_ns)
 		struct wp_group *g = WP_AT(ctx->groups, i);
 
 		g->imbalanced = 0;
-		wp_group_capacity(ctx, g);
+		wp_update_group_capacity(ctx, g);
 	}
 	return 0;
 }

@@ -50,7 +50,7 @@ WP_INLINE void wp_capacity_offer(const struct wp_ctx *ctx, struct wp_capacity_be
 				 s32 fits, int core_idle)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	u32 capacity = fits < 0 ? wp_actual_capacity(ctx, c) : c->capacity;
+	u32 capacity = fits < 0 ? wp_get_actual_cpu_capacity(ctx, c) : c->capacity;
 	s32 rank = fits > 0 ? WP_RANK_THREAD_FITS : fits;
 
 	if (core_idle)
@@ -96,9 +96,8 @@ WP_FN int wp_idle_capacity(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *
 			continue;
 		}
 		core_idle = !cores || wp_siblings_idle(ctx, cpu);
-		fits = wp_util_fits(ctx, wp_task_util_est(ctx, task),
-				    wp_task_uclamp_min(ctx, task), wp_task_uclamp_max(ctx, task),
-				    cpu);
+		fits = wp_util_fits(ctx, wp_task_util_est(ctx, task), wp_uclamp_eff_min(ctx, task),
+				    wp_uclamp_eff_max(ctx, task), cpu);
 		if (fits > 0 && core_idle)
 			return wp_idle_decide(dec, cpu, WP_REASON_IDLE_CAPACITY);
 		WP_EXPLAIN(ctx, wp_drop(ctx, cpu, fits > 0 ? WP_DROP_CORE_BUSY : WP_DROP_UNFIT));

@@ -72,7 +72,8 @@ WP_FN int wp_sis_update(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level)
 	if (!ctx->params.sis_util || level != wp_search_level(ctx, c))
 		return 0;
 	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
-		util += wp_cpu_util(ctx, WP_AT(ctx->cpus, *WP_AT(ctx->list, dom->first_cpu + i)));
+		util += wp_cpu_util_cfs(ctx,
+					WP_AT(ctx->cpus, *WP_AT(ctx->list, dom->first_cpu + i)));
 	}
 	depth = wp_sis_depth(util, dom->nr_cpus, dom->imbalance_pct);
 	if (hints->sis_depth != depth) /* readers on every CPU keep their copy of the line */

@@ -32,7 +32,7 @@ WP_INLINE int wp_near_ok(const struct wp_ctx *ctx, const struct wp_task *task, u
 		WP_EXPLAIN(ctx, wp_drop(ctx, cpu, WP_DROP_BUSY));
 		return 0;
 	}
-	if (wp_asym_search(ctx) && !wp_task_fits(ctx, task, cpu)) {
+	if (wp_asym_search(ctx) && !wp_task_fits_cpu(ctx, task, cpu)) {
 		WP_EXPLAIN(ctx, wp_drop(ctx, cpu, WP_DROP_UNFIT));
 		return 0;
 	}
@@ -52,7 +52,7 @@ WP_INLINE int wp_kthread_done(const struct wp_ctx *ctx, const struct wp_task *ta
 {
 	return req->waker_kthread && req->prev_cpu == req->this_cpu &&
 	       WP_AT(ctx->cpus, req->this_cpu)->nr_running <= 1 &&
-	       (!wp_asym_search(ctx) || wp_task_fits(ctx, task, req->prev_cpu));
+	       (!wp_asym_search(ctx) || wp_task_fits_cpu(ctx, task, req->prev_cpu));
 }
 
 /* The recently used CPU if it will do; from now on the previous one is remembered (step 4). */
@@ -120,7 +120,7 @@ WP_FN int wp_select_idle_sibling(struct wp_ctx *ctx WP_NONNULL, struct wp_task *
 	u32 prev = req->prev_cpu, prev_far = WP_NONE, recent;
 
 	if (wp_asym_search(ctx))
-		wp_sync_task(ctx, task);
+		wp_sync_entity_load_avg(ctx, task);
 	if (wp_near_ok(ctx, task, target))
 		return wp_idle_decide(dec, target, WP_REASON_IDLE_TARGET);
 	if (prev != target && wp_share_cache(ctx, prev, target) && wp_near_ok(ctx, task, prev)) {

@@ -68,7 +68,7 @@ WP_FN u32 wp_find_idlest_group_cpu(struct wp_ctx *ctx WP_NONNULL,
 				idle_cpu = cpu;
 			}
 		} else if (idle_cpu == WP_NONE) {
-			u64 load = wp_weighted_load(ctx, c);
+			u64 load = wp_cpu_load(ctx, c);
 
 			if (load < least) {
 				least = load;

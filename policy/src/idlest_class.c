@@ -58,7 +58,7 @@ WP_INLINE void wp_sums_add_less(const struct wp_ctx *ctx, struct wp_group_sums *
 	} else { /* new: nothing of it is there yet */
 		s->load += c->avg.load_avg;
 		s->runnable += c->avg.runnable_avg;
-		s->util += wp_cpu_util(ctx, c);
+		s->util += wp_cpu_util_cfs(ctx, c);
 	}
 	s->nr_running += (u32)wp_sub(c->nr_running, queued);
 	s->nr_fair += (u32)wp_sub(c->nr_fair, queued);
@@ -83,7 +83,7 @@ WP_FN int wp_idlest_sums(struct wp_ctx *ctx WP_NONNULL, u32 dom_index, u32 group
 
 		wp_sums_add_less(ctx, s, cpu, task);
 		s->allowed += (u32)wp_allowed(task, cpu);
-		if (s->misfit && wp_task_fits(ctx, task, cpu))
+		if (s->misfit && wp_task_fits_cpu(ctx, task, cpu))
 			s->misfit = 0;
 	}
 	wp_sums_close(s, g, dom->imbalance_pct);

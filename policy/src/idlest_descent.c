@@ -20,7 +20,7 @@ WP_FN u32 wp_least_loaded_cpu(struct wp_ctx *ctx WP_NONNULL, const struct wp_gro
 
 	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = *WP_AT(ctx->list, g->first_cpu + i);
-		u64 load = wp_weighted_load(ctx, WP_AT(ctx->cpus, cpu));
+		u64 load = wp_cpu_load(ctx, WP_AT(ctx->cpus, cpu));
 
 		if (!wp_allowed(task, cpu))
 			continue;

@@ -184,7 +184,7 @@ WP_INLINE void wp_source_offer(struct wp_ctx *ctx, const struct wp_balance *bal,
 		value = c->avg.load_avg;
 		/* A lone task heavier than what is to move stays, unless its CPU is squeezed. */
 		if (c->nr_fair == 1 && (s64)value > bal->imbalance &&
-		    !wp_capacity_reduced(c, wp_bal_dom(ctx, bal)->imbalance_pct))
+		    !wp_check_cpu_capacity(c, wp_bal_dom(ctx, bal)->imbalance_pct))
 			return;
 		capacity = c->capacity;
 		best_capacity = best->capacity;
@@ -192,7 +192,7 @@ WP_INLINE void wp_source_offer(struct wp_ctx *ctx, const struct wp_balance *bal,
 	case WP_MOVE_UTIL:
 		if (c->nr_fair <= 1)
 			return;
-		value = wp_cpu_util_boost(ctx, c);
+		value = wp_cpu_util_cfs_boost(ctx, c);
 		break;
 	case WP_MOVE_TASK:
 		value = c->nr_fair;

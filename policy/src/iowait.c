@@ -32,8 +32,8 @@ WP_INLINE struct wp_io_range wp_io_range(const struct wp_ctx *ctx, const struct 
 }
 
 /* More than a tick without an update of this CPU: the boost starts anew. Returns 1 if so. */
-WP_INLINE int wp_io_expired(const struct wp_ctx *ctx, struct wp_class_cpu *k, u64 now_ns,
-			    u32 restart)
+WP_INLINE int wp_sugov_iowait_reset(const struct wp_ctx *ctx, struct wp_class_cpu *k, u64 now_ns,
+				    u32 restart)
 {
 	if (wp_sub(now_ns, k->io_stamp_ns) <= ctx->tick_ns)
 		return 0;
@@ -43,7 +43,8 @@ WP_INLINE int wp_io_expired(const struct wp_ctx *ctx, struct wp_class_cpu *k, u6
 }
 
 /* A task joins `c` whose sleep waited for I/O: once per update the boost rises. */
-WP_FN int wp_io_wakeup(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c WP_NONNULL, u64 now_ns)
+WP_FN int wp_sugov_iowait_boost(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c WP_NONNULL,
+				u64 now_ns)
 {
 	struct wp_class_cpu *k = &c->classes;
 	struct wp_io_range r = wp_io_range(ctx, c);
@@ -53,7 +54,8 @@ WP_FN int wp_io_wakeup(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c WP_NONNUL
 		return 0;
 	WP_AT(ctx->freq_doms, c->freq_dom)->io_boosted = 1;
 	/* 4.17 forgets an old boost only in updates without a request. */
-	if (!(k->io_boost && restart && wp_io_expired(ctx, k, now_ns, restart)) && !k->io_pending) {
+	if (!(k->io_boost && restart && wp_sugov_iowait_reset(ctx, k, now_ns, restart)) &&
+	    !k->io_pending) {
 		k->io_pending = 1;
 		k->io_boost = k->io_boost ? wp_min(k->io_boost << 1, r.top) : r.first;
 	}
@@ -64,18 +66,18 @@ WP_FN int wp_io_wakeup(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c WP_NONNUL
 /* Any other update of a CPU with a boost. */
 WP_FN int wp_io_update(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c WP_NONNULL, u64 now_ns)
 {
-	wp_io_expired(ctx, &c->classes, now_ns, 0);
+	wp_sugov_iowait_reset(ctx, &c->classes, now_ns, 0);
 	c->classes.io_stamp_ns = now_ns;
 	return 0;
 }
 
 /* The governor uses a CPU's boost: without a new request it halves. Returns the floor. */
-WP_INLINE u32 wp_io_use(const struct wp_ctx *ctx, struct wp_cpu *c, u64 now_ns)
+WP_INLINE u32 wp_sugov_iowait_apply(const struct wp_ctx *ctx, struct wp_cpu *c, u64 now_ns)
 {
 	struct wp_class_cpu *k = &c->classes;
 	struct wp_io_range r = wp_io_range(ctx, c);
 
-	if (!k->io_boost || wp_io_expired(ctx, k, now_ns, 0))
+	if (!k->io_boost || wp_sugov_iowait_reset(ctx, k, now_ns, 0))
 		return 0;
 	if (!k->io_pending) {
 		k->io_boost >>= 1;
@@ -94,7 +96,7 @@ WP_FN int wp_io_floors(struct wp_ctx *ctx WP_NONNULL, struct wp_freq_dom *fd WP_
 	WP_FOR(i, fd->nr_cpus, WP_MAX_CPUS) {
 		struct wp_cpu *c = WP_AT(ctx->cpus, *WP_AT(ctx->list, fd->first_cpu + i));
 
-		c->classes.io_floor = wp_io_use(ctx, c, now_ns);
+		c->classes.io_floor = wp_sugov_iowait_apply(ctx, c, now_ns);
 		any |= c->classes.io_boost;
 	}
 	fd->io_boosted = !!any;

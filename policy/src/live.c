@@ -29,12 +29,12 @@ WP_INLINE u32 wp_capacity_pressure(u32 hw, u32 cpufreq)
 WP_FN u64 wp_run_energy_nj(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 run_ns)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	const struct wp_em_table *t;
+	const struct wp_em_perf_table *t;
 	u32 i, khz, uw = 0;
 
 	if (c->perf_dom == WP_NONE)
 		return 0;
-	t = wp_em_table(WP_AT(ctx->perf_doms, c->perf_dom));
+	t = wp_em_perf_table(WP_AT(ctx->perf_doms, c->perf_dom));
 	khz = (u32)(((u64)t->max_khz * c->freq_scale) >> 10);
 	WP_FOR(i, t->nr_states, WP_MAX_STATES) {
 		uw = WP_AT(t->state, i)->power_uw;
@@ -166,7 +166,7 @@ WP_FN int wp_idle_decay(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 		return 0;
 	if (!(c->avg.load_avg | c->avg.util_avg | c->avg.runnable_avg | c->nr_removed))
 		return 0;
-	return wp_update_blocked(ctx, cpu, now_ns);
+	return wp_update_blocked_averages(ctx, cpu, now_ns);
 }
 
 /* Is the CPU busy, or was it, with tasks of ours, since the timer's last turn? enum wp_busy. */

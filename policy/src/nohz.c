@@ -68,7 +68,7 @@ WP_FN int wp_nohz_kick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 		return WP_DID_KICK;
 	if (ctx->params.balance_classes) {
 		if (c->nr_fair && c->nr_levels &&
-		    wp_capacity_reduced(c, WP_AT(ctx->doms, c->dom[0])->imbalance_pct))
+		    wp_check_cpu_capacity(c, WP_AT(ctx->doms, c->dom[0])->imbalance_pct))
 			return WP_DID_KICK;
 		if (wp_better_cpu_idle(ctx, cpu))
 			return WP_DID_KICK;
@@ -78,7 +78,7 @@ WP_FN int wp_nohz_kick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 	if (c->llc_level != WP_NONE && WP_AT(ctx->cpus, c->llc_id)->nr_busy > 1)
 		return WP_DID_KICK;
 	if (c->nr_fair && c->nr_levels &&
-	    wp_capacity_reduced(c, WP_AT(ctx->doms, c->dom[0])->imbalance_pct))
+	    wp_check_cpu_capacity(c, WP_AT(ctx->doms, c->dom[0])->imbalance_pct))
 		return WP_DID_KICK;
 #ifndef WP_LIVE
 	if (!ctx->params.balance_classes && wp_pack_kick(ctx, cpu))
@@ -122,8 +122,8 @@ WP_FN int wp_nohz_begin(struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 }
 
 /*
- * The next idle CPU after `after` (WP_NONE: from the start). The home calls wp_update_blocked for
- * it and, if it was kicked to balance, balances for it.
+ * The next idle CPU after `after` (WP_NONE: from the start). The home calls
+ * wp_update_blocked_averages for it and, if it was kicked to balance, balances for it.
  */
 WP_FN u32 wp_nohz_next(struct wp_ctx *ctx WP_NONNULL, u32 after)
 {

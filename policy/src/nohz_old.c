@@ -147,7 +147,7 @@ WP_INLINE int wp_kick_47(const struct wp_ctx *ctx, u32 cpu)
 	    WP_AT(ctx->cpus, c->llc_id)->nr_busy > 1)
 		return 1;
 	if (c->nr_fair && c->nr_levels &&
-	    wp_capacity_reduced(c, WP_AT(ctx->doms, c->dom[0])->imbalance_pct))
+	    wp_check_cpu_capacity(c, WP_AT(ctx->doms, c->dom[0])->imbalance_pct))
 		return 1;
 	return wp_pack_kick(ctx, cpu);
 }

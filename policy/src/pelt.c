@@ -54,7 +54,7 @@ WP_FN u64 wp_decay_load(u64 value, u64 periods)
  * Contribution of a span: d1 of its first period, full periods, d3 of its last
  * (docs/rules/signals.md#pelt-segments).
  */
-WP_FN u32 wp_pelt_segments(u32 periods, u32 d1, u32 d3)
+WP_FN u32 wp_accumulate_pelt_segments(u32 periods, u32 d1, u32 d3)
 {
 	u32 first = (u32)wp_decay(d1, periods);
 	u32 full = WP_LOAD_AVG_MAX - (u32)wp_decay(WP_LOAD_AVG_MAX, periods) - WP_PERIOD_US;
@@ -62,14 +62,14 @@ WP_FN u32 wp_pelt_segments(u32 periods, u32 d1, u32 d3)
 	return first + full + d3;
 }
 
-WP_INLINE u32 wp_divider(const struct wp_avg *avg)
+WP_INLINE u32 wp_get_pelt_divider(const struct wp_avg *avg)
 {
 	return WP_MIN_DIVIDER + avg->period_contrib;
 }
 
 WP_INLINE void wp_avg_write(struct wp_avg *avg, const struct wp_pelt_step *step)
 {
-	u32 div = wp_divider(avg);
+	u32 div = wp_get_pelt_divider(avg);
 	u64 runnable = avg->runnable_sum * (step->runnable_is_load ? step->weight : 1);
 
 	avg->load_avg = (u32)wp_div(step->weight * avg->load_sum, div);
@@ -91,7 +91,8 @@ WP_INLINE void wp_avg_add(struct wp_avg *avg, const struct wp_pelt_step *step, u
  * One update step (docs/rules/signals.md#pelt-update). Returns 1 if a period boundary was crossed:
  * averages written.
  */
-WP_FN int wp_avg_update(struct wp_avg *avg WP_NONNULL, const struct wp_pelt_step *step WP_NONNULL)
+WP_FN int wp_update_load_sum(struct wp_avg *avg WP_NONNULL,
+			     const struct wp_pelt_step *step WP_NONNULL)
 {
 	u64 delta, periods, contrib;
 	u32 rest;
@@ -114,8 +115,9 @@ WP_FN int wp_avg_update(struct wp_avg *avg WP_NONNULL, const struct wp_pelt_step
 		avg->runnable_sum = wp_decay(avg->runnable_sum, periods);
 		avg->util_sum = wp_decay(avg->util_sum, periods);
 		if (step->load) /* beyond 2016 periods every term has decayed alike */
-			contrib = wp_pelt_segments((u32)wp_min64(periods, 4096),
-						   WP_PERIOD_US - avg->period_contrib, rest);
+			contrib = wp_accumulate_pelt_segments((u32)wp_min64(periods, 4096),
+							      WP_PERIOD_US - avg->period_contrib,
+							      rest);
 	}
 	avg->period_contrib = rest;
 
@@ -148,5 +150,5 @@ WP_SMALL_FN int wp_avg_step(struct wp_avg *avg WP_NONNULL,
 		}
 	}
 	whole = *step; /* only a copy leaves the registers */
-	return wp_avg_update(avg, &whole);
+	return wp_update_load_sum(avg, &whole);
 }

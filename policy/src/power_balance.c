@@ -49,7 +49,7 @@ WP_FN int wp_power_group_now(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *b
 			used += (u64)wp_min(wp_power_util(ctx, c), wp_power_full(ctx, c)) *
 				wp_max(n, 1);
 		}
-		weight += wp_weighted_load(ctx, c);
+		weight += wp_cpu_load(ctx, c);
 		nr += n;
 		if (n > 1)
 			ctx->overload = 1; /* newly idle CPUs may look for work */
@@ -156,7 +156,7 @@ WP_FN u32 wp_power_queue(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal W
 	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = *WP_AT(ctx->list, g->first_cpu + i);
 		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-		u64 load = wp_weighted_load(ctx, c), scaled;
+		u64 load = wp_cpu_load(ctx, c), scaled;
 
 		if (wp_excluded(bal, cpu) || !wp_nr_awake(c))
 			continue;

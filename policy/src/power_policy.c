@@ -38,7 +38,7 @@ WP_INLINE u32 wp_power_util(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
 	if (WP_OLD(ctx->params.pelt_scale >= WP_PELT_RATIO))
 		return (u32)wp_div(100 * c->avg.load_sum, wp_max64(c->avg.runnable_sum, 1));
-	return (u32)wp_div(100ull * wp_cpu_util(ctx, c), c->capacity_orig);
+	return (u32)wp_div(100ull * wp_cpu_util_cfs(ctx, c), c->capacity_orig);
 }
 
 /* Share of a CPU's time that a task needs there, percent. */
@@ -230,7 +230,7 @@ WP_FN u32 wp_power_cpu(const struct wp_ctx *ctx WP_NONNULL, const struct wp_grou
 	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = *WP_AT(ctx->list, g->first_cpu + i);
 		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-		u64 value = wp_weighted_load(ctx, c);
+		u64 value = wp_cpu_load(ctx, c);
 
 		if (!wp_allowed(task, cpu) || !c->online)
 			continue;
@@ -302,7 +302,7 @@ WP_FN int wp_power_select(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP
 	if (req->kind != WP_PLACE_WAKE && wp_new_spreads(ctx))
 		return 0;
 	if (req->kind != WP_PLACE_FORK)
-		wp_sync_task(ctx, task);
+		wp_sync_entity_load_avg(ctx, task);
 	WP_FOR(i, here->nr_levels, WP_MAX_LEVELS) {
 		u32 index = *WP_AT(here->dom, i);
 		const struct wp_dom *dom = WP_AT(ctx->doms, index);

@@ -41,8 +41,8 @@ WP_FN int wp_ratio_update(struct wp_avg *avg WP_NONNULL, const struct wp_pelt_st
 	if (periods) {
 		avg->load_sum = wp_decay(avg->load_sum, periods);
 		avg->runnable_sum = wp_decay(avg->runnable_sum, periods);
-		contrib = wp_pelt_segments((u32)wp_min64(periods, 4096),
-					   WP_PERIOD_US - avg->period_contrib, rest);
+		contrib = wp_accumulate_pelt_segments((u32)wp_min64(periods, 4096),
+						      WP_PERIOD_US - avg->period_contrib, rest);
 	}
 	avg->period_contrib = rest;
 	avg->runnable_sum += contrib;
@@ -55,8 +55,8 @@ WP_FN int wp_ratio_update(struct wp_avg *avg WP_NONNULL, const struct wp_pelt_st
 }
 
 /* A task's or a queue's averages in the forms that are not sums of their parts. */
-WP_INLINE int wp_old_avg(const struct wp_ctx *ctx, struct wp_avg *avg, u64 now_ns, u32 runnable,
-			 u32 weight)
+WP_INLINE int wp_update_runnable_avg_3_8(const struct wp_ctx *ctx, struct wp_avg *avg, u64 now_ns,
+					 u32 runnable, u32 weight)
 {
 	struct wp_pelt_step step = { .now_ns = now_ns, .load = runnable, .weight = weight };
 

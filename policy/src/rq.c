@@ -11,7 +11,7 @@
 /* A zero-filled task with id, weight, cpu and allowed set: nothing known of it yet. */
 WP_FN int wp_task_init(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL)
 {
-	wp_task_set_allowed(ctx, task);
+	wp_set_cpus_allowed(ctx, task);
 	task->uclamp_min = 0;
 	task->uclamp_max = WP_SCALE;
 	task->avg.load_avg = 0;
@@ -48,15 +48,15 @@ WP_INLINE void wp_reweigh_queued(struct wp_cpu *c, struct wp_task *task, u32 wei
 }
 
 /* A task's load average in queue `q` keeps its share of time, in the new weight. */
-WP_INLINE void wp_reweight(struct wp_ctx *ctx, struct wp_avg *q, u32 *load_weight,
-			   struct wp_task *task, u32 weight)
+WP_INLINE void wp_reweight_entity(struct wp_ctx *ctx, struct wp_avg *q, u32 *load_weight,
+				  struct wp_task *task, u32 weight)
 {
 	u64 div = WP_MIN_DIV + task->avg.period_contrib;
 
 	q->load_avg = (u32)wp_sub(q->load_avg, task->avg.load_avg);
 	q->load_sum = wp_sub(q->load_sum, task->weight * task->avg.load_sum);
 	if (task->on_rq) {
-		wp_runnable_load_sub(ctx, q, task);
+		wp_dequeue_runnable_load_avg_5_6(ctx, q, task);
 		WP_ADD(load_weight, weight - task->weight);
 	}
 	task->weight = weight;
@@ -66,12 +66,12 @@ WP_INLINE void wp_reweight(struct wp_ctx *ctx, struct wp_avg *q, u32 *load_weigh
 	q->load_avg += task->avg.load_avg;
 	q->load_sum += weight * task->avg.load_sum;
 	if (task->on_rq)
-		wp_runnable_load_add(ctx, q, task);
+		wp_enqueue_runnable_load_avg_5_6(ctx, q, task);
 }
 
 /* Nice value changed. */
-WP_FN int wp_task_set_weight(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
-			     u32 weight, u64 now_ns)
+WP_FN int wp_reweight_task(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+			   u32 weight, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
 
@@ -81,14 +81,14 @@ WP_FN int wp_task_set_weight(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task
 		task->avg.load_avg = wp_signals_add_up(ctx) ? weight : 0;
 		return 0;
 	}
-	wp_clock(c, now_ns);
-	wp_rq_update(ctx, c);
-	wp_task_update(ctx, c, task, wp_pelt_now(ctx, c));
+	wp_update_rq_clock(c, now_ns);
+	wp_update_cfs_rq_load_avg(ctx, c);
+	wp_update_load_avg_se(ctx, c, task, wp_rq_clock_pelt(ctx, c));
 	if (!wp_signals_add_up(ctx)) {
 		wp_reweigh_queued(c, task, weight);
 		return 0;
 	}
-	wp_reweight(ctx, &c->avg, &c->load_weight, task, weight);
+	wp_reweight_entity(ctx, &c->avg, &c->load_weight, task, weight);
 	return 0;
 }
 
@@ -96,8 +96,8 @@ WP_FN int wp_task_set_weight(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task
  * Start value of a new task's utilisation, half of what queue `q` leaves of its CPU
  * (docs/rules/signals.md#new-task).
  */
-WP_INLINE void wp_post_init(struct wp_ctx *ctx, const struct wp_cpu *c, const struct wp_avg *q,
-			    struct wp_task *task)
+WP_INLINE void wp_post_init_entity_util_avg(struct wp_ctx *ctx, const struct wp_cpu *c,
+					    const struct wp_avg *q, struct wp_task *task)
 {
 	u32 cap, util = 0;
 
@@ -122,14 +122,15 @@ WP_FN int wp_task_new(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NON
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
 	task->cpu = cpu;
-	wp_clock(c, now_ns);
-	wp_rq_update(ctx, c);
-	wp_post_init(ctx, c, &c->avg, task);
+	wp_update_rq_clock(c, now_ns);
+	wp_update_cfs_rq_load_avg(ctx, c);
+	wp_post_init_entity_util_avg(ctx, c, &c->avg, task);
 	return 0;
 }
 
 /* What a CPU counts of a task that has just been queued there. */
-WP_INLINE void wp_count_in(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task, u32 flags)
+WP_INLINE void wp_account_enqueue(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task,
+				  u32 flags)
 {
 	WP_ADD(&c->nr_fair, 1u);
 	wp_note_overload(ctx, c);
@@ -137,11 +138,12 @@ WP_INLINE void wp_count_in(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task 
 	if (WP_OLD(ctx->params.util_est_after_freq))
 		wp_util_est_enqueue(ctx, c, task);
 	if (!(flags & WP_Q_NEW))
-		wp_note_overutilized(ctx, c);
+		wp_check_update_overutilized_status(ctx, c);
 }
 
 /* ... and no longer of one that has left. */
-WP_INLINE void wp_count_out(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task, u32 flags)
+WP_INLINE void wp_account_dequeue(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task,
+				  u32 flags)
 {
 	WP_ADD(&c->nr_fair, 0 - 1u);
 	wp_idle_policy_dequeue(c, task);
@@ -153,44 +155,44 @@ WP_INLINE void wp_count_out(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task
 		wp_util_est_dequeue(c, task);
 	if (flags & WP_Q_SLEEP) {
 		if (!WP_OLD(ctx->params.util_est_before_update))
-			wp_util_est_sleep(ctx, c, task);
+			wp_util_est_update(ctx, c, task);
 		wp_dur_sleep(ctx, c, task);
 	}
 }
 
 /* The task joins the queue of `cpu`. Returns enum wp_event_result bits. */
-WP_FN int wp_enqueue(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
-		     u64 now_ns, u32 flags)
+WP_FN int wp_enqueue_task_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+			       u32 cpu, u64 now_ns, u32 flags)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	int changed, result = 0;
 
 #ifndef WP_LIVE
 	if (task->delayed)
-		return wp_delay_woken(ctx, task, now_ns);
+		return wp_requeue_delayed_entity(ctx, task, now_ns);
 #endif
 	task->cpu = cpu;
 	if (WP_OLD(flags & (WP_Q_WAKEUP | WP_Q_NEW)))
 		task->run_since_woken_ns = 0;
-	wp_clock(c, now_ns);
-	wp_uclamp_enqueue(ctx, c, task);
+	wp_update_rq_clock(c, now_ns);
+	wp_uclamp_rq_inc(ctx, c, task);
 	if (!WP_OLD(ctx->params.util_est_after_freq))
 		wp_util_est_enqueue(ctx, c, task);
-	if (WP_SIM(flags & WP_Q_IOWAIT) && wp_io_wakeup(ctx, c, now_ns))
-		result = wp_freq_update(ctx, c, now_ns);
+	if (WP_SIM(flags & WP_Q_IOWAIT) && wp_sugov_iowait_boost(ctx, c, now_ns))
+		result = wp_cpufreq_update_util(ctx, c, now_ns);
 	if (task->avg.last_update_ns)
-		wp_task_update(ctx, c, task, wp_pelt_now(ctx, c));
-	changed = wp_rq_update(ctx, c);
+		wp_update_load_avg_se(ctx, c, task, wp_rq_clock_pelt(ctx, c));
+	changed = wp_update_cfs_rq_load_avg(ctx, c);
 	if (!task->avg.last_update_ns) {
-		wp_attach(ctx, c, &c->avg, task);
+		wp_attach_entity_load_avg(ctx, c, &c->avg, task);
 		changed = 1;
 	}
 	if (changed) /* the queue does not count this task yet, as in the kernel */
-		result |= wp_freq_update(ctx, c, now_ns);
+		result |= wp_cpufreq_update_util(ctx, c, now_ns);
 	task->on_rq = 1;
-	wp_runnable_load_add(ctx, &c->avg, task);
+	wp_enqueue_runnable_load_avg_5_6(ctx, &c->avg, task);
 	WP_ADD(&c->load_weight, task->weight);
-	wp_count_in(ctx, c, task, flags);
+	wp_account_enqueue(ctx, c, task, flags);
 	return result;
 }
 
@@ -198,60 +200,62 @@ WP_FN int wp_enqueue(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONN
  * The task leaves its queue; with WP_Q_SLEEP its activation is over. WP_Q_DELAY: it sleeps, but
  * its queue keeps it until it wakes (enqueue) or is let go (dequeue).
  */
-WP_FN int wp_dequeue(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns,
-	       u32 flags)
+WP_FN int wp_dequeue_task_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+			       u64 now_ns, u32 flags)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
 	int result = 0;
 
 #ifndef WP_LIVE
 	if (task->delayed)
-		return wp_delay_end(ctx, task, now_ns);
+		return wp_finish_delayed_dequeue_entity(ctx, task, now_ns);
 	if (flags & WP_Q_DELAY)
-		return wp_delay(ctx, task, now_ns);
+		return wp_set_delayed(ctx, task, now_ns);
 #endif
-	wp_clock(c, now_ns);
-	wp_uclamp_dequeue(c, task);
+	wp_update_rq_clock(c, now_ns);
+	wp_uclamp_rq_dec(c, task);
 	if (!WP_OLD(ctx->params.util_est_after_freq))
 		wp_util_est_dequeue(c, task);
 	if (WP_OLD(ctx->params.util_est_before_update) && (flags & WP_Q_SLEEP))
-		wp_util_est_sleep(ctx, c, task);
-	wp_task_update(ctx, c, task, wp_pelt_now(ctx, c));
+		wp_util_est_update(ctx, c, task);
+	wp_update_load_avg_se(ctx, c, task, wp_rq_clock_pelt(ctx, c));
 	if (task->running)
 		wp_note_run(ctx, c, task);
-	if (wp_rq_update(ctx, c))
-		result = wp_freq_update(ctx, c, now_ns);
-	wp_runnable_load_sub(ctx, &c->avg, task);
+	if (wp_update_cfs_rq_load_avg(ctx, c))
+		result = wp_cpufreq_update_util(ctx, c, now_ns);
+	wp_dequeue_runnable_load_avg_5_6(ctx, &c->avg, task);
 	WP_ADD(&c->load_weight, 0 - task->weight);
-	wp_count_out(ctx, c, task, flags);
+	wp_account_dequeue(ctx, c, task, flags);
 	return result;
 }
 
 /* A queued task begins to execute on its CPU. */
-WP_FN int wp_set_current(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns)
+WP_FN int wp_set_next_task_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+				u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
 	int result = 0;
 
-	wp_clock(c, now_ns);
-	wp_task_update(ctx, c, task, wp_pelt_now(ctx, c));
-	if (wp_rq_update(ctx, c))
-		result = wp_freq_update(ctx, c, now_ns);
+	wp_update_rq_clock(c, now_ns);
+	wp_update_load_avg_se(ctx, c, task, wp_rq_clock_pelt(ctx, c));
+	if (wp_update_cfs_rq_load_avg(ctx, c))
+		result = wp_cpufreq_update_util(ctx, c, now_ns);
 	wp_note_current(ctx, c, task);
-	wp_note_misfit(ctx, c, task);
+	wp_update_misfit_status(ctx, c, task);
 	return result;
 }
 
 /* It stops executing but stays queued. */
-WP_FN int wp_put_current(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns)
+WP_FN int wp_put_prev_task_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+				u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
 	int result = 0;
 
-	wp_clock(c, now_ns);
-	wp_task_update(ctx, c, task, wp_pelt_now(ctx, c));
-	if (wp_rq_update(ctx, c))
-		result = wp_freq_update(ctx, c, now_ns);
+	wp_update_rq_clock(c, now_ns);
+	wp_update_load_avg_se(ctx, c, task, wp_rq_clock_pelt(ctx, c));
+	if (wp_update_cfs_rq_load_avg(ctx, c))
+		result = wp_cpufreq_update_util(ctx, c, now_ns);
 	if (task->running)
 		wp_note_run(ctx, c, task);
 	task->running = 0;
@@ -260,7 +264,7 @@ WP_FN int wp_put_current(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_
 }
 
 /* cpu_load[i] follows the load at ticks, each index half as fast as the one before. */
-WP_INLINE void wp_cpu_load_step(struct wp_cpu *c, u64 load)
+WP_INLINE void wp_cpu_load_update_5_1(struct wp_cpu *c, u64 load)
 {
 	u32 i;
 
@@ -274,7 +278,7 @@ WP_INLINE void wp_cpu_load_step(struct wp_cpu *c, u64 load)
 }
 
 /* The ticks that an idle CPU did not take since the last update saw no load. */
-WP_INLINE void wp_cpu_load_idle(struct wp_ctx *ctx, struct wp_cpu *c, u64 now_ns)
+WP_INLINE void wp_cpu_load_update_idle_5_1(struct wp_ctx *ctx, struct wp_cpu *c, u64 now_ns)
 {
 	u64 tick = wp_div(now_ns, ctx->tick_ns);
 	u64 missed = wp_min64(wp_sub(tick, c->load_tick), 256);
@@ -284,7 +288,7 @@ WP_INLINE void wp_cpu_load_idle(struct wp_ctx *ctx, struct wp_cpu *c, u64 now_ns
 	WP_FOR(k, missed, 256) { /* by then even the slowest has decayed */
 		if (!(c->cpu_load[1] | c->cpu_load[2] | c->cpu_load[3]))
 			break;
-		wp_cpu_load_step(c, 0);
+		wp_cpu_load_update_5_1(c, 0);
 	}
 }
 
@@ -297,9 +301,9 @@ WP_FN int wp_enter_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u64 others = (u64)(c->rt_util + c->dl_util) * WP_MIN_DIV;
 
-	wp_clock(c, now_ns);
+	wp_update_rq_clock(c, now_ns);
 	if (!wp_signals_add_up(ctx))
-		wp_rq_update(ctx, c); /* until now it was busy */
+		wp_update_cfs_rq_load_avg(ctx, c); /* until now it was busy */
 	if (WP_SIM(c->classes.kept))
 		others = c->classes.rt.util_sum + c->classes.dl.util_sum;
 	if (c->avg.util_sum + others >= WP_SATURATED)
@@ -318,11 +322,11 @@ WP_FN int wp_exit_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
-	wp_clock(c, now_ns);
+	wp_update_rq_clock(c, now_ns);
 	if (WP_OLD(ctx->params.load_idx))
-		wp_cpu_load_idle(ctx, c, now_ns);
+		wp_cpu_load_update_idle_5_1(ctx, c, now_ns);
 	if (!wp_signals_add_up(ctx))
-		wp_rq_update(ctx, c);
+		wp_update_cfs_rq_load_avg(ctx, c);
 	c->curr_idle = 0;
 	c->idle_exit_latency_us = WP_NONE;
 	return 0;
@@ -351,12 +355,12 @@ WP_FN int wp_woken(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 
 /* A task that is on no queue leaves its CPU: its share leaves that queue's sums at the queue's next
  * update. */
-WP_INLINE void wp_leave_share(struct wp_ctx *ctx, struct wp_task *task)
+WP_INLINE void wp_remove_entity_load_avg(struct wp_ctx *ctx, struct wp_task *task)
 {
 	struct wp_cpu *old = WP_AT(ctx->cpus, task->cpu);
 
 	if (task->avg.last_update_ns) {
-		wp_sync_task(ctx, task);
+		wp_sync_entity_load_avg(ctx, task);
 		if (wp_signals_add_up(ctx)) {
 			WP_ADD(&old->removed_load, task->avg.load_avg);
 			WP_ADD(&old->removed_util, task->avg.util_avg);
@@ -378,20 +382,21 @@ WP_INLINE void wp_forget_queue(struct wp_task *task, u32 cpu)
  * went idle; since then the task has slept, too, and fades for that time (6.0;
  * docs/rules/signals.md#attach-detach).
  */
-WP_INLINE void wp_catch_up(struct wp_ctx *ctx, struct wp_task *task, u64 now_ns)
+WP_INLINE void wp_migrate_se_pelt_lag(struct wp_ctx *ctx, struct wp_task *task, u64 now_ns)
 {
 	const struct wp_cpu *old = WP_AT(ctx->cpus, task->cpu);
 
 	if (ctx->params.migrate_pelt_lag && task->avg.last_update_ns && old->curr_idle)
-		wp_task_avg(ctx, old, task, wp_pelt_now(ctx, old) + wp_sub(now_ns, old->clock_ns));
+		wp_task_avg(ctx, old, task,
+			    wp_rq_clock_pelt(ctx, old) + wp_sub(now_ns, old->clock_ns));
 }
 
 /* A sleeping task was placed on another CPU. */
-WP_FN int wp_migrate_sleeping(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
-			      u32 cpu, u64 now_ns)
+WP_FN int wp_migrate_task_rq_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+				  u32 cpu, u64 now_ns)
 {
-	wp_leave_share(ctx, task);
-	wp_catch_up(ctx, task, now_ns);
+	wp_remove_entity_load_avg(ctx, task);
+	wp_migrate_se_pelt_lag(ctx, task, now_ns);
 	wp_forget_queue(task, cpu);
 	return 0;
 }
@@ -402,12 +407,12 @@ WP_FN int wp_migrate_queued(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task 
 {
 	struct wp_cpu *old = WP_AT(ctx->cpus, task->cpu);
 
-	wp_clock(old, now_ns);
-	wp_task_update(ctx, old, task, wp_pelt_now(ctx, old));
-	wp_rq_update(ctx, old);
-	wp_detach(ctx, &old->avg, task);
+	wp_update_rq_clock(old, now_ns);
+	wp_update_load_avg_se(ctx, old, task, wp_rq_clock_pelt(ctx, old));
+	wp_update_cfs_rq_load_avg(ctx, old);
+	wp_detach_entity_load_avg(ctx, &old->avg, task);
 	wp_forget_queue(task, cpu);
-	return wp_freq_update(ctx, old, now_ns);
+	return wp_cpufreq_update_util(ctx, old, now_ns);
 }
 
 /*
@@ -424,9 +429,9 @@ WP_FN int wp_migrate_pulled(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task 
 		WP_ADD(&old->nr_fair, 0 - 1u);
 		wp_idle_policy_dequeue(old, task);
 		wp_util_est_dequeue(old, task);
-		wp_uclamp_dequeue(old, task);
+		wp_uclamp_rq_dec(old, task);
 	}
-	wp_leave_share(ctx, task);
+	wp_remove_entity_load_avg(ctx, task);
 	wp_forget_queue(task, cpu);
 	task->on_rq = 0;
 	task->running = 0;
@@ -434,9 +439,9 @@ WP_FN int wp_migrate_pulled(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task 
 }
 
 /* A dequeued task is gone for good: nothing of it stays on its CPU. */
-WP_FN int wp_task_exit(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL)
+WP_FN int wp_task_dead_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL)
 {
-	wp_leave_share(ctx, task);
+	wp_remove_entity_load_avg(ctx, task);
 	wp_forget_queue(task, task->cpu);
 	return 0;
 }
@@ -480,7 +485,7 @@ WP_INLINE int wp_tick_end(struct wp_ctx *ctx, struct wp_cpu *c, u32 cpu, int sur
 	int result = 0;
 
 	if (WP_OLD(ctx->params.load_idx) && tick > c->load_tick)
-		wp_cpu_load_step(c, wp_weighted_load(ctx, c));
+		wp_cpu_load_update_5_1(c, wp_cpu_load(ctx, c));
 	c->load_tick = tick;
 	if (surplus)
 		ctx->surplus_tick = tick;
@@ -504,22 +509,23 @@ WP_INLINE int wp_tick_end(struct wp_ctx *ctx, struct wp_cpu *c, u32 cpu, int sur
 WP_INLINE int wp_tick_marks(struct wp_ctx *ctx, struct wp_cpu *c, const struct wp_task *task,
 			    u64 now_ns)
 {
-	wp_note_misfit(ctx, c, task);
-	wp_note_overutilized(ctx, c);
+	wp_update_misfit_status(ctx, c, task);
+	wp_check_update_overutilized_status(ctx, c);
 	return wp_tick_end(ctx, c, task->cpu, wp_surplus(ctx, task->cpu), now_ns);
 }
 
 /* The tick of a CPU that runs `task`. Returns enum wp_event_result bits. */
-WP_FN int wp_tick(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns)
+WP_FN int wp_task_tick_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+			    u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
 	int result = 0;
 
-	wp_clock(c, now_ns);
-	wp_task_update(ctx, c, task, wp_pelt_now(ctx, c));
+	wp_update_rq_clock(c, now_ns);
+	wp_update_load_avg_se(ctx, c, task, wp_rq_clock_pelt(ctx, c));
 	wp_note_run(ctx, c, task);
-	if (wp_rq_update(ctx, c))
-		result = wp_freq_update(ctx, c, now_ns);
+	if (wp_update_cfs_rq_load_avg(ctx, c))
+		result = wp_cpufreq_update_util(ctx, c, now_ns);
 	return result | wp_tick_marks(ctx, c, task, now_ns);
 }
 
@@ -527,7 +533,7 @@ WP_FN int wp_tick(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL
 WP_FN int wp_idle_tick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	int result = wp_update_blocked(ctx, cpu, now_ns);
+	int result = wp_update_blocked_averages(ctx, cpu, now_ns);
 
 	if (WP_OLD(ctx->params.nohz_form == WP_NOHZ_31)) {
 		c->ilb |= WP_ILB_IDLE_AT_TICK;
@@ -542,17 +548,17 @@ WP_FN int wp_idle_tick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 /* `changed`: something in the CPU's queue has already. */
 WP_INLINE int wp_blocked(struct wp_ctx *ctx, struct wp_cpu *c, u64 now_ns, u32 changed)
 {
-	wp_clock(c, now_ns);
+	wp_update_rq_clock(c, now_ns);
 	if (c->curr_idle)
-		wp_cpu_load_idle(ctx, c, now_ns);
+		wp_cpu_load_update_idle_5_1(ctx, c, now_ns);
 	if (WP_SIM(c->classes.kept))
-		changed |= (u32)wp_class_decay(ctx, c);
-	changed |= (u32)wp_rq_update(ctx, c);
-	return changed ? wp_freq_update(ctx, c, now_ns) : 0;
+		changed |= (u32)wp_update_other_load_avgs(ctx, c);
+	changed |= (u32)wp_update_cfs_rq_load_avg(ctx, c);
+	return changed ? wp_cpufreq_update_util(ctx, c, now_ns) : 0;
 }
 
 /* Decay a CPU whose tick is stopped; balancing calls it before it reads the signals. */
-WP_FN int wp_update_blocked(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+WP_FN int wp_update_blocked_averages(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	return wp_blocked(ctx, WP_AT(ctx->cpus, cpu), now_ns, 0);
 }

@@ -10,7 +10,7 @@ WP_INLINE void wp_mc_group_capacities(struct wp_ctx *ctx)
 	u32 i;
 
 	WP_FOR(i, ctx->nr_groups, WP_MAX_GROUPS)
-		wp_group_capacity(ctx, WP_AT(ctx->groups, i));
+		wp_update_group_capacity(ctx, WP_AT(ctx->groups, i));
 }
 
 /*
@@ -42,6 +42,6 @@ WP_INLINE void wp_mc_rebuilt(struct wp_ctx *ctx, u64 now_ns)
 	wp_mc_configure(ctx);
 	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS) {
 		if (WP_AT(ctx->cpus, cpu)->online)
-			wp_refresh_power(ctx, cpu, now_ns);
+			wp_update_cpu_capacity_4_18(ctx, cpu, now_ns);
 	}
 }

@@ -37,7 +37,7 @@ WP_FN u32 wp_mc_power(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	const struct wp_dom *core = WP_AT(ctx->doms, c->dom[0]);
-	u32 full = WP_OLD(c->power_orig) ? c->power_orig : wp_actual_capacity(ctx, c);
+	u32 full = WP_OLD(c->power_orig) ? c->power_orig : wp_get_actual_cpu_capacity(ctx, c);
 	u64 power = wp_div((u64)WP_SCALE * wp_mc_holds(ctx, cpu) * wp_min(c->capacity, full), full);
 
 	if (c->nr_levels && (core->flags & WP_SD_SHARE_CPUCAPACITY))
@@ -109,7 +109,7 @@ WP_INLINE u32 wp_mc_refuses(const struct wp_ctx *ctx, const struct wp_task *task
 	if (nr && nr >= wp_mc_room(wp_mc_power(ctx, cpu)))
 		return WP_DROP_NO_ROOM;
 	if (!ctx->asym || WP_OLD(ctx->params.pelt_scale >= WP_PELT_RATIO) ||
-	    wp_task_fits(ctx, task, cpu))
+	    wp_task_fits_cpu(ctx, task, cpu))
 		return WP_DROP_NONE;
 	return WP_DROP_UNFIT;
 }
@@ -126,7 +126,7 @@ WP_FN int wp_mc_select(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NO
 	if (prev->llc_level == WP_NONE)
 		return 0;
 	if (req->kind != WP_PLACE_FORK)
-		wp_sync_task(ctx, task);
+		wp_sync_entity_load_avg(ctx, task);
 	dom = WP_AT(ctx->doms, *WP_AT(prev->dom, prev->llc_level));
 	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = *WP_AT(ctx->list, dom->first_cpu + i);

@@ -82,7 +82,7 @@ WP_INLINE int wp_wake_cap(struct wp_ctx *ctx, struct wp_task *task, const struct
 		return 0;
 	if (wp_about_biggest(ctx, least))
 		return 0;
-	wp_sync_task(ctx, task);
+	wp_sync_entity_load_avg(ctx, task);
 	return wp_too_big_for(ctx, task, least);
 }
 
@@ -118,8 +118,8 @@ WP_INLINE u32 wp_affine_by_weight(const struct wp_ctx *ctx, const struct wp_task
 	const struct wp_cpu *here = WP_AT(ctx->cpus, req->this_cpu);
 	const struct wp_cpu *prev = WP_AT(ctx->cpus, req->prev_cpu);
 	s64 load = (s64)wp_task_h_load(ctx, task);
-	s64 here_load = (s64)wp_load_high(ctx, here, 0);
-	s64 prev_load = (s64)wp_load_low(ctx, prev, 0);
+	s64 here_load = (s64)wp_target_load(ctx, here, 0);
+	s64 prev_load = (s64)wp_source_load(ctx, prev, 0);
 
 	if (!ctx->params.wake_affine_weight)
 		return WP_NONE;
@@ -200,7 +200,7 @@ WP_INLINE int wp_select_slow(struct wp_ctx *ctx, struct wp_task *task, const str
 			     u32 dom, struct wp_decision *dec)
 {
 	if (req->kind != WP_PLACE_FORK)
-		wp_sync_task(ctx, task);
+		wp_sync_entity_load_avg(ctx, task);
 #ifndef WP_LIVE
 	if (!ctx->params.idlest_classes && ctx->params.idlest_load != WP_IDLEST_410)
 		return wp_find_idlest_down(ctx, task, req, dom, dec);
@@ -341,7 +341,7 @@ WP_FN int wp_select_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_N
 		return 0;
 	}
 	if (req->kind != WP_PLACE_WAKE || !ctx->energy_active || ctx->overutilized ||
-	    !wp_energy_select(ctx, task, req->this_cpu, req->prev_cpu, dec)) {
+	    !wp_select_by_energy(ctx, task, req->this_cpu, req->prev_cpu, dec)) {
 		WP_EXPLAIN(ctx, wp_explain_no_energy(ctx, req));
 		wp_select_normal(ctx, task, waker, req, dec);
 	}

@@ -99,8 +99,8 @@ WP_FN u32 wp_nearest_best(const struct wp_ctx *ctx WP_NONNULL,
 }
 
 /* The CPU whose tasks matter least to this one; WP_NONE: it would run nowhere. */
-WP_INLINE u32 wp_lowest_cpu(const struct wp_ctx *ctx, const struct wp_task *task,
-			    const struct wp_class_task *ct, u32 this_cpu)
+WP_INLINE u32 wp_find_lowest_rq(const struct wp_ctx *ctx, const struct wp_task *task,
+				const struct wp_class_task *ct, u32 this_cpu)
 {
 	struct wp_unsuited best = { 0, 2 };
 	u32 i;
@@ -132,10 +132,10 @@ WP_INLINE int wp_prev_will_do(const struct wp_ctx *ctx, const struct wp_task *ta
 }
 
 /* Choose a CPU for an RT or deadline task that wakes or was forked; fills `dec`. */
-WP_FN int wp_select_class(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
-			  const struct wp_class_task *ct WP_NONNULL,
-			  const struct wp_request *req WP_NONNULL,
-			  struct wp_decision *dec WP_NONNULL)
+WP_FN int wp_select_task_rq_rt(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
+			       const struct wp_class_task *ct WP_NONNULL,
+			       const struct wp_request *req WP_NONNULL,
+			       struct wp_decision *dec WP_NONNULL)
 {
 	u32 low;
 
@@ -155,7 +155,7 @@ WP_FN int wp_select_class(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *t
 	dec->reason = WP_REASON_CLASS_PREV;
 	if (wp_prev_will_do(ctx, task, ct, req->prev_cpu))
 		return 0;
-	low = wp_lowest_cpu(ctx, task, ct, req->this_cpu);
+	low = wp_find_lowest_rq(ctx, task, ct, req->this_cpu);
 	dec->reason = WP_REASON_CLASS_WAITS;
 	if (low != WP_NONE) {
 		dec->cpu = low;
@@ -173,7 +173,7 @@ WP_FN u32 wp_class_push_cpu(const struct wp_ctx *ctx WP_NONNULL,
 			    const struct wp_task *task WP_NONNULL,
 			    const struct wp_class_task *ct WP_NONNULL)
 {
-	return wp_lowest_cpu(ctx, task, ct, task->cpu);
+	return wp_find_lowest_rq(ctx, task, ct, task->cpu);
 }
 
 /*

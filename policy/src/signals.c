@@ -25,7 +25,7 @@ WP_INLINE u32 wp_pelt_freq_scale(const struct wp_ctx *ctx, const struct wp_cpu *
  * Advance the queue's clocks to now (docs/rules/signals.md#clocks,
  * docs/rules/signals.md#pelt-clock).
  */
-WP_INLINE void wp_clock(struct wp_cpu *c, u64 now_ns)
+WP_INLINE void wp_update_rq_clock(struct wp_cpu *c, u64 now_ns)
 {
 	u64 delta = wp_sub(now_ns, c->clock_ns);
 
@@ -45,7 +45,7 @@ WP_INLINE int wp_signals_add_up(const struct wp_ctx *ctx)
 	return !WP_OLD(ctx->params.pelt_scale >= WP_PELT_RATIO);
 }
 
-WP_INLINE u64 wp_pelt_now(const struct wp_ctx *ctx, const struct wp_cpu *c)
+WP_INLINE u64 wp_rq_clock_pelt(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
 	if (WP_OLD(ctx->params.pelt_scale != WP_PELT_CLOCK))
 		return c->clock_task_ns;
@@ -92,11 +92,11 @@ WP_INLINE int wp_rq_sums_update(struct wp_ctx *ctx, struct wp_cpu *c)
 {
 	int changed = wp_apply_removed(ctx, c);
 	struct wp_pelt_step step = {
-		.now_ns = wp_pelt_now(ctx, c),
+		.now_ns = wp_rq_clock_pelt(ctx, c),
 		.load = c->load_weight,
-		.runnable = WP_OLD(ctx->params.runnable_is_load) ?
-				    c->load_weight - c->blocked_weight :
-				    c->nr_fair,
+		.runnable = WP_OLD(ctx->params.runnable_is_load)
+				    ? c->load_weight - c->blocked_weight
+				    : c->nr_fair,
 		.running = c->curr_fair,
 		.weight = 1,
 		.scale_cpu = wp_pelt_cpu_scale(ctx, c),
@@ -108,11 +108,12 @@ WP_INLINE int wp_rq_sums_update(struct wp_ctx *ctx, struct wp_cpu *c)
 }
 
 /* The queue's own averages. Returns 1 if they changed. */
-WP_INLINE int wp_rq_update(struct wp_ctx *ctx, struct wp_cpu *c)
+WP_INLINE int wp_update_cfs_rq_load_avg(struct wp_ctx *ctx, struct wp_cpu *c)
 {
 #ifndef WP_LIVE
 	if (!wp_signals_add_up(ctx))
-		return wp_old_avg(ctx, &c->avg, wp_pelt_now(ctx, c), !c->curr_idle, WP_SCALE);
+		return wp_update_runnable_avg_3_8(ctx, &c->avg, wp_rq_clock_pelt(ctx, c),
+						  !c->curr_idle, WP_SCALE);
 #endif
 	return wp_rq_sums_update(ctx, c);
 }
@@ -140,14 +141,15 @@ WP_INLINE int wp_task_avg(struct wp_ctx *ctx, const struct wp_cpu *c, struct wp_
 {
 #ifndef WP_LIVE
 	if (!wp_signals_add_up(ctx))
-		return wp_old_avg(ctx, &task->avg, now_ns, task->on_rq, task->weight);
+		return wp_update_runnable_avg_3_8(ctx, &task->avg, now_ns, task->on_rq,
+						  task->weight);
 #endif
 	return wp_task_sums_update(ctx, c, task, now_ns);
 }
 
 /* The same in an event of the task: its estimate is due again at its next sleep. */
-WP_INLINE void wp_task_update(struct wp_ctx *ctx, const struct wp_cpu *c, struct wp_task *task,
-			      u64 now_ns)
+WP_INLINE void wp_update_load_avg_se(struct wp_ctx *ctx, const struct wp_cpu *c,
+				     struct wp_task *task, u64 now_ns)
 {
 	if (wp_task_avg(ctx, c, task, now_ns))
 		task->util_est &= ~WP_UTIL_EST_UNCHANGED;
@@ -157,7 +159,7 @@ WP_INLINE void wp_task_update(struct wp_ctx *ctx, const struct wp_cpu *c, struct
  * Decay a sleeping task to the last update of its queue, not to now
  * (docs/rules/signals.md#attach-detach).
  */
-WP_FN int wp_sync_task(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL)
+WP_FN int wp_sync_entity_load_avg(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
 
@@ -172,8 +174,8 @@ WP_FN int wp_sync_task(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NO
  * Join a queue's sums, on the CPU `c`, with the averages the task brings
  * (docs/rules/signals.md#attach-detach).
  */
-WP_INLINE void wp_attach(struct wp_ctx *ctx, const struct wp_cpu *c, struct wp_avg *q,
-			 struct wp_task *task)
+WP_INLINE void wp_attach_entity_load_avg(struct wp_ctx *ctx, const struct wp_cpu *c,
+					 struct wp_avg *q, struct wp_task *task)
 {
 	struct wp_avg *a = &task->avg;
 	u64 div = WP_MIN_DIV + q->period_contrib;
@@ -200,7 +202,8 @@ WP_INLINE void wp_attach(struct wp_ctx *ctx, const struct wp_cpu *c, struct wp_a
 }
 
 /* Leave a queue's sums; each keeps at least its average's worth. */
-WP_INLINE void wp_detach(struct wp_ctx *ctx, struct wp_avg *q, const struct wp_task *task)
+WP_INLINE void wp_detach_entity_load_avg(struct wp_ctx *ctx, struct wp_avg *q,
+					 const struct wp_task *task)
 {
 	const struct wp_avg *a = &task->avg;
 
@@ -219,8 +222,8 @@ WP_INLINE void wp_detach(struct wp_ctx *ctx, struct wp_avg *q, const struct wp_t
 }
 
 /* Where the third signal is the queued tasks' load, it follows them onto and off the queue. */
-WP_INLINE void wp_runnable_load_add(struct wp_ctx *ctx, struct wp_avg *q,
-				     const struct wp_task *task)
+WP_INLINE void wp_enqueue_runnable_load_avg_5_6(struct wp_ctx *ctx, struct wp_avg *q,
+						const struct wp_task *task)
 {
 	if (!WP_OLD(ctx->params.runnable_is_load) || !wp_signals_add_up(ctx))
 		return;
@@ -228,8 +231,8 @@ WP_INLINE void wp_runnable_load_add(struct wp_ctx *ctx, struct wp_avg *q,
 	q->runnable_sum += task->weight * task->avg.runnable_sum;
 }
 
-WP_INLINE void wp_runnable_load_sub(struct wp_ctx *ctx, struct wp_avg *q,
-				     const struct wp_task *task)
+WP_INLINE void wp_dequeue_runnable_load_avg_5_6(struct wp_ctx *ctx, struct wp_avg *q,
+						const struct wp_task *task)
 {
 	if (!WP_OLD(ctx->params.runnable_is_load) || !wp_signals_add_up(ctx))
 		return;

@@ -21,8 +21,8 @@ WP_INLINE u32 wp_tg_runnable_weight(const struct wp_tg_queue *q, u32 weight)
 }
 
 /* The group's load or its place has changed: so may the entity's weight. */
-WP_INLINE void wp_tg_reweight(struct wp_ctx *ctx, struct wp_task_group *tg, struct wp_cpu *c,
-			      struct wp_tg_queue *q)
+WP_INLINE void wp_update_cfs_group(struct wp_ctx *ctx, struct wp_task_group *tg, struct wp_cpu *c,
+				   struct wp_tg_queue *q)
 {
 	u32 load = wp_max(q->load_weight, q->avg.load_avg);
 	u32 weight, runnable;
@@ -73,10 +73,10 @@ WP_INLINE int wp_tg_age(struct wp_ctx *ctx, struct wp_task_group *tg, struct wp_
 	int changed, moved, aged;
 
 	if (wp_tg_queue_update(ctx, c, q) && tell)
-		wp_tg_tell(ctx, c, &tg->sum, &q->part, q->avg.load_avg);
+		wp_update_tg_load_avg(ctx, c, &tg->sum, &q->part, q->avg.load_avg);
 	aged = wp_tg_entity_update(ctx, c, q);
-	changed = wp_rq_update(ctx, c);
-	moved = wp_tg_propagate(ctx, c, q);
+	changed = wp_update_cfs_rq_load_avg(ctx, c);
+	moved = wp_propagate_entity_load_avg(ctx, c, q);
 	if ((aged || moved) && tell)
 		wp_tg_tell_outer(ctx, c, tg, q);
 	return moved | changed;
@@ -88,9 +88,9 @@ WP_INLINE int wp_tg_event(struct wp_ctx *ctx, struct wp_task_group *tg, struct w
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
 
-	wp_clock(c, now_ns);
+	wp_update_rq_clock(c, now_ns);
 	if (task->avg.last_update_ns)
-		wp_task_update(ctx, c, task, wp_pelt_now(ctx, c));
+		wp_update_load_avg_se(ctx, c, task, wp_rq_clock_pelt(ctx, c));
 	return wp_tg_age(ctx, tg, c, WP_AT(tg->queue, task->cpu), tell);
 }
 
@@ -101,7 +101,7 @@ WP_FN int wp_tg_task_new(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg
 	task->cpu = cpu;
 	task->avg.last_update_ns = 0;
 	wp_tg_event(ctx, tg, task, now_ns, 0);
-	wp_post_init(ctx, WP_AT(ctx->cpus, cpu), &WP_AT(tg->queue, cpu)->avg, task);
+	wp_post_init_entity_util_avg(ctx, WP_AT(ctx->cpus, cpu), &WP_AT(tg->queue, cpu)->avg, task);
 	return 0;
 }
 
@@ -117,9 +117,9 @@ WP_FN int wp_tg_task_set_weight(struct wp_ctx *ctx WP_NONNULL, struct wp_task_gr
 		return 0;
 	}
 	wp_tg_event(ctx, tg, task, now_ns, 0);
-	wp_reweight(ctx, &q->avg, &q->load_weight, task, weight);
+	wp_reweight_entity(ctx, &q->avg, &q->load_weight, task, weight);
 	wp_tg_tell_all(ctx, tg, WP_AT(ctx->cpus, task->cpu), q);
-	wp_tg_reweight(ctx, tg, WP_AT(ctx->cpus, task->cpu), q);
+	wp_update_cfs_group(ctx, tg, WP_AT(ctx->cpus, task->cpu), q);
 	return 0;
 }
 
@@ -131,12 +131,12 @@ WP_INLINE void wp_tg_queued(struct wp_ctx *ctx, struct wp_task_group *tg, struct
 
 	q->nr += joined ? 1u : 0 - 1u;
 	if (q->nr && was) {
-		wp_tg_reweight(ctx, tg, c, q);
+		wp_update_cfs_group(ctx, tg, c, q);
 		return;
 	}
 	if (joined) { /* it is weighed before it is queued, and after it has left */
 		q->nr = 0;
-		wp_tg_reweight(ctx, tg, c, q);
+		wp_update_cfs_group(ctx, tg, c, q);
 		q->nr = 1;
 		wp_tg_runnable_load(ctx, c, q, 1);
 		c->load_weight += q->weight;
@@ -145,7 +145,7 @@ WP_INLINE void wp_tg_queued(struct wp_ctx *ctx, struct wp_task_group *tg, struct
 		wp_tg_runnable_load(ctx, c, q, 0);
 		c->load_weight -= q->weight;
 		c->blocked_weight -= q->weight - q->runnable_weight;
-		wp_tg_reweight(ctx, tg, c, q);
+		wp_update_cfs_group(ctx, tg, c, q);
 	}
 }
 
@@ -159,28 +159,28 @@ WP_FN int wp_tg_enqueue(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg 
 
 	if (flags & (WP_Q_WAKEUP | WP_Q_NEW))
 		task->run_since_woken_ns = 0;
-	wp_clock(c, now_ns);
-	wp_uclamp_enqueue(ctx, c, task);
+	wp_update_rq_clock(c, now_ns);
+	wp_uclamp_rq_inc(ctx, c, task);
 	if (!WP_OLD(ctx->params.util_est_after_freq))
 		wp_util_est_enqueue(ctx, c, task);
-	if ((flags & WP_Q_IOWAIT) && wp_io_wakeup(ctx, c, now_ns))
-		result = wp_freq_update(ctx, c, now_ns);
+	if ((flags & WP_Q_IOWAIT) && wp_sugov_iowait_boost(ctx, c, now_ns))
+		result = wp_cpufreq_update_util(ctx, c, now_ns);
 	changed = wp_tg_event(ctx, tg, task, now_ns, !attach);
 	if (attach) {
-		wp_attach(ctx, c, &q->avg, task);
+		wp_attach_entity_load_avg(ctx, c, &q->avg, task);
 		q->moved = 1;
 		q->moved_load_sum += (s64)task->avg.load_sum;
-		wp_tg_propagate(ctx, c, q);
+		wp_propagate_entity_load_avg(ctx, c, q);
 		wp_tg_tell_all(ctx, tg, c, q);
 		changed = 1;
 	}
 	if (changed)
-		result |= wp_freq_update(ctx, c, now_ns);
+		result |= wp_cpufreq_update_util(ctx, c, now_ns);
 	task->on_rq = 1;
-	wp_runnable_load_add(ctx, &q->avg, task);
+	wp_enqueue_runnable_load_avg_5_6(ctx, &q->avg, task);
 	q->load_weight += task->weight;
 	wp_tg_queued(ctx, tg, c, q, 1);
-	wp_count_in(ctx, c, task, flags);
+	wp_account_enqueue(ctx, c, task, flags);
 	return result;
 }
 
@@ -192,21 +192,21 @@ WP_FN int wp_tg_dequeue(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg 
 	struct wp_tg_queue *q = WP_AT(tg->queue, task->cpu);
 	int result = 0;
 
-	wp_uclamp_dequeue(c, task);
+	wp_uclamp_rq_dec(c, task);
 	if (!WP_OLD(ctx->params.util_est_after_freq))
 		wp_util_est_dequeue(c, task);
 	if (WP_OLD(ctx->params.util_est_before_update) && (flags & WP_Q_SLEEP))
-		wp_util_est_sleep(ctx, c, task);
+		wp_util_est_update(ctx, c, task);
 	if (wp_tg_event(ctx, tg, task, now_ns, 1))
-		result = wp_freq_update(ctx, c, now_ns);
+		result = wp_cpufreq_update_util(ctx, c, now_ns);
 	if (task->running) {
 		wp_note_run(ctx, c, task);
 		q->running = 0;
 	}
-	wp_runnable_load_sub(ctx, &q->avg, task);
+	wp_dequeue_runnable_load_avg_5_6(ctx, &q->avg, task);
 	q->load_weight -= task->weight;
 	wp_tg_queued(ctx, tg, c, q, 0);
-	wp_count_out(ctx, c, task, flags);
+	wp_account_dequeue(ctx, c, task, flags);
 	return result;
 }
 
@@ -218,11 +218,11 @@ WP_FN int wp_tg_set_current(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group 
 	int result = 0;
 
 	if (wp_tg_event(ctx, tg, task, now_ns, 1))
-		result = wp_freq_update(ctx, c, now_ns);
+		result = wp_cpufreq_update_util(ctx, c, now_ns);
 	wp_note_current(ctx, c, task);
 	WP_AT(tg->queue, task->cpu)->running = 1;
 	task->group_load = wp_tg_h_load(ctx, tg, task);
-	wp_note_misfit(ctx, c, task);
+	wp_update_misfit_status(ctx, c, task);
 	return result;
 }
 
@@ -234,7 +234,7 @@ WP_FN int wp_tg_put_current(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group 
 	int result = 0;
 
 	if (wp_tg_event(ctx, tg, task, now_ns, 0))
-		result = wp_freq_update(ctx, c, now_ns);
+		result = wp_cpufreq_update_util(ctx, c, now_ns);
 	if (task->running)
 		wp_note_run(ctx, c, task);
 	task->running = 0;
@@ -253,8 +253,8 @@ WP_FN int wp_tg_tick(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg WP_
 	changed = wp_tg_event(ctx, tg, task, now_ns, 1);
 	wp_note_run(ctx, c, task);
 	if (changed)
-		result = wp_freq_update(ctx, c, now_ns);
-	wp_tg_reweight(ctx, tg, c, WP_AT(tg->queue, task->cpu));
+		result = wp_cpufreq_update_util(ctx, c, now_ns);
+	wp_update_cfs_group(ctx, tg, c, WP_AT(tg->queue, task->cpu));
 	task->group_load = wp_tg_h_load(ctx, tg, task);
 	return result | wp_tick_marks(ctx, c, task, now_ns);
 }
@@ -274,12 +274,12 @@ WP_INLINE void wp_tg_leave_share(struct wp_ctx *ctx, struct wp_task_group *tg, s
 	q->nr_removed++;
 }
 
-/* A sleeping task was placed on another CPU; it fades as in wp_migrate_sleeping. */
+/* A sleeping task was placed on another CPU; it fades as in wp_migrate_task_rq_fair. */
 WP_FN int wp_tg_migrate_sleeping(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg WP_NONNULL,
 				 struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	wp_tg_leave_share(ctx, tg, task);
-	wp_catch_up(ctx, task, now_ns);
+	wp_migrate_se_pelt_lag(ctx, task, now_ns);
 	wp_forget_queue(task, cpu);
 	return 0;
 }
@@ -301,13 +301,13 @@ WP_FN int wp_tg_migrate_queued(struct wp_ctx *ctx WP_NONNULL, struct wp_task_gro
 	struct wp_tg_queue *q = WP_AT(tg->queue, task->cpu);
 
 	wp_tg_event(ctx, tg, task, now_ns, 0);
-	wp_detach(ctx, &q->avg, task);
+	wp_detach_entity_load_avg(ctx, &q->avg, task);
 	q->moved = 1;
 	q->moved_load_sum -= (s64)task->avg.load_sum;
-	wp_tg_propagate(ctx, old, q);
+	wp_propagate_entity_load_avg(ctx, old, q);
 	wp_tg_tell_all(ctx, tg, old, q);
 	wp_forget_queue(task, cpu);
-	return wp_freq_update(ctx, old, now_ns);
+	return wp_cpufreq_update_util(ctx, old, now_ns);
 }
 
 /* The group's load on a CPU fades. Returns 1 if the CPU's queue changed. */
@@ -316,7 +316,7 @@ WP_FN int wp_tg_update_blocked(struct wp_ctx *ctx WP_NONNULL, struct wp_task_gro
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
-	wp_clock(c, now_ns);
+	wp_update_rq_clock(c, now_ns);
 	return wp_tg_age(ctx, tg, c, WP_AT(tg->queue, cpu), 1);
 }
 

@@ -15,8 +15,8 @@
  * A queue tells its group that its load is `load` now (update_tg_load_avg). All CPUs fight for that
  * word: changes below 1/64 are not worth it, and from 6.7 on a queue tells once a millisecond.
  */
-WP_INLINE void wp_tg_tell(const struct wp_ctx *ctx, const struct wp_cpu *c, struct wp_tg_load *sum,
-			  struct wp_tg_part *part, u32 load)
+WP_INLINE void wp_update_tg_load_avg(const struct wp_ctx *ctx, const struct wp_cpu *c,
+				     struct wp_tg_load *sum, struct wp_tg_part *part, u32 load)
 {
 	u32 was = part->counted, change = load > was ? load - was : was - load;
 
@@ -41,15 +41,15 @@ WP_INLINE void wp_tg_tell_outer(const struct wp_ctx *ctx, const struct wp_cpu *c
 	u32 i;
 
 	WP_FOR(i, tg->nr_outer, WP_MAX_TG_OUTER)
-		wp_tg_tell(ctx, c, &tg->outer[i], &q->outer[i],
-			   wp_tg_outer_load(q, q->outer[i].weight));
+		wp_update_tg_load_avg(ctx, c, &tg->outer[i], &q->outer[i],
+				      wp_tg_outer_load(q, q->outer[i].weight));
 }
 
 /* The group is told of its queue's load, those around it of theirs, which followed. */
 WP_INLINE void wp_tg_tell_all(struct wp_ctx *ctx, struct wp_task_group *tg, struct wp_cpu *c,
 			      struct wp_tg_queue *q)
 {
-	wp_tg_tell(ctx, c, &tg->sum, &q->part, q->avg.load_avg);
+	wp_update_tg_load_avg(ctx, c, &tg->sum, &q->part, q->avg.load_avg);
 	wp_tg_tell_outer(ctx, c, tg, q);
 }
 
@@ -88,7 +88,7 @@ WP_FN int wp_tg_nest(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg WP_
  * group's shares by what the queue is of the group. `counted` is what group_load has of the queue;
  * what it has now takes that place.
  */
-WP_FN u32 wp_tg_weight(u32 shares, u64 group_load, u32 counted, u32 load)
+WP_FN u32 wp_calc_group_shares(u32 shares, u64 group_load, u32 counted, u32 load)
 {
 	u64 all = wp_sub(group_load, counted) + load;
 	u64 weight = all ? wp_div((u64)shares * load, all) : (u64)shares * load;
@@ -100,7 +100,7 @@ WP_FN u32 wp_tg_weight(u32 shares, u64 group_load, u32 counted, u32 load)
 WP_INLINE u32 wp_tg_ask(struct wp_tg_load *sum, const struct wp_tg_part *part, u32 load)
 {
 	sum->reads++;
-	return wp_tg_weight(sum->shares, sum->load, part->counted, load);
+	return wp_calc_group_shares(sum->shares, sum->load, part->counted, load);
 }
 
 /* The same from the inside to the outermost of the groups around this one. */

@@ -46,7 +46,7 @@ WP_INLINE int wp_tg_queue_update(struct wp_ctx *ctx, const struct wp_cpu *c, str
 	u32 is_load = WP_OLD(ctx->params.runnable_is_load);
 	int changed = wp_tg_apply_removed(ctx, q);
 	struct wp_pelt_step step = {
-		.now_ns = wp_pelt_now(ctx, c),
+		.now_ns = wp_rq_clock_pelt(ctx, c),
 		.load = q->load_weight,
 		.runnable = is_load ? q->load_weight : q->nr,
 		.running = q->running,
@@ -74,7 +74,7 @@ WP_INLINE int wp_tg_entity_update(struct wp_ctx *ctx, const struct wp_cpu *c,
 {
 	u32 is_load = WP_OLD(ctx->params.runnable_is_load);
 	struct wp_pelt_step step = {
-		.now_ns = wp_pelt_now(ctx, c),
+		.now_ns = wp_rq_clock_pelt(ctx, c),
 		.load = q->nr != 0,
 		.runnable = is_load ? q->nr != 0 : q->nr,
 		.running = q->running,
@@ -122,7 +122,7 @@ WP_INLINE u64 wp_tg_load_sum(const struct wp_tg_queue *q, s64 moved, u64 div, u3
 }
 
 /* The entity's load, and in the CPU's queue, after load has moved. */
-WP_INLINE void wp_tg_follow_load(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_tg_queue *q)
+WP_INLINE void wp_update_tg_cfs_load(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_tg_queue *q)
 {
 	struct wp_avg *e = &q->entity, *rq = &c->avg;
 	u64 div = WP_MIN_DIV + rq->period_contrib;
@@ -160,7 +160,8 @@ WP_INLINE void wp_tg_runnable_load(struct wp_ctx *ctx, struct wp_cpu *c,
 }
 
 /* Tasks joined or left: the entity follows its queue, the CPU's queue the entity. Returns 1 if. */
-WP_INLINE int wp_tg_propagate(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_tg_queue *q)
+WP_INLINE int wp_propagate_entity_load_avg(struct wp_ctx *ctx, struct wp_cpu *c,
+					   struct wp_tg_queue *q)
 {
 	struct wp_avg *e = &q->entity, *rq = &c->avg;
 	u64 div = WP_MIN_DIV + rq->period_contrib;
@@ -173,12 +174,12 @@ WP_INLINE int wp_tg_propagate(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_tg
 	if (!WP_OLD(ctx->params.runnable_is_load)) {
 		wp_tg_follow(&e->runnable_avg, &e->runnable_sum, &rq->runnable_avg,
 			     &rq->runnable_sum, q->avg.runnable_avg, div);
-		wp_tg_follow_load(ctx, c, q);
+		wp_update_tg_cfs_load(ctx, c, q);
 		return 1;
 	}
 	if (q->nr)
 		wp_tg_runnable_load(ctx, c, q, 0);
-	wp_tg_follow_load(ctx, c, q);
+	wp_update_tg_cfs_load(ctx, c, q);
 	e->runnable_sum = e->load_sum;
 	wp_tg_entity_runnable(q);
 	if (q->nr)

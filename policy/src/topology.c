@@ -320,7 +320,7 @@ WP_INLINE u32 wp_build_dom(struct wp_ctx *ctx, u32 level, u32 flags, u32 cpu)
 }
 
 /* Capacity of a group: sum and smallest of its CPUs. */
-WP_INLINE void wp_group_capacity(struct wp_ctx *ctx, struct wp_group *g)
+WP_INLINE void wp_update_group_capacity(struct wp_ctx *ctx, struct wp_group *g)
 {
 	u32 i, sum = 0, least = WP_NONE, most = 0;
 
@@ -421,7 +421,7 @@ WP_INLINE void wp_finish_doms(struct wp_ctx *ctx)
 		wp_init_power(ctx, i);
 #endif
 	for (i = 0; i < ctx->nr_groups; i++) {
-		wp_group_capacity(ctx, WP_AT(ctx->groups, i));
+		wp_update_group_capacity(ctx, WP_AT(ctx->groups, i));
 		wp_group_prefer(ctx, WP_AT(ctx->groups, i));
 	}
 }

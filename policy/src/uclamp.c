@@ -15,29 +15,29 @@
 #define WP_UCLAMP_BUCKETS 5u
 #define WP_UCLAMP_DELTA 205u /* 1024 / 5, rounded to the nearest */
 
-WP_INLINE u32 wp_uclamp_bucket(u32 value)
+WP_INLINE u32 wp_uclamp_bucket_id(u32 value)
 {
 	return wp_min(value / WP_UCLAMP_DELTA, WP_UCLAMP_BUCKETS - 1);
 }
 
 /* The counts are sums: a CPU that pulls a task takes it off without the old queue's lock. */
-WP_INLINE void wp_uclamp_in(struct wp_uclamp *u, u32 value)
+WP_INLINE void wp_uclamp_rq_inc_id(struct wp_uclamp *u, u32 value)
 {
-	u32 bucket = wp_uclamp_bucket(value);
+	u32 bucket = wp_uclamp_bucket_id(value);
 	u32 *highest = WP_AT(u->highest, bucket);
 
 	*highest = *WP_AT(u->tasks, bucket) ? wp_max(*highest, value) : value;
 	WP_ADD(WP_AT(u->tasks, bucket), 1u);
 }
 
-WP_INLINE void wp_uclamp_out(struct wp_uclamp *u, u32 value)
+WP_INLINE void wp_uclamp_rq_dec_id(struct wp_uclamp *u, u32 value)
 {
-	WP_ADD(WP_AT(u->tasks, wp_uclamp_bucket(value)), 0 - 1u);
+	WP_ADD(WP_AT(u->tasks, wp_uclamp_bucket_id(value)), 0 - 1u);
 }
 
 /* The highest hint among the queued tasks, `otherwise` without any. A global function: its paths
  * would multiply those of its callers for the verifier. */
-WP_FN u32 wp_uclamp_highest(const struct wp_uclamp *u WP_NONNULL, u32 otherwise)
+WP_FN u32 wp_uclamp_rq_max_value(const struct wp_uclamp *u WP_NONNULL, u32 otherwise)
 {
 	u32 i, value = otherwise;
 
@@ -49,7 +49,7 @@ WP_FN u32 wp_uclamp_highest(const struct wp_uclamp *u WP_NONNULL, u32 otherwise)
 }
 
 /* A task joins the queue. */
-WP_INLINE void wp_uclamp_enqueue(const struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task)
+WP_INLINE void wp_uclamp_rq_inc(const struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task)
 {
 	if (!ctx->params.uclamp || task->uclamp_counted)
 		return;
@@ -61,15 +61,15 @@ WP_INLINE void wp_uclamp_enqueue(const struct wp_ctx *ctx, struct wp_cpu *c, str
 		return;
 	task->uclamp_counted = WP_UCLAMP_HINTED;
 	WP_ADD(&c->uclamp_hinted, 1u);
-	wp_uclamp_in(WP_AT(c->uclamp, WP_UCLAMP_MIN), task->uclamp_counted_min);
-	wp_uclamp_in(WP_AT(c->uclamp, WP_UCLAMP_MAX), task->uclamp_counted_max);
+	wp_uclamp_rq_inc_id(WP_AT(c->uclamp, WP_UCLAMP_MIN), task->uclamp_counted_min);
+	wp_uclamp_rq_inc_id(WP_AT(c->uclamp, WP_UCLAMP_MAX), task->uclamp_counted_max);
 }
 
 /*
  * A task leaves the queue. An idle CPU wants no performance, but keeps the bound of the last task:
  * that task's decaying utilisation must not raise the frequency above it.
  */
-WP_INLINE void wp_uclamp_dequeue(struct wp_cpu *c, struct wp_task *task)
+WP_INLINE void wp_uclamp_rq_dec(struct wp_cpu *c, struct wp_task *task)
 {
 	u32 counted = task->uclamp_counted;
 
@@ -81,19 +81,19 @@ WP_INLINE void wp_uclamp_dequeue(struct wp_cpu *c, struct wp_task *task)
 	if (counted != WP_UCLAMP_HINTED)
 		return;
 	WP_ADD(&c->uclamp_hinted, 0 - 1u);
-	wp_uclamp_out(WP_AT(c->uclamp, WP_UCLAMP_MIN), task->uclamp_counted_min);
-	wp_uclamp_out(WP_AT(c->uclamp, WP_UCLAMP_MAX), task->uclamp_counted_max);
+	wp_uclamp_rq_dec_id(WP_AT(c->uclamp, WP_UCLAMP_MIN), task->uclamp_counted_min);
+	wp_uclamp_rq_dec_id(WP_AT(c->uclamp, WP_UCLAMP_MAX), task->uclamp_counted_max);
 }
 
 /* A CPU's hints; while hints do not count: 0 and 1024. Functions of their own, as above. */
-WP_FN u32 wp_rq_uclamp_min(const struct wp_ctx *ctx WP_NONNULL, const struct wp_cpu *c WP_NONNULL)
+WP_FN u32 wp_uclamp_rq_min(const struct wp_ctx *ctx WP_NONNULL, const struct wp_cpu *c WP_NONNULL)
 {
 	if (!ctx->params.uclamp || !c->uclamp_hinted)
 		return 0;
-	return wp_uclamp_highest(WP_AT(c->uclamp, WP_UCLAMP_MIN), 0);
+	return wp_uclamp_rq_max_value(WP_AT(c->uclamp, WP_UCLAMP_MIN), 0);
 }
 
-WP_FN u32 wp_rq_uclamp_max(const struct wp_ctx *ctx WP_NONNULL, const struct wp_cpu *c WP_NONNULL)
+WP_FN u32 wp_uclamp_rq_max(const struct wp_ctx *ctx WP_NONNULL, const struct wp_cpu *c WP_NONNULL)
 {
 	u32 last = (u32)wp_sub(WP_SCALE, c->uclamp_last_cut);
 
@@ -101,22 +101,22 @@ WP_FN u32 wp_rq_uclamp_max(const struct wp_ctx *ctx WP_NONNULL, const struct wp_
 		return WP_SCALE; /* a task without hints bounds nothing */
 	if (!c->uclamp_tasks)
 		return last;
-	return wp_uclamp_highest(WP_AT(c->uclamp, WP_UCLAMP_MAX), last);
+	return wp_uclamp_rq_max_value(WP_AT(c->uclamp, WP_UCLAMP_MAX), last);
 }
 
 /* No queued task: its hints are nobody's. */
-WP_INLINE int wp_rq_uclamp_idle(const struct wp_cpu *c)
+WP_INLINE int wp_uclamp_rq_is_idle(const struct wp_cpu *c)
 {
 	return !c->uclamp_tasks;
 }
 
 /* A task's own. */
-WP_INLINE u32 wp_task_uclamp_min(const struct wp_ctx *ctx, const struct wp_task *task)
+WP_INLINE u32 wp_uclamp_eff_min(const struct wp_ctx *ctx, const struct wp_task *task)
 {
 	return ctx->params.uclamp ? task->uclamp_min : 0;
 }
 
-WP_INLINE u32 wp_task_uclamp_max(const struct wp_ctx *ctx, const struct wp_task *task)
+WP_INLINE u32 wp_uclamp_eff_max(const struct wp_ctx *ctx, const struct wp_task *task)
 {
 	return ctx->params.uclamp ? task->uclamp_max : WP_SCALE;
 }
@@ -129,10 +129,10 @@ WP_FN int wp_task_set_uclamp(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task
 	int counted = task->uclamp_counted != 0;
 
 	if (counted)
-		wp_uclamp_dequeue(c, task);
+		wp_uclamp_rq_dec(c, task);
 	task->uclamp_min = wp_min(min, WP_SCALE);
 	task->uclamp_max = wp_min(max, WP_SCALE);
 	if (counted)
-		wp_uclamp_enqueue(ctx, c, task);
+		wp_uclamp_rq_inc(ctx, c, task);
 	return 0;
 }

@@ -79,7 +79,7 @@ WP_FN u32 wp_util_est_of_run(u64 run_ns)
 {
 	u64 us = wp_min64(run_ns >> 10, 345 * 1024); /* all there is to reach by then */
 	u32 periods = (u32)us / 1024u, rest = (u32)us % 1024u;
-	u32 sum = periods ? wp_pelt_segments(periods, 1024, rest) : rest;
+	u32 sum = periods ? wp_accumulate_pelt_segments(periods, 1024, rest) : rest;
 
 	return sum * WP_SCALE / WP_MIN_DIVIDER;
 }
@@ -109,7 +109,7 @@ WP_INLINE void wp_note_run(const struct wp_ctx *ctx, struct wp_cpu *c, struct wp
 }
 
 /* Demand of a CPU. */
-WP_INLINE u32 wp_cpu_util(const struct wp_ctx *ctx, const struct wp_cpu *c)
+WP_INLINE u32 wp_cpu_util_cfs(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
 	u32 util = c->avg.util_avg;
 
@@ -139,7 +139,7 @@ WP_INLINE void wp_util_est_dequeue(struct wp_cpu *c, struct wp_task *task)
  * The pair forms write nothing while the slow half would stay: the fast half may then be stale,
  * as in those kernels.
  */
-WP_INLINE void wp_util_est_sleep(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task)
+WP_INLINE void wp_util_est_update(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task)
 {
 	u32 mode = ctx->params.util_est;
 	u32 util = task->avg.util_avg;

@@ -13,7 +13,7 @@
 /* Weight per task of what is queued on a CPU. */
 WP_INLINE s64 wp_load_per_task(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	return (s64)wp_div(wp_weighted_load(ctx, c), c->nr_running);
+	return (s64)wp_div(wp_cpu_load(ctx, c), c->nr_running);
 }
 
 /* May the task come to the waking CPU? */
@@ -25,8 +25,8 @@ WP_FN int wp_affine_by_load(const struct wp_ctx *ctx WP_NONNULL,
 	const struct wp_cpu *prev = WP_AT(ctx->cpus, req->prev_cpu);
 	int by_weight = !!ctx->params.weight_is_load;
 	s64 load = by_weight ? task->weight : task->avg.load_avg;
-	s64 here_load = (s64)wp_load_high(ctx, here, 0); /* wake_idx is 0 in every domain */
-	s64 prev_load = (s64)wp_load_low(ctx, prev, 0);
+	s64 here_load = (s64)wp_target_load(ctx, here, 0); /* wake_idx is 0 in every domain */
+	s64 prev_load = (s64)wp_source_load(ctx, prev, 0);
 	s64 with = 100 * (s64)prev->capacity;
 	s64 without = (s64)(100 + (pct - 100) / 2) * (s64)here->capacity;
 
@@ -44,5 +44,5 @@ WP_FN int wp_affine_by_load(const struct wp_ctx *ctx WP_NONNULL,
 		return 0;
 	/* Both so lightly loaded that the balance means nothing. */
 	return here_load <= prev_load &&
-	       here_load + (s64)wp_load_high(ctx, prev, 0) <= wp_load_per_task(ctx, here);
+	       here_load + (s64)wp_target_load(ctx, prev, 0) <= wp_load_per_task(ctx, here);
 }

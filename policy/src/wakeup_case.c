@@ -44,7 +44,7 @@ WP_FN u32 wp_wakeup_case(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *ta
 		   wp_case_cpu(ctx, cpu, WP_CASE_CPU_BIG);
 
 	if (req->kind != WP_PLACE_FORK)
-		wp_sync_task(ctx, &now);
+		wp_sync_entity_load_avg(ctx, &now);
 	if (little && wp_too_big_for(ctx, &now, little))
 		bits |= WP_CASE_TASK_BIG;
 	if (dec->rule == WP_RULE_IDLE_SIBLING)

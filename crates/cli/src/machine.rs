@@ -114,10 +114,10 @@ fn flags(bits: u32) -> Vec<&'static str> {
         .collect()
 }
 
-fn energy_states(domain: &sys::wp_perf_dom) -> Vec<EnergyState> {
+fn energy_states(domain: &sys::wp_perf_domain) -> Vec<EnergyState> {
     let table = &domain.table[(domain.live & 1) as usize];
     let states = &table.state[..table.nr_states as usize];
-    let state = |s: &sys::wp_em_state| EnergyState {
+    let state = |s: &sys::wp_em_perf_state| EnergyState {
         performance: s.performance,
         cost: s.cost,
         inefficient: s.inefficient != 0,

@@ -38,26 +38,26 @@ int wp_class_run(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 		 const struct wp_class_task *ct WP_NONNULL, u64 now_ns);
 int wp_class_stop(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns);
 int wp_class_tick(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns);
-int wp_irq_time(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 irq_ns);
+int wp_irqtime_account_irq(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 irq_ns);
 
 /* ... for the other files of the core */
 u64 wp_irq_take(struct wp_cpu *c WP_NONNULL, u64 delta_ns);
-int wp_class_decay(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c WP_NONNULL);
-u32 wp_class_bw(const struct wp_cpu *c WP_NONNULL);
+int wp_update_other_load_avgs(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c WP_NONNULL);
+u32 wp_cpu_bw_dl(const struct wp_cpu *c WP_NONNULL);
 u32 wp_class_freq_util(const struct wp_cpu *c WP_NONNULL, u32 fair);
-u32 wp_aged_capacity(struct wp_cpu *c WP_NONNULL);
+u32 wp_scale_rt_capacity_4_18(struct wp_cpu *c WP_NONNULL);
 
 /* select_rt.c: where such a task goes */
-int wp_select_class(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
-		    const struct wp_class_task *ct WP_NONNULL,
-		    const struct wp_request *req WP_NONNULL,
-		    struct wp_decision *dec WP_NONNULL);
+int wp_select_task_rq_rt(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
+			 const struct wp_class_task *ct WP_NONNULL,
+			 const struct wp_request *req WP_NONNULL,
+			 struct wp_decision *dec WP_NONNULL);
 u32 wp_class_push_cpu(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
 		      const struct wp_class_task *ct WP_NONNULL);
 u32 wp_class_pull_cpu(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
 
 /* iowait.c: the governor helps CPUs whose tasks wait for I/O */
-int wp_io_wakeup(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c WP_NONNULL, u64 now_ns);
+int wp_sugov_iowait_boost(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c WP_NONNULL, u64 now_ns);
 int wp_io_update(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c WP_NONNULL, u64 now_ns);
 int wp_io_floors(struct wp_ctx *ctx WP_NONNULL, struct wp_freq_dom *fd WP_NONNULL, u64 now_ns);
 

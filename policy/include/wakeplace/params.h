@@ -96,7 +96,7 @@ enum wp_pressure_form {
 	WP_PRESSURE_LIMITS,  /* 6.10: the larger of hardware's and the frequency policy's limits */
 };
 
-/* Of wp_scaling_factor: kernel times that are longer on larger machines. */
+/* Of wp_get_update_sysctl_factor: kernel times that are longer on larger machines. */
 enum wp_tunable_scaling {
 	WP_SCALING_NONE,
 	WP_SCALING_LOG,    /* times 1 + log2(min(cpus, 8)) */

@@ -16,6 +16,7 @@
 
 #include "wakeplace/averages.h"
 #include "wakeplace/balance.h"
+#include "wakeplace/energy.h"
 #include "wakeplace/group_sums.h"
 #include "wakeplace/limits.h"
 #include "wakeplace/params.h"
@@ -53,7 +54,7 @@ struct wp_task {
 	u32 util_est;      /* enqueued value | WP_UTIL_EST_UNCHANGED */
 	u32 util_est_ewma;
 	u32 nr_allowed;
-	u32 max_allowed_capacity; /* of the CPUs it may use (wp_task_set_allowed) */
+	u32 max_allowed_capacity; /* of the CPUs it may use (wp_set_cpus_allowed) */
 	u32 uclamp_min; /* performance hints, 0..1024; no wish: 0 and 1024 */
 	u32 uclamp_max;
 	u32 uclamp_counted;     /* a queue counts it, with these hints */
@@ -270,32 +271,6 @@ struct wp_cpu {
 	u64 llc_crowded_tick;
 };
 
-struct wp_em_state {
-	u32 khz;
-	u32 power_uw;
-	u32 performance; /* capacity at this state */
-	u32 cost;        /* power_uw * 10 / performance (6.12); an artificial model's own */
-	u32 cost_mw;     /* fmax * mW / khz (5.0) */
-	u32 inefficient;
-};
-
-struct wp_em_table {
-	u32 nr_states;
-	u32 max_khz;
-	u32 artificial; /* states come with their cost (get_cost), powers are of no scale */
-	struct wp_em_state state[WP_MAX_STATES];
-};
-
-struct wp_perf_dom {
-	u32 first_cpu; /* list range */
-	u32 nr_cpus;
-	u32 capacity;
-	u32 live; /* which of the two tables readers use */
-	u32 min_state; /* limits of what the hardware may use now (wp_em_limit) */
-	u32 max_state;
-	struct wp_em_table table[2];
-};
-
 /* A frequency domain: schedutil's policy object. */
 struct wp_freq_dom {
 	u64 last_update_ns; /* of the last request */
@@ -393,11 +368,11 @@ struct wp_ctx {
 	struct wp_cpu cpus[WP_MAX_CPUS];
 	struct wp_dom doms[WP_MAX_DOMS];
 	struct wp_group groups[WP_MAX_GROUPS];
-	struct wp_perf_dom perf_doms[WP_MAX_PERF_DOMS];
+	struct wp_perf_domain perf_doms[WP_MAX_PERF_DOMS];
 	struct wp_freq_dom freq_doms[WP_MAX_FREQ_DOMS];
 	u16 list[WP_MAX_LIST];
 	u32 opp_khz[WP_MAX_OPPS];
-	struct wp_em_table em_scratch;
+	struct wp_em_perf_table em_scratch;
 	u64 serial_tick; /* when a pass over nodes began that is not over yet, 0 = none */
 	u64 surplus_tick; /* the last tick at which some CPU had a task to give */
 	u64 uneven_tick;  /* ... at which some cache had two busy CPUs (live queues) */
@@ -419,17 +394,6 @@ struct wp_ctx {
 	struct wp_mc_table mc_table;
 	u32 mc_booted;
 	u32 nr_llcs; /* last-level caches with a CPU online */
-};
-
-enum wp_energy_off {
-	WP_ENERGY_ON,
-	WP_ENERGY_OFF_POLICY,     /* the policy does not ask for it */
-	WP_ENERGY_OFF_NO_MODEL,   /* some CPU has no performance domain */
-	WP_ENERGY_OFF_SYMMETRIC,  /* no domain with CPUs of different capacity */
-	WP_ENERGY_OFF_SMT,
-	WP_ENERGY_OFF_GOVERNOR,   /* not schedutil */
-	WP_ENERGY_OFF_COMPLEXITY,
-	WP_ENERGY_OFF_FORM, /* the live build has the current form only */
 };
 
 /* Bits that the event entry points return. */
@@ -458,18 +422,6 @@ enum wp_queue_flags {
 	WP_Q_THROTTLE = 1 << 5, /* deadline: leaves or joins because of its budget, stays active */
 };
 
-enum wp_em_error {
-	WP_EM_OK,
-	WP_EM_NO_STATES,
-	WP_EM_FREQ_ORDER,  /* frequencies must rise strictly */
-	WP_EM_POWER_RANGE, /* power outside 1 uW..64 W */
-	WP_EM_CAPACITY,    /* CPUs of one domain with different capacity */
-	WP_EM_TWICE,       /* a CPU has a domain already */
-	WP_EM_FULL,
-	WP_EM_LIMIT, /* a limit is not a frequency of the table, or they are crossed */
-	WP_EM_COST_RANGE, /* a cost of an artificial model outside 1..64000000 */
-};
-
 /* pelt.c: the arithmetic of load tracking */
 u64 wp_decay_load(u64 value, u64 periods);
 struct wp_pelt_step {
@@ -482,8 +434,8 @@ struct wp_pelt_step {
 	u32 scale_freq; /* 1024 in clock mode */
 	u32 runnable_is_load;
 };
-u32 wp_pelt_segments(u32 periods, u32 d1, u32 d3);
-int wp_avg_update(struct wp_avg *avg WP_NONNULL, const struct wp_pelt_step *step WP_NONNULL);
+u32 wp_accumulate_pelt_segments(u32 periods, u32 d1, u32 d3);
+int wp_update_load_sum(struct wp_avg *avg WP_NONNULL, const struct wp_pelt_step *step WP_NONNULL);
 WP_SMALL_FN int wp_avg_step(struct wp_avg *avg WP_NONNULL,
 			    const struct wp_pelt_step *step WP_NONNULL);
 
@@ -498,42 +450,46 @@ u32 wp_util_est_next(u32 mode, u32 est, u32 util, u32 runnable, u32 capacity);
 /* rq.c: events of tasks and run queues */
 int wp_task_init(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL);
 int wp_task_fork(struct wp_task *task WP_NONNULL, const struct wp_waker *parent WP_NONNULL);
-int wp_task_set_allowed(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL);
-int wp_task_set_weight(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 weight,
-		       u64 now_ns);
+int wp_set_cpus_allowed(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL);
+int wp_reweight_task(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 weight,
+		     u64 now_ns);
 int wp_task_new(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
 		u64 now_ns);
-int wp_enqueue(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns,
-	       u32 flags);
-int wp_dequeue(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns,
-	       u32 flags);
-int wp_set_current(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns);
-int wp_put_current(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns);
+int wp_enqueue_task_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
+			 u64 now_ns, u32 flags);
+int wp_dequeue_task_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns,
+			 u32 flags);
+int wp_set_next_task_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+			  u64 now_ns);
+int wp_put_prev_task_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+			  u64 now_ns);
 int wp_enter_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 int wp_exit_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 int wp_woken(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
-int wp_migrate_sleeping(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
-			u64 now_ns);
+int wp_migrate_task_rq_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
+			    u64 now_ns);
 int wp_migrate_pulled(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu);
 int wp_migrate_queued(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
 		      u64 now_ns);
-int wp_task_exit(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL);
-int wp_tick(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns);
+int wp_task_dead_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL);
+int wp_task_tick_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns);
 int wp_idle_tick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 
 /* uclamp.c: performance hints */
-u32 wp_uclamp_highest(const struct wp_uclamp *u WP_NONNULL, u32 otherwise);
+u32 wp_uclamp_rq_max_value(const struct wp_uclamp *u WP_NONNULL, u32 otherwise);
 int wp_task_set_uclamp(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 min,
 		       u32 max);
 
 /* duration.c */
-u32 wp_scaling_factor(u32 scaling, u32 nr_cpus);
+u32 wp_get_update_sysctl_factor(u32 scaling, u32 nr_cpus);
 
 /* topology.c, energy_model.c: the machine, before the first event */
 u32 wp_build_domains(struct wp_ctx *ctx WP_NONNULL); /* enum wp_topo_error */
-u32 wp_em_register(struct wp_ctx *ctx WP_NONNULL, const u16 *cpus WP_NONNULL, u32 nr_cpus);
-u32 wp_em_update(struct wp_ctx *ctx WP_NONNULL, u32 pd);
-u32 wp_em_limit(struct wp_ctx *ctx WP_NONNULL, u32 pd, u32 khz_min, u32 khz_max);
+u32 wp_em_dev_register_perf_domain(struct wp_ctx *ctx WP_NONNULL, const u16 *cpus WP_NONNULL,
+				   u32 nr_cpus);
+u32 wp_em_dev_update_perf_domain(struct wp_ctx *ctx WP_NONNULL, u32 pd);
+u32 wp_em_update_performance_limits(struct wp_ctx *ctx WP_NONNULL, u32 pd, u32 khz_min,
+				    u32 khz_max);
 int wp_start(struct wp_ctx *ctx WP_NONNULL);
 int wp_reconsider(struct wp_ctx *ctx WP_NONNULL);
 
@@ -544,7 +500,7 @@ u32 wp_rate_limit_us(const struct wp_ctx *ctx WP_NONNULL, u32 freq_dom);
 int wp_freq_applied(struct wp_ctx *ctx WP_NONNULL, u32 freq_dom, u32 opp);
 
 /* cpu_power.c: older forms of capacity */
-int wp_ran_other(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns, u64 ran_ns);
+int wp_sched_rt_avg_update_4_18(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns, u64 ran_ns);
 u32 wp_capacity_tasks(u32 capacity);
 
 /* select.c, capacity.c, util_est.c */
@@ -586,7 +542,7 @@ u32 wp_nohz_target(struct wp_ctx *ctx WP_NONNULL);
 int wp_nohz_begin(struct wp_ctx *ctx WP_NONNULL, u32 cpu);
 u32 wp_nohz_next(struct wp_ctx *ctx WP_NONNULL, u32 after);
 int wp_nohz_pass_end(struct wp_ctx *ctx WP_NONNULL, u64 now_ns, u32 balanced);
-int wp_update_blocked(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
+int wp_update_blocked_averages(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 
 #include "wakeplace/classes.h"
 #include "wakeplace/explain.h"

@@ -286,7 +286,7 @@ OPS(running) void wakeplace_running(u64 *args)
 		return;
 	fresh_cpu(cpu);
 	account_move(t, cpu, now);
-	carry_out_freq(cpu, wp_set_current(&ctx, &t->wp, now));
+	carry_out_freq(cpu, wp_set_next_task_fair(&ctx, &t->wp, now));
 	wp_vq_start(&ctx, &t->wp, cpu, now);
 	begin_slice(p, cpu, false);
 	wake_leaving(now);
@@ -318,7 +318,7 @@ OPS(stopping) void wakeplace_stopping(u64 *args)
 	fresh_cpu(cpu);
 	account_run(t, cpu, now);
 	t->was_running = 1;
-	carry_out_freq(cpu, wp_put_current(&ctx, &t->wp, now));
+	carry_out_freq(cpu, wp_put_prev_task_fair(&ctx, &t->wp, now));
 }
 
 /*
@@ -370,7 +370,7 @@ OPS(tick) void wakeplace_tick(u64 *args)
 		return;
 	fresh_cpu(cpu);
 	note_pressure(cpu, now);
-	did = wp_tick(&ctx, &t->wp, now);
+	did = wp_task_tick_fair(&ctx, &t->wp, now);
 	carry_out_freq(cpu, did);
 	if (did & WP_DID_BALANCE)
 		w->balance = 1;

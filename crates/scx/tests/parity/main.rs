@@ -131,8 +131,8 @@ const ELSEWHERE: [Reason; 3] = [Reason::ClassPrev, Reason::ClassLowest, Reason::
 
 /// Calls whose answer is other than 0 only when they do what they are there for.
 const DEEP: [Op; 18] = [
-    Op::enqueue,
-    Op::tick,
+    Op::enqueue_task_fair,
+    Op::task_tick_fair,
     Op::idle_tick,
     Op::vq_preempts,
     Op::vq_eligible,

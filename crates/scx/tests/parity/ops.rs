@@ -86,21 +86,23 @@ ops! {
         let parent = g.waker as usize % s.tasks.len();
         sys::wp_task_fork(task, &raw const s.tasks[parent].waker)
     };
-    task_set_allowed(_s, ctx, task, _args) = sys::wp_task_set_allowed(ctx, task);
-    task_set_weight(_s, ctx, task, g) = sys::wp_task_set_weight(ctx, task, g.a, g.now_ns);
+    set_cpus_allowed(_s, ctx, task, _args) = sys::wp_set_cpus_allowed(ctx, task);
+    reweight_task(_s, ctx, task, g) = sys::wp_reweight_task(ctx, task, g.a, g.now_ns);
     task_set_uclamp(_s, ctx, task, g) = sys::wp_task_set_uclamp(ctx, task, g.a, g.b);
-    uclamp_highest(_s, ctx, _task, g) = {
+    uclamp_rq_max_value(_s, ctx, _task, g) = {
         let cpu = g.cpu as usize % (*ctx).cpus.len();
-        sys::wp_uclamp_highest(&raw const (*ctx).cpus[cpu].uclamp[g.a as usize % 2], g.b)
+        sys::wp_uclamp_rq_max_value(&raw const (*ctx).cpus[cpu].uclamp[g.a as usize % 2], g.b)
     };
     task_new(_s, ctx, task, g) = sys::wp_task_new(ctx, task, g.cpu, g.now_ns);
-    task_exit(_s, ctx, task, _args) = sys::wp_task_exit(ctx, task);
-    enqueue(_s, ctx, task, g) = sys::wp_enqueue(ctx, task, g.cpu, g.now_ns, g.a);
-    dequeue(_s, ctx, task, g) = sys::wp_dequeue(ctx, task, g.now_ns, g.a);
-    set_current(_s, ctx, task, g) = sys::wp_set_current(ctx, task, g.now_ns);
-    put_current(_s, ctx, task, g) = sys::wp_put_current(ctx, task, g.now_ns);
-    tick(_s, ctx, task, g) = sys::wp_tick(ctx, task, g.now_ns);
-    migrate_sleeping(_s, ctx, task, g) = sys::wp_migrate_sleeping(ctx, task, g.cpu, g.now_ns);
+    task_dead_fair(_s, ctx, task, _args) = sys::wp_task_dead_fair(ctx, task);
+    enqueue_task_fair(_s, ctx, task, g) =
+        sys::wp_enqueue_task_fair(ctx, task, g.cpu, g.now_ns, g.a);
+    dequeue_task_fair(_s, ctx, task, g) = sys::wp_dequeue_task_fair(ctx, task, g.now_ns, g.a);
+    set_next_task_fair(_s, ctx, task, g) = sys::wp_set_next_task_fair(ctx, task, g.now_ns);
+    put_prev_task_fair(_s, ctx, task, g) = sys::wp_put_prev_task_fair(ctx, task, g.now_ns);
+    task_tick_fair(_s, ctx, task, g) = sys::wp_task_tick_fair(ctx, task, g.now_ns);
+    migrate_task_rq_fair(_s, ctx, task, g) =
+        sys::wp_migrate_task_rq_fair(ctx, task, g.cpu, g.now_ns);
     migrate_pulled(_s, ctx, task, g) = sys::wp_migrate_pulled(ctx, task, g.cpu);
     migrate_queued(_s, ctx, task, g) = sys::wp_migrate_queued(ctx, task, g.cpu, g.now_ns);
     enter_idle(_s, ctx, _task, g) = sys::wp_enter_idle(ctx, g.cpu, g.now_ns);
@@ -134,8 +136,9 @@ ops! {
     rate_limit_us(_s, ctx, _task, g) = sys::wp_rate_limit_us(ctx, g.a);
     freq_applied(_s, ctx, _task, g) = sys::wp_freq_applied(ctx, g.a, g.b);
     map_util_freq(_s, _ctx, _task, g) = sys::wp_map_util_freq(g.a, g.b, g.cpu2);
-    em_update(_s, ctx, _task, g) = sys::wp_em_update(ctx, g.a);
-    em_limit(_s, ctx, _task, g) = sys::wp_em_limit(ctx, g.a, g.x as u32, g.y as u32);
+    em_dev_update_perf_domain(_s, ctx, _task, g) = sys::wp_em_dev_update_perf_domain(ctx, g.a);
+    em_update_performance_limits(_s, ctx, _task, g) =
+        sys::wp_em_update_performance_limits(ctx, g.a, g.x as u32, g.y as u32);
     start(_s, ctx, _task, _args) = sys::wp_start(ctx);
     reconsider(_s, ctx, _task, _args) = sys::wp_reconsider(ctx);
     util_fits_cpu(_s, ctx, _task, g) = sys::wp_util_fits_cpu(ctx, g.cpu2, g.a, g.b, g.cpu);
@@ -161,17 +164,19 @@ ops! {
     nohz_begin(_s, ctx, _task, g) = sys::wp_nohz_begin(ctx, g.cpu);
     nohz_next(_s, ctx, _task, g) = sys::wp_nohz_next(ctx, g.cpu);
     nohz_pass_end(_s, ctx, _task, g) = sys::wp_nohz_pass_end(ctx, g.now_ns, g.a);
-    update_blocked(_s, ctx, _task, g) = sys::wp_update_blocked(ctx, g.cpu, g.now_ns);
+    update_blocked_averages(_s, ctx, _task, g) =
+        sys::wp_update_blocked_averages(ctx, g.cpu, g.now_ns);
     decay_load(_s, _ctx, _task, g) = sys::wp_decay_load(g.x, g.y);
-    pelt_segments(_s, _ctx, _task, g) = sys::wp_pelt_segments(g.a, g.b, g.cpu2);
-    avg_update(s, _ctx, task, _args) =
-        sys::wp_avg_update(&raw mut (*task).avg, &raw const s.step);
+    accumulate_pelt_segments(_s, _ctx, _task, g) =
+        sys::wp_accumulate_pelt_segments(g.a, g.b, g.cpu2);
+    update_load_sum(s, _ctx, task, _args) =
+        sys::wp_update_load_sum(&raw mut (*task).avg, &raw const s.step);
     avg_step(s, _ctx, task, _args) =
         sys::wp_avg_step(&raw mut (*task).avg, &raw const s.step);
     util_est_of_run(_s, _ctx, _task, g) = sys::wp_util_est_of_run(g.x);
     util_est_next(_s, _ctx, _task, g) =
         sys::wp_util_est_next(g.a, g.b, g.cpu, g.cpu2, g.level);
-    scaling_factor(_s, _ctx, _task, g) = sys::wp_scaling_factor(g.a, g.b);
+    get_update_sysctl_factor(_s, _ctx, _task, g) = sys::wp_get_update_sysctl_factor(g.a, g.b);
     nice_weight(_s, _ctx, _task, g) = sys::wp_nice_weight(g.a.cast_signed());
     nice_inv_weight(_s, _ctx, _task, g) = sys::wp_nice_inv_weight(g.a.cast_signed());
 }
