@@ -13,49 +13,48 @@
 #include "wakeplace/policy.h"
 
 /* busiest.c */
-WP_FN int wp_rest_of_core_idle(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
+WP_FN int wp_is_core_idle(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
 
-WP_INLINE int wp_higher_priority(const struct wp_ctx *ctx, u32 a, u32 b)
+WP_INLINE int wp_sched_asym_prefer(const struct wp_ctx *ctx, u32 a, u32 b)
 {
 	return WP_AT(ctx->cpus, a)->asym_priority > WP_AT(ctx->cpus, b)->asym_priority;
 }
 
 /* Does the priority of this CPU count in the domain? */
-WP_INLINE int wp_uses_priority(const struct wp_ctx *ctx, const struct wp_dom *dom, u32 cpu)
+WP_INLINE int wp_sched_use_asym_prio(const struct wp_ctx *ctx, const struct wp_dom *dom, u32 cpu)
 {
 	if (!(dom->flags & WP_SD_ASYM_PACKING))
 		return 0;
-	return !ctx->smt || (dom->flags & WP_SD_SHARE_CPUCAPACITY) ||
-	       wp_rest_of_core_idle(ctx, cpu);
+	return !ctx->smt || (dom->flags & WP_SD_SHARE_CPUCAPACITY) || wp_is_core_idle(ctx, cpu);
 }
 
 /* Should work be on `dst` rather than on `src`? */
-WP_INLINE int wp_packs_onto(const struct wp_ctx *ctx, const struct wp_dom *dom, u32 dst, u32 src)
+WP_INLINE int wp_sched_asym(const struct wp_ctx *ctx, const struct wp_dom *dom, u32 dst, u32 src)
 {
-	return wp_uses_priority(ctx, dom, dst) && wp_higher_priority(ctx, dst, src);
+	return wp_sched_use_asym_prio(ctx, dom, dst) && wp_sched_asym_prefer(ctx, dst, src);
 }
 
 /* Should the destination have the tasks of a remote group? A core with more than one busy thread
  * has no priority: it is relieved like any other. */
-WP_INLINE int wp_group_packs(const struct wp_ctx *ctx, const struct wp_balance *bal,
-			     const struct wp_dom *dom, const struct wp_group *g,
-			     const struct wp_group_sums *s)
+WP_INLINE int wp_sched_group_asym(const struct wp_ctx *ctx, const struct wp_balance *bal,
+				  const struct wp_dom *dom, const struct wp_group *g,
+				  const struct wp_group_sums *s)
 {
 	if (bal->idle == WP_BUSY || !s->nr_fair)
 		return 0;
 	if ((g->flags & WP_SD_SHARE_CPUCAPACITY) && g->nr_cpus - s->idle_cpus != 1)
 		return 0;
-	return wp_packs_onto(ctx, dom, bal->dst_cpu, g->prefer_cpu);
+	return wp_sched_asym(ctx, dom, bal->dst_cpu, g->prefer_cpu);
 }
 
 /* May the running task be pushed by priority alone? Also off a core with several busy threads,
  * whatever its priority. */
-WP_INLINE int wp_pushes_by_priority(const struct wp_ctx *ctx, const struct wp_balance *bal,
-				    const struct wp_dom *dom)
+WP_INLINE int wp_asym_active_balance(const struct wp_ctx *ctx, const struct wp_balance *bal,
+				     const struct wp_dom *dom)
 {
-	return bal->idle != WP_BUSY && wp_uses_priority(ctx, dom, bal->this_cpu) &&
-	       (wp_higher_priority(ctx, bal->this_cpu, bal->src_cpu) ||
-		!wp_uses_priority(ctx, dom, bal->src_cpu));
+	return bal->idle != WP_BUSY && wp_sched_use_asym_prio(ctx, dom, bal->this_cpu) &&
+	       (wp_sched_asym_prefer(ctx, bal->this_cpu, bal->src_cpu) ||
+		!wp_sched_use_asym_prio(ctx, dom, bal->src_cpu));
 }
 
 /* Is a CPU idle, its tick stopped, where the task of `cpu` should rather be? */
@@ -72,7 +71,7 @@ WP_FN int wp_better_cpu_idle(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 		u32 other = *WP_AT(ctx->list, dom->first_cpu + i);
 
 		if ((*WP_AT(ctx->nohz_mask, other / 64u) >> (other % 64u) & 1u) &&
-		    wp_packs_onto(ctx, dom, other, cpu))
+		    wp_sched_asym(ctx, dom, other, cpu))
 			return 1;
 	}
 	return 0;

@@ -13,8 +13,8 @@
 #define WP_MAX_PINNED_INTERVAL_MS 512u
 
 /* Ticks between two passes of this CPU over a domain. */
-WP_INLINE u64 wp_balance_interval(const struct wp_ctx *ctx, const struct wp_lb *lb, u32 factor,
-				  u32 idle)
+WP_INLINE u64 wp_get_sd_balance_interval(const struct wp_ctx *ctx, const struct wp_lb *lb,
+					 u32 factor, u32 idle)
 {
 	u64 ms = lb->balance_interval_ms, ticks, longest;
 
@@ -36,7 +36,7 @@ WP_FN int wp_balance_due(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level, u64 
 	u64 tick = wp_div(now_ns, ctx->tick_ns);
 	u32 factor = wp_busy_factor(ctx, c, level);
 
-	if (tick < lb->last_balance_tick + wp_balance_interval(ctx, lb, factor, idle))
+	if (tick < lb->last_balance_tick + wp_get_sd_balance_interval(ctx, lb, factor, idle))
 		return 0;
 	lb->before_last_tick = lb->last_balance_tick;
 	lb->last_balance_tick = tick;
@@ -57,7 +57,7 @@ WP_FN int wp_balance_pass_end(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns
 		u32 factor = wp_busy_factor(ctx, c, level);
 
 		next = wp_min64(next, lb->last_balance_tick +
-					      wp_balance_interval(ctx, lb, factor, idle));
+					      wp_get_sd_balance_interval(ctx, lb, factor, idle));
 		if (tick > lb->next_cost_decay_tick) {
 			lb->max_newidle_cost_ns = lb->max_newidle_cost_ns * 253 / 256;
 			lb->next_cost_decay_tick = tick + second;
@@ -95,7 +95,7 @@ WP_FN int wp_should_we_balance(struct wp_ctx *ctx WP_NONNULL,
 
 		if (!wp_idle_at(ctx, cpu))
 			continue;
-		if (!whole || wp_rest_of_core_idle(ctx, cpu))
+		if (!whole || wp_is_core_idle(ctx, cpu))
 			return cpu == bal->this_cpu;
 		if (who == WP_NONE)
 			who = cpu;
@@ -117,7 +117,7 @@ WP_INLINE u32 wp_parent_group(struct wp_ctx *ctx, const struct wp_balance *bal)
 }
 
 /* Nothing to do here, or nothing that may move: look less often. */
-WP_INLINE int wp_balance_relax(struct wp_ctx *ctx, struct wp_balance *bal)
+WP_INLINE int wp_out_one_pinned(struct wp_ctx *ctx, struct wp_balance *bal)
 {
 	struct wp_lb *lb = wp_bal_lb(ctx, bal);
 
@@ -133,7 +133,7 @@ WP_INLINE int wp_balance_relax(struct wp_ctx *ctx, struct wp_balance *bal)
 }
 
 /* Balanced: earlier failures and what affinity prevented are history. */
-WP_INLINE int wp_balanced(struct wp_ctx *ctx, struct wp_balance *bal)
+WP_INLINE int wp_out_balanced(struct wp_ctx *ctx, struct wp_balance *bal)
 {
 	u32 group = wp_parent_group(ctx, bal);
 
@@ -141,7 +141,7 @@ WP_INLINE int wp_balanced(struct wp_ctx *ctx, struct wp_balance *bal)
 	if (group != WP_NONE && !(ctx->params.balance_classes && bal->all_pinned))
 		WP_AT(ctx->groups, group)->imbalanced = 0;
 	wp_bal_lb(ctx, bal)->nr_balance_failed = 0;
-	return wp_balance_relax(ctx, bal);
+	return wp_out_one_pinned(ctx, bal);
 }
 
 WP_INLINE void wp_balance_reset(struct wp_balance *bal)
@@ -159,15 +159,15 @@ WP_INLINE void wp_balance_reset(struct wp_balance *bal)
 /* The CPU to pull from, with kind and amount; WP_NONE: balanced. */
 WP_INLINE u32 wp_balance_source(struct wp_ctx *ctx, struct wp_balance *bal)
 {
-	if ((wp_packing(ctx) || wp_mc_balances(ctx)) && !wp_power_spreads(ctx, bal))
+	if ((wp_packing(ctx) || wp_mc_balances(ctx)) && !wp_pack_spreads(ctx, bal))
 		return bal->src_cpu;
 #ifndef WP_LIVE
 	if (wp_by_counts(ctx))
-		return wp_find_by_counts(ctx, bal);
+		return wp_find_busiest_3_12(ctx, bal);
 	if (!ctx->params.balance_classes)
-		return wp_find_by_load(ctx, bal);
+		return wp_find_busiest_5_4(ctx, bal);
 #endif
-	return wp_find_by_class(ctx, bal);
+	return wp_find_busiest(ctx, bal);
 }
 
 /* Find a source. Sources already excluded stay so. Returns enum wp_balance_step. */
@@ -178,7 +178,7 @@ WP_INLINE int wp_balance_find(struct wp_ctx *ctx, struct wp_balance *bal)
 	wp_balance_reset(bal);
 	bal->src_cpu = wp_balance_source(ctx, bal);
 	if (bal->src_cpu == WP_NONE || bal->src_cpu == bal->this_cpu)
-		return wp_balanced(ctx, bal);
+		return wp_out_balanced(ctx, bal);
 	src = WP_AT(ctx->cpus, bal->src_cpu);
 	bal->all_pinned = wp_nr_awake(src) > 1; /* kept sleepers are not offered */
 	bal->tries_left = 0;
@@ -234,7 +234,7 @@ WP_FN int wp_balance_begin(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal
 	if (bal->idle == WP_NEWLY_IDLE && !wp_newidle_dice(ctx, bal))
 		return WP_BALANCE_DONE;
 	if (!wp_should_we_balance(ctx, bal)) {
-		wp_balanced(ctx, bal);
+		wp_out_balanced(ctx, bal);
 		return wp_balance_over(ctx, bal, WP_BALANCE_STOP);
 	}
 	if (!wp_serial_enter(ctx, bal))

@@ -16,7 +16,7 @@ WP_INLINE int wp_capacity_greater(u32 a, u32 b)
 }
 
 /* All other threads of the CPU's core are idle. */
-WP_FN int wp_rest_of_core_idle(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
+WP_FN int wp_is_core_idle(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	const struct wp_dom *core = WP_AT(ctx->doms, c->dom[0]);
@@ -56,8 +56,8 @@ WP_INLINE void wp_bal_marks(struct wp_ctx *ctx, struct wp_balance *bal, const st
 }
 
 /* The sums of one group, into bal->sums. */
-WP_FN int wp_bal_group_sums(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL,
-			    u32 group, u32 local)
+WP_FN int wp_update_sg_lb_stats(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL,
+				u32 group, u32 local)
 {
 	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
 	const struct wp_group *g = WP_AT(ctx->groups, dom->first_group + group);
@@ -76,7 +76,7 @@ WP_FN int wp_bal_group_sums(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *ba
 	/* Two tasks that share a core would rather have one each. */
 	s->smt_balance = wp_bal_knows_cores(ctx) && !local && bal->idle != WP_BUSY &&
 			 s->nr_fair > 1 && (g->flags & WP_SD_SHARE_CPUCAPACITY);
-	s->asym_packing = !local && wp_group_packs(ctx, bal, dom, g, s);
+	s->asym_packing = !local && wp_sched_group_asym(ctx, bal, dom, g, s);
 	wp_sums_close(s, g, dom->imbalance_pct);
 	if (s->class != WP_CLASS_OVERLOADED)
 		s->avg_load = 0; /* says nothing while there is room */
@@ -96,7 +96,7 @@ WP_INLINE int wp_bal_candidate(struct wp_ctx *ctx, const struct wp_balance *bal)
 	if (s->class == WP_CLASS_MISFIT)
 		return wp_capacity_greater(dst, s->max_capacity) &&
 		       bal->local_sums.class == WP_CLASS_HAS_SPARE &&
-		       wp_rest_of_core_idle(ctx, bal->dst_cpu);
+		       wp_is_core_idle(ctx, bal->dst_cpu);
 	/* Bigger CPUs with room for all of their tasks are not relieved by smaller ones. */
 	return s->class > WP_CLASS_FULLY_BUSY || !wp_capacity_greater(s->min_capacity, dst);
 }
@@ -127,7 +127,7 @@ WP_INLINE int wp_busier_with_spare(const struct wp_ctx *ctx, const struct wp_bal
 }
 
 /* Is the group in bal->sums busier than the busiest so far? */
-WP_INLINE int wp_bal_busier(struct wp_ctx *ctx, const struct wp_balance *bal, u32 group)
+WP_INLINE int wp_update_sd_pick_busiest(struct wp_ctx *ctx, const struct wp_balance *bal, u32 group)
 {
 	const struct wp_group_sums *s = &bal->sums, *b = &bal->busiest_sums;
 	u32 first = wp_bal_dom(ctx, bal)->first_group;
@@ -151,7 +151,7 @@ WP_INLINE int wp_bal_busier(struct wp_ctx *ctx, const struct wp_balance *bal, u3
 	case WP_CLASS_FULLY_BUSY:
 		return wp_fuller(ctx, s, b, b_smt);
 	case WP_CLASS_ASYM_PACKING: /* the worst of them first */
-		return wp_higher_priority(
+		return wp_sched_asym_prefer(
 			ctx, WP_AT(ctx->groups, first + bal->busiest_group)->prefer_cpu,
 			WP_AT(ctx->groups, first + group)->prefer_cpu);
 	case WP_CLASS_HAS_SPARE:
@@ -171,11 +171,11 @@ WP_INLINE void wp_bal_root_flags(struct wp_ctx *ctx, const struct wp_balance *ba
 		ctx->overutilized = 1;
 	}
 	if (bal->idle != WP_NEWLY_IDLE)
-		wp_sis_update(ctx, bal->this_cpu, bal->level);
+		wp_update_idle_cpu_scan(ctx, bal->this_cpu, bal->level);
 }
 
 /* Walk all groups, the local one first: local_sums, busiest_sums, busiest_group, totals. */
-WP_FN int wp_bal_domain_sums(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL)
+WP_FN int wp_update_sd_lb_stats(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL)
 {
 	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
 	u32 k, local = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->group, bal->level);
@@ -188,12 +188,13 @@ WP_FN int wp_bal_domain_sums(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *b
 
 		if (group == local)
 			wp_refresh_local_group(ctx, bal, group);
-		wp_bal_group_sums(ctx, bal, group, group == local);
+		wp_update_sg_lb_stats(ctx, bal, group, group == local);
 		bal->total_load += bal->sums.load;
 		bal->total_capacity += bal->sums.capacity;
 		if (group == local) {
 			bal->local_sums = bal->sums;
-		} else if (wp_bal_candidate(ctx, bal) && wp_bal_busier(ctx, bal, group)) {
+		} else if (wp_bal_candidate(ctx, bal) &&
+			   wp_update_sd_pick_busiest(ctx, bal, group)) {
 			bal->busiest_sums = bal->sums;
 			bal->busiest_group = group;
 		}

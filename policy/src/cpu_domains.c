@@ -57,7 +57,7 @@ WP_INLINE void wp_node_tunables(const struct wp_ctx *ctx, struct wp_dom *dom, u3
 }
 
 /* Flags and tunables of a domain above `below`. */
-WP_INLINE void wp_dom_tunables_3x(const struct wp_ctx *ctx, struct wp_dom *dom, u32 below)
+WP_INLINE void wp_sd_init_3_9(const struct wp_ctx *ctx, struct wp_dom *dom, u32 below)
 {
 	int form_31 = ctx->params.domain_form == WP_DOMAINS_31;
 

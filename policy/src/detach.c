@@ -28,7 +28,8 @@ WP_INLINE void wp_note_pinned(struct wp_ctx *ctx, struct wp_balance *bal,
 	}
 }
 
-WP_INLINE int wp_can_migrate(struct wp_ctx *ctx, struct wp_balance *bal, const struct wp_task *task)
+WP_INLINE int wp_can_migrate_task(struct wp_ctx *ctx, struct wp_balance *bal,
+				  const struct wp_task *task)
 {
 	const struct wp_cpu *src = WP_AT(ctx->cpus, bal->src_cpu);
 	const struct wp_lb *lb = wp_bal_lb(ctx, bal);
@@ -121,7 +122,7 @@ WP_FN int wp_balance_offer(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal
 	/* Weight came before affinity once: a task too heavy counted as pinned. */
 	if (wp_by_counts(ctx) && wp_over_twice(ctx, bal, task))
 		return WP_OFFER_SKIP;
-	if (!wp_can_migrate(ctx, bal, task))
+	if (!wp_can_migrate_task(ctx, bal, task))
 		return WP_OFFER_SKIP;
 	take = ctx->params.balance_classes ? wp_take_by_kind(ctx, bal, task) :
 					     wp_take_by_load(ctx, bal, task);
@@ -139,7 +140,7 @@ WP_INLINE int wp_need_active_balance(struct wp_ctx *ctx, const struct wp_balance
 	const struct wp_cpu *dst = WP_AT(ctx->cpus, bal->this_cpu);
 
 #ifndef WP_LIVE
-	if (!ctx->params.balance_classes && wp_pack_push(ctx, bal))
+	if (!ctx->params.balance_classes && wp_asym_active_balance_5_4(ctx, bal))
 		return 1;
 	if (!ctx->params.newidle_push && bal->idle == WP_NEWLY_IDLE && !wp_mc_wakes(ctx))
 		return 0;
@@ -150,7 +151,7 @@ WP_INLINE int wp_need_active_balance(struct wp_ctx *ctx, const struct wp_balance
 		return 1;
 	if (wp_mc_pushes(ctx, bal))
 		return 1;
-	if (bal->kind == WP_MOVE_MISFIT || wp_pushes_by_priority(ctx, bal, dom))
+	if (bal->kind == WP_MOVE_MISFIT || wp_asym_active_balance(ctx, bal, dom))
 		return 1;
 	if (ctx->params.balance_classes && bal->kind != WP_MOVE_TASK)
 		return 0;
@@ -171,7 +172,7 @@ WP_INLINE int wp_balance_failed(struct wp_ctx *ctx, struct wp_balance *bal, u32 
 	if (wp_need_active_balance(ctx, bal)) {
 		if (!running_allowed) {
 			bal->all_pinned |= !ctx->params.balance_classes;
-			return wp_balance_relax(ctx, bal);
+			return wp_out_one_pinned(ctx, bal);
 		}
 		if (!src->active_balance) {
 			src->active_balance = 1;
@@ -238,7 +239,7 @@ WP_INLINE int wp_balance_next(struct wp_ctx *ctx, struct wp_balance *bal, u32 ru
 		if (wp_sources_left(ctx, bal))
 			return wp_balance_find(ctx, bal);
 		lb->nr_balance_failed = 0;
-		return wp_balance_relax(ctx, bal);
+		return wp_out_one_pinned(ctx, bal);
 	}
 	if (!bal->moved)
 		return wp_balance_failed(ctx, bal, running_allowed);

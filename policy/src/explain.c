@@ -111,8 +111,8 @@ void wp_explain_adopt(struct wp_ctx *ctx, u32 was_active, u32 same_search)
 		if (same_search)
 			continue;
 		if (level != WP_NONE)
-			wp_sis_update(ctx, cpu, level);
+			wp_update_idle_cpu_scan(ctx, cpu, level);
 		if (wp_cpu_idle(c))
-			wp_note_idle_core(ctx, c, cpu);
+			wp_update_idle_core(ctx, c, cpu);
 	}
 }

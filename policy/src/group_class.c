@@ -11,7 +11,7 @@
 #include "wakeplace/policy.h"
 
 /* More tasks than CPUs and, within the margin, more demand than capacity. */
-WP_INLINE int wp_class_overloaded(const struct wp_group_sums *s, u32 pct)
+WP_INLINE int wp_group_is_overloaded(const struct wp_group_sums *s, u32 pct)
 {
 	if (s->nr_running <= s->weight)
 		return 0;
@@ -19,7 +19,7 @@ WP_INLINE int wp_class_overloaded(const struct wp_group_sums *s, u32 pct)
 }
 
 /* A CPU without a task, or demand that leaves the margin free. */
-WP_INLINE int wp_class_has_capacity(const struct wp_group_sums *s, u32 pct)
+WP_INLINE int wp_group_has_capacity(const struct wp_group_sums *s, u32 pct)
 {
 	if (s->nr_running < s->weight)
 		return 1;
@@ -28,9 +28,9 @@ WP_INLINE int wp_class_has_capacity(const struct wp_group_sums *s, u32 pct)
 }
 
 /* The class of closed sums; `imbalanced`: a pull from the group failed because of affinity. */
-WP_INLINE u32 wp_group_classify_new(const struct wp_group_sums *s, u32 imbalanced, u32 pct)
+WP_INLINE u32 wp_group_classify(const struct wp_group_sums *s, u32 imbalanced, u32 pct)
 {
-	if (wp_class_overloaded(s, pct))
+	if (wp_group_is_overloaded(s, pct))
 		return WP_CLASS_OVERLOADED;
 	if (imbalanced)
 		return WP_CLASS_IMBALANCED;
@@ -40,7 +40,7 @@ WP_INLINE u32 wp_group_classify_new(const struct wp_group_sums *s, u32 imbalance
 		return WP_CLASS_SMT_BALANCE;
 	if (s->misfit)
 		return WP_CLASS_MISFIT;
-	return wp_class_has_capacity(s, pct) ? WP_CLASS_HAS_SPARE : WP_CLASS_FULLY_BUSY;
+	return wp_group_has_capacity(s, pct) ? WP_CLASS_HAS_SPARE : WP_CLASS_FULLY_BUSY;
 }
 
 WP_INLINE void wp_sums_clear(struct wp_group_sums *s)
@@ -71,14 +71,14 @@ WP_INLINE void wp_sums_close(struct wp_group_sums *s, const struct wp_group *g, 
 	s->max_capacity = g->max_capacity;
 	s->weight = g->nr_cpus;
 	s->avg_load = wp_div(s->load * WP_SCALE, s->capacity);
-	s->class = wp_group_classify_new(s, g->imbalanced, pct);
+	s->class = wp_group_classify(s, g->imbalanced, pct);
 }
 
 /*
  * How much of an imbalance of `n` tasks or CPUs between two nodes counts: none while few tasks run
  * where they would go, so that pairs stay together (6.7).
  */
-WP_INLINE u32 wp_adjust_numa(u32 n, u32 running, u32 limit)
+WP_INLINE u32 wp_adjust_numa_imbalance(u32 n, u32 running, u32 limit)
 {
 	if (running > limit)
 		return n;

@@ -80,8 +80,8 @@ WP_INLINE void wp_counts_add(struct wp_ctx *ctx, struct wp_balance *bal, u32 cpu
 }
 
 /* The sums of one group, into `scratch`. */
-WP_FN int wp_counts_of_group(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL,
-			     u32 group, u32 local)
+WP_FN int wp_update_sg_lb_stats_3_12(struct wp_ctx *ctx WP_NONNULL,
+				     struct wp_balance *bal WP_NONNULL, u32 group, u32 local)
 {
 	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
 	const struct wp_group *g = WP_AT(ctx->groups, dom->first_group + group);
@@ -107,15 +107,16 @@ WP_FN int wp_counts_of_group(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *b
 }
 
 /* Is the group in `scratch` one to relieve, and busier than the busiest so far? */
-WP_INLINE int wp_counts_busier(struct wp_ctx *ctx, const struct wp_balance *bal, u32 group)
+WP_INLINE int wp_update_sd_pick_busiest_3_12(struct wp_ctx *ctx, const struct wp_balance *bal,
+					     u32 group)
 {
 	const struct wp_group_stats *s = &bal->scratch;
 
 	if (s->avg_load > bal->busiest.avg_load && (s->nr_running > s->room || s->uneven))
 		return 1;
 	/* Of equally loaded groups that only packing asks for the one of highest numbers. */
-	return s->avg_load >= bal->busiest.avg_load && wp_packs(ctx, bal) &&
-	       wp_pack_busier(ctx, bal, group);
+	return s->avg_load >= bal->busiest.avg_load && wp_asym_packs_5_4(ctx, bal) &&
+	       wp_asym_busier_5_4(ctx, bal, group);
 }
 
 /* Under power-policy siblings count from the group on at which it was decided to spread (P16). */
@@ -125,7 +126,8 @@ WP_INLINE int wp_spreads_at(const struct wp_ctx *ctx, const struct wp_balance *b
 }
 
 /* Walk all groups, the local one first; writes the root domain's flags. */
-WP_FN int wp_domain_counts(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL)
+WP_FN int wp_update_sd_lb_stats_3_12(struct wp_ctx *ctx WP_NONNULL,
+				     struct wp_balance *bal WP_NONNULL)
 {
 	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
 	u32 k, local = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->group, bal->level);
@@ -137,7 +139,7 @@ WP_FN int wp_domain_counts(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal
 
 		if (group == local)
 			wp_refresh_local_group(ctx, bal, group);
-		wp_counts_of_group(ctx, bal, group, group == local);
+		wp_update_sg_lb_stats_3_12(ctx, bal, group, group == local);
 		bal->total_load += bal->scratch.load;
 		bal->total_capacity += bal->scratch.capacity;
 		if (group == local) {
@@ -147,7 +149,7 @@ WP_FN int wp_domain_counts(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal
 		/* Siblings first: while there is room here, one task per group is enough. */
 		if (spread && bal->local.has_room && wp_spreads_at(ctx, bal, k))
 			bal->scratch.room = wp_min(bal->scratch.room, 1);
-		if (wp_counts_busier(ctx, bal, group)) {
+		if (wp_update_sd_pick_busiest_3_12(ctx, bal, group)) {
 			bal->busiest = bal->scratch;
 			bal->busiest_group = group;
 		}
@@ -157,7 +159,7 @@ WP_FN int wp_domain_counts(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal
 }
 
 /* Is the busiest group busy enough to act? */
-WP_INLINE int wp_worth_by_counts(struct wp_ctx *ctx, struct wp_balance *bal)
+WP_INLINE int wp_worth_balancing_3_12(struct wp_ctx *ctx, struct wp_balance *bal)
 {
 	const struct wp_group_stats *l = &bal->local, *b = &bal->busiest;
 	u32 pct = wp_bal_dom(ctx, bal)->imbalance_pct;
@@ -178,7 +180,7 @@ WP_INLINE int wp_worth_by_counts(struct wp_ctx *ctx, struct wp_balance *bal)
 
 /* How much load to move: what the busiest group has above the domain's average and above its room,
  * at most what the local one lacks. */
-WP_INLINE void wp_imbalance_by_counts(struct wp_ctx *ctx, struct wp_balance *bal)
+WP_INLINE void wp_calculate_imbalance_3_12(struct wp_ctx *ctx, struct wp_balance *bal)
 {
 	struct wp_group_stats *l = &bal->local, *b = &bal->busiest;
 	u64 pull = wp_sub(b->avg_load, bal->avg_load);
@@ -194,12 +196,13 @@ WP_INLINE void wp_imbalance_by_counts(struct wp_ctx *ctx, struct wp_balance *bal
 	if ((u64)bal->imbalance >= b->load_per_task)
 		return;
 	bal->imbalance = 0;
-	wp_fix_small_imbalance(ctx, bal);
+	wp_fix_small_imbalance_5_4(ctx, bal);
 }
 
 /* The queue to pull from: most load per power. A lone task heavier than what is to move stays,
  * unless its CPU has no room for any. */
-WP_FN u32 wp_queue_by_counts(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL)
+WP_FN u32 wp_find_busiest_queue_3_12(struct wp_ctx *ctx WP_NONNULL,
+				     struct wp_balance *bal WP_NONNULL)
 {
 	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
 	const struct wp_group *g = WP_AT(ctx->groups, dom->first_group + bal->busiest_group);
@@ -226,24 +229,25 @@ WP_FN u32 wp_queue_by_counts(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *b
 }
 
 /* power_savings.c */
-WP_FN int wp_save_power(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL);
+WP_FN int wp_check_power_save_busiest_group_3_4(struct wp_ctx *ctx WP_NONNULL,
+						struct wp_balance *bal WP_NONNULL);
 
 /* Groups, amount and source in one; returns the source, WP_NONE: balanced. */
-WP_INLINE u32 wp_find_by_counts(struct wp_ctx *ctx, struct wp_balance *bal)
+WP_INLINE u32 wp_find_busiest_3_12(struct wp_ctx *ctx, struct wp_balance *bal)
 {
 	struct wp_group_stats zero = { 0 };
 
 	bal->busiest = zero;
-	bal->load_idx = wp_bal_load_idx(ctx, bal);
-	wp_domain_counts(ctx, bal);
+	bal->load_idx = wp_get_sd_load_idx_5_1(ctx, bal);
+	wp_update_sd_lb_stats_3_12(ctx, bal);
 	/* Below the tipping point placement is the energy-aware wake-up's alone. */
 	if (ctx->energy_active && !ctx->overutilized)
 		return WP_NONE;
-	if (!wp_pack_pull(ctx, bal)) {
-		if (wp_worth_by_counts(ctx, bal))
-			wp_imbalance_by_counts(ctx, bal);
-		else if (!wp_save_power(ctx, bal))
+	if (!wp_check_asym_packing_5_4(ctx, bal)) {
+		if (wp_worth_balancing_3_12(ctx, bal))
+			wp_calculate_imbalance_3_12(ctx, bal);
+		else if (!wp_check_power_save_busiest_group_3_4(ctx, bal))
 			return WP_NONE;
 	}
-	return bal->imbalance > 0 ? wp_queue_by_counts(ctx, bal) : WP_NONE;
+	return bal->imbalance > 0 ? wp_find_busiest_queue_3_12(ctx, bal) : WP_NONE;
 }

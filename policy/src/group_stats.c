@@ -8,17 +8,17 @@
 #include "wakeplace/policy.h"
 
 /* More tasks than CPUs and, within the margin, more demand than capacity. */
-WP_INLINE int wp_group_overloaded(const struct wp_group_stats *s, u32 pct)
+WP_INLINE int wp_group_is_overloaded_5_4(const struct wp_group_stats *s, u32 pct)
 {
 	return s->nr_running > s->weight && (u64)s->capacity * 100 < s->util * pct;
 }
 
-WP_INLINE int wp_group_has_capacity(const struct wp_group_stats *s, u32 pct)
+WP_INLINE int wp_group_has_capacity_5_4(const struct wp_group_stats *s, u32 pct)
 {
 	return s->nr_running < s->weight || (u64)s->capacity * 100 > s->util * pct;
 }
 
-WP_INLINE u32 wp_group_classify(const struct wp_group_stats *s, const struct wp_group *g)
+WP_INLINE u32 wp_group_classify_5_4(const struct wp_group_stats *s, const struct wp_group *g)
 {
 	if (s->no_capacity)
 		return WP_GROUP_OVERLOADED;
@@ -48,8 +48,8 @@ WP_INLINE void wp_stats_add(struct wp_ctx *ctx, struct wp_balance *bal, struct w
 	}
 }
 
-WP_FN int wp_stats_of_group(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL,
-			    u32 group, u32 local)
+WP_FN int wp_update_sg_lb_stats_5_4(struct wp_ctx *ctx WP_NONNULL,
+				    struct wp_balance *bal WP_NONNULL, u32 group, u32 local)
 {
 	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
 	const struct wp_group *g = WP_AT(ctx->groups, dom->first_group + group);
@@ -67,8 +67,8 @@ WP_FN int wp_stats_of_group(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *ba
 	s->weight = g->nr_cpus;
 	s->avg_load = wp_div(s->load * WP_SCALE, s->capacity);
 	s->load_per_task = wp_div(s->weighted_load, s->nr_running);
-	s->no_capacity = (u32)wp_group_overloaded(s, dom->imbalance_pct);
-	s->type = wp_group_classify(s, g);
+	s->no_capacity = (u32)wp_group_is_overloaded_5_4(s, dom->imbalance_pct);
+	s->type = wp_group_classify_5_4(s, g);
 	return 0;
 }
 
@@ -102,12 +102,12 @@ WP_INLINE int wp_helps_misfit(struct wp_ctx *ctx, const struct wp_balance *bal, 
 	const struct wp_group *g = WP_AT(ctx->groups, dom->first_group + group);
 
 	return (u64)g->max_capacity * WP_FIT_MARGIN < (u64)local->max_capacity * WP_SCALE &&
-	       wp_group_has_capacity(&bal->local, dom->imbalance_pct);
+	       wp_group_has_capacity_5_4(&bal->local, dom->imbalance_pct);
 }
 
 /* Is the group in `scratch` busier than the busiest so far? */
-WP_INLINE int wp_busier(struct wp_ctx *ctx, const struct wp_balance *bal, u32 group,
-			u32 local_group)
+WP_INLINE int wp_update_sd_pick_busiest_5_4(struct wp_ctx *ctx, const struct wp_balance *bal,
+					    u32 group, u32 local_group)
 {
 	const struct wp_group_stats *s = &bal->scratch, *b = &bal->busiest;
 
@@ -121,7 +121,8 @@ WP_INLINE int wp_busier(struct wp_ctx *ctx, const struct wp_balance *bal, u32 gr
 		return 0;
 	if (s->type == WP_GROUP_MISFIT && s->misfit < b->misfit)
 		return 0;
-	return !wp_packs(ctx, bal) || bal->idle == WP_BUSY || wp_pack_busier(ctx, bal, group);
+	return !wp_asym_packs_5_4(ctx, bal) || bal->idle == WP_BUSY ||
+	       wp_asym_busier_5_4(ctx, bal, group);
 }
 
 /* Does the level below want its siblings spread? */
@@ -141,10 +142,10 @@ WP_INLINE void wp_prefer_sibling(struct wp_ctx *ctx, struct wp_balance *bal, u32
 	u32 fair = ctx->params.sibling_beyond_local ? bal->local.nr_running + 1 : 1;
 
 	if (!wp_child_prefers_sibling(ctx, bal) ||
-	    !wp_group_has_capacity(&bal->local, dom->imbalance_pct) || s->nr_running <= fair)
+	    !wp_group_has_capacity_5_4(&bal->local, dom->imbalance_pct) || s->nr_running <= fair)
 		return;
 	s->no_capacity = 1;
-	s->type = wp_group_classify(s, WP_AT(ctx->groups, dom->first_group + group));
+	s->type = wp_group_classify_5_4(s, WP_AT(ctx->groups, dom->first_group + group));
 }
 
 /* What a pass over all groups says of the root domain; lower levels can only set. */
@@ -159,7 +160,8 @@ WP_INLINE void wp_stats_root_flags(struct wp_ctx *ctx, const struct wp_balance *
 }
 
 /* Walk all groups, the local one first; writes the root domain's flags. */
-WP_FN int wp_domain_stats(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL)
+WP_FN int wp_update_sd_lb_stats_5_4(struct wp_ctx *ctx WP_NONNULL,
+				    struct wp_balance *bal WP_NONNULL)
 {
 	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
 	u32 k, local = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->group, bal->level);
@@ -170,12 +172,12 @@ WP_FN int wp_domain_stats(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal 
 
 		if (group == local)
 			wp_refresh_local_group(ctx, bal, group);
-		wp_stats_of_group(ctx, bal, group, group == local);
+		wp_update_sg_lb_stats_5_4(ctx, bal, group, group == local);
 		if (group == local) {
 			bal->local = bal->scratch;
 		} else {
 			wp_prefer_sibling(ctx, bal, group);
-			if (wp_busier(ctx, bal, group, local)) {
+			if (wp_update_sd_pick_busiest_5_4(ctx, bal, group, local)) {
 				bal->busiest = bal->scratch;
 				bal->busiest_group = group;
 			}
@@ -188,7 +190,7 @@ WP_FN int wp_domain_stats(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal 
 }
 
 /* Less than one task's load is to move: is moving one worth it all the same? */
-WP_INLINE void wp_fix_small_imbalance(struct wp_ctx *ctx, struct wp_balance *bal)
+WP_INLINE void wp_fix_small_imbalance_5_4(struct wp_ctx *ctx, struct wp_balance *bal)
 {
 	struct wp_group_stats *l = &bal->local, *b = &bal->busiest;
 	u64 now, moved = 0, scaled, tmp, factor = 2;
@@ -220,7 +222,7 @@ WP_INLINE void wp_fix_small_imbalance(struct wp_ctx *ctx, struct wp_balance *bal
 }
 
 /* How much load to move. */
-WP_INLINE void wp_calculate_imbalance(struct wp_ctx *ctx, struct wp_balance *bal)
+WP_INLINE void wp_calculate_imbalance_5_4(struct wp_ctx *ctx, struct wp_balance *bal)
 {
 	struct wp_group_stats *l = &bal->local, *b = &bal->busiest;
 	u64 above = ~0ull, pull;
@@ -231,7 +233,7 @@ WP_INLINE void wp_calculate_imbalance(struct wp_ctx *ctx, struct wp_balance *bal
 	if (b->type == WP_GROUP_MISFIT) {
 		bal->kind = WP_MOVE_MISFIT;
 	} else if (b->avg_load <= bal->avg_load || l->avg_load >= bal->avg_load) {
-		wp_fix_small_imbalance(ctx, bal);
+		wp_fix_small_imbalance_5_4(ctx, bal);
 		return;
 	}
 	/* Between two overloaded groups only what exceeds the source's capacity moves. */
@@ -249,7 +251,7 @@ WP_INLINE void wp_calculate_imbalance(struct wp_ctx *ctx, struct wp_balance *bal
 	if (b->type == WP_GROUP_MISFIT) /* whatever the loads: that task at least */
 		bal->imbalance = (s64)wp_max64((u64)bal->imbalance, b->misfit);
 	if ((u64)bal->imbalance < b->load_per_task)
-		wp_fix_small_imbalance(ctx, bal);
+		wp_fix_small_imbalance_5_4(ctx, bal);
 }
 
 /* Does a group without room give up tasks to this CPU whatever the loads? */
@@ -259,7 +261,7 @@ WP_INLINE int wp_pulls_overload(const struct wp_ctx *ctx, const struct wp_balanc
 }
 
 /* Is the busiest group busy enough to act? */
-WP_INLINE int wp_worth_balancing(struct wp_ctx *ctx, struct wp_balance *bal)
+WP_INLINE int wp_worth_balancing_5_4(struct wp_ctx *ctx, struct wp_balance *bal)
 {
 	const struct wp_group_stats *l = &bal->local, *b = &bal->busiest;
 	u32 pct = wp_bal_dom(ctx, bal)->imbalance_pct;
@@ -269,7 +271,7 @@ WP_INLINE int wp_worth_balancing(struct wp_ctx *ctx, struct wp_balance *bal)
 	bal->avg_load = wp_div(WP_SCALE * bal->total_load, bal->total_capacity);
 	if (b->type == WP_GROUP_IMBALANCED)
 		return 1;
-	if (wp_pulls_overload(ctx, bal) && wp_group_has_capacity(l, pct) && b->no_capacity)
+	if (wp_pulls_overload(ctx, bal) && wp_group_has_capacity_5_4(l, pct) && b->no_capacity)
 		return 1;
 	if (b->type == WP_GROUP_MISFIT)
 		return 1;
@@ -310,7 +312,7 @@ WP_INLINE u32 wp_misfit_queue(struct wp_ctx *ctx, const struct wp_balance *bal)
 }
 
 /* The queue to pull from: most load per capacity. */
-WP_INLINE u32 wp_busiest_queue(struct wp_ctx *ctx, const struct wp_balance *bal)
+WP_INLINE u32 wp_find_busiest_queue_5_4(struct wp_ctx *ctx, const struct wp_balance *bal)
 {
 	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
 	const struct wp_group *g = WP_AT(ctx->groups, dom->first_group + bal->busiest_group);
@@ -338,7 +340,7 @@ WP_INLINE u32 wp_busiest_queue(struct wp_ctx *ctx, const struct wp_balance *bal)
 }
 
 /* How far back loads are looked at. */
-WP_INLINE u32 wp_bal_load_idx(struct wp_ctx *ctx, const struct wp_balance *bal)
+WP_INLINE u32 wp_get_sd_load_idx_5_1(struct wp_ctx *ctx, const struct wp_balance *bal)
 {
 	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
 
@@ -348,23 +350,23 @@ WP_INLINE u32 wp_bal_load_idx(struct wp_ctx *ctx, const struct wp_balance *bal)
 }
 
 /* Groups, amount and source in one; returns the source, WP_NONE: balanced. */
-WP_INLINE u32 wp_find_by_load(struct wp_ctx *ctx, struct wp_balance *bal)
+WP_INLINE u32 wp_find_busiest_5_4(struct wp_ctx *ctx, struct wp_balance *bal)
 {
 	struct wp_group_stats zero = { 0 };
 
 	bal->busiest = zero;
-	bal->load_idx = wp_bal_load_idx(ctx, bal);
-	wp_domain_stats(ctx, bal);
+	bal->load_idx = wp_get_sd_load_idx_5_1(ctx, bal);
+	wp_update_sd_lb_stats_5_4(ctx, bal);
 	/* Below the tipping point placement is the energy-aware wake-up's, but for misfits. */
 	if (ctx->energy_active && !ctx->overutilized && bal->busiest.type != WP_GROUP_MISFIT)
 		return WP_NONE;
-	if (!wp_pack_pull(ctx, bal)) {
-		if (!wp_worth_balancing(ctx, bal))
+	if (!wp_check_asym_packing_5_4(ctx, bal)) {
+		if (!wp_worth_balancing_5_4(ctx, bal))
 			return WP_NONE;
-		wp_calculate_imbalance(ctx, bal);
+		wp_calculate_imbalance_5_4(ctx, bal);
 	}
 	if (bal->imbalance <= 0)
 		return WP_NONE;
-	return bal->kind == WP_MOVE_MISFIT ? wp_misfit_queue(ctx, bal) :
-					     wp_busiest_queue(ctx, bal);
+	return bal->kind == WP_MOVE_MISFIT ? wp_misfit_queue(ctx, bal)
+					   : wp_find_busiest_queue_5_4(ctx, bal);
 }

@@ -23,8 +23,8 @@ WP_INLINE u32 wp_node_level(const struct wp_ctx *ctx)
  * Where a task goes that cannot be on `cpu`, since that is not online: the lowest CPU it may use of
  * the same node, else the lowest of all. WP_NONE: none of those it may use is online.
  */
-WP_FN u32 wp_fallback_cpu(const struct wp_ctx *ctx WP_NONNULL,
-			  const struct wp_task *task WP_NONNULL, u32 cpu)
+WP_FN u32 wp_select_fallback_rq(const struct wp_ctx *ctx WP_NONNULL,
+				const struct wp_task *task WP_NONNULL, u32 cpu)
 {
 	u32 i, level = wp_node_level(ctx), far = WP_NONE;
 

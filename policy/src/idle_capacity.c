@@ -63,8 +63,9 @@ WP_INLINE void wp_capacity_offer(const struct wp_ctx *ctx, struct wp_capacity_be
 }
 
 /* Fills `dec`. The task is synced, the target has a domain with all capacities. */
-WP_FN int wp_idle_capacity(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
-			   u32 target, struct wp_decision *dec WP_NONNULL)
+WP_FN int wp_select_idle_capacity(struct wp_ctx *ctx WP_NONNULL,
+				  const struct wp_task *task WP_NONNULL, u32 target,
+				  struct wp_decision *dec WP_NONNULL)
 {
 	const struct wp_cpu *t = WP_AT(ctx->cpus, target);
 	const struct wp_dom *dom = WP_AT(ctx->doms, *WP_AT(t->dom, t->asym_full_level));

@@ -28,7 +28,7 @@ WP_INLINE struct wp_cpu *wp_hints(struct wp_ctx *ctx, u32 cpu)
 }
 
 /* SMT: remember that the domain has an idle core, once all threads of this one are idle. */
-WP_INLINE void wp_note_idle_core(struct wp_ctx *ctx, const struct wp_cpu *c, u32 cpu)
+WP_INLINE void wp_update_idle_core(struct wp_ctx *ctx, const struct wp_cpu *c, u32 cpu)
 {
 	const struct wp_dom *core = WP_AT(ctx->doms, c->dom[0]);
 	struct wp_cpu *hints = wp_hints(ctx, cpu);
@@ -61,7 +61,7 @@ WP_INLINE u32 wp_sis_depth(u64 sum_util, u32 nr_cpus, u32 pct)
 }
 
 /* After periodic statistics of a level: the depth, if this CPU's searches look at that level. */
-WP_FN int wp_sis_update(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level)
+WP_FN int wp_update_idle_cpu_scan(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	const struct wp_dom *dom = WP_AT(ctx->doms, *WP_AT(c->dom, level));
@@ -94,7 +94,7 @@ WP_FN int wp_settled(struct wp_ctx *ctx WP_NONNULL)
 	WP_FOR(i, ctx->nr_cpus, WP_MAX_CPUS) {
 		level = wp_search_level(ctx, WP_AT(ctx->cpus, i));
 		if (level != WP_NONE)
-			wp_sis_update(ctx, i, level);
+			wp_update_idle_cpu_scan(ctx, i, level);
 	}
 	return 0;
 }

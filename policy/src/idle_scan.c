@@ -14,8 +14,8 @@ WP_INLINE u32 wp_scan_start(struct wp_ctx *ctx, u32 target, u32 limited)
 }
 
 /* A free thread of a CPU's core, other than the CPU itself. */
-WP_FN u32 wp_free_sibling(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
-			  u32 cpu)
+WP_FN u32 wp_select_idle_smt(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
+			     u32 cpu)
 {
 	u32 i, dom_index = wp_smt_dom(ctx, cpu);
 	const struct wp_dom *core;
@@ -38,8 +38,8 @@ WP_FN u32 wp_free_sibling(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *t
  * Are all threads of this CPU's core idle? Remembers the first free CPU that any search for a core
  * comes across.
  */
-WP_FN int wp_core_idle(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
-		       u32 cpu, struct wp_decision *dec WP_NONNULL)
+WP_FN int wp_select_idle_core(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
+			      u32 cpu, struct wp_decision *dec WP_NONNULL)
 {
 	u32 i, idle = 1, dom_index = wp_smt_dom(ctx, cpu);
 	/* nothing is read of it where the core is one thread */
@@ -73,7 +73,7 @@ WP_INLINE int wp_cluster_seen(const struct wp_ctx *ctx, u32 target, u32 level, u
 	const struct wp_cpu *t = WP_AT(ctx->cpus, target);
 
 	return level == t->llc_level && wp_has_clusters(ctx, t) &&
-	       wp_share_cluster(ctx, cpu, target);
+	       wp_cpus_share_resources(ctx, cpu, target);
 }
 
 /* One pass over the target's domain of a level. WP_NONE: nothing found, or the limit reached. */
@@ -94,7 +94,8 @@ WP_FN u32 wp_scan_dom(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task 
 			return WP_NONE;
 		}
 		dec->nr_scanned++;
-		if (dec->scan_cores ? wp_core_idle(ctx, task, cpu, dec) : wp_free_at(ctx, cpu))
+		if (dec->scan_cores ? wp_select_idle_core(ctx, task, cpu, dec)
+				    : wp_free_at(ctx, cpu))
 			return cpu;
 		WP_EXPLAIN(ctx, wp_drop(ctx, cpu, wp_free_at(ctx, cpu) ? WP_DROP_CORE_BUSY :
 									 WP_DROP_BUSY));
@@ -106,9 +107,9 @@ WP_FN u32 wp_scan_dom(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task 
  * Fills `dec` and returns 1 if the target's cache domain has a CPU to offer, or short tasks make
  * the search needless (short_wake.c).
  */
-WP_FN int wp_idle_scan(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
-		       const struct wp_request *req WP_NONNULL, u32 target,
-		       struct wp_decision *dec WP_NONNULL)
+WP_FN int wp_select_idle_cpu(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
+			     const struct wp_request *req WP_NONNULL, u32 target,
+			     struct wp_decision *dec WP_NONNULL)
 {
 	const struct wp_cpu *t = WP_AT(ctx->cpus, target);
 	struct wp_cpu *hints = wp_hints(ctx, target);

@@ -30,9 +30,10 @@ WP_INLINE void wp_prop_age(struct wp_cpu *self, u64 tick)
 }
 
 /* Fills `dec` and returns 1 if the target's cache domain has a CPU to offer. */
-WP_FN int wp_idle_scan_budget(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
-			      const struct wp_request *req WP_NONNULL, u32 target,
-			      struct wp_decision *dec WP_NONNULL)
+WP_FN int wp_select_idle_cpu_6_5(struct wp_ctx *ctx WP_NONNULL,
+				 const struct wp_task *task WP_NONNULL,
+				 const struct wp_request *req WP_NONNULL, u32 target,
+				 struct wp_decision *dec WP_NONNULL)
 {
 	const struct wp_cpu *t = WP_AT(ctx->cpus, target);
 	const struct wp_dom *dom = WP_AT(ctx->doms, *WP_AT(t->dom, t->llc_level));

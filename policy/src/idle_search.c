@@ -5,13 +5,13 @@
  */
 #include "wakeplace/policy.h"
 
-WP_INLINE int wp_share_cache(const struct wp_ctx *ctx, u32 a, u32 b)
+WP_INLINE int wp_cpus_share_cache(const struct wp_ctx *ctx, u32 a, u32 b)
 {
 	return WP_AT(ctx->cpus, a)->llc_id == WP_AT(ctx->cpus, b)->llc_id;
 }
 
 /* CPUs of one cache that also share what the cores of a cluster have in common. */
-WP_INLINE int wp_share_cluster(const struct wp_ctx *ctx, u32 a, u32 b)
+WP_INLINE int wp_cpus_share_resources(const struct wp_ctx *ctx, u32 a, u32 b)
 {
 	const struct wp_cpu *x = WP_AT(ctx->cpus, a), *y = WP_AT(ctx->cpus, b);
 
@@ -26,7 +26,7 @@ WP_INLINE int wp_idle_at(const struct wp_ctx *ctx, u32 cpu)
 }
 
 /* Only tasks run here that any other task displaces. */
-WP_INLINE int wp_only_idle_policy(const struct wp_cpu *c)
+WP_INLINE int wp_sched_idle_rq(const struct wp_cpu *c)
 {
 	return c->nr_running && c->nr_running == c->nr_idle_policy;
 }
@@ -36,7 +36,7 @@ WP_INLINE int wp_free_at(const struct wp_ctx *ctx, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
-	return wp_cpu_idle(c) || wp_only_idle_policy(c);
+	return wp_cpu_idle(c) || wp_sched_idle_rq(c);
 }
 
 /* i-th CPU of a domain counted from position `start`, wrapping. */
@@ -61,7 +61,8 @@ WP_INLINE u32 wp_smt_dom(const struct wp_ctx *ctx, u32 cpu)
 /* The previous CPU will not do: it is elsewhere, or not idle. */
 static void wp_drop_prev(const struct wp_ctx *ctx, u32 prev, u32 target)
 {
-	wp_drop(ctx, prev, wp_share_cache(ctx, prev, target) ? WP_DROP_BUSY : WP_DROP_OTHER_CACHE);
+	wp_drop(ctx, prev,
+		wp_cpus_share_cache(ctx, prev, target) ? WP_DROP_BUSY : WP_DROP_OTHER_CACHE);
 }
 #endif
 

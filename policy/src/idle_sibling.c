@@ -43,7 +43,7 @@ WP_INLINE int wp_near_ok(const struct wp_ctx *ctx, const struct wp_task *task, u
 WP_INLINE int wp_near_enough(const struct wp_ctx *ctx, u32 cpu, u32 target)
 {
 	return !ctx->cluster || WP_OLD(!ctx->params.sis_cluster) ||
-	       wp_share_cluster(ctx, cpu, target);
+	       wp_cpus_share_resources(ctx, cpu, target);
 }
 
 /* The waker is about to sleep and its work is done: its CPU is as good as idle (step 3). */
@@ -63,7 +63,7 @@ WP_INLINE u32 wp_take_recent(struct wp_ctx *ctx, struct wp_task *task, u32 prev,
 	if (!ctx->params.sis_recent_used)
 		return WP_NONE;
 	task->waker.recent_used_cpu = prev;
-	if (recent == prev || recent == target || !wp_share_cache(ctx, recent, target) ||
+	if (recent == prev || recent == target || !wp_cpus_share_cache(ctx, recent, target) ||
 	    !wp_allowed(task, recent) || !wp_near_ok(ctx, task, recent))
 		return WP_NONE;
 	return recent;
@@ -77,9 +77,9 @@ WP_INLINE int wp_scan_cache(struct wp_ctx *ctx, const struct wp_task *task,
 
 #ifndef WP_LIVE
 	if (wp_prop_limits(ctx, target))
-		return wp_idle_scan_budget(ctx, task, req, target, dec);
+		return wp_select_idle_cpu_6_5(ctx, task, req, target, dec);
 #endif
-	found = wp_idle_scan(ctx, task, req, target, dec);
+	found = wp_select_idle_cpu(ctx, task, req, target, dec);
 	if (dec->nr_scanned)
 		wp_note_scan_cost(ctx, req->this_cpu, dec->nr_scanned);
 	return found;
@@ -94,8 +94,9 @@ WP_INLINE int wp_select_in_cache(struct wp_ctx *ctx, struct wp_task *task,
 
 	if (level == WP_NONE)
 		return wp_idle_decide(dec, target, WP_REASON_TARGET_NO_LLC);
-	if (ctx->smt && !wp_hints(ctx, target)->idle_cores && wp_share_cache(ctx, prev, target) &&
-	    wp_idle_decide(dec, wp_free_sibling(ctx, task, prev), WP_REASON_IDLE_SMT_PREV))
+	if (ctx->smt && !wp_hints(ctx, target)->idle_cores &&
+	    wp_cpus_share_cache(ctx, prev, target) &&
+	    wp_idle_decide(dec, wp_select_idle_smt(ctx, task, prev), WP_REASON_IDLE_SMT_PREV))
 		return 1;
 	if (wp_short_before_scan(ctx, task, req, target, dec))
 		return 1;
@@ -123,13 +124,14 @@ WP_FN int wp_select_idle_sibling(struct wp_ctx *ctx WP_NONNULL, struct wp_task *
 		wp_sync_entity_load_avg(ctx, task);
 	if (wp_near_ok(ctx, task, target))
 		return wp_idle_decide(dec, target, WP_REASON_IDLE_TARGET);
-	if (prev != target && wp_share_cache(ctx, prev, target) && wp_near_ok(ctx, task, prev)) {
+	if (prev != target && wp_cpus_share_cache(ctx, prev, target) &&
+	    wp_near_ok(ctx, task, prev)) {
 		if (wp_near_enough(ctx, prev, target))
 			return wp_idle_decide(dec, prev, WP_REASON_IDLE_PREV);
 		WP_EXPLAIN(ctx, wp_drop(ctx, prev, WP_DROP_FAR));
 		prev_far = prev;
 	}
-	if (!wp_share_cache(ctx, prev, target))
+	if (!wp_cpus_share_cache(ctx, prev, target))
 		WP_EXPLAIN(ctx, wp_drop(ctx, prev, WP_DROP_OTHER_CACHE));
 	if (wp_kthread_done(ctx, task, req))
 		return wp_idle_decide(dec, prev, WP_REASON_KTHREAD_PREV);
@@ -139,6 +141,6 @@ WP_FN int wp_select_idle_sibling(struct wp_ctx *ctx WP_NONNULL, struct wp_task *
 	if (recent != WP_NONE)
 		WP_EXPLAIN(ctx, wp_drop(ctx, recent, WP_DROP_FAR));
 	if (wp_asym_search(ctx) && WP_AT(ctx->cpus, target)->asym_full_level != WP_NONE)
-		return wp_idle_capacity(ctx, task, target, dec);
+		return wp_select_idle_capacity(ctx, task, target, dec);
 	return wp_select_in_cache(ctx, task, req, target, dec, prev_far, recent);
 }

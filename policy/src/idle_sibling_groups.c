@@ -58,10 +58,10 @@ WP_FN u32 wp_idle_group_at(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *
 	return WP_NONE;
 }
 
-WP_FN int wp_select_idle_groups(struct wp_ctx *ctx WP_NONNULL,
-				const struct wp_task *task WP_NONNULL,
-				const struct wp_request *req WP_NONNULL, u32 target,
-				struct wp_decision *dec WP_NONNULL)
+WP_FN int wp_select_idle_sibling_4_8(struct wp_ctx *ctx WP_NONNULL,
+				     const struct wp_task *task WP_NONNULL,
+				     const struct wp_request *req WP_NONNULL, u32 target,
+				     struct wp_decision *dec WP_NONNULL)
 {
 	const struct wp_cpu *t = WP_AT(ctx->cpus, target);
 	u32 i, prev = req->prev_cpu;
@@ -69,7 +69,7 @@ WP_FN int wp_select_idle_groups(struct wp_ctx *ctx WP_NONNULL,
 	if (wp_idle_at(ctx, target))
 		return wp_idle_decide(dec, target, WP_REASON_IDLE_TARGET);
 	WP_EXPLAIN(ctx, wp_drop(ctx, target, WP_DROP_BUSY));
-	if (prev != target && wp_share_cache(ctx, prev, target) && wp_idle_at(ctx, prev))
+	if (prev != target && wp_cpus_share_cache(ctx, prev, target) && wp_idle_at(ctx, prev))
 		return wp_idle_decide(dec, prev, WP_REASON_IDLE_PREV);
 	if (prev != target)
 		WP_EXPLAIN(ctx, wp_drop_prev(ctx, prev, target));
@@ -107,10 +107,10 @@ WP_FN u32 wp_first_idle(struct wp_ctx *ctx WP_NONNULL, const struct wp_dom *dom 
 	return WP_NONE;
 }
 
-WP_FN int wp_select_idle_levels(struct wp_ctx *ctx WP_NONNULL,
-				const struct wp_task *task WP_NONNULL,
-				const struct wp_request *req WP_NONNULL, u32 target,
-				struct wp_decision *dec WP_NONNULL)
+WP_FN int wp_select_idle_sibling_3_1(struct wp_ctx *ctx WP_NONNULL,
+				     const struct wp_task *task WP_NONNULL,
+				     const struct wp_request *req WP_NONNULL, u32 target,
+				     struct wp_decision *dec WP_NONNULL)
 {
 	const struct wp_cpu *t = WP_AT(ctx->cpus, target);
 	u32 i, found = WP_NONE, reason = WP_REASON_IDLE_CPU;

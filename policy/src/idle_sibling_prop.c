@@ -54,8 +54,9 @@ WP_FN u32 wp_idle_thread(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *ta
 	return all && idle != dom->nr_cpus ? WP_NONE : found;
 }
 
-WP_FN u32 wp_idle_core(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
-		 const struct wp_dom *dom WP_NONNULL, u32 target)
+WP_FN u32 wp_select_idle_core_5_11(struct wp_ctx *ctx WP_NONNULL,
+				   const struct wp_task *task WP_NONNULL,
+				   const struct wp_dom *dom WP_NONNULL, u32 target)
 {
 	u32 i, start = wp_span_index(ctx, dom, target);
 	struct wp_cpu *llc = WP_AT(ctx->cpus, WP_AT(ctx->cpus, target)->llc_id);
@@ -88,8 +89,9 @@ WP_INLINE u32 wp_scan_limit(const struct wp_ctx *ctx, const struct wp_cpu *this_
 	return budget > 4 * cost ? (u32)wp_div(budget, cost) : 4;
 }
 
-WP_FN u32 wp_idle_scan_prop(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
-		 const struct wp_dom *dom WP_NONNULL, u32 target, u32 this_cpu)
+WP_FN u32 wp_select_idle_cpu_5_11(struct wp_ctx *ctx WP_NONNULL,
+				  const struct wp_task *task WP_NONNULL,
+				  const struct wp_dom *dom WP_NONNULL, u32 target, u32 this_cpu)
 {
 	struct wp_cpu *t = WP_AT(ctx->cpus, this_cpu);
 	struct wp_lb *lb = WP_AT(t->lb, t->llc_level);
@@ -123,7 +125,7 @@ WP_INLINE u32 wp_idle_recent(struct wp_ctx *ctx, struct wp_task *task, u32 prev,
 	u32 recent = task->waker.recent_used_cpu;
 
 	if (!ctx->params.sis_recent_used || recent == prev || recent == target ||
-	    !wp_share_cache(ctx, recent, target) || !wp_idle_at(ctx, recent) ||
+	    !wp_cpus_share_cache(ctx, recent, target) || !wp_idle_at(ctx, recent) ||
 	    !wp_allowed(task, recent))
 		return WP_NONE;
 	task->waker.recent_used_cpu = prev;
@@ -131,7 +133,7 @@ WP_INLINE u32 wp_idle_recent(struct wp_ctx *ctx, struct wp_task *task, u32 prev,
 }
 
 /* Fills `dec` with a CPU around `target`. */
-WP_FN int wp_select_idle_sibling_prop(struct wp_ctx *ctx WP_NONNULL,
+WP_FN int wp_select_idle_sibling_5_11(struct wp_ctx *ctx WP_NONNULL,
 				      struct wp_task *task WP_NONNULL,
 				      const struct wp_request *req WP_NONNULL, u32 target,
 				      struct wp_decision *dec WP_NONNULL)
@@ -143,7 +145,7 @@ WP_FN int wp_select_idle_sibling_prop(struct wp_ctx *ctx WP_NONNULL,
 	if (wp_idle_at(ctx, target))
 		return wp_idle_decide(dec, target, WP_REASON_IDLE_TARGET);
 	WP_EXPLAIN(ctx, wp_drop(ctx, target, WP_DROP_BUSY));
-	if (prev != target && wp_share_cache(ctx, prev, target) && wp_idle_at(ctx, prev))
+	if (prev != target && wp_cpus_share_cache(ctx, prev, target) && wp_idle_at(ctx, prev))
 		return wp_idle_decide(dec, prev, WP_REASON_IDLE_PREV);
 	if (prev != target)
 		WP_EXPLAIN(ctx, wp_drop_prev(ctx, prev, target));
@@ -154,11 +156,12 @@ WP_FN int wp_select_idle_sibling_prop(struct wp_ctx *ctx WP_NONNULL,
 	dom = WP_AT(ctx->doms, *WP_AT(t->dom, t->llc_level));
 	if (wp_short_before_scan(ctx, task, req, target, dec))
 		return 1;
-	if (wp_idle_decide(dec, wp_idle_core(ctx, task, dom, target), WP_REASON_IDLE_CORE))
+	if (wp_idle_decide(dec, wp_select_idle_core_5_11(ctx, task, dom, target),
+			   WP_REASON_IDLE_CORE))
 		return 1;
 	/* The limit is the waking CPU's; without a cache domain it has none to read: no scan. */
 	if (WP_AT(ctx->cpus, req->this_cpu)->llc_level != WP_NONE &&
-	    wp_idle_decide(dec, wp_idle_scan_prop(ctx, task, dom, target, req->this_cpu),
+	    wp_idle_decide(dec, wp_select_idle_cpu_5_11(ctx, task, dom, target, req->this_cpu),
 			   WP_REASON_IDLE_CPU))
 		return 1;
 	if (ctx->smt &&

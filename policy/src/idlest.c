@@ -12,9 +12,9 @@ WP_INLINE u32 wp_idlest_group(struct wp_ctx *ctx, u32 dom_index, const struct wp
 {
 #ifndef WP_LIVE
 	if (!ctx->params.idlest_classes)
-		return wp_idlest_group_by_load(ctx, dom_index, task, req, &dec->slow_reason);
+		return wp_find_idlest_group_5_4(ctx, dom_index, task, req, &dec->slow_reason);
 #endif
-	return wp_idlest_group_by_class(ctx, dom_index, task, req->this_cpu, dec);
+	return wp_find_idlest_group(ctx, dom_index, task, req->this_cpu, dec);
 }
 
 /* May the task use some CPU of the domain? */
@@ -51,7 +51,7 @@ WP_FN u32 wp_find_idlest_group_cpu(struct wp_ctx *ctx WP_NONNULL,
 		if (!wp_allowed(task, cpu))
 			continue;
 		dec->nr_idlest_cpus++;
-		if (ctx->params.idlest_classes && wp_only_idle_policy(c))
+		if (ctx->params.idlest_classes && wp_sched_idle_rq(c))
 			return cpu;
 		WP_EXPLAIN(ctx, wp_drop(ctx, cpu, wp_cpu_idle(c) ? WP_DROP_IDLE_STATE :
 								   WP_DROP_BUSY));

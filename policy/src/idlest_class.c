@@ -66,9 +66,9 @@ WP_INLINE void wp_sums_add_less(const struct wp_ctx *ctx, struct wp_group_sums *
 }
 
 /* Class and sums of a group (an index into wp_ctx.groups) into dec->sums. */
-WP_FN int wp_idlest_sums(struct wp_ctx *ctx WP_NONNULL, u32 dom_index, u32 group,
-			 const struct wp_task *task WP_NONNULL,
-			 struct wp_decision *dec WP_NONNULL)
+WP_FN int wp_update_sg_wakeup_stats(struct wp_ctx *ctx WP_NONNULL, u32 dom_index, u32 group,
+				    const struct wp_task *task WP_NONNULL,
+				    struct wp_decision *dec WP_NONNULL)
 {
 	const struct wp_dom *dom = WP_AT(ctx->doms, dom_index);
 	const struct wp_group *g = WP_AT(ctx->groups, group);
@@ -91,7 +91,7 @@ WP_FN int wp_idlest_sums(struct wp_ctx *ctx WP_NONNULL, u32 dom_index, u32 group
 }
 
 /* Is a remote group idler than the best one so far? */
-WP_INLINE int wp_idler(const struct wp_group_sums *s, const struct wp_group_sums *best)
+WP_INLINE int wp_update_pick_idlest(const struct wp_group_sums *s, const struct wp_group_sums *best)
 {
 	if (s->class != best->class)
 		return s->class < best->class;
@@ -134,7 +134,7 @@ WP_INLINE int wp_leave_for_idle(const struct wp_ctx *ctx, const struct wp_dom *d
 	if (dom->flags & WP_SD_NUMA) {
 		if (task->nr_allowed != ctx->nr_cpus)
 			limit = wp_min(limit, local->allowed);
-		if (!wp_adjust_numa(more, local->nr_running + 1, limit))
+		if (!wp_adjust_numa_imbalance(more, local->nr_running + 1, limit))
 			return 0;
 	}
 	return local->idle_cpus < best->idle_cpus;
@@ -167,9 +167,9 @@ WP_INLINE u32 wp_why_leave(const struct wp_ctx *ctx, const struct wp_dom *dom,
 }
 
 /* Index of the group to go to, WP_NONE = stay local; dec->slow_reason says why. */
-WP_FN u32 wp_idlest_group_by_class(struct wp_ctx *ctx WP_NONNULL, u32 dom_index,
-				   const struct wp_task *task WP_NONNULL, u32 this_cpu,
-				   struct wp_decision *dec WP_NONNULL)
+WP_FN u32 wp_find_idlest_group(struct wp_ctx *ctx WP_NONNULL, u32 dom_index,
+			       const struct wp_task *task WP_NONNULL, u32 this_cpu,
+			       struct wp_decision *dec WP_NONNULL)
 {
 	const struct wp_dom *dom = WP_AT(ctx->doms, dom_index);
 	u32 k, best = WP_NONE, local = wp_local_group(ctx, dom_index, this_cpu);
@@ -179,12 +179,12 @@ WP_FN u32 wp_idlest_group_by_class(struct wp_ctx *ctx WP_NONNULL, u32 dom_index,
 	WP_FOR(k, dom->nr_groups, WP_MAX_CPUS) {
 		u32 index = local + k < dom->nr_groups ? local + k : local + k - dom->nr_groups;
 
-		wp_idlest_sums(ctx, dom_index, dom->first_group + index, task, dec);
+		wp_update_sg_wakeup_stats(ctx, dom_index, dom->first_group + index, task, dec);
 		if (!dec->sums.allowed)
 			continue;
 		if (index == local) {
 			dec->local_sums = dec->sums;
-		} else if (best == WP_NONE || wp_idler(&dec->sums, &dec->best_sums)) {
+		} else if (best == WP_NONE || wp_update_pick_idlest(&dec->sums, &dec->best_sums)) {
 			dec->best_sums = dec->sums;
 			best = index;
 		}

@@ -12,8 +12,8 @@
 #include "wakeplace/policy.h"
 
 /* The CPU of least load, of equals the one that stands for "here", else the first (3.1). */
-WP_FN u32 wp_least_loaded_cpu(struct wp_ctx *ctx WP_NONNULL, const struct wp_group *g WP_NONNULL,
-			      const struct wp_task *task WP_NONNULL, u32 here)
+WP_FN u32 wp_find_idlest_cpu_3_1(struct wp_ctx *ctx WP_NONNULL, const struct wp_group *g WP_NONNULL,
+				 const struct wp_task *task WP_NONNULL, u32 here)
 {
 	u64 least = ~0ull;
 	u32 i, found = here;
@@ -81,7 +81,7 @@ WP_FN int wp_find_idlest_down(struct wp_ctx *ctx WP_NONNULL, struct wp_task *tas
 			continue;
 		g = WP_AT(ctx->groups, dom->first_group + group);
 		if (ctx->params.idlest_load == WP_IDLEST_31)
-			cpu = wp_least_loaded_cpu(ctx, g, task, req.this_cpu);
+			cpu = wp_find_idlest_cpu_3_1(ctx, g, task, req.this_cpu);
 		else
 			cpu = wp_find_idlest_group_cpu(ctx, g, task, req.this_cpu, dec);
 		dec->cpu = cpu;

@@ -139,9 +139,9 @@ WP_INLINE u32 wp_idlest_by_load(struct wp_idlest *s, u32 pct)
 }
 
 /* The group to go to: its index in the domain, WP_NONE = stay local. `reason` says why. */
-WP_FN u32 wp_idlest_group_by_load(struct wp_ctx *ctx WP_NONNULL, u32 dom_index,
-			 const struct wp_task *task WP_NONNULL,
-			 const struct wp_request *req WP_NONNULL, u32 *reason WP_NONNULL)
+WP_FN u32 wp_find_idlest_group_5_4(struct wp_ctx *ctx WP_NONNULL, u32 dom_index,
+				   const struct wp_task *task WP_NONNULL,
+				   const struct wp_request *req WP_NONNULL, u32 *reason WP_NONNULL)
 {
 	const struct wp_dom *dom = WP_AT(ctx->doms, dom_index);
 	u32 k, pct = dom->imbalance_pct;

@@ -26,7 +26,7 @@ WP_INLINE int wp_busiest_prefers_sibling(struct wp_ctx *ctx, const struct wp_bal
 }
 
 /* Running tasks that the busiest group has over the local one, per core where these differ. */
-WP_INLINE u64 wp_sibling_difference(struct wp_ctx *ctx, const struct wp_balance *bal)
+WP_INLINE u64 wp_sibling_imbalance(struct wp_ctx *ctx, const struct wp_balance *bal)
 {
 	u64 run_b = bal->busiest_sums.nr_running, run_l = bal->local_sums.nr_running;
 	u64 cores_b = wp_busiest_group_of(ctx, bal)->nr_cores;
@@ -69,7 +69,7 @@ WP_INLINE int wp_worth_for_idle(struct wp_ctx *ctx, const struct wp_balance *bal
 }
 
 /* Is the busiest group busy enough to act? (docs/rules/balancing.md#whether-to-act) */
-WP_INLINE int wp_worth_by_class(struct wp_ctx *ctx, struct wp_balance *bal)
+WP_INLINE int wp_worth_balancing(struct wp_ctx *ctx, struct wp_balance *bal)
 {
 	const struct wp_group_sums *l = &bal->local_sums, *b = &bal->busiest_sums;
 
@@ -88,7 +88,7 @@ WP_INLINE int wp_worth_by_class(struct wp_ctx *ctx, struct wp_balance *bal)
 	if (l->class == WP_CLASS_OVERLOADED && !wp_load_uneven(ctx, bal))
 		return 0;
 	if (wp_busiest_prefers_sibling(ctx, bal) && l->class == WP_CLASS_HAS_SPARE &&
-	    wp_sibling_difference(ctx, bal) > 1)
+	    wp_sibling_imbalance(ctx, bal) > 1)
 		return 1;
 	return b->class == WP_CLASS_OVERLOADED || wp_worth_for_idle(ctx, bal);
 }
@@ -114,11 +114,11 @@ WP_INLINE void wp_imbalance_of_spare(struct wp_ctx *ctx, struct wp_balance *bal)
 		return;
 	}
 	if (b->weight == 1 || wp_busiest_prefers_sibling(ctx, bal))
-		n = wp_sibling_difference(ctx, bal);
+		n = wp_sibling_imbalance(ctx, bal);
 	else
 		n = wp_sub(l->idle_cpus, b->idle_cpus);
 	if (dom->flags & WP_SD_NUMA)
-		n = wp_adjust_numa((u32)n, l->nr_running + 1, dom->imb_numa_nr);
+		n = wp_adjust_numa_imbalance((u32)n, l->nr_running + 1, dom->imb_numa_nr);
 	wp_imbalance_is(bal, WP_MOVE_TASK, n >> 1);
 }
 
@@ -139,7 +139,7 @@ WP_INLINE void wp_imbalance_of_load(struct wp_balance *bal)
 }
 
 /* What to move, and how much of it (docs/rules/balancing.md#imbalance). */
-WP_INLINE void wp_imbalance_by_class(struct wp_ctx *ctx, struct wp_balance *bal)
+WP_INLINE void wp_calculate_imbalance(struct wp_ctx *ctx, struct wp_balance *bal)
 {
 	const struct wp_group_sums *b = &bal->busiest_sums;
 
@@ -208,7 +208,7 @@ WP_INLINE void wp_source_offer(struct wp_ctx *ctx, const struct wp_balance *bal,
 }
 
 /* The queue to pull from; WP_NONE: none of the busiest group will do. */
-WP_FN u32 wp_source_by_class(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL)
+WP_FN u32 wp_find_busiest_queue(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL)
 {
 	const struct wp_group *g = wp_busiest_group_of(ctx, bal);
 	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
@@ -225,7 +225,7 @@ WP_FN u32 wp_source_by_class(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *b
 		/* A lone task would have to be pushed, and to a CPU that is no better. */
 		if (asym && c->nr_fair == 1 && !wp_capacity_greater(dst, c->capacity))
 			continue;
-		if (c->nr_fair == 1 && wp_packs_onto(ctx, dom, cpu, bal->dst_cpu))
+		if (c->nr_fair == 1 && wp_sched_asym(ctx, dom, cpu, bal->dst_cpu))
 			continue;
 		wp_source_offer(ctx, bal, cpu, &best);
 	}
@@ -233,11 +233,11 @@ WP_FN u32 wp_source_by_class(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *b
 }
 
 /* Groups, amount and source in one; returns the source, WP_NONE: balanced. */
-WP_INLINE u32 wp_find_by_class(struct wp_ctx *ctx, struct wp_balance *bal)
+WP_INLINE u32 wp_find_busiest(struct wp_ctx *ctx, struct wp_balance *bal)
 {
-	wp_bal_domain_sums(ctx, bal);
-	if (!wp_worth_by_class(ctx, bal))
+	wp_update_sd_lb_stats(ctx, bal);
+	if (!wp_worth_balancing(ctx, bal))
 		return WP_NONE;
-	wp_imbalance_by_class(ctx, bal);
-	return bal->imbalance > 0 ? wp_source_by_class(ctx, bal) : WP_NONE;
+	wp_calculate_imbalance(ctx, bal);
+	return bal->imbalance > 0 ? wp_find_busiest_queue(ctx, bal) : WP_NONE;
 }

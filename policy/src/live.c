@@ -61,10 +61,10 @@ WP_INLINE int wp_rests(const struct wp_ctx *ctx, u32 cpu, u64 now_ns)
  * groups are filled one after the other the first that shares a core with a busy one, for that core
  * has room and would take.
  */
-WP_FN int wp_looks_for_cache(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+WP_FN int wp_is_llc_ilb_cpu(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	int packs = wp_packs_power(ctx);
+	int packs = wp_pack_active(ctx);
 	const struct wp_dom *dom;
 	u32 i, first = WP_NONE;
 
@@ -76,7 +76,7 @@ WP_FN int wp_looks_for_cache(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 n
 
 		if (!wp_rests(ctx, other, now_ns))
 			continue;
-		if (wp_rest_of_core_idle(ctx, other) != packs)
+		if (wp_is_core_idle(ctx, other) != packs)
 			return other == cpu;
 		if (first == WP_NONE)
 			first = other;
@@ -104,8 +104,8 @@ WP_FN int wp_idle_work(const struct wp_ctx *ctx WP_NONNULL, u64 tick)
  * busy ticks, mostly for nothing, and then an interval passes (docs/rules/balancing.md#nohz); this
  * CPU is kicked only if a task waits then (docs/decisions/052).
  */
-WP_FN int wp_turn_to_open(const struct wp_ctx *ctx WP_NONNULL, const struct wp_cpu *c WP_NONNULL,
-			  u64 tick)
+WP_FN int wp_idle_llc_balance_due(const struct wp_ctx *ctx WP_NONNULL,
+				  const struct wp_cpu *c WP_NONNULL, u64 tick)
 {
 	u64 ago = wp_sub(tick, wp_div(ctx->idle_turn_ns, ctx->tick_ns)) > 1 ? 2 : 1;
 	u32 level;
@@ -116,7 +116,7 @@ WP_FN int wp_turn_to_open(const struct wp_ctx *ctx WP_NONNULL, const struct wp_c
 
 		if (c->llc_level != WP_NONE && level <= c->llc_level)
 			continue;
-		every = wp_balance_interval(ctx, lb, 1, WP_IDLE);
+		every = wp_get_sd_balance_interval(ctx, lb, 1, WP_IDLE);
 		if (since >= every && since - wp_div(since, every) * every < ago)
 			return 1;
 	}
@@ -131,7 +131,7 @@ WP_FN int wp_turn_to_open(const struct wp_ctx *ctx WP_NONNULL, const struct wp_c
  * CPUs is left alone then, and for tasks that wait for a moment only: it takes its turns, unless
  * some cache is crowded or a task did not fit its CPU.
  */
-WP_FN int wp_idle_pass_wanted(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+WP_FN int wp_idle_kick_needed(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u64 tick = wp_div(now_ns, ctx->tick_ns);
@@ -143,10 +143,10 @@ WP_FN int wp_idle_pass_wanted(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 
 		return 0;
 	if (ctx->energy_active)
 		return 1;
-	if (wp_packs_power(ctx) && tick > WP_AT(ctx->cpus, c->llc_id)->llc_busy_tick + 2)
+	if (wp_pack_active(ctx) && tick > WP_AT(ctx->cpus, c->llc_id)->llc_busy_tick + 2)
 		return surplus && (tick <= ctx->crowded_tick + 2 || tick <= ctx->misfit_tick + 2 ||
-				   wp_turn_to_open(ctx, c, tick));
-	return surplus || wp_looks_for_cache(ctx, cpu, now_ns);
+				   wp_idle_llc_balance_due(ctx, c, tick));
+	return surplus || wp_is_llc_ilb_cpu(ctx, cpu, now_ns);
 }
 
 /*

@@ -6,14 +6,14 @@
 #include "wakeplace/policy.h"
 
 /* An idle CPU balances more often than a busy one: its next pass may be due sooner now. */
-WP_INLINE void wp_newidle_next(struct wp_ctx *ctx, struct wp_cpu *c, u32 level)
+WP_INLINE void wp_update_next_balance(struct wp_ctx *ctx, struct wp_cpu *c, u32 level)
 {
 	const struct wp_lb *lb = WP_AT(c->lb, level);
 
 	if (level < c->nr_levels) /* an idle CPU's interval has no factor */
-		c->next_balance_tick =
-			wp_min64(c->next_balance_tick,
-				 lb->last_balance_tick + wp_balance_interval(ctx, lb, 1, WP_IDLE));
+		c->next_balance_tick = wp_min64(
+			c->next_balance_tick,
+			lb->last_balance_tick + wp_get_sd_balance_interval(ctx, lb, 1, WP_IDLE));
 }
 
 /* The CPU runs out of work. Returns 1 if it should search. */
@@ -35,7 +35,7 @@ WP_FN int wp_newidle_begin(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 		cost = c->nr_levels ? c->lb[0].max_newidle_cost_ns : 0;
 	if (c->avg_idle_ns >= cost && ctx->overload)
 		return 1;
-	wp_newidle_next(ctx, c, 0);
+	wp_update_next_balance(ctx, c, 0);
 	return 0;
 }
 
@@ -55,13 +55,13 @@ WP_FN int wp_newidle_level(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level, u6
 		return wp_newidle_at(ctx, c, level);
 	if (c->avg_idle_ns >= spent_ns + WP_AT(c->lb, level)->max_newidle_cost_ns)
 		return level < c->nr_levels;
-	wp_newidle_next(ctx, c, level);
+	wp_update_next_balance(ctx, c, level);
 	return 0;
 }
 
 /* The most that a level cost. It fades by 1 % a second, and a rise restarts the second. */
-WP_INLINE void wp_newidle_cost(struct wp_ctx *ctx, const struct wp_cpu *c, struct wp_lb *lb,
-			       u64 cost)
+WP_INLINE void wp_update_newidle_cost(struct wp_ctx *ctx, const struct wp_cpu *c, struct wp_lb *lb,
+				      u64 cost)
 {
 	u64 tick = wp_div(c->clock_ns, ctx->tick_ns);
 
@@ -85,11 +85,11 @@ WP_FN u64 wp_newidle_done(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level)
 	if (ctx->params.newidle_first_cost) /* with the update of signals before the first level */
 		cost += c->newidle_waited_ns;
 	c->newidle_waited_ns = 0;
-	wp_newidle_next(ctx, c, level);
+	wp_update_next_balance(ctx, c, level);
 	if (lb->newidle_skipped)
 		return 0;
 	if (!WP_OLD(!ctx->params.newidle_by_cost))
-		wp_newidle_cost(ctx, c, lb, cost);
+		wp_update_newidle_cost(ctx, c, lb, cost);
 	return cost;
 }
 

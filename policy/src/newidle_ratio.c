@@ -8,7 +8,7 @@
 
 #define WP_NEWIDLE_CALLS 1024u
 
-WP_INLINE void wp_newidle_tried(struct wp_lb *lb, u32 success)
+WP_INLINE void wp_update_newidle_stats(struct wp_lb *lb, u32 success)
 {
 	lb->newidle_calls++;
 	lb->newidle_success += success;
@@ -31,7 +31,7 @@ WP_INLINE int wp_newidle_dice(struct wp_ctx *ctx, struct wp_balance *bal)
 		return 1;
 	if (bal->random % WP_SCALE > weight) {
 		lb->newidle_skipped = 1;
-		wp_newidle_tried(lb, 0);
+		wp_update_newidle_stats(lb, 0);
 		return 0;
 	}
 	bal->newidle_weight = (u32)wp_div(WP_SCALE + weight / 2, weight);
@@ -42,5 +42,5 @@ WP_INLINE int wp_newidle_dice(struct wp_ctx *ctx, struct wp_balance *bal)
 WP_INLINE void wp_newidle_count(struct wp_ctx *ctx, const struct wp_balance *bal)
 {
 	if (ctx->params.newidle_random)
-		wp_newidle_tried(wp_bal_lb(ctx, bal), bal->moved ? bal->newidle_weight : 0);
+		wp_update_newidle_stats(wp_bal_lb(ctx, bal), bal->moved ? bal->newidle_weight : 0);
 }

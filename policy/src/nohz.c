@@ -14,7 +14,7 @@ WP_INLINE int wp_in_nohz(const struct wp_ctx *ctx, u32 cpu)
 }
 
 /* Its tick is stopped from now on. */
-WP_FN int wp_nohz_enter(struct wp_ctx *ctx WP_NONNULL, u32 cpu)
+WP_FN int wp_nohz_balance_enter_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	if (wp_in_nohz(ctx, cpu))
 		return 0;
@@ -30,7 +30,7 @@ WP_FN int wp_nohz_enter(struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 }
 
 /* Its tick runs again. */
-WP_FN int wp_nohz_exit(struct wp_ctx *ctx WP_NONNULL, u32 cpu)
+WP_FN int wp_nohz_balance_exit_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	if (!wp_in_nohz(ctx, cpu))
 		return 0;
@@ -45,7 +45,7 @@ WP_FN int wp_nohz_exit(struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 }
 
 /* At a busy CPU's tick: should an idle CPU be kicked? Returns enum wp_event_result bits. */
-WP_FN int wp_nohz_kick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+WP_FN int wp_nohz_balancer_kick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	int stats = 0;
@@ -54,7 +54,7 @@ WP_FN int wp_nohz_kick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 		return 0;
 #ifndef WP_LIVE
 	if (ctx->params.nohz_form != WP_NOHZ_BLOCKED)
-		return wp_nohz_kick_old(ctx, cpu, now_ns);
+		return wp_nohz_kick_needed_4_16(ctx, cpu, now_ns);
 #endif
 	if (!ctx->nr_nohz)
 		return 0;
@@ -81,7 +81,7 @@ WP_FN int wp_nohz_kick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 	    wp_check_cpu_capacity(c, WP_AT(ctx->doms, c->dom[0])->imbalance_pct))
 		return WP_DID_KICK;
 #ifndef WP_LIVE
-	if (!ctx->params.balance_classes && wp_pack_kick(ctx, cpu))
+	if (!ctx->params.balance_classes && wp_asym_kick_5_4(ctx, cpu))
 		return WP_DID_KICK;
 #endif
 	return stats;
@@ -100,7 +100,7 @@ WP_INLINE u32 wp_nohz_first(struct wp_ctx *ctx)
 }
 
 /* The idle CPU that a kick goes to, once per kick. */
-WP_FN u32 wp_nohz_target(struct wp_ctx *ctx WP_NONNULL)
+WP_FN u32 wp_find_new_ilb(struct wp_ctx *ctx WP_NONNULL)
 {
 	u32 first = wp_nohz_first(ctx);
 

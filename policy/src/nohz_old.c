@@ -46,7 +46,7 @@ WP_FN int wp_lower_idle(const struct wp_ctx *ctx WP_NONNULL, u32 dom_index, u32 
 }
 
 /* Work belongs on lower numbers, and a CPU there is idle. */
-WP_FN int wp_pack_kick(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
+WP_FN int wp_asym_kick_5_4(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u32 level;
@@ -64,10 +64,10 @@ WP_FN int wp_pack_kick(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 /* Tasks of the group, and in the upper half whether it has room for one more. */
 WP_FN u64 wp_group_tasks(const struct wp_ctx *ctx WP_NONNULL, const struct wp_group *g WP_NONNULL)
 {
-	struct wp_power_sums s;
+	struct wp_pack_sums s;
 	u64 nr;
 
-	wp_power_sum(ctx, g, &s, WP_POWER_TASKS_ONLY);
+	wp_pack_sum(ctx, g, &s, WP_POWER_TASKS_ONLY);
 	nr = s.nr_running;
 	return nr | (u64)(nr * ctx->params.power_full_util < s.room) << 32;
 }
@@ -77,7 +77,7 @@ WP_FN u64 wp_group_tasks(const struct wp_ctx *ctx WP_NONNULL, const struct wp_gr
  * has room. A lone task on each of two cores makes nobody kick in 3.8 itself, and without a kick
  * no idle CPU looks (docs/decisions/037).
  */
-WP_FN int wp_power_scattered(const struct wp_ctx *ctx WP_NONNULL, u32 dom_index)
+WP_FN int wp_pack_scattered(const struct wp_ctx *ctx WP_NONNULL, u32 dom_index)
 {
 	const struct wp_dom *dom = WP_AT(ctx->doms, dom_index);
 	u32 k, least = ~0u, least_has_room = 0, roomy = 0;
@@ -97,24 +97,24 @@ WP_FN int wp_power_scattered(const struct wp_ctx *ctx WP_NONNULL, u32 dom_index)
 	return roomy > least_has_room;
 }
 
-WP_FN int wp_power_kick(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
+WP_FN int wp_pack_kick(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u32 level;
 
-	if (!ctx->params.power_kick || !ctx->params.power_balance || !wp_packs_power(ctx))
+	if (!ctx->params.power_kick || !ctx->params.power_balance || !wp_pack_active(ctx))
 		return 0;
 	WP_FOR(level, c->nr_levels, WP_MAX_LEVELS) {
 		u32 dom = *WP_AT(c->dom, level);
 
 		if (!(WP_AT(ctx->doms, dom)->flags & WP_SD_SHARE_CPUCAPACITY) &&
-		    wp_power_scattered(ctx, dom))
+		    wp_pack_scattered(ctx, dom))
 			return 1;
 	}
 	return 0;
 }
 
-WP_FN int wp_kick_38(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
+WP_FN int wp_nohz_kick_needed_3_8(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u32 level;
@@ -134,10 +134,10 @@ WP_FN int wp_kick_38(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 		    wp_lower_idle(ctx, dom_index, cpu))
 			return 1;
 	}
-	return wp_power_kick(ctx, cpu);
+	return wp_pack_kick(ctx, cpu);
 }
 
-WP_INLINE int wp_kick_47(const struct wp_ctx *ctx, u32 cpu)
+WP_INLINE int wp_nohz_kick_needed_4_7(const struct wp_ctx *ctx, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
@@ -149,17 +149,17 @@ WP_INLINE int wp_kick_47(const struct wp_ctx *ctx, u32 cpu)
 	if (c->nr_fair && c->nr_levels &&
 	    wp_check_cpu_capacity(c, WP_AT(ctx->doms, c->dom[0])->imbalance_pct))
 		return 1;
-	return wp_pack_kick(ctx, cpu);
+	return wp_asym_kick_5_4(ctx, cpu);
 }
 
 /* Whoever asks first is the first picker until it stops its tick; likewise the second. */
-WP_INLINE int wp_kick_31(struct wp_ctx *ctx, u32 cpu)
+WP_INLINE int wp_nohz_kick_needed_3_1(struct wp_ctx *ctx, u32 cpu)
 {
 	u32 nr = WP_AT(ctx->cpus, cpu)->nr_running, self = cpu + 1;
 
 	if (ctx->params.mc_kick_by_room && wp_mc_saves_at(ctx, cpu))
 		return nr > wp_capacity_tasks(WP_AT(ctx->cpus, cpu)->capacity) ||
-		       wp_pack_kick(ctx, cpu);
+		       wp_asym_kick_5_4(ctx, cpu);
 	if (!ctx->nohz_first_pick)
 		ctx->nohz_first_pick = self;
 	if (ctx->nohz_first_pick == self) {
@@ -173,27 +173,28 @@ WP_INLINE int wp_kick_31(struct wp_ctx *ctx, u32 cpu)
 }
 
 /* At a busy CPU's tick, when the next pass over the idle CPUs is due. */
-WP_FN int wp_nohz_kick_old(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+WP_FN int wp_nohz_kick_needed_4_16(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	int kick;
 
 	if (wp_div(now_ns, ctx->tick_ns) < ctx->nohz_next_balance_tick)
 		return 0;
 	if (ctx->params.nohz_form == WP_NOHZ_31)
-		kick = wp_kick_31(ctx, cpu);
+		kick = wp_nohz_kick_needed_3_1(ctx, cpu);
 	else if (!ctx->nr_nohz)
 		return 0;
 	else if (wp_mc_quiet(ctx, cpu))
 		kick = wp_mc_lower_idle(ctx, cpu);
 	else if (ctx->params.nohz_form == WP_NOHZ_38)
-		kick = wp_kick_38(ctx, cpu);
+		kick = wp_nohz_kick_needed_3_8(ctx, cpu);
 	else
-		kick = wp_kick_47(ctx, cpu);
+		kick = wp_nohz_kick_needed_4_7(ctx, cpu);
 	return kick ? WP_DID_KICK : 0;
 }
 
 /* Lowest idle CPU of the group, if others of it are busy; WP_NONE: all are alike. */
-WP_FN u32 wp_semi_idle(const struct wp_ctx *ctx WP_NONNULL, const struct wp_group *g WP_NONNULL)
+WP_FN u32 wp_is_semi_idle_group_3_1(const struct wp_ctx *ctx WP_NONNULL,
+				    const struct wp_group *g WP_NONNULL)
 {
 	u32 i, n = 0, first = WP_NONE;
 
@@ -213,7 +214,7 @@ WP_FN u32 wp_semi_idle(const struct wp_ctx *ctx WP_NONNULL, const struct wp_grou
  * (docs/rules/sched-mc.md#idle-load-balancer)? With two idle CPUs or more an idle one beside busy
  * ones, of the lowest level that saves power.
  */
-WP_FN u32 wp_better_owner(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
+WP_FN u32 wp_find_new_ilb_3_1(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u32 level, k;
@@ -228,7 +229,8 @@ WP_FN u32 wp_better_owner(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 			continue;
 		WP_FOR(k, dom->nr_groups, WP_MAX_CPUS) {
 			u32 at = own + k < dom->nr_groups ? own + k : own + k - dom->nr_groups;
-			u32 found = wp_semi_idle(ctx, WP_AT(ctx->groups, dom->first_group + at));
+			u32 found = wp_is_semi_idle_group_3_1(
+				ctx, WP_AT(ctx->groups, dom->first_group + at));
 
 			if (found != WP_NONE)
 				return found;
@@ -245,7 +247,7 @@ WP_INLINE void wp_ilb_enter(struct wp_ctx *ctx, u32 cpu)
 	if (ctx->nohz_second_pick == cpu + 1)
 		ctx->nohz_second_pick = 0;
 	if (!ctx->nohz_owner)
-		ctx->nohz_owner = wp_better_owner(ctx, cpu) + 1;
+		ctx->nohz_owner = wp_find_new_ilb_3_1(ctx, cpu) + 1;
 }
 
 WP_INLINE void wp_ilb_exit(struct wp_ctx *ctx, u32 cpu)

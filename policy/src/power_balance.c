@@ -26,10 +26,10 @@
 
 /* Room, use and load of one group, into bal->power.sums. Use is bounded to FULL per task: two
  * tasks that always run fill two CPUs, they do not overload them. */
-WP_FN int wp_power_group_now(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL,
-			     const struct wp_group *g WP_NONNULL)
+WP_FN int wp_pack_group_now(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL,
+			    const struct wp_group *g WP_NONNULL)
 {
-	struct wp_power_sums *s = &bal->power.sums;
+	struct wp_pack_sums *s = &bal->power.sums;
 	u64 power = 0, cpus = 0, used = 0, weight = 0;
 	u32 i, nr = 0, full = ctx->params.power_full_util;
 	int mc = wp_mc_balances(ctx);
@@ -45,8 +45,8 @@ WP_FN int wp_power_group_now(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *b
 			if (c->misfit_load && ctx->asym)
 				bal->power.perf_ok = 1; /* it wants a bigger CPU */
 		} else {
-			wp_power_count(ctx, c, &power, &cpus);
-			used += (u64)wp_min(wp_power_util(ctx, c), wp_power_full(ctx, c)) *
+			wp_pack_count(ctx, c, &power, &cpus);
+			used += (u64)wp_min(wp_pack_util(ctx, c), wp_pack_full(ctx, c)) *
 				wp_max(n, 1);
 		}
 		weight += wp_cpu_load(ctx, c);
@@ -54,7 +54,7 @@ WP_FN int wp_power_group_now(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *b
 		if (n > 1)
 			ctx->overload = 1; /* newly idle CPUs may look for work */
 	}
-	s->room = mc ? (u64)full * wp_mc_room(power) : wp_power_room(ctx, power, cpus);
+	s->room = mc ? (u64)full * wp_mc_room(power) : wp_pack_room(ctx, power, cpus);
 	s->used = used;
 	s->weight = weight;
 	s->nr_running = nr;
@@ -63,9 +63,9 @@ WP_FN int wp_power_group_now(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *b
 }
 
 /* Donor or leader? */
-WP_INLINE void wp_power_offer(const struct wp_ctx *ctx, struct wp_power_balance *p, u32 group)
+WP_INLINE void wp_pack_offer(const struct wp_ctx *ctx, struct wp_pack_balance *p, u32 group)
 {
-	const struct wp_power_sums *s = &p->sums;
+	const struct wp_pack_sums *s = &p->sums;
 
 	if (s->used < p->donor_used ||
 	    (s->used == p->donor_used && s->first_cpu > p->donor_first)) {
@@ -85,9 +85,9 @@ WP_INLINE void wp_power_offer(const struct wp_ctx *ctx, struct wp_power_balance 
 }
 
 /* Which group with tasks has the highest numbers, and has the local one room for one of them? */
-WP_INLINE void wp_power_highest(struct wp_power_balance *p, u32 place, u32 group)
+WP_INLINE void wp_pack_highest(struct wp_pack_balance *p, u32 place, u32 group)
 {
-	const struct wp_power_sums *s = &p->sums;
+	const struct wp_pack_sums *s = &p->sums;
 
 	if (!place)
 		p->local_has_room = s->used < s->room;
@@ -99,17 +99,17 @@ WP_INLINE void wp_power_highest(struct wp_power_balance *p, u32 place, u32 group
 }
 
 /* All groups, the local one first: what is allowed, and from where to where. */
-WP_INLINE void wp_power_scan(struct wp_ctx *ctx, struct wp_balance *bal, u32 local)
+WP_INLINE void wp_pack_scan(struct wp_ctx *ctx, struct wp_balance *bal, u32 local)
 {
 	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
-	struct wp_power_balance *p = &bal->power;
+	struct wp_pack_balance *p = &bal->power;
 	u32 k;
 
 	WP_FOR(k, dom->nr_groups, WP_MAX_CPUS) {
 		u32 group = local + k < dom->nr_groups ? local + k : local + k - dom->nr_groups;
-		const struct wp_power_sums *s = &p->sums;
+		const struct wp_pack_sums *s = &p->sums;
 
-		wp_power_group_now(ctx, bal, WP_AT(ctx->groups, dom->first_group + group));
+		wp_pack_group_now(ctx, bal, WP_AT(ctx->groups, dom->first_group + group));
 		if (!k && (!s->nr_running || s->used + ctx->params.power_full_util > s->room))
 			p->power_ok = 0;
 		if (s->used > s->room) {
@@ -118,14 +118,14 @@ WP_INLINE void wp_power_scan(struct wp_ctx *ctx, struct wp_balance *bal, u32 loc
 			p->power_ok = 0;
 		}
 		if (p->power_ok && s->nr_running)
-			wp_power_offer(ctx, p, group);
-		wp_power_highest(p, k, group);
+			wp_pack_offer(ctx, p, group);
+		wp_pack_highest(p, k, group);
 	}
 }
 
 /* Was the last time of spreading long enough ago? */
-WP_INLINE int wp_power_settled(const struct wp_ctx *ctx, const struct wp_balance *bal,
-			       struct wp_lb *lb)
+WP_INLINE int wp_pack_settled(const struct wp_ctx *ctx, const struct wp_balance *bal,
+			      struct wp_lb *lb)
 {
 	const struct wp_params *p = &ctx->params;
 	u64 last = bal->idle == WP_NEWLY_IDLE ? lb->last_balance_tick : lb->before_last_tick;
@@ -146,7 +146,7 @@ WP_INLINE int wp_power_settled(const struct wp_ctx *ctx, const struct wp_balance
 
 /* The queue of the donor with most load per power; empty ones are left out, and without P15 a lone
  * task that is more than what is to move. */
-WP_FN u32 wp_power_queue(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL)
+WP_FN u32 wp_pack_queue(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL)
 {
 	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
 	const struct wp_group *g = WP_AT(ctx->groups, dom->first_group + bal->power.donor);
@@ -172,9 +172,9 @@ WP_FN u32 wp_power_queue(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal W
 }
 
 /* The attempt packs: one task of the donor. */
-WP_INLINE u32 wp_power_pull(struct wp_ctx *ctx, struct wp_balance *bal)
+WP_INLINE u32 wp_pack_pull(struct wp_ctx *ctx, struct wp_balance *bal)
 {
-	struct wp_power_balance *p = &bal->power;
+	struct wp_pack_balance *p = &bal->power;
 
 	p->pulls = 1;
 	bal->busiest_group = p->donor;
@@ -184,7 +184,7 @@ WP_INLINE u32 wp_power_pull(struct wp_ctx *ctx, struct wp_balance *bal)
 	} else {
 		bal->imbalance = (s64)wp_max64(p->per_task, 1);
 	}
-	return wp_power_queue(ctx, bal);
+	return wp_pack_queue(ctx, bal);
 }
 
 /* Under sched-mc tasks are drawn together between packages and within them, and where all CPUs are
@@ -199,7 +199,7 @@ WP_INLINE int wp_mc_draws(const struct wp_ctx *ctx, const struct wp_balance *bal
 /* P8 of the same: this idle CPU comes before the group of highest numbers. */
 WP_INLINE int wp_mc_lowest(const struct wp_ctx *ctx, struct wp_balance *bal)
 {
-	struct wp_power_balance *p = &bal->power;
+	struct wp_pack_balance *p = &bal->power;
 
 	if (!wp_mc_balances(ctx) || !ctx->params.mc_lowest_first || !wp_mc_draws(ctx, bal) ||
 	    !p->local_has_room || p->highest == WP_NONE || p->highest_first <= bal->this_cpu ||
@@ -217,9 +217,9 @@ WP_INLINE int wp_mc_pushes(const struct wp_ctx *ctx, const struct wp_balance *ba
 	       ctx->params.mc_lowest_first && wp_mc_balances(ctx);
 }
 
-WP_INLINE void wp_power_begin(const struct wp_ctx *ctx, struct wp_balance *bal)
+WP_INLINE void wp_pack_begin(const struct wp_ctx *ctx, struct wp_balance *bal)
 {
-	struct wp_power_balance *p = &bal->power;
+	struct wp_pack_balance *p = &bal->power;
 
 	p->pulls = 0;
 	p->perf_from = 0;
@@ -237,7 +237,7 @@ WP_INLINE void wp_power_begin(const struct wp_ctx *ctx, struct wp_balance *bal)
 		p->power_ok = (u32)wp_mc_draws(ctx, bal);
 		return;
 	}
-	p->perf_ok = !wp_packs_power(ctx) || !ctx->params.power_balance || ctx->energy_active ||
+	p->perf_ok = !wp_pack_active(ctx) || !ctx->params.power_balance || ctx->energy_active ||
 		     bal->idle == WP_BUSY ||
 		     (WP_AT(ctx->doms, bal->dom)->flags & WP_SD_SHARE_CPUCAPACITY);
 	p->power_ok = !p->perf_ok;
@@ -245,9 +245,9 @@ WP_INLINE void wp_power_begin(const struct wp_ctx *ctx, struct wp_balance *bal)
 
 /* Is the local group the leader, with a donor to take from? Under P8 from higher numbers only: what
  * it took from lower ones they would take back. */
-WP_INLINE int wp_power_leads(const struct wp_ctx *ctx, const struct wp_balance *bal, u32 local)
+WP_INLINE int wp_pack_leads(const struct wp_ctx *ctx, const struct wp_balance *bal, u32 local)
 {
-	const struct wp_power_balance *p = &bal->power;
+	const struct wp_pack_balance *p = &bal->power;
 
 	if (!p->power_ok || p->leader != local || p->leader == p->donor || p->donor == WP_NONE)
 		return 0;
@@ -256,27 +256,27 @@ WP_INLINE int wp_power_leads(const struct wp_ctx *ctx, const struct wp_balance *
 }
 
 /* Does this attempt spread? If not, src_cpu is the one to pull from, WP_NONE: nothing to do. */
-WP_FN int wp_power_spreads(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL)
+WP_FN int wp_pack_spreads(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL)
 {
 	u32 local = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->group, bal->level);
 	struct wp_lb *lb = wp_bal_lb(ctx, bal);
-	struct wp_power_balance *p = &bal->power;
+	struct wp_pack_balance *p = &bal->power;
 
 	bal->src_cpu = WP_NONE;
-	wp_power_begin(ctx, bal);
+	wp_pack_begin(ctx, bal);
 	lb->spread_history <<= 1;
 	if (!p->perf_ok) {
 		wp_refresh_local_group(ctx, bal, local);
-		wp_power_scan(ctx, bal, local);
+		wp_pack_scan(ctx, bal, local);
 	}
 	if (p->perf_ok) {
 		lb->spread_history |= 1;
 		return 1;
 	}
 	if (bal->idle != WP_NEWLY_IDLE)
-		wp_sis_update(ctx, bal->this_cpu, bal->level);
-	if ((wp_power_leads(ctx, bal, local) && wp_power_settled(ctx, bal, lb)) ||
+		wp_update_idle_cpu_scan(ctx, bal->this_cpu, bal->level);
+	if ((wp_pack_leads(ctx, bal, local) && wp_pack_settled(ctx, bal, lb)) ||
 	    wp_mc_lowest(ctx, bal))
-		bal->src_cpu = wp_power_pull(ctx, bal);
+		bal->src_cpu = wp_pack_pull(ctx, bal);
 	return 0;
 }

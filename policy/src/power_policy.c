@@ -16,13 +16,13 @@
  */
 #include "wakeplace/policy.h"
 
-WP_INLINE int wp_packs_power(const struct wp_ctx *ctx)
+WP_INLINE int wp_pack_active(const struct wp_ctx *ctx)
 {
 	return wp_packing(ctx) > WP_POWER_PERFORMANCE;
 }
 
 /* Compute power of a CPU, 1024 = a whole one; a thread of a core has its share of the core's. */
-WP_INLINE u64 wp_power_of(const struct wp_ctx *ctx, const struct wp_cpu *c)
+WP_INLINE u64 wp_pack_power_of(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
 	const struct wp_dom *core = WP_AT(ctx->doms, c->dom[0]);
 
@@ -34,7 +34,7 @@ WP_INLINE u64 wp_power_of(const struct wp_ctx *ctx, const struct wp_cpu *c)
 }
 
 /* Share of its time that a CPU is busy, percent. */
-WP_INLINE u32 wp_power_util(const struct wp_ctx *ctx, const struct wp_cpu *c)
+WP_INLINE u32 wp_pack_util(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
 	if (WP_OLD(ctx->params.pelt_scale >= WP_PELT_RATIO))
 		return (u32)wp_div(100 * c->avg.load_sum, wp_max64(c->avg.runnable_sum, 1));
@@ -42,8 +42,8 @@ WP_INLINE u32 wp_power_util(const struct wp_ctx *ctx, const struct wp_cpu *c)
 }
 
 /* Share of a CPU's time that a task needs there, percent. */
-WP_INLINE u32 wp_power_task_util(const struct wp_ctx *ctx, const struct wp_task *task,
-				 const struct wp_cpu *c)
+WP_INLINE u32 wp_pack_task_util(const struct wp_ctx *ctx, const struct wp_task *task,
+				const struct wp_cpu *c)
 {
 	if (WP_OLD(ctx->params.pelt_scale >= WP_PELT_RATIO))
 		return (u32)wp_div(100 * task->avg.load_sum, task->avg.runnable_sum + 1);
@@ -51,13 +51,13 @@ WP_INLINE u32 wp_power_task_util(const struct wp_ctx *ctx, const struct wp_task 
 }
 
 /* FULL less what real-time tasks take. */
-WP_INLINE u32 wp_power_full(const struct wp_ctx *ctx, const struct wp_cpu *c)
+WP_INLINE u32 wp_pack_full(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
 	return (u32)wp_sub(ctx->params.power_full_util, 100ull * c->rt_util / WP_SCALE);
 }
 
 /* What placement takes for a CPU's use, percent. */
-WP_INLINE u64 wp_power_used(const struct wp_ctx *ctx, const struct wp_cpu *c, u32 waking)
+WP_INLINE u64 wp_pack_used(const struct wp_ctx *ctx, const struct wp_cpu *c, u32 waking)
 {
 	u64 nr = wp_nr_awake(c), full = ctx->params.power_full_util;
 
@@ -65,14 +65,14 @@ WP_INLINE u64 wp_power_used(const struct wp_ctx *ctx, const struct wp_cpu *c, u3
 		return nr * full;
 	if (waking && c->avg_idle_ns < ctx->params.power_burst_ns)
 		return nr * full; /* averages lag behind a burst */
-	return nr * wp_min(wp_power_util(ctx, c), wp_power_full(ctx, c));
+	return nr * wp_min(wp_pack_util(ctx, c), wp_pack_full(ctx, c));
 }
 
 /* Add one CPU to the sums from which T(x) follows. */
-WP_INLINE void wp_power_count(const struct wp_ctx *ctx, const struct wp_cpu *c, u64 *power,
-			      u64 *cpus)
+WP_INLINE void wp_pack_count(const struct wp_ctx *ctx, const struct wp_cpu *c, u64 *power,
+			     u64 *cpus)
 {
-	u64 one = WP_SCALE, own = wp_power_of(ctx, c);
+	u64 one = WP_SCALE, own = wp_pack_power_of(ctx, c);
 
 	if (ctx->params.power_freq) { /* it could run faster than it does now */
 		one = wp_div(one * WP_SCALE, c->freq_scale);
@@ -83,7 +83,7 @@ WP_INLINE void wp_power_count(const struct wp_ctx *ctx, const struct wp_cpu *c, 
 }
 
 /* T(x) x FULL. A thread has too little power for a task by itself, and yet runs one. */
-WP_INLINE u64 wp_power_room(const struct wp_ctx *ctx, u64 power, u64 cpus)
+WP_INLINE u64 wp_pack_room(const struct wp_ctx *ctx, u64 power, u64 cpus)
 {
 	u64 tasks = (power + WP_SCALE / 2) / WP_SCALE;
 
@@ -100,8 +100,8 @@ enum wp_power_want {
 };
 
 /* Room and tasks of one group, and what is wanted. */
-WP_INLINE void wp_power_sum(const struct wp_ctx *ctx, const struct wp_group *g,
-			    struct wp_power_sums *s, u32 want)
+WP_INLINE void wp_pack_sum(const struct wp_ctx *ctx, const struct wp_group *g,
+			   struct wp_pack_sums *s, u32 want)
 {
 	u64 power = 0, cpus = 0, used = 0;
 	u32 i, nr = 0;
@@ -110,12 +110,12 @@ WP_INLINE void wp_power_sum(const struct wp_ctx *ctx, const struct wp_group *g,
 		const struct wp_cpu *c =
 			WP_AT(ctx->cpus, *WP_AT(ctx->list, g->first_cpu + i));
 
-		wp_power_count(ctx, c, &power, &cpus);
+		wp_pack_count(ctx, c, &power, &cpus);
 		if (want != WP_POWER_TASKS_ONLY)
-			used += wp_power_used(ctx, c, want == WP_POWER_USE_WAKING);
+			used += wp_pack_used(ctx, c, want == WP_POWER_USE_WAKING);
 		nr += wp_nr_awake(c);
 	}
-	s->room = wp_power_room(ctx, power, cpus);
+	s->room = wp_pack_room(ctx, power, cpus);
 	s->used = used;
 	s->nr_running = nr;
 	s->power = power;
@@ -123,12 +123,12 @@ WP_INLINE void wp_power_sum(const struct wp_ctx *ctx, const struct wp_group *g,
 }
 
 /* The same for one domain of a decision, into dec->power. */
-WP_FN int wp_power_group(const struct wp_ctx *ctx WP_NONNULL, const struct wp_group *g WP_NONNULL,
-			 struct wp_decision *dec WP_NONNULL)
+WP_FN int wp_pack_group(const struct wp_ctx *ctx WP_NONNULL, const struct wp_group *g WP_NONNULL,
+			struct wp_decision *dec WP_NONNULL)
 {
-	struct wp_power_place *p = &dec->power;
+	struct wp_pack_place *p = &dec->power;
 
-	wp_power_sum(ctx, g, &p->sums, p->waking ? WP_POWER_USE_WAKING : WP_POWER_USE);
+	wp_pack_sum(ctx, g, &p->sums, p->waking ? WP_POWER_USE_WAKING : WP_POWER_USE);
 	p->power += p->sums.power;
 	p->cpus += p->sums.cpus;
 	p->used += p->sums.used;
@@ -136,14 +136,14 @@ WP_FN int wp_power_group(const struct wp_ctx *ctx WP_NONNULL, const struct wp_gr
 }
 
 /* What the task itself would add, percent of a CPU, for the test whether the domain is full. */
-WP_INLINE u64 wp_power_need(const struct wp_ctx *ctx, const struct wp_task *task,
-			    const struct wp_request *req)
+WP_INLINE u64 wp_pack_need(const struct wp_ctx *ctx, const struct wp_task *task,
+			   const struct wp_request *req)
 {
 	if (ctx->params.power_placement_util == WP_POWER_UTIL_NR)
 		return 0;
 	if (req->kind == WP_PLACE_FORK) /* nothing is known of it */
 		return ctx->params.power_full_util;
-	return wp_power_task_util(ctx, task, WP_AT(ctx->cpus, req->this_cpu));
+	return wp_pack_task_util(ctx, task, WP_AT(ctx->cpus, req->this_cpu));
 }
 
 /*
@@ -151,7 +151,7 @@ WP_INLINE u64 wp_power_need(const struct wp_ctx *ctx, const struct wp_task *task
  * and whoever is woken for it may have just slept deeply. The series takes the waker's, then the
  * first. WP_NONE: none.
  */
-WP_INLINE u32 wp_power_home(const struct wp_ctx *ctx, u32 dom_index, const struct wp_request *req)
+WP_INLINE u32 wp_pack_home(const struct wp_ctx *ctx, u32 dom_index, const struct wp_request *req)
 {
 	if (!ctx->params.power_prev_first || req->kind != WP_PLACE_WAKE ||
 	    !wp_span_has(WP_AT(ctx->doms, dom_index), req->prev_cpu))
@@ -160,12 +160,12 @@ WP_INLINE u32 wp_power_home(const struct wp_ctx *ctx, u32 dom_index, const struc
 }
 
 /* Has the domain room, and which of its groups is the fullest with some? WP_NONE: spread. */
-WP_INLINE u32 wp_power_leader(const struct wp_ctx *ctx, u32 dom_index, u32 home,
-			      const struct wp_task *task, const struct wp_request *req,
-			      struct wp_decision *dec)
+WP_INLINE u32 wp_pack_leader(const struct wp_ctx *ctx, u32 dom_index, u32 home,
+			     const struct wp_task *task, const struct wp_request *req,
+			     struct wp_decision *dec)
 {
 	const struct wp_dom *dom = WP_AT(ctx->doms, dom_index);
-	struct wp_power_place *p = &dec->power;
+	struct wp_pack_place *p = &dec->power;
 	u32 k, local = wp_local_group(ctx, dom_index, req->this_cpu);
 
 	p->waking = req->kind == WP_PLACE_WAKE;
@@ -178,7 +178,7 @@ WP_INLINE u32 wp_power_leader(const struct wp_ctx *ctx, u32 dom_index, u32 home,
 		u32 index = local + k < dom->nr_groups ? local + k : local + k - dom->nr_groups;
 		u64 room;
 
-		wp_power_group(ctx, WP_AT(ctx->groups, dom->first_group + index), dec);
+		wp_pack_group(ctx, WP_AT(ctx->groups, dom->first_group + index), dec);
 		room = wp_sub(p->sums.room, p->sums.used);
 		WP_EXPLAIN(ctx, wp_drop_packed(ctx, WP_AT(ctx->groups, dom->first_group + index),
 					       task, room ? WP_DROP_MORE_ROOM : WP_DROP_NO_ROOM));
@@ -190,7 +190,7 @@ WP_INLINE u32 wp_power_leader(const struct wp_ctx *ctx, u32 dom_index, u32 home,
 		}
 	}
 	dec->nr_scanned += dom->nr_cpus;
-	if (p->used + wp_power_need(ctx, task, req) >= wp_power_room(ctx, p->power, p->cpus))
+	if (p->used + wp_pack_need(ctx, task, req) >= wp_pack_room(ctx, p->power, p->cpus))
 		return WP_NONE;
 	return p->leader;
 }
@@ -203,15 +203,15 @@ WP_FN int wp_small_room(const struct wp_ctx *ctx WP_NONNULL, const struct wp_tas
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u32 limit = wp_packing(ctx) == WP_POWER_BALANCE ? p->power_small_room_balance :
 							  p->power_small_room_powersaving;
-	u64 used = (u64)wp_power_util(ctx, c) * wp_max(wp_nr_awake(c), 1);
+	u64 used = (u64)wp_pack_util(ctx, c) * wp_max(wp_nr_awake(c), 1);
 
 	if (limit == WP_NONE)
 		limit = p->power_full_util;
-	used += (u64)p->power_small_factor * wp_power_task_util(ctx, task, c);
+	used += (u64)p->power_small_factor * wp_pack_task_util(ctx, task, c);
 	return used < limit ? (int)(limit - (u32)used) : 0;
 }
 
-WP_INLINE int wp_power_decide(struct wp_decision *dec, u32 cpu, u32 reason)
+WP_INLINE int wp_pack_decide(struct wp_decision *dec, u32 cpu, u32 reason)
 {
 	dec->cpu = cpu;
 	dec->rule = WP_RULE_POWER;
@@ -221,8 +221,8 @@ WP_INLINE int wp_power_decide(struct wp_decision *dec, u32 cpu, u32 reason)
 
 /* A CPU of the group that is allowed: for a small task the one with least room for it, above 0,
  * and not `here`; else the least loaded, of equals `here`. WP_NONE: none. */
-WP_FN u32 wp_power_cpu(const struct wp_ctx *ctx WP_NONNULL, const struct wp_group *g WP_NONNULL,
-		       const struct wp_task *task WP_NONNULL, u32 here, u32 small)
+WP_FN u32 wp_pack_cpu(const struct wp_ctx *ctx WP_NONNULL, const struct wp_group *g WP_NONNULL,
+		      const struct wp_task *task WP_NONNULL, u32 here, u32 small)
 {
 	u64 least = ~0ull;
 	u32 i, found = WP_NONE;
@@ -253,12 +253,12 @@ WP_FN u32 wp_power_cpu(const struct wp_ctx *ctx WP_NONNULL, const struct wp_grou
 }
 
 /* One level: 1 if it decides. */
-WP_INLINE int wp_power_level(const struct wp_ctx *ctx, u32 dom_index, const struct wp_task *task,
-			     const struct wp_request *req, struct wp_decision *dec)
+WP_INLINE int wp_pack_level(const struct wp_ctx *ctx, u32 dom_index, const struct wp_task *task,
+			    const struct wp_request *req, struct wp_decision *dec)
 {
 	const struct wp_dom *dom = WP_AT(ctx->doms, dom_index);
-	u32 home = wp_power_home(ctx, dom_index, req), cpu;
-	u32 leader = wp_power_leader(ctx, dom_index, home, task, req, dec);
+	u32 home = wp_pack_home(ctx, dom_index, req), cpu;
+	u32 leader = wp_pack_leader(ctx, dom_index, home, task, req, dec);
 	const struct wp_group *g;
 
 	if (leader == WP_NONE)
@@ -270,14 +270,14 @@ WP_INLINE int wp_power_level(const struct wp_ctx *ctx, u32 dom_index, const stru
 		if (wp_allowed(task, req->this_cpu) &&
 		    wp_small_room(ctx, task, req->this_cpu) > 0) {
 			WP_EXPLAIN(ctx, wp_drop_undo(ctx));
-			return wp_power_decide(dec, req->this_cpu, WP_REASON_POWER_SMALL_HERE);
+			return wp_pack_decide(dec, req->this_cpu, WP_REASON_POWER_SMALL_HERE);
 		}
-		cpu = wp_power_cpu(ctx, g, task, req->this_cpu, 1);
+		cpu = wp_pack_cpu(ctx, g, task, req->this_cpu, 1);
 		if (cpu != WP_NONE)
-			return wp_power_decide(dec, cpu, WP_REASON_POWER_SMALL_RUNNING);
+			return wp_pack_decide(dec, cpu, WP_REASON_POWER_SMALL_RUNNING);
 	}
-	cpu = wp_power_cpu(ctx, g, task, leader == home ? req->prev_cpu : req->this_cpu, 0);
-	return cpu != WP_NONE && wp_power_decide(dec, cpu, WP_REASON_POWER_LEADER);
+	cpu = wp_pack_cpu(ctx, g, task, leader == home ? req->prev_cpu : req->this_cpu, 0);
+	return cpu != WP_NONE && wp_pack_decide(dec, cpu, WP_REASON_POWER_LEADER);
 }
 
 /*
@@ -292,9 +292,9 @@ WP_INLINE int wp_new_spreads(const struct wp_ctx *ctx)
 }
 
 /* The walk. `want_affine`: a wake-up that may stay near waker or previous CPU. 1: decided. */
-WP_FN int wp_power_select(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
-			  const struct wp_request *req WP_NONNULL,
-			  struct wp_decision *dec WP_NONNULL, u32 want_affine)
+WP_FN int wp_pack_select(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+			 const struct wp_request *req WP_NONNULL,
+			 struct wp_decision *dec WP_NONNULL, u32 want_affine)
 {
 	const struct wp_cpu *here = WP_AT(ctx->cpus, req->this_cpu);
 	u32 i, flag = wp_place_flag(req->kind);
@@ -309,7 +309,7 @@ WP_FN int wp_power_select(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP
 		int common = want_affine && (dom->flags & WP_SD_WAKE_AFFINE) &&
 			     wp_span_has(dom, req->prev_cpu);
 
-		if ((common || (dom->flags & flag)) && wp_power_level(ctx, index, task, req, dec))
+		if ((common || (dom->flags & flag)) && wp_pack_level(ctx, index, task, req, dec))
 			return 1;
 		if (common || (!want_affine && !(dom->flags & flag)))
 			break;

@@ -16,7 +16,8 @@ struct wp_savings {
 };
 
 /* The group in `scratch` takes part: it has tasks, and room. */
-WP_INLINE void wp_savings_offer(struct wp_balance *bal, struct wp_savings *s, u32 group, u32 first)
+WP_INLINE void wp_update_sd_power_savings_stats_3_4(struct wp_balance *bal, struct wp_savings *s,
+						    u32 group, u32 first)
 {
 	u32 tasks = bal->scratch.nr_running;
 
@@ -39,7 +40,8 @@ WP_INLINE void wp_savings_offer(struct wp_balance *bal, struct wp_savings *s, u3
  * The domain is balanced. Returns 1 if this idle CPU is of the leader and should empty the group
  * with fewest tasks, one task at a time; `busiest_group` and `imbalance` say so.
  */
-WP_FN int wp_save_power(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL)
+WP_FN int wp_check_power_save_busiest_group_3_4(struct wp_ctx *ctx WP_NONNULL,
+						struct wp_balance *bal WP_NONNULL)
 {
 	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
 	u32 local = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->group, bal->level);
@@ -53,9 +55,10 @@ WP_FN int wp_save_power(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP
 	WP_FOR(k, dom->nr_groups, WP_MAX_CPUS) {
 		const struct wp_group *g = WP_AT(ctx->groups, dom->first_group + k);
 
-		wp_counts_of_group(ctx, bal, k, k == local);
+		wp_update_sg_lb_stats_3_12(ctx, bal, k, k == local);
 		if (bal->scratch.nr_running && bal->scratch.nr_running < bal->scratch.room)
-			wp_savings_offer(bal, &s, k, *WP_AT(ctx->list, g->first_cpu));
+			wp_update_sd_power_savings_stats_3_4(bal, &s, k,
+							     *WP_AT(ctx->list, g->first_cpu));
 	}
 	if (s.leader != local || s.least == local)
 		return 0;

@@ -18,11 +18,11 @@ WP_INLINE void wp_vq_join(struct wp_ctx *ctx, struct wp_task *task, u32 cpu, u64
 	if ((s64)lag < 0) {
 		const struct wp_cpu *last = WP_AT(ctx->cpus, task->vtime_cpu);
 
-		caught = last->vq_load ? wp_vq_now(last, now_ns) - task->vtime_ns : 0;
+		caught = last->vq_load ? wp_avg_vruntime(last, now_ns) - task->vtime_ns : 0;
 		if ((s64)caught > (s64)lag)
 			lag = (s64)caught > 0 ? 0 : caught;
 	}
-	wp_vq_fold(c, now_ns);
+	wp_update_avg_vruntime(c, now_ns);
 	load = c->vq_load;
 	if (!load)
 		lag = 0;
@@ -46,7 +46,8 @@ WP_FN u64 wp_vq_deadline_on(const struct wp_ctx *ctx WP_NONNULL,
 {
 	const struct wp_cpu *from = WP_AT(ctx->cpus, task->vtime_cpu);
 	const struct wp_cpu *to = WP_AT(ctx->cpus, cpu);
-	u64 lag = wp_vq_now(from, now_ns) - task->vtime_ns, mean = wp_vq_now(to, now_ns);
+	u64 lag = wp_avg_vruntime(from, now_ns) - task->vtime_ns,
+	    mean = wp_avg_vruntime(to, now_ns);
 	u32 load = to->vq_load; /* read once: it may become 0 */
 
 	if ((s64)lag < 0 && from->vq_load <= task->vq_weight + from->vq_kept_load)
@@ -69,7 +70,7 @@ WP_INLINE int wp_vq_holds(const struct wp_ctx *ctx, const struct wp_task *task,
 }
 
 /* A slice that is over is followed by the next. */
-WP_INLINE void wp_vq_renew(const struct wp_ctx *ctx, struct wp_cpu *c, u64 curr)
+WP_INLINE void wp_update_deadline(const struct wp_ctx *ctx, struct wp_cpu *c, u64 curr)
 {
 	if (wp_vq_ahead(curr, c->curr_deadline_ns) >= 0)
 		c->curr_deadline_ns = curr + wp_vq_scale(wp_vq_slice_ns(ctx), c->curr_weight);
@@ -84,9 +85,9 @@ WP_SMALL_FN int wp_vq_stop(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task W
 	if (!task->vq_runs)
 		return 0;
 	task->vq_runs = 0;
-	wp_vq_fold(c, now_ns);
+	wp_update_avg_vruntime(c, now_ns);
 	task->vtime_ns = wp_vq_curr(c, now_ns);
-	wp_vq_renew(ctx, c, task->vtime_ns);
+	wp_update_deadline(ctx, c, task->vtime_ns);
 	task->deadline_ns = c->curr_deadline_ns;
 	c->curr_weight = 0;
 	return 0;
@@ -104,20 +105,20 @@ WP_SMALL_FN int wp_vq_leave(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task 
 	if (!weight)
 		return 0;
 	if (task->vq_place) {
-		wp_vq_part(ctx, task, now_ns);
+		wp_delayed_part(ctx, task, now_ns);
 		return 0;
 	}
 	task->woken_sync = 0; /* a wake-up by the target's list asks for no CPU */
 	wp_vq_stop(ctx, task, now_ns);
-	wp_vq_fold(c, now_ns);
+	wp_update_avg_vruntime(c, now_ns);
 	lag = c->vtime_now_ns - task->vtime_ns;
 	rest = task->deadline_ns - task->vtime_ns;
 	load = c->vq_load;
 	if (load <= weight + c->vq_kept_load) { /* nobody is awake then */
-		wp_vq_drain(c);
+		wp_delayed_drain(c);
 		if (load <= weight || (s64)lag < 0)
 			lag = 0;
-	} else if (sleeps && (s64)lag < 0 && wp_vq_keep(ctx, c, task)) {
+	} else if (sleeps && (s64)lag < 0 && wp_delayed_keep(ctx, c, task)) {
 		return 0;
 	}
 	wp_vq_without(c, weight, lag);
@@ -168,14 +169,14 @@ WP_SMALL_FN int wp_vq_start(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task 
 }
 
 /* Is the waiting task owed time in the queue of `cpu`? Whoever waits for a SCHED_IDLE one is. */
-WP_FN int wp_vq_eligible(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
-			 u32 cpu, u64 now_ns)
+WP_FN int wp_entity_eligible(const struct wp_ctx *ctx WP_NONNULL,
+			     const struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
 	if (c->curr_weight && c->curr_idle_policy && !task->idle_policy)
 		return 1;
-	return wp_vq_ahead(wp_vq_now(c, now_ns), task->vtime_ns) >= 0;
+	return wp_vq_ahead(wp_avg_vruntime(c, now_ns), task->vtime_ns) >= 0;
 }
 
 /*
@@ -196,11 +197,11 @@ WP_SMALL_FN int wp_vq_preempts(struct wp_ctx *ctx WP_NONNULL, const struct wp_ta
 		return (int)c->curr_idle_policy;
 	if (task->woken_sync && wp_sub(now_ns, c->curr_start_ns) < ctx->params.vq_sync_run_ns)
 		return 0;
-	if (!wp_vq_eligible(ctx, task, cpu, now_ns) ||
+	if (!wp_entity_eligible(ctx, task, cpu, now_ns) ||
 	    wp_vq_sleeper_before(c, task->deadline_ns, now_ns))
 		return 0;
 	curr = wp_vq_curr(c, now_ns);
-	if (wp_vq_ahead(curr, wp_vq_now(c, now_ns)) > 0)
+	if (wp_vq_ahead(curr, wp_avg_vruntime(c, now_ns)) > 0)
 		return 1;
 	if (wp_vq_ahead(curr, deadline) < 0)
 		return 0;
@@ -215,11 +216,11 @@ WP_FN int wp_vq_before(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task
 {
 	if (wp_vq_ahead(first->deadline_ns, task->deadline_ns) > 0)
 		return -1;
-	return wp_vq_eligible(ctx, first, cpu, now_ns);
+	return wp_entity_eligible(ctx, first, cpu, now_ns);
 }
 
 /* What is left of the running task's slice on `cpu`, ns. */
-WP_FN u64 wp_vq_rest_ns(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+WP_FN u64 wp_slice_left_ns(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u64 rest = c->curr_deadline_ns - wp_vq_curr(c, now_ns);
@@ -234,7 +235,7 @@ WP_FN u64 wp_vq_rest_ns(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns
  * slice counts as run (docs/rules/queues.md#eevdf). Returns 0, and nothing has happened, if it is
  * alone: not even a sleeper is kept that could have its turn.
  */
-WP_FN int wp_vq_forfeit(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 nr_waiting, u64 now_ns)
+WP_FN int wp_yield_task(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 nr_waiting, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u64 curr = wp_vq_curr(c, now_ns), rest;
@@ -243,8 +244,8 @@ WP_FN int wp_vq_forfeit(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 nr_waiting, 
 		return 0;
 	if (!c->curr_weight)
 		return 1;
-	wp_vq_fold(c, now_ns);
-	wp_vq_renew(ctx, c, curr);
+	wp_update_avg_vruntime(c, now_ns);
+	wp_update_deadline(ctx, c, curr);
 	if (wp_vq_ahead(curr, c->vtime_now_ns) > 0)
 		return 1;
 	rest = c->curr_deadline_ns - curr;
@@ -262,7 +263,7 @@ WP_INLINE int wp_vq_retire_one(const struct wp_ctx *ctx, struct wp_cpu *c, u32 b
 	u64 curr = wp_vq_curr(c, now_ns);
 
 	if (c->curr_weight && wp_vq_ahead(c->vtime_now_ns, curr) >= 0) {
-		wp_vq_renew(ctx, c, curr);
+		wp_update_deadline(ctx, c, curr);
 		if (!bounded || wp_vq_ahead(c->curr_deadline_ns, bound) < 0)
 			bound = c->curr_deadline_ns;
 		bounded = 1;
@@ -283,8 +284,8 @@ WP_FN int wp_vq_retire(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *next
 
 	if (!c->vq_kept_load)
 		return 0;
-	wp_vq_fold(c, now_ns);
-	bounded = (u32)wp_vq_eligible(ctx, next, cpu, now_ns);
+	wp_update_avg_vruntime(c, now_ns);
+	bounded = (u32)wp_entity_eligible(ctx, next, cpu, now_ns);
 	return wp_vq_retire_one(ctx, c, bounded, next->deadline_ns, now_ns);
 }
 
@@ -294,12 +295,12 @@ WP_FN int wp_vq_expired(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 nr_waiting, 
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u32 i;
 
-	wp_vq_fold(c, now_ns);
+	wp_update_avg_vruntime(c, now_ns);
 	if (!c->curr_weight)
 		return 0;
 	if (nr_waiting)
-		return !wp_vq_rest_ns(ctx, cpu, now_ns);
-	wp_vq_renew(ctx, c, wp_vq_curr(c, now_ns));
+		return !wp_slice_left_ns(ctx, cpu, now_ns);
+	wp_update_deadline(ctx, c, wp_vq_curr(c, now_ns));
 	if (!c->vq_kept_load)
 		return 0;
 	WP_FOR(i, WP_VQ_SLEEPERS, WP_VQ_SLEEPERS) /* nobody else looks for them */
@@ -318,10 +319,10 @@ WP_FN int wp_vq_yields(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *firs
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u64 curr = wp_vq_curr(c, now_ns);
 
-	wp_vq_fold(c, now_ns);
-	wp_vq_renew(ctx, c, curr);
-	if (!wp_vq_eligible(ctx, first, cpu, now_ns))
+	wp_update_avg_vruntime(c, now_ns);
+	wp_update_deadline(ctx, c, curr);
+	if (!wp_entity_eligible(ctx, first, cpu, now_ns))
 		return 0;
-	return c->curr_idle_policy || wp_vq_ahead(curr, wp_vq_now(c, now_ns)) > 0 ||
+	return c->curr_idle_policy || wp_vq_ahead(curr, wp_avg_vruntime(c, now_ns)) > 0 ||
 	       wp_vq_ahead(c->curr_deadline_ns, first->deadline_ns) >= 0;
 }

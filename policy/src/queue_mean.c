@@ -59,7 +59,7 @@ WP_INLINE u64 wp_vq_curr(const struct wp_cpu *c, u64 now_ns)
 }
 
 /* V now. */
-WP_INLINE u64 wp_vq_now(const struct wp_cpu *c, u64 now_ns)
+WP_INLINE u64 wp_avg_vruntime(const struct wp_cpu *c, u64 now_ns)
 {
 	if (!c->curr_weight)
 		return c->vtime_now_ns;
@@ -71,7 +71,7 @@ WP_INLINE u64 wp_vq_now(const struct wp_cpu *c, u64 now_ns)
 /* V is brought up to date, before its load changes. Who is alone is V, to the last digit, also if
  * the other one has left at this very moment: were V a nanosecond behind it, who wakes next would
  * preempt it. Another CPU's clock may be ahead of this one's: V does not go back to before it. */
-WP_INLINE void wp_vq_fold(struct wp_cpu *c, u64 now_ns)
+WP_INLINE void wp_update_avg_vruntime(struct wp_cpu *c, u64 now_ns)
 {
 	u32 weight = c->curr_weight;
 	u64 before, alone;

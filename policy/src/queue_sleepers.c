@@ -32,7 +32,7 @@ WP_INLINE u32 wp_vq_unkeep(struct wp_cpu *c, struct wp_vq_sleeper *s, u32 id)
 }
 
 /* It falls asleep in debt, having been stopped, while others are awake. Returns 1 if it is kept. */
-WP_INLINE int wp_vq_keep(const struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task)
+WP_INLINE int wp_delayed_keep(const struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task)
 {
 	u32 i;
 
@@ -67,7 +67,7 @@ WP_INLINE void wp_vq_let_go(struct wp_cpu *c, struct wp_vq_sleeper *s, u64 lag)
 }
 
 /* Nobody is awake in the queue any more: all debts are forgiven. */
-WP_INLINE void wp_vq_drain(struct wp_cpu *c)
+WP_INLINE void wp_delayed_drain(struct wp_cpu *c)
 {
 	u32 i;
 
@@ -87,7 +87,7 @@ WP_INLINE int wp_vq_is_due(const struct wp_vq_sleeper *s, u64 mean_ns, u32 bound
 /* Is it the turn of a sleeper before that of one with this deadline? */
 WP_INLINE int wp_vq_sleeper_before(const struct wp_cpu *c, u64 deadline_ns, u64 now_ns)
 {
-	u64 mean = wp_vq_now(c, now_ns);
+	u64 mean = wp_avg_vruntime(c, now_ns);
 	int before = 0;
 	u32 i;
 
@@ -122,13 +122,13 @@ WP_INLINE int wp_vq_let_first_go(struct wp_cpu *c, u32 bounded, u64 bound)
 }
 
 /* A sleeper that was kept leaves with its debt, or has left without one before. */
-WP_INLINE void wp_vq_part(struct wp_ctx *ctx, struct wp_task *task, u64 now_ns)
+WP_INLINE void wp_delayed_part(struct wp_ctx *ctx, struct wp_task *task, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->vtime_cpu);
 	u32 weight;
 	u64 lag = 0;
 
-	wp_vq_fold(c, now_ns);
+	wp_update_avg_vruntime(c, now_ns);
 	weight = wp_vq_unkeep(c, WP_AT(c->vq_sleepers, task->vq_place - 1), task->id);
 	if (weight) {
 		lag = c->vtime_now_ns - task->vtime_ns;
@@ -145,13 +145,13 @@ WP_INLINE int wp_vq_goes_on(struct wp_ctx *ctx, struct wp_task *task, u32 cpu, u
 
 	if (!task->vq_place)
 		return 0;
-	wp_vq_fold(c, now_ns);
+	wp_update_avg_vruntime(c, now_ns);
 	if (cpu == task->vtime_cpu && task->vq_weight == task->weight &&
 	    wp_vq_ahead(task->vtime_ns, c->vtime_now_ns) >= 0 &&
 	    wp_vq_unkeep(c, WP_AT(c->vq_sleepers, task->vq_place - 1), task->id)) {
 		task->vq_place = 0;
 		return 1;
 	}
-	wp_vq_part(ctx, task, now_ns);
+	wp_delayed_part(ctx, task, now_ns);
 	return 0;
 }

@@ -313,7 +313,7 @@ WP_FN int wp_enter_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 	c->misfit_load = 0;
 	c->idle_stamp_ns = now_ns;
 	c->idle_calls++;
-	wp_note_idle_core(ctx, c, cpu);
+	wp_update_idle_core(ctx, c, cpu);
 	return 0;
 }
 
@@ -452,7 +452,7 @@ WP_FN int wp_task_dead_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task 
 /*
  * Two CPUs of a cache are busy: an idle core may be a better place for one of the two, though no
  * task waits (the kernel's reason for a kick; docs/rules/balancing.md#nohz). Both are crowded: its
- * room is gone, and not for a moment only (wp_idle_pass_wanted). A CPU may be a cache alone.
+ * room is gone, and not for a moment only (wp_idle_kick_needed). A CPU may be a cache alone.
  */
 WP_INLINE void wp_note_uneven(struct wp_ctx *ctx, const struct wp_cpu *c, u32 cpu, u64 tick)
 {
@@ -502,7 +502,7 @@ WP_INLINE int wp_tick_end(struct wp_ctx *ctx, struct wp_cpu *c, u32 cpu, int sur
 		c->ilb &= ~(u32)WP_ILB_IDLE_AT_TICK;
 	if (ctx->params.balance && tick >= c->next_balance_tick)
 		result |= WP_DID_BALANCE;
-	return result | wp_nohz_kick(ctx, cpu, now_ns);
+	return result | wp_nohz_balancer_kick(ctx, cpu, now_ns);
 }
 
 /* What a tick finds once the signals are up to date. */

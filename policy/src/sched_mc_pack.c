@@ -17,7 +17,7 @@
 /* Is it this kernel's form, and is power to be saved? */
 WP_INLINE int wp_mc_packs(const struct wp_ctx *ctx)
 {
-	return wp_mc_level(ctx) && !wp_mc_knob(ctx) && !ctx->energy_active && !wp_packs_power(ctx);
+	return wp_mc_level(ctx) && !wp_mc_knob(ctx) && !ctx->energy_active && !wp_pack_active(ctx);
 }
 
 WP_INLINE int wp_mc_places(const struct wp_ctx *ctx, u32 kind)

@@ -87,15 +87,15 @@ WP_INLINE int wp_wake_cap(struct wp_ctx *ctx, struct wp_task *task, const struct
 }
 
 /* WA_IDLE: decide by who is idle, or will be at once. WP_NONE: undecided. */
-WP_INLINE u32 wp_affine_by_idle(struct wp_ctx *ctx, const struct wp_task *task,
-				const struct wp_request *req, struct wp_decision *dec)
+WP_INLINE u32 wp_wake_affine_idle(struct wp_ctx *ctx, const struct wp_task *task,
+				  const struct wp_request *req, struct wp_decision *dec)
 {
 	u32 here = req->this_cpu, prev = req->prev_cpu;
 
 	if (!ctx->params.wake_affine_idle)
 		return WP_NONE;
 	/* An interrupt on an idle CPU must not pull tasks towards itself across an idle prev. */
-	if (wp_idle_at(ctx, here) && wp_share_cache(ctx, here, prev))
+	if (wp_idle_at(ctx, here) && wp_cpus_share_cache(ctx, here, prev))
 		return wp_idle_at(ctx, prev) ? prev : here;
 	if (req->sync && wp_nr_awake(WP_AT(ctx->cpus, here)) == 1)
 		return here;
@@ -112,8 +112,8 @@ WP_INLINE u32 wp_affine_by_idle(struct wp_ctx *ctx, const struct wp_task *task,
  * WA_WEIGHT: decide by effective load, with a bias towards the waking CPU
  * (docs/rules/wake-ups.md#wake-affine).
  */
-WP_INLINE u32 wp_affine_by_weight(const struct wp_ctx *ctx, const struct wp_task *task,
-				  const struct wp_request *req, u32 pct)
+WP_INLINE u32 wp_wake_affine_weight(const struct wp_ctx *ctx, const struct wp_task *task,
+				    const struct wp_request *req, u32 pct)
 {
 	const struct wp_cpu *here = WP_AT(ctx->cpus, req->this_cpu);
 	const struct wp_cpu *prev = WP_AT(ctx->cpus, req->prev_cpu);
@@ -139,14 +139,14 @@ WP_FN u32 wp_wake_affine(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *ta
 			 const struct wp_request *req WP_NONNULL, u32 pct,
 			 struct wp_decision *dec WP_NONNULL)
 {
-	u32 target = wp_affine_by_idle(ctx, task, req, dec);
+	u32 target = wp_wake_affine_idle(ctx, task, req, dec);
 
 #ifndef WP_LIVE
 	if (ctx->params.wake_affine_weight && ctx->params.wake_affine_form != WP_AFFINE_414)
-		return wp_affine_by_load(ctx, task, req, pct) ? req->this_cpu : req->prev_cpu;
+		return wp_wake_affine_4_13(ctx, task, req, pct) ? req->this_cpu : req->prev_cpu;
 #endif
 	if (target == WP_NONE)
-		target = wp_affine_by_weight(ctx, task, req, pct);
+		target = wp_wake_affine_weight(ctx, task, req, pct);
 	if (target == WP_NONE && wp_short_here(ctx, task, req, dec, WP_SHORT_AFFINE_LAST))
 		target = req->this_cpu;
 	return target == WP_NONE ? req->prev_cpu : target;
@@ -216,11 +216,11 @@ WP_INLINE int wp_select_sibling_old(struct wp_ctx *ctx, struct wp_task *task,
 {
 	switch (ctx->params.sis_form) {
 	case WP_SIS_GROUPS:
-		return wp_select_idle_groups(ctx, task, req, target, dec);
+		return wp_select_idle_sibling_4_8(ctx, task, req, target, dec);
 	case WP_SIS_LEVELS:
-		return wp_select_idle_levels(ctx, task, req, target, dec);
+		return wp_select_idle_sibling_3_1(ctx, task, req, target, dec);
 	default:
-		return wp_select_idle_sibling_prop(ctx, task, req, target, dec);
+		return wp_select_idle_sibling_5_11(ctx, task, req, target, dec);
 	}
 }
 #endif
@@ -246,8 +246,8 @@ WP_FN int wp_select_normal(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task W
 	int want_affine;
 
 	want_affine = wake && wp_wants_affine(ctx, task, waker, req, dec);
-	if (wp_packs_power(ctx) && ctx->params.power_placement &&
-	    wp_power_select(ctx, task, req, dec, (u32)want_affine))
+	if (wp_pack_active(ctx) && ctx->params.power_placement &&
+	    wp_pack_select(ctx, task, req, dec, (u32)want_affine))
 		return 1;
 	if (wp_mc_places(ctx, req->kind) && wp_mc_select(ctx, task, req, dec))
 		return 1;
@@ -303,9 +303,10 @@ WP_FN u32 wp_first_allowed(const struct wp_ctx *ctx WP_NONNULL,
  * Choose a CPU for a task that wakes, was forked or execs. `waker` is the waking task's record, or
  * the idle_waker of this_cpu. Fills `dec`; carrying it out is the home's work.
  */
-WP_FN int wp_select_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
-		  struct wp_waker *waker WP_NONNULL, const struct wp_request *req WP_NONNULL,
-		  struct wp_decision *dec WP_NONNULL)
+WP_FN int wp_select_task_rq_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+				 struct wp_waker *waker WP_NONNULL,
+				 const struct wp_request *req WP_NONNULL,
+				 struct wp_decision *dec WP_NONNULL)
 {
 	dec->nr_candidates = 0;
 	dec->nr_scanned = 0;

@@ -67,13 +67,13 @@ WP_INLINE int wp_level_prefers_sibling(const struct wp_ctx *ctx, u32 flags)
 }
 
 /* Flags and tunables of a level, as the kernels initialise them. */
-WP_INLINE void wp_dom_tunables(struct wp_ctx *ctx, struct wp_dom *dom, u32 below)
+WP_INLINE void wp_sd_init(struct wp_ctx *ctx, struct wp_dom *dom, u32 below)
 {
 	if (!ctx->params.asym_packing)
 		dom->flags &= ~(u32)WP_SD_ASYM_PACKING;
 #ifndef WP_LIVE
 	if (wp_domains_3x(ctx)) {
-		wp_dom_tunables_3x(ctx, dom, below);
+		wp_sd_init_3_9(ctx, dom, below);
 		return;
 	}
 #endif
@@ -174,7 +174,7 @@ WP_INLINE void wp_fill_group(struct wp_ctx *ctx, const struct wp_dom *dom, u32 c
 
 /* One group per child domain (or per CPU at the bottom), in order of their first CPU. Those that
  * find no room are counted only. */
-WP_INLINE void wp_build_groups(struct wp_ctx *ctx, struct wp_dom *dom)
+WP_INLINE void wp_build_sched_groups(struct wp_ctx *ctx, struct wp_dom *dom)
 {
 	u32 i;
 
@@ -270,7 +270,7 @@ WP_INLINE u32 wp_topo_room(const struct wp_ctx *ctx)
 
 /* Has the domain no use beside the one below? What it alone asked for then goes down, except in
  * 3.x. */
-WP_INLINE int wp_degenerate(struct wp_ctx *ctx, const struct wp_dom *dom, u32 below)
+WP_INLINE int wp_sd_parent_degenerate(struct wp_ctx *ctx, const struct wp_dom *dom, u32 below)
 {
 	struct wp_dom *child;
 
@@ -290,14 +290,14 @@ WP_INLINE int wp_degenerate(struct wp_ctx *ctx, const struct wp_dom *dom, u32 be
 }
 
 /* The domain of `cpu` at a topology level, unless it adds nothing. Returns enum wp_topo_error. */
-WP_INLINE u32 wp_build_dom(struct wp_ctx *ctx, u32 level, u32 flags, u32 cpu)
+WP_INLINE u32 wp_build_sched_domain(struct wp_ctx *ctx, u32 level, u32 flags, u32 cpu)
 {
 	u32 index = ctx->nr_doms, below = wp_top_dom(ctx, cpu), distinct, room;
 	struct wp_dom *dom, found = { .flags = flags, .topo_level = level };
 
 	found.nr_cpus = wp_collect_span(ctx, &found, level, cpu);
-	wp_dom_tunables(ctx, &found, below);
-	if (wp_degenerate(ctx, &found, below))
+	wp_sd_init(ctx, &found, below);
+	if (wp_sd_parent_degenerate(ctx, &found, below))
 		return WP_TOPO_OK;
 	ctx->list_len += found.nr_cpus;
 	ctx->nr_doms++;
@@ -309,7 +309,7 @@ WP_INLINE u32 wp_build_dom(struct wp_ctx *ctx, u32 level, u32 flags, u32 cpu)
 	distinct = wp_distinct_capacities(ctx, dom->first_cpu, dom->nr_cpus);
 	if (distinct > 1 && ctx->params.asym_flag)
 		dom->flags |= WP_SD_ASYM_CPUCAPACITY;
-	wp_build_groups(ctx, dom);
+	wp_build_sched_groups(ctx, dom);
 	room = wp_topo_room(ctx);
 	if (room)
 		return room;
@@ -449,13 +449,13 @@ WP_INLINE u32 wp_build_level(struct wp_ctx *ctx, u32 level, u32 flags)
 		return WP_TOPO_ORDER;
 	for (cpu = 0; cpu < ctx->nr_cpus && !error; cpu++)
 		if (wp_first_of_label(ctx, level, cpu))
-			error = overlap ? wp_build_overlap(ctx, level, cpu) :
-					  wp_build_dom(ctx, level, flags, cpu);
+			error = overlap ? wp_build_overlap(ctx, level, cpu)
+					: wp_build_sched_domain(ctx, level, flags, cpu);
 	return error;
 }
 
 /* Build all domains from nr_cpus, cpus[].capacity_orig and .online, and topo[]. */
-WP_FN u32 wp_build_domains(struct wp_ctx *ctx WP_NONNULL)
+WP_FN u32 wp_build_sched_domains(struct wp_ctx *ctx WP_NONNULL)
 {
 	u32 level, cpu, error = WP_TOPO_OK;
 

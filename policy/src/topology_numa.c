@@ -67,7 +67,7 @@ WP_FN u32 wp_dom_below(const struct wp_ctx *ctx WP_NONNULL, u32 level, u32 cpu,
 }
 
 /* Who balances for a local group that is the span of `child`, as a list of its own. */
-WP_INLINE void wp_overlap_balancers(struct wp_ctx *ctx, u32 level, u32 child, struct wp_group *g)
+WP_INLINE void wp_build_balance_mask(struct wp_ctx *ctx, u32 level, u32 child, struct wp_group *g)
 {
 	const struct wp_dom *span = WP_AT(ctx->doms, child);
 	u32 i, n = 0;
@@ -87,8 +87,8 @@ WP_INLINE void wp_overlap_balancers(struct wp_ctx *ctx, u32 level, u32 child, st
 }
 
 /* The groups of the domain of `cpu`, from its own on. */
-WP_FN int wp_overlap_groups(struct wp_ctx *ctx WP_NONNULL, struct wp_dom *dom WP_NONNULL,
-			    u32 cpu)
+WP_FN int wp_build_overlap_sched_groups(struct wp_ctx *ctx WP_NONNULL,
+					struct wp_dom *dom WP_NONNULL, u32 cpu)
 {
 	u64 covered[WP_MASK_WORDS] = { 0 };
 	u32 i, k, start = 0;
@@ -115,7 +115,7 @@ WP_FN int wp_overlap_groups(struct wp_ctx *ctx WP_NONNULL, struct wp_dom *dom WP
 			for (k = 0; k < WP_MASK_WORDS; k++)
 				covered[k] |= WP_AT(ctx->doms, child)->span[k];
 			if (!i) /* nobody asks who balances for the others */
-				wp_overlap_balancers(ctx, dom->topo_level, child, g);
+				wp_build_balance_mask(ctx, dom->topo_level, child, g);
 		}
 	}
 	dom->nr_groups = ctx->nr_groups - dom->first_group;
@@ -149,8 +149,8 @@ WP_FN u32 wp_build_overlap(struct wp_ctx *ctx WP_NONNULL, u32 level, u32 cpu)
 		return WP_TOPO_NODES;
 	found.flags = WP_AT(ctx->topo, level)->flags;
 	found.nr_cpus = wp_collect_near(ctx, &found, level, cpu);
-	wp_dom_tunables(ctx, &found, below);
-	if (wp_degenerate(ctx, &found, below))
+	wp_sd_init(ctx, &found, below);
+	if (wp_sd_parent_degenerate(ctx, &found, below))
 		return WP_TOPO_OK;
 	wp_share_list(ctx, &found, index);
 	ctx->nr_doms++;
@@ -162,7 +162,7 @@ WP_FN u32 wp_build_overlap(struct wp_ctx *ctx WP_NONNULL, u32 level, u32 cpu)
 	if (ctx->params.asym_flag &&
 	    wp_distinct_capacities(ctx, dom->first_cpu, dom->nr_cpus) > 1)
 		dom->flags |= WP_SD_ASYM_CPUCAPACITY;
-	wp_overlap_groups(ctx, dom, cpu);
+	wp_build_overlap_sched_groups(ctx, dom, cpu);
 	room = wp_topo_room(ctx);
 	if (room)
 		return room;

@@ -11,15 +11,15 @@
 #include "wakeplace/policy.h"
 
 /* Weight per task of what is queued on a CPU. */
-WP_INLINE s64 wp_load_per_task(const struct wp_ctx *ctx, const struct wp_cpu *c)
+WP_INLINE s64 wp_cpu_avg_load_per_task(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
 	return (s64)wp_div(wp_cpu_load(ctx, c), c->nr_running);
 }
 
 /* May the task come to the waking CPU? */
-WP_FN int wp_affine_by_load(const struct wp_ctx *ctx WP_NONNULL,
-			    const struct wp_task *task WP_NONNULL,
-			    const struct wp_request *req WP_NONNULL, u32 pct)
+WP_FN int wp_wake_affine_4_13(const struct wp_ctx *ctx WP_NONNULL,
+			      const struct wp_task *task WP_NONNULL,
+			      const struct wp_request *req WP_NONNULL, u32 pct)
 {
 	const struct wp_cpu *here = WP_AT(ctx->cpus, req->this_cpu);
 	const struct wp_cpu *prev = WP_AT(ctx->cpus, req->prev_cpu);
@@ -44,5 +44,5 @@ WP_FN int wp_affine_by_load(const struct wp_ctx *ctx WP_NONNULL,
 		return 0;
 	/* Both so lightly loaded that the balance means nothing. */
 	return here_load <= prev_load &&
-	       here_load + (s64)wp_target_load(ctx, prev, 0) <= wp_load_per_task(ctx, here);
+	       here_load + (s64)wp_target_load(ctx, prev, 0) <= wp_cpu_avg_load_per_task(ctx, here);
 }

@@ -194,7 +194,7 @@ impl Core {
     /// The idle CPU that a kick goes to.
     pub fn nohz_target(&mut self) -> Option<u32> {
         // SAFETY: see balance_due.
-        Some(unsafe { sys::wp_nohz_target(self.state_mut()) }).filter(|c| *c != sys::WP_NONE)
+        Some(unsafe { sys::wp_find_new_ilb(self.state_mut()) }).filter(|c| *c != sys::WP_NONE)
     }
 
     /// A CPU was kicked to balance: for whom does it?

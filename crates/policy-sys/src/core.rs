@@ -333,7 +333,7 @@ impl Core {
         let decision = &raw mut *self.decision;
         // SAFETY: all pointers are live and distinct objects for the call, except that `waker` may
         // lie within `ctx`, which the core allows; it keeps none of them.
-        unsafe { sys::wp_select_cpu(ctx, task, waker, &raw const req, decision) };
+        unsafe { sys::wp_select_task_rq_fair(ctx, task, waker, &raw const req, decision) };
         let d = &*self.decision;
         Choice {
             cpu: d.cpu,
@@ -502,15 +502,15 @@ cpu_events! {
     /// The idle task gives way.
     exit_idle = wp_exit_idle(cpu: u32, now_ns: u64);
     /// Periodic statistics of a level were taken: how far may idle searches go?
-    sis_update = wp_sis_update(cpu: u32, level: u32);
+    sis_update = wp_update_idle_cpu_scan(cpu: u32, level: u32);
     /// A wake-up was queued on this CPU.
     woken = wp_woken(cpu: u32, now_ns: u64);
     /// The hardware runs a frequency domain at `opp` from now on.
     freq_applied = wp_freq_applied(domain: u32, opp: u32);
     /// An idle CPU stops its tick.
-    nohz_enter = wp_nohz_enter(cpu: u32);
+    nohz_enter = wp_nohz_balance_enter_idle(cpu: u32);
     /// Its tick runs again.
-    nohz_exit = wp_nohz_exit(cpu: u32);
+    nohz_exit = wp_nohz_balance_exit_idle(cpu: u32);
     /// Other classes or interrupts have used a CPU for so long up to now: capacities before 4.19.
     ran_other = wp_sched_rt_avg_update_4_18(cpu: u32, now_ns: u64, ran_ns: u64);
 }

@@ -155,7 +155,7 @@ impl MachineFacts {
         self.describe_cpus(core.state_mut());
         self.describe_sched_mc(core.state_mut())?;
         // SAFETY: the context is live and exclusive.
-        topology_error(unsafe { sys::wp_build_domains(core.state_mut()) })?;
+        topology_error(unsafe { sys::wp_build_sched_domains(core.state_mut()) })?;
         self.describe_freq(core.state_mut())?;
         self.describe_energy(core.state_mut())?;
         // SAFETY: as above.

@@ -46,7 +46,7 @@ impl Core {
     #[must_use]
     pub fn idle_pass_wanted(&self, cpu: u32, now_ns: u64) -> bool {
         // SAFETY: reads the context only; the core masks the index.
-        unsafe { sys::wp_idle_pass_wanted(self.state(), cpu, now_ns) != 0 }
+        unsafe { sys::wp_idle_kick_needed(self.state(), cpu, now_ns) != 0 }
     }
 
     /// The timer for idle CPUs has its turn; how long it waits then, ns. `busy`: of all CPUs
@@ -100,7 +100,7 @@ impl Core {
     #[must_use]
     pub fn vq_eligible(&self, task: &Task, cpu: u32, now_ns: u64) -> bool {
         // SAFETY: reads only.
-        unsafe { sys::wp_vq_eligible(self.state(), &raw const task.0, cpu, now_ns) != 0 }
+        unsafe { sys::wp_entity_eligible(self.state(), &raw const task.0, cpu, now_ns) != 0 }
     }
 
     /// Does `first`, which waits already, go before `task` in the queue of `cpu`? None: it is not
@@ -125,7 +125,7 @@ impl Core {
     #[must_use]
     pub fn vq_rest_ns(&self, cpu: u32, now_ns: u64) -> u64 {
         // SAFETY: reads only.
-        unsafe { sys::wp_vq_rest_ns(self.state(), cpu, now_ns) }
+        unsafe { sys::wp_slice_left_ns(self.state(), cpu, now_ns) }
     }
 
     /// The deadline that a waiting task will have in the queue of `cpu`.
@@ -139,7 +139,7 @@ impl Core {
     /// there is nobody: it goes on.
     pub fn vq_forfeit(&mut self, cpu: u32, nr_waiting: u32, now_ns: u64) -> bool {
         // SAFETY: see vq_place.
-        unsafe { sys::wp_vq_forfeit(self.state_mut(), cpu, nr_waiting, now_ns) != 0 }
+        unsafe { sys::wp_yield_task(self.state_mut(), cpu, nr_waiting, now_ns) != 0 }
     }
 
     /// Has the running task had its slice while `nr_waiting` others wait?

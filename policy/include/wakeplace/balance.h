@@ -50,7 +50,7 @@ struct wp_balance {
 	struct wp_group_sums busiest_sums;
 	struct wp_group_sums sums; /* of the group that is looked at */
 	u64 excluded[WP_MASK_WORDS]; /* sources whose tasks are all pinned */
-	struct wp_power_balance power;
+	struct wp_pack_balance power;
 };
 
 /* What wp_balance_begin and wp_balance_end ask for. */

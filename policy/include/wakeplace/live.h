@@ -15,7 +15,7 @@ enum wp_busy {
 
 u32 wp_decayed_util(u32 util, u64 last_ns, u64 now_ns);
 u64 wp_run_energy_nj(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 run_ns);
-int wp_idle_pass_wanted(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
+int wp_idle_kick_needed(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 u64 wp_idle_timer_ns(struct wp_ctx *ctx WP_NONNULL, u32 busy, u64 now_ns);
 u32 wp_was_busy(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
 int wp_idle_decay(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);

@@ -323,7 +323,7 @@ struct wp_decision {
 	struct wp_group_sums sums; /* slow path: of the group at hand, the local and the best one */
 	struct wp_group_sums local_sums;
 	struct wp_group_sums best_sums;
-	struct wp_power_place power;
+	struct wp_pack_place power;
 };
 
 enum wp_place_kind { WP_PLACE_WAKE, WP_PLACE_FORK, WP_PLACE_EXEC };
@@ -398,11 +398,11 @@ struct wp_ctx {
 
 /* Bits that the event entry points return. */
 enum wp_event_result {
-	WP_DID_FREQ = 1 << 0,    /* the CPU's frequency domain has a new request (next_opp) */
+	WP_DID_FREQ = 1 << 0, /* the CPU's frequency domain has a new request (next_opp) */
 	WP_DID_BALANCE = 1 << 1, /* tick: run the periodic balancing on this CPU now */
-	WP_DID_KICK = 1 << 2,    /* tick: kick an idle CPU to balance (wp_nohz_target); tick of an
+	WP_DID_KICK = 1 << 2, /* tick: kick an idle CPU to balance (wp_find_new_ilb); tick of an
 				  * idle CPU: it answers a kick now (wp_nohz_begin) */
-	WP_DID_STATS = 1 << 3,   /* tick: only decay the signals of idle CPUs */
+	WP_DID_STATS = 1 << 3, /* tick: only decay the signals of idle CPUs */
 	WP_DID_END_REST = 1 << 4, /* tick: the timer for idle CPUs has rested; it is due now */
 };
 
@@ -484,7 +484,7 @@ int wp_task_set_uclamp(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NO
 u32 wp_get_update_sysctl_factor(u32 scaling, u32 nr_cpus);
 
 /* topology.c, energy_model.c: the machine, before the first event */
-u32 wp_build_domains(struct wp_ctx *ctx WP_NONNULL); /* enum wp_topo_error */
+u32 wp_build_sched_domains(struct wp_ctx *ctx WP_NONNULL); /* enum wp_topo_error */
 u32 wp_em_dev_register_perf_domain(struct wp_ctx *ctx WP_NONNULL, const u16 *cpus WP_NONNULL,
 				   u32 nr_cpus);
 u32 wp_em_dev_update_perf_domain(struct wp_ctx *ctx WP_NONNULL, u32 pd);
@@ -504,15 +504,16 @@ int wp_sched_rt_avg_update_4_18(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_
 u32 wp_capacity_tasks(u32 capacity);
 
 /* select.c, capacity.c, util_est.c */
-int wp_select_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
-		  struct wp_waker *waker WP_NONNULL, const struct wp_request *req WP_NONNULL,
-		  struct wp_decision *dec WP_NONNULL);
+int wp_select_task_rq_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+			   struct wp_waker *waker WP_NONNULL,
+			   const struct wp_request *req WP_NONNULL,
+			   struct wp_decision *dec WP_NONNULL);
 int wp_util_fits_cpu(const struct wp_ctx *ctx WP_NONNULL, u32 util, u32 uclamp_min,
 		     u32 uclamp_max, u32 cpu);
 int wp_idle_cpu(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
 /* For balancing: after the periodic (not new-idle) statistics of any level; acts on the level that
  * idle searches of this CPU look at. */
-int wp_sis_update(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level);
+int wp_update_idle_cpu_scan(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level);
 u32 wp_first_allowed(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
 		     u32 otherwise);
 u32 wp_task_util_est(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL);
@@ -535,10 +536,10 @@ u64 wp_newidle_done(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level);
 int wp_newidle_end(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 spent_ns, u32 pulled);
 
 /* nohz.c: idle CPUs whose tick is stopped */
-int wp_nohz_enter(struct wp_ctx *ctx WP_NONNULL, u32 cpu);
-int wp_nohz_exit(struct wp_ctx *ctx WP_NONNULL, u32 cpu);
-int wp_nohz_kick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
-u32 wp_nohz_target(struct wp_ctx *ctx WP_NONNULL);
+int wp_nohz_balance_enter_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu);
+int wp_nohz_balance_exit_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu);
+int wp_nohz_balancer_kick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
+u32 wp_find_new_ilb(struct wp_ctx *ctx WP_NONNULL);
 int wp_nohz_begin(struct wp_ctx *ctx WP_NONNULL, u32 cpu);
 u32 wp_nohz_next(struct wp_ctx *ctx WP_NONNULL, u32 after);
 int wp_nohz_pass_end(struct wp_ctx *ctx WP_NONNULL, u64 now_ns, u32 balanced);

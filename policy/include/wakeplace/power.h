@@ -6,7 +6,7 @@
 #include "wakeplace/port.h"
 
 /* Room and use of one group, both in percent of a CPU. */
-struct wp_power_sums {
+struct wp_pack_sums {
 	u64 room; /* T(x) x FULL_UTIL */
 	u64 used;
 	u64 weight; /* load of the queued tasks */
@@ -17,7 +17,7 @@ struct wp_power_sums {
 };
 
 /* Placement: one domain, as one decision sees it. */
-struct wp_power_place {
+struct wp_pack_place {
 	u32 policy; /* enum wp_power_policy in force */
 	u32 waking;
 	u32 leader; /* index within the domain, WP_NONE: none */
@@ -26,11 +26,11 @@ struct wp_power_place {
 	u64 used;   /* of the whole domain */
 	u64 power;
 	u64 cpus;
-	struct wp_power_sums sums;
+	struct wp_pack_sums sums;
 };
 
 /* Balancing: one attempt. */
-struct wp_power_balance {
+struct wp_pack_balance {
 	u32 pulls;     /* this attempt packs: everything of the source may go */
 	u32 perf_from; /* groups from this place on were seen when spreading was decided */
 	u32 power_ok;
@@ -47,7 +47,7 @@ struct wp_power_balance {
 	u64 highest_per_task;
 	u32 local_has_room;
 	u32 pad;
-	struct wp_power_sums sums;
+	struct wp_pack_sums sums;
 };
 
 #endif

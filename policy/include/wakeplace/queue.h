@@ -22,14 +22,14 @@ WP_SMALL_FN int wp_vq_leave(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task 
 WP_SMALL_FN int wp_vq_preempts(struct wp_ctx *ctx WP_NONNULL,
 			       const struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns);
 WP_SMALL_FN u64 wp_vq_slice_ns(const struct wp_ctx *ctx WP_NONNULL);
-int wp_vq_eligible(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
-		   u32 cpu, u64 now_ns);
+int wp_entity_eligible(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
+		       u32 cpu, u64 now_ns);
 int wp_vq_before(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *first WP_NONNULL,
 		 const struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns);
-u64 wp_vq_rest_ns(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
+u64 wp_slice_left_ns(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 u64 wp_vq_deadline_on(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
 		      u32 cpu, u64 now_ns);
-int wp_vq_forfeit(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 nr_waiting, u64 now_ns);
+int wp_yield_task(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 nr_waiting, u64 now_ns);
 int wp_vq_expired(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 nr_waiting, u64 now_ns);
 int wp_vq_yields(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *first WP_NONNULL, u32 cpu,
 		 u64 now_ns);

@@ -32,8 +32,8 @@ u32 wp_ondemand_load(u64 wall_us, u64 idle_us);
 int wp_ondemand_sample(struct wp_ctx *ctx WP_NONNULL, u32 freq_dom, u32 load, u64 now_ns);
 
 /* hotplug.c: CPUs that come and go */
-u32 wp_fallback_cpu(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
-		    u32 cpu);
+u32 wp_select_fallback_rq(const struct wp_ctx *ctx WP_NONNULL,
+			  const struct wp_task *task WP_NONNULL, u32 cpu);
 int wp_domains_rebuilt(struct wp_ctx *ctx WP_NONNULL, u64 now_ns);
 
 /* idle_hints.c: the start of a run */

@@ -57,14 +57,15 @@ char _license[] SEC("license") = "GPL";
 	}
 
 SEC("syscall")
-int p_select_cpu(void *unused)
+int p_select_task_rq_fair(void *unused)
 {
 	const struct parity_args *args = &parity.args;
 	struct wp_waker *waker = &WP_AT(parity.tasks, args->waker)->waker;
 
 	if (args->waker >= PARITY_TASKS)
 		waker = &WP_AT(parity.ctx.cpus, parity.request.this_cpu)->idle_waker;
-	parity.result = (u32)wp_select_cpu(CTX, TASK, waker, &parity.request, &parity.decision);
+	parity.result = (u32)wp_select_task_rq_fair(CTX, TASK, waker, &parity.request,
+						    &parity.decision);
 	return 0;
 }
 
@@ -98,11 +99,11 @@ PROGRAM(p_vq_stop, (u32)wp_vq_stop(CTX, TASK, NOW))
 PROGRAM(p_vq_leave, (u32)wp_vq_leave(CTX, TASK, args->a, NOW))
 PROGRAM(p_vq_preempts, (u32)wp_vq_preempts(CTX, TASK, CPU, NOW))
 PROGRAM(p_vq_slice_ns, wp_vq_slice_ns(CTX))
-PROGRAM(p_vq_eligible, (u32)wp_vq_eligible(CTX, TASK, CPU, NOW))
+PROGRAM(p_entity_eligible, (u32)wp_entity_eligible(CTX, TASK, CPU, NOW))
 PROGRAM(p_vq_before, (u32)wp_vq_before(CTX, WP_AT(parity.tasks, args->b), TASK, CPU, NOW))
-PROGRAM(p_vq_rest_ns, wp_vq_rest_ns(CTX, CPU, NOW))
+PROGRAM(p_slice_left_ns, wp_slice_left_ns(CTX, CPU, NOW))
 PROGRAM(p_vq_deadline_on, wp_vq_deadline_on(CTX, TASK, CPU, NOW))
-PROGRAM(p_vq_forfeit, (u32)wp_vq_forfeit(CTX, CPU, args->a & 1, NOW))
+PROGRAM(p_yield_task, (u32)wp_yield_task(CTX, CPU, args->a & 1, NOW))
 PROGRAM(p_vq_expired, (u32)wp_vq_expired(CTX, CPU, args->a, NOW))
 PROGRAM(p_vq_retire, (u32)wp_vq_retire(CTX, TASK, CPU, NOW))
 PROGRAM(p_vq_yields, (u32)wp_vq_yields(CTX, TASK, CPU, NOW))
@@ -110,7 +111,7 @@ PROGRAM(p_vq_yields, (u32)wp_vq_yields(CTX, TASK, CPU, NOW))
 /* live.c, freq.c, energy_model.c */
 PROGRAM(p_decayed_util, wp_decayed_util(args->a, args->x, NOW))
 PROGRAM(p_run_energy_nj, wp_run_energy_nj(CTX, CPU, args->x))
-PROGRAM(p_idle_pass_wanted, (u32)wp_idle_pass_wanted(CTX, CPU, NOW))
+PROGRAM(p_idle_kick_needed, (u32)wp_idle_kick_needed(CTX, CPU, NOW))
 PROGRAM(p_idle_timer_ns, wp_idle_timer_ns(CTX, args->a & 3, NOW))
 PROGRAM(p_was_busy, (u32)wp_was_busy(CTX, CPU))
 PROGRAM(p_idle_decay, (u32)wp_idle_decay(CTX, CPU, NOW))
@@ -127,7 +128,7 @@ PROGRAM(p_reconsider, (u32)wp_reconsider(CTX))
 /* capacity.c, util_est.c, idle_hints.c, select.c */
 PROGRAM(p_util_fits_cpu, (u32)wp_util_fits_cpu(CTX, args->cpu2, args->a, args->b, CPU))
 PROGRAM(p_idle_cpu, (u32)wp_idle_cpu(CTX, CPU))
-PROGRAM(p_sis_update, (u32)wp_sis_update(CTX, CPU, args->level))
+PROGRAM(p_update_idle_cpu_scan, (u32)wp_update_idle_cpu_scan(CTX, CPU, args->level))
 PROGRAM(p_first_allowed, wp_first_allowed(CTX, TASK, CPU))
 PROGRAM(p_task_util_est, wp_task_util_est(CTX, TASK))
 
@@ -143,10 +144,10 @@ PROGRAM(p_newidle_begin, (u32)wp_newidle_begin(CTX, CPU, NOW))
 PROGRAM(p_newidle_level, (u32)wp_newidle_level(CTX, CPU, args->level, args->x))
 PROGRAM(p_newidle_done, wp_newidle_done(CTX, CPU, args->level))
 PROGRAM(p_newidle_end, (u32)wp_newidle_end(CTX, CPU, args->x, args->a))
-PROGRAM(p_nohz_enter, (u32)wp_nohz_enter(CTX, CPU))
-PROGRAM(p_nohz_exit, (u32)wp_nohz_exit(CTX, CPU))
-PROGRAM(p_nohz_kick, (u32)wp_nohz_kick(CTX, CPU, NOW))
-PROGRAM(p_nohz_target, wp_nohz_target(CTX))
+PROGRAM(p_nohz_balance_enter_idle, (u32)wp_nohz_balance_enter_idle(CTX, CPU))
+PROGRAM(p_nohz_balance_exit_idle, (u32)wp_nohz_balance_exit_idle(CTX, CPU))
+PROGRAM(p_nohz_balancer_kick, (u32)wp_nohz_balancer_kick(CTX, CPU, NOW))
+PROGRAM(p_find_new_ilb, wp_find_new_ilb(CTX))
 PROGRAM(p_nohz_begin, (u32)wp_nohz_begin(CTX, CPU))
 PROGRAM(p_nohz_next, wp_nohz_next(CTX, CPU))
 PROGRAM(p_nohz_pass_end, (u32)wp_nohz_pass_end(CTX, NOW, args->a))

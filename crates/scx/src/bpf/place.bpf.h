@@ -33,7 +33,7 @@ static __always_inline u32 decide(struct scratch *s, struct task_live *t, u32 ki
 	req->prev_cpu = prev;
 	req->sync = sync;
 	waker = fill_waker(req);
-	wp_select_cpu(&ctx, &t->wp, waker, req, &s->decision);
+	wp_select_task_rq_fair(&ctx, &t->wp, waker, req, &s->decision);
 	st = stats_of(req->this_cpu);
 	(*WP_AT(st->reason, s->decision.reason))++;
 	return s->decision.cpu;

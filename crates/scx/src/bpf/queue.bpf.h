@@ -152,7 +152,7 @@ static __always_inline bool retire_sleeper(u32 cpu, u64 now)
 			continue;
 		if (!first)
 			first = t;
-		if (!wp_vq_eligible(&ctx, &t->wp, cpu, now))
+		if (!wp_entity_eligible(&ctx, &t->wp, cpu, now))
 			continue;
 		next = t;
 		break;
@@ -192,7 +192,7 @@ static __always_inline bool take_first_due(u32 cpu, bool running)
 
 		if (looks++ == WP_VQ_LOOKS)
 			break;
-		if (t && !wp_vq_eligible(&ctx, &t->wp, cpu, now))
+		if (t && !wp_entity_eligible(&ctx, &t->wp, cpu, now))
 			continue;
 		if (t && running && !wp_vq_yields(&ctx, &t->wp, cpu, now))
 			break;
@@ -269,7 +269,7 @@ OPS(yield) bool wakeplace_yield(u64 *args)
 	struct task_struct *p = ARG_TASK(args, 0);
 	u32 cpu = (u32)scx_bpf_task_cpu(p);
 
-	if (!args[1] && wp_vq_forfeit(&ctx, cpu, nr_waiting(cpu) > 0, now_ns()))
+	if (!args[1] && wp_yield_task(&ctx, cpu, nr_waiting(cpu) > 0, now_ns()))
 		task_set_slice(p, 0);
 	return false;
 }

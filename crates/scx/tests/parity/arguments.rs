@@ -61,7 +61,7 @@ impl Walk<'_> {
                 }
             }
             Op::dequeue_task_fair => args.a = self.draw.pick(&[0, sys::WP_Q_SLEEP]),
-            Op::select_cpu => {
+            Op::select_task_rq_fair => {
                 let mut ask = request(&mut self.draw, self.builds.native());
                 ask.now_ns = self.now_ns;
                 if ask.waker_idle != 0 {
@@ -70,7 +70,7 @@ impl Walk<'_> {
                 self.builds.all(|s| s.request = ask);
             }
             Op::vq_expired => args.a = self.draw.range(0, 3),
-            Op::vq_leave | Op::vq_forfeit => args.a = self.draw.range(0, 1),
+            Op::vq_leave | Op::yield_task => args.a = self.draw.range(0, 1),
             Op::vq_before => args.b = self.draw.range(0, TASKS as u32 - 1),
             _ => {}
         }
@@ -117,7 +117,7 @@ impl Walk<'_> {
 
     fn balance_args(&mut self, op: Op, args: &mut Args, levels: u32) -> bool {
         match op {
-            Op::sis_update
+            Op::update_idle_cpu_scan
             | Op::balance_due
             | Op::active_balance_end
             | Op::newidle_level

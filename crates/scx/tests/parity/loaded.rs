@@ -153,7 +153,10 @@ fn the_core_that_is_loaded_is_the_core_that_is_tested() {
     assert_eq!(names(&loaded), names(&tested));
     let differs = |name: &&String| loaded[*name] != tested[*name];
     let core = reached(&loaded);
-    assert!(core.contains("wp_select_cpu"), "placement is not reached");
+    assert!(
+        core.contains("wp_select_task_rq_fair"),
+        "placement is not reached"
+    );
     let differ: Vec<_> = core.iter().filter(differs).collect();
     assert!(
         differ.is_empty(),

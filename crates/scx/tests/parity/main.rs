@@ -78,7 +78,7 @@ fn decide(builds: &mut Builds, seed: u64, batch: u64, decisions: u64, count: &mu
         builds.renew(&touched, |native| {
             situations::situation(&mut draw, native, &touched);
         });
-        builds.run(Op::select_cpu);
+        builds.run(Op::select_task_rq_fair);
         count.count(builds);
         touched = situations::touch(&mut draw, cpus);
     }
@@ -135,20 +135,20 @@ const DEEP: [Op; 18] = [
     Op::task_tick_fair,
     Op::idle_tick,
     Op::vq_preempts,
-    Op::vq_eligible,
+    Op::entity_eligible,
     Op::vq_before,
-    Op::vq_rest_ns,
+    Op::slice_left_ns,
     Op::vq_expired,
-    Op::vq_forfeit,
+    Op::yield_task,
     Op::vq_retire,
     Op::vq_yields,
-    Op::idle_pass_wanted,
+    Op::idle_kick_needed,
     Op::idle_decay,
-    Op::sis_update,
+    Op::update_idle_cpu_scan,
     Op::balance_offer,
     Op::balance_end,
     Op::newidle_begin,
-    Op::nohz_kick,
+    Op::nohz_balancer_kick,
 ];
 
 #[test]

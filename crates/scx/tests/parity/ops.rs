@@ -67,7 +67,7 @@ macro_rules! ops {
     };
 }
 
-/// The waker's record, as p_select_cpu finds it.
+/// The waker's record, as p_select_task_rq_fair finds it.
 fn waker(state: &mut State) -> *mut sys::wp_waker {
     let this_cpu = state.request.this_cpu as usize % state.ctx.cpus.len();
     match state.tasks.get_mut(state.args.waker as usize) {
@@ -77,9 +77,9 @@ fn waker(state: &mut State) -> *mut sys::wp_waker {
 }
 
 ops! {
-    select_cpu(s, ctx, task, _args) = {
+    select_task_rq_fair(s, ctx, task, _args) = {
         let waker = waker(s);
-        sys::wp_select_cpu(ctx, task, waker, &raw const s.request, &raw mut s.decision)
+        sys::wp_select_task_rq_fair(ctx, task, waker, &raw const s.request, &raw mut s.decision)
     };
     task_init(_s, ctx, task, _args) = sys::wp_task_init(ctx, task);
     task_fork(s, _ctx, task, g) = {
@@ -115,20 +115,20 @@ ops! {
     vq_leave(_s, ctx, task, g) = sys::wp_vq_leave(ctx, task, g.a, g.now_ns);
     vq_preempts(_s, ctx, task, g) = sys::wp_vq_preempts(ctx, task, g.cpu, g.now_ns);
     vq_slice_ns(_s, ctx, _task, _args) = sys::wp_vq_slice_ns(ctx);
-    vq_eligible(_s, ctx, task, g) = sys::wp_vq_eligible(ctx, task, g.cpu, g.now_ns);
+    entity_eligible(_s, ctx, task, g) = sys::wp_entity_eligible(ctx, task, g.cpu, g.now_ns);
     vq_before(s, ctx, task, g) = {
         let first = &raw const s.tasks[g.b as usize % s.tasks.len()];
         sys::wp_vq_before(ctx, first, task, g.cpu, g.now_ns)
     };
-    vq_rest_ns(_s, ctx, _task, g) = sys::wp_vq_rest_ns(ctx, g.cpu, g.now_ns);
+    slice_left_ns(_s, ctx, _task, g) = sys::wp_slice_left_ns(ctx, g.cpu, g.now_ns);
     vq_deadline_on(_s, ctx, task, g) = sys::wp_vq_deadline_on(ctx, task, g.cpu, g.now_ns);
-    vq_forfeit(_s, ctx, _task, g) = sys::wp_vq_forfeit(ctx, g.cpu, g.a & 1, g.now_ns);
+    yield_task(_s, ctx, _task, g) = sys::wp_yield_task(ctx, g.cpu, g.a & 1, g.now_ns);
     vq_expired(_s, ctx, _task, g) = sys::wp_vq_expired(ctx, g.cpu, g.a, g.now_ns);
     vq_retire(_s, ctx, task, g) = sys::wp_vq_retire(ctx, task, g.cpu, g.now_ns);
     vq_yields(_s, ctx, task, g) = sys::wp_vq_yields(ctx, task, g.cpu, g.now_ns);
     decayed_util(_s, _ctx, _task, g) = sys::wp_decayed_util(g.a, g.x, g.now_ns);
     run_energy_nj(_s, ctx, _task, g) = sys::wp_run_energy_nj(ctx, g.cpu, g.x);
-    idle_pass_wanted(_s, ctx, _task, g) = sys::wp_idle_pass_wanted(ctx, g.cpu, g.now_ns);
+    idle_kick_needed(_s, ctx, _task, g) = sys::wp_idle_kick_needed(ctx, g.cpu, g.now_ns);
     idle_timer_ns(_s, ctx, _task, g) = sys::wp_idle_timer_ns(ctx, g.a & 3, g.now_ns);
     was_busy(_s, ctx, _task, g) = sys::wp_was_busy(ctx, g.cpu);
     idle_decay(_s, ctx, _task, g) = sys::wp_idle_decay(ctx, g.cpu, g.now_ns);
@@ -143,7 +143,7 @@ ops! {
     reconsider(_s, ctx, _task, _args) = sys::wp_reconsider(ctx);
     util_fits_cpu(_s, ctx, _task, g) = sys::wp_util_fits_cpu(ctx, g.cpu2, g.a, g.b, g.cpu);
     idle_cpu(_s, ctx, _task, g) = sys::wp_idle_cpu(ctx, g.cpu);
-    sis_update(_s, ctx, _task, g) = sys::wp_sis_update(ctx, g.cpu, g.level);
+    update_idle_cpu_scan(_s, ctx, _task, g) = sys::wp_update_idle_cpu_scan(ctx, g.cpu, g.level);
     first_allowed(_s, ctx, task, g) = sys::wp_first_allowed(ctx, task, g.cpu);
     task_util_est(_s, ctx, task, _args) = sys::wp_task_util_est(ctx, task);
     balance_due(_s, ctx, _task, g) = sys::wp_balance_due(ctx, g.cpu, g.level, g.now_ns, g.a);
@@ -157,10 +157,10 @@ ops! {
     newidle_level(_s, ctx, _task, g) = sys::wp_newidle_level(ctx, g.cpu, g.level, g.x);
     newidle_done(_s, ctx, _task, g) = sys::wp_newidle_done(ctx, g.cpu, g.level);
     newidle_end(_s, ctx, _task, g) = sys::wp_newidle_end(ctx, g.cpu, g.x, g.a);
-    nohz_enter(_s, ctx, _task, g) = sys::wp_nohz_enter(ctx, g.cpu);
-    nohz_exit(_s, ctx, _task, g) = sys::wp_nohz_exit(ctx, g.cpu);
-    nohz_kick(_s, ctx, _task, g) = sys::wp_nohz_kick(ctx, g.cpu, g.now_ns);
-    nohz_target(_s, ctx, _task, _args) = sys::wp_nohz_target(ctx);
+    nohz_balance_enter_idle(_s, ctx, _task, g) = sys::wp_nohz_balance_enter_idle(ctx, g.cpu);
+    nohz_balance_exit_idle(_s, ctx, _task, g) = sys::wp_nohz_balance_exit_idle(ctx, g.cpu);
+    nohz_balancer_kick(_s, ctx, _task, g) = sys::wp_nohz_balancer_kick(ctx, g.cpu, g.now_ns);
+    find_new_ilb(_s, ctx, _task, _args) = sys::wp_find_new_ilb(ctx);
     nohz_begin(_s, ctx, _task, g) = sys::wp_nohz_begin(ctx, g.cpu);
     nohz_next(_s, ctx, _task, g) = sys::wp_nohz_next(ctx, g.cpu);
     nohz_pass_end(_s, ctx, _task, g) = sys::wp_nohz_pass_end(ctx, g.now_ns, g.a);
