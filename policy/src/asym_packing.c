@@ -21,7 +21,8 @@ WP_INLINE int wp_sched_asym_prefer(const struct wp_ctx *ctx, u32 a, u32 b)
 }
 
 /* Does the priority of this CPU count in the domain? */
-WP_INLINE int wp_sched_use_asym_prio(const struct wp_ctx *ctx, const struct wp_dom *dom, u32 cpu)
+WP_INLINE int wp_sched_use_asym_prio(const struct wp_ctx *ctx, const struct wp_sched_domain *dom,
+				     u32 cpu)
 {
 	if (!(dom->flags & WP_SD_ASYM_PACKING))
 		return 0;
@@ -29,18 +30,19 @@ WP_INLINE int wp_sched_use_asym_prio(const struct wp_ctx *ctx, const struct wp_d
 }
 
 /* Should work be on `dst` rather than on `src`? */
-WP_INLINE int wp_sched_asym(const struct wp_ctx *ctx, const struct wp_dom *dom, u32 dst, u32 src)
+WP_INLINE int wp_sched_asym(const struct wp_ctx *ctx, const struct wp_sched_domain *dom, u32 dst,
+			    u32 src)
 {
 	return wp_sched_use_asym_prio(ctx, dom, dst) && wp_sched_asym_prefer(ctx, dst, src);
 }
 
 /* Should the destination have the tasks of a remote group? A core with more than one busy thread
  * has no priority: it is relieved like any other. */
-WP_INLINE int wp_sched_group_asym(const struct wp_ctx *ctx, const struct wp_balance *bal,
-				  const struct wp_dom *dom, const struct wp_group *g,
-				  const struct wp_group_sums *s)
+WP_INLINE int wp_sched_group_asym(const struct wp_ctx *ctx, const struct wp_lb_env *bal,
+				  const struct wp_sched_domain *dom, const struct wp_sched_group *g,
+				  const struct wp_sg_lb_stats *s)
 {
-	if (bal->idle == WP_BUSY || !s->nr_fair)
+	if (bal->idle == WP_CPU_NOT_IDLE || !s->nr_fair)
 		return 0;
 	if ((g->flags & WP_SD_SHARE_CPUCAPACITY) && g->nr_cpus - s->idle_cpus != 1)
 		return 0;
@@ -49,10 +51,10 @@ WP_INLINE int wp_sched_group_asym(const struct wp_ctx *ctx, const struct wp_bala
 
 /* May the running task be pushed by priority alone? Also off a core with several busy threads,
  * whatever its priority. */
-WP_INLINE int wp_asym_active_balance(const struct wp_ctx *ctx, const struct wp_balance *bal,
-				     const struct wp_dom *dom)
+WP_INLINE int wp_asym_active_balance(const struct wp_ctx *ctx, const struct wp_lb_env *bal,
+				     const struct wp_sched_domain *dom)
 {
-	return bal->idle != WP_BUSY && wp_sched_use_asym_prio(ctx, dom, bal->this_cpu) &&
+	return bal->idle != WP_CPU_NOT_IDLE && wp_sched_use_asym_prio(ctx, dom, bal->this_cpu) &&
 	       (wp_sched_asym_prefer(ctx, bal->this_cpu, bal->src_cpu) ||
 		!wp_sched_use_asym_prio(ctx, dom, bal->src_cpu));
 }
@@ -61,7 +63,7 @@ WP_INLINE int wp_asym_active_balance(const struct wp_ctx *ctx, const struct wp_b
 WP_FN int wp_better_cpu_idle(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	const struct wp_dom *dom;
+	const struct wp_sched_domain *dom;
 	u32 i;
 
 	if (c->packing_level == WP_NONE)

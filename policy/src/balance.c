@@ -18,11 +18,11 @@ WP_INLINE u64 wp_get_sd_balance_interval(const struct wp_ctx *ctx, const struct 
 {
 	u64 ms = lb->balance_interval_ms, ticks, longest;
 
-	if (idle != WP_IDLE)
+	if (idle != WP_CPU_IDLE)
 		ms *= factor;
 	ticks = wp_div(ms * 1000000 + ctx->tick_ns - 1, ctx->tick_ns);
 	/* Levels of a busy CPU should not come due together over and over. */
-	if (ctx->params.balance_classes && idle != WP_IDLE)
+	if (ctx->params.balance_classes && idle != WP_CPU_IDLE)
 		ticks = wp_sub(ticks, 1);
 	longest = wp_div(100000000ull * ctx->nr_cpus, ctx->tick_ns); /* HZ * cpus / 10 */
 	return wp_max64(1, wp_min64(ticks, longest));
@@ -68,7 +68,7 @@ WP_FN int wp_balance_pass_end(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns
 	if (decayed)
 		c->max_idle_balance_cost_ns = wp_max64(ctx->params.migration_cost_ns, cost);
 	c->next_balance_tick = next;
-	if (idle == WP_IDLE)
+	if (idle == WP_CPU_IDLE)
 		ctx->nohz_next_balance_tick = wp_min64(ctx->nohz_next_balance_tick, next);
 	return 0;
 }
@@ -78,17 +78,17 @@ WP_FN int wp_balance_pass_end(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns
  * idle thread of a busy core does only if no core is idle as a whole.
  */
 WP_FN int wp_should_we_balance(struct wp_ctx *ctx WP_NONNULL,
-			       const struct wp_balance *bal WP_NONNULL)
+			       const struct wp_lb_env *bal WP_NONNULL)
 {
-	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
+	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
 	u32 group = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->group, bal->level);
-	const struct wp_group *g = WP_AT(ctx->groups, dom->first_group + group);
+	const struct wp_sched_group *g = WP_AT(ctx->groups, dom->first_group + group);
 	const struct wp_cpu *self = WP_AT(ctx->cpus, bal->this_cpu);
 	u32 whole = ctx->params.balance_classes && wp_bal_knows_cores(ctx) &&
 		    !(dom->flags & WP_SD_SHARE_CPUCAPACITY);
 	u32 i, who = WP_NONE;
 
-	if (bal->idle == WP_NEWLY_IDLE)
+	if (bal->idle == WP_CPU_NEWLY_IDLE)
 		return !ctx->params.balance_classes || (!self->nr_running && !self->pending);
 	WP_FOR(i, g->nr_balance, WP_MAX_CPUS) {
 		u32 cpu = *WP_AT(ctx->list, g->first_balance + i);
@@ -106,7 +106,7 @@ WP_FN int wp_should_we_balance(struct wp_ctx *ctx WP_NONNULL,
 }
 
 /* The parent's group that this domain is; WP_NONE at the top. */
-WP_INLINE u32 wp_parent_group(struct wp_ctx *ctx, const struct wp_balance *bal)
+WP_INLINE u32 wp_parent_group(struct wp_ctx *ctx, const struct wp_lb_env *bal)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, bal->this_cpu);
 	u32 level = bal->level + 1;
@@ -117,12 +117,12 @@ WP_INLINE u32 wp_parent_group(struct wp_ctx *ctx, const struct wp_balance *bal)
 }
 
 /* Nothing to do here, or nothing that may move: look less often. */
-WP_INLINE int wp_out_one_pinned(struct wp_ctx *ctx, struct wp_balance *bal)
+WP_INLINE int wp_out_one_pinned(struct wp_ctx *ctx, struct wp_lb_env *bal)
 {
 	struct wp_lb *lb = wp_bal_lb(ctx, bal);
 
 	bal->src_cpu = WP_NONE;
-	if (bal->idle == WP_NEWLY_IDLE && ctx->params.newidle_keeps_interval)
+	if (bal->idle == WP_CPU_NEWLY_IDLE && ctx->params.newidle_keeps_interval)
 		return WP_BALANCE_DONE;
 	if (wp_misfit_apart(ctx, bal))
 		return WP_BALANCE_DONE;
@@ -133,7 +133,7 @@ WP_INLINE int wp_out_one_pinned(struct wp_ctx *ctx, struct wp_balance *bal)
 }
 
 /* Balanced: earlier failures and what affinity prevented are history. */
-WP_INLINE int wp_out_balanced(struct wp_ctx *ctx, struct wp_balance *bal)
+WP_INLINE int wp_out_balanced(struct wp_ctx *ctx, struct wp_lb_env *bal)
 {
 	u32 group = wp_parent_group(ctx, bal);
 
@@ -144,20 +144,20 @@ WP_INLINE int wp_out_balanced(struct wp_ctx *ctx, struct wp_balance *bal)
 	return wp_out_one_pinned(ctx, bal);
 }
 
-WP_INLINE void wp_balance_reset(struct wp_balance *bal)
+WP_INLINE void wp_balance_reset(struct wp_lb_env *bal)
 {
 	bal->total_load = 0;
 	bal->total_capacity = 0;
 	bal->overload = 0;
 	bal->overutilized = 0;
 	bal->imbalance = 0;
-	bal->kind = WP_MOVE_LOAD;
+	bal->migration_type = WP_MIGRATE_LOAD;
 	bal->power.pulls = 0;
 	bal->power.perf_from = 0;
 }
 
 /* The CPU to pull from, with kind and amount; WP_NONE: balanced. */
-WP_INLINE u32 wp_balance_source(struct wp_ctx *ctx, struct wp_balance *bal)
+WP_INLINE u32 wp_balance_source(struct wp_ctx *ctx, struct wp_lb_env *bal)
 {
 	if ((wp_packing(ctx) || wp_mc_balances(ctx)) && !wp_pack_spreads(ctx, bal))
 		return bal->src_cpu;
@@ -171,7 +171,7 @@ WP_INLINE u32 wp_balance_source(struct wp_ctx *ctx, struct wp_balance *bal)
 }
 
 /* Find a source. Sources already excluded stay so. Returns enum wp_balance_step. */
-WP_INLINE int wp_balance_find(struct wp_ctx *ctx, struct wp_balance *bal)
+WP_INLINE int wp_balance_find(struct wp_ctx *ctx, struct wp_lb_env *bal)
 {
 	const struct wp_cpu *src;
 
@@ -191,11 +191,11 @@ WP_INLINE int wp_balance_find(struct wp_ctx *ctx, struct wp_balance *bal)
  * Between nodes one CPU of the system balances at a time. A mark that is two ticks old is one whose
  * owner never came to the end.
  */
-WP_INLINE int wp_serial_enter(struct wp_ctx *ctx, const struct wp_balance *bal)
+WP_INLINE int wp_serial_enter(struct wp_ctx *ctx, const struct wp_lb_env *bal)
 {
 	u64 tick = wp_div(bal->now_ns, ctx->tick_ns);
 
-	if (!(wp_bal_dom(ctx, bal)->flags & WP_SD_NUMA) || bal->idle == WP_NEWLY_IDLE)
+	if (!(wp_bal_dom(ctx, bal)->flags & WP_SD_NUMA) || bal->idle == WP_CPU_NEWLY_IDLE)
 		return 1;
 	if (ctx->serial_tick && tick < ctx->serial_tick + 2)
 		return 0;
@@ -204,11 +204,11 @@ WP_INLINE int wp_serial_enter(struct wp_ctx *ctx, const struct wp_balance *bal)
 }
 
 /* What follows when a step has ended the attempt. */
-WP_INLINE int wp_balance_over(struct wp_ctx *ctx, struct wp_balance *bal, int step)
+WP_INLINE int wp_balance_over(struct wp_ctx *ctx, struct wp_lb_env *bal, int step)
 {
 	if (step == WP_BALANCE_DETACH)
 		return step;
-	if (bal->idle == WP_NEWLY_IDLE)
+	if (bal->idle == WP_CPU_NEWLY_IDLE)
 		wp_newidle_count(ctx, bal);
 	else if (wp_bal_dom(ctx, bal)->flags & WP_SD_NUMA)
 		ctx->serial_tick = 0;
@@ -216,7 +216,7 @@ WP_INLINE int wp_balance_over(struct wp_ctx *ctx, struct wp_balance *bal, int st
 }
 
 /* Begin with now_ns, this_cpu, level, idle and random set. Returns enum wp_balance_step. */
-WP_FN int wp_balance_begin(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL)
+WP_FN int wp_balance_begin(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env *bal WP_NONNULL)
 {
 	u32 i;
 
@@ -227,11 +227,11 @@ WP_FN int wp_balance_begin(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal
 	bal->moved = 0;
 	bal->some_pinned = 0;
 	bal->all_pinned = 0;
-	bal->new_dst = WP_NONE;
+	bal->new_dst_cpu = WP_NONE;
 	for (i = 0; i < WP_MASK_WORDS; i++)
 		bal->excluded[i] = 0;
 	wp_balance_reset(bal);
-	if (bal->idle == WP_NEWLY_IDLE && !wp_newidle_dice(ctx, bal))
+	if (bal->idle == WP_CPU_NEWLY_IDLE && !wp_newidle_dice(ctx, bal))
 		return WP_BALANCE_DONE;
 	if (!wp_should_we_balance(ctx, bal)) {
 		wp_out_balanced(ctx, bal);

@@ -19,7 +19,7 @@ WP_INLINE int wp_capacity_greater(u32 a, u32 b)
 WP_FN int wp_is_core_idle(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	const struct wp_dom *core = WP_AT(ctx->doms, c->dom[0]);
+	const struct wp_sched_domain *core = WP_AT(ctx->doms, c->dom[0]);
 	u32 i;
 
 	if (!c->nr_levels || !(core->flags & WP_SD_SHARE_CPUCAPACITY))
@@ -34,11 +34,11 @@ WP_FN int wp_is_core_idle(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 }
 
 /* What one CPU says beyond its sums: load in want of a better CPU, flags of the root domain. */
-WP_INLINE void wp_bal_marks(struct wp_ctx *ctx, struct wp_balance *bal, const struct wp_cpu *c,
+WP_INLINE void wp_bal_marks(struct wp_ctx *ctx, struct wp_lb_env *bal, const struct wp_cpu *c,
 			    u32 local)
 {
-	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
-	struct wp_group_sums *s = &bal->sums;
+	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
+	struct wp_sg_lb_stats *s = &bal->sums;
 
 	bal->overutilized |= ctx->energy_active && wp_cpu_overutilized(ctx, c);
 	if (!c->nr_running && wp_cpu_idle(c))
@@ -47,21 +47,21 @@ WP_INLINE void wp_bal_marks(struct wp_ctx *ctx, struct wp_balance *bal, const st
 	if (local)
 		return;
 	if (dom->flags & WP_SD_ASYM_CPUCAPACITY) {
-		bal->overload |= c->misfit_load > 0;
-		s->misfit = wp_max(s->misfit, c->misfit_load);
-	} else if (bal->idle != WP_BUSY && c->nr_fair == 1 &&
+		bal->overload |= c->misfit_task_load > 0;
+		s->misfit = wp_max(s->misfit, c->misfit_task_load);
+	} else if (bal->idle != WP_CPU_NOT_IDLE && c->nr_fair == 1 &&
 		   wp_check_cpu_capacity(c, dom->imbalance_pct)) {
 		s->misfit = wp_max(s->misfit, c->avg.load_avg);
 	}
 }
 
 /* The sums of one group, into bal->sums. */
-WP_FN int wp_update_sg_lb_stats(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL,
+WP_FN int wp_update_sg_lb_stats(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env *bal WP_NONNULL,
 				u32 group, u32 local)
 {
-	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
-	const struct wp_group *g = WP_AT(ctx->groups, dom->first_group + group);
-	struct wp_group_sums *s = &bal->sums;
+	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
+	const struct wp_sched_group *g = WP_AT(ctx->groups, dom->first_group + group);
+	struct wp_sg_lb_stats *s = &bal->sums;
 	u32 i;
 
 	wp_sums_clear(s);
@@ -74,43 +74,43 @@ WP_FN int wp_update_sg_lb_stats(struct wp_ctx *ctx WP_NONNULL, struct wp_balance
 		wp_bal_marks(ctx, bal, WP_AT(ctx->cpus, cpu), local);
 	}
 	/* Two tasks that share a core would rather have one each. */
-	s->smt_balance = wp_bal_knows_cores(ctx) && !local && bal->idle != WP_BUSY &&
+	s->smt_balance = wp_bal_knows_cores(ctx) && !local && bal->idle != WP_CPU_NOT_IDLE &&
 			 s->nr_fair > 1 && (g->flags & WP_SD_SHARE_CPUCAPACITY);
 	s->asym_packing = !local && wp_sched_group_asym(ctx, bal, dom, g, s);
 	wp_sums_close(s, g, dom->imbalance_pct);
-	if (s->class != WP_CLASS_OVERLOADED)
+	if (s->group_type != WP_GROUP_OVERLOADED)
 		s->avg_load = 0; /* says nothing while there is room */
 	return 0;
 }
 
 /* Could the destination help the group in bal->sums at all? */
-WP_INLINE int wp_bal_candidate(struct wp_ctx *ctx, const struct wp_balance *bal)
+WP_INLINE int wp_bal_candidate(struct wp_ctx *ctx, const struct wp_lb_env *bal)
 {
-	const struct wp_group_sums *s = &bal->sums;
+	const struct wp_sg_lb_stats *s = &bal->sums;
 	u32 dst = WP_AT(ctx->cpus, bal->dst_cpu)->capacity;
 
 	if (!s->nr_fair)
 		return 0;
 	if (!(wp_bal_dom(ctx, bal)->flags & WP_SD_ASYM_CPUCAPACITY))
 		return 1;
-	if (s->class == WP_CLASS_MISFIT)
+	if (s->group_type == WP_GROUP_MISFIT_TASK)
 		return wp_capacity_greater(dst, s->max_capacity) &&
-		       bal->local_sums.class == WP_CLASS_HAS_SPARE &&
+		       bal->local_sums.group_type == WP_GROUP_HAS_SPARE &&
 		       wp_is_core_idle(ctx, bal->dst_cpu);
 	/* Bigger CPUs with room for all of their tasks are not relieved by smaller ones. */
-	return s->class > WP_CLASS_FULLY_BUSY || !wp_capacity_greater(s->min_capacity, dst);
+	return s->group_type > WP_GROUP_FULLY_BUSY || !wp_capacity_greater(s->min_capacity, dst);
 }
 
 /* Fewer idle CPUs; of equals more running tasks. */
-WP_INLINE int wp_less_spare(const struct wp_group_sums *s, const struct wp_group_sums *b)
+WP_INLINE int wp_less_spare(const struct wp_sg_lb_stats *s, const struct wp_sg_lb_stats *b)
 {
 	if (s->idle_cpus != b->idle_cpus)
 		return s->idle_cpus < b->idle_cpus;
 	return s->nr_running > b->nr_running;
 }
 
-WP_INLINE int wp_fuller(const struct wp_ctx *ctx, const struct wp_group_sums *s,
-			const struct wp_group_sums *b, u32 b_smt)
+WP_INLINE int wp_fuller(const struct wp_ctx *ctx, const struct wp_sg_lb_stats *s,
+			const struct wp_sg_lb_stats *b, u32 b_smt)
 {
 	if (s->avg_load != b->avg_load)
 		return s->avg_load > b->avg_load;
@@ -118,7 +118,7 @@ WP_INLINE int wp_fuller(const struct wp_ctx *ctx, const struct wp_group_sums *s,
 }
 
 /* Both have room for more. The lone task of an SMT core stays: moving it would idle the core. */
-WP_INLINE int wp_busier_with_spare(const struct wp_ctx *ctx, const struct wp_balance *bal, u32 smt,
+WP_INLINE int wp_busier_with_spare(const struct wp_ctx *ctx, const struct wp_lb_env *bal, u32 smt,
 				   u32 b_smt)
 {
 	if (wp_bal_knows_cores(ctx) && bal->busiest_group != WP_NONE && smt != b_smt)
@@ -127,34 +127,35 @@ WP_INLINE int wp_busier_with_spare(const struct wp_ctx *ctx, const struct wp_bal
 }
 
 /* Is the group in bal->sums busier than the busiest so far? */
-WP_INLINE int wp_update_sd_pick_busiest(struct wp_ctx *ctx, const struct wp_balance *bal, u32 group)
+WP_INLINE int wp_update_sd_pick_busiest(struct wp_ctx *ctx, const struct wp_lb_env *bal, u32 group)
 {
-	const struct wp_group_sums *s = &bal->sums, *b = &bal->busiest_sums;
+	const struct wp_sg_lb_stats *s = &bal->sums, *b = &bal->busiest_sums;
 	u32 first = wp_bal_dom(ctx, bal)->first_group;
 	u32 smt = WP_AT(ctx->groups, first + group)->flags & WP_SD_SHARE_CPUCAPACITY;
 	u32 b_smt;
 
 	if (bal->busiest_group == WP_NONE) /* compared with a group of spare CPUs only */
-		return s->class > WP_CLASS_HAS_SPARE || wp_busier_with_spare(ctx, bal, smt, smt);
+		return s->group_type > WP_GROUP_HAS_SPARE ||
+		       wp_busier_with_spare(ctx, bal, smt, smt);
 	b_smt = WP_AT(ctx->groups, first + bal->busiest_group)->flags & WP_SD_SHARE_CPUCAPACITY;
-	if (s->class != b->class)
-		return s->class > b->class;
-	switch (s->class) {
-	case WP_CLASS_OVERLOADED:
+	if (s->group_type != b->group_type)
+		return s->group_type > b->group_type;
+	switch (s->group_type) {
+	case WP_GROUP_OVERLOADED:
 		return s->avg_load > b->avg_load;
-	case WP_CLASS_MISFIT:
+	case WP_GROUP_MISFIT_TASK:
 		return s->misfit > b->misfit;
-	case WP_CLASS_SMT_BALANCE:
+	case WP_GROUP_SMT_BALANCE:
 		if (s->idle_cpus || b->idle_cpus)
 			return wp_less_spare(s, b);
 		return wp_fuller(ctx, s, b, b_smt);
-	case WP_CLASS_FULLY_BUSY:
+	case WP_GROUP_FULLY_BUSY:
 		return wp_fuller(ctx, s, b, b_smt);
-	case WP_CLASS_ASYM_PACKING: /* the worst of them first */
+	case WP_GROUP_ASYM_PACKING: /* the worst of them first */
 		return wp_sched_asym_prefer(
 			ctx, WP_AT(ctx->groups, first + bal->busiest_group)->prefer_cpu,
 			WP_AT(ctx->groups, first + group)->prefer_cpu);
-	case WP_CLASS_HAS_SPARE:
+	case WP_GROUP_HAS_SPARE:
 		return wp_busier_with_spare(ctx, bal, smt, b_smt);
 	default: /* affinity tells nothing of one group over another: the first */
 		return 0;
@@ -162,7 +163,7 @@ WP_INLINE int wp_update_sd_pick_busiest(struct wp_ctx *ctx, const struct wp_bala
 }
 
 /* What a pass over all groups learned. The top level sees all CPUs, lower ones can only set. */
-WP_INLINE void wp_bal_root_flags(struct wp_ctx *ctx, const struct wp_balance *bal)
+WP_INLINE void wp_bal_root_flags(struct wp_ctx *ctx, const struct wp_lb_env *bal)
 {
 	if (wp_bal_dom(ctx, bal)->top) {
 		ctx->overload = bal->overload;
@@ -170,14 +171,14 @@ WP_INLINE void wp_bal_root_flags(struct wp_ctx *ctx, const struct wp_balance *ba
 	} else if (bal->overutilized) {
 		ctx->overutilized = 1;
 	}
-	if (bal->idle != WP_NEWLY_IDLE)
+	if (bal->idle != WP_CPU_NEWLY_IDLE)
 		wp_update_idle_cpu_scan(ctx, bal->this_cpu, bal->level);
 }
 
 /* Walk all groups, the local one first: local_sums, busiest_sums, busiest_group, totals. */
-WP_FN int wp_update_sd_lb_stats(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL)
+WP_FN int wp_update_sd_lb_stats(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env *bal WP_NONNULL)
 {
-	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
+	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
 	u32 k, local = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->group, bal->level);
 
 	bal->busiest_group = WP_NONE;

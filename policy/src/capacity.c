@@ -25,9 +25,9 @@ WP_INLINE int wp_fits_capacity(u32 util, u32 capacity)
 /* What thermal and frequency limits leave of a CPU. */
 WP_INLINE u32 wp_get_actual_cpu_capacity(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	if (WP_OLD(ctx->params.pressure_form == WP_PRESSURE_NONE))
+	if (WP_NOT_LIVE(ctx->params.pressure_form == WP_PRESSURE_NONE))
 		return c->capacity_orig;
-	if (WP_OLD(ctx->params.pressure_form == WP_PRESSURE_THERMAL))
+	if (WP_NOT_LIVE(ctx->params.pressure_form == WP_PRESSURE_THERMAL))
 		return (u32)wp_sub(c->capacity_orig, c->thermal_pressure);
 	return (u32)wp_sub(c->capacity_orig, c->pressure);
 }
@@ -111,7 +111,7 @@ WP_INLINE int wp_allowed(const struct wp_task *task, u32 cpu)
 	return (*WP_AT(task->allowed, cpu / 64u) >> (cpu % 64u)) & 1u;
 }
 
-WP_INLINE int wp_span_has(const struct wp_dom *dom, u32 cpu)
+WP_INLINE int wp_span_has(const struct wp_sched_domain *dom, u32 cpu)
 {
 	return (*WP_AT(dom->span, cpu / 64u) >> (cpu % 64u)) & 1u;
 }
@@ -119,7 +119,7 @@ WP_INLINE int wp_span_has(const struct wp_dom *dom, u32 cpu)
 /* Tasks of the CPU that can run. */
 WP_INLINE u32 wp_nr_awake(const struct wp_cpu *c)
 {
-	return WP_OLD(c->nr_delayed) ? c->nr_running - c->nr_delayed : c->nr_running;
+	return WP_NOT_LIVE(c->h_nr_delayed) ? c->nr_running - c->h_nr_delayed : c->nr_running;
 }
 
 /* The idle task executes and nothing is queued or on its way. */
@@ -172,9 +172,9 @@ WP_INLINE u64 wp_task_h_load(const struct wp_ctx *ctx, const struct wp_task *tas
 {
 	u64 queue = WP_AT(ctx->cpus, task->cpu)->avg.load_avg;
 
-	if (WP_OLD(ctx->params.weight_is_load))
+	if (WP_NOT_LIVE(ctx->params.weight_is_load))
 		return task->weight;
-	if (WP_OLD(task->group))
+	if (WP_NOT_LIVE(task->task_group))
 		return task->group_load;
 	return (task->avg.load_avg * queue) / (queue + 1);
 }
@@ -182,9 +182,9 @@ WP_INLINE u64 wp_task_h_load(const struct wp_ctx *ctx, const struct wp_task *tas
 /* The load that placement compares: of queued tasks only (blocked load left out). */
 WP_INLINE u64 wp_cpu_load(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	if (WP_OLD(ctx->params.weight_is_load))
+	if (WP_NOT_LIVE(ctx->params.weight_is_load))
 		return c->load_weight;
-	return WP_OLD(ctx->params.runnable_is_load) ? c->avg.runnable_avg : c->avg.load_avg;
+	return WP_NOT_LIVE(ctx->params.runnable_is_load) ? c->avg.runnable_avg : c->avg.load_avg;
 }
 
 /* A CPU's load seen low (as a source) or high (as a target), between now and its history at ticks.
@@ -193,14 +193,16 @@ WP_INLINE u64 wp_source_load(const struct wp_ctx *ctx, const struct wp_cpu *c, u
 {
 	u64 now = wp_cpu_load(ctx, c);
 
-	return idx && WP_OLD(ctx->params.load_idx) ? wp_min64(*WP_AT(c->cpu_load, idx), now) : now;
+	return idx && WP_NOT_LIVE(ctx->params.load_idx) ? wp_min64(*WP_AT(c->cpu_load, idx), now)
+							: now;
 }
 
 WP_INLINE u64 wp_target_load(const struct wp_ctx *ctx, const struct wp_cpu *c, u32 idx)
 {
 	u64 now = wp_cpu_load(ctx, c);
 
-	return idx && WP_OLD(ctx->params.load_idx) ? wp_max64(*WP_AT(c->cpu_load, idx), now) : now;
+	return idx && WP_NOT_LIVE(ctx->params.load_idx) ? wp_max64(*WP_AT(c->cpu_load, idx), now)
+							: now;
 }
 
 /*
@@ -241,11 +243,11 @@ WP_FN int wp_set_cpus_allowed(struct wp_ctx *ctx WP_NONNULL, struct wp_task *tas
 WP_INLINE int wp_best_it_may_use(const struct wp_ctx *ctx, const struct wp_cpu *c,
 				 const struct wp_task *task)
 {
-	if (WP_OLD(ctx->params.misfit_form == WP_MISFIT_420))
+	if (WP_NOT_LIVE(ctx->params.misfit_form == WP_MISFIT_420))
 		return 0;
 	if (task->nr_allowed == 1)
 		return 1;
-	if (WP_OLD(ctx->params.misfit_form == WP_MISFIT_61))
+	if (WP_NOT_LIVE(ctx->params.misfit_form == WP_MISFIT_61))
 		return c->capacity_orig == ctx->max_capacity_orig;
 	return c->capacity_orig == task->max_allowed_capacity;
 }
@@ -260,8 +262,9 @@ WP_INLINE void wp_update_misfit_status(const struct wp_ctx *ctx, struct wp_cpu *
 	if (!ctx->params.misfit || !ctx->asym)
 		return;
 	if (wp_best_it_may_use(ctx, c, task) || wp_task_fits_cpu(ctx, task, task->cpu))
-		c->misfit_load = 0;
+		c->misfit_task_load = 0;
 	else
-		c->misfit_load = wp_max((u32)wp_task_h_load(ctx, task),
-					!WP_OLD(ctx->params.misfit_form == WP_MISFIT_420));
+		c->misfit_task_load =
+			wp_max((u32)wp_task_h_load(ctx, task),
+			       !WP_NOT_LIVE(ctx->params.misfit_form == WP_MISFIT_420));
 }

@@ -73,8 +73,8 @@ WP_FN u32 wp_scale_rt_capacity_4_18(struct wp_cpu *c WP_NONNULL)
 }
 
 /* One class's average up to the queue's PELT clock. Returns 1 if it was written. */
-WP_INLINE int wp_class_step(const struct wp_ctx *ctx, const struct wp_cpu *c, struct wp_avg *avg,
-			    u32 running)
+WP_INLINE int wp_class_step(const struct wp_ctx *ctx, const struct wp_cpu *c,
+			    struct wp_sched_avg *avg, u32 running)
 {
 	struct wp_pelt_step step = {
 		.now_ns = wp_rq_clock_pelt(ctx, c),
@@ -106,7 +106,7 @@ WP_INLINE int wp_class_update(struct wp_ctx *ctx, struct wp_cpu *c)
 /* Interrupts took `ns` of the time up to the CPU's clock: the double step. */
 WP_INLINE int wp_update_irq_load_avg(struct wp_cpu *c, u64 ns)
 {
-	struct wp_avg *irq = &c->classes.irq;
+	struct wp_sched_avg *irq = &c->classes.irq;
 	u64 ran = (((ns * c->freq_scale) >> 10) * c->capacity_orig) >> 10;
 	struct wp_pelt_step step = {
 		.now_ns = c->clock_ns - ran,
@@ -274,7 +274,7 @@ WP_FN int wp_class_run(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NO
 	wp_update_rq_clock(c, now_ns);
 	wp_class_update(ctx, c);
 	c->classes.running = ct->class;
-	c->misfit_load = 0; /* no fair task runs */
+	c->misfit_task_load = 0; /* no fair task runs */
 	wp_note_executing(c, task);
 	return 0;
 }

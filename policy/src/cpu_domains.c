@@ -33,13 +33,13 @@ WP_INLINE int wp_level_known(const struct wp_ctx *ctx, u32 level)
 	       !(WP_AT(ctx->topo, level)->flags & WP_SD_CLUSTER);
 }
 
-WP_INLINE void wp_intervals(struct wp_dom *dom, u32 min_ms, u32 max_ms)
+WP_INLINE void wp_intervals(struct wp_sched_domain *dom, u32 min_ms, u32 max_ms)
 {
 	dom->min_interval_ms = min_ms;
 	dom->max_interval_ms = max_ms;
 }
 
-WP_INLINE void wp_node_tunables(const struct wp_ctx *ctx, struct wp_dom *dom, u32 below)
+WP_INLINE void wp_node_tunables(const struct wp_ctx *ctx, struct wp_sched_domain *dom, u32 below)
 {
 	dom->cache_nice_tries = 2;
 	dom->busy_idx = 3;
@@ -57,7 +57,7 @@ WP_INLINE void wp_node_tunables(const struct wp_ctx *ctx, struct wp_dom *dom, u3
 }
 
 /* Flags and tunables of a domain above `below`. */
-WP_INLINE void wp_sd_init_3_9(const struct wp_ctx *ctx, struct wp_dom *dom, u32 below)
+WP_INLINE void wp_sd_init_3_9(const struct wp_ctx *ctx, struct wp_sched_domain *dom, u32 below)
 {
 	int form_31 = ctx->params.domain_form == WP_DOMAINS_31;
 
@@ -90,7 +90,8 @@ WP_INLINE void wp_sd_init_3_9(const struct wp_ctx *ctx, struct wp_dom *dom, u32 
  * if it spreads siblings and its child does not: the level above asks its child about that.
  * Likewise if it saves power.
  */
-WP_INLINE int wp_adds_nothing_3x(const struct wp_dom *dom, const struct wp_dom *below)
+WP_INLINE int wp_adds_nothing_3x(const struct wp_sched_domain *dom,
+				 const struct wp_sched_domain *below)
 {
 	return !(dom->flags & ~below->flags & (WP_SD_PREFER_SIBLING | WP_SD_POWERSAVINGS));
 }

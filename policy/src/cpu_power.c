@@ -64,7 +64,7 @@ WP_FN int wp_update_cpu_capacity_4_18(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u6
 WP_INLINE void wp_init_power(struct wp_ctx *ctx, u32 cpu)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	const struct wp_dom *core = WP_AT(ctx->doms, c->dom[0]);
+	const struct wp_sched_domain *core = WP_AT(ctx->doms, c->dom[0]);
 
 	c->power_orig = 0;
 	if (ctx->params.capacity_form == WP_CAPACITY_SIGNALS)
@@ -82,14 +82,15 @@ WP_INLINE void wp_init_power(struct wp_ctx *ctx, u32 cpu)
  * May this pass refresh the group's capacity? A periodic one always; a new-idle one when the
  * balance interval at the last refresh is over (at most HZ * CPUs / 10).
  */
-WP_INLINE int wp_capacity_due(struct wp_ctx *ctx, const struct wp_balance *bal, struct wp_group *g)
+WP_INLINE int wp_capacity_due(struct wp_ctx *ctx, const struct wp_lb_env *bal,
+			      struct wp_sched_group *g)
 {
 	const struct wp_lb *lb = WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->lb, bal->level);
 	u64 tick = wp_div(bal->now_ns, ctx->tick_ns);
 	u64 longest = wp_div(100000000ull * ctx->nr_cpus, ctx->tick_ns);
 	u64 ticks = wp_div(lb->balance_interval_ms * 1000000ull + ctx->tick_ns - 1, ctx->tick_ns);
 
-	if (bal->idle == WP_NEWLY_IDLE &&
+	if (bal->idle == WP_CPU_NEWLY_IDLE &&
 	    (!ctx->params.capacity_newidle || tick < g->capacity_due_tick))
 		return 0;
 	g->capacity_due_tick = tick + wp_max64(1, wp_min64(ticks, longest));

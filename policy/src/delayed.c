@@ -23,10 +23,10 @@ WP_INLINE int wp_set_delayed(struct wp_ctx *ctx, struct wp_task *task, u64 now_n
 	if (wp_update_cfs_rq_load_avg(ctx, c))
 		result = wp_cpufreq_update_util(ctx, c, now_ns);
 	c->nr_fair--;
-	c->nr_delayed++;
+	c->h_nr_delayed++;
 	wp_no_current(c);
 	task->running = 0;
-	task->delayed = 1;
+	task->sched_delayed = 1;
 	if (!ctx->params.util_est_before_update)
 		wp_util_est_update(ctx, c, task);
 	wp_dur_sleep(ctx, c, task);
@@ -46,8 +46,8 @@ WP_INLINE int wp_requeue_delayed_entity(struct wp_ctx *ctx, struct wp_task *task
 	wp_update_load_avg_se(ctx, c, task, wp_rq_clock_pelt(ctx, c));
 	if (wp_update_cfs_rq_load_avg(ctx, c))
 		result = wp_cpufreq_update_util(ctx, c, now_ns);
-	task->delayed = 0;
-	c->nr_delayed--;
+	task->sched_delayed = 0;
+	c->h_nr_delayed--;
 	c->nr_fair++;
 	wp_check_update_overutilized_status(ctx, c);
 	return result;
@@ -63,9 +63,9 @@ WP_INLINE int wp_finish_delayed_dequeue_entity(struct wp_ctx *ctx, struct wp_tas
 	wp_update_load_avg_se(ctx, c, task, wp_rq_clock_pelt(ctx, c));
 	if (wp_update_cfs_rq_load_avg(ctx, c))
 		result = wp_cpufreq_update_util(ctx, c, now_ns);
-	task->delayed = 0;
+	task->sched_delayed = 0;
 	task->on_rq = 0;
-	c->nr_delayed--;
+	c->h_nr_delayed--;
 	c->load_weight -= task->weight;
 	wp_idle_policy_dequeue(c, task);
 	return result;

@@ -6,29 +6,28 @@
 #include "wakeplace/policy.h"
 
 /* The task may not run on dst_cpu: may another CPU of its group take it? */
-WP_INLINE void wp_note_pinned(struct wp_ctx *ctx, struct wp_balance *bal,
-				 const struct wp_task *task)
+WP_INLINE void wp_note_pinned(struct wp_ctx *ctx, struct wp_lb_env *bal, const struct wp_task *task)
 {
-	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
+	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
 	u32 group = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->group, bal->level);
-	const struct wp_group *g = WP_AT(ctx->groups, dom->first_group + group);
+	const struct wp_sched_group *g = WP_AT(ctx->groups, dom->first_group + group);
 	u32 i;
 
 	bal->some_pinned = 1;
-	if (bal->idle == WP_NEWLY_IDLE || bal->new_dst != WP_NONE ||
-	    WP_OLD(!ctx->params.pinned_retry))
+	if (bal->idle == WP_CPU_NEWLY_IDLE || bal->new_dst_cpu != WP_NONE ||
+	    WP_NOT_LIVE(!ctx->params.pinned_retry))
 		return;
 	WP_FOR(i, g->nr_balance, WP_MAX_CPUS) {
 		u32 cpu = *WP_AT(ctx->list, g->first_balance + i);
 
 		if (wp_allowed(task, cpu) && !wp_excluded(bal, cpu)) {
-			bal->new_dst = cpu;
+			bal->new_dst_cpu = cpu;
 			break;
 		}
 	}
 }
 
-WP_INLINE int wp_can_migrate_task(struct wp_ctx *ctx, struct wp_balance *bal,
+WP_INLINE int wp_can_migrate_task(struct wp_ctx *ctx, struct wp_lb_env *bal,
 				  const struct wp_task *task)
 {
 	const struct wp_cpu *src = WP_AT(ctx->cpus, bal->src_cpu);
@@ -51,26 +50,25 @@ WP_INLINE int wp_can_migrate_task(struct wp_ctx *ctx, struct wp_balance *bal,
 }
 
 /* Every failure halves what a task seems to weigh, so that a heavy one moves in the end. */
-WP_INLINE int wp_too_heavy(struct wp_ctx *ctx, const struct wp_balance *bal, u64 weight)
+WP_INLINE int wp_too_heavy(struct wp_ctx *ctx, const struct wp_lb_env *bal, u64 weight)
 {
 	return (s64)(weight >> wp_min(wp_bal_lb(ctx, bal)->nr_balance_failed, 31)) >
 	       bal->imbalance;
 }
 
 /* Does the task suit the imbalance? Takes its share off it. */
-WP_INLINE int wp_take_by_kind(struct wp_ctx *ctx, struct wp_balance *bal,
-			      const struct wp_task *task)
+WP_INLINE int wp_take_by_kind(struct wp_ctx *ctx, struct wp_lb_env *bal, const struct wp_task *task)
 {
 	u64 weight;
 
-	switch (bal->kind) {
-	case WP_MOVE_LOAD:
+	switch (bal->migration_type) {
+	case WP_MIGRATE_LOAD:
 		weight = wp_max64(wp_task_h_load(ctx, task), 1);
 		break;
-	case WP_MOVE_UTIL:
+	case WP_MIGRATE_UTIL:
 		weight = wp_task_util_est(ctx, task);
 		break;
-	case WP_MOVE_TASK:
+	case WP_MIGRATE_TASK:
 		bal->imbalance--;
 		return 1;
 	default:
@@ -86,14 +84,13 @@ WP_INLINE int wp_take_by_kind(struct wp_ctx *ctx, struct wp_balance *bal,
 }
 
 /* Before 5.5: at most twice as heavy as what is to move. */
-WP_INLINE int wp_over_twice(const struct wp_ctx *ctx, const struct wp_balance *bal,
+WP_INLINE int wp_over_twice(const struct wp_ctx *ctx, const struct wp_lb_env *bal,
 			    const struct wp_task *task)
 {
 	return (s64)(wp_task_h_load(ctx, task) / 2) > bal->imbalance;
 }
 
-WP_INLINE int wp_take_by_load(struct wp_ctx *ctx, struct wp_balance *bal,
-			      const struct wp_task *task)
+WP_INLINE int wp_take_by_load(struct wp_ctx *ctx, struct wp_lb_env *bal, const struct wp_task *task)
 {
 	if (wp_over_twice(ctx, bal, task))
 		return 0;
@@ -102,21 +99,22 @@ WP_INLINE int wp_take_by_load(struct wp_ctx *ctx, struct wp_balance *bal,
 }
 
 /* A CPU without work leaves the source its last task; before 4.1 it took what it found. */
-WP_INLINE int wp_source_spent(struct wp_ctx *ctx, const struct wp_balance *bal)
+WP_INLINE int wp_source_spent(struct wp_ctx *ctx, const struct wp_lb_env *bal)
 {
-	return !wp_by_counts(ctx) && !bal->power.pulls && bal->idle != WP_BUSY &&
+	return !wp_by_counts(ctx) && !bal->power.pulls && bal->idle != WP_CPU_NOT_IDLE &&
 	       WP_AT(ctx->cpus, bal->src_cpu)->nr_running <= 1;
 }
 
 /* May this task of src_cpu move? Returns enum wp_offer; a task taken must be moved. */
-WP_FN int wp_balance_offer(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL,
-		     const struct wp_task *task WP_NONNULL)
+WP_FN int wp_balance_offer(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env *bal WP_NONNULL,
+			   const struct wp_task *task WP_NONNULL)
 {
 	int take;
 
 	if (wp_source_spent(ctx, bal))
 		return WP_OFFER_STOP;
-	if (!bal->tries_left || (bal->moved && bal->idle == WP_NEWLY_IDLE) || bal->imbalance <= 0)
+	if (!bal->tries_left || (bal->moved && bal->idle == WP_CPU_NEWLY_IDLE) ||
+	    bal->imbalance <= 0)
 		return WP_OFFER_STOP;
 	bal->tries_left--;
 	/* Weight came before affinity once: a task too heavy counted as pinned. */
@@ -133,41 +131,41 @@ WP_FN int wp_balance_offer(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal
 }
 
 /* Nothing could be moved: push the running task instead? */
-WP_INLINE int wp_need_active_balance(struct wp_ctx *ctx, const struct wp_balance *bal)
+WP_INLINE int wp_need_active_balance(struct wp_ctx *ctx, const struct wp_lb_env *bal)
 {
-	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
+	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
 	const struct wp_cpu *src = WP_AT(ctx->cpus, bal->src_cpu);
 	const struct wp_cpu *dst = WP_AT(ctx->cpus, bal->this_cpu);
 
 #ifndef WP_LIVE
 	if (!ctx->params.balance_classes && wp_asym_active_balance_5_4(ctx, bal))
 		return 1;
-	if (!ctx->params.newidle_push && bal->idle == WP_NEWLY_IDLE && !wp_mc_wakes(ctx))
+	if (!ctx->params.newidle_push && bal->idle == WP_CPU_NEWLY_IDLE && !wp_mc_wakes(ctx))
 		return 0;
 #endif
-	if (!wp_by_counts(ctx) && bal->idle != WP_BUSY && src->nr_fair == 1 &&
+	if (!wp_by_counts(ctx) && bal->idle != WP_CPU_NOT_IDLE && src->nr_fair == 1 &&
 	    wp_check_cpu_capacity(src, dom->imbalance_pct) &&
 	    (u64)src->capacity * dom->imbalance_pct < (u64)dst->capacity * 100)
 		return 1;
 	if (wp_mc_pushes(ctx, bal))
 		return 1;
-	if (bal->kind == WP_MOVE_MISFIT || wp_asym_active_balance(ctx, bal, dom))
+	if (bal->migration_type == WP_MIGRATE_MISFIT || wp_asym_active_balance(ctx, bal, dom))
 		return 1;
-	if (ctx->params.balance_classes && bal->kind != WP_MOVE_TASK)
+	if (ctx->params.balance_classes && bal->migration_type != WP_MIGRATE_TASK)
 		return 0;
 	return wp_bal_lb(ctx, bal)->nr_balance_failed > dom->cache_nice_tries + 2;
 }
 
 /* Nothing moved. */
-WP_INLINE int wp_balance_failed(struct wp_ctx *ctx, struct wp_balance *bal, u32 running_allowed)
+WP_INLINE int wp_balance_failed(struct wp_ctx *ctx, struct wp_lb_env *bal, u32 running_allowed)
 {
 	struct wp_lb *lb = wp_bal_lb(ctx, bal);
 	struct wp_cpu *src = WP_AT(ctx->cpus, bal->src_cpu);
-	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
+	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
 
 	/* New-idle tries are many, and a misfit task says nothing of the rest: both would make
 	 * balancing ruthless too soon. */
-	if (bal->idle != WP_NEWLY_IDLE && !wp_misfit_apart(ctx, bal))
+	if (bal->idle != WP_CPU_NEWLY_IDLE && !wp_misfit_apart(ctx, bal))
 		lb->nr_balance_failed++;
 	if (wp_need_active_balance(ctx, bal)) {
 		if (!running_allowed) {
@@ -190,9 +188,9 @@ WP_INLINE int wp_balance_failed(struct wp_ctx *ctx, struct wp_balance *bal, u32 
 }
 
 /* May a CPU of the domain outside the own group still be a source? */
-WP_INLINE int wp_sources_left(struct wp_ctx *ctx, const struct wp_balance *bal)
+WP_INLINE int wp_sources_left(struct wp_ctx *ctx, const struct wp_lb_env *bal)
 {
-	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
+	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
 	const struct wp_cpu *self = WP_AT(ctx->cpus, bal->this_cpu);
 	u32 i;
 
@@ -209,21 +207,21 @@ WP_INLINE int wp_sources_left(struct wp_ctx *ctx, const struct wp_balance *bal)
 	return 0;
 }
 
-WP_INLINE void wp_exclude(struct wp_balance *bal, u32 cpu)
+WP_INLINE void wp_exclude(struct wp_lb_env *bal, u32 cpu)
 {
 	*WP_AT(bal->excluded, cpu / 64u) |= 1ull << (cpu % 64u);
 }
 
-WP_INLINE int wp_balance_next(struct wp_ctx *ctx, struct wp_balance *bal, u32 running_allowed)
+WP_INLINE int wp_balance_next(struct wp_ctx *ctx, struct wp_lb_env *bal, u32 running_allowed)
 {
 	struct wp_lb *lb = wp_bal_lb(ctx, bal);
 	u32 parent = wp_parent_group(ctx, bal);
 
-	if (bal->new_dst != WP_NONE && bal->imbalance > 0) {
+	if (bal->new_dst_cpu != WP_NONE && bal->imbalance > 0) {
 		/* not this one again, or two CPUs could hand the task back and forth for ever */
 		wp_exclude(bal, bal->dst_cpu);
-		bal->dst_cpu = bal->new_dst;
-		bal->new_dst = WP_NONE;
+		bal->dst_cpu = bal->new_dst_cpu;
+		bal->new_dst_cpu = WP_NONE;
 		bal->tries_left = wp_min(ctx->params.nr_migrate,
 					 WP_AT(ctx->cpus, bal->src_cpu)->nr_running);
 		return WP_BALANCE_DETACH;
@@ -252,7 +250,7 @@ WP_INLINE int wp_balance_next(struct wp_ctx *ctx, struct wp_balance *bal, u32 ru
  * All tasks were offered. `running_allowed`: the task that src_cpu executes may use this_cpu.
  * Returns enum wp_balance_step; WP_BALANCE_DETACH: another round.
  */
-WP_FN int wp_balance_end(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL,
+WP_FN int wp_balance_end(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env *bal WP_NONNULL,
 			 u32 running_allowed)
 {
 	return wp_balance_over(ctx, bal, wp_balance_next(ctx, bal, running_allowed));

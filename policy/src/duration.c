@@ -59,7 +59,7 @@ WP_INLINE void wp_note_executing(struct wp_cpu *c, struct wp_task *task)
 WP_INLINE void wp_note_current(const struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task)
 {
 	wp_note_executing(c, task);
-	if (WP_OLD(ctx->params.util_est_faster))
+	if (WP_NOT_LIVE(ctx->params.util_est_faster))
 		c->curr_run_since_woken_ns = task->run_since_woken_ns;
 	c->curr_fair = 1;
 }

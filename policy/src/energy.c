@@ -97,7 +97,7 @@ WP_INLINE void wp_energy_visit(struct wp_ctx *ctx, const struct wp_task *task, u
 			       struct wp_energy_search *s, struct wp_decision *dec, u32 index)
 {
 	const struct wp_perf_domain *pd = WP_AT(ctx->perf_doms, index);
-	const struct wp_dom *dom = WP_AT(ctx->doms, s->dom);
+	const struct wp_sched_domain *dom = WP_AT(ctx->doms, s->dom);
 	u32 i, spare_max = 0, spare_cpu = WP_NONE, spare_util = 0;
 	u64 energy;
 

@@ -22,7 +22,7 @@
 WP_INLINE u32 wp_pd_cost(const struct wp_ctx *ctx, const struct wp_perf_domain *pd, u32 perf)
 {
 	const struct wp_em_perf_table *t = wp_em_perf_table(pd);
-	u32 unlimited = WP_OLD(ctx->params.energy_aware == WP_ENERGY_612);
+	u32 unlimited = WP_NOT_LIVE(ctx->params.energy_aware == WP_ENERGY_612);
 	u32 least = unlimited ? 0 : pd->min_state;
 	u32 most = unlimited ? t->nr_states - 1 : pd->max_state, i, state = most;
 
@@ -72,7 +72,7 @@ WP_FN u32 wp_eenv_pd_max_util(const struct wp_ctx *ctx WP_NONNULL, u32 index,
 	WP_FOR(i, pd->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = *WP_AT(ctx->list, pd->first_cpu + i);
 		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-		u32 boost = !WP_OLD(!ctx->params.runnable_boost);
+		u32 boost = !WP_NOT_LIVE(!ctx->params.runnable_boost);
 		struct wp_demand d =
 			wp_effective_cpu_util(ctx, c, wp_cpu_util(ctx, cpu, task, dst, boost));
 
@@ -140,7 +140,7 @@ WP_FN int wp_delta_pick(const struct wp_ctx *ctx WP_NONNULL,
 			struct wp_delta_pd *p WP_NONNULL)
 {
 	const struct wp_perf_domain *pd = WP_AT(ctx->perf_doms, p->index);
-	const struct wp_dom *dom = WP_AT(ctx->doms, dom_index);
+	const struct wp_sched_domain *dom = WP_AT(ctx->doms, dom_index);
 	u32 i;
 
 	WP_FOR(i, pd->nr_cpus, WP_MAX_CPUS) {

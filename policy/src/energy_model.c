@@ -68,8 +68,9 @@ WP_INLINE void wp_em_compute_costs(const struct wp_ctx *ctx, struct wp_em_perf_t
 	WP_FOR(i, t->nr_states, WP_MAX_STATES) {
 		struct wp_em_perf_state *s = WP_AT(t->state, t->nr_states - 1 - i);
 
-		u64 cost = WP_OLD(ctx->params.energy_aware == WP_ENERGY_61) ?
-				   wp_em_cost_61(t, s) : s->cost;
+		u64 cost = WP_NOT_LIVE(ctx->params.energy_aware == WP_ENERGY_61)
+				   ? wp_em_cost_61(t, s)
+				   : s->cost;
 
 		s->inefficient = cost >= lowest;
 		lowest = wp_min64(lowest, cost);
@@ -201,7 +202,7 @@ WP_INLINE u32 wp_em_complexity(const struct wp_ctx *ctx)
 /* A model that the kernel of this form could not have registered: get_cost came with 5.19. */
 WP_INLINE int wp_em_unknown(const struct wp_ctx *ctx, u32 pd)
 {
-	return WP_OLD(ctx->params.energy_aware < WP_ENERGY_61) &&
+	return WP_NOT_LIVE(ctx->params.energy_aware < WP_ENERGY_61) &&
 	       wp_em_perf_table(WP_AT(ctx->perf_doms, pd))->artificial;
 }
 

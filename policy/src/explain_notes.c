@@ -50,7 +50,7 @@ static void wp_drop_rest(const struct wp_ctx *ctx, u32 cpu, u32 why)
 }
 
 /* A CPU that a rule may not offer: which of the three holds? */
-static void wp_drop_barred(const struct wp_ctx *ctx, const struct wp_dom *dom, u32 cpu)
+static void wp_drop_barred(const struct wp_ctx *ctx, const struct wp_sched_domain *dom, u32 cpu)
 {
 	u32 why = WP_DROP_NOT_ALLOWED;
 
@@ -62,7 +62,8 @@ static void wp_drop_barred(const struct wp_ctx *ctx, const struct wp_dom *dom, u
 }
 
 /* The search of a domain, from list position `start` on, ends at its limit before the i-th CPU. */
-static void wp_drop_beyond(const struct wp_ctx *ctx, const struct wp_dom *dom, u32 start, u32 i)
+static void wp_drop_beyond(const struct wp_ctx *ctx, const struct wp_sched_domain *dom, u32 start,
+			   u32 i)
 {
 	for (; i < dom->nr_cpus && i < WP_MAX_CPUS; i++) {
 		u32 at = start + i;
@@ -73,12 +74,12 @@ static void wp_drop_beyond(const struct wp_ctx *ctx, const struct wp_dom *dom, u
 }
 
 /* Of a domain's groups one was chosen. */
-static void wp_drop_groups(const struct wp_ctx *ctx, const struct wp_dom *dom, u32 chosen)
+static void wp_drop_groups(const struct wp_ctx *ctx, const struct wp_sched_domain *dom, u32 chosen)
 {
 	u32 k, i;
 
 	WP_FOR(k, dom->nr_groups, WP_MAX_CPUS) {
-		const struct wp_group *g = WP_AT(ctx->groups, dom->first_group + k);
+		const struct wp_sched_group *g = WP_AT(ctx->groups, dom->first_group + k);
 
 		if (k == chosen)
 			continue;
@@ -144,7 +145,7 @@ static void wp_drop_loser(const struct wp_ctx *ctx, const struct wp_decision *de
 
 /* Packing has looked at a group as a whole: what holds for those of its CPUs that the task may
  * use. */
-static void wp_drop_packed(const struct wp_ctx *ctx, const struct wp_group *g,
+static void wp_drop_packed(const struct wp_ctx *ctx, const struct wp_sched_group *g,
 			   const struct wp_task *task, u32 why)
 {
 	u32 i;

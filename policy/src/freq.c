@@ -102,7 +102,7 @@ WP_INLINE u32 wp_cpu_util_cfs_boost(const struct wp_ctx *ctx, const struct wp_cp
 {
 	u32 util = wp_cpu_util_cfs(ctx, c);
 
-	if (!WP_OLD(ctx->params.runnable_is_load || !ctx->params.runnable_boost))
+	if (!WP_NOT_LIVE(ctx->params.runnable_is_load || !ctx->params.runnable_boost))
 		util = wp_max(util, c->avg.runnable_avg);
 	return wp_min(util, c->capacity_orig);
 }
@@ -119,7 +119,7 @@ WP_INLINE u32 wp_freq_util(const struct wp_ctx *ctx, const struct wp_cpu *c)
 	if (c->nr_fair || ctx->params.blocked_util_in_freq)
 		util += wp_max(c->avg.util_avg,
 			       ctx->params.util_est != WP_UTIL_EST_OFF ? c->util_est : 0);
-	if (WP_OLD(ctx->params.util_est_faster))
+	if (WP_NOT_LIVE(ctx->params.util_est_faster))
 		util = wp_max(util, c->dl_util + wp_util_est_faster(ctx, c));
 	if (WP_SIM(c->classes.kept))
 		return wp_class_freq_util(c, util - c->dl_util);
@@ -240,9 +240,9 @@ WP_FN int wp_sugov_update_shared(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c
 	if (raw == fd->last_raw_khz && fd->updated_once && !forced)
 		return 0;
 	fd->last_raw_khz = raw;
-	opp = wp_opp_at_least(ctx, fd, raw,
-			      WP_OLD(!ctx->params.freq_skip_inefficient) ? 0 :
-							fd->inefficient_opps);
+	opp = wp_opp_at_least(
+		ctx, fd, raw,
+		WP_NOT_LIVE(!ctx->params.freq_skip_inefficient) ? 0 : fd->inefficient_opps);
 	if (WP_SIM(fd->cut_opps))
 		opp = wp_min(opp, fd->nr_opps - 1 - fd->cut_opps);
 	if (opp < fd->next_opp && busy && !forced) {

@@ -11,7 +11,7 @@
 #include "wakeplace/policy.h"
 
 /* More tasks than CPUs and, within the margin, more demand than capacity. */
-WP_INLINE int wp_group_is_overloaded(const struct wp_group_sums *s, u32 pct)
+WP_INLINE int wp_group_is_overloaded(const struct wp_sg_lb_stats *s, u32 pct)
 {
 	if (s->nr_running <= s->weight)
 		return 0;
@@ -19,7 +19,7 @@ WP_INLINE int wp_group_is_overloaded(const struct wp_group_sums *s, u32 pct)
 }
 
 /* A CPU without a task, or demand that leaves the margin free. */
-WP_INLINE int wp_group_has_capacity(const struct wp_group_sums *s, u32 pct)
+WP_INLINE int wp_group_has_capacity(const struct wp_sg_lb_stats *s, u32 pct)
 {
 	if (s->nr_running < s->weight)
 		return 1;
@@ -28,30 +28,30 @@ WP_INLINE int wp_group_has_capacity(const struct wp_group_sums *s, u32 pct)
 }
 
 /* The class of closed sums; `imbalanced`: a pull from the group failed because of affinity. */
-WP_INLINE u32 wp_group_classify(const struct wp_group_sums *s, u32 imbalanced, u32 pct)
+WP_INLINE u32 wp_group_classify(const struct wp_sg_lb_stats *s, u32 imbalanced, u32 pct)
 {
 	if (wp_group_is_overloaded(s, pct))
-		return WP_CLASS_OVERLOADED;
+		return WP_GROUP_OVERLOADED;
 	if (imbalanced)
-		return WP_CLASS_IMBALANCED;
+		return WP_GROUP_IMBALANCED;
 	if (s->asym_packing)
-		return WP_CLASS_ASYM_PACKING;
+		return WP_GROUP_ASYM_PACKING;
 	if (s->smt_balance)
-		return WP_CLASS_SMT_BALANCE;
+		return WP_GROUP_SMT_BALANCE;
 	if (s->misfit)
-		return WP_CLASS_MISFIT;
-	return wp_group_has_capacity(s, pct) ? WP_CLASS_HAS_SPARE : WP_CLASS_FULLY_BUSY;
+		return WP_GROUP_MISFIT_TASK;
+	return wp_group_has_capacity(s, pct) ? WP_GROUP_HAS_SPARE : WP_GROUP_FULLY_BUSY;
 }
 
-WP_INLINE void wp_sums_clear(struct wp_group_sums *s)
+WP_INLINE void wp_sums_clear(struct wp_sg_lb_stats *s)
 {
-	struct wp_group_sums zero = { 0 };
+	struct wp_sg_lb_stats zero = {0};
 
 	*s = zero;
 }
 
 /* Add one CPU as it is: balancing's view. */
-WP_INLINE void wp_sums_add(const struct wp_ctx *ctx, struct wp_group_sums *s, u32 cpu)
+WP_INLINE void wp_sums_add(const struct wp_ctx *ctx, struct wp_sg_lb_stats *s, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
@@ -64,14 +64,14 @@ WP_INLINE void wp_sums_add(const struct wp_ctx *ctx, struct wp_group_sums *s, u3
 }
 
 /* Capacities are those of the last refresh by balancing. The average load is always there. */
-WP_INLINE void wp_sums_close(struct wp_group_sums *s, const struct wp_group *g, u32 pct)
+WP_INLINE void wp_sums_close(struct wp_sg_lb_stats *s, const struct wp_sched_group *g, u32 pct)
 {
 	s->capacity = g->capacity;
 	s->min_capacity = g->min_capacity;
 	s->max_capacity = g->max_capacity;
 	s->weight = g->nr_cpus;
 	s->avg_load = wp_div(s->load * WP_SCALE, s->capacity);
-	s->class = wp_group_classify(s, g->imbalanced, pct);
+	s->group_type = wp_group_classify(s, g->imbalanced, pct);
 }
 
 /*

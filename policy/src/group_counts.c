@@ -22,7 +22,7 @@ WP_INLINE u32 wp_power_orig(const struct wp_cpu *c)
 }
 
 /* Power that the CPUs of a group have when nothing but fair tasks runs. */
-WP_INLINE u64 wp_full_power(const struct wp_ctx *ctx, const struct wp_group *g)
+WP_INLINE u64 wp_full_power(const struct wp_ctx *ctx, const struct wp_sched_group *g)
 {
 	u64 sum = 0;
 	u32 i;
@@ -36,8 +36,8 @@ WP_INLINE u64 wp_full_power(const struct wp_ctx *ctx, const struct wp_group *g)
  * Tasks that `power` is enough for, rounded. A thread of a core with many has too little for one
  * and yet runs one, unless real-time tasks take more than a tenth of it.
  */
-WP_INLINE u32 wp_room(const struct wp_ctx *ctx, const struct wp_dom *dom,
-		      const struct wp_group *g, u32 power)
+WP_INLINE u32 wp_room(const struct wp_ctx *ctx, const struct wp_sched_domain *dom,
+		      const struct wp_sched_group *g, u32 power)
 {
 	u32 room = (power + WP_SCALE / 2) / WP_SCALE;
 
@@ -57,11 +57,11 @@ WP_INLINE u32 wp_uneven(const struct wp_ctx *ctx, const struct wp_spread *d, u64
 }
 
 /* Add one CPU to a group's sums; tasks of all classes count. */
-WP_INLINE void wp_counts_add(struct wp_ctx *ctx, struct wp_balance *bal, u32 cpu, u32 local,
+WP_INLINE void wp_counts_add(struct wp_ctx *ctx, struct wp_lb_env *bal, u32 cpu, u32 local,
 			     struct wp_spread *d)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	struct wp_group_stats *s = &bal->scratch;
+	struct wp_sg_lb_stats_5_4 *s = &bal->scratch;
 	u64 load = local ? wp_target_load(ctx, c, bal->load_idx)
 			 : wp_source_load(ctx, c, bal->load_idx);
 
@@ -81,11 +81,11 @@ WP_INLINE void wp_counts_add(struct wp_ctx *ctx, struct wp_balance *bal, u32 cpu
 
 /* The sums of one group, into `scratch`. */
 WP_FN int wp_update_sg_lb_stats_3_12(struct wp_ctx *ctx WP_NONNULL,
-				     struct wp_balance *bal WP_NONNULL, u32 group, u32 local)
+				     struct wp_lb_env *bal WP_NONNULL, u32 group, u32 local)
 {
-	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
-	const struct wp_group *g = WP_AT(ctx->groups, dom->first_group + group);
-	struct wp_group_stats *s = &bal->scratch, zero = { 0 };
+	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
+	const struct wp_sched_group *g = WP_AT(ctx->groups, dom->first_group + group);
+	struct wp_sg_lb_stats_5_4 *s = &bal->scratch, zero = {0};
 	struct wp_spread d = { .least = ~0ull, .least_tasks = WP_NONE };
 	u32 i;
 
@@ -100,19 +100,19 @@ WP_FN int wp_update_sg_lb_stats_3_12(struct wp_ctx *ctx WP_NONNULL,
 	s->weight = g->nr_cpus;
 	s->avg_load = wp_div(s->load * WP_SCALE, s->capacity);
 	s->load_per_task = wp_div(s->weighted_load, s->nr_running);
-	s->uneven = wp_uneven(ctx, &d, s->load_per_task);
+	s->group_imb = wp_uneven(ctx, &d, s->load_per_task);
 	s->room = wp_room(ctx, dom, g, s->capacity);
 	s->has_room = s->room > s->nr_running;
 	return 0;
 }
 
 /* Is the group in `scratch` one to relieve, and busier than the busiest so far? */
-WP_INLINE int wp_update_sd_pick_busiest_3_12(struct wp_ctx *ctx, const struct wp_balance *bal,
+WP_INLINE int wp_update_sd_pick_busiest_3_12(struct wp_ctx *ctx, const struct wp_lb_env *bal,
 					     u32 group)
 {
-	const struct wp_group_stats *s = &bal->scratch;
+	const struct wp_sg_lb_stats_5_4 *s = &bal->scratch;
 
-	if (s->avg_load > bal->busiest.avg_load && (s->nr_running > s->room || s->uneven))
+	if (s->avg_load > bal->busiest.avg_load && (s->nr_running > s->room || s->group_imb))
 		return 1;
 	/* Of equally loaded groups that only packing asks for the one of highest numbers. */
 	return s->avg_load >= bal->busiest.avg_load && wp_asym_packs_5_4(ctx, bal) &&
@@ -120,16 +120,16 @@ WP_INLINE int wp_update_sd_pick_busiest_3_12(struct wp_ctx *ctx, const struct wp
 }
 
 /* Under power-policy siblings count from the group on at which it was decided to spread (P16). */
-WP_INLINE int wp_spreads_at(const struct wp_ctx *ctx, const struct wp_balance *bal, u32 place)
+WP_INLINE int wp_spreads_at(const struct wp_ctx *ctx, const struct wp_lb_env *bal, u32 place)
 {
 	return !ctx->params.power_siblings || place >= bal->power.perf_from;
 }
 
 /* Walk all groups, the local one first; writes the root domain's flags. */
 WP_FN int wp_update_sd_lb_stats_3_12(struct wp_ctx *ctx WP_NONNULL,
-				     struct wp_balance *bal WP_NONNULL)
+				     struct wp_lb_env *bal WP_NONNULL)
 {
-	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
+	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
 	u32 k, local = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->group, bal->level);
 	u32 spread = (u32)wp_child_prefers_sibling(ctx, bal);
 
@@ -159,33 +159,33 @@ WP_FN int wp_update_sd_lb_stats_3_12(struct wp_ctx *ctx WP_NONNULL,
 }
 
 /* Is the busiest group busy enough to act? */
-WP_INLINE int wp_worth_balancing_3_12(struct wp_ctx *ctx, struct wp_balance *bal)
+WP_INLINE int wp_worth_balancing_3_12(struct wp_ctx *ctx, struct wp_lb_env *bal)
 {
-	const struct wp_group_stats *l = &bal->local, *b = &bal->busiest;
+	const struct wp_sg_lb_stats_5_4 *l = &bal->local, *b = &bal->busiest;
 	u32 pct = wp_bal_dom(ctx, bal)->imbalance_pct;
 
 	bal->avg_load = wp_div(WP_SCALE * bal->total_load, bal->total_capacity);
 	if (bal->busiest_group == WP_NONE || !b->nr_running)
 		return 0;
-	if (b->uneven)
+	if (b->group_imb)
 		return 1;
-	if (bal->idle == WP_NEWLY_IDLE && l->has_room && !b->has_room)
+	if (bal->idle == WP_CPU_NEWLY_IDLE && l->has_room && !b->has_room)
 		return 1;
 	if (l->avg_load >= b->avg_load || l->avg_load >= bal->avg_load)
 		return 0;
-	if (bal->idle == WP_IDLE)
+	if (bal->idle == WP_CPU_IDLE)
 		return l->idle_cpus > b->idle_cpus + 1 || b->nr_running > b->weight;
 	return 100 * b->avg_load > pct * l->avg_load;
 }
 
 /* How much load to move: what the busiest group has above the domain's average and above its room,
  * at most what the local one lacks. */
-WP_INLINE void wp_calculate_imbalance_3_12(struct wp_ctx *ctx, struct wp_balance *bal)
+WP_INLINE void wp_calculate_imbalance_3_12(struct wp_ctx *ctx, struct wp_lb_env *bal)
 {
-	struct wp_group_stats *l = &bal->local, *b = &bal->busiest;
+	struct wp_sg_lb_stats_5_4 *l = &bal->local, *b = &bal->busiest;
 	u64 pull = wp_sub(b->avg_load, bal->avg_load);
 
-	if (b->uneven)
+	if (b->group_imb)
 		b->load_per_task = wp_min64(b->load_per_task, bal->avg_load);
 	else
 		pull = wp_min64(pull, wp_div(wp_sub(b->nr_running, b->room) * WP_SCALE * WP_SCALE,
@@ -202,10 +202,10 @@ WP_INLINE void wp_calculate_imbalance_3_12(struct wp_ctx *ctx, struct wp_balance
 /* The queue to pull from: most load per power. A lone task heavier than what is to move stays,
  * unless its CPU has no room for any. */
 WP_FN u32 wp_find_busiest_queue_3_12(struct wp_ctx *ctx WP_NONNULL,
-				     struct wp_balance *bal WP_NONNULL)
+				     struct wp_lb_env *bal WP_NONNULL)
 {
-	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
-	const struct wp_group *g = WP_AT(ctx->groups, dom->first_group + bal->busiest_group);
+	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
+	const struct wp_sched_group *g = WP_AT(ctx->groups, dom->first_group + bal->busiest_group);
 	u32 i, busiest = WP_NONE;
 	u64 most = 0;
 
@@ -230,12 +230,12 @@ WP_FN u32 wp_find_busiest_queue_3_12(struct wp_ctx *ctx WP_NONNULL,
 
 /* power_savings.c */
 WP_FN int wp_check_power_save_busiest_group_3_4(struct wp_ctx *ctx WP_NONNULL,
-						struct wp_balance *bal WP_NONNULL);
+						struct wp_lb_env *bal WP_NONNULL);
 
 /* Groups, amount and source in one; returns the source, WP_NONE: balanced. */
-WP_INLINE u32 wp_find_busiest_3_12(struct wp_ctx *ctx, struct wp_balance *bal)
+WP_INLINE u32 wp_find_busiest_3_12(struct wp_ctx *ctx, struct wp_lb_env *bal)
 {
-	struct wp_group_stats zero = { 0 };
+	struct wp_sg_lb_stats_5_4 zero = {0};
 
 	bal->busiest = zero;
 	bal->load_idx = wp_get_sd_load_idx_5_1(ctx, bal);

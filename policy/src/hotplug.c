@@ -78,19 +78,19 @@ WP_FN int wp_domains_rebuilt(struct wp_ctx *ctx WP_NONNULL, u64 now_ns)
 
 		wp_forget_balancing(ctx, c, tick);
 		c->ilb = c->online ? c->ilb : 0;
-		c->sis_depth = 0;
-		c->idle_cores = 0;
-		c->nr_busy = c->llc_size;
+		c->nr_idle_scan = 0;
+		c->has_idle_cores = 0;
+		c->nr_busy_cpus = c->llc_size;
 	}
 	WP_FOR(i, ctx->nr_cpus, WP_MAX_CPUS) {
 		const struct wp_cpu *c = WP_AT(ctx->cpus, i);
 
 		if (wp_in_nohz(ctx, i))
-			WP_AT(ctx->cpus, c->llc_id)->nr_busy--;
+			WP_AT(ctx->cpus, c->llc_id)->nr_busy_cpus--;
 	}
 	wp_mc_rebuilt(ctx, now_ns);
 	WP_FOR(i, ctx->nr_groups, WP_MAX_GROUPS) {
-		struct wp_group *g = WP_AT(ctx->groups, i);
+		struct wp_sched_group *g = WP_AT(ctx->groups, i);
 
 		g->imbalanced = 0;
 		wp_update_group_capacity(ctx, g);

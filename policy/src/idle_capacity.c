@@ -31,7 +31,7 @@ struct wp_capacity_best {
 WP_FN int wp_siblings_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	u32 i, dom_index = wp_smt_dom(ctx, cpu);
-	const struct wp_dom *core;
+	const struct wp_sched_domain *core;
 
 	if (dom_index == WP_NONE)
 		return 1;
@@ -68,11 +68,11 @@ WP_FN int wp_select_idle_capacity(struct wp_ctx *ctx WP_NONNULL,
 				  struct wp_decision *dec WP_NONNULL)
 {
 	const struct wp_cpu *t = WP_AT(ctx->cpus, target);
-	const struct wp_dom *dom = WP_AT(ctx->doms, *WP_AT(t->dom, t->asym_full_level));
+	const struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(t->dom, t->asym_full_level));
 	u32 i, start = *WP_AT(t->pos, t->asym_full_level);
 	u32 limited = ctx->params.sis_asym == WP_SIS_ASYM_LIMITED;
 	struct wp_cpu *hints = wp_hints(ctx, target);
-	u32 cores = limited && ctx->smt && hints->idle_cores;
+	u32 cores = limited && ctx->smt && hints->has_idle_cores;
 	u32 left = wp_scan_start(ctx, target, limited && ctx->params.sis_util);
 	struct wp_capacity_best best = { .cpu = WP_NONE };
 
@@ -105,7 +105,7 @@ WP_FN int wp_select_idle_capacity(struct wp_ctx *ctx WP_NONNULL,
 		wp_capacity_offer(ctx, &best, cpu, fits, core_idle);
 	}
 	if (cores && best.rank > WP_RANK_CORE)
-		hints->idle_cores = 0;
+		hints->has_idle_cores = 0;
 	if (wp_idle_decide(dec, best.cpu, WP_REASON_IDLE_CAPACITY_BEST))
 		return 1;
 	return wp_idle_decide(dec, target, WP_REASON_TARGET_BUSY);

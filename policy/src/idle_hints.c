@@ -30,11 +30,11 @@ WP_INLINE struct wp_cpu *wp_hints(struct wp_ctx *ctx, u32 cpu)
 /* SMT: remember that the domain has an idle core, once all threads of this one are idle. */
 WP_INLINE void wp_update_idle_core(struct wp_ctx *ctx, const struct wp_cpu *c, u32 cpu)
 {
-	const struct wp_dom *core = WP_AT(ctx->doms, c->dom[0]);
+	const struct wp_sched_domain *core = WP_AT(ctx->doms, c->dom[0]);
 	struct wp_cpu *hints = wp_hints(ctx, cpu);
 	u32 i;
 
-	if (!ctx->smt || c->llc_level == WP_NONE || hints->idle_cores)
+	if (!ctx->smt || c->llc_level == WP_NONE || hints->has_idle_cores)
 		return;
 	WP_FOR(i, c->nr_levels ? core->nr_cpus : 0, WP_MAX_CPUS) {
 		u32 thread = *WP_AT(ctx->list, core->first_cpu + i);
@@ -44,7 +44,7 @@ WP_INLINE void wp_update_idle_core(struct wp_ctx *ctx, const struct wp_cpu *c, u
 		if (thread != cpu && !wp_cpu_idle(WP_AT(ctx->cpus, thread)))
 			return;
 	}
-	hints->idle_cores = 1;
+	hints->has_idle_cores = 1;
 }
 
 /*
@@ -64,7 +64,7 @@ WP_INLINE u32 wp_sis_depth(u64 sum_util, u32 nr_cpus, u32 pct)
 WP_FN int wp_update_idle_cpu_scan(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	const struct wp_dom *dom = WP_AT(ctx->doms, *WP_AT(c->dom, level));
+	const struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(c->dom, level));
 	struct wp_cpu *hints = wp_hints(ctx, cpu);
 	u64 util = 0;
 	u32 i, depth;
@@ -76,8 +76,8 @@ WP_FN int wp_update_idle_cpu_scan(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 le
 					WP_AT(ctx->cpus, *WP_AT(ctx->list, dom->first_cpu + i)));
 	}
 	depth = wp_sis_depth(util, dom->nr_cpus, dom->imbalance_pct);
-	if (hints->sis_depth != depth) /* readers on every CPU keep their copy of the line */
-		hints->sis_depth = depth;
+	if (hints->nr_idle_scan != depth) /* readers on every CPU keep their copy of the line */
+		hints->nr_idle_scan = depth;
 	return 1;
 }
 

@@ -10,7 +10,7 @@
 /* One more than the CPUs that may be looked at: reaching 0 ends the search, 1 forbids it. */
 WP_INLINE u32 wp_scan_start(struct wp_ctx *ctx, u32 target, u32 limited)
 {
-	return limited ? wp_hints(ctx, target)->sis_depth + 1 : WP_NONE;
+	return limited ? wp_hints(ctx, target)->nr_idle_scan + 1 : WP_NONE;
 }
 
 /* A free thread of a CPU's core, other than the CPU itself. */
@@ -18,7 +18,7 @@ WP_FN u32 wp_select_idle_smt(struct wp_ctx *ctx WP_NONNULL, const struct wp_task
 			     u32 cpu)
 {
 	u32 i, dom_index = wp_smt_dom(ctx, cpu);
-	const struct wp_dom *core;
+	const struct wp_sched_domain *core;
 
 	if (dom_index == WP_NONE)
 		return WP_NONE;
@@ -43,7 +43,7 @@ WP_FN int wp_select_idle_core(struct wp_ctx *ctx WP_NONNULL, const struct wp_tas
 {
 	u32 i, idle = 1, dom_index = wp_smt_dom(ctx, cpu);
 	/* nothing is read of it where the core is one thread */
-	const struct wp_dom *core = WP_AT(ctx->doms, dom_index == WP_NONE ? 0 : dom_index);
+	const struct wp_sched_domain *core = WP_AT(ctx->doms, dom_index == WP_NONE ? 0 : dom_index);
 	u32 n = dom_index == WP_NONE ? 1 : core->nr_cpus;
 
 	WP_FOR(i, n, WP_MAX_CPUS) {
@@ -62,7 +62,7 @@ WP_FN int wp_select_idle_core(struct wp_ctx *ctx WP_NONNULL, const struct wp_tas
 /* The cache domain of this CPU consists of clusters. */
 WP_INLINE int wp_has_clusters(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	if (WP_OLD(!ctx->params.sis_cluster))
+	if (WP_NOT_LIVE(!ctx->params.sis_cluster))
 		return 0;
 	return c->cluster_level != WP_NONE && c->cluster_level + 1 == c->llc_level;
 }
@@ -81,7 +81,7 @@ WP_FN u32 wp_scan_dom(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task 
 		      u32 target, u32 level, struct wp_decision *dec WP_NONNULL)
 {
 	const struct wp_cpu *t = WP_AT(ctx->cpus, target);
-	const struct wp_dom *dom = WP_AT(ctx->doms, *WP_AT(t->dom, level));
+	const struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(t->dom, level));
 	u32 i, start = *WP_AT(t->pos, level) + 1;
 
 	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
@@ -113,7 +113,7 @@ WP_FN int wp_select_idle_cpu(struct wp_ctx *ctx WP_NONNULL, const struct wp_task
 {
 	const struct wp_cpu *t = WP_AT(ctx->cpus, target);
 	struct wp_cpu *hints = wp_hints(ctx, target);
-	u32 cores = ctx->smt && hints->idle_cores, cpu;
+	u32 cores = ctx->smt && hints->has_idle_cores, cpu;
 
 	dec->scan_cores = cores;
 	dec->scan_left = wp_scan_start(ctx, target, ctx->params.sis_util);
@@ -137,6 +137,6 @@ WP_FN int wp_select_idle_cpu(struct wp_ctx *ctx WP_NONNULL, const struct wp_task
 	}
 	if (!cores)
 		return 0;
-	hints->idle_cores = 0;
+	hints->has_idle_cores = 0;
 	return wp_idle_decide(dec, dec->scan_spare, WP_REASON_IDLE_CPU);
 }

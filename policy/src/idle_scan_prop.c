@@ -17,7 +17,7 @@
 WP_INLINE int wp_prop_limits(struct wp_ctx *ctx, u32 target)
 {
 	return ctx->params.sis_prop && !ctx->params.sis_util &&
-	       !(ctx->smt && wp_hints(ctx, target)->idle_cores);
+	       !(ctx->smt && wp_hints(ctx, target)->has_idle_cores);
 }
 
 /* The idle time to expect halves with every tick that the CPU stayed busy. */
@@ -36,7 +36,7 @@ WP_FN int wp_select_idle_cpu_6_5(struct wp_ctx *ctx WP_NONNULL,
 				 struct wp_decision *dec WP_NONNULL)
 {
 	const struct wp_cpu *t = WP_AT(ctx->cpus, target);
-	const struct wp_dom *dom = WP_AT(ctx->doms, *WP_AT(t->dom, t->llc_level));
+	const struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(t->dom, t->llc_level));
 	struct wp_cpu *self = WP_AT(ctx->cpus, req->this_cpu);
 	struct wp_lb *lb;
 	u64 budget, cost, spent;

@@ -40,7 +40,8 @@ WP_INLINE int wp_free_at(const struct wp_ctx *ctx, u32 cpu)
 }
 
 /* i-th CPU of a domain counted from position `start`, wrapping. */
-WP_INLINE u32 wp_span_wrap(const struct wp_ctx *ctx, const struct wp_dom *dom, u32 start, u32 i)
+WP_INLINE u32 wp_span_wrap(const struct wp_ctx *ctx, const struct wp_sched_domain *dom, u32 start,
+			   u32 i)
 {
 	u32 at = start + i;
 

@@ -42,7 +42,7 @@ WP_INLINE int wp_near_ok(const struct wp_ctx *ctx, const struct wp_task *task, u
 /* Near enough to be taken at once: clusters are told apart where there are any. */
 WP_INLINE int wp_near_enough(const struct wp_ctx *ctx, u32 cpu, u32 target)
 {
-	return !ctx->cluster || WP_OLD(!ctx->params.sis_cluster) ||
+	return !ctx->cluster || WP_NOT_LIVE(!ctx->params.sis_cluster) ||
 	       wp_cpus_share_resources(ctx, cpu, target);
 }
 
@@ -94,7 +94,7 @@ WP_INLINE int wp_select_in_cache(struct wp_ctx *ctx, struct wp_task *task,
 
 	if (level == WP_NONE)
 		return wp_idle_decide(dec, target, WP_REASON_TARGET_NO_LLC);
-	if (ctx->smt && !wp_hints(ctx, target)->idle_cores &&
+	if (ctx->smt && !wp_hints(ctx, target)->has_idle_cores &&
 	    wp_cpus_share_cache(ctx, prev, target) &&
 	    wp_idle_decide(dec, wp_select_idle_smt(ctx, task, prev), WP_REASON_IDLE_SMT_PREV))
 		return 1;

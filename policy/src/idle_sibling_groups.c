@@ -17,7 +17,7 @@
 #include "wakeplace/policy.h"
 
 /* First CPU of the group that the task may use, if all CPUs of the group are idle. */
-WP_FN u32 wp_idle_group(struct wp_ctx *ctx WP_NONNULL, const struct wp_group *g WP_NONNULL,
+WP_FN u32 wp_idle_group(struct wp_ctx *ctx WP_NONNULL, const struct wp_sched_group *g WP_NONNULL,
 			const struct wp_task *task WP_NONNULL)
 {
 	u32 i, found = WP_NONE;
@@ -42,7 +42,7 @@ WP_FN u32 wp_idle_group_at(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *
 			   u32 target, u32 level)
 {
 	const struct wp_cpu *t = WP_AT(ctx->cpus, target);
-	const struct wp_dom *dom = WP_AT(ctx->doms, *WP_AT(t->dom, level));
+	const struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(t->dom, level));
 	u32 k, own = *WP_AT(t->group, level);
 
 	WP_FOR(k, dom->nr_groups, WP_MAX_CPUS) {
@@ -91,7 +91,7 @@ WP_FN int wp_select_idle_sibling_4_8(struct wp_ctx *ctx WP_NONNULL,
 }
 
 /* Lowest idle CPU of a domain that the task may use. */
-WP_FN u32 wp_first_idle(struct wp_ctx *ctx WP_NONNULL, const struct wp_dom *dom WP_NONNULL,
+WP_FN u32 wp_first_idle(struct wp_ctx *ctx WP_NONNULL, const struct wp_sched_domain *dom WP_NONNULL,
 			const struct wp_task *task WP_NONNULL)
 {
 	u32 i;
@@ -121,7 +121,7 @@ WP_FN int wp_select_idle_sibling_3_1(struct wp_ctx *ctx WP_NONNULL,
 		return wp_idle_decide(dec, target, WP_REASON_SAVES_POWER);
 	WP_EXPLAIN(ctx, wp_drop(ctx, target, WP_DROP_BUSY));
 	WP_FOR(i, t->nr_levels, WP_MAX_LEVELS) {
-		const struct wp_dom *dom = WP_AT(ctx->doms, *WP_AT(t->dom, i));
+		const struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(t->dom, i));
 		u32 cpu;
 
 		if (!(dom->flags & (WP_SD_SHARE_CPUCAPACITY | WP_SD_SHARE_LLC | WP_SD_SHARE_PKG)))

@@ -16,7 +16,7 @@
 #include "wakeplace/policy.h"
 
 /* Position of `cpu` in a domain's ascending list. */
-WP_INLINE u32 wp_span_index(const struct wp_ctx *ctx, const struct wp_dom *dom, u32 cpu)
+WP_INLINE u32 wp_span_index(const struct wp_ctx *ctx, const struct wp_sched_domain *dom, u32 cpu)
 {
 	u32 i, at = 0;
 
@@ -37,7 +37,7 @@ WP_FN u32 wp_idle_thread(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *ta
 			 u32 cpu, u32 all)
 {
 	u32 i, found = WP_NONE, idle = 0, dom_index = wp_smt_dom(ctx, cpu);
-	const struct wp_dom *dom;
+	const struct wp_sched_domain *dom;
 
 	if (dom_index == WP_NONE)
 		return wp_idle_at(ctx, cpu) && wp_allowed(task, cpu) ? cpu : WP_NONE;
@@ -56,12 +56,12 @@ WP_FN u32 wp_idle_thread(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *ta
 
 WP_FN u32 wp_select_idle_core_5_11(struct wp_ctx *ctx WP_NONNULL,
 				   const struct wp_task *task WP_NONNULL,
-				   const struct wp_dom *dom WP_NONNULL, u32 target)
+				   const struct wp_sched_domain *dom WP_NONNULL, u32 target)
 {
 	u32 i, start = wp_span_index(ctx, dom, target);
 	struct wp_cpu *llc = WP_AT(ctx->cpus, WP_AT(ctx->cpus, target)->llc_id);
 
-	if (!ctx->smt || !llc->idle_cores)
+	if (!ctx->smt || !llc->has_idle_cores)
 		return WP_NONE;
 	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = wp_span_wrap(ctx, dom, start, i);
@@ -73,7 +73,7 @@ WP_FN u32 wp_select_idle_core_5_11(struct wp_ctx *ctx WP_NONNULL,
 								  WP_DROP_CORE_BUSY :
 								  WP_DROP_BUSY));
 	}
-	llc->idle_cores = 0;
+	llc->has_idle_cores = 0;
 	return WP_NONE;
 }
 
@@ -91,7 +91,8 @@ WP_INLINE u32 wp_scan_limit(const struct wp_ctx *ctx, const struct wp_cpu *this_
 
 WP_FN u32 wp_select_idle_cpu_5_11(struct wp_ctx *ctx WP_NONNULL,
 				  const struct wp_task *task WP_NONNULL,
-				  const struct wp_dom *dom WP_NONNULL, u32 target, u32 this_cpu)
+				  const struct wp_sched_domain *dom WP_NONNULL, u32 target,
+				  u32 this_cpu)
 {
 	struct wp_cpu *t = WP_AT(ctx->cpus, this_cpu);
 	struct wp_lb *lb = WP_AT(t->lb, t->llc_level);
@@ -139,7 +140,7 @@ WP_FN int wp_select_idle_sibling_5_11(struct wp_ctx *ctx WP_NONNULL,
 				      struct wp_decision *dec WP_NONNULL)
 {
 	const struct wp_cpu *t = WP_AT(ctx->cpus, target);
-	const struct wp_dom *dom;
+	const struct wp_sched_domain *dom;
 	u32 prev = req->prev_cpu;
 
 	if (wp_idle_at(ctx, target))

@@ -18,7 +18,7 @@ WP_INLINE u32 wp_idlest_group(struct wp_ctx *ctx, u32 dom_index, const struct wp
 }
 
 /* May the task use some CPU of the domain? */
-WP_INLINE int wp_dom_allowed(const struct wp_dom *dom, const struct wp_task *task)
+WP_INLINE int wp_dom_allowed(const struct wp_sched_domain *dom, const struct wp_task *task)
 {
 	u64 both = 0;
 	u32 i;
@@ -35,7 +35,7 @@ WP_INLINE int wp_dom_allowed(const struct wp_dom *dom, const struct wp_task *tas
  * (docs/rules/capacity-aware.md#idlest-cpu); that the task may use it has been checked.
  */
 WP_FN u32 wp_find_idlest_group_cpu(struct wp_ctx *ctx WP_NONNULL,
-				   const struct wp_group *g WP_NONNULL,
+				   const struct wp_sched_group *g WP_NONNULL,
 				   const struct wp_task *task WP_NONNULL, u32 this_cpu,
 				   struct wp_decision *dec WP_NONNULL)
 {
@@ -87,7 +87,7 @@ WP_INLINE u32 wp_next_dom_down(const struct wp_ctx *ctx, u32 cpu, u32 weight, u3
 	u32 i, found = WP_NONE;
 
 	WP_FOR(i, c->nr_levels, WP_MAX_LEVELS) {
-		const struct wp_dom *dom = WP_AT(ctx->doms, *WP_AT(c->dom, i));
+		const struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(c->dom, i));
 
 		if (dom->nr_cpus >= weight)
 			break;
@@ -117,7 +117,7 @@ WP_FN int wp_find_idlest_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task
 		return 1;
 	}
 	WP_FOR(i, WP_MAX_LEVELS, WP_MAX_LEVELS) {
-		const struct wp_dom *dom;
+		const struct wp_sched_domain *dom;
 		u32 group;
 
 		if (dom_index == WP_NONE)

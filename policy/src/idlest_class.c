@@ -41,7 +41,7 @@ WP_INLINE u32 wp_util_less(const struct wp_ctx *ctx, const struct wp_cpu *c,
 }
 
 /* Add one CPU to dec->sums as if the task were not there. */
-WP_INLINE void wp_sums_add_less(const struct wp_ctx *ctx, struct wp_group_sums *s, u32 cpu,
+WP_INLINE void wp_sums_add_less(const struct wp_ctx *ctx, struct wp_sg_lb_stats *s, u32 cpu,
 				const struct wp_task *task)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
@@ -70,9 +70,9 @@ WP_FN int wp_update_sg_wakeup_stats(struct wp_ctx *ctx WP_NONNULL, u32 dom_index
 				    const struct wp_task *task WP_NONNULL,
 				    struct wp_decision *dec WP_NONNULL)
 {
-	const struct wp_dom *dom = WP_AT(ctx->doms, dom_index);
-	const struct wp_group *g = WP_AT(ctx->groups, group);
-	struct wp_group_sums *s = &dec->sums;
+	const struct wp_sched_domain *dom = WP_AT(ctx->doms, dom_index);
+	const struct wp_sched_group *g = WP_AT(ctx->groups, group);
+	struct wp_sg_lb_stats *s = &dec->sums;
 	u32 i;
 
 	wp_sums_clear(s);
@@ -91,17 +91,18 @@ WP_FN int wp_update_sg_wakeup_stats(struct wp_ctx *ctx WP_NONNULL, u32 dom_index
 }
 
 /* Is a remote group idler than the best one so far? */
-WP_INLINE int wp_update_pick_idlest(const struct wp_group_sums *s, const struct wp_group_sums *best)
+WP_INLINE int wp_update_pick_idlest(const struct wp_sg_lb_stats *s,
+				    const struct wp_sg_lb_stats *best)
 {
-	if (s->class != best->class)
-		return s->class < best->class;
-	switch (s->class) {
-	case WP_CLASS_OVERLOADED:
-	case WP_CLASS_FULLY_BUSY:
+	if (s->group_type != best->group_type)
+		return s->group_type < best->group_type;
+	switch (s->group_type) {
+	case WP_GROUP_OVERLOADED:
+	case WP_GROUP_FULLY_BUSY:
 		return s->avg_load < best->avg_load;
-	case WP_CLASS_MISFIT:
+	case WP_GROUP_MISFIT_TASK:
 		return s->max_capacity > best->max_capacity;
-	case WP_CLASS_HAS_SPARE:
+	case WP_GROUP_HAS_SPARE:
 		if (s->idle_cpus != best->idle_cpus)
 			return s->idle_cpus > best->idle_cpus;
 		return s->util < best->util;
@@ -111,8 +112,9 @@ WP_INLINE int wp_update_pick_idlest(const struct wp_group_sums *s, const struct 
 }
 
 /* Two loaded groups: is the remote one clearly less so? On NUMA distance speaks for staying. */
-WP_INLINE int wp_leave_for_load(const struct wp_dom *dom, const struct wp_group_sums *local,
-				const struct wp_group_sums *best)
+WP_INLINE int wp_leave_for_load(const struct wp_sched_domain *dom,
+				const struct wp_sg_lb_stats *local,
+				const struct wp_sg_lb_stats *best)
 {
 	u64 imbalance = WP_SCALE * (dom->imbalance_pct - 100) / 100;
 
@@ -124,9 +126,9 @@ WP_INLINE int wp_leave_for_load(const struct wp_dom *dom, const struct wp_group_
 }
 
 /* Two groups with spare CPUs: has the remote one more of them? On NUMA few tasks stay together. */
-WP_INLINE int wp_leave_for_idle(const struct wp_ctx *ctx, const struct wp_dom *dom,
-				const struct wp_group_sums *local,
-				const struct wp_group_sums *best, const struct wp_task *task)
+WP_INLINE int wp_leave_for_idle(const struct wp_ctx *ctx, const struct wp_sched_domain *dom,
+				const struct wp_sg_lb_stats *local,
+				const struct wp_sg_lb_stats *best, const struct wp_task *task)
 {
 	u32 limit = dom->imb_numa_nr, more = wp_max(local->idle_cpus, best->idle_cpus) -
 					     wp_min(local->idle_cpus, best->idle_cpus);
@@ -141,24 +143,25 @@ WP_INLINE int wp_leave_for_idle(const struct wp_ctx *ctx, const struct wp_dom *d
 }
 
 /* Why to leave the local group for the best remote one; WP_REASON_SLOW_LOCAL: stay. */
-WP_INLINE u32 wp_why_leave(const struct wp_ctx *ctx, const struct wp_dom *dom,
+WP_INLINE u32 wp_why_leave(const struct wp_ctx *ctx, const struct wp_sched_domain *dom,
 			   const struct wp_task *task, const struct wp_decision *dec)
 {
-	const struct wp_group_sums *local = &dec->local_sums, *best = &dec->best_sums;
+	const struct wp_sg_lb_stats *local = &dec->local_sums, *best = &dec->best_sums;
 
 	if (!local->allowed)
 		return WP_REASON_SLOW_REMOTE;
-	if (local->class != best->class)
-		return local->class < best->class ? WP_REASON_SLOW_LOCAL : WP_REASON_SLOW_CLASS;
-	switch (local->class) {
-	case WP_CLASS_OVERLOADED:
-	case WP_CLASS_FULLY_BUSY:
+	if (local->group_type != best->group_type)
+		return local->group_type < best->group_type ? WP_REASON_SLOW_LOCAL
+							    : WP_REASON_SLOW_CLASS;
+	switch (local->group_type) {
+	case WP_GROUP_OVERLOADED:
+	case WP_GROUP_FULLY_BUSY:
 		return wp_leave_for_load(dom, local, best) ? WP_REASON_SLOW_LOAD :
 							     WP_REASON_SLOW_LOCAL;
-	case WP_CLASS_MISFIT:
+	case WP_GROUP_MISFIT_TASK:
 		return local->max_capacity < best->max_capacity ? WP_REASON_SLOW_MISFIT :
 								  WP_REASON_SLOW_LOCAL;
-	case WP_CLASS_HAS_SPARE:
+	case WP_GROUP_HAS_SPARE:
 		return wp_leave_for_idle(ctx, dom, local, best, task) ? WP_REASON_SLOW_IDLE :
 									WP_REASON_SLOW_LOCAL;
 	default:
@@ -171,7 +174,7 @@ WP_FN u32 wp_find_idlest_group(struct wp_ctx *ctx WP_NONNULL, u32 dom_index,
 			       const struct wp_task *task WP_NONNULL, u32 this_cpu,
 			       struct wp_decision *dec WP_NONNULL)
 {
-	const struct wp_dom *dom = WP_AT(ctx->doms, dom_index);
+	const struct wp_sched_domain *dom = WP_AT(ctx->doms, dom_index);
 	u32 k, best = WP_NONE, local = wp_local_group(ctx, dom_index, this_cpu);
 
 	wp_sums_clear(&dec->local_sums);

@@ -12,7 +12,8 @@
 #include "wakeplace/policy.h"
 
 /* The CPU of least load, of equals the one that stands for "here", else the first (3.1). */
-WP_FN u32 wp_find_idlest_cpu_3_1(struct wp_ctx *ctx WP_NONNULL, const struct wp_group *g WP_NONNULL,
+WP_FN u32 wp_find_idlest_cpu_3_1(struct wp_ctx *ctx WP_NONNULL,
+				 const struct wp_sched_group *g WP_NONNULL,
 				 const struct wp_task *task WP_NONNULL, u32 here)
 {
 	u64 least = ~0ull;
@@ -59,8 +60,8 @@ WP_FN int wp_find_idlest_down(struct wp_ctx *ctx WP_NONNULL, struct wp_task *tas
 	dec->cpu = request->kind == WP_PLACE_WAKE ? request->prev_cpu : request->this_cpu;
 	/* A level is looked at twice at most: two domains may have the same span. */
 	WP_FOR(i, 2 * WP_MAX_LEVELS, 2 * WP_MAX_LEVELS) {
-		const struct wp_dom *dom;
-		const struct wp_group *g;
+		const struct wp_sched_domain *dom;
+		const struct wp_sched_group *g;
 		u32 index, group, cpu;
 
 		if (!levels)

@@ -52,7 +52,8 @@ struct wp_idlest_group {
 };
 
 /* Loads per capacity and best spare capacity of one group. */
-WP_FN int wp_idlest_load_sums(struct wp_ctx *ctx WP_NONNULL, const struct wp_group *g WP_NONNULL,
+WP_FN int wp_idlest_load_sums(struct wp_ctx *ctx WP_NONNULL,
+			      const struct wp_sched_group *g WP_NONNULL,
 			      const struct wp_task *task WP_NONNULL,
 			      struct wp_idlest_group *out WP_NONNULL)
 {
@@ -143,7 +144,7 @@ WP_FN u32 wp_find_idlest_group_5_4(struct wp_ctx *ctx WP_NONNULL, u32 dom_index,
 				   const struct wp_task *task WP_NONNULL,
 				   const struct wp_request *req WP_NONNULL, u32 *reason WP_NONNULL)
 {
-	const struct wp_dom *dom = WP_AT(ctx->doms, dom_index);
+	const struct wp_sched_domain *dom = WP_AT(ctx->doms, dom_index);
 	u32 k, pct = dom->imbalance_pct;
 	u32 local = wp_local_group(ctx, dom_index, req->this_cpu);
 	struct wp_idlest s = {

@@ -7,19 +7,19 @@
  */
 #include "wakeplace/policy.h"
 
-WP_INLINE u32 wp_interval_min_ms(const struct wp_dom *dom)
+WP_INLINE u32 wp_interval_min_ms(const struct wp_sched_domain *dom)
 {
-	return WP_OLD(dom->min_interval_ms) ? dom->min_interval_ms : dom->nr_cpus;
+	return WP_NOT_LIVE(dom->min_interval_ms) ? dom->min_interval_ms : dom->nr_cpus;
 }
 
-WP_INLINE u32 wp_interval_max_ms(const struct wp_dom *dom)
+WP_INLINE u32 wp_interval_max_ms(const struct wp_sched_domain *dom)
 {
-	return WP_OLD(dom->max_interval_ms) ? dom->max_interval_ms : 2 * dom->nr_cpus;
+	return WP_NOT_LIVE(dom->max_interval_ms) ? dom->max_interval_ms : 2 * dom->nr_cpus;
 }
 
 WP_INLINE u32 wp_busy_factor(const struct wp_ctx *ctx, const struct wp_cpu *c, u32 level)
 {
-	u32 own = WP_OLD(WP_AT(ctx->doms, *WP_AT(c->dom, level))->busy_factor);
+	u32 own = WP_NOT_LIVE(WP_AT(ctx->doms, *WP_AT(c->dom, level))->busy_factor);
 
 	return own ? own : ctx->params.busy_factor;
 }

@@ -65,7 +65,7 @@ WP_FN int wp_is_llc_ilb_cpu(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 no
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	int packs = wp_pack_active(ctx);
-	const struct wp_dom *dom;
+	const struct wp_sched_domain *dom;
 	u32 i, first = WP_NONE;
 
 	if (c->llc_level == WP_NONE)
@@ -116,7 +116,7 @@ WP_FN int wp_idle_llc_balance_due(const struct wp_ctx *ctx WP_NONNULL,
 
 		if (c->llc_level != WP_NONE && level <= c->llc_level)
 			continue;
-		every = wp_get_sd_balance_interval(ctx, lb, 1, WP_IDLE);
+		every = wp_get_sd_balance_interval(ctx, lb, 1, WP_CPU_IDLE);
 		if (since >= every && since - wp_div(since, every) * every < ago)
 			return 1;
 	}

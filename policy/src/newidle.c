@@ -11,9 +11,10 @@ WP_INLINE void wp_update_next_balance(struct wp_ctx *ctx, struct wp_cpu *c, u32 
 	const struct wp_lb *lb = WP_AT(c->lb, level);
 
 	if (level < c->nr_levels) /* an idle CPU's interval has no factor */
-		c->next_balance_tick = wp_min64(
-			c->next_balance_tick,
-			lb->last_balance_tick + wp_get_sd_balance_interval(ctx, lb, 1, WP_IDLE));
+		c->next_balance_tick =
+			wp_min64(c->next_balance_tick,
+				 lb->last_balance_tick +
+					 wp_get_sd_balance_interval(ctx, lb, 1, WP_CPU_IDLE));
 }
 
 /* The CPU runs out of work. Returns 1 if it should search. */
@@ -23,13 +24,14 @@ WP_FN int wp_newidle_begin(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 
 	u64 cost = ctx->params.migration_cost_ns;
 
-	c->misfit_load = 0;
+	c->misfit_task_load = 0;
 	if (ctx->params.balance_classes && c->pending)
 		return 0; /* its idle time will be too short to tell anything */
 	c->wake_idle_stamp_ns = wp_max64(now_ns, 1);
 	if (!ctx->params.newidle_balance || c->pending)
 		return 0;
-	if (WP_OLD(!ctx->params.newidle_by_cost)) /* the idle time to expect is all that counts */
+	if (WP_NOT_LIVE(
+		    !ctx->params.newidle_by_cost)) /* the idle time to expect is all that counts */
 		return c->avg_idle_ns >= cost;
 	if (ctx->params.newidle_first_cost)
 		cost = c->nr_levels ? c->lb[0].max_newidle_cost_ns : 0;
@@ -51,7 +53,7 @@ WP_FN int wp_newidle_level(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level, u6
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
-	if (WP_OLD(!ctx->params.newidle_by_cost))
+	if (WP_NOT_LIVE(!ctx->params.newidle_by_cost))
 		return wp_newidle_at(ctx, c, level);
 	if (c->avg_idle_ns >= spent_ns + WP_AT(c->lb, level)->max_newidle_cost_ns)
 		return level < c->nr_levels;
@@ -88,7 +90,7 @@ WP_FN u64 wp_newidle_done(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level)
 	wp_update_next_balance(ctx, c, level);
 	if (lb->newidle_skipped)
 		return 0;
-	if (!WP_OLD(!ctx->params.newidle_by_cost))
+	if (!WP_NOT_LIVE(!ctx->params.newidle_by_cost))
 		wp_update_newidle_cost(ctx, c, lb, cost);
 	return cost;
 }
@@ -97,7 +99,7 @@ WP_FN int wp_newidle_end(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 spent_ns, u
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
-	if (!WP_OLD(!ctx->params.newidle_by_cost))
+	if (!WP_NOT_LIVE(!ctx->params.newidle_by_cost))
 		c->max_idle_balance_cost_ns = wp_max64(c->max_idle_balance_cost_ns, spent_ns);
 	if (pulled)
 		c->wake_idle_stamp_ns = 0;

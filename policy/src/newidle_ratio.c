@@ -20,7 +20,7 @@ WP_INLINE void wp_update_newidle_stats(struct wp_lb *lb, u32 success)
 }
 
 /* Throw a dice with 1024 sides: is the attempt made? */
-WP_INLINE int wp_newidle_dice(struct wp_ctx *ctx, struct wp_balance *bal)
+WP_INLINE int wp_newidle_dice(struct wp_ctx *ctx, struct wp_lb_env *bal)
 {
 	struct wp_lb *lb = wp_bal_lb(ctx, bal);
 	u32 weight = 1 + lb->newidle_ratio;
@@ -39,7 +39,7 @@ WP_INLINE int wp_newidle_dice(struct wp_ctx *ctx, struct wp_balance *bal)
 }
 
 /* An attempt that was made is over. */
-WP_INLINE void wp_newidle_count(struct wp_ctx *ctx, const struct wp_balance *bal)
+WP_INLINE void wp_newidle_count(struct wp_ctx *ctx, const struct wp_lb_env *bal)
 {
 	if (ctx->params.newidle_random)
 		wp_update_newidle_stats(wp_bal_lb(ctx, bal), bal->moved ? bal->newidle_weight : 0);

@@ -21,7 +21,7 @@ WP_FN int wp_nohz_balance_enter_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 	*WP_AT(ctx->nohz_mask, cpu / 64u) |= 1ull << (cpu % 64u);
 	ctx->nr_nohz++;
 	ctx->nohz_has_blocked = 1;
-	WP_AT(ctx->cpus, WP_AT(ctx->cpus, cpu)->llc_id)->nr_busy--;
+	WP_AT(ctx->cpus, WP_AT(ctx->cpus, cpu)->llc_id)->nr_busy_cpus--;
 #ifndef WP_LIVE
 	if (ctx->params.nohz_form == WP_NOHZ_31)
 		wp_ilb_enter(ctx, cpu);
@@ -36,7 +36,7 @@ WP_FN int wp_nohz_balance_exit_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 		return 0;
 	*WP_AT(ctx->nohz_mask, cpu / 64u) &= ~(1ull << (cpu % 64u));
 	ctx->nr_nohz--;
-	WP_AT(ctx->cpus, WP_AT(ctx->cpus, cpu)->llc_id)->nr_busy++;
+	WP_AT(ctx->cpus, WP_AT(ctx->cpus, cpu)->llc_id)->nr_busy_cpus++;
 #ifndef WP_LIVE
 	if (ctx->params.nohz_form == WP_NOHZ_31)
 		wp_ilb_exit(ctx, cpu);
@@ -64,7 +64,8 @@ WP_FN int wp_nohz_balancer_kick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_
 		return stats;
 	if (wp_mc_quiet(ctx, cpu))
 		return wp_mc_lower_idle(ctx, cpu) ? WP_DID_KICK : stats;
-	if (c->nr_running >= 2 || (WP_OLD(!ctx->params.balance_classes) && c->misfit_load))
+	if (c->nr_running >= 2 ||
+	    (WP_NOT_LIVE(!ctx->params.balance_classes) && c->misfit_task_load))
 		return WP_DID_KICK;
 	if (ctx->params.balance_classes) {
 		if (c->nr_fair && c->nr_levels &&
@@ -73,9 +74,9 @@ WP_FN int wp_nohz_balancer_kick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_
 		if (wp_better_cpu_idle(ctx, cpu))
 			return WP_DID_KICK;
 		if (c->asym_full_level != WP_NONE) /* caches matter less than size there */
-			return c->misfit_load ? WP_DID_KICK : stats;
+			return c->misfit_task_load ? WP_DID_KICK : stats;
 	}
-	if (c->llc_level != WP_NONE && WP_AT(ctx->cpus, c->llc_id)->nr_busy > 1)
+	if (c->llc_level != WP_NONE && WP_AT(ctx->cpus, c->llc_id)->nr_busy_cpus > 1)
 		return WP_DID_KICK;
 	if (c->nr_fair && c->nr_levels &&
 	    wp_check_cpu_capacity(c, WP_AT(ctx->doms, c->dom[0])->imbalance_pct))

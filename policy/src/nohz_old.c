@@ -20,7 +20,7 @@ WP_INLINE int wp_tick_stopped(const struct wp_ctx *ctx, u32 cpu)
 /* CPUs of the group whose tick runs. */
 WP_FN u32 wp_ticking(const struct wp_ctx *ctx WP_NONNULL, u32 group)
 {
-	const struct wp_group *g = WP_AT(ctx->groups, group);
+	const struct wp_sched_group *g = WP_AT(ctx->groups, group);
 	u32 i, n = 0;
 
 	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS)
@@ -31,7 +31,7 @@ WP_FN u32 wp_ticking(const struct wp_ctx *ctx WP_NONNULL, u32 group)
 /* Is a CPU of a lower number idle without a tick? The list is ascending. */
 WP_FN int wp_lower_idle(const struct wp_ctx *ctx WP_NONNULL, u32 dom_index, u32 cpu)
 {
-	const struct wp_dom *dom = WP_AT(ctx->doms, dom_index);
+	const struct wp_sched_domain *dom = WP_AT(ctx->doms, dom_index);
 	u32 i;
 
 	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
@@ -62,7 +62,8 @@ WP_FN int wp_asym_kick_5_4(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 }
 
 /* Tasks of the group, and in the upper half whether it has room for one more. */
-WP_FN u64 wp_group_tasks(const struct wp_ctx *ctx WP_NONNULL, const struct wp_group *g WP_NONNULL)
+WP_FN u64 wp_group_tasks(const struct wp_ctx *ctx WP_NONNULL,
+			 const struct wp_sched_group *g WP_NONNULL)
 {
 	struct wp_pack_sums s;
 	u64 nr;
@@ -79,7 +80,7 @@ WP_FN u64 wp_group_tasks(const struct wp_ctx *ctx WP_NONNULL, const struct wp_gr
  */
 WP_FN int wp_pack_scattered(const struct wp_ctx *ctx WP_NONNULL, u32 dom_index)
 {
-	const struct wp_dom *dom = WP_AT(ctx->doms, dom_index);
+	const struct wp_sched_domain *dom = WP_AT(ctx->doms, dom_index);
 	u32 k, least = ~0u, least_has_room = 0, roomy = 0;
 
 	WP_FOR(k, dom->nr_groups, WP_MAX_CPUS) {
@@ -123,7 +124,7 @@ WP_FN int wp_nohz_kick_needed_3_8(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 		return 1;
 	WP_FOR(level, c->nr_levels, WP_MAX_LEVELS) {
 		u32 dom_index = *WP_AT(c->dom, level);
-		const struct wp_dom *dom = WP_AT(ctx->doms, dom_index);
+		const struct wp_sched_domain *dom = WP_AT(ctx->doms, dom_index);
 		u32 group = dom->first_group + *WP_AT(c->group, level);
 		u32 busy = wp_ticking(ctx, group);
 
@@ -141,10 +142,10 @@ WP_INLINE int wp_nohz_kick_needed_4_7(const struct wp_ctx *ctx, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
-	if (c->nr_running >= 2 || c->misfit_load) /* misfit: the rule of 4.20, if asked for */
+	if (c->nr_running >= 2 || c->misfit_task_load) /* misfit: the rule of 4.20, if asked for */
 		return 1;
 	if (c->llc_level != WP_NONE && c->llc_level + 1 < c->nr_levels &&
-	    WP_AT(ctx->cpus, c->llc_id)->nr_busy > 1)
+	    WP_AT(ctx->cpus, c->llc_id)->nr_busy_cpus > 1)
 		return 1;
 	if (c->nr_fair && c->nr_levels &&
 	    wp_check_cpu_capacity(c, WP_AT(ctx->doms, c->dom[0])->imbalance_pct))
@@ -194,7 +195,7 @@ WP_FN int wp_nohz_kick_needed_4_16(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 n
 
 /* Lowest idle CPU of the group, if others of it are busy; WP_NONE: all are alike. */
 WP_FN u32 wp_is_semi_idle_group_3_1(const struct wp_ctx *ctx WP_NONNULL,
-				    const struct wp_group *g WP_NONNULL)
+				    const struct wp_sched_group *g WP_NONNULL)
 {
 	u32 i, n = 0, first = WP_NONE;
 
@@ -222,7 +223,7 @@ WP_FN u32 wp_find_new_ilb_3_1(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 	if (!wp_mc_saves(ctx) || ctx->nr_nohz < 2)
 		return cpu;
 	WP_FOR(level, c->nr_levels, WP_MAX_LEVELS) {
-		const struct wp_dom *dom = WP_AT(ctx->doms, *WP_AT(c->dom, level));
+		const struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(c->dom, level));
 		u32 own = *WP_AT(c->group, level);
 
 		if (!(dom->flags & WP_SD_POWERSAVINGS))

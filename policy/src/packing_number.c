@@ -7,21 +7,21 @@
  */
 #include "wakeplace/policy.h"
 
-WP_INLINE u32 wp_first_of_group(struct wp_ctx *ctx, const struct wp_balance *bal, u32 group)
+WP_INLINE u32 wp_first_of_group(struct wp_ctx *ctx, const struct wp_lb_env *bal, u32 group)
 {
-	const struct wp_group *g =
+	const struct wp_sched_group *g =
 		WP_AT(ctx->groups, wp_bal_dom(ctx, bal)->first_group + group);
 
 	return *WP_AT(ctx->list, g->first_cpu);
 }
 
-WP_INLINE int wp_asym_packs_5_4(struct wp_ctx *ctx, const struct wp_balance *bal)
+WP_INLINE int wp_asym_packs_5_4(struct wp_ctx *ctx, const struct wp_lb_env *bal)
 {
 	return !!(wp_bal_dom(ctx, bal)->flags & WP_SD_ASYM_PACKING);
 }
 
 /* The group in `scratch` has work that belongs here, and is farther from it than the busiest. */
-WP_INLINE int wp_asym_busier_5_4(struct wp_ctx *ctx, const struct wp_balance *bal, u32 group)
+WP_INLINE int wp_asym_busier_5_4(struct wp_ctx *ctx, const struct wp_lb_env *bal, u32 group)
 {
 	u32 first = wp_first_of_group(ctx, bal, group);
 
@@ -32,9 +32,10 @@ WP_INLINE int wp_asym_busier_5_4(struct wp_ctx *ctx, const struct wp_balance *ba
 }
 
 /* An idle CPU takes the whole load of a busiest group of higher numbers. Returns 1 if so. */
-WP_INLINE int wp_check_asym_packing_5_4(struct wp_ctx *ctx, struct wp_balance *bal)
+WP_INLINE int wp_check_asym_packing_5_4(struct wp_ctx *ctx, struct wp_lb_env *bal)
 {
-	if (!wp_asym_packs_5_4(ctx, bal) || bal->idle == WP_BUSY || bal->busiest_group == WP_NONE ||
+	if (!wp_asym_packs_5_4(ctx, bal) || bal->idle == WP_CPU_NOT_IDLE ||
+	    bal->busiest_group == WP_NONE ||
 	    bal->dst_cpu > wp_first_of_group(ctx, bal, bal->busiest_group))
 		return 0;
 	bal->imbalance = (s64)bal->busiest.load;
@@ -42,8 +43,8 @@ WP_INLINE int wp_check_asym_packing_5_4(struct wp_ctx *ctx, struct wp_balance *b
 }
 
 /* A newly idle CPU need not fail first to have a lone running task pushed down to it. */
-WP_INLINE int wp_asym_active_balance_5_4(struct wp_ctx *ctx, const struct wp_balance *bal)
+WP_INLINE int wp_asym_active_balance_5_4(struct wp_ctx *ctx, const struct wp_lb_env *bal)
 {
-	return wp_asym_packs_5_4(ctx, bal) && bal->idle == WP_NEWLY_IDLE &&
+	return wp_asym_packs_5_4(ctx, bal) && bal->idle == WP_CPU_NEWLY_IDLE &&
 	       bal->src_cpu > bal->this_cpu;
 }

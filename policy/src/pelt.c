@@ -62,12 +62,12 @@ WP_FN u32 wp_accumulate_pelt_segments(u32 periods, u32 d1, u32 d3)
 	return first + full + d3;
 }
 
-WP_INLINE u32 wp_get_pelt_divider(const struct wp_avg *avg)
+WP_INLINE u32 wp_get_pelt_divider(const struct wp_sched_avg *avg)
 {
 	return WP_MIN_DIVIDER + avg->period_contrib;
 }
 
-WP_INLINE void wp_avg_write(struct wp_avg *avg, const struct wp_pelt_step *step)
+WP_INLINE void wp_avg_write(struct wp_sched_avg *avg, const struct wp_pelt_step *step)
 {
 	u32 div = wp_get_pelt_divider(avg);
 	u64 runnable = avg->runnable_sum * (step->runnable_is_load ? step->weight : 1);
@@ -78,7 +78,7 @@ WP_INLINE void wp_avg_write(struct wp_avg *avg, const struct wp_pelt_step *step)
 }
 
 /* `contrib` us of a span in which nothing of the step changed. */
-WP_INLINE void wp_avg_add(struct wp_avg *avg, const struct wp_pelt_step *step, u64 contrib)
+WP_INLINE void wp_avg_add(struct wp_sched_avg *avg, const struct wp_pelt_step *step, u64 contrib)
 {
 	contrib = (contrib * step->scale_freq) >> 10;
 	avg->load_sum += step->load * contrib;
@@ -91,7 +91,7 @@ WP_INLINE void wp_avg_add(struct wp_avg *avg, const struct wp_pelt_step *step, u
  * One update step (docs/rules/signals.md#pelt-update). Returns 1 if a period boundary was crossed:
  * averages written.
  */
-WP_FN int wp_update_load_sum(struct wp_avg *avg WP_NONNULL,
+WP_FN int wp_update_load_sum(struct wp_sched_avg *avg WP_NONNULL,
 			     const struct wp_pelt_step *step WP_NONNULL)
 {
 	u64 delta, periods, contrib;
@@ -133,7 +133,7 @@ WP_FN int wp_update_load_sum(struct wp_avg *avg WP_NONNULL,
  * The same where it is called most, at every switch: within a period, which most steps are, there
  * is nothing but the sums to add to, and no call.
  */
-WP_SMALL_FN int wp_avg_step(struct wp_avg *avg WP_NONNULL,
+WP_SMALL_FN int wp_avg_step(struct wp_sched_avg *avg WP_NONNULL,
 			    const struct wp_pelt_step *step WP_NONNULL)
 {
 	struct wp_pelt_step whole;

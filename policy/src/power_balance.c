@@ -26,8 +26,8 @@
 
 /* Room, use and load of one group, into bal->power.sums. Use is bounded to FULL per task: two
  * tasks that always run fill two CPUs, they do not overload them. */
-WP_FN int wp_pack_group_now(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL,
-			    const struct wp_group *g WP_NONNULL)
+WP_FN int wp_pack_group_now(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env *bal WP_NONNULL,
+			    const struct wp_sched_group *g WP_NONNULL)
 {
 	struct wp_pack_sums *s = &bal->power.sums;
 	u64 power = 0, cpus = 0, used = 0, weight = 0;
@@ -42,7 +42,7 @@ WP_FN int wp_pack_group_now(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *ba
 		if (mc) {
 			power += wp_mc_power(ctx, cpu);
 			used += (u64)full * n;
-			if (c->misfit_load && ctx->asym)
+			if (c->misfit_task_load && ctx->asym)
 				bal->power.perf_ok = 1; /* it wants a bigger CPU */
 		} else {
 			wp_pack_count(ctx, c, &power, &cpus);
@@ -99,9 +99,9 @@ WP_INLINE void wp_pack_highest(struct wp_pack_balance *p, u32 place, u32 group)
 }
 
 /* All groups, the local one first: what is allowed, and from where to where. */
-WP_INLINE void wp_pack_scan(struct wp_ctx *ctx, struct wp_balance *bal, u32 local)
+WP_INLINE void wp_pack_scan(struct wp_ctx *ctx, struct wp_lb_env *bal, u32 local)
 {
-	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
+	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
 	struct wp_pack_balance *p = &bal->power;
 	u32 k;
 
@@ -124,11 +124,11 @@ WP_INLINE void wp_pack_scan(struct wp_ctx *ctx, struct wp_balance *bal, u32 loca
 }
 
 /* Was the last time of spreading long enough ago? */
-WP_INLINE int wp_pack_settled(const struct wp_ctx *ctx, const struct wp_balance *bal,
+WP_INLINE int wp_pack_settled(const struct wp_ctx *ctx, const struct wp_lb_env *bal,
 			      struct wp_lb *lb)
 {
 	const struct wp_params *p = &ctx->params;
-	u64 last = bal->idle == WP_NEWLY_IDLE ? lb->last_balance_tick : lb->before_last_tick;
+	u64 last = bal->idle == WP_CPU_NEWLY_IDLE ? lb->last_balance_tick : lb->before_last_tick;
 	u64 quiet_ms = (u64)p->power_lazy_quiet *
 		       wp_interval_max_ms(WP_AT(ctx->doms, bal->dom));
 	u32 i, clean = wp_min(p->power_lazy_clean, 63), old = 0;
@@ -146,10 +146,10 @@ WP_INLINE int wp_pack_settled(const struct wp_ctx *ctx, const struct wp_balance 
 
 /* The queue of the donor with most load per power; empty ones are left out, and without P15 a lone
  * task that is more than what is to move. */
-WP_FN u32 wp_pack_queue(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL)
+WP_FN u32 wp_pack_queue(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env *bal WP_NONNULL)
 {
-	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
-	const struct wp_group *g = WP_AT(ctx->groups, dom->first_group + bal->power.donor);
+	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
+	const struct wp_sched_group *g = WP_AT(ctx->groups, dom->first_group + bal->power.donor);
 	u32 i, found = WP_NONE;
 	u64 most = 0;
 
@@ -172,14 +172,14 @@ WP_FN u32 wp_pack_queue(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP
 }
 
 /* The attempt packs: one task of the donor. */
-WP_INLINE u32 wp_pack_pull(struct wp_ctx *ctx, struct wp_balance *bal)
+WP_INLINE u32 wp_pack_pull(struct wp_ctx *ctx, struct wp_lb_env *bal)
 {
 	struct wp_pack_balance *p = &bal->power;
 
 	p->pulls = 1;
 	bal->busiest_group = p->donor;
 	if (ctx->params.balance_classes) {
-		bal->kind = WP_MOVE_TASK;
+		bal->migration_type = WP_MIGRATE_TASK;
 		bal->imbalance = 1;
 	} else {
 		bal->imbalance = (s64)wp_max64(p->per_task, 1);
@@ -189,15 +189,15 @@ WP_INLINE u32 wp_pack_pull(struct wp_ctx *ctx, struct wp_balance *bal)
 
 /* Under sched-mc tasks are drawn together between packages and within them, and where all CPUs are
  * of one size. */
-WP_INLINE int wp_mc_draws(const struct wp_ctx *ctx, const struct wp_balance *bal)
+WP_INLINE int wp_mc_draws(const struct wp_ctx *ctx, const struct wp_lb_env *bal)
 {
-	return bal->idle != WP_BUSY &&
+	return bal->idle != WP_CPU_NOT_IDLE &&
 	       !(WP_AT(ctx->doms, bal->dom)->flags &
 		 (WP_SD_SHARE_CPUCAPACITY | WP_SD_NUMA | WP_SD_ASYM_CPUCAPACITY));
 }
 
 /* P8 of the same: this idle CPU comes before the group of highest numbers. */
-WP_INLINE int wp_mc_lowest(const struct wp_ctx *ctx, struct wp_balance *bal)
+WP_INLINE int wp_mc_lowest(const struct wp_ctx *ctx, struct wp_lb_env *bal)
 {
 	struct wp_pack_balance *p = &bal->power;
 
@@ -211,13 +211,13 @@ WP_INLINE int wp_mc_lowest(const struct wp_ctx *ctx, struct wp_balance *bal)
 }
 
 /* ... and newly idle it need not fail first, as in the kernels of the series. */
-WP_INLINE int wp_mc_pushes(const struct wp_ctx *ctx, const struct wp_balance *bal)
+WP_INLINE int wp_mc_pushes(const struct wp_ctx *ctx, const struct wp_lb_env *bal)
 {
-	return bal->power.pulls && bal->idle == WP_NEWLY_IDLE && bal->src_cpu > bal->this_cpu &&
+	return bal->power.pulls && bal->idle == WP_CPU_NEWLY_IDLE && bal->src_cpu > bal->this_cpu &&
 	       ctx->params.mc_lowest_first && wp_mc_balances(ctx);
 }
 
-WP_INLINE void wp_pack_begin(const struct wp_ctx *ctx, struct wp_balance *bal)
+WP_INLINE void wp_pack_begin(const struct wp_ctx *ctx, struct wp_lb_env *bal)
 {
 	struct wp_pack_balance *p = &bal->power;
 
@@ -238,14 +238,14 @@ WP_INLINE void wp_pack_begin(const struct wp_ctx *ctx, struct wp_balance *bal)
 		return;
 	}
 	p->perf_ok = !wp_pack_active(ctx) || !ctx->params.power_balance || ctx->energy_active ||
-		     bal->idle == WP_BUSY ||
+		     bal->idle == WP_CPU_NOT_IDLE ||
 		     (WP_AT(ctx->doms, bal->dom)->flags & WP_SD_SHARE_CPUCAPACITY);
 	p->power_ok = !p->perf_ok;
 }
 
 /* Is the local group the leader, with a donor to take from? Under P8 from higher numbers only: what
  * it took from lower ones they would take back. */
-WP_INLINE int wp_pack_leads(const struct wp_ctx *ctx, const struct wp_balance *bal, u32 local)
+WP_INLINE int wp_pack_leads(const struct wp_ctx *ctx, const struct wp_lb_env *bal, u32 local)
 {
 	const struct wp_pack_balance *p = &bal->power;
 
@@ -256,7 +256,7 @@ WP_INLINE int wp_pack_leads(const struct wp_ctx *ctx, const struct wp_balance *b
 }
 
 /* Does this attempt spread? If not, src_cpu is the one to pull from, WP_NONE: nothing to do. */
-WP_FN int wp_pack_spreads(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL)
+WP_FN int wp_pack_spreads(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env *bal WP_NONNULL)
 {
 	u32 local = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->group, bal->level);
 	struct wp_lb *lb = wp_bal_lb(ctx, bal);
@@ -273,7 +273,7 @@ WP_FN int wp_pack_spreads(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal 
 		lb->spread_history |= 1;
 		return 1;
 	}
-	if (bal->idle != WP_NEWLY_IDLE)
+	if (bal->idle != WP_CPU_NEWLY_IDLE)
 		wp_update_idle_cpu_scan(ctx, bal->this_cpu, bal->level);
 	if ((wp_pack_leads(ctx, bal, local) && wp_pack_settled(ctx, bal, lb)) ||
 	    wp_mc_lowest(ctx, bal))

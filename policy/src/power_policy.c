@@ -24,9 +24,9 @@ WP_INLINE int wp_pack_active(const struct wp_ctx *ctx)
 /* Compute power of a CPU, 1024 = a whole one; a thread of a core has its share of the core's. */
 WP_INLINE u64 wp_pack_power_of(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	const struct wp_dom *core = WP_AT(ctx->doms, c->dom[0]);
+	const struct wp_sched_domain *core = WP_AT(ctx->doms, c->dom[0]);
 
-	if (WP_OLD(ctx->params.capacity_form != WP_CAPACITY_SIGNALS))
+	if (WP_NOT_LIVE(ctx->params.capacity_form != WP_CAPACITY_SIGNALS))
 		return c->capacity;
 	if (!c->nr_levels || !(core->flags & WP_SD_SHARE_CPUCAPACITY))
 		return c->capacity;
@@ -36,7 +36,7 @@ WP_INLINE u64 wp_pack_power_of(const struct wp_ctx *ctx, const struct wp_cpu *c)
 /* Share of its time that a CPU is busy, percent. */
 WP_INLINE u32 wp_pack_util(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	if (WP_OLD(ctx->params.pelt_scale >= WP_PELT_RATIO))
+	if (WP_NOT_LIVE(ctx->params.pelt_scale >= WP_PELT_RATIO))
 		return (u32)wp_div(100 * c->avg.load_sum, wp_max64(c->avg.runnable_sum, 1));
 	return (u32)wp_div(100ull * wp_cpu_util_cfs(ctx, c), c->capacity_orig);
 }
@@ -45,7 +45,7 @@ WP_INLINE u32 wp_pack_util(const struct wp_ctx *ctx, const struct wp_cpu *c)
 WP_INLINE u32 wp_pack_task_util(const struct wp_ctx *ctx, const struct wp_task *task,
 				const struct wp_cpu *c)
 {
-	if (WP_OLD(ctx->params.pelt_scale >= WP_PELT_RATIO))
+	if (WP_NOT_LIVE(ctx->params.pelt_scale >= WP_PELT_RATIO))
 		return (u32)wp_div(100 * task->avg.load_sum, task->avg.runnable_sum + 1);
 	return (u32)wp_div(100ull * wp_task_util_est(ctx, task), c->capacity_orig);
 }
@@ -100,7 +100,7 @@ enum wp_power_want {
 };
 
 /* Room and tasks of one group, and what is wanted. */
-WP_INLINE void wp_pack_sum(const struct wp_ctx *ctx, const struct wp_group *g,
+WP_INLINE void wp_pack_sum(const struct wp_ctx *ctx, const struct wp_sched_group *g,
 			   struct wp_pack_sums *s, u32 want)
 {
 	u64 power = 0, cpus = 0, used = 0;
@@ -123,7 +123,8 @@ WP_INLINE void wp_pack_sum(const struct wp_ctx *ctx, const struct wp_group *g,
 }
 
 /* The same for one domain of a decision, into dec->power. */
-WP_FN int wp_pack_group(const struct wp_ctx *ctx WP_NONNULL, const struct wp_group *g WP_NONNULL,
+WP_FN int wp_pack_group(const struct wp_ctx *ctx WP_NONNULL,
+			const struct wp_sched_group *g WP_NONNULL,
 			struct wp_decision *dec WP_NONNULL)
 {
 	struct wp_pack_place *p = &dec->power;
@@ -164,7 +165,7 @@ WP_INLINE u32 wp_pack_leader(const struct wp_ctx *ctx, u32 dom_index, u32 home,
 			     const struct wp_task *task, const struct wp_request *req,
 			     struct wp_decision *dec)
 {
-	const struct wp_dom *dom = WP_AT(ctx->doms, dom_index);
+	const struct wp_sched_domain *dom = WP_AT(ctx->doms, dom_index);
 	struct wp_pack_place *p = &dec->power;
 	u32 k, local = wp_local_group(ctx, dom_index, req->this_cpu);
 
@@ -221,7 +222,8 @@ WP_INLINE int wp_pack_decide(struct wp_decision *dec, u32 cpu, u32 reason)
 
 /* A CPU of the group that is allowed: for a small task the one with least room for it, above 0,
  * and not `here`; else the least loaded, of equals `here`. WP_NONE: none. */
-WP_FN u32 wp_pack_cpu(const struct wp_ctx *ctx WP_NONNULL, const struct wp_group *g WP_NONNULL,
+WP_FN u32 wp_pack_cpu(const struct wp_ctx *ctx WP_NONNULL,
+		      const struct wp_sched_group *g WP_NONNULL,
 		      const struct wp_task *task WP_NONNULL, u32 here, u32 small)
 {
 	u64 least = ~0ull;
@@ -256,10 +258,10 @@ WP_FN u32 wp_pack_cpu(const struct wp_ctx *ctx WP_NONNULL, const struct wp_group
 WP_INLINE int wp_pack_level(const struct wp_ctx *ctx, u32 dom_index, const struct wp_task *task,
 			    const struct wp_request *req, struct wp_decision *dec)
 {
-	const struct wp_dom *dom = WP_AT(ctx->doms, dom_index);
+	const struct wp_sched_domain *dom = WP_AT(ctx->doms, dom_index);
 	u32 home = wp_pack_home(ctx, dom_index, req), cpu;
 	u32 leader = wp_pack_leader(ctx, dom_index, home, task, req, dec);
-	const struct wp_group *g;
+	const struct wp_sched_group *g;
 
 	if (leader == WP_NONE)
 		return 0;
@@ -305,7 +307,7 @@ WP_FN int wp_pack_select(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_
 		wp_sync_entity_load_avg(ctx, task);
 	WP_FOR(i, here->nr_levels, WP_MAX_LEVELS) {
 		u32 index = *WP_AT(here->dom, i);
-		const struct wp_dom *dom = WP_AT(ctx->doms, index);
+		const struct wp_sched_domain *dom = WP_AT(ctx->doms, index);
 		int common = want_affine && (dom->flags & WP_SD_WAKE_AFFINE) &&
 			     wp_span_has(dom, req->prev_cpu);
 

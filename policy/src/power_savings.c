@@ -16,7 +16,7 @@ struct wp_savings {
 };
 
 /* The group in `scratch` takes part: it has tasks, and room. */
-WP_INLINE void wp_update_sd_power_savings_stats_3_4(struct wp_balance *bal, struct wp_savings *s,
+WP_INLINE void wp_update_sd_power_savings_stats_3_4(struct wp_lb_env *bal, struct wp_savings *s,
 						    u32 group, u32 first)
 {
 	u32 tasks = bal->scratch.nr_running;
@@ -41,19 +41,19 @@ WP_INLINE void wp_update_sd_power_savings_stats_3_4(struct wp_balance *bal, stru
  * with fewest tasks, one task at a time; `busiest_group` and `imbalance` say so.
  */
 WP_FN int wp_check_power_save_busiest_group_3_4(struct wp_ctx *ctx WP_NONNULL,
-						struct wp_balance *bal WP_NONNULL)
+						struct wp_lb_env *bal WP_NONNULL)
 {
-	const struct wp_dom *dom = wp_bal_dom(ctx, bal);
+	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
 	u32 local = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->group, bal->level);
 	struct wp_savings s = { .leader = WP_NONE, .least = WP_NONE };
 	u32 k;
 
-	if (!(dom->flags & WP_SD_POWERSAVINGS) || bal->idle == WP_BUSY)
+	if (!(dom->flags & WP_SD_POWERSAVINGS) || bal->idle == WP_CPU_NOT_IDLE)
 		return 0;
 	if (!bal->local.nr_running || bal->local.nr_running >= bal->local.room)
 		return 0;
 	WP_FOR(k, dom->nr_groups, WP_MAX_CPUS) {
-		const struct wp_group *g = WP_AT(ctx->groups, dom->first_group + k);
+		const struct wp_sched_group *g = WP_AT(ctx->groups, dom->first_group + k);
 
 		wp_update_sg_lb_stats_3_12(ctx, bal, k, k == local);
 		if (bal->scratch.nr_running && bal->scratch.nr_running < bal->scratch.room)

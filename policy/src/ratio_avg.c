@@ -12,7 +12,7 @@
  */
 #include "wakeplace/policy.h"
 
-WP_INLINE void wp_ratio_write(struct wp_avg *avg, u32 weight)
+WP_INLINE void wp_ratio_write(struct wp_sched_avg *avg, u32 weight)
 {
 	avg->load_avg = (u32)wp_div(weight * avg->load_sum, avg->runnable_sum + 1);
 	avg->util_avg = (u32)wp_div(WP_SCALE * avg->load_sum, avg->runnable_sum + 1);
@@ -20,7 +20,8 @@ WP_INLINE void wp_ratio_write(struct wp_avg *avg, u32 weight)
 }
 
 /* One update step; load says runnable. Returns 1 if a period boundary was crossed. */
-WP_FN int wp_ratio_update(struct wp_avg *avg WP_NONNULL, const struct wp_pelt_step *step WP_NONNULL)
+WP_FN int wp_ratio_update(struct wp_sched_avg *avg WP_NONNULL,
+			  const struct wp_pelt_step *step WP_NONNULL)
 {
 	u64 delta, periods, contrib;
 	u32 rest;
@@ -55,8 +56,8 @@ WP_FN int wp_ratio_update(struct wp_avg *avg WP_NONNULL, const struct wp_pelt_st
 }
 
 /* A task's or a queue's averages in the forms that are not sums of their parts. */
-WP_INLINE int wp_update_runnable_avg_3_8(const struct wp_ctx *ctx, struct wp_avg *avg, u64 now_ns,
-					 u32 runnable, u32 weight)
+WP_INLINE int wp_update_runnable_avg_3_8(const struct wp_ctx *ctx, struct wp_sched_avg *avg,
+					 u64 now_ns, u32 runnable, u32 weight)
 {
 	struct wp_pelt_step step = { .now_ns = now_ns, .load = runnable, .weight = weight };
 

@@ -17,7 +17,7 @@ WP_FN int wp_task_init(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NO
 	task->avg.load_avg = 0;
 	if (wp_signals_add_up(ctx) || ctx->params.power_new_averages)
 		task->avg.load_avg = task->weight;
-	task->avg.runnable_avg = WP_OLD(ctx->params.runnable_is_load) ? task->weight : 0;
+	task->avg.runnable_avg = WP_NOT_LIVE(ctx->params.runnable_is_load) ? task->weight : 0;
 	task->waker.recent_used_cpu = task->cpu;
 	/* live queues: neither ahead of nor behind others, half a slice at first */
 	task->vtime_cpu = task->cpu;
@@ -48,7 +48,7 @@ WP_INLINE void wp_reweigh_queued(struct wp_cpu *c, struct wp_task *task, u32 wei
 }
 
 /* A task's load average in queue `q` keeps its share of time, in the new weight. */
-WP_INLINE void wp_reweight_entity(struct wp_ctx *ctx, struct wp_avg *q, u32 *load_weight,
+WP_INLINE void wp_reweight_entity(struct wp_ctx *ctx, struct wp_sched_avg *q, u32 *load_weight,
 				  struct wp_task *task, u32 weight)
 {
 	u64 div = WP_MIN_DIV + task->avg.period_contrib;
@@ -61,7 +61,7 @@ WP_INLINE void wp_reweight_entity(struct wp_ctx *ctx, struct wp_avg *q, u32 *loa
 	}
 	task->weight = weight;
 	task->avg.load_avg = (u32)wp_div(weight * task->avg.load_sum, div);
-	if (WP_OLD(ctx->params.runnable_is_load))
+	if (WP_NOT_LIVE(ctx->params.runnable_is_load))
 		task->avg.runnable_avg = (u32)wp_div(weight * task->avg.runnable_sum, div);
 	q->load_avg += task->avg.load_avg;
 	q->load_sum += weight * task->avg.load_sum;
@@ -97,7 +97,7 @@ WP_FN int wp_reweight_task(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task W
  * (docs/rules/signals.md#new-task).
  */
 WP_INLINE void wp_post_init_entity_util_avg(struct wp_ctx *ctx, const struct wp_cpu *c,
-					    const struct wp_avg *q, struct wp_task *task)
+					    const struct wp_sched_avg *q, struct wp_task *task)
 {
 	u32 cap, util = 0;
 
@@ -110,7 +110,7 @@ WP_INLINE void wp_post_init_entity_util_avg(struct wp_ctx *ctx, const struct wp_
 						       q->load_avg + 1));
 	}
 	task->avg.util_avg = util;
-	if (!WP_OLD(ctx->params.runnable_is_load))
+	if (!WP_NOT_LIVE(ctx->params.runnable_is_load))
 		task->avg.runnable_avg = util;
 	task->avg.last_update_ns = 0;
 }
@@ -135,7 +135,7 @@ WP_INLINE void wp_account_enqueue(struct wp_ctx *ctx, struct wp_cpu *c, struct w
 	WP_ADD(&c->nr_fair, 1u);
 	wp_note_overload(ctx, c);
 	wp_idle_policy_enqueue(c, task);
-	if (WP_OLD(ctx->params.util_est_after_freq))
+	if (WP_NOT_LIVE(ctx->params.util_est_after_freq))
 		wp_util_est_enqueue(ctx, c, task);
 	if (!(flags & WP_Q_NEW))
 		wp_check_update_overutilized_status(ctx, c);
@@ -151,10 +151,10 @@ WP_INLINE void wp_account_dequeue(struct wp_ctx *ctx, struct wp_cpu *c, struct w
 		wp_no_current(c);
 	task->on_rq = 0;
 	task->running = 0;
-	if (WP_OLD(ctx->params.util_est_after_freq))
+	if (WP_NOT_LIVE(ctx->params.util_est_after_freq))
 		wp_util_est_dequeue(c, task);
 	if (flags & WP_Q_SLEEP) {
-		if (!WP_OLD(ctx->params.util_est_before_update))
+		if (!WP_NOT_LIVE(ctx->params.util_est_before_update))
 			wp_util_est_update(ctx, c, task);
 		wp_dur_sleep(ctx, c, task);
 	}
@@ -168,15 +168,15 @@ WP_FN int wp_enqueue_task_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *ta
 	int changed, result = 0;
 
 #ifndef WP_LIVE
-	if (task->delayed)
+	if (task->sched_delayed)
 		return wp_requeue_delayed_entity(ctx, task, now_ns);
 #endif
 	task->cpu = cpu;
-	if (WP_OLD(flags & (WP_Q_WAKEUP | WP_Q_NEW)))
+	if (WP_NOT_LIVE(flags & (WP_Q_WAKEUP | WP_Q_NEW)))
 		task->run_since_woken_ns = 0;
 	wp_update_rq_clock(c, now_ns);
 	wp_uclamp_rq_inc(ctx, c, task);
-	if (!WP_OLD(ctx->params.util_est_after_freq))
+	if (!WP_NOT_LIVE(ctx->params.util_est_after_freq))
 		wp_util_est_enqueue(ctx, c, task);
 	if (WP_SIM(flags & WP_Q_IOWAIT) && wp_sugov_iowait_boost(ctx, c, now_ns))
 		result = wp_cpufreq_update_util(ctx, c, now_ns);
@@ -207,16 +207,16 @@ WP_FN int wp_dequeue_task_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *ta
 	int result = 0;
 
 #ifndef WP_LIVE
-	if (task->delayed)
+	if (task->sched_delayed)
 		return wp_finish_delayed_dequeue_entity(ctx, task, now_ns);
 	if (flags & WP_Q_DELAY)
 		return wp_set_delayed(ctx, task, now_ns);
 #endif
 	wp_update_rq_clock(c, now_ns);
 	wp_uclamp_rq_dec(c, task);
-	if (!WP_OLD(ctx->params.util_est_after_freq))
+	if (!WP_NOT_LIVE(ctx->params.util_est_after_freq))
 		wp_util_est_dequeue(c, task);
-	if (WP_OLD(ctx->params.util_est_before_update) && (flags & WP_Q_SLEEP))
+	if (WP_NOT_LIVE(ctx->params.util_est_before_update) && (flags & WP_Q_SLEEP))
 		wp_util_est_update(ctx, c, task);
 	wp_update_load_avg_se(ctx, c, task, wp_rq_clock_pelt(ctx, c));
 	if (task->running)
@@ -310,7 +310,7 @@ WP_FN int wp_enter_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 		c->lost_idle_ns += c->clock_task_ns - c->clock_pelt_ns;
 	c->clock_pelt_ns = c->clock_task_ns;
 	c->curr_idle = 1;
-	c->misfit_load = 0;
+	c->misfit_task_load = 0;
 	c->idle_stamp_ns = now_ns;
 	c->idle_calls++;
 	wp_update_idle_core(ctx, c, cpu);
@@ -323,7 +323,7 @@ WP_FN int wp_exit_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
 	wp_update_rq_clock(c, now_ns);
-	if (WP_OLD(ctx->params.load_idx))
+	if (WP_NOT_LIVE(ctx->params.load_idx))
 		wp_cpu_load_update_idle_5_1(ctx, c, now_ns);
 	if (!wp_signals_add_up(ctx))
 		wp_update_cfs_rq_load_avg(ctx, c);
@@ -343,10 +343,10 @@ WP_FN int wp_woken(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 	if (!c->wake_idle_stamp_ns)
 		return 0;
 	c->avg_idle_ns = wp_min64((u64)((s64)c->avg_idle_ns + (diff >> 3)), most);
-	if (WP_OLD(!ctx->params.newidle_by_cost) && idle > most)
+	if (WP_NOT_LIVE(!ctx->params.newidle_by_cost) && idle > most)
 		c->avg_idle_ns = most; /* one long time made up for all short ones */
 	c->wake_idle_stamp_ns = 0;
-	if (WP_OLD(ctx->params.sis_prop)) {
+	if (WP_NOT_LIVE(ctx->params.sis_prop)) {
 		c->wake_avg_idle_ns = c->avg_idle_ns / 2;
 		c->wake_tick = wp_div(now_ns, ctx->tick_ns);
 	}
@@ -484,12 +484,12 @@ WP_INLINE int wp_tick_end(struct wp_ctx *ctx, struct wp_cpu *c, u32 cpu, int sur
 	u64 tick = wp_div(now_ns, ctx->tick_ns);
 	int result = 0;
 
-	if (WP_OLD(ctx->params.load_idx) && tick > c->load_tick)
+	if (WP_NOT_LIVE(ctx->params.load_idx) && tick > c->load_tick)
 		wp_cpu_load_update_5_1(c, wp_cpu_load(ctx, c));
 	c->load_tick = tick;
 	if (surplus)
 		ctx->surplus_tick = tick;
-	if (c->misfit_load)
+	if (c->misfit_task_load)
 		ctx->misfit_tick = tick;
 	if (ctx->params.queue == WP_QUEUE_DSQ && !wp_mc_quiet(ctx, cpu))
 		wp_note_uneven(ctx, c, cpu, tick);
@@ -498,7 +498,7 @@ WP_INLINE int wp_tick_end(struct wp_ctx *ctx, struct wp_cpu *c, u32 cpu, int sur
 		ctx->idle_timer_ns = ctx->tick_ns; /* as a kernel kicks at a busy CPU's tick */
 		result = WP_DID_END_REST;
 	}
-	if (WP_OLD(ctx->params.nohz_form == WP_NOHZ_31))
+	if (WP_NOT_LIVE(ctx->params.nohz_form == WP_NOHZ_31))
 		c->ilb &= ~(u32)WP_ILB_IDLE_AT_TICK;
 	if (ctx->params.balance && tick >= c->next_balance_tick)
 		result |= WP_DID_BALANCE;
@@ -535,7 +535,7 @@ WP_FN int wp_idle_tick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	int result = wp_update_blocked_averages(ctx, cpu, now_ns);
 
-	if (WP_OLD(ctx->params.nohz_form == WP_NOHZ_31)) {
+	if (WP_NOT_LIVE(ctx->params.nohz_form == WP_NOHZ_31)) {
 		c->ilb |= WP_ILB_IDLE_AT_TICK;
 		if (c->ilb & WP_ILB_KICKED) /* of before, unanswered */
 			result |= WP_DID_KICK;

@@ -36,8 +36,8 @@ WP_INLINE int wp_mc_balances(const struct wp_ctx *ctx)
 WP_FN u32 wp_mc_power(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	const struct wp_dom *core = WP_AT(ctx->doms, c->dom[0]);
-	u32 full = WP_OLD(c->power_orig) ? c->power_orig : wp_get_actual_cpu_capacity(ctx, c);
+	const struct wp_sched_domain *core = WP_AT(ctx->doms, c->dom[0]);
+	u32 full = WP_NOT_LIVE(c->power_orig) ? c->power_orig : wp_get_actual_cpu_capacity(ctx, c);
 	u64 power = wp_div((u64)WP_SCALE * wp_mc_holds(ctx, cpu) * wp_min(c->capacity, full), full);
 
 	if (c->nr_levels && (core->flags & WP_SD_SHARE_CPUCAPACITY))
@@ -61,7 +61,7 @@ WP_INLINE int wp_mc_overfull(const struct wp_ctx *ctx, u32 cpu)
 WP_FN int wp_mc_quiet(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	return ctx->params.mc_kick_by_room && wp_mc_balances(ctx) &&
-	       !WP_AT(ctx->cpus, cpu)->misfit_load && !wp_mc_overfull(ctx, cpu);
+	       !WP_AT(ctx->cpus, cpu)->misfit_task_load && !wp_mc_overfull(ctx, cpu);
 }
 
 /* ... but for what belongs on lower numbers (P8): is one of them idle, its tick stopped? Of the
@@ -69,7 +69,7 @@ WP_FN int wp_mc_quiet(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 WP_FN int wp_mc_lower_idle(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	const struct wp_dom *dom;
+	const struct wp_sched_domain *dom;
 	u32 i;
 
 	if (!ctx->params.mc_lowest_first || c->llc_level == WP_NONE)
@@ -90,7 +90,7 @@ WP_FN int wp_surplus(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
-	return (c->nr_fair > 1 || c->misfit_load) && !wp_mc_quiet(ctx, cpu);
+	return (c->nr_fair > 1 || c->misfit_task_load) && !wp_mc_quiet(ctx, cpu);
 }
 
 /* Why the CPU takes no task more (enum wp_drop); WP_DROP_NONE: it has room. Without P8 it must run
@@ -108,7 +108,7 @@ WP_INLINE u32 wp_mc_refuses(const struct wp_ctx *ctx, const struct wp_task *task
 		return WP_DROP_IDLE;
 	if (nr && nr >= wp_mc_room(wp_mc_power(ctx, cpu)))
 		return WP_DROP_NO_ROOM;
-	if (!ctx->asym || WP_OLD(ctx->params.pelt_scale >= WP_PELT_RATIO) ||
+	if (!ctx->asym || WP_NOT_LIVE(ctx->params.pelt_scale >= WP_PELT_RATIO) ||
 	    wp_task_fits_cpu(ctx, task, cpu))
 		return WP_DROP_NONE;
 	return WP_DROP_UNFIT;
@@ -120,7 +120,7 @@ WP_FN int wp_mc_select(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NO
 		       struct wp_decision *dec WP_NONNULL)
 {
 	const struct wp_cpu *prev = WP_AT(ctx->cpus, req->prev_cpu);
-	const struct wp_dom *dom;
+	const struct wp_sched_domain *dom;
 	u32 i, found = WP_NONE;
 
 	if (prev->llc_level == WP_NONE)

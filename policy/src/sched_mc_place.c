@@ -9,7 +9,8 @@
  * Should a task not leave what is below this level? Where power is saved a new one stays near its
  * parent while the level has, for every two of its tasks, more than one task's worth of power.
  */
-WP_FN int wp_mc_keeps(const struct wp_ctx *ctx WP_NONNULL, const struct wp_dom *dom WP_NONNULL)
+WP_FN int wp_mc_keeps(const struct wp_ctx *ctx WP_NONNULL,
+		      const struct wp_sched_domain *dom WP_NONNULL)
 {
 	u32 i, power = 0, tasks = 0;
 

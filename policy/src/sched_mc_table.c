@@ -18,7 +18,7 @@
 /* Kernels to 3.4: domains and cpu power follow the knob. */
 WP_INLINE int wp_mc_knob(const struct wp_ctx *ctx)
 {
-	return WP_OLD(ctx->params.domain_form == WP_DOMAINS_31);
+	return WP_NOT_LIVE(ctx->params.domain_form == WP_DOMAINS_31);
 }
 
 /* An entry of a table whose largest is `most`, or as the thresholds at run time say. */

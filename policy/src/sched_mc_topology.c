@@ -73,7 +73,7 @@ WP_INLINE u32 wp_mc_label(const struct wp_ctx *ctx, u32 cpu)
  * Flags that a level of 3.1 has for power saving, instead of spreading
  * (docs/rules/sched-mc.md#sched-mc-knob, docs/rules/sched-mc.md#mc-lowest-first).
  */
-WP_INLINE void wp_mc_dom_flags(const struct wp_ctx *ctx, struct wp_dom *dom)
+WP_INLINE void wp_mc_dom_flags(const struct wp_ctx *ctx, struct wp_sched_domain *dom)
 {
 	if (!wp_mc_saves(ctx))
 		return;

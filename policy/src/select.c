@@ -55,7 +55,7 @@ WP_INLINE int wp_wake_wide(const struct wp_ctx *ctx, const struct wp_task *task,
 /* Does the task, brought up to date, need more than a CPU of this capacity has? */
 WP_INLINE int wp_too_big_for(const struct wp_ctx *ctx, const struct wp_task *task, u32 capacity)
 {
-	if (WP_OLD(ctx->params.wake_cap_est))
+	if (WP_NOT_LIVE(ctx->params.wake_cap_est))
 		return !wp_fits_capacity(wp_task_util_est(ctx, task), capacity);
 	return wp_unfit(task->avg.util_avg, capacity);
 }
@@ -172,7 +172,7 @@ WP_FN int wp_walk_domains(const struct wp_ctx *ctx WP_NONNULL,
 	walk->kept = 0;
 	WP_FOR(i, here->nr_levels, WP_MAX_LEVELS) {
 		u32 index = *WP_AT(here->dom, i);
-		const struct wp_dom *dom = WP_AT(ctx->doms, index);
+		const struct wp_sched_domain *dom = WP_AT(ctx->doms, index);
 
 #ifndef WP_LIVE
 		walk->kept |= (u32)wp_mc_keeps(ctx, dom);
@@ -183,7 +183,7 @@ WP_FN int wp_walk_domains(const struct wp_ctx *ctx WP_NONNULL,
 			walk->slow = WP_NONE;
 			break;
 		}
-		if (WP_OLD(walk->kept)) {
+		if (WP_NOT_LIVE(walk->kept)) {
 			if (!want_affine)
 				break;
 		} else if (dom->flags & flag) {
@@ -257,7 +257,7 @@ WP_FN int wp_select_normal(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task W
 	if (!wake) { /* no domain balances forks: stay with the parent */
 		dec->cpu = req->prev_cpu;
 		dec->rule = WP_RULE_SLOW_PATH;
-		dec->reason = WP_OLD(walk.kept) ? WP_REASON_SAVES_POWER : WP_REASON_SLOW_LOCAL;
+		dec->reason = WP_NOT_LIVE(walk.kept) ? WP_REASON_SAVES_POWER : WP_REASON_SLOW_LOCAL;
 		return 1;
 	}
 	if (walk.affine != WP_NONE && req->this_cpu != req->prev_cpu)

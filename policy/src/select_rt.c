@@ -80,7 +80,7 @@ WP_FN u32 wp_nearest_best(const struct wp_ctx *ctx WP_NONNULL,
 	if (wp_is_best(ctx, task, ct, task->cpu, best))
 		return task->cpu;
 	WP_FOR(level, prev->nr_levels, WP_MAX_LEVELS) {
-		const struct wp_dom *dom = WP_AT(ctx->doms, *WP_AT(prev->dom, level));
+		const struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(prev->dom, level));
 
 		if (wp_span_has(dom, this_cpu) && wp_is_best(ctx, task, ct, this_cpu, best))
 			return this_cpu;

@@ -88,7 +88,7 @@ WP_INLINE int wp_short_pair(struct wp_ctx *ctx, const struct wp_task *task,
 
 	if (p->sis_short_this && target != req->this_cpu)
 		return 0;
-	if (p->sis_short_no_core && ctx->smt && wp_hints(ctx, target)->idle_cores)
+	if (p->sis_short_no_core && ctx->smt && wp_hints(ctx, target)->has_idle_cores)
 		return 0;
 	if (p->sis_short_alone == WP_SHORT_AT_MOST_ONE && nr > 1)
 		return 0;

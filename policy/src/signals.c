@@ -13,12 +13,12 @@
 
 WP_INLINE u32 wp_pelt_cpu_scale(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	return WP_OLD(ctx->params.pelt_scale == WP_PELT_CONTRIB) ? c->capacity_orig : WP_SCALE;
+	return WP_NOT_LIVE(ctx->params.pelt_scale == WP_PELT_CONTRIB) ? c->capacity_orig : WP_SCALE;
 }
 
 WP_INLINE u32 wp_pelt_freq_scale(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	return WP_OLD(ctx->params.pelt_scale == WP_PELT_CONTRIB) ? c->freq_scale : WP_SCALE;
+	return WP_NOT_LIVE(ctx->params.pelt_scale == WP_PELT_CONTRIB) ? c->freq_scale : WP_SCALE;
 }
 
 /*
@@ -42,12 +42,12 @@ WP_INLINE void wp_update_rq_clock(struct wp_cpu *c, u64 now_ns)
 /* Is a queue's signal the sum of its tasks'? Only then do tasks take their share along. */
 WP_INLINE int wp_signals_add_up(const struct wp_ctx *ctx)
 {
-	return !WP_OLD(ctx->params.pelt_scale >= WP_PELT_RATIO);
+	return !WP_NOT_LIVE(ctx->params.pelt_scale >= WP_PELT_RATIO);
 }
 
 WP_INLINE u64 wp_rq_clock_pelt(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	if (WP_OLD(ctx->params.pelt_scale != WP_PELT_CLOCK))
+	if (WP_NOT_LIVE(ctx->params.pelt_scale != WP_PELT_CLOCK))
 		return c->clock_task_ns;
 	return c->clock_pelt_ns - c->lost_idle_ns;
 }
@@ -56,7 +56,7 @@ WP_INLINE u64 wp_rq_clock_pelt(const struct wp_ctx *ctx, const struct wp_cpu *c)
  * Take averages off a queue; each sum keeps at least its average's worth
  * (docs/rules/signals.md#attach-detach).
  */
-WP_INLINE void wp_avg_take_off(const struct wp_ctx *ctx, struct wp_avg *a, u64 load, u64 util,
+WP_INLINE void wp_avg_take_off(const struct wp_ctx *ctx, struct wp_sched_avg *a, u64 load, u64 util,
 			       u64 runnable)
 {
 	u64 div = WP_MIN_DIV + a->period_contrib;
@@ -65,7 +65,7 @@ WP_INLINE void wp_avg_take_off(const struct wp_ctx *ctx, struct wp_avg *a, u64 l
 	a->load_sum = wp_max64(wp_sub(a->load_sum, load * div), (u64)a->load_avg * WP_MIN_DIV);
 	a->util_avg = (u32)wp_sub(a->util_avg, util);
 	a->util_sum = wp_max64(wp_sub(a->util_sum, util * div), (u64)a->util_avg * WP_MIN_DIV);
-	if (!WP_OLD(ctx->params.runnable_is_load)) {
+	if (!WP_NOT_LIVE(ctx->params.runnable_is_load)) {
 		a->runnable_avg = (u32)wp_sub(a->runnable_avg, runnable);
 		a->runnable_sum = wp_max64(wp_sub(a->runnable_sum, runnable * div),
 					   (u64)a->runnable_avg * WP_MIN_DIV);
@@ -94,14 +94,14 @@ WP_INLINE int wp_rq_sums_update(struct wp_ctx *ctx, struct wp_cpu *c)
 	struct wp_pelt_step step = {
 		.now_ns = wp_rq_clock_pelt(ctx, c),
 		.load = c->load_weight,
-		.runnable = WP_OLD(ctx->params.runnable_is_load)
+		.runnable = WP_NOT_LIVE(ctx->params.runnable_is_load)
 				    ? c->load_weight - c->blocked_weight
 				    : c->nr_fair,
 		.running = c->curr_fair,
 		.weight = 1,
 		.scale_cpu = wp_pelt_cpu_scale(ctx, c),
 		.scale_freq = wp_pelt_freq_scale(ctx, c),
-		.runnable_is_load = WP_OLD(ctx->params.runnable_is_load),
+		.runnable_is_load = WP_NOT_LIVE(ctx->params.runnable_is_load),
 	};
 
 	return wp_avg_step(&c->avg, &step) | changed;
@@ -125,12 +125,12 @@ WP_INLINE int wp_task_sums_update(struct wp_ctx *ctx, const struct wp_cpu *c, st
 	struct wp_pelt_step step = {
 		.now_ns = now_ns,
 		.load = task->on_rq,
-		.runnable = WP_OLD(task->delayed) ? 0 : task->on_rq,
+		.runnable = WP_NOT_LIVE(task->sched_delayed) ? 0 : task->on_rq,
 		.running = task->running,
 		.weight = task->weight,
 		.scale_cpu = wp_pelt_cpu_scale(ctx, c),
 		.scale_freq = wp_pelt_freq_scale(ctx, c),
-		.runnable_is_load = WP_OLD(ctx->params.runnable_is_load),
+		.runnable_is_load = WP_NOT_LIVE(ctx->params.runnable_is_load),
 	};
 
 	return wp_avg_step(&task->avg, &step);
@@ -163,7 +163,7 @@ WP_FN int wp_sync_entity_load_avg(struct wp_ctx *ctx WP_NONNULL, struct wp_task 
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
 
-	if (WP_OLD(task->group)) /* wp_tg_prepare did, to its group's queue */
+	if (WP_NOT_LIVE(task->task_group)) /* wp_tg_prepare did, to its group's queue */
 		return 0;
 	if (task->avg.last_update_ns)
 		wp_task_avg(ctx, c, task, c->avg.last_update_ns);
@@ -175,9 +175,9 @@ WP_FN int wp_sync_entity_load_avg(struct wp_ctx *ctx WP_NONNULL, struct wp_task 
  * (docs/rules/signals.md#attach-detach).
  */
 WP_INLINE void wp_attach_entity_load_avg(struct wp_ctx *ctx, const struct wp_cpu *c,
-					 struct wp_avg *q, struct wp_task *task)
+					 struct wp_sched_avg *q, struct wp_task *task)
 {
-	struct wp_avg *a = &task->avg;
+	struct wp_sched_avg *a = &task->avg;
 	u64 div = WP_MIN_DIV + q->period_contrib;
 
 	if (!wp_signals_add_up(ctx)) { /* it goes on from now, with what it brings */
@@ -188,7 +188,7 @@ WP_INLINE void wp_attach_entity_load_avg(struct wp_ctx *ctx, const struct wp_cpu
 	a->period_contrib = q->period_contrib;
 	a->util_sum = a->util_avg * div;
 	a->load_sum = wp_max64(wp_div(a->load_avg * div, task->weight), 1);
-	if (WP_OLD(ctx->params.runnable_is_load)) {
+	if (WP_NOT_LIVE(ctx->params.runnable_is_load)) {
 		a->runnable_sum = a->load_sum;
 	} else {
 		a->runnable_sum = a->runnable_avg * div;
@@ -202,10 +202,10 @@ WP_INLINE void wp_attach_entity_load_avg(struct wp_ctx *ctx, const struct wp_cpu
 }
 
 /* Leave a queue's sums; each keeps at least its average's worth. */
-WP_INLINE void wp_detach_entity_load_avg(struct wp_ctx *ctx, struct wp_avg *q,
+WP_INLINE void wp_detach_entity_load_avg(struct wp_ctx *ctx, struct wp_sched_avg *q,
 					 const struct wp_task *task)
 {
-	const struct wp_avg *a = &task->avg;
+	const struct wp_sched_avg *a = &task->avg;
 
 	if (!wp_signals_add_up(ctx))
 		return;
@@ -214,7 +214,7 @@ WP_INLINE void wp_detach_entity_load_avg(struct wp_ctx *ctx, struct wp_avg *q,
 			       (u64)q->load_avg * WP_MIN_DIV);
 	q->util_avg = (u32)wp_sub(q->util_avg, a->util_avg);
 	q->util_sum = wp_max64(wp_sub(q->util_sum, a->util_sum), (u64)q->util_avg * WP_MIN_DIV);
-	if (WP_OLD(ctx->params.runnable_is_load))
+	if (WP_NOT_LIVE(ctx->params.runnable_is_load))
 		return;
 	q->runnable_avg = (u32)wp_sub(q->runnable_avg, a->runnable_avg);
 	q->runnable_sum = wp_max64(wp_sub(q->runnable_sum, a->runnable_sum),
@@ -222,19 +222,19 @@ WP_INLINE void wp_detach_entity_load_avg(struct wp_ctx *ctx, struct wp_avg *q,
 }
 
 /* Where the third signal is the queued tasks' load, it follows them onto and off the queue. */
-WP_INLINE void wp_enqueue_runnable_load_avg_5_6(struct wp_ctx *ctx, struct wp_avg *q,
+WP_INLINE void wp_enqueue_runnable_load_avg_5_6(struct wp_ctx *ctx, struct wp_sched_avg *q,
 						const struct wp_task *task)
 {
-	if (!WP_OLD(ctx->params.runnable_is_load) || !wp_signals_add_up(ctx))
+	if (!WP_NOT_LIVE(ctx->params.runnable_is_load) || !wp_signals_add_up(ctx))
 		return;
 	q->runnable_avg += task->avg.runnable_avg;
 	q->runnable_sum += task->weight * task->avg.runnable_sum;
 }
 
-WP_INLINE void wp_dequeue_runnable_load_avg_5_6(struct wp_ctx *ctx, struct wp_avg *q,
+WP_INLINE void wp_dequeue_runnable_load_avg_5_6(struct wp_ctx *ctx, struct wp_sched_avg *q,
 						const struct wp_task *task)
 {
-	if (!WP_OLD(ctx->params.runnable_is_load) || !wp_signals_add_up(ctx))
+	if (!WP_NOT_LIVE(ctx->params.runnable_is_load) || !wp_signals_add_up(ctx))
 		return;
 	q->runnable_avg = (u32)wp_sub(q->runnable_avg, task->avg.runnable_avg);
 	q->runnable_sum = wp_sub(q->runnable_sum, task->weight * task->avg.runnable_sum);

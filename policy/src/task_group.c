@@ -32,7 +32,7 @@ WP_INLINE void wp_update_cfs_group(struct wp_ctx *ctx, struct wp_task_group *tg,
 		return;
 	weight = wp_tg_ask_outer(tg, q, wp_tg_ask(&tg->sum, &q->part, load));
 	runnable = weight;
-	if (WP_OLD(ctx->params.runnable_is_load))
+	if (WP_NOT_LIVE(ctx->params.runnable_is_load))
 		runnable = wp_tg_runnable_weight(q, weight);
 	if (weight != q->weight || runnable != q->runnable_weight)
 		wp_tg_set_weight(ctx, c, q, weight, runnable);
@@ -161,7 +161,7 @@ WP_FN int wp_tg_enqueue(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg 
 		task->run_since_woken_ns = 0;
 	wp_update_rq_clock(c, now_ns);
 	wp_uclamp_rq_inc(ctx, c, task);
-	if (!WP_OLD(ctx->params.util_est_after_freq))
+	if (!WP_NOT_LIVE(ctx->params.util_est_after_freq))
 		wp_util_est_enqueue(ctx, c, task);
 	if ((flags & WP_Q_IOWAIT) && wp_sugov_iowait_boost(ctx, c, now_ns))
 		result = wp_cpufreq_update_util(ctx, c, now_ns);
@@ -193,9 +193,9 @@ WP_FN int wp_tg_dequeue(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg 
 	int result = 0;
 
 	wp_uclamp_rq_dec(c, task);
-	if (!WP_OLD(ctx->params.util_est_after_freq))
+	if (!WP_NOT_LIVE(ctx->params.util_est_after_freq))
 		wp_util_est_dequeue(c, task);
-	if (WP_OLD(ctx->params.util_est_before_update) && (flags & WP_Q_SLEEP))
+	if (WP_NOT_LIVE(ctx->params.util_est_before_update) && (flags & WP_Q_SLEEP))
 		wp_util_est_update(ctx, c, task);
 	if (wp_tg_event(ctx, tg, task, now_ns, 1))
 		result = wp_cpufreq_update_util(ctx, c, now_ns);
@@ -269,8 +269,8 @@ WP_INLINE void wp_tg_leave_share(struct wp_ctx *ctx, struct wp_task_group *tg, s
 	wp_tg_prepare(ctx, tg, task);
 	q->removed_load += task->avg.load_avg;
 	q->removed_util += task->avg.util_avg;
-	q->removed_runnable += WP_OLD(ctx->params.runnable_is_load) ? task->avg.load_sum :
-								      task->avg.runnable_avg;
+	q->removed_runnable += WP_NOT_LIVE(ctx->params.runnable_is_load) ? task->avg.load_sum
+									 : task->avg.runnable_avg;
 	q->nr_removed++;
 }
 

@@ -29,7 +29,7 @@ WP_INLINE int wp_tg_apply_removed(struct wp_ctx *ctx, struct wp_tg_queue *q)
 	if (!q->nr_removed)
 		return 0;
 	wp_avg_take_off(ctx, &q->avg, q->removed_load, q->removed_util, q->removed_runnable);
-	if (!WP_OLD(ctx->params.runnable_is_load))
+	if (!WP_NOT_LIVE(ctx->params.runnable_is_load))
 		sum = (sum * (WP_MIN_DIV + q->avg.period_contrib)) >> 10;
 	q->moved_load_sum -= (s64)sum;
 	q->moved = 1;
@@ -43,7 +43,7 @@ WP_INLINE int wp_tg_apply_removed(struct wp_ctx *ctx, struct wp_tg_queue *q)
 /* The group's queue on a CPU. Returns 1 if its averages changed. */
 WP_INLINE int wp_tg_queue_update(struct wp_ctx *ctx, const struct wp_cpu *c, struct wp_tg_queue *q)
 {
-	u32 is_load = WP_OLD(ctx->params.runnable_is_load);
+	u32 is_load = WP_NOT_LIVE(ctx->params.runnable_is_load);
 	int changed = wp_tg_apply_removed(ctx, q);
 	struct wp_pelt_step step = {
 		.now_ns = wp_rq_clock_pelt(ctx, c),
@@ -72,7 +72,7 @@ WP_INLINE void wp_tg_entity_runnable(struct wp_tg_queue *q)
 WP_INLINE int wp_tg_entity_update(struct wp_ctx *ctx, const struct wp_cpu *c,
 				  struct wp_tg_queue *q)
 {
-	u32 is_load = WP_OLD(ctx->params.runnable_is_load);
+	u32 is_load = WP_NOT_LIVE(ctx->params.runnable_is_load);
 	struct wp_pelt_step step = {
 		.now_ns = wp_rq_clock_pelt(ctx, c),
 		.load = q->nr != 0,
@@ -124,7 +124,7 @@ WP_INLINE u64 wp_tg_load_sum(const struct wp_tg_queue *q, s64 moved, u64 div, u3
 /* The entity's load, and in the CPU's queue, after load has moved. */
 WP_INLINE void wp_update_tg_cfs_load(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_tg_queue *q)
 {
-	struct wp_avg *e = &q->entity, *rq = &c->avg;
+	struct wp_sched_avg *e = &q->entity, *rq = &c->avg;
 	u64 div = WP_MIN_DIV + rq->period_contrib;
 	s64 moved = q->moved_load_sum;
 	u64 sum, was = e->load_sum;
@@ -148,7 +148,7 @@ WP_INLINE void wp_tg_runnable_load(struct wp_ctx *ctx, struct wp_cpu *c,
 {
 	u64 sum = q->runnable_weight * q->entity.runnable_sum;
 
-	if (!WP_OLD(ctx->params.runnable_is_load))
+	if (!WP_NOT_LIVE(ctx->params.runnable_is_load))
 		return;
 	if (add) {
 		c->avg.runnable_avg += q->entity.runnable_avg;
@@ -163,7 +163,7 @@ WP_INLINE void wp_tg_runnable_load(struct wp_ctx *ctx, struct wp_cpu *c,
 WP_INLINE int wp_propagate_entity_load_avg(struct wp_ctx *ctx, struct wp_cpu *c,
 					   struct wp_tg_queue *q)
 {
-	struct wp_avg *e = &q->entity, *rq = &c->avg;
+	struct wp_sched_avg *e = &q->entity, *rq = &c->avg;
 	u64 div = WP_MIN_DIV + rq->period_contrib;
 
 	if (!q->moved)
@@ -171,7 +171,7 @@ WP_INLINE int wp_propagate_entity_load_avg(struct wp_ctx *ctx, struct wp_cpu *c,
 	q->moved = 0;
 	wp_tg_follow(&e->util_avg, &e->util_sum, &rq->util_avg, &rq->util_sum, q->avg.util_avg,
 		     div);
-	if (!WP_OLD(ctx->params.runnable_is_load)) {
+	if (!WP_NOT_LIVE(ctx->params.runnable_is_load)) {
 		wp_tg_follow(&e->runnable_avg, &e->runnable_sum, &rq->runnable_avg,
 			     &rq->runnable_sum, q->avg.runnable_avg, div);
 		wp_update_tg_cfs_load(ctx, c, q);
@@ -191,7 +191,7 @@ WP_INLINE int wp_propagate_entity_load_avg(struct wp_ctx *ctx, struct wp_cpu *c,
 WP_INLINE void wp_tg_set_weight(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_tg_queue *q,
 				u32 weight, u32 runnable)
 {
-	struct wp_avg *e = &q->entity;
+	struct wp_sched_avg *e = &q->entity;
 	u64 div = WP_MIN_DIV + e->period_contrib;
 
 	if (q->nr) {
@@ -206,7 +206,7 @@ WP_INLINE void wp_tg_set_weight(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_
 	e->load_avg = (u32)wp_div(weight * e->load_sum, div);
 	c->avg.load_avg += e->load_avg;
 	c->avg.load_sum += weight * e->load_sum;
-	if (!WP_OLD(ctx->params.runnable_is_load))
+	if (!WP_NOT_LIVE(ctx->params.runnable_is_load))
 		return;
 	wp_tg_entity_runnable(q);
 	if (q->nr)

@@ -40,7 +40,7 @@ WP_INLINE void wp_append_cpu(struct wp_ctx *ctx, u32 n, u32 cpu)
 }
 
 /* The span of the group of `cpu` at a level, appended to the list. Returns its length. */
-WP_INLINE u32 wp_collect_span(struct wp_ctx *ctx, struct wp_dom *dom, u32 level, u32 cpu)
+WP_INLINE u32 wp_collect_span(struct wp_ctx *ctx, struct wp_sched_domain *dom, u32 level, u32 cpu)
 {
 	u32 i, n = 0;
 
@@ -67,7 +67,7 @@ WP_INLINE int wp_level_prefers_sibling(const struct wp_ctx *ctx, u32 flags)
 }
 
 /* Flags and tunables of a level, as the kernels initialise them. */
-WP_INLINE void wp_sd_init(struct wp_ctx *ctx, struct wp_dom *dom, u32 below)
+WP_INLINE void wp_sd_init(struct wp_ctx *ctx, struct wp_sched_domain *dom, u32 below)
 {
 	if (!ctx->params.asym_packing)
 		dom->flags &= ~(u32)WP_SD_ASYM_PACKING;
@@ -130,7 +130,7 @@ WP_INLINE u32 wp_count_cores(const struct wp_ctx *ctx, u32 first, u32 nr)
 	for (i = 0; i < nr; i++) {
 		u32 cpu = *WP_AT(ctx->list, first + i);
 		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-		const struct wp_dom *core = WP_AT(ctx->doms, c->dom[0]);
+		const struct wp_sched_domain *core = WP_AT(ctx->doms, c->dom[0]);
 
 		cores += !c->nr_levels || !(core->flags & WP_SD_SHARE_CPUCAPACITY) ||
 			 *WP_AT(ctx->list, core->first_cpu) == cpu;
@@ -140,10 +140,10 @@ WP_INLINE u32 wp_count_cores(const struct wp_ctx *ctx, u32 first, u32 nr)
 
 /* The group of a child domain. An asymmetric domain may not want its children's tasks spread: it
  * would pull them to CPUs that are too small. */
-WP_INLINE void wp_group_of_child(struct wp_ctx *ctx, const struct wp_dom *dom, u32 child,
-				 struct wp_group *g)
+WP_INLINE void wp_group_of_child(struct wp_ctx *ctx, const struct wp_sched_domain *dom, u32 child,
+				 struct wp_sched_group *g)
 {
-	struct wp_dom *below = WP_AT(ctx->doms, child);
+	struct wp_sched_domain *below = WP_AT(ctx->doms, child);
 
 	if (ctx->params.prefer_sibling == WP_SIBLING_NOT_ASYM &&
 	    (dom->flags & WP_SD_ASYM_CPUCAPACITY))
@@ -155,10 +155,10 @@ WP_INLINE void wp_group_of_child(struct wp_ctx *ctx, const struct wp_dom *dom, u
 }
 
 /* The group of a child domain, or of the CPU at a place in the list (WP_NONE: no child). */
-WP_INLINE void wp_fill_group(struct wp_ctx *ctx, const struct wp_dom *dom, u32 child, u32 at,
-			     struct wp_group *g)
+WP_INLINE void wp_fill_group(struct wp_ctx *ctx, const struct wp_sched_domain *dom, u32 child,
+			     u32 at, struct wp_sched_group *g)
 {
-	struct wp_group zero = { 0 };
+	struct wp_sched_group zero = {0};
 
 	*g = zero;
 	if (child == WP_NONE) {
@@ -174,7 +174,7 @@ WP_INLINE void wp_fill_group(struct wp_ctx *ctx, const struct wp_dom *dom, u32 c
 
 /* One group per child domain (or per CPU at the bottom), in order of their first CPU. Those that
  * find no room are counted only. */
-WP_INLINE void wp_build_sched_groups(struct wp_ctx *ctx, struct wp_dom *dom)
+WP_INLINE void wp_build_sched_groups(struct wp_ctx *ctx, struct wp_sched_domain *dom)
 {
 	u32 i;
 
@@ -185,7 +185,7 @@ WP_INLINE void wp_build_sched_groups(struct wp_ctx *ctx, struct wp_dom *dom)
 		u32 child = wp_top_dom(ctx, cpu);
 		u32 first = child == WP_NONE ? cpu :
 				*WP_AT(ctx->list, WP_AT(ctx->doms, child)->first_cpu);
-		struct wp_group *g;
+		struct wp_sched_group *g;
 
 		if (first != cpu) { /* the group stands already: the one of its first CPU */
 			const struct wp_cpu *f = WP_AT(ctx->cpus, first);
@@ -203,7 +203,7 @@ WP_INLINE void wp_build_sched_groups(struct wp_ctx *ctx, struct wp_dom *dom)
 }
 
 /* A CPU begins to remember of a level: half of the new-idle attempts are made. */
-WP_INLINE void wp_lb_init(struct wp_lb *lb, const struct wp_dom *dom)
+WP_INLINE void wp_lb_init(struct wp_lb *lb, const struct wp_sched_domain *dom)
 {
 	lb->balance_interval_ms = wp_interval_min_ms(dom);
 	lb->newidle_calls = 512;
@@ -212,7 +212,8 @@ WP_INLINE void wp_lb_init(struct wp_lb *lb, const struct wp_dom *dom)
 }
 
 /* Push a finished domain onto the stack of the CPU at place `i` of its list. */
-WP_INLINE void wp_attach_cpu(struct wp_ctx *ctx, const struct wp_dom *dom, u32 index, u32 i)
+WP_INLINE void wp_attach_cpu(struct wp_ctx *ctx, const struct wp_sched_domain *dom, u32 index,
+			     u32 i)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, *WP_AT(ctx->list, dom->first_cpu + i));
 
@@ -234,7 +235,7 @@ WP_INLINE void wp_attach_cpu(struct wp_ctx *ctx, const struct wp_dom *dom, u32 i
 }
 
 /* The domain is that of each of its CPUs. */
-WP_INLINE void wp_attach_dom(struct wp_ctx *ctx, const struct wp_dom *dom, u32 index)
+WP_INLINE void wp_attach_dom(struct wp_ctx *ctx, const struct wp_sched_domain *dom, u32 index)
 {
 	u32 i;
 
@@ -246,7 +247,7 @@ WP_INLINE void wp_attach_dom(struct wp_ctx *ctx, const struct wp_dom *dom, u32 i
  * Wake-ups take the slow path on an asymmetric domain and all below it
  * (docs/rules/capacity-aware.md#balance-wake).
  */
-WP_INLINE void wp_set_balance_wake(struct wp_ctx *ctx, const struct wp_dom *dom)
+WP_INLINE void wp_set_balance_wake(struct wp_ctx *ctx, const struct wp_sched_domain *dom)
 {
 	u32 i, level;
 
@@ -270,9 +271,10 @@ WP_INLINE u32 wp_topo_room(const struct wp_ctx *ctx)
 
 /* Has the domain no use beside the one below? What it alone asked for then goes down, except in
  * 3.x. */
-WP_INLINE int wp_sd_parent_degenerate(struct wp_ctx *ctx, const struct wp_dom *dom, u32 below)
+WP_INLINE int wp_sd_parent_degenerate(struct wp_ctx *ctx, const struct wp_sched_domain *dom,
+				      u32 below)
 {
-	struct wp_dom *child;
+	struct wp_sched_domain *child;
 
 	if (dom->nr_cpus == 1)
 		return 1;
@@ -293,7 +295,7 @@ WP_INLINE int wp_sd_parent_degenerate(struct wp_ctx *ctx, const struct wp_dom *d
 WP_INLINE u32 wp_build_sched_domain(struct wp_ctx *ctx, u32 level, u32 flags, u32 cpu)
 {
 	u32 index = ctx->nr_doms, below = wp_top_dom(ctx, cpu), distinct, room;
-	struct wp_dom *dom, found = { .flags = flags, .topo_level = level };
+	struct wp_sched_domain *dom, found = {.flags = flags, .topo_level = level};
 
 	found.nr_cpus = wp_collect_span(ctx, &found, level, cpu);
 	wp_sd_init(ctx, &found, below);
@@ -320,7 +322,7 @@ WP_INLINE u32 wp_build_sched_domain(struct wp_ctx *ctx, u32 level, u32 flags, u3
 }
 
 /* Capacity of a group: sum and smallest of its CPUs. */
-WP_INLINE void wp_update_group_capacity(struct wp_ctx *ctx, struct wp_group *g)
+WP_INLINE void wp_update_group_capacity(struct wp_ctx *ctx, struct wp_sched_group *g)
 {
 	u32 i, sum = 0, least = WP_NONE, most = 0;
 
@@ -347,7 +349,7 @@ WP_INLINE void wp_numa_limits(struct wp_ctx *ctx, const struct wp_cpu *c)
 
 	level = c->llc_level == WP_NONE ? 0 : c->llc_level + 1;
 	for (; level < c->nr_levels; level++) {
-		struct wp_dom *dom = WP_AT(ctx->doms, *WP_AT(c->dom, level));
+		struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(c->dom, level));
 
 		if (!imb) { /* the first level above the cache; a node of one cache has none */
 			imb = dom->flags & WP_SD_NUMA ? c->llc_size / 8 :
@@ -373,7 +375,7 @@ WP_INLINE void wp_asym_full(struct wp_ctx *ctx, struct wp_cpu *c)
 }
 
 /* The first CPU of a group that no other has a higher priority than. */
-WP_INLINE void wp_group_prefer(struct wp_ctx *ctx, struct wp_group *g)
+WP_INLINE void wp_group_prefer(struct wp_ctx *ctx, struct wp_sched_group *g)
 {
 	u32 i;
 
@@ -396,7 +398,7 @@ WP_INLINE void wp_finish_doms(struct wp_ctx *ctx)
 		all = wp_max(all, wp_distinct_capacities(ctx, WP_AT(ctx->doms, i)->first_cpu,
 							 WP_AT(ctx->doms, i)->nr_cpus));
 	for (i = 0; i < ctx->nr_doms; i++) {
-		struct wp_dom *dom = WP_AT(ctx->doms, i);
+		struct wp_sched_domain *dom = WP_AT(ctx->doms, i);
 
 		ctx->smt |= !!(dom->flags & WP_SD_SHARE_CPUCAPACITY);
 		ctx->cluster |= !!(dom->flags & WP_SD_CLUSTER);
@@ -409,7 +411,7 @@ WP_INLINE void wp_finish_doms(struct wp_ctx *ctx)
 	for (i = 0; i < ctx->nr_cpus; i++) {
 		struct wp_cpu *c = WP_AT(ctx->cpus, i);
 
-		c->nr_busy = c->llc_size;
+		c->nr_busy_cpus = c->llc_size;
 		ctx->nr_llcs += c->online && c->llc_id == i;
 		if (c->nr_levels)
 			WP_AT(ctx->doms, wp_top_dom(ctx, i))->top = 1;

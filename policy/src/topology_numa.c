@@ -11,7 +11,7 @@
  */
 #include "wakeplace/policy.h"
 
-WP_INLINE int wp_spans_equal(const struct wp_dom *a, const struct wp_dom *b)
+WP_INLINE int wp_spans_equal(const struct wp_sched_domain *a, const struct wp_sched_domain *b)
 {
 	u64 differ = 0;
 	u32 i;
@@ -21,7 +21,7 @@ WP_INLINE int wp_spans_equal(const struct wp_dom *a, const struct wp_dom *b)
 	return !differ;
 }
 
-WP_INLINE int wp_span_within(const struct wp_dom *in, const struct wp_dom *of)
+WP_INLINE int wp_span_within(const struct wp_sched_domain *in, const struct wp_sched_domain *of)
 {
 	u64 outside = 0;
 	u32 i;
@@ -32,7 +32,7 @@ WP_INLINE int wp_span_within(const struct wp_dom *in, const struct wp_dom *of)
 }
 
 /* The online CPUs near the node of `cpu`, appended to the list. Returns their number. */
-WP_INLINE u32 wp_collect_near(struct wp_ctx *ctx, struct wp_dom *dom, u32 level, u32 cpu)
+WP_INLINE u32 wp_collect_near(struct wp_ctx *ctx, struct wp_sched_domain *dom, u32 level, u32 cpu)
 {
 	u64 near = *WP_AT(WP_AT(ctx->topo, level)->near, wp_label(ctx, level, cpu));
 	u32 i, n = 0;
@@ -52,13 +52,13 @@ WP_INLINE u32 wp_collect_near(struct wp_ctx *ctx, struct wp_dom *dom, u32 level,
 
 /* The highest domain of `cpu` below a level; with `within` the highest that lies in it. */
 WP_FN u32 wp_dom_below(const struct wp_ctx *ctx WP_NONNULL, u32 level, u32 cpu,
-		       const struct wp_dom *within)
+		       const struct wp_sched_domain *within)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u32 i, found = WP_NONE;
 
 	WP_FOR(i, c->nr_levels, WP_MAX_LEVELS) {
-		const struct wp_dom *dom = WP_AT(ctx->doms, *WP_AT(c->dom, i));
+		const struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(c->dom, i));
 
 		if (dom->topo_level < level && (!within || wp_span_within(dom, within)))
 			found = *WP_AT(c->dom, i);
@@ -67,9 +67,10 @@ WP_FN u32 wp_dom_below(const struct wp_ctx *ctx WP_NONNULL, u32 level, u32 cpu,
 }
 
 /* Who balances for a local group that is the span of `child`, as a list of its own. */
-WP_INLINE void wp_build_balance_mask(struct wp_ctx *ctx, u32 level, u32 child, struct wp_group *g)
+WP_INLINE void wp_build_balance_mask(struct wp_ctx *ctx, u32 level, u32 child,
+				     struct wp_sched_group *g)
 {
-	const struct wp_dom *span = WP_AT(ctx->doms, child);
+	const struct wp_sched_domain *span = WP_AT(ctx->doms, child);
 	u32 i, n = 0;
 
 	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
@@ -88,7 +89,7 @@ WP_INLINE void wp_build_balance_mask(struct wp_ctx *ctx, u32 level, u32 child, s
 
 /* The groups of the domain of `cpu`, from its own on. */
 WP_FN int wp_build_overlap_sched_groups(struct wp_ctx *ctx WP_NONNULL,
-					struct wp_dom *dom WP_NONNULL, u32 cpu)
+					struct wp_sched_domain *dom WP_NONNULL, u32 cpu)
 {
 	u64 covered[WP_MASK_WORDS] = { 0 };
 	u32 i, k, start = 0;
@@ -100,7 +101,7 @@ WP_FN int wp_build_overlap_sched_groups(struct wp_ctx *ctx WP_NONNULL,
 	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
 		u32 at = start + i < dom->nr_cpus ? start + i : start + i - dom->nr_cpus;
 		u32 other = *WP_AT(ctx->list, dom->first_cpu + at), child;
-		struct wp_group *g;
+		struct wp_sched_group *g;
 
 		if (*WP_AT(covered, other / 64u) >> (other % 64u) & 1)
 			continue;
@@ -123,12 +124,12 @@ WP_FN int wp_build_overlap_sched_groups(struct wp_ctx *ctx WP_NONNULL,
 }
 
 /* One list serves all domains of the same span. */
-WP_INLINE void wp_share_list(struct wp_ctx *ctx, struct wp_dom *dom, u32 index)
+WP_INLINE void wp_share_list(struct wp_ctx *ctx, struct wp_sched_domain *dom, u32 index)
 {
 	u32 i;
 
 	WP_FOR(i, index, WP_MAX_DOMS) {
-		const struct wp_dom *other = WP_AT(ctx->doms, i);
+		const struct wp_sched_domain *other = WP_AT(ctx->doms, i);
 
 		if (other->nr_cpus == dom->nr_cpus && wp_spans_equal(other, dom)) {
 			dom->first_cpu = other->first_cpu;
@@ -143,7 +144,7 @@ WP_FN u32 wp_build_overlap(struct wp_ctx *ctx WP_NONNULL, u32 level, u32 cpu)
 {
 	u32 i, index = ctx->nr_doms, below = wp_top_dom(ctx, cpu);
 	u32 node = wp_label(ctx, level, cpu), room;
-	struct wp_dom *dom, found = { .topo_level = level };
+	struct wp_sched_domain *dom, found = {.topo_level = level};
 
 	if (node >= WP_MAX_NODES)
 		return WP_TOPO_NODES;

@@ -21,7 +21,7 @@ WP_INLINE u32 wp_uclamp_bucket_id(u32 value)
 }
 
 /* The counts are sums: a CPU that pulls a task takes it off without the old queue's lock. */
-WP_INLINE void wp_uclamp_rq_inc_id(struct wp_uclamp *u, u32 value)
+WP_INLINE void wp_uclamp_rq_inc_id(struct wp_uclamp_rq *u, u32 value)
 {
 	u32 bucket = wp_uclamp_bucket_id(value);
 	u32 *highest = WP_AT(u->highest, bucket);
@@ -30,14 +30,14 @@ WP_INLINE void wp_uclamp_rq_inc_id(struct wp_uclamp *u, u32 value)
 	WP_ADD(WP_AT(u->tasks, bucket), 1u);
 }
 
-WP_INLINE void wp_uclamp_rq_dec_id(struct wp_uclamp *u, u32 value)
+WP_INLINE void wp_uclamp_rq_dec_id(struct wp_uclamp_rq *u, u32 value)
 {
 	WP_ADD(WP_AT(u->tasks, wp_uclamp_bucket_id(value)), 0 - 1u);
 }
 
 /* The highest hint among the queued tasks, `otherwise` without any. A global function: its paths
  * would multiply those of its callers for the verifier. */
-WP_FN u32 wp_uclamp_rq_max_value(const struct wp_uclamp *u WP_NONNULL, u32 otherwise)
+WP_FN u32 wp_uclamp_rq_max_value(const struct wp_uclamp_rq *u WP_NONNULL, u32 otherwise)
 {
 	u32 i, value = otherwise;
 

@@ -10,7 +10,7 @@
 /* Is the estimate a pair of values? */
 WP_INLINE int wp_util_est_pair(u32 mode)
 {
-	return WP_OLD(mode == WP_UTIL_EST_PAIR || mode == WP_UTIL_EST_PAIR_FASTUP);
+	return WP_NOT_LIVE(mode == WP_UTIL_EST_PAIR || mode == WP_UTIL_EST_PAIR_FASTUP);
 }
 
 /* (3 * est + util) / 4, as shifts of an unsigned sum. */
@@ -101,7 +101,7 @@ WP_INLINE void wp_note_run(const struct wp_ctx *ctx, struct wp_cpu *c, struct wp
 	u64 ran_ns = wp_sub(c->clock_task_ns, task->exec_start_ns);
 
 	task->exec_ns += ran_ns;
-	if (WP_OLD(ctx->params.util_est_faster)) {
+	if (WP_NOT_LIVE(ctx->params.util_est_faster)) {
 		task->run_since_woken_ns += ran_ns;
 		c->curr_run_since_woken_ns = task->run_since_woken_ns;
 	}
@@ -115,7 +115,7 @@ WP_INLINE u32 wp_cpu_util_cfs(const struct wp_ctx *ctx, const struct wp_cpu *c)
 
 	if (ctx->params.util_est != WP_UTIL_EST_OFF)
 		util = wp_max(util, c->util_est);
-	if (WP_OLD(ctx->params.util_est_faster))
+	if (WP_NOT_LIVE(ctx->params.util_est_faster))
 		util = wp_max(util, wp_util_est_faster(ctx, c));
 	return wp_min(util, c->capacity_orig);
 }

@@ -70,7 +70,7 @@ fn list(ctx: &wp_ctx, first: u32, count: u32) -> Vec<u32> {
         .collect()
 }
 
-fn domain(platform: &Platform, ctx: &wp_ctx, dom: &sys::wp_dom) -> Domain {
+fn domain(platform: &Platform, ctx: &wp_ctx, dom: &sys::wp_sched_domain) -> Domain {
     let level = platform.topology.get(dom.topo_level as usize);
     let above = match ctx.topo[dom.topo_level as usize].distance {
         0 => dom.topo_level.to_string(),

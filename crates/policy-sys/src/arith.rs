@@ -18,7 +18,7 @@ pub fn pelt_segments(periods: u32, d1: u32, d3: u32) -> u32 {
 
 /// One update step of a signal, as every event of a task and a CPU takes it. True if the averages
 /// were written.
-pub fn avg_update(avg: &mut sys::wp_avg, step: &sys::wp_pelt_step) -> bool {
+pub fn avg_update(avg: &mut sys::wp_sched_avg, step: &sys::wp_pelt_step) -> bool {
     // SAFETY: both are live; the core keeps no pointer.
     unsafe { sys::wp_avg_step(avg, step) != 0 }
 }

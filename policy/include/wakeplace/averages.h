@@ -7,7 +7,7 @@
 
 /* One set of geometric averages (half-life 32 periods of 1024 us; ratio_avg.c has another use of
  * the fields). */
-struct wp_avg {
+struct wp_sched_avg {
 	u64 last_update_ns;
 	u64 load_sum;
 	u64 runnable_sum;
@@ -20,9 +20,9 @@ struct wp_avg {
 
 /* What a CPU does besides fair tasks, kept by classes.c; all zero where a kernel beneath knows. */
 struct wp_class_cpu {
-	struct wp_avg rt;
-	struct wp_avg dl;
-	struct wp_avg irq;
+	struct wp_sched_avg rt;
+	struct wp_sched_avg dl;
+	struct wp_sched_avg irq;
 	u64 run_stamp_ns;    /* clock_task up to which the running task's time is counted below */
 	u64 aged_ns;         /* to 4.18: run time x speed, halved every half second ... */
 	u64 age_stamp_ns;    /* ... up to then */

@@ -11,15 +11,15 @@
 #include "wakeplace/port.h"
 #include "wakeplace/power.h"
 
-enum wp_idle_kind { WP_BUSY, WP_IDLE, WP_NEWLY_IDLE };
+enum wp_cpu_idle_type { WP_CPU_NOT_IDLE, WP_CPU_IDLE, WP_CPU_NEWLY_IDLE };
 
 /* One attempt to balance a domain onto a CPU: begin, offer tasks, end. */
-struct wp_balance {
+struct wp_lb_env {
 	/* in */
 	u64 now_ns;
 	u32 this_cpu; /* which balances */
 	u32 level;    /* of its domains */
-	u32 idle;     /* enum wp_idle_kind */
+	u32 idle; /* enum wp_cpu_idle_type */
 	u32 random;   /* drawn by the home, any number: is a new-idle attempt made? */
 	/* out */
 	u32 src_cpu; /* pull from here; WP_NONE: nothing to do */
@@ -30,7 +30,7 @@ struct wp_balance {
 	u32 tries_left;
 	u32 all_pinned;
 	u32 some_pinned;
-	u32 new_dst; /* another CPU of the local group may take what dst_cpu may not */
+	u32 new_dst_cpu; /* another CPU of the local group may take what dst_cpu may not */
 	u32 dom;
 	u32 load_idx;
 	u32 busiest_group; /* index within the domain, WP_NONE: none yet */
@@ -40,15 +40,15 @@ struct wp_balance {
 	u64 total_load;
 	u64 total_capacity;
 	u64 avg_load; /* of the domain */
-	struct wp_group_stats local;
-	struct wp_group_stats busiest;
-	struct wp_group_stats scratch;
+	struct wp_sg_lb_stats_5_4 local;
+	struct wp_sg_lb_stats_5_4 busiest;
+	struct wp_sg_lb_stats_5_4 scratch;
 	/* the same in the form since 5.5 */
-	u32 kind;           /* enum wp_move_kind */
+	u32 migration_type; /* enum wp_migration_type */
 	u32 newidle_weight; /* what a success of this attempt counts */
-	struct wp_group_sums local_sums;
-	struct wp_group_sums busiest_sums;
-	struct wp_group_sums sums; /* of the group that is looked at */
+	struct wp_sg_lb_stats local_sums;
+	struct wp_sg_lb_stats busiest_sums;
+	struct wp_sg_lb_stats sums; /* of the group that is looked at */
 	u64 excluded[WP_MASK_WORDS]; /* sources whose tasks are all pinned */
 	struct wp_pack_balance power;
 };

@@ -6,18 +6,18 @@
 #include "wakeplace/port.h"
 
 /* How busy a group is; a higher one is busier. */
-enum wp_group_class {
-	WP_CLASS_HAS_SPARE,
-	WP_CLASS_FULLY_BUSY,
-	WP_CLASS_MISFIT,
-	WP_CLASS_SMT_BALANCE,
-	WP_CLASS_ASYM_PACKING,
-	WP_CLASS_IMBALANCED,
-	WP_CLASS_OVERLOADED,
+enum wp_group_type {
+	WP_GROUP_HAS_SPARE,
+	WP_GROUP_FULLY_BUSY,
+	WP_GROUP_MISFIT_TASK,
+	WP_GROUP_SMT_BALANCE,
+	WP_GROUP_ASYM_PACKING,
+	WP_GROUP_IMBALANCED,
+	WP_GROUP_OVERLOADED,
 };
 
 /* Sums of one group, in the form of the kernels since 5.5. */
-struct wp_group_sums {
+struct wp_sg_lb_stats {
 	u64 load;
 	u64 runnable;
 	u64 util;
@@ -32,27 +32,27 @@ struct wp_group_sums {
 	u32 misfit; /* largest load of a task that does not fit; slow path: 1 if p fits nowhere */
 	u32 smt_balance;
 	u32 asym_packing;
-	u32 class; /* enum wp_group_class */
+	u32 group_type; /* enum wp_group_type */
 	u32 allowed; /* CPUs of the group that the task may use; slow path only */
 };
 
 /* What an imbalance counts (since 5.5). */
-enum wp_move_kind {
-	WP_MOVE_LOAD,
-	WP_MOVE_UTIL,
-	WP_MOVE_TASK,
-	WP_MOVE_MISFIT, /* the running task of a CPU that is too small for it */
+enum wp_migration_type {
+	WP_MIGRATE_LOAD,
+	WP_MIGRATE_UTIL,
+	WP_MIGRATE_TASK,
+	WP_MIGRATE_MISFIT, /* the running task of a CPU that is too small for it */
 };
 
-enum wp_group_type {
-	WP_GROUP_OTHER,
-	WP_GROUP_MISFIT, /* a task is too big for its CPU (4.20) */
-	WP_GROUP_IMBALANCED,
-	WP_GROUP_OVERLOADED,
+enum wp_group_type_5_4 {
+	WP_GROUP_OTHER_5_4,
+	WP_GROUP_MISFIT_TASK_5_4, /* a task is too big for its CPU (4.20) */
+	WP_GROUP_IMBALANCED_5_4,
+	WP_GROUP_OVERLOADED_5_4,
 };
 
 /* Sums of one group, in the form of the kernels before 5.5. */
-struct wp_group_stats {
+struct wp_sg_lb_stats_5_4 {
 	u64 load;
 	u64 avg_load;
 	u64 weighted_load;
@@ -62,13 +62,13 @@ struct wp_group_stats {
 	u32 nr_running;
 	u32 idle_cpus;
 	u32 weight;
-	u32 type; /* enum wp_group_type */
-	u32 no_capacity;
+	u32 group_type; /* enum wp_group_type_5_4 */
+	u32 group_no_capacity;
 	u32 misfit; /* largest load of a misfit task */
 	/* to 3.12 (group_counts.c) */
 	u32 room;     /* tasks that its compute power is enough for */
 	u32 has_room; /* for more than run there */
-	u32 uneven;   /* its queues differ by more than affinity should allow */
+	u32 group_imb; /* its queues differ by more than affinity should allow */
 	u32 pad;
 };
 

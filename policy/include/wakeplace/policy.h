@@ -42,7 +42,7 @@ struct wp_waker {
 };
 
 struct wp_task {
-	struct wp_avg avg;
+	struct wp_sched_avg avg;
 	struct wp_waker waker;
 	u64 run_since_woken_ns; /* at the last update while it ran: clock_task, unscaled */
 	u64 exec_start_ns; /* clock_task at the last update while it ran: cache-hot test */
@@ -61,7 +61,7 @@ struct wp_task {
 	u32 uclamp_counted_min;
 	u32 uclamp_counted_max;
 	u32 util_est_queued; /* what its CPU's util_est counts for it */
-	u32 delayed;      /* it sleeps, its queue keeps it */
+	u32 sched_delayed; /* it sleeps, its queue keeps it */
 	u32 idle_counted; /* its CPU's nr_idle_policy counts it */
 	u32 idle_policy; /* SCHED_IDLE: runs only where nothing else wants to */
 	/* queue.c: the live queues */
@@ -73,7 +73,7 @@ struct wp_task {
 	u64 vtime_ns;    /* weighted run time */
 	u64 deadline_ns; /* ... when its slice is over: the order; in none: the rest, 0: all */
 	u64 vq_lag_ns;   /* in none: what it was owed when it left, signed */
-	u32 group;       /* task_group.h: its group's number from 1, 0 = none */
+	u32 task_group; /* task_group.h: its group's number from 1, 0 = none */
 	u32 group_load;  /* ... what it weighs for its CPU (wp_tg_prepare) */
 	/* duration.c, all from 0 */
 	u64 exec_ns;      /* it ran so long, up to the end of its last run or tick */
@@ -103,7 +103,7 @@ enum wp_dom_flags {
 };
 
 /* A sched domain; CPUs with the same span share it. Lists are ranges of wp_ctx.list. */
-struct wp_dom {
+struct wp_sched_domain {
 	u32 flags;
 	u32 imbalance_pct;
 	u32 cache_nice_tries;
@@ -124,7 +124,7 @@ struct wp_dom {
 	u64 span[WP_MASK_WORDS];
 };
 
-struct wp_group {
+struct wp_sched_group {
 	u32 first_cpu;
 	u32 nr_cpus;
 	u32 capacity;
@@ -163,7 +163,7 @@ enum wp_ilb_flags {
 
 struct wp_cpu {
 	/* hot: signals and queue state, kept by the core */
-	struct wp_avg avg;
+	struct wp_sched_avg avg;
 	u32 load_weight; /* sum of weights of queued fair tasks */
 	u32 nr_fair;
 	u32 util_est;
@@ -175,7 +175,7 @@ struct wp_cpu {
 	u32 nr_idle_policy; /* queued SCHED_IDLE tasks */
 	u32 blocked_weight; /* of load_weight, what groups have for load that sleeps (to 5.6) */
 	u64 curr_run_since_woken_ns; /* of the fair task that executes */
-	u32 nr_delayed; /* sleepers that are still queued: in nr_running, not in nr_fair */
+	u32 h_nr_delayed; /* sleepers that are still queued: in nr_running, not in nr_fair */
 	/* hot: written by the home */
 	u32 nr_running; /* all classes, and sleepers still queued */
 	u32 pending;    /* wake-ups on their way to this CPU */
@@ -201,12 +201,12 @@ struct wp_cpu {
 	u32 pressure; /* capacity that thermal or frequency limits take away (cpufreq, hw) */
 	u32 thermal_pressure; /* ... thermal limits alone: what 5.7 to 6.9 looked at */
 	u32 nr_removed;
-	u32 misfit_load; /* of a running task that does not fit here, 0 = none */
+	u32 misfit_task_load; /* of a running task that does not fit here, 0 = none */
 	/* uclamp.c: performance hints of the queued tasks */
 	u32 uclamp_tasks;    /* all queued tasks */
 	u32 uclamp_hinted;   /* those with hints: only they are in the buckets */
 	u32 uclamp_last_cut; /* 1024 - uclamp_max of the task that left last */
-	struct wp_uclamp uclamp[2]; /* by enum wp_uclamp_id */
+	struct wp_uclamp_rq uclamp[2]; /* by enum wp_uclamp_id */
 	u32 perf_request; /* last request reported with WP_DID_FREQ under freq_external */
 	/* topology */
 	u32 nr_levels;
@@ -224,7 +224,7 @@ struct wp_cpu {
 	u32 asym_priority; /* fact: a CPU of higher priority is filled first (asym_packing.c) */
 	u32 packing_level; /* highest ASYM_PACKING level, WP_NONE without */
 	/* hints of the idle search, on the first CPU of a search domain (idle_hints.c) */
-	u32 sis_depth; /* CPUs worth looking at */
+	u32 nr_idle_scan; /* CPUs worth looking at */
 	/* idle time prediction and balancing */
 	u64 wake_idle_stamp_ns; /* set by a new-idle attempt, cleared by the next wake-up */
 	u64 avg_idle_ns;
@@ -234,9 +234,9 @@ struct wp_cpu {
 	u32 cpu_load[4];
 	u32 idle_calls;     /* times the CPU entered idle */
 	u32 active_balance; /* a push off this CPU is under way */
-	u32 nr_busy;        /* on the first CPU of an LLC: CPUs with a running tick */
+	u32 nr_busy_cpus; /* on the first CPU of an LLC: CPUs with a running tick */
 	u32 power_orig;     /* older forms: capacity without other classes; 0: capacity_orig */
-	u32 idle_cores; /* likewise as sis_depth: some core may be idle (SMT only) */
+	u32 has_idle_cores; /* likewise as nr_idle_scan: some core may be idle (SMT only) */
 	u32 ilb; /* enum wp_ilb_flags: what it knows as an idle load balancer (3.1) */
 	/* queue.c: the live queues' virtual time */
 	u64 vtime_now_ns;   /* V at vq_clock_ns: the mean of its tasks' by weight */
@@ -320,9 +320,10 @@ struct wp_decision {
 	struct wp_candidate candidate[WP_MAX_CANDIDATES];
 	/* scratch of the decision: several may be under way at once, on different CPUs */
 	u64 energy_without[WP_MAX_PERF_DOMS];
-	struct wp_group_sums sums; /* slow path: of the group at hand, the local and the best one */
-	struct wp_group_sums local_sums;
-	struct wp_group_sums best_sums;
+	struct wp_sg_lb_stats
+		sums; /* slow path: of the group at hand, the local and the best one */
+	struct wp_sg_lb_stats local_sums;
+	struct wp_sg_lb_stats best_sums;
 	struct wp_pack_place power;
 };
 
@@ -366,8 +367,8 @@ struct wp_ctx {
 	u32 scan_cpu_ns;   /* what looking at one CPU costs: a fact of the machine */
 	struct wp_topo_level topo[WP_MAX_LEVELS];
 	struct wp_cpu cpus[WP_MAX_CPUS];
-	struct wp_dom doms[WP_MAX_DOMS];
-	struct wp_group groups[WP_MAX_GROUPS];
+	struct wp_sched_domain doms[WP_MAX_DOMS];
+	struct wp_sched_group groups[WP_MAX_GROUPS];
 	struct wp_perf_domain perf_doms[WP_MAX_PERF_DOMS];
 	struct wp_freq_dom freq_doms[WP_MAX_FREQ_DOMS];
 	u16 list[WP_MAX_LIST];
@@ -435,8 +436,9 @@ struct wp_pelt_step {
 	u32 runnable_is_load;
 };
 u32 wp_accumulate_pelt_segments(u32 periods, u32 d1, u32 d3);
-int wp_update_load_sum(struct wp_avg *avg WP_NONNULL, const struct wp_pelt_step *step WP_NONNULL);
-WP_SMALL_FN int wp_avg_step(struct wp_avg *avg WP_NONNULL,
+int wp_update_load_sum(struct wp_sched_avg *avg WP_NONNULL,
+		       const struct wp_pelt_step *step WP_NONNULL);
+WP_SMALL_FN int wp_avg_step(struct wp_sched_avg *avg WP_NONNULL,
 			    const struct wp_pelt_step *step WP_NONNULL);
 
 /* weights.c */
@@ -476,7 +478,7 @@ int wp_task_tick_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NON
 int wp_idle_tick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 
 /* uclamp.c: performance hints */
-u32 wp_uclamp_rq_max_value(const struct wp_uclamp *u WP_NONNULL, u32 otherwise);
+u32 wp_uclamp_rq_max_value(const struct wp_uclamp_rq *u WP_NONNULL, u32 otherwise);
 int wp_task_set_uclamp(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 min,
 		       u32 max);
 
@@ -521,10 +523,10 @@ u32 wp_task_util_est(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *
 /* balance.c: periodic balancing, one domain at a time */
 int wp_balance_due(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level, u64 now_ns, u32 idle);
 int wp_balance_pass_end(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns, u32 idle);
-int wp_balance_begin(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL);
-int wp_balance_offer(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL,
+int wp_balance_begin(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env *bal WP_NONNULL);
+int wp_balance_offer(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env *bal WP_NONNULL,
 		     const struct wp_task *task WP_NONNULL);
-int wp_balance_end(struct wp_ctx *ctx WP_NONNULL, struct wp_balance *bal WP_NONNULL,
+int wp_balance_end(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env *bal WP_NONNULL,
 		   u32 running_allowed);
 int wp_active_balance_end(struct wp_ctx *ctx WP_NONNULL, u32 src_cpu, u32 dst_cpu, u32 level,
 			  u32 moved);

@@ -43,8 +43,8 @@ struct wp_tg_load {
 
 /* A group's queue on one CPU, and the entity that stands for it on the CPU's queue. */
 struct wp_tg_queue {
-	struct wp_avg avg;    /* of its tasks */
-	struct wp_avg entity; /* of the entity */
+	struct wp_sched_avg avg; /* of its tasks */
+	struct wp_sched_avg entity; /* of the entity */
 	u64 removed_load;     /* of tasks that left while sleeping, taken off at the next update */
 	u64 removed_runnable; /* to 5.6: their unweighted sums */
 	u64 removed_util;

@@ -9,7 +9,7 @@
  * The hints of one kind of the tasks queued on a CPU: the highest counts. Buckets keep the count
  * cheap; within a bucket the highest value seen holds until the bucket is empty.
  */
-struct wp_uclamp {
+struct wp_uclamp_rq {
 	u32 tasks[8]; /* WP_UCLAMP_BUCKETS are used: a power of two for WP_AT */
 	u32 highest[8];
 };

@@ -468,7 +468,7 @@ impl<'a, O: Observer> Sim<'a, O> {
                 "CPU {index}: the core counts otherwise"
             );
             assert_eq!(
-                (core.nr_fair + core.nr_delayed) as usize,
+                (core.nr_fair + core.h_nr_delayed) as usize,
                 cpu.queue.nr_queued(),
                 "CPU {index}: the core counts sleepers otherwise"
             );

@@ -106,7 +106,7 @@ fn line_1_pinned() {
 fn line_2_overloaded() {
     let mut core = caches(&[4], "auto");
     load(&mut core, 0..4);
-    core.cpu_mut(0).sis_depth = 4;
+    core.cpu_mut(0).nr_idle_scan = 4;
     let woken = task(&mut core, 1, 300);
     assert_eq!(wake(&mut core, &woken, 1), (1, Reason::TargetBusy));
 }
@@ -464,7 +464,7 @@ fn pair(caches_of: &[usize], mode: &str, idle: &[u32], depth: u32) -> (u32, Reas
         make_idle(&mut core, *cpu);
     }
     (core.cpu_mut(0).curr_id, core.cpu_mut(0).curr_dur_ns) = (2, 5_000);
-    core.cpu_mut(0).sis_depth = depth;
+    core.cpu_mut(0).nr_idle_scan = depth;
     let mut wakee = task(&mut core, 1, 0);
     wakee.raw_mut().dur_avg_ns = 5_000;
     let waker = sleeper(&mut core, 2, 0, 0, 0);

@@ -30,7 +30,7 @@ struct parity_state {
 	struct wp_task tasks[PARITY_TASKS];
 	struct wp_request request;
 	struct wp_decision decision;
-	struct wp_balance balance;
+	struct wp_lb_env balance;
 	struct wp_pelt_step step;
 	struct parity_args args;
 	u64 result;

@@ -236,7 +236,8 @@ OPS(dispatch) void wakeplace_dispatch(u64 *args)
 
 	if (w->balance) {
 		w->balance = 0;
-		periodic_balance(cpu, WP_AT(ctx.cpus, cpu)->curr_idle ? WP_IDLE : WP_BUSY);
+		periodic_balance(cpu,
+				 WP_AT(ctx.cpus, cpu)->curr_idle ? WP_CPU_IDLE : WP_CPU_NOT_IDLE);
 	}
 	if (goes_on) {
 		if (keep_running(prev, cpu) || scx_bpf_dsq_nr_queued(SCX_DSQ_LOCAL) > 0)

@@ -141,7 +141,7 @@ impl Walk<'_> {
         let mut idle = self.draw.range(0, 2);
         let random = self.draw.next() as u32;
         if self.draw.one_in(2) {
-            idle = self.draw.pick(&[idle, sys::WP_NEWLY_IDLE]);
+            idle = self.draw.pick(&[idle, sys::WP_CPU_NEWLY_IDLE]);
             let (this, now_ns, cpus) = (args.cpu as usize, self.now_ns, self.cpus());
             let mut touched = touch(&mut self.draw, cpus);
             touched.retain(|cpu| *cpu != this);
