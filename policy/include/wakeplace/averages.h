@@ -5,8 +5,8 @@
 
 #include "wakeplace/port.h"
 
-/* One set of geometric averages (half-life 32 periods of 1024 us; ratio_avg.c has another use of
- * the fields). */
+/* One set of geometric averages (half-life 32 periods of 1024 us; runnable_avg_3_8.c has another
+ * use of the fields). */
 struct wp_sched_avg {
 	u64 last_update_ns;
 	u64 load_sum;
@@ -18,7 +18,8 @@ struct wp_sched_avg {
 	u32 period_contrib;
 };
 
-/* What a CPU does besides fair tasks, kept by classes.c; all zero where a kernel beneath knows. */
+/* What a CPU does besides fair tasks, kept by rt_dl_irq.c; all zero where a kernel beneath knows
+ * it. */
 struct wp_class_cpu {
 	struct wp_sched_avg rt;
 	struct wp_sched_avg dl;

@@ -28,7 +28,7 @@ struct wp_class_task {
 	u32 pad;
 };
 
-/* classes.c: events of such tasks, on task->cpu; results as of the fair class's events */
+/* rt_dl_irq.c: events of such tasks, on task->cpu; results as of the fair class's events */
 u64 wp_class_level(const struct wp_class_task *ct WP_NONNULL);
 int wp_class_join(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 		  struct wp_class_task *ct WP_NONNULL, u64 now_ns, u32 flags);

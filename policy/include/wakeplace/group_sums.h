@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What balancing and the slow path know of a group of CPUs (group_class.c, group_stats.c). */
+/* What balancing and the slow path know of a group of CPUs (group_class.c, busiest_5_4.c). */
 #ifndef WAKEPLACE_GROUP_SUMS_H
 #define WAKEPLACE_GROUP_SUMS_H
 
@@ -65,7 +65,7 @@ struct wp_sg_lb_stats_5_4 {
 	u32 group_type; /* enum wp_group_type_5_4 */
 	u32 group_no_capacity;
 	u32 misfit; /* largest load of a misfit task */
-	/* to 3.12 (group_counts.c) */
+	/* to 3.12 (busiest_3_12.c) */
 	u32 room;     /* tasks that its compute power is enough for */
 	u32 has_room; /* for more than run there */
 	u32 group_imb; /* its queues differ by more than affinity should allow */

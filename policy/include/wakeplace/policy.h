@@ -246,15 +246,15 @@ struct wp_cpu {
 	u64 curr_start_ns;
 	u32 vq_load;        /* weight of all in the queue, the running one's included */
 	u32 vq_kept_load;   /* ... of its sleepers (queue_sleepers.c) */
-	struct wp_vq_sleeper vq_sleepers[WP_VQ_SLEEPERS];
+	struct wp_live_queue_sleeper vq_sleepers[WP_LIVE_QUEUE_SLEEPERS];
 	u32 curr_weight;    /* 0: no fair task runs */
 	u32 curr_idle_policy;
 	struct wp_waker idle_waker;
-	/* cpu_power.c: time of other classes and interrupts, aged, and since when */
+	/* capacity_4_18.c: time of other classes and interrupts, aged, and since when */
 	u64 other_ns;
 	u64 other_since_ns;
 	struct wp_lb lb[WP_MAX_LEVELS];
-	/* idle_scan_prop.c: idle time left to expect, as of a tick */
+	/* idle_scan_6_5.c: idle time left to expect, as of a tick */
 	u64 wake_avg_idle_ns;
 	u64 wake_tick;
 	struct wp_class_cpu classes;
@@ -501,7 +501,7 @@ u32 wp_cpu_perf_request(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
 u32 wp_rate_limit_us(const struct wp_ctx *ctx WP_NONNULL, u32 freq_dom);
 int wp_freq_applied(struct wp_ctx *ctx WP_NONNULL, u32 freq_dom, u32 opp);
 
-/* cpu_power.c: older forms of capacity */
+/* capacity_4_18.c: older forms of capacity */
 int wp_sched_rt_avg_update_4_18(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns, u64 ran_ns);
 u32 wp_capacity_tasks(u32 capacity);
 

@@ -6,10 +6,10 @@
 #include "wakeplace/port.h"
 
 /* Places per CPU: of more the sum of debts is settled at once, as if they had never been kept. */
-#define WP_VQ_SLEEPERS 32u
+#define WP_LIVE_QUEUE_SLEEPERS 32u
 
 /* One of them. `task` is who it is, and is written last and taken away first: other CPUs read. */
-struct wp_vq_sleeper {
+struct wp_live_queue_sleeper {
 	u64 vtime_ns;
 	u64 deadline_ns;
 	u32 weight;

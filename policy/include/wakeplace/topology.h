@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The levels that a home tells of a machine (topology.c, topology_numa.c). */
+/* The levels that a home tells of a machine (topology.c, numa.c). */
 #ifndef WAKEPLACE_TOPOLOGY_H
 #define WAKEPLACE_TOPOLOGY_H
 

@@ -127,15 +127,15 @@ fn line_20_in_debt() {
             load(&mut core, [2]);
             let (mut woken, mut other) = (task(&mut core, 2, 400), task(&mut core, 2, 400));
             other.raw_mut().id = woken.raw().id + 1;
-            core.vq_place(&mut woken, 2, 0);
+            core.live_queue_place(&mut woken, 2, 0);
             if !alone {
-                core.vq_place(&mut other, 2, 0);
+                core.live_queue_place(&mut other, 2, 0);
             }
-            core.vq_start(&mut woken, 2, 0);
-            core.vq_stop(&mut woken, ran_ns);
-            core.vq_leave(&mut woken, true, ran_ns);
-            core.vq_start(&mut other, 2, ran_ns);
-            let _ = core.vq_expired(2, 0, ran_ns + then_ns);
+            core.live_queue_start(&mut woken, 2, 0);
+            core.live_queue_stop(&mut woken, ran_ns);
+            core.live_queue_leave(&mut woken, true, ran_ns);
+            core.live_queue_start(&mut other, 2, ran_ns);
+            let _ = core.live_queue_expired(2, 0, ran_ns + then_ns);
             wake(&mut core, &woken, 2)
         };
         let held = (2, Reason::QueueHolds);

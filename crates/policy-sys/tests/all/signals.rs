@@ -618,8 +618,8 @@ fn a_fast_estimate_raises_the_demand() {
 
 /// Goal: cpu_load[1..4] follow the queue's load at ticks, half, a quarter and an eighth of the
 /// way; a rise is rounded up so that it ends at its goal, and a busy CPU's history stays as it is
-/// between ticks. Source: the comments of `wp_cpu_load_update_5_1` (policy/src/rq.c): ((2^i - 1) *
-/// old + new) / 2^i, rounded up on the way up.
+/// between ticks. Source: the comments of `wp_cpu_load_update_5_1` (policy/src/runqueue/rq.c):
+/// ((2^i - 1) * old + new) / 2^i, rounded up on the way up.
 #[test]
 fn histories_of_load_end_at_their_goal() {
     let mut core = core(&lone_cpu(1024), "linux-3.8", &[]);

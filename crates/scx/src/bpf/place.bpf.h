@@ -82,8 +82,8 @@ OPS(select_cpu) s32 wakeplace_select_cpu(u64 *args)
 			break;
 		if (scx_bpf_test_and_clear_cpu_idle((s32)cpu)) {
 			WP_AT(ctx.cpus, cpu)->pending = 1;
-			wp_vq_place(&ctx, &t->wp, cpu, s->request.now_ns);
-			dsq_insert(p, SCX_DSQ_LOCAL, wp_vq_slice_ns(&ctx), 0);
+			wp_live_queue_place(&ctx, &t->wp, cpu, s->request.now_ns);
+			dsq_insert(p, SCX_DSQ_LOCAL, wp_live_queue_slice_ns(&ctx), 0);
 			st->direct++;
 			break;
 		}

@@ -14,7 +14,7 @@
 static __always_inline void count_pulled(struct task_live *t, u32 cpu, u64 now)
 {
 	account_move(t, cpu, now);
-	wp_vq_place(&ctx, &t->wp, cpu, now);
+	wp_live_queue_place(&ctx, &t->wp, cpu, now);
 	stats_of(cpu)->pulled++;
 }
 
@@ -36,7 +36,7 @@ static __always_inline bool take_to_wait(struct bpf_iter_scx_dsq *it, struct tas
 
 	if (WP_CAS(&t->carried, CARRIED_NOT, CARRIED_MOVING) != CARRIED_NOT)
 		return false;
-	scx_bpf_dsq_move_set_vtime(it, wp_vq_deadline_on(&ctx, &t->wp, cpu, now));
+	scx_bpf_dsq_move_set_vtime(it, wp_live_queue_deadline_on(&ctx, &t->wp, cpu, now));
 	moved = scx_bpf_dsq_move_vtime(it, p, dsq_of(cpu), 0);
 	if (!moved) {
 		WP_CAS(&t->carried, CARRIED_MOVING, CARRIED_NOT);

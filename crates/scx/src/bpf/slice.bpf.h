@@ -41,9 +41,9 @@ static __always_inline void begin_slice(struct task_struct *p, u32 cpu, bool aga
 		w->end_at_tick = 0;
 	w->lazy = lazy_preemption && (p->flags & PF_KTHREAD);
 	if (w->lazy)
-		task_set_slice(p, wp_vq_slice_ns(&ctx) + 2ull * ctx.tick_ns);
+		task_set_slice(p, wp_live_queue_slice_ns(&ctx) + 2ull * ctx.tick_ns);
 	else if (again)
-		task_set_slice(p, wp_vq_slice_ns(&ctx));
+		task_set_slice(p, wp_live_queue_slice_ns(&ctx));
 }
 
 /* The running task is to give way, at once or at the next tick. */

@@ -84,7 +84,7 @@ OPS(disable) void wakeplace_disable(u64 *args)
 
 	if (!t)
 		return;
-	wp_vq_leave(&ctx, &t->wp, 0, now_ns());
+	wp_live_queue_leave(&ctx, &t->wp, 0, now_ns());
 	if (t->wp.on_rq) /* the kernel dequeues it first; if it did not, do not count it for ever */
 		wp_migrate_pulled(&ctx, &t->wp, t->wp.cpu);
 	else
@@ -182,7 +182,7 @@ static __always_inline void account_run(struct task_live *t, u32 cpu, u64 now)
 
 	st->run_ns += ran;
 	st->energy_nj += wp_run_energy_nj(&ctx, cpu, ran);
-	wp_vq_stop(&ctx, &t->wp, now);
+	wp_live_queue_stop(&ctx, &t->wp, now);
 }
 
 /* It is dequeued while another CPU pulls it: not to be counted there any more, or that is waited
@@ -215,7 +215,8 @@ OPS(quiescent) void wakeplace_quiescent(u64 *args)
 	if (args[1] & SCX_DEQ_SLEEP)
 		t->go_to = WP_NONE; /* where it goes is decided anew when it wakes */
 	/* the dead do not come back: no queue keeps them */
-	wp_vq_leave(&ctx, &t->wp, (args[1] & SCX_DEQ_SLEEP) && !(p->__state & TASK_DEAD), now);
+	wp_live_queue_leave(&ctx, &t->wp, (args[1] & SCX_DEQ_SLEEP) && !(p->__state & TASK_DEAD),
+			    now);
 	WP_ADD(&WP_AT(ctx.cpus, cpu)->nr_running, 0 - 1u);
 	carry_out_freq(cpu, wp_dequeue_task_fair(&ctx, &t->wp, now,
 						 args[1] & SCX_DEQ_SLEEP ? WP_Q_SLEEP : 0));

@@ -69,9 +69,9 @@ impl Walk<'_> {
                 }
                 self.builds.all(|s| s.request = ask);
             }
-            Op::vq_expired => args.a = self.draw.range(0, 3),
-            Op::vq_leave | Op::yield_task => args.a = self.draw.range(0, 1),
-            Op::vq_before => args.b = self.draw.range(0, TASKS as u32 - 1),
+            Op::live_queue_expired => args.a = self.draw.range(0, 3),
+            Op::live_queue_leave | Op::yield_task => args.a = self.draw.range(0, 1),
+            Op::live_queue_before => args.b = self.draw.range(0, TASKS as u32 - 1),
             _ => {}
         }
         true

@@ -117,8 +117,8 @@ fn every_decision_is_the_same_in_all_builds() {
     assert_eq!(not_live, EARLIER, "reasons that the live build never gave");
 }
 
-/// Reasons that only forms before 7.3 give: of energy.c, idle_sibling_prop.c, idlest_load.c,
-/// idle_sibling_groups.c and of wake-ups before 4.3; the live build leaves them out.
+/// Reasons that only forms before 7.3 give: of energy_5_0.c, idle_sibling_5_11.c, idlest_5_4.c,
+/// idle_sibling_4_8.c and of wake-ups before 4.3; the live build leaves them out.
 const EARLIER: [&str; 4] = [
     "energy-no-domain",
     "idle-smt",
@@ -134,14 +134,14 @@ const DEEP: [Op; 18] = [
     Op::enqueue_task_fair,
     Op::task_tick_fair,
     Op::idle_tick,
-    Op::vq_preempts,
+    Op::live_queue_preempts,
     Op::entity_eligible,
-    Op::vq_before,
+    Op::live_queue_before,
     Op::slice_left_ns,
-    Op::vq_expired,
+    Op::live_queue_expired,
     Op::yield_task,
-    Op::vq_retire,
-    Op::vq_yields,
+    Op::live_queue_retire,
+    Op::live_queue_yields,
     Op::idle_kick_needed,
     Op::idle_decay,
     Op::update_idle_cpu_scan,
@@ -176,11 +176,11 @@ fn every_event_is_the_same_in_all_builds() {
 }
 
 /// What runs before the first event is built natively and copied: its loops have no bounds. What
-/// cpu_power.c is told belongs to capacities that the live build leaves out.
+/// capacity_4_18.c is told belongs to capacities that the live build leaves out.
 const NATIVE_ONLY: [&str; 4] = [
-    "build_domains",
-    "em_register",
-    "ran_other",
+    "build_sched_domains",
+    "em_dev_register_perf_domain",
+    "sched_rt_avg_update_4_18",
     "capacity_tasks",
 ];
 

@@ -109,23 +109,24 @@ ops! {
     exit_idle(_s, ctx, _task, g) = sys::wp_exit_idle(ctx, g.cpu, g.now_ns);
     idle_tick(_s, ctx, _task, g) = sys::wp_idle_tick(ctx, g.cpu, g.now_ns);
     woken(_s, ctx, _task, g) = sys::wp_woken(ctx, g.cpu, g.now_ns);
-    vq_place(_s, ctx, task, g) = sys::wp_vq_place(ctx, task, g.cpu, g.now_ns);
-    vq_start(_s, ctx, task, g) = sys::wp_vq_start(ctx, task, g.cpu, g.now_ns);
-    vq_stop(_s, ctx, task, g) = sys::wp_vq_stop(ctx, task, g.now_ns);
-    vq_leave(_s, ctx, task, g) = sys::wp_vq_leave(ctx, task, g.a, g.now_ns);
-    vq_preempts(_s, ctx, task, g) = sys::wp_vq_preempts(ctx, task, g.cpu, g.now_ns);
-    vq_slice_ns(_s, ctx, _task, _args) = sys::wp_vq_slice_ns(ctx);
+    live_queue_place(_s, ctx, task, g) = sys::wp_live_queue_place(ctx, task, g.cpu, g.now_ns);
+    live_queue_start(_s, ctx, task, g) = sys::wp_live_queue_start(ctx, task, g.cpu, g.now_ns);
+    live_queue_stop(_s, ctx, task, g) = sys::wp_live_queue_stop(ctx, task, g.now_ns);
+    live_queue_leave(_s, ctx, task, g) = sys::wp_live_queue_leave(ctx, task, g.a, g.now_ns);
+    live_queue_preempts(_s, ctx, task, g) = sys::wp_live_queue_preempts(ctx, task, g.cpu, g.now_ns);
+    live_queue_slice_ns(_s, ctx, _task, _args) = sys::wp_live_queue_slice_ns(ctx);
     entity_eligible(_s, ctx, task, g) = sys::wp_entity_eligible(ctx, task, g.cpu, g.now_ns);
-    vq_before(s, ctx, task, g) = {
+    live_queue_before(s, ctx, task, g) = {
         let first = &raw const s.tasks[g.b as usize % s.tasks.len()];
-        sys::wp_vq_before(ctx, first, task, g.cpu, g.now_ns)
+        sys::wp_live_queue_before(ctx, first, task, g.cpu, g.now_ns)
     };
     slice_left_ns(_s, ctx, _task, g) = sys::wp_slice_left_ns(ctx, g.cpu, g.now_ns);
-    vq_deadline_on(_s, ctx, task, g) = sys::wp_vq_deadline_on(ctx, task, g.cpu, g.now_ns);
+    live_queue_deadline_on(_s, ctx, task, g) =
+        sys::wp_live_queue_deadline_on(ctx, task, g.cpu, g.now_ns);
     yield_task(_s, ctx, _task, g) = sys::wp_yield_task(ctx, g.cpu, g.a & 1, g.now_ns);
-    vq_expired(_s, ctx, _task, g) = sys::wp_vq_expired(ctx, g.cpu, g.a, g.now_ns);
-    vq_retire(_s, ctx, task, g) = sys::wp_vq_retire(ctx, task, g.cpu, g.now_ns);
-    vq_yields(_s, ctx, task, g) = sys::wp_vq_yields(ctx, task, g.cpu, g.now_ns);
+    live_queue_expired(_s, ctx, _task, g) = sys::wp_live_queue_expired(ctx, g.cpu, g.a, g.now_ns);
+    live_queue_retire(_s, ctx, task, g) = sys::wp_live_queue_retire(ctx, task, g.cpu, g.now_ns);
+    live_queue_yields(_s, ctx, task, g) = sys::wp_live_queue_yields(ctx, task, g.cpu, g.now_ns);
     decayed_util(_s, _ctx, _task, g) = sys::wp_decayed_util(g.a, g.x, g.now_ns);
     run_energy_nj(_s, ctx, _task, g) = sys::wp_run_energy_nj(ctx, g.cpu, g.x);
     idle_kick_needed(_s, ctx, _task, g) = sys::wp_idle_kick_needed(ctx, g.cpu, g.now_ns);
