@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The energy model (energy_model.c). */
+/* The energy model (policy/src/energy). */
 #ifndef WAKEPLACE_ENERGY_H
 #define WAKEPLACE_ENERGY_H
 
 #include "wakeplace/limits.h"
 #include "wakeplace/port.h"
+
+struct wp_ctx;
 
 struct wp_em_perf_state {
 	u32 khz;
@@ -54,5 +56,17 @@ enum wp_em_error {
 	WP_EM_LIMIT, /* a limit is not a frequency of the table, or they are crossed */
 	WP_EM_COST_RANGE, /* a cost of an artificial model outside 1..64000000 */
 };
+
+/* energy_model.c */
+u32 wp_em_dev_update_perf_domain(struct wp_ctx *ctx WP_NONNULL, u32 pd);
+u32 wp_em_update_performance_limits(struct wp_ctx *ctx WP_NONNULL, u32 pd, u32 khz_min,
+				    u32 khz_max);
+int wp_start(struct wp_ctx *ctx WP_NONNULL);
+int wp_reconsider(struct wp_ctx *ctx WP_NONNULL);
+
+/* Natively only: the live build does not hold what follows. */
+/* energy_model.c: before the first event; a live home runs it natively */
+u32 wp_em_dev_register_perf_domain(struct wp_ctx *ctx WP_NONNULL, const u16 *cpus WP_NONNULL,
+				   u32 nr_cpus);
 
 #endif

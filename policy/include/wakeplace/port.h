@@ -111,7 +111,7 @@ typedef signed long long s64;
 #endif
 
 /* What only a home without a kernel beneath has to do: keep the other classes' signals, interrupt
- * time, limits of the frequency range (classes.h). The kernel does that for the live build. */
+ * time, limits of the frequency range (rt_dl_irq.h). The kernel does that for the live build. */
 #define WP_SIM(condition) WP_NOT_LIVE(condition)
 
 #define WP_INLINE static inline __attribute__((always_inline))

@@ -175,24 +175,14 @@ fn every_event_is_the_same_in_all_builds() {
     );
 }
 
-/// What runs before the first event is built natively and copied: its loops have no bounds. What
-/// capacity_4_18.c is told belongs to capacities that the live build leaves out.
-const NATIVE_ONLY: [&str; 4] = [
-    "build_sched_domains",
-    "em_dev_register_perf_domain",
-    "sched_rt_avg_update_4_18",
-    "capacity_tasks",
-];
-
 #[test]
 fn every_entry_point_has_a_program() {
-    let known =
-        |name: &&str| NATIVE_ONLY.contains(name) || Op::ALL.iter().any(|op| op.name() == *name);
+    let known = |name: &&str| Op::ALL.iter().any(|op| op.name() == *name);
     let (known, missing): (Vec<_>, Vec<_>) = declared().into_iter().partition(known);
-    assert_eq!(known.len(), Op::ALL.len() + NATIVE_ONLY.len());
+    assert_eq!(known.len(), Op::ALL.len());
     assert!(
         missing.is_empty(),
-        "policy.h declares {missing:?}: add programs to parity.bpf.c and rows to ops.rs"
+        "the headers declare {missing:?}: add programs to parity.bpf.c and rows to ops.rs"
     );
 }
 

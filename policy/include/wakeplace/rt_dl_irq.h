@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * RT and deadline tasks, interrupt time, I/O waits and limits of the frequency range: what a home
- * without a kernel beneath tells the core besides. Not in the live build (WP_SIM): there the
- * kernel runs these classes and keeps their signals. Included by policy.h.
+ * RT and deadline tasks and interrupt time: what a home without a kernel beneath tells the core
+ * besides. Not in the live build (WP_SIM): there the kernel runs these classes and keeps their
+ * signals. Included by policy.h.
  */
-#ifndef WAKEPLACE_CLASSES_H
-#define WAKEPLACE_CLASSES_H
+#ifndef WAKEPLACE_RT_DL_IRQ_H
+#define WAKEPLACE_RT_DL_IRQ_H
+
+#include "wakeplace/placement.h"
+#include "wakeplace/runqueue.h"
 
 enum wp_class {
 	WP_CLASS_FAIR,
@@ -55,13 +58,5 @@ int wp_select_task_rq_rt(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *ta
 u32 wp_class_push_cpu(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
 		      const struct wp_class_task *ct WP_NONNULL);
 u32 wp_class_pull_cpu(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
-
-/* iowait.c: the governor helps CPUs whose tasks wait for I/O */
-int wp_sugov_iowait_boost(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c WP_NONNULL, u64 now_ns);
-int wp_io_update(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c WP_NONNULL, u64 now_ns);
-int wp_io_floors(struct wp_ctx *ctx WP_NONNULL, struct wp_freq_dom *fd WP_NONNULL, u64 now_ns);
-
-/* freq_limit.c */
-int wp_freq_limit(struct wp_ctx *ctx WP_NONNULL, u32 freq_dom, u32 max_opp, u64 now_ns);
 
 #endif
