@@ -3,118 +3,118 @@
  * The policy core as one compilation unit, so that the small static functions of one file serve
  * the next without being exported. Order: later files may call earlier ones.
  */
-#include "src/pelt.c"
-#include "src/weights.c"
-#include "src/util_est.c"
-#include "src/uclamp.c"
-#include "src/mode.c"
-#include "src/capacity.c"
-#include "src/intervals.c"
+#include "src/load_tracking/pelt.c"
+#include "src/load_tracking/weights.c"
+#include "src/load_tracking/util_est.c"
+#include "src/load_tracking/uclamp.c"
+#include "src/packing/mode.c"
+#include "src/load_tracking/capacity.c"
+#include "src/balance/intervals.c"
 #ifdef WP_EXPLAINS
-#include "src/explain_notes.c"
+#include "src/explain/explain_notes.c"
 #endif
 #ifndef WP_LIVE /* the live build leaves out what only older kernels do */
-#include "src/ratio_avg.c"
+#include "src/load_tracking/runnable_avg_3_8.c"
 #endif
-#include "src/sched_mc_table.c"
+#include "src/packing/sched_mc_table.c"
 #ifndef WP_LIVE
-#include "src/sched_mc_topology.c"
-#include "src/sched_mc_power.c"
-#include "src/cpu_power.c"
-#include "src/cpu_domains.c"
+#include "src/packing/sched_mc_topology.c"
+#include "src/packing/sched_mc_power.c"
+#include "src/load_tracking/capacity_4_18.c"
+#include "src/topology/domains_3_9.c"
 #endif
-#include "src/topology.c"
+#include "src/topology/topology.c"
 #ifndef WP_LIVE
-#include "src/sched_mc_boot.c"
+#include "src/packing/sched_mc_boot.c"
 #endif
-#include "src/topology_numa.c"
+#include "src/topology/numa.c"
 #ifndef WP_LIVE
-#include "src/demand_clamped.c"
-#include "src/iowait.c"
+#include "src/frequency/effective_util_6_7.c"
+#include "src/frequency/iowait.c"
 #endif
-#include "src/freq.c"
+#include "src/frequency/freq.c"
 #ifndef WP_LIVE
-#include "src/ondemand.c"
+#include "src/frequency/ondemand.c"
 #endif
-#include "src/energy_model.c"
-#include "src/signals.c"
-#include "src/idle_hints.c"
-#include "src/duration.c"
+#include "src/energy/energy_model.c"
+#include "src/load_tracking/signals.c"
+#include "src/placement/idle_hints.c"
+#include "src/load_tracking/duration.c"
 #ifndef WP_LIVE
-#include "src/delayed.c"
+#include "src/runqueue/delayed.c"
 #endif
-#include "src/queue_mean.c"
-#include "src/queue_sleepers.c"
-#include "src/queue.c"
-#include "src/rq.c"
+#include "src/live_queue/queue_mean.c"
+#include "src/live_queue/queue_sleepers.c"
+#include "src/live_queue/queue.c"
+#include "src/runqueue/rq.c"
 #ifndef WP_LIVE
-#include "src/task_group_load.c"
-#include "src/task_group_signals.c"
-#include "src/task_group.c"
+#include "src/load_tracking/task_group_load.c"
+#include "src/load_tracking/task_group_signals.c"
+#include "src/runqueue/task_group.c"
 #endif
 #ifndef WP_LIVE
-#include "src/classes.c"
-#include "src/freq_limit.c"
+#include "src/load_tracking/rt_dl_irq.c"
+#include "src/frequency/freq_limit.c"
 #endif
-#include "src/group_class.c"
-#include "src/energy_util.c"
+#include "src/balance/group_class.c"
+#include "src/energy/energy_util.c"
 #ifndef WP_LIVE
-#include "src/energy.c"
-#include "src/energy_6_1.c"
+#include "src/energy/energy_5_0.c"
+#include "src/energy/energy_6_1.c"
 #endif
-#include "src/energy_delta.c"
-#include "src/idle_search.c"
-#include "src/short_wake.c"
-#include "src/idle_scan.c"
+#include "src/energy/energy_delta.c"
+#include "src/placement/idle_search.c"
+#include "src/placement/short_wake.c"
+#include "src/placement/idle_scan.c"
 #ifndef WP_LIVE
-#include "src/idle_scan_prop.c"
+#include "src/placement/idle_scan_6_5.c"
 #endif
-#include "src/idle_capacity.c"
-#include "src/idle_sibling.c"
-#include "src/idlest_class.c"
-#include "src/power_policy.c"
-#include "src/sched_mc_pack.c"
+#include "src/placement/idle_capacity.c"
+#include "src/placement/idle_sibling.c"
+#include "src/placement/idlest_class.c"
+#include "src/packing/power_policy.c"
+#include "src/packing/sched_mc_pack.c"
 #ifndef WP_LIVE
-#include "src/idle_sibling_prop.c"
-#include "src/sched_mc_place.c"
-#include "src/idle_sibling_groups.c"
-#include "src/wake_affine_load.c"
-#include "src/idlest_load.c"
+#include "src/placement/idle_sibling_5_11.c"
+#include "src/packing/sched_mc_place.c"
+#include "src/placement/idle_sibling_4_8.c"
+#include "src/placement/wake_affine_4_13.c"
+#include "src/placement/idlest_5_4.c"
 #endif
-#include "src/idlest.c"
+#include "src/placement/idlest.c"
 #ifndef WP_LIVE
-#include "src/idlest_descent.c"
+#include "src/placement/idlest_4_13.c"
 #endif
-#include "src/select.c"
+#include "src/placement/select.c"
 #ifndef WP_LIVE
-#include "src/select_rt.c"
-#include "src/wakeup_case.c"
+#include "src/placement/select_rt.c"
+#include "src/explain/wakeup_case.c"
 #endif
 #ifdef WP_EXPLAINS
-#include "src/explain.c"
+#include "src/explain/explain.c"
 #endif
-#include "src/balance_common.c"
+#include "src/balance/balance_common.c"
 #ifndef WP_LIVE
-#include "src/packing_number.c"
-#include "src/group_stats.c"
-#include "src/group_counts.c"
-#include "src/power_savings.c"
+#include "src/balance/asym_packing_5_4.c"
+#include "src/balance/busiest_5_4.c"
+#include "src/balance/busiest_3_12.c"
+#include "src/packing/power_savings_3_4.c"
 #endif
-#include "src/asym_packing.c"
-#include "src/busiest.c"
-#include "src/imbalance.c"
-#include "src/newidle_ratio.c"
-#include "src/power_balance.c"
-#include "src/balance.c"
-#include "src/detach.c"
-#include "src/newidle.c"
+#include "src/balance/asym_packing.c"
+#include "src/balance/busiest.c"
+#include "src/balance/imbalance.c"
+#include "src/balance/newidle_ratio.c"
+#include "src/packing/power_balance.c"
+#include "src/balance/balance.c"
+#include "src/balance/detach.c"
+#include "src/balance/newidle.c"
 #ifndef WP_LIVE
-#include "src/nohz_old.c"
+#include "src/balance/nohz_4_16.c"
 #endif
-#include "src/nohz.c"
+#include "src/balance/nohz.c"
 #ifndef WP_LIVE
-#include "src/sched_mc_irq.c"
-#include "src/hotplug.c"
-#include "src/thermal.c"
+#include "src/packing/sched_mc_irq.c"
+#include "src/topology/hotplug.c"
+#include "src/frequency/thermal.c"
 #endif
-#include "src/live.c"
+#include "src/live_queue/live.c"

@@ -36,7 +36,7 @@ fn commit() -> Option<String> {
     (output.status.success() && !text.is_empty()).then_some(text)
 }
 
-/// The hash of the headers that the policy's native build and its safe face agree on.
+/// The hash of the headers that the policy's native build and its bindings agree on.
 fn policy_abi() -> Option<String> {
     let text = std::fs::read_to_string(BINDINGS).ok()?;
     let hash = text.lines().next()?.strip_prefix("// headers: ")?.trim();

@@ -7,6 +7,7 @@
 pub mod arrows;
 pub mod assets;
 pub mod bindings;
+pub mod kernel_map;
 pub mod lexer;
 pub mod mutants;
 pub mod platforms;

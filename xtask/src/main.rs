@@ -5,7 +5,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use xtask::repo::Repo;
-use xtask::{Finding, arrows, assets, bindings, mutants, platforms, protos, reasons, tidy};
+use xtask::{
+    Finding, arrows, assets, bindings, kernel_map, mutants, platforms, protos, reasons, tidy,
+};
 
 const USAGE: &str = "\
 cargo xtask COMMAND
@@ -17,6 +19,9 @@ cargo xtask COMMAND
   bindings          write crates/policy-sys/src/bindings.rs from policy/include with bindgen
   bindings --check  whether bindings.rs was written from the headers as they are now
   bindings --stamp  record the headers' hash in bindings.rs, after checking them by eye
+  kernel-map        write docs/rules/kernel-map.md from the head comments in policy/src
+  kernel-map --check
+                    whether it is of those comments, and what they name is there
   mutants [--count N | --all | --file NAME.c] [--seed N] [--jobs N]
                     break the core in small ways and list what no test of it sees
   mutants --check   whether each entry of policy/mutants.toml still is of a change
@@ -27,7 +32,8 @@ cargo xtask COMMAND
   protos --check    whether it is of that file
   reasons           write docs/reasons.md from the enums in policy/include
   reasons --check   whether it is of those enums
-  check             tidy, arrows, assets, and --check of bindings, mutants, protos and reasons
+  check             tidy, arrows, assets, and --check of bindings, kernel-map, mutants, protos
+                    and reasons
 
 Exit code: 0 all holds, 1 something was found, 2 wrong usage, 3 a tool is missing or failed
 ";
@@ -60,6 +66,8 @@ fn run(args: &[&str]) -> anyhow::Result<Option<Vec<Finding>>> {
         ["bindings", "--stamp"] => bindings::stamp(&root)?,
         ["mutants", "--check"] => mutants::check(&root)?,
         ["mutants", options @ ..] => mutants::run(&root, options, &say)?,
+        ["kernel-map"] => kernel_map::write(&root)?,
+        ["kernel-map", "--check"] => kernel_map::check(&Repo::load(&root)?),
         ["reasons"] => reasons::write(&root)?,
         ["reasons", "--check"] => reasons::check(&Repo::load(&root)?),
         ["protos"] => protos::write(&root)?,
@@ -77,6 +85,7 @@ fn run(args: &[&str]) -> anyhow::Result<Option<Vec<Finding>>> {
             findings.extend(mutants::check(&root)?);
             findings.extend(protos::check(&root)?);
             findings.extend(reasons::check(&repo));
+            findings.extend(kernel_map::check(&repo));
             findings
         }
         _ => return Ok(None),

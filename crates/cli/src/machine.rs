@@ -70,7 +70,7 @@ fn list(ctx: &wp_ctx, first: u32, count: u32) -> Vec<u32> {
         .collect()
 }
 
-fn domain(platform: &Platform, ctx: &wp_ctx, dom: &sys::wp_dom) -> Domain {
+fn domain(platform: &Platform, ctx: &wp_ctx, dom: &sys::wp_sched_domain) -> Domain {
     let level = platform.topology.get(dom.topo_level as usize);
     let above = match ctx.topo[dom.topo_level as usize].distance {
         0 => dom.topo_level.to_string(),
@@ -114,10 +114,10 @@ fn flags(bits: u32) -> Vec<&'static str> {
         .collect()
 }
 
-fn energy_states(domain: &sys::wp_perf_dom) -> Vec<EnergyState> {
+fn energy_states(domain: &sys::wp_perf_domain) -> Vec<EnergyState> {
     let table = &domain.table[(domain.live & 1) as usize];
     let states = &table.state[..table.nr_states as usize];
-    let state = |s: &sys::wp_em_state| EnergyState {
+    let state = |s: &sys::wp_em_perf_state| EnergyState {
         performance: s.performance,
         cost: s.cost,
         inefficient: s.inefficient != 0,

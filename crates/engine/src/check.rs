@@ -7,7 +7,7 @@ use crate::options::Options;
 use crate::policy_change::{self, PolicyChangeError};
 use thiserror::Error;
 use wakeplace_platform::Platform;
-use wakeplace_policy_sys::sys::{WP_PELT_CLOCK, WP_QUEUE_DSQ};
+use wakeplace_policy_sys::sys::{WP_PELT_CLOCK, WP_QUEUE_LIVE};
 use wakeplace_policy_sys::{Core, MachineError, Policy};
 use wakeplace_workload::{Calibration, PolicyChange, RealTime, TaskScript, Workload};
 
@@ -356,7 +356,7 @@ fn check_groups(policy: &Policy, workload: &Workload, options: &Options) -> Resu
     }
     let (name, groups) = (workload.name.clone(), workload.groups.len());
     let params = policy.core_params();
-    if params.queue == WP_QUEUE_DSQ {
+    if params.queue == WP_QUEUE_LIVE {
         return Err(RunError::NoGroups {
             policy: policy.name().to_owned(),
             workload: name,

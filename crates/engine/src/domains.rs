@@ -1,13 +1,13 @@
 //! The sched domains as the core built them, checked once a run: they nest, and their groups divide
 //! them; groups of nodes that overlap cover them.
 
-use wakeplace_policy_sys::sys::{WP_DOMAINS_38, wp_ctx, wp_dom, wp_group};
+use wakeplace_policy_sys::sys::{WP_DOMAINS_38, wp_ctx, wp_sched_domain, wp_sched_group};
 
 fn cpus(ctx: &wp_ctx, first: u32, nr: u32) -> &[u16] {
     &ctx.list[first as usize..(first + nr) as usize]
 }
 
-fn groups<'a>(ctx: &'a wp_ctx, dom: &wp_dom) -> &'a [wp_group] {
+fn groups<'a>(ctx: &'a wp_ctx, dom: &wp_sched_domain) -> &'a [wp_sched_group] {
     &ctx.groups[dom.first_group as usize..(dom.first_group + dom.nr_groups) as usize]
 }
 
@@ -18,7 +18,7 @@ pub(crate) fn check(ctx: &wp_ctx) {
     for (index, dom) in ctx.doms[..ctx.nr_doms as usize].iter().enumerate() {
         let span = cpus(ctx, dom.first_cpu, dom.nr_cpus);
         let parts = groups(ctx, dom);
-        let of = |g: &wp_group| cpus(ctx, g.first_cpu, g.nr_cpus).to_vec();
+        let of = |g: &wp_sched_group| cpus(ctx, g.first_cpu, g.nr_cpus).to_vec();
         let mut all: Vec<u16> = parts.iter().flat_map(of).collect();
         all.sort_unstable();
         // Groups of nodes may overlap (docs/decisions/018): then they cover the span.

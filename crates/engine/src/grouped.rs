@@ -103,7 +103,7 @@ impl GroupedQueue {
     pub(crate) fn insert(&mut self, (task, thread, group): Queued<'_>) {
         match self {
             Self::Fair(queue) => queue.insert(task, &thread.entity, group),
-            Self::Eevdf(queue) => queue.insert(task, thread.request, group),
+            Self::Eevdf(queue) => queue.insert(task, thread.eevdf_entity, group),
         }
     }
 
@@ -111,10 +111,10 @@ impl GroupedQueue {
     pub(crate) fn leave(&mut self, (task, thread, group): Queued<'_>, ends: bool) {
         match self {
             Self::Fair(queue) => queue.leave(task, &thread.entity, group),
-            Self::Eevdf(queue) if ends => thread.request = queue.remove(task, group, false),
+            Self::Eevdf(queue) if ends => thread.eevdf_entity = queue.remove(task, group, false),
             Self::Eevdf(queue) => {
                 if let Some(request) = queue.sleep(group) {
-                    thread.request = request;
+                    thread.eevdf_entity = request;
                 }
             }
         }
@@ -124,7 +124,7 @@ impl GroupedQueue {
     pub(crate) fn remove(&mut self, (task, thread, group): Queued<'_>, waiting: bool) {
         match self {
             Self::Fair(queue) => queue.remove(task, &thread.entity, group, waiting),
-            Self::Eevdf(queue) => thread.request = queue.remove(task, group, waiting),
+            Self::Eevdf(queue) => thread.eevdf_entity = queue.remove(task, group, waiting),
         }
     }
 

@@ -1,9 +1,9 @@
 //! The queue of one CPU under any discipline.
 
-use crate::dsq::VtimeQueue;
 use crate::eevdf::EevdfQueue;
 use crate::fair::FairQueue;
 use crate::grouped::GroupedQueue;
+use crate::live_queue::LiveQueue;
 
 /// Which tasks wait on a CPU, and in what order. One kind for all CPUs of a run.
 #[derive(Debug)]
@@ -13,7 +13,7 @@ pub(crate) enum RunQueue {
     /// The fair class of the kernels from 6.6 on.
     Eevdf(EevdfQueue),
     /// The live scheduler's.
-    Vtime(VtimeQueue),
+    Live(LiveQueue),
     /// One of the fair ones, with task groups.
     Grouped(GroupedQueue),
 }
@@ -30,7 +30,7 @@ impl RunQueue {
         match self {
             Self::Fair(queue) => queue.nr,
             Self::Eevdf(queue) => queue.nr(),
-            Self::Vtime(queue) => queue.nr(),
+            Self::Live(queue) => queue.nr(),
             Self::Grouped(queue) => queue.nr(),
         }
     }
@@ -39,7 +39,7 @@ impl RunQueue {
     pub(crate) fn nr_queued(&self) -> usize {
         match self {
             Self::Eevdf(queue) => queue.nr_queued(),
-            Self::Fair(_) | Self::Vtime(_) | Self::Grouped(_) => self.nr(),
+            Self::Fair(_) | Self::Live(_) | Self::Grouped(_) => self.nr(),
         }
     }
 
@@ -48,7 +48,7 @@ impl RunQueue {
         match self {
             Self::Fair(queue) => queue.waiting().count(),
             Self::Eevdf(queue) => queue.waiting().count(),
-            Self::Vtime(queue) => queue.waiting().count(),
+            Self::Live(queue) => queue.waiting().count(),
             Self::Grouped(queue) => queue.waiting().len(),
         }
     }

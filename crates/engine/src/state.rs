@@ -3,7 +3,7 @@
 
 use crate::observe::Observer;
 use wakeplace_policy_sys::Core;
-use wakeplace_policy_sys::sys::{self, wp_dom, wp_group};
+use wakeplace_policy_sys::sys::{self, wp_sched_domain, wp_sched_group};
 
 /// Names of the flags of a sched domain, by their bits.
 const FLAGS: &[(u32, &str)] = &[
@@ -130,11 +130,11 @@ pub(crate) fn domains(core: &Core) -> Vec<DomainState> {
         let list = &ctx.list[first as usize..(first + nr) as usize];
         list.iter().map(|cpu| u32::from(*cpu)).collect()
     };
-    let group = |group: &wp_group| GroupState {
+    let group = |group: &wp_sched_group| GroupState {
         cpus: cpus(group.first_cpu, group.nr_cpus),
         capacity: group.capacity,
     };
-    let state = |dom: &wp_dom| DomainState {
+    let state = |dom: &wp_sched_domain| DomainState {
         level: level(dom.flags),
         cpus: cpus(dom.first_cpu, dom.nr_cpus),
         flags: (FLAGS.iter())

@@ -97,7 +97,7 @@ pub(crate) enum WakeStage {
 pub(crate) struct Thread {
     pub(crate) entity: Entity,
     /// The same for the other fair queue; while it is queued, that has the valid copy.
-    pub(crate) request: eevdf::Entity,
+    pub(crate) eevdf_entity: eevdf::Entity,
     pub(crate) nice: i8,
     pub(crate) policy: FairPolicy,
     /// Its own policy above the fair class; what it has by its mutexes is `Sim::class`'s.
@@ -174,7 +174,7 @@ impl Thread {
     pub(crate) fn new(nice: i8, policy: FairPolicy, own_slice_ns: Option<u64>) -> Self {
         Self {
             entity: Entity::new(nice, policy),
-            request: eevdf::Entity::new(nice, policy, own_slice_ns),
+            eevdf_entity: eevdf::Entity::new(nice, policy, own_slice_ns),
             nice,
             policy,
             realtime: None,

@@ -10,8 +10,8 @@ use crate::placements::Placements;
 use crate::power::PlatformPower;
 use crate::residency::{ClusterResidency, DomainResidency, Residency};
 use crate::stats::PairedDelta;
+use crate::thermal::Thermal;
 use crate::wakeup_cases::WakeupCases;
-use crate::warmth::Warmth;
 use std::collections::BTreeMap;
 use wakeplace_engine::observe::{CpuPower, MigrateCause, Placement, WakeupCase};
 use wakeplace_engine::{Counted, Ended, Observer, Options, RunReport};
@@ -56,7 +56,7 @@ impl RunMetrics {
             idle_choices: IdleChoices::new(platform),
             placements: Placements::new(platform),
             wakeup_cases: WakeupCases::default(),
-            warmth: Warmth::default(),
+            thermal: Thermal::default(),
             idle_states: platform
                 .idle_states
                 .iter()
@@ -81,7 +81,7 @@ pub struct Collector {
     idle_choices: IdleChoices,
     placements: Placements,
     wakeup_cases: WakeupCases,
-    warmth: Warmth,
+    thermal: Thermal,
     idle_states: Vec<String>,
     n_cpus: usize,
     end_ns: Option<u64>,
@@ -110,7 +110,7 @@ impl Collector {
         self.idle_choices.report(&mut values);
         self.placements.report(&mut values);
         self.wakeup_cases.report(&mut values);
-        self.warmth.report(&mut values);
+        self.thermal.report(&mut values);
         if report.energy_active {
             self.placements.report_overutilized(&mut values);
         }
@@ -235,7 +235,7 @@ impl Observer for Collector {
     }
 
     fn thermal(&mut self, time_ns: u64, cluster: u32, millic: i32, steps: u32) {
-        self.warmth.thermal(time_ns, cluster, millic, steps);
+        self.thermal.sample(time_ns, cluster, millic, steps);
     }
 
     fn overutilized(&mut self, time_ns: u64, on: bool) {
@@ -248,7 +248,7 @@ impl Observer for Collector {
         }
         self.residency.finish(time_ns);
         self.placements.finish(time_ns);
-        self.warmth.finish(time_ns);
+        self.thermal.finish(time_ns);
         self.end_ns = Some(time_ns);
     }
 }

@@ -27,9 +27,9 @@ mod stats;
 mod student;
 #[cfg(test)]
 mod testbed;
+mod thermal;
 mod timeline;
 mod wakeup_cases;
-mod warmth;
 mod wiring;
 
 pub use collector::{Collector, RunMetrics, Series, paired, series};

@@ -13,12 +13,12 @@ pub fn decay_load(value: u64, periods: u64) -> u64 {
 #[must_use]
 pub fn pelt_segments(periods: u32, d1: u32, d3: u32) -> u32 {
     // SAFETY: see decay_load.
-    unsafe { sys::wp_pelt_segments(periods, d1, d3) }
+    unsafe { sys::wp_accumulate_pelt_segments(periods, d1, d3) }
 }
 
 /// One update step of a signal, as every event of a task and a CPU takes it. True if the averages
 /// were written.
-pub fn avg_update(avg: &mut sys::wp_avg, step: &sys::wp_pelt_step) -> bool {
+pub fn avg_update(avg: &mut sys::wp_sched_avg, step: &sys::wp_pelt_step) -> bool {
     // SAFETY: both are live; the core keeps no pointer.
     unsafe { sys::wp_avg_step(avg, step) != 0 }
 }
@@ -42,7 +42,7 @@ pub fn util_est_of_run(run_ns: u64) -> u32 {
 #[must_use]
 pub fn scaling_factor(scaling: u32, nr_cpus: u32) -> u32 {
     // SAFETY: see decay_load.
-    unsafe { sys::wp_scaling_factor(scaling, nr_cpus) }
+    unsafe { sys::wp_get_update_sysctl_factor(scaling, nr_cpus) }
 }
 
 /// Load weight of a nice value; outside -20..=19 the nearest.

@@ -18,9 +18,9 @@ pub enum IdleKind {
 impl IdleKind {
     fn number(self) -> u32 {
         match self {
-            Self::Busy => sys::WP_BUSY,
-            Self::Idle => sys::WP_IDLE,
-            Self::NewlyIdle => sys::WP_NEWLY_IDLE,
+            Self::Busy => sys::WP_CPU_NOT_IDLE,
+            Self::Idle => sys::WP_CPU_IDLE,
+            Self::NewlyIdle => sys::WP_CPU_NEWLY_IDLE,
         }
     }
 }
@@ -70,7 +70,7 @@ pub enum NohzWork {
 
 /// One attempt to balance a domain.
 #[derive(Clone, Debug, Default)]
-pub struct Balance(sys::wp_balance);
+pub struct Balance(sys::wp_lb_env);
 
 impl Balance {
     /// An attempt for one domain level of `this_cpu`.
@@ -106,7 +106,7 @@ impl Balance {
     }
     /// The raw record: for tests and tools that look into an attempt.
     #[must_use]
-    pub fn raw(&self) -> &sys::wp_balance {
+    pub fn raw(&self) -> &sys::wp_lb_env {
         &self.0
     }
 }
@@ -194,7 +194,7 @@ impl Core {
     /// The idle CPU that a kick goes to.
     pub fn nohz_target(&mut self) -> Option<u32> {
         // SAFETY: see balance_due.
-        Some(unsafe { sys::wp_nohz_target(self.state_mut()) }).filter(|c| *c != sys::WP_NONE)
+        Some(unsafe { sys::wp_find_new_ilb(self.state_mut()) }).filter(|c| *c != sys::WP_NONE)
     }
 
     /// A CPU was kicked to balance: for whom does it?

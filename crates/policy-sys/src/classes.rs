@@ -1,5 +1,5 @@
 //! RT and deadline tasks, interrupt time, I/O waits and limits of the frequency range: what a home
-//! without a kernel beneath tells the core (`policy/include/wakeplace/classes.h`).
+//! without a kernel beneath tells the core (`policy/include/wakeplace/rt_dl_irq.h`).
 
 use crate::core::{Choice, Core, EventResult, PlaceKind, Request};
 use crate::reason::{Reason, Rule};
@@ -147,7 +147,7 @@ impl Core {
     /// Interrupts took this much of a CPU's time since the last report.
     pub fn irq_time(&mut self, cpu: u32, irq_ns: u64) {
         // SAFETY: the context is live and exclusive; the core masks the index.
-        unsafe { sys::wp_irq_time(self.state_mut(), cpu, irq_ns) };
+        unsafe { sys::wp_irqtime_account_irq(self.state_mut(), cpu, irq_ns) };
     }
 
     /// A frequency domain may use its operating points up to `max_opp` only.
@@ -172,7 +172,7 @@ impl Core {
         let (ctx, decision) = self.parts();
         // SAFETY: all pointers are live and distinct objects for the call; the core keeps none.
         unsafe {
-            sys::wp_select_class(
+            sys::wp_select_task_rq_rt(
                 ctx,
                 &raw const task.0,
                 &raw const class.0,

@@ -333,7 +333,7 @@ impl Core {
         let decision = &raw mut *self.decision;
         // SAFETY: all pointers are live and distinct objects for the call, except that `waker` may
         // lie within `ctx`, which the core allows; it keeps none of them.
-        unsafe { sys::wp_select_cpu(ctx, task, waker, &raw const req, decision) };
+        unsafe { sys::wp_select_task_rq_fair(ctx, task, waker, &raw const req, decision) };
         let d = &*self.decision;
         Choice {
             cpu: d.cpu,
@@ -446,27 +446,27 @@ macro_rules! cpu_events {
 group_events! {
     EventResult::new => EventResult;
     /// A task leaves its queue to sleep or to end.
-    dequeue_sleep = wp_dequeue | wp_tg_dequeue(now_ns: u64; sys::WP_Q_SLEEP);
+    dequeue_sleep = wp_dequeue_task_fair | wp_tg_dequeue(now_ns: u64; sys::WP_Q_SLEEP);
     /// A task leaves its queue to be moved.
-    dequeue_move = wp_dequeue | wp_tg_dequeue(now_ns: u64; 0);
+    dequeue_move = wp_dequeue_task_fair | wp_tg_dequeue(now_ns: u64; 0);
     /// A queued task begins to execute.
-    set_current = wp_set_current | wp_tg_set_current(now_ns: u64;);
+    set_current = wp_set_next_task_fair | wp_tg_set_current(now_ns: u64;);
     /// It stops executing but stays queued.
-    put_current = wp_put_current | wp_tg_put_current(now_ns: u64;);
+    put_current = wp_put_prev_task_fair | wp_tg_put_current(now_ns: u64;);
     /// A dequeued runnable task goes to another CPU; enqueue it there next.
     migrate_queued = wp_migrate_queued | wp_tg_migrate_queued(cpu: u32, now_ns: u64;);
     /// The tick of the CPU that runs `task`.
-    tick = wp_tick | wp_tg_tick(now_ns: u64;);
+    tick = wp_task_tick_fair | wp_tg_tick(now_ns: u64;);
 }
 
 group_events! {
     nothing => ();
     /// Its nice weight changed.
-    task_set_weight = wp_task_set_weight | wp_tg_task_set_weight(weight: u32, now_ns: u64;);
+    task_set_weight = wp_reweight_task | wp_tg_task_set_weight(weight: u32, now_ns: u64;);
     /// Start value of a new task's utilisation, on the CPU chosen for it; enqueue it next.
     task_new = wp_task_new | wp_tg_task_new(cpu: u32, now_ns: u64;);
     /// A sleeping task was placed on another CPU.
-    migrate_sleeping = wp_migrate_sleeping | wp_tg_migrate_sleeping(cpu: u32, now_ns: u64;);
+    migrate_sleeping = wp_migrate_task_rq_fair | wp_tg_migrate_sleeping(cpu: u32, now_ns: u64;);
 }
 
 task_events! {
@@ -474,7 +474,7 @@ task_events! {
     /// A task created with `Task::new`: count its allowed CPUs, set its first load.
     task_init = wp_task_init(;);
     /// Which CPUs it may use has changed (`Task::set_allowed`).
-    task_set_allowed = wp_task_set_allowed(;);
+    task_set_allowed = wp_set_cpus_allowed(;);
     /// Its performance hints changed, 0..=1024 each.
     task_set_uclamp = wp_task_set_uclamp(min: u32, max: u32;);
     /// Another CPU took it off a queue whose lock it does not hold; enqueue it on `cpu` next.
@@ -484,9 +484,9 @@ task_events! {
 task_events! {
     EventResult::new => EventResult;
     /// A task of no group goes to sleep; its queue keeps it (`dequeue_delayed` when it lets go).
-    dequeue_delay = wp_dequeue(now_ns: u64; sys::WP_Q_DELAY);
+    dequeue_delay = wp_dequeue_task_fair(now_ns: u64; sys::WP_Q_DELAY);
     /// The queue lets a sleeper go that it had kept.
-    dequeue_delayed = wp_dequeue(now_ns: u64; 0);
+    dequeue_delayed = wp_dequeue_task_fair(now_ns: u64; 0);
 }
 
 cpu_events! {
@@ -502,15 +502,15 @@ cpu_events! {
     /// The idle task gives way.
     exit_idle = wp_exit_idle(cpu: u32, now_ns: u64);
     /// Periodic statistics of a level were taken: how far may idle searches go?
-    sis_update = wp_sis_update(cpu: u32, level: u32);
+    sis_update = wp_update_idle_cpu_scan(cpu: u32, level: u32);
     /// A wake-up was queued on this CPU.
     woken = wp_woken(cpu: u32, now_ns: u64);
     /// The hardware runs a frequency domain at `opp` from now on.
     freq_applied = wp_freq_applied(domain: u32, opp: u32);
     /// An idle CPU stops its tick.
-    nohz_enter = wp_nohz_enter(cpu: u32);
+    nohz_enter = wp_nohz_balance_enter_idle(cpu: u32);
     /// Its tick runs again.
-    nohz_exit = wp_nohz_exit(cpu: u32);
+    nohz_exit = wp_nohz_balance_exit_idle(cpu: u32);
     /// Other classes or interrupts have used a CPU for so long up to now: capacities before 4.19.
-    ran_other = wp_ran_other(cpu: u32, now_ns: u64, ran_ns: u64);
+    ran_other = wp_sched_rt_avg_update_4_18(cpu: u32, now_ns: u64, ran_ns: u64);
 }

@@ -59,7 +59,7 @@ impl Core {
     #[must_use]
     pub fn fallback_cpu(&self, task: &Task, cpu: u32) -> Option<u32> {
         // SAFETY: reads both only; the core masks every index.
-        let found = unsafe { sys::wp_fallback_cpu(self.state(), &raw const task.0, cpu) };
+        let found = unsafe { sys::wp_select_fallback_rq(self.state(), &raw const task.0, cpu) };
         Some(found).filter(|cpu| *cpu != sys::WP_NONE)
     }
 }

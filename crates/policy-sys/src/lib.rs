@@ -1,4 +1,4 @@
-//! The native build of the placement policy core and its safe face: policy names and parameters,
+//! The native build of the placement policy core and its bindings: policy names and parameters,
 //! the decision and reason types, and the core itself. The only crate that calls C.
 
 mod aliases;

@@ -155,7 +155,7 @@ impl MachineFacts {
         self.describe_cpus(core.state_mut());
         self.describe_sched_mc(core.state_mut())?;
         // SAFETY: the context is live and exclusive.
-        topology_error(unsafe { sys::wp_build_domains(core.state_mut()) })?;
+        topology_error(unsafe { sys::wp_build_sched_domains(core.state_mut()) })?;
         self.describe_freq(core.state_mut())?;
         self.describe_energy(core.state_mut())?;
         // SAFETY: as above.
@@ -256,8 +256,13 @@ impl MachineFacts {
             )?;
             fill_scratch(ctx, &facts.states, &facts.costs);
             // SAFETY: the context is live and exclusive; the list has the length that is passed.
-            let error =
-                unsafe { sys::wp_em_register(ctx, facts.cpus.as_ptr(), facts.cpus.len() as u32) };
+            let error = unsafe {
+                sys::wp_em_dev_register_perf_domain(
+                    ctx,
+                    facts.cpus.as_ptr(),
+                    facts.cpus.len() as u32,
+                )
+            };
             energy_error(domain, error)?;
         }
         Ok(())
@@ -321,7 +326,7 @@ impl Core {
         )?;
         fill_scratch(self.state_mut(), states, &[]);
         // SAFETY: the context is live and exclusive; the index is masked by the core.
-        let error = unsafe { sys::wp_em_update(self.state_mut(), domain as u32) };
+        let error = unsafe { sys::wp_em_dev_update_perf_domain(self.state_mut(), domain as u32) };
         energy_error(domain, error)
     }
 
@@ -337,7 +342,9 @@ impl Core {
         to_khz: u32,
     ) -> Result<(), MachineError> {
         // SAFETY: as above.
-        let error = unsafe { sys::wp_em_limit(self.state_mut(), domain as u32, from_khz, to_khz) };
+        let error = unsafe {
+            sys::wp_em_update_performance_limits(self.state_mut(), domain as u32, from_khz, to_khz)
+        };
         energy_error(domain, error)
     }
 }

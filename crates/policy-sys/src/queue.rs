@@ -30,7 +30,7 @@ impl Core {
     pub fn queue_kind(&self) -> QueueKind {
         match self.state().params.queue {
             sys::WP_QUEUE_EEVDF => QueueKind::Eevdf,
-            sys::WP_QUEUE_DSQ => QueueKind::Live,
+            sys::WP_QUEUE_LIVE => QueueKind::Live,
             _ => QueueKind::Cfs,
         }
     }
@@ -39,14 +39,14 @@ impl Core {
     #[must_use]
     pub fn vq_slice_ns(&self) -> u64 {
         // SAFETY: reads the context only.
-        unsafe { sys::wp_vq_slice_ns(self.state()) }
+        unsafe { sys::wp_live_queue_slice_ns(self.state()) }
     }
 
     /// Should this idle CPU make its periodic pass now?
     #[must_use]
     pub fn idle_pass_wanted(&self, cpu: u32, now_ns: u64) -> bool {
         // SAFETY: reads the context only; the core masks the index.
-        unsafe { sys::wp_idle_pass_wanted(self.state(), cpu, now_ns) != 0 }
+        unsafe { sys::wp_idle_kick_needed(self.state(), cpu, now_ns) != 0 }
     }
 
     /// The timer for idle CPUs has its turn; how long it waits then, ns. `busy`: of all CPUs
@@ -64,95 +64,105 @@ impl Core {
     }
 
     /// The task waits on `cpu` from now on: finds its `Task::deadline_ns`.
-    pub fn vq_place(&mut self, task: &mut Task, cpu: u32, now_ns: u64) {
+    pub fn live_queue_place(&mut self, task: &mut Task, cpu: u32, now_ns: u64) {
         // SAFETY: the context and the task are live and exclusive for the call; the core masks
         // every index and keeps no pointer. So below.
-        unsafe { sys::wp_vq_place(self.state_mut(), &raw mut task.0, cpu, now_ns) };
+        unsafe { sys::wp_live_queue_place(self.state_mut(), &raw mut task.0, cpu, now_ns) };
     }
 
     /// It begins to run on `cpu`.
-    pub fn vq_start(&mut self, task: &mut Task, cpu: u32, now_ns: u64) {
-        // SAFETY: see vq_place.
-        unsafe { sys::wp_vq_start(self.state_mut(), &raw mut task.0, cpu, now_ns) };
+    pub fn live_queue_start(&mut self, task: &mut Task, cpu: u32, now_ns: u64) {
+        // SAFETY: see live_queue_place.
+        unsafe { sys::wp_live_queue_start(self.state_mut(), &raw mut task.0, cpu, now_ns) };
     }
 
     /// It stops, for whatever reason.
-    pub fn vq_stop(&mut self, task: &mut Task, now_ns: u64) {
-        // SAFETY: see vq_place.
-        unsafe { sys::wp_vq_stop(self.state_mut(), &raw mut task.0, now_ns) };
+    pub fn live_queue_stop(&mut self, task: &mut Task, now_ns: u64) {
+        // SAFETY: see live_queue_place.
+        unsafe { sys::wp_live_queue_stop(self.state_mut(), &raw mut task.0, now_ns) };
     }
 
     /// It leaves its queue, to sleep or for another one.
-    pub fn vq_leave(&mut self, task: &mut Task, sleeps: bool, now_ns: u64) {
-        // SAFETY: see vq_place.
-        unsafe { sys::wp_vq_leave(self.state_mut(), &raw mut task.0, u32::from(sleeps), now_ns) };
+    pub fn live_queue_leave(&mut self, task: &mut Task, sleeps: bool, now_ns: u64) {
+        // SAFETY: see live_queue_place.
+        unsafe {
+            sys::wp_live_queue_leave(self.state_mut(), &raw mut task.0, u32::from(sleeps), now_ns)
+        };
     }
 
     /// Should the queued task run at once instead of the one that runs on `cpu`, if no other
     /// waiting one goes before it?
     #[must_use]
-    pub fn vq_preempts(&mut self, task: &Task, cpu: u32, now_ns: u64) -> bool {
-        // SAFETY: see vq_place; the task is only read.
-        unsafe { sys::wp_vq_preempts(self.state_mut(), &raw const task.0, cpu, now_ns) != 0 }
+    pub fn live_queue_preempts(&mut self, task: &Task, cpu: u32, now_ns: u64) -> bool {
+        // SAFETY: see live_queue_place; the task is only read.
+        unsafe {
+            sys::wp_live_queue_preempts(self.state_mut(), &raw const task.0, cpu, now_ns) != 0
+        }
     }
 
     /// Is the waiting task owed time in the queue of `cpu`?
     #[must_use]
-    pub fn vq_eligible(&self, task: &Task, cpu: u32, now_ns: u64) -> bool {
+    pub fn entity_eligible(&self, task: &Task, cpu: u32, now_ns: u64) -> bool {
         // SAFETY: reads only.
-        unsafe { sys::wp_vq_eligible(self.state(), &raw const task.0, cpu, now_ns) != 0 }
+        unsafe { sys::wp_entity_eligible(self.state(), &raw const task.0, cpu, now_ns) != 0 }
     }
 
     /// Does `first`, which waits already, go before `task` in the queue of `cpu`? None: it is not
     /// eligible. No: its deadline is later, as are those of all behind it.
     #[must_use]
-    pub fn vq_before(&self, first: &Task, task: &Task, cpu: u32, now_ns: u64) -> Option<bool> {
+    pub fn live_queue_before(
+        &self,
+        first: &Task,
+        task: &Task,
+        cpu: u32,
+        now_ns: u64,
+    ) -> Option<bool> {
         let (first, task) = (&raw const first.0, &raw const task.0);
         // SAFETY: reads only.
-        let order = unsafe { sys::wp_vq_before(self.state(), first, task, cpu, now_ns) };
+        let order = unsafe { sys::wp_live_queue_before(self.state(), first, task, cpu, now_ns) };
         (order != 0).then_some(order > 0)
     }
 
     /// `next` is who runs next. If it is a sleeper's turn before that, it leaves. Returns true
     /// then: somebody else may be the next now, and another sleeper's turn may have come.
     #[must_use]
-    pub fn vq_retire(&mut self, next: &Task, cpu: u32, now_ns: u64) -> bool {
-        // SAFETY: see vq_place; the task is only read.
-        unsafe { sys::wp_vq_retire(self.state_mut(), &raw const next.0, cpu, now_ns) != 0 }
+    pub fn live_queue_retire(&mut self, next: &Task, cpu: u32, now_ns: u64) -> bool {
+        // SAFETY: see live_queue_place; the task is only read.
+        unsafe { sys::wp_live_queue_retire(self.state_mut(), &raw const next.0, cpu, now_ns) != 0 }
     }
 
     /// What is left of the running task's slice, ns.
     #[must_use]
-    pub fn vq_rest_ns(&self, cpu: u32, now_ns: u64) -> u64 {
+    pub fn slice_left_ns(&self, cpu: u32, now_ns: u64) -> u64 {
         // SAFETY: reads only.
-        unsafe { sys::wp_vq_rest_ns(self.state(), cpu, now_ns) }
+        unsafe { sys::wp_slice_left_ns(self.state(), cpu, now_ns) }
     }
 
     /// The deadline that a waiting task will have in the queue of `cpu`.
     #[must_use]
-    pub fn vq_deadline_on(&self, task: &Task, cpu: u32, now_ns: u64) -> u64 {
+    pub fn live_queue_deadline_on(&self, task: &Task, cpu: u32, now_ns: u64) -> u64 {
         // SAFETY: reads only.
-        unsafe { sys::wp_vq_deadline_on(self.state(), &raw const task.0, cpu, now_ns) }
+        unsafe { sys::wp_live_queue_deadline_on(self.state(), &raw const task.0, cpu, now_ns) }
     }
 
     /// The running task lets others go first, of whom `nr_waiting` are awake. Returns false if
     /// there is nobody: it goes on.
-    pub fn vq_forfeit(&mut self, cpu: u32, nr_waiting: u32, now_ns: u64) -> bool {
-        // SAFETY: see vq_place.
-        unsafe { sys::wp_vq_forfeit(self.state_mut(), cpu, nr_waiting, now_ns) != 0 }
+    pub fn yield_task(&mut self, cpu: u32, nr_waiting: u32, now_ns: u64) -> bool {
+        // SAFETY: see live_queue_place.
+        unsafe { sys::wp_yield_task(self.state_mut(), cpu, nr_waiting, now_ns) != 0 }
     }
 
     /// Has the running task had its slice while `nr_waiting` others wait?
     #[must_use]
-    pub fn vq_expired(&mut self, cpu: u32, nr_waiting: u32, now_ns: u64) -> bool {
-        // SAFETY: see vq_place.
-        unsafe { sys::wp_vq_expired(self.state_mut(), cpu, nr_waiting, now_ns) != 0 }
+    pub fn live_queue_expired(&mut self, cpu: u32, nr_waiting: u32, now_ns: u64) -> bool {
+        // SAFETY: see live_queue_place.
+        unsafe { sys::wp_live_queue_expired(self.state_mut(), cpu, nr_waiting, now_ns) != 0 }
     }
 
     /// The CPU looks at its queue: is this waiting task due before the running one?
     #[must_use]
-    pub fn vq_yields(&mut self, first: &Task, cpu: u32, now_ns: u64) -> bool {
-        // SAFETY: see vq_place; the task is only read.
-        unsafe { sys::wp_vq_yields(self.state_mut(), &raw const first.0, cpu, now_ns) != 0 }
+    pub fn live_queue_yields(&mut self, first: &Task, cpu: u32, now_ns: u64) -> bool {
+        // SAFETY: see live_queue_place; the task is only read.
+        unsafe { sys::wp_live_queue_yields(self.state_mut(), &raw const first.0, cpu, now_ns) != 0 }
     }
 }

@@ -81,12 +81,12 @@ impl Task {
     #[inline]
     #[must_use]
     pub fn group(&self) -> Option<usize> {
-        (self.0.group as usize).checked_sub(1)
+        (self.0.task_group as usize).checked_sub(1)
     }
 
     /// Puts it into a task group, or into none, before `Core::task_new`.
     pub fn set_group(&mut self, group: Option<usize>) {
-        self.0.group = group.map_or(0, |group| group as u32 + 1);
+        self.0.task_group = group.map_or(0, |group| group as u32 + 1);
     }
 
     /// The raw record: for tests and tools that build a situation by hand.

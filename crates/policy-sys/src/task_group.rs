@@ -10,7 +10,7 @@ use crate::task::Task;
 #[must_use]
 pub fn tg_weight(shares: u32, group_load: u64, counted: u32, load: u32) -> u32 {
     // SAFETY: arithmetic on values.
-    unsafe { sys::wp_tg_weight(shares, group_load, counted, load) }
+    unsafe { sys::wp_calc_group_shares(shares, group_load, counted, load) }
 }
 
 /// How often calls read and wrote a group's load, the word that all CPUs share
@@ -123,7 +123,9 @@ impl Core {
         let record = &raw mut task.0;
         let Some(group) = task.group() else {
             // SAFETY: the context and the task are live and exclusive for the call.
-            return EventResult::new(unsafe { sys::wp_enqueue(ctx, record, cpu, now_ns, flags) });
+            return EventResult::new(unsafe {
+                sys::wp_enqueue_task_fair(ctx, record, cpu, now_ns, flags)
+            });
         };
         task.0.cpu = cpu;
         let group = &raw mut *self.groups[group];
@@ -159,7 +161,7 @@ impl Core {
         let record = &raw mut task.0;
         let Some(group) = task.group() else {
             // SAFETY: the context and the task are live and exclusive for the call.
-            unsafe { sys::wp_task_exit(self.ctx_mut(), record) };
+            unsafe { sys::wp_task_dead_fair(self.ctx_mut(), record) };
             return;
         };
         let group = &raw mut *self.groups[group];
@@ -172,7 +174,7 @@ impl Core {
         let ctx = self.ctx_mut();
         if self.groups.is_empty() {
             // SAFETY: the context is live and exclusive; the core masks every index. So below.
-            return EventResult::new(unsafe { sys::wp_update_blocked(ctx, cpu, now_ns) });
+            return EventResult::new(unsafe { sys::wp_update_blocked_averages(ctx, cpu, now_ns) });
         }
         let mut changed = 0;
         for group in &mut self.groups {

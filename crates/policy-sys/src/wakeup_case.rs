@@ -1,5 +1,5 @@
 //! What a decision was about: sizes of the task, its previous CPU and the waker's, and which way
-//! the choice went (`policy/src/wakeup_case.c`).
+//! the choice went (`policy/src/explain/wakeup_case.c`).
 
 use crate::core::{Choice, Core, Request};
 use crate::sys;

@@ -17,9 +17,9 @@
 //! draws the figure. A cluster without figures draws nothing of its own: its CPUs' figures include
 //! it, as those of the kernel's Energy Model do.
 
-mod heat;
+mod thermal;
 
-pub use heat::Heat;
+pub use thermal::ThermalRc;
 use wakeplace_platform::{CpuId, IdleState, Platform, PowerUnit};
 
 /// Power of every state of one platform, in its unit (microwatts, or bogo units).

@@ -372,7 +372,7 @@ fn bss_mut<'a>(skel: &'a mut skel::MainSkel<'static>) -> &'a mut skel::types::bs
 /// stands for the balancing of idle CPUs.
 fn live_params(policy: &Policy) -> wakeplace_policy_sys::sys::wp_params {
     let mut params = *policy.core_params();
-    params.queue = wakeplace_policy_sys::sys::WP_QUEUE_DSQ;
+    params.queue = wakeplace_policy_sys::sys::WP_QUEUE_LIVE;
     params.nohz_balance = 0;
     params
 }

@@ -13,6 +13,7 @@
 struct wp_ctx;
 struct wp_task;
 struct wp_decision;
+struct wp_request;
 
 /* Why a CPU was not chosen. Append only: the numbers are part of recorded results. */
 enum wp_drop {
@@ -77,5 +78,20 @@ void wp_explain_begin(struct wp_explain *x);
 void wp_explain_end(struct wp_ctx *ctx, struct wp_task *task, const struct wp_decision *dec,
 		    u32 this_cpu);
 void wp_explain_adopt(struct wp_ctx *ctx, u32 was_active, u32 same_search);
+
+/* wakeup_case.c: what a decision was about. "Big" are the CPUs of the biggest capacity. */
+enum wp_case_bits {
+	WP_CASE_WAKER_BIG = 1 << 0, /* the deciding CPU */
+	WP_CASE_PREV_BIG = 1 << 1,
+	WP_CASE_TASK_BIG = 1 << 2, /* fits no other CPUs */
+	WP_CASE_CPU_BIG = 1 << 3,  /* the chosen CPU */
+	WP_CASE_FAST = 1 << 4,     /* chosen by the idle search around one target */
+	WP_CASE_SLOW = 1 << 5,     /* chosen by the search for the idlest group and CPU */
+	WP_CASE_WIDE = 1 << 6,     /* the M:N rule kept waker and wakee apart */
+	WP_CASE_WAKE = 1 << 7,     /* a wake-up, else a fork or exec */
+};
+u32 wp_wakeup_case(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
+		   const struct wp_request *req WP_NONNULL,
+		   const struct wp_decision *dec WP_NONNULL, u32 cpu);
 
 #endif

@@ -12,7 +12,7 @@
 enum wp_pelt_scale {
 	WP_PELT_CONTRIB, /* up to 5.0: each contribution times frequency and capacity */
 	WP_PELT_CLOCK,   /* from 5.1: the clock runs slower on slow CPUs */
-	WP_PELT_RATIO,   /* 3.8: share of time runnable, of tasks and queues (ratio_avg.c) */
+	WP_PELT_RATIO,   /* 3.8: share of time runnable, of tasks and queues (runnable_avg_3_8.c) */
 	WP_PELT_NONE,    /* to 3.7: no averages */
 };
 
@@ -23,7 +23,7 @@ enum wp_capacity_form {
 	WP_CAPACITY_POWER,   /* before ("cpu power"): all CPUs alike, less that time */
 };
 
-/* Which domain tables (cpu_domains.c). */
+/* Which domain tables (domains_3_9.c). */
 enum wp_domain_form {
 	WP_DOMAINS_516, /* any level that the topology has */
 	WP_DOMAINS_47,  /* no clusters yet */
@@ -96,7 +96,7 @@ enum wp_pressure_form {
 	WP_PRESSURE_LIMITS,  /* 6.10: the larger of hardware's and the frequency policy's limits */
 };
 
-/* Of wp_scaling_factor: kernel times that are longer on larger machines. */
+/* Of wp_get_update_sysctl_factor: kernel times that are longer on larger machines. */
 enum wp_tunable_scaling {
 	WP_SCALING_NONE,
 	WP_SCALING_LOG,    /* times 1 + log2(min(cpus, 8)) */
@@ -200,7 +200,7 @@ enum wp_nohz_form {
 
 enum wp_queue {
 	WP_QUEUE_CFS, /* fair class to 6.5 */
-	WP_QUEUE_DSQ, /* the live scheduler's: weighted virtual time (queue.c) */
+	WP_QUEUE_LIVE, /* the live scheduler's: weighted virtual time (queue.c) */
 	WP_QUEUE_EEVDF, /* fair class from 6.6 on */
 };
 

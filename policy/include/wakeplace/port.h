@@ -93,9 +93,9 @@ typedef signed long long s64;
 
 /* Forms of a rule that only older kernels had: the live build does not hold them. */
 #ifdef WP_LIVE
-#define WP_OLD(condition) 0
+#define WP_NOT_LIVE(condition) 0
 #else
-#define WP_OLD(condition) (condition)
+#define WP_NOT_LIVE(condition) (condition)
 #endif
 
 /* Something to note for `explain` (explain_notes.c): natively, while a home asks for it. */
@@ -111,8 +111,8 @@ typedef signed long long s64;
 #endif
 
 /* What only a home without a kernel beneath has to do: keep the other classes' signals, interrupt
- * time, limits of the frequency range (classes.h). The kernel does that for the live build. */
-#define WP_SIM(condition) WP_OLD(condition)
+ * time, limits of the frequency range (rt_dl_irq.h). The kernel does that for the live build. */
+#define WP_SIM(condition) WP_NOT_LIVE(condition)
 
 #define WP_INLINE static inline __attribute__((always_inline))
 

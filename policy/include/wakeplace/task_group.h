@@ -43,8 +43,8 @@ struct wp_tg_load {
 
 /* A group's queue on one CPU, and the entity that stands for it on the CPU's queue. */
 struct wp_tg_queue {
-	struct wp_avg avg;    /* of its tasks */
-	struct wp_avg entity; /* of the entity */
+	struct wp_sched_avg avg; /* of its tasks */
+	struct wp_sched_avg entity; /* of the entity */
 	u64 removed_load;     /* of tasks that left while sleeping, taken off at the next update */
 	u64 removed_runnable; /* to 5.6: their unweighted sums */
 	u64 removed_util;
@@ -74,7 +74,7 @@ struct wp_task_group {
 int wp_tg_init(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg WP_NONNULL, u32 shares);
 /* ... puts it, before the first event, into a new group with these shares. 0: no room for one */
 int wp_tg_nest(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg WP_NONNULL, u32 shares);
-u32 wp_tg_weight(u32 shares, u64 group_load, u32 counted, u32 load);
+u32 wp_calc_group_shares(u32 shares, u64 group_load, u32 counted, u32 load);
 u32 wp_tg_h_load(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task_group *tg WP_NONNULL,
 		 const struct wp_task *task WP_NONNULL);
 int wp_tg_prepare(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg WP_NONNULL,
@@ -102,8 +102,8 @@ int wp_tg_task_exit(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg WP_N
 int wp_tg_migrate_queued(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg WP_NONNULL,
 			 struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns);
 
-/* ... of its queue on `cpu`, before wp_update_blocked: for each group the first, at the end the
- * second with the results of all, or-ed */
+/* ... of its queue on `cpu`, before wp_update_blocked_averages: for each group the first, at the
+ * end the second with the results of all, or-ed */
 int wp_tg_update_blocked(struct wp_ctx *ctx WP_NONNULL, struct wp_task_group *tg WP_NONNULL,
 			 u32 cpu, u64 now_ns);
 int wp_tg_blocked_end(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns, u32 changed);

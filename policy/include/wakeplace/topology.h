@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The levels that a home tells of a machine (topology.c, topology_numa.c). */
+/* Levels that a home tells of a machine, and the sched domains that are made of them
+ * (policy/src/topology). */
 #ifndef WAKEPLACE_TOPOLOGY_H
 #define WAKEPLACE_TOPOLOGY_H
 
 #include "wakeplace/limits.h"
 #include "wakeplace/port.h"
+
+struct wp_ctx;
+struct wp_task;
 
 struct wp_topo_level {
 	u32 flags;                  /* WP_SD_SHARE_* */
@@ -24,5 +28,69 @@ enum wp_topo_error {
 	WP_TOPO_NODES, /* more nodes than there is room for, where their groups overlap */
 	WP_TOPO_ORDER, /* groups that do not overlap above such that do */
 };
+
+enum wp_dom_flags {
+	WP_SD_SHARE_CPUCAPACITY = 1 << 0, /* threads of a core */
+	WP_SD_SHARE_LLC = 1 << 1,
+	WP_SD_ASYM_CPUCAPACITY = 1 << 2,
+	WP_SD_ASYM_CPUCAPACITY_FULL = 1 << 3,
+	WP_SD_BALANCE_WAKE = 1 << 4,
+	WP_SD_BALANCE_FORK = 1 << 5,
+	WP_SD_BALANCE_EXEC = 1 << 6,
+	WP_SD_BALANCE_NEWIDLE = 1 << 7,
+	WP_SD_WAKE_AFFINE = 1 << 8,
+	WP_SD_PREFER_SIBLING = 1 << 9,
+	WP_SD_CLUSTER = 1 << 10, /* cores that share a cache below the last level */
+	WP_SD_NUMA = 1 << 11,    /* spans nodes; one CPU of the system balances at a time */
+	WP_SD_ASYM_PACKING = 1 << 12, /* tasks go to the CPUs of highest priority first */
+	WP_SD_SHARE_PKG = 1 << 13, /* 3.1: taken for a shared cache by the idle search */
+	WP_SD_POWERSAVINGS = 1 << 14, /* to 3.4: tasks are packed, not spread */
+};
+
+/* A sched domain; CPUs with the same span share it. Lists are ranges of wp_ctx.list. */
+struct wp_sched_domain {
+	u32 flags;
+	u32 imbalance_pct;
+	u32 cache_nice_tries;
+	u32 busy_idx;
+	u32 idle_idx;
+	u32 topo_level; /* index into wp_ctx.topo */
+	u32 first_cpu;  /* list range: the span, ascending */
+	u32 nr_cpus;
+	u32 first_group; /* range of wp_ctx.groups */
+	u32 nr_groups;
+	u32 top;         /* nothing above it */
+	u32 imb_numa_nr; /* NUMA: tasks that may run here before nodes are evened out */
+	/* older tables have their own; 0: weight, 2 x weight, the era's factor */
+	u32 min_interval_ms;
+	u32 max_interval_ms;
+	u32 busy_factor;
+	u32 pad;
+	u64 span[WP_MASK_WORDS];
+};
+
+struct wp_sched_group {
+	u32 first_cpu;
+	u32 nr_cpus;
+	u32 capacity;
+	u32 min_capacity;
+	u32 imbalanced; /* a pull failed because of affinity */
+	u32 max_capacity;
+	u32 flags;    /* of the child domain whose span it is, 0: a single CPU */
+	u32 nr_cores;
+	u32 prefer_cpu;    /* the first one of highest priority (asym_packing.c) */
+	u32 first_balance; /* list range: those of its CPUs that balance for it */
+	u32 nr_balance;
+	u64 capacity_due_tick; /* older forms: a new-idle pass may refresh its capacity then */
+};
+
+/* Natively only: the live build does not hold what follows. */
+/* topology.c: before the first event; a live home runs it natively */
+u32 wp_build_sched_domains(struct wp_ctx *ctx WP_NONNULL);
+
+/* hotplug.c: CPUs that come and go */
+u32 wp_select_fallback_rq(const struct wp_ctx *ctx WP_NONNULL,
+			  const struct wp_task *task WP_NONNULL, u32 cpu);
+int wp_domains_rebuilt(struct wp_ctx *ctx WP_NONNULL, u64 now_ns);
 
 #endif

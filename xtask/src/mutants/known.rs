@@ -22,7 +22,7 @@ struct Page {
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Equivalent {
-    /// The file's name in policy/src.
+    /// The file below policy/src: its room and its name.
     file: String,
     function: String,
     /// The lines that it touches, on one line.

@@ -29,7 +29,7 @@ use run::{Outcome, Tests};
 /// One change of one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Mutation {
-    /// The file's name in policy/src.
+    /// The file below policy/src: its room and its name.
     file: String,
     function: String,
     line: usize,
@@ -107,14 +107,26 @@ struct Schemata {
     mutations: Vec<Mutation>,
 }
 
-fn schemata(root: &Path) -> Result<Schemata> {
-    let folder = root.join("policy/src");
+/// The files below policy/src, each as `ROOM/NAME.c`, in order.
+fn sources(folder: &Path) -> Result<Vec<String>> {
+    let below = |folder: &Path| -> Result<Vec<String>> {
+        let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+        let names = entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
+        names.collect()
+    };
     let mut names = Vec::new();
-    for entry in fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
-        let name = entry?.file_name().to_string_lossy().into_owned();
-        names.extend(Some(name).filter(|name| name.ends_with(".c")));
+    for room in below(folder)? {
+        let files = below(&folder.join(&room))?.into_iter();
+        let files = files.filter(|name| name.ends_with(".c"));
+        names.extend(files.map(|name| format!("{room}/{name}")));
     }
     names.sort();
+    Ok(names)
+}
+
+fn schemata(root: &Path) -> Result<Schemata> {
+    let folder = root.join("policy/src");
+    let names = sources(&folder)?;
     let (mut files, mut mutations) = (Vec::new(), Vec::new());
     for name in names {
         let text = fs::read_to_string(folder.join(&name)).with_context(|| name.clone())?;
@@ -171,7 +183,6 @@ fn sample(mutations: &[Mutation], wanted: &[usize], options: &Options) -> Vec<us
 
 fn write(root: &Path, schemata: &Schemata) -> Result<PathBuf> {
     let folder = root.join("target/mutants/policy");
-    fs::create_dir_all(folder.join("src"))?;
     let whole = fs::read_to_string(root.join("policy/policy.c"))?;
     let whole = format!("{}{whole}", schemata::CHOICE);
     let files = schemata.files.iter();
@@ -180,6 +191,7 @@ fn write(root: &Path, schemata: &Schemata) -> Result<PathBuf> {
         let path = folder.join(name);
         // What has not changed need not be built again.
         if fs::read_to_string(&path).ok().as_deref() != Some(text) {
+            fs::create_dir_all(path.parent().unwrap_or(&folder))?;
             fs::write(&path, text).with_context(|| path.display().to_string())?;
         }
     }
@@ -244,7 +256,11 @@ pub fn run(root: &Path, args: &[&str], say: Say<'_>) -> Result<Vec<Finding>> {
     let mutations = &schemata.mutations;
     let known = known::load(root)?;
     let mut findings = known::check(&known, mutations);
-    let of_file = |m: &Mutation| options.file.as_ref().is_none_or(|file| *file == m.file);
+    let of_file = |m: &Mutation| {
+        let name = m.file.rsplit('/').next();
+        let asked = options.file.as_ref();
+        asked.is_none_or(|file| *file == m.file || Some(file.as_str()) == name)
+    };
     let wanted: Vec<usize> = (1..=mutations.len())
         .filter(|n| of_file(&mutations[n - 1]) && !known::justified(&known, &mutations[n - 1]))
         .collect();

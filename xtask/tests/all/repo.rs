@@ -1,7 +1,7 @@
 //! The rules over this repository itself: `cargo test --workspace` keeps them.
 
 use xtask::repo::Repo;
-use xtask::{Finding, arrows, assets, bindings, mutants, reasons, tidy};
+use xtask::{Finding, arrows, assets, bindings, kernel_map, mutants, reasons, tidy};
 
 fn repo() -> Repo {
     let repo = Repo::load(&Repo::root()).expect("the repository's files");
@@ -40,6 +40,11 @@ fn the_bindings_are_of_these_headers() {
 #[test]
 fn the_reasons_are_of_these_headers() {
     none("reasons --check", &reasons::check(&repo()));
+}
+
+#[test]
+fn the_kernel_map_is_of_these_files() {
+    none("kernel-map --check", &kernel_map::check(&repo()));
 }
 
 #[test]

@@ -88,8 +88,14 @@ pub(crate) struct ExplainArgs {
     )]
     pub(crate) set: Vec<(String, String)>,
     /// Ask this policy, too; repeatable [default: all eras, and each feature turned]
-    #[arg(long, value_name = "NAME", help_heading = "Policy", display_order = 12)]
-    pub(crate) other: Vec<String>,
+    #[arg(
+        long,
+        alias = "other",
+        value_name = "NAME",
+        help_heading = "Policy",
+        display_order = 12
+    )]
+    pub(crate) compare_policy: Vec<String>,
     /// Decisions on this task only: its name, or that of its kind [default: on any]
     #[arg(
         long,

@@ -81,7 +81,7 @@ Examples:
 
   Beside two policies only, for another program
   wakeplace explain --platform tc2 --workload periodic --policy linux-4.17 --at 15ms \\
-                    --other linux-4.7 --other linux-7.3 --format json";
+                    --compare-policy linux-4.7 --compare-policy linux-7.3 --format json";
 
 pub(super) const REPORT: &str = "\
 Examples:

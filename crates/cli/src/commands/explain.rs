@@ -63,7 +63,7 @@ pub(super) fn power_unit(platform: &Platform) -> &'static str {
 pub(crate) fn explain(args: ExplainArgs, terminal: Terminal) -> Outcome {
     let (format, seed) = (args.format, args.seed);
     let (which, why_not) = (which(&args), args.why_not);
-    let (task, other) = (args.task.clone(), args.other.clone());
+    let (task, other) = (args.task.clone(), args.compare_policy.clone());
     let run = run_args(args);
     let experiment = experiment(&run, vec![seed])?;
     let workload = experiment.first_workload().map_err(Failure::input)?;

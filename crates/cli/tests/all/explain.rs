@@ -96,7 +96,7 @@ fn mistakes_say_what_there_is() {
         (&["--at", "5s"], "the run was over before"),
         (&["--to", "8"], "`hikey960` has the CPUs 0 to 7"),
         (&["--why-not", "8"], "`hikey960` has the CPUs 0 to 7"),
-        (&["--other", "linux-5.1"], "did you mean"),
+        (&["--compare-policy", "linux-5.1"], "did you mean"),
         (&["--wakeup", "1", "--to", "1"], "cannot be used with"),
     ] {
         let output = explain(args);
@@ -119,10 +119,10 @@ fn the_same_again() {
     assert_eq!(stdout(&once), stdout(&explain(&["--at", "50ms"])));
 }
 
-/// Goal: only the policies that are named are asked.
+/// Goal: only the policies that are named are asked. `--other` is an older name of the option.
 #[test]
 fn named_others_only() {
-    let value = json(&["--other", "linux-7.3", "--other", "linux-3.1"]);
+    let value = json(&["--compare-policy", "linux-7.3", "--other", "linux-3.1"]);
     let names: Vec<_> = value["others"].as_array().expect("a list").iter().collect();
     assert_eq!(names.len(), 2);
     assert_eq!(names[0]["policy"], "linux-7.3");

@@ -115,7 +115,7 @@ impl<O: Observer> Sim<'_, O> {
             self.end_stretch(from, false);
         }
         self.remove(task, from, waiting);
-        self.shift(task, from, to);
+        self.renormalize_vruntime(task, from, to);
         self.recency += 1;
         self.threads[task as usize].recency = self.recency;
         self.insert(

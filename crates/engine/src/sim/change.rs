@@ -229,7 +229,7 @@ impl<O: Observer> Sim<'_, O> {
             self.weigh_anew(task);
             if self.live && !off.was_fair && off.place != Place::Away {
                 self.core
-                    .vq_place(&mut self.tasks[task as usize], cpu, self.now);
+                    .live_queue_place(&mut self.tasks[task as usize], cpu, self.now);
             }
             self.place_at_distance(task, cpu);
         }
@@ -254,12 +254,12 @@ impl<O: Observer> Sim<'_, O> {
         let (nice, policy) = (thread.nice, thread.policy);
         let weight = Weight::of_task(nice, policy);
         thread.entity.set_policy(policy);
-        thread.request.set_policy(policy);
+        thread.eevdf_entity.set_policy(policy);
         let record = &mut self.tasks[task as usize];
         record.raw_mut().idle_policy = u32::from(policy == FairPolicy::Idle);
         if thread.entity.weight != weight {
             thread.entity.weight = weight;
-            thread.request.reweight_off_queue(weight);
+            thread.eevdf_entity.reweight_off_queue(weight);
         }
         if u64::from(record.weight()) != weight.weight {
             self.core
@@ -269,7 +269,9 @@ impl<O: Observer> Sim<'_, O> {
 
     /// A fair task has a slice of its own from its next request on, or none.
     fn set_slice(&mut self, cpu: u32, task: u32, own_ns: Option<u64>) {
-        self.threads[task as usize].request.set_own_slice(own_ns);
+        self.threads[task as usize]
+            .eevdf_entity
+            .set_own_slice(own_ns);
         if self.is_class(task) {
             return; // when it is fair again
         }
@@ -278,7 +280,7 @@ impl<O: Observer> Sim<'_, O> {
             RunQueue::Grouped(queue) => {
                 queue.set_own_slice(task, self.tasks[task as usize].group(), own_ns);
             }
-            RunQueue::Fair(_) | RunQueue::Vtime(_) => {}
+            RunQueue::Fair(_) | RunQueue::Live(_) => {}
         }
     }
 
@@ -286,7 +288,7 @@ impl<O: Observer> Sim<'_, O> {
     fn drop_delayed(&mut self, task: u32, cpu: u32) {
         if self.live {
             let record = &mut self.tasks[task as usize];
-            return self.core.vq_leave(record, false, self.now);
+            return self.core.live_queue_leave(record, false, self.now);
         }
         if !self.is_delayed(task, cpu) {
             return;
@@ -299,10 +301,10 @@ impl<O: Observer> Sim<'_, O> {
             }
             RunQueue::Grouped(queue) => {
                 if let Some(request) = queue.drop_delayed(task, group) {
-                    self.threads[task as usize].request = request;
+                    self.threads[task as usize].eevdf_entity = request;
                 }
             }
-            RunQueue::Fair(_) | RunQueue::Vtime(_) => {}
+            RunQueue::Fair(_) | RunQueue::Live(_) => {}
         }
     }
 

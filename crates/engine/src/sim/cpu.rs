@@ -1,6 +1,6 @@
 //! What the engine keeps of each CPU and cluster.
 
-use super::effects::QueueLock;
+use super::wake_latency::QueueLock;
 use crate::class_queue::ClassQueue;
 use crate::menu::Menu;
 use crate::observe::{CpuPower, Stop};

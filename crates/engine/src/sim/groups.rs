@@ -87,7 +87,7 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn drop_grouped_sleepers(&mut self, cpu: u32) {
         if let RunQueue::Grouped(queue) = &mut self.cpus[cpu as usize].queue {
             for (task, request) in queue.drop_sleepers() {
-                self.threads[task as usize].request = request;
+                self.threads[task as usize].eevdf_entity = request;
             }
         }
     }

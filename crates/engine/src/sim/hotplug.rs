@@ -177,7 +177,7 @@ impl<O: Observer> Sim<'_, O> {
         let mut tasks: Vec<u32> = match &c.queue {
             RunQueue::Fair(queue) => queue.waiting().collect(),
             RunQueue::Eevdf(queue) => queue.waiting().collect(),
-            RunQueue::Vtime(queue) => queue.waiting().collect(),
+            RunQueue::Live(queue) => queue.waiting().collect(),
             RunQueue::Grouped(queue) => queue.waiting(),
         };
         if !self.live {

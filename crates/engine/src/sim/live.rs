@@ -3,12 +3,12 @@
 
 use super::Sim;
 use super::cpu::{Message, Mode};
-use crate::dsq::VtimeQueue;
+use crate::live_queue::LiveQueue;
 use crate::observe::{KernelWork, Observer};
 use crate::queue::Event;
 use crate::run_queue::RunQueue;
 use wakeplace_policy_sys::IdleKind;
-use wakeplace_policy_sys::sys::{WP_BUSY_NOW, WP_VQ_LOOKS};
+use wakeplace_policy_sys::sys::{WP_BUSY_NOW, WP_LIVE_QUEUE_LOOKS};
 
 /// The live scheduler's timer for idle CPUs: when and where it fires next.
 #[derive(Default)]
@@ -18,9 +18,9 @@ pub(super) struct IdleTimer {
 }
 
 impl<O: Observer> Sim<'_, O> {
-    fn vtime_queue(&mut self, cpu: u32) -> &mut VtimeQueue {
+    fn vtime_queue(&mut self, cpu: u32) -> &mut LiveQueue {
         match &mut self.cpus[cpu as usize].queue {
-            RunQueue::Vtime(queue) => queue,
+            RunQueue::Live(queue) => queue,
             _ => unreachable!("asked on live queues only"),
         }
     }
@@ -49,7 +49,7 @@ impl<O: Observer> Sim<'_, O> {
             return false;
         }
         if running {
-            let _ = self.core.vq_expired(cpu, 0, self.now); // its next slice begins
+            let _ = self.core.live_queue_expired(cpu, 0, self.now); // its next slice begins
             self.refill(cpu);
         }
         running
@@ -59,10 +59,10 @@ impl<O: Observer> Sim<'_, O> {
     /// one goes on.
     fn first_due(&mut self, cpu: u32, running: bool) -> Option<u32> {
         let mut next = self.first_eligible(cpu)?;
-        while (self.core).vq_retire(&self.tasks[next as usize], cpu, self.now) {
+        while (self.core).live_queue_retire(&self.tasks[next as usize], cpu, self.now) {
             next = self.first_eligible(cpu)?;
         }
-        if running && !(self.core).vq_yields(&self.tasks[next as usize], cpu, self.now) {
+        if running && !(self.core).live_queue_yields(&self.tasks[next as usize], cpu, self.now) {
             return None;
         }
         Some(next)
@@ -70,27 +70,32 @@ impl<O: Observer> Sim<'_, O> {
 
     /// The first waiting task that is eligible; if none of those looked at is, the first.
     fn first_eligible(&self, cpu: u32) -> Option<u32> {
-        let RunQueue::Vtime(queue) = &self.cpus[cpu as usize].queue else {
+        let RunQueue::Live(queue) = &self.cpus[cpu as usize].queue else {
             return None;
         };
         let first = queue.in_order().next()?;
         let now = self.now;
-        let eligible = |task: &u32| self.core.vq_eligible(&self.tasks[*task as usize], cpu, now);
-        let mut looked_at = queue.in_order().take(WP_VQ_LOOKS as usize);
+        let eligible = |task: &u32| {
+            self.core
+                .entity_eligible(&self.tasks[*task as usize], cpu, now)
+        };
+        let mut looked_at = queue.in_order().take(WP_LIVE_QUEUE_LOOKS as usize);
         Some(looked_at.find(eligible).unwrap_or(first))
     }
 
     /// Does a task that waits on `cpu` go before `task`, which came just now?
     pub(super) fn waits_before(&self, task: u32, cpu: u32) -> bool {
-        let RunQueue::Vtime(queue) = &self.cpus[cpu as usize].queue else {
+        let RunQueue::Live(queue) = &self.cpus[cpu as usize].queue else {
             return false;
         };
         let woken = &self.tasks[task as usize];
         let others = queue.in_order().filter(|t| *t != task);
-        let mut orders = others.take(WP_VQ_LOOKS as usize).filter_map(|first| {
-            let first = &self.tasks[first as usize];
-            self.core.vq_before(first, woken, cpu, self.now)
-        });
+        let mut orders = others
+            .take(WP_LIVE_QUEUE_LOOKS as usize)
+            .filter_map(|first| {
+                let first = &self.tasks[first as usize];
+                self.core.live_queue_before(first, woken, cpu, self.now)
+            });
         orders.next() == Some(true)
     }
 

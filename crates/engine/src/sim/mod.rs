@@ -7,7 +7,6 @@ mod change;
 mod class_change;
 mod classes;
 mod cpu;
-mod effects;
 mod fork;
 mod groups;
 mod hardware;
@@ -26,13 +25,14 @@ mod sync;
 mod thermal;
 mod tick;
 mod wake;
+mod wake_latency;
 
 use crate::domains;
-use crate::dsq::VtimeQueue;
 use crate::eevdf::{EevdfParams, EevdfQueue};
 use crate::fair::{FairParams, FairQueue};
 use crate::hardware::Interrupts;
 use crate::hotplug::Hotplug;
+use crate::live_queue::LiveQueue;
 use crate::machine::Machine;
 use crate::observe::{CpuPower, Observer};
 use crate::options::Options;
@@ -45,7 +45,6 @@ use crate::thread::Thread;
 use crate::timers::{PrivateTimers, TimerState};
 use classes::{ClassParams, ClassState, class_states};
 use cpu::{ClusterState, Cpu};
-use effects::EffectTotals;
 use fork::Creation;
 use hardware::{Caps, EmUpdate};
 use kthreads::Kthreads;
@@ -55,6 +54,7 @@ use state::Views;
 use sync::SharedState;
 use thermal::Thermal;
 use tick::Ticks;
+use wake_latency::WakeLatencyTotals;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::{Balance, Core, MachineFacts, Policy, QueueKind, Reason, Task};
 use wakeplace_workload::{Calibration, Series, Stream, TaskScript, Workload};
@@ -108,7 +108,7 @@ pub(crate) struct Sim<'a, O> {
     made: Vec<u64>,
     /// What the workload is measured by counts so long after all tasks exist; None: nothing does.
     warm_up_ns: Option<u64>,
-    totals: EffectTotals,
+    totals: WakeLatencyTotals,
     lines: GroupLines,
     /// Work units of one ns of the workload's `Run` times.
     work_per_ns: u64,
@@ -153,7 +153,7 @@ fn run_queues(core: &Core) -> impl Iterator<Item = RunQueue> {
     (0..core.state().nr_cpus).map(move |_| match kind {
         QueueKind::Cfs => RunQueue::Fair(FairQueue::default()),
         QueueKind::Eevdf => RunQueue::Eevdf(EevdfQueue::default()),
-        QueueKind::Live => RunQueue::Vtime(VtimeQueue::default()),
+        QueueKind::Live => RunQueue::Live(LiveQueue::default()),
     })
 }
 
@@ -232,7 +232,7 @@ impl<'a, O: Observer> Sim<'a, O> {
             series: &workload.series,
             made: vec![0; workload.tasks.len()],
             warm_up_ns: workload.count.as_ref().map(|count| count.warm_up_ns),
-            totals: EffectTotals::default(),
+            totals: WakeLatencyTotals::default(),
             lines: GroupLines::new(&core, machine.costs.transfer()),
             work_per_ns: work_per_ns(&machine, workload.calibration),
             creation: Creation::new(workload, options),
@@ -468,7 +468,7 @@ impl<'a, O: Observer> Sim<'a, O> {
                 "CPU {index}: the core counts otherwise"
             );
             assert_eq!(
-                (core.nr_fair + core.nr_delayed) as usize,
+                (core.nr_fair + core.h_nr_delayed) as usize,
                 cpu.queue.nr_queued(),
                 "CPU {index}: the core counts sleepers otherwise"
             );

@@ -18,9 +18,9 @@ impl<O: Observer> Sim<'_, O> {
                 entity.vruntime = queue.place_woken(&self.fair, entity.vruntime);
             }
             RunQueue::Eevdf(_) => {} // as it joins
-            RunQueue::Vtime(_) => {
+            RunQueue::Live(_) => {
                 self.core
-                    .vq_place(&mut self.tasks[task as usize], cpu, self.now);
+                    .live_queue_place(&mut self.tasks[task as usize], cpu, self.now);
             }
             RunQueue::Grouped(queue) => {
                 let group = self.tasks[task as usize].group();
@@ -43,9 +43,9 @@ impl<O: Observer> Sim<'_, O> {
                 self.threads[child as usize].entity.vruntime = vruntime + self.floor(child, cpu);
             }
             RunQueue::Eevdf(_) => {}
-            RunQueue::Vtime(_) => {
+            RunQueue::Live(_) => {
                 self.core
-                    .vq_place(&mut self.tasks[child as usize], cpu, self.now);
+                    .live_queue_place(&mut self.tasks[child as usize], cpu, self.now);
             }
             RunQueue::Grouped(queue) => {
                 let [of_child, of_parent] = [child, parent].map(|t| &self.threads[t as usize]);
@@ -61,16 +61,16 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn floor(&self, task: u32, cpu: u32) -> i64 {
         match &self.cpus[cpu as usize].queue {
             RunQueue::Fair(queue) => queue.min_vruntime,
-            RunQueue::Eevdf(_) | RunQueue::Vtime(_) => 0,
+            RunQueue::Eevdf(_) | RunQueue::Live(_) => 0,
             RunQueue::Grouped(queue) => queue.floor(self.tasks[task as usize].group()),
         }
     }
 
     /// A task that goes from one CPU's queue to another's keeps its distance to the queue's time.
-    pub(super) fn shift(&mut self, task: u32, from: u32, to: u32) {
+    pub(super) fn renormalize_vruntime(&mut self, task: u32, from: u32, to: u32) {
         if self.live {
             self.core
-                .vq_place(&mut self.tasks[task as usize], to, self.now);
+                .live_queue_place(&mut self.tasks[task as usize], to, self.now);
         } else if !self.is_class(task) {
             let floors = self.floor(task, to) - self.floor(task, from);
             self.threads[task as usize].entity.vruntime += floors;
@@ -83,10 +83,10 @@ impl<O: Observer> Sim<'_, O> {
         match &mut self.cpus[cpu as usize].queue {
             RunQueue::Fair(queue) => queue.enqueue(task, &self.threads[task as usize].entity),
             RunQueue::Eevdf(queue) => {
-                queue.enqueue(&self.eevdf, task, self.threads[task as usize].request);
+                queue.enqueue(&self.eevdf, task, self.threads[task as usize].eevdf_entity);
             }
-            RunQueue::Vtime(queue) if front => queue.insert_local(task),
-            RunQueue::Vtime(queue) => queue.insert(task, self.tasks[task as usize].deadline_ns()),
+            RunQueue::Live(queue) if front => queue.insert_local(task),
+            RunQueue::Live(queue) => queue.insert(task, self.tasks[task as usize].deadline_ns()),
             RunQueue::Grouped(queue) => {
                 let group = self.tasks[task as usize].group();
                 queue.insert((task, &mut self.threads[task as usize], group));
@@ -107,12 +107,12 @@ impl<O: Observer> Sim<'_, O> {
         {
             let left = queue.sleep(&self.eevdf);
             left.iter()
-                .for_each(|request| self.threads[task as usize].request = *request);
+                .for_each(|request| self.threads[task as usize].eevdf_entity = *request);
             return left.is_none();
         }
         if self.live {
             let record = &mut self.tasks[task as usize];
-            self.core.vq_leave(record, !ends, self.now);
+            self.core.live_queue_leave(record, !ends, self.now);
             return false;
         }
         self.remove(task, cpu, false);
@@ -126,7 +126,7 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn is_delayed(&self, task: u32, cpu: u32) -> bool {
         match &self.cpus[cpu as usize].queue {
             RunQueue::Eevdf(queue) => queue.is_delayed(task),
-            RunQueue::Fair(_) | RunQueue::Vtime(_) => false,
+            RunQueue::Fair(_) | RunQueue::Live(_) => false,
             RunQueue::Grouped(queue) => queue.is_delayed(task, self.tasks[task as usize].group()),
         }
     }
@@ -135,7 +135,7 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn begin_pick(&mut self, cpu: u32) {
         if let RunQueue::Grouped(queue) = &mut self.cpus[cpu as usize].queue {
             for (task, request) in queue.begin_pick() {
-                self.threads[task as usize].request = request;
+                self.threads[task as usize].eevdf_entity = request;
             }
         }
         let RunQueue::Eevdf(queue) = &mut self.cpus[cpu as usize].queue else {
@@ -149,7 +149,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// A sleeper that the queue of `cpu` had kept has left it.
     pub(super) fn let_sleeper_go(&mut self, task: u32, request: eevdf::Entity, cpu: u32) {
-        self.threads[task as usize].request = request;
+        self.threads[task as usize].eevdf_entity = request;
         let record = &mut self.tasks[task as usize];
         let result = self.core.dequeue_delayed(record, self.now);
         self.count_running(cpu);
@@ -159,7 +159,7 @@ impl<O: Observer> Sim<'_, O> {
     fn drop_sleeper(&mut self, cpu: u32) -> Option<(u32, eevdf::Entity)> {
         match &mut self.cpus[cpu as usize].queue {
             RunQueue::Eevdf(queue) => queue.drop_sleeper(&self.eevdf),
-            RunQueue::Fair(_) | RunQueue::Vtime(_) | RunQueue::Grouped(_) => None,
+            RunQueue::Fair(_) | RunQueue::Live(_) | RunQueue::Grouped(_) => None,
         }
     }
 
@@ -179,15 +179,15 @@ impl<O: Observer> Sim<'_, O> {
         match &mut self.cpus[cpu as usize].queue {
             RunQueue::Fair(queue) => queue.dequeue(task, &thread.entity, waiting),
             RunQueue::Eevdf(queue) if waiting => {
-                thread.request = queue.dequeue(&self.eevdf, task);
+                thread.eevdf_entity = queue.dequeue(&self.eevdf, task);
             }
-            RunQueue::Eevdf(queue) => thread.request = queue.dequeue_current(&self.eevdf),
-            RunQueue::Vtime(queue) => {
+            RunQueue::Eevdf(queue) => thread.eevdf_entity = queue.dequeue_current(&self.eevdf),
+            RunQueue::Live(queue) => {
                 if waiting {
                     queue.remove(task);
                 }
                 let record = &mut self.tasks[task as usize];
-                self.core.vq_leave(record, false, self.now);
+                self.core.live_queue_leave(record, false, self.now);
             }
             RunQueue::Grouped(queue) => {
                 queue.remove((task, thread, self.tasks[task as usize].group()), waiting);
@@ -208,7 +208,7 @@ impl<O: Observer> Sim<'_, O> {
                 queue.insert(task, self.threads[task as usize].entity.vruntime);
             }
             RunQueue::Eevdf(queue) => queue.put_back(),
-            RunQueue::Vtime(_) => {
+            RunQueue::Live(_) => {
                 self.place_woken(task, cpu);
                 self.insert(task, cpu, false);
             }
@@ -224,7 +224,7 @@ impl<O: Observer> Sim<'_, O> {
         match &mut self.cpus[cpu as usize].queue {
             RunQueue::Fair(queue) => queue.keeps(self.threads[task as usize].entity.vruntime),
             RunQueue::Eevdf(queue) => queue.keeps(&self.eevdf),
-            RunQueue::Vtime(_) => self.dispatch(cpu, true),
+            RunQueue::Live(_) => self.dispatch(cpu, true),
             RunQueue::Grouped(queue) => {
                 let group = self.tasks[task as usize].group();
                 queue.keeps(&self.threads[task as usize], group)
@@ -238,7 +238,7 @@ impl<O: Observer> Sim<'_, O> {
         match &mut self.cpus[cpu as usize].queue {
             RunQueue::Fair(queue) => queue.pick(&self.fair, |task| &threads[task as usize].entity),
             RunQueue::Eevdf(queue) => queue.pick(&self.eevdf),
-            RunQueue::Vtime(queue) => queue.pick(),
+            RunQueue::Live(queue) => queue.pick(),
             RunQueue::Grouped(queue) => queue.pick(threads),
         }
     }
@@ -247,7 +247,7 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn begin_slice(&mut self, task: u32, cpu: u32) {
         if self.live {
             let record = &mut self.tasks[task as usize];
-            self.core.vq_start(record, cpu, self.now);
+            self.core.live_queue_start(record, cpu, self.now);
             self.refill(cpu);
         } else {
             self.threads[task as usize].entity.slice_used_ns = 0;
@@ -256,9 +256,10 @@ impl<O: Observer> Sim<'_, O> {
 
     /// The running task stops.
     pub(super) fn end_slice(&mut self, task: u32, cpu: u32) {
-        if let RunQueue::Vtime(queue) = &mut self.cpus[cpu as usize].queue {
+        if let RunQueue::Live(queue) = &mut self.cpus[cpu as usize].queue {
             queue.stop();
-            self.core.vq_stop(&mut self.tasks[task as usize], self.now);
+            self.core
+                .live_queue_stop(&mut self.tasks[task as usize], self.now);
         }
     }
 
@@ -274,9 +275,10 @@ impl<O: Observer> Sim<'_, O> {
                 queue.wakeup_preempts(&self.fair, current, woken)
             }
             RunQueue::Eevdf(queue) => queue.preempts(&self.eevdf, task),
-            RunQueue::Vtime(_) => {
+            RunQueue::Live(_) => {
                 let record = &self.tasks[task as usize];
-                self.core.vq_preempts(record, cpu, self.now) && !self.waits_before(task, cpu)
+                self.core.live_queue_preempts(record, cpu, self.now)
+                    && !self.waits_before(task, cpu)
             }
             RunQueue::Grouped(_) => self.preempts_grouped(task, running, cpu),
         }
@@ -286,7 +288,7 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn end_turn(&mut self, cpu: u32) {
         let c = &mut self.cpus[cpu as usize];
         c.reschedule = true;
-        if let RunQueue::Vtime(queue) = &mut c.queue {
+        if let RunQueue::Live(queue) = &mut c.queue {
             queue.slice_over = true;
         }
     }
@@ -302,9 +304,9 @@ impl<O: Observer> Sim<'_, O> {
         match &mut self.cpus[cpu as usize].queue {
             RunQueue::Fair(queue) => queue.tick_preempts(&self.fair, running),
             RunQueue::Eevdf(queue) => queue.tick(&self.eevdf),
-            RunQueue::Vtime(queue) => {
+            RunQueue::Live(queue) => {
                 let waiting = queue.in_order().count() as u32;
-                let expired = self.core.vq_expired(cpu, waiting, self.now);
+                let expired = self.core.live_queue_expired(cpu, waiting, self.now);
                 queue.slice_over |= expired || queue.slice_end_ns <= self.now;
                 queue.slice_over
             }
@@ -317,9 +319,9 @@ impl<O: Observer> Sim<'_, O> {
         match &self.cpus[cpu as usize].queue {
             RunQueue::Eevdf(queue) => queue.rest_of_slice_ns(),
             RunQueue::Grouped(queue) => queue.rest_of_slice_ns(),
-            RunQueue::Vtime(queue) => {
+            RunQueue::Live(queue) => {
                 let waits = queue.in_order().next();
-                waits.map(|_| self.core.vq_rest_ns(cpu, self.now))
+                waits.map(|_| self.core.slice_left_ns(cpu, self.now))
             }
             RunQueue::Fair(_) => None, // its slices end at ticks
         }
@@ -334,9 +336,9 @@ impl<O: Observer> Sim<'_, O> {
             RunQueue::Fair(queue) => queue.skip(task),
             RunQueue::Eevdf(queue) => queue.yields(&self.eevdf),
             RunQueue::Grouped(queue) => queue.yields(task, self.tasks[task as usize].group()),
-            RunQueue::Vtime(queue) => {
+            RunQueue::Live(queue) => {
                 let waiting = queue.nr_waiting() as u32;
-                let others = self.core.vq_forfeit(cpu, waiting, self.now);
+                let others = self.core.yield_task(cpu, waiting, self.now);
                 queue.slice_over |= others;
                 others
             }
@@ -365,7 +367,7 @@ impl<O: Observer> Sim<'_, O> {
             RunQueue::Fair(queue) => queue.reweight(old, weight),
             RunQueue::Eevdf(queue) => queue.reweight(&self.eevdf, weight),
             // As the kernel does it: stopped, changed, started anew.
-            RunQueue::Vtime(_) => self.core.vq_stop(record, self.now),
+            RunQueue::Live(_) => self.core.live_queue_stop(record, self.now),
             RunQueue::Grouped(queue) => queue.reweight(record.group(), old, weight),
         }
         self.core
@@ -374,7 +376,7 @@ impl<O: Observer> Sim<'_, O> {
         self.weigh_group(cpu, group);
         if self.live {
             let record = &mut self.tasks[task as usize];
-            self.core.vq_start(record, cpu, self.now);
+            self.core.live_queue_start(record, cpu, self.now);
         }
     }
 
@@ -386,7 +388,7 @@ impl<O: Observer> Sim<'_, O> {
         let mut tasks: Vec<u32> = match &c.queue {
             RunQueue::Fair(queue) => queue.waiting().chain(current).collect(),
             RunQueue::Eevdf(queue) => queue.waiting().chain(current).collect(),
-            RunQueue::Vtime(queue) => return queue.in_order().collect(),
+            RunQueue::Live(queue) => return queue.in_order().collect(),
             RunQueue::Grouped(queue) => queue.waiting().into_iter().chain(current).collect(),
         };
         tasks.sort_unstable_by_key(|task| self.threads[*task as usize].recency);
@@ -408,7 +410,7 @@ impl<O: Observer> Sim<'_, O> {
             RunQueue::Eevdf(queue) => (queue.waiting().filter(allowed))
                 .chain(current)
                 .min_by_key(recency),
-            RunQueue::Vtime(_) => current,
+            RunQueue::Live(_) => current,
             RunQueue::Grouped(queue) => (queue.waiting().into_iter().filter(allowed))
                 .chain(current)
                 .min_by_key(recency),

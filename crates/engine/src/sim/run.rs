@@ -37,7 +37,7 @@ impl<O: Observer> Sim<'_, O> {
             _ if above => self.class_charge(task, cpu, delta),
             RunQueue::Fair(queue) => queue.charge(&mut thread.entity, delta),
             RunQueue::Eevdf(queue) => queue.charge(delta),
-            RunQueue::Vtime(_) => {} // the core charges it
+            RunQueue::Live(_) => {} // the core charges it
             RunQueue::Grouped(queue) => {
                 queue.charge(thread, self.tasks[task as usize].group(), delta);
             }

@@ -1,12 +1,12 @@
-//! Heat (`model.thermal`): what clusters draw warms them, and a governor of the core caps the
-//! frequencies of one that is too warm (docs/decisions/035).
+//! Thermal zones (`model.thermal`): what clusters draw warms them, and a governor of the core caps
+//! the frequencies of one that is too warm (docs/decisions/035).
 
 use super::Sim;
 use crate::observe::{CpuPower, Observer};
 use crate::queue::Event;
 use wakeplace_platform::{CpuId, Platform};
 use wakeplace_policy_sys::{ThermalFacts, ThermalGovernor};
-use wakeplace_power::{Heat, PowerModel};
+use wakeplace_power::{PowerModel, ThermalRc};
 
 /// From one step of the temperature to the next; governors look at such a moment.
 const STEP_NS: u64 = 10_000_000;
@@ -18,7 +18,7 @@ struct Zone {
     cpus: Vec<CpuId>,
     /// Frequency domains of its CPUs.
     domains: Vec<u32>,
-    heat: Heat,
+    rc: ThermalRc,
     governor: ThermalGovernor,
     next_look_ns: u64,
     /// Now, uW.
@@ -50,7 +50,7 @@ impl Thermal {
             let most = domains.iter().map(opps).max().unwrap_or(1);
             Zone {
                 cluster: zone.cluster as u32,
-                heat: Heat::new(zone),
+                rc: ThermalRc::new(zone),
                 governor: ThermalGovernor::new(ThermalFacts {
                     trip_millic: zone.trip_millic as i32,
                     hysteresis_millic: zone.hysteresis_millic as i32,
@@ -152,9 +152,9 @@ impl<O: Observer> Sim<'_, O> {
         for zone in &mut thermal.zones {
             zone.energy += u128::from(zone.power_uw) * u128::from(self.now - zone.since_ns);
             zone.since_ns = self.now;
-            zone.heat.pass(zone.energy, self.now - thermal.stepped_ns);
+            zone.rc.pass(zone.energy, self.now - thermal.stepped_ns);
             zone.energy = 0;
-            let millic = zone.heat.millic();
+            let millic = zone.rc.millic();
             if self.now >= zone.next_look_ns {
                 if zone.governor.look(millic) {
                     changed.extend(&zone.domains);

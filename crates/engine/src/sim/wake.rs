@@ -308,7 +308,7 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn relocate_sleeping(&mut self, task: u32, from: u32, to: u32, why: MigrateCause) {
         self.core
             .migrate_sleeping(&mut self.tasks[task as usize], to, self.now);
-        self.shift(task, from, to);
+        self.renormalize_vruntime(task, from, to);
         self.refill_caches(task, from, to);
         if self.visible(task) {
             let number = self.shown(task);

@@ -3,7 +3,7 @@
 //! docs/decisions/053). Costs are off but for the line: times are exact.
 
 use crate::common::*;
-use crate::effects::channels;
+use crate::wake_latency::channels;
 use wakeplace_engine::{Options, RunReport};
 use wakeplace_workload::{Event, Loops, TaskGroup, TaskScript, Workload};
 

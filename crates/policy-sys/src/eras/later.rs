@@ -116,7 +116,7 @@ const SHORT_MIN_LLC: u32 = 32;
 /// queues come with a timer of their own in place of nohz balancing (docs/model.md).
 pub(super) fn wakeplace() -> wp_params {
     let mut p = wp_params {
-        queue: sys::WP_QUEUE_DSQ,
+        queue: sys::WP_QUEUE_LIVE,
         nohz_balance: 0,
         power_policy: sys::WP_POWER_BY_MODE,
         power_prev_first: 1,

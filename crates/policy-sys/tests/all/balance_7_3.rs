@@ -38,7 +38,7 @@ fn put_group(core: &mut Core, first: u32, tasks: u32, load: u32, util: u32, runn
 fn found(core: &mut Core, dst: u32, level: u32, idle: IdleKind) -> (u32, i64) {
     let (step, bal) = begin(core, dst, level, idle);
     assert_eq!(step, Step::Detach, "nothing to do");
-    (bal.raw().kind, bal.raw().imbalance)
+    (bal.raw().migration_type, bal.raw().imbalance)
 }
 
 // ------------------------------------------------------------------------------- group class
@@ -52,20 +52,20 @@ fn class_of(tasks: u32, util: u32, runnable: u32) -> u32 {
         (bal.raw().sums.util, bal.raw().sums.weight),
         (u64::from(util), 4)
     );
-    bal.raw().sums.class
+    bal.raw().sums.group_type
 }
 
 /// Goal: classes by the numbers of docs/rules/balancing.md#group-class-numbers; margin 117 % on
 /// utilisation and on runnable time.
 #[test]
 fn group_classes() {
-    let spare = sys::WP_CLASS_HAS_SPARE;
+    let spare = sys::WP_GROUP_HAS_SPARE;
     assert_eq!(class_of(3, 3072, 4096), spare, "a CPU without a task");
     assert_eq!(class_of(4, 3500, 4096), spare);
-    assert_eq!(class_of(4, 3501, 4096), sys::WP_CLASS_FULLY_BUSY);
-    assert_eq!(class_of(5, 3501, 4096), sys::WP_CLASS_OVERLOADED);
-    assert_ne!(class_of(5, 3400, 4792), sys::WP_CLASS_OVERLOADED);
-    assert_eq!(class_of(5, 3400, 4793), sys::WP_CLASS_OVERLOADED);
+    assert_eq!(class_of(4, 3501, 4096), sys::WP_GROUP_FULLY_BUSY);
+    assert_eq!(class_of(5, 3501, 4096), sys::WP_GROUP_OVERLOADED);
+    assert_ne!(class_of(5, 3400, 4792), sys::WP_GROUP_OVERLOADED);
+    assert_eq!(class_of(5, 3400, 4793), sys::WP_GROUP_OVERLOADED);
 }
 
 /// Goal: order of the class test. Source: docs/rules/balancing.md#class-order.
@@ -74,27 +74,27 @@ fn class_test_order() {
     let mut core = two_caches(&[]);
     let group = core.state().doms[core.cpu(0).dom[1] as usize].first_group as usize + 1;
     core.state_mut().groups[group].imbalanced = 1;
-    let class = |core: &mut Core| begin(core, 0, 1, IdleKind::Idle).1.raw().sums.class;
+    let class = |core: &mut Core| begin(core, 0, 1, IdleKind::Idle).1.raw().sums.group_type;
     put_group(&mut core, 4, 5, 5120, 3501, 4096);
     assert_eq!(
         class(&mut core),
-        sys::WP_CLASS_OVERLOADED,
+        sys::WP_GROUP_OVERLOADED,
         "before imbalanced"
     );
     put_group(&mut core, 4, 4, 4096, 4096, 4096);
     assert_eq!(
         class(&mut core),
-        sys::WP_CLASS_IMBALANCED,
+        sys::WP_GROUP_IMBALANCED,
         "before fully_busy"
     );
     let ranks = [
-        sys::WP_CLASS_HAS_SPARE,
-        sys::WP_CLASS_FULLY_BUSY,
-        sys::WP_CLASS_MISFIT,
-        sys::WP_CLASS_SMT_BALANCE,
-        sys::WP_CLASS_ASYM_PACKING,
-        sys::WP_CLASS_IMBALANCED,
-        sys::WP_CLASS_OVERLOADED,
+        sys::WP_GROUP_HAS_SPARE,
+        sys::WP_GROUP_FULLY_BUSY,
+        sys::WP_GROUP_MISFIT_TASK,
+        sys::WP_GROUP_SMT_BALANCE,
+        sys::WP_GROUP_ASYM_PACKING,
+        sys::WP_GROUP_IMBALANCED,
+        sys::WP_GROUP_OVERLOADED,
     ];
     assert!(ranks.is_sorted_by(|a, b| a < b));
 }
@@ -115,8 +115,8 @@ fn idle_cpus_decide() {
     assert_eq!(with(2, IdleKind::Idle).0, Step::Done);
     let (step, bal) = with(1, IdleKind::Idle);
     assert_eq!(
-        (step, bal.raw().kind, bal.raw().imbalance),
-        (Step::Detach, sys::WP_MOVE_TASK, 1)
+        (step, bal.raw().migration_type, bal.raw().imbalance),
+        (Step::Detach, sys::WP_MIGRATE_TASK, 1)
     );
     let mut core = two_caches(&[NO_SIBLING]);
     put_group(&mut core, 4, 3, 1024, 800, 800);
@@ -186,10 +186,10 @@ fn energy_aware_gate() {
     assert_eq!(begin(&mut core, 0, 0, IdleKind::NewlyIdle).0, Step::Detach);
     core.state_mut().overutilized = 0;
     put(&mut core, 1, 1, 1024, 369, 369);
-    core.cpu_mut(1).misfit_load = 1023;
+    core.cpu_mut(1).misfit_task_load = 1023;
     assert_eq!(
         found(&mut core, 4, 1, IdleKind::Idle),
-        (sys::WP_MOVE_MISFIT, 1)
+        (sys::WP_MIGRATE_MISFIT, 1)
     );
 }
 
@@ -221,7 +221,7 @@ fn root_domain_flags() {
     );
     begin(&mut core, 0, 1, IdleKind::NewlyIdle);
     assert_eq!((core.state().overload, core.state().overutilized), (0, 0));
-    core.cpu_mut(1).misfit_load = 1;
+    core.cpu_mut(1).misfit_task_load = 1;
     begin(&mut core, 4, 1, IdleKind::NewlyIdle);
     assert_eq!(
         core.state().overload,
@@ -239,7 +239,7 @@ fn imbalance_examples() {
     put_group(&mut core, 4, 4, 4096, 4000, 4096);
     assert_eq!(
         found(&mut core, 0, 1, IdleKind::Idle),
-        (sys::WP_MOVE_TASK, 2),
+        (sys::WP_MIGRATE_TASK, 2),
         "(1)"
     );
     let mut core = two_caches(&[]);
@@ -247,7 +247,7 @@ fn imbalance_examples() {
     put_group(&mut core, 4, 8, 6144, 4096, 8000);
     assert_eq!(
         found(&mut core, 0, 1, IdleKind::Busy),
-        (sys::WP_MOVE_LOAD, 2048),
+        (sys::WP_MIGRATE_LOAD, 2048),
         "(2)"
     );
     let mut core = two_caches(&[]);
@@ -255,14 +255,14 @@ fn imbalance_examples() {
     put_group(&mut core, 4, 8, 8192, 4096, 8000);
     assert_eq!(
         found(&mut core, 3, 1, IdleKind::Idle),
-        (sys::WP_MOVE_UTIL, 3096),
+        (sys::WP_MIGRATE_UTIL, 3096),
         "(3)"
     );
     let mut core = two_caches(&[NO_SIBLING]);
     put_group(&mut core, 4, 3, 3072, 1000, 1000);
     assert_eq!(
         found(&mut core, 0, 1, IdleKind::Idle),
-        (sys::WP_MOVE_TASK, 1),
+        (sys::WP_MIGRATE_TASK, 1),
         "(4)"
     );
 }
@@ -320,8 +320,8 @@ fn numa_imbalance() {
         assert_eq!(with(4).0, Step::Done, "5 <= 14 and 2 <= 2");
         assert_eq!(with(13).0, Step::Done, "14 is not above 14");
         let (step, bal) = with(14);
-        let amount = (bal.raw().kind, bal.raw().imbalance);
-        assert_eq!((step, amount), (Step::Detach, (sys::WP_MOVE_TASK, 1)));
+        let amount = (bal.raw().migration_type, bal.raw().imbalance);
+        assert_eq!((step, amount), (Step::Detach, (sys::WP_MIGRATE_TASK, 1)));
     }
 }
 
@@ -365,12 +365,12 @@ fn other_rows_of_the_table() {
     put(&mut core, 3, 1, 1024, 300, 300);
     let (step, bal) = begin(&mut core, 0, 1, IdleKind::Idle);
     assert_eq!(
-        (step, bal.raw().busiest_sums.class),
-        (Step::Detach, sys::WP_CLASS_SMT_BALANCE)
+        (step, bal.raw().busiest_sums.group_type),
+        (Step::Detach, sys::WP_GROUP_SMT_BALANCE)
     );
     assert_eq!(
-        (bal.raw().kind, bal.raw().imbalance),
-        (sys::WP_MOVE_TASK, 1)
+        (bal.raw().migration_type, bal.raw().imbalance),
+        (sys::WP_MIGRATE_TASK, 1)
     );
     let mut core = two_caches(&[]);
     let group = core.state().doms[core.cpu(0).dom[1] as usize].first_group as usize + 1;
@@ -378,7 +378,7 @@ fn other_rows_of_the_table() {
     put_group(&mut core, 4, 4, 4096, 4000, 4096);
     assert_eq!(
         found(&mut core, 0, 1, IdleKind::Idle),
-        (sys::WP_MOVE_TASK, 1),
+        (sys::WP_MIGRATE_TASK, 1),
         "imbalanced"
     );
     // 875 * 117 < 102400: RT or interrupts take a share of CPU 4, whose one task would rather go.
@@ -390,8 +390,8 @@ fn other_rows_of_the_table() {
         assert_eq!(found, step, "capacity {capacity}");
         if step == Step::Detach {
             assert_eq!(
-                (bal.raw().kind, bal.raw().imbalance),
-                (sys::WP_MOVE_LOAD, 777)
+                (bal.raw().migration_type, bal.raw().imbalance),
+                (sys::WP_MIGRATE_LOAD, 777)
             );
         }
     }
@@ -401,7 +401,7 @@ fn other_rows_of_the_table() {
     put_group(&mut core, 4, 8, 8192, 4096, 8000);
     assert_eq!(
         found(&mut core, 3, 1, IdleKind::Idle),
-        (sys::WP_MOVE_TASK, 1)
+        (sys::WP_MIGRATE_TASK, 1)
     );
 }
 
@@ -414,7 +414,7 @@ fn source_queue() {
     put_group(&mut core, 4, 8, 4096, 4096, 8000);
     put(&mut core, 6, 1, 5000, 1024, 1024);
     let (_, bal) = begin(&mut core, 0, 1, IdleKind::Busy);
-    assert_eq!(bal.raw().kind, sys::WP_MOVE_LOAD);
+    assert_eq!(bal.raw().migration_type, sys::WP_MIGRATE_LOAD);
     assert_ne!(bal.src_cpu(), 6);
     core.cpu_mut(6).capacity = 800;
     assert_eq!(
@@ -430,13 +430,19 @@ fn source_queue() {
     put(&mut core, 7, 4, 4096, 1024, 4096);
     core.cpu_mut(7).nr_fair = 1; // three RT tasks
     let (_, bal) = begin(&mut core, 0, 1, IdleKind::Idle);
-    assert_eq!((bal.raw().kind, bal.src_cpu()), (sys::WP_MOVE_UTIL, 6));
+    assert_eq!(
+        (bal.raw().migration_type, bal.src_cpu()),
+        (sys::WP_MIGRATE_UTIL, 6)
+    );
     // task: most tasks.
     let mut core = two_caches(&[]);
     put_group(&mut core, 4, 4, 4096, 1000, 1000);
     put(&mut core, 6, 3, 100, 100, 100);
     let (_, bal) = begin(&mut core, 0, 1, IdleKind::Idle);
-    assert_eq!((bal.raw().kind, bal.src_cpu()), (sys::WP_MOVE_TASK, 6));
+    assert_eq!(
+        (bal.raw().migration_type, bal.src_cpu()),
+        (sys::WP_MIGRATE_TASK, 6)
+    );
 }
 
 // ------------------------------------------------------------------------------- mixed machines
@@ -498,7 +504,7 @@ fn single_thread_relieves_smt_core() {
     put(&mut core, 1, 1, 1024, 300, 300);
     assert_eq!(
         found(&mut core, 4, 0, IdleKind::Idle),
-        (sys::WP_MOVE_TASK, 1)
+        (sys::WP_MIGRATE_TASK, 1)
     );
     // against another SMT core with as many idle CPUs: no
     put(&mut core, 3, 1, 1024, 300, 300);
@@ -553,8 +559,8 @@ fn what_is_left_alone() {
     put(&mut core, 5, 2, 5000, 1024, 2000);
     let (step, bal) = begin(&mut core, 0, 1, IdleKind::Busy);
     assert_eq!(
-        (step, bal.raw().kind, bal.raw().imbalance),
-        (Step::Detach, sys::WP_MOVE_LOAD, 6253)
+        (step, bal.raw().migration_type, bal.raw().imbalance),
+        (Step::Detach, sys::WP_MIGRATE_LOAD, 6253)
     );
     assert_eq!(bal.src_cpu(), 5);
 }

@@ -22,7 +22,7 @@ fn pull_one() -> (Core, Balance) {
     put(&mut core, 1, 3, 3072, 900, 1000);
     let (step, bal) = attempt(&mut core, 0, 0, IdleKind::Idle);
     assert_eq!((step, bal.src_cpu(), bal.dst_cpu()), (Step::Detach, 1, 0));
-    assert_eq!(bal.raw().kind, sys::WP_MOVE_TASK);
+    assert_eq!(bal.raw().migration_type, sys::WP_MIGRATE_TASK);
     (core, bal)
 }
 
@@ -107,7 +107,7 @@ fn what_suits_the_imbalance() {
         for cpu in 0..8 {
             put(&mut core, cpu, 2, 500, 1000, 2000);
         }
-        let idle = if kind == sys::WP_MOVE_UTIL {
+        let idle = if kind == sys::WP_MIGRATE_UTIL {
             put(&mut core, 0, 0, 0, 0, 0);
             put(&mut core, 1, 1, 500, 896, 900);
             put(&mut core, 2, 1, 500, 1000, 1000);
@@ -118,7 +118,7 @@ fn what_suits_the_imbalance() {
             IdleKind::Busy
         };
         let (_, mut bal) = attempt(&mut core, 0, 1, idle);
-        assert_eq!(bal.raw().kind, kind);
+        assert_eq!(bal.raw().migration_type, kind);
         core.cpu_mut(0).lb[1].nr_balance_failed = failures;
         let mut task = queued(&mut core, 7, bal.src_cpu(), util);
         task.raw_mut().avg.load_avg = 6000;
@@ -126,19 +126,22 @@ fn what_suits_the_imbalance() {
     };
     // util: 4096 - 2896 = 1200. load: averages 500 and 1500, domain 1000: 500 * 4096 / 1024 = 2000;
     // task_h_load is 6000 * 1500 / 1501 = 5996.
-    assert_eq!(offer(sys::WP_MOVE_UTIL, 0, 1024), (Offer::Take, 176));
-    assert_eq!(offer(sys::WP_MOVE_UTIL, 0, 1201), (Offer::Skip, 1200));
+    assert_eq!(offer(sys::WP_MIGRATE_UTIL, 0, 1024), (Offer::Take, 176));
+    assert_eq!(offer(sys::WP_MIGRATE_UTIL, 0, 1201), (Offer::Skip, 1200));
     assert_eq!(
-        offer(sys::WP_MOVE_UTIL, 1, 2401),
+        offer(sys::WP_MIGRATE_UTIL, 1, 2401),
         (Offer::Take, 1200 - 2401)
     );
-    assert_eq!(offer(sys::WP_MOVE_LOAD, 0, 0), (Offer::Skip, 2000));
+    assert_eq!(offer(sys::WP_MIGRATE_LOAD, 0, 0), (Offer::Skip, 2000));
     assert_eq!(
-        offer(sys::WP_MOVE_LOAD, 1, 0),
+        offer(sys::WP_MIGRATE_LOAD, 1, 0),
         (Offer::Skip, 2000),
         "2998 > 2000"
     );
-    assert_eq!(offer(sys::WP_MOVE_LOAD, 2, 0), (Offer::Take, 2000 - 5996));
+    assert_eq!(
+        offer(sys::WP_MIGRATE_LOAD, 2, 0),
+        (Offer::Take, 2000 - 5996)
+    );
 }
 
 // ------------------------------------------------------------------------------- misfit
@@ -164,7 +167,7 @@ fn misfit_task_is_pushed_to_a_big_cpu() {
     core.enqueue_woken(&mut task, 2, start);
     core.set_current(&mut task, start);
     let mut half_ms = 0;
-    while core.cpu(2).misfit_load == 0 && half_ms < 200 {
+    while core.cpu(2).misfit_task_load == 0 && half_ms < 200 {
         assert!(task.util_avg() <= 343, "{} and no mark", task.util_avg());
         let (step, _) = attempt_at(&mut core, 0, 1, start + half_ms * MS / 2);
         assert_eq!(step, Step::Done, "util {}", task.util_avg());
@@ -181,8 +184,8 @@ fn misfit_task_is_pushed_to_a_big_cpu() {
     );
     let (step, mut bal) = attempt_at(&mut core, 0, 1, start + half_ms * MS / 2);
     assert_eq!(
-        (step, bal.src_cpu(), bal.raw().kind),
-        (Step::Detach, 2, sys::WP_MOVE_MISFIT)
+        (step, bal.src_cpu(), bal.raw().migration_type),
+        (Step::Detach, 2, sys::WP_MIGRATE_MISFIT)
     );
     assert_eq!(
         core.balance_offer(&mut bal, &task),
@@ -219,10 +222,13 @@ fn attempt_at(core: &mut Core, dst: u32, level: u32, now: u64) -> (Step, Balance
 fn waiting_misfit_task_is_detached() {
     let mut core = still(&machine(&hikey960()));
     put(&mut core, 1, 3, 3072, 440, 440);
-    core.cpu_mut(1).misfit_load = 1023;
+    core.cpu_mut(1).misfit_task_load = 1023;
     core.state_mut().overutilized = 1;
     let (step, mut bal) = attempt(&mut core, 4, 1, IdleKind::Idle);
-    assert_eq!((step, bal.raw().kind), (Step::Detach, sys::WP_MOVE_MISFIT));
+    assert_eq!(
+        (step, bal.raw().migration_type),
+        (Step::Detach, sys::WP_MIGRATE_MISFIT)
+    );
     let small = queued(&mut core, 7, 1, 369);
     let large = queued(&mut core, 8, 1, 370);
     assert_eq!(
@@ -295,7 +301,10 @@ fn failures_lead_to_a_push() {
     }
     core.cpu_mut(0).lb[1].nr_balance_failed = 20;
     let (step, mut bal) = attempt(&mut core, 0, 1, IdleKind::Busy);
-    assert_eq!((step, bal.raw().kind), (Step::Detach, sys::WP_MOVE_LOAD));
+    assert_eq!(
+        (step, bal.raw().migration_type),
+        (Step::Detach, sys::WP_MIGRATE_LOAD)
+    );
     core.balance_end(&mut bal, true);
     assert!(!bal.push());
 }
@@ -310,7 +319,10 @@ fn squeezed_task_is_pushed() {
         core.cpu_mut(1).capacity = 800; // 800 * 117 = 93600
         core.cpu_mut(0).capacity = dst_capacity;
         let (step, mut bal) = attempt(&mut core, 0, 0, IdleKind::NewlyIdle);
-        assert_eq!((step, bal.raw().kind), (Step::Detach, sys::WP_MOVE_LOAD));
+        assert_eq!(
+            (step, bal.raw().migration_type),
+            (Step::Detach, sys::WP_MIGRATE_LOAD)
+        );
         core.balance_end(&mut bal, true);
         assert_eq!(bal.push(), push, "{dst_capacity}");
     }
@@ -444,7 +456,7 @@ fn search_depth_is_written() {
     (1..112).for_each(|c| put(&mut core, c, 1, 1024, 512, 512));
     put(&mut core, 0, 0, 0, 512, 0);
     attempt(&mut core, 0, 0, IdleKind::NewlyIdle);
-    assert_eq!(core.cpu(0).sis_depth, 0);
+    assert_eq!(core.cpu(0).nr_idle_scan, 0);
     attempt(&mut core, 0, 0, IdleKind::Idle);
-    assert_eq!(core.cpu(0).sis_depth, 73);
+    assert_eq!(core.cpu(0).nr_idle_scan, 73);
 }

@@ -42,7 +42,10 @@ fn an_index_past_the_end_is_told() {
             let what = format!(": index {bad} of an array of {}\n", sys::WP_MAX_CPUS);
             let place = said.split(&what).next().expect("a first part");
             let (file, line) = place.rsplit_once(':').unwrap_or_default();
-            assert!(file.ends_with("policy/src/capacity.c"), "{said}");
+            assert!(
+                file.ends_with("policy/src/load_tracking/capacity.c"),
+                "{said}"
+            );
             assert!(line.parse::<u32>().is_ok(), "{said}");
         }
     }

@@ -506,7 +506,7 @@ fn class_signals_count_in_the_older_forms() {
     }
 }
 
-/// Goal: who joins is queued, and not twice. Source: `on_rq` is a flag (policy.h).
+/// Goal: who joins is queued, and not twice. Source: `on_rq` is a flag (runqueue.h).
 #[test]
 fn who_joins_is_queued() {
     let mut core = lone("linux-7.3", &[]);

@@ -234,7 +234,7 @@ fn beyond_the_tipping_point() {
     let mut core = core(&machine(&hikey960()), "linux-7.3", &[]);
     freeze(&mut core);
     core.state_mut().overutilized = 1;
-    core.cpu_mut(0).sis_depth = 8; // of the domain: all may be looked at
+    core.cpu_mut(0).nr_idle_scan = 8; // of the domain: all may be looked at
     make_busy(&mut core, 0);
     make_busy(&mut core, 2);
     let mut task = sleeper(&mut core, 1, 0, 370, 370);
@@ -374,7 +374,7 @@ fn beyond_the_limit_of_a_search() {
     let mut core = core(&machine(&[common::cluster(8, 1024)]), "linux-7.3", &[]);
     freeze(&mut core);
     (0..8).for_each(|cpu| make_busy(&mut core, cpu));
-    core.cpu_mut(0).sis_depth = 3;
+    core.cpu_mut(0).nr_idle_scan = 3;
     let task = sleeper(&mut core, 1, 5, 100, 100);
     let e = explain(&mut core, task, 5);
     assert_eq!((e.choice.cpu, e.target), (5, Some(5)));

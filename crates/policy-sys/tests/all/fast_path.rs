@@ -149,7 +149,7 @@ fn step_8_idle_core() {
     let facts = smt_machine(1, 4, 2);
     let mut core = all_busy(&facts, &[("sis_prop", "off")]);
     idle(&mut core, &[3, 6, 7]);
-    core.cpu_mut(0).idle_cores = 1;
+    core.cpu_mut(0).has_idle_cores = 1;
     let task = wakee(&mut core, 0, 0);
     let got = wake(&mut core, &task, 0);
     assert_eq!((got.cpu, got.reason), (6, Reason::IdleCore));
@@ -161,7 +161,7 @@ fn step_8_idle_core() {
         "half a core only"
     );
     assert_eq!(
-        core.cpu(0).idle_cores,
+        core.cpu(0).has_idle_cores,
         0,
         "the failed search cleared the flag"
     );
@@ -173,7 +173,7 @@ fn step_8_idle_core() {
         "flag clear: no core search"
     );
     core.enter_idle(7, NOW);
-    assert_eq!(core.cpu(0).idle_cores, 1, "set when a CPU goes idle");
+    assert_eq!(core.cpu(0).has_idle_cores, 1, "set when a CPU goes idle");
 }
 
 /// Goal: step 8 without SMT: from the target on, wrapping, allowed CPUs only. Source:
@@ -646,7 +646,7 @@ fn random_model(rng: &mut Rng, core: &mut Core, cores: usize, threads: usize) ->
         model.running.push(c.nr_running);
         if cpu % per_llc == 0 {
             let flag = rng.one_in(2);
-            c.idle_cores = u32::from(flag);
+            c.has_idle_cores = u32::from(flag);
             model.idle_core_flag.push(flag);
         }
     }

@@ -246,7 +246,7 @@ fn misfit_after_47_ms() {
         core.tick(&mut task, now);
         let fits = task.util_avg() <= 343;
         assert_eq!(
-            core.cpu(0).misfit_load == 0,
+            core.cpu(0).misfit_task_load == 0,
             fits,
             "{now} {}",
             task.util_avg()
@@ -260,9 +260,13 @@ fn misfit_after_47_ms() {
     // 47.44 ms; ticks are 0.1 ms apart here.
     assert_eq!(now, 47_500_000);
     assert!(util > 343);
-    assert!(core.cpu(0).misfit_load >= 1);
+    assert!(core.cpu(0).misfit_task_load >= 1);
     core.enter_idle(0, 101_000_000);
-    assert_eq!(core.cpu(0).misfit_load, 0, "an idle CPU has no misfit task");
+    assert_eq!(
+        core.cpu(0).misfit_task_load,
+        0,
+        "an idle CPU has no misfit task"
+    );
 }
 
 /// Goal: no mark where no bigger CPU is allowed, where the task is pinned, or with the rule off.
@@ -278,7 +282,7 @@ fn who_is_no_misfit() {
         for ms in 1..200 {
             core.tick(&mut task, ms * 1_000_000);
         }
-        core.cpu(0).misfit_load
+        core.cpu(0).misfit_task_load
     };
     assert!(load(None, &[430, 1024], "on") > 0);
     assert_eq!(load(None, &[430, 1024], "off"), 0);
@@ -317,6 +321,6 @@ fn unmet_wish_is_misfit() {
         run_from_zero(&mut core, &mut task);
         core.task_set_uclamp(&mut task, wish, 1024);
         core.tick(&mut task, 4_000_000);
-        assert_eq!(core.cpu(0).misfit_load > 0, misfit, "{wish}");
+        assert_eq!(core.cpu(0).misfit_task_load > 0, misfit, "{wish}");
     }
 }

@@ -101,14 +101,19 @@ fn signals_stay_and_lessons_go() {
     freeze(&mut core);
     core.nohz_enter(3);
     let c = core.cpu_mut(2);
-    (c.avg.util_avg, c.avg_idle_ns, c.sis_depth, c.idle_cores) = (300, 77_000, 3, 1);
+    (
+        c.avg.util_avg,
+        c.avg_idle_ns,
+        c.nr_idle_scan,
+        c.has_idle_cores,
+    ) = (300, 77_000, 3, 1);
     c.lb[0].nr_balance_failed = 5;
     c.lb[0].max_newidle_cost_ns = 9_000;
     core.state_mut().overload = 1;
     core.hotplug(&without(&facts, &[0]), NOW).unwrap();
     let c = core.cpu(2);
     assert_eq!((c.avg.util_avg, c.avg_idle_ns), (300, 77_000));
-    assert_eq!((c.sis_depth, c.idle_cores), (0, 0));
+    assert_eq!((c.nr_idle_scan, c.has_idle_cores), (0, 0));
     let lb = c.lb[0];
     assert_eq!((lb.nr_balance_failed, lb.max_newidle_cost_ns), (0, 0));
     let tick = NOW / u64::from(facts.tick_ns);
@@ -120,7 +125,7 @@ fn signals_stay_and_lessons_go() {
     assert_eq!(core.state().overload, 0);
     assert!(core.is_nohz(3));
     assert_eq!(
-        core.cpu(1).nr_busy,
+        core.cpu(1).nr_busy_cpus,
         2,
         "three CPUs, one of them without a tick"
     );

@@ -7,9 +7,9 @@ use std::io::Read as _;
 use wakeplace_policy_sys::{avg_update, sys};
 
 /// The state columns, with or without the `pre_` prefix.
-fn state(t: &Table, row: &[String], prefix: &str) -> sys::wp_avg {
+fn state(t: &Table, row: &[String], prefix: &str) -> sys::wp_sched_avg {
     let of = |name: &str| t.number(row, &format!("{prefix}{name}"));
-    sys::wp_avg {
+    sys::wp_sched_avg {
         last_update_ns: of("last_update_time"),
         load_sum: of("load_sum"),
         runnable_sum: of("runnable_sum"),

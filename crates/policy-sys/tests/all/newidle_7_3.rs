@@ -25,10 +25,10 @@ fn newidle_gates() {
         core.state_mut().overload = 1;
         core.cpu_mut(0).avg_idle_ns = 300_000;
         core.cpu_mut(0).lb[0].max_newidle_cost_ns = 300_000;
-        core.cpu_mut(0).misfit_load = 5;
+        core.cpu_mut(0).misfit_task_load = 5;
         change(&mut core);
         let search = core.newidle_begin(0, NOW);
-        assert_eq!(core.cpu(0).misfit_load, 0);
+        assert_eq!(core.cpu(0).misfit_task_load, 0);
         (search, core.cpu(0).wake_idle_stamp_ns != 0)
     };
     assert_eq!(try_with(|_| ()), (true, true));

@@ -71,12 +71,12 @@ fn segments_rows() {
 #[test]
 fn ramp_rows() {
     let t = table("pelt_ramp.csv");
-    let mut avg = sys::wp_avg::default();
+    let mut avg = sys::wp_sched_avg::default();
     let (mut label, mut done) = (String::new(), 0);
     for row in &t.rows {
         if t.text(row, "update_step") != label {
             label = t.text(row, "update_step").to_owned();
-            avg = sys::wp_avg::default();
+            avg = sys::wp_sched_avg::default();
             done = 0;
         }
         let updates = t.number(row, "updates");
@@ -101,7 +101,7 @@ fn ramp_rows() {
 fn decay_rows() {
     const PERIOD: u64 = 1024 * 1024;
     let t = table("pelt_decay.csv");
-    let mut full = sys::wp_avg::default();
+    let mut full = sys::wp_sched_avg::default();
     avg_update(&mut full, &step(400 * PERIOD, true));
     for row in &t.rows {
         let idle = t.number(row, "idle_periods");
@@ -162,7 +162,7 @@ impl Periodic {
     /// The clock of docs/rules/signals.md#pelt-clock kept by hand, the signal by `avg_update`
     /// alone.
     fn by_arithmetic(self, activations: u64) -> Vec<Row> {
-        let mut avg = sys::wp_avg {
+        let mut avg = sys::wp_sched_avg {
             util_avg: self.start_util,
             util_sum: u64::from(self.start_util) * 46718,
             ..Default::default()

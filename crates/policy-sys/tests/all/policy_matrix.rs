@@ -106,7 +106,7 @@ fn line_1_pinned() {
 fn line_2_overloaded() {
     let mut core = caches(&[4], "auto");
     load(&mut core, 0..4);
-    core.cpu_mut(0).sis_depth = 4;
+    core.cpu_mut(0).nr_idle_scan = 4;
     let woken = task(&mut core, 1, 300);
     assert_eq!(wake(&mut core, &woken, 1), (1, Reason::TargetBusy));
 }
@@ -127,15 +127,15 @@ fn line_20_in_debt() {
             load(&mut core, [2]);
             let (mut woken, mut other) = (task(&mut core, 2, 400), task(&mut core, 2, 400));
             other.raw_mut().id = woken.raw().id + 1;
-            core.vq_place(&mut woken, 2, 0);
+            core.live_queue_place(&mut woken, 2, 0);
             if !alone {
-                core.vq_place(&mut other, 2, 0);
+                core.live_queue_place(&mut other, 2, 0);
             }
-            core.vq_start(&mut woken, 2, 0);
-            core.vq_stop(&mut woken, ran_ns);
-            core.vq_leave(&mut woken, true, ran_ns);
-            core.vq_start(&mut other, 2, ran_ns);
-            let _ = core.vq_expired(2, 0, ran_ns + then_ns);
+            core.live_queue_start(&mut woken, 2, 0);
+            core.live_queue_stop(&mut woken, ran_ns);
+            core.live_queue_leave(&mut woken, true, ran_ns);
+            core.live_queue_start(&mut other, 2, ran_ns);
+            let _ = core.live_queue_expired(2, 0, ran_ns + then_ns);
             wake(&mut core, &woken, 2)
         };
         let held = (2, Reason::QueueHolds);
@@ -464,7 +464,7 @@ fn pair(caches_of: &[usize], mode: &str, idle: &[u32], depth: u32) -> (u32, Reas
         make_idle(&mut core, *cpu);
     }
     (core.cpu_mut(0).curr_id, core.cpu_mut(0).curr_dur_ns) = (2, 5_000);
-    core.cpu_mut(0).sis_depth = depth;
+    core.cpu_mut(0).nr_idle_scan = depth;
     let mut wakee = task(&mut core, 1, 0);
     wakee.raw_mut().dur_avg_ns = 5_000;
     let waker = sleeper(&mut core, 2, 0, 0, 0);

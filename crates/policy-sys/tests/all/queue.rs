@@ -1,5 +1,5 @@
-//! The live queues (policy/src/queue.c): what its head comment and the comments of its functions
-//! promise, in numbers worked out here.
+//! The live queues (policy/src/live_queue/queue.c): what its head comment and the comments of its
+//! functions promise, in numbers worked out here.
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common;
@@ -36,14 +36,14 @@ fn waiting<const N: usize>(core: &mut Core, weights: [u32; N]) -> [Task; N] {
     weights.map(|weight| {
         id += 1;
         let mut task = Task::new(id, weight, 0, None, 2);
-        core.vq_place(&mut task, 0, 0);
+        core.live_queue_place(&mut task, 0, 0);
         task
     })
 }
 
 fn run(core: &mut Core, task: &mut Task, from: u64, to: u64) {
-    core.vq_start(task, 0, from);
-    core.vq_stop(task, to);
+    core.live_queue_start(task, 0, from);
+    core.live_queue_stop(task, to);
 }
 
 /// V, and a task's time, from the start of the test on.
@@ -75,11 +75,11 @@ fn a_sleeper_keeps_what_it_is_owed() {
     let mut core = core_at(0);
     let [mut a, mut b, c] = waiting(&mut core, [NICE_0; 3]);
     run(&mut core, &mut a, 0, 6 * MS);
-    core.vq_leave(&mut b, true, 6 * MS);
+    core.live_queue_leave(&mut b, true, 6 * MS);
     assert_eq!(core.cpu(0).vtime_now_ns, 3 * MS);
-    core.vq_leave(&mut b, true, 6 * MS);
+    core.live_queue_leave(&mut b, true, 6 * MS);
     assert_eq!(core.cpu(0).vtime_now_ns, 3 * MS, "it is gone already");
-    core.vq_place(&mut b, 0, 6 * MS);
+    core.live_queue_place(&mut b, 0, 6 * MS);
     assert_eq!(times(&core, &[&a, &b, &c]), (2 * MS, vec![6 * MS, 0, 0]));
     assert_eq!(b.deadline_ns(), 3 * MS, "a new slice");
 }
@@ -97,10 +97,10 @@ fn a_sleepers_debt_is_forgiven_as_others_catch_up() {
         let mut core = core_at(0);
         let [mut a, mut b, c] = waiting(&mut core, [NICE_0; 3]);
         run(&mut core, &mut a, 0, 6 * MS);
-        core.vq_leave(&mut a, true, 6 * MS);
+        core.live_queue_leave(&mut a, true, 6 * MS);
         assert_eq!(core.cpu(0).vtime_now_ns, 0, "of two that have not run");
         run(&mut core, &mut b, 6 * MS, 6 * MS + ran);
-        core.vq_place(&mut a, 0, 6 * MS + ran);
+        core.live_queue_place(&mut a, 0, 6 * MS + ran);
         assert_eq!(times(&core, &[&a, &b, &c]), (mean, vec![time, ran, 0]));
     }
 }
@@ -113,8 +113,8 @@ fn lags_are_bounded() {
         let mut core = core_at(0);
         let [mut a, mut b, _c] = waiting(&mut core, [NICE_0, weight, NICE_0]);
         run(&mut core, &mut a, 0, 900 * MS);
-        core.vq_leave(&mut b, true, 900 * MS);
-        core.vq_place(&mut b, 0, 900 * MS);
+        core.live_queue_leave(&mut b, true, 900 * MS);
+        core.live_queue_place(&mut b, 0, 900 * MS);
         let lag = core.cpu(0).vtime_now_ns - b.raw().vtime_ns;
         assert_eq!(lag, most);
     }
@@ -130,15 +130,15 @@ fn a_move_keeps_lag_and_slice() {
     run(&mut core, &mut b, 6 * MS, 7 * MS);
     core.cpu_mut(1).vtime_now_ns = 20 * MS;
     let mut there = Task::new(9, NICE_0, 1, None, 2);
-    core.vq_place(&mut there, 1, 7 * MS);
-    core.vq_place(&mut b, 1, 7 * MS);
+    core.live_queue_place(&mut there, 1, 7 * MS);
+    core.live_queue_place(&mut b, 1, 7 * MS);
     // Of 6, 1 and 0 the mean is 7/3; b is behind it by 4/3, rounded as V was, twice.
     let lag = core.cpu(1).vtime_now_ns - b.raw().vtime_ns;
     assert!(lag.abs_diff(4 * MS / 3) <= 2, "{lag}");
     assert_eq!(core.cpu(1).vtime_now_ns, 20 * MS - lag);
     assert_eq!(b.deadline_ns() - b.raw().vtime_ns, 2 * MS, "1 of 3 ms used");
     let before = b.deadline_ns();
-    core.vq_place(&mut b, 1, 9 * MS);
+    core.live_queue_place(&mut b, 1, 9 * MS);
     assert_eq!(b.deadline_ns(), before, "once");
 }
 
@@ -150,8 +150,8 @@ fn alone_nothing_is_owed() {
     run(&mut core, &mut a, 0, 50 * MS);
     let own = 500 * MS + 50 * MS * 1024 / 335;
     assert_eq!(times(&core, &[&a]), (own, vec![own]));
-    core.vq_leave(&mut a, true, 50 * MS);
-    core.vq_place(&mut a, 0, 90 * MS);
+    core.live_queue_leave(&mut a, true, 50 * MS);
+    core.live_queue_place(&mut a, 0, 90 * MS);
     assert_eq!(times(&core, &[&a]), (own, vec![own]));
 }
 
@@ -161,12 +161,12 @@ fn alone_nothing_is_owed() {
 fn alone_slices_follow_each_other() {
     let mut core = core_at(0);
     let [mut a] = waiting(&mut core, [NICE_0]);
-    core.vq_start(&mut a, 0, 0);
-    assert!(!core.vq_expired(0, 0, 4 * MS) && !core.vq_expired(0, 0, 8 * MS));
+    core.live_queue_start(&mut a, 0, 0);
+    assert!(!core.live_queue_expired(0, 0, 4 * MS) && !core.live_queue_expired(0, 0, 8 * MS));
     let mut b = Task::new(2, NICE_0, 0, None, 2);
-    core.vq_place(&mut b, 0, 10 * MS);
-    assert!(!core.vq_preempts(&b, 0, 10 * MS));
-    assert_eq!(core.vq_rest_ns(0, 10 * MS), MS);
+    core.live_queue_place(&mut b, 0, 10 * MS);
+    assert!(!core.live_queue_preempts(&b, 0, 10 * MS));
+    assert_eq!(core.slice_left_ns(0, 10 * MS), MS);
 }
 
 /// A woken task preempts one that has had more than its share, not one that is owed time and has
@@ -176,20 +176,26 @@ fn alone_slices_follow_each_other() {
 fn who_had_its_share_is_preempted() {
     let mut core = core_at(0);
     let [mut a, b] = waiting(&mut core, [NICE_0; 2]);
-    core.vq_start(&mut a, 0, 0);
-    assert!(!core.vq_preempts(&b, 0, 0), "level: it has a slice");
-    assert!(core.vq_preempts(&b, 0, 2));
-    core.vq_stop(&mut a, 2 * MS);
+    core.live_queue_start(&mut a, 0, 0);
+    assert!(!core.live_queue_preempts(&b, 0, 0), "level: it has a slice");
+    assert!(core.live_queue_preempts(&b, 0, 2));
+    core.live_queue_stop(&mut a, 2 * MS);
 
     // b ran 4 ms: a, at 2, is owed 1 and may run 2 ms before it is level (3 + its half).
     let mut b = b;
     run(&mut core, &mut b, 2 * MS, 6 * MS);
-    core.vq_start(&mut a, 0, 6 * MS);
-    assert!(!core.vq_preempts(&b, 0, 6 * MS), "b is not owed anything");
+    core.live_queue_start(&mut a, 0, 6 * MS);
+    assert!(
+        !core.live_queue_preempts(&b, 0, 6 * MS),
+        "b is not owed anything"
+    );
     let [c] = waiting(&mut core, [NICE_0]);
-    assert!(!core.vq_preempts(&c, 0, 6 * MS + 100_000), "a is owed time");
-    assert!(!core.vq_eligible(&b, 0, 6 * MS));
-    assert!(core.vq_eligible(&c, 0, 6 * MS));
+    assert!(
+        !core.live_queue_preempts(&c, 0, 6 * MS + 100_000),
+        "a is owed time"
+    );
+    assert!(!core.entity_eligible(&b, 0, 6 * MS));
+    assert!(core.entity_eligible(&c, 0, 6 * MS));
 }
 
 /// Whatever it owes, the running one keeps the CPU for its least time if the waker said that it
@@ -199,16 +205,16 @@ fn what_has_just_begun_is_not_preempted_by_synchronous_wakeups() {
     let mut core = core_at(0);
     core.state_mut().params.vq_sync_run_ns = 100_000;
     let [mut a, mut b] = waiting(&mut core, [NICE_0; 2]);
-    core.vq_start(&mut a, 0, 5 * MS);
-    assert!(core.vq_preempts(&b, 0, 5 * MS + 99_999));
+    core.live_queue_start(&mut a, 0, 5 * MS);
+    assert!(core.live_queue_preempts(&b, 0, 5 * MS + 99_999));
     b.raw_mut().woken_sync = 1;
-    assert!(!core.vq_preempts(&b, 0, 5 * MS + 99_999));
-    assert!(core.vq_preempts(&b, 0, 5 * MS + 100_000));
-    core.vq_stop(&mut a, 6 * MS);
+    assert!(!core.live_queue_preempts(&b, 0, 5 * MS + 99_999));
+    assert!(core.live_queue_preempts(&b, 0, 5 * MS + 100_000));
+    core.live_queue_stop(&mut a, 6 * MS);
     a.raw_mut().idle_policy = 1;
-    core.vq_start(&mut a, 0, 6 * MS);
-    assert!(core.vq_preempts(&b, 0, 6 * MS));
-    core.vq_leave(&mut b, true, 7 * MS);
+    core.live_queue_start(&mut a, 0, 6 * MS);
+    assert!(core.live_queue_preempts(&b, 0, 6 * MS));
+    core.live_queue_leave(&mut b, true, 7 * MS);
     assert_eq!(b.raw_mut().woken_sync, 0, "of that wake-up only");
 }
 
@@ -220,20 +226,20 @@ fn an_earlier_deadline_that_is_eligible_goes_before() {
     run(&mut core, &mut a, 0, MS); // V 1/3; deadlines 3, 3, 3
     run(&mut core, &mut c, MS, 2 * MS);
     assert_eq!(
-        core.vq_before(&b, &c, 0, 2 * MS),
+        core.live_queue_before(&b, &c, 0, 2 * MS),
         Some(true),
         "equal: who waited before"
     );
-    core.vq_leave(&mut c, true, 2 * MS);
-    core.vq_place(&mut c, 0, 2 * MS); // a new slice from about 1 ms: 4
-    assert_eq!(core.vq_before(&b, &c, 0, 2 * MS), Some(true));
+    core.live_queue_leave(&mut c, true, 2 * MS);
+    core.live_queue_place(&mut c, 0, 2 * MS); // a new slice from about 1 ms: 4
+    assert_eq!(core.live_queue_before(&b, &c, 0, 2 * MS), Some(true));
     assert_eq!(
-        core.vq_before(&c, &b, 0, 2 * MS),
+        core.live_queue_before(&c, &b, 0, 2 * MS),
         Some(false),
         "it is later"
     );
     assert_eq!(
-        core.vq_before(&a, &c, 0, 2 * MS),
+        core.live_queue_before(&a, &c, 0, 2 * MS),
         None,
         "3 is earlier, but it is ahead"
     );
@@ -246,19 +252,19 @@ fn slices_end_if_somebody_waits() {
     for weight in [NICE_0, NICE_5] {
         let mut core = core_at(500 * MS);
         let [mut a, b] = waiting(&mut core, [weight, NICE_0]);
-        core.vq_start(&mut a, 0, 10 * MS);
-        let rest = |core: &Core, at| core.vq_rest_ns(0, at);
+        core.live_queue_start(&mut a, 0, 10 * MS);
+        let rest = |core: &Core, at| core.slice_left_ns(0, at);
         assert_eq!(rest(&core, 10 * MS), 3 * MS);
         assert!(
             rest(&core, 11 * MS).abs_diff(2 * MS) <= 1,
             "but for rounding"
         );
-        assert!(!core.vq_expired(0, 1, 13 * MS - 1));
-        assert!(core.vq_expired(0, 1, 13 * MS));
-        assert!(!core.vq_expired(0, 0, 13 * MS), "nobody waits");
-        assert!(core.vq_yields(&b, 0, 13 * MS));
-        core.vq_stop(&mut a, 13 * MS);
-        assert!(!core.vq_expired(0, 1, 20 * MS), "it runs no more");
+        assert!(!core.live_queue_expired(0, 1, 13 * MS - 1));
+        assert!(core.live_queue_expired(0, 1, 13 * MS));
+        assert!(!core.live_queue_expired(0, 0, 13 * MS), "nobody waits");
+        assert!(core.live_queue_yields(&b, 0, 13 * MS));
+        core.live_queue_stop(&mut a, 13 * MS);
+        assert!(!core.live_queue_expired(0, 1, 20 * MS), "it runs no more");
     }
 }
 
@@ -268,14 +274,17 @@ fn another_slice_if_nobody_is_owed_time() {
     let mut core = core_at(0);
     let [mut a, mut b] = waiting(&mut core, [NICE_0; 2]);
     run(&mut core, &mut b, 0, 20 * MS);
-    core.vq_start(&mut a, 0, 20 * MS);
+    core.live_queue_start(&mut a, 0, 20 * MS);
     assert!(
-        !core.vq_yields(&b, 0, 23 * MS),
+        !core.live_queue_yields(&b, 0, 23 * MS),
         "b is 7 ms ahead of the mean"
     );
-    assert_eq!(core.vq_rest_ns(0, 23 * MS), 3 * MS);
-    assert!(!core.vq_yields(&b, 0, 39 * MS));
-    assert!(core.vq_yields(&b, 0, 44 * MS), "at 24 it is ahead of b");
+    assert_eq!(core.slice_left_ns(0, 23 * MS), 3 * MS);
+    assert!(!core.live_queue_yields(&b, 0, 39 * MS));
+    assert!(
+        core.live_queue_yields(&b, 0, 44 * MS),
+        "at 24 it is ahead of b"
+    );
 }
 
 /// A new task is level, and its first slice is half of one, as in the fair class.
@@ -286,7 +295,7 @@ fn a_new_task_has_half_a_slice() {
     run(&mut core, &mut a, 0, 4 * MS);
     let mut child = Task::new(9, NICE_5, 1, None, 2);
     core.task_init(&mut child);
-    core.vq_place(&mut child, 0, 4 * MS);
+    core.live_queue_place(&mut child, 0, 4 * MS);
     assert_eq!(child.raw().vtime_ns, 504 * MS);
     assert_eq!(child.deadline_ns(), 504 * MS + 3 * MS * 1024 / 335 / 2);
 }
@@ -300,23 +309,27 @@ fn a_yield_gives_up_the_slice_of_who_is_owed() {
     let mut core = core_at(0);
     let [mut a, mut b] = waiting(&mut core, [NICE_0; 2]);
     run(&mut core, &mut a, 0, 4 * MS);
-    core.vq_start(&mut b, 0, 4 * MS);
-    assert!(core.vq_forfeit(0, 1, 4 * MS + 500_000));
-    assert_eq!(core.vq_rest_ns(0, 4 * MS + 500_000), 3 * MS, "a new slice");
-    core.vq_stop(&mut b, 4 * MS + 500_000);
+    core.live_queue_start(&mut b, 0, 4 * MS);
+    assert!(core.yield_task(0, 1, 4 * MS + 500_000));
+    assert_eq!(
+        core.slice_left_ns(0, 4 * MS + 500_000),
+        3 * MS,
+        "a new slice"
+    );
+    core.live_queue_stop(&mut b, 4 * MS + 500_000);
     assert_eq!(times(&core, &[&a, &b]), (3_500_000, vec![4 * MS, 3 * MS]));
 
-    core.vq_start(&mut a, 0, 5 * MS);
-    let rest = core.vq_rest_ns(0, 5 * MS);
-    assert!(core.vq_forfeit(0, 1, 5 * MS));
-    assert_eq!(core.vq_rest_ns(0, 5 * MS), rest, "it is ahead");
+    core.live_queue_start(&mut a, 0, 5 * MS);
+    let rest = core.slice_left_ns(0, 5 * MS);
+    assert!(core.yield_task(0, 1, 5 * MS));
+    assert_eq!(core.slice_left_ns(0, 5 * MS), rest, "it is ahead");
     core.cpu_mut(0).curr_vtime_ns = core.cpu(0).vtime_now_ns + 1;
-    assert!(core.vq_forfeit(0, 1, 5 * MS));
+    assert!(core.yield_task(0, 1, 5 * MS));
     let ahead = core.cpu(0).curr_vtime_ns - core.cpu(0).vtime_now_ns;
     assert_eq!(ahead, 1, "by one ns, too");
     core.cpu_mut(0).curr_vtime_ns = 4 * MS;
-    core.vq_stop(&mut a, 5 * MS);
-    assert!(core.vq_forfeit(0, 1, 6 * MS));
+    core.live_queue_stop(&mut a, 5 * MS);
+    assert!(core.yield_task(0, 1, 6 * MS));
     assert_eq!(
         times(&core, &[&a, &b]),
         (3_500_000, vec![4 * MS, 3 * MS]),
@@ -334,14 +347,14 @@ fn a_pulled_task_is_where_its_deadline_is() {
         let [mut a, mut b] = waiting(&mut core, [NICE_5, NICE_0]);
         for id in 0..beside {
             let mut there = Task::new(10 + id, NICE_0, 1, None, 2);
-            core.vq_place(&mut there, 1, 0);
-            core.vq_start(&mut there, 1, 0);
-            core.vq_stop(&mut there, MS);
+            core.live_queue_place(&mut there, 1, 0);
+            core.live_queue_start(&mut there, 1, 0);
+            core.live_queue_stop(&mut there, MS);
         }
         run(&mut core, &mut b, MS, MS + ran * MS);
         for task in [&mut a, &mut b] {
-            let told = core.vq_deadline_on(task, 1, (1 + ran) * MS);
-            core.vq_place(task, 1, (1 + ran) * MS);
+            let told = core.live_queue_deadline_on(task, 1, (1 + ran) * MS);
+            core.live_queue_place(task, 1, (1 + ran) * MS);
             let off = task.deadline_ns().abs_diff(told);
             assert!(off <= 8, "{off} of rounding: {ran} ms, beside {beside}");
         }
@@ -355,12 +368,12 @@ fn the_idle_policy_gives_way() {
     let [mut idle, mut other] = waiting(&mut core, [3, NICE_0]);
     idle.raw_mut().idle_policy = 1;
     run(&mut core, &mut other, 0, 20 * MS); // it is ahead: not eligible otherwise
-    core.vq_start(&mut idle, 0, 20 * MS);
-    assert!(core.vq_preempts(&other, 0, 20 * MS));
-    assert!(core.vq_yields(&other, 0, 20 * MS));
-    core.vq_stop(&mut idle, 20 * MS);
-    core.vq_start(&mut other, 0, 20 * MS);
-    assert!(!core.vq_preempts(&idle, 0, 90 * MS));
+    core.live_queue_start(&mut idle, 0, 20 * MS);
+    assert!(core.live_queue_preempts(&other, 0, 20 * MS));
+    assert!(core.live_queue_yields(&other, 0, 20 * MS));
+    core.live_queue_stop(&mut idle, 20 * MS);
+    core.live_queue_start(&mut other, 0, 20 * MS);
+    assert!(!core.live_queue_preempts(&idle, 0, 90 * MS));
 }
 
 /// A change of weight counts from the next place on, in the new one's time: who was owed 2 ms by
@@ -371,7 +384,7 @@ fn a_new_weight_keeps_what_is_owed() {
     let [mut a, mut b, _c] = waiting(&mut core, [NICE_0; 3]);
     run(&mut core, &mut a, 0, 6 * MS);
     b.raw_mut().weight = NICE_5;
-    core.vq_place(&mut b, 0, 6 * MS);
+    core.live_queue_place(&mut b, 0, 6 * MS);
     let lag = core.cpu(0).vtime_now_ns - b.raw().vtime_ns;
     assert_eq!(lag, 2 * MS * 1024 / 335);
     assert_eq!(core.cpu(0).vq_load, 2 * NICE_0 + NICE_5);
@@ -385,9 +398,9 @@ fn a_new_weight_counts_for_who_is_away() {
     let mut core = core_at(500 * MS);
     let [mut a, mut b, _c] = waiting(&mut core, [NICE_0; 3]);
     run(&mut core, &mut a, 0, 6 * MS);
-    core.vq_leave(&mut b, false, 6 * MS);
+    core.live_queue_leave(&mut b, false, 6 * MS);
     core.task_set_weight(&mut b, NICE_5, 6 * MS);
-    core.vq_place(&mut b, 0, 6 * MS);
+    core.live_queue_place(&mut b, 0, 6 * MS);
     let lag = core.cpu(0).vtime_now_ns - b.raw().vtime_ns;
     assert!(lag.abs_diff(2 * MS * 1024 / 335) <= 1, "{lag}");
     let rest = b.deadline_ns() - b.raw().vtime_ns;
@@ -400,11 +413,11 @@ fn a_debt_ends_with_the_queue() {
     let mut core = core_at(500 * MS);
     let [mut a, mut b] = waiting(&mut core, [NICE_0; 2]);
     run(&mut core, &mut a, 0, 6 * MS);
-    core.vq_leave(&mut a, true, 6 * MS);
-    core.vq_leave(&mut b, true, 6 * MS);
+    core.live_queue_leave(&mut a, true, 6 * MS);
+    core.live_queue_leave(&mut b, true, 6 * MS);
     let mut there = Task::new(9, NICE_0, 1, None, 2);
-    core.vq_place(&mut there, 1, 6 * MS);
-    core.vq_place(&mut a, 1, 6 * MS);
+    core.live_queue_place(&mut there, 1, 6 * MS);
+    core.live_queue_place(&mut a, 1, 6 * MS);
     assert_eq!(a.raw().vtime_ns, core.cpu(1).vtime_now_ns);
 }
 
@@ -423,12 +436,12 @@ fn v_is_the_mean_whatever_happens() {
     for step in 1..=2000_u64 {
         let task = &mut tasks[draw(6) as usize];
         match draw(4) {
-            0 => core.vq_leave(task, draw(2) == 1, now),
-            1 => core.vq_place(task, 0, now),
+            0 => core.live_queue_leave(task, draw(2) == 1, now),
+            1 => core.live_queue_place(task, 0, now),
             _ => {
-                core.vq_start(task, 0, now);
+                core.live_queue_start(task, 0, now);
                 now += draw(3 * MS);
-                core.vq_stop(task, now);
+                core.live_queue_stop(task, now);
             }
         }
         let mean = core.cpu(0).vtime_now_ns;
@@ -443,15 +456,15 @@ fn v_is_the_mean_whatever_happens() {
 }
 
 /// Who moves with nothing left of its slice begins a new one there: 3 ms (the head comment of
-/// `wp_vq_leave`: "the other one with the rest of this", and there is none).
+/// `wp_live_queue_leave`: "the other one with the rest of this", and there is none).
 #[test]
 fn a_slice_that_is_over_is_not_taken_along() {
     for behind in [0, MS] {
         let mut core = core_at(10 * MS);
         let [mut a, _b] = waiting(&mut core, [NICE_0; 2]);
         a.raw_mut().deadline_ns = a.raw().vtime_ns - behind;
-        core.vq_leave(&mut a, false, 0);
-        core.vq_place(&mut a, 1, 0);
+        core.live_queue_leave(&mut a, false, 0);
+        core.live_queue_place(&mut a, 1, 0);
         assert_eq!(a.deadline_ns() - a.raw().vtime_ns, 3 * MS, "{behind}");
     }
 }

@@ -1,5 +1,6 @@
-//! Sleepers that a live queue keeps (policy/src/queue_sleepers.c; docs/rules/queues.md#eevdf:
-//! `DELAY_DEQUEUE`, `DELAY_ZERO`), in numbers worked out here. All of nice 0 unless it is said.
+//! Sleepers that a live queue keeps (policy/src/live_queue/queue_sleepers.c;
+//! docs/rules/queues.md#eevdf: `DELAY_DEQUEUE`, `DELAY_ZERO`), in numbers worked out here. All of
+//! nice 0 unless it is said.
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common;
@@ -27,15 +28,15 @@ fn core() -> Core {
 fn waiting(core: &mut Core, number: u32) -> Vec<Task> {
     let new = |id| {
         let mut task = Task::new(id, NICE_0, 0, None, 2);
-        core.vq_place(&mut task, 0, 0);
+        core.live_queue_place(&mut task, 0, 0);
         task
     };
     (1..=number).map(new).collect()
 }
 
 fn run(core: &mut Core, task: &mut Task, from: u64, to: u64) {
-    core.vq_start(task, 0, from);
-    core.vq_stop(task, to);
+    core.live_queue_start(task, 0, from);
+    core.live_queue_stop(task, to);
 }
 
 /// So many tasks, of which the first, popped off, has run 6 ms and sleeps: its time is 6, its
@@ -44,7 +45,7 @@ fn one_in_debt(core: &mut Core, number: u32) -> (Task, Vec<Task>) {
     let mut tasks = waiting(core, number);
     let mut debtor = tasks.remove(0);
     run(core, &mut debtor, 0, 6 * MS);
-    core.vq_leave(&mut debtor, true, 6 * MS);
+    core.live_queue_leave(&mut debtor, true, 6 * MS);
     (debtor, tasks)
 }
 
@@ -61,11 +62,11 @@ fn a_debtor_counts_while_it_sleeps() {
     assert_eq!(v(&core), 2 * MS);
     assert_eq!(core.cpu(0).vq_kept_load, NICE_0);
     run(&mut core, &mut others[0], 6 * MS, 9 * MS);
-    core.vq_place(&mut debtor, 0, 9 * MS);
+    core.live_queue_place(&mut debtor, 0, 9 * MS);
     assert_eq!(v(&core), 3 * MS);
     assert_eq!(debtor.raw().vtime_ns, 6 * MS);
     assert_eq!(debtor.deadline_ns(), 9 * MS);
-    assert!(!core.vq_eligible(&debtor, 0, 9 * MS));
+    assert!(!core.entity_eligible(&debtor, 0, 9 * MS));
     let c = core.cpu(0);
     assert_eq!((c.vq_load, c.vq_kept_load), (3 * NICE_0, 0));
 }
@@ -79,13 +80,16 @@ fn it_leaves_when_it_is_its_turn() {
     let (mut debtor, mut others) = one_in_debt(&mut core, 3);
     run(&mut core, &mut others[0], 6 * MS, 18 * MS);
     assert_eq!(v(&core), 6 * MS);
-    assert!(!core.vq_retire(&others[1], 0, 18 * MS));
+    assert!(!core.live_queue_retire(&others[1], 0, 18 * MS));
     run(&mut core, &mut others[1], 18 * MS, 24 * MS);
     assert_eq!(v(&core), 8 * MS);
-    assert!(core.vq_retire(&others[1], 0, 24 * MS));
+    assert!(core.live_queue_retire(&others[1], 0, 24 * MS));
     assert_eq!(v(&core), 9 * MS);
-    assert!(!core.vq_retire(&others[1], 0, 24 * MS), "it is gone");
-    core.vq_place(&mut debtor, 0, 24 * MS);
+    assert!(
+        !core.live_queue_retire(&others[1], 0, 24 * MS),
+        "it is gone"
+    );
+    core.live_queue_place(&mut debtor, 0, 24 * MS);
     assert_eq!((v(&core), debtor.raw().vtime_ns), (9 * MS, 9 * MS));
     assert_eq!(debtor.deadline_ns(), 12 * MS, "a new slice");
 }
@@ -100,8 +104,8 @@ fn it_does_not_wait_for_who_is_not_due() {
     // times 6, 20, 12: V 12 2/3
     let mut early = others.remove(0);
     early.raw_mut().deadline_ns = 0;
-    assert!(!core.vq_eligible(&early, 0, 38 * MS));
-    assert!(core.vq_retire(&early, 0, 38 * MS));
+    assert!(!core.entity_eligible(&early, 0, 38 * MS));
+    assert!(core.live_queue_retire(&early, 0, 38 * MS));
 }
 
 /// The other runs alone beside the sleeper. At 11 ms it is at 5 and V at 5.5: not due. At 13 it is
@@ -110,10 +114,10 @@ fn it_does_not_wait_for_who_is_not_due() {
 fn the_tick_lets_it_go_if_nobody_waits() {
     let mut core = core();
     let (_debtor, mut others) = one_in_debt(&mut core, 2);
-    core.vq_start(&mut others[0], 0, 6 * MS);
-    assert!(!core.vq_expired(0, 0, 11 * MS));
+    core.live_queue_start(&mut others[0], 0, 6 * MS);
+    assert!(!core.live_queue_expired(0, 0, 11 * MS));
     assert_eq!(core.cpu(0).vq_kept_load, NICE_0);
-    assert!(!core.vq_expired(0, 0, 13 * MS));
+    assert!(!core.live_queue_expired(0, 0, 13 * MS));
     assert_eq!((core.cpu(0).vq_kept_load, v(&core)), (0, 7 * MS));
 }
 
@@ -125,9 +129,9 @@ fn the_running_task_can_go_before_it() {
     for (deadline, gone) in [(9 * MS, true), (8 * MS, false)] {
         let mut core = core();
         let (_debtor, mut others) = one_in_debt(&mut core, 2);
-        core.vq_start(&mut others[0], 0, 6 * MS);
+        core.live_queue_start(&mut others[0], 0, 6 * MS);
         core.cpu_mut(0).curr_deadline_ns = deadline;
-        assert!(!core.vq_expired(0, 0, 12 * MS));
+        assert!(!core.live_queue_expired(0, 0, 12 * MS));
         assert_eq!(core.cpu(0).vq_kept_load == 0, gone);
     }
 }
@@ -138,14 +142,14 @@ fn the_running_task_can_go_before_it() {
 fn a_wakeup_does_not_preempt_before_it() {
     let mut core = core();
     let (_debtor, mut others) = one_in_debt(&mut core, 2);
-    core.vq_start(&mut others[0], 0, 6 * MS);
+    core.live_queue_start(&mut others[0], 0, 6 * MS);
     let mut woken = Task::new(9, NICE_0, 0, None, 2);
-    core.vq_place(&mut woken, 0, 13 * MS);
+    core.live_queue_place(&mut woken, 0, 13 * MS);
     assert_eq!(woken.deadline_ns(), 9_500_000);
-    assert!(core.vq_eligible(&woken, 0, 13 * MS));
-    assert!(!core.vq_preempts(&woken, 0, 13 * MS));
-    assert!(core.vq_retire(&woken, 0, 13 * MS));
-    assert!(core.vq_preempts(&woken, 0, 13 * MS));
+    assert!(core.entity_eligible(&woken, 0, 13 * MS));
+    assert!(!core.live_queue_preempts(&woken, 0, 13 * MS));
+    assert!(core.live_queue_retire(&woken, 0, 13 * MS));
+    assert!(core.live_queue_preempts(&woken, 0, 13 * MS));
 }
 
 /// The debtor is at 12040 when it sleeps, the other at 16483 when it wakes: V, 14261.5, has passed
@@ -158,27 +162,27 @@ fn who_is_owed_nothing_does_not_preempt_who_is_alone() {
     let mut tasks = waiting(&mut core, 2);
     let mut debtor = tasks.remove(0);
     run(&mut core, &mut debtor, 0, 12_040);
-    core.vq_leave(&mut debtor, true, 12_040);
+    core.live_queue_leave(&mut debtor, true, 12_040);
     assert_eq!(core.cpu(0).vq_kept_load, NICE_0);
-    core.vq_start(&mut tasks[0], 0, 12_040);
+    core.live_queue_start(&mut tasks[0], 0, 12_040);
     let woken_at = 12_040 + 16_483;
-    core.vq_place(&mut debtor, 0, woken_at);
+    core.live_queue_place(&mut debtor, 0, woken_at);
     assert_eq!(debtor.raw().vtime_ns, 16_483);
-    assert!(core.vq_eligible(&debtor, 0, woken_at));
-    assert!(!core.vq_preempts(&debtor, 0, woken_at));
+    assert!(core.entity_eligible(&debtor, 0, woken_at));
+    assert!(!core.live_queue_preempts(&debtor, 0, woken_at));
 }
 
 /// All but one run 20 ms each and sleep; there are places for all but one of these, which are kept
 /// at 20. For the last there is none: of those that stay, with the one at 0, V is the mean.
 #[test]
 fn who_finds_no_place_leaves_with_its_debt() {
-    const PLACES: u64 = sys::WP_VQ_SLEEPERS as u64;
+    const PLACES: u64 = sys::WP_LIVE_QUEUE_SLEEPERS as u64;
     let mut core = core();
     let mut tasks = waiting(&mut core, PLACES as u32 + 2);
     for (at, task) in (0..=PLACES).zip(&mut tasks) {
         let from = 20 * MS * at;
         run(&mut core, task, from, from + 20 * MS);
-        core.vq_leave(task, true, from + 20 * MS);
+        core.live_queue_leave(task, true, from + 20 * MS);
     }
     let c = core.cpu(0);
     let weight = |tasks: u64| tasks as u32 * NICE_0;
@@ -209,10 +213,10 @@ fn each_that_leaves_may_make_another_one_due() {
         (place.task, place.weight) = (task.raw().id, NICE_0);
         (place.vtime_ns, place.deadline_ns) = (task.raw().vtime_ns, task.deadline_ns());
     }
-    core.vq_start(&mut tasks[3], 0, 0);
-    assert!(core.vq_retire(&tasks[2], 0, 0));
+    core.live_queue_start(&mut tasks[3], 0, 0);
+    assert!(core.live_queue_retire(&tasks[2], 0, 0));
     assert!(v(&core).abs_diff(25 * MS / 3) <= 1);
-    assert!(!core.vq_retire(&tasks[2], 0, 0));
+    assert!(!core.live_queue_retire(&tasks[2], 0, 0));
     assert_eq!(core.cpu(0).vq_kept_load, NICE_0);
 }
 
@@ -225,12 +229,12 @@ fn the_last_takes_along_what_it_is_owed() {
         let (_debtor, mut others) = one_in_debt(&mut core, 2);
         let last = &mut others[0];
         let mut there = Task::new(9, NICE_0, 1, None, 2);
-        core.vq_place(&mut there, 1, 6 * MS);
-        let ahead = core.vq_deadline_on(last, 1, 6 * MS);
+        core.live_queue_place(&mut there, 1, 6 * MS);
+        let ahead = core.live_queue_deadline_on(last, 1, 6 * MS);
         if sleeps {
-            core.vq_leave(last, true, 6 * MS);
+            core.live_queue_leave(last, true, 6 * MS);
         }
-        core.vq_place(last, 1, 6 * MS);
+        core.live_queue_place(last, 1, 6 * MS);
         let owed = core.cpu(1).vtime_now_ns.wrapping_sub(last.raw().vtime_ns);
         assert_eq!(owed, 3 * MS);
         assert_eq!(last.deadline_ns(), ahead, "a whole slice either way");
@@ -246,13 +250,13 @@ fn a_debt_to_sleepers_is_forgiven() {
     let mut core = core();
     let (_debtor, mut others) = one_in_debt(&mut core, 3);
     run(&mut core, &mut others[0], 6 * MS, 16 * MS);
-    core.vq_leave(&mut others[1], true, 16 * MS);
+    core.live_queue_leave(&mut others[1], true, 16 * MS);
     assert!(v(&core).abs_diff(8 * MS) <= 2, "{}", v(&core));
     assert_eq!(others[0].raw().vtime_ns, 10 * MS);
     let mut there = Task::new(9, NICE_0, 1, None, 2);
-    core.vq_place(&mut there, 1, 16 * MS);
-    let ahead = core.vq_deadline_on(&others[0], 1, 16 * MS);
-    core.vq_place(&mut others[0], 1, 16 * MS);
+    core.live_queue_place(&mut there, 1, 16 * MS);
+    let ahead = core.live_queue_deadline_on(&others[0], 1, 16 * MS);
+    core.live_queue_place(&mut others[0], 1, 16 * MS);
     assert_eq!(others[0].raw().vtime_ns, core.cpu(1).vtime_now_ns);
     assert_eq!(others[0].deadline_ns(), ahead);
 }
@@ -266,12 +270,12 @@ fn the_tick_lets_several_go() {
     for (at, task) in tasks.iter_mut().take(2).enumerate() {
         let from = 6 * MS * at as u64;
         run(&mut core, task, from, from + 6 * MS);
-        core.vq_leave(task, true, from + 6 * MS);
+        core.live_queue_leave(task, true, from + 6 * MS);
     }
-    core.vq_start(&mut tasks[2], 0, 12 * MS); // V 4
-    assert!(!core.vq_expired(0, 0, 17 * MS)); // 5 and 2/3
+    core.live_queue_start(&mut tasks[2], 0, 12 * MS); // V 4
+    assert!(!core.live_queue_expired(0, 0, 17 * MS)); // 5 and 2/3
     assert_eq!(core.cpu(0).vq_kept_load, 2 * NICE_0);
-    assert!(!core.vq_expired(0, 0, 19 * MS)); // 6 1/3, it is at 7
+    assert!(!core.live_queue_expired(0, 0, 19 * MS)); // 6 1/3, it is at 7
     assert_eq!(core.cpu(0).vq_kept_load, 0);
     assert!(v(&core).abs_diff(7 * MS) <= 6, "{}", v(&core));
 }
@@ -281,14 +285,14 @@ fn the_tick_lets_several_go() {
 fn all_debts_end_when_nobody_is_awake() {
     let mut core = core();
     let (mut debtor, mut others) = one_in_debt(&mut core, 3);
-    core.vq_leave(&mut others[0], true, 6 * MS);
+    core.live_queue_leave(&mut others[0], true, 6 * MS);
     assert_eq!(core.cpu(0).vq_kept_load, NICE_0);
-    core.vq_leave(&mut others[1], true, 6 * MS);
+    core.live_queue_leave(&mut others[1], true, 6 * MS);
     let c = core.cpu(0);
     assert_eq!((c.vq_load, c.vq_kept_load), (0, 0));
     let [mut new] = [Task::new(9, NICE_0, 0, None, 2)];
-    core.vq_place(&mut new, 0, 6 * MS);
-    core.vq_place(&mut debtor, 0, 6 * MS);
+    core.live_queue_place(&mut new, 0, 6 * MS);
+    core.live_queue_place(&mut debtor, 0, 6 * MS);
     assert_eq!(debtor.raw().vtime_ns, v(&core));
 }
 
@@ -299,8 +303,8 @@ fn it_takes_its_debt_along() {
     let mut core = core();
     let (mut debtor, _others) = one_in_debt(&mut core, 3);
     let mut there = Task::new(9, NICE_0, 1, None, 2);
-    core.vq_place(&mut there, 1, 6 * MS);
-    core.vq_place(&mut debtor, 1, 6 * MS);
+    core.live_queue_place(&mut there, 1, 6 * MS);
+    core.live_queue_place(&mut debtor, 1, 6 * MS);
     assert_eq!((v(&core), core.cpu(1).vtime_now_ns), (0, 4 * MS));
     assert_eq!(debtor.raw().vtime_ns, 8 * MS);
     let c = core.cpu(0);
@@ -313,7 +317,7 @@ fn a_new_weight_keeps_the_debt() {
     let mut core = core();
     let (mut debtor, _others) = one_in_debt(&mut core, 3);
     debtor.raw_mut().weight = 335;
-    core.vq_place(&mut debtor, 0, 6 * MS);
+    core.live_queue_place(&mut debtor, 0, 6 * MS);
     assert!(v(&core).abs_diff(2 * MS) <= 2, "{}", v(&core));
     let debt = debtor.raw().vtime_ns - v(&core);
     assert!(debt.abs_diff(4 * MS * 1024 / 335) <= 2, "{debt}");
@@ -326,10 +330,10 @@ fn a_new_weight_keeps_the_debt() {
 fn a_yield_counts_beside_a_sleeper() {
     let mut core = core();
     let (_debtor, mut others) = one_in_debt(&mut core, 2);
-    core.vq_start(&mut others[0], 0, 6 * MS);
-    assert!(core.vq_forfeit(0, 0, 8 * MS));
+    core.live_queue_start(&mut others[0], 0, 6 * MS);
+    assert!(core.yield_task(0, 0, 8 * MS));
     assert_eq!(v(&core), 4_500_000);
-    assert!(!core.vq_forfeit(1, 0, 8 * MS));
+    assert!(!core.yield_task(1, 0, 8 * MS));
 }
 
 /// However tasks come, run, sleep and go, V is the mean of who is there and who is kept, by weight,
@@ -345,23 +349,23 @@ fn v_is_the_mean_of_all_that_are_kept() {
     let mut tasks = waiting(&mut core, 24);
     let weights = [NICE_0, 335, 15, 3121];
     for (task, weight) in tasks.iter_mut().zip(weights.into_iter().cycle()) {
-        core.vq_leave(task, false, 0);
+        core.live_queue_leave(task, false, 0);
         task.raw_mut().weight = weight;
-        core.vq_place(task, 0, 0);
+        core.live_queue_place(task, 0, 0);
     }
     let (mut now, mut kept, mut let_go) = (0, 0, 0);
     for step in 1..=20_000_u64 {
         let task = &mut tasks[draw(24) as usize];
         match draw(8) {
-            0..=3 => core.vq_leave(task, draw(4) != 0, now),
-            4 => core.vq_place(task, 0, now),
+            0..=3 => core.live_queue_leave(task, draw(4) != 0, now),
+            4 => core.live_queue_place(task, 0, now),
             5 if task.raw().vq_weight != 0 && task.raw().vq_place == 0 => {
-                let_go += u32::from(core.vq_retire(task, 0, now));
+                let_go += u32::from(core.live_queue_retire(task, 0, now));
             }
             _ => {
-                core.vq_start(task, 0, now);
+                core.live_queue_start(task, 0, now);
                 now += draw(3 * MS);
-                core.vq_stop(task, now);
+                core.live_queue_stop(task, now);
             }
         }
         let c = core.cpu(0);

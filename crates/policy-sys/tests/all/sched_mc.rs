@@ -4,7 +4,7 @@
 #![allow(missing_docs, reason = "not a library")]
 
 use wakeplace_policy_sys::sys::{
-    WP_SD_ASYM_PACKING, WP_SD_POWERSAVINGS, WP_SD_PREFER_SIBLING, wp_dom,
+    WP_SD_ASYM_PACKING, WP_SD_POWERSAVINGS, WP_SD_PREFER_SIBLING, wp_sched_domain,
 };
 use wakeplace_policy_sys::{
     Balance, Core, DebugFile, FreqFacts, IdleKind, LevelFacts, MachineFacts, NohzWork, Offer,
@@ -56,7 +56,7 @@ fn core(facts: &MachineFacts, name: &str, settings: &[(&str, &str)]) -> Core {
 /// Span and flags of a CPU's domains, and the CPUs of each group.
 fn domains(core: &Core, cpu: u32) -> Vec<(u32, Vec<Vec<u16>>)> {
     let (ctx, c) = (core.state(), core.cpu(cpu));
-    let groups = |dom: &wp_dom| {
+    let groups = |dom: &wp_sched_domain| {
         (dom.first_group..dom.first_group + dom.nr_groups)
             .map(|g| &ctx.groups[g as usize])
             .map(|g| ctx.list[g.first_cpu as usize..(g.first_cpu + g.nr_cpus) as usize].to_vec())

@@ -40,7 +40,7 @@ fn busy(facts: &MachineFacts, name: &str, overrides: &[(&str, &str)]) -> Core {
         make_busy(&mut core, cpu);
         let c = core.cpu_mut(cpu);
         c.avg.load_avg = 1024;
-        c.sis_depth = c.llc_size;
+        c.nr_idle_scan = c.llc_size;
         (c.curr_id, c.curr_dur_ns) = (100 + cpu, 10_000_000);
     }
     core.cpu_mut(0).curr_id = WAKER;
@@ -91,7 +91,7 @@ fn the_largest_short_average() {
         for (scaling, largest) in [("none", none), ("log", log), ("linear", linear)] {
             let set = [("tunable_scaling", scaling)];
             let mut core = busy(&caches(&[cpus], 1), "linux-6.2+sis-short", &set);
-            (0..cpus as u32).for_each(|cpu| core.cpu_mut(cpu).sis_depth = 0);
+            (0..cpus as u32).for_each(|cpu| core.cpu_mut(cpu).nr_idle_scan = 0);
             assert!(waker_is_short(&mut core, largest), "{cpus} {scaling}");
             assert!(!waker_is_short(&mut core, largest + 1), "{cpus} {scaling}");
             assert!(!waker_is_short(&mut core, 0), "0 is unknown");
@@ -113,7 +113,7 @@ fn granularity_of_other_queues() {
     ] {
         let set = [("base_slice_ns", slice), ("min_granularity_ns", "1000")];
         let mut core = busy(&caches(&[8], 1), name, &set);
-        (0..8).for_each(|cpu| core.cpu_mut(cpu).sis_depth = 0);
+        (0..8).for_each(|cpu| core.cpu_mut(cpu).nr_idle_scan = 0);
         assert!(waker_is_short(&mut core, largest), "{name}");
         assert!(!waker_is_short(&mut core, largest + 1), "{name}");
     }
@@ -192,7 +192,7 @@ fn hunk_a_of_v5() {
             let sizes: &[usize] = if shared { &[2] } else { &[1, 1] };
             let mut core = busy(&caches(sizes, 1), name, &[]);
             for cpu in 0..2 {
-                core.cpu_mut(cpu).sis_depth = 0;
+                core.cpu_mut(cpu).nr_idle_scan = 0;
             }
             if prev_idle {
                 make_idle(&mut core, 1);
@@ -340,8 +340,8 @@ impl State {
         let facts = caches(&[112], if self.smt { 2 } else { 1 });
         // Hunk A off: where it would decide, the target is part of the state.
         let mut core = busy(&facts, &name, &[("sis_short_affine", "off")]);
-        core.cpu_mut(0).sis_depth = self.depth;
-        core.cpu_mut(0).idle_cores = u32::from(self.idle_core);
+        core.cpu_mut(0).nr_idle_scan = self.depth;
+        core.cpu_mut(0).has_idle_cores = u32::from(self.idle_core);
         make_idle(&mut core, 50);
         if self.smt {
             make_idle(&mut core, 51);
@@ -549,7 +549,7 @@ fn the_gate_of_each_depth() {
         }
         core.sis_update(0, 0);
         assert_eq!(
-            u64::from(core.cpu(0).sis_depth),
+            u64::from(core.cpu(0).nr_idle_scan),
             table.number(row, "nr_idle_scan")
         );
         core.cpu_mut(0).curr_dur_ns = 5_000;
@@ -589,7 +589,7 @@ fn where_the_gate_opens() {
                 core.cpu_mut(cpu).avg.util_avg = util.unwrap_or(0);
             }
             core.sis_update(0, 0);
-            core.cpu_mut(0).sis_depth = depth.unwrap_or(core.cpu(0).sis_depth);
+            core.cpu_mut(0).nr_idle_scan = depth.unwrap_or(core.cpu(0).nr_idle_scan);
             wake(&mut core, &task, &waker, false).reason
         };
         assert_eq!(at(Some(opens - 1), None), Reason::TargetBusy, "{size}");
@@ -607,7 +607,7 @@ fn where_the_gate_opens() {
 fn exactly_sixty_percent_is_closed() {
     for (depth, reason) in [(10, Reason::ShortStack), (11, Reason::TargetBusy)] {
         let mut core = busy(&caches(&[20], 1), "linux-6.2+sis-short", &[]);
-        core.cpu_mut(0).sis_depth = depth;
+        core.cpu_mut(0).nr_idle_scan = depth;
         core.cpu_mut(0).curr_dur_ns = 5_000;
         let task = wakee(&mut core, 0, 5_000);
         let waker = sleeper(&mut core, WAKER, 0, 0, 0);
@@ -627,7 +627,7 @@ fn the_gate_needs_sis_util() {
     ] {
         let set = [("sis_util", overrides), ("sis_prop", "off")];
         let mut core = busy(&caches(&[112], 1), name, &set);
-        core.cpu_mut(0).sis_depth = 56;
+        core.cpu_mut(0).nr_idle_scan = 56;
         core.cpu_mut(0).curr_dur_ns = 5_000;
         make_idle(&mut core, 50);
         let task = wakee(&mut core, 0, 5_000);
@@ -649,7 +649,7 @@ fn a_fan_out_of_seven() {
     let stacked = |version: &str| {
         let name = format!("linux-6.2+sis-short={version}");
         let mut core = busy(&caches(&[112], 1), &name, &[]);
-        core.cpu_mut(0).sis_depth = 56;
+        core.cpu_mut(0).nr_idle_scan = 56;
         core.cpu_mut(0).curr_dur_ns = 5_000;
         let mut waker = sleeper(&mut core, WAKER, 0, 0, 0);
         waker.raw_mut().waker.last_wakee = 1;
@@ -710,7 +710,7 @@ fn the_prototype_compares_with_the_search() {
     let mut core = busy(&facts, "linux-6.2+sis-short=scan-cost", &[]);
     let task = wakee(&mut core, 0, 10_000_000);
     let waker = sleeper(&mut core, WAKER, 0, 0, 0);
-    core.cpu_mut(0).sis_depth = 8;
+    core.cpu_mut(0).nr_idle_scan = 8;
     core.cpu_mut(0).curr_dur_ns = 1;
     let first = wake(&mut core, &task, &waker, false);
     assert_eq!(
@@ -733,7 +733,7 @@ fn the_prototype_compares_with_the_search() {
         assert_eq!((choice.cpu, choice.reason), (0, reason), "{dur_ns} {nr}");
     }
     let mut core = busy(&facts, "linux-6.2+sis-short", &[]);
-    core.cpu_mut(0).sis_depth = 8;
+    core.cpu_mut(0).nr_idle_scan = 8;
     wake(&mut core, &task, &waker, false);
     let cost = core.cpu(0).lb[level].avg_scan_cost_ns;
     assert_eq!(cost, 0, "nobody else keeps the average");

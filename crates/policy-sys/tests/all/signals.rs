@@ -31,10 +31,10 @@ fn running(now_ns: u64) -> sys::wp_pelt_step {
 /// docs/rules/signals.md#pelt-update-numbers.
 #[test]
 fn one_update_or_a_thousand() {
-    let mut once = sys::wp_avg::default();
+    let mut once = sys::wp_sched_avg::default();
     assert!(avg_update(&mut once, &running(10 * MS)));
     assert_eq!((once.util_avg, once.util_sum), (191, 9_035_776));
-    let mut often = sys::wp_avg::default();
+    let mut often = sys::wp_sched_avg::default();
     for k in 1..=1000 {
         avg_update(&mut often, &running(k * 10_000));
     }
@@ -46,7 +46,7 @@ fn one_update_or_a_thousand() {
 /// docs/rules/signals.md#pelt-update, edges.
 #[test]
 fn boundary_backwards_and_no_load() {
-    let mut avg = sys::wp_avg::default();
+    let mut avg = sys::wp_sched_avg::default();
     assert!(!avg_update(&mut avg, &running(800_000)));
     assert_eq!((avg.util_avg, avg.load_avg), (0, 0));
     assert_eq!(avg.util_sum, 781 * 1024, "0.8 ms are 781 units of 1024 ns");
@@ -57,7 +57,7 @@ fn boundary_backwards_and_no_load() {
         (avg.util_sum, avg.period_contrib),
         (before.util_sum, before.period_contrib)
     );
-    let mut idle = sys::wp_avg::default();
+    let mut idle = sys::wp_sched_avg::default();
     let step = sys::wp_pelt_step {
         load: 0,
         ..running(10 * MS)
@@ -70,7 +70,7 @@ fn boundary_backwards_and_no_load() {
 /// docs/rules/signals.md#pelt-update, `delta`.
 #[test]
 fn small_steps_keep_their_remainder() {
-    let mut avg = sys::wp_avg::default();
+    let mut avg = sys::wp_sched_avg::default();
     assert!(!avg_update(&mut avg, &running(1023)));
     assert_eq!((avg.last_update_ns, avg.util_sum), (0, 0));
     avg_update(&mut avg, &running(2047));
@@ -536,7 +536,7 @@ fn a_kept_sleeper_weighs_but_does_not_run() {
     let before = core.cpu(0).avg;
     core.dequeue_delay(task, now);
     let c = core.cpu(0);
-    assert_eq!((c.nr_fair, c.nr_delayed, c.load_weight), (4, 1, 5 * 1024));
+    assert_eq!((c.nr_fair, c.h_nr_delayed, c.load_weight), (4, 1, 5 * 1024));
     let est: u32 = tasks[1..].iter().map(|t| t.raw().util_est_queued).sum();
     assert_eq!(core.cpu(0).util_est, est);
     let later = now + 32 * 1024 * 1024;
@@ -557,11 +557,11 @@ fn a_kept_sleeper_weighs_but_does_not_run() {
     let mut woken = tasks[0].clone();
     core.enqueue_woken(&mut woken, 0, later);
     let c = core.cpu(0);
-    assert_eq!((c.nr_fair, c.nr_delayed, c.load_weight), (5, 0, 5 * 1024));
+    assert_eq!((c.nr_fair, c.h_nr_delayed, c.load_weight), (5, 0, 5 * 1024));
     core.dequeue_delay(&mut woken, later);
     core.dequeue_delayed(&mut woken, later);
     let c = core.cpu(0);
-    assert_eq!((c.nr_fair, c.nr_delayed, c.load_weight), (4, 0, 4 * 1024));
+    assert_eq!((c.nr_fair, c.h_nr_delayed, c.load_weight), (4, 0, 4 * 1024));
     assert_eq!(woken.raw().on_rq, 0);
 }
 
@@ -618,8 +618,8 @@ fn a_fast_estimate_raises_the_demand() {
 
 /// Goal: cpu_load[1..4] follow the queue's load at ticks, half, a quarter and an eighth of the
 /// way; a rise is rounded up so that it ends at its goal, and a busy CPU's history stays as it is
-/// between ticks. Source: the comments of `wp_cpu_load_step` (policy/src/rq.c): ((2^i - 1) * old +
-/// new) / 2^i, rounded up on the way up.
+/// between ticks. Source: the comments of `wp_cpu_load_update_5_1` (policy/src/runqueue/rq.c):
+/// ((2^i - 1) * old + new) / 2^i, rounded up on the way up.
 #[test]
 fn histories_of_load_end_at_their_goal() {
     let mut core = core(&lone_cpu(1024), "linux-3.8", &[]);
@@ -663,7 +663,7 @@ fn a_pulled_task_counts_no_more() {
 /// docs/rules/signals.md#pelt-update; 10 periods.
 #[test]
 fn queued_load_is_the_load_of_who_is_always_queued() {
-    let mut avg = sys::wp_avg::default();
+    let mut avg = sys::wp_sched_avg::default();
     let step = sys::wp_pelt_step {
         runnable_is_load: 1,
         ..running(10 * 1024 * 1024)

@@ -32,7 +32,7 @@ fn symmetric(cpus: usize, levels: &[(usize, bool, bool)]) -> MachineFacts {
     }
 }
 
-fn doms(core: &Core, cpu: u32) -> Vec<&sys::wp_dom> {
+fn doms(core: &Core, cpu: u32) -> Vec<&sys::wp_sched_domain> {
     let c = core.cpu(cpu);
     let levels = c.dom[..c.nr_levels as usize].iter();
     levels.map(|d| &core.state().doms[*d as usize]).collect()
@@ -134,7 +134,7 @@ fn partial_asymmetry() {
     facts.perf_domains.clear();
     let three = core(&facts, "linux-4.17", &[]);
     let flags = |core: &Core, cpu| -> Vec<(bool, bool)> {
-        let has = |d: &&sys::wp_dom, flag| d.flags & flag != 0;
+        let has = |d: &&sys::wp_sched_domain, flag| d.flags & flag != 0;
         let both = |d| {
             (
                 has(&d, sys::WP_SD_ASYM_CPUCAPACITY),
@@ -157,7 +157,7 @@ fn partial_asymmetry() {
 fn balance_wake_only_where_it_helps() {
     let any = |core: &Core| {
         let n = core.state().nr_doms as usize;
-        let flagged = |d: &&sys::wp_dom| d.flags & sys::WP_SD_BALANCE_WAKE != 0;
+        let flagged = |d: &&sys::wp_sched_domain| d.flags & sys::WP_SD_BALANCE_WAKE != 0;
         (core.state().doms[..n].iter().filter(flagged).count(), n)
     };
     assert_eq!(any(&core(&machine(&tc2()), "linux-4.17", &[])), (3, 3));

@@ -45,7 +45,7 @@ fn all_busy(facts: &MachineFacts, overrides: &[(&str, &str)]) -> Core {
     for cpu in 0..core.state().nr_cpus {
         make_busy(&mut core, cpu);
         core.cpu_mut(cpu).avg.load_avg = 1024;
-        core.cpu_mut(cpu).sis_depth = 1024;
+        core.cpu_mut(cpu).nr_idle_scan = 1024;
     }
     core
 }
@@ -148,10 +148,10 @@ fn step_2_and_9_clusters() {
         (4, Reason::IdleCpu),
         "the search goes on from the target: CPU 4 comes first"
     );
-    core.cpu_mut(0).sis_depth = 3; // CPUs 1 and 0 of the cluster, then 2
+    core.cpu_mut(0).nr_idle_scan = 3; // CPUs 1 and 0 of the cluster, then 2
     assert_eq!(wake_sync(&mut core, &task, 0), (5, Reason::IdlePrevFar));
     assert_eq!(core.scanned(), 3);
-    core.cpu_mut(0).sis_depth = 0;
+    core.cpu_mut(0).nr_idle_scan = 0;
     assert_eq!(
         wake_sync(&mut core, &task, 0),
         (5, Reason::IdlePrevFar),
@@ -232,9 +232,9 @@ fn step_7_sibling_of_prev() {
     idle(&mut core, &[1, 5, 6, 7]);
     let task = wakee(&mut core, 4, 4);
     assert_eq!(wake_sync(&mut core, &task, 0), (5, Reason::IdleSmtPrev));
-    core.cpu_mut(0).idle_cores = 1;
+    core.cpu_mut(0).has_idle_cores = 1;
     assert_eq!(wake_sync(&mut core, &task, 0), (6, Reason::IdleCore));
-    core.cpu_mut(0).idle_cores = 0;
+    core.cpu_mut(0).has_idle_cores = 0;
     make_busy(&mut core, 5);
     assert_eq!(wake_sync(&mut core, &task, 0), (1, Reason::IdleCpu));
     let other_cache = {
@@ -253,13 +253,13 @@ fn step_7_sibling_of_prev() {
 fn step_8_idle_core() {
     let mut core = all_busy(&layers(1, 1, 4, 2), &[]);
     idle(&mut core, &[3, 6, 7]);
-    core.cpu_mut(0).idle_cores = 1;
+    core.cpu_mut(0).has_idle_cores = 1;
     let task = wakee(&mut core, 0, 0);
     assert_eq!(wake(&mut core, &task, 0), (6, Reason::IdleCore));
     make_busy(&mut core, 7);
     assert_eq!(wake(&mut core, &task, 0), (3, Reason::IdleCpu));
-    assert_eq!(core.cpu(0).idle_cores, 0);
-    core.cpu_mut(0).idle_cores = 1;
+    assert_eq!(core.cpu(0).has_idle_cores, 0);
+    core.cpu_mut(0).has_idle_cores = 1;
     idle_policy_only(&mut core, 2);
     assert_eq!(
         wake(&mut core, &task, 0),
@@ -268,7 +268,11 @@ fn step_8_idle_core() {
     );
     idle(&mut core, &[7]);
     core.enter_idle(7, NOW);
-    assert_eq!(core.cpu(0).idle_cores, 1, "set when the last thread idles");
+    assert_eq!(
+        core.cpu(0).has_idle_cores,
+        1,
+        "set when the last thread idles"
+    );
 }
 
 /// Goal: step 8 without SMT: from behind the target on, wrapping, allowed CPUs only; the target's
@@ -407,7 +411,7 @@ fn search_depth() {
             core.cpu_mut(cpu).avg.util_avg = sum / size;
         }
         core.sis_update(1, 0);
-        assert_eq!(core.cpu(0).sis_depth, depth, "{row:?}");
+        assert_eq!(core.cpu(0).nr_idle_scan, depth, "{row:?}");
         let task = wakee(&mut core, 1, 1);
         let got = wake(&mut core, &task, 1);
         assert_eq!(core.scanned(), depth, "{row:?}");
@@ -431,7 +435,7 @@ fn search_depth_of_a_core() {
     let mut core = all_busy(&layers(2, 1, 1, 2), &[]);
     (0..4).for_each(|cpu| core.cpu_mut(cpu).avg.util_avg = 640);
     core.sis_update(0, 0);
-    assert_eq!(core.cpu(0).sis_depth, 1, "0 at 117: 2 * 477 / 1024");
+    assert_eq!(core.cpu(0).nr_idle_scan, 1, "0 at 117: 2 * 477 / 1024");
 }
 
 /// Goal: the idle CPU at the limit is found, the one behind it is not. Source:
@@ -440,7 +444,7 @@ fn search_depth_of_a_core() {
 fn search_ends_at_the_depth() {
     let find = |depth: u32, idle_cpu: u32, limit: &str| {
         let mut core = all_busy(&layers(1, 1, 8, 1), &[("sis_util", limit)]);
-        core.cpu_mut(0).sis_depth = depth;
+        core.cpu_mut(0).nr_idle_scan = depth;
         idle(&mut core, &[idle_cpu]);
         let task = wakee(&mut core, 0, 0);
         wake(&mut core, &task, 0).1
@@ -457,11 +461,11 @@ fn search_ends_at_the_depth() {
 fn depth_and_idle_cores() {
     let mut core = all_busy(&layers(1, 1, 4, 2), &[]);
     idle(&mut core, &[6, 7]);
-    core.cpu_mut(0).idle_cores = 1;
+    core.cpu_mut(0).has_idle_cores = 1;
     let task = wakee(&mut core, 0, 0);
-    core.cpu_mut(0).sis_depth = 1;
+    core.cpu_mut(0).nr_idle_scan = 1;
     assert_eq!(wake(&mut core, &task, 0), (6, Reason::IdleCore));
-    core.cpu_mut(0).sis_depth = 0;
+    core.cpu_mut(0).nr_idle_scan = 0;
     assert_eq!(wake(&mut core, &task, 0), (0, Reason::TargetNoScan));
 }
 
@@ -471,14 +475,14 @@ fn depth_and_idle_cores() {
 #[test]
 fn depth_belongs_to_the_search_domain() {
     let mut core = core(&layers(2, 1, 4, 1), "linux-7.3", &[]);
-    assert_eq!(core.cpu(0).sis_depth, 0, "starts at 0");
+    assert_eq!(core.cpu(0).nr_idle_scan, 0, "starts at 0");
     core.sis_update(2, 1);
-    assert_eq!(core.cpu(0).sis_depth, 0, "level 1 spans both caches");
+    assert_eq!(core.cpu(0).nr_idle_scan, 0, "level 1 spans both caches");
     core.sis_update(6, 0);
-    assert_eq!((core.cpu(0).sis_depth, core.cpu(4).sis_depth), (0, 4));
+    assert_eq!((core.cpu(0).nr_idle_scan, core.cpu(4).nr_idle_scan), (0, 4));
     let mut hikey = common::core(&machine(&hikey960()), "linux-7.3", &[]);
     hikey.sis_update(5, 0);
-    assert_eq!(hikey.cpu(4).sis_depth, 0);
+    assert_eq!(hikey.cpu(4).nr_idle_scan, 0);
     hikey.sis_update(5, 1);
-    assert_eq!(hikey.cpu(0).sis_depth, 8);
+    assert_eq!(hikey.cpu(0).nr_idle_scan, 8);
 }

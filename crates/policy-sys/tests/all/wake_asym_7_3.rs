@@ -116,7 +116,7 @@ fn asym_nearest() {
 fn asym_depth() {
     let run = |depth: u32, form: &str| {
         let mut core = hikey(&[("sis_asym", form)]);
-        core.cpu_mut(0).sis_depth = depth;
+        core.cpu_mut(0).nr_idle_scan = depth;
         let task = demand(&mut core, 1, 600);
         let got = wake(&mut core, &task, 1);
         (got.0, got.1, core.scanned())
@@ -146,17 +146,17 @@ fn asym_smt_ranks() {
             ..LevelFacts::default()
         },
     );
-    let limited = |busy: &[u32], idle_cores: u32, depth: u32| {
+    let limited = |busy: &[u32], has_idle_cores: u32, depth: u32| {
         let mut core = core(&facts, "linux-7.3", &[]);
         freeze(&mut core);
-        core.cpu_mut(0).sis_depth = depth;
-        core.cpu_mut(0).idle_cores = idle_cores;
+        core.cpu_mut(0).nr_idle_scan = depth;
+        core.cpu_mut(0).has_idle_cores = has_idle_cores;
         busy.iter().for_each(|cpu| make_busy(&mut core, *cpu));
         let task = demand(&mut core, 0, 600);
         let got = wake(&mut core, &task, 0);
-        (got.0, got.1, core.cpu(0).idle_cores)
+        (got.0, got.1, core.cpu(0).has_idle_cores)
     };
-    let run = |busy: &[u32], idle_cores: u32| limited(busy, idle_cores, 8);
+    let run = |busy: &[u32], has_idle_cores: u32| limited(busy, has_idle_cores, 8);
     assert_eq!(
         limited(&[4], 1, 1),
         (6, Reason::IdleCapacity, 1),

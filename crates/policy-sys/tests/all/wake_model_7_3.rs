@@ -73,7 +73,7 @@ struct Case {
     util: u32,
     flips: (u32, u32),
     depth: Vec<u32>,
-    idle_cores: Vec<bool>,
+    has_idle_cores: Vec<bool>,
 }
 
 struct Model<'a> {
@@ -187,7 +187,7 @@ impl Model<'_> {
         order.extend(Self::ring(&far, target + 1));
         order.retain(|c| self.case.allowed[*c]);
         let clustered = self.shape.clusters > 1;
-        if self.shape.threads > 1 && self.case.idle_cores[llc] {
+        if self.shape.threads > 1 && self.case.has_idle_cores[llc] {
             let whole = |c: &&usize| self.core_of(**c).iter().all(|t| self.idle(*t));
             if let Some(cpu) = order.iter().find(whole) {
                 return Some((*cpu, Reason::IdleCore));
@@ -263,7 +263,7 @@ impl Model<'_> {
             return self.asym_search(target);
         }
         let llc = self.llc(target);
-        if self.shape.threads > 1 && !c.idle_cores[llc] && shares(c.prev) {
+        if self.shape.threads > 1 && !c.has_idle_cores[llc] && shares(c.prev) {
             let core = self.core_of(c.prev);
             let ok = |t: &&usize| **t != c.prev && c.allowed[**t] && self.free(**t);
             if let Some(cpu) = core.iter().find(ok) {
@@ -329,7 +329,7 @@ fn random_case(rng: &mut Rng, shape: &Shape) -> Case {
         depth: (0..shape.capacity.len())
             .map(|_| rng.range(0, n as u32))
             .collect(),
-        idle_cores: (0..shape.capacity.len()).map(|_| rng.one_in(2)).collect(),
+        has_idle_cores: (0..shape.capacity.len()).map(|_| rng.one_in(2)).collect(),
     }
 }
 
@@ -347,8 +347,8 @@ fn ask_core(core: &mut Core, shape: &Shape, case: &Case) -> Answer {
         c.nr_idle_policy = u32::from(*state == State::IdlePolicy);
         c.avg.load_avg = *load as u32;
         let llc = cpu / shape.per_llc();
-        c.sis_depth = case.depth[llc];
-        c.idle_cores = u32::from(case.idle_cores[llc]);
+        c.nr_idle_scan = case.depth[llc];
+        c.has_idle_cores = u32::from(case.has_idle_cores[llc]);
     }
     let mut task = sleeper(core, 1, case.prev as u32, case.util, case.util);
     let list: Vec<u32> = (0..n).filter(|c| case.allowed[*c as usize]).collect();

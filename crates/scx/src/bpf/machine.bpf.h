@@ -122,7 +122,7 @@ static int idle_tick(void *map, u32 *key, struct tick_timer *tick)
 		if (!c->curr_idle)
 			continue;
 		carry_out_freq(cpu, wp_idle_decay(&ctx, cpu, now));
-		if (wp_idle_pass_wanted(&ctx, cpu, now)) {
+		if (wp_idle_kick_needed(&ctx, cpu, now)) {
 			wish_of(cpu)->balance = 1;
 			kick(cpu, SCX_KICK_IDLE);
 		}

@@ -30,7 +30,7 @@ struct parity_state {
 	struct wp_task tasks[PARITY_TASKS];
 	struct wp_request request;
 	struct wp_decision decision;
-	struct wp_balance balance;
+	struct wp_lb_env balance;
 	struct wp_pelt_step step;
 	struct parity_args args;
 	u64 result;
@@ -57,33 +57,34 @@ char _license[] SEC("license") = "GPL";
 	}
 
 SEC("syscall")
-int p_select_cpu(void *unused)
+int p_select_task_rq_fair(void *unused)
 {
 	const struct parity_args *args = &parity.args;
 	struct wp_waker *waker = &WP_AT(parity.tasks, args->waker)->waker;
 
 	if (args->waker >= PARITY_TASKS)
 		waker = &WP_AT(parity.ctx.cpus, parity.request.this_cpu)->idle_waker;
-	parity.result = (u32)wp_select_cpu(CTX, TASK, waker, &parity.request, &parity.decision);
+	parity.result = (u32)wp_select_task_rq_fair(CTX, TASK, waker, &parity.request,
+						    &parity.decision);
 	return 0;
 }
 
 /* rq.c, uclamp.c */
 PROGRAM(p_task_init, (u32)wp_task_init(CTX, TASK))
 PROGRAM(p_task_fork, (u32)wp_task_fork(TASK, &WP_AT(parity.tasks, args->waker)->waker))
-PROGRAM(p_task_set_allowed, (u32)wp_task_set_allowed(CTX, TASK))
-PROGRAM(p_task_set_weight, (u32)wp_task_set_weight(CTX, TASK, args->a, NOW))
+PROGRAM(p_set_cpus_allowed, (u32)wp_set_cpus_allowed(CTX, TASK))
+PROGRAM(p_reweight_task, (u32)wp_reweight_task(CTX, TASK, args->a, NOW))
 PROGRAM(p_task_set_uclamp, (u32)wp_task_set_uclamp(CTX, TASK, args->a, args->b))
-PROGRAM(p_uclamp_highest,
-	wp_uclamp_highest(WP_AT(WP_AT(parity.ctx.cpus, CPU)->uclamp, args->a), args->b))
+PROGRAM(p_uclamp_rq_max_value,
+	wp_uclamp_rq_max_value(WP_AT(WP_AT(parity.ctx.cpus, CPU)->uclamp, args->a), args->b))
 PROGRAM(p_task_new, (u32)wp_task_new(CTX, TASK, CPU, NOW))
-PROGRAM(p_task_exit, (u32)wp_task_exit(CTX, TASK))
-PROGRAM(p_enqueue, (u32)wp_enqueue(CTX, TASK, CPU, NOW, args->a))
-PROGRAM(p_dequeue, (u32)wp_dequeue(CTX, TASK, NOW, args->a))
-PROGRAM(p_set_current, (u32)wp_set_current(CTX, TASK, NOW))
-PROGRAM(p_put_current, (u32)wp_put_current(CTX, TASK, NOW))
-PROGRAM(p_tick, (u32)wp_tick(CTX, TASK, NOW))
-PROGRAM(p_migrate_sleeping, (u32)wp_migrate_sleeping(CTX, TASK, CPU, NOW))
+PROGRAM(p_task_dead_fair, (u32)wp_task_dead_fair(CTX, TASK))
+PROGRAM(p_enqueue_task_fair, (u32)wp_enqueue_task_fair(CTX, TASK, CPU, NOW, args->a))
+PROGRAM(p_dequeue_task_fair, (u32)wp_dequeue_task_fair(CTX, TASK, NOW, args->a))
+PROGRAM(p_set_next_task_fair, (u32)wp_set_next_task_fair(CTX, TASK, NOW))
+PROGRAM(p_put_prev_task_fair, (u32)wp_put_prev_task_fair(CTX, TASK, NOW))
+PROGRAM(p_task_tick_fair, (u32)wp_task_tick_fair(CTX, TASK, NOW))
+PROGRAM(p_migrate_task_rq_fair, (u32)wp_migrate_task_rq_fair(CTX, TASK, CPU, NOW))
 PROGRAM(p_migrate_pulled, (u32)wp_migrate_pulled(CTX, TASK, CPU))
 PROGRAM(p_migrate_queued, (u32)wp_migrate_queued(CTX, TASK, CPU, NOW))
 PROGRAM(p_enter_idle, (u32)wp_enter_idle(CTX, CPU, NOW))
@@ -92,25 +93,26 @@ PROGRAM(p_idle_tick, (u32)wp_idle_tick(CTX, CPU, NOW))
 PROGRAM(p_woken, (u32)wp_woken(CTX, CPU, NOW))
 
 /* queue.c */
-PROGRAM(p_vq_place, (u32)wp_vq_place(CTX, TASK, CPU, NOW))
-PROGRAM(p_vq_start, (u32)wp_vq_start(CTX, TASK, CPU, NOW))
-PROGRAM(p_vq_stop, (u32)wp_vq_stop(CTX, TASK, NOW))
-PROGRAM(p_vq_leave, (u32)wp_vq_leave(CTX, TASK, args->a, NOW))
-PROGRAM(p_vq_preempts, (u32)wp_vq_preempts(CTX, TASK, CPU, NOW))
-PROGRAM(p_vq_slice_ns, wp_vq_slice_ns(CTX))
-PROGRAM(p_vq_eligible, (u32)wp_vq_eligible(CTX, TASK, CPU, NOW))
-PROGRAM(p_vq_before, (u32)wp_vq_before(CTX, WP_AT(parity.tasks, args->b), TASK, CPU, NOW))
-PROGRAM(p_vq_rest_ns, wp_vq_rest_ns(CTX, CPU, NOW))
-PROGRAM(p_vq_deadline_on, wp_vq_deadline_on(CTX, TASK, CPU, NOW))
-PROGRAM(p_vq_forfeit, (u32)wp_vq_forfeit(CTX, CPU, args->a & 1, NOW))
-PROGRAM(p_vq_expired, (u32)wp_vq_expired(CTX, CPU, args->a, NOW))
-PROGRAM(p_vq_retire, (u32)wp_vq_retire(CTX, TASK, CPU, NOW))
-PROGRAM(p_vq_yields, (u32)wp_vq_yields(CTX, TASK, CPU, NOW))
+PROGRAM(p_live_queue_place, (u32)wp_live_queue_place(CTX, TASK, CPU, NOW))
+PROGRAM(p_live_queue_start, (u32)wp_live_queue_start(CTX, TASK, CPU, NOW))
+PROGRAM(p_live_queue_stop, (u32)wp_live_queue_stop(CTX, TASK, NOW))
+PROGRAM(p_live_queue_leave, (u32)wp_live_queue_leave(CTX, TASK, args->a, NOW))
+PROGRAM(p_live_queue_preempts, (u32)wp_live_queue_preempts(CTX, TASK, CPU, NOW))
+PROGRAM(p_live_queue_slice_ns, wp_live_queue_slice_ns(CTX))
+PROGRAM(p_entity_eligible, (u32)wp_entity_eligible(CTX, TASK, CPU, NOW))
+PROGRAM(p_live_queue_before,
+	(u32)wp_live_queue_before(CTX, WP_AT(parity.tasks, args->b), TASK, CPU, NOW))
+PROGRAM(p_slice_left_ns, wp_slice_left_ns(CTX, CPU, NOW))
+PROGRAM(p_live_queue_deadline_on, wp_live_queue_deadline_on(CTX, TASK, CPU, NOW))
+PROGRAM(p_yield_task, (u32)wp_yield_task(CTX, CPU, args->a & 1, NOW))
+PROGRAM(p_live_queue_expired, (u32)wp_live_queue_expired(CTX, CPU, args->a, NOW))
+PROGRAM(p_live_queue_retire, (u32)wp_live_queue_retire(CTX, TASK, CPU, NOW))
+PROGRAM(p_live_queue_yields, (u32)wp_live_queue_yields(CTX, TASK, CPU, NOW))
 
 /* live.c, freq.c, energy_model.c */
 PROGRAM(p_decayed_util, wp_decayed_util(args->a, args->x, NOW))
 PROGRAM(p_run_energy_nj, wp_run_energy_nj(CTX, CPU, args->x))
-PROGRAM(p_idle_pass_wanted, (u32)wp_idle_pass_wanted(CTX, CPU, NOW))
+PROGRAM(p_idle_kick_needed, (u32)wp_idle_kick_needed(CTX, CPU, NOW))
 PROGRAM(p_idle_timer_ns, wp_idle_timer_ns(CTX, args->a & 3, NOW))
 PROGRAM(p_was_busy, (u32)wp_was_busy(CTX, CPU))
 PROGRAM(p_idle_decay, (u32)wp_idle_decay(CTX, CPU, NOW))
@@ -118,15 +120,16 @@ PROGRAM(p_cpu_perf_request, wp_cpu_perf_request(CTX, CPU))
 PROGRAM(p_rate_limit_us, wp_rate_limit_us(CTX, args->a))
 PROGRAM(p_freq_applied, (u32)wp_freq_applied(CTX, args->a, args->b))
 PROGRAM(p_map_util_freq, wp_map_util_freq(args->a, args->b, args->cpu2))
-PROGRAM(p_em_update, wp_em_update(CTX, args->a))
-PROGRAM(p_em_limit, wp_em_limit(CTX, args->a, (u32)args->x, (u32)args->y))
+PROGRAM(p_em_dev_update_perf_domain, wp_em_dev_update_perf_domain(CTX, args->a))
+PROGRAM(p_em_update_performance_limits,
+	wp_em_update_performance_limits(CTX, args->a, (u32)args->x, (u32)args->y))
 PROGRAM(p_start, (u32)wp_start(CTX))
 PROGRAM(p_reconsider, (u32)wp_reconsider(CTX))
 
 /* capacity.c, util_est.c, idle_hints.c, select.c */
 PROGRAM(p_util_fits_cpu, (u32)wp_util_fits_cpu(CTX, args->cpu2, args->a, args->b, CPU))
 PROGRAM(p_idle_cpu, (u32)wp_idle_cpu(CTX, CPU))
-PROGRAM(p_sis_update, (u32)wp_sis_update(CTX, CPU, args->level))
+PROGRAM(p_update_idle_cpu_scan, (u32)wp_update_idle_cpu_scan(CTX, CPU, args->level))
 PROGRAM(p_first_allowed, wp_first_allowed(CTX, TASK, CPU))
 PROGRAM(p_task_util_est, wp_task_util_est(CTX, TASK))
 
@@ -142,23 +145,23 @@ PROGRAM(p_newidle_begin, (u32)wp_newidle_begin(CTX, CPU, NOW))
 PROGRAM(p_newidle_level, (u32)wp_newidle_level(CTX, CPU, args->level, args->x))
 PROGRAM(p_newidle_done, wp_newidle_done(CTX, CPU, args->level))
 PROGRAM(p_newidle_end, (u32)wp_newidle_end(CTX, CPU, args->x, args->a))
-PROGRAM(p_nohz_enter, (u32)wp_nohz_enter(CTX, CPU))
-PROGRAM(p_nohz_exit, (u32)wp_nohz_exit(CTX, CPU))
-PROGRAM(p_nohz_kick, (u32)wp_nohz_kick(CTX, CPU, NOW))
-PROGRAM(p_nohz_target, wp_nohz_target(CTX))
+PROGRAM(p_nohz_balance_enter_idle, (u32)wp_nohz_balance_enter_idle(CTX, CPU))
+PROGRAM(p_nohz_balance_exit_idle, (u32)wp_nohz_balance_exit_idle(CTX, CPU))
+PROGRAM(p_nohz_balancer_kick, (u32)wp_nohz_balancer_kick(CTX, CPU, NOW))
+PROGRAM(p_find_new_ilb, wp_find_new_ilb(CTX))
 PROGRAM(p_nohz_begin, (u32)wp_nohz_begin(CTX, CPU))
 PROGRAM(p_nohz_next, wp_nohz_next(CTX, CPU))
 PROGRAM(p_nohz_pass_end, (u32)wp_nohz_pass_end(CTX, NOW, args->a))
-PROGRAM(p_update_blocked, (u32)wp_update_blocked(CTX, CPU, NOW))
+PROGRAM(p_update_blocked_averages, (u32)wp_update_blocked_averages(CTX, CPU, NOW))
 
 /* pelt.c, util_est.c, weights.c: arithmetic alone */
 PROGRAM(p_decay_load, wp_decay_load(args->x, args->y))
-PROGRAM(p_pelt_segments, wp_pelt_segments(args->a, args->b, args->cpu2))
-PROGRAM(p_avg_update, (u32)wp_avg_update(&TASK->avg, &parity.step))
+PROGRAM(p_accumulate_pelt_segments, wp_accumulate_pelt_segments(args->a, args->b, args->cpu2))
+PROGRAM(p_update_load_sum, (u32)wp_update_load_sum(&TASK->avg, &parity.step))
 PROGRAM(p_avg_step, (u32)wp_avg_step(&TASK->avg, &parity.step))
 PROGRAM(p_util_est_of_run, wp_util_est_of_run(args->x))
 PROGRAM(p_util_est_next,
 	wp_util_est_next(args->a, args->b, args->cpu, args->cpu2, args->level))
-PROGRAM(p_scaling_factor, wp_scaling_factor(args->a, args->b))
+PROGRAM(p_get_update_sysctl_factor, wp_get_update_sysctl_factor(args->a, args->b))
 PROGRAM(p_nice_weight, wp_nice_weight((s32)args->a))
 PROGRAM(p_nice_inv_weight, wp_nice_inv_weight((s32)args->a))

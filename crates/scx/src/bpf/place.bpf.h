@@ -33,7 +33,7 @@ static __always_inline u32 decide(struct scratch *s, struct task_live *t, u32 ki
 	req->prev_cpu = prev;
 	req->sync = sync;
 	waker = fill_waker(req);
-	wp_select_cpu(&ctx, &t->wp, waker, req, &s->decision);
+	wp_select_task_rq_fair(&ctx, &t->wp, waker, req, &s->decision);
 	st = stats_of(req->this_cpu);
 	(*WP_AT(st->reason, s->decision.reason))++;
 	return s->decision.cpu;
@@ -82,8 +82,8 @@ OPS(select_cpu) s32 wakeplace_select_cpu(u64 *args)
 			break;
 		if (scx_bpf_test_and_clear_cpu_idle((s32)cpu)) {
 			WP_AT(ctx.cpus, cpu)->pending = 1;
-			wp_vq_place(&ctx, &t->wp, cpu, s->request.now_ns);
-			dsq_insert(p, SCX_DSQ_LOCAL, wp_vq_slice_ns(&ctx), 0);
+			wp_live_queue_place(&ctx, &t->wp, cpu, s->request.now_ns);
+			dsq_insert(p, SCX_DSQ_LOCAL, wp_live_queue_slice_ns(&ctx), 0);
 			st->direct++;
 			break;
 		}

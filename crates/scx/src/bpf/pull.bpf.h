@@ -14,7 +14,7 @@
 static __always_inline void count_pulled(struct task_live *t, u32 cpu, u64 now)
 {
 	account_move(t, cpu, now);
-	wp_vq_place(&ctx, &t->wp, cpu, now);
+	wp_live_queue_place(&ctx, &t->wp, cpu, now);
 	stats_of(cpu)->pulled++;
 }
 
@@ -36,7 +36,7 @@ static __always_inline bool take_to_wait(struct bpf_iter_scx_dsq *it, struct tas
 
 	if (WP_CAS(&t->carried, CARRIED_NOT, CARRIED_MOVING) != CARRIED_NOT)
 		return false;
-	scx_bpf_dsq_move_set_vtime(it, wp_vq_deadline_on(&ctx, &t->wp, cpu, now));
+	scx_bpf_dsq_move_set_vtime(it, wp_live_queue_deadline_on(&ctx, &t->wp, cpu, now));
 	moved = scx_bpf_dsq_move_vtime(it, p, dsq_of(cpu), 0);
 	if (!moved) {
 		WP_CAS(&t->carried, CARRIED_MOVING, CARRIED_NOT);
@@ -50,10 +50,10 @@ static __always_inline bool take_to_wait(struct bpf_iter_scx_dsq *it, struct tas
 /* Offer the waiting tasks of the source, in queue order. */
 static __always_inline void offer_tasks(struct scratch *s, u32 cpu)
 {
-	struct wp_balance *bal = &s->balance;
+	struct wp_lb_env *bal = &s->balance;
 	struct task_struct *p;
 	struct task_live *t;
-	bool waits = bal->idle != WP_NEWLY_IDLE, taken;
+	bool waits = bal->idle != WP_CPU_NEWLY_IDLE, taken;
 	int offer;
 
 	bpf_for_each(scx_dsq, p, dsq_of(bal->src_cpu), 0) {
@@ -73,7 +73,7 @@ static __always_inline void offer_tasks(struct scratch *s, u32 cpu)
 }
 
 /* Ask the source to send its running task here when it next passes through the kernel. */
-static __always_inline void ask_push(const struct wp_balance *bal)
+static __always_inline void ask_push(const struct wp_lb_env *bal)
 {
 	struct cpu_wish *w = wish_of(bal->src_cpu);
 
@@ -86,7 +86,7 @@ static __always_inline void ask_push(const struct wp_balance *bal)
 /* One attempt to balance one level. Returns enum wp_balance_step's last answer. */
 static __always_inline int balance_level(struct scratch *s, u32 cpu, u32 level, u32 idle, u64 now)
 {
-	struct wp_balance *bal = &s->balance;
+	struct wp_lb_env *bal = &s->balance;
 	int step, round;
 
 	bal->now_ns = now;
@@ -149,7 +149,7 @@ static __always_inline bool newidle_balance(u32 cpu)
 	bpf_for(level, 0, WP_MAX_LEVELS) {
 		if (!wp_newidle_level(&ctx, cpu, level, spent))
 			break;
-		balance_level(s, cpu, level, WP_NEWLY_IDLE, now);
+		balance_level(s, cpu, level, WP_CPU_NEWLY_IDLE, now);
 		spent += wp_newidle_done(&ctx, cpu, level);
 		if (st->pulled != pulled)
 			break;

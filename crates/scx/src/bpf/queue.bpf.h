@@ -17,11 +17,12 @@ static __always_inline bool waits_before(u32 cpu, const struct task_live *t, u64
 	bpf_for_each(scx_dsq, p, dsq_of(cpu), 0) {
 		struct task_live *other = live_of(p);
 
-		if (looks++ == WP_VQ_LOOKS)
+		if (looks++ == WP_LIVE_QUEUE_LOOKS)
 			break;
 		/* one that is being pulled has not got this queue's times yet */
-		before = other && !other->carried ?
-				 wp_vq_before(&ctx, &other->wp, &t->wp, cpu, now) : 0;
+		before = other && !other->carried
+				 ? wp_live_queue_before(&ctx, &other->wp, &t->wp, cpu, now)
+				 : 0;
 		if (before)
 			break;
 	}
@@ -36,20 +37,21 @@ static __always_inline void queue_task(struct task_struct *p, struct task_live *
 	u64 now = enq_flags & SCX_ENQ_WAKEUP ? t->runnable_ns : now_ns();
 
 	if (!WP_AT(ctx.cpus, cpu)->online) { /* nobody looks at its queue any more */
-		dsq_insert(p, SCX_DSQ_GLOBAL, wp_vq_slice_ns(&ctx), enq_flags);
+		dsq_insert(p, SCX_DSQ_GLOBAL, wp_live_queue_slice_ns(&ctx), enq_flags);
 		return;
 	}
-	wp_vq_place(&ctx, &t->wp, cpu, now);
+	wp_live_queue_place(&ctx, &t->wp, cpu, now);
 	if (!WP_AT(ctx.cpus, bpf_get_smp_processor_id())->online) { /* see kick() */
-		dsq_insert(p, SCX_DSQ_LOCAL, wp_vq_slice_ns(&ctx), enq_flags);
+		dsq_insert(p, SCX_DSQ_LOCAL, wp_live_queue_slice_ns(&ctx), enq_flags);
 		return;
 	}
-	dsq_insert_vtime(p, dsq_of(cpu), wp_vq_slice_ns(&ctx), t->wp.deadline_ns, enq_flags);
+	dsq_insert_vtime(p, dsq_of(cpu), wp_live_queue_slice_ns(&ctx), t->wp.deadline_ns,
+			 enq_flags);
 	if (WP_AT(ctx.cpus, cpu)->curr_idle) {
 		kick(cpu, SCX_KICK_IDLE);
 		return;
 	}
-	if (wp_vq_preempts(&ctx, &t->wp, cpu, now) && !waits_before(cpu, t, now)) {
+	if (wp_live_queue_preempts(&ctx, &t->wp, cpu, now) && !waits_before(cpu, t, now)) {
 		WP_ADD(&stats_of(cpu)->preempted, 1);
 		end_slice(cpu);
 		return;
@@ -117,17 +119,17 @@ OPS(enqueue) void wakeplace_enqueue(u64 *args)
 	u32 cpu = (u32)scx_bpf_task_cpu(p), to;
 
 	if (!t) {
-		dsq_insert(p, SCX_DSQ_GLOBAL, wp_vq_slice_ns(&ctx), flags);
+		dsq_insert(p, SCX_DSQ_GLOBAL, wp_live_queue_slice_ns(&ctx), flags);
 		return;
 	}
 	to = take_wish(p, t, cpu);
 	if (to != WP_NONE && to != cpu) {
-		wp_vq_place(&ctx, &t->wp, to, now_ns());
-		dsq_insert(p, SCX_DSQ_LOCAL_ON | to, wp_vq_slice_ns(&ctx), flags);
+		wp_live_queue_place(&ctx, &t->wp, to, now_ns());
+		dsq_insert(p, SCX_DSQ_LOCAL_ON | to, wp_live_queue_slice_ns(&ctx), flags);
 		return;
 	}
 	if (flags & SCX_ENQ_LAST) { /* nobody else wants this CPU: go on, by one more look */
-		dsq_insert(p, SCX_DSQ_LOCAL, wp_vq_slice_ns(&ctx), flags);
+		dsq_insert(p, SCX_DSQ_LOCAL, wp_live_queue_slice_ns(&ctx), flags);
 		kick(cpu, 0);
 		return;
 	}
@@ -146,13 +148,13 @@ static __always_inline bool retire_sleeper(u32 cpu, u64 now)
 	bpf_for_each(scx_dsq, p, dsq_of(cpu), 0) {
 		struct task_live *t = live_of(p);
 
-		if (looks++ == WP_VQ_LOOKS)
+		if (looks++ == WP_LIVE_QUEUE_LOOKS)
 			break;
 		if (!t)
 			continue;
 		if (!first)
 			first = t;
-		if (!wp_vq_eligible(&ctx, &t->wp, cpu, now))
+		if (!wp_entity_eligible(&ctx, &t->wp, cpu, now))
 			continue;
 		next = t;
 		break;
@@ -160,7 +162,7 @@ static __always_inline bool retire_sleeper(u32 cpu, u64 now)
 	if (!next)
 		next = first;
 	if (next)
-		gone = wp_vq_retire(&ctx, &next->wp, cpu, now);
+		gone = wp_live_queue_retire(&ctx, &next->wp, cpu, now);
 	return gone;
 }
 
@@ -168,7 +170,7 @@ static __always_inline void retire_sleepers(u32 cpu, u64 now)
 {
 	u32 i;
 
-	bpf_for(i, 0, WP_VQ_SLEEPERS) {
+	bpf_for(i, 0, WP_LIVE_QUEUE_SLEEPERS) {
 		if (!WP_AT(ctx.cpus, cpu)->vq_kept_load || !retire_sleeper(cpu, now))
 			break;
 	}
@@ -190,11 +192,11 @@ static __always_inline bool take_first_due(u32 cpu, bool running)
 	bpf_for_each(scx_dsq, p, dsq_of(cpu), 0) {
 		struct task_live *t = live_of(p);
 
-		if (looks++ == WP_VQ_LOOKS)
+		if (looks++ == WP_LIVE_QUEUE_LOOKS)
 			break;
-		if (t && !wp_vq_eligible(&ctx, &t->wp, cpu, now))
+		if (t && !wp_entity_eligible(&ctx, &t->wp, cpu, now))
 			continue;
-		if (t && running && !wp_vq_yields(&ctx, &t->wp, cpu, now))
+		if (t && running && !wp_live_queue_yields(&ctx, &t->wp, cpu, now))
 			break;
 		taken = scx_bpf_dsq_move(BPF_FOR_EACH_ITER, p, SCX_DSQ_LOCAL, 0);
 		break;
@@ -221,7 +223,7 @@ static __always_inline bool keep_running(struct task_struct *prev, u32 cpu)
 	if (take_first_due(cpu, true))
 		return false;
 	now = now_ns();
-	wp_vq_expired(&ctx, cpu, 0, now); /* nobody is due: its next slice begins */
+	wp_live_queue_expired(&ctx, cpu, 0, now); /* nobody is due: its next slice begins */
 	begin_slice(prev, cpu, true);
 	arm_if_waiting(cpu, now);
 	return true;
@@ -236,7 +238,8 @@ OPS(dispatch) void wakeplace_dispatch(u64 *args)
 
 	if (w->balance) {
 		w->balance = 0;
-		periodic_balance(cpu, WP_AT(ctx.cpus, cpu)->curr_idle ? WP_IDLE : WP_BUSY);
+		periodic_balance(cpu,
+				 WP_AT(ctx.cpus, cpu)->curr_idle ? WP_CPU_IDLE : WP_CPU_NOT_IDLE);
 	}
 	if (goes_on) {
 		if (keep_running(prev, cpu) || scx_bpf_dsq_nr_queued(SCX_DSQ_LOCAL) > 0)
@@ -269,7 +272,7 @@ OPS(yield) bool wakeplace_yield(u64 *args)
 	struct task_struct *p = ARG_TASK(args, 0);
 	u32 cpu = (u32)scx_bpf_task_cpu(p);
 
-	if (!args[1] && wp_vq_forfeit(&ctx, cpu, nr_waiting(cpu) > 0, now_ns()))
+	if (!args[1] && wp_yield_task(&ctx, cpu, nr_waiting(cpu) > 0, now_ns()))
 		task_set_slice(p, 0);
 	return false;
 }
@@ -286,8 +289,8 @@ OPS(running) void wakeplace_running(u64 *args)
 		return;
 	fresh_cpu(cpu);
 	account_move(t, cpu, now);
-	carry_out_freq(cpu, wp_set_current(&ctx, &t->wp, now));
-	wp_vq_start(&ctx, &t->wp, cpu, now);
+	carry_out_freq(cpu, wp_set_next_task_fair(&ctx, &t->wp, now));
+	wp_live_queue_start(&ctx, &t->wp, cpu, now);
 	begin_slice(p, cpu, false);
 	wake_leaving(now);
 	arm_if_waiting(cpu, now);
@@ -318,7 +321,7 @@ OPS(stopping) void wakeplace_stopping(u64 *args)
 	fresh_cpu(cpu);
 	account_run(t, cpu, now);
 	t->was_running = 1;
-	carry_out_freq(cpu, wp_put_current(&ctx, &t->wp, now));
+	carry_out_freq(cpu, wp_put_prev_task_fair(&ctx, &t->wp, now));
 }
 
 /*
@@ -370,7 +373,7 @@ OPS(tick) void wakeplace_tick(u64 *args)
 		return;
 	fresh_cpu(cpu);
 	note_pressure(cpu, now);
-	did = wp_tick(&ctx, &t->wp, now);
+	did = wp_task_tick_fair(&ctx, &t->wp, now);
 	carry_out_freq(cpu, did);
 	if (did & WP_DID_BALANCE)
 		w->balance = 1;
@@ -381,7 +384,7 @@ OPS(tick) void wakeplace_tick(u64 *args)
 		return;
 	}
 	waiting = nr_waiting(cpu);
-	if (wp_vq_expired(&ctx, cpu, waiting, now))
+	if (wp_live_queue_expired(&ctx, cpu, waiting, now))
 		end_slice(cpu);
 	if (w->lazy && waiting) /* while it was alone the kernel's count ran on, not the core's */
 		task_set_slice(p, 2ull * ctx.tick_ns);

@@ -41,9 +41,9 @@ static __always_inline void begin_slice(struct task_struct *p, u32 cpu, bool aga
 		w->end_at_tick = 0;
 	w->lazy = lazy_preemption && (p->flags & PF_KTHREAD);
 	if (w->lazy)
-		task_set_slice(p, wp_vq_slice_ns(&ctx) + 2ull * ctx.tick_ns);
+		task_set_slice(p, wp_live_queue_slice_ns(&ctx) + 2ull * ctx.tick_ns);
 	else if (again)
-		task_set_slice(p, wp_vq_slice_ns(&ctx));
+		task_set_slice(p, wp_live_queue_slice_ns(&ctx));
 }
 
 /* The running task is to give way, at once or at the next tick. */
@@ -68,7 +68,7 @@ static __always_inline void arm_slice_end(u32 cpu, u64 now)
 	s = bpf_map_lookup_elem(&slice_timers, &cpu);
 	if (!s)
 		return;
-	left = wp_max64(wp_vq_rest_ns(&ctx, cpu, now), LEAST_SLICE_TIMER_NS);
+	left = wp_max64(wp_slice_left_ns(&ctx, cpu, now), LEAST_SLICE_TIMER_NS);
 	if (s->armed_ns && s->armed_ns <= now + left)
 		return;
 	s->armed_ns = now + left;
@@ -84,7 +84,7 @@ static int slice_end(void *map, u32 *key, struct slice_timer *s)
 	s->armed_ns = 0;
 	if (scx_bpf_dsq_nr_queued(dsq_of(cpu)) <= 0 || !WP_AT(ctx.cpus, cpu)->curr_weight)
 		return 0;
-	if (wp_vq_rest_ns(&ctx, cpu, now))
+	if (wp_slice_left_ns(&ctx, cpu, now))
 		arm_slice_end(cpu, now);
 	else
 		end_slice(cpu);

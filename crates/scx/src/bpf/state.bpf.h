@@ -59,7 +59,7 @@ enum { SCRATCH_CALLBACK, SCRATCH_EXEC, SCRATCH_COUNT };
 struct scratch {
 	struct wp_request request;
 	struct wp_decision decision;
-	struct wp_balance balance;
+	struct wp_lb_env balance;
 };
 
 struct {

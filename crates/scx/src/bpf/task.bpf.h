@@ -84,11 +84,11 @@ OPS(disable) void wakeplace_disable(u64 *args)
 
 	if (!t)
 		return;
-	wp_vq_leave(&ctx, &t->wp, 0, now_ns());
+	wp_live_queue_leave(&ctx, &t->wp, 0, now_ns());
 	if (t->wp.on_rq) /* the kernel dequeues it first; if it did not, do not count it for ever */
 		wp_migrate_pulled(&ctx, &t->wp, t->wp.cpu);
 	else
-		wp_task_exit(&ctx, &t->wp);
+		wp_task_dead_fair(&ctx, &t->wp);
 	t->known = 0;
 }
 
@@ -100,7 +100,7 @@ OPS(set_weight) void wakeplace_set_weight(u64 *args)
 	if (!t)
 		return;
 	t->wp.idle_policy = p->policy == SCHED_IDLE;
-	wp_task_set_weight(&ctx, &t->wp, weight_of(p), now_ns());
+	wp_reweight_task(&ctx, &t->wp, weight_of(p), now_ns());
 }
 
 OPS(set_cpumask) void wakeplace_set_cpumask(u64 *args)
@@ -110,7 +110,7 @@ OPS(set_cpumask) void wakeplace_set_cpumask(u64 *args)
 	if (!t)
 		return;
 	copy_mask(&t->wp, (const struct cpumask *)args[1]);
-	wp_task_set_allowed(&ctx, &t->wp);
+	wp_set_cpus_allowed(&ctx, &t->wp);
 }
 
 /* The task is on another CPU than the core has it: it was placed while asleep, or pulled. */
@@ -121,12 +121,12 @@ static __always_inline void account_move(struct task_live *t, u32 cpu, u64 now)
 	if (task->cpu == cpu)
 		return;
 	if (!task->on_rq) {
-		wp_migrate_sleeping(&ctx, task, cpu, now);
+		wp_migrate_task_rq_fair(&ctx, task, cpu, now);
 		return;
 	}
 	WP_ADD(&WP_AT(ctx.cpus, task->cpu)->nr_running, 0 - 1u);
 	wp_migrate_pulled(&ctx, task, cpu);
-	carry_out_freq(cpu, wp_enqueue(&ctx, task, cpu, now, 0));
+	carry_out_freq(cpu, wp_enqueue_task_fair(&ctx, task, cpu, now, 0));
 	WP_ADD(&WP_AT(ctx.cpus, cpu)->nr_running, 1u);
 }
 
@@ -171,7 +171,7 @@ OPS(runnable) void wakeplace_runnable(u64 *args)
 	WP_ADD(&c->nr_running, 1u);
 	if (flags & WP_Q_WAKEUP)
 		wp_woken(&ctx, cpu, now);
-	carry_out_freq(cpu, wp_enqueue(&ctx, &t->wp, cpu, now, flags));
+	carry_out_freq(cpu, wp_enqueue_task_fair(&ctx, &t->wp, cpu, now, flags));
 }
 
 /* The task has run until now. */
@@ -182,7 +182,7 @@ static __always_inline void account_run(struct task_live *t, u32 cpu, u64 now)
 
 	st->run_ns += ran;
 	st->energy_nj += wp_run_energy_nj(&ctx, cpu, ran);
-	wp_vq_stop(&ctx, &t->wp, now);
+	wp_live_queue_stop(&ctx, &t->wp, now);
 }
 
 /* It is dequeued while another CPU pulls it: not to be counted there any more, or that is waited
@@ -215,10 +215,11 @@ OPS(quiescent) void wakeplace_quiescent(u64 *args)
 	if (args[1] & SCX_DEQ_SLEEP)
 		t->go_to = WP_NONE; /* where it goes is decided anew when it wakes */
 	/* the dead do not come back: no queue keeps them */
-	wp_vq_leave(&ctx, &t->wp, (args[1] & SCX_DEQ_SLEEP) && !(p->__state & TASK_DEAD), now);
+	wp_live_queue_leave(&ctx, &t->wp, (args[1] & SCX_DEQ_SLEEP) && !(p->__state & TASK_DEAD),
+			    now);
 	WP_ADD(&WP_AT(ctx.cpus, cpu)->nr_running, 0 - 1u);
-	carry_out_freq(cpu, wp_dequeue(&ctx, &t->wp, now,
-				       args[1] & SCX_DEQ_SLEEP ? WP_Q_SLEEP : 0));
+	carry_out_freq(cpu, wp_dequeue_task_fair(&ctx, &t->wp, now,
+						 args[1] & SCX_DEQ_SLEEP ? WP_Q_SLEEP : 0));
 	if (args[1] & SCX_DEQ_SLEEP)
 		(*WP_AT(stats_of(cpu)->duration, time_bucket(t->wp.dur_avg_ns)))++;
 }

@@ -49,19 +49,19 @@ impl Walk<'_> {
         let task = self.state().tasks[args.task as usize];
         match op {
             Op::task_init => self.fresh_task(args.task),
-            Op::task_set_weight => args.a = self.draw.pick(&[3, 15, 1024, 3121, 88_761]),
+            Op::reweight_task => args.a = self.draw.pick(&[3, 15, 1024, 3121, 88_761]),
             Op::task_set_uclamp => {
                 args.a = self.draw.range(0, 1024);
                 args.b = self.draw.range(args.a, 1024);
             }
-            Op::enqueue => {
+            Op::enqueue_task_fair => {
                 args.a = self.draw.pick(&[0, sys::WP_Q_WAKEUP, sys::WP_Q_NEW]);
                 if task.avg.last_update_ns != 0 {
                     args.cpu = task.cpu;
                 }
             }
-            Op::dequeue => args.a = self.draw.pick(&[0, sys::WP_Q_SLEEP]),
-            Op::select_cpu => {
+            Op::dequeue_task_fair => args.a = self.draw.pick(&[0, sys::WP_Q_SLEEP]),
+            Op::select_task_rq_fair => {
                 let mut ask = request(&mut self.draw, self.builds.native());
                 ask.now_ns = self.now_ns;
                 if ask.waker_idle != 0 {
@@ -69,9 +69,9 @@ impl Walk<'_> {
                 }
                 self.builds.all(|s| s.request = ask);
             }
-            Op::vq_expired => args.a = self.draw.range(0, 3),
-            Op::vq_leave | Op::vq_forfeit => args.a = self.draw.range(0, 1),
-            Op::vq_before => args.b = self.draw.range(0, TASKS as u32 - 1),
+            Op::live_queue_expired => args.a = self.draw.range(0, 3),
+            Op::live_queue_leave | Op::yield_task => args.a = self.draw.range(0, 1),
+            Op::live_queue_before => args.b = self.draw.range(0, TASKS as u32 - 1),
             _ => {}
         }
         true
@@ -85,8 +85,12 @@ impl Walk<'_> {
                 let opps = ctx.freq_doms[args.a as usize].nr_opps;
                 args.b = self.draw.range(0, opps - 1);
             }
-            Op::em_limit | Op::em_update if ctx.nr_perf_doms == 0 => return false,
-            Op::em_limit => {
+            Op::em_update_performance_limits | Op::em_dev_update_perf_domain
+                if ctx.nr_perf_doms == 0 =>
+            {
+                return false;
+            }
+            Op::em_update_performance_limits => {
                 args.a = self.draw.range(0, ctx.nr_perf_doms - 1);
                 let domain = &ctx.perf_doms[args.a as usize];
                 let table = &domain.table[domain.live as usize];
@@ -94,7 +98,7 @@ impl Walk<'_> {
                 args.x = khz(self.draw.index(table.nr_states as usize));
                 args.y = khz(self.draw.index(table.nr_states as usize));
             }
-            Op::em_update => {
+            Op::em_dev_update_perf_domain => {
                 args.a = self.draw.range(0, ctx.nr_perf_doms - 1);
                 let list = states(&mut self.draw);
                 let artificial = u32::from(self.draw.one_in(4));
@@ -113,7 +117,7 @@ impl Walk<'_> {
 
     fn balance_args(&mut self, op: Op, args: &mut Args, levels: u32) -> bool {
         match op {
-            Op::sis_update
+            Op::update_idle_cpu_scan
             | Op::balance_due
             | Op::active_balance_end
             | Op::newidle_level
@@ -137,7 +141,7 @@ impl Walk<'_> {
         let mut idle = self.draw.range(0, 2);
         let random = self.draw.next() as u32;
         if self.draw.one_in(2) {
-            idle = self.draw.pick(&[idle, sys::WP_NEWLY_IDLE]);
+            idle = self.draw.pick(&[idle, sys::WP_CPU_NEWLY_IDLE]);
             let (this, now_ns, cpus) = (args.cpu as usize, self.now_ns, self.cpus());
             let mut touched = touch(&mut self.draw, cpus);
             touched.retain(|cpu| *cpu != this);
@@ -177,18 +181,18 @@ impl Walk<'_> {
                 args.x = self.draw.next() >> self.draw.range(0, 63);
                 args.y = u64::from(self.draw.range(0, 2100));
             }
-            Op::pelt_segments => {
+            Op::accumulate_pelt_segments => {
                 args.a = self.draw.range(1, 4096);
                 args.cpu2 = self.draw.range(0, 1023);
             }
-            Op::avg_update | Op::avg_step => self.pelt_step(),
+            Op::update_load_sum | Op::avg_step => self.pelt_step(),
             Op::util_est_next => {
                 args.a = self.draw.range(0, 3);
                 args.cpu = self.draw.range(0, 1024);
                 args.cpu2 = self.draw.range(0, 2048);
                 args.level = self.draw.range(1, 1024);
             }
-            Op::scaling_factor => {
+            Op::get_update_sysctl_factor => {
                 args.a = self.draw.range(0, 3);
                 args.b = self.draw.range(0, 12);
             }

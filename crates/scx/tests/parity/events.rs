@@ -63,9 +63,9 @@ pub(crate) fn run(builds: &mut Builds, seed: u64, each: u64) -> Vec<Calls> {
 fn before(op: Op) -> Op {
     match op {
         Op::balance_offer | Op::balance_end => Op::balance_begin,
-        Op::put_current | Op::tick => Op::set_current,
-        Op::dequeue | Op::set_current => Op::enqueue,
-        _ => Op::dequeue,
+        Op::put_prev_task_fair | Op::task_tick_fair => Op::set_next_task_fair,
+        Op::dequeue_task_fair | Op::set_next_task_fair => Op::enqueue_task_fair,
+        _ => Op::dequeue_task_fair,
     }
 }
 
@@ -162,17 +162,19 @@ impl Walk<'_> {
     pub(crate) fn task_for(&mut self, op: Op) -> Option<u32> {
         use Op as O;
         match op {
-            O::task_new | O::task_exit | O::enqueue | O::migrate_queued | O::task_init => {
-                self.find(|t, _| t.on_rq == 0)
-            }
-            O::migrate_sleeping | O::migrate_pulled => {
+            O::task_new
+            | O::task_dead_fair
+            | O::enqueue_task_fair
+            | O::migrate_queued
+            | O::task_init => self.find(|t, _| t.on_rq == 0),
+            O::migrate_task_rq_fair | O::migrate_pulled => {
                 self.find(|t, _| t.on_rq == 0 && t.avg.last_update_ns != 0)
             }
-            O::dequeue => self.find(|t, _| t.on_rq != 0),
-            O::set_current => self.find(|t, ctx| {
+            O::dequeue_task_fair => self.find(|t, _| t.on_rq != 0),
+            O::set_next_task_fair => self.find(|t, ctx| {
                 t.on_rq != 0 && t.running == 0 && ctx.cpus[t.cpu as usize].curr_fair == 0
             }),
-            O::put_current | O::tick => self.find(|t, _| t.running != 0),
+            O::put_prev_task_fair | O::task_tick_fair => self.find(|t, _| t.running != 0),
             O::balance_offer => {
                 let source = self.state().balance.src_cpu;
                 self.find(|t, _| t.on_rq != 0 && t.cpu == source)
@@ -187,8 +189,8 @@ impl Walk<'_> {
         let answer = self.builds.run(op);
         let cpu = self.state().tasks[self.state().args.task as usize].cpu as usize;
         match op {
-            Op::enqueue => self.builds.all(|s| s.ctx.cpus[cpu].nr_running += 1),
-            Op::dequeue => self.builds.all(|s| {
+            Op::enqueue_task_fair => self.builds.all(|s| s.ctx.cpus[cpu].nr_running += 1),
+            Op::dequeue_task_fair => self.builds.all(|s| {
                 let c = &mut s.ctx.cpus[cpu];
                 c.nr_running = c.nr_running.saturating_sub(1);
             }),

@@ -67,7 +67,7 @@ macro_rules! ops {
     };
 }
 
-/// The waker's record, as p_select_cpu finds it.
+/// The waker's record, as p_select_task_rq_fair finds it.
 fn waker(state: &mut State) -> *mut sys::wp_waker {
     let this_cpu = state.request.this_cpu as usize % state.ctx.cpus.len();
     match state.tasks.get_mut(state.args.waker as usize) {
@@ -77,56 +77,59 @@ fn waker(state: &mut State) -> *mut sys::wp_waker {
 }
 
 ops! {
-    select_cpu(s, ctx, task, _args) = {
+    select_task_rq_fair(s, ctx, task, _args) = {
         let waker = waker(s);
-        sys::wp_select_cpu(ctx, task, waker, &raw const s.request, &raw mut s.decision)
+        sys::wp_select_task_rq_fair(ctx, task, waker, &raw const s.request, &raw mut s.decision)
     };
     task_init(_s, ctx, task, _args) = sys::wp_task_init(ctx, task);
     task_fork(s, _ctx, task, g) = {
         let parent = g.waker as usize % s.tasks.len();
         sys::wp_task_fork(task, &raw const s.tasks[parent].waker)
     };
-    task_set_allowed(_s, ctx, task, _args) = sys::wp_task_set_allowed(ctx, task);
-    task_set_weight(_s, ctx, task, g) = sys::wp_task_set_weight(ctx, task, g.a, g.now_ns);
+    set_cpus_allowed(_s, ctx, task, _args) = sys::wp_set_cpus_allowed(ctx, task);
+    reweight_task(_s, ctx, task, g) = sys::wp_reweight_task(ctx, task, g.a, g.now_ns);
     task_set_uclamp(_s, ctx, task, g) = sys::wp_task_set_uclamp(ctx, task, g.a, g.b);
-    uclamp_highest(_s, ctx, _task, g) = {
+    uclamp_rq_max_value(_s, ctx, _task, g) = {
         let cpu = g.cpu as usize % (*ctx).cpus.len();
-        sys::wp_uclamp_highest(&raw const (*ctx).cpus[cpu].uclamp[g.a as usize % 2], g.b)
+        sys::wp_uclamp_rq_max_value(&raw const (*ctx).cpus[cpu].uclamp[g.a as usize % 2], g.b)
     };
     task_new(_s, ctx, task, g) = sys::wp_task_new(ctx, task, g.cpu, g.now_ns);
-    task_exit(_s, ctx, task, _args) = sys::wp_task_exit(ctx, task);
-    enqueue(_s, ctx, task, g) = sys::wp_enqueue(ctx, task, g.cpu, g.now_ns, g.a);
-    dequeue(_s, ctx, task, g) = sys::wp_dequeue(ctx, task, g.now_ns, g.a);
-    set_current(_s, ctx, task, g) = sys::wp_set_current(ctx, task, g.now_ns);
-    put_current(_s, ctx, task, g) = sys::wp_put_current(ctx, task, g.now_ns);
-    tick(_s, ctx, task, g) = sys::wp_tick(ctx, task, g.now_ns);
-    migrate_sleeping(_s, ctx, task, g) = sys::wp_migrate_sleeping(ctx, task, g.cpu, g.now_ns);
+    task_dead_fair(_s, ctx, task, _args) = sys::wp_task_dead_fair(ctx, task);
+    enqueue_task_fair(_s, ctx, task, g) =
+        sys::wp_enqueue_task_fair(ctx, task, g.cpu, g.now_ns, g.a);
+    dequeue_task_fair(_s, ctx, task, g) = sys::wp_dequeue_task_fair(ctx, task, g.now_ns, g.a);
+    set_next_task_fair(_s, ctx, task, g) = sys::wp_set_next_task_fair(ctx, task, g.now_ns);
+    put_prev_task_fair(_s, ctx, task, g) = sys::wp_put_prev_task_fair(ctx, task, g.now_ns);
+    task_tick_fair(_s, ctx, task, g) = sys::wp_task_tick_fair(ctx, task, g.now_ns);
+    migrate_task_rq_fair(_s, ctx, task, g) =
+        sys::wp_migrate_task_rq_fair(ctx, task, g.cpu, g.now_ns);
     migrate_pulled(_s, ctx, task, g) = sys::wp_migrate_pulled(ctx, task, g.cpu);
     migrate_queued(_s, ctx, task, g) = sys::wp_migrate_queued(ctx, task, g.cpu, g.now_ns);
     enter_idle(_s, ctx, _task, g) = sys::wp_enter_idle(ctx, g.cpu, g.now_ns);
     exit_idle(_s, ctx, _task, g) = sys::wp_exit_idle(ctx, g.cpu, g.now_ns);
     idle_tick(_s, ctx, _task, g) = sys::wp_idle_tick(ctx, g.cpu, g.now_ns);
     woken(_s, ctx, _task, g) = sys::wp_woken(ctx, g.cpu, g.now_ns);
-    vq_place(_s, ctx, task, g) = sys::wp_vq_place(ctx, task, g.cpu, g.now_ns);
-    vq_start(_s, ctx, task, g) = sys::wp_vq_start(ctx, task, g.cpu, g.now_ns);
-    vq_stop(_s, ctx, task, g) = sys::wp_vq_stop(ctx, task, g.now_ns);
-    vq_leave(_s, ctx, task, g) = sys::wp_vq_leave(ctx, task, g.a, g.now_ns);
-    vq_preempts(_s, ctx, task, g) = sys::wp_vq_preempts(ctx, task, g.cpu, g.now_ns);
-    vq_slice_ns(_s, ctx, _task, _args) = sys::wp_vq_slice_ns(ctx);
-    vq_eligible(_s, ctx, task, g) = sys::wp_vq_eligible(ctx, task, g.cpu, g.now_ns);
-    vq_before(s, ctx, task, g) = {
+    live_queue_place(_s, ctx, task, g) = sys::wp_live_queue_place(ctx, task, g.cpu, g.now_ns);
+    live_queue_start(_s, ctx, task, g) = sys::wp_live_queue_start(ctx, task, g.cpu, g.now_ns);
+    live_queue_stop(_s, ctx, task, g) = sys::wp_live_queue_stop(ctx, task, g.now_ns);
+    live_queue_leave(_s, ctx, task, g) = sys::wp_live_queue_leave(ctx, task, g.a, g.now_ns);
+    live_queue_preempts(_s, ctx, task, g) = sys::wp_live_queue_preempts(ctx, task, g.cpu, g.now_ns);
+    live_queue_slice_ns(_s, ctx, _task, _args) = sys::wp_live_queue_slice_ns(ctx);
+    entity_eligible(_s, ctx, task, g) = sys::wp_entity_eligible(ctx, task, g.cpu, g.now_ns);
+    live_queue_before(s, ctx, task, g) = {
         let first = &raw const s.tasks[g.b as usize % s.tasks.len()];
-        sys::wp_vq_before(ctx, first, task, g.cpu, g.now_ns)
+        sys::wp_live_queue_before(ctx, first, task, g.cpu, g.now_ns)
     };
-    vq_rest_ns(_s, ctx, _task, g) = sys::wp_vq_rest_ns(ctx, g.cpu, g.now_ns);
-    vq_deadline_on(_s, ctx, task, g) = sys::wp_vq_deadline_on(ctx, task, g.cpu, g.now_ns);
-    vq_forfeit(_s, ctx, _task, g) = sys::wp_vq_forfeit(ctx, g.cpu, g.a & 1, g.now_ns);
-    vq_expired(_s, ctx, _task, g) = sys::wp_vq_expired(ctx, g.cpu, g.a, g.now_ns);
-    vq_retire(_s, ctx, task, g) = sys::wp_vq_retire(ctx, task, g.cpu, g.now_ns);
-    vq_yields(_s, ctx, task, g) = sys::wp_vq_yields(ctx, task, g.cpu, g.now_ns);
+    slice_left_ns(_s, ctx, _task, g) = sys::wp_slice_left_ns(ctx, g.cpu, g.now_ns);
+    live_queue_deadline_on(_s, ctx, task, g) =
+        sys::wp_live_queue_deadline_on(ctx, task, g.cpu, g.now_ns);
+    yield_task(_s, ctx, _task, g) = sys::wp_yield_task(ctx, g.cpu, g.a & 1, g.now_ns);
+    live_queue_expired(_s, ctx, _task, g) = sys::wp_live_queue_expired(ctx, g.cpu, g.a, g.now_ns);
+    live_queue_retire(_s, ctx, task, g) = sys::wp_live_queue_retire(ctx, task, g.cpu, g.now_ns);
+    live_queue_yields(_s, ctx, task, g) = sys::wp_live_queue_yields(ctx, task, g.cpu, g.now_ns);
     decayed_util(_s, _ctx, _task, g) = sys::wp_decayed_util(g.a, g.x, g.now_ns);
     run_energy_nj(_s, ctx, _task, g) = sys::wp_run_energy_nj(ctx, g.cpu, g.x);
-    idle_pass_wanted(_s, ctx, _task, g) = sys::wp_idle_pass_wanted(ctx, g.cpu, g.now_ns);
+    idle_kick_needed(_s, ctx, _task, g) = sys::wp_idle_kick_needed(ctx, g.cpu, g.now_ns);
     idle_timer_ns(_s, ctx, _task, g) = sys::wp_idle_timer_ns(ctx, g.a & 3, g.now_ns);
     was_busy(_s, ctx, _task, g) = sys::wp_was_busy(ctx, g.cpu);
     idle_decay(_s, ctx, _task, g) = sys::wp_idle_decay(ctx, g.cpu, g.now_ns);
@@ -134,13 +137,14 @@ ops! {
     rate_limit_us(_s, ctx, _task, g) = sys::wp_rate_limit_us(ctx, g.a);
     freq_applied(_s, ctx, _task, g) = sys::wp_freq_applied(ctx, g.a, g.b);
     map_util_freq(_s, _ctx, _task, g) = sys::wp_map_util_freq(g.a, g.b, g.cpu2);
-    em_update(_s, ctx, _task, g) = sys::wp_em_update(ctx, g.a);
-    em_limit(_s, ctx, _task, g) = sys::wp_em_limit(ctx, g.a, g.x as u32, g.y as u32);
+    em_dev_update_perf_domain(_s, ctx, _task, g) = sys::wp_em_dev_update_perf_domain(ctx, g.a);
+    em_update_performance_limits(_s, ctx, _task, g) =
+        sys::wp_em_update_performance_limits(ctx, g.a, g.x as u32, g.y as u32);
     start(_s, ctx, _task, _args) = sys::wp_start(ctx);
     reconsider(_s, ctx, _task, _args) = sys::wp_reconsider(ctx);
     util_fits_cpu(_s, ctx, _task, g) = sys::wp_util_fits_cpu(ctx, g.cpu2, g.a, g.b, g.cpu);
     idle_cpu(_s, ctx, _task, g) = sys::wp_idle_cpu(ctx, g.cpu);
-    sis_update(_s, ctx, _task, g) = sys::wp_sis_update(ctx, g.cpu, g.level);
+    update_idle_cpu_scan(_s, ctx, _task, g) = sys::wp_update_idle_cpu_scan(ctx, g.cpu, g.level);
     first_allowed(_s, ctx, task, g) = sys::wp_first_allowed(ctx, task, g.cpu);
     task_util_est(_s, ctx, task, _args) = sys::wp_task_util_est(ctx, task);
     balance_due(_s, ctx, _task, g) = sys::wp_balance_due(ctx, g.cpu, g.level, g.now_ns, g.a);
@@ -154,24 +158,26 @@ ops! {
     newidle_level(_s, ctx, _task, g) = sys::wp_newidle_level(ctx, g.cpu, g.level, g.x);
     newidle_done(_s, ctx, _task, g) = sys::wp_newidle_done(ctx, g.cpu, g.level);
     newidle_end(_s, ctx, _task, g) = sys::wp_newidle_end(ctx, g.cpu, g.x, g.a);
-    nohz_enter(_s, ctx, _task, g) = sys::wp_nohz_enter(ctx, g.cpu);
-    nohz_exit(_s, ctx, _task, g) = sys::wp_nohz_exit(ctx, g.cpu);
-    nohz_kick(_s, ctx, _task, g) = sys::wp_nohz_kick(ctx, g.cpu, g.now_ns);
-    nohz_target(_s, ctx, _task, _args) = sys::wp_nohz_target(ctx);
+    nohz_balance_enter_idle(_s, ctx, _task, g) = sys::wp_nohz_balance_enter_idle(ctx, g.cpu);
+    nohz_balance_exit_idle(_s, ctx, _task, g) = sys::wp_nohz_balance_exit_idle(ctx, g.cpu);
+    nohz_balancer_kick(_s, ctx, _task, g) = sys::wp_nohz_balancer_kick(ctx, g.cpu, g.now_ns);
+    find_new_ilb(_s, ctx, _task, _args) = sys::wp_find_new_ilb(ctx);
     nohz_begin(_s, ctx, _task, g) = sys::wp_nohz_begin(ctx, g.cpu);
     nohz_next(_s, ctx, _task, g) = sys::wp_nohz_next(ctx, g.cpu);
     nohz_pass_end(_s, ctx, _task, g) = sys::wp_nohz_pass_end(ctx, g.now_ns, g.a);
-    update_blocked(_s, ctx, _task, g) = sys::wp_update_blocked(ctx, g.cpu, g.now_ns);
+    update_blocked_averages(_s, ctx, _task, g) =
+        sys::wp_update_blocked_averages(ctx, g.cpu, g.now_ns);
     decay_load(_s, _ctx, _task, g) = sys::wp_decay_load(g.x, g.y);
-    pelt_segments(_s, _ctx, _task, g) = sys::wp_pelt_segments(g.a, g.b, g.cpu2);
-    avg_update(s, _ctx, task, _args) =
-        sys::wp_avg_update(&raw mut (*task).avg, &raw const s.step);
+    accumulate_pelt_segments(_s, _ctx, _task, g) =
+        sys::wp_accumulate_pelt_segments(g.a, g.b, g.cpu2);
+    update_load_sum(s, _ctx, task, _args) =
+        sys::wp_update_load_sum(&raw mut (*task).avg, &raw const s.step);
     avg_step(s, _ctx, task, _args) =
         sys::wp_avg_step(&raw mut (*task).avg, &raw const s.step);
     util_est_of_run(_s, _ctx, _task, g) = sys::wp_util_est_of_run(g.x);
     util_est_next(_s, _ctx, _task, g) =
         sys::wp_util_est_next(g.a, g.b, g.cpu, g.cpu2, g.level);
-    scaling_factor(_s, _ctx, _task, g) = sys::wp_scaling_factor(g.a, g.b);
+    get_update_sysctl_factor(_s, _ctx, _task, g) = sys::wp_get_update_sysctl_factor(g.a, g.b);
     nice_weight(_s, _ctx, _task, g) = sys::wp_nice_weight(g.a.cast_signed());
     nice_inv_weight(_s, _ctx, _task, g) = sys::wp_nice_inv_weight(g.a.cast_signed());
 }

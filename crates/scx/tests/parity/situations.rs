@@ -20,7 +20,7 @@ fn util(draw: &mut Draw, full: u32) -> u32 {
     }
 }
 
-fn avg(draw: &mut Draw, util: u32, weight: u32) -> sys::wp_avg {
+fn avg(draw: &mut Draw, util: u32, weight: u32) -> sys::wp_sched_avg {
     let contrib = draw.range(0, 1023);
     let div = u64::from(46_718 + contrib);
     let load = draw.range(0, weight);
@@ -29,7 +29,7 @@ fn avg(draw: &mut Draw, util: u32, weight: u32) -> sys::wp_avg {
     } else {
         draw.range(0, 2048)
     };
-    sys::wp_avg {
+    sys::wp_sched_avg {
         last_update_ns: NOW - u64::from(draw.range(0, 3_000_000)),
         load_sum: u64::from(load) * div,
         runnable_sum: u64::from(runnable) * div,
@@ -68,7 +68,7 @@ fn queue(draw: &mut Draw, mood: &Mood, c: &mut sys::wp_cpu) {
         _ => 0,
     };
     c.load_weight = c.nr_fair * 1024;
-    c.misfit_load = if draw.one_in(8) {
+    c.misfit_task_load = if draw.one_in(8) {
         draw.range(1, 2048)
     } else {
         0
@@ -99,7 +99,7 @@ fn pressure(draw: &mut Draw, mood: &Mood, c: &mut sys::wp_cpu) {
 }
 
 fn hints(draw: &mut Draw, mood: &Mood, c: &mut sys::wp_cpu) {
-    c.uclamp = [sys::wp_uclamp::default(); 2];
+    c.uclamp = [sys::wp_uclamp_rq::default(); 2];
     c.uclamp_last_cut = 0;
     c.uclamp_hinted = 0;
     c.uclamp_tasks = 0;
@@ -136,8 +136,8 @@ fn cpu(draw: &mut Draw, mood: &Mood, c: &mut sys::wp_cpu, cpus: u32) {
     c.clock_ns = NOW - u64::from(draw.range(0, 2_000_000));
     c.clock_task_ns = c.clock_ns;
     c.clock_pelt_ns = c.clock_ns;
-    c.idle_cores = u32::from(draw.one_in(2));
-    c.sis_depth = draw.pick(&[0, 1, 2, cpus / 2, cpus, cpus]);
+    c.has_idle_cores = u32::from(draw.one_in(2));
+    c.nr_idle_scan = draw.pick(&[0, 1, 2, cpus / 2, cpus, cpus]);
     c.avg_idle_ns = draw.pick(&[0, 500, 20_000, 1_000_000]);
     let level = draw.index(c.lb.len());
     c.lb[level].avg_scan_cost_ns = u64::from(draw.range(0, 5000));

@@ -34,7 +34,7 @@ pub(crate) struct State {
     pub(crate) tasks: [sys::wp_task; TASKS],
     pub(crate) request: sys::wp_request,
     pub(crate) decision: sys::wp_decision,
-    pub(crate) balance: sys::wp_balance,
+    pub(crate) balance: sys::wp_lb_env,
     pub(crate) step: sys::wp_pelt_step,
     pub(crate) args: Args,
     pub(crate) result: u64,

@@ -1,0 +1,224 @@
+//! What lies between the choice of a CPU and the task in its queue: the time until others see the
+//! choice, the wake list of the target, the lock of its queue, and a task that is still on the CPU
+//! it is leaving (docs/rules/wake-ups.md#try-to-wake-up and docs/rules/wake-ups.md#race-window;
+//! docs/decisions/019).
+
+use super::Sim;
+use super::cpu::{Message, Mode};
+use crate::observe::{MigrateCause, Observer};
+use crate::queue::Event;
+use crate::thread::{State, WakeStage};
+use wakeplace_policy_sys::sys::{WP_WAKE_LIST_CACHE, WP_WAKE_LIST_IDLE};
+
+/// What became of locks and races, for the report.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct WakeLatencyTotals {
+    /// CPU time spent waiting for run queues' locks and fetching them, ns.
+    pub(super) lock_wait_ns: u64,
+    /// Tasks sent to a CPU that looked idle although another one was on its way there.
+    pub(super) double_placements: u64,
+    /// CPU time spent waiting for the lines of groups' loads, ns.
+    pub(super) line_wait_ns: u64,
+}
+
+/// The lock of a run queue.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct QueueLock {
+    free_ns: u64,
+    /// Who had it last; None: nobody yet.
+    holder: Option<u32>,
+}
+
+impl QueueLock {
+    /// Whoever has it keeps it until then.
+    pub(super) fn keep(&mut self, holder: u32, until_ns: u64) {
+        self.holder = Some(holder);
+        self.free_ns = self.free_ns.max(until_ns);
+    }
+}
+
+impl<O: Observer> Sim<'_, O> {
+    pub(super) fn share_cache(&self, a: u32, b: u32) -> bool {
+        let cache_of = &self.machine.cache_of;
+        cache_of[a as usize] == cache_of[b as usize]
+    }
+
+    /// Does the target queue the task itself? Then its queue's lock stays with it.
+    fn by_wake_list(&self, cpu: u32, by: u32) -> bool {
+        if !self.is_online(cpu) {
+            return false;
+        }
+        let other_cache = !self.share_cache(cpu, by);
+        match self.core.state().params.wake_list {
+            WP_WAKE_LIST_CACHE => other_cache,
+            WP_WAKE_LIST_IDLE => other_cache || cpu != by && self.core.cpu(cpu).nr_running == 0,
+            _ => false,
+        }
+    }
+
+    /// The kernel on this CPU waits for so long: the running task's time, or the time until the
+    /// CPU is idle again.
+    pub(super) fn hold(&mut self, cpu: u32, ns: u64) {
+        if ns == 0 {
+            return;
+        }
+        self.account(cpu);
+        let c = &mut self.cpus[cpu as usize];
+        match c.current {
+            Some(task) => self.threads[task as usize].kernel_wait_ns += ns,
+            None => c.kernel_wait_ns += ns,
+        }
+    }
+
+    /// A wake-up under way on `by` goes on after `ns`.
+    fn later(&mut self, task: u32, by: u32, stage: WakeStage, ns: u64) {
+        let thread = &mut self.threads[task as usize];
+        thread.state = State::Arriving;
+        thread.wake = Some((by, stage));
+        self.hold(by, ns);
+        self.queue.push(self.now + ns, Event::WakeStage { task });
+    }
+
+    /// A wake-up under way goes on.
+    pub(super) fn wake_stage(&mut self, task: u32) {
+        let (by, stage) = self.threads[task as usize].wake.take().expect("under way");
+        let cpu = self.tasks[task as usize].cpu();
+        match stage {
+            WakeStage::Select { sync } => self.choose(task, by, sync),
+            WakeStage::Publish => self.publish(task, by),
+            WakeStage::Enqueue => self.enqueue_remote(task, cpu, by),
+        }
+        self.after_interrupt(by);
+    }
+
+    /// The task has not left its CPU for good. Its wake-up goes to that CPU's wake list, if it may,
+    /// without a choice; else the waker waits until it is gone. Returns false if neither applies.
+    pub(super) fn wake_switching(&mut self, task: u32, by: u32, sync: bool) -> bool {
+        let gone = self.threads[task as usize].off_cpu_ns;
+        if gone <= self.now {
+            return false;
+        }
+        let cpu = self.tasks[task as usize].cpu();
+        let c = &self.cpus[cpu as usize];
+        if c.spins && c.mode == Mode::Running {
+            // It has not left the queue yet, and its CPU has the lock.
+            let wait = c.spin_until_ns - self.now;
+            self.later(task, by, WakeStage::Select { sync }, wait);
+            return true;
+        }
+        let form = self.core.state().params.wake_list;
+        if form == WP_WAKE_LIST_IDLE && self.by_wake_list(cpu, by) {
+            self.note_wakeup(task, cpu);
+            self.queue_by_list(task, cpu);
+        } else {
+            self.later(task, by, WakeStage::Select { sync }, gone - self.now);
+        }
+        true
+    }
+
+    /// The CPU has been chosen by one that looked at the idle states of all.
+    pub(super) fn chosen(&mut self, task: u32, by: u32) {
+        let cpu = self.tasks[task as usize].cpu();
+        if self.cpus[cpu as usize].unseen > 0 && self.core.is_idle(cpu) {
+            self.totals.double_placements += 1;
+        }
+        match self.machine.costs.publish_ns + self.search_ns() {
+            0 => self.publish(task, by),
+            delay => {
+                self.cpus[cpu as usize].unseen += 1;
+                self.threads[task as usize].unseen = true;
+                self.later(task, by, WakeStage::Publish, delay);
+            }
+        }
+    }
+
+    /// What the search took that has just been made: each CPU that it looked at is a cache line
+    /// that another one wrote, as the platform or the run states what these take.
+    fn search_ns(&self) -> u64 {
+        let looked_at = self.core.scanned() + self.core.compared_in_groups();
+        u64::from(looked_at) * self.machine.costs.lock_shared_ns
+    }
+
+    /// The choice becomes visible: as a mark of the wake list, or with the task in the queue.
+    fn publish(&mut self, task: u32, by: u32) {
+        let cpu = self.tasks[task as usize].cpu();
+        if self.by_wake_list(cpu, by) {
+            return self.queue_by_list(task, cpu);
+        }
+        self.enqueue_locked(task, cpu, by);
+    }
+
+    fn queue_by_list(&mut self, task: u32, cpu: u32) {
+        self.seen(task, cpu);
+        self.threads[task as usize].state = State::Arriving;
+        self.core.cpu_mut(cpu).pending += 1;
+        self.send(cpu, Message::Enqueue(task));
+    }
+
+    /// The waker queues the task as soon as it has the target's lock.
+    pub(super) fn enqueue_locked(&mut self, task: u32, cpu: u32, by: u32) {
+        match self.take_lock(cpu, by) {
+            0 => self.enqueue_remote(task, cpu, by),
+            wait => self.later(task, by, WakeStage::Enqueue, wait),
+        }
+    }
+
+    fn enqueue_remote(&mut self, task: u32, cpu: u32, by: u32) {
+        self.seen(task, cpu);
+        self.join_queue(task, cpu, false);
+        self.after_joining(task, cpu, by);
+    }
+
+    /// The CPU leaves: tasks on their way there go elsewhere.
+    pub(super) fn turn_away(&mut self, cpu: u32) {
+        for task in 0..self.tasks.len() as u32 {
+            let chosen = matches!(
+                self.threads[task as usize].wake,
+                Some((_, WakeStage::Publish | WakeStage::Enqueue))
+            );
+            if chosen && self.tasks[task as usize].cpu() == cpu {
+                self.seen(task, cpu);
+                let to = self.fallback(task, cpu);
+                self.relocate_sleeping(task, cpu, to, MigrateCause::Hotplug);
+            }
+        }
+    }
+
+    fn seen(&mut self, task: u32, cpu: u32) {
+        if std::mem::take(&mut self.threads[task as usize].unseen) {
+            self.cpus[cpu as usize].unseen -= 1;
+        }
+    }
+
+    /// `by` takes the lock of a queue, after those who asked before. Returns the time until it has
+    /// it; what it does under the lock is part of its other costs.
+    pub(super) fn take_lock(&mut self, cpu: u32, by: u32) -> u64 {
+        let costs = &self.machine.costs;
+        if !costs.locks() {
+            return 0;
+        }
+        let lock = self.cpus[cpu as usize].lock;
+        let fetch = match lock.holder {
+            Some(last) if last != by && self.share_cache(last, by) => costs.lock_shared_ns,
+            Some(last) if last != by => costs.lock_other_ns,
+            _ => 0,
+        };
+        // A CPU does not wait for itself.
+        let others = lock.holder.is_some_and(|last| last != by);
+        let busy = lock.free_ns.saturating_sub(self.now) * u64::from(others);
+        let wait = busy + fetch;
+        let free_ns = lock.free_ns.max(self.now + wait + costs.lock_hold_ns);
+        self.cpus[cpu as usize].lock = QueueLock {
+            free_ns,
+            holder: Some(by),
+        };
+        self.totals.lock_wait_ns += wait;
+        wait
+    }
+
+    /// The same where the wait delays nothing but what the waiting CPU does next.
+    pub(super) fn lock_queue(&mut self, cpu: u32, by: u32) {
+        let wait = self.take_lock(cpu, by);
+        self.hold(by, wait);
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The live scheduler's queues, one per CPU, in the order of virtual deadlines, and its timer for
+ * idle CPUs (policy/src/live_queue). The home keeps the queues; these are its questions.
+ */
+#ifndef WAKEPLACE_LIVE_QUEUE_H
+#define WAKEPLACE_LIVE_QUEUE_H
+
+#include "wakeplace/port.h"
+
+struct wp_ctx;
+struct wp_task;
+
+/* Sleepers that a queue keeps for a while (queue_sleepers.c): places per CPU. The debts of those
+ * beyond are settled at once, as if they had never been kept. */
+#define WP_LIVE_QUEUE_SLEEPERS 32u
+
+/* One of them. `task` is who it is, and is written last and taken away first: other CPUs read. */
+struct wp_live_queue_sleeper {
+	u64 vtime_ns;
+	u64 deadline_ns;
+	u32 weight;
+	u32 task; /* its id; 0: the place is free */
+};
+
+/* So many of the first are looked at for one that is eligible: all that wait, but on a CPU that is
+ * more crowded than that (docs/decisions/043). */
+#define WP_LIVE_QUEUE_LOOKS 64u
+WP_SMALL_FN int wp_live_queue_place(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+				    u32 cpu, u64 now_ns);
+WP_SMALL_FN int wp_live_queue_start(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+				    u32 cpu, u64 now_ns);
+WP_SMALL_FN int wp_live_queue_stop(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+				   u64 now_ns);
+WP_SMALL_FN int wp_live_queue_leave(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+				    u32 sleeps, u64 now_ns);
+WP_SMALL_FN int wp_live_queue_preempts(struct wp_ctx *ctx WP_NONNULL,
+				       const struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns);
+WP_SMALL_FN u64 wp_live_queue_slice_ns(const struct wp_ctx *ctx WP_NONNULL);
+int wp_entity_eligible(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
+		       u32 cpu, u64 now_ns);
+int wp_live_queue_before(const struct wp_ctx *ctx WP_NONNULL,
+			 const struct wp_task *first WP_NONNULL,
+			 const struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns);
+u64 wp_slice_left_ns(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
+u64 wp_live_queue_deadline_on(const struct wp_ctx *ctx WP_NONNULL,
+			      const struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns);
+int wp_yield_task(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 nr_waiting, u64 now_ns);
+int wp_live_queue_expired(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 nr_waiting, u64 now_ns);
+int wp_live_queue_yields(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *first WP_NONNULL,
+			 u32 cpu, u64 now_ns);
+int wp_live_queue_retire(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *next WP_NONNULL,
+			 u32 cpu, u64 now_ns);
+
+/* What a CPU was since the last turn of the timer for idle CPUs; of several CPUs, all bits. */
+enum wp_busy {
+	WP_BUSY_SINCE = 1 << 0, /* for a moment, and idles now */
+	WP_BUSY_NOW = 1 << 1,
+};
+
+u32 wp_decayed_util(u32 util, u64 last_ns, u64 now_ns);
+u64 wp_run_energy_nj(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 run_ns);
+int wp_idle_kick_needed(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
+u64 wp_idle_timer_ns(struct wp_ctx *ctx WP_NONNULL, u32 busy, u64 now_ns);
+u32 wp_was_busy(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
+int wp_idle_decay(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
+
+#endif

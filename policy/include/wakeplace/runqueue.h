@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Tasks, CPUs and the events of both (policy/src/runqueue). */
+#ifndef WAKEPLACE_RUNQUEUE_H
+#define WAKEPLACE_RUNQUEUE_H
+
+#include "wakeplace/balance.h"
+#include "wakeplace/limits.h"
+#include "wakeplace/live_queue.h"
+#include "wakeplace/load_tracking.h"
+#include "wakeplace/packing.h"
+#include "wakeplace/port.h"
+
+struct wp_ctx;
+
+/* What the wake-up rules remember of a waker; tasks have one, and each CPU's idle task has one. */
+struct wp_waker {
+	u64 flip_decay_ns;
+	u32 wakee_flips;
+	u32 last_wakee; /* task id, 0 = none */
+	u32 recent_used_cpu;
+	u32 pad;
+};
+
+struct wp_task {
+	struct wp_sched_avg avg;
+	struct wp_waker waker;
+	u64 run_since_woken_ns; /* at the last update while it ran: clock_task, unscaled */
+	u64 exec_start_ns; /* clock_task at the last update while it ran: cache-hot test */
+	u32 id;            /* unique, not 0 */
+	u32 weight;
+	u32 cpu;           /* CPU it is on or was last on */
+	u32 on_rq;
+	u32 running;
+	u32 util_est;      /* enqueued value | WP_UTIL_EST_UNCHANGED */
+	u32 util_est_ewma;
+	u32 nr_allowed;
+	u32 max_allowed_capacity; /* of the CPUs it may use (wp_set_cpus_allowed) */
+	u32 uclamp_min; /* performance hints, 0..1024; no wish: 0 and 1024 */
+	u32 uclamp_max;
+	u32 uclamp_counted;     /* a queue counts it, with these hints */
+	u32 uclamp_counted_min;
+	u32 uclamp_counted_max;
+	u32 util_est_queued; /* what its CPU's util_est counts for it */
+	u32 sched_delayed; /* it sleeps, its queue keeps it */
+	u32 idle_counted; /* its CPU's nr_idle_policy counts it */
+	u32 idle_policy; /* SCHED_IDLE: runs only where nothing else wants to */
+	/* queue.c: the live queues */
+	u32 vtime_cpu;   /* whose virtual time vtime_ns is on */
+	u32 vq_weight;   /* in the queue of vtime_cpu, with this weight; 0: in none */
+	u32 vq_runs;     /* ... and it is the one that runs */
+	u32 woken_sync;  /* by one that said it would sleep */
+	u32 vq_place;    /* asleep: 1 + its place among vtime_cpu's sleepers; 0: has none */
+	u64 vtime_ns;    /* weighted run time */
+	u64 deadline_ns; /* ... when its slice is over: the order; in none: the rest, 0: all */
+	u64 vq_lag_ns;   /* in none: what it was owed when it left, signed */
+	u32 task_group; /* task_group.h: its group's number from 1, 0 = none */
+	u32 group_load;  /* ... what it weighs for its CPU (wp_tg_prepare) */
+	/* duration.c, all from 0 */
+	u64 exec_ns;      /* it ran so long, up to the end of its last run or tick */
+	u64 dur_start_ns; /* ... by then at the last sample of dur_avg_ns */
+	u64 dur_avg_ns;   /* average run between two sleeps; 0: unknown */
+	u32 sleeps;       /* how often it fell asleep */
+	u32 pad;
+	u64 allowed[WP_MASK_WORDS];
+};
+
+struct wp_cpu {
+	/* hot: signals and queue state, kept by the core */
+	struct wp_sched_avg avg;
+	u32 load_weight; /* sum of weights of queued fair tasks */
+	u32 nr_fair;
+	u32 util_est;
+	u32 capacity;      /* what is left for fair tasks */
+	u32 capacity_orig; /* fact */
+	u32 freq_scale;    /* f / fmax * 1024 */
+	u32 curr_fair;     /* a fair task executes */
+	u32 curr_idle;     /* the idle task executes */
+	u32 nr_idle_policy; /* queued SCHED_IDLE tasks */
+	u32 blocked_weight; /* of load_weight, what groups have for load that sleeps (to 5.6) */
+	u64 curr_run_since_woken_ns; /* of the fair task that executes */
+	u32 h_nr_delayed; /* sleepers that are still queued: in nr_running, not in nr_fair */
+	/* hot: written by the home */
+	u32 nr_running; /* all classes, and sleepers still queued */
+	u32 pending;    /* wake-ups on their way to this CPU */
+	u32 idle_exit_latency_us; /* of the state it is in; WP_NONE: in none */
+	u32 online;
+	u64 idle_stamp_ns; /* when it last became idle */
+	u64 newidle_waited_ns; /* for cache lines, since the new-idle pass under way began */
+	/* clocks */
+	u64 clock_ns;
+	u64 clock_task_ns;
+	u64 clock_pelt_ns;
+	u64 lost_idle_ns;
+	/* averages of tasks that left while sleeping, taken off at the next update; added to by
+	 * other CPUs at any time (WP_ADD, WP_TAKE) */
+	u64 removed_load;
+	u64 removed_runnable;
+	u64 removed_util;
+	/* pressure from other classes, utilisation scale */
+	u32 rt_util;
+	u32 dl_util;
+	u32 irq_util;
+	u32 rt_runnable; /* fact: a task of the RT class is queued */
+	u32 pressure; /* capacity that thermal or frequency limits take away (cpufreq, hw) */
+	u32 thermal_pressure; /* ... thermal limits alone: what 5.7 to 6.9 looked at */
+	u32 nr_removed;
+	u32 misfit_task_load; /* of a running task that does not fit here, 0 = none */
+	/* uclamp.c: performance hints of the queued tasks */
+	u32 uclamp_tasks;    /* all queued tasks */
+	u32 uclamp_hinted;   /* those with hints: only they are in the buckets */
+	u32 uclamp_last_cut; /* 1024 - uclamp_max of the task that left last */
+	struct wp_uclamp_rq uclamp[2]; /* by enum wp_uclamp_id */
+	u32 perf_request; /* last request reported with WP_DID_FREQ under freq_external */
+	/* topology */
+	u32 nr_levels;
+	u32 dom[WP_MAX_LEVELS];   /* lowest first */
+	u32 group[WP_MAX_LEVELS]; /* index of this CPU's group within dom[] */
+	u32 llc_level;            /* highest SHARE_LLC level, WP_NONE without */
+	u32 llc_id;
+	u32 llc_size;
+	u32 asym_level; /* lowest ASYM level, WP_NONE without */
+	u32 asym_full_level; /* lowest ASYM_FULL level, WP_NONE without */
+	u32 perf_dom;
+	u32 freq_dom;
+	u32 pos[WP_MAX_LEVELS]; /* where this CPU is in the list of dom[] */
+	u32 cluster_level; /* lowest CLUSTER level, WP_NONE without */
+	u32 asym_priority; /* fact: a CPU of higher priority is filled first (asym_packing.c) */
+	u32 packing_level; /* highest ASYM_PACKING level, WP_NONE without */
+	/* hints of the idle search, on the first CPU of a search domain (idle_hints.c) */
+	u32 nr_idle_scan; /* CPUs worth looking at */
+	/* idle time prediction and balancing */
+	u64 wake_idle_stamp_ns; /* set by a new-idle attempt, cleared by the next wake-up */
+	u64 avg_idle_ns;
+	u64 max_idle_balance_cost_ns;
+	u64 next_balance_tick;
+	u64 load_tick; /* tick of the last cpu_load update */
+	u32 cpu_load[4];
+	u32 idle_calls;     /* times the CPU entered idle */
+	u32 active_balance; /* a push off this CPU is under way */
+	u32 nr_busy_cpus; /* on the first CPU of an LLC: CPUs with a running tick */
+	u32 power_orig;     /* older forms: capacity without other classes; 0: capacity_orig */
+	u32 has_idle_cores; /* likewise as nr_idle_scan: some core may be idle (SMT only) */
+	u32 ilb; /* enum wp_ilb_flags: what it knows as an idle load balancer (3.1) */
+	/* queue.c: the live queues' virtual time */
+	u64 vtime_now_ns;   /* V at vq_clock_ns: the mean of its tasks' by weight */
+	u64 vq_clock_ns;
+	u64 curr_vtime_ns;  /* of the running task, when it began */
+	u64 curr_deadline_ns;
+	u64 curr_start_ns;
+	u32 vq_load;        /* weight of all in the queue, the running one's included */
+	u32 vq_kept_load;   /* ... of its sleepers (queue_sleepers.c) */
+	struct wp_live_queue_sleeper vq_sleepers[WP_LIVE_QUEUE_SLEEPERS];
+	u32 curr_weight;    /* 0: no fair task runs */
+	u32 curr_idle_policy;
+	struct wp_waker idle_waker;
+	/* capacity_4_18.c: time of other classes and interrupts, aged, and since when */
+	u64 other_ns;
+	u64 other_since_ns;
+	struct wp_lb lb[WP_MAX_LEVELS];
+	/* idle_scan_6_5.c: idle time left to expect, as of a tick */
+	u64 wake_avg_idle_ns;
+	u64 wake_tick;
+	struct wp_class_cpu classes;
+	u64 curr_dur_ns;        /* to curr_sleeps: duration.c, of the task that executes */
+	u64 curr_exec_ns;       /* when it began */
+	u64 curr_exec_start_ns; /* that moment, clock_task */
+	u32 curr_sleeps;
+	u32 curr_id; /* 0: the idle task, or one that the core does not know */
+	struct wp_mc_cpu mc;
+	/* live queues, on the first CPU of an LLC: the last tick of a busy CPU of it, and whose */
+	u64 llc_busy_tick;
+	u32 llc_busy_cpu;
+	u32 llc_crowded_cpu;    /* ... and of one with WP_CROWD tasks */
+	u64 llc_crowded_tick;
+};
+
+/* Bits that the event entry points return. */
+enum wp_event_result {
+	WP_DID_FREQ = 1 << 0, /* the CPU's frequency domain has a new request (next_opp) */
+	WP_DID_BALANCE = 1 << 1, /* tick: run the periodic balancing on this CPU now */
+	WP_DID_KICK = 1 << 2, /* tick: kick an idle CPU to balance (wp_find_new_ilb); tick of an
+				  * idle CPU: it answers a kick now (wp_nohz_begin) */
+	WP_DID_STATS = 1 << 3, /* tick: only decay the signals of idle CPUs */
+	WP_DID_END_REST = 1 << 4, /* tick: the timer for idle CPUs has rested; it is due now */
+};
+
+enum wp_queue_flags {
+	WP_Q_WAKEUP = 1 << 0,
+	WP_Q_NEW = 1 << 1,
+	WP_Q_SLEEP = 1 << 2,
+	WP_Q_DELAY = 1 << 3,    /* with a sleep: its queue keeps it */
+	WP_Q_IOWAIT = 1 << 4,   /* the sleep that ends waited for I/O */
+	WP_Q_THROTTLE = 1 << 5, /* deadline: leaves or joins because of its budget, stays active */
+};
+
+/* rq.c: events of tasks and run queues */
+int wp_task_init(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL);
+int wp_task_fork(struct wp_task *task WP_NONNULL, const struct wp_waker *parent WP_NONNULL);
+int wp_reweight_task(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 weight,
+		     u64 now_ns);
+int wp_task_new(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
+		u64 now_ns);
+int wp_enqueue_task_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
+			 u64 now_ns, u32 flags);
+int wp_dequeue_task_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns,
+			 u32 flags);
+int wp_set_next_task_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+			  u64 now_ns);
+int wp_put_prev_task_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+			  u64 now_ns);
+int wp_enter_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
+int wp_exit_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
+int wp_woken(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
+int wp_migrate_task_rq_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
+			    u64 now_ns);
+int wp_migrate_pulled(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu);
+int wp_migrate_queued(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
+		      u64 now_ns);
+int wp_task_dead_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL);
+int wp_task_tick_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u64 now_ns);
+int wp_idle_tick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
+int wp_update_blocked_averages(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
+
+#endif

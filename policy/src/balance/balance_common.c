@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What both forms of load balancing use: the parts of a balance object, capacity as it is
+ * refreshed on the way.
+ *
+ * Kernel: check_cpu_capacity(), kernel/sched/fair.c
+ * Tests: fixtures/balance, all/balance.rs
+ */
+#include "wakeplace/policy.h"
+
+WP_INLINE struct wp_sched_domain *wp_bal_dom(struct wp_ctx *ctx, const struct wp_lb_env *bal)
+{
+	return WP_AT(ctx->doms, bal->dom);
+}
+
+WP_INLINE int wp_excluded(const struct wp_lb_env *bal, u32 cpu)
+{
+	return (*WP_AT(bal->excluded, cpu / 64u) >> (cpu % 64u)) & 1u;
+}
+
+WP_INLINE struct wp_lb *wp_bal_lb(struct wp_ctx *ctx, const struct wp_lb_env *bal)
+{
+	return WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->lb, bal->level);
+}
+
+/* Balancing by class, does it tell the threads of a core from cores? (6.6) */
+WP_INLINE int wp_bal_knows_cores(const struct wp_ctx *ctx)
+{
+	return !WP_NOT_LIVE(!ctx->params.balance_smt);
+}
+
+/* A pull of a misfit task says nothing of the load: it changes neither interval nor failures. */
+WP_INLINE int wp_misfit_apart(const struct wp_ctx *ctx, const struct wp_lb_env *bal)
+{
+	return bal->migration_type == WP_MIGRATE_MISFIT &&
+	       !WP_NOT_LIVE(ctx->params.misfit_form != WP_MISFIT_612);
+}
+
+/* RT, deadline or interrupts take a noticeable share of this CPU. */
+WP_INLINE int wp_check_cpu_capacity(const struct wp_cpu *c, u32 pct)
+{
+	u32 full = WP_NOT_LIVE(c->power_orig) ? c->power_orig : c->capacity_orig;
+
+	return (u64)c->capacity * pct < (u64)full * 100;
+}
+
+/* The form to 3.12: a group has room for so many tasks (busiest_3_12.c). */
+WP_INLINE int wp_by_counts(const struct wp_ctx *ctx)
+{
+	return WP_NOT_LIVE(!ctx->params.balance_classes &&
+			   ctx->params.group_form != WP_GROUPS_TYPES);
+}
+
+/* Capacity of the destination's own group, refreshed bottom up as the periodic pass climbs. */
+WP_INLINE void wp_refresh_local_group(struct wp_ctx *ctx, const struct wp_lb_env *bal, u32 group)
+{
+	struct wp_sched_group *g = WP_AT(ctx->groups, wp_bal_dom(ctx, bal)->first_group + group);
+
+#ifndef WP_LIVE
+	if (ctx->params.capacity_form != WP_CAPACITY_SIGNALS) {
+		if (!wp_capacity_due(ctx, bal, g))
+			return;
+		if (!bal->level)
+			wp_update_cpu_capacity_4_18(ctx, bal->this_cpu, bal->now_ns);
+		wp_update_group_capacity(ctx, g);
+		return;
+	}
+#endif
+	if (bal->idle == WP_CPU_NEWLY_IDLE)
+		return;
+	if (!bal->level)
+		wp_update_cpu_capacity(ctx, WP_AT(ctx->cpus, bal->this_cpu));
+	wp_update_group_capacity(ctx, g);
+}

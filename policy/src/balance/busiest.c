@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Whom to pull from (docs/rules/balancing.md#group-class, docs/rules/balancing.md#busiest-group;
+ * the form since 5.5): each group of the domain becomes a class and a few sums; the busiest group
+ * is the one of the highest class, of equals by what that class lacks. What the pass learns of the
+ * root domain is written on the way.
+ *
+ * Kernel: update_sd_lb_stats(), update_sg_lb_stats(), update_sd_pick_busiest(),
+ *         capacity_greater(), is_core_idle(), kernel/sched/fair.c
+ * Tests: fixtures/balance, all/balance_7_3.rs
+ */
+#include "wakeplace/policy.h"
+
+/* Capacities closer than 5 % count as equal. */
+#define WP_CAPACITY_MARGIN 1078u
+
+WP_INLINE int wp_capacity_greater(u32 a, u32 b)
+{
+	return (u64)a * WP_SCALE > (u64)b * WP_CAPACITY_MARGIN;
+}
+
+/* All other threads of the CPU's core are idle. */
+WP_FN int wp_is_core_idle(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	const struct wp_sched_domain *core = WP_AT(ctx->doms, c->dom[0]);
+	u32 i;
+
+	if (!c->nr_levels || !(core->flags & WP_SD_SHARE_CPUCAPACITY))
+		return 1;
+	WP_FOR(i, core->nr_cpus, WP_MAX_CPUS) {
+		u32 thread = *WP_AT(ctx->list, core->first_cpu + i);
+
+		if (thread != cpu && !wp_idle_at(ctx, thread))
+			return 0;
+	}
+	return 1;
+}
+
+/* What one CPU says beyond its sums: load in want of a better CPU, flags of the root domain. */
+WP_INLINE void wp_bal_marks(struct wp_ctx *ctx, struct wp_lb_env *bal, const struct wp_cpu *c,
+			    u32 local)
+{
+	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
+	struct wp_sg_lb_stats *s = &bal->sums;
+
+	bal->overutilized |= ctx->energy_active && wp_cpu_overutilized(ctx, c);
+	if (!c->nr_running && wp_cpu_idle(c))
+		return;
+	bal->overload |= c->nr_running > 1;
+	if (local)
+		return;
+	if (dom->flags & WP_SD_ASYM_CPUCAPACITY) {
+		bal->overload |= c->misfit_task_load > 0;
+		s->misfit = wp_max(s->misfit, c->misfit_task_load);
+	} else if (bal->idle != WP_CPU_NOT_IDLE && c->nr_fair == 1 &&
+		   wp_check_cpu_capacity(c, dom->imbalance_pct)) {
+		s->misfit = wp_max(s->misfit, c->avg.load_avg);
+	}
+}
+
+/* The sums of one group, into bal->sums. */
+WP_FN int wp_update_sg_lb_stats(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env *bal WP_NONNULL,
+				u32 group, u32 local)
+{
+	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
+	const struct wp_sched_group *g = WP_AT(ctx->groups, dom->first_group + group);
+	struct wp_sg_lb_stats *s = &bal->sums;
+	u32 i;
+
+	wp_sums_clear(s);
+	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
+		u32 cpu = *WP_AT(ctx->list, g->first_cpu + i);
+
+		if (wp_excluded(bal, cpu))
+			continue;
+		wp_sums_add(ctx, s, cpu);
+		wp_bal_marks(ctx, bal, WP_AT(ctx->cpus, cpu), local);
+	}
+	/* Two tasks that share a core would rather have one each. */
+	s->smt_balance = wp_bal_knows_cores(ctx) && !local && bal->idle != WP_CPU_NOT_IDLE &&
+			 s->nr_fair > 1 && (g->flags & WP_SD_SHARE_CPUCAPACITY);
+	s->asym_packing = !local && wp_sched_group_asym(ctx, bal, dom, g, s);
+	wp_sums_close(s, g, dom->imbalance_pct);
+	if (s->group_type != WP_GROUP_OVERLOADED)
+		s->avg_load = 0; /* says nothing while there is room */
+	return 0;
+}
+
+/* Could the destination help the group in bal->sums at all? */
+WP_INLINE int wp_bal_candidate(struct wp_ctx *ctx, const struct wp_lb_env *bal)
+{
+	const struct wp_sg_lb_stats *s = &bal->sums;
+	u32 dst = WP_AT(ctx->cpus, bal->dst_cpu)->capacity;
+
+	if (!s->nr_fair)
+		return 0;
+	if (!(wp_bal_dom(ctx, bal)->flags & WP_SD_ASYM_CPUCAPACITY))
+		return 1;
+	if (s->group_type == WP_GROUP_MISFIT_TASK)
+		return wp_capacity_greater(dst, s->max_capacity) &&
+		       bal->local_sums.group_type == WP_GROUP_HAS_SPARE &&
+		       wp_is_core_idle(ctx, bal->dst_cpu);
+	/* Bigger CPUs with room for all of their tasks are not relieved by smaller ones. */
+	return s->group_type > WP_GROUP_FULLY_BUSY || !wp_capacity_greater(s->min_capacity, dst);
+}
+
+/* Fewer idle CPUs; of equals more running tasks. */
+WP_INLINE int wp_less_spare(const struct wp_sg_lb_stats *s, const struct wp_sg_lb_stats *b)
+{
+	if (s->idle_cpus != b->idle_cpus)
+		return s->idle_cpus < b->idle_cpus;
+	return s->nr_running > b->nr_running;
+}
+
+WP_INLINE int wp_fuller(const struct wp_ctx *ctx, const struct wp_sg_lb_stats *s,
+			const struct wp_sg_lb_stats *b, u32 b_smt)
+{
+	if (s->avg_load != b->avg_load)
+		return s->avg_load > b->avg_load;
+	return wp_bal_knows_cores(ctx) && !b_smt; /* before, the first of equals stayed */
+}
+
+/* Both have room for more. The lone task of an SMT core stays: moving it would idle the core. */
+WP_INLINE int wp_busier_with_spare(const struct wp_ctx *ctx, const struct wp_lb_env *bal, u32 smt,
+				   u32 b_smt)
+{
+	if (wp_bal_knows_cores(ctx) && bal->busiest_group != WP_NONE && smt != b_smt)
+		return !smt || bal->sums.nr_fair > 1;
+	return wp_less_spare(&bal->sums, &bal->busiest_sums);
+}
+
+/* Is the group in bal->sums busier than the busiest so far? */
+WP_INLINE int wp_update_sd_pick_busiest(struct wp_ctx *ctx, const struct wp_lb_env *bal, u32 group)
+{
+	const struct wp_sg_lb_stats *s = &bal->sums, *b = &bal->busiest_sums;
+	u32 first = wp_bal_dom(ctx, bal)->first_group;
+	u32 smt = WP_AT(ctx->groups, first + group)->flags & WP_SD_SHARE_CPUCAPACITY;
+	u32 b_smt;
+
+	if (bal->busiest_group == WP_NONE) /* compared with a group of spare CPUs only */
+		return s->group_type > WP_GROUP_HAS_SPARE ||
+		       wp_busier_with_spare(ctx, bal, smt, smt);
+	b_smt = WP_AT(ctx->groups, first + bal->busiest_group)->flags & WP_SD_SHARE_CPUCAPACITY;
+	if (s->group_type != b->group_type)
+		return s->group_type > b->group_type;
+	switch (s->group_type) {
+	case WP_GROUP_OVERLOADED:
+		return s->avg_load > b->avg_load;
+	case WP_GROUP_MISFIT_TASK:
+		return s->misfit > b->misfit;
+	case WP_GROUP_SMT_BALANCE:
+		if (s->idle_cpus || b->idle_cpus)
+			return wp_less_spare(s, b);
+		return wp_fuller(ctx, s, b, b_smt);
+	case WP_GROUP_FULLY_BUSY:
+		return wp_fuller(ctx, s, b, b_smt);
+	case WP_GROUP_ASYM_PACKING: /* the worst of them first */
+		return wp_sched_asym_prefer(
+			ctx, WP_AT(ctx->groups, first + bal->busiest_group)->prefer_cpu,
+			WP_AT(ctx->groups, first + group)->prefer_cpu);
+	case WP_GROUP_HAS_SPARE:
+		return wp_busier_with_spare(ctx, bal, smt, b_smt);
+	default: /* affinity tells nothing of one group over another: the first */
+		return 0;
+	}
+}
+
+/* What a pass over all groups learned. The top level sees all CPUs, lower ones can only set. */
+WP_INLINE void wp_bal_root_flags(struct wp_ctx *ctx, const struct wp_lb_env *bal)
+{
+	if (wp_bal_dom(ctx, bal)->top) {
+		ctx->overload = bal->overload;
+		ctx->overutilized = bal->overutilized;
+	} else if (bal->overutilized) {
+		ctx->overutilized = 1;
+	}
+	if (bal->idle != WP_CPU_NEWLY_IDLE)
+		wp_update_idle_cpu_scan(ctx, bal->this_cpu, bal->level);
+}
+
+/* Walk all groups, the local one first: local_sums, busiest_sums, busiest_group, totals. */
+WP_FN int wp_update_sd_lb_stats(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env *bal WP_NONNULL)
+{
+	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
+	u32 k, local = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->group, bal->level);
+
+	bal->busiest_group = WP_NONE;
+	wp_sums_clear(&bal->busiest_sums);
+	bal->busiest_sums.idle_cpus = WP_NONE;
+	WP_FOR(k, dom->nr_groups, WP_MAX_CPUS) {
+		u32 group = local + k < dom->nr_groups ? local + k : local + k - dom->nr_groups;
+
+		if (group == local)
+			wp_refresh_local_group(ctx, bal, group);
+		wp_update_sg_lb_stats(ctx, bal, group, group == local);
+		bal->total_load += bal->sums.load;
+		bal->total_capacity += bal->sums.capacity;
+		if (group == local) {
+			bal->local_sums = bal->sums;
+		} else if (wp_bal_candidate(ctx, bal) &&
+			   wp_update_sd_pick_busiest(ctx, bal, group)) {
+			bal->busiest_sums = bal->sums;
+			bal->busiest_group = group;
+		}
+	}
+	wp_bal_root_flags(ctx, bal);
+	return 0;
+}

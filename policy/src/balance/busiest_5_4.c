@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Whom to pull from and how much, in the form of the kernels before 5.5 (docs/decisions/003): sums
+ * of loads, classes (other < misfit < imbalanced < overloaded), the busiest group by class, then by
+ * load per capacity; loads are brought to the domain's average. Misfit tasks as in 4.20
+ * (docs/decisions/013). Native builds only.
+ *
+ * Kernel: find_busiest_group() as wp_worth_balancing_5_4(), update_sd_lb_stats(),
+ *         update_sg_lb_stats(), update_sd_pick_busiest(), group_classify(), group_is_overloaded(),
+ *         group_has_capacity(), calculate_imbalance(), fix_small_imbalance(),
+ *         find_busiest_queue(), kernel/sched/fair.c, to 5.4; get_sd_load_idx(),
+ *         kernel/sched/fair.c, to 5.1
+ * Tests: fixtures/balance, fixtures/balance_38, all/balance.rs
+ */
+#include "wakeplace/policy.h"
+
+/* More tasks than CPUs and, within the margin, more demand than capacity. */
+WP_INLINE int wp_group_is_overloaded_5_4(const struct wp_sg_lb_stats_5_4 *s, u32 pct)
+{
+	return s->nr_running > s->weight && (u64)s->capacity * 100 < s->util * pct;
+}
+
+WP_INLINE int wp_group_has_capacity_5_4(const struct wp_sg_lb_stats_5_4 *s, u32 pct)
+{
+	return s->nr_running < s->weight || (u64)s->capacity * 100 > s->util * pct;
+}
+
+WP_INLINE u32 wp_group_classify_5_4(const struct wp_sg_lb_stats_5_4 *s,
+				    const struct wp_sched_group *g)
+{
+	if (s->group_no_capacity)
+		return WP_GROUP_OVERLOADED_5_4;
+	if (g->imbalanced)
+		return WP_GROUP_IMBALANCED_5_4;
+	return s->misfit ? WP_GROUP_MISFIT_TASK_5_4 : WP_GROUP_OTHER_5_4;
+}
+
+/* Add one CPU to a group's sums. */
+WP_INLINE void wp_stats_add(struct wp_ctx *ctx, struct wp_lb_env *bal, struct wp_sg_lb_stats_5_4 *s,
+			    u32 cpu, int local)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+
+	s->load += local ? wp_target_load(ctx, c, bal->load_idx)
+			 : wp_source_load(ctx, c, bal->load_idx);
+	s->util += wp_cpu_util_cfs(ctx, c);
+	s->nr_running += c->nr_fair;
+	s->weighted_load += wp_cpu_load(ctx, c);
+	bal->overload |= c->nr_running > 1;
+	if (!c->nr_running && wp_cpu_idle(c))
+		s->idle_cpus++;
+	bal->overutilized |= ctx->energy_active && wp_cpu_overutilized(ctx, c);
+	if (c->misfit_task_load && (wp_bal_dom(ctx, bal)->flags & WP_SD_ASYM_CPUCAPACITY)) {
+		s->misfit = wp_max(s->misfit, c->misfit_task_load);
+		bal->overload = 1;
+	}
+}
+
+WP_FN int wp_update_sg_lb_stats_5_4(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env *bal WP_NONNULL,
+				    u32 group, u32 local)
+{
+	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
+	const struct wp_sched_group *g = WP_AT(ctx->groups, dom->first_group + group);
+	struct wp_sg_lb_stats_5_4 *s = &bal->scratch, zero = {0};
+	u32 i;
+
+	*s = zero;
+	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
+		u32 cpu = *WP_AT(ctx->list, g->first_cpu + i);
+
+		if (!wp_excluded(bal, cpu))
+			wp_stats_add(ctx, bal, s, cpu, (int)local);
+	}
+	s->capacity = g->capacity;
+	s->weight = g->nr_cpus;
+	s->avg_load = wp_div(s->load * WP_SCALE, s->capacity);
+	s->load_per_task = wp_div(s->weighted_load, s->nr_running);
+	s->group_no_capacity = (u32)wp_group_is_overloaded_5_4(s, dom->imbalance_pct);
+	s->group_type = wp_group_classify_5_4(s, g);
+	return 0;
+}
+
+/*
+ * Do not drag a task from a bigger CPU of its own to a smaller one
+ * (docs/rules/capacity-aware.md#asym-no-pull): 20 % smaller, and no more tasks than CPUs over
+ * there.
+ */
+WP_INLINE int wp_bigger_and_not_overloaded(struct wp_ctx *ctx, const struct wp_lb_env *bal,
+					   u32 group, u32 local_group)
+{
+	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
+	const struct wp_sched_group *local = WP_AT(ctx->groups, dom->first_group + local_group);
+	const struct wp_sched_group *g = WP_AT(ctx->groups, dom->first_group + group);
+
+	if (!ctx->params.asym_no_pull || !(dom->flags & WP_SD_ASYM_CPUCAPACITY))
+		return 0;
+	if (bal->scratch.nr_running > bal->scratch.weight)
+		return 0;
+	if (ctx->params.asym_no_pull_max)
+		return (u64)local->max_capacity * WP_FIT_MARGIN < (u64)g->max_capacity * WP_SCALE;
+	return (u64)local->min_capacity * WP_FIT_MARGIN < (u64)g->min_capacity * WP_SCALE;
+}
+
+/* Has the local group a bigger CPU, by 20 %, and room for a misfit task? */
+WP_INLINE int wp_helps_misfit(struct wp_ctx *ctx, const struct wp_lb_env *bal, u32 group,
+			      u32 local_group)
+{
+	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
+	const struct wp_sched_group *local = WP_AT(ctx->groups, dom->first_group + local_group);
+	const struct wp_sched_group *g = WP_AT(ctx->groups, dom->first_group + group);
+
+	return (u64)g->max_capacity * WP_FIT_MARGIN < (u64)local->max_capacity * WP_SCALE &&
+	       wp_group_has_capacity_5_4(&bal->local, dom->imbalance_pct);
+}
+
+/* Is the group in `scratch` busier than the busiest so far? */
+WP_INLINE int wp_update_sd_pick_busiest_5_4(struct wp_ctx *ctx, const struct wp_lb_env *bal,
+					    u32 group, u32 local_group)
+{
+	const struct wp_sg_lb_stats_5_4 *s = &bal->scratch, *b = &bal->busiest;
+
+	if (s->group_type == WP_GROUP_MISFIT_TASK_5_4 &&
+	    !wp_helps_misfit(ctx, bal, group, local_group))
+		return 0;
+	if (s->group_type != b->group_type)
+		return s->group_type > b->group_type;
+	if (s->avg_load <= b->avg_load)
+		return 0;
+	if (wp_bigger_and_not_overloaded(ctx, bal, group, local_group))
+		return 0;
+	if (s->group_type == WP_GROUP_MISFIT_TASK_5_4 && s->misfit < b->misfit)
+		return 0;
+	return !wp_asym_packs_5_4(ctx, bal) || bal->idle == WP_CPU_NOT_IDLE ||
+	       wp_asym_busier_5_4(ctx, bal, group);
+}
+
+/* Does the level below want its siblings spread? */
+WP_INLINE int wp_child_prefers_sibling(struct wp_ctx *ctx, const struct wp_lb_env *bal)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, bal->this_cpu);
+
+	return bal->level &&
+	       (WP_AT(ctx->doms, *WP_AT(c->dom, bal->level - 1))->flags & WP_SD_PREFER_SIBLING);
+}
+
+/* The child domain wants its siblings spread: one task more than here is one too many there. */
+WP_INLINE void wp_prefer_sibling(struct wp_ctx *ctx, struct wp_lb_env *bal, u32 group)
+{
+	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
+	struct wp_sg_lb_stats_5_4 *s = &bal->scratch;
+	u32 fair = ctx->params.sibling_beyond_local ? bal->local.nr_running + 1 : 1;
+
+	if (!wp_child_prefers_sibling(ctx, bal) ||
+	    !wp_group_has_capacity_5_4(&bal->local, dom->imbalance_pct) || s->nr_running <= fair)
+		return;
+	s->group_no_capacity = 1;
+	s->group_type = wp_group_classify_5_4(s, WP_AT(ctx->groups, dom->first_group + group));
+}
+
+/* What a pass over all groups says of the root domain; lower levels can only set. */
+WP_INLINE void wp_stats_root_flags(struct wp_ctx *ctx, const struct wp_lb_env *bal)
+{
+	if (wp_bal_dom(ctx, bal)->top) {
+		ctx->overload = bal->overload;
+		ctx->overutilized = bal->overutilized;
+	} else if (bal->overutilized) {
+		ctx->overutilized = 1;
+	}
+}
+
+/* Walk all groups, the local one first; writes the root domain's flags. */
+WP_FN int wp_update_sd_lb_stats_5_4(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env *bal WP_NONNULL)
+{
+	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
+	u32 k, local = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->group, bal->level);
+
+	bal->busiest_group = WP_NONE;
+	WP_FOR(k, dom->nr_groups, WP_MAX_CPUS) {
+		u32 group = local + k < dom->nr_groups ? local + k : local + k - dom->nr_groups;
+
+		if (group == local)
+			wp_refresh_local_group(ctx, bal, group);
+		wp_update_sg_lb_stats_5_4(ctx, bal, group, group == local);
+		if (group == local) {
+			bal->local = bal->scratch;
+		} else {
+			wp_prefer_sibling(ctx, bal, group);
+			if (wp_update_sd_pick_busiest_5_4(ctx, bal, group, local)) {
+				bal->busiest = bal->scratch;
+				bal->busiest_group = group;
+			}
+		}
+		bal->total_load += bal->scratch.load;
+		bal->total_capacity += bal->scratch.capacity;
+	}
+	wp_stats_root_flags(ctx, bal);
+	return 0;
+}
+
+/* Less than one task's load is to move: is moving one worth it all the same? */
+WP_INLINE void wp_fix_small_imbalance_5_4(struct wp_ctx *ctx, struct wp_lb_env *bal)
+{
+	struct wp_sg_lb_stats_5_4 *l = &bal->local, *b = &bal->busiest;
+	u64 now, moved = 0, scaled, tmp, factor = 2;
+
+	if (!l->nr_running) {
+		const struct wp_cpu *c = WP_AT(ctx->cpus, bal->this_cpu);
+
+		l->load_per_task = wp_div(wp_cpu_load(ctx, c), c->nr_fair);
+	} else if (b->load_per_task > l->load_per_task) {
+		factor = 1;
+	}
+	scaled = wp_div(b->load_per_task * WP_SCALE, b->capacity);
+	if (b->avg_load + scaled >= l->avg_load + scaled * factor) {
+		bal->imbalance = (s64)b->load_per_task;
+		return;
+	}
+	/* Otherwise only if more capacity is used after the move than before. */
+	now = b->capacity * wp_min64(b->load_per_task, b->avg_load) +
+	      l->capacity * wp_min64(l->load_per_task, l->avg_load);
+	if (b->avg_load > scaled)
+		moved = b->capacity * wp_min64(b->load_per_task, b->avg_load - scaled);
+	if (b->avg_load * b->capacity < b->load_per_task * WP_SCALE)
+		tmp = wp_div(b->avg_load * b->capacity, l->capacity);
+	else
+		tmp = wp_div(b->load_per_task * WP_SCALE, l->capacity);
+	moved += l->capacity * wp_min64(l->load_per_task, l->avg_load + tmp);
+	if (moved / WP_SCALE > now / WP_SCALE)
+		bal->imbalance = (s64)b->load_per_task;
+}
+
+/* How much load to move. */
+WP_INLINE void wp_calculate_imbalance_5_4(struct wp_ctx *ctx, struct wp_lb_env *bal)
+{
+	struct wp_sg_lb_stats_5_4 *l = &bal->local, *b = &bal->busiest;
+	u64 above = ~0ull, pull;
+
+	if (b->group_type == WP_GROUP_IMBALANCED_5_4)
+		b->load_per_task = wp_min64(b->load_per_task, bal->avg_load);
+	bal->imbalance = 0;
+	if (b->group_type == WP_GROUP_MISFIT_TASK_5_4) {
+		bal->migration_type = WP_MIGRATE_MISFIT;
+	} else if (b->avg_load <= bal->avg_load || l->avg_load >= bal->avg_load) {
+		wp_fix_small_imbalance_5_4(ctx, bal);
+		return;
+	}
+	/* Between two overloaded groups only what exceeds the source's capacity moves. */
+	if (b->group_type == WP_GROUP_OVERLOADED_5_4 && l->group_type == WP_GROUP_OVERLOADED_5_4) {
+		above = (u64)b->nr_running * WP_SCALE;
+		if (above > b->capacity)
+			above = wp_div((above - b->capacity) * WP_SCALE, b->capacity);
+		else
+			above = ~0ull;
+	}
+	pull = wp_min64(wp_sub(b->avg_load, bal->avg_load), above);
+	bal->imbalance = (s64)(wp_min64(pull * b->capacity,
+					wp_sub(bal->avg_load, l->avg_load) * l->capacity) /
+			       WP_SCALE);
+	if (b->group_type == WP_GROUP_MISFIT_TASK_5_4) /* whatever the loads: that task at least */
+		bal->imbalance = (s64)wp_max64((u64)bal->imbalance, b->misfit);
+	if ((u64)bal->imbalance < b->load_per_task)
+		wp_fix_small_imbalance_5_4(ctx, bal);
+}
+
+/* Does a group without room give up tasks to this CPU whatever the loads? */
+WP_INLINE int wp_pulls_overload(const struct wp_ctx *ctx, const struct wp_lb_env *bal)
+{
+	return ctx->params.idle_pulls_overload ? bal->idle != WP_CPU_NOT_IDLE
+					       : bal->idle == WP_CPU_NEWLY_IDLE;
+}
+
+/* Is the busiest group busy enough to act? */
+WP_INLINE int wp_worth_balancing_5_4(struct wp_ctx *ctx, struct wp_lb_env *bal)
+{
+	const struct wp_sg_lb_stats_5_4 *l = &bal->local, *b = &bal->busiest;
+	u32 pct = wp_bal_dom(ctx, bal)->imbalance_pct;
+
+	if (bal->busiest_group == WP_NONE || !b->nr_running)
+		return 0;
+	bal->avg_load = wp_div(WP_SCALE * bal->total_load, bal->total_capacity);
+	if (b->group_type == WP_GROUP_IMBALANCED_5_4)
+		return 1;
+	if (wp_pulls_overload(ctx, bal) && wp_group_has_capacity_5_4(l, pct) &&
+	    b->group_no_capacity)
+		return 1;
+	if (b->group_type == WP_GROUP_MISFIT_TASK_5_4)
+		return 1;
+	if (l->avg_load >= b->avg_load || l->avg_load >= bal->avg_load)
+		return 0;
+	if (bal->idle == WP_CPU_IDLE)
+		return b->group_type == WP_GROUP_OVERLOADED_5_4 || l->idle_cpus > b->idle_cpus + 1;
+	return 100 * b->avg_load > pct * l->avg_load;
+}
+
+/*
+ * Would pulling from this CPU put its lone task on a smaller CPU? Such a task would have to be
+ * pushed; since there are misfit tasks to balance (4.20) that is avoided.
+ */
+WP_INLINE int wp_lone_on_bigger(struct wp_ctx *ctx, const struct wp_lb_env *bal,
+				const struct wp_cpu *c)
+{
+	return ctx->params.misfit && (wp_bal_dom(ctx, bal)->flags & WP_SD_ASYM_CPUCAPACITY) &&
+	       c->nr_running == 1 && WP_AT(ctx->cpus, bal->dst_cpu)->capacity < c->capacity;
+}
+
+/* The queue of the largest misfit task. */
+WP_INLINE u32 wp_misfit_queue(struct wp_ctx *ctx, const struct wp_lb_env *bal)
+{
+	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
+	const struct wp_sched_group *g = WP_AT(ctx->groups, dom->first_group + bal->busiest_group);
+	u32 i, most = 0, found = WP_NONE;
+
+	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
+		u32 cpu = *WP_AT(ctx->list, g->first_cpu + i);
+
+		if (wp_excluded(bal, cpu) || WP_AT(ctx->cpus, cpu)->misfit_task_load <= most)
+			continue;
+		most = WP_AT(ctx->cpus, cpu)->misfit_task_load;
+		found = cpu;
+	}
+	return found;
+}
+
+/* The queue to pull from: most load per capacity. */
+WP_INLINE u32 wp_find_busiest_queue_5_4(struct wp_ctx *ctx, const struct wp_lb_env *bal)
+{
+	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
+	const struct wp_sched_group *g = WP_AT(ctx->groups, dom->first_group + bal->busiest_group);
+	u64 busiest_load = 0, busiest_capacity = 1;
+	u32 i, busiest = WP_NONE;
+
+	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
+		u32 cpu = *WP_AT(ctx->list, g->first_cpu + i);
+		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+		u64 load = wp_cpu_load(ctx, c);
+
+		if (wp_excluded(bal, cpu) || wp_lone_on_bigger(ctx, bal, c))
+			continue;
+		/* A lone task heavier than what is to move stays, unless its CPU is squeezed. */
+		if (c->nr_running == 1 && (s64)load > bal->imbalance &&
+		    !wp_check_cpu_capacity(c, dom->imbalance_pct))
+			continue;
+		if (load * busiest_capacity > busiest_load * c->capacity) {
+			busiest_load = load;
+			busiest_capacity = c->capacity;
+			busiest = cpu;
+		}
+	}
+	return busiest;
+}
+
+/* How far back loads are looked at. */
+WP_INLINE u32 wp_get_sd_load_idx_5_1(struct wp_ctx *ctx, const struct wp_lb_env *bal)
+{
+	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
+
+	if (bal->idle == WP_CPU_NOT_IDLE)
+		return dom->busy_idx;
+	return bal->idle == WP_CPU_IDLE ? dom->idle_idx : 0;
+}
+
+/* Groups, amount and source in one; returns the source, WP_NONE: balanced. */
+WP_INLINE u32 wp_find_busiest_5_4(struct wp_ctx *ctx, struct wp_lb_env *bal)
+{
+	struct wp_sg_lb_stats_5_4 zero = {0};
+
+	bal->busiest = zero;
+	bal->load_idx = wp_get_sd_load_idx_5_1(ctx, bal);
+	wp_update_sd_lb_stats_5_4(ctx, bal);
+	/* Below the tipping point placement is the energy-aware wake-up's, but for misfits. */
+	if (ctx->energy_active && !ctx->overutilized &&
+	    bal->busiest.group_type != WP_GROUP_MISFIT_TASK_5_4)
+		return WP_NONE;
+	if (!wp_check_asym_packing_5_4(ctx, bal)) {
+		if (!wp_worth_balancing_5_4(ctx, bal))
+			return WP_NONE;
+		wp_calculate_imbalance_5_4(ctx, bal);
+	}
+	if (bal->imbalance <= 0)
+		return WP_NONE;
+	return bal->migration_type == WP_MIGRATE_MISFIT ? wp_misfit_queue(ctx, bal)
+							: wp_find_busiest_queue_5_4(ctx, bal);
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * How often a domain is balanced: its least and longest interval, and how much less often by a busy
+ * CPU (docs/rules/domains.md#domain-constants, docs/rules/balancing.md#periodic-balancing). A
+ * domain of an older table has its own (docs/rules/linux-3-8.md#domains-3-8). And how far nodes may
+ * be apart.
+ *
+ * Tests: fixtures/balance, all/early_eras.rs
+ */
+#include "wakeplace/policy.h"
+
+WP_INLINE u32 wp_interval_min_ms(const struct wp_sched_domain *dom)
+{
+	return WP_NOT_LIVE(dom->min_interval_ms) ? dom->min_interval_ms : dom->nr_cpus;
+}
+
+WP_INLINE u32 wp_interval_max_ms(const struct wp_sched_domain *dom)
+{
+	return WP_NOT_LIVE(dom->max_interval_ms) ? dom->max_interval_ms : 2 * dom->nr_cpus;
+}
+
+WP_INLINE u32 wp_busy_factor(const struct wp_ctx *ctx, const struct wp_cpu *c, u32 level)
+{
+	u32 own = WP_NOT_LIVE(WP_AT(ctx->doms, *WP_AT(c->dom, level))->busy_factor);
+
+	return own ? own : ctx->params.busy_factor;
+}
+
+/* Forks, execs and affine wake-ups stay within nodes that are near each other. */
+WP_INLINE int wp_level_is_far(const struct wp_ctx *ctx, u32 level)
+{
+	u32 limit = ctx->params.reclaim_distance;
+
+	if (limit == WP_NONE)
+		limit = ctx->reclaim_distance;
+	return WP_AT(ctx->topo, level)->distance > limit;
+}

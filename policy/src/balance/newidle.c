@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * New-idle balancing: pull one task before going idle, if the expected idle time is worth the
+ * search (docs/rules/balancing.md#newidle). Which levels are tried at all: newidle_ratio.c.
+ *
+ * Kernel: sched_balance_newidle() as wp_newidle_begin(), newidle_balance() as wp_newidle_begin(),
+ *         update_next_balance(), update_newidle_cost(), kernel/sched/fair.c
+ * Tests: fixtures/newidle, all/newidle_7_3.rs
+ */
+#include "wakeplace/policy.h"
+
+/* An idle CPU balances more often than a busy one: its next pass may be due sooner now. */
+WP_INLINE void wp_update_next_balance(struct wp_ctx *ctx, struct wp_cpu *c, u32 level)
+{
+	const struct wp_lb *lb = WP_AT(c->lb, level);
+
+	if (level < c->nr_levels) /* an idle CPU's interval has no factor */
+		c->next_balance_tick =
+			wp_min64(c->next_balance_tick,
+				 lb->last_balance_tick +
+					 wp_get_sd_balance_interval(ctx, lb, 1, WP_CPU_IDLE));
+}
+
+/* The CPU runs out of work. Returns 1 if it should search. */
+WP_FN int wp_newidle_begin(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+
+	u64 cost = ctx->params.migration_cost_ns;
+
+	c->misfit_task_load = 0;
+	if (ctx->params.balance_classes && c->pending)
+		return 0; /* its idle time will be too short to tell anything */
+	c->wake_idle_stamp_ns = wp_max64(now_ns, 1);
+	if (!ctx->params.newidle_balance || c->pending)
+		return 0;
+	if (WP_NOT_LIVE(
+		    !ctx->params.newidle_by_cost)) /* the idle time to expect is all that counts */
+		return c->avg_idle_ns >= cost;
+	if (ctx->params.newidle_first_cost)
+		cost = c->nr_levels ? c->lb[0].max_newidle_cost_ns : 0;
+	if (c->avg_idle_ns >= cost && ctx->overload)
+		return 1;
+	wp_update_next_balance(ctx, c, 0);
+	return 0;
+}
+
+/* Up to 3.12: only far nodes are not looked at, and those above them. */
+WP_INLINE int wp_newidle_at(struct wp_ctx *ctx, const struct wp_cpu *c, u32 level)
+{
+	return level < c->nr_levels &&
+	       (WP_AT(ctx->doms, *WP_AT(c->dom, level))->flags & WP_SD_BALANCE_NEWIDLE);
+}
+
+/* Is this level worth its cost, after what was spent below? 0 ends the search. */
+WP_FN int wp_newidle_level(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level, u64 spent_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+
+	if (WP_NOT_LIVE(!ctx->params.newidle_by_cost))
+		return wp_newidle_at(ctx, c, level);
+	if (c->avg_idle_ns >= spent_ns + WP_AT(c->lb, level)->max_newidle_cost_ns)
+		return level < c->nr_levels;
+	wp_update_next_balance(ctx, c, level);
+	return 0;
+}
+
+/* The most that a level cost. It fades by 1 % a second, and a rise restarts the second. */
+WP_INLINE void wp_update_newidle_cost(struct wp_ctx *ctx, const struct wp_cpu *c, struct wp_lb *lb,
+				      u64 cost)
+{
+	u64 tick = wp_div(c->clock_ns, ctx->tick_ns);
+
+	if (cost > lb->max_newidle_cost_ns)
+		lb->max_newidle_cost_ns = cost;
+	else if (ctx->params.newidle_first_cost && tick > lb->next_cost_decay_tick)
+		lb->max_newidle_cost_ns = lb->max_newidle_cost_ns * 253 / 256;
+	else
+		return;
+	if (ctx->params.newidle_first_cost)
+		lb->next_cost_decay_tick = tick + wp_div(1000000000ull, ctx->tick_ns);
+}
+
+/* A level was searched, or left out by chance. Returns what it cost, ns. */
+WP_FN u64 wp_newidle_done(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	struct wp_lb *lb = WP_AT(c->lb, level);
+	u64 cost = (u64)WP_AT(ctx->doms, *WP_AT(c->dom, level))->nr_cpus * ctx->scan_cpu_ns;
+
+	if (ctx->params.newidle_first_cost) /* with the update of signals before the first level */
+		cost += c->newidle_waited_ns;
+	c->newidle_waited_ns = 0;
+	wp_update_next_balance(ctx, c, level);
+	if (lb->newidle_skipped)
+		return 0;
+	if (!WP_NOT_LIVE(!ctx->params.newidle_by_cost))
+		wp_update_newidle_cost(ctx, c, lb, cost);
+	return cost;
+}
+
+WP_FN int wp_newidle_end(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 spent_ns, u32 pulled)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+
+	if (!WP_NOT_LIVE(!ctx->params.newidle_by_cost))
+		c->max_idle_balance_cost_ns = wp_max64(c->max_idle_balance_cost_ns, spent_ns);
+	if (pulled)
+		c->wake_idle_stamp_ns = 0;
+	return 0;
+}

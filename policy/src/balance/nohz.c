@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Idle CPUs whose tick is stopped still take part in balancing: a busy CPU kicks one of them, which
+ * balances on behalf of all (docs/rules/balancing.md#nohz).
+ *
+ * Kernel: nohz_balance_enter_idle(), nohz_balance_exit_idle(), nohz_balancer_kick(),
+ *         find_new_ilb(), nohz_idle_balance() as wp_nohz_begin(), _nohz_idle_balance() as
+ *         wp_nohz_next(), kernel/sched/fair.c
+ * Tests: fixtures/nohz, all/newidle_7_3.rs
+ */
+#include "wakeplace/policy.h"
+
+/* Their signals are decayed at least this often. */
+#define WP_BLOCKED_PERIOD_NS 32000000ull
+
+WP_INLINE int wp_in_nohz(const struct wp_ctx *ctx, u32 cpu)
+{
+	return (*WP_AT(ctx->nohz_mask, cpu / 64u) >> (cpu % 64u)) & 1u;
+}
+
+/* Its tick is stopped from now on. */
+WP_FN int wp_nohz_balance_enter_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu)
+{
+	if (wp_in_nohz(ctx, cpu))
+		return 0;
+	*WP_AT(ctx->nohz_mask, cpu / 64u) |= 1ull << (cpu % 64u);
+	ctx->nr_nohz++;
+	ctx->nohz_has_blocked = 1;
+	WP_AT(ctx->cpus, WP_AT(ctx->cpus, cpu)->llc_id)->nr_busy_cpus--;
+#ifndef WP_LIVE
+	if (ctx->params.nohz_form == WP_NOHZ_31)
+		wp_ilb_enter(ctx, cpu);
+#endif
+	return 0;
+}
+
+/* Its tick runs again. */
+WP_FN int wp_nohz_balance_exit_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu)
+{
+	if (!wp_in_nohz(ctx, cpu))
+		return 0;
+	*WP_AT(ctx->nohz_mask, cpu / 64u) &= ~(1ull << (cpu % 64u));
+	ctx->nr_nohz--;
+	WP_AT(ctx->cpus, WP_AT(ctx->cpus, cpu)->llc_id)->nr_busy_cpus++;
+#ifndef WP_LIVE
+	if (ctx->params.nohz_form == WP_NOHZ_31)
+		wp_ilb_exit(ctx, cpu);
+#endif
+	return 0;
+}
+
+/* At a busy CPU's tick: should an idle CPU be kicked? Returns enum wp_event_result bits. */
+WP_FN int wp_nohz_balancer_kick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	int stats = 0;
+
+	if (!ctx->params.nohz_balance)
+		return 0;
+#ifndef WP_LIVE
+	if (ctx->params.nohz_form != WP_NOHZ_BLOCKED)
+		return wp_nohz_kick_needed_4_16(ctx, cpu, now_ns);
+#endif
+	if (!ctx->nr_nohz)
+		return 0;
+	if (ctx->nohz_has_blocked && now_ns > ctx->nohz_next_blocked_ns)
+		stats = WP_DID_STATS;
+	if (wp_div(now_ns, ctx->tick_ns) < ctx->nohz_next_balance_tick)
+		return stats;
+	if (wp_mc_quiet(ctx, cpu))
+		return wp_mc_lower_idle(ctx, cpu) ? WP_DID_KICK : stats;
+	if (c->nr_running >= 2 ||
+	    (WP_NOT_LIVE(!ctx->params.balance_classes) && c->misfit_task_load))
+		return WP_DID_KICK;
+	if (ctx->params.balance_classes) {
+		if (c->nr_fair && c->nr_levels &&
+		    wp_check_cpu_capacity(c, WP_AT(ctx->doms, c->dom[0])->imbalance_pct))
+			return WP_DID_KICK;
+		if (wp_better_cpu_idle(ctx, cpu))
+			return WP_DID_KICK;
+		if (c->asym_full_level != WP_NONE) /* caches matter less than size there */
+			return c->misfit_task_load ? WP_DID_KICK : stats;
+	}
+	if (c->llc_level != WP_NONE && WP_AT(ctx->cpus, c->llc_id)->nr_busy_cpus > 1)
+		return WP_DID_KICK;
+	if (c->nr_fair && c->nr_levels &&
+	    wp_check_cpu_capacity(c, WP_AT(ctx->doms, c->dom[0])->imbalance_pct))
+		return WP_DID_KICK;
+#ifndef WP_LIVE
+	if (!ctx->params.balance_classes && wp_asym_kick_5_4(ctx, cpu))
+		return WP_DID_KICK;
+#endif
+	return stats;
+}
+
+/* The first CPU whose tick is stopped, if it is still idle. */
+WP_INLINE u32 wp_nohz_first(struct wp_ctx *ctx)
+{
+	u32 cpu;
+
+	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS) {
+		if (wp_in_nohz(ctx, cpu))
+			return wp_idle_at(ctx, cpu) ? cpu : WP_NONE;
+	}
+	return WP_NONE;
+}
+
+/* The idle CPU that a kick goes to, once per kick. */
+WP_FN u32 wp_find_new_ilb(struct wp_ctx *ctx WP_NONNULL)
+{
+	u32 first = wp_nohz_first(ctx);
+
+#ifndef WP_LIVE
+	if (ctx->params.nohz_form == WP_NOHZ_31)
+		return wp_ilb_target(ctx, first);
+#endif
+	return first;
+}
+
+/* A CPU was kicked to balance: for whom does it? Returns enum wp_nohz_work. */
+WP_FN int wp_nohz_begin(struct wp_ctx *ctx WP_NONNULL, u32 cpu)
+{
+#ifndef WP_LIVE
+	if (ctx->params.nohz_form != WP_NOHZ_BLOCKED)
+		return wp_nohz_begin_old(ctx, cpu);
+#endif
+	return wp_idle_at(ctx, cpu) ? WP_NOHZ_DUE : WP_NOHZ_NOTHING;
+}
+
+/*
+ * The next idle CPU after `after` (WP_NONE: from the start). The home calls
+ * wp_update_blocked_averages for it and, if it was kicked to balance, balances for it.
+ */
+WP_FN u32 wp_nohz_next(struct wp_ctx *ctx WP_NONNULL, u32 after)
+{
+	u32 i, from = after == WP_NONE ? 0 : after + 1;
+
+	WP_FOR(i, ctx->nr_cpus - from, WP_MAX_CPUS) {
+		if (wp_in_nohz(ctx, from + i) && wp_idle_at(ctx, from + i))
+			return from + i;
+	}
+	return WP_NONE;
+}
+
+/* A pass over the idle CPUs is over. With `balanced` the next is due when the first of them is. */
+WP_FN int wp_nohz_pass_end(struct wp_ctx *ctx WP_NONNULL, u64 now_ns, u32 balanced)
+{
+	u64 next = wp_div(now_ns + 60000000000ull, ctx->tick_ns);
+	u32 cpu, blocked = 0;
+
+	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS) {
+		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+
+		if (!wp_in_nohz(ctx, cpu))
+			continue;
+		next = wp_min64(next, c->next_balance_tick);
+		blocked |= c->avg.load_avg || c->avg.util_avg;
+	}
+	ctx->nohz_has_blocked = blocked;
+	ctx->nohz_next_blocked_ns = now_ns + WP_BLOCKED_PERIOD_NS;
+	if (balanced)
+		ctx->nohz_next_balance_tick = next;
+	return 0;
+}

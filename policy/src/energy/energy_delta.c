@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The energy-aware wake-up as it is since 6.1, the estimate as it is since 6.12
+ * (docs/rules/energy-aware.md#em-cpu-energy, docs/rules/energy-aware.md#util-of-candidate,
+ * docs/rules/energy-aware.md#compute-energy, docs/rules/energy-aware.md#energy-wake-up). The
+ * estimate of 6.1 is in energy_6_1.c.
+ *
+ * Of each performance domain only the CPU with most spare capacity is of interest (it raises the
+ * frequency least), and in the previous CPU's domain only if it has more than that one. They are
+ * compared by what the task adds to their domain:
+ *
+ *   E(dst) = cost of the state that the most demanding CPU needs * busy time of the domain
+ *   delta(dst) = E(dst) - E(nowhere)
+ *
+ * The task is taken to add the same busy time anywhere; only the state differs. There is no
+ * margin. A CPU that meets the task's wish for performance comes before one that does not. Ties
+ * keep the previous CPU, then the first candidate.
+ *
+ * Kernel: find_energy_efficient_cpu(), compute_energy(), eenv_task_busy_time(),
+ *         eenv_pd_busy_time(), eenv_pd_max_util(), kernel/sched/fair.c;
+ *         em_pd_get_efficient_state() as wp_pd_cost(), include/linux/energy_model.h
+ * Tests: fixtures/energy, all/energy_7_3.rs, all/energy_7_3_oracle.rs
+ */
+#include "wakeplace/policy.h"
+
+/* First efficient state, within the limits (7.3), of at least `perf`; none: the highest allowed. */
+WP_INLINE u32 wp_pd_cost(const struct wp_ctx *ctx, const struct wp_perf_domain *pd, u32 perf)
+{
+	const struct wp_em_perf_table *t = wp_em_perf_table(pd);
+	u32 unlimited = WP_NOT_LIVE(ctx->params.energy_aware == WP_ENERGY_612);
+	u32 least = unlimited ? 0 : pd->min_state;
+	u32 most = unlimited ? t->nr_states - 1 : pd->max_state, i, state = most;
+
+	WP_FOR(i, most + 1, WP_MAX_STATES) {
+		const struct wp_em_perf_state *s = WP_AT(t->state, i);
+
+		if (i < least || s->performance < perf || s->inefficient)
+			continue;
+		state = i;
+		break;
+	}
+	return WP_AT(t->state, state)->cost;
+}
+
+/*
+ * Busy time of a domain's CPUs without the task, not bounded
+ * (docs/rules/energy-aware.md#compute-energy).
+ */
+WP_FN u32 wp_eenv_pd_busy_time(const struct wp_ctx *ctx WP_NONNULL, u32 index,
+			       const struct wp_task *task WP_NONNULL)
+{
+	const struct wp_perf_domain *pd = WP_AT(ctx->perf_doms, index);
+	u32 i, busy = 0;
+
+	WP_FOR(i, pd->nr_cpus, WP_MAX_CPUS) {
+		u32 cpu = *WP_AT(ctx->list, pd->first_cpu + i);
+		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+		struct wp_demand d =
+			wp_effective_cpu_util(ctx, c, wp_cpu_util(ctx, cpu, task, WP_NONE, 0));
+
+		if (c->online)
+			busy += d.util;
+	}
+	return busy;
+}
+
+/*
+ * The performance a domain runs at with the task on `dst`, WP_NONE: nowhere
+ * (docs/rules/energy-aware.md#compute-energy).
+ */
+WP_FN u32 wp_eenv_pd_max_util(const struct wp_ctx *ctx WP_NONNULL, u32 index,
+			      const struct wp_task *task WP_NONNULL, u32 dst)
+{
+	const struct wp_perf_domain *pd = WP_AT(ctx->perf_doms, index);
+	u32 i, most = 0;
+
+	WP_FOR(i, pd->nr_cpus, WP_MAX_CPUS) {
+		u32 cpu = *WP_AT(ctx->list, pd->first_cpu + i);
+		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+		u32 boost = !WP_NOT_LIVE(!ctx->params.runnable_boost);
+		struct wp_demand d =
+			wp_effective_cpu_util(ctx, c, wp_cpu_util(ctx, cpu, task, dst, boost));
+
+		if (!c->online)
+			continue;
+		if (cpu == dst && ctx->params.uclamp) {
+			/* An idle CPU's bound is that of a task which has left. */
+			u32 max = wp_uclamp_rq_is_idle(c) ? 0 : d.max;
+
+			d.min = wp_max(d.min, task->uclamp_min);
+			d.max = wp_max(max, task->uclamp_max);
+		}
+		most = wp_max(most, wp_sugov_effective_cpu_perf(ctx, &d));
+	}
+	return most;
+}
+
+/* One performance domain during a search. */
+struct wp_delta_pd {
+	u32 index;
+	u32 capacity;  /* of one CPU, less what limits take away */
+	u32 total;     /* ... of all its CPUs online */
+	u32 online;
+	u32 busy;
+	u32 prev_util;
+	s32 prev_fits; /* 0: the previous CPU is not here or holds the task in no way */
+	s64 prev_spare;
+	u32 cpu; /* with most spare capacity among those that fit best */
+	u32 util;
+	s32 fits;
+	s64 spare;
+};
+
+/* The whole search. */
+struct wp_delta_search {
+	u32 dom;
+	u32 task_busy;
+	u64 prev_delta;
+	u64 best_delta;
+	s32 prev_fits; /* -1: not, or all but the wish for performance */
+	s32 best_fits;
+	u32 prev_capacity;
+	u32 best_capacity;
+	u32 best_cpu;
+	u32 prev_usable;
+};
+
+/* Does the task fit with the hints of the queue it would join? */
+WP_FN int wp_delta_fits(const struct wp_ctx *ctx WP_NONNULL, u32 cpu,
+			const struct wp_task *task WP_NONNULL, u32 util)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	u32 min = wp_uclamp_eff_min(ctx, task), max = wp_uclamp_eff_max(ctx, task);
+
+	if (ctx->params.uclamp && !wp_uclamp_rq_is_idle(c)) {
+		min = wp_max(min, wp_uclamp_rq_min(ctx, c));
+		max = wp_max(max, wp_uclamp_rq_max(ctx, c));
+	}
+	return wp_util_fits_on(ctx, util, min, max, c);
+}
+
+/* Which CPUs of a domain are worth an estimate. */
+WP_FN int wp_delta_pick(const struct wp_ctx *ctx WP_NONNULL,
+			const struct wp_task *task WP_NONNULL, u32 prev, u32 dom_index,
+			struct wp_delta_pd *p WP_NONNULL)
+{
+	const struct wp_perf_domain *pd = WP_AT(ctx->perf_doms, p->index);
+	const struct wp_sched_domain *dom = WP_AT(ctx->doms, dom_index);
+	u32 i;
+
+	WP_FOR(i, pd->nr_cpus, WP_MAX_CPUS) {
+		u32 cpu = *WP_AT(ctx->list, pd->first_cpu + i);
+		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+		u32 util;
+		s64 spare;
+		s32 fits;
+
+		if (!c->online) {
+			WP_EXPLAIN(ctx, wp_drop(ctx, cpu, WP_DROP_OFFLINE));
+			continue;
+		}
+		if (!p->online++)
+			p->capacity = wp_get_actual_cpu_capacity(ctx, c);
+		if (!wp_span_has(dom, cpu) || !wp_allowed(task, cpu)) {
+			WP_EXPLAIN(ctx, wp_drop_barred(ctx, dom, cpu));
+			continue;
+		}
+		util = wp_cpu_util(ctx, cpu, task, cpu, 0);
+		fits = wp_delta_fits(ctx, cpu, task, util);
+		if (!fits) {
+			WP_EXPLAIN(ctx, wp_drop(ctx, cpu, WP_DROP_UNFIT));
+			continue;
+		}
+		spare = (s64)wp_sub(c->capacity, util);
+		if (cpu == prev) {
+			p->prev_util = util;
+			p->prev_fits = fits;
+			p->prev_spare = spare;
+		} else if (p->cpu == WP_NONE || fits > p->fits ||
+			   (fits == p->fits && spare > p->spare)) {
+			WP_EXPLAIN(ctx, wp_drop_pick(ctx, p->cpu, fits > p->fits));
+			p->cpu = cpu;
+			p->util = util;
+			p->fits = fits;
+			p->spare = spare;
+		} else {
+			WP_EXPLAIN(ctx, wp_drop_pick(ctx, cpu, fits < p->fits));
+		}
+	}
+	p->total = p->capacity * p->online;
+	return 0;
+}
+
+/* Energy of the domain with the task on `dst`, WP_NONE: nowhere. */
+WP_FN u64 wp_compute_energy(const struct wp_ctx *ctx WP_NONNULL,
+			    const struct wp_task *task WP_NONNULL,
+			    const struct wp_delta_pd *p WP_NONNULL, u32 task_busy, u32 dst)
+{
+	u32 busy = wp_min(p->total, p->busy + (dst == WP_NONE ? 0 : task_busy));
+	u32 perf;
+
+#ifndef WP_LIVE
+	if (ctx->params.energy_aware == WP_ENERGY_61)
+		return wp_em_cpu_energy_6_1(ctx, p->index, task, dst, busy, p->capacity);
+#endif
+	perf = wp_min(p->capacity, wp_eenv_pd_max_util(ctx, p->index, task, dst));
+	return (u64)wp_pd_cost(ctx, WP_AT(ctx->perf_doms, p->index), perf) * busy;
+}
+
+/* Is the domain's candidate worth an estimate, beside the best one so far? */
+WP_INLINE int wp_delta_eligible(const struct wp_delta_search *s, const struct wp_delta_pd *p)
+{
+	if (p->cpu == WP_NONE || p->spare <= p->prev_spare || p->fits < s->best_fits)
+		return 0;
+	return p->fits > 0 || p->capacity > s->best_capacity;
+}
+
+/*
+ * Look at one performance domain. Returns 1 if the estimate contradicts itself: it is lower with
+ * the task than without, because signals moved meanwhile or the task's hints bind.
+ */
+WP_INLINE int wp_delta_visit(struct wp_ctx *ctx, const struct wp_task *task, u32 prev,
+			     struct wp_delta_search *s, struct wp_delta_pd *p,
+			     struct wp_decision *dec)
+{
+	u64 base, with;
+
+	wp_delta_pick(ctx, task, prev, s->dom, p);
+	if (p->cpu == WP_NONE && !p->prev_fits)
+		return 0;
+	p->busy = wp_min(p->total, wp_eenv_pd_busy_time(ctx, p->index, task));
+	base = wp_compute_energy(ctx, task, p, 0, WP_NONE);
+	if (p->prev_fits) {
+		with = wp_compute_energy(ctx, task, p, s->task_busy, prev);
+		if (with < base)
+			return 1;
+		s->prev_usable = 1;
+		s->prev_fits = p->prev_fits;
+		s->prev_capacity = p->capacity;
+		s->prev_delta = with - base;
+		s->best_delta = wp_min64(s->best_delta, s->prev_delta);
+		wp_note_candidate(dec, prev, p->prev_util, (u32)p->prev_spare, p->prev_fits,
+				  s->prev_delta);
+	}
+	if (!wp_delta_eligible(s, p)) {
+		WP_EXPLAIN(ctx, wp_drop_pick_whole(ctx, p->cpu, p->spare <= p->prev_spare));
+		return 0;
+	}
+	with = wp_compute_energy(ctx, task, p, s->task_busy, p->cpu);
+	if (with < base)
+		return 1;
+	wp_note_candidate(dec, p->cpu, p->util, (u32)p->spare, p->fits, with - base);
+	if (p->fits > 0 && s->best_fits > 0 && with - base >= s->best_delta) {
+		WP_EXPLAIN(ctx, wp_drop(ctx, p->cpu, WP_DROP_MORE_ENERGY));
+		return 0;
+	}
+	WP_EXPLAIN(ctx, wp_drop_rival(ctx, s->best_cpu, p->fits > s->best_fits || p->fits < 0));
+	s->best_delta = with - base;
+	s->best_cpu = p->cpu;
+	s->best_fits = p->fits;
+	s->best_capacity = p->capacity;
+	return 0;
+}
+
+/* What the search came to. */
+WP_INLINE int wp_delta_choose(struct wp_decision *dec, u32 prev, const struct wp_delta_search *s)
+{
+	if (s->best_cpu == WP_NONE)
+		return wp_energy_decide(dec, prev, s->prev_usable ? WP_REASON_ENERGY_PREV :
+							  WP_REASON_ENERGY_NOTHING_FITS);
+	if (s->best_fits > s->prev_fits)
+		return wp_energy_decide(dec, s->best_cpu, s->prev_usable ?
+						WP_REASON_ENERGY_HINT :
+						WP_REASON_ENERGY_PREV_UNFIT);
+	if (s->best_fits > 0 && s->best_delta < s->prev_delta)
+		return wp_energy_decide(dec, s->best_cpu, WP_REASON_ENERGY_BEST);
+	if (s->best_fits < 0 && s->best_capacity > s->prev_capacity)
+		return wp_energy_decide(dec, s->best_cpu, WP_REASON_ENERGY_BIGGEST);
+	return wp_energy_decide(dec, prev, WP_REASON_ENERGY_PREV);
+}
+
+/* Busy time the task adds: its estimate, less what interrupts take of the previous CPU. */
+WP_INLINE u32 wp_eenv_task_busy_time(const struct wp_ctx *ctx, const struct wp_task *task, u32 prev)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, prev);
+	u32 full = c->capacity_orig, est = wp_task_util_est(ctx, task);
+
+	if (c->irq_util >= full)
+		return full;
+	return (u32)wp_div((u64)est * (full - c->irq_util), full);
+}
+
+/*
+ * Returns 1 and fills `dec` if this rule decides, 0 if the normal path must. The caller has
+ * checked that the energy model is active and the system not overutilized.
+ */
+WP_FN int wp_find_energy_efficient_cpu(struct wp_ctx *ctx WP_NONNULL,
+				       struct wp_task *task WP_NONNULL, u32 this_cpu, u32 prev,
+				       struct wp_decision *dec WP_NONNULL)
+{
+	struct wp_delta_search s = {
+		.dom = wp_energy_dom(ctx, this_cpu, prev,
+				     WP_AT(ctx->cpus, this_cpu)->asym_full_level),
+		.prev_delta = WP_NO_ENERGY,
+		.best_delta = WP_NO_ENERGY,
+		.prev_fits = -1,
+		.best_fits = -1,
+		.best_cpu = WP_NONE,
+	};
+	u32 i;
+
+	if (s.dom == WP_NONE)
+		return 0;
+	wp_sync_entity_load_avg(ctx, task);
+	if (!wp_task_util_est(ctx, task) && !wp_uclamp_eff_min(ctx, task))
+		return wp_energy_decide(dec, prev, WP_REASON_ENERGY_ZERO_UTIL);
+	s.task_busy = wp_eenv_task_busy_time(ctx, task, prev);
+	WP_FOR(i, ctx->nr_perf_doms, WP_MAX_PERF_DOMS) {
+		/* The kernel's list grows at its head: the last domain comes first. */
+		struct wp_delta_pd p = {
+			.index = ctx->nr_perf_doms - 1 - i,
+			.prev_spare = -1,
+			.cpu = WP_NONE,
+		};
+
+		if (wp_delta_visit(ctx, task, prev, &s, &p, dec))
+			return wp_energy_decide(dec, prev, WP_REASON_ENERGY_UNCLEAR);
+	}
+	wp_delta_choose(dec, prev, &s);
+	WP_EXPLAIN(ctx, wp_drop_loser(ctx, dec, prev, s.prev_usable, s.best_cpu,
+				      s.best_fits != s.prev_fits || s.best_fits < 0));
+	return 1;
+}
+
+/* The form in force. */
+WP_INLINE int wp_select_by_energy(struct wp_ctx *ctx, struct wp_task *task, u32 this_cpu, u32 prev,
+				  struct wp_decision *dec)
+{
+#ifndef WP_LIVE
+	if (ctx->params.energy_aware < WP_ENERGY_61)
+		return wp_find_energy_efficient_cpu_5_0(ctx, task, this_cpu, prev, dec);
+#endif
+	return wp_find_energy_efficient_cpu(ctx, task, this_cpu, prev, dec);
+}

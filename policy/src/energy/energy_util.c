@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What all forms of the energy-aware wake-up share: a CPU's utilisation with the task somewhere,
+ * the domain within which they look, and how a decision is noted
+ * (docs/rules/energy-aware.md#compute-energy-v3, docs/rules/energy-aware.md#sd-ea,
+ * docs/rules/energy-aware.md#util-of-candidate).
+ *
+ * Kernel: cpu_util(), kernel/sched/fair.c
+ * Tests: fixtures/energy, all/energy_vectors.rs
+ */
+#include "wakeplace/policy.h"
+
+#define WP_NO_ENERGY (~0ull)
+
+/*
+ * Utilisation of `cpu` if the waking task were on `dst`; WP_NONE: on no CPU. With `boost`, time
+ * in the queue counts like time on the CPU: what the frequency will follow.
+ */
+WP_FN u32 wp_cpu_util(const struct wp_ctx *ctx WP_NONNULL, u32 cpu,
+		      const struct wp_task *task WP_NONNULL, u32 dst, u32 boost)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	u32 util = c->avg.util_avg, est;
+
+	if (boost)
+		util = wp_max(util, c->avg.runnable_avg);
+	if (task->cpu == cpu && dst != cpu)
+		util = (u32)wp_sub(util, task->avg.util_avg);
+	else if (task->cpu != cpu && dst == cpu)
+		util += task->avg.util_avg;
+	if (ctx->params.util_est != WP_UTIL_EST_OFF) {
+		est = c->util_est;
+		if (dst == cpu)
+			est += wp_task_est(ctx, task);
+		util = wp_max(util, est);
+	}
+	return wp_min(util, c->capacity_orig);
+}
+
+/* A CPU that was looked at closely, for `explain`. */
+WP_INLINE void wp_note_candidate(struct wp_decision *dec, u32 cpu, u32 util, u32 spare, s32 fits,
+				 u64 energy)
+{
+	struct wp_candidate *cand;
+
+	if (dec->nr_candidates >= WP_MAX_CANDIDATES)
+		return;
+	cand = WP_AT(dec->candidate, dec->nr_candidates);
+	dec->nr_candidates++;
+	cand->cpu = cpu;
+	cand->util = util;
+	cand->spare = spare;
+	cand->fits = (u32)fits;
+	cand->energy = energy;
+}
+
+/* The lowest domain of `this_cpu`, from `level` on, that spans `prev_cpu`; WP_NONE if there is
+ * none. */
+WP_INLINE u32 wp_energy_dom(const struct wp_ctx *ctx, u32 this_cpu, u32 prev_cpu, u32 level)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, this_cpu);
+	u32 i;
+
+	WP_FOR(i, c->nr_levels, WP_MAX_LEVELS) {
+		u32 dom = *WP_AT(c->dom, i);
+
+		if (i >= level && wp_span_has(WP_AT(ctx->doms, dom), prev_cpu))
+			return dom;
+	}
+	return WP_NONE;
+}
+
+WP_INLINE int wp_energy_decide(struct wp_decision *dec, u32 cpu, u32 reason)
+{
+	dec->cpu = cpu;
+	dec->rule = WP_RULE_ENERGY;
+	dec->reason = reason;
+	return 1;
+}

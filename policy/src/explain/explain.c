@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The record of one decision, before and after the rules have added to it (explain.h), and what a
+ * copy of a context needs under another policy's parameters. Natively only; no decision depends on
+ * any of it.
+ *
+ * Tests: all/explain.rs
+ */
+#include "wakeplace/policy.h"
+
+/* Before a question. */
+void wp_explain_begin(struct wp_explain *x)
+{
+	u32 cpu;
+
+	wp_explain_forget(x);
+	x->target = WP_NONE;
+	x->no_energy = WP_NO_ENERGY_ASKED;
+	for (cpu = 0; cpu < WP_MAX_CPUS; cpu++)
+		WP_AT(x->seen, cpu)->energy = WP_NO_ENERGY;
+}
+
+/* Does the task fit, as the rule that decided asks? The energy-aware one counts what is there. */
+WP_INLINE u32 wp_explain_fits(const struct wp_ctx *ctx, const struct wp_task *task, u32 rule,
+			      u32 cpu, u32 util)
+{
+	if (rule != WP_RULE_ENERGY)
+		return (u32)wp_util_fits(ctx, wp_task_util_est(ctx, task),
+					 wp_uclamp_eff_min(ctx, task), wp_uclamp_eff_max(ctx, task),
+					 cpu);
+	if (ctx->params.energy_aware < WP_ENERGY_61)
+		return !wp_unfit(util, WP_AT(ctx->cpus, cpu)->capacity);
+	return (u32)wp_delta_fits(ctx, cpu, task, util);
+}
+
+/* How a CPU stands: whatever the rule has looked at. */
+WP_INLINE void wp_explain_cpu(const struct wp_ctx *ctx, const struct wp_task *task, u32 rule,
+			      u32 cpu, struct wp_seen *seen)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+
+	seen->capacity = c->capacity;
+	seen->util = wp_cpu_util(ctx, cpu, task, cpu, 0);
+	seen->spare = (u32)wp_sub(c->capacity, seen->util);
+	seen->fits = wp_explain_fits(ctx, task, rule, cpu, seen->util);
+	if (seen->drop != WP_DROP_NOT_LOOKED_AT)
+		return;
+	if (!c->online)
+		seen->drop = WP_DROP_OFFLINE;
+	else if (!wp_allowed(task, cpu))
+		seen->drop = WP_DROP_NOT_ALLOWED;
+}
+
+/* Up to where a run is short, as wp_is_short has it; whether that end belongs to it differs. */
+WP_INLINE u64 wp_short_limit_ns(const struct wp_ctx *ctx, u32 this_cpu)
+{
+	switch (ctx->params.sis_short_test) {
+	case WP_SHORT_UP_TO_WHOLE:
+		return wp_short_granularity(ctx);
+	case WP_SHORT_MIGRATION:
+		return ctx->params.migration_cost_ns;
+	case WP_SHORT_SCAN_COST:
+		return wp_scan_cost_ns(ctx, this_cpu);
+	default:
+		return wp_short_granularity(ctx) / 8;
+	}
+}
+
+/* After the answer: the facts of every CPU, and what the rule estimated. Brings the task's signals
+ * up to date. */
+void wp_explain_end(struct wp_ctx *ctx, struct wp_task *task, const struct wp_decision *dec,
+		    u32 this_cpu)
+{
+	struct wp_explain *x = wp_explain_of(ctx);
+	u32 i;
+
+	wp_sync_entity_load_avg(ctx, task);
+	WP_FOR(i, ctx->nr_cpus, WP_MAX_CPUS) {
+		wp_explain_cpu(ctx, task, dec->rule, i, WP_AT(x->seen, i));
+	}
+	WP_FOR(i, dec->nr_candidates, WP_MAX_CANDIDATES) {
+		const struct wp_candidate *cand = WP_AT(dec->candidate, i);
+		struct wp_seen *seen = WP_AT(x->seen, cand->cpu);
+
+		seen->util = cand->util;
+		seen->spare = cand->spare;
+		seen->fits = cand->fits;
+		seen->energy = cand->energy;
+	}
+	WP_AT(x->seen, dec->cpu)->drop = WP_DROP_NONE;
+	x->short_known = ctx->params.sis_short_affine || ctx->params.sis_short_stack;
+	x->is_short = (u32)wp_is_short(ctx, wp_task_run(ctx, task), wp_scan_cost_ns(ctx, this_cpu));
+	x->short_ns = wp_short_limit_ns(ctx, this_cpu);
+}
+
+/*
+ * The parameters of this context were another policy's when its state came about. What that policy
+ * did not keep is made up from the signals as they are: the tipping point if energy-aware placement
+ * was not active, the hints of searches if it searches other domains or by other limits.
+ */
+void wp_explain_adopt(struct wp_ctx *ctx, u32 was_active, u32 same_search)
+{
+	u32 cpu;
+
+	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS) {
+		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+		u32 level = wp_search_level(ctx, c);
+
+		if (!c->online)
+			continue;
+		if (!was_active)
+			wp_check_update_overutilized_status(ctx, c);
+		if (same_search)
+			continue;
+		if (level != WP_NONE)
+			wp_update_idle_cpu_scan(ctx, cpu, level);
+		if (wp_cpu_idle(c))
+			wp_update_idle_core(ctx, c, cpu);
+	}
+}

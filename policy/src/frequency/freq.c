@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Frequency requests: schedutil and the two fixed governors (docs/rules/capacity.md#schedutil,
+ * docs/rules/energy-aware.md#util-to-freq).
+ *
+ * A request is recorded in the frequency domain; the home applies it after the hardware's latency
+ * and reports back. Until then no further request is made, as with a driver that switches in a
+ * kernel thread. Where the kernel sets the frequencies itself (freq_external), it is told of each
+ * CPU's demand instead.
+ *
+ * Kernel: sugov_next_freq_shared(), sugov_update_shared(), sugov_hold_freq(),
+ *         sugov_effective_cpu_perf(), kernel/sched/cpufreq_schedutil.c; effective_cpu_util(),
+ *         kernel/sched/syscalls.c; cpu_util_cfs_boost(), kernel/sched/fair.c;
+ *         cpufreq_update_util(), kernel/sched/sched.h; map_util_freq(),
+ *         include/linux/sched/cpufreq.h
+ * Tests: fixtures/frequency, all/frequency.rs
+ */
+#include "wakeplace/policy.h"
+
+/* 25 % headroom: the frequency at which `util` fills 80 % of the CPU. May exceed max_khz. */
+WP_INLINE u32 wp_map_freq(u32 util, u32 max_khz, u32 capacity)
+{
+	return (u32)wp_div((u64)(max_khz + (max_khz >> 2)) * util, capacity);
+}
+
+WP_FN u32 wp_map_util_freq(u32 util, u32 max_khz, u32 capacity)
+{
+	return wp_map_freq(util, max_khz, capacity);
+}
+
+WP_INLINE u32 wp_opp_khz(const struct wp_ctx *ctx, const struct wp_freq_dom *fd, u32 opp)
+{
+	return *WP_AT(ctx->opp_khz, fd->first_opp + opp);
+}
+
+/* Lowest operating point of at least `khz`, else the highest; none of those to skip. */
+WP_INLINE u32 wp_opp_at_least(const struct wp_ctx *ctx, const struct wp_freq_dom *fd, u32 khz,
+			      u64 skip)
+{
+	u32 i, opp = fd->nr_opps - 1;
+
+	WP_FOR(i, fd->nr_opps, WP_MAX_STATES) {
+		if ((skip >> i) & 1)
+			continue;
+		if (wp_opp_khz(ctx, fd, i) >= khz) {
+			opp = i;
+			break;
+		}
+	}
+	return opp;
+}
+
+/* Smallest time between two frequency changes, from the parameters or by the era's own rule. */
+WP_FN u32 wp_rate_limit_us(const struct wp_ctx *ctx WP_NONNULL, u32 freq_dom)
+{
+	u64 us = WP_AT(ctx->freq_doms, freq_dom)->transition_latency_us;
+
+	if (ctx->params.rate_limit_us != WP_NONE)
+		return ctx->params.rate_limit_us;
+	if (!us)
+		return 1000;
+	us = us * ctx->params.rate_limit_multiplier +
+	     us * ctx->params.rate_limit_extra_percent / 100;
+	return (u32)wp_min64(us, ctx->params.rate_limit_cap_us);
+}
+
+/* What a CPU is asked to do, and within which limits it may be served. */
+struct wp_demand {
+	u32 util;
+	u32 min;
+	u32 max;
+};
+
+/*
+ * The demand of a CPU whose fair tasks show `fair`: with the other classes and interrupts
+ * (docs/rules/capacity.md#schedutil). Where a kernel beneath runs the deadline class, dl_util
+ * stands for its bandwidth. A queued RT task wants all, by the class's own rule or, where hints
+ * count, by its default hint.
+ */
+WP_INLINE struct wp_demand wp_effective_cpu_util(const struct wp_ctx *ctx, const struct wp_cpu *c,
+						 u32 fair)
+{
+	u32 full = c->capacity_orig, irq = c->irq_util;
+	u32 util = fair + c->rt_util + c->dl_util;
+	u32 reserved = WP_SIM(c->classes.kept) ? wp_cpu_bw_dl(c) : c->dl_util;
+	struct wp_demand d = { full, full, full };
+
+	if (irq >= full)
+		return d;
+	if (!c->rt_runnable) {
+		d.min = wp_max(irq + reserved, wp_uclamp_rq_min(ctx, c));
+		d.max = wp_min(full, wp_uclamp_rq_max(ctx, c));
+	}
+	if (util < full)
+		d.util = wp_min(full, (u32)wp_div((u64)util * (full - irq), full) + irq);
+	return d;
+}
+
+/* The performance to run at: 25 % more than the demand, but not more than the limits. */
+WP_INLINE u32 wp_sugov_effective_cpu_perf(const struct wp_ctx *ctx, const struct wp_demand *d)
+{
+	u32 headroom = wp_headroom(ctx) ? d->util >> 2 : 0;
+
+	return wp_max(d->min, wp_min(d->max, d->util + headroom));
+}
+
+/* The fair class's demand for speed: time in the queue counts like time on the CPU. */
+WP_INLINE u32 wp_cpu_util_cfs_boost(const struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	u32 util = wp_cpu_util_cfs(ctx, c);
+
+	if (!WP_NOT_LIVE(ctx->params.runnable_is_load || !ctx->params.runnable_boost))
+		util = wp_max(util, c->avg.runnable_avg);
+	return wp_min(util, c->capacity_orig);
+}
+
+/* What one CPU asks for in the oldest form, on its own capacity scale. */
+WP_INLINE u32 wp_freq_util(const struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	u32 util = c->dl_util;
+
+#ifndef WP_LIVE
+	if (ctx->params.freq_other_classes)
+		return wp_sugov_get_util_6_7(ctx, c);
+#endif
+	if (c->nr_fair || ctx->params.blocked_util_in_freq)
+		util += wp_max(c->avg.util_avg,
+			       ctx->params.util_est != WP_UTIL_EST_OFF ? c->util_est : 0);
+	if (WP_NOT_LIVE(ctx->params.util_est_faster))
+		util = wp_max(util, c->dl_util + wp_util_est_faster(ctx, c));
+	if (WP_SIM(c->classes.kept))
+		return wp_class_freq_util(c, util - c->dl_util);
+	return wp_min(util, c->capacity_orig);
+}
+
+/* The domain's wish, by its most demanding CPU, in kHz; may exceed the highest frequency. */
+WP_INLINE u32 wp_sugov_next_freq_shared(const struct wp_ctx *ctx, const struct wp_freq_dom *fd,
+					u32 capacity)
+{
+	u32 max_khz = wp_opp_khz(ctx, fd, fd->nr_opps - 1);
+	u32 i, most = 0;
+
+	WP_FOR(i, fd->nr_cpus, WP_MAX_CPUS) {
+		u32 cpu = *WP_AT(ctx->list, fd->first_cpu + i);
+		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+
+		if (ctx->params.freq_perf_form) {
+			struct wp_demand d =
+				wp_effective_cpu_util(ctx, c, wp_cpu_util_cfs_boost(ctx, c));
+
+			if (WP_SIM(fd->io_boosted))
+				d.util = wp_max(d.util, c->classes.io_floor);
+			most = wp_max(most, wp_sugov_effective_cpu_perf(ctx, &d));
+		} else {
+			most = wp_max(most, wp_freq_util(ctx, c));
+			if (WP_SIM(fd->io_boosted))
+				most = wp_max(most, c->classes.io_floor);
+		}
+	}
+	if (ctx->params.freq_perf_form)
+		return (u32)wp_div((u64)max_khz * most, capacity);
+	return wp_map_freq(most, max_khz, capacity);
+}
+
+/*
+ * The fair class's demand on a CPU as a kernel's schedutil is to see it, 0..1024. That adds RT,
+ * deadline and interrupt time and the headroom; the hints of tasks it does not know, so the
+ * request is bounded to where the headroom leads to them.
+ */
+WP_INLINE u32 wp_perf_request(const struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	u32 util = wp_cpu_util_cfs_boost(ctx, c);
+	u32 min = wp_uclamp_rq_min(ctx, c), max = wp_uclamp_rq_max(ctx, c);
+
+	if (wp_governor(ctx) != WP_GOV_SCHEDUTIL)
+		return wp_governor(ctx) == WP_GOV_PERFORMANCE ? WP_SCALE : 0;
+	if (!wp_headroom(ctx)) /* it will be added: take it back before */
+		util = util * 4 / 5;
+	if (max < WP_SCALE)
+		util = wp_min(util, max * 4 / 5);
+	return wp_max(util, wp_min((min * 4 + 4) / 5, c->capacity_orig));
+}
+
+/* The same for the home. */
+WP_FN u32 wp_cpu_perf_request(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
+{
+	return wp_perf_request(ctx, WP_AT(ctx->cpus, cpu));
+}
+
+/* A lone CPU that has not been idle since the last update does not slow down. */
+WP_INLINE int wp_sugov_hold_freq(struct wp_freq_dom *fd, const struct wp_cpu *c)
+{
+	int busy = fd->nr_cpus == 1 && fd->saved_idle_calls == c->idle_calls;
+
+	fd->saved_idle_calls = c->idle_calls;
+	return busy;
+}
+
+/* The kernel sets the frequencies: report a demand that changed. */
+WP_FN int wp_freq_report(const struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c WP_NONNULL)
+{
+	u32 request = wp_perf_request(ctx, c);
+
+	if (request == c->perf_request)
+		return 0;
+	c->perf_request = request;
+	return WP_DID_FREQ;
+}
+
+/* The highest point that may be used is asked for, and stays so. */
+WP_INLINE int wp_freq_full(struct wp_freq_dom *fd, u64 now_ns)
+{
+	u32 cut = WP_SIM(fd->cut_opps) ? fd->cut_opps : 0;
+
+	if (fd->in_progress || !fd->nr_opps || fd->next_opp == fd->nr_opps - 1 - cut)
+		return 0;
+	fd->next_opp = fd->nr_opps - 1 - cut;
+	fd->last_update_ns = now_ns;
+	fd->last_raw_khz = WP_NONE;
+	fd->in_progress = 1;
+	return WP_DID_FREQ;
+}
+
+/* The core sets them: see whether the CPU's domain needs another operating point. */
+WP_FN int wp_sugov_update_shared(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c WP_NONNULL,
+				 u64 now_ns)
+{
+	struct wp_freq_dom *fd = WP_AT(ctx->freq_doms, c->freq_dom);
+	int forced = WP_SIM(fd->limits_changed); /* a limit, or more deadline bandwidth */
+	u32 raw, opp, busy;
+
+	if (WP_SIM(c->classes.io_boost))
+		wp_io_update(ctx, c, now_ns);
+	if (wp_governor(ctx) == WP_GOV_PERFORMANCE)
+		return wp_freq_full(fd, now_ns);
+	if (wp_governor(ctx) != WP_GOV_SCHEDUTIL || fd->in_progress || !fd->nr_opps)
+		return 0;
+	if (fd->updated_once && !forced &&
+	    now_ns - fd->last_update_ns < (u64)wp_rate_limit_us(ctx, c->freq_dom) * 1000)
+		return 0;
+	busy = (u32)wp_sugov_hold_freq(fd, c); /* every update moves the mark */
+	if (WP_SIM(fd->io_boosted))
+		wp_io_floors(ctx, fd, now_ns);
+	if (forced)
+		fd->limits_changed = 0;
+	raw = wp_sugov_next_freq_shared(ctx, fd, c->capacity_orig);
+	if (raw == fd->last_raw_khz && fd->updated_once && !forced)
+		return 0;
+	fd->last_raw_khz = raw;
+	opp = wp_opp_at_least(
+		ctx, fd, raw,
+		WP_NOT_LIVE(!ctx->params.freq_skip_inefficient) ? 0 : fd->inefficient_opps);
+	if (WP_SIM(fd->cut_opps))
+		opp = wp_min(opp, fd->nr_opps - 1 - fd->cut_opps);
+	if (opp < fd->next_opp && busy && !forced) {
+		fd->last_raw_khz = WP_NONE; /* look again next time */
+		return 0;
+	}
+	if (opp == fd->next_opp)
+		return 0;
+	fd->next_opp = opp;
+	fd->last_update_ns = now_ns;
+	fd->updated_once = 1;
+	fd->in_progress = 1;
+	return WP_DID_FREQ;
+}
+
+/*
+ * Called where a CPU's signals changed. Returns WP_DID_FREQ if the domain has a new request, or
+ * the CPU has one under freq_external.
+ */
+WP_INLINE int wp_cpufreq_update_util(struct wp_ctx *ctx, struct wp_cpu *c, u64 now_ns)
+{
+	if (!ctx->freq_external)
+		return wp_sugov_update_shared(ctx, c, now_ns);
+	return ctx->freq_schedutil ? wp_freq_report(ctx, c) : 0; /* no other governor listens */
+}
+
+/* The hardware runs at `opp` from now on. */
+WP_FN int wp_freq_applied(struct wp_ctx *ctx WP_NONNULL, u32 freq_dom, u32 opp)
+{
+	struct wp_freq_dom *fd = WP_AT(ctx->freq_doms, freq_dom);
+	u64 max_khz = wp_opp_khz(ctx, fd, fd->nr_opps - 1);
+	u32 i;
+
+	fd->cur_opp = opp;
+	fd->in_progress = 0;
+	WP_FOR(i, fd->nr_cpus, WP_MAX_CPUS) {
+		u32 cpu = *WP_AT(ctx->list, fd->first_cpu + i);
+
+		WP_AT(ctx->cpus, cpu)->freq_scale =
+			(u32)wp_div((u64)wp_opp_khz(ctx, fd, opp) * WP_SCALE, max_khz);
+#ifndef WP_LIVE
+		wp_mc_freq(ctx, cpu, wp_opp_khz(ctx, fd, opp));
+#endif
+	}
+	return 0;
+}

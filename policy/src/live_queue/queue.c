@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The live scheduler's queues: one per CPU, earliest eligible virtual deadline first, as the fair
+ * class has it since 6.6. The home owns the queue (a dispatch queue of sched_ext, a list in the
+ * simulator) and keeps it in the order of deadline_ns; what a task's times are, when its slice is
+ * over, whom it preempts and who is due is decided here, for both.
+ *
+ * Kernel: place_entity() as wp_live_queue_join(), entity_eligible(), update_deadline(),
+ * yield_task_fair()
+ *         as wp_yield_task(), kernel/sched/fair.c
+ * Tests: all/queue.rs
+ */
+#include "wakeplace/policy.h"
+
+/* The task joins the queue of `cpu`. Debts of a sleeper are forgiven as far as its last queue has
+ * caught up with it since, or has nobody left. */
+WP_INLINE void wp_live_queue_join(struct wp_ctx *ctx, struct wp_task *task, u32 cpu, u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	u64 lag = task->vq_lag_ns, rest = task->deadline_ns, caught;
+	u32 load;
+
+	if ((s64)lag < 0) {
+		const struct wp_cpu *last = WP_AT(ctx->cpus, task->vtime_cpu);
+
+		caught = last->vq_load ? wp_avg_vruntime(last, now_ns) - task->vtime_ns : 0;
+		if ((s64)caught > (s64)lag)
+			lag = (s64)caught > 0 ? 0 : caught;
+	}
+	wp_update_avg_vruntime(c, now_ns);
+	load = c->vq_load;
+	if (!load)
+		lag = 0;
+	else if (lag)
+		WP_ADD(&c->vtime_now_ns, 0 - wp_live_queue_share(lag, task->weight, load));
+	task->vtime_cpu = cpu;
+	task->vtime_ns = c->vtime_now_ns - lag;
+	if (!rest)
+		rest = wp_live_queue_scale(wp_live_queue_slice_ns(ctx), task->weight);
+	task->deadline_ns = task->vtime_ns + rest;
+	task->vq_weight = task->weight;
+	WP_ADD(&c->vq_load, task->weight);
+}
+
+/*
+ * The deadline that a waiting task will have once it has gone over to the queue of `cpu`, which is
+ * where its home inserts it. Nothing changes: whether it can be had is known only then.
+ */
+WP_FN u64 wp_live_queue_deadline_on(const struct wp_ctx *ctx WP_NONNULL,
+				    const struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns)
+{
+	const struct wp_cpu *from = WP_AT(ctx->cpus, task->vtime_cpu);
+	const struct wp_cpu *to = WP_AT(ctx->cpus, cpu);
+	u64 lag = wp_avg_vruntime(from, now_ns) - task->vtime_ns,
+	    mean = wp_avg_vruntime(to, now_ns);
+	u32 load = to->vq_load; /* read once: it may become 0 */
+
+	if ((s64)lag < 0 && from->vq_load <= task->vq_weight + from->vq_kept_load)
+		lag = 0; /* nobody is awake there to whom it owes */
+	lag = load ? wp_live_queue_clamp(lag, wp_live_queue_most_lag(ctx, task->weight)) : 0;
+	mean -= load ? wp_live_queue_share(lag, task->weight, load) : 0;
+	return mean - lag + (task->deadline_ns - task->vtime_ns);
+}
+
+/*
+ * Has the queue of its previous CPU kept the task that wakes? Then it goes on there without a
+ * choice. Placed like any other it would wait anywhere that is not idle, and pairs in a hurry chase
+ * each other over idle CPUs (docs/decisions/043).
+ */
+WP_INLINE int wp_live_queue_holds(const struct wp_ctx *ctx, const struct wp_task *task,
+				  const struct wp_request *req)
+{
+	return wp_live_queue_is_kept(ctx, task) && task->vtime_cpu == req->prev_cpu &&
+	       WP_AT(ctx->cpus, req->prev_cpu)->online && wp_allowed(task, req->prev_cpu);
+}
+
+/* A slice that is over is followed by the next. */
+WP_INLINE void wp_update_deadline(const struct wp_ctx *ctx, struct wp_cpu *c, u64 curr)
+{
+	if (wp_live_queue_ahead(curr, c->curr_deadline_ns) >= 0)
+		c->curr_deadline_ns =
+			curr + wp_live_queue_scale(wp_live_queue_slice_ns(ctx), c->curr_weight);
+}
+
+/* It stops, for whatever reason: what it ran counts. */
+WP_SMALL_FN int wp_live_queue_stop(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+				   u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, task->vtime_cpu);
+
+	if (!task->vq_runs)
+		return 0;
+	task->vq_runs = 0;
+	wp_update_avg_vruntime(c, now_ns);
+	task->vtime_ns = wp_live_queue_curr(c, now_ns);
+	wp_update_deadline(ctx, c, task->vtime_ns);
+	task->deadline_ns = c->curr_deadline_ns;
+	c->curr_weight = 0;
+	return 0;
+}
+
+/* It leaves its queue, to go to another one or to sleep, unless the queue keeps it. A sleeper comes
+ * back with a new slice, the other one with the rest of this. */
+WP_SMALL_FN int wp_live_queue_leave(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+				    u32 sleeps, u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, task->vtime_cpu);
+	u32 weight = task->vq_weight, load;
+	u64 lag, rest;
+
+	if (!weight)
+		return 0;
+	if (task->vq_place) {
+		wp_delayed_part(ctx, task, now_ns);
+		return 0;
+	}
+	task->woken_sync = 0; /* a wake-up by the target's list asks for no CPU */
+	wp_live_queue_stop(ctx, task, now_ns);
+	wp_update_avg_vruntime(c, now_ns);
+	lag = c->vtime_now_ns - task->vtime_ns;
+	rest = task->deadline_ns - task->vtime_ns;
+	load = c->vq_load;
+	if (load <= weight + c->vq_kept_load) { /* nobody is awake then */
+		wp_delayed_drain(c);
+		if (load <= weight || (s64)lag < 0)
+			lag = 0;
+	} else if (sleeps && (s64)lag < 0 && wp_delayed_keep(ctx, c, task)) {
+		return 0;
+	}
+	wp_live_queue_without(c, weight, lag);
+	wp_live_queue_left(ctx, task, lag, sleeps || (s64)rest <= 0 ? 0 : rest);
+	return 0;
+}
+
+/* The weight of a task that is in no queue changes: what it is owed and its slice are run time. */
+WP_INLINE void wp_live_queue_reweigh(struct wp_task *task, u32 weight)
+{
+	u64 lag = task->vq_lag_ns;
+
+	if (task->vq_weight || !weight)
+		return;
+	task->vq_lag_ns = wp_live_queue_share(lag, task->weight, weight);
+	task->vtime_ns += lag - task->vq_lag_ns;
+	task->deadline_ns = wp_live_queue_share(task->deadline_ns, task->weight, weight);
+}
+
+/* The task waits on `cpu` from now on: its place in that queue's order is deadline_ns. */
+WP_SMALL_FN int wp_live_queue_place(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+				    u32 cpu, u64 now_ns)
+{
+	if (wp_live_queue_goes_on(ctx, task, cpu, now_ns) ||
+	    (task->vq_weight == task->weight && task->vtime_cpu == cpu))
+		return 0;
+	wp_live_queue_leave(ctx, task, 0, now_ns);
+	wp_live_queue_join(ctx, task, cpu, now_ns);
+	return 0;
+}
+
+/* It begins to run on `cpu`, where it may have come past the queue (pulled, or from a queue for
+ * all). */
+WP_SMALL_FN int wp_live_queue_start(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+				    u32 cpu, u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+
+	wp_live_queue_place(ctx, task, cpu, now_ns);
+	c->curr_vtime_ns = task->vtime_ns;
+	c->curr_deadline_ns = task->deadline_ns;
+	c->curr_start_ns = now_ns;
+	c->vq_clock_ns = now_ns;
+	c->curr_idle_policy = task->idle_policy;
+	c->curr_weight = task->weight;
+	task->vq_runs = 1;
+	return 0;
+}
+
+/* Is the waiting task owed time in the queue of `cpu`? Whoever waits for a SCHED_IDLE one is. */
+WP_FN int wp_entity_eligible(const struct wp_ctx *ctx WP_NONNULL,
+			     const struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+
+	if (c->curr_weight && c->curr_idle_policy && !task->idle_policy)
+		return 1;
+	return wp_live_queue_ahead(wp_avg_vruntime(c, now_ns), task->vtime_ns) >= 0;
+}
+
+/*
+ * Should the queued task run at once instead of the one that runs on `cpu`? Not while that one is
+ * owed time and has not had its slice, nor soon after it began if the waker said that it would
+ * sleep (docs/decisions/043). The home asks besides whether one of the first WP_LIVE_QUEUE_LOOKS
+ * that wait goes before it (wp_live_queue_before).
+ */
+WP_SMALL_FN int wp_live_queue_preempts(struct wp_ctx *ctx WP_NONNULL,
+				       const struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	u64 curr, deadline = c->curr_deadline_ns;
+
+	if (!c->curr_weight)
+		return 0;
+	if (c->curr_idle_policy != task->idle_policy)
+		return (int)c->curr_idle_policy;
+	if (task->woken_sync && wp_sub(now_ns, c->curr_start_ns) < ctx->params.vq_sync_run_ns)
+		return 0;
+	if (!wp_entity_eligible(ctx, task, cpu, now_ns) ||
+	    wp_live_queue_sleeper_before(c, task->deadline_ns, now_ns))
+		return 0;
+	curr = wp_live_queue_curr(c, now_ns);
+	if (wp_live_queue_ahead(curr, wp_avg_vruntime(c, now_ns)) > 0)
+		return 1;
+	if (wp_live_queue_ahead(curr, deadline) < 0)
+		return 0;
+	deadline = curr + wp_live_queue_scale(wp_live_queue_slice_ns(ctx), c->curr_weight);
+	return wp_live_queue_ahead(deadline, task->deadline_ns) >= 0;
+}
+
+/* Does `first`, which waits already, go before `task` in the queue of `cpu`? 1: yes. 0: it is not
+ * eligible. -1: its deadline is later, as are those of all behind it. */
+WP_FN int wp_live_queue_before(const struct wp_ctx *ctx WP_NONNULL,
+			       const struct wp_task *first WP_NONNULL,
+			       const struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns)
+{
+	if (wp_live_queue_ahead(first->deadline_ns, task->deadline_ns) > 0)
+		return -1;
+	return wp_entity_eligible(ctx, first, cpu, now_ns);
+}
+
+/* What is left of the running task's slice on `cpu`, ns. */
+WP_FN u64 wp_slice_left_ns(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	u64 rest = c->curr_deadline_ns - wp_live_queue_curr(c, now_ns);
+
+	if (!c->curr_weight || (s64)rest <= 0)
+		return 0;
+	return wp_div(rest * c->curr_weight + WP_SCALE - 1, WP_SCALE);
+}
+
+/*
+ * sched_yield: the running task of `cpu` lets others go first. If it is owed time, the rest of its
+ * slice counts as run (docs/rules/queues.md#eevdf). Returns 0, and nothing has happened, if it is
+ * alone: not even a sleeper is kept that could have its turn.
+ */
+WP_FN int wp_yield_task(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 nr_waiting, u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	u64 curr = wp_live_queue_curr(c, now_ns), rest;
+
+	if (!nr_waiting && !c->vq_kept_load)
+		return 0;
+	if (!c->curr_weight)
+		return 1;
+	wp_update_avg_vruntime(c, now_ns);
+	wp_update_deadline(ctx, c, curr);
+	if (wp_live_queue_ahead(curr, c->vtime_now_ns) > 0)
+		return 1;
+	rest = c->curr_deadline_ns - curr;
+	c->curr_vtime_ns += rest;
+	c->curr_deadline_ns += wp_live_queue_scale(wp_live_queue_slice_ns(ctx), c->curr_weight);
+	WP_ADD(&c->vtime_now_ns, wp_live_queue_share(rest, c->curr_weight, wp_max(c->vq_load, 1)));
+	return 1;
+}
+
+/* V is up to date. One sleeper that is due leaves, unless it is behind one that is eligible and has
+ * this deadline (`bounded`), or behind the running task. Returns 0 if none does. */
+WP_INLINE int wp_live_queue_retire_one(const struct wp_ctx *ctx, struct wp_cpu *c, u32 bounded,
+				       u64 bound, u64 now_ns)
+{
+	u64 curr = wp_live_queue_curr(c, now_ns);
+
+	if (c->curr_weight && wp_live_queue_ahead(c->vtime_now_ns, curr) >= 0) {
+		wp_update_deadline(ctx, c, curr);
+		if (!bounded || wp_live_queue_ahead(c->curr_deadline_ns, bound) < 0)
+			bound = c->curr_deadline_ns;
+		bounded = 1;
+	}
+	return wp_live_queue_let_first_go(c, bounded, bound);
+}
+
+/*
+ * The CPU looks for its next task: `next` is the first that waits and is eligible, or else the
+ * first. If it is a sleeper's turn before that, it leaves, and 1 is returned: V has grown, another
+ * one may be the next, and the home asks again.
+ */
+WP_FN int wp_live_queue_retire(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *next WP_NONNULL,
+			       u32 cpu, u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	u32 bounded;
+
+	if (!c->vq_kept_load)
+		return 0;
+	wp_update_avg_vruntime(c, now_ns);
+	bounded = (u32)wp_entity_eligible(ctx, next, cpu, now_ns);
+	return wp_live_queue_retire_one(ctx, c, bounded, next->deadline_ns, now_ns);
+}
+
+/* At the tick, or at its timer: has the running task of `cpu` had its slice while others wait? */
+WP_FN int wp_live_queue_expired(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 nr_waiting, u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	u32 i;
+
+	wp_update_avg_vruntime(c, now_ns);
+	if (!c->curr_weight)
+		return 0;
+	if (nr_waiting)
+		return !wp_slice_left_ns(ctx, cpu, now_ns);
+	wp_update_deadline(ctx, c, wp_live_queue_curr(c, now_ns));
+	if (!c->vq_kept_load)
+		return 0;
+	WP_FOR(i, WP_LIVE_QUEUE_SLEEPERS, WP_LIVE_QUEUE_SLEEPERS) /* nobody else looks for them */
+		if (!wp_live_queue_retire_one(ctx, c, 0, 0, now_ns))
+			break;
+	return 0;
+}
+
+/*
+ * The CPU looks at its queue while its task could go on: is the waiting one, the first that is
+ * eligible, due before it? A SCHED_IDLE task always gives way.
+ */
+WP_FN int wp_live_queue_yields(struct wp_ctx *ctx WP_NONNULL,
+			       const struct wp_task *first WP_NONNULL, u32 cpu, u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	u64 curr = wp_live_queue_curr(c, now_ns);
+
+	wp_update_avg_vruntime(c, now_ns);
+	wp_update_deadline(ctx, c, curr);
+	if (!wp_entity_eligible(ctx, first, cpu, now_ns))
+		return 0;
+	return c->curr_idle_policy || wp_live_queue_ahead(curr, wp_avg_vruntime(c, now_ns)) > 0 ||
+	       wp_live_queue_ahead(c->curr_deadline_ns, first->deadline_ns) >= 0;
+}

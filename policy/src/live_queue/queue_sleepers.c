@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Sleepers that a live queue (queue.c) keeps. One that falls asleep having had more than its share
+ * goes on counting in V, so that it cannot sleep its debt off, and wakes where it is, without a
+ * choice (DELAY_DEQUEUE; docs/rules/queues.md#eevdf). It leaves when the queue would run it: when
+ * it is eligible and nobody who is has an earlier deadline, or when nobody is awake there.
+ *
+ * sched_ext has taken it off, so that, unlike in delayed.c, only virtual time knows it: signals,
+ * counts and the home's queue do not. Each CPU has a few places for such; who finds none leaves
+ * with its debt. A place is filled under the queue's lock, by the CPU that puts the task to sleep.
+ * It is freed by whoever takes the name out of it: that CPU, one that wakes the task for another
+ * CPU, or one that pulls the last who waits.
+ *
+ * Tests: all/queue_sleepers.rs
+ */
+#include "wakeplace/policy.h"
+
+WP_INLINE int wp_live_queue_is_kept(const struct wp_ctx *ctx, const struct wp_task *task)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, task->vtime_cpu);
+
+	return task->vq_place && WP_AT(c->vq_sleepers, task->vq_place - 1)->task == task->id;
+}
+
+/* `id` sleeps no more: its weight, or 0 if its place is somebody else's by now. */
+WP_INLINE u32 wp_live_queue_unkeep(struct wp_cpu *c, struct wp_live_queue_sleeper *s, u32 id)
+{
+	u32 weight = s->weight; /* after the name: it is that one's, or the place is lost */
+
+	if (!id || WP_CAS(&s->task, id, 0) != id)
+		return 0;
+	WP_ADD(&c->vq_kept_load, 0 - weight);
+	return weight;
+}
+
+/* It falls asleep in debt, having been stopped, while others are awake. Returns 1 if it is kept. */
+WP_INLINE int wp_delayed_keep(const struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task)
+{
+	u32 i;
+
+	if (!ctx->params.delay_dequeue)
+		return 0;
+	WP_FOR(i, WP_LIVE_QUEUE_SLEEPERS, WP_LIVE_QUEUE_SLEEPERS) {
+		struct wp_live_queue_sleeper *s = WP_AT(c->vq_sleepers, i);
+
+		if (s->task)
+			continue;
+		s->vtime_ns = task->vtime_ns;
+		s->deadline_ns = task->deadline_ns;
+		s->weight = task->vq_weight;
+		WP_ADD(&c->vq_kept_load, task->vq_weight);
+		(void)WP_SWAP(&s->task, task->id);
+		task->vq_place = i + 1;
+		return 1;
+	}
+	return 0;
+}
+
+/* The sleeper leaves the queue. */
+WP_INLINE void wp_live_queue_let_go(struct wp_cpu *c, struct wp_live_queue_sleeper *s, u64 lag)
+{
+	u32 weight;
+
+	if (!s->task)
+		return;
+	weight = wp_live_queue_unkeep(c, s, WP_CAS(&s->task, 0, 0)); /* who it is, read in order */
+	if (weight)
+		wp_live_queue_without(c, weight, lag);
+}
+
+/* Nobody is awake in the queue any more: all debts are forgiven. */
+WP_INLINE void wp_delayed_drain(struct wp_cpu *c)
+{
+	u32 i;
+
+	if (!c->vq_kept_load)
+		return;
+	WP_FOR(i, WP_LIVE_QUEUE_SLEEPERS, WP_LIVE_QUEUE_SLEEPERS)
+		wp_live_queue_let_go(c, WP_AT(c->vq_sleepers, i), 0);
+}
+
+/* Is the sleeper due, and, if `bounded`, no later than `bound`? */
+WP_INLINE int wp_live_queue_is_due(const struct wp_live_queue_sleeper *s, u64 mean_ns, u32 bounded,
+				   u64 bound)
+{
+	return s->task && wp_live_queue_ahead(mean_ns, s->vtime_ns) >= 0 &&
+	       (!bounded || wp_live_queue_ahead(s->deadline_ns, bound) <= 0);
+}
+
+/* Is it the turn of a sleeper before that of one with this deadline? */
+WP_INLINE int wp_live_queue_sleeper_before(const struct wp_cpu *c, u64 deadline_ns, u64 now_ns)
+{
+	u64 mean = wp_avg_vruntime(c, now_ns);
+	int before = 0;
+	u32 i;
+
+	if (!c->vq_kept_load)
+		return 0;
+	WP_FOR(i, WP_LIVE_QUEUE_SLEEPERS, WP_LIVE_QUEUE_SLEEPERS)
+		before |= wp_live_queue_is_due(WP_AT(c->vq_sleepers, i), mean, 1, deadline_ns);
+	return before;
+}
+
+/* V is up to date. Of those that are due the earliest leaves; what it is owed by now is forgotten:
+ * V grows, and others may be due. Returns 0 if none is. */
+WP_INLINE int wp_live_queue_let_first_go(struct wp_cpu *c, u32 bounded, u64 bound)
+{
+	u64 mean = c->vtime_now_ns, earliest = 0;
+	u32 i, first = WP_NONE;
+	struct wp_live_queue_sleeper *s;
+
+	WP_FOR(i, WP_LIVE_QUEUE_SLEEPERS, WP_LIVE_QUEUE_SLEEPERS) {
+		s = WP_AT(c->vq_sleepers, i);
+		if (!wp_live_queue_is_due(s, mean, bounded, bound) ||
+		    (first != WP_NONE && wp_live_queue_ahead(s->deadline_ns, earliest) >= 0))
+			continue;
+		first = i;
+		earliest = s->deadline_ns;
+	}
+	if (first == WP_NONE)
+		return 0;
+	s = WP_AT(c->vq_sleepers, first);
+	wp_live_queue_let_go(c, s, mean - s->vtime_ns);
+	return 1;
+}
+
+/* A sleeper that was kept leaves with its debt, or has left without one before. */
+WP_INLINE void wp_delayed_part(struct wp_ctx *ctx, struct wp_task *task, u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, task->vtime_cpu);
+	u32 weight;
+	u64 lag = 0;
+
+	wp_update_avg_vruntime(c, now_ns);
+	weight = wp_live_queue_unkeep(c, WP_AT(c->vq_sleepers, task->vq_place - 1), task->id);
+	if (weight) {
+		lag = c->vtime_now_ns - task->vtime_ns;
+		wp_live_queue_without(c, weight, lag);
+	}
+	wp_live_queue_left(ctx, task, (s64)lag < 0 ? lag : 0, 0);
+}
+
+/* A sleeper that was kept wakes, to run on `cpu`. Returns 1 if it goes on where it is, as it was.
+ * What the queue may owe it by now is forgotten. */
+WP_INLINE int wp_live_queue_goes_on(struct wp_ctx *ctx, struct wp_task *task, u32 cpu, u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, task->vtime_cpu);
+
+	if (!task->vq_place)
+		return 0;
+	wp_update_avg_vruntime(c, now_ns);
+	if (cpu == task->vtime_cpu && task->vq_weight == task->weight &&
+	    wp_live_queue_ahead(task->vtime_ns, c->vtime_now_ns) >= 0 &&
+	    wp_live_queue_unkeep(c, WP_AT(c->vq_sleepers, task->vq_place - 1), task->id)) {
+		task->vq_place = 0;
+		return 1;
+	}
+	wp_delayed_part(ctx, task, now_ns);
+	return 0;
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Capacity: what a CPU has, what is left of it, and whether a demand fits
+ * (docs/rules/capacity.md#capacity-of; docs/rules/energy-aware.md#overutilized;
+ * docs/rules/capacity-aware.md#rdmax, docs/rules/capacity-aware.md#wake-cap,
+ * docs/rules/capacity-aware.md#util-without-task, docs/rules/capacity-aware.md#fit-thresholds).
+ *
+ * Kernel: get_actual_cpu_capacity(), fits_capacity(), util_fits_cpu(), task_fits_cpu(),
+ *         cpu_overutilized(), check_update_overutilized_status(), update_misfit_status(),
+ *         update_cpu_capacity(), scale_rt_capacity() as wp_update_cpu_capacity(), task_h_load(),
+ *         cpu_load(), cpu_util_without(), kernel/sched/fair.c; source_load(), target_load(),
+ *         kernel/sched/fair.c, to 5.1; set_cpus_allowed_common() as wp_set_cpus_allowed(),
+ *         kernel/sched/core.c
+ * Tests: fixtures/fits, fixtures/capacity, fixtures/misfit, all/fits.rs, all/capacity_vectors.rs
+ */
+#include "wakeplace/policy.h"
+
+/* 20 % of a CPU is kept free: demand fits up to 1024/1280 of the capacity. */
+#define WP_FIT_MARGIN 1280u
+
+/* The 2018 test: unfit if strictly less (an exact 80 % still fits). */
+WP_INLINE int wp_unfit(u32 util, u32 capacity)
+{
+	return (u64)capacity * WP_SCALE < (u64)util * WP_FIT_MARGIN;
+}
+
+/* The test since 4.20: unfit from an exact 80 % on. */
+WP_INLINE int wp_fits_capacity(u32 util, u32 capacity)
+{
+	return (u64)util * WP_FIT_MARGIN < (u64)capacity * WP_SCALE;
+}
+
+/* What thermal and frequency limits leave of a CPU. */
+WP_INLINE u32 wp_get_actual_cpu_capacity(const struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	if (WP_NOT_LIVE(ctx->params.pressure_form == WP_PRESSURE_NONE))
+		return c->capacity_orig;
+	if (WP_NOT_LIVE(ctx->params.pressure_form == WP_PRESSURE_THERMAL))
+		return (u32)wp_sub(c->capacity_orig, c->thermal_pressure);
+	return (u32)wp_sub(c->capacity_orig, c->pressure);
+}
+
+/*
+ * Does a demand fit a CPU, with the hints in force there (docs/rules/capacity.md#util-fits-cpu)? 1
+ * yes, 0 no, -1: all but the wish for performance. A demand that is bounded to what the CPU has
+ * always fits; pressure counts against the real demand and against uclamp_min, not against that
+ * bound.
+ */
+WP_INLINE s32 wp_util_fits_on(const struct wp_ctx *ctx, u32 util, u32 uclamp_min, u32 uclamp_max,
+			      const struct wp_cpu *c)
+{
+	u32 full = c->capacity_orig;
+	int fits = wp_fits_capacity(util, c->capacity);
+
+	if (!ctx->params.uclamp)
+		return fits;
+	if (uclamp_max <= full && !(full == WP_SCALE && uclamp_max == WP_SCALE))
+		fits = 1;
+	uclamp_min = wp_min(uclamp_min, uclamp_max);
+	if (fits && util < uclamp_min && uclamp_min > wp_get_actual_cpu_capacity(ctx, c))
+		return -1;
+	return fits;
+}
+
+WP_INLINE s32 wp_util_fits(const struct wp_ctx *ctx, u32 util, u32 uclamp_min, u32 uclamp_max,
+			   u32 cpu)
+{
+	return wp_util_fits_on(ctx, util, uclamp_min, uclamp_max, WP_AT(ctx->cpus, cpu));
+}
+
+/* The same for a home, and for tests. */
+WP_FN int wp_util_fits_cpu(const struct wp_ctx *ctx WP_NONNULL, u32 util, u32 uclamp_min,
+			   u32 uclamp_max, u32 cpu)
+{
+	return wp_util_fits(ctx, util, uclamp_min, uclamp_max, cpu);
+}
+
+/* A task fits only if its wishes are met, too. */
+WP_INLINE int wp_task_fits_cpu(const struct wp_ctx *ctx, const struct wp_task *task, u32 cpu)
+{
+	return wp_util_fits(ctx, wp_task_util_est(ctx, task), wp_uclamp_eff_min(ctx, task),
+			    wp_uclamp_eff_max(ctx, task), cpu) > 0;
+}
+
+/*
+ * Beyond the tipping point (docs/rules/energy-aware.md#overutilized,
+ * docs/rules/energy-aware.md#overutilized-6-12). From 6.1 on hints count. Of those only the upper
+ * one can matter: a wish that is not met alone (-1) is not yet too much.
+ */
+WP_INLINE int wp_cpu_overutilized(const struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	if (ctx->params.energy_aware < WP_ENERGY_61)
+		return wp_unfit(wp_cpu_util_cfs(ctx, c), c->capacity);
+	return ctx->energy_active &&
+	       !wp_util_fits_on(ctx, wp_cpu_util_cfs(ctx, c), 0, wp_uclamp_rq_max(ctx, c), c);
+}
+
+/* Raise the root domain's flag; only a balancing pass over the whole machine takes it back. */
+WP_INLINE void wp_check_update_overutilized_status(struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	if (ctx->energy_active && !ctx->overutilized && wp_cpu_overutilized(ctx, c))
+		ctx->overutilized = 1;
+}
+
+/*
+ * A CPU has more than one task, of whatever class: new-idle CPUs need not wait for the next full
+ * pass (add_nr_running).
+ */
+WP_INLINE void wp_note_overload(struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	u32 nr = c->nr_fair + WP_SIM(c->classes.nr_rt + c->classes.nr_dl);
+
+	if (ctx->params.balance_classes && nr > 1 && !ctx->overload)
+		ctx->overload = 1;
+}
+
+WP_INLINE int wp_allowed(const struct wp_task *task, u32 cpu)
+{
+	return (*WP_AT(task->allowed, cpu / 64u) >> (cpu % 64u)) & 1u;
+}
+
+WP_INLINE int wp_span_has(const struct wp_sched_domain *dom, u32 cpu)
+{
+	return (*WP_AT(dom->span, cpu / 64u) >> (cpu % 64u)) & 1u;
+}
+
+/* Tasks of the CPU that can run. */
+WP_INLINE u32 wp_nr_awake(const struct wp_cpu *c)
+{
+	return WP_NOT_LIVE(c->h_nr_delayed) ? c->nr_running - c->h_nr_delayed : c->nr_running;
+}
+
+/* The idle task executes and nothing is queued or on its way. */
+WP_INLINE int wp_cpu_idle(const struct wp_cpu *c)
+{
+	return c->curr_idle && !c->nr_running && !c->pending;
+}
+
+/* The same for a home, by CPU number. */
+WP_FN int wp_idle_cpu(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
+{
+	return wp_cpu_idle(WP_AT(ctx->cpus, cpu));
+}
+
+/* The domain flag that lets a request of this kind take the slow path. */
+WP_INLINE u32 wp_place_flag(u32 kind)
+{
+	switch (kind) {
+	case WP_PLACE_WAKE:
+		return WP_SD_BALANCE_WAKE;
+	case WP_PLACE_FORK:
+		return WP_SD_BALANCE_FORK;
+	default:
+		return WP_SD_BALANCE_EXEC;
+	}
+}
+
+/*
+ * What limits, RT, deadline and interrupt time leave of a CPU for fair tasks, at least 1
+ * (docs/rules/capacity.md#capacity-of). Refreshed by load balancing only, as in the kernel, so it
+ * may be stale.
+ */
+WP_INLINE void wp_update_cpu_capacity(const struct wp_ctx *ctx, struct wp_cpu *c)
+{
+	u32 actual = wp_get_actual_cpu_capacity(ctx, c);
+	u32 used = c->rt_util + c->dl_util;
+	u32 left = 1;
+
+	if (WP_SIM(c->classes.kept == 1 + WP_CLASS_AGED)) {
+		c->capacity = wp_scale_rt_capacity_4_18(c);
+		return;
+	}
+	if (used < actual && c->irq_util < actual)
+		left = (u32)wp_div((u64)(actual - used) * (actual - c->irq_util), actual);
+	c->capacity = wp_max(left, 1);
+}
+
+/* Load of a task as balancing counts it: its share of the queue's average. */
+WP_INLINE u64 wp_task_h_load(const struct wp_ctx *ctx, const struct wp_task *task)
+{
+	u64 queue = WP_AT(ctx->cpus, task->cpu)->avg.load_avg;
+
+	if (WP_NOT_LIVE(ctx->params.weight_is_load))
+		return task->weight;
+	if (WP_NOT_LIVE(task->task_group))
+		return task->group_load;
+	return (task->avg.load_avg * queue) / (queue + 1);
+}
+
+/* The load that placement compares: of queued tasks only (blocked load left out). */
+WP_INLINE u64 wp_cpu_load(const struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	if (WP_NOT_LIVE(ctx->params.weight_is_load))
+		return c->load_weight;
+	return WP_NOT_LIVE(ctx->params.runnable_is_load) ? c->avg.runnable_avg : c->avg.load_avg;
+}
+
+/* A CPU's load seen low (as a source) or high (as a target), between now and its history at ticks.
+ * */
+WP_INLINE u64 wp_source_load(const struct wp_ctx *ctx, const struct wp_cpu *c, u32 idx)
+{
+	u64 now = wp_cpu_load(ctx, c);
+
+	return idx && WP_NOT_LIVE(ctx->params.load_idx) ? wp_min64(*WP_AT(c->cpu_load, idx), now)
+							: now;
+}
+
+WP_INLINE u64 wp_target_load(const struct wp_ctx *ctx, const struct wp_cpu *c, u32 idx)
+{
+	u64 now = wp_cpu_load(ctx, c);
+
+	return idx && WP_NOT_LIVE(ctx->params.load_idx) ? wp_max64(*WP_AT(c->cpu_load, idx), now)
+							: now;
+}
+
+/*
+ * Utilisation of a CPU without a waking task's blocked share
+ * (docs/rules/capacity-aware.md#util-without-task). The task has been synced to that queue's last
+ * update before. Without the rule the CPU it slept on looks fuller than it is.
+ */
+WP_INLINE u32 wp_cpu_util_without(const struct wp_ctx *ctx, u32 cpu, const struct wp_task *task)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	u32 util;
+
+	if (!ctx->params.idlest_without_task || cpu != task->cpu || !task->avg.last_update_ns)
+		return wp_cpu_util_cfs(ctx, c);
+	util = (u32)wp_sub(c->avg.util_avg, task->avg.util_avg);
+	if (ctx->params.util_est != WP_UTIL_EST_OFF)
+		util = wp_max(util, c->util_est);
+	return wp_min(util, c->capacity_orig);
+}
+
+/* Which CPUs a task may use has changed, or is known for the first time. */
+WP_FN int wp_set_cpus_allowed(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL)
+{
+	u32 cpu, n = 0, most = 0;
+
+	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS) {
+		if (!wp_allowed(task, cpu))
+			continue;
+		n++;
+		most = wp_max(most, WP_AT(ctx->cpus, cpu)->capacity_orig);
+	}
+	task->nr_allowed = n;
+	task->max_allowed_capacity = most;
+	return 0;
+}
+
+/* Would no CPU that the task may use serve it better than the one it runs on? */
+WP_INLINE int wp_best_it_may_use(const struct wp_ctx *ctx, const struct wp_cpu *c,
+				 const struct wp_task *task)
+{
+	if (WP_NOT_LIVE(ctx->params.misfit_form == WP_MISFIT_420))
+		return 0;
+	if (task->nr_allowed == 1)
+		return 1;
+	if (WP_NOT_LIVE(ctx->params.misfit_form == WP_MISFIT_61))
+		return c->capacity_orig == ctx->max_capacity_orig;
+	return c->capacity_orig == task->max_allowed_capacity;
+}
+
+/*
+ * Mark a running task that its CPU cannot serve while a bigger one is allowed, so that balancing
+ * finds it (docs/rules/capacity.md#misfit).
+ */
+WP_INLINE void wp_update_misfit_status(const struct wp_ctx *ctx, struct wp_cpu *c,
+				       const struct wp_task *task)
+{
+	if (!ctx->params.misfit || !ctx->asym)
+		return;
+	if (wp_best_it_may_use(ctx, c, task) || wp_task_fits_cpu(ctx, task, task->cpu))
+		c->misfit_task_load = 0;
+	else
+		c->misfit_task_load =
+			wp_max((u32)wp_task_h_load(ctx, task),
+			       !WP_NOT_LIVE(ctx->params.misfit_form == WP_MISFIT_420));
+}

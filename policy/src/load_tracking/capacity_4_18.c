@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * A CPU's capacity in the forms before 4.19 (docs/rules/linux-3-8.md#cpu-power,
+ * docs/rules/sched-mc.md#cpu-power-3-1). Natively only.
+ *
+ *   capacity = full * (its core's gain from SMT / threads) * share of time left by other classes
+ *
+ * full is 1024 on every CPU before 3.19: kernels did not know that CPUs differ. The time of other
+ * classes is kept in a window that is halved every half second. Refreshed by periodic balancing,
+ * by new-idle balancing only when the group's last refresh is old enough (from 3.3 on).
+ *
+ * Kernel: update_cpu_capacity(), scale_rt_capacity() as wp_time_left(), kernel/sched/fair.c, to
+ *         4.18; sched_rt_avg_update(), kernel/sched/sched.h, to 4.18; sched_avg_update() as
+ *         wp_age_other(), kernel/sched/core.c, to 4.18
+ * Tests: fixtures/capacity, all/early_eras.rs
+ */
+#include "wakeplace/policy.h"
+
+#define WP_WINDOW_NS 500000000ull
+
+/* Halve what is older than the window. */
+WP_INLINE void wp_age_other(struct wp_cpu *c, u64 now_ns)
+{
+	u64 halvings = wp_sub(now_ns, c->other_since_ns + 1) / WP_WINDOW_NS;
+
+	c->other_since_ns += halvings * WP_WINDOW_NS;
+	c->other_ns = halvings < 64 ? c->other_ns >> halvings : 0;
+}
+
+/* How many always-running tasks a capacity is enough for, to the nearest. */
+WP_FN u32 wp_capacity_tasks(u32 capacity)
+{
+	return (capacity + WP_SCALE / 2) / WP_SCALE;
+}
+
+/* Other classes or interrupts have used a CPU for `ran_ns` up to now. */
+WP_FN int wp_sched_rt_avg_update_4_18(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns,
+				      u64 ran_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+
+	if (ctx->params.capacity_form == WP_CAPACITY_SIGNALS)
+		return 0;
+	wp_age_other(c, now_ns);
+	c->other_ns += ran_ns;
+	return 0;
+}
+
+/* Share of the window that was left for fair tasks, 0..1024. */
+WP_INLINE u32 wp_time_left(struct wp_cpu *c, u64 now_ns)
+{
+	u64 total;
+
+	wp_age_other(c, now_ns);
+	total = WP_WINDOW_NS + wp_sub(now_ns, c->other_since_ns);
+	return (u32)wp_div(wp_sub(total, c->other_ns), total >> 10);
+}
+
+WP_FN int wp_update_cpu_capacity_4_18(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	u32 left = wp_min(wp_time_left(c, now_ns), WP_SCALE);
+
+	c->capacity = wp_max(wp_mc_scaled(ctx, cpu, c->power_orig) * left >> 10, 1);
+	return 0;
+}
+
+/* At the start: other classes have not run yet. */
+WP_INLINE void wp_init_power(struct wp_ctx *ctx, u32 cpu)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	const struct wp_sched_domain *core = WP_AT(ctx->doms, c->dom[0]);
+
+	c->power_orig = 0;
+	if (ctx->params.capacity_form == WP_CAPACITY_SIGNALS)
+		return;
+	c->power_orig = WP_SCALE;
+	if (ctx->params.capacity_form == WP_CAPACITY_WINDOW)
+		c->power_orig = c->capacity_orig;
+	if (c->nr_levels && (core->flags & WP_SD_SHARE_CPUCAPACITY))
+		c->power_orig = c->power_orig * (ctx->params.smt_gain / core->nr_cpus) >> 10;
+	c->power_orig = wp_max(c->power_orig, 1);
+	c->capacity = wp_mc_scaled(ctx, cpu, c->power_orig);
+}
+
+/*
+ * May this pass refresh the group's capacity? A periodic one always; a new-idle one when the
+ * balance interval at the last refresh is over (at most HZ * CPUs / 10).
+ */
+WP_INLINE int wp_capacity_due(struct wp_ctx *ctx, const struct wp_lb_env *bal,
+			      struct wp_sched_group *g)
+{
+	const struct wp_lb *lb = WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->lb, bal->level);
+	u64 tick = wp_div(bal->now_ns, ctx->tick_ns);
+	u64 longest = wp_div(100000000ull * ctx->nr_cpus, ctx->tick_ns);
+	u64 ticks = wp_div(lb->balance_interval_ms * 1000000ull + ctx->tick_ns - 1, ctx->tick_ns);
+
+	if (bal->idle == WP_CPU_NEWLY_IDLE &&
+	    (!ctx->params.capacity_newidle || tick < g->capacity_due_tick))
+		return 0;
+	g->capacity_due_tick = tick + wp_max64(1, wp_min64(ticks, longest));
+	return 1;
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The signals of tasks and run queues: which clock they follow, how they are updated, how a task's
+ * share joins and leaves a queue (docs/rules/signals.md#pelt-update,
+ * docs/rules/signals.md#pelt-clock, docs/rules/signals.md#attach-detach).
+ *
+ * Kernel: update_rq_clock(), kernel/sched/core.c; rq_clock_pelt(), kernel/sched/pelt.h;
+ *         __update_load_avg_se(), kernel/sched/pelt.c; update_cfs_rq_load_avg(),
+ *         sync_entity_load_avg(), attach_entity_load_avg(), detach_entity_load_avg(),
+ *         kernel/sched/fair.c; enqueue_runnable_load_avg(), dequeue_runnable_load_avg(),
+ *         kernel/sched/fair.c, to 5.6
+ * Tests: fixtures/signals, all/signals.rs, all/signals_7_3.rs
+ */
+#include "wakeplace/policy.h"
+
+#define WP_MIN_DIV 46718u
+/* All of a CPU's time used: nothing of a slow CPU's missing time is handed back when it goes idle.
+ * */
+#define WP_SATURATED (((u64)WP_MIN_DIV << 10) - 47742u)
+
+WP_INLINE u32 wp_pelt_cpu_scale(const struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	return WP_NOT_LIVE(ctx->params.pelt_scale == WP_PELT_CONTRIB) ? c->capacity_orig : WP_SCALE;
+}
+
+WP_INLINE u32 wp_pelt_freq_scale(const struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	return WP_NOT_LIVE(ctx->params.pelt_scale == WP_PELT_CONTRIB) ? c->freq_scale : WP_SCALE;
+}
+
+/*
+ * Advance the queue's clocks to now (docs/rules/signals.md#clocks,
+ * docs/rules/signals.md#pelt-clock).
+ */
+WP_INLINE void wp_update_rq_clock(struct wp_cpu *c, u64 now_ns)
+{
+	u64 delta = wp_sub(now_ns, c->clock_ns);
+
+	c->clock_ns += delta;
+	if (WP_SIM(c->classes.irq_ns))
+		delta = wp_irq_take(c, delta);
+	c->clock_task_ns += delta;
+	if (c->curr_idle)
+		c->clock_pelt_ns = c->clock_task_ns;
+	else
+		c->clock_pelt_ns += (((delta * c->capacity_orig) >> 10) * c->freq_scale) >> 10;
+}
+
+/* Is a queue's signal the sum of its tasks'? Only then do tasks take their share along. */
+WP_INLINE int wp_signals_add_up(const struct wp_ctx *ctx)
+{
+	return !WP_NOT_LIVE(ctx->params.pelt_scale >= WP_PELT_RATIO);
+}
+
+WP_INLINE u64 wp_rq_clock_pelt(const struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	if (WP_NOT_LIVE(ctx->params.pelt_scale != WP_PELT_CLOCK))
+		return c->clock_task_ns;
+	return c->clock_pelt_ns - c->lost_idle_ns;
+}
+
+/*
+ * Take averages off a queue; each sum keeps at least its average's worth
+ * (docs/rules/signals.md#attach-detach).
+ */
+WP_INLINE void wp_avg_take_off(const struct wp_ctx *ctx, struct wp_sched_avg *a, u64 load, u64 util,
+			       u64 runnable)
+{
+	u64 div = WP_MIN_DIV + a->period_contrib;
+
+	a->load_avg = (u32)wp_sub(a->load_avg, load);
+	a->load_sum = wp_max64(wp_sub(a->load_sum, load * div), (u64)a->load_avg * WP_MIN_DIV);
+	a->util_avg = (u32)wp_sub(a->util_avg, util);
+	a->util_sum = wp_max64(wp_sub(a->util_sum, util * div), (u64)a->util_avg * WP_MIN_DIV);
+	if (!WP_NOT_LIVE(ctx->params.runnable_is_load)) {
+		a->runnable_avg = (u32)wp_sub(a->runnable_avg, runnable);
+		a->runnable_sum = wp_max64(wp_sub(a->runnable_sum, runnable * div),
+					   (u64)a->runnable_avg * WP_MIN_DIV);
+	}
+}
+
+/* Take off what tasks left behind when they were placed elsewhere while asleep. */
+WP_INLINE int wp_apply_removed(struct wp_ctx *ctx, struct wp_cpu *c)
+{
+	u64 load, util, runnable;
+
+	/* The count is added last and taken first: what is added meanwhile is seen next time. */
+	if (!c->nr_removed || !WP_TAKE(&c->nr_removed))
+		return 0;
+	load = WP_TAKE(&c->removed_load);
+	util = WP_TAKE(&c->removed_util);
+	runnable = WP_TAKE(&c->removed_runnable);
+	wp_avg_take_off(ctx, &c->avg, load, util, runnable);
+	return 1;
+}
+
+/* The sum of its tasks' averages, up to its PELT clock. Returns 1 if they changed. */
+WP_INLINE int wp_rq_sums_update(struct wp_ctx *ctx, struct wp_cpu *c)
+{
+	int changed = wp_apply_removed(ctx, c);
+	struct wp_pelt_step step = {
+		.now_ns = wp_rq_clock_pelt(ctx, c),
+		.load = c->load_weight,
+		.runnable = WP_NOT_LIVE(ctx->params.runnable_is_load)
+				    ? c->load_weight - c->blocked_weight
+				    : c->nr_fair,
+		.running = c->curr_fair,
+		.weight = 1,
+		.scale_cpu = wp_pelt_cpu_scale(ctx, c),
+		.scale_freq = wp_pelt_freq_scale(ctx, c),
+		.runnable_is_load = WP_NOT_LIVE(ctx->params.runnable_is_load),
+	};
+
+	return wp_avg_step(&c->avg, &step) | changed;
+}
+
+/* The queue's own averages. Returns 1 if they changed. */
+WP_INLINE int wp_update_cfs_rq_load_avg(struct wp_ctx *ctx, struct wp_cpu *c)
+{
+#ifndef WP_LIVE
+	if (!wp_signals_add_up(ctx))
+		return wp_update_runnable_avg_3_8(ctx, &c->avg, wp_rq_clock_pelt(ctx, c),
+						  !c->curr_idle, WP_SCALE);
+#endif
+	return wp_rq_sums_update(ctx, c);
+}
+
+/* A task's averages up to `now_ns` of its queue's PELT clock. Returns 1 if they were written. */
+WP_INLINE int wp_task_sums_update(struct wp_ctx *ctx, const struct wp_cpu *c, struct wp_task *task,
+				  u64 now_ns)
+{
+	struct wp_pelt_step step = {
+		.now_ns = now_ns,
+		.load = task->on_rq,
+		.runnable = WP_NOT_LIVE(task->sched_delayed) ? 0 : task->on_rq,
+		.running = task->running,
+		.weight = task->weight,
+		.scale_cpu = wp_pelt_cpu_scale(ctx, c),
+		.scale_freq = wp_pelt_freq_scale(ctx, c),
+		.runnable_is_load = WP_NOT_LIVE(ctx->params.runnable_is_load),
+	};
+
+	return wp_avg_step(&task->avg, &step);
+}
+
+WP_INLINE int wp_task_avg(struct wp_ctx *ctx, const struct wp_cpu *c, struct wp_task *task,
+			  u64 now_ns)
+{
+#ifndef WP_LIVE
+	if (!wp_signals_add_up(ctx))
+		return wp_update_runnable_avg_3_8(ctx, &task->avg, now_ns, task->on_rq,
+						  task->weight);
+#endif
+	return wp_task_sums_update(ctx, c, task, now_ns);
+}
+
+/* The same in an event of the task: its estimate is due again at its next sleep. */
+WP_INLINE void wp_update_load_avg_se(struct wp_ctx *ctx, const struct wp_cpu *c,
+				     struct wp_task *task, u64 now_ns)
+{
+	if (wp_task_avg(ctx, c, task, now_ns))
+		task->util_est &= ~WP_UTIL_EST_UNCHANGED;
+}
+
+/*
+ * Decay a sleeping task to the last update of its queue, not to now
+ * (docs/rules/signals.md#attach-detach).
+ */
+WP_FN int wp_sync_entity_load_avg(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
+
+	if (WP_NOT_LIVE(task->task_group)) /* wp_tg_prepare did, to its group's queue */
+		return 0;
+	if (task->avg.last_update_ns)
+		wp_task_avg(ctx, c, task, c->avg.last_update_ns);
+	return 0;
+}
+
+/*
+ * Join a queue's sums, on the CPU `c`, with the averages the task brings
+ * (docs/rules/signals.md#attach-detach).
+ */
+WP_INLINE void wp_attach_entity_load_avg(struct wp_ctx *ctx, const struct wp_cpu *c,
+					 struct wp_sched_avg *q, struct wp_task *task)
+{
+	struct wp_sched_avg *a = &task->avg;
+	u64 div = WP_MIN_DIV + q->period_contrib;
+
+	if (!wp_signals_add_up(ctx)) { /* it goes on from now, with what it brings */
+		a->last_update_ns = c->clock_task_ns;
+		return;
+	}
+	a->last_update_ns = q->last_update_ns;
+	a->period_contrib = q->period_contrib;
+	a->util_sum = a->util_avg * div;
+	a->load_sum = wp_max64(wp_div(a->load_avg * div, task->weight), 1);
+	if (WP_NOT_LIVE(ctx->params.runnable_is_load)) {
+		a->runnable_sum = a->load_sum;
+	} else {
+		a->runnable_sum = a->runnable_avg * div;
+		q->runnable_avg += a->runnable_avg;
+		q->runnable_sum += a->runnable_sum;
+	}
+	q->load_avg += a->load_avg;
+	q->load_sum += task->weight * a->load_sum;
+	q->util_avg += a->util_avg;
+	q->util_sum += a->util_sum;
+}
+
+/* Leave a queue's sums; each keeps at least its average's worth. */
+WP_INLINE void wp_detach_entity_load_avg(struct wp_ctx *ctx, struct wp_sched_avg *q,
+					 const struct wp_task *task)
+{
+	const struct wp_sched_avg *a = &task->avg;
+
+	if (!wp_signals_add_up(ctx))
+		return;
+	q->load_avg = (u32)wp_sub(q->load_avg, a->load_avg);
+	q->load_sum = wp_max64(wp_sub(q->load_sum, task->weight * a->load_sum),
+			       (u64)q->load_avg * WP_MIN_DIV);
+	q->util_avg = (u32)wp_sub(q->util_avg, a->util_avg);
+	q->util_sum = wp_max64(wp_sub(q->util_sum, a->util_sum), (u64)q->util_avg * WP_MIN_DIV);
+	if (WP_NOT_LIVE(ctx->params.runnable_is_load))
+		return;
+	q->runnable_avg = (u32)wp_sub(q->runnable_avg, a->runnable_avg);
+	q->runnable_sum = wp_max64(wp_sub(q->runnable_sum, a->runnable_sum),
+				   (u64)q->runnable_avg * WP_MIN_DIV);
+}
+
+/* Where the third signal is the queued tasks' load, it follows them onto and off the queue. */
+WP_INLINE void wp_enqueue_runnable_load_avg_5_6(struct wp_ctx *ctx, struct wp_sched_avg *q,
+						const struct wp_task *task)
+{
+	if (!WP_NOT_LIVE(ctx->params.runnable_is_load) || !wp_signals_add_up(ctx))
+		return;
+	q->runnable_avg += task->avg.runnable_avg;
+	q->runnable_sum += task->weight * task->avg.runnable_sum;
+}
+
+WP_INLINE void wp_dequeue_runnable_load_avg_5_6(struct wp_ctx *ctx, struct wp_sched_avg *q,
+						const struct wp_task *task)
+{
+	if (!WP_NOT_LIVE(ctx->params.runnable_is_load) || !wp_signals_add_up(ctx))
+		return;
+	q->runnable_avg = (u32)wp_sub(q->runnable_avg, task->avg.runnable_avg);
+	q->runnable_sum = wp_sub(q->runnable_sum, task->weight * task->avg.runnable_sum);
+}
+
+/* A queue counts its SCHED_IDLE tasks; what was counted in is counted out. */
+WP_INLINE void wp_idle_policy_enqueue(struct wp_cpu *c, struct wp_task *task)
+{
+	task->idle_counted = !!task->idle_policy;
+	if (task->idle_counted)
+		WP_ADD(&c->nr_idle_policy, 1u);
+}
+
+WP_INLINE void wp_idle_policy_dequeue(struct wp_cpu *c, struct wp_task *task)
+{
+	if (task->idle_counted)
+		WP_ADD(&c->nr_idle_policy, 0 - 1u);
+	task->idle_counted = 0;
+}

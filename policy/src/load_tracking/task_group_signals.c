@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The signals of task groups (docs/rules/signals.md#pelt-update,
+ * docs/rules/signals.md#attach-detach, docs/rules/signals.md#load-for-balancing;
+ * docs/decisions/020): a group's queue follows its tasks, its entity follows its queue, the CPU's
+ * queue follows the entity.
+ *
+ * While nothing joins or leaves, queue and entity see the same time and stay equal by themselves.
+ * What joins or leaves (attach, detach, migration) moves the queue's averages at once; then the
+ * entity takes over the queue's utilisation and number of runnable tasks, and the CPU's queue the
+ * differences. Load cannot be taken over like that: the queue's is in weights of tasks, the
+ * entity's in its own. It is the entity's weight times the part of time in which the group had
+ * something to run, and for that there is an estimate only.
+ *
+ * Kernel: propagate_entity_load_avg(), update_tg_cfs_load(), update_tg_cfs_util() as
+ *         wp_tg_follow(), update_tg_cfs_runnable() as wp_tg_follow(), reweight_entity() as
+ *         wp_tg_set_weight(), kernel/sched/fair.c
+ * Tests: all/task_groups.rs, all/group_weights.rs
+ */
+#include "wakeplace/policy.h"
+#include "wakeplace/task_group.h"
+
+/* a + by, never below 0. */
+WP_INLINE u64 wp_add_signed(u64 a, s64 by)
+{
+	return by < 0 ? wp_sub(a, (u64)-by) : a + (u64)by;
+}
+
+/* The unweighted load that is gone with tasks that were placed elsewhere while asleep. */
+WP_INLINE int wp_tg_apply_removed(struct wp_ctx *ctx, struct wp_tg_queue *q)
+{
+	u64 sum = q->removed_runnable;
+
+	if (!q->nr_removed)
+		return 0;
+	wp_avg_take_off(ctx, &q->avg, q->removed_load, q->removed_util, q->removed_runnable);
+	if (!WP_NOT_LIVE(ctx->params.runnable_is_load))
+		sum = (sum * (WP_MIN_DIV + q->avg.period_contrib)) >> 10;
+	q->moved_load_sum -= (s64)sum;
+	q->moved = 1;
+	q->nr_removed = 0;
+	q->removed_load = 0;
+	q->removed_util = 0;
+	q->removed_runnable = 0;
+	return 1;
+}
+
+/* The group's queue on a CPU. Returns 1 if its averages changed. */
+WP_INLINE int wp_tg_queue_update(struct wp_ctx *ctx, const struct wp_cpu *c, struct wp_tg_queue *q)
+{
+	u32 is_load = WP_NOT_LIVE(ctx->params.runnable_is_load);
+	int changed = wp_tg_apply_removed(ctx, q);
+	struct wp_pelt_step step = {
+		.now_ns = wp_rq_clock_pelt(ctx, c),
+		.load = q->load_weight,
+		.runnable = is_load ? q->load_weight : q->nr,
+		.running = q->running,
+		.weight = 1,
+		.scale_cpu = wp_pelt_cpu_scale(ctx, c),
+		.scale_freq = wp_pelt_freq_scale(ctx, c),
+		.runnable_is_load = is_load,
+	};
+
+	return wp_avg_step(&q->avg, &step) | changed;
+}
+
+/* The entity's third signal where that is load: of what can run, in its own weight. */
+WP_INLINE void wp_tg_entity_runnable(struct wp_tg_queue *q)
+{
+	u64 div = WP_MIN_DIV + q->entity.period_contrib;
+
+	q->entity.runnable_avg = (u32)wp_div(q->runnable_weight * q->entity.runnable_sum, div);
+}
+
+/* The entity: queued while the group has tasks here, executing while one of them does. Returns 1 if
+ * its averages changed. */
+WP_INLINE int wp_tg_entity_update(struct wp_ctx *ctx, const struct wp_cpu *c,
+				  struct wp_tg_queue *q)
+{
+	u32 is_load = WP_NOT_LIVE(ctx->params.runnable_is_load);
+	struct wp_pelt_step step = {
+		.now_ns = wp_rq_clock_pelt(ctx, c),
+		.load = q->nr != 0,
+		.runnable = is_load ? q->nr != 0 : q->nr,
+		.running = q->running,
+		.weight = q->weight,
+		.scale_cpu = wp_pelt_cpu_scale(ctx, c),
+		.scale_freq = wp_pelt_freq_scale(ctx, c),
+		.runnable_is_load = is_load,
+	};
+
+	if (!wp_avg_step(&q->entity, &step))
+		return 0;
+	if (is_load)
+		wp_tg_entity_runnable(q);
+	return 1;
+}
+
+/* One average of the entity becomes `to`; the CPU's queue takes over the difference. */
+WP_INLINE void wp_tg_follow(u32 *avg, u64 *sum, u32 *rq_avg, u64 *rq_sum, u32 to, u64 div)
+{
+	u64 new_sum = to * div;
+
+	if (to == *avg)
+		return;
+	*rq_avg = (u32)wp_add_signed(*rq_avg, (s64)to - (s64)*avg);
+	*rq_sum = wp_max64(wp_add_signed(*rq_sum, (s64)new_sum - (s64)*sum),
+			   (u64)*rq_avg * WP_MIN_DIV);
+	*avg = to;
+	*sum = new_sum;
+}
+
+/*
+ * For how long, as an unweighted sum, the entity has had load after `moved` of it joined or left.
+ * What joins adds up to all the time there is; of what is left after some left, each task is taken
+ * to have had load for as long as the others. Never less than it executed.
+ */
+WP_INLINE u64 wp_tg_load_sum(const struct wp_tg_queue *q, s64 moved, u64 div, u32 cpu_scale)
+{
+	u64 sum;
+
+	if (moved >= 0)
+		sum = wp_min64(q->entity.load_sum + (u64)moved, div);
+	else
+		sum = wp_min64(q->entity.load_sum, wp_div(q->avg.load_sum, q->load_weight));
+	return wp_max64(sum, wp_div(q->entity.util_sum, cpu_scale));
+}
+
+/* The entity's load, and in the CPU's queue, after load has moved. */
+WP_INLINE void wp_update_tg_cfs_load(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_tg_queue *q)
+{
+	struct wp_sched_avg *e = &q->entity, *rq = &c->avg;
+	u64 div = WP_MIN_DIV + rq->period_contrib;
+	s64 moved = q->moved_load_sum;
+	u64 sum, was = e->load_sum;
+	u32 avg;
+
+	if (!moved)
+		return;
+	q->moved_load_sum = 0;
+	sum = wp_tg_load_sum(q, moved, div, wp_pelt_cpu_scale(ctx, c));
+	avg = (u32)wp_div(q->weight * sum, div);
+	rq->load_avg = (u32)wp_add_signed(rq->load_avg, (s64)avg - (s64)e->load_avg);
+	rq->load_sum = wp_add_signed(rq->load_sum, (s64)(q->weight * sum) - (s64)(q->weight * was));
+	rq->load_sum = wp_max64(rq->load_sum, (u64)rq->load_avg * WP_MIN_DIV);
+	e->load_sum = sum;
+	e->load_avg = avg;
+}
+
+/* Where the third signal is queued load, the CPU's queue has the entity's while it is queued. */
+WP_INLINE void wp_tg_runnable_load(struct wp_ctx *ctx, struct wp_cpu *c,
+				   const struct wp_tg_queue *q, int add)
+{
+	u64 sum = q->runnable_weight * q->entity.runnable_sum;
+
+	if (!WP_NOT_LIVE(ctx->params.runnable_is_load))
+		return;
+	if (add) {
+		c->avg.runnable_avg += q->entity.runnable_avg;
+		c->avg.runnable_sum += sum;
+	} else {
+		c->avg.runnable_avg = (u32)wp_sub(c->avg.runnable_avg, q->entity.runnable_avg);
+		c->avg.runnable_sum = wp_sub(c->avg.runnable_sum, sum);
+	}
+}
+
+/* Tasks joined or left: the entity follows its queue, the CPU's queue the entity. Returns 1 if. */
+WP_INLINE int wp_propagate_entity_load_avg(struct wp_ctx *ctx, struct wp_cpu *c,
+					   struct wp_tg_queue *q)
+{
+	struct wp_sched_avg *e = &q->entity, *rq = &c->avg;
+	u64 div = WP_MIN_DIV + rq->period_contrib;
+
+	if (!q->moved)
+		return 0;
+	q->moved = 0;
+	wp_tg_follow(&e->util_avg, &e->util_sum, &rq->util_avg, &rq->util_sum, q->avg.util_avg,
+		     div);
+	if (!WP_NOT_LIVE(ctx->params.runnable_is_load)) {
+		wp_tg_follow(&e->runnable_avg, &e->runnable_sum, &rq->runnable_avg,
+			     &rq->runnable_sum, q->avg.runnable_avg, div);
+		wp_update_tg_cfs_load(ctx, c, q);
+		return 1;
+	}
+	if (q->nr)
+		wp_tg_runnable_load(ctx, c, q, 0);
+	wp_update_tg_cfs_load(ctx, c, q);
+	e->runnable_sum = e->load_sum;
+	wp_tg_entity_runnable(q);
+	if (q->nr)
+		wp_tg_runnable_load(ctx, c, q, 1);
+	return 1;
+}
+
+/* The entity's weight changes: its load keeps its part of time, in the new weight. */
+WP_INLINE void wp_tg_set_weight(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_tg_queue *q,
+				u32 weight, u32 runnable)
+{
+	struct wp_sched_avg *e = &q->entity;
+	u64 div = WP_MIN_DIV + e->period_contrib;
+
+	if (q->nr) {
+		wp_tg_runnable_load(ctx, c, q, 0);
+		c->load_weight += weight - q->weight;
+		c->blocked_weight += (weight - runnable) - (q->weight - q->runnable_weight);
+	}
+	c->avg.load_avg = (u32)wp_sub(c->avg.load_avg, e->load_avg);
+	c->avg.load_sum = wp_sub(c->avg.load_sum, q->weight * e->load_sum);
+	q->weight = weight;
+	q->runnable_weight = runnable;
+	e->load_avg = (u32)wp_div(weight * e->load_sum, div);
+	c->avg.load_avg += e->load_avg;
+	c->avg.load_sum += weight * e->load_sum;
+	if (!WP_NOT_LIVE(ctx->params.runnable_is_load))
+		return;
+	wp_tg_entity_runnable(q);
+	if (q->nr)
+		wp_tg_runnable_load(ctx, c, q, 1);
+}

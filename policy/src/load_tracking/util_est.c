@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * util_est: what a task used at the end of its last activation, since its average has decayed when
+ * it wakes (docs/rules/signals.md#util-est).
+ *
+ * Kernel: util_est_enqueue(), util_est_dequeue(), util_est_update(), task_util_est(),
+ *         _task_util_est() as wp_task_est(), cpu_util_cfs(), kernel/sched/fair.c
+ * Tests: fixtures/util-est, all/util_est_6_12.rs, all/signals.rs
+ */
+#include "wakeplace/policy.h"
+
+#define WP_UTIL_EST_MARGIN (WP_SCALE / 100u)
+
+/* Is the estimate a pair of values? */
+WP_INLINE int wp_util_est_pair(u32 mode)
+{
+	return WP_NOT_LIVE(mode == WP_UTIL_EST_PAIR || mode == WP_UTIL_EST_PAIR_FASTUP);
+}
+
+/* (3 * est + util) / 4, as shifts of an unsigned sum. */
+WP_INLINE u32 wp_util_est_ewma(u32 est, u32 util)
+{
+	return ((est << 2) - est + util) >> 2;
+}
+
+WP_INLINE int wp_within_margin(u32 a, u32 b)
+{
+	return (a > b ? a - b : b - a) < WP_UTIL_EST_MARGIN;
+}
+
+/*
+ * The estimate after an activation that ended at utilisation `util`. For the pair forms `est` is
+ * the slow half (ewma); the fast half (enqueued) is `util` itself.
+ */
+WP_FN u32 wp_util_est_next(u32 mode, u32 est, u32 util, u32 runnable, u32 capacity)
+{
+	switch (mode) {
+	case WP_UTIL_EST_PAIR:
+		return wp_within_margin(est, util) ? est : wp_util_est_ewma(est, util);
+	case WP_UTIL_EST_PAIR_FASTUP:
+		if (est <= util)
+			return util;
+		if (wp_within_margin(est, util) || util > capacity)
+			return est;
+		return wp_util_est_ewma(est, util);
+	case WP_UTIL_EST_SINGLE:
+		if (est <= util)
+			return util;
+		if (wp_within_margin(est, util) || util > capacity)
+			return est;
+		if (util + WP_UTIL_EST_MARGIN < runnable)
+			return est;
+		return wp_util_est_ewma(est, util);
+	default:
+		return 0;
+	}
+}
+
+/* The estimate of a sleeping or running task. */
+WP_INLINE u32 wp_task_est(const struct wp_ctx *ctx, const struct wp_task *task)
+{
+	u32 enqueued = task->util_est & ~WP_UTIL_EST_UNCHANGED;
+
+	if (ctx->params.util_est == WP_UTIL_EST_OFF)
+		return 0;
+	if (!wp_util_est_pair(ctx->params.util_est))
+		return enqueued;
+	return wp_max(enqueued, task->util_est_ewma);
+}
+
+/* Demand of a task: what it shows now or showed at the end of its last activation. */
+WP_FN u32 wp_task_util_est(const struct wp_ctx *ctx WP_NONNULL,
+			   const struct wp_task *task WP_NONNULL)
+{
+	return wp_max(task->avg.util_avg, wp_task_est(ctx, task));
+}
+
+/*
+ * The utilisation that a run of this length reaches from 0. With a task that has become heavy the
+ * average takes 20 to 30 ms to tell (docs/rules/signals.md#util-est-faster).
+ */
+WP_FN u32 wp_util_est_of_run(u64 run_ns)
+{
+	u64 us = wp_min64(run_ns >> 10, 345 * 1024); /* all there is to reach by then */
+	u32 periods = (u32)us / 1024u, rest = (u32)us % 1024u;
+	u32 sum = periods ? wp_accumulate_pelt_segments(periods, 1024, rest) : rest;
+
+	return sum * WP_SCALE / WP_MIN_DIVIDER;
+}
+
+WP_INLINE u32 wp_util_est_faster(const struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	u64 run_ns = c->curr_run_since_woken_ns;
+
+	if (!c->curr_fair)
+		return 0;
+	if (ctx->params.util_est_faster == WP_UTIL_EST_FASTER_DOUBLED)
+		return wp_util_est_of_run(2 * run_ns);
+	return wp_util_est_of_run((((run_ns * c->capacity_orig) >> 10) * c->freq_scale) >> 10);
+}
+
+/* The running task has run up to the queue's clock. */
+WP_INLINE void wp_note_run(const struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task)
+{
+	u64 ran_ns = wp_sub(c->clock_task_ns, task->exec_start_ns);
+
+	task->exec_ns += ran_ns;
+	if (WP_NOT_LIVE(ctx->params.util_est_faster)) {
+		task->run_since_woken_ns += ran_ns;
+		c->curr_run_since_woken_ns = task->run_since_woken_ns;
+	}
+	task->exec_start_ns = c->clock_task_ns;
+}
+
+/* Demand of a CPU. */
+WP_INLINE u32 wp_cpu_util_cfs(const struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	u32 util = c->avg.util_avg;
+
+	if (ctx->params.util_est != WP_UTIL_EST_OFF)
+		util = wp_max(util, c->util_est);
+	if (WP_NOT_LIVE(ctx->params.util_est_faster))
+		util = wp_max(util, wp_util_est_faster(ctx, c));
+	return wp_min(util, c->capacity_orig);
+}
+
+/* Count a task in or out of its CPU's estimate while it is queued. */
+WP_INLINE void wp_util_est_enqueue(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task)
+{
+	task->util_est_queued = wp_task_est(ctx, task);
+	WP_ADD(&c->util_est, task->util_est_queued);
+}
+
+WP_INLINE void wp_util_est_dequeue(struct wp_cpu *c, struct wp_task *task)
+{
+	WP_ADD(&c->util_est, 0 - task->util_est_queued);
+	task->util_est_queued = 0;
+}
+
+/*
+ * At sleep, after the dequeue's update of the task's signals (6.12: before): fold the finished
+ * activation in.
+ * The pair forms write nothing while the slow half would stay: the fast half may then be stale,
+ * as in those kernels.
+ */
+WP_INLINE void wp_util_est_update(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task)
+{
+	u32 mode = ctx->params.util_est;
+	u32 util = task->avg.util_avg;
+	u32 est, next;
+
+	if (mode == WP_UTIL_EST_OFF || (task->util_est & WP_UTIL_EST_UNCHANGED))
+		return;
+	est = wp_util_est_pair(mode) ? task->util_est_ewma : task->util_est;
+	next = wp_util_est_next(mode, est, util, task->avg.runnable_avg, c->capacity_orig);
+	if (!wp_util_est_pair(mode)) {
+		task->util_est = next | WP_UTIL_EST_UNCHANGED;
+	} else if (next != est) {
+		task->util_est_ewma = next;
+		task->util_est = util | WP_UTIL_EST_UNCHANGED;
+	}
+}

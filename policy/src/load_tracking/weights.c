@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Nice values as weights: one step of nice is about 10 % of CPU time, nice 0 = 1024
+ * (docs/rules/queues.md#cfs). The tables are padded to a power of two for WP_AT.
+ *
+ * Tests: all/pelt_vectors.rs
+ */
+#include "wakeplace/policy.h"
+
+static const u32 wp_weight_of[64] = {
+	88761, 71755, 56483, 46273, 36291, 29154, 23254, 18705,
+	14949, 11916, 9548, 7620, 6100, 4904, 3906, 3121,
+	2501, 1991, 1586, 1277, 1024, 820, 655, 526,
+	423, 335, 272, 215, 172, 137, 110, 87,
+	70, 56, 45, 36, 29, 23, 18, 15,
+};
+
+/* 2^32 / weight, as the kernel rounds it. */
+static const u32 wp_inv_weight_of[64] = {
+	48388, 59856, 76039, 92817, 118348, 147320, 184698, 229616,
+	287308, 360437, 449829, 563644, 704092, 875808, 1099582, 1376151,
+	1717299, 2157191, 2708049, 3363325, 4194304, 5237764, 6557201, 8165337,
+	10153586, 12820797, 15790320, 19976592, 24970740, 31350126, 39045157, 49367440,
+	61356675, 76695844, 95443717, 119304647, 148102320, 186737708, 238609294, 286331153,
+};
+
+/* nice below -20 or above 19 counts as the nearest. */
+WP_INLINE u32 wp_nice_index(s32 nice)
+{
+	if (nice < -20)
+		return 0;
+	return nice > 19 ? 39 : (u32)(nice + 20);
+}
+
+WP_FN u32 wp_nice_weight(s32 nice)
+{
+	return *WP_AT(wp_weight_of, wp_nice_index(nice));
+}
+
+WP_FN u32 wp_nice_inv_weight(s32 nice)
+{
+	return *WP_AT(wp_inv_weight_of, wp_nice_index(nice));
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What the user favours, and what of the mechanisms that puts into force on this machine
+ * (docs/policy.md, which says of each line why; docs/decisions/042).
+ *
+ *                         performance   auto          balanced      powersave
+ *   energy-aware          no            as set        as set        as set
+ *   power_policy=by-mode  spread        spread        balance       powersaving, or sched-mc
+ *   governor              performance   as set        as set        as set
+ *   headroom              as set        as set        as set        none
+ *
+ * `auto` is each mechanism as its parameters say, so that a policy without modes has this one.
+ * Everything is looked up when it is asked for: a change of the mode counts from the next decision.
+ *
+ * Tests: all/policy_matrix.rs
+ */
+#include "wakeplace/policy.h"
+
+/* enum wp_governor in force. */
+WP_INLINE u32 wp_governor(const struct wp_ctx *ctx)
+{
+	return ctx->params.mode == WP_MODE_PERFORMANCE ? WP_GOV_PERFORMANCE : ctx->params.governor;
+}
+
+/* Ask for more than the demand? */
+WP_INLINE int wp_headroom(const struct wp_ctx *ctx)
+{
+	return ctx->params.freq_headroom && ctx->params.mode != WP_MODE_POWERSAVE;
+}
+
+/*
+ * In powersave: does sched-mc pack? Only where somebody who knows the machine has said how many
+ * tasks its CPUs hold at which frequency, as an energy model says what they cost, and where no
+ * group of several CPUs could be filled instead: a core of threads, or a cache among several.
+ */
+WP_INLINE int wp_mc_rules(const struct wp_ctx *ctx)
+{
+	return ctx->mc_table.step_khz && !ctx->smt && ctx->nr_llcs == 1;
+}
+
+/* enum wp_power_policy in force, never WP_POWER_BY_MODE. */
+WP_INLINE u32 wp_packing(const struct wp_ctx *ctx)
+{
+	if (ctx->params.power_policy != WP_POWER_BY_MODE)
+		return ctx->params.power_policy;
+	switch (ctx->params.mode) {
+	case WP_MODE_POWERSAVE:
+		return wp_mc_rules(ctx) ? WP_POWER_PERFORMANCE : WP_POWER_POWERSAVING;
+	case WP_MODE_BALANCED:
+		return WP_POWER_BALANCE;
+	default:
+		return WP_POWER_PERFORMANCE;
+	}
+}
+
+/* sched_mc_power_savings in force. */
+WP_INLINE u32 wp_mc_level(const struct wp_ctx *ctx)
+{
+	const struct wp_params *p = &ctx->params;
+
+	if (p->power_policy == WP_POWER_BY_MODE && p->mode == WP_MODE_POWERSAVE && wp_mc_rules(ctx))
+		return wp_max(p->sched_mc_power_savings, 2);
+	return p->sched_mc_power_savings;
+}

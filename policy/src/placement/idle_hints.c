@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What an idle search may know beforehand (docs/rules/wake-ups.md#idle-scan): whether some core is
+ * idle, and how many CPUs are worth looking at. A search domain is the cache domain, or the lowest
+ * domain with all capacities where searches go through that one; its first CPU keeps the hints. For
+ * the latter the rule names the limit, not whose it is: Linux keeps the hints where the search is
+ * since "sched/fair: Attach sched_domain_shared to sd_asym_cpucapacity" (April 2026).
+ *
+ * Kernel: __update_idle_core(), update_idle_cpu_scan(), kernel/sched/fair.c
+ * Tests: fixtures/scan, all/wake_7_3.rs
+ */
+#include "wakeplace/policy.h"
+
+/* Level of the domain that searches around this CPU look at; WP_NONE: there is none. */
+WP_INLINE u32 wp_search_level(const struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	if (ctx->params.sis_asym == WP_SIS_ASYM_LIMITED && c->asym_full_level != WP_NONE)
+		return c->asym_full_level;
+	return c->llc_level;
+}
+
+/* Where the hints of a CPU's search domain are; the CPU itself without one. */
+WP_INLINE struct wp_cpu *wp_hints(struct wp_ctx *ctx, u32 cpu)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	u32 level = wp_search_level(ctx, c);
+
+	if (level != WP_NONE)
+		cpu = *WP_AT(ctx->list, WP_AT(ctx->doms, *WP_AT(c->dom, level))->first_cpu);
+	return WP_AT(ctx->cpus, cpu);
+}
+
+/* SMT: remember that the domain has an idle core, once all threads of this one are idle. */
+WP_INLINE void wp_update_idle_core(struct wp_ctx *ctx, const struct wp_cpu *c, u32 cpu)
+{
+	const struct wp_sched_domain *core = WP_AT(ctx->doms, c->dom[0]);
+	struct wp_cpu *hints = wp_hints(ctx, cpu);
+	u32 i;
+
+	if (!ctx->smt || c->llc_level == WP_NONE || hints->has_idle_cores)
+		return;
+	WP_FOR(i, c->nr_levels ? core->nr_cpus : 0, WP_MAX_CPUS) {
+		u32 thread = *WP_AT(ctx->list, core->first_cpu + i);
+
+		if (!(core->flags & WP_SD_SHARE_CPUCAPACITY))
+			break;
+		if (thread != cpu && !wp_cpu_idle(WP_AT(ctx->cpus, thread)))
+			return;
+	}
+	hints->has_idle_cores = 1;
+}
+
+/*
+ * How many CPUs a search may look at: all of an idle domain, fewer with the square of its mean
+ * utilisation, none from 85 % on at the usual margin of 117 % (docs/rules/wake-ups.md#sis-util).
+ * The square fits in 64 bits: (1024 * 1000)^2.
+ */
+WP_INLINE u32 wp_sis_depth(u64 sum_util, u32 nr_cpus, u32 pct)
+{
+	u64 x = wp_div(sum_util, nr_cpus) * pct;
+	u64 used = wp_min64(x * x / (10000 * WP_SCALE), WP_SCALE);
+
+	return (u32)(nr_cpus * (WP_SCALE - used) / WP_SCALE);
+}
+
+/* After periodic statistics of a level: the depth, if this CPU's searches look at that level. */
+WP_FN int wp_update_idle_cpu_scan(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	const struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(c->dom, level));
+	struct wp_cpu *hints = wp_hints(ctx, cpu);
+	u64 util = 0;
+	u32 i, depth;
+
+	if (!ctx->params.sis_util || level != wp_search_level(ctx, c))
+		return 0;
+	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
+		util += wp_cpu_util_cfs(ctx,
+					WP_AT(ctx->cpus, *WP_AT(ctx->list, dom->first_cpu + i)));
+	}
+	depth = wp_sis_depth(util, dom->nr_cpus, dom->imbalance_pct);
+	if (hints->nr_idle_scan != depth) /* readers on every CPU keep their copy of the line */
+		hints->nr_idle_scan = depth;
+	return 1;
+}
+
+#ifndef WP_LIVE
+/*
+ * A run begins on a machine that has been up and idle for long: its balancers have looked at every
+ * search domain and found it idle. Linux itself starts with 0 (docs/rules/short-wakes.md#hunk-b),
+ * for some 100 ms after boot.
+ */
+WP_FN int wp_settled(struct wp_ctx *ctx WP_NONNULL)
+{
+	u32 i, level;
+
+	WP_FOR(i, ctx->nr_cpus, WP_MAX_CPUS) {
+		level = wp_search_level(ctx, WP_AT(ctx->cpus, i));
+		if (level != WP_NONE)
+			wp_update_idle_cpu_scan(ctx, i, level);
+	}
+	return 0;
+}
+#endif

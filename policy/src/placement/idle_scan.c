@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The search of a cache domain, from behind the target on, its own cluster first
+ * (docs/rules/wake-ups.md#idle-scan). Either for a core with all threads idle, if the domain may
+ * have one, without a limit; or for an idle CPU, as far as the limit allows. A domain so busy that
+ * the limit is 0 is not searched at all.
+ *
+ * Kernel: select_idle_cpu(), select_idle_core(), select_idle_smt(), kernel/sched/fair.c
+ * Tests: fixtures/scan, all/wake_7_3.rs
+ */
+#include "wakeplace/policy.h"
+
+/* One more than the CPUs that may be looked at: reaching 0 ends the search, 1 forbids it. */
+WP_INLINE u32 wp_scan_start(struct wp_ctx *ctx, u32 target, u32 limited)
+{
+	return limited ? wp_hints(ctx, target)->nr_idle_scan + 1 : WP_NONE;
+}
+
+/* A free thread of a CPU's core, other than the CPU itself. */
+WP_FN u32 wp_select_idle_smt(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
+			     u32 cpu)
+{
+	u32 i, dom_index = wp_smt_dom(ctx, cpu);
+	const struct wp_sched_domain *core;
+
+	if (dom_index == WP_NONE)
+		return WP_NONE;
+	core = WP_AT(ctx->doms, dom_index);
+	WP_FOR(i, core->nr_cpus, WP_MAX_CPUS) {
+		u32 thread = *WP_AT(ctx->list, core->first_cpu + i);
+
+		if (thread != cpu && wp_allowed(task, thread) && wp_free_at(ctx, thread))
+			return thread;
+		if (thread != cpu && wp_allowed(task, thread))
+			WP_EXPLAIN(ctx, wp_drop(ctx, thread, WP_DROP_BUSY));
+	}
+	return WP_NONE;
+}
+
+/*
+ * Are all threads of this CPU's core idle? Remembers the first free CPU that any search for a core
+ * comes across.
+ */
+WP_FN int wp_select_idle_core(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
+			      u32 cpu, struct wp_decision *dec WP_NONNULL)
+{
+	u32 i, idle = 1, dom_index = wp_smt_dom(ctx, cpu);
+	/* nothing is read of it where the core is one thread */
+	const struct wp_sched_domain *core = WP_AT(ctx->doms, dom_index == WP_NONE ? 0 : dom_index);
+	u32 n = dom_index == WP_NONE ? 1 : core->nr_cpus;
+
+	WP_FOR(i, n, WP_MAX_CPUS) {
+		u32 thread = n == 1 ? cpu : *WP_AT(ctx->list, core->first_cpu + i);
+
+		idle &= (u32)wp_idle_at(ctx, thread);
+		if (dec->scan_spare == WP_NONE && wp_allowed(task, thread) &&
+		    wp_free_at(ctx, thread))
+			dec->scan_spare = thread;
+		if (!idle && dec->scan_spare != WP_NONE)
+			break;
+	}
+	return (int)idle;
+}
+
+/* The cache domain of this CPU consists of clusters. */
+WP_INLINE int wp_has_clusters(const struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	if (WP_NOT_LIVE(!ctx->params.sis_cluster))
+		return 0;
+	return c->cluster_level != WP_NONE && c->cluster_level + 1 == c->llc_level;
+}
+
+/* In the pass over the whole cache domain: this CPU's cluster has been searched. */
+WP_INLINE int wp_cluster_seen(const struct wp_ctx *ctx, u32 target, u32 level, u32 cpu)
+{
+	const struct wp_cpu *t = WP_AT(ctx->cpus, target);
+
+	return level == t->llc_level && wp_has_clusters(ctx, t) &&
+	       wp_cpus_share_resources(ctx, cpu, target);
+}
+
+/* One pass over the target's domain of a level. WP_NONE: nothing found, or the limit reached. */
+WP_FN u32 wp_scan_dom(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
+		      u32 target, u32 level, struct wp_decision *dec WP_NONNULL)
+{
+	const struct wp_cpu *t = WP_AT(ctx->cpus, target);
+	const struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(t->dom, level));
+	u32 i, start = *WP_AT(t->pos, level) + 1;
+
+	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
+		u32 cpu = wp_span_wrap(ctx, dom, start, i);
+
+		if (!wp_allowed(task, cpu) || wp_cluster_seen(ctx, target, level, cpu))
+			continue;
+		if (!dec->scan_cores && !--dec->scan_left) {
+			WP_EXPLAIN(ctx, wp_drop_beyond(ctx, dom, start, i));
+			return WP_NONE;
+		}
+		dec->nr_scanned++;
+		if (dec->scan_cores ? wp_select_idle_core(ctx, task, cpu, dec)
+				    : wp_free_at(ctx, cpu))
+			return cpu;
+		WP_EXPLAIN(ctx, wp_drop(ctx, cpu, wp_free_at(ctx, cpu) ? WP_DROP_CORE_BUSY :
+									 WP_DROP_BUSY));
+	}
+	return WP_NONE;
+}
+
+/*
+ * Fills `dec` and returns 1 if the target's cache domain has a CPU to offer, or short tasks make
+ * the search needless (short_wake.c).
+ */
+WP_FN int wp_select_idle_cpu(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
+			     const struct wp_request *req WP_NONNULL, u32 target,
+			     struct wp_decision *dec WP_NONNULL)
+{
+	const struct wp_cpu *t = WP_AT(ctx->cpus, target);
+	struct wp_cpu *hints = wp_hints(ctx, target);
+	u32 cores = ctx->smt && hints->has_idle_cores, cpu;
+
+	dec->scan_cores = cores;
+	dec->scan_left = wp_scan_start(ctx, target, ctx->params.sis_util);
+	if (dec->scan_left == 1) {
+		WP_EXPLAIN(ctx, wp_drop_beyond(ctx, WP_AT(ctx->doms, *WP_AT(t->dom, t->llc_level)),
+					       0, 0));
+		return 0;
+	}
+	if (wp_short_in_scan(ctx, task, req, target, dec))
+		return 1;
+	if (wp_has_clusters(ctx, t)) {
+		cpu = wp_scan_dom(ctx, task, target, t->cluster_level, dec);
+		if (wp_idle_decide(dec, cpu,
+				   cores ? WP_REASON_IDLE_CORE : WP_REASON_IDLE_CLUSTER))
+			return 1;
+	}
+	if (dec->scan_left) { /* not used up by the cluster */
+		cpu = wp_scan_dom(ctx, task, target, t->llc_level, dec);
+		if (wp_idle_decide(dec, cpu, cores ? WP_REASON_IDLE_CORE : WP_REASON_IDLE_CPU))
+			return 1;
+	}
+	if (!cores)
+		return 0;
+	hints->has_idle_cores = 0;
+	return wp_idle_decide(dec, dec->scan_spare, WP_REASON_IDLE_CPU);
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The fast path with two searches, the second limited by its cost and the idle time to expect
+ * (SIS_PROP; docs/rules/wake-ups.md#idle-sibling, docs/rules/wake-ups.md#idle-scan; 4.17 form).
+ * Natively only. First hit wins:
+ *
+ *  1. the target itself
+ *  2. the previous CPU, if it shares the target's cache: the task's data may still be there
+ *  3. the recently used CPU, likewise: two tasks that wake each other keep swapping two CPUs
+ *  4. SMT: a core with all threads idle, if the cache domain may have one
+ *  5. a CPU of the cache domain, from the target on, as far as the scan limit allows: long
+ *     searches cost more than they find when idle periods are short
+ *  6. SMT: an idle thread of the target's own core
+ *  7. the target, busy
+ *
+ * Kernel: select_idle_sibling(), select_idle_core(), select_idle_cpu(), kernel/sched/fair.c, to
+ *         5.11
+ * Tests: fixtures/wake, fixtures/scan, all/fast_path.rs
+ */
+#include "wakeplace/policy.h"
+
+/* Position of `cpu` in a domain's ascending list. */
+WP_INLINE u32 wp_span_index(const struct wp_ctx *ctx, const struct wp_sched_domain *dom, u32 cpu)
+{
+	u32 i, at = 0;
+
+	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
+		if (*WP_AT(ctx->list, dom->first_cpu + i) == cpu) {
+			at = i;
+			break;
+		}
+	}
+	return at;
+}
+
+/*
+ * First idle allowed thread of a core; `all`: only if every thread is idle. A core of one thread
+ * is its CPU.
+ */
+WP_FN u32 wp_idle_thread(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
+			 u32 cpu, u32 all)
+{
+	u32 i, found = WP_NONE, idle = 0, dom_index = wp_smt_dom(ctx, cpu);
+	const struct wp_sched_domain *dom;
+
+	if (dom_index == WP_NONE)
+		return wp_idle_at(ctx, cpu) && wp_allowed(task, cpu) ? cpu : WP_NONE;
+	dom = WP_AT(ctx->doms, dom_index);
+	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
+		u32 thread = *WP_AT(ctx->list, dom->first_cpu + i);
+
+		if (!wp_idle_at(ctx, thread))
+			continue;
+		idle++;
+		if (found == WP_NONE && wp_allowed(task, thread))
+			found = thread;
+	}
+	return all && idle != dom->nr_cpus ? WP_NONE : found;
+}
+
+WP_FN u32 wp_select_idle_core_5_11(struct wp_ctx *ctx WP_NONNULL,
+				   const struct wp_task *task WP_NONNULL,
+				   const struct wp_sched_domain *dom WP_NONNULL, u32 target)
+{
+	u32 i, start = wp_span_index(ctx, dom, target);
+	struct wp_cpu *llc = WP_AT(ctx->cpus, WP_AT(ctx->cpus, target)->llc_id);
+
+	if (!ctx->smt || !llc->has_idle_cores)
+		return WP_NONE;
+	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
+		u32 cpu = wp_span_wrap(ctx, dom, start, i);
+
+		if (wp_allowed(task, cpu) && wp_idle_thread(ctx, task, cpu, 1) != WP_NONE)
+			return cpu;
+		if (wp_allowed(task, cpu))
+			WP_EXPLAIN(ctx, wp_drop(ctx, cpu, wp_idle_at(ctx, cpu) ?
+								  WP_DROP_CORE_BUSY :
+								  WP_DROP_BUSY));
+	}
+	llc->has_idle_cores = 0;
+	return WP_NONE;
+}
+
+/* How many CPUs the scan may look at: as many as its average cost allows in the idle time to
+ * expect. */
+WP_INLINE u32 wp_scan_limit(const struct wp_ctx *ctx, const struct wp_cpu *this_cpu, u32 span)
+{
+	u64 cost = WP_AT(this_cpu->lb, this_cpu->llc_level)->avg_scan_cost_ns + 1;
+	u64 budget = span * (this_cpu->avg_idle_ns / 512);
+
+	if (!ctx->params.sis_prop)
+		return span + 1;
+	return budget > 4 * cost ? (u32)wp_div(budget, cost) : 4;
+}
+
+WP_FN u32 wp_select_idle_cpu_5_11(struct wp_ctx *ctx WP_NONNULL,
+				  const struct wp_task *task WP_NONNULL,
+				  const struct wp_sched_domain *dom WP_NONNULL, u32 target,
+				  u32 this_cpu)
+{
+	struct wp_cpu *t = WP_AT(ctx->cpus, this_cpu);
+	struct wp_lb *lb = WP_AT(t->lb, t->llc_level);
+	u32 i, found = WP_NONE, start = wp_span_index(ctx, dom, target);
+	u32 left = wp_scan_limit(ctx, t, dom->nr_cpus), seen = 0;
+	s64 diff;
+
+	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
+		u32 cpu = wp_span_wrap(ctx, dom, start, i);
+
+		if (!--left) { /* the limit ends the search before its cost is learnt */
+			WP_EXPLAIN(ctx, wp_drop_beyond(ctx, dom, start, i));
+			return WP_NONE;
+		}
+		seen++;
+		if (wp_allowed(task, cpu) && wp_idle_at(ctx, cpu)) {
+			found = cpu;
+			break;
+		}
+		if (wp_allowed(task, cpu))
+			WP_EXPLAIN(ctx, wp_drop(ctx, cpu, WP_DROP_BUSY));
+	}
+	diff = (s64)((u64)seen * ctx->scan_cpu_ns) - (s64)lb->avg_scan_cost_ns;
+	lb->avg_scan_cost_ns = (u64)((s64)lb->avg_scan_cost_ns + (diff >> 3));
+	return found;
+}
+
+/* The recently used CPU; it is then exchanged for the previous one. */
+WP_INLINE u32 wp_idle_recent(struct wp_ctx *ctx, struct wp_task *task, u32 prev, u32 target)
+{
+	u32 recent = task->waker.recent_used_cpu;
+
+	if (!ctx->params.sis_recent_used || recent == prev || recent == target ||
+	    !wp_cpus_share_cache(ctx, recent, target) || !wp_idle_at(ctx, recent) ||
+	    !wp_allowed(task, recent))
+		return WP_NONE;
+	task->waker.recent_used_cpu = prev;
+	return recent;
+}
+
+/* Fills `dec` with a CPU around `target`. */
+WP_FN int wp_select_idle_sibling_5_11(struct wp_ctx *ctx WP_NONNULL,
+				      struct wp_task *task WP_NONNULL,
+				      const struct wp_request *req WP_NONNULL, u32 target,
+				      struct wp_decision *dec WP_NONNULL)
+{
+	const struct wp_cpu *t = WP_AT(ctx->cpus, target);
+	const struct wp_sched_domain *dom;
+	u32 prev = req->prev_cpu;
+
+	if (wp_idle_at(ctx, target))
+		return wp_idle_decide(dec, target, WP_REASON_IDLE_TARGET);
+	WP_EXPLAIN(ctx, wp_drop(ctx, target, WP_DROP_BUSY));
+	if (prev != target && wp_cpus_share_cache(ctx, prev, target) && wp_idle_at(ctx, prev))
+		return wp_idle_decide(dec, prev, WP_REASON_IDLE_PREV);
+	if (prev != target)
+		WP_EXPLAIN(ctx, wp_drop_prev(ctx, prev, target));
+	if (wp_idle_decide(dec, wp_idle_recent(ctx, task, prev, target), WP_REASON_IDLE_RECENT))
+		return 1;
+	if (t->llc_level == WP_NONE)
+		return wp_idle_decide(dec, target, WP_REASON_TARGET_NO_LLC);
+	dom = WP_AT(ctx->doms, *WP_AT(t->dom, t->llc_level));
+	if (wp_short_before_scan(ctx, task, req, target, dec))
+		return 1;
+	if (wp_idle_decide(dec, wp_select_idle_core_5_11(ctx, task, dom, target),
+			   WP_REASON_IDLE_CORE))
+		return 1;
+	/* The limit is the waking CPU's; without a cache domain it has none to read: no scan. */
+	if (WP_AT(ctx->cpus, req->this_cpu)->llc_level != WP_NONE &&
+	    wp_idle_decide(dec, wp_select_idle_cpu_5_11(ctx, task, dom, target, req->this_cpu),
+			   WP_REASON_IDLE_CPU))
+		return 1;
+	if (ctx->smt &&
+	    wp_idle_decide(dec, wp_idle_thread(ctx, task, target, 0), WP_REASON_IDLE_SMT))
+		return 1;
+	return wp_idle_decide(dec, target, WP_REASON_TARGET_BUSY);
+}

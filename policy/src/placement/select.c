@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Where a task goes when it wakes, is forked or execs (docs/rules/wake-ups.md#try-to-wake-up,
+ * docs/rules/wake-ups.md#select-task-rq, docs/rules/wake-ups.md#wake-wide,
+ * docs/rules/wake-ups.md#wake-affine; docs/rules/capacity-aware.md#wake-cap).
+ *
+ *   one allowed CPU                          -> that CPU
+ *   the waker asks for its own CPU           -> that one
+ *   wake-up, energy model active, system     -> energy_delta.c
+ *     below the tipping point
+ *   power-policy packs, some level has room  -> power_policy.c
+ *   sched-mc packs, some CPU has room        -> sched_mc_pack.c
+ *   wake-up that may stay near waker or prev -> wake_affine picks the target, idle_sibling.c a CPU
+ *     near it
+ *   else, a domain has the request's flag    -> idlest.c
+ *   else                                     -> idle_sibling.c around prev
+ *
+ * Kernel: select_task_rq_fair(), record_wakee(), wake_wide(), wake_cap(), wake_affine(),
+ *         wake_affine_idle(), wake_affine_weight(), kernel/sched/fair.c
+ * Tests: fixtures/wake, fixtures/asym, all/fast_path.rs, all/wake_model_7_3.rs
+ */
+#include "wakeplace/policy.h"
+
+/* HZ jiffies: a waker's flips are halved at most once a second. */
+#define WP_FLIP_DECAY_NS 1000000000ull
+
+/* A waker remembers how often it changes its wakee (docs/rules/wake-ups.md#wake-wide). */
+WP_INLINE void wp_record_wakee(const struct wp_ctx *ctx, struct wp_waker *waker, u32 wakee,
+			       const struct wp_request *req)
+{
+	if (req->waker_idle && ctx->params.wakee_flips_fix)
+		return;
+	if (req->now_ns > waker->flip_decay_ns + WP_FLIP_DECAY_NS) {
+		waker->wakee_flips >>= 1;
+		waker->flip_decay_ns = req->now_ns;
+	}
+	if (waker->last_wakee != wakee) {
+		waker->last_wakee = wakee;
+		waker->wakee_flips++;
+	}
+}
+
+/*
+ * An M:N relation too big for one cache: do not pull the wakees together
+ * (docs/rules/wake-ups.md#wake-wide).
+ */
+WP_INLINE int wp_wake_wide(const struct wp_ctx *ctx, const struct wp_task *task,
+			   const struct wp_waker *waker, u32 this_cpu)
+{
+	u32 factor = WP_AT(ctx->cpus, this_cpu)->llc_size;
+	u32 master = wp_max(waker->wakee_flips, task->waker.wakee_flips);
+	u32 slave = wp_min(waker->wakee_flips, task->waker.wakee_flips);
+
+	if (!ctx->params.wake_wide)
+		return 0;
+	return slave >= factor && master >= slave * factor;
+}
+
+/* Does the task, brought up to date, need more than a CPU of this capacity has? */
+WP_INLINE int wp_too_big_for(const struct wp_ctx *ctx, const struct wp_task *task, u32 capacity)
+{
+	if (WP_NOT_LIVE(ctx->params.wake_cap_est))
+		return !wp_fits_capacity(wp_task_util_est(ctx, task), capacity);
+	return wp_unfit(task->avg.util_avg, capacity);
+}
+
+/*
+ * Within an eighth of the biggest CPU of the root domain: sizes do not matter
+ * (docs/rules/capacity-aware.md#wake-cap).
+ */
+WP_INLINE int wp_about_biggest(const struct wp_ctx *ctx, u32 capacity)
+{
+	return ctx->max_capacity_orig - capacity < ctx->max_capacity_orig >> 3;
+}
+
+/*
+ * Waker's or previous CPU too small for the task: the fast path sees only CPUs like them
+ * (docs/rules/capacity-aware.md#wake-cap).
+ */
+WP_INLINE int wp_wake_cap(struct wp_ctx *ctx, struct wp_task *task, const struct wp_request *req)
+{
+	u32 least = wp_min(WP_AT(ctx->cpus, req->this_cpu)->capacity_orig,
+			   WP_AT(ctx->cpus, req->prev_cpu)->capacity_orig);
+
+	if (!ctx->params.wake_cap)
+		return 0;
+	if (wp_about_biggest(ctx, least))
+		return 0;
+	wp_sync_entity_load_avg(ctx, task);
+	return wp_too_big_for(ctx, task, least);
+}
+
+/* WA_IDLE: decide by who is idle, or will be at once. WP_NONE: undecided. */
+WP_INLINE u32 wp_wake_affine_idle(struct wp_ctx *ctx, const struct wp_task *task,
+				  const struct wp_request *req, struct wp_decision *dec)
+{
+	u32 here = req->this_cpu, prev = req->prev_cpu;
+
+	if (!ctx->params.wake_affine_idle)
+		return WP_NONE;
+	/* An interrupt on an idle CPU must not pull tasks towards itself across an idle prev. */
+	if (wp_idle_at(ctx, here) && wp_cpus_share_cache(ctx, here, prev))
+		return wp_idle_at(ctx, prev) ? prev : here;
+	if (req->sync && wp_nr_awake(WP_AT(ctx->cpus, here)) == 1)
+		return here;
+	if (wp_short_here(ctx, task, req, dec, WP_SHORT_AFFINE_FIRST))
+		return here;
+	if (ctx->params.wake_affine_prev_idle && wp_idle_at(ctx, prev))
+		return prev;
+	if (wp_short_here(ctx, task, req, dec, WP_SHORT_AFFINE_AFTER_PREV))
+		return here;
+	return WP_NONE;
+}
+
+/*
+ * WA_WEIGHT: decide by effective load, with a bias towards the waking CPU
+ * (docs/rules/wake-ups.md#wake-affine).
+ */
+WP_INLINE u32 wp_wake_affine_weight(const struct wp_ctx *ctx, const struct wp_task *task,
+				    const struct wp_request *req, u32 pct)
+{
+	const struct wp_cpu *here = WP_AT(ctx->cpus, req->this_cpu);
+	const struct wp_cpu *prev = WP_AT(ctx->cpus, req->prev_cpu);
+	s64 load = (s64)wp_task_h_load(ctx, task);
+	s64 here_load = (s64)wp_target_load(ctx, here, 0);
+	s64 prev_load = (s64)wp_source_load(ctx, prev, 0);
+
+	if (!ctx->params.wake_affine_weight)
+		return WP_NONE;
+	if (req->sync) {
+		if ((s64)req->waker_load > here_load)
+			return req->this_cpu;
+		here_load -= (s64)req->waker_load;
+	}
+	here_load = (here_load + load) * 100 * (s64)prev->capacity;
+	prev_load = (prev_load - load) * (s64)(100 + (pct - 100) / 2) * (s64)here->capacity;
+	if (req->sync)
+		prev_load += 1;
+	return here_load < prev_load ? req->this_cpu : WP_NONE;
+}
+
+WP_FN u32 wp_wake_affine(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
+			 const struct wp_request *req WP_NONNULL, u32 pct,
+			 struct wp_decision *dec WP_NONNULL)
+{
+	u32 target = wp_wake_affine_idle(ctx, task, req, dec);
+
+#ifndef WP_LIVE
+	if (ctx->params.wake_affine_weight && ctx->params.wake_affine_form != WP_AFFINE_414)
+		return wp_wake_affine_4_13(ctx, task, req, pct) ? req->this_cpu : req->prev_cpu;
+#endif
+	if (target == WP_NONE)
+		target = wp_wake_affine_weight(ctx, task, req, pct);
+	if (target == WP_NONE && wp_short_here(ctx, task, req, dec, WP_SHORT_AFFINE_LAST))
+		target = req->this_cpu;
+	return target == WP_NONE ? req->prev_cpu : target;
+}
+
+/* What the walk over the waking CPU's domains found. */
+struct wp_walk {
+	u32 affine; /* lowest WAKE_AFFINE domain that spans prev, WP_NONE: none wanted or found */
+	u32 slow;   /* highest domain with the request's flag, for the slow path */
+	u32 kept;   /* a level that saves power has room: nothing above it is looked at */
+};
+
+WP_FN int wp_walk_domains(const struct wp_ctx *ctx WP_NONNULL,
+			  const struct wp_request *req WP_NONNULL, u32 want_affine,
+			  struct wp_walk *walk WP_NONNULL)
+{
+	const struct wp_cpu *here = WP_AT(ctx->cpus, req->this_cpu);
+	u32 flag = wp_place_flag(req->kind);
+	u32 i;
+
+	walk->affine = WP_NONE;
+	walk->slow = WP_NONE;
+	walk->kept = 0;
+	WP_FOR(i, here->nr_levels, WP_MAX_LEVELS) {
+		u32 index = *WP_AT(here->dom, i);
+		const struct wp_sched_domain *dom = WP_AT(ctx->doms, index);
+
+#ifndef WP_LIVE
+		walk->kept |= (u32)wp_mc_keeps(ctx, dom);
+#endif
+		if (want_affine && (dom->flags & WP_SD_WAKE_AFFINE) &&
+		    wp_span_has(dom, req->prev_cpu)) {
+			walk->affine = index;
+			walk->slow = WP_NONE;
+			break;
+		}
+		if (WP_NOT_LIVE(walk->kept)) {
+			if (!want_affine)
+				break;
+		} else if (dom->flags & flag) {
+			walk->slow = index;
+		} else if (!want_affine) {
+			break;
+		}
+	}
+	return 0;
+}
+
+/* The slow path, from the highest domain with the request's flag down. */
+WP_INLINE int wp_select_slow(struct wp_ctx *ctx, struct wp_task *task, const struct wp_request *req,
+			     u32 dom, struct wp_decision *dec)
+{
+	if (req->kind != WP_PLACE_FORK)
+		wp_sync_entity_load_avg(ctx, task);
+#ifndef WP_LIVE
+	if (!ctx->params.idlest_classes && ctx->params.idlest_load != WP_IDLEST_410)
+		return wp_find_idlest_down(ctx, task, req, dom, dec);
+#endif
+	return wp_find_idlest_cpu(ctx, task, req, dom, dec);
+}
+
+#ifndef WP_LIVE
+/* The idle searches before 5.12. */
+WP_INLINE int wp_select_sibling_old(struct wp_ctx *ctx, struct wp_task *task,
+				    const struct wp_request *req, u32 target,
+				    struct wp_decision *dec)
+{
+	switch (ctx->params.sis_form) {
+	case WP_SIS_GROUPS:
+		return wp_select_idle_sibling_4_8(ctx, task, req, target, dec);
+	case WP_SIS_LEVELS:
+		return wp_select_idle_sibling_3_1(ctx, task, req, target, dec);
+	default:
+		return wp_select_idle_sibling_5_11(ctx, task, req, target, dec);
+	}
+}
+#endif
+
+/* A wake-up: may waker's and previous CPU be compared? */
+WP_FN int wp_wants_affine(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+			  struct wp_waker *waker WP_NONNULL,
+			  const struct wp_request *req WP_NONNULL,
+			  struct wp_decision *dec WP_NONNULL)
+{
+	dec->wide = wp_wake_wide(ctx, task, waker, req->this_cpu);
+	return !dec->wide && !wp_wake_cap(ctx, task, req) && wp_allowed(task, req->this_cpu);
+}
+
+/* Everything but energy and affinity: affine target and fast path, or slow path. */
+WP_FN int wp_select_normal(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+		     struct wp_waker *waker WP_NONNULL, const struct wp_request *req WP_NONNULL,
+		     struct wp_decision *dec WP_NONNULL)
+{
+	int wake = req->kind == WP_PLACE_WAKE;
+	u32 target = req->prev_cpu;
+	struct wp_walk walk;
+	int want_affine;
+
+	want_affine = wake && wp_wants_affine(ctx, task, waker, req, dec);
+	if (wp_pack_active(ctx) && ctx->params.power_placement &&
+	    wp_pack_select(ctx, task, req, dec, (u32)want_affine))
+		return 1;
+	if (wp_mc_places(ctx, req->kind) && wp_mc_select(ctx, task, req, dec))
+		return 1;
+	wp_walk_domains(ctx, req, (u32)want_affine, &walk);
+	if (walk.slow != WP_NONE)
+		return wp_select_slow(ctx, task, req, walk.slow, dec);
+	if (!wake) { /* no domain balances forks: stay with the parent */
+		dec->cpu = req->prev_cpu;
+		dec->rule = WP_RULE_SLOW_PATH;
+		dec->reason = WP_NOT_LIVE(walk.kept) ? WP_REASON_SAVES_POWER : WP_REASON_SLOW_LOCAL;
+		return 1;
+	}
+	if (walk.affine != WP_NONE && req->this_cpu != req->prev_cpu)
+		target = wp_wake_affine(ctx, task, req,
+					WP_AT(ctx->doms, walk.affine)->imbalance_pct, dec);
+	WP_EXPLAIN(ctx, wp_explain_target(ctx, target));
+#ifndef WP_LIVE
+	if (walk.affine == WP_NONE && !ctx->params.sis_always)
+		return wp_idle_decide(dec, req->prev_cpu, WP_REASON_PREV_NO_DOMAIN);
+	if (!ctx->params.sis_single_pass || ctx->params.sis_form != WP_SIS_SCAN) {
+		wp_select_sibling_old(ctx, task, req, target, dec);
+		if (want_affine)
+			waker->recent_used_cpu = req->this_cpu;
+		return 1;
+	}
+#endif
+	return wp_select_idle_sibling(ctx, task, req, target, dec);
+}
+
+/* The lowest CPU the task may use: where it goes when nothing else decides. */
+WP_FN u32 wp_first_allowed(const struct wp_ctx *ctx WP_NONNULL,
+			   const struct wp_task *task WP_NONNULL, u32 otherwise)
+{
+	u32 word, bit;
+
+	WP_FOR(word, (ctx->nr_cpus + 63) / 64, WP_MASK_WORDS) {
+		u64 bits = *WP_AT(task->allowed, word);
+
+		if (!bits)
+			continue;
+		WP_FOR(bit, 64, 64) {
+			u32 cpu = word * 64 + bit;
+
+			if ((bits >> bit & 1) && cpu < ctx->nr_cpus &&
+			    WP_AT(ctx->cpus, cpu)->online)
+				return cpu;
+		}
+	}
+	return otherwise;
+}
+
+/*
+ * Choose a CPU for a task that wakes, was forked or execs. `waker` is the waking task's record, or
+ * the idle_waker of this_cpu. Fills `dec`; carrying it out is the home's work.
+ */
+WP_FN int wp_select_task_rq_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+				 struct wp_waker *waker WP_NONNULL,
+				 const struct wp_request *req WP_NONNULL,
+				 struct wp_decision *dec WP_NONNULL)
+{
+	dec->nr_candidates = 0;
+	dec->nr_scanned = 0;
+	dec->scan_left = WP_NONE;
+	dec->scan_spare = WP_NONE;
+	dec->short_target = 0;
+	dec->wide = 0;
+	dec->nr_idlest_cpus = 0;
+	dec->reason = WP_REASON_NONE;
+	task->woken_sync = req->kind == WP_PLACE_WAKE && req->sync;
+	if (task->nr_allowed == 1) {
+		dec->cpu = req->prev_cpu; /* the one, unless the set has just changed */
+		if (!wp_allowed(task, dec->cpu))
+			dec->cpu = wp_first_allowed(ctx, task, req->prev_cpu);
+		dec->rule = WP_RULE_AFFINITY;
+		dec->reason = WP_REASON_ONE_ALLOWED;
+		return 0;
+	}
+	if (req->kind == WP_PLACE_WAKE && wp_live_queue_holds(ctx, task, req)) {
+		dec->cpu = req->prev_cpu;
+		dec->rule = WP_RULE_QUEUE;
+		dec->reason = WP_REASON_QUEUE_HOLDS;
+		return 0;
+	}
+	if (req->kind == WP_PLACE_WAKE)
+		wp_record_wakee(ctx, waker, task->id, req);
+	dec->waker_flips = waker->wakee_flips;
+	dec->waker_wakee = waker->last_wakee;
+	if (req->current_cpu && wp_allowed(task, req->this_cpu)) {
+		dec->cpu = req->this_cpu;
+		dec->rule = WP_RULE_REQUEST;
+		dec->reason = WP_REASON_CURRENT_CPU;
+		return 0;
+	}
+	if (req->kind != WP_PLACE_WAKE || !ctx->energy_active || ctx->overutilized ||
+	    !wp_select_by_energy(ctx, task, req->this_cpu, req->prev_cpu, dec)) {
+		WP_EXPLAIN(ctx, wp_explain_no_energy(ctx, req));
+		wp_select_normal(ctx, task, waker, req, dec);
+	}
+	if (!wp_allowed(task, dec->cpu)) {
+		dec->cpu = wp_first_allowed(ctx, task, req->prev_cpu);
+		dec->rule = WP_RULE_AFFINITY;
+		dec->reason = WP_REASON_NOT_ALLOWED;
+	}
+	return 0;
+}

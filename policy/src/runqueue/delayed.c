@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Sleepers that their queue keeps until the others have caught up (DELAY_DEQUEUE, from 6.12;
+ * docs/rules/queues.md#eevdf). Such a task is off as far as demand goes: it is not runnable, its
+ * estimate and hints do not count. Its weight stays in the queue's load, and the home goes on
+ * counting it in nr_running. The live queues keep no sleepers.
+ *
+ * Kernel: set_delayed(), requeue_delayed_entity(), finish_delayed_dequeue_entity(),
+ *         kernel/sched/fair.c
+ * Tests: all/signals.rs, all/durations.rs
+ */
+#include "wakeplace/policy.h"
+
+/* It falls asleep and stays. Returns enum wp_event_result bits. */
+WP_INLINE int wp_set_delayed(struct wp_ctx *ctx, struct wp_task *task, u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
+	int result = 0;
+
+	wp_update_rq_clock(c, now_ns);
+	wp_uclamp_rq_dec(c, task);
+	wp_util_est_dequeue(c, task);
+	if (ctx->params.util_est_before_update)
+		wp_util_est_update(ctx, c, task);
+	wp_update_load_avg_se(ctx, c, task, wp_rq_clock_pelt(ctx, c));
+	wp_note_run(ctx, c, task);
+	if (wp_update_cfs_rq_load_avg(ctx, c))
+		result = wp_cpufreq_update_util(ctx, c, now_ns);
+	c->nr_fair--;
+	c->h_nr_delayed++;
+	wp_no_current(c);
+	task->running = 0;
+	task->sched_delayed = 1;
+	if (!ctx->params.util_est_before_update)
+		wp_util_est_update(ctx, c, task);
+	wp_dur_sleep(ctx, c, task);
+	return result;
+}
+
+/* It wakes while it is there. */
+WP_INLINE int wp_requeue_delayed_entity(struct wp_ctx *ctx, struct wp_task *task, u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
+	int result = 0;
+
+	wp_update_rq_clock(c, now_ns);
+	task->run_since_woken_ns = 0;
+	wp_uclamp_rq_inc(ctx, c, task);
+	wp_util_est_enqueue(ctx, c, task);
+	wp_update_load_avg_se(ctx, c, task, wp_rq_clock_pelt(ctx, c));
+	if (wp_update_cfs_rq_load_avg(ctx, c))
+		result = wp_cpufreq_update_util(ctx, c, now_ns);
+	task->sched_delayed = 0;
+	c->h_nr_delayed--;
+	c->nr_fair++;
+	wp_check_update_overutilized_status(ctx, c);
+	return result;
+}
+
+/* Its time has come: the queue lets it go. */
+WP_INLINE int wp_finish_delayed_dequeue_entity(struct wp_ctx *ctx, struct wp_task *task, u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
+	int result = 0;
+
+	wp_update_rq_clock(c, now_ns);
+	wp_update_load_avg_se(ctx, c, task, wp_rq_clock_pelt(ctx, c));
+	if (wp_update_cfs_rq_load_avg(ctx, c))
+		result = wp_cpufreq_update_util(ctx, c, now_ns);
+	task->sched_delayed = 0;
+	task->on_rq = 0;
+	c->h_nr_delayed--;
+	c->load_weight -= task->weight;
+	wp_idle_policy_dequeue(c, task);
+	return result;
+}

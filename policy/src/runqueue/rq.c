@@ -1,0 +1,575 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Events of tasks and run queues: new, enqueue, dequeue, running, migration, tick
+ * (docs/rules/signals.md#new-task, docs/rules/signals.md#attach-detach,
+ * docs/rules/README.md#event-order; order of steps as in the 4.17 fair class).
+ *
+ * The home owns the queue itself (which task is next); it reports what happened, in order.
+ *
+ * Kernel: enqueue_task_fair(), dequeue_task_fair(), set_next_task_fair(), put_prev_task_fair(),
+ *         task_tick_fair(), migrate_task_rq_fair(), task_dead_fair(), reweight_task(),
+ *         reweight_entity(), account_entity_enqueue() as wp_account_enqueue(),
+ *         account_entity_dequeue() as wp_account_dequeue(), init_entity_runnable_average() as
+ *         wp_task_init(), post_init_entity_util_avg(), remove_entity_load_avg(),
+ *         migrate_se_pelt_lag(), update_blocked_averages(),
+ *         sched_balance_update_blocked_averages() as wp_update_blocked_averages(),
+ *         kernel/sched/fair.c; cpu_load_update(), cpu_load_update_idle(), kernel/sched/fair.c, to
+ *         5.1
+ * Tests: fixtures/signals, fixtures/misfit, all/signals.rs, all/kernel_truth.rs
+ */
+#include "wakeplace/policy.h"
+
+/* A zero-filled task with id, weight, cpu and allowed set: nothing known of it yet. */
+WP_FN int wp_task_init(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL)
+{
+	wp_set_cpus_allowed(ctx, task);
+	task->uclamp_min = 0;
+	task->uclamp_max = WP_SCALE;
+	task->avg.load_avg = 0;
+	if (wp_signals_add_up(ctx) || ctx->params.power_new_averages)
+		task->avg.load_avg = task->weight;
+	task->avg.runnable_avg = WP_NOT_LIVE(ctx->params.runnable_is_load) ? task->weight : 0;
+	task->waker.recent_used_cpu = task->cpu;
+	/* live queues: neither ahead of nor behind others, half a slice at first */
+	task->vtime_cpu = task->cpu;
+	task->deadline_ns = wp_live_queue_scale(wp_live_queue_slice_ns(ctx), task->weight) / 2;
+	return 0;
+}
+
+/*
+ * A fork copies the parent's record, and with it what that one remembers as a waker (decision 050):
+ * children of one that woke many count as such themselves in wake_wide. Where it ran last is where
+ * it was forked, which wp_task_init has set.
+ */
+WP_FN int wp_task_fork(struct wp_task *task WP_NONNULL, const struct wp_waker *parent WP_NONNULL)
+{
+	task->waker.flip_decay_ns = parent->flip_decay_ns;
+	task->waker.wakee_flips = parent->wakee_flips;
+	task->waker.last_wakee = parent->last_wakee;
+	return 0;
+}
+
+/* The parts of a weight that are there without averages that add up. */
+WP_INLINE void wp_reweigh_queued(struct wp_cpu *c, struct wp_task *task, u32 weight)
+{
+	if (task->on_rq)
+		WP_ADD(&c->load_weight, weight - task->weight);
+	task->weight = weight;
+	task->avg.load_avg = (u32)wp_div(weight * task->avg.load_sum, task->avg.runnable_sum + 1);
+}
+
+/* A task's load average in queue `q` keeps its share of time, in the new weight. */
+WP_INLINE void wp_reweight_entity(struct wp_ctx *ctx, struct wp_sched_avg *q, u32 *load_weight,
+				  struct wp_task *task, u32 weight)
+{
+	u64 div = WP_MIN_DIV + task->avg.period_contrib;
+
+	q->load_avg = (u32)wp_sub(q->load_avg, task->avg.load_avg);
+	q->load_sum = wp_sub(q->load_sum, task->weight * task->avg.load_sum);
+	if (task->on_rq) {
+		wp_dequeue_runnable_load_avg_5_6(ctx, q, task);
+		WP_ADD(load_weight, weight - task->weight);
+	}
+	task->weight = weight;
+	task->avg.load_avg = (u32)wp_div(weight * task->avg.load_sum, div);
+	if (WP_NOT_LIVE(ctx->params.runnable_is_load))
+		task->avg.runnable_avg = (u32)wp_div(weight * task->avg.runnable_sum, div);
+	q->load_avg += task->avg.load_avg;
+	q->load_sum += weight * task->avg.load_sum;
+	if (task->on_rq)
+		wp_enqueue_runnable_load_avg_5_6(ctx, q, task);
+}
+
+/* Nice value changed. */
+WP_FN int wp_reweight_task(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+			   u32 weight, u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
+
+	wp_live_queue_reweigh(task, weight);
+	if (!task->avg.last_update_ns) { /* no queue counts it yet */
+		task->weight = weight;
+		task->avg.load_avg = wp_signals_add_up(ctx) ? weight : 0;
+		return 0;
+	}
+	wp_update_rq_clock(c, now_ns);
+	wp_update_cfs_rq_load_avg(ctx, c);
+	wp_update_load_avg_se(ctx, c, task, wp_rq_clock_pelt(ctx, c));
+	if (!wp_signals_add_up(ctx)) {
+		wp_reweigh_queued(c, task, weight);
+		return 0;
+	}
+	wp_reweight_entity(ctx, &c->avg, &c->load_weight, task, weight);
+	return 0;
+}
+
+/*
+ * Start value of a new task's utilisation, half of what queue `q` leaves of its CPU
+ * (docs/rules/signals.md#new-task).
+ */
+WP_INLINE void wp_post_init_entity_util_avg(struct wp_ctx *ctx, const struct wp_cpu *c,
+					    const struct wp_sched_avg *q, struct wp_task *task)
+{
+	u32 cap, util = 0;
+
+	cap = ctx->params.post_init_capacity ? c->capacity_orig : WP_SCALE;
+	cap = (u32)wp_sub(cap, q->util_avg) / 2;
+	if (ctx->params.post_init_util && cap) {
+		util = cap;
+		if (q->util_avg)
+			util = wp_min(cap, (u32)wp_div((u64)q->util_avg * task->weight,
+						       q->load_avg + 1));
+	}
+	task->avg.util_avg = util;
+	if (!WP_NOT_LIVE(ctx->params.runnable_is_load))
+		task->avg.runnable_avg = util;
+	task->avg.last_update_ns = 0;
+}
+
+/* A new task, before its enqueue. */
+WP_FN int wp_task_new(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
+		      u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+
+	task->cpu = cpu;
+	wp_update_rq_clock(c, now_ns);
+	wp_update_cfs_rq_load_avg(ctx, c);
+	wp_post_init_entity_util_avg(ctx, c, &c->avg, task);
+	return 0;
+}
+
+/* What a CPU counts of a task that has just been queued there. */
+WP_INLINE void wp_account_enqueue(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task,
+				  u32 flags)
+{
+	WP_ADD(&c->nr_fair, 1u);
+	wp_note_overload(ctx, c);
+	wp_idle_policy_enqueue(c, task);
+	if (WP_NOT_LIVE(ctx->params.util_est_after_freq))
+		wp_util_est_enqueue(ctx, c, task);
+	if (!(flags & WP_Q_NEW))
+		wp_check_update_overutilized_status(ctx, c);
+}
+
+/* ... and no longer of one that has left. */
+WP_INLINE void wp_account_dequeue(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task,
+				  u32 flags)
+{
+	WP_ADD(&c->nr_fair, 0 - 1u);
+	wp_idle_policy_dequeue(c, task);
+	if (task->running)
+		wp_no_current(c);
+	task->on_rq = 0;
+	task->running = 0;
+	if (WP_NOT_LIVE(ctx->params.util_est_after_freq))
+		wp_util_est_dequeue(c, task);
+	if (flags & WP_Q_SLEEP) {
+		if (!WP_NOT_LIVE(ctx->params.util_est_before_update))
+			wp_util_est_update(ctx, c, task);
+		wp_dur_sleep(ctx, c, task);
+	}
+}
+
+/* The task joins the queue of `cpu`. Returns enum wp_event_result bits. */
+WP_FN int wp_enqueue_task_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+			       u32 cpu, u64 now_ns, u32 flags)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	int changed, result = 0;
+
+#ifndef WP_LIVE
+	if (task->sched_delayed)
+		return wp_requeue_delayed_entity(ctx, task, now_ns);
+#endif
+	task->cpu = cpu;
+	if (WP_NOT_LIVE(flags & (WP_Q_WAKEUP | WP_Q_NEW)))
+		task->run_since_woken_ns = 0;
+	wp_update_rq_clock(c, now_ns);
+	wp_uclamp_rq_inc(ctx, c, task);
+	if (!WP_NOT_LIVE(ctx->params.util_est_after_freq))
+		wp_util_est_enqueue(ctx, c, task);
+	if (WP_SIM(flags & WP_Q_IOWAIT) && wp_sugov_iowait_boost(ctx, c, now_ns))
+		result = wp_cpufreq_update_util(ctx, c, now_ns);
+	if (task->avg.last_update_ns)
+		wp_update_load_avg_se(ctx, c, task, wp_rq_clock_pelt(ctx, c));
+	changed = wp_update_cfs_rq_load_avg(ctx, c);
+	if (!task->avg.last_update_ns) {
+		wp_attach_entity_load_avg(ctx, c, &c->avg, task);
+		changed = 1;
+	}
+	if (changed) /* the queue does not count this task yet, as in the kernel */
+		result |= wp_cpufreq_update_util(ctx, c, now_ns);
+	task->on_rq = 1;
+	wp_enqueue_runnable_load_avg_5_6(ctx, &c->avg, task);
+	WP_ADD(&c->load_weight, task->weight);
+	wp_account_enqueue(ctx, c, task, flags);
+	return result;
+}
+
+/*
+ * The task leaves its queue; with WP_Q_SLEEP its activation is over. WP_Q_DELAY: it sleeps, but
+ * its queue keeps it until it wakes (enqueue) or is let go (dequeue).
+ */
+WP_FN int wp_dequeue_task_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+			       u64 now_ns, u32 flags)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
+	int result = 0;
+
+#ifndef WP_LIVE
+	if (task->sched_delayed)
+		return wp_finish_delayed_dequeue_entity(ctx, task, now_ns);
+	if (flags & WP_Q_DELAY)
+		return wp_set_delayed(ctx, task, now_ns);
+#endif
+	wp_update_rq_clock(c, now_ns);
+	wp_uclamp_rq_dec(c, task);
+	if (!WP_NOT_LIVE(ctx->params.util_est_after_freq))
+		wp_util_est_dequeue(c, task);
+	if (WP_NOT_LIVE(ctx->params.util_est_before_update) && (flags & WP_Q_SLEEP))
+		wp_util_est_update(ctx, c, task);
+	wp_update_load_avg_se(ctx, c, task, wp_rq_clock_pelt(ctx, c));
+	if (task->running)
+		wp_note_run(ctx, c, task);
+	if (wp_update_cfs_rq_load_avg(ctx, c))
+		result = wp_cpufreq_update_util(ctx, c, now_ns);
+	wp_dequeue_runnable_load_avg_5_6(ctx, &c->avg, task);
+	WP_ADD(&c->load_weight, 0 - task->weight);
+	wp_account_dequeue(ctx, c, task, flags);
+	return result;
+}
+
+/* A queued task begins to execute on its CPU. */
+WP_FN int wp_set_next_task_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+				u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
+	int result = 0;
+
+	wp_update_rq_clock(c, now_ns);
+	wp_update_load_avg_se(ctx, c, task, wp_rq_clock_pelt(ctx, c));
+	if (wp_update_cfs_rq_load_avg(ctx, c))
+		result = wp_cpufreq_update_util(ctx, c, now_ns);
+	wp_note_current(ctx, c, task);
+	wp_update_misfit_status(ctx, c, task);
+	return result;
+}
+
+/* It stops executing but stays queued. */
+WP_FN int wp_put_prev_task_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+				u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
+	int result = 0;
+
+	wp_update_rq_clock(c, now_ns);
+	wp_update_load_avg_se(ctx, c, task, wp_rq_clock_pelt(ctx, c));
+	if (wp_update_cfs_rq_load_avg(ctx, c))
+		result = wp_cpufreq_update_util(ctx, c, now_ns);
+	if (task->running)
+		wp_note_run(ctx, c, task);
+	task->running = 0;
+	wp_no_current(c);
+	return result;
+}
+
+/* cpu_load[i] follows the load at ticks, each index half as fast as the one before. */
+WP_INLINE void wp_cpu_load_update_5_1(struct wp_cpu *c, u64 load)
+{
+	u32 i;
+
+	for (i = 1; i < 4; i++) {
+		u64 old = *WP_AT(c->cpu_load, i), new = load;
+
+		if (new > old) /* round up so that a rise ends at its goal */
+			new += (1u << i) - 1;
+		*WP_AT(c->cpu_load, i) = (u32)((old * ((1u << i) - 1) + new) >> i);
+	}
+}
+
+/* The ticks that an idle CPU did not take since the last update saw no load. */
+WP_INLINE void wp_cpu_load_update_idle_5_1(struct wp_ctx *ctx, struct wp_cpu *c, u64 now_ns)
+{
+	u64 tick = wp_div(now_ns, ctx->tick_ns);
+	u64 missed = wp_min64(wp_sub(tick, c->load_tick), 256);
+	u32 k;
+
+	c->load_tick = tick;
+	WP_FOR(k, missed, 256) { /* by then even the slowest has decayed */
+		if (!(c->cpu_load[1] | c->cpu_load[2] | c->cpu_load[3]))
+			break;
+		wp_cpu_load_update_5_1(c, 0);
+	}
+}
+
+/*
+ * The idle task is next. A slow CPU that was not saturated gets its missing time back
+ * (docs/rules/signals.md#pelt-clock).
+ */
+WP_FN int wp_enter_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	u64 others = (u64)(c->rt_util + c->dl_util) * WP_MIN_DIV;
+
+	wp_update_rq_clock(c, now_ns);
+	if (!wp_signals_add_up(ctx))
+		wp_update_cfs_rq_load_avg(ctx, c); /* until now it was busy */
+	if (WP_SIM(c->classes.kept))
+		others = c->classes.rt.util_sum + c->classes.dl.util_sum;
+	if (c->avg.util_sum + others >= WP_SATURATED)
+		c->lost_idle_ns += c->clock_task_ns - c->clock_pelt_ns;
+	c->clock_pelt_ns = c->clock_task_ns;
+	c->curr_idle = 1;
+	c->misfit_task_load = 0;
+	c->idle_stamp_ns = now_ns;
+	c->idle_calls++;
+	wp_update_idle_core(ctx, c, cpu);
+	return 0;
+}
+
+/* The idle task gives way. */
+WP_FN int wp_exit_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+
+	wp_update_rq_clock(c, now_ns);
+	if (WP_NOT_LIVE(ctx->params.load_idx))
+		wp_cpu_load_update_idle_5_1(ctx, c, now_ns);
+	if (!wp_signals_add_up(ctx))
+		wp_update_cfs_rq_load_avg(ctx, c);
+	c->curr_idle = 0;
+	c->idle_exit_latency_us = WP_NONE;
+	return 0;
+}
+
+/* A wake-up was queued on `cpu`: its idle time since the last new-idle attempt is known now. */
+WP_FN int wp_woken(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	u64 most = 2 * c->max_idle_balance_cost_ns;
+	u64 idle = wp_sub(now_ns, c->wake_idle_stamp_ns);
+	s64 diff = (s64)idle - (s64)c->avg_idle_ns;
+
+	if (!c->wake_idle_stamp_ns)
+		return 0;
+	c->avg_idle_ns = wp_min64((u64)((s64)c->avg_idle_ns + (diff >> 3)), most);
+	if (WP_NOT_LIVE(!ctx->params.newidle_by_cost) && idle > most)
+		c->avg_idle_ns = most; /* one long time made up for all short ones */
+	c->wake_idle_stamp_ns = 0;
+	if (WP_NOT_LIVE(ctx->params.sis_prop)) {
+		c->wake_avg_idle_ns = c->avg_idle_ns / 2;
+		c->wake_tick = wp_div(now_ns, ctx->tick_ns);
+	}
+	return 0;
+}
+
+/* A task that is on no queue leaves its CPU: its share leaves that queue's sums at the queue's next
+ * update. */
+WP_INLINE void wp_remove_entity_load_avg(struct wp_ctx *ctx, struct wp_task *task)
+{
+	struct wp_cpu *old = WP_AT(ctx->cpus, task->cpu);
+
+	if (task->avg.last_update_ns) {
+		wp_sync_entity_load_avg(ctx, task);
+		if (wp_signals_add_up(ctx)) {
+			WP_ADD(&old->removed_load, task->avg.load_avg);
+			WP_ADD(&old->removed_util, task->avg.util_avg);
+			WP_ADD(&old->removed_runnable, task->avg.runnable_avg);
+			WP_ADD(&old->nr_removed, 1u);
+		}
+	}
+}
+
+WP_INLINE void wp_forget_queue(struct wp_task *task, u32 cpu)
+{
+	task->avg.last_update_ns = 0;
+	task->exec_start_ns = 0;
+	task->cpu = cpu;
+}
+
+/*
+ * A sleeping task leaves its CPU for another one. The queue it leaves was last updated when its CPU
+ * went idle; since then the task has slept, too, and fades for that time (6.0;
+ * docs/rules/signals.md#attach-detach).
+ */
+WP_INLINE void wp_migrate_se_pelt_lag(struct wp_ctx *ctx, struct wp_task *task, u64 now_ns)
+{
+	const struct wp_cpu *old = WP_AT(ctx->cpus, task->cpu);
+
+	if (ctx->params.migrate_pelt_lag && task->avg.last_update_ns && old->curr_idle)
+		wp_task_avg(ctx, old, task,
+			    wp_rq_clock_pelt(ctx, old) + wp_sub(now_ns, old->clock_ns));
+}
+
+/* A sleeping task was placed on another CPU. */
+WP_FN int wp_migrate_task_rq_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+				  u32 cpu, u64 now_ns)
+{
+	wp_remove_entity_load_avg(ctx, task);
+	wp_migrate_se_pelt_lag(ctx, task, now_ns);
+	wp_forget_queue(task, cpu);
+	return 0;
+}
+
+/* A dequeued but runnable task moves; enqueue it on `cpu` afterwards. */
+WP_FN int wp_migrate_queued(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu,
+		      u64 now_ns)
+{
+	struct wp_cpu *old = WP_AT(ctx->cpus, task->cpu);
+
+	wp_update_rq_clock(old, now_ns);
+	wp_update_load_avg_se(ctx, old, task, wp_rq_clock_pelt(ctx, old));
+	wp_update_cfs_rq_load_avg(ctx, old);
+	wp_detach_entity_load_avg(ctx, &old->avg, task);
+	wp_forget_queue(task, cpu);
+	return wp_cpufreq_update_util(ctx, old, now_ns);
+}
+
+/*
+ * Another CPU has taken the queued task, without the old queue's lock: what it counted for there
+ * leaves in one atomic step each, its averages at that queue's next update. Enqueue it on `cpu`
+ * afterwards.
+ */
+WP_FN int wp_migrate_pulled(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 cpu)
+{
+	struct wp_cpu *old = WP_AT(ctx->cpus, task->cpu);
+
+	if (task->on_rq) {
+		WP_ADD(&old->load_weight, 0 - task->weight);
+		WP_ADD(&old->nr_fair, 0 - 1u);
+		wp_idle_policy_dequeue(old, task);
+		wp_util_est_dequeue(old, task);
+		wp_uclamp_rq_dec(old, task);
+	}
+	wp_remove_entity_load_avg(ctx, task);
+	wp_forget_queue(task, cpu);
+	task->on_rq = 0;
+	task->running = 0;
+	return 0;
+}
+
+/* A dequeued task is gone for good: nothing of it stays on its CPU. */
+WP_FN int wp_task_dead_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL)
+{
+	wp_remove_entity_load_avg(ctx, task);
+	wp_forget_queue(task, task->cpu);
+	return 0;
+}
+
+/* So many tasks of a CPU are no queue of a moment: at least three wait (docs/decisions/052). */
+#define WP_CROWD 4
+
+/*
+ * Two CPUs of a cache are busy: an idle core may be a better place for one of the two, though no
+ * task waits (the kernel's reason for a kick; docs/rules/balancing.md#nohz). Both are crowded: its
+ * room is gone, and not for a moment only (wp_idle_kick_needed). A CPU may be a cache alone.
+ */
+WP_INLINE void wp_note_uneven(struct wp_ctx *ctx, const struct wp_cpu *c, u32 cpu, u64 tick)
+{
+	struct wp_cpu *llc = WP_AT(ctx->cpus, c->llc_id);
+
+	if (llc->llc_busy_tick == tick && llc->llc_busy_cpu != cpu)
+		ctx->uneven_tick = tick;
+	llc->llc_busy_tick = tick;
+	llc->llc_busy_cpu = cpu;
+	if (c->nr_fair < WP_CROWD)
+		return;
+	if ((llc->llc_crowded_tick == tick && llc->llc_crowded_cpu != cpu) ||
+	    c->llc_level == WP_NONE) /* no other CPU shares it */
+		ctx->crowded_tick = tick;
+	llc->llc_crowded_tick = tick;
+	llc->llc_crowded_cpu = cpu;
+}
+
+/* sched_mc_pack.c */
+WP_FN int wp_mc_quiet(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
+WP_FN int wp_surplus(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
+
+/* live.c */
+WP_FN int wp_idle_work(const struct wp_ctx *ctx WP_NONNULL, u64 tick);
+
+/* The end of every busy CPU's tick; `surplus`: it has a task to give. */
+WP_INLINE int wp_tick_end(struct wp_ctx *ctx, struct wp_cpu *c, u32 cpu, int surplus, u64 now_ns)
+{
+	u64 tick = wp_div(now_ns, ctx->tick_ns);
+	int result = 0;
+
+	if (WP_NOT_LIVE(ctx->params.load_idx) && tick > c->load_tick)
+		wp_cpu_load_update_5_1(c, wp_cpu_load(ctx, c));
+	c->load_tick = tick;
+	if (surplus)
+		ctx->surplus_tick = tick;
+	if (c->misfit_task_load)
+		ctx->misfit_tick = tick;
+	if (ctx->params.queue == WP_QUEUE_LIVE && !wp_mc_quiet(ctx, cpu))
+		wp_note_uneven(ctx, c, cpu, tick);
+	if (ctx->idle_timer_ns > ctx->tick_ns && c->curr_fair && ctx->params.balance &&
+	    wp_idle_work(ctx, tick)) {
+		ctx->idle_timer_ns = ctx->tick_ns; /* as a kernel kicks at a busy CPU's tick */
+		result = WP_DID_END_REST;
+	}
+	if (WP_NOT_LIVE(ctx->params.nohz_form == WP_NOHZ_31))
+		c->ilb &= ~(u32)WP_ILB_IDLE_AT_TICK;
+	if (ctx->params.balance && tick >= c->next_balance_tick)
+		result |= WP_DID_BALANCE;
+	return result | wp_nohz_balancer_kick(ctx, cpu, now_ns);
+}
+
+/* What a tick finds once the signals are up to date. */
+WP_INLINE int wp_tick_marks(struct wp_ctx *ctx, struct wp_cpu *c, const struct wp_task *task,
+			    u64 now_ns)
+{
+	wp_update_misfit_status(ctx, c, task);
+	wp_check_update_overutilized_status(ctx, c);
+	return wp_tick_end(ctx, c, task->cpu, wp_surplus(ctx, task->cpu), now_ns);
+}
+
+/* The tick of a CPU that runs `task`. Returns enum wp_event_result bits. */
+WP_FN int wp_task_tick_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+			    u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
+	int result = 0;
+
+	wp_update_rq_clock(c, now_ns);
+	wp_update_load_avg_se(ctx, c, task, wp_rq_clock_pelt(ctx, c));
+	wp_note_run(ctx, c, task);
+	if (wp_update_cfs_rq_load_avg(ctx, c))
+		result = wp_cpufreq_update_util(ctx, c, now_ns);
+	return result | wp_tick_marks(ctx, c, task, now_ns);
+}
+
+/* The tick of an idle CPU that keeps it. Returns enum wp_event_result bits. */
+WP_FN int wp_idle_tick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	int result = wp_update_blocked_averages(ctx, cpu, now_ns);
+
+	if (WP_NOT_LIVE(ctx->params.nohz_form == WP_NOHZ_31)) {
+		c->ilb |= WP_ILB_IDLE_AT_TICK;
+		if (c->ilb & WP_ILB_KICKED) /* of before, unanswered */
+			result |= WP_DID_KICK;
+	}
+	if (ctx->params.balance && wp_div(now_ns, ctx->tick_ns) >= c->next_balance_tick)
+		result |= WP_DID_BALANCE;
+	return result;
+}
+
+/* `changed`: something in the CPU's queue has already. */
+WP_INLINE int wp_blocked(struct wp_ctx *ctx, struct wp_cpu *c, u64 now_ns, u32 changed)
+{
+	wp_update_rq_clock(c, now_ns);
+	if (c->curr_idle)
+		wp_cpu_load_update_idle_5_1(ctx, c, now_ns);
+	if (WP_SIM(c->classes.kept))
+		changed |= (u32)wp_update_other_load_avgs(ctx, c);
+	changed |= (u32)wp_update_cfs_rq_load_avg(ctx, c);
+	return changed ? wp_cpufreq_update_util(ctx, c, now_ns) : 0;
+}
+
+/* Decay a CPU whose tick is stopped; balancing calls it before it reads the signals. */
+WP_FN int wp_update_blocked_averages(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
+{
+	return wp_blocked(ctx, WP_AT(ctx->cpus, cpu), now_ns, 0);
+}

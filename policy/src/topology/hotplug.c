@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * CPUs that leave and come back (docs/rules/domains.md#domain-groups; docs/decisions/017): where a
+ * task goes whose CPU is gone, and what is forgotten when the domains are built anew. Not in the
+ * live build: there the kernel moves the tasks, and the loader rebuilds.
+ *
+ * Kernel: select_fallback_rq(), kernel/sched/core.c
+ * Tests: all/hotplug.rs
+ */
+#include "wakeplace/policy.h"
+
+/* The level whose groups are NUMA nodes: the last one below the distances. WP_NONE: there is one
+ * node, or each CPU is one, and none other is of it. */
+WP_INLINE u32 wp_node_level(const struct wp_ctx *ctx)
+{
+	u32 level;
+
+	WP_FOR(level, ctx->nr_topo_levels, WP_MAX_LEVELS) {
+		if (WP_AT(ctx->topo, level)->flags & WP_SD_NUMA)
+			return level ? level - 1 : WP_NONE;
+	}
+	return WP_NONE;
+}
+
+/*
+ * Where a task goes that cannot be on `cpu`, since that is not online: the lowest CPU it may use of
+ * the same node, else the lowest of all. WP_NONE: none of those it may use is online.
+ */
+WP_FN u32 wp_select_fallback_rq(const struct wp_ctx *ctx WP_NONNULL,
+				const struct wp_task *task WP_NONNULL, u32 cpu)
+{
+	u32 i, level = wp_node_level(ctx), far = WP_NONE;
+
+	WP_FOR(i, ctx->nr_cpus, WP_MAX_CPUS) {
+		if (!WP_AT(ctx->cpus, i)->online || !wp_allowed(task, i))
+			continue;
+		if (level == WP_NONE || wp_label(ctx, level, i) == wp_label(ctx, level, cpu))
+			return i;
+		if (far == WP_NONE)
+			far = i;
+	}
+	return far;
+}
+
+/* What a CPU remembers of balancing ended with its domains: it begins now, as at the start. */
+WP_INLINE void wp_forget_balancing(struct wp_ctx *ctx, struct wp_cpu *c, u64 tick)
+{
+	struct wp_lb zero = { 0 };
+	u32 level;
+
+	WP_FOR(level, WP_MAX_LEVELS, WP_MAX_LEVELS) {
+		struct wp_lb *lb = WP_AT(c->lb, level);
+
+		*lb = zero;
+		if (level >= c->nr_levels)
+			continue;
+		wp_lb_init(lb, WP_AT(ctx->doms, *WP_AT(c->dom, level)));
+		lb->last_balance_tick = tick;
+		lb->next_cost_decay_tick = tick;
+	}
+}
+
+/*
+ * The domains were built anew, after a CPU came or went. With the old ones went what balancing and
+ * the idle searches had learnt, and the marks of the root domain. Signals, clocks and what a CPU
+ * knows of its own idle times stay; so does which ticks are stopped.
+ */
+WP_FN int wp_domains_rebuilt(struct wp_ctx *ctx WP_NONNULL, u64 now_ns)
+{
+	u64 tick = wp_div(now_ns, ctx->tick_ns);
+	u32 i;
+
+	ctx->overload = 0;
+	ctx->overutilized = 0;
+	ctx->serial_tick = 0;
+	ctx->nohz_owner = 0; /* 3.1: found anew, as are those who kick */
+	ctx->nohz_first_pick = 0;
+	ctx->nohz_second_pick = 0;
+	WP_FOR(i, ctx->nr_cpus, WP_MAX_CPUS) {
+		struct wp_cpu *c = WP_AT(ctx->cpus, i);
+
+		wp_forget_balancing(ctx, c, tick);
+		c->ilb = c->online ? c->ilb : 0;
+		c->nr_idle_scan = 0;
+		c->has_idle_cores = 0;
+		c->nr_busy_cpus = c->llc_size;
+	}
+	WP_FOR(i, ctx->nr_cpus, WP_MAX_CPUS) {
+		const struct wp_cpu *c = WP_AT(ctx->cpus, i);
+
+		if (wp_in_nohz(ctx, i))
+			WP_AT(ctx->cpus, c->llc_id)->nr_busy_cpus--;
+	}
+	wp_mc_rebuilt(ctx, now_ns);
+	WP_FOR(i, ctx->nr_groups, WP_MAX_GROUPS) {
+		struct wp_sched_group *g = WP_AT(ctx->groups, i);
+
+		g->imbalanced = 0;
+		wp_update_group_capacity(ctx, g);
+	}
+	return 0;
+}
