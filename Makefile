@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: help demo build test lint check lab fidelity bench install clean
-.PHONY: live-test live-unit soak bench-live fuzz mutants nightly
+.PHONY: live-test live-unit soak bench-live fuzz mutants nightly same-runs
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -42,6 +42,11 @@ live-unit: lab build ## ... as a service, where systemd is the first process
 
 soak: lab build ## ... under mixed load for half an hour (SOAK_MINUTES=N)
 	@scripts/soak.sh
+
+same-runs: ## sixty runs happen as scripts/same-runs.txt has them (docs/checks.md; RECORD=1: write it anew)
+	@scripts/setup.sh
+	cargo build --locked --package wakeplace-cli
+	@scripts/same-runs.sh $(if $(RECORD),--record,--compare) scripts/same-runs.txt
 
 bench: ## how many simulated events a second (WAKEPLACE_BENCH_QUICK=1: a short look)
 	@scripts/setup.sh

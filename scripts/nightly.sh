@@ -75,6 +75,10 @@ part_same_bytes() {
     scripts/same-bytes.sh target/debug/wakeplace target/release/wakeplace \
         "qemu-aarch64 target/lab/arm64/wakeplace"
 }
+# What is simulated happens as recorded, in all of these runs.
+part_same_runs() {
+    program && scripts/same-runs.sh --compare scripts/same-runs.txt target/release/wakeplace
+}
 part_traces() { program && scripts/traces/check.sh target/release/wakeplace; }
 part_pages() { scripts/setup.sh browser && program && scripts/report-check.sh; }
 part_live() { scripts/lab-binaries.sh && program && scripts/live-tests.sh; }
@@ -83,7 +87,7 @@ part_bench_live() { scripts/lab-binaries.sh && program && scripts/bench-live.sh;
 
 # In this order.
 all=(lint release demo oracle parity line licences advisories sanitizers faults mutants
-    mutants_engine fuzz same_bytes traces pages live bench bench_live)
+    mutants_engine fuzz same_bytes same_runs traces pages live bench bench_live)
 
 chosen=("$@")
 [ $# -gt 0 ] || chosen=("${all[@]}")

@@ -3,6 +3,7 @@
 //! validated before a run, so a run cannot fail. Opens no file, reads no clock; draws one number,
 //! from a fixed stream per CPU: whether a CPU that goes idle tries to pull.
 
+mod behaviour;
 mod both;
 mod check;
 mod class_queue;
@@ -29,6 +30,7 @@ mod state;
 mod thread;
 mod timers;
 
+pub use behaviour::BehaviourHash;
 pub use check::{RunError, check, energy_inactive};
 pub use explain::{Asked, Explanation, Missing, Other, Party, Which, explain};
 pub use hardware::{EmScale, FreqCap, Interrupts};

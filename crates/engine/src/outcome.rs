@@ -118,7 +118,8 @@ pub struct RunReport {
     pub ended: Ended,
     /// Events handled.
     pub events: u64,
-    /// Hash over all events and decisions: equal runs have equal hashes.
+    /// Hash over all events and decisions: equal runs have equal hashes. `BehaviourHash` is one
+    /// over what happened.
     pub event_hash: u64,
     /// The energy-aware rule was active, and with it the watch for overutilized CPUs.
     pub energy_active: bool,

@@ -13,8 +13,8 @@ use crate::stats::PairedDelta;
 use crate::thermal::Thermal;
 use crate::wakeup_cases::WakeupCases;
 use std::collections::BTreeMap;
-use wakeplace_engine::observe::{CpuPower, MigrateCause, Placement, WakeupCase};
-use wakeplace_engine::{Counted, Ended, Observer, Options, RunReport};
+use wakeplace_engine::observe::{CpuPower, MigrateCause, Placement, Stop, WakeupCase};
+use wakeplace_engine::{BehaviourHash, Counted, Ended, Observer, Options, RunReport};
 use wakeplace_platform::Platform;
 use wakeplace_workload::{Count, FigureOf, Workload};
 
@@ -40,6 +40,8 @@ pub struct RunMetrics {
     pub idle_states: Vec<String>,
     /// Placements by sizes of task and CPUs; all 0 unless `Options::wakeup_cases`.
     pub wakeup_cases: WakeupCases,
+    /// Hash of what happened: choices, stretches, times and energy (`BehaviourHash`).
+    pub behaviour_hash: u64,
 }
 
 impl RunMetrics {
@@ -57,6 +59,7 @@ impl RunMetrics {
             placements: Placements::new(platform),
             wakeup_cases: WakeupCases::default(),
             thermal: Thermal::default(),
+            behaviour: BehaviourHash::new(platform),
             idle_states: platform
                 .idle_states
                 .iter()
@@ -82,6 +85,7 @@ pub struct Collector {
     placements: Placements,
     wakeup_cases: WakeupCases,
     thermal: Thermal,
+    behaviour: BehaviourHash,
     idle_states: Vec<String>,
     n_cpus: usize,
     end_ns: Option<u64>,
@@ -94,7 +98,7 @@ impl Collector {
     /// If the engine did not announce the end that `report` names, or if the energy books do not
     /// close: errors of the program.
     #[must_use]
-    pub fn finish(self, report: &RunReport) -> RunMetrics {
+    pub fn finish(mut self, report: &RunReport) -> RunMetrics {
         assert_eq!(
             self.end_ns,
             Some(report.end_ns),
@@ -139,6 +143,7 @@ impl Collector {
         }
         values.set("task_run_s", seconds(run));
         values.set("task_wait_s", seconds(wait));
+        add_figures(&mut self.behaviour, energy.as_ref(), report);
         RunMetrics {
             values,
             energy,
@@ -148,6 +153,7 @@ impl Collector {
             wake_latency: self.latency.buckets(),
             idle_states: self.idle_states,
             wakeup_cases: self.wakeup_cases,
+            behaviour_hash: self.behaviour.value(),
         }
     }
 }
@@ -161,6 +167,42 @@ fn value_of(of: FigureOf, counted: Counted) -> f64 {
         }
         FigureOf::Total => counted.units as f64,
         FigureOf::Each { number } => counted.units as f64 / number as f64,
+    }
+}
+
+/// What the run came to, into the hash of what happened: energy of clusters with their CPUs, of
+/// CPUs, and of the board, each task's totals.
+fn add_figures(hash: &mut BehaviourHash, energy: Option<&EnergyReport>, report: &RunReport) {
+    if let Some(energy) = energy {
+        hash.figure("energy of CPUs and clusters", 0, energy.cpu_energy);
+        for (index, cpu) in energy.cpus.iter().enumerate() {
+            hash.figure("energy of a busy CPU", index, cpu.busy);
+            hash.figure("energy of an idle CPU", index, cpu.idle);
+            hash.figure("energy of a CPU in transition", index, cpu.transition);
+        }
+        let clusters = energy.parts.iter().map(|part| part.cluster + 1).max();
+        for cluster in 0..clusters.unwrap_or(0) {
+            hash.figure(
+                "energy of a cluster",
+                cluster,
+                energy.cluster_energy(cluster),
+            );
+        }
+        let board = [
+            ("energy of the board", energy.board_energy),
+            ("energy of the board for work", energy.work_energy),
+        ];
+        for (name, energy) in board {
+            if let Some(energy) = energy {
+                hash.figure(name, 0, energy);
+            }
+        }
+    }
+    for (index, task) in report.tasks.iter().enumerate() {
+        hash.figure("time that a task ran", index, task.run_ns.into());
+        hash.figure("time that a task waited", index, task.wait_ns.into());
+        hash.figure("activations of a task", index, task.activations.into());
+        hash.figure("units that a task counted", index, task.counted.into());
     }
 }
 
@@ -190,6 +232,7 @@ impl Observer for Collector {
         }
         self.residency.cpu_power(time_ns, cpu, power);
         self.idle_choices.cpu_power(time_ns, cpu, power);
+        self.behaviour.cpu_power(time_ns, cpu, power);
     }
 
     fn cluster_power(&mut self, time_ns: u64, cluster: u32, state: Option<u16>) {
@@ -197,6 +240,7 @@ impl Observer for Collector {
             energy.cluster_power(time_ns, cluster, state);
         }
         self.residency.cluster_power(time_ns, cluster, state);
+        self.behaviour.cluster_power(time_ns, cluster, state);
     }
 
     fn frequency(&mut self, time_ns: u64, domain: u32, opp: u16) {
@@ -204,10 +248,16 @@ impl Observer for Collector {
             energy.frequency(time_ns, domain, opp);
         }
         self.residency.frequency(time_ns, domain, opp);
+        self.behaviour.frequency(time_ns, domain, opp);
     }
 
     fn placement(&mut self, time_ns: u64, placement: &Placement) {
         self.placements.placement(time_ns, placement);
+        self.behaviour.placement(time_ns, placement);
+    }
+
+    fn wakeup(&mut self, time_ns: u64, task: u32, cpu: u32, due_ns: u64) {
+        self.behaviour.wakeup(time_ns, task, cpu, due_ns);
     }
 
     fn wakeup_case(&mut self, time_ns: u64, case: WakeupCase) {
@@ -216,10 +266,17 @@ impl Observer for Collector {
 
     fn run_start(&mut self, time_ns: u64, cpu: u32, task: u32, wake_latency_ns: Option<u64>) {
         self.latency.run_start(time_ns, cpu, task, wake_latency_ns);
+        self.behaviour
+            .run_start(time_ns, cpu, task, wake_latency_ns);
+    }
+
+    fn run_stop(&mut self, time_ns: u64, cpu: u32, task: u32, ran_ns: u64, stop: Stop) {
+        self.behaviour.run_stop(time_ns, cpu, task, ran_ns, stop);
     }
 
     fn migrate(&mut self, time_ns: u64, task: u32, from: u32, to: u32, cause: MigrateCause) {
         self.placements.migrate(time_ns, task, from, to, cause);
+        self.behaviour.migrate(time_ns, task, from, to, cause);
     }
 
     fn timer_slack(&mut self, time_ns: u64, task: u32, slack_ns: i64) {
@@ -230,8 +287,17 @@ impl Observer for Collector {
         self.measured.sample(series, value_ns);
     }
 
-    fn forked(&mut self, _time_ns: u64, task: u32, _script: u32) {
+    fn forked(&mut self, time_ns: u64, task: u32, script: u32) {
         self.latency.forked(task);
+        self.behaviour.forked(time_ns, task, script);
+    }
+
+    fn task_exit(&mut self, time_ns: u64, task: u32) {
+        self.behaviour.task_exit(time_ns, task);
+    }
+
+    fn hotplug(&mut self, time_ns: u64, cpu: u32, online: bool) {
+        self.behaviour.hotplug(time_ns, cpu, online);
     }
 
     fn thermal(&mut self, time_ns: u64, cluster: u32, millic: i32, steps: u32) {
@@ -249,6 +315,7 @@ impl Observer for Collector {
         self.residency.finish(time_ns);
         self.placements.finish(time_ns);
         self.thermal.finish(time_ns);
+        self.behaviour.finish(time_ns);
         self.end_ns = Some(time_ns);
     }
 }

@@ -27,7 +27,8 @@ pub(crate) fn comparison(comparison: &Comparison) -> Value {
             "complete": !runs.is_stuck(),
             "end_ns": runs.reports.iter().map(|report| report.end_ns).collect::<Vec<_>>(),
             "metrics": metrics(runs),
-            "event_hashes": event_hashes(runs),
+            "event_hashes": hashes(runs.reports.iter().map(|report| report.event_hash)),
+            "behaviour_hashes": hashes(runs.metrics.iter().map(|run| run.behaviour_hash)),
             "details": details::details(&Profile::of(&runs.metrics, &runs.reports)),
         });
         if let Some(timeline) = details::timeline(runs) {
@@ -86,12 +87,9 @@ fn verdicts(comparison: &Comparison) -> Value {
         .collect()
 }
 
-/// Hashes over all events of each run, hexadecimal since JSON numbers lose digits.
-fn event_hashes(runs: &PolicyRuns) -> Vec<String> {
-    let reports = runs.reports.iter();
-    reports
-        .map(|report| format!("{:016x}", report.event_hash))
-        .collect()
+/// Hashes of runs, hexadecimal since JSON numbers lose digits.
+fn hashes(of_runs: impl Iterator<Item = u64>) -> Vec<String> {
+    of_runs.map(|hash| format!("{hash:016x}")).collect()
 }
 
 fn pairs(pairs: &[(String, String)]) -> Value {

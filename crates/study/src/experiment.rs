@@ -295,8 +295,10 @@ fn difference(a: &Finished, b: &Finished) -> String {
     let metric = x
         .iter()
         .find(|(name, value)| y.get(name) != Some(value.value));
+    let [hash, again] = [a, b].map(|run| run.metrics.behaviour_hash);
     match metric {
         Some((name, value)) => format!("{name} {}, then {:?}", value.value, y.get(name)),
+        None if hash != again => format!("behaviour hash {hash:016x}, then {again:016x}"),
         None => "details of equal events (tasks, reasons or histograms)".to_owned(),
     }
 }

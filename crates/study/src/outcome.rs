@@ -79,6 +79,8 @@ pub struct CaseProfile {
     pub profile: Profile,
     /// Hash over all events of each run.
     pub event_hashes: Vec<u64>,
+    /// Hash of what happened in each run.
+    pub behaviour_hashes: Vec<u64>,
 }
 
 /// What stands in a column.

@@ -319,6 +319,7 @@ fn profiles((planned, runs): &(&Planned, Vec<PolicyRuns>)) -> Vec<CaseProfile> {
             .iter()
             .map(|report| report.event_hash)
             .collect(),
+        behaviour_hashes: runs.metrics.iter().map(|run| run.behaviour_hash).collect(),
     };
     runs.iter().map(one).collect()
 }

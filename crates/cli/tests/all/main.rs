@@ -24,6 +24,7 @@ mod report;
 mod results;
 mod round_trip;
 mod rtapp_corpus;
+mod same_runs;
 mod streams;
 mod traces;
 mod wakeup_cases;

@@ -142,12 +142,16 @@ fn a_window_changes_no_run() {
         let output = run_in(folder.path(), &args);
         let value: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
         (
-            value["runs"][0]["event_hashes"].clone(),
+            [
+                value["runs"][0]["event_hashes"].clone(),
+                value["runs"][0]["behaviour_hashes"].clone(),
+            ],
             value["runs"][0]["timeline"].is_object(),
         )
     };
     let (plain, none) = hashes(&[]);
     let (watched, some) = hashes(&["--timeline=0s..100ms"]);
+    assert!(plain.iter().all(|hashes| hashes[0].is_string()));
     assert_eq!((plain, none, some), (watched, false, true));
 }
 

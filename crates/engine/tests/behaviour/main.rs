@@ -37,6 +37,7 @@ mod platforms;
 mod power;
 mod programs;
 mod random;
+mod same_behaviour;
 mod sanity;
 mod scale;
 mod sched_mc;

@@ -19,6 +19,7 @@ fn metrics(values: &[(&str, f64)]) -> RunMetrics {
         wake_latency: Vec::new(),
         idle_states: Vec::new(),
         wakeup_cases: WakeupCases::default(),
+        behaviour_hash: 0,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Results of studies as JSON.
 
-use super::{details, interval, known, pairs, spread};
+use super::{details, hashes, interval, known, pairs, spread};
 use crate::{SCHEMA_VERSION, number};
 use serde_json::{Map, Value, json};
 use wakeplace_study::{
@@ -59,12 +59,12 @@ pub(crate) fn study(result: &StudyResult) -> Value {
 
 /// What the runs of a case did.
 fn profile(profile: &CaseProfile) -> Value {
-    let hashes = profile.event_hashes.iter();
     json!({
         "case": profile.case,
         "policy": profile.policy,
         "details": details::details(&profile.profile),
-        "event_hashes": hashes.map(|hash| format!("{hash:016x}")).collect::<Vec<_>>(),
+        "event_hashes": hashes(profile.event_hashes.iter().copied()),
+        "behaviour_hashes": hashes(profile.behaviour_hashes.iter().copied()),
     })
 }
 

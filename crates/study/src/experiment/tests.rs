@@ -1,4 +1,5 @@
 use super::{Experiment, difference, group};
+use crate::Comparison;
 use crate::pool::Finished;
 use std::sync::Mutex;
 use wakeplace_engine::{Ended, Options, RunReport};
@@ -33,6 +34,16 @@ fn the_number_of_threads_changes_nothing() {
     assert_eq!(one, two);
     assert_eq!(one.runs.len(), 2);
     assert_eq!(one.seeds, [3, 1, 2]);
+    let hashes = |runs: &Comparison| -> Vec<u64> {
+        let all = runs.runs.iter().flat_map(|run| &run.metrics);
+        all.map(|run| run.behaviour_hash).collect()
+    };
+    assert_eq!(hashes(&one), hashes(&two));
+    assert_ne!(
+        hashes(&one)[0],
+        hashes(&one)[3],
+        "policies that choose otherwise"
+    );
     assert!(
         one.runs
             .iter()
@@ -81,6 +92,7 @@ fn finished(events: u64, event_hash: u64, runtime_s: f64) -> Finished {
             wake_latency: Vec::new(),
             idle_states: Vec::new(),
             wakeup_cases: WakeupCases::default(),
+            behaviour_hash: event_hash,
         },
         report: RunReport {
             start_ns: None,
@@ -110,6 +122,10 @@ fn the_first_difference_is_named_by_its_cause() {
         difference(&a, &finished(7, 1, 3.0)),
         "runtime_s 2, then Some(3.0)"
     );
+    let mut other = finished(7, 1, 2.0);
+    other.metrics.behaviour_hash = 4;
+    let hashes = "behaviour hash 0000000000000001, then 0000000000000004";
+    assert_eq!(difference(&a, &other), hashes);
 }
 
 #[test]
