@@ -49,7 +49,8 @@ pub(crate) struct LabFidelityArgs {
     /// Also measure the kernel with `sched_energy_aware` 0, in as many starts
     #[arg(long, help_heading = "Input", display_order = 23)]
     pub(crate) capacity_aware: bool,
-    /// Boot nothing: read what guests of an earlier run left in its `--keep` folder
+    /// Boot nothing: read what guests of an earlier run left in its `--keep` folder; starts after
+    /// the first may be missing there
     #[arg(
         long,
         value_name = "FOLDER",
@@ -127,6 +128,22 @@ pub(crate) struct LabFidelityArgs {
         display_order = 43
     )]
     pub(crate) keep: Option<PathBuf>,
+}
+
+#[cfg(test)]
+impl LabFidelityArgs {
+    /// As typed behind `lab fidelity`.
+    pub(crate) fn parsed(words: &[&str]) -> Self {
+        use super::{Cli, Command, LabCommand};
+        use clap::Parser as _;
+        let words = ["wakeplace", "lab", "fidelity"].iter().chain(words);
+        match Cli::try_parse_from(words).expect("valid").command {
+            Command::Lab {
+                command: LabCommand::Fidelity(args),
+            } => *args,
+            other => panic!("{other:?}"),
+        }
+    }
 }
 
 /// Forms of a result that is a page.

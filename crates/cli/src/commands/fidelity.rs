@@ -161,8 +161,7 @@ pub(crate) fn run(args: &LabFidelityArgs, terminal: Terminal) -> Outcome {
         .transpose()?;
     let output = Output::prepare(args.page.as_deref().or(args.output.as_deref()))?;
     let boots = plan::boots(&plans, args);
-    let recordings = record::all(args, &boots, terminal)?;
-    let recorded: Vec<_> = boots.into_iter().zip(recordings).collect();
+    let recorded = record::all(args, &boots, terminal)?;
     let results: Result<Vec<MachineResult>, Failure> = plans
         .iter()
         .map(|plan| measure(plan, &recorded, terminal))
@@ -188,17 +187,21 @@ fn measure(
         let all = recorded.iter();
         all.filter(|(boot, _)| std::ptr::eq(boot.plan, plan))
     };
-    let of = |side| own().filter(move |(boot, _)| boot.side == side);
     let mut results = Vec::new();
-    for (at, set) in plan.sets.iter().enumerate() {
+    for set in &plan.sets {
         terminal.detail(&format!(
             "{}: set {} in the simulator",
             platform.name, set.name
         ));
+        let of = |side| {
+            let guests = own().filter(move |(boot, _)| boot.side == side);
+            guests
+                .filter_map(|(boot, recording)| Some((boot.start, recording.sets.get(&set.name)?)))
+        };
         let over = |side, policy| {
-            let starts = of(side).map(|(boot, recording)| {
-                let kernel = recording.sets[at].clone();
-                let offset_ns = sets::start_offset_ns(boot.start);
+            let starts = of(side).map(|(start, kernel)| {
+                let kernel = kernel.clone();
+                let offset_ns = sets::start_offset_ns(start);
                 let simulated = simulated(platform, policy, set, &kernel, offset_ns)?;
                 Ok(Start {
                     offset_ns,
@@ -210,14 +213,15 @@ fn measure(
         };
         let energy_aware = over(Side::EnergyAware, KERNEL_POLICY)?;
         let capacity_aware = over(Side::CapacityAware, CAPACITY_POLICY)?;
-        let (Some(first), Some((_, live))) = (energy_aware.first(), of(Side::Live).next()) else {
+        let live = of(Side::Live).next();
+        let (Some(first), Some((_, live))) = (energy_aware.first(), live) else {
             return Err(Failure::NoResult(format!("{}: no guest", platform.name)));
         };
         let kernel = &first.kernel;
         let again = |policy, offset_ns| simulated(platform, policy, set, kernel, offset_ns);
         let runs = [
             kernel.clone(),
-            live.sets[at].clone(),
+            live.clone(),
             first.simulated.clone(),
             again(LIVE_POLICY, sets::START_OFFSET_NS)?,
             again(KERNEL_POLICY, OTHER_OFFSET_NS)?,
