@@ -30,8 +30,10 @@ check: ## this repository's own rules: style, dependency arrows, licences, gener
 lab: ## what runs in the lab's guests, for x86-64 and arm64, into target/lab
 	@scripts/lab-binaries.sh
 
-fidelity: lab ## docs/fidelity.md: placement beside the kernel's own (half an hour of emulation)
-	cargo run --locked --release --bin wakeplace -- lab fidelity --page docs/fidelity.md
+fidelity: lab ## docs/fidelity.md: placement beside the kernel's own (75 minutes of emulation on two CPUs)
+	cargo run --locked --release --bin wakeplace -- lab fidelity --jobs 2 --timeout 90m \
+		--keep target/fidelity --page docs/fidelity.md
+	rm -r target/fidelity
 	cargo run --locked --release --bin wakeplace -- lab fidelity --recorded --page docs/fidelity.md
 
 live-test: lab build ## the live scheduler in emulated machines (LIVE_QUICK=1: shorter)

@@ -1,5 +1,6 @@
 //! Options of `lab fidelity`.
 
+use super::values;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -34,21 +35,37 @@ pub(crate) struct LabFidelityArgs {
     /// One platform and two sets, where none are named
     #[arg(long, help_heading = "Input", display_order = 21)]
     pub(crate) quick: bool,
-    /// Boot nothing: read what guests of an earlier run left in its `--keep` folder
+    /// Starts of each set under the kernel's own scheduler, at other times after a tick; 1 to 50
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 10,
+        allow_hyphen_values = true,
+        value_parser = values::starts,
+        help_heading = "Input",
+        display_order = 22
+    )]
+    pub(crate) starts: usize,
+    /// Also measure the kernel with `sched_energy_aware` 0, in as many starts
+    #[arg(long, help_heading = "Input", display_order = 23)]
+    pub(crate) capacity_aware: bool,
+    /// Boot nothing: read what guests of an earlier run left in its `--keep` folder; starts after
+    /// the first may be missing there
     #[arg(
         long,
         value_name = "FOLDER",
         conflicts_with_all = ["keep", "kernel"],
         help_heading = "Input",
-        display_order = 22
+        display_order = 24
     )]
     pub(crate) from: Option<PathBuf>,
     /// Boot nothing: simulate the runs that were recorded on Linux 7.3.4, and compare run times
     #[arg(
         long,
-        conflicts_with_all = ["platform", "kernel", "sets", "quick", "from", "timeout", "keep"],
+        conflicts_with_all = ["platform", "kernel", "sets", "quick", "starts", "capacity_aware",
+            "from", "timeout", "jobs", "keep"],
         help_heading = "Input",
-        display_order = 23
+        display_order = 25
     )]
     pub(crate) recorded: bool,
     /// End a guest if it takes longer
@@ -62,6 +79,18 @@ pub(crate) struct LabFidelityArgs {
         display_order = 30
     )]
     pub(crate) timeout: u64,
+    /// Guests at a time; each keeps a CPU busy, and results do not depend on it
+    #[arg(
+        long,
+        short,
+        value_name = "N",
+        default_value_t = 1,
+        allow_hyphen_values = true,
+        value_parser = values::jobs,
+        help_heading = "Execution",
+        display_order = 31
+    )]
+    pub(crate) jobs: usize,
     /// Form of the result
     #[arg(
         long,
@@ -90,7 +119,8 @@ pub(crate) struct LabFidelityArgs {
         display_order = 42
     )]
     pub(crate) page: Option<PathBuf>,
-    /// Keep all that came back from the guests: traces, console, logs
+    /// Keep all that came back from each guest, in a folder of its own: traces, console, logs;
+    /// guests that are whole there from an earlier run are not booted again
     #[arg(
         long,
         value_name = "FOLDER",
@@ -98,6 +128,22 @@ pub(crate) struct LabFidelityArgs {
         display_order = 43
     )]
     pub(crate) keep: Option<PathBuf>,
+}
+
+#[cfg(test)]
+impl LabFidelityArgs {
+    /// As typed behind `lab fidelity`.
+    pub(crate) fn parsed(words: &[&str]) -> Self {
+        use super::{Cli, Command, LabCommand};
+        use clap::Parser as _;
+        let words = ["wakeplace", "lab", "fidelity"].iter().chain(words);
+        match Cli::try_parse_from(words).expect("valid").command {
+            Command::Lab {
+                command: LabCommand::Fidelity(args),
+            } => *args,
+            other => panic!("{other:?}"),
+        }
+    }
 }
 
 /// Forms of a result that is a page.

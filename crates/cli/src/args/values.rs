@@ -153,6 +153,11 @@ pub(crate) fn repeats(text: &str) -> Result<u32, String> {
     whole(text, "a number of repeats", (1, 5))
 }
 
+/// How many starts a set has.
+pub(crate) fn starts(text: &str) -> Result<usize, String> {
+    whole(text, "a number of starts", (1, 50))
+}
+
 /// A number of threads.
 pub(crate) fn jobs(text: &str) -> Result<usize, String> {
     whole(text, "a number of threads", (1, 1024))

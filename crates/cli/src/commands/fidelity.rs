@@ -4,14 +4,15 @@
 mod agree;
 mod guest;
 mod page;
+mod plan;
+mod record;
 mod recorded;
 mod rest;
 mod sets;
 mod sim;
+mod starts;
 mod trace;
 
-use super::lab::failure;
-use super::lab_watch::Steps;
 use super::marked_page;
 use crate::args::{LabFidelityArgs, ReportFormat};
 use crate::failure::{Failure, Outcome, Verdict};
@@ -19,26 +20,21 @@ use crate::output::Output;
 use crate::terminal::Terminal;
 use crate::text::json;
 use agree::{Agreement, Clusters, Wakeups};
+use plan::Plan;
+use record::{Boot, Recording, Side};
 use sets::Set;
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::time::Duration;
+use starts::Start;
+use std::collections::{BTreeMap, BTreeSet};
 use wakeplace_engine::CpuIdle;
-use wakeplace_lab::machine::Machine;
-use wakeplace_lab::outcome::Scheduler;
-use wakeplace_lab::run::{self, Request, Work};
-use wakeplace_lab::{Arch, Cache, Watch as _};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 
-/// Machines if none are named: the two whose energy model is published and that differ most.
-const PLATFORMS: [&str; 2] = ["hikey960", "juno-r0"];
-/// Of a quick look.
-const QUICK: (&str, [&str; 2]) = ("hikey960", ["L35", "B"]);
 /// The live scheduler's policy, and the simulator's when it is compared with it.
 const LIVE_POLICY: &str = "wakeplace";
 /// The simulator's policy when it is compared with the kernel.
 const KERNEL_POLICY: &str = "linux-7.3+energy-aware";
+/// The same when the kernel's energy-aware scheduling is off.
+const CAPACITY_POLICY: &str = "linux-7.3-energy-aware";
 
 /// The runs of each set, in the order of [`SetResult::runs`].
 const RUNS: [&str; 5] = [
@@ -96,7 +92,12 @@ impl TaskRun {
 #[derive(Clone, Debug, PartialEq)]
 struct SetResult {
     set: Set,
+    /// Of the first start.
     runs: [SetRun; RUNS.len()],
+    /// Under the kernel's own scheduler, every start.
+    energy_aware: Vec<Start>,
+    /// The same with energy-aware scheduling off; empty if that was not measured.
+    capacity_aware: Vec<Start>,
 }
 
 impl SetResult {
@@ -139,21 +140,31 @@ struct MachineResult {
     sets: Vec<SetResult>,
 }
 
+impl MachineResult {
+    /// The cluster of a CPU of the highest capacity.
+    fn big(&self) -> usize {
+        let biggest = self.platform.cpus.iter().max_by_key(|cpu| cpu.capacity);
+        biggest.map_or(0, |cpu| cpu.cluster as usize)
+    }
+}
+
 /// `lab fidelity`.
 pub(crate) fn run(args: &LabFidelityArgs, terminal: Terminal) -> Outcome {
     if args.recorded {
         return recorded::run(args, terminal);
     }
-    let plans = plans(args)?;
+    let plans = plan::plans(args)?;
     let old = args
         .page
         .as_deref()
         .map(|path| marked_page::old_page(path, &page::MEASURED))
         .transpose()?;
     let output = Output::prepare(args.page.as_deref().or(args.output.as_deref()))?;
+    let boots = plan::boots(&plans, args);
+    let recorded = record::all(args, &boots, terminal)?;
     let results: Result<Vec<MachineResult>, Failure> = plans
         .iter()
-        .map(|plan| measure(args, plan, terminal))
+        .map(|plan| measure(plan, &recorded, terminal))
         .collect();
     let results = results?;
     let text = match (old, args.format) {
@@ -165,112 +176,90 @@ pub(crate) fn run(args: &LabFidelityArgs, terminal: Terminal) -> Outcome {
     Ok(Verdict::Ok)
 }
 
-/// What is to be run on a machine.
-struct Plan {
-    machine: Machine,
-    platform: Platform,
-    sets: Vec<Set>,
-}
-
-/// Machines and sets that were asked for.
-fn plans(args: &LabFidelityArgs) -> Result<Vec<Plan>, Failure> {
-    let named: Vec<&str> = args.platform.iter().map(String::as_str).collect();
-    let names = match (named.is_empty(), args.quick) {
-        (false, _) => named,
-        (true, true) => vec![QUICK.0],
-        (true, false) => PLATFORMS.to_vec(),
-    };
-    let mut plans = Vec::new();
-    for name in names {
-        let machine = Machine::load(name, Arch::Arm64, None).map_err(|error| failure(&error))?;
-        let Some(platform) = machine.platform.clone() else {
-            return Err(Failure::Input(format!(
-                "--platform {name}: it has no clusters; expected a name from \
-                 `wakeplace platform list`"
-            )));
-        };
-        let sets = chosen(sets::all(&platform), args)?;
-        plans.push(Plan {
-            machine,
-            platform,
-            sets,
-        });
-    }
-    Ok(plans)
-}
-
-/// The sets that were asked for, in the order of the page.
-fn chosen(all: Vec<Set>, args: &LabFidelityArgs) -> Result<Vec<Set>, Failure> {
-    let wanted: Vec<String> = match (args.sets.is_empty(), args.quick) {
-        (false, _) => args.sets.clone(),
-        (true, true) => QUICK.1.map(str::to_owned).to_vec(),
-        (true, false) => return Ok(all),
-    };
-    let names: Vec<&str> = all.iter().map(|set| set.name.as_str()).collect();
-    if let Some(unknown) = wanted.iter().find(|name| !names.contains(&name.as_str())) {
-        return Err(Failure::Input(format!(
-            "--sets: there is no set `{}`; expected of {}",
-            wakeplace_text::shorten(unknown),
-            names.join(", ")
-        )));
-    }
-    Ok(all
-        .into_iter()
-        .filter(|set| wanted.contains(&set.name))
-        .collect())
-}
-
-/// Runs the sets of a machine everywhere.
+/// Simulates what was recorded of a machine.
 fn measure(
-    args: &LabFidelityArgs,
     plan: &Plan,
+    recorded: &[(Boot<'_>, Recording)],
     terminal: Terminal,
 ) -> Result<MachineResult, Failure> {
-    let Plan {
-        machine,
-        platform,
-        sets,
-    } = plan;
-    let kernel = guest_text(args, machine, sets, Scheduler::Kernel, terminal)?;
-    let live = Scheduler::Wakeplace {
-        policy: Some(LIVE_POLICY.to_owned()),
+    let platform = &plan.platform;
+    let own = || {
+        let all = recorded.iter();
+        all.filter(|(boot, _)| std::ptr::eq(boot.plan, plan))
     };
-    let live = guest_text(args, machine, sets, live, terminal)?;
-    let release = guest::release(&kernel).unwrap_or_default().to_owned();
-    let runs = guest::outcomes(&kernel, sets)?
-        .into_iter()
-        .zip(guest::outcomes(&live, sets)?);
     let mut results = Vec::new();
-    for (set, (kernel, live)) in sets.iter().zip(runs) {
+    for set in &plan.sets {
         terminal.detail(&format!(
             "{}: set {} in the simulator",
             platform.name, set.name
         ));
-        let more = work_more_ns(set, &kernel);
-        let simulated = |name: &str, start_offset_ns| {
-            let policy = Policy::parse(name).map_err(Failure::input)?;
-            let conditions = sim::Conditions {
-                start_offset_ns,
-                cpuidle: CpuIdle::None,
-            };
-            sim::run(platform, &policy, set, &more, conditions)
+        let of = |side| {
+            let guests = own().filter(move |(boot, _)| boot.side == side);
+            guests
+                .filter_map(|(boot, recording)| Some((boot.start, recording.sets.get(&set.name)?)))
         };
-        let as_kernel = simulated(KERNEL_POLICY, sets::START_OFFSET_NS)?;
-        let as_live = simulated(LIVE_POLICY, sets::START_OFFSET_NS)?;
-        let shifted = simulated(KERNEL_POLICY, OTHER_OFFSET_NS)?;
-        let runs = [kernel, live, as_kernel, as_live, shifted];
+        let over = |side, policy| {
+            let starts = of(side).map(|(start, kernel)| {
+                let kernel = kernel.clone();
+                let offset_ns = sets::start_offset_ns(start);
+                let simulated = simulated(platform, policy, set, &kernel, offset_ns)?;
+                Ok(Start {
+                    offset_ns,
+                    kernel,
+                    simulated,
+                })
+            });
+            starts.collect::<Result<Vec<_>, Failure>>()
+        };
+        let energy_aware = over(Side::EnergyAware, KERNEL_POLICY)?;
+        let capacity_aware = over(Side::CapacityAware, CAPACITY_POLICY)?;
+        let live = of(Side::Live).next();
+        let (Some(first), Some((_, live))) = (energy_aware.first(), live) else {
+            return Err(Failure::NoResult(format!("{}: no guest", platform.name)));
+        };
+        let kernel = &first.kernel;
+        let again = |policy, offset_ns| simulated(platform, policy, set, kernel, offset_ns);
+        let runs = [
+            kernel.clone(),
+            live.clone(),
+            first.simulated.clone(),
+            again(LIVE_POLICY, sets::START_OFFSET_NS)?,
+            again(KERNEL_POLICY, OTHER_OFFSET_NS)?,
+        ];
         results.push(SetResult {
             set: set.clone(),
             runs,
+            energy_aware,
+            capacity_aware,
         });
     }
-    let clusters = Clusters::of(platform);
+    // A folder may have guests of several.
+    let releases: BTreeSet<&str> = own()
+        .map(|(_, recording)| recording.release.as_str())
+        .collect();
     Ok(MachineResult {
         platform: platform.clone(),
-        clusters,
-        kernel: release,
+        clusters: Clusters::of(platform),
+        kernel: Vec::from_iter(releases).join(", "),
         sets: results,
     })
+}
+
+/// A set in the simulator, its jobs as long as the kernel's run measured them.
+fn simulated(
+    platform: &Platform,
+    policy: &str,
+    set: &Set,
+    kernel: &SetRun,
+    start_offset_ns: u64,
+) -> Result<SetRun, Failure> {
+    let policy = Policy::parse(policy).map_err(Failure::input)?;
+    let conditions = sim::Conditions {
+        start_offset_ns,
+        cpuidle: CpuIdle::None,
+    };
+    let more = work_more_ns(set, kernel);
+    sim::run(platform, &policy, set, &more, conditions)
 }
 
 /// By how much the jobs that the guest measured are longer than the set says: the kernel's own time
@@ -286,61 +275,6 @@ fn work_more_ns(set: &Set, measured: &SetRun) -> Vec<i64> {
             None => 0,
         })
         .collect()
-}
-
-/// What the guest wrote: booted now, or kept from an earlier run.
-fn guest_text(
-    args: &LabFidelityArgs,
-    machine: &Machine,
-    sets: &[Set],
-    scheduler: Scheduler,
-    terminal: Terminal,
-) -> Result<String, Failure> {
-    let short = match scheduler {
-        Scheduler::Kernel => "kernel",
-        Scheduler::Wakeplace { .. } => "live",
-    };
-    let folder = |base: &Path| base.join(format!("{}-{short}", machine.name));
-    if let Some(base) = &args.from {
-        let path = folder(base).join("stdout");
-        return std::fs::read_to_string(&path)
-            .map_err(|error| Failure::Input(format!("--from: {}: {error}", path.display())));
-    }
-    let lab = |error| failure(&error);
-    let cache = Cache::of_user().map_err(lab)?;
-    let scratch = cache.scratch().map_err(lab)?;
-    let request = Request {
-        arch: Arch::Arm64,
-        machine: machine.clone(),
-        scheduler,
-        kernel: args.kernel.clone(),
-        icount: true,
-        timeout: Duration::from_nanos(args.timeout),
-        trace: false,
-        work: Work::Command(guest::command()),
-        files: guest::write_files(sets, scratch.path())?,
-        packages: Vec::new(),
-        systemd: false,
-        keep: args.keep.as_deref().map(folder),
-    };
-    let steps = Steps::start(terminal);
-    steps.step(&format!(
-        "{}: {} sets, scheduler {}",
-        machine.name,
-        sets.len(),
-        request.scheduler
-    ));
-    let result = run::run(&cache, &request, &steps);
-    drop(steps);
-    let result = result.map_err(lab)?;
-    match result.exit_code {
-        0 => Ok(result.stdout),
-        code => Err(Failure::NoResult(format!(
-            "the sets in the guest (scheduler {}) ended with exit code {code}: {}",
-            request.scheduler,
-            result.stderr.trim()
-        ))),
-    }
 }
 
 #[cfg(test)]

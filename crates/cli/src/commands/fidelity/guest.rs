@@ -1,6 +1,7 @@
 //! All sets in one guest, under one scheduler.
 
-use super::sets::{START_OFFSET_NS, Set, TaskSpec, WARM_UP_NS};
+use super::record::Side;
+use super::sets::{Set, TaskSpec, WARM_UP_NS};
 use super::{SetRun, TaskRun, trace};
 use crate::commands::lab_trace::{LOST, SECTION, sections};
 use crate::failure::Failure;
@@ -24,15 +25,27 @@ echo 0 >$t/tracing_on
 echo mono >$t/trace_clock
 echo 16384 >$t/buffer_size_kb
 echo 0 >$t/options/overwrite
-for event in sched/sched_switch sched/sched_waking sched/sched_migrate_task power/cpu_frequency; do
+for event in sched/sched_process_fork sched/sched_wakeup_new sched/sched_switch sched/sched_waking \
+	sched/sched_migrate_task power/cpu_frequency; do
 	[ -d $t/events/$event ] && echo 1 >$t/events/$event/enable
 done
 echo '=== release'
 uname -r
+e=/proc/sys/kernel/sched_energy_aware
+[ \"$1\" = cas ] && echo 0 >$e
+echo '=== energy_aware'
+cat $e
 ";
 
+/// What is recorded last, so that a recording without it is not whole.
+const END: &str = "end";
+
 /// The files of a run, in a folder; the script is among them.
-pub(crate) fn write_files(sets: &[Set], folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+pub(crate) fn write_files(
+    sets: &[Set],
+    start_offset_ns: u64,
+    folder: &Path,
+) -> Result<Vec<PathBuf>, Failure> {
     let write = |name: &str, text: &str| {
         let path = folder.join(name);
         std::fs::write(&path, text).map_err(|error| {
@@ -42,39 +55,63 @@ pub(crate) fn write_files(sets: &[Set], folder: &Path) -> Result<Vec<PathBuf>, F
     };
     let mut files = vec![write(SCRIPT, &script(sets))?];
     for set in sets {
-        let text = serde_json::to_string(&job(set)).map_err(Failure::input)?;
+        let text = job_text(set, start_offset_ns)?;
         files.push(write(&format!("{}.json", set.name), &text)?);
     }
     Ok(files)
 }
 
 /// What is run in the guest.
-pub(crate) fn command() -> Vec<String> {
+pub(crate) fn command(side: Side) -> Vec<String> {
     // The files are in the folder in which a guest begins.
-    vec!["sh".to_owned(), SCRIPT.to_owned()]
+    vec!["sh".to_owned(), SCRIPT.to_owned(), side.to_string()]
+}
+
+/// Whether a text is a whole recording of these sets with this start.
+pub(crate) fn is_whole(text: &str, sets: &[Set], start_offset_ns: u64, side: Side) -> bool {
+    let sections = sections(text);
+    if energy_aware(&sections) != Some(side != Side::CapacityAware) {
+        return false;
+    }
+    let same = |set: &Set| {
+        let kept = sections.get(format!("job {}", set.name).as_str());
+        let own = job_text(set, start_offset_ns);
+        kept.is_some_and(|kept| own.is_ok_and(|own| own == kept.trim()))
+    };
+    sections.contains_key(END) && sets.iter().all(same)
 }
 
 fn script(sets: &[Set]) -> String {
     let mut text = [PROLOGUE, LOST].concat();
     for set in sets {
         let name = &set.name;
-        // Only lines of the tasks (and frequencies) are of use.
+        // Recorded from before the threads are there; the load program ends it with the window.
+        // Only lines of the tasks, of the program that creates them and of frequencies are of use.
         let _ = write!(
             text,
-            "echo >$t/trace\n\
+            "echo '{SECTION}job {name}'\n\
+             cat {name}.json\n\
+             echo\n\
+             echo >$t/trace\n\
              echo '{SECTION}load {name}'\n\
+             echo 1 >$t/tracing_on\n\
              wakeplace-guest load {name}.json || exit 1\n\
              echo '{SECTION}lost {name}'\n\
              lost\n\
              echo '{SECTION}trace {name}'\n\
-             grep -E 'comm=t[0-9]+ |cpu_frequency:' $t/trace\n"
+             grep -E 'comm=(t[0-9]+|wakeplace-guest) |cpu_frequency:' $t/trace\n"
         );
     }
-    text.push_str("exit 0\n");
+    let _ = write!(text, "echo '{SECTION}{END}'\nexit 0\n");
     text
 }
 
-fn job(set: &Set) -> Job {
+/// The job as the guest reads it, and as it is recorded.
+pub(super) fn job_text(set: &Set, start_offset_ns: u64) -> Result<String, Failure> {
+    serde_json::to_string(&job(set, start_offset_ns)).map_err(Failure::input)
+}
+
+fn job(set: &Set, start_offset_ns: u64) -> Job {
     let timer = |task: &TaskSpec| Timer {
         mode: TimerMode::Absolute,
         start_delay_ns: task.delay_ns,
@@ -83,7 +120,7 @@ fn job(set: &Set) -> Job {
         warm_up_ns: WARM_UP_NS,
         window_ns: set.window_ns,
         frequency_invariant: true,
-        start_offset_ns: START_OFFSET_NS,
+        start_offset_ns,
         trace: true,
         timers: set.tasks.iter().map(timer).collect(),
         events: 0,
@@ -133,6 +170,15 @@ pub(crate) fn release(text: &str) -> Option<&str> {
     sections(text).get("release").map(|body| body.trim())
 }
 
+/// Whether the kernel's own scheduler was energy-aware.
+fn energy_aware(sections: &BTreeMap<&str, &str>) -> Option<bool> {
+    match sections.get("energy_aware")?.trim() {
+        "1" => Some(true),
+        "0" => Some(false),
+        _ => None,
+    }
+}
+
 /// What each set did in the guest.
 pub(crate) fn outcomes(text: &str, sets: &[Set]) -> Result<Vec<SetRun>, Failure> {
     let sections = sections(text);
@@ -166,7 +212,9 @@ fn outcome(sections: &BTreeMap<&str, &str>, set: &Set) -> Result<SetRun, Failure
         results.push((spec, own));
     }
     let tids: Vec<(&TaskSpec, i32)> = results.iter().map(|(spec, own)| (*spec, own.tid)).collect();
-    let wakeups = trace::wakeups(part("trace")?, load.start_ns, &tids);
+    let begin_ns = load.start_ns + WARM_UP_NS;
+    let window_ns = begin_ns..begin_ns + set.window_ns;
+    let wakeups = trace::wakeups(part("trace")?, load.start_ns, window_ns, &tids);
     let tasks = results
         .iter()
         .zip(wakeups)
@@ -186,7 +234,7 @@ fn outcome(sections: &BTreeMap<&str, &str>, set: &Set) -> Result<SetRun, Failure
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::fidelity::sets;
+    use crate::commands::fidelity::sets::{self, START_OFFSET_NS};
     use wakeplace_platform::Platform;
 
     fn set(name: &str) -> Set {
@@ -200,7 +248,7 @@ mod tests {
         for name in ["hikey960", "juno-r0"] {
             let platform = Platform::load(name).expect("built in");
             for set in sets::all(&platform) {
-                let text = serde_json::to_string(&job(&set)).expect("text");
+                let text = serde_json::to_string(&job(&set, START_OFFSET_NS)).expect("text");
                 let job = Job::parse(&set.name, &text).expect("valid");
                 assert_eq!(job.tasks.len(), set.tasks.len());
                 assert!(job.trace && job.frequency_invariant);
@@ -210,8 +258,8 @@ mod tests {
 
     #[test]
     fn the_task_that_never_sleeps_is_busy_and_the_ramp_has_its_steps() {
-        assert_eq!(job(&set("F")).tasks[0].phases[0].ops, vec![Op::Busy]);
-        let ramp = job(&set("D"));
+        assert_eq!(job(&set("F"), 0).tasks[0].phases[0].ops, vec![Op::Busy]);
+        let ramp = job(&set("D"), 0);
         assert_eq!(ramp.tasks[0].phases.len(), 14);
         assert_eq!(ramp.tasks[0].phases[1].loops, Loops::Times(31));
         assert_eq!(
@@ -233,8 +281,12 @@ mod tests {
             "window_begin_ns": 0, "window_end_ns": 1, "frequency_invariant": true, "traced": true,
             "cpus": [], "tasks": [task],
         });
+        // Releases 0 and 313 are at 1.00113 s and 16 x 313 ms later; the window begins at 6 s.
         let trace = "  <idle>-0 [003] d.h3. 1.001200: sched_waking: comm=t0 pid=77 prio=120\n\
-                     x-1 [002] d..2. 1.001300: sched_switch: prev_comm=x prev_pid=1 ==> \
+                     x-1 [004] d..2. 1.001300: sched_switch: prev_comm=x prev_pid=1 ==> \
+                     next_comm=t0 next_pid=77 next_prio=120\n\
+                     <idle>-0 [003] d.h3. 6.009200: sched_waking: comm=t0 pid=77 prio=120\n\
+                     x-1 [002] d..2. 6.009300: sched_switch: prev_comm=x prev_pid=1 ==> \
                      next_comm=t0 next_pid=77 next_prio=120\n";
         format!("=== load D\n{load}\n=== lost D\n{lost}=== trace D\n{trace}")
     }
@@ -243,9 +295,28 @@ mod tests {
     fn what_a_guest_sends_becomes_an_outcome() {
         let found = outcomes(&sent(true, ""), &[set("D")]).expect("an outcome");
         let task = &found[0].tasks[0];
-        assert_eq!(task.wakeups, BTreeMap::from([(0, 2)]));
+        assert_eq!(task.wakeups, BTreeMap::from([(313, 2)]));
         assert_eq!(task.run_ns, BTreeMap::from([(2, 30), (5, 10)]));
         assert_eq!(task.job_ns, Some(4_000_000));
+    }
+
+    #[test]
+    fn a_recording_is_whole_with_its_jobs_and_its_end() {
+        let d = [set("D")];
+        let recording = |start_ns, energy_aware: u8, end: &str| {
+            let job = job_text(&d[0], start_ns).expect("text");
+            format!("=== energy_aware\n{energy_aware}\n=== job D\n{job}\n=== trace D\n{end}")
+        };
+        let whole = |text: &str, side| is_whole(text, &d, 3_842_000, side);
+        let text = recording(3_842_000, 1, "=== end\n");
+        assert!(whole(&text, Side::EnergyAware) && whole(&text, Side::Live));
+        assert!(!is_whole(&text, &[set("B")], 3_842_000, Side::Live));
+        // Energy-aware scheduling not off, another start, and an end before its time.
+        assert!(!whole(&text, Side::CapacityAware));
+        let off = recording(3_842_000, 0, "=== end\n");
+        assert!(whole(&off, Side::CapacityAware) && !whole(&off, Side::EnergyAware));
+        assert!(!whole(&recording(1_370_000, 1, "=== end\n"), Side::Live));
+        assert!(!whole(&recording(3_842_000, 1, ""), Side::Live));
     }
 
     #[test]

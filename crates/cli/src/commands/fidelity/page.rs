@@ -1,7 +1,7 @@
 //! The measured part of the page: tables in Markdown, or one object.
 
 use super::agree::Agreement;
-use super::{KERNEL_POLICY, LIVE_POLICY, MachineResult, PAIRS, RUNS, SetResult, sets};
+use super::{KERNEL_POLICY, LIVE_POLICY, MachineResult, PAIRS, RUNS, SetResult, sets, starts};
 use crate::commands::marked_page::Marks;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -23,7 +23,9 @@ const SHOWN: usize = 4;
 
 /// All tables.
 pub(super) fn markdown(results: &[MachineResult]) -> String {
-    let mut text = summary(results);
+    let mut text = starts::markdown(results);
+    text.push_str("\n## Agreement\n\nOf the first start.\n\n");
+    text.push_str(&summary(results));
     for result in results {
         machine(&mut text, result);
     }
@@ -32,7 +34,7 @@ pub(super) fn markdown(results: &[MachineResult]) -> String {
 
 /// Agreement over everything, by machine and together.
 fn summary(results: &[MachineResult]) -> String {
-    let mut text = String::from("## Agreement\n\n");
+    let mut text = String::new();
     let heads = PAIRS.map(|(_, _, name)| format!("{name} | random"));
     let _ = writeln!(text, "| machine | kernel | {} |", heads.join(" | "));
     let _ = writeln!(text, "|---|---|{}", "---:|".repeat(2 * PAIRS.len()));
@@ -82,9 +84,7 @@ fn machine(text: &mut String, result: &MachineResult) {
     let platform = &result.platform;
     let capacity: u32 = platform.cpus.iter().map(|cpu| cpu.capacity).sum();
     let tipping = sets::tipping_point(platform);
-    // The cluster of a CPU of the highest capacity.
-    let biggest = platform.cpus.iter().max_by_key(|cpu| cpu.capacity);
-    let big = biggest.map_or(0, |cpu| cpu.cluster as usize);
+    let big = result.big();
     let _ = write!(
         text,
         "\n## {}\n\nCapacity {capacity}, tipping point {tipping}. One line per set; `one only` \
@@ -191,6 +191,7 @@ fn machine_object(result: &MachineResult) -> Value {
         "clusters": result.clusters.names,
         "tipping_point": sets::tipping_point(&result.platform),
         "agreement": agreement_object(&total(result)),
+        "over_starts": starts::object(result),
         "sets": sets,
     })
 }
@@ -298,7 +299,12 @@ mod tests {
             clusters: Clusters::of(&platform),
             platform,
             kernel: "7.3.4".to_owned(),
-            sets: vec![SetResult { set, runs }],
+            sets: vec![SetResult {
+                set,
+                runs,
+                energy_aware: Vec::new(),
+                capacity_aware: Vec::new(),
+            }],
         }
     }
 

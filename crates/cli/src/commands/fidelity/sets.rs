@@ -4,13 +4,23 @@ use wakeplace_platform::Platform;
 
 /// The tasks run this long before the measured window, ns.
 pub(crate) const WARM_UP_NS: u64 = 5_000_000_000;
-/// Puts the releases between the kernel's ticks, ns.
+/// Start of the first run after a tick: puts the releases between the kernel's ticks, ns.
 pub(crate) const START_OFFSET_NS: u64 = 1_370_000;
+/// Period of the kernel's tick, ns.
+const TICK_NS: u64 = 4 * MS;
+/// From one start to the next: the golden section of a tick, so that any number of starts is
+/// spread evenly over it and no start depends on how many there are, ns.
+const NEXT_START_NS: u64 = 2_472_000;
 /// Capacity of the biggest CPU.
 const FULL: u64 = 1024;
 /// A CPU is overutilized where its utilisation times this is more than its capacity times 1024.
 const MARGIN: u64 = 1280;
 const MS: u64 = 1_000_000;
+
+/// When the tasks start after a tick, by the number of the start from 0, ns.
+pub(crate) fn start_offset_ns(start: usize) -> u64 {
+    (START_OFFSET_NS + start as u64 * NEXT_START_NS) % TICK_NS
+}
 
 /// What a task does in one stretch of its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -325,6 +335,21 @@ mod tests {
         assert_eq!(task.release(3_697_000), Some(0));
         assert_eq!(task.release(3_697_000 + 32 * MS), Some(2));
         assert_eq!(always().tasks[0].release(1_000 * MS), None);
+    }
+
+    #[test]
+    fn starts_are_spread_over_a_tick() {
+        // 1.37 ms, then always 2.472 ms on, modulo 4 ms.
+        let starts: Vec<u64> = (0..10).map(start_offset_ns).collect();
+        assert_eq!(starts[..4], [1_370_000, 3_842_000, 2_314_000, 786_000]);
+        // Ten starts: one in each of ten stretches, but for two neighbours that swap.
+        let mut sorted = starts;
+        sorted.sort_unstable();
+        let gaps = sorted.windows(2).map(|pair| pair[1] - pair[0]);
+        assert!(
+            gaps.clone().all(|gap| (200_000..=600_000).contains(&gap)),
+            "{sorted:?}"
+        );
     }
 
     #[test]

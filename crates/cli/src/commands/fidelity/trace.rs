@@ -4,6 +4,7 @@ use super::agree::Wakeups;
 use super::sets::TaskSpec;
 use crate::commands::lab_trace::Line;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// The text form has whole microseconds; a release is taken this much later, so that none is
 /// counted as the one before, ns.
@@ -33,9 +34,14 @@ fn line(line: &str) -> Option<(u64, u32, Event)> {
     Some((line.time_ns, line.cpu, event))
 }
 
-/// Where each release's job first ran after its wake-up, for every task with its thread's id, in
-/// the tasks' order.
-pub(crate) fn wakeups(text: &str, start_ns: u64, tasks: &[(&TaskSpec, i32)]) -> Vec<Wakeups> {
+/// Where each release's job first ran after its wake-up in the window, for every task with its
+/// thread's id, in the tasks' order.
+pub(crate) fn wakeups(
+    text: &str,
+    start_ns: u64,
+    window_ns: Range<u64>,
+    tasks: &[(&TaskSpec, i32)],
+) -> Vec<Wakeups> {
     let index: BTreeMap<i32, usize> = tasks
         .iter()
         .enumerate()
@@ -50,7 +56,8 @@ pub(crate) fn wakeups(text: &str, start_ns: u64, tasks: &[(&TaskSpec, i32)]) -> 
         match event {
             Event::Waking { .. } => woken[at] = Some(time_ns),
             Event::Switch { .. } => {
-                let Some(since_ns) = woken[at].take() else {
+                let woken = woken[at].take();
+                let Some(since_ns) = woken.filter(|at_ns| window_ns.contains(at_ns)) else {
                     continue;
                 };
                 let since_start_ns = (since_ns + ROUNDING_NS).saturating_sub(start_ns);
@@ -84,6 +91,8 @@ prev_prio=120 prev_state=S ==> next_comm=t3 next_pid=357 next_prio=120
 prev_prio=120 prev_state=R ==> next_comm=t3 next_pid=357 next_prio=120
 ";
 
+    const ALL: Range<u64> = 0..u64::MAX;
+
     fn task() -> TaskSpec {
         TaskSpec {
             name: "t3".to_owned(),
@@ -101,20 +110,29 @@ prev_prio=120 prev_state=R ==> next_comm=t3 next_pid=357 next_prio=120
         let spec = task();
         // Releases at 60.6004, 60.6164, 60.6324 s.
         let start_ns = 60_598_400_000;
-        let found = wakeups(TRACE, start_ns, &[(&spec, 357)]);
+        let found = wakeups(TRACE, start_ns, ALL, &[(&spec, 357)]);
         // It went on at CPU 2 after a preemption, which is no wake-up.
         assert_eq!(found, vec![Wakeups::from([(0, 5), (2, 1)])]);
         assert_eq!(
-            wakeups(TRACE, start_ns, &[(&spec, 999)]),
+            wakeups(TRACE, start_ns, ALL, &[(&spec, 999)]),
             vec![Wakeups::new()]
         );
+    }
+
+    #[test]
+    fn the_warm_up_is_recorded_and_does_not_count() {
+        let spec = task();
+        // The first wake-up is at 60.602371 s, the second at 60.634.
+        let window_ns = 60_602_372_000..60_634_001_000;
+        let found = wakeups(TRACE, 60_598_400_000, window_ns, &[(&spec, 357)]);
+        assert_eq!(found, vec![Wakeups::from([(2, 1)])]);
     }
 
     #[test]
     fn a_release_keeps_its_number_in_whole_microseconds() {
         let spec = task();
         // Release 0 is at 60.602371400 s, which the trace writes as 60.602371.
-        let found = wakeups(TRACE, 60_600_371_400, &[(&spec, 357)]);
+        let found = wakeups(TRACE, 60_600_371_400, ALL, &[(&spec, 357)]);
         assert_eq!(found[0].keys().next(), Some(&0));
     }
 }

@@ -1,0 +1,198 @@
+//! The kernel over several starts of one set, beside the simulator: task by task, the share of the
+//! run time on the biggest CPUs' cluster, and the wake-ups on the same cluster.
+
+mod page;
+
+pub(super) use page::{markdown, object};
+
+use super::agree::{Agreement, Clusters};
+use super::{MachineResult, SetResult, SetRun, TaskRun};
+use wakeplace_metrics::Summary;
+
+/// Largest distance between two starts of the kernel that agree, and between its mean share and the
+/// simulator's, points of percent.
+const POINTS_MAX: f64 = 2.0;
+/// Smallest share of the wake-ups that are to be on the same cluster, percent.
+const WAKEUPS_MIN_PCT: f64 = 98.0;
+
+/// The kernel's rules of placement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rules {
+    EnergyAware,
+    CapacityAware,
+}
+
+impl Rules {
+    const ALL: [Self; 2] = [Self::EnergyAware, Self::CapacityAware];
+
+    /// As guests and tables call them.
+    fn name(self) -> &'static str {
+        match self {
+            Self::EnergyAware => "eas",
+            Self::CapacityAware => "cas",
+        }
+    }
+
+    fn starts(self, set: &SetResult) -> &[Start] {
+        match self {
+            Self::EnergyAware => &set.energy_aware,
+            Self::CapacityAware => &set.capacity_aware,
+        }
+    }
+}
+
+/// One start of a set under the kernel, and its simulation.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Start {
+    /// After a tick, ns.
+    pub(super) offset_ns: u64,
+    pub(super) kernel: SetRun,
+    pub(super) simulated: SetRun,
+}
+
+/// A task in all starts of one side.
+#[derive(Clone, Debug, PartialEq)]
+struct Runs {
+    /// Share of run time on the big cluster by start, percent.
+    shares: Vec<f64>,
+    /// The same over all starts.
+    share: Summary,
+    /// In how many starts each cluster had most of the run time.
+    mainly: Vec<usize>,
+}
+
+impl Runs {
+    fn of(runs: &[&TaskRun], clusters: &Clusters, big: usize) -> Self {
+        let by_cluster: Vec<_> = runs.iter().map(|run| run.shares(clusters)).collect();
+        let shares: Vec<f64> = by_cluster.iter().map(|shares| shares[big]).collect();
+        let mut mainly = vec![0; clusters.names.len()];
+        for shares in &by_cluster {
+            // Of equal ones the first.
+            let most = shares.iter().copied().fold(0.0, f64::max);
+            if let Some(at) = shares.iter().position(|share| *share >= most) {
+                mainly[at] += 1;
+            }
+        }
+        Self {
+            share: Summary::of(&shares),
+            shares,
+            mainly,
+        }
+    }
+}
+
+/// A task over the starts.
+#[derive(Clone, Debug, PartialEq)]
+struct Row {
+    set: String,
+    task: String,
+    kernel: Runs,
+    simulated: Runs,
+    /// Wake-ups of each start and of its simulation.
+    wakeups: Agreement,
+    /// Of the kernel's starts among each other: each and the next.
+    own_wakeups: Agreement,
+}
+
+impl Row {
+    fn of(set: &SetResult, starts: &[Start], at: usize, clusters: &Clusters, big: usize) -> Self {
+        let kernel: Vec<&TaskRun> = starts.iter().map(|run| &run.kernel.tasks[at]).collect();
+        let simulated: Vec<&TaskRun> = starts.iter().map(|run| &run.simulated.tasks[at]).collect();
+        let agreement = |first: &[&TaskRun], second: &[&TaskRun]| {
+            let mut sum = Agreement::default();
+            for (a, b) in first.iter().zip(second) {
+                sum.add(Agreement::of(&a.wakeups, &b.wakeups, clusters));
+            }
+            sum
+        };
+        Self {
+            set: set.set.name.clone(),
+            task: set.set.tasks[at].name.clone(),
+            wakeups: agreement(&kernel, &simulated),
+            own_wakeups: agreement(&kernel, kernel.get(1..).unwrap_or_default()),
+            kernel: Runs::of(&kernel, clusters, big),
+            simulated: Runs::of(&simulated, clusters, big),
+        }
+    }
+
+    /// The kernel's starts agree, so that there is one figure to compare with.
+    fn repeats_agree(&self) -> bool {
+        self.kernel.share.max - self.kernel.share.min <= POINTS_MAX
+    }
+
+    /// Simulator's mean share - kernel's, points.
+    fn difference(&self) -> f64 {
+        self.simulated.share.mean - self.kernel.share.mean
+    }
+
+    /// Half of the width within which that difference is, with 95 % certainty: of the differences
+    /// start by start. None for one start.
+    fn uncertainty(&self) -> Option<f64> {
+        let pairs = self.simulated.shares.iter().zip(&self.kernel.shares);
+        let differences: Vec<f64> = pairs
+            .map(|(simulated, kernel)| simulated - kernel)
+            .collect();
+        Summary::of(&differences).ci95
+    }
+
+    /// As the kernel has it. A task that never sleeps has no wake-ups to compare.
+    fn within(&self) -> bool {
+        let wakeups = self.wakeups.pct();
+        self.difference().abs() <= POINTS_MAX && wakeups.is_none_or(|pct| pct >= WAKEUPS_MIN_PCT)
+    }
+
+    /// The simulator's mean share lies among those of the kernel's starts.
+    fn mean_in_range(&self) -> bool {
+        let share = &self.kernel.share;
+        (share.min..=share.max).contains(&self.simulated.share.mean)
+    }
+}
+
+/// All tasks of a machine under one set of rules; nothing where they were not measured.
+fn rows(result: &MachineResult, rules: Rules) -> Vec<Row> {
+    let (clusters, big) = (&result.clusters, result.big());
+    let mut rows = Vec::new();
+    for set in &result.sets {
+        let starts = rules.starts(set);
+        if !starts.is_empty() {
+            let tasks = 0..set.set.tasks.len();
+            rows.extend(tasks.map(|at| Row::of(set, starts, at, clusters, big)));
+        }
+    }
+    rows
+}
+
+/// How many tasks are as the kernel has them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Count {
+    tasks: usize,
+    /// The kernel's repeats agree.
+    agree: usize,
+    /// Of these, within.
+    within: usize,
+    /// Of the others, with the simulator's mean in the kernel's range.
+    in_range: usize,
+}
+
+impl Count {
+    fn of(rows: &[Row]) -> Self {
+        let agree = || rows.iter().filter(|row| row.repeats_agree());
+        let others = rows.iter().filter(|row| !row.repeats_agree());
+        Self {
+            tasks: rows.len(),
+            agree: agree().count(),
+            within: agree().filter(|row| row.within()).count(),
+            in_range: others.filter(|row| row.mean_in_range()).count(),
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.tasks += other.tasks;
+        self.agree += other.agree;
+        self.within += other.within;
+        self.in_range += other.in_range;
+    }
+}
+
+#[cfg(test)]
+mod tests;
