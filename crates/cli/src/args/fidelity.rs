@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// `lab fidelity`.
 #[derive(Debug, Args)]
 pub(crate) struct LabFidelityArgs {
-    /// An arm64 platform with clusters; repeatable [default: hikey960 and juno-r0]
+    /// An arm64 platform; repeatable [default: hikey960 and juno-r0]
     #[arg(
         long,
         value_name = "PLATFORM",
@@ -35,7 +35,9 @@ pub(crate) struct LabFidelityArgs {
     /// One platform and two sets, where none are named
     #[arg(long, help_heading = "Input", display_order = 21)]
     pub(crate) quick: bool,
-    /// Starts of each set under the kernel's own scheduler, at other times after a tick; 1 to 50
+    /// Starts of each set under the kernel, 1 to 50
+    ///
+    /// They differ in the time from a tick to the start of the tasks.
     #[arg(
         long,
         value_name = "N",
@@ -49,8 +51,9 @@ pub(crate) struct LabFidelityArgs {
     /// Also measure the kernel with `sched_energy_aware` 0, in as many starts
     #[arg(long, help_heading = "Input", display_order = 23)]
     pub(crate) capacity_aware: bool,
-    /// Boot nothing: read what guests of an earlier run left in its `--keep` folder; starts after
-    /// the first may be missing there
+    /// Boot nothing: read what an earlier run left in its `--keep`
+    ///
+    /// Starts after the first may be missing there.
     #[arg(
         long,
         value_name = "FOLDER",
@@ -59,7 +62,7 @@ pub(crate) struct LabFidelityArgs {
         display_order = 24
     )]
     pub(crate) from: Option<PathBuf>,
-    /// Boot nothing: simulate the runs that were recorded on Linux 7.3.4, and compare run times
+    /// Boot nothing: simulate and compare the runs recorded on 7.3.4
     #[arg(
         long,
         conflicts_with_all = ["platform", "kernel", "sets", "quick", "starts", "capacity_aware",
@@ -79,7 +82,9 @@ pub(crate) struct LabFidelityArgs {
         display_order = 30
     )]
     pub(crate) timeout: u64,
-    /// Guests at a time; each keeps a CPU busy, and results do not depend on it
+    /// Guests at a time; results do not depend on it
+    ///
+    /// Each keeps a CPU busy.
     #[arg(
         long,
         short,
@@ -110,7 +115,7 @@ pub(crate) struct LabFidelityArgs {
         display_order = 41
     )]
     pub(crate) output: Option<PathBuf>,
-    /// Replace the measured (or recorded) part of a Markdown page, as docs/fidelity.md
+    /// Replace its part of a page, as docs/fidelity.md
     #[arg(
         long,
         value_name = "FILE",
@@ -119,8 +124,9 @@ pub(crate) struct LabFidelityArgs {
         display_order = 42
     )]
     pub(crate) page: Option<PathBuf>,
-    /// Keep all that came back from each guest, in a folder of its own: traces, console, logs;
-    /// guests that are whole there from an earlier run are not booted again
+    /// Keep what guests sent, and boot none that is whole there
+    ///
+    /// Each guest has a folder of its own: traces, console, logs.
     #[arg(
         long,
         value_name = "FOLDER",

@@ -202,8 +202,6 @@ Examples:
   wakeplace lab fidelity --quick
   wakeplace lab fidelity --platform juno-r0 --sets L20,L95 --starts 3
   wakeplace lab fidelity --jobs 2 --keep kept
-  wakeplace lab fidelity --from kept --starts 4
-  wakeplace lab fidelity --page fidelity.md
   wakeplace lab fidelity --recorded";
 
 pub(super) const LAB_PROGRAMS: &str = "\
