@@ -72,7 +72,10 @@ clean() {
     [ "$(sed -n 's/^scheduler_exit=//p' "$1/facts" | tail -n 1)" = 0 ] ||
         fault "$2: scx_wakeplace's exit code is not 0"
     found=$(complaints "$dmesg")
-    [ -z "$found" ] || fault "$2: the kernel complains:"$'\n'"$found"
+    [ -n "$found" ] || return 0
+    fault "$2: the kernel complains:"$'\n'"$found"
+    say "$2: the first of it, whole:"
+    grep -F -m 1 -A 45 "${found%%$'\n'*}" "$dmesg"
 }
 
 # The `"key": value` lines of one-key-a-line JSON that are wanted, as "value value ..." per object.

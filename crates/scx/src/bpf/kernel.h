@@ -84,6 +84,7 @@ struct task_struct {
 
 struct rq {
 	unsigned int nr_running;
+	unsigned int clock_update_flags;
 	u64 clock_pelt;
 	unsigned long lost_idle_time;
 	struct sched_avg avg_rt;

@@ -36,6 +36,8 @@ struct cpu_wish {
 	u64 asked_ns;   /* when: it lapses after two ticks */
 	u32 lazy;       /* what runs is preempted by a tick only */
 	u32 end_at_tick; /* ... the next one */
+	u32 freq; /* a frequency request waits for a run queue whose clock is up to date */
+	u32 pad;
 };
 
 /* Why the scheduler ended, for the loader. */

@@ -121,7 +121,9 @@ static int idle_tick(void *map, u32 *key, struct tick_timer *tick)
 		busy |= wp_was_busy(&ctx, cpu);
 		if (!c->curr_idle)
 			continue;
-		carry_out_freq(cpu, wp_idle_decay(&ctx, cpu, now));
+		/* no run queue is locked here: the kernel locks it and updates its clock */
+		if ((wp_idle_decay(&ctx, cpu, now) & WP_DID_FREQ) || wish_of(cpu)->freq)
+			request_freq(cpu);
 		if (wp_idle_kick_needed(&ctx, cpu, now)) {
 			wish_of(cpu)->balance = 1;
 			kick(cpu, SCX_KICK_IDLE);

@@ -374,7 +374,7 @@ OPS(tick) void wakeplace_tick(u64 *args)
 	fresh_cpu(cpu);
 	note_pressure(cpu, now);
 	did = wp_task_tick_fair(&ctx, &t->wp, now);
-	carry_out_freq(cpu, did);
+	carry_out_freq(cpu, w->freq ? did | WP_DID_FREQ : did);
 	if (did & WP_DID_BALANCE)
 		w->balance = 1;
 	if (did & WP_DID_END_REST)

@@ -137,11 +137,34 @@ static __always_inline void wake_leaving(u64 now)
 	kick(gone - 1, 0);
 }
 
-/* Hand a frequency request of the core to the governor. */
+/* Hand the core's frequency request of a CPU to the governor. */
+static __always_inline void request_freq(u32 cpu)
+{
+	wish_of(cpu)->freq = 0;
+	scx_bpf_cpuperf_set(cpu, wp_cpu_perf_request(&ctx, cpu));
+}
+
+/* kernel/sched/sched.h: a run queue's clock is good to read from this flag on. */
+#define RQCF_ACT_SKIP 2
+
+/*
+ * For callbacks under the lock of this CPU's run queue. The request makes the kernel read that run
+ * queue's clock. A pick may have given the lock away and taken it again; nobody has updated the
+ * clock since, and the kernel would print a warning (assert_clock_updated; seen once on 7.3.4, as a
+ * thread of schedutil left a CPU; of lavd: github.com/sched-ext/scx/issues/3687). Then the request
+ * waits for the next one, or for the tick.
+ */
 static __always_inline void carry_out_freq(u32 cpu, int did)
 {
-	if (did & WP_DID_FREQ)
-		scx_bpf_cpuperf_set(cpu, wp_cpu_perf_request(&ctx, cpu));
+	const struct rq *rq;
+
+	if (!(did & WP_DID_FREQ))
+		return;
+	rq = bpf_per_cpu_ptr(&runqueues, cpu);
+	if (rq && rq->clock_update_flags < RQCF_ACT_SKIP)
+		wish_of(cpu)->freq = 1;
+	else
+		request_freq(cpu);
 }
 
 /* Index of the histogram bucket: four per power of two. */
