@@ -45,7 +45,7 @@ live-unit: lab build ## ... as a service, where systemd is the first process
 soak: lab build ## ... under mixed load for half an hour (SOAK_MINUTES=N)
 	@scripts/soak.sh
 
-same-runs: ## sixty runs happen as scripts/same-runs.txt has them (docs/checks.md; RECORD=1: write it anew)
+same-runs: ## a list of runs happens as scripts/same-runs.txt has them (docs/checks.md; RECORD=1: write it anew)
 	@scripts/setup.sh
 	cargo build --locked --package wakeplace-cli
 	@scripts/same-runs.sh $(if $(RECORD),--record,--compare) scripts/same-runs.txt

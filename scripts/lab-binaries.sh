@@ -90,7 +90,6 @@ build() {
         # which the tests have built them, and are not built once more.
         cargo build --locked --quiet --workspace "${programs[@]}" --target "$target"
         install_programs "$arch" "$target/debug" "$@"
-        aarch64-linux-gnu-strip "$out/lab/$arch/"*
     else
         cargo build --locked --quiet --release "${packages[@]}" "${programs[@]}" --target "$target"
         install_programs "$arch" "$target/release" "$@"
@@ -98,14 +97,19 @@ build() {
 }
 
 # install_programs ARCH FOLDER PROGRAM...: from a folder of cargo's to where the lab looks for them,
-# each renamed in one step: a guest that starts meanwhile gets the old or the new one.
+# without what only a debugger reads. Each is renamed in one step: a guest that starts meanwhile gets
+# the old or the new one.
 install_programs() {
-    local arch=$1 from=$out/$2 name
+    local arch=$1 from=$out/$2 name strip=strip
+    [ "$arch" != arm64 ] || strip=aarch64-linux-gnu-strip
     shift 2
     mkdir -p "$out/lab/$arch"
     for name in "$@"; do
-        [ -e "$from/$name" ] || fail "$from/$name is missing: build the tests first"
-        cp "$from/$name" "$out/lab/$arch/.$name"
+        [ -e "$from/$name" ] || {
+            say "$from/$name is missing: build the tests first"
+            exit 1
+        }
+        "$strip" -o "$out/lab/$arch/.$name" "$from/$name"
         mv "$out/lab/$arch/.$name" "$out/lab/$arch/$name"
     done
 }
@@ -113,7 +117,6 @@ install_programs() {
 build_x86_64() {
     if [ -n "$tested" ]; then
         install_programs x86_64 debug "$@"
-        strip "$out"/lab/x86_64/*
         return
     fi
     LIBBPF_SYS_LIBRARY_PATH_x86_64_unknown_linux_gnu=$(dirname "$(cc -print-file-name=libelf.a)")

@@ -191,10 +191,13 @@ together() {
 }
 
 without_sched_ext
-kernels=$("$wakeplace" lab kernels --arch x86_64 --format json) || {
+code=0
+kernels=$("$wakeplace" lab kernels --arch x86_64 --format json) || code=$?
+if [ $code != 0 ]; then
     printf 'no kernels: see above\n' >&2
+    { [ $code = 3 ] && all_held; } || exit 1
     exit 3
-}
+fi
 interfaces=' ' newest=
 while read -r version usable; do
     if [ "$usable" != true ]; then

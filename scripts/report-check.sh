@@ -27,6 +27,8 @@ if [ -z "$browser" ]; then
     exit 3
 fi
 "$browser" --version 2>/dev/null
+# From here on only a fault ends this: code 3 of the program itself must not look like "no browser".
+trap 'code=$?; rm -rf "$scratch"; [ $code != 3 ] || exit 1' EXIT
 
 load='periodic:n=10,period=16ms,duty=5%'
 "$program" study run energy-aware/energy-hikey960 --quick --export-html "$folder/study.html" \

@@ -1,7 +1,7 @@
 # The runs that scripts/same-bytes.sh and scripts/same-runs.sh make (sourced by both): every era,
 # feature and version of one, every queue with every mode of the live one, every model of a load,
-# every switch of the machine's model, every form of output. Short: a core makes all of them with a
-# debug build in less than a minute.
+# every switch of the machine's model, every export of traces and tables. Short: a core makes all of
+# them with a debug build in less than a minute.
 #
 # A run is its name and a command line. Words that are not the program's: EXPORTS, all traces and
 # tables; OUT, the run's own folder. Where no length is given it is 600 ms, past the warm-up of the

@@ -39,6 +39,8 @@ struct Entry {
 #[derive(Debug, Default)]
 struct Head {
     kernel: Vec<Entry>,
+    /// Items of `Kernel:` that name no function.
+    nameless: Vec<String>,
     tests: Vec<String>,
 }
 
@@ -113,8 +115,12 @@ fn item(item: &str, names: &[&str], entries: &mut Vec<Entry>) {
 fn head(file: &SourceFile) -> Head {
     let names = defined(&file.text);
     let mut head = Head::default();
-    for text in paragraph(&file.text, "Kernel:").split(';') {
+    for text in paragraph(&file.text, "Kernel:").split(';').map(str::trim) {
+        let before = head.kernel.len();
         item(text, &names, &mut head.kernel);
+        if head.kernel.len() == before && !text.is_empty() {
+            head.nameless.push(text.to_owned());
+        }
     }
     let tests = paragraph(&file.text, "Tests:");
     let tests = tests.split(',').map(|test| test.trim().to_owned());
@@ -193,6 +199,9 @@ pub fn check(repo: &Repo) -> Vec<Finding> {
             if repo.get(&path).is_none() && repo.below(&format!("{path}/")).next().is_none() {
                 wrong(format!("`Tests: {test}`: there is no {path}"));
             }
+        }
+        for item in &head.nameless {
+            wrong(format!("`Kernel: {item}`: no name with `()` behind it"));
         }
         for entry in &head.kernel {
             if entry.ours.is_empty() {
@@ -275,6 +284,7 @@ WP_FN struct x *wp_walk(void)
         assert_eq!(findings(&TEXT.replace("fixtures/a", "fixtures/b")).len(), 1);
         assert_eq!(findings(&TEXT.replace("Tests:", "Test:")).len(), 1);
         assert_eq!(findings(&TEXT.replace(", kernel/sched/rt.c", "")).len(), 1);
+        assert_eq!(findings(&TEXT.replace("walk()", "walk")).len(), 1);
         let stale = Repo::of(&[(PATH, TEXT), FIXTURE, TEST, (PAGE, "old")]);
         assert_eq!(check(&stale).len(), 1);
     }

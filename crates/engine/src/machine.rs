@@ -403,3 +403,24 @@ pub(crate) fn em_states(unit: PowerUnit, domain: &FreqDomain, percent: u32) -> V
     };
     domain.opps.iter().map(state).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Goal: the core's energy model has the powers that the kernel believes in, not those that the
+    /// hardware draws (docs/decisions/056). Juno r0 states both.
+    #[test]
+    fn the_energy_model_is_the_kernels() {
+        let juno = Platform::builtin("juno-r0").expect("built in");
+        let opps = || juno.freq_domains.iter().flat_map(|domain| &domain.opps);
+        let believed: Vec<u64> = opps().filter_map(|opp| opp.em_power).collect();
+        let drawn: Vec<u64> = opps().filter_map(|opp| opp.power).collect();
+        assert_eq!(believed.len(), opps().count());
+        assert_ne!(believed, drawn);
+        let facts = perf_domains(&juno);
+        let states = facts.iter().flat_map(|domain| &domain.states);
+        let model: Vec<u64> = states.map(|state| state.1.into()).collect();
+        assert_eq!(model, believed);
+    }
+}

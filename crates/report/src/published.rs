@@ -12,6 +12,10 @@ use wakeplace_text::markdown;
 /// Published changes below this are taken as "no change", %.
 const NO_CHANGE_PCT: f64 = 1.0;
 
+/// A simulated change whose whole interval is within this shows "no change", %. The published runs
+/// spread by about as much.
+const NO_CHANGE_BAND_PCT: f64 = 5.0;
+
 /// How much of the tables is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
@@ -34,8 +38,9 @@ enum Direction {
 
 impl Direction {
     /// A published change of a percent at least has a direction: the simulated one's 95 % interval
-    /// has to lie on that side of 0. A smaller one says that nothing changes: so does the simulated
-    /// one if its interval holds 0 or it is as small. One run has no interval and tells nothing.
+    /// has to lie on that side of 0. A smaller one says that nothing changes: the simulated one
+    /// says so if its whole interval is within 5 %, and the contrary if its whole interval is
+    /// beyond 1 %. One run has no interval and tells nothing.
     fn of(row: &Row) -> Direction {
         let Some(published) = row.published_delta_pct.filter(|_| !row.calibrated) else {
             return Direction::NoCheck;
@@ -43,13 +48,22 @@ impl Direction {
         let Some(simulated) = row.simulated_delta_pct else {
             return Direction::NotTold;
         };
-        let told = ends(row.simulated_delta_ci95).filter(|ci| ci.0 > 0.0 || ci.1 < 0.0);
-        match (published.abs() < NO_CHANGE_PCT, told) {
-            (true, Some(_)) if simulated.abs() >= NO_CHANGE_PCT => Direction::Wrong,
+        let Some((low, high)) = ends(row.simulated_delta_ci95) else {
+            return Direction::NotTold;
+        };
+        let (right, wrong) = if published.abs() < NO_CHANGE_PCT {
+            let beyond = low > NO_CHANGE_PCT || high < -NO_CHANGE_PCT;
+            let within = -NO_CHANGE_BAND_PCT <= low && high <= NO_CHANGE_BAND_PCT;
+            (within && !beyond, beyond)
+        } else {
+            let told = low > 0.0 || high < 0.0;
+            let same = published * simulated > 0.0;
+            (told && same, told && !same)
+        };
+        match (right, wrong) {
             (true, _) => Direction::Right,
-            (false, None) => Direction::NotTold,
-            (false, Some(_)) if published * simulated > 0.0 => Direction::Right,
-            (false, Some(_)) => Direction::Wrong,
+            (_, true) => Direction::Wrong,
+            _ => Direction::NotTold,
         }
     }
 
@@ -206,8 +220,9 @@ mod tests {
         published(&[Source { name: "one", text }], extent).expect("a result")
     }
 
-    /// Goal: a direction is right or wrong only if the interval tells it from chance; a published
-    /// change below 1 % says "no change"; a calibrated figure is no check.
+    /// Goal: a direction is right or wrong only if the interval tells it from chance. A published
+    /// change below 1 % says "no change": an interval within 5 % agrees, one beyond 1 % does not,
+    /// and a wide one, or none, tells nothing. A calibrated figure is no check.
     #[test]
     fn directions_are_counted_by_interval() {
         let text = study(
@@ -221,11 +236,14 @@ mod tests {
                 ("f", 0.2, 0.5, Some([0.4, 0.6]), false),
                 ("g", -13.0, -13.0, Some([-14.0, -12.0]), true),
                 ("h", -13.0, -16.0, None, false),
+                ("i", 0.2, 0.0, None, false),
+                ("j", 0.2, 0.0, Some([0.0, 0.0]), false),
+                ("k", 0.2, 0.5, Some([-4.0, 5.0]), false),
             ],
         );
         let page = page(&text, Extent::All);
-        assert!(page.contains("| eas | 7 | 3 | 2 | 2 |"), "{page}");
-        assert_eq!(page.matches("| energy |").count(), 8);
+        assert!(page.contains("| eas | 10 | 4 | 2 | 4 |"), "{page}");
+        assert_eq!(page.matches("| energy |").count(), 11);
         assert!(page.contains("| g | 7* |"), "{page}");
     }
 

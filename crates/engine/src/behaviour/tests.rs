@@ -65,6 +65,7 @@ fn each_part_counts() {
             call(move |hash| hash.cpu_power(until_ns, 1, busy)),
         ])
     };
+    let told = |one: fn(&mut BehaviourHash)| hash_of(&[call(one)]);
     let figure = |name: &'static str, index: usize, value: u128| {
         hash_of(&[call(move |hash| hash.figure(name, index, value))])
     };
@@ -92,6 +93,29 @@ fn each_part_counts() {
         power(CpuPower::Idle { state: 1 }, 8),
         power(CpuPower::Transition { state: 0 }, 7),
         power(CpuPower::Transition { state: 1 }, 7),
+        told(|hash| hash.wakeup(5, 3, 1, 9)),
+        told(|hash| hash.wakeup(6, 3, 1, 9)),
+        told(|hash| hash.wakeup(5, 4, 1, 9)),
+        told(|hash| hash.wakeup(5, 3, 2, 9)),
+        told(|hash| hash.wakeup(5, 3, 1, 8)),
+        told(|hash| hash.forked(5, 3, 1)),
+        told(|hash| hash.forked(6, 3, 1)),
+        told(|hash| hash.forked(5, 4, 1)),
+        told(|hash| hash.forked(5, 3, 2)),
+        told(|hash| hash.task_exit(5, 3)),
+        told(|hash| hash.task_exit(6, 3)),
+        told(|hash| hash.task_exit(5, 4)),
+        told(|hash| hash.hotplug(5, 1, false)),
+        told(|hash| hash.hotplug(6, 1, false)),
+        told(|hash| hash.hotplug(5, 2, false)),
+        told(|hash| hash.hotplug(5, 1, true)),
+        told(|hash| hash.cluster_power(5, 1, Some(0))),
+        told(|hash| hash.cluster_power(6, 1, Some(0))),
+        told(|hash| hash.cluster_power(5, 0, Some(0))),
+        told(|hash| hash.frequency(5, 1, 2)),
+        told(|hash| hash.frequency(6, 1, 2)),
+        told(|hash| hash.frequency(5, 0, 2)),
+        told(|hash| hash.frequency(5, 1, 3)),
         figure("energy", 0, 7),
         figure("energy", 1, 7),
         figure("energy", 0, 7 << 64),

@@ -119,10 +119,12 @@ static int idle_tick(void *map, u32 *key, struct tick_timer *tick)
 		if (c->curr_idle || !c->curr_fair)
 			note_pressure(cpu, now);
 		busy |= wp_was_busy(&ctx, cpu);
+		/* No run queue is locked here: the kernel locks it and updates its clock. */
+		if (wish_of(cpu)->freq)
+			request_freq(cpu);
 		if (!c->curr_idle)
 			continue;
-		/* no run queue is locked here: the kernel locks it and updates its clock */
-		if ((wp_idle_decay(&ctx, cpu, now) & WP_DID_FREQ) || wish_of(cpu)->freq)
+		if (wp_idle_decay(&ctx, cpu, now) & WP_DID_FREQ)
 			request_freq(cpu);
 		if (wp_idle_kick_needed(&ctx, cpu, now)) {
 			wish_of(cpu)->balance = 1;
