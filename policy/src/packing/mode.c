@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * What the user favours, and what of the mechanisms that puts into force on this machine
- * (docs/policy.md, which says of each line why; docs/decisions/042).
+ * (docs/guide/policy.md, which says of each line why; docs/decisions/042).
  *
  *                         performance   auto          balanced      powersave
  *   energy-aware          no            as set        as set        as set

@@ -287,7 +287,7 @@ WP_INLINE int wp_pack_level(const struct wp_ctx *ctx, u32 dom_index, const struc
 /*
  * Wake-ups are energy-aware's at present, and the mode packs by compute power: new tasks would come
  * upon one CPU, whose frequency rises for all that share its clock, and each wake-up alone finds
- * nothing better than where the task was (docs/policy.md).
+ * nothing better than where the task was (docs/guide/policy.md).
  */
 WP_INLINE int wp_new_spreads(const struct wp_ctx *ctx)
 {

@@ -1,4 +1,5 @@
-//! What docs/policy.md promises, on the first of the machines and workloads that nobody chose.
+//! What docs/guide/policy.md promises, on the first of the machines and workloads that nobody
+//! chose.
 
 use crate::common;
 

@@ -1,6 +1,6 @@
 //! Machines of many cores: threads that share cores, nodes, CPUs that are better than others
 //! (docs/rules/domains.md#domains, docs/rules/balancing.md#group-class to
-//! docs/rules/balancing.md#nohz; docs/model.md, "Threads of a core").
+//! docs/rules/balancing.md#nohz; docs/guide/model.md, "Threads of a core").
 
 use crate::common::*;
 use std::collections::BTreeMap;

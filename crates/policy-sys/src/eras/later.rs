@@ -111,9 +111,9 @@ pub(super) fn linux_7_3() -> wp_params {
 /// none.
 const SHORT_MIN_LLC: u32 = 32;
 
-/// The product's own policy, in both homes (docs/policy.md). asym-capacity's rules of 2016 have
-/// successors in Linux 7.3, which has energy-aware as shipped; packing is the mode's. The live
-/// queues come with a timer of their own in place of nohz balancing (docs/model.md).
+/// The product's own policy, in both homes (docs/guide/policy.md). asym-capacity's rules of 2016
+/// have successors in Linux 7.3, which has energy-aware as shipped; packing is the mode's. The live
+/// queues come with a timer of their own in place of nohz balancing (docs/guide/model.md).
 pub(super) fn wakeplace() -> wp_params {
     let mut p = wp_params {
         queue: sys::WP_QUEUE_LIVE,

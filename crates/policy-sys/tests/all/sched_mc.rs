@@ -375,7 +375,8 @@ fn names_and_states() {
         again.core_params(),
         Policy::parse("linux-3.1").unwrap().core_params()
     );
-    // The product's own has the patches on and leaves the level to its mode (docs/policy.md, 19).
+    // The product's own has the patches on and leaves the level to its mode (docs/guide/policy.md,
+    // 19).
     assert_eq!(state("wakeplace"), Some("0"));
     assert_eq!(state("wakeplace-sched-mc"), None);
     for era in ["linux-3.8", "linux-4.17", "linux-7.3", "wakeplace-sched-mc"] {
