@@ -24,7 +24,7 @@ struct wp_live_queue_sleeper {
 };
 
 /* So many of the first are looked at for one that is eligible: all that wait, but on a CPU that is
- * more crowded than that (docs/decisions/043). */
+ * more crowded than that (docs/internals/live-queue.md). */
 #define WP_LIVE_QUEUE_LOOKS 64u
 WP_SMALL_FN int wp_live_queue_place(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 				    u32 cpu, u64 now_ns);

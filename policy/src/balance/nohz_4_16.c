@@ -2,7 +2,7 @@
 /*
  * Kicks for idle CPUs whose tick is stopped, in the forms before 4.17 (3.8:
  * docs/rules/linux-3-8.md#nohz-3-8; 3.1: docs/rules/sched-mc.md#idle-load-balancer;
- * docs/decisions/015). Natively only.
+ * docs/rules/linux-3-1-to-4-7.md#early-kicks). Natively only.
  *
  *   4.7: 2+ tasks; busy caches beside others; a CPU with reduced capacity; packing
  *   3.8: 2+ tasks; a group with 2+ busy CPUs within a cache; packing; under power-policy what

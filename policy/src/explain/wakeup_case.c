@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * What a decision was about, for the table of wake-up cases by the sizes of the task, its previous
- * CPU and the waker's (docs/rules/capacity-aware.md#wakeup-cases; docs/decisions/031). Natively
- * only; decides nothing.
+ * CPU and the waker's (docs/rules/capacity-aware.md#wakeup-cases;
+ * docs/rules/capacity-aware.md#patch-by-patch). Natively only; decides nothing.
  *
  * Big are the CPUs within an eighth of the biggest of the root domain, as wake_cap has it, all
  * others are little. A big task fits no little CPU, not even the biggest of them, by the test of

@@ -187,8 +187,8 @@ WP_FN u32 wp_was_busy(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
  * So is one whose CPUs are busy for moments, none of them at the turns: there is something to fade,
  * which a kernel does once in so long (docs/rules/balancing.md#nohz), but nothing to give away. A
  * turn takes an idle CPU out of its sleep: 16 threads that wait for a disk took 17 % more energy
- * with one at every tick (docs/decisions/043). The tick of a busy CPU that has something ends the
- * rest (WP_DID_END_REST).
+ * with one at every tick (docs/internals/live-queue.md). The tick of a busy CPU that has something
+ * ends the rest (WP_DID_END_REST).
  */
 #define WP_LULL_PERIOD_NS 32000000ull
 

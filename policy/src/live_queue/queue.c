@@ -65,7 +65,7 @@ WP_FN u64 wp_live_queue_deadline_on(const struct wp_ctx *ctx WP_NONNULL,
 /*
  * Has the queue of its previous CPU kept the task that wakes? Then it goes on there without a
  * choice. Placed like any other it would wait anywhere that is not idle, and pairs in a hurry chase
- * each other over idle CPUs (docs/decisions/043).
+ * each other over idle CPUs (docs/internals/live-queue.md).
  */
 WP_INLINE int wp_live_queue_holds(const struct wp_ctx *ctx, const struct wp_task *task,
 				  const struct wp_request *req)
@@ -188,8 +188,8 @@ WP_FN int wp_entity_eligible(const struct wp_ctx *ctx WP_NONNULL,
 /*
  * Should the queued task run at once instead of the one that runs on `cpu`? Not while that one is
  * owed time and has not had its slice, nor soon after it began if the waker said that it would
- * sleep (docs/decisions/043). The home asks besides whether one of the first WP_LIVE_QUEUE_LOOKS
- * that wait goes before it (wp_live_queue_before).
+ * sleep (docs/internals/live-queue.md). The home asks besides whether one of the first
+ * WP_LIVE_QUEUE_LOOKS that wait goes before it (wp_live_queue_before).
  */
 WP_SMALL_FN int wp_live_queue_preempts(struct wp_ctx *ctx WP_NONNULL,
 				       const struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns)

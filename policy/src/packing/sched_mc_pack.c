@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * sched-mc on kernels after 3.4 (docs/decisions/040): no domain is rebuilt and no cpu power is
+ * sched-mc on kernels after 3.4 (docs/decisions/033): no domain is rebuilt and no cpu power is
  * claimed, but a CPU holds as many tasks as the table says at its frequency before others of its
  * cache get any.
  *

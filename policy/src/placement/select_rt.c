@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Where RT and deadline tasks go (docs/decisions/016): the previous CPU if nobody there goes before
- * them, else the CPU whose tasks matter least. The same when one that waits is pushed to another
- * CPU, and when a CPU whose tasks have become less important pulls one.
+ * Where RT and deadline tasks go (docs/rules/rt-and-deadline.md#rt-placement): the previous CPU if
+ * nobody there goes before them, else the CPU whose tasks matter least. The same when one that
+ * waits is pushed to another CPU, and when a CPU whose tasks have become less important pulls one.
  *
  *   level of a CPU's first RT or deadline task:  0 none | 1..99 RT | above: dl, earlier higher
  *

@@ -105,7 +105,7 @@ fn after(line: &str, word: &str) -> u64 {
 }
 
 /// Goal: nobody edits a recorded figure to make a comparison come out. Source: the recordings
-/// beside the checkout (docs/decisions/048).
+/// beside the checkout (docs/guide/traces-in.md).
 #[test]
 fn the_recorded_figures_are_the_captures() {
     let Some(capture) = capture() else { return };

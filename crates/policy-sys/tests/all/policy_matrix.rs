@@ -378,7 +378,7 @@ fn line_13_one_cache() {
 /// Line 19. One cache without threads, and a table that says how many tasks a slow CPU holds:
 /// `powersave` packs by it. A CPU at 200 of 1000 MHz has room for 4 tasks, at 1000 for one, and the
 /// next one takes it (docs/rules/sched-mc.md#mc-freq-table, docs/rules/sched-mc.md#mc-lowest-first;
-/// docs/decisions/040). Without a table nobody knows.
+/// docs/decisions/033). Without a table nobody knows.
 #[test]
 fn line_19_a_slow_cpu_takes_several() {
     let mut facts = machine(&[Cluster {

@@ -353,7 +353,7 @@ fn time_of_other_classes_counts() {
     }
 }
 
-/// Goal: names and states; every era has the feature (040), no era ships it.
+/// Goal: names and states; every era has the feature (docs/decisions/033), no era ships it.
 #[test]
 fn names_and_states() {
     let state = |name: &str| {
