@@ -29,9 +29,9 @@ WP_INLINE int wp_headroom(const struct wp_ctx *ctx)
 }
 
 /*
- * In powersave: does sched-mc pack? Only where somebody who knows the machine has said how many
- * tasks its CPUs hold at which frequency, as an energy model says what they cost, and where no
- * group of several CPUs could be filled instead: a core of threads, or a cache among several.
+ * In powersave: does sched-mc pack? Only where the platform states how many tasks its CPUs hold at
+ * which frequency, and where no group of several CPUs could be filled instead: a core with threads,
+ * or one cache among several.
  */
 WP_INLINE int wp_mc_rules(const struct wp_ctx *ctx)
 {
