@@ -32,8 +32,9 @@ WP_INLINE u32 wp_case_cpu(const struct wp_ctx *ctx, u32 cpu, u32 bit)
 }
 
 /*
- * Of the decision `dec` on `req` that sent the task to `cpu`, before the task is moved. Returns
- * enum wp_case_bits. The task is brought up to date on the side: whoever watches changes nothing.
+ * The case of the decision `dec` on `req` that sent the task to `cpu`, before the task is moved.
+ * Returns enum wp_case_bits. A copy of the task is brought up to date, so that observing changes
+ * nothing.
  */
 WP_FN u32 wp_wakeup_case(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
 			 const struct wp_request *req WP_NONNULL,
