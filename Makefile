@@ -30,11 +30,11 @@ check: ## this repository's own rules: style, dependency arrows, licences, gener
 lab: ## what runs in the lab's guests, for x86-64 and arm64, into target/lab
 	@scripts/lab-binaries.sh
 
-fidelity: lab ## docs/fidelity.md: placement beside the kernel's own (75 minutes of emulation on two CPUs)
+fidelity: lab ## docs/results/fidelity.md: placement beside the kernel's own (75 minutes of emulation on two CPUs)
 	cargo run --locked --release --bin wakeplace -- lab fidelity --jobs 2 --timeout 90m \
-		--keep target/fidelity --page docs/fidelity.md
+		--keep target/fidelity --page docs/results/fidelity.md
 	rm -r target/fidelity
-	cargo run --locked --release --bin wakeplace -- lab fidelity --recorded --page docs/fidelity.md
+	cargo run --locked --release --bin wakeplace -- lab fidelity --recorded --page docs/results/fidelity.md
 
 live-test: lab build ## the live scheduler in emulated machines (LIVE_QUICK=1: shorter)
 	@scripts/live-tests.sh
@@ -45,7 +45,7 @@ live-unit: lab build ## ... as a service, where systemd is the first process
 soak: lab build ## ... under mixed load for half an hour (SOAK_MINUTES=N)
 	@scripts/soak.sh
 
-same-runs: ## a list of runs happens as scripts/same-runs.txt has them (docs/checks.md; RECORD=1: write it anew)
+same-runs: ## a list of runs happens as scripts/same-runs.txt has them (docs/internals/checks.md; RECORD=1: write it anew)
 	@scripts/setup.sh
 	cargo build --locked --package wakeplace-cli
 	@scripts/same-runs.sh $(if $(RECORD),--record,--compare) scripts/same-runs.txt

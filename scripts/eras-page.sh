@@ -1,13 +1,13 @@
 #!/bin/sh
 # Measures what linux-6.12 does otherwise than linux-6.2, rule by rule, and rewrites the part of
-# docs/eras.md between its marks. WAKEPLACE: the program, else it is built.
+# docs/results/eras.md between its marks. WAKEPLACE: the program, else it is built.
 #
 # Each workload runs under linux-6.2, then under linux-6.2 with one more group of rules as 6.12 has
 # them in each line, until it is linux-6.12 (a test of crates/cli keeps the groups complete), and
 # under linux-6.2 with that group alone.
 set -eu
 cd "$(dirname "$0")/.."
-page=docs/eras.md
+page=docs/results/eras.md
 seeds=${SEEDS:-5}
 wakeplace=${WAKEPLACE:-}
 if [ -z "$wakeplace" ]; then

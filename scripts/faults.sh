@@ -1,5 +1,6 @@
 #!/bin/sh
-# Files on a faulty disk (docs/traces.md): each write, sync and rename of each command fails once.
+# Files on a faulty disk (docs/guide/traces.md): each write, sync and rename of each command fails
+# once.
 #   scripts/faults.sh        one error per call, and a kill at each
 #   scripts/faults.sh all    every error and a polite end at each call besides
 # The test on a small tmpfs needs root and says so where it is skipped.

@@ -97,8 +97,8 @@ build() {
 }
 
 # install_programs ARCH FOLDER PROGRAM...: from a folder of cargo's to where the lab looks for them,
-# without what only a debugger reads. Each is renamed in one step: a guest that starts meanwhile gets
-# the old or the new one.
+# without what only a debugger reads. Each is renamed in one step: a guest that starts meanwhile
+# gets the old or the new one.
 install_programs() {
     local arch=$1 from=$out/$2 name strip=strip
     [ "$arch" != arm64 ] || strip=aarch64-linux-gnu-strip

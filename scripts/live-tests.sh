@@ -53,7 +53,7 @@ only_late() {
 }
 
 # no_stall FOLDER NAME: no CPU took 2 s to come or go. Under the kernel's own scheduler it is 0.1 s
-# at most; where the last task of one that goes is forgotten, up to 4 (docs/decisions/051). Guests
+# at most; where the last task of one that goes is forgotten, up to 4 (docs/decisions/011). Guests
 # with one clock only: elsewhere a busy host looks the same.
 no_stall() {
     local longest

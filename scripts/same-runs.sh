@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Does everything that is simulated happen as before? Makes the runs of scripts/runs.sh and prints
-# of each its name, the hash of what happened (`behaviour_hashes` of the JSON; docs/checks.md says
-# what is in it) and a hash of the bytes of the result with all exports.
+# of each its name, the hash of what happened (`behaviour_hashes` of the JSON; what is in it:
+# docs/internals/checks.md) and a hash of the bytes of the result with all exports.
 #
 #   scripts/same-runs.sh [PROGRAM]                   print them
 #   scripts/same-runs.sh --record FILE [PROGRAM]     write them to a file
@@ -74,7 +74,8 @@ lines() {
 heading() {
     cat <<'TEXT'
 # Made by scripts/same-runs.sh --record scripts/same-runs.txt: name of the run, hash of what
-# happened, start of the SHA-256 of its bytes. docs/checks.md says when which of them may change.
+# happened, start of the SHA-256 of its bytes. When which of them may change:
+# docs/internals/checks.md.
 TEXT
 }
 

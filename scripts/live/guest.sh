@@ -296,7 +296,7 @@ again() {
 # Runs a command as the child of a shell that has done little but wait for a while: each of its
 # wake-ups more than a second after the last one halves its flips. What init woke while the machine
 # started makes every later child a waker of many otherwise, until the child itself is old, and
-# wake_wide pulls none of them together (docs/decisions/050).
+# wake_wide pulls none of them together (docs/rules/wake-ups.md#what-a-fork-copies).
 settled() {
 	(
 		for _ in 1 2 3 4 5 6 7 8; do

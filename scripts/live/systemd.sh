@@ -1,8 +1,8 @@
 #!/bin/sh
-# Runs inside a guest of the lab whose first process is systemd: installs the unit as docs/live.md
-# says, tries all that it promises, and says step by step how that went. The guest boots twice
-# (`systemctl soft-reboot`): the second time the unit has to come up by itself. Exit code: 0 if
-# every step held.
+# Runs inside a guest of the lab whose first process is systemd: installs the unit as
+# docs/guide/live.md says, tries all that it promises, and says step by step how that went. The
+# guest boots twice (`systemctl soft-reboot`): the second time the unit has to come up by itself.
+# Exit code: 0 if every step held.
 #
 # What the steps print is left in /out/live-systemd-*, which the lab brings back.
 ext=/sys/kernel/sched_ext

@@ -30,7 +30,7 @@ cargo xtask COMMAND
                     whether those files are what the facts give
   protos            write crates/trace/src/proto/generated.rs from crates/trace/proto
   protos --check    whether it is of that file
-  reasons           write docs/reasons.md from the enums in policy/include
+  reasons           write docs/guide/reasons.md from the enums in policy/include
   reasons --check   whether it is of those enums
   check             tidy, arrows, assets, and --check of bindings, kernel-map, mutants, protos
                     and reasons

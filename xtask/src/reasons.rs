@@ -1,4 +1,5 @@
-//! docs/reasons.md: the words for why a CPU was chosen or not, written from the core's headers.
+//! docs/guide/reasons.md: the words for why a CPU was chosen or not, written from the core's
+//! headers.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -9,7 +10,7 @@ use anyhow::{Context, Result};
 use crate::Finding;
 use crate::repo::Repo;
 
-const PAGE: &str = "docs/reasons.md";
+const PAGE: &str = "docs/guide/reasons.md";
 const COMMAND: &str = "run `cargo xtask reasons`";
 
 /// The enums, in the order of the page: header, enum, prefix of its values, title, sentence.

@@ -144,7 +144,8 @@ mod tests {
             in_groups.sort_unstable();
             in_groups.dedup();
             assert_eq!(in_groups, top.cpus, "{name}: groups cover the span");
-            // Groups of nodes that form a ring or a mesh overlap (docs/decisions/018).
+            // Groups of nodes that form a ring or a mesh overlap
+            // (docs/rules/domains.md#numa-nodes).
             let distances = platform.numa.as_ref().map(|numa| &numa.distances[..]);
             let levels = wakeplace_platform::numa::levels(distances.unwrap_or_default());
             let overlap = levels.last().is_some_and(|level| !level.near.is_empty());

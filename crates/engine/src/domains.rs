@@ -21,7 +21,7 @@ pub(crate) fn check(ctx: &wp_ctx) {
         let of = |g: &wp_sched_group| cpus(ctx, g.first_cpu, g.nr_cpus).to_vec();
         let mut all: Vec<u16> = parts.iter().flat_map(of).collect();
         all.sort_unstable();
-        // Groups of nodes may overlap (docs/decisions/018): then they cover the span.
+        // Groups of nodes may overlap (docs/rules/domains.md#numa-nodes): then they cover the span.
         if ctx.topo[dom.topo_level as usize].overlap != 0 {
             all.dedup();
         }

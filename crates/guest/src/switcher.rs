@@ -14,9 +14,9 @@ use crate::report::Report;
 use crate::sys;
 
 const FLAGS: [Flag; 1] = [flag("--every-ms", 100, 1, 60_000)];
-/// Where the scheduler listens unless it was told otherwise (docs/live.md).
+/// Where the scheduler listens unless it was told otherwise (docs/guide/live.md).
 const SOCKET: &str = "/run/scx_wakeplace/control.sock";
-/// What the scheduler gives a request, and what its client waits for (docs/live.md).
+/// What the scheduler gives a request, and what its client waits for (docs/guide/live.md).
 const ANSWER_WITHIN: Duration = Duration::from_secs(2);
 /// Longest answer that is read, bytes.
 const ANSWER_BYTES_MAX: u64 = 1 << 20;

@@ -223,7 +223,7 @@ fn the_kernel_that_is_needed_and_those_that_are_tried() {
 fn documents_name_the_same_kernels() {
     let needed = Release::NEEDED.series();
     let said = format!("{needed} or later; {}", Release::tried());
-    for page in ["README.md", "docs/live.md"] {
+    for page in ["README.md", "docs/guide/live.md"] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("../..")
             .join(page);

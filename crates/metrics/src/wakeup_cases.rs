@@ -1,6 +1,6 @@
 //! The counters of the capacity-aware series: placements by the sizes of the task, its previous CPU
 //! and the waker's, and by which way the choice went (docs/rules/capacity-aware.md#wakeup-cases;
-//! docs/decisions/031).
+//! docs/rules/capacity-aware.md#patch-by-patch).
 
 use crate::metric::Values;
 use wakeplace_engine::Observer;

@@ -3,7 +3,7 @@
 use crate::policy::{Policy, PolicyError};
 use wakeplace_text::{did_you_mean_first, nearest_few};
 
-/// What to favour (docs/policy.md; docs/decisions/042). The core decides what that means on a
+/// What to favour (docs/guide/policy.md; docs/decisions/042). The core decides what that means on a
 /// machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {

@@ -29,7 +29,7 @@ impl Task {
     }
 
     /// A fork hands down what `parent` remembers as a waker: whom it woke last, how often another
-    /// one (docs/decisions/050).
+    /// one (docs/rules/wake-ups.md#what-a-fork-copies).
     pub fn forked_by(&mut self, parent: &Self) {
         // SAFETY: both records are live, and this one is exclusive for the call.
         unsafe { sys::wp_task_fork(&raw mut self.0, &raw const parent.0.waker) };

@@ -141,7 +141,7 @@ mod tests {
     /// Goal: no option that only this file knows of.
     #[test]
     fn every_option_is_documented() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/live.md");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/live.md");
         let page = std::fs::read_to_string(path).expect("a page");
         let mut command = Cli::command();
         let help = command.render_long_help().to_string();
@@ -149,7 +149,7 @@ mod tests {
             if !["help", "version"].contains(&option) {
                 assert!(
                     page.contains(&format!("--{option}")),
-                    "docs/live.md lacks --{option}"
+                    "docs/guide/live.md lacks --{option}"
                 );
             }
         }

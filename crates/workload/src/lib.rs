@@ -41,7 +41,8 @@ pub struct LoadOptions {
     pub dialect: Dialect,
 }
 
-/// What of rt-app's past an rt-app file is read by; the default is rt-app 55cb0c0 (docs/rt-app.md).
+/// What of rt-app's past an rt-app file is read by; the default is rt-app 55cb0c0
+/// (docs/guide/rt-app.md).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dialect {
     /// As its `doc/workgen` did: equal event keys are all kept, and `suspend` may lack a value.

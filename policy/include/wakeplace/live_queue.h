@@ -11,11 +11,13 @@
 struct wp_ctx;
 struct wp_task;
 
-/* Sleepers that a queue keeps for a while (queue_sleepers.c): places per CPU. The debts of those
- * beyond are settled at once, as if they had never been kept. */
+/*
+ * Sleepers that a queue keeps for a while (queue_sleepers.c): places per CPU. A sleeper that finds
+ * no place leaves the queue with its debt.
+ */
 #define WP_LIVE_QUEUE_SLEEPERS 32u
 
-/* One of them. `task` is who it is, and is written last and taken away first: other CPUs read. */
+/* One kept sleeper. `task` is written last and cleared first, since other CPUs read it. */
 struct wp_live_queue_sleeper {
 	u64 vtime_ns;
 	u64 deadline_ns;
@@ -23,8 +25,10 @@ struct wp_live_queue_sleeper {
 	u32 task; /* its id; 0: the place is free */
 };
 
-/* So many of the first are looked at for one that is eligible: all that wait, but on a CPU that is
- * more crowded than that (docs/decisions/043). */
+/*
+ * How many waiting tasks are looked at, in order, for one that is eligible. Usually that is all of
+ * them (docs/internals/live-queue.md).
+ */
 #define WP_LIVE_QUEUE_LOOKS 64u
 WP_SMALL_FN int wp_live_queue_place(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 				    u32 cpu, u64 now_ns);

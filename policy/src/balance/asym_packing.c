@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * ASYM_PACKING (docs/decisions/018, docs/rules/balancing.md#class-order,
+ * ASYM_PACKING (docs/rules/domains.md#asym-packing, docs/rules/balancing.md#class-order,
  * docs/rules/balancing.md#busiest-group, docs/rules/balancing.md#imbalance,
  * docs/rules/balancing.md#active-balance, docs/rules/balancing.md#nohz; the form since 5.5): some
  * CPUs are better than others by a priority that the hardware states (favoured cores that clock

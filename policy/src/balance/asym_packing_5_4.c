@@ -2,8 +2,8 @@
 /*
  * ASYM_PACKING of the kernels before 5.5: in a domain with the flag tasks belong on the CPUs with
  * the lowest numbers (docs/rules/linux-3-8.md#balance-3-8,
- * docs/rules/sched-mc.md#power-saving-balance; docs/decisions/015). An idle CPU pulls all that a
- * group of higher numbers has. Natively only.
+ * docs/rules/sched-mc.md#power-saving-balance; docs/rules/linux-3-1-to-4-7.md#early-asym-packing).
+ * An idle CPU pulls all that a group of higher numbers has. Natively only.
  *
  * Kernel: check_asym_packing(), kernel/sched/fair.c, to 5.4
  * Tests: fixtures/balance_38, fixtures/balance

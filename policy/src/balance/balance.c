@@ -137,7 +137,7 @@ WP_INLINE int wp_out_one_pinned(struct wp_ctx *ctx, struct wp_lb_env *bal)
 	return WP_BALANCE_DONE;
 }
 
-/* Balanced: earlier failures and what affinity prevented are history. */
+/* Balanced: earlier failures, and marks of what affinity prevented, are cleared. */
 WP_INLINE int wp_out_balanced(struct wp_ctx *ctx, struct wp_lb_env *bal)
 {
 	u32 group = wp_parent_group(ctx, bal);
@@ -193,8 +193,8 @@ WP_INLINE int wp_balance_find(struct wp_ctx *ctx, struct wp_lb_env *bal)
 }
 
 /*
- * Between nodes one CPU of the system balances at a time. A mark that is two ticks old is one whose
- * owner never came to the end.
+ * Between nodes one CPU of the system balances at a time. A mark that is two ticks old counts for
+ * nothing: its owner never finished.
  */
 WP_INLINE int wp_serial_enter(struct wp_ctx *ctx, const struct wp_lb_env *bal)
 {

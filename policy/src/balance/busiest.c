@@ -2,8 +2,8 @@
 /*
  * Whom to pull from (docs/rules/balancing.md#group-class, docs/rules/balancing.md#busiest-group;
  * the form since 5.5): each group of the domain becomes a class and a few sums; the busiest group
- * is the one of the highest class, of equals by what that class lacks. What the pass learns of the
- * root domain is written on the way.
+ * is the one of the highest class, of equals by what that class lacks. The pass also writes the
+ * root domain's flags.
  *
  * Kernel: update_sd_lb_stats(), update_sg_lb_stats(), update_sd_pick_busiest(),
  *         capacity_greater(), is_core_idle(), kernel/sched/fair.c

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Whom to pull from and how much, as up to 3.12 (docs/rules/linux-3-8.md#balance-3-8; 3.1:
- * docs/rules/sched-mc.md#power-saving-balance; docs/decisions/015): a group has room for as many
- * tasks as its compute power amounts to; of the groups with more, or whose queues are uneven, the
- * one with most load per power is relieved. Natively only. What the later form has alike is in
- * busiest_5_4.c.
+ * docs/rules/sched-mc.md#power-saving-balance; docs/rules/linux-3-1-to-4-7.md#early-amounts): a
+ * group has room for as many tasks as its compute power amounts to; of the groups with more, or
+ * whose queues are uneven, the one with most load per power is relieved. Natively only. What the
+ * later form has in common is in busiest_5_4.c.
  *
  * Kernel: find_busiest_group() as wp_worth_balancing_3_12(), update_sd_lb_stats(),
  *         update_sg_lb_stats(), update_sd_pick_busiest(), fix_small_capacity() as wp_room(),
@@ -119,7 +119,7 @@ WP_INLINE int wp_update_sd_pick_busiest_3_12(struct wp_ctx *ctx, const struct wp
 
 	if (s->avg_load > bal->busiest.avg_load && (s->nr_running > s->room || s->group_imb))
 		return 1;
-	/* Of equally loaded groups that only packing asks for the one of highest numbers. */
+	/* Of equally loaded groups that only packing relieves: the one with the highest numbers. */
 	return s->avg_load >= bal->busiest.avg_load && wp_asym_packs_5_4(ctx, bal) &&
 	       wp_asym_busier_5_4(ctx, bal, group);
 }

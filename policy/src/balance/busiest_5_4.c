@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Whom to pull from and how much, in the form of the kernels before 5.5 (docs/decisions/003): sums
- * of loads, classes (other < misfit < imbalanced < overloaded), the busiest group by class, then by
- * load per capacity; loads are brought to the domain's average. Misfit tasks as in 4.20
- * (docs/decisions/013). Native builds only.
+ * Whom to pull from and how much, in the form of the kernels before 5.5
+ * (docs/rules/linux-4-17.md#balancing-4-17): sums of loads, classes (other < misfit < imbalanced <
+ * overloaded), the busiest group by class, then by load per capacity; loads are brought to the
+ * domain's average. Misfit tasks as in 4.20 (docs/rules/linux-5-0-to-6-12.md#misfit-forms). Native
+ * builds only.
  *
  * Kernel: find_busiest_group() as wp_worth_balancing_5_4(), update_sd_lb_stats(),
  *         update_sg_lb_stats(), update_sd_pick_busiest(), group_classify(), group_is_overloaded(),

@@ -121,7 +121,10 @@ WP_FN int wp_balance_offer(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env *bal 
 	    bal->imbalance <= 0)
 		return WP_OFFER_STOP;
 	bal->tries_left--;
-	/* Weight came before affinity once: a task too heavy counted as pinned. */
+	/*
+	 * Older kernels looked at the weight before affinity, so a task that was too heavy counted
+	 * as pinned.
+	 */
 	if (wp_by_counts(ctx) && wp_over_twice(ctx, bal, task))
 		return WP_OFFER_SKIP;
 	if (!wp_can_migrate_task(ctx, bal, task))

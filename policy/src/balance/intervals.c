@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * How often a domain is balanced: its least and longest interval, and how much less often by a busy
- * CPU (docs/rules/domains.md#domain-constants, docs/rules/balancing.md#periodic-balancing). A
- * domain of an older table has its own (docs/rules/linux-3-8.md#domains-3-8). And how far nodes may
- * be apart.
+ * CPU (docs/rules/domains.md#domain-constants, docs/rules/balancing.md#periodic-balancing). Domains
+ * of older tables have their own intervals (docs/rules/linux-3-8.md#domains-3-8). Also how far
+ * apart nodes may be.
  *
  * Tests: fixtures/balance, all/early_eras.rs
  */

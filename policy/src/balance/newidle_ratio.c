@@ -22,7 +22,7 @@ WP_INLINE void wp_update_newidle_stats(struct wp_lb *lb, u32 success)
 	lb->newidle_success /= 2;
 }
 
-/* Throw a dice with 1024 sides: is the attempt made? */
+/* A random number below 1024: is the attempt made? */
 WP_INLINE int wp_newidle_dice(struct wp_ctx *ctx, struct wp_lb_env *bal)
 {
 	struct wp_lb *lb = wp_bal_lb(ctx, bal);

@@ -2,7 +2,7 @@
 /*
  * Kicks for idle CPUs whose tick is stopped, in the forms before 4.17 (3.8:
  * docs/rules/linux-3-8.md#nohz-3-8; 3.1: docs/rules/sched-mc.md#idle-load-balancer;
- * docs/decisions/015). Natively only.
+ * docs/rules/linux-3-1-to-4-7.md#early-kicks). Natively only.
  *
  *   4.7: 2+ tasks; busy caches beside others; a CPU with reduced capacity; packing
  *   3.8: 2+ tasks; a group with 2+ busy CPUs within a cache; packing; under power-policy what
@@ -79,9 +79,9 @@ WP_FN u64 wp_group_tasks(const struct wp_ctx *ctx WP_NONNULL,
 }
 
 /*
- * Could packing empty a group of the domain? If a group with tasks, beside the one with fewest,
- * has room. A lone task on each of two cores makes nobody kick in 3.8 itself, and without a kick
- * no idle CPU looks (docs/decisions/037).
+ * Could packing empty a group of the domain? It could if a group with tasks, other than the one
+ * with fewest, has room. In 3.8 itself a lone task on each of two cores causes no kick, and without
+ * a kick no idle CPU looks (docs/decisions/037).
  */
 WP_FN int wp_pack_scattered(const struct wp_ctx *ctx WP_NONNULL, u32 dom_index)
 {
@@ -158,7 +158,7 @@ WP_INLINE int wp_nohz_kick_needed_4_7(const struct wp_ctx *ctx, u32 cpu)
 	return wp_asym_kick_5_4(ctx, cpu);
 }
 
-/* Whoever asks first is the first picker until it stops its tick; likewise the second. */
+/* The CPU that asks first is the first picker until it stops its tick; likewise the second. */
 WP_INLINE int wp_nohz_kick_needed_3_1(struct wp_ctx *ctx, u32 cpu)
 {
 	u32 nr = WP_AT(ctx->cpus, cpu)->nr_running, self = cpu + 1;
@@ -216,9 +216,9 @@ WP_FN u32 wp_is_semi_idle_group_3_1(const struct wp_ctx *ctx WP_NONNULL,
 }
 
 /*
- * Power saving: who is a better owner than `cpu`, which has just become one
- * (docs/rules/sched-mc.md#idle-load-balancer)? With two idle CPUs or more an idle one beside busy
- * ones, of the lowest level that saves power.
+ * Power saving: which CPU is a better owner of idle balancing than `cpu`, which has just become it
+ * (docs/rules/sched-mc.md#idle-load-balancer)? If two or more CPUs are idle: one in a group with
+ * busy CPUs, at the lowest level that saves power.
  */
 WP_FN u32 wp_find_new_ilb_3_1(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * What a decision was about, for the table of wake-up cases by the sizes of the task, its previous
- * CPU and the waker's (docs/rules/capacity-aware.md#wakeup-cases; docs/decisions/031). Natively
- * only; decides nothing.
+ * CPU and the waker's (docs/rules/capacity-aware.md#wakeup-cases;
+ * docs/rules/capacity-aware.md#patch-by-patch). Natively only; decides nothing.
  *
  * Big are the CPUs within an eighth of the biggest of the root domain, as wake_cap has it, all
  * others are little. A big task fits no little CPU, not even the biggest of them, by the test of
@@ -32,8 +32,9 @@ WP_INLINE u32 wp_case_cpu(const struct wp_ctx *ctx, u32 cpu, u32 bit)
 }
 
 /*
- * Of the decision `dec` on `req` that sent the task to `cpu`, before the task is moved. Returns
- * enum wp_case_bits. The task is brought up to date on the side: whoever watches changes nothing.
+ * The case of the decision `dec` on `req` that sent the task to `cpu`, before the task is moved.
+ * Returns enum wp_case_bits. A copy of the task is brought up to date, so that observing changes
+ * nothing.
  */
 WP_FN u32 wp_wakeup_case(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
 			 const struct wp_request *req WP_NONNULL,

@@ -7,7 +7,8 @@
  *   wake-ups from I/O:   x     x     x     x     .     .     .     .
  *   boost, 5.0 on:      128   256   512   1024  512   256   128    0
  *
- * In 4.17 the boost is a frequency and goes from the lowest to the highest (docs/decisions/016).
+ * In 4.17 the boost is a frequency and goes from the lowest to the highest
+ * (docs/rules/rt-and-deadline.md#rt-capacity-4-17).
  *
  * Kernel: sugov_iowait_boost(), sugov_iowait_reset(), sugov_iowait_apply(),
  *         kernel/sched/cpufreq_schedutil.c

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The ondemand governor as of 2011 to 2013 (Linux 3.1 and 3.8; facts in docs/decisions/017): at
- * intervals it looks at how much of the time since the last look the CPUs of a clock were busy.
- * The home keeps that time and the timer. Only older kernels had it as their default: it is not in
- * the live build.
+ * The ondemand governor as of 2011 to 2013 (Linux 3.1 and 3.8; facts in
+ * docs/rules/ondemand.md#ondemand): at intervals it looks at how much of the time since the last
+ * look the CPUs of a clock were busy. The home keeps that time and the timer. Only older kernels
+ * had it as their default: it is not in the live build.
  *
  * Kernel: dbs_check_cpu() as wp_ondemand_sample(), drivers/cpufreq/cpufreq_ondemand.c, 3.1
  * Tests: all/ondemand.rs

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * What a thermal governor does with the frequency of what it cools: steps, as the kernel's
- * step_wise (its rule as it documents it, docs/decisions/035). At each look, against the last one:
+ * step_wise (its rule as it documents it, docs/guide/model.md). At each look, against the last one:
  *
  *   at the trip point or above   warmer: one step more; otherwise none
  *   below, by the hysteresis     colder: one step less; otherwise none

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What a home without the simulator's mechanics asks besides: signals that nobody has updated
- * since, the energy model's price of time that was run, and whether an idle CPU without a tick
- * should look for work.
+ * What the live scheduler asks besides: signals that have not been updated for a while, what the
+ * energy model says of time that was run, and whether an idle CPU without a tick should look for
+ * work.
  *
  * Tests: all/idle_pass.rs
  */
@@ -48,9 +48,9 @@ WP_FN u64 wp_run_energy_nj(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 run
 }
 
 /*
- * Idle for a tick at least. Whoever waits for a moment only, for its partner or for a disk, would
- * sleep deeply after a look, and the next wake-up wait for its way out; a kernel kicks CPUs that
- * have stopped their tick (docs/rules/balancing.md#nohz).
+ * Idle for a tick at least. A CPU that waits for a moment only, for a partner task or a disk, would
+ * enter a deep idle state after it has looked, and the next wake-up would wait for its exit. A
+ * kernel kicks only CPUs that have stopped their tick (docs/rules/balancing.md#nohz).
  */
 WP_INLINE int wp_rests(const struct wp_ctx *ctx, u32 cpu, u64 now_ns)
 {
@@ -59,9 +59,9 @@ WP_INLINE int wp_rests(const struct wp_ctx *ctx, u32 cpu, u64 now_ns)
 }
 
 /*
- * Is this the idle CPU that looks for its whole cache? The first of the first idle core; where
- * groups are filled one after the other the first that shares a core with a busy one, for that core
- * has room and would take.
+ * Is this the idle CPU that looks for its whole cache? The first CPU of the first idle core. Where
+ * groups are filled one after the other it is the first idle CPU that shares a core with a busy
+ * one: that core has room and would take a task.
  */
 WP_FN int wp_is_llc_ilb_cpu(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
@@ -102,9 +102,10 @@ WP_FN int wp_idle_work(const struct wp_ctx *ctx WP_NONNULL, u64 tick)
 /*
  * Is it this CPU's turn to look over other caches than its own? Its turns are counted on from its
  * last pass there, made or not. One counts in its own tick, and in the next if the home's timer had
- * none there (idle_turn_ns: this turn of that timer, or the one before). Kernels kick who is due at
- * busy ticks, mostly for nothing, and then an interval passes (docs/rules/balancing.md#nohz); this
- * CPU is kicked only if a task waits then (docs/decisions/052).
+ * none there (idle_turn_ns: this turn of that timer, or the one before). A kernel kicks the CPUs
+ * that are due at ticks of busy CPUs. Mostly they find nothing, and an interval passes
+ * (docs/rules/balancing.md#nohz). This CPU is kicked only if a task waits then
+ * (docs/decisions/052).
  */
 WP_FN int wp_idle_llc_balance_due(const struct wp_ctx *ctx WP_NONNULL,
 				  const struct wp_cpu *c WP_NONNULL, u64 tick)
@@ -128,10 +129,10 @@ WP_FN int wp_idle_llc_balance_due(const struct wp_ctx *ctx WP_NONNULL,
 /*
  * For a home whose timer stands for the ticks of idle CPUs: should this idle CPU make its periodic
  * pass now? Only if it is due and there may be something. Where no task waits, but several CPUs of
- * a cache are busy, one idle CPU of each cache looks whether tasks share a core or a cache for no
- * reason, or are apart for none. Where groups are filled one after the other, a cache without busy
- * CPUs is left alone then, and for tasks that wait for a moment only: it takes its turns, unless
- * some cache is crowded or a task did not fit its CPU.
+ * a cache are busy, one idle CPU of each cache looks whether tasks share a core or a cache although
+ * others are idle, or are spread although they should be packed. Where groups are filled one after
+ * the other, a cache without busy CPUs does not look then, nor for tasks that wait for a moment
+ * only: it takes its turns, unless some cache is crowded or a task did not fit its CPU.
  */
 WP_FN int wp_idle_kick_needed(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
@@ -156,9 +157,9 @@ WP_FN int wp_idle_kick_needed(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 
  * fade. A kernel's idle balancer does that for all that are idle whenever it is kicked, and each 32
  * ms in any case (docs/rules/balancing.md#nohz): what they ran lately holds up the frequency of
  * those they share a clock with, and counts in the energy estimate. Work per idle CPU and turn, and
- * where its request changes the frequency's as well, for a third of a second after it ran. Nobody
- * holds its queue's lock here: a wake-up at this very moment may lose one update of the averages,
- * which fades with them. Returns enum wp_event_result bits.
+ * where its request changes the frequency's as well, for a third of a second after it ran. The
+ * queue's lock is not held here: a wake-up at the same moment may lose one update of the averages,
+ * and the loss fades with them. Returns enum wp_event_result bits.
  */
 WP_FN int wp_idle_decay(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
@@ -187,8 +188,8 @@ WP_FN u32 wp_was_busy(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
  * So is one whose CPUs are busy for moments, none of them at the turns: there is something to fade,
  * which a kernel does once in so long (docs/rules/balancing.md#nohz), but nothing to give away. A
  * turn takes an idle CPU out of its sleep: 16 threads that wait for a disk took 17 % more energy
- * with one at every tick (docs/decisions/043). The tick of a busy CPU that has something ends the
- * rest (WP_DID_END_REST).
+ * with one at every tick (docs/internals/live-queue.md). The tick of a busy CPU that has something
+ * ends the rest (WP_DID_END_REST).
  */
 #define WP_LULL_PERIOD_NS 32000000ull
 

@@ -6,14 +6,15 @@
  * over, whom it preempts and who is due is decided here, for both.
  *
  * Kernel: place_entity() as wp_live_queue_join(), entity_eligible(), update_deadline(),
- * yield_task_fair()
- *         as wp_yield_task(), kernel/sched/fair.c
+ *         yield_task_fair() as wp_yield_task(), kernel/sched/fair.c
  * Tests: all/queue.rs
  */
 #include "wakeplace/policy.h"
 
-/* The task joins the queue of `cpu`. Debts of a sleeper are forgiven as far as its last queue has
- * caught up with it since, or has nobody left. */
+/*
+ * The task joins the queue of `cpu`. A sleeper's debt is forgiven as far as its last queue has
+ * caught up since, and wholly if that queue is empty.
+ */
 WP_INLINE void wp_live_queue_join(struct wp_ctx *ctx, struct wp_task *task, u32 cpu, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
@@ -43,8 +44,8 @@ WP_INLINE void wp_live_queue_join(struct wp_ctx *ctx, struct wp_task *task, u32 
 }
 
 /*
- * The deadline that a waiting task will have once it has gone over to the queue of `cpu`, which is
- * where its home inserts it. Nothing changes: whether it can be had is known only then.
+ * The deadline that a waiting task would have in the queue of `cpu`; the home inserts it by that.
+ * Changes nothing: whether the task can be moved is known only afterwards.
  */
 WP_FN u64 wp_live_queue_deadline_on(const struct wp_ctx *ctx WP_NONNULL,
 				    const struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns)
@@ -64,8 +65,8 @@ WP_FN u64 wp_live_queue_deadline_on(const struct wp_ctx *ctx WP_NONNULL,
 
 /*
  * Has the queue of its previous CPU kept the task that wakes? Then it goes on there without a
- * choice. Placed like any other it would wait anywhere that is not idle, and pairs in a hurry chase
- * each other over idle CPUs (docs/decisions/043).
+ * choice. Placed like any other task it would wait wherever no CPU is idle, and pairs that wake
+ * each other often would move from idle CPU to idle CPU (docs/internals/live-queue.md).
  */
 WP_INLINE int wp_live_queue_holds(const struct wp_ctx *ctx, const struct wp_task *task,
 				  const struct wp_request *req)
@@ -82,7 +83,7 @@ WP_INLINE void wp_update_deadline(const struct wp_ctx *ctx, struct wp_cpu *c, u6
 			curr + wp_live_queue_scale(wp_live_queue_slice_ns(ctx), c->curr_weight);
 }
 
-/* It stops, for whatever reason: what it ran counts. */
+/* The running task stops, for whatever reason. What it ran counts. */
 WP_SMALL_FN int wp_live_queue_stop(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
 				   u64 now_ns)
 {
@@ -174,7 +175,9 @@ WP_SMALL_FN int wp_live_queue_start(struct wp_ctx *ctx WP_NONNULL, struct wp_tas
 	return 0;
 }
 
-/* Is the waiting task owed time in the queue of `cpu`? Whoever waits for a SCHED_IDLE one is. */
+/*
+ * Is the waiting task owed time in the queue of `cpu`? A task that waits for a SCHED_IDLE one is.
+ */
 WP_FN int wp_entity_eligible(const struct wp_ctx *ctx WP_NONNULL,
 			     const struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns)
 {
@@ -186,10 +189,10 @@ WP_FN int wp_entity_eligible(const struct wp_ctx *ctx WP_NONNULL,
 }
 
 /*
- * Should the queued task run at once instead of the one that runs on `cpu`? Not while that one is
- * owed time and has not had its slice, nor soon after it began if the waker said that it would
- * sleep (docs/decisions/043). The home asks besides whether one of the first WP_LIVE_QUEUE_LOOKS
- * that wait goes before it (wp_live_queue_before).
+ * Should the waiting task preempt the running task of `cpu`? Not while the running task is owed
+ * time and has not had its slice; nor, at a synchronous wake-up, before it has run vq_sync_run_ns
+ * (docs/internals/live-queue.md). The home also asks whether one of the first WP_LIVE_QUEUE_LOOKS
+ * waiting tasks goes before it (wp_live_queue_before).
  */
 WP_SMALL_FN int wp_live_queue_preempts(struct wp_ctx *ctx WP_NONNULL,
 				       const struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns)

@@ -11,10 +11,10 @@
  *   one joins       with lag l = V - its time:  V -= l x weight / (weight of those there)
  *   one leaves                                  V += l x weight / (weight of those who stay)
  *
- * The sum of all lags stays 0, but for rounding; a task that is alone is V. Other CPUs, which may
- * join and leave without the queue's lock, change V and the load by atomic sums. Where one meets
- * the owner in the act, a stretch of run time may count twice in V, or a sum be lost where a task
- * becomes the only one: V is off by that until a task is alone again.
+ * The sum of all lags stays 0, but for rounding. With one task, V is its virtual time. Other CPUs,
+ * which let tasks join and leave without the queue's lock, change V and the load by atomic sums. If
+ * one does so while the owner updates V, a stretch of run time may count twice, or a sum be lost as
+ * a task becomes the only one. V is then off by that until one task is alone again.
  *
  * Kernel: avg_vruntime(), kernel/sched/fair.c
  * Tests: all/queue.rs
@@ -71,9 +71,12 @@ WP_INLINE u64 wp_avg_vruntime(const struct wp_cpu *c, u64 now_ns)
 	return c->vtime_now_ns + wp_live_queue_scale(wp_sub(now_ns, c->vq_clock_ns), c->vq_load);
 }
 
-/* V is brought up to date, before its load changes. Who is alone is V, to the last digit, also if
- * the other one has left at this very moment: were V a nanosecond behind it, who wakes next would
- * preempt it. Another CPU's clock may be ahead of this one's: V does not go back to before it. */
+/*
+ * V is brought up to date, before its load changes. With one runnable task, V equals its virtual
+ * time exactly, also when the other one has just left: were V a nanosecond behind, the next task
+ * that wakes would preempt it. Another CPU's clock may be ahead of this one's: V does not go back
+ * to before it.
+ */
 WP_INLINE void wp_update_avg_vruntime(struct wp_cpu *c, u64 now_ns)
 {
 	u32 weight = c->curr_weight;
@@ -108,7 +111,7 @@ WP_INLINE u64 wp_live_queue_most_lag(const struct wp_ctx *ctx, u32 weight)
 	return wp_live_queue_scale(wp_live_queue_slice_ns(ctx) + ctx->tick_ns, weight);
 }
 
-/* V without one of `weight`, whom the queue owed `lag`. */
+/* V without a task of `weight` that the queue owed `lag`. */
 WP_INLINE void wp_live_queue_without(struct wp_cpu *c, u32 weight, u64 lag)
 {
 	u32 stay = c->vq_load > weight ? c->vq_load - weight : 0;
@@ -118,7 +121,7 @@ WP_INLINE void wp_live_queue_without(struct wp_cpu *c, u32 weight, u64 lag)
 		WP_ADD(&c->vtime_now_ns, wp_live_queue_share(lag, weight, stay));
 }
 
-/* It has left its queue, which owed it `lag`; of its slice `rest` is left, 0: it begins anew. */
+/* The task has left its queue, which owed it `lag`. `rest` of its slice is left; 0: a new slice. */
 WP_INLINE void wp_live_queue_left(const struct wp_ctx *ctx, struct wp_task *task, u64 lag, u64 rest)
 {
 	u32 weight = task->vq_weight;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Sleepers that a live queue (queue.c) keeps. One that falls asleep having had more than its share
- * goes on counting in V, so that it cannot sleep its debt off, and wakes where it is, without a
+ * Sleepers that a live queue (queue.c) keeps. A task that falls asleep after more than its share
+ * goes on counting in V, so that sleep does not cancel its debt. It wakes on its CPU, without a
  * choice (DELAY_DEQUEUE; docs/rules/queues.md#eevdf). It leaves when the queue would run it: when
- * it is eligible and nobody who is has an earlier deadline, or when nobody is awake there.
+ * it is eligible and no eligible task has an earlier deadline, or when no task is awake there.
  *
- * sched_ext has taken it off, so that, unlike in delayed.c, only virtual time knows it: signals,
- * counts and the home's queue do not. Each CPU has a few places for such; who finds none leaves
- * with its debt. A place is filled under the queue's lock, by the CPU that puts the task to sleep.
- * It is freed by whoever takes the name out of it: that CPU, one that wakes the task for another
- * CPU, or one that pulls the last who waits.
+ * sched_ext has dequeued it. So, unlike in delayed.c, it counts in virtual time alone, not in
+ * signals, counts or the home's queue. Each CPU has WP_LIVE_QUEUE_SLEEPERS places; a sleeper that
+ * finds none leaves with its debt. A place is filled under the queue's lock, by the CPU that puts
+ * the task to sleep. It is freed by the CPU that takes the name out of it: the same one, one that
+ * wakes the task for another CPU, or one that pulls the last waiting task.
  *
  * Tests: all/queue_sleepers.rs
  */
@@ -22,7 +22,7 @@ WP_INLINE int wp_live_queue_is_kept(const struct wp_ctx *ctx, const struct wp_ta
 	return task->vq_place && WP_AT(c->vq_sleepers, task->vq_place - 1)->task == task->id;
 }
 
-/* `id` sleeps no more: its weight, or 0 if its place is somebody else's by now. */
+/* Task `id` no longer sleeps. Returns its weight, or 0 if another task has its place by now. */
 WP_INLINE u32 wp_live_queue_unkeep(struct wp_cpu *c, struct wp_live_queue_sleeper *s, u32 id)
 {
 	u32 weight = s->weight; /* after the name: it is that one's, or the place is lost */
@@ -68,7 +68,7 @@ WP_INLINE void wp_live_queue_let_go(struct wp_cpu *c, struct wp_live_queue_sleep
 		wp_live_queue_without(c, weight, lag);
 }
 
-/* Nobody is awake in the queue any more: all debts are forgiven. */
+/* No task of the queue is awake any more: all debts are forgiven. */
 WP_INLINE void wp_delayed_drain(struct wp_cpu *c)
 {
 	u32 i;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * What the user favours, and what of the mechanisms that puts into force on this machine
- * (docs/policy.md, which says of each line why; docs/decisions/042).
+ * (docs/guide/policy.md, which says of each line why; docs/decisions/042).
  *
  *                         performance   auto          balanced      powersave
  *   energy-aware          no            as set        as set        as set
@@ -29,9 +29,9 @@ WP_INLINE int wp_headroom(const struct wp_ctx *ctx)
 }
 
 /*
- * In powersave: does sched-mc pack? Only where somebody who knows the machine has said how many
- * tasks its CPUs hold at which frequency, as an energy model says what they cost, and where no
- * group of several CPUs could be filled instead: a core of threads, or a cache among several.
+ * In powersave: does sched-mc pack? Only where the platform states how many tasks its CPUs hold at
+ * which frequency, and where no group of several CPUs could be filled instead: a core with threads,
+ * or one cache among several.
  */
 WP_INLINE int wp_mc_rules(const struct wp_ctx *ctx)
 {

@@ -151,8 +151,8 @@ WP_INLINE u64 wp_pack_need(const struct wp_ctx *ctx, const struct wp_task *task,
 
 /*
  * The group that a waking task goes back to if others are only as good: its cache is warm there,
- * and whoever is woken for it may have just slept deeply. The series takes the waker's, then the
- * first. WP_NONE: none.
+ * and a CPU that is woken for it may be in a deep idle state. The series takes the waker's group,
+ * then the first. WP_NONE: none.
  */
 WP_INLINE u32 wp_pack_home(const struct wp_ctx *ctx, u32 dom_index, const struct wp_request *req)
 {
@@ -287,7 +287,7 @@ WP_INLINE int wp_pack_level(const struct wp_ctx *ctx, u32 dom_index, const struc
 /*
  * Wake-ups are energy-aware's at present, and the mode packs by compute power: new tasks would come
  * upon one CPU, whose frequency rises for all that share its clock, and each wake-up alone finds
- * nothing better than where the task was (docs/policy.md).
+ * nothing better than where the task was (docs/guide/policy.md).
  */
 WP_INLINE int wp_new_spreads(const struct wp_ctx *ctx)
 {

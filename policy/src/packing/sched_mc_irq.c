@@ -8,7 +8,7 @@
  */
 #include "wakeplace/policy.h"
 
-/* Had the CPU nothing to run for as long as makes its interrupts leave? */
+/* Has the CPU been idle for so long that its interrupts leave it? */
 WP_INLINE int wp_mc_out_of_use(const struct wp_ctx *ctx, u32 cpu, u64 now_ns)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * sched-mc on kernels after 3.4 (docs/decisions/040): no domain is rebuilt and no cpu power is
+ * sched-mc on kernels after 3.4 (docs/decisions/033): no domain is rebuilt and no cpu power is
  * claimed, but a CPU holds as many tasks as the table says at its frequency before others of its
  * cache get any.
  *
@@ -59,7 +59,7 @@ WP_INLINE int wp_mc_overfull(const struct wp_ctx *ctx, u32 cpu)
 	return wp_nr_awake(WP_AT(ctx->cpus, cpu)) > wp_mc_room(wp_mc_power(ctx, cpu));
 }
 
-/* The authors' list: nobody is woken to look for work while this CPU has room for its own. */
+/* The authors' list: no CPU is woken to look for work while this CPU has room for its own tasks. */
 WP_FN int wp_mc_quiet(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	return ctx->params.mc_kick_by_room && wp_mc_balances(ctx) &&

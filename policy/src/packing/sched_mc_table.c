@@ -8,7 +8,7 @@
  * have no such power and are asked at each decision, at the frequency that the CPU has then
  * (sched_mc_pack.c). A core that no table is for: 4 tasks below 60 % of its highest frequency. That
  * is what the series says of its one core, 600 of 1000 MHz; for others it is assumed
- * (docs/decisions/040). A core of one frequency never is below.
+ * (docs/decisions/033). A core of one frequency never is below.
  *
  * Tests: all/sched_mc_later.rs, all/sched_mc.rs
  */

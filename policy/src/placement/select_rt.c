@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Where RT and deadline tasks go (docs/decisions/016): the previous CPU if nobody there goes before
- * them, else the CPU whose tasks matter least. The same when one that waits is pushed to another
- * CPU, and when a CPU whose tasks have become less important pulls one.
+ * Where RT and deadline tasks go (docs/rules/rt-and-deadline.md#rt-placement): the previous CPU if
+ * no task there goes before them, else the CPU whose tasks have the lowest priority. The same holds
+ * when a waiting task is pushed to another CPU, and when a CPU whose tasks now have a lower
+ * priority pulls one.
  *
  *   level of a CPU's first RT or deadline task:  0 none | 1..99 RT | above: dl, earlier higher
  *
@@ -182,9 +183,9 @@ WP_FN u32 wp_class_push_cpu(const struct wp_ctx *ctx WP_NONNULL,
 }
 
 /*
- * The tasks of `cpu` have become less important: whose first waiting task (next_level: of those
- * that may come here) should it take? The highest that goes before its own and does not go before
- * what runs where it waits: such a one will run there at once.
+ * The tasks of `cpu` now have a lower priority: from which CPU should it take the first waiting
+ * task (next_level: of those that may run here)? The task of highest priority that goes before its
+ * own, unless it goes before the running task where it waits: then it will run there at once.
  */
 WP_FN u32 wp_class_pull_cpu(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {

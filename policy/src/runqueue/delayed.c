@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Sleepers that their queue keeps until the others have caught up (DELAY_DEQUEUE, from 6.12;
- * docs/rules/queues.md#eevdf). Such a task is off as far as demand goes: it is not runnable, its
- * estimate and hints do not count. Its weight stays in the queue's load, and the home goes on
- * counting it in nr_running. The live queues keep no sleepers.
+ * docs/rules/queues.md#eevdf). Such a task counts as dequeued for demand: it is not runnable, and
+ * its estimate and hints do not count. Its weight stays in the queue's load, and the home goes on
+ * counting it in nr_running. The live scheduler's queues keep sleepers in virtual time alone
+ * (queue_sleepers.c).
  *
  * Kernel: set_delayed(), requeue_delayed_entity(), finish_delayed_dequeue_entity(),
  *         kernel/sched/fair.c
@@ -11,7 +12,7 @@
  */
 #include "wakeplace/policy.h"
 
-/* It falls asleep and stays. Returns enum wp_event_result bits. */
+/* The task falls asleep and stays queued. Returns enum wp_event_result bits. */
 WP_INLINE int wp_set_delayed(struct wp_ctx *ctx, struct wp_task *task, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);
@@ -37,7 +38,7 @@ WP_INLINE int wp_set_delayed(struct wp_ctx *ctx, struct wp_task *task, u64 now_n
 	return result;
 }
 
-/* It wakes while it is there. */
+/* The task wakes while it is still queued. */
 WP_INLINE int wp_requeue_delayed_entity(struct wp_ctx *ctx, struct wp_task *task, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, task->cpu);

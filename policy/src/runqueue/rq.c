@@ -37,9 +37,9 @@ WP_FN int wp_task_init(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NO
 }
 
 /*
- * A fork copies the parent's record, and with it what that one remembers as a waker (decision 050):
- * children of one that woke many count as such themselves in wake_wide. Where it ran last is where
- * it was forked, which wp_task_init has set.
+ * A fork copies the parent's record, and with it what that one remembers as a waker
+ * (docs/rules/wake-ups.md#what-a-fork-copies): children of one that woke many count as such
+ * themselves in wake_wide. Where it ran last is where it was forked, which wp_task_init has set.
  */
 WP_FN int wp_task_fork(struct wp_task *task WP_NONNULL, const struct wp_waker *parent WP_NONNULL)
 {

@@ -17,7 +17,7 @@
  * 3.1 has two levels over nodes: NODE (8, 32) and ALLNODES (64, 64 x CPUs). The indices of
  * new-idle, wake-up and fork are 0 in every row; every level balances forks, execs and new-idle
  * CPUs and wakes affine, but not between nodes far from each other. What the rules leave open:
- * docs/decisions/014.
+ * docs/rules/linux-3-1-to-4-7.md#early-domains.
  *
  * Kernel: sd_init_CPU() as wp_sd_init_3_9(), kernel/sched/core.c
  * Tests: fixtures/topology, all/early_eras.rs

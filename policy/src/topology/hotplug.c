@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * CPUs that leave and come back (docs/rules/domains.md#domain-groups; docs/decisions/017): where a
- * task goes whose CPU is gone, and what is forgotten when the domains are built anew. Not in the
- * live build: there the kernel moves the tasks, and the loader rebuilds.
+ * CPUs that leave and come back (docs/rules/domains.md#domain-groups;
+ * docs/rules/hotplug.md#hotplug): where a task goes whose CPU is gone, and what is forgotten when
+ * the domains are built anew. Not in the live build: there the kernel moves the tasks, and the
+ * loader rebuilds.
  *
  * Kernel: select_fallback_rq(), kernel/sched/core.c
  * Tests: all/hotplug.rs

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * NUMA levels whose groups overlap (docs/decisions/018): nodes that are near one node need not be
- * near each other, as on a ring. Each node has a domain of its own then, here and at all levels
- * above, with groups of its own:
+ * NUMA levels whose groups overlap (docs/rules/domains.md#numa-nodes): nodes that are near one node
+ * need not be near each other, as on a ring. Each node has a domain of its own then, here and at
+ * all levels above, with groups of its own:
  *
  *   span    the nodes that are near this one
  *   groups  from the own CPUs on, each CPU not yet covered brings the highest of its domains below

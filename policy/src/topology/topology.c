@@ -36,8 +36,10 @@ WP_INLINE u32 wp_top_dom(const struct wp_ctx *ctx, u32 cpu)
 	return c->nr_levels ? *WP_AT(c->dom, c->nr_levels - 1) : WP_NONE;
 }
 
-/* Appends the n-th CPU of a span to the list. What finds no room there is counted nevertheless:
- * wp_topo_room then refuses the machine. */
+/*
+ * Appends the n-th CPU of a span to the list. CPUs beyond the list's end are only counted;
+ * wp_topo_room then refuses the machine.
+ */
 WP_INLINE void wp_append_cpu(struct wp_ctx *ctx, u32 n, u32 cpu)
 {
 	if (ctx->list_len + n < WP_MAX_LIST)
@@ -264,7 +266,7 @@ WP_INLINE void wp_set_balance_wake(struct wp_ctx *ctx, const struct wp_sched_dom
 	}
 }
 
-/* Did what was built last find room? What did not was counted only: nothing of it is used. */
+/* Was there room for what was built last? If not it was only counted, and is not used. */
 WP_INLINE u32 wp_topo_room(const struct wp_ctx *ctx)
 {
 	if (ctx->nr_doms > WP_MAX_DOMS)
@@ -274,8 +276,10 @@ WP_INLINE u32 wp_topo_room(const struct wp_ctx *ctx)
 	return ctx->list_len > WP_MAX_LIST ? WP_TOPO_LIST : WP_TOPO_OK;
 }
 
-/* Has the domain no use beside the one below? What it alone asked for then goes down, except in
- * 3.x. */
+/*
+ * Is the domain useless beside the one below it? Flags that it alone had then move down, except in
+ * 3.x.
+ */
 WP_INLINE int wp_sd_parent_degenerate(struct wp_ctx *ctx, const struct wp_sched_domain *dom,
 				      u32 below)
 {

@@ -1,4 +1,4 @@
-//! Who may depend on whom. The table below is the design's picture of the house, crate by crate.
+//! Who may depend on whom. The table below has every crate.
 
 use super::graph::{Graph, Kind};
 use crate::Finding;

@@ -2,6 +2,7 @@
 
 mod docs;
 mod lines;
+mod links;
 mod rules;
 mod sizes;
 mod test_programs;
@@ -22,6 +23,7 @@ pub fn check(repo: &Repo) -> Vec<Finding> {
         docs::one_heading(file, &mut findings);
     }
     docs::crates_are_described(repo, &mut findings);
+    links::relative(repo, &mut findings);
     rules::citations(repo, &mut findings);
     test_programs::one_test_program(repo, &mut findings);
     findings

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Finding;
 use crate::repo::{Repo, SourceFile};
+use crate::tidy::links;
 use wakeplace_text::{did_you_mean, nearest};
 
 /// Where the pages of rules are.
@@ -29,7 +30,7 @@ pub(super) fn citations(repo: &Repo, findings: &mut Vec<Finding>) {
             let mut wrong = cited(file, line, &anchors);
             wrong.extend(decided(repo, line));
             if file.extension() == "md" {
-                wrong.extend(linked(repo, file, line, &anchors));
+                wrong.extend(linked(file, line, &anchors));
             }
             wrong.extend(old_form(file, line, &old));
             findings.extend(
@@ -129,47 +130,21 @@ fn parted(word: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// What is wrong with the Markdown links of a line that lead to the rules, or out of them.
-fn linked(repo: &Repo, file: &SourceFile, line: &str, anchors: &Anchors) -> Vec<String> {
+/// What is wrong with the Markdown links of a line that lead to the rules.
+fn linked(file: &SourceFile, line: &str, anchors: &Anchors) -> Vec<String> {
     let mut wrong = Vec::new();
-    for target in line.split("](").skip(1) {
-        let target = target.split(')').next().unwrap_or_default();
-        if target.contains("://") {
-            continue;
-        }
+    for target in links::targets(line) {
         let (path, anchor) = parted(target);
         let path = if path.is_empty() {
             file.path.clone()
         } else {
-            resolved(&file.path, path)
+            links::resolved(&file.path, path)
         };
         if path.starts_with(FOLDER) {
             wrong.extend(missing(&path, anchor, anchors));
-        } else if file.path.starts_with(FOLDER) && !is_there(repo, &path) {
-            wrong.push(format!("link to {path}, which is not there"));
         }
     }
     wrong
-}
-
-/// A link's path from the repository's root.
-fn resolved(from: &str, link: &str) -> String {
-    let mut parts: Vec<&str> = from.split('/').collect();
-    parts.pop();
-    for part in link.split('/') {
-        match part {
-            ".." => {
-                parts.pop();
-            }
-            "." | "" => {}
-            _ => parts.push(part),
-        }
-    }
-    parts.join("/")
-}
-
-fn is_there(repo: &Repo, path: &str) -> bool {
-    repo.get(path).is_some() || repo.below(&format!("{path}/")).next().is_some()
 }
 
 /// Says what is missing of a page and an anchor in it, and what comes nearest.
@@ -370,10 +345,6 @@ mod tests {
             found("a.c", "/* @wake-up.md#wake-wide */"),
             ["a.c:1: no page @wake-up.md; \
               did you mean `@wake-ups.md`?"]
-        );
-        assert_eq!(
-            found("@b.md", "[a](../model.md)"),
-            ["@b.md:1: link to docs/model.md, which is not there"]
         );
     }
 

@@ -115,7 +115,7 @@ pub(crate) struct LabFidelityArgs {
         display_order = 41
     )]
     pub(crate) output: Option<PathBuf>,
-    /// Replace its part of a page, as docs/fidelity.md
+    /// Replace its part of a page, as docs/results/fidelity.md
     #[arg(
         long,
         value_name = "FILE",

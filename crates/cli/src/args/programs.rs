@@ -74,7 +74,7 @@ pub(crate) struct LabProgramsArgs {
         display_order = 41
     )]
     pub(crate) output: Option<PathBuf>,
-    /// Replace the tables of a Markdown page, as docs/workloads.md
+    /// Replace the tables of a Markdown page, as docs/guide/workloads.md
     #[arg(
         long,
         value_name = "FILE",

@@ -59,7 +59,7 @@ pub(crate) struct SimArgs {
     /// Write a trace that ui.perfetto.dev opens
     ///
     /// What each CPU runs and why, wake-ups with their wakers, frequencies, idle states,
-    /// utilisation, capacity and energy. For one seed. `docs/traces.md` says what is in it.
+    /// utilisation, capacity and energy. For one seed. `docs/guide/traces.md` says what is in it.
     #[arg(
         long,
         value_name = "FILE",

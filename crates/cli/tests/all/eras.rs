@@ -72,7 +72,7 @@ fn an_era_differs_from_the_next_by_its_parameters_alone() {
     }
 }
 
-/// Goal: docs/eras.md attributes every difference: its groups of rules are all of them.
+/// Goal: docs/results/eras.md attributes every difference: its groups of rules are all of them.
 #[test]
 fn the_page_of_eras_knows_every_difference() {
     let script = std::fs::read_to_string(repository("scripts/eras-page.sh")).expect("the script");
@@ -88,7 +88,7 @@ fn the_page_of_eras_knows_every_difference() {
     let named: BTreeMap<_, _> = named.into_iter().collect();
     assert_eq!(named.len(), count, "a parameter is named twice");
     assert_eq!(named, differences("linux-6.2", "linux-6.12"));
-    let page = std::fs::read_to_string(repository("docs/eras.md")).expect("the page");
+    let page = std::fs::read_to_string(repository("docs/results/eras.md")).expect("the page");
     for name in groups.lines().filter_map(|line| line.split(' ').next()) {
         assert!(page.contains(&format!("| {name} |")), "{name} has no row");
     }

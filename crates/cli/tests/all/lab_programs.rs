@@ -138,7 +138,7 @@ fn models_have_the_programs_tasks_and_wakeups() {
 #[test]
 fn only_its_own_part_of_the_page_is_replaced() {
     let folder = folder();
-    let page = std::fs::read_to_string(repository("docs/workloads.md")).expect("the page");
+    let page = std::fs::read_to_string(repository("docs/guide/workloads.md")).expect("the page");
     let (head, rest) = page.split_once(MARKS.0).expect("a begin mark");
     let (_, tail) = rest.split_once(MARKS.1).expect("an end mark");
     let old = format!("{head}{}\nstale\n{}{tail}", MARKS.0, MARKS.1);
@@ -152,7 +152,7 @@ fn only_its_own_part_of_the_page_is_replaced() {
 
 #[test]
 fn the_page_says_what_the_command_says() {
-    let page = std::fs::read_to_string(repository("docs/workloads.md")).expect("the page");
+    let page = std::fs::read_to_string(repository("docs/guide/workloads.md")).expect("the page");
     let (_, rest) = page.split_once(MARKS.0).expect("a begin mark");
     let (block, _) = rest.split_once(MARKS.1).expect("an end mark");
     let output = run(&RECORDED);
@@ -160,6 +160,6 @@ fn the_page_says_what_the_command_says() {
     assert_eq!(
         block.trim(),
         stdout(&output).trim(),
-        "renew it with `wakeplace lab programs --recorded --page docs/workloads.md`"
+        "renew it with `wakeplace lab programs --recorded --page docs/guide/workloads.md`"
     );
 }

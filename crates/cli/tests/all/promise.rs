@@ -1,11 +1,13 @@
-//! What docs/policy.md promises, on the first of the machines and workloads that nobody chose.
+//! What docs/guide/policy.md promises, on the first of the machines and workloads that nobody
+//! chose.
 
 use crate::common;
 
 use common::{assert_code, run, stdout};
 use serde_json::Value;
 
-/// What its README says is lost: hackbench's p99, for it ends sooner (docs/decisions/043).
+/// What its README says is lost: hackbench's p99, for it ends sooner
+/// (docs/internals/live-queue.md).
 const KNOWN: [(&str, &str); 1] = [("r4", "wake_latency_us_p99")];
 
 /// Goal: `auto` and `performance` lose at most 1 % to plain linux-7.3 that can be told from

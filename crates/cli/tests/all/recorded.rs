@@ -12,7 +12,7 @@ const RECORDED: [&str; 3] = ["lab", "fidelity", "--recorded"];
 const MARKS: (&str, &str) = ("<!-- recorded: begin -->", "<!-- recorded: end -->");
 
 fn page() -> String {
-    std::fs::read_to_string(repository("docs/fidelity.md")).expect("the page")
+    std::fs::read_to_string(repository("docs/results/fidelity.md")).expect("the page")
 }
 
 /// Text before, between and after the marks.
@@ -30,7 +30,7 @@ fn the_page_says_what_the_command_says() {
     assert_eq!(
         parts(&page()).1.trim(),
         now.trim(),
-        "renew it with `wakeplace lab fidelity --recorded --page docs/fidelity.md`"
+        "renew it with `wakeplace lab fidelity --recorded --page docs/results/fidelity.md`"
     );
 }
 
@@ -105,7 +105,7 @@ fn after(line: &str, word: &str) -> u64 {
 }
 
 /// Goal: nobody edits a recorded figure to make a comparison come out. Source: the recordings
-/// beside the checkout (docs/decisions/048).
+/// beside the checkout (docs/guide/traces-in.md).
 #[test]
 fn the_recorded_figures_are_the_captures() {
     let Some(capture) = capture() else { return };

@@ -1,5 +1,5 @@
 //! CPUs leave and come back: their tasks, timers and messages are handed over; where a task goes is
-//! the core's answer (docs/decisions/017).
+//! the core's answer (docs/rules/hotplug.md#hotplug).
 
 use super::Sim;
 use super::cpu::{Message, Mode};

@@ -1,7 +1,7 @@
 //! What the ondemand governor measures, and when: how long CPUs were idle since it last looked. It
 //! looks at ticks of one CPU of the clock, the first that is online, or, where each CPU has a
 //! policy of its own, at those of any: its timer does not wake an idle CPU. What follows from the
-//! numbers is the core's (docs/decisions/017).
+//! numbers is the core's (docs/rules/ondemand.md#ondemand).
 
 use super::Sim;
 use super::cpu::{Cpu, Mode};

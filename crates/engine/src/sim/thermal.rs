@@ -1,5 +1,5 @@
 //! Thermal zones (`model.thermal`): what clusters draw warms them, and a governor of the core caps
-//! the frequencies of one that is too warm (docs/decisions/035).
+//! the frequencies of one that is too warm (docs/guide/model.md).
 
 use super::Sim;
 use crate::observe::{CpuPower, Observer};

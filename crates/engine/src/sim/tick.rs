@@ -7,7 +7,7 @@ use crate::options::{CpuIdle, Options};
 use crate::queue::Event;
 use wakeplace_policy_sys::{IdleKind, Policy};
 
-/// The kernel sets no timer nearer than this (docs/decisions/021).
+/// The kernel sets no timer nearer than this (docs/rules/queues.md#hrtick).
 const LEAST_SLICE_TIMER_NS: u64 = 10_000;
 
 /// What a run has of ticks and timers.

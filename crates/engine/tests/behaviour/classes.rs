@@ -1,5 +1,5 @@
 //! RT and deadline tasks beside fair ones, interrupts of devices, limits of frequency ranges. All
-//! figures are arithmetic of what docs/model.md says of these classes.
+//! figures are arithmetic of what docs/guide/model.md says of these classes.
 
 use crate::common::checker::check_log;
 use crate::common::*;

@@ -1,5 +1,5 @@
-//! The live scheduler's queues (docs/model.md, "The live scheduler's queues"): shares, slices,
-//! preemption, what may be pulled, who balances. Costs are off where shares are exact.
+//! The live scheduler's queues (docs/guide/model.md, "The live scheduler's queues"): shares,
+//! slices, preemption, what may be pulled, who balances. Costs are off where shares are exact.
 
 use crate::common::*;
 use wakeplace_engine::RunReport;
@@ -235,8 +235,8 @@ fn a_direct_placement_cannot_be_pulled() {
 }
 
 /// Goal: there is one timer; while all CPUs stay idle it comes to rest 64 ms and wakes the one that
-/// it is on (docs/model.md). Method: two caches of two CPUs and a task that sleeps: in a second CPU
-/// 0 wakes 15 or 16 times, the others never.
+/// it is on (docs/guide/model.md). Method: two caches of two CPUs and a task that sleeps: in a
+/// second CPU 0 wakes 15 or 16 times, the others never.
 #[test]
 fn an_idle_machine_is_looked_at_every_64_ms_by_its_first_cpu() {
     let board = Board {

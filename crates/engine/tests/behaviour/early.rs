@@ -111,7 +111,7 @@ fn two_hogs_are_parted_where_siblings_are_spread() {
 /// Goal: a hog per CPU of HiKey960 has it for itself before long, whatever the CPU's size: a half
 /// with more tasks than CPUs is over its room (docs/rules/linux-3-8.md#balance-3-8). Not so in 4.7:
 /// three hogs on the small half are more load per capacity than five on the big one, and the idle
-/// small CPU leaves it at that (docs/decisions/015, `idle_pulls_overload`).
+/// small CPU leaves it at that (docs/rules/linux-3-1-to-4-7.md#balance-4-7, `idle_pulls_overload`).
 #[test]
 fn eight_hogs_get_a_cpu_each() {
     for era in ["linux-3.1", "linux-3.8"] {

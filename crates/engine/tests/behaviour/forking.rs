@@ -62,10 +62,11 @@ fn threads_are_made_named_and_counted() {
     }
 }
 
-/// Goal: a thread has the flips of who forks it (docs/decisions/050). Method: two CPUs with a cache
-/// each, so that (2, 1) is wide (docs/rules/wake-ups.md#wake-wide); main has woken a partner, its
-/// first flip, when it forks, and alone on its CPU wakes the worker synchronously: on the worker's
-/// own, busy CPU. Without the partner nothing is inherited, and the worker comes to main.
+/// Goal: a thread has the flips of who forks it (docs/rules/wake-ups.md#what-a-fork-copies).
+/// Method: two CPUs with a cache each, so that (2, 1) is wide (docs/rules/wake-ups.md#wake-wide);
+/// main has woken a partner, its first flip, when it forks, and alone on its CPU wakes the worker
+/// synchronously: on the worker's own, busy CPU. Without the partner nothing is inherited, and the
+/// worker comes to main.
 #[test]
 fn threads_have_the_flips_of_their_maker() {
     let board = Board {

@@ -1,4 +1,5 @@
-//! CPUs that leave and come back (docs/decisions/017): whatever happens, nothing is lost.
+//! CPUs that leave and come back (docs/rules/hotplug.md#hotplug): whatever happens, nothing is
+//! lost.
 
 use super::invariants::{
     Random, boards, random_groups, random_options, random_workload, with_classes,

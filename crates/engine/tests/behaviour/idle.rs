@@ -249,7 +249,7 @@ fn the_live_timer_leaves_idle_cpus_alone() {
     }
 }
 
-/// Goal: that timer rests while CPUs are busy for moments, none at its turns (docs/model.md).
+/// Goal: that timer rests while CPUs are busy for moments, none at its turns (docs/guide/model.md).
 /// Method: 0.1 ms of work each 3 ms, ticks 4 ms apart. In the last 3 s a turn at every tick would
 /// wake an idle CPU 750 times more often than the kernel does.
 #[test]

@@ -1,6 +1,6 @@
 //! Machines of many cores: threads that share cores, nodes, CPUs that are better than others
 //! (docs/rules/domains.md#domains, docs/rules/balancing.md#group-class to
-//! docs/rules/balancing.md#nohz; docs/model.md, "Threads of a core").
+//! docs/rules/balancing.md#nohz; docs/guide/model.md, "Threads of a core").
 
 use crate::common::*;
 use std::collections::BTreeMap;
@@ -161,7 +161,7 @@ fn caches_of_a_node_are_evened_out() {
 }
 
 /// Goal: with ASYM_PACKING a lone hog ends up on the favoured core, wherever it began; without, it
-/// stays (a lone task is no imbalance). Source: docs/decisions/018,
+/// stays (a lone task is no imbalance). Source: docs/rules/domains.md#numa-nodes,
 /// docs/rules/balancing.md#class-order, docs/rules/balancing.md#active-balance.
 #[test]
 fn a_favoured_core_gets_the_task() {
@@ -229,7 +229,8 @@ fn the_machine_table() {
     assert_eq!(domains(&builtin("zen3-2s"), "linux-7.3", 0).2, 8);
 }
 
-/// Goal: nodes 32 apart are near on EPYC by its own reclaim distance (docs/decisions/018), far in
+/// Goal: nodes 32 apart are near on EPYC by its own reclaim distance
+/// (docs/rules/domains.md#numa-nodes), far in
 /// 4.17, where it is 30 everywhere.
 #[test]
 fn nodes_of_an_epyc() {

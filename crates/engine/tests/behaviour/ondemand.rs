@@ -1,4 +1,5 @@
-//! The ondemand governor (docs/decisions/017): samples at ticks, by arithmetic of the rule.
+//! The ondemand governor (docs/rules/ondemand.md#ondemand): samples at ticks, by arithmetic of the
+//! rule.
 
 use crate::common::*;
 use wakeplace_engine::Options;
@@ -35,7 +36,7 @@ fn a_hog_reaches_the_top_at_the_first_sample() {
 }
 
 /// Goal: the sampling time: 10 ms at least, 1000 x latency, or as set, in whole ticks of 4 ms
-/// (10 ms are three of them). Source: decision 017.
+/// (10 ms are three of them). Source: docs/rules/ondemand.md#ondemand.
 #[test]
 fn samples_come_at_the_eras_rate() {
     for (latency_us, rate, first_ms) in [

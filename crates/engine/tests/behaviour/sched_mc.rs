@@ -332,9 +332,10 @@ const LATER: [&str; 6] = [
     "wakeplace+sched-mc=2",
 ];
 
-/// Goal: acceptance 2 and 3 on later kernels (040): at 400 MHz up to 4 tasks that always run are on
-/// cpu0 and cpu1 gets none; more take both CPUs, and neither has more than it holds while that is
-/// possible. At 1000 MHz two have a CPU each. Without sched-mc they are apart at any speed.
+/// Goal: acceptance 2 and 3 on later kernels (docs/decisions/033): at 400 MHz up to 4 tasks that
+/// always run are on cpu0 and cpu1 gets none; more take both CPUs, and neither has more than it
+/// holds while that is possible. At 1000 MHz two have a CPU each. Without sched-mc they are apart
+/// at any speed.
 #[test]
 fn later_kernels_hold_four_on_a_slow_core() {
     for name in LATER {

@@ -1,4 +1,4 @@
-//! Heat and the governor that caps for it (docs/decisions/035), on the board that its users had to
+//! Heat and the governor that caps for it (docs/guide/model.md), on the board that its users had to
 //! cool. Expected temperatures: T_air + P R (1 - exp(-t / RC)) with R 11.111 K/W and RC 10 s.
 
 use wakeplace_engine::{Observer, Options, RunReport};

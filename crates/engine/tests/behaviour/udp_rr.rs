@@ -34,8 +34,8 @@ const LIMITED: [Cell; 4] = [
 ];
 
 /// The times of the studies of short wakes: a choice is seen after 300 ns, an interrupt taken after
-/// 1 us, idle states to C1E (docs/decisions/030); a line's transfers are 60 ns within a cache and
-/// 150 across sockets (of 40 to 100 and 100 to 250).
+/// 1 us, idle states to C1E (studies/sis-short/netperf-spr); a line's transfers are 60 ns within a
+/// cache and 150 across sockets (of 40 to 100 and 100 to 250).
 fn options(duration_ns: u64) -> Options {
     Options {
         idle_latency_us: Some(2),

@@ -1,5 +1,5 @@
 //! Linux 4.17, which the other eras are written down against. Sources of the values:
-//! docs/decisions/002, 003, 013 to 019 name what docs/rules leaves open.
+//! docs/rules/linux-4-17.md#linux-4-17, docs/rules/rt-and-deadline.md#rt-capacity-4-17.
 
 use crate::sys::{self, wp_params};
 
@@ -105,7 +105,7 @@ fn pick() -> wp_params {
     }
 }
 
-/// What it did with RT and deadline tasks, I/O waits and caps (docs/decisions/016).
+/// What it did with RT and deadline tasks, I/O waits and caps (docs/rules/rt-and-deadline.md).
 fn other_classes() -> wp_params {
     wp_params {
         iowait_boost: sys::WP_IOWAIT_FREQ,
@@ -120,7 +120,7 @@ fn other_classes() -> wp_params {
     }
 }
 
-/// The governor of 2011, for who asks for it (docs/decisions/017).
+/// The governor of 2011, for who asks for it (docs/rules/ondemand.md#ondemand).
 fn ondemand() -> wp_params {
     wp_params {
         sampling_rate_us: sys::WP_NONE,

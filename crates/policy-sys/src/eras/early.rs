@@ -1,5 +1,5 @@
-//! Eras before 4.17, each as what differs from the next. Sources of what docs/rules leaves open:
-//! docs/decisions/014, 015.
+//! Eras before 4.17, each as what differs from the next. Sources of the values:
+//! docs/rules/linux-3-1-to-4-7.md#linux-3-1-to-4-7.
 
 use super::base::linux_4_17;
 use super::set_asym_capacity;

@@ -1,12 +1,12 @@
-//! Eras after 4.17, each as what differs from the one before (docs/decisions/013).
+//! Eras after 4.17, each as what differs from the one before (docs/rules/linux-5-0-to-6-12.md).
 
 use super::base::linux_4_17;
 use super::{sched_mc, set_asym_capacity, set_energy_aware, short};
 use crate::sys::{self, wp_params};
 
-/// Linux 5.0. Against 4.17 (docs/decisions/013): the misfit series of 4.20, the tests of fitness
-/// that came with it, estimates and blocked utilisation in the order of 4.18, all classes in the
-/// frequency.
+/// Linux 5.0. Against 4.17 (docs/rules/linux-5-0-to-6-12.md): the misfit series of 4.20, the tests
+/// of fitness that came with it, estimates and blocked utilisation in the order of 4.18, all
+/// classes in the frequency.
 pub(super) fn linux_5_0() -> wp_params {
     let mut p = wp_params {
         util_est_after_freq: 0,
@@ -111,9 +111,9 @@ pub(super) fn linux_7_3() -> wp_params {
 /// none.
 const SHORT_MIN_LLC: u32 = 32;
 
-/// The product's own policy, in both homes (docs/policy.md). asym-capacity's rules of 2016 have
-/// successors in Linux 7.3, which has energy-aware as shipped; packing is the mode's. The live
-/// queues come with a timer of their own in place of nohz balancing (docs/model.md).
+/// The product's own policy, in both homes (docs/guide/policy.md). asym-capacity's rules of 2016
+/// have successors in Linux 7.3, which has energy-aware as shipped; packing is the mode's. The live
+/// queues come with a timer of their own in place of nohz balancing (docs/guide/model.md).
 pub(super) fn wakeplace() -> wp_params {
     let mut p = wp_params {
         queue: sys::WP_QUEUE_LIVE,

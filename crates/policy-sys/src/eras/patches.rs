@@ -3,7 +3,7 @@
 //! docs/rules/capacity-aware.md#capacity-aware-switches,
 //! docs/rules/power-policy.md#power-placement-cleanup to
 //! docs/rules/power-policy.md#power-scheduling, docs/rules/sched-mc.md#sched-mc-patches;
-//! docs/decisions/031, 032, 033, 040).
+//! docs/rules/capacity-aware.md#patch-by-patch, docs/decisions/032, docs/decisions/033).
 
 /// One patch of a feature's series.
 pub(crate) struct Patch {

@@ -345,7 +345,8 @@ fn a_task_that_slept_is_smaller() {
 /// Goal: of three sizes only the biggest is big, with what is within an eighth of it (896 is not,
 /// 897 is: the gate of wake_cap), and a task is big if it fits none of the others, here 700: from
 /// 561 on. A machine of one size has no big tasks. Source: docs/rules/capacity-aware.md#wake-cap
-/// (a), in the form of docs/rules/capacity-aware.md#fit-thresholds; docs/decisions/031.
+/// (a), in the form of docs/rules/capacity-aware.md#fit-thresholds;
+/// docs/rules/capacity-aware.md#patch-by-patch.
 #[test]
 fn more_than_two_sizes() {
     let three = [300, 700, 1024].map(|capacity| cluster(2, capacity));

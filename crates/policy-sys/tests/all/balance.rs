@@ -88,8 +88,8 @@ fn intervals() {
 }
 
 /// Goal: balanced doubles the interval up to 2 * weight, for a new-idle CPU, too (until 5.0,
-/// docs/decisions/003); a move resets it to weight, and a balanced pass forgets failures and what
-/// affinity prevented. Source: docs/rules/balancing.md#balance-interval,
+/// docs/rules/linux-4-17.md#balancing-4-17); a move resets it to weight, and a balanced pass
+/// forgets failures and what affinity prevented. Source: docs/rules/balancing.md#balance-interval,
 /// docs/rules/balancing.md#imbalanced-mark, docs/rules/domains.md#domain-constants (max_interval =
 /// 2 * weight).
 #[test]

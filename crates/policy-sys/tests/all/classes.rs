@@ -107,7 +107,7 @@ fn capacity_from_kept_signals() {
 
 /// Goal: to 4.18 run time counts, halved every half second. 100 ms of the first 400 ms: 102400000 /
 /// (500 + 400) ms = 113 of 1024 used. At 1100 ms: halved twice since, the second stamp at 1000 ms:
-/// 25600000 / (500 + 100) = 42 used. Decision: docs/decisions/016.
+/// 25600000 / (500 + 100) = 42 used. Source: docs/rules/rt-and-deadline.md#rt-capacity-4-17.
 #[test]
 fn capacity_from_aged_time() {
     let mut core = core(&flat_facts(2), "linux-4.17", &[]);
@@ -276,8 +276,9 @@ fn io_boost_is_a_floor() {
     assert_eq!(domain.next_opp, domain.nr_opps - 1);
 }
 
-/// Goal: in 4.17 the boost is a frequency: the lowest, doubled, at most the highest (decision 016).
-/// A73: 903, 1806, 2362 MHz; halved without: 1181, then below the lowest: none.
+/// Goal: in 4.17 the boost is a frequency: the lowest, doubled, at most the highest
+/// (docs/rules/rt-and-deadline.md#rt-capacity-4-17). A73: 903, 1806, 2362 MHz; halved without:
+/// 1181, then below the lowest: none.
 #[test]
 fn io_boost_of_4_17_is_a_frequency() {
     let mut core = core(
@@ -329,7 +330,8 @@ fn four(levels: [u64; 4]) -> Core {
     core
 }
 
-/// Goal: previous CPU, else the lowest, the deciding CPU first among equals. Decision 016.
+/// Goal: previous CPU, else the lowest, the deciding CPU first among equals.
+/// Source: docs/rules/rt-and-deadline.md#rt-placement.
 #[test]
 fn rt_goes_to_the_lowest() {
     let class = ClassTask::rt(50);
@@ -358,7 +360,8 @@ fn rt_goes_to_the_lowest() {
 }
 
 /// Goal: CPUs outside all domains of the previous one come last, and of them, too, only one that
-/// suits best is taken: the level 20 is the lowest, it is on CPU 2. Decision 016.
+/// suits best is taken: the level 20 is the lowest, it is on CPU 2.
+/// Source: docs/rules/rt-and-deadline.md#rt-placement.
 #[test]
 fn rt_finds_the_lowest_without_domains() {
     let mut facts = flat_facts(4);
@@ -403,7 +406,8 @@ fn deadline_tasks_displace_the_latest() {
 }
 
 /// Goal: from 5.7 on an RT task wants a CPU as big as its hint, by default the biggest; a deadline
-/// task one that does its runtime within its deadline. Decision 016.
+/// task one that does its runtime within its deadline. Source:
+/// docs/rules/rt-and-deadline.md#rt-placement.
 #[test]
 fn big_tasks_go_to_big_cpus() {
     let rt = ClassTask::rt(50);
@@ -425,7 +429,7 @@ fn big_tasks_go_to_big_cpus() {
 }
 
 /// Goal: a CPU pulls the highest waiting task that goes before its own, but none that is about to
-/// run where it is. Decision 016.
+/// run where it is. Source: docs/rules/rt-and-deadline.md#rt-placement.
 #[test]
 fn pull_the_highest_that_waits() {
     let mut core = four([5, 80, 70, 60]);

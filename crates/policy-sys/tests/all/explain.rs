@@ -180,7 +180,7 @@ fn packing_says_nothing_where_a_small_task_stays() {
 
 /// Goal: sched-mc says which CPUs are full, and nothing where another rule decides. Source:
 /// docs/rules/sched-mc.md#mc-arch-hook to docs/rules/sched-mc.md#mc-lowest-first,
-/// docs/decisions/040: the lowest CPU of the cache that has room, one task each without a table;
+/// docs/decisions/033: the lowest CPU of the cache that has room, one task each without a table;
 /// with `mc_lowest_first` off no idle one.
 #[test]
 fn sched_mc_names_what_is_full() {

@@ -308,8 +308,8 @@ fn wake_wide_without_a_cache() {
 }
 
 /// Goal: children have what their parent remembered as a waker when it forked them: those of 8
-/// flips are wide for one with 64. Their last CPU is their own. Source: docs/decisions/050,
-/// docs/rules/wake-ups.md#wake-wide-numbers, llc 8.
+/// flips are wide for one with 64. Their last CPU is their own. Source:
+/// docs/rules/wake-ups.md#what-a-fork-copies, docs/rules/wake-ups.md#wake-wide-numbers, llc 8.
 #[test]
 fn children_have_the_flips_of_their_parent() {
     for (flips, expected) in [(8, Reason::IdleCpu), (7, Reason::IdleTarget)] {

@@ -1,5 +1,5 @@
 //! CPUs that leave and come back: what the core finds anew, keeps and forgets
-//! (docs/rules/domains.md#domain-groups; docs/decisions/017).
+//! (docs/rules/domains.md#domain-groups; docs/rules/hotplug.md#hotplug).
 #![allow(
     unused_must_use,
     reason = "what an event leads to is not the point here"
@@ -93,7 +93,7 @@ fn clocks_follow_who_is_there() {
     assert_eq!(core.cpu(4).freq_scale, 903 * 1024 / 2362);
 }
 
-/// Goal: signals stay, what balancing learnt goes. Source: docs/decisions/017.
+/// Goal: signals stay, what balancing learnt goes. Source: docs/rules/hotplug.md#hotplug.
 #[test]
 fn signals_stay_and_lessons_go() {
     let facts = machine(&[cluster(4, 1024)]);
@@ -132,7 +132,7 @@ fn signals_stay_and_lessons_go() {
 }
 
 /// Goal: 3.1's idle load balancer is found anew, as are those who kick it; a CPU that is away has
-/// no kick to answer, the others keep theirs. Source: docs/decisions/017;
+/// no kick to answer, the others keep theirs. Source: docs/rules/hotplug.md#hotplug;
 /// docs/rules/domains.md#domain-groups.
 #[test]
 fn nobody_owns_balancing_after_a_rebuild() {
@@ -153,7 +153,8 @@ fn nobody_owns_balancing_after_a_rebuild() {
 }
 
 /// Goal: the lowest CPU the task may use of the same node, else the lowest of all, else none.
-/// Source: docs/decisions/017 (the kernels' `select_fallback_rq`). Method: nodes {0-3} and {4-7}.
+/// Source: docs/rules/hotplug.md#hotplug (the kernels' `select_fallback_rq`). Method: nodes {0-3}
+/// and {4-7}.
 #[test]
 fn a_task_stays_in_its_node_if_it_can() {
     let mut facts = machine(&[cluster(8, 1024)]);

@@ -1,6 +1,6 @@
 //! The live scheduler's timer stands for the ticks of idle CPUs: which of them look for work
-//! (policy/src/live_queue/live.c, docs/decisions/043), worked out here. Two caches of two cores
-//! with two threads each: CPUs 0 to 3 and 4 to 7.
+//! (policy/src/live_queue/live.c, docs/internals/live-queue.md), worked out here. Two caches of two
+//! cores with two threads each: CPUs 0 to 3 and 4 to 7.
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common;
@@ -244,9 +244,9 @@ fn a_wish_that_is_not_met_is_noted_at_the_tick() {
     }
 }
 
-/// The timer (docs/model.md): a tick while some CPU is busy at its turn, then twice as long each
-/// time, up to 32 ms if some CPU was busy since the last one, else up to 64 ms. Who ran for another
-/// class alone was not.
+/// The timer (docs/guide/model.md): a tick while some CPU is busy at its turn, then twice as long
+/// each time, up to 32 ms if some CPU was busy since the last one, else up to 64 ms. Who ran for
+/// another class alone was not.
 #[test]
 fn the_timer_rests_longer_the_longer_all_are_idle() {
     let mut core = two_caches(&[]);
@@ -272,7 +272,7 @@ fn the_timer_rests_longer_the_longer_all_are_idle() {
 }
 
 /// The tick of a busy CPU ends the timer's rest if there is something for idle CPUs, once: a second
-/// task (docs/model.md).
+/// task (docs/guide/model.md).
 #[test]
 fn a_task_to_give_ends_the_rest() {
     for (tasks, ends) in [(1, false), (2, true)] {

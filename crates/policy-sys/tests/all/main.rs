@@ -11,6 +11,7 @@ mod bounds;
 mod capacity_vectors;
 mod classes;
 mod common;
+mod contributing;
 mod data_copies;
 mod durations;
 mod early_eras;

@@ -1,5 +1,6 @@
-//! The ondemand governor of Linux 3.1 to 3.8, by hand from its rule (docs/decisions/017): threshold
-//! 95 %, differential 3 %, on the clock of the u8500 (docs/rules/sched-mc.md#u8500).
+//! The ondemand governor of Linux 3.1 to 3.8, by hand from its rule
+//! (docs/rules/ondemand.md#ondemand): threshold 95 %, differential 3 %, on the clock of the u8500
+//! (docs/rules/sched-mc.md#u8500).
 
 use crate::common;
 

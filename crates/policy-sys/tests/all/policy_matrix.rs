@@ -1,5 +1,5 @@
 //! The decision matrix of the policy `wakeplace`: one test per line, by the number it has in
-//! docs/policy.md. Which CPU is derived from the rule that the line names.
+//! docs/guide/policy.md. Which CPU is derived from the rule that the line names.
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common;
@@ -277,7 +277,7 @@ fn line_9_and_10_new_tasks() {
 }
 
 /// Line 10. A task that wakes: of CPUs alike the one it ran on last, where P12 has the first one
-/// (docs/policy.md, "who wins"); not if it is busy.
+/// (docs/guide/policy.md, "who wins"); not if it is busy.
 #[test]
 fn line_10_of_equal_places_the_previous() {
     let place = |set: &str, busy: &[u32], prev: u32| {
@@ -299,7 +299,7 @@ fn line_10_of_equal_places_the_previous() {
 }
 
 /// Lines 9, 10. With a model and below the tipping point `balanced` spreads new tasks, `powersave`
-/// packs them; beyond it, both pack (docs/policy.md, "who wins").
+/// packs them; beyond it, both pack (docs/guide/policy.md, "who wins").
 #[test]
 fn line_9_new_tasks_under_a_model() {
     let off = ("power_new_spread", "off");
@@ -378,7 +378,7 @@ fn line_13_one_cache() {
 /// Line 19. One cache without threads, and a table that says how many tasks a slow CPU holds:
 /// `powersave` packs by it. A CPU at 200 of 1000 MHz has room for 4 tasks, at 1000 for one, and the
 /// next one takes it (docs/rules/sched-mc.md#mc-freq-table, docs/rules/sched-mc.md#mc-lowest-first;
-/// docs/decisions/040). Without a table nobody knows.
+/// docs/decisions/033). Without a table nobody knows.
 #[test]
 fn line_19_a_slow_cpu_takes_several() {
     let mut facts = machine(&[Cluster {
@@ -488,7 +488,7 @@ fn line_14_short_pair() {
     }
 }
 
-/// Line 15. In a cache of fewer CPUs the search goes on as ever (docs/policy.md;
+/// Line 15. In a cache of fewer CPUs the search goes on as ever (docs/guide/policy.md;
 /// docs/rules/short-wakes.md#short-elsewhere).
 #[test]
 fn line_15_small_cache() {
@@ -574,7 +574,7 @@ fn a_mode_changes_live() {
 }
 
 /// Line 10, of two groups with as much room: the waking CPU's comes before the previous one's
-/// (`power_prev_first`, docs/policy.md).
+/// (`power_prev_first`, docs/guide/policy.md).
 #[test]
 fn line_10_of_equal_groups_the_wakers() {
     let mut core = caches(&[2, 2], "powersave");

@@ -353,7 +353,7 @@ fn time_of_other_classes_counts() {
     }
 }
 
-/// Goal: names and states; every era has the feature (040), no era ships it.
+/// Goal: names and states; every era has the feature (docs/decisions/033), no era ships it.
 #[test]
 fn names_and_states() {
     let state = |name: &str| {
@@ -375,7 +375,8 @@ fn names_and_states() {
         again.core_params(),
         Policy::parse("linux-3.1").unwrap().core_params()
     );
-    // The product's own has the patches on and leaves the level to its mode (docs/policy.md, 19).
+    // The product's own has the patches on and leaves the level to its mode (docs/guide/policy.md,
+    // 19).
     assert_eq!(state("wakeplace"), Some("0"));
     assert_eq!(state("wakeplace-sched-mc"), None);
     for era in ["linux-3.8", "linux-4.17", "linux-7.3", "wakeplace-sched-mc"] {

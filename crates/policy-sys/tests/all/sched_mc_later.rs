@@ -1,5 +1,5 @@
 //! sched-mc on kernels after 3.4 (docs/rules/sched-mc.md#sched-mc-patches and
-//! docs/rules/sched-mc.md#mc-acceptance; docs/decisions/040): the table, placement and balancing,
+//! docs/rules/sched-mc.md#mc-acceptance; docs/decisions/033): the table, placement and balancing,
 //! on the newest era and on others.
 #![allow(missing_docs, reason = "not a library")]
 

@@ -1,6 +1,6 @@
 //! The names of sis-short: versions, states, parameters, what runs live. Source:
 //! docs/rules/short-wakes.md#short-switch, docs/rules/short-wakes.md#short-versions;
-//! docs/policy.md.
+//! docs/guide/policy.md.
 #![allow(missing_docs, reason = "not a library")]
 
 use wakeplace_policy_sys::Policy;
@@ -14,7 +14,7 @@ fn value(policy: &Policy, key: &str) -> String {
 
 /// Goal: off in all eras as shipped; `+sis-short` is v5; each version is told; a mixture is "on";
 /// `-sis-short` is the era as shipped. Source: docs/rules/short-wakes.md#short-switch,
-/// docs/policy.md (`sis-short=v1..v8`).
+/// docs/guide/policy.md (`sis-short=v1..v8`).
 #[test]
 fn names_and_states() {
     let state = |policy: &Policy| {
@@ -27,7 +27,7 @@ fn names_and_states() {
         .filter(|(n, _)| !n.starts_with('+'))
     {
         let plain = Policy::parse(era).expect("an era");
-        // The product's own policy has v5, in large caches (docs/policy.md, line 14).
+        // The product's own policy has v5, in large caches (docs/guide/policy.md, line 14).
         let own = era == "wakeplace";
         assert_eq!(state(&plain), own.then_some("v5"), "{era}");
         let without = Policy::parse(&format!("{era}-sis-short")).expect("a policy");

@@ -435,7 +435,8 @@ fn util_est_follows_the_queue() {
 }
 
 /// Goal: the pair form of 4.17: the slow half moves by 1/4 both ways, and while it would stay
-/// nothing is written at all, so the fast half may be stale. Source: docs/decisions/001.
+/// nothing is written at all, so the fast half may be stale. Source:
+/// docs/rules/linux-4-17.md#linux-4-17.
 #[test]
 fn util_est_pair() {
     let next = |est, util| util_est_next(sys::WP_UTIL_EST_PAIR, est, util, util, 1024);

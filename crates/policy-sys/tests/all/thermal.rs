@@ -1,4 +1,4 @@
-//! The governor of thermal zones (docs/decisions/035), look by look by hand, and its pressure.
+//! The governor of thermal zones (docs/guide/model.md), look by look by hand, and its pressure.
 
 use crate::common;
 

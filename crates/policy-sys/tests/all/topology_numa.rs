@@ -1,4 +1,4 @@
-//! NUMA levels whose groups overlap, and what cannot be built: docs/decisions/018.
+//! NUMA levels whose groups overlap, and what cannot be built: docs/rules/domains.md#numa-nodes.
 
 use crate::common;
 

@@ -1,5 +1,5 @@
 //! What runs spent time and energy on, and what ran where, as JSON. Long lists are arrays of
-//! arrays: docs/report.md says what stands in which place.
+//! arrays: docs/guide/report.md says what stands in which place.
 
 use crate::number;
 use serde_json::{Map, Value, json};

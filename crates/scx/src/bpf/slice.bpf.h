@@ -27,7 +27,7 @@ struct {
  * A kernel that preempts lazily lets what runs inside the kernel go on, up to the tick after the
  * one that found its slice over or after its waker: it may hold what many wait for, and a light one
  * gets its next turn seconds later. sched_ext has no such request and does not say where a task is;
- * kernel threads are always inside, so they are treated like that (docs/decisions/051).
+ * kernel threads are always inside, so they are treated like that (docs/decisions/011).
  *
  * The task that runs begins a slice; `again`: it has used up the time that the kernel gives it.
  * Where a tick of ours is to end it, the kernel's own count must not do so before. A wish to end it

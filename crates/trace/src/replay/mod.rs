@@ -1,4 +1,5 @@
-//! A recording as a workload: who ran how long, slept how long, woke whom (docs/traces-in.md).
+//! A recording as a workload: who ran how long, slept how long, woke whom
+//! (docs/guide/traces-in.md).
 
 mod machine;
 mod script;

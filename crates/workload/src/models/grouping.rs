@@ -1,4 +1,4 @@
-//! How a benchmark's tasks are grouped: `grouping=none|one|two|nested` (docs/workloads.md).
+//! How a benchmark's tasks are grouped: `grouping=none|one|two|nested` (docs/guide/workloads.md).
 
 use super::values::Values;
 use super::{Model, ParameterInfo, parameter};

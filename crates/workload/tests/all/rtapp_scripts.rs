@@ -307,8 +307,8 @@ fn starts(global: &str, seed: u64) -> Vec<(u64, u64)> {
     delays.zip(timers).collect()
 }
 
-/// `start_spread` (docs/rt-app.md): each thread begins up to so much after its delay, and its timer
-/// with it; the seed says when. Without the key nothing is drawn.
+/// `start_spread` (docs/guide/rt-app.md): each thread begins up to so much after its delay, and its
+/// timer with it; the seed says when. Without the key nothing is drawn.
 #[test]
 fn start_spread_draws_when_threads_begin() {
     assert_eq!(starts("", 1), [(7000, 7000); 3]);

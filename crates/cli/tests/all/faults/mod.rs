@@ -1,4 +1,4 @@
-//! Files on a faulty disk (docs/traces.md, "What is promised of files"): each write, sync and
+//! Files on a faulty disk (docs/guide/traces.md, "What is promised of files"): each write, sync and
 //! rename of each command fails once, and the process is killed at each once.
 //!
 //! A library that is preloaded counts the calls and makes one of them fail. By default each call
