@@ -3,6 +3,7 @@
 use std::fmt;
 use std::process::ExitCode;
 use wakeplace_files::{Fault, WriteError};
+use wakeplace_lab::{Class, LabError};
 
 /// A command's result; `Ok` carries whether every expectation held.
 pub(crate) type Outcome = Result<Verdict, Failure>;
@@ -57,6 +58,29 @@ impl Failure {
             Self::NoResult(_) => ExitCode::from(1),
             Self::Input(_) => ExitCode::from(2),
             Self::Environment(_) => ExitCode::from(3),
+        }
+    }
+}
+
+/// The lab's error with the exit code of its class.
+impl From<LabError> for Failure {
+    fn from(error: LabError) -> Self {
+        let message = error.to_string();
+        match error.class() {
+            Class::Input => Self::Input(message),
+            Class::Environment => Self::Environment(message),
+            Class::Guest => Self::NoResult(message),
+        }
+    }
+}
+
+impl From<wakeplace_fidelity::Error> for Failure {
+    fn from(error: wakeplace_fidelity::Error) -> Self {
+        use wakeplace_fidelity::Error;
+        match error {
+            Error::Input(message) => Self::Input(message),
+            Error::NoResult(message) => Self::NoResult(message),
+            Error::Environment(message) => Self::Environment(message),
         }
     }
 }

@@ -4,9 +4,14 @@ use crate::failure::Failure;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
+use std::collections::BTreeSet;
 use std::fs;
-use std::sync::OnceLock;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 /// From now on drafts are removed when a signal ends the process, as it does without.
 pub(crate) fn watch() -> Result<(), Failure> {
@@ -26,7 +31,9 @@ fn start(signals: &[i32]) -> Result<(), Failure> {
     let mut signals = Signals::new(heeded).map_err(cannot)?;
     let wait = move || {
         if let Some(signal) = signals.forever().next() {
+            ENDING.store(true, Ordering::SeqCst);
             wakeplace_files::abandon();
+            remove_folders();
             // Returns only where the signal cannot end a process, which these can.
             let _ = emulate_default_handler(signal);
         }
@@ -34,6 +41,66 @@ fn start(signals: &[i32]) -> Result<(), Failure> {
     // Ends with the process.
     let _detached = thread::Builder::new().spawn(wait).map_err(cannot)?;
     Ok(())
+}
+
+/// A signal is ending this process.
+static ENDING: AtomicBool = AtomicBool::new(false);
+/// Held while a folder is made or removed, so that a signal finds either.
+static FOLDERS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+/// How often and after what a folder is removed in which a file is still read.
+const TRIES: (usize, Duration) = (200, Duration::from_millis(10));
+
+fn folders() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// For loops that read a file in a [`KernelFolder`]: let go of it.
+pub(crate) fn is_ending() -> bool {
+    ENDING.load(Ordering::SeqCst)
+}
+
+/// A folder of the kernel's that goes away with whatever is in it, also when a watched signal ends
+/// the process.
+pub(crate) struct KernelFolder(PathBuf);
+
+impl KernelFolder {
+    /// Makes it.
+    pub(crate) fn make(path: PathBuf) -> io::Result<Self> {
+        let mut folders = folders();
+        fs::create_dir(&path)?;
+        folders.insert(path.clone());
+        Ok(Self(path))
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for KernelFolder {
+    fn drop(&mut self) {
+        let mut folders = folders();
+        // There is nobody to tell if it stays.
+        let _ = fs::remove_dir(&self.0);
+        folders.remove(&self.0);
+    }
+}
+
+/// Removes all of them. None is made from then on: a thread that tries waits for the end.
+fn remove_folders() {
+    let folders = folders();
+    for folder in folders.iter() {
+        for _ in 0..TRIES.0 {
+            match fs::remove_dir(folder) {
+                Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
+                    thread::sleep(TRIES.1);
+                }
+                _ => break,
+            }
+        }
+    }
+    std::mem::forget(folders);
 }
 
 /// The signals that this process was started to ignore, as below `nohup`; bit 0 is signal 1.

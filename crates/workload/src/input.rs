@@ -1,7 +1,7 @@
 //! Reading workload files: capped, so that no input can fill the memory.
 use crate::error::WorkloadError;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, IsTerminal as _, Read, StdinLock};
 
 /// The most that is read of a workload file, bytes. The largest file in use (a generated LISA
 /// workload) has some 100 KiB; rt-app itself reads at most 4096 bytes of standard input (rt-app
@@ -11,10 +11,25 @@ pub const READ_LIMIT_BYTES: u64 = 16 << 20;
 /// Reads a file, or standard input for `-`.
 pub(crate) fn read(path: &str) -> Result<Vec<u8>, WorkloadError> {
     if path == "-" {
-        return read_capped(io::stdin().lock(), path);
+        let stdin = standard_input().map_err(|source| read_error(path, source))?;
+        return read_capped(stdin, path);
     }
     let file = File::open(path).map_err(|source| read_error(path, source))?;
     read_capped(file, path)
+}
+
+/// Standard input, to be read to its end. Of a terminal nobody would know that it is waited for.
+///
+/// # Errors
+/// It is a terminal.
+pub fn standard_input() -> io::Result<StdinLock<'static>> {
+    let stdin = io::stdin();
+    match stdin.is_terminal() {
+        true => Err(io::Error::other(
+            "standard input is a terminal; give it a file or a pipe, as `- < FILE`",
+        )),
+        false => Ok(stdin.lock()),
+    }
 }
 
 /// Reads to the end, but never more than one byte over the limit.

@@ -18,7 +18,7 @@ mod spec;
 mod stream;
 
 pub use error::{ArgumentFault, Fault, FaultKind, Position, WorkloadError};
-pub use input::READ_LIMIT_BYTES;
+pub use input::{READ_LIMIT_BYTES, standard_input};
 pub use models::{ModelInfo, ParameterInfo};
 pub use realtime::{Attributes, DL_PERIOD_NS, DL_RUNTIME_MIN_NS, RealTime};
 pub use recording::{Form, form};

@@ -6,7 +6,7 @@ use crate::Finding;
 /// Each crate with the crates of this workspace it may name: what is below it and nothing else.
 /// `report` is made from results only, so not from `engine`; `scx` knows nothing of the simulator
 /// and is in nobody's list, nor is `cli`.
-const MAY_KNOW: [(&str, &[&str]); 19] = [
+const MAY_KNOW: [(&str, &[&str]); 20] = [
     ("text", &[]),
     ("files", &[]),
     ("policy-sys", &["text"]),
@@ -60,6 +60,20 @@ const MAY_KNOW: [(&str, &[&str]); 19] = [
         &["text", "files", "host", "platform", "workload", "guest"],
     ),
     (
+        "fidelity",
+        &[
+            "text",
+            "policy-sys",
+            "platform",
+            "workload",
+            "engine",
+            "metrics",
+            "report",
+            "guest",
+            "lab",
+        ],
+    ),
+    (
         "cli",
         &[
             "text",
@@ -74,8 +88,8 @@ const MAY_KNOW: [(&str, &[&str]); 19] = [
             "study",
             "report",
             "host",
-            "guest",
             "lab",
+            "fidelity",
         ],
     ),
     ("scx", &["text", "policy-sys", "platform", "host"]),

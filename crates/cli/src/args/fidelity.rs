@@ -136,22 +136,6 @@ pub(crate) struct LabFidelityArgs {
     pub(crate) keep: Option<PathBuf>,
 }
 
-#[cfg(test)]
-impl LabFidelityArgs {
-    /// As typed behind `lab fidelity`.
-    pub(crate) fn parsed(words: &[&str]) -> Self {
-        use super::{Cli, Command, LabCommand};
-        use clap::Parser as _;
-        let words = ["wakeplace", "lab", "fidelity"].iter().chain(words);
-        match Cli::try_parse_from(words).expect("valid").command {
-            Command::Lab {
-                command: LabCommand::Fidelity(args),
-            } => *args,
-            other => panic!("{other:?}"),
-        }
-    }
-}
-
 /// Forms of a result that is a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {

@@ -83,7 +83,7 @@ pub(crate) struct LabProgramsArgs {
         display_order = 42
     )]
     pub(crate) page: Option<PathBuf>,
-    /// Write the counts of the real runs to a file, as crates/cli/data/real_programs.json
+    /// Write the counts of the real runs to a file, as crates/fidelity/data/real_programs.json
     #[arg(
         long,
         value_name = "FILE",

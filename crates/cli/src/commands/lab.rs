@@ -16,7 +16,7 @@ use wakeplace_lab::kernels::{self, Kernel, Offer};
 use wakeplace_lab::machine::Machine;
 use wakeplace_lab::outcome::Scheduler;
 use wakeplace_lab::run::{self, Request, RunResult, TraceReport, Work};
-use wakeplace_lab::{Arch, Cache, Class, LabError, workload};
+use wakeplace_lab::{Arch, Cache, workload};
 use wakeplace_policy_sys::Policy;
 use wakeplace_report::{Cell, Format, Table};
 
@@ -42,24 +42,14 @@ fn arches(name: Option<ArchName>) -> Vec<Arch> {
     name.map_or_else(|| Arch::ALL.to_vec(), |name| vec![arch(name)])
 }
 
-/// The lab's error with the exit code of its class.
-pub(super) fn failure(error: &LabError) -> Failure {
-    let message = error.to_string();
-    match error.class() {
-        Class::Input => Failure::Input(message),
-        Class::Environment => Failure::Environment(message),
-        Class::Guest => Failure::NoResult(message),
-    }
-}
-
 fn run_guest(args: &LabRunArgs, terminal: Terminal) -> Outcome {
     let trace = trace_output(args.trace.as_deref())?;
     let request = request(args)?;
-    let cache = Cache::of_user().map_err(|error| failure(&error))?;
+    let cache = Cache::of_user()?;
     let steps = Steps::start(terminal);
     let ran = run::run(&cache, &request, &steps);
     drop(steps);
-    let result = ran.map_err(|error| failure(&error))?;
+    let result = ran?;
     if let (Some(output), Some(trace)) = (&trace, &result.trace) {
         output.write(&trace.text, terminal)?;
         if trace.lost > 0 {
@@ -100,7 +90,7 @@ fn request(args: &LabRunArgs) -> Result<Request, Failure> {
     {
         Policy::parse(policy).map_err(Failure::input)?;
     }
-    let machine = Machine::load(&args.platform, arch, args.cpus).map_err(|e| failure(&e))?;
+    let machine = Machine::load(&args.platform, arch, args.cpus)?;
     let trace = args.trace.is_some();
     let work = match &args.workload {
         Some(name) => {
@@ -114,7 +104,7 @@ fn request(args: &LabRunArgs) -> Result<Request, Failure> {
             };
             Work::Job {
                 workload: name.clone(),
-                job: job.map_err(|error| failure(&error))?,
+                job: job?,
             }
         }
         None => Work::Command(args.command.clone()),
@@ -274,11 +264,11 @@ fn list(args: &LabKernelsArgs, terminal: Terminal) -> Outcome {
 
 /// All kernels of some architectures; what is missing is said at once.
 fn offers(arches: &[Arch], terminal: Terminal) -> Result<Vec<(Arch, Offer)>, Failure> {
-    let cache = Cache::of_user().map_err(|error| failure(&error))?;
+    let cache = Cache::of_user()?;
     let steps = Steps::start(terminal);
     let mut all = Vec::new();
     for arch in arches {
-        let offers = kernels::offers(&cache, *arch, &steps).map_err(|error| failure(&error))?;
+        let offers = kernels::offers(&cache, *arch, &steps)?;
         all.extend(offers.into_iter().map(|offer| (*arch, offer)));
     }
     drop(steps);
@@ -343,11 +333,11 @@ fn enough(offers: &[(Arch, Offer)]) -> Outcome {
 }
 
 fn fetch(args: &LabFetchArgs, terminal: Terminal) -> Outcome {
-    let cache = Cache::of_user().map_err(|error| failure(&error))?;
+    let cache = Cache::of_user()?;
     let arches = arches(args.arch);
     let steps = Steps::start(terminal);
     for arch in &arches {
-        run::prefetch(&cache, *arch, &steps).map_err(|error| failure(&error))?;
+        run::prefetch(&cache, *arch, &steps)?;
     }
     drop(steps);
     enough(&offers(&arches, terminal)?)

@@ -4,7 +4,6 @@ mod doctor;
 mod explain;
 mod fidelity;
 mod lab;
-mod lab_trace;
 mod lab_watch;
 mod marked_page;
 mod platform;

@@ -2,14 +2,14 @@
 
 use crate::args::WorkloadRecordArgs;
 use crate::failure::{Failure, Outcome, Verdict};
-use crate::interrupt;
+use crate::interrupt::{self, KernelFolder};
 use crate::output::A_FILE;
 use crate::terminal::Terminal;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
-use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::io::{self, ErrorKind, Read};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -115,7 +115,7 @@ fn start(command: &[OsString]) -> io::Result<Option<i32>> {
 }
 
 /// An instance of the kernel's trace of its own, so that no other user of it is disturbed.
-struct Instance(PathBuf);
+struct Instance(KernelFolder);
 
 impl Instance {
     fn new() -> Result<Self, String> {
@@ -127,22 +127,26 @@ impl Instance {
             return Err("it is not mounted, or this user may not see it".to_owned());
         };
         let path = root.join(format!("instances/wakeplace-{}", std::process::id()));
-        match fs::create_dir(&path) {
-            Ok(()) => Ok(Self(path)),
-            Err(error) => Err(format!("{}: {error}", path.display())),
-        }
+        let shown = path.display().to_string();
+        let made = KernelFolder::make(path);
+        made.map(Self).map_err(|error| format!("{shown}: {error}"))
     }
 
     fn set(&self, file: &str, value: &str) -> Result<(), String> {
-        let path = self.0.join(file);
+        let path = self.0.path().join(file);
         fs::write(&path, value).map_err(|error| format!("{}: {error}", path.display()))
     }
 }
 
-impl Drop for Instance {
-    fn drop(&mut self) {
-        // Of a folder of tracefs only itself is removed; there is nobody to tell if it stays.
-        let _ = fs::remove_dir(&self.0);
+/// A file of the instance, which cannot be removed while it is open: a signal ends its reading.
+struct UntilTheEnd(File);
+
+impl Read for UntilTheEnd {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match interrupt::is_ending() {
+            true => Err(io::Error::other("a signal ended it")),
+            false => self.0.read(into),
+        }
     }
 }
 
@@ -163,7 +167,8 @@ fn tracefs(command: &[OsString], mut text: &File) -> Recorded {
     instance.set("tracing_on", "0")?;
     let ended = ended?;
     let failed = |error: io::Error| error.to_string();
-    let mut from = File::open(instance.0.join("trace")).map_err(failed)?;
+    let trace = File::open(instance.0.path().join("trace")).map_err(failed)?;
+    let mut from = UntilTheEnd(trace);
     // The program has run: whatever fails now is not tried in another way.
     io::copy(&mut from, &mut text).map_err(Unrecorded::Text)?;
     Ok(ended)

@@ -65,7 +65,7 @@ fn read(path: &Path) -> Result<String, Failure> {
     let failed = |error: io::Error| wrong(&format!("cannot be read: {error}"));
     let mut bytes = Vec::new();
     let source: Box<dyn Read> = match path == "-" {
-        true => Box::new(io::stdin()),
+        true => Box::new(wakeplace_workload::standard_input().map_err(failed)?),
         false => Box::new(File::open(path).map_err(failed)?),
     };
     source

@@ -1,6 +1,6 @@
 //! `study list`, `study show` and `study run`.
 
-use super::marked_page::{self, Marks};
+use super::marked_page::{Destination, Marks};
 use super::simulate::{follow, jobs};
 use crate::args::{
     FormatName, ListArgs, StudyCommand, StudyPublishedArgs, StudyRunArgs, StudyShowArgs,
@@ -79,12 +79,7 @@ fn published(args: &StudyPublishedArgs, terminal: Terminal) -> Outcome {
         ("--page", args.page.as_deref()),
     ];
     places::apart(results.map(|path| ("RESULT", path)), &written)?;
-    let old = args
-        .page
-        .as_deref()
-        .map(|path| marked_page::old_page(path, &PUBLISHED))
-        .transpose()?;
-    let output = Output::prepare(args.page.as_deref().or(args.output.as_deref()))?;
+    let place = Destination::prepare(args.page.as_deref(), args.output.as_deref(), &PUBLISHED)?;
     let texts = super::report::texts(&args.results)?;
     let extent = match args.headlines {
         true => Extent::Headlines,
@@ -92,11 +87,7 @@ fn published(args: &StudyPublishedArgs, terminal: Terminal) -> Outcome {
     };
     let tables = wakeplace_report::published(&super::report::sources(&texts), extent)
         .map_err(Failure::input)?;
-    let text = match old {
-        Some(old) => marked_page::replace(&old, &PUBLISHED, &tables)?,
-        None => tables,
-    };
-    output.write(&text, terminal)?;
+    place.write(&tables, terminal)?;
     Ok(Verdict::Ok)
 }
 

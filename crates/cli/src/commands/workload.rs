@@ -15,7 +15,7 @@ use wakeplace_text::printable;
 use wakeplace_workload::structure::{Structure, Task};
 use wakeplace_workload::{
     CheckOutcome, LoadOptions, MachineFacts, ModelInfo, READ_LIMIT_BYTES, Spec, check_file_as,
-    check_rtapp_as,
+    check_rtapp_as, standard_input,
 };
 
 /// `workload ...`.
@@ -138,7 +138,8 @@ fn check(args: &WorkloadCheckArgs, terminal: Terminal) -> Outcome {
 
 fn examine(args: &WorkloadCheckArgs) -> Result<Found, Failure> {
     let (outcome, text) = if args.file == "-" {
-        let text = read_capped(io::stdin().lock(), "-")?;
+        let stdin = standard_input().map_err(|error| unreadable("-", &error))?;
+        let text = read_capped(stdin, "-")?;
         (
             check_rtapp_as(&text, "-", args.cpus, args.rtapp_dialect),
             text,

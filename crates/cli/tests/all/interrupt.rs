@@ -5,6 +5,7 @@ use crate::common;
 
 use common::{file, folder, program};
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -120,4 +121,45 @@ fn ignored_signals_stay_ignored() {
     send("TERM", &child);
     let status = child.wait().expect("it ends");
     assert_eq!(status.signal(), Some(15));
+}
+
+/// Instances of the kernel's trace, by a mount of our own; none where it cannot be mounted.
+fn instances() -> Option<String> {
+    let list = format!("{MOUNT} && ls /sys/kernel/tracing/instances");
+    let shell = ["--mount", "sh", "-c", &list];
+    let output = Command::new("unshare").args(shell).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then_some(text)
+}
+
+/// In a shell that has mounts of its own.
+const MOUNT: &str = "mount -t tracefs nodev /sys/kernel/tracing";
+
+/// Goal: a recording that a signal ends leaves no instance of the kernel's trace, which would keep
+/// its buffers and go on for ever. Needs root and a kernel that can trace.
+#[test]
+fn an_ended_recording_leaves_the_kernel_as_it_was() {
+    if instances().is_none() {
+        // Past the harness's capture: a test that checked nothing must not look like one that did.
+        let mut stderr = std::io::stderr();
+        let _ = writeln!(stderr, "interrupt: SKIPPED, no tracefs can be mounted here");
+        return;
+    }
+    let folder = folder();
+    let own = program(folder.path()).get_program().to_owned();
+    let record = format!("{MOUNT} && exec \"$0\" workload record -o run.txt -- sleep 5");
+    let mut command = Command::new("unshare");
+    command.current_dir(folder.path()).stdin(Stdio::null());
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    command.args(["--mount", "env", "--default-signal=TERM", "sh", "-c"]);
+    let mut child = command.arg(record).arg(own).spawn().expect("it starts");
+    // Neither `unshare` nor `exec` makes another process.
+    let name = format!("wakeplace-{}", child.id());
+    let is_there = || instances().is_some_and(|all| all.lines().any(|own| own == name));
+    await_that(&is_there, &mut child);
+    send("TERM", &child);
+    let ended = child.wait().expect("it ends");
+    assert_eq!(ended.signal(), Some(15));
+    assert!(!is_there(), "{name}");
+    assert_eq!(everything(folder.path()), [""; 0]);
 }

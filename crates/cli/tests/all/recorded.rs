@@ -109,7 +109,7 @@ fn after(line: &str, word: &str) -> u64 {
 #[test]
 fn the_recorded_figures_are_the_captures() {
     let Some(capture) = capture() else { return };
-    let text = std::fs::read_to_string(repository("crates/cli/data/recorded_runs.toml"));
+    let text = std::fs::read_to_string(repository("crates/fidelity/data/recorded_runs.toml"));
     let data: toml::Table = text.expect("the data").parse().expect("TOML");
     let sets = data["set"].as_array().expect("sets");
     let mut compared = 0;

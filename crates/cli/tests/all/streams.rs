@@ -8,6 +8,32 @@ use std::fs;
 /// rt-app's traps are warnings: of a file with two equal keys it takes the last.
 const TWICE: &str = r#"{"tasks": {"a": {"run": 1000, "run": 2000, "sleep": 9000}}}"#;
 
+/// Goal: a program that reads a terminal does not wait there in silence.
+#[test]
+fn a_terminal_is_not_waited_for() {
+    let folder = folder();
+    let own = program(folder.path()).get_program().to_owned();
+    for words in [
+        "sim --platform hikey960 --policy linux-5.0 --workload - --duration 50ms",
+        "explain --platform hikey960 --policy linux-5.0 --workload - --duration 50ms",
+        "workload check -",
+        "report - -o page.html",
+    ] {
+        // `script` is of the packages that every Debian has; it runs a command on a terminal.
+        let mut on_terminal = std::process::Command::new("script");
+        let command = format!("{} {words}", own.to_str().expect("text"));
+        let on_terminal = on_terminal.current_dir(folder.path());
+        let on_terminal = on_terminal.args(["-q", "-e", "-c", &command, "/dev/null"]);
+        let output = on_terminal.stdin(std::process::Stdio::null()).output();
+        let output = output.expect("script");
+        assert_code(&output, 2);
+        let said = stdout(&output);
+        let expected = "standard input is a terminal; give it a file or a pipe, as `- < FILE`";
+        assert_eq!(said.matches("error:").count(), 1, "{words}: {said}");
+        assert!(said.contains(expected), "{words}: {said}");
+    }
+}
+
 /// Goal: standard output can go to a file and still be the result.
 #[test]
 fn warnings_go_to_standard_error() {

@@ -24,8 +24,9 @@ pub(super) fn read(
     let text = std::str::from_utf8(bytes)
         .map_err(|_| ImportError::wrong(file, "bytes that are no text", "LISA's plat_info"))?;
     let root = yaml::read(text).map_err(|error| {
-        let at = format!("{file}:{}", error.line);
-        ImportError::wrong(&at, error.problem, "LISA's plat_info")
+        let at = format!("{file}:{}:{}", error.line, error.column);
+        let problem = wakeplace_text::shorten(&error.problem);
+        ImportError::wrong(&at, problem, "LISA's plat_info, a file in YAML")
     })?;
     let info = root.get("platform-info").unwrap_or(&root);
     let conf = info.get("conf").unwrap_or(info);
@@ -226,7 +227,7 @@ impl View<'_> {
     fn named(&self) -> Option<Vec<&Yaml>> {
         let topology = self.conf.get("topology").and_then(|t| t.get("clusters"));
         match (self.conf.get("clusters"), topology) {
-            (Some(Yaml::Map(entries)), _) => Some(entries.iter().map(|(_, list)| list).collect()),
+            (Some(Yaml::Map(entries)), _) => Some(entries.values().collect()),
             (_, Some(Yaml::List(lists))) => Some(lists.iter().collect()),
             _ => None,
         }

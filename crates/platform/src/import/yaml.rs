@@ -1,12 +1,16 @@
-//! As much of YAML 1.2 as LISA's `plat_info` files use: block and flow collections, scalars, tags
-//! (left out), comments, block scalars. Anchors and several documents are refused.
+//! A YAML document as a tree, from the events of `saphyr-parser`. Tags are left out. Aliases are
+//! written out in full, so there is a limit on what they add: nine lines of aliases can stand for
+//! a billion values.
+
+use saphyr_parser::{Event, Marker, Parser, ScalarStyle};
+use std::collections::BTreeMap;
 
 /// A value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Yaml {
     Scalar(String),
     List(Vec<Yaml>),
-    Map(Vec<(String, Yaml)>),
+    Map(BTreeMap<String, Yaml>),
     Nothing,
 }
 
@@ -14,7 +18,7 @@ impl Yaml {
     /// The value of a key.
     pub(super) fn get(&self, key: &str) -> Option<&Yaml> {
         match self {
-            Self::Map(entries) => entries.iter().find(|(own, _)| own == key).map(|(_, v)| v),
+            Self::Map(entries) => entries.get(key),
             _ => None,
         }
     }
@@ -40,480 +44,241 @@ impl Yaml {
     }
 }
 
-/// What is wrong, and in which line (from 1).
+/// What is wrong, and where (both from 1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct YamlError {
     pub(super) line: usize,
-    pub(super) problem: &'static str,
+    pub(super) column: usize,
+    pub(super) problem: String,
 }
 
-/// Deepest nesting.
+/// Deepest nesting, that of aliases included: what walks the tree calls itself.
 const MAX_DEPTH: usize = 32;
 
-/// A line without its comment; empty ones are left out.
-#[derive(Clone, Copy, Debug)]
-struct Line<'a> {
-    number: usize,
-    indent: usize,
-    text: &'a str,
-}
+/// Most bytes of memory, about, of the copies for anchors and aliases.
+const MAX_COPIED_BYTES: usize = 16 << 20;
+
+/// The key whose maps are taken into the map that has it, as of YAML 1.1.
+const MERGE: &str = "<<";
 
 /// Reads a document.
 pub(super) fn read(text: &str) -> Result<Yaml, YamlError> {
-    let mut parser = Parser {
-        lines: text.lines().collect(),
-        next: 0,
-        pending: None,
+    let mut tree = Builder::default();
+    for event in Parser::new_from_str(text) {
+        let (event, span) = event.map_err(|error| wrong(text, *error.marker(), error.info()))?;
+        tree.take(event)
+            .map_err(|problem| wrong(text, span.start, &problem))?;
+    }
+    Ok(tree.root.unwrap_or(Yaml::Nothing))
+}
+
+/// What is found at the end of a file is said of its last line, not of one that is not there.
+fn wrong(text: &str, at: Marker, problem: &str) -> YamlError {
+    let last = text.lines().count().max(1);
+    let (line, column) = match at.line() > last {
+        true => (last, text.lines().last().unwrap_or("").chars().count()),
+        false => (at.line(), at.col()),
     };
-    if parser.peek()?.is_some_and(|line| line.text == "---") {
-        parser.next += 1;
-    }
-    let value = match parser.peek()? {
-        Some(line) => parser.block(line.indent, 0)?,
-        None => Yaml::Nothing,
-    };
-    match parser.peek()? {
-        Some(line) => Err(line.wrong("a line that belongs to nothing before it")),
-        None => Ok(value),
+    YamlError {
+        line,
+        column: column + 1,
+        problem: problem.to_owned(),
     }
 }
 
-impl Line<'_> {
-    fn wrong(&self, problem: &'static str) -> YamlError {
-        YamlError {
-            line: self.number,
-            problem,
-        }
-    }
+/// A value with what it takes to write it out once more.
+#[derive(Clone, Debug)]
+struct Node {
+    value: Yaml,
+    /// Levels below it.
+    height: usize,
+    /// Its memory, about.
+    bytes: usize,
 }
 
-struct Parser<'a> {
-    lines: Vec<&'a str>,
-    next: usize,
-    /// What is left of a line of which `- ` was taken, at its column.
-    pending: Option<Line<'a>>,
+/// A collection that is not yet at its end.
+struct Open {
+    anchor: usize,
+    height: usize,
+    bytes: usize,
+    kind: Kind,
 }
 
-impl<'a> Parser<'a> {
-    /// The next line with content.
-    fn peek(&mut self) -> Result<Option<Line<'a>>, YamlError> {
-        if self.pending.is_some() {
-            return Ok(self.pending);
-        }
-        while let Some(raw) = self.lines.get(self.next) {
-            let number = self.next + 1;
-            let text = without_comment(raw).trim_end();
-            let indent = text.len() - text.trim_start_matches(' ').len();
-            let text = &text[indent..];
-            if text.starts_with('\t') {
-                return Err(YamlError {
-                    line: number,
-                    problem: "a tab at the beginning",
-                });
-            }
-            if !text.is_empty() {
-                return Ok(Some(Line {
-                    number,
-                    indent,
-                    text,
-                }));
-            }
-            self.next += 1;
-        }
-        Ok(None)
-    }
-
-    fn take(&mut self) {
-        self.pending = None;
-        self.next += 1;
-    }
-
-    /// The collection or scalar whose lines begin at this column.
-    fn block(&mut self, indent: usize, depth: usize) -> Result<Yaml, YamlError> {
-        let Some(line) = self.peek()? else {
-            return Ok(Yaml::Nothing);
-        };
-        if depth > MAX_DEPTH {
-            return Err(line.wrong("too many levels"));
-        }
-        if line.text == "-" || line.text.starts_with("- ") {
-            return self.sequence(indent, depth);
-        }
-        if split_key(line.text).is_some() {
-            return self.mapping(indent, depth);
-        }
-        self.take();
-        self.value(line, line.text, indent, depth)
-    }
-
-    fn sequence(&mut self, indent: usize, depth: usize) -> Result<Yaml, YamlError> {
-        let mut items = Vec::new();
-        while let Some(line) = self.peek()? {
-            let is_item = line.text == "-" || line.text.starts_with("- ");
-            if line.indent != indent || !is_item {
-                break;
-            }
-            let rest = line.text[1..].trim_start();
-            if rest.is_empty() {
-                self.take();
-                items.push(self.below(indent, depth)?);
-                continue;
-            }
-            // What follows stands at its own column, as a block of its own.
-            let column = indent + line.text.len() - rest.len();
-            self.pending = Some(Line {
-                number: line.number,
-                indent: column,
-                text: rest,
-            });
-            items.push(self.block(column, depth + 1)?);
-        }
-        Ok(Yaml::List(items))
-    }
-
-    fn mapping(&mut self, indent: usize, depth: usize) -> Result<Yaml, YamlError> {
-        let mut entries: Vec<(String, Yaml)> = Vec::new();
-        while let Some(line) = self.peek()? {
-            if line.indent != indent {
-                break;
-            }
-            let Some((key, rest)) = split_key(line.text) else {
-                return Err(line.wrong("no `key: value`"));
-            };
-            let key = unquoted(key).to_owned();
-            self.take();
-            let rest = untagged(rest);
-            let value = match rest {
-                "" => self.below_key(indent, depth)?,
-                _ => self.value(line, rest, indent, depth)?,
-            };
-            entries.push((key, value));
-        }
-        match self.peek()? {
-            Some(line) if line.indent > indent => Err(line.wrong("a line too far to the right")),
-            _ => Ok(Yaml::Map(entries)),
-        }
-    }
-
-    /// What stands below a line, farther to the right.
-    fn below(&mut self, indent: usize, depth: usize) -> Result<Yaml, YamlError> {
-        match self.peek()? {
-            Some(line) if line.indent > indent => self.block(line.indent, depth + 1),
-            _ => Ok(Yaml::Nothing),
-        }
-    }
-
-    /// The same below a key, where a list may stand in the key's own column.
-    fn below_key(&mut self, indent: usize, depth: usize) -> Result<Yaml, YamlError> {
-        match self.peek()? {
-            Some(line)
-                if line.indent == indent && (line.text == "-" || line.text.starts_with("- ")) =>
-            {
-                self.sequence(indent, depth + 1)
-            }
-            _ => self.below(indent, depth),
-        }
-    }
-
-    /// A value that begins in a line: a block scalar, a flow collection (over several lines), text.
-    fn value(
-        &mut self,
-        line: Line<'a>,
-        text: &'a str,
-        indent: usize,
-        depth: usize,
-    ) -> Result<Yaml, YamlError> {
-        match text.as_bytes().first() {
-            Some(b'|' | b'>') => Ok(Yaml::Scalar(self.literal(indent))),
-            Some(b'[' | b'{') => {
-                let mut whole = text.to_owned();
-                let mut brackets = Brackets::default();
-                brackets.pass(text);
-                while brackets.open > 0 {
-                    let Some(next) = self.peek()? else {
-                        return Err(line.wrong("a list or map without an end"));
-                    };
-                    whole.push(' ');
-                    whole.push_str(next.text);
-                    brackets.pass(next.text);
-                    self.take();
-                }
-                let wrong = |problem| line.wrong(problem);
-                let mut flow = Flow { rest: &whole };
-                let value = flow.value(depth).map_err(wrong)?;
-                match flow.rest.trim().is_empty() {
-                    true => Ok(value),
-                    false => Err(wrong("text behind a list or map")),
-                }
-            }
-            Some(b'&' | b'*') => Err(line.wrong("an anchor, which is not read")),
-            _ => Ok(Yaml::Scalar(unquoted(text).to_owned())),
-        }
-    }
-
-    /// The lines of a block scalar: all that stand farther right than its key.
-    fn literal(&mut self, indent: usize) -> String {
-        let mut text = String::new();
-        while let Some(raw) = self.lines.get(self.next) {
-            let content = raw.trim_start_matches(' ');
-            if !content.trim().is_empty() && raw.len() - content.len() <= indent {
-                break;
-            }
-            text.push_str(content);
-            text.push('\n');
-            self.next += 1;
-        }
-        text
-    }
+enum Kind {
+    List(Vec<Yaml>),
+    Map {
+        entries: BTreeMap<String, Yaml>,
+        /// Maps of the key `<<`, in the order in which they count.
+        merged: Vec<Yaml>,
+        /// The key whose value comes next.
+        key: Option<String>,
+    },
 }
 
-/// A flow collection.
-struct Flow<'a> {
-    rest: &'a str,
-}
-
-impl Flow<'_> {
-    fn value(&mut self, depth: usize) -> Result<Yaml, &'static str> {
-        if depth > MAX_DEPTH {
-            return Err("too many levels");
-        }
-        self.rest = untagged(self.rest.trim_start());
-        match self.rest.as_bytes().first() {
-            Some(b'[') => self.items(b']', depth),
-            Some(b'{') => self.items(b'}', depth),
-            _ => Ok(Yaml::Scalar(self.scalar())),
-        }
-    }
-
-    fn scalar(&mut self) -> String {
-        let quote = self.rest.chars().next().filter(|c| matches!(c, '"' | '\''));
-        let end = match quote {
-            Some(quote) => self.rest[1..]
-                .find(quote)
-                .map_or(self.rest.len(), |at| at + 2),
-            None => {
-                let ends = |(at, c): (usize, char)| {
-                    let stop = matches!(c, ',' | ']' | '}' | '[' | '{');
-                    let key =
-                        c == ':' && !self.rest[at + 1..].starts_with(|c: char| !c.is_whitespace());
-                    (stop || key).then_some(at)
-                };
-                let found = self.rest.char_indices().find_map(ends);
-                found.unwrap_or(self.rest.len())
-            }
-        };
-        let (text, rest) = self.rest.split_at(end);
-        self.rest = rest;
-        unquoted(text.trim()).to_owned()
-    }
-
-    fn items(&mut self, close: u8, depth: usize) -> Result<Yaml, &'static str> {
-        self.rest = &self.rest[1..];
-        let (mut list, mut map) = (Vec::new(), Vec::new());
-        loop {
-            self.rest = self.rest.trim_start();
-            match self.rest.as_bytes().first() {
-                Some(byte) if *byte == close => {
-                    self.rest = &self.rest[1..];
-                    break;
-                }
-                Some(b',') => self.rest = &self.rest[1..],
-                Some(b']' | b'}') | None => return Err("a list or map with another end"),
-                Some(_) => {
-                    let before = self.rest.len();
-                    let value = self.value(depth + 1)?;
-                    if self.rest.len() == before {
-                        return Err("a `:` where an entry of a list or map is expected");
-                    }
-                    self.rest = self.rest.trim_start();
-                    if close == b'}' {
-                        let Some(rest) = self.rest.strip_prefix(':') else {
-                            return Err("a map with an entry that is no `key: value`");
-                        };
-                        self.rest = rest;
-                        let Yaml::Scalar(key) = value else {
-                            return Err("a map whose key is no text");
-                        };
-                        map.push((key, self.value(depth + 1)?));
-                    } else {
-                        list.push(value);
-                    }
-                }
-            }
-        }
-        Ok(if close == b'}' {
-            Yaml::Map(map)
-        } else {
-            Yaml::List(list)
-        })
-    }
-}
-
-/// Brackets outside quotes that are open.
 #[derive(Default)]
-struct Brackets {
-    open: i64,
-    quote: Option<char>,
+struct Builder {
+    open: Vec<Open>,
+    /// Values that have an anchor, by its number; those that are not at their end are not here.
+    anchored: BTreeMap<usize, Node>,
+    /// What was copied for anchors and aliases.
+    copied_bytes: usize,
+    documents: usize,
+    root: Option<Yaml>,
 }
 
-impl Brackets {
-    fn pass(&mut self, text: &str) {
-        for c in text.chars() {
-            match (self.quote, c) {
-                (Some(quote), c) if quote == c => self.quote = None,
-                (Some(_), _) => {}
-                (None, '"' | '\'') => self.quote = Some(c),
-                (None, '[' | '{') => self.open += 1,
-                (None, ']' | '}') => self.open -= 1,
-                _ => {}
+impl Builder {
+    fn take(&mut self, event: Event<'_>) -> Result<(), String> {
+        match event {
+            Event::DocumentStart(_) => {
+                self.documents += 1;
+                if self.documents > 1 {
+                    return Err("a second document".to_owned());
+                }
             }
+            Event::Scalar(text, style, anchor, _) => self.add(scalar(&text, style), anchor)?,
+            Event::Alias(anchor) => {
+                let node = self.alias(anchor)?;
+                self.add(node, 0)?;
+            }
+            Event::SequenceStart(anchor, _) => self.begin(anchor, Kind::List(Vec::new()))?,
+            Event::MappingStart(anchor, _) => {
+                let kind = Kind::Map {
+                    entries: BTreeMap::new(),
+                    merged: Vec::new(),
+                    key: None,
+                };
+                self.begin(anchor, kind)?;
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.end()?,
+            Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
         }
+        Ok(())
     }
-}
 
-/// `key` and what follows the colon.
-fn split_key(text: &str) -> Option<(&str, &str)> {
-    let quoted = text.chars().next().filter(|c| matches!(c, '"' | '\''));
-    let from = match quoted {
-        Some(quote) => text[1..].find(quote)? + 2,
-        None if text.starts_with(['[', '{']) => return None,
-        None => 0,
-    };
-    let ends = |(at, _): &(usize, &str)| {
-        let after = &text[from + at + 1..];
-        after.is_empty() || after.starts_with(' ')
-    };
-    let (at, _) = text[from..].match_indices(':').find(ends)?;
-    Some((text[..from + at].trim(), text[from + at + 1..].trim_start()))
-}
-
-/// Without a tag such as `!call:name`.
-fn untagged(text: &str) -> &str {
-    match text.strip_prefix('!') {
-        Some(tag) => tag
-            .split_once(' ')
-            .map_or("", |(_, rest)| rest.trim_start()),
-        None => text,
+    /// The value of an anchor, once more.
+    fn alias(&mut self, anchor: usize) -> Result<Node, String> {
+        let Some(node) = self.anchored.get(&anchor) else {
+            return Err("an alias inside of the value that it stands for".to_owned());
+        };
+        copy(node, &mut self.copied_bytes)
     }
-}
 
-fn unquoted(text: &str) -> &str {
-    for quote in ['"', '\''] {
-        let inner = text
-            .strip_prefix(quote)
-            .and_then(|rest| rest.strip_suffix(quote));
-        if let Some(inner) = inner {
-            return inner;
+    fn begin(&mut self, anchor: usize, kind: Kind) -> Result<(), String> {
+        if self.open.len() >= MAX_DEPTH {
+            return Err(too_deep());
         }
+        self.open.push(Open {
+            anchor,
+            height: 0,
+            bytes: size_of::<Node>(),
+            kind,
+        });
+        Ok(())
     }
-    text
+
+    fn end(&mut self) -> Result<(), String> {
+        let Some(open) = self.open.pop() else {
+            return Ok(());
+        };
+        let value = match open.kind {
+            Kind::List(items) => Yaml::List(items),
+            Kind::Map {
+                mut entries,
+                merged,
+                ..
+            } => {
+                for map in merged {
+                    merge(&mut entries, map)?;
+                }
+                Yaml::Map(entries)
+            }
+        };
+        let node = Node {
+            value,
+            height: open.height + 1,
+            bytes: open.bytes,
+        };
+        self.add(node, open.anchor)
+    }
+
+    /// Puts a value into what is open.
+    fn add(&mut self, node: Node, anchor: usize) -> Result<(), String> {
+        if self.open.len() + node.height > MAX_DEPTH {
+            return Err(too_deep());
+        }
+        if anchor > 0 {
+            let kept = copy(&node, &mut self.copied_bytes)?;
+            self.anchored.insert(anchor, kept);
+        }
+        let Some(open) = self.open.last_mut() else {
+            self.root = Some(node.value);
+            return Ok(());
+        };
+        open.height = open.height.max(node.height);
+        open.bytes = open.bytes.saturating_add(node.bytes);
+        match &mut open.kind {
+            Kind::List(items) => items.push(node.value),
+            Kind::Map {
+                entries,
+                merged,
+                key,
+            } => match (key.take(), node.value) {
+                (None, Yaml::Scalar(text)) => *key = Some(text),
+                (None, Yaml::Nothing) => *key = Some(String::new()),
+                (None, _) => return Err("a map whose key is no text".to_owned()),
+                (Some(key), value) if key == MERGE => merged.push(value),
+                (Some(key), value) => {
+                    if entries.contains_key(&key) {
+                        let key = wakeplace_text::shorten(&key);
+                        return Err(format!("`{key}` for the second time"));
+                    }
+                    entries.insert(key, value);
+                }
+            },
+        }
+        Ok(())
+    }
 }
 
-/// A comment begins at a `#` at the front or behind a blank, outside quotes.
-fn without_comment(line: &str) -> &str {
-    let (mut quote, mut before) = (None, ' ');
-    for (at, c) in line.char_indices() {
-        match (quote, c) {
-            (Some(q), c) if q == c => quote = None,
-            (Some(_), _) => {}
-            (None, '"' | '\'') if before.is_whitespace() || before == '[' => quote = Some(c),
-            (None, '#') if before.is_whitespace() => return &line[..at],
-            _ => {}
-        }
-        before = c;
+/// A copy, which counts.
+fn copy(node: &Node, copied_bytes: &mut usize) -> Result<Node, String> {
+    *copied_bytes = copied_bytes.saturating_add(node.bytes);
+    if *copied_bytes > MAX_COPIED_BYTES {
+        let most = MAX_COPIED_BYTES >> 20;
+        return Err(format!("anchors and aliases for more than {most} MiB"));
     }
-    line
+    Ok(node.clone())
+}
+
+/// Adds the entries of a map, or of a list of maps, whose keys are not there yet.
+fn merge(entries: &mut BTreeMap<String, Yaml>, from: Yaml) -> Result<(), String> {
+    match from {
+        Yaml::Map(map) => {
+            for (key, value) in map {
+                entries.entry(key).or_insert(value);
+            }
+            Ok(())
+        }
+        Yaml::List(maps) => maps.into_iter().try_for_each(|map| merge(entries, map)),
+        _ => Err(format!("`{MERGE}` of what is no map")),
+    }
+}
+
+fn scalar(text: &str, style: ScalarStyle) -> Node {
+    let nothing = style == ScalarStyle::Plain && matches!(text, "" | "~" | "null");
+    Node {
+        value: match nothing {
+            true => Yaml::Nothing,
+            false => Yaml::Scalar(text.to_owned()),
+        },
+        height: 0,
+        bytes: size_of::<Node>() + text.len(),
+    }
+}
+
+fn too_deep() -> String {
+    format!("more than {MAX_DEPTH} levels")
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The forms that occur in LISA's own files (doc/traces/plat_info.yml and the tests' one).
-    #[test]
-    fn the_forms_of_plat_info() {
-        let text = concat!(
-            "# a comment\n",
-            "platform-info:\n",
-            "    conf:\n",
-            "        abi: arm64 # behind\n",
-            "        cpu-capacities:\n",
-            "            writeable: false\n",
-            "            orig:\n",
-            "                0: 446\n",
-            "        freq-domains:\n",
-            "        -   - 0\n",
-            "            - 3\n",
-            "        - [1, 2]\n",
-            "        freqs: {0: [1, 2], big: [\n",
-            "                3,\n",
-            "                4\n",
-            "            ]}\n",
-            "        kernel:\n",
-            "            config: !call:devlib.target.TypedKernelConfig.from_str\n",
-            "                text: |\n",
-            "                    CONFIG_HZ=250\n",
-            "                    # no comment\n",
-            "        name: 'juno-r0'\n",
-        );
-        let read = read(text).expect("YAML");
-        let conf = read
-            .get("platform-info")
-            .and_then(|info| info.get("conf"))
-            .expect("conf");
-        assert_eq!(conf.get("abi").and_then(Yaml::text), Some("arm64"));
-        assert_eq!(conf.get("name").and_then(Yaml::text), Some("juno-r0"));
-        let orig = conf.get("cpu-capacities").and_then(|c| c.get("orig"));
-        assert_eq!(
-            orig.and_then(|o| o.get("0")).and_then(Yaml::number),
-            Some(446)
-        );
-        let numbers = |list: &Yaml| -> Vec<u64> {
-            list.list()
-                .unwrap_or_default()
-                .iter()
-                .filter_map(Yaml::number)
-                .collect()
-        };
-        let domains = conf
-            .get("freq-domains")
-            .and_then(Yaml::list)
-            .expect("a list");
-        assert_eq!(
-            domains.iter().map(numbers).collect::<Vec<_>>(),
-            [[0, 3], [1, 2]]
-        );
-        let big = conf.get("freqs").and_then(|f| f.get("big")).expect("big");
-        assert_eq!(numbers(big), [3, 4]);
-        let config = conf.get("kernel").and_then(|k| k.get("config"));
-        let text = config.and_then(|c| c.get("text")).and_then(Yaml::text);
-        assert_eq!(text, Some("CONFIG_HZ=250\n# no comment\n"));
-    }
-
-    #[test]
-    fn what_is_no_yaml_is_refused_with_its_line() {
-        for (text, line) in [
-            ("a: 1\n  b: 2", 2),
-            ("a: [1, 2", 1),
-            ("a: &x 1", 1),
-            ("a: {1]}", 1),
-            ("a: [: ]", 1),
-            ("a: [b: c]", 1),
-            ("a: {: c}", 1),
-            ("\ta: 1", 1),
-            ("a: 1\nb", 2),
-        ] {
-            assert_eq!(
-                read(text).map_err(|error| error.line),
-                Err(line),
-                "{text:?}"
-            );
-        }
-        let deep = "[".repeat(100_000) + &"]".repeat(100_000);
-        assert!(read(&format!("a: {deep}")).is_err());
-        let deep: String = (0..2000)
-            .map(|at| format!("{}a:\n", " ".repeat(at)))
-            .collect();
-        assert!(read(&deep).is_err());
-    }
-}
+mod tests;

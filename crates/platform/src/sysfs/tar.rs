@@ -1,138 +1,240 @@
-//! The files of a tar archive, in memory: POSIX.1-1988 headers as every tar writes them, with the
-//! long names of GNU tar and of pax. Links are left out: nothing that is read stands behind one.
+//! The files of a tar archive, in memory. Links are left out: nothing that is read stands behind
+//! one. The `tar` crate keeps names of any length, so the archive is read through a budget.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io::{self, Read};
+use tar::{Archive, Entry, EntryType};
 
-const BLOCK: usize = 512;
 /// Most entries: 1024 CPUs have some 60 files each.
 const MAX_ENTRIES: usize = 200_000;
-/// Most bytes that are kept, and of names.
+/// Most bytes that are kept.
 const MAX_KEPT_BYTES: u64 = 256 << 20;
-const MAX_NAME_BYTES: u64 = 4096;
+/// Most bytes of headers between two files: a long name of either kind and a long link.
+const MAX_HEADER_BYTES: u64 = 16 << 10;
 
 /// The files by path without `./` at the front; of each at most one byte more than `limit`.
 pub(super) fn files(
-    mut from: impl Read,
+    from: impl Read,
     limit: u64,
 ) -> Result<BTreeMap<String, Option<Vec<u8>>>, String> {
+    let budget = Budget::default();
+    let mut archive = Archive::new(Metered {
+        from,
+        budget: &budget,
+    });
+    budget.left.set(MAX_HEADER_BYTES);
+    let entries = archive.entries().map_err(|error| error.to_string())?;
     let mut files = BTreeMap::new();
-    let mut long_name = None;
-    let (mut kept, mut entries) = (0, 0);
-    let mut header = [0; BLOCK];
-    while next_header(&mut from, &mut header)? {
-        entries += 1;
-        if entries > MAX_ENTRIES {
+    let (mut kept, mut count) = (0, 0);
+    for entry in entries {
+        let mut entry = entry.map_err(|error| budget.why(&error))?;
+        count += 1;
+        if count > MAX_ENTRIES {
             return Err(format!("it has more than {MAX_ENTRIES} entries"));
         }
-        let size = size(&header)?;
-        let sort = header[156];
-        if matches!(sort, b'L' | b'x') {
-            let text = content(&mut from, size, MAX_NAME_BYTES)?;
-            long_name = match sort {
-                b'L' => Some(text_of(&text)),
-                _ => pax_path(&text).or(long_name),
-            };
-            continue;
-        }
-        let name = long_name.take().unwrap_or_else(|| own_name(&header));
+        let kind = entry.header().entry_type();
+        let stored = stored(&entry)?;
+        budget.left.set(stored.saturating_add(MAX_HEADER_BYTES));
+        let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         let name = name.trim_start_matches("./").trim_matches('/').to_owned();
-        match sort {
-            0 | b'0' => {
-                let bytes = content(&mut from, size, limit + 1)?;
+        match kind {
+            EntryType::Regular => {
+                let bytes = content(&mut entry, stored, limit + 1)?;
                 kept += bytes.len() as u64;
                 if kept > MAX_KEPT_BYTES {
                     return Err(format!("its files have more than {MAX_KEPT_BYTES} bytes"));
                 }
                 files.insert(name, Some(bytes));
             }
-            b'5' => {
+            EntryType::Directory => {
                 files.insert(name, None);
             }
-            _ => drop(content(&mut from, size, 0)?),
+            _ => {}
         }
     }
     Ok(files)
 }
 
-/// The next header; false at the end (a block of zeros, or nothing).
-fn next_header(from: &mut impl Read, header: &mut [u8; BLOCK]) -> Result<bool, String> {
-    let mut got = 0;
-    while got < BLOCK {
-        match from.read(&mut header[got..]) {
-            Ok(0) if got == 0 => return Ok(false),
-            Ok(0) => return Err("it ends inside a header".to_owned()),
-            Ok(count) => got += count,
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error.to_string()),
+/// What an entry takes in the archive. A sparse file is longer, and is not read.
+fn stored(entry: &Entry<'_, impl Read>) -> Result<u64, String> {
+    match entry.header().entry_type() {
+        EntryType::Regular => Ok(entry.size()),
+        _ => entry.header().entry_size().map_err(|error| damaged(&error)),
+    }
+}
+
+/// The first bytes of a file.
+fn content(entry: &mut impl Read, size: u64, keep: u64) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let kept = keep.min(size);
+    let read = entry.take(kept).read_to_end(&mut bytes);
+    read.map_err(|error| error.to_string())?;
+    match bytes.len() as u64 == kept {
+        true => Ok(bytes),
+        false => Err(CUT_SHORT.to_owned()),
+    }
+}
+
+const CUT_SHORT: &str = "it ends inside a file or header";
+
+fn damaged(error: &io::Error) -> String {
+    let why = wakeplace_text::shorten(&error.to_string());
+    format!("it is no tar archive ({why})")
+}
+
+/// What may still be read, and how reading ended.
+#[derive(Default)]
+struct Budget {
+    left: Cell<u64>,
+    spent: Cell<bool>,
+    failed: Cell<bool>,
+    at_end: Cell<bool>,
+}
+
+impl Budget {
+    /// Why there is no next entry: the crate's own message says it least well for a file that was
+    /// cut short.
+    fn why(&self, error: &io::Error) -> String {
+        if self.spent.get() {
+            return format!("a name or header has more than {MAX_HEADER_BYTES} bytes");
+        }
+        match (self.failed.get(), self.at_end.get()) {
+            (true, _) => error.to_string(),
+            (false, true) => CUT_SHORT.to_owned(),
+            (false, false) => damaged(error),
         }
     }
-    if header.iter().all(|byte| *byte == 0) {
-        return Ok(false);
-    }
-    // The sum is taken with blanks in its own place.
-    let sum: u64 = (0..BLOCK)
-        .map(|at| match at {
-            148..156 => u64::from(b' '),
-            _ => u64::from(header[at]),
-        })
-        .sum();
-    match octal(&header[148..156]) {
-        Some(stated) if stated == sum => Ok(true),
-        _ => Err("it is no tar archive (a header's check sum is wrong)".to_owned()),
-    }
 }
 
-fn size(header: &[u8; BLOCK]) -> Result<u64, String> {
-    octal(&header[124..136]).ok_or_else(|| "an entry's size is no number".to_owned())
+struct Metered<'a, R> {
+    from: R,
+    budget: &'a Budget,
 }
 
-/// Octal digits up to a blank or zero.
-fn octal(field: &[u8]) -> Option<u64> {
-    let text = text_of(field);
-    let text = text.trim();
-    match text {
-        "" => Some(0),
-        _ => u64::from_str_radix(text, 8).ok(),
+impl<R: Read> Read for Metered<'_, R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let left = self.budget.left.get();
+        if left == 0 && !into.is_empty() {
+            self.budget.spent.set(true);
+            return Err(io::Error::other("more than the budget"));
+        }
+        let most = usize::try_from(left).unwrap_or(usize::MAX).min(into.len());
+        let got = self.from.read(&mut into[..most]);
+        match &got {
+            Ok(0) if most > 0 => self.budget.at_end.set(true),
+            Ok(count) => self.budget.left.set(left - *count as u64),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => self.budget.failed.set(true),
+        }
+        got
     }
 }
 
-fn text_of(bytes: &[u8]) -> String {
-    let end = bytes.iter().position(|byte| *byte == 0);
-    String::from_utf8_lossy(&bytes[..end.unwrap_or(bytes.len())]).into_owned()
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tar::{Builder, Header};
 
-fn own_name(header: &[u8; BLOCK]) -> String {
-    let name = text_of(&header[..100]);
-    let prefix = text_of(&header[345..500]);
-    let posix = &header[257..263] == b"ustar\0";
-    match posix && !prefix.is_empty() {
-        true => format!("{prefix}/{name}"),
-        false => name,
+    const LIMIT: u64 = 100;
+
+    fn header(kind: EntryType, size: u64) -> Header {
+        let mut header = Header::new_gnu();
+        header.set_entry_type(kind);
+        header.set_size(size);
+        header.set_mode(0o644);
+        header
     }
-}
 
-/// The `path` of a pax header: records of `LENGTH KEY=VALUE`.
-fn pax_path(text: &[u8]) -> Option<String> {
-    let text = String::from_utf8_lossy(text);
-    let mut records = text.lines().filter_map(|line| line.split_once(' '));
-    let path = records.find_map(|(_, record)| record.strip_prefix("path="))?;
-    Some(path.to_owned())
-}
-
-/// An entry's content, of which the first `keep` bytes are returned.
-fn content(from: &mut impl Read, size: u64, keep: u64) -> Result<Vec<u8>, String> {
-    let padded = size
-        .checked_next_multiple_of(BLOCK as u64)
-        .ok_or("an entry of impossible size")?;
-    let mut bytes = Vec::new();
-    let error = |error: std::io::Error| error.to_string();
-    let kept = keep.min(size);
-    from.take(kept).read_to_end(&mut bytes).map_err(error)?;
-    let rest = padded - kept;
-    let skipped = std::io::copy(&mut from.take(rest), &mut std::io::sink()).map_err(error)?;
-    if bytes.len() as u64 != kept || skipped != rest {
-        return Err("it ends inside a file".to_owned());
+    /// A folder, a file, one with a name of `name_bytes`, and a link.
+    fn archive(name_bytes: usize) -> Vec<u8> {
+        let mut builder = Builder::new(Vec::new());
+        let mut put = |kind, name: &str, bytes: &[u8]| {
+            let mut header = header(kind, bytes.len() as u64);
+            let put = builder.append_data(&mut header, name, bytes);
+            put.expect("an entry");
+        };
+        put(EntryType::Directory, "./a", b"");
+        put(EntryType::Regular, "./a/b", b"text");
+        put(
+            EntryType::Regular,
+            &"n/".repeat(name_bytes / 2),
+            &[b'x'; 600],
+        );
+        let mut link = header(EntryType::Symlink, 0);
+        builder
+            .append_link(&mut link, "c", "/dev/zero")
+            .expect("a link");
+        builder.into_inner().expect("an archive")
     }
-    Ok(bytes)
+
+    #[test]
+    fn files_folders_and_long_names() {
+        let read = files(&archive(400)[..], LIMIT).expect("an archive");
+        assert_eq!(read.len(), 3, "{read:?}");
+        assert_eq!(read["a"], None);
+        assert_eq!(read["a/b"].as_deref(), Some(&b"text"[..]));
+        let long = "n/".repeat(200);
+        let kept = read[long.trim_matches('/')].as_ref().expect("a file");
+        assert_eq!(kept.len() as u64, LIMIT + 1);
+        assert!(files(&b""[..], LIMIT).expect("nothing").is_empty());
+    }
+
+    #[test]
+    fn what_is_no_archive() {
+        let refused = |bytes: &[u8]| files(bytes, LIMIT).expect_err("refused");
+        assert!(refused(&[b'x'; 2000]).starts_with("it is no tar archive ("));
+        let whole = archive(40);
+        assert_eq!(refused(&whole[..700]), CUT_SHORT);
+        assert_eq!(refused(&whole[..1030]), CUT_SHORT);
+        assert!(refused(&archive(40_000)).contains("a name or header has more than"));
+    }
+
+    /// Goal: a size that the file does not have costs neither time nor memory.
+    #[test]
+    fn sizes_that_lie() {
+        for kind in [EntryType::Regular, EntryType::GNULongName, EntryType::Fifo] {
+            for size in [1 << 20, 1 << 40, u64::MAX >> 1, u64::MAX] {
+                let mut header = header(kind, size);
+                header.set_path("a").expect("a name");
+                header.set_cksum();
+                let mut bytes = header.as_bytes().to_vec();
+                bytes.extend([b'x'; 600]);
+                assert!(files(&bytes[..], LIMIT).is_err(), "{kind:?} {size}");
+            }
+        }
+        // A name without an end is not kept: the reader behind it would never end.
+        let mut header = header(EntryType::GNULongName, 1 << 40);
+        header.set_path("a").expect("a name");
+        header.set_cksum();
+        let endless = header.as_bytes().chain(io::repeat(b'x'));
+        let error = files(endless, LIMIT).expect_err("no end");
+        assert!(error.contains("a name or header has more than"), "{error}");
+    }
+
+    /// Goal: every beginning and every changed byte ends in files or in a message.
+    #[test]
+    fn damaged_archives() {
+        let whole = archive(300);
+        for end in 0..whole.len() {
+            let _ = files(&whole[..end], LIMIT);
+        }
+        for at in 0..whole.len() {
+            for value in [0, b'7', 0x7f, 0xff] {
+                let mut other = whole.clone();
+                other[at] = value;
+                let start = at / 512 * 512;
+                // With a sum that fits, so that the rest of the header is looked at.
+                if at % 512 < 148 || at % 512 >= 156 {
+                    let mut block = Header::new_old();
+                    block
+                        .as_mut_bytes()
+                        .copy_from_slice(&other[start..start + 512]);
+                    block.set_cksum();
+                    other[start..start + 512].copy_from_slice(block.as_bytes());
+                }
+                let _ = files(&other[..], LIMIT);
+            }
+        }
+    }
 }

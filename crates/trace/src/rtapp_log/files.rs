@@ -7,6 +7,11 @@ use wakeplace_files::{FileSet, WriteError};
 
 /// Text that waits to be written, bytes; then all of it is.
 const WAITING_BYTES: usize = 4 << 20;
+/// Most files: each fork of a thread has one, and a run can fork for ever.
+const MAX_FILES: usize = 10_000;
+/// Most text of one run, bytes: some 30 million lines. A loop whose passes take 1 us has as many in
+/// half a minute.
+const MAX_BYTES: u64 = 4 << 30;
 
 /// Why there are no logs.
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +24,17 @@ pub enum LogError {
     Name {
         /// The whole name.
         name: String,
+    },
+    /// The run logs without end.
+    #[error(
+        "the logs of this run have more than {files} files or {bytes} bytes; expected a shorter \
+         run (`--duration`)"
+    )]
+    TooMuch {
+        /// Most files.
+        files: usize,
+        /// Most bytes.
+        bytes: u64,
     },
 }
 
@@ -38,6 +54,24 @@ pub(super) struct Files {
     files: Vec<Pending>,
     waiting_bytes: usize,
     limit_bytes: usize,
+    bytes: u64,
+    most: Most,
+}
+
+/// What a run may log.
+#[derive(Clone, Copy, Debug)]
+struct Most {
+    files: usize,
+    bytes: u64,
+}
+
+impl Most {
+    fn exceeded(self) -> LogError {
+        LogError::TooMuch {
+            files: self.files,
+            bytes: self.bytes,
+        }
+    }
 }
 
 impl Files {
@@ -52,6 +86,11 @@ impl Files {
             files: Vec::new(),
             waiting_bytes: 0,
             limit_bytes: WAITING_BYTES,
+            bytes: 0,
+            most: Most {
+                files: MAX_FILES,
+                bytes: MAX_BYTES,
+            },
         })
     }
 
@@ -60,6 +99,9 @@ impl Files {
         if name.contains(['/', '\0']) {
             return Err(LogError::Name { name });
         }
+        if self.files.len() >= self.most.files {
+            return Err(self.most.exceeded());
+        }
         let text = Vec::new();
         self.files.push(Pending { name, text });
         Ok(self.files.len() - 1)
@@ -67,6 +109,10 @@ impl Files {
 
     /// Text for the end of a file.
     pub(super) fn append(&mut self, file: usize, text: &str) -> Result<(), LogError> {
+        self.bytes += text.len() as u64;
+        if self.bytes > self.most.bytes {
+            return Err(self.most.exceeded());
+        }
         self.files[file].text.extend_from_slice(text.as_bytes());
         self.waiting_bytes += text.len();
         if self.waiting_bytes > self.limit_bytes {
@@ -164,6 +210,40 @@ mod tests {
         let mut files = Files::create(folder.path(), |name| name == "a").expect("folder");
         let a = files.add("a".into()).expect("a");
         files.append(a, &"x".repeat(WAITING_BYTES + 1)).expect("a");
+        drop(files);
+        assert_eq!(names(folder.path()), [""; 0]);
+    }
+
+    /// Goal: a run that logs for ever, or forks for ever, ends in a message and leaves nothing.
+    #[test]
+    fn logs_have_an_end() {
+        let folder = tempfile::tempdir().expect("folder");
+        let open = || {
+            let mut files = Files::create(folder.path(), |_| true).expect("folder");
+            files.limit_bytes = 5;
+            files.most = Most {
+                files: 2,
+                bytes: 12,
+            };
+            files
+        };
+        let mut files = open();
+        let a = files.add("a".into()).expect("a");
+        files.append(a, "four").expect("four of twelve");
+        files.append(a, "four-and").expect("twelve of twelve");
+        let error = files.append(a, "\n").expect_err("thirteen");
+        assert!(
+            error
+                .to_string()
+                .contains("12 bytes; expected a shorter run")
+        );
+        drop(files);
+        let mut files = open();
+        for name in ["a", "b"] {
+            files.add(name.into()).expect("one of two");
+        }
+        let error = files.add("c".into()).expect_err("a third");
+        assert!(error.to_string().contains("more than 2 files"), "{error}");
         drop(files);
         assert_eq!(names(folder.path()), [""; 0]);
     }

@@ -128,10 +128,9 @@ fn strange_entries() {
     assert!(case(capacity, &zero).is_err());
 }
 
-/// Every beginning and every changed byte of an archive and of a device tree ends in a machine or
-/// in a message.
+/// Every beginning and every changed byte of a device tree ends in a machine or in a message.
 #[test]
-fn damaged_archives_and_device_trees() {
+fn damaged_device_trees() {
     use wakeplace_platform::fdt::{Node, Tree};
     let mut root = Node::new("");
     let mut cpus = Node::new("cpus");

@@ -419,6 +419,37 @@ fn a_plat_info_of_lisa() {
     }
 }
 
+/// Goal: anchors are read, and YAML's own errors have their place and what was expected.
+#[test]
+fn a_plat_info_with_anchors() {
+    for (wrong, expected) in [
+        (
+            "a: 1\nb: [x, *y]\n",
+            "x.yml:2:8: while parsing node, found unknown anchor; expected LISA's plat_info, a \
+             file in YAML",
+        ),
+        (
+            "a: &x [*x]",
+            "x.yml:1:8: an alias inside of the value that it stands for; expected LISA's \
+             plat_info, a file in YAML",
+        ),
+    ] {
+        let error = wakeplace_platform::import::plat_info(wrong.as_bytes(), "x.yml");
+        assert_eq!(error.expect_err(wrong).to_string(), expected);
+    }
+    // Anchors, as tools that write YAML make them of lists that are there twice.
+    let shared = concat!(
+        "cpus-count: 4\n",
+        "freq-domains: [[0, 1], [2, 3]]\n",
+        "freqs: {0: &points [450000, 850000], 2: *points}\n",
+    );
+    let shared =
+        wakeplace_platform::import::plat_info(shared.as_bytes(), "x.yml").expect("a machine");
+    let domains = &shared.platform.freq_domains;
+    assert_eq!(domains[0].opps, domains[1].opps);
+    assert_eq!(domains[1].opps[1].khz, 850_000);
+}
+
 /// This machine, whatever it is.
 #[test]
 fn this_machine_can_be_imported() {

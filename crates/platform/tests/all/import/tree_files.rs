@@ -67,22 +67,15 @@ impl Files {
 
     /// An archive with them: one file instead of thousands.
     pub(crate) fn archive(&self, name: &str) -> (tempfile::TempDir, PathBuf) {
-        let mut bytes = Vec::new();
+        let mut archive = tar::Builder::new(Vec::new());
         for (path, text) in &self.0 {
-            let mut header = [0; 512];
-            header[..path.len()].copy_from_slice(path.as_bytes());
-            let size = format!("{:011o}", text.len() + 1);
-            header[124..135].copy_from_slice(size.as_bytes());
-            header[156] = b'0';
-            header[148..156].fill(b' ');
-            let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
-            header[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
-            bytes.extend(header);
-            bytes.extend(text.as_bytes());
-            bytes.push(b'\n');
-            bytes.resize(bytes.len().next_multiple_of(512), 0);
+            let text = format!("{text}\n");
+            let mut header = tar::Header::new_gnu();
+            header.set_size(text.len() as u64);
+            let put = archive.append_data(&mut header, path, text.as_bytes());
+            put.expect("an entry");
         }
-        bytes.extend([0; 1024]);
+        let bytes = archive.into_inner().expect("an archive");
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join(format!("{name}.tar"));
         fs::write(&path, bytes).expect("an archive");

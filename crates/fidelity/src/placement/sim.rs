@@ -4,7 +4,7 @@ use super::agree::Wakeups;
 use super::rest::Rest;
 use super::sets::{Set, Step, TaskSpec, WARM_UP_NS};
 use super::{SetRun, TaskRun};
-use crate::failure::Failure;
+use crate::Error;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use wakeplace_engine::observe::Stop;
@@ -39,7 +39,7 @@ pub(crate) fn run(
     set: &Set,
     work_more_ns: &[i64],
     conditions: Conditions,
-) -> Result<SetRun, Failure> {
+) -> Result<SetRun, Error> {
     let start_ns = ASLEEP_NS + conditions.start_offset_ns;
     let workload = workload(set, work_more_ns, start_ns);
     let rest = Rest::read()?;
@@ -54,7 +54,7 @@ pub(crate) fn run(
         fork_ns: Some(rest.fork_ns),
         ..Options::default()
     };
-    wakeplace_engine::check(platform, policy, &workload, &options).map_err(Failure::input)?;
+    wakeplace_engine::check(platform, policy, &workload, &options).map_err(Error::input)?;
     let mut recorder = Recorder::new(set, start_ns);
     let report = wakeplace_engine::run(platform, policy, &workload, &options, &mut recorder);
     let reasons = report
@@ -192,7 +192,7 @@ impl Observer for Recorder<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::fidelity::sets;
+    use crate::placement::sets;
 
     #[test]
     fn a_run_says_where_each_job_began_and_ran() {

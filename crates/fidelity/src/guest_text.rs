@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 /// Begins a line that says what follows.
-pub(super) const SECTION: &str = "=== ";
+pub(crate) const SECTION: &str = "=== ";
 
 /// For scripts in a guest, after `t` is the folder of tracefs: `lost` prints counts of events that
 /// are missing, and nothing if none are.
-pub(super) const LOST: &str = "\
+pub(crate) const LOST: &str = "\
 lost() { cat $t/per_cpu/cpu*/stats | grep -E '^(overrun|dropped events): ' | grep -v ': 0$'; }
 ";
 
 /// The sections of what a script wrote, by their titles.
-pub(super) fn sections(text: &str) -> BTreeMap<&str, &str> {
+pub(crate) fn sections(text: &str) -> BTreeMap<&str, &str> {
     let mut found = BTreeMap::new();
     for part in text.split(SECTION).skip(1) {
         if let Some((title, body)) = part.split_once('\n') {
@@ -25,23 +25,23 @@ pub(super) fn sections(text: &str) -> BTreeMap<&str, &str> {
 /// One event of a trace in the kernel's text form:
 /// `NAME-TID [CPU] FLAGS SECONDS.MICROSECONDS: EVENT: FIELDS`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Line<'a> {
+pub(crate) struct Line<'a> {
     /// When, in whole microseconds, ns.
-    pub(super) time_ns: u64,
+    pub(crate) time_ns: u64,
     /// Where.
-    pub(super) cpu: u32,
+    pub(crate) cpu: u32,
     /// The thread that had the CPU; 0: none, it was idle.
-    pub(super) current: i32,
+    pub(crate) current: i32,
     /// In an interrupt, hard or soft: not on behalf of that thread.
-    pub(super) interrupt: bool,
+    pub(crate) interrupt: bool,
     /// What.
-    pub(super) event: &'a str,
+    pub(crate) event: &'a str,
     fields: &'a str,
 }
 
 impl<'a> Line<'a> {
     /// Reads a line; none if it is of another form, as comments are.
-    pub(super) fn parse(line: &'a str) -> Option<Self> {
+    pub(crate) fn parse(line: &'a str) -> Option<Self> {
         let (head, rest) = line.split_once(": ")?;
         let (event, _) = rest.split_once(':')?;
         let (head, time) = head.trim_end().rsplit_once(' ')?;
@@ -62,7 +62,7 @@ impl<'a> Line<'a> {
     }
 
     /// The value of a field, up to the next space.
-    pub(super) fn text(&self, key: &str) -> Option<&'a str> {
+    pub(crate) fn text(&self, key: &str) -> Option<&'a str> {
         let mut places = self.fields.match_indices(key);
         places.find_map(|(at, _)| {
             let own = self.fields[..at].ends_with(' ');
@@ -72,7 +72,7 @@ impl<'a> Line<'a> {
     }
 
     /// The same as a number.
-    pub(super) fn number(&self, key: &str) -> Option<i32> {
+    pub(crate) fn number(&self, key: &str) -> Option<i32> {
         self.text(key)?.parse().ok()
     }
 }

@@ -1,13 +1,13 @@
 //! What a guest's kernel runs beside the tasks, measured in a guest at rest.
 
-use crate::failure::Failure;
+use crate::Error;
 use serde::Deserialize;
 use wakeplace_platform::{CpuId, Housekeeping, HousekeepingThread, Platform, Source, Standing};
 
 /// The file within the repository, and its text.
 const FILE: (&str, &str) = (
-    "crates/cli/data/guest_at_rest.toml",
-    include_str!("../../../data/guest_at_rest.toml"),
+    "crates/fidelity/data/guest_at_rest.toml",
+    include_str!("../../data/guest_at_rest.toml"),
 );
 
 /// A guest at rest.
@@ -42,9 +42,9 @@ enum Per {
 
 impl Rest {
     /// Reads the file.
-    pub(crate) fn read() -> Result<Self, Failure> {
+    pub(crate) fn read() -> Result<Self, Error> {
         let (name, text) = FILE;
-        toml::from_str(text).map_err(|error| Failure::Input(format!("{name}: {error}")))
+        toml::from_str(text).map_err(|error| Error::Input(format!("{name}: {error}")))
     }
 
     /// The platform as a guest: these kernel threads instead of its own, as wall time, since all

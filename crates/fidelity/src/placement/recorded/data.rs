@@ -1,7 +1,7 @@
 //! The recorded runs: read from their file and checked.
 
 use super::super::sets::{Set, Step, TaskSpec, WARM_UP_NS};
-use crate::failure::Failure;
+use crate::Error;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use wakeplace_platform::Platform;
@@ -11,8 +11,8 @@ use wakeplace_text::{did_you_mean, split_toml_message, whereabouts};
 pub(crate) const WINDOW_NS: u64 = 10_000_000_000;
 /// The file within the repository, and its text.
 const FILE: (&str, &str) = (
-    "crates/cli/data/recorded_runs.toml",
-    include_str!("../../../../data/recorded_runs.toml"),
+    "crates/fidelity/data/recorded_runs.toml",
+    include_str!("../../../data/recorded_runs.toml"),
 );
 /// Shares have four decimals, so those of a task add up to 1 within this.
 const SUM_ERROR_MAX: f64 = 0.000_2;
@@ -288,24 +288,24 @@ impl Run {
 }
 
 /// The recorded runs of this project.
-pub(crate) fn recorded() -> Result<Recorded, Failure> {
+pub(crate) fn recorded() -> Result<Recorded, Error> {
     let (file, text) = FILE;
     parse(file, text)
 }
 
-fn parse(file: &str, text: &str) -> Result<Recorded, Failure> {
+fn parse(file: &str, text: &str) -> Result<Recorded, Error> {
     let recorded: Recorded = toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         let (line, column) = whereabouts(text.as_bytes(), at);
         let (problem, expected, hint) = split_toml_message(error.message(), FILE.0);
         let hint = did_you_mean(hint.as_deref());
-        Failure::Input(format!(
+        Error::Input(format!(
             "{file}:{line}:{column}: {problem}; {expected}{hint}"
         ))
     })?;
     recorded
         .check()
-        .map_err(|error| Failure::Input(format!("{file}: {error}")))?;
+        .map_err(|error| Error::Input(format!("{file}: {error}")))?;
     Ok(recorded)
 }
 
@@ -317,7 +317,7 @@ mod tests {
         let text = FILE.1.replacen(old, new, 1);
         assert_ne!(text, FILE.1, "{old} is not there");
         match parse("runs.toml", &text) {
-            Err(Failure::Input(message)) => message,
+            Err(Error::Input(message)) => message,
             other => panic!("{new}: {other:?}"),
         }
     }
@@ -426,7 +426,7 @@ mod tests {
             )
         };
         let text = format!("{text}\n{}", run(1));
-        let Err(Failure::Input(message)) = parse("runs.toml", &text) else {
+        let Err(Error::Input(message)) = parse("runs.toml", &text) else {
             panic!("one run was enough");
         };
         assert!(

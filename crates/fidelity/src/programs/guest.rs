@@ -3,8 +3,8 @@
 use super::Run;
 use super::list::{Program, RT_APP_FILE};
 use super::structure::Structure;
-use crate::commands::lab_trace::{LOST, SECTION, sections};
-use crate::failure::Failure;
+use crate::Error;
+use crate::guest_text::{LOST, SECTION, sections};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -55,13 +55,13 @@ pub(super) fn write_files(
     programs: &[&Program],
     repeats: u32,
     folder: &Path,
-) -> Result<Vec<PathBuf>, Failure> {
+) -> Result<Vec<PathBuf>, Error> {
     let write = |name: &str, text: &str| {
         let path = folder.join(name);
         std::fs::write(&path, text).map_err(|error| {
-            Failure::Environment(format!("{}: cannot be written: {error}", path.display()))
+            Error::Environment(format!("{}: cannot be written: {error}", path.display()))
         })?;
-        Ok::<_, Failure>(path)
+        Ok::<_, Error>(path)
     };
     Ok(vec![
         write(SCRIPT, &script(programs, repeats))?,
@@ -101,7 +101,7 @@ pub(super) fn runs(
     text: &str,
     programs: &[&Program],
     repeats: u32,
-) -> Result<Vec<Vec<Run>>, Failure> {
+) -> Result<Vec<Vec<Run>>, Error> {
     let sections = sections(text);
     let of = |program: &&Program| {
         let each = (1..=repeats).map(|repeat| run(&sections, program, repeat));
@@ -110,9 +110,9 @@ pub(super) fn runs(
     programs.iter().map(of).collect()
 }
 
-fn run(sections: &BTreeMap<&str, &str>, program: &Program, repeat: u32) -> Result<Run, Failure> {
+fn run(sections: &BTreeMap<&str, &str>, program: &Program, repeat: u32) -> Result<Run, Error> {
     let title = format!("{} {repeat}", program.key);
-    let failed = |why: &str| Failure::NoResult(format!("{title} in the guest: {why}"));
+    let failed = |why: &str| Error::NoResult(format!("{title} in the guest: {why}"));
     let part = |what: &str| {
         let name = format!("{what} {title}");
         let found = sections.get(name.as_str()).copied();
@@ -140,7 +140,7 @@ fn run(sections: &BTreeMap<&str, &str>, program: &Program, repeat: u32) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::programs::list;
+    use crate::programs::list;
 
     fn program(key: &str) -> &'static Program {
         list::chosen(&[key.to_owned()]).expect("known")[0]
@@ -183,7 +183,7 @@ mod tests {
         ] {
             let refused = runs(&text, &[program("sysbench-cpu")], 1).expect_err(what);
             assert!(
-                matches!(&refused, Failure::NoResult(why) if why.contains(what)),
+                matches!(&refused, Error::NoResult(why) if why.contains(what)),
                 "{refused:?}"
             );
         }

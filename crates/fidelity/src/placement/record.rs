@@ -1,21 +1,16 @@
 //! The guests of a measurement: booted, or read again from what an earlier one left.
 
 use super::plan::{Part, Plan};
-use super::{LIVE_POLICY, SetRun, guest, sets};
-use crate::args::LabFidelityArgs;
-use crate::commands::lab::failure;
-use crate::commands::lab_watch::Steps;
-use crate::failure::Failure;
-use crate::terminal::Terminal;
+use super::{LIVE_POLICY, Request, SetRun, guest, sets};
+use crate::{Error, Watch};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 use wakeplace_lab::outcome::Scheduler;
-use wakeplace_lab::run::{self, Request, Work};
-use wakeplace_lab::{Arch, Cache, Watch as _};
+use wakeplace_lab::run::{self, Work};
+use wakeplace_lab::{Arch, Cache};
 
 /// Under which scheduler a guest runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,17 +65,17 @@ pub(super) struct Recording {
 
 /// Records all guests, in their order, as many at a time as was asked for.
 pub(super) fn all<'a>(
-    args: &LabFidelityArgs,
+    request: &Request,
     boots: &[Boot<'a>],
-    terminal: Terminal,
-) -> Result<Vec<(Boot<'a>, Recording)>, Failure> {
+    watch: &dyn Watch,
+) -> Result<Vec<(Boot<'a>, Recording)>, Error> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(vec![None; boots.len()]);
     let failed = Mutex::new(None);
     let work = || loop {
         let at = next.fetch_add(1, Ordering::Relaxed);
         let Some(boot) = boots.get(at) else { return };
-        match recording(args, *boot, terminal) {
+        match recording(request, *boot, watch) {
             Ok(recording) => locked(&done)[at] = recording,
             Err(failure) => {
                 // The others end what they have begun.
@@ -90,7 +85,7 @@ pub(super) fn all<'a>(
         }
     };
     std::thread::scope(|scope| {
-        for _ in 0..args.jobs {
+        for _ in 0..request.jobs {
             scope.spawn(work);
         }
     });
@@ -109,11 +104,11 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn recording(
-    args: &LabFidelityArgs,
+    request: &Request,
     boot: Boot<'_>,
-    terminal: Terminal,
-) -> Result<Option<Recording>, Failure> {
-    let Some(text) = text(args, boot, terminal)? else {
+    watch: &dyn Watch,
+) -> Result<Option<Recording>, Error> {
+    let Some(text) = text(request, boot, watch)? else {
         return Ok(None);
     };
     let sets = &boot.part.sets;
@@ -127,38 +122,34 @@ fn recording(
 
 /// What the guest wrote: kept from an earlier run, or booted now. None for a start of which there
 /// is nothing where nothing is to be booted.
-fn text(
-    args: &LabFidelityArgs,
-    boot: Boot<'_>,
-    terminal: Terminal,
-) -> Result<Option<String>, Failure> {
+fn text(request: &Request, boot: Boot<'_>, watch: &dyn Watch) -> Result<Option<String>, Error> {
     let folder = |base: &Path| base.join(boot.to_string());
-    if let Some(base) = &args.from {
+    if let Some(base) = &request.from {
         let folder = folder(base);
         if boot.start > 0 && !folder.exists() {
-            terminal.warn(&format!("{boot}: it is not there and left out"));
+            watch.warn(&format!("{boot}: it is not there and left out"));
             return Ok(None);
         }
-        return kept(args, &folder, boot).map(Some);
+        return kept(request, &folder, boot).map(Some);
     }
-    let keep = args.keep.as_deref().map(folder);
-    match keep.as_deref().map(|folder| kept(args, folder, boot)) {
+    let keep = request.keep.as_deref().map(folder);
+    match keep.as_deref().map(|folder| kept(request, folder, boot)) {
         Some(Ok(text)) => {
-            terminal.detail(&format!("{boot}: kept from an earlier run"));
+            watch.detail(&format!("{boot}: kept from an earlier run"));
             Ok(Some(text))
         }
-        _ => booted(args, boot, keep, terminal).map(Some),
+        _ => booted(request, boot, keep, watch).map(Some),
     }
 }
 
 /// What an earlier run kept of this very guest, which came to its end.
-fn kept(args: &LabFidelityArgs, folder: &Path, boot: Boot<'_>) -> Result<String, Failure> {
+fn kept(request: &Request, folder: &Path, boot: Boot<'_>) -> Result<String, Error> {
     let path = folder.join("stdout");
-    let refused = |why: &str| Failure::Input(format!("{}: {why}", path.display()));
+    let refused = |why: &str| Error::Input(format!("{}: {why}", path.display()));
     let text = std::fs::read_to_string(&path).map_err(|error| refused(&error.to_string()))?;
     let offset_ns = sets::start_offset_ns(boot.start);
     let release = guest::release(&text).unwrap_or_default();
-    let wanted = args.kernel.as_deref().unwrap_or_default();
+    let wanted = request.kernel.as_deref().unwrap_or_default();
     let whole = guest::is_whole(&text, &boot.part.sets, offset_ns, boot.side);
     match whole && release.starts_with(wanted) {
         true => Ok(text),
@@ -169,17 +160,16 @@ fn kept(args: &LabFidelityArgs, folder: &Path, boot: Boot<'_>) -> Result<String,
 }
 
 fn booted(
-    args: &LabFidelityArgs,
+    request: &Request,
     boot: Boot<'_>,
     keep: Option<PathBuf>,
-    terminal: Terminal,
-) -> Result<String, Failure> {
+    watch: &dyn Watch,
+) -> Result<String, Error> {
     let (machine, sets) = (&boot.plan.machine, &boot.part.sets);
-    let lab = |error| failure(&error);
-    let cache = Cache::of_user().map_err(lab)?;
-    let scratch = cache.scratch().map_err(lab)?;
+    let cache = Cache::of_user()?;
+    let scratch = cache.scratch()?;
     let offset_ns = sets::start_offset_ns(boot.start);
-    let request = Request {
+    let guest = run::Request {
         arch: Arch::Arm64,
         machine: machine.clone(),
         scheduler: match boot.side {
@@ -188,9 +178,9 @@ fn booted(
                 policy: Some(LIVE_POLICY.to_owned()),
             },
         },
-        kernel: args.kernel.clone(),
+        kernel: request.kernel.clone(),
         icount: true,
-        timeout: Duration::from_nanos(args.timeout),
+        timeout: request.timeout,
         trace: false,
         work: Work::Command(guest::command(boot.side)),
         files: guest::write_files(sets, offset_ns, scratch.path())?,
@@ -198,18 +188,18 @@ fn booted(
         systemd: false,
         keep,
     };
-    let steps = Steps::start(terminal);
+    let steps = watch.steps();
     steps.step(&format!(
         "{boot}: {} sets, start {:.3} ms after a tick",
         sets.len(),
         offset_ns as f64 / 1e6
     ));
-    let result = run::run(&cache, &request, &steps);
+    let result = run::run(&cache, &guest, &*steps);
     drop(steps);
-    let result = result.map_err(lab)?;
+    let result = result?;
     match result.exit_code {
         0 => Ok(result.stdout),
-        code => Err(Failure::NoResult(format!(
+        code => Err(Error::NoResult(format!(
             "the sets in the guest {boot} ended with exit code {code}: {}",
             result.stderr.trim()
         ))),
@@ -219,14 +209,23 @@ fn booted(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::{ColorWhen, Verbosity};
-    use crate::commands::fidelity::plan::plans;
+    use crate::placement::plan::plans;
+
+    /// Nobody.
+    struct Nobody;
+
+    impl Watch for Nobody {
+        fn detail(&self, _: &str) {}
+        fn warn(&self, _: &str) {}
+        fn steps(&self) -> Box<dyn wakeplace_lab::Watch + '_> {
+            unreachable!("nothing is booted")
+        }
+    }
 
     #[test]
     fn a_guest_that_is_whole_is_not_booted_again() {
         let kept_folder = tempfile::tempdir().expect("a folder");
-        let words = ["--platform", "juno-r0", "--sets", "D"];
-        let args = LabFidelityArgs::parsed(&words);
+        let args = Request::of(&["juno-r0"], &["D"]);
         let plans = plans(&args).expect("a machine");
         let boot = |start| Boot {
             plan: &plans[0],
@@ -234,7 +233,7 @@ mod tests {
             side: Side::EnergyAware,
             start,
         };
-        let found = |args: &LabFidelityArgs, start| {
+        let found = |args: &Request, start| {
             let folder = kept_folder.path().join(boot(start).to_string());
             kept(args, &folder, boot(start))
         };
@@ -247,10 +246,11 @@ mod tests {
         }
         assert_eq!(found(&args, 1), Ok(text.clone()));
         // Where nothing is booted, starts may be missing, but not the first.
-        let from = kept_folder.path().display().to_string();
-        let args_from = LabFidelityArgs::parsed(&[&words[..], &["--from", &from]].concat());
-        let terminal = Terminal::new(ColorWhen::Never, Verbosity::Quiet);
-        let read = |start| super::text(&args_from, boot(start), terminal);
+        let args_from = Request {
+            from: Some(kept_folder.path().to_owned()),
+            ..args.clone()
+        };
+        let read = |start| super::text(&args_from, boot(start), &Nobody);
         assert_eq!((read(1), read(2)), (Ok(Some(text)), Ok(None)));
         assert!(read(0).is_err());
         // The same in another start's folder, nothing at all, and another kernel than asked for.
@@ -258,7 +258,10 @@ mod tests {
             (&args, 0, "no whole recording"),
             (&args, 2, "juno-r0-eas-3"),
             (
-                &LabFidelityArgs::parsed(&[&words[..], &["--kernel", "6.18"]].concat()),
+                &Request {
+                    kernel: Some("6.18".to_owned()),
+                    ..args.clone()
+                },
                 1,
                 "no whole recording",
             ),

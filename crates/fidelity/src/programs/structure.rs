@@ -1,7 +1,7 @@
 //! What a program is made of and who wakes whom in it; counted from a kernel's trace.
 
 use super::list::Roles;
-use crate::commands::lab_trace::Line;
+use crate::guest_text::Line;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

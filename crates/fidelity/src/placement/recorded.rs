@@ -1,18 +1,14 @@
-//! `lab fidelity --recorded`: task sets that were recorded on a real kernel, simulated again with
+//! Task sets that were recorded on a real kernel, simulated again with
 //! the job sizes measured there; nothing is booted. The share of each task's run time by cluster.
 
 mod data;
 mod page;
 
 use super::agree::Clusters;
-use super::{page as measured_page, sim};
-use crate::args::{LabFidelityArgs, ReportFormat};
-use crate::commands::marked_page;
-use crate::failure::{Failure, Outcome, Verdict};
-use crate::output::Output;
-use crate::terminal::Terminal;
-use crate::text::json;
+use super::sim;
+use crate::Error;
 use data::{Recorded, RecordedSet, Rules};
+use serde_json::Value;
 use wakeplace_engine::CpuIdle;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
@@ -73,47 +69,43 @@ impl Row {
     }
 }
 
-/// All that was compared.
+/// Recorded runs beside simulated ones.
 #[derive(Clone, Debug, PartialEq)]
-struct Comparison {
+pub struct Comparison {
     recorded: Recorded,
     clusters: Clusters,
     rows: Vec<Row>,
 }
 
 impl Comparison {
+    /// A sentence and tables in Markdown.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        page::markdown(self)
+    }
+
+    /// One object.
+    #[must_use]
+    pub fn object(&self) -> Value {
+        page::object(self)
+    }
+
     fn rows_of(&self, rules: Rules) -> impl Iterator<Item = &Row> {
         self.rows.iter().filter(move |row| row.rules == rules)
     }
 }
 
-/// `lab fidelity --recorded`.
-pub(super) fn run(args: &LabFidelityArgs, terminal: Terminal) -> Outcome {
-    let marks = &measured_page::RECORDED;
-    let old = args
-        .page
-        .as_deref()
-        .map(|path| marked_page::old_page(path, marks))
-        .transpose()?;
-    let output = Output::prepare(args.page.as_deref().or(args.output.as_deref()))?;
-    let comparison = compare()?;
-    let text = match (old, args.format) {
-        (Some(old), _) => marked_page::replace(&old, marks, &page::markdown(&comparison))?,
-        (None, ReportFormat::Md) => page::markdown(&comparison),
-        (None, ReportFormat::Json) => json(&page::object(&comparison)),
-    };
-    output.write(&text, terminal)?;
-    Ok(Verdict::Ok)
-}
-
 /// Simulates every recorded run.
-fn compare() -> Result<Comparison, Failure> {
+///
+/// # Errors
+/// The file of recorded runs breaks a rule.
+pub fn compare() -> Result<Comparison, Error> {
     let recorded = data::recorded()?;
-    let platform = Platform::load(&recorded.platform).map_err(Failure::input)?;
+    let platform = Platform::load(&recorded.platform).map_err(Error::input)?;
     let clusters = Clusters::of(&platform);
     let mut rows = Vec::new();
     for rules in Rules::ALL {
-        let policy = Policy::parse(rules.policy()).map_err(Failure::input)?;
+        let policy = Policy::parse(rules.policy()).map_err(Error::input)?;
         for set in &recorded.sets {
             rows.extend(set_rows(&recorded, &platform, (rules, &policy), set)?);
         }
@@ -131,7 +123,7 @@ fn set_rows(
     platform: &Platform,
     (rules, policy): (Rules, &Policy),
     set: &RecordedSet,
-) -> Result<Vec<Row>, Failure> {
+) -> Result<Vec<Row>, Error> {
     let clusters = Clusters::of(platform);
     let simulated_set = set.to_simulate();
     let mut rows: Vec<Row> = set

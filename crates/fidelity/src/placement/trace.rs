@@ -2,7 +2,7 @@
 
 use super::agree::Wakeups;
 use super::sets::TaskSpec;
-use crate::commands::lab_trace::Line;
+use crate::guest_text::Line;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -73,7 +73,7 @@ pub(crate) fn wakeups(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::fidelity::sets::Step;
+    use crate::placement::sets::Step;
 
     const TRACE: &str = "\
 # tracer: nop

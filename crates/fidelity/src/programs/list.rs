@@ -1,11 +1,11 @@
 //! The programs, and which model stands for each.
 
-use crate::failure::Failure;
+use crate::Error;
 
 /// The rt-app file: its name in the guest, and its text. The simulator reads the same bytes.
 pub(super) const RT_APP_FILE: (&str, &str) = (
     "locks-and-signals.json",
-    include_str!("../../../../../workloads/locks-and-signals.json"),
+    include_str!("../../../../workloads/locks-and-signals.json"),
 );
 /// Debian packages that have the programs.
 pub(super) const PACKAGES: [&str; 4] = ["linux-perf", "rt-app", "rt-tests", "sysbench"];
@@ -284,7 +284,7 @@ const MESSAGING_NOTES: &[&str] = &[
 ];
 
 /// The programs of these keys, in the order of the page; all if there are none.
-pub(super) fn chosen(keys: &[String]) -> Result<Vec<&'static Program>, Failure> {
+pub(super) fn chosen(keys: &[String]) -> Result<Vec<&'static Program>, Error> {
     let known = || PROGRAMS.iter().map(|program| program.key);
     if let Some(unknown) = keys
         .iter()
@@ -292,7 +292,7 @@ pub(super) fn chosen(keys: &[String]) -> Result<Vec<&'static Program>, Failure> 
     {
         let near = wakeplace_text::did_you_mean(wakeplace_text::nearest(unknown, known()));
         let expected = known().collect::<Vec<_>>().join(", ");
-        return Err(Failure::Input(format!(
+        return Err(Error::Input(format!(
             "--programs: there is no program `{}`{near}; expected of {expected}",
             wakeplace_text::shorten(unknown),
         )));
@@ -344,6 +344,6 @@ mod tests {
         let two = chosen(&keys(&["rt-app", "cyclictest"])).expect("known");
         assert_eq!([two[0].key, two[1].key], ["cyclictest", "rt-app"]);
         let refused = chosen(&keys(&["cyclic"])).expect_err("unknown");
-        assert!(matches!(&refused, Failure::Input(why) if why.contains("`cyclic`")));
+        assert!(matches!(&refused, Error::Input(why) if why.contains("`cyclic`")));
     }
 }

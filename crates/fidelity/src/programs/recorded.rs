@@ -2,14 +2,14 @@
 
 use super::Run;
 use super::list::Program;
-use crate::failure::Failure;
+use crate::Error;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The file within the repository, and its text.
 const FILE: (&str, &str) = (
-    "crates/cli/data/real_programs.json",
-    include_str!("../../../data/real_programs.json"),
+    "crates/fidelity/data/real_programs.json",
+    include_str!("../../data/real_programs.json"),
 );
 
 /// Real runs, and where they were made.
@@ -45,12 +45,12 @@ pub(super) struct RealProgram {
 }
 
 /// The runs of the repository.
-pub(super) fn recorded() -> Result<Recorded, Failure> {
+pub(super) fn recorded() -> Result<Recorded, Error> {
     parse(FILE.0, FILE.1)
 }
 
-fn parse(name: &str, text: &str) -> Result<Recorded, Failure> {
-    let wrong = |why: String| Failure::Input(format!("{name}: {why}"));
+fn parse(name: &str, text: &str) -> Result<Recorded, Error> {
+    let wrong = |why: String| Error::Input(format!("{name}: {why}"));
     let recorded: Recorded =
         serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
     for program in &recorded.programs {
@@ -64,16 +64,16 @@ fn parse(name: &str, text: &str) -> Result<Recorded, Failure> {
 
 impl Recorded {
     /// The runs of a program; an error if there are none, or of another command than now.
-    pub(super) fn runs(&self, program: &Program) -> Result<&[Run], Failure> {
+    pub(super) fn runs(&self, program: &Program) -> Result<&[Run], Error> {
         let found = self.programs.iter().find(|own| own.program == program.key);
         let now = program.command.join(" ");
         match found {
             Some(own) if own.command == now => Ok(&own.runs),
-            Some(own) => Err(Failure::Input(format!(
+            Some(own) => Err(Error::Input(format!(
                 "{}: {} was recorded as `{}`, and is `{now}` now; record it again with `{}`",
                 FILE.0, program.key, own.command, self.made_by
             ))),
-            None => Err(Failure::Input(format!(
+            None => Err(Error::Input(format!(
                 "{}: there is no run of {}",
                 FILE.0, program.key
             ))),
@@ -84,7 +84,7 @@ impl Recorded {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::programs::list;
+    use crate::programs::list;
 
     #[test]
     fn every_program_has_its_runs() {
@@ -117,7 +117,7 @@ mod tests {
         ] {
             let refused = parse("f", &text).expect_err(expected);
             assert!(
-                matches!(&refused, Failure::Input(why) if why.contains(expected)),
+                matches!(&refused, Error::Input(why) if why.contains(expected)),
                 "{refused:?}"
             );
         }

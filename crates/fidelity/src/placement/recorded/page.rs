@@ -153,3 +153,77 @@ pub(super) fn object(comparison: &Comparison) -> Value {
         "rows": rows,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::data;
+    use super::*;
+    use crate::placement::agree::Clusters;
+    use wakeplace_platform::Platform;
+
+    /// A bar, HTML, an escape sequence, a line of its own, and a link.
+    const ODD: &str = "a|b<script>\x1b[2J\n| c |[d](e)";
+    const IN_TEXT: &str = "a|b&lt;script>\u{fffd}[2J | c |[d]\\(e)";
+    const IN_A_CELL: &str = "a\\|b&lt;script>\u{fffd}[2J \\| c \\|[d]\\(e)";
+
+    /// A row that can be compared and one that cannot, everything in it called as badly as can be.
+    fn odd() -> Comparison {
+        let row = |kernel: [[f64; 2]; 2]| Row {
+            rules: Rules::Eas,
+            set: ODD.to_owned(),
+            task: ODD.to_owned(),
+            period_us: 16_000,
+            job_ns: vec![800_000; 2],
+            kernel: kernel.iter().map(|shares| shares.to_vec()).collect(),
+            simulated: vec![vec![40.0, 60.0]; 2],
+        };
+        let mut recorded = data::recorded().expect("valid");
+        let names = [&mut recorded.platform, &mut recorded.kernel];
+        names.into_iter().for_each(|name| *name = ODD.to_owned());
+        let platform = Platform::load("juno-r0").expect("built in");
+        let mut clusters = Clusters::of(&platform);
+        clusters.names = vec![ODD.to_owned(); 2];
+        Comparison {
+            recorded,
+            clusters,
+            rows: vec![
+                row([[40.0, 60.0], [40.0, 60.0]]),
+                row([[0.0, 100.0], [40.0, 60.0]]),
+            ],
+        }
+    }
+
+    /// Goal: names of files are one cell or one word of the page, no HTML and no control.
+    #[test]
+    fn names_are_harmless() {
+        let text = markdown(&odd());
+        for expected in [
+            format!("points of kernel {IN_TEXT} on {IN_TEXT}: under"),
+            format!("run time on {IN_TEXT}, percent, by repeat; the rest was on {IN_TEXT}."),
+            format!("\n| eas | {IN_A_CELL} | {IN_A_CELL} | 0.80 ms | 40.0, 40.0 | 40.0, 40.0 |"),
+            format!("\n| eas | {IN_A_CELL} | {IN_A_CELL} | 0.80 ms | 0.0, 40.0 | 40.0 | 40.0,"),
+        ] {
+            assert!(text.contains(&expected), "{expected}\n{text}");
+        }
+        assert!(
+            !text.contains(['\x1b']) && !text.contains("<script"),
+            "{text}"
+        );
+        assert!(!text.contains("](") && !text.contains("\n| c |"), "{text}");
+    }
+
+    /// Goal: the object has names exactly.
+    #[test]
+    fn the_object_has_names_as_they_are() {
+        let object = object(&odd());
+        for name in [
+            "/platform",
+            "/kernel",
+            "/clusters/0",
+            "/rows/0/set",
+            "/rows/0/task",
+        ] {
+            assert_eq!(object.pointer(name), Some(&json!(ODD)), "{name}");
+        }
+    }
+}

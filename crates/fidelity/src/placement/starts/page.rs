@@ -1,7 +1,7 @@
 //! The tables over the starts in Markdown, or as one object.
 
 use super::{Count, POINTS_MAX, Row, Rules, Runs, Start, WAKEUPS_MIN_PCT, rows};
-use crate::commands::fidelity::{CAPACITY_POLICY, KERNEL_POLICY, MachineResult};
+use crate::placement::{CAPACITY_POLICY, KERNEL_POLICY, MachineResult};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use wakeplace_text::{markdown as plain, markdown_cell};
@@ -17,7 +17,7 @@ impl Rules {
 }
 
 /// Counts of all machines, then the tables of each.
-pub(in crate::commands::fidelity) fn markdown(results: &[MachineResult]) -> String {
+pub(in crate::placement) fn markdown(results: &[MachineResult]) -> String {
     let mut text = summary(results);
     for result in results {
         for rules in Rules::ALL {
@@ -147,7 +147,7 @@ fn pct(value: Option<f64>) -> String {
 }
 
 /// All starts of a machine.
-pub(in crate::commands::fidelity) fn object(result: &MachineResult) -> Value {
+pub(in crate::placement) fn object(result: &MachineResult) -> Value {
     let each = Rules::ALL.iter().map(|rules| {
         let rows = rows(result, *rules);
         let count = Count::of(&rows);

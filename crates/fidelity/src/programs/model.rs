@@ -3,7 +3,7 @@
 use super::Run;
 use super::list::{Model, ModelEvents, RT_APP_FILE};
 use super::structure::{INTERRUPT, Structure, role_of_name};
-use crate::failure::Failure;
+use crate::Error;
 use std::collections::BTreeSet;
 use wakeplace_engine::observe::{Placement, PlacementKind, Stop, Waking};
 use wakeplace_engine::{Observer, Options};
@@ -17,7 +17,7 @@ const STARTER: &str = "starter";
 const SEED: u64 = 1;
 
 /// Runs a model and counts. The error says why there is none.
-pub(super) fn run(platform: &Platform, policy: &Policy, model: &Model) -> Result<Run, Failure> {
+pub(super) fn run(platform: &Platform, policy: &Policy, model: &Model) -> Result<Run, Error> {
     let options = LoadOptions::default();
     let spec = match model.workload {
         "" => Spec::parse_rtapp(RT_APP_FILE.1.as_bytes(), RT_APP_FILE.0, &options),
@@ -27,12 +27,12 @@ pub(super) fn run(platform: &Platform, policy: &Policy, model: &Model) -> Result
         nr_cpus: u32::try_from(platform.cpus.len()).unwrap_or(u32::MAX),
     };
     let expanded = spec.and_then(|spec| spec.expand(SEED, facts));
-    let workload = expanded.map_err(Failure::input)?;
+    let workload = expanded.map_err(Error::input)?;
     let options = Options {
         duration_ns: model.duration_ns,
         ..Options::default()
     };
-    wakeplace_engine::check(platform, policy, &workload, &options).map_err(Failure::input)?;
+    wakeplace_engine::check(platform, policy, &workload, &options).map_err(Error::input)?;
     let names = workload.tasks.iter().map(|task| role_of_name(&task.name));
     let mut counter = Counter::new(names.map(str::to_owned).collect());
     let report = wakeplace_engine::run(platform, policy, &workload, &options, &mut counter);
@@ -42,7 +42,7 @@ pub(super) fn run(platform: &Platform, policy: &Policy, model: &Model) -> Result
     };
     let events = events.filter(|events| *events > 0).ok_or_else(|| {
         let name = &workload.name;
-        Failure::NoResult(format!("`{name}` did nothing that it counts"))
+        Error::NoResult(format!("`{name}` did nothing that it counts"))
     })?;
     Ok(Run {
         events,
@@ -219,6 +219,6 @@ mod tests {
             events: ModelEvents::Fixed(1),
         };
         let refused = run(&hikey(), &policy, &model).expect_err("unknown");
-        assert!(matches!(&refused, Failure::Input(why) if why.contains("no-such-model")));
+        assert!(matches!(&refused, Error::Input(why) if why.contains("no-such-model")));
     }
 }

@@ -1,10 +1,9 @@
 //! Which guests a measurement has: machines, sets and starts.
 
+use super::Request;
 use super::record::{Boot, Side};
 use super::sets::{self, Set};
-use crate::args::LabFidelityArgs;
-use crate::commands::lab::failure;
-use crate::failure::Failure;
+use crate::Error;
 use wakeplace_lab::Arch;
 use wakeplace_lab::machine::Machine;
 use wakeplace_platform::Platform;
@@ -50,23 +49,23 @@ impl Part {
 }
 
 /// Machines and sets that were asked for.
-pub(super) fn plans(args: &LabFidelityArgs) -> Result<Vec<Plan>, Failure> {
-    let named: Vec<&str> = args.platform.iter().map(String::as_str).collect();
-    let names = match (named.is_empty(), args.quick) {
+pub(super) fn plans(request: &Request) -> Result<Vec<Plan>, Error> {
+    let named: Vec<&str> = request.platforms.iter().map(String::as_str).collect();
+    let names = match (named.is_empty(), request.quick) {
         (false, _) => named,
         (true, true) => vec![QUICK.0],
         (true, false) => PLATFORMS.to_vec(),
     };
     let mut plans = Vec::new();
     for name in names {
-        let machine = Machine::load(name, Arch::Arm64, None).map_err(|error| failure(&error))?;
+        let machine = Machine::load(name, Arch::Arm64, None)?;
         let Some(platform) = machine.platform.clone() else {
-            return Err(Failure::Input(format!(
+            return Err(Error::Input(format!(
                 "--platform {name}: it has no clusters; expected a name from \
                  `wakeplace platform list`"
             )));
         };
-        let sets = chosen(sets::all(&platform), args)?;
+        let sets = chosen(sets::all(&platform), request)?;
         plans.push(Plan {
             machine,
             parts: Part::all(&sets, &platform),
@@ -78,15 +77,15 @@ pub(super) fn plans(args: &LabFidelityArgs) -> Result<Vec<Plan>, Failure> {
 }
 
 /// The sets that were asked for, in the order of the page.
-fn chosen(all: Vec<Set>, args: &LabFidelityArgs) -> Result<Vec<Set>, Failure> {
-    let wanted: Vec<String> = match (args.sets.is_empty(), args.quick) {
-        (false, _) => args.sets.clone(),
+fn chosen(all: Vec<Set>, request: &Request) -> Result<Vec<Set>, Error> {
+    let wanted: Vec<String> = match (request.sets.is_empty(), request.quick) {
+        (false, _) => request.sets.clone(),
         (true, true) => QUICK.1.map(str::to_owned).to_vec(),
         (true, false) => return Ok(all),
     };
     let names: Vec<&str> = all.iter().map(|set| set.name.as_str()).collect();
     if let Some(unknown) = wanted.iter().find(|name| !names.contains(&name.as_str())) {
-        return Err(Failure::Input(format!(
+        return Err(Error::Input(format!(
             "--sets: there is no set `{}`; expected of {}",
             wakeplace_text::shorten(unknown),
             names.join(", ")
@@ -100,9 +99,10 @@ fn chosen(all: Vec<Set>, args: &LabFidelityArgs) -> Result<Vec<Set>, Failure> {
 
 /// The guests of a measurement: all starts of the light sets come first, and of each the start that
 /// the first tables are made of.
-pub(super) fn boots<'a>(plans: &'a [Plan], args: &LabFidelityArgs) -> Vec<Boot<'a>> {
+pub(super) fn boots<'a>(plans: &'a [Plan], request: &Request) -> Vec<Boot<'a>> {
     let mut boots = Vec::new();
-    for (start, plan) in (0..args.starts).flat_map(|start| plans.iter().map(move |p| (start, p))) {
+    for (start, plan) in (0..request.starts).flat_map(|start| plans.iter().map(move |p| (start, p)))
+    {
         for (at, part) in plan.parts.iter().enumerate() {
             let mut boot = |side| {
                 let boot = Boot {
@@ -117,7 +117,7 @@ pub(super) fn boots<'a>(plans: &'a [Plan], args: &LabFidelityArgs) -> Vec<Boot<'
             if start == 0 {
                 boot(Side::Live);
             }
-            if args.capacity_aware {
+            if request.capacity_aware {
                 boot(Side::CapacityAware);
             }
         }
@@ -131,31 +131,39 @@ pub(super) fn boots<'a>(plans: &'a [Plan], args: &LabFidelityArgs) -> Vec<Boot<'
 mod tests {
     use super::*;
 
-    fn names(words: &[&str]) -> String {
-        let args = LabFidelityArgs::parsed(words);
-        let plans = plans(&args).expect("machines");
-        let names: Vec<String> = boots(&plans, &args).iter().map(Boot::to_string).collect();
+    fn names(request: &Request) -> String {
+        let plans = plans(request).expect("machines");
+        let boots = boots(&plans, request);
+        let names: Vec<String> = boots.iter().map(Boot::to_string).collect();
         names.join(" ")
     }
 
     #[test]
     fn light_sets_and_first_starts_come_first() {
         assert_eq!(
-            names(&["--starts", "2", "--sets", "B,L95"]),
+            names(&Request {
+                starts: 2,
+                ..Request::of(&[], &["B", "L95"])
+            }),
             "hikey960-eas-1-light hikey960-live-light juno-r0-eas-1-light juno-r0-live-light \
              hikey960-eas-2-light juno-r0-eas-2-light \
              hikey960-eas-1-heavy hikey960-live-heavy juno-r0-eas-1-heavy juno-r0-live-heavy \
              hikey960-eas-2-heavy juno-r0-eas-2-heavy"
         );
         assert_eq!(
-            names(&["--starts", "1", "--quick", "--capacity-aware"]),
+            names(&Request {
+                starts: 1,
+                quick: true,
+                capacity_aware: true,
+                ..Request::of(&[], &[])
+            }),
             "hikey960-eas-1-light hikey960-live-light hikey960-cas-1-light"
         );
     }
 
     #[test]
     fn heavy_sets_are_those_of_half_a_machine() {
-        for plan in plans(&LabFidelityArgs::parsed(&[])).expect("both machines") {
+        for plan in plans(&Request::of(&[], &[])).expect("both machines") {
             let parts = plan.parts.iter().map(|part| {
                 let names = part.sets.iter().map(|set| set.name.as_str());
                 (part.name, names.collect::<Vec<_>>().join(" "))

@@ -4,17 +4,11 @@ use super::list::{Model, RT_APP_FILE};
 use super::recorded::Recorded;
 use super::structure::Wakes;
 use super::{Comparison, POLICY, Run};
-use crate::commands::marked_page::Marks;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use wakeplace_text::{markdown as plain, markdown_cell};
 
-/// The part of the page.
-pub(super) const PROGRAMS: Marks = Marks {
-    begin: "<!-- programs: begin -->",
-    end: "<!-- programs: end -->",
-};
 /// Where there is nothing to say.
 const NOTHING: &str = "-";
 
@@ -321,8 +315,8 @@ pub(super) fn object(recorded: &Recorded, compared: &[Comparison]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::programs::list;
-    use crate::commands::programs::structure::Structure;
+    use crate::programs::list;
+    use crate::programs::structure::Structure;
 
     fn run(events: u64, wakes: u64, sync: u64) -> Run {
         let mut structure = Structure {

@@ -3,8 +3,8 @@
 use super::record::Side;
 use super::sets::{Set, TaskSpec, WARM_UP_NS};
 use super::{SetRun, TaskRun, trace};
-use crate::commands::lab_trace::{LOST, SECTION, sections};
-use crate::failure::Failure;
+use crate::Error;
+use crate::guest_text::{LOST, SECTION, sections};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -45,13 +45,13 @@ pub(crate) fn write_files(
     sets: &[Set],
     start_offset_ns: u64,
     folder: &Path,
-) -> Result<Vec<PathBuf>, Failure> {
+) -> Result<Vec<PathBuf>, Error> {
     let write = |name: &str, text: &str| {
         let path = folder.join(name);
         std::fs::write(&path, text).map_err(|error| {
-            Failure::Environment(format!("{}: cannot be written: {error}", path.display()))
+            Error::Environment(format!("{}: cannot be written: {error}", path.display()))
         })?;
-        Ok::<_, Failure>(path)
+        Ok::<_, Error>(path)
     };
     let mut files = vec![write(SCRIPT, &script(sets))?];
     for set in sets {
@@ -107,8 +107,8 @@ fn script(sets: &[Set]) -> String {
 }
 
 /// The job as the guest reads it, and as it is recorded.
-pub(super) fn job_text(set: &Set, start_offset_ns: u64) -> Result<String, Failure> {
-    serde_json::to_string(&job(set, start_offset_ns)).map_err(Failure::input)
+pub(super) fn job_text(set: &Set, start_offset_ns: u64) -> Result<String, Error> {
+    serde_json::to_string(&job(set, start_offset_ns)).map_err(Error::input)
 }
 
 fn job(set: &Set, start_offset_ns: u64) -> Job {
@@ -180,14 +180,14 @@ fn energy_aware(sections: &BTreeMap<&str, &str>) -> Option<bool> {
 }
 
 /// What each set did in the guest.
-pub(crate) fn outcomes(text: &str, sets: &[Set]) -> Result<Vec<SetRun>, Failure> {
+pub(crate) fn outcomes(text: &str, sets: &[Set]) -> Result<Vec<SetRun>, Error> {
     let sections = sections(text);
     sets.iter().map(|set| outcome(&sections, set)).collect()
 }
 
-fn outcome(sections: &BTreeMap<&str, &str>, set: &Set) -> Result<SetRun, Failure> {
+fn outcome(sections: &BTreeMap<&str, &str>, set: &Set) -> Result<SetRun, Error> {
     let name = &set.name;
-    let failed = |why: &str| Failure::NoResult(format!("set {name} in the guest: {why}"));
+    let failed = |why: &str| Error::NoResult(format!("set {name} in the guest: {why}"));
     let part = |what: &str| {
         let title = format!("{what} {name}");
         let found = sections.get(title.as_str()).copied();
@@ -234,7 +234,7 @@ fn outcome(sections: &BTreeMap<&str, &str>, set: &Set) -> Result<SetRun, Failure
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::fidelity::sets::{self, START_OFFSET_NS};
+    use crate::placement::sets::{self, START_OFFSET_NS};
     use wakeplace_platform::Platform;
 
     fn set(name: &str) -> Set {
@@ -328,7 +328,7 @@ mod tests {
         ] {
             let refused = outcomes(&text, &[set("D")]).expect_err(what);
             assert!(
-                matches!(&refused, Failure::NoResult(why) if why.contains(what)),
+                matches!(&refused, Error::NoResult(why) if why.contains(what)),
                 "{refused:?}"
             );
         }

@@ -2,21 +2,9 @@
 
 use super::agree::Agreement;
 use super::{KERNEL_POLICY, LIVE_POLICY, MachineResult, PAIRS, RUNS, SetResult, sets, starts};
-use crate::commands::marked_page::Marks;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use wakeplace_text::{markdown as plain, markdown_cell};
-
-/// Of the part that was measured in guests.
-pub(super) const MEASURED: Marks = Marks {
-    begin: "<!-- measured: begin -->",
-    end: "<!-- measured: end -->",
-};
-/// Of the part made from recorded runs.
-pub(super) const RECORDED: Marks = Marks {
-    begin: "<!-- recorded: begin -->",
-    end: "<!-- recorded: end -->",
-};
 
 /// Runs whose shares are shown; the shifted one is there for the wake-ups only.
 const SHOWN: usize = 4;
@@ -260,7 +248,6 @@ mod tests {
     use super::super::agree::{Clusters, Wakeups};
     use super::super::{SetRun, TaskRun};
     use super::*;
-    use crate::commands::marked_page::replace;
     use std::collections::BTreeMap;
     use wakeplace_platform::Platform;
 
@@ -348,23 +335,5 @@ mod tests {
         assert_eq!(set["agreement"]["a-b"]["same"], json!(3));
         assert_eq!(set["tasks"][1]["runs"]["live"]["wakeups"], json!([[7, 2]]));
         assert_eq!(set["tasks"][0]["job_ns"], Value::Null);
-    }
-
-    #[test]
-    fn only_the_part_between_the_marks_is_replaced() {
-        let recorded = "<!-- recorded: begin -->\nkept\n<!-- recorded: end -->\n";
-        let page = |middle| {
-            format!(
-                "# T\n{recorded}<!-- measured: begin -->\n{middle}<!-- measured: end -->\nrest\n"
-            )
-        };
-        let new = replace(&page("old\n"), &MEASURED, "new\n").expect("replaced");
-        assert_eq!(new, page("\nnew\n\n"));
-        assert_eq!(replace(&new, &MEASURED, "new").expect("replaced"), new);
-        // And the other way round.
-        let other = replace(&new, &RECORDED, "kept").expect("replaced");
-        assert_eq!(other, new.replace("\nkept\n", "\n\nkept\n\n"));
-        assert!(replace("# T\n", &MEASURED, "new").is_err());
-        assert!(replace(&page("").replace(recorded, ""), &RECORDED, "new").is_err());
     }
 }
