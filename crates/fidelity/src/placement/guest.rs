@@ -215,6 +215,16 @@ fn outcome(sections: &BTreeMap<&str, &str>, set: &Set) -> Result<SetRun, Error> 
     let begin_ns = load.start_ns + WARM_UP_NS;
     let window_ns = begin_ns..begin_ns + set.window_ns;
     let wakeups = trace::wakeups(part("trace")?, load.start_ns, window_ns, &tids);
+    // Without its wake-ups a task would be judged by its share alone.
+    let silent = |((spec, _), wakeups): &(&(&TaskSpec, _), &BTreeMap<_, _>)| {
+        spec.period_ns > 0 && wakeups.is_empty()
+    };
+    if let Some(((spec, _), _)) = results.iter().zip(&wakeups).find(silent) {
+        return Err(failed(&format!(
+            "its trace has no wake-up of {} in the window",
+            spec.name
+        )));
+    }
     let tasks = results
         .iter()
         .zip(wakeups)
@@ -325,6 +335,11 @@ mod tests {
             (sent(false, ""), "t0 hangs"),
             (sent(true, "overrun: 3\n"), "lacks events: overrun: 3"),
             (String::new(), "it sent no `load D`"),
+            // Wake-ups that nobody can read leave nothing to compare.
+            (
+                sent(true, "").replace("sched_waking", "sched_wakeup"),
+                "no wake-up of t0 in the window",
+            ),
         ] {
             let refused = outcomes(&text, &[set("D")]).expect_err(what);
             assert!(

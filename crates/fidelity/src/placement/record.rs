@@ -135,7 +135,11 @@ fn text(request: &Request, boot: Boot<'_>, watch: &dyn Watch) -> Result<Option<S
     let keep = request.keep.as_deref().map(folder);
     match keep.as_deref().map(|folder| kept(request, folder, boot)) {
         Some(Ok(text)) => {
-            watch.detail(&format!("{boot}: kept from an earlier run"));
+            let kept = format!("{boot}: kept from an earlier run");
+            match boot.side {
+                Side::Live => watch.warn(&format!("{kept}, of the scheduler as it was then")),
+                _ => watch.detail(&kept),
+            }
             Ok(Some(text))
         }
         _ => booted(request, boot, keep, watch).map(Some),

@@ -39,8 +39,8 @@ fn summary(results: &[MachineResult]) -> String {
             }
             let count = Count::of(&rows);
             all.add(count);
-            let (name, starts) = (plain(&result.platform.name), rows[0].kernel.shares.len());
-            parts.push(format!("{name} {} in {starts} starts", within(count)));
+            let name = plain(&result.platform.name);
+            parts.push(format!("{name} {} in {}", within(count), starts(&rows)));
         }
         if !parts.is_empty() {
             let _ = writeln!(
@@ -59,6 +59,15 @@ fn summary(results: &[MachineResult]) -> String {
         }
     }
     text
+}
+
+/// Of how many starts the tasks are: sets may have been recorded more or less often.
+fn starts(rows: &[Row]) -> String {
+    let counts = rows.iter().map(|row| row.kernel.shares.len());
+    match (counts.clone().min(), counts.max()) {
+        (Some(least), Some(most)) if least != most => format!("{least} to {most} starts"),
+        (_, most) => format!("{} starts", most.unwrap_or(0)),
+    }
 }
 
 fn within(count: Count) -> String {
