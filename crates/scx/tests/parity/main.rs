@@ -14,6 +14,7 @@
 mod arguments;
 mod builds;
 mod events;
+mod homes;
 mod kernel;
 mod loaded;
 mod machines;
