@@ -118,7 +118,7 @@ ops! {
     entity_eligible(_s, ctx, task, g) = sys::wp_entity_eligible(ctx, task, g.cpu, g.now_ns);
     live_queue_before(s, ctx, task, g) = {
         let first = &raw const s.tasks[g.b as usize % s.tasks.len()];
-        sys::wp_live_queue_before(ctx, first, task, g.cpu, g.now_ns)
+        sys::wp_live_queue_before(ctx, first, (*task).deadline_ns, g.cpu, g.now_ns)
     };
     slice_left_ns(_s, ctx, _task, g) = sys::wp_slice_left_ns(ctx, g.cpu, g.now_ns);
     live_queue_deadline_on(_s, ctx, task, g) =
@@ -127,6 +127,12 @@ ops! {
     live_queue_expired(_s, ctx, _task, g) = sys::wp_live_queue_expired(ctx, g.cpu, g.a, g.now_ns);
     live_queue_retire(_s, ctx, task, g) = sys::wp_live_queue_retire(ctx, task, g.cpu, g.now_ns);
     live_queue_yields(_s, ctx, task, g) = sys::wp_live_queue_yields(ctx, task, g.cpu, g.now_ns);
+    pick_begin(s, ctx, _task, g) = sys::wp_pick_begin(ctx, &raw mut s.walk, g.a);
+    pick_offer(s, ctx, task, _args) = sys::wp_pick_offer(ctx, &raw mut s.walk, task);
+    pick_end(s, ctx, _task, _args) = sys::wp_pick_end(ctx, &raw const s.walk);
+    preempt_begin(s, ctx, task, _args) = sys::wp_preempt_begin(ctx, &raw mut s.walk, task);
+    preempt_offer(s, ctx, task, _args) = sys::wp_preempt_offer(ctx, &raw mut s.walk, task);
+    preempt_end(s, _ctx, _task, _args) = sys::wp_preempt_end(&raw const s.walk);
     decayed_util(_s, _ctx, _task, g) = sys::wp_decayed_util(g.a, g.x, g.now_ns);
     run_energy_nj(_s, ctx, _task, g) = sys::wp_run_energy_nj(ctx, g.cpu, g.x);
     idle_kick_needed(_s, ctx, _task, g) = sys::wp_idle_kick_needed(ctx, g.cpu, g.now_ns);
