@@ -59,7 +59,7 @@ pub use machine::{FreqFacts, LevelFacts, MachineError, MachineFacts, PerfFacts, 
 pub use mode::Mode;
 pub use ondemand::busy_percent;
 pub use policy::{FeatureView, ParamView, PatchView, Policy, PolicyError};
-pub use queue::{QueueKind, QueueWalk};
+pub use queue::{IdleTurn, QueueKind, QueueWalk};
 pub use reason::{Reason, Rule};
 pub use sched_mc::{CpuPlace, DebugFile, InvalidWrite, cpu_place};
 pub use task::Task;

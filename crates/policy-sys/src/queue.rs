@@ -1,7 +1,7 @@
 //! The live scheduler's queues: order, slices and preemption by virtual deadlines.
 
 use crate::balance::Offer;
-use crate::core::Core;
+use crate::core::{Core, EventResult};
 use crate::sys;
 use crate::task::Task;
 
@@ -29,6 +29,21 @@ impl QueueWalk {
             now_ns,
             ..sys::wp_queue_walk::default()
         })
+    }
+}
+
+/// A turn of the timer for idle CPUs: begin, offer every CPU, end.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct IdleTurn(sys::wp_idle_turn);
+
+impl IdleTurn {
+    /// It is now.
+    #[must_use]
+    pub fn begin(now_ns: u64) -> Self {
+        let mut turn = Self::default();
+        // SAFETY: writes the turn.
+        unsafe { sys::wp_idle_turn_begin(&raw mut turn.0, now_ns) };
+        turn
     }
 }
 
@@ -71,6 +86,20 @@ impl Core {
     pub fn idle_timer_ns(&mut self, busy: u32, now_ns: u64) -> u64 {
         // SAFETY: changes the context only.
         unsafe { sys::wp_idle_timer_ns(self.state_mut(), busy, now_ns) }
+    }
+
+    /// One CPU's part of the turn. If the answer asks for `balance`, the CPU is idle and is to be
+    /// woken for its periodic pass.
+    pub fn idle_turn_offer(&mut self, turn: &mut IdleTurn, cpu: u32) -> EventResult {
+        // SAFETY: the context and the turn are live and exclusive; the core masks the index.
+        let did = unsafe { sys::wp_idle_turn_offer(self.state_mut(), &raw mut turn.0, cpu) };
+        EventResult::new(did)
+    }
+
+    /// All CPUs were offered: how long the timer waits now, ns.
+    pub fn idle_turn_end(&mut self, turn: &IdleTurn) -> u64 {
+        // SAFETY: changes the context only.
+        unsafe { sys::wp_idle_turn_end(self.state_mut(), &raw const turn.0) }
     }
 
     /// Is this CPU busy, or was it since that timer's last turn? Bits of `WP_BUSY_*`.

@@ -96,4 +96,15 @@ u64 wp_idle_timer_ns(struct wp_ctx *ctx WP_NONNULL, u32 busy, u64 now_ns);
 u32 wp_was_busy(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
 int wp_idle_decay(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 
+/* A turn of the timer that stands for the ticks of idle CPUs: begin, offer every CPU, end. */
+struct wp_idle_turn {
+	u64 now_ns;
+	u64 busy; /* enum wp_busy, of all CPUs so far; the home may add WP_BUSY_NOW */
+};
+
+WP_SMALL_FN int wp_idle_turn_begin(struct wp_idle_turn *turn WP_NONNULL, u64 now_ns);
+int wp_idle_turn_offer(struct wp_ctx *ctx WP_NONNULL, struct wp_idle_turn *turn WP_NONNULL,
+		       u32 cpu);
+u64 wp_idle_turn_end(struct wp_ctx *ctx WP_NONNULL, const struct wp_idle_turn *turn WP_NONNULL);
+
 #endif

@@ -8,7 +8,7 @@ use crate::observe::{KernelWork, Observer};
 use crate::queue::Event;
 use crate::run_queue::RunQueue;
 use wakeplace_policy_sys::sys::WP_BUSY_NOW;
-use wakeplace_policy_sys::{Core, IdleKind, Offer, QueueWalk};
+use wakeplace_policy_sys::{Core, IdleKind, IdleTurn, Offer, QueueWalk};
 
 /// The live scheduler's timer for idle CPUs: when and where it fires next.
 #[derive(Default)]
@@ -122,18 +122,13 @@ impl<O: Observer> Sim<'_, O> {
         self.queue.push(self.now, Event::IdleTimer);
     }
 
-    /// It fires on the CPU that it is on, and is started again: on a busy CPU where there is one.
+    /// It fires on the CPU that it is on, and is not started again before its turn there.
     pub(super) fn idle_timer(&mut self) {
         if self.now != self.idle_timer.at_ns {
             return; // it has fired before
         }
-        let online = (0..self.machine.nr_cpus).filter(|cpu| self.is_online(*cpu));
-        let busy = online.fold(0, |busy, cpu| busy | self.core.was_busy(cpu));
-        let on = self.idle_timer.cpu;
-        self.idle_timer.cpu = self.timer_target(on);
-        self.idle_timer.at_ns = self.now + self.core.idle_timer_ns(busy, self.now);
-        self.queue.push(self.idle_timer.at_ns, Event::IdleTimer);
-        self.interrupt_with(on, Message::IdleTimer);
+        self.idle_timer.at_ns = u64::MAX;
+        self.interrupt_with(self.idle_timer.cpu, Message::IdleTimer);
     }
 
     /// The CPU that gets a timer which `cpu` starts: itself, unless it idles and another does not;
@@ -147,22 +142,25 @@ impl<O: Observer> Sim<'_, O> {
         nearest.unwrap_or(cpu)
     }
 
-    /// For each idle CPU: signals that only fade, and a kick to those that should make their
-    /// periodic pass. A CPU pulls for itself.
-    pub(super) fn idle_pass(&mut self, by: u32) {
+    /// Its turn: for each idle CPU signals that only fade, and a kick to those that should make
+    /// their periodic pass. A CPU pulls for itself. Then the timer is started again: on a busy CPU
+    /// where there is one.
+    pub(super) fn idle_turn(&mut self, by: u32) {
         self.extra_work(by, KernelWork::Balance);
+        let mut turn = IdleTurn::begin(self.now);
         for cpu in 0..self.machine.nr_cpus {
-            if !self.is_online(cpu) || self.core.cpu(cpu).curr_idle == 0 {
-                continue;
-            }
-            let result = self.core.idle_decay(cpu, self.now);
+            let result = self.core.idle_turn_offer(&mut turn, cpu);
             self.after_core(cpu, result);
-            if self.core.idle_pass_wanted(cpu, self.now) {
+            if result.balance() {
                 self.cpus[cpu as usize].balance_wanted = true;
                 if cpu != by {
                     self.send(cpu, Message::Reschedule);
                 }
             }
         }
+        let at_ns = self.now + self.core.idle_turn_end(&turn);
+        let cpu = self.timer_target(by);
+        self.idle_timer = IdleTimer { at_ns, cpu };
+        self.queue.push(at_ns, Event::IdleTimer);
     }
 }

@@ -33,6 +33,7 @@ struct parity_state {
 	struct wp_lb_env balance;
 	struct wp_pelt_step step;
 	struct wp_queue_walk walk;
+	struct wp_idle_turn turn;
 	struct parity_args args;
 	u64 result;
 };
@@ -125,6 +126,9 @@ PROGRAM(p_run_energy_nj, wp_run_energy_nj(CTX, CPU, args->x))
 PROGRAM(p_idle_kick_needed, (u32)wp_idle_kick_needed(CTX, CPU, NOW))
 PROGRAM(p_idle_timer_ns, wp_idle_timer_ns(CTX, args->a & 3, NOW))
 PROGRAM(p_was_busy, (u32)wp_was_busy(CTX, CPU))
+PROGRAM(p_idle_turn_begin, (u32)wp_idle_turn_begin(&parity.turn, NOW))
+PROGRAM(p_idle_turn_offer, (u32)wp_idle_turn_offer(CTX, &parity.turn, CPU))
+PROGRAM(p_idle_turn_end, wp_idle_turn_end(CTX, &parity.turn))
 PROGRAM(p_idle_decay, (u32)wp_idle_decay(CTX, CPU, NOW))
 PROGRAM(p_cpu_perf_request, wp_cpu_perf_request(CTX, CPU))
 PROGRAM(p_rate_limit_us, wp_rate_limit_us(CTX, args->a))

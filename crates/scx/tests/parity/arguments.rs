@@ -73,6 +73,11 @@ impl Walk<'_> {
             Op::live_queue_leave | Op::yield_task => args.a = self.draw.range(0, 1),
             Op::pick_begin | Op::pick_offer | Op::pick_end => self.queue_walk(args),
             Op::preempt_begin | Op::preempt_offer | Op::preempt_end => self.queue_walk(args),
+            Op::idle_turn_offer | Op::idle_turn_end => {
+                let (now_ns, busy) = (args.now_ns, self.draw.next() & 3);
+                self.builds
+                    .all(|s| s.turn = sys::wp_idle_turn { now_ns, busy });
+            }
             Op::live_queue_before => args.b = self.draw.range(0, TASKS as u32 - 1),
             _ => {}
         }

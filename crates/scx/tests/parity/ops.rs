@@ -138,6 +138,9 @@ ops! {
     idle_kick_needed(_s, ctx, _task, g) = sys::wp_idle_kick_needed(ctx, g.cpu, g.now_ns);
     idle_timer_ns(_s, ctx, _task, g) = sys::wp_idle_timer_ns(ctx, g.a & 3, g.now_ns);
     was_busy(_s, ctx, _task, g) = sys::wp_was_busy(ctx, g.cpu);
+    idle_turn_begin(s, _ctx, _task, g) = sys::wp_idle_turn_begin(&raw mut s.turn, g.now_ns);
+    idle_turn_offer(s, ctx, _task, g) = sys::wp_idle_turn_offer(ctx, &raw mut s.turn, g.cpu);
+    idle_turn_end(s, ctx, _task, _args) = sys::wp_idle_turn_end(ctx, &raw const s.turn);
     idle_decay(_s, ctx, _task, g) = sys::wp_idle_decay(ctx, g.cpu, g.now_ns);
     cpu_perf_request(_s, ctx, _task, g) = sys::wp_cpu_perf_request(ctx, g.cpu);
     rate_limit_us(_s, ctx, _task, g) = sys::wp_rate_limit_us(ctx, g.a);
