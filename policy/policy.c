@@ -117,4 +117,5 @@
 #include "src/topology/hotplug.c"
 #include "src/frequency/thermal.c"
 #endif
+#include "src/live_queue/queue_walk.c"
 #include "src/live_queue/live.c"

@@ -1,5 +1,12 @@
-//! Compiles the policy core natively: as it is, with its array indices checked, or with sanitizers.
+//! Makes the Rust side of the parameters, and compiles the policy core natively: as it is, with its
+//! array indices checked, or with sanitizers.
+#[path = "build/params.rs"]
+mod params;
+#[path = "build/rust.rs"]
+mod rust;
+
 use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every finding ends the program. `bounds-strict`: the last array of a struct, too.
@@ -23,9 +30,11 @@ fn main() {
     }
     let written = sources.is_none();
     let sources = sources.unwrap_or_else(|| policy.clone());
+    let include = policy.join("include");
     let mut build = cc::Build::new();
     build
         .file(sources.join("policy.c"))
+        .file(parameters(&include).unwrap_or_else(|error| panic!("{error}")))
         .include(policy.join("include"))
         .include(&sources)
         .std("gnu11")
@@ -58,4 +67,21 @@ fn main() {
         build.opt_level(1).flag("-w").flag("-Wno-int-conversion");
     }
     build.compile("wakeplace_policy");
+}
+
+/// Writes the Rust side of the parameters; the C source that compares it with the core's.
+fn parameters(include: &Path) -> Result<PathBuf, String> {
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let write = |name: &str, text: &str| {
+        let path = out.join(name);
+        let done = fs::write(&path, text).map_err(|e| format!("{}: {e}", path.display()));
+        done.map(|()| path)
+    };
+    let all = params::read(|path| {
+        let path = include.join(path);
+        fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))
+    })?;
+    write("param_types.rs", &rust::types(&all)?)?;
+    write("param_rows.rs", &rust::rows(&all)?)?;
+    write("same_params.c", &rust::same_in_c(&all))
 }

@@ -15,12 +15,14 @@ use crate::repo::Repo;
 const BINDINGS: &str = "crates/policy-sys/src/bindings.rs";
 const INCLUDE: &str = "policy/include/";
 const HEADER: &str = "policy/include/wakeplace/policy.h";
+const PARAMETERS: &str = ".def.h";
 const FIRST_LINE: &str = "// headers: ";
 
 /// How the declarations are made: plain constants for enums (a value from C is never trusted to be
 /// one of them), zero as the default of a struct, nothing but what the project's headers declare,
-/// and the layout asserted at compile time, which bindgen does unless told otherwise.
-const OPTIONS: [&str; 14] = [
+/// and the layout asserted at compile time, which bindgen does unless told otherwise. Parameters
+/// are left out: the build script of policy-sys makes them.
+const OPTIONS: [&str; 18] = [
     "--no-prepend-enum-name",
     "--with-derive-default",
     "--with-derive-partialeq",
@@ -33,14 +35,21 @@ const OPTIONS: [&str; 14] = [
     "2024",
     "--allowlist-file",
     ".*/include/wakeplace/.*",
+    "--blocklist-file",
+    ".*/params(/.*)?(.def)?.h",
+    "--raw-line",
+    "pub use crate::param_types::*;",
     "--formatter",
     "rustfmt",
 ];
 
-/// 64-bit FNV-1a over the headers' paths and contents, in the order of their paths.
+/// 64-bit FNV-1a over the headers' paths and contents, in the order of their paths; without those
+/// that list the parameters.
 #[must_use]
 pub fn headers_hash(repo: &Repo) -> u64 {
-    let headers = repo.below(INCLUDE).filter(|file| file.extension() == "h");
+    let headers = repo
+        .below(INCLUDE)
+        .filter(|file| file.extension() == "h" && !file.path.ends_with(PARAMETERS));
     hash_of(headers.flat_map(|file| [file.path.as_str(), file.text.as_str()]))
 }
 

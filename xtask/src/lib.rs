@@ -10,6 +10,7 @@ pub mod bindings;
 pub mod kernel_map;
 pub mod lexer;
 pub mod mutants;
+pub mod params;
 pub mod platforms;
 pub mod protos;
 pub mod reasons;

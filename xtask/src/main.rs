@@ -6,7 +6,8 @@ use std::process::ExitCode;
 
 use xtask::repo::Repo;
 use xtask::{
-    Finding, arrows, assets, bindings, kernel_map, mutants, platforms, protos, reasons, tidy,
+    Finding, arrows, assets, bindings, kernel_map, mutants, params, platforms, protos, reasons,
+    tidy,
 };
 
 const USAGE: &str = "\
@@ -25,6 +26,8 @@ cargo xtask COMMAND
   mutants [--count N | --all | --file NAME.c] [--seed N] [--jobs N]
                     break the core in small ways and list what no test of it sees
   mutants --check   whether each entry of policy/mutants.toml still is of a change
+  params            write docs/guide/parameters.md from policy/include/wakeplace/params.def.h
+  params --check    whether it is of that header
   platforms FOLDER  write platforms/*.toml from the collected facts of machines in a folder
   platforms --check FOLDER
                     whether those files are what the facts give
@@ -32,8 +35,8 @@ cargo xtask COMMAND
   protos --check    whether it is of that file
   reasons           write docs/guide/reasons.md from the enums in policy/include
   reasons --check   whether it is of those enums
-  check             tidy, arrows, assets, and --check of bindings, kernel-map, mutants, protos
-                    and reasons
+  check             tidy, arrows, assets, and --check of bindings, kernel-map, mutants, params,
+                    protos and reasons
 
 Exit code: 0 all holds, 1 something was found, 2 wrong usage, 3 a tool is missing or failed
 ";
@@ -68,6 +71,8 @@ fn run(args: &[&str]) -> anyhow::Result<Option<Vec<Finding>>> {
         ["mutants", options @ ..] => mutants::run(&root, options, &say)?,
         ["kernel-map"] => kernel_map::write(&root)?,
         ["kernel-map", "--check"] => kernel_map::check(&Repo::load(&root)?),
+        ["params"] => params::write(&root)?,
+        ["params", "--check"] => params::check(&Repo::load(&root)?),
         ["reasons"] => reasons::write(&root)?,
         ["reasons", "--check"] => reasons::check(&Repo::load(&root)?),
         ["protos"] => protos::write(&root)?,
@@ -84,6 +89,7 @@ fn run(args: &[&str]) -> anyhow::Result<Option<Vec<Finding>>> {
             findings.extend(bindings::check(&repo));
             findings.extend(mutants::check(&root)?);
             findings.extend(protos::check(&root)?);
+            findings.extend(params::check(&repo));
             findings.extend(reasons::check(&repo));
             findings.extend(kernel_map::check(&repo));
             findings

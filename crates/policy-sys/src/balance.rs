@@ -51,10 +51,20 @@ impl Step {
 pub enum Offer {
     /// It stays.
     Skip,
-    /// Move it to `Balance::dst_cpu`.
+    /// Move it to `Balance::dst_cpu`; of a walk over a queue: it runs next.
     Take,
     /// Enough; offer no more.
     Stop,
+}
+
+impl Offer {
+    pub(crate) fn new(number: i32) -> Self {
+        match number.cast_unsigned() {
+            sys::WP_OFFER_TAKE => Self::Take,
+            sys::WP_OFFER_STOP => Self::Stop,
+            _ => Self::Skip,
+        }
+    }
 }
 
 /// What a kicked CPU is to do.
@@ -144,11 +154,7 @@ impl Core {
         let answer = unsafe {
             sys::wp_balance_offer(self.state_mut(), &raw mut balance.0, &raw const task.0)
         };
-        match answer.cast_unsigned() {
-            sys::WP_OFFER_TAKE => Offer::Take,
-            sys::WP_OFFER_STOP => Offer::Stop,
-            _ => Offer::Skip,
-        }
+        Offer::new(answer)
     }
 
     /// All tasks were offered (and those taken moved). `running_allowed`: the task that `src_cpu`

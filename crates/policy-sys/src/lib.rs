@@ -11,10 +11,22 @@ mod core;
 mod eras;
 mod explain;
 mod hotplug;
+mod live;
 mod machine;
 mod mode;
 mod ondemand;
 mod param_table;
+#[allow(
+    missing_docs,
+    non_camel_case_types,
+    unreachable_pub,
+    clippy::all,
+    clippy::pedantic,
+    reason = "made by build.rs from policy/include/wakeplace/params.def.h"
+)]
+mod param_types {
+    include!(concat!(env!("OUT_DIR"), "/param_types.rs"));
+}
 mod policy;
 mod queue;
 mod reason;
@@ -47,7 +59,7 @@ pub use machine::{FreqFacts, LevelFacts, MachineError, MachineFacts, PerfFacts, 
 pub use mode::Mode;
 pub use ondemand::busy_percent;
 pub use policy::{FeatureView, ParamView, PatchView, Policy, PolicyError};
-pub use queue::QueueKind;
+pub use queue::{IdleTurn, QueueKind, QueueWalk};
 pub use reason::{Reason, Rule};
 pub use sched_mc::{CpuPlace, DebugFile, InvalidWrite, cpu_place};
 pub use task::Task;

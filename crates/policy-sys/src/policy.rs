@@ -2,7 +2,7 @@
 
 use crate::eras::{ERAS, Era, FEATURES, Feature, patches};
 use crate::param_table::{ALIASES, PARAMS, find};
-use crate::sys::{self, wp_params};
+use crate::sys::wp_params;
 use crate::{Mode, aliases};
 use std::collections::BTreeSet;
 use thiserror::Error;
@@ -12,7 +12,7 @@ use wakeplace_text::{did_you_mean, did_you_mean_first, nearest, nearest_few, sho
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
     name: String,
-    params: wp_params,
+    pub(crate) params: wp_params,
     defaults: wp_params,
     overrides: Vec<(&'static str, String)>,
 }
@@ -30,6 +30,10 @@ pub struct ParamView {
     pub doc: &'static str,
     /// Feature or group it belongs to (`energy-aware`, `load-tracking`, `frequency`, ...).
     pub group: &'static str,
+    /// Where the rule that reads it is written down, from the repository's root.
+    pub rule: &'static str,
+    /// What of it the live scheduler takes: `any value`, `only ...`, `always ...` or `not read`.
+    pub live: String,
 }
 
 /// A feature as `policy show` lists it.
@@ -66,7 +70,7 @@ pub struct PatchView {
 pub struct PolicyError(pub String);
 
 /// `; did you mean ...` for a name, if one is near enough to be a slip.
-fn hint<'a>(name: &str, valid: impl Iterator<Item = &'a str>) -> String {
+pub(crate) fn hint<'a>(name: &str, valid: impl Iterator<Item = &'a str>) -> String {
     did_you_mean(nearest(name, valid))
 }
 
@@ -158,16 +162,6 @@ fn find_version(
                 did_you_mean_first(&near, &expected),
             ))
         })
-}
-
-/// The switches of older balancing, away from what 4.17 and all later versions have: the live build
-/// reads none of them.
-fn balances_as_before_4_17(p: &wp_params) -> bool {
-    p.group_form != sys::WP_GROUPS_TYPES
-        || p.nohz_form != sys::WP_NOHZ_BLOCKED
-        || p.weight_is_load | p.ilb_idle_at_tick | p.asym_no_pull_max != 0
-        || p.sibling_beyond_local & p.idle_pulls_overload & p.pinned_retry == 0
-        || p.newidle_push & p.newidle_by_cost == 0
 }
 
 impl Policy {
@@ -288,71 +282,6 @@ impl Policy {
         )))
     }
 
-    /// What of this policy the live build of the core (`WP_LIVE`) does not hold; `None`: it can run
-    /// live.
-    #[must_use]
-    pub fn not_in_live_build(&self) -> Option<&'static str> {
-        let p = &self.params;
-        if p.balance_classes == 0 {
-            Some("balancing by loads (balance_classes=off)")
-        } else if p.idlest_classes == 0 {
-            Some("forks placed by loads (idlest_classes=off)")
-        } else if p.sis_single_pass == 0 {
-            Some("the idle search in two passes (sis_single_pass=off)")
-        } else if !matches!(p.energy_aware, sys::WP_ENERGY_OFF | sys::WP_ENERGY_73) {
-            Some("an earlier form of energy-aware placement")
-        } else if p.pelt_scale == sys::WP_PELT_CONTRIB {
-            Some("load tracking that scales contributions (pelt_scale=contrib)")
-        } else if p.pelt_scale != sys::WP_PELT_CLOCK || p.weight_is_load != 0 {
-            Some("load tracking before 4.3 (pelt_scale=ratio or none, weight_is_load=on)")
-        } else if p.wake_affine_form != sys::WP_AFFINE_414
-            || p.sis_form != sys::WP_SIS_SCAN
-            || p.sis_always == 0
-        {
-            Some("wake-ups before 4.14 (wake_affine_form, sis_form, sis_always=off)")
-        } else if p.domain_form != sys::WP_DOMAINS_516
-            || p.capacity_form != sys::WP_CAPACITY_SIGNALS
-        {
-            Some("domains or capacities of older kernels (domain_form, capacity_form)")
-        } else if p.runnable_is_load != 0 || p.load_idx != 0 {
-            Some("the loads of older balancing (runnable_is_load=on, load_idx=on)")
-        } else if balances_as_before_4_17(p) {
-            Some("balancing of before 4.17 (weight_is_load, group_form, nohz_form and such)")
-        } else if p.sched_smt_power_savings | p.mc_topology | p.mc_strict != 0 {
-            Some("power saving of before 3.5 (sched_smt_power_savings, mc_topology, mc_strict)")
-        } else if p.util_est_after_freq != 0 {
-            Some("frequency requests before the estimate moves (util_est_after_freq=on)")
-        } else if p.util_est_faster != sys::WP_UTIL_EST_FASTER_OFF {
-            Some("a fast estimate of utilisation (util_est_faster)")
-        } else if p.governor == sys::WP_GOV_ONDEMAND {
-            Some("the ondemand governor (governor=ondemand)")
-        } else if p.util_est_before_update != 0 {
-            Some("an estimate made before the update (util_est_before_update=on)")
-        } else if p.runnable_boost == 0 {
-            Some("a demand without waiting tasks (runnable_boost=off)")
-        } else if p.misfit_form != sys::WP_MISFIT_612 {
-            Some("an earlier form of misfit tasks (misfit_form)")
-        } else if p.pressure_form != sys::WP_PRESSURE_LIMITS {
-            Some("an earlier form of capacity limits (pressure_form)")
-        } else if p.sis_cluster == 0 {
-            Some("an idle search without clusters (sis_cluster=off)")
-        } else if p.sis_prop != 0 {
-            Some("an idle search limited by its cost (sis_prop=on)")
-        } else if p.wake_cap != 0 && p.wake_cap_est != 0 {
-            Some("the 4.20 form of capacity-aware wake-ups (wake_cap_est=on)")
-        } else if p.balance_smt == 0 {
-            Some("balancing that knows no cores (balance_smt=off)")
-        } else if p.freq_skip_inefficient == 0 {
-            Some("the use of inefficient states (freq_skip_inefficient=off)")
-        } else if p.freq_perf_form == 0 && p.freq_other_classes != 0 {
-            Some("the older sum of all classes' demand (freq_perf_form=off)")
-        } else if !matches!(p.util_est, sys::WP_UTIL_EST_OFF | sys::WP_UTIL_EST_SINGLE) {
-            Some("an estimate of utilisation in two parts (util_est=pair)")
-        } else {
-            None
-        }
-    }
-
     /// True if the policy has a parameter of this name.
     #[must_use]
     pub fn has_key(&self, key: &str) -> bool {
@@ -382,6 +311,8 @@ impl Policy {
                 default: p.show(&self.defaults),
                 doc: p.doc,
                 group: p.group,
+                rule: p.rule,
+                live: p.show_live(),
             })
             .collect()
     }

@@ -1,6 +1,7 @@
 //! The live scheduler's queues: order, slices and preemption by virtual deadlines.
 
-use crate::core::Core;
+use crate::balance::Offer;
+use crate::core::{Core, EventResult};
 use crate::sys;
 use crate::task::Task;
 
@@ -13,6 +14,37 @@ pub enum QueueKind {
     Eevdf,
     /// The live scheduler's.
     Live,
+}
+
+/// A look at the tasks that wait on a CPU: begin, offer the first in their order, end.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct QueueWalk(sys::wp_queue_walk);
+
+impl QueueWalk {
+    /// Over those that wait on `cpu`.
+    #[must_use]
+    pub fn over(cpu: u32, now_ns: u64) -> Self {
+        Self(sys::wp_queue_walk {
+            cpu,
+            now_ns,
+            ..sys::wp_queue_walk::default()
+        })
+    }
+}
+
+/// A turn of the timer for idle CPUs: begin, offer every CPU, end.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct IdleTurn(sys::wp_idle_turn);
+
+impl IdleTurn {
+    /// It is now.
+    #[must_use]
+    pub fn begin(now_ns: u64) -> Self {
+        let mut turn = Self::default();
+        // SAFETY: writes the turn.
+        unsafe { sys::wp_idle_turn_begin(&raw mut turn.0, now_ns) };
+        turn
+    }
 }
 
 impl Task {
@@ -54,6 +86,20 @@ impl Core {
     pub fn idle_timer_ns(&mut self, busy: u32, now_ns: u64) -> u64 {
         // SAFETY: changes the context only.
         unsafe { sys::wp_idle_timer_ns(self.state_mut(), busy, now_ns) }
+    }
+
+    /// One CPU's part of the turn. If the answer asks for `balance`, the CPU is idle and is to be
+    /// woken for its periodic pass.
+    pub fn idle_turn_offer(&mut self, turn: &mut IdleTurn, cpu: u32) -> EventResult {
+        // SAFETY: the context and the turn are live and exclusive; the core masks the index.
+        let did = unsafe { sys::wp_idle_turn_offer(self.state_mut(), &raw mut turn.0, cpu) };
+        EventResult::new(did)
+    }
+
+    /// All CPUs were offered: how long the timer waits now, ns.
+    pub fn idle_turn_end(&mut self, turn: &IdleTurn) -> u64 {
+        // SAFETY: changes the context only.
+        unsafe { sys::wp_idle_turn_end(self.state_mut(), &raw const turn.0) }
     }
 
     /// Is this CPU busy, or was it since that timer's last turn? Bits of `WP_BUSY_*`.
@@ -117,9 +163,10 @@ impl Core {
         cpu: u32,
         now_ns: u64,
     ) -> Option<bool> {
-        let (first, task) = (&raw const first.0, &raw const task.0);
+        let (first, deadline) = (&raw const first.0, task.0.deadline_ns);
         // SAFETY: reads only.
-        let order = unsafe { sys::wp_live_queue_before(self.state(), first, task, cpu, now_ns) };
+        let order =
+            unsafe { sys::wp_live_queue_before(self.state(), first, deadline, cpu, now_ns) };
         (order != 0).then_some(order > 0)
     }
 
@@ -164,5 +211,50 @@ impl Core {
     pub fn live_queue_yields(&mut self, first: &Task, cpu: u32, now_ns: u64) -> bool {
         // SAFETY: see live_queue_place; the task is only read.
         unsafe { sys::wp_live_queue_yields(self.state_mut(), &raw const first.0, cpu, now_ns) != 0 }
+    }
+
+    /// The CPU looks for its next task, or (`runs`) whether its own goes on. False: there is
+    /// nothing to choose. The own task goes on then, or the first that waits runs.
+    pub fn pick_begin(&self, walk: &mut QueueWalk, runs: bool, nr_waiting: u32) -> bool {
+        walk.0.runs = u32::from(runs);
+        // SAFETY: reads the context, writes the walk.
+        unsafe { sys::wp_pick_begin(self.state(), &raw mut walk.0, nr_waiting) != 0 }
+    }
+
+    /// May this waiting task run next?
+    pub fn pick_offer(&mut self, walk: &mut QueueWalk, task: &Task) -> Offer {
+        let (walk, task) = (&raw mut walk.0, &raw const task.0);
+        // SAFETY: see live_queue_place; the task is only read.
+        Offer::new(unsafe { sys::wp_pick_offer(self.state_mut(), walk, task) })
+    }
+
+    /// The walk is over. True: begin anew. Else what was taken runs, or what runs if there was
+    /// nothing to choose.
+    #[must_use]
+    pub fn pick_end(&mut self, walk: &QueueWalk) -> bool {
+        // SAFETY: see live_queue_place; the walk is only read.
+        unsafe { sys::wp_pick_end(self.state_mut(), &raw const walk.0) != 0 }
+    }
+
+    /// The task joins those that wait. False: it does not run at once. True: unless one of them
+    /// goes before it.
+    pub fn preempt_begin(&mut self, walk: &mut QueueWalk, task: &Task) -> bool {
+        let (walk, task) = (&raw mut walk.0, &raw const task.0);
+        // SAFETY: see live_queue_place; the task is only read.
+        unsafe { sys::wp_preempt_begin(self.state_mut(), walk, task) != 0 }
+    }
+
+    /// Does this one of them go before it?
+    pub fn preempt_offer(&self, walk: &mut QueueWalk, first: &Task) -> Offer {
+        let (walk, first) = (&raw mut walk.0, &raw const first.0);
+        // SAFETY: reads the context and the task, writes the walk.
+        Offer::new(unsafe { sys::wp_preempt_offer(self.state(), walk, first) })
+    }
+
+    /// The walk is over: does the task run at once?
+    #[must_use]
+    pub fn preempt_end(walk: &QueueWalk) -> bool {
+        // SAFETY: reads the walk.
+        unsafe { sys::wp_preempt_end(&raw const walk.0) != 0 }
     }
 }

@@ -264,7 +264,7 @@ impl Live {
 
     /// Puts another policy into force, at once and without a gap.
     pub(crate) fn apply(&mut self, policy: &Policy) -> Result<(), LiveError> {
-        let params = live_params(policy);
+        let params = policy.live_params();
         let bss = bss_mut(&mut self.skel);
         assert_eq!(size_of_val(&params), size_of_val(&bss.next_params));
         // SAFETY: both are the same plain struct of integers of equal size; only `apply_params`
@@ -368,18 +368,9 @@ fn bss_mut<'a>(skel: &'a mut skel::MainSkel<'static>) -> &'a mut skel::types::bs
     bss.expect("main.bpf.c has globals")
 }
 
-/// The policy's parameters as the live home runs them: its queues are the live ones, and its timer
-/// stands for the balancing of idle CPUs.
-fn live_params(policy: &Policy) -> wakeplace_policy_sys::sys::wp_params {
-    let mut params = *policy.core_params();
-    params.queue = wakeplace_policy_sys::sys::WP_QUEUE_LIVE;
-    params.nohz_balance = 0;
-    params
-}
-
 /// The core's context for this machine, before the first event.
 fn live_core(machine: &Machine, policy: &Policy) -> Result<Core, LiveError> {
-    let mut core = Core::new(&machine.facts, &live_params(policy))?;
+    let mut core = Core::new(&machine.facts, &policy.live_params())?;
     let state = core.state_mut();
     state.freq_external = 1;
     state.freq_schedutil = u32::from(machine.schedutil);

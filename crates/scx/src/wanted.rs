@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What the user wants: a policy's name, a mode, single parameters; and the policy they make.
 
-use wakeplace_policy_sys::{FeatureView, Mode, ParamView, Policy, PolicyError};
+use wakeplace_policy_sys::{Mode, Policy, PolicyError};
 use wakeplace_text::{did_you_mean, nearest};
 
 /// Kept as given, so that one of them can change while the others stay.
@@ -45,7 +45,7 @@ impl Wanted {
             policy.set(key, value)?;
         }
         policy.check()?;
-        self.read_live(&policy)?;
+        policy.check_set_live()?;
         self.left_by_the_mode()?;
         match policy.not_in_live_build() {
             None => Ok(policy),
@@ -55,42 +55,6 @@ impl Wanted {
                 self.policy
             ))),
         }
-    }
-
-    /// Nothing is accepted that would change nothing: the queues and the balancing of idle CPUs are
-    /// the live scheduler's own, whatever the policy's era has. Short tasks are measured by a time
-    /// of the kernel's queues.
-    fn read_live(&self, policy: &Policy) -> Result<(), PolicyError> {
-        let params = policy.params();
-        let short = |f: &FeatureView| f.name == "sis-short" && f.state.is_some();
-        let short = policy.features().iter().any(short);
-        for (key, value) in &self.parameters {
-            let of_the_kernel =
-                |p: &ParamView| p.key == key && matches!(p.group, "fair" | "rt-deadline");
-            let inert = match key.as_str() {
-                "queue" => value != "dsq",
-                "nohz_balance" => value != "off",
-                "base_slice_ns" => !short,
-                // of the live queues, too
-                "hrtick" | "tunable_scaling" | "delay_dequeue" => false,
-                "iowait_boost" | "freq_pressure" => true, // the kernel does these
-                // of kernels that the live build does not hold
-                "power_level_fewer" | "power_idlest_cases" | "power_single_shot"
-                | "power_new_averages" | "power_siblings" | "power_kick" | "mc_boot_freq" => {
-                    value != "off"
-                }
-                "mc_irq_idle_us" => value != "0", // interrupts are the kernel's
-                _ => params.iter().any(of_the_kernel),
-            };
-            if inert {
-                return Err(PolicyError(format!(
-                    "`{key}={value}`: only the simulator reads it; live, tasks wait in the \
-                     scheduler's own queues (queue=dsq), its timer balances idle CPUs, and RT and \
-                     deadline tasks, I/O boost and frequency limits are the kernel's"
-                )));
-            }
-        }
-        Ok(())
     }
 
     /// What the mode decides alone is not taken beside it.
@@ -190,6 +154,31 @@ mod tests {
             let wanted = Wanted::new("linux-7.3", Mode::Auto, &[text.to_owned()]);
             assert_eq!(wanted.is_ok(), accepted, "{text}");
         }
+    }
+
+    /// Of rules that the live build does not have, and of the governor of 2011. Even the value that
+    /// the policy has is none that anything would read.
+    #[test]
+    fn what_nothing_reads_live_is_refused() {
+        for text in [
+            "idlest_spare=off",
+            "asym_no_pull=on",
+            "energy_margin_shift=6",
+            "capacity_newidle=on",
+            "sampling_rate_us=10000",
+            "up_threshold=95",
+            "down_differential=3",
+            "sampling_down_factor=1",
+            "min_granularity_ns=1000000",
+        ] {
+            let set = [text.to_owned()];
+            let error = Wanted::new("linux-7.3", Mode::Auto, &set).expect_err(text);
+            let place = format!("`{text}`: only the simulator reads it; expected a parameter");
+            assert!(error.0.starts_with(&place), "{error}");
+        }
+        let set = ["queue=eevdf".to_owned()];
+        let error = Wanted::new("linux-7.3", Mode::Auto, &set).expect_err("the live queues");
+        assert!(error.0.contains("expected `queue=dsq`"), "{error}");
     }
 
     #[test]

@@ -23,6 +23,8 @@
 #define WP_MAX_OPPS 8192u
 /* Candidates a decision reports. */
 #define WP_MAX_CANDIDATES 32u
+/* Parameters that struct wp_params has room for. */
+#define WP_MAX_PARAMS 256u
 
 #define WP_NONE 0xffffffffu
 

@@ -44,8 +44,8 @@ WP_SMALL_FN u64 wp_live_queue_slice_ns(const struct wp_ctx *ctx WP_NONNULL);
 int wp_entity_eligible(const struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
 		       u32 cpu, u64 now_ns);
 int wp_live_queue_before(const struct wp_ctx *ctx WP_NONNULL,
-			 const struct wp_task *first WP_NONNULL,
-			 const struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns);
+			 const struct wp_task *first WP_NONNULL, u64 deadline_ns, u32 cpu,
+			 u64 now_ns);
 u64 wp_slice_left_ns(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 u64 wp_live_queue_deadline_on(const struct wp_ctx *ctx WP_NONNULL,
 			      const struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns);
@@ -55,6 +55,37 @@ int wp_live_queue_yields(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *fi
 			 u32 cpu, u64 now_ns);
 int wp_live_queue_retire(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *next WP_NONNULL,
 			 u32 cpu, u64 now_ns);
+
+/* A look at the tasks that wait on a CPU (queue_walk.c): begin, offer the first in their order
+ * until one is taken or none is wanted any more (enum wp_offer), end. The home fills in what is
+ * asked. */
+struct wp_queue_walk {
+	u64 now_ns;
+	u32 cpu;
+	u32 runs; /* pick: the CPU's task could go on */
+	/* between the calls */
+	u64 deadline_ns; /* preempt: of the task that joined them */
+	u32 looks;       /* so many may be offered yet */
+	u32 state;       /* enum wp_walk_state */
+};
+
+enum wp_walk_state {
+	WP_WALK_NOBODY, /* none of those offered was the one */
+	WP_WALK_KNOWN,
+	WP_WALK_AGAIN, /* a sleeper has left the queue: begin anew */
+};
+
+int wp_pick_begin(const struct wp_ctx *ctx WP_NONNULL, struct wp_queue_walk *walk WP_NONNULL,
+		  u32 nr_waiting);
+int wp_pick_offer(struct wp_ctx *ctx WP_NONNULL, struct wp_queue_walk *walk WP_NONNULL,
+		  const struct wp_task *task WP_NONNULL);
+int wp_pick_end(struct wp_ctx *ctx WP_NONNULL, const struct wp_queue_walk *walk WP_NONNULL);
+WP_SMALL_FN int wp_preempt_begin(struct wp_ctx *ctx WP_NONNULL,
+				 struct wp_queue_walk *walk WP_NONNULL,
+				 const struct wp_task *task WP_NONNULL);
+int wp_preempt_offer(const struct wp_ctx *ctx WP_NONNULL, struct wp_queue_walk *walk WP_NONNULL,
+		     const struct wp_task *first WP_NONNULL);
+WP_SMALL_FN int wp_preempt_end(const struct wp_queue_walk *walk WP_NONNULL);
 
 /* What a CPU was since the last turn of the timer for idle CPUs; of several CPUs, all bits. */
 enum wp_busy {
@@ -68,5 +99,16 @@ int wp_idle_kick_needed(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns
 u64 wp_idle_timer_ns(struct wp_ctx *ctx WP_NONNULL, u32 busy, u64 now_ns);
 u32 wp_was_busy(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
 int wp_idle_decay(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
+
+/* A turn of the timer that stands for the ticks of idle CPUs: begin, offer every CPU, end. */
+struct wp_idle_turn {
+	u64 now_ns;
+	u64 busy; /* enum wp_busy, of all CPUs so far; the home may add WP_BUSY_NOW */
+};
+
+WP_SMALL_FN int wp_idle_turn_begin(struct wp_idle_turn *turn WP_NONNULL, u64 now_ns);
+int wp_idle_turn_offer(struct wp_ctx *ctx WP_NONNULL, struct wp_idle_turn *turn WP_NONNULL,
+		       u32 cpu);
+u64 wp_idle_turn_end(struct wp_ctx *ctx WP_NONNULL, const struct wp_idle_turn *turn WP_NONNULL);
 
 #endif

@@ -177,7 +177,8 @@ struct wp_cpu {
 /* Bits that the event entry points return. */
 enum wp_event_result {
 	WP_DID_FREQ = 1 << 0, /* the CPU's frequency domain has a new request (next_opp) */
-	WP_DID_BALANCE = 1 << 1, /* tick: run the periodic balancing on this CPU now */
+	WP_DID_BALANCE = 1 << 1, /* tick: run the periodic balancing on this CPU now; turn of the
+				  * timer for idle CPUs: wake it for that */
 	WP_DID_KICK = 1 << 2, /* tick: kick an idle CPU to balance (wp_find_new_ilb); tick of an
 				  * idle CPU: it answers a kick now (wp_nohz_begin) */
 	WP_DID_STATS = 1 << 3, /* tick: only decay the signals of idle CPUs */

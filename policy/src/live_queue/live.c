@@ -102,7 +102,7 @@ WP_FN int wp_idle_work(const struct wp_ctx *ctx WP_NONNULL, u64 tick)
 /*
  * Is it this CPU's turn to look over other caches than its own? Its turns are counted on from its
  * last pass there, made or not. One counts in its own tick, and in the next if the home's timer had
- * none there (idle_turn_ns: this turn of that timer, or the one before). A kernel kicks the CPUs
+ * none there (idle_turn_ns: the turn of that timer before this one). A kernel kicks the CPUs
  * that are due at ticks of busy CPUs. Mostly they find nothing, and an interval passes
  * (docs/rules/balancing.md#nohz). This CPU is kicked only if a task waits then
  * (docs/decisions/052).
@@ -204,4 +204,39 @@ WP_FN u64 wp_idle_timer_ns(struct wp_ctx *ctx WP_NONNULL, u32 busy, u64 now_ns)
 	ctx->idle_turn_ns = now_ns;
 	ctx->idle_timer_ns = rest; /* once: another CPU's tick may look */
 	return rest;
+}
+
+/* The timer has a turn: now. */
+WP_SMALL_FN int wp_idle_turn_begin(struct wp_idle_turn *turn WP_NONNULL, u64 now_ns)
+{
+	turn->now_ns = now_ns;
+	turn->busy = 0;
+	return 0;
+}
+
+/*
+ * One CPU's part of the turn: was it busy, and if it idles, its signals fade. Returns enum
+ * wp_event_result bits; WP_DID_BALANCE: it is to be woken for its periodic pass.
+ */
+WP_FN int wp_idle_turn_offer(struct wp_ctx *ctx WP_NONNULL, struct wp_idle_turn *turn WP_NONNULL,
+			     u32 cpu)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	u64 now_ns = turn->now_ns;
+	int did;
+
+	if (!c->online)
+		return 0;
+	turn->busy |= wp_was_busy(ctx, cpu);
+	if (!c->curr_idle)
+		return 0;
+	did = wp_idle_decay(ctx, cpu, now_ns);
+	return wp_idle_kick_needed(ctx, cpu, now_ns) ? did | WP_DID_BALANCE : did;
+}
+
+/* All CPUs were offered. Until the next turn, ns. */
+WP_FN u64 wp_idle_turn_end(struct wp_ctx *ctx WP_NONNULL,
+			   const struct wp_idle_turn *turn WP_NONNULL)
+{
+	return wp_idle_timer_ns(ctx, (u32)turn->busy, turn->now_ns);
 }

@@ -191,8 +191,7 @@ WP_FN int wp_entity_eligible(const struct wp_ctx *ctx WP_NONNULL,
 /*
  * Should the waiting task preempt the running task of `cpu`? Not while the running task is owed
  * time and has not had its slice; nor, at a synchronous wake-up, before it has run vq_sync_run_ns
- * (docs/internals/live-queue.md). The home also asks whether one of the first WP_LIVE_QUEUE_LOOKS
- * waiting tasks goes before it (wp_live_queue_before).
+ * (docs/internals/live-queue.md). Nor if one of the first that wait goes before it (queue_walk.c).
  */
 WP_SMALL_FN int wp_live_queue_preempts(struct wp_ctx *ctx WP_NONNULL,
 				       const struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns)
@@ -218,13 +217,13 @@ WP_SMALL_FN int wp_live_queue_preempts(struct wp_ctx *ctx WP_NONNULL,
 	return wp_live_queue_ahead(deadline, task->deadline_ns) >= 0;
 }
 
-/* Does `first`, which waits already, go before `task` in the queue of `cpu`? 1: yes. 0: it is not
- * eligible. -1: its deadline is later, as are those of all behind it. */
+/* Does `first`, which waits already, go before a task with this deadline in the queue of `cpu`? 1:
+ * yes. 0: it is not eligible. -1: its deadline is later, as are those of all behind it. */
 WP_FN int wp_live_queue_before(const struct wp_ctx *ctx WP_NONNULL,
-			       const struct wp_task *first WP_NONNULL,
-			       const struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns)
+			       const struct wp_task *first WP_NONNULL, u64 deadline_ns, u32 cpu,
+			       u64 now_ns)
 {
-	if (wp_live_queue_ahead(first->deadline_ns, task->deadline_ns) > 0)
+	if (wp_live_queue_ahead(first->deadline_ns, deadline_ns) > 0)
 		return -1;
 	return wp_entity_eligible(ctx, first, cpu, now_ns);
 }

@@ -41,8 +41,10 @@ WP_FN u32 wp_get_update_sysctl_factor(u32 scaling, u32 nr_cpus)
 WP_INLINE u64 wp_short_granularity(const struct wp_ctx *ctx)
 {
 	const struct wp_params *p = &ctx->params;
-	u64 base = p->queue == WP_QUEUE_CFS ? p->min_granularity_ns : p->base_slice_ns;
+	u64 base = WP_NOT_LIVE(p->queue == WP_QUEUE_CFS ? p->min_granularity_ns : 0);
 
+	if (!base)
+		base = p->base_slice_ns;
 	return base * wp_get_update_sysctl_factor(p->tunable_scaling, ctx->nr_cpus);
 }
 

@@ -1,7 +1,7 @@
 //! The rules over this repository itself: `cargo test --workspace` keeps them.
 
 use xtask::repo::Repo;
-use xtask::{Finding, arrows, assets, bindings, kernel_map, mutants, reasons, tidy};
+use xtask::{Finding, arrows, assets, bindings, kernel_map, mutants, params, reasons, tidy};
 
 fn repo() -> Repo {
     let repo = Repo::load(&Repo::root()).expect("the repository's files");
@@ -40,6 +40,11 @@ fn the_bindings_are_of_these_headers() {
 #[test]
 fn the_reasons_are_of_these_headers() {
     none("reasons --check", &reasons::check(&repo()));
+}
+
+#[test]
+fn the_parameters_are_of_these_headers() {
+    none("params --check", &params::check(&repo()));
 }
 
 #[test]

@@ -252,6 +252,8 @@ fn object(policy: &Policy) -> Value {
             "value": param.value,
             "default": param.default,
             "overridden": is_set(policy, param),
+            "live": param.live,
+            "rule": param.rule,
             "doc": param.doc,
         })
     };

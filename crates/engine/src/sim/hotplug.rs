@@ -149,14 +149,13 @@ impl<O: Observer> Sim<'_, O> {
                 Message::Push { to, level } => {
                     self.core.active_balance_end(cpu, to, level, false);
                 }
-                Message::Device { .. } => self.interrupt_with(heir, message),
+                Message::Device { .. } | Message::IdleTimer => self.interrupt_with(heir, message),
                 Message::Reschedule
                 | Message::Preempt
                 | Message::NohzBalance
                 | Message::NohzStats
                 | Message::Tick
-                | Message::Arrived
-                | Message::IdleTimer => {}
+                | Message::Arrived => {}
             }
         }
     }

@@ -7,8 +7,8 @@ use crate::live_queue::LiveQueue;
 use crate::observe::{KernelWork, Observer};
 use crate::queue::Event;
 use crate::run_queue::RunQueue;
-use wakeplace_policy_sys::IdleKind;
-use wakeplace_policy_sys::sys::{WP_BUSY_NOW, WP_LIVE_QUEUE_LOOKS};
+use wakeplace_policy_sys::sys::WP_BUSY_NOW;
+use wakeplace_policy_sys::{Core, IdleKind, IdleTurn, Offer, QueueWalk};
 
 /// The live scheduler's timer for idle CPUs: when and where it fires next.
 #[derive(Default)]
@@ -55,48 +55,48 @@ impl<O: Observer> Sim<'_, O> {
         running
     }
 
-    /// The waiting task that runs next, if (`running`) it is due before the running one. Else that
-    /// one goes on.
+    /// The waiting task that runs next. None, if (`running`) the one that runs goes on, or nobody
+    /// waits.
     fn first_due(&mut self, cpu: u32, running: bool) -> Option<u32> {
-        let mut next = self.first_eligible(cpu)?;
-        while (self.core).live_queue_retire(&self.tasks[next as usize], cpu, self.now) {
-            next = self.first_eligible(cpu)?;
+        let mut walk = QueueWalk::over(cpu, self.now);
+        loop {
+            let RunQueue::Live(queue) = &self.cpus[cpu as usize].queue else {
+                return None;
+            };
+            let first = queue.in_order().next().filter(|_| !running);
+            let waiting = queue.nr_waiting() as u32;
+            if !self.core.pick_begin(&mut walk, running, waiting) {
+                return first;
+            }
+            for task in queue.in_order() {
+                match self.core.pick_offer(&mut walk, &self.tasks[task as usize]) {
+                    Offer::Skip => {}
+                    Offer::Take => return Some(task),
+                    Offer::Stop => break,
+                }
+            }
+            if !self.core.pick_end(&walk) {
+                return first;
+            }
         }
-        if running && !(self.core).live_queue_yields(&self.tasks[next as usize], cpu, self.now) {
-            return None;
-        }
-        Some(next)
     }
 
-    /// The first waiting task that is eligible; if none of those looked at is, the first.
-    fn first_eligible(&self, cpu: u32) -> Option<u32> {
-        let RunQueue::Live(queue) = &self.cpus[cpu as usize].queue else {
-            return None;
-        };
-        let first = queue.in_order().next()?;
-        let now = self.now;
-        let eligible = |task: &u32| {
-            self.core
-                .entity_eligible(&self.tasks[*task as usize], cpu, now)
-        };
-        let mut looked_at = queue.in_order().take(WP_LIVE_QUEUE_LOOKS as usize);
-        Some(looked_at.find(eligible).unwrap_or(first))
-    }
-
-    /// Does a task that waits on `cpu` go before `task`, which came just now?
-    pub(super) fn waits_before(&self, task: u32, cpu: u32) -> bool {
+    /// Does `task`, which has just joined those that wait on `cpu`, run at once?
+    pub(super) fn preempts_live(&mut self, task: u32, cpu: u32) -> bool {
+        let mut walk = QueueWalk::over(cpu, self.now);
         let RunQueue::Live(queue) = &self.cpus[cpu as usize].queue else {
             return false;
         };
-        let woken = &self.tasks[task as usize];
-        let others = queue.in_order().filter(|t| *t != task);
-        let mut orders = others
-            .take(WP_LIVE_QUEUE_LOOKS as usize)
-            .filter_map(|first| {
-                let first = &self.tasks[first as usize];
-                self.core.live_queue_before(first, woken, cpu, self.now)
-            });
-        orders.next() == Some(true)
+        if !(self.core).preempt_begin(&mut walk, &self.tasks[task as usize]) {
+            return false;
+        }
+        for other in queue.in_order().filter(|other| *other != task) {
+            let other = &self.tasks[other as usize];
+            if self.core.preempt_offer(&mut walk, other) == Offer::Stop {
+                break;
+            }
+        }
+        Core::preempt_end(&walk)
     }
 
     /// The running task of `cpu` has a new slice.
@@ -122,18 +122,13 @@ impl<O: Observer> Sim<'_, O> {
         self.queue.push(self.now, Event::IdleTimer);
     }
 
-    /// It fires on the CPU that it is on, and is started again: on a busy CPU where there is one.
+    /// It fires on the CPU that it is on, and is not started again before its turn there.
     pub(super) fn idle_timer(&mut self) {
         if self.now != self.idle_timer.at_ns {
             return; // it has fired before
         }
-        let online = (0..self.machine.nr_cpus).filter(|cpu| self.is_online(*cpu));
-        let busy = online.fold(0, |busy, cpu| busy | self.core.was_busy(cpu));
-        let on = self.idle_timer.cpu;
-        self.idle_timer.cpu = self.timer_target(on);
-        self.idle_timer.at_ns = self.now + self.core.idle_timer_ns(busy, self.now);
-        self.queue.push(self.idle_timer.at_ns, Event::IdleTimer);
-        self.interrupt_with(on, Message::IdleTimer);
+        self.idle_timer.at_ns = u64::MAX;
+        self.interrupt_with(self.idle_timer.cpu, Message::IdleTimer);
     }
 
     /// The CPU that gets a timer which `cpu` starts: itself, unless it idles and another does not;
@@ -147,22 +142,25 @@ impl<O: Observer> Sim<'_, O> {
         nearest.unwrap_or(cpu)
     }
 
-    /// For each idle CPU: signals that only fade, and a kick to those that should make their
-    /// periodic pass. A CPU pulls for itself.
-    pub(super) fn idle_pass(&mut self, by: u32) {
+    /// Its turn: for each idle CPU signals that only fade, and a kick to those that should make
+    /// their periodic pass. A CPU pulls for itself. Then the timer is started again: on a busy CPU
+    /// where there is one.
+    pub(super) fn idle_turn(&mut self, by: u32) {
         self.extra_work(by, KernelWork::Balance);
+        let mut turn = IdleTurn::begin(self.now);
         for cpu in 0..self.machine.nr_cpus {
-            if !self.is_online(cpu) || self.core.cpu(cpu).curr_idle == 0 {
-                continue;
-            }
-            let result = self.core.idle_decay(cpu, self.now);
+            let result = self.core.idle_turn_offer(&mut turn, cpu);
             self.after_core(cpu, result);
-            if self.core.idle_pass_wanted(cpu, self.now) {
+            if result.balance() {
                 self.cpus[cpu as usize].balance_wanted = true;
                 if cpu != by {
                     self.send(cpu, Message::Reschedule);
                 }
             }
         }
+        let at_ns = self.now + self.core.idle_turn_end(&turn);
+        let cpu = self.timer_target(by);
+        self.idle_timer = IdleTimer { at_ns, cpu };
+        self.queue.push(at_ns, Event::IdleTimer);
     }
 }

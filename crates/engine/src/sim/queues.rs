@@ -275,11 +275,7 @@ impl<O: Observer> Sim<'_, O> {
                 queue.wakeup_preempts(&self.fair, current, woken)
             }
             RunQueue::Eevdf(queue) => queue.preempts(&self.eevdf, task),
-            RunQueue::Live(_) => {
-                let record = &self.tasks[task as usize];
-                self.core.live_queue_preempts(record, cpu, self.now)
-                    && !self.waits_before(task, cpu)
-            }
+            RunQueue::Live(_) => self.preempts_live(task, cpu),
             RunQueue::Grouped(_) => self.preempts_grouped(task, running, cpu),
         }
     }

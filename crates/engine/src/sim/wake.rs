@@ -107,7 +107,7 @@ impl<O: Observer> Sim<'_, O> {
             Message::NohzStats => self.nohz_stats(cpu),
             Message::Push { to, level } => self.push_running(cpu, to, level),
             Message::Tick => self.idle_tick(cpu),
-            Message::IdleTimer => self.idle_pass(cpu),
+            Message::IdleTimer => self.idle_turn(cpu),
             Message::Arrived => self.look_for_work(cpu),
             Message::Device { run_ns } => self.take_device(cpu, run_ns),
         }

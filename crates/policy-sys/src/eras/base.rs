@@ -147,6 +147,5 @@ fn early_forms_over() -> wp_params {
     };
     super::short::disable(&mut p);
     super::sched_mc::disable(&mut p);
-    super::power::defaults(&mut p);
     p
 }

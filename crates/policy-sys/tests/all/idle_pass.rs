@@ -7,7 +7,7 @@ use crate::common;
 
 use common::{Cluster, cluster, core, freeze, level, machine, put, queued};
 use wakeplace_policy_sys::sys::{WP_BUSY_NOW, WP_BUSY_SINCE};
-use wakeplace_policy_sys::{Core, LevelFacts, Task};
+use wakeplace_policy_sys::{Core, IdleTurn, LevelFacts, Task};
 
 const MS: u64 = 1_000_000;
 const TICK: u64 = 4 * MS;
@@ -269,6 +269,29 @@ fn the_timer_rests_longer_the_longer_all_are_idle() {
     assert_eq!(rests(WP_BUSY_SINCE), [32; 5], "there is something to fade");
     assert_eq!(rests(WP_BUSY_NOW), [4; 5]);
     assert_eq!(rests(0), [8, 16, 32, 64, 64]);
+}
+
+/// A turn is over when all CPUs have had their part: until then the turn before counts. Two CPUs
+/// are busy; of each cache the first idle core is kicked. CPUs that are gone have no part.
+#[test]
+fn a_turn_counts_once_all_cpus_have_had_their_part() {
+    let mut core = two_caches(&[]);
+    let at = common::NOW + TICK;
+    let _tasks = ticks(&mut core, &[0, 1], at);
+    let _ = core.idle_timer_ns(WP_BUSY_NOW, at - TICK);
+    let mut turn = IdleTurn::begin(at);
+    let kicked = (0..8).filter(|cpu| core.idle_turn_offer(&mut turn, *cpu).balance());
+    assert_eq!(kicked.collect::<Vec<_>>(), [2, 4]);
+    assert_eq!(core.state().idle_turn_ns, at - TICK);
+    assert_eq!(core.idle_turn_end(&turn), TICK);
+    assert_eq!(core.state().idle_turn_ns, at);
+    for cpu in [0, 1, 2] {
+        core.cpu_mut(cpu).online = 0;
+    }
+    let mut turn = IdleTurn::begin(at);
+    let kicked = (0..8).filter(|cpu| core.idle_turn_offer(&mut turn, *cpu).balance());
+    assert!(!kicked.collect::<Vec<_>>().contains(&2));
+    assert_eq!(core.idle_turn_end(&turn), 2 * TICK, "nobody is busy");
 }
 
 /// The tick of a busy CPU ends the timer's rest if there is something for idle CPUs, once: a second

@@ -37,6 +37,7 @@ mod policy_matrix;
 mod power_policy;
 mod queue;
 mod queue_sleepers;
+mod queue_walk;
 mod sched_mc;
 mod sched_mc_later;
 mod short_names;

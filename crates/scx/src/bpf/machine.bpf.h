@@ -101,12 +101,15 @@ static __always_inline bool forget_claim(struct wp_cpu *c)
 static int idle_tick(void *map, u32 *key, struct tick_timer *tick)
 {
 	u64 now = now_ns(), rest;
+	struct wp_idle_turn idle_turn;
 	unsigned long long none = 0;
-	u32 cpu, busy = 0, here = bpf_get_smp_processor_id(), turn = !*key;
+	u32 cpu, here = bpf_get_smp_processor_id(), turn = !*key;
 	/* CPUs seldom go alone, and the next one may leave its tasks behind (rescue_queue) */
 	bool alert = now < hotplug_ns + HOTPLUG_ALERT_NS;
 	bool heard = WP_AT(ctx.cpus, here)->online; /* else its kicks reach nobody */
+	int did;
 
+	wp_idle_turn_begin(&idle_turn, now);
 	bpf_for(cpu, 0, ctx.nr_cpus < WP_MAX_CPUS ? ctx.nr_cpus : WP_MAX_CPUS) {
 		struct wp_cpu *c = WP_AT(ctx.cpus, cpu);
 
@@ -118,22 +121,18 @@ static int idle_tick(void *map, u32 *key, struct tick_timer *tick)
 			alert = true;
 		if (c->curr_idle || !c->curr_fair)
 			note_pressure(cpu, now);
-		busy |= wp_was_busy(&ctx, cpu);
+		did = wp_idle_turn_offer(&ctx, &idle_turn, cpu);
 		/* No run queue is locked here: the kernel locks it and updates its clock. */
-		if (wish_of(cpu)->freq)
+		if ((did & WP_DID_FREQ) || wish_of(cpu)->freq)
 			request_freq(cpu);
-		if (!c->curr_idle)
-			continue;
-		if (wp_idle_decay(&ctx, cpu, now) & WP_DID_FREQ)
-			request_freq(cpu);
-		if (wp_idle_kick_needed(&ctx, cpu, now)) {
+		if (did & WP_DID_BALANCE) {
 			wish_of(cpu)->balance = 1;
 			kick(cpu, SCX_KICK_IDLE);
 		}
 	}
 	if (alert) /* from now on turns follow at the pace of the tick, by whose number some go */
-		busy |= WP_BUSY_NOW;
-	rest = wp_idle_timer_ns(&ctx, busy, now);
+		idle_turn.busy |= WP_BUSY_NOW;
+	rest = wp_idle_turn_end(&ctx, &idle_turn);
 	timer_started = turn;
 	tick = bpf_map_lookup_elem(&timers, &turn);
 	if (!tick || bpf_timer_start(&tick->timer, rest, 0))

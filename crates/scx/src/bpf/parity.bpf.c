@@ -32,6 +32,8 @@ struct parity_state {
 	struct wp_decision decision;
 	struct wp_lb_env balance;
 	struct wp_pelt_step step;
+	struct wp_queue_walk walk;
+	struct wp_idle_turn turn;
 	struct parity_args args;
 	u64 result;
 };
@@ -43,6 +45,7 @@ char _license[] SEC("license") = "GPL";
 #define CTX (&parity.ctx)
 #define TASK (WP_AT(parity.tasks, args->task))
 #define BAL (&parity.balance)
+#define WALK (&parity.walk)
 #define NOW (args->now_ns)
 #define CPU (args->cpu)
 
@@ -101,7 +104,7 @@ PROGRAM(p_live_queue_preempts, (u32)wp_live_queue_preempts(CTX, TASK, CPU, NOW))
 PROGRAM(p_live_queue_slice_ns, wp_live_queue_slice_ns(CTX))
 PROGRAM(p_entity_eligible, (u32)wp_entity_eligible(CTX, TASK, CPU, NOW))
 PROGRAM(p_live_queue_before,
-	(u32)wp_live_queue_before(CTX, WP_AT(parity.tasks, args->b), TASK, CPU, NOW))
+	(u32)wp_live_queue_before(CTX, WP_AT(parity.tasks, args->b), TASK->deadline_ns, CPU, NOW))
 PROGRAM(p_slice_left_ns, wp_slice_left_ns(CTX, CPU, NOW))
 PROGRAM(p_live_queue_deadline_on, wp_live_queue_deadline_on(CTX, TASK, CPU, NOW))
 PROGRAM(p_yield_task, (u32)wp_yield_task(CTX, CPU, args->a & 1, NOW))
@@ -109,12 +112,23 @@ PROGRAM(p_live_queue_expired, (u32)wp_live_queue_expired(CTX, CPU, args->a, NOW)
 PROGRAM(p_live_queue_retire, (u32)wp_live_queue_retire(CTX, TASK, CPU, NOW))
 PROGRAM(p_live_queue_yields, (u32)wp_live_queue_yields(CTX, TASK, CPU, NOW))
 
+/* queue_walk.c */
+PROGRAM(p_pick_begin, (u32)wp_pick_begin(CTX, WALK, args->a))
+PROGRAM(p_pick_offer, (u32)wp_pick_offer(CTX, WALK, TASK))
+PROGRAM(p_pick_end, (u32)wp_pick_end(CTX, WALK))
+PROGRAM(p_preempt_begin, (u32)wp_preempt_begin(CTX, WALK, TASK))
+PROGRAM(p_preempt_offer, (u32)wp_preempt_offer(CTX, WALK, TASK))
+PROGRAM(p_preempt_end, (u32)wp_preempt_end(WALK))
+
 /* live.c, freq.c, energy_model.c */
 PROGRAM(p_decayed_util, wp_decayed_util(args->a, args->x, NOW))
 PROGRAM(p_run_energy_nj, wp_run_energy_nj(CTX, CPU, args->x))
 PROGRAM(p_idle_kick_needed, (u32)wp_idle_kick_needed(CTX, CPU, NOW))
 PROGRAM(p_idle_timer_ns, wp_idle_timer_ns(CTX, args->a & 3, NOW))
 PROGRAM(p_was_busy, (u32)wp_was_busy(CTX, CPU))
+PROGRAM(p_idle_turn_begin, (u32)wp_idle_turn_begin(&parity.turn, NOW))
+PROGRAM(p_idle_turn_offer, (u32)wp_idle_turn_offer(CTX, &parity.turn, CPU))
+PROGRAM(p_idle_turn_end, wp_idle_turn_end(CTX, &parity.turn))
 PROGRAM(p_idle_decay, (u32)wp_idle_decay(CTX, CPU, NOW))
 PROGRAM(p_cpu_perf_request, wp_cpu_perf_request(CTX, CPU))
 PROGRAM(p_rate_limit_us, wp_rate_limit_us(CTX, args->a))

@@ -7,26 +7,23 @@
 #ifndef SCX_WAKEPLACE_QUEUE_H
 #define SCX_WAKEPLACE_QUEUE_H
 
-/* Does one of the first that wait on `cpu` go before this one, which is about to join them? */
-static __always_inline bool waits_before(u32 cpu, const struct task_live *t, u64 now)
+/* Does this one, which is about to join those that wait on `cpu`, run at once? */
+static __always_inline bool preempts(u32 cpu, struct task_live *t, u64 now)
 {
+	struct wp_queue_walk walk = { .now_ns = now, .cpu = cpu };
 	struct task_struct *p;
-	s32 before = 0;
-	u32 looks = 0;
 
+	if (!wp_preempt_begin(&ctx, &walk, &t->wp))
+		return false;
 	bpf_for_each(scx_dsq, p, dsq_of(cpu), 0) {
 		struct task_live *other = live_of(p);
 
-		if (looks++ == WP_LIVE_QUEUE_LOOKS)
-			break;
 		/* one that is being pulled has not got this queue's times yet */
-		before = other && !other->carried
-				 ? wp_live_queue_before(&ctx, &other->wp, &t->wp, cpu, now)
-				 : 0;
-		if (before)
+		if (other && !other->carried &&
+		    wp_preempt_offer(&ctx, &walk, &other->wp) == WP_OFFER_STOP)
 			break;
 	}
-	return before > 0;
+	return wp_preempt_end(&walk);
 }
 
 /* Insert in the order of deadlines, and see to it that the CPU notices. */
@@ -51,7 +48,7 @@ static __always_inline void queue_task(struct task_struct *p, struct task_live *
 		kick(cpu, SCX_KICK_IDLE);
 		return;
 	}
-	if (wp_live_queue_preempts(&ctx, &t->wp, cpu, now) && !waits_before(cpu, t, now)) {
+	if (preempts(cpu, t, now)) {
 		WP_ADD(&stats_of(cpu)->preempted, 1);
 		end_slice(cpu);
 		return;
@@ -136,70 +133,45 @@ OPS(enqueue) void wakeplace_enqueue(u64 *args)
 	queue_task(p, t, cpu, flags);
 }
 
-/* Is it a sleeper's turn before that of the first who waits and is eligible, or if nobody is, of
- * the first? Then it has left the queue. */
-static __always_inline bool retire_sleeper(u32 cpu, u64 now)
+/* One look at those that wait, for the task that runs next. */
+static __always_inline bool take_next_once(struct wp_queue_walk *walk)
 {
-	struct task_live *first = 0, *next = 0;
 	struct task_struct *p;
-	bool gone = false;
-	u32 looks = 0;
+	bool taken = false;
+	int offer;
 
-	bpf_for_each(scx_dsq, p, dsq_of(cpu), 0) {
+	bpf_for_each(scx_dsq, p, dsq_of(walk->cpu), 0) {
 		struct task_live *t = live_of(p);
 
-		if (looks++ == WP_LIVE_QUEUE_LOOKS)
-			break;
-		if (!t)
+		offer = t ? wp_pick_offer(&ctx, walk, &t->wp) : WP_OFFER_TAKE;
+		if (offer == WP_OFFER_SKIP)
 			continue;
-		if (!first)
-			first = t;
-		if (!wp_entity_eligible(&ctx, &t->wp, cpu, now))
-			continue;
-		next = t;
+		if (offer == WP_OFFER_TAKE)
+			taken = scx_bpf_dsq_move(BPF_FOR_EACH_ITER, p, SCX_DSQ_LOCAL, 0);
 		break;
 	}
-	if (!next)
-		next = first;
-	if (next)
-		gone = wp_live_queue_retire(&ctx, &next->wp, cpu, now);
-	return gone;
-}
-
-static __always_inline void retire_sleepers(u32 cpu, u64 now)
-{
-	u32 i;
-
-	bpf_for(i, 0, WP_LIVE_QUEUE_SLEEPERS) {
-		if (!WP_AT(ctx.cpus, cpu)->vq_kept_load || !retire_sleeper(cpu, now))
-			break;
-	}
+	return taken;
 }
 
 /*
- * The waiting task that runs next goes to the local queue: the first that is eligible, if
- * (`running`) it is due before the running one. False: that one goes on, or nobody among the first
- * is eligible.
+ * The waiting task that runs next goes to the local queue. False: if (`runs`) the own task goes on;
+ * else nobody is to be taken before the first.
  */
-static __always_inline bool take_first_due(u32 cpu, bool running)
+static __always_inline bool take_next(u32 cpu, bool runs)
 {
-	u64 now = now_ns();
-	struct task_struct *p;
+	struct wp_queue_walk walk = { .now_ns = now_ns(), .cpu = cpu, .runs = runs };
+	s32 waiting = scx_bpf_dsq_nr_queued(dsq_of(cpu));
 	bool taken = false;
-	u32 looks = 0;
+	u32 i;
 
-	retire_sleepers(cpu, now);
-	bpf_for_each(scx_dsq, p, dsq_of(cpu), 0) {
-		struct task_live *t = live_of(p);
-
-		if (looks++ == WP_LIVE_QUEUE_LOOKS)
+	if (waiting < 0)
+		return false;
+	bpf_for(i, 0, WP_LIVE_QUEUE_SLEEPERS + 1) {
+		if (!wp_pick_begin(&ctx, &walk, (u32)waiting))
 			break;
-		if (t && !wp_entity_eligible(&ctx, &t->wp, cpu, now))
-			continue;
-		if (t && running && !wp_live_queue_yields(&ctx, &t->wp, cpu, now))
+		taken = take_next_once(&walk);
+		if (taken || !wp_pick_end(&ctx, &walk))
 			break;
-		taken = scx_bpf_dsq_move(BPF_FOR_EACH_ITER, p, SCX_DSQ_LOCAL, 0);
-		break;
 	}
 	return taken;
 }
@@ -220,7 +192,7 @@ static __always_inline bool keep_running(struct task_struct *prev, u32 cpu)
 	wish_of(cpu)->end_at_tick = 0;
 	if (push_wanted(cpu) != WP_NONE || (t && t->go_to != WP_NONE))
 		return false;
-	if (take_first_due(cpu, true))
+	if (take_next(cpu, true))
 		return false;
 	now = now_ns();
 	wp_live_queue_expired(&ctx, cpu, 0, now); /* nobody is due: its next slice begins */
@@ -244,9 +216,8 @@ OPS(dispatch) void wakeplace_dispatch(u64 *args)
 	if (goes_on) {
 		if (keep_running(prev, cpu) || scx_bpf_dsq_nr_queued(SCX_DSQ_LOCAL) > 0)
 			return;
-	} else if ((WP_AT(ctx.cpus, cpu)->vq_kept_load || scx_bpf_dsq_nr_queued(dsq_of(cpu)) > 1) &&
-		   take_first_due(cpu, false)) {
-		return; /* of one there is nothing to choose, unless a sleeper goes before it */
+	} else if (take_next(cpu, false)) {
+		return;
 	}
 	if (dsq_move_to_local(dsq_of(cpu)))
 		return;

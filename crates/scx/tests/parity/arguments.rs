@@ -71,10 +71,32 @@ impl Walk<'_> {
             }
             Op::live_queue_expired => args.a = self.draw.range(0, 3),
             Op::live_queue_leave | Op::yield_task => args.a = self.draw.range(0, 1),
+            Op::pick_begin | Op::pick_offer | Op::pick_end => self.queue_walk(args),
+            Op::preempt_begin | Op::preempt_offer | Op::preempt_end => self.queue_walk(args),
+            Op::idle_turn_offer | Op::idle_turn_end => {
+                let (now_ns, busy) = (args.now_ns, self.draw.next() & 3);
+                self.builds
+                    .all(|s| s.turn = sys::wp_idle_turn { now_ns, busy });
+            }
             Op::live_queue_before => args.b = self.draw.range(0, TASKS as u32 - 1),
             _ => {}
         }
         true
+    }
+
+    /// A look at the queue of a CPU, somewhere on its way.
+    fn queue_walk(&mut self, args: &mut Args) {
+        let other = self.draw.index(TASKS);
+        let walk = sys::wp_queue_walk {
+            now_ns: args.now_ns,
+            cpu: args.cpu,
+            runs: self.draw.range(0, 1),
+            deadline_ns: self.state().tasks[other].deadline_ns,
+            looks: self.draw.pick(&[0, 1, sys::WP_LIVE_QUEUE_LOOKS]),
+            state: self.draw.range(0, sys::WP_WALK_AGAIN),
+        };
+        args.a = self.draw.range(0, 2);
+        self.builds.all(|s| s.walk = walk);
     }
 
     fn machine_args(&mut self, op: Op, args: &mut Args) -> bool {

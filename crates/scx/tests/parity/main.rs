@@ -14,6 +14,7 @@
 mod arguments;
 mod builds;
 mod events;
+mod homes;
 mod kernel;
 mod loaded;
 mod machines;
@@ -130,7 +131,7 @@ const EARLIER: [&str; 4] = [
 const ELSEWHERE: [Reason; 3] = [Reason::ClassPrev, Reason::ClassLowest, Reason::ClassWaits];
 
 /// Calls whose answer is other than 0 only when they do what they are there for.
-const DEEP: [Op; 18] = [
+const DEEP: [Op; 22] = [
     Op::enqueue_task_fair,
     Op::task_tick_fair,
     Op::idle_tick,
@@ -142,6 +143,10 @@ const DEEP: [Op; 18] = [
     Op::yield_task,
     Op::live_queue_retire,
     Op::live_queue_yields,
+    Op::pick_begin,
+    Op::pick_offer,
+    Op::pick_end,
+    Op::preempt_offer,
     Op::idle_kick_needed,
     Op::idle_decay,
     Op::update_idle_cpu_scan,

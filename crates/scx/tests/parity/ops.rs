@@ -118,7 +118,7 @@ ops! {
     entity_eligible(_s, ctx, task, g) = sys::wp_entity_eligible(ctx, task, g.cpu, g.now_ns);
     live_queue_before(s, ctx, task, g) = {
         let first = &raw const s.tasks[g.b as usize % s.tasks.len()];
-        sys::wp_live_queue_before(ctx, first, task, g.cpu, g.now_ns)
+        sys::wp_live_queue_before(ctx, first, (*task).deadline_ns, g.cpu, g.now_ns)
     };
     slice_left_ns(_s, ctx, _task, g) = sys::wp_slice_left_ns(ctx, g.cpu, g.now_ns);
     live_queue_deadline_on(_s, ctx, task, g) =
@@ -127,11 +127,20 @@ ops! {
     live_queue_expired(_s, ctx, _task, g) = sys::wp_live_queue_expired(ctx, g.cpu, g.a, g.now_ns);
     live_queue_retire(_s, ctx, task, g) = sys::wp_live_queue_retire(ctx, task, g.cpu, g.now_ns);
     live_queue_yields(_s, ctx, task, g) = sys::wp_live_queue_yields(ctx, task, g.cpu, g.now_ns);
+    pick_begin(s, ctx, _task, g) = sys::wp_pick_begin(ctx, &raw mut s.walk, g.a);
+    pick_offer(s, ctx, task, _args) = sys::wp_pick_offer(ctx, &raw mut s.walk, task);
+    pick_end(s, ctx, _task, _args) = sys::wp_pick_end(ctx, &raw const s.walk);
+    preempt_begin(s, ctx, task, _args) = sys::wp_preempt_begin(ctx, &raw mut s.walk, task);
+    preempt_offer(s, ctx, task, _args) = sys::wp_preempt_offer(ctx, &raw mut s.walk, task);
+    preempt_end(s, _ctx, _task, _args) = sys::wp_preempt_end(&raw const s.walk);
     decayed_util(_s, _ctx, _task, g) = sys::wp_decayed_util(g.a, g.x, g.now_ns);
     run_energy_nj(_s, ctx, _task, g) = sys::wp_run_energy_nj(ctx, g.cpu, g.x);
     idle_kick_needed(_s, ctx, _task, g) = sys::wp_idle_kick_needed(ctx, g.cpu, g.now_ns);
     idle_timer_ns(_s, ctx, _task, g) = sys::wp_idle_timer_ns(ctx, g.a & 3, g.now_ns);
     was_busy(_s, ctx, _task, g) = sys::wp_was_busy(ctx, g.cpu);
+    idle_turn_begin(s, _ctx, _task, g) = sys::wp_idle_turn_begin(&raw mut s.turn, g.now_ns);
+    idle_turn_offer(s, ctx, _task, g) = sys::wp_idle_turn_offer(ctx, &raw mut s.turn, g.cpu);
+    idle_turn_end(s, ctx, _task, _args) = sys::wp_idle_turn_end(ctx, &raw const s.turn);
     idle_decay(_s, ctx, _task, g) = sys::wp_idle_decay(ctx, g.cpu, g.now_ns);
     cpu_perf_request(_s, ctx, _task, g) = sys::wp_cpu_perf_request(ctx, g.cpu);
     rate_limit_us(_s, ctx, _task, g) = sys::wp_rate_limit_us(ctx, g.a);

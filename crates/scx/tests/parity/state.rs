@@ -36,6 +36,8 @@ pub(crate) struct State {
     pub(crate) decision: sys::wp_decision,
     pub(crate) balance: sys::wp_lb_env,
     pub(crate) step: sys::wp_pelt_step,
+    pub(crate) walk: sys::wp_queue_walk,
+    pub(crate) turn: sys::wp_idle_turn,
     pub(crate) args: Args,
     pub(crate) result: u64,
 }
@@ -93,6 +95,8 @@ pub(crate) fn same_near(a: &State, b: &State) -> bool {
     a.result == b.result
         && bytes(&a.decision) == bytes(&b.decision)
         && bytes(&a.balance) == bytes(&b.balance)
+        && bytes(&a.walk) == bytes(&b.walk)
+        && bytes(&a.turn) == bytes(&b.turn)
         && bytes(&a.tasks) == bytes(&b.tasks)
         && bytes(&a.ctx)[..head] == bytes(&b.ctx)[..head]
         && bytes(&a.ctx)[tail..] == bytes(&b.ctx)[tail..]

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Looks at the tasks that wait on a CPU, as begin, offer and end: who runs next there, and whether
+ * a task that has just joined them runs at once. The home walks over the first that wait, in the
+ * order of deadline_ns, offers each, and does what it is told.
+ *
+ * Kernel: pick_eevdf() as wp_pick_offer(), wakeup_preempt_fair() as wp_preempt_begin(),
+ *         kernel/sched/fair.c
+ * Tests: all/queue_walk.rs
+ */
+#include "wakeplace/policy.h"
+
+/*
+ * The CPU looks for its next task, or (`runs`) whether its own goes on. Of nr_waiting tasks one is
+ * the next. 0: there is nothing to choose. The own task goes on then, or the first that waits runs.
+ */
+WP_FN int wp_pick_begin(const struct wp_ctx *ctx WP_NONNULL, struct wp_queue_walk *walk WP_NONNULL,
+			u32 nr_waiting)
+{
+	u32 kept = WP_AT(ctx->cpus, walk->cpu)->vq_kept_load;
+
+	walk->looks = WP_LIVE_QUEUE_LOOKS;
+	walk->state = WP_WALK_NOBODY;
+	return nr_waiting > 1 || (nr_waiting && (walk->runs || kept));
+}
+
+/*
+ * May this waiting task run next? The first that is eligible is the one; if (`runs`) it is not due
+ * before the running one, nobody is. If it is a sleeper's turn before that, the sleeper leaves: V
+ * has grown, another task may be the first.
+ */
+WP_FN int wp_pick_offer(struct wp_ctx *ctx WP_NONNULL, struct wp_queue_walk *walk WP_NONNULL,
+			const struct wp_task *task WP_NONNULL)
+{
+	u32 cpu = walk->cpu;
+	u64 now_ns = walk->now_ns;
+
+	if (!walk->looks)
+		return WP_OFFER_STOP;
+	walk->looks--;
+	if (!wp_entity_eligible(ctx, task, cpu, now_ns))
+		return WP_OFFER_SKIP;
+	if (WP_AT(ctx->cpus, cpu)->vq_kept_load && wp_live_queue_retire(ctx, task, cpu, now_ns)) {
+		walk->state = WP_WALK_AGAIN;
+		return WP_OFFER_STOP;
+	}
+	walk->state = WP_WALK_KNOWN;
+	return !walk->runs || wp_live_queue_yields(ctx, task, cpu, now_ns) ? WP_OFFER_TAKE
+									   : WP_OFFER_STOP;
+}
+
+/*
+ * The walk is over. 1: begin anew, for a sleeper has left the queue. 0: what was taken runs; if
+ * nothing was, the own task goes on, or without one the first that waits runs.
+ */
+WP_FN int wp_pick_end(struct wp_ctx *ctx WP_NONNULL, const struct wp_queue_walk *walk WP_NONNULL)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, walk->cpu);
+
+	if (walk->state != WP_WALK_NOBODY)
+		return walk->state == WP_WALK_AGAIN;
+	if (walk->looks == WP_LIVE_QUEUE_LOOKS || !c->vq_kept_load)
+		return 0;
+	wp_update_avg_vruntime(c, walk->now_ns);
+	return wp_live_queue_retire_one(ctx, c, 0, 0, walk->now_ns);
+}
+
+/* `task` joins those that wait on a CPU. 0: it does not run at once. 1: it does, unless one of them
+ * goes before it: they are offered, without itself. */
+WP_SMALL_FN int wp_preempt_begin(struct wp_ctx *ctx WP_NONNULL,
+				 struct wp_queue_walk *walk WP_NONNULL,
+				 const struct wp_task *task WP_NONNULL)
+{
+	walk->looks = WP_LIVE_QUEUE_LOOKS;
+	walk->state = WP_WALK_NOBODY;
+	walk->deadline_ns = task->deadline_ns;
+	return wp_live_queue_preempts(ctx, task, walk->cpu, walk->now_ns);
+}
+
+/* Does this one go before it? Those behind a later deadline do not. */
+WP_FN int wp_preempt_offer(const struct wp_ctx *ctx WP_NONNULL,
+			   struct wp_queue_walk *walk WP_NONNULL,
+			   const struct wp_task *first WP_NONNULL)
+{
+	int before;
+
+	if (!walk->looks)
+		return WP_OFFER_STOP;
+	walk->looks--;
+	before = wp_live_queue_before(ctx, first, walk->deadline_ns, walk->cpu, walk->now_ns);
+	if (before > 0)
+		walk->state = WP_WALK_KNOWN;
+	return before ? WP_OFFER_STOP : WP_OFFER_SKIP;
+}
+
+/* Does the task run at once? */
+WP_SMALL_FN int wp_preempt_end(const struct wp_queue_walk *walk WP_NONNULL)
+{
+	return walk->state != WP_WALK_KNOWN;
+}
