@@ -1,7 +1,5 @@
 //! A thread of the workload: what the engine keeps of it.
 
-use crate::eevdf;
-use crate::fair::Entity;
 use crate::observe::Iteration;
 use crate::outcome::{TaskTotals, WaitsFor};
 use crate::progress::Progress;
@@ -95,9 +93,6 @@ pub(crate) enum WakeStage {
 /// One thread.
 #[derive(Debug)]
 pub(crate) struct Thread {
-    pub(crate) entity: Entity,
-    /// The same for the other fair queue; while it is queued, that has the valid copy.
-    pub(crate) eevdf_entity: eevdf::Entity,
     pub(crate) nice: i8,
     pub(crate) policy: FairPolicy,
     /// Its own policy above the fair class; what it has by its mutexes is `Sim::class`'s.
@@ -171,10 +166,8 @@ pub(crate) struct Thread {
 }
 
 impl Thread {
-    pub(crate) fn new(nice: i8, policy: FairPolicy, own_slice_ns: Option<u64>) -> Self {
+    pub(crate) fn new(nice: i8, policy: FairPolicy) -> Self {
         Self {
-            entity: Entity::new(nice, policy),
-            eevdf_entity: eevdf::Entity::new(nice, policy, own_slice_ns),
             nice,
             policy,
             realtime: None,
@@ -225,7 +218,7 @@ impl Thread {
             wake_here: script.attributes.wake_here,
             realtime: script.attributes.realtime,
             uclamp: [script.uclamp_min, script.uclamp_max],
-            ..Self::new(script.nice, script.policy, script.slice_ns)
+            ..Self::new(script.nice, script.policy)
         }
     }
 

@@ -3,9 +3,9 @@
 
 use super::Sim;
 use super::classes::ClassState;
-use crate::fair::Weight;
+use crate::home::Home;
 use crate::observe::Observer;
-use crate::run_queue::RunQueue;
+use wakeplace_kernel_queues::task_weight;
 use wakeplace_policy_sys::ClassMove;
 use wakeplace_workload::{Change, FairPolicy, PolicyChange, RealTime};
 
@@ -37,7 +37,7 @@ impl<O: Observer> Sim<'_, O> {
         }
         if let Some(slice_ns) = change.slice_ns {
             let own = (slice_ns > 0).then_some(slice_ns);
-            self.set_slice(cpu, task, own);
+            self.home.set_own_slice(task, cpu, own);
         }
         if change.uclamp_min.is_some() || change.uclamp_max.is_some() {
             let [min, max] = self.threads[task as usize].uclamp;
@@ -161,7 +161,7 @@ impl<O: Observer> Sim<'_, O> {
         };
         if place == Place::Away && fair {
             self.drop_delayed(task, cpu);
-            self.keep_distance(task, cpu);
+            self.home.detach_task(task, cpu);
             if parts {
                 self.core
                     .migrate_sleeping(&mut self.tasks[task as usize], cpu, self.now);
@@ -183,7 +183,7 @@ impl<O: Observer> Sim<'_, O> {
             self.end_stretch(cpu, false);
         }
         self.remove(task, cpu, !running);
-        self.keep_distance(task, cpu);
+        self.home.detach_task(task, cpu);
         self.count_running(cpu);
         self.after_core(cpu, left);
         if parts {
@@ -225,13 +225,12 @@ impl<O: Observer> Sim<'_, O> {
         let thread = &self.threads[task as usize];
         let group = thread.group.filter(|_| fair).map(|group| group as usize);
         self.tasks[task as usize].set_group(group);
+        self.home.set_task_group(task, group);
         if fair {
             self.weigh_anew(task);
-            if self.live && !off.was_fair && off.place != Place::Away {
-                self.core
-                    .live_queue_place(&mut self.tasks[task as usize], cpu, self.now);
-            }
-            self.place_at_distance(task, cpu);
+            let new = !off.was_fair && off.place != Place::Away;
+            let (home, services) = self.ask_home();
+            home.attach_task(services, task, cpu, new);
         }
         if off.place == Place::Away {
             self.forget_refill(task); // it is found out anew when it wakes
@@ -252,72 +251,20 @@ impl<O: Observer> Sim<'_, O> {
     fn weigh_anew(&mut self, task: u32) {
         let thread = &mut self.threads[task as usize];
         let (nice, policy) = (thread.nice, thread.policy);
-        let weight = Weight::of_task(nice, policy);
-        thread.entity.set_policy(policy);
-        thread.eevdf_entity.set_policy(policy);
+        let weight = task_weight(nice, policy);
+        self.home.set_load_weight(task, nice, policy);
         let record = &mut self.tasks[task as usize];
         record.raw_mut().idle_policy = u32::from(policy == FairPolicy::Idle);
-        if thread.entity.weight != weight {
-            thread.entity.weight = weight;
-            thread.eevdf_entity.reweight_off_queue(weight);
-        }
-        if u64::from(record.weight()) != weight.weight {
-            self.core
-                .task_set_weight(record, weight.weight as u32, self.now);
-        }
-    }
-
-    /// A fair task has a slice of its own from its next request on, or none.
-    fn set_slice(&mut self, cpu: u32, task: u32, own_ns: Option<u64>) {
-        self.threads[task as usize]
-            .eevdf_entity
-            .set_own_slice(own_ns);
-        if self.is_class(task) {
-            return; // when it is fair again
-        }
-        match &mut self.cpus[cpu as usize].queue {
-            RunQueue::Eevdf(queue) => queue.set_own_slice(task, own_ns),
-            RunQueue::Grouped(queue) => {
-                queue.set_own_slice(task, self.tasks[task as usize].group(), own_ns);
-            }
-            RunQueue::Fair(_) | RunQueue::Live(_) => {}
+        if record.weight() != weight {
+            self.core.task_set_weight(record, weight, self.now);
         }
     }
 
     /// A sleeper that its queue still keeps leaves it.
     fn drop_delayed(&mut self, task: u32, cpu: u32) {
-        if self.live {
-            let record = &mut self.tasks[task as usize];
-            return self.core.live_queue_leave(record, false, self.now);
+        let (home, services) = self.ask_home();
+        if home.drop_delayed(services, task, cpu) {
+            self.let_sleeper_go(task, cpu);
         }
-        if !self.is_delayed(task, cpu) {
-            return;
-        }
-        let group = self.tasks[task as usize].group();
-        match &mut self.cpus[cpu as usize].queue {
-            RunQueue::Eevdf(queue) => {
-                let request = queue.dequeue(&self.eevdf, task);
-                self.let_sleeper_go(task, request, cpu);
-            }
-            RunQueue::Grouped(queue) => {
-                if let Some(request) = queue.drop_delayed(task, group) {
-                    self.threads[task as usize].eevdf_entity = request;
-                }
-            }
-            RunQueue::Fair(_) | RunQueue::Live(_) => {}
-        }
-    }
-
-    /// The vruntime of a task off the queue becomes its distance to the queue's time, for a change
-    /// of queue; before its group changes.
-    pub(super) fn keep_distance(&mut self, task: u32, cpu: u32) {
-        let floor = self.floor(task, cpu);
-        self.threads[task as usize].entity.vruntime -= floor;
-    }
-
-    /// ... and a vruntime again.
-    fn place_at_distance(&mut self, task: u32, cpu: u32) {
-        let floor = self.floor(task, cpu);
-        self.threads[task as usize].entity.vruntime += floor;
     }
 }

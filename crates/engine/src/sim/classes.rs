@@ -3,10 +3,11 @@
 
 use super::Sim;
 use super::kthreads::Kthreads;
-use crate::class_queue::{RT_MOST, is_rt};
+use crate::home::Home;
 use crate::observe::{MigrateCause, Observer};
 use crate::queue::Event;
 use crate::thread::State;
+use wakeplace_kernel_queues::{RT_MOST, is_rt};
 use wakeplace_policy_sys::{Choice, ClassMove, ClassTask, Core, EventResult, PlaceKind, Request};
 use wakeplace_workload::{Phase, PolicyChange, RealTime, TaskScript, Workload};
 
@@ -139,13 +140,13 @@ impl<O: Observer> Sim<'_, O> {
     /// May RT tasks run on `cpu` now?
     fn rt_may_run(&self, cpu: u32) -> bool {
         let c = &self.cpus[cpu as usize];
-        !c.classes.rt_throttled || self.class_params.server && c.queue.nr() == 0
+        !c.classes.rt_throttled || self.class_params.server && self.home.nr_running(cpu) == 0
     }
 
     /// Tasks that a CPU has and that may run, of all classes.
     pub(super) fn nr_running(&self, cpu: u32) -> usize {
         let c = &self.cpus[cpu as usize];
-        let mut nr = c.queue.nr_queued();
+        let mut nr = self.home.nr_queued(cpu);
         if !self.class.is_empty() {
             let rt = self.rt_may_run(cpu);
             let ready = c.classes.waiting().filter(|(l, _)| rt || !is_rt(*l));
@@ -465,7 +466,7 @@ impl<O: Observer> Sim<'_, O> {
             return false;
         };
         if self.cpus[cpu as usize].current.is_some() {
-            self.begin_put(cpu);
+            self.home.begin_put(cpu);
             self.put_back(cpu);
         }
         self.cpus[cpu as usize].classes.remove(next);

@@ -1,12 +1,11 @@
 //! What the engine keeps of each CPU and cluster.
 
 use super::wake_latency::QueueLock;
-use crate::class_queue::ClassQueue;
 use crate::menu::Menu;
 use crate::observe::{CpuPower, Stop};
-use crate::run_queue::RunQueue;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use wakeplace_kernel_queues::ClassQueue;
 
 /// What a CPU does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -54,7 +53,6 @@ pub(super) enum Message {
 pub(super) struct Cpu {
     pub(super) mode: Mode,
     pub(super) current: Option<u32>,
-    pub(super) queue: RunQueue,
     /// RT and deadline tasks, which go first.
     pub(super) classes: ClassQueue,
     /// Work units per ns now.
@@ -124,9 +122,8 @@ pub(super) struct Cpu {
 }
 
 impl Cpu {
-    pub(super) fn new(queue: RunQueue) -> Self {
+    pub(super) fn new() -> Self {
         Self {
-            queue,
             run_end_armed_ns: u64::MAX,
             slice_end_armed_ns: u64::MAX,
             ..Self::default()

@@ -8,11 +8,12 @@ use super::Sim;
 use super::classes::ClassState;
 use super::kthreads::Kthreads;
 use super::steps::Flow;
-use crate::fair::Weight;
+use crate::home::Home;
 use crate::machine::FULL_SPEED;
 use crate::observe::{Observer, PlacementKind};
 use crate::options::Options;
 use crate::thread::{Action, Pending, State, Then, Thread};
+use wakeplace_kernel_queues::task_weight;
 use wakeplace_policy_sys::{PlaceKind, Request, Task, Waker};
 use wakeplace_workload::{FairPolicy, Start, StartLine, Workload};
 
@@ -60,7 +61,7 @@ pub(super) fn threads(workload: &Workload, kthreads: &Kthreads) -> Vec<Thread> {
     let scripts = (0..).zip(&workload.tasks);
     let mut threads: Vec<_> = scripts
         .map(|(index, script)| Thread::of_script(script, index))
-        .chain([(); 2].map(|()| Thread::new(0, FairPolicy::Other, None)))
+        .chain([(); 2].map(|()| Thread::new(0, FairPolicy::Other)))
         .chain(kthreads.threads())
         .collect();
     for (number, group) in (0..).zip(&workload.groups) {
@@ -73,7 +74,7 @@ pub(super) fn threads(workload: &Workload, kthreads: &Kthreads) -> Vec<Thread> {
 
 /// The core's record of the thread at this index. Ids count from 1.
 fn core_task(thread: &Thread, index: u32, cpu: u32, cpus: Option<&[u32]>, nr_cpus: u32) -> Task {
-    let weight = Weight::of_task(thread.nice, thread.policy).weight as u32;
+    let weight = task_weight(thread.nice, thread.policy);
     let mut task = Task::new(index + 1, weight, cpu, cpus, nr_cpus);
     task.raw_mut().idle_policy = u32::from(thread.policy == FairPolicy::Idle);
     if thread.realtime.is_none() {
@@ -220,9 +221,9 @@ impl<O: Observer> Sim<'_, O> {
         };
         self.show_situation(child, &ask);
         let choice = self.answer(child, &ask);
-        self.place_new(child, parent, here, choice.cpu);
+        self.task_fork(child, parent, here, choice.cpu);
         if self.is_class(child) {
-            self.keep_distance(child, choice.cpu);
+            self.home.detach_task(child, choice.cpu);
         }
         self.note_choice(child, Some(parent), &ask, choice, PlacementKind::Fork);
         self.core
@@ -293,6 +294,7 @@ impl<O: Observer> Sim<'_, O> {
             let class = |kind| ClassState::new(kind, &self.class_params);
             self.class.push(thread.realtime.map(class));
         }
+        self.home.add_task(&thread, task.slice_ns, record.group());
         self.threads.push(thread);
         self.tasks.push(record);
         self.hint(child);

@@ -3,11 +3,11 @@
 
 use super::Sim;
 use super::cpu::{Message, Mode};
+use crate::home::Home;
 use crate::hotplug::{Hotplug, in_order};
 use crate::menu::Menu;
 use crate::observe::{MigrateCause, Observer};
 use crate::queue::Event;
-use crate::run_queue::RunQueue;
 use wakeplace_policy_sys::{Choice, Reason};
 
 impl<O: Observer> Sim<'_, O> {
@@ -120,7 +120,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// A CPU that has just come back and has no work pulls some.
     pub(super) fn look_for_work(&mut self, cpu: u32) {
-        if self.cpus[cpu as usize].queue.nr() == 0 {
+        if self.home.nr_running(cpu) == 0 {
             self.new_idle(cpu);
         }
     }
@@ -164,22 +164,18 @@ impl<O: Observer> Sim<'_, O> {
     /// The running task first, then the others in the order of the queue. Sleepers that were still
     /// queued leave the queue for good.
     fn hand_over_tasks(&mut self, cpu: u32) {
-        if let RunQueue::Eevdf(queue) = &mut self.cpus[cpu as usize].queue {
-            for (task, request) in queue.drop_sleepers(&self.eevdf) {
-                self.let_sleeper_go(task, request, cpu);
-            }
+        // With groups they leave last: a group whose tasks have left may be delayed itself.
+        let groups = self.home.has_groups();
+        if !groups {
+            self.drop_all_delayed(cpu);
         }
         for task in self.class_tasks(cpu) {
             let to = self.fallback(task, cpu);
             self.class_move(task, to, MigrateCause::Hotplug, cpu);
         }
         let c = &self.cpus[cpu as usize];
-        let mut tasks: Vec<u32> = match &c.queue {
-            RunQueue::Fair(queue) => queue.waiting().collect(),
-            RunQueue::Eevdf(queue) => queue.waiting().collect(),
-            RunQueue::Live(queue) => queue.waiting().collect(),
-            RunQueue::Grouped(queue) => queue.waiting(),
-        };
+        let mut tasks = Vec::new();
+        self.home.each_waiting(cpu, &mut |task| tasks.push(task));
         if !self.live {
             tasks.reverse(); // those queues keep the next one last
         }
@@ -188,7 +184,9 @@ impl<O: Observer> Sim<'_, O> {
             self.move_task(task, to, MigrateCause::Hotplug);
             self.preempt_or_kick(task, to, cpu);
         }
-        self.drop_grouped_sleepers(cpu);
+        if groups {
+            self.drop_all_delayed(cpu);
+        }
     }
 
     /// Its timers go to one CPU, whatever the tasks' own.

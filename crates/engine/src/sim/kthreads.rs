@@ -107,7 +107,7 @@ impl Kthreads {
             realtime: kthread.realtime(),
             started: true,
             action: Some(kthread.action),
-            ..Thread::new(0, FairPolicy::Other, None)
+            ..Thread::new(0, FairPolicy::Other)
         })
     }
 

@@ -3,10 +3,9 @@
 
 use super::Sim;
 use super::cpu::{Message, Mode};
-use crate::live_queue::LiveQueue;
+use crate::home::LiveQueue;
 use crate::observe::{KernelWork, Observer};
 use crate::queue::Event;
-use crate::run_queue::RunQueue;
 use wakeplace_policy_sys::IdleKind;
 use wakeplace_policy_sys::sys::{WP_BUSY_NOW, WP_LIVE_QUEUE_LOOKS};
 
@@ -19,10 +18,7 @@ pub(super) struct IdleTimer {
 
 impl<O: Observer> Sim<'_, O> {
     fn vtime_queue(&mut self, cpu: u32) -> &mut LiveQueue {
-        match &mut self.cpus[cpu as usize].queue {
-            RunQueue::Live(queue) => queue,
-            _ => unreachable!("asked on live queues only"),
-        }
+        self.home.live_queue_mut(cpu)
     }
 
     /// The CPU needs a task, or (`running`) its task a new slice. Returns true if that task goes
@@ -70,9 +66,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// The first waiting task that is eligible; if none of those looked at is, the first.
     fn first_eligible(&self, cpu: u32) -> Option<u32> {
-        let RunQueue::Live(queue) = &self.cpus[cpu as usize].queue else {
-            return None;
-        };
+        let queue = self.home.live_queue(cpu)?;
         let first = queue.in_order().next()?;
         let now = self.now;
         let eligible = |task: &u32| {
@@ -85,7 +79,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// Does a task that waits on `cpu` go before `task`, which came just now?
     pub(super) fn waits_before(&self, task: u32, cpu: u32) -> bool {
-        let RunQueue::Live(queue) = &self.cpus[cpu as usize].queue else {
+        let Some(queue) = self.home.live_queue(cpu) else {
             return false;
         };
         let woken = &self.tasks[task as usize];

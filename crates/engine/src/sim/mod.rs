@@ -28,11 +28,9 @@ mod wake;
 mod wake_latency;
 
 use crate::domains;
-use crate::eevdf::{EevdfParams, EevdfQueue};
-use crate::fair::{FairParams, FairQueue};
 use crate::hardware::Interrupts;
+use crate::home::{AnyHome, Home};
 use crate::hotplug::Hotplug;
-use crate::live_queue::LiveQueue;
 use crate::machine::Machine;
 use crate::observe::{CpuPower, Observer};
 use crate::options::Options;
@@ -40,7 +38,6 @@ use crate::outcome::{Counted, Ended, RunReport, ThreadName};
 use crate::policy_change;
 use crate::progress::Programs;
 use crate::queue::{Event, EventQueue};
-use crate::run_queue::RunQueue;
 use crate::thread::Thread;
 use crate::timers::{PrivateTimers, TimerState};
 use classes::{ClassParams, ClassState, class_states};
@@ -72,8 +69,7 @@ pub(crate) struct Sim<'a, O> {
     policies: Vec<(u64, Policy)>,
     /// What the ondemand governor measures.
     sampling: Sampling,
-    fair: FairParams,
-    eevdf: EevdfParams,
+    home: AnyHome,
     ticks: Ticks,
     /// The queues are the live scheduler's, and so is what differs with them.
     live: bool,
@@ -147,36 +143,18 @@ fn dice(cpu: usize) -> Stream {
     Stream::for_task(0, &format!("new-idle balancing of CPU {cpu}"))
 }
 
-/// An empty queue for each CPU, of the kind that the policy asks for.
-fn run_queues(core: &Core) -> impl Iterator<Item = RunQueue> {
-    let kind = core.queue_kind();
-    (0..core.state().nr_cpus).map(move |_| match kind {
-        QueueKind::Cfs => RunQueue::Fair(FairQueue::default()),
-        QueueKind::Eevdf => RunQueue::Eevdf(EevdfQueue::default()),
-        QueueKind::Live => RunQueue::Live(LiveQueue::default()),
-    })
-}
-
-/// The CPUs with their queues, of groups where there are some.
-fn cpus(core: &Core, shares: &[u32], fair: FairParams, eevdf: EevdfParams) -> Vec<Cpu> {
-    let kind = core.queue_kind();
-    let queue = |queue| groups::queue(kind, shares, fair, eevdf).unwrap_or(queue);
-    run_queues(core).map(queue).map(Cpu::new).collect()
-}
-
-/// What the two kinds of fair queues go by.
-fn queue_params(policy: &Policy, machine: &Machine) -> (FairParams, EevdfParams) {
-    let (params, cpus) = (policy.core_params(), machine.nr_cpus as usize);
-    let eevdf = EevdfParams::new(params, cpus, machine.tick_ns);
-    (FairParams::new(params, cpus), eevdf)
-}
-
-/// The core before the first event.
-fn settled(facts: &MachineFacts, policy: &Policy) -> Core {
+/// The core before the first event, and what `add_groups` returns.
+fn settled(
+    facts: &MachineFacts,
+    policy: &Policy,
+    workload: &Workload,
+    options: &Options,
+) -> (Core, Vec<u32>) {
     let mut core =
         Core::new(facts, policy.core_params()).expect("checked by `check` before the run");
     core.settle();
-    core
+    let shares = groups::add_groups(&mut core, workload, options);
+    (core, shares)
 }
 
 /// The operating point that each clock begins at.
@@ -194,11 +172,12 @@ impl<'a, O: Observer> Sim<'a, O> {
     ) -> Self {
         let machine = Machine::new(platform, options, workload.cpu_dma_latency_us);
         let facts = machine.facts_of_run(platform);
-        let mut core = settled(&facts, policy);
-        let shares = groups::add_groups(&mut core, workload, options);
+        let (core, shares) = settled(&facts, policy, workload, options);
         let kthreads = Kthreads::new(platform, options);
         let threads = fork::threads(workload, &kthreads);
-        let (fair, eevdf) = queue_params(policy, &machine);
+        let tasks = fork::core_tasks(workload, &threads, &kthreads, machine.nr_cpus);
+        let mut home = AnyHome::new(&core, policy, &machine, &shares);
+        home.add_tasks(&threads, &workload.tasks, &tasks);
         Self {
             now: 0,
             queue: EventQueue::default(),
@@ -206,16 +185,15 @@ impl<'a, O: Observer> Sim<'a, O> {
             facts,
             hotplug: Vec::new(),
             policies: policy_change::schedule(policy, &options.policy_at),
-            fair,
-            eevdf,
-            cpus: cpus(&core, &shares, fair, eevdf),
+            home,
+            cpus: (0..machine.nr_cpus).map(|_| Cpu::new()).collect(),
             ticks: Ticks::new(policy, options),
             live: core.queue_kind() == QueueKind::Live,
             clusters: vec![ClusterState::default(); platform.clusters.len()],
             opp: first_points(&core, platform.freq_domains.len()),
             scripts: &workload.tasks,
             programs: Programs::new(&workload.tasks),
-            tasks: fork::core_tasks(workload, &threads, &kthreads, machine.nr_cpus),
+            tasks,
             threads,
             class: class_states(workload, &kthreads, &ClassParams::new(&core)),
             kthreads,
@@ -450,30 +428,28 @@ impl<'a, O: Observer> Sim<'a, O> {
     /// Every thread that can run is on exactly the queue that counts it, and the core counts alike.
     fn check_nothing_lost(&self) {
         for (index, cpu) in self.cpus.iter().enumerate() {
-            if let RunQueue::Eevdf(queue) = &cpu.queue {
-                queue.check();
-            }
-            self.check_groups(index as u32);
+            let number = index as u32;
+            self.home.check(number);
+            self.check_groups(number);
             let fair = cpu.current.is_some() && cpu.classes.running.is_none();
-            let found = cpu.queue.nr_waiting() + usize::from(fair);
-            let core = self.core.cpu(index as u32);
+            let mut found = usize::from(fair);
+            self.home.each_waiting(number, &mut |_| found += 1);
+            let nr = self.home.nr_running(number);
+            let core = self.core.cpu(number);
+            assert_eq!(found, nr, "CPU {index}: its queue and its count differ");
             assert_eq!(
-                found,
-                cpu.queue.nr(),
-                "CPU {index}: its queue and its count differ"
-            );
-            assert_eq!(
-                core.nr_fair as usize,
-                cpu.queue.nr(),
+                core.nr_fair as usize, nr,
                 "CPU {index}: the core counts otherwise"
             );
             assert_eq!(
                 (core.nr_fair + core.h_nr_delayed) as usize,
-                cpu.queue.nr_queued(),
+                self.home.nr_queued(number),
                 "CPU {index}: the core counts sleepers otherwise"
             );
         }
-        let queued: usize = self.cpus.iter().map(|c| c.queue.nr()).sum();
+        let queued: usize = (0..self.machine.nr_cpus)
+            .map(|cpu| self.home.nr_running(cpu))
+            .sum();
         let runnable = self.threads.iter().filter(|t| t.is_runnable()).count();
         assert_eq!(
             queued + self.nr_class(),

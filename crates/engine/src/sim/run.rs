@@ -3,9 +3,9 @@
 use super::Sim;
 use super::cpu::Mode;
 use super::steps::Flow;
+use crate::home::Home;
 use crate::observe::{CpuPower, Observer, Stop};
 use crate::queue::Event;
-use crate::run_queue::RunQueue;
 use crate::thread::{Action, State};
 use wakeplace_policy_sys::EventResult;
 
@@ -33,14 +33,10 @@ impl<O: Observer> Sim<'_, O> {
             Some(Action::Until(_)) | None => {}
         }
         thread.totals.run_ns += delta;
-        match &mut c.queue {
-            _ if above => self.class_charge(task, cpu, delta),
-            RunQueue::Fair(queue) => queue.charge(&mut thread.entity, delta),
-            RunQueue::Eevdf(queue) => queue.charge(delta),
-            RunQueue::Live(_) => {} // the core charges it
-            RunQueue::Grouped(queue) => {
-                queue.charge(thread, self.tasks[task as usize].group(), delta);
-            }
+        if above {
+            self.class_charge(task, cpu, delta);
+        } else {
+            self.home.update_curr(task, cpu, delta);
         }
     }
 
@@ -140,7 +136,8 @@ impl<O: Observer> Sim<'_, O> {
             self.class_sleep(task, cpu);
             return 0;
         }
-        let stays = self.leave(task, cpu, ends);
+        let (home, services) = self.ask_home();
+        let stays = home.dequeue_sleep(services, task, cpu, ends);
         let record = &mut self.tasks[task as usize];
         let result = if stays {
             self.core.dequeue_delay(record, self.now)
@@ -201,7 +198,8 @@ impl<O: Observer> Sim<'_, O> {
             false => Stop::Preempted,
         });
         if !self.is_class(task) {
-            self.end_slice(task, cpu);
+            let (home, services) = self.ask_home();
+            home.stop_task(services, task, cpu);
         }
         if self.visible(task) {
             let ran = self.stretch_ns(cpu);
@@ -255,10 +253,10 @@ impl<O: Observer> Sim<'_, O> {
         if self.live && fair.is_none() {
             self.dispatch(cpu, false);
         }
-        if self.cpus[cpu as usize].queue.nr() == 0 {
+        if self.home.nr_running(cpu) == 0 {
             self.new_idle(cpu);
         }
-        match self.pick(cpu) {
+        match self.home.pick_next_task(cpu) {
             Some(task) => self.start(cpu, task, previous),
             None => self.after_work(cpu),
         }
@@ -302,7 +300,8 @@ impl<O: Observer> Sim<'_, O> {
             self.observer.run_start(self.now, cpu, number, fresh);
         }
         if !above {
-            self.begin_slice(task, cpu);
+            let (home, services) = self.ask_home();
+            home.set_next_task(services, task, cpu);
         }
         self.mix(u64::from(cpu) << 32 | u64::from(task));
         self.after_core(cpu, result);

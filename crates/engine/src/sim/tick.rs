@@ -2,6 +2,7 @@
 
 use super::Sim;
 use super::cpu::{Message, Mode};
+use crate::home::Home;
 use crate::observe::{KernelWork, Observer};
 use crate::options::{CpuIdle, Options};
 use crate::queue::Event;
@@ -100,7 +101,7 @@ impl<O: Observer> Sim<'_, O> {
         if !self.ticks.hrtick {
             return;
         }
-        let Some(left) = self.rest_of_slice_ns(cpu) else {
+        let Some(left) = self.home.slice_left_ns(&self.core, cpu, self.now) else {
             return;
         };
         let c = &mut self.cpus[cpu as usize];
@@ -123,7 +124,7 @@ impl<O: Observer> Sim<'_, O> {
             return;
         }
         self.account(cpu);
-        match self.rest_of_slice_ns(cpu) {
+        match self.home.slice_left_ns(&self.core, cpu, self.now) {
             Some(0) => {
                 self.extra_work(cpu, KernelWork::SliceEnd);
                 self.end_turn(cpu);

@@ -2,6 +2,7 @@
 
 use super::Sim;
 use super::cpu::{Message, Mode};
+use crate::home::Home;
 use crate::observe::{
     CpuPower, KernelWork, MigrateCause, Observer, Placement, PlacementKind, Situation, Waking,
 };
@@ -185,7 +186,7 @@ impl<O: Observer> Sim<'_, O> {
     /// Wakes a task, on behalf of what runs on `this_cpu`.
     fn wake_up(&mut self, task: u32, this_cpu: u32, sync: bool) {
         let prev = self.tasks[task as usize].cpu();
-        if self.is_delayed(task, prev) {
+        if self.home.is_delayed(task, prev) {
             return self.wake_delayed(task, prev, this_cpu);
         }
         if !self.wake_switching(task, this_cpu, sync) {
@@ -339,7 +340,8 @@ impl<O: Observer> Sim<'_, O> {
         let direct = self.core.is_idle(cpu);
         let io = self.takes_io_wait(task);
         if !new {
-            self.place_woken(task, cpu);
+            let (home, services) = self.ask_home();
+            home.place_woken(services, task, cpu);
         }
         let thread = &mut self.threads[task as usize];
         thread.state = State::Runnable;

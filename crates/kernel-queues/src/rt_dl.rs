@@ -1,66 +1,69 @@
 //! The queue of one CPU above its fair one: RT tasks by priority, deadline tasks by deadline.
-//! Mechanics only: where such a task goes is the core's.
 
-/// What waits and what runs. A level is the core's: 1..=99 RT, above that deadline tasks.
+/// What waits and what runs. Levels: 1..=99 RT tasks, above that deadline tasks.
 #[derive(Debug, Default)]
-pub(crate) struct ClassQueue {
+pub struct ClassQueue {
     /// By descending level; of equal levels the earlier arrival first.
     waiting: Vec<(u64, u32)>,
-    pub(crate) running: Option<u32>,
+    /// The running task.
+    pub running: Option<u32>,
     /// Time of RT tasks not yet paid by a period's grant, ns.
-    pub(crate) rt_used_ns: u64,
+    pub rt_used_ns: u64,
     /// It has exceeded the grant: RT tasks wait for the next period.
-    pub(crate) rt_throttled: bool,
+    pub rt_throttled: bool,
 }
 
 /// The highest level of an RT task.
-pub(crate) const RT_MOST: u64 = 99;
+pub const RT_MOST: u64 = 99;
 
 /// An RT task's level, not a deadline task's?
-pub(crate) fn is_rt(level: u64) -> bool {
+#[must_use]
+pub fn is_rt(level: u64) -> bool {
     level <= RT_MOST
 }
 
 impl ClassQueue {
     /// Tasks, the running one included.
-    pub(crate) fn nr(&self) -> usize {
+    #[must_use]
+    pub fn nr(&self) -> usize {
         self.waiting.len() + usize::from(self.running.is_some())
     }
 
     /// Waiting tasks, the most important first.
-    pub(crate) fn waiting(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
+    pub fn waiting(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
         self.waiting.iter().copied()
     }
 
     /// Behind its equals: it woke, came from elsewhere, or its turn among them is over.
-    pub(crate) fn insert(&mut self, level: u64, task: u32) {
+    pub fn insert(&mut self, level: u64, task: u32) {
         let at = self.waiting.partition_point(|(l, _)| *l >= level);
         self.waiting.insert(at, (level, task));
     }
 
     /// Before its equals: it was displaced.
-    pub(crate) fn insert_first(&mut self, level: u64, task: u32) {
+    pub fn insert_first(&mut self, level: u64, task: u32) {
         let at = self.waiting.partition_point(|(l, _)| *l > level);
         self.waiting.insert(at, (level, task));
     }
 
     /// A waiting task leaves.
-    pub(crate) fn remove(&mut self, task: u32) {
+    pub fn remove(&mut self, task: u32) {
         self.waiting.retain(|(_, t)| *t != task);
     }
 
     /// The first that may run; `rt`: RT tasks may.
-    pub(crate) fn first(&self, rt: bool) -> Option<(u64, u32)> {
+    #[must_use]
+    pub fn first(&self, rt: bool) -> Option<(u64, u32)> {
         self.waiting().find(|(level, _)| rt || !is_rt(*level))
     }
 
     /// RT tasks have run for `delta_ns`.
-    pub(crate) fn charge_rt(&mut self, delta_ns: u64) {
+    pub fn charge_rt(&mut self, delta_ns: u64) {
         self.rt_used_ns += delta_ns;
     }
 
     /// A period's grant pays for what was used. Returns true if RT tasks may run again.
-    pub(crate) fn grant(&mut self, grant_ns: u64) -> bool {
+    pub fn grant(&mut self, grant_ns: u64) -> bool {
         self.rt_used_ns = self.rt_used_ns.saturating_sub(grant_ns);
         let again = self.rt_throttled && self.rt_used_ns < grant_ns;
         self.rt_throttled &= !again;

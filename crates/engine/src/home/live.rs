@@ -1,0 +1,234 @@
+//! The live scheduler: the queues that sched_ext gives it. What they keep of a task, its virtual
+//! time among it, is in the core's record, and so are the rules.
+
+use super::live_queue::LiveQueue;
+use super::{Home, Services};
+use crate::machine::Machine;
+use crate::thread::Thread;
+use wakeplace_policy_sys::{Core, nice_weight};
+use wakeplace_workload::FairPolicy;
+
+/// The queues of all CPUs.
+#[derive(Debug)]
+pub(crate) struct LiveHome {
+    queues: Vec<LiveQueue>,
+}
+
+impl LiveHome {
+    pub(super) fn new(machine: &Machine) -> Self {
+        let queues = (0..machine.nr_cpus).map(|_| LiveQueue::default());
+        Self {
+            queues: queues.collect(),
+        }
+    }
+
+    pub(super) fn queue(&self, cpu: u32) -> &LiveQueue {
+        &self.queues[cpu as usize]
+    }
+
+    pub(super) fn queue_mut(&mut self, cpu: u32) -> &mut LiveQueue {
+        &mut self.queues[cpu as usize]
+    }
+}
+
+impl Services<'_> {
+    /// The core gives the task its place in virtual time on `cpu`.
+    fn place(self, task: u32, cpu: u32) {
+        let record = &mut self.records[task as usize];
+        self.core.live_queue_place(record, cpu, self.now_ns);
+    }
+
+    /// The task leaves. `delayed`: it goes on counting if it has had more than its share.
+    fn leave(self, task: u32, delayed: bool) {
+        let record = &mut self.records[task as usize];
+        self.core.live_queue_leave(record, delayed, self.now_ns);
+    }
+}
+
+impl Home for LiveHome {
+    fn add_task(&mut self, _thread: &Thread, _own_slice_ns: Option<u64>, _group: Option<usize>) {}
+
+    fn set_task_group(&mut self, _task: u32, _group: Option<usize>) {}
+
+    fn nr_running(&self, cpu: u32) -> usize {
+        self.queue(cpu).nr()
+    }
+
+    fn nr_queued(&self, cpu: u32) -> usize {
+        self.queue(cpu).nr()
+    }
+
+    fn each_waiting(&self, cpu: u32, seen: &mut dyn FnMut(u32)) {
+        self.queue(cpu).waiting().for_each(seen);
+    }
+
+    fn place_woken(&mut self, services: Services<'_>, task: u32, cpu: u32) {
+        services.place(task, cpu);
+    }
+
+    fn task_fork(
+        &mut self,
+        services: Services<'_>,
+        child: u32,
+        _parent: Option<u32>,
+        _here: u32,
+        cpu: u32,
+    ) {
+        services.place(child, cpu);
+    }
+
+    fn migrate_task_rq(
+        &mut self,
+        services: Services<'_>,
+        task: u32,
+        _from: u32,
+        to: u32,
+        _fair: bool,
+    ) {
+        services.place(task, to);
+    }
+
+    fn detach_task(&mut self, _task: u32, _cpu: u32) {}
+
+    fn attach_task(&mut self, services: Services<'_>, task: u32, cpu: u32, new: bool) {
+        if new {
+            services.place(task, cpu);
+        }
+    }
+
+    fn enqueue_task(&mut self, services: Services<'_>, task: u32, cpu: u32, front: bool) {
+        let queue = self.queue_mut(cpu);
+        if front {
+            queue.insert_local(task);
+        } else {
+            queue.insert(task, services.records[task as usize].deadline_ns());
+        }
+    }
+
+    fn dequeue_task(&mut self, services: Services<'_>, task: u32, cpu: u32, waiting: bool) {
+        if waiting {
+            self.queue_mut(cpu).remove(task);
+        }
+        services.leave(task, false);
+    }
+
+    fn dequeue_sleep(&mut self, services: Services<'_>, task: u32, _cpu: u32, ends: bool) -> bool {
+        services.leave(task, !ends);
+        false
+    }
+
+    fn is_delayed(&self, _task: u32, _cpu: u32) -> bool {
+        false // it wakes like any other
+    }
+
+    fn begin_pick(&mut self, _cpu: u32) {}
+
+    fn drop_delayed_next(&mut self, _cpu: u32) -> Option<u32> {
+        None
+    }
+
+    fn drop_delayed(&mut self, services: Services<'_>, task: u32, _cpu: u32) -> bool {
+        services.leave(task, false);
+        false
+    }
+
+    fn drop_all_delayed(&mut self, _cpu: u32) -> Vec<u32> {
+        Vec::new()
+    }
+
+    fn begin_put(&mut self, _cpu: u32) {}
+
+    fn put_prev_task(&mut self, services: Services<'_>, task: u32, cpu: u32) {
+        let record = &mut services.records[task as usize];
+        services.core.live_queue_place(record, cpu, services.now_ns);
+        let deadline_ns = record.deadline_ns();
+        self.queue_mut(cpu).insert(task, deadline_ns);
+    }
+
+    fn keeps(&mut self, _task: u32, _cpu: u32) -> Option<bool> {
+        None
+    }
+
+    fn pick_next_task(&mut self, cpu: u32) -> Option<u32> {
+        self.queue_mut(cpu).pick()
+    }
+
+    fn set_next_task(&mut self, services: Services<'_>, task: u32, cpu: u32) {
+        let record = &mut services.records[task as usize];
+        services.core.live_queue_start(record, cpu, services.now_ns);
+        let end_ns = services.now_ns + services.core.vq_slice_ns();
+        self.queue_mut(cpu).refill(end_ns);
+    }
+
+    fn update_curr(&mut self, _task: u32, _cpu: u32, _delta_ns: u64) {} // the core does
+
+    fn stop_task(&mut self, services: Services<'_>, task: u32, cpu: u32) {
+        self.queue_mut(cpu).stop();
+        let record = &mut services.records[task as usize];
+        services.core.live_queue_stop(record, services.now_ns);
+    }
+
+    fn wakeup_preempt(
+        &mut self,
+        services: Services<'_>,
+        task: u32,
+        _running: u32,
+        cpu: u32,
+    ) -> bool {
+        let record = &services.records[task as usize];
+        services
+            .core
+            .live_queue_preempts(record, cpu, services.now_ns)
+    }
+
+    fn end_turn(&mut self, cpu: u32) {
+        self.queue_mut(cpu).slice_over = true;
+    }
+
+    fn task_tick(&mut self, services: Services<'_>, _task: u32, cpu: u32) -> bool {
+        let queue = self.queue_mut(cpu);
+        let waiting = queue.in_order().count() as u32;
+        let now_ns = services.now_ns;
+        let expired = services.core.live_queue_expired(cpu, waiting, now_ns);
+        queue.slice_over |= expired || queue.slice_end_ns <= now_ns;
+        queue.slice_over
+    }
+
+    fn slice_left_ns(&self, core: &Core, cpu: u32, now_ns: u64) -> Option<u64> {
+        self.queue(cpu).in_order().next()?;
+        Some(core.slice_left_ns(cpu, now_ns))
+    }
+
+    fn yield_task(&mut self, services: Services<'_>, _task: u32, cpu: u32) -> bool {
+        let queue = self.queue_mut(cpu);
+        let waiting = queue.nr_waiting() as u32;
+        let others = services.core.yield_task(cpu, waiting, services.now_ns);
+        queue.slice_over |= others;
+        others
+    }
+
+    /// As the kernel does it: stopped, changed, started anew.
+    fn reweight_task(&mut self, services: Services<'_>, task: u32, cpu: u32, nice: i8) {
+        let (core, now_ns) = (services.core, services.now_ns);
+        let record = &mut services.records[task as usize];
+        core.live_queue_stop(record, now_ns);
+        core.task_set_weight(record, nice_weight(nice.into()), now_ns);
+        core.live_queue_start(record, cpu, now_ns);
+    }
+
+    fn set_load_weight(&mut self, _task: u32, _nice: i8, _policy: FairPolicy) {}
+
+    fn set_own_slice(&mut self, _task: u32, _cpu: u32, _own_ns: Option<u64>) {}
+
+    fn has_groups(&self) -> bool {
+        false
+    }
+
+    fn set_group_weight(&mut self, _group: usize, _cpu: u32, _weight: u32) {}
+
+    fn take_touched_group(&mut self, _cpu: u32) -> Option<usize> {
+        None
+    }
+
+    fn check(&self, _cpu: u32) {}
+}
