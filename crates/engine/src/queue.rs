@@ -8,7 +8,7 @@ pub(crate) enum Event {
     /// A frequency domain reaches its requested operating point.
     Freq { domain: u32 },
     /// A wake-up that takes time goes on, before its waker does.
-    WakeStage { task: u32 },
+    WakeupStage { task: u32 },
     /// The running task's step may be done.
     RunEnd { cpu: u32 },
     /// A task's sleep ends.
@@ -55,7 +55,7 @@ impl Event {
     fn class(self) -> u8 {
         match self {
             Self::Freq { .. } => 0,
-            Self::WakeStage { .. } | Self::SpinEnd { .. } | Self::Queued { .. } => 1,
+            Self::WakeupStage { .. } | Self::SpinEnd { .. } | Self::Queued { .. } => 1,
             Self::RunEnd { .. } => 2,
             Self::Timer { .. } => 3,
             Self::Awake { .. } => 4,

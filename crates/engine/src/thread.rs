@@ -81,13 +81,13 @@ pub(crate) enum Then {
 
 /// What comes next in a wake-up that takes time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WakeStage {
+pub(crate) enum WakeupStage {
     /// The task is off its old CPU: choose one.
     Select { sync: bool },
-    /// The choice becomes visible.
-    Publish,
-    /// The target's lock is taken.
-    Enqueue,
+    /// The choice becomes visible: to the wake list of the chosen CPU, or to its lock.
+    Queue,
+    /// The lock of the chosen CPU's queue is taken.
+    Activate,
 }
 
 /// One thread.
@@ -124,7 +124,7 @@ pub(crate) struct Thread {
     /// It ends as soon as whoever waits for its end is told.
     pub(crate) ends: bool,
     /// Its wake-up is under way: on which CPU, and what comes next.
-    pub(crate) wake: Option<(u32, WakeStage)>,
+    pub(crate) wake: Option<(u32, WakeupStage)>,
     /// Nobody sees yet that it is on its way to its CPU.
     pub(crate) unseen: bool,
     /// Asleep, but until then its old CPU is busy switching it out.

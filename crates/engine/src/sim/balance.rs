@@ -90,7 +90,7 @@ impl<O: Observer> Sim<'_, O> {
                     self.move_task(task, to, cause);
                     // New-idle and live balancing are in the middle of a pick.
                     if !new_idle && !self.live {
-                        self.preempt_or_kick(task, to, by);
+                        self.wakeup_preempt(task, to, by);
                     }
                 }
             }
@@ -228,7 +228,7 @@ impl<O: Observer> Sim<'_, O> {
             self.move_task(task, to, MigrateCause::Active);
             self.cpus[cpu as usize].reschedule = true;
             if !self.live {
-                self.preempt_or_kick(task, to, cpu);
+                self.wakeup_preempt(task, to, cpu);
             } else if self.cpus[to as usize].current.is_none() {
                 self.kick(to, cpu); // at the front, but not before its turn
             }

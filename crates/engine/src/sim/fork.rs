@@ -135,7 +135,7 @@ impl<O: Observer> Sim<'_, O> {
         self.core
             .task_new(&mut self.tasks[first as usize], cpu, self.now);
         self.threads[first as usize].action = Some(self.making_one());
-        self.join_queue(first, cpu, true);
+        self.activate_task(first, cpu, true);
         self.kick(cpu, cpu);
     }
 
@@ -230,11 +230,11 @@ impl<O: Observer> Sim<'_, O> {
             .task_new(&mut self.tasks[child as usize], choice.cpu, self.now);
         self.threads[child as usize].action = Some(Action::Work(0));
         self.threads[child as usize].born_ns = self.now;
-        self.join_queue(child, choice.cpu, true);
+        self.activate_task(child, choice.cpu, true);
         let wait = self.line_wait(here, child);
         self.keep_lock(choice.cpu, here, wait);
         self.hold(here, wait);
-        self.preempt_or_kick(child, choice.cpu, here);
+        self.wakeup_preempt(child, choice.cpu, here);
     }
 
     /// The running task forks: that is its work.
@@ -359,7 +359,7 @@ impl<O: Observer> Sim<'_, O> {
         if self.threads[parent as usize].state == State::Sleeping {
             self.charge(cpu, self.machine.costs.wakeup);
             self.threads[parent as usize].due_ns = self.now;
-            self.wake(parent, cpu, true);
+            self.wake_by_task(parent, cpu, true);
         }
     }
 
@@ -389,7 +389,7 @@ impl<O: Observer> Sim<'_, O> {
             thread.pending = Pending::Begin;
             self.threads[task as usize].to_wake.push((waiting, sync));
         }
-        self.wake_listed(cpu, task, then)
+        self.wake_all_listed(cpu, task, then)
     }
 
     /// The thread goes on, after its delay.

@@ -102,7 +102,7 @@ impl<O: Observer> Sim<'_, O> {
         let deepest = self.machine.idle[cpu as usize].len() - 1;
         match c.mode {
             Mode::Running => self.after_work(cpu),
-            Mode::Idle if c.idle_state < deepest => self.wake_up_cpu(cpu, self.now),
+            Mode::Idle if c.idle_state < deepest => self.leave_idle_state(cpu, self.now),
             // On its way to a state already, or in the one where it stays.
             Mode::Idle | Mode::Waking | Mode::Interrupted => {}
         }
@@ -140,7 +140,7 @@ impl<O: Observer> Sim<'_, O> {
             match message {
                 Message::Enqueue(task) => {
                     self.core.cpu_mut(cpu).pending -= 1;
-                    self.join_queue(task, cpu, false);
+                    self.activate_task(task, cpu, false);
                 }
                 Message::Timer(task) => {
                     self.threads[task as usize].timer_cpu = heir;
@@ -182,7 +182,7 @@ impl<O: Observer> Sim<'_, O> {
         for task in c.current.into_iter().chain(tasks) {
             let to = self.fallback(task, cpu);
             self.move_task(task, to, MigrateCause::Hotplug);
-            self.preempt_or_kick(task, to, cpu);
+            self.wakeup_preempt(task, to, cpu);
         }
         if groups {
             self.drop_all_delayed(cpu);

@@ -120,7 +120,7 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// An interrupt reaches an idle CPU at `at`: it leaves its state once it is fully in it.
-    pub(super) fn wake_up_cpu(&mut self, cpu: u32, at: u64) {
+    pub(super) fn leave_idle_state(&mut self, cpu: u32, at: u64) {
         let state = self.idle_state(cpu);
         let exit = self.exit_latency(cpu, state);
         let c = &mut self.cpus[cpu as usize];

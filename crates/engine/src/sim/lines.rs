@@ -147,10 +147,10 @@ impl<O: Observer> Sim<'_, O> {
 
     /// A woken task is in the queue of `cpu`, by the CPU `by`, which has got the line after `wait`;
     /// then the task displaces what runs there, or the CPU is woken.
-    pub(super) fn after_joining(&mut self, task: u32, cpu: u32, by: u32) {
+    pub(super) fn ttwu_activated(&mut self, task: u32, cpu: u32, by: u32) {
         let wait = self.line_wait(by, task);
         if wait == 0 {
-            return self.preempt_or_kick(task, cpu, by);
+            return self.wakeup_preempt(task, cpu, by);
         }
         self.keep_lock(cpu, by, wait);
         match self.cpus[by as usize].current {
@@ -171,7 +171,7 @@ impl<O: Observer> Sim<'_, O> {
         let cpu = self.tasks[task as usize].cpu();
         let waits = self.threads[task as usize].is_runnable();
         if waits && self.cpus[cpu as usize].current != Some(task) {
-            self.preempt_or_kick(task, cpu, by);
+            self.wakeup_preempt(task, cpu, by);
             self.after_interrupt(by);
         }
     }

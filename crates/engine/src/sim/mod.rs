@@ -313,7 +313,7 @@ impl<'a, O: Observer> Sim<'a, O> {
         self.mix(event_code(event));
         match event {
             Event::Freq { domain } => self.apply_frequency(domain),
-            Event::WakeStage { task } => self.wake_stage(task),
+            Event::WakeupStage { task } => self.resume_wakeup(task),
             Event::RunEnd { cpu } => self.run_end(cpu),
             Event::Timer { task } => self.timer(task),
             Event::Awake { cpu } => self.awake(cpu),
@@ -473,7 +473,7 @@ fn event_code(event: Event) -> u64 {
         Event::IdleTimer => (8, 0),
         Event::SliceEnd { cpu } => (9, cpu),
         Event::Hotplug { index } => (10, index),
-        Event::WakeStage { task } => (11, task),
+        Event::WakeupStage { task } => (11, task),
         Event::Device { source } => (12, source),
         Event::FreqCap { index } => (13, index),
         Event::Replenish { task } => (14, task),

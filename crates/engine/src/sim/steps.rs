@@ -80,7 +80,7 @@ impl<O: Observer> Sim<'_, O> {
             Pending::Post(post) => return self.post(cpu, task, post),
             Pending::Retry(post) => return self.begin_post(cpu, task, post),
             Pending::Taken { channel } => return self.let_givers_go_on(cpu, task, channel),
-            Pending::Wake { then, paid } => return self.wake_on(cpu, task, then, paid),
+            Pending::Wake { then, paid } => return self.go_on_waking(cpu, task, then, paid),
             Pending::Lock { mutex } => return self.lock_again(cpu, task, mutex),
             Pending::Signalled { mutex } => return self.relock(cpu, task, mutex),
             Pending::Fork { script } => return self.fork_thread(cpu, task, script),
@@ -251,7 +251,7 @@ impl<O: Observer> Sim<'_, O> {
                 let to = self.core.first_allowed(&self.tasks[task as usize], cpu);
                 self.threads[task as usize].action = Some(Action::Work(0));
                 self.move_task(task, to, MigrateCause::Affinity);
-                self.preempt_or_kick(task, to, cpu);
+                self.wakeup_preempt(task, to, cpu);
                 off = true;
             }
         }
@@ -286,7 +286,7 @@ impl<O: Observer> Sim<'_, O> {
         }
         self.threads[task as usize].action = Some(Action::Work(0));
         self.move_task(task, choice.cpu, MigrateCause::Exec);
-        self.preempt_or_kick(task, choice.cpu, cpu);
+        self.wakeup_preempt(task, choice.cpu, cpu);
         self.schedule(cpu);
         Flow::Held
     }

@@ -1,4 +1,37 @@
 //! Wake-ups: interrupts, the question to the core, queueing, preemption.
+//!
+//! The stages of a wake-up, by the kernel's names where it has them. A stage that takes time ends
+//! in an event (`WakeupStage`), and `resume_wakeup` goes on:
+//!
+//! ```text
+//!   wake_by_timer   wake_by_task                        a sleep is over, or another task ends it
+//!         +---------------+
+//!                 v
+//!          try_to_wake_up ---> ttwu_runnable            its queue still keeps it: no choice
+//!                 |                   |
+//!                 +--> ttwu_on_cpu    |                 still switching out: to the wake list of
+//!                 |     |  (Select)   |                 that CPU, or later a choice
+//!                 v     v             |
+//!          select_task_rq             |                 the core chooses a CPU
+//!                 v                   |
+//!           choice_made               |                 not yet seen by others
+//!                 |  (Queue)          |
+//!                 v                   v
+//!           ttwu_queue ----------> ttwu_lock            the waker takes the queue's lock
+//!                 |                   |  (Activate)
+//!                 v                   v
+//!       ttwu_queue_wakelist    ttwu_do_activate
+//!                 |  (interrupt)      |
+//!                 +---> activate_task <                 the task is queued and counted
+//!                             v
+//!                      ttwu_activated                   the line of its group's load is there
+//!                             |  (Event::Queued)
+//!                             v
+//!                      wakeup_preempt                   it displaces what runs, or its CPU is woken
+//! ```
+//!
+//! From `choice_made` to `ttwu_lock` the functions are in `wake_latency`, `ttwu_activated` is in
+//! `lines`. What brings a CPU out of its idle state is `leave_idle_state`, in `idle`.
 
 use super::Sim;
 use super::cpu::{Message, Mode};
@@ -24,7 +57,7 @@ impl<O: Observer> Sim<'_, O> {
         match self.cpus[cpu as usize].mode {
             Mode::Idle => {
                 self.cpus[cpu as usize].inbox.push(message);
-                self.wake_up_cpu(cpu, self.now);
+                self.leave_idle_state(cpu, self.now);
             }
             Mode::Waking => self.cpus[cpu as usize].inbox.push(message),
             Mode::Running | Mode::Interrupted if self.cpus[cpu as usize].spins => {
@@ -42,8 +75,8 @@ impl<O: Observer> Sim<'_, O> {
         self.cpus[cpu as usize].inbox.push(message);
         let at = self.now + self.machine.costs.ipi_ns;
         match self.cpus[cpu as usize].mode {
-            Mode::Idle if self.idle_state(cpu).polling => self.wake_up_cpu(cpu, self.now),
-            Mode::Idle => self.wake_up_cpu(cpu, at),
+            Mode::Idle if self.idle_state(cpu).polling => self.leave_idle_state(cpu, self.now),
+            Mode::Idle => self.leave_idle_state(cpu, at),
             Mode::Waking => {}
             Mode::Running | Mode::Interrupted => {
                 let c = &mut self.cpus[cpu as usize];
@@ -61,7 +94,7 @@ impl<O: Observer> Sim<'_, O> {
         match self.cpus[cpu as usize].mode {
             // Whatever it was for has been taken with something else, unless it is still there.
             Mode::Idle if self.cpus[cpu as usize].inbox.is_empty() => {}
-            Mode::Idle => self.wake_up_cpu(cpu, self.now),
+            Mode::Idle => self.leave_idle_state(cpu, self.now),
             Mode::Waking => {}
             Mode::Running | Mode::Interrupted if self.cpus[cpu as usize].spins => {}
             Mode::Running | Mode::Interrupted => self.take_inbox(cpu),
@@ -96,11 +129,11 @@ impl<O: Observer> Sim<'_, O> {
 
     fn take_message(&mut self, cpu: u32, message: Message) {
         match message {
-            Message::Timer(task) => self.wake_task(task, cpu),
+            Message::Timer(task) => self.wake_by_timer(task, cpu),
             Message::Enqueue(task) => {
                 self.core.cpu_mut(cpu).pending -= 1;
-                self.join_queue(task, cpu, false);
-                self.after_joining(task, cpu, cpu);
+                self.activate_task(task, cpu, false);
+                self.ttwu_activated(task, cpu, cpu);
             }
             Message::Reschedule => self.cpus[cpu as usize].reschedule = true,
             Message::Preempt => self.end_turn(cpu),
@@ -157,17 +190,17 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// A sleep has ended: the timer's interrupt wakes the task.
-    fn wake_task(&mut self, task: u32, this_cpu: u32) {
+    fn wake_by_timer(&mut self, task: u32, this_cpu: u32) {
         self.charge(this_cpu, self.machine.costs.wakeup);
         self.note_waking(task, None, this_cpu, false);
-        self.wake_up(task, this_cpu, false);
+        self.try_to_wake_up(task, this_cpu, false);
     }
 
     /// The task that runs on `this_cpu` wakes another. `sync`: it will sleep soon.
-    pub(super) fn wake(&mut self, task: u32, this_cpu: u32, sync: bool) {
+    pub(super) fn wake_by_task(&mut self, task: u32, this_cpu: u32, sync: bool) {
         let waker = self.cpus[this_cpu as usize].current;
         self.note_waking(task, waker, this_cpu, sync);
-        self.wake_up(task, this_cpu, sync);
+        self.try_to_wake_up(task, this_cpu, sync);
     }
 
     fn note_waking(&mut self, task: u32, waker: Option<u32>, cpu: u32, sync: bool) {
@@ -184,18 +217,18 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// Wakes a task, on behalf of what runs on `this_cpu`.
-    fn wake_up(&mut self, task: u32, this_cpu: u32, sync: bool) {
+    fn try_to_wake_up(&mut self, task: u32, this_cpu: u32, sync: bool) {
         let prev = self.tasks[task as usize].cpu();
         if self.home.is_delayed(task, prev) {
-            return self.wake_delayed(task, prev, this_cpu);
+            return self.ttwu_runnable(task, prev, this_cpu);
         }
-        if !self.wake_switching(task, this_cpu, sync) {
-            self.choose(task, this_cpu, sync);
+        if !self.ttwu_on_cpu(task, this_cpu, sync) {
+            self.select_task_rq(task, this_cpu, sync);
         }
     }
 
     /// Chooses a CPU for a waking task and puts it on its way there.
-    pub(super) fn choose(&mut self, task: u32, this_cpu: u32, sync: bool) {
+    pub(super) fn select_task_rq(&mut self, task: u32, this_cpu: u32, sync: bool) {
         let prev = self.tasks[task as usize].cpu();
         let waker = self.cpus[this_cpu as usize].current;
         let load = |waker: u32| self.waker_load(waker);
@@ -215,7 +248,7 @@ impl<O: Observer> Sim<'_, O> {
         if choice.cpu != prev {
             self.relocate_sleeping(task, prev, choice.cpu, MigrateCause::Wake);
         }
-        self.chosen(task, this_cpu);
+        self.choice_made(task, this_cpu);
     }
 
     /// What is about to be decided, for those who want to know.
@@ -249,9 +282,9 @@ impl<O: Observer> Sim<'_, O> {
 
     /// A sleeper that is still queued goes on where it is: no CPU is chosen, and whoever wakes it
     /// does so in that queue.
-    fn wake_delayed(&mut self, task: u32, cpu: u32, this_cpu: u32) {
+    fn ttwu_runnable(&mut self, task: u32, cpu: u32, this_cpu: u32) {
         self.note_wakeup(task, cpu);
-        self.enqueue_locked(task, cpu, this_cpu);
+        self.ttwu_lock(task, cpu, this_cpu);
     }
 
     pub(super) fn note_wakeup(&mut self, task: u32, cpu: u32) {
@@ -332,7 +365,7 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// A task joins a queue: woken, or new.
-    pub(super) fn join_queue(&mut self, task: u32, cpu: u32, new: bool) {
+    pub(super) fn activate_task(&mut self, task: u32, cpu: u32, new: bool) {
         if self.is_class(task) {
             return self.class_join_woken(task, cpu);
         }
@@ -364,7 +397,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// A task has joined the queue of `cpu`: preempt what runs there, or wake the CPU. `by`: the
     /// CPU on which this is found out.
-    pub(super) fn preempt_or_kick(&mut self, task: u32, cpu: u32, by: u32) {
+    pub(super) fn wakeup_preempt(&mut self, task: u32, cpu: u32, by: u32) {
         if !self.try_preempt(task, cpu, by) && self.is_class(task) {
             self.class_push(cpu);
         }
@@ -390,7 +423,7 @@ impl<O: Observer> Sim<'_, O> {
     /// A CPU without a task has got one in its queue.
     pub(super) fn kick(&mut self, cpu: u32, by: u32) {
         match self.cpus[cpu as usize].mode {
-            Mode::Idle if cpu == by => self.wake_up_cpu(cpu, self.now),
+            Mode::Idle if cpu == by => self.leave_idle_state(cpu, self.now),
             Mode::Idle | Mode::Interrupted if cpu != by => self.send(cpu, Message::Reschedule),
             // It looks at its queue anyway before it goes idle.
             _ => {}

@@ -7,7 +7,7 @@ use super::Sim;
 use super::cpu::{Message, Mode};
 use crate::observe::{MigrateCause, Observer};
 use crate::queue::Event;
-use crate::thread::{State, WakeStage};
+use crate::thread::{State, WakeupStage};
 use wakeplace_policy_sys::sys::{WP_WAKE_LIST_CACHE, WP_WAKE_LIST_IDLE};
 
 /// What became of locks and races, for the report.
@@ -71,29 +71,29 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// A wake-up under way on `by` goes on after `ns`.
-    fn later(&mut self, task: u32, by: u32, stage: WakeStage, ns: u64) {
+    fn later(&mut self, task: u32, by: u32, stage: WakeupStage, ns: u64) {
         let thread = &mut self.threads[task as usize];
         thread.state = State::Arriving;
         thread.wake = Some((by, stage));
         self.hold(by, ns);
-        self.queue.push(self.now + ns, Event::WakeStage { task });
+        self.queue.push(self.now + ns, Event::WakeupStage { task });
     }
 
     /// A wake-up under way goes on.
-    pub(super) fn wake_stage(&mut self, task: u32) {
+    pub(super) fn resume_wakeup(&mut self, task: u32) {
         let (by, stage) = self.threads[task as usize].wake.take().expect("under way");
         let cpu = self.tasks[task as usize].cpu();
         match stage {
-            WakeStage::Select { sync } => self.choose(task, by, sync),
-            WakeStage::Publish => self.publish(task, by),
-            WakeStage::Enqueue => self.enqueue_remote(task, cpu, by),
+            WakeupStage::Select { sync } => self.select_task_rq(task, by, sync),
+            WakeupStage::Queue => self.ttwu_queue(task, by),
+            WakeupStage::Activate => self.ttwu_do_activate(task, cpu, by),
         }
         self.after_interrupt(by);
     }
 
     /// The task has not left its CPU for good. Its wake-up goes to that CPU's wake list, if it may,
     /// without a choice; else the waker waits until it is gone. Returns false if neither applies.
-    pub(super) fn wake_switching(&mut self, task: u32, by: u32, sync: bool) -> bool {
+    pub(super) fn ttwu_on_cpu(&mut self, task: u32, by: u32, sync: bool) -> bool {
         let gone = self.threads[task as usize].off_cpu_ns;
         if gone <= self.now {
             return false;
@@ -103,31 +103,31 @@ impl<O: Observer> Sim<'_, O> {
         if c.spins && c.mode == Mode::Running {
             // It has not left the queue yet, and its CPU has the lock.
             let wait = c.spin_until_ns - self.now;
-            self.later(task, by, WakeStage::Select { sync }, wait);
+            self.later(task, by, WakeupStage::Select { sync }, wait);
             return true;
         }
         let form = self.core.state().params.wake_list;
         if form == WP_WAKE_LIST_IDLE && self.by_wake_list(cpu, by) {
             self.note_wakeup(task, cpu);
-            self.queue_by_list(task, cpu);
+            self.ttwu_queue_wakelist(task, cpu);
         } else {
-            self.later(task, by, WakeStage::Select { sync }, gone - self.now);
+            self.later(task, by, WakeupStage::Select { sync }, gone - self.now);
         }
         true
     }
 
     /// The CPU has been chosen by one that looked at the idle states of all.
-    pub(super) fn chosen(&mut self, task: u32, by: u32) {
+    pub(super) fn choice_made(&mut self, task: u32, by: u32) {
         let cpu = self.tasks[task as usize].cpu();
         if self.cpus[cpu as usize].unseen > 0 && self.core.is_idle(cpu) {
             self.totals.double_placements += 1;
         }
         match self.machine.costs.publish_ns + self.search_ns() {
-            0 => self.publish(task, by),
+            0 => self.ttwu_queue(task, by),
             delay => {
                 self.cpus[cpu as usize].unseen += 1;
                 self.threads[task as usize].unseen = true;
-                self.later(task, by, WakeStage::Publish, delay);
+                self.later(task, by, WakeupStage::Queue, delay);
             }
         }
     }
@@ -140,15 +140,15 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// The choice becomes visible: as a mark of the wake list, or with the task in the queue.
-    fn publish(&mut self, task: u32, by: u32) {
+    fn ttwu_queue(&mut self, task: u32, by: u32) {
         let cpu = self.tasks[task as usize].cpu();
         if self.by_wake_list(cpu, by) {
-            return self.queue_by_list(task, cpu);
+            return self.ttwu_queue_wakelist(task, cpu);
         }
-        self.enqueue_locked(task, cpu, by);
+        self.ttwu_lock(task, cpu, by);
     }
 
-    fn queue_by_list(&mut self, task: u32, cpu: u32) {
+    fn ttwu_queue_wakelist(&mut self, task: u32, cpu: u32) {
         self.seen(task, cpu);
         self.threads[task as usize].state = State::Arriving;
         self.core.cpu_mut(cpu).pending += 1;
@@ -156,17 +156,17 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// The waker queues the task as soon as it has the target's lock.
-    pub(super) fn enqueue_locked(&mut self, task: u32, cpu: u32, by: u32) {
+    pub(super) fn ttwu_lock(&mut self, task: u32, cpu: u32, by: u32) {
         match self.take_lock(cpu, by) {
-            0 => self.enqueue_remote(task, cpu, by),
-            wait => self.later(task, by, WakeStage::Enqueue, wait),
+            0 => self.ttwu_do_activate(task, cpu, by),
+            wait => self.later(task, by, WakeupStage::Activate, wait),
         }
     }
 
-    fn enqueue_remote(&mut self, task: u32, cpu: u32, by: u32) {
+    fn ttwu_do_activate(&mut self, task: u32, cpu: u32, by: u32) {
         self.seen(task, cpu);
-        self.join_queue(task, cpu, false);
-        self.after_joining(task, cpu, by);
+        self.activate_task(task, cpu, false);
+        self.ttwu_activated(task, cpu, by);
     }
 
     /// The CPU leaves: tasks on their way there go elsewhere.
@@ -174,7 +174,7 @@ impl<O: Observer> Sim<'_, O> {
         for task in 0..self.tasks.len() as u32 {
             let chosen = matches!(
                 self.threads[task as usize].wake,
-                Some((_, WakeStage::Publish | WakeStage::Enqueue))
+                Some((_, WakeupStage::Queue | WakeupStage::Activate))
             );
             if chosen && self.tasks[task as usize].cpu() == cpu {
                 self.seen(task, cpu);

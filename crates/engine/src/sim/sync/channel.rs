@@ -50,7 +50,7 @@ impl<O: Observer> Sim<'_, O> {
             let channel = post.channel;
             woken.pending = Pending::Taken { channel };
         }
-        self.wake(waiter, cpu, post.sync);
+        self.wake_by_task(waiter, cpu, post.sync);
         let thread = &mut self.threads[task as usize];
         if thread.has_kernel_work() || self.cpus[cpu as usize].reschedule {
             thread.action = Some(Action::Work(0));
@@ -91,6 +91,6 @@ impl<O: Observer> Sim<'_, O> {
             }
         }
         self.threads[task as usize].to_wake.reverse();
-        self.wake_listed(cpu, task, Then::Step)
+        self.wake_all_listed(cpu, task, Then::Step)
     }
 }

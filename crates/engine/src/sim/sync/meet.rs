@@ -28,7 +28,7 @@ impl<O: Observer> Sim<'_, O> {
             }
         }
         self.threads[task as usize].to_wake.reverse();
-        self.wake_listed(cpu, task, Then::Step)
+        self.wake_all_listed(cpu, task, Then::Step)
     }
 
     /// The running task waits for the condition from now on, gives its mutex back and sleeps.
@@ -91,6 +91,6 @@ impl<O: Observer> Sim<'_, O> {
         let mut waiters = waiters;
         waiters.clear();
         self.shared.barriers[barrier as usize].waiters = waiters; // keep the buffer
-        self.wake_listed(cpu, task, Then::Step)
+        self.wake_all_listed(cpu, task, Then::Step)
     }
 }

@@ -105,7 +105,7 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// The running task wakes those on its list, then does what it is to do after that.
-    pub(super) fn wake_listed(&mut self, cpu: u32, task: u32, then: Then) -> Flow {
+    pub(super) fn wake_all_listed(&mut self, cpu: u32, task: u32, then: Then) -> Flow {
         loop {
             if self.threads[task as usize].to_wake.is_empty() {
                 return self.have_woken(cpu, task, then);
@@ -122,18 +122,18 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// The list goes on: the first one's wake-up is `paid` or was the last thing done.
-    pub(super) fn wake_on(&mut self, cpu: u32, task: u32, then: Then, paid: bool) -> Flow {
+    pub(super) fn go_on_waking(&mut self, cpu: u32, task: u32, then: Then, paid: bool) -> Flow {
         if paid && self.wake_first_listed(cpu, task) {
             return self.go_on_later(cpu, task, Pending::Wake { then, paid: false });
         }
-        self.wake_listed(cpu, task, then)
+        self.wake_all_listed(cpu, task, then)
     }
 
     /// Returns true if the task cannot go on at once.
     fn wake_first_listed(&mut self, cpu: u32, task: u32) -> bool {
         if let Some((woken, sync)) = self.threads[task as usize].to_wake.pop() {
             self.threads[woken as usize].due_ns = self.now;
-            self.wake(woken, cpu, sync);
+            self.wake_by_task(woken, cpu, sync);
         }
         self.threads[task as usize].has_kernel_work() || self.cpus[cpu as usize].reschedule
     }

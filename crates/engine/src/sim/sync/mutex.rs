@@ -66,7 +66,7 @@ impl<O: Observer> Sim<'_, O> {
     pub(in crate::sim) fn unlock(&mut self, cpu: u32, task: u32, mutex: u32, then: Then) -> Flow {
         let state = &mut self.shared.mutexes[mutex as usize];
         let Some(owner) = state.owner.take() else {
-            return self.wake_listed(cpu, task, then);
+            return self.wake_all_listed(cpu, task, then);
         };
         let next = if state.inherit {
             self.highest_waiter(mutex)
@@ -81,7 +81,7 @@ impl<O: Observer> Sim<'_, O> {
             self.threads[task as usize].to_wake.push((woken, false));
             self.threads[task as usize].lent_to = inherit.then_some(owner);
         }
-        self.wake_listed(cpu, task, then)
+        self.wake_all_listed(cpu, task, then)
     }
 
     /// Position of the waiter that matters most, the first among equals.
