@@ -6,7 +6,7 @@ use super::live_queue::LiveQueue;
 use super::{Home, Services};
 use crate::machine::Machine;
 use crate::thread::Thread;
-use wakeplace_policy_sys::{Core, Policy, QueueKind, Task};
+use wakeplace_policy_sys::{Choice, Core, Policy, QueueKind, Request, Task};
 use wakeplace_workload::{FairPolicy, TaskScript};
 
 /// The homes as one type. The engine asks at every event: an enum costs a predictable branch, and
@@ -68,6 +68,26 @@ macro_rules! of_home {
 }
 
 impl Home for AnyHome {
+    #[inline]
+    fn nohz(&self) -> bool {
+        of_home!(self, home => home.nohz())
+    }
+
+    #[inline]
+    fn dispatches(&self) -> bool {
+        of_home!(self, home => home.dispatches())
+    }
+
+    #[inline]
+    fn places_on_exec(&self) -> bool {
+        of_home!(self, home => home.places_on_exec())
+    }
+
+    #[inline]
+    fn select_cpu(&mut self, services: Services<'_>, task: u32, ask: &Request) -> Choice {
+        of_home!(self, home => home.select_cpu(services, task, ask))
+    }
+
     #[inline]
     fn add_task(&mut self, thread: &Thread, own_slice_ns: Option<u64>, group: Option<usize>) {
         of_home!(self, home => home.add_task(thread, own_slice_ns, group))

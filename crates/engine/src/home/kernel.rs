@@ -4,7 +4,7 @@ use super::{Home, Services};
 use crate::machine::Machine;
 use crate::thread::Thread;
 use wakeplace_kernel_queues::{CfsParams, CpuId, EevdfParams, FairClass, FairQueues, TaskId};
-use wakeplace_policy_sys::{Core, Policy, QueueKind, nice_weight};
+use wakeplace_policy_sys::{Choice, Core, Policy, QueueKind, Request, nice_weight};
 use wakeplace_workload::FairPolicy;
 
 /// The queues, which own what they keep of a task.
@@ -27,6 +27,24 @@ impl KernelHome {
 }
 
 impl Home for KernelHome {
+    fn nohz(&self) -> bool {
+        true
+    }
+
+    fn dispatches(&self) -> bool {
+        false
+    }
+
+    fn places_on_exec(&self) -> bool {
+        true
+    }
+
+    fn select_cpu(&mut self, services: Services<'_>, task: u32, ask: &Request) -> Choice {
+        services
+            .core
+            .select_cpu(services.records, task as usize, ask)
+    }
+
     fn add_task(&mut self, thread: &Thread, own_slice_ns: Option<u64>, group: Option<usize>) {
         let task = self
             .queues

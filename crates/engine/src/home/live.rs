@@ -5,7 +5,7 @@ use super::live_queue::LiveQueue;
 use super::{Home, Services};
 use crate::machine::Machine;
 use crate::thread::Thread;
-use wakeplace_policy_sys::{Core, nice_weight};
+use wakeplace_policy_sys::{Choice, Core, Request, nice_weight};
 use wakeplace_workload::FairPolicy;
 
 /// The queues of all CPUs.
@@ -46,6 +46,24 @@ impl Services<'_> {
 }
 
 impl Home for LiveHome {
+    fn nohz(&self) -> bool {
+        false
+    }
+
+    fn dispatches(&self) -> bool {
+        true
+    }
+
+    fn places_on_exec(&self) -> bool {
+        false // sched_ext has no callback for it
+    }
+
+    fn select_cpu(&mut self, services: Services<'_>, task: u32, ask: &Request) -> Choice {
+        services
+            .core
+            .select_cpu(services.records, task as usize, ask)
+    }
+
     fn add_task(&mut self, _thread: &Thread, _own_slice_ns: Option<u64>, _group: Option<usize>) {}
 
     fn set_task_group(&mut self, _task: u32, _group: Option<usize>) {}

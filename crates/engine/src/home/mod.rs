@@ -13,7 +13,7 @@ mod live_queue;
 use crate::thread::Thread;
 pub(crate) use any::AnyHome;
 pub(crate) use live_queue::LiveQueue;
-use wakeplace_policy_sys::{Core, Task};
+use wakeplace_policy_sys::{Choice, Core, Request, Task};
 use wakeplace_workload::FairPolicy;
 
 /// What a home uses of the machine.
@@ -26,6 +26,19 @@ pub(crate) struct Services<'a> {
 
 /// The questions. Beside each is the callback of sched_ext that has the same place.
 pub(crate) trait Home {
+    /// The kernel balances on behalf of idle CPUs, and the home hears of their ticks. Else a timer
+    /// of the scheduler's does it.
+    fn nohz(&self) -> bool;
+
+    /// CPUs pull for themselves as they look at their queues (`dispatch`), also in periodic passes.
+    fn dispatches(&self) -> bool;
+
+    /// A task that runs another program is placed anew.
+    fn places_on_exec(&self) -> bool;
+
+    /// Chooses a CPU for a task that wakes, is created, or runs another program (`select_cpu`).
+    fn select_cpu(&mut self, services: Services<'_>, task: u32, ask: &Request) -> Choice;
+
     /// A task more, on no queue; its number is the next one (`init_task`).
     fn add_task(&mut self, thread: &Thread, own_slice_ns: Option<u64>, group: Option<usize>);
 

@@ -2,8 +2,33 @@
 
 use super::Sim;
 use super::cpu::Message;
+use crate::home::Home;
 use crate::observe::{KernelWork, MigrateCause, Observer};
-use wakeplace_policy_sys::{IdleKind, NohzWork, Offer, Step};
+use wakeplace_policy_sys::{Balance, IdleKind, NohzWork, Offer, Step};
+use wakeplace_workload::Stream;
+
+/// What balancing keeps from one pass to the next.
+pub(super) struct Balancing {
+    scratch: Balance,
+    /// Per CPU: whether it makes a new-idle attempt. One stream each, so that one CPU's draws do
+    /// not shift another's.
+    dice: Vec<Stream>,
+}
+
+impl Balancing {
+    pub(super) fn new(nr_cpus: u32) -> Self {
+        let dice = |cpu| Stream::for_task(0, &format!("new-idle balancing of CPU {cpu}"));
+        Self {
+            scratch: Balance::default(),
+            dice: (0..nr_cpus).map(dice).collect(),
+        }
+    }
+
+    /// The next draw of a CPU, 0..1024.
+    fn draw(&mut self, cpu: u32) -> u32 {
+        self.dice[cpu as usize].below(1024) as u32
+    }
+}
 
 impl<O: Observer> Sim<'_, O> {
     pub(super) fn idle_kind(&self, cpu: u32) -> IdleKind {
@@ -23,7 +48,7 @@ impl<O: Observer> Sim<'_, O> {
     /// The levels that are due.
     pub(super) fn balance_levels(&mut self, cpu: u32, mut idle: IdleKind) {
         for level in 0..self.core.levels(cpu) {
-            if !self.core.balance_due(cpu, level, self.now, idle) {
+            if !self.core.balance_due(cpu, level, self.clock.now, idle) {
                 continue;
             }
             let (step, moved) = self.balance_level(cpu, level, idle);
@@ -34,15 +59,15 @@ impl<O: Observer> Sim<'_, O> {
                 break;
             }
         }
-        self.core.balance_pass_end(cpu, self.now, idle);
+        self.core.balance_pass_end(cpu, self.clock.now, idle);
     }
 
     /// One attempt at one level. Returns how it ended and how many tasks moved.
     fn balance_level(&mut self, cpu: u32, level: u32, idle: IdleKind) -> (Step, u32) {
-        let mut balance = std::mem::take(&mut self.balance);
-        balance.prepare(self.now, cpu, level, idle);
+        let mut balance = std::mem::take(&mut self.balancing.scratch);
+        balance.prepare(self.clock.now, cpu, level, idle);
         if idle == IdleKind::NewlyIdle {
-            balance.set_random(self.dice[cpu as usize].below(1024) as u32);
+            balance.set_random(self.balancing.draw(cpu));
         }
         let mut step = self.core.balance_begin(&mut balance);
         while step == Step::Detach {
@@ -51,33 +76,27 @@ impl<O: Observer> Sim<'_, O> {
             let running = self.cpus[balance.src_cpu() as usize].current;
             let may_go = running.is_some_and(|task| self.tasks[task as usize].may_use(cpu));
             // The live scheduler finds out when it tries to push.
-            let allowed = self.live || may_go;
+            let allowed = self.home.dispatches() || may_go;
             step = self.core.balance_end(&mut balance, allowed);
         }
         if balance.push() {
             self.send(balance.src_cpu(), Message::Push { to: cpu, level });
         }
         let moved = balance.moved();
-        self.balance = balance;
+        self.balancing.scratch = balance;
         (step, moved)
     }
 
     /// Offers the tasks of the source and moves those that are taken.
-    fn offer_tasks(
-        &mut self,
-        balance: &mut wakeplace_policy_sys::Balance,
-        by: u32,
-        idle: IdleKind,
-    ) {
-        if self.live && balance.dst_cpu() != by {
+    fn offer_tasks(&mut self, balance: &mut Balance, by: u32, idle: IdleKind) {
+        if self.home.dispatches() && balance.dst_cpu() != by {
             return; // that CPU pulls for itself
         }
         for task in self.offered(balance.src_cpu()) {
             match self.core.balance_offer(balance, &self.tasks[task as usize]) {
                 Offer::Stop => break,
                 Offer::Skip => {
-                    self.recency += 1;
-                    self.threads[task as usize].recency = self.recency;
+                    self.threads.touch(task);
                 }
                 Offer::Take => {
                     let to = balance.dst_cpu();
@@ -89,7 +108,7 @@ impl<O: Observer> Sim<'_, O> {
                     };
                     self.move_task(task, to, cause);
                     // New-idle and live balancing are in the middle of a pick.
-                    if !new_idle && !self.live {
+                    if !new_idle && !self.home.dispatches() {
                         self.wakeup_preempt(task, to, by);
                     }
                 }
@@ -101,23 +120,22 @@ impl<O: Observer> Sim<'_, O> {
     /// schedules there.
     pub(super) fn move_task(&mut self, task: u32, to: u32, cause: MigrateCause) {
         let from = self.tasks[task as usize].cpu();
-        if self.is_class(task) {
+        if self.classes.is_class(task) {
             return self.class_carry(task, from, to, cause);
         }
         self.account(from);
         self.account(to);
         let record = &mut self.tasks[task as usize];
         let waiting = self.cpus[from as usize].current != Some(task);
-        let left = self.core.dequeue_move(record, self.now);
-        let migrated = self.core.migrate_queued(record, to, self.now);
-        let joined = self.core.enqueue_moved(record, to, self.now);
+        let left = self.core.dequeue_move(record, self.clock.now);
+        let migrated = self.core.migrate_queued(record, to, self.clock.now);
+        let joined = self.core.enqueue_moved(record, to, self.clock.now);
         if !waiting {
             self.end_stretch(from, false);
         }
         self.remove(task, from, waiting);
         self.renormalize_vruntime(task, from, to);
-        self.recency += 1;
-        self.threads[task as usize].recency = self.recency;
+        self.threads.touch(task);
         self.insert(
             task,
             to,
@@ -136,15 +154,17 @@ impl<O: Observer> Sim<'_, O> {
         self.after_core(from, left);
         self.after_core(from, migrated);
         self.after_core(to, joined);
-        if self.visible(task) {
-            let number = self.shown(task);
-            self.observer.migrate(self.now, number, from, to, cause);
+        if self.threads.visible(task) {
+            let number = self.threads.shown(task);
+            self.told
+                .observer
+                .migrate(self.clock.now, number, from, to, cause);
         }
     }
 
     /// A CPU has run out of tasks: look for one to pull.
     pub(super) fn new_idle(&mut self, cpu: u32) {
-        if !self.core.newidle_begin(cpu, self.now) {
+        if !self.core.newidle_begin(cpu, self.clock.now) {
             return;
         }
         let waited = self.update_blocked(cpu, cpu);
@@ -190,7 +210,7 @@ impl<O: Observer> Sim<'_, O> {
                 self.balance_domains(cpu, IdleKind::Idle);
             }
         }
-        self.core.nohz_pass_end(self.now, true);
+        self.core.nohz_pass_end(self.clock.now, true);
     }
 
     /// The others whose pass is due; itself last.
@@ -199,12 +219,13 @@ impl<O: Observer> Sim<'_, O> {
         while let Some(cpu) = self.core.nohz_next(at) {
             at = Some(cpu);
             self.update_blocked(cpu, by);
-            if cpu != by && self.core.cpu(cpu).next_balance_tick <= self.now / self.machine.tick_ns
+            if cpu != by
+                && self.core.cpu(cpu).next_balance_tick <= self.clock.now / self.machine.tick_ns
             {
                 self.balance_domains(cpu, IdleKind::Idle);
             }
         }
-        self.core.nohz_pass_end(self.now, true);
+        self.core.nohz_pass_end(self.clock.now, true);
         if self.core.is_idle(by) {
             self.balance_domains(by, IdleKind::Idle);
         }
@@ -217,17 +238,17 @@ impl<O: Observer> Sim<'_, O> {
             at = Some(cpu);
             self.update_blocked(cpu, by);
         }
-        self.core.nohz_pass_end(self.now, false);
+        self.core.nohz_pass_end(self.clock.now, false);
     }
 
     /// Active balance: a task goes that could not be taken while it waited.
     pub(super) fn push_running(&mut self, cpu: u32, to: u32, level: u32) {
-        let to_online = self.is_online(to); // it may have left meanwhile
+        let to_online = self.changes.is_online(to); // it may have left meanwhile
         let task = self.pushed(cpu, to).filter(|_| to_online);
         if let Some(task) = task {
             self.move_task(task, to, MigrateCause::Active);
             self.cpus[cpu as usize].reschedule = true;
-            if !self.live {
+            if !self.home.dispatches() {
                 self.wakeup_preempt(task, to, cpu);
             } else if self.cpus[to as usize].current.is_none() {
                 self.kick(to, cpu); // at the front, but not before its turn

@@ -2,7 +2,7 @@
 //! it. As in the kernel it leaves its queue, changes, and joins it again.
 
 use super::Sim;
-use super::classes::ClassState;
+use super::class_state::ClassState;
 use crate::home::Home;
 use crate::observe::Observer;
 use wakeplace_kernel_queues::task_weight;
@@ -55,7 +55,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// The task's priority as the kernel numbers it.
     fn prio(&self, task: u32) -> i32 {
-        match self.class_of(task).map(|state| &state.task) {
+        match self.classes.class_of(task).map(|state| &state.task) {
             None => 120 + i32::from(self.threads[task as usize].nice),
             Some(class) if class.is_deadline() => -1,
             Some(class) => 99 - class.raw().priority as i32, // 1..=99
@@ -64,9 +64,9 @@ impl<O: Observer> Sim<'_, O> {
 
     fn tell_prio(&mut self, task: u32, before: i32) {
         let now = self.prio(task);
-        if now != before && self.visible(task) {
-            let number = self.shown(task);
-            self.observer.priority(self.now, number, now);
+        if now != before && self.threads.visible(task) {
+            let number = self.threads.shown(task);
+            self.told.observer.priority(self.clock.now, number, now);
         }
     }
 
@@ -88,7 +88,7 @@ impl<O: Observer> Sim<'_, O> {
         if self.threads[task as usize].group == group {
             return false;
         }
-        if self.is_class(task) {
+        if self.classes.is_class(task) {
             self.threads[task as usize].group = group; // counts when it is fair again
             return false;
         }
@@ -111,9 +111,9 @@ impl<O: Observer> Sim<'_, O> {
         let thread = &mut self.threads[task as usize];
         (thread.policy, thread.realtime) = (policy, realtime);
         self.hint(task);
-        if self.has_classes() {
-            let own = realtime.map(|kind| self.new_class(kind));
-            self.set_own_class(task, own);
+        if self.classes.has_classes() {
+            let own = realtime.map(|kind| self.classes.new_class(kind));
+            self.classes.set_own_class(task, own);
         }
         self.put_on(task, &off);
         off.place == Place::Running
@@ -121,9 +121,9 @@ impl<O: Observer> Sim<'_, O> {
 
     /// A holder of mutexes is lent another class, or (None) has only its own again.
     pub(super) fn change_loan(&mut self, holder: u32, lent: Option<ClassState>, by: u32) {
-        let (before, prio) = (self.level(holder), self.prio(holder));
+        let (before, prio) = (self.classes.level(holder), self.prio(holder));
         let off = self.take_off(holder, lent.is_some());
-        self.set_loan(holder, lent);
+        self.classes.set_loan(holder, lent);
         self.put_on(holder, &off);
         self.tell_prio(holder, prio);
         let cpu = self.tasks[holder as usize].cpu();
@@ -134,7 +134,7 @@ impl<O: Observer> Sim<'_, O> {
             }
             Place::Running if cpu == by => {} // whoever released the mutex schedules
             Place::Running => {
-                let rises = self.level(holder) > before;
+                let rises = self.classes.level(holder) > before;
                 if !rises || !self.goes_on_in_class(holder, cpu) {
                     self.schedule_changed(cpu, holder);
                 }
@@ -153,7 +153,7 @@ impl<O: Observer> Sim<'_, O> {
     /// group, and what it has contributed to their load goes with it.
     fn take_off(&mut self, task: u32, parts: bool) -> Off {
         let cpu = self.tasks[task as usize].cpu();
-        let fair = !self.is_class(task);
+        let fair = !self.classes.is_class(task);
         let place = match (self.threads[task as usize].is_runnable(), fair) {
             (true, true) => self.take_off_fair(task, cpu, parts),
             (true, false) => self.take_off_class(task, cpu),
@@ -164,7 +164,7 @@ impl<O: Observer> Sim<'_, O> {
             self.home.detach_task(task, cpu);
             if parts {
                 self.core
-                    .migrate_sleeping(&mut self.tasks[task as usize], cpu, self.now);
+                    .migrate_sleeping(&mut self.tasks[task as usize], cpu, self.clock.now);
             }
         }
         Off {
@@ -178,7 +178,7 @@ impl<O: Observer> Sim<'_, O> {
         let running = self.cpus[cpu as usize].current == Some(task);
         let left = self
             .core
-            .dequeue_move(&mut self.tasks[task as usize], self.now);
+            .dequeue_move(&mut self.tasks[task as usize], self.clock.now);
         if running {
             self.end_stretch(cpu, false);
         }
@@ -188,7 +188,7 @@ impl<O: Observer> Sim<'_, O> {
         self.after_core(cpu, left);
         if parts {
             let record = &mut self.tasks[task as usize];
-            let parted = self.core.migrate_queued(record, cpu, self.now);
+            let parted = self.core.migrate_queued(record, cpu, self.clock.now);
             self.after_core(cpu, parted);
         }
         if running {
@@ -201,7 +201,7 @@ impl<O: Observer> Sim<'_, O> {
     fn take_off_class(&mut self, task: u32, cpu: u32) -> Place {
         self.account(cpu);
         let running = self.cpus[cpu as usize].current == Some(task);
-        if self.is_throttled(task) {
+        if self.classes.is_throttled(task) {
             self.forget_throttled(task, cpu);
             return Place::Queued;
         }
@@ -221,7 +221,7 @@ impl<O: Observer> Sim<'_, O> {
     /// Puts it onto the queue of its class on its CPU.
     fn put_on(&mut self, task: u32, off: &Off) {
         let cpu = self.tasks[task as usize].cpu();
-        let fair = !self.is_class(task);
+        let fair = !self.classes.is_class(task);
         let thread = &self.threads[task as usize];
         let group = thread.group.filter(|_| fair).map(|group| group as usize);
         self.tasks[task as usize].set_group(group);
@@ -233,7 +233,7 @@ impl<O: Observer> Sim<'_, O> {
             home.attach_task(services, task, cpu, new);
         }
         if off.place == Place::Away {
-            self.forget_refill(task); // it is found out anew when it wakes
+            self.classes.forget_refill(task); // it is found out anew when it wakes
             return;
         }
         if !fair {
@@ -241,7 +241,7 @@ impl<O: Observer> Sim<'_, O> {
         }
         let joined = self
             .core
-            .enqueue_moved(&mut self.tasks[task as usize], cpu, self.now);
+            .enqueue_moved(&mut self.tasks[task as usize], cpu, self.clock.now);
         self.insert(task, cpu, false);
         self.count_running(cpu);
         self.after_core(cpu, joined);
@@ -256,7 +256,7 @@ impl<O: Observer> Sim<'_, O> {
         let record = &mut self.tasks[task as usize];
         record.raw_mut().idle_policy = u32::from(policy == FairPolicy::Idle);
         if record.weight() != weight {
-            self.core.task_set_weight(record, weight, self.now);
+            self.core.task_set_weight(record, weight, self.clock.now);
         }
     }
 

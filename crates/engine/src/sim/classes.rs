@@ -2,152 +2,25 @@
 //! Which CPU they go to is the core's.
 
 use super::Sim;
-use super::kthreads::Kthreads;
 use crate::home::Home;
 use crate::observe::{MigrateCause, Observer};
 use crate::queue::Event;
 use crate::thread::State;
 use wakeplace_kernel_queues::{RT_MOST, is_rt};
-use wakeplace_policy_sys::{Choice, ClassMove, ClassTask, Core, EventResult, PlaceKind, Request};
-use wakeplace_workload::{Phase, PolicyChange, RealTime, TaskScript, Workload};
-
-/// A task above the fair class.
-#[derive(Debug)]
-pub(super) struct ClassState {
-    pub(super) task: ClassTask,
-    /// Deadline: what is left of the budget, ns; below 0: owed.
-    budget_ns: i64,
-    /// When the empty budget is filled again; the task is on no queue until then.
-    pub(super) throttled_until_ns: Option<u64>,
-    /// SCHED_RR: left of its turn, ns; None: no turns.
-    turn_ns: Option<u64>,
-    /// It lets its equals go first.
-    yields: bool,
-    /// It is not the task's own, but lent for a mutex.
-    pub(super) lent: bool,
-    /// The task's own meanwhile.
-    pub(super) own: Option<Box<Self>>,
-}
-
-/// The parameters of these classes.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ClassParams {
-    period_ns: u64,
-    grant_ns: u64,
-    server: bool,
-    turn_ns: u64,
-}
-
-impl ClassParams {
-    pub(super) fn new(core: &Core) -> Self {
-        let params = &core.state().params;
-        Self {
-            period_ns: u64::from(params.rt_period_us) * 1000,
-            grant_ns: u64::from(params.rt_runtime_us) * 1000,
-            server: params.rt_server != 0,
-            turn_ns: u64::from(params.rr_slice_us) * 1000,
-        }
-    }
-}
-
-/// Per thread, its class state; empty if all tasks are fair.
-pub(super) fn class_states(
-    workload: &Workload,
-    kthreads: &Kthreads,
-    params: &ClassParams,
-) -> Vec<Option<ClassState>> {
-    let of = |t: &TaskScript| t.attributes.realtime;
-    let turns = |t: &TaskScript| {
-        let change = |p: &Phase| matches!(p.change.policy, Some(PolicyChange::RealTime(_)));
-        t.phases.iter().any(change)
-    };
-    let governors = kthreads.class_states(params);
-    if governors.is_empty() && !workload.tasks.iter().any(|t| of(t).is_some() || turns(t)) {
-        return Vec::new();
-    }
-    let state = |kind| ClassState::new(kind, params);
-    let threads = workload.tasks.iter().map(|t| of(t).map(state));
-    let mut states: Vec<_> = threads.chain([None, None]).chain(governors).collect();
-    states.resize_with(workload.tasks.len() + 2 + kthreads.len() as usize, || None);
-    states
-}
-
-impl ClassState {
-    /// A task of that policy begins.
-    pub(super) fn new(kind: RealTime, params: &ClassParams) -> Self {
-        let (task, turn_ns) = match kind {
-            RealTime::Fifo { priority } => (ClassTask::rt(priority.into()), None),
-            RealTime::RoundRobin { priority } => {
-                (ClassTask::rt(priority.into()), Some(params.turn_ns))
-            }
-            RealTime::Deadline {
-                runtime_ns,
-                deadline_ns,
-                period_ns,
-            } => (
-                ClassTask::deadline(runtime_ns, deadline_ns, period_ns),
-                None,
-            ),
-        };
-        Self {
-            task,
-            budget_ns: 0,
-            throttled_until_ns: None,
-            turn_ns,
-            yields: false,
-            lent: false,
-            own: None,
-        }
-    }
-
-    /// A thread of schedutil: it has no budget, and none that ends.
-    fn is_governor(&self) -> bool {
-        self.task.is_deadline() && self.task.raw().dl_runtime_ns == 0
-    }
-
-    /// What a holder of a mutex gets of this one, which waits for it: its place among the others,
-    /// without a budget.
-    pub(super) fn lend(&self) -> Self {
-        Self {
-            task: self.task.clone(),
-            budget_ns: i64::MAX / 4,
-            throttled_until_ns: None,
-            turn_ns: None,
-            yields: false,
-            lent: true,
-            own: None,
-        }
-    }
-}
+use wakeplace_policy_sys::{Choice, ClassMove, EventResult, PlaceKind, Request};
 
 impl<O: Observer> Sim<'_, O> {
-    /// Is the task above the fair class?
-    pub(super) fn is_class(&self, task: u32) -> bool {
-        !self.class.is_empty() && self.class[task as usize].is_some()
-    }
-
-    pub(super) fn state(&mut self, task: u32) -> &mut ClassState {
-        let state = self.class[task as usize].as_mut();
-        state.expect("asked of RT and deadline tasks only")
-    }
-
-    /// Its level, 0 for a fair task.
-    pub(super) fn level(&self, task: u32) -> u64 {
-        let state = self.class.get(task as usize).and_then(Option::as_ref);
-        state.map_or(0, |s| s.task.level())
-    }
-
     /// May RT tasks run on `cpu` now?
     fn rt_may_run(&self, cpu: u32) -> bool {
         let c = &self.cpus[cpu as usize];
-        !c.classes.rt_throttled || self.class_params.server && self.home.nr_running(cpu) == 0
+        !c.classes.rt_throttled || self.classes.params.server && self.home.nr_running(cpu) == 0
     }
 
     /// Tasks that a CPU has and that may run, of all classes.
     pub(super) fn nr_running(&self, cpu: u32) -> usize {
         let c = &self.cpus[cpu as usize];
         let mut nr = self.home.nr_queued(cpu);
-        if !self.class.is_empty() {
+        if !self.classes.states.is_empty() {
             let rt = self.rt_may_run(cpu);
             let ready = c.classes.waiting().filter(|(l, _)| rt || !is_rt(*l));
             nr += ready.count() + usize::from(c.classes.running.is_some());
@@ -158,7 +31,7 @@ impl<O: Observer> Sim<'_, O> {
     /// Tells the core what this CPU's first task of these classes is.
     pub(super) fn class_facts(&mut self, cpu: u32) {
         let queue = &self.cpus[cpu as usize].classes;
-        let running = queue.running.map(|task| (self.level(task), task));
+        let running = queue.running.map(|task| (self.classes.level(task), task));
         let first = queue.waiting().next().max(running);
         let pinned = running.is_some_and(|(_, t)| self.tasks[t as usize].raw().nr_allowed == 1);
         // Where RT tasks have to wait none more should go.
@@ -171,7 +44,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// Where a task above the fair class goes; None for others.
     pub(super) fn select_class(&mut self, task: u32, ask: &Request) -> Option<Choice> {
-        let state = self.class.get(task as usize)?.as_ref()?;
+        let state = self.classes.states.get(task as usize)?.as_ref()?;
         Some(
             self.core
                 .select_class(&self.tasks[task as usize], &state.task, ask),
@@ -184,23 +57,25 @@ impl<O: Observer> Sim<'_, O> {
         let io = self.takes_io_wait(task);
         let thread = &mut self.threads[task as usize];
         thread.state = State::Runnable;
-        thread.runnable_since_ns = self.now;
+        thread.runnable_since_ns = self.clock.now;
         self.arm_rt_period();
-        if !self.begin_job(task) {
+        if !self.classes.begin_job(task, self.clock.now) {
             return self.throttle_until_filled(task);
         }
         let why = if io { ClassMove::Io } else { ClassMove::Sleep };
         self.class_enter(task, cpu, why);
-        self.core.woken(cpu, self.now);
+        self.core.woken(cpu, self.clock.now);
     }
 
     /// On `cpu` it becomes one of those that may run.
     pub(super) fn class_enter(&mut self, task: u32, cpu: u32, why: ClassMove) {
-        let state = self.class[task as usize].as_mut();
+        let state = self.classes.states[task as usize].as_mut();
         let state = state.expect("asked of RT and deadline tasks only");
         let record = &mut self.tasks[task as usize];
         record.raw_mut().cpu = cpu;
-        let result = self.core.class_join(record, &mut state.task, self.now, why);
+        let result = self
+            .core
+            .class_join(record, &mut state.task, self.clock.now, why);
         let level = state.task.level();
         self.cpus[cpu as usize].classes.insert(level, task);
         self.class_facts(cpu);
@@ -209,12 +84,12 @@ impl<O: Observer> Sim<'_, O> {
 
     /// The running one leaves the queue of `cpu`.
     pub(super) fn class_exit(&mut self, task: u32, cpu: u32, why: ClassMove) -> EventResult {
-        let state = self.class[task as usize].as_mut();
+        let state = self.classes.states[task as usize].as_mut();
         let state = state.expect("asked of RT and deadline tasks only");
         let record = &mut self.tasks[task as usize];
         let result = self
             .core
-            .class_leave(record, &mut state.task, self.now, why);
+            .class_leave(record, &mut state.task, self.clock.now, why);
         let queue = &mut self.cpus[cpu as usize].classes;
         if queue.running == Some(task) {
             queue.running = None;
@@ -230,50 +105,25 @@ impl<O: Observer> Sim<'_, O> {
         self.after_core(cpu, result);
         let thread = &mut self.threads[task as usize];
         thread.state = State::Sleeping;
-        thread.off_cpu_ns = self.now + self.machine.costs.switch_out_ns;
+        thread.off_cpu_ns = self.clock.now + self.machine.costs.switch_out_ns;
         self.end_stretch(cpu, true);
         self.class_facts(cpu);
     }
 
-    /// A deadline task wakes: a new job with a new deadline, unless what it has left fits into what
-    /// is left of the old one (constant bandwidth server). False: its budget is empty.
-    pub(super) fn begin_job(&mut self, task: u32) -> bool {
-        let now = self.now;
-        let state = self.state(task);
-        if !state.task.is_deadline() || state.lent {
-            return true;
-        }
-        let governor = state.is_governor();
-        let raw = state.task.raw_mut();
-        let (runtime, deadline) = (raw.dl_runtime_ns, raw.dl_deadline_ns);
-        if governor {
-            raw.deadline_ns = now + deadline;
-            return true;
-        }
-        let left = u128::from(raw.deadline_ns.saturating_sub(now));
-        let budget = u128::from(state.budget_ns.max(0).unsigned_abs());
-        let overflows = budget * u128::from(deadline) > left * u128::from(runtime);
-        if raw.deadline_ns <= now || overflows {
-            raw.deadline_ns = now + deadline;
-            state.budget_ns = runtime.cast_signed();
-        }
-        state.budget_ns > 0
-    }
-
     /// Its budget is empty: it waits for the next period on no queue.
     pub(super) fn throttle_until_filled(&mut self, task: u32) {
-        let now = self.now;
-        let state = self.state(task);
+        let now = self.clock.now;
+        let state = self.classes.state(task);
         let raw = state.task.raw();
         let at = (raw.deadline_ns - raw.dl_deadline_ns + raw.dl_period_ns).max(now);
         state.throttled_until_ns = Some(at);
-        self.queue.push(at, Event::Replenish { task });
+        self.clock.push(at, Event::Replenish { task });
     }
 
     /// A period begins: a new budget and a later deadline.
     pub(super) fn replenish(&mut self, task: u32) {
-        let now = self.now;
-        let state = self.class[task as usize].as_mut();
+        let now = self.clock.now;
+        let state = self.classes.states[task as usize].as_mut();
         // It may have changed its policy meanwhile.
         let Some(state) = state.filter(|s| s.throttled_until_ns.is_some_and(|at| at <= now)) else {
             return;
@@ -291,7 +141,7 @@ impl<O: Observer> Sim<'_, O> {
         let mut cpu = self.tasks[task as usize].cpu();
         self.account(cpu);
         self.class_enter(task, cpu, ClassMove::Throttle);
-        if !self.is_online(cpu) {
+        if !self.changes.is_online(cpu) {
             let to = self.fallback(task, cpu);
             self.class_carry(task, cpu, to, MigrateCause::Hotplug);
             cpu = to;
@@ -302,8 +152,8 @@ impl<O: Observer> Sim<'_, O> {
 
     /// Time that the running task of `cpu` has run.
     pub(super) fn class_charge(&mut self, task: u32, cpu: u32, delta_ns: u64) {
-        let rt = is_rt(self.level(task));
-        let state = self.state(task);
+        let rt = is_rt(self.classes.level(task));
+        let state = self.classes.state(task);
         state.budget_ns -= delta_ns.cast_signed();
         if let Some(turn) = &mut state.turn_ns {
             *turn = turn.saturating_sub(delta_ns);
@@ -311,19 +161,12 @@ impl<O: Observer> Sim<'_, O> {
         if rt {
             self.cpus[cpu as usize].classes.charge_rt(delta_ns);
         }
-        self.core.ran_other(cpu, self.now, delta_ns);
-    }
-
-    /// When its budget is empty, if it goes on running.
-    pub(super) fn budget_end(&self, task: u32, from_ns: u64) -> u64 {
-        let state = self.class.get(task as usize).and_then(Option::as_ref);
-        let deadline = state.filter(|s| s.task.is_deadline() && !s.is_governor());
-        deadline.map_or(u64::MAX, |s| from_ns + s.budget_ns.max(0).unsigned_abs())
+        self.core.ran_other(cpu, self.clock.now, delta_ns);
     }
 
     /// Does `task`, just queued, displace the running one? None: both are fair.
     pub(super) fn class_preempts(&self, task: u32, running: u32, cpu: u32) -> Option<bool> {
-        let (new, old) = (self.level(task), self.level(running));
+        let (new, old) = (self.classes.level(task), self.classes.level(running));
         if new == 0 && old == 0 {
             return None;
         }
@@ -333,35 +176,37 @@ impl<O: Observer> Sim<'_, O> {
 
     /// The tick of a CPU that runs such a task. Returns true if its turn is over.
     pub(super) fn class_tick_preempts(&mut self, task: u32, cpu: u32) -> bool {
-        let params = self.class_params;
+        let params = self.classes.params;
         let queue = &mut self.cpus[cpu as usize].classes;
         if params.grant_ns < params.period_ns && queue.rt_used_ns > params.grant_ns {
             queue.rt_throttled = true;
             self.class_facts(cpu);
         }
-        let turn_over = self.state(task).turn_ns == Some(0);
-        turn_over || is_rt(self.level(task)) && !self.rt_may_run(cpu)
+        let turn_over = self.classes.state(task).turn_ns == Some(0);
+        turn_over || is_rt(self.classes.level(task)) && !self.rt_may_run(cpu)
     }
 
     /// The timer of the grants starts with the first RT task.
     pub(super) fn arm_rt_period(&mut self) {
-        let params = self.class_params;
-        if !self.rt_period_armed && params.grant_ns < params.period_ns {
-            self.rt_period_armed = true;
-            self.queue
-                .push(self.now + params.period_ns, Event::RtPeriod);
+        let params = self.classes.params;
+        if !self.classes.rt_period_armed && params.grant_ns < params.period_ns {
+            self.classes.rt_period_armed = true;
+            self.clock
+                .push(self.clock.now + params.period_ns, Event::RtPeriod);
         }
     }
 
     /// A period of the RT grants begins.
     pub(super) fn rt_period(&mut self) {
-        self.queue
-            .push(self.now + self.class_params.period_ns, Event::RtPeriod);
+        self.clock.push(
+            self.clock.now + self.classes.params.period_ns,
+            Event::RtPeriod,
+        );
         for cpu in 0..self.machine.nr_cpus {
             self.account(cpu);
             if self.cpus[cpu as usize]
                 .classes
-                .grant(self.class_params.grant_ns)
+                .grant(self.classes.params.grant_ns)
             {
                 self.class_facts(cpu);
                 if self.cpus[cpu as usize].classes.first(true).is_some() {
@@ -375,11 +220,11 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn class_put_back(&mut self, task: u32, cpu: u32) {
         let result = self
             .core
-            .class_stop(&mut self.tasks[task as usize], self.now);
+            .class_stop(&mut self.tasks[task as usize], self.clock.now);
         self.after_core(cpu, result);
         self.end_stretch(cpu, false);
-        let turn_ns = self.class_params.turn_ns;
-        let state = self.state(task);
+        let turn_ns = self.classes.params.turn_ns;
+        let state = self.classes.state(task);
         let level = state.task.level();
         let turn_over = state.turn_ns == Some(0);
         if turn_over {
@@ -398,9 +243,9 @@ impl<O: Observer> Sim<'_, O> {
     /// The running one yields: an RT task goes behind its equals, a deadline task gives up what is
     /// left of its budget. Returns false if there is nobody to go behind.
     pub(super) fn class_yields(&mut self, task: u32, cpu: u32) -> bool {
-        let level = self.level(task);
+        let level = self.classes.level(task);
         let equal = (self.cpus[cpu as usize].classes.waiting()).any(|(other, _)| other == level);
-        let state = self.state(task);
+        let state = self.classes.state(task);
         if state.task.is_deadline() && !state.lent {
             state.budget_ns = 0;
             return true;
@@ -411,10 +256,10 @@ impl<O: Observer> Sim<'_, O> {
 
     /// It begins to execute.
     pub(super) fn class_start(&mut self, task: u32, cpu: u32) -> EventResult {
-        let state = self.class[task as usize].as_mut();
+        let state = self.classes.states[task as usize].as_mut();
         let state = state.expect("asked of RT and deadline tasks only");
         let record = &mut self.tasks[task as usize];
-        let result = self.core.class_run(record, &state.task, self.now);
+        let result = self.core.class_run(record, &state.task, self.clock.now);
         self.cpus[cpu as usize].classes.running = Some(task);
         self.class_facts(cpu);
         result
@@ -422,7 +267,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// Does the running task go on before all that wait? Its turn is renewed if nobody wants it.
     fn class_keeps(&mut self, task: u32, cpu: u32) -> bool {
-        let level = self.level(task);
+        let level = self.classes.level(task);
         let rt = self.rt_may_run(cpu);
         if is_rt(level) && !rt {
             return false;
@@ -431,8 +276,8 @@ impl<O: Observer> Sim<'_, O> {
             .classes
             .first(rt)
             .map_or(0, |(l, _)| l);
-        let turn_ns = self.class_params.turn_ns;
-        let state = self.state(task);
+        let turn_ns = self.classes.params.turn_ns;
+        let state = self.classes.state(task);
         if first > level || first == level && (state.turn_ns == Some(0) || state.yields) {
             return false;
         }
@@ -444,10 +289,10 @@ impl<O: Observer> Sim<'_, O> {
 
     /// A CPU picks: these classes first. True: it has its task.
     pub(super) fn class_schedule(&mut self, cpu: u32, previous: Option<u32>) -> bool {
-        if self.class.is_empty() {
+        if self.classes.states.is_empty() {
             return false;
         }
-        let ran = previous.filter(|task| self.is_class(*task));
+        let ran = previous.filter(|task| self.classes.is_class(*task));
         if let Some(task) = ran
             && !self.throttle_if_empty(task, cpu)
         {
@@ -477,7 +322,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// A deadline task whose budget is empty leaves its queue. True: it did.
     fn throttle_if_empty(&mut self, task: u32, cpu: u32) -> bool {
-        let state = self.state(task);
+        let state = self.classes.state(task);
         if !state.task.is_deadline() || state.budget_ns > 0 || state.is_governor() {
             return false;
         }
@@ -492,7 +337,7 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn class_push(&mut self, cpu: u32) {
         let waiting: Vec<_> = self.cpus[cpu as usize].classes.waiting().collect();
         for (_, task) in waiting {
-            let Some(state) = &self.class[task as usize] else {
+            let Some(state) = &self.classes.states[task as usize] else {
                 continue;
             };
             let record = &self.tasks[task as usize];
@@ -553,9 +398,11 @@ impl<O: Observer> Sim<'_, O> {
         self.after_core(from, left);
         self.class_enter(task, to, ClassMove::Move);
         self.refill_caches(task, from, to);
-        if self.visible(task) {
-            let number = self.shown(task);
-            self.observer.migrate(self.now, number, from, to, cause);
+        if self.threads.visible(task) {
+            let number = self.threads.shown(task);
+            self.told
+                .observer
+                .migrate(self.clock.now, number, from, to, cause);
         }
     }
 
@@ -569,7 +416,7 @@ impl<O: Observer> Sim<'_, O> {
     /// Queued and throttled tasks of these classes, for the count at the end.
     pub(super) fn nr_class(&self) -> usize {
         let queued: usize = self.cpus.iter().map(|c| c.classes.nr()).sum();
-        let states = self.class.iter().flatten();
+        let states = self.classes.states.iter().flatten();
         queued + states.filter(|s| s.throttled_until_ns.is_some()).count()
     }
 

@@ -59,7 +59,7 @@ impl<O: Observer> Sim<'_, O> {
         let mut weight = 0;
         for (task, record) in self.tasks.iter().enumerate() {
             let queued = record.cpu() == cpu && record.raw().on_rq != 0;
-            let here = queued && record.group().is_none() && !self.is_class(task as u32);
+            let here = queued && record.group().is_none() && !self.classes.is_class(task as u32);
             weight += if here { record.weight() } else { 0 };
         }
         let mut group = 0;

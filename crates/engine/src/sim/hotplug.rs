@@ -7,28 +7,27 @@ use crate::home::Home;
 use crate::hotplug::{Hotplug, in_order};
 use crate::menu::Menu;
 use crate::observe::{MigrateCause, Observer};
+use crate::options::Options;
+use crate::policy_change;
 use crate::queue::Event;
-use wakeplace_policy_sys::{Choice, Reason};
+use wakeplace_policy_sys::{Choice, MachineFacts, Policy, Reason};
 
-impl<O: Observer> Sim<'_, O> {
-    /// Steps at time 0 happen before the first thread, the others are events.
-    pub(super) fn begin_hotplug(&mut self, schedule: &[Hotplug]) {
-        self.hotplug = in_order(schedule);
-        for (index, step) in self.hotplug.clone().into_iter().enumerate() {
-            if step.at_ns == 0 {
-                self.hotplug(step);
-            } else {
-                let index = index as u32;
-                self.queue.push(step.at_ns, Event::Hotplug { index });
-            }
-        }
-    }
+/// What changes while a run lasts.
+pub(super) struct Changes {
+    /// The machine as the core was told of it, with who is online now.
+    pub(super) facts: MachineFacts,
+    /// CPUs that leave and come back.
+    pub(super) hotplug: Vec<Hotplug>,
+    /// When the core gets which policy.
+    pub(super) policies: Vec<(u64, Policy)>,
+}
 
-    pub(super) fn hotplug(&mut self, step: Hotplug) {
-        if step.online {
-            self.come_back(step.cpu);
-        } else {
-            self.leave_machine(step.cpu);
+impl Changes {
+    pub(super) fn new(facts: MachineFacts, policy: &Policy, options: &Options) -> Self {
+        Self {
+            facts,
+            hotplug: Vec::new(),
+            policies: policy_change::schedule(policy, &options.policy_at),
         }
     }
 
@@ -42,9 +41,41 @@ impl<O: Observer> Sim<'_, O> {
         first.expect("the last CPU never leaves") as u32
     }
 
+    /// Who takes the interrupts that were meant for this CPU: the end of a sleep that began there.
+    pub(super) fn timer_cpu(&self, cpu: u32) -> u32 {
+        if self.is_online(cpu) {
+            cpu
+        } else {
+            self.first_online()
+        }
+    }
+}
+
+impl<O: Observer> Sim<'_, O> {
+    /// Steps at time 0 happen before the first thread, the others are events.
+    pub(super) fn begin_hotplug(&mut self, schedule: &[Hotplug]) {
+        self.changes.hotplug = in_order(schedule);
+        for (index, step) in self.changes.hotplug.clone().into_iter().enumerate() {
+            if step.at_ns == 0 {
+                self.hotplug(step);
+            } else {
+                let index = index as u32;
+                self.clock.push(step.at_ns, Event::Hotplug { index });
+            }
+        }
+    }
+
+    pub(super) fn hotplug(&mut self, step: Hotplug) {
+        if step.online {
+            self.come_back(step.cpu);
+        } else {
+            self.leave_machine(step.cpu);
+        }
+    }
+
     /// The CPU that was chosen, or if that is not online, the one that stands in for it.
     pub(super) fn only_online(&self, task: u32, prev: u32, choice: Choice) -> Choice {
-        if self.is_online(choice.cpu) {
+        if self.changes.is_online(choice.cpu) {
             return choice;
         }
         Choice {
@@ -56,19 +87,10 @@ impl<O: Observer> Sim<'_, O> {
 
     /// Where the first thread starts.
     pub(super) fn start_cpu(&self, task: u32, cpu: u32) -> u32 {
-        if self.is_online(cpu) {
+        if self.changes.is_online(cpu) {
             cpu
         } else {
             self.fallback(task, cpu)
-        }
-    }
-
-    /// Who takes the interrupts that were meant for this CPU: the end of a sleep that began there.
-    pub(super) fn timer_cpu(&self, cpu: u32) -> u32 {
-        if self.is_online(cpu) {
-            cpu
-        } else {
-            self.first_online()
         }
     }
 
@@ -77,7 +99,7 @@ impl<O: Observer> Sim<'_, O> {
         match self.core.fallback_cpu(record, cpu) {
             Some(to) => to,
             // A kernel thread of CPUs that are gone goes anywhere (break_affinity).
-            None if !self.visible(task) => self.first_online(),
+            None if !self.threads.visible(task) => self.changes.first_online(),
             None => unreachable!("checked before the run: some CPU it may use is online"),
         }
     }
@@ -86,9 +108,9 @@ impl<O: Observer> Sim<'_, O> {
     /// domains are built without it.
     fn leave_machine(&mut self, cpu: u32) {
         self.account(cpu);
-        self.facts.online[cpu as usize] = false;
+        self.changes.facts.online[cpu as usize] = false;
         self.core.cpu_mut(cpu).online = 0;
-        self.observer.hotplug(self.now, cpu, false);
+        self.told.observer.hotplug(self.clock.now, cpu, false);
         self.core.nohz_exit(cpu);
         self.hand_over_messages(cpu);
         self.hand_over_tasks(cpu);
@@ -102,7 +124,7 @@ impl<O: Observer> Sim<'_, O> {
         let deepest = self.machine.idle[cpu as usize].len() - 1;
         match c.mode {
             Mode::Running => self.after_work(cpu),
-            Mode::Idle if c.idle_state < deepest => self.leave_idle_state(cpu, self.now),
+            Mode::Idle if c.idle_state < deepest => self.leave_idle_state(cpu, self.clock.now),
             // On its way to a state already, or in the one where it stays.
             Mode::Idle | Mode::Waking | Mode::Interrupted => {}
         }
@@ -110,9 +132,9 @@ impl<O: Observer> Sim<'_, O> {
 
     /// The CPU is there again: idle, and looking for work as soon as it is awake.
     fn come_back(&mut self, cpu: u32) {
-        self.facts.online[cpu as usize] = true;
+        self.changes.facts.online[cpu as usize] = true;
         self.core.cpu_mut(cpu).online = 1;
-        self.observer.hotplug(self.now, cpu, true);
+        self.told.observer.hotplug(self.clock.now, cpu, true);
         self.rebuild(cpu);
         self.interrupt_with(cpu, Message::Arrived);
         self.cpus[cpu as usize].menu = Menu::default();
@@ -127,7 +149,7 @@ impl<O: Observer> Sim<'_, O> {
 
     fn rebuild(&mut self, cpu: u32) {
         self.core
-            .hotplug(&self.facts, self.now)
+            .hotplug(&self.changes.facts, self.clock.now)
             .expect("a part of a machine that was accepted");
         self.restart_sampling(cpu);
     }
@@ -135,7 +157,7 @@ impl<O: Observer> Sim<'_, O> {
     /// What interrupts were to tell it. Tasks on their way join its queue, which moves next; a kick
     /// to balance is lost, as the next tick kicks another CPU.
     fn hand_over_messages(&mut self, cpu: u32) {
-        let heir = self.first_online();
+        let heir = self.changes.first_online();
         for message in std::mem::take(&mut self.cpus[cpu as usize].inbox) {
             match message {
                 Message::Enqueue(task) => {
@@ -144,7 +166,7 @@ impl<O: Observer> Sim<'_, O> {
                 }
                 Message::Timer(task) => {
                     self.threads[task as usize].timer_cpu = heir;
-                    self.queue.push(self.now, Event::Timer { task });
+                    self.clock.push(self.clock.now, Event::Timer { task });
                 }
                 Message::Push { to, level } => {
                     self.core.active_balance_end(cpu, to, level, false);
@@ -176,7 +198,7 @@ impl<O: Observer> Sim<'_, O> {
         let c = &self.cpus[cpu as usize];
         let mut tasks = Vec::new();
         self.home.each_waiting(cpu, &mut |task| tasks.push(task));
-        if !self.live {
+        if !self.home.dispatches() {
             tasks.reverse(); // those queues keep the next one last
         }
         for task in c.current.into_iter().chain(tasks) {
@@ -191,13 +213,13 @@ impl<O: Observer> Sim<'_, O> {
 
     /// Its timers go to one CPU, whatever the tasks' own.
     fn hand_over_timers(&mut self, cpu: u32) {
-        let heir = self.first_online();
+        let heir = self.changes.first_online();
         let mut timers = std::mem::take(&mut self.cpus[cpu as usize].timers);
         self.cpus[heir as usize].timers.append(&mut timers);
         if self.idle_timer.cpu == cpu {
             self.idle_timer.cpu = heir;
         }
-        for thread in &mut self.threads {
+        for thread in &mut self.threads.all {
             if thread.timer_cpu == cpu {
                 thread.timer_cpu = heir;
             }

@@ -2,6 +2,7 @@
 
 use super::Sim;
 use super::cpu::{Message, Mode};
+use crate::home::Home;
 use crate::machine::CpuIdleState;
 use crate::menu::IdleChoice;
 use crate::observe::{CpuPower, Observer};
@@ -18,7 +19,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// A CPU has nothing to run: it finishes its kernel work, then goes idle.
     pub(super) fn after_work(&mut self, cpu: u32) {
-        let now = self.now;
+        let now = self.clock.now;
         let c = &mut self.cpus[cpu as usize];
         let was_running = c.mode == Mode::Running;
         c.mode = Mode::Interrupted;
@@ -33,7 +34,7 @@ impl<O: Observer> Sim<'_, O> {
         if until == now {
             self.go_idle(cpu);
         } else {
-            self.queue.push(until, Event::IdleAgain { cpu, generation });
+            self.clock.push(until, Event::IdleAgain { cpu, generation });
         }
     }
 
@@ -52,10 +53,10 @@ impl<O: Observer> Sim<'_, O> {
     /// Chooses an idle state and begins to enter it.
     pub(super) fn go_idle(&mut self, cpu: u32) {
         let tick = self.machine.tick_ns;
-        let now = self.now;
+        let now = self.clock.now;
         let to_tick = tick - now % tick;
-        let online = self.is_online(cpu);
-        let has_idle_timer = self.live && cpu == self.idle_timer.cpu;
+        let online = self.changes.is_online(cpu);
+        let has_idle_timer = !self.home.nohz() && cpu == self.idle_timer.cpu;
         let to_idle_timer = self.idle_timer.at_ns.saturating_sub(now);
         let c = &mut self.cpus[cpu as usize];
         let mut to_timer = c.next_timer_ns(now).map_or(NO_TIMER_NS, |at| at - now);
@@ -87,7 +88,7 @@ impl<O: Observer> Sim<'_, O> {
         c.tick_stopped = choice.stop_tick;
         self.share_core(cpu);
         match choice.stop_tick {
-            true if self.live || !online => {}
+            true if !self.home.nohz() || !online => {}
             true => self.core.nohz_enter(cpu),
             false => self.arm_tick(cpu),
         }
@@ -95,7 +96,7 @@ impl<O: Observer> Sim<'_, O> {
             self.idle_entered(cpu);
         } else {
             self.power(cpu, CpuPower::Transition { state: state.index });
-            self.queue
+            self.clock
                 .push(now + state.entry_ns, Event::IdleEntered { cpu, generation });
         }
     }
@@ -110,12 +111,13 @@ impl<O: Observer> Sim<'_, O> {
         self.cpus[cpu as usize].votes_cluster = true;
         let cluster = self.machine.cluster_of[cpu as usize];
         let size = self.machine.cluster_size[cluster as usize];
-        let c = &mut self.clusters[cluster as usize];
+        let c = &mut self.hardware.clusters[cluster as usize];
         c.asleep += 1;
         if c.asleep == size {
             c.down = true;
-            self.observer
-                .cluster_power(self.now, cluster, Some(state.index));
+            self.told
+                .observer
+                .cluster_power(self.clock.now, cluster, Some(state.index));
         }
     }
 
@@ -134,12 +136,12 @@ impl<O: Observer> Sim<'_, O> {
         }
         self.leave_cluster(cpu);
         self.core.cpu_mut(cpu).idle_exit_latency_us = u32::MAX;
-        if ready == self.now {
+        if ready == self.clock.now {
             self.awake(cpu);
         } else {
             // A caught entry goes on to its end: the CPU stays in transition until it is out.
             self.power(cpu, CpuPower::Transition { state: state.index });
-            self.queue.push(ready, Event::Awake { cpu });
+            self.clock.push(ready, Event::Awake { cpu });
         }
     }
 
@@ -147,7 +149,7 @@ impl<O: Observer> Sim<'_, O> {
     /// deepest.
     fn exit_latency(&self, cpu: u32, state: CpuIdleState) -> u64 {
         let cluster = self.machine.cluster_of[cpu as usize];
-        if !state.cluster || self.clusters[cluster as usize].down {
+        if !state.cluster || self.hardware.clusters[cluster as usize].down {
             return state.exit_ns;
         }
         let own = self.machine.idle[cpu as usize]
@@ -162,10 +164,12 @@ impl<O: Observer> Sim<'_, O> {
             return;
         }
         let cluster = self.machine.cluster_of[cpu as usize];
-        let c = &mut self.clusters[cluster as usize];
+        let c = &mut self.hardware.clusters[cluster as usize];
         c.asleep -= 1;
         if std::mem::take(&mut c.down) {
-            self.observer.cluster_power(self.now, cluster, None);
+            self.told
+                .observer
+                .cluster_power(self.clock.now, cluster, None);
         }
     }
 
@@ -176,10 +180,10 @@ impl<O: Observer> Sim<'_, O> {
         }
         self.cpus[cpu as usize].mode = Mode::Running;
         self.cpus[cpu as usize].generation += 1;
-        self.core.exit_idle(cpu, self.now);
+        self.core.exit_idle(cpu, self.clock.now);
         self.cpus[cpu as usize].tick_stopped = false;
         self.cpus[cpu as usize].got_tick = false;
-        if !self.live {
+        if self.home.nohz() {
             self.core.nohz_exit(cpu);
         }
         self.arm_tick(cpu);

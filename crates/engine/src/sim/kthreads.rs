@@ -4,7 +4,7 @@
 //! wait.
 
 use super::Sim;
-use super::classes::{ClassParams, ClassState};
+use super::class_state::{ClassParams, ClassState};
 use crate::machine::FULL_SPEED;
 use crate::observe::Observer;
 use crate::options::Options;
@@ -166,19 +166,10 @@ fn settle(core: &mut Core, task: &mut Task, cpu: u32) {
 }
 
 impl<O: Observer> Sim<'_, O> {
-    /// Index of the first kernel thread.
-    pub(super) fn first_kthread(&self) -> u32 {
-        self.scripts.len() as u32 + 2
-    }
-
-    pub(super) fn is_kthread(&self, task: u32) -> bool {
-        (self.first_kthread()..self.first_kthread() + self.kthreads.len()).contains(&task)
-    }
-
     /// Time 0: they sleep, each on its first CPU.
     pub(super) fn start_kthreads(&mut self) {
         for index in 0..self.kthreads.all.len() {
-            let task = self.first_kthread() + index as u32;
+            let task = self.threads.first_kthread() + index as u32;
             let first = self.kthreads.cpus(index).map_or(0, |cpus| cpus[0]);
             let cpu = self.start_cpu(task, first);
             settle(&mut self.core, &mut self.tasks[task as usize], cpu);
@@ -194,13 +185,13 @@ impl<O: Observer> Sim<'_, O> {
         let governors = &self.kthreads.governors;
         match governors.get(domain as usize).copied().flatten() {
             Some(index) => {
-                let at = self.now + self.machine.costs.ipi_ns;
-                let task = self.first_kthread() + index;
-                let cpu = self.timer_cpu(self.tasks[task as usize].cpu());
+                let at = self.clock.now + self.machine.costs.ipi_ns;
+                let task = self.threads.first_kthread() + index;
+                let cpu = self.changes.timer_cpu(self.tasks[task as usize].cpu());
                 let thread = &mut self.threads[task as usize];
                 thread.due_ns = at;
                 thread.timer_cpu = cpu;
-                self.queue.push(at, Event::Timer { task });
+                self.clock.push(at, Event::Timer { task });
             }
             None => self.change_frequency(domain),
         }
@@ -208,13 +199,13 @@ impl<O: Observer> Sim<'_, O> {
 
     /// The hardware begins to change it.
     fn change_frequency(&mut self, domain: u32) {
-        let at = self.now + self.machine.transition_ns[domain as usize];
-        self.queue.push(at, Event::Freq { domain });
+        let at = self.clock.now + self.machine.transition_ns[domain as usize];
+        self.clock.push(at, Event::Freq { domain });
     }
 
     /// A kernel thread has done what it woke for.
     pub(super) fn kthread_goes_on(&mut self, cpu: u32, task: u32) {
-        let kthread = &self.kthreads.all[(task - self.first_kthread()) as usize];
+        let kthread = &self.kthreads.all[(task - self.threads.first_kthread()) as usize];
         let kind = kthread.kind;
         self.threads[task as usize].action = Some(kthread.action);
         let due = match kind {
@@ -226,7 +217,7 @@ impl<O: Observer> Sim<'_, O> {
                 first_ns,
                 period_ns,
             } => {
-                let done = (self.now.saturating_sub(first_ns)) / period_ns;
+                let done = (self.clock.now.saturating_sub(first_ns)) / period_ns;
                 Some(first_ns + (done + 1) * period_ns)
             }
         };

@@ -12,6 +12,7 @@
 
 use super::Sim;
 use super::cpu::Mode;
+use super::wake_latency::WakeLatencyTotals;
 use crate::line::{Line, Place, Transfer};
 use crate::observe::Observer;
 use crate::queue::Event;
@@ -36,6 +37,21 @@ impl GroupLines {
     }
 }
 
+/// What waiting for each other has cost CPUs, and for what.
+pub(super) struct Contention {
+    pub(super) totals: WakeLatencyTotals,
+    pub(super) lines: GroupLines,
+}
+
+impl Contention {
+    pub(super) fn new(core: &Core, transfer: Transfer) -> Self {
+        Self {
+            totals: WakeLatencyTotals::default(),
+            lines: GroupLines::new(core, transfer),
+        }
+    }
+}
+
 impl<O: Observer> Sim<'_, O> {
     fn transfer(&self) -> Transfer {
         self.machine.costs.transfer()
@@ -47,23 +63,23 @@ impl<O: Observer> Sim<'_, O> {
             core: self.machine.core_of(by),
             cache: self.machine.cache_of[by as usize],
         };
-        let begin_ns = self.now.max(self.cpus[by as usize].spin_until_ns);
+        let begin_ns = self.clock.now.max(self.cpus[by as usize].spin_until_ns);
         let mut at_ns = begin_ns;
         let transfer = self.transfer();
-        for (level, line) in self.lines.0[group].iter_mut().enumerate() {
+        for (level, line) in self.contention.lines.0[group].iter_mut().enumerate() {
             let Some(done) = self.core.take_group_accesses(group, level) else {
                 break;
             };
             at_ns = line.access(from, done, at_ns, transfer);
         }
-        self.totals.line_wait_ns += at_ns - begin_ns;
+        self.contention.totals.line_wait_ns += at_ns - begin_ns;
         at_ns - begin_ns
     }
 
     /// The same of the task's group; 0 if it is in none.
     #[inline]
     pub(super) fn line_wait(&mut self, by: u32, task: u32) -> u64 {
-        if !self.lines.are_on() {
+        if !self.contention.lines.are_on() {
             return 0;
         }
         let group = self.tasks[task as usize].group();
@@ -72,9 +88,9 @@ impl<O: Observer> Sim<'_, O> {
 
     /// `by` brought the signals of `cpu` up to date, those of all groups. Returns what it waited.
     pub(super) fn update_blocked(&mut self, cpu: u32, by: u32) -> u64 {
-        let result = self.core.update_blocked(cpu, self.now);
+        let result = self.core.update_blocked(cpu, self.clock.now);
         self.after_core(cpu, result);
-        let groups = 0..self.lines.0.len();
+        let groups = 0..self.contention.lines.0.len();
         let wait = groups.map(|group| self.group_wait(by, group)).sum();
         self.keep_lock(cpu, by, wait);
         self.hold(by, wait);
@@ -92,7 +108,7 @@ impl<O: Observer> Sim<'_, O> {
     /// `by`, which has the lock of a queue, keeps it for so long.
     pub(super) fn keep_lock(&mut self, cpu: u32, by: u32, ns: u64) {
         if ns > 0 {
-            let until_ns = self.now + ns;
+            let until_ns = self.clock.now + ns;
             self.cpus[cpu as usize].lock.keep(by, until_ns);
         }
     }
@@ -102,8 +118,8 @@ impl<O: Observer> Sim<'_, O> {
     fn spin(&mut self, cpu: u32, ns: u64) {
         let c = &mut self.cpus[cpu as usize];
         c.spins = true;
-        c.spin_until_ns = c.spin_until_ns.max(self.now) + ns;
-        self.queue.push(c.spin_until_ns, Event::SpinEnd { cpu });
+        c.spin_until_ns = c.spin_until_ns.max(self.clock.now) + ns;
+        self.clock.push(c.spin_until_ns, Event::SpinEnd { cpu });
         self.set_stalls(cpu, true);
     }
 
@@ -118,7 +134,7 @@ impl<O: Observer> Sim<'_, O> {
     /// The line is there. What came meanwhile is taken after the CPU has looked at its queue.
     pub(super) fn spin_end(&mut self, cpu: u32) {
         let c = &mut self.cpus[cpu as usize];
-        if !c.spins || c.spin_until_ns > self.now {
+        if !c.spins || c.spin_until_ns > self.clock.now {
             return; // it went on to wait for another one, or has left
         }
         c.spins = false;
@@ -126,7 +142,7 @@ impl<O: Observer> Sim<'_, O> {
         let c = &mut self.cpus[cpu as usize];
         if !c.inbox.is_empty() && !c.interrupt_pending {
             c.interrupt_pending = true;
-            self.queue.push(self.now, Event::Interrupt { cpu });
+            self.clock.push(self.clock.now, Event::Interrupt { cpu });
         }
         match c.mode {
             Mode::Running => self.schedule(cpu),
@@ -160,7 +176,8 @@ impl<O: Observer> Sim<'_, O> {
             }
             None => self.spin(by, wait),
         }
-        self.queue.push(self.now + wait, Event::Queued { task, by });
+        self.clock
+            .push(self.clock.now + wait, Event::Queued { task, by });
     }
 
     /// The line is there, and the queue's lock free again. The task may have begun meanwhile.

@@ -3,7 +3,7 @@
 
 use super::Sim;
 use super::cpu::{Message, Mode};
-use crate::home::LiveQueue;
+use crate::home::{Home, LiveQueue};
 use crate::observe::{KernelWork, Observer};
 use crate::queue::Event;
 use wakeplace_policy_sys::IdleKind;
@@ -45,7 +45,7 @@ impl<O: Observer> Sim<'_, O> {
             return false;
         }
         if running {
-            let _ = self.core.live_queue_expired(cpu, 0, self.now); // its next slice begins
+            let _ = self.core.live_queue_expired(cpu, 0, self.clock.now); // its next slice begins
             self.refill(cpu);
         }
         running
@@ -55,10 +55,12 @@ impl<O: Observer> Sim<'_, O> {
     /// one goes on.
     fn first_due(&mut self, cpu: u32, running: bool) -> Option<u32> {
         let mut next = self.first_eligible(cpu)?;
-        while (self.core).live_queue_retire(&self.tasks[next as usize], cpu, self.now) {
+        while (self.core).live_queue_retire(&self.tasks[next as usize], cpu, self.clock.now) {
             next = self.first_eligible(cpu)?;
         }
-        if running && !(self.core).live_queue_yields(&self.tasks[next as usize], cpu, self.now) {
+        if running
+            && !(self.core).live_queue_yields(&self.tasks[next as usize], cpu, self.clock.now)
+        {
             return None;
         }
         Some(next)
@@ -68,7 +70,7 @@ impl<O: Observer> Sim<'_, O> {
     fn first_eligible(&self, cpu: u32) -> Option<u32> {
         let queue = self.home.live_queue(cpu)?;
         let first = queue.in_order().next()?;
-        let now = self.now;
+        let now = self.clock.now;
         let eligible = |task: &u32| {
             self.core
                 .entity_eligible(&self.tasks[*task as usize], cpu, now)
@@ -88,45 +90,46 @@ impl<O: Observer> Sim<'_, O> {
             .take(WP_LIVE_QUEUE_LOOKS as usize)
             .filter_map(|first| {
                 let first = &self.tasks[first as usize];
-                self.core.live_queue_before(first, woken, cpu, self.now)
+                self.core
+                    .live_queue_before(first, woken, cpu, self.clock.now)
             });
         orders.next() == Some(true)
     }
 
     /// The running task of `cpu` has a new slice.
     pub(super) fn refill(&mut self, cpu: u32) {
-        let end = self.now + self.core.vq_slice_ns();
+        let end = self.clock.now + self.core.vq_slice_ns();
         self.vtime_queue(cpu).refill(end);
     }
 
     /// The timer starts with the scheduler.
     pub(super) fn arm_idle_timer(&mut self) {
-        if self.live {
+        if !self.home.nohz() {
             self.idle_timer.at_ns = self.core.idle_timer_ns(WP_BUSY_NOW, 0);
-            self.queue.push(self.idle_timer.at_ns, Event::IdleTimer);
+            self.clock.push(self.idle_timer.at_ns, Event::IdleTimer);
         }
     }
 
     /// The tick of a busy CPU that has something for idle ones has it fire at once, there.
     pub(super) fn end_rest(&mut self, cpu: u32) {
         self.idle_timer = IdleTimer {
-            at_ns: self.now,
+            at_ns: self.clock.now,
             cpu,
         };
-        self.queue.push(self.now, Event::IdleTimer);
+        self.clock.push(self.clock.now, Event::IdleTimer);
     }
 
     /// It fires on the CPU that it is on, and is started again: on a busy CPU where there is one.
     pub(super) fn idle_timer(&mut self) {
-        if self.now != self.idle_timer.at_ns {
+        if self.clock.now != self.idle_timer.at_ns {
             return; // it has fired before
         }
-        let online = (0..self.machine.nr_cpus).filter(|cpu| self.is_online(*cpu));
+        let online = (0..self.machine.nr_cpus).filter(|cpu| self.changes.is_online(*cpu));
         let busy = online.fold(0, |busy, cpu| busy | self.core.was_busy(cpu));
         let on = self.idle_timer.cpu;
         self.idle_timer.cpu = self.timer_target(on);
-        self.idle_timer.at_ns = self.now + self.core.idle_timer_ns(busy, self.now);
-        self.queue.push(self.idle_timer.at_ns, Event::IdleTimer);
+        self.idle_timer.at_ns = self.clock.now + self.core.idle_timer_ns(busy, self.clock.now);
+        self.clock.push(self.idle_timer.at_ns, Event::IdleTimer);
         self.interrupt_with(on, Message::IdleTimer);
     }
 
@@ -134,7 +137,7 @@ impl<O: Observer> Sim<'_, O> {
     /// one of its cache before others (get_nohz_timer_target goes by domains). There it stays,
     /// whatever that CPU does.
     fn timer_target(&self, cpu: u32) -> u32 {
-        let busy = |cpu: &u32| self.is_online(*cpu) && self.core.cpu(*cpu).curr_idle == 0;
+        let busy = |cpu: &u32| self.changes.is_online(*cpu) && self.core.cpu(*cpu).curr_idle == 0;
         let llc = |cpu: u32| self.core.cpu(cpu).llc_id;
         let others = (0..self.machine.nr_cpus).filter(busy);
         let nearest = others.min_by_key(|other| (*other != cpu, llc(*other) != llc(cpu)));
@@ -146,12 +149,12 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn idle_pass(&mut self, by: u32) {
         self.extra_work(by, KernelWork::Balance);
         for cpu in 0..self.machine.nr_cpus {
-            if !self.is_online(cpu) || self.core.cpu(cpu).curr_idle == 0 {
+            if !self.changes.is_online(cpu) || self.core.cpu(cpu).curr_idle == 0 {
                 continue;
             }
-            let result = self.core.idle_decay(cpu, self.now);
+            let result = self.core.idle_decay(cpu, self.clock.now);
             self.after_core(cpu, result);
-            if self.core.idle_pass_wanted(cpu, self.now) {
+            if self.core.idle_pass_wanted(cpu, self.clock.now) {
                 self.cpus[cpu as usize].balance_wanted = true;
                 if cpu != by {
                     self.send(cpu, Message::Reschedule);

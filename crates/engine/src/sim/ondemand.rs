@@ -54,21 +54,21 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn sample(&mut self, cpu: u32) {
         let domain = self.machine.domain_of[cpu as usize];
         if !self.sampling.on
-            || self.now < self.sampling.due_ns[domain as usize]
+            || self.clock.now < self.sampling.due_ns[domain as usize]
             || !self.may_sample(domain, cpu)
         {
             return;
         }
-        let wall_us = (self.now - self.sampling.last_ns[domain as usize]) / 1000;
+        let wall_us = (self.clock.now - self.sampling.last_ns[domain as usize]) / 1000;
         let load = |cpu: &u32| {
-            let idle = idle_ns(&self.cpus[*cpu as usize], self.now) / 1000;
+            let idle = idle_ns(&self.cpus[*cpu as usize], self.clock.now) / 1000;
             let before = self.sampling.idle_ns[*cpu as usize] / 1000;
             busy_percent(wall_us, idle - before)
         };
         let busiest = self.clock_cpus(domain).iter().map(load).max();
         let result = self
             .core
-            .sample_load(domain, busiest.unwrap_or(0), self.now);
+            .sample_load(domain, busiest.unwrap_or(0), self.clock.now);
         self.after_core(cpu, result);
         self.begin_sample(domain);
     }
@@ -87,20 +87,26 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     fn begin_sample(&mut self, domain: u32) {
-        let online = self.facts.online.iter().filter(|online| **online).count();
+        let online = self
+            .changes
+            .facts
+            .online
+            .iter()
+            .filter(|online| **online)
+            .count();
         let tick = self.machine.tick_ns;
-        let due = next_sample_ns(&self.core, domain, self.now, tick, online > 1);
+        let due = next_sample_ns(&self.core, domain, self.clock.now, tick, online > 1);
         for cpu in self.clock_cpus(domain) {
             let c = &self.cpus[cpu as usize];
-            self.sampling.idle_ns[cpu as usize] = idle_ns(c, self.now);
+            self.sampling.idle_ns[cpu as usize] = idle_ns(c, self.clock.now);
         }
-        self.sampling.last_ns[domain as usize] = self.now;
+        self.sampling.last_ns[domain as usize] = self.clock.now;
         self.sampling.due_ns[domain as usize] = due;
     }
 
     /// The CPUs of a clock that are online, ascending.
     fn clock_cpus(&self, domain: u32) -> Vec<u32> {
         let cpus = self.machine.domain_cpus[domain as usize].iter().copied();
-        cpus.filter(|cpu| self.is_online(*cpu)).collect()
+        cpus.filter(|cpu| self.changes.is_online(*cpu)).collect()
     }
 }

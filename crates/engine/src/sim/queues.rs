@@ -12,21 +12,21 @@ impl<O: Observer> Sim<'_, O> {
         let services = Services {
             core: &mut self.core,
             records: &mut self.tasks,
-            now_ns: self.now,
+            now_ns: self.clock.now,
         };
         (&mut self.home, services)
     }
 
     /// A new task, the child of one that runs on `here`, gets its place on `cpu`.
     pub(super) fn task_fork(&mut self, child: u32, parent: u32, here: u32, cpu: u32) {
-        let parent = (!self.is_class(parent)).then_some(parent);
+        let parent = (!self.classes.is_class(parent)).then_some(parent);
         let (home, services) = self.ask_home();
         home.task_fork(services, child, parent, here, cpu);
     }
 
     /// A task that goes from one CPU's queue to another's keeps its distance to the queue's time.
     pub(super) fn renormalize_vruntime(&mut self, task: u32, from: u32, to: u32) {
-        let fair = !self.is_class(task);
+        let fair = !self.classes.is_class(task);
         let (home, services) = self.ask_home();
         home.migrate_task_rq(services, task, from, to, fair);
     }
@@ -63,7 +63,7 @@ impl<O: Observer> Sim<'_, O> {
     /// A sleeper that the queue of `cpu` had kept has left it.
     pub(super) fn let_sleeper_go(&mut self, task: u32, cpu: u32) {
         let record = &mut self.tasks[task as usize];
-        let result = self.core.dequeue_delayed(record, self.now);
+        let result = self.core.dequeue_delayed(record, self.clock.now);
         self.count_running(cpu);
         self.after_core(cpu, result);
     }
@@ -78,7 +78,7 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn requeue(&mut self, task: u32, cpu: u32) {
         let (home, services) = self.ask_home();
         home.put_prev_task(services, task, cpu);
-        if self.live {
+        if self.home.dispatches() {
             self.arm_slice_end(cpu);
         }
     }
@@ -106,7 +106,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// At the tick: is the running task's time over?
     pub(super) fn tick_preempts(&mut self, task: u32, cpu: u32) -> bool {
-        if self.is_class(task) {
+        if self.classes.is_class(task) {
             return self.class_tick_preempts(task, cpu);
         }
         let group = self.tasks[task as usize].group();
@@ -117,7 +117,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// The running task lets others go first. Returns false if there is nobody.
     pub(super) fn yield_to_others(&mut self, task: u32, cpu: u32) -> bool {
-        if self.is_class(task) {
+        if self.classes.is_class(task) {
             return self.class_yields(task, cpu);
         }
         let (home, services) = self.ask_home();
@@ -131,7 +131,7 @@ impl<O: Observer> Sim<'_, O> {
             return;
         }
         thread.nice = nice;
-        if self.is_class(task) {
+        if self.classes.is_class(task) {
             return; // counts in the fair class only
         }
         let thread = &mut self.threads[task as usize];
@@ -148,7 +148,7 @@ impl<O: Observer> Sim<'_, O> {
     /// recently run first, and the live queues in their own order, without what is at the front.
     pub(super) fn offered(&self, cpu: u32) -> Vec<u32> {
         let c = &self.cpus[cpu as usize];
-        let current = c.current.filter(|task| !self.is_class(*task));
+        let current = c.current.filter(|task| !self.classes.is_class(*task));
         if let Some(queue) = self.home.live_queue(cpu) {
             return queue.in_order().collect();
         }
@@ -164,10 +164,10 @@ impl<O: Observer> Sim<'_, O> {
     /// running one.
     pub(super) fn pushed(&self, cpu: u32, to: u32) -> Option<u32> {
         let c = &self.cpus[cpu as usize];
-        let allowed = |t: &u32| self.tasks[*t as usize].may_use(to) && !self.is_class(*t);
+        let allowed = |t: &u32| self.tasks[*t as usize].may_use(to) && !self.classes.is_class(*t);
         let recency = |task: &u32| self.threads[*task as usize].recency;
         let current = c.current.filter(allowed);
-        if self.live {
+        if self.home.dispatches() {
             return current;
         }
         let mut least = current;

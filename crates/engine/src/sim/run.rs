@@ -14,11 +14,11 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn account(&mut self, cpu: u32) {
         let c = &mut self.cpus[cpu as usize];
         let Some(task) = c.current else { return };
-        let delta = self.now.saturating_sub(c.accounted_ns);
+        let delta = self.clock.now.saturating_sub(c.accounted_ns);
         if delta == 0 {
             return;
         }
-        c.accounted_ns = self.now;
+        c.accounted_ns = self.clock.now;
         let above = c.classes.running.is_some();
         let thread = &mut self.threads[task as usize];
         let waited = delta.min(thread.kernel_wait_ns);
@@ -47,7 +47,7 @@ impl<O: Observer> Sim<'_, O> {
         let thread = &self.threads[task as usize];
         let kernel_ns = thread.overhead.div_ceil(c.speed);
         // later: after a device's interrupt
-        let from = self.now.max(c.accounted_ns) + thread.kernel_wait_ns;
+        let from = self.clock.now.max(c.accounted_ns) + thread.kernel_wait_ns;
         c.end_ns = match thread.action {
             Some(Action::Work(left)) => {
                 let work = thread.overhead.saturating_add(left);
@@ -57,8 +57,8 @@ impl<O: Observer> Sim<'_, O> {
             Some(Action::Stall(left)) => from.saturating_add(kernel_ns).saturating_add(left),
             None => from,
         };
-        let from = self.now.max(self.cpus[cpu as usize].accounted_ns);
-        self.cpus[cpu as usize].budget_end_ns = self.budget_end(task, from);
+        let from = self.clock.now.max(self.cpus[cpu as usize].accounted_ns);
+        self.cpus[cpu as usize].budget_end_ns = self.classes.budget_end(task, from);
         self.arm_run_end(cpu);
         self.arm_slice_end(cpu);
     }
@@ -68,25 +68,25 @@ impl<O: Observer> Sim<'_, O> {
     /// time.
     fn arm_run_end(&mut self, cpu: u32) {
         let c = &mut self.cpus[cpu as usize];
-        let at = (c.end_ns.min(c.budget_end_ns)).min(self.now + 2 * self.machine.tick_ns);
+        let at = (c.end_ns.min(c.budget_end_ns)).min(self.clock.now + 2 * self.machine.tick_ns);
         if at < c.run_end_armed_ns {
             c.run_end_armed_ns = at;
-            self.queue.push(at, Event::RunEnd { cpu });
+            self.clock.push(at, Event::RunEnd { cpu });
         }
     }
 
     /// The event of `arm_run_end`: the step may be done.
     pub(super) fn run_end(&mut self, cpu: u32) {
         let c = &mut self.cpus[cpu as usize];
-        if c.run_end_armed_ns != self.now {
+        if c.run_end_armed_ns != self.clock.now {
             return; // a nearer one was armed after it
         }
         c.run_end_armed_ns = u64::MAX;
         let Some(task) = c.current else { return };
-        if c.end_ns > self.now && c.budget_end_ns <= self.now {
+        if c.end_ns > self.clock.now && c.budget_end_ns <= self.clock.now {
             return self.schedule(cpu);
         }
-        if c.end_ns > self.now {
+        if c.end_ns > self.clock.now {
             return self.arm_run_end(cpu);
         }
         self.account(cpu);
@@ -108,7 +108,7 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn exit(&mut self, cpu: u32, task: u32) {
         let thread = &mut self.threads[task as usize];
         let told = std::mem::replace(&mut thread.ends, true);
-        let script = &self.scripts[thread.script as usize];
+        let script = &self.threads.scripts[thread.script as usize];
         if let (false, Some(channel)) = (told, script.ended) {
             let end = crate::thread::Post {
                 channel,
@@ -122,9 +122,9 @@ impl<O: Observer> Sim<'_, O> {
         let wait = self.leave_cpu(cpu, task, true);
         self.core.task_exit(&mut self.tasks[task as usize]);
         self.threads[task as usize].state = State::Exited;
-        self.alive -= 1;
-        let number = self.shown(task);
-        self.observer.task_exit(self.now, number);
+        self.threads.alive -= 1;
+        let number = self.threads.shown(task);
+        self.told.observer.task_exit(self.clock.now, number);
         self.after_leaving(cpu, wait);
     }
 
@@ -132,7 +132,7 @@ impl<O: Observer> Sim<'_, O> {
     /// waits for its group's line.
     fn leave_cpu(&mut self, cpu: u32, task: u32, ends: bool) -> u64 {
         self.account(cpu);
-        if self.is_class(task) {
+        if self.classes.is_class(task) {
             self.class_sleep(task, cpu);
             return 0;
         }
@@ -140,15 +140,15 @@ impl<O: Observer> Sim<'_, O> {
         let stays = home.dequeue_sleep(services, task, cpu, ends);
         let record = &mut self.tasks[task as usize];
         let result = if stays {
-            self.core.dequeue_delay(record, self.now)
+            self.core.dequeue_delay(record, self.clock.now)
         } else {
-            self.core.dequeue_sleep(record, self.now)
+            self.core.dequeue_sleep(record, self.clock.now)
         };
         self.after_core(cpu, result);
         let thread = &mut self.threads[task as usize];
         thread.state = State::Sleeping;
         let wait = self.line_wait(cpu, task);
-        let gone_ns = self.now + wait + self.machine.costs.switch_out_ns;
+        let gone_ns = self.clock.now + wait + self.machine.costs.switch_out_ns;
         self.threads[task as usize].off_cpu_ns = gone_ns;
         self.end_stretch(cpu, true);
         self.count_running(cpu);
@@ -157,7 +157,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// Arms the timer that ends a task's sleep, on the CPU where it went to sleep.
     pub(super) fn sleep_until(&mut self, task: u32, due_ns: u64) {
-        let cpu = self.timer_cpu(self.tasks[task as usize].cpu());
+        let cpu = self.changes.timer_cpu(self.tasks[task as usize].cpu());
         let thread = &mut self.threads[task as usize];
         thread.due_ns = due_ns;
         thread.timer_cpu = cpu;
@@ -165,22 +165,26 @@ impl<O: Observer> Sim<'_, O> {
         self.cpus[cpu as usize]
             .timers
             .push(std::cmp::Reverse(due_ns));
-        self.queue.push(due_ns, Event::Timer { task });
-        if self.visible(task) {
-            let number = self.shown(task);
-            self.observer.timer_armed(self.now, number, cpu, due_ns);
+        self.clock.push(due_ns, Event::Timer { task });
+        if self.threads.visible(task) {
+            let number = self.threads.shown(task);
+            self.told
+                .observer
+                .timer_armed(self.clock.now, number, cpu, due_ns);
         }
     }
 
     /// Tells the observer what the running task did, at the end of the run.
     pub(super) fn finish_stretch(&mut self, cpu: u32) {
         if let Some(task) = self.cpus[cpu as usize].current
-            && self.visible(task)
+            && self.threads.visible(task)
         {
             let ran = self.stretch_ns(cpu);
-            let number = self.shown(task);
+            let number = self.threads.shown(task);
             let stop = Stop::Preempted;
-            self.observer.run_stop(self.now, cpu, number, ran, stop);
+            self.told
+                .observer
+                .run_stop(self.clock.now, cpu, number, ran, stop);
         }
     }
 
@@ -191,20 +195,22 @@ impl<O: Observer> Sim<'_, O> {
         c.generation += 1;
         let leaves_as = c.leaves_as.take();
         let thread = &mut self.threads[task as usize];
-        thread.runnable_since_ns = self.now;
+        thread.runnable_since_ns = self.clock.now;
         let stop = leaves_as.unwrap_or(match sleeps {
             true if thread.in_io || thread.io_wait => Stop::Waits,
             true => Stop::Sleeps,
             false => Stop::Preempted,
         });
-        if !self.is_class(task) {
+        if !self.classes.is_class(task) {
             let (home, services) = self.ask_home();
             home.stop_task(services, task, cpu);
         }
-        if self.visible(task) {
+        if self.threads.visible(task) {
             let ran = self.stretch_ns(cpu);
-            let number = self.shown(task);
-            self.observer.run_stop(self.now, cpu, number, ran, stop);
+            let number = self.threads.shown(task);
+            self.told
+                .observer
+                .run_stop(self.clock.now, cpu, number, ran, stop);
         }
     }
 
@@ -213,12 +219,12 @@ impl<O: Observer> Sim<'_, O> {
         let Some(task) = self.cpus[cpu as usize].current else {
             return;
         };
-        if self.is_class(task) {
+        if self.classes.is_class(task) {
             return self.class_put_back(task, cpu);
         }
         let result = self
             .core
-            .put_current(&mut self.tasks[task as usize], self.now);
+            .put_current(&mut self.tasks[task as usize], self.clock.now);
         self.after_core(cpu, result);
         self.end_stretch(cpu, false);
         self.requeue(task, cpu);
@@ -234,7 +240,7 @@ impl<O: Observer> Sim<'_, O> {
         c.reschedule = false;
         let previous = c.current;
         let mut spin = self.take_lock(cpu, cpu);
-        if !self.class.is_empty() {
+        if !self.classes.states.is_empty() {
             self.hold(cpu, std::mem::take(&mut spin));
         }
         if self.class_schedule(cpu, previous) {
@@ -250,7 +256,7 @@ impl<O: Observer> Sim<'_, O> {
         }
         self.put_back(cpu);
         self.hold(cpu, spin); // before the next task
-        if self.live && fair.is_none() {
+        if self.home.dispatches() && fair.is_none() {
             self.dispatch(cpu, false);
         }
         if self.home.nr_running(cpu) == 0 {
@@ -265,25 +271,24 @@ impl<O: Observer> Sim<'_, O> {
     /// `task` begins to execute.
     pub(super) fn start(&mut self, cpu: u32, task: u32, previous: Option<u32>) {
         self.leave_idle(cpu);
-        let above = self.is_class(task);
+        let above = self.classes.is_class(task);
         let result = if above {
             self.class_start(task, cpu)
         } else {
             let record = &mut self.tasks[task as usize];
-            let result = self.core.set_current(record, self.now);
+            let result = self.core.set_current(record, self.clock.now);
             let wait = self.line_wait(cpu, task);
             self.keep_lock(cpu, cpu, wait);
             self.hold(cpu, wait);
             result
         };
-        self.recency += 1;
+        self.threads.touch(task);
         let c = &mut self.cpus[cpu as usize];
         c.current = Some(task);
-        c.accounted_ns = self.now.max(c.irq_until_ns);
-        c.stretch_start_ns = self.now;
-        c.stolen_ns = c.accounted_ns - self.now;
+        c.accounted_ns = self.clock.now.max(c.irq_until_ns);
+        c.stretch_start_ns = self.clock.now;
+        c.stolen_ns = c.accounted_ns - self.clock.now;
         let thread = &mut self.threads[task as usize];
-        thread.recency = self.recency;
         let rest = c.kernel_until_ns.saturating_sub(c.accounted_ns);
         let kernel =
             std::mem::take(&mut c.kernel_work).saturating_add(rest.saturating_mul(c.speed));
@@ -293,17 +298,19 @@ impl<O: Observer> Sim<'_, O> {
         if previous != Some(task) && c.changed != Some(task) {
             thread.overhead += self.machine.costs.context_switch;
         }
-        thread.totals.wait_ns += self.now - thread.runnable_since_ns;
-        let fresh = std::mem::take(&mut thread.fresh).then(|| self.now - thread.due_ns);
-        if self.visible(task) {
-            let number = self.shown(task);
-            self.observer.run_start(self.now, cpu, number, fresh);
+        thread.totals.wait_ns += self.clock.now - thread.runnable_since_ns;
+        let fresh = std::mem::take(&mut thread.fresh).then(|| self.clock.now - thread.due_ns);
+        if self.threads.visible(task) {
+            let number = self.threads.shown(task);
+            self.told
+                .observer
+                .run_start(self.clock.now, cpu, number, fresh);
         }
         if !above {
             let (home, services) = self.ask_home();
             home.set_next_task(services, task, cpu);
         }
-        self.mix(u64::from(cpu) << 32 | u64::from(task));
+        self.clock.mix(u64::from(cpu) << 32 | u64::from(task));
         self.after_core(cpu, result);
         self.program(cpu);
     }
@@ -312,8 +319,10 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn apply_frequency(&mut self, domain: u32) {
         let opp = self.core.freq_request(domain as usize);
         self.core.freq_applied(domain, opp);
-        self.opp[domain as usize] = opp as u16;
-        self.observer.frequency(self.now, domain, opp as u16);
+        self.hardware.opp[domain as usize] = opp as u16;
+        self.told
+            .observer
+            .frequency(self.clock.now, domain, opp as u16);
         for at in 0..self.machine.domain_cpus[domain as usize].len() {
             let cpu = self.machine.domain_cpus[domain as usize][at];
             let busy = self.busy_threads(cpu);
@@ -326,7 +335,7 @@ impl<O: Observer> Sim<'_, O> {
     /// core.
     fn change_speed(&mut self, cpu: u32, busy: usize) {
         let domain = self.machine.domain_of[cpu as usize] as usize;
-        let alone = self.machine.speed[cpu as usize][self.opp[domain] as usize];
+        let alone = self.machine.speed[cpu as usize][self.hardware.opp[domain] as usize];
         let smt = self.machine.smt.as_ref();
         let speed = smt.map_or(alone, |smt| smt.share(alone, busy));
         self.account(cpu);
@@ -363,10 +372,10 @@ impl<O: Observer> Sim<'_, O> {
     /// Kernel work under way on a CPU without a task goes on at the new speed.
     fn rescale_kernel_work(&mut self, cpu: u32, speed: u64) {
         let c = &mut self.cpus[cpu as usize];
-        if c.mode != Mode::Interrupted || c.kernel_until_ns <= self.now {
+        if c.mode != Mode::Interrupted || c.kernel_until_ns <= self.clock.now {
             return;
         }
-        let from = self.now.max(c.irq_until_ns);
+        let from = self.clock.now.max(c.irq_until_ns);
         let rest = c
             .kernel_until_ns
             .saturating_sub(from)
@@ -375,7 +384,7 @@ impl<O: Observer> Sim<'_, O> {
         c.generation += 1;
         let generation = c.generation;
         let event = Event::IdleAgain { cpu, generation };
-        self.queue.push(c.kernel_until_ns, event);
+        self.clock.push(c.kernel_until_ns, event);
     }
 
     /// Carries out what a call into the core asked for.
@@ -389,7 +398,7 @@ impl<O: Observer> Sim<'_, O> {
     /// What the CPU draws power for from now on; observers hear of changes.
     pub(super) fn power(&mut self, cpu: u32, power: CpuPower) {
         if self.cpus[cpu as usize].power.replace(power) != Some(power) {
-            self.observer.cpu_power(self.now, cpu, power);
+            self.told.observer.cpu_power(self.clock.now, cpu, power);
             self.draws(self.machine.cluster_of[cpu as usize]);
         }
     }

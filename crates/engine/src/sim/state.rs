@@ -48,27 +48,27 @@ impl<O: Observer> Sim<'_, O> {
     /// Shows the states asked for of times before `end_ns`, at which nothing else happens any more.
     #[inline]
     pub(super) fn show_states(&mut self, end_ns: u64) {
-        while self.views.next_ns < end_ns {
-            self.show_state(self.views.next_ns);
-            self.views.next_ns = self.observer.next_state_ns().unwrap_or(u64::MAX);
+        while self.told.views.next_ns < end_ns {
+            self.show_state(self.told.views.next_ns);
+            self.told.views.next_ns = self.told.observer.next_state_ns().unwrap_or(u64::MAX);
         }
     }
 
     fn show_state(&mut self, time_ns: u64) {
         let parts = Parts {
             time_ns,
-            overutilized: self.overutilized,
+            overutilized: self.told.is_overutilized(),
             core: &self.core,
             cpus: &self.cpus,
             machine: &self.machine,
-            facts: &self.facts,
-            opp: &self.opp,
-            threads: &self.threads,
-            scripts: self.scripts,
+            facts: &self.changes.facts,
+            opp: &self.hardware.opp,
+            threads: &self.threads.all,
+            scripts: self.threads.scripts,
             kthreads: &self.kthreads,
-            idle_names: &self.views.idle_names,
+            idle_names: &self.told.views.idle_names,
         };
-        self.observer.state(&StateView {
+        self.told.observer.state(&StateView {
             time_ns,
             core: &self.core,
             take: &|| parts.machine(),

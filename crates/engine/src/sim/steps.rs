@@ -1,7 +1,9 @@
 //! What the running task does next: the steps of its script, carried out until one takes time.
 
 use super::Sim;
-use crate::observe::{Iteration, MigrateCause, Observer, PlacementKind, Stop};
+use crate::home::Home;
+use crate::observe::{MigrateCause, Observer, PlacementKind, Stop};
+use crate::outcome::Ended;
 use crate::progress::Next;
 use crate::thread::{Action, Pending};
 use wakeplace_policy_sys::{PlaceKind, Request, Waker};
@@ -19,13 +21,13 @@ pub(super) enum Flow {
 impl<O: Observer> Sim<'_, O> {
     /// Takes script steps until one needs time.
     pub(super) fn continue_script(&mut self, cpu: u32, task: u32) {
-        if self.is_parent(task) {
+        if self.threads.is_parent(task) {
             return self.parent_goes_on(cpu);
         }
-        if self.is_shell(task) {
+        if self.threads.is_shell(task) {
             return self.shell_goes_on(cpu);
         }
-        if self.is_kthread(task) {
+        if self.threads.is_kthread(task) {
             return self.kthread_goes_on(cpu, task);
         }
         if !self.threads[task as usize].started && self.start_line(cpu, task) == Flow::Held {
@@ -39,20 +41,18 @@ impl<O: Observer> Sim<'_, O> {
         }
         loop {
             if self.threads[task as usize].progress.take_last() {
-                let number = self.shown(task);
+                let number = self.threads.shown(task);
                 let pass = &self.threads[task as usize].pass;
-                self.observer.iteration(self.now, number, pass);
+                self.told.observer.iteration(self.clock.now, number, pass);
             }
-            let thread = &mut self.threads[task as usize];
-            let next = thread
-                .progress
-                .step(&self.programs, thread.script, self.now);
+            let next = self.threads.step(task, self.clock.now);
             let flow = match next {
                 Next::Step(event) => self.carry_out(cpu, task, event),
                 Next::Enter => self.enter_phase(cpu, task),
                 Next::Exit => return self.exit(cpu, task),
                 Next::Stuck => {
-                    self.stuck = Some(task);
+                    let task = self.threads.shown(task);
+                    self.ended = Some(Ended::ZeroTimeLoop { task });
                     return;
                 }
             };
@@ -64,7 +64,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// What was under way when the task's action or sleep began.
     pub(super) fn go_on(&mut self, cpu: u32, task: u32) -> Flow {
-        let now = self.now;
+        let now = self.clock.now;
         let thread = &mut self.threads[task as usize];
         match std::mem::take(&mut thread.pending) {
             Pending::Nothing => {}
@@ -75,7 +75,7 @@ impl<O: Observer> Sim<'_, O> {
                 period_ns,
             } => {
                 thread.pass.wake_latency_ns += now - due_ns;
-                self.timers[timer as usize].taken(now, period_ns);
+                self.program.timers[timer as usize].taken(now, period_ns);
             }
             Pending::Post(post) => return self.post(cpu, task, post),
             Pending::Retry(post) => return self.begin_post(cpu, task, post),
@@ -93,13 +93,13 @@ impl<O: Observer> Sim<'_, O> {
         match event {
             Event::Run { work_ns } => {
                 self.threads[task as usize].pass.work_ns += work_ns;
-                match work_ns.saturating_mul(self.work_per_ns) {
+                match work_ns.saturating_mul(self.program.work_per_ns) {
                     0 => Flow::Go,
                     work => self.run_for(cpu, task, Action::Work(work)),
                 }
             }
             Event::Runtime { wall_ns } => {
-                let until = self.now.saturating_add(wall_ns);
+                let until = self.clock.now.saturating_add(wall_ns);
                 self.run_for(cpu, task, Action::Until(until))
             }
             Event::Stall { cpu_ns } => match self.stall_ns(cpu, task, cpu_ns) {
@@ -160,7 +160,9 @@ impl<O: Observer> Sim<'_, O> {
 
     fn run_for(&mut self, cpu: u32, task: u32, action: Action) -> Flow {
         let thread = &mut self.threads[task as usize];
-        thread.pending = Pending::Ran { since_ns: self.now };
+        thread.pending = Pending::Ran {
+            since_ns: self.clock.now,
+        };
         thread.action = Some(action);
         self.resume(cpu);
         Flow::Held
@@ -170,7 +172,7 @@ impl<O: Observer> Sim<'_, O> {
     /// have it (10 = local).
     fn stall_ns(&self, cpu: u32, task: u32, cpu_ns: u64) -> u64 {
         let thread = &self.threads[task as usize];
-        let script = &self.scripts[thread.script as usize];
+        let script = &self.threads.scripts[thread.script as usize];
         let phase = &script.phases[thread.pass.phase as usize];
         let Some(nodes) = &phase.memory_nodes else {
             return cpu_ns;
@@ -184,7 +186,7 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     fn sleep_for(&mut self, cpu: u32, task: u32, duration_ns: u64, io: bool) -> Flow {
-        let due = self.now.saturating_add(duration_ns);
+        let due = self.clock.now.saturating_add(duration_ns);
         let thread = &mut self.threads[task as usize];
         thread.stamp_ns = due;
         if duration_ns == 0 {
@@ -196,17 +198,19 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     fn await_timer(&mut self, cpu: u32, task: u32, timer: u32, period_ns: u64) -> Flow {
-        let zero = self.t_zero_ns.unwrap_or(0);
+        let zero = self.program.t_zero_ns.unwrap_or(0);
         let thread = &mut self.threads[task as usize];
-        let timer = (self.private).resolve(timer, thread.script, thread.timer_base);
-        let used = self.timers[timer as usize].advance(self.now, zero, period_ns);
+        let timer = (self.program.private).resolve(timer, thread.script, thread.timer_base);
+        let used = self.program.timers[timer as usize].advance(self.clock.now, zero, period_ns);
         let due_ns = used.due_ns;
-        let slack = due_ns.cast_signed() - self.now.cast_signed();
+        let slack = due_ns.cast_signed() - self.clock.now.cast_signed();
         thread.stamp_ns = due_ns;
         thread.pass.slack_ns = slack;
         thread.pass.slack_sum_ns += slack;
-        let number = self.shown(task);
-        self.observer.timer_slack(self.now, number, slack);
+        let number = self.threads.shown(task);
+        self.told
+            .observer
+            .timer_slack(self.clock.now, number, slack);
         if !used.ahead {
             return Flow::Go;
         }
@@ -230,16 +234,11 @@ impl<O: Observer> Sim<'_, O> {
 
     /// A repetition of a phase begins: what it changes, and the affinity.
     fn enter_phase(&mut self, cpu: u32, task: u32) -> Flow {
-        let thread = &mut self.threads[task as usize];
-        thread.pass = Iteration {
-            phase: thread.progress.phase_index(),
-            start_ns: self.now,
-            ..Iteration::default()
-        };
-        if !self.programs.changes(thread.script, thread.pass.phase) {
+        if !self.threads.begin_pass(task, self.clock.now) {
             return Flow::Go;
         }
-        let scripts = self.scripts;
+        let scripts = self.threads.scripts;
+        let thread = &self.threads[task as usize];
         let script = &scripts[thread.script as usize];
         let phase = thread.progress.phase(script);
         let mut off = self.change_attributes(cpu, task, &phase.change);
@@ -266,12 +265,12 @@ impl<O: Observer> Sim<'_, O> {
     /// The kernel places a task that runs another program anew. It asks no class but the fair one,
     /// and no sched_ext scheduler.
     pub(super) fn exec(&mut self, cpu: u32, task: u32) -> Flow {
-        if self.live || self.is_class(task) {
+        if !self.home.places_on_exec() || self.classes.is_class(task) {
             return Flow::Go;
         }
         self.account(cpu);
         let ask = Request {
-            now_ns: self.now,
+            now_ns: self.clock.now,
             kind: PlaceKind::Exec,
             this_cpu: cpu,
             prev_cpu: cpu,

@@ -40,8 +40,8 @@ impl<O: Observer> Sim<'_, O> {
         }
         c.tick_armed = true;
         let tick = self.machine.tick_ns;
-        self.queue
-            .push((self.now / tick + 1) * tick, Event::Tick { cpu });
+        self.clock
+            .push((self.clock.now / tick + 1) * tick, Event::Tick { cpu });
     }
 
     pub(super) fn tick(&mut self, cpu: u32) {
@@ -64,8 +64,8 @@ impl<O: Observer> Sim<'_, O> {
         self.charge(cpu, self.machine.costs.tick);
         let record = &mut self.tasks[task as usize];
         let result = match self.cpus[cpu as usize].classes.running {
-            Some(_) => self.core.class_tick(record, self.now),
-            None => self.core.tick(record, self.now),
+            Some(_) => self.core.class_tick(record, self.clock.now),
+            None => self.core.tick(record, self.clock.now),
         };
         let wait = self.line_wait(cpu, task);
         self.keep_lock(cpu, cpu, wait);
@@ -83,7 +83,7 @@ impl<O: Observer> Sim<'_, O> {
             self.end_rest(cpu);
         }
         if result.balance() {
-            if self.live {
+            if self.home.dispatches() {
                 self.cpus[cpu as usize].balance_wanted = true;
             } else {
                 self.balance_domains(cpu, IdleKind::Busy);
@@ -101,14 +101,14 @@ impl<O: Observer> Sim<'_, O> {
         if !self.ticks.hrtick {
             return;
         }
-        let Some(left) = self.home.slice_left_ns(&self.core, cpu, self.now) else {
+        let Some(left) = self.home.slice_left_ns(&self.core, cpu, self.clock.now) else {
             return;
         };
         let c = &mut self.cpus[cpu as usize];
-        let at = self.now + left.max(LEAST_SLICE_TIMER_NS);
+        let at = self.clock.now + left.max(LEAST_SLICE_TIMER_NS);
         if at < c.slice_end_armed_ns {
             c.slice_end_armed_ns = at;
-            self.queue.push(at, Event::SliceEnd { cpu });
+            self.clock.push(at, Event::SliceEnd { cpu });
         }
     }
 
@@ -116,7 +116,7 @@ impl<O: Observer> Sim<'_, O> {
     /// now.
     pub(super) fn slice_end(&mut self, cpu: u32) {
         let c = &mut self.cpus[cpu as usize];
-        if c.slice_end_armed_ns != self.now {
+        if c.slice_end_armed_ns != self.clock.now {
             return; // a nearer one was armed after it
         }
         c.slice_end_armed_ns = u64::MAX;
@@ -124,7 +124,7 @@ impl<O: Observer> Sim<'_, O> {
             return;
         }
         self.account(cpu);
-        match self.home.slice_left_ns(&self.core, cpu, self.now) {
+        match self.home.slice_left_ns(&self.core, cpu, self.clock.now) {
             Some(0) => {
                 self.extra_work(cpu, KernelWork::SliceEnd);
                 self.end_turn(cpu);
@@ -139,10 +139,10 @@ impl<O: Observer> Sim<'_, O> {
         self.cpus[cpu as usize].got_tick = true;
         self.extra_work(cpu, KernelWork::IdleTick);
         self.sample(cpu);
-        if self.live {
+        if !self.home.nohz() {
             return; // the kernel's: a sched_ext scheduler does not hear of it
         }
-        let result = self.core.idle_tick(cpu, self.now);
+        let result = self.core.idle_tick(cpu, self.clock.now);
         self.after_core(cpu, result);
         if result.kick() {
             self.answer_kick(cpu);

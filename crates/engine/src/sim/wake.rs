@@ -27,7 +27,7 @@
 //!                      ttwu_activated                   the line of its group's load is there
 //!                             |  (Event::Queued)
 //!                             v
-//!                      wakeup_preempt                   it displaces what runs, or its CPU is woken
+//!                      wakeup_preempt                   it displaces what runs, or wakes its CPU
 //! ```
 //!
 //! From `choice_made` to `ttwu_lock` the functions are in `wake_latency`, `ttwu_activated` is in
@@ -47,7 +47,7 @@ impl<O: Observer> Sim<'_, O> {
     /// A task's sleep ends: its timer interrupts the CPU on which it was armed.
     pub(super) fn timer(&mut self, task: u32) {
         let cpu = self.threads[task as usize].timer_cpu;
-        self.cpus[cpu as usize].next_timer_ns(self.now); // forgets this one
+        self.cpus[cpu as usize].next_timer_ns(self.clock.now); // forgets this one
         self.interrupt_with(cpu, Message::Timer(task));
     }
 
@@ -57,7 +57,7 @@ impl<O: Observer> Sim<'_, O> {
         match self.cpus[cpu as usize].mode {
             Mode::Idle => {
                 self.cpus[cpu as usize].inbox.push(message);
-                self.leave_idle_state(cpu, self.now);
+                self.leave_idle_state(cpu, self.clock.now);
             }
             Mode::Waking => self.cpus[cpu as usize].inbox.push(message),
             Mode::Running | Mode::Interrupted if self.cpus[cpu as usize].spins => {
@@ -73,16 +73,18 @@ impl<O: Observer> Sim<'_, O> {
     /// Sends an inter-processor interrupt.
     pub(super) fn send(&mut self, cpu: u32, message: Message) {
         self.cpus[cpu as usize].inbox.push(message);
-        let at = self.now + self.machine.costs.ipi_ns;
+        let at = self.clock.now + self.machine.costs.ipi_ns;
         match self.cpus[cpu as usize].mode {
-            Mode::Idle if self.idle_state(cpu).polling => self.leave_idle_state(cpu, self.now),
+            Mode::Idle if self.idle_state(cpu).polling => {
+                self.leave_idle_state(cpu, self.clock.now)
+            }
             Mode::Idle => self.leave_idle_state(cpu, at),
             Mode::Waking => {}
             Mode::Running | Mode::Interrupted => {
                 let c = &mut self.cpus[cpu as usize];
                 if !c.interrupt_pending {
                     c.interrupt_pending = true;
-                    self.queue.push(at, Event::Interrupt { cpu });
+                    self.clock.push(at, Event::Interrupt { cpu });
                 }
             }
         }
@@ -94,7 +96,7 @@ impl<O: Observer> Sim<'_, O> {
         match self.cpus[cpu as usize].mode {
             // Whatever it was for has been taken with something else, unless it is still there.
             Mode::Idle if self.cpus[cpu as usize].inbox.is_empty() => {}
-            Mode::Idle => self.leave_idle_state(cpu, self.now),
+            Mode::Idle => self.leave_idle_state(cpu, self.clock.now),
             Mode::Waking => {}
             Mode::Running | Mode::Interrupted if self.cpus[cpu as usize].spins => {}
             Mode::Running | Mode::Interrupted => self.take_inbox(cpu),
@@ -105,7 +107,7 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn awake(&mut self, cpu: u32) {
         let c = &mut self.cpus[cpu as usize];
         c.mode = Mode::Interrupted;
-        c.idle_total_ns += self.now - c.idle_since_ns;
+        c.idle_total_ns += self.clock.now - c.idle_since_ns;
         self.power(cpu, CpuPower::Busy);
         self.share_core(cpu);
         self.take_inbox(cpu);
@@ -186,7 +188,7 @@ impl<O: Observer> Sim<'_, O> {
     /// Kernel work as long as a tick's that is not the running task's own tick.
     pub(super) fn extra_work(&mut self, cpu: u32, work: KernelWork) {
         self.charge(cpu, self.machine.costs.tick);
-        self.observer.kernel_work(self.now, cpu, work);
+        self.told.observer.kernel_work(self.clock.now, cpu, work);
     }
 
     /// A sleep has ended: the timer's interrupt wakes the task.
@@ -204,16 +206,18 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     fn note_waking(&mut self, task: u32, waker: Option<u32>, cpu: u32, sync: bool) {
-        if !self.visible(task) {
+        if !self.threads.visible(task) {
             return;
         }
         let waking = Waking {
-            task: self.shown(task),
-            waker: waker.filter(|w| self.visible(*w)).map(|w| self.shown(w)),
+            task: self.threads.shown(task),
+            waker: waker
+                .filter(|w| self.threads.visible(*w))
+                .map(|w| self.threads.shown(w)),
             cpu,
             sync,
         };
-        self.observer.woken(self.now, &waking);
+        self.told.observer.woken(self.clock.now, &waking);
     }
 
     /// Wakes a task, on behalf of what runs on `this_cpu`.
@@ -233,7 +237,7 @@ impl<O: Observer> Sim<'_, O> {
         let waker = self.cpus[this_cpu as usize].current;
         let load = |waker: u32| self.waker_load(waker);
         let ask = Request {
-            now_ns: self.now,
+            now_ns: self.clock.now,
             kind: self.place_kind(task),
             this_cpu,
             prev_cpu: prev,
@@ -253,29 +257,36 @@ impl<O: Observer> Sim<'_, O> {
 
     /// What is about to be decided, for those who want to know.
     pub(super) fn show_situation(&mut self, task: u32, ask: &Request) {
-        if !self.observer.wants_situation() || !self.visible(task) {
+        if !self.told.observer.wants_situation() || !self.threads.visible(task) {
             return;
         }
         let power: Vec<_> = self.cpus.iter().map(|c| c.power).collect();
-        let state = self.class.get(task as usize).and_then(Option::as_ref);
+        let state = self
+            .classes
+            .states
+            .get(task as usize)
+            .and_then(Option::as_ref);
         let situation = Situation {
             core: &self.core,
-            facts: &self.facts,
+            facts: &self.changes.facts,
             tasks: &self.tasks,
             index: task as usize,
             class: state.map(|state| &state.task),
             ask,
             power: &power,
-            hidden: self.hidden() as usize,
+            hidden: self.threads.hidden() as usize,
         };
-        self.observer.situation(self.now, &situation);
+        self.told.observer.situation(self.clock.now, &situation);
     }
 
     /// The core's answer, by the task's class.
     pub(super) fn answer(&mut self, task: u32, ask: &Request) -> Choice {
         let choice = match self.select_class(task, ask) {
             Some(choice) => choice,
-            None => self.core.select_cpu(&mut self.tasks, task as usize, ask),
+            None => {
+                let (home, services) = self.ask_home();
+                home.select_cpu(services, task, ask)
+            }
         };
         self.only_online(task, ask.prev_cpu, choice)
     }
@@ -292,9 +303,9 @@ impl<O: Observer> Sim<'_, O> {
         thread.fresh = true;
         thread.action.get_or_insert(Action::Work(0));
         let due = thread.due_ns;
-        if self.visible(task) {
-            let number = self.shown(task);
-            self.observer.wakeup(self.now, number, cpu, due);
+        if self.threads.visible(task) {
+            let number = self.threads.shown(task);
+            self.told.observer.wakeup(self.clock.now, number, cpu, due);
         }
     }
 
@@ -313,40 +324,45 @@ impl<O: Observer> Sim<'_, O> {
         choice: Choice,
         kind: PlacementKind,
     ) {
-        self.mix(u64::from(choice.cpu) << 8 | choice.reason.index() as u64);
-        if !self.visible(task) {
+        self.clock
+            .mix(u64::from(choice.cpu) << 8 | choice.reason.index() as u64);
+        if !self.threads.visible(task) {
             return;
         }
-        self.reasons[choice.reason.index()] += 1;
+        self.told.reasons[choice.reason.index()] += 1;
         let raw = self.tasks[task as usize].raw();
         let placement = Placement {
             util: raw.avg.util_avg,
             dur_avg_ns: raw.dur_avg_ns,
             kind,
-            task: self.shown(task),
-            waker: waker.filter(|w| self.visible(*w)).map(|w| self.shown(w)),
+            task: self.threads.shown(task),
+            waker: waker
+                .filter(|w| self.threads.visible(*w))
+                .map(|w| self.threads.shown(w)),
             waker_cpu: ask.this_cpu,
             prev_cpu: ask.prev_cpu,
             cpu: choice.cpu,
             reason: choice.reason,
         };
-        self.observer.placement(self.now, &placement);
-        if self.wakeup_cases {
+        self.told.observer.placement(self.clock.now, &placement);
+        if self.told.wakeup_cases {
             let asked = &self.tasks[task as usize];
             let case = self.core.wakeup_case(asked, ask, choice);
-            self.observer.wakeup_case(self.now, case);
+            self.told.observer.wakeup_case(self.clock.now, case);
         }
     }
 
     /// A task that is on no queue will wake on another CPU.
     pub(super) fn relocate_sleeping(&mut self, task: u32, from: u32, to: u32, why: MigrateCause) {
         self.core
-            .migrate_sleeping(&mut self.tasks[task as usize], to, self.now);
+            .migrate_sleeping(&mut self.tasks[task as usize], to, self.clock.now);
         self.renormalize_vruntime(task, from, to);
         self.refill_caches(task, from, to);
-        if self.visible(task) {
-            let number = self.shown(task);
-            self.observer.migrate(self.now, number, from, to, why);
+        if self.threads.visible(task) {
+            let number = self.threads.shown(task);
+            self.told
+                .observer
+                .migrate(self.clock.now, number, from, to, why);
         }
     }
 
@@ -366,7 +382,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// A task joins a queue: woken, or new.
     pub(super) fn activate_task(&mut self, task: u32, cpu: u32, new: bool) {
-        if self.is_class(task) {
+        if self.classes.is_class(task) {
             return self.class_join_woken(task, cpu);
         }
         self.account(cpu);
@@ -378,27 +394,26 @@ impl<O: Observer> Sim<'_, O> {
         }
         let thread = &mut self.threads[task as usize];
         thread.state = State::Runnable;
-        thread.runnable_since_ns = self.now;
-        self.recency += 1;
-        thread.recency = self.recency;
+        thread.runnable_since_ns = self.clock.now;
+        self.threads.touch(task);
         self.insert(task, cpu, direct);
         let record = &mut self.tasks[task as usize];
         let result = if new {
-            self.core.enqueue_new(record, cpu, self.now)
+            self.core.enqueue_new(record, cpu, self.clock.now)
         } else if io {
-            self.core.enqueue_io(record, cpu, self.now)
+            self.core.enqueue_io(record, cpu, self.clock.now)
         } else {
-            self.core.enqueue_woken(record, cpu, self.now)
+            self.core.enqueue_woken(record, cpu, self.clock.now)
         };
         self.count_running(cpu);
-        self.core.woken(cpu, self.now);
+        self.core.woken(cpu, self.clock.now);
         self.after_core(cpu, result);
     }
 
     /// A task has joined the queue of `cpu`: preempt what runs there, or wake the CPU. `by`: the
     /// CPU on which this is found out.
     pub(super) fn wakeup_preempt(&mut self, task: u32, cpu: u32, by: u32) {
-        if !self.try_preempt(task, cpu, by) && self.is_class(task) {
+        if !self.try_preempt(task, cpu, by) && self.classes.is_class(task) {
             self.class_push(cpu);
         }
     }
@@ -423,7 +438,7 @@ impl<O: Observer> Sim<'_, O> {
     /// A CPU without a task has got one in its queue.
     pub(super) fn kick(&mut self, cpu: u32, by: u32) {
         match self.cpus[cpu as usize].mode {
-            Mode::Idle if cpu == by => self.leave_idle_state(cpu, self.now),
+            Mode::Idle if cpu == by => self.leave_idle_state(cpu, self.clock.now),
             Mode::Idle | Mode::Interrupted if cpu != by => self.send(cpu, Message::Reschedule),
             // It looks at its queue anyway before it goes idle.
             _ => {}

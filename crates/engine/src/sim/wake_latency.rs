@@ -45,7 +45,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// Does the target queue the task itself? Then its queue's lock stays with it.
     fn by_wake_list(&self, cpu: u32, by: u32) -> bool {
-        if !self.is_online(cpu) {
+        if !self.changes.is_online(cpu) {
             return false;
         }
         let other_cache = !self.share_cache(cpu, by);
@@ -76,7 +76,8 @@ impl<O: Observer> Sim<'_, O> {
         thread.state = State::Arriving;
         thread.wake = Some((by, stage));
         self.hold(by, ns);
-        self.queue.push(self.now + ns, Event::WakeupStage { task });
+        self.clock
+            .push(self.clock.now + ns, Event::WakeupStage { task });
     }
 
     /// A wake-up under way goes on.
@@ -95,14 +96,14 @@ impl<O: Observer> Sim<'_, O> {
     /// without a choice; else the waker waits until it is gone. Returns false if neither applies.
     pub(super) fn ttwu_on_cpu(&mut self, task: u32, by: u32, sync: bool) -> bool {
         let gone = self.threads[task as usize].off_cpu_ns;
-        if gone <= self.now {
+        if gone <= self.clock.now {
             return false;
         }
         let cpu = self.tasks[task as usize].cpu();
         let c = &self.cpus[cpu as usize];
         if c.spins && c.mode == Mode::Running {
             // It has not left the queue yet, and its CPU has the lock.
-            let wait = c.spin_until_ns - self.now;
+            let wait = c.spin_until_ns - self.clock.now;
             self.later(task, by, WakeupStage::Select { sync }, wait);
             return true;
         }
@@ -111,7 +112,12 @@ impl<O: Observer> Sim<'_, O> {
             self.note_wakeup(task, cpu);
             self.ttwu_queue_wakelist(task, cpu);
         } else {
-            self.later(task, by, WakeupStage::Select { sync }, gone - self.now);
+            self.later(
+                task,
+                by,
+                WakeupStage::Select { sync },
+                gone - self.clock.now,
+            );
         }
         true
     }
@@ -120,7 +126,7 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn choice_made(&mut self, task: u32, by: u32) {
         let cpu = self.tasks[task as usize].cpu();
         if self.cpus[cpu as usize].unseen > 0 && self.core.is_idle(cpu) {
-            self.totals.double_placements += 1;
+            self.contention.totals.double_placements += 1;
         }
         match self.machine.costs.publish_ns + self.search_ns() {
             0 => self.ttwu_queue(task, by),
@@ -205,14 +211,14 @@ impl<O: Observer> Sim<'_, O> {
         };
         // A CPU does not wait for itself.
         let others = lock.holder.is_some_and(|last| last != by);
-        let busy = lock.free_ns.saturating_sub(self.now) * u64::from(others);
+        let busy = lock.free_ns.saturating_sub(self.clock.now) * u64::from(others);
         let wait = busy + fetch;
-        let free_ns = lock.free_ns.max(self.now + wait + costs.lock_hold_ns);
+        let free_ns = lock.free_ns.max(self.clock.now + wait + costs.lock_hold_ns);
         self.cpus[cpu as usize].lock = QueueLock {
             free_ns,
             holder: Some(by),
         };
-        self.totals.lock_wait_ns += wait;
+        self.contention.totals.lock_wait_ns += wait;
         wait
     }
 

@@ -10,7 +10,7 @@ impl<O: Observer> Sim<'_, O> {
     /// The running task gives a unit. That takes time if somebody is to be woken: the wake-up
     /// happens when its work is done.
     pub(in crate::sim) fn begin_post(&mut self, cpu: u32, task: u32, post: Post) -> Flow {
-        self.threads[task as usize].began_ns = self.now;
+        self.threads[task as usize].began_ns = self.clock.now;
         let channel = &mut self.shared.channels[post.channel as usize];
         if channel.waiters.is_empty() {
             if channel
@@ -23,7 +23,7 @@ impl<O: Observer> Sim<'_, O> {
                 return self.park(cpu, task, WaitsFor::Room { channel });
             }
             channel.units += 1;
-            channel.given_ns = self.now;
+            channel.given_ns = self.clock.now;
             return Flow::Go;
         }
         let cost = self.machine.costs.wakeup;
@@ -44,7 +44,7 @@ impl<O: Observer> Sim<'_, O> {
         self.release(waiter);
         let began_ns = self.threads[task as usize].began_ns;
         let woken = &mut self.threads[waiter as usize];
-        woken.due_ns = self.now;
+        woken.due_ns = self.clock.now;
         woken.stamp_ns = began_ns;
         if limited {
             let channel = post.channel;

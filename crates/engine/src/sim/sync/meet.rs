@@ -17,7 +17,7 @@ impl<O: Observer> Sim<'_, O> {
     ) -> Flow {
         while let Some(woken) = self.shared.conditions[condition as usize].pop_front() {
             let thread = &mut self.threads[woken as usize];
-            thread.stamp_ns = self.now;
+            thread.stamp_ns = self.clock.now;
             // One that still gives its mutex back will not sleep at all.
             if !std::mem::take(&mut thread.listening) {
                 self.release(woken);
@@ -85,7 +85,7 @@ impl<O: Observer> Sim<'_, O> {
         let waiters = std::mem::take(&mut state.waiters);
         for woken in waiters.iter().rev() {
             self.release(*woken);
-            self.threads[*woken as usize].stamp_ns = self.now;
+            self.threads[*woken as usize].stamp_ns = self.clock.now;
             self.threads[task as usize].to_wake.push((*woken, false));
         }
         let mut waiters = waiters;

@@ -132,7 +132,7 @@ impl<O: Observer> Sim<'_, O> {
     /// Returns true if the task cannot go on at once.
     fn wake_first_listed(&mut self, cpu: u32, task: u32) -> bool {
         if let Some((woken, sync)) = self.threads[task as usize].to_wake.pop() {
-            self.threads[woken as usize].due_ns = self.now;
+            self.threads[woken as usize].due_ns = self.clock.now;
             self.wake_by_task(woken, cpu, sync);
         }
         self.threads[task as usize].has_kernel_work() || self.cpus[cpu as usize].reschedule
@@ -169,17 +169,17 @@ impl<O: Observer> Sim<'_, O> {
 
     /// All tasks that are left wait for each other.
     pub(super) fn is_deadlock(&self) -> bool {
-        self.shared.waiting > 0 && self.shared.waiting == self.alive
+        self.shared.waiting > 0 && self.shared.waiting == self.threads.alive
     }
 
     /// Who waits for what, by task.
     pub(super) fn waits(&self) -> Vec<Waiting> {
         let waiting = |(task, thread): (u32, &crate::thread::Thread)| {
             let waits = self.completed(thread.waits?);
-            let task = self.shown(task);
+            let task = self.threads.shown(task);
             Some(Waiting { task, waits })
         };
-        (0..).zip(&self.threads).filter_map(waiting).collect()
+        (0..).zip(&self.threads.all).filter_map(waiting).collect()
     }
 
     /// With what is known at the end only.
@@ -187,7 +187,7 @@ impl<O: Observer> Sim<'_, O> {
         match waits {
             WaitsFor::Mutex { mutex, .. } => {
                 let owner = self.shared.mutexes[mutex as usize].owner;
-                let holder = owner.map(|task| self.shown(task));
+                let holder = owner.map(|task| self.threads.shown(task));
                 WaitsFor::Mutex { mutex, holder }
             }
             WaitsFor::Barrier {

@@ -87,7 +87,7 @@ impl<O: Observer> Sim<'_, O> {
     /// Position of the waiter that matters most, the first among equals.
     fn highest_waiter(&self, mutex: u32) -> usize {
         let waiters = &self.shared.mutexes[mutex as usize].waiters;
-        let level = |at: &usize| self.level(waiters[*at]);
+        let level = |at: &usize| self.classes.level(waiters[*at]);
         let positions = 0..waiters.len();
         positions.rev().max_by_key(level).unwrap_or(0)
     }
