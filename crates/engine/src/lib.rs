@@ -11,6 +11,7 @@ mod explain;
 mod hardware;
 mod home;
 mod hotplug;
+mod ids;
 mod line;
 mod machine;
 mod menu;

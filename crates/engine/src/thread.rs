@@ -1,5 +1,6 @@
 //! A thread of the workload: what the engine keeps of it.
 
+use crate::ids::{CpuId, TaskId};
 use crate::observe::Iteration;
 use crate::outcome::{TaskTotals, WaitsFor};
 use crate::progress::Progress;
@@ -110,7 +111,7 @@ pub(crate) struct Thread {
     /// When its sleep ends or ended.
     pub(crate) due_ns: u64,
     /// The CPU whose timer ends it.
-    pub(crate) timer_cpu: u32,
+    pub(crate) timer_cpu: CpuId,
     /// It woke and has not run since.
     pub(crate) fresh: bool,
     pub(crate) runnable_since_ns: u64,
@@ -124,7 +125,7 @@ pub(crate) struct Thread {
     /// It ends as soon as whoever waits for its end is told.
     pub(crate) ends: bool,
     /// Its wake-up is under way: on which CPU, and what comes next.
-    pub(crate) wake: Option<(u32, WakeupStage)>,
+    pub(crate) wake: Option<(CpuId, WakeupStage)>,
     /// Nobody sees yet that it is on its way to its CPU.
     pub(crate) unseen: bool,
     /// Asleep, but until then its old CPU is busy switching it out.
@@ -148,9 +149,9 @@ pub(crate) struct Thread {
     /// Its sleep waits for a device.
     pub(crate) in_io: bool,
     /// Those it is about to wake and whether it says that it will sleep soon, the last one first.
-    pub(crate) to_wake: Vec<(u32, bool)>,
+    pub(crate) to_wake: Vec<(TaskId, bool)>,
     /// Once it has woken the next holder of a mutex: who held it, and may have been lent priority.
-    pub(crate) lent_to: Option<u32>,
+    pub(crate) lent_to: Option<TaskId>,
     /// When its last `Mark` was, ns.
     pub(crate) mark_ns: u64,
     /// When whoever woke it last began to, ns.
@@ -160,7 +161,7 @@ pub(crate) struct Thread {
     /// The number it claimed last.
     pub(crate) claimed: u64,
     /// The CPU of its last `Lock` of one mutex per CPU.
-    pub(crate) lock_cpu: Option<u32>,
+    pub(crate) lock_cpu: Option<CpuId>,
     /// The pass over a phase that is under way.
     pub(crate) pass: Iteration,
 }
@@ -178,7 +179,7 @@ impl Thread {
             overhead: 0,
             kernel_wait_ns: 0,
             due_ns: 0,
-            timer_cpu: 0,
+            timer_cpu: CpuId(0),
             fresh: false,
             runnable_since_ns: 0,
             recency: 0,

@@ -39,10 +39,10 @@ impl Home for KernelHome {
         true
     }
 
-    fn select_cpu(&mut self, services: Services<'_>, task: u32, ask: &Request) -> Choice {
+    fn select_cpu(&mut self, services: Services<'_>, task: TaskId, ask: &Request) -> Choice {
         services
             .core
-            .select_cpu(services.records, task as usize, ask)
+            .select_cpu(services.records, task.index(), ask)
     }
 
     fn add_task(&mut self, thread: &Thread, own_slice_ns: Option<u64>, group: Option<usize>) {
@@ -52,179 +52,179 @@ impl Home for KernelHome {
         self.queues.set_task_group(task, group);
     }
 
-    fn set_task_group(&mut self, task: u32, group: Option<usize>) {
-        self.queues.set_task_group(TaskId(task), group);
+    fn set_task_group(&mut self, task: TaskId, group: Option<usize>) {
+        self.queues.set_task_group(task, group);
     }
 
     #[inline]
-    fn nr_running(&self, cpu: u32) -> usize {
-        self.queues.nr_running(CpuId(cpu))
+    fn nr_running(&self, cpu: CpuId) -> usize {
+        self.queues.nr_running(cpu)
     }
 
     #[inline]
-    fn nr_queued(&self, cpu: u32) -> usize {
-        self.queues.nr_queued(CpuId(cpu))
+    fn nr_queued(&self, cpu: CpuId) -> usize {
+        self.queues.nr_queued(cpu)
     }
 
-    fn each_waiting(&self, cpu: u32, seen: &mut dyn FnMut(u32)) {
-        self.queues
-            .each_waiting(CpuId(cpu), &mut |task| seen(task.0));
+    fn each_waiting(&self, cpu: CpuId, seen: &mut dyn FnMut(TaskId)) {
+        self.queues.each_waiting(cpu, &mut |task| seen(task));
     }
 
-    fn place_woken(&mut self, _services: Services<'_>, task: u32, cpu: u32) {
-        self.queues.place_woken(TaskId(task), CpuId(cpu));
+    fn place_woken(&mut self, _services: Services<'_>, task: TaskId, cpu: CpuId) {
+        self.queues.place_woken(task, cpu);
     }
 
     fn task_fork(
         &mut self,
         _services: Services<'_>,
-        child: u32,
-        parent: Option<u32>,
-        here: u32,
-        cpu: u32,
+        child: TaskId,
+        parent: Option<TaskId>,
+        here: CpuId,
+        cpu: CpuId,
     ) {
-        let parent = parent.map(TaskId);
-        self.queues
-            .task_fork(TaskId(child), parent, CpuId(here), CpuId(cpu));
+        self.queues.task_fork(child, parent, here, cpu);
     }
 
     fn migrate_task_rq(
         &mut self,
         _services: Services<'_>,
-        task: u32,
-        from: u32,
-        to: u32,
+        task: TaskId,
+        from: CpuId,
+        to: CpuId,
         fair: bool,
     ) {
         if fair {
-            self.queues
-                .migrate_task_rq(TaskId(task), CpuId(from), CpuId(to));
+            self.queues.migrate_task_rq(task, from, to);
         }
     }
 
-    fn detach_task(&mut self, task: u32, cpu: u32) {
-        self.queues.detach_task(TaskId(task), CpuId(cpu));
+    fn detach_task(&mut self, task: TaskId, cpu: CpuId) {
+        self.queues.detach_task(task, cpu);
     }
 
-    fn attach_task(&mut self, _services: Services<'_>, task: u32, cpu: u32, _new: bool) {
-        self.queues.attach_task(TaskId(task), CpuId(cpu));
-    }
-
-    #[inline]
-    fn enqueue_task(&mut self, _services: Services<'_>, task: u32, cpu: u32, _front: bool) {
-        self.queues.enqueue_task(TaskId(task), CpuId(cpu));
+    fn attach_task(&mut self, _services: Services<'_>, task: TaskId, cpu: CpuId, _new: bool) {
+        self.queues.attach_task(task, cpu);
     }
 
     #[inline]
-    fn dequeue_task(&mut self, _services: Services<'_>, task: u32, cpu: u32, waiting: bool) {
-        self.queues.dequeue_task(TaskId(task), CpuId(cpu), waiting);
+    fn enqueue_task(&mut self, _services: Services<'_>, task: TaskId, cpu: CpuId, _front: bool) {
+        self.queues.enqueue_task(task, cpu);
     }
 
     #[inline]
-    fn dequeue_sleep(&mut self, _services: Services<'_>, task: u32, cpu: u32, ends: bool) -> bool {
-        self.queues.dequeue_sleep(TaskId(task), CpuId(cpu), ends)
+    fn dequeue_task(&mut self, _services: Services<'_>, task: TaskId, cpu: CpuId, waiting: bool) {
+        self.queues.dequeue_task(task, cpu, waiting);
     }
 
     #[inline]
-    fn is_delayed(&self, task: u32, cpu: u32) -> bool {
-        self.queues.is_delayed(TaskId(task), CpuId(cpu))
+    fn dequeue_sleep(
+        &mut self,
+        _services: Services<'_>,
+        task: TaskId,
+        cpu: CpuId,
+        ends: bool,
+    ) -> bool {
+        self.queues.dequeue_sleep(task, cpu, ends)
     }
 
     #[inline]
-    fn begin_pick(&mut self, cpu: u32) {
-        self.queues.begin_pick(CpuId(cpu));
+    fn is_delayed(&self, task: TaskId, cpu: CpuId) -> bool {
+        self.queues.is_delayed(task, cpu)
     }
 
     #[inline]
-    fn drop_delayed_next(&mut self, cpu: u32) -> Option<u32> {
-        let task = self.queues.drop_delayed_next(CpuId(cpu))?;
-        Some(task.0)
-    }
-
-    fn drop_delayed(&mut self, _services: Services<'_>, task: u32, cpu: u32) -> bool {
-        self.queues.drop_delayed(TaskId(task), CpuId(cpu))
-    }
-
-    fn drop_all_delayed(&mut self, cpu: u32) -> Vec<u32> {
-        let gone = self.queues.drop_all_delayed(CpuId(cpu));
-        gone.into_iter().map(|task| task.0).collect()
-    }
-
-    fn begin_put(&mut self, cpu: u32) {
-        self.queues.begin_put(CpuId(cpu));
+    fn begin_pick(&mut self, cpu: CpuId) {
+        self.queues.begin_pick(cpu);
     }
 
     #[inline]
-    fn put_prev_task(&mut self, _services: Services<'_>, task: u32, cpu: u32) {
-        self.queues.put_prev_task(TaskId(task), CpuId(cpu));
+    fn drop_delayed_next(&mut self, cpu: CpuId) -> Option<TaskId> {
+        let task = self.queues.drop_delayed_next(cpu)?;
+        Some(task)
+    }
+
+    fn drop_delayed(&mut self, _services: Services<'_>, task: TaskId, cpu: CpuId) -> bool {
+        self.queues.drop_delayed(task, cpu)
+    }
+
+    fn drop_all_delayed(&mut self, cpu: CpuId) -> Vec<TaskId> {
+        self.queues.drop_all_delayed(cpu)
+    }
+
+    fn begin_put(&mut self, cpu: CpuId) {
+        self.queues.begin_put(cpu);
     }
 
     #[inline]
-    fn keeps(&mut self, task: u32, cpu: u32) -> Option<bool> {
-        Some(self.queues.keeps(TaskId(task), CpuId(cpu)))
+    fn put_prev_task(&mut self, _services: Services<'_>, task: TaskId, cpu: CpuId) {
+        self.queues.put_prev_task(task, cpu);
     }
 
     #[inline]
-    fn pick_next_task(&mut self, cpu: u32) -> Option<u32> {
-        let task = self.queues.pick_next_task(CpuId(cpu))?;
-        Some(task.0)
+    fn keeps(&mut self, task: TaskId, cpu: CpuId) -> Option<bool> {
+        Some(self.queues.keeps(task, cpu))
     }
 
     #[inline]
-    fn set_next_task(&mut self, _services: Services<'_>, task: u32, _cpu: u32) {
-        self.queues.set_next_task(TaskId(task));
+    fn pick_next_task(&mut self, cpu: CpuId) -> Option<TaskId> {
+        let task = self.queues.pick_next_task(cpu)?;
+        Some(task)
     }
 
     #[inline]
-    fn update_curr(&mut self, task: u32, cpu: u32, delta_ns: u64) {
-        self.queues.update_curr(TaskId(task), CpuId(cpu), delta_ns);
+    fn set_next_task(&mut self, _services: Services<'_>, task: TaskId, _cpu: CpuId) {
+        self.queues.set_next_task(task);
     }
 
-    fn stop_task(&mut self, _services: Services<'_>, _task: u32, _cpu: u32) {}
+    #[inline]
+    fn update_curr(&mut self, task: TaskId, cpu: CpuId, delta_ns: u64) {
+        self.queues.update_curr(task, cpu, delta_ns);
+    }
+
+    fn stop_task(&mut self, _services: Services<'_>, _task: TaskId, _cpu: CpuId) {}
 
     #[inline]
     fn wakeup_preempt(
         &mut self,
         _services: Services<'_>,
-        task: u32,
-        running: u32,
-        cpu: u32,
+        task: TaskId,
+        running: TaskId,
+        cpu: CpuId,
     ) -> bool {
-        self.queues
-            .wakeup_preempt(TaskId(task), TaskId(running), CpuId(cpu))
+        self.queues.wakeup_preempt(task, running, cpu)
     }
 
-    fn end_turn(&mut self, _cpu: u32) {} // it is found out by `keeps`
+    fn end_turn(&mut self, _cpu: CpuId) {} // it is found out by `keeps`
 
     #[inline]
-    fn task_tick(&mut self, _services: Services<'_>, task: u32, cpu: u32) -> bool {
-        self.queues.task_tick(TaskId(task), CpuId(cpu))
+    fn task_tick(&mut self, _services: Services<'_>, task: TaskId, cpu: CpuId) -> bool {
+        self.queues.task_tick(task, cpu)
     }
 
     #[inline]
-    fn slice_left_ns(&self, _core: &Core, cpu: u32, _now_ns: u64) -> Option<u64> {
-        self.queues.slice_left_ns(CpuId(cpu))
+    fn slice_left_ns(&self, _core: &Core, cpu: CpuId, _now_ns: u64) -> Option<u64> {
+        self.queues.slice_left_ns(cpu)
     }
 
-    fn yield_task(&mut self, _services: Services<'_>, task: u32, cpu: u32) -> bool {
-        self.queues.yield_task(TaskId(task), CpuId(cpu))
+    fn yield_task(&mut self, _services: Services<'_>, task: TaskId, cpu: CpuId) -> bool {
+        self.queues.yield_task(task, cpu)
     }
 
-    fn reweight_task(&mut self, services: Services<'_>, task: u32, cpu: u32, nice: i8) {
-        self.queues.reweight_task(TaskId(task), CpuId(cpu), nice);
-        let record = &mut services.records[task as usize];
+    fn reweight_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId, nice: i8) {
+        self.queues.reweight_task(task, cpu, nice);
+        let record = &mut services.records[task.index()];
         let weight = nice_weight(nice.into());
         services
             .core
             .task_set_weight(record, weight, services.now_ns);
     }
 
-    fn set_load_weight(&mut self, task: u32, nice: i8, policy: FairPolicy) {
-        self.queues.set_load_weight(TaskId(task), nice, policy);
+    fn set_load_weight(&mut self, task: TaskId, nice: i8, policy: FairPolicy) {
+        self.queues.set_load_weight(task, nice, policy);
     }
 
-    fn set_own_slice(&mut self, task: u32, cpu: u32, own_ns: Option<u64>) {
-        self.queues.set_own_slice(TaskId(task), CpuId(cpu), own_ns);
+    fn set_own_slice(&mut self, task: TaskId, cpu: CpuId, own_ns: Option<u64>) {
+        self.queues.set_own_slice(task, cpu, own_ns);
     }
 
     #[inline]
@@ -232,16 +232,16 @@ impl Home for KernelHome {
         self.queues.has_groups()
     }
 
-    fn set_group_weight(&mut self, group: usize, cpu: u32, weight: u32) {
-        self.queues.set_group_weight(group, CpuId(cpu), weight);
+    fn set_group_weight(&mut self, group: usize, cpu: CpuId, weight: u32) {
+        self.queues.set_group_weight(group, cpu, weight);
     }
 
     #[inline]
-    fn take_touched_group(&mut self, cpu: u32) -> Option<usize> {
-        self.queues.take_touched_group(CpuId(cpu))
+    fn take_touched_group(&mut self, cpu: CpuId) -> Option<usize> {
+        self.queues.take_touched_group(cpu)
     }
 
-    fn check(&self, cpu: u32) {
-        self.queues.check(CpuId(cpu));
+    fn check(&self, cpu: CpuId) {
+        self.queues.check(cpu);
     }
 }

@@ -3,6 +3,7 @@
 
 use super::live_queue::LiveQueue;
 use super::{Home, Services};
+use crate::ids::{CpuId, TaskId};
 use crate::machine::Machine;
 use crate::thread::Thread;
 use wakeplace_policy_sys::{Choice, Core, Request, nice_weight};
@@ -22,25 +23,25 @@ impl LiveHome {
         }
     }
 
-    pub(super) fn queue(&self, cpu: u32) -> &LiveQueue {
-        &self.queues[cpu as usize]
+    pub(super) fn queue(&self, cpu: CpuId) -> &LiveQueue {
+        &self.queues[cpu.index()]
     }
 
-    pub(super) fn queue_mut(&mut self, cpu: u32) -> &mut LiveQueue {
-        &mut self.queues[cpu as usize]
+    pub(super) fn queue_mut(&mut self, cpu: CpuId) -> &mut LiveQueue {
+        &mut self.queues[cpu.index()]
     }
 }
 
 impl Services<'_> {
     /// The core gives the task its place in virtual time on `cpu`.
-    fn place(self, task: u32, cpu: u32) {
-        let record = &mut self.records[task as usize];
-        self.core.live_queue_place(record, cpu, self.now_ns);
+    fn place(self, task: TaskId, cpu: CpuId) {
+        let record = &mut self.records[task.index()];
+        self.core.live_queue_place(record, cpu.0, self.now_ns);
     }
 
     /// The task leaves. `delayed`: it goes on counting if it has had more than its share.
-    fn leave(self, task: u32, delayed: bool) {
-        let record = &mut self.records[task as usize];
+    fn leave(self, task: TaskId, delayed: bool) {
+        let record = &mut self.records[task.index()];
         self.core.live_queue_leave(record, delayed, self.now_ns);
     }
 }
@@ -58,39 +59,39 @@ impl Home for LiveHome {
         false // sched_ext has no callback for it
     }
 
-    fn select_cpu(&mut self, services: Services<'_>, task: u32, ask: &Request) -> Choice {
+    fn select_cpu(&mut self, services: Services<'_>, task: TaskId, ask: &Request) -> Choice {
         services
             .core
-            .select_cpu(services.records, task as usize, ask)
+            .select_cpu(services.records, task.index(), ask)
     }
 
     fn add_task(&mut self, _thread: &Thread, _own_slice_ns: Option<u64>, _group: Option<usize>) {}
 
-    fn set_task_group(&mut self, _task: u32, _group: Option<usize>) {}
+    fn set_task_group(&mut self, _task: TaskId, _group: Option<usize>) {}
 
-    fn nr_running(&self, cpu: u32) -> usize {
+    fn nr_running(&self, cpu: CpuId) -> usize {
         self.queue(cpu).nr()
     }
 
-    fn nr_queued(&self, cpu: u32) -> usize {
+    fn nr_queued(&self, cpu: CpuId) -> usize {
         self.queue(cpu).nr()
     }
 
-    fn each_waiting(&self, cpu: u32, seen: &mut dyn FnMut(u32)) {
+    fn each_waiting(&self, cpu: CpuId, seen: &mut dyn FnMut(TaskId)) {
         self.queue(cpu).waiting().for_each(seen);
     }
 
-    fn place_woken(&mut self, services: Services<'_>, task: u32, cpu: u32) {
+    fn place_woken(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId) {
         services.place(task, cpu);
     }
 
     fn task_fork(
         &mut self,
         services: Services<'_>,
-        child: u32,
-        _parent: Option<u32>,
-        _here: u32,
-        cpu: u32,
+        child: TaskId,
+        _parent: Option<TaskId>,
+        _here: CpuId,
+        cpu: CpuId,
     ) {
         services.place(child, cpu);
     }
@@ -98,155 +99,165 @@ impl Home for LiveHome {
     fn migrate_task_rq(
         &mut self,
         services: Services<'_>,
-        task: u32,
-        _from: u32,
-        to: u32,
+        task: TaskId,
+        _from: CpuId,
+        to: CpuId,
         _fair: bool,
     ) {
         services.place(task, to);
     }
 
-    fn detach_task(&mut self, _task: u32, _cpu: u32) {}
+    fn detach_task(&mut self, _task: TaskId, _cpu: CpuId) {}
 
-    fn attach_task(&mut self, services: Services<'_>, task: u32, cpu: u32, new: bool) {
+    fn attach_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId, new: bool) {
         if new {
             services.place(task, cpu);
         }
     }
 
-    fn enqueue_task(&mut self, services: Services<'_>, task: u32, cpu: u32, front: bool) {
+    fn enqueue_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId, front: bool) {
         let queue = self.queue_mut(cpu);
         if front {
             queue.insert_local(task);
         } else {
-            queue.insert(task, services.records[task as usize].deadline_ns());
+            queue.insert(task, services.records[task.index()].deadline_ns());
         }
     }
 
-    fn dequeue_task(&mut self, services: Services<'_>, task: u32, cpu: u32, waiting: bool) {
+    fn dequeue_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId, waiting: bool) {
         if waiting {
             self.queue_mut(cpu).remove(task);
         }
         services.leave(task, false);
     }
 
-    fn dequeue_sleep(&mut self, services: Services<'_>, task: u32, _cpu: u32, ends: bool) -> bool {
+    fn dequeue_sleep(
+        &mut self,
+        services: Services<'_>,
+        task: TaskId,
+        _cpu: CpuId,
+        ends: bool,
+    ) -> bool {
         services.leave(task, !ends);
         false
     }
 
-    fn is_delayed(&self, _task: u32, _cpu: u32) -> bool {
+    fn is_delayed(&self, _task: TaskId, _cpu: CpuId) -> bool {
         false // it wakes like any other
     }
 
-    fn begin_pick(&mut self, _cpu: u32) {}
+    fn begin_pick(&mut self, _cpu: CpuId) {}
 
-    fn drop_delayed_next(&mut self, _cpu: u32) -> Option<u32> {
+    fn drop_delayed_next(&mut self, _cpu: CpuId) -> Option<TaskId> {
         None
     }
 
-    fn drop_delayed(&mut self, services: Services<'_>, task: u32, _cpu: u32) -> bool {
+    fn drop_delayed(&mut self, services: Services<'_>, task: TaskId, _cpu: CpuId) -> bool {
         services.leave(task, false);
         false
     }
 
-    fn drop_all_delayed(&mut self, _cpu: u32) -> Vec<u32> {
+    fn drop_all_delayed(&mut self, _cpu: CpuId) -> Vec<TaskId> {
         Vec::new()
     }
 
-    fn begin_put(&mut self, _cpu: u32) {}
+    fn begin_put(&mut self, _cpu: CpuId) {}
 
-    fn put_prev_task(&mut self, services: Services<'_>, task: u32, cpu: u32) {
-        let record = &mut services.records[task as usize];
-        services.core.live_queue_place(record, cpu, services.now_ns);
+    fn put_prev_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId) {
+        let record = &mut services.records[task.index()];
+        services
+            .core
+            .live_queue_place(record, cpu.0, services.now_ns);
         let deadline_ns = record.deadline_ns();
         self.queue_mut(cpu).insert(task, deadline_ns);
     }
 
-    fn keeps(&mut self, _task: u32, _cpu: u32) -> Option<bool> {
+    fn keeps(&mut self, _task: TaskId, _cpu: CpuId) -> Option<bool> {
         None
     }
 
-    fn pick_next_task(&mut self, cpu: u32) -> Option<u32> {
+    fn pick_next_task(&mut self, cpu: CpuId) -> Option<TaskId> {
         self.queue_mut(cpu).pick()
     }
 
-    fn set_next_task(&mut self, services: Services<'_>, task: u32, cpu: u32) {
-        let record = &mut services.records[task as usize];
-        services.core.live_queue_start(record, cpu, services.now_ns);
+    fn set_next_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId) {
+        let record = &mut services.records[task.index()];
+        services
+            .core
+            .live_queue_start(record, cpu.0, services.now_ns);
         let end_ns = services.now_ns + services.core.vq_slice_ns();
         self.queue_mut(cpu).refill(end_ns);
     }
 
-    fn update_curr(&mut self, _task: u32, _cpu: u32, _delta_ns: u64) {} // the core does
+    fn update_curr(&mut self, _task: TaskId, _cpu: CpuId, _delta_ns: u64) {} // the core does
 
-    fn stop_task(&mut self, services: Services<'_>, task: u32, cpu: u32) {
+    fn stop_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId) {
         self.queue_mut(cpu).stop();
-        let record = &mut services.records[task as usize];
+        let record = &mut services.records[task.index()];
         services.core.live_queue_stop(record, services.now_ns);
     }
 
     fn wakeup_preempt(
         &mut self,
         services: Services<'_>,
-        task: u32,
-        _running: u32,
-        cpu: u32,
+        task: TaskId,
+        _running: TaskId,
+        cpu: CpuId,
     ) -> bool {
-        let record = &services.records[task as usize];
+        let record = &services.records[task.index()];
         services
             .core
-            .live_queue_preempts(record, cpu, services.now_ns)
+            .live_queue_preempts(record, cpu.0, services.now_ns)
     }
 
-    fn end_turn(&mut self, cpu: u32) {
+    fn end_turn(&mut self, cpu: CpuId) {
         self.queue_mut(cpu).slice_over = true;
     }
 
-    fn task_tick(&mut self, services: Services<'_>, _task: u32, cpu: u32) -> bool {
+    fn task_tick(&mut self, services: Services<'_>, _task: TaskId, cpu: CpuId) -> bool {
         let queue = self.queue_mut(cpu);
         let waiting = queue.in_order().count() as u32;
         let now_ns = services.now_ns;
-        let expired = services.core.live_queue_expired(cpu, waiting, now_ns);
+        let expired = services.core.live_queue_expired(cpu.0, waiting, now_ns);
         queue.slice_over |= expired || queue.slice_end_ns <= now_ns;
         queue.slice_over
     }
 
-    fn slice_left_ns(&self, core: &Core, cpu: u32, now_ns: u64) -> Option<u64> {
+    fn slice_left_ns(&self, core: &Core, cpu: CpuId, now_ns: u64) -> Option<u64> {
         self.queue(cpu).in_order().next()?;
-        Some(core.slice_left_ns(cpu, now_ns))
+        Some(core.slice_left_ns(cpu.0, now_ns))
     }
 
-    fn yield_task(&mut self, services: Services<'_>, _task: u32, cpu: u32) -> bool {
+    fn yield_task(&mut self, services: Services<'_>, _task: TaskId, cpu: CpuId) -> bool {
         let queue = self.queue_mut(cpu);
         let waiting = queue.nr_waiting() as u32;
-        let others = services.core.yield_task(cpu, waiting, services.now_ns);
+        let others = services.core.yield_task(cpu.0, waiting, services.now_ns);
         queue.slice_over |= others;
         others
     }
 
     /// As the kernel does it: stopped, changed, started anew.
-    fn reweight_task(&mut self, services: Services<'_>, task: u32, cpu: u32, nice: i8) {
+    fn reweight_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId, nice: i8) {
         let (core, now_ns) = (services.core, services.now_ns);
-        let record = &mut services.records[task as usize];
+        let record = &mut services.records[task.index()];
         core.live_queue_stop(record, now_ns);
         core.task_set_weight(record, nice_weight(nice.into()), now_ns);
-        core.live_queue_start(record, cpu, now_ns);
+        core.live_queue_start(record, cpu.0, now_ns);
     }
 
-    fn set_load_weight(&mut self, _task: u32, _nice: i8, _policy: FairPolicy) {}
+    fn set_load_weight(&mut self, _task: TaskId, _nice: i8, _policy: FairPolicy) {}
 
-    fn set_own_slice(&mut self, _task: u32, _cpu: u32, _own_ns: Option<u64>) {}
+    fn set_own_slice(&mut self, _task: TaskId, _cpu: CpuId, _own_ns: Option<u64>) {}
 
     fn has_groups(&self) -> bool {
         false
     }
 
-    fn set_group_weight(&mut self, _group: usize, _cpu: u32, _weight: u32) {}
+    fn set_group_weight(&mut self, _group: usize, _cpu: CpuId, _weight: u32) {}
 
-    fn take_touched_group(&mut self, _cpu: u32) -> Option<usize> {
+    fn take_touched_group(&mut self, _cpu: CpuId) -> Option<usize> {
         None
     }
 
-    fn check(&self, _cpu: u32) {}
+    fn check(&self, _cpu: CpuId) {}
 }

@@ -1,6 +1,7 @@
 //! What the engine keeps of RT and deadline tasks: place, budget, turn, and what was lent to them.
 
 use super::kthreads::Kthreads;
+use crate::ids::TaskId;
 use wakeplace_policy_sys::{ClassTask, Core};
 use wakeplace_workload::{Phase, PolicyChange, RealTime, TaskScript, Workload};
 
@@ -134,18 +135,18 @@ impl Classes {
     }
 
     /// Is the task above the fair class?
-    pub(super) fn is_class(&self, task: u32) -> bool {
-        !self.states.is_empty() && self.states[task as usize].is_some()
+    pub(super) fn is_class(&self, task: TaskId) -> bool {
+        !self.states.is_empty() && self.states[task.index()].is_some()
     }
 
-    pub(super) fn state(&mut self, task: u32) -> &mut ClassState {
-        let state = self.states[task as usize].as_mut();
+    pub(super) fn state(&mut self, task: TaskId) -> &mut ClassState {
+        let state = self.states[task.index()].as_mut();
         state.expect("asked of RT and deadline tasks only")
     }
 
     /// Its level, 0 for a fair task.
-    pub(super) fn level(&self, task: u32) -> u64 {
-        let state = self.states.get(task as usize).and_then(Option::as_ref);
+    pub(super) fn level(&self, task: TaskId) -> u64 {
+        let state = self.states.get(task.index()).and_then(Option::as_ref);
         state.map_or(0, |s| s.task.level())
     }
 
@@ -155,8 +156,8 @@ impl Classes {
     }
 
     /// A task's state above the fair class.
-    pub(super) fn class_of(&self, task: u32) -> Option<&ClassState> {
-        self.states.get(task as usize)?.as_ref()
+    pub(super) fn class_of(&self, task: TaskId) -> Option<&ClassState> {
+        self.states.get(task.index())?.as_ref()
     }
 
     pub(super) fn new_class(&self, kind: RealTime) -> ClassState {
@@ -164,7 +165,7 @@ impl Classes {
     }
 
     /// The level that the task has without what it was lent.
-    pub(super) fn own_level(&self, task: u32) -> u64 {
+    pub(super) fn own_level(&self, task: TaskId) -> u64 {
         let own = match self.class_of(task) {
             Some(state) if state.lent => state.own.as_deref(),
             state => state,
@@ -173,17 +174,17 @@ impl Classes {
     }
 
     /// Its policy changes; what it was lent stays unless that is less. Off the queue.
-    pub(super) fn set_own_class(&mut self, task: u32, own: Option<ClassState>) {
+    pub(super) fn set_own_class(&mut self, task: TaskId, own: Option<ClassState>) {
         let level = own.as_ref().map_or(0, |own| own.task.level());
-        match &mut self.states[task as usize] {
+        match &mut self.states[task.index()] {
             Some(lent) if lent.lent && lent.task.level() > level => lent.own = own.map(Box::new),
             state => *state = own,
         }
     }
 
     /// It is lent another place, or (None) has only its own again. Off the queue.
-    pub(super) fn set_loan(&mut self, task: u32, lent: Option<ClassState>) {
-        let state = &mut self.states[task as usize];
+    pub(super) fn set_loan(&mut self, task: TaskId, lent: Option<ClassState>) {
+        let state = &mut self.states[task.index()];
         let own = match state.take() {
             Some(before) if before.lent => before.own,
             own => own.map(Box::new),
@@ -198,21 +199,21 @@ impl Classes {
     }
 
     /// A deadline task that waits for its next budget, on no queue?
-    pub(super) fn is_throttled(&self, task: u32) -> bool {
+    pub(super) fn is_throttled(&self, task: TaskId) -> bool {
         self.class_of(task)
             .is_some_and(|state| state.throttled_until_ns.is_some())
     }
 
     /// A sleeping task does not wait for a budget.
-    pub(super) fn forget_refill(&mut self, task: u32) {
-        if let Some(Some(state)) = self.states.get_mut(task as usize) {
+    pub(super) fn forget_refill(&mut self, task: TaskId) {
+        if let Some(Some(state)) = self.states.get_mut(task.index()) {
             state.throttled_until_ns = None;
         }
     }
 
     /// A deadline task wakes: a new job with a new deadline, unless what it has left fits into what
     /// is left of the old one (constant bandwidth server). False: its budget is empty.
-    pub(super) fn begin_job(&mut self, task: u32, now: u64) -> bool {
+    pub(super) fn begin_job(&mut self, task: TaskId, now: u64) -> bool {
         let state = self.state(task);
         if !state.task.is_deadline() || state.lent {
             return true;
@@ -235,8 +236,8 @@ impl Classes {
     }
 
     /// When its budget is empty, if it goes on running.
-    pub(super) fn budget_end(&self, task: u32, from_ns: u64) -> u64 {
-        let state = self.states.get(task as usize).and_then(Option::as_ref);
+    pub(super) fn budget_end(&self, task: TaskId, from_ns: u64) -> u64 {
+        let state = self.states.get(task.index()).and_then(Option::as_ref);
         let deadline = state.filter(|s| s.task.is_deadline() && !s.is_governor());
         deadline.map_or(u64::MAX, |s| from_ns + s.budget_ns.max(0).unsigned_abs())
     }

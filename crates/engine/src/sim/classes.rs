@@ -3,6 +3,7 @@
 
 use super::Sim;
 use crate::home::Home;
+use crate::ids::{CpuId, TaskId};
 use crate::observe::{MigrateCause, Observer};
 use crate::queue::Event;
 use crate::thread::State;
@@ -11,14 +12,14 @@ use wakeplace_policy_sys::{Choice, ClassMove, EventResult, PlaceKind, Request};
 
 impl<O: Observer> Sim<'_, O> {
     /// May RT tasks run on `cpu` now?
-    fn rt_may_run(&self, cpu: u32) -> bool {
-        let c = &self.cpus[cpu as usize];
+    fn rt_may_run(&self, cpu: CpuId) -> bool {
+        let c = &self.cpus[cpu];
         !c.classes.rt_throttled || self.classes.params.server && self.home.nr_running(cpu) == 0
     }
 
     /// Tasks that a CPU has and that may run, of all classes.
-    pub(super) fn nr_running(&self, cpu: u32) -> usize {
-        let c = &self.cpus[cpu as usize];
+    pub(super) fn nr_running(&self, cpu: CpuId) -> usize {
+        let c = &self.cpus[cpu];
         let mut nr = self.home.nr_queued(cpu);
         if !self.classes.states.is_empty() {
             let rt = self.rt_may_run(cpu);
@@ -29,33 +30,30 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// Tells the core what this CPU's first task of these classes is.
-    pub(super) fn class_facts(&mut self, cpu: u32) {
-        let queue = &self.cpus[cpu as usize].classes;
+    pub(super) fn class_facts(&mut self, cpu: CpuId) {
+        let queue = &self.cpus[cpu].classes;
         let running = queue.running.map(|task| (self.classes.level(task), task));
         let first = queue.waiting().next().max(running);
-        let pinned = running.is_some_and(|(_, t)| self.tasks[t as usize].raw().nr_allowed == 1);
+        let pinned = running.is_some_and(|(_, t)| self.tasks[t].raw().nr_allowed == 1);
         // Where RT tasks have to wait none more should go.
         let least = if self.rt_may_run(cpu) { 0 } else { RT_MOST };
-        let facts = &mut self.core.cpu_mut(cpu).classes;
+        let facts = &mut self.core.cpu_mut(cpu.0).classes;
         facts.level = first.map_or(0, |(level, _)| level).max(least);
         facts.curr_pinned = u32::from(pinned);
         self.count_running(cpu);
     }
 
     /// Where a task above the fair class goes; None for others.
-    pub(super) fn select_class(&mut self, task: u32, ask: &Request) -> Option<Choice> {
-        let state = self.classes.states.get(task as usize)?.as_ref()?;
-        Some(
-            self.core
-                .select_class(&self.tasks[task as usize], &state.task, ask),
-        )
+    pub(super) fn select_class(&mut self, task: TaskId, ask: &Request) -> Option<Choice> {
+        let state = self.classes.states.get(task.index())?.as_ref()?;
+        Some(self.core.select_class(&self.tasks[task], &state.task, ask))
     }
 
     /// It joins the queue of `cpu`, woken or new.
-    pub(super) fn class_join_woken(&mut self, task: u32, cpu: u32) {
+    pub(super) fn class_join_woken(&mut self, task: TaskId, cpu: CpuId) {
         self.account(cpu);
         let io = self.takes_io_wait(task);
-        let thread = &mut self.threads[task as usize];
+        let thread = &mut self.threads[task];
         thread.state = State::Runnable;
         thread.runnable_since_ns = self.clock.now;
         self.arm_rt_period();
@@ -64,33 +62,33 @@ impl<O: Observer> Sim<'_, O> {
         }
         let why = if io { ClassMove::Io } else { ClassMove::Sleep };
         self.class_enter(task, cpu, why);
-        self.core.woken(cpu, self.clock.now);
+        self.core.woken(cpu.0, self.clock.now);
     }
 
     /// On `cpu` it becomes one of those that may run.
-    pub(super) fn class_enter(&mut self, task: u32, cpu: u32, why: ClassMove) {
-        let state = self.classes.states[task as usize].as_mut();
+    pub(super) fn class_enter(&mut self, task: TaskId, cpu: CpuId, why: ClassMove) {
+        let state = self.classes.states[task.index()].as_mut();
         let state = state.expect("asked of RT and deadline tasks only");
-        let record = &mut self.tasks[task as usize];
-        record.raw_mut().cpu = cpu;
+        let record = &mut self.tasks[task];
+        record.raw_mut().cpu = cpu.0;
         let result = self
             .core
             .class_join(record, &mut state.task, self.clock.now, why);
         let level = state.task.level();
-        self.cpus[cpu as usize].classes.insert(level, task);
+        self.cpus[cpu].classes.insert(level, task);
         self.class_facts(cpu);
         self.after_core(cpu, result);
     }
 
     /// The running one leaves the queue of `cpu`.
-    pub(super) fn class_exit(&mut self, task: u32, cpu: u32, why: ClassMove) -> EventResult {
-        let state = self.classes.states[task as usize].as_mut();
+    pub(super) fn class_exit(&mut self, task: TaskId, cpu: CpuId, why: ClassMove) -> EventResult {
+        let state = self.classes.states[task.index()].as_mut();
         let state = state.expect("asked of RT and deadline tasks only");
-        let record = &mut self.tasks[task as usize];
+        let record = &mut self.tasks[task];
         let result = self
             .core
             .class_leave(record, &mut state.task, self.clock.now, why);
-        let queue = &mut self.cpus[cpu as usize].classes;
+        let queue = &mut self.cpus[cpu].classes;
         if queue.running == Some(task) {
             queue.running = None;
         } else {
@@ -100,10 +98,10 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// The running task falls asleep or ends.
-    pub(super) fn class_sleep(&mut self, task: u32, cpu: u32) {
+    pub(super) fn class_sleep(&mut self, task: TaskId, cpu: CpuId) {
         let result = self.class_exit(task, cpu, ClassMove::Sleep);
         self.after_core(cpu, result);
-        let thread = &mut self.threads[task as usize];
+        let thread = &mut self.threads[task];
         thread.state = State::Sleeping;
         thread.off_cpu_ns = self.clock.now + self.machine.costs.switch_out_ns;
         self.end_stretch(cpu, true);
@@ -111,7 +109,7 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// Its budget is empty: it waits for the next period on no queue.
-    pub(super) fn throttle_until_filled(&mut self, task: u32) {
+    pub(super) fn throttle_until_filled(&mut self, task: TaskId) {
         let now = self.clock.now;
         let state = self.classes.state(task);
         let raw = state.task.raw();
@@ -121,9 +119,9 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// A period begins: a new budget and a later deadline.
-    pub(super) fn replenish(&mut self, task: u32) {
+    pub(super) fn replenish(&mut self, task: TaskId) {
         let now = self.clock.now;
-        let state = self.classes.states[task as usize].as_mut();
+        let state = self.classes.states[task.index()].as_mut();
         // It may have changed its policy meanwhile.
         let Some(state) = state.filter(|s| s.throttled_until_ns.is_some_and(|at| at <= now)) else {
             return;
@@ -138,7 +136,7 @@ impl<O: Observer> Sim<'_, O> {
             raw.deadline_ns = now + raw.dl_deadline_ns;
             state.budget_ns = raw.dl_runtime_ns.cast_signed();
         }
-        let mut cpu = self.tasks[task as usize].cpu();
+        let mut cpu = self.cpu_of(task);
         self.account(cpu);
         self.class_enter(task, cpu, ClassMove::Throttle);
         if !self.changes.is_online(cpu) {
@@ -151,7 +149,7 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// Time that the running task of `cpu` has run.
-    pub(super) fn class_charge(&mut self, task: u32, cpu: u32, delta_ns: u64) {
+    pub(super) fn class_charge(&mut self, task: TaskId, cpu: CpuId, delta_ns: u64) {
         let rt = is_rt(self.classes.level(task));
         let state = self.classes.state(task);
         state.budget_ns -= delta_ns.cast_signed();
@@ -159,13 +157,13 @@ impl<O: Observer> Sim<'_, O> {
             *turn = turn.saturating_sub(delta_ns);
         }
         if rt {
-            self.cpus[cpu as usize].classes.charge_rt(delta_ns);
+            self.cpus[cpu].classes.charge_rt(delta_ns);
         }
-        self.core.ran_other(cpu, self.clock.now, delta_ns);
+        self.core.ran_other(cpu.0, self.clock.now, delta_ns);
     }
 
     /// Does `task`, just queued, displace the running one? None: both are fair.
-    pub(super) fn class_preempts(&self, task: u32, running: u32, cpu: u32) -> Option<bool> {
+    pub(super) fn class_preempts(&self, task: TaskId, running: TaskId, cpu: CpuId) -> Option<bool> {
         let (new, old) = (self.classes.level(task), self.classes.level(running));
         if new == 0 && old == 0 {
             return None;
@@ -175,9 +173,9 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// The tick of a CPU that runs such a task. Returns true if its turn is over.
-    pub(super) fn class_tick_preempts(&mut self, task: u32, cpu: u32) -> bool {
+    pub(super) fn class_tick_preempts(&mut self, task: TaskId, cpu: CpuId) -> bool {
         let params = self.classes.params;
-        let queue = &mut self.cpus[cpu as usize].classes;
+        let queue = &mut self.cpus[cpu].classes;
         if params.grant_ns < params.period_ns && queue.rt_used_ns > params.grant_ns {
             queue.rt_throttled = true;
             self.class_facts(cpu);
@@ -202,14 +200,11 @@ impl<O: Observer> Sim<'_, O> {
             self.clock.now + self.classes.params.period_ns,
             Event::RtPeriod,
         );
-        for cpu in 0..self.machine.nr_cpus {
+        for cpu in self.machine.cpus() {
             self.account(cpu);
-            if self.cpus[cpu as usize]
-                .classes
-                .grant(self.classes.params.grant_ns)
-            {
+            if self.cpus[cpu].classes.grant(self.classes.params.grant_ns) {
                 self.class_facts(cpu);
-                if self.cpus[cpu as usize].classes.first(true).is_some() {
+                if self.cpus[cpu].classes.first(true).is_some() {
                     self.interrupt_with(cpu, super::cpu::Message::Reschedule);
                 }
             }
@@ -217,10 +212,8 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// The running task of `cpu` is put back, if it is of these classes.
-    pub(super) fn class_put_back(&mut self, task: u32, cpu: u32) {
-        let result = self
-            .core
-            .class_stop(&mut self.tasks[task as usize], self.clock.now);
+    pub(super) fn class_put_back(&mut self, task: TaskId, cpu: CpuId) {
+        let result = self.core.class_stop(&mut self.tasks[task], self.clock.now);
         self.after_core(cpu, result);
         self.end_stretch(cpu, false);
         let turn_ns = self.classes.params.turn_ns;
@@ -231,7 +224,7 @@ impl<O: Observer> Sim<'_, O> {
             state.turn_ns = Some(turn_ns);
         }
         let last = std::mem::take(&mut state.yields) | turn_over;
-        let queue = &mut self.cpus[cpu as usize].classes;
+        let queue = &mut self.cpus[cpu].classes;
         queue.running = None;
         if last {
             queue.insert(level, task);
@@ -242,9 +235,9 @@ impl<O: Observer> Sim<'_, O> {
 
     /// The running one yields: an RT task goes behind its equals, a deadline task gives up what is
     /// left of its budget. Returns false if there is nobody to go behind.
-    pub(super) fn class_yields(&mut self, task: u32, cpu: u32) -> bool {
+    pub(super) fn class_yields(&mut self, task: TaskId, cpu: CpuId) -> bool {
         let level = self.classes.level(task);
-        let equal = (self.cpus[cpu as usize].classes.waiting()).any(|(other, _)| other == level);
+        let equal = (self.cpus[cpu].classes.waiting()).any(|(other, _)| other == level);
         let state = self.classes.state(task);
         if state.task.is_deadline() && !state.lent {
             state.budget_ns = 0;
@@ -255,27 +248,24 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// It begins to execute.
-    pub(super) fn class_start(&mut self, task: u32, cpu: u32) -> EventResult {
-        let state = self.classes.states[task as usize].as_mut();
+    pub(super) fn class_start(&mut self, task: TaskId, cpu: CpuId) -> EventResult {
+        let state = self.classes.states[task.index()].as_mut();
         let state = state.expect("asked of RT and deadline tasks only");
-        let record = &mut self.tasks[task as usize];
+        let record = &mut self.tasks[task];
         let result = self.core.class_run(record, &state.task, self.clock.now);
-        self.cpus[cpu as usize].classes.running = Some(task);
+        self.cpus[cpu].classes.running = Some(task);
         self.class_facts(cpu);
         result
     }
 
     /// Does the running task go on before all that wait? Its turn is renewed if nobody wants it.
-    fn class_keeps(&mut self, task: u32, cpu: u32) -> bool {
+    fn class_keeps(&mut self, task: TaskId, cpu: CpuId) -> bool {
         let level = self.classes.level(task);
         let rt = self.rt_may_run(cpu);
         if is_rt(level) && !rt {
             return false;
         }
-        let first = self.cpus[cpu as usize]
-            .classes
-            .first(rt)
-            .map_or(0, |(l, _)| l);
+        let first = self.cpus[cpu].classes.first(rt).map_or(0, |(l, _)| l);
         let turn_ns = self.classes.params.turn_ns;
         let state = self.classes.state(task);
         if first > level || first == level && (state.turn_ns == Some(0) || state.yields) {
@@ -288,7 +278,7 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// A CPU picks: these classes first. True: it has its task.
-    pub(super) fn class_schedule(&mut self, cpu: u32, previous: Option<u32>) -> bool {
+    pub(super) fn class_schedule(&mut self, cpu: CpuId, previous: Option<TaskId>) -> bool {
         if self.classes.states.is_empty() {
             return false;
         }
@@ -307,21 +297,21 @@ impl<O: Observer> Sim<'_, O> {
             self.class_pull(cpu);
         }
         let rt = self.rt_may_run(cpu);
-        let Some((_, next)) = self.cpus[cpu as usize].classes.first(rt) else {
+        let Some((_, next)) = self.cpus[cpu].classes.first(rt) else {
             return false;
         };
-        if self.cpus[cpu as usize].current.is_some() {
+        if self.cpus[cpu].current.is_some() {
             self.home.begin_put(cpu);
             self.put_back(cpu);
         }
-        self.cpus[cpu as usize].classes.remove(next);
+        self.cpus[cpu].classes.remove(next);
         self.start(cpu, next, previous);
         self.class_push(cpu);
         true
     }
 
     /// A deadline task whose budget is empty leaves its queue. True: it did.
-    fn throttle_if_empty(&mut self, task: u32, cpu: u32) -> bool {
+    fn throttle_if_empty(&mut self, task: TaskId, cpu: CpuId) -> bool {
         let state = self.classes.state(task);
         if !state.task.is_deadline() || state.budget_ns > 0 || state.is_governor() {
             return false;
@@ -334,62 +324,70 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// Those that wait and would run elsewhere at once go there, the most important first.
-    pub(super) fn class_push(&mut self, cpu: u32) {
-        let waiting: Vec<_> = self.cpus[cpu as usize].classes.waiting().collect();
+    pub(super) fn class_push(&mut self, cpu: CpuId) {
+        let waiting: Vec<_> = self.cpus[cpu].classes.waiting().collect();
         for (_, task) in waiting {
-            let Some(state) = &self.classes.states[task as usize] else {
+            let Some(state) = &self.classes.states[task.index()] else {
                 continue;
             };
-            let record = &self.tasks[task as usize];
+            let record = &self.tasks[task];
             if record.raw().nr_allowed == 1 {
                 continue;
             }
-            let running = self.cpus[cpu as usize].current;
+            let running = self.cpus[cpu].current;
             if running.is_none_or(|r| self.class_preempts(task, r, cpu) == Some(true)) {
                 continue; // it is about to run here
             }
             match self.core.class_push_cpu(record, &state.task) {
-                Some(to) if to != cpu => self.class_move(task, to, MigrateCause::Active, cpu),
+                Some(to) if to != cpu.0 => {
+                    self.class_move(task, CpuId(to), MigrateCause::Active, cpu)
+                }
                 _ => {}
             }
         }
     }
 
     /// The tasks of `cpu` matter less than before: it takes one that waits elsewhere.
-    fn class_pull(&mut self, cpu: u32) {
+    fn class_pull(&mut self, cpu: CpuId) {
         let mut any = false;
-        for from in 0..self.machine.nr_cpus {
-            let waiting = self.cpus[from as usize].classes.waiting();
-            let mut movable = waiting.filter(|(_, task)| self.tasks[*task as usize].may_use(cpu));
+        for from in self.machine.cpus() {
+            let waiting = self.cpus[from].classes.waiting();
+            let mut movable = waiting.filter(|(_, task)| self.tasks[*task].may_use(cpu.0));
             let level = movable.next().map_or(0, |(level, _)| level);
             any |= level > 0 && from != cpu;
-            self.core.cpu_mut(from).classes.next_level = level;
+            self.core.cpu_mut(from.0).classes.next_level = level;
         }
         if !any {
             return;
         }
-        if let Some(from) = self.core.class_pull_cpu(cpu) {
+        if let Some(from) = self.core.class_pull_cpu(cpu.0) {
             let level = self.core.cpu(from).classes.next_level;
-            let mut waiting = self.cpus[from as usize].classes.waiting();
-            let task = waiting.find(|(l, t)| *l == level && self.tasks[*t as usize].may_use(cpu));
+            let mut waiting = self.cpus[CpuId(from)].classes.waiting();
+            let task = waiting.find(|(l, t)| *l == level && self.tasks[*t].may_use(cpu.0));
             drop(waiting);
             if let Some((_, task)) = task {
-                self.class_carry(task, from, cpu, MigrateCause::Balance);
+                self.class_carry(task, CpuId(from), cpu, MigrateCause::Balance);
             }
         }
     }
 
     /// Moves a queued task; `by` is the CPU on which this is found out.
-    pub(super) fn class_move(&mut self, task: u32, to: u32, cause: MigrateCause, by: u32) {
-        let from = self.tasks[task as usize].cpu();
+    pub(super) fn class_move(&mut self, task: TaskId, to: CpuId, cause: MigrateCause, by: CpuId) {
+        let from = self.cpu_of(task);
         self.class_carry(task, from, to, cause);
         self.try_preempt(task, to, by);
     }
 
-    pub(super) fn class_carry(&mut self, task: u32, from: u32, to: u32, cause: MigrateCause) {
+    pub(super) fn class_carry(
+        &mut self,
+        task: TaskId,
+        from: CpuId,
+        to: CpuId,
+        cause: MigrateCause,
+    ) {
         self.account(from);
         self.account(to);
-        let running = self.cpus[from as usize].current == Some(task);
+        let running = self.cpus[from].current == Some(task);
         let left = self.class_exit(task, from, ClassMove::Move);
         if running {
             self.end_stretch(from, false);
@@ -402,13 +400,13 @@ impl<O: Observer> Sim<'_, O> {
             let number = self.threads.shown(task);
             self.told
                 .observer
-                .migrate(self.clock.now, number, from, to, cause);
+                .migrate(self.clock.now, number, from.0, to.0, cause);
         }
     }
 
     /// Those of a CPU, the running one first.
-    pub(super) fn class_tasks(&self, cpu: u32) -> Vec<u32> {
-        let queue = &self.cpus[cpu as usize].classes;
+    pub(super) fn class_tasks(&self, cpu: CpuId) -> Vec<TaskId> {
+        let queue = &self.cpus[cpu].classes;
         let waiting = queue.waiting().map(|(_, task)| task);
         queue.running.into_iter().chain(waiting).collect()
     }
@@ -421,8 +419,8 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// How a wake-up is asked for.
-    pub(super) fn place_kind(&self, task: u32) -> PlaceKind {
-        match self.threads[task as usize].wake_here {
+    pub(super) fn place_kind(&self, task: TaskId) -> PlaceKind {
+        match self.threads[task].wake_here {
             true => PlaceKind::WakeHere,
             false => PlaceKind::Wake,
         }

@@ -9,6 +9,7 @@ use super::class_state::ClassState;
 use super::kthreads::Kthreads;
 use super::steps::Flow;
 use crate::home::Home;
+use crate::ids::{CpuId, TaskId};
 use crate::machine::FULL_SPEED;
 use crate::observe::{Observer, PlacementKind};
 use crate::options::Options;
@@ -24,7 +25,7 @@ pub(super) struct Creation {
     /// How the program's threads begin.
     pub(super) start: Start,
     /// Where the parent begins; None: where the policy puts it.
-    parent_cpu: Option<u32>,
+    parent_cpu: Option<CpuId>,
     /// The parent, just forked, has yet to run its program.
     execs: bool,
     /// Threads that the parent creates.
@@ -32,14 +33,14 @@ pub(super) struct Creation {
     /// Scripts that it has seen to.
     forked: usize,
     /// Threads that sleep at the start line, in the order in which they came.
-    at_line: Vec<u32>,
+    at_line: Vec<TaskId>,
 }
 
 impl Creation {
     pub(super) fn new(workload: &Workload, options: &Options) -> Self {
         Self {
             start: workload.start,
-            parent_cpu: options.parent_cpu,
+            parent_cpu: options.parent_cpu.map(CpuId),
             execs: false,
             starters: starters(workload),
             forked: 0,
@@ -74,9 +75,9 @@ pub(super) fn threads(workload: &Workload, kthreads: &Kthreads) -> Vec<Thread> {
 }
 
 /// The core's record of the thread at this index. Ids count from 1.
-fn core_task(thread: &Thread, index: u32, cpu: u32, cpus: Option<&[u32]>, nr_cpus: u32) -> Task {
+fn core_task(thread: &Thread, index: u32, cpu: CpuId, cpus: Option<&[u32]>, nr_cpus: u32) -> Task {
     let weight = task_weight(thread.nice, thread.policy);
-    let mut task = Task::new(index + 1, weight, cpu, cpus, nr_cpus);
+    let mut task = Task::new(index + 1, weight, cpu.0, cpus, nr_cpus);
     task.raw_mut().idle_policy = u32::from(thread.policy == FairPolicy::Idle);
     if thread.realtime.is_none() {
         task.set_group(thread.group.map(|group| group as usize)); // other classes have no groups
@@ -98,33 +99,33 @@ pub(super) fn core_tasks(
     };
     (0..)
         .zip(threads)
-        .map(|(index, thread)| core_task(thread, index, 0, cpus(index as usize), nr_cpus))
+        .map(|(index, thread)| core_task(thread, index, CpuId(0), cpus(index as usize), nr_cpus))
         .collect()
 }
 
 impl<O: Observer> Sim<'_, O> {
     /// The parent begins to run.
     pub(super) fn start_parent(&mut self) {
-        for task in 0..=self.threads.shell() {
-            self.core.task_init(&mut self.tasks[task as usize]);
+        for task in (0..=self.threads.shell().0).map(TaskId) {
+            self.core.task_init(&mut self.tasks[task]);
         }
-        for task in 0..self.threads.parent() {
+        for task in (0..self.threads.parent().0).map(TaskId) {
             self.hint(task);
         }
         let (first, cpu) = match self.creation.parent_cpu {
             Some(cpu) => (self.threads.parent(), cpu),
-            None => (self.threads.shell(), 0),
+            None => (self.threads.shell(), CpuId(0)),
         };
         let cpu = self.start_cpu(first, cpu);
         self.core
-            .task_new(&mut self.tasks[first as usize], cpu, self.clock.now);
-        self.threads[first as usize].action = Some(self.making_one());
+            .task_new(&mut self.tasks[first], cpu.0, self.clock.now);
+        self.threads[first].action = Some(self.making_one());
         self.activate_task(first, cpu, true);
         self.kick(cpu, cpu);
     }
 
     /// The shell has done the work of a fork: the parent exists, and the shell waits for its end.
-    pub(super) fn shell_goes_on(&mut self, cpu: u32) {
+    pub(super) fn shell_goes_on(&mut self, cpu: CpuId) {
         let (shell, parent) = (self.threads.shell(), self.threads.parent());
         self.account(cpu);
         self.creation.execs = true;
@@ -142,11 +143,11 @@ impl<O: Observer> Sim<'_, O> {
 
     /// The parent has done what it was at: it runs its program, forks the next thread, lets them
     /// all begin, if that is its part, or sleeps.
-    pub(super) fn parent_goes_on(&mut self, cpu: u32) {
+    pub(super) fn parent_goes_on(&mut self, cpu: CpuId) {
         let parent = self.threads.parent();
         if std::mem::take(&mut self.creation.execs) {
             let moved = self.exec(cpu, parent) == Flow::Held;
-            self.threads[parent as usize].action = Some(self.making_one());
+            self.threads[parent].action = Some(self.making_one());
             if !moved {
                 self.resume(cpu);
             }
@@ -184,47 +185,48 @@ impl<O: Observer> Sim<'_, O> {
         }
         self.creation.forked += 1;
         let parent = self.threads.parent();
-        self.fork(child as u32, parent);
-        self.threads[parent as usize].action = Some(self.making_one());
+        self.fork(TaskId(child as u32), parent);
+        self.threads[parent].action = Some(self.making_one());
         true
     }
 
     /// The thread exists from now on, made by the running task `parent`.
-    fn fork(&mut self, child: u32, parent: u32) {
-        let here = self.tasks[parent as usize].cpu();
+    fn fork(&mut self, child: TaskId, parent: TaskId) {
+        let here = self.cpu_of(parent);
         let [of_child, of_parent] = (self.tasks)
-            .get_disjoint_mut([child as usize, parent as usize])
+            .get_disjoint_mut([child.index(), parent.index()])
             .expect("nobody forks itself");
         of_child.forked_by(of_parent);
         let ask = Request {
             now_ns: self.clock.now,
             kind: PlaceKind::Fork,
-            this_cpu: here,
-            prev_cpu: here,
+            this_cpu: here.0,
+            prev_cpu: here.0,
             sync: false,
-            waker: Waker::Task(parent as usize),
+            waker: Waker::Task(parent.index()),
             waker_load: self.waker_load(parent),
         };
         self.show_situation(child, &ask);
         let choice = self.answer(child, &ask);
-        self.task_fork(child, parent, here, choice.cpu);
+        let cpu = CpuId(choice.cpu);
+        self.task_fork(child, parent, here, cpu);
         if self.classes.is_class(child) {
-            self.home.detach_task(child, choice.cpu);
+            self.home.detach_task(child, cpu);
         }
         self.note_choice(child, Some(parent), &ask, choice, PlacementKind::Fork);
         self.core
-            .task_new(&mut self.tasks[child as usize], choice.cpu, self.clock.now);
-        self.threads[child as usize].action = Some(Action::Work(0));
-        self.threads[child as usize].born_ns = self.clock.now;
-        self.activate_task(child, choice.cpu, true);
+            .task_new(&mut self.tasks[child], cpu.0, self.clock.now);
+        self.threads[child].action = Some(Action::Work(0));
+        self.threads[child].born_ns = self.clock.now;
+        self.activate_task(child, cpu, true);
         let wait = self.line_wait(here, child);
-        self.keep_lock(choice.cpu, here, wait);
+        self.keep_lock(cpu, here, wait);
         self.hold(here, wait);
-        self.wakeup_preempt(child, choice.cpu, here);
+        self.wakeup_preempt(child, cpu, here);
     }
 
     /// The running task forks: that is its work.
-    pub(super) fn begin_fork(&mut self, cpu: u32, task: u32, script: u32) -> Flow {
+    pub(super) fn begin_fork(&mut self, cpu: CpuId, task: TaskId, script: u32) -> Flow {
         match self.machine.costs.fork {
             0 => self.fork_thread(cpu, task, script),
             cost => {
@@ -235,7 +237,7 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// That work is done.
-    pub(super) fn fork_thread(&mut self, cpu: u32, task: u32, script: u32) -> Flow {
+    pub(super) fn fork_thread(&mut self, cpu: CpuId, task: TaskId, script: u32) -> Flow {
         let made = self.threads.made[script as usize];
         let most = self.threads.scripts[script as usize].forks.unwrap_or(0);
         let limit = if self.threads.all.len() > MOST_THREADS {
@@ -259,16 +261,16 @@ impl<O: Observer> Sim<'_, O> {
         let number = self.threads.shown(child);
         self.told.observer.forked(self.clock.now, number, script);
         self.fork(child, task);
-        if self.cpus[cpu as usize].reschedule || self.threads[task as usize].has_kernel_work() {
+        if self.cpus[cpu].reschedule || self.threads[task].has_kernel_work() {
             return self.go_on_later(cpu, task, Pending::Nothing);
         }
         Flow::Go
     }
 
     /// A thread as it is before the kernel knows of it.
-    fn make_thread(&mut self, cpu: u32, script: u32, number: u64) -> u32 {
-        let child = self.threads.all.len() as u32;
-        let template = &self.threads[script as usize];
+    fn make_thread(&mut self, cpu: CpuId, script: u32, number: u64) -> TaskId {
+        let child = TaskId(self.threads.all.len() as u32);
+        let template = &self.threads[TaskId(script)];
         let task = &self.threads.scripts[script as usize];
         let mut thread = Thread::of_script(task, script);
         thread.group = template.group;
@@ -280,7 +282,7 @@ impl<O: Observer> Sim<'_, O> {
             self.program.timers.push(fresh);
         }
         let cpus = task.cpus.as_deref();
-        let mut record = core_task(&thread, child, cpu, cpus, self.machine.nr_cpus);
+        let mut record = core_task(&thread, child.0, cpu, cpus, self.machine.nr_cpus);
         self.core.task_init(&mut record);
         if self.classes.has_classes() {
             let class = |kind| ClassState::new(kind, &self.classes.params);
@@ -288,7 +290,7 @@ impl<O: Observer> Sim<'_, O> {
         }
         self.home.add_task(&thread, task.slice_ns, record.group());
         self.threads.all.push(thread);
-        self.tasks.push(record);
+        self.tasks.0.push(record);
         self.hint(child);
         child
     }
@@ -298,7 +300,7 @@ impl<O: Observer> Sim<'_, O> {
         self.program.t_zero_ns = Some(self.clock.now);
         for task in std::mem::take(&mut self.creation.at_line) {
             let due = self.begins_at(task);
-            let thread = &mut self.threads[task as usize];
+            let thread = &mut self.threads[task];
             thread.started = true;
             thread.stamp_ns = due;
             self.sleep_until(task, due);
@@ -306,22 +308,22 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// When the task is to begin, once time zero is known.
-    fn begins_at(&self, task: u32) -> u64 {
-        let script = self.threads[task as usize].script;
+    fn begins_at(&self, task: TaskId) -> u64 {
+        let script = self.threads[task].script;
         let zero = self.zero_ns(task).unwrap_or(self.clock.now);
         zero + self.threads.scripts[script as usize].delay_ns
     }
 
     /// A new thread has run for the first time.
-    pub(super) fn start_line(&mut self, cpu: u32, task: u32) -> Flow {
-        self.threads[task as usize].started = true; // unless it waits at the line
-        if self.threads[task as usize].number.is_some() {
+    pub(super) fn start_line(&mut self, cpu: CpuId, task: TaskId) -> Flow {
+        self.threads[task].started = true; // unless it waits at the line
+        if self.threads[task].number.is_some() {
             return self.begin(cpu, task); // forked by another thread: it waits for nobody
         }
         match self.creation.start.line {
             StartLine::Each => {
                 self.program.t_zero_ns.get_or_insert(self.clock.now);
-                let script = self.threads[task as usize].script;
+                let script = self.threads[task].script;
                 let due = self.clock.now + self.threads.scripts[script as usize].delay_ns;
                 self.begin_at(cpu, task, due)
             }
@@ -346,44 +348,44 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// The running task is the last one to be ready: the parent may sleep until then.
-    fn tell_parent(&mut self, cpu: u32) {
+    fn tell_parent(&mut self, cpu: CpuId) {
         let parent = self.threads.parent();
-        if self.threads[parent as usize].state == State::Sleeping {
+        if self.threads[parent].state == State::Sleeping {
             self.charge(cpu, self.machine.costs.wakeup);
-            self.threads[parent as usize].due_ns = self.clock.now;
+            self.threads[parent].due_ns = self.clock.now;
             self.wake_by_task(parent, cpu, true);
         }
     }
 
-    fn wait_at_line(&mut self, cpu: u32, task: u32) -> Flow {
-        self.threads[task as usize].started = false;
+    fn wait_at_line(&mut self, cpu: CpuId, task: TaskId) -> Flow {
+        self.threads[task].started = false;
         self.creation.at_line.push(task);
         self.block(cpu, task, None);
         Flow::Held
     }
 
     /// The running task wakes all who wait at the start line, the first one first.
-    fn let_begin(&mut self, cpu: u32, task: u32, sync: bool, then: Then) -> Flow {
+    fn let_begin(&mut self, cpu: CpuId, task: TaskId, sync: bool, then: Then) -> Flow {
         self.program.t_zero_ns.get_or_insert(self.clock.now);
         let now = self.clock.now;
         while let Some(waiting) = self.creation.at_line.pop() {
-            let thread = &mut self.threads[waiting as usize];
+            let thread = &mut self.threads[waiting];
             thread.started = true;
             thread.stamp_ns = now;
             thread.pending = Pending::Begin;
-            self.threads[task as usize].to_wake.push((waiting, sync));
+            self.threads[task].to_wake.push((waiting, sync));
         }
         self.wake_all_listed(cpu, task, then)
     }
 
     /// The thread goes on, after its delay.
-    pub(super) fn begin(&mut self, cpu: u32, task: u32) -> Flow {
+    pub(super) fn begin(&mut self, cpu: CpuId, task: TaskId) -> Flow {
         let due = self.begins_at(task);
         self.begin_at(cpu, task, due)
     }
 
-    fn begin_at(&mut self, cpu: u32, task: u32, due: u64) -> Flow {
-        self.threads[task as usize].stamp_ns = due;
+    fn begin_at(&mut self, cpu: CpuId, task: TaskId, due: u64) -> Flow {
+        self.threads[task].stamp_ns = due;
         if due <= self.clock.now {
             return Flow::Go;
         }

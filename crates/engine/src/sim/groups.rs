@@ -2,6 +2,7 @@
 
 use super::Sim;
 use crate::home::Home;
+use crate::ids::{CpuId, TaskId};
 use crate::observe::Observer;
 use crate::options::Options;
 use wakeplace_policy_sys::Core;
@@ -28,46 +29,47 @@ pub(super) fn add_groups(core: &mut Core, workload: &Workload, options: &Options
 
 impl<O: Observer> Sim<'_, O> {
     /// A group's entity on `cpu` weighs what the core says.
-    pub(super) fn weigh_group(&mut self, cpu: u32, group: Option<usize>) {
+    pub(super) fn weigh_group(&mut self, cpu: CpuId, group: Option<usize>) {
         if let Some(group) = group
             && self.home.has_groups()
         {
-            let weight = self.core.group_queue(group, cpu).weight;
+            let weight = self.core.group_queue(group, cpu.0).weight;
             self.home.set_group_weight(group, cpu, weight);
         }
     }
 
     /// A task of a group joined or left the queue of `cpu`, and the core has heard of it.
-    pub(super) fn weigh_touched(&mut self, cpu: u32) {
+    pub(super) fn weigh_touched(&mut self, cpu: CpuId) {
         let touched = self.home.take_touched_group(cpu);
         self.weigh_group(cpu, touched);
     }
 
     /// What a task that wakes another weighs for its CPU.
-    pub(super) fn waker_load(&self, waker: u32) -> u32 {
-        let record = &self.tasks[waker as usize];
+    pub(super) fn waker_load(&self, waker: TaskId) -> u32 {
+        let record = &self.tasks[waker];
         self.core
             .h_load(record)
             .unwrap_or_else(|| record.load_avg())
     }
 
     /// The books of the queues and the core agree.
-    pub(super) fn check_groups(&self, cpu: u32) {
+    pub(super) fn check_groups(&self, cpu: CpuId) {
         if !self.home.has_groups() {
             return;
         }
         let mut weight = 0;
         for (task, record) in self.tasks.iter().enumerate() {
-            let queued = record.cpu() == cpu && record.raw().on_rq != 0;
-            let here = queued && record.group().is_none() && !self.classes.is_class(task as u32);
+            let queued = record.cpu() == cpu.0 && record.raw().on_rq != 0;
+            let here =
+                queued && record.group().is_none() && !self.classes.is_class(TaskId(task as u32));
             weight += if here { record.weight() } else { 0 };
         }
         let mut group = 0;
-        while let Some(entity) = self.core.group(group).map(|g| &g.queue[cpu as usize]) {
+        while let Some(entity) = self.core.group(group).map(|g| &g.queue[cpu.index()]) {
             let tasks = self
                 .tasks
                 .iter()
-                .filter(|t| t.group() == Some(group) && t.cpu() == cpu);
+                .filter(|t| t.group() == Some(group) && t.cpu() == cpu.0);
             let queued: Vec<u32> = tasks
                 .filter(|t| t.raw().on_rq != 0)
                 .map(|t| t.weight())
@@ -82,7 +84,7 @@ impl<O: Observer> Sim<'_, O> {
             weight += if queued.is_empty() { 0 } else { entity.weight };
             group += 1;
         }
-        let core = self.core.cpu(cpu);
+        let core = self.core.cpu(cpu.0);
         assert_eq!(
             core.load_weight, weight,
             "CPU {cpu}: weights of its entities"

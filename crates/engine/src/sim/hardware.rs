@@ -5,6 +5,7 @@ use super::Sim;
 use super::cpu::{ClusterState, Message, Mode};
 use super::thermal::Thermal;
 use crate::hardware::{EmScale, FreqCap, Interrupts};
+use crate::ids::CpuId;
 use crate::machine::{Machine, em_states};
 use crate::observe::Observer;
 use crate::options::Options;
@@ -81,9 +82,9 @@ impl<'a> Hardware<'a> {
     }
 
     /// Speed of a CPU that has its core for itself, at the point that its clock is at.
-    pub(super) fn speed(&self, machine: &Machine, cpu: u32) -> u64 {
-        let domain = machine.domain_of[cpu as usize] as usize;
-        machine.speed[cpu as usize][self.opp[domain] as usize]
+    pub(super) fn speed(&self, machine: &Machine, cpu: CpuId) -> u64 {
+        let domain = machine.domain_of[cpu.index()] as usize;
+        machine.speed[cpu.index()][self.opp[domain] as usize]
     }
 }
 
@@ -120,7 +121,7 @@ impl<O: Observer> Sim<'_, O> {
             false => device.cpu,
         };
         self.interrupt_with(
-            self.changes.timer_cpu(cpu),
+            self.changes.timer_cpu(CpuId(cpu)),
             Message::Device {
                 run_ns: device.run_ns,
             },
@@ -129,11 +130,11 @@ impl<O: Observer> Sim<'_, O> {
 
     /// The CPU takes the interrupt: for that time nothing else goes on there. Interrupts that come
     /// meanwhile are heard at once; what they start, and other devices, have to wait.
-    pub(super) fn take_device(&mut self, cpu: u32, run_ns: u64) {
+    pub(super) fn take_device(&mut self, cpu: CpuId, run_ns: u64) {
         self.account(cpu);
-        self.core.irq_time(cpu, run_ns);
-        self.core.ran_other(cpu, self.clock.now, run_ns);
-        let c = &mut self.cpus[cpu as usize];
+        self.core.irq_time(cpu.0, run_ns);
+        self.core.ran_other(cpu.0, self.clock.now, run_ns);
+        let c = &mut self.cpus[cpu];
         c.irq_until_ns = c.irq_until_ns.max(self.clock.now) + run_ns;
         if c.mode == Mode::Running {
             c.accounted_ns = c.accounted_ns.max(c.irq_until_ns);
@@ -142,8 +143,8 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// Wall time of the running stretch so far that the task had for itself.
-    pub(super) fn stretch_ns(&self, cpu: u32) -> u64 {
-        let c = &self.cpus[cpu as usize];
+    pub(super) fn stretch_ns(&self, cpu: CpuId) -> u64 {
+        let c = &self.cpus[cpu];
         let ahead = c.irq_until_ns.saturating_sub(self.clock.now);
         let whole = self.clock.now - c.stretch_start_ns;
         whole - c.stolen_ns.saturating_sub(ahead).min(whole)

@@ -5,6 +5,7 @@
 
 use super::Sim;
 use super::class_state::{ClassParams, ClassState};
+use crate::ids::TaskId;
 use crate::machine::FULL_SPEED;
 use crate::observe::Observer;
 use crate::options::Options;
@@ -153,9 +154,9 @@ fn action(stated: &Housekeeping, ns: u64) -> Action {
 }
 
 /// They have been there for long: what they are taken to need is nothing.
-fn settle(core: &mut Core, task: &mut Task, cpu: u32) {
+fn settle(core: &mut Core, task: &mut Task, cpu: CpuId) {
     core.task_init(task);
-    core.task_new(task, cpu, 0);
+    core.task_new(task, cpu.0, 0);
     let avg = &mut task.raw_mut().avg;
     avg.util_avg = 0;
     avg.util_sum = 0;
@@ -169,10 +170,10 @@ impl<O: Observer> Sim<'_, O> {
     /// Time 0: they sleep, each on its first CPU.
     pub(super) fn start_kthreads(&mut self) {
         for index in 0..self.kthreads.all.len() {
-            let task = self.threads.first_kthread() + index as u32;
+            let task = self.threads.kthread(index as u32);
             let first = self.kthreads.cpus(index).map_or(0, |cpus| cpus[0]);
-            let cpu = self.start_cpu(task, first);
-            settle(&mut self.core, &mut self.tasks[task as usize], cpu);
+            let cpu = self.start_cpu(task, CpuId(first));
+            settle(&mut self.core, &mut self.tasks[task], cpu);
             if let Kind::Periodic { first_ns, .. } = self.kthreads.all[index].kind {
                 self.sleep_until(task, first_ns);
             }
@@ -186,9 +187,9 @@ impl<O: Observer> Sim<'_, O> {
         match governors.get(domain as usize).copied().flatten() {
             Some(index) => {
                 let at = self.clock.now + self.machine.costs.ipi_ns;
-                let task = self.threads.first_kthread() + index;
-                let cpu = self.changes.timer_cpu(self.tasks[task as usize].cpu());
-                let thread = &mut self.threads[task as usize];
+                let task = self.threads.kthread(index);
+                let cpu = self.changes.timer_cpu(self.cpu_of(task));
+                let thread = &mut self.threads[task];
                 thread.due_ns = at;
                 thread.timer_cpu = cpu;
                 self.clock.push(at, Event::Timer { task });
@@ -204,10 +205,10 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// A kernel thread has done what it woke for.
-    pub(super) fn kthread_goes_on(&mut self, cpu: u32, task: u32) {
-        let kthread = &self.kthreads.all[(task - self.threads.first_kthread()) as usize];
+    pub(super) fn kthread_goes_on(&mut self, cpu: CpuId, task: TaskId, index: usize) {
+        let kthread = &self.kthreads.all[index];
         let kind = kthread.kind;
-        self.threads[task as usize].action = Some(kthread.action);
+        self.threads[task].action = Some(kthread.action);
         let due = match kind {
             Kind::Governor { domain } => {
                 self.change_frequency(domain);

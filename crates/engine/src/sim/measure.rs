@@ -2,6 +2,7 @@
 
 use super::Sim;
 use super::steps::Flow;
+use crate::ids::{CpuId, TaskId};
 use crate::machine::Machine;
 use crate::observe::Observer;
 use crate::timers::{PrivateTimers, TimerState};
@@ -52,7 +53,7 @@ fn work_per_ns(machine: &Machine, calibration: Calibration) -> u64 {
 }
 
 impl<O: Observer> Sim<'_, O> {
-    pub(super) fn measure(&mut self, cpu: u32, task: u32, event: Event) -> Flow {
+    pub(super) fn measure(&mut self, cpu: CpuId, task: TaskId, event: Event) -> Flow {
         let now = self.clock.now;
         match event {
             Event::Claim { counter } => return self.claim(cpu, task, counter),
@@ -63,7 +64,7 @@ impl<O: Observer> Sim<'_, O> {
                     return Flow::Held;
                 }
             }
-            Event::Mark => self.threads[task as usize].mark_ns = now,
+            Event::Mark => self.threads[task].mark_ns = now,
             Event::Sample { series, since } => self.sample_time(task, series, since),
             Event::Count { units } => self.count_units(task, units),
             _ => unreachable!("`carry_out` hands over no other"),
@@ -72,8 +73,8 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// Where the task's own times begin; None: that is still to come.
-    pub(super) fn zero_ns(&self, task: u32) -> Option<u64> {
-        let thread = &self.threads[task as usize];
+    pub(super) fn zero_ns(&self, task: TaskId) -> Option<u64> {
+        let thread = &self.threads[task];
         match self.threads.scripts[thread.script as usize].zero {
             Zero::AllStarted => self.program.t_zero_ns,
             Zero::OwnStart => Some(thread.born_ns),
@@ -81,25 +82,25 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// The next number of a counter; without one the thread ends.
-    fn claim(&mut self, cpu: u32, task: u32, counter: u32) -> Flow {
+    fn claim(&mut self, cpu: CpuId, task: TaskId, counter: u32) -> Flow {
         let (next, limit) = &mut self.program.counters[counter as usize];
         if limit.is_some_and(|limit| *next >= limit) {
             self.exit(cpu, task);
             return Flow::Held;
         }
-        self.threads[task as usize].claimed = *next;
+        self.threads[task].claimed = *next;
         *next += 1;
         Flow::Go
     }
 
     /// One value of a series, if its warm-up is over.
-    fn sample_time(&mut self, task: u32, series: u32, since: Since) {
+    fn sample_time(&mut self, task: TaskId, series: u32, since: Since) {
         let rules = &self.program.series[series as usize];
         let zero = self.program.t_zero_ns.unwrap_or(0);
         if self.clock.now < zero.saturating_add(rules.warm_up_ns) {
             return;
         }
-        let thread = &self.threads[task as usize];
+        let thread = &self.threads[task];
         let from_ns = match since {
             Since::Mark => thread.mark_ns,
             Since::Wake => thread.stamp_ns,
@@ -113,13 +114,13 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// Units of what the workload is measured by, if its warm-up is over.
-    fn count_units(&mut self, task: u32, units: u64) {
+    fn count_units(&mut self, task: TaskId, units: u64) {
         if self
             .program
             .counts_from_ns()
             .is_some_and(|from| self.clock.now >= from)
         {
-            self.threads[task as usize].totals.counted += units;
+            self.threads[task].totals.counted += units;
         }
     }
 }

@@ -37,6 +37,7 @@ mod wake;
 mod wake_latency;
 
 use crate::home::AnyHome;
+use crate::ids::{PerCpu, PerTask};
 use crate::machine::Machine;
 use crate::observe::{CpuPower, Observer};
 use crate::options::Options;
@@ -68,10 +69,10 @@ pub(crate) struct Sim<'a, O> {
     core: Core,
     machine: Machine,
     hardware: Hardware<'a>,
-    cpus: Vec<Cpu>,
+    cpus: PerCpu<Cpu>,
     threads: Threads<'a>,
     /// The core's record of each thread, same indices.
-    tasks: Vec<Task>,
+    tasks: PerTask<Task>,
     /// Who decides about fair tasks.
     home: AnyHome,
     classes: Classes,
@@ -125,9 +126,9 @@ impl<'a, O: Observer> Sim<'a, O> {
         Self {
             clock: Clock::new(),
             hardware: Hardware::new(platform, &core, options),
-            cpus: (0..machine.nr_cpus).map(|_| Cpu::new()).collect(),
+            cpus: PerCpu((0..machine.nr_cpus).map(|_| Cpu::new()).collect()),
             threads: Threads::new(threads, &workload.tasks, kthreads.len(), alive),
-            tasks,
+            tasks: PerTask(tasks),
             home,
             classes: Classes::new(workload, &kthreads, &core),
             kthreads,
@@ -194,8 +195,8 @@ impl<'a, O: Observer> Sim<'a, O> {
 
     /// The state of everything at time 0: all CPUs idle in their shallowest state.
     fn announce(&mut self) {
-        for cpu in 0..self.machine.nr_cpus {
-            let state = self.machine.idle[cpu as usize][0].index;
+        for cpu in self.machine.cpus() {
+            let state = self.machine.idle[cpu.index()][0].index;
             self.power(cpu, CpuPower::Idle { state });
         }
         for cluster in 0..self.hardware.clusters.len() as u32 {
@@ -204,9 +205,9 @@ impl<'a, O: Observer> Sim<'a, O> {
         for (domain, opp) in self.hardware.opp.iter().enumerate() {
             self.told.observer.frequency(0, domain as u32, *opp);
         }
-        for cpu in 0..self.machine.nr_cpus {
+        for cpu in self.machine.cpus() {
             let speed = self.hardware.speed(&self.machine, cpu);
-            self.cpus[cpu as usize].speed = speed;
+            self.cpus[cpu].speed = speed;
             self.go_idle(cpu);
         }
     }
@@ -221,12 +222,12 @@ impl<'a, O: Observer> Sim<'a, O> {
             Event::Awake { cpu } => self.awake(cpu),
             Event::Interrupt { cpu } => self.interrupt(cpu),
             Event::IdleAgain { cpu, generation } => {
-                if self.cpus[cpu as usize].generation == generation {
+                if self.cpus[cpu].generation == generation {
                     self.work_done(cpu);
                 }
             }
             Event::IdleEntered { cpu, generation } => {
-                if self.cpus[cpu as usize].generation == generation {
+                if self.cpus[cpu].generation == generation {
                     self.idle_entered(cpu);
                 }
             }

@@ -2,6 +2,7 @@
 
 use super::Sim;
 use crate::home::{AnyHome, Home, Services};
+use crate::ids::{CpuId, TaskId};
 use crate::observe::Observer;
 use wakeplace_workload::FairPolicy;
 
@@ -17,15 +18,21 @@ impl<O: Observer> Sim<'_, O> {
         (&mut self.home, services)
     }
 
+    /// The CPU that a task is on, or was on last.
+    #[inline]
+    pub(super) fn cpu_of(&self, task: TaskId) -> CpuId {
+        CpuId(self.tasks[task].cpu())
+    }
+
     /// A new task, the child of one that runs on `here`, gets its place on `cpu`.
-    pub(super) fn task_fork(&mut self, child: u32, parent: u32, here: u32, cpu: u32) {
+    pub(super) fn task_fork(&mut self, child: TaskId, parent: TaskId, here: CpuId, cpu: CpuId) {
         let parent = (!self.classes.is_class(parent)).then_some(parent);
         let (home, services) = self.ask_home();
         home.task_fork(services, child, parent, here, cpu);
     }
 
     /// A task that goes from one CPU's queue to another's keeps its distance to the queue's time.
-    pub(super) fn renormalize_vruntime(&mut self, task: u32, from: u32, to: u32) {
+    pub(super) fn renormalize_vruntime(&mut self, task: TaskId, from: CpuId, to: CpuId) {
         let fair = !self.classes.is_class(task);
         let (home, services) = self.ask_home();
         home.migrate_task_rq(services, task, from, to, fair);
@@ -33,20 +40,20 @@ impl<O: Observer> Sim<'_, O> {
 
     /// A task that has its place waits on `cpu`; `front`: before all others, if there is such a
     /// front.
-    pub(super) fn insert(&mut self, task: u32, cpu: u32, front: bool) {
+    pub(super) fn insert(&mut self, task: TaskId, cpu: CpuId, front: bool) {
         let (home, services) = self.ask_home();
         home.enqueue_task(services, task, cpu, front);
         self.arm_slice_end(cpu);
     }
 
     /// A task leaves the queue of `cpu`; `waiting`: it was in it, not running.
-    pub(super) fn remove(&mut self, task: u32, cpu: u32, waiting: bool) {
+    pub(super) fn remove(&mut self, task: TaskId, cpu: CpuId, waiting: bool) {
         let (home, services) = self.ask_home();
         home.dequeue_task(services, task, cpu, waiting);
     }
 
     /// The CPU begins to look at its queue: sleepers whose turn it is leave it.
-    pub(super) fn begin_pick(&mut self, cpu: u32) {
+    pub(super) fn begin_pick(&mut self, cpu: CpuId) {
         self.home.begin_pick(cpu);
         while let Some(task) = self.home.drop_delayed_next(cpu) {
             self.let_sleeper_go(task, cpu);
@@ -54,28 +61,28 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// All sleepers that the queue of `cpu` keeps leave it.
-    pub(super) fn drop_all_delayed(&mut self, cpu: u32) {
+    pub(super) fn drop_all_delayed(&mut self, cpu: CpuId) {
         for task in self.home.drop_all_delayed(cpu) {
             self.let_sleeper_go(task, cpu);
         }
     }
 
     /// A sleeper that the queue of `cpu` had kept has left it.
-    pub(super) fn let_sleeper_go(&mut self, task: u32, cpu: u32) {
-        let record = &mut self.tasks[task as usize];
+    pub(super) fn let_sleeper_go(&mut self, task: TaskId, cpu: CpuId) {
+        let record = &mut self.tasks[task];
         let result = self.core.dequeue_delayed(record, self.clock.now);
         self.count_running(cpu);
         self.after_core(cpu, result);
     }
 
     /// The core hears how many tasks a CPU has.
-    pub(super) fn count_running(&mut self, cpu: u32) {
-        self.core.cpu_mut(cpu).nr_running = self.nr_running(cpu) as u32;
+    pub(super) fn count_running(&mut self, cpu: CpuId) {
+        self.core.cpu_mut(cpu.0).nr_running = self.nr_running(cpu) as u32;
         self.weigh_touched(cpu);
     }
 
     /// The running task, just stopped, waits again.
-    pub(super) fn requeue(&mut self, task: u32, cpu: u32) {
+    pub(super) fn requeue(&mut self, task: TaskId, cpu: CpuId) {
         let (home, services) = self.ask_home();
         home.put_prev_task(services, task, cpu);
         if self.home.dispatches() {
@@ -84,13 +91,13 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// Does the running task go on, now that the CPU looks at its queue?
-    pub(super) fn keeps(&mut self, task: u32, cpu: u32) -> bool {
+    pub(super) fn keeps(&mut self, task: TaskId, cpu: CpuId) -> bool {
         let keeps = self.home.keeps(task, cpu);
         keeps.unwrap_or_else(|| self.dispatch(cpu, true))
     }
 
     /// Does `task`, just queued on `cpu`, displace the one that runs there?
-    pub(super) fn preempts(&mut self, task: u32, running: u32, cpu: u32) -> bool {
+    pub(super) fn preempts(&mut self, task: TaskId, running: TaskId, cpu: CpuId) -> bool {
         if let Some(preempts) = self.class_preempts(task, running, cpu) {
             return preempts;
         }
@@ -99,24 +106,24 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// The running task of `cpu` was displaced: it gives way when the CPU next looks.
-    pub(super) fn end_turn(&mut self, cpu: u32) {
-        self.cpus[cpu as usize].reschedule = true;
+    pub(super) fn end_turn(&mut self, cpu: CpuId) {
+        self.cpus[cpu].reschedule = true;
         self.home.end_turn(cpu);
     }
 
     /// At the tick: is the running task's time over?
-    pub(super) fn tick_preempts(&mut self, task: u32, cpu: u32) -> bool {
+    pub(super) fn tick_preempts(&mut self, task: TaskId, cpu: CpuId) -> bool {
         if self.classes.is_class(task) {
             return self.class_tick_preempts(task, cpu);
         }
-        let group = self.tasks[task as usize].group();
+        let group = self.tasks[task].group();
         self.weigh_group(cpu, group);
         let (home, services) = self.ask_home();
         home.task_tick(services, task, cpu)
     }
 
     /// The running task lets others go first. Returns false if there is nobody.
-    pub(super) fn yield_to_others(&mut self, task: u32, cpu: u32) -> bool {
+    pub(super) fn yield_to_others(&mut self, task: TaskId, cpu: CpuId) -> bool {
         if self.classes.is_class(task) {
             return self.class_yields(task, cpu);
         }
@@ -125,8 +132,8 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// The nice value of the running task of `cpu` changes.
-    pub(super) fn set_nice(&mut self, cpu: u32, task: u32, nice: i8) {
-        let thread = &mut self.threads[task as usize];
+    pub(super) fn set_nice(&mut self, cpu: CpuId, task: TaskId, nice: i8) {
+        let thread = &mut self.threads[task];
         if thread.nice == nice {
             return;
         }
@@ -134,38 +141,38 @@ impl<O: Observer> Sim<'_, O> {
         if self.classes.is_class(task) {
             return; // counts in the fair class only
         }
-        let thread = &mut self.threads[task as usize];
+        let thread = &mut self.threads[task];
         if thread.policy == FairPolicy::Idle {
             return; // its weight is the policy's
         }
         let (home, services) = self.ask_home();
         home.reweight_task(services, task, cpu, nice);
-        let group = self.tasks[task as usize].group();
+        let group = self.tasks[task].group();
         self.weigh_group(cpu, group);
     }
 
     /// The tasks of `cpu` that balancing may take, in the order in which it looks at them: least
     /// recently run first, and the live queues in their own order, without what is at the front.
-    pub(super) fn offered(&self, cpu: u32) -> Vec<u32> {
-        let c = &self.cpus[cpu as usize];
+    pub(super) fn offered(&self, cpu: CpuId) -> Vec<TaskId> {
+        let c = &self.cpus[cpu];
         let current = c.current.filter(|task| !self.classes.is_class(*task));
         if let Some(queue) = self.home.live_queue(cpu) {
             return queue.in_order().collect();
         }
-        let mut tasks: Vec<u32> = Vec::new();
+        let mut tasks: Vec<TaskId> = Vec::new();
         self.home.each_waiting(cpu, &mut |task| tasks.push(task));
         tasks.extend(current);
-        tasks.sort_unstable_by_key(|task| self.threads[*task as usize].recency);
+        tasks.sort_unstable_by_key(|task| self.threads[*task].recency);
         tasks
     }
 
     /// The task of `cpu` that active balancing pushes to `to`. The kernel's stopper displaces the
     /// running task first and takes the least recently run one; the live scheduler redirects the
     /// running one.
-    pub(super) fn pushed(&self, cpu: u32, to: u32) -> Option<u32> {
-        let c = &self.cpus[cpu as usize];
-        let allowed = |t: &u32| self.tasks[*t as usize].may_use(to) && !self.classes.is_class(*t);
-        let recency = |task: &u32| self.threads[*task as usize].recency;
+    pub(super) fn pushed(&self, cpu: CpuId, to: CpuId) -> Option<TaskId> {
+        let c = &self.cpus[cpu];
+        let allowed = |t: &TaskId| self.tasks[*t].may_use(to.0) && !self.classes.is_class(*t);
+        let recency = |task: &TaskId| self.threads[*task].recency;
         let current = c.current.filter(allowed);
         if self.home.dispatches() {
             return current;

@@ -3,6 +3,7 @@
 use super::Sim;
 use crate::domains;
 use crate::home::Home;
+use crate::ids::CpuId;
 use crate::observe::Observer;
 use crate::outcome::{Counted, Ended, RunReport, ThreadName};
 use crate::thread::Thread;
@@ -10,7 +11,7 @@ use wakeplace_policy_sys::Reason;
 
 impl<O: Observer> Sim<'_, O> {
     pub(super) fn report(mut self, ended: Ended) -> RunReport {
-        for cpu in 0..self.machine.nr_cpus {
+        for cpu in self.machine.cpus() {
             self.account(cpu);
             self.finish_stretch(cpu);
         }
@@ -58,14 +59,14 @@ impl<O: Observer> Sim<'_, O> {
     /// Every thread that can run is on exactly the queue that counts it, and the core counts alike.
     fn check_nothing_lost(&self) {
         for (index, cpu) in self.cpus.iter().enumerate() {
-            let number = index as u32;
+            let number = CpuId(index as u32);
             self.home.check(number);
             self.check_groups(number);
             let fair = cpu.current.is_some() && cpu.classes.running.is_none();
             let mut found = usize::from(fair);
             self.home.each_waiting(number, &mut |_| found += 1);
             let nr = self.home.nr_running(number);
-            let core = self.core.cpu(number);
+            let core = self.core.cpu(number.0);
             assert_eq!(found, nr, "CPU {index}: its queue and its count differ");
             assert_eq!(
                 core.nr_fair as usize, nr,
@@ -77,7 +78,9 @@ impl<O: Observer> Sim<'_, O> {
                 "CPU {index}: the core counts sleepers otherwise"
             );
         }
-        let queued: usize = (0..self.machine.nr_cpus)
+        let queued: usize = self
+            .machine
+            .cpus()
             .map(|cpu| self.home.nr_running(cpu))
             .sum();
         let runnable = self.threads.all.iter().filter(|t| t.is_runnable()).count();

@@ -4,6 +4,7 @@ use super::Sim;
 use super::cpu::Mode;
 use super::steps::Flow;
 use crate::home::Home;
+use crate::ids::{CpuId, TaskId};
 use crate::observe::{CpuPower, Observer, Stop};
 use crate::queue::Event;
 use crate::thread::{Action, State};
@@ -11,8 +12,8 @@ use wakeplace_policy_sys::EventResult;
 
 impl<O: Observer> Sim<'_, O> {
     /// Brings the running task's work and virtual time up to now.
-    pub(super) fn account(&mut self, cpu: u32) {
-        let c = &mut self.cpus[cpu as usize];
+    pub(super) fn account(&mut self, cpu: CpuId) {
+        let c = &mut self.cpus[cpu];
         let Some(task) = c.current else { return };
         let delta = self.clock.now.saturating_sub(c.accounted_ns);
         if delta == 0 {
@@ -20,7 +21,7 @@ impl<O: Observer> Sim<'_, O> {
         }
         c.accounted_ns = self.clock.now;
         let above = c.classes.running.is_some();
-        let thread = &mut self.threads[task as usize];
+        let thread = &mut self.threads[task];
         let waited = delta.min(thread.kernel_wait_ns);
         thread.kernel_wait_ns -= waited;
         let mut done = (delta - waited) * c.speed;
@@ -41,10 +42,10 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// Finds out anew when the running task's step ends.
-    pub(super) fn program(&mut self, cpu: u32) {
-        let c = &mut self.cpus[cpu as usize];
+    pub(super) fn program(&mut self, cpu: CpuId) {
+        let c = &mut self.cpus[cpu];
         let Some(task) = c.current else { return };
-        let thread = &self.threads[task as usize];
+        let thread = &self.threads[task];
         let kernel_ns = thread.overhead.div_ceil(c.speed);
         // later: after a device's interrupt
         let from = self.clock.now.max(c.accounted_ns) + thread.kernel_wait_ns;
@@ -57,8 +58,8 @@ impl<O: Observer> Sim<'_, O> {
             Some(Action::Stall(left)) => from.saturating_add(kernel_ns).saturating_add(left),
             None => from,
         };
-        let from = self.clock.now.max(self.cpus[cpu as usize].accounted_ns);
-        self.cpus[cpu as usize].budget_end_ns = self.classes.budget_end(task, from);
+        let from = self.clock.now.max(self.cpus[cpu].accounted_ns);
+        self.cpus[cpu].budget_end_ns = self.classes.budget_end(task, from);
         self.arm_run_end(cpu);
         self.arm_slice_end(cpu);
     }
@@ -66,8 +67,8 @@ impl<O: Observer> Sim<'_, O> {
     /// Makes sure of an event by the end of the step. A far end is looked at again on the way:
     /// were it queued as it is, each preemption would leave one behind, and memory would grow with
     /// time.
-    fn arm_run_end(&mut self, cpu: u32) {
-        let c = &mut self.cpus[cpu as usize];
+    fn arm_run_end(&mut self, cpu: CpuId) {
+        let c = &mut self.cpus[cpu];
         let at = (c.end_ns.min(c.budget_end_ns)).min(self.clock.now + 2 * self.machine.tick_ns);
         if at < c.run_end_armed_ns {
             c.run_end_armed_ns = at;
@@ -76,8 +77,8 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// The event of `arm_run_end`: the step may be done.
-    pub(super) fn run_end(&mut self, cpu: u32) {
-        let c = &mut self.cpus[cpu as usize];
+    pub(super) fn run_end(&mut self, cpu: CpuId) {
+        let c = &mut self.cpus[cpu];
         if c.run_end_armed_ns != self.clock.now {
             return; // a nearer one was armed after it
         }
@@ -90,23 +91,23 @@ impl<O: Observer> Sim<'_, O> {
             return self.arm_run_end(cpu);
         }
         self.account(cpu);
-        self.threads[task as usize].action = None;
+        self.threads[task].action = None;
         self.continue_script(cpu, task);
     }
 
     /// The running task sleeps; `due`: until then, else until somebody else wakes it.
-    pub(super) fn block(&mut self, cpu: u32, task: u32, due: Option<u64>) {
+    pub(super) fn block(&mut self, cpu: CpuId, task: TaskId, due: Option<u64>) {
         let wait = self.leave_cpu(cpu, task, false);
         if let Some(due) = due {
             self.sleep_until(task, due);
         }
-        self.threads[task as usize].totals.activations += 1;
+        self.threads[task].totals.activations += 1;
         self.after_leaving(cpu, wait);
     }
 
     /// The running task ends; before that it tells whoever waits for its end.
-    pub(super) fn exit(&mut self, cpu: u32, task: u32) {
-        let thread = &mut self.threads[task as usize];
+    pub(super) fn exit(&mut self, cpu: CpuId, task: TaskId) {
+        let thread = &mut self.threads[task];
         let told = std::mem::replace(&mut thread.ends, true);
         let script = &self.threads.scripts[thread.script as usize];
         if let (false, Some(channel)) = (told, script.ended) {
@@ -118,10 +119,10 @@ impl<O: Observer> Sim<'_, O> {
                 return;
             }
         }
-        self.cpus[cpu as usize].leaves_as = Some(Stop::Exits);
+        self.cpus[cpu].leaves_as = Some(Stop::Exits);
         let wait = self.leave_cpu(cpu, task, true);
-        self.core.task_exit(&mut self.tasks[task as usize]);
-        self.threads[task as usize].state = State::Exited;
+        self.core.task_exit(&mut self.tasks[task]);
+        self.threads[task].state = State::Exited;
         self.threads.alive -= 1;
         let number = self.threads.shown(task);
         self.told.observer.task_exit(self.clock.now, number);
@@ -130,7 +131,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// The running task leaves its queue to sleep or (`ends`) for good. Returns how long its CPU
     /// waits for its group's line.
-    fn leave_cpu(&mut self, cpu: u32, task: u32, ends: bool) -> u64 {
+    fn leave_cpu(&mut self, cpu: CpuId, task: TaskId, ends: bool) -> u64 {
         self.account(cpu);
         if self.classes.is_class(task) {
             self.class_sleep(task, cpu);
@@ -138,45 +139,43 @@ impl<O: Observer> Sim<'_, O> {
         }
         let (home, services) = self.ask_home();
         let stays = home.dequeue_sleep(services, task, cpu, ends);
-        let record = &mut self.tasks[task as usize];
+        let record = &mut self.tasks[task];
         let result = if stays {
             self.core.dequeue_delay(record, self.clock.now)
         } else {
             self.core.dequeue_sleep(record, self.clock.now)
         };
         self.after_core(cpu, result);
-        let thread = &mut self.threads[task as usize];
+        let thread = &mut self.threads[task];
         thread.state = State::Sleeping;
         let wait = self.line_wait(cpu, task);
         let gone_ns = self.clock.now + wait + self.machine.costs.switch_out_ns;
-        self.threads[task as usize].off_cpu_ns = gone_ns;
+        self.threads[task].off_cpu_ns = gone_ns;
         self.end_stretch(cpu, true);
         self.count_running(cpu);
         wait
     }
 
     /// Arms the timer that ends a task's sleep, on the CPU where it went to sleep.
-    pub(super) fn sleep_until(&mut self, task: u32, due_ns: u64) {
-        let cpu = self.changes.timer_cpu(self.tasks[task as usize].cpu());
-        let thread = &mut self.threads[task as usize];
+    pub(super) fn sleep_until(&mut self, task: TaskId, due_ns: u64) {
+        let cpu = self.changes.timer_cpu(self.cpu_of(task));
+        let thread = &mut self.threads[task];
         thread.due_ns = due_ns;
         thread.timer_cpu = cpu;
         thread.state = State::Sleeping;
-        self.cpus[cpu as usize]
-            .timers
-            .push(std::cmp::Reverse(due_ns));
+        self.cpus[cpu].timers.push(std::cmp::Reverse(due_ns));
         self.clock.push(due_ns, Event::Timer { task });
         if self.threads.visible(task) {
             let number = self.threads.shown(task);
             self.told
                 .observer
-                .timer_armed(self.clock.now, number, cpu, due_ns);
+                .timer_armed(self.clock.now, number, cpu.0, due_ns);
         }
     }
 
     /// Tells the observer what the running task did, at the end of the run.
-    pub(super) fn finish_stretch(&mut self, cpu: u32) {
-        if let Some(task) = self.cpus[cpu as usize].current
+    pub(super) fn finish_stretch(&mut self, cpu: CpuId) {
+        if let Some(task) = self.cpus[cpu].current
             && self.threads.visible(task)
         {
             let ran = self.stretch_ns(cpu);
@@ -184,17 +183,17 @@ impl<O: Observer> Sim<'_, O> {
             let stop = Stop::Preempted;
             self.told
                 .observer
-                .run_stop(self.clock.now, cpu, number, ran, stop);
+                .run_stop(self.clock.now, cpu.0, number, ran, stop);
         }
     }
 
     /// The running task stops executing.
-    pub(super) fn end_stretch(&mut self, cpu: u32, sleeps: bool) {
-        let c = &mut self.cpus[cpu as usize];
+    pub(super) fn end_stretch(&mut self, cpu: CpuId, sleeps: bool) {
+        let c = &mut self.cpus[cpu];
         let Some(task) = c.current.take() else { return };
         c.generation += 1;
         let leaves_as = c.leaves_as.take();
-        let thread = &mut self.threads[task as usize];
+        let thread = &mut self.threads[task];
         thread.runnable_since_ns = self.clock.now;
         let stop = leaves_as.unwrap_or(match sleeps {
             true if thread.in_io || thread.io_wait => Stop::Waits,
@@ -210,33 +209,31 @@ impl<O: Observer> Sim<'_, O> {
             let number = self.threads.shown(task);
             self.told
                 .observer
-                .run_stop(self.clock.now, cpu, number, ran, stop);
+                .run_stop(self.clock.now, cpu.0, number, ran, stop);
         }
     }
 
     /// The running task is put back into the queue.
-    pub(super) fn put_back(&mut self, cpu: u32) {
-        let Some(task) = self.cpus[cpu as usize].current else {
+    pub(super) fn put_back(&mut self, cpu: CpuId) {
+        let Some(task) = self.cpus[cpu].current else {
             return;
         };
         if self.classes.is_class(task) {
             return self.class_put_back(task, cpu);
         }
-        let result = self
-            .core
-            .put_current(&mut self.tasks[task as usize], self.clock.now);
+        let result = self.core.put_current(&mut self.tasks[task], self.clock.now);
         self.after_core(cpu, result);
         self.end_stretch(cpu, false);
         self.requeue(task, cpu);
     }
 
     /// Picks the next task of a CPU that is awake; without one it pulls one or goes idle.
-    pub(super) fn schedule(&mut self, cpu: u32) {
-        if self.cpus[cpu as usize].spins {
+    pub(super) fn schedule(&mut self, cpu: CpuId) {
+        if self.cpus[cpu].spins {
             return; // it will
         }
         self.account(cpu);
-        let c = &mut self.cpus[cpu as usize];
+        let c = &mut self.cpus[cpu];
         c.reschedule = false;
         let previous = c.current;
         let mut spin = self.take_lock(cpu, cpu);
@@ -246,7 +243,7 @@ impl<O: Observer> Sim<'_, O> {
         if self.class_schedule(cpu, previous) {
             return;
         }
-        let fair = self.cpus[cpu as usize].current;
+        let fair = self.cpus[cpu].current;
         self.begin_pick(cpu);
         if let Some(task) = fair
             && self.keeps(task, cpu)
@@ -269,13 +266,13 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// `task` begins to execute.
-    pub(super) fn start(&mut self, cpu: u32, task: u32, previous: Option<u32>) {
+    pub(super) fn start(&mut self, cpu: CpuId, task: TaskId, previous: Option<TaskId>) {
         self.leave_idle(cpu);
         let above = self.classes.is_class(task);
         let result = if above {
             self.class_start(task, cpu)
         } else {
-            let record = &mut self.tasks[task as usize];
+            let record = &mut self.tasks[task];
             let result = self.core.set_current(record, self.clock.now);
             let wait = self.line_wait(cpu, task);
             self.keep_lock(cpu, cpu, wait);
@@ -283,12 +280,12 @@ impl<O: Observer> Sim<'_, O> {
             result
         };
         self.threads.touch(task);
-        let c = &mut self.cpus[cpu as usize];
+        let c = &mut self.cpus[cpu];
         c.current = Some(task);
         c.accounted_ns = self.clock.now.max(c.irq_until_ns);
         c.stretch_start_ns = self.clock.now;
         c.stolen_ns = c.accounted_ns - self.clock.now;
-        let thread = &mut self.threads[task as usize];
+        let thread = &mut self.threads[task];
         let rest = c.kernel_until_ns.saturating_sub(c.accounted_ns);
         let kernel =
             std::mem::take(&mut c.kernel_work).saturating_add(rest.saturating_mul(c.speed));
@@ -304,13 +301,13 @@ impl<O: Observer> Sim<'_, O> {
             let number = self.threads.shown(task);
             self.told
                 .observer
-                .run_start(self.clock.now, cpu, number, fresh);
+                .run_start(self.clock.now, cpu.0, number, fresh);
         }
         if !above {
             let (home, services) = self.ask_home();
             home.set_next_task(services, task, cpu);
         }
-        self.clock.mix(u64::from(cpu) << 32 | u64::from(task));
+        self.clock.mix(u64::from(cpu.0) << 32 | u64::from(task.0));
         self.after_core(cpu, result);
         self.program(cpu);
     }
@@ -327,34 +324,34 @@ impl<O: Observer> Sim<'_, O> {
             let cpu = self.machine.domain_cpus[domain as usize][at];
             let busy = self.busy_threads(cpu);
             self.change_speed(cpu, busy);
-            self.draws(self.machine.cluster_of[cpu as usize]);
+            self.draws(self.machine.cluster_of[cpu.index()]);
         }
     }
 
     /// From now on the CPU runs at its domain's operating point, with so many busy threads in its
     /// core.
-    fn change_speed(&mut self, cpu: u32, busy: usize) {
-        let domain = self.machine.domain_of[cpu as usize] as usize;
-        let alone = self.machine.speed[cpu as usize][self.hardware.opp[domain] as usize];
+    fn change_speed(&mut self, cpu: CpuId, busy: usize) {
+        let domain = self.machine.domain_of[cpu.index()] as usize;
+        let alone = self.machine.speed[cpu.index()][self.hardware.opp[domain] as usize];
         let smt = self.machine.smt.as_ref();
         let speed = smt.map_or(alone, |smt| smt.share(alone, busy));
         self.account(cpu);
         self.rescale_kernel_work(cpu, speed);
-        self.cpus[cpu as usize].speed = speed;
+        self.cpus[cpu].speed = speed;
         self.program(cpu);
     }
 
     /// Threads of the CPU's core that execute something.
-    fn busy_threads(&self, cpu: u32) -> usize {
+    fn busy_threads(&self, cpu: CpuId) -> usize {
         let Some(smt) = &self.machine.smt else {
             return 1;
         };
-        let executes = |cpu: &&u32| self.cpus[**cpu as usize].executes();
+        let executes = |cpu: &&CpuId| self.cpus[**cpu].executes();
         smt.threads_of(cpu).iter().filter(executes).count()
     }
 
     /// The CPU begins to execute or stops: that is felt by all busy threads of its core.
-    pub(super) fn share_core(&mut self, cpu: u32) {
+    pub(super) fn share_core(&mut self, cpu: CpuId) {
         let thread = |sim: &Self, at: usize| {
             let smt = sim.machine.smt.as_ref()?;
             smt.threads_of(cpu).get(at).copied()
@@ -362,7 +359,7 @@ impl<O: Observer> Sim<'_, O> {
         let busy = self.busy_threads(cpu);
         let mut at = 0;
         while let Some(other) = thread(self, at) {
-            if self.cpus[other as usize].executes() {
+            if self.cpus[other].executes() {
                 self.change_speed(other, busy);
             }
             at += 1;
@@ -370,8 +367,8 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// Kernel work under way on a CPU without a task goes on at the new speed.
-    fn rescale_kernel_work(&mut self, cpu: u32, speed: u64) {
-        let c = &mut self.cpus[cpu as usize];
+    fn rescale_kernel_work(&mut self, cpu: CpuId, speed: u64) {
+        let c = &mut self.cpus[cpu];
         if c.mode != Mode::Interrupted || c.kernel_until_ns <= self.clock.now {
             return;
         }
@@ -388,18 +385,18 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// Carries out what a call into the core asked for.
-    pub(super) fn after_core(&mut self, cpu: u32, result: EventResult) {
+    pub(super) fn after_core(&mut self, cpu: CpuId, result: EventResult) {
         if result.freq() {
-            let domain = self.machine.domain_of[cpu as usize];
+            let domain = self.machine.domain_of[cpu.index()];
             self.request_frequency(domain);
         }
     }
 
     /// What the CPU draws power for from now on; observers hear of changes.
-    pub(super) fn power(&mut self, cpu: u32, power: CpuPower) {
-        if self.cpus[cpu as usize].power.replace(power) != Some(power) {
-            self.told.observer.cpu_power(self.clock.now, cpu, power);
-            self.draws(self.machine.cluster_of[cpu as usize]);
+    pub(super) fn power(&mut self, cpu: CpuId, power: CpuPower) {
+        if self.cpus[cpu].power.replace(power) != Some(power) {
+            self.told.observer.cpu_power(self.clock.now, cpu.0, power);
+            self.draws(self.machine.cluster_of[cpu.index()]);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::Sim;
 use crate::home::Home;
+use crate::ids::{CpuId, TaskId};
 use crate::observe::{MigrateCause, Observer, PlacementKind, Stop};
 use crate::outcome::Ended;
 use crate::progress::Next;
@@ -20,29 +21,29 @@ pub(super) enum Flow {
 
 impl<O: Observer> Sim<'_, O> {
     /// Takes script steps until one needs time.
-    pub(super) fn continue_script(&mut self, cpu: u32, task: u32) {
+    pub(super) fn continue_script(&mut self, cpu: CpuId, task: TaskId) {
         if self.threads.is_parent(task) {
             return self.parent_goes_on(cpu);
         }
         if self.threads.is_shell(task) {
             return self.shell_goes_on(cpu);
         }
-        if self.threads.is_kthread(task) {
-            return self.kthread_goes_on(cpu, task);
+        if let Some(index) = self.threads.kthread_index(task) {
+            return self.kthread_goes_on(cpu, task, index);
         }
-        if !self.threads[task as usize].started && self.start_line(cpu, task) == Flow::Held {
+        if !self.threads[task].started && self.start_line(cpu, task) == Flow::Held {
             return;
         }
         if self.go_on(cpu, task) == Flow::Held {
             return;
         }
-        if self.threads[task as usize].ends {
+        if self.threads[task].ends {
             return self.exit(cpu, task);
         }
         loop {
-            if self.threads[task as usize].progress.take_last() {
+            if self.threads[task].progress.take_last() {
                 let number = self.threads.shown(task);
-                let pass = &self.threads[task as usize].pass;
+                let pass = &self.threads[task].pass;
                 self.told.observer.iteration(self.clock.now, number, pass);
             }
             let next = self.threads.step(task, self.clock.now);
@@ -63,9 +64,9 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// What was under way when the task's action or sleep began.
-    pub(super) fn go_on(&mut self, cpu: u32, task: u32) -> Flow {
+    pub(super) fn go_on(&mut self, cpu: CpuId, task: TaskId) -> Flow {
         let now = self.clock.now;
-        let thread = &mut self.threads[task as usize];
+        let thread = &mut self.threads[task];
         match std::mem::take(&mut thread.pending) {
             Pending::Nothing => {}
             Pending::Ran { since_ns } => thread.pass.run_ns += now - since_ns,
@@ -89,10 +90,10 @@ impl<O: Observer> Sim<'_, O> {
         Flow::Go
     }
 
-    fn carry_out(&mut self, cpu: u32, task: u32, event: Event) -> Flow {
+    fn carry_out(&mut self, cpu: CpuId, task: TaskId, event: Event) -> Flow {
         match event {
             Event::Run { work_ns } => {
-                self.threads[task as usize].pass.work_ns += work_ns;
+                self.threads[task].pass.work_ns += work_ns;
                 match work_ns.saturating_mul(self.program.work_per_ns) {
                     0 => Flow::Go,
                     work => self.run_for(cpu, task, Action::Work(work)),
@@ -113,10 +114,10 @@ impl<O: Observer> Sim<'_, O> {
                 if !self.yield_to_others(task, cpu) {
                     return Flow::Go;
                 }
-                self.threads[task as usize].action = Some(Action::Work(0));
-                self.cpus[cpu as usize].leaves_as = Some(Stop::Yields);
+                self.threads[task].action = Some(Action::Work(0));
+                self.cpus[cpu].leaves_as = Some(Stop::Yields);
                 self.schedule(cpu);
-                self.cpus[cpu as usize].leaves_as = None;
+                self.cpus[cpu].leaves_as = None;
                 Flow::Held
             }
             Event::Fork { task: script } => self.begin_fork(cpu, task, script),
@@ -137,7 +138,7 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// A step that has to do with other tasks.
-    fn share(&mut self, cpu: u32, task: u32, event: Event) -> Flow {
+    fn share(&mut self, cpu: CpuId, task: TaskId, event: Event) -> Flow {
         match event {
             Event::Post { channel, sync } => {
                 self.begin_post(cpu, task, crate::thread::Post { channel, sync })
@@ -158,8 +159,8 @@ impl<O: Observer> Sim<'_, O> {
         }
     }
 
-    fn run_for(&mut self, cpu: u32, task: u32, action: Action) -> Flow {
-        let thread = &mut self.threads[task as usize];
+    fn run_for(&mut self, cpu: CpuId, task: TaskId, action: Action) -> Flow {
+        let thread = &mut self.threads[task];
         thread.pending = Pending::Ran {
             since_ns: self.clock.now,
         };
@@ -170,14 +171,14 @@ impl<O: Observer> Sim<'_, O> {
 
     /// How long a wait for memory takes on `cpu`: by the distance to the nearest of the nodes that
     /// have it (10 = local).
-    fn stall_ns(&self, cpu: u32, task: u32, cpu_ns: u64) -> u64 {
-        let thread = &self.threads[task as usize];
+    fn stall_ns(&self, cpu: CpuId, task: TaskId, cpu_ns: u64) -> u64 {
+        let thread = &self.threads[task];
         let script = &self.threads.scripts[thread.script as usize];
         let phase = &script.phases[thread.pass.phase as usize];
         let Some(nodes) = &phase.memory_nodes else {
             return cpu_ns;
         };
-        let here = self.machine.node_of[cpu as usize] as usize;
+        let here = self.machine.node_of[cpu.index()] as usize;
         let Some(distances) = self.machine.distance.get(here) else {
             return cpu_ns;
         };
@@ -185,9 +186,9 @@ impl<O: Observer> Sim<'_, O> {
         nearest.map_or(cpu_ns, |distance| cpu_ns.saturating_mul(distance) / 10)
     }
 
-    fn sleep_for(&mut self, cpu: u32, task: u32, duration_ns: u64, io: bool) -> Flow {
+    fn sleep_for(&mut self, cpu: CpuId, task: TaskId, duration_ns: u64, io: bool) -> Flow {
         let due = self.clock.now.saturating_add(duration_ns);
-        let thread = &mut self.threads[task as usize];
+        let thread = &mut self.threads[task];
         thread.stamp_ns = due;
         if duration_ns == 0 {
             return Flow::Go;
@@ -197,9 +198,9 @@ impl<O: Observer> Sim<'_, O> {
         Flow::Held
     }
 
-    fn await_timer(&mut self, cpu: u32, task: u32, timer: u32, period_ns: u64) -> Flow {
+    fn await_timer(&mut self, cpu: CpuId, task: TaskId, timer: u32, period_ns: u64) -> Flow {
         let zero = self.program.t_zero_ns.unwrap_or(0);
-        let thread = &mut self.threads[task as usize];
+        let thread = &mut self.threads[task];
         let timer = (self.program.private).resolve(timer, thread.script, thread.timer_base);
         let used = self.program.timers[timer as usize].advance(self.clock.now, zero, period_ns);
         let due_ns = used.due_ns;
@@ -214,7 +215,7 @@ impl<O: Observer> Sim<'_, O> {
         if !used.ahead {
             return Flow::Go;
         }
-        self.threads[task as usize].pending = Pending::Expired {
+        self.threads[task].pending = Pending::Expired {
             timer,
             due_ns,
             period_ns,
@@ -224,8 +225,8 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// The task goes on running, unless its last step made somebody else due.
-    pub(super) fn resume(&mut self, cpu: u32) {
-        if self.cpus[cpu as usize].reschedule {
+    pub(super) fn resume(&mut self, cpu: CpuId) {
+        if self.cpus[cpu].reschedule {
             self.schedule(cpu);
         } else {
             self.program(cpu);
@@ -233,22 +234,22 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// A repetition of a phase begins: what it changes, and the affinity.
-    fn enter_phase(&mut self, cpu: u32, task: u32) -> Flow {
+    fn enter_phase(&mut self, cpu: CpuId, task: TaskId) -> Flow {
         if !self.threads.begin_pass(task, self.clock.now) {
             return Flow::Go;
         }
         let scripts = self.threads.scripts;
-        let thread = &self.threads[task as usize];
+        let thread = &self.threads[task];
         let script = &scripts[thread.script as usize];
         let phase = thread.progress.phase(script);
         let mut off = self.change_attributes(cpu, task, &phase.change);
         if script.phases.iter().any(|p| p.cpus.is_some()) {
             let allowed = phase.cpus.as_deref().or(script.cpus.as_deref());
-            let record = &mut self.tasks[task as usize];
+            let record = &mut self.tasks[task];
             record.set_allowed(allowed, self.machine.nr_cpus);
-            if !record.may_use(cpu) {
-                let to = self.core.first_allowed(&self.tasks[task as usize], cpu);
-                self.threads[task as usize].action = Some(Action::Work(0));
+            if !record.may_use(cpu.0) {
+                let to = CpuId(self.core.first_allowed(&self.tasks[task], cpu.0));
+                self.threads[task].action = Some(Action::Work(0));
                 self.move_task(task, to, MigrateCause::Affinity);
                 self.wakeup_preempt(task, to, cpu);
                 off = true;
@@ -257,14 +258,14 @@ impl<O: Observer> Sim<'_, O> {
         if !off {
             return Flow::Go;
         }
-        self.threads[task as usize].action = Some(Action::Work(0));
+        self.threads[task].action = Some(Action::Work(0));
         self.schedule_changed(cpu, task);
         Flow::Held
     }
 
     /// The kernel places a task that runs another program anew. It asks no class but the fair one,
     /// and no sched_ext scheduler.
-    pub(super) fn exec(&mut self, cpu: u32, task: u32) -> Flow {
+    pub(super) fn exec(&mut self, cpu: CpuId, task: TaskId) -> Flow {
         if !self.home.places_on_exec() || self.classes.is_class(task) {
             return Flow::Go;
         }
@@ -272,20 +273,20 @@ impl<O: Observer> Sim<'_, O> {
         let ask = Request {
             now_ns: self.clock.now,
             kind: PlaceKind::Exec,
-            this_cpu: cpu,
-            prev_cpu: cpu,
+            this_cpu: cpu.0,
+            prev_cpu: cpu.0,
             sync: false,
             waker: Waker::Idle, // nobody wakes it
             waker_load: self.waker_load(task),
         };
         let choice = self.answer(task, &ask);
         self.note_choice(task, Some(task), &ask, choice, PlacementKind::Exec);
-        if choice.cpu == cpu {
+        if choice.cpu == cpu.0 {
             return Flow::Go;
         }
-        self.threads[task as usize].action = Some(Action::Work(0));
-        self.move_task(task, choice.cpu, MigrateCause::Exec);
-        self.wakeup_preempt(task, choice.cpu, cpu);
+        self.threads[task].action = Some(Action::Work(0));
+        self.move_task(task, CpuId(choice.cpu), MigrateCause::Exec);
+        self.wakeup_preempt(task, CpuId(choice.cpu), cpu);
         self.schedule(cpu);
         Flow::Held
     }

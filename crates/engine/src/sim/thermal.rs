@@ -120,7 +120,7 @@ impl<O: Observer> Sim<'_, O> {
         let (mut cpus, mut shallowest) = (0, Some(usize::MAX));
         for cpu in &zone.cpus {
             let opp = opp_of(*cpu);
-            cpus += match self.cpus[cpu.index()].power {
+            cpus += match self.cpus[*cpu].power {
                 None => 0,
                 Some(CpuPower::Busy) => power.cpu_busy(*cpu, opp),
                 Some(CpuPower::Transition { state }) => {
@@ -128,7 +128,7 @@ impl<O: Observer> Sim<'_, O> {
                 }
                 Some(CpuPower::Idle { state }) => power.cpu_idle(*cpu, state.into(), opp),
             };
-            shallowest = match (self.cpus[cpu.index()].power, shallowest) {
+            shallowest = match (self.cpus[*cpu].power, shallowest) {
                 (Some(CpuPower::Idle { state }), Some(least)) => Some(least.min(state.into())),
                 _ => None,
             };

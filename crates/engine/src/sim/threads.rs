@@ -1,5 +1,6 @@
 //! The threads of a run, with what their scripts say.
 
+use crate::ids::TaskId;
 use crate::observe::Iteration;
 use crate::progress::{Next, Programs};
 use crate::thread::Thread;
@@ -41,22 +42,22 @@ impl<'a> Threads<'a> {
     }
 
     /// The thread is the one queued, picked or looked at last.
-    pub(super) fn touch(&mut self, task: u32) {
+    pub(super) fn touch(&mut self, task: TaskId) {
         self.recency += 1;
-        self.all[task as usize].recency = self.recency;
+        self.all[task.index()].recency = self.recency;
     }
 
     /// Takes one step of the thread's script.
     #[inline]
-    pub(super) fn step(&mut self, task: u32, now_ns: u64) -> Next {
-        let thread = &mut self.all[task as usize];
+    pub(super) fn step(&mut self, task: TaskId, now_ns: u64) -> Next {
+        let thread = &mut self.all[task.index()];
         let progress = &mut thread.progress;
         progress.step(&self.programs, thread.script, now_ns)
     }
 
     /// The thread begins a repetition of a phase. Returns true if that may change something of it.
-    pub(super) fn begin_pass(&mut self, task: u32, now_ns: u64) -> bool {
-        let thread = &mut self.all[task as usize];
+    pub(super) fn begin_pass(&mut self, task: TaskId, now_ns: u64) -> bool {
+        let thread = &mut self.all[task.index()];
         thread.pass = Iteration {
             phase: thread.progress.phase_index(),
             start_ns: now_ns,
@@ -66,16 +67,16 @@ impl<'a> Threads<'a> {
     }
 
     /// Threads that observers know, with their indices.
-    pub(super) fn all_visible(&self) -> impl Iterator<Item = (u32, &Thread)> {
-        let numbered = (0..).zip(&self.all);
+    pub(super) fn all_visible(&self) -> impl Iterator<Item = (TaskId, &Thread)> {
+        let numbered = (0..).map(TaskId).zip(&self.all);
         numbered.filter(|(task, _)| self.visible(*task))
     }
 
     /// Is this a thread of the workload (not the parent that created them, the shell or the
     /// kernel's)?
-    pub(super) fn visible(&self, task: u32) -> bool {
+    pub(super) fn visible(&self, task: TaskId) -> bool {
         let first_hidden = self.scripts.len() as u32;
-        task.wrapping_sub(first_hidden) >= self.hidden()
+        task.0.wrapping_sub(first_hidden) >= self.hidden()
     }
 
     /// Threads that observers do not see; they follow those of the scripts.
@@ -84,60 +85,62 @@ impl<'a> Threads<'a> {
     }
 
     /// The number by which observers know a thread.
-    pub(super) fn shown(&self, task: u32) -> u32 {
-        match (task as usize) < self.scripts.len() {
-            true => task,
-            false => task - self.hidden(),
+    pub(super) fn shown(&self, task: TaskId) -> u32 {
+        match task.index() < self.scripts.len() {
+            true => task.0,
+            false => task.0 - self.hidden(),
         }
     }
 
-    pub(super) fn parent(&self) -> u32 {
-        self.scripts.len() as u32
+    pub(super) fn parent(&self) -> TaskId {
+        TaskId(self.scripts.len() as u32)
     }
 
     /// Who starts the program, unless the parent is put on a CPU.
-    pub(super) fn shell(&self) -> u32 {
-        self.parent() + 1
+    pub(super) fn shell(&self) -> TaskId {
+        TaskId(self.parent().0 + 1)
     }
 
-    pub(super) fn is_shell(&self, task: u32) -> bool {
+    pub(super) fn is_shell(&self, task: TaskId) -> bool {
         task == self.shell()
     }
 
-    pub(super) fn is_parent(&self, task: u32) -> bool {
+    pub(super) fn is_parent(&self, task: TaskId) -> bool {
         task == self.parent()
     }
 
-    pub(super) fn first_thread(&self) -> u32 {
+    pub(super) fn first_thread(&self) -> TaskId {
         let first = self
             .scripts
             .iter()
             .position(|script| script.forks.is_none());
-        first.unwrap_or(0) as u32
+        TaskId(first.unwrap_or(0) as u32)
     }
 
-    /// Index of the first kernel thread.
-    pub(super) fn first_kthread(&self) -> u32 {
-        self.scripts.len() as u32 + 2
+    /// The thread of the n-th kernel thread.
+    pub(super) fn kthread(&self, index: u32) -> TaskId {
+        TaskId(self.scripts.len() as u32 + 2 + index)
     }
 
-    pub(super) fn is_kthread(&self, task: u32) -> bool {
-        (self.first_kthread()..self.first_kthread() + self.nr_kthreads).contains(&task)
+    /// Which kernel thread this is, if it is one.
+    pub(super) fn kthread_index(&self, task: TaskId) -> Option<usize> {
+        let index = task.index().checked_sub(self.scripts.len() + 2)?;
+        (index < self.nr_kthreads as usize).then_some(index)
     }
 }
 
-impl Index<usize> for Threads<'_> {
+impl Index<TaskId> for Threads<'_> {
     type Output = Thread;
 
     #[inline]
-    fn index(&self, task: usize) -> &Thread {
-        &self.all[task]
+    fn index(&self, task: TaskId) -> &Thread {
+        &self.all[task.index()]
     }
 }
 
-impl IndexMut<usize> for Threads<'_> {
+impl IndexMut<TaskId> for Threads<'_> {
     #[inline]
-    fn index_mut(&mut self, task: usize) -> &mut Thread {
-        &mut self.all[task]
+    fn index_mut(&mut self, task: TaskId) -> &mut Thread {
+        &mut self.all[task.index()]
     }
 }

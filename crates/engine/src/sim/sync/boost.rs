@@ -2,6 +2,7 @@
 //! that is above its own. Among fair tasks Linux changes nothing.
 
 use super::Sim;
+use crate::ids::{CpuId, TaskId};
 use crate::observe::Observer;
 use crate::outcome::WaitsFor;
 use crate::sim::class_state::ClassState;
@@ -12,7 +13,7 @@ const LONGEST_CHAIN: usize = 1024;
 impl<O: Observer> Sim<'_, O> {
     /// Finds out anew what `holder` is lent; found out on CPU `by`. If it waits for such a mutex
     /// itself, so for that one's holder.
-    pub(super) fn lend_anew(&mut self, holder: u32, by: u32) {
+    pub(super) fn lend_anew(&mut self, holder: TaskId, by: CpuId) {
         if !self.classes.has_classes() || !self.shared.inherits {
             return;
         }
@@ -22,7 +23,7 @@ impl<O: Observer> Sim<'_, O> {
             if !self.borrow_class(holder, donor, by) {
                 return;
             }
-            let Some(WaitsFor::Mutex { mutex, .. }) = self.threads[holder as usize].waits else {
+            let Some(WaitsFor::Mutex { mutex, .. }) = self.threads[holder].waits else {
                 return;
             };
             let state = &self.shared.mutexes[mutex as usize];
@@ -34,7 +35,7 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// The highest of those that wait for a mutex of `holder`.
-    fn highest_donor(&self, holder: u32) -> Option<u32> {
+    fn highest_donor(&self, holder: TaskId) -> Option<TaskId> {
         let held = self.shared.mutexes.iter();
         let held = held.filter(|mutex| mutex.inherit && mutex.owner == Some(holder));
         let waiters = held.flat_map(|mutex| mutex.waiters.iter().copied());
@@ -44,7 +45,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// `holder` runs in the class of `donor` if that is above its own. Returns true if something
     /// changed.
-    fn borrow_class(&mut self, holder: u32, donor: Option<u32>, by: u32) -> bool {
+    fn borrow_class(&mut self, holder: TaskId, donor: Option<TaskId>, by: CpuId) -> bool {
         let own = self.classes.own_level(holder);
         let lender = donor.filter(|donor| self.classes.level(*donor) > own);
         let level = lender.map_or(own, |donor| self.classes.level(donor));
