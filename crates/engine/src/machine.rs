@@ -85,11 +85,13 @@ impl Smt {
     }
 
     /// All threads of the CPU's core, itself among them.
+    #[inline]
     pub(crate) fn threads_of(&self, cpu: CpuId) -> &[CpuId] {
         &self.threads[self.core_of[cpu.index()] as usize]
     }
 
     /// Speed of a thread that has `alone` for itself, while so many threads of its core are busy.
+    #[inline]
     pub(crate) fn share(&self, alone: u64, busy: usize) -> u64 {
         let busy = busy.clamp(1, self.core_capacity.len());
         (alone * self.core_capacity[busy - 1] / (1024 * busy as u64)).max(1)
@@ -174,6 +176,7 @@ impl Machine {
     }
 
     /// The core of a CPU; without threads each CPU is one.
+    #[inline]
     pub(crate) fn core_of(&self, cpu: CpuId) -> u32 {
         let smt = self.smt.as_ref();
         smt.map_or(cpu.0, |smt| smt.core_of[cpu.index()])

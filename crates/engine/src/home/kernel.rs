@@ -27,24 +27,29 @@ impl KernelHome {
 }
 
 impl Home for KernelHome {
+    #[inline]
     fn nohz(&self) -> bool {
         true
     }
 
+    #[inline]
     fn dispatches(&self) -> bool {
         false
     }
 
+    #[inline]
     fn places_on_exec(&self) -> bool {
         true
     }
 
+    #[inline]
     fn select_cpu(&mut self, services: Services<'_>, task: TaskId, ask: &Request) -> Choice {
         services
             .core
             .select_cpu(services.records, task.index(), ask)
     }
 
+    #[inline]
     fn add_task(&mut self, thread: &Thread, own_slice_ns: Option<u64>, group: Option<usize>) {
         let task = self
             .queues
@@ -52,6 +57,7 @@ impl Home for KernelHome {
         self.queues.set_task_group(task, group);
     }
 
+    #[inline]
     fn set_task_group(&mut self, task: TaskId, group: Option<usize>) {
         self.queues.set_task_group(task, group);
     }
@@ -66,14 +72,17 @@ impl Home for KernelHome {
         self.queues.nr_queued(cpu)
     }
 
+    #[inline]
     fn each_waiting(&self, cpu: CpuId, seen: &mut dyn FnMut(TaskId)) {
         self.queues.each_waiting(cpu, &mut |task| seen(task));
     }
 
+    #[inline]
     fn place_woken(&mut self, _services: Services<'_>, task: TaskId, cpu: CpuId) {
         self.queues.place_woken(task, cpu);
     }
 
+    #[inline]
     fn task_fork(
         &mut self,
         _services: Services<'_>,
@@ -85,6 +94,7 @@ impl Home for KernelHome {
         self.queues.task_fork(child, parent, here, cpu);
     }
 
+    #[inline]
     fn migrate_task_rq(
         &mut self,
         _services: Services<'_>,
@@ -98,10 +108,12 @@ impl Home for KernelHome {
         }
     }
 
+    #[inline]
     fn detach_task(&mut self, task: TaskId, cpu: CpuId) {
         self.queues.detach_task(task, cpu);
     }
 
+    #[inline]
     fn attach_task(&mut self, _services: Services<'_>, task: TaskId, cpu: CpuId, _new: bool) {
         self.queues.attach_task(task, cpu);
     }
@@ -143,14 +155,17 @@ impl Home for KernelHome {
         Some(task)
     }
 
+    #[inline]
     fn drop_delayed(&mut self, _services: Services<'_>, task: TaskId, cpu: CpuId) -> bool {
         self.queues.drop_delayed(task, cpu)
     }
 
+    #[inline]
     fn drop_all_delayed(&mut self, cpu: CpuId) -> Vec<TaskId> {
         self.queues.drop_all_delayed(cpu)
     }
 
+    #[inline]
     fn begin_put(&mut self, cpu: CpuId) {
         self.queues.begin_put(cpu);
     }
@@ -181,6 +196,7 @@ impl Home for KernelHome {
         self.queues.update_curr(task, cpu, delta_ns);
     }
 
+    #[inline]
     fn stop_task(&mut self, _services: Services<'_>, _task: TaskId, _cpu: CpuId) {}
 
     #[inline]
@@ -194,6 +210,7 @@ impl Home for KernelHome {
         self.queues.wakeup_preempt(task, running, cpu)
     }
 
+    #[inline]
     fn end_turn(&mut self, _cpu: CpuId) {} // it is found out by `keeps`
 
     #[inline]
@@ -206,10 +223,12 @@ impl Home for KernelHome {
         self.queues.slice_left_ns(cpu)
     }
 
+    #[inline]
     fn yield_task(&mut self, _services: Services<'_>, task: TaskId, cpu: CpuId) -> bool {
         self.queues.yield_task(task, cpu)
     }
 
+    #[inline]
     fn reweight_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId, nice: i8) {
         self.queues.reweight_task(task, cpu, nice);
         let record = &mut services.records[task.index()];
@@ -219,10 +238,12 @@ impl Home for KernelHome {
             .task_set_weight(record, weight, services.now_ns);
     }
 
+    #[inline]
     fn set_load_weight(&mut self, task: TaskId, nice: i8, policy: FairPolicy) {
         self.queues.set_load_weight(task, nice, policy);
     }
 
+    #[inline]
     fn set_own_slice(&mut self, task: TaskId, cpu: CpuId, own_ns: Option<u64>) {
         self.queues.set_own_slice(task, cpu, own_ns);
     }
@@ -232,6 +253,7 @@ impl Home for KernelHome {
         self.queues.has_groups()
     }
 
+    #[inline]
     fn set_group_weight(&mut self, group: usize, cpu: CpuId, weight: u32) {
         self.queues.set_group_weight(group, cpu, weight);
     }
@@ -241,6 +263,7 @@ impl Home for KernelHome {
         self.queues.take_touched_group(cpu)
     }
 
+    #[inline]
     fn check(&self, cpu: CpuId) {
         self.queues.check(cpu);
     }

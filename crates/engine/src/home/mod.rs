@@ -2,8 +2,12 @@
 //!
 //! The engine carries out. It asks through the trait `Home`, at the points where a kernel calls its
 //! scheduling class. There are two homes: the fair class of a kernel (`kernel`), and the live
-//! scheduler's queues as sched_ext has them (`live`). Frequencies, idle states, interrupts, groups,
-//! RT and deadline tasks are no business of a home: there the engine asks the core itself.
+//! scheduler's queues as sched_ext has them (`live`). Both take their decisions from the core.
+//! Frequencies, idle states, interrupts, groups, RT and deadline tasks are no business of a home:
+//! there the engine asks the core itself.
+//!
+//! A home never moves a task between CPUs. It says what it wants, and the engine, which has to
+//! account for the move, makes it (`Sim::dispatch`, `Sim::move_task`).
 
 mod any;
 mod kernel;

@@ -135,27 +135,32 @@ impl Classes {
     }
 
     /// Is the task above the fair class?
+    #[inline]
     pub(super) fn is_class(&self, task: TaskId) -> bool {
         !self.states.is_empty() && self.states[task.index()].is_some()
     }
 
+    #[inline]
     pub(super) fn state(&mut self, task: TaskId) -> &mut ClassState {
         let state = self.states[task.index()].as_mut();
         state.expect("asked of RT and deadline tasks only")
     }
 
     /// Its level, 0 for a fair task.
+    #[inline]
     pub(super) fn level(&self, task: TaskId) -> u64 {
         let state = self.states.get(task.index()).and_then(Option::as_ref);
         state.map_or(0, |s| s.task.level())
     }
 
     /// Some task is or can be above the fair class.
+    #[inline]
     pub(super) fn has_classes(&self) -> bool {
         !self.states.is_empty()
     }
 
     /// A task's state above the fair class.
+    #[inline]
     pub(super) fn class_of(&self, task: TaskId) -> Option<&ClassState> {
         self.states.get(task.index())?.as_ref()
     }
@@ -199,6 +204,7 @@ impl Classes {
     }
 
     /// A deadline task that waits for its next budget, on no queue?
+    #[inline]
     pub(super) fn is_throttled(&self, task: TaskId) -> bool {
         self.class_of(task)
             .is_some_and(|state| state.throttled_until_ns.is_some())
@@ -236,6 +242,7 @@ impl Classes {
     }
 
     /// When its budget is empty, if it goes on running.
+    #[inline]
     pub(super) fn budget_end(&self, task: TaskId, from_ns: u64) -> u64 {
         let state = self.states.get(task.index()).and_then(Option::as_ref);
         let deadline = state.filter(|s| s.task.is_deadline() && !s.is_governor());

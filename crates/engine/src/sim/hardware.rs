@@ -82,6 +82,7 @@ impl<'a> Hardware<'a> {
     }
 
     /// Speed of a CPU that has its core for itself, at the point that its clock is at.
+    #[inline]
     pub(super) fn speed(&self, machine: &Machine, cpu: CpuId) -> u64 {
         let domain = machine.domain_of[cpu.index()] as usize;
         machine.speed[cpu.index()][self.opp[domain] as usize]

@@ -32,6 +32,7 @@ impl Changes {
         }
     }
 
+    #[inline]
     pub(super) fn is_online(&self, cpu: CpuId) -> bool {
         self.facts.online[cpu.index()]
     }
@@ -43,6 +44,7 @@ impl Changes {
     }
 
     /// Who takes the interrupts that were meant for this CPU: the end of a sleep that began there.
+    #[inline]
     pub(super) fn timer_cpu(&self, cpu: CpuId) -> CpuId {
         if self.is_online(cpu) {
             cpu

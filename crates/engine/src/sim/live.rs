@@ -18,14 +18,14 @@ pub(super) struct IdleTimer {
 }
 
 impl<O: Observer> Sim<'_, O> {
-    fn vtime_queue(&mut self, cpu: CpuId) -> &mut LiveQueue {
+    fn live_queue(&mut self, cpu: CpuId) -> &mut LiveQueue {
         self.home.live_queue_mut(cpu)
     }
 
     /// The CPU needs a task, or (`running`) its task a new slice. Returns true if that task goes
     /// on. Else the next task, if there is one, is at the front.
     pub(super) fn dispatch(&mut self, cpu: CpuId, running: bool) -> bool {
-        let queue = self.vtime_queue(cpu);
+        let queue = self.live_queue(cpu);
         if running && !queue.slice_over {
             return true;
         }
@@ -42,7 +42,7 @@ impl<O: Observer> Sim<'_, O> {
             self.balance_levels(cpu, idle);
         }
         if let Some(next) = self.first_due(cpu, running) {
-            self.vtime_queue(cpu).put_first(next);
+            self.live_queue(cpu).put_first(next);
             return false;
         }
         if running {
@@ -95,7 +95,7 @@ impl<O: Observer> Sim<'_, O> {
     /// The running task of `cpu` has a new slice.
     pub(super) fn refill(&mut self, cpu: CpuId) {
         let end = self.clock.now + self.core.vq_slice_ns();
-        self.vtime_queue(cpu).refill(end);
+        self.live_queue(cpu).refill(end);
     }
 
     /// The timer starts with the scheduler.

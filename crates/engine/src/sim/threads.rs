@@ -42,6 +42,7 @@ impl<'a> Threads<'a> {
     }
 
     /// The thread is the one queued, picked or looked at last.
+    #[inline]
     pub(super) fn touch(&mut self, task: TaskId) {
         self.recency += 1;
         self.all[task.index()].recency = self.recency;
@@ -74,17 +75,20 @@ impl<'a> Threads<'a> {
 
     /// Is this a thread of the workload (not the parent that created them, the shell or the
     /// kernel's)?
+    #[inline]
     pub(super) fn visible(&self, task: TaskId) -> bool {
         let first_hidden = self.scripts.len() as u32;
         task.0.wrapping_sub(first_hidden) >= self.hidden()
     }
 
     /// Threads that observers do not see; they follow those of the scripts.
+    #[inline]
     pub(super) fn hidden(&self) -> u32 {
         2 + self.nr_kthreads
     }
 
     /// The number by which observers know a thread.
+    #[inline]
     pub(super) fn shown(&self, task: TaskId) -> u32 {
         match task.index() < self.scripts.len() {
             true => task.0,
@@ -92,19 +96,23 @@ impl<'a> Threads<'a> {
         }
     }
 
+    #[inline]
     pub(super) fn parent(&self) -> TaskId {
         TaskId(self.scripts.len() as u32)
     }
 
     /// Who starts the program, unless the parent is put on a CPU.
+    #[inline]
     pub(super) fn shell(&self) -> TaskId {
         TaskId(self.parent().0 + 1)
     }
 
+    #[inline]
     pub(super) fn is_shell(&self, task: TaskId) -> bool {
         task == self.shell()
     }
 
+    #[inline]
     pub(super) fn is_parent(&self, task: TaskId) -> bool {
         task == self.parent()
     }
@@ -123,6 +131,7 @@ impl<'a> Threads<'a> {
     }
 
     /// Which kernel thread this is, if it is one.
+    #[inline]
     pub(super) fn kthread_index(&self, task: TaskId) -> Option<usize> {
         let index = task.index().checked_sub(self.scripts.len() + 2)?;
         (index < self.nr_kthreads as usize).then_some(index)
