@@ -22,7 +22,7 @@ const FIRST_LINE: &str = "// headers: ";
 /// one of them), zero as the default of a struct, nothing but what the project's headers declare,
 /// and the layout asserted at compile time, which bindgen does unless told otherwise. Parameters
 /// are left out: the build script of policy-sys makes them.
-const OPTIONS: [&str; 18] = [
+const OPTIONS: [&str; 20] = [
     "--no-prepend-enum-name",
     "--with-derive-default",
     "--with-derive-partialeq",
@@ -39,6 +39,9 @@ const OPTIONS: [&str; 18] = [
     ".*/params(/.*)?(.def)?.h",
     "--raw-line",
     "pub use crate::param_types::*;",
+    // Of a struct with a type that is left out bindgen derives nothing by itself.
+    "--with-derive-custom-struct",
+    "wp_ctx=Debug,Copy,Clone,PartialEq,Eq",
     "--formatter",
     "rustfmt",
 ];

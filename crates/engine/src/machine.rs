@@ -1,6 +1,7 @@
 //! A platform flattened for the run: speeds, scaled costs, idle states per CPU, and the facts for
 //! the core.
 
+use crate::ids::CpuId;
 use crate::line::Transfer;
 use crate::options::Options;
 use wakeplace_platform::{FreqDomain, IdleScope, Platform, PowerUnit};
@@ -37,7 +38,7 @@ pub(crate) struct Machine {
     pub(crate) cache_of: Vec<u32>,
     /// Frequency domain of each CPU.
     pub(crate) domain_of: Vec<u32>,
-    pub(crate) domain_cpus: Vec<Vec<u32>>,
+    pub(crate) domain_cpus: Vec<Vec<CpuId>>,
     /// Per frequency domain: each of its CPUs has a cpufreq policy of its own.
     pub(crate) policy_per_cpu: Vec<bool>,
     pub(crate) transition_ns: Vec<u64>,
@@ -62,7 +63,7 @@ pub(crate) struct Smt {
     /// Core of each CPU.
     core_of: Vec<u32>,
     /// CPUs of each core.
-    threads: Vec<Vec<u32>>,
+    threads: Vec<Vec<CpuId>>,
     /// Work of a core with 1, 2, ... busy threads, of 1024 for one.
     core_capacity: Vec<u64>,
 }
@@ -73,7 +74,7 @@ impl Smt {
         let core_of: Vec<u32> = platform.cpus.iter().map(|c| c.core).collect();
         let cores = core_of.iter().max().map_or(0, |last| *last as usize + 1);
         let mut threads = vec![Vec::new(); cores];
-        for (cpu, core) in (0..).zip(&core_of) {
+        for (cpu, core) in (0..).map(CpuId).zip(&core_of) {
             threads[*core as usize].push(cpu);
         }
         Some(Self {
@@ -84,11 +85,13 @@ impl Smt {
     }
 
     /// All threads of the CPU's core, itself among them.
-    pub(crate) fn threads_of(&self, cpu: u32) -> &[u32] {
-        &self.threads[self.core_of[cpu as usize] as usize]
+    #[inline]
+    pub(crate) fn threads_of(&self, cpu: CpuId) -> &[CpuId] {
+        &self.threads[self.core_of[cpu.index()] as usize]
     }
 
     /// Speed of a thread that has `alone` for itself, while so many threads of its core are busy.
+    #[inline]
     pub(crate) fn share(&self, alone: u64, busy: usize) -> u64 {
         let busy = busy.clamp(1, self.core_capacity.len());
         (alone * self.core_capacity[busy - 1] / (1024 * busy as u64)).max(1)
@@ -167,10 +170,16 @@ impl Costs {
 }
 
 impl Machine {
+    /// All CPUs.
+    pub(crate) fn cpus(&self) -> impl Iterator<Item = CpuId> + use<> {
+        (0..self.nr_cpus).map(CpuId)
+    }
+
     /// The core of a CPU; without threads each CPU is one.
-    pub(crate) fn core_of(&self, cpu: u32) -> u32 {
+    #[inline]
+    pub(crate) fn core_of(&self, cpu: CpuId) -> u32 {
         let smt = self.smt.as_ref();
-        smt.map_or(cpu, |smt| smt.core_of[cpu as usize])
+        smt.map_or(cpu.0, |smt| smt.core_of[cpu.index()])
     }
 
     /// `wake_latency_us`: the longest that the workload bears (`Workload::cpu_dma_latency_us`).
@@ -192,7 +201,6 @@ impl Machine {
                     .collect();
             }
         }
-        let numbers = |cpus: &[wakeplace_platform::CpuId]| cpus.iter().map(|c| c.0).collect();
         let row = |row: &Vec<u32>| row.iter().map(|d| u64::from(*d)).collect();
         let latency = |ns| if options.transition_latency { ns } else { 0 };
         Self {
@@ -209,7 +217,7 @@ impl Machine {
             domain_cpus: platform
                 .freq_domains
                 .iter()
-                .map(|d| numbers(&d.cpus))
+                .map(|d| d.cpus.clone())
                 .collect(),
             policy_per_cpu: (platform.freq_domains.iter())
                 .map(|d| d.policy_per_cpu && options.policy_per_cpu)

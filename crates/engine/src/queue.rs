@@ -1,6 +1,8 @@
 //! The event queue: ordered by (time, class, sequence), so equal inputs give equal orders
 //! everywhere.
 
+use crate::ids::{CpuId, TaskId};
+
 /// What happens. Within one instant the order is that of `class` (interrupts, wake-ups,
 /// preemption, tick).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -8,23 +10,23 @@ pub(crate) enum Event {
     /// A frequency domain reaches its requested operating point.
     Freq { domain: u32 },
     /// A wake-up that takes time goes on, before its waker does.
-    WakeStage { task: u32 },
+    WakeupStage { task: TaskId },
     /// The running task's step may be done.
-    RunEnd { cpu: u32 },
+    RunEnd { cpu: CpuId },
     /// A task's sleep ends.
-    Timer { task: u32 },
+    Timer { task: TaskId },
     /// A CPU has left its idle state and takes its interrupts.
-    Awake { cpu: u32 },
+    Awake { cpu: CpuId },
     /// A running CPU takes an inter-processor interrupt.
-    Interrupt { cpu: u32 },
+    Interrupt { cpu: CpuId },
     /// An idle CPU's interrupt work is done.
-    IdleAgain { cpu: u32, generation: u32 },
+    IdleAgain { cpu: CpuId, generation: u32 },
     /// Entry into an idle state is complete.
-    IdleEntered { cpu: u32, generation: u32 },
+    IdleEntered { cpu: CpuId, generation: u32 },
     /// The running task's slice may be over (high-resolution tick).
-    SliceEnd { cpu: u32 },
+    SliceEnd { cpu: CpuId },
     /// Scheduler tick.
-    Tick { cpu: u32 },
+    Tick { cpu: CpuId },
     /// The live scheduler's timer for idle CPUs.
     IdleTimer,
     /// A CPU leaves or comes back: a step of the schedule. Before all else of its instant.
@@ -40,13 +42,13 @@ pub(crate) enum Event {
     /// A step of the temperatures.
     Thermal,
     /// A deadline task's budget is filled.
-    Replenish { task: u32 },
+    Replenish { task: TaskId },
     /// RT tasks get their time of the next period.
     RtPeriod,
     /// A CPU without a task has got a cache line that it waited for.
-    SpinEnd { cpu: u32 },
+    SpinEnd { cpu: CpuId },
     /// So has one that queued a task.
-    Queued { task: u32, by: u32 },
+    Queued { task: TaskId, by: CpuId },
     /// The program begins.
     Begin,
 }
@@ -55,7 +57,7 @@ impl Event {
     fn class(self) -> u8 {
         match self {
             Self::Freq { .. } => 0,
-            Self::WakeStage { .. } | Self::SpinEnd { .. } | Self::Queued { .. } => 1,
+            Self::WakeupStage { .. } | Self::SpinEnd { .. } | Self::Queued { .. } => 1,
             Self::RunEnd { .. } => 2,
             Self::Timer { .. } => 3,
             Self::Awake { .. } => 4,
@@ -178,28 +180,29 @@ impl EventQueue {
 #[cfg(test)]
 mod tests {
     use super::{Event, EventQueue};
+    use crate::ids::{CpuId, TaskId};
 
     #[test]
     fn order_is_time_then_class_then_sequence() {
         let mut queue = EventQueue::default();
-        queue.push(5, Event::Tick { cpu: 0 });
-        queue.push(5, Event::Timer { task: 9 });
-        queue.push(5, Event::Timer { task: 1 });
-        queue.push(4, Event::Tick { cpu: 3 });
+        queue.push(5, Event::Tick { cpu: CpuId(0) });
+        queue.push(5, Event::Timer { task: TaskId(9) });
+        queue.push(5, Event::Timer { task: TaskId(1) });
+        queue.push(4, Event::Tick { cpu: CpuId(3) });
         let mut next = || queue.pop_until(5).map(|(_, e)| e);
-        assert_eq!(next(), Some(Event::Tick { cpu: 3 }));
-        assert_eq!(next(), Some(Event::Timer { task: 9 }));
-        assert_eq!(next(), Some(Event::Timer { task: 1 }));
-        assert_eq!(next(), Some(Event::Tick { cpu: 0 }));
+        assert_eq!(next(), Some(Event::Tick { cpu: CpuId(3) }));
+        assert_eq!(next(), Some(Event::Timer { task: TaskId(9) }));
+        assert_eq!(next(), Some(Event::Timer { task: TaskId(1) }));
+        assert_eq!(next(), Some(Event::Tick { cpu: CpuId(0) }));
         assert_eq!(next(), None);
     }
 
     #[test]
     fn later_events_stay() {
         let mut queue = EventQueue::default();
-        queue.push(6, Event::Tick { cpu: 0 });
+        queue.push(6, Event::Tick { cpu: CpuId(0) });
         assert_eq!(queue.pop_until(5), None);
-        assert_eq!(queue.pop_until(6), Some((6, Event::Tick { cpu: 0 })));
+        assert_eq!(queue.pop_until(6), Some((6, Event::Tick { cpu: CpuId(0) })));
     }
 
     /// Whatever the mix of pushes and looks, each look takes the least (time, sequence) that is
@@ -215,7 +218,12 @@ mod tests {
                 .wrapping_add(1);
             if random >> 60 < 9 {
                 let time = random >> 40 & 0xff;
-                queue.push(time, Event::Timer { task: number });
+                queue.push(
+                    time,
+                    Event::Timer {
+                        task: TaskId(number),
+                    },
+                );
                 pending.push((time, number));
             } else {
                 let end = random >> 50 & 0xff;
@@ -225,7 +233,8 @@ mod tests {
                     .min()
                     .filter(|(time, _)| *time <= end);
                 pending.retain(|one| Some(*one) != least);
-                let expected = least.map(|(time, task)| (time, Event::Timer { task }));
+                let expected =
+                    least.map(|(time, task)| (time, Event::Timer { task: TaskId(task) }));
                 assert_eq!(queue.pop_until(end), expected);
             }
         }

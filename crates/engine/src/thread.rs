@@ -1,7 +1,6 @@
 //! A thread of the workload: what the engine keeps of it.
 
-use crate::eevdf;
-use crate::fair::Entity;
+use crate::ids::{CpuId, TaskId};
 use crate::observe::Iteration;
 use crate::outcome::{TaskTotals, WaitsFor};
 use crate::progress::Progress;
@@ -83,21 +82,18 @@ pub(crate) enum Then {
 
 /// What comes next in a wake-up that takes time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WakeStage {
+pub(crate) enum WakeupStage {
     /// The task is off its old CPU: choose one.
     Select { sync: bool },
-    /// The choice becomes visible.
-    Publish,
-    /// The target's lock is taken.
-    Enqueue,
+    /// The choice becomes visible: to the wake list of the chosen CPU, or to its lock.
+    Queue,
+    /// The lock of the chosen CPU's queue is taken.
+    Activate,
 }
 
 /// One thread.
 #[derive(Debug)]
 pub(crate) struct Thread {
-    pub(crate) entity: Entity,
-    /// The same for the other fair queue; while it is queued, that has the valid copy.
-    pub(crate) eevdf_entity: eevdf::Entity,
     pub(crate) nice: i8,
     pub(crate) policy: FairPolicy,
     /// Its own policy above the fair class; what it has by its mutexes is `Sim::class`'s.
@@ -115,7 +111,7 @@ pub(crate) struct Thread {
     /// When its sleep ends or ended.
     pub(crate) due_ns: u64,
     /// The CPU whose timer ends it.
-    pub(crate) timer_cpu: u32,
+    pub(crate) timer_cpu: CpuId,
     /// It woke and has not run since.
     pub(crate) fresh: bool,
     pub(crate) runnable_since_ns: u64,
@@ -129,7 +125,7 @@ pub(crate) struct Thread {
     /// It ends as soon as whoever waits for its end is told.
     pub(crate) ends: bool,
     /// Its wake-up is under way: on which CPU, and what comes next.
-    pub(crate) wake: Option<(u32, WakeStage)>,
+    pub(crate) wake: Option<(CpuId, WakeupStage)>,
     /// Nobody sees yet that it is on its way to its CPU.
     pub(crate) unseen: bool,
     /// Asleep, but until then its old CPU is busy switching it out.
@@ -153,9 +149,9 @@ pub(crate) struct Thread {
     /// Its sleep waits for a device.
     pub(crate) in_io: bool,
     /// Those it is about to wake and whether it says that it will sleep soon, the last one first.
-    pub(crate) to_wake: Vec<(u32, bool)>,
+    pub(crate) to_wake: Vec<(TaskId, bool)>,
     /// Once it has woken the next holder of a mutex: who held it, and may have been lent priority.
-    pub(crate) lent_to: Option<u32>,
+    pub(crate) lent_to: Option<TaskId>,
     /// When its last `Mark` was, ns.
     pub(crate) mark_ns: u64,
     /// When whoever woke it last began to, ns.
@@ -165,16 +161,14 @@ pub(crate) struct Thread {
     /// The number it claimed last.
     pub(crate) claimed: u64,
     /// The CPU of its last `Lock` of one mutex per CPU.
-    pub(crate) lock_cpu: Option<u32>,
+    pub(crate) lock_cpu: Option<CpuId>,
     /// The pass over a phase that is under way.
     pub(crate) pass: Iteration,
 }
 
 impl Thread {
-    pub(crate) fn new(nice: i8, policy: FairPolicy, own_slice_ns: Option<u64>) -> Self {
+    pub(crate) fn new(nice: i8, policy: FairPolicy) -> Self {
         Self {
-            entity: Entity::new(nice, policy),
-            eevdf_entity: eevdf::Entity::new(nice, policy, own_slice_ns),
             nice,
             policy,
             realtime: None,
@@ -185,7 +179,7 @@ impl Thread {
             overhead: 0,
             kernel_wait_ns: 0,
             due_ns: 0,
-            timer_cpu: 0,
+            timer_cpu: CpuId(0),
             fresh: false,
             runnable_since_ns: 0,
             recency: 0,
@@ -225,7 +219,7 @@ impl Thread {
             wake_here: script.attributes.wake_here,
             realtime: script.attributes.realtime,
             uclamp: [script.uclamp_min, script.uclamp_max],
-            ..Self::new(script.nice, script.policy, script.slice_ns)
+            ..Self::new(script.nice, script.policy)
         }
     }
 

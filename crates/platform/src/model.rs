@@ -13,6 +13,7 @@ pub struct CpuId(pub u32);
 impl CpuId {
     /// The number as an index into per-CPU vectors.
     #[must_use]
+    #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }

@@ -2226,6 +2226,7 @@ unsafe extern "C" {
     pub fn wp_domains_rebuilt(ctx: *mut wp_ctx, now_ns: u64_) -> ::core::ffi::c_int;
 }
 #[repr(C)]
+#[derive(Debug, Copy, Clone, PartialEq, Eq)]
 pub struct wp_ctx {
     pub params: wp_params,
     pub nr_cpus: u32_,

@@ -6,7 +6,7 @@ use crate::Finding;
 /// Each crate with the crates of this workspace it may name: what is below it and nothing else.
 /// `report` is made from results only, so not from `engine`; `scx` knows nothing of the simulator
 /// and is in nobody's list, nor is `cli`.
-const MAY_KNOW: [(&str, &[&str]); 20] = [
+const MAY_KNOW: [(&str, &[&str]); 21] = [
     ("text", &[]),
     ("files", &[]),
     ("policy-sys", &["text"]),
@@ -16,7 +16,17 @@ const MAY_KNOW: [(&str, &[&str]); 20] = [
     ("optimum", &["platform", "power"]),
     ("host", &[]),
     ("guest", &["text"]),
-    ("engine", &["policy-sys", "platform", "workload", "power"]),
+    ("kernel-queues", &["policy-sys", "platform", "workload"]),
+    (
+        "engine",
+        &[
+            "policy-sys",
+            "platform",
+            "workload",
+            "power",
+            "kernel-queues",
+        ],
+    ),
     (
         "metrics",
         &[
@@ -111,7 +121,7 @@ const MAY_KNOW: [(&str, &[&str]); 20] = [
 ];
 
 /// Crates that must be the same on every machine, and what they may not even reach.
-const CORE: [&str; 2] = ["policy-sys", "engine"];
+const CORE: [&str; 3] = ["policy-sys", "kernel-queues", "engine"];
 const NOT_IN_CORE: [&str; 6] = [
     "clap",
     "serde_json",

@@ -2,10 +2,11 @@
 //! it. As in the kernel it leaves its queue, changes, and joins it again.
 
 use super::Sim;
-use super::classes::ClassState;
-use crate::fair::Weight;
+use super::class_state::ClassState;
+use crate::home::Home;
+use crate::ids::{CpuId, TaskId};
 use crate::observe::Observer;
-use crate::run_queue::RunQueue;
+use wakeplace_kernel_queues::task_weight;
 use wakeplace_policy_sys::ClassMove;
 use wakeplace_workload::{Change, FairPolicy, PolicyChange, RealTime};
 
@@ -30,19 +31,19 @@ struct Off {
 impl<O: Observer> Sim<'_, O> {
     /// What a phase changes of the running task. Returns true if the task is off the CPU now: the
     /// caller schedules.
-    pub(super) fn change_attributes(&mut self, cpu: u32, task: u32, change: &Change) -> bool {
+    pub(super) fn change_attributes(&mut self, cpu: CpuId, task: TaskId, change: &Change) -> bool {
         let before = self.prio(task);
         if let Some(nice) = change.nice {
             self.set_nice(cpu, task, nice);
         }
         if let Some(slice_ns) = change.slice_ns {
             let own = (slice_ns > 0).then_some(slice_ns);
-            self.set_slice(cpu, task, own);
+            self.home.set_own_slice(task, cpu, own);
         }
         if change.uclamp_min.is_some() || change.uclamp_max.is_some() {
-            let [min, max] = self.threads[task as usize].uclamp;
+            let [min, max] = self.threads[task].uclamp;
             let hints = [change.uclamp_min.or(min), change.uclamp_max.or(max)];
-            self.threads[task as usize].uclamp = hints;
+            self.threads[task].uclamp = hints;
             self.hint(task);
         }
         let moved = change
@@ -54,52 +55,51 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// The task's priority as the kernel numbers it.
-    fn prio(&self, task: u32) -> i32 {
-        match self.class_of(task).map(|state| &state.task) {
-            None => 120 + i32::from(self.threads[task as usize].nice),
+    fn prio(&self, task: TaskId) -> i32 {
+        match self.classes.class_of(task).map(|state| &state.task) {
+            None => 120 + i32::from(self.threads[task].nice),
             Some(class) if class.is_deadline() => -1,
             Some(class) => 99 - class.raw().priority as i32, // 1..=99
         }
     }
 
-    fn tell_prio(&mut self, task: u32, before: i32) {
+    fn tell_prio(&mut self, task: TaskId, before: i32) {
         let now = self.prio(task);
-        if now != before && self.visible(task) {
-            let number = self.shown(task);
-            self.observer.priority(self.now, number, now);
+        if now != before && self.threads.visible(task) {
+            let number = self.threads.shown(task);
+            self.told.observer.priority(self.clock.now, number, now);
         }
     }
 
     /// The hints of a task: its own, else what the kernel gives its class.
-    pub(super) fn hint(&mut self, task: u32) {
-        let thread = &self.threads[task as usize];
+    pub(super) fn hint(&mut self, task: TaskId) {
+        let thread = &self.threads[task];
         let [min, max] = thread.uclamp;
         let rt = !matches!(thread.realtime, None | Some(RealTime::Deadline { .. }));
         let least = if rt { 1024 } else { 0 };
         let (min, max) = (min.map_or(least, u32::from), max.map_or(1024, u32::from));
-        let raw = self.tasks[task as usize].raw();
+        let raw = self.tasks[task].raw();
         if (raw.uclamp_min, raw.uclamp_max) != (min, max) {
-            self.core
-                .task_set_uclamp(&mut self.tasks[task as usize], min, max);
+            self.core.task_set_uclamp(&mut self.tasks[task], min, max);
         }
     }
 
-    fn change_group(&mut self, task: u32, group: Option<u32>) -> bool {
-        if self.threads[task as usize].group == group {
+    fn change_group(&mut self, task: TaskId, group: Option<u32>) -> bool {
+        if self.threads[task].group == group {
             return false;
         }
-        if self.is_class(task) {
-            self.threads[task as usize].group = group; // counts when it is fair again
+        if self.classes.is_class(task) {
+            self.threads[task].group = group; // counts when it is fair again
             return false;
         }
         let off = self.take_off(task, true);
-        self.threads[task as usize].group = group;
+        self.threads[task].group = group;
         self.put_on(task, &off);
         off.place == Place::Running
     }
 
-    fn change_policy(&mut self, task: u32, to: PolicyChange) -> bool {
-        let thread = &self.threads[task as usize];
+    fn change_policy(&mut self, task: TaskId, to: PolicyChange) -> bool {
+        let thread = &self.threads[task];
         let (policy, realtime) = match to {
             PolicyChange::Fair(policy) => (policy, None),
             PolicyChange::RealTime(kind) => (thread.policy, Some(kind)),
@@ -108,25 +108,25 @@ impl<O: Observer> Sim<'_, O> {
             return false;
         }
         let off = self.take_off(task, realtime.is_some());
-        let thread = &mut self.threads[task as usize];
+        let thread = &mut self.threads[task];
         (thread.policy, thread.realtime) = (policy, realtime);
         self.hint(task);
-        if self.has_classes() {
-            let own = realtime.map(|kind| self.new_class(kind));
-            self.set_own_class(task, own);
+        if self.classes.has_classes() {
+            let own = realtime.map(|kind| self.classes.new_class(kind));
+            self.classes.set_own_class(task, own);
         }
         self.put_on(task, &off);
         off.place == Place::Running
     }
 
     /// A holder of mutexes is lent another class, or (None) has only its own again.
-    pub(super) fn change_loan(&mut self, holder: u32, lent: Option<ClassState>, by: u32) {
-        let (before, prio) = (self.level(holder), self.prio(holder));
+    pub(super) fn change_loan(&mut self, holder: TaskId, lent: Option<ClassState>, by: CpuId) {
+        let (before, prio) = (self.classes.level(holder), self.prio(holder));
         let off = self.take_off(holder, lent.is_some());
-        self.set_loan(holder, lent);
+        self.classes.set_loan(holder, lent);
         self.put_on(holder, &off);
         self.tell_prio(holder, prio);
-        let cpu = self.tasks[holder as usize].cpu();
+        let cpu = self.cpu_of(holder);
         match off.place {
             Place::Away => {}
             Place::Queued => {
@@ -134,7 +134,7 @@ impl<O: Observer> Sim<'_, O> {
             }
             Place::Running if cpu == by => {} // whoever released the mutex schedules
             Place::Running => {
-                let rises = self.level(holder) > before;
+                let rises = self.classes.level(holder) > before;
                 if !rises || !self.goes_on_in_class(holder, cpu) {
                     self.schedule_changed(cpu, holder);
                 }
@@ -143,28 +143,28 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// The task has just left the CPU for a change, and the CPU looks whom it runs now.
-    pub(super) fn schedule_changed(&mut self, cpu: u32, task: u32) {
-        self.cpus[cpu as usize].changed = Some(task);
+    pub(super) fn schedule_changed(&mut self, cpu: CpuId, task: TaskId) {
+        self.cpus[cpu].changed = Some(task);
         self.schedule(cpu);
-        self.cpus[cpu as usize].changed = None;
+        self.cpus[cpu].changed = None;
     }
 
     /// Takes a thread off its queue, whatever that is. `parts`: it leaves the fair class or its
     /// group, and what it has contributed to their load goes with it.
-    fn take_off(&mut self, task: u32, parts: bool) -> Off {
-        let cpu = self.tasks[task as usize].cpu();
-        let fair = !self.is_class(task);
-        let place = match (self.threads[task as usize].is_runnable(), fair) {
+    fn take_off(&mut self, task: TaskId, parts: bool) -> Off {
+        let cpu = self.cpu_of(task);
+        let fair = !self.classes.is_class(task);
+        let place = match (self.threads[task].is_runnable(), fair) {
             (true, true) => self.take_off_fair(task, cpu, parts),
             (true, false) => self.take_off_class(task, cpu),
             (false, _) => Place::Away,
         };
         if place == Place::Away && fair {
             self.drop_delayed(task, cpu);
-            self.keep_distance(task, cpu);
+            self.home.detach_task(task, cpu);
             if parts {
                 self.core
-                    .migrate_sleeping(&mut self.tasks[task as usize], cpu, self.now);
+                    .migrate_sleeping(&mut self.tasks[task], cpu.0, self.clock.now);
             }
         }
         Off {
@@ -173,22 +173,22 @@ impl<O: Observer> Sim<'_, O> {
         }
     }
 
-    fn take_off_fair(&mut self, task: u32, cpu: u32, parts: bool) -> Place {
+    fn take_off_fair(&mut self, task: TaskId, cpu: CpuId, parts: bool) -> Place {
         self.account(cpu);
-        let running = self.cpus[cpu as usize].current == Some(task);
+        let running = self.cpus[cpu].current == Some(task);
         let left = self
             .core
-            .dequeue_move(&mut self.tasks[task as usize], self.now);
+            .dequeue_move(&mut self.tasks[task], self.clock.now);
         if running {
             self.end_stretch(cpu, false);
         }
         self.remove(task, cpu, !running);
-        self.keep_distance(task, cpu);
+        self.home.detach_task(task, cpu);
         self.count_running(cpu);
         self.after_core(cpu, left);
         if parts {
-            let record = &mut self.tasks[task as usize];
-            let parted = self.core.migrate_queued(record, cpu, self.now);
+            let record = &mut self.tasks[task];
+            let parted = self.core.migrate_queued(record, cpu.0, self.clock.now);
             self.after_core(cpu, parted);
         }
         if running {
@@ -198,10 +198,10 @@ impl<O: Observer> Sim<'_, O> {
         }
     }
 
-    fn take_off_class(&mut self, task: u32, cpu: u32) -> Place {
+    fn take_off_class(&mut self, task: TaskId, cpu: CpuId) -> Place {
         self.account(cpu);
-        let running = self.cpus[cpu as usize].current == Some(task);
-        if self.is_throttled(task) {
+        let running = self.cpus[cpu].current == Some(task);
+        if self.classes.is_throttled(task) {
             self.forget_throttled(task, cpu);
             return Place::Queued;
         }
@@ -219,22 +219,21 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// Puts it onto the queue of its class on its CPU.
-    fn put_on(&mut self, task: u32, off: &Off) {
-        let cpu = self.tasks[task as usize].cpu();
-        let fair = !self.is_class(task);
-        let thread = &self.threads[task as usize];
+    fn put_on(&mut self, task: TaskId, off: &Off) {
+        let cpu = self.cpu_of(task);
+        let fair = !self.classes.is_class(task);
+        let thread = &self.threads[task];
         let group = thread.group.filter(|_| fair).map(|group| group as usize);
-        self.tasks[task as usize].set_group(group);
+        self.tasks[task].set_group(group);
+        self.home.set_task_group(task, group);
         if fair {
             self.weigh_anew(task);
-            if self.live && !off.was_fair && off.place != Place::Away {
-                self.core
-                    .live_queue_place(&mut self.tasks[task as usize], cpu, self.now);
-            }
-            self.place_at_distance(task, cpu);
+            let new = !off.was_fair && off.place != Place::Away;
+            let (home, services) = self.ask_home();
+            home.attach_task(services, task, cpu, new);
         }
         if off.place == Place::Away {
-            self.forget_refill(task); // it is found out anew when it wakes
+            self.classes.forget_refill(task); // it is found out anew when it wakes
             return;
         }
         if !fair {
@@ -242,82 +241,30 @@ impl<O: Observer> Sim<'_, O> {
         }
         let joined = self
             .core
-            .enqueue_moved(&mut self.tasks[task as usize], cpu, self.now);
+            .enqueue_moved(&mut self.tasks[task], cpu.0, self.clock.now);
         self.insert(task, cpu, false);
         self.count_running(cpu);
         self.after_core(cpu, joined);
     }
 
     /// Weight and policy in the fair class as its nice value and policy say now. Off the queue.
-    fn weigh_anew(&mut self, task: u32) {
-        let thread = &mut self.threads[task as usize];
+    fn weigh_anew(&mut self, task: TaskId) {
+        let thread = &mut self.threads[task];
         let (nice, policy) = (thread.nice, thread.policy);
-        let weight = Weight::of_task(nice, policy);
-        thread.entity.set_policy(policy);
-        thread.eevdf_entity.set_policy(policy);
-        let record = &mut self.tasks[task as usize];
+        let weight = task_weight(nice, policy);
+        self.home.set_load_weight(task, nice, policy);
+        let record = &mut self.tasks[task];
         record.raw_mut().idle_policy = u32::from(policy == FairPolicy::Idle);
-        if thread.entity.weight != weight {
-            thread.entity.weight = weight;
-            thread.eevdf_entity.reweight_off_queue(weight);
-        }
-        if u64::from(record.weight()) != weight.weight {
-            self.core
-                .task_set_weight(record, weight.weight as u32, self.now);
-        }
-    }
-
-    /// A fair task has a slice of its own from its next request on, or none.
-    fn set_slice(&mut self, cpu: u32, task: u32, own_ns: Option<u64>) {
-        self.threads[task as usize]
-            .eevdf_entity
-            .set_own_slice(own_ns);
-        if self.is_class(task) {
-            return; // when it is fair again
-        }
-        match &mut self.cpus[cpu as usize].queue {
-            RunQueue::Eevdf(queue) => queue.set_own_slice(task, own_ns),
-            RunQueue::Grouped(queue) => {
-                queue.set_own_slice(task, self.tasks[task as usize].group(), own_ns);
-            }
-            RunQueue::Fair(_) | RunQueue::Live(_) => {}
+        if record.weight() != weight {
+            self.core.task_set_weight(record, weight, self.clock.now);
         }
     }
 
     /// A sleeper that its queue still keeps leaves it.
-    fn drop_delayed(&mut self, task: u32, cpu: u32) {
-        if self.live {
-            let record = &mut self.tasks[task as usize];
-            return self.core.live_queue_leave(record, false, self.now);
+    fn drop_delayed(&mut self, task: TaskId, cpu: CpuId) {
+        let (home, services) = self.ask_home();
+        if home.drop_delayed(services, task, cpu) {
+            self.let_sleeper_go(task, cpu);
         }
-        if !self.is_delayed(task, cpu) {
-            return;
-        }
-        let group = self.tasks[task as usize].group();
-        match &mut self.cpus[cpu as usize].queue {
-            RunQueue::Eevdf(queue) => {
-                let request = queue.dequeue(&self.eevdf, task);
-                self.let_sleeper_go(task, request, cpu);
-            }
-            RunQueue::Grouped(queue) => {
-                if let Some(request) = queue.drop_delayed(task, group) {
-                    self.threads[task as usize].eevdf_entity = request;
-                }
-            }
-            RunQueue::Fair(_) | RunQueue::Live(_) => {}
-        }
-    }
-
-    /// The vruntime of a task off the queue becomes its distance to the queue's time, for a change
-    /// of queue; before its group changes.
-    pub(super) fn keep_distance(&mut self, task: u32, cpu: u32) {
-        let floor = self.floor(task, cpu);
-        self.threads[task as usize].entity.vruntime -= floor;
-    }
-
-    /// ... and a vruntime again.
-    fn place_at_distance(&mut self, task: u32, cpu: u32) {
-        let floor = self.floor(task, cpu);
-        self.threads[task as usize].entity.vruntime += floor;
     }
 }

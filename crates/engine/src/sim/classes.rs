@@ -2,151 +2,26 @@
 //! Which CPU they go to is the core's.
 
 use super::Sim;
-use super::kthreads::Kthreads;
-use crate::class_queue::{RT_MOST, is_rt};
+use crate::home::Home;
+use crate::ids::{CpuId, TaskId};
 use crate::observe::{MigrateCause, Observer};
 use crate::queue::Event;
 use crate::thread::State;
-use wakeplace_policy_sys::{Choice, ClassMove, ClassTask, Core, EventResult, PlaceKind, Request};
-use wakeplace_workload::{Phase, PolicyChange, RealTime, TaskScript, Workload};
-
-/// A task above the fair class.
-#[derive(Debug)]
-pub(super) struct ClassState {
-    pub(super) task: ClassTask,
-    /// Deadline: what is left of the budget, ns; below 0: owed.
-    budget_ns: i64,
-    /// When the empty budget is filled again; the task is on no queue until then.
-    pub(super) throttled_until_ns: Option<u64>,
-    /// SCHED_RR: left of its turn, ns; None: no turns.
-    turn_ns: Option<u64>,
-    /// It lets its equals go first.
-    yields: bool,
-    /// It is not the task's own, but lent for a mutex.
-    pub(super) lent: bool,
-    /// The task's own meanwhile.
-    pub(super) own: Option<Box<Self>>,
-}
-
-/// The parameters of these classes.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ClassParams {
-    period_ns: u64,
-    grant_ns: u64,
-    server: bool,
-    turn_ns: u64,
-}
-
-impl ClassParams {
-    pub(super) fn new(core: &Core) -> Self {
-        let params = &core.state().params;
-        Self {
-            period_ns: u64::from(params.rt_period_us) * 1000,
-            grant_ns: u64::from(params.rt_runtime_us) * 1000,
-            server: params.rt_server != 0,
-            turn_ns: u64::from(params.rr_slice_us) * 1000,
-        }
-    }
-}
-
-/// Per thread, its class state; empty if all tasks are fair.
-pub(super) fn class_states(
-    workload: &Workload,
-    kthreads: &Kthreads,
-    params: &ClassParams,
-) -> Vec<Option<ClassState>> {
-    let of = |t: &TaskScript| t.attributes.realtime;
-    let turns = |t: &TaskScript| {
-        let change = |p: &Phase| matches!(p.change.policy, Some(PolicyChange::RealTime(_)));
-        t.phases.iter().any(change)
-    };
-    let governors = kthreads.class_states(params);
-    if governors.is_empty() && !workload.tasks.iter().any(|t| of(t).is_some() || turns(t)) {
-        return Vec::new();
-    }
-    let state = |kind| ClassState::new(kind, params);
-    let threads = workload.tasks.iter().map(|t| of(t).map(state));
-    let mut states: Vec<_> = threads.chain([None, None]).chain(governors).collect();
-    states.resize_with(workload.tasks.len() + 2 + kthreads.len() as usize, || None);
-    states
-}
-
-impl ClassState {
-    /// A task of that policy begins.
-    pub(super) fn new(kind: RealTime, params: &ClassParams) -> Self {
-        let (task, turn_ns) = match kind {
-            RealTime::Fifo { priority } => (ClassTask::rt(priority.into()), None),
-            RealTime::RoundRobin { priority } => {
-                (ClassTask::rt(priority.into()), Some(params.turn_ns))
-            }
-            RealTime::Deadline {
-                runtime_ns,
-                deadline_ns,
-                period_ns,
-            } => (
-                ClassTask::deadline(runtime_ns, deadline_ns, period_ns),
-                None,
-            ),
-        };
-        Self {
-            task,
-            budget_ns: 0,
-            throttled_until_ns: None,
-            turn_ns,
-            yields: false,
-            lent: false,
-            own: None,
-        }
-    }
-
-    /// A thread of schedutil: it has no budget, and none that ends.
-    fn is_governor(&self) -> bool {
-        self.task.is_deadline() && self.task.raw().dl_runtime_ns == 0
-    }
-
-    /// What a holder of a mutex gets of this one, which waits for it: its place among the others,
-    /// without a budget.
-    pub(super) fn lend(&self) -> Self {
-        Self {
-            task: self.task.clone(),
-            budget_ns: i64::MAX / 4,
-            throttled_until_ns: None,
-            turn_ns: None,
-            yields: false,
-            lent: true,
-            own: None,
-        }
-    }
-}
+use wakeplace_kernel_queues::{RT_MOST, is_rt};
+use wakeplace_policy_sys::{Choice, ClassMove, EventResult, PlaceKind, Request};
 
 impl<O: Observer> Sim<'_, O> {
-    /// Is the task above the fair class?
-    pub(super) fn is_class(&self, task: u32) -> bool {
-        !self.class.is_empty() && self.class[task as usize].is_some()
-    }
-
-    pub(super) fn state(&mut self, task: u32) -> &mut ClassState {
-        let state = self.class[task as usize].as_mut();
-        state.expect("asked of RT and deadline tasks only")
-    }
-
-    /// Its level, 0 for a fair task.
-    pub(super) fn level(&self, task: u32) -> u64 {
-        let state = self.class.get(task as usize).and_then(Option::as_ref);
-        state.map_or(0, |s| s.task.level())
-    }
-
     /// May RT tasks run on `cpu` now?
-    fn rt_may_run(&self, cpu: u32) -> bool {
-        let c = &self.cpus[cpu as usize];
-        !c.classes.rt_throttled || self.class_params.server && c.queue.nr() == 0
+    fn rt_may_run(&self, cpu: CpuId) -> bool {
+        let c = &self.cpus[cpu];
+        !c.classes.rt_throttled || self.classes.params.server && self.home.nr_running(cpu) == 0
     }
 
     /// Tasks that a CPU has and that may run, of all classes.
-    pub(super) fn nr_running(&self, cpu: u32) -> usize {
-        let c = &self.cpus[cpu as usize];
-        let mut nr = c.queue.nr_queued();
-        if !self.class.is_empty() {
+    pub(super) fn nr_running(&self, cpu: CpuId) -> usize {
+        let c = &self.cpus[cpu];
+        let mut nr = self.home.nr_queued(cpu);
+        if !self.classes.states.is_empty() {
             let rt = self.rt_may_run(cpu);
             let ready = c.classes.waiting().filter(|(l, _)| rt || !is_rt(*l));
             nr += ready.count() + usize::from(c.classes.running.is_some());
@@ -155,66 +30,65 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// Tells the core what this CPU's first task of these classes is.
-    pub(super) fn class_facts(&mut self, cpu: u32) {
-        let queue = &self.cpus[cpu as usize].classes;
-        let running = queue.running.map(|task| (self.level(task), task));
+    pub(super) fn class_facts(&mut self, cpu: CpuId) {
+        let queue = &self.cpus[cpu].classes;
+        let running = queue.running.map(|task| (self.classes.level(task), task));
         let first = queue.waiting().next().max(running);
-        let pinned = running.is_some_and(|(_, t)| self.tasks[t as usize].raw().nr_allowed == 1);
+        let pinned = running.is_some_and(|(_, t)| self.tasks[t].raw().nr_allowed == 1);
         // Where RT tasks have to wait none more should go.
         let least = if self.rt_may_run(cpu) { 0 } else { RT_MOST };
-        let facts = &mut self.core.cpu_mut(cpu).classes;
+        let facts = &mut self.core.cpu_mut(cpu.0).classes;
         facts.level = first.map_or(0, |(level, _)| level).max(least);
         facts.curr_pinned = u32::from(pinned);
         self.count_running(cpu);
     }
 
     /// Where a task above the fair class goes; None for others.
-    pub(super) fn select_class(&mut self, task: u32, ask: &Request) -> Option<Choice> {
-        let state = self.class.get(task as usize)?.as_ref()?;
-        Some(
-            self.core
-                .select_class(&self.tasks[task as usize], &state.task, ask),
-        )
+    pub(super) fn select_class(&mut self, task: TaskId, ask: &Request) -> Option<Choice> {
+        let state = self.classes.states.get(task.index())?.as_ref()?;
+        Some(self.core.select_class(&self.tasks[task], &state.task, ask))
     }
 
     /// It joins the queue of `cpu`, woken or new.
-    pub(super) fn class_join_woken(&mut self, task: u32, cpu: u32) {
+    pub(super) fn class_join_woken(&mut self, task: TaskId, cpu: CpuId) {
         self.account(cpu);
         let io = self.takes_io_wait(task);
-        let thread = &mut self.threads[task as usize];
+        let thread = &mut self.threads[task];
         thread.state = State::Runnable;
-        thread.runnable_since_ns = self.now;
+        thread.runnable_since_ns = self.clock.now;
         self.arm_rt_period();
-        if !self.begin_job(task) {
+        if !self.classes.begin_job(task, self.clock.now) {
             return self.throttle_until_filled(task);
         }
         let why = if io { ClassMove::Io } else { ClassMove::Sleep };
         self.class_enter(task, cpu, why);
-        self.core.woken(cpu, self.now);
+        self.core.woken(cpu.0, self.clock.now);
     }
 
     /// On `cpu` it becomes one of those that may run.
-    pub(super) fn class_enter(&mut self, task: u32, cpu: u32, why: ClassMove) {
-        let state = self.class[task as usize].as_mut();
+    pub(super) fn class_enter(&mut self, task: TaskId, cpu: CpuId, why: ClassMove) {
+        let state = self.classes.states[task.index()].as_mut();
         let state = state.expect("asked of RT and deadline tasks only");
-        let record = &mut self.tasks[task as usize];
-        record.raw_mut().cpu = cpu;
-        let result = self.core.class_join(record, &mut state.task, self.now, why);
+        let record = &mut self.tasks[task];
+        record.raw_mut().cpu = cpu.0;
+        let result = self
+            .core
+            .class_join(record, &mut state.task, self.clock.now, why);
         let level = state.task.level();
-        self.cpus[cpu as usize].classes.insert(level, task);
+        self.cpus[cpu].classes.insert(level, task);
         self.class_facts(cpu);
         self.after_core(cpu, result);
     }
 
     /// The running one leaves the queue of `cpu`.
-    pub(super) fn class_exit(&mut self, task: u32, cpu: u32, why: ClassMove) -> EventResult {
-        let state = self.class[task as usize].as_mut();
+    pub(super) fn class_exit(&mut self, task: TaskId, cpu: CpuId, why: ClassMove) -> EventResult {
+        let state = self.classes.states[task.index()].as_mut();
         let state = state.expect("asked of RT and deadline tasks only");
-        let record = &mut self.tasks[task as usize];
+        let record = &mut self.tasks[task];
         let result = self
             .core
-            .class_leave(record, &mut state.task, self.now, why);
-        let queue = &mut self.cpus[cpu as usize].classes;
+            .class_leave(record, &mut state.task, self.clock.now, why);
+        let queue = &mut self.cpus[cpu].classes;
         if queue.running == Some(task) {
             queue.running = None;
         } else {
@@ -224,55 +98,30 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// The running task falls asleep or ends.
-    pub(super) fn class_sleep(&mut self, task: u32, cpu: u32) {
+    pub(super) fn class_sleep(&mut self, task: TaskId, cpu: CpuId) {
         let result = self.class_exit(task, cpu, ClassMove::Sleep);
         self.after_core(cpu, result);
-        let thread = &mut self.threads[task as usize];
+        let thread = &mut self.threads[task];
         thread.state = State::Sleeping;
-        thread.off_cpu_ns = self.now + self.machine.costs.switch_out_ns;
+        thread.off_cpu_ns = self.clock.now + self.machine.costs.switch_out_ns;
         self.end_stretch(cpu, true);
         self.class_facts(cpu);
     }
 
-    /// A deadline task wakes: a new job with a new deadline, unless what it has left fits into what
-    /// is left of the old one (constant bandwidth server). False: its budget is empty.
-    pub(super) fn begin_job(&mut self, task: u32) -> bool {
-        let now = self.now;
-        let state = self.state(task);
-        if !state.task.is_deadline() || state.lent {
-            return true;
-        }
-        let governor = state.is_governor();
-        let raw = state.task.raw_mut();
-        let (runtime, deadline) = (raw.dl_runtime_ns, raw.dl_deadline_ns);
-        if governor {
-            raw.deadline_ns = now + deadline;
-            return true;
-        }
-        let left = u128::from(raw.deadline_ns.saturating_sub(now));
-        let budget = u128::from(state.budget_ns.max(0).unsigned_abs());
-        let overflows = budget * u128::from(deadline) > left * u128::from(runtime);
-        if raw.deadline_ns <= now || overflows {
-            raw.deadline_ns = now + deadline;
-            state.budget_ns = runtime.cast_signed();
-        }
-        state.budget_ns > 0
-    }
-
     /// Its budget is empty: it waits for the next period on no queue.
-    pub(super) fn throttle_until_filled(&mut self, task: u32) {
-        let now = self.now;
-        let state = self.state(task);
+    pub(super) fn throttle_until_filled(&mut self, task: TaskId) {
+        let now = self.clock.now;
+        let state = self.classes.state(task);
         let raw = state.task.raw();
         let at = (raw.deadline_ns - raw.dl_deadline_ns + raw.dl_period_ns).max(now);
         state.throttled_until_ns = Some(at);
-        self.queue.push(at, Event::Replenish { task });
+        self.clock.push(at, Event::Replenish { task });
     }
 
     /// A period begins: a new budget and a later deadline.
-    pub(super) fn replenish(&mut self, task: u32) {
-        let now = self.now;
-        let state = self.class[task as usize].as_mut();
+    pub(super) fn replenish(&mut self, task: TaskId) {
+        let now = self.clock.now;
+        let state = self.classes.states[task.index()].as_mut();
         // It may have changed its policy meanwhile.
         let Some(state) = state.filter(|s| s.throttled_until_ns.is_some_and(|at| at <= now)) else {
             return;
@@ -287,10 +136,10 @@ impl<O: Observer> Sim<'_, O> {
             raw.deadline_ns = now + raw.dl_deadline_ns;
             state.budget_ns = raw.dl_runtime_ns.cast_signed();
         }
-        let mut cpu = self.tasks[task as usize].cpu();
+        let mut cpu = self.cpu_of(task);
         self.account(cpu);
         self.class_enter(task, cpu, ClassMove::Throttle);
-        if !self.is_online(cpu) {
+        if !self.changes.is_online(cpu) {
             let to = self.fallback(task, cpu);
             self.class_carry(task, cpu, to, MigrateCause::Hotplug);
             cpu = to;
@@ -300,29 +149,22 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// Time that the running task of `cpu` has run.
-    pub(super) fn class_charge(&mut self, task: u32, cpu: u32, delta_ns: u64) {
-        let rt = is_rt(self.level(task));
-        let state = self.state(task);
+    pub(super) fn class_charge(&mut self, task: TaskId, cpu: CpuId, delta_ns: u64) {
+        let rt = is_rt(self.classes.level(task));
+        let state = self.classes.state(task);
         state.budget_ns -= delta_ns.cast_signed();
         if let Some(turn) = &mut state.turn_ns {
             *turn = turn.saturating_sub(delta_ns);
         }
         if rt {
-            self.cpus[cpu as usize].classes.charge_rt(delta_ns);
+            self.cpus[cpu].classes.charge_rt(delta_ns);
         }
-        self.core.ran_other(cpu, self.now, delta_ns);
-    }
-
-    /// When its budget is empty, if it goes on running.
-    pub(super) fn budget_end(&self, task: u32, from_ns: u64) -> u64 {
-        let state = self.class.get(task as usize).and_then(Option::as_ref);
-        let deadline = state.filter(|s| s.task.is_deadline() && !s.is_governor());
-        deadline.map_or(u64::MAX, |s| from_ns + s.budget_ns.max(0).unsigned_abs())
+        self.core.ran_other(cpu.0, self.clock.now, delta_ns);
     }
 
     /// Does `task`, just queued, displace the running one? None: both are fair.
-    pub(super) fn class_preempts(&self, task: u32, running: u32, cpu: u32) -> Option<bool> {
-        let (new, old) = (self.level(task), self.level(running));
+    pub(super) fn class_preempts(&self, task: TaskId, running: TaskId, cpu: CpuId) -> Option<bool> {
+        let (new, old) = (self.classes.level(task), self.classes.level(running));
         if new == 0 && old == 0 {
             return None;
         }
@@ -331,39 +173,38 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// The tick of a CPU that runs such a task. Returns true if its turn is over.
-    pub(super) fn class_tick_preempts(&mut self, task: u32, cpu: u32) -> bool {
-        let params = self.class_params;
-        let queue = &mut self.cpus[cpu as usize].classes;
+    pub(super) fn class_tick_preempts(&mut self, task: TaskId, cpu: CpuId) -> bool {
+        let params = self.classes.params;
+        let queue = &mut self.cpus[cpu].classes;
         if params.grant_ns < params.period_ns && queue.rt_used_ns > params.grant_ns {
             queue.rt_throttled = true;
             self.class_facts(cpu);
         }
-        let turn_over = self.state(task).turn_ns == Some(0);
-        turn_over || is_rt(self.level(task)) && !self.rt_may_run(cpu)
+        let turn_over = self.classes.state(task).turn_ns == Some(0);
+        turn_over || is_rt(self.classes.level(task)) && !self.rt_may_run(cpu)
     }
 
     /// The timer of the grants starts with the first RT task.
     pub(super) fn arm_rt_period(&mut self) {
-        let params = self.class_params;
-        if !self.rt_period_armed && params.grant_ns < params.period_ns {
-            self.rt_period_armed = true;
-            self.queue
-                .push(self.now + params.period_ns, Event::RtPeriod);
+        let params = self.classes.params;
+        if !self.classes.rt_period_armed && params.grant_ns < params.period_ns {
+            self.classes.rt_period_armed = true;
+            self.clock
+                .push(self.clock.now + params.period_ns, Event::RtPeriod);
         }
     }
 
     /// A period of the RT grants begins.
     pub(super) fn rt_period(&mut self) {
-        self.queue
-            .push(self.now + self.class_params.period_ns, Event::RtPeriod);
-        for cpu in 0..self.machine.nr_cpus {
+        self.clock.push(
+            self.clock.now + self.classes.params.period_ns,
+            Event::RtPeriod,
+        );
+        for cpu in self.machine.cpus() {
             self.account(cpu);
-            if self.cpus[cpu as usize]
-                .classes
-                .grant(self.class_params.grant_ns)
-            {
+            if self.cpus[cpu].classes.grant(self.classes.params.grant_ns) {
                 self.class_facts(cpu);
-                if self.cpus[cpu as usize].classes.first(true).is_some() {
+                if self.cpus[cpu].classes.first(true).is_some() {
                     self.interrupt_with(cpu, super::cpu::Message::Reschedule);
                 }
             }
@@ -371,21 +212,19 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// The running task of `cpu` is put back, if it is of these classes.
-    pub(super) fn class_put_back(&mut self, task: u32, cpu: u32) {
-        let result = self
-            .core
-            .class_stop(&mut self.tasks[task as usize], self.now);
+    pub(super) fn class_put_back(&mut self, task: TaskId, cpu: CpuId) {
+        let result = self.core.class_stop(&mut self.tasks[task], self.clock.now);
         self.after_core(cpu, result);
         self.end_stretch(cpu, false);
-        let turn_ns = self.class_params.turn_ns;
-        let state = self.state(task);
+        let turn_ns = self.classes.params.turn_ns;
+        let state = self.classes.state(task);
         let level = state.task.level();
         let turn_over = state.turn_ns == Some(0);
         if turn_over {
             state.turn_ns = Some(turn_ns);
         }
         let last = std::mem::take(&mut state.yields) | turn_over;
-        let queue = &mut self.cpus[cpu as usize].classes;
+        let queue = &mut self.cpus[cpu].classes;
         queue.running = None;
         if last {
             queue.insert(level, task);
@@ -396,10 +235,10 @@ impl<O: Observer> Sim<'_, O> {
 
     /// The running one yields: an RT task goes behind its equals, a deadline task gives up what is
     /// left of its budget. Returns false if there is nobody to go behind.
-    pub(super) fn class_yields(&mut self, task: u32, cpu: u32) -> bool {
-        let level = self.level(task);
-        let equal = (self.cpus[cpu as usize].classes.waiting()).any(|(other, _)| other == level);
-        let state = self.state(task);
+    pub(super) fn class_yields(&mut self, task: TaskId, cpu: CpuId) -> bool {
+        let level = self.classes.level(task);
+        let equal = (self.cpus[cpu].classes.waiting()).any(|(other, _)| other == level);
+        let state = self.classes.state(task);
         if state.task.is_deadline() && !state.lent {
             state.budget_ns = 0;
             return true;
@@ -409,29 +248,26 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// It begins to execute.
-    pub(super) fn class_start(&mut self, task: u32, cpu: u32) -> EventResult {
-        let state = self.class[task as usize].as_mut();
+    pub(super) fn class_start(&mut self, task: TaskId, cpu: CpuId) -> EventResult {
+        let state = self.classes.states[task.index()].as_mut();
         let state = state.expect("asked of RT and deadline tasks only");
-        let record = &mut self.tasks[task as usize];
-        let result = self.core.class_run(record, &state.task, self.now);
-        self.cpus[cpu as usize].classes.running = Some(task);
+        let record = &mut self.tasks[task];
+        let result = self.core.class_run(record, &state.task, self.clock.now);
+        self.cpus[cpu].classes.running = Some(task);
         self.class_facts(cpu);
         result
     }
 
     /// Does the running task go on before all that wait? Its turn is renewed if nobody wants it.
-    fn class_keeps(&mut self, task: u32, cpu: u32) -> bool {
-        let level = self.level(task);
+    fn class_keeps(&mut self, task: TaskId, cpu: CpuId) -> bool {
+        let level = self.classes.level(task);
         let rt = self.rt_may_run(cpu);
         if is_rt(level) && !rt {
             return false;
         }
-        let first = self.cpus[cpu as usize]
-            .classes
-            .first(rt)
-            .map_or(0, |(l, _)| l);
-        let turn_ns = self.class_params.turn_ns;
-        let state = self.state(task);
+        let first = self.cpus[cpu].classes.first(rt).map_or(0, |(l, _)| l);
+        let turn_ns = self.classes.params.turn_ns;
+        let state = self.classes.state(task);
         if first > level || first == level && (state.turn_ns == Some(0) || state.yields) {
             return false;
         }
@@ -442,11 +278,11 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// A CPU picks: these classes first. True: it has its task.
-    pub(super) fn class_schedule(&mut self, cpu: u32, previous: Option<u32>) -> bool {
-        if self.class.is_empty() {
+    pub(super) fn class_schedule(&mut self, cpu: CpuId, previous: Option<TaskId>) -> bool {
+        if self.classes.states.is_empty() {
             return false;
         }
-        let ran = previous.filter(|task| self.is_class(*task));
+        let ran = previous.filter(|task| self.classes.is_class(*task));
         if let Some(task) = ran
             && !self.throttle_if_empty(task, cpu)
         {
@@ -461,22 +297,22 @@ impl<O: Observer> Sim<'_, O> {
             self.class_pull(cpu);
         }
         let rt = self.rt_may_run(cpu);
-        let Some((_, next)) = self.cpus[cpu as usize].classes.first(rt) else {
+        let Some((_, next)) = self.cpus[cpu].classes.first(rt) else {
             return false;
         };
-        if self.cpus[cpu as usize].current.is_some() {
-            self.begin_put(cpu);
+        if self.cpus[cpu].current.is_some() {
+            self.home.begin_put(cpu);
             self.put_back(cpu);
         }
-        self.cpus[cpu as usize].classes.remove(next);
+        self.cpus[cpu].classes.remove(next);
         self.start(cpu, next, previous);
         self.class_push(cpu);
         true
     }
 
     /// A deadline task whose budget is empty leaves its queue. True: it did.
-    fn throttle_if_empty(&mut self, task: u32, cpu: u32) -> bool {
-        let state = self.state(task);
+    fn throttle_if_empty(&mut self, task: TaskId, cpu: CpuId) -> bool {
+        let state = self.classes.state(task);
         if !state.task.is_deadline() || state.budget_ns > 0 || state.is_governor() {
             return false;
         }
@@ -488,62 +324,70 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// Those that wait and would run elsewhere at once go there, the most important first.
-    pub(super) fn class_push(&mut self, cpu: u32) {
-        let waiting: Vec<_> = self.cpus[cpu as usize].classes.waiting().collect();
+    pub(super) fn class_push(&mut self, cpu: CpuId) {
+        let waiting: Vec<_> = self.cpus[cpu].classes.waiting().collect();
         for (_, task) in waiting {
-            let Some(state) = &self.class[task as usize] else {
+            let Some(state) = &self.classes.states[task.index()] else {
                 continue;
             };
-            let record = &self.tasks[task as usize];
+            let record = &self.tasks[task];
             if record.raw().nr_allowed == 1 {
                 continue;
             }
-            let running = self.cpus[cpu as usize].current;
+            let running = self.cpus[cpu].current;
             if running.is_none_or(|r| self.class_preempts(task, r, cpu) == Some(true)) {
                 continue; // it is about to run here
             }
             match self.core.class_push_cpu(record, &state.task) {
-                Some(to) if to != cpu => self.class_move(task, to, MigrateCause::Active, cpu),
+                Some(to) if to != cpu.0 => {
+                    self.class_move(task, CpuId(to), MigrateCause::Active, cpu)
+                }
                 _ => {}
             }
         }
     }
 
     /// The tasks of `cpu` matter less than before: it takes one that waits elsewhere.
-    fn class_pull(&mut self, cpu: u32) {
+    fn class_pull(&mut self, cpu: CpuId) {
         let mut any = false;
-        for from in 0..self.machine.nr_cpus {
-            let waiting = self.cpus[from as usize].classes.waiting();
-            let mut movable = waiting.filter(|(_, task)| self.tasks[*task as usize].may_use(cpu));
+        for from in self.machine.cpus() {
+            let waiting = self.cpus[from].classes.waiting();
+            let mut movable = waiting.filter(|(_, task)| self.tasks[*task].may_use(cpu.0));
             let level = movable.next().map_or(0, |(level, _)| level);
             any |= level > 0 && from != cpu;
-            self.core.cpu_mut(from).classes.next_level = level;
+            self.core.cpu_mut(from.0).classes.next_level = level;
         }
         if !any {
             return;
         }
-        if let Some(from) = self.core.class_pull_cpu(cpu) {
+        if let Some(from) = self.core.class_pull_cpu(cpu.0) {
             let level = self.core.cpu(from).classes.next_level;
-            let mut waiting = self.cpus[from as usize].classes.waiting();
-            let task = waiting.find(|(l, t)| *l == level && self.tasks[*t as usize].may_use(cpu));
+            let mut waiting = self.cpus[CpuId(from)].classes.waiting();
+            let task = waiting.find(|(l, t)| *l == level && self.tasks[*t].may_use(cpu.0));
             drop(waiting);
             if let Some((_, task)) = task {
-                self.class_carry(task, from, cpu, MigrateCause::Balance);
+                self.class_carry(task, CpuId(from), cpu, MigrateCause::Balance);
             }
         }
     }
 
     /// Moves a queued task; `by` is the CPU on which this is found out.
-    pub(super) fn class_move(&mut self, task: u32, to: u32, cause: MigrateCause, by: u32) {
-        let from = self.tasks[task as usize].cpu();
+    pub(super) fn class_move(&mut self, task: TaskId, to: CpuId, cause: MigrateCause, by: CpuId) {
+        let from = self.cpu_of(task);
         self.class_carry(task, from, to, cause);
         self.try_preempt(task, to, by);
     }
 
-    pub(super) fn class_carry(&mut self, task: u32, from: u32, to: u32, cause: MigrateCause) {
+    pub(super) fn class_carry(
+        &mut self,
+        task: TaskId,
+        from: CpuId,
+        to: CpuId,
+        cause: MigrateCause,
+    ) {
         self.account(from);
         self.account(to);
-        let running = self.cpus[from as usize].current == Some(task);
+        let running = self.cpus[from].current == Some(task);
         let left = self.class_exit(task, from, ClassMove::Move);
         if running {
             self.end_stretch(from, false);
@@ -552,15 +396,17 @@ impl<O: Observer> Sim<'_, O> {
         self.after_core(from, left);
         self.class_enter(task, to, ClassMove::Move);
         self.refill_caches(task, from, to);
-        if self.visible(task) {
-            let number = self.shown(task);
-            self.observer.migrate(self.now, number, from, to, cause);
+        if self.threads.visible(task) {
+            let number = self.threads.shown(task);
+            self.told
+                .observer
+                .migrate(self.clock.now, number, from.0, to.0, cause);
         }
     }
 
     /// Those of a CPU, the running one first.
-    pub(super) fn class_tasks(&self, cpu: u32) -> Vec<u32> {
-        let queue = &self.cpus[cpu as usize].classes;
+    pub(super) fn class_tasks(&self, cpu: CpuId) -> Vec<TaskId> {
+        let queue = &self.cpus[cpu].classes;
         let waiting = queue.waiting().map(|(_, task)| task);
         queue.running.into_iter().chain(waiting).collect()
     }
@@ -568,13 +414,13 @@ impl<O: Observer> Sim<'_, O> {
     /// Queued and throttled tasks of these classes, for the count at the end.
     pub(super) fn nr_class(&self) -> usize {
         let queued: usize = self.cpus.iter().map(|c| c.classes.nr()).sum();
-        let states = self.class.iter().flatten();
+        let states = self.classes.states.iter().flatten();
         queued + states.filter(|s| s.throttled_until_ns.is_some()).count()
     }
 
     /// How a wake-up is asked for.
-    pub(super) fn place_kind(&self, task: u32) -> PlaceKind {
-        match self.threads[task as usize].wake_here {
+    pub(super) fn place_kind(&self, task: TaskId) -> PlaceKind {
+        match self.threads[task].wake_here {
             true => PlaceKind::WakeHere,
             false => PlaceKind::Wake,
         }

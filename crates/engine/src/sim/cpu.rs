@@ -1,12 +1,12 @@
 //! What the engine keeps of each CPU and cluster.
 
 use super::wake_latency::QueueLock;
-use crate::class_queue::ClassQueue;
+use crate::ids::{CpuId, TaskId};
 use crate::menu::Menu;
 use crate::observe::{CpuPower, Stop};
-use crate::run_queue::RunQueue;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use wakeplace_kernel_queues::ClassQueue;
 
 /// What a CPU does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -26,9 +26,9 @@ pub(super) enum Mode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Message {
     /// A sleep of this task ended on this CPU's timer.
-    Timer(u32),
+    Timer(TaskId),
     /// A task was placed here by a CPU of another cache: queue it.
-    Enqueue(u32),
+    Enqueue(TaskId),
     /// Look at the queue again.
     Reschedule,
     /// A task was queued here that displaces the running one.
@@ -38,7 +38,7 @@ pub(super) enum Message {
     /// Decay the signals of all idle CPUs.
     NohzStats,
     /// Push the running task to another CPU (`level` of that CPU's domains).
-    Push { to: u32, level: u32 },
+    Push { to: CpuId, level: u32 },
     /// The tick, kept running in idle.
     Tick,
     /// The live scheduler's timer for idle CPUs.
@@ -53,8 +53,7 @@ pub(super) enum Message {
 #[derive(Debug, Default)]
 pub(super) struct Cpu {
     pub(super) mode: Mode,
-    pub(super) current: Option<u32>,
-    pub(super) queue: RunQueue,
+    pub(super) current: Option<TaskId>,
     /// RT and deadline tasks, which go first.
     pub(super) classes: ClassQueue,
     /// Work units per ns now.
@@ -93,7 +92,7 @@ pub(super) struct Cpu {
     /// Live queues: a periodic pass is due at the next look at the queue.
     pub(super) balance_wanted: bool,
     /// This task, just off the CPU for a change of its attributes, is no other if it goes on.
-    pub(super) changed: Option<u32>,
+    pub(super) changed: Option<TaskId>,
     /// The running task is about to leave by itself.
     pub(super) leaves_as: Option<Stop>,
     /// Pick anew at the end of the interrupt.
@@ -124,9 +123,8 @@ pub(super) struct Cpu {
 }
 
 impl Cpu {
-    pub(super) fn new(queue: RunQueue) -> Self {
+    pub(super) fn new() -> Self {
         Self {
-            queue,
             run_end_armed_ns: u64::MAX,
             slice_end_armed_ns: u64::MAX,
             ..Self::default()

@@ -5,14 +5,17 @@
 //! for anybody.
 
 use super::Sim;
-use super::classes::ClassState;
+use super::class_state::ClassState;
 use super::kthreads::Kthreads;
 use super::steps::Flow;
-use crate::fair::Weight;
+use crate::home::Home;
+use crate::ids::{CpuId, TaskId};
 use crate::machine::FULL_SPEED;
 use crate::observe::{Observer, PlacementKind};
 use crate::options::Options;
+use crate::outcome::Ended;
 use crate::thread::{Action, Pending, State, Then, Thread};
+use wakeplace_kernel_queues::task_weight;
 use wakeplace_policy_sys::{PlaceKind, Request, Task, Waker};
 use wakeplace_workload::{FairPolicy, Start, StartLine, Workload};
 
@@ -22,7 +25,7 @@ pub(super) struct Creation {
     /// How the program's threads begin.
     pub(super) start: Start,
     /// Where the parent begins; None: where the policy puts it.
-    parent_cpu: Option<u32>,
+    parent_cpu: Option<CpuId>,
     /// The parent, just forked, has yet to run its program.
     execs: bool,
     /// Threads that the parent creates.
@@ -30,14 +33,14 @@ pub(super) struct Creation {
     /// Scripts that it has seen to.
     forked: usize,
     /// Threads that sleep at the start line, in the order in which they came.
-    at_line: Vec<u32>,
+    at_line: Vec<TaskId>,
 }
 
 impl Creation {
     pub(super) fn new(workload: &Workload, options: &Options) -> Self {
         Self {
             start: workload.start,
-            parent_cpu: options.parent_cpu,
+            parent_cpu: options.parent_cpu.map(CpuId),
             execs: false,
             starters: starters(workload),
             forked: 0,
@@ -60,7 +63,7 @@ pub(super) fn threads(workload: &Workload, kthreads: &Kthreads) -> Vec<Thread> {
     let scripts = (0..).zip(&workload.tasks);
     let mut threads: Vec<_> = scripts
         .map(|(index, script)| Thread::of_script(script, index))
-        .chain([(); 2].map(|()| Thread::new(0, FairPolicy::Other, None)))
+        .chain([(); 2].map(|()| Thread::new(0, FairPolicy::Other)))
         .chain(kthreads.threads())
         .collect();
     for (number, group) in (0..).zip(&workload.groups) {
@@ -72,9 +75,9 @@ pub(super) fn threads(workload: &Workload, kthreads: &Kthreads) -> Vec<Thread> {
 }
 
 /// The core's record of the thread at this index. Ids count from 1.
-fn core_task(thread: &Thread, index: u32, cpu: u32, cpus: Option<&[u32]>, nr_cpus: u32) -> Task {
-    let weight = Weight::of_task(thread.nice, thread.policy).weight as u32;
-    let mut task = Task::new(index + 1, weight, cpu, cpus, nr_cpus);
+fn core_task(thread: &Thread, index: u32, cpu: CpuId, cpus: Option<&[u32]>, nr_cpus: u32) -> Task {
+    let weight = task_weight(thread.nice, thread.policy);
+    let mut task = Task::new(index + 1, weight, cpu.0, cpus, nr_cpus);
     task.raw_mut().idle_policy = u32::from(thread.policy == FairPolicy::Idle);
     if thread.realtime.is_none() {
         task.set_group(thread.group.map(|group| group as usize)); // other classes have no groups
@@ -96,51 +99,34 @@ pub(super) fn core_tasks(
     };
     (0..)
         .zip(threads)
-        .map(|(index, thread)| core_task(thread, index, 0, cpus(index as usize), nr_cpus))
+        .map(|(index, thread)| core_task(thread, index, CpuId(0), cpus(index as usize), nr_cpus))
         .collect()
 }
 
 impl<O: Observer> Sim<'_, O> {
-    fn parent(&self) -> u32 {
-        self.scripts.len() as u32
-    }
-
-    /// Who starts the program, unless the parent is put on a CPU.
-    fn shell(&self) -> u32 {
-        self.parent() + 1
-    }
-
-    pub(super) fn is_shell(&self, task: u32) -> bool {
-        task == self.shell()
-    }
-
-    pub(super) fn is_parent(&self, task: u32) -> bool {
-        task == self.parent()
-    }
-
     /// The parent begins to run.
     pub(super) fn start_parent(&mut self) {
-        for task in 0..=self.shell() {
-            self.core.task_init(&mut self.tasks[task as usize]);
+        for task in (0..=self.threads.shell().0).map(TaskId) {
+            self.core.task_init(&mut self.tasks[task]);
         }
-        for task in 0..self.parent() {
+        for task in (0..self.threads.parent().0).map(TaskId) {
             self.hint(task);
         }
         let (first, cpu) = match self.creation.parent_cpu {
-            Some(cpu) => (self.parent(), cpu),
-            None => (self.shell(), 0),
+            Some(cpu) => (self.threads.parent(), cpu),
+            None => (self.threads.shell(), CpuId(0)),
         };
         let cpu = self.start_cpu(first, cpu);
         self.core
-            .task_new(&mut self.tasks[first as usize], cpu, self.now);
-        self.threads[first as usize].action = Some(self.making_one());
-        self.join_queue(first, cpu, true);
+            .task_new(&mut self.tasks[first], cpu.0, self.clock.now);
+        self.threads[first].action = Some(self.making_one());
+        self.activate_task(first, cpu, true);
         self.kick(cpu, cpu);
     }
 
     /// The shell has done the work of a fork: the parent exists, and the shell waits for its end.
-    pub(super) fn shell_goes_on(&mut self, cpu: u32) {
-        let (shell, parent) = (self.shell(), self.parent());
+    pub(super) fn shell_goes_on(&mut self, cpu: CpuId) {
+        let (shell, parent) = (self.threads.shell(), self.threads.parent());
         self.account(cpu);
         self.creation.execs = true;
         self.fork(parent, shell);
@@ -157,11 +143,11 @@ impl<O: Observer> Sim<'_, O> {
 
     /// The parent has done what it was at: it runs its program, forks the next thread, lets them
     /// all begin, if that is its part, or sleeps.
-    pub(super) fn parent_goes_on(&mut self, cpu: u32) {
-        let parent = self.parent();
+    pub(super) fn parent_goes_on(&mut self, cpu: CpuId) {
+        let parent = self.threads.parent();
         if std::mem::take(&mut self.creation.execs) {
             let moved = self.exec(cpu, parent) == Flow::Held;
-            self.threads[parent as usize].action = Some(self.making_one());
+            self.threads[parent].action = Some(self.making_one());
             if !moved {
                 self.resume(cpu);
             }
@@ -174,7 +160,7 @@ impl<O: Observer> Sim<'_, O> {
             return self.resume(cpu);
         }
         if let StartLine::Creator { sync } = self.creation.start.line
-            && self.t_zero_ns.is_none()
+            && self.program.t_zero_ns.is_none()
             && self.creation.at_line.len() == self.creation.starters
             && self.let_begin(cpu, parent, sync, Then::Step) == Flow::Held
         {
@@ -185,59 +171,62 @@ impl<O: Observer> Sim<'_, O> {
 
     /// Forks one more, if there is one. The work of it has been done.
     fn fork_next(&mut self) -> bool {
-        while (self.scripts.get(self.creation.forked)).is_some_and(|script| script.forks.is_some())
+        while (self.threads.scripts.get(self.creation.forked))
+            .is_some_and(|script| script.forks.is_some())
         {
             self.creation.forked += 1;
         }
         let child = self.creation.forked;
-        if child == self.scripts.len() {
-            if self.creation.start.line == StartLine::Timers && self.t_zero_ns.is_none() {
+        if child == self.threads.scripts.len() {
+            if self.creation.start.line == StartLine::Timers && self.program.t_zero_ns.is_none() {
                 self.arm_starts();
             }
             return false;
         }
         self.creation.forked += 1;
-        self.fork(child as u32, self.parent());
-        self.threads[self.scripts.len()].action = Some(self.making_one());
+        let parent = self.threads.parent();
+        self.fork(TaskId(child as u32), parent);
+        self.threads[parent].action = Some(self.making_one());
         true
     }
 
     /// The thread exists from now on, made by the running task `parent`.
-    fn fork(&mut self, child: u32, parent: u32) {
-        let here = self.tasks[parent as usize].cpu();
+    fn fork(&mut self, child: TaskId, parent: TaskId) {
+        let here = self.cpu_of(parent);
         let [of_child, of_parent] = (self.tasks)
-            .get_disjoint_mut([child as usize, parent as usize])
+            .get_disjoint_mut([child.index(), parent.index()])
             .expect("nobody forks itself");
         of_child.forked_by(of_parent);
         let ask = Request {
-            now_ns: self.now,
+            now_ns: self.clock.now,
             kind: PlaceKind::Fork,
-            this_cpu: here,
-            prev_cpu: here,
+            this_cpu: here.0,
+            prev_cpu: here.0,
             sync: false,
-            waker: Waker::Task(parent as usize),
+            waker: Waker::Task(parent.index()),
             waker_load: self.waker_load(parent),
         };
         self.show_situation(child, &ask);
         let choice = self.answer(child, &ask);
-        self.place_new(child, parent, here, choice.cpu);
-        if self.is_class(child) {
-            self.keep_distance(child, choice.cpu);
+        let cpu = CpuId(choice.cpu);
+        self.task_fork(child, parent, here, cpu);
+        if self.classes.is_class(child) {
+            self.home.detach_task(child, cpu);
         }
         self.note_choice(child, Some(parent), &ask, choice, PlacementKind::Fork);
         self.core
-            .task_new(&mut self.tasks[child as usize], choice.cpu, self.now);
-        self.threads[child as usize].action = Some(Action::Work(0));
-        self.threads[child as usize].born_ns = self.now;
-        self.join_queue(child, choice.cpu, true);
+            .task_new(&mut self.tasks[child], cpu.0, self.clock.now);
+        self.threads[child].action = Some(Action::Work(0));
+        self.threads[child].born_ns = self.clock.now;
+        self.activate_task(child, cpu, true);
         let wait = self.line_wait(here, child);
-        self.keep_lock(choice.cpu, here, wait);
+        self.keep_lock(cpu, here, wait);
         self.hold(here, wait);
-        self.preempt_or_kick(child, choice.cpu, here);
+        self.wakeup_preempt(child, cpu, here);
     }
 
     /// The running task forks: that is its work.
-    pub(super) fn begin_fork(&mut self, cpu: u32, task: u32, script: u32) -> Flow {
+    pub(super) fn begin_fork(&mut self, cpu: CpuId, task: TaskId, script: u32) -> Flow {
         match self.machine.costs.fork {
             0 => self.fork_thread(cpu, task, script),
             cost => {
@@ -248,63 +237,70 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// That work is done.
-    pub(super) fn fork_thread(&mut self, cpu: u32, task: u32, script: u32) -> Flow {
-        let made = self.made[script as usize];
-        let most = self.scripts[script as usize].forks.unwrap_or(0);
-        let limit = if self.threads.len() > MOST_THREADS {
+    pub(super) fn fork_thread(&mut self, cpu: CpuId, task: TaskId, script: u32) -> Flow {
+        let made = self.threads.made[script as usize];
+        let most = self.threads.scripts[script as usize].forks.unwrap_or(0);
+        let limit = if self.threads.all.len() > MOST_THREADS {
             Some(MOST_THREADS as u64)
         } else {
             (made >= most).then_some(most)
         };
         if let Some(limit) = limit {
-            self.too_many = Some((task, script, limit));
+            let task = self.threads.shown(task);
+            self.ended = Some(Ended::ForkLimit {
+                task,
+                script,
+                limit,
+            });
             return Flow::Held;
         }
-        self.made[script as usize] += 1;
-        self.alive += 1;
+        self.threads.made[script as usize] += 1;
+        self.threads.alive += 1;
         self.account(cpu);
         let child = self.make_thread(cpu, script, made);
-        let number = self.shown(child);
-        self.observer.forked(self.now, number, script);
+        let number = self.threads.shown(child);
+        self.told.observer.forked(self.clock.now, number, script);
         self.fork(child, task);
-        if self.cpus[cpu as usize].reschedule || self.threads[task as usize].has_kernel_work() {
+        if self.cpus[cpu].reschedule || self.threads[task].has_kernel_work() {
             return self.go_on_later(cpu, task, Pending::Nothing);
         }
         Flow::Go
     }
 
     /// A thread as it is before the kernel knows of it.
-    fn make_thread(&mut self, cpu: u32, script: u32, number: u64) -> u32 {
-        let child = self.threads.len() as u32;
-        let template = &self.threads[script as usize];
-        let task = &self.scripts[script as usize];
+    fn make_thread(&mut self, cpu: CpuId, script: u32, number: u64) -> TaskId {
+        let child = TaskId(self.threads.all.len() as u32);
+        let template = &self.threads[TaskId(script)];
+        let task = &self.threads.scripts[script as usize];
         let mut thread = Thread::of_script(task, script);
         thread.group = template.group;
         thread.number = Some(number);
-        thread.timer_base = Some(self.timers.len() as u32);
-        for timer in self.private.of(script) {
-            let fresh = self.timers[*timer as usize].clone(); // nobody uses the template's own
-            self.timers.push(fresh);
+        thread.timer_base = Some(self.program.timers.len() as u32);
+        for timer in self.program.private.of(script) {
+            // Nobody uses the template's own.
+            let fresh = self.program.timers[*timer as usize].clone();
+            self.program.timers.push(fresh);
         }
         let cpus = task.cpus.as_deref();
-        let mut record = core_task(&thread, child, cpu, cpus, self.machine.nr_cpus);
+        let mut record = core_task(&thread, child.0, cpu, cpus, self.machine.nr_cpus);
         self.core.task_init(&mut record);
-        if self.has_classes() {
-            let class = |kind| ClassState::new(kind, &self.class_params);
-            self.class.push(thread.realtime.map(class));
+        if self.classes.has_classes() {
+            let class = |kind| ClassState::new(kind, &self.classes.params);
+            self.classes.states.push(thread.realtime.map(class));
         }
-        self.threads.push(thread);
-        self.tasks.push(record);
+        self.home.add_task(&thread, task.slice_ns, record.group());
+        self.threads.all.push(thread);
+        self.tasks.0.push(record);
         self.hint(child);
         child
     }
 
     /// All threads exist: time zero of the workload. Those that wait already get their timers.
     fn arm_starts(&mut self) {
-        self.t_zero_ns = Some(self.now);
+        self.program.t_zero_ns = Some(self.clock.now);
         for task in std::mem::take(&mut self.creation.at_line) {
             let due = self.begins_at(task);
-            let thread = &mut self.threads[task as usize];
+            let thread = &mut self.threads[task];
             thread.started = true;
             thread.stamp_ns = due;
             self.sleep_until(task, due);
@@ -312,30 +308,30 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// When the task is to begin, once time zero is known.
-    fn begins_at(&self, task: u32) -> u64 {
-        let script = self.threads[task as usize].script;
-        let zero = self.zero_ns(task).unwrap_or(self.now);
-        zero + self.scripts[script as usize].delay_ns
+    fn begins_at(&self, task: TaskId) -> u64 {
+        let script = self.threads[task].script;
+        let zero = self.zero_ns(task).unwrap_or(self.clock.now);
+        zero + self.threads.scripts[script as usize].delay_ns
     }
 
     /// A new thread has run for the first time.
-    pub(super) fn start_line(&mut self, cpu: u32, task: u32) -> Flow {
-        self.threads[task as usize].started = true; // unless it waits at the line
-        if self.threads[task as usize].number.is_some() {
+    pub(super) fn start_line(&mut self, cpu: CpuId, task: TaskId) -> Flow {
+        self.threads[task].started = true; // unless it waits at the line
+        if self.threads[task].number.is_some() {
             return self.begin(cpu, task); // forked by another thread: it waits for nobody
         }
         match self.creation.start.line {
             StartLine::Each => {
-                self.t_zero_ns.get_or_insert(self.now);
-                let script = self.threads[task as usize].script;
-                let due = self.now + self.scripts[script as usize].delay_ns;
+                self.program.t_zero_ns.get_or_insert(self.clock.now);
+                let script = self.threads[task].script;
+                let due = self.clock.now + self.threads.scripts[script as usize].delay_ns;
                 self.begin_at(cpu, task, due)
             }
-            StartLine::Timers if self.t_zero_ns.is_some() => self.begin(cpu, task),
+            StartLine::Timers if self.program.t_zero_ns.is_some() => self.begin(cpu, task),
             StartLine::Timers => self.wait_at_line(cpu, task),
             StartLine::Barrier => {
-                if task == self.first_thread() {
-                    self.t_zero_ns = Some(self.now);
+                if task == self.threads.first_thread() {
+                    self.program.t_zero_ns = Some(self.clock.now);
                 }
                 match self.creation.at_line.len() + 1 < self.creation.starters {
                     true => self.wait_at_line(cpu, task),
@@ -352,53 +348,45 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// The running task is the last one to be ready: the parent may sleep until then.
-    fn tell_parent(&mut self, cpu: u32) {
-        let parent = self.parent();
-        if self.threads[parent as usize].state == State::Sleeping {
+    fn tell_parent(&mut self, cpu: CpuId) {
+        let parent = self.threads.parent();
+        if self.threads[parent].state == State::Sleeping {
             self.charge(cpu, self.machine.costs.wakeup);
-            self.threads[parent as usize].due_ns = self.now;
-            self.wake(parent, cpu, true);
+            self.threads[parent].due_ns = self.clock.now;
+            self.wake_by_task(parent, cpu, true);
         }
     }
 
-    fn first_thread(&self) -> u32 {
-        let first = self
-            .scripts
-            .iter()
-            .position(|script| script.forks.is_none());
-        first.unwrap_or(0) as u32
-    }
-
-    fn wait_at_line(&mut self, cpu: u32, task: u32) -> Flow {
-        self.threads[task as usize].started = false;
+    fn wait_at_line(&mut self, cpu: CpuId, task: TaskId) -> Flow {
+        self.threads[task].started = false;
         self.creation.at_line.push(task);
         self.block(cpu, task, None);
         Flow::Held
     }
 
     /// The running task wakes all who wait at the start line, the first one first.
-    fn let_begin(&mut self, cpu: u32, task: u32, sync: bool, then: Then) -> Flow {
-        self.t_zero_ns.get_or_insert(self.now);
-        let now = self.now;
+    fn let_begin(&mut self, cpu: CpuId, task: TaskId, sync: bool, then: Then) -> Flow {
+        self.program.t_zero_ns.get_or_insert(self.clock.now);
+        let now = self.clock.now;
         while let Some(waiting) = self.creation.at_line.pop() {
-            let thread = &mut self.threads[waiting as usize];
+            let thread = &mut self.threads[waiting];
             thread.started = true;
             thread.stamp_ns = now;
             thread.pending = Pending::Begin;
-            self.threads[task as usize].to_wake.push((waiting, sync));
+            self.threads[task].to_wake.push((waiting, sync));
         }
-        self.wake_listed(cpu, task, then)
+        self.wake_all_listed(cpu, task, then)
     }
 
     /// The thread goes on, after its delay.
-    pub(super) fn begin(&mut self, cpu: u32, task: u32) -> Flow {
+    pub(super) fn begin(&mut self, cpu: CpuId, task: TaskId) -> Flow {
         let due = self.begins_at(task);
         self.begin_at(cpu, task, due)
     }
 
-    fn begin_at(&mut self, cpu: u32, task: u32, due: u64) -> Flow {
-        self.threads[task as usize].stamp_ns = due;
-        if due <= self.now {
+    fn begin_at(&mut self, cpu: CpuId, task: TaskId, due: u64) -> Flow {
+        self.threads[task].stamp_ns = due;
+        if due <= self.clock.now {
             return Flow::Go;
         }
         self.block(cpu, task, Some(due));

@@ -1,13 +1,11 @@
 //! Task groups: made before the run; what their entities weigh is taken over from the core.
 
 use super::Sim;
-use crate::eevdf::EevdfParams;
-use crate::fair::FairParams;
-use crate::grouped::{GroupedQueue, Queued};
+use crate::home::Home;
+use crate::ids::{CpuId, TaskId};
 use crate::observe::Observer;
 use crate::options::Options;
-use crate::run_queue::RunQueue;
-use wakeplace_policy_sys::{Core, QueueKind};
+use wakeplace_policy_sys::Core;
 use wakeplace_workload::{TaskGroup, Workload};
 
 /// Tells the core of the workload's groups; returns the shares of those that are below the root:
@@ -29,95 +27,49 @@ pub(super) fn add_groups(core: &mut Core, workload: &Workload, options: &Options
     shares.into_iter().zip(&workload.groups).map(nest).collect()
 }
 
-/// A CPU's queue for a workload with groups.
-pub(super) fn queue(
-    kind: QueueKind,
-    shares: &[u32],
-    fair: FairParams,
-    eevdf: EevdfParams,
-) -> Option<RunQueue> {
-    if shares.is_empty() {
-        return None;
-    }
-    GroupedQueue::new(kind, shares, fair, eevdf).map(RunQueue::Grouped)
-}
-
 impl<O: Observer> Sim<'_, O> {
-    /// The queue of `cpu` if it has groups, and a task as it sees it.
-    pub(super) fn grouped(
-        &mut self,
-        task: u32,
-        cpu: u32,
-    ) -> Option<(&mut GroupedQueue, Queued<'_>)> {
-        let RunQueue::Grouped(queue) = &mut self.cpus[cpu as usize].queue else {
-            return None;
-        };
-        let group = self.tasks[task as usize].group();
-        Some((queue, (task, &mut self.threads[task as usize], group)))
-    }
-
     /// A group's entity on `cpu` weighs what the core says.
-    pub(super) fn weigh_group(&mut self, cpu: u32, group: Option<usize>) {
-        if let RunQueue::Grouped(queue) = &mut self.cpus[cpu as usize].queue
-            && let Some(group) = group
+    pub(super) fn weigh_group(&mut self, cpu: CpuId, group: Option<usize>) {
+        if let Some(group) = group
+            && self.home.has_groups()
         {
-            queue.set_group_weight(group, self.core.group_queue(group, cpu).weight);
+            let weight = self.core.group_queue(group, cpu.0).weight;
+            self.home.set_group_weight(group, cpu, weight);
         }
     }
 
     /// A task of a group joined or left the queue of `cpu`, and the core has heard of it.
-    pub(super) fn weigh_touched(&mut self, cpu: u32) {
-        if let RunQueue::Grouped(queue) = &mut self.cpus[cpu as usize].queue {
-            let touched = queue.take_touched();
-            self.weigh_group(cpu, touched);
-        }
-    }
-
-    /// Does `task`, just queued on `cpu`, displace the one that runs there?
-    pub(super) fn preempts_grouped(&mut self, task: u32, running: u32, cpu: u32) -> bool {
-        let RunQueue::Grouped(queue) = &mut self.cpus[cpu as usize].queue else {
-            return false;
-        };
-        let seen = |t: u32| (t, &self.threads[t as usize], self.tasks[t as usize].group());
-        queue.preempts(seen(task), seen(running))
-    }
-
-    /// The CPU leaves: sleepers, and groups without tasks, leave its queue for good. The core has
-    /// not counted them since they fell asleep.
-    pub(super) fn drop_grouped_sleepers(&mut self, cpu: u32) {
-        if let RunQueue::Grouped(queue) = &mut self.cpus[cpu as usize].queue {
-            for (task, request) in queue.drop_sleepers() {
-                self.threads[task as usize].eevdf_entity = request;
-            }
-        }
+    pub(super) fn weigh_touched(&mut self, cpu: CpuId) {
+        let touched = self.home.take_touched_group(cpu);
+        self.weigh_group(cpu, touched);
     }
 
     /// What a task that wakes another weighs for its CPU.
-    pub(super) fn waker_load(&self, waker: u32) -> u32 {
-        let record = &self.tasks[waker as usize];
+    pub(super) fn waker_load(&self, waker: TaskId) -> u32 {
+        let record = &self.tasks[waker];
         self.core
             .h_load(record)
             .unwrap_or_else(|| record.load_avg())
     }
 
     /// The books of the queues and the core agree.
-    pub(super) fn check_groups(&self, cpu: u32) {
-        let RunQueue::Grouped(queue) = &self.cpus[cpu as usize].queue else {
+    pub(super) fn check_groups(&self, cpu: CpuId) {
+        if !self.home.has_groups() {
             return;
-        };
-        queue.check();
+        }
         let mut weight = 0;
         for (task, record) in self.tasks.iter().enumerate() {
-            let queued = record.cpu() == cpu && record.raw().on_rq != 0;
-            let here = queued && record.group().is_none() && !self.is_class(task as u32);
+            let queued = record.cpu() == cpu.0 && record.raw().on_rq != 0;
+            let here =
+                queued && record.group().is_none() && !self.classes.is_class(TaskId(task as u32));
             weight += if here { record.weight() } else { 0 };
         }
         let mut group = 0;
-        while let Some(entity) = self.core.group(group).map(|g| &g.queue[cpu as usize]) {
+        while let Some(entity) = self.core.group(group).map(|g| &g.queue[cpu.index()]) {
             let tasks = self
                 .tasks
                 .iter()
-                .filter(|t| t.group() == Some(group) && t.cpu() == cpu);
+                .filter(|t| t.group() == Some(group) && t.cpu() == cpu.0);
             let queued: Vec<u32> = tasks
                 .filter(|t| t.raw().on_rq != 0)
                 .map(|t| t.weight())
@@ -132,7 +84,7 @@ impl<O: Observer> Sim<'_, O> {
             weight += if queued.is_empty() { 0 } else { entity.weight };
             group += 1;
         }
-        let core = self.core.cpu(cpu);
+        let core = self.core.cpu(cpu.0);
         assert_eq!(
             core.load_weight, weight,
             "CPU {cpu}: weights of its entities"

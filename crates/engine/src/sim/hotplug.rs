@@ -3,151 +3,176 @@
 
 use super::Sim;
 use super::cpu::{Message, Mode};
+use crate::home::Home;
 use crate::hotplug::{Hotplug, in_order};
+use crate::ids::{CpuId, TaskId};
 use crate::menu::Menu;
 use crate::observe::{MigrateCause, Observer};
+use crate::options::Options;
+use crate::policy_change;
 use crate::queue::Event;
-use crate::run_queue::RunQueue;
-use wakeplace_policy_sys::{Choice, Reason};
+use wakeplace_policy_sys::{Choice, MachineFacts, Policy, Reason};
 
-impl<O: Observer> Sim<'_, O> {
-    /// Steps at time 0 happen before the first thread, the others are events.
-    pub(super) fn begin_hotplug(&mut self, schedule: &[Hotplug]) {
-        self.hotplug = in_order(schedule);
-        for (index, step) in self.hotplug.clone().into_iter().enumerate() {
-            if step.at_ns == 0 {
-                self.hotplug(step);
-            } else {
-                let index = index as u32;
-                self.queue.push(step.at_ns, Event::Hotplug { index });
-            }
+/// What changes while a run lasts.
+pub(super) struct Changes {
+    /// The machine as the core was told of it, with who is online now.
+    pub(super) facts: MachineFacts,
+    /// CPUs that leave and come back.
+    pub(super) hotplug: Vec<Hotplug>,
+    /// When the core gets which policy.
+    pub(super) policies: Vec<(u64, Policy)>,
+}
+
+impl Changes {
+    pub(super) fn new(facts: MachineFacts, policy: &Policy, options: &Options) -> Self {
+        Self {
+            facts,
+            hotplug: Vec::new(),
+            policies: policy_change::schedule(policy, &options.policy_at),
         }
     }
 
-    pub(super) fn hotplug(&mut self, step: Hotplug) {
-        if step.online {
-            self.come_back(step.cpu);
-        } else {
-            self.leave_machine(step.cpu);
-        }
-    }
-
-    pub(super) fn is_online(&self, cpu: u32) -> bool {
-        self.facts.online[cpu as usize]
+    #[inline]
+    pub(super) fn is_online(&self, cpu: CpuId) -> bool {
+        self.facts.online[cpu.index()]
     }
 
     /// The lowest CPU that is online: it takes over what belongs to no CPU in particular.
-    pub(super) fn first_online(&self) -> u32 {
+    pub(super) fn first_online(&self) -> CpuId {
         let first = self.facts.online.iter().position(|online| *online);
-        first.expect("the last CPU never leaves") as u32
-    }
-
-    /// The CPU that was chosen, or if that is not online, the one that stands in for it.
-    pub(super) fn only_online(&self, task: u32, prev: u32, choice: Choice) -> Choice {
-        if self.is_online(choice.cpu) {
-            return choice;
-        }
-        Choice {
-            cpu: self.fallback(task, prev),
-            reason: Reason::NotAllowed,
-            ..choice
-        }
-    }
-
-    /// Where the first thread starts.
-    pub(super) fn start_cpu(&self, task: u32, cpu: u32) -> u32 {
-        if self.is_online(cpu) {
-            cpu
-        } else {
-            self.fallback(task, cpu)
-        }
+        CpuId(first.expect("the last CPU never leaves") as u32)
     }
 
     /// Who takes the interrupts that were meant for this CPU: the end of a sleep that began there.
-    pub(super) fn timer_cpu(&self, cpu: u32) -> u32 {
+    #[inline]
+    pub(super) fn timer_cpu(&self, cpu: CpuId) -> CpuId {
         if self.is_online(cpu) {
             cpu
         } else {
             self.first_online()
         }
     }
+}
 
-    pub(super) fn fallback(&self, task: u32, cpu: u32) -> u32 {
-        let record = &self.tasks[task as usize];
-        match self.core.fallback_cpu(record, cpu) {
-            Some(to) => to,
+impl<O: Observer> Sim<'_, O> {
+    /// Steps at time 0 happen before the first thread, the others are events.
+    pub(super) fn begin_hotplug(&mut self, schedule: &[Hotplug]) {
+        self.changes.hotplug = in_order(schedule);
+        for (index, step) in self.changes.hotplug.clone().into_iter().enumerate() {
+            if step.at_ns == 0 {
+                self.hotplug(step);
+            } else {
+                let index = index as u32;
+                self.clock.push(step.at_ns, Event::Hotplug { index });
+            }
+        }
+    }
+
+    pub(super) fn hotplug(&mut self, step: Hotplug) {
+        if step.online {
+            self.come_back(CpuId(step.cpu));
+        } else {
+            self.leave_machine(CpuId(step.cpu));
+        }
+    }
+
+    /// The CPU that was chosen, or if that is not online, the one that stands in for it.
+    pub(super) fn only_online(&self, task: TaskId, prev: CpuId, choice: Choice) -> Choice {
+        if self.changes.is_online(CpuId(choice.cpu)) {
+            return choice;
+        }
+        Choice {
+            cpu: (self.fallback(task, prev)).0,
+            reason: Reason::NotAllowed,
+            ..choice
+        }
+    }
+
+    /// Where the first thread starts.
+    pub(super) fn start_cpu(&self, task: TaskId, cpu: CpuId) -> CpuId {
+        if self.changes.is_online(cpu) {
+            cpu
+        } else {
+            self.fallback(task, cpu)
+        }
+    }
+
+    pub(super) fn fallback(&self, task: TaskId, cpu: CpuId) -> CpuId {
+        let record = &self.tasks[task];
+        match self.core.fallback_cpu(record, cpu.0) {
+            Some(to) => CpuId(to),
             // A kernel thread of CPUs that are gone goes anywhere (break_affinity).
-            None if !self.visible(task) => self.first_online(),
+            None if !self.threads.visible(task) => self.changes.first_online(),
             None => unreachable!("checked before the run: some CPU it may use is online"),
         }
     }
 
     /// The CPU leaves now. First its work goes, while the caches it shared are known, then the
     /// domains are built without it.
-    fn leave_machine(&mut self, cpu: u32) {
+    fn leave_machine(&mut self, cpu: CpuId) {
         self.account(cpu);
-        self.facts.online[cpu as usize] = false;
-        self.core.cpu_mut(cpu).online = 0;
-        self.observer.hotplug(self.now, cpu, false);
-        self.core.nohz_exit(cpu);
+        self.changes.facts.online[cpu.index()] = false;
+        self.core.cpu_mut(cpu.0).online = 0;
+        self.told.observer.hotplug(self.clock.now, cpu.0, false);
+        self.core.nohz_exit(cpu.0);
         self.hand_over_messages(cpu);
         self.hand_over_tasks(cpu);
         self.turn_away(cpu); // sleepers that were queued all the same are free now
         self.hand_over_timers(cpu);
         self.rebuild(cpu);
-        let c = &mut self.cpus[cpu as usize];
+        let c = &mut self.cpus[cpu];
         (c.reschedule, c.balance_wanted) = (false, false);
         (c.spins, c.stalls) = (false, false);
         c.tick_stopped = true;
-        let deepest = self.machine.idle[cpu as usize].len() - 1;
+        let deepest = self.machine.idle[cpu.index()].len() - 1;
         match c.mode {
             Mode::Running => self.after_work(cpu),
-            Mode::Idle if c.idle_state < deepest => self.wake_up_cpu(cpu, self.now),
+            Mode::Idle if c.idle_state < deepest => self.leave_idle_state(cpu, self.clock.now),
             // On its way to a state already, or in the one where it stays.
             Mode::Idle | Mode::Waking | Mode::Interrupted => {}
         }
     }
 
     /// The CPU is there again: idle, and looking for work as soon as it is awake.
-    fn come_back(&mut self, cpu: u32) {
-        self.facts.online[cpu as usize] = true;
-        self.core.cpu_mut(cpu).online = 1;
-        self.observer.hotplug(self.now, cpu, true);
+    fn come_back(&mut self, cpu: CpuId) {
+        self.changes.facts.online[cpu.index()] = true;
+        self.core.cpu_mut(cpu.0).online = 1;
+        self.told.observer.hotplug(self.clock.now, cpu.0, true);
         self.rebuild(cpu);
         self.interrupt_with(cpu, Message::Arrived);
-        self.cpus[cpu as usize].menu = Menu::default();
+        self.cpus[cpu].menu = Menu::default();
     }
 
     /// A CPU that has just come back and has no work pulls some.
-    pub(super) fn look_for_work(&mut self, cpu: u32) {
-        if self.cpus[cpu as usize].queue.nr() == 0 {
+    pub(super) fn look_for_work(&mut self, cpu: CpuId) {
+        if self.home.nr_running(cpu) == 0 {
             self.new_idle(cpu);
         }
     }
 
-    fn rebuild(&mut self, cpu: u32) {
+    fn rebuild(&mut self, cpu: CpuId) {
         self.core
-            .hotplug(&self.facts, self.now)
+            .hotplug(&self.changes.facts, self.clock.now)
             .expect("a part of a machine that was accepted");
         self.restart_sampling(cpu);
     }
 
     /// What interrupts were to tell it. Tasks on their way join its queue, which moves next; a kick
     /// to balance is lost, as the next tick kicks another CPU.
-    fn hand_over_messages(&mut self, cpu: u32) {
-        let heir = self.first_online();
-        for message in std::mem::take(&mut self.cpus[cpu as usize].inbox) {
+    fn hand_over_messages(&mut self, cpu: CpuId) {
+        let heir = self.changes.first_online();
+        for message in std::mem::take(&mut self.cpus[cpu].inbox) {
             match message {
                 Message::Enqueue(task) => {
-                    self.core.cpu_mut(cpu).pending -= 1;
-                    self.join_queue(task, cpu, false);
+                    self.core.cpu_mut(cpu.0).pending -= 1;
+                    self.activate_task(task, cpu, false);
                 }
                 Message::Timer(task) => {
-                    self.threads[task as usize].timer_cpu = heir;
-                    self.queue.push(self.now, Event::Timer { task });
+                    self.threads[task].timer_cpu = heir;
+                    self.clock.push(self.clock.now, Event::Timer { task });
                 }
                 Message::Push { to, level } => {
-                    self.core.active_balance_end(cpu, to, level, false);
+                    self.core.active_balance_end(cpu.0, to.0, level, false);
                 }
                 Message::Device { .. } | Message::IdleTimer => self.interrupt_with(heir, message),
                 Message::Reschedule
@@ -162,43 +187,41 @@ impl<O: Observer> Sim<'_, O> {
 
     /// The running task first, then the others in the order of the queue. Sleepers that were still
     /// queued leave the queue for good.
-    fn hand_over_tasks(&mut self, cpu: u32) {
-        if let RunQueue::Eevdf(queue) = &mut self.cpus[cpu as usize].queue {
-            for (task, request) in queue.drop_sleepers(&self.eevdf) {
-                self.let_sleeper_go(task, request, cpu);
-            }
+    fn hand_over_tasks(&mut self, cpu: CpuId) {
+        // With groups they leave last: a group whose tasks have left may be delayed itself.
+        let groups = self.home.has_groups();
+        if !groups {
+            self.drop_all_delayed(cpu);
         }
         for task in self.class_tasks(cpu) {
             let to = self.fallback(task, cpu);
             self.class_move(task, to, MigrateCause::Hotplug, cpu);
         }
-        let c = &self.cpus[cpu as usize];
-        let mut tasks: Vec<u32> = match &c.queue {
-            RunQueue::Fair(queue) => queue.waiting().collect(),
-            RunQueue::Eevdf(queue) => queue.waiting().collect(),
-            RunQueue::Live(queue) => queue.waiting().collect(),
-            RunQueue::Grouped(queue) => queue.waiting(),
-        };
-        if !self.live {
+        let c = &self.cpus[cpu];
+        let mut tasks = Vec::new();
+        self.home.each_waiting(cpu, &mut |task| tasks.push(task));
+        if !self.home.dispatches() {
             tasks.reverse(); // those queues keep the next one last
         }
         for task in c.current.into_iter().chain(tasks) {
             let to = self.fallback(task, cpu);
             self.move_task(task, to, MigrateCause::Hotplug);
-            self.preempt_or_kick(task, to, cpu);
+            self.wakeup_preempt(task, to, cpu);
         }
-        self.drop_grouped_sleepers(cpu);
+        if groups {
+            self.drop_all_delayed(cpu);
+        }
     }
 
     /// Its timers go to one CPU, whatever the tasks' own.
-    fn hand_over_timers(&mut self, cpu: u32) {
-        let heir = self.first_online();
-        let mut timers = std::mem::take(&mut self.cpus[cpu as usize].timers);
-        self.cpus[heir as usize].timers.append(&mut timers);
+    fn hand_over_timers(&mut self, cpu: CpuId) {
+        let heir = self.changes.first_online();
+        let mut timers = std::mem::take(&mut self.cpus[cpu].timers);
+        self.cpus[heir].timers.append(&mut timers);
         if self.idle_timer.cpu == cpu {
             self.idle_timer.cpu = heir;
         }
-        for thread in &mut self.threads {
+        for thread in &mut self.threads.all {
             if thread.timer_cpu == cpu {
                 thread.timer_cpu = heir;
             }

@@ -2,6 +2,8 @@
 
 use super::Sim;
 use super::cpu::{Message, Mode};
+use crate::home::Home;
+use crate::ids::CpuId;
 use crate::machine::CpuIdleState;
 use crate::menu::IdleChoice;
 use crate::observe::{CpuPower, Observer};
@@ -12,14 +14,14 @@ use crate::queue::Event;
 const NO_TIMER_NS: u64 = 3_600_000_000_000;
 
 impl<O: Observer> Sim<'_, O> {
-    pub(super) fn idle_state(&self, cpu: u32) -> CpuIdleState {
-        self.machine.idle[cpu as usize][self.cpus[cpu as usize].idle_state]
+    pub(super) fn idle_state(&self, cpu: CpuId) -> CpuIdleState {
+        self.machine.idle[cpu.index()][self.cpus[cpu].idle_state]
     }
 
     /// A CPU has nothing to run: it finishes its kernel work, then goes idle.
-    pub(super) fn after_work(&mut self, cpu: u32) {
-        let now = self.now;
-        let c = &mut self.cpus[cpu as usize];
+    pub(super) fn after_work(&mut self, cpu: CpuId) {
+        let now = self.clock.now;
+        let c = &mut self.cpus[cpu];
         let was_running = c.mode == Mode::Running;
         c.mode = Mode::Interrupted;
         c.generation += 1;
@@ -28,18 +30,18 @@ impl<O: Observer> Sim<'_, O> {
         c.kernel_until_ns += work.div_ceil(c.speed) + std::mem::take(&mut c.kernel_wait_ns);
         let (until, generation) = (c.kernel_until_ns, c.generation);
         if was_running {
-            self.core.enter_idle(cpu, now);
+            self.core.enter_idle(cpu.0, now);
         }
         if until == now {
             self.go_idle(cpu);
         } else {
-            self.queue.push(until, Event::IdleAgain { cpu, generation });
+            self.clock.push(until, Event::IdleAgain { cpu, generation });
         }
     }
 
     /// The kernel work is done. A task that was queued meanwhile does not wait for its interrupt.
-    pub(super) fn work_done(&mut self, cpu: u32) {
-        if self.cpus[cpu as usize].spins {
+    pub(super) fn work_done(&mut self, cpu: CpuId) {
+        if self.cpus[cpu].spins {
             return; // once it has its line
         }
         if self.nr_running(cpu) > 0 {
@@ -50,20 +52,20 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// Chooses an idle state and begins to enter it.
-    pub(super) fn go_idle(&mut self, cpu: u32) {
+    pub(super) fn go_idle(&mut self, cpu: CpuId) {
         let tick = self.machine.tick_ns;
-        let now = self.now;
+        let now = self.clock.now;
         let to_tick = tick - now % tick;
-        let online = self.is_online(cpu);
-        let has_idle_timer = self.live && cpu == self.idle_timer.cpu;
+        let online = self.changes.is_online(cpu);
+        let has_idle_timer = !self.home.nohz() && cpu == self.idle_timer.cpu;
         let to_idle_timer = self.idle_timer.at_ns.saturating_sub(now);
-        let c = &mut self.cpus[cpu as usize];
+        let c = &mut self.cpus[cpu];
         let mut to_timer = c.next_timer_ns(now).map_or(NO_TIMER_NS, |at| at - now);
         if has_idle_timer {
             to_timer = to_timer.min(to_idle_timer);
         }
         let got_tick = std::mem::take(&mut c.got_tick);
-        let states = &self.machine.idle[cpu as usize];
+        let states = &self.machine.idle[cpu.index()];
         let mut choice = match self.ticks.cpuidle {
             CpuIdle::Menu => c.menu.select(states, to_timer, to_tick, tick),
             CpuIdle::None => IdleChoice {
@@ -73,57 +75,58 @@ impl<O: Observer> Sim<'_, O> {
         };
         choice.stop_tick |= c.tick_stopped; // once stopped it stays so until work comes
         if !online {
-            choice.state = self.machine.idle[cpu as usize].len() - 1; // switched off
+            choice.state = self.machine.idle[cpu.index()].len() - 1; // switched off
             choice.stop_tick = true;
         }
-        let state = self.machine.idle[cpu as usize][choice.state];
+        let state = self.machine.idle[cpu.index()][choice.state];
         c.mode = Mode::Idle;
         c.idle_state = choice.state;
         c.idle_since_ns = now;
         c.entered_ns = now + state.entry_ns;
         c.generation += 1;
         let generation = c.generation;
-        self.core.cpu_mut(cpu).idle_exit_latency_us = (state.wake_latency_ns / 1000) as u32;
+        self.core.cpu_mut(cpu.0).idle_exit_latency_us = (state.wake_latency_ns / 1000) as u32;
         c.tick_stopped = choice.stop_tick;
         self.share_core(cpu);
         match choice.stop_tick {
-            true if self.live || !online => {}
-            true => self.core.nohz_enter(cpu),
+            true if !self.home.nohz() || !online => {}
+            true => self.core.nohz_enter(cpu.0),
             false => self.arm_tick(cpu),
         }
         if state.entry_ns == 0 {
             self.idle_entered(cpu);
         } else {
             self.power(cpu, CpuPower::Transition { state: state.index });
-            self.queue
+            self.clock
                 .push(now + state.entry_ns, Event::IdleEntered { cpu, generation });
         }
     }
 
     /// Entry is complete: the CPU draws the state's power; the last of a cluster takes it down.
-    pub(super) fn idle_entered(&mut self, cpu: u32) {
+    pub(super) fn idle_entered(&mut self, cpu: CpuId) {
         let state = self.idle_state(cpu);
         self.power(cpu, CpuPower::Idle { state: state.index });
         if !state.cluster {
             return;
         }
-        self.cpus[cpu as usize].votes_cluster = true;
-        let cluster = self.machine.cluster_of[cpu as usize];
+        self.cpus[cpu].votes_cluster = true;
+        let cluster = self.machine.cluster_of[cpu.index()];
         let size = self.machine.cluster_size[cluster as usize];
-        let c = &mut self.clusters[cluster as usize];
+        let c = &mut self.hardware.clusters[cluster as usize];
         c.asleep += 1;
         if c.asleep == size {
             c.down = true;
-            self.observer
-                .cluster_power(self.now, cluster, Some(state.index));
+            self.told
+                .observer
+                .cluster_power(self.clock.now, cluster, Some(state.index));
         }
     }
 
     /// An interrupt reaches an idle CPU at `at`: it leaves its state once it is fully in it.
-    pub(super) fn wake_up_cpu(&mut self, cpu: u32, at: u64) {
+    pub(super) fn leave_idle_state(&mut self, cpu: CpuId, at: u64) {
         let state = self.idle_state(cpu);
         let exit = self.exit_latency(cpu, state);
-        let c = &mut self.cpus[cpu as usize];
+        let c = &mut self.cpus[cpu];
         let by_tick = (c.inbox == [Message::Tick]).then_some(self.machine.tick_ns);
         let ready = at.max(c.entered_ns) + exit;
         c.mode = Mode::Waking;
@@ -133,54 +136,56 @@ impl<O: Observer> Sim<'_, O> {
             (c.menu).reflect(ready - c.idle_since_ns, state.wake_latency_ns, by_tick);
         }
         self.leave_cluster(cpu);
-        self.core.cpu_mut(cpu).idle_exit_latency_us = u32::MAX;
-        if ready == self.now {
+        self.core.cpu_mut(cpu.0).idle_exit_latency_us = u32::MAX;
+        if ready == self.clock.now {
             self.awake(cpu);
         } else {
             // A caught entry goes on to its end: the CPU stays in transition until it is out.
             self.power(cpu, CpuPower::Transition { state: state.index });
-            self.queue.push(ready, Event::Awake { cpu });
+            self.clock.push(ready, Event::Awake { cpu });
         }
     }
 
     /// Way out of a state. A cluster state whose cluster stayed up is left like the CPU's own
     /// deepest.
-    fn exit_latency(&self, cpu: u32, state: CpuIdleState) -> u64 {
-        let cluster = self.machine.cluster_of[cpu as usize];
-        if !state.cluster || self.clusters[cluster as usize].down {
+    fn exit_latency(&self, cpu: CpuId, state: CpuIdleState) -> u64 {
+        let cluster = self.machine.cluster_of[cpu.index()];
+        if !state.cluster || self.hardware.clusters[cluster as usize].down {
             return state.exit_ns;
         }
-        let own = self.machine.idle[cpu as usize]
+        let own = self.machine.idle[cpu.index()]
             .iter()
             .rev()
             .find(|s| !s.cluster);
         own.map_or(state.exit_ns, |s| s.exit_ns)
     }
 
-    fn leave_cluster(&mut self, cpu: u32) {
-        if !std::mem::take(&mut self.cpus[cpu as usize].votes_cluster) {
+    fn leave_cluster(&mut self, cpu: CpuId) {
+        if !std::mem::take(&mut self.cpus[cpu].votes_cluster) {
             return;
         }
-        let cluster = self.machine.cluster_of[cpu as usize];
-        let c = &mut self.clusters[cluster as usize];
+        let cluster = self.machine.cluster_of[cpu.index()];
+        let c = &mut self.hardware.clusters[cluster as usize];
         c.asleep -= 1;
         if std::mem::take(&mut c.down) {
-            self.observer.cluster_power(self.now, cluster, None);
+            self.told
+                .observer
+                .cluster_power(self.clock.now, cluster, None);
         }
     }
 
     /// A task takes over from the idle task.
-    pub(super) fn leave_idle(&mut self, cpu: u32) {
-        if self.cpus[cpu as usize].mode == Mode::Running {
+    pub(super) fn leave_idle(&mut self, cpu: CpuId) {
+        if self.cpus[cpu].mode == Mode::Running {
             return;
         }
-        self.cpus[cpu as usize].mode = Mode::Running;
-        self.cpus[cpu as usize].generation += 1;
-        self.core.exit_idle(cpu, self.now);
-        self.cpus[cpu as usize].tick_stopped = false;
-        self.cpus[cpu as usize].got_tick = false;
-        if !self.live {
-            self.core.nohz_exit(cpu);
+        self.cpus[cpu].mode = Mode::Running;
+        self.cpus[cpu].generation += 1;
+        self.core.exit_idle(cpu.0, self.clock.now);
+        self.cpus[cpu].tick_stopped = false;
+        self.cpus[cpu].got_tick = false;
+        if self.home.nohz() {
+            self.core.nohz_exit(cpu.0);
         }
         self.arm_tick(cpu);
     }

@@ -4,7 +4,8 @@
 //! wait.
 
 use super::Sim;
-use super::classes::{ClassParams, ClassState};
+use super::class_state::{ClassParams, ClassState};
+use crate::ids::TaskId;
 use crate::machine::FULL_SPEED;
 use crate::observe::Observer;
 use crate::options::Options;
@@ -107,7 +108,7 @@ impl Kthreads {
             realtime: kthread.realtime(),
             started: true,
             action: Some(kthread.action),
-            ..Thread::new(0, FairPolicy::Other, None)
+            ..Thread::new(0, FairPolicy::Other)
         })
     }
 
@@ -153,9 +154,9 @@ fn action(stated: &Housekeeping, ns: u64) -> Action {
 }
 
 /// They have been there for long: what they are taken to need is nothing.
-fn settle(core: &mut Core, task: &mut Task, cpu: u32) {
+fn settle(core: &mut Core, task: &mut Task, cpu: CpuId) {
     core.task_init(task);
-    core.task_new(task, cpu, 0);
+    core.task_new(task, cpu.0, 0);
     let avg = &mut task.raw_mut().avg;
     avg.util_avg = 0;
     avg.util_sum = 0;
@@ -166,22 +167,13 @@ fn settle(core: &mut Core, task: &mut Task, cpu: u32) {
 }
 
 impl<O: Observer> Sim<'_, O> {
-    /// Index of the first kernel thread.
-    pub(super) fn first_kthread(&self) -> u32 {
-        self.scripts.len() as u32 + 2
-    }
-
-    pub(super) fn is_kthread(&self, task: u32) -> bool {
-        (self.first_kthread()..self.first_kthread() + self.kthreads.len()).contains(&task)
-    }
-
     /// Time 0: they sleep, each on its first CPU.
     pub(super) fn start_kthreads(&mut self) {
         for index in 0..self.kthreads.all.len() {
-            let task = self.first_kthread() + index as u32;
+            let task = self.threads.kthread(index as u32);
             let first = self.kthreads.cpus(index).map_or(0, |cpus| cpus[0]);
-            let cpu = self.start_cpu(task, first);
-            settle(&mut self.core, &mut self.tasks[task as usize], cpu);
+            let cpu = self.start_cpu(task, CpuId(first));
+            settle(&mut self.core, &mut self.tasks[task], cpu);
             if let Kind::Periodic { first_ns, .. } = self.kthreads.all[index].kind {
                 self.sleep_until(task, first_ns);
             }
@@ -194,13 +186,13 @@ impl<O: Observer> Sim<'_, O> {
         let governors = &self.kthreads.governors;
         match governors.get(domain as usize).copied().flatten() {
             Some(index) => {
-                let at = self.now + self.machine.costs.ipi_ns;
-                let task = self.first_kthread() + index;
-                let cpu = self.timer_cpu(self.tasks[task as usize].cpu());
-                let thread = &mut self.threads[task as usize];
+                let at = self.clock.now + self.machine.costs.ipi_ns;
+                let task = self.threads.kthread(index);
+                let cpu = self.changes.timer_cpu(self.cpu_of(task));
+                let thread = &mut self.threads[task];
                 thread.due_ns = at;
                 thread.timer_cpu = cpu;
-                self.queue.push(at, Event::Timer { task });
+                self.clock.push(at, Event::Timer { task });
             }
             None => self.change_frequency(domain),
         }
@@ -208,15 +200,15 @@ impl<O: Observer> Sim<'_, O> {
 
     /// The hardware begins to change it.
     fn change_frequency(&mut self, domain: u32) {
-        let at = self.now + self.machine.transition_ns[domain as usize];
-        self.queue.push(at, Event::Freq { domain });
+        let at = self.clock.now + self.machine.transition_ns[domain as usize];
+        self.clock.push(at, Event::Freq { domain });
     }
 
     /// A kernel thread has done what it woke for.
-    pub(super) fn kthread_goes_on(&mut self, cpu: u32, task: u32) {
-        let kthread = &self.kthreads.all[(task - self.first_kthread()) as usize];
+    pub(super) fn kthread_goes_on(&mut self, cpu: CpuId, task: TaskId, index: usize) {
+        let kthread = &self.kthreads.all[index];
         let kind = kthread.kind;
-        self.threads[task as usize].action = Some(kthread.action);
+        self.threads[task].action = Some(kthread.action);
         let due = match kind {
             Kind::Governor { domain } => {
                 self.change_frequency(domain);
@@ -226,7 +218,7 @@ impl<O: Observer> Sim<'_, O> {
                 first_ns,
                 period_ns,
             } => {
-                let done = (self.now.saturating_sub(first_ns)) / period_ns;
+                let done = (self.clock.now.saturating_sub(first_ns)) / period_ns;
                 Some(first_ns + (done + 1) * period_ns)
             }
         };

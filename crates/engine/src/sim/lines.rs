@@ -12,6 +12,8 @@
 
 use super::Sim;
 use super::cpu::Mode;
+use super::wake_latency::WakeLatencyTotals;
+use crate::ids::{CpuId, TaskId};
 use crate::line::{Line, Place, Transfer};
 use crate::observe::Observer;
 use crate::queue::Event;
@@ -36,45 +38,60 @@ impl GroupLines {
     }
 }
 
+/// What waiting for each other has cost CPUs, and for what.
+pub(super) struct Contention {
+    pub(super) totals: WakeLatencyTotals,
+    pub(super) lines: GroupLines,
+}
+
+impl Contention {
+    pub(super) fn new(core: &Core, transfer: Transfer) -> Self {
+        Self {
+            totals: WakeLatencyTotals::default(),
+            lines: GroupLines::new(core, transfer),
+        }
+    }
+}
+
 impl<O: Observer> Sim<'_, O> {
     fn transfer(&self) -> Transfer {
         self.machine.costs.transfer()
     }
 
     /// What the last calls did with the load of a group and of those around it takes `by` so long.
-    fn group_wait(&mut self, by: u32, group: usize) -> u64 {
+    fn group_wait(&mut self, by: CpuId, group: usize) -> u64 {
         let from = Place {
             core: self.machine.core_of(by),
-            cache: self.machine.cache_of[by as usize],
+            cache: self.machine.cache_of[by.index()],
         };
-        let begin_ns = self.now.max(self.cpus[by as usize].spin_until_ns);
+        let begin_ns = self.clock.now.max(self.cpus[by].spin_until_ns);
         let mut at_ns = begin_ns;
         let transfer = self.transfer();
-        for (level, line) in self.lines.0[group].iter_mut().enumerate() {
+        for (level, line) in self.contention.lines.0[group].iter_mut().enumerate() {
             let Some(done) = self.core.take_group_accesses(group, level) else {
                 break;
             };
             at_ns = line.access(from, done, at_ns, transfer);
         }
-        self.totals.line_wait_ns += at_ns - begin_ns;
+        self.contention.totals.line_wait_ns += at_ns - begin_ns;
         at_ns - begin_ns
     }
 
     /// The same of the task's group; 0 if it is in none.
     #[inline]
-    pub(super) fn line_wait(&mut self, by: u32, task: u32) -> u64 {
-        if !self.lines.are_on() {
+    pub(super) fn line_wait(&mut self, by: CpuId, task: TaskId) -> u64 {
+        if !self.contention.lines.are_on() {
             return 0;
         }
-        let group = self.tasks[task as usize].group();
+        let group = self.tasks[task].group();
         group.map_or(0, |group| self.group_wait(by, group))
     }
 
     /// `by` brought the signals of `cpu` up to date, those of all groups. Returns what it waited.
-    pub(super) fn update_blocked(&mut self, cpu: u32, by: u32) -> u64 {
-        let result = self.core.update_blocked(cpu, self.now);
+    pub(super) fn update_blocked(&mut self, cpu: CpuId, by: CpuId) -> u64 {
+        let result = self.core.update_blocked(cpu.0, self.clock.now);
         self.after_core(cpu, result);
-        let groups = 0..self.lines.0.len();
+        let groups = 0..self.contention.lines.0.len();
         let wait = groups.map(|group| self.group_wait(by, group)).sum();
         self.keep_lock(cpu, by, wait);
         self.hold(by, wait);
@@ -83,50 +100,50 @@ impl<O: Observer> Sim<'_, O> {
 
     /// A new-idle pass has looked at CPUs for so long, by the kernel's clock. It is the CPU's time
     /// where a cache line that another one wrote takes any.
-    pub(super) fn charge_newidle(&mut self, cpu: u32, ns: u64) {
+    pub(super) fn charge_newidle(&mut self, cpu: CpuId, ns: u64) {
         if self.machine.costs.lock_shared_ns > 0 {
             self.hold(cpu, ns);
         }
     }
 
     /// `by`, which has the lock of a queue, keeps it for so long.
-    pub(super) fn keep_lock(&mut self, cpu: u32, by: u32, ns: u64) {
+    pub(super) fn keep_lock(&mut self, cpu: CpuId, by: CpuId, ns: u64) {
         if ns > 0 {
-            let until_ns = self.now + ns;
-            self.cpus[cpu as usize].lock.keep(by, until_ns);
+            let until_ns = self.clock.now + ns;
+            self.cpus[cpu].lock.keep(by, until_ns);
         }
     }
 
     /// A CPU without a task is busy with a line for so long: until then it takes no interrupt and
     /// picks nothing.
-    fn spin(&mut self, cpu: u32, ns: u64) {
-        let c = &mut self.cpus[cpu as usize];
+    fn spin(&mut self, cpu: CpuId, ns: u64) {
+        let c = &mut self.cpus[cpu];
         c.spins = true;
-        c.spin_until_ns = c.spin_until_ns.max(self.now) + ns;
-        self.queue.push(c.spin_until_ns, Event::SpinEnd { cpu });
+        c.spin_until_ns = c.spin_until_ns.max(self.clock.now) + ns;
+        self.clock.push(c.spin_until_ns, Event::SpinEnd { cpu });
         self.set_stalls(cpu, true);
     }
 
     /// A CPU stalls on a line from now on, or has it.
-    fn set_stalls(&mut self, cpu: u32, stalls: bool) {
-        if self.cpus[cpu as usize].stalls != stalls {
-            self.cpus[cpu as usize].stalls = stalls;
+    fn set_stalls(&mut self, cpu: CpuId, stalls: bool) {
+        if self.cpus[cpu].stalls != stalls {
+            self.cpus[cpu].stalls = stalls;
             self.share_core(cpu);
         }
     }
 
     /// The line is there. What came meanwhile is taken after the CPU has looked at its queue.
-    pub(super) fn spin_end(&mut self, cpu: u32) {
-        let c = &mut self.cpus[cpu as usize];
-        if !c.spins || c.spin_until_ns > self.now {
+    pub(super) fn spin_end(&mut self, cpu: CpuId) {
+        let c = &mut self.cpus[cpu];
+        if !c.spins || c.spin_until_ns > self.clock.now {
             return; // it went on to wait for another one, or has left
         }
         c.spins = false;
         self.set_stalls(cpu, false);
-        let c = &mut self.cpus[cpu as usize];
+        let c = &mut self.cpus[cpu];
         if !c.inbox.is_empty() && !c.interrupt_pending {
             c.interrupt_pending = true;
-            self.queue.push(self.now, Event::Interrupt { cpu });
+            self.clock.push(self.clock.now, Event::Interrupt { cpu });
         }
         match c.mode {
             Mode::Running => self.schedule(cpu),
@@ -136,7 +153,7 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// The task that ran on `cpu` has left its queue, which took `wait` more: the CPU goes on.
-    pub(super) fn after_leaving(&mut self, cpu: u32, wait: u64) {
+    pub(super) fn after_leaving(&mut self, cpu: CpuId, wait: u64) {
         self.keep_lock(cpu, cpu, wait);
         if wait > 0 && self.nr_running(cpu) == 0 {
             return self.spin(cpu, wait);
@@ -147,31 +164,32 @@ impl<O: Observer> Sim<'_, O> {
 
     /// A woken task is in the queue of `cpu`, by the CPU `by`, which has got the line after `wait`;
     /// then the task displaces what runs there, or the CPU is woken.
-    pub(super) fn after_joining(&mut self, task: u32, cpu: u32, by: u32) {
+    pub(super) fn ttwu_activated(&mut self, task: TaskId, cpu: CpuId, by: CpuId) {
         let wait = self.line_wait(by, task);
         if wait == 0 {
-            return self.preempt_or_kick(task, cpu, by);
+            return self.wakeup_preempt(task, cpu, by);
         }
         self.keep_lock(cpu, by, wait);
-        match self.cpus[by as usize].current {
+        match self.cpus[by].current {
             Some(_) => {
                 self.hold(by, wait);
                 self.set_stalls(by, true);
             }
             None => self.spin(by, wait),
         }
-        self.queue.push(self.now + wait, Event::Queued { task, by });
+        self.clock
+            .push(self.clock.now + wait, Event::Queued { task, by });
     }
 
     /// The line is there, and the queue's lock free again. The task may have begun meanwhile.
-    pub(super) fn queued(&mut self, task: u32, by: u32) {
-        if !self.cpus[by as usize].spins {
+    pub(super) fn queued(&mut self, task: TaskId, by: CpuId) {
+        if !self.cpus[by].spins {
             self.set_stalls(by, false);
         }
-        let cpu = self.tasks[task as usize].cpu();
-        let waits = self.threads[task as usize].is_runnable();
-        if waits && self.cpus[cpu as usize].current != Some(task) {
-            self.preempt_or_kick(task, cpu, by);
+        let cpu = self.cpu_of(task);
+        let waits = self.threads[task].is_runnable();
+        if waits && self.cpus[cpu].current != Some(task) {
+            self.wakeup_preempt(task, cpu, by);
             self.after_interrupt(by);
         }
     }

@@ -5,6 +5,7 @@
 
 use super::Sim;
 use super::cpu::{Cpu, Mode};
+use crate::ids::CpuId;
 use crate::observe::Observer;
 use wakeplace_policy_sys::{Core, busy_percent};
 
@@ -51,24 +52,24 @@ fn idle_ns(c: &Cpu, now_ns: u64) -> u64 {
 
 impl<O: Observer> Sim<'_, O> {
     /// At a tick of this CPU: is a sample of its clock due, and is it the one that takes it?
-    pub(super) fn sample(&mut self, cpu: u32) {
-        let domain = self.machine.domain_of[cpu as usize];
+    pub(super) fn sample(&mut self, cpu: CpuId) {
+        let domain = self.machine.domain_of[cpu.index()];
         if !self.sampling.on
-            || self.now < self.sampling.due_ns[domain as usize]
+            || self.clock.now < self.sampling.due_ns[domain as usize]
             || !self.may_sample(domain, cpu)
         {
             return;
         }
-        let wall_us = (self.now - self.sampling.last_ns[domain as usize]) / 1000;
-        let load = |cpu: &u32| {
-            let idle = idle_ns(&self.cpus[*cpu as usize], self.now) / 1000;
-            let before = self.sampling.idle_ns[*cpu as usize] / 1000;
+        let wall_us = (self.clock.now - self.sampling.last_ns[domain as usize]) / 1000;
+        let load = |cpu: &CpuId| {
+            let idle = idle_ns(&self.cpus[*cpu], self.clock.now) / 1000;
+            let before = self.sampling.idle_ns[cpu.index()] / 1000;
             busy_percent(wall_us, idle - before)
         };
         let busiest = self.clock_cpus(domain).iter().map(load).max();
         let result = self
             .core
-            .sample_load(domain, busiest.unwrap_or(0), self.now);
+            .sample_load(domain, busiest.unwrap_or(0), self.clock.now);
         self.after_core(cpu, result);
         self.begin_sample(domain);
     }
@@ -76,31 +77,37 @@ impl<O: Observer> Sim<'_, O> {
     /// Does a timer of the governor run on this CPU? Where each CPU has a policy of its own, each
     /// has a timer; the clock follows the highest request, which the busiest CPU makes, so one
     /// sample of all is as good as one of each.
-    fn may_sample(&self, domain: u32, cpu: u32) -> bool {
+    fn may_sample(&self, domain: u32, cpu: CpuId) -> bool {
         self.machine.policy_per_cpu[domain as usize]
             || self.clock_cpus(domain).first() == Some(&cpu)
     }
 
     /// The CPUs of a clock have changed: its governor starts anew.
-    pub(super) fn restart_sampling(&mut self, cpu: u32) {
-        self.begin_sample(self.machine.domain_of[cpu as usize]);
+    pub(super) fn restart_sampling(&mut self, cpu: CpuId) {
+        self.begin_sample(self.machine.domain_of[cpu.index()]);
     }
 
     fn begin_sample(&mut self, domain: u32) {
-        let online = self.facts.online.iter().filter(|online| **online).count();
+        let online = self
+            .changes
+            .facts
+            .online
+            .iter()
+            .filter(|online| **online)
+            .count();
         let tick = self.machine.tick_ns;
-        let due = next_sample_ns(&self.core, domain, self.now, tick, online > 1);
+        let due = next_sample_ns(&self.core, domain, self.clock.now, tick, online > 1);
         for cpu in self.clock_cpus(domain) {
-            let c = &self.cpus[cpu as usize];
-            self.sampling.idle_ns[cpu as usize] = idle_ns(c, self.now);
+            let c = &self.cpus[cpu];
+            self.sampling.idle_ns[cpu.index()] = idle_ns(c, self.clock.now);
         }
-        self.sampling.last_ns[domain as usize] = self.now;
+        self.sampling.last_ns[domain as usize] = self.clock.now;
         self.sampling.due_ns[domain as usize] = due;
     }
 
     /// The CPUs of a clock that are online, ascending.
-    fn clock_cpus(&self, domain: u32) -> Vec<u32> {
+    fn clock_cpus(&self, domain: u32) -> Vec<CpuId> {
         let cpus = self.machine.domain_cpus[domain as usize].iter().copied();
-        cpus.filter(|cpu| self.is_online(*cpu)).collect()
+        cpus.filter(|cpu| self.changes.is_online(*cpu)).collect()
     }
 }

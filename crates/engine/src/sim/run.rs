@@ -3,24 +3,25 @@
 use super::Sim;
 use super::cpu::Mode;
 use super::steps::Flow;
+use crate::home::Home;
+use crate::ids::{CpuId, TaskId};
 use crate::observe::{CpuPower, Observer, Stop};
 use crate::queue::Event;
-use crate::run_queue::RunQueue;
 use crate::thread::{Action, State};
 use wakeplace_policy_sys::EventResult;
 
 impl<O: Observer> Sim<'_, O> {
     /// Brings the running task's work and virtual time up to now.
-    pub(super) fn account(&mut self, cpu: u32) {
-        let c = &mut self.cpus[cpu as usize];
+    pub(super) fn account(&mut self, cpu: CpuId) {
+        let c = &mut self.cpus[cpu];
         let Some(task) = c.current else { return };
-        let delta = self.now.saturating_sub(c.accounted_ns);
+        let delta = self.clock.now.saturating_sub(c.accounted_ns);
         if delta == 0 {
             return;
         }
-        c.accounted_ns = self.now;
+        c.accounted_ns = self.clock.now;
         let above = c.classes.running.is_some();
-        let thread = &mut self.threads[task as usize];
+        let thread = &mut self.threads[task];
         let waited = delta.min(thread.kernel_wait_ns);
         thread.kernel_wait_ns -= waited;
         let mut done = (delta - waited) * c.speed;
@@ -33,25 +34,21 @@ impl<O: Observer> Sim<'_, O> {
             Some(Action::Until(_)) | None => {}
         }
         thread.totals.run_ns += delta;
-        match &mut c.queue {
-            _ if above => self.class_charge(task, cpu, delta),
-            RunQueue::Fair(queue) => queue.charge(&mut thread.entity, delta),
-            RunQueue::Eevdf(queue) => queue.charge(delta),
-            RunQueue::Live(_) => {} // the core charges it
-            RunQueue::Grouped(queue) => {
-                queue.charge(thread, self.tasks[task as usize].group(), delta);
-            }
+        if above {
+            self.class_charge(task, cpu, delta);
+        } else {
+            self.home.update_curr(task, cpu, delta);
         }
     }
 
     /// Finds out anew when the running task's step ends.
-    pub(super) fn program(&mut self, cpu: u32) {
-        let c = &mut self.cpus[cpu as usize];
+    pub(super) fn program(&mut self, cpu: CpuId) {
+        let c = &mut self.cpus[cpu];
         let Some(task) = c.current else { return };
-        let thread = &self.threads[task as usize];
+        let thread = &self.threads[task];
         let kernel_ns = thread.overhead.div_ceil(c.speed);
         // later: after a device's interrupt
-        let from = self.now.max(c.accounted_ns) + thread.kernel_wait_ns;
+        let from = self.clock.now.max(c.accounted_ns) + thread.kernel_wait_ns;
         c.end_ns = match thread.action {
             Some(Action::Work(left)) => {
                 let work = thread.overhead.saturating_add(left);
@@ -61,8 +58,8 @@ impl<O: Observer> Sim<'_, O> {
             Some(Action::Stall(left)) => from.saturating_add(kernel_ns).saturating_add(left),
             None => from,
         };
-        let from = self.now.max(self.cpus[cpu as usize].accounted_ns);
-        self.cpus[cpu as usize].budget_end_ns = self.budget_end(task, from);
+        let from = self.clock.now.max(self.cpus[cpu].accounted_ns);
+        self.cpus[cpu].budget_end_ns = self.classes.budget_end(task, from);
         self.arm_run_end(cpu);
         self.arm_slice_end(cpu);
     }
@@ -70,49 +67,49 @@ impl<O: Observer> Sim<'_, O> {
     /// Makes sure of an event by the end of the step. A far end is looked at again on the way:
     /// were it queued as it is, each preemption would leave one behind, and memory would grow with
     /// time.
-    fn arm_run_end(&mut self, cpu: u32) {
-        let c = &mut self.cpus[cpu as usize];
-        let at = (c.end_ns.min(c.budget_end_ns)).min(self.now + 2 * self.machine.tick_ns);
+    fn arm_run_end(&mut self, cpu: CpuId) {
+        let c = &mut self.cpus[cpu];
+        let at = (c.end_ns.min(c.budget_end_ns)).min(self.clock.now + 2 * self.machine.tick_ns);
         if at < c.run_end_armed_ns {
             c.run_end_armed_ns = at;
-            self.queue.push(at, Event::RunEnd { cpu });
+            self.clock.push(at, Event::RunEnd { cpu });
         }
     }
 
     /// The event of `arm_run_end`: the step may be done.
-    pub(super) fn run_end(&mut self, cpu: u32) {
-        let c = &mut self.cpus[cpu as usize];
-        if c.run_end_armed_ns != self.now {
+    pub(super) fn run_end(&mut self, cpu: CpuId) {
+        let c = &mut self.cpus[cpu];
+        if c.run_end_armed_ns != self.clock.now {
             return; // a nearer one was armed after it
         }
         c.run_end_armed_ns = u64::MAX;
         let Some(task) = c.current else { return };
-        if c.end_ns > self.now && c.budget_end_ns <= self.now {
+        if c.end_ns > self.clock.now && c.budget_end_ns <= self.clock.now {
             return self.schedule(cpu);
         }
-        if c.end_ns > self.now {
+        if c.end_ns > self.clock.now {
             return self.arm_run_end(cpu);
         }
         self.account(cpu);
-        self.threads[task as usize].action = None;
+        self.threads[task].action = None;
         self.continue_script(cpu, task);
     }
 
     /// The running task sleeps; `due`: until then, else until somebody else wakes it.
-    pub(super) fn block(&mut self, cpu: u32, task: u32, due: Option<u64>) {
+    pub(super) fn block(&mut self, cpu: CpuId, task: TaskId, due: Option<u64>) {
         let wait = self.leave_cpu(cpu, task, false);
         if let Some(due) = due {
             self.sleep_until(task, due);
         }
-        self.threads[task as usize].totals.activations += 1;
+        self.threads[task].totals.activations += 1;
         self.after_leaving(cpu, wait);
     }
 
     /// The running task ends; before that it tells whoever waits for its end.
-    pub(super) fn exit(&mut self, cpu: u32, task: u32) {
-        let thread = &mut self.threads[task as usize];
+    pub(super) fn exit(&mut self, cpu: CpuId, task: TaskId) {
+        let thread = &mut self.threads[task];
         let told = std::mem::replace(&mut thread.ends, true);
-        let script = &self.scripts[thread.script as usize];
+        let script = &self.threads.scripts[thread.script as usize];
         if let (false, Some(channel)) = (told, script.ended) {
             let end = crate::thread::Post {
                 channel,
@@ -122,127 +119,131 @@ impl<O: Observer> Sim<'_, O> {
                 return;
             }
         }
-        self.cpus[cpu as usize].leaves_as = Some(Stop::Exits);
+        self.cpus[cpu].leaves_as = Some(Stop::Exits);
         let wait = self.leave_cpu(cpu, task, true);
-        self.core.task_exit(&mut self.tasks[task as usize]);
-        self.threads[task as usize].state = State::Exited;
-        self.alive -= 1;
-        let number = self.shown(task);
-        self.observer.task_exit(self.now, number);
+        self.core.task_exit(&mut self.tasks[task]);
+        self.threads[task].state = State::Exited;
+        self.threads.alive -= 1;
+        let number = self.threads.shown(task);
+        self.told.observer.task_exit(self.clock.now, number);
         self.after_leaving(cpu, wait);
     }
 
     /// The running task leaves its queue to sleep or (`ends`) for good. Returns how long its CPU
     /// waits for its group's line.
-    fn leave_cpu(&mut self, cpu: u32, task: u32, ends: bool) -> u64 {
+    fn leave_cpu(&mut self, cpu: CpuId, task: TaskId, ends: bool) -> u64 {
         self.account(cpu);
-        if self.is_class(task) {
+        if self.classes.is_class(task) {
             self.class_sleep(task, cpu);
             return 0;
         }
-        let stays = self.leave(task, cpu, ends);
-        let record = &mut self.tasks[task as usize];
+        let (home, services) = self.ask_home();
+        let stays = home.dequeue_sleep(services, task, cpu, ends);
+        let record = &mut self.tasks[task];
         let result = if stays {
-            self.core.dequeue_delay(record, self.now)
+            self.core.dequeue_delay(record, self.clock.now)
         } else {
-            self.core.dequeue_sleep(record, self.now)
+            self.core.dequeue_sleep(record, self.clock.now)
         };
         self.after_core(cpu, result);
-        let thread = &mut self.threads[task as usize];
+        let thread = &mut self.threads[task];
         thread.state = State::Sleeping;
         let wait = self.line_wait(cpu, task);
-        let gone_ns = self.now + wait + self.machine.costs.switch_out_ns;
-        self.threads[task as usize].off_cpu_ns = gone_ns;
+        let gone_ns = self.clock.now + wait + self.machine.costs.switch_out_ns;
+        self.threads[task].off_cpu_ns = gone_ns;
         self.end_stretch(cpu, true);
         self.count_running(cpu);
         wait
     }
 
     /// Arms the timer that ends a task's sleep, on the CPU where it went to sleep.
-    pub(super) fn sleep_until(&mut self, task: u32, due_ns: u64) {
-        let cpu = self.timer_cpu(self.tasks[task as usize].cpu());
-        let thread = &mut self.threads[task as usize];
+    pub(super) fn sleep_until(&mut self, task: TaskId, due_ns: u64) {
+        let cpu = self.changes.timer_cpu(self.cpu_of(task));
+        let thread = &mut self.threads[task];
         thread.due_ns = due_ns;
         thread.timer_cpu = cpu;
         thread.state = State::Sleeping;
-        self.cpus[cpu as usize]
-            .timers
-            .push(std::cmp::Reverse(due_ns));
-        self.queue.push(due_ns, Event::Timer { task });
-        if self.visible(task) {
-            let number = self.shown(task);
-            self.observer.timer_armed(self.now, number, cpu, due_ns);
+        self.cpus[cpu].timers.push(std::cmp::Reverse(due_ns));
+        self.clock.push(due_ns, Event::Timer { task });
+        if self.threads.visible(task) {
+            let number = self.threads.shown(task);
+            self.told
+                .observer
+                .timer_armed(self.clock.now, number, cpu.0, due_ns);
         }
     }
 
     /// Tells the observer what the running task did, at the end of the run.
-    pub(super) fn finish_stretch(&mut self, cpu: u32) {
-        if let Some(task) = self.cpus[cpu as usize].current
-            && self.visible(task)
+    pub(super) fn finish_stretch(&mut self, cpu: CpuId) {
+        if let Some(task) = self.cpus[cpu].current
+            && self.threads.visible(task)
         {
             let ran = self.stretch_ns(cpu);
-            let number = self.shown(task);
+            let number = self.threads.shown(task);
             let stop = Stop::Preempted;
-            self.observer.run_stop(self.now, cpu, number, ran, stop);
+            self.told
+                .observer
+                .run_stop(self.clock.now, cpu.0, number, ran, stop);
         }
     }
 
     /// The running task stops executing.
-    pub(super) fn end_stretch(&mut self, cpu: u32, sleeps: bool) {
-        let c = &mut self.cpus[cpu as usize];
+    pub(super) fn end_stretch(&mut self, cpu: CpuId, sleeps: bool) {
+        let c = &mut self.cpus[cpu];
         let Some(task) = c.current.take() else { return };
         c.generation += 1;
         let leaves_as = c.leaves_as.take();
-        let thread = &mut self.threads[task as usize];
-        thread.runnable_since_ns = self.now;
+        let thread = &mut self.threads[task];
+        thread.runnable_since_ns = self.clock.now;
         let stop = leaves_as.unwrap_or(match sleeps {
             true if thread.in_io || thread.io_wait => Stop::Waits,
             true => Stop::Sleeps,
             false => Stop::Preempted,
         });
-        if !self.is_class(task) {
-            self.end_slice(task, cpu);
+        if !self.classes.is_class(task) {
+            let (home, services) = self.ask_home();
+            home.stop_task(services, task, cpu);
         }
-        if self.visible(task) {
+        if self.threads.visible(task) {
             let ran = self.stretch_ns(cpu);
-            let number = self.shown(task);
-            self.observer.run_stop(self.now, cpu, number, ran, stop);
+            let number = self.threads.shown(task);
+            self.told
+                .observer
+                .run_stop(self.clock.now, cpu.0, number, ran, stop);
         }
     }
 
     /// The running task is put back into the queue.
-    pub(super) fn put_back(&mut self, cpu: u32) {
-        let Some(task) = self.cpus[cpu as usize].current else {
+    pub(super) fn put_back(&mut self, cpu: CpuId) {
+        let Some(task) = self.cpus[cpu].current else {
             return;
         };
-        if self.is_class(task) {
+        if self.classes.is_class(task) {
             return self.class_put_back(task, cpu);
         }
-        let result = self
-            .core
-            .put_current(&mut self.tasks[task as usize], self.now);
+        let result = self.core.put_current(&mut self.tasks[task], self.clock.now);
         self.after_core(cpu, result);
         self.end_stretch(cpu, false);
         self.requeue(task, cpu);
     }
 
     /// Picks the next task of a CPU that is awake; without one it pulls one or goes idle.
-    pub(super) fn schedule(&mut self, cpu: u32) {
-        if self.cpus[cpu as usize].spins {
+    pub(super) fn schedule(&mut self, cpu: CpuId) {
+        if self.cpus[cpu].spins {
             return; // it will
         }
         self.account(cpu);
-        let c = &mut self.cpus[cpu as usize];
+        let c = &mut self.cpus[cpu];
         c.reschedule = false;
         let previous = c.current;
         let mut spin = self.take_lock(cpu, cpu);
-        if !self.class.is_empty() {
+        if !self.classes.states.is_empty() {
             self.hold(cpu, std::mem::take(&mut spin));
         }
         if self.class_schedule(cpu, previous) {
             return;
         }
-        let fair = self.cpus[cpu as usize].current;
+        let fair = self.cpus[cpu].current;
         self.begin_pick(cpu);
         if let Some(task) = fair
             && self.keeps(task, cpu)
@@ -252,40 +253,39 @@ impl<O: Observer> Sim<'_, O> {
         }
         self.put_back(cpu);
         self.hold(cpu, spin); // before the next task
-        if self.live && fair.is_none() {
+        if self.home.dispatches() && fair.is_none() {
             self.dispatch(cpu, false);
         }
-        if self.cpus[cpu as usize].queue.nr() == 0 {
+        if self.home.nr_running(cpu) == 0 {
             self.new_idle(cpu);
         }
-        match self.pick(cpu) {
+        match self.home.pick_next_task(cpu) {
             Some(task) => self.start(cpu, task, previous),
             None => self.after_work(cpu),
         }
     }
 
     /// `task` begins to execute.
-    pub(super) fn start(&mut self, cpu: u32, task: u32, previous: Option<u32>) {
+    pub(super) fn start(&mut self, cpu: CpuId, task: TaskId, previous: Option<TaskId>) {
         self.leave_idle(cpu);
-        let above = self.is_class(task);
+        let above = self.classes.is_class(task);
         let result = if above {
             self.class_start(task, cpu)
         } else {
-            let record = &mut self.tasks[task as usize];
-            let result = self.core.set_current(record, self.now);
+            let record = &mut self.tasks[task];
+            let result = self.core.set_current(record, self.clock.now);
             let wait = self.line_wait(cpu, task);
             self.keep_lock(cpu, cpu, wait);
             self.hold(cpu, wait);
             result
         };
-        self.recency += 1;
-        let c = &mut self.cpus[cpu as usize];
+        self.threads.touch(task);
+        let c = &mut self.cpus[cpu];
         c.current = Some(task);
-        c.accounted_ns = self.now.max(c.irq_until_ns);
-        c.stretch_start_ns = self.now;
-        c.stolen_ns = c.accounted_ns - self.now;
-        let thread = &mut self.threads[task as usize];
-        thread.recency = self.recency;
+        c.accounted_ns = self.clock.now.max(c.irq_until_ns);
+        c.stretch_start_ns = self.clock.now;
+        c.stolen_ns = c.accounted_ns - self.clock.now;
+        let thread = &mut self.threads[task];
         let rest = c.kernel_until_ns.saturating_sub(c.accounted_ns);
         let kernel =
             std::mem::take(&mut c.kernel_work).saturating_add(rest.saturating_mul(c.speed));
@@ -295,16 +295,19 @@ impl<O: Observer> Sim<'_, O> {
         if previous != Some(task) && c.changed != Some(task) {
             thread.overhead += self.machine.costs.context_switch;
         }
-        thread.totals.wait_ns += self.now - thread.runnable_since_ns;
-        let fresh = std::mem::take(&mut thread.fresh).then(|| self.now - thread.due_ns);
-        if self.visible(task) {
-            let number = self.shown(task);
-            self.observer.run_start(self.now, cpu, number, fresh);
+        thread.totals.wait_ns += self.clock.now - thread.runnable_since_ns;
+        let fresh = std::mem::take(&mut thread.fresh).then(|| self.clock.now - thread.due_ns);
+        if self.threads.visible(task) {
+            let number = self.threads.shown(task);
+            self.told
+                .observer
+                .run_start(self.clock.now, cpu.0, number, fresh);
         }
         if !above {
-            self.begin_slice(task, cpu);
+            let (home, services) = self.ask_home();
+            home.set_next_task(services, task, cpu);
         }
-        self.mix(u64::from(cpu) << 32 | u64::from(task));
+        self.clock.mix(u64::from(cpu.0) << 32 | u64::from(task.0));
         self.after_core(cpu, result);
         self.program(cpu);
     }
@@ -313,40 +316,42 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn apply_frequency(&mut self, domain: u32) {
         let opp = self.core.freq_request(domain as usize);
         self.core.freq_applied(domain, opp);
-        self.opp[domain as usize] = opp as u16;
-        self.observer.frequency(self.now, domain, opp as u16);
+        self.hardware.opp[domain as usize] = opp as u16;
+        self.told
+            .observer
+            .frequency(self.clock.now, domain, opp as u16);
         for at in 0..self.machine.domain_cpus[domain as usize].len() {
             let cpu = self.machine.domain_cpus[domain as usize][at];
             let busy = self.busy_threads(cpu);
             self.change_speed(cpu, busy);
-            self.draws(self.machine.cluster_of[cpu as usize]);
+            self.draws(self.machine.cluster_of[cpu.index()]);
         }
     }
 
     /// From now on the CPU runs at its domain's operating point, with so many busy threads in its
     /// core.
-    fn change_speed(&mut self, cpu: u32, busy: usize) {
-        let domain = self.machine.domain_of[cpu as usize] as usize;
-        let alone = self.machine.speed[cpu as usize][self.opp[domain] as usize];
+    fn change_speed(&mut self, cpu: CpuId, busy: usize) {
+        let domain = self.machine.domain_of[cpu.index()] as usize;
+        let alone = self.machine.speed[cpu.index()][self.hardware.opp[domain] as usize];
         let smt = self.machine.smt.as_ref();
         let speed = smt.map_or(alone, |smt| smt.share(alone, busy));
         self.account(cpu);
         self.rescale_kernel_work(cpu, speed);
-        self.cpus[cpu as usize].speed = speed;
+        self.cpus[cpu].speed = speed;
         self.program(cpu);
     }
 
     /// Threads of the CPU's core that execute something.
-    fn busy_threads(&self, cpu: u32) -> usize {
+    fn busy_threads(&self, cpu: CpuId) -> usize {
         let Some(smt) = &self.machine.smt else {
             return 1;
         };
-        let executes = |cpu: &&u32| self.cpus[**cpu as usize].executes();
+        let executes = |cpu: &&CpuId| self.cpus[**cpu].executes();
         smt.threads_of(cpu).iter().filter(executes).count()
     }
 
     /// The CPU begins to execute or stops: that is felt by all busy threads of its core.
-    pub(super) fn share_core(&mut self, cpu: u32) {
+    pub(super) fn share_core(&mut self, cpu: CpuId) {
         let thread = |sim: &Self, at: usize| {
             let smt = sim.machine.smt.as_ref()?;
             smt.threads_of(cpu).get(at).copied()
@@ -354,7 +359,7 @@ impl<O: Observer> Sim<'_, O> {
         let busy = self.busy_threads(cpu);
         let mut at = 0;
         while let Some(other) = thread(self, at) {
-            if self.cpus[other as usize].executes() {
+            if self.cpus[other].executes() {
                 self.change_speed(other, busy);
             }
             at += 1;
@@ -362,12 +367,12 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// Kernel work under way on a CPU without a task goes on at the new speed.
-    fn rescale_kernel_work(&mut self, cpu: u32, speed: u64) {
-        let c = &mut self.cpus[cpu as usize];
-        if c.mode != Mode::Interrupted || c.kernel_until_ns <= self.now {
+    fn rescale_kernel_work(&mut self, cpu: CpuId, speed: u64) {
+        let c = &mut self.cpus[cpu];
+        if c.mode != Mode::Interrupted || c.kernel_until_ns <= self.clock.now {
             return;
         }
-        let from = self.now.max(c.irq_until_ns);
+        let from = self.clock.now.max(c.irq_until_ns);
         let rest = c
             .kernel_until_ns
             .saturating_sub(from)
@@ -376,22 +381,22 @@ impl<O: Observer> Sim<'_, O> {
         c.generation += 1;
         let generation = c.generation;
         let event = Event::IdleAgain { cpu, generation };
-        self.queue.push(c.kernel_until_ns, event);
+        self.clock.push(c.kernel_until_ns, event);
     }
 
     /// Carries out what a call into the core asked for.
-    pub(super) fn after_core(&mut self, cpu: u32, result: EventResult) {
+    pub(super) fn after_core(&mut self, cpu: CpuId, result: EventResult) {
         if result.freq() {
-            let domain = self.machine.domain_of[cpu as usize];
+            let domain = self.machine.domain_of[cpu.index()];
             self.request_frequency(domain);
         }
     }
 
     /// What the CPU draws power for from now on; observers hear of changes.
-    pub(super) fn power(&mut self, cpu: u32, power: CpuPower) {
-        if self.cpus[cpu as usize].power.replace(power) != Some(power) {
-            self.observer.cpu_power(self.now, cpu, power);
-            self.draws(self.machine.cluster_of[cpu as usize]);
+    pub(super) fn power(&mut self, cpu: CpuId, power: CpuPower) {
+        if self.cpus[cpu].power.replace(power) != Some(power) {
+            self.told.observer.cpu_power(self.clock.now, cpu.0, power);
+            self.draws(self.machine.cluster_of[cpu.index()]);
         }
     }
 }

@@ -3,13 +3,13 @@
 use super::Sim;
 use super::cpu::Cpu;
 use super::kthreads::Kthreads;
+use super::threads::Threads;
+use crate::ids::{CpuId, PerCpu, TaskId};
 use crate::machine::Machine;
 use crate::observe::{CpuPower, Observer};
 use crate::state::{Activity, CpuState, MachineState, StateView, domains, sched_mc};
-use crate::thread::Thread;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::{Core, MachineFacts};
-use wakeplace_workload::TaskScript;
 
 /// What views of the state need beside it.
 pub(super) struct Views {
@@ -34,12 +34,11 @@ struct Parts<'a> {
     time_ns: u64,
     overutilized: bool,
     core: &'a Core,
-    cpus: &'a [Cpu],
+    cpus: &'a PerCpu<Cpu>,
     machine: &'a Machine,
     facts: &'a MachineFacts,
     opp: &'a [u16],
-    threads: &'a [Thread],
-    scripts: &'a [TaskScript],
+    threads: &'a Threads<'a>,
     kthreads: &'a Kthreads,
     idle_names: &'a [String],
 }
@@ -48,27 +47,26 @@ impl<O: Observer> Sim<'_, O> {
     /// Shows the states asked for of times before `end_ns`, at which nothing else happens any more.
     #[inline]
     pub(super) fn show_states(&mut self, end_ns: u64) {
-        while self.views.next_ns < end_ns {
-            self.show_state(self.views.next_ns);
-            self.views.next_ns = self.observer.next_state_ns().unwrap_or(u64::MAX);
+        while self.told.views.next_ns < end_ns {
+            self.show_state(self.told.views.next_ns);
+            self.told.views.next_ns = self.told.observer.next_state_ns().unwrap_or(u64::MAX);
         }
     }
 
     fn show_state(&mut self, time_ns: u64) {
         let parts = Parts {
             time_ns,
-            overutilized: self.overutilized,
+            overutilized: self.told.is_overutilized(),
             core: &self.core,
             cpus: &self.cpus,
             machine: &self.machine,
-            facts: &self.facts,
-            opp: &self.opp,
+            facts: &self.changes.facts,
+            opp: &self.hardware.opp,
             threads: &self.threads,
-            scripts: self.scripts,
             kthreads: &self.kthreads,
-            idle_names: &self.views.idle_names,
+            idle_names: &self.told.views.idle_names,
         };
-        self.observer.state(&StateView {
+        self.told.observer.state(&StateView {
             time_ns,
             core: &self.core,
             take: &|| parts.machine(),
@@ -81,19 +79,17 @@ impl Parts<'_> {
         MachineState {
             time_ns: self.time_ns,
             overutilized: self.overutilized,
-            cpus: (0..self.machine.nr_cpus)
-                .map(|c| self.cpu_state(c))
-                .collect(),
+            cpus: self.machine.cpus().map(|c| self.cpu_state(c)).collect(),
             domains: domains(self.core),
         }
     }
 
-    fn cpu_state(&self, cpu: u32) -> CpuState {
-        let (core, engine) = (self.core.cpu(cpu), &self.cpus[cpu as usize]);
-        let domain = self.machine.domain_of[cpu as usize] as usize;
+    fn cpu_state(&self, cpu: CpuId) -> CpuState {
+        let (core, engine) = (self.core.cpu(cpu.0), &self.cpus[cpu]);
+        let domain = self.machine.domain_of[cpu.index()] as usize;
         let online = core.online != 0;
         CpuState {
-            cpu,
+            cpu: cpu.0,
             online,
             activity: if online {
                 self.activity(engine.power)
@@ -108,7 +104,7 @@ impl Parts<'_> {
             capacity: core.capacity,
             capacity_orig: core.capacity_orig,
             tick_stopped: engine.tick_stopped,
-            sched_mc: sched_mc(self.core, cpu),
+            sched_mc: sched_mc(self.core, cpu.0),
         }
     }
 
@@ -123,18 +119,18 @@ impl Parts<'_> {
 
     /// As reports have it; of the thread that makes all others `parent`, of its `shell`, of kernel
     /// threads theirs.
-    fn thread_name(&self, task: u32) -> String {
-        if task as usize == self.scripts.len() {
+    fn thread_name(&self, task: TaskId) -> String {
+        if self.threads.is_parent(task) {
             return "parent".to_owned();
         }
-        if task as usize == self.scripts.len() + 1 {
+        if self.threads.is_shell(task) {
             return "shell".to_owned();
         }
-        let after_shell = (task as usize).checked_sub(self.scripts.len() + 2);
-        if let Some(name) = after_shell.and_then(|index| self.kthreads.name(index)) {
+        let kthread = self.threads.kthread_index(task);
+        if let Some(name) = kthread.and_then(|index| self.kthreads.name(index)) {
             return name.to_owned();
         }
-        let thread = &self.threads[task as usize];
-        thread.name(self.scripts)
+        let thread = &self.threads[task];
+        thread.name(self.threads.scripts)
     }
 }

@@ -1,7 +1,10 @@
 //! What the running task does next: the steps of its script, carried out until one takes time.
 
 use super::Sim;
-use crate::observe::{Iteration, MigrateCause, Observer, PlacementKind, Stop};
+use crate::home::Home;
+use crate::ids::{CpuId, TaskId};
+use crate::observe::{MigrateCause, Observer, PlacementKind, Stop};
+use crate::outcome::Ended;
 use crate::progress::Next;
 use crate::thread::{Action, Pending};
 use wakeplace_policy_sys::{PlaceKind, Request, Waker};
@@ -18,41 +21,39 @@ pub(super) enum Flow {
 
 impl<O: Observer> Sim<'_, O> {
     /// Takes script steps until one needs time.
-    pub(super) fn continue_script(&mut self, cpu: u32, task: u32) {
-        if self.is_parent(task) {
+    pub(super) fn continue_script(&mut self, cpu: CpuId, task: TaskId) {
+        if self.threads.is_parent(task) {
             return self.parent_goes_on(cpu);
         }
-        if self.is_shell(task) {
+        if self.threads.is_shell(task) {
             return self.shell_goes_on(cpu);
         }
-        if self.is_kthread(task) {
-            return self.kthread_goes_on(cpu, task);
+        if let Some(index) = self.threads.kthread_index(task) {
+            return self.kthread_goes_on(cpu, task, index);
         }
-        if !self.threads[task as usize].started && self.start_line(cpu, task) == Flow::Held {
+        if !self.threads[task].started && self.start_line(cpu, task) == Flow::Held {
             return;
         }
         if self.go_on(cpu, task) == Flow::Held {
             return;
         }
-        if self.threads[task as usize].ends {
+        if self.threads[task].ends {
             return self.exit(cpu, task);
         }
         loop {
-            if self.threads[task as usize].progress.take_last() {
-                let number = self.shown(task);
-                let pass = &self.threads[task as usize].pass;
-                self.observer.iteration(self.now, number, pass);
+            if self.threads[task].progress.take_last() {
+                let number = self.threads.shown(task);
+                let pass = &self.threads[task].pass;
+                self.told.observer.iteration(self.clock.now, number, pass);
             }
-            let thread = &mut self.threads[task as usize];
-            let next = thread
-                .progress
-                .step(&self.programs, thread.script, self.now);
+            let next = self.threads.step(task, self.clock.now);
             let flow = match next {
                 Next::Step(event) => self.carry_out(cpu, task, event),
                 Next::Enter => self.enter_phase(cpu, task),
                 Next::Exit => return self.exit(cpu, task),
                 Next::Stuck => {
-                    self.stuck = Some(task);
+                    let task = self.threads.shown(task);
+                    self.ended = Some(Ended::ZeroTimeLoop { task });
                     return;
                 }
             };
@@ -63,9 +64,9 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// What was under way when the task's action or sleep began.
-    pub(super) fn go_on(&mut self, cpu: u32, task: u32) -> Flow {
-        let now = self.now;
-        let thread = &mut self.threads[task as usize];
+    pub(super) fn go_on(&mut self, cpu: CpuId, task: TaskId) -> Flow {
+        let now = self.clock.now;
+        let thread = &mut self.threads[task];
         match std::mem::take(&mut thread.pending) {
             Pending::Nothing => {}
             Pending::Ran { since_ns } => thread.pass.run_ns += now - since_ns,
@@ -75,12 +76,12 @@ impl<O: Observer> Sim<'_, O> {
                 period_ns,
             } => {
                 thread.pass.wake_latency_ns += now - due_ns;
-                self.timers[timer as usize].taken(now, period_ns);
+                self.program.timers[timer as usize].taken(now, period_ns);
             }
             Pending::Post(post) => return self.post(cpu, task, post),
             Pending::Retry(post) => return self.begin_post(cpu, task, post),
             Pending::Taken { channel } => return self.let_givers_go_on(cpu, task, channel),
-            Pending::Wake { then, paid } => return self.wake_on(cpu, task, then, paid),
+            Pending::Wake { then, paid } => return self.go_on_waking(cpu, task, then, paid),
             Pending::Lock { mutex } => return self.lock_again(cpu, task, mutex),
             Pending::Signalled { mutex } => return self.relock(cpu, task, mutex),
             Pending::Fork { script } => return self.fork_thread(cpu, task, script),
@@ -89,17 +90,17 @@ impl<O: Observer> Sim<'_, O> {
         Flow::Go
     }
 
-    fn carry_out(&mut self, cpu: u32, task: u32, event: Event) -> Flow {
+    fn carry_out(&mut self, cpu: CpuId, task: TaskId, event: Event) -> Flow {
         match event {
             Event::Run { work_ns } => {
-                self.threads[task as usize].pass.work_ns += work_ns;
-                match work_ns.saturating_mul(self.work_per_ns) {
+                self.threads[task].pass.work_ns += work_ns;
+                match work_ns.saturating_mul(self.program.work_per_ns) {
                     0 => Flow::Go,
                     work => self.run_for(cpu, task, Action::Work(work)),
                 }
             }
             Event::Runtime { wall_ns } => {
-                let until = self.now.saturating_add(wall_ns);
+                let until = self.clock.now.saturating_add(wall_ns);
                 self.run_for(cpu, task, Action::Until(until))
             }
             Event::Stall { cpu_ns } => match self.stall_ns(cpu, task, cpu_ns) {
@@ -113,10 +114,10 @@ impl<O: Observer> Sim<'_, O> {
                 if !self.yield_to_others(task, cpu) {
                     return Flow::Go;
                 }
-                self.threads[task as usize].action = Some(Action::Work(0));
-                self.cpus[cpu as usize].leaves_as = Some(Stop::Yields);
+                self.threads[task].action = Some(Action::Work(0));
+                self.cpus[cpu].leaves_as = Some(Stop::Yields);
                 self.schedule(cpu);
-                self.cpus[cpu as usize].leaves_as = None;
+                self.cpus[cpu].leaves_as = None;
                 Flow::Held
             }
             Event::Fork { task: script } => self.begin_fork(cpu, task, script),
@@ -137,7 +138,7 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// A step that has to do with other tasks.
-    fn share(&mut self, cpu: u32, task: u32, event: Event) -> Flow {
+    fn share(&mut self, cpu: CpuId, task: TaskId, event: Event) -> Flow {
         match event {
             Event::Post { channel, sync } => {
                 self.begin_post(cpu, task, crate::thread::Post { channel, sync })
@@ -158,9 +159,11 @@ impl<O: Observer> Sim<'_, O> {
         }
     }
 
-    fn run_for(&mut self, cpu: u32, task: u32, action: Action) -> Flow {
-        let thread = &mut self.threads[task as usize];
-        thread.pending = Pending::Ran { since_ns: self.now };
+    fn run_for(&mut self, cpu: CpuId, task: TaskId, action: Action) -> Flow {
+        let thread = &mut self.threads[task];
+        thread.pending = Pending::Ran {
+            since_ns: self.clock.now,
+        };
         thread.action = Some(action);
         self.resume(cpu);
         Flow::Held
@@ -168,14 +171,14 @@ impl<O: Observer> Sim<'_, O> {
 
     /// How long a wait for memory takes on `cpu`: by the distance to the nearest of the nodes that
     /// have it (10 = local).
-    fn stall_ns(&self, cpu: u32, task: u32, cpu_ns: u64) -> u64 {
-        let thread = &self.threads[task as usize];
-        let script = &self.scripts[thread.script as usize];
+    fn stall_ns(&self, cpu: CpuId, task: TaskId, cpu_ns: u64) -> u64 {
+        let thread = &self.threads[task];
+        let script = &self.threads.scripts[thread.script as usize];
         let phase = &script.phases[thread.pass.phase as usize];
         let Some(nodes) = &phase.memory_nodes else {
             return cpu_ns;
         };
-        let here = self.machine.node_of[cpu as usize] as usize;
+        let here = self.machine.node_of[cpu.index()] as usize;
         let Some(distances) = self.machine.distance.get(here) else {
             return cpu_ns;
         };
@@ -183,9 +186,9 @@ impl<O: Observer> Sim<'_, O> {
         nearest.map_or(cpu_ns, |distance| cpu_ns.saturating_mul(distance) / 10)
     }
 
-    fn sleep_for(&mut self, cpu: u32, task: u32, duration_ns: u64, io: bool) -> Flow {
-        let due = self.now.saturating_add(duration_ns);
-        let thread = &mut self.threads[task as usize];
+    fn sleep_for(&mut self, cpu: CpuId, task: TaskId, duration_ns: u64, io: bool) -> Flow {
+        let due = self.clock.now.saturating_add(duration_ns);
+        let thread = &mut self.threads[task];
         thread.stamp_ns = due;
         if duration_ns == 0 {
             return Flow::Go;
@@ -195,22 +198,24 @@ impl<O: Observer> Sim<'_, O> {
         Flow::Held
     }
 
-    fn await_timer(&mut self, cpu: u32, task: u32, timer: u32, period_ns: u64) -> Flow {
-        let zero = self.t_zero_ns.unwrap_or(0);
-        let thread = &mut self.threads[task as usize];
-        let timer = (self.private).resolve(timer, thread.script, thread.timer_base);
-        let used = self.timers[timer as usize].advance(self.now, zero, period_ns);
+    fn await_timer(&mut self, cpu: CpuId, task: TaskId, timer: u32, period_ns: u64) -> Flow {
+        let zero = self.program.t_zero_ns.unwrap_or(0);
+        let thread = &mut self.threads[task];
+        let timer = (self.program.private).resolve(timer, thread.script, thread.timer_base);
+        let used = self.program.timers[timer as usize].advance(self.clock.now, zero, period_ns);
         let due_ns = used.due_ns;
-        let slack = due_ns.cast_signed() - self.now.cast_signed();
+        let slack = due_ns.cast_signed() - self.clock.now.cast_signed();
         thread.stamp_ns = due_ns;
         thread.pass.slack_ns = slack;
         thread.pass.slack_sum_ns += slack;
-        let number = self.shown(task);
-        self.observer.timer_slack(self.now, number, slack);
+        let number = self.threads.shown(task);
+        self.told
+            .observer
+            .timer_slack(self.clock.now, number, slack);
         if !used.ahead {
             return Flow::Go;
         }
-        self.threads[task as usize].pending = Pending::Expired {
+        self.threads[task].pending = Pending::Expired {
             timer,
             due_ns,
             period_ns,
@@ -220,8 +225,8 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// The task goes on running, unless its last step made somebody else due.
-    pub(super) fn resume(&mut self, cpu: u32) {
-        if self.cpus[cpu as usize].reschedule {
+    pub(super) fn resume(&mut self, cpu: CpuId) {
+        if self.cpus[cpu].reschedule {
             self.schedule(cpu);
         } else {
             self.program(cpu);
@@ -229,64 +234,59 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// A repetition of a phase begins: what it changes, and the affinity.
-    fn enter_phase(&mut self, cpu: u32, task: u32) -> Flow {
-        let thread = &mut self.threads[task as usize];
-        thread.pass = Iteration {
-            phase: thread.progress.phase_index(),
-            start_ns: self.now,
-            ..Iteration::default()
-        };
-        if !self.programs.changes(thread.script, thread.pass.phase) {
+    fn enter_phase(&mut self, cpu: CpuId, task: TaskId) -> Flow {
+        if !self.threads.begin_pass(task, self.clock.now) {
             return Flow::Go;
         }
-        let scripts = self.scripts;
+        let scripts = self.threads.scripts;
+        let thread = &self.threads[task];
         let script = &scripts[thread.script as usize];
         let phase = thread.progress.phase(script);
         let mut off = self.change_attributes(cpu, task, &phase.change);
         if script.phases.iter().any(|p| p.cpus.is_some()) {
             let allowed = phase.cpus.as_deref().or(script.cpus.as_deref());
-            let record = &mut self.tasks[task as usize];
+            let record = &mut self.tasks[task];
             record.set_allowed(allowed, self.machine.nr_cpus);
-            if !record.may_use(cpu) {
-                let to = self.core.first_allowed(&self.tasks[task as usize], cpu);
-                self.threads[task as usize].action = Some(Action::Work(0));
+            if !record.may_use(cpu.0) {
+                let to = CpuId(self.core.first_allowed(&self.tasks[task], cpu.0));
+                self.threads[task].action = Some(Action::Work(0));
                 self.move_task(task, to, MigrateCause::Affinity);
-                self.preempt_or_kick(task, to, cpu);
+                self.wakeup_preempt(task, to, cpu);
                 off = true;
             }
         }
         if !off {
             return Flow::Go;
         }
-        self.threads[task as usize].action = Some(Action::Work(0));
+        self.threads[task].action = Some(Action::Work(0));
         self.schedule_changed(cpu, task);
         Flow::Held
     }
 
     /// The kernel places a task that runs another program anew. It asks no class but the fair one,
     /// and no sched_ext scheduler.
-    pub(super) fn exec(&mut self, cpu: u32, task: u32) -> Flow {
-        if self.live || self.is_class(task) {
+    pub(super) fn exec(&mut self, cpu: CpuId, task: TaskId) -> Flow {
+        if !self.home.places_on_exec() || self.classes.is_class(task) {
             return Flow::Go;
         }
         self.account(cpu);
         let ask = Request {
-            now_ns: self.now,
+            now_ns: self.clock.now,
             kind: PlaceKind::Exec,
-            this_cpu: cpu,
-            prev_cpu: cpu,
+            this_cpu: cpu.0,
+            prev_cpu: cpu.0,
             sync: false,
             waker: Waker::Idle, // nobody wakes it
             waker_load: self.waker_load(task),
         };
         let choice = self.answer(task, &ask);
         self.note_choice(task, Some(task), &ask, choice, PlacementKind::Exec);
-        if choice.cpu == cpu {
+        if choice.cpu == cpu.0 {
             return Flow::Go;
         }
-        self.threads[task as usize].action = Some(Action::Work(0));
-        self.move_task(task, choice.cpu, MigrateCause::Exec);
-        self.preempt_or_kick(task, choice.cpu, cpu);
+        self.threads[task].action = Some(Action::Work(0));
+        self.move_task(task, CpuId(choice.cpu), MigrateCause::Exec);
+        self.wakeup_preempt(task, CpuId(choice.cpu), cpu);
         self.schedule(cpu);
         Flow::Held
     }

@@ -85,42 +85,42 @@ impl Thermal {
 
 impl<O: Observer> Sim<'_, O> {
     pub(super) fn arm_thermal(&mut self) {
-        if self.thermal.is_some() {
-            self.queue.push(STEP_NS, Event::Thermal);
+        if self.hardware.thermal.is_some() {
+            self.clock.push(STEP_NS, Event::Thermal);
         }
     }
 
     /// Something in a cluster draws another power from now on.
     #[inline]
     pub(super) fn draws(&mut self, cluster: u32) {
-        if self.thermal.is_some() {
+        if self.hardware.thermal.is_some() {
             self.zone_draws(cluster);
         }
     }
 
     fn zone_draws(&mut self, cluster: u32) {
-        let Some(mut thermal) = self.thermal.take() else {
+        let Some(mut thermal) = self.hardware.thermal.take() else {
             return;
         };
         let zone = thermal.zones.iter_mut().find(|z| z.cluster == cluster);
         if let Some(zone) = zone {
-            zone.energy += u128::from(zone.power_uw) * u128::from(self.now - zone.since_ns);
-            zone.since_ns = self.now;
+            zone.energy += u128::from(zone.power_uw) * u128::from(self.clock.now - zone.since_ns);
+            zone.since_ns = self.clock.now;
             zone.power_uw = self.cluster_power_uw(zone, &thermal.power);
         }
-        self.thermal = Some(thermal);
+        self.hardware.thermal = Some(thermal);
     }
 
     /// CPUs and cluster as the energy meter has them.
     fn cluster_power_uw(&self, zone: &Zone, power: &PowerModel) -> u64 {
         let opp_of = |cpu: CpuId| {
             let domain = self.machine.domain_of[cpu.index()] as usize;
-            usize::from(self.opp[domain])
+            usize::from(self.hardware.opp[domain])
         };
         let (mut cpus, mut shallowest) = (0, Some(usize::MAX));
         for cpu in &zone.cpus {
             let opp = opp_of(*cpu);
-            cpus += match self.cpus[cpu.index()].power {
+            cpus += match self.cpus[*cpu].power {
                 None => 0,
                 Some(CpuPower::Busy) => power.cpu_busy(*cpu, opp),
                 Some(CpuPower::Transition { state }) => {
@@ -128,7 +128,7 @@ impl<O: Observer> Sim<'_, O> {
                 }
                 Some(CpuPower::Idle { state }) => power.cpu_idle(*cpu, state.into(), opp),
             };
-            shallowest = match (self.cpus[cpu.index()].power, shallowest) {
+            shallowest = match (self.cpus[*cpu].power, shallowest) {
                 (Some(CpuPower::Idle { state }), Some(least)) => Some(least.min(state.into())),
                 _ => None,
             };
@@ -144,28 +144,32 @@ impl<O: Observer> Sim<'_, O> {
 
     /// A step of all temperatures.
     pub(super) fn thermal_step(&mut self) {
-        self.queue.push(self.now + STEP_NS, Event::Thermal);
-        let Some(mut thermal) = self.thermal.take() else {
+        self.clock.push(self.clock.now + STEP_NS, Event::Thermal);
+        let Some(mut thermal) = self.hardware.thermal.take() else {
             return;
         };
         let mut changed: Vec<u32> = Vec::new();
         for zone in &mut thermal.zones {
-            zone.energy += u128::from(zone.power_uw) * u128::from(self.now - zone.since_ns);
-            zone.since_ns = self.now;
-            zone.rc.pass(zone.energy, self.now - thermal.stepped_ns);
+            zone.energy += u128::from(zone.power_uw) * u128::from(self.clock.now - zone.since_ns);
+            zone.since_ns = self.clock.now;
+            zone.rc
+                .pass(zone.energy, self.clock.now - thermal.stepped_ns);
             zone.energy = 0;
             let millic = zone.rc.millic();
-            if self.now >= zone.next_look_ns {
+            if self.clock.now >= zone.next_look_ns {
                 if zone.governor.look(millic) {
                     changed.extend(&zone.domains);
                 }
-                zone.next_look_ns = self.now + u64::from(zone.governor.delay_ms()) * 1_000_000;
+                zone.next_look_ns =
+                    self.clock.now + u64::from(zone.governor.delay_ms()) * 1_000_000;
             }
             let steps = zone.governor.steps();
-            self.observer.thermal(self.now, zone.cluster, millic, steps);
+            self.told
+                .observer
+                .thermal(self.clock.now, zone.cluster, millic, steps);
         }
-        thermal.stepped_ns = self.now;
-        self.thermal = Some(thermal);
+        thermal.stepped_ns = self.clock.now;
+        self.hardware.thermal = Some(thermal);
         changed.sort_unstable();
         changed.dedup();
         for domain in changed {

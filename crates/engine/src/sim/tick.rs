@@ -2,6 +2,8 @@
 
 use super::Sim;
 use super::cpu::{Message, Mode};
+use crate::home::Home;
+use crate::ids::CpuId;
 use crate::observe::{KernelWork, Observer};
 use crate::options::{CpuIdle, Options};
 use crate::queue::Event;
@@ -32,21 +34,21 @@ impl Ticks {
 }
 
 impl<O: Observer> Sim<'_, O> {
-    pub(super) fn arm_tick(&mut self, cpu: u32) {
-        let c = &mut self.cpus[cpu as usize];
+    pub(super) fn arm_tick(&mut self, cpu: CpuId) {
+        let c = &mut self.cpus[cpu];
         if c.tick_armed {
             return;
         }
         c.tick_armed = true;
         let tick = self.machine.tick_ns;
-        self.queue
-            .push((self.now / tick + 1) * tick, Event::Tick { cpu });
+        self.clock
+            .push((self.clock.now / tick + 1) * tick, Event::Tick { cpu });
     }
 
-    pub(super) fn tick(&mut self, cpu: u32) {
-        self.cpus[cpu as usize].tick_armed = false;
-        let stopped = self.cpus[cpu as usize].tick_stopped;
-        match self.cpus[cpu as usize].mode {
+    pub(super) fn tick(&mut self, cpu: CpuId) {
+        self.cpus[cpu].tick_armed = false;
+        let stopped = self.cpus[cpu].tick_stopped;
+        match self.cpus[cpu].mode {
             Mode::Running => self.busy_tick(cpu),
             Mode::Idle if !stopped => self.interrupt_with(cpu, Message::Tick),
             Mode::Waking | Mode::Interrupted if !stopped => self.arm_tick(cpu),
@@ -55,16 +57,16 @@ impl<O: Observer> Sim<'_, O> {
         }
     }
 
-    fn busy_tick(&mut self, cpu: u32) {
+    fn busy_tick(&mut self, cpu: CpuId) {
         self.arm_tick(cpu);
-        let Some(task) = self.cpus[cpu as usize].current else {
+        let Some(task) = self.cpus[cpu].current else {
             return;
         };
         self.charge(cpu, self.machine.costs.tick);
-        let record = &mut self.tasks[task as usize];
-        let result = match self.cpus[cpu as usize].classes.running {
-            Some(_) => self.core.class_tick(record, self.now),
-            None => self.core.tick(record, self.now),
+        let record = &mut self.tasks[task];
+        let result = match self.cpus[cpu].classes.running {
+            Some(_) => self.core.class_tick(record, self.clock.now),
+            None => self.core.tick(record, self.clock.now),
         };
         let wait = self.line_wait(cpu, task);
         self.keep_lock(cpu, cpu, wait);
@@ -82,13 +84,13 @@ impl<O: Observer> Sim<'_, O> {
             self.end_rest(cpu);
         }
         if result.balance() {
-            if self.live {
-                self.cpus[cpu as usize].balance_wanted = true;
+            if self.home.dispatches() {
+                self.cpus[cpu].balance_wanted = true;
             } else {
                 self.balance_domains(cpu, IdleKind::Busy);
             }
         }
-        if self.cpus[cpu as usize].reschedule || self.tick_preempts(task, cpu) {
+        if self.cpus[cpu].reschedule || self.tick_preempts(task, cpu) {
             self.schedule(cpu);
         } else {
             self.program(cpu);
@@ -96,26 +98,26 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// Where slices end between ticks: makes sure of an event at the end of the running task's.
-    pub(super) fn arm_slice_end(&mut self, cpu: u32) {
+    pub(super) fn arm_slice_end(&mut self, cpu: CpuId) {
         if !self.ticks.hrtick {
             return;
         }
-        let Some(left) = self.rest_of_slice_ns(cpu) else {
+        let Some(left) = self.home.slice_left_ns(&self.core, cpu, self.clock.now) else {
             return;
         };
-        let c = &mut self.cpus[cpu as usize];
-        let at = self.now + left.max(LEAST_SLICE_TIMER_NS);
+        let c = &mut self.cpus[cpu];
+        let at = self.clock.now + left.max(LEAST_SLICE_TIMER_NS);
         if at < c.slice_end_armed_ns {
             c.slice_end_armed_ns = at;
-            self.queue.push(at, Event::SliceEnd { cpu });
+            self.clock.push(at, Event::SliceEnd { cpu });
         }
     }
 
     /// The event of `arm_slice_end`: it may have been for another task, or one that runs longer
     /// now.
-    pub(super) fn slice_end(&mut self, cpu: u32) {
-        let c = &mut self.cpus[cpu as usize];
-        if c.slice_end_armed_ns != self.now {
+    pub(super) fn slice_end(&mut self, cpu: CpuId) {
+        let c = &mut self.cpus[cpu];
+        if c.slice_end_armed_ns != self.clock.now {
             return; // a nearer one was armed after it
         }
         c.slice_end_armed_ns = u64::MAX;
@@ -123,7 +125,7 @@ impl<O: Observer> Sim<'_, O> {
             return;
         }
         self.account(cpu);
-        match self.rest_of_slice_ns(cpu) {
+        match self.home.slice_left_ns(&self.core, cpu, self.clock.now) {
             Some(0) => {
                 self.extra_work(cpu, KernelWork::SliceEnd);
                 self.end_turn(cpu);
@@ -134,25 +136,25 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// An idle CPU took its tick.
-    pub(super) fn idle_tick(&mut self, cpu: u32) {
-        self.cpus[cpu as usize].got_tick = true;
+    pub(super) fn idle_tick(&mut self, cpu: CpuId) {
+        self.cpus[cpu].got_tick = true;
         self.extra_work(cpu, KernelWork::IdleTick);
         self.sample(cpu);
-        if self.live {
+        if !self.home.nohz() {
             return; // the kernel's: a sched_ext scheduler does not hear of it
         }
-        let result = self.core.idle_tick(cpu, self.now);
+        let result = self.core.idle_tick(cpu.0, self.clock.now);
         self.after_core(cpu, result);
         if result.kick() {
             self.answer_kick(cpu);
-        } else if result.balance() && self.core.is_idle(cpu) {
+        } else if result.balance() && self.core.is_idle(cpu.0) {
             self.balance_domains(cpu, IdleKind::Idle);
         }
     }
 
     fn kick_nohz(&mut self, message: Message) {
-        if let Some(target) = self.core.nohz_target()
-            && !self.cpus[target as usize].inbox.contains(&message)
+        if let Some(target) = self.core.nohz_target().map(CpuId)
+            && !self.cpus[target].inbox.contains(&message)
         {
             self.send(target, message);
         }

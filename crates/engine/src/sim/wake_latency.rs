@@ -5,9 +5,10 @@
 
 use super::Sim;
 use super::cpu::{Message, Mode};
+use crate::ids::{CpuId, TaskId};
 use crate::observe::{MigrateCause, Observer};
 use crate::queue::Event;
-use crate::thread::{State, WakeStage};
+use crate::thread::{State, WakeupStage};
 use wakeplace_policy_sys::sys::{WP_WAKE_LIST_CACHE, WP_WAKE_LIST_IDLE};
 
 /// What became of locks and races, for the report.
@@ -26,108 +27,114 @@ pub(super) struct WakeLatencyTotals {
 pub(super) struct QueueLock {
     free_ns: u64,
     /// Who had it last; None: nobody yet.
-    holder: Option<u32>,
+    holder: Option<CpuId>,
 }
 
 impl QueueLock {
     /// Whoever has it keeps it until then.
-    pub(super) fn keep(&mut self, holder: u32, until_ns: u64) {
+    pub(super) fn keep(&mut self, holder: CpuId, until_ns: u64) {
         self.holder = Some(holder);
         self.free_ns = self.free_ns.max(until_ns);
     }
 }
 
 impl<O: Observer> Sim<'_, O> {
-    pub(super) fn share_cache(&self, a: u32, b: u32) -> bool {
+    pub(super) fn share_cache(&self, a: CpuId, b: CpuId) -> bool {
         let cache_of = &self.machine.cache_of;
-        cache_of[a as usize] == cache_of[b as usize]
+        cache_of[a.index()] == cache_of[b.index()]
     }
 
     /// Does the target queue the task itself? Then its queue's lock stays with it.
-    fn by_wake_list(&self, cpu: u32, by: u32) -> bool {
-        if !self.is_online(cpu) {
+    fn by_wake_list(&self, cpu: CpuId, by: CpuId) -> bool {
+        if !self.changes.is_online(cpu) {
             return false;
         }
         let other_cache = !self.share_cache(cpu, by);
         match self.core.state().params.wake_list {
             WP_WAKE_LIST_CACHE => other_cache,
-            WP_WAKE_LIST_IDLE => other_cache || cpu != by && self.core.cpu(cpu).nr_running == 0,
+            WP_WAKE_LIST_IDLE => other_cache || cpu != by && self.core.cpu(cpu.0).nr_running == 0,
             _ => false,
         }
     }
 
     /// The kernel on this CPU waits for so long: the running task's time, or the time until the
     /// CPU is idle again.
-    pub(super) fn hold(&mut self, cpu: u32, ns: u64) {
+    pub(super) fn hold(&mut self, cpu: CpuId, ns: u64) {
         if ns == 0 {
             return;
         }
         self.account(cpu);
-        let c = &mut self.cpus[cpu as usize];
+        let c = &mut self.cpus[cpu];
         match c.current {
-            Some(task) => self.threads[task as usize].kernel_wait_ns += ns,
+            Some(task) => self.threads[task].kernel_wait_ns += ns,
             None => c.kernel_wait_ns += ns,
         }
     }
 
     /// A wake-up under way on `by` goes on after `ns`.
-    fn later(&mut self, task: u32, by: u32, stage: WakeStage, ns: u64) {
-        let thread = &mut self.threads[task as usize];
+    fn later(&mut self, task: TaskId, by: CpuId, stage: WakeupStage, ns: u64) {
+        let thread = &mut self.threads[task];
         thread.state = State::Arriving;
         thread.wake = Some((by, stage));
         self.hold(by, ns);
-        self.queue.push(self.now + ns, Event::WakeStage { task });
+        self.clock
+            .push(self.clock.now + ns, Event::WakeupStage { task });
     }
 
     /// A wake-up under way goes on.
-    pub(super) fn wake_stage(&mut self, task: u32) {
-        let (by, stage) = self.threads[task as usize].wake.take().expect("under way");
-        let cpu = self.tasks[task as usize].cpu();
+    pub(super) fn resume_wakeup(&mut self, task: TaskId) {
+        let (by, stage) = self.threads[task].wake.take().expect("under way");
+        let cpu = self.cpu_of(task);
         match stage {
-            WakeStage::Select { sync } => self.choose(task, by, sync),
-            WakeStage::Publish => self.publish(task, by),
-            WakeStage::Enqueue => self.enqueue_remote(task, cpu, by),
+            WakeupStage::Select { sync } => self.select_task_rq(task, by, sync),
+            WakeupStage::Queue => self.ttwu_queue(task, by),
+            WakeupStage::Activate => self.ttwu_do_activate(task, cpu, by),
         }
         self.after_interrupt(by);
     }
 
     /// The task has not left its CPU for good. Its wake-up goes to that CPU's wake list, if it may,
     /// without a choice; else the waker waits until it is gone. Returns false if neither applies.
-    pub(super) fn wake_switching(&mut self, task: u32, by: u32, sync: bool) -> bool {
-        let gone = self.threads[task as usize].off_cpu_ns;
-        if gone <= self.now {
+    pub(super) fn ttwu_on_cpu(&mut self, task: TaskId, by: CpuId, sync: bool) -> bool {
+        let gone = self.threads[task].off_cpu_ns;
+        if gone <= self.clock.now {
             return false;
         }
-        let cpu = self.tasks[task as usize].cpu();
-        let c = &self.cpus[cpu as usize];
+        let cpu = self.cpu_of(task);
+        let c = &self.cpus[cpu];
         if c.spins && c.mode == Mode::Running {
             // It has not left the queue yet, and its CPU has the lock.
-            let wait = c.spin_until_ns - self.now;
-            self.later(task, by, WakeStage::Select { sync }, wait);
+            let wait = c.spin_until_ns - self.clock.now;
+            self.later(task, by, WakeupStage::Select { sync }, wait);
             return true;
         }
         let form = self.core.state().params.wake_list;
         if form == WP_WAKE_LIST_IDLE && self.by_wake_list(cpu, by) {
             self.note_wakeup(task, cpu);
-            self.queue_by_list(task, cpu);
+            self.ttwu_queue_wakelist(task, cpu);
         } else {
-            self.later(task, by, WakeStage::Select { sync }, gone - self.now);
+            self.later(
+                task,
+                by,
+                WakeupStage::Select { sync },
+                gone - self.clock.now,
+            );
         }
         true
     }
 
     /// The CPU has been chosen by one that looked at the idle states of all.
-    pub(super) fn chosen(&mut self, task: u32, by: u32) {
-        let cpu = self.tasks[task as usize].cpu();
-        if self.cpus[cpu as usize].unseen > 0 && self.core.is_idle(cpu) {
-            self.totals.double_placements += 1;
+    pub(super) fn choice_made(&mut self, task: TaskId, by: CpuId) {
+        let cpu = self.cpu_of(task);
+        if self.cpus[cpu].unseen > 0 && self.core.is_idle(cpu.0) {
+            self.contention.totals.double_placements += 1;
         }
         match self.machine.costs.publish_ns + self.search_ns() {
-            0 => self.publish(task, by),
+            0 => self.ttwu_queue(task, by),
             delay => {
-                self.cpus[cpu as usize].unseen += 1;
-                self.threads[task as usize].unseen = true;
-                self.later(task, by, WakeStage::Publish, delay);
+                self.cpus[cpu].unseen += 1;
+                self.threads[task].unseen = true;
+                self.later(task, by, WakeupStage::Queue, delay);
             }
         }
     }
@@ -140,43 +147,43 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// The choice becomes visible: as a mark of the wake list, or with the task in the queue.
-    fn publish(&mut self, task: u32, by: u32) {
-        let cpu = self.tasks[task as usize].cpu();
+    fn ttwu_queue(&mut self, task: TaskId, by: CpuId) {
+        let cpu = self.cpu_of(task);
         if self.by_wake_list(cpu, by) {
-            return self.queue_by_list(task, cpu);
+            return self.ttwu_queue_wakelist(task, cpu);
         }
-        self.enqueue_locked(task, cpu, by);
+        self.ttwu_lock(task, cpu, by);
     }
 
-    fn queue_by_list(&mut self, task: u32, cpu: u32) {
+    fn ttwu_queue_wakelist(&mut self, task: TaskId, cpu: CpuId) {
         self.seen(task, cpu);
-        self.threads[task as usize].state = State::Arriving;
-        self.core.cpu_mut(cpu).pending += 1;
+        self.threads[task].state = State::Arriving;
+        self.core.cpu_mut(cpu.0).pending += 1;
         self.send(cpu, Message::Enqueue(task));
     }
 
     /// The waker queues the task as soon as it has the target's lock.
-    pub(super) fn enqueue_locked(&mut self, task: u32, cpu: u32, by: u32) {
+    pub(super) fn ttwu_lock(&mut self, task: TaskId, cpu: CpuId, by: CpuId) {
         match self.take_lock(cpu, by) {
-            0 => self.enqueue_remote(task, cpu, by),
-            wait => self.later(task, by, WakeStage::Enqueue, wait),
+            0 => self.ttwu_do_activate(task, cpu, by),
+            wait => self.later(task, by, WakeupStage::Activate, wait),
         }
     }
 
-    fn enqueue_remote(&mut self, task: u32, cpu: u32, by: u32) {
+    fn ttwu_do_activate(&mut self, task: TaskId, cpu: CpuId, by: CpuId) {
         self.seen(task, cpu);
-        self.join_queue(task, cpu, false);
-        self.after_joining(task, cpu, by);
+        self.activate_task(task, cpu, false);
+        self.ttwu_activated(task, cpu, by);
     }
 
     /// The CPU leaves: tasks on their way there go elsewhere.
-    pub(super) fn turn_away(&mut self, cpu: u32) {
-        for task in 0..self.tasks.len() as u32 {
+    pub(super) fn turn_away(&mut self, cpu: CpuId) {
+        for task in (0..self.tasks.len() as u32).map(TaskId) {
             let chosen = matches!(
-                self.threads[task as usize].wake,
-                Some((_, WakeStage::Publish | WakeStage::Enqueue))
+                self.threads[task].wake,
+                Some((_, WakeupStage::Queue | WakeupStage::Activate))
             );
-            if chosen && self.tasks[task as usize].cpu() == cpu {
+            if chosen && self.tasks[task].cpu() == cpu.0 {
                 self.seen(task, cpu);
                 let to = self.fallback(task, cpu);
                 self.relocate_sleeping(task, cpu, to, MigrateCause::Hotplug);
@@ -184,20 +191,20 @@ impl<O: Observer> Sim<'_, O> {
         }
     }
 
-    fn seen(&mut self, task: u32, cpu: u32) {
-        if std::mem::take(&mut self.threads[task as usize].unseen) {
-            self.cpus[cpu as usize].unseen -= 1;
+    fn seen(&mut self, task: TaskId, cpu: CpuId) {
+        if std::mem::take(&mut self.threads[task].unseen) {
+            self.cpus[cpu].unseen -= 1;
         }
     }
 
     /// `by` takes the lock of a queue, after those who asked before. Returns the time until it has
     /// it; what it does under the lock is part of its other costs.
-    pub(super) fn take_lock(&mut self, cpu: u32, by: u32) -> u64 {
+    pub(super) fn take_lock(&mut self, cpu: CpuId, by: CpuId) -> u64 {
         let costs = &self.machine.costs;
         if !costs.locks() {
             return 0;
         }
-        let lock = self.cpus[cpu as usize].lock;
+        let lock = self.cpus[cpu].lock;
         let fetch = match lock.holder {
             Some(last) if last != by && self.share_cache(last, by) => costs.lock_shared_ns,
             Some(last) if last != by => costs.lock_other_ns,
@@ -205,19 +212,19 @@ impl<O: Observer> Sim<'_, O> {
         };
         // A CPU does not wait for itself.
         let others = lock.holder.is_some_and(|last| last != by);
-        let busy = lock.free_ns.saturating_sub(self.now) * u64::from(others);
+        let busy = lock.free_ns.saturating_sub(self.clock.now) * u64::from(others);
         let wait = busy + fetch;
-        let free_ns = lock.free_ns.max(self.now + wait + costs.lock_hold_ns);
-        self.cpus[cpu as usize].lock = QueueLock {
+        let free_ns = lock.free_ns.max(self.clock.now + wait + costs.lock_hold_ns);
+        self.cpus[cpu].lock = QueueLock {
             free_ns,
             holder: Some(by),
         };
-        self.totals.lock_wait_ns += wait;
+        self.contention.totals.lock_wait_ns += wait;
         wait
     }
 
     /// The same where the wait delays nothing but what the waiting CPU does next.
-    pub(super) fn lock_queue(&mut self, cpu: u32, by: u32) {
+    pub(super) fn lock_queue(&mut self, cpu: CpuId, by: CpuId) {
         let wait = self.take_lock(cpu, by);
         self.hold(by, wait);
     }

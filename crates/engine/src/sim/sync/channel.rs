@@ -1,6 +1,7 @@
 //! Channels: units are given and taken; one that is full keeps its givers waiting.
 
 use super::Sim;
+use crate::ids::{CpuId, TaskId};
 use crate::observe::Observer;
 use crate::outcome::WaitsFor;
 use crate::sim::steps::Flow;
@@ -9,8 +10,8 @@ use crate::thread::{Action, Pending, Post, Then};
 impl<O: Observer> Sim<'_, O> {
     /// The running task gives a unit. That takes time if somebody is to be woken: the wake-up
     /// happens when its work is done.
-    pub(in crate::sim) fn begin_post(&mut self, cpu: u32, task: u32, post: Post) -> Flow {
-        self.threads[task as usize].began_ns = self.now;
+    pub(in crate::sim) fn begin_post(&mut self, cpu: CpuId, task: TaskId, post: Post) -> Flow {
+        self.threads[task].began_ns = self.clock.now;
         let channel = &mut self.shared.channels[post.channel as usize];
         if channel.waiters.is_empty() {
             if channel
@@ -18,12 +19,12 @@ impl<O: Observer> Sim<'_, O> {
                 .is_some_and(|limit| channel.units >= limit.units)
             {
                 channel.posters.push_back(task);
-                self.threads[task as usize].pending = Pending::Retry(post);
+                self.threads[task].pending = Pending::Retry(post);
                 let channel = post.channel;
                 return self.park(cpu, task, WaitsFor::Room { channel });
             }
             channel.units += 1;
-            channel.given_ns = self.now;
+            channel.given_ns = self.clock.now;
             return Flow::Go;
         }
         let cost = self.machine.costs.wakeup;
@@ -35,24 +36,24 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// The work of the wake-up is done.
-    pub(in crate::sim) fn post(&mut self, cpu: u32, task: u32, post: Post) -> Flow {
+    pub(in crate::sim) fn post(&mut self, cpu: CpuId, task: TaskId, post: Post) -> Flow {
         let channel = &mut self.shared.channels[post.channel as usize];
         let limited = channel.limit.is_some();
         let Some(waiter) = channel.waiters.pop_front() else {
             return self.begin_post(cpu, task, post); // somebody else woke it meanwhile
         };
         self.release(waiter);
-        let began_ns = self.threads[task as usize].began_ns;
-        let woken = &mut self.threads[waiter as usize];
-        woken.due_ns = self.now;
+        let began_ns = self.threads[task].began_ns;
+        let woken = &mut self.threads[waiter];
+        woken.due_ns = self.clock.now;
         woken.stamp_ns = began_ns;
         if limited {
             let channel = post.channel;
             woken.pending = Pending::Taken { channel };
         }
-        self.wake(waiter, cpu, post.sync);
-        let thread = &mut self.threads[task as usize];
-        if thread.has_kernel_work() || self.cpus[cpu as usize].reschedule {
+        self.wake_by_task(waiter, cpu, post.sync);
+        let thread = &mut self.threads[task];
+        if thread.has_kernel_work() || self.cpus[cpu].reschedule {
             thread.action = Some(Action::Work(0));
             self.resume(cpu);
             return Flow::Held;
@@ -61,11 +62,11 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// The running task takes a unit; if there is none it waits from now on.
-    pub(in crate::sim) fn take_unit(&mut self, cpu: u32, task: u32, channel: u32) -> Flow {
+    pub(in crate::sim) fn take_unit(&mut self, cpu: CpuId, task: TaskId, channel: u32) -> Flow {
         let state = &mut self.shared.channels[channel as usize];
         if state.units > 0 {
             state.units -= 1;
-            self.threads[task as usize].stamp_ns = state.given_ns;
+            self.threads[task].stamp_ns = state.given_ns;
             return self.let_givers_go_on(cpu, task, channel);
         }
         state.waiters.push_back(task);
@@ -73,7 +74,12 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// The running task has taken a unit: if few enough are left, it wakes those who wait for room.
-    pub(in crate::sim) fn let_givers_go_on(&mut self, cpu: u32, task: u32, channel: u32) -> Flow {
+    pub(in crate::sim) fn let_givers_go_on(
+        &mut self,
+        cpu: CpuId,
+        task: TaskId,
+        channel: u32,
+    ) -> Flow {
         let state = &mut self.shared.channels[channel as usize];
         let Some(limit) = state.limit else {
             return Flow::Go;
@@ -87,10 +93,10 @@ impl<O: Observer> Sim<'_, O> {
             if let Some(poster) = self.shared.channels[channel as usize].posters.pop_front() {
                 self.release(poster);
                 // Pipes and sockets say sync to writers, too (pipe_read, unix_write_space).
-                self.threads[task as usize].to_wake.push((poster, true));
+                self.threads[task].to_wake.push((poster, true));
             }
         }
-        self.threads[task as usize].to_wake.reverse();
-        self.wake_listed(cpu, task, Then::Step)
+        self.threads[task].to_wake.reverse();
+        self.wake_all_listed(cpu, task, Then::Step)
     }
 }

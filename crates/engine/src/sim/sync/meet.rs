@@ -1,6 +1,7 @@
 //! Conditions, which remember no signal, and barriers.
 
 use super::Sim;
+use crate::ids::{CpuId, TaskId};
 use crate::observe::Observer;
 use crate::outcome::WaitsFor;
 use crate::sim::steps::Flow;
@@ -10,37 +11,37 @@ impl<O: Observer> Sim<'_, O> {
     /// Wakes the first one that waits for the condition, or all; all have the same stamp.
     pub(in crate::sim) fn signal(
         &mut self,
-        cpu: u32,
-        task: u32,
+        cpu: CpuId,
+        task: TaskId,
         condition: u32,
         all: bool,
     ) -> Flow {
         while let Some(woken) = self.shared.conditions[condition as usize].pop_front() {
-            let thread = &mut self.threads[woken as usize];
-            thread.stamp_ns = self.now;
+            let thread = &mut self.threads[woken];
+            thread.stamp_ns = self.clock.now;
             // One that still gives its mutex back will not sleep at all.
             if !std::mem::take(&mut thread.listening) {
                 self.release(woken);
-                self.threads[task as usize].to_wake.push((woken, false));
+                self.threads[task].to_wake.push((woken, false));
             }
             if !all {
                 break;
             }
         }
-        self.threads[task as usize].to_wake.reverse();
-        self.wake_listed(cpu, task, Then::Step)
+        self.threads[task].to_wake.reverse();
+        self.wake_all_listed(cpu, task, Then::Step)
     }
 
     /// The running task waits for the condition from now on, gives its mutex back and sleeps.
     pub(in crate::sim) fn begin_await(
         &mut self,
-        cpu: u32,
-        task: u32,
+        cpu: CpuId,
+        task: TaskId,
         condition: u32,
         mutex: Option<u32>,
     ) -> Flow {
         self.shared.conditions[condition as usize].push_back(task);
-        self.threads[task as usize].listening = true;
+        self.threads[task].listening = true;
         let then = Then::Await { condition, mutex };
         match mutex {
             Some(mutex) => self.unlock(cpu, task, mutex, then),
@@ -51,12 +52,12 @@ impl<O: Observer> Sim<'_, O> {
     /// It sleeps, unless the signal has come meanwhile.
     pub(super) fn sleep_on(
         &mut self,
-        cpu: u32,
-        task: u32,
+        cpu: CpuId,
+        task: TaskId,
         condition: u32,
         mutex: Option<u32>,
     ) -> Flow {
-        let thread = &mut self.threads[task as usize];
+        let thread = &mut self.threads[task];
         if std::mem::take(&mut thread.listening) {
             thread.pending = Pending::Signalled { mutex };
             return self.park(cpu, task, WaitsFor::Condition { condition });
@@ -65,12 +66,12 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// The signal has come: the mutex is taken again.
-    pub(in crate::sim) fn relock(&mut self, cpu: u32, task: u32, mutex: Option<u32>) -> Flow {
+    pub(in crate::sim) fn relock(&mut self, cpu: CpuId, task: TaskId, mutex: Option<u32>) -> Flow {
         mutex.map_or(Flow::Go, |mutex| self.lock(cpu, task, mutex))
     }
 
     /// The running task is at the barrier: the last one wakes the others.
-    pub(in crate::sim) fn meet(&mut self, cpu: u32, task: u32, barrier: u32) -> Flow {
+    pub(in crate::sim) fn meet(&mut self, cpu: CpuId, task: TaskId, barrier: u32) -> Flow {
         let state = &mut self.shared.barriers[barrier as usize];
         let parties = state.parties;
         if (state.waiters.len() as u64).saturating_add(1) < parties {
@@ -85,12 +86,12 @@ impl<O: Observer> Sim<'_, O> {
         let waiters = std::mem::take(&mut state.waiters);
         for woken in waiters.iter().rev() {
             self.release(*woken);
-            self.threads[*woken as usize].stamp_ns = self.now;
-            self.threads[task as usize].to_wake.push((*woken, false));
+            self.threads[*woken].stamp_ns = self.clock.now;
+            self.threads[task].to_wake.push((*woken, false));
         }
         let mut waiters = waiters;
         waiters.clear();
         self.shared.barriers[barrier as usize].waiters = waiters; // keep the buffer
-        self.wake_listed(cpu, task, Then::Step)
+        self.wake_all_listed(cpu, task, Then::Step)
     }
 }

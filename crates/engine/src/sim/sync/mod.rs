@@ -8,6 +8,7 @@ mod mutex;
 
 use super::Sim;
 use super::steps::Flow;
+use crate::ids::{CpuId, TaskId};
 use crate::observe::Observer;
 use crate::outcome::{Waiting, WaitsFor};
 use crate::thread::{Action, Pending, Then};
@@ -22,23 +23,23 @@ struct ChannelState {
     /// When whoever gave the last unit that was kept began to.
     given_ns: u64,
     limit: Option<Limit>,
-    waiters: VecDeque<u32>,
-    posters: VecDeque<u32>,
+    waiters: VecDeque<TaskId>,
+    posters: VecDeque<TaskId>,
 }
 
 /// A mutex and those who wait for it.
 #[derive(Debug)]
 struct MutexState {
-    owner: Option<u32>,
+    owner: Option<TaskId>,
     inherit: bool,
-    waiters: VecDeque<u32>,
+    waiters: VecDeque<TaskId>,
 }
 
 /// A barrier and those who are there.
 #[derive(Debug)]
 struct BarrierState {
     parties: u64,
-    waiters: Vec<u32>,
+    waiters: Vec<TaskId>,
 }
 
 /// What the tasks of a workload share, and how many of them wait.
@@ -49,7 +50,7 @@ pub(super) struct SharedState {
     /// Some mutex lends its waiters' priority.
     inherits: bool,
     /// Per condition those who wait for it.
-    conditions: Vec<VecDeque<u32>>,
+    conditions: Vec<VecDeque<TaskId>>,
     barriers: Vec<BarrierState>,
     /// Tasks that sleep for something of the above.
     waiting: usize,
@@ -86,28 +87,28 @@ impl SharedState {
 
 impl<O: Observer> Sim<'_, O> {
     /// The running task waits for another from now on.
-    fn wait_for(&mut self, task: u32, waits: WaitsFor) {
-        self.threads[task as usize].waits = Some(waits);
+    fn wait_for(&mut self, task: TaskId, waits: WaitsFor) {
+        self.threads[task].waits = Some(waits);
         self.shared.waiting += 1;
     }
 
     /// ... and sleeps.
-    fn park(&mut self, cpu: u32, task: u32, waits: WaitsFor) -> Flow {
+    fn park(&mut self, cpu: CpuId, task: TaskId, waits: WaitsFor) -> Flow {
         self.wait_for(task, waits);
         self.block(cpu, task, None);
         Flow::Held
     }
 
     /// The task has what it waited for; whoever brought it about wakes it next.
-    fn release(&mut self, task: u32) {
-        self.threads[task as usize].waits = None;
+    fn release(&mut self, task: TaskId) {
+        self.threads[task].waits = None;
         self.shared.waiting -= 1;
     }
 
     /// The running task wakes those on its list, then does what it is to do after that.
-    pub(super) fn wake_listed(&mut self, cpu: u32, task: u32, then: Then) -> Flow {
+    pub(super) fn wake_all_listed(&mut self, cpu: CpuId, task: TaskId, then: Then) -> Flow {
         loop {
-            if self.threads[task as usize].to_wake.is_empty() {
+            if self.threads[task].to_wake.is_empty() {
                 return self.have_woken(cpu, task, then);
             }
             let cost = self.machine.costs.wakeup;
@@ -122,25 +123,31 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// The list goes on: the first one's wake-up is `paid` or was the last thing done.
-    pub(super) fn wake_on(&mut self, cpu: u32, task: u32, then: Then, paid: bool) -> Flow {
+    pub(super) fn go_on_waking(
+        &mut self,
+        cpu: CpuId,
+        task: TaskId,
+        then: Then,
+        paid: bool,
+    ) -> Flow {
         if paid && self.wake_first_listed(cpu, task) {
             return self.go_on_later(cpu, task, Pending::Wake { then, paid: false });
         }
-        self.wake_listed(cpu, task, then)
+        self.wake_all_listed(cpu, task, then)
     }
 
     /// Returns true if the task cannot go on at once.
-    fn wake_first_listed(&mut self, cpu: u32, task: u32) -> bool {
-        if let Some((woken, sync)) = self.threads[task as usize].to_wake.pop() {
-            self.threads[woken as usize].due_ns = self.now;
-            self.wake(woken, cpu, sync);
+    fn wake_first_listed(&mut self, cpu: CpuId, task: TaskId) -> bool {
+        if let Some((woken, sync)) = self.threads[task].to_wake.pop() {
+            self.threads[woken].due_ns = self.clock.now;
+            self.wake_by_task(woken, cpu, sync);
         }
-        self.threads[task as usize].has_kernel_work() || self.cpus[cpu as usize].reschedule
+        self.threads[task].has_kernel_work() || self.cpus[cpu].reschedule
     }
 
     /// It goes on with `pending` when its kernel work is done and it is its turn.
-    pub(super) fn go_on_later(&mut self, cpu: u32, task: u32, pending: Pending) -> Flow {
-        let thread = &mut self.threads[task as usize];
+    pub(super) fn go_on_later(&mut self, cpu: CpuId, task: TaskId, pending: Pending) -> Flow {
+        let thread = &mut self.threads[task];
         thread.pending = pending;
         thread.action = Some(Action::Work(0));
         self.resume(cpu);
@@ -149,11 +156,11 @@ impl<O: Observer> Sim<'_, O> {
 
     /// All are woken. What was lent for a mutex goes back now, not before: else the one that waited
     /// for it would not be woken before lesser tasks had run.
-    fn have_woken(&mut self, cpu: u32, task: u32, then: Then) -> Flow {
-        if let Some(holder) = self.threads[task as usize].lent_to.take() {
+    fn have_woken(&mut self, cpu: CpuId, task: TaskId, then: Then) -> Flow {
+        if let Some(holder) = self.threads[task].lent_to.take() {
             self.lend_anew(holder, cpu);
-            if self.cpus[cpu as usize].current != Some(task) {
-                let thread = &mut self.threads[task as usize];
+            if self.cpus[cpu].current != Some(task) {
+                let thread = &mut self.threads[task];
                 thread.pending = Pending::Wake { then, paid: false };
                 thread.action = Some(Action::Work(0));
                 self.schedule_changed(cpu, task);
@@ -169,17 +176,21 @@ impl<O: Observer> Sim<'_, O> {
 
     /// All tasks that are left wait for each other.
     pub(super) fn is_deadlock(&self) -> bool {
-        self.shared.waiting > 0 && self.shared.waiting == self.alive
+        self.shared.waiting > 0 && self.shared.waiting == self.threads.alive
     }
 
     /// Who waits for what, by task.
     pub(super) fn waits(&self) -> Vec<Waiting> {
-        let waiting = |(task, thread): (u32, &crate::thread::Thread)| {
+        let waiting = |(task, thread): (TaskId, &crate::thread::Thread)| {
             let waits = self.completed(thread.waits?);
-            let task = self.shown(task);
+            let task = self.threads.shown(task);
             Some(Waiting { task, waits })
         };
-        (0..).zip(&self.threads).filter_map(waiting).collect()
+        (0..)
+            .map(TaskId)
+            .zip(&self.threads.all)
+            .filter_map(waiting)
+            .collect()
     }
 
     /// With what is known at the end only.
@@ -187,7 +198,7 @@ impl<O: Observer> Sim<'_, O> {
         match waits {
             WaitsFor::Mutex { mutex, .. } => {
                 let owner = self.shared.mutexes[mutex as usize].owner;
-                let holder = owner.map(|task| self.shown(task));
+                let holder = owner.map(|task| self.threads.shown(task));
                 WaitsFor::Mutex { mutex, holder }
             }
             WaitsFor::Barrier {

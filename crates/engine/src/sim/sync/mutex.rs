@@ -2,6 +2,7 @@
 //! was woken may be too late. One that lends priority is handed over to the highest waiter.
 
 use super::Sim;
+use crate::ids::{CpuId, TaskId};
 use crate::observe::Observer;
 use crate::outcome::WaitsFor;
 use crate::sim::steps::Flow;
@@ -12,13 +13,13 @@ impl<O: Observer> Sim<'_, O> {
     /// Which of several mutexes a step means; `lock`: it chooses by CPU anew.
     pub(in crate::sim) fn picked(
         &mut self,
-        cpu: u32,
-        task: u32,
+        cpu: CpuId,
+        task: TaskId,
         mutex: u32,
         pick: Pick,
         lock: bool,
     ) -> u32 {
-        let thread = &mut self.threads[task as usize];
+        let thread = &mut self.threads[task];
         match pick {
             Pick::This => mutex,
             Pick::Claimed { of } => mutex + (thread.claimed % u64::from(of.max(1))) as u32,
@@ -26,13 +27,13 @@ impl<O: Observer> Sim<'_, O> {
                 if lock || thread.lock_cpu.is_none() {
                     thread.lock_cpu = Some(cpu);
                 }
-                mutex + thread.lock_cpu.unwrap_or(cpu) % of.max(1)
+                mutex + thread.lock_cpu.unwrap_or(cpu).0 % of.max(1)
             }
         }
     }
 
     /// The running task takes a mutex, or waits for it.
-    pub(in crate::sim) fn lock(&mut self, cpu: u32, task: u32, mutex: u32) -> Flow {
+    pub(in crate::sim) fn lock(&mut self, cpu: CpuId, task: TaskId, mutex: u32) -> Flow {
         let state = &mut self.shared.mutexes[mutex as usize];
         let Some(owner) = state.owner else {
             state.owner = Some(task);
@@ -40,7 +41,7 @@ impl<O: Observer> Sim<'_, O> {
         };
         state.waiters.push_back(task);
         let inherit = state.inherit;
-        self.threads[task as usize].pending = Pending::Lock { mutex };
+        self.threads[task].pending = Pending::Lock { mutex };
         let waits = WaitsFor::Mutex {
             mutex,
             holder: None, // known at the end
@@ -54,7 +55,7 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// The task waited for the mutex and was woken: it has it, or tries again.
-    pub(in crate::sim) fn lock_again(&mut self, cpu: u32, task: u32, mutex: u32) -> Flow {
+    pub(in crate::sim) fn lock_again(&mut self, cpu: CpuId, task: TaskId, mutex: u32) -> Flow {
         let state = &self.shared.mutexes[mutex as usize];
         if state.inherit && state.owner == Some(task) {
             return Flow::Go; // handed over
@@ -63,10 +64,16 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// The running task releases a mutex, whoever holds it.
-    pub(in crate::sim) fn unlock(&mut self, cpu: u32, task: u32, mutex: u32, then: Then) -> Flow {
+    pub(in crate::sim) fn unlock(
+        &mut self,
+        cpu: CpuId,
+        task: TaskId,
+        mutex: u32,
+        then: Then,
+    ) -> Flow {
         let state = &mut self.shared.mutexes[mutex as usize];
         let Some(owner) = state.owner.take() else {
-            return self.wake_listed(cpu, task, then);
+            return self.wake_all_listed(cpu, task, then);
         };
         let next = if state.inherit {
             self.highest_waiter(mutex)
@@ -78,16 +85,16 @@ impl<O: Observer> Sim<'_, O> {
             state.owner = state.inherit.then_some(woken);
             let inherit = state.inherit;
             self.release(woken);
-            self.threads[task as usize].to_wake.push((woken, false));
-            self.threads[task as usize].lent_to = inherit.then_some(owner);
+            self.threads[task].to_wake.push((woken, false));
+            self.threads[task].lent_to = inherit.then_some(owner);
         }
-        self.wake_listed(cpu, task, then)
+        self.wake_all_listed(cpu, task, then)
     }
 
     /// Position of the waiter that matters most, the first among equals.
     fn highest_waiter(&self, mutex: u32) -> usize {
         let waiters = &self.shared.mutexes[mutex as usize].waiters;
-        let level = |at: &usize| self.level(waiters[*at]);
+        let level = |at: &usize| self.classes.level(waiters[*at]);
         let positions = 0..waiters.len();
         positions.rev().max_by_key(level).unwrap_or(0)
     }

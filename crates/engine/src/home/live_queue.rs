@@ -2,14 +2,15 @@
 //! that is served before all else and that nobody pulls from, and a queue in the order of the
 //! core's virtual deadlines. Mechanics only: times, slices and preemption are the core's.
 
+use crate::ids::TaskId;
 use std::collections::VecDeque;
 
 /// One CPU's queues. The running task is in neither.
 #[derive(Debug, Default)]
 pub(crate) struct LiveQueue {
-    local: VecDeque<u32>,
+    local: VecDeque<TaskId>,
     /// By descending deadline; the earliest is last.
-    ordered: Vec<(u64, u32)>,
+    ordered: Vec<(u64, TaskId)>,
     running: bool,
     /// The running task asks for its next slice at the next look at the queue.
     pub(crate) slice_over: bool,
@@ -28,12 +29,12 @@ impl LiveQueue {
     }
 
     /// All waiting tasks, in the order in which they are served.
-    pub(crate) fn waiting(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = TaskId> + '_ {
         self.local.iter().copied().chain(self.in_order())
     }
 
     /// The waiting tasks that another CPU may pull, the next one first.
-    pub(crate) fn in_order(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn in_order(&self) -> impl Iterator<Item = TaskId> + '_ {
         self.ordered.iter().rev().map(|(_, task)| *task)
     }
 
@@ -43,25 +44,25 @@ impl LiveQueue {
     }
 
     /// This waiting task goes to the front: it is the next one.
-    pub(crate) fn put_first(&mut self, task: u32) {
+    pub(crate) fn put_first(&mut self, task: TaskId) {
         self.remove(task);
         self.insert_local(task);
     }
 
-    pub(crate) fn insert_local(&mut self, task: u32) {
+    pub(crate) fn insert_local(&mut self, task: TaskId) {
         self.local.push_back(task);
     }
 
     /// Of equal deadlines the earlier arrival goes first. The order is by signed distance: virtual
     /// time wraps.
-    pub(crate) fn insert(&mut self, task: u32, deadline_ns: u64) {
+    pub(crate) fn insert(&mut self, task: TaskId, deadline_ns: u64) {
         let later = |v: u64| v.wrapping_sub(deadline_ns).cast_signed() > 0;
         let at = self.ordered.partition_point(|(v, _)| later(*v));
         self.ordered.insert(at, (deadline_ns, task));
     }
 
     /// A waiting task leaves.
-    pub(crate) fn remove(&mut self, task: u32) {
+    pub(crate) fn remove(&mut self, task: TaskId) {
         if let Some(at) = self.local.iter().position(|t| *t == task) {
             self.local.remove(at);
         } else {
@@ -76,7 +77,7 @@ impl LiveQueue {
     }
 
     /// Takes the task at the front out; it runs.
-    pub(crate) fn pick(&mut self) -> Option<u32> {
+    pub(crate) fn pick(&mut self) -> Option<TaskId> {
         let next = self.local.pop_front();
         self.running = next.is_some();
         next
@@ -92,37 +93,42 @@ impl LiveQueue {
 #[cfg(test)]
 mod tests {
     use super::LiveQueue;
+    use crate::ids::TaskId;
+
+    fn numbers(tasks: impl Iterator<Item = TaskId>) -> Vec<u32> {
+        tasks.map(|task| task.0).collect()
+    }
 
     #[test]
     fn the_front_goes_first_then_deadlines_then_arrival() {
         let mut queue = LiveQueue::default();
         for (task, deadline) in [(1, 20), (2, 10), (3, 20), (4, 10)] {
-            queue.insert(task, deadline);
+            queue.insert(TaskId(task), deadline);
         }
-        queue.insert_local(5);
-        queue.insert_local(6);
-        assert_eq!(queue.in_order().collect::<Vec<_>>(), [2, 4, 1, 3]);
-        assert_eq!(queue.waiting().collect::<Vec<_>>(), [5, 6, 2, 4, 1, 3]);
-        assert_eq!(queue.pick(), Some(5));
-        queue.put_first(4);
-        assert_eq!(queue.waiting().collect::<Vec<_>>(), [6, 4, 2, 1, 3]);
+        queue.insert_local(TaskId(5));
+        queue.insert_local(TaskId(6));
+        assert_eq!(numbers(queue.in_order()), [2, 4, 1, 3]);
+        assert_eq!(numbers(queue.waiting()), [5, 6, 2, 4, 1, 3]);
+        assert_eq!(queue.pick(), Some(TaskId(5)));
+        queue.put_first(TaskId(4));
+        assert_eq!(numbers(queue.waiting()), [6, 4, 2, 1, 3]);
         assert_eq!(queue.nr(), 6);
-        queue.remove(6);
-        queue.remove(1);
+        queue.remove(TaskId(6));
+        queue.remove(TaskId(1));
         let served = std::iter::from_fn(|| {
             let first = queue.in_order().next();
             first.into_iter().for_each(|task| queue.put_first(task));
             queue.pick()
         });
-        assert_eq!(served.collect::<Vec<_>>(), [4, 2, 3]);
+        assert_eq!(numbers(served), [4, 2, 3]);
         assert_eq!(queue.nr(), 0);
     }
 
     #[test]
     fn order_survives_the_wrap_of_virtual_time() {
         let mut queue = LiveQueue::default();
-        queue.insert(1, 5);
-        queue.insert(2, u64::MAX - 5);
-        assert_eq!(queue.in_order().collect::<Vec<_>>(), [2, 1]);
+        queue.insert(TaskId(1), 5);
+        queue.insert(TaskId(2), u64::MAX - 5);
+        assert_eq!(numbers(queue.in_order()), [2, 1]);
     }
 }

@@ -1,66 +1,71 @@
 //! The queue of one CPU above its fair one: RT tasks by priority, deadline tasks by deadline.
-//! Mechanics only: where such a task goes is the core's.
 
-/// What waits and what runs. A level is the core's: 1..=99 RT, above that deadline tasks.
+use crate::TaskId;
+
+/// What waits and what runs. Levels: 1..=99 RT tasks, above that deadline tasks.
 #[derive(Debug, Default)]
-pub(crate) struct ClassQueue {
+pub struct ClassQueue {
     /// By descending level; of equal levels the earlier arrival first.
-    waiting: Vec<(u64, u32)>,
-    pub(crate) running: Option<u32>,
+    waiting: Vec<(u64, TaskId)>,
+    /// The running task.
+    pub running: Option<TaskId>,
     /// Time of RT tasks not yet paid by a period's grant, ns.
-    pub(crate) rt_used_ns: u64,
+    pub rt_used_ns: u64,
     /// It has exceeded the grant: RT tasks wait for the next period.
-    pub(crate) rt_throttled: bool,
+    pub rt_throttled: bool,
 }
 
 /// The highest level of an RT task.
-pub(crate) const RT_MOST: u64 = 99;
+pub const RT_MOST: u64 = 99;
 
 /// An RT task's level, not a deadline task's?
-pub(crate) fn is_rt(level: u64) -> bool {
+#[must_use]
+pub fn is_rt(level: u64) -> bool {
     level <= RT_MOST
 }
 
 impl ClassQueue {
     /// Tasks, the running one included.
-    pub(crate) fn nr(&self) -> usize {
+    #[must_use]
+    pub fn nr(&self) -> usize {
         self.waiting.len() + usize::from(self.running.is_some())
     }
 
     /// Waiting tasks, the most important first.
-    pub(crate) fn waiting(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
+    pub fn waiting(&self) -> impl Iterator<Item = (u64, TaskId)> + '_ {
         self.waiting.iter().copied()
     }
 
     /// Behind its equals: it woke, came from elsewhere, or its turn among them is over.
-    pub(crate) fn insert(&mut self, level: u64, task: u32) {
+    pub fn insert(&mut self, level: u64, task: TaskId) {
         let at = self.waiting.partition_point(|(l, _)| *l >= level);
         self.waiting.insert(at, (level, task));
     }
 
     /// Before its equals: it was displaced.
-    pub(crate) fn insert_first(&mut self, level: u64, task: u32) {
+    pub fn insert_first(&mut self, level: u64, task: TaskId) {
         let at = self.waiting.partition_point(|(l, _)| *l > level);
         self.waiting.insert(at, (level, task));
     }
 
     /// A waiting task leaves.
-    pub(crate) fn remove(&mut self, task: u32) {
+    pub fn remove(&mut self, task: TaskId) {
         self.waiting.retain(|(_, t)| *t != task);
     }
 
     /// The first that may run; `rt`: RT tasks may.
-    pub(crate) fn first(&self, rt: bool) -> Option<(u64, u32)> {
+    #[must_use]
+    pub fn first(&self, rt: bool) -> Option<(u64, TaskId)> {
         self.waiting().find(|(level, _)| rt || !is_rt(*level))
     }
 
     /// RT tasks have run for `delta_ns`.
-    pub(crate) fn charge_rt(&mut self, delta_ns: u64) {
+    pub fn charge_rt(&mut self, delta_ns: u64) {
         self.rt_used_ns += delta_ns;
     }
 
     /// A period's grant pays for what was used. Returns true if RT tasks may run again.
-    pub(crate) fn grant(&mut self, grant_ns: u64) -> bool {
+    pub fn grant(&mut self, grant_ns: u64) -> bool {
         self.rt_used_ns = self.rt_used_ns.saturating_sub(grant_ns);
         let again = self.rt_throttled && self.rt_used_ns < grant_ns;
         self.rt_throttled &= !again;
@@ -71,18 +76,19 @@ impl ClassQueue {
 #[cfg(test)]
 mod tests {
     use super::ClassQueue;
+    use crate::TaskId;
 
     #[test]
     fn the_more_important_first_then_arrival_and_the_displaced_before_its_equals() {
         let mut queue = ClassQueue::default();
         for (level, task) in [(10, 1), (50, 2), (10, 3), (u64::MAX - 7, 4)] {
-            queue.insert(level, task);
+            queue.insert(level, TaskId(task));
         }
-        queue.insert_first(10, 5);
-        let order: Vec<_> = queue.waiting().map(|(_, task)| task).collect();
+        queue.insert_first(10, TaskId(5));
+        let order: Vec<_> = queue.waiting().map(|(_, task)| task.0).collect();
         assert_eq!(order, [4, 2, 5, 1, 3]);
-        queue.remove(4);
-        assert_eq!(queue.first(true), Some((50, 2)));
+        queue.remove(TaskId(4));
+        assert_eq!(queue.first(true), Some((50, TaskId(2))));
         assert_eq!(queue.first(false), None, "RT may not run");
     }
 

@@ -1,14 +1,16 @@
 //! The fair run queue of the kernels from 6.6 on (EEVDF): lag, eligibility, virtual deadlines,
-//! delayed dequeue (docs/rules/queues.md#eevdf). Mechanics only: which CPU a task is on is the
-//! core's.
+//! delayed dequeue (docs/rules/queues.md#eevdf).
 
+mod class;
 mod entity;
 #[cfg(test)]
 mod tests;
 
-use crate::fair::{Weight, preempts_by_policy, virtual_time};
+use crate::weight::{Weight, preempts_by_policy, virtual_time};
+pub(crate) use class::Eevdf;
 use entity::Arrival;
-pub(crate) use entity::{EevdfParams, Entity};
+pub use entity::EevdfParams;
+pub(crate) use entity::Entity;
 use wakeplace_workload::FairPolicy;
 
 /// Who should run.

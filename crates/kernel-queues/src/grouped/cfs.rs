@@ -1,22 +1,22 @@
 //! Two levels of the queue of the kernels before 6.6.
 
 use super::{entity_of, group_of};
-use crate::fair::{Entity, FairParams, FairQueue, Weight};
-use crate::thread::Thread;
+use crate::cfs::{CfsParams, CfsQueue, Entity};
+use crate::weight::Weight;
 
 /// A group on one CPU.
 #[derive(Debug)]
 struct Group {
-    queue: FairQueue,
+    queue: CfsQueue,
     /// Stands for it on the CPU's queue.
     entity: Entity,
 }
 
 /// One CPU's queue and those of the groups on it.
 #[derive(Debug)]
-pub(crate) struct FairTree {
-    params: FairParams,
-    root: FairQueue,
+pub(crate) struct CfsTree {
+    params: CfsParams,
+    root: CfsQueue,
     groups: Vec<Group>,
     nr: usize,
     /// The entity of the CPU's queue that was picked last: a group goes on with its slice while its
@@ -25,15 +25,15 @@ pub(crate) struct FairTree {
     pub(super) touched: Option<usize>,
 }
 
-impl FairTree {
-    pub(super) fn new(params: FairParams, shares: &[u32]) -> Self {
+impl CfsTree {
+    pub(super) fn new(params: CfsParams, shares: &[u32]) -> Self {
         let group = |shares: &u32| Group {
-            queue: FairQueue::default(),
+            queue: CfsQueue::default(),
             entity: Entity::of_group(u64::from(*shares)),
         };
         Self {
             params,
-            root: FairQueue::default(),
+            root: CfsQueue::default(),
             groups: shares.iter().map(group).collect(),
             nr: 0,
             picked: None,
@@ -45,17 +45,17 @@ impl FairTree {
         self.nr
     }
 
-    pub(super) fn waiting(&self) -> Vec<u32> {
+    pub(super) fn waiting(&self) -> impl Iterator<Item = u32> + '_ {
         let tasks = self.root.waiting().filter(|id| group_of(*id).is_none());
         let grouped = self.groups.iter().flat_map(|g| g.queue.waiting());
-        tasks.chain(grouped).collect()
+        tasks.chain(grouped)
     }
 
-    fn queue(&self, group: Option<usize>) -> &FairQueue {
+    fn queue(&self, group: Option<usize>) -> &CfsQueue {
         group.map_or(&self.root, |g| &self.groups[g].queue)
     }
 
-    fn queue_mut(&mut self, group: Option<usize>) -> &mut FairQueue {
+    fn queue_mut(&mut self, group: Option<usize>) -> &mut CfsQueue {
         match group {
             Some(g) => &mut self.groups[g].queue,
             None => &mut self.root,
@@ -158,11 +158,11 @@ impl FairTree {
         above && self.queue(group).keeps(entity.vruntime)
     }
 
-    pub(super) fn pick(&mut self, threads: &[Thread]) -> Option<u32> {
+    pub(super) fn pick(&mut self, tasks: &[Entity]) -> Option<u32> {
         let groups = &self.groups;
         let entity = |id| match group_of(id) {
             Some(g) => &groups[g].entity,
-            None => &threads[id as usize].entity,
+            None => &tasks[id as usize],
         };
         let next = self.root.pick(&self.params, entity);
         let same = next == self.picked;
@@ -174,7 +174,7 @@ impl FairTree {
         if !same {
             group.entity.slice_used_ns = 0;
         }
-        let entity = |task: u32| &threads[task as usize].entity;
+        let entity = |task: u32| &tasks[task as usize];
         group.queue.pick(&self.params, entity)
     }
 
@@ -186,23 +186,23 @@ impl FairTree {
     }
 
     /// What the CPU's queue compares a task by.
-    fn standing(&self, thread: &Thread, group: Option<usize>) -> Entity {
+    fn standing(&self, task: &Entity, group: Option<usize>) -> Entity {
         match group {
-            Some(g) => self.groups[g].entity.on_behalf_of(&thread.entity),
-            None => thread.entity,
+            Some(g) => self.groups[g].entity.on_behalf_of(task),
+            None => *task,
         }
     }
 
     /// Compared on the level of their common queue. A group is no buddy, but the group of one is.
     pub(super) fn preempts(
         &mut self,
-        (_, woken, to): (u32, &Thread, Option<usize>),
-        (task, running, from): (u32, &Thread, Option<usize>),
+        (_, woken, to): (u32, &Entity, Option<usize>),
+        (task, running, from): (u32, &Entity, Option<usize>),
     ) -> bool {
         let params = self.params;
         if to == from {
             let queue = self.queue_mut(from);
-            let preempts = queue.wakeup_preempts(&params, (task, &running.entity), &woken.entity);
+            let preempts = queue.wakeup_preempts(&params, (task, running), woken);
             let buddy = preempts && queue.buddy() == Some(task);
             if let Some(g) = from.filter(|_| buddy) {
                 self.root.set_buddy(entity_of(g));
@@ -210,7 +210,7 @@ impl FairTree {
             return preempts;
         }
         let (woken, current) = (self.standing(woken, to), self.standing(running, from));
-        let params = FairParams {
+        let params = CfsParams {
             last_buddy: params.last_buddy && from.is_none(),
             ..params
         };

@@ -2,7 +2,7 @@
 //! against an oracle that sums everything up anew.
 
 use super::{Arrival, EevdfParams, EevdfQueue, Entity};
-use crate::fair::Weight;
+use crate::weight::Weight;
 use wakeplace_policy_sys::Policy;
 use wakeplace_workload::FairPolicy;
 

@@ -3,8 +3,7 @@
 
 use super::{entity_of, group_of};
 use crate::eevdf::{EevdfParams, EevdfQueue, Entity};
-use crate::fair::Weight;
-use crate::thread::Thread;
+use crate::weight::Weight;
 use wakeplace_workload::FairPolicy;
 
 /// A group on one CPU.
@@ -49,10 +48,10 @@ impl EevdfTree {
         self.nr
     }
 
-    pub(super) fn waiting(&self) -> Vec<u32> {
+    pub(super) fn waiting(&self) -> impl Iterator<Item = u32> + '_ {
         let tasks = self.root.waiting().filter(|id| group_of(*id).is_none());
         let grouped = self.groups.iter().flat_map(|g| g.queue.waiting());
-        tasks.chain(grouped).collect()
+        tasks.chain(grouped)
     }
 
     fn queue_mut(&mut self, group: Option<usize>) -> &mut EevdfQueue {
@@ -82,11 +81,11 @@ impl EevdfTree {
         }
     }
 
-    pub(super) fn insert(&mut self, task: u32, request: Entity, group: Option<usize>) {
+    pub(super) fn insert(&mut self, task: u32, entity: Entity, group: Option<usize>) {
         self.nr += 1;
         self.touched = group;
         let params = self.params;
-        self.queue_mut(group).enqueue(&params, task, request);
+        self.queue_mut(group).enqueue(&params, task, entity);
         let Some(g) = group else { return };
         self.follow_slice(g);
         if !self.groups[g].queued || self.root.is_delayed(entity_of(g)) {
@@ -121,9 +120,9 @@ impl EevdfTree {
         self.nr -= 1;
         self.touched = group;
         let params = self.params;
-        let request = self.queue_mut(group).sleep(&params);
+        let left = self.queue_mut(group).sleep(&params);
         group.into_iter().for_each(|g| self.settle(g));
-        request
+        left
     }
 
     pub(super) fn remove(&mut self, task: u32, group: Option<usize>, waiting: bool) -> Entity {
@@ -131,13 +130,13 @@ impl EevdfTree {
         self.touched = group;
         let params = self.params;
         let queue = self.queue_mut(group);
-        let request = if waiting {
+        let left = if waiting {
             queue.dequeue(&params, task)
         } else {
             queue.dequeue_current(&params)
         };
         group.into_iter().for_each(|g| self.settle(g));
-        request
+        left
     }
 
     /// The times of the running task and its group are up to date.
@@ -264,20 +263,16 @@ impl EevdfTree {
     /// Compared on the level of their common queue. A group is not idle, whatever its tasks are.
     pub(super) fn preempts(
         &mut self,
-        (task, woken, to): (u32, &Thread, Option<usize>),
-        (_, running, from): (u32, &Thread, Option<usize>),
+        (task, woken, to): (u32, FairPolicy, Option<usize>),
+        (_, running, from): (u32, FairPolicy, Option<usize>),
     ) -> bool {
         let params = self.params;
         let Some(g) = to.filter(|_| to != from) else {
             let level = if to == from { to } else { None };
             return self.queue_mut(level).preempts(&params, task);
         };
-        let idle_runs = from.is_none() && running.policy == FairPolicy::Idle;
-        let policy = if idle_runs {
-            FairPolicy::Other
-        } else {
-            woken.policy
-        };
+        let idle_runs = from.is_none() && running == FairPolicy::Idle;
+        let policy = if idle_runs { FairPolicy::Other } else { woken };
         self.root.preempts_as(&params, entity_of(g), Some(policy))
     }
 

@@ -1,12 +1,12 @@
 //! What the queue keeps of a task, and the era's rules.
 
-use crate::fair::{NICE_0_WEIGHT, Weight, scaling_factor, virtual_time};
+use crate::weight::{NICE_0_WEIGHT, Weight, scaling_factor, virtual_time};
 use wakeplace_policy_sys::sys::{WP_EEVDF_73, wp_params};
 use wakeplace_workload::FairPolicy;
 
 /// The era's constants and rules, scaled for a machine.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct EevdfParams {
+pub struct EevdfParams {
     /// Slice of a task that has none of its own.
     pub(crate) slice_ns: u64,
     /// Without `run_to_parity` a picked task still runs this long.
@@ -21,7 +21,9 @@ pub(crate) struct EevdfParams {
 }
 
 impl EevdfParams {
-    pub(crate) fn new(params: &wp_params, nr_cpus: usize, tick_ns: u64) -> Self {
+    /// Of an era on a machine with so many CPUs and this tick.
+    #[must_use]
+    pub fn new(params: &wp_params, nr_cpus: usize, tick_ns: u64) -> Self {
         Self {
             slice_ns: u64::from(params.base_slice_ns) * scaling_factor(params, nr_cpus),
             least_run_ns: u64::from(params.base_slice_ns),
@@ -100,8 +102,16 @@ impl Entity {
     }
 
     /// Off the queue.
-    pub(crate) fn set_policy(&mut self, policy: FairPolicy) {
+    pub(crate) fn set_load_weight(&mut self, nice: i8, policy: FairPolicy) {
         self.policy = policy;
+        let weight = Weight::of_task(nice, policy);
+        if self.weight != weight {
+            self.reweight_off_queue(weight);
+        }
+    }
+
+    pub(crate) fn policy(&self) -> FairPolicy {
+        self.policy
     }
 
     /// A slice of its own, or none. Off the queue.

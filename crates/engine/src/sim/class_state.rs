@@ -1,0 +1,251 @@
+//! What the engine keeps of RT and deadline tasks: place, budget, turn, and what was lent to them.
+
+use super::kthreads::Kthreads;
+use crate::ids::TaskId;
+use wakeplace_policy_sys::{ClassTask, Core};
+use wakeplace_workload::{Phase, PolicyChange, RealTime, TaskScript, Workload};
+
+/// A task above the fair class.
+#[derive(Debug)]
+pub(super) struct ClassState {
+    pub(super) task: ClassTask,
+    /// Deadline: what is left of the budget, ns; below 0: owed.
+    pub(super) budget_ns: i64,
+    /// When the empty budget is filled again; the task is on no queue until then.
+    pub(super) throttled_until_ns: Option<u64>,
+    /// SCHED_RR: left of its turn, ns; None: no turns.
+    pub(super) turn_ns: Option<u64>,
+    /// It lets its equals go first.
+    pub(super) yields: bool,
+    /// It is not the task's own, but lent for a mutex.
+    pub(super) lent: bool,
+    /// The task's own meanwhile.
+    pub(super) own: Option<Box<Self>>,
+}
+
+/// The parameters of these classes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ClassParams {
+    pub(super) period_ns: u64,
+    pub(super) grant_ns: u64,
+    pub(super) server: bool,
+    pub(super) turn_ns: u64,
+}
+
+impl ClassParams {
+    pub(super) fn new(core: &Core) -> Self {
+        let params = &core.state().params;
+        Self {
+            period_ns: u64::from(params.rt_period_us) * 1000,
+            grant_ns: u64::from(params.rt_runtime_us) * 1000,
+            server: params.rt_server != 0,
+            turn_ns: u64::from(params.rr_slice_us) * 1000,
+        }
+    }
+}
+
+/// Per thread, its class state; empty if all tasks are fair.
+pub(super) fn class_states(
+    workload: &Workload,
+    kthreads: &Kthreads,
+    params: &ClassParams,
+) -> Vec<Option<ClassState>> {
+    let of = |t: &TaskScript| t.attributes.realtime;
+    let turns = |t: &TaskScript| {
+        let change = |p: &Phase| matches!(p.change.policy, Some(PolicyChange::RealTime(_)));
+        t.phases.iter().any(change)
+    };
+    let governors = kthreads.class_states(params);
+    if governors.is_empty() && !workload.tasks.iter().any(|t| of(t).is_some() || turns(t)) {
+        return Vec::new();
+    }
+    let state = |kind| ClassState::new(kind, params);
+    let threads = workload.tasks.iter().map(|t| of(t).map(state));
+    let mut states: Vec<_> = threads.chain([None, None]).chain(governors).collect();
+    states.resize_with(workload.tasks.len() + 2 + kthreads.len() as usize, || None);
+    states
+}
+
+impl ClassState {
+    /// A task of that policy begins.
+    pub(super) fn new(kind: RealTime, params: &ClassParams) -> Self {
+        let (task, turn_ns) = match kind {
+            RealTime::Fifo { priority } => (ClassTask::rt(priority.into()), None),
+            RealTime::RoundRobin { priority } => {
+                (ClassTask::rt(priority.into()), Some(params.turn_ns))
+            }
+            RealTime::Deadline {
+                runtime_ns,
+                deadline_ns,
+                period_ns,
+            } => (
+                ClassTask::deadline(runtime_ns, deadline_ns, period_ns),
+                None,
+            ),
+        };
+        Self {
+            task,
+            budget_ns: 0,
+            throttled_until_ns: None,
+            turn_ns,
+            yields: false,
+            lent: false,
+            own: None,
+        }
+    }
+
+    /// A thread of schedutil: it has no budget, and none that ends.
+    pub(super) fn is_governor(&self) -> bool {
+        self.task.is_deadline() && self.task.raw().dl_runtime_ns == 0
+    }
+
+    /// What a holder of a mutex gets of this one, which waits for it: its place among the others,
+    /// without a budget.
+    pub(super) fn lend(&self) -> Self {
+        Self {
+            task: self.task.clone(),
+            budget_ns: i64::MAX / 4,
+            throttled_until_ns: None,
+            turn_ns: None,
+            yields: false,
+            lent: true,
+            own: None,
+        }
+    }
+}
+
+/// The RT and deadline tasks of a run.
+#[derive(Debug)]
+pub(super) struct Classes {
+    /// By thread; empty if all tasks are fair.
+    pub(super) states: Vec<Option<ClassState>>,
+    pub(super) params: ClassParams,
+    /// The timer of the RT grants runs.
+    pub(super) rt_period_armed: bool,
+}
+
+impl Classes {
+    pub(super) fn new(workload: &Workload, kthreads: &Kthreads, core: &Core) -> Self {
+        let params = ClassParams::new(core);
+        Self {
+            states: class_states(workload, kthreads, &params),
+            params,
+            rt_period_armed: false,
+        }
+    }
+
+    /// Is the task above the fair class?
+    #[inline]
+    pub(super) fn is_class(&self, task: TaskId) -> bool {
+        !self.states.is_empty() && self.states[task.index()].is_some()
+    }
+
+    #[inline]
+    pub(super) fn state(&mut self, task: TaskId) -> &mut ClassState {
+        let state = self.states[task.index()].as_mut();
+        state.expect("asked of RT and deadline tasks only")
+    }
+
+    /// Its level, 0 for a fair task.
+    #[inline]
+    pub(super) fn level(&self, task: TaskId) -> u64 {
+        let state = self.states.get(task.index()).and_then(Option::as_ref);
+        state.map_or(0, |s| s.task.level())
+    }
+
+    /// Some task is or can be above the fair class.
+    #[inline]
+    pub(super) fn has_classes(&self) -> bool {
+        !self.states.is_empty()
+    }
+
+    /// A task's state above the fair class.
+    #[inline]
+    pub(super) fn class_of(&self, task: TaskId) -> Option<&ClassState> {
+        self.states.get(task.index())?.as_ref()
+    }
+
+    pub(super) fn new_class(&self, kind: RealTime) -> ClassState {
+        ClassState::new(kind, &self.params)
+    }
+
+    /// The level that the task has without what it was lent.
+    pub(super) fn own_level(&self, task: TaskId) -> u64 {
+        let own = match self.class_of(task) {
+            Some(state) if state.lent => state.own.as_deref(),
+            state => state,
+        };
+        own.map_or(0, |state| state.task.level())
+    }
+
+    /// Its policy changes; what it was lent stays unless that is less. Off the queue.
+    pub(super) fn set_own_class(&mut self, task: TaskId, own: Option<ClassState>) {
+        let level = own.as_ref().map_or(0, |own| own.task.level());
+        match &mut self.states[task.index()] {
+            Some(lent) if lent.lent && lent.task.level() > level => lent.own = own.map(Box::new),
+            state => *state = own,
+        }
+    }
+
+    /// It is lent another place, or (None) has only its own again. Off the queue.
+    pub(super) fn set_loan(&mut self, task: TaskId, lent: Option<ClassState>) {
+        let state = &mut self.states[task.index()];
+        let own = match state.take() {
+            Some(before) if before.lent => before.own,
+            own => own.map(Box::new),
+        };
+        *state = match lent {
+            Some(mut lent) => {
+                lent.own = own;
+                Some(lent)
+            }
+            None => own.map(|own| *own),
+        };
+    }
+
+    /// A deadline task that waits for its next budget, on no queue?
+    #[inline]
+    pub(super) fn is_throttled(&self, task: TaskId) -> bool {
+        self.class_of(task)
+            .is_some_and(|state| state.throttled_until_ns.is_some())
+    }
+
+    /// A sleeping task does not wait for a budget.
+    pub(super) fn forget_refill(&mut self, task: TaskId) {
+        if let Some(Some(state)) = self.states.get_mut(task.index()) {
+            state.throttled_until_ns = None;
+        }
+    }
+
+    /// A deadline task wakes: a new job with a new deadline, unless what it has left fits into what
+    /// is left of the old one (constant bandwidth server). False: its budget is empty.
+    pub(super) fn begin_job(&mut self, task: TaskId, now: u64) -> bool {
+        let state = self.state(task);
+        if !state.task.is_deadline() || state.lent {
+            return true;
+        }
+        let governor = state.is_governor();
+        let raw = state.task.raw_mut();
+        let (runtime, deadline) = (raw.dl_runtime_ns, raw.dl_deadline_ns);
+        if governor {
+            raw.deadline_ns = now + deadline;
+            return true;
+        }
+        let left = u128::from(raw.deadline_ns.saturating_sub(now));
+        let budget = u128::from(state.budget_ns.max(0).unsigned_abs());
+        let overflows = budget * u128::from(deadline) > left * u128::from(runtime);
+        if raw.deadline_ns <= now || overflows {
+            raw.deadline_ns = now + deadline;
+            state.budget_ns = runtime.cast_signed();
+        }
+        state.budget_ns > 0
+    }
+
+    /// When its budget is empty, if it goes on running.
+    #[inline]
+    pub(super) fn budget_end(&self, task: TaskId, from_ns: u64) -> u64 {
+        let state = self.states.get(task.index()).and_then(Option::as_ref);
+        let deadline = state.filter(|s| s.task.is_deadline() && !s.is_governor());
+        deadline.map_or(u64::MAX, |s| from_ns + s.budget_ns.max(0).unsigned_abs())
+    }
+}

@@ -1,0 +1,80 @@
+//! Time: what is pending, and a hash of what has happened.
+
+use crate::queue::{Event, EventQueue};
+
+/// The clock of a run.
+#[derive(Debug)]
+pub(super) struct Clock {
+    /// Now, ns.
+    pub(super) now: u64,
+    pending: EventQueue,
+    /// Events so far.
+    pub(super) events: u64,
+    pub(super) hash: u64,
+}
+
+impl Clock {
+    pub(super) fn new() -> Self {
+        Self {
+            now: 0,
+            pending: EventQueue::default(),
+            events: 0,
+            hash: 0xcbf2_9ce4_8422_2325,
+        }
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, at_ns: u64, event: Event) {
+        self.pending.push(at_ns, event);
+    }
+
+    /// The next event, if it is due by `end_ns`. The clock stays where it is.
+    #[inline]
+    pub(super) fn pop_until(&mut self, end_ns: u64) -> Option<(u64, Event)> {
+        self.pending.pop_until(end_ns)
+    }
+
+    /// An event is about to be handled.
+    #[inline]
+    pub(super) fn count(&mut self, event: Event) {
+        self.events += 1;
+        self.mix(event_code(event));
+    }
+
+    /// Folds a fact into the run's hash, together with the time.
+    #[inline]
+    pub(super) fn mix(&mut self, fact: u64) {
+        let mixed =
+            (self.hash ^ self.now.rotate_left(32) ^ fact).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.hash = mixed ^ mixed >> 29;
+    }
+}
+
+/// An event as a number for the hash.
+fn event_code(event: Event) -> u64 {
+    let (kind, subject) = match event {
+        Event::Freq { domain } => (0, domain),
+        Event::RunEnd { cpu } => (1, cpu.0),
+        Event::Timer { task } => (2, task.0),
+        Event::Awake { cpu } => (3, cpu.0),
+        Event::Interrupt { cpu } => (4, cpu.0),
+        Event::IdleAgain { cpu, .. } => (5, cpu.0),
+        Event::IdleEntered { cpu, .. } => (6, cpu.0),
+        Event::Tick { cpu } => (7, cpu.0),
+        Event::IdleTimer => (8, 0),
+        Event::SliceEnd { cpu } => (9, cpu.0),
+        Event::Hotplug { index } => (10, index),
+        Event::WakeupStage { task } => (11, task.0),
+        Event::Device { source } => (12, source),
+        Event::FreqCap { index } => (13, index),
+        Event::Replenish { task } => (14, task.0),
+        Event::RtPeriod => (15, 0),
+        Event::Thermal => (16, 0),
+        Event::PolicyChange { index } => (17, index),
+        Event::EmScale { index } => (18, index),
+        Event::SpinEnd { cpu } => (19, cpu.0),
+        Event::Queued { task, .. } => (20, task.0),
+        Event::Begin => (21, 0),
+    };
+    kind << 32 | u64::from(subject)
+}

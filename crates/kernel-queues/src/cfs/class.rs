@@ -1,0 +1,153 @@
+//! CFS as a fair class without task groups.
+
+use super::{CfsParams, CfsQueue, Entity};
+use crate::fair_class::FairClass;
+use crate::weight::Weight;
+use crate::{CpuId, TaskId};
+use wakeplace_workload::FairPolicy;
+
+/// The queues of all CPUs and the entities of all tasks.
+#[derive(Debug)]
+pub(crate) struct Cfs {
+    params: CfsParams,
+    queues: Vec<CfsQueue>,
+    entities: Vec<Entity>,
+}
+
+impl Cfs {
+    pub(crate) fn new(params: CfsParams, nr_cpus: usize) -> Self {
+        Self {
+            params,
+            queues: std::iter::repeat_with(CfsQueue::default)
+                .take(nr_cpus)
+                .collect(),
+            entities: Vec::new(),
+        }
+    }
+
+    fn floor(&self, cpu: CpuId) -> i64 {
+        self.queues[cpu.index()].min_vruntime
+    }
+}
+
+impl FairClass for Cfs {
+    #[inline]
+    fn add_task(&mut self, nice: i8, policy: FairPolicy, _own_slice_ns: Option<u64>) -> TaskId {
+        self.entities.push(Entity::new(nice, policy));
+        TaskId(self.entities.len() as u32 - 1)
+    }
+
+    #[inline]
+    fn nr_running(&self, cpu: CpuId) -> usize {
+        self.queues[cpu.index()].nr
+    }
+
+    #[inline]
+    fn each_waiting(&self, cpu: CpuId, seen: &mut dyn FnMut(TaskId)) {
+        let waiting = self.queues[cpu.index()].waiting();
+        waiting.for_each(|task| seen(TaskId(task)));
+    }
+
+    #[inline]
+    fn place_woken(&mut self, task: TaskId, cpu: CpuId) {
+        let entity = &mut self.entities[task.index()];
+        entity.vruntime = self.queues[cpu.index()].place_woken(&self.params, entity.vruntime);
+    }
+
+    #[inline]
+    fn task_fork(&mut self, child: TaskId, parent: Option<TaskId>, here: CpuId, cpu: CpuId) {
+        let queue = &self.queues[here.index()];
+        let weight = self.entities[child.index()].weight;
+        let after = parent.map_or(queue.min_vruntime, |p| self.entities[p.index()].vruntime);
+        let ahead = queue.place_new(&self.params, weight, after) - queue.min_vruntime;
+        self.entities[child.index()].vruntime = ahead + self.floor(cpu);
+    }
+
+    #[inline]
+    fn migrate_task_rq(&mut self, task: TaskId, from: CpuId, to: CpuId) {
+        self.entities[task.index()].vruntime += self.floor(to) - self.floor(from);
+    }
+
+    #[inline]
+    fn detach_task(&mut self, task: TaskId, cpu: CpuId) {
+        self.entities[task.index()].vruntime -= self.floor(cpu);
+    }
+
+    #[inline]
+    fn attach_task(&mut self, task: TaskId, cpu: CpuId) {
+        self.entities[task.index()].vruntime += self.floor(cpu);
+    }
+
+    #[inline]
+    fn enqueue_task(&mut self, task: TaskId, cpu: CpuId) {
+        self.queues[cpu.index()].enqueue(task.0, &self.entities[task.index()]);
+    }
+
+    #[inline]
+    fn dequeue_task(&mut self, task: TaskId, cpu: CpuId, waiting: bool) {
+        self.queues[cpu.index()].dequeue(task.0, &self.entities[task.index()], waiting);
+    }
+
+    #[inline]
+    fn dequeue_sleep(&mut self, task: TaskId, cpu: CpuId, _ends: bool) -> bool {
+        self.dequeue_task(task, cpu, false);
+        self.queues[cpu.index()].update_min(None);
+        false
+    }
+
+    #[inline]
+    fn put_prev_task(&mut self, task: TaskId, cpu: CpuId) {
+        let vruntime = self.entities[task.index()].vruntime;
+        self.queues[cpu.index()].insert(task.0, vruntime);
+    }
+
+    #[inline]
+    fn keeps(&mut self, task: TaskId, cpu: CpuId) -> bool {
+        self.queues[cpu.index()].keeps(self.entities[task.index()].vruntime)
+    }
+
+    #[inline]
+    fn pick_next_task(&mut self, cpu: CpuId) -> Option<TaskId> {
+        let entity = |task: u32| &self.entities[task as usize];
+        let next = self.queues[cpu.index()].pick(&self.params, entity);
+        next.map(TaskId)
+    }
+
+    #[inline]
+    fn set_next_task(&mut self, task: TaskId) {
+        self.entities[task.index()].slice_used_ns = 0;
+    }
+
+    #[inline]
+    fn update_curr(&mut self, task: TaskId, cpu: CpuId, delta_ns: u64) {
+        self.queues[cpu.index()].charge(&mut self.entities[task.index()], delta_ns);
+    }
+
+    #[inline]
+    fn wakeup_preempt(&mut self, task: TaskId, running: TaskId, cpu: CpuId) -> bool {
+        let [woken, current] = [task, running].map(|t| &self.entities[t.index()]);
+        self.queues[cpu.index()].wakeup_preempts(&self.params, (running.0, current), woken)
+    }
+
+    #[inline]
+    fn task_tick(&mut self, task: TaskId, cpu: CpuId) -> bool {
+        self.queues[cpu.index()].tick_preempts(&self.params, &self.entities[task.index()])
+    }
+
+    #[inline]
+    fn yield_task(&mut self, task: TaskId, cpu: CpuId) -> bool {
+        self.queues[cpu.index()].skip(task.0)
+    }
+
+    #[inline]
+    fn reweight_task(&mut self, task: TaskId, cpu: CpuId, nice: i8) {
+        let new = Weight::of_nice(nice);
+        let old = std::mem::replace(&mut self.entities[task.index()].weight, new);
+        self.queues[cpu.index()].reweight(old, new);
+    }
+
+    #[inline]
+    fn set_load_weight(&mut self, task: TaskId, nice: i8, policy: FairPolicy) {
+        self.entities[task.index()].set_load_weight(nice, policy);
+    }
+}

@@ -1,0 +1,82 @@
+//! What the queue keeps of a task, and the era's constants.
+
+use crate::weight::{Weight, scaling_factor};
+use wakeplace_policy_sys::sys::wp_params;
+use wakeplace_workload::FairPolicy;
+
+/// The era's fair-class constants, scaled for a machine.
+#[derive(Clone, Copy, Debug)]
+pub struct CfsParams {
+    pub(crate) latency_ns: u64,
+    pub(crate) min_granularity_ns: u64,
+    pub(crate) wakeup_granularity_ns: u64,
+    /// Tasks up to which the period is `latency_ns`.
+    pub(crate) nr_latency: usize,
+    pub(crate) gentle_sleepers: bool,
+    pub(crate) start_debit: bool,
+    pub(crate) wakeup_preemption: bool,
+    pub(crate) last_buddy: bool,
+}
+
+impl CfsParams {
+    /// Of an era on a machine with so many CPUs.
+    #[must_use]
+    pub fn new(params: &wp_params, nr_cpus: usize) -> Self {
+        let factor = scaling_factor(params, nr_cpus);
+        let latency = u64::from(params.sched_latency_ns);
+        let granularity = u64::from(params.min_granularity_ns);
+        Self {
+            latency_ns: latency * factor,
+            min_granularity_ns: granularity * factor,
+            wakeup_granularity_ns: u64::from(params.wakeup_granularity_ns) * factor,
+            nr_latency: latency.div_ceil(granularity) as usize,
+            gentle_sleepers: params.gentle_fair_sleepers != 0,
+            start_debit: params.start_debit != 0,
+            wakeup_preemption: params.wakeup_preemption != 0,
+            last_buddy: params.last_buddy != 0,
+        }
+    }
+}
+
+/// What the queue keeps of each task.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entity {
+    pub(crate) vruntime: i64,
+    pub(crate) weight: Weight,
+    pub(super) policy: FairPolicy,
+    /// Run time since it was picked, for the slice.
+    pub(crate) slice_used_ns: u64,
+}
+
+impl Entity {
+    pub(crate) fn new(nice: i8, policy: FairPolicy) -> Self {
+        Self {
+            vruntime: 0,
+            weight: Weight::of_task(nice, policy),
+            policy,
+            slice_used_ns: 0,
+        }
+    }
+
+    /// Off the queue.
+    pub(crate) fn set_load_weight(&mut self, nice: i8, policy: FairPolicy) {
+        self.policy = policy;
+        self.weight = Weight::of_task(nice, policy);
+    }
+
+    /// The entity of a task group.
+    pub(crate) fn of_group(weight: u64) -> Self {
+        Self {
+            weight: Weight::of_sum(weight),
+            ..Self::new(0, FairPolicy::Other)
+        }
+    }
+
+    /// A group's entity where it is compared on behalf of one of its tasks.
+    pub(crate) fn on_behalf_of(&self, task: &Self) -> Self {
+        Self {
+            policy: task.policy,
+            ..*self
+        }
+    }
+}

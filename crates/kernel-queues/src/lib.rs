@@ -1,0 +1,36 @@
+//! The kernels' run queues: which tasks wait on a CPU, in what order, and for how long each runs.
+//!
+//! A run has one discipline for its fair tasks on all CPUs: CFS or EEVDF, each with or without task
+//! groups (`FairQueues`, used through the trait `FairClass`). It owns what the queues keep of a
+//! task: vruntime, deadline, lag, weight. RT and deadline tasks have a queue per CPU of their own
+//! (`ClassQueue`). Mechanics only: which CPU a task is on is decided elsewhere, and so is what a
+//! group weighs on a CPU.
+
+mod cfs;
+mod eevdf;
+mod fair_class;
+mod fair_queues;
+mod grouped;
+mod rt_dl;
+mod weight;
+
+pub use cfs::CfsParams;
+pub use eevdf::EevdfParams;
+pub use fair_class::FairClass;
+pub use fair_queues::FairQueues;
+pub use rt_dl::{ClassQueue, RT_MOST, is_rt};
+pub use wakeplace_platform::CpuId;
+pub use weight::task_weight;
+
+/// Index of a task in the tables of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TaskId(pub u32);
+
+impl TaskId {
+    /// The number as an index into per-task vectors.
+    #[must_use]
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
