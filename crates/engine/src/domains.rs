@@ -32,15 +32,15 @@ pub(crate) fn check(ctx: &wp_ctx) {
     let equal_spans = ctx.params.domain_form >= WP_DOMAINS_38;
     for (cpu, c) in ctx.cpus[..ctx.nr_cpus as usize].iter().enumerate() {
         let mut below = 1;
-        for level in 0..c.nr_levels as usize {
-            let dom = &ctx.doms[c.dom[level] as usize];
+        for level in 0..c.topo.nr_levels as usize {
+            let dom = &ctx.doms[c.topo.dom[level] as usize];
             // In 3.x a level as wide as the one below stays if only it spreads siblings.
             let grows = dom.nr_cpus > below || equal_spans && dom.nr_cpus == below;
             assert!(grows, "CPU {cpu}: level {level} is no wider");
             below = dom.nr_cpus;
-            let own = &groups(ctx, dom)[c.group[level] as usize];
+            let own = &groups(ctx, dom)[c.topo.group[level] as usize];
             let has = |list: &[u16]| list.contains(&(cpu as u16));
-            let at = ctx.list[(dom.first_cpu + c.pos[level]) as usize];
+            let at = ctx.list[(dom.first_cpu + c.topo.pos[level]) as usize];
             assert_eq!(
                 usize::from(at),
                 cpu,
@@ -79,8 +79,8 @@ mod tests {
             |ctx| ctx.groups[0].nr_cpus += 1,
             |ctx| ctx.groups[1].first_cpu = ctx.groups[0].first_cpu,
             |ctx| ctx.doms[0].span[0] |= 1 << 63,
-            |ctx| ctx.cpus[5].group[0] = 0,
-            |ctx| ctx.cpus[2].pos[1] = 0,
+            |ctx| ctx.cpus[5].topo.group[0] = 0,
+            |ctx| ctx.cpus[2].topo.pos[1] = 0,
         ];
         for (index, damage) in broken.iter().enumerate() {
             let mut core = core();

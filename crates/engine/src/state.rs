@@ -149,7 +149,8 @@ pub(crate) fn domains(core: &Core) -> Vec<DomainState> {
     };
     let used = |index: &usize| {
         let of_cpu = |cpu: &sys::wp_cpu| {
-            cpu.dom[..cpu.nr_levels as usize].contains(&(*index as u32)) && cpu.online != 0
+            cpu.topo.dom[..cpu.topo.nr_levels as usize].contains(&(*index as u32))
+                && cpu.queue.online != 0
         };
         ctx.cpus[..ctx.nr_cpus as usize].iter().any(of_cpu)
     };
@@ -163,7 +164,7 @@ pub(crate) fn domains(core: &Core) -> Vec<DomainState> {
 
 /// What the series of sched_mc shows of a CPU, if its hook is asked.
 pub(crate) fn sched_mc(core: &Core, cpu: u32) -> Option<SchedMcState> {
-    let mc = &core.cpu(cpu).mc;
+    let mc = &core.cpu(cpu).balance.mc;
     (core.state().params.arch_power != 0).then(|| SchedMcState {
         cpu_power: core.arch_power(cpu),
         scale: mc.config,

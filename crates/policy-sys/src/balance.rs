@@ -125,7 +125,7 @@ impl Core {
     /// Number of domain levels of a CPU.
     #[must_use]
     pub fn levels(&self, cpu: u32) -> u32 {
-        self.cpu(cpu).nr_levels
+        self.cpu(cpu).topo.nr_levels
     }
 
     /// Is this level due for periodic balancing? Marks it as done now if so.

@@ -327,7 +327,9 @@ impl Core {
                 &raw mut tasks[at].0.waker
             }
             // SAFETY: in bounds by the array's own check on a reborrow of the live context.
-            Waker::Idle => unsafe { &raw mut (&mut (*ctx).cpus)[ask.this_cpu as usize].idle_waker },
+            Waker::Idle => unsafe {
+                &raw mut (&mut (*ctx).cpus)[ask.this_cpu as usize].idle.idle_waker
+            },
         };
         let task = &raw mut tasks[index].0;
         let decision = &raw mut *self.decision;

@@ -30,17 +30,17 @@ impl Core {
             "CPUs come and go, but their number is the machine's"
         );
         let clocks: Vec<_> = old.freq_doms[..old.nr_freq_doms as usize].to_vec();
-        let power = fresh.state().cpus.iter().map(|cpu| cpu.power_orig);
+        let power = fresh.state().cpus.iter().map(|cpu| cpu.load.power_orig);
         let power: Vec<_> = power.collect();
         fresh.copy_topology(self.state_mut());
         let ctx = self.state_mut();
         let online = facts.online.iter().chain(std::iter::repeat(&true));
         let cpus = &mut ctx.cpus[..ctx.nr_cpus as usize];
         for ((cpu, online), power) in cpus.iter_mut().zip(online).zip(power) {
-            cpu.online = u32::from(*online);
-            if cpu.power_orig != power {
-                cpu.power_orig = power; // a thread of its core came or went
-                cpu.capacity = power;
+            cpu.queue.online = u32::from(*online);
+            if cpu.load.power_orig != power {
+                cpu.load.power_orig = power; // a thread of its core came or went
+                cpu.load.capacity = power;
             }
         }
         for (domain, old) in clocks.iter().enumerate() {
@@ -71,7 +71,7 @@ fn leave_out_offline(ctx: &mut sys::wp_ctx, domain: usize) {
     let list = &mut ctx.list[first..first + clock.nr_cpus as usize];
     let mut online = 0;
     for at in 0..list.len() {
-        if ctx.cpus[usize::from(list[at])].online != 0 {
+        if ctx.cpus[usize::from(list[at])].queue.online != 0 {
             list.swap(online, at);
             online += 1;
         }
@@ -102,7 +102,7 @@ fn keep_limit(ctx: &mut sys::wp_ctx, domain: usize, now_ns: u64) {
     let clock = ctx.freq_doms[domain];
     let first = clock.first_cpu as usize;
     let cpus = &ctx.list[first..first + clock.nr_cpus as usize];
-    let pressed = (cpus.iter()).any(|cpu| ctx.cpus[usize::from(*cpu)].pressure != 0);
+    let pressed = (cpus.iter()).any(|cpu| ctx.cpus[usize::from(*cpu)].load.pressure != 0);
     if !cpus.is_empty() && (pressed || clock.cut_opps != 0) {
         let most = clock.nr_opps - 1 - clock.cut_opps;
         // SAFETY: the context is live and exclusive. No new request comes of it: the clock is
@@ -121,6 +121,6 @@ fn follow_clock(ctx: &mut sys::wp_ctx, domain: usize) {
     let scale = khz(clock.cur_opp) * u64::from(sys::WP_SCALE) / khz(top);
     let first = clock.first_cpu as usize;
     for cpu in &ctx.list[first..first + clock.nr_cpus as usize] {
-        ctx.cpus[usize::from(*cpu)].freq_scale = scale as u32;
+        ctx.cpus[usize::from(*cpu)].load.freq_scale = scale as u32;
     }
 }

@@ -169,14 +169,14 @@ impl MachineFacts {
         ctx.nr_cpus = self.capacity.len() as u32;
         let online = self.online.iter().chain(std::iter::repeat(&true));
         for ((cpu, capacity), online) in ctx.cpus.iter_mut().zip(&self.capacity).zip(online) {
-            cpu.capacity_orig = *capacity;
-            cpu.freq_scale = sys::WP_SCALE;
-            cpu.online = u32::from(*online);
-            cpu.perf_dom = sys::WP_NONE;
-            cpu.curr_idle = 1;
+            cpu.load.capacity_orig = *capacity;
+            cpu.load.freq_scale = sys::WP_SCALE;
+            cpu.queue.online = u32::from(*online);
+            cpu.topo.perf_dom = sys::WP_NONE;
+            cpu.queue.curr_idle = 1;
         }
         for (cpu, priority) in ctx.cpus.iter_mut().zip(&self.priority) {
-            cpu.asym_priority = *priority;
+            cpu.topo.asym_priority = *priority;
         }
         ctx.reclaim_distance = match self.reclaim_distance {
             0 => USUAL_RECLAIM_DISTANCE,
@@ -197,10 +197,10 @@ impl MachineFacts {
         ctx.mc_table.nr = facts.tasks.len() as u32;
         ctx.mc_table.tasks[..facts.tasks.len()].copy_from_slice(&facts.tasks);
         for (cpu, known) in ctx.cpus.iter_mut().zip(&facts.known_core) {
-            cpu.mc.known_core = u32::from(*known);
+            cpu.balance.mc.known_core = u32::from(*known);
         }
         for (cpu, mpidr) in ctx.cpus.iter_mut().zip(&facts.mpidr) {
-            cpu.mc.mpidr = *mpidr;
+            cpu.balance.mc.mpidr = *mpidr;
         }
         Ok(())
     }
@@ -236,7 +236,7 @@ impl MachineFacts {
             for cpu in &facts.cpus {
                 ctx.list[ctx.list_len as usize] = *cpu;
                 ctx.list_len += 1;
-                ctx.cpus[*cpu as usize].freq_dom = index as u32;
+                ctx.cpus[*cpu as usize].topo.freq_dom = index as u32;
             }
             for khz in &facts.opp_khz {
                 ctx.opp_khz[ctx.nr_opps as usize] = *khz;
@@ -365,21 +365,21 @@ impl Core {
         to.nr_perf_doms = from.nr_perf_doms;
         to.freq_doms.copy_from_slice(&from.freq_doms);
         for (cpu, built) in to.cpus.iter_mut().zip(&from.cpus) {
-            cpu.dom = built.dom;
-            cpu.group = built.group;
-            cpu.pos = built.pos;
-            cpu.nr_levels = built.nr_levels;
-            cpu.llc_level = built.llc_level;
-            cpu.llc_id = built.llc_id;
-            cpu.llc_size = built.llc_size;
-            cpu.asym_level = built.asym_level;
-            cpu.asym_full_level = built.asym_full_level;
-            cpu.cluster_level = built.cluster_level;
-            cpu.packing_level = built.packing_level;
-            cpu.perf_dom = built.perf_dom;
-            cpu.freq_dom = built.freq_dom;
-            cpu.capacity_orig = built.capacity_orig;
-            for (lb, fresh) in cpu.lb.iter_mut().zip(&built.lb) {
+            cpu.topo.dom = built.topo.dom;
+            cpu.topo.group = built.topo.group;
+            cpu.topo.pos = built.topo.pos;
+            cpu.topo.nr_levels = built.topo.nr_levels;
+            cpu.topo.llc_level = built.topo.llc_level;
+            cpu.topo.llc_id = built.topo.llc_id;
+            cpu.topo.llc_size = built.topo.llc_size;
+            cpu.topo.asym_level = built.topo.asym_level;
+            cpu.topo.asym_full_level = built.topo.asym_full_level;
+            cpu.topo.cluster_level = built.topo.cluster_level;
+            cpu.topo.packing_level = built.topo.packing_level;
+            cpu.topo.perf_dom = built.topo.perf_dom;
+            cpu.topo.freq_dom = built.topo.freq_dom;
+            cpu.load.capacity_orig = built.load.capacity_orig;
+            for (lb, fresh) in cpu.balance.lb.iter_mut().zip(&built.balance.lb) {
                 lb.balance_interval_ms = fresh.balance_interval_ms;
             }
         }

@@ -64,84 +64,118 @@ struct wp_task {
 	u64 allowed[WP_MASK_WORDS];
 };
 
-struct wp_cpu {
-	/* hot: signals and queue state, kept by the core */
+/* What is queued and what runs. The home writes nr_running, pending and online. */
+struct wp_cpu_queue {
+	u32 nr_running; /* all classes, and sleepers still queued */
+	u32 nr_fair;
+	u32 h_nr_delayed; /* sleepers that are still queued: in nr_running, not in nr_fair */
+	u32 nr_idle_policy; /* queued SCHED_IDLE tasks */
+	u32 pending;    /* wake-ups on their way to this CPU */
+	u32 online;
+	u32 rt_runnable; /* fact: a task of the RT class is queued */
+	u32 misfit_task_load; /* of a running task that does not fit here, 0 = none */
+	u32 curr_fair;     /* a fair task executes */
+	u32 curr_idle;     /* the idle task executes */
+	/* what executes */
+	u32 curr_id; /* 0: the idle task, or one that the core does not know */
+	u32 curr_weight;    /* 0: no fair task runs */
+	u32 curr_idle_policy;
+	u32 curr_sleeps;
+	u64 curr_run_since_woken_ns; /* of the fair task that executes */
+	u64 curr_dur_ns;        /* to curr_sleeps: duration.c, of the task that executes */
+	u64 curr_exec_ns;       /* when it began */
+	u64 curr_exec_start_ns; /* that moment, clock_task */
+	struct wp_class_cpu classes;
+};
+
+/* Signals and capacity (load_tracking, frequency). */
+struct wp_cpu_load {
 	struct wp_sched_avg avg;
 	u32 load_weight; /* sum of weights of queued fair tasks */
-	u32 nr_fair;
 	u32 util_est;
 	u32 capacity;      /* what is left for fair tasks */
 	u32 capacity_orig; /* fact */
 	u32 freq_scale;    /* f / fmax * 1024 */
-	u32 curr_fair;     /* a fair task executes */
-	u32 curr_idle;     /* the idle task executes */
-	u32 nr_idle_policy; /* queued SCHED_IDLE tasks */
 	u32 blocked_weight; /* of load_weight, what groups have for load that sleeps (to 5.6) */
-	u64 curr_run_since_woken_ns; /* of the fair task that executes */
-	u32 h_nr_delayed; /* sleepers that are still queued: in nr_running, not in nr_fair */
-	/* hot: written by the home */
-	u32 nr_running; /* all classes, and sleepers still queued */
-	u32 pending;    /* wake-ups on their way to this CPU */
-	u32 idle_exit_latency_us; /* of the state it is in; WP_NONE: in none */
-	u32 online;
-	u64 idle_stamp_ns; /* when it last became idle */
-	u64 newidle_waited_ns; /* for cache lines, since the new-idle pass under way began */
+	/* of other classes, on the scale of utilisation */
+	u32 rt_util;
+	u32 dl_util;
+	u32 irq_util;
+	u32 pressure; /* capacity that thermal or frequency limits take away (cpufreq, hw) */
+	u32 thermal_pressure; /* ... thermal limits alone: what 5.7 to 6.9 looked at */
+	u32 nr_removed;
+	u32 perf_request; /* last request reported with WP_DID_FREQ under freq_external */
 	/* clocks */
 	u64 clock_ns;
 	u64 clock_task_ns;
 	u64 clock_pelt_ns;
 	u64 lost_idle_ns;
-	/* averages of tasks that left while sleeping, taken off at the next update; added to by
-	 * other CPUs at any time (WP_ADD, WP_TAKE) */
+	/* averages of tasks that left while sleeping, taken off at the next update; other CPUs add
+	 * to them at any time (WP_ADD, WP_TAKE) */
 	u64 removed_load;
 	u64 removed_runnable;
 	u64 removed_util;
-	/* pressure from other classes, utilisation scale */
-	u32 rt_util;
-	u32 dl_util;
-	u32 irq_util;
-	u32 rt_runnable; /* fact: a task of the RT class is queued */
-	u32 pressure; /* capacity that thermal or frequency limits take away (cpufreq, hw) */
-	u32 thermal_pressure; /* ... thermal limits alone: what 5.7 to 6.9 looked at */
-	u32 nr_removed;
-	u32 misfit_task_load; /* of a running task that does not fit here, 0 = none */
-	/* uclamp.c: performance hints of the queued tasks */
+	/* performance hints of the queued tasks (uclamp.c) */
 	u32 uclamp_tasks;    /* all queued tasks */
 	u32 uclamp_hinted;   /* those with hints: only they are in the buckets */
 	u32 uclamp_last_cut; /* 1024 - uclamp_max of the task that left last */
 	struct wp_uclamp_rq uclamp[2]; /* by enum wp_uclamp_id */
-	u32 perf_request; /* last request reported with WP_DID_FREQ under freq_external */
-	/* topology */
-	u32 nr_levels;
-	u32 dom[WP_MAX_LEVELS];   /* lowest first */
-	u32 group[WP_MAX_LEVELS]; /* index of this CPU's group within dom[] */
+	/* older forms */
+	u32 power_orig;     /* older forms: capacity without other classes; 0: capacity_orig */
+	u32 cpu_load[4];
+	u64 load_tick; /* tick of the last cpu_load update */
+	/* time of other classes and interrupts, aged, and since when (capacity_4_18.c) */
+	u64 other_ns;
+	u64 other_since_ns;
+};
+
+/* Where the CPU is in the machine (topology): written when domains are built. */
+struct wp_cpu_topo {
 	u32 llc_level;            /* highest SHARE_LLC level, WP_NONE without */
 	u32 llc_id;
 	u32 llc_size;
 	u32 asym_level; /* lowest ASYM level, WP_NONE without */
 	u32 asym_full_level; /* lowest ASYM_FULL level, WP_NONE without */
+	u32 cluster_level; /* lowest CLUSTER level, WP_NONE without */
+	u32 packing_level; /* highest ASYM_PACKING level, WP_NONE without */
+	u32 asym_priority; /* fact: a CPU of higher priority is filled first (asym_packing.c) */
 	u32 perf_dom;
 	u32 freq_dom;
+	u32 nr_levels;
+	u32 dom[WP_MAX_LEVELS];   /* lowest first */
+	u32 group[WP_MAX_LEVELS]; /* index of this CPU's group within dom[] */
 	u32 pos[WP_MAX_LEVELS]; /* where this CPU is in the list of dom[] */
-	u32 cluster_level; /* lowest CLUSTER level, WP_NONE without */
-	u32 asym_priority; /* fact: a CPU of higher priority is filled first (asym_packing.c) */
-	u32 packing_level; /* highest ASYM_PACKING level, WP_NONE without */
-	/* hints of the idle search, on the first CPU of a search domain (idle_hints.c) */
+};
+
+/* Idle times, and hints of the idle search on the first CPU of a search domain (placement). */
+struct wp_cpu_idle {
+	u32 idle_exit_latency_us; /* of the state it is in; WP_NONE: in none */
+	u32 idle_calls;     /* times the CPU entered idle */
 	u32 nr_idle_scan; /* CPUs worth looking at */
-	/* idle time prediction and balancing */
+	u32 has_idle_cores; /* likewise as nr_idle_scan: some core may be idle (SMT only) */
+	u32 nr_busy_cpus; /* on the first CPU of an LLC: CPUs with a running tick */
+	u32 ilb; /* enum wp_ilb_flags: what it knows as an idle load balancer (3.1) */
+	u64 idle_stamp_ns; /* when it last became idle */
 	u64 wake_idle_stamp_ns; /* set by a new-idle attempt, cleared by the next wake-up */
 	u64 avg_idle_ns;
-	u64 max_idle_balance_cost_ns;
+	/* idle time left to expect, as of a tick (idle_scan_6_5.c) */
+	u64 wake_avg_idle_ns;
+	u64 wake_tick;
+	struct wp_waker idle_waker;
+};
+
+/* Load balancing and packing (balance, packing). */
+struct wp_cpu_balance {
 	u64 next_balance_tick;
-	u64 load_tick; /* tick of the last cpu_load update */
-	u32 cpu_load[4];
-	u32 idle_calls;     /* times the CPU entered idle */
+	u64 max_idle_balance_cost_ns;
+	u64 newidle_waited_ns; /* for cache lines, since the new-idle pass under way began */
 	u32 active_balance; /* a push off this CPU is under way */
-	u32 nr_busy_cpus; /* on the first CPU of an LLC: CPUs with a running tick */
-	u32 power_orig;     /* older forms: capacity without other classes; 0: capacity_orig */
-	u32 has_idle_cores; /* likewise as nr_idle_scan: some core may be idle (SMT only) */
-	u32 ilb; /* enum wp_ilb_flags: what it knows as an idle load balancer (3.1) */
-	/* queue.c: the live queues' virtual time */
+	struct wp_lb lb[WP_MAX_LEVELS];
+	struct wp_mc_cpu mc;
+};
+
+/* The live queues' virtual time (live_queue). */
+struct wp_cpu_live {
 	u64 vtime_now_ns;   /* V at vq_clock_ns: the mean of its tasks' by weight */
 	u64 vq_clock_ns;
 	u64 curr_vtime_ns;  /* of the running task, when it began */
@@ -149,29 +183,22 @@ struct wp_cpu {
 	u64 curr_start_ns;
 	u32 vq_load;        /* weight of all in the queue, the running one's included */
 	u32 vq_kept_load;   /* ... of its sleepers (queue_sleepers.c) */
-	struct wp_live_queue_sleeper vq_sleepers[WP_LIVE_QUEUE_SLEEPERS];
-	u32 curr_weight;    /* 0: no fair task runs */
-	u32 curr_idle_policy;
-	struct wp_waker idle_waker;
-	/* capacity_4_18.c: time of other classes and interrupts, aged, and since when */
-	u64 other_ns;
-	u64 other_since_ns;
-	struct wp_lb lb[WP_MAX_LEVELS];
-	/* idle_scan_6_5.c: idle time left to expect, as of a tick */
-	u64 wake_avg_idle_ns;
-	u64 wake_tick;
-	struct wp_class_cpu classes;
-	u64 curr_dur_ns;        /* to curr_sleeps: duration.c, of the task that executes */
-	u64 curr_exec_ns;       /* when it began */
-	u64 curr_exec_start_ns; /* that moment, clock_task */
-	u32 curr_sleeps;
-	u32 curr_id; /* 0: the idle task, or one that the core does not know */
-	struct wp_mc_cpu mc;
-	/* live queues, on the first CPU of an LLC: the last tick of a busy CPU of it, and whose */
+	/* on the first CPU of an LLC: the last tick of a busy CPU of it, and whose */
 	u64 llc_busy_tick;
+	u64 llc_crowded_tick;
 	u32 llc_busy_cpu;
 	u32 llc_crowded_cpu;    /* ... and of one with WP_CROWD tasks */
-	u64 llc_crowded_tick;
+	struct wp_live_queue_sleeper vq_sleepers[WP_LIVE_QUEUE_SLEEPERS];
+};
+
+/* A CPU. What every wake-up reads comes first in each part. */
+struct wp_cpu {
+	struct wp_cpu_queue queue;
+	struct wp_cpu_load load;
+	struct wp_cpu_topo topo;
+	struct wp_cpu_idle idle;
+	struct wp_cpu_balance balance;
+	struct wp_cpu_live live;
 };
 
 /* Bits that the event entry points return. */

@@ -21,7 +21,7 @@ WP_FN int wp_is_core_idle(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
 
 WP_INLINE int wp_sched_asym_prefer(const struct wp_ctx *ctx, u32 a, u32 b)
 {
-	return WP_AT(ctx->cpus, a)->asym_priority > WP_AT(ctx->cpus, b)->asym_priority;
+	return WP_AT(ctx->cpus, a)->topo.asym_priority > WP_AT(ctx->cpus, b)->topo.asym_priority;
 }
 
 /* Does the priority of this CPU count in the domain? */
@@ -70,9 +70,9 @@ WP_FN int wp_better_cpu_idle(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 	const struct wp_sched_domain *dom;
 	u32 i;
 
-	if (c->packing_level == WP_NONE)
+	if (c->topo.packing_level == WP_NONE)
 		return 0;
-	dom = WP_AT(ctx->doms, *WP_AT(c->dom, c->packing_level));
+	dom = WP_AT(ctx->doms, *WP_AT(c->topo.dom, c->topo.packing_level));
 	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
 		u32 other = *WP_AT(ctx->list, dom->first_cpu + i);
 

@@ -37,7 +37,7 @@ WP_INLINE u64 wp_get_sd_balance_interval(const struct wp_ctx *ctx, const struct 
 WP_FN int wp_balance_due(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level, u64 now_ns, u32 idle)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	struct wp_lb *lb = WP_AT(c->lb, level);
+	struct wp_lb *lb = WP_AT(c->balance.lb, level);
 	u64 tick = wp_div(now_ns, ctx->tick_ns);
 	u32 factor = wp_busy_factor(ctx, c, level);
 
@@ -57,8 +57,8 @@ WP_FN int wp_balance_pass_end(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns
 	u64 next = tick + 60 * second, cost = 0;
 	u32 level, decayed = 0;
 
-	WP_FOR(level, c->nr_levels, WP_MAX_LEVELS) {
-		struct wp_lb *lb = WP_AT(c->lb, level);
+	WP_FOR(level, c->topo.nr_levels, WP_MAX_LEVELS) {
+		struct wp_lb *lb = WP_AT(c->balance.lb, level);
 		u32 factor = wp_busy_factor(ctx, c, level);
 
 		next = wp_min64(next, lb->last_balance_tick +
@@ -71,8 +71,8 @@ WP_FN int wp_balance_pass_end(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns
 		cost += lb->max_newidle_cost_ns;
 	}
 	if (decayed)
-		c->max_idle_balance_cost_ns = wp_max64(ctx->params.migration_cost_ns, cost);
-	c->next_balance_tick = next;
+		c->balance.max_idle_balance_cost_ns = wp_max64(ctx->params.migration_cost_ns, cost);
+	c->balance.next_balance_tick = next;
 	if (idle == WP_CPU_IDLE)
 		ctx->nohz_next_balance_tick = wp_min64(ctx->nohz_next_balance_tick, next);
 	return 0;
@@ -86,7 +86,7 @@ WP_FN int wp_should_we_balance(struct wp_ctx *ctx WP_NONNULL,
 			       const struct wp_lb_env *bal WP_NONNULL)
 {
 	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
-	u32 group = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->group, bal->level);
+	u32 group = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->topo.group, bal->level);
 	const struct wp_sched_group *g = WP_AT(ctx->groups, dom->first_group + group);
 	const struct wp_cpu *self = WP_AT(ctx->cpus, bal->this_cpu);
 	u32 whole = ctx->params.balance_classes && wp_bal_knows_cores(ctx) &&
@@ -94,7 +94,8 @@ WP_FN int wp_should_we_balance(struct wp_ctx *ctx WP_NONNULL,
 	u32 i, who = WP_NONE;
 
 	if (bal->idle == WP_CPU_NEWLY_IDLE)
-		return !ctx->params.balance_classes || (!self->nr_running && !self->pending);
+		return !ctx->params.balance_classes ||
+		       (!self->queue.nr_running && !self->queue.pending);
 	WP_FOR(i, g->nr_balance, WP_MAX_CPUS) {
 		u32 cpu = *WP_AT(ctx->list, g->first_balance + i);
 
@@ -116,9 +117,10 @@ WP_INLINE u32 wp_parent_group(struct wp_ctx *ctx, const struct wp_lb_env *bal)
 	const struct wp_cpu *c = WP_AT(ctx->cpus, bal->this_cpu);
 	u32 level = bal->level + 1;
 
-	if (level >= c->nr_levels)
+	if (level >= c->topo.nr_levels)
 		return WP_NONE;
-	return WP_AT(ctx->doms, *WP_AT(c->dom, level))->first_group + *WP_AT(c->group, level);
+	return WP_AT(ctx->doms, *WP_AT(c->topo.dom, level))->first_group +
+	       *WP_AT(c->topo.group, level);
 }
 
 /* Nothing to do here, or nothing that may move: look less often. */
@@ -225,7 +227,7 @@ WP_FN int wp_balance_begin(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env *bal 
 {
 	u32 i;
 
-	bal->dom = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->dom, bal->level);
+	bal->dom = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->topo.dom, bal->level);
 	bal->dst_cpu = bal->this_cpu;
 	bal->src_cpu = WP_NONE;
 	bal->push = 0;

@@ -20,7 +20,7 @@ WP_INLINE int wp_excluded(const struct wp_lb_env *bal, u32 cpu)
 
 WP_INLINE struct wp_lb *wp_bal_lb(struct wp_ctx *ctx, const struct wp_lb_env *bal)
 {
-	return WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->lb, bal->level);
+	return WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->balance.lb, bal->level);
 }
 
 /* Balancing by class, does it tell the threads of a core from cores? (6.6) */
@@ -39,9 +39,9 @@ WP_INLINE int wp_misfit_apart(const struct wp_ctx *ctx, const struct wp_lb_env *
 /* RT, deadline or interrupts take a noticeable share of this CPU. */
 WP_INLINE int wp_check_cpu_capacity(const struct wp_cpu *c, u32 pct)
 {
-	u32 full = WP_NOT_LIVE(c->power_orig) ? c->power_orig : c->capacity_orig;
+	u32 full = WP_NOT_LIVE(c->load.power_orig) ? c->load.power_orig : c->load.capacity_orig;
 
-	return (u64)c->capacity * pct < (u64)full * 100;
+	return (u64)c->load.capacity * pct < (u64)full * 100;
 }
 
 /* The form to 3.12: a group has room for so many tasks (busiest_3_12.c). */

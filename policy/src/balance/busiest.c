@@ -23,10 +23,10 @@ WP_INLINE int wp_capacity_greater(u32 a, u32 b)
 WP_FN int wp_is_core_idle(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	const struct wp_sched_domain *core = WP_AT(ctx->doms, c->dom[0]);
+	const struct wp_sched_domain *core = WP_AT(ctx->doms, c->topo.dom[0]);
 	u32 i;
 
-	if (!c->nr_levels || !(core->flags & WP_SD_SHARE_CPUCAPACITY))
+	if (!c->topo.nr_levels || !(core->flags & WP_SD_SHARE_CPUCAPACITY))
 		return 1;
 	WP_FOR(i, core->nr_cpus, WP_MAX_CPUS) {
 		u32 thread = *WP_AT(ctx->list, core->first_cpu + i);
@@ -45,17 +45,17 @@ WP_INLINE void wp_bal_marks(struct wp_ctx *ctx, struct wp_lb_env *bal, const str
 	struct wp_sg_lb_stats *s = &bal->sums;
 
 	bal->overutilized |= ctx->energy_active && wp_cpu_overutilized(ctx, c);
-	if (!c->nr_running && wp_cpu_idle(c))
+	if (!c->queue.nr_running && wp_cpu_idle(c))
 		return;
-	bal->overload |= c->nr_running > 1;
+	bal->overload |= c->queue.nr_running > 1;
 	if (local)
 		return;
 	if (dom->flags & WP_SD_ASYM_CPUCAPACITY) {
-		bal->overload |= c->misfit_task_load > 0;
-		s->misfit = wp_max(s->misfit, c->misfit_task_load);
-	} else if (bal->idle != WP_CPU_NOT_IDLE && c->nr_fair == 1 &&
+		bal->overload |= c->queue.misfit_task_load > 0;
+		s->misfit = wp_max(s->misfit, c->queue.misfit_task_load);
+	} else if (bal->idle != WP_CPU_NOT_IDLE && c->queue.nr_fair == 1 &&
 		   wp_check_cpu_capacity(c, dom->imbalance_pct)) {
-		s->misfit = wp_max(s->misfit, c->avg.load_avg);
+		s->misfit = wp_max(s->misfit, c->load.avg.load_avg);
 	}
 }
 
@@ -91,7 +91,7 @@ WP_FN int wp_update_sg_lb_stats(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env 
 WP_INLINE int wp_bal_candidate(struct wp_ctx *ctx, const struct wp_lb_env *bal)
 {
 	const struct wp_sg_lb_stats *s = &bal->sums;
-	u32 dst = WP_AT(ctx->cpus, bal->dst_cpu)->capacity;
+	u32 dst = WP_AT(ctx->cpus, bal->dst_cpu)->load.capacity;
 
 	if (!s->nr_fair)
 		return 0;
@@ -183,7 +183,7 @@ WP_INLINE void wp_bal_root_flags(struct wp_ctx *ctx, const struct wp_lb_env *bal
 WP_FN int wp_update_sd_lb_stats(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env *bal WP_NONNULL)
 {
 	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
-	u32 k, local = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->group, bal->level);
+	u32 k, local = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->topo.group, bal->level);
 
 	bal->busiest_group = WP_NONE;
 	wp_sums_clear(&bal->busiest_sums);

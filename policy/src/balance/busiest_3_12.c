@@ -23,7 +23,7 @@ struct wp_spread {
 
 WP_INLINE u32 wp_power_orig(const struct wp_cpu *c)
 {
-	return c->power_orig ? c->power_orig : c->capacity_orig;
+	return c->load.power_orig ? c->load.power_orig : c->load.capacity_orig;
 }
 
 /* Power that the CPUs of a group have when nothing but fair tasks runs. */
@@ -71,17 +71,17 @@ WP_INLINE void wp_counts_add(struct wp_ctx *ctx, struct wp_lb_env *bal, u32 cpu,
 			 : wp_source_load(ctx, c, bal->load_idx);
 
 	s->load += load;
-	s->nr_running += c->nr_running;
+	s->nr_running += c->queue.nr_running;
 	s->weighted_load += wp_cpu_load(ctx, c);
 	s->idle_cpus += wp_cpu_idle(c);
-	bal->overload |= c->nr_running > 1;
+	bal->overload |= c->queue.nr_running > 1;
 	bal->overutilized |= ctx->energy_active && wp_cpu_overutilized(ctx, c);
 	if (local)
 		return;
 	d->most = wp_max64(d->most, load);
 	d->least = wp_min64(d->least, load);
-	d->most_tasks = wp_max(d->most_tasks, c->nr_running);
-	d->least_tasks = wp_min(d->least_tasks, c->nr_running);
+	d->most_tasks = wp_max(d->most_tasks, c->queue.nr_running);
+	d->least_tasks = wp_min(d->least_tasks, c->queue.nr_running);
 }
 
 /* The sums of one group, into `scratch`. */
@@ -135,7 +135,7 @@ WP_FN int wp_update_sd_lb_stats_3_12(struct wp_ctx *ctx WP_NONNULL,
 				     struct wp_lb_env *bal WP_NONNULL)
 {
 	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
-	u32 k, local = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->group, bal->level);
+	u32 k, local = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->topo.group, bal->level);
 	u32 spread = (u32)wp_child_prefers_sibling(ctx, bal);
 
 	bal->busiest_group = WP_NONE;
@@ -221,10 +221,10 @@ WP_FN u32 wp_find_busiest_queue_3_12(struct wp_ctx *ctx WP_NONNULL,
 
 		if (wp_excluded(bal, cpu))
 			continue;
-		if (c->nr_running == 1 && (s64)load > bal->imbalance &&
-		    wp_room(ctx, dom, g, c->capacity))
+		if (c->queue.nr_running == 1 && (s64)load > bal->imbalance &&
+		    wp_room(ctx, dom, g, c->load.capacity))
 			continue;
-		scaled = wp_div(load * WP_SCALE, c->capacity);
+		scaled = wp_div(load * WP_SCALE, c->load.capacity);
 		if (scaled > most) {
 			most = scaled;
 			busiest = cpu;

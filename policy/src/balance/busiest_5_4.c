@@ -45,14 +45,14 @@ WP_INLINE void wp_stats_add(struct wp_ctx *ctx, struct wp_lb_env *bal, struct wp
 	s->load += local ? wp_target_load(ctx, c, bal->load_idx)
 			 : wp_source_load(ctx, c, bal->load_idx);
 	s->util += wp_cpu_util_cfs(ctx, c);
-	s->nr_running += c->nr_fair;
+	s->nr_running += c->queue.nr_fair;
 	s->weighted_load += wp_cpu_load(ctx, c);
-	bal->overload |= c->nr_running > 1;
-	if (!c->nr_running && wp_cpu_idle(c))
+	bal->overload |= c->queue.nr_running > 1;
+	if (!c->queue.nr_running && wp_cpu_idle(c))
 		s->idle_cpus++;
 	bal->overutilized |= ctx->energy_active && wp_cpu_overutilized(ctx, c);
-	if (c->misfit_task_load && (wp_bal_dom(ctx, bal)->flags & WP_SD_ASYM_CPUCAPACITY)) {
-		s->misfit = wp_max(s->misfit, c->misfit_task_load);
+	if (c->queue.misfit_task_load && (wp_bal_dom(ctx, bal)->flags & WP_SD_ASYM_CPUCAPACITY)) {
+		s->misfit = wp_max(s->misfit, c->queue.misfit_task_load);
 		bal->overload = 1;
 	}
 }
@@ -140,8 +140,8 @@ WP_INLINE int wp_child_prefers_sibling(struct wp_ctx *ctx, const struct wp_lb_en
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, bal->this_cpu);
 
-	return bal->level &&
-	       (WP_AT(ctx->doms, *WP_AT(c->dom, bal->level - 1))->flags & WP_SD_PREFER_SIBLING);
+	return bal->level && (WP_AT(ctx->doms, *WP_AT(c->topo.dom, bal->level - 1))->flags &
+			      WP_SD_PREFER_SIBLING);
 }
 
 /* The child domain wants its siblings spread: one task more than here is one too many there. */
@@ -173,7 +173,7 @@ WP_INLINE void wp_stats_root_flags(struct wp_ctx *ctx, const struct wp_lb_env *b
 WP_FN int wp_update_sd_lb_stats_5_4(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env *bal WP_NONNULL)
 {
 	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
-	u32 k, local = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->group, bal->level);
+	u32 k, local = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->topo.group, bal->level);
 
 	bal->busiest_group = WP_NONE;
 	WP_FOR(k, dom->nr_groups, WP_MAX_CPUS) {
@@ -207,7 +207,7 @@ WP_INLINE void wp_fix_small_imbalance_5_4(struct wp_ctx *ctx, struct wp_lb_env *
 	if (!l->nr_running) {
 		const struct wp_cpu *c = WP_AT(ctx->cpus, bal->this_cpu);
 
-		l->load_per_task = wp_div(wp_cpu_load(ctx, c), c->nr_fair);
+		l->load_per_task = wp_div(wp_cpu_load(ctx, c), c->queue.nr_fair);
 	} else if (b->load_per_task > l->load_per_task) {
 		factor = 1;
 	}
@@ -301,7 +301,8 @@ WP_INLINE int wp_lone_on_bigger(struct wp_ctx *ctx, const struct wp_lb_env *bal,
 				const struct wp_cpu *c)
 {
 	return ctx->params.misfit && (wp_bal_dom(ctx, bal)->flags & WP_SD_ASYM_CPUCAPACITY) &&
-	       c->nr_running == 1 && WP_AT(ctx->cpus, bal->dst_cpu)->capacity < c->capacity;
+	       c->queue.nr_running == 1 &&
+	       WP_AT(ctx->cpus, bal->dst_cpu)->load.capacity < c->load.capacity;
 }
 
 /* The queue of the largest misfit task. */
@@ -314,9 +315,9 @@ WP_INLINE u32 wp_misfit_queue(struct wp_ctx *ctx, const struct wp_lb_env *bal)
 	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = *WP_AT(ctx->list, g->first_cpu + i);
 
-		if (wp_excluded(bal, cpu) || WP_AT(ctx->cpus, cpu)->misfit_task_load <= most)
+		if (wp_excluded(bal, cpu) || WP_AT(ctx->cpus, cpu)->queue.misfit_task_load <= most)
 			continue;
-		most = WP_AT(ctx->cpus, cpu)->misfit_task_load;
+		most = WP_AT(ctx->cpus, cpu)->queue.misfit_task_load;
 		found = cpu;
 	}
 	return found;
@@ -338,12 +339,12 @@ WP_INLINE u32 wp_find_busiest_queue_5_4(struct wp_ctx *ctx, const struct wp_lb_e
 		if (wp_excluded(bal, cpu) || wp_lone_on_bigger(ctx, bal, c))
 			continue;
 		/* A lone task heavier than what is to move stays, unless its CPU is squeezed. */
-		if (c->nr_running == 1 && (s64)load > bal->imbalance &&
+		if (c->queue.nr_running == 1 && (s64)load > bal->imbalance &&
 		    !wp_check_cpu_capacity(c, dom->imbalance_pct))
 			continue;
-		if (load * busiest_capacity > busiest_load * c->capacity) {
+		if (load * busiest_capacity > busiest_load * c->load.capacity) {
 			busiest_load = load;
-			busiest_capacity = c->capacity;
+			busiest_capacity = c->load.capacity;
 			busiest = cpu;
 		}
 	}

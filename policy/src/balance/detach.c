@@ -13,7 +13,7 @@
 WP_INLINE void wp_note_pinned(struct wp_ctx *ctx, struct wp_lb_env *bal, const struct wp_task *task)
 {
 	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
-	u32 group = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->group, bal->level);
+	u32 group = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->topo.group, bal->level);
 	const struct wp_sched_group *g = WP_AT(ctx->groups, dom->first_group + group);
 	u32 i;
 
@@ -49,7 +49,7 @@ WP_INLINE int wp_can_migrate_task(struct wp_ctx *ctx, struct wp_lb_env *bal,
 	    (wp_bal_dom(ctx, bal)->flags & WP_SD_SHARE_CPUCAPACITY))
 		return 1;
 	/* Cache-hot tasks stay until balancing has failed often enough. */
-	return src->clock_task_ns - task->exec_start_ns >= ctx->params.migration_cost_ns ||
+	return src->load.clock_task_ns - task->exec_start_ns >= ctx->params.migration_cost_ns ||
 	       lb->nr_balance_failed > wp_bal_dom(ctx, bal)->cache_nice_tries;
 }
 
@@ -106,7 +106,7 @@ WP_INLINE int wp_take_by_load(struct wp_ctx *ctx, struct wp_lb_env *bal, const s
 WP_INLINE int wp_source_spent(struct wp_ctx *ctx, const struct wp_lb_env *bal)
 {
 	return !wp_by_counts(ctx) && !bal->power.pulls && bal->idle != WP_CPU_NOT_IDLE &&
-	       WP_AT(ctx->cpus, bal->src_cpu)->nr_running <= 1;
+	       WP_AT(ctx->cpus, bal->src_cpu)->queue.nr_running <= 1;
 }
 
 /* May this task of src_cpu move? Returns enum wp_offer; a task taken must be moved. */
@@ -150,9 +150,9 @@ WP_INLINE int wp_need_active_balance(struct wp_ctx *ctx, const struct wp_lb_env 
 	if (!ctx->params.newidle_push && bal->idle == WP_CPU_NEWLY_IDLE && !wp_mc_wakes(ctx))
 		return 0;
 #endif
-	if (!wp_by_counts(ctx) && bal->idle != WP_CPU_NOT_IDLE && src->nr_fair == 1 &&
+	if (!wp_by_counts(ctx) && bal->idle != WP_CPU_NOT_IDLE && src->queue.nr_fair == 1 &&
 	    wp_check_cpu_capacity(src, dom->imbalance_pct) &&
-	    (u64)src->capacity * dom->imbalance_pct < (u64)dst->capacity * 100)
+	    (u64)src->load.capacity * dom->imbalance_pct < (u64)dst->load.capacity * 100)
 		return 1;
 	if (wp_mc_pushes(ctx, bal))
 		return 1;
@@ -179,8 +179,8 @@ WP_INLINE int wp_balance_failed(struct wp_ctx *ctx, struct wp_lb_env *bal, u32 r
 			bal->all_pinned |= !ctx->params.balance_classes;
 			return wp_out_one_pinned(ctx, bal);
 		}
-		if (!src->active_balance) {
-			src->active_balance = 1;
+		if (!src->balance.active_balance) {
+			src->balance.active_balance = 1;
 			bal->push = 1;
 		}
 		if (!ctx->params.balance_classes)
@@ -208,7 +208,7 @@ WP_INLINE int wp_sources_left(struct wp_ctx *ctx, const struct wp_lb_env *bal)
 			continue;
 		/* The own group is the span of the domain below. */
 		if (!bal->level ||
-		    !wp_span_has(WP_AT(ctx->doms, *WP_AT(self->dom, bal->level - 1)), cpu))
+		    !wp_span_has(WP_AT(ctx->doms, *WP_AT(self->topo.dom, bal->level - 1)), cpu))
 			return 1;
 	}
 	return 0;
@@ -230,7 +230,7 @@ WP_INLINE int wp_balance_next(struct wp_ctx *ctx, struct wp_lb_env *bal, u32 run
 		bal->dst_cpu = bal->new_dst_cpu;
 		bal->new_dst_cpu = WP_NONE;
 		bal->tries_left = wp_min(ctx->params.nr_migrate,
-					 WP_AT(ctx->cpus, bal->src_cpu)->nr_running);
+					 WP_AT(ctx->cpus, bal->src_cpu)->queue.nr_running);
 		return WP_BALANCE_DETACH;
 	}
 	/* The level above should know that this group could not be relieved because of affinity. */
@@ -267,8 +267,8 @@ WP_FN int wp_balance_end(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env *bal WP
 WP_FN int wp_active_balance_end(struct wp_ctx *ctx WP_NONNULL, u32 src_cpu, u32 dst_cpu, u32 level,
 			  u32 moved)
 {
-	WP_AT(ctx->cpus, src_cpu)->active_balance = 0;
+	WP_AT(ctx->cpus, src_cpu)->balance.active_balance = 0;
 	if (moved)
-		WP_AT(WP_AT(ctx->cpus, dst_cpu)->lb, level)->nr_balance_failed = 0;
+		WP_AT(WP_AT(ctx->cpus, dst_cpu)->balance.lb, level)->nr_balance_failed = 0;
 	return 0;
 }

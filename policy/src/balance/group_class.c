@@ -59,12 +59,12 @@ WP_INLINE void wp_sums_add(const struct wp_ctx *ctx, struct wp_sg_lb_stats *s, u
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
-	s->load += c->avg.load_avg;
-	s->runnable += c->avg.runnable_avg;
+	s->load += c->load.avg.load_avg;
+	s->runnable += c->load.avg.runnable_avg;
 	s->util += wp_cpu_util_cfs(ctx, c);
-	s->nr_running += c->nr_running;
-	s->nr_fair += c->nr_fair;
-	s->idle_cpus += !c->nr_running && wp_cpu_idle(c);
+	s->nr_running += c->queue.nr_running;
+	s->nr_fair += c->queue.nr_fair;
+	s->idle_cpus += !c->queue.nr_running && wp_cpu_idle(c);
 }
 
 /* Capacities are those of the last refresh by balancing. The average load is always there. */

@@ -21,7 +21,7 @@ WP_INLINE const struct wp_sched_group *wp_busiest_group_of(struct wp_ctx *ctx,
 WP_INLINE const struct wp_sched_group *wp_local_group_of(struct wp_ctx *ctx,
 							 const struct wp_lb_env *bal)
 {
-	u32 group = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->group, bal->level);
+	u32 group = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->topo.group, bal->level);
 
 	return WP_AT(ctx->groups, wp_bal_dom(ctx, bal)->first_group + group);
 }
@@ -187,24 +187,24 @@ WP_INLINE void wp_source_offer(struct wp_ctx *ctx, const struct wp_lb_env *bal, 
 
 	switch (bal->migration_type) {
 	case WP_MIGRATE_LOAD:
-		value = c->avg.load_avg;
+		value = c->load.avg.load_avg;
 		/* A lone task heavier than what is to move stays, unless its CPU is squeezed. */
-		if (c->nr_fair == 1 && (s64)value > bal->imbalance &&
+		if (c->queue.nr_fair == 1 && (s64)value > bal->imbalance &&
 		    !wp_check_cpu_capacity(c, wp_bal_dom(ctx, bal)->imbalance_pct))
 			return;
-		capacity = c->capacity;
+		capacity = c->load.capacity;
 		best_capacity = best->capacity;
 		break;
 	case WP_MIGRATE_UTIL:
-		if (c->nr_fair <= 1)
+		if (c->queue.nr_fair <= 1)
 			return;
 		value = wp_cpu_util_cfs_boost(ctx, c);
 		break;
 	case WP_MIGRATE_TASK:
-		value = c->nr_fair;
+		value = c->queue.nr_fair;
 		break;
 	default:
-		value = c->misfit_task_load;
+		value = c->queue.misfit_task_load;
 	}
 	if (value * best_capacity > best->most * capacity) {
 		best->most = value;
@@ -219,19 +219,19 @@ WP_FN u32 wp_find_busiest_queue(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env 
 	const struct wp_sched_group *g = wp_busiest_group_of(ctx, bal);
 	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
 	u32 asym = dom->flags & WP_SD_ASYM_CPUCAPACITY;
-	u32 i, dst = WP_AT(ctx->cpus, bal->dst_cpu)->capacity;
+	u32 i, dst = WP_AT(ctx->cpus, bal->dst_cpu)->load.capacity;
 	struct wp_source best = { .most = 0, .capacity = 1, .cpu = WP_NONE };
 
 	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = *WP_AT(ctx->list, g->first_cpu + i);
 		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
-		if (wp_excluded(bal, cpu) || !c->nr_fair)
+		if (wp_excluded(bal, cpu) || !c->queue.nr_fair)
 			continue;
 		/* A lone task would have to be pushed, and to a CPU that is no better. */
-		if (asym && c->nr_fair == 1 && !wp_capacity_greater(dst, c->capacity))
+		if (asym && c->queue.nr_fair == 1 && !wp_capacity_greater(dst, c->load.capacity))
 			continue;
-		if (c->nr_fair == 1 && wp_sched_asym(ctx, dom, cpu, bal->dst_cpu))
+		if (c->queue.nr_fair == 1 && wp_sched_asym(ctx, dom, cpu, bal->dst_cpu))
 			continue;
 		wp_source_offer(ctx, bal, cpu, &best);
 	}

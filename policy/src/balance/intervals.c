@@ -21,7 +21,7 @@ WP_INLINE u32 wp_interval_max_ms(const struct wp_sched_domain *dom)
 
 WP_INLINE u32 wp_busy_factor(const struct wp_ctx *ctx, const struct wp_cpu *c, u32 level)
 {
-	u32 own = WP_NOT_LIVE(WP_AT(ctx->doms, *WP_AT(c->dom, level))->busy_factor);
+	u32 own = WP_NOT_LIVE(WP_AT(ctx->doms, *WP_AT(c->topo.dom, level))->busy_factor);
 
 	return own ? own : ctx->params.busy_factor;
 }

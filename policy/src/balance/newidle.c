@@ -12,11 +12,11 @@
 /* An idle CPU balances more often than a busy one: its next pass may be due sooner now. */
 WP_INLINE void wp_update_next_balance(struct wp_ctx *ctx, struct wp_cpu *c, u32 level)
 {
-	const struct wp_lb *lb = WP_AT(c->lb, level);
+	const struct wp_lb *lb = WP_AT(c->balance.lb, level);
 
-	if (level < c->nr_levels) /* an idle CPU's interval has no factor */
-		c->next_balance_tick =
-			wp_min64(c->next_balance_tick,
+	if (level < c->topo.nr_levels) /* an idle CPU's interval has no factor */
+		c->balance.next_balance_tick =
+			wp_min64(c->balance.next_balance_tick,
 				 lb->last_balance_tick +
 					 wp_get_sd_balance_interval(ctx, lb, 1, WP_CPU_IDLE));
 }
@@ -28,18 +28,18 @@ WP_FN int wp_newidle_begin(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 
 	u64 cost = ctx->params.migration_cost_ns;
 
-	c->misfit_task_load = 0;
-	if (ctx->params.balance_classes && c->pending)
+	c->queue.misfit_task_load = 0;
+	if (ctx->params.balance_classes && c->queue.pending)
 		return 0; /* its idle time will be too short to tell anything */
-	c->wake_idle_stamp_ns = wp_max64(now_ns, 1);
-	if (!ctx->params.newidle_balance || c->pending)
+	c->idle.wake_idle_stamp_ns = wp_max64(now_ns, 1);
+	if (!ctx->params.newidle_balance || c->queue.pending)
 		return 0;
 	if (WP_NOT_LIVE(
 		    !ctx->params.newidle_by_cost)) /* the idle time to expect is all that counts */
-		return c->avg_idle_ns >= cost;
+		return c->idle.avg_idle_ns >= cost;
 	if (ctx->params.newidle_first_cost)
-		cost = c->nr_levels ? c->lb[0].max_newidle_cost_ns : 0;
-	if (c->avg_idle_ns >= cost && ctx->overload)
+		cost = c->topo.nr_levels ? c->balance.lb[0].max_newidle_cost_ns : 0;
+	if (c->idle.avg_idle_ns >= cost && ctx->overload)
 		return 1;
 	wp_update_next_balance(ctx, c, 0);
 	return 0;
@@ -48,8 +48,8 @@ WP_FN int wp_newidle_begin(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 /* Up to 3.12: only far nodes are not looked at, and those above them. */
 WP_INLINE int wp_newidle_at(struct wp_ctx *ctx, const struct wp_cpu *c, u32 level)
 {
-	return level < c->nr_levels &&
-	       (WP_AT(ctx->doms, *WP_AT(c->dom, level))->flags & WP_SD_BALANCE_NEWIDLE);
+	return level < c->topo.nr_levels &&
+	       (WP_AT(ctx->doms, *WP_AT(c->topo.dom, level))->flags & WP_SD_BALANCE_NEWIDLE);
 }
 
 /* Is this level worth its cost, after what was spent below? 0 ends the search. */
@@ -59,8 +59,8 @@ WP_FN int wp_newidle_level(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level, u6
 
 	if (WP_NOT_LIVE(!ctx->params.newidle_by_cost))
 		return wp_newidle_at(ctx, c, level);
-	if (c->avg_idle_ns >= spent_ns + WP_AT(c->lb, level)->max_newidle_cost_ns)
-		return level < c->nr_levels;
+	if (c->idle.avg_idle_ns >= spent_ns + WP_AT(c->balance.lb, level)->max_newidle_cost_ns)
+		return level < c->topo.nr_levels;
 	wp_update_next_balance(ctx, c, level);
 	return 0;
 }
@@ -69,7 +69,7 @@ WP_FN int wp_newidle_level(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level, u6
 WP_INLINE void wp_update_newidle_cost(struct wp_ctx *ctx, const struct wp_cpu *c, struct wp_lb *lb,
 				      u64 cost)
 {
-	u64 tick = wp_div(c->clock_ns, ctx->tick_ns);
+	u64 tick = wp_div(c->load.clock_ns, ctx->tick_ns);
 
 	if (cost > lb->max_newidle_cost_ns)
 		lb->max_newidle_cost_ns = cost;
@@ -85,12 +85,12 @@ WP_INLINE void wp_update_newidle_cost(struct wp_ctx *ctx, const struct wp_cpu *c
 WP_FN u64 wp_newidle_done(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	struct wp_lb *lb = WP_AT(c->lb, level);
-	u64 cost = (u64)WP_AT(ctx->doms, *WP_AT(c->dom, level))->nr_cpus * ctx->scan_cpu_ns;
+	struct wp_lb *lb = WP_AT(c->balance.lb, level);
+	u64 cost = (u64)WP_AT(ctx->doms, *WP_AT(c->topo.dom, level))->nr_cpus * ctx->scan_cpu_ns;
 
 	if (ctx->params.newidle_first_cost) /* with the update of signals before the first level */
-		cost += c->newidle_waited_ns;
-	c->newidle_waited_ns = 0;
+		cost += c->balance.newidle_waited_ns;
+	c->balance.newidle_waited_ns = 0;
 	wp_update_next_balance(ctx, c, level);
 	if (lb->newidle_skipped)
 		return 0;
@@ -104,8 +104,9 @@ WP_FN int wp_newidle_end(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 spent_ns, u
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
 	if (!WP_NOT_LIVE(!ctx->params.newidle_by_cost))
-		c->max_idle_balance_cost_ns = wp_max64(c->max_idle_balance_cost_ns, spent_ns);
+		c->balance.max_idle_balance_cost_ns =
+			wp_max64(c->balance.max_idle_balance_cost_ns, spent_ns);
 	if (pulled)
-		c->wake_idle_stamp_ns = 0;
+		c->idle.wake_idle_stamp_ns = 0;
 	return 0;
 }

@@ -26,7 +26,7 @@ WP_FN int wp_nohz_balance_enter_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 	*WP_AT(ctx->nohz_mask, cpu / 64u) |= 1ull << (cpu % 64u);
 	ctx->nr_nohz++;
 	ctx->nohz_has_blocked = 1;
-	WP_AT(ctx->cpus, WP_AT(ctx->cpus, cpu)->llc_id)->nr_busy_cpus--;
+	WP_AT(ctx->cpus, WP_AT(ctx->cpus, cpu)->topo.llc_id)->idle.nr_busy_cpus--;
 #ifndef WP_LIVE
 	if (ctx->params.nohz_form == WP_NOHZ_31)
 		wp_ilb_enter(ctx, cpu);
@@ -41,7 +41,7 @@ WP_FN int wp_nohz_balance_exit_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 		return 0;
 	*WP_AT(ctx->nohz_mask, cpu / 64u) &= ~(1ull << (cpu % 64u));
 	ctx->nr_nohz--;
-	WP_AT(ctx->cpus, WP_AT(ctx->cpus, cpu)->llc_id)->nr_busy_cpus++;
+	WP_AT(ctx->cpus, WP_AT(ctx->cpus, cpu)->topo.llc_id)->idle.nr_busy_cpus++;
 #ifndef WP_LIVE
 	if (ctx->params.nohz_form == WP_NOHZ_31)
 		wp_ilb_exit(ctx, cpu);
@@ -69,22 +69,22 @@ WP_FN int wp_nohz_balancer_kick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_
 		return stats;
 	if (wp_mc_quiet(ctx, cpu))
 		return wp_mc_lower_idle(ctx, cpu) ? WP_DID_KICK : stats;
-	if (c->nr_running >= 2 ||
-	    (WP_NOT_LIVE(!ctx->params.balance_classes) && c->misfit_task_load))
+	if (c->queue.nr_running >= 2 ||
+	    (WP_NOT_LIVE(!ctx->params.balance_classes) && c->queue.misfit_task_load))
 		return WP_DID_KICK;
 	if (ctx->params.balance_classes) {
-		if (c->nr_fair && c->nr_levels &&
-		    wp_check_cpu_capacity(c, WP_AT(ctx->doms, c->dom[0])->imbalance_pct))
+		if (c->queue.nr_fair && c->topo.nr_levels &&
+		    wp_check_cpu_capacity(c, WP_AT(ctx->doms, c->topo.dom[0])->imbalance_pct))
 			return WP_DID_KICK;
 		if (wp_better_cpu_idle(ctx, cpu))
 			return WP_DID_KICK;
-		if (c->asym_full_level != WP_NONE) /* caches matter less than size there */
-			return c->misfit_task_load ? WP_DID_KICK : stats;
+		if (c->topo.asym_full_level != WP_NONE) /* caches matter less than size there */
+			return c->queue.misfit_task_load ? WP_DID_KICK : stats;
 	}
-	if (c->llc_level != WP_NONE && WP_AT(ctx->cpus, c->llc_id)->nr_busy_cpus > 1)
+	if (c->topo.llc_level != WP_NONE && WP_AT(ctx->cpus, c->topo.llc_id)->idle.nr_busy_cpus > 1)
 		return WP_DID_KICK;
-	if (c->nr_fair && c->nr_levels &&
-	    wp_check_cpu_capacity(c, WP_AT(ctx->doms, c->dom[0])->imbalance_pct))
+	if (c->queue.nr_fair && c->topo.nr_levels &&
+	    wp_check_cpu_capacity(c, WP_AT(ctx->doms, c->topo.dom[0])->imbalance_pct))
 		return WP_DID_KICK;
 #ifndef WP_LIVE
 	if (!ctx->params.balance_classes && wp_asym_kick_5_4(ctx, cpu))
@@ -153,8 +153,8 @@ WP_FN int wp_nohz_pass_end(struct wp_ctx *ctx WP_NONNULL, u64 now_ns, u32 balanc
 
 		if (!wp_in_nohz(ctx, cpu))
 			continue;
-		next = wp_min64(next, c->next_balance_tick);
-		blocked |= c->avg.load_avg || c->avg.util_avg;
+		next = wp_min64(next, c->balance.next_balance_tick);
+		blocked |= c->load.avg.load_avg || c->load.avg.util_avg;
 	}
 	ctx->nohz_has_blocked = blocked;
 	ctx->nohz_next_blocked_ns = now_ns + WP_BLOCKED_PERIOD_NS;

@@ -56,8 +56,8 @@ WP_FN int wp_asym_kick_5_4(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u32 level;
 
-	WP_FOR(level, c->nr_levels, WP_MAX_LEVELS) {
-		u32 dom = *WP_AT(c->dom, level);
+	WP_FOR(level, c->topo.nr_levels, WP_MAX_LEVELS) {
+		u32 dom = *WP_AT(c->topo.dom, level);
 
 		if ((WP_AT(ctx->doms, dom)->flags & WP_SD_ASYM_PACKING) &&
 		    wp_lower_idle(ctx, dom, cpu))
@@ -110,8 +110,8 @@ WP_FN int wp_pack_kick(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 
 	if (!ctx->params.power_kick || !ctx->params.power_balance || !wp_pack_active(ctx))
 		return 0;
-	WP_FOR(level, c->nr_levels, WP_MAX_LEVELS) {
-		u32 dom = *WP_AT(c->dom, level);
+	WP_FOR(level, c->topo.nr_levels, WP_MAX_LEVELS) {
+		u32 dom = *WP_AT(c->topo.dom, level);
 
 		if (!(WP_AT(ctx->doms, dom)->flags & WP_SD_SHARE_CPUCAPACITY) &&
 		    wp_pack_scattered(ctx, dom))
@@ -125,12 +125,12 @@ WP_FN int wp_nohz_kick_needed_3_8(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u32 level;
 
-	if (c->nr_running >= 2)
+	if (c->queue.nr_running >= 2)
 		return 1;
-	WP_FOR(level, c->nr_levels, WP_MAX_LEVELS) {
-		u32 dom_index = *WP_AT(c->dom, level);
+	WP_FOR(level, c->topo.nr_levels, WP_MAX_LEVELS) {
+		u32 dom_index = *WP_AT(c->topo.dom, level);
 		const struct wp_sched_domain *dom = WP_AT(ctx->doms, dom_index);
-		u32 group = dom->first_group + *WP_AT(c->group, level);
+		u32 group = dom->first_group + *WP_AT(c->topo.group, level);
 		u32 busy = wp_ticking(ctx, group);
 
 		if ((dom->flags & WP_SD_SHARE_LLC) && busy > 1)
@@ -147,13 +147,14 @@ WP_INLINE int wp_nohz_kick_needed_4_7(const struct wp_ctx *ctx, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
-	if (c->nr_running >= 2 || c->misfit_task_load) /* misfit: the rule of 4.20, if asked for */
+	/* misfit: the rule of 4.20, if asked for */
+	if (c->queue.nr_running >= 2 || c->queue.misfit_task_load)
 		return 1;
-	if (c->llc_level != WP_NONE && c->llc_level + 1 < c->nr_levels &&
-	    WP_AT(ctx->cpus, c->llc_id)->nr_busy_cpus > 1)
+	if (c->topo.llc_level != WP_NONE && c->topo.llc_level + 1 < c->topo.nr_levels &&
+	    WP_AT(ctx->cpus, c->topo.llc_id)->idle.nr_busy_cpus > 1)
 		return 1;
-	if (c->nr_fair && c->nr_levels &&
-	    wp_check_cpu_capacity(c, WP_AT(ctx->doms, c->dom[0])->imbalance_pct))
+	if (c->queue.nr_fair && c->topo.nr_levels &&
+	    wp_check_cpu_capacity(c, WP_AT(ctx->doms, c->topo.dom[0])->imbalance_pct))
 		return 1;
 	return wp_asym_kick_5_4(ctx, cpu);
 }
@@ -161,10 +162,10 @@ WP_INLINE int wp_nohz_kick_needed_4_7(const struct wp_ctx *ctx, u32 cpu)
 /* The CPU that asks first is the first picker until it stops its tick; likewise the second. */
 WP_INLINE int wp_nohz_kick_needed_3_1(struct wp_ctx *ctx, u32 cpu)
 {
-	u32 nr = WP_AT(ctx->cpus, cpu)->nr_running, self = cpu + 1;
+	u32 nr = WP_AT(ctx->cpus, cpu)->queue.nr_running, self = cpu + 1;
 
 	if (ctx->params.mc_kick_by_room && wp_mc_saves_at(ctx, cpu))
-		return nr > wp_capacity_tasks(WP_AT(ctx->cpus, cpu)->capacity) ||
+		return nr > wp_capacity_tasks(WP_AT(ctx->cpus, cpu)->load.capacity) ||
 		       wp_asym_kick_5_4(ctx, cpu);
 	if (!ctx->nohz_first_pick)
 		ctx->nohz_first_pick = self;
@@ -227,9 +228,9 @@ WP_FN u32 wp_find_new_ilb_3_1(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 
 	if (!wp_mc_saves(ctx) || ctx->nr_nohz < 2)
 		return cpu;
-	WP_FOR(level, c->nr_levels, WP_MAX_LEVELS) {
-		const struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(c->dom, level));
-		u32 own = *WP_AT(c->group, level);
+	WP_FOR(level, c->topo.nr_levels, WP_MAX_LEVELS) {
+		const struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(c->topo.dom, level));
+		u32 own = *WP_AT(c->topo.group, level);
 
 		if (!(dom->flags & WP_SD_POWERSAVINGS))
 			continue;
@@ -273,9 +274,9 @@ WP_INLINE u32 wp_ilb_target(struct wp_ctx *ctx, u32 idle)
 	if (cpu == WP_NONE)
 		return WP_NONE;
 	c = WP_AT(ctx->cpus, cpu);
-	if (c->ilb & WP_ILB_KICKED)
+	if (c->idle.ilb & WP_ILB_KICKED)
 		return WP_NONE;
-	c->ilb |= WP_ILB_KICKED;
+	c->idle.ilb |= WP_ILB_KICKED;
 	return cpu;
 }
 
@@ -289,9 +290,10 @@ WP_INLINE int wp_nohz_begin_old(struct wp_ctx *ctx, u32 cpu)
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u32 form = ctx->params.nohz_form;
 
-	if (form == WP_NOHZ_31 && ctx->params.ilb_idle_at_tick && !(c->ilb & WP_ILB_IDLE_AT_TICK))
+	if (form == WP_NOHZ_31 && ctx->params.ilb_idle_at_tick &&
+	    !(c->idle.ilb & WP_ILB_IDLE_AT_TICK))
 		return WP_NOHZ_NOTHING;
-	c->ilb &= ~(u32)WP_ILB_KICKED;
+	c->idle.ilb &= ~(u32)WP_ILB_KICKED;
 	if (!wp_cpu_idle(c))
 		return WP_NOHZ_NOTHING;
 	return form == WP_NOHZ_47 ? WP_NOHZ_DUE : WP_NOHZ_ALL;

@@ -54,9 +54,9 @@ WP_FN u64 wp_compute_energy_5_0(struct wp_ctx *ctx WP_NONNULL, u32 index,
 		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 		u32 util;
 
-		if (!c->online)
+		if (!c->queue.online)
 			continue;
-		util = wp_cpu_util(ctx, cpu, task, dst, 0) + c->dl_util;
+		util = wp_cpu_util(ctx, cpu, task, dst, 0) + c->load.dl_util;
 		max_util = wp_max(max_util, util);
 		sum_util += util;
 	}
@@ -82,7 +82,7 @@ WP_INLINE u64 wp_energy_base(struct wp_ctx *ctx, const struct wp_task *task,
 WP_INLINE u64 wp_energy_on(struct wp_ctx *ctx, u64 base, const struct wp_task *task, u32 cpu,
 			   struct wp_decision *dec)
 {
-	u32 pd = WP_AT(ctx->cpus, cpu)->perf_dom;
+	u32 pd = WP_AT(ctx->cpus, cpu)->topo.perf_dom;
 
 	return base - *WP_AT(dec->energy_without, pd) + wp_compute_energy_5_0(ctx, pd, task, cpu);
 }
@@ -110,22 +110,23 @@ WP_INLINE void wp_energy_visit(struct wp_ctx *ctx, const struct wp_task *task, u
 		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 		u32 util;
 
-		if (!c->online || !wp_span_has(dom, cpu) || !wp_allowed(task, cpu)) {
+		if (!c->queue.online || !wp_span_has(dom, cpu) || !wp_allowed(task, cpu)) {
 			WP_EXPLAIN(ctx, wp_drop_barred(ctx, dom, cpu));
 			continue;
 		}
 		util = wp_cpu_util(ctx, cpu, task, cpu, 0);
-		if (wp_unfit(util, c->capacity)) {
+		if (wp_unfit(util, c->load.capacity)) {
 			WP_EXPLAIN(ctx, wp_drop(ctx, cpu, WP_DROP_UNFIT));
 			continue;
 		}
 		if (cpu == prev) {
 			s->prev_energy = wp_energy_on(ctx, s->base, task, cpu, dec);
 			s->best_energy = wp_min64(s->best_energy, s->prev_energy);
-			wp_note_candidate(dec, cpu, util, c->capacity - util, 1, s->prev_energy);
-		} else if (c->capacity > util && c->capacity - util > spare_max) {
+			wp_note_candidate(dec, cpu, util, c->load.capacity - util, 1,
+					  s->prev_energy);
+		} else if (c->load.capacity > util && c->load.capacity - util > spare_max) {
 			WP_EXPLAIN(ctx, wp_drop_pick(ctx, spare_cpu, 0));
-			spare_max = c->capacity - util;
+			spare_max = c->load.capacity - util;
 			spare_cpu = cpu;
 			spare_util = util;
 		} else {
@@ -158,7 +159,7 @@ WP_FN int wp_find_energy_efficient_cpu_5_0(struct wp_ctx *ctx WP_NONNULL,
 	};
 	u32 i, reverse = ctx->params.energy_aware != WP_ENERGY_V3;
 
-	s.dom = wp_energy_dom(ctx, this_cpu, prev, WP_AT(ctx->cpus, this_cpu)->asym_level);
+	s.dom = wp_energy_dom(ctx, this_cpu, prev, WP_AT(ctx->cpus, this_cpu)->topo.asym_level);
 	if (s.dom == WP_NONE && ctx->params.energy_aware != WP_ENERGY_V3)
 		return 0;
 	wp_sync_entity_load_avg(ctx, task);

@@ -27,7 +27,7 @@ WP_FN u32 wp_eenv_pd_max_util_6_1(const struct wp_ctx *ctx WP_NONNULL, u32 index
 		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 		u32 util = wp_cpu_util(ctx, cpu, task, dst, ctx->params.runnable_boost);
 
-		if (!c->online)
+		if (!c->queue.online)
 			continue;
 		util = cpu == dst
 			       ? wp_effective_cpu_util_6_7(ctx, c, util, task)

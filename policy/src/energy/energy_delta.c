@@ -58,7 +58,7 @@ WP_FN u32 wp_eenv_pd_busy_time(const struct wp_ctx *ctx WP_NONNULL, u32 index,
 		struct wp_demand d =
 			wp_effective_cpu_util(ctx, c, wp_cpu_util(ctx, cpu, task, WP_NONE, 0));
 
-		if (c->online)
+		if (c->queue.online)
 			busy += d.util;
 	}
 	return busy;
@@ -81,7 +81,7 @@ WP_FN u32 wp_eenv_pd_max_util(const struct wp_ctx *ctx WP_NONNULL, u32 index,
 		struct wp_demand d =
 			wp_effective_cpu_util(ctx, c, wp_cpu_util(ctx, cpu, task, dst, boost));
 
-		if (!c->online)
+		if (!c->queue.online)
 			continue;
 		if (cpu == dst && ctx->params.uclamp) {
 			/* An idle CPU's bound is that of a task which has left. */
@@ -155,7 +155,7 @@ WP_FN int wp_delta_pick(const struct wp_ctx *ctx WP_NONNULL,
 		s64 spare;
 		s32 fits;
 
-		if (!c->online) {
+		if (!c->queue.online) {
 			WP_EXPLAIN(ctx, wp_drop(ctx, cpu, WP_DROP_OFFLINE));
 			continue;
 		}
@@ -171,7 +171,7 @@ WP_FN int wp_delta_pick(const struct wp_ctx *ctx WP_NONNULL,
 			WP_EXPLAIN(ctx, wp_drop(ctx, cpu, WP_DROP_UNFIT));
 			continue;
 		}
-		spare = (s64)wp_sub(c->capacity, util);
+		spare = (s64)wp_sub(c->load.capacity, util);
 		if (cpu == prev) {
 			p->prev_util = util;
 			p->prev_fits = fits;
@@ -283,11 +283,11 @@ WP_INLINE int wp_delta_choose(struct wp_decision *dec, u32 prev, const struct wp
 WP_INLINE u32 wp_eenv_task_busy_time(const struct wp_ctx *ctx, const struct wp_task *task, u32 prev)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, prev);
-	u32 full = c->capacity_orig, est = wp_task_util_est(ctx, task);
+	u32 full = c->load.capacity_orig, est = wp_task_util_est(ctx, task);
 
-	if (c->irq_util >= full)
+	if (c->load.irq_util >= full)
 		return full;
-	return (u32)wp_div((u64)est * (full - c->irq_util), full);
+	return (u32)wp_div((u64)est * (full - c->load.irq_util), full);
 }
 
 /*
@@ -300,7 +300,7 @@ WP_FN int wp_find_energy_efficient_cpu(struct wp_ctx *ctx WP_NONNULL,
 {
 	struct wp_delta_search s = {
 		.dom = wp_energy_dom(ctx, this_cpu, prev,
-				     WP_AT(ctx->cpus, this_cpu)->asym_full_level),
+				     WP_AT(ctx->cpus, this_cpu)->topo.asym_full_level),
 		.prev_delta = WP_NO_ENERGY,
 		.best_delta = WP_NO_ENERGY,
 		.prev_fits = -1,

@@ -124,7 +124,7 @@ WP_INLINE void wp_em_cpufreq_update_efficiencies(struct wp_ctx *ctx,
 						 const struct wp_perf_domain *pd)
 {
 	u32 cpu = *WP_AT(ctx->list, pd->first_cpu);
-	struct wp_freq_dom *fd = WP_AT(ctx->freq_doms, WP_AT(ctx->cpus, cpu)->freq_dom);
+	struct wp_freq_dom *fd = WP_AT(ctx->freq_doms, WP_AT(ctx->cpus, cpu)->topo.freq_dom);
 	const struct wp_em_perf_table *t = wp_em_perf_table(pd);
 	u64 marks = 0;
 	u32 i;
@@ -153,17 +153,17 @@ WP_FN u32 wp_em_dev_register_perf_domain(struct wp_ctx *ctx WP_NONNULL, const u1
 	for (i = 0; i < nr_cpus; i++) {
 		const struct wp_cpu *c = WP_AT(ctx->cpus, cpus[i]);
 
-		if (c->capacity_orig != WP_AT(ctx->cpus, cpus[0])->capacity_orig)
+		if (c->load.capacity_orig != WP_AT(ctx->cpus, cpus[0])->load.capacity_orig)
 			return WP_EM_CAPACITY;
-		if (c->perf_dom != WP_NONE)
+		if (c->topo.perf_dom != WP_NONE)
 			return WP_EM_TWICE;
 	}
 	pd->first_cpu = ctx->list_len;
 	pd->nr_cpus = nr_cpus;
-	pd->capacity = WP_AT(ctx->cpus, cpus[0])->capacity_orig;
+	pd->capacity = WP_AT(ctx->cpus, cpus[0])->load.capacity_orig;
 	for (i = 0; i < nr_cpus; i++) {
 		*WP_AT(ctx->list, ctx->list_len++) = cpus[i];
-		WP_AT(ctx->cpus, cpus[i])->perf_dom = ctx->nr_perf_doms;
+		WP_AT(ctx->cpus, cpus[i])->topo.perf_dom = ctx->nr_perf_doms;
 	}
 	ctx->nr_perf_doms++;
 	return wp_em_dev_update_perf_domain(ctx, ctx->nr_perf_doms - 1);
@@ -223,9 +223,10 @@ WP_INLINE u32 wp_energy_condition(const struct wp_ctx *ctx)
 		return WP_ENERGY_OFF_FORM;
 #endif
 	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS) {
-		u32 pd = WP_AT(ctx->cpus, cpu)->perf_dom;
+		u32 pd = WP_AT(ctx->cpus, cpu)->topo.perf_dom;
 
-		if (WP_AT(ctx->cpus, cpu)->online && (pd == WP_NONE || wp_em_unknown(ctx, pd)))
+		if (WP_AT(ctx->cpus, cpu)->queue.online &&
+		    (pd == WP_NONE || wp_em_unknown(ctx, pd)))
 			return WP_ENERGY_OFF_NO_MODEL;
 	}
 	if (!ctx->asym)

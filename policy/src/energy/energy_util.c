@@ -20,21 +20,21 @@ WP_FN u32 wp_cpu_util(const struct wp_ctx *ctx WP_NONNULL, u32 cpu,
 		      const struct wp_task *task WP_NONNULL, u32 dst, u32 boost)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	u32 util = c->avg.util_avg, est;
+	u32 util = c->load.avg.util_avg, est;
 
 	if (boost)
-		util = wp_max(util, c->avg.runnable_avg);
+		util = wp_max(util, c->load.avg.runnable_avg);
 	if (task->cpu == cpu && dst != cpu)
 		util = (u32)wp_sub(util, task->avg.util_avg);
 	else if (task->cpu != cpu && dst == cpu)
 		util += task->avg.util_avg;
 	if (ctx->params.util_est != WP_UTIL_EST_OFF) {
-		est = c->util_est;
+		est = c->load.util_est;
 		if (dst == cpu)
 			est += wp_task_est(ctx, task);
 		util = wp_max(util, est);
 	}
-	return wp_min(util, c->capacity_orig);
+	return wp_min(util, c->load.capacity_orig);
 }
 
 /* A CPU that was looked at closely, for `explain`. */
@@ -61,8 +61,8 @@ WP_INLINE u32 wp_energy_dom(const struct wp_ctx *ctx, u32 this_cpu, u32 prev_cpu
 	const struct wp_cpu *c = WP_AT(ctx->cpus, this_cpu);
 	u32 i;
 
-	WP_FOR(i, c->nr_levels, WP_MAX_LEVELS) {
-		u32 dom = *WP_AT(c->dom, i);
+	WP_FOR(i, c->topo.nr_levels, WP_MAX_LEVELS) {
+		u32 dom = *WP_AT(c->topo.dom, i);
 
 		if (i >= level && wp_span_has(WP_AT(ctx->doms, dom), prev_cpu))
 			return dom;

@@ -29,7 +29,7 @@ WP_INLINE u32 wp_explain_fits(const struct wp_ctx *ctx, const struct wp_task *ta
 					 wp_uclamp_eff_min(ctx, task), wp_uclamp_eff_max(ctx, task),
 					 cpu);
 	if (ctx->params.energy_aware < WP_ENERGY_61)
-		return !wp_unfit(util, WP_AT(ctx->cpus, cpu)->capacity);
+		return !wp_unfit(util, WP_AT(ctx->cpus, cpu)->load.capacity);
 	return (u32)wp_delta_fits(ctx, cpu, task, util);
 }
 
@@ -39,13 +39,13 @@ WP_INLINE void wp_explain_cpu(const struct wp_ctx *ctx, const struct wp_task *ta
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
-	seen->capacity = c->capacity;
+	seen->capacity = c->load.capacity;
 	seen->util = wp_cpu_util(ctx, cpu, task, cpu, 0);
-	seen->spare = (u32)wp_sub(c->capacity, seen->util);
+	seen->spare = (u32)wp_sub(c->load.capacity, seen->util);
 	seen->fits = wp_explain_fits(ctx, task, rule, cpu, seen->util);
 	if (seen->drop != WP_DROP_NOT_LOOKED_AT)
 		return;
-	if (!c->online)
+	if (!c->queue.online)
 		seen->drop = WP_DROP_OFFLINE;
 	else if (!wp_allowed(task, cpu))
 		seen->drop = WP_DROP_NOT_ALLOWED;
@@ -106,7 +106,7 @@ void wp_explain_adopt(struct wp_ctx *ctx, u32 was_active, u32 same_search)
 		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 		u32 level = wp_search_level(ctx, c);
 
-		if (!c->online)
+		if (!c->queue.online)
 			continue;
 		if (!was_active)
 			wp_check_update_overutilized_status(ctx, c);

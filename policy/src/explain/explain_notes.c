@@ -56,7 +56,7 @@ static void wp_drop_barred(const struct wp_ctx *ctx, const struct wp_sched_domai
 {
 	u32 why = WP_DROP_NOT_ALLOWED;
 
-	if (!WP_AT(ctx->cpus, cpu)->online)
+	if (!WP_AT(ctx->cpus, cpu)->queue.online)
 		why = WP_DROP_OFFLINE;
 	else if (!wp_span_has(dom, cpu))
 		why = WP_DROP_OUTSIDE;
@@ -155,7 +155,7 @@ static void wp_drop_packed(const struct wp_ctx *ctx, const struct wp_sched_group
 	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = *WP_AT(ctx->list, g->first_cpu + i);
 
-		if (wp_allowed(task, cpu) && WP_AT(ctx->cpus, cpu)->online)
+		if (wp_allowed(task, cpu) && WP_AT(ctx->cpus, cpu)->queue.online)
 			wp_drop(ctx, cpu, why);
 	}
 }

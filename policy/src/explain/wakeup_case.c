@@ -20,15 +20,15 @@ WP_INLINE u32 wp_biggest_little(const struct wp_ctx *ctx)
 	WP_FOR(i, ctx->nr_cpus, WP_MAX_CPUS) {
 		const struct wp_cpu *c = WP_AT(ctx->cpus, i);
 
-		if (c->online && !wp_about_biggest(ctx, c->capacity_orig))
-			most = wp_max(most, c->capacity_orig);
+		if (c->queue.online && !wp_about_biggest(ctx, c->load.capacity_orig))
+			most = wp_max(most, c->load.capacity_orig);
 	}
 	return most;
 }
 
 WP_INLINE u32 wp_case_cpu(const struct wp_ctx *ctx, u32 cpu, u32 bit)
 {
-	return wp_about_biggest(ctx, WP_AT(ctx->cpus, cpu)->capacity_orig) ? bit : 0;
+	return wp_about_biggest(ctx, WP_AT(ctx->cpus, cpu)->load.capacity_orig) ? bit : 0;
 }
 
 /*

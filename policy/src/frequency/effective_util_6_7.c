@@ -41,13 +41,13 @@ WP_INLINE u32 wp_uclamp_rq_util_with_6_7(const struct wp_ctx *ctx, const struct 
 WP_INLINE u32 wp_effective_cpu_util_6_7(const struct wp_ctx *ctx, const struct wp_cpu *c, u32 fair,
 					const struct wp_task *task)
 {
-	u32 full = c->capacity_orig, irq = c->irq_util, util;
-	u32 reserved = WP_SIM(c->classes.kept) ? wp_cpu_bw_dl(c) : c->dl_util;
+	u32 full = c->load.capacity_orig, irq = c->load.irq_util, util;
+	u32 reserved = WP_SIM(c->queue.classes.kept) ? wp_cpu_bw_dl(c) : c->load.dl_util;
 
-	if (irq >= full || c->rt_runnable)
+	if (irq >= full || c->queue.rt_runnable)
 		return full;
-	util = wp_uclamp_rq_util_with_6_7(ctx, c, fair + c->rt_util, task);
-	if (util + c->dl_util >= full)
+	util = wp_uclamp_rq_util_with_6_7(ctx, c, fair + c->load.rt_util, task);
+	if (util + c->load.dl_util >= full)
 		return full;
 	util = (u32)wp_div((u64)util * (full - irq), full) + irq + reserved;
 	return wp_min(util, full);
@@ -59,10 +59,11 @@ WP_FN u32 wp_sugov_get_util_6_7(const struct wp_ctx *ctx WP_NONNULL,
 {
 	u32 fair = 0;
 
-	if (c->nr_fair || ctx->params.blocked_util_in_freq) {
+	if (c->queue.nr_fair || ctx->params.blocked_util_in_freq) {
 		fair = wp_cpu_util_cfs(ctx, c);
 		if (ctx->params.runnable_boost && !ctx->params.runnable_is_load)
-			fair = wp_max(fair, wp_min(c->avg.runnable_avg, c->capacity_orig));
+			fair = wp_max(fair,
+				      wp_min(c->load.avg.runnable_avg, c->load.capacity_orig));
 	}
 	return wp_effective_cpu_util_6_7(ctx, c, fair, (const struct wp_task *)0);
 }

@@ -80,14 +80,14 @@ struct wp_demand {
 WP_INLINE struct wp_demand wp_effective_cpu_util(const struct wp_ctx *ctx, const struct wp_cpu *c,
 						 u32 fair)
 {
-	u32 full = c->capacity_orig, irq = c->irq_util;
-	u32 util = fair + c->rt_util + c->dl_util;
-	u32 reserved = WP_SIM(c->classes.kept) ? wp_cpu_bw_dl(c) : c->dl_util;
+	u32 full = c->load.capacity_orig, irq = c->load.irq_util;
+	u32 util = fair + c->load.rt_util + c->load.dl_util;
+	u32 reserved = WP_SIM(c->queue.classes.kept) ? wp_cpu_bw_dl(c) : c->load.dl_util;
 	struct wp_demand d = { full, full, full };
 
 	if (irq >= full)
 		return d;
-	if (!c->rt_runnable) {
+	if (!c->queue.rt_runnable) {
 		d.min = wp_max(irq + reserved, wp_uclamp_rq_min(ctx, c));
 		d.max = wp_min(full, wp_uclamp_rq_max(ctx, c));
 	}
@@ -110,27 +110,27 @@ WP_INLINE u32 wp_cpu_util_cfs_boost(const struct wp_ctx *ctx, const struct wp_cp
 	u32 util = wp_cpu_util_cfs(ctx, c);
 
 	if (!WP_NOT_LIVE(ctx->params.runnable_is_load || !ctx->params.runnable_boost))
-		util = wp_max(util, c->avg.runnable_avg);
-	return wp_min(util, c->capacity_orig);
+		util = wp_max(util, c->load.avg.runnable_avg);
+	return wp_min(util, c->load.capacity_orig);
 }
 
 /* What one CPU asks for in the oldest form, on its own capacity scale. */
 WP_INLINE u32 wp_freq_util(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	u32 util = c->dl_util;
+	u32 util = c->load.dl_util;
 
 #ifndef WP_LIVE
 	if (ctx->params.freq_other_classes)
 		return wp_sugov_get_util_6_7(ctx, c);
 #endif
-	if (c->nr_fair || ctx->params.blocked_util_in_freq)
-		util += wp_max(c->avg.util_avg,
-			       ctx->params.util_est != WP_UTIL_EST_OFF ? c->util_est : 0);
+	if (c->queue.nr_fair || ctx->params.blocked_util_in_freq)
+		util += wp_max(c->load.avg.util_avg,
+			       ctx->params.util_est != WP_UTIL_EST_OFF ? c->load.util_est : 0);
 	if (WP_NOT_LIVE(ctx->params.util_est_faster))
-		util = wp_max(util, c->dl_util + wp_util_est_faster(ctx, c));
-	if (WP_SIM(c->classes.kept))
-		return wp_class_freq_util(c, util - c->dl_util);
-	return wp_min(util, c->capacity_orig);
+		util = wp_max(util, c->load.dl_util + wp_util_est_faster(ctx, c));
+	if (WP_SIM(c->queue.classes.kept))
+		return wp_class_freq_util(c, util - c->load.dl_util);
+	return wp_min(util, c->load.capacity_orig);
 }
 
 /* The domain's wish, by its most demanding CPU, in kHz; may exceed the highest frequency. */
@@ -149,12 +149,12 @@ WP_INLINE u32 wp_sugov_next_freq_shared(const struct wp_ctx *ctx, const struct w
 				wp_effective_cpu_util(ctx, c, wp_cpu_util_cfs_boost(ctx, c));
 
 			if (WP_SIM(fd->io_boosted))
-				d.util = wp_max(d.util, c->classes.io_floor);
+				d.util = wp_max(d.util, c->queue.classes.io_floor);
 			most = wp_max(most, wp_sugov_effective_cpu_perf(ctx, &d));
 		} else {
 			most = wp_max(most, wp_freq_util(ctx, c));
 			if (WP_SIM(fd->io_boosted))
-				most = wp_max(most, c->classes.io_floor);
+				most = wp_max(most, c->queue.classes.io_floor);
 		}
 	}
 	if (ctx->params.freq_perf_form)
@@ -178,7 +178,7 @@ WP_INLINE u32 wp_perf_request(const struct wp_ctx *ctx, const struct wp_cpu *c)
 		util = util * 4 / 5;
 	if (max < WP_SCALE)
 		util = wp_min(util, max * 4 / 5);
-	return wp_max(util, wp_min((min * 4 + 4) / 5, c->capacity_orig));
+	return wp_max(util, wp_min((min * 4 + 4) / 5, c->load.capacity_orig));
 }
 
 /* The same for the home. */
@@ -190,9 +190,9 @@ WP_FN u32 wp_cpu_perf_request(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 /* A lone CPU that has not been idle since the last update does not slow down. */
 WP_INLINE int wp_sugov_hold_freq(struct wp_freq_dom *fd, const struct wp_cpu *c)
 {
-	int busy = fd->nr_cpus == 1 && fd->saved_idle_calls == c->idle_calls;
+	int busy = fd->nr_cpus == 1 && fd->saved_idle_calls == c->idle.idle_calls;
 
-	fd->saved_idle_calls = c->idle_calls;
+	fd->saved_idle_calls = c->idle.idle_calls;
 	return busy;
 }
 
@@ -201,9 +201,9 @@ WP_FN int wp_freq_report(const struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c W
 {
 	u32 request = wp_perf_request(ctx, c);
 
-	if (request == c->perf_request)
+	if (request == c->load.perf_request)
 		return 0;
-	c->perf_request = request;
+	c->load.perf_request = request;
 	return WP_DID_FREQ;
 }
 
@@ -225,25 +225,25 @@ WP_INLINE int wp_freq_full(struct wp_freq_dom *fd, u64 now_ns)
 WP_FN int wp_sugov_update_shared(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c WP_NONNULL,
 				 u64 now_ns)
 {
-	struct wp_freq_dom *fd = WP_AT(ctx->freq_doms, c->freq_dom);
+	struct wp_freq_dom *fd = WP_AT(ctx->freq_doms, c->topo.freq_dom);
 	int forced = WP_SIM(fd->limits_changed); /* a limit, or more deadline bandwidth */
 	u32 raw, opp, busy;
 
-	if (WP_SIM(c->classes.io_boost))
+	if (WP_SIM(c->queue.classes.io_boost))
 		wp_io_update(ctx, c, now_ns);
 	if (wp_governor(ctx) == WP_GOV_PERFORMANCE)
 		return wp_freq_full(fd, now_ns);
 	if (wp_governor(ctx) != WP_GOV_SCHEDUTIL || fd->in_progress || !fd->nr_opps)
 		return 0;
 	if (fd->updated_once && !forced &&
-	    now_ns - fd->last_update_ns < (u64)wp_rate_limit_us(ctx, c->freq_dom) * 1000)
+	    now_ns - fd->last_update_ns < (u64)wp_rate_limit_us(ctx, c->topo.freq_dom) * 1000)
 		return 0;
 	busy = (u32)wp_sugov_hold_freq(fd, c); /* every update moves the mark */
 	if (WP_SIM(fd->io_boosted))
 		wp_io_floors(ctx, fd, now_ns);
 	if (forced)
 		fd->limits_changed = 0;
-	raw = wp_sugov_next_freq_shared(ctx, fd, c->capacity_orig);
+	raw = wp_sugov_next_freq_shared(ctx, fd, c->load.capacity_orig);
 	if (raw == fd->last_raw_khz && fd->updated_once && !forced)
 		return 0;
 	fd->last_raw_khz = raw;
@@ -288,7 +288,7 @@ WP_FN int wp_freq_applied(struct wp_ctx *ctx WP_NONNULL, u32 freq_dom, u32 opp)
 	WP_FOR(i, fd->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = *WP_AT(ctx->list, fd->first_cpu + i);
 
-		WP_AT(ctx->cpus, cpu)->freq_scale =
+		WP_AT(ctx->cpus, cpu)->load.freq_scale =
 			(u32)wp_div((u64)wp_opp_khz(ctx, fd, opp) * WP_SCALE, max_khz);
 #ifndef WP_LIVE
 		wp_mc_freq(ctx, cpu, wp_opp_khz(ctx, fd, opp));

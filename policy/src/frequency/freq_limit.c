@@ -18,8 +18,8 @@ WP_INLINE void wp_cpufreq_update_pressure(struct wp_ctx *ctx, const struct wp_fr
 	WP_FOR(i, fd->nr_cpus, WP_MAX_CPUS) {
 		struct wp_cpu *c = WP_AT(ctx->cpus, *WP_AT(ctx->list, fd->first_cpu + i));
 
-		c->pressure = c->capacity_orig -
-			      (u32)wp_div((u64)c->capacity_orig * khz, max_khz);
+		c->load.pressure = c->load.capacity_orig -
+			      (u32)wp_div((u64)c->load.capacity_orig * khz, max_khz);
 	}
 }
 
@@ -27,7 +27,7 @@ WP_INLINE void wp_cpufreq_update_pressure(struct wp_ctx *ctx, const struct wp_fr
  * the hardware's keeps all. */
 WP_INLINE void wp_limit_model(struct wp_ctx *ctx, const struct wp_freq_dom *fd, u32 khz)
 {
-	u32 pd = WP_AT(ctx->cpus, *WP_AT(ctx->list, fd->first_cpu))->perf_dom;
+	u32 pd = WP_AT(ctx->cpus, *WP_AT(ctx->list, fd->first_cpu))->topo.perf_dom;
 
 	if (pd == WP_NONE)
 		return;

@@ -26,7 +26,7 @@ struct wp_io_range {
 
 WP_INLINE struct wp_io_range wp_io_range(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	const struct wp_freq_dom *fd = WP_AT(ctx->freq_doms, c->freq_dom);
+	const struct wp_freq_dom *fd = WP_AT(ctx->freq_doms, c->topo.freq_dom);
 	struct wp_io_range r = { WP_IO_BOOST_MIN, WP_SCALE };
 
 	if (ctx->params.iowait_boost == WP_IOWAIT_FREQ) {
@@ -51,13 +51,13 @@ WP_INLINE int wp_sugov_iowait_reset(const struct wp_ctx *ctx, struct wp_class_cp
 WP_FN int wp_sugov_iowait_boost(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c WP_NONNULL,
 				u64 now_ns)
 {
-	struct wp_class_cpu *k = &c->classes;
+	struct wp_class_cpu *k = &c->queue.classes;
 	struct wp_io_range r = wp_io_range(ctx, c);
 	u32 restart = ctx->params.iowait_boost == WP_IOWAIT_UTIL ? r.first : 0;
 
 	if (ctx->params.governor != WP_GOV_SCHEDUTIL || ctx->params.iowait_boost == WP_IOWAIT_OFF)
 		return 0;
-	WP_AT(ctx->freq_doms, c->freq_dom)->io_boosted = 1;
+	WP_AT(ctx->freq_doms, c->topo.freq_dom)->io_boosted = 1;
 	/* 4.17 forgets an old boost only in updates without a request. */
 	if (!(k->io_boost && restart && wp_sugov_iowait_reset(ctx, k, now_ns, restart)) &&
 	    !k->io_pending) {
@@ -71,15 +71,15 @@ WP_FN int wp_sugov_iowait_boost(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c 
 /* Any other update of a CPU with a boost. */
 WP_FN int wp_io_update(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c WP_NONNULL, u64 now_ns)
 {
-	wp_sugov_iowait_reset(ctx, &c->classes, now_ns, 0);
-	c->classes.io_stamp_ns = now_ns;
+	wp_sugov_iowait_reset(ctx, &c->queue.classes, now_ns, 0);
+	c->queue.classes.io_stamp_ns = now_ns;
 	return 0;
 }
 
 /* The governor uses a CPU's boost: without a new request it halves. Returns the floor. */
 WP_INLINE u32 wp_sugov_iowait_apply(const struct wp_ctx *ctx, struct wp_cpu *c, u64 now_ns)
 {
-	struct wp_class_cpu *k = &c->classes;
+	struct wp_class_cpu *k = &c->queue.classes;
 	struct wp_io_range r = wp_io_range(ctx, c);
 
 	if (!k->io_boost || wp_sugov_iowait_reset(ctx, k, now_ns, 0))
@@ -90,7 +90,7 @@ WP_INLINE u32 wp_sugov_iowait_apply(const struct wp_ctx *ctx, struct wp_cpu *c, 
 			k->io_boost = 0;
 	}
 	k->io_pending = 0;
-	return (u32)wp_div((u64)k->io_boost * c->capacity_orig, r.top);
+	return (u32)wp_div((u64)k->io_boost * c->load.capacity_orig, r.top);
 }
 
 /* The same for all CPUs of a domain, before it is asked what it needs. */
@@ -101,8 +101,8 @@ WP_FN int wp_io_floors(struct wp_ctx *ctx WP_NONNULL, struct wp_freq_dom *fd WP_
 	WP_FOR(i, fd->nr_cpus, WP_MAX_CPUS) {
 		struct wp_cpu *c = WP_AT(ctx->cpus, *WP_AT(ctx->list, fd->first_cpu + i));
 
-		c->classes.io_floor = wp_sugov_iowait_apply(ctx, c, now_ns);
-		any |= c->classes.io_boost;
+		c->queue.classes.io_floor = wp_sugov_iowait_apply(ctx, c, now_ns);
+		any |= c->queue.classes.io_boost;
 	}
 	fd->io_boosted = !!any;
 	return 0;

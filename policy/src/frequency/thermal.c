@@ -55,8 +55,8 @@ WP_FN int wp_thermal_pressure(struct wp_ctx *ctx WP_NONNULL, u32 freq_dom, u32 m
 	WP_FOR(i, fd->nr_cpus, WP_MAX_CPUS) {
 		struct wp_cpu *c = WP_AT(ctx->cpus, *WP_AT(ctx->list, fd->first_cpu + i));
 
-		c->thermal_pressure = c->capacity_orig -
-				      (u32)wp_div((u64)c->capacity_orig * khz, max_khz);
+		c->load.thermal_pressure = c->load.capacity_orig -
+				      (u32)wp_div((u64)c->load.capacity_orig * khz, max_khz);
 	}
 	return 0;
 }

@@ -34,10 +34,10 @@ WP_FN u64 wp_run_energy_nj(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 run
 	const struct wp_em_perf_table *t;
 	u32 i, khz, uw = 0;
 
-	if (c->perf_dom == WP_NONE)
+	if (c->topo.perf_dom == WP_NONE)
 		return 0;
-	t = wp_em_perf_table(WP_AT(ctx->perf_doms, c->perf_dom));
-	khz = (u32)(((u64)t->max_khz * c->freq_scale) >> 10);
+	t = wp_em_perf_table(WP_AT(ctx->perf_doms, c->topo.perf_dom));
+	khz = (u32)(((u64)t->max_khz * c->load.freq_scale) >> 10);
 	WP_FOR(i, t->nr_states, WP_MAX_STATES) {
 		uw = WP_AT(t->state, i)->power_uw;
 		/* the scale is a ratio rounded down: the state's own frequency is a little more */
@@ -55,7 +55,7 @@ WP_FN u64 wp_run_energy_nj(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 run
 WP_INLINE int wp_rests(const struct wp_ctx *ctx, u32 cpu, u64 now_ns)
 {
 	return wp_idle_at(ctx, cpu) &&
-	       wp_sub(now_ns, WP_AT(ctx->cpus, cpu)->idle_stamp_ns) >= ctx->tick_ns;
+	       wp_sub(now_ns, WP_AT(ctx->cpus, cpu)->idle.idle_stamp_ns) >= ctx->tick_ns;
 }
 
 /*
@@ -70,9 +70,9 @@ WP_FN int wp_is_llc_ilb_cpu(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 no
 	const struct wp_sched_domain *dom;
 	u32 i, first = WP_NONE;
 
-	if (c->llc_level == WP_NONE)
+	if (c->topo.llc_level == WP_NONE)
 		return 1;
-	dom = WP_AT(ctx->doms, *WP_AT(c->dom, c->llc_level));
+	dom = WP_AT(ctx->doms, *WP_AT(c->topo.dom, c->topo.llc_level));
 	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
 		u32 other = *WP_AT(ctx->list, dom->first_cpu + i);
 
@@ -113,11 +113,11 @@ WP_FN int wp_idle_llc_balance_due(const struct wp_ctx *ctx WP_NONNULL,
 	u64 ago = wp_sub(tick, wp_div(ctx->idle_turn_ns, ctx->tick_ns)) > 1 ? 2 : 1;
 	u32 level;
 
-	WP_FOR(level, c->nr_levels, WP_MAX_LEVELS) {
-		const struct wp_lb *lb = WP_AT(c->lb, level);
+	WP_FOR(level, c->topo.nr_levels, WP_MAX_LEVELS) {
+		const struct wp_lb *lb = WP_AT(c->balance.lb, level);
 		u64 every, since = wp_sub(tick, lb->last_balance_tick);
 
-		if (c->llc_level != WP_NONE && level <= c->llc_level)
+		if (c->topo.llc_level != WP_NONE && level <= c->topo.llc_level)
 			continue;
 		every = wp_get_sd_balance_interval(ctx, lb, 1, WP_CPU_IDLE);
 		if (since >= every && since - wp_div(since, every) * every < ago)
@@ -140,13 +140,13 @@ WP_FN int wp_idle_kick_needed(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 
 	u64 tick = wp_div(now_ns, ctx->tick_ns);
 	int surplus = tick <= ctx->surplus_tick + 2;
 
-	if (!ctx->params.balance || !c->nr_levels || tick < c->next_balance_tick)
+	if (!ctx->params.balance || !c->topo.nr_levels || tick < c->balance.next_balance_tick)
 		return 0;
 	if (!wp_idle_work(ctx, tick))
 		return 0;
 	if (ctx->energy_active)
 		return 1;
-	if (wp_pack_active(ctx) && tick > WP_AT(ctx->cpus, c->llc_id)->llc_busy_tick + 2)
+	if (wp_pack_active(ctx) && tick > WP_AT(ctx->cpus, c->topo.llc_id)->live.llc_busy_tick + 2)
 		return surplus && (tick <= ctx->crowded_tick + 2 || tick <= ctx->misfit_tick + 2 ||
 				   wp_idle_llc_balance_due(ctx, c, tick));
 	return surplus || wp_is_llc_ilb_cpu(ctx, cpu, now_ns);
@@ -165,9 +165,10 @@ WP_FN int wp_idle_decay(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
-	if (!wp_cpu_idle(c) || wp_sub(now_ns, c->clock_ns) < ctx->tick_ns / 2)
+	if (!wp_cpu_idle(c) || wp_sub(now_ns, c->load.clock_ns) < ctx->tick_ns / 2)
 		return 0;
-	if (!(c->avg.load_avg | c->avg.util_avg | c->avg.runnable_avg | c->nr_removed))
+	if (!(c->load.avg.load_avg | c->load.avg.util_avg | c->load.avg.runnable_avg |
+	      c->load.nr_removed))
 		return 0;
 	return wp_update_blocked_averages(ctx, cpu, now_ns);
 }
@@ -177,9 +178,10 @@ WP_FN u32 wp_was_busy(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
-	if (!c->curr_idle)
+	if (!c->queue.curr_idle)
 		return WP_BUSY_NOW;
-	return c->avg.util_avg && c->idle_stamp_ns > ctx->idle_turn_ns ? WP_BUSY_SINCE : 0;
+	return c->load.avg.util_avg && c->idle.idle_stamp_ns > ctx->idle_turn_ns ? WP_BUSY_SINCE
+										 : 0;
 }
 
 /* A machine that stays wholly idle is looked at less and less often, so that its CPUs can sleep. */
@@ -225,10 +227,10 @@ WP_FN int wp_idle_turn_offer(struct wp_ctx *ctx WP_NONNULL, struct wp_idle_turn 
 	u64 now_ns = turn->now_ns;
 	int did;
 
-	if (!c->online)
+	if (!c->queue.online)
 		return 0;
 	turn->busy |= wp_was_busy(ctx, cpu);
-	if (!c->curr_idle)
+	if (!c->queue.curr_idle)
 		return 0;
 	did = wp_idle_decay(ctx, cpu, now_ns);
 	return wp_idle_kick_needed(ctx, cpu, now_ns) ? did | WP_DID_BALANCE : did;

@@ -24,23 +24,23 @@ WP_INLINE void wp_live_queue_join(struct wp_ctx *ctx, struct wp_task *task, u32 
 	if ((s64)lag < 0) {
 		const struct wp_cpu *last = WP_AT(ctx->cpus, task->vtime_cpu);
 
-		caught = last->vq_load ? wp_avg_vruntime(last, now_ns) - task->vtime_ns : 0;
+		caught = last->live.vq_load ? wp_avg_vruntime(last, now_ns) - task->vtime_ns : 0;
 		if ((s64)caught > (s64)lag)
 			lag = (s64)caught > 0 ? 0 : caught;
 	}
 	wp_update_avg_vruntime(c, now_ns);
-	load = c->vq_load;
+	load = c->live.vq_load;
 	if (!load)
 		lag = 0;
 	else if (lag)
-		WP_ADD(&c->vtime_now_ns, 0 - wp_live_queue_share(lag, task->weight, load));
+		WP_ADD(&c->live.vtime_now_ns, 0 - wp_live_queue_share(lag, task->weight, load));
 	task->vtime_cpu = cpu;
-	task->vtime_ns = c->vtime_now_ns - lag;
+	task->vtime_ns = c->live.vtime_now_ns - lag;
 	if (!rest)
 		rest = wp_live_queue_scale(wp_live_queue_slice_ns(ctx), task->weight);
 	task->deadline_ns = task->vtime_ns + rest;
 	task->vq_weight = task->weight;
-	WP_ADD(&c->vq_load, task->weight);
+	WP_ADD(&c->live.vq_load, task->weight);
 }
 
 /*
@@ -54,9 +54,9 @@ WP_FN u64 wp_live_queue_deadline_on(const struct wp_ctx *ctx WP_NONNULL,
 	const struct wp_cpu *to = WP_AT(ctx->cpus, cpu);
 	u64 lag = wp_avg_vruntime(from, now_ns) - task->vtime_ns,
 	    mean = wp_avg_vruntime(to, now_ns);
-	u32 load = to->vq_load; /* read once: it may become 0 */
+	u32 load = to->live.vq_load; /* read once: it may become 0 */
 
-	if ((s64)lag < 0 && from->vq_load <= task->vq_weight + from->vq_kept_load)
+	if ((s64)lag < 0 && from->live.vq_load <= task->vq_weight + from->live.vq_kept_load)
 		lag = 0; /* nobody is awake there to whom it owes */
 	lag = load ? wp_live_queue_clamp(lag, wp_live_queue_most_lag(ctx, task->weight)) : 0;
 	mean -= load ? wp_live_queue_share(lag, task->weight, load) : 0;
@@ -72,15 +72,15 @@ WP_INLINE int wp_live_queue_holds(const struct wp_ctx *ctx, const struct wp_task
 				  const struct wp_request *req)
 {
 	return wp_live_queue_is_kept(ctx, task) && task->vtime_cpu == req->prev_cpu &&
-	       WP_AT(ctx->cpus, req->prev_cpu)->online && wp_allowed(task, req->prev_cpu);
+	       WP_AT(ctx->cpus, req->prev_cpu)->queue.online && wp_allowed(task, req->prev_cpu);
 }
 
 /* A slice that is over is followed by the next. */
 WP_INLINE void wp_update_deadline(const struct wp_ctx *ctx, struct wp_cpu *c, u64 curr)
 {
-	if (wp_live_queue_ahead(curr, c->curr_deadline_ns) >= 0)
-		c->curr_deadline_ns =
-			curr + wp_live_queue_scale(wp_live_queue_slice_ns(ctx), c->curr_weight);
+	if (wp_live_queue_ahead(curr, c->live.curr_deadline_ns) >= 0)
+		c->live.curr_deadline_ns = curr + wp_live_queue_scale(wp_live_queue_slice_ns(ctx),
+								      c->queue.curr_weight);
 }
 
 /* The running task stops, for whatever reason. What it ran counts. */
@@ -95,8 +95,8 @@ WP_SMALL_FN int wp_live_queue_stop(struct wp_ctx *ctx WP_NONNULL, struct wp_task
 	wp_update_avg_vruntime(c, now_ns);
 	task->vtime_ns = wp_live_queue_curr(c, now_ns);
 	wp_update_deadline(ctx, c, task->vtime_ns);
-	task->deadline_ns = c->curr_deadline_ns;
-	c->curr_weight = 0;
+	task->deadline_ns = c->live.curr_deadline_ns;
+	c->queue.curr_weight = 0;
 	return 0;
 }
 
@@ -118,10 +118,10 @@ WP_SMALL_FN int wp_live_queue_leave(struct wp_ctx *ctx WP_NONNULL, struct wp_tas
 	task->woken_sync = 0; /* a wake-up by the target's list asks for no CPU */
 	wp_live_queue_stop(ctx, task, now_ns);
 	wp_update_avg_vruntime(c, now_ns);
-	lag = c->vtime_now_ns - task->vtime_ns;
+	lag = c->live.vtime_now_ns - task->vtime_ns;
 	rest = task->deadline_ns - task->vtime_ns;
-	load = c->vq_load;
-	if (load <= weight + c->vq_kept_load) { /* nobody is awake then */
+	load = c->live.vq_load;
+	if (load <= weight + c->live.vq_kept_load) { /* nobody is awake then */
 		wp_delayed_drain(c);
 		if (load <= weight || (s64)lag < 0)
 			lag = 0;
@@ -165,12 +165,12 @@ WP_SMALL_FN int wp_live_queue_start(struct wp_ctx *ctx WP_NONNULL, struct wp_tas
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
 	wp_live_queue_place(ctx, task, cpu, now_ns);
-	c->curr_vtime_ns = task->vtime_ns;
-	c->curr_deadline_ns = task->deadline_ns;
-	c->curr_start_ns = now_ns;
-	c->vq_clock_ns = now_ns;
-	c->curr_idle_policy = task->idle_policy;
-	c->curr_weight = task->weight;
+	c->live.curr_vtime_ns = task->vtime_ns;
+	c->live.curr_deadline_ns = task->deadline_ns;
+	c->live.curr_start_ns = now_ns;
+	c->live.vq_clock_ns = now_ns;
+	c->queue.curr_idle_policy = task->idle_policy;
+	c->queue.curr_weight = task->weight;
 	task->vq_runs = 1;
 	return 0;
 }
@@ -183,7 +183,7 @@ WP_FN int wp_entity_eligible(const struct wp_ctx *ctx WP_NONNULL,
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
-	if (c->curr_weight && c->curr_idle_policy && !task->idle_policy)
+	if (c->queue.curr_weight && c->queue.curr_idle_policy && !task->idle_policy)
 		return 1;
 	return wp_live_queue_ahead(wp_avg_vruntime(c, now_ns), task->vtime_ns) >= 0;
 }
@@ -197,13 +197,13 @@ WP_SMALL_FN int wp_live_queue_preempts(struct wp_ctx *ctx WP_NONNULL,
 				       const struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	u64 curr, deadline = c->curr_deadline_ns;
+	u64 curr, deadline = c->live.curr_deadline_ns;
 
-	if (!c->curr_weight)
+	if (!c->queue.curr_weight)
 		return 0;
-	if (c->curr_idle_policy != task->idle_policy)
-		return (int)c->curr_idle_policy;
-	if (task->woken_sync && wp_sub(now_ns, c->curr_start_ns) < ctx->params.vq_sync_run_ns)
+	if (c->queue.curr_idle_policy != task->idle_policy)
+		return (int)c->queue.curr_idle_policy;
+	if (task->woken_sync && wp_sub(now_ns, c->live.curr_start_ns) < ctx->params.vq_sync_run_ns)
 		return 0;
 	if (!wp_entity_eligible(ctx, task, cpu, now_ns) ||
 	    wp_live_queue_sleeper_before(c, task->deadline_ns, now_ns))
@@ -213,7 +213,7 @@ WP_SMALL_FN int wp_live_queue_preempts(struct wp_ctx *ctx WP_NONNULL,
 		return 1;
 	if (wp_live_queue_ahead(curr, deadline) < 0)
 		return 0;
-	deadline = curr + wp_live_queue_scale(wp_live_queue_slice_ns(ctx), c->curr_weight);
+	deadline = curr + wp_live_queue_scale(wp_live_queue_slice_ns(ctx), c->queue.curr_weight);
 	return wp_live_queue_ahead(deadline, task->deadline_ns) >= 0;
 }
 
@@ -232,11 +232,11 @@ WP_FN int wp_live_queue_before(const struct wp_ctx *ctx WP_NONNULL,
 WP_FN u64 wp_slice_left_ns(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	u64 rest = c->curr_deadline_ns - wp_live_queue_curr(c, now_ns);
+	u64 rest = c->live.curr_deadline_ns - wp_live_queue_curr(c, now_ns);
 
-	if (!c->curr_weight || (s64)rest <= 0)
+	if (!c->queue.curr_weight || (s64)rest <= 0)
 		return 0;
-	return wp_div(rest * c->curr_weight + WP_SCALE - 1, WP_SCALE);
+	return wp_div(rest * c->queue.curr_weight + WP_SCALE - 1, WP_SCALE);
 }
 
 /*
@@ -249,18 +249,20 @@ WP_FN int wp_yield_task(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 nr_waiting, 
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u64 curr = wp_live_queue_curr(c, now_ns), rest;
 
-	if (!nr_waiting && !c->vq_kept_load)
+	if (!nr_waiting && !c->live.vq_kept_load)
 		return 0;
-	if (!c->curr_weight)
+	if (!c->queue.curr_weight)
 		return 1;
 	wp_update_avg_vruntime(c, now_ns);
 	wp_update_deadline(ctx, c, curr);
-	if (wp_live_queue_ahead(curr, c->vtime_now_ns) > 0)
+	if (wp_live_queue_ahead(curr, c->live.vtime_now_ns) > 0)
 		return 1;
-	rest = c->curr_deadline_ns - curr;
-	c->curr_vtime_ns += rest;
-	c->curr_deadline_ns += wp_live_queue_scale(wp_live_queue_slice_ns(ctx), c->curr_weight);
-	WP_ADD(&c->vtime_now_ns, wp_live_queue_share(rest, c->curr_weight, wp_max(c->vq_load, 1)));
+	rest = c->live.curr_deadline_ns - curr;
+	c->live.curr_vtime_ns += rest;
+	c->live.curr_deadline_ns +=
+		wp_live_queue_scale(wp_live_queue_slice_ns(ctx), c->queue.curr_weight);
+	WP_ADD(&c->live.vtime_now_ns,
+	       wp_live_queue_share(rest, c->queue.curr_weight, wp_max(c->live.vq_load, 1)));
 	return 1;
 }
 
@@ -271,10 +273,10 @@ WP_INLINE int wp_live_queue_retire_one(const struct wp_ctx *ctx, struct wp_cpu *
 {
 	u64 curr = wp_live_queue_curr(c, now_ns);
 
-	if (c->curr_weight && wp_live_queue_ahead(c->vtime_now_ns, curr) >= 0) {
+	if (c->queue.curr_weight && wp_live_queue_ahead(c->live.vtime_now_ns, curr) >= 0) {
 		wp_update_deadline(ctx, c, curr);
-		if (!bounded || wp_live_queue_ahead(c->curr_deadline_ns, bound) < 0)
-			bound = c->curr_deadline_ns;
+		if (!bounded || wp_live_queue_ahead(c->live.curr_deadline_ns, bound) < 0)
+			bound = c->live.curr_deadline_ns;
 		bounded = 1;
 	}
 	return wp_live_queue_let_first_go(c, bounded, bound);
@@ -291,7 +293,7 @@ WP_FN int wp_live_queue_retire(struct wp_ctx *ctx WP_NONNULL, const struct wp_ta
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u32 bounded;
 
-	if (!c->vq_kept_load)
+	if (!c->live.vq_kept_load)
 		return 0;
 	wp_update_avg_vruntime(c, now_ns);
 	bounded = (u32)wp_entity_eligible(ctx, next, cpu, now_ns);
@@ -305,12 +307,12 @@ WP_FN int wp_live_queue_expired(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 nr_w
 	u32 i;
 
 	wp_update_avg_vruntime(c, now_ns);
-	if (!c->curr_weight)
+	if (!c->queue.curr_weight)
 		return 0;
 	if (nr_waiting)
 		return !wp_slice_left_ns(ctx, cpu, now_ns);
 	wp_update_deadline(ctx, c, wp_live_queue_curr(c, now_ns));
-	if (!c->vq_kept_load)
+	if (!c->live.vq_kept_load)
 		return 0;
 	WP_FOR(i, WP_LIVE_QUEUE_SLEEPERS, WP_LIVE_QUEUE_SLEEPERS) /* nobody else looks for them */
 		if (!wp_live_queue_retire_one(ctx, c, 0, 0, now_ns))
@@ -332,6 +334,7 @@ WP_FN int wp_live_queue_yields(struct wp_ctx *ctx WP_NONNULL,
 	wp_update_deadline(ctx, c, curr);
 	if (!wp_entity_eligible(ctx, first, cpu, now_ns))
 		return 0;
-	return c->curr_idle_policy || wp_live_queue_ahead(curr, wp_avg_vruntime(c, now_ns)) > 0 ||
-	       wp_live_queue_ahead(c->curr_deadline_ns, first->deadline_ns) >= 0;
+	return c->queue.curr_idle_policy ||
+	       wp_live_queue_ahead(curr, wp_avg_vruntime(c, now_ns)) > 0 ||
+	       wp_live_queue_ahead(c->live.curr_deadline_ns, first->deadline_ns) >= 0;
 }

@@ -51,24 +51,26 @@ WP_INLINE u64 wp_live_queue_clamp(u64 distance, u64 most)
 /* Virtual time of the task that runs, of this weight. */
 WP_INLINE u64 wp_live_queue_runs_at(const struct wp_cpu *c, u32 weight, u64 now_ns)
 {
-	return c->curr_vtime_ns + wp_live_queue_scale(wp_sub(now_ns, c->curr_start_ns), weight);
+	return c->live.curr_vtime_ns +
+	       wp_live_queue_scale(wp_sub(now_ns, c->live.curr_start_ns), weight);
 }
 
 WP_INLINE u64 wp_live_queue_curr(const struct wp_cpu *c, u64 now_ns)
 {
-	u32 weight = c->curr_weight; /* another CPU may read while it stops */
+	u32 weight = c->queue.curr_weight; /* another CPU may read while it stops */
 
-	return weight ? wp_live_queue_runs_at(c, weight, now_ns) : c->curr_vtime_ns;
+	return weight ? wp_live_queue_runs_at(c, weight, now_ns) : c->live.curr_vtime_ns;
 }
 
 /* V now. */
 WP_INLINE u64 wp_avg_vruntime(const struct wp_cpu *c, u64 now_ns)
 {
-	if (!c->curr_weight)
-		return c->vtime_now_ns;
-	if (c->vq_load <= c->curr_weight)
+	if (!c->queue.curr_weight)
+		return c->live.vtime_now_ns;
+	if (c->live.vq_load <= c->queue.curr_weight)
 		return wp_live_queue_curr(c, now_ns);
-	return c->vtime_now_ns + wp_live_queue_scale(wp_sub(now_ns, c->vq_clock_ns), c->vq_load);
+	return c->live.vtime_now_ns +
+	       wp_live_queue_scale(wp_sub(now_ns, c->live.vq_clock_ns), c->live.vq_load);
 }
 
 /*
@@ -79,23 +81,23 @@ WP_INLINE u64 wp_avg_vruntime(const struct wp_cpu *c, u64 now_ns)
  */
 WP_INLINE void wp_update_avg_vruntime(struct wp_cpu *c, u64 now_ns)
 {
-	u32 weight = c->curr_weight;
+	u32 weight = c->queue.curr_weight;
 	u64 before, alone;
 
 	if (!weight)
 		return;
-	if (c->vq_load <= weight) {
-		now_ns = wp_max64(now_ns, c->vq_clock_ns);
+	if (c->live.vq_load <= weight) {
+		now_ns = wp_max64(now_ns, c->live.vq_clock_ns);
 		alone = wp_live_queue_runs_at(c, weight, now_ns);
-		if (c->vtime_now_ns != alone)
-			c->vtime_now_ns = alone;
-		c->vq_clock_ns = now_ns;
+		if (c->live.vtime_now_ns != alone)
+			c->live.vtime_now_ns = alone;
+		c->live.vq_clock_ns = now_ns;
 		return;
 	}
-	if (now_ns <= c->vq_clock_ns)
+	if (now_ns <= c->live.vq_clock_ns)
 		return;
-	before = WP_SWAP(&c->vq_clock_ns, now_ns);
-	WP_ADD(&c->vtime_now_ns, wp_live_queue_scale(wp_sub(now_ns, before), c->vq_load));
+	before = WP_SWAP(&c->live.vq_clock_ns, now_ns);
+	WP_ADD(&c->live.vtime_now_ns, wp_live_queue_scale(wp_sub(now_ns, before), c->live.vq_load));
 }
 
 /* How long a task runs while others wait: longer where there are more CPUs, as the kernel's. */
@@ -114,11 +116,11 @@ WP_INLINE u64 wp_live_queue_most_lag(const struct wp_ctx *ctx, u32 weight)
 /* V without a task of `weight` that the queue owed `lag`. */
 WP_INLINE void wp_live_queue_without(struct wp_cpu *c, u32 weight, u64 lag)
 {
-	u32 stay = c->vq_load > weight ? c->vq_load - weight : 0;
+	u32 stay = c->live.vq_load > weight ? c->live.vq_load - weight : 0;
 
-	WP_ADD(&c->vq_load, 0 - weight);
+	WP_ADD(&c->live.vq_load, 0 - weight);
 	if (stay)
-		WP_ADD(&c->vtime_now_ns, wp_live_queue_share(lag, weight, stay));
+		WP_ADD(&c->live.vtime_now_ns, wp_live_queue_share(lag, weight, stay));
 }
 
 /* The task has left its queue, which owed it `lag`. `rest` of its slice is left; 0: a new slice. */
@@ -134,6 +136,6 @@ WP_INLINE void wp_live_queue_left(const struct wp_ctx *ctx, struct wp_task *task
 	task->vq_weight = 0;
 	task->vq_place = 0;
 	task->vq_lag_ns = lag;
-	task->vtime_ns = WP_AT(ctx->cpus, task->vtime_cpu)->vtime_now_ns - lag;
+	task->vtime_ns = WP_AT(ctx->cpus, task->vtime_cpu)->live.vtime_now_ns - lag;
 	task->deadline_ns = rest;
 }

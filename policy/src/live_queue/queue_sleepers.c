@@ -19,7 +19,7 @@ WP_INLINE int wp_live_queue_is_kept(const struct wp_ctx *ctx, const struct wp_ta
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, task->vtime_cpu);
 
-	return task->vq_place && WP_AT(c->vq_sleepers, task->vq_place - 1)->task == task->id;
+	return task->vq_place && WP_AT(c->live.vq_sleepers, task->vq_place - 1)->task == task->id;
 }
 
 /* Task `id` no longer sleeps. Returns its weight, or 0 if another task has its place by now. */
@@ -29,7 +29,7 @@ WP_INLINE u32 wp_live_queue_unkeep(struct wp_cpu *c, struct wp_live_queue_sleepe
 
 	if (!id || WP_CAS(&s->task, id, 0) != id)
 		return 0;
-	WP_ADD(&c->vq_kept_load, 0 - weight);
+	WP_ADD(&c->live.vq_kept_load, 0 - weight);
 	return weight;
 }
 
@@ -41,14 +41,14 @@ WP_INLINE int wp_delayed_keep(const struct wp_ctx *ctx, struct wp_cpu *c, struct
 	if (!ctx->params.delay_dequeue)
 		return 0;
 	WP_FOR(i, WP_LIVE_QUEUE_SLEEPERS, WP_LIVE_QUEUE_SLEEPERS) {
-		struct wp_live_queue_sleeper *s = WP_AT(c->vq_sleepers, i);
+		struct wp_live_queue_sleeper *s = WP_AT(c->live.vq_sleepers, i);
 
 		if (s->task)
 			continue;
 		s->vtime_ns = task->vtime_ns;
 		s->deadline_ns = task->deadline_ns;
 		s->weight = task->vq_weight;
-		WP_ADD(&c->vq_kept_load, task->vq_weight);
+		WP_ADD(&c->live.vq_kept_load, task->vq_weight);
 		(void)WP_SWAP(&s->task, task->id);
 		task->vq_place = i + 1;
 		return 1;
@@ -73,10 +73,10 @@ WP_INLINE void wp_delayed_drain(struct wp_cpu *c)
 {
 	u32 i;
 
-	if (!c->vq_kept_load)
+	if (!c->live.vq_kept_load)
 		return;
 	WP_FOR(i, WP_LIVE_QUEUE_SLEEPERS, WP_LIVE_QUEUE_SLEEPERS)
-		wp_live_queue_let_go(c, WP_AT(c->vq_sleepers, i), 0);
+		wp_live_queue_let_go(c, WP_AT(c->live.vq_sleepers, i), 0);
 }
 
 /* Is the sleeper due, and, if `bounded`, no later than `bound`? */
@@ -94,10 +94,10 @@ WP_INLINE int wp_live_queue_sleeper_before(const struct wp_cpu *c, u64 deadline_
 	int before = 0;
 	u32 i;
 
-	if (!c->vq_kept_load)
+	if (!c->live.vq_kept_load)
 		return 0;
 	WP_FOR(i, WP_LIVE_QUEUE_SLEEPERS, WP_LIVE_QUEUE_SLEEPERS)
-		before |= wp_live_queue_is_due(WP_AT(c->vq_sleepers, i), mean, 1, deadline_ns);
+		before |= wp_live_queue_is_due(WP_AT(c->live.vq_sleepers, i), mean, 1, deadline_ns);
 	return before;
 }
 
@@ -105,12 +105,12 @@ WP_INLINE int wp_live_queue_sleeper_before(const struct wp_cpu *c, u64 deadline_
  * V grows, and others may be due. Returns 0 if none is. */
 WP_INLINE int wp_live_queue_let_first_go(struct wp_cpu *c, u32 bounded, u64 bound)
 {
-	u64 mean = c->vtime_now_ns, earliest = 0;
+	u64 mean = c->live.vtime_now_ns, earliest = 0;
 	u32 i, first = WP_NONE;
 	struct wp_live_queue_sleeper *s;
 
 	WP_FOR(i, WP_LIVE_QUEUE_SLEEPERS, WP_LIVE_QUEUE_SLEEPERS) {
-		s = WP_AT(c->vq_sleepers, i);
+		s = WP_AT(c->live.vq_sleepers, i);
 		if (!wp_live_queue_is_due(s, mean, bounded, bound) ||
 		    (first != WP_NONE && wp_live_queue_ahead(s->deadline_ns, earliest) >= 0))
 			continue;
@@ -119,7 +119,7 @@ WP_INLINE int wp_live_queue_let_first_go(struct wp_cpu *c, u32 bounded, u64 boun
 	}
 	if (first == WP_NONE)
 		return 0;
-	s = WP_AT(c->vq_sleepers, first);
+	s = WP_AT(c->live.vq_sleepers, first);
 	wp_live_queue_let_go(c, s, mean - s->vtime_ns);
 	return 1;
 }
@@ -132,9 +132,9 @@ WP_INLINE void wp_delayed_part(struct wp_ctx *ctx, struct wp_task *task, u64 now
 	u64 lag = 0;
 
 	wp_update_avg_vruntime(c, now_ns);
-	weight = wp_live_queue_unkeep(c, WP_AT(c->vq_sleepers, task->vq_place - 1), task->id);
+	weight = wp_live_queue_unkeep(c, WP_AT(c->live.vq_sleepers, task->vq_place - 1), task->id);
 	if (weight) {
-		lag = c->vtime_now_ns - task->vtime_ns;
+		lag = c->live.vtime_now_ns - task->vtime_ns;
 		wp_live_queue_without(c, weight, lag);
 	}
 	wp_live_queue_left(ctx, task, (s64)lag < 0 ? lag : 0, 0);
@@ -150,8 +150,8 @@ WP_INLINE int wp_live_queue_goes_on(struct wp_ctx *ctx, struct wp_task *task, u3
 		return 0;
 	wp_update_avg_vruntime(c, now_ns);
 	if (cpu == task->vtime_cpu && task->vq_weight == task->weight &&
-	    wp_live_queue_ahead(task->vtime_ns, c->vtime_now_ns) >= 0 &&
-	    wp_live_queue_unkeep(c, WP_AT(c->vq_sleepers, task->vq_place - 1), task->id)) {
+	    wp_live_queue_ahead(task->vtime_ns, c->live.vtime_now_ns) >= 0 &&
+	    wp_live_queue_unkeep(c, WP_AT(c->live.vq_sleepers, task->vq_place - 1), task->id)) {
 		task->vq_place = 0;
 		return 1;
 	}

@@ -17,7 +17,7 @@
 WP_FN int wp_pick_begin(const struct wp_ctx *ctx WP_NONNULL, struct wp_queue_walk *walk WP_NONNULL,
 			u32 nr_waiting)
 {
-	u32 kept = WP_AT(ctx->cpus, walk->cpu)->vq_kept_load;
+	u32 kept = WP_AT(ctx->cpus, walk->cpu)->live.vq_kept_load;
 
 	walk->looks = WP_LIVE_QUEUE_LOOKS;
 	walk->state = WP_WALK_NOBODY;
@@ -40,7 +40,8 @@ WP_FN int wp_pick_offer(struct wp_ctx *ctx WP_NONNULL, struct wp_queue_walk *wal
 	walk->looks--;
 	if (!wp_entity_eligible(ctx, task, cpu, now_ns))
 		return WP_OFFER_SKIP;
-	if (WP_AT(ctx->cpus, cpu)->vq_kept_load && wp_live_queue_retire(ctx, task, cpu, now_ns)) {
+	if (WP_AT(ctx->cpus, cpu)->live.vq_kept_load &&
+	    wp_live_queue_retire(ctx, task, cpu, now_ns)) {
 		walk->state = WP_WALK_AGAIN;
 		return WP_OFFER_STOP;
 	}
@@ -59,7 +60,7 @@ WP_FN int wp_pick_end(struct wp_ctx *ctx WP_NONNULL, const struct wp_queue_walk 
 
 	if (walk->state != WP_WALK_NOBODY)
 		return walk->state == WP_WALK_AGAIN;
-	if (walk->looks == WP_LIVE_QUEUE_LOOKS || !c->vq_kept_load)
+	if (walk->looks == WP_LIVE_QUEUE_LOOKS || !c->live.vq_kept_load)
 		return 0;
 	wp_update_avg_vruntime(c, walk->now_ns);
 	return wp_live_queue_retire_one(ctx, c, 0, 0, walk->now_ns);

@@ -34,10 +34,10 @@ WP_INLINE int wp_fits_capacity(u32 util, u32 capacity)
 WP_INLINE u32 wp_get_actual_cpu_capacity(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
 	if (WP_NOT_LIVE(ctx->params.pressure_form == WP_PRESSURE_NONE))
-		return c->capacity_orig;
+		return c->load.capacity_orig;
 	if (WP_NOT_LIVE(ctx->params.pressure_form == WP_PRESSURE_THERMAL))
-		return (u32)wp_sub(c->capacity_orig, c->thermal_pressure);
-	return (u32)wp_sub(c->capacity_orig, c->pressure);
+		return (u32)wp_sub(c->load.capacity_orig, c->load.thermal_pressure);
+	return (u32)wp_sub(c->load.capacity_orig, c->load.pressure);
 }
 
 /*
@@ -49,8 +49,8 @@ WP_INLINE u32 wp_get_actual_cpu_capacity(const struct wp_ctx *ctx, const struct 
 WP_INLINE s32 wp_util_fits_on(const struct wp_ctx *ctx, u32 util, u32 uclamp_min, u32 uclamp_max,
 			      const struct wp_cpu *c)
 {
-	u32 full = c->capacity_orig;
-	int fits = wp_fits_capacity(util, c->capacity);
+	u32 full = c->load.capacity_orig;
+	int fits = wp_fits_capacity(util, c->load.capacity);
 
 	if (!ctx->params.uclamp)
 		return fits;
@@ -90,7 +90,7 @@ WP_INLINE int wp_task_fits_cpu(const struct wp_ctx *ctx, const struct wp_task *t
 WP_INLINE int wp_cpu_overutilized(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
 	if (ctx->params.energy_aware < WP_ENERGY_61)
-		return wp_unfit(wp_cpu_util_cfs(ctx, c), c->capacity);
+		return wp_unfit(wp_cpu_util_cfs(ctx, c), c->load.capacity);
 	return ctx->energy_active &&
 	       !wp_util_fits_on(ctx, wp_cpu_util_cfs(ctx, c), 0, wp_uclamp_rq_max(ctx, c), c);
 }
@@ -108,7 +108,7 @@ WP_INLINE void wp_check_update_overutilized_status(struct wp_ctx *ctx, const str
  */
 WP_INLINE void wp_note_overload(struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	u32 nr = c->nr_fair + WP_SIM(c->classes.nr_rt + c->classes.nr_dl);
+	u32 nr = c->queue.nr_fair + WP_SIM(c->queue.classes.nr_rt + c->queue.classes.nr_dl);
 
 	if (ctx->params.balance_classes && nr > 1 && !ctx->overload)
 		ctx->overload = 1;
@@ -127,13 +127,14 @@ WP_INLINE int wp_span_has(const struct wp_sched_domain *dom, u32 cpu)
 /* Tasks of the CPU that can run. */
 WP_INLINE u32 wp_nr_awake(const struct wp_cpu *c)
 {
-	return WP_NOT_LIVE(c->h_nr_delayed) ? c->nr_running - c->h_nr_delayed : c->nr_running;
+	return WP_NOT_LIVE(c->queue.h_nr_delayed) ? c->queue.nr_running - c->queue.h_nr_delayed
+						  : c->queue.nr_running;
 }
 
 /* The idle task executes and nothing is queued or on its way. */
 WP_INLINE int wp_cpu_idle(const struct wp_cpu *c)
 {
-	return c->curr_idle && !c->nr_running && !c->pending;
+	return c->queue.curr_idle && !c->queue.nr_running && !c->queue.pending;
 }
 
 /* The same for a home, by CPU number. */
@@ -163,22 +164,22 @@ WP_INLINE u32 wp_place_flag(u32 kind)
 WP_INLINE void wp_update_cpu_capacity(const struct wp_ctx *ctx, struct wp_cpu *c)
 {
 	u32 actual = wp_get_actual_cpu_capacity(ctx, c);
-	u32 used = c->rt_util + c->dl_util;
+	u32 used = c->load.rt_util + c->load.dl_util;
 	u32 left = 1;
 
-	if (WP_SIM(c->classes.kept == 1 + WP_CLASS_AGED)) {
-		c->capacity = wp_scale_rt_capacity_4_18(c);
+	if (WP_SIM(c->queue.classes.kept == 1 + WP_CLASS_AGED)) {
+		c->load.capacity = wp_scale_rt_capacity_4_18(c);
 		return;
 	}
-	if (used < actual && c->irq_util < actual)
-		left = (u32)wp_div((u64)(actual - used) * (actual - c->irq_util), actual);
-	c->capacity = wp_max(left, 1);
+	if (used < actual && c->load.irq_util < actual)
+		left = (u32)wp_div((u64)(actual - used) * (actual - c->load.irq_util), actual);
+	c->load.capacity = wp_max(left, 1);
 }
 
 /* Load of a task as balancing counts it: its share of the queue's average. */
 WP_INLINE u64 wp_task_h_load(const struct wp_ctx *ctx, const struct wp_task *task)
 {
-	u64 queue = WP_AT(ctx->cpus, task->cpu)->avg.load_avg;
+	u64 queue = WP_AT(ctx->cpus, task->cpu)->load.avg.load_avg;
 
 	if (WP_NOT_LIVE(ctx->params.weight_is_load))
 		return task->weight;
@@ -191,8 +192,9 @@ WP_INLINE u64 wp_task_h_load(const struct wp_ctx *ctx, const struct wp_task *tas
 WP_INLINE u64 wp_cpu_load(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
 	if (WP_NOT_LIVE(ctx->params.weight_is_load))
-		return c->load_weight;
-	return WP_NOT_LIVE(ctx->params.runnable_is_load) ? c->avg.runnable_avg : c->avg.load_avg;
+		return c->load.load_weight;
+	return WP_NOT_LIVE(ctx->params.runnable_is_load) ? c->load.avg.runnable_avg
+							 : c->load.avg.load_avg;
 }
 
 /* A CPU's load seen low (as a source) or high (as a target), between now and its history at ticks.
@@ -201,16 +203,18 @@ WP_INLINE u64 wp_source_load(const struct wp_ctx *ctx, const struct wp_cpu *c, u
 {
 	u64 now = wp_cpu_load(ctx, c);
 
-	return idx && WP_NOT_LIVE(ctx->params.load_idx) ? wp_min64(*WP_AT(c->cpu_load, idx), now)
-							: now;
+	return idx && WP_NOT_LIVE(ctx->params.load_idx)
+		       ? wp_min64(*WP_AT(c->load.cpu_load, idx), now)
+		       : now;
 }
 
 WP_INLINE u64 wp_target_load(const struct wp_ctx *ctx, const struct wp_cpu *c, u32 idx)
 {
 	u64 now = wp_cpu_load(ctx, c);
 
-	return idx && WP_NOT_LIVE(ctx->params.load_idx) ? wp_max64(*WP_AT(c->cpu_load, idx), now)
-							: now;
+	return idx && WP_NOT_LIVE(ctx->params.load_idx)
+		       ? wp_max64(*WP_AT(c->load.cpu_load, idx), now)
+		       : now;
 }
 
 /*
@@ -225,10 +229,10 @@ WP_INLINE u32 wp_cpu_util_without(const struct wp_ctx *ctx, u32 cpu, const struc
 
 	if (!ctx->params.idlest_without_task || cpu != task->cpu || !task->avg.last_update_ns)
 		return wp_cpu_util_cfs(ctx, c);
-	util = (u32)wp_sub(c->avg.util_avg, task->avg.util_avg);
+	util = (u32)wp_sub(c->load.avg.util_avg, task->avg.util_avg);
 	if (ctx->params.util_est != WP_UTIL_EST_OFF)
-		util = wp_max(util, c->util_est);
-	return wp_min(util, c->capacity_orig);
+		util = wp_max(util, c->load.util_est);
+	return wp_min(util, c->load.capacity_orig);
 }
 
 /* Which CPUs a task may use has changed, or is known for the first time. */
@@ -240,7 +244,7 @@ WP_FN int wp_set_cpus_allowed(struct wp_ctx *ctx WP_NONNULL, struct wp_task *tas
 		if (!wp_allowed(task, cpu))
 			continue;
 		n++;
-		most = wp_max(most, WP_AT(ctx->cpus, cpu)->capacity_orig);
+		most = wp_max(most, WP_AT(ctx->cpus, cpu)->load.capacity_orig);
 	}
 	task->nr_allowed = n;
 	task->max_allowed_capacity = most;
@@ -256,8 +260,8 @@ WP_INLINE int wp_best_it_may_use(const struct wp_ctx *ctx, const struct wp_cpu *
 	if (task->nr_allowed == 1)
 		return 1;
 	if (WP_NOT_LIVE(ctx->params.misfit_form == WP_MISFIT_61))
-		return c->capacity_orig == ctx->max_capacity_orig;
-	return c->capacity_orig == task->max_allowed_capacity;
+		return c->load.capacity_orig == ctx->max_capacity_orig;
+	return c->load.capacity_orig == task->max_allowed_capacity;
 }
 
 /*
@@ -270,9 +274,9 @@ WP_INLINE void wp_update_misfit_status(const struct wp_ctx *ctx, struct wp_cpu *
 	if (!ctx->params.misfit || !ctx->asym)
 		return;
 	if (wp_best_it_may_use(ctx, c, task) || wp_task_fits_cpu(ctx, task, task->cpu))
-		c->misfit_task_load = 0;
+		c->queue.misfit_task_load = 0;
 	else
-		c->misfit_task_load =
+		c->queue.misfit_task_load =
 			wp_max((u32)wp_task_h_load(ctx, task),
 			       !WP_NOT_LIVE(ctx->params.misfit_form == WP_MISFIT_420));
 }

@@ -21,10 +21,10 @@
 /* Halve what is older than the window. */
 WP_INLINE void wp_age_other(struct wp_cpu *c, u64 now_ns)
 {
-	u64 halvings = wp_sub(now_ns, c->other_since_ns + 1) / WP_WINDOW_NS;
+	u64 halvings = wp_sub(now_ns, c->load.other_since_ns + 1) / WP_WINDOW_NS;
 
-	c->other_since_ns += halvings * WP_WINDOW_NS;
-	c->other_ns = halvings < 64 ? c->other_ns >> halvings : 0;
+	c->load.other_since_ns += halvings * WP_WINDOW_NS;
+	c->load.other_ns = halvings < 64 ? c->load.other_ns >> halvings : 0;
 }
 
 /* How many always-running tasks a capacity is enough for, to the nearest. */
@@ -42,7 +42,7 @@ WP_FN int wp_sched_rt_avg_update_4_18(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u6
 	if (ctx->params.capacity_form == WP_CAPACITY_SIGNALS)
 		return 0;
 	wp_age_other(c, now_ns);
-	c->other_ns += ran_ns;
+	c->load.other_ns += ran_ns;
 	return 0;
 }
 
@@ -52,8 +52,8 @@ WP_INLINE u32 wp_time_left(struct wp_cpu *c, u64 now_ns)
 	u64 total;
 
 	wp_age_other(c, now_ns);
-	total = WP_WINDOW_NS + wp_sub(now_ns, c->other_since_ns);
-	return (u32)wp_div(wp_sub(total, c->other_ns), total >> 10);
+	total = WP_WINDOW_NS + wp_sub(now_ns, c->load.other_since_ns);
+	return (u32)wp_div(wp_sub(total, c->load.other_ns), total >> 10);
 }
 
 WP_FN int wp_update_cpu_capacity_4_18(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
@@ -61,7 +61,7 @@ WP_FN int wp_update_cpu_capacity_4_18(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u6
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u32 left = wp_min(wp_time_left(c, now_ns), WP_SCALE);
 
-	c->capacity = wp_max(wp_mc_scaled(ctx, cpu, c->power_orig) * left >> 10, 1);
+	c->load.capacity = wp_max(wp_mc_scaled(ctx, cpu, c->load.power_orig) * left >> 10, 1);
 	return 0;
 }
 
@@ -69,18 +69,19 @@ WP_FN int wp_update_cpu_capacity_4_18(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u6
 WP_INLINE void wp_init_power(struct wp_ctx *ctx, u32 cpu)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	const struct wp_sched_domain *core = WP_AT(ctx->doms, c->dom[0]);
+	const struct wp_sched_domain *core = WP_AT(ctx->doms, c->topo.dom[0]);
 
-	c->power_orig = 0;
+	c->load.power_orig = 0;
 	if (ctx->params.capacity_form == WP_CAPACITY_SIGNALS)
 		return;
-	c->power_orig = WP_SCALE;
+	c->load.power_orig = WP_SCALE;
 	if (ctx->params.capacity_form == WP_CAPACITY_WINDOW)
-		c->power_orig = c->capacity_orig;
-	if (c->nr_levels && (core->flags & WP_SD_SHARE_CPUCAPACITY))
-		c->power_orig = c->power_orig * (ctx->params.smt_gain / core->nr_cpus) >> 10;
-	c->power_orig = wp_max(c->power_orig, 1);
-	c->capacity = wp_mc_scaled(ctx, cpu, c->power_orig);
+		c->load.power_orig = c->load.capacity_orig;
+	if (c->topo.nr_levels && (core->flags & WP_SD_SHARE_CPUCAPACITY))
+		c->load.power_orig =
+			c->load.power_orig * (ctx->params.smt_gain / core->nr_cpus) >> 10;
+	c->load.power_orig = wp_max(c->load.power_orig, 1);
+	c->load.capacity = wp_mc_scaled(ctx, cpu, c->load.power_orig);
 }
 
 /*
@@ -90,7 +91,7 @@ WP_INLINE void wp_init_power(struct wp_ctx *ctx, u32 cpu)
 WP_INLINE int wp_capacity_due(struct wp_ctx *ctx, const struct wp_lb_env *bal,
 			      struct wp_sched_group *g)
 {
-	const struct wp_lb *lb = WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->lb, bal->level);
+	const struct wp_lb *lb = WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->balance.lb, bal->level);
 	u64 tick = wp_div(bal->now_ns, ctx->tick_ns);
 	u64 longest = wp_div(100000000ull * ctx->nr_cpus, ctx->tick_ns);
 	u64 ticks = wp_div(lb->balance_interval_ms * 1000000ull + ctx->tick_ns - 1, ctx->tick_ns);

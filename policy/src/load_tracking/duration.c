@@ -52,12 +52,12 @@ WP_INLINE u64 wp_short_granularity(const struct wp_ctx *ctx)
 WP_INLINE void wp_note_executing(struct wp_cpu *c, struct wp_task *task)
 {
 	task->running = 1;
-	task->exec_start_ns = c->clock_task_ns;
-	c->curr_dur_ns = task->dur_avg_ns;
-	c->curr_exec_ns = task->exec_ns;
-	c->curr_exec_start_ns = c->clock_task_ns;
-	c->curr_sleeps = task->sleeps;
-	c->curr_id = task->id;
+	task->exec_start_ns = c->load.clock_task_ns;
+	c->queue.curr_dur_ns = task->dur_avg_ns;
+	c->queue.curr_exec_ns = task->exec_ns;
+	c->queue.curr_exec_start_ns = c->load.clock_task_ns;
+	c->queue.curr_sleeps = task->sleeps;
+	c->queue.curr_id = task->id;
 }
 
 /* A fair one does. */
@@ -65,15 +65,15 @@ WP_INLINE void wp_note_current(const struct wp_ctx *ctx, struct wp_cpu *c, struc
 {
 	wp_note_executing(c, task);
 	if (WP_NOT_LIVE(ctx->params.util_est_faster))
-		c->curr_run_since_woken_ns = task->run_since_woken_ns;
-	c->curr_fair = 1;
+		c->queue.curr_run_since_woken_ns = task->run_since_woken_ns;
+	c->queue.curr_fair = 1;
 }
 
 /* The fair task that executed stops. */
 WP_INLINE void wp_no_current(struct wp_cpu *c)
 {
-	c->curr_fair = 0;
-	c->curr_id = 0;
+	c->queue.curr_fair = 0;
+	c->queue.curr_id = 0;
 }
 
 /* avg + (sample - avg) / 8, rounded towards 0. */
@@ -98,7 +98,7 @@ WP_INLINE void wp_dur_sleep(const struct wp_ctx *ctx, const struct wp_cpu *c, st
 	u32 form = ctx->params.sis_short_dur;
 	u64 ran_ns = task->exec_ns - task->dur_start_ns;
 	/* the forms of before v4, next to another fair task: nobody puts it */
-	int skipped = (form == WP_SHORT_DUR_PUT || form == WP_SHORT_DUR_COARSE) && c->nr_fair;
+	int skipped = (form == WP_SHORT_DUR_PUT || form == WP_SHORT_DUR_COARSE) && c->queue.nr_fair;
 
 	task->sleeps++;
 	if (skipped)
@@ -129,13 +129,14 @@ WP_INLINE struct wp_run wp_task_run(const struct wp_ctx *ctx, const struct wp_ta
 /* Of the task that executes on a CPU, up to the last event there; the idle task never ran. */
 WP_INLINE struct wp_run wp_curr_run(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	struct wp_run run = { c->curr_dur_ns, 1 };
+	struct wp_run run = { c->queue.curr_dur_ns, 1 };
 
-	if (!c->curr_id) {
+	if (!c->queue.curr_id) {
 		run.ns = 0;
 	} else if (ctx->params.sis_short_dur == WP_SHORT_DUR_SWITCHES) {
-		run.ns = c->curr_exec_ns + wp_sub(c->clock_task_ns, c->curr_exec_start_ns);
-		run.sections = c->curr_sleeps;
+		run.ns = c->queue.curr_exec_ns +
+			 wp_sub(c->load.clock_task_ns, c->queue.curr_exec_start_ns);
+		run.sections = c->queue.curr_sleeps;
 	}
 	return run;
 }

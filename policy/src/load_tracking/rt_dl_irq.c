@@ -32,24 +32,24 @@ WP_INLINE int wp_by_signals(const struct wp_class_cpu *k)
 
 WP_INLINE struct wp_class_cpu *wp_keep(const struct wp_ctx *ctx, struct wp_cpu *c)
 {
-	c->classes.kept = 1 + ctx->params.class_capacity;
-	return &c->classes;
+	c->queue.classes.kept = 1 + ctx->params.class_capacity;
+	return &c->queue.classes;
 }
 
 /* Bandwidth of the CPU's active deadline tasks, 0..1024 (more if it is overcommitted). */
 WP_FN u32 wp_cpu_bw_dl(const struct wp_cpu *c WP_NONNULL)
 {
-	return (u32)((c->classes.dl_bw * WP_SCALE) >> WP_BW_SHIFT);
+	return (u32)((c->queue.classes.dl_bw * WP_SCALE) >> WP_BW_SHIFT);
 }
 
 /* What the rules read. Before there were averages, "deadline utilisation" was the bandwidth. */
 WP_INLINE void wp_class_publish(struct wp_cpu *c)
 {
-	const struct wp_class_cpu *k = &c->classes;
+	const struct wp_class_cpu *k = &c->queue.classes;
 
-	c->rt_runnable = !!k->nr_rt;
-	c->rt_util = wp_by_signals(k) ? k->rt.util_avg : 0;
-	c->dl_util = wp_by_signals(k) ? k->dl.util_avg : wp_cpu_bw_dl(c);
+	c->queue.rt_runnable = !!k->nr_rt;
+	c->load.rt_util = wp_by_signals(k) ? k->rt.util_avg : 0;
+	c->load.dl_util = wp_by_signals(k) ? k->dl.util_avg : wp_cpu_bw_dl(c);
 }
 
 /* The aged sum fades in steps: halved once for each half second begun since the stamp. */
@@ -65,20 +65,20 @@ WP_INLINE void wp_age(struct wp_class_cpu *k, u64 now_ns)
 
 WP_INLINE void wp_age_add(struct wp_cpu *c, u64 ns)
 {
-	wp_age(&c->classes, c->clock_ns);
-	c->classes.aged_ns += ns * c->freq_scale;
+	wp_age(&c->queue.classes, c->load.clock_ns);
+	c->queue.classes.aged_ns += ns * c->load.freq_scale;
 }
 
 /* What the aged sum leaves of a CPU (to 4.18), at least 1. */
 WP_FN u32 wp_scale_rt_capacity_4_18(struct wp_cpu *c WP_NONNULL)
 {
-	struct wp_class_cpu *k = &c->classes;
+	struct wp_class_cpu *k = &c->queue.classes;
 	u64 used;
 
-	wp_age(k, c->clock_ns);
-	used = wp_div(k->aged_ns, WP_AGE_NS + wp_sub(c->clock_ns, k->age_stamp_ns));
+	wp_age(k, c->load.clock_ns);
+	used = wp_div(k->aged_ns, WP_AGE_NS + wp_sub(c->load.clock_ns, k->age_stamp_ns));
 	used = used < WP_SCALE ? WP_SCALE - used : 1;
-	return (u32)wp_max64((c->capacity_orig * used) >> 10, 1);
+	return (u32)wp_max64((c->load.capacity_orig * used) >> 10, 1);
 }
 
 /* One class's average up to the queue's PELT clock. Returns 1 if it was written. */
@@ -106,8 +106,8 @@ WP_INLINE int wp_class_update(struct wp_ctx *ctx, struct wp_cpu *c)
 
 	changed |= wp_class_step(ctx, c, &k->dl, k->running == WP_CLASS_DL);
 	if (k->running)
-		wp_age_add(c, wp_sub(c->clock_task_ns, k->run_stamp_ns));
-	k->run_stamp_ns = c->clock_task_ns;
+		wp_age_add(c, wp_sub(c->load.clock_task_ns, k->run_stamp_ns));
+	k->run_stamp_ns = c->load.clock_task_ns;
 	wp_class_publish(c);
 	return changed;
 }
@@ -115,22 +115,22 @@ WP_INLINE int wp_class_update(struct wp_ctx *ctx, struct wp_cpu *c)
 /* Interrupts took `ns` of the time up to the CPU's clock: the double step. */
 WP_INLINE int wp_update_irq_load_avg(struct wp_cpu *c, u64 ns)
 {
-	struct wp_sched_avg *irq = &c->classes.irq;
-	u64 ran = (((ns * c->freq_scale) >> 10) * c->capacity_orig) >> 10;
+	struct wp_sched_avg *irq = &c->queue.classes.irq;
+	u64 ran = (((ns * c->load.freq_scale) >> 10) * c->load.capacity_orig) >> 10;
 	struct wp_pelt_step step = {
-		.now_ns = c->clock_ns - ran,
+		.now_ns = c->load.clock_ns - ran,
 		.weight = 1,
 		.scale_cpu = WP_SCALE,
 		.scale_freq = WP_SCALE,
 	};
 	int changed = wp_avg_step(irq, &step);
 
-	step.now_ns = c->clock_ns;
+	step.now_ns = c->load.clock_ns;
 	step.load = step.runnable = step.running = 1;
 	changed |= wp_avg_step(irq, &step);
 	if (changed) /* with what both steps added */
 		wp_avg_write(irq, &step);
-	c->irq_util = wp_by_signals(&c->classes) ? irq->util_avg : 0;
+	c->load.irq_util = wp_by_signals(&c->queue.classes) ? irq->util_avg : 0;
 	return changed;
 }
 
@@ -140,9 +140,9 @@ WP_INLINE int wp_update_irq_load_avg(struct wp_cpu *c, u64 ns)
  */
 WP_FN u64 wp_irq_take(struct wp_cpu *c WP_NONNULL, u64 delta_ns)
 {
-	u64 taken = wp_min64(c->classes.irq_ns, delta_ns);
+	u64 taken = wp_min64(c->queue.classes.irq_ns, delta_ns);
 
-	c->classes.irq_ns -= taken;
+	c->queue.classes.irq_ns -= taken;
 	if (taken) {
 		wp_age_add(c, taken);
 		wp_update_irq_load_avg(c, taken);
@@ -173,13 +173,13 @@ WP_FN int wp_update_other_load_avgs(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu
  */
 WP_FN u32 wp_class_freq_util(const struct wp_cpu *c WP_NONNULL, u32 fair)
 {
-	u32 full = c->capacity_orig, irq = c->irq_util, util = fair + c->rt_util;
+	u32 full = c->load.capacity_orig, irq = c->load.irq_util, util = fair + c->load.rt_util;
 
-	if (c->rt_runnable)
+	if (c->queue.rt_runnable)
 		return full;
-	if (!wp_by_signals(&c->classes))
-		return wp_min(fair + c->dl_util, full);
-	if (irq >= full || util + c->dl_util >= full)
+	if (!wp_by_signals(&c->queue.classes))
+		return wp_min(fair + c->load.dl_util, full);
+	if (irq >= full || util + c->load.dl_util >= full)
 		return full;
 	util = (u32)wp_div((u64)util * (full - irq), full) + irq;
 	return wp_min(util + wp_cpu_bw_dl(c), full);
@@ -217,10 +217,10 @@ WP_INLINE void wp_class_active(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_c
 		return;
 	ct->active = on;
 	if (on) {
-		c->classes.dl_bw += bw;
-		WP_AT(ctx->freq_doms, c->freq_dom)->limits_changed = 1;
+		c->queue.classes.dl_bw += bw;
+		WP_AT(ctx->freq_doms, c->topo.freq_dom)->limits_changed = 1;
 	} else {
-		c->classes.dl_bw = wp_sub(c->classes.dl_bw, bw);
+		c->queue.classes.dl_bw = wp_sub(c->queue.classes.dl_bw, bw);
 	}
 }
 
@@ -235,7 +235,7 @@ WP_FN int wp_class_join(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_N
 	if (WP_SIM(flags & WP_Q_IOWAIT))
 		wp_sugov_iowait_boost(ctx, c, now_ns);
 	task->on_rq = 1;
-	wp_class_count(&c->classes, ct, 1);
+	wp_class_count(&c->queue.classes, ct, 1);
 	wp_class_active(ctx, c, ct, 1);
 	wp_class_publish(c);
 	wp_note_overload(ctx, c);
@@ -247,8 +247,8 @@ WP_FN int wp_class_join(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_N
  */
 WP_INLINE void wp_class_ran(struct wp_cpu *c, struct wp_task *task)
 {
-	task->exec_ns += wp_sub(c->clock_task_ns, task->exec_start_ns);
-	c->curr_id = 0;
+	task->exec_ns += wp_sub(c->load.clock_task_ns, task->exec_start_ns);
+	c->queue.curr_id = 0;
 }
 
 /* It leaves, to sleep, to move, or (WP_Q_THROTTLE) until its budget is filled again. */
@@ -259,12 +259,12 @@ WP_FN int wp_class_leave(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_
 
 	wp_update_rq_clock(c, now_ns);
 	wp_class_update(ctx, c);
-	wp_class_count(&c->classes, ct, 0 - 1u);
+	wp_class_count(&c->queue.classes, ct, 0 - 1u);
 	if (!(flags & WP_Q_THROTTLE))
 		wp_class_active(ctx, c, ct, 0);
 	if (task->running) {
 		wp_class_ran(c, task);
-		c->classes.running = WP_CLASS_FAIR;
+		c->queue.classes.running = WP_CLASS_FAIR;
 	}
 	if (flags & WP_Q_SLEEP)
 		task->sleeps++;
@@ -282,8 +282,8 @@ WP_FN int wp_class_run(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NO
 
 	wp_update_rq_clock(c, now_ns);
 	wp_class_update(ctx, c);
-	c->classes.running = ct->class;
-	c->misfit_task_load = 0; /* no fair task runs */
+	c->queue.classes.running = ct->class;
+	c->queue.misfit_task_load = 0; /* no fair task runs */
 	wp_note_executing(c, task);
 	return 0;
 }
@@ -296,7 +296,7 @@ WP_FN int wp_class_stop(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_N
 	wp_update_rq_clock(c, now_ns);
 	wp_class_update(ctx, c);
 	wp_class_ran(c, task);
-	c->classes.running = WP_CLASS_FAIR;
+	c->queue.classes.running = WP_CLASS_FAIR;
 	task->running = 0;
 	return 0;
 }
@@ -310,5 +310,5 @@ WP_FN int wp_class_tick(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_N
 	wp_update_rq_clock(c, now_ns);
 	if (wp_class_update(ctx, c))
 		result = wp_cpufreq_update_util(ctx, c, now_ns);
-	return result | wp_tick_end(ctx, c, task->cpu, !!c->nr_fair, now_ns);
+	return result | wp_tick_end(ctx, c, task->cpu, !!c->queue.nr_fair, now_ns);
 }

@@ -20,12 +20,14 @@
 
 WP_INLINE u32 wp_pelt_cpu_scale(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	return WP_NOT_LIVE(ctx->params.pelt_scale == WP_PELT_CONTRIB) ? c->capacity_orig : WP_SCALE;
+	return WP_NOT_LIVE(ctx->params.pelt_scale == WP_PELT_CONTRIB) ? c->load.capacity_orig
+								      : WP_SCALE;
 }
 
 WP_INLINE u32 wp_pelt_freq_scale(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	return WP_NOT_LIVE(ctx->params.pelt_scale == WP_PELT_CONTRIB) ? c->freq_scale : WP_SCALE;
+	return WP_NOT_LIVE(ctx->params.pelt_scale == WP_PELT_CONTRIB) ? c->load.freq_scale
+								      : WP_SCALE;
 }
 
 /*
@@ -34,16 +36,17 @@ WP_INLINE u32 wp_pelt_freq_scale(const struct wp_ctx *ctx, const struct wp_cpu *
  */
 WP_INLINE void wp_update_rq_clock(struct wp_cpu *c, u64 now_ns)
 {
-	u64 delta = wp_sub(now_ns, c->clock_ns);
+	u64 delta = wp_sub(now_ns, c->load.clock_ns);
 
-	c->clock_ns += delta;
-	if (WP_SIM(c->classes.irq_ns))
+	c->load.clock_ns += delta;
+	if (WP_SIM(c->queue.classes.irq_ns))
 		delta = wp_irq_take(c, delta);
-	c->clock_task_ns += delta;
-	if (c->curr_idle)
-		c->clock_pelt_ns = c->clock_task_ns;
+	c->load.clock_task_ns += delta;
+	if (c->queue.curr_idle)
+		c->load.clock_pelt_ns = c->load.clock_task_ns;
 	else
-		c->clock_pelt_ns += (((delta * c->capacity_orig) >> 10) * c->freq_scale) >> 10;
+		c->load.clock_pelt_ns +=
+			(((delta * c->load.capacity_orig) >> 10) * c->load.freq_scale) >> 10;
 }
 
 /* Is a queue's signal the sum of its tasks'? Only then do tasks take their share along. */
@@ -55,8 +58,8 @@ WP_INLINE int wp_signals_add_up(const struct wp_ctx *ctx)
 WP_INLINE u64 wp_rq_clock_pelt(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
 	if (WP_NOT_LIVE(ctx->params.pelt_scale != WP_PELT_CLOCK))
-		return c->clock_task_ns;
-	return c->clock_pelt_ns - c->lost_idle_ns;
+		return c->load.clock_task_ns;
+	return c->load.clock_pelt_ns - c->load.lost_idle_ns;
 }
 
 /*
@@ -85,12 +88,12 @@ WP_INLINE int wp_apply_removed(struct wp_ctx *ctx, struct wp_cpu *c)
 	u64 load, util, runnable;
 
 	/* The count is added last and taken first: what is added meanwhile is seen next time. */
-	if (!c->nr_removed || !WP_TAKE(&c->nr_removed))
+	if (!c->load.nr_removed || !WP_TAKE(&c->load.nr_removed))
 		return 0;
-	load = WP_TAKE(&c->removed_load);
-	util = WP_TAKE(&c->removed_util);
-	runnable = WP_TAKE(&c->removed_runnable);
-	wp_avg_take_off(ctx, &c->avg, load, util, runnable);
+	load = WP_TAKE(&c->load.removed_load);
+	util = WP_TAKE(&c->load.removed_util);
+	runnable = WP_TAKE(&c->load.removed_runnable);
+	wp_avg_take_off(ctx, &c->load.avg, load, util, runnable);
 	return 1;
 }
 
@@ -100,18 +103,18 @@ WP_INLINE int wp_rq_sums_update(struct wp_ctx *ctx, struct wp_cpu *c)
 	int changed = wp_apply_removed(ctx, c);
 	struct wp_pelt_step step = {
 		.now_ns = wp_rq_clock_pelt(ctx, c),
-		.load = c->load_weight,
+		.load = c->load.load_weight,
 		.runnable = WP_NOT_LIVE(ctx->params.runnable_is_load)
-				    ? c->load_weight - c->blocked_weight
-				    : c->nr_fair,
-		.running = c->curr_fair,
+				    ? c->load.load_weight - c->load.blocked_weight
+				    : c->queue.nr_fair,
+		.running = c->queue.curr_fair,
 		.weight = 1,
 		.scale_cpu = wp_pelt_cpu_scale(ctx, c),
 		.scale_freq = wp_pelt_freq_scale(ctx, c),
 		.runnable_is_load = WP_NOT_LIVE(ctx->params.runnable_is_load),
 	};
 
-	return wp_avg_step(&c->avg, &step) | changed;
+	return wp_avg_step(&c->load.avg, &step) | changed;
 }
 
 /* The queue's own averages. Returns 1 if they changed. */
@@ -119,8 +122,8 @@ WP_INLINE int wp_update_cfs_rq_load_avg(struct wp_ctx *ctx, struct wp_cpu *c)
 {
 #ifndef WP_LIVE
 	if (!wp_signals_add_up(ctx))
-		return wp_update_runnable_avg_3_8(ctx, &c->avg, wp_rq_clock_pelt(ctx, c),
-						  !c->curr_idle, WP_SCALE);
+		return wp_update_runnable_avg_3_8(ctx, &c->load.avg, wp_rq_clock_pelt(ctx, c),
+						  !c->queue.curr_idle, WP_SCALE);
 #endif
 	return wp_rq_sums_update(ctx, c);
 }
@@ -173,7 +176,7 @@ WP_FN int wp_sync_entity_load_avg(struct wp_ctx *ctx WP_NONNULL, struct wp_task 
 	if (WP_NOT_LIVE(task->task_group)) /* wp_tg_prepare did, to its group's queue */
 		return 0;
 	if (task->avg.last_update_ns)
-		wp_task_avg(ctx, c, task, c->avg.last_update_ns);
+		wp_task_avg(ctx, c, task, c->load.avg.last_update_ns);
 	return 0;
 }
 
@@ -188,7 +191,7 @@ WP_INLINE void wp_attach_entity_load_avg(struct wp_ctx *ctx, const struct wp_cpu
 	u64 div = WP_MIN_DIV + q->period_contrib;
 
 	if (!wp_signals_add_up(ctx)) { /* it goes on from now, with what it brings */
-		a->last_update_ns = c->clock_task_ns;
+		a->last_update_ns = c->load.clock_task_ns;
 		return;
 	}
 	a->last_update_ns = q->last_update_ns;
@@ -252,12 +255,12 @@ WP_INLINE void wp_idle_policy_enqueue(struct wp_cpu *c, struct wp_task *task)
 {
 	task->idle_counted = !!task->idle_policy;
 	if (task->idle_counted)
-		WP_ADD(&c->nr_idle_policy, 1u);
+		WP_ADD(&c->queue.nr_idle_policy, 1u);
 }
 
 WP_INLINE void wp_idle_policy_dequeue(struct wp_cpu *c, struct wp_task *task)
 {
 	if (task->idle_counted)
-		WP_ADD(&c->nr_idle_policy, 0 - 1u);
+		WP_ADD(&c->queue.nr_idle_policy, 0 - 1u);
 	task->idle_counted = 0;
 }

@@ -23,12 +23,12 @@ WP_INLINE void wp_update_tg_load_avg(const struct wp_ctx *ctx, const struct wp_c
 {
 	u32 was = part->counted, change = load > was ? load - was : was - load;
 
-	if (c->clock_ns < part->next_write_ns || change <= was / 64)
+	if (c->load.clock_ns < part->next_write_ns || change <= was / 64)
 		return;
 	sum->load = sum->load - was + load;
 	sum->writes++;
 	part->counted = load;
-	part->next_write_ns = c->clock_ns + (u64)ctx->params.tg_write_interval_us * 1000;
+	part->next_write_ns = c->load.clock_ns + (u64)ctx->params.tg_write_interval_us * 1000;
 }
 
 /* The part of time in which the group had load, in a weight: the load of a queue around it. */

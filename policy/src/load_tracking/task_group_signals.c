@@ -129,7 +129,7 @@ WP_INLINE u64 wp_tg_load_sum(const struct wp_tg_queue *q, s64 moved, u64 div, u3
 /* The entity's load, and in the CPU's queue, after load has moved. */
 WP_INLINE void wp_update_tg_cfs_load(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_tg_queue *q)
 {
-	struct wp_sched_avg *e = &q->entity, *rq = &c->avg;
+	struct wp_sched_avg *e = &q->entity, *rq = &c->load.avg;
 	u64 div = WP_MIN_DIV + rq->period_contrib;
 	s64 moved = q->moved_load_sum;
 	u64 sum, was = e->load_sum;
@@ -156,11 +156,12 @@ WP_INLINE void wp_tg_runnable_load(struct wp_ctx *ctx, struct wp_cpu *c,
 	if (!WP_NOT_LIVE(ctx->params.runnable_is_load))
 		return;
 	if (add) {
-		c->avg.runnable_avg += q->entity.runnable_avg;
-		c->avg.runnable_sum += sum;
+		c->load.avg.runnable_avg += q->entity.runnable_avg;
+		c->load.avg.runnable_sum += sum;
 	} else {
-		c->avg.runnable_avg = (u32)wp_sub(c->avg.runnable_avg, q->entity.runnable_avg);
-		c->avg.runnable_sum = wp_sub(c->avg.runnable_sum, sum);
+		c->load.avg.runnable_avg =
+			(u32)wp_sub(c->load.avg.runnable_avg, q->entity.runnable_avg);
+		c->load.avg.runnable_sum = wp_sub(c->load.avg.runnable_sum, sum);
 	}
 }
 
@@ -168,7 +169,7 @@ WP_INLINE void wp_tg_runnable_load(struct wp_ctx *ctx, struct wp_cpu *c,
 WP_INLINE int wp_propagate_entity_load_avg(struct wp_ctx *ctx, struct wp_cpu *c,
 					   struct wp_tg_queue *q)
 {
-	struct wp_sched_avg *e = &q->entity, *rq = &c->avg;
+	struct wp_sched_avg *e = &q->entity, *rq = &c->load.avg;
 	u64 div = WP_MIN_DIV + rq->period_contrib;
 
 	if (!q->moved)
@@ -201,16 +202,16 @@ WP_INLINE void wp_tg_set_weight(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_
 
 	if (q->nr) {
 		wp_tg_runnable_load(ctx, c, q, 0);
-		c->load_weight += weight - q->weight;
-		c->blocked_weight += (weight - runnable) - (q->weight - q->runnable_weight);
+		c->load.load_weight += weight - q->weight;
+		c->load.blocked_weight += (weight - runnable) - (q->weight - q->runnable_weight);
 	}
-	c->avg.load_avg = (u32)wp_sub(c->avg.load_avg, e->load_avg);
-	c->avg.load_sum = wp_sub(c->avg.load_sum, q->weight * e->load_sum);
+	c->load.avg.load_avg = (u32)wp_sub(c->load.avg.load_avg, e->load_avg);
+	c->load.avg.load_sum = wp_sub(c->load.avg.load_sum, q->weight * e->load_sum);
 	q->weight = weight;
 	q->runnable_weight = runnable;
 	e->load_avg = (u32)wp_div(weight * e->load_sum, div);
-	c->avg.load_avg += e->load_avg;
-	c->avg.load_sum += weight * e->load_sum;
+	c->load.avg.load_avg += e->load_avg;
+	c->load.avg.load_sum += weight * e->load_sum;
 	if (!WP_NOT_LIVE(ctx->params.runnable_is_load))
 		return;
 	wp_tg_entity_runnable(q);

@@ -60,16 +60,16 @@ WP_INLINE void wp_uclamp_rq_inc(const struct wp_ctx *ctx, struct wp_cpu *c, stru
 {
 	if (!ctx->params.uclamp || task->uclamp_counted)
 		return;
-	WP_ADD(&c->uclamp_tasks, 1u);
+	WP_ADD(&c->load.uclamp_tasks, 1u);
 	task->uclamp_counted = WP_UCLAMP_PLAIN;
 	task->uclamp_counted_min = wp_min(task->uclamp_min, WP_SCALE);
 	task->uclamp_counted_max = wp_min(task->uclamp_max, WP_SCALE);
 	if (!task->uclamp_counted_min && task->uclamp_counted_max == WP_SCALE)
 		return;
 	task->uclamp_counted = WP_UCLAMP_HINTED;
-	WP_ADD(&c->uclamp_hinted, 1u);
-	wp_uclamp_rq_inc_id(WP_AT(c->uclamp, WP_UCLAMP_MIN), task->uclamp_counted_min);
-	wp_uclamp_rq_inc_id(WP_AT(c->uclamp, WP_UCLAMP_MAX), task->uclamp_counted_max);
+	WP_ADD(&c->load.uclamp_hinted, 1u);
+	wp_uclamp_rq_inc_id(WP_AT(c->load.uclamp, WP_UCLAMP_MIN), task->uclamp_counted_min);
+	wp_uclamp_rq_inc_id(WP_AT(c->load.uclamp, WP_UCLAMP_MAX), task->uclamp_counted_max);
 }
 
 /*
@@ -83,38 +83,38 @@ WP_INLINE void wp_uclamp_rq_dec(struct wp_cpu *c, struct wp_task *task)
 	if (!counted)
 		return;
 	task->uclamp_counted = 0;
-	c->uclamp_last_cut = (u32)wp_sub(WP_SCALE, task->uclamp_counted_max);
-	WP_ADD(&c->uclamp_tasks, 0 - 1u);
+	c->load.uclamp_last_cut = (u32)wp_sub(WP_SCALE, task->uclamp_counted_max);
+	WP_ADD(&c->load.uclamp_tasks, 0 - 1u);
 	if (counted != WP_UCLAMP_HINTED)
 		return;
-	WP_ADD(&c->uclamp_hinted, 0 - 1u);
-	wp_uclamp_rq_dec_id(WP_AT(c->uclamp, WP_UCLAMP_MIN), task->uclamp_counted_min);
-	wp_uclamp_rq_dec_id(WP_AT(c->uclamp, WP_UCLAMP_MAX), task->uclamp_counted_max);
+	WP_ADD(&c->load.uclamp_hinted, 0 - 1u);
+	wp_uclamp_rq_dec_id(WP_AT(c->load.uclamp, WP_UCLAMP_MIN), task->uclamp_counted_min);
+	wp_uclamp_rq_dec_id(WP_AT(c->load.uclamp, WP_UCLAMP_MAX), task->uclamp_counted_max);
 }
 
 /* A CPU's hints; while hints do not count: 0 and 1024. Functions of their own, as above. */
 WP_FN u32 wp_uclamp_rq_min(const struct wp_ctx *ctx WP_NONNULL, const struct wp_cpu *c WP_NONNULL)
 {
-	if (!ctx->params.uclamp || !c->uclamp_hinted)
+	if (!ctx->params.uclamp || !c->load.uclamp_hinted)
 		return 0;
-	return wp_uclamp_rq_max_value(WP_AT(c->uclamp, WP_UCLAMP_MIN), 0);
+	return wp_uclamp_rq_max_value(WP_AT(c->load.uclamp, WP_UCLAMP_MIN), 0);
 }
 
 WP_FN u32 wp_uclamp_rq_max(const struct wp_ctx *ctx WP_NONNULL, const struct wp_cpu *c WP_NONNULL)
 {
-	u32 last = (u32)wp_sub(WP_SCALE, c->uclamp_last_cut);
+	u32 last = (u32)wp_sub(WP_SCALE, c->load.uclamp_last_cut);
 
-	if (!ctx->params.uclamp || c->uclamp_tasks > c->uclamp_hinted)
+	if (!ctx->params.uclamp || c->load.uclamp_tasks > c->load.uclamp_hinted)
 		return WP_SCALE; /* a task without hints bounds nothing */
-	if (!c->uclamp_tasks)
+	if (!c->load.uclamp_tasks)
 		return last;
-	return wp_uclamp_rq_max_value(WP_AT(c->uclamp, WP_UCLAMP_MAX), last);
+	return wp_uclamp_rq_max_value(WP_AT(c->load.uclamp, WP_UCLAMP_MAX), last);
 }
 
 /* No queued task: its hints are nobody's. */
 WP_INLINE int wp_uclamp_rq_is_idle(const struct wp_cpu *c)
 {
-	return !c->uclamp_tasks;
+	return !c->load.uclamp_tasks;
 }
 
 /* A task's own. */

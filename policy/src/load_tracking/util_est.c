@@ -90,50 +90,51 @@ WP_FN u32 wp_util_est_of_run(u64 run_ns)
 
 WP_INLINE u32 wp_util_est_faster(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	u64 run_ns = c->curr_run_since_woken_ns;
+	u64 run_ns = c->queue.curr_run_since_woken_ns;
 
-	if (!c->curr_fair)
+	if (!c->queue.curr_fair)
 		return 0;
 	if (ctx->params.util_est_faster == WP_UTIL_EST_FASTER_DOUBLED)
 		return wp_util_est_of_run(2 * run_ns);
-	return wp_util_est_of_run((((run_ns * c->capacity_orig) >> 10) * c->freq_scale) >> 10);
+	return wp_util_est_of_run((((run_ns * c->load.capacity_orig) >> 10) * c->load.freq_scale) >>
+				  10);
 }
 
 /* The running task has run up to the queue's clock. */
 WP_INLINE void wp_note_run(const struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task)
 {
-	u64 ran_ns = wp_sub(c->clock_task_ns, task->exec_start_ns);
+	u64 ran_ns = wp_sub(c->load.clock_task_ns, task->exec_start_ns);
 
 	task->exec_ns += ran_ns;
 	if (WP_NOT_LIVE(ctx->params.util_est_faster)) {
 		task->run_since_woken_ns += ran_ns;
-		c->curr_run_since_woken_ns = task->run_since_woken_ns;
+		c->queue.curr_run_since_woken_ns = task->run_since_woken_ns;
 	}
-	task->exec_start_ns = c->clock_task_ns;
+	task->exec_start_ns = c->load.clock_task_ns;
 }
 
 /* Demand of a CPU. */
 WP_INLINE u32 wp_cpu_util_cfs(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	u32 util = c->avg.util_avg;
+	u32 util = c->load.avg.util_avg;
 
 	if (ctx->params.util_est != WP_UTIL_EST_OFF)
-		util = wp_max(util, c->util_est);
+		util = wp_max(util, c->load.util_est);
 	if (WP_NOT_LIVE(ctx->params.util_est_faster))
 		util = wp_max(util, wp_util_est_faster(ctx, c));
-	return wp_min(util, c->capacity_orig);
+	return wp_min(util, c->load.capacity_orig);
 }
 
 /* Count a task in or out of its CPU's estimate while it is queued. */
 WP_INLINE void wp_util_est_enqueue(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task)
 {
 	task->util_est_queued = wp_task_est(ctx, task);
-	WP_ADD(&c->util_est, task->util_est_queued);
+	WP_ADD(&c->load.util_est, task->util_est_queued);
 }
 
 WP_INLINE void wp_util_est_dequeue(struct wp_cpu *c, struct wp_task *task)
 {
-	WP_ADD(&c->util_est, 0 - task->util_est_queued);
+	WP_ADD(&c->load.util_est, 0 - task->util_est_queued);
 	task->util_est_queued = 0;
 }
 
@@ -152,7 +153,7 @@ WP_INLINE void wp_util_est_update(struct wp_ctx *ctx, struct wp_cpu *c, struct w
 	if (mode == WP_UTIL_EST_OFF || (task->util_est & WP_UTIL_EST_UNCHANGED))
 		return;
 	est = wp_util_est_pair(mode) ? task->util_est_ewma : task->util_est;
-	next = wp_util_est_next(mode, est, util, task->avg.runnable_avg, c->capacity_orig);
+	next = wp_util_est_next(mode, est, util, task->avg.runnable_avg, c->load.capacity_orig);
 	if (!wp_util_est_pair(mode)) {
 		task->util_est = next | WP_UTIL_EST_UNCHANGED;
 	} else if (next != est) {

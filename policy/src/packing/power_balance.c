@@ -44,7 +44,7 @@ WP_FN int wp_pack_group_now(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env *bal
 		if (mc) {
 			power += wp_mc_power(ctx, cpu);
 			used += (u64)full * n;
-			if (c->misfit_task_load && ctx->asym)
+			if (c->queue.misfit_task_load && ctx->asym)
 				bal->power.perf_ok = 1; /* it wants a bigger CPU */
 		} else {
 			wp_pack_count(ctx, c, &power, &cpus);
@@ -164,7 +164,7 @@ WP_FN u32 wp_pack_queue(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env *bal WP_
 			continue;
 		if (!ctx->params.power_pull_all && wp_nr_awake(c) == 1)
 			continue;
-		scaled = wp_div(load * WP_SCALE, c->capacity) + 1;
+		scaled = wp_div(load * WP_SCALE, c->load.capacity) + 1;
 		if (scaled > most) {
 			most = scaled;
 			found = cpu;
@@ -260,7 +260,7 @@ WP_INLINE int wp_pack_leads(const struct wp_ctx *ctx, const struct wp_lb_env *ba
 /* Does this attempt spread? If not, src_cpu is the one to pull from, WP_NONE: nothing to do. */
 WP_FN int wp_pack_spreads(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env *bal WP_NONNULL)
 {
-	u32 local = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->group, bal->level);
+	u32 local = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->topo.group, bal->level);
 	struct wp_lb *lb = wp_bal_lb(ctx, bal);
 	struct wp_pack_balance *p = &bal->power;
 

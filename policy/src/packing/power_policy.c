@@ -26,21 +26,22 @@ WP_INLINE int wp_pack_active(const struct wp_ctx *ctx)
 /* Compute power of a CPU, 1024 = a whole one; a thread of a core has its share of the core's. */
 WP_INLINE u64 wp_pack_power_of(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	const struct wp_sched_domain *core = WP_AT(ctx->doms, c->dom[0]);
+	const struct wp_sched_domain *core = WP_AT(ctx->doms, c->topo.dom[0]);
 
 	if (WP_NOT_LIVE(ctx->params.capacity_form != WP_CAPACITY_SIGNALS))
-		return c->capacity;
-	if (!c->nr_levels || !(core->flags & WP_SD_SHARE_CPUCAPACITY))
-		return c->capacity;
-	return (u64)c->capacity * (u32)wp_div(ctx->params.smt_gain, core->nr_cpus) >> 10;
+		return c->load.capacity;
+	if (!c->topo.nr_levels || !(core->flags & WP_SD_SHARE_CPUCAPACITY))
+		return c->load.capacity;
+	return (u64)c->load.capacity * (u32)wp_div(ctx->params.smt_gain, core->nr_cpus) >> 10;
 }
 
 /* Share of its time that a CPU is busy, percent. */
 WP_INLINE u32 wp_pack_util(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
 	if (WP_NOT_LIVE(ctx->params.pelt_scale >= WP_PELT_RATIO))
-		return (u32)wp_div(100 * c->avg.load_sum, wp_max64(c->avg.runnable_sum, 1));
-	return (u32)wp_div(100ull * wp_cpu_util_cfs(ctx, c), c->capacity_orig);
+		return (u32)wp_div(100 * c->load.avg.load_sum,
+				   wp_max64(c->load.avg.runnable_sum, 1));
+	return (u32)wp_div(100ull * wp_cpu_util_cfs(ctx, c), c->load.capacity_orig);
 }
 
 /* Share of a CPU's time that a task needs there, percent. */
@@ -49,13 +50,13 @@ WP_INLINE u32 wp_pack_task_util(const struct wp_ctx *ctx, const struct wp_task *
 {
 	if (WP_NOT_LIVE(ctx->params.pelt_scale >= WP_PELT_RATIO))
 		return (u32)wp_div(100 * task->avg.load_sum, task->avg.runnable_sum + 1);
-	return (u32)wp_div(100ull * wp_task_util_est(ctx, task), c->capacity_orig);
+	return (u32)wp_div(100ull * wp_task_util_est(ctx, task), c->load.capacity_orig);
 }
 
 /* FULL less what real-time tasks take. */
 WP_INLINE u32 wp_pack_full(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	return (u32)wp_sub(ctx->params.power_full_util, 100ull * c->rt_util / WP_SCALE);
+	return (u32)wp_sub(ctx->params.power_full_util, 100ull * c->load.rt_util / WP_SCALE);
 }
 
 /* What placement takes for a CPU's use, percent. */
@@ -65,7 +66,7 @@ WP_INLINE u64 wp_pack_used(const struct wp_ctx *ctx, const struct wp_cpu *c, u32
 
 	if (ctx->params.power_placement_util == WP_POWER_UTIL_NR)
 		return nr * full;
-	if (waking && c->avg_idle_ns < ctx->params.power_burst_ns)
+	if (waking && c->idle.avg_idle_ns < ctx->params.power_burst_ns)
 		return nr * full; /* averages lag behind a burst */
 	return nr * wp_min(wp_pack_util(ctx, c), wp_pack_full(ctx, c));
 }
@@ -77,8 +78,8 @@ WP_INLINE void wp_pack_count(const struct wp_ctx *ctx, const struct wp_cpu *c, u
 	u64 one = WP_SCALE, own = wp_pack_power_of(ctx, c);
 
 	if (ctx->params.power_freq) { /* it could run faster than it does now */
-		one = wp_div(one * WP_SCALE, c->freq_scale);
-		own = wp_div(own * WP_SCALE, c->freq_scale);
+		one = wp_div(one * WP_SCALE, c->load.freq_scale);
+		own = wp_div(own * WP_SCALE, c->load.freq_scale);
 	}
 	*cpus += one;
 	*power += own;
@@ -236,7 +237,7 @@ WP_FN u32 wp_pack_cpu(const struct wp_ctx *ctx WP_NONNULL,
 		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 		u64 value = wp_cpu_load(ctx, c);
 
-		if (!wp_allowed(task, cpu) || !c->online)
+		if (!wp_allowed(task, cpu) || !c->queue.online)
 			continue;
 		if (small) {
 			value = (u32)wp_small_room(ctx, task, cpu);
@@ -307,8 +308,8 @@ WP_FN int wp_pack_select(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_
 		return 0;
 	if (req->kind != WP_PLACE_FORK)
 		wp_sync_entity_load_avg(ctx, task);
-	WP_FOR(i, here->nr_levels, WP_MAX_LEVELS) {
-		u32 index = *WP_AT(here->dom, i);
+	WP_FOR(i, here->topo.nr_levels, WP_MAX_LEVELS) {
+		u32 index = *WP_AT(here->topo.dom, i);
 		const struct wp_sched_domain *dom = WP_AT(ctx->doms, index);
 		int common = want_affine && (dom->flags & WP_SD_WAKE_AFFINE) &&
 			     wp_span_has(dom, req->prev_cpu);

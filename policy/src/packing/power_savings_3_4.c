@@ -48,7 +48,7 @@ WP_FN int wp_check_power_save_busiest_group_3_4(struct wp_ctx *ctx WP_NONNULL,
 						struct wp_lb_env *bal WP_NONNULL)
 {
 	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
-	u32 local = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->group, bal->level);
+	u32 local = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->topo.group, bal->level);
 	struct wp_savings s = { .leader = WP_NONE, .least = WP_NONE };
 	u32 k;
 

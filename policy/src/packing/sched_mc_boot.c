@@ -43,7 +43,7 @@ WP_INLINE void wp_mc_rebuilt(struct wp_ctx *ctx, u64 now_ns)
 		return;
 	wp_mc_configure(ctx);
 	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS) {
-		if (WP_AT(ctx->cpus, cpu)->online)
+		if (WP_AT(ctx->cpus, cpu)->queue.online)
 			wp_update_cpu_capacity_4_18(ctx, cpu, now_ns);
 	}
 }

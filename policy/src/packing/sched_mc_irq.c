@@ -14,7 +14,7 @@ WP_INLINE int wp_mc_out_of_use(const struct wp_ctx *ctx, u32 cpu, u64 now_ns)
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
 	return wp_cpu_idle(c) &&
-	       now_ns >= c->idle_stamp_ns + ctx->params.mc_irq_idle_us * 1000ull;
+	       now_ns >= c->idle.idle_stamp_ns + ctx->params.mc_irq_idle_us * 1000ull;
 }
 
 /*
@@ -29,7 +29,7 @@ WP_FN u32 wp_irq_cpu(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 	    !wp_mc_out_of_use(ctx, cpu, now_ns))
 		return cpu;
 	WP_FOR(i, ctx->nr_cpus, WP_MAX_CPUS) {
-		if (!WP_AT(ctx->cpus, i)->online)
+		if (!WP_AT(ctx->cpus, i)->queue.online)
 			continue;
 		if (lowest == WP_NONE)
 			lowest = i;

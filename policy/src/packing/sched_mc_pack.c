@@ -38,11 +38,13 @@ WP_INLINE int wp_mc_balances(const struct wp_ctx *ctx)
 WP_FN u32 wp_mc_power(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	const struct wp_sched_domain *core = WP_AT(ctx->doms, c->dom[0]);
-	u32 full = WP_NOT_LIVE(c->power_orig) ? c->power_orig : wp_get_actual_cpu_capacity(ctx, c);
-	u64 power = wp_div((u64)WP_SCALE * wp_mc_holds(ctx, cpu) * wp_min(c->capacity, full), full);
+	const struct wp_sched_domain *core = WP_AT(ctx->doms, c->topo.dom[0]);
+	u32 full = WP_NOT_LIVE(c->load.power_orig) ? c->load.power_orig
+						   : wp_get_actual_cpu_capacity(ctx, c);
+	u64 power = wp_div((u64)WP_SCALE * wp_mc_holds(ctx, cpu) * wp_min(c->load.capacity, full),
+			   full);
 
-	if (c->nr_levels && (core->flags & WP_SD_SHARE_CPUCAPACITY))
+	if (c->topo.nr_levels && (core->flags & WP_SD_SHARE_CPUCAPACITY))
 		power = power * (u32)wp_div(ctx->params.smt_gain, core->nr_cpus) >> 10;
 	return (u32)power;
 }
@@ -63,7 +65,7 @@ WP_INLINE int wp_mc_overfull(const struct wp_ctx *ctx, u32 cpu)
 WP_FN int wp_mc_quiet(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	return ctx->params.mc_kick_by_room && wp_mc_balances(ctx) &&
-	       !WP_AT(ctx->cpus, cpu)->misfit_task_load && !wp_mc_overfull(ctx, cpu);
+	       !WP_AT(ctx->cpus, cpu)->queue.misfit_task_load && !wp_mc_overfull(ctx, cpu);
 }
 
 /* ... but for what belongs on lower numbers (P8): is one of them idle, its tick stopped? Of the
@@ -74,9 +76,9 @@ WP_FN int wp_mc_lower_idle(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 	const struct wp_sched_domain *dom;
 	u32 i;
 
-	if (!ctx->params.mc_lowest_first || c->llc_level == WP_NONE)
+	if (!ctx->params.mc_lowest_first || c->topo.llc_level == WP_NONE)
 		return 0;
-	dom = WP_AT(ctx->doms, *WP_AT(c->dom, c->llc_level));
+	dom = WP_AT(ctx->doms, *WP_AT(c->topo.dom, c->topo.llc_level));
 	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
 		u32 lower = *WP_AT(ctx->list, dom->first_cpu + i);
 
@@ -92,7 +94,7 @@ WP_FN int wp_surplus(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
-	return (c->nr_fair > 1 || c->misfit_task_load) && !wp_mc_quiet(ctx, cpu);
+	return (c->queue.nr_fair > 1 || c->queue.misfit_task_load) && !wp_mc_quiet(ctx, cpu);
 }
 
 /* Why the CPU takes no task more (enum wp_drop); WP_DROP_NONE: it has room. Without P8 it must run
@@ -100,9 +102,9 @@ WP_FN int wp_surplus(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 WP_INLINE u32 wp_mc_refuses(const struct wp_ctx *ctx, const struct wp_task *task, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	u32 nr = wp_nr_awake(c) + c->pending;
+	u32 nr = wp_nr_awake(c) + c->queue.pending;
 
-	if (!c->online)
+	if (!c->queue.online)
 		return WP_DROP_OFFLINE;
 	if (!wp_allowed(task, cpu))
 		return WP_DROP_NOT_ALLOWED;
@@ -125,11 +127,11 @@ WP_FN int wp_mc_select(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NO
 	const struct wp_sched_domain *dom;
 	u32 i, found = WP_NONE;
 
-	if (prev->llc_level == WP_NONE)
+	if (prev->topo.llc_level == WP_NONE)
 		return 0;
 	if (req->kind != WP_PLACE_FORK)
 		wp_sync_entity_load_avg(ctx, task);
-	dom = WP_AT(ctx->doms, *WP_AT(prev->dom, prev->llc_level));
+	dom = WP_AT(ctx->doms, *WP_AT(prev->topo.dom, prev->topo.llc_level));
 	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = *WP_AT(ctx->list, dom->first_cpu + i);
 		u32 why = wp_mc_refuses(ctx, task, cpu);

@@ -22,8 +22,8 @@ WP_FN int wp_mc_keeps(const struct wp_ctx *ctx WP_NONNULL,
 		const struct wp_cpu *c =
 			WP_AT(ctx->cpus, *WP_AT(ctx->list, dom->first_cpu + i));
 
-		power += c->capacity;
-		tasks += c->nr_fair;
+		power += c->load.capacity;
+		tasks += c->queue.nr_fair;
 	}
 	return tasks / 2 < wp_capacity_tasks(power);
 }
@@ -34,8 +34,8 @@ WP_FN int wp_mc_saves_at(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u32 level;
 
-	WP_FOR(level, c->nr_levels, WP_MAX_LEVELS) {
-		if (WP_AT(ctx->doms, *WP_AT(c->dom, level))->flags & WP_SD_POWERSAVINGS)
+	WP_FOR(level, c->topo.nr_levels, WP_MAX_LEVELS) {
+		if (WP_AT(ctx->doms, *WP_AT(c->topo.dom, level))->flags & WP_SD_POWERSAVINGS)
 			return 1;
 	}
 	return 0;
@@ -47,5 +47,5 @@ WP_INLINE int wp_mc_room_at(const struct wp_ctx *ctx, u32 cpu)
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
 	return ctx->params.mc_strict && wp_mc_saves_at(ctx, cpu) &&
-	       c->nr_running < wp_capacity_tasks(c->capacity);
+	       c->queue.nr_running < wp_capacity_tasks(c->load.capacity);
 }

@@ -23,7 +23,7 @@ WP_INLINE int wp_mc_asks(const struct wp_ctx *ctx)
 /* Find a CPU's claim anew from its table and the last known speed. */
 WP_INLINE void wp_mc_derive(struct wp_ctx *ctx, u32 cpu)
 {
-	struct wp_mc_cpu *mc = &WP_AT(ctx->cpus, cpu)->mc;
+	struct wp_mc_cpu *mc = &WP_AT(ctx->cpus, cpu)->balance.mc;
 
 	mc->cpu_power = WP_SCALE;
 	if (mc->config == WP_MC_CA9 && ctx->params.mc_freq_table)
@@ -33,7 +33,7 @@ WP_INLINE void wp_mc_derive(struct wp_ctx *ctx, u32 cpu)
 /* What the hook answers (P5); without it the default. Later kernels note nothing. */
 WP_FN u32 wp_mc_cpu_power(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
-	u32 power = WP_AT(ctx->cpus, cpu)->mc.cpu_power;
+	u32 power = WP_AT(ctx->cpus, cpu)->balance.mc.cpu_power;
 
 	if (!wp_mc_knob(ctx))
 		return WP_SCALE * wp_mc_holds(ctx, cpu);
@@ -53,7 +53,7 @@ WP_INLINE void wp_mc_freq(struct wp_ctx *ctx, u32 cpu, u32 khz)
 {
 	if (!wp_mc_asks(ctx))
 		return;
-	WP_AT(ctx->cpus, cpu)->mc.freq_khz = khz;
+	WP_AT(ctx->cpus, cpu)->balance.mc.freq_khz = khz;
 	wp_mc_derive(ctx, cpu);
 }
 
@@ -63,7 +63,7 @@ WP_INLINE void wp_mc_configure(struct wp_ctx *ctx)
 	u32 cpu;
 
 	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS) {
-		struct wp_mc_cpu *mc = &WP_AT(ctx->cpus, cpu)->mc;
+		struct wp_mc_cpu *mc = &WP_AT(ctx->cpus, cpu)->balance.mc;
 
 		wp_mpidr_ids(mc->mpidr, &mc->ids);
 		mc->config = wp_mc_power_mode(ctx, cpu) ? WP_MC_CA9 : WP_MC_DEFAULT;
@@ -78,21 +78,21 @@ WP_INLINE void wp_mc_derive_all(struct wp_ctx *ctx)
 	u32 cpu;
 
 	WP_FOR(cpu, ctx->nr_cpus, WP_MAX_CPUS) {
-		if (WP_AT(ctx->cpus, cpu)->online)
+		if (WP_AT(ctx->cpus, cpu)->queue.online)
 			wp_mc_derive(ctx, cpu);
 	}
 }
 
 WP_FN int wp_mc_write_scale(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 config)
 {
-	WP_AT(ctx->cpus, cpu)->mc.config = config;
+	WP_AT(ctx->cpus, cpu)->balance.mc.config = config;
 	wp_mc_derive_all(ctx);
 	return 0;
 }
 
 WP_FN int wp_mc_write_power(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 power)
 {
-	WP_AT(ctx->cpus, cpu)->mc.cpu_power = power;
+	WP_AT(ctx->cpus, cpu)->balance.mc.cpu_power = power;
 	wp_mc_derive_all(ctx);
 	return 0;
 }

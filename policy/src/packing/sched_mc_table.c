@@ -54,7 +54,7 @@ WP_INLINE u32 wp_mc_khz(const struct wp_ctx *ctx, const struct wp_cpu *c,
 {
 	if (!ctx->freq_external)
 		return *WP_AT(ctx->opp_khz, fd->first_opp + fd->cur_opp);
-	return (u32)wp_min64((c->freq_scale + 1ull) * max_khz >> 10, max_khz);
+	return (u32)wp_min64((c->load.freq_scale + 1ull) * max_khz >> 10, max_khz);
 }
 
 /* Tasks that a CPU of a later kernel is to hold now; 1 where nothing of its clock is known. */
@@ -62,14 +62,14 @@ WP_FN u32 wp_mc_holds(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	const struct wp_params *p = &ctx->params;
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	const struct wp_freq_dom *fd = WP_AT(ctx->freq_doms, c->freq_dom);
+	const struct wp_freq_dom *fd = WP_AT(ctx->freq_doms, c->topo.freq_dom);
 	u32 max_khz, khz, slow;
 
 	if (!p->arch_power || !p->mc_arch_hook || !p->mc_freq_table || !fd->nr_opps)
 		return 1;
 	max_khz = *WP_AT(ctx->opp_khz, fd->first_opp + fd->nr_opps - 1);
 	khz = wp_mc_khz(ctx, c, fd, max_khz);
-	if (c->mc.known_core && ctx->mc_table.step_khz)
+	if (c->balance.mc.known_core && ctx->mc_table.step_khz)
 		return wp_mc_tasks_at(ctx, khz);
 	slow = 100ull * khz < (u64)WP_MC_SLOW_PERCENT * max_khz;
 	return wp_mc_thresholds(ctx, khz, slow ? WP_MC_SLOW_TASKS : 1, WP_MC_SLOW_TASKS);

@@ -47,7 +47,7 @@ WP_FN void wp_mpidr_ids(u32 mpidr, struct wp_mc_ids *ids WP_NONNULL)
 WP_INLINE int wp_mc_power_mode(const struct wp_ctx *ctx, u32 cpu)
 {
 	return ctx->params.mc_topology && ctx->params.sched_mc_power_savings &&
-	       WP_AT(ctx->cpus, cpu)->mc.known_core;
+	       WP_AT(ctx->cpus, cpu)->balance.mc.known_core;
 }
 
 /* Whose domains are being built: those of a level that shares a cache, once power mode divides it?
@@ -68,7 +68,7 @@ WP_INLINE void wp_mc_end_level(struct wp_ctx *ctx)
 /* The label of a CPU's package in power mode: socket and parity. Labels of platforms are u16. */
 WP_INLINE u32 wp_mc_label(const struct wp_ctx *ctx, u32 cpu)
 {
-	return 1u << 31 | WP_AT(ctx->cpus, cpu)->mc.ids.socket << 1 | (cpu & 1u);
+	return 1u << 31 | WP_AT(ctx->cpus, cpu)->balance.mc.ids.socket << 1 | (cpu & 1u);
 }
 
 /*

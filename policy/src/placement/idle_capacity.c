@@ -53,7 +53,7 @@ WP_INLINE void wp_capacity_offer(const struct wp_ctx *ctx, struct wp_capacity_be
 				 s32 fits, int core_idle)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	u32 capacity = fits < 0 ? wp_get_actual_cpu_capacity(ctx, c) : c->capacity;
+	u32 capacity = fits < 0 ? wp_get_actual_cpu_capacity(ctx, c) : c->load.capacity;
 	s32 rank = fits > 0 ? WP_RANK_THREAD_FITS : fits;
 
 	if (core_idle)
@@ -71,11 +71,12 @@ WP_FN int wp_select_idle_capacity(struct wp_ctx *ctx WP_NONNULL,
 				  struct wp_decision *dec WP_NONNULL)
 {
 	const struct wp_cpu *t = WP_AT(ctx->cpus, target);
-	const struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(t->dom, t->asym_full_level));
-	u32 i, start = *WP_AT(t->pos, t->asym_full_level);
+	const struct wp_sched_domain *dom =
+		WP_AT(ctx->doms, *WP_AT(t->topo.dom, t->topo.asym_full_level));
+	u32 i, start = *WP_AT(t->topo.pos, t->topo.asym_full_level);
 	u32 limited = ctx->params.sis_asym == WP_SIS_ASYM_LIMITED;
 	struct wp_cpu *hints = wp_hints(ctx, target);
-	u32 cores = limited && ctx->smt && hints->has_idle_cores;
+	u32 cores = limited && ctx->smt && hints->idle.has_idle_cores;
 	u32 left = wp_scan_start(ctx, target, limited && ctx->params.sis_util);
 	struct wp_capacity_best best = { .cpu = WP_NONE };
 
@@ -108,7 +109,7 @@ WP_FN int wp_select_idle_capacity(struct wp_ctx *ctx WP_NONNULL,
 		wp_capacity_offer(ctx, &best, cpu, fits, core_idle);
 	}
 	if (cores && best.rank > WP_RANK_CORE)
-		hints->has_idle_cores = 0;
+		hints->idle.has_idle_cores = 0;
 	if (wp_idle_decide(dec, best.cpu, WP_REASON_IDLE_CAPACITY_BEST))
 		return 1;
 	return wp_idle_decide(dec, target, WP_REASON_TARGET_BUSY);

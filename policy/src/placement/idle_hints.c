@@ -14,9 +14,9 @@
 /* Level of the domain that searches around this CPU look at; WP_NONE: there is none. */
 WP_INLINE u32 wp_search_level(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	if (ctx->params.sis_asym == WP_SIS_ASYM_LIMITED && c->asym_full_level != WP_NONE)
-		return c->asym_full_level;
-	return c->llc_level;
+	if (ctx->params.sis_asym == WP_SIS_ASYM_LIMITED && c->topo.asym_full_level != WP_NONE)
+		return c->topo.asym_full_level;
+	return c->topo.llc_level;
 }
 
 /* Where the hints of a CPU's search domain are; the CPU itself without one. */
@@ -26,20 +26,20 @@ WP_INLINE struct wp_cpu *wp_hints(struct wp_ctx *ctx, u32 cpu)
 	u32 level = wp_search_level(ctx, c);
 
 	if (level != WP_NONE)
-		cpu = *WP_AT(ctx->list, WP_AT(ctx->doms, *WP_AT(c->dom, level))->first_cpu);
+		cpu = *WP_AT(ctx->list, WP_AT(ctx->doms, *WP_AT(c->topo.dom, level))->first_cpu);
 	return WP_AT(ctx->cpus, cpu);
 }
 
 /* SMT: remember that the domain has an idle core, once all threads of this one are idle. */
 WP_INLINE void wp_update_idle_core(struct wp_ctx *ctx, const struct wp_cpu *c, u32 cpu)
 {
-	const struct wp_sched_domain *core = WP_AT(ctx->doms, c->dom[0]);
+	const struct wp_sched_domain *core = WP_AT(ctx->doms, c->topo.dom[0]);
 	struct wp_cpu *hints = wp_hints(ctx, cpu);
 	u32 i;
 
-	if (!ctx->smt || c->llc_level == WP_NONE || hints->has_idle_cores)
+	if (!ctx->smt || c->topo.llc_level == WP_NONE || hints->idle.has_idle_cores)
 		return;
-	WP_FOR(i, c->nr_levels ? core->nr_cpus : 0, WP_MAX_CPUS) {
+	WP_FOR(i, c->topo.nr_levels ? core->nr_cpus : 0, WP_MAX_CPUS) {
 		u32 thread = *WP_AT(ctx->list, core->first_cpu + i);
 
 		if (!(core->flags & WP_SD_SHARE_CPUCAPACITY))
@@ -47,7 +47,7 @@ WP_INLINE void wp_update_idle_core(struct wp_ctx *ctx, const struct wp_cpu *c, u
 		if (thread != cpu && !wp_cpu_idle(WP_AT(ctx->cpus, thread)))
 			return;
 	}
-	hints->has_idle_cores = 1;
+	hints->idle.has_idle_cores = 1;
 }
 
 /*
@@ -67,7 +67,7 @@ WP_INLINE u32 wp_sis_depth(u64 sum_util, u32 nr_cpus, u32 pct)
 WP_FN int wp_update_idle_cpu_scan(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	const struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(c->dom, level));
+	const struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(c->topo.dom, level));
 	struct wp_cpu *hints = wp_hints(ctx, cpu);
 	u64 util = 0;
 	u32 i, depth;
@@ -79,8 +79,9 @@ WP_FN int wp_update_idle_cpu_scan(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 le
 					WP_AT(ctx->cpus, *WP_AT(ctx->list, dom->first_cpu + i)));
 	}
 	depth = wp_sis_depth(util, dom->nr_cpus, dom->imbalance_pct);
-	if (hints->nr_idle_scan != depth) /* readers on every CPU keep their copy of the line */
-		hints->nr_idle_scan = depth;
+	/* readers on every CPU keep their copy of the line */
+	if (hints->idle.nr_idle_scan != depth)
+		hints->idle.nr_idle_scan = depth;
 	return 1;
 }
 

@@ -13,7 +13,7 @@
 /* One more than the CPUs that may be looked at: reaching 0 ends the search, 1 forbids it. */
 WP_INLINE u32 wp_scan_start(struct wp_ctx *ctx, u32 target, u32 limited)
 {
-	return limited ? wp_hints(ctx, target)->nr_idle_scan + 1 : WP_NONE;
+	return limited ? wp_hints(ctx, target)->idle.nr_idle_scan + 1 : WP_NONE;
 }
 
 /* A free thread of a CPU's core, other than the CPU itself. */
@@ -67,7 +67,7 @@ WP_INLINE int wp_has_clusters(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
 	if (WP_NOT_LIVE(!ctx->params.sis_cluster))
 		return 0;
-	return c->cluster_level != WP_NONE && c->cluster_level + 1 == c->llc_level;
+	return c->topo.cluster_level != WP_NONE && c->topo.cluster_level + 1 == c->topo.llc_level;
 }
 
 /* In the pass over the whole cache domain: this CPU's cluster has been searched. */
@@ -75,7 +75,7 @@ WP_INLINE int wp_cluster_seen(const struct wp_ctx *ctx, u32 target, u32 level, u
 {
 	const struct wp_cpu *t = WP_AT(ctx->cpus, target);
 
-	return level == t->llc_level && wp_has_clusters(ctx, t) &&
+	return level == t->topo.llc_level && wp_has_clusters(ctx, t) &&
 	       wp_cpus_share_resources(ctx, cpu, target);
 }
 
@@ -84,8 +84,8 @@ WP_FN u32 wp_scan_dom(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task 
 		      u32 target, u32 level, struct wp_decision *dec WP_NONNULL)
 {
 	const struct wp_cpu *t = WP_AT(ctx->cpus, target);
-	const struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(t->dom, level));
-	u32 i, start = *WP_AT(t->pos, level) + 1;
+	const struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(t->topo.dom, level));
+	u32 i, start = *WP_AT(t->topo.pos, level) + 1;
 
 	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = wp_span_wrap(ctx, dom, start, i);
@@ -116,30 +116,32 @@ WP_FN int wp_select_idle_cpu(struct wp_ctx *ctx WP_NONNULL, const struct wp_task
 {
 	const struct wp_cpu *t = WP_AT(ctx->cpus, target);
 	struct wp_cpu *hints = wp_hints(ctx, target);
-	u32 cores = ctx->smt && hints->has_idle_cores, cpu;
+	u32 cores = ctx->smt && hints->idle.has_idle_cores, cpu;
 
 	dec->scan_cores = cores;
 	dec->scan_left = wp_scan_start(ctx, target, ctx->params.sis_util);
 	if (dec->scan_left == 1) {
-		WP_EXPLAIN(ctx, wp_drop_beyond(ctx, WP_AT(ctx->doms, *WP_AT(t->dom, t->llc_level)),
-					       0, 0));
+		WP_EXPLAIN(ctx,
+			   wp_drop_beyond(ctx,
+					  WP_AT(ctx->doms, *WP_AT(t->topo.dom, t->topo.llc_level)),
+					  0, 0));
 		return 0;
 	}
 	if (wp_short_in_scan(ctx, task, req, target, dec))
 		return 1;
 	if (wp_has_clusters(ctx, t)) {
-		cpu = wp_scan_dom(ctx, task, target, t->cluster_level, dec);
+		cpu = wp_scan_dom(ctx, task, target, t->topo.cluster_level, dec);
 		if (wp_idle_decide(dec, cpu,
 				   cores ? WP_REASON_IDLE_CORE : WP_REASON_IDLE_CLUSTER))
 			return 1;
 	}
 	if (dec->scan_left) { /* not used up by the cluster */
-		cpu = wp_scan_dom(ctx, task, target, t->llc_level, dec);
+		cpu = wp_scan_dom(ctx, task, target, t->topo.llc_level, dec);
 		if (wp_idle_decide(dec, cpu, cores ? WP_REASON_IDLE_CORE : WP_REASON_IDLE_CPU))
 			return 1;
 	}
 	if (!cores)
 		return 0;
-	hints->has_idle_cores = 0;
+	hints->idle.has_idle_cores = 0;
 	return wp_idle_decide(dec, dec->scan_spare, WP_REASON_IDLE_CPU);
 }

@@ -21,16 +21,16 @@
 WP_INLINE int wp_prop_limits(struct wp_ctx *ctx, u32 target)
 {
 	return ctx->params.sis_prop && !ctx->params.sis_util &&
-	       !(ctx->smt && wp_hints(ctx, target)->has_idle_cores);
+	       !(ctx->smt && wp_hints(ctx, target)->idle.has_idle_cores);
 }
 
 /* The idle time to expect halves with every tick that the CPU stayed busy. */
 WP_INLINE void wp_prop_age(struct wp_cpu *self, u64 tick)
 {
-	u64 ticks = wp_sub(tick, self->wake_tick);
+	u64 ticks = wp_sub(tick, self->idle.wake_tick);
 
-	self->wake_avg_idle_ns = ticks < 64 ? self->wake_avg_idle_ns >> ticks : 0;
-	self->wake_tick = wp_max64(self->wake_tick, tick);
+	self->idle.wake_avg_idle_ns = ticks < 64 ? self->idle.wake_avg_idle_ns >> ticks : 0;
+	self->idle.wake_tick = wp_max64(self->idle.wake_tick, tick);
 }
 
 /* Fills `dec` and returns 1 if the target's cache domain has a CPU to offer. */
@@ -40,26 +40,27 @@ WP_FN int wp_select_idle_cpu_6_5(struct wp_ctx *ctx WP_NONNULL,
 				 struct wp_decision *dec WP_NONNULL)
 {
 	const struct wp_cpu *t = WP_AT(ctx->cpus, target);
-	const struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(t->dom, t->llc_level));
+	const struct wp_sched_domain *dom =
+		WP_AT(ctx->doms, *WP_AT(t->topo.dom, t->topo.llc_level));
 	struct wp_cpu *self = WP_AT(ctx->cpus, req->this_cpu);
 	struct wp_lb *lb;
 	u64 budget, cost, spent;
 	u32 cpu;
 
-	if (self->llc_level == WP_NONE) /* no record of what searches cost here */
+	if (self->topo.llc_level == WP_NONE) /* no record of what searches cost here */
 		return 0;
 	wp_prop_age(self, wp_div(req->now_ns, ctx->tick_ns));
-	lb = WP_AT(self->lb, self->llc_level);
+	lb = WP_AT(self->balance.lb, self->topo.llc_level);
 	cost = lb->avg_scan_cost_ns + 1;
-	budget = dom->nr_cpus * self->wake_avg_idle_ns;
+	budget = dom->nr_cpus * self->idle.wake_avg_idle_ns;
 	dec->scan_cores = 0;
 	dec->scan_left = budget > WP_PROP_LEAST * cost ?
 				 (u32)wp_min64(wp_div(budget, cost), WP_NONE) : WP_PROP_LEAST;
-	cpu = wp_scan_dom(ctx, task, target, t->llc_level, dec);
+	cpu = wp_scan_dom(ctx, task, target, t->topo.llc_level, dec);
 	if (!dec->scan_left) /* the limit ends the search before its cost is learnt */
 		return 0;
 	spent = (u64)dec->nr_scanned * ctx->scan_cpu_ns;
-	self->wake_avg_idle_ns = wp_sub(self->wake_avg_idle_ns, spent);
+	self->idle.wake_avg_idle_ns = wp_sub(self->idle.wake_avg_idle_ns, spent);
 	lb->avg_scan_cost_ns =
 		(u64)((s64)lb->avg_scan_cost_ns + (((s64)spent - (s64)lb->avg_scan_cost_ns) >> 3));
 	return wp_idle_decide(dec, cpu, WP_REASON_IDLE_CPU);

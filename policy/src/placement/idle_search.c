@@ -11,7 +11,7 @@
 
 WP_INLINE int wp_cpus_share_cache(const struct wp_ctx *ctx, u32 a, u32 b)
 {
-	return WP_AT(ctx->cpus, a)->llc_id == WP_AT(ctx->cpus, b)->llc_id;
+	return WP_AT(ctx->cpus, a)->topo.llc_id == WP_AT(ctx->cpus, b)->topo.llc_id;
 }
 
 /* CPUs of one cache that also share what the cores of a cluster have in common. */
@@ -19,9 +19,11 @@ WP_INLINE int wp_cpus_share_resources(const struct wp_ctx *ctx, u32 a, u32 b)
 {
 	const struct wp_cpu *x = WP_AT(ctx->cpus, a), *y = WP_AT(ctx->cpus, b);
 
-	if (x->cluster_level == WP_NONE || y->cluster_level == WP_NONE)
-		return x->cluster_level == y->cluster_level && x->llc_id == y->llc_id;
-	return *WP_AT(x->dom, x->cluster_level) == *WP_AT(y->dom, y->cluster_level);
+	if (x->topo.cluster_level == WP_NONE || y->topo.cluster_level == WP_NONE)
+		return x->topo.cluster_level == y->topo.cluster_level &&
+		       x->topo.llc_id == y->topo.llc_id;
+	return *WP_AT(x->topo.dom, x->topo.cluster_level) ==
+	       *WP_AT(y->topo.dom, y->topo.cluster_level);
 }
 
 WP_INLINE int wp_idle_at(const struct wp_ctx *ctx, u32 cpu)
@@ -32,7 +34,7 @@ WP_INLINE int wp_idle_at(const struct wp_ctx *ctx, u32 cpu)
 /* Only tasks run here that any other task displaces. */
 WP_INLINE int wp_sched_idle_rq(const struct wp_cpu *c)
 {
-	return c->nr_running && c->nr_running == c->nr_idle_policy;
+	return c->queue.nr_running && c->queue.nr_running == c->queue.nr_idle_policy;
 }
 
 /* A task placed here runs at once. */
@@ -57,9 +59,10 @@ WP_INLINE u32 wp_smt_dom(const struct wp_ctx *ctx, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
-	if (!c->nr_levels || !(WP_AT(ctx->doms, c->dom[0])->flags & WP_SD_SHARE_CPUCAPACITY))
+	if (!c->topo.nr_levels ||
+	    !(WP_AT(ctx->doms, c->topo.dom[0])->flags & WP_SD_SHARE_CPUCAPACITY))
 		return WP_NONE;
-	return c->dom[0];
+	return c->topo.dom[0];
 }
 
 #ifdef WP_EXPLAINS

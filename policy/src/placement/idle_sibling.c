@@ -54,7 +54,7 @@ WP_INLINE int wp_kthread_done(const struct wp_ctx *ctx, const struct wp_task *ta
 			      const struct wp_request *req)
 {
 	return req->waker_kthread && req->prev_cpu == req->this_cpu &&
-	       WP_AT(ctx->cpus, req->this_cpu)->nr_running <= 1 &&
+	       WP_AT(ctx->cpus, req->this_cpu)->queue.nr_running <= 1 &&
 	       (!wp_asym_search(ctx) || wp_task_fits_cpu(ctx, task, req->prev_cpu));
 }
 
@@ -93,11 +93,11 @@ WP_INLINE int wp_select_in_cache(struct wp_ctx *ctx, struct wp_task *task,
 				 const struct wp_request *req, u32 target,
 				 struct wp_decision *dec, u32 prev_far, u32 recent_far)
 {
-	u32 prev = req->prev_cpu, level = WP_AT(ctx->cpus, target)->llc_level;
+	u32 prev = req->prev_cpu, level = WP_AT(ctx->cpus, target)->topo.llc_level;
 
 	if (level == WP_NONE)
 		return wp_idle_decide(dec, target, WP_REASON_TARGET_NO_LLC);
-	if (ctx->smt && !wp_hints(ctx, target)->has_idle_cores &&
+	if (ctx->smt && !wp_hints(ctx, target)->idle.has_idle_cores &&
 	    wp_cpus_share_cache(ctx, prev, target) &&
 	    wp_idle_decide(dec, wp_select_idle_smt(ctx, task, prev), WP_REASON_IDLE_SMT_PREV))
 		return 1;
@@ -143,7 +143,7 @@ WP_FN int wp_select_idle_sibling(struct wp_ctx *ctx WP_NONNULL, struct wp_task *
 		return wp_idle_decide(dec, recent, WP_REASON_IDLE_RECENT);
 	if (recent != WP_NONE)
 		WP_EXPLAIN(ctx, wp_drop(ctx, recent, WP_DROP_FAR));
-	if (wp_asym_search(ctx) && WP_AT(ctx->cpus, target)->asym_full_level != WP_NONE)
+	if (wp_asym_search(ctx) && WP_AT(ctx->cpus, target)->topo.asym_full_level != WP_NONE)
 		return wp_select_idle_capacity(ctx, task, target, dec);
 	return wp_select_in_cache(ctx, task, req, target, dec, prev_far, recent);
 }

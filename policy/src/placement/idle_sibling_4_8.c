@@ -45,8 +45,8 @@ WP_FN u32 wp_idle_group_at(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *
 			   u32 target, u32 level)
 {
 	const struct wp_cpu *t = WP_AT(ctx->cpus, target);
-	const struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(t->dom, level));
-	u32 k, own = *WP_AT(t->group, level);
+	const struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(t->topo.dom, level));
+	u32 k, own = *WP_AT(t->topo.group, level);
 
 	WP_FOR(k, dom->nr_groups, WP_MAX_CPUS) {
 		u32 index = own + k < dom->nr_groups ? own + k : own + k - dom->nr_groups;
@@ -76,10 +76,10 @@ WP_FN int wp_select_idle_sibling_4_8(struct wp_ctx *ctx WP_NONNULL,
 		return wp_idle_decide(dec, prev, WP_REASON_IDLE_PREV);
 	if (prev != target)
 		WP_EXPLAIN(ctx, wp_drop_prev(ctx, prev, target));
-	if (t->llc_level == WP_NONE)
+	if (t->topo.llc_level == WP_NONE)
 		return wp_idle_decide(dec, target, WP_REASON_TARGET_NO_LLC);
-	WP_FOR(i, t->llc_level + 1, WP_MAX_LEVELS) {
-		u32 level = t->llc_level - i;
+	WP_FOR(i, t->topo.llc_level + 1, WP_MAX_LEVELS) {
+		u32 level = t->topo.llc_level - i;
 		u32 cpu = wp_idle_group_at(ctx, task, target, level);
 		u32 reason = WP_REASON_IDLE_CPU;
 
@@ -123,8 +123,8 @@ WP_FN int wp_select_idle_sibling_3_1(struct wp_ctx *ctx WP_NONNULL,
 	if (wp_mc_room_at(ctx, target))
 		return wp_idle_decide(dec, target, WP_REASON_SAVES_POWER);
 	WP_EXPLAIN(ctx, wp_drop(ctx, target, WP_DROP_BUSY));
-	WP_FOR(i, t->nr_levels, WP_MAX_LEVELS) {
-		const struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(t->dom, i));
+	WP_FOR(i, t->topo.nr_levels, WP_MAX_LEVELS) {
+		const struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(t->topo.dom, i));
 		u32 cpu;
 
 		if (!(dom->flags & (WP_SD_SHARE_CPUCAPACITY | WP_SD_SHARE_LLC | WP_SD_SHARE_PKG)))
@@ -140,6 +140,6 @@ WP_FN int wp_select_idle_sibling_3_1(struct wp_ctx *ctx WP_NONNULL,
 	}
 	if (wp_idle_decide(dec, found, reason))
 		return 1;
-	reason = t->llc_level == WP_NONE ? WP_REASON_TARGET_NO_LLC : WP_REASON_TARGET_BUSY;
+	reason = t->topo.llc_level == WP_NONE ? WP_REASON_TARGET_NO_LLC : WP_REASON_TARGET_BUSY;
 	return wp_idle_decide(dec, target, reason);
 }

@@ -63,9 +63,9 @@ WP_FN u32 wp_select_idle_core_5_11(struct wp_ctx *ctx WP_NONNULL,
 				   const struct wp_sched_domain *dom WP_NONNULL, u32 target)
 {
 	u32 i, start = wp_span_index(ctx, dom, target);
-	struct wp_cpu *llc = WP_AT(ctx->cpus, WP_AT(ctx->cpus, target)->llc_id);
+	struct wp_cpu *llc = WP_AT(ctx->cpus, WP_AT(ctx->cpus, target)->topo.llc_id);
 
-	if (!ctx->smt || !llc->has_idle_cores)
+	if (!ctx->smt || !llc->idle.has_idle_cores)
 		return WP_NONE;
 	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = wp_span_wrap(ctx, dom, start, i);
@@ -77,7 +77,7 @@ WP_FN u32 wp_select_idle_core_5_11(struct wp_ctx *ctx WP_NONNULL,
 								  WP_DROP_CORE_BUSY :
 								  WP_DROP_BUSY));
 	}
-	llc->has_idle_cores = 0;
+	llc->idle.has_idle_cores = 0;
 	return WP_NONE;
 }
 
@@ -85,8 +85,8 @@ WP_FN u32 wp_select_idle_core_5_11(struct wp_ctx *ctx WP_NONNULL,
  * expect. */
 WP_INLINE u32 wp_scan_limit(const struct wp_ctx *ctx, const struct wp_cpu *this_cpu, u32 span)
 {
-	u64 cost = WP_AT(this_cpu->lb, this_cpu->llc_level)->avg_scan_cost_ns + 1;
-	u64 budget = span * (this_cpu->avg_idle_ns / 512);
+	u64 cost = WP_AT(this_cpu->balance.lb, this_cpu->topo.llc_level)->avg_scan_cost_ns + 1;
+	u64 budget = span * (this_cpu->idle.avg_idle_ns / 512);
 
 	if (!ctx->params.sis_prop)
 		return span + 1;
@@ -99,7 +99,7 @@ WP_FN u32 wp_select_idle_cpu_5_11(struct wp_ctx *ctx WP_NONNULL,
 				  u32 this_cpu)
 {
 	struct wp_cpu *t = WP_AT(ctx->cpus, this_cpu);
-	struct wp_lb *lb = WP_AT(t->lb, t->llc_level);
+	struct wp_lb *lb = WP_AT(t->balance.lb, t->topo.llc_level);
 	u32 i, found = WP_NONE, start = wp_span_index(ctx, dom, target);
 	u32 left = wp_scan_limit(ctx, t, dom->nr_cpus), seen = 0;
 	s64 diff;
@@ -156,16 +156,16 @@ WP_FN int wp_select_idle_sibling_5_11(struct wp_ctx *ctx WP_NONNULL,
 		WP_EXPLAIN(ctx, wp_drop_prev(ctx, prev, target));
 	if (wp_idle_decide(dec, wp_idle_recent(ctx, task, prev, target), WP_REASON_IDLE_RECENT))
 		return 1;
-	if (t->llc_level == WP_NONE)
+	if (t->topo.llc_level == WP_NONE)
 		return wp_idle_decide(dec, target, WP_REASON_TARGET_NO_LLC);
-	dom = WP_AT(ctx->doms, *WP_AT(t->dom, t->llc_level));
+	dom = WP_AT(ctx->doms, *WP_AT(t->topo.dom, t->topo.llc_level));
 	if (wp_short_before_scan(ctx, task, req, target, dec))
 		return 1;
 	if (wp_idle_decide(dec, wp_select_idle_core_5_11(ctx, task, dom, target),
 			   WP_REASON_IDLE_CORE))
 		return 1;
 	/* The limit is the waking CPU's; without a cache domain it has none to read: no scan. */
-	if (WP_AT(ctx->cpus, req->this_cpu)->llc_level != WP_NONE &&
+	if (WP_AT(ctx->cpus, req->this_cpu)->topo.llc_level != WP_NONE &&
 	    wp_idle_decide(dec, wp_select_idle_cpu_5_11(ctx, task, dom, target, req->this_cpu),
 			   WP_REASON_IDLE_CPU))
 		return 1;

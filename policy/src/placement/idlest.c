@@ -61,15 +61,15 @@ WP_FN u32 wp_find_idlest_group_cpu(struct wp_ctx *ctx WP_NONNULL,
 		WP_EXPLAIN(ctx, wp_drop(ctx, cpu, wp_cpu_idle(c) ? WP_DROP_IDLE_STATE :
 								   WP_DROP_BUSY));
 		if (wp_cpu_idle(c)) {
-			u32 us = c->idle_exit_latency_us;
+			u32 us = c->idle.idle_exit_latency_us;
 
 			if (us < exit_us) { /* WP_NONE, not known, is never less */
 				exit_us = us;
-				stamp = c->idle_stamp_ns;
+				stamp = c->idle.idle_stamp_ns;
 				idle_cpu = cpu;
 			} else if ((us == WP_NONE || us == exit_us) &&
-				   (idle_cpu == WP_NONE || c->idle_stamp_ns > stamp)) {
-				stamp = c->idle_stamp_ns;
+				   (idle_cpu == WP_NONE || c->idle.idle_stamp_ns > stamp)) {
+				stamp = c->idle.idle_stamp_ns;
 				idle_cpu = cpu;
 			}
 		} else if (idle_cpu == WP_NONE) {
@@ -91,13 +91,13 @@ WP_INLINE u32 wp_next_dom_down(const struct wp_ctx *ctx, u32 cpu, u32 weight, u3
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u32 i, found = WP_NONE;
 
-	WP_FOR(i, c->nr_levels, WP_MAX_LEVELS) {
-		const struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(c->dom, i));
+	WP_FOR(i, c->topo.nr_levels, WP_MAX_LEVELS) {
+		const struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(c->topo.dom, i));
 
 		if (dom->nr_cpus >= weight)
 			break;
 		if (dom->flags & flag)
-			found = *WP_AT(c->dom, i);
+			found = *WP_AT(c->topo.dom, i);
 	}
 	return found;
 }

@@ -42,8 +42,8 @@ WP_INLINE u32 wp_levels_up_to(const struct wp_ctx *ctx, u32 cpu, u32 dom_index)
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u32 i, n = 0;
 
-	WP_FOR(i, c->nr_levels, WP_MAX_LEVELS) {
-		if (*WP_AT(c->dom, i) == dom_index)
+	WP_FOR(i, c->topo.nr_levels, WP_MAX_LEVELS) {
+		if (*WP_AT(c->topo.dom, i) == dom_index)
 			n = i + 1;
 	}
 	return n;
@@ -70,7 +70,7 @@ WP_FN int wp_find_idlest_down(struct wp_ctx *ctx WP_NONNULL, struct wp_task *tas
 		if (!levels)
 			break;
 		levels--; /* if nothing is chosen: the child */
-		index = *WP_AT(WP_AT(ctx->cpus, req.this_cpu)->dom, levels);
+		index = *WP_AT(WP_AT(ctx->cpus, req.this_cpu)->topo.dom, levels);
 		dom = WP_AT(ctx->doms, index);
 		if (!(dom->flags & flag))
 			continue;

@@ -74,8 +74,8 @@ WP_FN int wp_idlest_load_sums(struct wp_ctx *ctx WP_NONNULL,
 		out->allowed |= (u32)wp_allowed(task, cpu);
 		/* forkexec_idx and wake_idx are 0 in every domain: the load of now */
 		out->runnable += wp_cpu_load(ctx, c);
-		out->avg += c->avg.load_avg;
-		out->spare = wp_max(out->spare, (u32)wp_sub(c->capacity, util));
+		out->avg += c->load.avg.load_avg;
+		out->spare = wp_max(out->spare, (u32)wp_sub(c->load.capacity, util));
 	}
 	out->runnable = wp_div(out->runnable * WP_SCALE, g->capacity);
 	out->avg = wp_div(out->avg * WP_SCALE, g->capacity);

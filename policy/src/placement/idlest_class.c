@@ -23,9 +23,9 @@ WP_INLINE u32 wp_local_group(const struct wp_ctx *ctx, u32 dom_index, u32 cpu)
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u32 k, local = 0;
 
-	WP_FOR(k, c->nr_levels, WP_MAX_LEVELS) {
-		if (*WP_AT(c->dom, k) == dom_index)
-			local = *WP_AT(c->group, k);
+	WP_FOR(k, c->topo.nr_levels, WP_MAX_LEVELS) {
+		if (*WP_AT(c->topo.dom, k) == dom_index)
+			local = *WP_AT(c->topo.group, k);
 	}
 	return local;
 }
@@ -34,14 +34,14 @@ WP_INLINE u32 wp_local_group(const struct wp_ctx *ctx, u32 dom_index, u32 cpu)
 WP_INLINE u32 wp_util_less(const struct wp_ctx *ctx, const struct wp_cpu *c,
 			   const struct wp_task *task)
 {
-	u32 util = (u32)wp_sub(c->avg.util_avg, task->avg.util_avg);
-	u32 est = c->util_est;
+	u32 util = (u32)wp_sub(c->load.avg.util_avg, task->avg.util_avg);
+	u32 est = c->load.util_est;
 
 	if (task->on_rq)
 		est = (u32)wp_sub(est, wp_task_est(ctx, task));
 	if (ctx->params.util_est != WP_UTIL_EST_OFF)
 		util = wp_max(util, est);
-	return wp_min(util, c->capacity_orig);
+	return wp_min(util, c->load.capacity_orig);
 }
 
 /* Add one CPU to dec->sums as if the task were not there. */
@@ -56,17 +56,18 @@ WP_INLINE void wp_sums_add_less(const struct wp_ctx *ctx, struct wp_sg_lb_stats 
 		return;
 	}
 	if (task->avg.last_update_ns) {
-		s->load += wp_sub(c->avg.load_avg, wp_task_h_load(ctx, task));
-		s->runnable += wp_sub(c->avg.runnable_avg, task->avg.runnable_avg);
+		s->load += wp_sub(c->load.avg.load_avg, wp_task_h_load(ctx, task));
+		s->runnable += wp_sub(c->load.avg.runnable_avg, task->avg.runnable_avg);
 		s->util += wp_util_less(ctx, c, task);
 	} else { /* new: nothing of it is there yet */
-		s->load += c->avg.load_avg;
-		s->runnable += c->avg.runnable_avg;
+		s->load += c->load.avg.load_avg;
+		s->runnable += c->load.avg.runnable_avg;
 		s->util += wp_cpu_util_cfs(ctx, c);
 	}
-	s->nr_running += (u32)wp_sub(c->nr_running, queued);
-	s->nr_fair += (u32)wp_sub(c->nr_fair, queued);
-	s->idle_cpus += c->nr_running <= queued && (c->curr_idle || task->running) && !c->pending;
+	s->nr_running += (u32)wp_sub(c->queue.nr_running, queued);
+	s->nr_fair += (u32)wp_sub(c->queue.nr_fair, queued);
+	s->idle_cpus += c->queue.nr_running <= queued && (c->queue.curr_idle || task->running) &&
+			!c->queue.pending;
 }
 
 /* Class and sums of a group (an index into wp_ctx.groups) into dec->sums. */

@@ -47,7 +47,7 @@ WP_INLINE void wp_record_wakee(const struct wp_ctx *ctx, struct wp_waker *waker,
 WP_INLINE int wp_wake_wide(const struct wp_ctx *ctx, const struct wp_task *task,
 			   const struct wp_waker *waker, u32 this_cpu)
 {
-	u32 factor = WP_AT(ctx->cpus, this_cpu)->llc_size;
+	u32 factor = WP_AT(ctx->cpus, this_cpu)->topo.llc_size;
 	u32 master = wp_max(waker->wakee_flips, task->waker.wakee_flips);
 	u32 slave = wp_min(waker->wakee_flips, task->waker.wakee_flips);
 
@@ -79,8 +79,8 @@ WP_INLINE int wp_about_biggest(const struct wp_ctx *ctx, u32 capacity)
  */
 WP_INLINE int wp_wake_cap(struct wp_ctx *ctx, struct wp_task *task, const struct wp_request *req)
 {
-	u32 least = wp_min(WP_AT(ctx->cpus, req->this_cpu)->capacity_orig,
-			   WP_AT(ctx->cpus, req->prev_cpu)->capacity_orig);
+	u32 least = wp_min(WP_AT(ctx->cpus, req->this_cpu)->load.capacity_orig,
+			   WP_AT(ctx->cpus, req->prev_cpu)->load.capacity_orig);
 
 	if (!ctx->params.wake_cap)
 		return 0;
@@ -132,8 +132,8 @@ WP_INLINE u32 wp_wake_affine_weight(const struct wp_ctx *ctx, const struct wp_ta
 			return req->this_cpu;
 		here_load -= (s64)req->waker_load;
 	}
-	here_load = (here_load + load) * 100 * (s64)prev->capacity;
-	prev_load = (prev_load - load) * (s64)(100 + (pct - 100) / 2) * (s64)here->capacity;
+	here_load = (here_load + load) * 100 * (s64)prev->load.capacity;
+	prev_load = (prev_load - load) * (s64)(100 + (pct - 100) / 2) * (s64)here->load.capacity;
 	if (req->sync)
 		prev_load += 1;
 	return here_load < prev_load ? req->this_cpu : WP_NONE;
@@ -174,8 +174,8 @@ WP_FN int wp_walk_domains(const struct wp_ctx *ctx WP_NONNULL,
 	walk->affine = WP_NONE;
 	walk->slow = WP_NONE;
 	walk->kept = 0;
-	WP_FOR(i, here->nr_levels, WP_MAX_LEVELS) {
-		u32 index = *WP_AT(here->dom, i);
+	WP_FOR(i, here->topo.nr_levels, WP_MAX_LEVELS) {
+		u32 index = *WP_AT(here->topo.dom, i);
 		const struct wp_sched_domain *dom = WP_AT(ctx->doms, index);
 
 #ifndef WP_LIVE
@@ -296,7 +296,7 @@ WP_FN u32 wp_first_allowed(const struct wp_ctx *ctx WP_NONNULL,
 			u32 cpu = word * 64 + bit;
 
 			if ((bits >> bit & 1) && cpu < ctx->nr_cpus &&
-			    WP_AT(ctx->cpus, cpu)->online)
+			    WP_AT(ctx->cpus, cpu)->queue.online)
 				return cpu;
 		}
 	}

@@ -23,7 +23,7 @@
 WP_INLINE int wp_class_fits(const struct wp_ctx *ctx, const struct wp_task *task,
 			    const struct wp_class_task *ct, u32 cpu)
 {
-	u32 capacity = WP_AT(ctx->cpus, cpu)->capacity_orig;
+	u32 capacity = WP_AT(ctx->cpus, cpu)->load.capacity_orig;
 
 	if (!ctx->params.rt_fits || !ctx->asym)
 		return 1;
@@ -37,7 +37,7 @@ WP_INLINE int wp_class_fits(const struct wp_ctx *ctx, const struct wp_task *task
 /* A CPU's level as this task sees it: deadline tasks look at their like only. */
 WP_INLINE u64 wp_level_seen(const struct wp_ctx *ctx, const struct wp_class_task *ct, u32 cpu)
 {
-	u64 level = WP_AT(ctx->cpus, cpu)->classes.level;
+	u64 level = WP_AT(ctx->cpus, cpu)->queue.classes.level;
 
 	return ct->class == WP_CLASS_DL && level <= WP_RT_PRIO_MAX ? 0 : level;
 }
@@ -58,7 +58,7 @@ WP_INLINE struct wp_unsuited wp_unsuited(const struct wp_ctx *ctx, const struct 
 {
 	struct wp_unsuited u = { wp_level_seen(ctx, ct, cpu), 0 };
 
-	if (!wp_allowed(task, cpu) || !WP_AT(ctx->cpus, cpu)->online ||
+	if (!wp_allowed(task, cpu) || !WP_AT(ctx->cpus, cpu)->queue.online ||
 	    u.level >= wp_class_level(ct))
 		u.unfit = 2;
 	else if (!wp_class_fits(ctx, task, ct, cpu))
@@ -85,8 +85,8 @@ WP_FN u32 wp_nearest_best(const struct wp_ctx *ctx WP_NONNULL,
 
 	if (wp_is_best(ctx, task, ct, task->cpu, best))
 		return task->cpu;
-	WP_FOR(level, prev->nr_levels, WP_MAX_LEVELS) {
-		const struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(prev->dom, level));
+	WP_FOR(level, prev->topo.nr_levels, WP_MAX_LEVELS) {
+		const struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(prev->topo.dom, level));
 
 		if (wp_span_has(dom, this_cpu) && wp_is_best(ctx, task, ct, this_cpu, best))
 			return this_cpu;
@@ -134,7 +134,7 @@ WP_INLINE int wp_prev_will_do(const struct wp_ctx *ctx, const struct wp_task *ta
 
 	return wp_allowed(task, prev) && wp_class_fits(ctx, task, ct, prev) &&
 	       level < wp_class_level(ct) &&
-	       !(level && WP_AT(ctx->cpus, prev)->classes.curr_pinned);
+	       !(level && WP_AT(ctx->cpus, prev)->queue.classes.curr_pinned);
 }
 
 /* Choose a CPU for an RT or deadline task that wakes or was forked; fills `dec`. */
@@ -189,11 +189,11 @@ WP_FN u32 wp_class_push_cpu(const struct wp_ctx *ctx WP_NONNULL,
  */
 WP_FN u32 wp_class_pull_cpu(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
-	u64 least = WP_AT(ctx->cpus, cpu)->classes.level;
+	u64 least = WP_AT(ctx->cpus, cpu)->queue.classes.level;
 	u32 i, from = WP_NONE;
 
 	WP_FOR(i, ctx->nr_cpus, WP_MAX_CPUS) {
-		const struct wp_class_cpu *k = &WP_AT(ctx->cpus, i)->classes;
+		const struct wp_class_cpu *k = &WP_AT(ctx->cpus, i)->queue.classes;
 
 		if (i == cpu || k->next_level <= least || k->next_level > k->level)
 			continue;

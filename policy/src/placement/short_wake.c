@@ -35,7 +35,9 @@ WP_INLINE u64 wp_scan_cost_ns(const struct wp_ctx *ctx, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
-	return c->llc_level == WP_NONE ? 0 : WP_AT(c->lb, c->llc_level)->avg_scan_cost_ns;
+	return c->topo.llc_level == WP_NONE
+		       ? 0
+		       : WP_AT(c->balance.lb, c->topo.llc_level)->avg_scan_cost_ns;
 }
 
 /* A search from this CPU looked at so many: an eighth of the difference joins the average. */
@@ -45,9 +47,9 @@ WP_INLINE void wp_note_scan_cost(struct wp_ctx *ctx, u32 cpu, u32 scanned)
 	struct wp_lb *lb;
 	s64 diff;
 
-	if (ctx->params.sis_short_test != WP_SHORT_SCAN_COST || c->llc_level == WP_NONE)
+	if (ctx->params.sis_short_test != WP_SHORT_SCAN_COST || c->topo.llc_level == WP_NONE)
 		return;
-	lb = WP_AT(c->lb, c->llc_level);
+	lb = WP_AT(c->balance.lb, c->topo.llc_level);
 	diff = (s64)((u64)scanned * ctx->scan_cpu_ns) - (s64)lb->avg_scan_cost_ns;
 	lb->avg_scan_cost_ns = (u64)((s64)lb->avg_scan_cost_ns + (diff >> 3));
 }
@@ -56,7 +58,7 @@ WP_INLINE void wp_note_scan_cost(struct wp_ctx *ctx, u32 cpu, u32 scanned)
 WP_INLINE int wp_curr_short(const struct wp_ctx *ctx, u32 cpu, const struct wp_request *req,
 			    const struct wp_decision *dec)
 {
-	if (WP_AT(ctx->cpus, cpu)->llc_size < ctx->params.sis_short_min_llc)
+	if (WP_AT(ctx->cpus, cpu)->topo.llc_size < ctx->params.sis_short_min_llc)
 		return 0;
 	if (ctx->params.sis_short_flips && dec->waker_flips)
 		return 0;
@@ -71,8 +73,8 @@ WP_INLINE int wp_wakee_short(const struct wp_ctx *ctx, const struct wp_task *tas
 	const struct wp_params *p = &ctx->params;
 	const struct wp_cpu *here = WP_AT(ctx->cpus, req->this_cpu);
 
-	if (p->sis_short_mutual && (!here->curr_id || dec->waker_wakee != task->id ||
-				    task->waker.last_wakee != here->curr_id))
+	if (p->sis_short_mutual && (!here->queue.curr_id || dec->waker_wakee != task->id ||
+				    task->waker.last_wakee != here->queue.curr_id))
 		return 0;
 	if (!p->sis_short_wakee)
 		return 1;
@@ -90,7 +92,7 @@ WP_INLINE int wp_short_pair(struct wp_ctx *ctx, const struct wp_task *task,
 
 	if (p->sis_short_this && target != req->this_cpu)
 		return 0;
-	if (p->sis_short_no_core && ctx->smt && wp_hints(ctx, target)->has_idle_cores)
+	if (p->sis_short_no_core && ctx->smt && wp_hints(ctx, target)->idle.has_idle_cores)
 		return 0;
 	if (p->sis_short_alone == WP_SHORT_AT_MOST_ONE && nr > 1)
 		return 0;
@@ -145,7 +147,7 @@ WP_INLINE int wp_short_in_scan(struct wp_ctx *ctx, const struct wp_task *task,
 {
 	if (!ctx->params.sis_short_stack || !ctx->params.sis_short_gate)
 		return 0;
-	if (5 * (u64)dec->scan_left >= 3 * (u64)WP_AT(ctx->cpus, target)->llc_size)
+	if (5 * (u64)dec->scan_left >= 3 * (u64)WP_AT(ctx->cpus, target)->topo.llc_size)
 		return 0;
 	return wp_short_pair(ctx, task, req, target, dec) && wp_short_decide(ctx, dec, target);
 }

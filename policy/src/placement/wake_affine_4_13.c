@@ -16,7 +16,7 @@
 /* Weight per task of what is queued on a CPU. */
 WP_INLINE s64 wp_cpu_avg_load_per_task(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
-	return (s64)wp_div(wp_cpu_load(ctx, c), c->nr_running);
+	return (s64)wp_div(wp_cpu_load(ctx, c), c->queue.nr_running);
 }
 
 /* May the task come to the waking CPU? */
@@ -30,8 +30,8 @@ WP_FN int wp_wake_affine_4_13(const struct wp_ctx *ctx WP_NONNULL,
 	s64 load = by_weight ? task->weight : task->avg.load_avg;
 	s64 here_load = (s64)wp_target_load(ctx, here, 0); /* wake_idx is 0 in every domain */
 	s64 prev_load = (s64)wp_source_load(ctx, prev, 0);
-	s64 with = 100 * (s64)prev->capacity;
-	s64 without = (s64)(100 + (pct - 100) / 2) * (s64)here->capacity;
+	s64 with = 100 * (s64)prev->load.capacity;
+	s64 without = (s64)(100 + (pct - 100) / 2) * (s64)here->load.capacity;
 
 	if (req->sync)
 		here_load -= by_weight ? req->waker_weight : req->waker_load;

@@ -27,8 +27,8 @@ WP_INLINE int wp_set_delayed(struct wp_ctx *ctx, struct wp_task *task, u64 now_n
 	wp_note_run(ctx, c, task);
 	if (wp_update_cfs_rq_load_avg(ctx, c))
 		result = wp_cpufreq_update_util(ctx, c, now_ns);
-	c->nr_fair--;
-	c->h_nr_delayed++;
+	c->queue.nr_fair--;
+	c->queue.h_nr_delayed++;
 	wp_no_current(c);
 	task->running = 0;
 	task->sched_delayed = 1;
@@ -52,8 +52,8 @@ WP_INLINE int wp_requeue_delayed_entity(struct wp_ctx *ctx, struct wp_task *task
 	if (wp_update_cfs_rq_load_avg(ctx, c))
 		result = wp_cpufreq_update_util(ctx, c, now_ns);
 	task->sched_delayed = 0;
-	c->h_nr_delayed--;
-	c->nr_fair++;
+	c->queue.h_nr_delayed--;
+	c->queue.nr_fair++;
 	wp_check_update_overutilized_status(ctx, c);
 	return result;
 }
@@ -70,8 +70,8 @@ WP_INLINE int wp_finish_delayed_dequeue_entity(struct wp_ctx *ctx, struct wp_tas
 		result = wp_cpufreq_update_util(ctx, c, now_ns);
 	task->sched_delayed = 0;
 	task->on_rq = 0;
-	c->h_nr_delayed--;
-	c->load_weight -= task->weight;
+	c->queue.h_nr_delayed--;
+	c->load.load_weight -= task->weight;
 	wp_idle_policy_dequeue(c, task);
 	return result;
 }

@@ -53,7 +53,7 @@ WP_FN int wp_task_fork(struct wp_task *task WP_NONNULL, const struct wp_waker *p
 WP_INLINE void wp_reweigh_queued(struct wp_cpu *c, struct wp_task *task, u32 weight)
 {
 	if (task->on_rq)
-		WP_ADD(&c->load_weight, weight - task->weight);
+		WP_ADD(&c->load.load_weight, weight - task->weight);
 	task->weight = weight;
 	task->avg.load_avg = (u32)wp_div(weight * task->avg.load_sum, task->avg.runnable_sum + 1);
 }
@@ -99,7 +99,7 @@ WP_FN int wp_reweight_task(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task W
 		wp_reweigh_queued(c, task, weight);
 		return 0;
 	}
-	wp_reweight_entity(ctx, &c->avg, &c->load_weight, task, weight);
+	wp_reweight_entity(ctx, &c->load.avg, &c->load.load_weight, task, weight);
 	return 0;
 }
 
@@ -112,7 +112,7 @@ WP_INLINE void wp_post_init_entity_util_avg(struct wp_ctx *ctx, const struct wp_
 {
 	u32 cap, util = 0;
 
-	cap = ctx->params.post_init_capacity ? c->capacity_orig : WP_SCALE;
+	cap = ctx->params.post_init_capacity ? c->load.capacity_orig : WP_SCALE;
 	cap = (u32)wp_sub(cap, q->util_avg) / 2;
 	if (ctx->params.post_init_util && cap) {
 		util = cap;
@@ -135,7 +135,7 @@ WP_FN int wp_task_new(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NON
 	task->cpu = cpu;
 	wp_update_rq_clock(c, now_ns);
 	wp_update_cfs_rq_load_avg(ctx, c);
-	wp_post_init_entity_util_avg(ctx, c, &c->avg, task);
+	wp_post_init_entity_util_avg(ctx, c, &c->load.avg, task);
 	return 0;
 }
 
@@ -143,7 +143,7 @@ WP_FN int wp_task_new(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NON
 WP_INLINE void wp_account_enqueue(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task,
 				  u32 flags)
 {
-	WP_ADD(&c->nr_fair, 1u);
+	WP_ADD(&c->queue.nr_fair, 1u);
 	wp_note_overload(ctx, c);
 	wp_idle_policy_enqueue(c, task);
 	if (WP_NOT_LIVE(ctx->params.util_est_after_freq))
@@ -156,7 +156,7 @@ WP_INLINE void wp_account_enqueue(struct wp_ctx *ctx, struct wp_cpu *c, struct w
 WP_INLINE void wp_account_dequeue(struct wp_ctx *ctx, struct wp_cpu *c, struct wp_task *task,
 				  u32 flags)
 {
-	WP_ADD(&c->nr_fair, 0 - 1u);
+	WP_ADD(&c->queue.nr_fair, 0 - 1u);
 	wp_idle_policy_dequeue(c, task);
 	if (task->running)
 		wp_no_current(c);
@@ -195,14 +195,14 @@ WP_FN int wp_enqueue_task_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *ta
 		wp_update_load_avg_se(ctx, c, task, wp_rq_clock_pelt(ctx, c));
 	changed = wp_update_cfs_rq_load_avg(ctx, c);
 	if (!task->avg.last_update_ns) {
-		wp_attach_entity_load_avg(ctx, c, &c->avg, task);
+		wp_attach_entity_load_avg(ctx, c, &c->load.avg, task);
 		changed = 1;
 	}
 	if (changed) /* the queue does not count this task yet, as in the kernel */
 		result |= wp_cpufreq_update_util(ctx, c, now_ns);
 	task->on_rq = 1;
-	wp_enqueue_runnable_load_avg_5_6(ctx, &c->avg, task);
-	WP_ADD(&c->load_weight, task->weight);
+	wp_enqueue_runnable_load_avg_5_6(ctx, &c->load.avg, task);
+	WP_ADD(&c->load.load_weight, task->weight);
 	wp_account_enqueue(ctx, c, task, flags);
 	return result;
 }
@@ -234,8 +234,8 @@ WP_FN int wp_dequeue_task_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *ta
 		wp_note_run(ctx, c, task);
 	if (wp_update_cfs_rq_load_avg(ctx, c))
 		result = wp_cpufreq_update_util(ctx, c, now_ns);
-	wp_dequeue_runnable_load_avg_5_6(ctx, &c->avg, task);
-	WP_ADD(&c->load_weight, 0 - task->weight);
+	wp_dequeue_runnable_load_avg_5_6(ctx, &c->load.avg, task);
+	WP_ADD(&c->load.load_weight, 0 - task->weight);
 	wp_account_dequeue(ctx, c, task, flags);
 	return result;
 }
@@ -280,11 +280,11 @@ WP_INLINE void wp_cpu_load_update_5_1(struct wp_cpu *c, u64 load)
 	u32 i;
 
 	for (i = 1; i < 4; i++) {
-		u64 old = *WP_AT(c->cpu_load, i), new = load;
+		u64 old = *WP_AT(c->load.cpu_load, i), new = load;
 
 		if (new > old) /* round up so that a rise ends at its goal */
 			new += (1u << i) - 1;
-		*WP_AT(c->cpu_load, i) = (u32)((old * ((1u << i) - 1) + new) >> i);
+		*WP_AT(c->load.cpu_load, i) = (u32)((old * ((1u << i) - 1) + new) >> i);
 	}
 }
 
@@ -292,12 +292,12 @@ WP_INLINE void wp_cpu_load_update_5_1(struct wp_cpu *c, u64 load)
 WP_INLINE void wp_cpu_load_update_idle_5_1(struct wp_ctx *ctx, struct wp_cpu *c, u64 now_ns)
 {
 	u64 tick = wp_div(now_ns, ctx->tick_ns);
-	u64 missed = wp_min64(wp_sub(tick, c->load_tick), 256);
+	u64 missed = wp_min64(wp_sub(tick, c->load.load_tick), 256);
 	u32 k;
 
-	c->load_tick = tick;
+	c->load.load_tick = tick;
 	WP_FOR(k, missed, 256) { /* by then even the slowest has decayed */
-		if (!(c->cpu_load[1] | c->cpu_load[2] | c->cpu_load[3]))
+		if (!(c->load.cpu_load[1] | c->load.cpu_load[2] | c->load.cpu_load[3]))
 			break;
 		wp_cpu_load_update_5_1(c, 0);
 	}
@@ -310,20 +310,20 @@ WP_INLINE void wp_cpu_load_update_idle_5_1(struct wp_ctx *ctx, struct wp_cpu *c,
 WP_FN int wp_enter_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	u64 others = (u64)(c->rt_util + c->dl_util) * WP_MIN_DIV;
+	u64 others = (u64)(c->load.rt_util + c->load.dl_util) * WP_MIN_DIV;
 
 	wp_update_rq_clock(c, now_ns);
 	if (!wp_signals_add_up(ctx))
 		wp_update_cfs_rq_load_avg(ctx, c); /* until now it was busy */
-	if (WP_SIM(c->classes.kept))
-		others = c->classes.rt.util_sum + c->classes.dl.util_sum;
-	if (c->avg.util_sum + others >= WP_SATURATED)
-		c->lost_idle_ns += c->clock_task_ns - c->clock_pelt_ns;
-	c->clock_pelt_ns = c->clock_task_ns;
-	c->curr_idle = 1;
-	c->misfit_task_load = 0;
-	c->idle_stamp_ns = now_ns;
-	c->idle_calls++;
+	if (WP_SIM(c->queue.classes.kept))
+		others = c->queue.classes.rt.util_sum + c->queue.classes.dl.util_sum;
+	if (c->load.avg.util_sum + others >= WP_SATURATED)
+		c->load.lost_idle_ns += c->load.clock_task_ns - c->load.clock_pelt_ns;
+	c->load.clock_pelt_ns = c->load.clock_task_ns;
+	c->queue.curr_idle = 1;
+	c->queue.misfit_task_load = 0;
+	c->idle.idle_stamp_ns = now_ns;
+	c->idle.idle_calls++;
 	wp_update_idle_core(ctx, c, cpu);
 	return 0;
 }
@@ -338,8 +338,8 @@ WP_FN int wp_exit_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 		wp_cpu_load_update_idle_5_1(ctx, c, now_ns);
 	if (!wp_signals_add_up(ctx))
 		wp_update_cfs_rq_load_avg(ctx, c);
-	c->curr_idle = 0;
-	c->idle_exit_latency_us = WP_NONE;
+	c->queue.curr_idle = 0;
+	c->idle.idle_exit_latency_us = WP_NONE;
 	return 0;
 }
 
@@ -347,19 +347,19 @@ WP_FN int wp_exit_idle(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 WP_FN int wp_woken(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	u64 most = 2 * c->max_idle_balance_cost_ns;
-	u64 idle = wp_sub(now_ns, c->wake_idle_stamp_ns);
-	s64 diff = (s64)idle - (s64)c->avg_idle_ns;
+	u64 most = 2 * c->balance.max_idle_balance_cost_ns;
+	u64 idle = wp_sub(now_ns, c->idle.wake_idle_stamp_ns);
+	s64 diff = (s64)idle - (s64)c->idle.avg_idle_ns;
 
-	if (!c->wake_idle_stamp_ns)
+	if (!c->idle.wake_idle_stamp_ns)
 		return 0;
-	c->avg_idle_ns = wp_min64((u64)((s64)c->avg_idle_ns + (diff >> 3)), most);
+	c->idle.avg_idle_ns = wp_min64((u64)((s64)c->idle.avg_idle_ns + (diff >> 3)), most);
 	if (WP_NOT_LIVE(!ctx->params.newidle_by_cost) && idle > most)
-		c->avg_idle_ns = most; /* one long time made up for all short ones */
-	c->wake_idle_stamp_ns = 0;
+		c->idle.avg_idle_ns = most; /* one long time made up for all short ones */
+	c->idle.wake_idle_stamp_ns = 0;
 	if (WP_NOT_LIVE(ctx->params.sis_prop)) {
-		c->wake_avg_idle_ns = c->avg_idle_ns / 2;
-		c->wake_tick = wp_div(now_ns, ctx->tick_ns);
+		c->idle.wake_avg_idle_ns = c->idle.avg_idle_ns / 2;
+		c->idle.wake_tick = wp_div(now_ns, ctx->tick_ns);
 	}
 	return 0;
 }
@@ -373,10 +373,10 @@ WP_INLINE void wp_remove_entity_load_avg(struct wp_ctx *ctx, struct wp_task *tas
 	if (task->avg.last_update_ns) {
 		wp_sync_entity_load_avg(ctx, task);
 		if (wp_signals_add_up(ctx)) {
-			WP_ADD(&old->removed_load, task->avg.load_avg);
-			WP_ADD(&old->removed_util, task->avg.util_avg);
-			WP_ADD(&old->removed_runnable, task->avg.runnable_avg);
-			WP_ADD(&old->nr_removed, 1u);
+			WP_ADD(&old->load.removed_load, task->avg.load_avg);
+			WP_ADD(&old->load.removed_util, task->avg.util_avg);
+			WP_ADD(&old->load.removed_runnable, task->avg.runnable_avg);
+			WP_ADD(&old->load.nr_removed, 1u);
 		}
 	}
 }
@@ -397,9 +397,9 @@ WP_INLINE void wp_migrate_se_pelt_lag(struct wp_ctx *ctx, struct wp_task *task, 
 {
 	const struct wp_cpu *old = WP_AT(ctx->cpus, task->cpu);
 
-	if (ctx->params.migrate_pelt_lag && task->avg.last_update_ns && old->curr_idle)
+	if (ctx->params.migrate_pelt_lag && task->avg.last_update_ns && old->queue.curr_idle)
 		wp_task_avg(ctx, old, task,
-			    wp_rq_clock_pelt(ctx, old) + wp_sub(now_ns, old->clock_ns));
+			    wp_rq_clock_pelt(ctx, old) + wp_sub(now_ns, old->load.clock_ns));
 }
 
 /* A sleeping task was placed on another CPU. */
@@ -421,7 +421,7 @@ WP_FN int wp_migrate_queued(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task 
 	wp_update_rq_clock(old, now_ns);
 	wp_update_load_avg_se(ctx, old, task, wp_rq_clock_pelt(ctx, old));
 	wp_update_cfs_rq_load_avg(ctx, old);
-	wp_detach_entity_load_avg(ctx, &old->avg, task);
+	wp_detach_entity_load_avg(ctx, &old->load.avg, task);
 	wp_forget_queue(task, cpu);
 	return wp_cpufreq_update_util(ctx, old, now_ns);
 }
@@ -436,8 +436,8 @@ WP_FN int wp_migrate_pulled(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task 
 	struct wp_cpu *old = WP_AT(ctx->cpus, task->cpu);
 
 	if (task->on_rq) {
-		WP_ADD(&old->load_weight, 0 - task->weight);
-		WP_ADD(&old->nr_fair, 0 - 1u);
+		WP_ADD(&old->load.load_weight, 0 - task->weight);
+		WP_ADD(&old->queue.nr_fair, 0 - 1u);
 		wp_idle_policy_dequeue(old, task);
 		wp_util_est_dequeue(old, task);
 		wp_uclamp_rq_dec(old, task);
@@ -467,19 +467,19 @@ WP_FN int wp_task_dead_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task 
  */
 WP_INLINE void wp_note_uneven(struct wp_ctx *ctx, const struct wp_cpu *c, u32 cpu, u64 tick)
 {
-	struct wp_cpu *llc = WP_AT(ctx->cpus, c->llc_id);
+	struct wp_cpu *llc = WP_AT(ctx->cpus, c->topo.llc_id);
 
-	if (llc->llc_busy_tick == tick && llc->llc_busy_cpu != cpu)
+	if (llc->live.llc_busy_tick == tick && llc->live.llc_busy_cpu != cpu)
 		ctx->uneven_tick = tick;
-	llc->llc_busy_tick = tick;
-	llc->llc_busy_cpu = cpu;
-	if (c->nr_fair < WP_CROWD)
+	llc->live.llc_busy_tick = tick;
+	llc->live.llc_busy_cpu = cpu;
+	if (c->queue.nr_fair < WP_CROWD)
 		return;
-	if ((llc->llc_crowded_tick == tick && llc->llc_crowded_cpu != cpu) ||
-	    c->llc_level == WP_NONE) /* no other CPU shares it */
+	if ((llc->live.llc_crowded_tick == tick && llc->live.llc_crowded_cpu != cpu) ||
+	    c->topo.llc_level == WP_NONE) /* no other CPU shares it */
 		ctx->crowded_tick = tick;
-	llc->llc_crowded_tick = tick;
-	llc->llc_crowded_cpu = cpu;
+	llc->live.llc_crowded_tick = tick;
+	llc->live.llc_crowded_cpu = cpu;
 }
 
 /* sched_mc_pack.c */
@@ -495,23 +495,23 @@ WP_INLINE int wp_tick_end(struct wp_ctx *ctx, struct wp_cpu *c, u32 cpu, int sur
 	u64 tick = wp_div(now_ns, ctx->tick_ns);
 	int result = 0;
 
-	if (WP_NOT_LIVE(ctx->params.load_idx) && tick > c->load_tick)
+	if (WP_NOT_LIVE(ctx->params.load_idx) && tick > c->load.load_tick)
 		wp_cpu_load_update_5_1(c, wp_cpu_load(ctx, c));
-	c->load_tick = tick;
+	c->load.load_tick = tick;
 	if (surplus)
 		ctx->surplus_tick = tick;
-	if (c->misfit_task_load)
+	if (c->queue.misfit_task_load)
 		ctx->misfit_tick = tick;
 	if (ctx->params.queue == WP_QUEUE_LIVE && !wp_mc_quiet(ctx, cpu))
 		wp_note_uneven(ctx, c, cpu, tick);
-	if (ctx->idle_timer_ns > ctx->tick_ns && c->curr_fair && ctx->params.balance &&
+	if (ctx->idle_timer_ns > ctx->tick_ns && c->queue.curr_fair && ctx->params.balance &&
 	    wp_idle_work(ctx, tick)) {
 		ctx->idle_timer_ns = ctx->tick_ns; /* as a kernel kicks at a busy CPU's tick */
 		result = WP_DID_END_REST;
 	}
 	if (WP_NOT_LIVE(ctx->params.nohz_form == WP_NOHZ_31))
-		c->ilb &= ~(u32)WP_ILB_IDLE_AT_TICK;
-	if (ctx->params.balance && tick >= c->next_balance_tick)
+		c->idle.ilb &= ~(u32)WP_ILB_IDLE_AT_TICK;
+	if (ctx->params.balance && tick >= c->balance.next_balance_tick)
 		result |= WP_DID_BALANCE;
 	return result | wp_nohz_balancer_kick(ctx, cpu, now_ns);
 }
@@ -547,11 +547,11 @@ WP_FN int wp_idle_tick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 	int result = wp_update_blocked_averages(ctx, cpu, now_ns);
 
 	if (WP_NOT_LIVE(ctx->params.nohz_form == WP_NOHZ_31)) {
-		c->ilb |= WP_ILB_IDLE_AT_TICK;
-		if (c->ilb & WP_ILB_KICKED) /* of before, unanswered */
+		c->idle.ilb |= WP_ILB_IDLE_AT_TICK;
+		if (c->idle.ilb & WP_ILB_KICKED) /* of before, unanswered */
 			result |= WP_DID_KICK;
 	}
-	if (ctx->params.balance && wp_div(now_ns, ctx->tick_ns) >= c->next_balance_tick)
+	if (ctx->params.balance && wp_div(now_ns, ctx->tick_ns) >= c->balance.next_balance_tick)
 		result |= WP_DID_BALANCE;
 	return result;
 }
@@ -560,9 +560,9 @@ WP_FN int wp_idle_tick(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 WP_INLINE int wp_blocked(struct wp_ctx *ctx, struct wp_cpu *c, u64 now_ns, u32 changed)
 {
 	wp_update_rq_clock(c, now_ns);
-	if (c->curr_idle)
+	if (c->queue.curr_idle)
 		wp_cpu_load_update_idle_5_1(ctx, c, now_ns);
-	if (WP_SIM(c->classes.kept))
+	if (WP_SIM(c->queue.classes.kept))
 		changed |= (u32)wp_update_other_load_avgs(ctx, c);
 	changed |= (u32)wp_update_cfs_rq_load_avg(ctx, c);
 	return changed ? wp_cpufreq_update_util(ctx, c, now_ns) : 0;

@@ -47,7 +47,7 @@ WP_FN u32 wp_tg_h_load(const struct wp_ctx *ctx WP_NONNULL,
 		       const struct wp_task *task WP_NONNULL)
 {
 	const struct wp_tg_queue *q = WP_AT(tg->queue, task->cpu);
-	u64 root = WP_AT(ctx->cpus, task->cpu)->avg.load_avg;
+	u64 root = WP_AT(ctx->cpus, task->cpu)->load.avg.load_avg;
 	u64 queue = wp_div(q->entity.load_avg * root, root + 1);
 
 	return (u32)wp_div(task->avg.load_avg * queue, (u64)q->avg.load_avg + 1);
@@ -142,12 +142,12 @@ WP_INLINE void wp_tg_queued(struct wp_ctx *ctx, struct wp_task_group *tg, struct
 		wp_update_cfs_group(ctx, tg, c, q);
 		q->nr = 1;
 		wp_tg_runnable_load(ctx, c, q, 1);
-		c->load_weight += q->weight;
-		c->blocked_weight += q->weight - q->runnable_weight;
+		c->load.load_weight += q->weight;
+		c->load.blocked_weight += q->weight - q->runnable_weight;
 	} else {
 		wp_tg_runnable_load(ctx, c, q, 0);
-		c->load_weight -= q->weight;
-		c->blocked_weight -= q->weight - q->runnable_weight;
+		c->load.load_weight -= q->weight;
+		c->load.blocked_weight -= q->weight - q->runnable_weight;
 		wp_update_cfs_group(ctx, tg, c, q);
 	}
 }

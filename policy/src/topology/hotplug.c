@@ -33,7 +33,7 @@ WP_FN u32 wp_select_fallback_rq(const struct wp_ctx *ctx WP_NONNULL,
 	u32 i, level = wp_node_level(ctx), far = WP_NONE;
 
 	WP_FOR(i, ctx->nr_cpus, WP_MAX_CPUS) {
-		if (!WP_AT(ctx->cpus, i)->online || !wp_allowed(task, i))
+		if (!WP_AT(ctx->cpus, i)->queue.online || !wp_allowed(task, i))
 			continue;
 		if (level == WP_NONE || wp_label(ctx, level, i) == wp_label(ctx, level, cpu))
 			return i;
@@ -50,12 +50,12 @@ WP_INLINE void wp_forget_balancing(struct wp_ctx *ctx, struct wp_cpu *c, u64 tic
 	u32 level;
 
 	WP_FOR(level, WP_MAX_LEVELS, WP_MAX_LEVELS) {
-		struct wp_lb *lb = WP_AT(c->lb, level);
+		struct wp_lb *lb = WP_AT(c->balance.lb, level);
 
 		*lb = zero;
-		if (level >= c->nr_levels)
+		if (level >= c->topo.nr_levels)
 			continue;
-		wp_lb_init(lb, WP_AT(ctx->doms, *WP_AT(c->dom, level)));
+		wp_lb_init(lb, WP_AT(ctx->doms, *WP_AT(c->topo.dom, level)));
 		lb->last_balance_tick = tick;
 		lb->next_cost_decay_tick = tick;
 	}
@@ -81,16 +81,16 @@ WP_FN int wp_domains_rebuilt(struct wp_ctx *ctx WP_NONNULL, u64 now_ns)
 		struct wp_cpu *c = WP_AT(ctx->cpus, i);
 
 		wp_forget_balancing(ctx, c, tick);
-		c->ilb = c->online ? c->ilb : 0;
-		c->nr_idle_scan = 0;
-		c->has_idle_cores = 0;
-		c->nr_busy_cpus = c->llc_size;
+		c->idle.ilb = c->queue.online ? c->idle.ilb : 0;
+		c->idle.nr_idle_scan = 0;
+		c->idle.has_idle_cores = 0;
+		c->idle.nr_busy_cpus = c->topo.llc_size;
 	}
 	WP_FOR(i, ctx->nr_cpus, WP_MAX_CPUS) {
 		const struct wp_cpu *c = WP_AT(ctx->cpus, i);
 
 		if (wp_in_nohz(ctx, i))
-			WP_AT(ctx->cpus, c->llc_id)->nr_busy_cpus--;
+			WP_AT(ctx->cpus, c->topo.llc_id)->idle.nr_busy_cpus--;
 	}
 	wp_mc_rebuilt(ctx, now_ns);
 	WP_FOR(i, ctx->nr_groups, WP_MAX_GROUPS) {

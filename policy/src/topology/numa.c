@@ -44,7 +44,8 @@ WP_INLINE u32 wp_collect_near(struct wp_ctx *ctx, struct wp_sched_domain *dom, u
 	WP_FOR(i, ctx->nr_cpus, WP_MAX_CPUS) {
 		u32 node = wp_label(ctx, level, i);
 
-		if (!WP_AT(ctx->cpus, i)->online || node >= WP_MAX_NODES || !(near >> node & 1))
+		if (!WP_AT(ctx->cpus, i)->queue.online || node >= WP_MAX_NODES ||
+		    !(near >> node & 1))
 			continue;
 		wp_append_cpu(ctx, n, i);
 		*WP_AT(dom->span, i / 64u) |= 1ull << (i % 64u);
@@ -60,11 +61,11 @@ WP_FN u32 wp_dom_below(const struct wp_ctx *ctx WP_NONNULL, u32 level, u32 cpu,
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u32 i, found = WP_NONE;
 
-	WP_FOR(i, c->nr_levels, WP_MAX_LEVELS) {
-		const struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(c->dom, i));
+	WP_FOR(i, c->topo.nr_levels, WP_MAX_LEVELS) {
+		const struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(c->topo.dom, i));
 
 		if (dom->topo_level < level && (!within || wp_span_within(dom, within)))
-			found = *WP_AT(c->dom, i);
+			found = *WP_AT(c->topo.dom, i);
 	}
 	return found;
 }
@@ -175,7 +176,8 @@ WP_FN u32 wp_build_overlap(struct wp_ctx *ctx WP_NONNULL, u32 level, u32 cpu)
 
 		if (wp_label(ctx, level, own) != node)
 			continue;
-		*WP_AT(WP_AT(ctx->cpus, own)->group, WP_AT(ctx->cpus, own)->nr_levels) = 0;
+		*WP_AT(WP_AT(ctx->cpus, own)->topo.group, WP_AT(ctx->cpus, own)->topo.nr_levels) =
+			0;
 		wp_attach_cpu(ctx, dom, index, i);
 	}
 	if ((dom->flags & WP_SD_ASYM_CPUCAPACITY) && ctx->params.asym_balance_wake)

@@ -33,7 +33,7 @@ WP_INLINE u32 wp_top_dom(const struct wp_ctx *ctx, u32 cpu)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
-	return c->nr_levels ? *WP_AT(c->dom, c->nr_levels - 1) : WP_NONE;
+	return c->topo.nr_levels ? *WP_AT(c->topo.dom, c->topo.nr_levels - 1) : WP_NONE;
 }
 
 /*
@@ -53,7 +53,7 @@ WP_INLINE u32 wp_collect_span(struct wp_ctx *ctx, struct wp_sched_domain *dom, u
 
 	dom->first_cpu = ctx->list_len;
 	WP_FOR(i, ctx->nr_cpus, WP_MAX_CPUS) {
-		if (!WP_AT(ctx->cpus, i)->online ||
+		if (!WP_AT(ctx->cpus, i)->queue.online ||
 		    wp_label(ctx, level, i) != wp_label(ctx, level, cpu))
 			continue;
 		wp_append_cpu(ctx, n, i);
@@ -111,10 +111,10 @@ WP_INLINE void wp_sd_init(struct wp_ctx *ctx, struct wp_sched_domain *dom, u32 b
 /* Is this capacity new among the CPUs listed before position `n`? */
 WP_INLINE int wp_capacity_is_new(const struct wp_ctx *ctx, u32 first, u32 n)
 {
-	u32 i, cap = WP_AT(ctx->cpus, *WP_AT(ctx->list, first + n))->capacity_orig;
+	u32 i, cap = WP_AT(ctx->cpus, *WP_AT(ctx->list, first + n))->load.capacity_orig;
 
 	for (i = 0; i < n; i++)
-		if (WP_AT(ctx->cpus, *WP_AT(ctx->list, first + i))->capacity_orig == cap)
+		if (WP_AT(ctx->cpus, *WP_AT(ctx->list, first + i))->load.capacity_orig == cap)
 			return 0;
 	return 1;
 }
@@ -137,9 +137,9 @@ WP_INLINE u32 wp_count_cores(const struct wp_ctx *ctx, u32 first, u32 nr)
 	for (i = 0; i < nr; i++) {
 		u32 cpu = *WP_AT(ctx->list, first + i);
 		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-		const struct wp_sched_domain *core = WP_AT(ctx->doms, c->dom[0]);
+		const struct wp_sched_domain *core = WP_AT(ctx->doms, c->topo.dom[0]);
 
-		cores += !c->nr_levels || !(core->flags & WP_SD_SHARE_CPUCAPACITY) ||
+		cores += !c->topo.nr_levels || !(core->flags & WP_SD_SHARE_CPUCAPACITY) ||
 			 *WP_AT(ctx->list, core->first_cpu) == cpu;
 	}
 	return cores;
@@ -197,10 +197,11 @@ WP_INLINE void wp_build_sched_groups(struct wp_ctx *ctx, struct wp_sched_domain 
 		if (first != cpu) { /* the group stands already: the one of its first CPU */
 			const struct wp_cpu *f = WP_AT(ctx->cpus, first);
 
-			*WP_AT(c->group, c->nr_levels) = *WP_AT(f->group, f->nr_levels);
+			*WP_AT(c->topo.group, c->topo.nr_levels) =
+				*WP_AT(f->topo.group, f->topo.nr_levels);
 			continue;
 		}
-		*WP_AT(c->group, c->nr_levels) = ctx->nr_groups - dom->first_group;
+		*WP_AT(c->topo.group, c->topo.nr_levels) = ctx->nr_groups - dom->first_group;
 		if (ctx->nr_groups++ >= WP_MAX_GROUPS)
 			continue;
 		g = WP_AT(ctx->groups, ctx->nr_groups - 1);
@@ -224,21 +225,21 @@ WP_INLINE void wp_attach_cpu(struct wp_ctx *ctx, const struct wp_sched_domain *d
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, *WP_AT(ctx->list, dom->first_cpu + i));
 
-	wp_lb_init(WP_AT(c->lb, c->nr_levels), dom);
-	*WP_AT(c->dom, c->nr_levels) = index;
-	*WP_AT(c->pos, c->nr_levels) = i;
-	if ((dom->flags & WP_SD_CLUSTER) && c->cluster_level == WP_NONE)
-		c->cluster_level = c->nr_levels;
+	wp_lb_init(WP_AT(c->balance.lb, c->topo.nr_levels), dom);
+	*WP_AT(c->topo.dom, c->topo.nr_levels) = index;
+	*WP_AT(c->topo.pos, c->topo.nr_levels) = i;
+	if ((dom->flags & WP_SD_CLUSTER) && c->topo.cluster_level == WP_NONE)
+		c->topo.cluster_level = c->topo.nr_levels;
 	if (dom->flags & WP_SD_SHARE_LLC) {
-		c->llc_level = c->nr_levels;
-		c->llc_id = *WP_AT(ctx->list, dom->first_cpu);
-		c->llc_size = dom->nr_cpus;
+		c->topo.llc_level = c->topo.nr_levels;
+		c->topo.llc_id = *WP_AT(ctx->list, dom->first_cpu);
+		c->topo.llc_size = dom->nr_cpus;
 	}
-	if ((dom->flags & WP_SD_ASYM_CPUCAPACITY) && c->asym_level == WP_NONE)
-		c->asym_level = c->nr_levels;
+	if ((dom->flags & WP_SD_ASYM_CPUCAPACITY) && c->topo.asym_level == WP_NONE)
+		c->topo.asym_level = c->topo.nr_levels;
 	if (dom->flags & WP_SD_ASYM_PACKING)
-		c->packing_level = c->nr_levels;
-	c->nr_levels++;
+		c->topo.packing_level = c->topo.nr_levels;
+	c->topo.nr_levels++;
 }
 
 /* The domain is that of each of its CPUs. */
@@ -261,8 +262,8 @@ WP_INLINE void wp_set_balance_wake(struct wp_ctx *ctx, const struct wp_sched_dom
 	for (i = 0; i < dom->nr_cpus; i++) {
 		struct wp_cpu *c = WP_AT(ctx->cpus, *WP_AT(ctx->list, dom->first_cpu + i));
 
-		for (level = 0; level < c->nr_levels; level++)
-			WP_AT(ctx->doms, *WP_AT(c->dom, level))->flags |= WP_SD_BALANCE_WAKE;
+		for (level = 0; level < c->topo.nr_levels; level++)
+			WP_AT(ctx->doms, *WP_AT(c->topo.dom, level))->flags |= WP_SD_BALANCE_WAKE;
 	}
 }
 
@@ -336,7 +337,7 @@ WP_INLINE void wp_update_group_capacity(struct wp_ctx *ctx, struct wp_sched_grou
 	u32 i, sum = 0, least = WP_NONE, most = 0;
 
 	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
-		u32 cap = WP_AT(ctx->cpus, *WP_AT(ctx->list, g->first_cpu + i))->capacity;
+		u32 cap = WP_AT(ctx->cpus, *WP_AT(ctx->list, g->first_cpu + i))->load.capacity;
 
 		sum += cap;
 		least = wp_min(least, cap);
@@ -356,13 +357,13 @@ WP_INLINE void wp_numa_limits(struct wp_ctx *ctx, const struct wp_cpu *c)
 {
 	u32 level, imb = 0, span = 1;
 
-	level = c->llc_level == WP_NONE ? 0 : c->llc_level + 1;
-	for (; level < c->nr_levels; level++) {
-		struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(c->dom, level));
+	level = c->topo.llc_level == WP_NONE ? 0 : c->topo.llc_level + 1;
+	for (; level < c->topo.nr_levels; level++) {
+		struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(c->topo.dom, level));
 
 		if (!imb) { /* the first level above the cache; a node of one cache has none */
-			imb = dom->flags & WP_SD_NUMA ? c->llc_size / 8 :
-							dom->nr_cpus / c->llc_size;
+			imb = dom->flags & WP_SD_NUMA ? c->topo.llc_size / 8 :
+							dom->nr_cpus / c->topo.llc_size;
 			imb = wp_max(imb, 1);
 		}
 		if (span == 1 && (dom->flags & WP_SD_NUMA))
@@ -376,11 +377,11 @@ WP_INLINE void wp_asym_full(struct wp_ctx *ctx, struct wp_cpu *c)
 {
 	u32 level;
 
-	c->asym_full_level = WP_NONE;
-	for (level = c->nr_levels; level > 0; level--)
-		if (WP_AT(ctx->doms, *WP_AT(c->dom, level - 1))->flags &
+	c->topo.asym_full_level = WP_NONE;
+	for (level = c->topo.nr_levels; level > 0; level--)
+		if (WP_AT(ctx->doms, *WP_AT(c->topo.dom, level - 1))->flags &
 		    WP_SD_ASYM_CPUCAPACITY_FULL)
-			c->asym_full_level = level - 1;
+			c->topo.asym_full_level = level - 1;
 }
 
 /* The first CPU of a group that no other has a higher priority than. */
@@ -392,8 +393,8 @@ WP_INLINE void wp_group_prefer(struct wp_ctx *ctx, struct wp_sched_group *g)
 	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = *WP_AT(ctx->list, g->first_cpu + i);
 
-		if (WP_AT(ctx->cpus, cpu)->asym_priority >
-		    WP_AT(ctx->cpus, g->prefer_cpu)->asym_priority)
+		if (WP_AT(ctx->cpus, cpu)->topo.asym_priority >
+		    WP_AT(ctx->cpus, g->prefer_cpu)->topo.asym_priority)
 			g->prefer_cpu = cpu;
 	}
 }
@@ -420,9 +421,9 @@ WP_INLINE void wp_finish_doms(struct wp_ctx *ctx)
 	for (i = 0; i < ctx->nr_cpus; i++) {
 		struct wp_cpu *c = WP_AT(ctx->cpus, i);
 
-		c->nr_busy_cpus = c->llc_size;
-		ctx->nr_llcs += c->online && c->llc_id == i;
-		if (c->nr_levels)
+		c->idle.nr_busy_cpus = c->topo.llc_size;
+		ctx->nr_llcs += c->queue.online && c->topo.llc_id == i;
+		if (c->topo.nr_levels)
 			WP_AT(ctx->doms, wp_top_dom(ctx, i))->top = 1;
 		wp_numa_limits(ctx, c);
 		wp_asym_full(ctx, c);
@@ -442,10 +443,10 @@ WP_INLINE int wp_first_of_label(const struct wp_ctx *ctx, u32 level, u32 cpu)
 {
 	u32 i;
 
-	if (!WP_AT(ctx->cpus, cpu)->online)
+	if (!WP_AT(ctx->cpus, cpu)->queue.online)
 		return 0;
 	for (i = 0; i < cpu; i++)
-		if (WP_AT(ctx->cpus, i)->online &&
+		if (WP_AT(ctx->cpus, i)->queue.online &&
 		    wp_label(ctx, level, i) == wp_label(ctx, level, cpu))
 			return 0;
 	return 1;
@@ -480,24 +481,25 @@ WP_FN u32 wp_build_sched_domains(struct wp_ctx *ctx WP_NONNULL)
 	for (cpu = 0; cpu < ctx->nr_cpus; cpu++) {
 		struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
-		c->nr_levels = 0;
-		c->llc_level = WP_NONE;
-		c->llc_id = cpu;
-		c->llc_size = 1;
-		c->asym_level = WP_NONE;
-		c->cluster_level = WP_NONE;
-		c->packing_level = WP_NONE;
-		c->idle_exit_latency_us = WP_NONE;
-		c->capacity = c->capacity_orig;
-		if (!c->clock_task_ns) { /* 0 as a task's last update means: on no queue */
-			c->clock_task_ns = 1u << 20;
-			c->clock_pelt_ns = c->clock_task_ns;
-			c->avg.last_update_ns = c->clock_task_ns;
+		c->topo.nr_levels = 0;
+		c->topo.llc_level = WP_NONE;
+		c->topo.llc_id = cpu;
+		c->topo.llc_size = 1;
+		c->topo.asym_level = WP_NONE;
+		c->topo.cluster_level = WP_NONE;
+		c->topo.packing_level = WP_NONE;
+		c->idle.idle_exit_latency_us = WP_NONE;
+		c->load.capacity = c->load.capacity_orig;
+		if (!c->load.clock_task_ns) { /* 0 as a task's last update means: on no queue */
+			c->load.clock_task_ns = 1u << 20;
+			c->load.clock_pelt_ns = c->load.clock_task_ns;
+			c->load.avg.last_update_ns = c->load.clock_task_ns;
 		}
-		c->avg_idle_ns = 2ull * ctx->params.migration_cost_ns;
-		c->max_idle_balance_cost_ns = ctx->params.migration_cost_ns;
-		if (c->online)
-			ctx->max_capacity_orig = wp_max(ctx->max_capacity_orig, c->capacity_orig);
+		c->idle.avg_idle_ns = 2ull * ctx->params.migration_cost_ns;
+		c->balance.max_idle_balance_cost_ns = ctx->params.migration_cost_ns;
+		if (c->queue.online)
+			ctx->max_capacity_orig =
+				wp_max(ctx->max_capacity_orig, c->load.capacity_orig);
 	}
 #ifndef WP_LIVE
 	wp_mc_configure(ctx);

@@ -169,7 +169,7 @@ impl<O: Observer> Sim<'_, O> {
             return;
         }
         let waited = self.update_blocked(cpu, cpu);
-        self.core.cpu_mut(cpu.0).newidle_waited_ns = waited;
+        self.core.cpu_mut(cpu.0).balance.newidle_waited_ns = waited;
         let mut spent = 0;
         let mut pulled = false;
         for level in 0..self.core.levels(cpu.0) {
@@ -221,7 +221,8 @@ impl<O: Observer> Sim<'_, O> {
             at = Some(cpu.0);
             self.update_blocked(cpu, by);
             if cpu != by
-                && self.core.cpu(cpu.0).next_balance_tick <= self.clock.now / self.machine.tick_ns
+                && self.core.cpu(cpu.0).balance.next_balance_tick
+                    <= self.clock.now / self.machine.tick_ns
             {
                 self.balance_domains(cpu, IdleKind::Idle);
             }

@@ -37,7 +37,7 @@ impl<O: Observer> Sim<'_, O> {
         let pinned = running.is_some_and(|(_, t)| self.tasks[t].raw().nr_allowed == 1);
         // Where RT tasks have to wait none more should go.
         let least = if self.rt_may_run(cpu) { 0 } else { RT_MOST };
-        let facts = &mut self.core.cpu_mut(cpu.0).classes;
+        let facts = &mut self.core.cpu_mut(cpu.0).queue.classes;
         facts.level = first.map_or(0, |(level, _)| level).max(least);
         facts.curr_pinned = u32::from(pinned);
         self.count_running(cpu);
@@ -355,13 +355,13 @@ impl<O: Observer> Sim<'_, O> {
             let mut movable = waiting.filter(|(_, task)| self.tasks[*task].may_use(cpu.0));
             let level = movable.next().map_or(0, |(level, _)| level);
             any |= level > 0 && from != cpu;
-            self.core.cpu_mut(from.0).classes.next_level = level;
+            self.core.cpu_mut(from.0).queue.classes.next_level = level;
         }
         if !any {
             return;
         }
         if let Some(from) = self.core.class_pull_cpu(cpu.0) {
-            let level = self.core.cpu(from).classes.next_level;
+            let level = self.core.cpu(from).queue.classes.next_level;
             let mut waiting = self.cpus[CpuId(from)].classes.waiting();
             let task = waiting.find(|(l, t)| *l == level && self.tasks[*t].may_use(cpu.0));
             drop(waiting);

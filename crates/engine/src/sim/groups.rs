@@ -86,7 +86,7 @@ impl<O: Observer> Sim<'_, O> {
         }
         let core = self.core.cpu(cpu.0);
         assert_eq!(
-            core.load_weight, weight,
+            core.load.load_weight, weight,
             "CPU {cpu}: weights of its entities"
         );
     }

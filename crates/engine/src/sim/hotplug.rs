@@ -112,7 +112,7 @@ impl<O: Observer> Sim<'_, O> {
     fn leave_machine(&mut self, cpu: CpuId) {
         self.account(cpu);
         self.changes.facts.online[cpu.index()] = false;
-        self.core.cpu_mut(cpu.0).online = 0;
+        self.core.cpu_mut(cpu.0).queue.online = 0;
         self.told.observer.hotplug(self.clock.now, cpu.0, false);
         self.core.nohz_exit(cpu.0);
         self.hand_over_messages(cpu);
@@ -136,7 +136,7 @@ impl<O: Observer> Sim<'_, O> {
     /// The CPU is there again: idle, and looking for work as soon as it is awake.
     fn come_back(&mut self, cpu: CpuId) {
         self.changes.facts.online[cpu.index()] = true;
-        self.core.cpu_mut(cpu.0).online = 1;
+        self.core.cpu_mut(cpu.0).queue.online = 1;
         self.told.observer.hotplug(self.clock.now, cpu.0, true);
         self.rebuild(cpu);
         self.interrupt_with(cpu, Message::Arrived);
@@ -164,7 +164,7 @@ impl<O: Observer> Sim<'_, O> {
         for message in std::mem::take(&mut self.cpus[cpu].inbox) {
             match message {
                 Message::Enqueue(task) => {
-                    self.core.cpu_mut(cpu.0).pending -= 1;
+                    self.core.cpu_mut(cpu.0).queue.pending -= 1;
                     self.activate_task(task, cpu, false);
                 }
                 Message::Timer(task) => {

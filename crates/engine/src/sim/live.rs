@@ -113,8 +113,8 @@ impl<O: Observer> Sim<'_, O> {
     /// whatever that CPU does.
     fn timer_target(&self, cpu: CpuId) -> CpuId {
         let busy =
-            |cpu: &CpuId| self.changes.is_online(*cpu) && self.core.cpu(cpu.0).curr_idle == 0;
-        let llc = |cpu: CpuId| self.core.cpu(cpu.0).llc_id;
+            |cpu: &CpuId| self.changes.is_online(*cpu) && self.core.cpu(cpu.0).queue.curr_idle == 0;
+        let llc = |cpu: CpuId| self.core.cpu(cpu.0).topo.llc_id;
         let others = self.machine.cpus().filter(busy);
         let nearest = others.min_by_key(|other| (*other != cpu, llc(*other) != llc(cpu)));
         nearest.unwrap_or(cpu)

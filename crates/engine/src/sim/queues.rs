@@ -77,7 +77,7 @@ impl<O: Observer> Sim<'_, O> {
 
     /// The core hears how many tasks a CPU has.
     pub(super) fn count_running(&mut self, cpu: CpuId) {
-        self.core.cpu_mut(cpu.0).nr_running = self.nr_running(cpu) as u32;
+        self.core.cpu_mut(cpu.0).queue.nr_running = self.nr_running(cpu) as u32;
         self.weigh_touched(cpu);
     }
 

@@ -69,11 +69,11 @@ impl<O: Observer> Sim<'_, O> {
             let core = self.core.cpu(number.0);
             assert_eq!(found, nr, "CPU {index}: its queue and its count differ");
             assert_eq!(
-                core.nr_fair as usize, nr,
+                core.queue.nr_fair as usize, nr,
                 "CPU {index}: the core counts otherwise"
             );
             assert_eq!(
-                (core.nr_fair + core.h_nr_delayed) as usize,
+                (core.queue.nr_fair + core.queue.h_nr_delayed) as usize,
                 self.home.nr_queued(number),
                 "CPU {index}: the core counts sleepers otherwise"
             );

@@ -87,7 +87,7 @@ impl Parts<'_> {
     fn cpu_state(&self, cpu: CpuId) -> CpuState {
         let (core, engine) = (self.core.cpu(cpu.0), &self.cpus[cpu]);
         let domain = self.machine.domain_of[cpu.index()] as usize;
-        let online = core.online != 0;
+        let online = core.queue.online != 0;
         CpuState {
             cpu: cpu.0,
             online,
@@ -98,11 +98,11 @@ impl Parts<'_> {
             },
             khz: self.facts.freq_domains[domain].opp_khz[self.opp[domain] as usize],
             running: engine.current.map(|task| self.thread_name(task)),
-            nr_running: core.nr_running,
-            util: core.avg.util_avg,
-            util_est: core.util_est,
-            capacity: core.capacity,
-            capacity_orig: core.capacity_orig,
+            nr_running: core.queue.nr_running,
+            util: core.load.avg.util_avg,
+            util_est: core.load.util_est,
+            capacity: core.load.capacity,
+            capacity_orig: core.load.capacity_orig,
             tick_stopped: engine.tick_stopped,
             sched_mc: sched_mc(self.core, cpu.0),
         }

@@ -134,7 +134,7 @@ impl<O: Observer> Sim<'_, O> {
         match message {
             Message::Timer(task) => self.wake_by_timer(task, cpu),
             Message::Enqueue(task) => {
-                self.core.cpu_mut(cpu.0).pending -= 1;
+                self.core.cpu_mut(cpu.0).queue.pending -= 1;
                 self.activate_task(task, cpu, false);
                 self.ttwu_activated(task, cpu, cpu);
             }

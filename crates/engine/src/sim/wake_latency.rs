@@ -52,7 +52,9 @@ impl<O: Observer> Sim<'_, O> {
         let other_cache = !self.share_cache(cpu, by);
         match self.core.state().params.wake_list {
             WP_WAKE_LIST_CACHE => other_cache,
-            WP_WAKE_LIST_IDLE => other_cache || cpu != by && self.core.cpu(cpu.0).nr_running == 0,
+            WP_WAKE_LIST_IDLE => {
+                other_cache || cpu != by && self.core.cpu(cpu.0).queue.nr_running == 0
+            }
             _ => false,
         }
     }
@@ -158,7 +160,7 @@ impl<O: Observer> Sim<'_, O> {
     fn ttwu_queue_wakelist(&mut self, task: TaskId, cpu: CpuId) {
         self.seen(task, cpu);
         self.threads[task].state = State::Arriving;
-        self.core.cpu_mut(cpu.0).pending += 1;
+        self.core.cpu_mut(cpu.0).queue.pending += 1;
         self.send(cpu, Message::Enqueue(task));
     }
 

@@ -192,10 +192,10 @@ fn domains(platform: &Platform, policy_name: &str, cpu: u32) -> (Vec<u32>, u32, 
     let core = Core::new(&facts, policy.core_params()).expect("a machine the core takes");
     let c = core.cpu(cpu);
     let doms = &core.state().doms;
-    let levels = c.dom[..c.nr_levels as usize].iter();
+    let levels = c.topo.dom[..c.topo.nr_levels as usize].iter();
     let spans = levels.map(|dom| doms[*dom as usize].nr_cpus).collect();
-    let top = c.dom[c.nr_levels as usize - 1] as usize;
-    (spans, c.llc_size, doms[top].imb_numa_nr)
+    let top = c.topo.dom[c.topo.nr_levels as usize - 1] as usize;
+    (spans, c.topo.llc_size, doms[top].imb_numa_nr)
 }
 
 /// Goal: the machine table of docs/rules/domains.md#known-machines, from the platform files;
@@ -237,7 +237,7 @@ fn nodes_of_an_epyc() {
     let top_flags = |name: &str| {
         let facts = wakeplace_engine::core_facts(&builtin("zen3-2s"));
         let core = Core::new(&facts, policy(name, &[]).core_params()).expect("a machine");
-        core.state().doms[core.cpu(0).dom[3] as usize].flags
+        core.state().doms[core.cpu(0).topo.dom[3] as usize].flags
     };
     let near = sys::WP_SD_BALANCE_EXEC | sys::WP_SD_BALANCE_FORK | sys::WP_SD_WAKE_AFFINE;
     assert_eq!(top_flags("linux-7.3") & near, near);

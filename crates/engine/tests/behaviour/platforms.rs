@@ -94,7 +94,10 @@ fn built(platform: &Platform, core: &Core, cpu: u32) -> Vec<Domain> {
             flags: dom.flags & FLAGS,
         }
     };
-    c.dom[..c.nr_levels as usize].iter().map(domain).collect()
+    c.topo.dom[..c.topo.nr_levels as usize]
+        .iter()
+        .map(domain)
+        .collect()
 }
 
 /// Goal: levels, spans and flags of every CPU of every built-in machine.

@@ -66,10 +66,10 @@ fn lone_cpus(state: [u32; 3], single: &str) -> Core {
         if tasks > 0 {
             make_busy(&mut core, cpu);
             let c = core.cpu_mut(cpu);
-            c.nr_running = tasks;
-            c.avg.load_avg = 1024 * tasks;
-            c.avg.runnable_avg = c.avg.load_avg;
-            c.avg.util_avg = c.capacity_orig;
+            c.queue.nr_running = tasks;
+            c.load.avg.load_avg = 1024 * tasks;
+            c.load.avg.runnable_avg = c.load.avg.load_avg;
+            c.load.avg.util_avg = c.load.capacity_orig;
         }
     }
     core
@@ -108,8 +108,8 @@ fn exec_of_300(here: u32, there: u32, without: &str) -> Choice {
     let facts = machine(&[cluster(1, 1024), cluster(1, 1024)]);
     let mut core = core(&facts, ON, &[("idlest_without_task", without)]);
     freeze(&mut core);
-    core.cpu_mut(0).avg.util_avg = here;
-    core.cpu_mut(1).avg.util_avg = there;
+    core.cpu_mut(0).load.avg.util_avg = here;
+    core.cpu_mut(1).load.avg.util_avg = there;
     let task = sleeper(&mut core, 1, 0, 300, 0);
     core.select_cpu(&mut [task], 0, &ask(PlaceKind::Exec, 0, 0))
 }
@@ -144,11 +144,11 @@ fn both_fade_alike() {
     let facts = machine(&[cluster(1, 1024), cluster(1, 1024)]);
     let mut core = core(&facts, ON, &[]);
     freeze(&mut core);
-    core.cpu_mut(0).avg.util_avg = 300;
-    core.cpu_mut(1).avg.util_avg = 0;
+    core.cpu_mut(0).load.avg.util_avg = 300;
+    core.cpu_mut(1).load.avg.util_avg = 0;
     let mut task = sleeper(&mut core, 1, 0, 300, 0);
     // The queue was brought up to date 32 periods after the task fell asleep.
-    core.cpu_mut(0).avg.util_avg = 150;
+    core.cpu_mut(0).load.avg.util_avg = 150;
     task.raw_mut().avg.last_update_ns -= 32 * period_ns;
     // docs/rules/signals.md#pelt-decay: 300 times a full sum less a period
     task.raw_mut().avg.util_sum = 300 * 46_718;
@@ -175,7 +175,7 @@ fn walk(util: u32, wide: bool, off: &str) -> Choice {
     let mut task = sleeper(&mut core, 1, 2, util, 0);
     if wide {
         task.raw_mut().waker.wakee_flips = 10;
-        let waker = &mut core.cpu_mut(3).idle_waker;
+        let waker = &mut core.cpu_mut(3).idle.idle_waker;
         waker.wakee_flips = 100;
         waker.last_wakee = 1;
         waker.flip_decay_ns = NOW;
@@ -252,7 +252,7 @@ fn no_flag_no_asymmetry() {
             .all(|f| f & sys::WP_SD_BALANCE_WAKE != 0)
     );
     assert_eq!((with.state().asym, without.state().asym), (1, 0));
-    assert_eq!(without.cpu(0).asym_level, sys::WP_NONE);
+    assert_eq!(without.cpu(0).topo.asym_level, sys::WP_NONE);
     assert_eq!(without.state().max_capacity_orig, 1024);
 }
 
@@ -269,8 +269,12 @@ fn pulls_off_the_big_cpus() {
         for cpu in 0..2 {
             make_busy(&mut core, cpu);
             let c = core.cpu_mut(cpu);
-            (c.nr_running, c.nr_fair, c.load_weight) = (1, 1, 1024);
-            (c.avg.load_avg, c.avg.runnable_avg, c.avg.util_avg) = (1024, 1024, 1024);
+            (c.queue.nr_running, c.queue.nr_fair, c.load.load_weight) = (1, 1, 1024);
+            (
+                c.load.avg.load_avg,
+                c.load.avg.runnable_avg,
+                c.load.avg.util_avg,
+            ) = (1024, 1024, 1024);
         }
         let mut bal = Balance::default();
         bal.prepare(NOW, 3, 1, IdleKind::NewlyIdle);

@@ -23,12 +23,12 @@ fn flat(n: usize) -> MachineFacts {
 fn load(core: &mut Core, cpu: u32, tasks: u32) {
     make_busy(core, cpu);
     let c = core.cpu_mut(cpu);
-    c.nr_running = tasks;
-    c.nr_fair = tasks;
-    c.load_weight = 1024 * tasks;
-    c.avg.load_avg = 1024 * tasks;
-    c.avg.runnable_avg = 1024 * tasks;
-    c.avg.util_avg = c.capacity_orig;
+    c.queue.nr_running = tasks;
+    c.queue.nr_fair = tasks;
+    c.load.load_weight = 1024 * tasks;
+    c.load.avg.load_avg = 1024 * tasks;
+    c.load.avg.runnable_avg = 1024 * tasks;
+    c.load.avg.util_avg = c.load.capacity_orig;
 }
 
 fn begin(core: &mut Core, dst: u32, level: u32, idle: IdleKind) -> (Step, Balance) {
@@ -48,16 +48,20 @@ fn capacity_of_878() {
     let mut core = core(&flat(2), "linux-4.17", &[]);
     freeze(&mut core);
     let c = core.cpu_mut(0);
-    (c.rt_util, c.dl_util, c.irq_util) = (60, 40, 50);
+    (c.load.rt_util, c.load.dl_util, c.load.irq_util) = (60, 40, 50);
     begin(&mut core, 0, 0, IdleKind::NewlyIdle);
-    assert_eq!(core.cpu(0).capacity, 1024, "new-idle leaves it stale");
+    assert_eq!(core.cpu(0).load.capacity, 1024, "new-idle leaves it stale");
     begin(&mut core, 0, 0, IdleKind::Idle);
-    assert_eq!(core.cpu(0).capacity, 878);
+    assert_eq!(core.cpu(0).load.capacity, 878);
     for (used, irq) in [(1024, 0), (1000, 1024), (2000, 0), (1023, 1023)] {
         let c = core.cpu_mut(0);
-        (c.rt_util, c.dl_util, c.irq_util) = (used, 0, irq);
+        (c.load.rt_util, c.load.dl_util, c.load.irq_util) = (used, 0, irq);
         begin(&mut core, 0, 0, IdleKind::Idle);
-        assert_eq!(core.cpu(0).capacity, 1, "used {used} irq {irq}: at least 1");
+        assert_eq!(
+            core.cpu(0).load.capacity,
+            1,
+            "used {used} irq {irq}: at least 1"
+        );
     }
 }
 
@@ -70,7 +74,7 @@ fn capacity_of_878() {
 fn intervals() {
     let due = |idle, interval: u32, ms: u64| {
         let mut core = core(&flat(4), "linux-4.17", &[]);
-        core.cpu_mut(0).lb[0].balance_interval_ms = interval;
+        core.cpu_mut(0).balance.lb[0].balance_interval_ms = interval;
         assert!(core.balance_due(0, 0, 1000 * MS, idle));
         core.balance_due(0, 0, (1000 + ms) * MS, idle)
     };
@@ -96,15 +100,15 @@ fn intervals() {
 fn interval_doubles_and_resets() {
     let mut core = core(&flat(4), "linux-4.17", &[]);
     freeze(&mut core);
-    let interval = |core: &Core| core.cpu(0).lb[0].balance_interval_ms;
+    let interval = |core: &Core| core.cpu(0).balance.lb[0].balance_interval_ms;
     assert_eq!(interval(&core), 4);
     begin(&mut core, 0, 0, IdleKind::NewlyIdle);
     assert_eq!(interval(&core), 8);
-    core.cpu_mut(0).lb[0].nr_balance_failed = 7;
+    core.cpu_mut(0).balance.lb[0].nr_balance_failed = 7;
     for _ in 0..3 {
         assert_eq!(begin(&mut core, 0, 0, IdleKind::Idle).0, Step::Done);
         assert_eq!(interval(&core), 8);
-        assert_eq!(core.cpu(0).lb[0].nr_balance_failed, 0);
+        assert_eq!(core.cpu(0).balance.lb[0].nr_balance_failed, 0);
     }
     load(&mut core, 1, 2);
     let (step, mut bal) = begin(&mut core, 0, 0, IdleKind::Idle);
@@ -180,7 +184,7 @@ fn which_tasks_move() {
     hot.raw_mut().exec_start_ns = NOW;
     for (failures, answer) in [(1, Offer::Skip), (2, Offer::Take)] {
         let (mut core, mut bal) = pull_one();
-        core.cpu_mut(0).lb[0].nr_balance_failed = failures;
+        core.cpu_mut(0).balance.lb[0].nr_balance_failed = failures;
         assert_eq!(
             core.balance_offer(&mut bal, &hot),
             answer,
@@ -192,7 +196,7 @@ fn which_tasks_move() {
     pinned.set_allowed(Some(&[1, 2]), 4);
     assert_eq!(core.balance_offer(&mut bal, &pinned), Offer::Skip);
     let (mut core, mut bal) = pull_one();
-    core.cpu_mut(1).nr_running = 1;
+    core.cpu_mut(1).queue.nr_running = 1;
     assert_eq!(core.balance_offer(&mut bal, &cold), Offer::Stop);
 }
 
@@ -210,15 +214,15 @@ fn failures_lead_to_a_push() {
         assert_eq!(core.balance_end(&mut bal, true), Step::Done);
         // cache_nice_tries is 1 in a shared cache: 4 > 3 is the first push.
         assert_eq!(bal.push(), failures == 4, "{failures} failures");
-        assert_eq!(core.cpu(1).active_balance, u32::from(failures == 4));
+        assert_eq!(core.cpu(1).balance.active_balance, u32::from(failures == 4));
     }
     core.active_balance_end(1, 0, 0, true);
-    assert_eq!(core.cpu(0).lb[0].nr_balance_failed, 0);
-    assert_eq!(core.cpu(1).active_balance, 0);
+    assert_eq!(core.cpu(0).balance.lb[0].nr_balance_failed, 0);
+    assert_eq!(core.cpu(1).balance.active_balance, 0);
     let (_, mut bal) = begin(&mut core, 0, 0, IdleKind::NewlyIdle);
     core.balance_end(&mut bal, true);
     assert_eq!(
-        core.cpu(0).lb[0].nr_balance_failed,
+        core.cpu(0).balance.lb[0].nr_balance_failed,
         0,
         "new-idle failures do not count"
     );
@@ -234,14 +238,14 @@ fn balance_is_silent_below_the_tipping_point() {
     let mut core = core(&machine(&hikey960()), "linux-4.17+energy-aware", &[]);
     freeze(&mut core);
     load(&mut core, 1, 2);
-    core.cpu_mut(1).avg.util_avg = 369; // not overutilized
+    core.cpu_mut(1).load.avg.util_avg = 369; // not overutilized
     assert_eq!(begin(&mut core, 0, 0, IdleKind::NewlyIdle).0, Step::Done);
     core.state_mut().overutilized = 1;
     assert_eq!(begin(&mut core, 0, 0, IdleKind::NewlyIdle).0, Step::Detach);
     assert!(core.overutilized(), "a lower level does not clear the flag");
     assert_eq!(begin(&mut core, 0, 1, IdleKind::NewlyIdle).0, Step::Done);
     assert!(!core.overutilized(), "the top level does");
-    core.cpu_mut(1).avg.util_avg = 370;
+    core.cpu_mut(1).load.avg.util_avg = 370;
     begin(&mut core, 0, 0, IdleKind::NewlyIdle);
     assert!(core.overutilized(), "a lower level sets it");
     core.state_mut().overutilized = 0;
@@ -257,7 +261,7 @@ fn tick_sets_overutilized() {
         let mut core = core(&machine(&hikey960()), "linux-4.17+energy-aware", &[]);
         freeze(&mut core);
         make_busy(&mut core, 0);
-        core.cpu_mut(0).avg.util_avg = util;
+        core.cpu_mut(0).load.avg.util_avg = util;
         let mut task = sleeper(&mut core, 1, 0, util, 0);
         core.tick(&mut task, NOW);
         assert_eq!(core.overutilized(), flag, "{util}");
@@ -273,17 +277,17 @@ fn newidle_gates() {
     let try_with = |change: fn(&mut Core)| {
         let mut core = core(&flat(2), "linux-4.17", &[]);
         core.state_mut().overload = 1;
-        core.cpu_mut(0).avg_idle_ns = 1_000_000;
+        core.cpu_mut(0).idle.avg_idle_ns = 1_000_000;
         change(&mut core);
         core.newidle_begin(0, NOW)
     };
     assert!(try_with(|_| ()));
     assert!(!try_with(|c| c.state_mut().overload = 0));
-    assert!(!try_with(|c| c.cpu_mut(0).pending = 1));
-    assert!(!try_with(|c| c.cpu_mut(0).avg_idle_ns = 499_999));
+    assert!(!try_with(|c| c.cpu_mut(0).queue.pending = 1));
+    assert!(!try_with(|c| c.cpu_mut(0).idle.avg_idle_ns = 499_999));
     let mut core = core(&flat(2), "linux-4.17", &[]);
-    core.cpu_mut(0).avg_idle_ns = 600_000;
-    core.cpu_mut(0).lb[0].max_newidle_cost_ns = 400_000;
+    core.cpu_mut(0).idle.avg_idle_ns = 600_000;
+    core.cpu_mut(0).balance.lb[0].max_newidle_cost_ns = 400_000;
     assert!(core.newidle_level(0, 0, 200_000));
     assert!(
         !core.newidle_level(0, 0, 200_001),
@@ -297,15 +301,19 @@ fn newidle_gates() {
 #[test]
 fn average_idle_time() {
     let mut core = core(&flat(2), "linux-4.17", &[]);
-    core.cpu_mut(0).avg_idle_ns = 800_000;
+    core.cpu_mut(0).idle.avg_idle_ns = 800_000;
     core.newidle_begin(0, NOW);
     core.woken(0, NOW + 80_000);
-    assert_eq!(core.cpu(0).avg_idle_ns, 800_000 - 90_000);
+    assert_eq!(core.cpu(0).idle.avg_idle_ns, 800_000 - 90_000);
     core.woken(0, NOW + 5_000_000);
-    assert_eq!(core.cpu(0).avg_idle_ns, 710_000, "the stamp is cleared");
+    assert_eq!(
+        core.cpu(0).idle.avg_idle_ns,
+        710_000,
+        "the stamp is cleared"
+    );
     core.newidle_begin(0, NOW);
     core.woken(0, NOW + 1_000_000_000);
-    assert_eq!(core.cpu(0).avg_idle_ns, 1_000_000, "2 * 500 us");
+    assert_eq!(core.cpu(0).idle.avg_idle_ns, 1_000_000, "2 * 500 us");
 }
 
 /// One nohz-idle CPU (3) of `facts`; CPU 0 runs `running` tasks, of which one is fair.
@@ -313,7 +321,7 @@ fn nohz(facts: &MachineFacts, running: u32) -> Core {
     let mut core = core(facts, "linux-4.17", &[]);
     freeze(&mut core);
     make_busy(&mut core, 0);
-    core.cpu_mut(0).nr_running = running;
+    core.cpu_mut(0).queue.nr_running = running;
     core.nohz_enter(3);
     // Blocked load is not due, so that a kick is for balancing.
     core.state_mut().nohz_next_blocked_ns = u64::MAX;
@@ -344,9 +352,9 @@ fn nohz_kick_rule() {
     assert!(!kicks(&mut nobody), "no idle CPU");
     // Reduced capacity: 125 % of what is left is below the full capacity.
     let mut reduced = nohz(&facts, 1);
-    reduced.cpu_mut(0).capacity = 819;
+    reduced.cpu_mut(0).load.capacity = 819;
     assert!(kicks(&mut reduced), "819 * 125 < 1024 * 100");
-    reduced.cpu_mut(0).capacity = 820;
+    reduced.cpu_mut(0).load.capacity = 820;
     assert!(!kicks(&mut reduced), "820 * 125 is not");
     // More than one busy CPU under the cache.
     let shared = machine(&[cluster(4, 1024)]);
@@ -364,8 +372,8 @@ fn nohz_statistics_every_32_ms() {
     let mut facts = machine(&[cluster(4, 1024)]);
     facts.levels[0].shares_cache = false;
     let mut core = nohz(&facts, 1);
-    core.cpu_mut(3).avg.util_avg = 500;
-    core.cpu_mut(3).avg.util_sum = 500 * 47742;
+    core.cpu_mut(3).load.avg.util_avg = 500;
+    core.cpu_mut(3).load.avg.util_sum = 500 * 47742;
     core.state_mut().nohz_next_blocked_ns = 0;
     let mut task = sleeper(&mut core, 1, 0, 0, 0);
     let at = |core: &mut Core, task: &mut Task, ns| core.tick(task, ns);
@@ -380,7 +388,7 @@ fn nohz_statistics_every_32_ms() {
     assert!(again.stats() && !again.kick());
     core.update_blocked(3, NOW + 33_554_432);
     assert!(
-        core.cpu(3).avg.util_avg.abs_diff(250) <= 8,
+        core.cpu(3).load.avg.util_avg.abs_diff(250) <= 8,
         "half after 32 periods"
     );
 }
@@ -412,7 +420,7 @@ fn pinned_tasks_end_the_search() {
     for (id, allowed) in [(1, &[0_u32, 2][..]), (2, &[1, 2]), (3, &[2])] {
         let mut task = Task::new(id, 1024, 2, Some(allowed), 4);
         core.task_init(&mut task);
-        task.raw_mut().exec_start_ns = core.cpu(2).clock_task_ns;
+        task.raw_mut().exec_start_ns = core.cpu(2).load.clock_task_ns;
         tasks.push(task);
     }
     let (mut step, mut bal) = begin(&mut core, 0, 0, IdleKind::Idle);

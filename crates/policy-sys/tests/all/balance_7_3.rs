@@ -72,7 +72,7 @@ fn group_classes() {
 #[test]
 fn class_test_order() {
     let mut core = two_caches(&[]);
-    let group = core.state().doms[core.cpu(0).dom[1] as usize].first_group as usize + 1;
+    let group = core.state().doms[core.cpu(0).topo.dom[1] as usize].first_group as usize + 1;
     core.state_mut().groups[group].imbalanced = 1;
     let class = |core: &mut Core| begin(core, 0, 1, IdleKind::Idle).1.raw().sums.group_type;
     put_group(&mut core, 4, 5, 5120, 3501, 4096);
@@ -143,13 +143,13 @@ fn busiest_group() {
     put_group(&mut core, 8, 3, 3072, 1000, 1000);
     assert_eq!(busiest(&mut core), 2, "fewer idle CPUs");
     put_group(&mut core, 12, 3, 3072, 1000, 1000);
-    core.cpu_mut(12).nr_fair = 2;
-    core.cpu_mut(12).nr_running = 2;
+    core.cpu_mut(12).queue.nr_fair = 2;
+    core.cpu_mut(12).queue.nr_running = 2;
     assert_eq!(busiest(&mut core), 3, "as many idle, more running");
     let mut core = four(&[]);
     put_group(&mut core, 4, 0, 0, 0, 0);
-    core.cpu_mut(4).nr_running = 1; // an RT task
-    core.cpu_mut(4).curr_idle = 0;
+    core.cpu_mut(4).queue.nr_running = 1; // an RT task
+    core.cpu_mut(4).queue.curr_idle = 0;
     assert_eq!(busiest(&mut core), sys::WP_NONE, "no fair task to pull");
 }
 
@@ -186,7 +186,7 @@ fn energy_aware_gate() {
     assert_eq!(begin(&mut core, 0, 0, IdleKind::NewlyIdle).0, Step::Detach);
     core.state_mut().overutilized = 0;
     put(&mut core, 1, 1, 1024, 369, 369);
-    core.cpu_mut(1).misfit_task_load = 1023;
+    core.cpu_mut(1).queue.misfit_task_load = 1023;
     assert_eq!(
         found(&mut core, 4, 1, IdleKind::Idle),
         (sys::WP_MIGRATE_MISFIT, 1)
@@ -221,7 +221,7 @@ fn root_domain_flags() {
     );
     begin(&mut core, 0, 1, IdleKind::NewlyIdle);
     assert_eq!((core.state().overload, core.state().overutilized), (0, 0));
-    core.cpu_mut(1).misfit_task_load = 1;
+    core.cpu_mut(1).queue.misfit_task_load = 1;
     begin(&mut core, 4, 1, IdleKind::NewlyIdle);
     assert_eq!(
         core.state().overload,
@@ -276,7 +276,7 @@ fn load_of_two_tasks_moves_two() {
     put_group(&mut core, 4, 12, 6144, 4096, 8000);
     let (_, mut bal) = begin(&mut core, 0, 1, IdleKind::Busy);
     let src = bal.src_cpu();
-    core.cpu_mut(src).avg.load_avg = 1 << 20; // task_h_load: 1023 of 1024
+    core.cpu_mut(src).load.avg.load_avg = 1 << 20; // task_h_load: 1023 of 1024
     let answers: Vec<Offer> = (1..=3)
         .map(|id| {
             let task = queued(&mut core, id, src, 100);
@@ -335,7 +335,7 @@ fn sibling_difference_per_core() {
         for cpu in first..first + running {
             put(&mut core, cpu, 1, 1024, 300, 300);
         }
-        let level = core.cpu(0).nr_levels - 1;
+        let level = core.cpu(0).topo.nr_levels - 1;
         begin(&mut core, 0, level, IdleKind::Idle)
     };
     // (2 * 2 * 4 + 2 + 4) / (2 + 4) = 3, halved
@@ -373,7 +373,7 @@ fn other_rows_of_the_table() {
         (sys::WP_MIGRATE_TASK, 1)
     );
     let mut core = two_caches(&[]);
-    let group = core.state().doms[core.cpu(0).dom[1] as usize].first_group as usize + 1;
+    let group = core.state().doms[core.cpu(0).topo.dom[1] as usize].first_group as usize + 1;
     core.state_mut().groups[group].imbalanced = 1;
     put_group(&mut core, 4, 4, 4096, 4000, 4096);
     assert_eq!(
@@ -385,7 +385,7 @@ fn other_rows_of_the_table() {
     for (capacity, step) in [(875, Step::Detach), (876, Step::Done)] {
         let mut core = two_caches(&[]);
         put(&mut core, 4, 1, 777, 300, 300);
-        core.cpu_mut(4).capacity = capacity;
+        core.cpu_mut(4).load.capacity = capacity;
         let (found, bal) = begin(&mut core, 0, 1, IdleKind::Idle);
         assert_eq!(found, step, "capacity {capacity}");
         if step == Step::Detach {
@@ -416,7 +416,7 @@ fn source_queue() {
     let (_, bal) = begin(&mut core, 0, 1, IdleKind::Busy);
     assert_eq!(bal.raw().migration_type, sys::WP_MIGRATE_LOAD);
     assert_ne!(bal.src_cpu(), 6);
-    core.cpu_mut(6).capacity = 800;
+    core.cpu_mut(6).load.capacity = 800;
     assert_eq!(
         begin(&mut core, 0, 1, IdleKind::Busy).1.src_cpu(),
         6,
@@ -428,7 +428,7 @@ fn source_queue() {
         put(&mut core, cpu, tasks, 1024, util, runnable);
     }
     put(&mut core, 7, 4, 4096, 1024, 4096);
-    core.cpu_mut(7).nr_fair = 1; // three RT tasks
+    core.cpu_mut(7).queue.nr_fair = 1; // three RT tasks
     let (_, bal) = begin(&mut core, 0, 1, IdleKind::Idle);
     assert_eq!(
         (bal.raw().migration_type, bal.src_cpu()),
@@ -467,7 +467,7 @@ fn hybrid() -> Core {
 #[test]
 fn smt_beside_single_threads() {
     let mut core = hybrid();
-    let level = |core: &Core, cpu: u32| core.cpu(cpu).nr_levels - 1;
+    let level = |core: &Core, cpu: u32| core.cpu(cpu).topo.nr_levels - 1;
     let busiest = |core: &mut Core, dst: u32| {
         let level = level(core, dst);
         attempt_busy(core, dst, level).raw().busiest_group
@@ -498,7 +498,7 @@ fn attempt_busy(core: &mut Core, dst: u32, level: u32) -> wakeplace_policy_sys::
 #[test]
 fn single_thread_relieves_smt_core() {
     let mut core = hybrid();
-    let first = core.state().doms[core.cpu(4).dom[0] as usize].first_group as usize;
+    let first = core.state().doms[core.cpu(4).topo.dom[0] as usize].first_group as usize;
     core.state_mut().groups[first].flags &= !sys::WP_SD_PREFER_SIBLING;
     put(&mut core, 0, 1, 1024, 300, 300);
     put(&mut core, 1, 1, 1024, 300, 300);
@@ -508,7 +508,7 @@ fn single_thread_relieves_smt_core() {
     );
     // against another SMT core with as many idle CPUs: no
     put(&mut core, 3, 1, 1024, 300, 300);
-    core.cpu_mut(3).nr_fair = 0; // an RT task
+    core.cpu_mut(3).queue.nr_fair = 0; // an RT task
     let step = begin(&mut core, 2, 1, IdleKind::Idle).0;
     assert_eq!(step, Step::Done);
 }
@@ -520,7 +520,7 @@ fn single_thread_relieves_smt_core() {
 #[test]
 fn what_is_left_alone() {
     let mut core = two_caches(&[]);
-    let group = core.state().doms[core.cpu(0).dom[1] as usize].first_group as usize;
+    let group = core.state().doms[core.cpu(0).topo.dom[1] as usize].first_group as usize;
     put_group(&mut core, 4, 4, 4096, 4000, 4096);
     core.state_mut().groups[group].imbalanced = 1;
     assert_eq!(
@@ -533,7 +533,7 @@ fn what_is_left_alone() {
     for (fair, step) in [(1, Step::Done), (2, Step::Detach)] {
         let mut core = two_caches(&[NO_SIBLING]);
         put_group(&mut core, 4, 4, 4096, 1000, 1000);
-        (4 + fair..8).for_each(|rt| core.cpu_mut(rt).nr_fair = 0);
+        (4 + fair..8).for_each(|rt| core.cpu_mut(rt).queue.nr_fair = 0);
         assert_eq!(
             begin(&mut core, 0, 1, IdleKind::Idle).0,
             step,
@@ -555,7 +555,7 @@ fn what_is_left_alone() {
         put(&mut core, cpu, 1, 100, 462, 462);
         put(&mut core, 4 + cpu, 1, 5000, 1024, 1024);
     }
-    core.cpu_mut(4).avg.load_avg = 6000;
+    core.cpu_mut(4).load.avg.load_avg = 6000;
     put(&mut core, 5, 2, 5000, 1024, 2000);
     let (step, bal) = begin(&mut core, 0, 1, IdleKind::Busy);
     assert_eq!(
@@ -571,7 +571,7 @@ fn what_is_left_alone() {
 #[test]
 fn pinned_tasks_mark_the_group_above() {
     let mut core = two_caches(&[]);
-    let group = core.state().doms[core.cpu(0).dom[1] as usize].first_group as usize;
+    let group = core.state().doms[core.cpu(0).topo.dom[1] as usize].first_group as usize;
     put(&mut core, 1, 3, 3072, 900, 1000);
     let (step, mut bal) = begin(&mut core, 0, 0, IdleKind::Idle);
     assert_eq!(step, Step::Detach);

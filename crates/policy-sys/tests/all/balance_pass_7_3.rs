@@ -37,7 +37,7 @@ fn which_tasks_move() {
         let (mut core, mut bal) = pull_one();
         let mut task = queued(&mut core, 7, 1, 100);
         change(&mut task);
-        core.cpu_mut(0).lb[0].nr_balance_failed = failures;
+        core.cpu_mut(0).balance.lb[0].nr_balance_failed = failures;
         core.balance_offer(&mut bal, &task)
     };
     assert_eq!(offer(|_| (), 0), Offer::Take);
@@ -93,7 +93,7 @@ fn how_many_tasks() {
     assert_eq!(core.balance_offer(&mut bal, &task), Offer::Take);
     assert_eq!(core.balance_offer(&mut bal, &task), Offer::Stop);
     let (_, mut bal) = attempt(&mut core, 0, 0, IdleKind::Idle);
-    core.cpu_mut(1).nr_running = 1;
+    core.cpu_mut(1).queue.nr_running = 1;
     assert_eq!(core.balance_offer(&mut bal, &task), Offer::Stop);
 }
 
@@ -114,12 +114,12 @@ fn what_suits_the_imbalance() {
             put(&mut core, 3, 1, 500, 1000, 1000);
             IdleKind::Idle
         } else {
-            (4..8).for_each(|c| core.cpu_mut(c).avg.load_avg = 1500);
+            (4..8).for_each(|c| core.cpu_mut(c).load.avg.load_avg = 1500);
             IdleKind::Busy
         };
         let (_, mut bal) = attempt(&mut core, 0, 1, idle);
         assert_eq!(bal.raw().migration_type, kind);
-        core.cpu_mut(0).lb[1].nr_balance_failed = failures;
+        core.cpu_mut(0).balance.lb[1].nr_balance_failed = failures;
         let mut task = queued(&mut core, 7, bal.src_cpu(), util);
         task.raw_mut().avg.load_avg = 6000;
         (core.balance_offer(&mut bal, &task), bal.raw().imbalance)
@@ -163,11 +163,11 @@ fn misfit_task_is_pushed_to_a_big_cpu() {
     core.task_init(&mut task);
     task.raw_mut().avg.last_update_ns = 0;
     core.exit_idle(2, start);
-    core.cpu_mut(2).nr_running = 1;
+    core.cpu_mut(2).queue.nr_running = 1;
     core.enqueue_woken(&mut task, 2, start);
     core.set_current(&mut task, start);
     let mut half_ms = 0;
-    while core.cpu(2).misfit_task_load == 0 && half_ms < 200 {
+    while core.cpu(2).queue.misfit_task_load == 0 && half_ms < 200 {
         assert!(task.util_avg() <= 343, "{} and no mark", task.util_avg());
         let (step, _) = attempt_at(&mut core, 0, 1, start + half_ms * MS / 2);
         assert_eq!(step, Step::Done, "util {}", task.util_avg());
@@ -179,8 +179,8 @@ fn misfit_task_is_pushed_to_a_big_cpu() {
     let late_by = half_ms as f64 / 2.0 - 47.5;
     assert!(late_by.abs() <= 2.44, "{half_ms} / 2 ms");
     let before = (
-        core.cpu(0).lb[1].balance_interval_ms,
-        core.cpu(0).lb[1].nr_balance_failed,
+        core.cpu(0).balance.lb[1].balance_interval_ms,
+        core.cpu(0).balance.lb[1].nr_balance_failed,
     );
     let (step, mut bal) = attempt_at(&mut core, 0, 1, start + half_ms * MS / 2);
     assert_eq!(
@@ -194,11 +194,11 @@ fn misfit_task_is_pushed_to_a_big_cpu() {
     );
     assert_eq!(core.balance_end(&mut bal, true), Step::Done);
     assert!(bal.push());
-    assert_eq!(core.cpu(2).active_balance, 1);
-    let lb = &core.cpu(0).lb[1];
+    assert_eq!(core.cpu(2).balance.active_balance, 1);
+    let lb = &core.cpu(0).balance.lb[1];
     assert_eq!((lb.balance_interval_ms, lb.nr_balance_failed), before);
     core.active_balance_end(2, 0, 1, true);
-    assert_eq!(core.cpu(2).active_balance, 0);
+    assert_eq!(core.cpu(2).balance.active_balance, 0);
     // Not by a CPU that is no bigger, and not while the bigger ones are busy.
     assert_eq!(
         attempt_at(&mut core, 3, 0, start + half_ms * MS / 2).0,
@@ -222,7 +222,7 @@ fn attempt_at(core: &mut Core, dst: u32, level: u32, now: u64) -> (Step, Balance
 fn waiting_misfit_task_is_detached() {
     let mut core = still(&machine(&hikey960()));
     put(&mut core, 1, 3, 3072, 440, 440);
-    core.cpu_mut(1).misfit_task_load = 1023;
+    core.cpu_mut(1).queue.misfit_task_load = 1023;
     core.state_mut().overutilized = 1;
     let (step, mut bal) = attempt(&mut core, 4, 1, IdleKind::Idle);
     assert_eq!(
@@ -270,13 +270,17 @@ fn failures_lead_to_a_push() {
         let (_, mut bal) = attempt(&mut core, 0, 0, IdleKind::Idle);
         core.balance_offer(&mut bal, &running);
         assert_eq!(core.balance_end(&mut bal, true), Step::Done);
-        assert_eq!(core.cpu(0).lb[0].nr_balance_failed, failures);
+        assert_eq!(core.cpu(0).balance.lb[0].nr_balance_failed, failures);
         assert_eq!(bal.push(), failures == 4, "4 > 1 + 2");
         let (_, mut bal) = attempt(&mut core, 0, 0, IdleKind::NewlyIdle);
         core.balance_offer(&mut bal, &running);
-        core.cpu_mut(1).active_balance = 0;
+        core.cpu_mut(1).balance.active_balance = 0;
         core.balance_end(&mut bal, true);
-        assert_eq!(core.cpu(0).lb[0].nr_balance_failed, failures, "new-idle");
+        assert_eq!(
+            core.cpu(0).balance.lb[0].nr_balance_failed,
+            failures,
+            "new-idle"
+        );
     }
     let (_, mut bal) = attempt(&mut core, 0, 0, IdleKind::Idle);
     core.balance_offer(&mut bal, &running);
@@ -286,7 +290,7 @@ fn failures_lead_to_a_push() {
     let task = queued(&mut core, 7, 1, 100);
     assert_eq!(core.balance_offer(&mut bal, &task), Offer::Take);
     core.balance_end(&mut bal, true);
-    assert_eq!(core.cpu(0).lb[0].nr_balance_failed, 0, "success");
+    assert_eq!(core.cpu(0).balance.lb[0].nr_balance_failed, 0, "success");
     // Load: never by failures.
     let mut core = still(&machine(&[cluster(4, 1024), cluster(4, 1024)]));
     for cpu in 0..8 {
@@ -299,7 +303,7 @@ fn failures_lead_to_a_push() {
             2000,
         );
     }
-    core.cpu_mut(0).lb[1].nr_balance_failed = 20;
+    core.cpu_mut(0).balance.lb[1].nr_balance_failed = 20;
     let (step, mut bal) = attempt(&mut core, 0, 1, IdleKind::Busy);
     assert_eq!(
         (step, bal.raw().migration_type),
@@ -316,8 +320,8 @@ fn squeezed_task_is_pushed() {
     for (dst_capacity, push) in [(1024, true), (937, true), (936, false)] {
         let mut core = flat(4);
         put(&mut core, 1, 1, 1024, 700, 700);
-        core.cpu_mut(1).capacity = 800; // 800 * 117 = 93600
-        core.cpu_mut(0).capacity = dst_capacity;
+        core.cpu_mut(1).load.capacity = 800; // 800 * 117 = 93600
+        core.cpu_mut(0).load.capacity = dst_capacity;
         let (step, mut bal) = attempt(&mut core, 0, 0, IdleKind::NewlyIdle);
         assert_eq!(
             (step, bal.raw().migration_type),
@@ -337,7 +341,7 @@ fn squeezed_task_is_pushed() {
 fn intervals() {
     let due = |cpus: usize, idle, interval: u32, ms: u64| {
         let mut core = flat(cpus);
-        core.cpu_mut(0).lb[0].balance_interval_ms = interval;
+        core.cpu_mut(0).balance.lb[0].balance_interval_ms = interval;
         assert!(core.balance_due(0, 0, 100_000 * MS, idle));
         core.balance_due(0, 0, (100_000 + ms) * MS, idle)
     };
@@ -357,7 +361,7 @@ fn intervals() {
 #[test]
 fn interval_doubles_and_resets() {
     let mut core = flat(4);
-    let interval = |core: &Core| core.cpu(0).lb[0].balance_interval_ms;
+    let interval = |core: &Core| core.cpu(0).balance.lb[0].balance_interval_ms;
     attempt(&mut core, 0, 0, IdleKind::NewlyIdle);
     assert_eq!(interval(&core), 4);
     for _ in 0..3 {
@@ -456,7 +460,7 @@ fn search_depth_is_written() {
     (1..112).for_each(|c| put(&mut core, c, 1, 1024, 512, 512));
     put(&mut core, 0, 0, 0, 512, 0);
     attempt(&mut core, 0, 0, IdleKind::NewlyIdle);
-    assert_eq!(core.cpu(0).nr_idle_scan, 0);
+    assert_eq!(core.cpu(0).idle.nr_idle_scan, 0);
     attempt(&mut core, 0, 0, IdleKind::Idle);
-    assert_eq!(core.cpu(0).nr_idle_scan, 73);
+    assert_eq!(core.cpu(0).idle.nr_idle_scan, 73);
 }

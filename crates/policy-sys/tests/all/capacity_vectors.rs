@@ -87,10 +87,10 @@ fn idlest_group_spare_rows() {
         let util = of("task_util");
         // The task's blocked share is part of CPU 0, where it ran last
         // (docs/rules/capacity-aware.md#util-without-task).
-        core.cpu_mut(0).avg.util_avg = 1024 - of("local") + util;
-        core.cpu_mut(1).avg.util_avg = 1024 - of("best_other");
-        core.cpu_mut(0).avg.load_avg = 4000;
-        core.cpu_mut(0).avg.runnable_avg = 4000;
+        core.cpu_mut(0).load.avg.util_avg = 1024 - of("local") + util;
+        core.cpu_mut(1).load.avg.util_avg = 1024 - of("best_other");
+        core.cpu_mut(0).load.avg.load_avg = 4000;
+        core.cpu_mut(0).load.avg.runnable_avg = 4000;
         let task = sleeper(&mut core, 1, 0, util, 0);
         let kind = if of("fork") == 1 {
             PlaceKind::Fork
@@ -120,10 +120,10 @@ fn forks_go_by_spare_capacity_as_posted() {
         let facts = machine(&[cluster(1, 1024), cluster(1, 1024)]);
         let mut core = core(&facts, "linux-4.17", &[("idlest_spare_fork", as_posted)]);
         freeze(&mut core);
-        core.cpu_mut(0).avg.util_avg = 1024 - 824;
-        core.cpu_mut(1).avg.util_avg = 1024 - 400;
-        core.cpu_mut(0).avg.load_avg = 4000;
-        core.cpu_mut(0).avg.runnable_avg = 4000;
+        core.cpu_mut(0).load.avg.util_avg = 1024 - 824;
+        core.cpu_mut(1).load.avg.util_avg = 1024 - 400;
+        core.cpu_mut(0).load.avg.load_avg = 4000;
+        core.cpu_mut(0).load.avg.runnable_avg = 4000;
         let task = sleeper(&mut core, 1, 0, 0, 0);
         let choice = core.select_cpu(&mut [task], 0, &ask(PlaceKind::Fork, 0, 0));
         assert_eq!((choice.cpu, choice.reason), expected, "{as_posted}");
@@ -139,8 +139,8 @@ fn idlest_group_spare_margin() {
         let facts = machine(&[cluster(1, 1024), cluster(1, 1024)]);
         let mut core = core(&facts, "linux-4.17", &[]);
         freeze(&mut core);
-        core.cpu_mut(0).avg.util_avg = 1024 - 400 + 200;
-        core.cpu_mut(1).avg.util_avg = 1024 - other;
+        core.cpu_mut(0).load.avg.util_avg = 1024 - 400 + 200;
+        core.cpu_mut(1).load.avg.util_avg = 1024 - other;
         let task = sleeper(&mut core, 1, 0, 200, 0);
         let choice = core.select_cpu(&mut [task], 0, &ask(PlaceKind::Exec, 0, 0));
         assert_eq!((choice.cpu, choice.reason), expected, "400 against {other}");
@@ -157,10 +157,10 @@ fn idlest_spare_off_goes_by_load() {
         let facts = machine(&[cluster(1, 1024), cluster(1, 1024)]);
         let mut core = core(&facts, "linux-4.17", &[("idlest_spare", "off")]);
         freeze(&mut core);
-        core.cpu_mut(0).avg.util_avg = 1024 - input(&t, row, "local");
-        core.cpu_mut(1).avg.util_avg = 1024 - input(&t, row, "best_other");
-        core.cpu_mut(0).avg.load_avg = 4000;
-        core.cpu_mut(0).avg.runnable_avg = 4000;
+        core.cpu_mut(0).load.avg.util_avg = 1024 - input(&t, row, "local");
+        core.cpu_mut(1).load.avg.util_avg = 1024 - input(&t, row, "best_other");
+        core.cpu_mut(0).load.avg.load_avg = 4000;
+        core.cpu_mut(0).load.avg.runnable_avg = 4000;
         let task = sleeper(&mut core, 1, 0, 0, 0);
         let choice = core.select_cpu(&mut [task], 0, &ask(PlaceKind::Exec, 0, 0));
         assert_eq!(
@@ -178,7 +178,7 @@ fn overutilized(capacity: u32, util: u32, new: bool) -> bool {
     let mut core = core(&facts, "linux-4.17+energy-aware", &[]);
     assert_eq!(core.energy_inactive(), None);
     freeze(&mut core);
-    core.cpu_mut(0).avg.util_avg = util;
+    core.cpu_mut(0).load.avg.util_avg = util;
     let mut task = sleeper(&mut core, 1, 0, 0, 0);
     if new {
         core.enqueue_new(&mut task, 0, common::NOW);
@@ -239,12 +239,12 @@ fn pulls(row: [u32; 4], rule: &str) -> bool {
         let cpu = 2 + k % weight;
         make_busy(&mut core, cpu);
         let c = core.cpu_mut(cpu);
-        c.nr_running = 1 + k / weight;
-        c.nr_fair = c.nr_running;
-        c.load_weight = 1024 * c.nr_running;
-        c.avg.load_avg = 1024 * c.nr_running;
-        c.avg.runnable_avg = c.avg.load_avg;
-        c.avg.util_avg = group_cap;
+        c.queue.nr_running = 1 + k / weight;
+        c.queue.nr_fair = c.queue.nr_running;
+        c.load.load_weight = 1024 * c.queue.nr_running;
+        c.load.avg.load_avg = 1024 * c.queue.nr_running;
+        c.load.avg.runnable_avg = c.load.avg.load_avg;
+        c.load.avg.util_avg = group_cap;
     }
     let mut bal = Balance::default();
     bal.prepare(common::NOW, 0, 1, IdleKind::NewlyIdle);
@@ -285,7 +285,7 @@ fn walk(name: &str, w: &Walk) -> Choice {
     let mut core = core(&machine(&tc2()), name, &[]);
     freeze(&mut core);
     for cpu in 0..5 {
-        core.cpu_mut(cpu).avg.util_avg = w.utils[cpu as usize];
+        core.cpu_mut(cpu).load.avg.util_avg = w.utils[cpu as usize];
         make_idle(&mut core, cpu);
         if w.busy.contains(&cpu) {
             make_busy(&mut core, cpu);
@@ -294,7 +294,7 @@ fn walk(name: &str, w: &Walk) -> Choice {
     let mut task = sleeper(&mut core, 1, w.prev, w.util, 0);
     if w.wide {
         task.raw_mut().waker.wakee_flips = 10;
-        let waker = &mut core.cpu_mut(w.waker).idle_waker;
+        let waker = &mut core.cpu_mut(w.waker).idle.idle_waker;
         waker.wakee_flips = 100;
         waker.last_wakee = 1;
         waker.flip_decay_ns = common::NOW;
@@ -350,11 +350,11 @@ fn a15_loaded(tasks: u32) -> (Core, Balance) {
         let cpu = k % 2;
         make_busy(&mut core, cpu);
         let c = core.cpu_mut(cpu);
-        c.nr_running = 1 + k / 2;
-        c.nr_fair = c.nr_running;
-        c.avg.load_avg = 1024 * c.nr_running;
-        c.avg.runnable_avg = c.avg.load_avg;
-        c.avg.util_avg = 1024;
+        c.queue.nr_running = 1 + k / 2;
+        c.queue.nr_fair = c.queue.nr_running;
+        c.load.avg.load_avg = 1024 * c.queue.nr_running;
+        c.load.avg.runnable_avg = c.load.avg.load_avg;
+        c.load.avg.util_avg = 1024;
     }
     let mut bal = Balance::default();
     bal.prepare(common::NOW, 3, 1, IdleKind::NewlyIdle);
@@ -393,19 +393,19 @@ fn idlest_cpu_of_a_group() {
         let mut core = core(&machine(&clusters), "linux-4.17", &[]);
         freeze(&mut core);
         make_busy(&mut core, 0);
-        core.cpu_mut(0).avg.load_avg = 9000;
-        core.cpu_mut(0).avg.runnable_avg = 9000;
-        core.cpu_mut(0).avg.util_avg = 1024;
+        core.cpu_mut(0).load.avg.load_avg = 9000;
+        core.cpu_mut(0).load.avg.runnable_avg = 9000;
+        core.cpu_mut(0).load.avg.util_avg = 1024;
         for k in 0..3 {
             let cpu = 1 + k as u32;
             if busy.contains(&cpu) {
                 make_busy(&mut core, cpu);
             }
             let c = core.cpu_mut(cpu);
-            c.idle_exit_latency_us = latency[k];
-            c.idle_stamp_ns = stamp[k];
-            c.avg.load_avg = load[k];
-            c.avg.runnable_avg = load[k];
+            c.idle.idle_exit_latency_us = latency[k];
+            c.idle.idle_stamp_ns = stamp[k];
+            c.load.avg.load_avg = load[k];
+            c.load.avg.runnable_avg = load[k];
         }
         // Exec sees the package level only: the other levels of these CPUs do not balance execs.
         let n = core.state().nr_doms as usize;

@@ -51,12 +51,18 @@ fn class_signals_of_ten_ms() {
         let mut core = lone("linux-7.3", &[]);
         run(&mut core, &mut ClassTask::rt(50), 0, 10 * MS, step);
         let c = core.cpu(0);
-        assert_eq!((c.rt_util, c.classes.rt.util_sum), (util, sum));
-        assert_eq!((c.dl_util, c.avg.util_avg, c.rt_runnable), (0, 0, 0));
+        assert_eq!((c.load.rt_util, c.queue.classes.rt.util_sum), (util, sum));
+        assert_eq!(
+            (c.load.dl_util, c.load.avg.util_avg, c.queue.rt_runnable),
+            (0, 0, 0)
+        );
         let mut core = lone("linux-7.3", &[]);
         let mut class = ClassTask::deadline(10 * MS, 20 * MS, 20 * MS);
         run(&mut core, &mut class, 0, 10 * MS, step);
-        assert_eq!((core.cpu(0).dl_util, core.cpu(0).rt_util), (util, 0));
+        assert_eq!(
+            (core.cpu(0).load.dl_util, core.cpu(0).load.rt_util),
+            (util, 0)
+        );
     }
 }
 
@@ -68,12 +74,12 @@ fn class_signals_fade() {
     let mut core = lone("linux-7.3", &[]);
     let period = 1 << 20;
     run(&mut core, &mut ClassTask::rt(50), 0, 400 * period, period);
-    assert_eq!(core.cpu(0).rt_util, 1024);
-    let sum = core.cpu(0).classes.rt.util_sum;
+    assert_eq!(core.cpu(0).load.rt_util, 1024);
+    let sum = core.cpu(0).queue.classes.rt.util_sum;
     let _ = core.update_blocked(0, 432 * period);
     // decay_load(sum, 32), on the boundary of a period.
     let faded = ((sum >> 1) * 0xffff_ffff) >> 32;
-    assert_eq!(core.cpu(0).rt_util, (faded / 46_718) as u32);
+    assert_eq!(core.cpu(0).load.rt_util, (faded / 46_718) as u32);
 }
 
 /// Goal: the time on a slow CPU that an RT task filled is not handed back when it goes idle
@@ -83,7 +89,7 @@ fn a_cpu_full_of_rt_loses_its_idle_time() {
     let lost = |ms: u64| {
         let mut core = core(&lone_cpu(512), "linux-7.3", &[]);
         run(&mut core, &mut ClassTask::rt(50), 0, ms * MS, MS);
-        core.cpu(0).lost_idle_ns
+        core.cpu(0).load.lost_idle_ns
     };
     assert_eq!(lost(100), 0);
     // Half speed: half of the time is missing.
@@ -98,11 +104,11 @@ fn a_cpu_full_of_rt_loses_its_idle_time() {
 fn capacity_from_kept_signals() {
     let mut core = core(&flat_facts(2), "linux-7.3", &[]);
     let c = core.cpu_mut(0);
-    c.classes.kept = 2;
-    (c.rt_util, c.dl_util, c.irq_util) = (60, 40, 50);
+    c.queue.classes.kept = 2;
+    (c.load.rt_util, c.load.dl_util, c.load.irq_util) = (60, 40, 50);
     let _ = attempt(&mut core, 0, 0, IdleKind::Idle);
-    assert_eq!(core.cpu(0).capacity, 924 * 974 / 1024);
-    assert_eq!(core.cpu(0).capacity, 878);
+    assert_eq!(core.cpu(0).load.capacity, 924 * 974 / 1024);
+    assert_eq!(core.cpu(0).load.capacity, 878);
 }
 
 /// Goal: to 4.18 run time counts, halved every half second. 100 ms of the first 400 ms: 102400000 /
@@ -118,13 +124,13 @@ fn capacity_from_aged_time() {
         200 * MS,
         4 * MS,
     );
-    assert_eq!(core.cpu(0).rt_util, 0, "no such signal yet");
+    assert_eq!(core.cpu(0).load.rt_util, 0, "no such signal yet");
     let mut at = |now: u64| {
         let _ = core.update_blocked(0, now);
         let mut bal = wakeplace_policy_sys::Balance::default();
         bal.prepare(now, 0, 0, IdleKind::Idle);
         core.balance_begin(&mut bal);
-        core.cpu(0).capacity
+        core.cpu(0).load.capacity
     };
     assert_eq!(at(400 * MS), 1024 - 113);
     assert_eq!(at(1100 * MS), 1024 - 42);
@@ -143,15 +149,18 @@ fn flat_facts(cpus: usize) -> MachineFacts {
 fn interrupts_and_the_task_clock() {
     let mut core = lone("linux-7.3", &[]);
     core.exit_idle(0, 0);
-    let start = core.cpu(0).clock_task_ns;
+    let start = core.cpu(0).load.clock_task_ns;
     for ms in 1..=1000 {
         core.irq_time(0, 100 * US);
         let _ = core.update_blocked(0, ms * MS);
     }
     let c = core.cpu(0);
-    assert_eq!((c.clock_ns, c.clock_task_ns - start), (S, 9 * S / 10));
-    assert!(c.irq_util.abs_diff(102) <= 3, "{}", c.irq_util);
-    assert_eq!(c.clock_pelt_ns, c.clock_task_ns, "full speed");
+    assert_eq!(
+        (c.load.clock_ns, c.load.clock_task_ns - start),
+        (S, 9 * S / 10)
+    );
+    assert!(c.load.irq_util.abs_diff(102) <= 3, "{}", c.load.irq_util);
+    assert_eq!(c.load.clock_pelt_ns, c.load.clock_task_ns, "full speed");
 }
 
 /// Goal: interrupt time that does not fit is carried to the next update, and no clock goes back.
@@ -161,11 +170,11 @@ fn interrupt_time_is_carried_over() {
     let mut core = lone("linux-7.3", &[]);
     core.exit_idle(0, 0);
     core.irq_time(0, 3 * MS);
-    let start = core.cpu(0).clock_task_ns;
+    let start = core.cpu(0).load.clock_task_ns;
     let mut seen = Vec::new();
     for ms in 1..=5 {
         let _ = core.update_blocked(0, ms * MS);
-        seen.push((core.cpu(0).clock_task_ns - start) / MS);
+        seen.push((core.cpu(0).load.clock_task_ns - start) / MS);
     }
     assert_eq!(seen, [0, 0, 0, 1, 2]);
 }
@@ -180,7 +189,7 @@ fn a73(era: &str, settings: &[(&str, &str)], set: impl Fn(&mut Core)) -> u32 {
     core.task_new(&mut fair, 4, now);
     (fair.raw_mut().avg.util_avg, fair.raw_mut().avg.runnable_avg) = (0, 0);
     let _ = core.enqueue_woken(&mut fair, 4, now);
-    let domain = core.cpu(4).freq_dom as usize;
+    let domain = core.cpu(4).topo.freq_dom as usize;
     let opp = core.freq_request(domain);
     let first = core.state().freq_doms[domain].first_opp;
     core.state().opp_khz[(first + opp) as usize] / 1000
@@ -213,7 +222,7 @@ fn classes_ask_for_frequency() {
 /// A wake-up from I/O, a frequency update a little later, a sleep. Only the update is the
 /// governor's: else a change is under way and it looks at nothing. Returns the boost after each.
 fn io_turn(core: &mut Core, t: &mut Task, now: u64, io: bool) -> u32 {
-    let (cpu, domain) = (t.cpu(), core.cpu(t.cpu()).freq_dom as usize);
+    let (cpu, domain) = (t.cpu(), core.cpu(t.cpu()).topo.freq_dom as usize);
     core.state_mut().freq_doms[domain].in_progress = 1;
     if io {
         let _ = core.enqueue_io(t, cpu, now);
@@ -224,7 +233,7 @@ fn io_turn(core: &mut Core, t: &mut Task, now: u64, io: bool) -> u32 {
     if io {
         let _ = core.dequeue_sleep(t, now + 1_050_000);
     }
-    core.cpu(cpu).classes.io_boost
+    core.cpu(cpu).queue.classes.io_boost
 }
 
 /// Goal: the boost doubles with each wake-up from I/O and halves without. Source:
@@ -249,8 +258,8 @@ fn io_boost_is_forgotten_after_a_tick() {
         core.state_mut().tick_ns = 4_000_000;
         let mut t = task(&mut core, 1, 0);
         core.task_new(&mut t, 0, 0);
-        core.cpu_mut(0).classes.io_boost = 512;
-        core.cpu_mut(0).classes.io_stamp_ns = NOW;
+        core.cpu_mut(0).queue.classes.io_boost = 512;
+        core.cpu_mut(0).queue.classes.io_stamp_ns = NOW;
         core.state_mut().freq_doms[0].io_boosted = 1;
         assert_eq!(io_turn(&mut core, &mut t, NOW + 4 * MS + 1, io), after);
     }
@@ -267,12 +276,12 @@ fn io_boost_is_a_floor() {
     );
     let mut t = task(&mut core, 1, 0);
     core.task_new(&mut t, 0, 0);
-    core.cpu_mut(0).classes.io_boost = 512;
-    core.cpu_mut(0).classes.io_stamp_ns = NOW;
+    core.cpu_mut(0).queue.classes.io_boost = 512;
+    core.cpu_mut(0).queue.classes.io_stamp_ns = NOW;
     let _ = core.enqueue_io(&mut t, 0, NOW);
-    assert_eq!(core.cpu(0).classes.io_boost, 1024);
-    assert_eq!(core.cpu(0).classes.io_floor, 462);
-    let domain = &core.state().freq_doms[core.cpu(0).freq_dom as usize];
+    assert_eq!(core.cpu(0).queue.classes.io_boost, 1024);
+    assert_eq!(core.cpu(0).queue.classes.io_floor, 462);
+    let domain = &core.state().freq_doms[core.cpu(0).topo.freq_dom as usize];
     assert_eq!(domain.next_opp, domain.nr_opps - 1);
 }
 
@@ -304,11 +313,11 @@ fn a_limit_is_pressure() {
         let limit = opps.iter().position(|khz| *khz == 1_805_000).unwrap() as u32;
         let _ = core.freq_limit(1, limit, NOW);
         for cpu in 4..8 {
-            assert_eq!(core.cpu(cpu).pressure, pressure, "{era}");
+            assert_eq!(core.cpu(cpu).load.pressure, pressure, "{era}");
         }
-        assert_eq!(core.cpu(0).pressure, 0);
+        assert_eq!(core.cpu(0).load.pressure, 0);
         let _ = core.freq_limit(1, 99, NOW);
-        assert_eq!(core.cpu(4).pressure, 0);
+        assert_eq!(core.cpu(4).load.pressure, 0);
     }
 }
 
@@ -325,7 +334,7 @@ fn place(core: &mut Core, class: &ClassTask, this: u32, prev: u32) -> (u32, Reas
 fn four(levels: [u64; 4]) -> Core {
     let mut core = core(&flat_facts(4), "linux-7.3", &[]);
     for (cpu, level) in levels.iter().enumerate() {
-        core.cpu_mut(cpu as u32).classes.level = *level;
+        core.cpu_mut(cpu as u32).queue.classes.level = *level;
     }
     core
 }
@@ -351,7 +360,7 @@ fn rt_goes_to_the_lowest() {
     assert_eq!(ask([30, 20, 60, 40], 0, 2), (1, Reason::ClassLowest));
     assert_eq!(ask([50, 51, 60, 99], 0, 2), (2, Reason::ClassWaits));
     let mut core = four([0, 0, 10, 0]);
-    core.cpu_mut(2).classes.curr_pinned = 1;
+    core.cpu_mut(2).queue.classes.curr_pinned = 1;
     assert_eq!(
         place(&mut core, &class, 0, 2),
         (0, Reason::ClassLowest),
@@ -368,7 +377,7 @@ fn rt_finds_the_lowest_without_domains() {
     facts.levels.clear();
     let mut core = core(&facts, "linux-7.3", &[]);
     for (cpu, level) in [30, 60, 20, 70].into_iter().enumerate() {
-        core.cpu_mut(cpu as u32).classes.level = level;
+        core.cpu_mut(cpu as u32).queue.classes.level = level;
     }
     let seen = place(&mut core, &ClassTask::rt(50), 0, 3);
     assert_eq!(seen, (2, Reason::ClassLowest));
@@ -435,7 +444,7 @@ fn pull_the_highest_that_waits() {
     let mut core = four([5, 80, 70, 60]);
     let mut waits = |next: [u64; 4]| {
         for (cpu, level) in next.iter().enumerate() {
-            core.cpu_mut(cpu as u32).classes.next_level = *level;
+            core.cpu_mut(cpu as u32).queue.classes.next_level = *level;
         }
         core.class_pull_cpu(0)
     };
@@ -471,8 +480,8 @@ fn io_wakeup_asks_at_once() {
     let mut core = core(&machine(&hikey960()), "linux-7.3", &settings);
     freeze(&mut core);
     let mut t = sleeper(&mut core, 1, 0, 0, 0);
-    core.cpu_mut(0).classes.io_boost = 512;
-    core.cpu_mut(0).classes.io_stamp_ns = NOW;
+    core.cpu_mut(0).queue.classes.io_boost = 512;
+    core.cpu_mut(0).queue.classes.io_stamp_ns = NOW;
     assert!(core.enqueue_io(&mut t, 0, NOW).freq());
     assert_eq!(core.freq_request(0), 4);
 }
@@ -494,11 +503,11 @@ fn class_signals_count_in_the_older_forms() {
             freeze(&mut core);
             put(&mut core, 4, 1, 1024, fair, fair);
             let c = core.cpu_mut(4);
-            c.classes.kept = 2;
-            for (avg, util) in [(&mut c.classes.rt, rt), (&mut c.classes.dl, dl)] {
+            c.queue.classes.kept = 2;
+            for (avg, util) in [(&mut c.queue.classes.rt, rt), (&mut c.queue.classes.dl, dl)] {
                 (avg.util_avg, avg.last_update_ns) = (util, NOW);
             }
-            (c.rt_util, c.dl_util, c.nr_removed) = (rt, dl, 1);
+            (c.load.rt_util, c.load.dl_util, c.load.nr_removed) = (rt, dl, 1);
             let _ = core.update_blocked(4, NOW);
             let opp = core.freq_request(1) as usize;
             assert_eq!(
@@ -549,13 +558,16 @@ fn a_governors_thread_reserves_nothing() {
     core.exit_idle(0, 20 * MS);
     let joined = core.class_join(&mut t, &mut class, 20 * MS, ClassMove::Sleep);
     assert!(!joined.freq());
-    assert_eq!(core.cpu(0).classes.dl_bw, 0);
+    assert_eq!(core.cpu(0).queue.classes.dl_bw, 0);
     let _ = core.class_run(&mut t, &class, 20 * MS);
     let left = core.class_leave(&mut t, &mut class, 30 * MS, ClassMove::Sleep);
     assert!(!left.freq());
-    assert_eq!((core.cpu(0).classes.dl_bw, core.cpu(0).dl_util), (0, 191));
+    assert_eq!(
+        (core.cpu(0).queue.classes.dl_bw, core.cpu(0).load.dl_util),
+        (0, 191)
+    );
     // One with a budget does both.
     let mut class = ClassTask::deadline(5 * MS, 10 * MS, 10 * MS);
     let _ = core.class_join(&mut t, &mut class, 40 * MS, ClassMove::Sleep);
-    assert_eq!(core.cpu(0).classes.dl_bw, 1 << 19);
+    assert_eq!(core.cpu(0).queue.classes.dl_bw, 1 << 19);
 }

@@ -40,7 +40,7 @@ impl Runner {
     }
 
     fn start(&mut self) {
-        self.core.cpu_mut(self.task.cpu()).curr_idle = 0;
+        self.core.cpu_mut(self.task.cpu()).queue.curr_idle = 0;
         let _ = self.core.set_current(&mut self.task, self.now);
     }
 
@@ -279,7 +279,7 @@ fn other_dequeues_are_no_samples() {
 #[test]
 fn the_time_is_not_scaled() {
     let mut core = core(&lone_cpu(512), "linux-6.2+sis-short", &[]);
-    core.cpu_mut(0).freq_scale = 512;
+    core.cpu_mut(0).load.freq_scale = 512;
     let mut task = Task::new(1, 1024, 0, None, 1);
     core.task_init(&mut task);
     core.task_new(&mut task, 0, NOW);
@@ -333,7 +333,7 @@ fn a_task_of_a_group_has_its_own() {
         core.task_new(task, 0, now);
         let _ = core.enqueue_new(task, 0, now);
         let _ = core.set_current(task, now);
-        assert_eq!(core.cpu(0).curr_id, task.raw().id);
+        assert_eq!(core.cpu(0).queue.curr_id, task.raw().id);
         now += ns;
         let _ = core.dequeue_sleep(task, now);
     }
@@ -352,10 +352,13 @@ fn other_classes_keep_the_last_fair_average() {
     let _ = (runner.core).class_join(&mut runner.task, &mut class, runner.now, ClassMove::Sleep);
     let _ = (runner.core).class_run(&mut runner.task, &class, runner.now);
     let c = runner.core.cpu(0);
-    assert_eq!((c.curr_id, c.curr_dur_ns), (1, 100_000));
+    assert_eq!((c.queue.curr_id, c.queue.curr_dur_ns), (1, 100_000));
     runner.now += MS;
     let _ = (runner.core).class_leave(&mut runner.task, &mut class, runner.now, ClassMove::Sleep);
-    assert_eq!((runner.average(), runner.core.cpu(0).curr_id), (100_000, 0));
+    assert_eq!(
+        (runner.average(), runner.core.cpu(0).queue.curr_id),
+        (100_000, 0)
+    );
 }
 
 /// Goal: what a CPU knows of the task that executes there: its average and history from its start
@@ -366,16 +369,25 @@ fn a_cpu_knows_its_running_task() {
     let mut runner = lone("v5");
     runner.section(800 * US);
     runner.wake();
-    assert_eq!(runner.core.cpu(0).curr_id, 0, "queued, not yet running");
+    assert_eq!(
+        runner.core.cpu(0).queue.curr_id,
+        0,
+        "queued, not yet running"
+    );
     runner.start();
     let c = runner.core.cpu(0);
-    let known = (c.curr_id, c.curr_dur_ns, c.curr_exec_ns, c.curr_sleeps);
+    let known = (
+        c.queue.curr_id,
+        c.queue.curr_dur_ns,
+        c.queue.curr_exec_ns,
+        c.queue.curr_sleeps,
+    );
     assert_eq!(known, (1, 100_000, 800 * US, 1));
     runner.preempt();
-    assert_eq!(runner.core.cpu(0).curr_id, 0);
+    assert_eq!(runner.core.cpu(0).queue.curr_id, 0);
     runner.start();
     runner.sleep();
-    assert_eq!(runner.core.cpu(0).curr_id, 0);
+    assert_eq!(runner.core.cpu(0).queue.curr_id, 0);
 }
 
 // ------------------------------------------------------------------------------- other versions

@@ -145,7 +145,7 @@ fn the_cpu_level_needs_room() {
         let era = era("linux-3.8");
         let core = Core::new(&facts, era.core_params()).expect("a machine");
         let c = core.cpu(0);
-        let doms = c.dom[..c.nr_levels as usize].iter();
+        let doms = c.topo.dom[..c.topo.nr_levels as usize].iter();
         doms.map(|dom| core.state().doms[*dom as usize].nr_cpus)
             .collect::<Vec<_>>()
     };

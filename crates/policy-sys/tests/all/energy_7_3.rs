@@ -16,7 +16,7 @@ const ERA: &str = "linux-7.3";
 fn set_utils(core: &mut Core, utils: &[u32]) {
     freeze(core);
     for (cpu, util) in utils.iter().enumerate() {
-        core.cpu_mut(cpu as u32).avg.util_avg = *util;
+        core.cpu_mut(cpu as u32).load.avg.util_avg = *util;
     }
 }
 
@@ -222,7 +222,7 @@ fn inefficient_state_is_skipped() {
     assert!(candidates(&core).contains(&(0, 4750 * 100)));
     // The frequency follows: 100 asks for 125/600 of 600 MHz, and 200 MHz is skipped, too
     // (docs/rules/capacity.md#schedutil).
-    core.cpu_mut(0).nr_removed = 1;
+    core.cpu_mut(0).load.nr_removed = 1;
     assert!(core.update_blocked(0, common::NOW).freq());
     assert_eq!(core.freq_request(0), 1);
 }
@@ -264,7 +264,7 @@ fn limits_of_a_domain() {
 fn runnable_boost() {
     for (runnable, delta) in [(300, 4392 * 59), (100, 2160 * 59)] {
         let (mut core, task) = hikey(&[43, 100, 0, 0, 0, 0, 0, 0], (43, 59, 0));
-        core.cpu_mut(1).avg.runnable_avg = runnable;
+        core.cpu_mut(1).load.avg.runnable_avg = runnable;
         wake(&mut core, &task, 0);
         assert!(candidates(&core).contains(&(0, delta)), "{runnable}");
     }
@@ -276,19 +276,19 @@ fn runnable_boost() {
 fn other_classes_count() {
     // Interrupts of 46 on prev: the task adds 59 * 416 / 462 = 53; state 133 with and without.
     let (mut core, task) = hikey(&[43, 0, 0, 0, 0, 0, 0, 0], (43, 59, 0));
-    core.cpu_mut(0).irq_util = 46;
+    core.cpu_mut(0).load.irq_util = 46;
     wake(&mut core, &task, 0);
     assert!(candidates(&core).contains(&(0, 2160 * 53)));
     // Deadline time of 300 on CPU 1: 300 + 75 = 375, the state of 428.
     let (mut core, task) = hikey(&[43, 0, 0, 0, 0, 0, 0, 0], (43, 59, 0));
-    core.cpu_mut(1).dl_util = 300;
+    core.cpu_mut(1).load.dl_util = 300;
     wake(&mut core, &task, 0);
     assert!(candidates(&core).contains(&(0, 4392 * 59)));
     // RT time of 100: 125 stays in the lowest state; a queued RT task asks for the top one.
     for (runnable, cost) in [(0, 2160), (1, 5312)] {
         let (mut core, task) = hikey(&[43, 0, 0, 0, 0, 0, 0, 0], (43, 59, 0));
-        core.cpu_mut(1).rt_util = 100;
-        core.cpu_mut(1).rt_runnable = runnable;
+        core.cpu_mut(1).load.rt_util = 100;
+        core.cpu_mut(1).queue.rt_runnable = runnable;
         wake(&mut core, &task, 0);
         assert!(candidates(&core).contains(&(0, cost * 59)), "{runnable}");
     }
@@ -302,7 +302,7 @@ fn other_classes_count() {
 fn pressure_bounds_domain() {
     let (mut core, task) = hikey(&[0, 0, 0, 0, 93, 1024, 1024, 1024], (43, 59, 4));
     for cpu in 4..8 {
-        core.cpu_mut(cpu).pressure = 242;
+        core.cpu_mut(cpu).load.pressure = 242;
     }
     wake(&mut core, &task, 4);
     assert!(candidates(&core).contains(&(4, 10282 * 6)));
@@ -324,7 +324,7 @@ fn hints_rank_candidates() {
     // 900 is left of each big CPU: 1000 is nowhere.
     core.task_set_uclamp(&mut task, 1000, 1024);
     for cpu in 4..8 {
-        core.cpu_mut(cpu).pressure = 124;
+        core.cpu_mut(cpu).load.pressure = 124;
     }
     let choice = wake(&mut core, &task, 0);
     assert_eq!((choice.cpu, choice.reason), (4, Reason::EnergyBiggest));
@@ -333,7 +333,7 @@ fn hints_rank_candidates() {
     let (mut core, mut task) = hikey(&[0, 0, 0, 0, 43, 0, 0, 0], (43, 59, 4));
     core.task_set_uclamp(&mut task, 1000, 1024);
     for cpu in 4..8 {
-        core.cpu_mut(cpu).pressure = 124;
+        core.cpu_mut(cpu).load.pressure = 124;
     }
     let choice = wake(&mut core, &task, 4);
     assert_eq!((choice.cpu, choice.reason), (4, Reason::EnergyPrev));
@@ -347,7 +347,7 @@ fn hints_of_the_queue() {
     // A task bounded to 200 is made to fit any CPU, beside nobody.
     let (mut core, mut task) = hikey(&[0; 8], (400, 400, 7));
     core.task_set_uclamp(&mut task, 0, 200);
-    core.cpu_mut(7).avg.util_avg = 400;
+    core.cpu_mut(7).load.avg.util_avg = 400;
     let choice = wake(&mut core, &task, 7);
     assert!(choice.cpu < 4, "{choice:?}");
     // Beside unbounded tasks it is not.
@@ -487,7 +487,7 @@ fn overutilized_thresholds() {
         let mut core = core(&machine(&clusters), ERA, &[]);
         freeze(&mut core);
         make_busy(&mut core, 0);
-        core.cpu_mut(0).avg.util_avg = util;
+        core.cpu_mut(0).load.avg.util_avg = util;
         let mut task = sleeper(&mut core, 1, 0, 0, 0);
         let _ = core.enqueue_woken(&mut task, 0, common::NOW);
         assert_eq!(core.overutilized(), over, "{little} {util}");
@@ -502,7 +502,7 @@ fn overutilized_and_hints() {
     let over = |min, max, new| {
         let mut core = core(&machine(&hikey960()), ERA, &[]);
         freeze(&mut core);
-        core.cpu_mut(0).avg.util_avg = if min > 0 { 43 } else { 462 };
+        core.cpu_mut(0).load.avg.util_avg = if min > 0 { 43 } else { 462 };
         let mut task = sleeper(&mut core, 1, 0, 0, 0);
         core.task_set_uclamp(&mut task, min, max);
         let _ = if new {

@@ -441,21 +441,22 @@ fn put(core: &mut Core, s: &State) -> Task {
     let n = s.cpus.len() as u32;
     for (cpu, c) in (0..n).zip(&s.cpus) {
         let raw = core.cpu_mut(cpu);
-        raw.uclamp = Default::default();
-        raw.uclamp_last_cut = 0;
-        raw.uclamp_tasks = 0;
-        raw.uclamp_hinted = 0;
+        raw.load.uclamp = Default::default();
+        raw.load.uclamp_last_cut = 0;
+        raw.load.uclamp_tasks = 0;
+        raw.load.uclamp_hinted = 0;
         for hints in &c.hints {
             let mut queued = sleeper(core, 2, cpu, 0, 0);
             core.task_set_uclamp(&mut queued, hints.0 as u32, hints.1 as u32);
             let _ = core.enqueue_woken(&mut queued, cpu, NOW);
         }
         let raw = core.cpu_mut(cpu);
-        (raw.capacity, raw.pressure) = (c.left as u32, c.pressure as u32);
-        (raw.avg.util_avg, raw.avg.runnable_avg) = (c.util as u32, c.runnable as u32);
-        (raw.util_est, raw.rt_util, raw.dl_util) = (c.est as u32, c.rt as u32, c.dl as u32);
-        (raw.irq_util, raw.rt_runnable) = (c.irq as u32, u32::from(c.rt_queued));
-        raw.online = u32::from(c.online);
+        (raw.load.capacity, raw.load.pressure) = (c.left as u32, c.pressure as u32);
+        (raw.load.avg.util_avg, raw.load.avg.runnable_avg) = (c.util as u32, c.runnable as u32);
+        (raw.load.util_est, raw.load.rt_util, raw.load.dl_util) =
+            (c.est as u32, c.rt as u32, c.dl as u32);
+        (raw.load.irq_util, raw.queue.rt_runnable) = (c.irq as u32, u32::from(c.rt_queued));
+        raw.queue.online = u32::from(c.online);
     }
     for (at, d) in s.domains.iter().enumerate() {
         let khz = |state: usize| d.states[state].0 as u32;

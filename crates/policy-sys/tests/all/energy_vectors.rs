@@ -17,7 +17,7 @@ const V50: &str = "linux-4.17+energy-aware=5.0";
 fn set_utils(core: &mut Core, utils: &[u32]) {
     freeze(core);
     for (cpu, util) in utils.iter().enumerate() {
-        core.cpu_mut(cpu as u32).avg.util_avg = *util;
+        core.cpu_mut(cpu as u32).load.avg.util_avg = *util;
     }
 }
 
@@ -556,17 +556,17 @@ fn random_situation(rng: &mut Rng, cores: &mut [&mut Core; 2]) -> (Task, Task, u
             if rng.one_in(2) {
                 make_busy(core, cpu);
             }
-            let full = core.cpu(cpu).capacity_orig;
+            let full = core.cpu(cpu).load.capacity_orig;
             let c = core.cpu_mut(cpu);
-            c.avg.util_avg = rng.range(0, full);
-            c.avg.load_avg = rng.range(0, 2048);
-            c.avg.runnable_avg = rng.range(0, c.avg.load_avg);
-            c.util_est = rng.range(0, full);
-            c.idle_exit_latency_us = rng.range(0, 2) * 100;
-            c.idle_stamp_ns = u64::from(rng.range(0, 5));
-            c.idle_waker = sys::wp_waker::default();
-            c.idle_waker.flip_decay_ns = NOW;
-            c.idle_waker.wakee_flips = rng.range(0, 40);
+            c.load.avg.util_avg = rng.range(0, full);
+            c.load.avg.load_avg = rng.range(0, 2048);
+            c.load.avg.runnable_avg = rng.range(0, c.load.avg.load_avg);
+            c.load.util_est = rng.range(0, full);
+            c.idle.idle_exit_latency_us = rng.range(0, 2) * 100;
+            c.idle.idle_stamp_ns = u64::from(rng.range(0, 5));
+            c.idle.idle_waker = sys::wp_waker::default();
+            c.idle.idle_waker.flip_decay_ns = NOW;
+            c.idle.idle_waker.wakee_flips = rng.range(0, 40);
         }
     }
     let prev = rng.range(0, 7);

@@ -23,7 +23,7 @@ fn dropped(e: &Explained) -> Vec<Dropped> {
 fn prev_big(era: &str) -> Explained {
     let mut core = core(&machine(&hikey960()), era, &[]);
     freeze(&mut core);
-    core.cpu_mut(4).avg.util_avg = 43;
+    core.cpu_mut(4).load.avg.util_avg = 43;
     let task = sleeper(&mut core, 1, 4, 43, 59);
     explain(&mut core, task, 4)
 }
@@ -93,7 +93,7 @@ fn within_the_margin() {
     let mut core = core(&facts, "linux-5.0", &[("energy_margin_shift", "2")]);
     freeze(&mut core);
     for (cpu, util) in [129, 129, 86, 86, 43, 0, 0, 0].into_iter().enumerate() {
-        core.cpu_mut(cpu as u32).avg.util_avg = util;
+        core.cpu_mut(cpu as u32).load.avg.util_avg = util;
     }
     let task = sleeper(&mut core, 1, 4, 43, 59);
     let e = explain(&mut core, task, 4);
@@ -119,7 +119,7 @@ fn a_hint_decides() {
     ] {
         let mut core = core(&machine(&hikey960()), era, &[]);
         freeze(&mut core);
-        core.cpu_mut(prev).avg.util_avg = 43;
+        core.cpu_mut(prev).load.avg.util_avg = 43;
         let mut task = sleeper(&mut core, 1, prev, 43, 59);
         task.raw_mut().uclamp_min = 800;
         let e = explain(&mut core, task, prev);
@@ -210,7 +210,7 @@ fn sched_mc_names_what_is_full() {
 fn tc2_case_a() {
     let mut core = core(&machine(&tc2()), "linux-4.7+asym-capacity", &[]);
     freeze(&mut core);
-    core.cpu_mut(2).avg.util_avg = 600;
+    core.cpu_mut(2).load.avg.util_avg = 600;
     let task = sleeper(&mut core, 1, 2, 600, 600);
     let e = explain(&mut core, task, 3);
     assert_eq!(
@@ -234,7 +234,7 @@ fn beyond_the_tipping_point() {
     let mut core = core(&machine(&hikey960()), "linux-7.3", &[]);
     freeze(&mut core);
     core.state_mut().overutilized = 1;
-    core.cpu_mut(0).nr_idle_scan = 8; // of the domain: all may be looked at
+    core.cpu_mut(0).idle.nr_idle_scan = 8; // of the domain: all may be looked at
     make_busy(&mut core, 0);
     make_busy(&mut core, 2);
     let mut task = sleeper(&mut core, 1, 0, 370, 370);
@@ -266,7 +266,7 @@ fn beyond_the_tipping_point() {
 fn a_copy_answers_alike() {
     let mut core = core(&machine(&hikey960()), "linux-7.3", &[]);
     freeze(&mut core);
-    core.cpu_mut(4).avg.util_avg = 43;
+    core.cpu_mut(4).load.avg.util_avg = 43;
     let task = sleeper(&mut core, 1, 4, 43, 59);
     let mut copy = core.copy();
     assert_eq!(copy.state(), core.state());
@@ -284,7 +284,7 @@ fn under_another_policy() {
     let facts = machine(&hikey960());
     let mut core = core(&facts, "linux-7.3-energy-aware", &[]);
     freeze(&mut core);
-    core.cpu_mut(4).avg.util_avg = 43;
+    core.cpu_mut(4).load.avg.util_avg = 43;
     let task = sleeper(&mut core, 1, 4, 43, 59);
     let other = common::policy("linux-7.3", &[]);
     let mut under = core.copy_under(&facts, other.core_params()).unwrap();
@@ -304,7 +304,7 @@ fn the_tipping_point_is_made_up() {
     for (util, beyond) in [(369, false), (370, true)] {
         let mut core = core(&facts, "linux-7.3-energy-aware", &[]);
         freeze(&mut core);
-        core.cpu_mut(1).avg.util_avg = util;
+        core.cpu_mut(1).load.avg.util_avg = util;
         let under = core.copy_under(&facts, other.core_params()).unwrap();
         assert_eq!(under.overutilized(), beyond, "{util}");
     }
@@ -374,7 +374,7 @@ fn beyond_the_limit_of_a_search() {
     let mut core = core(&machine(&[common::cluster(8, 1024)]), "linux-7.3", &[]);
     freeze(&mut core);
     (0..8).for_each(|cpu| make_busy(&mut core, cpu));
-    core.cpu_mut(0).nr_idle_scan = 3;
+    core.cpu_mut(0).idle.nr_idle_scan = 3;
     let task = sleeper(&mut core, 1, 5, 100, 100);
     let e = explain(&mut core, task, 5);
     assert_eq!((e.choice.cpu, e.target), (5, Some(5)));

@@ -33,8 +33,8 @@ fn all_busy(facts: &MachineFacts, overrides: &[(&str, &str)]) -> Core {
     freeze(&mut core);
     for cpu in 0..core.state().nr_cpus {
         make_busy(&mut core, cpu);
-        core.cpu_mut(cpu).avg.load_avg = 1024;
-        core.cpu_mut(cpu).avg.runnable_avg = 1024;
+        core.cpu_mut(cpu).load.avg.load_avg = 1024;
+        core.cpu_mut(cpu).load.avg.runnable_avg = 1024;
     }
     core
 }
@@ -69,15 +69,15 @@ fn step_1_idle_target() {
     let got = wake(&mut core, &task, 1);
     assert_eq!((got.cpu, got.reason), (1, Reason::IdleTarget));
     for spoil in [
-        (|c| c.pending = 1) as fn(&mut sys::wp_cpu),
-        |c| c.nr_running = 1,
-        |c| c.curr_idle = 0,
+        (|c| c.queue.pending = 1) as fn(&mut sys::wp_cpu),
+        |c| c.queue.nr_running = 1,
+        |c| c.queue.curr_idle = 0,
     ] {
         make_idle(&mut core, 1);
         spoil(core.cpu_mut(1));
         let got = wake(&mut core, &task, 1);
         assert_eq!((got.cpu, got.reason), (2, Reason::IdleCpu));
-        core.cpu_mut(1).pending = 0;
+        core.cpu_mut(1).queue.pending = 0;
     }
 }
 
@@ -88,8 +88,8 @@ fn step_1_idle_target() {
 fn step_2_idle_prev() {
     for (prev, expected) in [(3, (3, Reason::IdlePrev)), (5, (2, Reason::IdleRecent))] {
         let mut core = all_busy(&smt_machine(2, 4, 1), &[("wake_affine_idle", "off")]);
-        core.cpu_mut(0).avg.runnable_avg = 0;
-        core.cpu_mut(prev).avg.runnable_avg = 9000;
+        core.cpu_mut(0).load.avg.runnable_avg = 0;
+        core.cpu_mut(prev).load.avg.runnable_avg = 9000;
         idle(&mut core, &[prev, 2]);
         let task = wakee(&mut core, prev, 2);
         let got = wake(&mut core, &task, 0);
@@ -149,7 +149,7 @@ fn step_8_idle_core() {
     let facts = smt_machine(1, 4, 2);
     let mut core = all_busy(&facts, &[("sis_prop", "off")]);
     idle(&mut core, &[3, 6, 7]);
-    core.cpu_mut(0).has_idle_cores = 1;
+    core.cpu_mut(0).idle.has_idle_cores = 1;
     let task = wakee(&mut core, 0, 0);
     let got = wake(&mut core, &task, 0);
     assert_eq!((got.cpu, got.reason), (6, Reason::IdleCore));
@@ -161,7 +161,7 @@ fn step_8_idle_core() {
         "half a core only"
     );
     assert_eq!(
-        core.cpu(0).has_idle_cores,
+        core.cpu(0).idle.has_idle_cores,
         0,
         "the failed search cleared the flag"
     );
@@ -173,7 +173,11 @@ fn step_8_idle_core() {
         "flag clear: no core search"
     );
     core.enter_idle(7, NOW);
-    assert_eq!(core.cpu(0).has_idle_cores, 1, "set when a CPU goes idle");
+    assert_eq!(
+        core.cpu(0).idle.has_idle_cores,
+        1,
+        "set when a CPU goes idle"
+    );
 }
 
 /// Goal: step 8 without SMT: from the target on, wrapping, allowed CPUs only. Source:
@@ -200,8 +204,8 @@ fn step_8_scan_is_limited() {
     let seen = |cost: u64, idle_cpu: u32| {
         let mut core = all_busy(&smt_machine(1, 8, 1), &[]);
         let c = core.cpu_mut(0);
-        c.avg_idle_ns = 51_200;
-        c.lb[0].avg_scan_cost_ns = cost;
+        c.idle.avg_idle_ns = 51_200;
+        c.balance.lb[0].avg_scan_cost_ns = cost;
         idle(&mut core, &[idle_cpu]);
         let task = wakee(&mut core, 0, 0);
         wake(&mut core, &task, 0).reason == Reason::IdleCpu
@@ -221,9 +225,9 @@ fn scan_cost_average() {
     let mut core = all_busy(&smt_machine(1, 8, 1), &[("sis_prop", "off")]);
     let task = wakee(&mut core, 0, 0);
     wake(&mut core, &task, 0);
-    assert_eq!(core.cpu(0).lb[0].avg_scan_cost_ns, 50);
+    assert_eq!(core.cpu(0).balance.lb[0].avg_scan_cost_ns, 50);
     wake(&mut core, &task, 0);
-    assert_eq!(core.cpu(0).lb[0].avg_scan_cost_ns, 50 + 43);
+    assert_eq!(core.cpu(0).balance.lb[0].avg_scan_cost_ns, 50 + 43);
 }
 
 /// Goal: an idle thread of the target's core when the limited scan gave up. Source:
@@ -232,7 +236,7 @@ fn scan_cost_average() {
 fn idle_sibling_thread() {
     let mut core = all_busy(&smt_machine(1, 8, 4), &[]);
     let c = core.cpu_mut(0);
-    c.avg_idle_ns = 0;
+    c.idle.avg_idle_ns = 0;
     idle(&mut core, &[3]);
     let task = wakee(&mut core, 0, 0);
     let got = wake(&mut core, &task, 0);
@@ -263,7 +267,7 @@ fn wide(waker_flips: u32, wakee_flips: u32) -> bool {
     idle(&mut core, &[7]);
     let mut task = wakee(&mut core, 0, 0);
     task.raw_mut().waker.wakee_flips = wakee_flips;
-    let waker = &mut core.cpu_mut(7).idle_waker;
+    let waker = &mut core.cpu_mut(7).idle.idle_waker;
     (waker.wakee_flips, waker.last_wakee, waker.flip_decay_ns) = (waker_flips, 1, NOW);
     let got = wake(&mut core, &task, 7);
     assert_eq!(got.cpu, 7);
@@ -326,7 +330,7 @@ fn children_have_the_flips_of_their_parent() {
             (flips, 9, NOW)
         );
         assert_eq!(w.recent_used_cpu, 0, "not the parent's, 3");
-        let waker = &mut core.cpu_mut(7).idle_waker;
+        let waker = &mut core.cpu_mut(7).idle.idle_waker;
         (waker.wakee_flips, waker.last_wakee, waker.flip_decay_ns) = (64, 1, NOW);
         assert_eq!(wake(&mut core, &child, 7).reason, expected, "{flips} flips");
     }
@@ -339,10 +343,10 @@ fn record_wakee() {
     let flips = |last: u32, decayed_at: u64, fix: &str| {
         let mut core = all_busy(&smt_machine(1, 4, 1), &[("wakee_flips_fix", fix)]);
         let task = wakee(&mut core, 0, 0);
-        let waker = &mut core.cpu_mut(1).idle_waker;
+        let waker = &mut core.cpu_mut(1).idle.idle_waker;
         (waker.wakee_flips, waker.last_wakee, waker.flip_decay_ns) = (9, last, decayed_at);
         wake(&mut core, &task, 1);
-        let waker = core.cpu(1).idle_waker;
+        let waker = core.cpu(1).idle.idle_waker;
         (waker.wakee_flips, waker.last_wakee, waker.flip_decay_ns)
     };
     const SECOND: u64 = 1_000_000_000;
@@ -370,7 +374,7 @@ fn record_wakee() {
 /// Target of wake_affine between CPU 0 (waking) and CPU 3 (prev) of one cache, all busy.
 fn affine(overrides: &[(&str, &str)], request: Request, change: fn(&mut Core)) -> u32 {
     let mut core = all_busy(&smt_machine(1, 4, 1), overrides);
-    core.cpu_mut(0).nr_running = 2;
+    core.cpu_mut(0).queue.nr_running = 2;
     change(&mut core);
     // h_load of the task: 513 * 1024 / 1025 = 512.
     let mut task = wakee(&mut core, 3, 3);
@@ -408,18 +412,18 @@ fn wake_affine_by_weight() {
     );
     // Capacities weigh the loads: prev 92 % of the waking CPU's. 512*100*cap(q) < 512*108*cap(t).
     let equal = |core: &mut Core| {
-        core.cpu_mut(0).avg.runnable_avg = 0; // A = 512, B = 512
-        core.cpu_mut(3).capacity = 1024;
+        core.cpu_mut(0).load.avg.runnable_avg = 0; // A = 512, B = 512
+        core.cpu_mut(3).load.capacity = 1024;
     };
     assert_eq!(affine(&[], from_0_to_3(false, 0), equal), 0, "bias of 8 %");
     let smaller = |core: &mut Core| {
-        core.cpu_mut(0).avg.runnable_avg = 0;
-        core.cpu_mut(0).capacity = 948; // 108 * 948 = 102384 < 102400
+        core.cpu_mut(0).load.avg.runnable_avg = 0;
+        core.cpu_mut(0).load.capacity = 948; // 108 * 948 = 102384 < 102400
     };
     assert_eq!(affine(&[], from_0_to_3(false, 0), smaller), 3);
     let just = |core: &mut Core| {
-        core.cpu_mut(0).avg.runnable_avg = 0;
-        core.cpu_mut(0).capacity = 949; // 108 * 949 = 102492 > 102400
+        core.cpu_mut(0).load.avg.runnable_avg = 0;
+        core.cpu_mut(0).load.capacity = 949; // 108 * 949 = 102492 > 102400
     };
     assert_eq!(affine(&[], from_0_to_3(false, 0), just), 0);
 }
@@ -429,8 +433,8 @@ fn wake_affine_by_weight() {
 #[test]
 fn wake_affine_sync_alone() {
     let alone = |core: &mut Core| {
-        core.cpu_mut(0).nr_running = 1;
-        core.cpu_mut(0).avg.runnable_avg = 9000;
+        core.cpu_mut(0).queue.nr_running = 1;
+        core.cpu_mut(0).load.avg.runnable_avg = 9000;
     };
     assert_eq!(affine(&[], from_0_to_3(true, 0), alone), 0);
     assert_eq!(
@@ -453,7 +457,7 @@ fn wake_affine_idle() {
     let run = |prev: u32, prev_idle: bool, overrides: &[(&str, &str)]| {
         let mut core = all_busy(&smt_machine(2, 4, 1), overrides);
         idle(&mut core, &[0]);
-        core.cpu_mut(0).avg.runnable_avg = 9000; // the load speaks against CPU 0
+        core.cpu_mut(0).load.avg.runnable_avg = 9000; // the load speaks against CPU 0
         if prev_idle {
             idle(&mut core, &[prev]);
         }
@@ -470,9 +474,9 @@ fn wake_affine_idle() {
     );
     let here_busy = |overrides: &[(&str, &str)]| {
         let mut core = all_busy(&smt_machine(2, 4, 1), overrides);
-        core.cpu_mut(0).avg.runnable_avg = 0;
+        core.cpu_mut(0).load.avg.runnable_avg = 0;
         idle(&mut core, &[5, 1]);
-        core.cpu_mut(5).avg.runnable_avg = 9000; // the load speaks for CPU 0
+        core.cpu_mut(5).load.avg.runnable_avg = 9000; // the load speaks for CPU 0
         let task = wakee(&mut core, 5, 5);
         wake(&mut core, &task, 0).cpu
     };
@@ -638,15 +642,15 @@ fn random_model(rng: &mut Rng, core: &mut Core, cores: usize, threads: usize) ->
             make_busy(core, cpu as u32);
         }
         let c = core.cpu_mut(cpu as u32);
-        c.nr_running = if idle { 0 } else { rng.range(1, 3) };
-        c.avg.load_avg = load;
-        c.avg.runnable_avg = load;
+        c.queue.nr_running = if idle { 0 } else { rng.range(1, 3) };
+        c.load.avg.load_avg = load;
+        c.load.avg.runnable_avg = load;
         model.idle.push(idle);
         model.load.push(i64::from(load));
-        model.running.push(c.nr_running);
+        model.running.push(c.queue.nr_running);
         if cpu % per_llc == 0 {
             let flag = rng.one_in(2);
-            c.has_idle_cores = u32::from(flag);
+            c.idle.has_idle_cores = u32::from(flag);
             model.idle_core_flag.push(flag);
         }
     }

@@ -70,7 +70,7 @@ fn hints_off() {
 #[test]
 fn pressure_and_hints() {
     let mut core = lone(1024);
-    core.cpu_mut(0).pressure = 242;
+    core.cpu_mut(0).load.pressure = 242;
     assert_eq!(core.util_fits(100, 782, 1024, 0), 1);
     assert_eq!(core.util_fits(100, 783, 1024, 0), -1);
     assert_eq!(
@@ -79,7 +79,7 @@ fn pressure_and_hints() {
         "the bound ignores pressure"
     );
     let mut core = lone(1024);
-    core.cpu_mut(0).capacity = 200; // RT time
+    core.cpu_mut(0).load.capacity = 200; // RT time
     assert_eq!(core.util_fits(100, 1000, 1024, 0), 1);
     assert_eq!(core.util_fits(160, 0, 1024, 0), 0);
 }
@@ -93,14 +93,14 @@ fn left(capacity: u32, rt: u32, dl: u32, irq: u32, pressure: u32) -> u32 {
     );
     freeze(&mut core);
     let c = core.cpu_mut(0);
-    c.rt_util = rt;
-    c.dl_util = dl;
-    c.irq_util = irq;
-    c.pressure = pressure;
+    c.load.rt_util = rt;
+    c.load.dl_util = dl;
+    c.load.irq_util = irq;
+    c.load.pressure = pressure;
     let mut pass = Balance::default();
     pass.prepare(NOW, 0, 0, IdleKind::Idle);
     core.balance_begin(&mut pass);
-    core.cpu(0).capacity
+    core.cpu(0).load.capacity
 }
 
 /// Goal: what limits, other classes and interrupts leave. Source:
@@ -133,7 +133,7 @@ fn queue_serves_the_highest_hints() {
         core.task_init(&mut task);
         core.task_set_uclamp(&mut task, min, max);
         core.enqueue_new(&mut task, 4, NOW);
-        core.cpu_mut(4).avg.util_avg = 500;
+        core.cpu_mut(4).load.avg.util_avg = 500;
         task
     };
     assert_eq!(core.perf_request(4), 0);
@@ -150,14 +150,14 @@ fn queue_serves_the_highest_hints() {
     core.task_set_uclamp(&mut c, 0, 1024);
     assert_eq!(core.perf_request(4), 500);
     core.dequeue_sleep(&mut c, NOW);
-    core.cpu_mut(4).avg.util_avg = 500;
+    core.cpu_mut(4).load.avg.util_avg = 500;
     assert_eq!(core.perf_request(4), 320);
     // Both bounds are of one bucket (205..409): its highest value holds until it is empty.
     core.dequeue_sleep(&mut b, NOW);
-    core.cpu_mut(4).avg.util_avg = 500;
+    core.cpu_mut(4).load.avg.util_avg = 500;
     assert_eq!(core.perf_request(4), 320);
     core.dequeue_sleep(&mut a, NOW);
-    core.cpu_mut(4).avg.util_avg = 500;
+    core.cpu_mut(4).load.avg.util_avg = 500;
     assert_eq!(
         core.perf_request(4),
         240,
@@ -194,9 +194,9 @@ fn random_hints_balance() {
         }
         let inside = tasks.iter().zip(queued).filter(|(_, q)| *q);
         let most = inside.map(|(t, _)| t.raw().uclamp_min).max().unwrap_or(0);
-        core.cpu_mut(0).avg = Default::default();
-        core.cpu_mut(0).util_est = 0;
-        let asked = core.cpu(0).uclamp[0];
+        core.cpu_mut(0).load.avg = Default::default();
+        core.cpu_mut(0).load.util_est = 0;
+        let asked = core.cpu(0).load.uclamp[0];
         let top = (0..5).rev().find(|b| asked.tasks[*b] > 0);
         let value = top.map_or(0, |b| asked.highest[b]);
         assert!(value >= most, "{value} {most}");
@@ -207,7 +207,7 @@ fn random_hints_balance() {
             core.dequeue_sleep(task, NOW);
         }
     }
-    let all = core.cpu(0).uclamp;
+    let all = core.cpu(0).load.uclamp;
     assert!(all.iter().all(|u| u.tasks.iter().all(|n| *n == 0)));
 }
 
@@ -221,7 +221,7 @@ fn run_from_zero(core: &mut Core, task: &mut Task) {
     task.raw_mut().avg.util_avg = 0;
     core.exit_idle(0, 0);
     core.enqueue_new(task, 0, 0);
-    core.cpu_mut(0).nr_running = 1;
+    core.cpu_mut(0).queue.nr_running = 1;
     core.set_current(task, 0);
 }
 
@@ -246,7 +246,7 @@ fn misfit_after_47_ms() {
         core.tick(&mut task, now);
         let fits = task.util_avg() <= 343;
         assert_eq!(
-            core.cpu(0).misfit_task_load == 0,
+            core.cpu(0).queue.misfit_task_load == 0,
             fits,
             "{now} {}",
             task.util_avg()
@@ -260,10 +260,10 @@ fn misfit_after_47_ms() {
     // 47.44 ms; ticks are 0.1 ms apart here.
     assert_eq!(now, 47_500_000);
     assert!(util > 343);
-    assert!(core.cpu(0).misfit_task_load >= 1);
+    assert!(core.cpu(0).queue.misfit_task_load >= 1);
     core.enter_idle(0, 101_000_000);
     assert_eq!(
-        core.cpu(0).misfit_task_load,
+        core.cpu(0).queue.misfit_task_load,
         0,
         "an idle CPU has no misfit task"
     );
@@ -282,7 +282,7 @@ fn who_is_no_misfit() {
         for ms in 1..200 {
             core.tick(&mut task, ms * 1_000_000);
         }
-        core.cpu(0).misfit_task_load
+        core.cpu(0).queue.misfit_task_load
     };
     assert!(load(None, &[430, 1024], "on") > 0);
     assert_eq!(load(None, &[430, 1024], "off"), 0);
@@ -321,6 +321,6 @@ fn unmet_wish_is_misfit() {
         run_from_zero(&mut core, &mut task);
         core.task_set_uclamp(&mut task, wish, 1024);
         core.tick(&mut task, 4_000_000);
-        assert_eq!(core.cpu(0).misfit_task_load > 0, misfit, "{wish}");
+        assert_eq!(core.cpu(0).queue.misfit_task_load > 0, misfit, "{wish}");
     }
 }

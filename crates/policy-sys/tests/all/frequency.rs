@@ -12,7 +12,7 @@ use wakeplace_policy_sys::{Core, map_util_freq, sys};
 
 /// Tells the core that a CPU's signals changed, without changing them.
 fn signal_changed(core: &mut Core, cpu: u32, now_ns: u64) -> bool {
-    core.cpu_mut(cpu).nr_removed = 1;
+    core.cpu_mut(cpu).load.nr_removed = 1;
     core.update_blocked(cpu, now_ns).freq()
 }
 
@@ -22,8 +22,8 @@ fn requested_mhz(domain: usize, util: u32) -> u32 {
     let mut core = core(&facts, "linux-4.17", &[]);
     freeze(&mut core);
     let cpu = 4 * domain as u32;
-    core.cpu_mut(cpu).nr_fair = 1;
-    core.cpu_mut(cpu).avg.util_avg = util;
+    core.cpu_mut(cpu).queue.nr_fair = 1;
+    core.cpu_mut(cpu).load.avg.util_avg = util;
     signal_changed(&mut core, cpu, NOW);
     facts.freq_domains[domain].opp_khz[core.freq_request(domain) as usize] / 1000
 }
@@ -64,17 +64,17 @@ fn shared_clock_takes_the_maximum() {
     let mut core = core(&machine(&hikey960()), "linux-4.17", &[]);
     freeze(&mut core);
     for (cpu, util) in [(4, 100), (5, 500), (6, 300)] {
-        core.cpu_mut(cpu).nr_fair = 1;
-        core.cpu_mut(cpu).avg.util_avg = util;
+        core.cpu_mut(cpu).queue.nr_fair = 1;
+        core.cpu_mut(cpu).load.avg.util_avg = util;
     }
     assert!(signal_changed(&mut core, 4, NOW));
     assert_eq!(core.freq_request(1), 2, "1805 MHz for 500");
     core.freq_applied(1, 2);
-    assert_eq!(core.cpu(7).freq_scale, 1_805_000 * 1024 / 2_362_000);
-    core.cpu_mut(6).util_est = 733;
+    assert_eq!(core.cpu(7).load.freq_scale, 1_805_000 * 1024 / 2_362_000);
+    core.cpu_mut(6).load.util_est = 733;
     let later = NOW + 1_000_000_000;
     for cpu in 4..8 {
-        core.cpu_mut(cpu).avg.last_update_ns = later;
+        core.cpu_mut(cpu).load.avg.last_update_ns = later;
     }
     assert!(signal_changed(&mut core, 4, later));
     assert_eq!(core.freq_request(1), 4, "2362 MHz for an estimate of 733");
@@ -103,10 +103,10 @@ fn rate_limit_holds_back() {
         &[("rate_limit_us", "2000")],
     );
     freeze(&mut core);
-    core.cpu_mut(4).nr_fair = 1;
+    core.cpu_mut(4).queue.nr_fair = 1;
     let mut ask = |util, now| {
-        core.cpu_mut(4).avg.util_avg = util;
-        core.cpu_mut(4).avg.last_update_ns = now;
+        core.cpu_mut(4).load.avg.util_avg = util;
+        core.cpu_mut(4).load.avg.last_update_ns = now;
         let asked = signal_changed(&mut core, 4, now);
         if asked {
             let opp = core.freq_request(1);
@@ -126,7 +126,7 @@ fn lone_core() -> Core {
     }];
     let mut core = core(&machine(&clusters), "linux-4.17", &[("rate_limit_us", "1")]);
     freeze(&mut core);
-    core.cpu_mut(0).nr_fair = 1;
+    core.cpu_mut(0).queue.nr_fair = 1;
     core
 }
 
@@ -138,9 +138,9 @@ fn busy_lone_cpu_does_not_slow_down() {
     let mut at = NOW;
     let mut update = |core: &mut Core, util, idled| {
         at += 1_000_000;
-        core.cpu_mut(0).avg.util_avg = util;
-        core.cpu_mut(0).avg.last_update_ns = at;
-        core.cpu_mut(0).idle_calls += u32::from(idled);
+        core.cpu_mut(0).load.avg.util_avg = util;
+        core.cpu_mut(0).load.avg.last_update_ns = at;
+        core.cpu_mut(0).idle.idle_calls += u32::from(idled);
         if signal_changed(core, 0, at) {
             let opp = core.freq_request(0);
             core.freq_applied(0, opp);
@@ -174,8 +174,8 @@ fn changed_limits_are_heeded_at_once() {
             core.state_mut().freq_doms[0].cut_opps = cut;
             core.state_mut().freq_doms[0].limits_changed = 1;
         }
-        core.cpu_mut(0).avg.util_avg = util;
-        core.cpu_mut(0).avg.last_update_ns = at;
+        core.cpu_mut(0).load.avg.util_avg = util;
+        core.cpu_mut(0).load.avg.last_update_ns = at;
         if signal_changed(core, 0, at) {
             let opp = core.freq_request(0);
             core.freq_applied(0, opp);
@@ -202,14 +202,14 @@ fn limits_and_changes_under_way() {
     let second = [("rate_limit_us", "1000000")];
     let mut core = core(&machine(&clusters), "linux-4.17", &second);
     freeze(&mut core);
-    core.cpu_mut(0).nr_fair = 1;
-    core.cpu_mut(0).avg.util_avg = 800;
+    core.cpu_mut(0).queue.nr_fair = 1;
+    core.cpu_mut(0).load.avg.util_avg = 800;
     assert!(signal_changed(&mut core, 0, NOW));
     assert!(!core.freq_limit(0, 3, NOW).freq(), "one is under way");
     assert_eq!(core.freq_request(0), 3);
     core.freq_applied(0, 3);
     assert!(!core.freq_limit(0, 4, NOW).freq(), "3 may stay");
-    core.cpu_mut(0).avg.last_update_ns = NOW + 1_000_000;
+    core.cpu_mut(0).load.avg.last_update_ns = NOW + 1_000_000;
     assert!(signal_changed(&mut core, 0, NOW + 1_000_000));
     assert_eq!(core.freq_request(0), 4);
     assert_eq!(core.state().freq_doms[0].limits_changed, 0, "heeded");
@@ -240,7 +240,7 @@ fn a_first_demand_of_nothing_is_looked_at() {
     let mut core = lone_core();
     core.freq_applied(0, 4);
     core.state_mut().freq_doms[0].next_opp = 4;
-    core.cpu_mut(0).idle_calls += 1;
+    core.cpu_mut(0).idle.idle_calls += 1;
     assert!(signal_changed(&mut core, 0, NOW));
     assert_eq!(core.freq_request(0), 0);
 }
@@ -256,8 +256,8 @@ fn a_kept_state_serves_the_demand() {
     let mut at = NOW;
     let mut update = |core: &mut Core, util| {
         at += 1_000_000;
-        core.cpu_mut(0).avg.util_avg = util;
-        core.cpu_mut(0).avg.last_update_ns = at;
+        core.cpu_mut(0).load.avg.util_avg = util;
+        core.cpu_mut(0).load.avg.last_update_ns = at;
         if signal_changed(core, 0, at) {
             let opp = core.freq_request(0);
             core.freq_applied(0, opp);
@@ -279,8 +279,8 @@ fn fixed_governors() {
             &[("governor", governor)],
         );
         freeze(&mut core);
-        core.cpu_mut(4).nr_fair = 1;
-        core.cpu_mut(4).avg.util_avg = 500;
+        core.cpu_mut(4).queue.nr_fair = 1;
+        core.cpu_mut(4).load.avg.util_avg = 500;
         assert!(!signal_changed(&mut core, 4, NOW));
         assert_eq!(core.freq_request(1), opp, "{governor}");
     }

@@ -253,6 +253,10 @@ fn a_nested_group_weighs_what_the_outermost_is_worth() {
             q.outer[0].weight
         );
         let root = scene.core.cpu(cpu);
-        assert!(root.avg.load_avg.abs_diff(q.weight) <= 2, "{:?}", root.avg);
+        assert!(
+            root.load.avg.load_avg.abs_diff(q.weight) <= 2,
+            "{:?}",
+            root.load.avg
+        );
     }
 }

@@ -46,7 +46,7 @@ fn a_nested_group_that_wakes_weighs_all_of_its_shares() {
         let q = core.group_queue(0, 0);
         let weights = [q.outer[0].weight, q.outer[1].weight, q.weight];
         assert_eq!(weights, [1024, 512, 2048], "{era}");
-        assert_eq!(core.cpu(0).load_weight, 2048, "{era}");
+        assert_eq!(core.cpu(0).load.load_weight, 2048, "{era}");
     }
 }
 
@@ -72,10 +72,10 @@ fn load_that_leaves_with_a_task_does_not_come_back() {
     for era in ["linux-4.17", "linux-7.3"] {
         let (mut core, mut task) = lone(era, &[]);
         let now = 1_000 * MS;
-        assert!(core.cpu(0).avg.load_avg >= 1022, "{era}");
+        assert!(core.cpu(0).load.avg.load_avg >= 1022, "{era}");
         let _ = core.dequeue_move(&mut task, now);
         let _ = core.migrate_queued(&mut task, 1, now);
-        let avg = core.cpu(0).avg;
+        let avg = core.cpu(0).load.avg;
         assert!(
             avg.load_avg <= 1 && avg.load_sum < 2 * ONE,
             "{era}: {avg:?}"
@@ -83,7 +83,7 @@ fn load_that_leaves_with_a_task_does_not_come_back() {
         let _ = core.enqueue_moved(&mut task, 1, now);
         for (cpu, expected) in [(0, 0), (1, 1024)] {
             let _ = core.update_blocked(cpu, now + 2 * MS);
-            let load = core.cpu(cpu).avg.load_avg;
+            let load = core.cpu(cpu).load.avg.load_avg;
             assert!(load.abs_diff(expected) <= 2, "{era} CPU {cpu}: {load}");
         }
     }

@@ -21,7 +21,7 @@ fn without(facts: &MachineFacts, gone: &[usize]) -> MachineFacts {
 
 fn spans(core: &Core, cpu: u32) -> Vec<u32> {
     let c = core.cpu(cpu);
-    let levels = c.dom[..c.nr_levels as usize].iter();
+    let levels = c.topo.dom[..c.topo.nr_levels as usize].iter();
     levels
         .map(|dom| core.state().doms[*dom as usize].nr_cpus)
         .collect()
@@ -38,10 +38,10 @@ fn domains_are_of_the_cpus_that_are_there() {
     assert_eq!(spans(&core, 0), [3, 4]);
     assert_eq!(spans(&core, 7), [4]);
     assert_eq!(spans(&core, 1), [0; 0]);
-    assert_eq!(core.cpu(7).llc_size, 1);
+    assert_eq!(core.cpu(7).topo.llc_size, 1);
     core.hotplug(&facts, NOW).unwrap();
     assert_eq!(spans(&core, 1), [4, 8]);
-    assert_eq!(core.cpu(7).llc_size, 4);
+    assert_eq!(core.cpu(7).topo.llc_size, 4);
 }
 
 /// Goal: the energy model's conditions are looked at again
@@ -74,23 +74,23 @@ fn clocks_follow_who_is_there() {
     let mut core = core(&facts, "linux-4.17", &[]);
     freeze(&mut core);
     for (cpu, util) in [(4, 200), (5, 733)] {
-        core.cpu_mut(cpu).nr_fair = 1;
-        core.cpu_mut(cpu).avg.util_avg = util;
+        core.cpu_mut(cpu).queue.nr_fair = 1;
+        core.cpu_mut(cpu).load.avg.util_avg = util;
     }
     let khz = |core: &Core| facts.freq_domains[1].opp_khz[core.freq_request(1) as usize];
-    core.cpu_mut(4).nr_removed = 1;
+    core.cpu_mut(4).load.nr_removed = 1;
     core.update_blocked(4, NOW);
     assert_eq!(khz(&core), 2_362_000);
     core.freq_applied(1, core.freq_request(1));
     core.hotplug(&without(&facts, &[5]), NOW).unwrap();
-    core.cpu_mut(4).nr_removed = 1;
+    core.cpu_mut(4).load.nr_removed = 1;
     core.update_blocked(4, NOW); // no rate limit: the governor starts anew
     assert_eq!(khz(&core), 903_000);
     core.freq_applied(1, core.freq_request(1));
-    assert_eq!(core.cpu(5).freq_scale, 1024, "it was away");
+    assert_eq!(core.cpu(5).load.freq_scale, 1024, "it was away");
     core.hotplug(&facts, NOW).unwrap();
-    assert_eq!(core.cpu(5).freq_scale, 903 * 1024 / 2362);
-    assert_eq!(core.cpu(4).freq_scale, 903 * 1024 / 2362);
+    assert_eq!(core.cpu(5).load.freq_scale, 903 * 1024 / 2362);
+    assert_eq!(core.cpu(4).load.freq_scale, 903 * 1024 / 2362);
 }
 
 /// Goal: signals stay, what balancing learnt goes. Source: docs/rules/hotplug.md#hotplug.
@@ -102,19 +102,19 @@ fn signals_stay_and_lessons_go() {
     core.nohz_enter(3);
     let c = core.cpu_mut(2);
     (
-        c.avg.util_avg,
-        c.avg_idle_ns,
-        c.nr_idle_scan,
-        c.has_idle_cores,
+        c.load.avg.util_avg,
+        c.idle.avg_idle_ns,
+        c.idle.nr_idle_scan,
+        c.idle.has_idle_cores,
     ) = (300, 77_000, 3, 1);
-    c.lb[0].nr_balance_failed = 5;
-    c.lb[0].max_newidle_cost_ns = 9_000;
+    c.balance.lb[0].nr_balance_failed = 5;
+    c.balance.lb[0].max_newidle_cost_ns = 9_000;
     core.state_mut().overload = 1;
     core.hotplug(&without(&facts, &[0]), NOW).unwrap();
     let c = core.cpu(2);
-    assert_eq!((c.avg.util_avg, c.avg_idle_ns), (300, 77_000));
-    assert_eq!((c.nr_idle_scan, c.has_idle_cores), (0, 0));
-    let lb = c.lb[0];
+    assert_eq!((c.load.avg.util_avg, c.idle.avg_idle_ns), (300, 77_000));
+    assert_eq!((c.idle.nr_idle_scan, c.idle.has_idle_cores), (0, 0));
+    let lb = c.balance.lb[0];
     assert_eq!((lb.nr_balance_failed, lb.max_newidle_cost_ns), (0, 0));
     let tick = NOW / u64::from(facts.tick_ns);
     assert_eq!(
@@ -125,7 +125,7 @@ fn signals_stay_and_lessons_go() {
     assert_eq!(core.state().overload, 0);
     assert!(core.is_nohz(3));
     assert_eq!(
-        core.cpu(1).nr_busy_cpus,
+        core.cpu(1).idle.nr_busy_cpus,
         2,
         "three CPUs, one of them without a tick"
     );
@@ -142,13 +142,13 @@ fn nobody_owns_balancing_after_a_rebuild() {
     let ctx = core.state_mut();
     (ctx.nohz_owner, ctx.nohz_first_pick, ctx.nohz_second_pick) = (2, 3, 4);
     for cpu in 0..4 {
-        core.cpu_mut(cpu).ilb = WP_ILB_KICKED;
+        core.cpu_mut(cpu).idle.ilb = WP_ILB_KICKED;
     }
     core.hotplug(&without(&facts, &[0]), NOW).unwrap();
     let ctx = core.state();
     let found = (ctx.nohz_owner, ctx.nohz_first_pick, ctx.nohz_second_pick);
     assert_eq!(found, (0, 0, 0));
-    let kicked = (0..4).map(|cpu| core.cpu(cpu).ilb == WP_ILB_KICKED);
+    let kicked = (0..4).map(|cpu| core.cpu(cpu).idle.ilb == WP_ILB_KICKED);
     assert_eq!(kicked.collect::<Vec<_>>(), [false, true, true, true]);
 }
 
@@ -169,7 +169,7 @@ fn a_task_stays_in_its_node_if_it_can() {
     let mut nodes = core(&facts, "linux-7.3", &[]);
     let ask = |core: &mut Core, gone: &[u32], list: &[u32], cpu| {
         for other in 0..8 {
-            core.cpu_mut(other).online = u32::from(!gone.contains(&other));
+            core.cpu_mut(other).queue.online = u32::from(!gone.contains(&other));
         }
         core.fallback_cpu(&Task::new(1, 1024, cpu, Some(list), 8), cpu)
     };

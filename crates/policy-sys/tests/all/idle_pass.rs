@@ -29,12 +29,12 @@ fn two_caches(overrides: &[(&str, &str)]) -> Core {
 /// A task runs on each of these CPUs and takes its tick at `at`. CPUs of theirs are due at once.
 fn ticks(core: &mut Core, cpus: &[u32], at: u64) -> Vec<Task> {
     for cpu in 0..core.state().nr_cpus {
-        core.cpu_mut(cpu).next_balance_tick = 0;
+        core.cpu_mut(cpu).balance.next_balance_tick = 0;
     }
     let tasks = cpus.iter().map(|cpu| {
         let mut task = queued(core, cpu + 1, *cpu, 100);
-        core.cpu_mut(*cpu).curr_idle = 0;
-        core.cpu_mut(*cpu).nr_running = 1;
+        core.cpu_mut(*cpu).queue.curr_idle = 0;
+        core.cpu_mut(*cpu).queue.nr_running = 1;
         let _ = core.set_current(&mut task, at);
         let _ = core.tick(&mut task, at);
         task
@@ -44,7 +44,7 @@ fn ticks(core: &mut Core, cpus: &[u32], at: u64) -> Vec<Task> {
 
 fn looking(core: &Core, at: u64) -> Vec<u32> {
     (0..core.state().nr_cpus)
-        .filter(|cpu| core.cpu(*cpu).curr_idle != 0 && core.idle_pass_wanted(*cpu, at))
+        .filter(|cpu| core.cpu(*cpu).queue.curr_idle != 0 && core.idle_pass_wanted(*cpu, at))
         .collect()
 }
 
@@ -75,12 +75,12 @@ fn who_has_just_gone_idle_does_not_look() {
     let at = common::NOW + TICK;
     let mut core = two_caches(&[]);
     let _tasks = ticks(&mut core, &[0, 1], at);
-    core.cpu_mut(4).idle_stamp_ns = at - TICK + 1;
+    core.cpu_mut(4).idle.idle_stamp_ns = at - TICK + 1;
     assert_eq!(looking(&core, at), [2, 5]);
-    core.cpu_mut(4).idle_stamp_ns = at - TICK;
+    core.cpu_mut(4).idle.idle_stamp_ns = at - TICK;
     assert_eq!(looking(&core, at), [2, 4]);
-    core.cpu_mut(2).idle_stamp_ns = at;
-    core.cpu_mut(3).idle_stamp_ns = at;
+    core.cpu_mut(2).idle.idle_stamp_ns = at;
+    core.cpu_mut(3).idle.idle_stamp_ns = at;
     assert_eq!(looking(&core, at), [4], "no core of the first cache rests");
 }
 
@@ -110,13 +110,13 @@ fn a_full_cache(mode: &str, tasks: &[u32], since: u64, turn: u64) -> (Core, u64)
 fn with_tasks(mut core: Core, tasks: &[u32], since: u64, turn: u64) -> (Core, u64) {
     let at = common::NOW + 30 * TICK;
     for (cpu, nr) in tasks.iter().enumerate() {
-        core.cpu_mut(cpu as u32).nr_fair = *nr;
+        core.cpu_mut(cpu as u32).queue.nr_fair = *nr;
     }
     let cpus: Vec<u32> = (0..tasks.len() as u32).collect();
     let _tasks = ticks(&mut core, &cpus, at);
     for cpu in 0..core.state().nr_cpus {
         let widest = core.levels(cpu) as usize - 1;
-        let lb = &mut core.cpu_mut(cpu).lb[widest];
+        let lb = &mut core.cpu_mut(cpu).balance.lb[widest];
         (lb.balance_interval_ms, lb.last_balance_tick) = (32, at / TICK - since);
     }
     core.state_mut().idle_turn_ns = at - turn * TICK;
@@ -170,7 +170,7 @@ fn a_crowd_opens_an_empty_cache_at_once() {
     ticks(&mut core, &[0], at);
     assert_eq!(looking(&core, at), [1, 2, 3], "one CPU, twice");
     let (mut core, at) = a_full_cache("balanced", &[4, 4], 9, 1);
-    core.cpu_mut(0).nr_fair = 2;
+    core.cpu_mut(0).queue.nr_fair = 2;
     ticks(&mut core, &[0], at + 3 * TICK);
     let looks = looking(&core, at + 3 * TICK);
     assert_eq!(looks, [2, 3], "crowded three ticks ago");
@@ -198,9 +198,9 @@ fn a_lone_cpu_is_a_crowd() {
 fn all_look_while_a_task_waits() {
     let at = common::NOW + TICK;
     let mut core = two_caches(&[]);
-    core.cpu_mut(0).nr_fair = 2;
+    core.cpu_mut(0).queue.nr_fair = 2;
     ticks(&mut core, &[0], at);
-    core.cpu_mut(6).next_balance_tick = at / TICK + 1000;
+    core.cpu_mut(6).balance.next_balance_tick = at / TICK + 1000;
     assert_eq!(looking(&core, at + MS), [1, 2, 3, 4, 5, 7]);
 }
 
@@ -212,7 +212,7 @@ fn all_look_while_a_task_waits() {
 fn nobody_is_woken_below_the_tipping_point_but_for_misfits() {
     let at = common::NOW + TICK;
     let mut core = two_caches(&[]);
-    core.cpu_mut(0).nr_fair = 2;
+    core.cpu_mut(0).queue.nr_fair = 2;
     ticks(&mut core, &[0], at);
     core.state_mut().energy_active = 1;
     let others = [1, 2, 3, 4, 5, 6, 7];
@@ -235,8 +235,8 @@ fn a_wish_that_is_not_met_is_noted_at_the_tick() {
         freeze(&mut core);
         let mut task = queued(&mut core, 1, 0, 100);
         core.task_set_uclamp(&mut task, wish, 1024);
-        core.cpu_mut(0).curr_idle = 0;
-        core.cpu_mut(0).nr_running = 1;
+        core.cpu_mut(0).queue.curr_idle = 0;
+        core.cpu_mut(0).queue.nr_running = 1;
         let _ = core.set_current(&mut task, at);
         let _ = core.tick(&mut task, at);
         assert_eq!(core.state().misfit_tick == at / TICK, noted, "{wish}");
@@ -252,16 +252,16 @@ fn the_timer_rests_longer_the_longer_all_are_idle() {
     let mut core = two_caches(&[]);
     let at = common::NOW + TICK;
     assert_eq!(core.idle_timer_ns(WP_BUSY_NOW, at), TICK);
-    core.cpu_mut(3).idle_stamp_ns = at + MS; // it ran for a moment, between two turns
+    core.cpu_mut(3).idle.idle_stamp_ns = at + MS; // it ran for a moment, between two turns
     assert_eq!(core.was_busy(3), 0, "for another class");
-    core.cpu_mut(3).avg.util_avg = 1;
+    core.cpu_mut(3).load.avg.util_avg = 1;
     assert_eq!((core.was_busy(3), core.was_busy(2)), (WP_BUSY_SINCE, 0));
     assert_eq!(
         core.idle_timer_ns(WP_BUSY_SINCE | WP_BUSY_NOW, at + TICK),
         TICK
     );
     assert_eq!(core.was_busy(3), 0, "that was before this turn");
-    core.cpu_mut(3).curr_idle = 0;
+    core.cpu_mut(3).queue.curr_idle = 0;
     assert_eq!(core.was_busy(3), WP_BUSY_NOW);
     let mut rests = |busy| [(); 5].map(|()| core.idle_timer_ns(busy, at) / MS);
     assert_eq!(rests(WP_BUSY_SINCE), [8, 16, 32, 32, 32]);
@@ -286,7 +286,7 @@ fn a_turn_counts_once_all_cpus_have_had_their_part() {
     assert_eq!(core.idle_turn_end(&turn), TICK);
     assert_eq!(core.state().idle_turn_ns, at);
     for cpu in [0, 1, 2] {
-        core.cpu_mut(cpu).online = 0;
+        core.cpu_mut(cpu).queue.online = 0;
     }
     let mut turn = IdleTurn::begin(at);
     let kicked = (0..8).filter(|cpu| core.idle_turn_offer(&mut turn, *cpu).balance());
@@ -303,8 +303,8 @@ fn a_task_to_give_ends_the_rest() {
         freeze(&mut core);
         let at = common::NOW + 100 * TICK;
         let mut task = queued(&mut core, 1, 0, 100);
-        core.cpu_mut(0).curr_idle = 0;
-        core.cpu_mut(0).nr_fair = tasks;
+        core.cpu_mut(0).queue.curr_idle = 0;
+        core.cpu_mut(0).queue.nr_fair = tasks;
         let _ = core.set_current(&mut task, at);
         assert_eq!(core.idle_timer_ns(WP_BUSY_NOW, at), TICK);
         assert!(!core.tick(&mut task, at).ends_rest(), "it does not rest");
@@ -322,10 +322,10 @@ fn signals_of_idle_cpus_fade_at_every_turn() {
     let mut core = two_caches(&[]);
     put(&mut core, 5, 0, 400, 400, 400);
     // docs/rules/signals.md#pelt: the divider where a period begins
-    core.cpu_mut(5).avg.util_sum = 400 * 46_718;
+    core.cpu_mut(5).load.avg.util_sum = 400 * 46_718;
     let util_after = |core: &mut Core, age: u64| {
         let _ = core.idle_decay(5, common::NOW + age);
-        core.cpu(5).avg.util_avg
+        core.cpu(5).load.avg.util_avg
     };
     assert_eq!(util_after(&mut core, TICK / 2 - 1), 400, "too young");
     let faded = util_after(&mut core, TICK);
@@ -394,7 +394,7 @@ fn what_fades_lets_the_clock_down() {
     core.freq_applied(1, 2);
     core.state_mut().freq_doms[1].next_opp = 2;
     let c = core.cpu_mut(5);
-    (c.avg.util_avg, c.avg.util_sum) = (500, 500 * 47_742 * 1024 / 1024);
+    (c.load.avg.util_avg, c.load.avg.util_sum) = (500, 500 * 47_742 * 1024 / 1024);
     assert!(core.idle_decay(5, common::NOW + 1000 * MS).freq());
     assert_eq!(core.freq_request(1), 0);
     core.freq_applied(1, 0);

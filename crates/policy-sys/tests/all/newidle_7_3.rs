@@ -23,21 +23,21 @@ fn newidle_gates() {
     let try_with = |change: fn(&mut Core)| {
         let mut core = flat(2);
         core.state_mut().overload = 1;
-        core.cpu_mut(0).avg_idle_ns = 300_000;
-        core.cpu_mut(0).lb[0].max_newidle_cost_ns = 300_000;
-        core.cpu_mut(0).misfit_task_load = 5;
+        core.cpu_mut(0).idle.avg_idle_ns = 300_000;
+        core.cpu_mut(0).balance.lb[0].max_newidle_cost_ns = 300_000;
+        core.cpu_mut(0).queue.misfit_task_load = 5;
         change(&mut core);
         let search = core.newidle_begin(0, NOW);
-        assert_eq!(core.cpu(0).misfit_task_load, 0);
-        (search, core.cpu(0).wake_idle_stamp_ns != 0)
+        assert_eq!(core.cpu(0).queue.misfit_task_load, 0);
+        (search, core.cpu(0).idle.wake_idle_stamp_ns != 0)
     };
     assert_eq!(try_with(|_| ()), (true, true));
     assert_eq!(
-        try_with(|c| c.cpu_mut(0).lb[0].max_newidle_cost_ns = 300_001),
+        try_with(|c| c.cpu_mut(0).balance.lb[0].max_newidle_cost_ns = 300_001),
         (false, true)
     );
     assert_eq!(try_with(|c| c.state_mut().overload = 0), (false, true));
-    assert_eq!(try_with(|c| c.cpu_mut(0).pending = 1), (false, false));
+    assert_eq!(try_with(|c| c.cpu_mut(0).queue.pending = 1), (false, false));
     // A second task on some queue is reason enough, without waiting for a full pass.
     let mut core = flat(2);
     let mut tasks: Vec<Task> = (1..=2).map(|id| Task::new(id, 1024, 1, None, 2)).collect();
@@ -57,13 +57,13 @@ fn newidle_by_chance() {
         put(&mut core, 1, 3, 3072, 900, 1000);
         (0..1024)
             .filter(|random| {
-                core.cpu_mut(0).lb[0].newidle_ratio = ratio;
-                core.cpu_mut(0).lb[0].newidle_calls = 0;
+                core.cpu_mut(0).balance.lb[0].newidle_ratio = ratio;
+                core.cpu_mut(0).balance.lb[0].newidle_calls = 0;
                 let mut bal = Balance::default();
                 bal.prepare(NOW, 0, 0, IdleKind::NewlyIdle);
                 bal.set_random(*random);
                 let step = core.balance_begin(&mut bal);
-                let skipped = core.cpu(0).lb[0].newidle_skipped != 0;
+                let skipped = core.cpu(0).balance.lb[0].newidle_skipped != 0;
                 assert_eq!(step == Step::Done, skipped);
                 let cost = core.newidle_done(0, 0);
                 assert_eq!(cost == 0, skipped, "what was not searched costs nothing");
@@ -83,7 +83,7 @@ fn newidle_by_chance() {
 fn newidle_ratio_follows_success() {
     let mut core = flat(4);
     let lb = |core: &Core| {
-        let lb = &core.cpu(0).lb[0];
+        let lb = &core.cpu(0).balance.lb[0];
         (lb.newidle_calls, lb.newidle_success, lb.newidle_ratio)
     };
     assert_eq!(lb(&core), (512, 256, 512));
@@ -107,19 +107,19 @@ fn newidle_ratio_follows_success() {
 #[test]
 fn newidle_cost_fades() {
     let mut core = flat(4); // scan_cpu_ns 50: a search costs 200 ns
-    core.cpu_mut(0).lb[0].max_newidle_cost_ns = 100;
+    core.cpu_mut(0).balance.lb[0].max_newidle_cost_ns = 100;
     core.newidle_done(0, 0);
-    assert_eq!(core.cpu(0).lb[0].max_newidle_cost_ns, 200);
-    core.cpu_mut(0).lb[0].max_newidle_cost_ns = 25_600;
+    assert_eq!(core.cpu(0).balance.lb[0].max_newidle_cost_ns, 200);
+    core.cpu_mut(0).balance.lb[0].max_newidle_cost_ns = 25_600;
     core.newidle_done(0, 0);
     assert_eq!(
-        core.cpu(0).lb[0].max_newidle_cost_ns,
+        core.cpu(0).balance.lb[0].max_newidle_cost_ns,
         25_600,
         "within the second"
     );
-    core.cpu_mut(0).clock_ns += 1_001 * MS;
+    core.cpu_mut(0).load.clock_ns += 1_001 * MS;
     core.newidle_done(0, 0);
-    assert_eq!(core.cpu(0).lb[0].max_newidle_cost_ns, 25_300);
+    assert_eq!(core.cpu(0).balance.lb[0].max_newidle_cost_ns, 25_300);
 }
 
 /// Goal: what the pass waited for while it brought the signals up to date is part of the first
@@ -128,12 +128,12 @@ fn newidle_cost_fades() {
 #[test]
 fn waiting_is_part_of_the_first_levels_cost() {
     let mut core = flat(4); // a search costs 200 ns
-    core.cpu_mut(0).newidle_waited_ns = 7_000;
+    core.cpu_mut(0).balance.newidle_waited_ns = 7_000;
     assert_eq!(core.newidle_done(0, 0), 7_200);
-    assert_eq!(core.cpu(0).lb[0].max_newidle_cost_ns, 7_200);
+    assert_eq!(core.cpu(0).balance.lb[0].max_newidle_cost_ns, 7_200);
     assert_eq!(core.newidle_done(0, 0), 200);
     core.state_mut().params.newidle_first_cost = 0;
-    core.cpu_mut(0).newidle_waited_ns = 7_000;
+    core.cpu_mut(0).balance.newidle_waited_ns = 7_000;
     assert_eq!(core.newidle_done(0, 0), 200);
 }
 
@@ -177,7 +177,7 @@ fn domain_flags() {
     let core = still(&facts);
     let doms = |core: &Core| -> Vec<(u32, u32, bool)> {
         let c = core.cpu(0);
-        let doms = c.dom[..c.nr_levels as usize].iter();
+        let doms = c.topo.dom[..c.topo.nr_levels as usize].iter();
         doms.map(|d| &core.state().doms[*d as usize])
             .map(|d| {
                 let sibling = d.flags & sys::WP_SD_PREFER_SIBLING != 0;
@@ -207,7 +207,7 @@ fn numa_limits() {
         facts.levels = levels;
         let core = still(&facts);
         let c = core.cpu(0);
-        core.state().doms[c.dom[c.nr_levels as usize - 1] as usize].imb_numa_nr
+        core.state().doms[c.topo.dom[c.topo.nr_levels as usize - 1] as usize].imb_numa_nr
     };
     let cache = |sizes: &[usize]| LevelFacts {
         shares_cache: true,

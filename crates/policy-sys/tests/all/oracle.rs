@@ -75,10 +75,10 @@ fn put(core: &mut Core, state: &State) -> Task {
     core.state_mut().overutilized = 0;
     for (cpu, c) in state.cpus.iter().enumerate() {
         let raw = core.cpu_mut(cpu as u32);
-        raw.capacity = c.left as u32;
-        raw.avg.util_avg = c.util as u32;
-        raw.util_est = c.est as u32;
-        raw.dl_util = c.deadline as u32;
+        raw.load.capacity = c.left as u32;
+        raw.load.avg.util_avg = c.util as u32;
+        raw.load.util_est = c.est as u32;
+        raw.load.dl_util = c.deadline as u32;
     }
     let t = &state.task;
     let mut task = sleeper(core, 1, t.prev as u32, t.util as u32, t.est as u32);

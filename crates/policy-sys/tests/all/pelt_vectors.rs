@@ -208,7 +208,7 @@ impl Periodic {
                 ("governor", "performance"),
             ],
         );
-        core.cpu_mut(0).freq_scale = self.freq_scale;
+        core.cpu_mut(0).load.freq_scale = self.freq_scale;
         let mut task = Task::new(1, 1024, 0, None, 1);
         core.task_init(&mut task);
         core.task_new(&mut task, 0, 0);

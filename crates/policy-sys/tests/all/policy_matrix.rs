@@ -106,7 +106,7 @@ fn line_1_pinned() {
 fn line_2_overloaded() {
     let mut core = caches(&[4], "auto");
     load(&mut core, 0..4);
-    core.cpu_mut(0).nr_idle_scan = 4;
+    core.cpu_mut(0).idle.nr_idle_scan = 4;
     let woken = task(&mut core, 1, 300);
     assert_eq!(wake(&mut core, &woken, 1), (1, Reason::TargetBusy));
 }
@@ -160,7 +160,7 @@ fn line_20_in_debt() {
 fn line_3_energy_below_the_tipping_point() {
     for mode in MODES {
         let mut core = hikey(mode);
-        core.cpu_mut(4).avg.util_avg = 43;
+        core.cpu_mut(4).load.avg.util_avg = 43;
         let light = task(&mut core, 4, 43);
         let (cpu, reason) = wake(&mut core, &light, 4);
         if mode == "performance" {
@@ -186,7 +186,7 @@ fn line_4_tiny() {
 #[test]
 fn line_5_misfit_below_the_tipping_point() {
     let mut core = hikey("auto");
-    core.cpu_mut(0).avg.util_avg = 400;
+    core.cpu_mut(0).load.avg.util_avg = 400;
     let big = task(&mut core, 0, 400);
     let (cpu, reason) = wake(&mut core, &big, 0);
     assert!(cpu >= 4, "{cpu}");
@@ -222,8 +222,8 @@ fn line_7_energy_before_packing() {
     for mode in ["balanced", "powersave"] {
         let mut core = hikey(mode);
         load(&mut core, [0]);
-        core.cpu_mut(0).avg.util_avg = 200; // of 462: below the tipping point
-        core.cpu_mut(4).avg.util_avg = 43;
+        core.cpu_mut(0).load.avg.util_avg = 200; // of 462: below the tipping point
+        core.cpu_mut(4).load.avg.util_avg = 43;
         let light = task(&mut core, 4, 43);
         let choice = core.select_cpu(&mut [light], 0, &ask(PlaceKind::Wake, 4, 4));
         assert_eq!(choice.rule, Rule::Energy, "{mode}");
@@ -457,14 +457,20 @@ fn pair(caches_of: &[usize], mode: &str, idle: &[u32], depth: u32) -> (u32, Reas
     let mut core = caches(caches_of, mode);
     for cpu in 0..caches_of.iter().sum::<usize>() as u32 {
         make_busy(&mut core, cpu);
-        core.cpu_mut(cpu).avg.load_avg = 1024;
-        (core.cpu_mut(cpu).curr_id, core.cpu_mut(cpu).curr_dur_ns) = (100 + cpu, 10_000_000);
+        core.cpu_mut(cpu).load.avg.load_avg = 1024;
+        (
+            core.cpu_mut(cpu).queue.curr_id,
+            core.cpu_mut(cpu).queue.curr_dur_ns,
+        ) = (100 + cpu, 10_000_000);
     }
     for cpu in idle {
         make_idle(&mut core, *cpu);
     }
-    (core.cpu_mut(0).curr_id, core.cpu_mut(0).curr_dur_ns) = (2, 5_000);
-    core.cpu_mut(0).nr_idle_scan = depth;
+    (
+        core.cpu_mut(0).queue.curr_id,
+        core.cpu_mut(0).queue.curr_dur_ns,
+    ) = (2, 5_000);
+    core.cpu_mut(0).idle.nr_idle_scan = depth;
     let mut wakee = task(&mut core, 1, 0);
     wakee.raw_mut().dur_avg_ns = 5_000;
     let waker = sleeper(&mut core, 2, 0, 0, 0);

@@ -66,7 +66,7 @@ fn still(sockets: usize, cores: usize, version: &str, settings: &[(&str, &str)])
 
 /// The CPU was busy for so many percent of the time.
 fn share(core: &mut Core, cpu: u32, percent: u64) {
-    let avg = &mut core.cpu_mut(cpu).avg;
+    let avg = &mut core.cpu_mut(cpu).load.avg;
     (avg.load_sum, avg.runnable_sum) = (percent * 400, 40_000);
 }
 
@@ -158,7 +158,7 @@ fn the_policy_is_written_by_name() {
 fn one_level_less() {
     let levels = |name: &str, facts: &MachineFacts| {
         let core = Core::new(facts, named(name, &[]).core_params()).expect("a machine");
-        core.cpu(0).nr_levels
+        core.cpu(0).topo.nr_levels
     };
     let two = facts(2, 4);
     assert_eq!(levels("linux-3.8", &two), 4, "SMT, MC, CPU, NUMA");
@@ -230,7 +230,7 @@ fn a_socket_is_full_at_its_threads_or_its_power() {
             } else {
                 assert!(cpu >= 16, "{version}: task {n} on {cpu}");
             }
-            assert_eq!(core.cpu(cpu).nr_running, 0, "an idle CPU each");
+            assert_eq!(core.cpu(cpu).queue.nr_running, 0, "an idle CPU each");
             busy(&mut core, [cpu]);
         }
     }
@@ -345,7 +345,7 @@ fn placement_by_utilisation_and_bursts() {
         busy(&mut core, 0..4);
         for cpu in 0..4 {
             share(&mut core, cpu, 10);
-            core.cpu_mut(cpu).avg_idle_ns = idle_ns;
+            core.cpu_mut(cpu).idle.avg_idle_ns = idle_ns;
         }
         let wakee = task(&mut core, 2, 10);
         let waker = Task::new(8, 1024, 0, None, 4);
@@ -369,7 +369,7 @@ fn a_slow_group_is_not_full() {
     for (coupled, packs) in [("on", true), ("off", false)] {
         let mut core = still(2, 1, "powersaving", &[("power_freq", coupled)]);
         for cpu in 0..4 {
-            core.cpu_mut(cpu).freq_scale = 512;
+            core.cpu_mut(cpu).load.freq_scale = 512;
         }
         busy(&mut core, [0, 1]);
         let (cpu, _) = fork(&mut core, 0);
@@ -458,7 +458,7 @@ fn the_leader_pulls_from_the_donor() {
 #[test]
 fn who_may_only_spread() {
     let noted = |core: &Core, cpu: u32, level: u32| {
-        core.cpu(cpu).lb[level as usize].spread_history & 1 == 1
+        core.cpu(cpu).balance.lb[level as usize].spread_history & 1 == 1
     };
     let core = &mut two("powersaving", &[], 8, 1);
     let _ = attempt(core, 0, NODES, IdleKind::Busy);
@@ -473,7 +473,7 @@ fn who_may_only_spread() {
     assert!(!noted(core, 3, NODES));
     // Socket 1: two tasks on each CPU.
     let core = &mut two("powersaving", &[], 3, 8);
-    (8..16).for_each(|cpu| core.cpu_mut(cpu).nr_running = 2);
+    (8..16).for_each(|cpu| core.cpu_mut(cpu).queue.nr_running = 2);
     let _ = attempt(core, 3, NODES, IdleKind::Idle);
     assert!(noted(core, 3, NODES), "16 x 99 > 8 x 99");
 }
@@ -486,7 +486,7 @@ fn packing_waits_for_quiet() {
         let core = &mut two("powersaving", &[], 3, 1);
         let tick = NOW / 1_000_000;
         for n in 1..=64 {
-            let lb = &mut core.cpu_mut(3).lb[NODES as usize];
+            let lb = &mut core.cpu_mut(3).balance.lb[NODES as usize];
             if n == 1 {
                 lb.spread_history = history;
             }
@@ -502,7 +502,7 @@ fn packing_waits_for_quiet() {
     assert_eq!(tries(u64::MAX), 60, "4 of 64 left");
     let quiet = |ms: u64| {
         let core = &mut two("powersaving", &[], 3, 1);
-        let lb = &mut core.cpu_mut(3).lb[NODES as usize];
+        let lb = &mut core.cpu_mut(3).balance.lb[NODES as usize];
         lb.spread_history = u64::MAX;
         lb.before_last_tick = NOW / 1_000_000 - ms;
         attempt(core, 3, NODES, IdleKind::Idle).0 == Step::Detach
@@ -524,10 +524,10 @@ fn lazy_balancing_packs_less_where_the_number_is_at_the_limit() {
             let over = ms / 10 % 2 == 1;
             (8..16).for_each(|cpu| {
                 let tasks = if over { 2 } else { u32::from(cpu == 8) };
-                core.cpu_mut(cpu).nr_running = tasks;
+                core.cpu_mut(cpu).queue.nr_running = tasks;
             });
             (9..16).for_each(|cpu| share(core, cpu, if over { 100 } else { 0 }));
-            let lb = &mut core.cpu_mut(3).lb[NODES as usize];
+            let lb = &mut core.cpu_mut(3).balance.lb[NODES as usize];
             lb.before_last_tick = NOW / 1_000_000;
             core.state_mut().serial_tick = 0; // the attempt before is over
             let (step, bal) = attempt(core, 3, NODES, IdleKind::Idle);
@@ -558,11 +558,11 @@ fn siblings_count_where_it_spreads() {
         }
         busy(&mut core, [0, 8, 9]);
         for cpu in [8, 9] {
-            core.cpu_mut(cpu).load_weight = 8 * 1024; // more load than on eight CPUs
+            core.cpu_mut(cpu).load.load_weight = 8 * 1024; // more load than on eight CPUs
         }
         for cpu in full.iter().flat_map(|first| *first..*first + 8) {
             busy(&mut core, [cpu]);
-            core.cpu_mut(cpu).nr_running = 2; // 16 x 99 > 8 x 99
+            core.cpu_mut(cpu).queue.nr_running = 2; // 16 x 99 > 8 x 99
         }
         let (_, bal) = attempt(&mut core, 1, NODES, IdleKind::Idle);
         let raw = bal.raw();
@@ -590,7 +590,7 @@ fn the_leader_pulls_under_7_3() {
     }
     for cpu in [0, 1, 2, 8] {
         make_busy(&mut core, cpu);
-        core.cpu_mut(cpu).avg.util_avg = 1024;
+        core.cpu_mut(cpu).load.avg.util_avg = 1024;
     }
     // The first CPU of an idle core balances for the socket: 4.
     let top = core.levels(4) - 1;

@@ -25,7 +25,7 @@ fn core_at(start: u64) -> Core {
     assert_eq!(core.queue_kind(), QueueKind::Live);
     core.state_mut().tick_ns = 4_000_000;
     for cpu in 0..2 {
-        core.cpu_mut(cpu).vtime_now_ns = start;
+        core.cpu_mut(cpu).live.vtime_now_ns = start;
     }
     core
 }
@@ -49,7 +49,7 @@ fn run(core: &mut Core, task: &mut Task, from: u64, to: u64) {
 /// V, and a task's time, from the start of the test on.
 fn times(core: &Core, tasks: &[&Task]) -> (u64, Vec<u64>) {
     let own = tasks.iter().map(|t| t.raw().vtime_ns);
-    (core.cpu(0).vtime_now_ns, own.collect())
+    (core.cpu(0).live.vtime_now_ns, own.collect())
 }
 
 /// One of three runs 6 ms: it is 4 ms ahead of the mean, the others are 2 behind. With weights
@@ -76,9 +76,9 @@ fn a_sleeper_keeps_what_it_is_owed() {
     let [mut a, mut b, c] = waiting(&mut core, [NICE_0; 3]);
     run(&mut core, &mut a, 0, 6 * MS);
     core.live_queue_leave(&mut b, true, 6 * MS);
-    assert_eq!(core.cpu(0).vtime_now_ns, 3 * MS);
+    assert_eq!(core.cpu(0).live.vtime_now_ns, 3 * MS);
     core.live_queue_leave(&mut b, true, 6 * MS);
-    assert_eq!(core.cpu(0).vtime_now_ns, 3 * MS, "it is gone already");
+    assert_eq!(core.cpu(0).live.vtime_now_ns, 3 * MS, "it is gone already");
     core.live_queue_place(&mut b, 0, 6 * MS);
     assert_eq!(times(&core, &[&a, &b, &c]), (2 * MS, vec![6 * MS, 0, 0]));
     assert_eq!(b.deadline_ns(), 3 * MS, "a new slice");
@@ -98,7 +98,7 @@ fn a_sleepers_debt_is_forgiven_as_others_catch_up() {
         let [mut a, mut b, c] = waiting(&mut core, [NICE_0; 3]);
         run(&mut core, &mut a, 0, 6 * MS);
         core.live_queue_leave(&mut a, true, 6 * MS);
-        assert_eq!(core.cpu(0).vtime_now_ns, 0, "of two that have not run");
+        assert_eq!(core.cpu(0).live.vtime_now_ns, 0, "of two that have not run");
         run(&mut core, &mut b, 6 * MS, 6 * MS + ran);
         core.live_queue_place(&mut a, 0, 6 * MS + ran);
         assert_eq!(times(&core, &[&a, &b, &c]), (mean, vec![time, ran, 0]));
@@ -115,7 +115,7 @@ fn lags_are_bounded() {
         run(&mut core, &mut a, 0, 900 * MS);
         core.live_queue_leave(&mut b, true, 900 * MS);
         core.live_queue_place(&mut b, 0, 900 * MS);
-        let lag = core.cpu(0).vtime_now_ns - b.raw().vtime_ns;
+        let lag = core.cpu(0).live.vtime_now_ns - b.raw().vtime_ns;
         assert_eq!(lag, most);
     }
 }
@@ -128,14 +128,14 @@ fn a_move_keeps_lag_and_slice() {
     let [mut a, mut b, _c] = waiting(&mut core, [NICE_0; 3]);
     run(&mut core, &mut a, 0, 6 * MS);
     run(&mut core, &mut b, 6 * MS, 7 * MS);
-    core.cpu_mut(1).vtime_now_ns = 20 * MS;
+    core.cpu_mut(1).live.vtime_now_ns = 20 * MS;
     let mut there = Task::new(9, NICE_0, 1, None, 2);
     core.live_queue_place(&mut there, 1, 7 * MS);
     core.live_queue_place(&mut b, 1, 7 * MS);
     // Of 6, 1 and 0 the mean is 7/3; b is behind it by 4/3, rounded as V was, twice.
-    let lag = core.cpu(1).vtime_now_ns - b.raw().vtime_ns;
+    let lag = core.cpu(1).live.vtime_now_ns - b.raw().vtime_ns;
     assert!(lag.abs_diff(4 * MS / 3) <= 2, "{lag}");
-    assert_eq!(core.cpu(1).vtime_now_ns, 20 * MS - lag);
+    assert_eq!(core.cpu(1).live.vtime_now_ns, 20 * MS - lag);
     assert_eq!(b.deadline_ns() - b.raw().vtime_ns, 2 * MS, "1 of 3 ms used");
     let before = b.deadline_ns();
     core.live_queue_place(&mut b, 1, 9 * MS);
@@ -323,11 +323,11 @@ fn a_yield_gives_up_the_slice_of_who_is_owed() {
     let rest = core.slice_left_ns(0, 5 * MS);
     assert!(core.yield_task(0, 1, 5 * MS));
     assert_eq!(core.slice_left_ns(0, 5 * MS), rest, "it is ahead");
-    core.cpu_mut(0).curr_vtime_ns = core.cpu(0).vtime_now_ns + 1;
+    core.cpu_mut(0).live.curr_vtime_ns = core.cpu(0).live.vtime_now_ns + 1;
     assert!(core.yield_task(0, 1, 5 * MS));
-    let ahead = core.cpu(0).curr_vtime_ns - core.cpu(0).vtime_now_ns;
+    let ahead = core.cpu(0).live.curr_vtime_ns - core.cpu(0).live.vtime_now_ns;
     assert_eq!(ahead, 1, "by one ns, too");
-    core.cpu_mut(0).curr_vtime_ns = 4 * MS;
+    core.cpu_mut(0).live.curr_vtime_ns = 4 * MS;
     core.live_queue_stop(&mut a, 5 * MS);
     assert!(core.yield_task(0, 1, 6 * MS));
     assert_eq!(
@@ -343,7 +343,7 @@ fn a_yield_gives_up_the_slice_of_who_is_owed() {
 fn a_pulled_task_is_where_its_deadline_is() {
     for (ran, beside) in [(2, 0), (2, 3), (6, 2), (90, 1)] {
         let mut core = core_at(0);
-        core.cpu_mut(1).vtime_now_ns = 700 * MS;
+        core.cpu_mut(1).live.vtime_now_ns = 700 * MS;
         let [mut a, mut b] = waiting(&mut core, [NICE_5, NICE_0]);
         for id in 0..beside {
             let mut there = Task::new(10 + id, NICE_0, 1, None, 2);
@@ -385,9 +385,9 @@ fn a_new_weight_keeps_what_is_owed() {
     run(&mut core, &mut a, 0, 6 * MS);
     b.raw_mut().weight = NICE_5;
     core.live_queue_place(&mut b, 0, 6 * MS);
-    let lag = core.cpu(0).vtime_now_ns - b.raw().vtime_ns;
+    let lag = core.cpu(0).live.vtime_now_ns - b.raw().vtime_ns;
     assert_eq!(lag, 2 * MS * 1024 / 335);
-    assert_eq!(core.cpu(0).vq_load, 2 * NICE_0 + NICE_5);
+    assert_eq!(core.cpu(0).live.vq_load, 2 * NICE_0 + NICE_5);
     let rest = b.deadline_ns() - b.raw().vtime_ns;
     assert_eq!(rest, 3 * MS * 1024 / 335);
 }
@@ -401,7 +401,7 @@ fn a_new_weight_counts_for_who_is_away() {
     core.live_queue_leave(&mut b, false, 6 * MS);
     core.task_set_weight(&mut b, NICE_5, 6 * MS);
     core.live_queue_place(&mut b, 0, 6 * MS);
-    let lag = core.cpu(0).vtime_now_ns - b.raw().vtime_ns;
+    let lag = core.cpu(0).live.vtime_now_ns - b.raw().vtime_ns;
     assert!(lag.abs_diff(2 * MS * 1024 / 335) <= 1, "{lag}");
     let rest = b.deadline_ns() - b.raw().vtime_ns;
     assert!(rest.abs_diff(3 * MS * 1024 / 335) <= 1, "{rest}");
@@ -418,7 +418,7 @@ fn a_debt_ends_with_the_queue() {
     let mut there = Task::new(9, NICE_0, 1, None, 2);
     core.live_queue_place(&mut there, 1, 6 * MS);
     core.live_queue_place(&mut a, 1, 6 * MS);
-    assert_eq!(a.raw().vtime_ns, core.cpu(1).vtime_now_ns);
+    assert_eq!(a.raw().vtime_ns, core.cpu(1).live.vtime_now_ns);
 }
 
 /// However tasks come, run, sleep and go, V is the mean of their times by weight, summed here, but
@@ -444,12 +444,12 @@ fn v_is_the_mean_whatever_happens() {
                 core.live_queue_stop(task, now);
             }
         }
-        let mean = core.cpu(0).vtime_now_ns;
+        let mean = core.cpu(0).live.vtime_now_ns;
         let there = || tasks.iter().filter(|t| t.raw().vq_weight != 0);
         let ahead = |t: &Task| i128::from(t.raw().vtime_ns.wrapping_sub(mean).cast_signed());
         let sum: i128 = there().map(|t| ahead(t) * i128::from(t.raw().weight)).sum();
         let load: u32 = there().map(|t| t.raw().weight).sum();
-        assert_eq!(core.cpu(0).vq_load, load);
+        assert_eq!(core.cpu(0).live.vq_load, load);
         let most = i128::from(step) * i128::from(2 * NICE_0 + NICE_5 + 15 + 88_761 + 3121);
         assert!(sum.abs() <= most, "{sum} after {step} steps");
     }

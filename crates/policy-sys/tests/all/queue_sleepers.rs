@@ -50,7 +50,7 @@ fn one_in_debt(core: &mut Core, number: u32) -> (Task, Vec<Task>) {
 }
 
 fn v(core: &Core) -> u64 {
-    core.cpu(0).vtime_now_ns
+    core.cpu(0).live.vtime_now_ns
 }
 
 /// Of three V would fall from 2 to 0 without it. As another runs 3 ms V moves on by 1. Then it
@@ -60,7 +60,7 @@ fn a_debtor_counts_while_it_sleeps() {
     let mut core = core();
     let (mut debtor, mut others) = one_in_debt(&mut core, 3);
     assert_eq!(v(&core), 2 * MS);
-    assert_eq!(core.cpu(0).vq_kept_load, NICE_0);
+    assert_eq!(core.cpu(0).live.vq_kept_load, NICE_0);
     run(&mut core, &mut others[0], 6 * MS, 9 * MS);
     core.live_queue_place(&mut debtor, 0, 9 * MS);
     assert_eq!(v(&core), 3 * MS);
@@ -68,7 +68,7 @@ fn a_debtor_counts_while_it_sleeps() {
     assert_eq!(debtor.deadline_ns(), 9 * MS);
     assert!(!core.entity_eligible(&debtor, 0, 9 * MS));
     let c = core.cpu(0);
-    assert_eq!((c.vq_load, c.vq_kept_load), (3 * NICE_0, 0));
+    assert_eq!((c.live.vq_load, c.live.vq_kept_load), (3 * NICE_0, 0));
 }
 
 /// 12 ms of another later V is 6: it is eligible, but the third, at 0, has deadline 3. When that
@@ -116,9 +116,9 @@ fn the_tick_lets_it_go_if_nobody_waits() {
     let (_debtor, mut others) = one_in_debt(&mut core, 2);
     core.live_queue_start(&mut others[0], 0, 6 * MS);
     assert!(!core.live_queue_expired(0, 0, 11 * MS));
-    assert_eq!(core.cpu(0).vq_kept_load, NICE_0);
+    assert_eq!(core.cpu(0).live.vq_kept_load, NICE_0);
     assert!(!core.live_queue_expired(0, 0, 13 * MS));
-    assert_eq!((core.cpu(0).vq_kept_load, v(&core)), (0, 7 * MS));
+    assert_eq!((core.cpu(0).live.vq_kept_load, v(&core)), (0, 7 * MS));
 }
 
 /// Who runs and is owed time goes before the sleeper if its deadline is earlier: at 12 ms V is 6,
@@ -130,9 +130,9 @@ fn the_running_task_can_go_before_it() {
         let mut core = core();
         let (_debtor, mut others) = one_in_debt(&mut core, 2);
         core.live_queue_start(&mut others[0], 0, 6 * MS);
-        core.cpu_mut(0).curr_deadline_ns = deadline;
+        core.cpu_mut(0).live.curr_deadline_ns = deadline;
         assert!(!core.live_queue_expired(0, 0, 12 * MS));
-        assert_eq!(core.cpu(0).vq_kept_load == 0, gone);
+        assert_eq!(core.cpu(0).live.vq_kept_load == 0, gone);
     }
 }
 
@@ -163,7 +163,7 @@ fn who_is_owed_nothing_does_not_preempt_who_is_alone() {
     let mut debtor = tasks.remove(0);
     run(&mut core, &mut debtor, 0, 12_040);
     core.live_queue_leave(&mut debtor, true, 12_040);
-    assert_eq!(core.cpu(0).vq_kept_load, NICE_0);
+    assert_eq!(core.cpu(0).live.vq_kept_load, NICE_0);
     core.live_queue_start(&mut tasks[0], 0, 12_040);
     let woken_at = 12_040 + 16_483;
     core.live_queue_place(&mut debtor, 0, woken_at);
@@ -187,7 +187,7 @@ fn who_finds_no_place_leaves_with_its_debt() {
     let c = core.cpu(0);
     let weight = |tasks: u64| tasks as u32 * NICE_0;
     assert_eq!(
-        (c.vq_load, c.vq_kept_load),
+        (c.live.vq_load, c.live.vq_kept_load),
         (weight(PLACES + 1), weight(PLACES))
     );
     let mean = PLACES * 20 * MS / (PLACES + 1);
@@ -207,9 +207,9 @@ fn each_that_leaves_may_make_another_one_due() {
         (task.raw_mut().vtime_ns, task.raw_mut().deadline_ns) = (vtime * MS, deadline * MS);
     }
     let c = core.cpu_mut(0);
-    c.vtime_now_ns = 6_250_000;
-    c.vq_kept_load = 2 * NICE_0;
-    for (place, task) in c.vq_sleepers.iter_mut().zip(&tasks[..2]) {
+    c.live.vtime_now_ns = 6_250_000;
+    c.live.vq_kept_load = 2 * NICE_0;
+    for (place, task) in c.live.vq_sleepers.iter_mut().zip(&tasks[..2]) {
         (place.task, place.weight) = (task.raw().id, NICE_0);
         (place.vtime_ns, place.deadline_ns) = (task.raw().vtime_ns, task.deadline_ns());
     }
@@ -217,7 +217,7 @@ fn each_that_leaves_may_make_another_one_due() {
     assert!(core.live_queue_retire(&tasks[2], 0, 0));
     assert!(v(&core).abs_diff(25 * MS / 3) <= 1);
     assert!(!core.live_queue_retire(&tasks[2], 0, 0));
-    assert_eq!(core.cpu(0).vq_kept_load, NICE_0);
+    assert_eq!(core.cpu(0).live.vq_kept_load, NICE_0);
 }
 
 /// The last that is awake is owed 3, whether it sleeps or is pulled: it takes that along, and a
@@ -235,11 +235,15 @@ fn the_last_takes_along_what_it_is_owed() {
             core.live_queue_leave(last, true, 6 * MS);
         }
         core.live_queue_place(last, 1, 6 * MS);
-        let owed = core.cpu(1).vtime_now_ns.wrapping_sub(last.raw().vtime_ns);
+        let owed = core
+            .cpu(1)
+            .live
+            .vtime_now_ns
+            .wrapping_sub(last.raw().vtime_ns);
         assert_eq!(owed, 3 * MS);
         assert_eq!(last.deadline_ns(), ahead, "a whole slice either way");
         let c = core.cpu(0);
-        assert_eq!((c.vq_load, c.vq_kept_load), (0, 0));
+        assert_eq!((c.live.vq_load, c.live.vq_kept_load), (0, 0));
     }
 }
 
@@ -257,7 +261,7 @@ fn a_debt_to_sleepers_is_forgiven() {
     core.live_queue_place(&mut there, 1, 16 * MS);
     let ahead = core.live_queue_deadline_on(&others[0], 1, 16 * MS);
     core.live_queue_place(&mut others[0], 1, 16 * MS);
-    assert_eq!(others[0].raw().vtime_ns, core.cpu(1).vtime_now_ns);
+    assert_eq!(others[0].raw().vtime_ns, core.cpu(1).live.vtime_now_ns);
     assert_eq!(others[0].deadline_ns(), ahead);
 }
 
@@ -274,9 +278,9 @@ fn the_tick_lets_several_go() {
     }
     core.live_queue_start(&mut tasks[2], 0, 12 * MS); // V 4
     assert!(!core.live_queue_expired(0, 0, 17 * MS)); // 5 and 2/3
-    assert_eq!(core.cpu(0).vq_kept_load, 2 * NICE_0);
+    assert_eq!(core.cpu(0).live.vq_kept_load, 2 * NICE_0);
     assert!(!core.live_queue_expired(0, 0, 19 * MS)); // 6 1/3, it is at 7
-    assert_eq!(core.cpu(0).vq_kept_load, 0);
+    assert_eq!(core.cpu(0).live.vq_kept_load, 0);
     assert!(v(&core).abs_diff(7 * MS) <= 6, "{}", v(&core));
 }
 
@@ -286,10 +290,10 @@ fn all_debts_end_when_nobody_is_awake() {
     let mut core = core();
     let (mut debtor, mut others) = one_in_debt(&mut core, 3);
     core.live_queue_leave(&mut others[0], true, 6 * MS);
-    assert_eq!(core.cpu(0).vq_kept_load, NICE_0);
+    assert_eq!(core.cpu(0).live.vq_kept_load, NICE_0);
     core.live_queue_leave(&mut others[1], true, 6 * MS);
     let c = core.cpu(0);
-    assert_eq!((c.vq_load, c.vq_kept_load), (0, 0));
+    assert_eq!((c.live.vq_load, c.live.vq_kept_load), (0, 0));
     let [mut new] = [Task::new(9, NICE_0, 0, None, 2)];
     core.live_queue_place(&mut new, 0, 6 * MS);
     core.live_queue_place(&mut debtor, 0, 6 * MS);
@@ -305,10 +309,10 @@ fn it_takes_its_debt_along() {
     let mut there = Task::new(9, NICE_0, 1, None, 2);
     core.live_queue_place(&mut there, 1, 6 * MS);
     core.live_queue_place(&mut debtor, 1, 6 * MS);
-    assert_eq!((v(&core), core.cpu(1).vtime_now_ns), (0, 4 * MS));
+    assert_eq!((v(&core), core.cpu(1).live.vtime_now_ns), (0, 4 * MS));
     assert_eq!(debtor.raw().vtime_ns, 8 * MS);
     let c = core.cpu(0);
-    assert_eq!((c.vq_load, c.vq_kept_load), (2 * NICE_0, 0));
+    assert_eq!((c.live.vq_load, c.live.vq_kept_load), (2 * NICE_0, 0));
 }
 
 /// It was given another weight meanwhile: its debt is the same run time, and V what it was.
@@ -321,7 +325,7 @@ fn a_new_weight_keeps_the_debt() {
     assert!(v(&core).abs_diff(2 * MS) <= 2, "{}", v(&core));
     let debt = debtor.raw().vtime_ns - v(&core);
     assert!(debt.abs_diff(4 * MS * 1024 / 335) <= 2, "{debt}");
-    assert_eq!(core.cpu(0).vq_load, 2 * NICE_0 + 335);
+    assert_eq!(core.cpu(0).live.vq_load, 2 * NICE_0 + 335);
 }
 
 /// A yield is nothing for who is alone. Beside a sleeper it is not: at 8 ms it is at 2, V at 4, and
@@ -371,7 +375,7 @@ fn v_is_the_mean_of_all_that_are_kept() {
         let c = core.cpu(0);
         let held = |t: &&Task| match t.raw().vq_place {
             0 => false,
-            place => c.vq_sleepers[place as usize - 1].task == t.raw().id,
+            place => c.live.vq_sleepers[place as usize - 1].task == t.raw().id,
         };
         let there = |t: &&Task| t.raw().vq_weight != 0 && (t.raw().vq_place == 0 || held(t));
         let ahead = |t: &Task| i128::from(t.raw().vtime_ns.wrapping_sub(v(&core)).cast_signed());
@@ -380,7 +384,7 @@ fn v_is_the_mean_of_all_that_are_kept() {
         let sum: i128 = tasks.iter().filter(there).map(weighed).sum();
         let load: u32 = tasks.iter().filter(there).map(weight).sum();
         let kept_load: u32 = tasks.iter().filter(held).map(weight).sum();
-        assert_eq!((c.vq_load, c.vq_kept_load), (load, kept_load));
+        assert_eq!((c.live.vq_load, c.live.vq_kept_load), (load, kept_load));
         let most = i128::from(step) * 6 * i128::from(weights.iter().sum::<u32>());
         assert!(sum.abs() <= most, "{sum} after {step} steps");
         kept = kept.max(tasks.iter().filter(held).count());

@@ -72,7 +72,7 @@ fn a_walk_begins_where_there_is_a_choice() {
     }
     run(&mut core, &mut a, 0, 6 * MS);
     core.live_queue_leave(&mut a, true, 6 * MS);
-    assert_eq!(core.cpu(0).vq_kept_load, NICE_0, "it owes 3 ms");
+    assert_eq!(core.cpu(0).live.vq_kept_load, NICE_0, "it owes 3 ms");
     assert!(core.pick_begin(&mut walk, false, 1));
     assert!(!core.pick_begin(&mut walk, false, 0), "nobody to go before");
 }
@@ -132,10 +132,10 @@ fn a_sleeper_goes_before_those_that_are_not_owed() {
     let mut walk = QueueWalk::over(0, 44 * MS);
     assert!(core.pick_begin(&mut walk, false, 1));
     assert!(!core.pick_end(&walk), "nobody was offered");
-    assert_eq!(core.cpu(0).vq_kept_load, NICE_0);
+    assert_eq!(core.cpu(0).live.vq_kept_load, NICE_0);
     assert_eq!(core.pick_offer(&mut walk, &b), Offer::Skip);
     assert!(core.pick_end(&walk));
-    assert_eq!(core.cpu(0).vq_kept_load, 0);
+    assert_eq!(core.cpu(0).live.vq_kept_load, 0);
     core.pick_begin(&mut walk, false, 1);
     assert_eq!(core.pick_offer(&mut walk, &b), Offer::Skip);
     assert!(!core.pick_end(&walk), "there is none any more");

@@ -62,7 +62,7 @@ fn domains(core: &Core, cpu: u32) -> Vec<(u32, Vec<Vec<u16>>)> {
             .map(|g| ctx.list[g.first_cpu as usize..(g.first_cpu + g.nr_cpus) as usize].to_vec())
             .collect()
     };
-    (c.dom[..c.nr_levels as usize].iter())
+    (c.topo.dom[..c.topo.nr_levels as usize].iter())
         .map(|dom| &ctx.doms[*dom as usize])
         .map(|dom| (dom.flags, groups(dom)))
         .collect()
@@ -153,10 +153,16 @@ fn the_knob_at_run_time() {
         panic!("one level")
     };
     assert_ne!(flags & WP_SD_PREFER_SIBLING, 0);
-    assert_eq!((core.arch_power(0), core.cpu(0).capacity), (1024, 1024));
+    assert_eq!(
+        (core.arch_power(0), core.cpu(0).load.capacity),
+        (1024, 1024)
+    );
     core.write_power_savings(2, &facts, NOW).unwrap();
     assert_eq!(groups(&core, 0), packed);
-    assert_eq!((core.arch_power(1), core.cpu(1).capacity), (4096, 4096));
+    assert_eq!(
+        (core.arch_power(1), core.cpu(1).load.capacity),
+        (4096, 4096)
+    );
 }
 
 /// Goal: the tables: power at each operating point of the u8500 (`u8500_opp.csv`) and at each edge
@@ -203,6 +209,7 @@ fn the_speed_at_boot() {
     let power = |settings: &[(&str, &str)]| {
         core(&a9(2), "linux-3.1+sched-mc=2", settings)
             .cpu(0)
+            .load
             .capacity
     };
     assert_eq!(power(&[fast]), 4096);
@@ -240,7 +247,7 @@ fn the_architecture_is_asked_with_the_feature_only() {
         let mut facts = a9(2);
         facts.sched_mc.as_mut().unwrap().tasks = vec![2];
         let core = core(&facts, "linux-3.1+sched-mc=2", &[("arch_power", on)]);
-        assert_eq!(core.cpu(0).capacity, capacity);
+        assert_eq!(core.cpu(0).load.capacity, capacity);
     }
 }
 
@@ -288,8 +295,8 @@ fn thresholds_of_the_user() {
 fn fork(core: &mut Core, tasks: [u32; 2]) -> u32 {
     for (cpu, nr) in (0..).zip(tasks) {
         let c = core.cpu_mut(cpu);
-        (c.nr_fair, c.nr_running, c.load_weight) = (nr, nr, nr * 1024);
-        c.curr_idle = u32::from(nr == 0);
+        (c.queue.nr_fair, c.queue.nr_running, c.load.load_weight) = (nr, nr, nr * 1024);
+        c.queue.curr_idle = u32::from(nr == 0);
     }
     let mut all = [1, 2].map(|id| Task::new(id, 1024, 0, None, 2));
     for task in &mut all {
@@ -323,7 +330,7 @@ fn forks_stay_while_there_is_room() {
         );
         core.freq_applied(0, opp);
         for cpu in 0..2 {
-            core.cpu_mut(cpu).capacity = core.arch_power(cpu);
+            core.cpu_mut(cpu).load.capacity = core.arch_power(cpu);
         }
         if stays > 0 {
             assert_eq!(fork(&mut core, [stays, 0]), 0, "{name} {opp}");
@@ -344,7 +351,7 @@ fn time_of_other_classes_counts() {
         core.ran_other(0, NOW, 0);
         core.ran_other(0, at, 750_000_000 * permille / 1000);
         core.write_power_savings(1, &a9(2), at).unwrap(); // refreshes
-        let capacity = core.cpu(0).capacity;
+        let capacity = core.cpu(0).load.capacity;
         assert_eq!(
             Core::capacity_tasks(capacity),
             tasks,
@@ -407,7 +414,7 @@ fn an_idle_cpu_beside_busy_ones_owns_balancing() {
         }
         core.nohz_exit(1);
         core.nohz_enter(1);
-        core.cpu_mut(1).ilb = 0;
+        core.cpu_mut(1).idle.ilb = 0;
         assert_eq!(core.nohz_target(), Some(expected), "{name}");
     }
 }
@@ -423,8 +430,8 @@ fn attempt(core: &mut Core, cpu: u32, now_ns: u64, idle: IdleKind) -> (Step, Bal
 /// So many tasks of nice 0, one of them running.
 fn put(core: &mut Core, cpu: u32, tasks: u32) {
     let c = core.cpu_mut(cpu);
-    (c.nr_running, c.nr_fair, c.load_weight) = (tasks, tasks, 1024 * tasks);
-    (c.curr_idle, c.curr_fair) = (u32::from(tasks == 0), u32::from(tasks > 0));
+    (c.queue.nr_running, c.queue.nr_fair, c.load.load_weight) = (tasks, tasks, 1024 * tasks);
+    (c.queue.curr_idle, c.queue.curr_fair) = (u32::from(tasks == 0), u32::from(tasks > 0));
 }
 
 /// Goal: P10: the clock goes from 400 to 1000 MHz while only tasks shorter than a tick run: no CPU
@@ -437,10 +444,14 @@ fn capacity_is_refreshed_without_a_tick() {
         let mut core = core(&a9(2), "linux-3.1+sched-mc=2", &settings);
         core.freq_applied(0, 1);
         let _ = attempt(&mut core, 1, NOW, IdleKind::Idle);
-        assert_eq!(core.cpu(1).capacity, 4096, "a periodic pass");
+        assert_eq!(core.cpu(1).load.capacity, 4096, "a periodic pass");
         core.freq_applied(0, 3);
         let _ = attempt(&mut core, 1, NOW + later, IdleKind::NewlyIdle);
-        assert_eq!(core.cpu(1).capacity, expected, "{patch}, {later} ns later");
+        assert_eq!(
+            core.cpu(1).load.capacity,
+            expected,
+            "{patch}, {later} ns later"
+        );
     }
 }
 
@@ -458,7 +469,7 @@ fn a_kick_is_answered_by_state() {
         core.settle();
         put(&mut core, 0, 5);
         core.nohz_enter(1);
-        core.cpu_mut(1).ilb = 0; // its last tick was busy
+        core.cpu_mut(1).idle.ilb = 0; // its last tick was busy
         assert_eq!(core.nohz_target(), Some(1));
         assert_eq!(core.nohz_begin(1), work, "{patch}");
         assert_eq!(core.nohz_target(), again, "{patch}");
@@ -485,7 +496,7 @@ fn a_newly_idle_cpu_gets_a_running_task_at_level_2() {
         let mut core = core(&a9(2), "linux-3.1", &settings);
         core.settle();
         put(&mut core, 0, 3);
-        core.cpu_mut(1).lb[0].nr_balance_failed = 4; // more than cache_nice_tries + 2 = 3
+        core.cpu_mut(1).balance.lb[0].nr_balance_failed = 4; // more than cache_nice_tries + 2 = 3
         let (step, mut bal) = attempt(&mut core, 1, NOW, idle);
         assert_eq!((step, bal.src_cpu()), (Step::Detach, 0), "{level}");
         let mut running = Task::new(1, 1024, 0, None, 2);

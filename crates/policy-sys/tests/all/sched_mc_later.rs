@@ -134,7 +134,7 @@ fn a_clock_that_the_kernel_sets() {
     let mut core = made(&facts(2, true), "wakeplace+sched-mc=2", &[], FAST);
     core.state_mut().freq_external = 1;
     for (scale, expected) in [(204, 4), (409, 4), (613, 4), (614, 1), (819, 1), (1024, 1)] {
-        core.cpu_mut(0).freq_scale = scale;
+        core.cpu_mut(0).load.freq_scale = scale;
         assert_eq!(core.arch_power(0), expected * 1024, "{scale}");
     }
 }
@@ -219,14 +219,14 @@ fn time_of_other_classes_counts() {
     for (capacity, expected) in [(1024 * 87 / 100, 1), (896, 0)] {
         let mut core = made(&facts(2, true), "linux-7.3+sched-mc=2", &[], SLOW);
         loads(&mut core, &[3, 0]);
-        core.cpu_mut(0).capacity = capacity;
+        core.cpu_mut(0).load.capacity = capacity;
         let choice = placed(&mut core, PlaceKind::Wake, 0);
         assert_eq!(choice.cpu, expected, "capacity {capacity}");
     }
     // a limit of the frequency is no other class: the table knows it
     let mut core = made(&facts(2, true), "linux-7.3+sched-mc=2", &[], SLOW);
     loads(&mut core, &[3, 0]);
-    (core.cpu_mut(0).pressure, core.cpu_mut(0).capacity) = (614, 410);
+    (core.cpu_mut(0).load.pressure, core.cpu_mut(0).load.capacity) = (614, 410);
     assert_eq!(placed(&mut core, PlaceKind::Wake, 0).cpu, 0);
 }
 
@@ -397,13 +397,13 @@ fn interrupts_leave_after_a_while() {
     let settings = [("mc_irq_idle_us", "20000")];
     let mut core = made(&facts(4, true), "linux-7.3+sched-mc=2", &settings, SLOW);
     loads(&mut core, &[0, 1, 0, 0]);
-    core.cpu_mut(3).idle_stamp_ns = NOW;
+    core.cpu_mut(3).idle.idle_stamp_ns = NOW;
     let taker = |core: &Core, us: u64| core.irq_cpu(3, NOW + 1000 * us);
     assert_eq!(taker(&core, 0), 3, "idle from now on");
     assert_eq!(taker(&core, 19_999), 3);
     assert_eq!(taker(&core, 20_000), 1, "cpu0 is out of use since ever");
     loads(&mut core, &[0, 0, 0, 0]);
-    core.cpu_mut(1).idle_stamp_ns = NOW + 1_000_000;
+    core.cpu_mut(1).idle.idle_stamp_ns = NOW + 1_000_000;
     assert_eq!(taker(&core, 20_000), 1, "it was in use 1 ms longer");
     assert_eq!(taker(&core, 21_000), 0);
 }

@@ -39,11 +39,11 @@ fn busy(facts: &MachineFacts, name: &str, overrides: &[(&str, &str)]) -> Core {
     for cpu in 0..core.state().nr_cpus {
         make_busy(&mut core, cpu);
         let c = core.cpu_mut(cpu);
-        c.avg.load_avg = 1024;
-        c.nr_idle_scan = c.llc_size;
-        (c.curr_id, c.curr_dur_ns) = (100 + cpu, 10_000_000);
+        c.load.avg.load_avg = 1024;
+        c.idle.nr_idle_scan = c.topo.llc_size;
+        (c.queue.curr_id, c.queue.curr_dur_ns) = (100 + cpu, 10_000_000);
     }
-    core.cpu_mut(0).curr_id = WAKER;
+    core.cpu_mut(0).queue.curr_id = WAKER;
     core
 }
 
@@ -72,8 +72,8 @@ fn wake(core: &mut Core, wakee: &Task, waker: &Task, sync: bool) -> Choice {
 fn waker_is_short(core: &mut Core, dur_ns: u64) -> bool {
     let task = wakee(core, 1, 5_000);
     let waker = sleeper(core, WAKER, 0, 0, 0);
-    core.cpu_mut(0).curr_dur_ns = dur_ns;
-    core.cpu_mut(1).avg.load_avg = 1;
+    core.cpu_mut(0).queue.curr_dur_ns = dur_ns;
+    core.cpu_mut(1).load.avg.load_avg = 1;
     wake(core, &task, &waker, false).cpu == 0
 }
 
@@ -91,7 +91,7 @@ fn the_largest_short_average() {
         for (scaling, largest) in [("none", none), ("log", log), ("linear", linear)] {
             let set = [("tunable_scaling", scaling)];
             let mut core = busy(&caches(&[cpus], 1), "linux-6.2+sis-short", &set);
-            (0..cpus as u32).for_each(|cpu| core.cpu_mut(cpu).nr_idle_scan = 0);
+            (0..cpus as u32).for_each(|cpu| core.cpu_mut(cpu).idle.nr_idle_scan = 0);
             assert!(waker_is_short(&mut core, largest), "{cpus} {scaling}");
             assert!(!waker_is_short(&mut core, largest + 1), "{cpus} {scaling}");
             assert!(!waker_is_short(&mut core, 0), "0 is unknown");
@@ -113,7 +113,7 @@ fn granularity_of_other_queues() {
     ] {
         let set = [("base_slice_ns", slice), ("min_granularity_ns", "1000")];
         let mut core = busy(&caches(&[8], 1), name, &set);
-        (0..8).for_each(|cpu| core.cpu_mut(cpu).nr_idle_scan = 0);
+        (0..8).for_each(|cpu| core.cpu_mut(cpu).idle.nr_idle_scan = 0);
         assert!(waker_is_short(&mut core, largest), "{name}");
         assert!(!waker_is_short(&mut core, largest + 1), "{name}");
     }
@@ -160,8 +160,8 @@ fn the_measure_of_v1() {
         let (mut core, mut task, waker) = state.build("v1");
         (task.raw_mut().exec_ns, task.raw_mut().sleeps) = (wakee_ran, 3);
         let c = core.cpu_mut(0);
-        (c.curr_exec_ns, c.curr_sleeps) = (waker_ran, 3);
-        c.curr_exec_start_ns = c.clock_task_ns - now_ns;
+        (c.queue.curr_exec_ns, c.queue.curr_sleeps) = (waker_ran, 3);
+        c.queue.curr_exec_start_ns = c.load.clock_task_ns - now_ns;
         wake(&mut core, &task, &waker, false).reason == Reason::ShortStack
     };
     assert!(short(9_000_000, 9_000_000, 0));
@@ -192,18 +192,18 @@ fn hunk_a_of_v5() {
             let sizes: &[usize] = if shared { &[2] } else { &[1, 1] };
             let mut core = busy(&caches(sizes, 1), name, &[]);
             for cpu in 0..2 {
-                core.cpu_mut(cpu).nr_idle_scan = 0;
+                core.cpu_mut(cpu).idle.nr_idle_scan = 0;
             }
             if prev_idle {
                 make_idle(&mut core, 1);
             }
-            core.cpu_mut(1).avg.load_avg = 1;
+            core.cpu_mut(1).load.avg.load_avg = 1;
             let c = core.cpu_mut(0);
-            c.curr_dur_ns = if short { 5_000 } else { 10_000_000 };
-            (c.nr_running, c.nr_fair) = (nr, nr);
+            c.queue.curr_dur_ns = if short { 5_000 } else { 10_000_000 };
+            (c.queue.nr_running, c.queue.nr_fair) = (nr, nr);
             if idle {
                 make_idle(&mut core, 0);
-                core.cpu_mut(0).curr_id = 0;
+                core.cpu_mut(0).queue.curr_id = 0;
             }
             let task = wakee(&mut core, 1, 10_000_000);
             let waker = sleeper(&mut core, WAKER, 0, 0, 0);
@@ -226,8 +226,8 @@ fn hunk_a_crosses_caches() {
         (375_000, 4, Reason::TargetBusy),
     ] {
         let mut core = busy(&facts, "linux-6.2+sis-short", &[]);
-        core.cpu_mut(0).curr_dur_ns = waker_ns;
-        core.cpu_mut(4).avg.load_avg = 1;
+        core.cpu_mut(0).queue.curr_dur_ns = waker_ns;
+        core.cpu_mut(4).load.avg.load_avg = 1;
         make_idle(&mut core, 2);
         let task = wakee(&mut core, 4, 10_000_000);
         let waker = sleeper(&mut core, WAKER, 0, 0, 0);
@@ -255,10 +255,15 @@ fn the_place_of_hunk_a() {
         if prev_idle {
             make_idle(&mut core, 1);
         }
-        core.cpu_mut(1).avg.load_avg = prev_load;
+        core.cpu_mut(1).load.avg.load_avg = prev_load;
         let c = core.cpu_mut(0);
-        (c.nr_running, c.nr_fair, c.curr_dur_ns, c.curr_sleeps) = (nr, nr, 5_000, 1);
-        c.curr_exec_start_ns = c.clock_task_ns;
+        (
+            c.queue.nr_running,
+            c.queue.nr_fair,
+            c.queue.curr_dur_ns,
+            c.queue.curr_sleeps,
+        ) = (nr, nr, 5_000, 1);
+        c.queue.curr_exec_start_ns = c.load.clock_task_ns;
         let mut task = wakee(&mut core, 1, 5_000);
         task.raw_mut().waker.last_wakee = if pair { WAKER } else { 9 };
         let mut waker = sleeper(&mut core, WAKER, 0, 0, 0);
@@ -340,22 +345,26 @@ impl State {
         let facts = caches(&[112], if self.smt { 2 } else { 1 });
         // Hunk A off: where it would decide, the target is part of the state.
         let mut core = busy(&facts, &name, &[("sis_short_affine", "off")]);
-        core.cpu_mut(0).nr_idle_scan = self.depth;
-        core.cpu_mut(0).has_idle_cores = u32::from(self.idle_core);
+        core.cpu_mut(0).idle.nr_idle_scan = self.depth;
+        core.cpu_mut(0).idle.has_idle_cores = u32::from(self.idle_core);
         make_idle(&mut core, 50);
         if self.smt {
             make_idle(&mut core, 51);
         }
         let target = if self.other_target { 3 } else { 0 };
         let c = core.cpu_mut(target);
-        (c.nr_running, c.nr_fair, c.curr_dur_ns, c.curr_sleeps) =
-            (self.nr, self.nr, self.waker_ns, 1);
+        (
+            c.queue.nr_running,
+            c.queue.nr_fair,
+            c.queue.curr_dur_ns,
+            c.queue.curr_sleeps,
+        ) = (self.nr, self.nr, self.waker_ns, 1);
         // v1 counts what was run: the same average over one sleep
-        c.curr_exec_ns = self.waker_ns;
-        c.curr_exec_start_ns = c.clock_task_ns;
+        c.queue.curr_exec_ns = self.waker_ns;
+        c.queue.curr_exec_start_ns = c.load.clock_task_ns;
         if self.nr == 0 {
-            c.pending = 1; // else idle, and taken before
-            (c.curr_fair, c.curr_idle, c.curr_id) = (0, 1, 0);
+            c.queue.pending = 1; // else idle, and taken before
+            (c.queue.curr_fair, c.queue.curr_idle, c.queue.curr_id) = (0, 1, 0);
         }
         let mut task = wakee(&mut core, target, self.wakee_ns);
         (task.raw_mut().exec_ns, task.raw_mut().sleeps) = (self.wakee_ns, 1);
@@ -523,7 +532,7 @@ fn the_idle_task_is_not_short() {
             ..State::stacking()
         };
         let (mut core, task, waker) = state.build(version);
-        core.cpu_mut(0).curr_dur_ns = 5_000;
+        core.cpu_mut(0).queue.curr_dur_ns = 5_000;
         let choice = wake(&mut core, &task, &waker, false);
         assert_eq!(choice.reason, Reason::IdleCpu, "{version}");
     }
@@ -545,14 +554,14 @@ fn the_gate_of_each_depth() {
         let sum = table.number(row, "sum_util");
         let mut core = busy(&caches(&[size], 1), "linux-6.2+sis-short", &[]);
         for cpu in 0..size as u32 {
-            core.cpu_mut(cpu).avg.util_avg = (sum / size as u64) as u32;
+            core.cpu_mut(cpu).load.avg.util_avg = (sum / size as u64) as u32;
         }
         core.sis_update(0, 0);
         assert_eq!(
-            u64::from(core.cpu(0).nr_idle_scan),
+            u64::from(core.cpu(0).idle.nr_idle_scan),
             table.number(row, "nr_idle_scan")
         );
-        core.cpu_mut(0).curr_dur_ns = 5_000;
+        core.cpu_mut(0).queue.curr_dur_ns = 5_000;
         let task = wakee(&mut core, 0, 5_000);
         let waker = sleeper(&mut core, WAKER, 0, 0, 0);
         let choice = wake(&mut core, &task, &waker, false);
@@ -583,13 +592,13 @@ fn where_the_gate_opens() {
         let mut core = busy(&caches(&[size], 1), "linux-6.2+sis-short", &[]);
         let task = wakee(&mut core, 0, 5_000);
         let waker = sleeper(&mut core, WAKER, 0, 0, 0);
-        core.cpu_mut(0).curr_dur_ns = 5_000;
+        core.cpu_mut(0).queue.curr_dur_ns = 5_000;
         let mut at = |util: Option<u32>, depth: Option<u32>| {
             for cpu in 0..size as u32 {
-                core.cpu_mut(cpu).avg.util_avg = util.unwrap_or(0);
+                core.cpu_mut(cpu).load.avg.util_avg = util.unwrap_or(0);
             }
             core.sis_update(0, 0);
-            core.cpu_mut(0).nr_idle_scan = depth.unwrap_or(core.cpu(0).nr_idle_scan);
+            core.cpu_mut(0).idle.nr_idle_scan = depth.unwrap_or(core.cpu(0).idle.nr_idle_scan);
             wake(&mut core, &task, &waker, false).reason
         };
         assert_eq!(at(Some(opens - 1), None), Reason::TargetBusy, "{size}");
@@ -607,8 +616,8 @@ fn where_the_gate_opens() {
 fn exactly_sixty_percent_is_closed() {
     for (depth, reason) in [(10, Reason::ShortStack), (11, Reason::TargetBusy)] {
         let mut core = busy(&caches(&[20], 1), "linux-6.2+sis-short", &[]);
-        core.cpu_mut(0).nr_idle_scan = depth;
-        core.cpu_mut(0).curr_dur_ns = 5_000;
+        core.cpu_mut(0).idle.nr_idle_scan = depth;
+        core.cpu_mut(0).queue.curr_dur_ns = 5_000;
         let task = wakee(&mut core, 0, 5_000);
         let waker = sleeper(&mut core, WAKER, 0, 0, 0);
         assert_eq!(wake(&mut core, &task, &waker, false).reason, reason);
@@ -627,8 +636,8 @@ fn the_gate_needs_sis_util() {
     ] {
         let set = [("sis_util", overrides), ("sis_prop", "off")];
         let mut core = busy(&caches(&[112], 1), name, &set);
-        core.cpu_mut(0).nr_idle_scan = 56;
-        core.cpu_mut(0).curr_dur_ns = 5_000;
+        core.cpu_mut(0).idle.nr_idle_scan = 56;
+        core.cpu_mut(0).queue.curr_dur_ns = 5_000;
         make_idle(&mut core, 50);
         let task = wakee(&mut core, 0, 5_000);
         let waker = sleeper(&mut core, WAKER, 0, 0, 0);
@@ -649,8 +658,8 @@ fn a_fan_out_of_seven() {
     let stacked = |version: &str| {
         let name = format!("linux-6.2+sis-short={version}");
         let mut core = busy(&caches(&[112], 1), &name, &[]);
-        core.cpu_mut(0).nr_idle_scan = 56;
-        core.cpu_mut(0).curr_dur_ns = 5_000;
+        core.cpu_mut(0).idle.nr_idle_scan = 56;
+        core.cpu_mut(0).queue.curr_dur_ns = 5_000;
         let mut waker = sleeper(&mut core, WAKER, 0, 0, 0);
         waker.raw_mut().waker.last_wakee = 1;
         waker.raw_mut().waker.flip_decay_ns = NOW;
@@ -669,7 +678,7 @@ fn a_fan_out_of_seven() {
             let choice = core.select_cpu(&mut tasks, index, &request);
             if choice.cpu == 0 {
                 on_0.push(number);
-                core.cpu_mut(0).nr_running += 1;
+                core.cpu_mut(0).queue.nr_running += 1;
             }
         }
         (on_0, tasks)
@@ -710,31 +719,34 @@ fn the_prototype_compares_with_the_search() {
     let mut core = busy(&facts, "linux-6.2+sis-short=scan-cost", &[]);
     let task = wakee(&mut core, 0, 10_000_000);
     let waker = sleeper(&mut core, WAKER, 0, 0, 0);
-    core.cpu_mut(0).nr_idle_scan = 8;
-    core.cpu_mut(0).curr_dur_ns = 1;
+    core.cpu_mut(0).idle.nr_idle_scan = 8;
+    core.cpu_mut(0).queue.curr_dur_ns = 1;
     let first = wake(&mut core, &task, &waker, false);
     assert_eq!(
         first.reason,
         Reason::TargetBusy,
         "nothing is known of searches"
     );
-    let level = core.cpu(0).llc_level as usize;
+    let level = core.cpu(0).topo.llc_level as usize;
     assert_eq!(core.scanned(), 8);
-    assert_eq!(core.cpu(0).lb[level].avg_scan_cost_ns, 50);
+    assert_eq!(core.cpu(0).balance.lb[level].avg_scan_cost_ns, 50);
     for (dur_ns, nr, reason) in [
         (49, 1, Reason::ShortNoScan),
         (49, 2, Reason::TargetBusy),
         (50, 1, Reason::TargetBusy),
         (0, 1, Reason::TargetBusy),
     ] {
-        core.cpu_mut(0).lb[level].avg_scan_cost_ns = 50;
-        (core.cpu_mut(0).curr_dur_ns, core.cpu_mut(0).nr_running) = (dur_ns, nr);
+        core.cpu_mut(0).balance.lb[level].avg_scan_cost_ns = 50;
+        (
+            core.cpu_mut(0).queue.curr_dur_ns,
+            core.cpu_mut(0).queue.nr_running,
+        ) = (dur_ns, nr);
         let choice = wake(&mut core, &task, &waker, false);
         assert_eq!((choice.cpu, choice.reason), (0, reason), "{dur_ns} {nr}");
     }
     let mut core = busy(&facts, "linux-6.2+sis-short", &[]);
-    core.cpu_mut(0).nr_idle_scan = 8;
+    core.cpu_mut(0).idle.nr_idle_scan = 8;
     wake(&mut core, &task, &waker, false);
-    let cost = core.cpu(0).lb[level].avg_scan_cost_ns;
+    let cost = core.cpu(0).balance.lb[level].avg_scan_cost_ns;
     assert_eq!(cost, 0, "nobody else keeps the average");
 }

@@ -158,7 +158,7 @@ fn time_to_be_big_contribution_scaled() {
 fn saturation(capacity: u32, freq_scale: u32, scale: &str) -> u32 {
     let overrides = [("pelt_scale", scale), ("governor", "performance")];
     let mut core = core(&lone_cpu(capacity), "linux-4.17", &overrides);
-    core.cpu_mut(0).freq_scale = freq_scale;
+    core.cpu_mut(0).load.freq_scale = freq_scale;
     let mut task = start_running(&mut core, 0);
     for ms in 1..=4000 {
         core.tick(&mut task, ms * MS);
@@ -192,7 +192,7 @@ fn lost_idle_time() {
     for (run_ms, saturated) in [(20, false), (4000, true)] {
         let overrides = [("pelt_scale", "clock"), ("governor", "performance")];
         let mut core = core(&lone_cpu(512), "linux-4.17", &overrides);
-        let start = core.cpu(0).clock_pelt_ns; // clocks of a queue do not begin at 0
+        let start = core.cpu(0).load.clock_pelt_ns; // clocks of a queue do not begin at 0
         let mut task = start_running(&mut core, 0);
         for ms in 1..run_ms {
             core.tick(&mut task, ms * MS);
@@ -201,12 +201,15 @@ fn lost_idle_time() {
         core.enter_idle(0, run_ms * MS);
         let c = core.cpu(0);
         assert_eq!(
-            c.clock_pelt_ns - start,
+            c.load.clock_pelt_ns - start,
             run_ms * MS,
             "idle: the PELT clock jumps to the task clock"
         );
         let lost = if saturated { run_ms * MS / 2 } else { 0 };
-        assert_eq!(c.lost_idle_ns, lost, "half of {run_ms} ms at half speed");
+        assert_eq!(
+            c.load.lost_idle_ns, lost,
+            "half of {run_ms} ms at half speed"
+        );
     }
 }
 
@@ -246,8 +249,8 @@ fn start_values() {
             &[("runnable_is_load", "off"), ("post_init_capacity", "on")],
         );
         freeze(&mut core);
-        core.cpu_mut(0).avg.util_avg = util;
-        core.cpu_mut(0).avg.load_avg = load;
+        core.cpu_mut(0).load.avg.util_avg = util;
+        core.cpu_mut(0).load.avg.load_avg = load;
         let mut task = Task::new(1, 1024, 0, None, 1);
         core.task_init(&mut task);
         core.task_new(&mut task, 0, NOW);
@@ -305,20 +308,20 @@ fn queue_is_the_sum_of_its_tasks() {
         let (mut tasks, now) = shared_queue(&mut core);
         while !tasks.is_empty() {
             let sum: u32 = tasks.iter().map(Task::util_avg).sum();
-            let queue = core.cpu(0).avg.util_avg;
+            let queue = core.cpu(0).load.avg.util_avg;
             assert!(queue.abs_diff(sum) <= 5, "{mode:?}: {queue} of {sum}");
             let mut task = tasks.remove(0);
             core.dequeue_move(&mut task, now);
             core.migrate_queued(&mut task, 1, now);
         }
-        let left = core.cpu(0).avg;
+        let left = core.cpu(0).load.avg;
         assert!(left.util_avg <= 5, "{mode:?}: {left:?}");
-        assert_eq!(core.cpu(0).nr_fair, 0);
-        assert_eq!(core.cpu(0).load_weight, 0);
-        assert_eq!(core.cpu(0).util_est, 0);
+        assert_eq!(core.cpu(0).queue.nr_fair, 0);
+        assert_eq!(core.cpu(0).load.load_weight, 0);
+        assert_eq!(core.cpu(0).load.util_est, 0);
         core.enter_idle(0, now);
         core.update_blocked(0, now + 200 * MS);
-        assert_eq!(core.cpu(0).avg.util_avg, 0, "{mode:?}");
+        assert_eq!(core.cpu(0).load.avg.util_avg, 0, "{mode:?}");
     }
 }
 
@@ -334,22 +337,22 @@ fn migrated_sleepers_leave_nothing() {
         }
         core.enter_idle(0, now);
         let later = now + 20 * MS;
-        let before = core.cpu(0).avg.util_avg;
+        let before = core.cpu(0).load.avg.util_avg;
         assert!(before > 500, "{before}");
         for task in &mut tasks {
             core.migrate_sleeping(task, 1, later);
             assert_eq!(task.raw().avg.last_update_ns, 0);
         }
         assert_eq!(
-            core.cpu(0).avg.util_avg,
+            core.cpu(0).load.avg.util_avg,
             before,
             "applied at the next update only"
         );
         core.update_blocked(0, later);
-        let left = core.cpu(0).avg;
+        let left = core.cpu(0).load.avg;
         assert!(left.util_avg <= 5, "{mode:?}: {left:?}");
         core.update_blocked(0, later + 10 * MS);
-        assert!(core.cpu(0).avg.util_avg <= 5);
+        assert!(core.cpu(0).load.avg.util_avg <= 5);
     }
 }
 
@@ -363,13 +366,13 @@ fn attach_takes_the_queues_divider() {
         &[("runnable_is_load", "off")],
     );
     freeze(&mut core);
-    core.cpu_mut(0).avg.period_contrib = 500;
+    core.cpu_mut(0).load.avg.period_contrib = 500;
     let mut task = sleeper(&mut core, 1, 0, 200, 0);
     task.raw_mut().avg.last_update_ns = 0;
     task.raw_mut().avg.runnable_avg = 300;
     task.raw_mut().avg.load_avg = 512;
     core.enqueue_woken(&mut task, 0, NOW);
-    let (avg, queue) = (task.raw().avg, core.cpu(0).avg);
+    let (avg, queue) = (task.raw().avg, core.cpu(0).load.avg);
     assert_eq!((avg.last_update_ns, avg.period_contrib), (NOW, 500));
     assert_eq!(avg.util_sum, 200 * 47218);
     assert_eq!(avg.runnable_sum, 300 * 47218);
@@ -420,9 +423,9 @@ fn util_est_follows_the_queue() {
         let mut b = sleeper(&mut core, 2, 0, 50, 60);
         core.enqueue_woken(&mut a, 0, NOW);
         core.enqueue_woken(&mut b, 0, NOW);
-        assert_eq!(core.cpu(0).util_est, 180, "{mode}");
+        assert_eq!(core.cpu(0).load.util_est, 180, "{mode}");
         core.dequeue_sleep(&mut a, NOW);
-        assert_eq!(core.cpu(0).util_est, 60, "{mode}");
+        assert_eq!(core.cpu(0).load.util_est, 60, "{mode}");
         // No average was written since: the estimate is unchanged.
         assert_eq!(
             a.raw().util_est & !sys::WP_UTIL_EST_UNCHANGED,
@@ -430,7 +433,7 @@ fn util_est_follows_the_queue() {
             "{mode}"
         );
         core.dequeue_move(&mut b, NOW);
-        assert_eq!(core.cpu(0).util_est, 0, "{mode}");
+        assert_eq!(core.cpu(0).load.util_est, 0, "{mode}");
     }
 }
 
@@ -481,9 +484,9 @@ fn the_first_microsecond_counts_once() {
     core.enqueue_new(&mut task, 0, 0);
     core.task_set_weight(&mut task, 15, 0);
     core.dequeue_sleep(&mut task, 0);
-    assert_eq!(core.cpu(0).load_weight, 0);
+    assert_eq!(core.cpu(0).load.load_weight, 0);
     core.enqueue_woken(&mut task, 0, MS);
-    let (queue, task) = (core.cpu(0).avg, task.raw().avg);
+    let (queue, task) = (core.cpu(0).load.avg, task.raw().avg);
     assert!(queue.util_avg.abs_diff(task.util_avg) <= 1);
     assert!(queue.load_avg.abs_diff(task.load_avg) <= 1);
 }
@@ -501,7 +504,7 @@ fn a_sleeper_fades_for_the_idle_time_of_its_old_cpu() {
         let task = &mut tasks[0];
         core.set_current(task, now);
         core.dequeue_sleep(task, now);
-        let (util, queue) = (task.util_avg(), core.cpu(0).avg.util_avg);
+        let (util, queue) = (task.util_avg(), core.cpu(0).load.avg.util_avg);
         assert!(util > 100, "{util}");
         let busy = now + 32 * 1024 * 1024;
         core.enter_idle(0, now);
@@ -511,8 +514,11 @@ fn a_sleeper_fades_for_the_idle_time_of_its_old_cpu() {
             "{util} to {}",
             task.util_avg()
         );
-        assert_eq!(u64::from(core.cpu(0).removed_util as u32), u64::from(util));
-        assert_eq!(core.cpu(0).avg.util_avg, queue);
+        assert_eq!(
+            u64::from(core.cpu(0).load.removed_util as u32),
+            u64::from(util)
+        );
+        assert_eq!(core.cpu(0).load.avg.util_avg, queue);
     }
     // The old CPU runs something: its queue is up to date enough.
     let mut core = core(&machine(&[cluster(2, 1024)]), "linux-7.3", &[]);
@@ -534,15 +540,18 @@ fn a_kept_sleeper_weighs_but_does_not_run() {
     let (mut tasks, now) = shared_queue(&mut core);
     let task = &mut tasks[0];
     core.set_current(task, now);
-    let before = core.cpu(0).avg;
+    let before = core.cpu(0).load.avg;
     core.dequeue_delay(task, now);
     let c = core.cpu(0);
-    assert_eq!((c.nr_fair, c.h_nr_delayed, c.load_weight), (4, 1, 5 * 1024));
+    assert_eq!(
+        (c.queue.nr_fair, c.queue.h_nr_delayed, c.load.load_weight),
+        (4, 1, 5 * 1024)
+    );
     let est: u32 = tasks[1..].iter().map(|t| t.raw().util_est_queued).sum();
-    assert_eq!(core.cpu(0).util_est, est);
+    assert_eq!(core.cpu(0).load.util_est, est);
     let later = now + 32 * 1024 * 1024;
     core.update_blocked(0, later);
-    let after = core.cpu(0).avg;
+    let after = core.cpu(0).load.avg;
     // 4 of 5 are runnable: half of the way from 5 to 4. Nobody runs: utilisation halves.
     let goal = 5 * before.runnable_avg / 10 + 4 * 1024 / 2;
     assert!(
@@ -558,11 +567,17 @@ fn a_kept_sleeper_weighs_but_does_not_run() {
     let mut woken = tasks[0].clone();
     core.enqueue_woken(&mut woken, 0, later);
     let c = core.cpu(0);
-    assert_eq!((c.nr_fair, c.h_nr_delayed, c.load_weight), (5, 0, 5 * 1024));
+    assert_eq!(
+        (c.queue.nr_fair, c.queue.h_nr_delayed, c.load.load_weight),
+        (5, 0, 5 * 1024)
+    );
     core.dequeue_delay(&mut woken, later);
     core.dequeue_delayed(&mut woken, later);
     let c = core.cpu(0);
-    assert_eq!((c.nr_fair, c.h_nr_delayed, c.load_weight), (4, 0, 4 * 1024));
+    assert_eq!(
+        (c.queue.nr_fair, c.queue.h_nr_delayed, c.load.load_weight),
+        (4, 0, 4 * 1024)
+    );
     assert_eq!(woken.raw().on_rq, 0);
 }
 
@@ -600,7 +615,7 @@ fn a_fast_estimate_raises_the_demand() {
         let facts = machine(&[cluster(2, capacity), cluster(2, 1024)]);
         let mut core = core(&facts, "linux-7.3", &settings);
         freeze(&mut core);
-        core.cpu_mut(0).freq_scale = freq_scale;
+        core.cpu_mut(0).load.freq_scale = freq_scale;
         let mut task = Task::new(1, 1024, 0, None, 4);
         core.exit_idle(0, NOW);
         core.task_init(&mut task);
@@ -612,7 +627,7 @@ fn a_fast_estimate_raises_the_demand() {
         }
         assert_eq!(core.perf_request(0), demand, "{mode}");
         core.dequeue_sleep(&mut task, NOW + 4 * MS);
-        let plain = core.cpu(0).avg.util_avg;
+        let plain = core.cpu(0).load.avg.util_avg;
         assert!(core.perf_request(0).abs_diff(plain) <= 1, "{mode}");
     }
 }
@@ -629,11 +644,11 @@ fn histories_of_load_end_at_their_goal() {
     let mut task = queued(&mut core, 1, 0, 1024);
     task.raw_mut().running = 1;
     let tick = u64::from(core.state().tick_ns);
-    core.cpu_mut(0).load_tick = NOW / tick;
+    core.cpu_mut(0).load.load_tick = NOW / tick;
     let mut last = [0; 3];
     for n in 1..=100 {
         core.tick(&mut task, NOW + n * tick);
-        let now: [u32; 3] = core.cpu(0).cpu_load[1..4].try_into().unwrap();
+        let now: [u32; 3] = core.cpu(0).load.cpu_load[1..4].try_into().unwrap();
         let expected = [0, 1, 2].map(|i| {
             let whole = 2_u32 << i;
             (last[i] * (whole - 1) + 1024 + if last[i] < 1024 { whole - 1 } else { 0 }) / whole
@@ -643,7 +658,7 @@ fn histories_of_load_end_at_their_goal() {
     }
     assert_eq!(last, [1024; 3]);
     core.update_blocked(0, NOW + 200 * tick);
-    assert_eq!(core.cpu(0).cpu_load[1..4], [1024; 3], "it is busy");
+    assert_eq!(core.cpu(0).load.cpu_load[1..4], [1024; 3], "it is busy");
 }
 
 /// Goal: a task that another CPU has taken counts no more where it was: its weight, and itself.
@@ -655,7 +670,10 @@ fn a_pulled_task_counts_no_more() {
     put(&mut core, 1, 2, 2048, 900, 900);
     let mut task = queued(&mut core, 1, 1, 300);
     core.migrate_pulled(&mut task, 0);
-    assert_eq!((core.cpu(1).load_weight, core.cpu(1).nr_fair), (1024, 1));
+    assert_eq!(
+        (core.cpu(1).load.load_weight, core.cpu(1).queue.nr_fair),
+        (1024, 1)
+    );
     assert_eq!((task.raw().cpu, task.raw().on_rq), (0, 0));
 }
 

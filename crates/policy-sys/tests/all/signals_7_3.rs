@@ -41,7 +41,7 @@ fn periodic_5pct_rows() {
         ("cap430_fmax", 430, 1024),
     ] {
         let mut core = core(&lone_cpu(capacity), ERA, &FIXED);
-        core.cpu_mut(0).freq_scale = freq;
+        core.cpu_mut(0).load.freq_scale = freq;
         let speed = f64::from(capacity) * f64::from(freq) / (1024.0 * 1024.0);
         let run = (800_000.0 / speed).round() as u64;
         let mut task = Task::new(1, 1024, 0, None, 1);
@@ -64,8 +64,8 @@ fn start_of_new_tasks() {
     let start = |capacity, util, load| {
         let mut core = core(&lone_cpu(capacity), ERA, &FIXED);
         freeze(&mut core);
-        core.cpu_mut(0).avg.util_avg = util;
-        core.cpu_mut(0).avg.load_avg = load;
+        core.cpu_mut(0).load.avg.util_avg = util;
+        core.cpu_mut(0).load.avg.load_avg = load;
         let mut task = Task::new(1, 1024, 0, None, 1);
         core.task_init(&mut task);
         core.task_new(&mut task, 0, NOW);
@@ -94,19 +94,22 @@ fn clock_form() {
     assert_eq!(task.util_avg(), 512);
     let _ = core.dequeue_sleep(&mut task, 64 * 1_048_576);
     core.enter_idle(0, 64 * 1_048_576);
-    assert_eq!(core.cpu(0).lost_idle_ns, 0, "half used: handed back");
-    assert_eq!(core.cpu(0).clock_pelt_ns, core.cpu(0).clock_task_ns);
+    assert_eq!(core.cpu(0).load.lost_idle_ns, 0, "half used: handed back");
+    assert_eq!(
+        core.cpu(0).load.clock_pelt_ns,
+        core.cpu(0).load.clock_task_ns
+    );
     // The same with an RT class that fills the rest.
     core.exit_idle(0, 65 * 1_048_576);
-    core.cpu_mut(0).rt_util = 1024;
+    core.cpu_mut(0).load.rt_util = 1024;
     core.enter_idle(0, 67 * 1_048_576);
-    assert_eq!(core.cpu(0).lost_idle_ns, 1_048_576);
+    assert_eq!(core.cpu(0).load.lost_idle_ns, 1_048_576);
 }
 
 // ------------------------------------------------------------------------------- schedutil
 
 fn signal_changed(core: &mut Core, cpu: u32, now_ns: u64) -> bool {
-    core.cpu_mut(cpu).nr_removed = 1;
+    core.cpu_mut(cpu).load.nr_removed = 1;
     core.update_blocked(cpu, now_ns).freq()
 }
 
@@ -138,7 +141,7 @@ fn schedutil_examples() {
         (1, 0, 903),
     ] {
         assert_eq!(
-            requested_mhz(domain, |c| c.avg.util_avg = util),
+            requested_mhz(domain, |c| c.load.avg.util_avg = util),
             mhz,
             "{util}"
         );
@@ -149,16 +152,16 @@ fn schedutil_examples() {
 /// docs/rules/capacity.md#schedutil.
 #[test]
 fn schedutil_inputs() {
-    assert_eq!(requested_mhz(1, |c| c.avg.runnable_avg = 500), 1805);
-    assert_eq!(requested_mhz(1, |c| c.util_est = 500), 1805);
-    let both = |c: &mut sys::wp_cpu| (c.rt_util, c.dl_util) = (300, 200);
+    assert_eq!(requested_mhz(1, |c| c.load.avg.runnable_avg = 500), 1805);
+    assert_eq!(requested_mhz(1, |c| c.load.util_est = 500), 1805);
+    let both = |c: &mut sys::wp_cpu| (c.load.rt_util, c.load.dl_util) = (300, 200);
     assert_eq!(requested_mhz(1, both), 1805);
-    let rt = |c: &mut sys::wp_cpu| c.rt_runnable = 1;
+    let rt = |c: &mut sys::wp_cpu| c.queue.rt_runnable = 1;
     assert_eq!(requested_mhz(1, rt), 2362);
     // (400, irq 100) -> 400 * 924 / 1024 + 100 = 460 -> 575 -> 1326327 kHz; without 500 -> 1153320.
-    let irq = |c: &mut sys::wp_cpu| (c.avg.util_avg, c.irq_util) = (400, 100);
+    let irq = |c: &mut sys::wp_cpu| (c.load.avg.util_avg, c.load.irq_util) = (400, 100);
     assert_eq!(requested_mhz(1, irq), 1421);
-    assert_eq!(requested_mhz(1, |c| c.irq_util = 1024), 2362);
+    assert_eq!(requested_mhz(1, |c| c.load.irq_util = 1024), 2362);
 }
 
 /// Goal: hints bound the performance after the headroom. Source: docs/rules/capacity.md#schedutil.
@@ -177,7 +180,7 @@ fn schedutil_hints() {
         let mut task = common::sleeper(&mut core, 1, 4, 0, 0);
         core.task_set_uclamp(&mut task, min, max);
         let _ = core.enqueue_woken(&mut task, 4, NOW);
-        core.cpu_mut(4).avg.util_avg = util;
+        core.cpu_mut(4).load.avg.util_avg = util;
         signal_changed(&mut core, 4, NOW);
         let khz = facts.freq_domains[1].opp_khz[core.freq_request(1) as usize];
         assert_eq!(khz / 1000, mhz, "{util} {min} {max}");
@@ -210,10 +213,10 @@ fn estimate_leaves_before_the_frequency() {
         let mut task = common::sleeper(&mut core, 1, 0, 10, 900);
         core.exit_idle(0, NOW);
         let _ = core.enqueue_woken(&mut task, 0, NOW);
-        core.cpu_mut(0).nr_removed = 1;
+        core.cpu_mut(0).load.nr_removed = 1;
         let _ = core.set_current(&mut task, NOW);
         core.freq_applied(0, core.freq_request(0));
-        core.cpu_mut(0).idle_calls += 1;
+        core.cpu_mut(0).idle.idle_calls += 1;
         let _ = core.dequeue_sleep(&mut task, NOW + 2_000_000);
         assert_eq!(core.freq_request(0), opp, "{after}");
     }
@@ -229,20 +232,20 @@ fn external_frequencies() {
     core.state_mut().freq_schedutil = 1;
     freeze(&mut core);
     let opp = core.freq_request(1);
-    core.cpu_mut(4).avg.util_avg = 500;
+    core.cpu_mut(4).load.avg.util_avg = 500;
     assert!(signal_changed(&mut core, 4, NOW));
     assert_eq!(core.perf_request(4), 500);
     assert!(!signal_changed(&mut core, 4, NOW), "nothing new");
-    core.cpu_mut(4).avg.runnable_avg = 600;
+    core.cpu_mut(4).load.avg.runnable_avg = 600;
     assert!(signal_changed(&mut core, 4, NOW));
     assert_eq!(core.perf_request(4), 600);
     // The kernel adds the other classes itself.
-    core.cpu_mut(4).rt_util = 100;
-    core.cpu_mut(4).irq_util = 100;
+    core.cpu_mut(4).load.rt_util = 100;
+    core.cpu_mut(4).load.irq_util = 100;
     assert_eq!(core.perf_request(4), 600);
     assert_eq!(core.freq_request(1), opp);
     // A little CPU asks for what it has at most.
-    core.cpu_mut(0).avg.util_avg = 1000;
+    core.cpu_mut(0).load.avg.util_avg = 1000;
     assert_eq!(core.perf_request(0), 462);
 }
 
@@ -257,11 +260,11 @@ fn external_requests_lead_to_the_hints() {
     for hint in 0..=1024u32 {
         let with_headroom = |u: u32| u + u / 4;
         core.task_set_uclamp(&mut task, hint, 1024);
-        core.cpu_mut(4).avg.util_avg = 0;
+        core.cpu_mut(4).load.avg.util_avg = 0;
         let asked = core.perf_request(4);
         assert!(with_headroom(asked) >= hint && with_headroom(asked.max(1) - 1) <= hint);
         core.task_set_uclamp(&mut task, 0, hint);
-        core.cpu_mut(4).avg.util_avg = 1000;
+        core.cpu_mut(4).load.avg.util_avg = 1000;
         let asked = core.perf_request(4);
         assert!(
             with_headroom(asked) <= hint.max(1) || hint == 1024,

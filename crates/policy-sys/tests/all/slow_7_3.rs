@@ -81,7 +81,7 @@ fn less_utilisation_among_remote_groups() {
     let mut core = idle_machine(&caches(&[2, 2, 2]));
     busy(&mut core, [0]);
     assert!((2..4).contains(&forked(&mut core).0));
-    core.cpu_mut(3).avg.util_avg = 10;
+    core.cpu_mut(3).load.avg.util_avg = 10;
     assert!((4..6).contains(&forked(&mut core).0));
 }
 
@@ -91,9 +91,9 @@ fn less_utilisation_among_remote_groups() {
 fn pending_is_not_idle() {
     let mut core = idle_machine(&caches(&[2, 2]));
     busy(&mut core, [0]);
-    core.cpu_mut(2).pending = 1;
+    core.cpu_mut(2).queue.pending = 1;
     assert!(forked(&mut core).0 < 2);
-    core.cpu_mut(2).pending = 0;
+    core.cpu_mut(2).queue.pending = 0;
     assert!(forked(&mut core).0 >= 2);
 }
 
@@ -112,10 +112,10 @@ fn exec_leaves_itself_out() {
     let got = exec(&mut core, &task);
     assert_eq!((got.cpu, got.reason), (0, Reason::SlowLocal));
     assert_eq!(got.rule, Rule::SlowPath);
-    core.cpu_mut(0).pending = 1;
+    core.cpu_mut(0).queue.pending = 1;
     assert!(exec(&mut core, &task).cpu >= 2, "somebody is on the way");
-    core.cpu_mut(0).pending = 0;
-    core.cpu_mut(0).nr_running = 2;
+    core.cpu_mut(0).queue.pending = 0;
+    core.cpu_mut(0).queue.nr_running = 2;
     assert!(exec(&mut core, &task).cpu >= 2, "not alone");
 }
 
@@ -129,8 +129,8 @@ fn exec_takes_its_estimate_along() {
     let mut task = sleeper(&mut core, 1, 0, 100, 600);
     (task.raw_mut().on_rq, task.raw_mut().running) = (1, 1);
     let c = core.cpu_mut(0);
-    (c.nr_running, c.avg.util_avg, c.util_est) = (2, 300, 1000);
-    core.cpu_mut(1).avg.util_avg = 1000;
+    (c.queue.nr_running, c.load.avg.util_avg, c.load.util_est) = (2, 300, 1000);
+    core.cpu_mut(1).load.avg.util_avg = 1000;
     let exec = |core: &mut Core, task: &Task| {
         let got = core.select_cpu(&mut [task.clone()], 0, &ask(PlaceKind::Exec, 0, 0));
         got.cpu / 2
@@ -174,9 +174,9 @@ fn loads(local: u32, remote: u32, running: u32, numa: bool) -> (u32, Reason) {
     for cpu in 0..4 {
         make_busy(&mut core, cpu);
         let c = core.cpu_mut(cpu);
-        c.nr_running = running;
-        c.avg.util_avg = 1024;
-        c.avg.load_avg = if cpu < 2 { local } else { remote };
+        c.queue.nr_running = running;
+        c.load.avg.util_avg = 1024;
+        c.load.avg.load_avg = if cpu < 2 { local } else { remote };
     }
     let task = child(&mut core, 0);
     let (cpu, reason) = fork(&mut core, &task, 0);
@@ -202,11 +202,11 @@ fn equal_loads_take_the_first() {
     let mut core = idle_machine(&caches(&[2, 2, 2]));
     for cpu in 0..6 {
         make_busy(&mut core, cpu);
-        core.cpu_mut(cpu).avg.util_avg = 1024;
-        core.cpu_mut(cpu).avg.load_avg = if cpu < 2 { 1024 } else { 500 };
+        core.cpu_mut(cpu).load.avg.util_avg = 1024;
+        core.cpu_mut(cpu).load.avg.load_avg = if cpu < 2 { 1024 } else { 500 };
     }
     assert_eq!(forked(&mut core).0 / 2, 1);
-    core.cpu_mut(5).avg.load_avg = 499;
+    core.cpu_mut(5).load.avg.load_avg = 499;
     assert_eq!(forked(&mut core).0 / 2, 2);
 }
 
@@ -225,21 +225,21 @@ fn class_before_load() {
     let mut core = idle_machine(&caches(&[2, 2]));
     for cpu in 0..4 {
         make_busy(&mut core, cpu);
-        core.cpu_mut(cpu).avg.util_avg = 1024;
-        core.cpu_mut(cpu).avg.load_avg = if cpu < 2 { 1024 } else { 5000 };
+        core.cpu_mut(cpu).load.avg.util_avg = 1024;
+        core.cpu_mut(cpu).load.avg.load_avg = if cpu < 2 { 1024 } else { 5000 };
     }
-    core.cpu_mut(0).nr_running = 2; // overloaded against fully_busy
+    core.cpu_mut(0).queue.nr_running = 2; // overloaded against fully_busy
     let (cpu, reason) = forked(&mut core);
     assert!(cpu >= 2);
     assert_eq!(reason, Reason::SlowClass);
-    core.cpu_mut(2).nr_running = 2;
-    core.cpu_mut(3).nr_running = 2;
-    core.cpu_mut(0).nr_running = 1; // the other way round
+    core.cpu_mut(2).queue.nr_running = 2;
+    core.cpu_mut(3).queue.nr_running = 2;
+    core.cpu_mut(0).queue.nr_running = 1; // the other way round
     assert!(forked(&mut core).0 < 2);
     // A group whose pull failed by affinity is worse than a fully busy one.
-    core.cpu_mut(2).nr_running = 1;
-    core.cpu_mut(3).nr_running = 1;
-    let first = core.state().doms[core.cpu(0).dom[1] as usize].first_group as usize;
+    core.cpu_mut(2).queue.nr_running = 1;
+    core.cpu_mut(3).queue.nr_running = 1;
+    let first = core.state().doms[core.cpu(0).topo.dom[1] as usize].first_group as usize;
     core.state_mut().groups[first].imbalanced = 1;
     assert_eq!(forked(&mut core).1, Reason::SlowClass);
 }
@@ -251,8 +251,8 @@ fn exactly_full_is_fully_busy() {
     let run = |util: u32| {
         let mut core = idle_machine(&caches(&[2, 2]));
         busy(&mut core, 0..4);
-        core.cpu_mut(0).avg.util_avg = util;
-        let first = core.state().doms[core.cpu(0).dom[1] as usize].first_group as usize;
+        core.cpu_mut(0).load.avg.util_avg = util;
+        let first = core.state().doms[core.cpu(0).topo.dom[1] as usize].first_group as usize;
         core.state_mut().groups[first].capacity = 1170;
         forked(&mut core).0 / 2
     };
@@ -284,11 +284,11 @@ fn misfit_groups() {
     // One big CPU that fits is enough, though it is the busy one.
     let squeezed = |core: &mut Core| {
         busy(core, [4]);
-        (5..8).for_each(|cpu| core.cpu_mut(cpu).capacity = 500);
+        (5..8).for_each(|cpu| core.cpu_mut(cpu).load.capacity = 500);
     };
     assert_eq!(exec(0, 500, squeezed), (1, Reason::SlowClass));
     let all_squeezed = |core: &mut Core| {
-        (4..8).for_each(|cpu| core.cpu_mut(cpu).capacity = 500);
+        (4..8).for_each(|cpu| core.cpu_mut(cpu).load.capacity = 500);
     };
     assert_eq!(exec(0, 500, all_squeezed), (1, Reason::SlowMisfit));
 }
@@ -305,7 +305,7 @@ fn numa_keeps_small_groups_together() {
         busy(&mut core, 0..local);
         busy(&mut core, 112..112 + remote);
         for cpu in local..local + pending {
-            core.cpu_mut(cpu).pending = 1;
+            core.cpu_mut(cpu).queue.pending = 1;
         }
         let mut task = child(&mut core, 0);
         let list: Vec<u32> = (112 - allowed_here..224).collect();
@@ -331,24 +331,24 @@ fn cpu_in_the_group() {
     let mut core = idle_machine(&caches(&[1, 4]));
     busy(&mut core, [0]);
     for (cpu, us, stamp) in [(1, 200, 50), (2, 1, 10), (3, 1, 20), (4, 300, 90)] {
-        core.cpu_mut(cpu).idle_exit_latency_us = us;
-        core.cpu_mut(cpu).idle_stamp_ns = stamp;
+        core.cpu_mut(cpu).idle.idle_exit_latency_us = us;
+        core.cpu_mut(cpu).idle.idle_stamp_ns = stamp;
     }
     assert_eq!(forked(&mut core).0, 3);
-    core.cpu_mut(2).idle_stamp_ns = 30;
+    core.cpu_mut(2).idle.idle_stamp_ns = 30;
     assert_eq!(forked(&mut core).0, 2);
     // No idle CPU there, the local group overloaded: least load, unless one has SCHED_IDLE only.
     let mut core = idle_machine(&caches(&[2, 4]));
     busy(&mut core, 0..6);
     for cpu in 0..2 {
-        core.cpu_mut(cpu).nr_running = 2;
-        core.cpu_mut(cpu).avg.util_avg = 1024;
+        core.cpu_mut(cpu).queue.nr_running = 2;
+        core.cpu_mut(cpu).load.avg.util_avg = 1024;
     }
     for cpu in 2..6 {
-        core.cpu_mut(cpu).avg.load_avg = 1000 - cpu;
+        core.cpu_mut(cpu).load.avg.load_avg = 1000 - cpu;
     }
     assert_eq!(forked(&mut core), (5, Reason::SlowClass));
-    core.cpu_mut(3).nr_idle_policy = 1;
+    core.cpu_mut(3).queue.nr_idle_policy = 1;
     assert_eq!(forked(&mut core), (3, Reason::SlowClass));
 }
 
@@ -435,13 +435,13 @@ fn random_states_agree_with_the_model() {
                 make_busy(&mut core, cpu);
             }
             let c = core.cpu_mut(cpu);
-            c.nr_running = running;
-            c.avg.load_avg = rng.range(0, 2000);
-            c.avg.util_avg = rng.range(if tight { 600 } else { 0 }, 1024);
-            c.avg.runnable_avg = rng.range(0, if tight { 2000 } else { 1024 });
-            g.load += u64::from(c.avg.load_avg);
-            g.util += u64::from(c.avg.util_avg);
-            g.runnable += u64::from(c.avg.runnable_avg);
+            c.queue.nr_running = running;
+            c.load.avg.load_avg = rng.range(0, 2000);
+            c.load.avg.util_avg = rng.range(if tight { 600 } else { 0 }, 1024);
+            c.load.avg.runnable_avg = rng.range(0, if tight { 2000 } else { 1024 });
+            g.load += u64::from(c.load.avg.load_avg);
+            g.util += u64::from(c.load.avg.util_avg);
+            g.runnable += u64::from(c.load.avg.runnable_avg);
             g.running += u64::from(running);
             g.idle += u64::from(running == 0);
             g.weight += 1;

@@ -135,7 +135,7 @@ impl Scene {
             let root = self.core.cpu(cpu);
             let last = q.avg.last_update_ns;
             assert_eq!(
-                last, root.avg.last_update_ns,
+                last, root.load.avg.last_update_ns,
                 "{what}: all levels are of one time"
             );
             let (util, load, n) = self.sum(cpu, last, true);
@@ -156,14 +156,14 @@ impl Scene {
                 load + u64::from(q.weight) * entity.load_sum,
             );
             assert!(
-                near(util, root.avg.util_sum, n + 1),
+                near(util, root.load.avg.util_sum, n + 1),
                 "{what}: {util} {:?}",
-                root.avg
+                root.load.avg
             );
             assert!(
-                near(load / 5000, root.avg.load_sum / 5000, n + 1),
+                near(load / 5000, root.load.avg.load_sum / 5000, n + 1),
                 "{what}: {load} {:?}",
-                root.avg
+                root.load.avg
             );
             let weights = |grouped: bool| -> u32 {
                 let here = self.tasks.iter().filter(|t| t.cpu() == cpu);
@@ -172,7 +172,7 @@ impl Scene {
             };
             assert_eq!(q.load_weight, weights(true), "{what}");
             let own = if q.nr > 0 { q.weight } else { 0 };
-            assert_eq!(root.load_weight, weights(false) + own, "{what}");
+            assert_eq!(root.load.load_weight, weights(false) + own, "{what}");
             assert!((2..=1024).contains(&q.weight), "{what}: {}", q.weight);
             assert!(q.runnable_weight <= q.weight, "{what}");
         }
@@ -212,16 +212,16 @@ fn nothing_stays_of_a_group_without_tasks() {
             let _ = scene.core.update_blocked(cpu, now + 3_000_000_000);
             let q = scene.core.group_queue(scene.group, cpu);
             let root = scene.core.cpu(cpu);
-            for avg in [&q.avg, &q.entity, &root.avg] {
+            for avg in [&q.avg, &q.entity, &root.load.avg] {
                 let left = [avg.util_avg, avg.load_avg, avg.runnable_avg];
                 assert_eq!(left, [0; 3], "{era} CPU {cpu}");
             }
             assert_eq!(
-                root.load_weight + q.load_weight + q.nr,
+                root.load.load_weight + q.load_weight + q.nr,
                 0,
                 "{era} CPU {cpu}"
             );
-            assert_eq!(root.blocked_weight, 0, "{era} CPU {cpu}");
+            assert_eq!(root.load.blocked_weight, 0, "{era} CPU {cpu}");
         }
         assert_eq!(scene.core.group(scene.group).map(|g| g.sum.load), Some(0));
     }
@@ -257,9 +257,9 @@ fn a_group_on_two_cpus_weighs_half_on_each() {
             );
             let root = scene.core.cpu(cpu);
             assert!(
-                root.avg.load_avg.abs_diff(q.weight) <= 2,
+                root.load.avg.load_avg.abs_diff(q.weight) <= 2,
                 "{era}: {:?}",
-                root.avg
+                root.load.avg
             );
             assert!(q.entity.util_avg >= 1022, "{era}: {:?}", q.entity);
         }
@@ -311,10 +311,10 @@ fn life(era: &str, settings: &[(&str, &str)], grouped: bool) -> Vec<[u64; 9]> {
                 u64::from(raw.util_est_ewma),
                 raw.run_since_woken_ns,
                 raw.exec_start_ns,
-                c.curr_run_since_woken_ns,
-                u64::from(c.util_est),
-                u64::from(c.classes.io_pending | c.classes.io_boost),
-                u64::from(c.nr_fair),
+                c.queue.curr_run_since_woken_ns,
+                u64::from(c.load.util_est),
+                u64::from(c.queue.classes.io_pending | c.queue.classes.io_boost),
+                u64::from(c.queue.nr_fair),
             ]);
         }
         if round % 4 == 3 {

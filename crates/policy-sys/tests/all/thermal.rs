@@ -52,8 +52,8 @@ fn a_cap_for_heat_is_thermal_pressure() {
     let opps = &core.state().opp_khz[core.state().freq_doms[1].first_opp as usize..];
     let limit = opps.iter().position(|khz| *khz == 1_805_000).unwrap() as u32;
     core.thermal_pressure(1, limit);
-    assert_eq!(core.cpu(4).thermal_pressure, 1024 - 782);
-    assert_eq!(core.cpu(0).thermal_pressure, 0);
+    assert_eq!(core.cpu(4).load.thermal_pressure, 1024 - 782);
+    assert_eq!(core.cpu(0).load.thermal_pressure, 0);
     core.thermal_pressure(1, 99);
-    assert_eq!(core.cpu(7).thermal_pressure, 0);
+    assert_eq!(core.cpu(7).load.thermal_pressure, 0);
 }

@@ -34,7 +34,7 @@ fn symmetric(cpus: usize, levels: &[(usize, bool, bool)]) -> MachineFacts {
 
 fn doms(core: &Core, cpu: u32) -> Vec<&sys::wp_sched_domain> {
     let c = core.cpu(cpu);
-    let levels = c.dom[..c.nr_levels as usize].iter();
+    let levels = c.topo.dom[..c.topo.nr_levels as usize].iter();
     levels.map(|d| &core.state().doms[*d as usize]).collect()
 }
 
@@ -80,8 +80,16 @@ fn levels_of_server_machines() {
         for cpu in 0..facts.capacity.len() as u32 {
             assert_eq!(spans(&core, cpu), expected, "{name} CPU {cpu}");
             let c = core.cpu(cpu);
-            assert_eq!((c.llc_size, c.llc_level), (llc, 1), "{name} CPU {cpu}");
-            assert_eq!(c.llc_id, cpu - cpu % llc, "{name}: first CPU of the cache");
+            assert_eq!(
+                (c.topo.llc_size, c.topo.llc_level),
+                (llc, 1),
+                "{name} CPU {cpu}"
+            );
+            assert_eq!(
+                c.topo.llc_id,
+                cpu - cpu % llc,
+                "{name}: first CPU of the cache"
+            );
         }
         assert_eq!(core.state().asym, 0, "{name}");
         assert_eq!(core.state().smt, 1, "{name}");
@@ -102,7 +110,7 @@ fn levels_of_big_little_machines() {
             let cpu = cpu as u32;
             assert_eq!(spans(&core, cpu), [size, total], "{name} CPU {cpu}");
             assert_eq!(
-                (core.cpu(cpu).llc_size, core.cpu(cpu).asym_level),
+                (core.cpu(cpu).topo.llc_size, core.cpu(cpu).topo.asym_level),
                 (size, 1),
                 "{name}"
             );
@@ -180,7 +188,7 @@ fn tunables() {
     assert_eq!(pct, [110, 117, 125]);
     let tries: Vec<_> = list.iter().map(|d| d.cache_nice_tries).collect();
     assert_eq!(tries[..2], [0, 1]);
-    let intervals: Vec<_> = core.cpu(0).lb[..3]
+    let intervals: Vec<_> = core.cpu(0).balance.lb[..3]
         .iter()
         .map(|l| l.balance_interval_ms)
         .collect();
@@ -212,7 +220,7 @@ fn groups_of_tc2() {
         .map(|g| (g.nr_cpus, g.capacity, g.min_capacity))
         .collect();
     assert_eq!(got, [(2, 2048, 1024), (3, 1290, 430)]);
-    let local = |cpu| core.cpu(cpu).group[1];
+    let local = |cpu| core.cpu(cpu).topo.group[1];
     assert_eq!((local(1), local(4)), (0, 1));
 }
 
@@ -227,8 +235,8 @@ fn single_cpu_levels_vanish() {
     );
     assert_eq!(spans(&core, 0), [4]);
     assert_eq!(spans(&core, 2), [3, 4]);
-    assert_eq!((core.cpu(0).llc_size, core.cpu(0).llc_id), (1, 0));
-    assert_eq!(core.cpu(0).llc_level, sys::WP_NONE);
+    assert_eq!((core.cpu(0).topo.llc_size, core.cpu(0).topo.llc_id), (1, 0));
+    assert_eq!(core.cpu(0).topo.llc_level, sys::WP_NONE);
 }
 
 /// Goal: a CPU that does not run is in no domain, and no other domain has it. Source:

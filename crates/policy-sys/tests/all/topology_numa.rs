@@ -51,10 +51,10 @@ fn list(core: &Core, first: u32, n: u32) -> Vec<u16> {
 /// The domain of a CPU at a level: its span, its groups, and who balances for the local group.
 fn domain(core: &Core, cpu: u32, level: usize) -> (Vec<u16>, Vec<Vec<u16>>, Vec<u16>) {
     let c = core.cpu(cpu);
-    let dom = &core.state().doms[c.dom[level] as usize];
+    let dom = &core.state().doms[c.topo.dom[level] as usize];
     let first = dom.first_group as usize;
     let groups = &core.state().groups[first..first + dom.nr_groups as usize];
-    let local = &groups[c.group[level] as usize];
+    let local = &groups[c.topo.group[level] as usize];
     (
         list(core, dom.first_cpu, dom.nr_cpus),
         groups
@@ -90,8 +90,8 @@ fn a_ring_of_four_nodes() {
     );
     for cpu in 0..8 {
         let c = core.cpu(cpu);
-        assert_eq!(c.nr_levels, 3, "CPU {cpu}");
-        let tops: Vec<u32> = c.dom[..3]
+        assert_eq!(c.topo.nr_levels, 3, "CPU {cpu}");
+        let tops: Vec<u32> = c.topo.dom[..3]
             .iter()
             .map(|d| core.state().doms[*d as usize].top)
             .collect();
@@ -134,8 +134,17 @@ fn balancing_across_a_ring() {
     common::freeze(&mut core);
     for cpu in [4, 5] {
         let c = core.cpu_mut(cpu);
-        (c.nr_running, c.nr_fair, c.curr_idle, c.curr_fair) = (4, 4, 0, 1);
-        (c.avg.load_avg, c.avg.runnable_avg, c.avg.util_avg) = (4096, 4096, 1024);
+        (
+            c.queue.nr_running,
+            c.queue.nr_fair,
+            c.queue.curr_idle,
+            c.queue.curr_fair,
+        ) = (4, 4, 0, 1);
+        (
+            c.load.avg.load_avg,
+            c.load.avg.runnable_avg,
+            c.load.avg.util_avg,
+        ) = (4096, 4096, 1024);
     }
     let mut pull = |cpu| {
         let mut balance = Balance::default();
@@ -156,12 +165,16 @@ fn a_ring_with_a_node_offline() {
     facts.online = vec![true; 8];
     (facts.online[4], facts.online[5]) = (false, false);
     let core = core(&facts);
-    assert_eq!(core.cpu(4).nr_levels, 0);
+    assert_eq!(core.cpu(4).topo.nr_levels, 0);
     let (span, groups, _) = domain(&core, 0, 1);
     assert_eq!(span, [0, 1, 2, 3, 6, 7]);
     assert_eq!(groups, [[0, 1], [2, 3], [6, 7]]);
-    assert_eq!(core.cpu(0).nr_levels, 2, "all at 20 already");
-    assert_eq!(core.cpu(2).nr_levels, 3, "node 3 is two steps from node 1");
+    assert_eq!(core.cpu(0).topo.nr_levels, 2, "all at 20 already");
+    assert_eq!(
+        core.cpu(2).topo.nr_levels,
+        3,
+        "node 3 is two steps from node 1"
+    );
 }
 
 /// Goal: a node whose domain has CPUs of two sizes is asymmetric, its neighbour's may be of one
@@ -175,7 +188,7 @@ fn a_ring_of_two_sizes() {
     let core = core(&facts);
     let asymmetric = |level: usize| {
         let flags = |node: u32| {
-            let dom = core.cpu(2 * node).dom[level];
+            let dom = core.cpu(2 * node).topo.dom[level];
             core.state().doms[dom as usize].flags
         };
         let with = (0..6).filter(|node| flags(*node) & sys::WP_SD_ASYM_CPUCAPACITY != 0);

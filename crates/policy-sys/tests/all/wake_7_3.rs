@@ -44,8 +44,8 @@ fn all_busy(facts: &MachineFacts, overrides: &[(&str, &str)]) -> Core {
     freeze(&mut core);
     for cpu in 0..core.state().nr_cpus {
         make_busy(&mut core, cpu);
-        core.cpu_mut(cpu).avg.load_avg = 1024;
-        core.cpu_mut(cpu).nr_idle_scan = 1024;
+        core.cpu_mut(cpu).load.avg.load_avg = 1024;
+        core.cpu_mut(cpu).idle.nr_idle_scan = 1024;
     }
     core
 }
@@ -64,7 +64,7 @@ fn idle(core: &mut Core, cpus: &[u32]) {
 /// Runs only tasks of the policy SCHED_IDLE.
 fn idle_policy_only(core: &mut Core, cpu: u32) {
     make_busy(core, cpu);
-    core.cpu_mut(cpu).nr_idle_policy = 1;
+    core.cpu_mut(cpu).queue.nr_idle_policy = 1;
 }
 
 // ------------------------------------------------------------------------- idle sibling, each step
@@ -77,12 +77,12 @@ fn step_1_target() {
     idle(&mut core, &[1, 2]);
     let task = wakee(&mut core, 1, 1);
     assert_eq!(wake(&mut core, &task, 1), (1, Reason::IdleTarget));
-    core.cpu_mut(1).pending = 1;
+    core.cpu_mut(1).queue.pending = 1;
     assert_eq!(wake(&mut core, &task, 1), (2, Reason::IdleCpu));
-    core.cpu_mut(1).pending = 0;
+    core.cpu_mut(1).queue.pending = 0;
     idle_policy_only(&mut core, 1);
     assert_eq!(wake(&mut core, &task, 1), (1, Reason::IdleTarget));
-    core.cpu_mut(1).nr_running = 2;
+    core.cpu_mut(1).queue.nr_running = 2;
     assert_eq!(
         wake(&mut core, &task, 1),
         (2, Reason::IdleCpu),
@@ -107,13 +107,13 @@ fn queues_count_idle_policy() {
         core.task_new(task, 0, NOW);
         let _ = core.enqueue_new(task, 0, NOW);
     }
-    assert_eq!(core.cpu(0).nr_idle_policy, 1);
+    assert_eq!(core.cpu(0).queue.nr_idle_policy, 1);
     tasks[0].raw_mut().idle_policy = 0;
     tasks[1].raw_mut().idle_policy = 1;
     let _ = core.dequeue_sleep(&mut tasks[1], NOW);
-    assert_eq!(core.cpu(0).nr_idle_policy, 1);
+    assert_eq!(core.cpu(0).queue.nr_idle_policy, 1);
     let _ = core.dequeue_sleep(&mut tasks[0], NOW);
-    assert_eq!(core.cpu(0).nr_idle_policy, 0);
+    assert_eq!(core.cpu(0).queue.nr_idle_policy, 0);
 }
 
 /// Goal: step 2, an idle prev under the target's cache, before the recently used CPU. Source:
@@ -148,10 +148,10 @@ fn step_2_and_9_clusters() {
         (4, Reason::IdleCpu),
         "the search goes on from the target: CPU 4 comes first"
     );
-    core.cpu_mut(0).nr_idle_scan = 3; // CPUs 1 and 0 of the cluster, then 2
+    core.cpu_mut(0).idle.nr_idle_scan = 3; // CPUs 1 and 0 of the cluster, then 2
     assert_eq!(wake_sync(&mut core, &task, 0), (5, Reason::IdlePrevFar));
     assert_eq!(core.scanned(), 3);
-    core.cpu_mut(0).nr_idle_scan = 0;
+    core.cpu_mut(0).idle.nr_idle_scan = 0;
     assert_eq!(
         wake_sync(&mut core, &task, 0),
         (5, Reason::IdlePrevFar),
@@ -175,7 +175,7 @@ fn step_3_kthread() {
     let run = |this_cpu: u32, prev: u32, running: u32, kthread: bool| {
         let mut core = all_busy(&layers(1, 1, 4, 1), &[]);
         idle(&mut core, &[2]);
-        core.cpu_mut(this_cpu).nr_running = running;
+        core.cpu_mut(this_cpu).queue.nr_running = running;
         let task = wakee(&mut core, prev, 2);
         let waker = sleeper(&mut core, 2, this_cpu, 0, 0);
         let waker_is = if kthread { Waker::Kthread } else { Waker::Task };
@@ -232,9 +232,9 @@ fn step_7_sibling_of_prev() {
     idle(&mut core, &[1, 5, 6, 7]);
     let task = wakee(&mut core, 4, 4);
     assert_eq!(wake_sync(&mut core, &task, 0), (5, Reason::IdleSmtPrev));
-    core.cpu_mut(0).has_idle_cores = 1;
+    core.cpu_mut(0).idle.has_idle_cores = 1;
     assert_eq!(wake_sync(&mut core, &task, 0), (6, Reason::IdleCore));
-    core.cpu_mut(0).has_idle_cores = 0;
+    core.cpu_mut(0).idle.has_idle_cores = 0;
     make_busy(&mut core, 5);
     assert_eq!(wake_sync(&mut core, &task, 0), (1, Reason::IdleCpu));
     let other_cache = {
@@ -253,13 +253,13 @@ fn step_7_sibling_of_prev() {
 fn step_8_idle_core() {
     let mut core = all_busy(&layers(1, 1, 4, 2), &[]);
     idle(&mut core, &[3, 6, 7]);
-    core.cpu_mut(0).has_idle_cores = 1;
+    core.cpu_mut(0).idle.has_idle_cores = 1;
     let task = wakee(&mut core, 0, 0);
     assert_eq!(wake(&mut core, &task, 0), (6, Reason::IdleCore));
     make_busy(&mut core, 7);
     assert_eq!(wake(&mut core, &task, 0), (3, Reason::IdleCpu));
-    assert_eq!(core.cpu(0).has_idle_cores, 0);
-    core.cpu_mut(0).has_idle_cores = 1;
+    assert_eq!(core.cpu(0).idle.has_idle_cores, 0);
+    core.cpu_mut(0).idle.has_idle_cores = 1;
     idle_policy_only(&mut core, 2);
     assert_eq!(
         wake(&mut core, &task, 0),
@@ -269,7 +269,7 @@ fn step_8_idle_core() {
     idle(&mut core, &[7]);
     core.enter_idle(7, NOW);
     assert_eq!(
-        core.cpu(0).has_idle_cores,
+        core.cpu(0).idle.has_idle_cores,
         1,
         "set when the last thread idles"
     );
@@ -338,7 +338,7 @@ fn wake_wide() {
 /// Target between CPU 0 (waking) and CPU 3 (prev), nothing idle but what `change` makes idle.
 fn affine(sync: bool, waker_load: u32, change: fn(&mut Core)) -> u32 {
     let mut core = all_busy(&layers(2, 1, 4, 1), &[("sis_recent_used", "off")]);
-    core.cpu_mut(0).nr_running = 2;
+    core.cpu_mut(0).queue.nr_running = 2;
     change(&mut core);
     let mut task = wakee(&mut core, 3, 3);
     task.raw_mut().avg.load_avg = 513; // h_load 513 * 1024 / 1025 = 512
@@ -358,11 +358,11 @@ fn wake_affine_by_weight() {
     assert_eq!(affine(true, 1024, |_| ()), 0);
     assert_eq!(affine(false, 1024, |_| ()), 3);
     assert_eq!(affine(true, 1025, |_| ()), 0, "load(current) > A");
-    let light = |core: &mut Core| core.cpu_mut(0).avg.load_avg = 0;
+    let light = |core: &mut Core| core.cpu_mut(0).load.avg.load_avg = 0;
     assert_eq!(affine(false, 0, light), 0, "51200 C < 55296 C");
     let negative = |core: &mut Core| {
-        core.cpu_mut(0).avg.load_avg = 0;
-        core.cpu_mut(3).avg.load_avg = 1; // h_load 256: B = (1 - 256) * 108 * C
+        core.cpu_mut(0).load.avg.load_avg = 0;
+        core.cpu_mut(3).load.avg.load_avg = 1; // h_load 256: B = (1 - 256) * 108 * C
     };
     assert_eq!(affine(false, 0, negative), 3);
 }
@@ -371,11 +371,11 @@ fn wake_affine_by_weight() {
 /// docs/rules/wake-ups.md#wake-affine WA_IDLE (1), (2), (3).
 #[test]
 fn wake_affine_by_idle() {
-    let alone = |core: &mut Core| core.cpu_mut(0).nr_running = 1;
+    let alone = |core: &mut Core| core.cpu_mut(0).queue.nr_running = 1;
     assert_eq!(affine(true, 0, alone), 0);
     let here_idle = |core: &mut Core| {
         make_idle(core, 0);
-        core.cpu_mut(0).avg.load_avg = 9000;
+        core.cpu_mut(0).load.avg.load_avg = 9000;
     };
     assert_eq!(affine(false, 0, here_idle), 0);
     let both = |core: &mut Core| idle(core, &[0, 3]);
@@ -385,7 +385,7 @@ fn wake_affine_by_idle() {
     idle(&mut core, &[5]);
     let task = wakee(&mut core, 5, 5);
     assert_eq!(wake_sync(&mut core, &task, 0), (0, Reason::TargetBusy));
-    core.cpu_mut(0).nr_running = 2;
+    core.cpu_mut(0).queue.nr_running = 2;
     assert_eq!(
         wake_sync(&mut core, &task, 0),
         (5, Reason::IdleTarget),
@@ -408,10 +408,10 @@ fn search_depth() {
         let mut core = all_busy(&layers(1, 1, size as usize, 1), &[]);
         for cpu in 0..size {
             let sum = table.number(row, "sum_util") as u32;
-            core.cpu_mut(cpu).avg.util_avg = sum / size;
+            core.cpu_mut(cpu).load.avg.util_avg = sum / size;
         }
         core.sis_update(1, 0);
-        assert_eq!(core.cpu(0).nr_idle_scan, depth, "{row:?}");
+        assert_eq!(core.cpu(0).idle.nr_idle_scan, depth, "{row:?}");
         let task = wakee(&mut core, 1, 1);
         let got = wake(&mut core, &task, 1);
         assert_eq!(core.scanned(), depth, "{row:?}");
@@ -433,9 +433,9 @@ fn search_depth() {
 #[test]
 fn search_depth_of_a_core() {
     let mut core = all_busy(&layers(2, 1, 1, 2), &[]);
-    (0..4).for_each(|cpu| core.cpu_mut(cpu).avg.util_avg = 640);
+    (0..4).for_each(|cpu| core.cpu_mut(cpu).load.avg.util_avg = 640);
     core.sis_update(0, 0);
-    assert_eq!(core.cpu(0).nr_idle_scan, 1, "0 at 117: 2 * 477 / 1024");
+    assert_eq!(core.cpu(0).idle.nr_idle_scan, 1, "0 at 117: 2 * 477 / 1024");
 }
 
 /// Goal: the idle CPU at the limit is found, the one behind it is not. Source:
@@ -444,7 +444,7 @@ fn search_depth_of_a_core() {
 fn search_ends_at_the_depth() {
     let find = |depth: u32, idle_cpu: u32, limit: &str| {
         let mut core = all_busy(&layers(1, 1, 8, 1), &[("sis_util", limit)]);
-        core.cpu_mut(0).nr_idle_scan = depth;
+        core.cpu_mut(0).idle.nr_idle_scan = depth;
         idle(&mut core, &[idle_cpu]);
         let task = wakee(&mut core, 0, 0);
         wake(&mut core, &task, 0).1
@@ -461,11 +461,11 @@ fn search_ends_at_the_depth() {
 fn depth_and_idle_cores() {
     let mut core = all_busy(&layers(1, 1, 4, 2), &[]);
     idle(&mut core, &[6, 7]);
-    core.cpu_mut(0).has_idle_cores = 1;
+    core.cpu_mut(0).idle.has_idle_cores = 1;
     let task = wakee(&mut core, 0, 0);
-    core.cpu_mut(0).nr_idle_scan = 1;
+    core.cpu_mut(0).idle.nr_idle_scan = 1;
     assert_eq!(wake(&mut core, &task, 0), (6, Reason::IdleCore));
-    core.cpu_mut(0).nr_idle_scan = 0;
+    core.cpu_mut(0).idle.nr_idle_scan = 0;
     assert_eq!(wake(&mut core, &task, 0), (0, Reason::TargetNoScan));
 }
 
@@ -475,14 +475,21 @@ fn depth_and_idle_cores() {
 #[test]
 fn depth_belongs_to_the_search_domain() {
     let mut core = core(&layers(2, 1, 4, 1), "linux-7.3", &[]);
-    assert_eq!(core.cpu(0).nr_idle_scan, 0, "starts at 0");
+    assert_eq!(core.cpu(0).idle.nr_idle_scan, 0, "starts at 0");
     core.sis_update(2, 1);
-    assert_eq!(core.cpu(0).nr_idle_scan, 0, "level 1 spans both caches");
+    assert_eq!(
+        core.cpu(0).idle.nr_idle_scan,
+        0,
+        "level 1 spans both caches"
+    );
     core.sis_update(6, 0);
-    assert_eq!((core.cpu(0).nr_idle_scan, core.cpu(4).nr_idle_scan), (0, 4));
+    assert_eq!(
+        (core.cpu(0).idle.nr_idle_scan, core.cpu(4).idle.nr_idle_scan),
+        (0, 4)
+    );
     let mut hikey = common::core(&machine(&hikey960()), "linux-7.3", &[]);
     hikey.sis_update(5, 0);
-    assert_eq!(hikey.cpu(4).nr_idle_scan, 0);
+    assert_eq!(hikey.cpu(4).idle.nr_idle_scan, 0);
     hikey.sis_update(5, 1);
-    assert_eq!(hikey.cpu(0).nr_idle_scan, 8);
+    assert_eq!(hikey.cpu(0).idle.nr_idle_scan, 8);
 }

@@ -93,18 +93,18 @@ fn asym_candidates_fit() {
 fn asym_nearest() {
     let mut core = hikey(&[]);
     let huge = demand(&mut core, 1, 900);
-    core.cpu_mut(6).capacity = 1000;
+    core.cpu_mut(6).load.capacity = 1000;
     for cpu in [4, 5, 7] {
-        core.cpu_mut(cpu).capacity = 900;
+        core.cpu_mut(cpu).load.capacity = 900;
     }
     assert_eq!(wake(&mut core, &huge, 1), (6, Reason::IdleCapacityBest));
     let mut wish = demand(&mut core, 1, 100);
     wish.raw_mut().uclamp_min = 600;
-    (4..8).for_each(|cpu| core.cpu_mut(cpu).capacity = 100);
-    core.cpu_mut(1).pressure = 50;
-    core.cpu_mut(2).pressure = 40;
-    core.cpu_mut(0).pressure = 30;
-    core.cpu_mut(3).pressure = 60;
+    (4..8).for_each(|cpu| core.cpu_mut(cpu).load.capacity = 100);
+    core.cpu_mut(1).load.pressure = 50;
+    core.cpu_mut(2).load.pressure = 40;
+    core.cpu_mut(0).load.pressure = 30;
+    core.cpu_mut(3).load.pressure = 60;
     assert_eq!(wake(&mut core, &wish, 1), (0, Reason::IdleCapacityBest));
     (0..8).for_each(|cpu| make_busy(&mut core, cpu));
     assert_eq!(wake(&mut core, &wish, 1), (1, Reason::TargetBusy));
@@ -116,7 +116,7 @@ fn asym_nearest() {
 fn asym_depth() {
     let run = |depth: u32, form: &str| {
         let mut core = hikey(&[("sis_asym", form)]);
-        core.cpu_mut(0).nr_idle_scan = depth;
+        core.cpu_mut(0).idle.nr_idle_scan = depth;
         let task = demand(&mut core, 1, 600);
         let got = wake(&mut core, &task, 1);
         (got.0, got.1, core.scanned())
@@ -149,12 +149,12 @@ fn asym_smt_ranks() {
     let limited = |busy: &[u32], has_idle_cores: u32, depth: u32| {
         let mut core = core(&facts, "linux-7.3", &[]);
         freeze(&mut core);
-        core.cpu_mut(0).nr_idle_scan = depth;
-        core.cpu_mut(0).has_idle_cores = has_idle_cores;
+        core.cpu_mut(0).idle.nr_idle_scan = depth;
+        core.cpu_mut(0).idle.has_idle_cores = has_idle_cores;
         busy.iter().for_each(|cpu| make_busy(&mut core, *cpu));
         let task = demand(&mut core, 0, 600);
         let got = wake(&mut core, &task, 0);
-        (got.0, got.1, core.cpu(0).has_idle_cores)
+        (got.0, got.1, core.cpu(0).idle.has_idle_cores)
     };
     let run = |busy: &[u32], has_idle_cores: u32| limited(busy, has_idle_cores, 8);
     assert_eq!(

@@ -340,15 +340,15 @@ fn ask_core(core: &mut Core, shape: &Shape, case: &Case) -> Answer {
         make_busy(core, index);
         match state {
             State::Idle => make_idle(core, index),
-            State::IdlePolicy => core.cpu_mut(index).nr_running = 1,
-            State::Busy(running) => core.cpu_mut(index).nr_running = *running,
+            State::IdlePolicy => core.cpu_mut(index).queue.nr_running = 1,
+            State::Busy(running) => core.cpu_mut(index).queue.nr_running = *running,
         }
         let c = core.cpu_mut(index);
-        c.nr_idle_policy = u32::from(*state == State::IdlePolicy);
-        c.avg.load_avg = *load as u32;
+        c.queue.nr_idle_policy = u32::from(*state == State::IdlePolicy);
+        c.load.avg.load_avg = *load as u32;
         let llc = cpu / shape.per_llc();
-        c.nr_idle_scan = case.depth[llc];
-        c.has_idle_cores = u32::from(case.has_idle_cores[llc]);
+        c.idle.nr_idle_scan = case.depth[llc];
+        c.idle.has_idle_cores = u32::from(case.has_idle_cores[llc]);
     }
     let mut task = sleeper(core, 1, case.prev as u32, case.util, case.util);
     let list: Vec<u32> = (0..n).filter(|c| case.allowed[*c as usize]).collect();

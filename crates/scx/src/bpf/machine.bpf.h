@@ -9,15 +9,15 @@ OPS(update_idle) void wakeplace_update_idle(u64 *args)
 	struct wp_cpu *c = fresh_cpu(cpu);
 	u64 now = now_ns();
 
-	c->pending = 0;
+	c->queue.pending = 0;
 	if (!args[1]) {
 		wp_exit_idle(&ctx, cpu, now);
 		return;
 	}
-	if (c->curr_idle) /* up to 6.13 the kernel says so at each look for work, too */
+	if (c->queue.curr_idle) /* up to 6.13 the kernel says so at each look for work, too */
 		return;
 	wp_enter_idle(&ctx, cpu, now);
-	c->idle_exit_latency_us = WP_NONE;
+	c->idle.idle_exit_latency_us = WP_NONE;
 	if (wish_of(cpu)->push_to != WP_NONE)
 		drop_push(cpu);
 }
@@ -25,7 +25,7 @@ OPS(update_idle) void wakeplace_update_idle(u64 *args)
 /* The loader rebuilds the domains when it sees the count change. */
 OPS_SLEEPABLE(cpu_online) void wakeplace_cpu_online(u64 *args)
 {
-	WP_AT(ctx.cpus, (u32)(s32)args[0])->online = 1;
+	WP_AT(ctx.cpus, (u32)(s32)args[0])->queue.online = 1;
 	leaving = 0;
 	hotplug_ns = now_ns();
 	WP_ADD(&hotplug_count, 1);
@@ -47,7 +47,7 @@ OPS_SLEEPABLE(cpu_offline) void wakeplace_cpu_offline(u64 *args)
 {
 	u32 cpu = (u32)(s32)args[0];
 
-	WP_AT(ctx.cpus, cpu)->online = 0;
+	WP_AT(ctx.cpus, cpu)->queue.online = 0;
 	hotplug_ns = now_ns();
 	leaving = cpu + 1;
 	WP_ADD(&hotplug_count, 1);
@@ -66,7 +66,7 @@ static __always_inline bool rescue_queue(u32 cpu, const struct wp_cpu *c, u32 he
 		w->stranded = 0;
 		return false;
 	}
-	if (c->online && w->stranded++ < 2) {
+	if (c->queue.online && w->stranded++ < 2) {
 		kick(cpu, SCX_KICK_IDLE);
 		return true;
 	}
@@ -84,10 +84,10 @@ static char timer_lost[] = "the timer for idle CPUs cannot be started again";
  */
 static __always_inline bool forget_claim(struct wp_cpu *c)
 {
-	u32 claims = c->pending;
+	u32 claims = c->queue.pending;
 
 	if (claims)
-		c->pending = claims < 3 ? claims + 1 : 0;
+		c->queue.pending = claims < 3 ? claims + 1 : 0;
 	return claims;
 }
 
@@ -106,20 +106,20 @@ static int idle_tick(void *map, u32 *key, struct tick_timer *tick)
 	u32 cpu, here = bpf_get_smp_processor_id(), turn = !*key;
 	/* CPUs seldom go alone, and the next one may leave its tasks behind (rescue_queue) */
 	bool alert = now < hotplug_ns + HOTPLUG_ALERT_NS;
-	bool heard = WP_AT(ctx.cpus, here)->online; /* else its kicks reach nobody */
+	bool heard = WP_AT(ctx.cpus, here)->queue.online; /* else its kicks reach nobody */
 	int did;
 
 	wp_idle_turn_begin(&idle_turn, now);
 	bpf_for(cpu, 0, ctx.nr_cpus < WP_MAX_CPUS ? ctx.nr_cpus : WP_MAX_CPUS) {
 		struct wp_cpu *c = WP_AT(ctx.cpus, cpu);
 
-		if (heard && (!c->online || c->curr_idle) && rescue_queue(cpu, c, here))
+		if (heard && (!c->queue.online || c->queue.curr_idle) && rescue_queue(cpu, c, here))
 			alert = true;
-		if (!c->online)
+		if (!c->queue.online)
 			continue;
 		if (forget_claim(c))
 			alert = true;
-		if (c->curr_idle || !c->curr_fair)
+		if (c->queue.curr_idle || !c->queue.curr_fair)
 			note_pressure(cpu, now);
 		did = wp_idle_turn_offer(&ctx, &idle_turn, cpu);
 		/* No run queue is locked here: the kernel locks it and updates its clock. */

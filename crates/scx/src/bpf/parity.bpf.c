@@ -66,7 +66,7 @@ int p_select_task_rq_fair(void *unused)
 	struct wp_waker *waker = &WP_AT(parity.tasks, args->waker)->waker;
 
 	if (args->waker >= PARITY_TASKS)
-		waker = &WP_AT(parity.ctx.cpus, parity.request.this_cpu)->idle_waker;
+		waker = &WP_AT(parity.ctx.cpus, parity.request.this_cpu)->idle.idle_waker;
 	parity.result = (u32)wp_select_task_rq_fair(CTX, TASK, waker, &parity.request,
 						    &parity.decision);
 	return 0;
@@ -79,7 +79,7 @@ PROGRAM(p_set_cpus_allowed, (u32)wp_set_cpus_allowed(CTX, TASK))
 PROGRAM(p_reweight_task, (u32)wp_reweight_task(CTX, TASK, args->a, NOW))
 PROGRAM(p_task_set_uclamp, (u32)wp_task_set_uclamp(CTX, TASK, args->a, args->b))
 PROGRAM(p_uclamp_rq_max_value,
-	wp_uclamp_rq_max_value(WP_AT(WP_AT(parity.ctx.cpus, CPU)->uclamp, args->a), args->b))
+	wp_uclamp_rq_max_value(WP_AT(WP_AT(parity.ctx.cpus, CPU)->load.uclamp, args->a), args->b))
 PROGRAM(p_task_new, (u32)wp_task_new(CTX, TASK, CPU, NOW))
 PROGRAM(p_task_dead_fair, (u32)wp_task_dead_fair(CTX, TASK))
 PROGRAM(p_enqueue_task_fair, (u32)wp_enqueue_task_fair(CTX, TASK, CPU, NOW, args->a))

@@ -14,7 +14,7 @@ static __always_inline struct wp_waker *fill_waker(struct wp_request *req)
 	req->waker_idle = !!(waker->flags & PF_IDLE);
 	req->waker_kthread = (waker->flags & PF_KTHREAD) && waker->nr_cpus_allowed == 1;
 	if (!w || req->waker_idle)
-		return &WP_AT(ctx.cpus, req->this_cpu)->idle_waker;
+		return &WP_AT(ctx.cpus, req->this_cpu)->idle.idle_waker;
 	req->waker_load = w->wp.avg.load_avg;
 	return &w->wp.waker;
 }
@@ -50,7 +50,7 @@ static __always_inline bool usable(const struct task_struct *p, u32 cpu)
 
 	if (pinned > 1 || (pinned && p != bpf_get_current_task_btf()))
 		return false;
-	return cpu < ctx.nr_cpus && WP_AT(ctx.cpus, cpu)->online &&
+	return cpu < ctx.nr_cpus && WP_AT(ctx.cpus, cpu)->queue.online &&
 	       bpf_cpumask_test_cpu(cpu, p->cpus_ptr);
 }
 
@@ -81,13 +81,13 @@ OPS(select_cpu) s32 wakeplace_select_cpu(u64 *args)
 		if (!wp_idle_cpu(&ctx, cpu))
 			break;
 		if (scx_bpf_test_and_clear_cpu_idle((s32)cpu)) {
-			WP_AT(ctx.cpus, cpu)->pending = 1;
+			WP_AT(ctx.cpus, cpu)->queue.pending = 1;
 			wp_live_queue_place(&ctx, &t->wp, cpu, s->request.now_ns);
 			dsq_insert(p, SCX_DSQ_LOCAL, wp_live_queue_slice_ns(&ctx), 0);
 			st->direct++;
 			break;
 		}
-		WP_AT(ctx.cpus, cpu)->pending = 1;
+		WP_AT(ctx.cpus, cpu)->queue.pending = 1;
 	}
 	WP_ADD(&stats_of(cpu)->placed, 1);
 	return (s32)cpu;

@@ -120,7 +120,7 @@ static __always_inline void periodic_balance(u32 cpu, u32 idle)
 	if (!s)
 		return;
 	bpf_for(level, 0, WP_MAX_LEVELS) {
-		if (level >= WP_AT(ctx.cpus, cpu)->nr_levels)
+		if (level >= WP_AT(ctx.cpus, cpu)->topo.nr_levels)
 			break;
 		if (!wp_balance_due(&ctx, cpu, level, now, idle))
 			continue;

@@ -33,18 +33,18 @@ static __always_inline void queue_task(struct task_struct *p, struct task_live *
 	/* a task that wakes became runnable at this very moment */
 	u64 now = enq_flags & SCX_ENQ_WAKEUP ? t->runnable_ns : now_ns();
 
-	if (!WP_AT(ctx.cpus, cpu)->online) { /* nobody looks at its queue any more */
+	if (!WP_AT(ctx.cpus, cpu)->queue.online) { /* nobody looks at its queue any more */
 		dsq_insert(p, SCX_DSQ_GLOBAL, wp_live_queue_slice_ns(&ctx), enq_flags);
 		return;
 	}
 	wp_live_queue_place(&ctx, &t->wp, cpu, now);
-	if (!WP_AT(ctx.cpus, bpf_get_smp_processor_id())->online) { /* see kick() */
+	if (!WP_AT(ctx.cpus, bpf_get_smp_processor_id())->queue.online) { /* see kick() */
 		dsq_insert(p, SCX_DSQ_LOCAL, wp_live_queue_slice_ns(&ctx), enq_flags);
 		return;
 	}
 	dsq_insert_vtime(p, dsq_of(cpu), wp_live_queue_slice_ns(&ctx), t->wp.deadline_ns,
 			 enq_flags);
-	if (WP_AT(ctx.cpus, cpu)->curr_idle) {
+	if (WP_AT(ctx.cpus, cpu)->queue.curr_idle) {
 		kick(cpu, SCX_KICK_IDLE);
 		return;
 	}
@@ -210,8 +210,8 @@ OPS(dispatch) void wakeplace_dispatch(u64 *args)
 
 	if (w->balance) {
 		w->balance = 0;
-		periodic_balance(cpu,
-				 WP_AT(ctx.cpus, cpu)->curr_idle ? WP_CPU_IDLE : WP_CPU_NOT_IDLE);
+		periodic_balance(cpu, WP_AT(ctx.cpus, cpu)->queue.curr_idle ? WP_CPU_IDLE
+									    : WP_CPU_NOT_IDLE);
 	}
 	if (goes_on) {
 		if (keep_running(prev, cpu) || scx_bpf_dsq_nr_queued(SCX_DSQ_LOCAL) > 0)
@@ -223,7 +223,7 @@ OPS(dispatch) void wakeplace_dispatch(u64 *args)
 		return;
 	/* A task that goes on here is alone, and wanted elsewhere: enqueue sends it there. A CPU
 	 * that was idle before has made its pass. */
-	if (!goes_on && !WP_AT(ctx.cpus, cpu)->curr_idle && newidle_balance(cpu))
+	if (!goes_on && !WP_AT(ctx.cpus, cpu)->queue.curr_idle && newidle_balance(cpu))
 		dsq_move_to_local(dsq_of(cpu));
 }
 
@@ -311,12 +311,14 @@ static __always_inline void note_pressure(u32 cpu, u64 now)
 	if (!rq)
 		return;
 	pelt = rq->clock_pelt - rq->lost_idle_time;
-	c->rt_util = wp_decayed_util((u32)rq->avg_rt.util_avg, rq->avg_rt.last_update_time, pelt);
-	c->dl_util = wp_decayed_util((u32)rq->avg_dl.util_avg, rq->avg_dl.last_update_time, pelt);
+	c->load.rt_util =
+		wp_decayed_util((u32)rq->avg_rt.util_avg, rq->avg_rt.last_update_time, pelt);
+	c->load.dl_util =
+		wp_decayed_util((u32)rq->avg_dl.util_avg, rq->avg_dl.last_update_time, pelt);
 	if (bpf_core_field_exists(rq->avg_irq))
-		c->irq_util = wp_decayed_util((u32)rq->avg_irq.util_avg,
+		c->load.irq_util = wp_decayed_util((u32)rq->avg_irq.util_avg,
 					      rq->avg_irq.last_update_time, now);
-	c->pressure = wp_capacity_pressure(
+	c->load.pressure = wp_capacity_pressure(
 		bpf_core_field_exists(rq->avg_hw) ? (u32)rq->avg_hw.load_avg : 0,
 		limits ? (u32)*limits : 0);
 }

@@ -63,7 +63,7 @@ static __always_inline void arm_slice_end(u32 cpu, u64 now)
 	struct slice_timer *s;
 	u64 left;
 
-	if (!ctx.params.hrtick || !WP_AT(ctx.cpus, cpu)->curr_weight)
+	if (!ctx.params.hrtick || !WP_AT(ctx.cpus, cpu)->queue.curr_weight)
 		return;
 	s = bpf_map_lookup_elem(&slice_timers, &cpu);
 	if (!s)
@@ -82,7 +82,7 @@ static int slice_end(void *map, u32 *key, struct slice_timer *s)
 	u64 now = now_ns();
 
 	s->armed_ns = 0;
-	if (scx_bpf_dsq_nr_queued(dsq_of(cpu)) <= 0 || !WP_AT(ctx.cpus, cpu)->curr_weight)
+	if (scx_bpf_dsq_nr_queued(dsq_of(cpu)) <= 0 || !WP_AT(ctx.cpus, cpu)->queue.curr_weight)
 		return 0;
 	if (wp_slice_left_ns(&ctx, cpu, now))
 		arm_slice_end(cpu, now);

@@ -102,7 +102,7 @@ static __always_inline struct wp_cpu *fresh_cpu(u32 cpu)
 	const unsigned long *scale = bpf_per_cpu_ptr(&arch_freq_scale, cpu);
 
 	if (scale)
-		c->freq_scale = (u32)*scale;
+		c->load.freq_scale = (u32)*scale;
 	return c;
 }
 
@@ -113,7 +113,7 @@ static __always_inline struct wp_cpu *fresh_cpu(u32 cpu)
  */
 static __always_inline void kick(u32 cpu, u64 flags)
 {
-	if (WP_AT(ctx.cpus, bpf_get_smp_processor_id())->online)
+	if (WP_AT(ctx.cpus, bpf_get_smp_processor_id())->queue.online)
 		scx_bpf_kick_cpu((s32)cpu, flags);
 }
 

@@ -124,10 +124,10 @@ static __always_inline void account_move(struct task_live *t, u32 cpu, u64 now)
 		wp_migrate_task_rq_fair(&ctx, task, cpu, now);
 		return;
 	}
-	WP_ADD(&WP_AT(ctx.cpus, task->cpu)->nr_running, 0 - 1u);
+	WP_ADD(&WP_AT(ctx.cpus, task->cpu)->queue.nr_running, 0 - 1u);
 	wp_migrate_pulled(&ctx, task, cpu);
 	carry_out_freq(cpu, wp_enqueue_task_fair(&ctx, task, cpu, now, 0));
-	WP_ADD(&WP_AT(ctx.cpus, cpu)->nr_running, 1u);
+	WP_ADD(&WP_AT(ctx.cpus, cpu)->queue.nr_running, 1u);
 }
 
 /* The user's performance hints: sched_ext has no callback for a change of them. */
@@ -167,8 +167,8 @@ OPS(runnable) void wakeplace_runnable(u64 *args)
 	note_clamps(&t->wp, p);
 	if (flags)
 		t->runnable_ns = now;
-	c->pending = 0;
-	WP_ADD(&c->nr_running, 1u);
+	c->queue.pending = 0;
+	WP_ADD(&c->queue.nr_running, 1u);
 	if (flags & WP_Q_WAKEUP)
 		wp_woken(&ctx, cpu, now);
 	carry_out_freq(cpu, wp_enqueue_task_fair(&ctx, &t->wp, cpu, now, flags));
@@ -217,7 +217,7 @@ OPS(quiescent) void wakeplace_quiescent(u64 *args)
 	/* the dead do not come back: no queue keeps them */
 	wp_live_queue_leave(&ctx, &t->wp, (args[1] & SCX_DEQ_SLEEP) && !(p->__state & TASK_DEAD),
 			    now);
-	WP_ADD(&WP_AT(ctx.cpus, cpu)->nr_running, 0 - 1u);
+	WP_ADD(&WP_AT(ctx.cpus, cpu)->queue.nr_running, 0 - 1u);
 	carry_out_freq(cpu, wp_dequeue_task_fair(&ctx, &t->wp, now,
 						 args[1] & SCX_DEQ_SLEEP ? WP_Q_SLEEP : 0));
 	if (args[1] & SCX_DEQ_SLEEP)

@@ -380,7 +380,7 @@ impl Observer for Traces {
         self.read_energy(state.time_ns);
         for cpu in 0..self.known.cpus.len() as u32 {
             let (core, at) = (state.core.cpu(cpu), self.known.cpu_mut(cpu));
-            let (util, capacity) = (core.avg.util_avg, core.capacity);
+            let (util, capacity) = (core.load.avg.util_avg, core.load.capacity);
             let util_is_new = at.util.replace(util) != Some(util);
             let capacity_is_new = at.capacity.replace(capacity) != Some(capacity);
             if util_is_new {

@@ -237,30 +237,30 @@ pub(crate) fn freeze(core: &mut Core) {
     let n = core.state().nr_cpus;
     for cpu in 0..n {
         let c = core.cpu_mut(cpu);
-        c.avg.last_update_ns = NOW;
-        c.clock_ns = NOW;
-        c.clock_task_ns = NOW;
-        c.clock_pelt_ns = NOW;
+        c.load.avg.last_update_ns = NOW;
+        c.load.clock_ns = NOW;
+        c.load.clock_task_ns = NOW;
+        c.load.clock_pelt_ns = NOW;
     }
 }
 
 /// A CPU that runs one fair task.
 pub(crate) fn make_busy(core: &mut Core, cpu: u32) {
     let c = core.cpu_mut(cpu);
-    c.curr_idle = 0;
-    c.curr_fair = 1;
-    c.nr_running = 1;
-    c.nr_fair = 1;
-    c.load_weight = 1024;
+    c.queue.curr_idle = 0;
+    c.queue.curr_fair = 1;
+    c.queue.nr_running = 1;
+    c.queue.nr_fair = 1;
+    c.load.load_weight = 1024;
 }
 
 pub(crate) fn make_idle(core: &mut Core, cpu: u32) {
     let c = core.cpu_mut(cpu);
-    c.curr_idle = 1;
-    c.curr_fair = 0;
-    c.nr_running = 0;
-    c.nr_fair = 0;
-    c.load_weight = 0;
+    c.queue.curr_idle = 1;
+    c.queue.curr_fair = 0;
+    c.queue.nr_running = 0;
+    c.queue.nr_fair = 0;
+    c.load.load_weight = 0;
 }
 
 /// A sleeping task whose signals are of `NOW`; its blocked share in the queue is the caller's work.
@@ -278,10 +278,14 @@ pub(crate) fn sleeper(core: &mut Core, id: u32, cpu: u32, util: u32, est: u32) -
 /// A CPU with `tasks` fair tasks, one of them running; sums of all its signals.
 pub(crate) fn put(core: &mut Core, cpu: u32, tasks: u32, load: u32, util: u32, runnable: u32) {
     let c = core.cpu_mut(cpu);
-    c.curr_idle = u32::from(tasks == 0);
-    c.curr_fair = u32::from(tasks > 0);
-    (c.nr_running, c.nr_fair, c.load_weight) = (tasks, tasks, 1024 * tasks);
-    (c.avg.load_avg, c.avg.util_avg, c.avg.runnable_avg) = (load, util, runnable);
+    c.queue.curr_idle = u32::from(tasks == 0);
+    c.queue.curr_fair = u32::from(tasks > 0);
+    (c.queue.nr_running, c.queue.nr_fair, c.load.load_weight) = (tasks, tasks, 1024 * tasks);
+    (
+        c.load.avg.load_avg,
+        c.load.avg.util_avg,
+        c.load.avg.runnable_avg,
+    ) = (load, util, runnable);
 }
 
 /// One attempt to balance, up to the offers.
