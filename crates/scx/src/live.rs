@@ -304,7 +304,7 @@ impl Live {
         }
         self.hotplug_seen = count;
         let cpus = &self.bss().ctx.cpus[..self.nr_cpus];
-        Some(cpus.iter().map(|c| c.online != 0).collect())
+        Some(cpus.iter().map(|c| c.queue.online != 0).collect())
     }
 
     /// Replaces the domains after CPUs came or went. Decisions go on meanwhile: what they read may
@@ -375,7 +375,7 @@ fn live_core(machine: &Machine, policy: &Policy) -> Result<Core, LiveError> {
     state.freq_external = 1;
     state.freq_schedutil = u32::from(machine.schedutil);
     for cpu in &mut state.cpus[..machine.facts.capacity.len()] {
-        cpu.curr_idle = 0; // the kernel tells, from the first idle on
+        cpu.queue.curr_idle = 0; // the kernel tells, from the first idle on
     }
     core.restart();
     Ok(core)

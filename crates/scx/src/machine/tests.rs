@@ -219,8 +219,8 @@ fn cpus_come_and_go() {
     let spans = |machine: &Machine, cpu: u32| {
         let policy = Policy::parse("linux-7.3").expect("a policy");
         let core = Core::new(&machine.facts, policy.core_params()).expect("a core");
-        let levels = core.cpu(cpu).nr_levels as usize;
-        let doms = core.cpu(cpu).dom[..levels].iter();
+        let levels = core.cpu(cpu).topo.nr_levels as usize;
+        let doms = core.cpu(cpu).topo.dom[..levels].iter();
         doms.map(|dom| core.state().doms[*dom as usize].nr_cpus)
             .collect::<Vec<_>>()
     };

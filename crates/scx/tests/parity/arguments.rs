@@ -35,7 +35,7 @@ impl Walk<'_> {
             b: self.draw.range(0, 1024),
             pad: 0,
         };
-        let levels = self.state().ctx.cpus[args.cpu as usize].nr_levels;
+        let levels = self.state().ctx.cpus[args.cpu as usize].topo.nr_levels;
         args.level = self.draw.range(0, levels.saturating_sub(1));
         let ready = self.task_args(op, &mut args)
             && self.machine_args(op, &mut args)
@@ -171,7 +171,7 @@ impl Walk<'_> {
             self.builds.renew(&touched, |native| {
                 load(&mut self.draw, native, &touched, now_ns);
                 let this = &mut native.ctx.cpus[this];
-                (this.nr_running, this.nr_fair, this.pending) = (0, 0, 0);
+                (this.queue.nr_running, this.queue.nr_fair, this.queue.pending) = (0, 0, 0);
             });
         }
         self.builds.all(|s| {

@@ -172,7 +172,7 @@ impl Walk<'_> {
             }
             O::dequeue_task_fair => self.find(|t, _| t.on_rq != 0),
             O::set_next_task_fair => self.find(|t, ctx| {
-                t.on_rq != 0 && t.running == 0 && ctx.cpus[t.cpu as usize].curr_fair == 0
+                t.on_rq != 0 && t.running == 0 && ctx.cpus[t.cpu as usize].queue.curr_fair == 0
             }),
             O::put_prev_task_fair | O::task_tick_fair => self.find(|t, _| t.running != 0),
             O::balance_offer => {
@@ -189,14 +189,14 @@ impl Walk<'_> {
         let answer = self.builds.run(op);
         let cpu = self.state().tasks[self.state().args.task as usize].cpu as usize;
         match op {
-            Op::enqueue_task_fair => self.builds.all(|s| s.ctx.cpus[cpu].nr_running += 1),
+            Op::enqueue_task_fair => self.builds.all(|s| s.ctx.cpus[cpu].queue.nr_running += 1),
             Op::dequeue_task_fair => self.builds.all(|s| {
                 let c = &mut s.ctx.cpus[cpu];
-                c.nr_running = c.nr_running.saturating_sub(1);
+                c.queue.nr_running = c.queue.nr_running.saturating_sub(1);
             }),
             Op::enter_idle | Op::exit_idle => {
                 let (cpu, now) = (self.state().args.cpu as usize, self.now_ns);
-                self.builds.all(|s| s.ctx.cpus[cpu].idle_stamp_ns = now);
+                self.builds.all(|s| s.ctx.cpus[cpu].idle.idle_stamp_ns = now);
             }
             Op::balance_begin | Op::balance_end => {
                 self.detach = answer == u64::from(sys::WP_BALANCE_DETACH);

@@ -72,7 +72,7 @@ fn waker(state: &mut State) -> *mut sys::wp_waker {
     let this_cpu = state.request.this_cpu as usize % state.ctx.cpus.len();
     match state.tasks.get_mut(state.args.waker as usize) {
         Some(task) => &raw mut task.waker,
-        None => &raw mut state.ctx.cpus[this_cpu].idle_waker,
+        None => &raw mut state.ctx.cpus[this_cpu].idle.idle_waker,
     }
 }
 
@@ -91,7 +91,7 @@ ops! {
     task_set_uclamp(_s, ctx, task, g) = sys::wp_task_set_uclamp(ctx, task, g.a, g.b);
     uclamp_rq_max_value(_s, ctx, _task, g) = {
         let cpu = g.cpu as usize % (*ctx).cpus.len();
-        sys::wp_uclamp_rq_max_value(&raw const (*ctx).cpus[cpu].uclamp[g.a as usize % 2], g.b)
+        sys::wp_uclamp_rq_max_value(&raw const (*ctx).cpus[cpu].load.uclamp[g.a as usize % 2], g.b)
     };
     task_new(_s, ctx, task, g) = sys::wp_task_new(ctx, task, g.cpu, g.now_ns);
     task_dead_fair(_s, ctx, task, _args) = sys::wp_task_dead_fair(ctx, task);

@@ -53,62 +53,62 @@ struct Mood {
 
 fn queue(draw: &mut Draw, mood: &Mood, c: &mut sys::wp_cpu) {
     let idle = mood.idle != 0 && draw.one_in(mood.idle);
-    c.nr_running = if idle {
+    c.queue.nr_running = if idle {
         0
     } else {
         draw.pick(&[1, 1, 1, 2, 3, 5])
     };
-    c.nr_fair = if idle { 0 } else { draw.range(0, c.nr_running) };
-    c.curr_idle = u32::from(idle || draw.one_in(16));
-    c.curr_fair = u32::from(c.nr_fair > 0 && c.curr_idle == 0);
-    c.pending = u32::from(draw.one_in(16));
-    c.nr_idle_policy = match draw.range(0, 15) {
-        0 => c.nr_running,
-        1 => draw.range(0, c.nr_running),
+    c.queue.nr_fair = if idle { 0 } else { draw.range(0, c.queue.nr_running) };
+    c.queue.curr_idle = u32::from(idle || draw.one_in(16));
+    c.queue.curr_fair = u32::from(c.queue.nr_fair > 0 && c.queue.curr_idle == 0);
+    c.queue.pending = u32::from(draw.one_in(16));
+    c.queue.nr_idle_policy = match draw.range(0, 15) {
+        0 => c.queue.nr_running,
+        1 => draw.range(0, c.queue.nr_running),
         _ => 0,
     };
-    c.load_weight = c.nr_fair * 1024;
-    c.misfit_task_load = if draw.one_in(8) {
+    c.load.load_weight = c.queue.nr_fair * 1024;
+    c.queue.misfit_task_load = if draw.one_in(8) {
         draw.range(1, 2048)
     } else {
         0
     };
-    c.idle_exit_latency_us = draw.pick(&[sys::WP_NONE, 1, 10, 10, 100, 2000]);
-    c.idle_stamp_ns = NOW - draw.pick(&[0, 1, 1000, 1000, 5_000_000]);
+    c.idle.idle_exit_latency_us = draw.pick(&[sys::WP_NONE, 1, 10, 10, 100, 2000]);
+    c.idle.idle_stamp_ns = NOW - draw.pick(&[0, 1, 1000, 1000, 5_000_000]);
 }
 
 fn pressure(draw: &mut Draw, mood: &Mood, c: &mut sys::wp_cpu) {
-    let full = c.capacity_orig;
-    (c.rt_util, c.dl_util, c.irq_util, c.pressure, c.rt_runnable) = (0, 0, 0, 0, 0);
-    c.capacity = full;
+    let full = c.load.capacity_orig;
+    (c.load.rt_util, c.load.dl_util, c.load.irq_util, c.load.pressure, c.queue.rt_runnable) = (0, 0, 0, 0, 0);
+    c.load.capacity = full;
     if !mood.odd {
         return;
     }
     if draw.one_in(3) {
-        c.capacity = draw.range(1, full);
+        c.load.capacity = draw.range(1, full);
     }
     if draw.one_in(4) {
-        c.rt_util = draw.range(0, full / 2);
-        c.dl_util = draw.range(0, full / 2);
-        c.irq_util = util(draw, full);
-        c.rt_runnable = u32::from(draw.one_in(4));
+        c.load.rt_util = draw.range(0, full / 2);
+        c.load.dl_util = draw.range(0, full / 2);
+        c.load.irq_util = util(draw, full);
+        c.queue.rt_runnable = u32::from(draw.one_in(4));
     }
     if draw.one_in(4) {
-        c.pressure = draw.pick(&[full, full / 2, full / 5]);
+        c.load.pressure = draw.pick(&[full, full / 2, full / 5]);
     }
 }
 
 fn hints(draw: &mut Draw, mood: &Mood, c: &mut sys::wp_cpu) {
-    c.uclamp = [sys::wp_uclamp_rq::default(); 2];
-    c.uclamp_last_cut = 0;
-    c.uclamp_hinted = 0;
-    c.uclamp_tasks = 0;
+    c.load.uclamp = [sys::wp_uclamp_rq::default(); 2];
+    c.load.uclamp_last_cut = 0;
+    c.load.uclamp_hinted = 0;
+    c.load.uclamp_tasks = 0;
     if !mood.odd {
         return;
     }
-    c.uclamp_hinted = draw.range(0, 2);
-    c.uclamp_tasks = c.uclamp_hinted + draw.range(0, 2);
-    for u in &mut c.uclamp {
+    c.load.uclamp_hinted = draw.range(0, 2);
+    c.load.uclamp_tasks = c.load.uclamp_hinted + draw.range(0, 2);
+    for u in &mut c.load.uclamp {
         for bucket in 0..5 {
             if draw.one_in(6) {
                 u.tasks[bucket] = draw.range(1, 3);
@@ -117,7 +117,7 @@ fn hints(draw: &mut Draw, mood: &Mood, c: &mut sys::wp_cpu) {
         }
     }
     if draw.one_in(4) {
-        c.uclamp_last_cut = draw.range(0, 1024);
+        c.load.uclamp_last_cut = draw.range(0, 1024);
     }
 }
 
@@ -125,31 +125,31 @@ fn cpu(draw: &mut Draw, mood: &Mood, c: &mut sys::wp_cpu, cpus: u32) {
     queue(draw, mood, c);
     pressure(draw, mood, c);
     hints(draw, mood, c);
-    let busy = util(draw, c.capacity_orig) / mood.ease;
+    let busy = util(draw, c.load.capacity_orig) / mood.ease;
     let weight = draw.pick(&[15, 1024, 1024, 3072]);
-    c.avg = avg(draw, busy, weight);
-    c.util_est = if draw.one_in(2) {
-        util(draw, c.capacity_orig) / mood.ease
+    c.load.avg = avg(draw, busy, weight);
+    c.load.util_est = if draw.one_in(2) {
+        util(draw, c.load.capacity_orig) / mood.ease
     } else {
         0
     };
-    c.clock_ns = NOW - u64::from(draw.range(0, 2_000_000));
-    c.clock_task_ns = c.clock_ns;
-    c.clock_pelt_ns = c.clock_ns;
-    c.has_idle_cores = u32::from(draw.one_in(2));
-    c.nr_idle_scan = draw.pick(&[0, 1, 2, cpus / 2, cpus, cpus]);
-    c.avg_idle_ns = draw.pick(&[0, 500, 20_000, 1_000_000]);
-    let level = draw.index(c.lb.len());
-    c.lb[level].avg_scan_cost_ns = u64::from(draw.range(0, 5000));
-    c.idle_waker.wakee_flips = draw.range(0, 40);
-    c.idle_waker.recent_used_cpu = draw.range(0, cpus - 1);
-    c.curr_id = draw.pick(&[0, 2, 2, 3]);
-    c.curr_dur_ns = duration(draw);
-    c.curr_sleeps = draw.range(0, 3);
-    c.curr_exec_ns = duration(draw) * u64::from(draw.range(0, 4));
-    c.curr_exec_start_ns = c.clock_task_ns - u64::from(draw.range(0, 300_000));
+    c.load.clock_ns = NOW - u64::from(draw.range(0, 2_000_000));
+    c.load.clock_task_ns = c.load.clock_ns;
+    c.load.clock_pelt_ns = c.load.clock_ns;
+    c.idle.has_idle_cores = u32::from(draw.one_in(2));
+    c.idle.nr_idle_scan = draw.pick(&[0, 1, 2, cpus / 2, cpus, cpus]);
+    c.idle.avg_idle_ns = draw.pick(&[0, 500, 20_000, 1_000_000]);
+    let level = draw.index(c.balance.lb.len());
+    c.balance.lb[level].avg_scan_cost_ns = u64::from(draw.range(0, 5000));
+    c.idle.idle_waker.wakee_flips = draw.range(0, 40);
+    c.idle.idle_waker.recent_used_cpu = draw.range(0, cpus - 1);
+    c.queue.curr_id = draw.pick(&[0, 2, 2, 3]);
+    c.queue.curr_dur_ns = duration(draw);
+    c.queue.curr_sleeps = draw.range(0, 3);
+    c.queue.curr_exec_ns = duration(draw) * u64::from(draw.range(0, 4));
+    c.queue.curr_exec_start_ns = c.load.clock_task_ns - u64::from(draw.range(0, 300_000));
     let any = draw.range(1, 1024);
-    c.freq_scale = draw.pick(&[1024, 204, 409, 614, 615, any]);
+    c.load.freq_scale = draw.pick(&[1024, 204, 409, 614, 615, any]);
 }
 
 /// How long a task runs at a time, often about where short ends, ns.
@@ -181,7 +181,7 @@ fn allowed(mask: &[u64], cpu: u32) -> bool {
 /// A task last on `prev`; often it may use few CPUs.
 fn task(draw: &mut Draw, mood: &Mood, state: &State, id: u32, prev: u32) -> sys::wp_task {
     let cpus = state.ctx.nr_cpus;
-    let full = state.ctx.cpus[prev as usize].capacity_orig;
+    let full = state.ctx.cpus[prev as usize].load.capacity_orig;
     let weight = draw.pick(&[15, 335, 1024, 1024, 88_761]);
     let busy = match draw.range(0, 5) {
         0 => 0,
@@ -223,7 +223,7 @@ fn task(draw: &mut Draw, mood: &Mood, state: &State, id: u32, prev: u32) -> sys:
         .filter(|(c, _)| allowed(&t.allowed, *c))
     {
         t.nr_allowed += 1;
-        t.max_allowed_capacity = t.max_allowed_capacity.max(c.capacity_orig);
+        t.max_allowed_capacity = t.max_allowed_capacity.max(c.load.capacity_orig);
     }
     let any = draw.range(0, cpus - 1);
     t.waker.recent_used_cpu = draw.pick(&[prev, other, any]);
@@ -296,10 +296,10 @@ pub(crate) fn load(draw: &mut Draw, state: &mut State, touched: &[usize], now_ns
     queues(draw, state, touched);
     for at in touched {
         let c = &mut state.ctx.cpus[*at];
-        c.avg.last_update_ns += now_ns - NOW;
-        c.clock_ns += now_ns - NOW;
-        c.clock_task_ns = c.clock_ns;
-        c.clock_pelt_ns = c.clock_ns;
+        c.load.avg.last_update_ns += now_ns - NOW;
+        c.load.clock_ns += now_ns - NOW;
+        c.load.clock_task_ns = c.load.clock_ns;
+        c.load.clock_pelt_ns = c.load.clock_ns;
     }
 }
 
@@ -307,21 +307,21 @@ pub(crate) fn load(draw: &mut Draw, state: &mut State, touched: &[usize], now_ns
 fn asleep(draw: &mut Draw, state: &mut State) {
     let cpu = state.request.prev_cpu;
     let (task, c) = (&mut state.tasks[0], &mut state.ctx.cpus[cpu as usize]);
-    let place = draw.index(c.vq_sleepers.len());
+    let place = draw.index(c.live.vq_sleepers.len());
     let kept = !draw.one_in(3);
     task.vtime_cpu = cpu;
     task.vq_weight = 1024 * u32::from(kept);
     task.vq_place = if kept { place as u32 + 1 } else { 0 };
-    c.vq_load = 1024 + task.vq_weight;
-    c.vq_kept_load = task.vq_weight;
-    c.vtime_now_ns = task.vtime_ns;
+    c.live.vq_load = 1024 + task.vq_weight;
+    c.live.vq_kept_load = task.vq_weight;
+    c.live.vtime_now_ns = task.vtime_ns;
     task.vtime_ns = if draw.one_in(2) {
         task.vtime_ns.wrapping_add(1_000_000)
     } else {
         task.vtime_ns.wrapping_sub(1_000_000)
     };
-    c.vq_sleepers = Default::default();
-    let sleeper = &mut c.vq_sleepers[place];
+    c.live.vq_sleepers = Default::default();
+    let sleeper = &mut c.live.vq_sleepers[place];
     sleeper.vtime_ns = task.vtime_ns;
     sleeper.deadline_ns = task.deadline_ns;
     sleeper.weight = task.vq_weight;
