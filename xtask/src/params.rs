@@ -70,9 +70,9 @@ Written by `cargo xtask params` from `policy/include/wakeplace/params.def.h`; do
 `wakeplace policy show POLICY` has the values of a policy. A line that begins with `...` goes on
 from the one before it.
 
-Live: does `scx_wakeplace` read it? It refuses a parameter that it does not read, and a policy with
-another value than those named. The simulator reads all of them. While tasks run: may it change
-then (`--policy-at`)?
+Live: does `scx_wakeplace` read it? It refuses a parameter that it does not read, and another value
+than those named: of most of these its build has one form only. The simulator reads all of them.
+While tasks run: may it change then (`--policy-at`)?
 ";
 
 /// The page as the headers have it.

@@ -126,8 +126,10 @@ fn param(group: &str, macro_name: &str, args: &[String]) -> Result<Param, String
         "WP_RANGE" => (Values::Range(number(1)?, number(2)?), 3),
         "WP_AUTO" => (Values::Auto(number(1)?, number(2)?), 3),
         "WP_CHOICE" => {
-            let list = args.last().ok_or_else(|| lost("no values"))?;
-            (Values::Choice(args[1].clone(), choices(list)?), 2)
+            let (Some(kind), Some(list)) = (args.get(1), args.last()) else {
+                return Err(lost("no values"));
+            };
+            (Values::Choice(kind.clone(), choices(list)?), 2)
         }
         _ => return Err(lost("expected a parameter")),
     };

@@ -26,8 +26,8 @@ impl Policy {
         Some(format!("`{key}={value}` (live: {live})"))
     }
 
-    /// Is each parameter that was set for this policy one that the live scheduler reads? Nothing is
-    /// accepted that would change nothing.
+    /// Is each parameter that was set for this policy one that the live scheduler reads, or set to
+    /// the one form that its build has?
     ///
     /// # Errors
     /// The first that it does not read, and what is expected.

@@ -56,9 +56,9 @@ int wp_live_queue_yields(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *fi
 int wp_live_queue_retire(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *next WP_NONNULL,
 			 u32 cpu, u64 now_ns);
 
-/* A look at the tasks that wait on a CPU (queue_walk.c): begin, offer the first in their order
- * until one is taken or none is wanted any more (enum wp_offer), end. The home fills in what is
- * asked. */
+/* A walk over the tasks that wait on a CPU (queue_walk.c). Begin; offer them one by one in their
+ * order, until the answer is WP_OFFER_TAKE or WP_OFFER_STOP (enum wp_offer); end. The home fills in
+ * what is asked. */
 struct wp_queue_walk {
 	u64 now_ns;
 	u32 cpu;

@@ -151,8 +151,7 @@ impl Home for KernelHome {
 
     #[inline]
     fn drop_delayed_next(&mut self, cpu: CpuId) -> Option<TaskId> {
-        let task = self.queues.drop_delayed_next(cpu)?;
-        Some(task)
+        self.queues.drop_delayed_next(cpu)
     }
 
     #[inline]
@@ -182,8 +181,7 @@ impl Home for KernelHome {
 
     #[inline]
     fn pick_next_task(&mut self, cpu: CpuId) -> Option<TaskId> {
-        let task = self.queues.pick_next_task(cpu)?;
-        Some(task)
+        self.queues.pick_next_task(cpu)
     }
 
     #[inline]

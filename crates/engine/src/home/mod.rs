@@ -44,7 +44,7 @@ pub(crate) trait Home {
     /// Chooses a CPU for a task that wakes, is created, or runs another program (`select_cpu`).
     fn select_cpu(&mut self, services: Services<'_>, task: TaskId, ask: &Request) -> Choice;
 
-    /// A task more, on no queue; its number is the next one (`init_task`).
+    /// Adds a task that is on no queue. Its number is the next one (`init_task`).
     fn add_task(&mut self, thread: &Thread, own_slice_ns: Option<u64>, group: Option<usize>);
 
     /// Its group from now on. Off the queue (`cgroup_move`).
@@ -59,10 +59,11 @@ pub(crate) trait Home {
     /// Calls `seen` with each task that waits on a CPU.
     fn each_waiting(&self, cpu: CpuId, seen: &mut dyn FnMut(TaskId));
 
-    /// A woken task gets its place on `cpu`, if not as it is queued (`runnable`).
+    /// Gives a woken task its place in the order of `cpu`. A home that does so when the task is
+    /// queued does nothing here (`runnable`).
     fn place_woken(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId);
 
-    /// So does a new task. `parent`: who forked it on `here`; None: no fair task.
+    /// Gives a new task its place. `parent`: who forked it on `here`; None: no fair task.
     fn task_fork(
         &mut self,
         services: Services<'_>,

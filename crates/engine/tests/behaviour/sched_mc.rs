@@ -222,7 +222,7 @@ fn a_quad_consolidates() {
 
 /// Goal: P8, test: one task of 20 % that started on cpu1 lives on cpu0 before long; without P8 it
 /// stays. A short task that now and then runs on cpu0 makes it newly idle: nothing else on an empty
-/// cpu0 would look (decision 033).
+/// cpu0 would look (docs/decisions/033).
 #[test]
 fn a_lone_task_goes_to_cpu0() {
     let tasks = || {

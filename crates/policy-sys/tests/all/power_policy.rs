@@ -98,7 +98,7 @@ fn fork(core: &mut Core, this_cpu: u32) -> (u32, Reason) {
 /// Goal: the defaults of docs/rules/power-policy.md#power-parameters, and who has P1 to P8: the
 /// kernel the series was made for.
 #[test]
-fn parameters_are_those_of_section_6() {
+fn parameters_are_those_that_were_reconstructed() {
     let shown = |policy: &Policy, key: &str| {
         let all = policy.params();
         all.iter().find(|p| p.key == key).expect(key).value.clone()

@@ -130,7 +130,7 @@ static int idle_tick(void *map, u32 *key, struct tick_timer *tick)
 			kick(cpu, SCX_KICK_IDLE);
 		}
 	}
-	if (alert) /* from now on turns follow at the pace of the tick, by whose number some go */
+	if (alert) /* the next turns follow once per tick */
 		idle_turn.busy |= WP_BUSY_NOW;
 	rest = wp_idle_turn_end(&ctx, &idle_turn);
 	timer_started = turn;

@@ -152,7 +152,8 @@ static __always_inline void request_freq(u32 cpu)
  * queue's clock. A pick may have given the lock away and taken it again; nobody has updated the
  * clock since, and the kernel would print a warning (assert_clock_updated; seen once on 7.3.4, as a
  * thread of schedutil left a CPU; of lavd: github.com/sched-ext/scx/issues/3687). Then the request
- * waits for the next one, for the tick or for the timer of idle CPUs.
+ * waits for the next one, for the tick or for the timer of idle CPUs: at most 64 ms
+ * (WP_REST_PERIOD_NS), where all CPUs idle.
  */
 static __always_inline void carry_out_freq(u32 cpu, int did)
 {

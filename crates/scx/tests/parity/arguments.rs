@@ -171,7 +171,11 @@ impl Walk<'_> {
             self.builds.renew(&touched, |native| {
                 load(&mut self.draw, native, &touched, now_ns);
                 let this = &mut native.ctx.cpus[this];
-                (this.queue.nr_running, this.queue.nr_fair, this.queue.pending) = (0, 0, 0);
+                (
+                    this.queue.nr_running,
+                    this.queue.nr_fair,
+                    this.queue.pending,
+                ) = (0, 0, 0);
             });
         }
         self.builds.all(|s| {

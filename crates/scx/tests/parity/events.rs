@@ -196,7 +196,8 @@ impl Walk<'_> {
             }),
             Op::enter_idle | Op::exit_idle => {
                 let (cpu, now) = (self.state().args.cpu as usize, self.now_ns);
-                self.builds.all(|s| s.ctx.cpus[cpu].idle.idle_stamp_ns = now);
+                self.builds
+                    .all(|s| s.ctx.cpus[cpu].idle.idle_stamp_ns = now);
             }
             Op::balance_begin | Op::balance_end => {
                 self.detach = answer == u64::from(sys::WP_BALANCE_DETACH);

@@ -58,7 +58,11 @@ fn queue(draw: &mut Draw, mood: &Mood, c: &mut sys::wp_cpu) {
     } else {
         draw.pick(&[1, 1, 1, 2, 3, 5])
     };
-    c.queue.nr_fair = if idle { 0 } else { draw.range(0, c.queue.nr_running) };
+    c.queue.nr_fair = if idle {
+        0
+    } else {
+        draw.range(0, c.queue.nr_running)
+    };
     c.queue.curr_idle = u32::from(idle || draw.one_in(16));
     c.queue.curr_fair = u32::from(c.queue.nr_fair > 0 && c.queue.curr_idle == 0);
     c.queue.pending = u32::from(draw.one_in(16));
@@ -79,7 +83,13 @@ fn queue(draw: &mut Draw, mood: &Mood, c: &mut sys::wp_cpu) {
 
 fn pressure(draw: &mut Draw, mood: &Mood, c: &mut sys::wp_cpu) {
     let full = c.load.capacity_orig;
-    (c.load.rt_util, c.load.dl_util, c.load.irq_util, c.load.pressure, c.queue.rt_runnable) = (0, 0, 0, 0, 0);
+    (
+        c.load.rt_util,
+        c.load.dl_util,
+        c.load.irq_util,
+        c.load.pressure,
+        c.queue.rt_runnable,
+    ) = (0, 0, 0, 0, 0);
     c.load.capacity = full;
     if !mood.odd {
         return;

@@ -141,7 +141,7 @@ mod tests {
         Event::Stall { cpu_ns }
     }
 
-    /// 1,000,000 hops at the figures of decision 023, by the size of what is touched.
+    /// 1,000,000 hops at the figures of docs/decisions/023, by the size of what is touched.
     #[test]
     fn a_hop_costs_by_what_the_buffer_fits_into() {
         let hops = |size, stride, random| {

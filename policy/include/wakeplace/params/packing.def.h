@@ -78,7 +78,7 @@ WP_SWITCH(power_balance, BOTH, ANYTIME, "on", "docs/rules/power-policy.md#p14-pe
 	"balancing packs where nothing is overloaded (P14, P17)")
 WP_SWITCH(power_pull_all, BOTH, ANYTIME, "on", "docs/rules/power-policy.md#p15-pull-all",
 	"... a lone task of a CPU, too (P15)")
-WP_SWITCH(power_kick, SIMULATOR, ANYTIME, "on", "docs/rules/power-policy.md#p17-balance",
+WP_SWITCH(power_kick, SIMULATOR, ANYTIME, "on", "docs/decisions/037",
 	"... and idle CPUs are kicked for it (3.8)")
 WP_SWITCH(power_siblings, SIMULATOR, ANYTIME, "on", "docs/rules/power-policy.md#p16-clamp",
 	"siblings spread only in attempts that spread anyway (P16; to 3.12)")

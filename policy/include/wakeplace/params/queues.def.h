@@ -45,7 +45,8 @@ WP_SWITCH(wakeup_preemption, SIMULATOR, RUN, "off", "docs/rules/queues.md#cfs",
 WP_SWITCH(last_buddy, SIMULATOR, RUN, "off", "docs/rules/queues.md#cfs",
 	"cfs: prefer the task that was preempted by a wake-up")
 WP_RANGE(base_slice_ns, 100000, 100000000, BOTH, RUN, "700000", "docs/rules/queues.md#eevdf",
-	"eevdf: slice of a task that has none of its own, ns")
+	"eevdf: slice of a task that has none of its own, ns; live: with sis-short only, which "
+	"measures short tasks by it")
 
 WP_CHOICE(eevdf_form, wp_eevdf_form, SIMULATOR, RUN, "6.12", "docs/rules/queues.md#eevdf",
 	"eevdf: 6.12: lag up to two slices, protected to its deadline; 7.3: up to the longest "
