@@ -158,8 +158,8 @@ mod tests {
         assert_eq!(
             rows,
             [
-                "| `form` | `old`, `new` | only `new` | no | [b](model.md#b) | one, two (2) |",
-                "| `much` | `auto`, 1 to 9 | no | yes | [c](model.md#c) | how much |",
+                "| `form` | `old`, `new` | only `new` | no | [b](../model.md#b) | one, two (2) |",
+                "| `much` | `auto`, 1 to 9 | no | yes | [c](../model.md#c) | how much |",
             ]
         );
         assert!(page.contains("\n## some\n"));
