@@ -65,7 +65,7 @@ fn the_example_of_contributing_holds() {
     for (file, text) in code {
         assert!(
             read(&file).contains(text.trim()),
-            "CONTRIBUTING.md: not in {file}"
+            "CONTRIBUTING.md: its block is not what {file} has: copy it from there"
         );
         assert!(compiles(&text), "CONTRIBUTING.md: does not compile: {text}");
     }
