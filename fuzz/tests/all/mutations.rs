@@ -7,7 +7,7 @@ use wakeplace_fuzz::{Reached, Target, target};
 use wakeplace_workload::Stream;
 
 /// Mutations of each target in a test run; `WAKEPLACE_FUZZ_INPUTS` asks for another number.
-const INPUTS: u64 = 30;
+const INPUTS: u64 = 15;
 
 /// Mutations that others are made of, and the longest of them, bytes.
 const MOST_KEPT: usize = 50;
