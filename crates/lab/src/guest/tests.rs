@@ -56,8 +56,8 @@ fn boot_and(script: &str, look: impl Fn(&Path)) -> (Result<(), LabError>, Vec<St
         folder: folder.path(),
     };
     let limits = Limits {
-        start: Duration::from_secs(3),
-        whole: Duration::from_secs(8),
+        start: Duration::from_secs(2),
+        whole: Duration::from_secs(6),
     };
     let heard = Heard::default();
     let ended = guest.boot(limits, &heard);
@@ -72,7 +72,7 @@ fn boot_and(script: &str, look: impl Fn(&Path)) -> (Result<(), LabError>, Vec<St
 fn a_guest_that_stands_still_before_it_is_up_is_started_once_more() {
     let (ended, heard) = boot_and(
         "[ -n \"$again\" ] || { echo starting >\"$console\"; exec sleep 100; }\n\
-         sleep 5; echo 'lab: guest is up, 1 s' >\"$console\"",
+         sleep 4; echo 'lab: guest is up, 1 s' >\"$console\"",
         |kept| {
             let said = |name| fs::read_to_string(kept.join(name)).expect(name);
             assert_eq!(said("first-console.log"), "starting\n");
@@ -82,7 +82,7 @@ fn a_guest_that_stands_still_before_it_is_up_is_started_once_more() {
     ended.expect("the second start");
     assert_eq!(heard.len(), 1, "{heard:?}");
     assert!(
-        heard[0].contains("it was not up after 3 s; the last that its console said: \"starting\""),
+        heard[0].contains("it was not up after 2 s; the last that its console said: \"starting\""),
         "{heard:?}"
     );
 }
@@ -90,7 +90,7 @@ fn a_guest_that_stands_still_before_it_is_up_is_started_once_more() {
 fn assert_timed_out(ended: Result<(), LabError>) {
     let error = ended.expect_err("no result");
     assert!(
-        matches!(error, LabError::Timeout { seconds: 8, .. }),
+        matches!(error, LabError::Timeout { seconds: 6, .. }),
         "{error}"
     );
 }
