@@ -2,7 +2,6 @@
 
 use super::kernel::KernelHome;
 use super::live::LiveHome;
-use super::live_queue::LiveQueue;
 use super::{Home, Services};
 use crate::ids::{CpuId, TaskId};
 use crate::machine::Machine;
@@ -38,22 +37,6 @@ impl AnyHome {
             let script = scripts.get(thread.script as usize);
             let own_slice_ns = script.and_then(|script| script.slice_ns);
             self.add_task(thread, own_slice_ns, record.group());
-        }
-    }
-
-    /// The live scheduler's queue of a CPU.
-    pub(crate) fn live_queue(&self, cpu: CpuId) -> Option<&LiveQueue> {
-        match self {
-            Self::Live(home) => Some(home.queue(cpu)),
-            Self::Kernel(_) => None,
-        }
-    }
-
-    /// The same, to change it; asked where that scheduler is in force.
-    pub(crate) fn live_queue_mut(&mut self, cpu: CpuId) -> &mut LiveQueue {
-        match self {
-            Self::Live(home) => home.queue_mut(cpu),
-            Self::Kernel(_) => unreachable!("asked on live queues only"),
         }
     }
 }
@@ -112,6 +95,11 @@ impl Home for AnyHome {
     #[inline]
     fn each_waiting(&self, cpu: CpuId, seen: &mut dyn FnMut(TaskId)) {
         of_home!(self, home => home.each_waiting(cpu, seen))
+    }
+
+    #[inline]
+    fn each_pullable(&self, cpu: CpuId, seen: &mut dyn FnMut(TaskId)) {
+        of_home!(self, home => home.each_pullable(cpu, seen))
     }
 
     #[inline]
@@ -212,6 +200,16 @@ impl Home for AnyHome {
     #[inline]
     fn keeps(&mut self, task: TaskId, cpu: CpuId) -> Option<bool> {
         of_home!(self, home => home.keeps(task, cpu))
+    }
+
+    #[inline]
+    fn next_known(&self, cpu: CpuId) -> bool {
+        of_home!(self, home => home.next_known(cpu))
+    }
+
+    #[inline]
+    fn dispatch(&mut self, services: Services<'_>, cpu: CpuId, running: bool) -> bool {
+        of_home!(self, home => home.dispatch(services, cpu, running))
     }
 
     #[inline]

@@ -78,6 +78,11 @@ impl Home for KernelHome {
     }
 
     #[inline]
+    fn each_pullable(&self, cpu: CpuId, seen: &mut dyn FnMut(TaskId)) {
+        self.each_waiting(cpu, seen);
+    }
+
+    #[inline]
     fn place_woken(&mut self, _services: Services<'_>, task: TaskId, cpu: CpuId) {
         self.queues.place_woken(task, cpu);
     }
@@ -177,6 +182,16 @@ impl Home for KernelHome {
     #[inline]
     fn keeps(&mut self, task: TaskId, cpu: CpuId) -> Option<bool> {
         Some(self.queues.keeps(task, cpu))
+    }
+
+    #[inline]
+    fn next_known(&self, _cpu: CpuId) -> bool {
+        true
+    }
+
+    #[inline]
+    fn dispatch(&mut self, _services: Services<'_>, _cpu: CpuId, _running: bool) -> bool {
+        false // never asked: `keeps` and `next_known` have answered
     }
 
     #[inline]

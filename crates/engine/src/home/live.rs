@@ -23,12 +23,42 @@ impl LiveHome {
         }
     }
 
-    pub(super) fn queue(&self, cpu: CpuId) -> &LiveQueue {
+    fn queue(&self, cpu: CpuId) -> &LiveQueue {
         &self.queues[cpu.index()]
     }
 
-    pub(super) fn queue_mut(&mut self, cpu: CpuId) -> &mut LiveQueue {
+    fn queue_mut(&mut self, cpu: CpuId) -> &mut LiveQueue {
         &mut self.queues[cpu.index()]
+    }
+
+    /// The task that runs on `cpu` has a new slice.
+    fn refill(&mut self, core: &Core, cpu: CpuId, now_ns: u64) {
+        self.queue_mut(cpu).refill(now_ns + core.vq_slice_ns());
+    }
+
+    /// The waiting task that runs next. None, if (`running`) the one that runs goes on, or nobody
+    /// waits.
+    fn first_due(&self, services: &mut Services<'_>, cpu: CpuId, running: bool) -> Option<TaskId> {
+        let core = &mut *services.core;
+        let mut walk = QueueWalk::over(cpu.0, services.now_ns);
+        let queue = self.queue(cpu);
+        loop {
+            let first = queue.in_order().next().filter(|_| !running);
+            let waiting = queue.nr_waiting() as u32;
+            if !core.pick_begin(&mut walk, running, waiting) {
+                return first;
+            }
+            for task in queue.in_order() {
+                match core.pick_offer(&mut walk, &services.records[task.index()]) {
+                    Offer::Skip => {}
+                    Offer::Take => return Some(task),
+                    Offer::Stop => break,
+                }
+            }
+            if !core.pick_end(&walk) {
+                return first;
+            }
+        }
     }
 }
 
@@ -88,6 +118,12 @@ impl Home for LiveHome {
     #[inline]
     fn each_waiting(&self, cpu: CpuId, seen: &mut dyn FnMut(TaskId)) {
         self.queue(cpu).waiting().for_each(seen);
+    }
+
+    /// Nobody pulls what is at the front.
+    #[inline]
+    fn each_pullable(&self, cpu: CpuId, seen: &mut dyn FnMut(TaskId)) {
+        self.queue(cpu).in_order().for_each(seen);
     }
 
     #[inline]
@@ -197,8 +233,32 @@ impl Home for LiveHome {
     }
 
     #[inline]
-    fn keeps(&mut self, _task: TaskId, _cpu: CpuId) -> Option<bool> {
-        None
+    fn keeps(&mut self, _task: TaskId, cpu: CpuId) -> Option<bool> {
+        let queue = self.queue(cpu);
+        if !queue.slice_over {
+            return Some(true);
+        }
+        queue.has_local().then_some(false)
+    }
+
+    #[inline]
+    fn next_known(&self, cpu: CpuId) -> bool {
+        self.queue(cpu).has_local()
+    }
+
+    /// Puts the next task to the front, or gives the one that runs a new slice.
+    #[inline]
+    fn dispatch(&mut self, mut services: Services<'_>, cpu: CpuId, running: bool) -> bool {
+        if let Some(next) = self.first_due(&mut services, cpu, running) {
+            self.queue_mut(cpu).put_first(next);
+            return false;
+        }
+        if running {
+            let (core, now_ns) = (services.core, services.now_ns);
+            let _ = core.live_queue_expired(cpu.0, 0, now_ns); // its next slice begins
+            self.refill(core, cpu, now_ns);
+        }
+        running
     }
 
     #[inline]
@@ -212,8 +272,7 @@ impl Home for LiveHome {
         services
             .core
             .live_queue_start(record, cpu.0, services.now_ns);
-        let end_ns = services.now_ns + services.core.vq_slice_ns();
-        self.queue_mut(cpu).refill(end_ns);
+        self.refill(services.core, cpu, services.now_ns);
     }
 
     #[inline]

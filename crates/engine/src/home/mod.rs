@@ -17,7 +17,6 @@ mod live_queue;
 use crate::ids::{CpuId, TaskId};
 use crate::thread::Thread;
 pub(crate) use any::AnyHome;
-pub(crate) use live_queue::LiveQueue;
 use wakeplace_policy_sys::{Choice, Core, Request, Task};
 use wakeplace_workload::FairPolicy;
 
@@ -58,6 +57,9 @@ pub(crate) trait Home {
 
     /// Calls `seen` with each task that waits on a CPU.
     fn each_waiting(&self, cpu: CpuId, seen: &mut dyn FnMut(TaskId));
+
+    /// The same for those that balancing may take, in the home's own order if it `dispatches`.
+    fn each_pullable(&self, cpu: CpuId, seen: &mut dyn FnMut(TaskId));
 
     /// Gives a woken task its place in the order of `cpu`. A home that does so when the task is
     /// queued does nothing here (`runnable`).
@@ -131,9 +133,15 @@ pub(crate) trait Home {
     /// The running task, just stopped, waits again (`enqueue`).
     fn put_prev_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId);
 
-    /// Does the running task go on, now that its CPU looks at the queue? None: the engine finds it
-    /// out by a dispatch, which may move tasks between CPUs (`dispatch`).
+    /// Does the running task go on, now that its CPU looks at the queue? None: a dispatch says so.
     fn keeps(&mut self, task: TaskId, cpu: CpuId) -> Option<bool>;
+
+    /// Is it known without a dispatch which task an idle CPU takes next?
+    fn next_known(&self, cpu: CpuId) -> bool;
+
+    /// Chooses the next task, after the engine has made a pass of balancing that is due. Returns
+    /// true if (`running`) the task that runs goes on (`dispatch`).
+    fn dispatch(&mut self, services: Services<'_>, cpu: CpuId, running: bool) -> bool;
 
     /// Takes the next task out of the queue; it runs.
     fn pick_next_task(&mut self, cpu: CpuId) -> Option<TaskId>;

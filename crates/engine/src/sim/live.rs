@@ -1,14 +1,14 @@
-//! What the live scheduler's glue does with its queues: the look at the queue when a slice is over,
+//! What the live scheduler's glue does beside its queues: the pass of balancing before a dispatch,
 //! and the timer that stands for the ticks of idle CPUs.
 
 use super::Sim;
 use super::cpu::{Message, Mode};
-use crate::home::{Home, LiveQueue};
-use crate::ids::{CpuId, TaskId};
+use crate::home::Home;
+use crate::ids::CpuId;
 use crate::observe::{KernelWork, Observer};
 use crate::queue::Event;
 use wakeplace_policy_sys::sys::WP_BUSY_NOW;
-use wakeplace_policy_sys::{IdleKind, IdleTurn, Offer, QueueWalk};
+use wakeplace_policy_sys::{IdleKind, IdleTurn};
 
 /// The live scheduler's timer for idle CPUs: when and where it fires next.
 #[derive(Default)]
@@ -18,20 +18,9 @@ pub(super) struct IdleTimer {
 }
 
 impl<O: Observer> Sim<'_, O> {
-    fn live_queue(&mut self, cpu: CpuId) -> &mut LiveQueue {
-        self.home.live_queue_mut(cpu)
-    }
-
     /// The CPU needs a task, or (`running`) its task a new slice. Returns true if that task goes
     /// on. Else the next task, if there is one, is at the front.
     pub(super) fn dispatch(&mut self, cpu: CpuId, running: bool) -> bool {
-        let queue = self.live_queue(cpu);
-        if running && !queue.slice_over {
-            return true;
-        }
-        if queue.has_local() {
-            return false;
-        }
         let c = &mut self.cpus[cpu];
         if std::mem::take(&mut c.balance_wanted) {
             let idle = if c.mode == Mode::Running {
@@ -41,45 +30,8 @@ impl<O: Observer> Sim<'_, O> {
             };
             self.balance_levels(cpu, idle);
         }
-        if let Some(next) = self.first_due(cpu, running) {
-            self.live_queue(cpu).put_first(next);
-            return false;
-        }
-        if running {
-            let _ = self.core.live_queue_expired(cpu.0, 0, self.clock.now); // its next slice begins
-            self.refill(cpu);
-        }
-        running
-    }
-
-    /// The waiting task that runs next. None, if (`running`) the one that runs goes on, or nobody
-    /// waits.
-    fn first_due(&mut self, cpu: CpuId, running: bool) -> Option<TaskId> {
-        let mut walk = QueueWalk::over(cpu.0, self.clock.now);
-        let queue = self.home.live_queue(cpu)?;
-        loop {
-            let first = queue.in_order().next().filter(|_| !running);
-            let waiting = queue.nr_waiting() as u32;
-            if !self.core.pick_begin(&mut walk, running, waiting) {
-                return first;
-            }
-            for task in queue.in_order() {
-                match self.core.pick_offer(&mut walk, &self.tasks[task]) {
-                    Offer::Skip => {}
-                    Offer::Take => return Some(task),
-                    Offer::Stop => break,
-                }
-            }
-            if !self.core.pick_end(&walk) {
-                return first;
-            }
-        }
-    }
-
-    /// The running task of `cpu` has a new slice.
-    pub(super) fn refill(&mut self, cpu: CpuId) {
-        let end = self.clock.now + self.core.vq_slice_ns();
-        self.live_queue(cpu).refill(end);
+        let (home, services) = self.ask_home();
+        home.dispatch(services, cpu, running)
     }
 
     /// The timer starts with the scheduler.

@@ -156,11 +156,11 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn offered(&self, cpu: CpuId) -> Vec<TaskId> {
         let c = &self.cpus[cpu];
         let current = c.current.filter(|task| !self.classes.is_class(*task));
-        if let Some(queue) = self.home.live_queue(cpu) {
-            return queue.in_order().collect();
-        }
         let mut tasks: Vec<TaskId> = Vec::new();
-        self.home.each_waiting(cpu, &mut |task| tasks.push(task));
+        self.home.each_pullable(cpu, &mut |task| tasks.push(task));
+        if self.home.dispatches() {
+            return tasks;
+        }
         tasks.extend(current);
         tasks.sort_unstable_by_key(|task| self.threads[*task].recency);
         tasks

@@ -253,7 +253,7 @@ impl<O: Observer> Sim<'_, O> {
         }
         self.put_back(cpu);
         self.hold(cpu, spin); // before the next task
-        if self.home.dispatches() && fair.is_none() {
+        if fair.is_none() && !self.home.next_known(cpu) {
             self.dispatch(cpu, false);
         }
         if self.home.nr_running(cpu) == 0 {
