@@ -1,9 +1,21 @@
-//! What guests of several commands send back: sections of a text, and lines of a kernel's trace.
+//! What guests of several commands are given and send back: files of a run, the beginning of a
+//! script that records, sections of a text, and lines of a kernel's trace.
 
+use crate::Error;
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 /// Begins a line that says what follows.
 pub(crate) const SECTION: &str = "=== ";
+
+/// For scripts in a guest: `t` is the folder of tracefs, and its buffers are made ready.
+pub(crate) const TRACER: &str = "\
+t=/sys/kernel/tracing
+echo 0 >$t/tracing_on
+echo mono >$t/trace_clock
+echo 16384 >$t/buffer_size_kb
+echo 0 >$t/options/overwrite
+";
 
 /// For scripts in a guest, after `t` is the folder of tracefs: `lost` prints counts of events that
 /// are missing, and nothing if none are.
@@ -20,6 +32,23 @@ pub(crate) fn sections(text: &str) -> BTreeMap<&str, &str> {
         }
     }
     found
+}
+
+/// The kernel that the guest says it is.
+pub(crate) fn release(text: &str) -> Option<&str> {
+    sections(text).get("release").map(|body| body.trim())
+}
+
+/// Writes a file of a run into a folder.
+///
+/// # Errors
+/// It cannot be written.
+pub(crate) fn write_file(folder: &Path, name: &str, text: &str) -> Result<PathBuf, Error> {
+    let path = folder.join(name);
+    std::fs::write(&path, text).map_err(|error| {
+        Error::Environment(format!("{}: cannot be written: {error}", path.display()))
+    })?;
+    Ok(path)
 }
 
 /// One event of a trace in the kernel's text form:

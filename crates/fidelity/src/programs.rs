@@ -8,7 +8,7 @@ mod page;
 mod recorded;
 mod structure;
 
-use crate::{Error, Watch};
+use crate::{Error, Watch, guest_text};
 use list::Program;
 use recorded::{RealProgram, Recorded};
 use serde::{Deserialize, Serialize};
@@ -191,7 +191,9 @@ fn measure(
     Ok(Recorded {
         made_by: "wakeplace lab programs --record crates/fidelity/data/real_programs.json"
             .to_owned(),
-        release: guest::release(&result.stdout).unwrap_or_default(),
+        release: guest_text::release(&result.stdout)
+            .unwrap_or_default()
+            .to_owned(),
         packages: packages.collect(),
         machine: result.platform,
         cpus: result.cpus,

@@ -4,7 +4,7 @@ use super::record::Side;
 use super::sets::{Set, TaskSpec, WARM_UP_NS};
 use super::{SetRun, TaskRun, trace};
 use crate::Error;
-use crate::guest_text::{LOST, SECTION, sections};
+use crate::guest_text::{LOST, SECTION, TRACER, sections, write_file};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -20,11 +20,6 @@ const SCRIPT: &str = "fidelity.sh";
 
 /// The part of the script before the sets: what is recorded.
 const PROLOGUE: &str = "\
-t=/sys/kernel/tracing
-echo 0 >$t/tracing_on
-echo mono >$t/trace_clock
-echo 16384 >$t/buffer_size_kb
-echo 0 >$t/options/overwrite
 for event in sched/sched_process_fork sched/sched_wakeup_new sched/sched_switch sched/sched_waking \
 	sched/sched_migrate_task power/cpu_frequency; do
 	[ -d $t/events/$event ] && echo 1 >$t/events/$event/enable
@@ -46,17 +41,10 @@ pub(crate) fn write_files(
     start_offset_ns: u64,
     folder: &Path,
 ) -> Result<Vec<PathBuf>, Error> {
-    let write = |name: &str, text: &str| {
-        let path = folder.join(name);
-        std::fs::write(&path, text).map_err(|error| {
-            Error::Environment(format!("{}: cannot be written: {error}", path.display()))
-        })?;
-        Ok::<_, Error>(path)
-    };
-    let mut files = vec![write(SCRIPT, &script(sets))?];
+    let mut files = vec![write_file(folder, SCRIPT, &script(sets))?];
     for set in sets {
         let text = job_text(set, start_offset_ns)?;
-        files.push(write(&format!("{}.json", set.name), &text)?);
+        files.push(write_file(folder, &format!("{}.json", set.name), &text)?);
     }
     Ok(files)
 }
@@ -82,7 +70,7 @@ pub(crate) fn is_whole(text: &str, sets: &[Set], start_offset_ns: u64, side: Sid
 }
 
 fn script(sets: &[Set]) -> String {
-    let mut text = [PROLOGUE, LOST].concat();
+    let mut text = [TRACER, PROLOGUE, LOST].concat();
     for set in sets {
         let name = &set.name;
         // Recorded from before the threads are there; the load program ends it with the window.
@@ -163,11 +151,6 @@ fn task(timer: u32, spec: &TaskSpec) -> Task {
         loops: Loops::Times(1),
         phases,
     }
-}
-
-/// The kernel that the guest says it is.
-pub(crate) fn release(text: &str) -> Option<&str> {
-    sections(text).get("release").map(|body| body.trim())
 }
 
 /// Whether the kernel's own scheduler was energy-aware.

@@ -2,7 +2,7 @@
 
 use super::plan::{Part, Plan};
 use super::{LIVE_POLICY, Request, SetRun, guest, sets};
-use crate::{Error, Watch};
+use crate::{Error, Watch, guest_text};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -115,7 +115,7 @@ fn recording(
     let runs = guest::outcomes(&text, sets)?;
     let names = sets.iter().map(|set| set.name.clone());
     Ok(Some(Recording {
-        release: guest::release(&text).unwrap_or_default().to_owned(),
+        release: guest_text::release(&text).unwrap_or_default().to_owned(),
         sets: names.zip(runs).collect(),
     }))
 }
@@ -152,7 +152,7 @@ fn kept(request: &Request, folder: &Path, boot: Boot<'_>) -> Result<String, Erro
     let refused = |why: &str| Error::Input(format!("{}: {why}", path.display()));
     let text = std::fs::read_to_string(&path).map_err(|error| refused(&error.to_string()))?;
     let offset_ns = sets::start_offset_ns(boot.start);
-    let release = guest::release(&text).unwrap_or_default();
+    let release = guest_text::release(&text).unwrap_or_default();
     let wanted = request.kernel.as_deref().unwrap_or_default();
     let whole = guest::is_whole(&text, &boot.part.sets, offset_ns, boot.side);
     match whole && release.starts_with(wanted) {

@@ -4,7 +4,7 @@ use super::Run;
 use super::list::{Program, RT_APP_FILE};
 use super::structure::Structure;
 use crate::Error;
-use crate::guest_text::{LOST, SECTION, sections};
+use crate::guest_text::{LOST, SECTION, TRACER, sections, write_file};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -16,11 +16,6 @@ const SCRIPT: &str = "programs.sh";
 /// arguments say whether the waker will sleep soon. What is of no use is cut out of the lines: a
 /// program's trace has some megabytes.
 const PROLOGUE: &str = "\
-t=/sys/kernel/tracing
-echo 0 >$t/tracing_on
-echo mono >$t/trace_clock
-echo 16384 >$t/buffer_size_kb
-echo 0 >$t/options/overwrite
 echo 8192 >$t/saved_cmdlines_size
 echo 'f:wakeplace/ttwu try_to_wake_up pid=p->pid flags=wake_flags' >$t/dynamic_events || exit 1
 for event in sched/sched_switch sched/sched_waking sched/sched_process_fork \\
@@ -56,16 +51,9 @@ pub(super) fn write_files(
     repeats: u32,
     folder: &Path,
 ) -> Result<Vec<PathBuf>, Error> {
-    let write = |name: &str, text: &str| {
-        let path = folder.join(name);
-        std::fs::write(&path, text).map_err(|error| {
-            Error::Environment(format!("{}: cannot be written: {error}", path.display()))
-        })?;
-        Ok::<_, Error>(path)
-    };
     Ok(vec![
-        write(SCRIPT, &script(programs, repeats))?,
-        write(RT_APP_FILE.0, RT_APP_FILE.1)?,
+        write_file(folder, SCRIPT, &script(programs, repeats))?,
+        write_file(folder, RT_APP_FILE.0, RT_APP_FILE.1)?,
     ])
 }
 
@@ -76,7 +64,7 @@ pub(super) fn command() -> Vec<String> {
 }
 
 fn script(programs: &[&Program], repeats: u32) -> String {
-    let mut text = [LOST, PROLOGUE].concat();
+    let mut text = [LOST, TRACER, PROLOGUE].concat();
     for repeat in 1..=repeats {
         for program in programs {
             let (key, command) = (program.key, program.command.join(" "));
@@ -87,13 +75,6 @@ fn script(programs: &[&Program], repeats: u32) -> String {
     text.push_str("exit 0\n");
     debug_assert!(text.contains(SECTION));
     text
-}
-
-/// The kernel that the guest says it is.
-pub(super) fn release(text: &str) -> Option<String> {
-    sections(text)
-        .get("release")
-        .map(|body| body.trim().to_owned())
 }
 
 /// What every program did, by repeat.
@@ -140,6 +121,7 @@ fn run(sections: &BTreeMap<&str, &str>, program: &Program, repeat: u32) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::guest_text;
     use crate::programs::list;
 
     fn program(key: &str) -> &'static Program {
@@ -166,7 +148,7 @@ mod tests {
         let run = &runs[0][0];
         assert_eq!((run.events, run.structure.forks), (20, 1));
         assert_eq!(run.structure.wakes["sysbench -> main"].count, 1);
-        assert_eq!(release(&text).as_deref(), Some("7.3.4"));
+        assert_eq!(guest_text::release(&text), Some("7.3.4"));
     }
 
     #[test]
