@@ -4,7 +4,7 @@ use crate::comparison::Origin;
 use crate::promise::Promise;
 use crate::sensitivity::Sensitivity;
 use std::collections::BTreeMap;
-use wakeplace_metrics::Profile;
+use wakeplace_metrics::{Profile, Values};
 
 /// The outcome of a study.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,6 +75,16 @@ pub struct CaseProfile {
     pub case: String,
     /// Name of the column, as `policy` of the rows.
     pub policy: String,
+    /// All parameters of the policy in force, key and value.
+    pub settings: Vec<(String, String)>,
+    /// Seed of each run.
+    pub seeds: Vec<u64>,
+    /// What was measured in each run.
+    pub values: Vec<Values>,
+    /// Hash of all that the platform consists of.
+    pub platform_hash: String,
+    /// Hash of each run's workload, as the machine has it.
+    pub workload_hashes: Vec<String>,
     /// Means over the seeds.
     pub profile: Profile,
     /// Hash over all events of each run.

@@ -4,7 +4,7 @@ use crate::comparison::PolicyRuns;
 use crate::file::{Cell, StudyFile};
 use crate::plan::Planned;
 use crate::{Published, Simulated, StudyRow};
-use wakeplace_metrics::{Summary, find_metric, paired};
+use wakeplace_metrics::{Summary, find_metric, independent, paired};
 
 /// The rows of one case, in the order of the metrics, then of the policies. What was not measured
 /// has no row.
@@ -26,7 +26,8 @@ fn row(
     (metric, role): (&str, usize),
 ) -> Option<StudyRow> {
     let values = |runs: &PolicyRuns| -> Vec<f64> {
-        let values = runs.metrics.iter().filter_map(|m| m.values.get(metric));
+        let runs = independent(&runs.metrics).iter();
+        let values = runs.filter_map(|m| m.values.get(metric));
         values.collect()
     };
     let measured = values(&runs[role]);

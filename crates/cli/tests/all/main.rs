@@ -25,6 +25,8 @@ mod results;
 mod round_trip;
 mod rtapp_corpus;
 mod same_runs;
+mod schema;
 mod streams;
+mod sweeps;
 mod traces;
 mod wakeup_cases;
