@@ -9,7 +9,7 @@ use crate::metric::Values;
 use crate::placements::Placements;
 use crate::power::PlatformPower;
 use crate::residency::{ClusterResidency, DomainResidency, Residency};
-use crate::stats::PairedDelta;
+use crate::stats::{Method, PairedDelta};
 use crate::thermal::Thermal;
 use crate::wakeup_cases::WakeupCases;
 use std::collections::BTreeMap;
@@ -374,11 +374,16 @@ pub fn paired(base: &[RunMetrics], other: &[RunMetrics], metric: &str) -> Option
         "both cases are run with the same seeds"
     );
     let pairs = independent(base).len().max(independent(other).len());
+    let same_runs = pairs < base.len();
     let pair =
         |(b, o): (&RunMetrics, &RunMetrics)| Some((b.values.get(metric)?, o.values.get(metric)?));
     let pairs = base.iter().zip(other).take(pairs);
     let (base, other): (Vec<f64>, Vec<f64>) = pairs.filter_map(pair).unzip();
-    PairedDelta::of(&base, &other)
+    let mut delta = PairedDelta::of(&base, &other)?;
+    if same_runs {
+        delta.method = Method::SameRuns;
+    }
+    Some(delta)
 }
 
 #[cfg(test)]

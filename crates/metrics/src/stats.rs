@@ -65,8 +65,10 @@ pub enum Method {
     /// Student's t of the differences, seed by seed, in percent of the base's mean: where a value
     /// is 0 or negative, so that ratios say nothing.
     Difference,
-    /// No interval: there is one run of each, or every seed gives the same one.
+    /// No interval: there is one run of each.
     OneRun,
+    /// No interval: every seed gives the same run, so that nothing is left to chance.
+    SameRuns,
 }
 
 impl Method {
@@ -77,6 +79,7 @@ impl Method {
             Method::LogRatio => "paired-log-ratio-t",
             Method::Difference => "paired-difference-t",
             Method::OneRun => "one-run",
+            Method::SameRuns => "same-runs",
         }
     }
 }
@@ -98,6 +101,16 @@ pub struct PairedDelta {
 }
 
 impl PairedDelta {
+    /// Between what ends the change lies as far as chance goes: the interval, or the change itself
+    /// where every seed gives the same run. None: one run says nothing of chance.
+    #[must_use]
+    pub fn bounds(&self) -> Option<(f64, f64)> {
+        match self.method {
+            Method::SameRuns => Some((self.delta_pct, self.delta_pct)),
+            _ => self.ci95,
+        }
+    }
+
     /// Compares `other` with `base`, value by value: index = seed.
     ///
     /// None where no percentage exists: no pairs, or a base whose mean is 0 while `other` differs.

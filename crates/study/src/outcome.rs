@@ -129,7 +129,8 @@ pub struct StudyRow {
     pub published_delta_pct: Option<f64>,
     /// Simulated change from the base policy, percent; None on the base policy's rows.
     pub simulated_delta_pct: Option<f64>,
-    /// 95 % confidence interval of the simulated change, percent.
+    /// 95 % confidence interval of the simulated change, percent; the change itself where every
+    /// seed gives the same run.
     pub simulated_delta_ci95: Option<(f64, f64)>,
     /// The platform or the workload was calibrated on the published figure: the row is no check.
     pub calibrated: bool,

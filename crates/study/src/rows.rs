@@ -65,7 +65,7 @@ fn row(
             .flatten()
             .or(change.map(|change| change.delta_pct)),
         simulated_delta_pct: delta.map(|d| d.delta_pct),
-        simulated_delta_ci95: delta.and_then(|d| d.ci95),
+        simulated_delta_ci95: delta.and_then(|d| d.bounds()),
         calibrated: planned.as_written && cell(role).is_some_and(|cell| file.is_calibrated(&cell)),
         robust: None,
     })

@@ -6,6 +6,7 @@
 mod bad_input;
 mod bad_platforms;
 mod common;
+mod compared;
 mod eras;
 mod explain;
 mod faults;
