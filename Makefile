@@ -54,6 +54,7 @@ bench: ## how many simulated events a second (WAKEPLACE_BENCH_QUICK=1: a short l
 	@scripts/setup.sh
 	cargo bench --locked -p wakeplace-engine --bench engine
 	cargo build --locked --release -p wakeplace-cli
+	@scripts/bench.sh target/release/wakeplace
 	@scripts/traces/bench.sh target/release/wakeplace
 
 bench-live: lab build ## what a wake-up costs, in instructions, beside the kernel's scheduler

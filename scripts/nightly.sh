@@ -84,6 +84,8 @@ part_same_bytes() {
 part_same_runs() {
     program && scripts/same-runs.sh --compare scripts/same-runs.txt target/release/wakeplace
 }
+# No run takes 3 % more instructions than recorded.
+part_instructions() { program && scripts/instructions.sh target/release/wakeplace; }
 part_traces() { program && scripts/traces/check.sh target/release/wakeplace; }
 part_pages() { scripts/setup.sh browser && program && scripts/report-check.sh; }
 part_live() { scripts/lab-binaries.sh && program && scripts/live-tests.sh; }
@@ -92,7 +94,7 @@ part_bench_live() { scripts/lab-binaries.sh && program && scripts/bench-live.sh;
 
 # In this order.
 all=(lint release demo oracle kills parity line licences advisories sanitizers faults mutants
-    mutants_engine fuzz same_bytes same_runs traces pages live bench bench_live)
+    mutants_engine fuzz same_bytes same_runs instructions traces pages live bench bench_live)
 
 chosen=("$@")
 [ $# -gt 0 ] || chosen=("${all[@]}")

@@ -34,7 +34,9 @@ pub use hotplug::{Hotplug, HotplugError};
 pub use machine::core_facts;
 pub use observe::Observer;
 pub use options::{CpuIdle, OptionError, Options};
-pub use outcome::{Counted, Ended, RunReport, TaskTotals, ThreadName, Waiting, WaitsFor};
+pub use outcome::{
+    Counted, Ended, EventCount, RunReport, TaskTotals, ThreadName, Waiting, WaitsFor,
+};
 pub use policy_change::{PolicyChange, PolicyChangeError};
 pub use state::{
     Activity, CpuState, DomainState, GroupState, MachineState, SchedMcState, StateView, States,

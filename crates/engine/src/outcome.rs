@@ -107,6 +107,17 @@ pub struct TaskTotals {
     pub counted: u64,
 }
 
+/// Events of one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventCount {
+    /// What they are.
+    pub kind: &'static str,
+    /// How many were handled.
+    pub events: u64,
+    /// ... of which so many found nothing to do: what they were queued for had changed.
+    pub idle: u64,
+}
+
 /// Facts of a finished run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunReport {
@@ -118,6 +129,8 @@ pub struct RunReport {
     pub ended: Ended,
     /// Events handled.
     pub events: u64,
+    /// The same by kind.
+    pub events_by_kind: Vec<EventCount>,
     /// Hash over all events and decisions: equal runs have equal hashes. `BehaviourHash` is one
     /// over what happened.
     pub event_hash: u64,

@@ -374,6 +374,7 @@ mod tests {
             end_ns: 100,
             ended: Ended::Duration,
             events: 0,
+            events_by_kind: Vec::new(),
             event_hash: 0,
             start_ns: None,
             energy_active: false,

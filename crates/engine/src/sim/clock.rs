@@ -1,6 +1,33 @@
 //! Time: what is pending, and a hash of what has happened.
 
+use crate::outcome::EventCount;
 use crate::queue::{Event, EventQueue};
+
+/// Kinds of events, by their number in the hash.
+const KINDS: [&str; 22] = [
+    "frequency",
+    "end of a step",
+    "timer",
+    "idle state left",
+    "interrupt",
+    "idle again",
+    "idle state entered",
+    "tick",
+    "idle timer",
+    "end of a slice",
+    "hotplug",
+    "stage of a wake-up",
+    "device",
+    "limit of a frequency",
+    "budget filled",
+    "RT period",
+    "temperature",
+    "change of policy",
+    "change of energy model",
+    "end of a spin",
+    "queued",
+    "begin",
+];
 
 /// The clock of a run.
 #[derive(Debug)]
@@ -11,6 +38,10 @@ pub(super) struct Clock {
     /// Events so far.
     pub(super) events: u64,
     pub(super) hash: u64,
+    /// Events of each kind, and how many of them found nothing to do.
+    counts: [(u64, u64); KINDS.len()],
+    /// The kind of the last one.
+    kind: usize,
 }
 
 impl Clock {
@@ -20,6 +51,8 @@ impl Clock {
             pending: EventQueue::default(),
             events: 0,
             hash: 0xcbf2_9ce4_8422_2325,
+            counts: [(0, 0); KINDS.len()],
+            kind: 0,
         }
     }
 
@@ -38,7 +71,28 @@ impl Clock {
     #[inline]
     pub(super) fn count(&mut self, event: Event) {
         self.events += 1;
-        self.mix(event_code(event));
+        let (kind, subject) = event_code(event);
+        self.kind = kind as usize;
+        self.counts[self.kind].0 += 1;
+        self.mix(kind << 32 | u64::from(subject));
+    }
+
+    /// The event that is handled finds nothing to do.
+    #[inline]
+    pub(super) fn idle_event(&mut self) {
+        self.counts[self.kind].1 += 1;
+    }
+
+    /// What the events were.
+    pub(super) fn kinds(&self) -> Vec<EventCount> {
+        let counts = KINDS.iter().zip(&self.counts);
+        let some = counts.filter(|(_, (events, _))| *events > 0);
+        some.map(|(kind, (events, idle))| EventCount {
+            kind,
+            events: *events,
+            idle: *idle,
+        })
+        .collect()
     }
 
     /// Folds a fact into the run's hash, together with the time.
@@ -51,8 +105,8 @@ impl Clock {
 }
 
 /// An event as a number for the hash.
-fn event_code(event: Event) -> u64 {
-    let (kind, subject) = match event {
+fn event_code(event: Event) -> (u64, u32) {
+    match event {
         Event::Freq { domain } => (0, domain),
         Event::RunEnd { cpu } => (1, cpu.0),
         Event::Timer { task } => (2, task.0),
@@ -75,6 +129,5 @@ fn event_code(event: Event) -> u64 {
         Event::SpinEnd { cpu } => (19, cpu.0),
         Event::Queued { task, .. } => (20, task.0),
         Event::Begin => (21, 0),
-    };
-    kind << 32 | u64::from(subject)
+    }
 }

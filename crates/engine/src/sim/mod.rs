@@ -230,11 +230,15 @@ impl<'a, O: Observer> Sim<'a, O> {
             Event::IdleAgain { cpu, generation } => {
                 if self.cpus[cpu].generation == generation {
                     self.work_done(cpu);
+                } else {
+                    self.clock.idle_event();
                 }
             }
             Event::IdleEntered { cpu, generation } => {
                 if self.cpus[cpu].generation == generation {
                     self.idle_entered(cpu);
+                } else {
+                    self.clock.idle_event();
                 }
             }
             Event::SliceEnd { cpu } => self.slice_end(cpu),

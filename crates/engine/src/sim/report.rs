@@ -47,6 +47,7 @@ impl<O: Observer> Sim<'_, O> {
             start_ns: self.program.t_zero_ns,
             ended,
             events: self.clock.events,
+            events_by_kind: self.clock.kinds(),
             event_hash: self.clock.hash,
             tasks: threads()
                 .map(|(index, t)| t.totals_at(now, executing.contains(&index)))

@@ -80,14 +80,17 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn run_end(&mut self, cpu: CpuId) {
         let c = &mut self.cpus[cpu];
         if c.run_end_armed_ns != self.clock.now {
-            return; // a nearer one was armed after it
+            return self.clock.idle_event(); // a nearer one was armed after it
         }
         c.run_end_armed_ns = u64::MAX;
-        let Some(task) = c.current else { return };
+        let Some(task) = c.current else {
+            return self.clock.idle_event();
+        };
         if c.end_ns > self.clock.now && c.budget_end_ns <= self.clock.now {
             return self.schedule(cpu);
         }
         if c.end_ns > self.clock.now {
+            self.clock.idle_event();
             return self.arm_run_end(cpu);
         }
         self.account(cpu);

@@ -53,7 +53,7 @@ impl<O: Observer> Sim<'_, O> {
             Mode::Idle if !stopped => self.interrupt_with(cpu, Message::Tick),
             Mode::Waking | Mode::Interrupted if !stopped => self.arm_tick(cpu),
             // It was stopped after this tick had been armed.
-            _ => {}
+            _ => self.clock.idle_event(),
         }
     }
 
@@ -118,11 +118,11 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn slice_end(&mut self, cpu: CpuId) {
         let c = &mut self.cpus[cpu];
         if c.slice_end_armed_ns != self.clock.now {
-            return; // a nearer one was armed after it
+            return self.clock.idle_event(); // a nearer one was armed after it
         }
         c.slice_end_armed_ns = u64::MAX;
         if c.current.is_none() {
-            return;
+            return self.clock.idle_event();
         }
         self.account(cpu);
         match self.home.slice_left_ns(&self.core, cpu, self.clock.now) {
@@ -131,7 +131,10 @@ impl<O: Observer> Sim<'_, O> {
                 self.end_turn(cpu);
                 self.schedule(cpu);
             }
-            _ => self.arm_slice_end(cpu),
+            _ => {
+                self.clock.idle_event();
+                self.arm_slice_end(cpu);
+            }
         }
     }
 

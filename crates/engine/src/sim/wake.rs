@@ -96,7 +96,7 @@ impl<O: Observer> Sim<'_, O> {
         self.cpus[cpu].interrupt_pending = false;
         match self.cpus[cpu].mode {
             // Whatever it was for has been taken with something else, unless it is still there.
-            Mode::Idle if self.cpus[cpu].inbox.is_empty() => {}
+            Mode::Idle if self.cpus[cpu].inbox.is_empty() => self.clock.idle_event(),
             Mode::Idle => self.leave_idle_state(cpu, self.clock.now),
             Mode::Waking => {}
             Mode::Running | Mode::Interrupted if self.cpus[cpu].spins => {}

@@ -25,6 +25,7 @@ fn report(end_ns: u64) -> RunReport {
         end_ns,
         ended: Ended::Duration,
         events: 0,
+        events_by_kind: Vec::new(),
         event_hash: 0,
         start_ns: None,
         tasks: vec![task.clone(), task],
