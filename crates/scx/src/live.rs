@@ -259,6 +259,11 @@ impl Live {
                 },
             )?;
         self.links = vec![ops, exec];
+        // Not everywhere: arm64 has it from 6.4 on. Without it a task that has one CPU preempts a
+        // waker that is about to sleep, as any other.
+        if let Ok(wake_flags) = self.skel.progs.wakeplace_wake_up.attach() {
+            self.links.push(wake_flags);
+        }
         Ok(())
     }
 

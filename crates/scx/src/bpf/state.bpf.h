@@ -29,7 +29,7 @@ struct task_live {
 	u32 forked;      /* has not run yet */
 	u32 was_running; /* it was put aside while runnable, and has not been queued since */
 	u32 carried;     /* enum carried */
-	u32 pad;
+	u32 asleep;      /* it has slept, and not been queued since */
 };
 
 /*
@@ -93,6 +93,21 @@ static __always_inline struct cpu_wish *wish_of(u32 cpu)
 static __always_inline u64 dsq_of(u32 cpu)
 {
 	return cpu;
+}
+
+static __always_inline u32 nr_queued(u64 dsq)
+{
+	s32 queued = scx_bpf_dsq_nr_queued(dsq);
+
+	return queued > 0 ? (u32)queued : 0; /* below 0: there is no such queue */
+}
+
+/* How many wait on a CPU, for its turn or, where they have been sent here, ahead of it. */
+static __always_inline u32 nr_waiting(u32 cpu)
+{
+	u32 waiting = nr_queued(dsq_of(cpu));
+
+	return waiting ? waiting : nr_queued(SCX_DSQ_LOCAL_ON | cpu);
 }
 
 /* The CPU's clock rate enters every signal; the kernel knows it, the core is told. */
