@@ -67,7 +67,12 @@ struct uclamp_se {
 	unsigned int value : 11;
 };
 
+struct thread_info {
+	u32 cpu;
+};
+
 struct task_struct {
+	struct thread_info thread_info;
 	unsigned int __state;
 	int pid;
 	unsigned int flags;

@@ -96,7 +96,8 @@ OPS(select_cpu) s32 wakeplace_select_cpu(u64 *args)
 
 /*
  * Does the waker say that it will sleep? The kernel tells select_cpu, which it does not ask for a
- * task that has one CPU. So its flag is read where every wake-up begins.
+ * task that has one CPU. So its flag is read where every wake-up begins, while there are such tasks
+ * (bound_tasks).
  */
 SEC("fentry/try_to_wake_up") int wakeplace_wake_up(u64 *args)
 {

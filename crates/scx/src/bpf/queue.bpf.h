@@ -123,7 +123,7 @@ OPS(enqueue) void wakeplace_enqueue(u64 *args)
 	struct task_struct *p = ARG_TASK(args, 0);
 	u64 flags = args[1];
 	struct task_live *t = live_of(p);
-	u32 cpu = (u32)scx_bpf_task_cpu(p), to;
+	u32 cpu = cpu_of(p), to;
 	u64 now = now_ns();
 
 	if (!t) {
@@ -246,7 +246,7 @@ OPS(dispatch) void wakeplace_dispatch(u64 *args)
 OPS(yield) bool wakeplace_yield(u64 *args)
 {
 	struct task_struct *p = ARG_TASK(args, 0);
-	u32 cpu = (u32)scx_bpf_task_cpu(p);
+	u32 cpu = cpu_of(p);
 
 	if (!args[1] && wp_yield_task(&ctx, cpu, nr_waiting(cpu) > 0, now_ns()))
 		task_set_slice(p, 0);
@@ -257,7 +257,7 @@ OPS(running) void wakeplace_running(u64 *args)
 {
 	struct task_struct *p = ARG_TASK(args, 0);
 	struct task_live *t = live_of(p);
-	u32 cpu = (u32)scx_bpf_task_cpu(p);
+	u32 cpu = cpu_of(p);
 	struct cpu_stats *st = stats_of(cpu);
 	struct cpu_wish *w = wish_of(cpu);
 	u64 now = now_ns();
@@ -290,12 +290,11 @@ OPS(stopping) void wakeplace_stopping(u64 *args)
 	struct task_struct *p = ARG_TASK(args, 0);
 	bool runnable = args[1];
 	struct task_live *t = live_of(p);
-	u32 cpu = (u32)scx_bpf_task_cpu(p);
+	u32 cpu = cpu_of(p);
 	u64 now = now_ns();
 
 	if (!t || !t->wp.running)
 		return;
-	fresh_cpu(cpu);
 	account_run(t, cpu, now);
 	if (!runnable) {
 		depart(p, t, cpu, now);
@@ -346,7 +345,7 @@ OPS(tick) void wakeplace_tick(u64 *args)
 {
 	struct task_struct *p = ARG_TASK(args, 0);
 	struct task_live *t = live_of(p);
-	u32 cpu = (u32)scx_bpf_task_cpu(p);
+	u32 cpu = cpu_of(p);
 	struct cpu_wish *w = wish_of(cpu);
 	u64 now = now_ns();
 	u32 waiting;

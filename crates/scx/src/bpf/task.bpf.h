@@ -51,7 +51,7 @@ OPS_SLEEPABLE(init_task) s32 wakeplace_init_task(u64 *args)
 	t->go_to = WP_NONE;
 	t->wp.id = (u32)p->pid;
 	note_class(&t->wp, p);
-	t->wp.cpu = (u32)scx_bpf_task_cpu(p);
+	t->wp.cpu = cpu_of(p);
 	bpf_rcu_read_lock();
 	copy_mask(&t->wp, p->cpus_ptr);
 	bpf_rcu_read_unlock();
@@ -66,6 +66,20 @@ OPS_SLEEPABLE(init_task) s32 wakeplace_init_task(u64 *args)
 	return 0;
 }
 
+/* Kernel threads that are bound do not count: there are always some. */
+static __always_inline void count_bound(struct task_live *t, u32 bound)
+{
+	if (t->bound == bound)
+		return;
+	t->bound = bound;
+	WP_ADD(&bound_tasks, bound ? 1u : 0 - 1u);
+}
+
+static __always_inline u32 is_bound(const struct task_live *t, const struct task_struct *p)
+{
+	return t->wp.nr_allowed == 1 && !(p->flags & PF_KTHREAD);
+}
+
 /* It is in our class from now on. */
 OPS(enable) void wakeplace_enable(u64 *args)
 {
@@ -74,6 +88,7 @@ OPS(enable) void wakeplace_enable(u64 *args)
 	if (!t)
 		return;
 	note_class(&t->wp, ARG_TASK(args, 0));
+	count_bound(t, is_bound(t, ARG_TASK(args, 0)));
 	t->known = 1;
 }
 
@@ -114,6 +129,7 @@ OPS(disable) void wakeplace_disable(u64 *args)
 	withdraw(t);
 	wp_live_queue_leave(&ctx, &t->wp, 0, now_ns());
 	wp_task_dead_fair(&ctx, &t->wp);
+	count_bound(t, 0);
 	t->asleep = 0;
 	t->known = 0;
 }
@@ -138,6 +154,8 @@ OPS(set_cpumask) void wakeplace_set_cpumask(u64 *args)
 		return;
 	copy_mask(&t->wp, (const struct cpumask *)args[1]);
 	wp_set_cpus_allowed(&ctx, &t->wp);
+	if (t->known)
+		count_bound(t, is_bound(t, ARG_TASK(args, 0)));
 }
 
 /* The task is on another CPU than the core has it: it was placed while asleep, or pulled. */
@@ -180,7 +198,8 @@ static __always_inline void account_run(struct task_live *t, u32 cpu, u64 now)
 	u64 ran = wp_sub(now, t->running_ns);
 
 	st->run_ns += ran;
-	st->energy_nj += wp_run_energy_nj(&ctx, cpu, ran);
+	if (WP_AT(ctx.cpus, cpu)->topo.perf_dom != WP_NONE)
+		st->energy_nj += wp_run_energy_nj(&ctx, cpu, ran);
 	wp_live_queue_stop(&ctx, &t->wp, now);
 }
 
