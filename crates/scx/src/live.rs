@@ -279,9 +279,9 @@ impl Live {
         Ok(())
     }
 
-    /// While tasks of programs have one CPU each, the kernel side reads the flags of wake-ups, which
-    /// costs all of them something. Not every kernel lets it (arm64 from 6.4 on): then such a task
-    /// preempts a waker that is about to sleep, as any other.
+    /// While tasks of programs have one CPU each, the kernel side reads the flags of wake-ups,
+    /// which costs all of them something. Not every kernel lets it (arm64 from 6.4 on): then such
+    /// a task preempts a waker that is about to sleep, as any other.
     pub(crate) fn follow_bound_tasks(&mut self) {
         // SAFETY: a live u32 that the kernel side changes.
         let bound = unsafe { (&raw const self.bss().bound_tasks).read_volatile() } != 0;

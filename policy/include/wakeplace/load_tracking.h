@@ -100,7 +100,7 @@ int wp_task_set_uclamp(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NO
 		       u32 max);
 
 /* duration.c */
-WP_SMALL_FN u32 wp_get_update_sysctl_factor(u32 scaling, u32 nr_cpus);
+u32 wp_get_update_sysctl_factor(u32 scaling, u32 nr_cpus);
 
 /* capacity.c */
 int wp_set_cpus_allowed(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL);

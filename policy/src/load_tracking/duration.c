@@ -22,7 +22,7 @@
  * min(cpus, 8) or its logarithm: kernel times grow with the machine
  * (docs/rules/short-wakes.md#is-short).
  */
-WP_SMALL_FN u32 wp_get_update_sysctl_factor(u32 scaling, u32 nr_cpus)
+WP_FN u32 wp_get_update_sysctl_factor(u32 scaling, u32 nr_cpus)
 {
 	u32 cpus = wp_min(nr_cpus, 8);
 

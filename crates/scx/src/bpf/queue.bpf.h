@@ -168,9 +168,10 @@ static __always_inline bool take_next_once(struct wp_queue_walk *walk)
 
 /*
  * The waiting task that runs next goes to the local queue. False: if (`runs`) the own task goes on;
- * else nobody is to be taken before the first.
+ * else nobody is to be taken before the first. A frame of its own on the stack: pulling, which the
+ * same program does, goes deep.
  */
-static __always_inline bool take_next(u32 cpu, bool runs, u32 waiting)
+static __noinline bool take_next(u32 cpu, bool runs, u32 waiting)
 {
 	struct wp_queue_walk walk = { .now_ns = now_ns(), .cpu = cpu, .runs = runs };
 	bool taken = false;
@@ -193,47 +194,48 @@ static __always_inline void arm_if_waiting(u32 cpu, u64 now)
 		arm_slice_end(cpu, now);
 }
 
-/* The previous task goes on if nobody is due before it, unless it is wanted elsewhere. */
-static __always_inline bool keep_running(struct task_struct *prev, u32 cpu, u32 waiting)
+/* May the previous task go on, or is it wanted elsewhere? */
+static __always_inline bool may_go_on(struct task_struct *prev, u32 cpu)
 {
 	struct task_live *t = live_of(prev);
-	u64 now;
 
 	wish_of(cpu)->end_at_tick = 0;
-	if (push_wanted(cpu) != WP_NONE || (t && t->go_to != WP_NONE))
-		return false;
-	if (waiting && take_next(cpu, true, waiting))
-		return false;
-	now = now_ns();
-	wp_live_queue_expired(&ctx, cpu, 0, now); /* nobody is due: its next slice begins */
+	return push_wanted(cpu) == WP_NONE && (!t || t->go_to == WP_NONE);
+}
+
+/* It does, since nobody is due before it: its next slice begins. */
+static __always_inline void go_on(struct task_struct *prev, u32 cpu)
+{
+	u64 now = now_ns();
+
+	wp_live_queue_expired(&ctx, cpu, 0, now);
 	begin_slice(prev, cpu, true);
-	if (waiting)
-		arm_slice_end(cpu, now);
-	return true;
+	arm_if_waiting(cpu, now);
 }
 
 OPS(dispatch) void wakeplace_dispatch(u64 *args)
 {
 	u32 cpu = (u32)(s32)args[0];
 	struct task_struct *prev = ARG_TASK(args, 1);
-	bool goes_on = prev && (prev->scx.flags & SCX_TASK_QUEUED);
-	struct cpu_wish *w = wish_of(cpu);
+	bool goes_on = prev && (prev->scx.flags & SCX_TASK_QUEUED), stays, taken;
 	u32 waiting;
 
-	if (w->balance) {
-		w->balance = 0;
+	if (wish_of(cpu)->balance) {
+		wish_of(cpu)->balance = 0;
 		periodic_balance(cpu, WP_AT(ctx.cpus, cpu)->queue.curr_idle ? WP_CPU_IDLE
 									    : WP_CPU_NOT_IDLE);
 	}
 	waiting = nr_queued(dsq_of(cpu));
-	if (goes_on) {
-		if (keep_running(prev, cpu, waiting) || nr_queued(SCX_DSQ_LOCAL))
-			return;
-	} else if (waiting == 1) {
-		w->lone = 1;
-	} else if (waiting && take_next(cpu, false, waiting)) {
+	stays = goes_on && may_go_on(prev, cpu);
+	/* of one that waits, and none that goes on, there is nothing to choose */
+	taken = waiting > !stays && (stays || !goes_on) && take_next(cpu, stays, waiting);
+	if (stays && !taken) {
+		go_on(prev, cpu);
 		return;
 	}
+	if (goes_on ? nr_queued(SCX_DSQ_LOCAL) > 0 : taken)
+		return;
+	wish_of(cpu)->lone = !goes_on && waiting == 1;
 	if (waiting && dsq_move_to_local(dsq_of(cpu)))
 		return;
 	/* A task that goes on here is alone, and wanted elsewhere: enqueue sends it there. A CPU
