@@ -96,6 +96,7 @@
 #ifndef WP_LIVE
 #include "src/placement/idlest_4_13.c"
 #endif
+#include "src/placement/prev_idle.c"
 #include "src/placement/select.c"
 #ifndef WP_LIVE
 #include "src/placement/select_rt.c"

@@ -250,6 +250,20 @@ impl Core {
         Offer::new(unsafe { sys::wp_preempt_offer(self.state(), walk, first) })
     }
 
+    /// Is it, of those that wait where another one runs, the next in any case?
+    #[must_use]
+    pub fn live_queue_is_next(&self, task: &Task, cpu: u32, waiting: u32) -> bool {
+        let task = &raw const task.0;
+        // SAFETY: reads the context and the task.
+        unsafe { sys::wp_live_queue_is_next(self.state(), task, cpu, waiting) != 0 }
+    }
+
+    /// The only one that waited is about to run: sleepers whose turn came before leave.
+    pub fn pick_lone(&mut self, task: &Task, cpu: u32, now_ns: u64) {
+        // SAFETY: see live_queue_place; the task is only read.
+        let _ = unsafe { sys::wp_pick_lone(self.state_mut(), &raw const task.0, cpu, now_ns) };
+    }
+
     /// The walk is over: does the task run at once?
     #[must_use]
     pub fn preempt_end(walk: &QueueWalk) -> bool {

@@ -115,10 +115,26 @@ impl Exit {
     }
 }
 
+/// Looks without a bound task after which the flags of wake-ups are read no more.
+const UNUSED_LOOKS: u32 = 20;
+
+/// The program that reads the flags of wake-ups.
+#[derive(Default)]
+enum WakeFlags {
+    /// It is not attached: no task needs it.
+    #[default]
+    Unread,
+    /// It is, and for so many looks no task has needed it.
+    Read { link: Link, unused: u32 },
+    /// The kernel cannot attach it.
+    Refused,
+}
+
 /// The loaded kernel side.
 pub(crate) struct Live {
     skel: skel::MainSkel<'static>,
     links: Vec<Link>,
+    wake_flags: WakeFlags,
     core: Core,
     nr_cpus: usize,
     hotplug_seen: u64,
@@ -183,6 +199,7 @@ impl Live {
         let mut live = Self {
             skel,
             links: Vec::new(),
+            wake_flags: WakeFlags::default(),
             core,
             nr_cpus: machine.facts.capacity.len(),
             hotplug_seen: 0,
@@ -260,6 +277,26 @@ impl Live {
             )?;
         self.links = vec![ops, exec];
         Ok(())
+    }
+
+    /// While tasks of programs have one CPU each, the kernel side reads the flags of wake-ups,
+    /// which costs all of them something. Not every kernel lets it (arm64 from 6.4 on): then such
+    /// a task preempts a waker that is about to sleep, as any other.
+    pub(crate) fn follow_bound_tasks(&mut self) {
+        // SAFETY: a live u32 that the kernel side changes.
+        let bound = unsafe { (&raw const self.bss().bound_tasks).read_volatile() } != 0;
+        self.wake_flags = match std::mem::take(&mut self.wake_flags) {
+            WakeFlags::Unread if bound => match self.skel.progs.wakeplace_wake_up.attach() {
+                Ok(link) => WakeFlags::Read { link, unused: 0 },
+                Err(_) => WakeFlags::Refused,
+            },
+            WakeFlags::Read { unused, .. } if !bound && unused >= UNUSED_LOOKS => WakeFlags::Unread,
+            WakeFlags::Read { link, unused } => WakeFlags::Read {
+                link,
+                unused: if bound { 0 } else { unused + 1 },
+            },
+            other => other,
+        };
     }
 
     /// Puts another policy into force, at once and without a gap.
@@ -352,6 +389,7 @@ impl Live {
     /// Gives the machine back. Returns how it ended, once the kernel has said so.
     pub(crate) fn detach(mut self) -> Option<Exit> {
         self.links.clear();
+        self.wake_flags = WakeFlags::Unread;
         for _ in 0..1000 {
             if let Some(exit) = self.exit() {
                 return Some(exit);

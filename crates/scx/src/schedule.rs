@@ -188,6 +188,7 @@ impl Running {
             if let Some(follower) = follower.as_mut() {
                 self.follow(follower);
             }
+            self.live.follow_bound_tasks();
             alert_looks = alert_looks.saturating_sub(1);
             if let Some(online) = self.live.cpus_changed() {
                 self.rebuild(&online)?;

@@ -86,6 +86,11 @@ WP_SMALL_FN int wp_preempt_begin(struct wp_ctx *ctx WP_NONNULL,
 int wp_preempt_offer(const struct wp_ctx *ctx WP_NONNULL, struct wp_queue_walk *walk WP_NONNULL,
 		     const struct wp_task *first WP_NONNULL);
 WP_SMALL_FN int wp_preempt_end(const struct wp_queue_walk *walk WP_NONNULL);
+WP_SMALL_FN int wp_live_queue_is_next(const struct wp_ctx *ctx WP_NONNULL,
+				      const struct wp_task *task WP_NONNULL, u32 cpu,
+				      u32 nr_waiting);
+WP_SMALL_FN int wp_pick_lone(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
+			     u32 cpu, u64 now_ns);
 
 /* What a CPU was since the last turn of the timer for idle CPUs; of several CPUs, all bits. */
 enum wp_busy {

@@ -106,7 +106,7 @@ u32 wp_get_update_sysctl_factor(u32 scaling, u32 nr_cpus);
 int wp_set_cpus_allowed(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL);
 int wp_util_fits_cpu(const struct wp_ctx *ctx WP_NONNULL, u32 util, u32 uclamp_min,
 		     u32 uclamp_max, u32 cpu);
-int wp_idle_cpu(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
+WP_SMALL_FN int wp_idle_cpu(const struct wp_ctx *ctx WP_NONNULL, u32 cpu);
 
 /* Natively only: the live build does not hold what follows. */
 /* capacity_4_18.c */

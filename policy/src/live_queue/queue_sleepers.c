@@ -68,15 +68,31 @@ WP_INLINE void wp_live_queue_let_go(struct wp_cpu *c, struct wp_live_queue_sleep
 		wp_live_queue_without(c, weight, lag);
 }
 
+/*
+ * What a walk over the places has yet to find: all sleepers' weight at first, less that of each it
+ * comes across. At 0 it has seen them all; mostly there is one, in the first place. The load counts
+ * a sleeper before the place names it and until it no longer does, so that none is missed.
+ */
+WP_INLINE u32 wp_live_queue_unseen(const struct wp_live_queue_sleeper *s, u32 unseen)
+{
+	return s->task ? (u32)wp_sub(unseen, s->weight) : unseen;
+}
+
 /* No task of the queue is awake any more: all debts are forgiven. */
 WP_INLINE void wp_delayed_drain(struct wp_cpu *c)
 {
-	u32 i;
+	u32 i, unseen = c->live.vq_kept_load;
 
-	if (!c->live.vq_kept_load)
+	if (!unseen)
 		return;
-	WP_FOR(i, WP_LIVE_QUEUE_SLEEPERS, WP_LIVE_QUEUE_SLEEPERS)
-		wp_live_queue_let_go(c, WP_AT(c->live.vq_sleepers, i), 0);
+	WP_FOR(i, WP_LIVE_QUEUE_SLEEPERS, WP_LIVE_QUEUE_SLEEPERS) {
+		struct wp_live_queue_sleeper *s = WP_AT(c->live.vq_sleepers, i);
+
+		unseen = wp_live_queue_unseen(s, unseen);
+		wp_live_queue_let_go(c, s, 0);
+		if (!unseen)
+			break;
+	}
 }
 
 /* Is the sleeper due, and, if `bounded`, no later than `bound`? */
@@ -90,14 +106,21 @@ WP_INLINE int wp_live_queue_is_due(const struct wp_live_queue_sleeper *s, u64 me
 /* Is it the turn of a sleeper before that of one with this deadline? */
 WP_INLINE int wp_live_queue_sleeper_before(const struct wp_cpu *c, u64 deadline_ns, u64 now_ns)
 {
-	u64 mean = wp_avg_vruntime(c, now_ns);
+	u32 i, unseen = c->live.vq_kept_load;
 	int before = 0;
-	u32 i;
+	u64 mean;
 
-	if (!c->live.vq_kept_load)
+	if (!unseen)
 		return 0;
-	WP_FOR(i, WP_LIVE_QUEUE_SLEEPERS, WP_LIVE_QUEUE_SLEEPERS)
-		before |= wp_live_queue_is_due(WP_AT(c->live.vq_sleepers, i), mean, 1, deadline_ns);
+	mean = wp_avg_vruntime(c, now_ns);
+	WP_FOR(i, WP_LIVE_QUEUE_SLEEPERS, WP_LIVE_QUEUE_SLEEPERS) {
+		const struct wp_live_queue_sleeper *s = WP_AT(c->live.vq_sleepers, i);
+
+		before |= wp_live_queue_is_due(s, mean, 1, deadline_ns);
+		unseen = wp_live_queue_unseen(s, unseen);
+		if (!unseen)
+			break;
+	}
 	return before;
 }
 
@@ -106,16 +129,19 @@ WP_INLINE int wp_live_queue_sleeper_before(const struct wp_cpu *c, u64 deadline_
 WP_INLINE int wp_live_queue_let_first_go(struct wp_cpu *c, u32 bounded, u64 bound)
 {
 	u64 mean = c->live.vtime_now_ns, earliest = 0;
-	u32 i, first = WP_NONE;
+	u32 i, first = WP_NONE, unseen = c->live.vq_kept_load;
 	struct wp_live_queue_sleeper *s;
 
 	WP_FOR(i, WP_LIVE_QUEUE_SLEEPERS, WP_LIVE_QUEUE_SLEEPERS) {
 		s = WP_AT(c->live.vq_sleepers, i);
-		if (!wp_live_queue_is_due(s, mean, bounded, bound) ||
-		    (first != WP_NONE && wp_live_queue_ahead(s->deadline_ns, earliest) >= 0))
-			continue;
-		first = i;
-		earliest = s->deadline_ns;
+		unseen = wp_live_queue_unseen(s, unseen);
+		if (wp_live_queue_is_due(s, mean, bounded, bound) &&
+		    (first == WP_NONE || wp_live_queue_ahead(s->deadline_ns, earliest) < 0)) {
+			first = i;
+			earliest = s->deadline_ns;
+		}
+		if (!unseen)
+			break;
 	}
 	if (first == WP_NONE)
 		return 0;

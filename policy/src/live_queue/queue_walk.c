@@ -99,3 +99,34 @@ WP_SMALL_FN int wp_preempt_end(const struct wp_queue_walk *walk WP_NONNULL)
 {
 	return walk->state != WP_WALK_KNOWN;
 }
+
+/*
+ * `task` joins those that wait on a CPU where another one runs; nr_waiting others wait. Is it the
+ * next one there, whoever joins them later? Then the home may put it ahead of its queue, where no
+ * walk looks at it. Nobody else can run a task that has one CPU; any other may be wanted by a CPU
+ * that runs out of work.
+ */
+WP_SMALL_FN int wp_live_queue_is_next(const struct wp_ctx *ctx WP_NONNULL,
+				      const struct wp_task *task WP_NONNULL, u32 cpu,
+				      u32 nr_waiting)
+{
+	return !nr_waiting && task->nr_allowed == 1 && !task->idle_policy &&
+	       WP_AT(ctx->cpus, cpu)->queue.curr_weight;
+}
+
+/*
+ * The only one that waited is about to run on `cpu`: no walk was needed to find it, but sleepers
+ * whose turn came before leave the queue, as in a walk.
+ */
+WP_SMALL_FN int wp_pick_lone(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
+			     u32 cpu, u64 now_ns)
+{
+	u32 i;
+
+	if (!WP_AT(ctx->cpus, cpu)->live.vq_kept_load)
+		return 0;
+	WP_FOR(i, WP_LIVE_QUEUE_SLEEPERS, WP_LIVE_QUEUE_SLEEPERS)
+		if (!wp_live_queue_retire(ctx, task, cpu, now_ns))
+			break;
+	return 0;
+}

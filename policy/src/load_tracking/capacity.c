@@ -138,7 +138,7 @@ WP_INLINE int wp_cpu_idle(const struct wp_cpu *c)
 }
 
 /* The same for a home, by CPU number. */
-WP_FN int wp_idle_cpu(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
+WP_SMALL_FN int wp_idle_cpu(const struct wp_ctx *ctx WP_NONNULL, u32 cpu)
 {
 	return wp_cpu_idle(WP_AT(ctx->cpus, cpu));
 }

@@ -33,12 +33,16 @@ WP_INLINE struct wp_cpu *wp_hints(struct wp_ctx *ctx, u32 cpu)
 /* SMT: remember that the domain has an idle core, once all threads of this one are idle. */
 WP_INLINE void wp_update_idle_core(struct wp_ctx *ctx, const struct wp_cpu *c, u32 cpu)
 {
-	const struct wp_sched_domain *core = WP_AT(ctx->doms, c->topo.dom[0]);
-	struct wp_cpu *hints = wp_hints(ctx, cpu);
+	const struct wp_sched_domain *core;
+	struct wp_cpu *hints;
 	u32 i;
 
-	if (!ctx->smt || c->topo.llc_level == WP_NONE || hints->idle.has_idle_cores)
+	if (!ctx->smt || c->topo.llc_level == WP_NONE)
 		return;
+	hints = wp_hints(ctx, cpu);
+	if (hints->idle.has_idle_cores)
+		return;
+	core = WP_AT(ctx->doms, c->topo.dom[0]);
 	WP_FOR(i, c->topo.nr_levels ? core->nr_cpus : 0, WP_MAX_CPUS) {
 		u32 thread = *WP_AT(ctx->list, core->first_cpu + i);
 

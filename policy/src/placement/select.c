@@ -345,6 +345,10 @@ WP_FN int wp_select_task_rq_fair(struct wp_ctx *ctx WP_NONNULL, struct wp_task *
 		dec->reason = WP_REASON_CURRENT_CPU;
 		return 0;
 	}
+#ifdef WP_LIVE
+	if (wp_select_prev_idle(ctx, task, waker, req, dec))
+		return 0;
+#endif
 	if (req->kind != WP_PLACE_WAKE || !ctx->energy_active || ctx->overutilized ||
 	    !wp_select_by_energy(ctx, task, req->this_cpu, req->prev_cpu, dec)) {
 		WP_EXPLAIN(ctx, wp_explain_no_energy(ctx, req));

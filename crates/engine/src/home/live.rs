@@ -167,11 +167,13 @@ impl Home for LiveHome {
 
     #[inline]
     fn enqueue_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId, front: bool) {
+        let record = &services.records[task.index()];
         let queue = self.queue_mut(cpu);
-        if front {
+        let waiting = queue.nr_waiting() as u32;
+        if front || services.core.live_queue_is_next(record, cpu.0, waiting) {
             queue.insert_local(task);
         } else {
-            queue.insert(task, services.records[task.index()].deadline_ns());
+            queue.insert(task, record.deadline_ns());
         }
     }
 
@@ -304,7 +306,11 @@ impl Home for LiveHome {
                 break;
             }
         }
-        Core::preempt_end(&walk)
+        let at_once = Core::preempt_end(&walk);
+        if at_once {
+            self.queue_mut(cpu).put_ahead(task);
+        }
+        at_once
     }
 
     #[inline]
@@ -315,7 +321,7 @@ impl Home for LiveHome {
     #[inline]
     fn task_tick(&mut self, services: Services<'_>, _task: TaskId, cpu: CpuId) -> bool {
         let queue = self.queue_mut(cpu);
-        let waiting = queue.in_order().count() as u32;
+        let waiting = queue.nr_waiting() as u32;
         let now_ns = services.now_ns;
         let expired = services.core.live_queue_expired(cpu.0, waiting, now_ns);
         queue.slice_over |= expired || queue.slice_end_ns <= now_ns;
@@ -324,7 +330,7 @@ impl Home for LiveHome {
 
     #[inline]
     fn slice_left_ns(&self, core: &Core, cpu: CpuId, now_ns: u64) -> Option<u64> {
-        self.queue(cpu).in_order().next()?;
+        self.queue(cpu).waiting().next()?;
         // No slice ends while a task of a higher class has the CPU.
         let fair = core.cpu(cpu.0).queue.curr_weight > 0;
         fair.then(|| core.slice_left_ns(cpu.0, now_ns))

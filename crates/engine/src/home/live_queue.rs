@@ -49,6 +49,12 @@ impl LiveQueue {
         self.insert_local(task);
     }
 
+    /// This waiting task goes ahead of all that wait.
+    pub(crate) fn put_ahead(&mut self, task: TaskId) {
+        self.remove(task);
+        self.local.push_front(task);
+    }
+
     pub(crate) fn insert_local(&mut self, task: TaskId) {
         self.local.push_back(task);
     }
@@ -112,6 +118,8 @@ mod tests {
         assert_eq!(queue.pick(), Some(TaskId(5)));
         queue.put_first(TaskId(4));
         assert_eq!(numbers(queue.waiting()), [6, 4, 2, 1, 3]);
+        queue.put_ahead(TaskId(4));
+        assert_eq!(numbers(queue.waiting()), [4, 6, 2, 1, 3]);
         assert_eq!(queue.nr(), 6);
         queue.remove(TaskId(6));
         queue.remove(TaskId(1));

@@ -141,6 +141,52 @@ fn a_sleeper_goes_before_those_that_are_not_owed() {
     assert!(!core.pick_end(&walk), "there is none any more");
 }
 
+/// The times are 6 (who sleeps) and 12; V is 9. The lone one that waits is not owed, so that the
+/// sleeper's turn comes before: with a walk and without one it leaves, at the same V.
+#[test]
+fn before_a_lone_one_sleepers_leave_as_in_a_walk() {
+    let left = |walks: bool| {
+        let mut core = core("on");
+        let [mut debtor, mut b] = waiting(&mut core);
+        run(&mut core, &mut debtor, 0, 6 * MS);
+        core.live_queue_leave(&mut debtor, true, 6 * MS);
+        run(&mut core, &mut b, 6 * MS, 18 * MS);
+        assert_eq!(core.cpu(0).live.vq_kept_load, NICE_0);
+        let mut walk = QueueWalk::over(0, 18 * MS);
+        if walks {
+            assert!(core.pick_begin(&mut walk, false, 1));
+            assert_eq!(core.pick_offer(&mut walk, &b), Offer::Skip);
+            assert!(core.pick_end(&walk), "the sleeper has left");
+        } else {
+            core.pick_lone(&b, 0, 18 * MS);
+        }
+        let live = core.cpu(0).live;
+        (live.vq_kept_load, live.vtime_now_ns)
+    };
+    assert_eq!(left(false), (0, 12 * MS));
+    assert_eq!(left(false), left(true));
+}
+
+/// Who has one CPU is the next there if nobody else waits and somebody runs, but for a task that
+/// others displace.
+#[test]
+fn a_task_of_one_cpu_is_the_next() {
+    let mut core = core("on");
+    let [mut runs, _b] = waiting(&mut core);
+    let [mut bound, free] = [Some(vec![0]), None].map(|cpus| {
+        let mut task = Task::new(9, NICE_0, 0, cpus.as_deref(), 2);
+        core.task_set_allowed(&mut task);
+        task
+    });
+    assert!(!core.live_queue_is_next(&bound, 0, 0), "nobody runs");
+    core.live_queue_start(&mut runs, 0, 0);
+    assert!(core.live_queue_is_next(&bound, 0, 0));
+    assert!(!core.live_queue_is_next(&bound, 0, 1));
+    assert!(!core.live_queue_is_next(&free, 0, 0));
+    bound.raw_mut().idle_policy = 1;
+    assert!(!core.live_queue_is_next(&bound, 0, 0));
+}
+
 #[test]
 fn only_the_first_are_looked_at() {
     let mut core = core("off");

@@ -67,7 +67,12 @@ struct uclamp_se {
 	unsigned int value : 11;
 };
 
+struct thread_info {
+	u32 cpu;
+};
+
 struct task_struct {
+	struct thread_info thread_info;
 	unsigned int __state;
 	int pid;
 	unsigned int flags;
@@ -179,6 +184,8 @@ struct bpf_iter_scx_dsq {
 #define SCX_WAKE_FORK 4ULL
 #define SCX_WAKE_SYNC 16ULL
 #define SCX_ENQ_WAKEUP 1ULL
+#define SCX_ENQ_HEAD (1ULL << 16)
+#define SCX_ENQ_PREEMPT (1ULL << 32)
 #define SCX_ENQ_LAST (1ULL << 41)
 #define SCX_DEQ_SLEEP 1ULL
 #define SCX_KICK_IDLE 1ULL

@@ -37,7 +37,7 @@ struct cpu_wish {
 	u32 lazy;       /* what runs is preempted by a tick only */
 	u32 end_at_tick; /* ... the next one */
 	u32 freq; /* a frequency request waits for a run queue whose clock is up to date */
-	u32 pad;
+	u32 lone; /* the task that runs next was the only one that waited */
 };
 
 /* Why the scheduler ended, for the loader. */

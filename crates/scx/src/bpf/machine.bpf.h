@@ -6,7 +6,7 @@
 OPS(update_idle) void wakeplace_update_idle(u64 *args)
 {
 	u32 cpu = (u32)(s32)args[0];
-	struct wp_cpu *c = fresh_cpu(cpu);
+	struct wp_cpu *c = WP_AT(ctx.cpus, cpu);
 	u64 now = now_ns();
 
 	c->queue.pending = 0;

@@ -6,7 +6,7 @@
  *   place.bpf.h    a task wakes, is forked, execs: where to
  *   queue.bpf.h    queues in the order of virtual deadlines; running, stopping, the tick
  *   pull.bpf.h     pulling and pushing, by the core's decisions
- *   task.bpf.h     tasks come, change, go; runnable and asleep
+ *   task.bpf.h     tasks come, change, go; they arrive in a queue and depart from it
  *   slice.bpf.h    the timers that end slices; idle_timer.bpf.h the one for idle CPUs
  *   machine.bpf.h  idle, hotplug, that timer's turns, start and end
  */
@@ -35,10 +35,8 @@ struct sched_ext_ops wakeplace_ops = {
 	.dispatch = (void *)wakeplace_dispatch,
 	.tick = (void *)wakeplace_tick,
 	.yield = (void *)wakeplace_yield,
-	.runnable = (void *)wakeplace_runnable,
 	.running = (void *)wakeplace_running,
 	.stopping = (void *)wakeplace_stopping,
-	.quiescent = (void *)wakeplace_quiescent,
 	.set_weight = (void *)wakeplace_set_weight,
 	.set_cpumask = (void *)wakeplace_set_cpumask,
 	.update_idle = (void *)wakeplace_update_idle,

@@ -119,6 +119,8 @@ PROGRAM(p_pick_end, (u32)wp_pick_end(CTX, WALK))
 PROGRAM(p_preempt_begin, (u32)wp_preempt_begin(CTX, WALK, TASK))
 PROGRAM(p_preempt_offer, (u32)wp_preempt_offer(CTX, WALK, TASK))
 PROGRAM(p_preempt_end, (u32)wp_preempt_end(WALK))
+PROGRAM(p_live_queue_is_next, (u32)wp_live_queue_is_next(CTX, TASK, CPU, args->a & 1))
+PROGRAM(p_pick_lone, (u32)wp_pick_lone(CTX, TASK, CPU, NOW))
 
 /* live.c, freq.c, energy_model.c */
 PROGRAM(p_decayed_util, wp_decayed_util(args->a, args->x, NOW))

@@ -83,6 +83,7 @@ OPS(select_cpu) s32 wakeplace_select_cpu(u64 *args)
 		if (scx_bpf_test_and_clear_cpu_idle((s32)cpu)) {
 			WP_AT(ctx.cpus, cpu)->queue.pending = 1;
 			wp_live_queue_place(&ctx, &t->wp, cpu, s->request.now_ns);
+			t->runnable_ns = s->request.now_ns;
 			dsq_insert(p, SCX_DSQ_LOCAL, wp_live_queue_slice_ns(&ctx), 0);
 			st->direct++;
 			break;
@@ -91,6 +92,24 @@ OPS(select_cpu) s32 wakeplace_select_cpu(u64 *args)
 	}
 	WP_ADD(&stats_of(cpu)->placed, 1);
 	return (s32)cpu;
+}
+
+/*
+ * Does the waker say that it will sleep? The kernel tells select_cpu, which it does not ask for a
+ * task that has one CPU. So its flag is read where every wake-up begins, while there are such tasks
+ * (bound_tasks).
+ */
+SEC("fentry/try_to_wake_up") int wakeplace_wake_up(u64 *args)
+{
+	struct task_struct *p = ARG_TASK(args, 0);
+	struct task_live *t;
+
+	if (!(args[2] & SCX_WAKE_SYNC) || p->nr_cpus_allowed != 1)
+		return 0;
+	t = live_of(p);
+	if (t)
+		t->wp.woken_sync = 1;
+	return 0;
 }
 
 /*

@@ -26,34 +26,44 @@ static __always_inline bool preempts(u32 cpu, struct task_live *t, u64 now)
 	return wp_preempt_end(&walk);
 }
 
-/* Insert in the order of deadlines, and see to it that the CPU notices. */
+/*
+ * Insert in the order of deadlines, and see to it that the CPU notices. A task that is the next in
+ * any case goes to the CPU's local queue: the kernel serves that first and asks nobody.
+ */
 static __always_inline void queue_task(struct task_struct *p, struct task_live *t, u32 cpu,
-				       u64 enq_flags)
+				       u64 enq_flags, u64 now)
 {
-	/* a task that wakes became runnable at this very moment */
-	u64 now = enq_flags & SCX_ENQ_WAKEUP ? t->runnable_ns : now_ns();
+	struct wp_cpu *c = WP_AT(ctx.cpus, cpu);
+	u64 slice = wp_live_queue_slice_ns(&ctx);
+	u32 others = c->queue.nr_running - 2; /* beside it and the one that runs */
 
-	if (!WP_AT(ctx.cpus, cpu)->queue.online) { /* nobody looks at its queue any more */
-		dsq_insert(p, SCX_DSQ_GLOBAL, wp_live_queue_slice_ns(&ctx), enq_flags);
+	if (!c->queue.online) { /* nobody looks at its queue any more */
+		dsq_insert(p, SCX_DSQ_GLOBAL, slice, enq_flags);
 		return;
 	}
 	wp_live_queue_place(&ctx, &t->wp, cpu, now);
 	if (!WP_AT(ctx.cpus, bpf_get_smp_processor_id())->queue.online) { /* see kick() */
-		dsq_insert(p, SCX_DSQ_LOCAL, wp_live_queue_slice_ns(&ctx), enq_flags);
-		return;
-	}
-	dsq_insert_vtime(p, dsq_of(cpu), wp_live_queue_slice_ns(&ctx), t->wp.deadline_ns,
-			 enq_flags);
-	if (WP_AT(ctx.cpus, cpu)->queue.curr_idle) {
-		kick(cpu, SCX_KICK_IDLE);
+		dsq_insert(p, SCX_DSQ_LOCAL, slice, enq_flags);
 		return;
 	}
 	if (preempts(cpu, t, now)) {
 		WP_ADD(&stats_of(cpu)->preempted, 1);
+		if (!wish_of(cpu)->lazy) {
+			dsq_insert(p, SCX_DSQ_LOCAL, slice,
+				   enq_flags | SCX_ENQ_HEAD | SCX_ENQ_PREEMPT);
+			return;
+		}
 		end_slice(cpu);
+	} else if (wp_live_queue_is_next(&ctx, &t->wp, cpu, others)) {
+		dsq_insert(p, SCX_DSQ_LOCAL, slice, enq_flags);
+		arm_slice_end(cpu, now);
 		return;
 	}
-	arm_slice_end(cpu, now);
+	dsq_insert_vtime(p, dsq_of(cpu), slice, t->wp.deadline_ns, enq_flags);
+	if (c->queue.curr_idle)
+		kick(cpu, SCX_KICK_IDLE);
+	else
+		arm_slice_end(cpu, now);
 }
 
 /* Nothing is pushed: what was to go has gone by itself, or too much time has passed. */
@@ -113,15 +123,18 @@ OPS(enqueue) void wakeplace_enqueue(u64 *args)
 	struct task_struct *p = ARG_TASK(args, 0);
 	u64 flags = args[1];
 	struct task_live *t = live_of(p);
-	u32 cpu = (u32)scx_bpf_task_cpu(p), to;
+	u32 cpu = cpu_of(p), to;
+	u64 now = now_ns();
 
 	if (!t) {
 		dsq_insert(p, SCX_DSQ_GLOBAL, wp_live_queue_slice_ns(&ctx), flags);
 		return;
 	}
+	if (!(flags & SCX_ENQ_LAST))
+		carry_out_freq(cpu, arrive(p, t, cpu, now));
 	to = take_wish(p, t, cpu);
 	if (to != WP_NONE && to != cpu) {
-		wp_live_queue_place(&ctx, &t->wp, to, now_ns());
+		wp_live_queue_place(&ctx, &t->wp, to, now);
 		dsq_insert(p, SCX_DSQ_LOCAL_ON | to, wp_live_queue_slice_ns(&ctx), flags);
 		return;
 	}
@@ -130,7 +143,7 @@ OPS(enqueue) void wakeplace_enqueue(u64 *args)
 		kick(cpu, 0);
 		return;
 	}
-	queue_task(p, t, cpu, flags);
+	queue_task(p, t, cpu, flags, now);
 }
 
 /* One look at those that wait, for the task that runs next. */
@@ -155,19 +168,17 @@ static __always_inline bool take_next_once(struct wp_queue_walk *walk)
 
 /*
  * The waiting task that runs next goes to the local queue. False: if (`runs`) the own task goes on;
- * else nobody is to be taken before the first.
+ * else nobody is to be taken before the first. A frame of its own on the stack: pulling, which the
+ * same program does, goes deep.
  */
-static __always_inline bool take_next(u32 cpu, bool runs)
+static __noinline bool take_next(u32 cpu, bool runs, u32 waiting)
 {
 	struct wp_queue_walk walk = { .now_ns = now_ns(), .cpu = cpu, .runs = runs };
-	s32 waiting = scx_bpf_dsq_nr_queued(dsq_of(cpu));
 	bool taken = false;
 	u32 i;
 
-	if (waiting < 0)
-		return false;
 	bpf_for(i, 0, WP_LIVE_QUEUE_SLEEPERS + 1) {
-		if (!wp_pick_begin(&ctx, &walk, (u32)waiting))
+		if (!wp_pick_begin(&ctx, &walk, waiting))
 			break;
 		taken = take_next_once(&walk);
 		if (taken || !wp_pick_end(&ctx, &walk))
@@ -179,47 +190,53 @@ static __always_inline bool take_next(u32 cpu, bool runs)
 /* Somebody waits while a task runs: the timer ends its slice. */
 static __always_inline void arm_if_waiting(u32 cpu, u64 now)
 {
-	if (scx_bpf_dsq_nr_queued(dsq_of(cpu)) > 0)
+	if (WP_AT(ctx.cpus, cpu)->queue.nr_running > 1 && nr_waiting(cpu))
 		arm_slice_end(cpu, now);
 }
 
-/* The previous task goes on if nobody is due before it, unless it is wanted elsewhere. */
-static __always_inline bool keep_running(struct task_struct *prev, u32 cpu)
+/* May the previous task go on, or is it wanted elsewhere? */
+static __always_inline bool may_go_on(struct task_struct *prev, u32 cpu)
 {
 	struct task_live *t = live_of(prev);
-	u64 now;
 
 	wish_of(cpu)->end_at_tick = 0;
-	if (push_wanted(cpu) != WP_NONE || (t && t->go_to != WP_NONE))
-		return false;
-	if (take_next(cpu, true))
-		return false;
-	now = now_ns();
-	wp_live_queue_expired(&ctx, cpu, 0, now); /* nobody is due: its next slice begins */
+	return push_wanted(cpu) == WP_NONE && (!t || t->go_to == WP_NONE);
+}
+
+/* It does, since nobody is due before it: its next slice begins. */
+static __always_inline void go_on(struct task_struct *prev, u32 cpu)
+{
+	u64 now = now_ns();
+
+	wp_live_queue_expired(&ctx, cpu, 0, now);
 	begin_slice(prev, cpu, true);
 	arm_if_waiting(cpu, now);
-	return true;
 }
 
 OPS(dispatch) void wakeplace_dispatch(u64 *args)
 {
 	u32 cpu = (u32)(s32)args[0];
 	struct task_struct *prev = ARG_TASK(args, 1);
-	bool goes_on = prev && (prev->scx.flags & SCX_TASK_QUEUED);
-	struct cpu_wish *w = wish_of(cpu);
+	bool goes_on = prev && (prev->scx.flags & SCX_TASK_QUEUED), stays, taken;
+	u32 waiting;
 
-	if (w->balance) {
-		w->balance = 0;
+	if (wish_of(cpu)->balance) {
+		wish_of(cpu)->balance = 0;
 		periodic_balance(cpu, WP_AT(ctx.cpus, cpu)->queue.curr_idle ? WP_CPU_IDLE
 									    : WP_CPU_NOT_IDLE);
 	}
-	if (goes_on) {
-		if (keep_running(prev, cpu) || scx_bpf_dsq_nr_queued(SCX_DSQ_LOCAL) > 0)
-			return;
-	} else if (take_next(cpu, false)) {
+	waiting = nr_queued(dsq_of(cpu));
+	stays = goes_on && may_go_on(prev, cpu);
+	/* of one that waits, and none that goes on, there is nothing to choose */
+	taken = waiting > !stays && (stays || !goes_on) && take_next(cpu, stays, waiting);
+	if (stays && !taken) {
+		go_on(prev, cpu);
 		return;
 	}
-	if (dsq_move_to_local(dsq_of(cpu)))
+	if (goes_on ? nr_queued(SCX_DSQ_LOCAL) > 0 : taken)
+		return;
+	wish_of(cpu)->lone = !goes_on && waiting == 1;
+	if (waiting && dsq_move_to_local(dsq_of(cpu)))
 		return;
 	/* A task that goes on here is alone, and wanted elsewhere: enqueue sends it there. A CPU
 	 * that was idle before has made its pass. */
@@ -227,21 +244,11 @@ OPS(dispatch) void wakeplace_dispatch(u64 *args)
 		dsq_move_to_local(dsq_of(cpu));
 }
 
-/* How many wait on this CPU, for its turn or, where they have been sent here, ahead of it. */
-static __always_inline u32 nr_waiting(u32 cpu)
-{
-	s32 waiting = scx_bpf_dsq_nr_queued(dsq_of(cpu));
-
-	if (waiting <= 0)
-		waiting = scx_bpf_dsq_nr_queued(SCX_DSQ_LOCAL);
-	return waiting > 0 ? (u32)waiting : 0;
-}
-
 /* sched_yield: nothing if nobody waits. A task to go on instead cannot be named. */
 OPS(yield) bool wakeplace_yield(u64 *args)
 {
 	struct task_struct *p = ARG_TASK(args, 0);
-	u32 cpu = (u32)scx_bpf_task_cpu(p);
+	u32 cpu = cpu_of(p);
 
 	if (!args[1] && wp_yield_task(&ctx, cpu, nr_waiting(cpu) > 0, now_ns()))
 		task_set_slice(p, 0);
@@ -252,15 +259,21 @@ OPS(running) void wakeplace_running(u64 *args)
 {
 	struct task_struct *p = ARG_TASK(args, 0);
 	struct task_live *t = live_of(p);
-	u32 cpu = (u32)scx_bpf_task_cpu(p);
+	u32 cpu = cpu_of(p);
 	struct cpu_stats *st = stats_of(cpu);
+	struct cpu_wish *w = wish_of(cpu);
 	u64 now = now_ns();
+	int did;
 
 	if (!t)
 		return;
 	fresh_cpu(cpu);
-	account_move(t, cpu, now);
-	carry_out_freq(cpu, wp_set_next_task_fair(&ctx, &t->wp, now));
+	did = arrive(p, t, cpu, now);
+	carry_out_freq(cpu, did | wp_set_next_task_fair(&ctx, &t->wp, now));
+	if (w->lone) {
+		w->lone = 0;
+		wp_pick_lone(&ctx, &t->wp, cpu, now);
+	}
 	wp_live_queue_start(&ctx, &t->wp, cpu, now);
 	begin_slice(p, cpu, false);
 	wake_leaving(now);
@@ -278,19 +291,17 @@ OPS(stopping) void wakeplace_stopping(u64 *args)
 {
 	struct task_struct *p = ARG_TASK(args, 0);
 	bool runnable = args[1];
-	struct task_live *t;
-	u32 cpu;
-	u64 now;
+	struct task_live *t = live_of(p);
+	u32 cpu = cpu_of(p);
+	u64 now = now_ns();
 
-	if (!runnable) /* quiescent follows at once and does it all */
-		return;
-	t = live_of(p);
 	if (!t || !t->wp.running)
 		return;
-	cpu = (u32)scx_bpf_task_cpu(p);
-	now = now_ns();
-	fresh_cpu(cpu);
 	account_run(t, cpu, now);
+	if (!runnable) {
+		depart(p, t, cpu, now);
+		return;
+	}
 	t->was_running = 1;
 	carry_out_freq(cpu, wp_put_prev_task_fair(&ctx, &t->wp, now));
 }
@@ -336,7 +347,7 @@ OPS(tick) void wakeplace_tick(u64 *args)
 {
 	struct task_struct *p = ARG_TASK(args, 0);
 	struct task_live *t = live_of(p);
-	u32 cpu = (u32)scx_bpf_task_cpu(p);
+	u32 cpu = cpu_of(p);
 	struct cpu_wish *w = wish_of(cpu);
 	u64 now = now_ns();
 	u32 waiting;

@@ -82,7 +82,7 @@ static int slice_end(void *map, u32 *key, struct slice_timer *s)
 	u64 now = now_ns();
 
 	s->armed_ns = 0;
-	if (scx_bpf_dsq_nr_queued(dsq_of(cpu)) <= 0 || !WP_AT(ctx.cpus, cpu)->queue.curr_weight)
+	if (!nr_waiting(cpu) || !WP_AT(ctx.cpus, cpu)->queue.curr_weight)
 		return 0;
 	if (wp_slice_left_ns(&ctx, cpu, now))
 		arm_slice_end(cpu, now);

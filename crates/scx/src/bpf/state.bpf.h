@@ -17,6 +17,9 @@ struct wp_params next_params;
 u64 hotplug_count;
 u64 hotplug_ns; /* the last time */
 u32 leaving;    /* the CPU that went last, and one more; 0: one has come since */
+/* Tasks of programs that have one CPU: while there are some, the loader attaches
+ * wakeplace_wake_up. */
+u32 bound_tasks;
 /* The kernel preempts lazily; the loader knows. */
 u32 lazy_preemption;
 
@@ -29,6 +32,8 @@ struct task_live {
 	u32 forked;      /* has not run yet */
 	u32 was_running; /* it was put aside while runnable, and has not been queued since */
 	u32 carried;     /* enum carried */
+	u32 asleep;      /* it has slept, and not been queued since */
+	u32 bound;       /* bound_tasks counts it */
 	u32 pad;
 };
 
@@ -89,10 +94,33 @@ static __always_inline struct cpu_wish *wish_of(u32 cpu)
 	return WP_AT(wish, cpu);
 }
 
+/* What scx_bpf_task_cpu returns, without the call where the kernel has it in the task. */
+static __always_inline u32 cpu_of(const struct task_struct *p)
+{
+	if (bpf_core_field_exists(p->thread_info.cpu))
+		return p->thread_info.cpu;
+	return (u32)scx_bpf_task_cpu(p);
+}
+
 /* The queue of a CPU has the CPU's number. */
 static __always_inline u64 dsq_of(u32 cpu)
 {
 	return cpu;
+}
+
+static __always_inline u32 nr_queued(u64 dsq)
+{
+	s32 queued = scx_bpf_dsq_nr_queued(dsq);
+
+	return queued > 0 ? (u32)queued : 0; /* below 0: there is no such queue */
+}
+
+/* How many wait on a CPU, for its turn or, where they have been sent here, ahead of it. */
+static __always_inline u32 nr_waiting(u32 cpu)
+{
+	u32 waiting = nr_queued(dsq_of(cpu));
+
+	return waiting ? waiting : nr_queued(SCX_DSQ_LOCAL_ON | cpu);
 }
 
 /* The CPU's clock rate enters every signal; the kernel knows it, the core is told. */

@@ -51,7 +51,7 @@ OPS_SLEEPABLE(init_task) s32 wakeplace_init_task(u64 *args)
 	t->go_to = WP_NONE;
 	t->wp.id = (u32)p->pid;
 	note_class(&t->wp, p);
-	t->wp.cpu = (u32)scx_bpf_task_cpu(p);
+	t->wp.cpu = cpu_of(p);
 	bpf_rcu_read_lock();
 	copy_mask(&t->wp, p->cpus_ptr);
 	bpf_rcu_read_unlock();
@@ -66,6 +66,20 @@ OPS_SLEEPABLE(init_task) s32 wakeplace_init_task(u64 *args)
 	return 0;
 }
 
+/* Kernel threads that are bound do not count: there are always some. */
+static __always_inline void count_bound(struct task_live *t, u32 bound)
+{
+	if (t->bound == bound)
+		return;
+	t->bound = bound;
+	WP_ADD(&bound_tasks, bound ? 1u : 0 - 1u);
+}
+
+static __always_inline u32 is_bound(const struct task_live *t, const struct task_struct *p)
+{
+	return t->wp.nr_allowed == 1 && !(p->flags & PF_KTHREAD);
+}
+
 /* It is in our class from now on. */
 OPS(enable) void wakeplace_enable(u64 *args)
 {
@@ -74,7 +88,35 @@ OPS(enable) void wakeplace_enable(u64 *args)
 	if (!t)
 		return;
 	note_class(&t->wp, ARG_TASK(args, 0));
+	count_bound(t, is_bound(t, ARG_TASK(args, 0)));
 	t->known = 1;
+}
+
+/* It is dequeued while another CPU pulls it: not to be counted there any more, or that is waited
+ * for, some hundred instructions. */
+static __always_inline void end_carried(struct task_live *t)
+{
+	u32 turn;
+
+	if (!t->carried || WP_CAS(&t->carried, CARRIED_MOVING, CARRIED_NOT) == CARRIED_MOVING)
+		return;
+	bpf_for(turn, 0, 1 << 20)
+		if (*(volatile u32 *)&t->carried == CARRIED_NOT)
+			break;
+}
+
+/*
+ * The kernel has dequeued a task that waited, to change it; nothing tells of that. It is counted no
+ * more: not with this CPU's lock, since another CPU may have taken it into its own queue.
+ */
+static __always_inline void withdraw(struct task_live *t)
+{
+	end_carried(t);
+	if (!t->wp.on_rq)
+		return;
+	wp_live_queue_leave(&ctx, &t->wp, 0, now_ns());
+	WP_ADD(&WP_AT(ctx.cpus, t->wp.cpu)->queue.nr_running, 0 - 1u);
+	wp_migrate_pulled(&ctx, &t->wp, t->wp.cpu);
 }
 
 /* It leaves our class, or exits: nothing of it stays behind. */
@@ -84,11 +126,11 @@ OPS(disable) void wakeplace_disable(u64 *args)
 
 	if (!t)
 		return;
+	withdraw(t);
 	wp_live_queue_leave(&ctx, &t->wp, 0, now_ns());
-	if (t->wp.on_rq) /* the kernel dequeues it first; if it did not, do not count it for ever */
-		wp_migrate_pulled(&ctx, &t->wp, t->wp.cpu);
-	else
-		wp_task_dead_fair(&ctx, &t->wp);
+	wp_task_dead_fair(&ctx, &t->wp);
+	count_bound(t, 0);
+	t->asleep = 0;
 	t->known = 0;
 }
 
@@ -99,6 +141,7 @@ OPS(set_weight) void wakeplace_set_weight(u64 *args)
 
 	if (!t)
 		return;
+	withdraw(t);
 	t->wp.idle_policy = p->policy == SCHED_IDLE;
 	wp_reweight_task(&ctx, &t->wp, weight_of(p), now_ns());
 }
@@ -111,6 +154,8 @@ OPS(set_cpumask) void wakeplace_set_cpumask(u64 *args)
 		return;
 	copy_mask(&t->wp, (const struct cpumask *)args[1]);
 	wp_set_cpus_allowed(&ctx, &t->wp);
+	if (t->known)
+		count_bound(t, is_bound(t, ARG_TASK(args, 0)));
 }
 
 /* The task is on another CPU than the core has it: it was placed while asleep, or pulled. */
@@ -146,34 +191,6 @@ static __always_inline void note_clamps(struct wp_task *task, const struct task_
 		wp_task_set_uclamp(&ctx, task, min, max);
 }
 
-OPS(runnable) void wakeplace_runnable(u64 *args)
-{
-	struct task_struct *p = ARG_TASK(args, 0);
-	struct task_live *t = live_of(p);
-	u32 cpu = (u32)scx_bpf_task_cpu(p), flags = 0;
-	struct wp_cpu *c = fresh_cpu(cpu);
-	u64 now = now_ns();
-
-	if (!t)
-		return;
-	account_move(t, cpu, now);
-	if (args[1] & SCX_ENQ_WAKEUP)
-		flags = WP_Q_WAKEUP;
-	if (t->forked) {
-		wp_task_new(&ctx, &t->wp, cpu, now);
-		flags = WP_Q_NEW;
-		t->forked = 0;
-	}
-	note_clamps(&t->wp, p);
-	if (flags)
-		t->runnable_ns = now;
-	c->queue.pending = 0;
-	WP_ADD(&c->queue.nr_running, 1u);
-	if (flags & WP_Q_WAKEUP)
-		wp_woken(&ctx, cpu, now);
-	carry_out_freq(cpu, wp_enqueue_task_fair(&ctx, &t->wp, cpu, now, flags));
-}
-
 /* The task has run until now. */
 static __always_inline void account_run(struct task_live *t, u32 cpu, u64 now)
 {
@@ -181,47 +198,62 @@ static __always_inline void account_run(struct task_live *t, u32 cpu, u64 now)
 	u64 ran = wp_sub(now, t->running_ns);
 
 	st->run_ns += ran;
-	st->energy_nj += wp_run_energy_nj(&ctx, cpu, ran);
+	if (WP_AT(ctx.cpus, cpu)->topo.perf_dom != WP_NONE)
+		st->energy_nj += wp_run_energy_nj(&ctx, cpu, ran);
 	wp_live_queue_stop(&ctx, &t->wp, now);
 }
 
-/* It is dequeued while another CPU pulls it: not to be counted there any more, or that is waited
- * for, some hundred instructions. */
-static __always_inline void end_carried(struct task_live *t)
+/*
+ * The task is in the queue of `cpu`: it has woken, is new, has been dequeued for a change, or was
+ * moved by the kernel. Asked where it is first seen: in enqueue; in running where the kernel leaves
+ * that out, for a CPU that select_cpu has claimed and for a task on its way out. Its signals are
+ * brought up to date there, once. Returns what is to be carried out (carry_out_freq).
+ */
+static __always_inline int arrive(struct task_struct *p, struct task_live *t, u32 cpu, u64 now)
 {
-	u32 turn;
+	struct wp_cpu *c = WP_AT(ctx.cpus, cpu);
+	u32 flags = t->asleep ? WP_Q_WAKEUP : 0;
 
-	if (!t->carried || WP_CAS(&t->carried, CARRIED_MOVING, CARRIED_NOT) == CARRIED_MOVING)
-		return;
-	bpf_for(turn, 0, 1 << 20)
-		if (*(volatile u32 *)&t->carried == CARRIED_NOT)
-			break;
+	if (t->carried)
+		end_carried(t);
+	if (t->wp.on_rq || t->wp.cpu != cpu)
+		account_move(t, cpu, now);
+	if (t->wp.on_rq)
+		return 0;
+	if (t->forked) {
+		wp_task_new(&ctx, &t->wp, cpu, now);
+		flags = WP_Q_NEW;
+		t->forked = 0;
+	}
+	note_clamps(&t->wp, p);
+	if (flags && !t->runnable_ns)
+		t->runnable_ns = now;
+	if (t->asleep)
+		wp_woken(&ctx, cpu, now);
+	t->asleep = 0;
+	c->queue.pending = 0;
+	WP_ADD(&c->queue.nr_running, 1u);
+	return wp_enqueue_task_fair(&ctx, &t->wp, cpu, now, flags);
 }
 
-OPS(quiescent) void wakeplace_quiescent(u64 *args)
+/*
+ * The running task leaves the queue: it falls asleep, or is about to be changed. The kernel says
+ * which to quiescent alone; a task that sleeps has said so in its state before.
+ */
+static __always_inline void depart(struct task_struct *p, struct task_live *t, u32 cpu, u64 now)
 {
-	struct task_struct *p = ARG_TASK(args, 0);
-	struct task_live *t = live_of(p);
-	u32 cpu = (u32)scx_bpf_task_cpu(p);
-	u64 now = now_ns();
+	u32 state = p->__state;
 
-	if (!t || !t->wp.on_rq)
-		return;
-	end_carried(t);
-	fresh_cpu(cpu);
-	account_move(t, cpu, now);
-	if (t->wp.running)
-		account_run(t, cpu, now);
-	if (args[1] & SCX_DEQ_SLEEP)
+	if (state)
 		t->go_to = WP_NONE; /* where it goes is decided anew when it wakes */
 	/* the dead do not come back: no queue keeps them */
-	wp_live_queue_leave(&ctx, &t->wp, (args[1] & SCX_DEQ_SLEEP) && !(p->__state & TASK_DEAD),
-			    now);
+	wp_live_queue_leave(&ctx, &t->wp, state && !(state & TASK_DEAD), now);
 	WP_ADD(&WP_AT(ctx.cpus, cpu)->queue.nr_running, 0 - 1u);
-	carry_out_freq(cpu, wp_dequeue_task_fair(&ctx, &t->wp, now,
-						 args[1] & SCX_DEQ_SLEEP ? WP_Q_SLEEP : 0));
-	if (args[1] & SCX_DEQ_SLEEP)
-		(*WP_AT(stats_of(cpu)->duration, time_bucket(t->wp.dur_avg_ns)))++;
+	carry_out_freq(cpu, wp_dequeue_task_fair(&ctx, &t->wp, now, state ? WP_Q_SLEEP : 0));
+	if (!state)
+		return;
+	t->asleep = 1;
+	(*WP_AT(stats_of(cpu)->duration, time_bucket(t->wp.dur_avg_ns)))++;
 }
 
 #endif

@@ -133,6 +133,8 @@ ops! {
     preempt_begin(s, ctx, task, _args) = sys::wp_preempt_begin(ctx, &raw mut s.walk, task);
     preempt_offer(s, ctx, task, _args) = sys::wp_preempt_offer(ctx, &raw mut s.walk, task);
     preempt_end(s, _ctx, _task, _args) = sys::wp_preempt_end(&raw const s.walk);
+    live_queue_is_next(_s, ctx, task, g) = sys::wp_live_queue_is_next(ctx, task, g.cpu, g.a & 1);
+    pick_lone(_s, ctx, task, g) = sys::wp_pick_lone(ctx, task, g.cpu, g.now_ns);
     decayed_util(_s, _ctx, _task, g) = sys::wp_decayed_util(g.a, g.x, g.now_ns);
     run_energy_nj(_s, ctx, _task, g) = sys::wp_run_energy_nj(ctx, g.cpu, g.x);
     idle_kick_needed(_s, ctx, _task, g) = sys::wp_idle_kick_needed(ctx, g.cpu, g.now_ns);
