@@ -63,6 +63,7 @@
 #include "src/energy/energy_6_1.c"
 #endif
 #include "src/energy/energy_delta.c"
+#include "src/energy/energy_idle.c"
 #include "src/placement/idle_search.c"
 #include "src/placement/short_wake.c"
 #include "src/placement/idle_scan.c"

@@ -58,7 +58,7 @@ WP_FN u32 wp_eenv_pd_busy_time(const struct wp_ctx *ctx WP_NONNULL, u32 index,
 		struct wp_demand d =
 			wp_effective_cpu_util(ctx, c, wp_cpu_util(ctx, cpu, task, WP_NONE, 0));
 
-		if (c->queue.online)
+		if (c->queue.online && !wp_energy_leaves_out(ctx, c))
 			busy += d.util;
 	}
 	return busy;
@@ -109,7 +109,18 @@ struct wp_delta_pd {
 	u32 util;
 	s32 fits;
 	s64 spare;
+	u32 idle_cpu; /* likewise among the idle ones (energy_idle.c) */
+	u32 idle_util;
+	s32 idle_fits;
+	s64 idle_spare;
 };
+
+WP_INLINE struct wp_delta_pd wp_delta_pd(u32 index)
+{
+	return (struct wp_delta_pd){
+		.index = index, .prev_spare = -1, .cpu = WP_NONE, .idle_cpu = WP_NONE
+	};
+}
 
 /* The whole search. */
 struct wp_delta_search {
@@ -176,8 +187,18 @@ WP_FN int wp_delta_pick(const struct wp_ctx *ctx WP_NONNULL,
 			p->prev_util = util;
 			p->prev_fits = fits;
 			p->prev_spare = spare;
-		} else if (p->cpu == WP_NONE || fits > p->fits ||
-			   (fits == p->fits && spare > p->spare)) {
+			continue;
+		}
+		if (ctx->params.energy_idle && wp_cpu_idle(c) &&
+		    (p->idle_cpu == WP_NONE || fits > p->idle_fits ||
+		     (fits == p->idle_fits && spare > p->idle_spare))) {
+			p->idle_cpu = cpu;
+			p->idle_util = util;
+			p->idle_fits = fits;
+			p->idle_spare = spare;
+		}
+		if (p->cpu == WP_NONE || fits > p->fits ||
+		    (fits == p->fits && spare > p->spare)) {
 			WP_EXPLAIN(ctx, wp_drop_pick(ctx, p->cpu, fits > p->fits));
 			p->cpu = cpu;
 			p->util = util;
@@ -314,14 +335,12 @@ WP_FN int wp_find_energy_efficient_cpu(struct wp_ctx *ctx WP_NONNULL,
 	wp_sync_entity_load_avg(ctx, task);
 	if (!wp_task_util_est(ctx, task) && !wp_uclamp_eff_min(ctx, task))
 		return wp_energy_decide(dec, prev, WP_REASON_ENERGY_ZERO_UTIL);
+	if (ctx->params.energy_idle && wp_find_energy_idle_cpu(ctx, task, s.dom, prev, dec))
+		return 1;
 	s.task_busy = wp_eenv_task_busy_time(ctx, task, prev);
 	WP_FOR(i, ctx->nr_perf_doms, WP_MAX_PERF_DOMS) {
 		/* The kernel's list grows at its head: the last domain comes first. */
-		struct wp_delta_pd p = {
-			.index = ctx->nr_perf_doms - 1 - i,
-			.prev_spare = -1,
-			.cpu = WP_NONE,
-		};
+		struct wp_delta_pd p = wp_delta_pd(ctx->nr_perf_doms - 1 - i);
 
 		if (wp_delta_visit(ctx, task, prev, &s, &p, dec))
 			return wp_energy_decide(dec, prev, WP_REASON_ENERGY_UNCLEAR);

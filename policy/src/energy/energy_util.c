@@ -13,6 +13,27 @@
 #define WP_NO_ENERGY (~0ull)
 
 /*
+ * Energy, `wakeplace`: what an idle CPU did before does not run while the task does, so it is not
+ * charged for a higher frequency (docs/rules/energy-idle.md#energy-idle-free).
+ */
+WP_INLINE int wp_energy_leaves_out(const struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	return ctx->params.energy_idle_free && wp_cpu_idle(c);
+}
+
+/*
+ * Energy, `wakeplace`: what waiting adds to a CPU's utilisation. Where a task runs already, both
+ * are in the queue while one of them waits (docs/rules/energy-idle.md#energy-wait).
+ */
+WP_INLINE u32 wp_energy_wait(const struct wp_ctx *ctx, const struct wp_cpu *c,
+			     const struct wp_task *task)
+{
+	if (!ctx->params.energy_wait || wp_cpu_idle(c))
+		return 0;
+	return wp_min(wp_max(c->load.util_est, 1), wp_task_util_est(ctx, task));
+}
+
+/*
  * Utilisation of `cpu` if the waking task were on `dst`; WP_NONE: on no CPU. With `boost`, time
  * in the queue counts like time on the CPU: what the frequency will follow.
  */
@@ -34,6 +55,8 @@ WP_FN u32 wp_cpu_util(const struct wp_ctx *ctx WP_NONNULL, u32 cpu,
 			est += wp_task_est(ctx, task);
 		util = wp_max(util, est);
 	}
+	if (boost && dst == cpu)
+		util += wp_energy_wait(ctx, c, task);
 	return wp_min(util, c->load.capacity_orig);
 }
 
