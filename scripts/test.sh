@@ -5,6 +5,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 
 log=target/test.log
+beside=target/test-beside.log
 summary=target/test-summary
 mkdir -p target
 rm -f "$summary"
@@ -12,8 +13,26 @@ rm -f "$summary"
 read -ra packages < <(scripts/packages.sh)
 cargo test "${packages[@]}" --locked --no-run "$@" || exit
 built=$SECONDS
-cargo test "${packages[@]}" --locked --no-fail-fast "$@" 2>&1 | tee "$log"
+
+# One test program is run after the other, and the end of each waits for its longest test. So two
+# rows of programs run beside each other: `all` of each crate, and the rest with the documents'
+# examples. What the second row says follows the first.
+run() {
+    cargo test "${packages[@]}" --locked --no-fail-fast "$@" 2>&1
+}
+rest() {
+    local failed=0
+    run --lib --bins --test '[!a]*' "$@" || failed=1
+    run --doc "$@" || failed=1
+    return $failed
+}
+rest "$@" >"$beside" &
+pid=$!
+run --test 'a*' "$@" | tee "$log"
 status=${PIPESTATUS[0]}
+wait "$pid" || status=1
+cat "$beside"
+cat "$beside" >>"$log"
 
 # "test result: ok. 4 passed; 0 failed; 1 ignored; …", one line for every test program.
 read -r passed failed ignored < <(awk '

@@ -78,6 +78,7 @@ const MAY_KNOW: [(&str, &[&str]); 21] = [
             "workload",
             "engine",
             "metrics",
+            "trace",
             "report",
             "guest",
             "lab",

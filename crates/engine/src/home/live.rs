@@ -325,7 +325,9 @@ impl Home for LiveHome {
     #[inline]
     fn slice_left_ns(&self, core: &Core, cpu: CpuId, now_ns: u64) -> Option<u64> {
         self.queue(cpu).in_order().next()?;
-        Some(core.slice_left_ns(cpu.0, now_ns))
+        // No slice ends while a task of a higher class has the CPU.
+        let fair = core.cpu(cpu.0).queue.curr_weight > 0;
+        fair.then(|| core.slice_left_ns(cpu.0, now_ns))
     }
 
     #[inline]

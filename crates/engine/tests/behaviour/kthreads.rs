@@ -3,7 +3,7 @@
 
 use crate::common::*;
 use wakeplace_engine::Options;
-use wakeplace_engine::observe::CpuPower;
+use wakeplace_engine::observe::{CpuPower, KernelWork, Observer};
 use wakeplace_platform::{CpuId, Housekeeping, HousekeepingThread, Platform, Source, Standing};
 use wakeplace_workload::{Loops, Workload};
 
@@ -139,4 +139,46 @@ fn a_periodic_thread_takes_its_time() {
     let (without, _) = simulate(&platform, &policy, &busy(1), &with_them(S));
     let longer = with.end_ns - without.end_ns;
     assert!(longer.abs_diff(41 * 200 * US) <= 200 * US, "{longer}");
+}
+
+/// Ends of slices between ticks.
+#[derive(Default)]
+struct SliceEnds {
+    at: Vec<u64>,
+}
+
+impl Observer for SliceEnds {
+    fn kernel_work(&mut self, at: u64, _cpu: u32, work: KernelWork) {
+        if work == KernelWork::SliceEnd {
+            self.at.push(at);
+        }
+    }
+}
+
+/// Goal: while such a thread has the CPU no slice of a fair task ends there. Source:
+/// docs/internals/live-queue.md (the timer of slices is that of the running task). Method: two
+/// tasks share a CPU of the live scheduler, light for a second and then heavy, so that the
+/// frequency rises while one of them waits. A slice is 0.7 ms. While the thread runs its 0.3 ms the
+/// timer could fire every 10 us.
+#[test]
+fn no_slice_ends_while_it_runs() {
+    let policy = policy("wakeplace", &[]);
+    let one = || {
+        let light = phase(50, Some(&[0]), &[run_ms(1), sleep_ms(19)]);
+        let heavy = phase(1, Some(&[0]), &[run_ms(300)]);
+        script(Loops::Times(1), vec![light, heavy])
+    };
+    let load = workload(vec![one(), one()], vec![]);
+    let board = Board {
+        khz: vec![500_000, 1_000_000],
+        ..Board::symmetric(1)
+    };
+    let mut platform = board.platform();
+    platform.housekeeping = Some(housekeeping(Some(300 * US), Vec::new()));
+    let mut ends = SliceEnds::default();
+    wakeplace_engine::run(&platform, &policy, &load, &with_them(3 * S), &mut ends);
+    assert!(ends.at.len() > 10, "slices end between ticks");
+    let gaps = ends.at.windows(2).map(|pair| pair[1] - pair[0]);
+    let least = gaps.min().expect("several");
+    assert!(least >= 50 * US, "{least} ns");
 }

@@ -2,9 +2,9 @@
 
 use super::agree::Wakeups;
 use super::sets::TaskSpec;
-use crate::guest_text::Line;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use wakeplace_trace::read::Line;
 
 /// The text form has whole microseconds; a release is taken this much later, so that none is
 /// counted as the one before, ns.
@@ -22,7 +22,7 @@ enum Event {
 /// A line of the trace: when, on which CPU, what.
 fn line(line: &str) -> Option<(u64, u32, Event)> {
     let line = Line::parse(line)?;
-    let event = match line.event {
+    let event = match line.name {
         "sched_waking" => Event::Waking {
             tid: line.number("pid")?,
         },
@@ -31,7 +31,7 @@ fn line(line: &str) -> Option<(u64, u32, Event)> {
         },
         _ => return None,
     };
-    Some((line.time_ns, line.cpu, event))
+    Some((line.time_ns, line.context.cpu, event))
 }
 
 /// Where each release's job first ran after its wake-up in the window, for every task with its

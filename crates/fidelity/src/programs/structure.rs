@@ -1,9 +1,9 @@
 //! What a program is made of and who wakes whom in it; counted from a kernel's trace.
 
 use super::list::Roles;
-use crate::guest_text::Line;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use wakeplace_trace::read::Line;
 
 /// The role of whatever is not a task of the program: its sleep was over, or a device was done.
 pub(super) const INTERRUPT: &str = "interrupt";
@@ -73,16 +73,16 @@ impl Structure {
         let begun = lines().skip_while(|line| !family.begins(line)).skip(1);
         for line in begun {
             let own = |key| line.number(key).and_then(|tid| role_of.get(&tid));
-            match line.event {
+            match line.name {
                 "sched_process_fork" => found.forks += u64::from(own("pid").is_some()),
                 "sched_process_exec" => found.execs += u64::from(own("pid").is_some()),
                 "ttwu" => {
                     let both = line.number("pid").zip(line.number("flags"));
-                    both.and_then(|both| asked.insert(line.cpu, both));
+                    both.and_then(|both| asked.insert(line.context.cpu, both));
                 }
                 "sched_waking" => {
                     let Some(woken) = own("pid") else { continue };
-                    let ask = asked.remove(&line.cpu);
+                    let ask = asked.remove(&line.context.cpu);
                     let sync = ask.is_some_and(|(tid, flags)| {
                         line.number("pid") == Some(tid) && flags & WF_SYNC != 0
                     });
@@ -106,10 +106,12 @@ impl Structure {
 }
 
 fn waker<'a>(line: &Line<'_>, role_of: &'a BTreeMap<i32, String>) -> &'a str {
-    if line.interrupt || line.current == 0 {
+    if line.context.interrupt || line.context.pid == 0 {
         return INTERRUPT;
     }
-    role_of.get(&line.current).map_or(OTHERS, String::as_str)
+    role_of
+        .get(&line.context.pid)
+        .map_or(OTHERS, String::as_str)
 }
 
 /// The tasks of a program.
@@ -139,7 +141,7 @@ impl Family {
             let name = |task: &mut Task| {
                 task.name = line.text("comm").unwrap_or_default().to_owned();
             };
-            match line.event {
+            match line.name {
                 "sched_process_fork" => {
                     let both = line.number("pid").zip(line.number("child_pid"));
                     let Some((parent, child)) = both else {
@@ -181,7 +183,7 @@ impl Family {
     }
 
     fn begins(&self, line: &Line<'_>) -> bool {
-        line.event == "sched_process_exec" && line.number("pid") == Some(self.main)
+        line.name == "sched_process_exec" && line.number("pid") == Some(self.main)
     }
 
     /// The role of each task.
@@ -206,7 +208,7 @@ fn is_exec(line: &Line<'_>, program: &str) -> bool {
     let file = line
         .text("filename")
         .and_then(|path| path.rsplit('/').next());
-    line.event == "sched_process_exec" && file == Some(program)
+    line.name == "sched_process_exec" && file == Some(program)
 }
 
 /// The role of the child of some number; those past the last group belong to it.

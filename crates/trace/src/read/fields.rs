@@ -6,7 +6,7 @@
 use crate::event::{Kind, SYNC_WAKE, TaskState, Who};
 
 /// What stands behind `key=`, up to the next ` key=`; names of tasks may hold blanks.
-fn value<'a>(fields: &'a str, key: &str) -> Option<&'a str> {
+pub(super) fn value<'a>(fields: &'a str, key: &str) -> Option<&'a str> {
     let mut from = 0;
     let start = loop {
         let at = from + fields.get(from..)?.find(key)?;
@@ -31,7 +31,7 @@ fn is_key(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(inside)
 }
 
-fn number<T: std::str::FromStr>(fields: &str, key: &str) -> Option<T> {
+pub(super) fn number<T: std::str::FromStr>(fields: &str, key: &str) -> Option<T> {
     value(fields, key)?.parse().ok()
 }
 

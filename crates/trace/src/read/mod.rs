@@ -12,6 +12,7 @@ use std::io::{BufRead, Read};
 use wakeplace_workload::{Form, form};
 
 pub use order::{Order, Ordered};
+pub use text::Line;
 
 /// What a reader finds, in the order of the file.
 pub trait Sink {

@@ -13,11 +13,15 @@ const MAX_CPUS: u32 = 1024;
 /// Lines that are no event, before anything else: then it is no recording.
 const MAX_STRANGE: u64 = 10_000;
 
-/// Where each part of a line stands.
-struct Parts<'a> {
-    context: Context<'a>,
-    time_ns: u64,
-    name: &'a str,
+/// The parts of a line that has an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line<'a> {
+    /// Where it happened, and which thread had the CPU.
+    pub context: Context<'a>,
+    /// When, ns.
+    pub time_ns: u64,
+    /// Name of the event, as `sched_switch`.
+    pub name: &'a str,
     fields: &'a str,
 }
 
@@ -123,7 +127,7 @@ fn one<'a>(line: &'a str, sink: &mut dyn Sink) -> Result<bool, Problem<'a>> {
     if trimmed.starts_with('#') {
         return Ok(false);
     }
-    let parts = parts(trimmed).ok_or(Problem::Strange)?;
+    let parts = Line::parse(trimmed).ok_or(Problem::Strange)?;
     match fields::kind(parts.name, parts.fields) {
         None => Ok(false),
         Some(None) => Err(Problem::Damaged(parts.name)),
@@ -145,44 +149,60 @@ fn processors(line: &str) -> Option<&str> {
         .nth(1)
 }
 
-fn parts(line: &str) -> Option<Parts<'_>> {
-    let (before, cpu, stamp) = bracketed(line)?;
-    let (comm, pid) = task(before.trim_end())?;
-    let Stamp {
-        flags,
-        time_ns,
-        mut rest,
-    } = stamp;
-    // perf prints how many events a sample stands for.
-    if let Some((word, behind)) = rest.split_once(' ')
-        && word.bytes().all(|b| b.is_ascii_digit())
-    {
-        rest = behind.trim_start();
+impl<'a> Line<'a> {
+    /// Reads a line; none if it is of another form, as comments are.
+    #[must_use]
+    pub fn parse(line: &'a str) -> Option<Self> {
+        let (before, cpu, stamp) = bracketed(line.trim_start())?;
+        let (comm, pid) = task(before.trim_end())?;
+        let Stamp {
+            flags,
+            time_ns,
+            mut rest,
+        } = stamp;
+        // perf prints how many events a sample stands for.
+        if let Some((word, behind)) = rest.split_once(' ')
+            && word.bytes().all(|b| b.is_ascii_digit())
+        {
+            rest = behind.trim_start();
+        }
+        let (name, fields) = match rest.split_once(": ") {
+            Some((name, fields)) => (name, fields),
+            None => (rest.strip_suffix(':')?, ""),
+        };
+        // `sched:sched_switch`, as perf has it.
+        let name = name.rsplit(':').next().unwrap_or(name);
+        let in_name = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
+        if name.is_empty() || !name.bytes().all(in_name) {
+            return None;
+        }
+        Some(Self {
+            context: Context {
+                cpu,
+                pid,
+                comm,
+                interrupt: matches!(
+                    flags.as_bytes().get(2),
+                    Some(b'h' | b'H' | b's' | b'z' | b'Z')
+                ),
+            },
+            time_ns,
+            name,
+            fields: fields.trim(),
+        })
     }
-    let (name, fields) = match rest.split_once(": ") {
-        Some((name, fields)) => (name, fields),
-        None => (rest.strip_suffix(':')?, ""),
-    };
-    // `sched:sched_switch`, as perf has it.
-    let name = name.rsplit(':').next().unwrap_or(name);
-    let in_name = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
-    if name.is_empty() || !name.bytes().all(in_name) {
-        return None;
+
+    /// The value of a field `key=value`, up to the next field.
+    #[must_use]
+    pub fn text(&self, key: &str) -> Option<&'a str> {
+        fields::value(self.fields, key)
     }
-    Some(Parts {
-        context: Context {
-            cpu,
-            pid,
-            comm,
-            interrupt: matches!(
-                flags.as_bytes().get(2),
-                Some(b'h' | b'H' | b's' | b'z' | b'Z')
-            ),
-        },
-        time_ns,
-        name,
-        fields: fields.trim(),
-    })
+
+    /// The same as a number.
+    #[must_use]
+    pub fn number<T: std::str::FromStr>(&self, key: &str) -> Option<T> {
+        fields::number(self.fields, key)
+    }
 }
 
 /// What stands behind `[CPU]`.
@@ -322,7 +342,7 @@ mod tests {
             ),
         ];
         for (line, pid, time_ns, interrupt) in lines {
-            let parts = parts(line.trim_start()).unwrap_or_else(|| panic!("{line}"));
+            let parts = Line::parse(line).unwrap_or_else(|| panic!("{line}"));
             assert_eq!((parts.context.pid, parts.time_ns), (pid, time_ns), "{line}");
             assert_eq!(
                 (parts.name, parts.context.interrupt),
@@ -333,6 +353,37 @@ mod tests {
                 fields::kind(parts.name, parts.fields).flatten().is_some(),
                 "{line}"
             );
+        }
+    }
+
+    #[test]
+    fn a_field_is_found_by_its_whole_key() {
+        let text = "  sched-pipe-355  [000] d..2.   23.917862: sched_switch: \
+                    prev_comm=sched-pipe prev_pid=355 prev_prio=120 prev_state=R+ ==> \
+                    next_comm=t3 next_pid=7";
+        let line = Line::parse(text).expect("of the form");
+        assert_eq!(line.number("prev_pid"), Some(355));
+        assert_eq!(line.text("prev_state"), Some("R+"));
+        assert_eq!(line.text("prev_comm"), Some("sched-pipe"));
+        // No key ends like that, and `pid` is none of its keys.
+        assert_eq!(
+            (line.text("state"), line.number::<i32>("pid")),
+            (None, None)
+        );
+    }
+
+    #[test]
+    fn lines_of_other_forms_are_left_out() {
+        for text in [
+            "",
+            "# x",
+            "#  TASK-PID  CPU#  |||||  TIMESTAMP  FUNCTION",
+            "a-1 [00x] d..2. 1.000001: sched_switch: next_pid=1",
+            "a [000] d..2. 1.000001: sched_switch: next_pid=1",
+            "a-1 [000] d..2. 99999999999999.000001: sched_switch: next_pid=1",
+            "sched_waking: pid=3",
+        ] {
+            assert_eq!(Line::parse(text), None, "{text}");
         }
     }
 
