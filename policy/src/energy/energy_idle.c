@@ -5,7 +5,7 @@
  * each domain, the CPU with most spare capacity. Here the domain's best idle CPU is compared, too,
  * and of equal estimates an idle CPU goes before a busy one. No kernel has this.
  *
- * Tests: fixtures/energy_idle, all/energy_idle.rs
+ * Tests: fixtures/energy-idle, all/policy_matrix.rs
  */
 #include "wakeplace/policy.h"
 
