@@ -23,6 +23,7 @@ mod sensitivity;
 mod settings;
 mod study;
 mod trace_meter;
+mod tradeoff;
 mod verdict;
 
 pub use calibration::Calibration;
@@ -42,6 +43,7 @@ pub use sensitivity::{Conclusion, Sensitivity, SensitivityRow};
 pub use settings::{SettingError, apply_settings};
 pub use study::{Study, StudyOptions, run_studies};
 pub use trace_meter::trace_meter;
+pub use tradeoff::{Beaten, Mean, Ratio, Tradeoff};
 pub use wakeplace_engine::{
     Activity, CpuState, DomainState, GroupState, MachineState, SchedMcState,
 };

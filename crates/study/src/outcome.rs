@@ -2,6 +2,7 @@
 
 use crate::comparison::Origin;
 use crate::promise::Promise;
+use crate::tradeoff::Tradeoff;
 use crate::sensitivity::Sensitivity;
 use std::collections::BTreeMap;
 use wakeplace_metrics::Profile;
@@ -51,6 +52,8 @@ pub struct StudyResult {
     pub sensitivity: Option<Sensitivity>,
     /// What was kept and lost, if the study promises something.
     pub promise: Option<Promise>,
+    /// Energy against latency over all cases, if the study asks for it.
+    pub tradeoff: Option<Tradeoff>,
 }
 
 /// How a case was run.

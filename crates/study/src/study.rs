@@ -8,6 +8,7 @@ use crate::outcome::{CaseInfo, CaseProfile, ColumnInfo, EXPERIMENT, VARIANT};
 use crate::plan::{Planned, as_written, plan, seeds};
 use crate::pool::{Progress, Run, check, execute};
 use crate::promise::promise;
+use crate::tradeoff::tradeoff;
 use crate::rows::rows;
 use crate::sensitivity::{Tried, sensitivity, tried};
 use crate::{Param, StudyError, StudyInfo, StudyResult, StudyRow, apply_settings, verdict};
@@ -125,6 +126,10 @@ impl Study {
             result.verdict = promise.verdict();
             result.promise = Some(promise);
         }
+        if let Some(tradeoff) = tradeoff(&self.file, &done) {
+            result.verdict = tradeoff.verdict();
+            result.tradeoff = Some(tradeoff);
+        }
         Ok(result)
     }
 
@@ -213,6 +218,7 @@ impl Study {
             sources,
             sensitivity: None,
             promise: None,
+            tradeoff: None,
         })
     }
 
