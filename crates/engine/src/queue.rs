@@ -158,8 +158,8 @@ impl EventQueue {
         self.heap[at] = entry;
     }
 
-    /// The child of a node that comes first. Which of four it is cannot be predicted: a whole set is
-    /// compared in pairs without a jump.
+    /// The child of a node that comes first. Which of four it is cannot be predicted: a whole set
+    /// is compared in pairs without a jump.
     #[inline]
     fn least_child(&self, at: usize) -> Option<usize> {
         let first = at * CHILDREN + 1;
