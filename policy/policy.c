@@ -10,6 +10,10 @@
 #include "src/packing/mode.c"
 #include "src/load_tracking/capacity.c"
 #include "src/balance/intervals.c"
+#ifdef WP_KEEPS
+#include "src/kept/kept.c"
+#include "src/kept/kept_sums.c"
+#endif
 #ifdef WP_EXPLAINS
 #include "src/explain/explain_notes.c"
 #endif
@@ -31,6 +35,10 @@
 #ifndef WP_LIVE
 #include "src/frequency/effective_util_6_7.c"
 #include "src/frequency/iowait.c"
+#endif
+#include "src/frequency/demand.c"
+#ifdef WP_KEEPS
+#include "src/kept/kept_demand.c"
 #endif
 #include "src/frequency/freq.c"
 #ifndef WP_LIVE
@@ -65,6 +73,9 @@
 #include "src/energy/energy_delta.c"
 #include "src/energy/energy_idle.c"
 #include "src/placement/idle_search.c"
+#ifdef WP_KEEPS
+#include "src/kept/kept_idle.c"
+#endif
 #include "src/placement/short_wake.c"
 #include "src/placement/idle_scan.c"
 #ifndef WP_LIVE

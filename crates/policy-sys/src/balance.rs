@@ -131,19 +131,19 @@ impl Core {
     /// Is this level due for periodic balancing? Marks it as done now if so.
     pub fn balance_due(&mut self, cpu: u32, level: u32, now_ns: u64, idle: IdleKind) -> bool {
         // SAFETY: the context is live and exclusive; indices are masked by the core. So below.
-        unsafe { sys::wp_balance_due(self.state_mut(), cpu, level, now_ns, idle.number()) != 0 }
+        unsafe { sys::wp_balance_due(self.ctx_mut(), cpu, level, now_ns, idle.number()) != 0 }
     }
 
     /// A pass over all levels of a CPU is over.
     pub fn balance_pass_end(&mut self, cpu: u32, now_ns: u64, idle: IdleKind) {
         // SAFETY: see balance_due.
-        unsafe { sys::wp_balance_pass_end(self.state_mut(), cpu, now_ns, idle.number()) };
+        unsafe { sys::wp_balance_pass_end(self.ctx_mut(), cpu, now_ns, idle.number()) };
     }
 
     /// Begins an attempt.
     pub fn balance_begin(&mut self, balance: &mut Balance) -> Step {
         // SAFETY: see balance_due.
-        Step::new(unsafe { sys::wp_balance_begin(self.state_mut(), &raw mut balance.0) })
+        Step::new(unsafe { sys::wp_balance_begin(self.ctx_mut(), &raw mut balance.0) })
     }
 
     /// May this task of `src_cpu` move?
@@ -151,9 +151,8 @@ impl Core {
         let weighed = self.weighed(task);
         let task = weighed.as_ref().unwrap_or(task);
         // SAFETY: see balance_due; the task is only read.
-        let answer = unsafe {
-            sys::wp_balance_offer(self.state_mut(), &raw mut balance.0, &raw const task.0)
-        };
+        let answer =
+            unsafe { sys::wp_balance_offer(self.ctx_mut(), &raw mut balance.0, &raw const task.0) };
         Offer::new(answer)
     }
 
@@ -162,51 +161,51 @@ impl Core {
     pub fn balance_end(&mut self, balance: &mut Balance, running_allowed: bool) -> Step {
         let allowed = u32::from(running_allowed);
         // SAFETY: see balance_due.
-        Step::new(unsafe { sys::wp_balance_end(self.state_mut(), &raw mut balance.0, allowed) })
+        Step::new(unsafe { sys::wp_balance_end(self.ctx_mut(), &raw mut balance.0, allowed) })
     }
 
     /// The push that `Balance::push` asked for is over.
     pub fn active_balance_end(&mut self, src_cpu: u32, dst_cpu: u32, level: u32, moved: bool) {
         // SAFETY: see balance_due.
         unsafe {
-            sys::wp_active_balance_end(self.state_mut(), src_cpu, dst_cpu, level, u32::from(moved))
+            sys::wp_active_balance_end(self.ctx_mut(), src_cpu, dst_cpu, level, u32::from(moved))
         };
     }
 
     /// A CPU runs out of work: should it search?
     pub fn newidle_begin(&mut self, cpu: u32, now_ns: u64) -> bool {
         // SAFETY: see balance_due.
-        unsafe { sys::wp_newidle_begin(self.state_mut(), cpu, now_ns) != 0 }
+        unsafe { sys::wp_newidle_begin(self.ctx_mut(), cpu, now_ns) != 0 }
     }
 
     /// Is this level worth searching after `spent_ns`?
     pub fn newidle_level(&mut self, cpu: u32, level: u32, spent_ns: u64) -> bool {
         // SAFETY: see balance_due.
-        unsafe { sys::wp_newidle_level(self.state_mut(), cpu, level, spent_ns) != 0 }
+        unsafe { sys::wp_newidle_level(self.ctx_mut(), cpu, level, spent_ns) != 0 }
     }
 
     /// A level was searched; returns what that cost, ns.
     pub fn newidle_done(&mut self, cpu: u32, level: u32) -> u64 {
         // SAFETY: see balance_due.
-        unsafe { sys::wp_newidle_done(self.state_mut(), cpu, level) }
+        unsafe { sys::wp_newidle_done(self.ctx_mut(), cpu, level) }
     }
 
     /// The search is over.
     pub fn newidle_end(&mut self, cpu: u32, spent_ns: u64, pulled: bool) {
         // SAFETY: see balance_due.
-        unsafe { sys::wp_newidle_end(self.state_mut(), cpu, spent_ns, u32::from(pulled)) };
+        unsafe { sys::wp_newidle_end(self.ctx_mut(), cpu, spent_ns, u32::from(pulled)) };
     }
 
     /// The idle CPU that a kick goes to.
     pub fn nohz_target(&mut self) -> Option<u32> {
         // SAFETY: see balance_due.
-        Some(unsafe { sys::wp_find_new_ilb(self.state_mut()) }).filter(|c| *c != sys::WP_NONE)
+        Some(unsafe { sys::wp_find_new_ilb(self.ctx_mut()) }).filter(|c| *c != sys::WP_NONE)
     }
 
     /// A CPU was kicked to balance: for whom does it?
     pub fn nohz_begin(&mut self, cpu: u32) -> NohzWork {
         // SAFETY: see balance_due.
-        let work = unsafe { sys::wp_nohz_begin(self.state_mut(), cpu) };
+        let work = unsafe { sys::wp_nohz_begin(self.ctx_mut(), cpu) };
         match work.cast_unsigned() {
             sys::WP_NOHZ_DUE => NohzWork::Due,
             sys::WP_NOHZ_ALL => NohzWork::All,
@@ -219,12 +218,12 @@ impl Core {
     pub fn nohz_next(&mut self, after: Option<u32>) -> Option<u32> {
         let after = after.unwrap_or(sys::WP_NONE);
         // SAFETY: see balance_due.
-        Some(unsafe { sys::wp_nohz_next(self.state_mut(), after) }).filter(|c| *c != sys::WP_NONE)
+        Some(unsafe { sys::wp_nohz_next(self.ctx_mut(), after) }).filter(|c| *c != sys::WP_NONE)
     }
 
     /// A pass over the idle CPUs is over; `balanced`: they were balanced for, not only decayed.
     pub fn nohz_pass_end(&mut self, now_ns: u64, balanced: bool) {
         // SAFETY: see balance_due.
-        unsafe { sys::wp_nohz_pass_end(self.state_mut(), now_ns, u32::from(balanced)) };
+        unsafe { sys::wp_nohz_pass_end(self.ctx_mut(), now_ns, u32::from(balanced)) };
     }
 }

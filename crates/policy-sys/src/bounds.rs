@@ -19,3 +19,14 @@ extern "C" fn wp_bounds_failed(file: *const c_char, line: u32, index: u32, size:
     // Nobody to tell if this fails.
     let _ = std::io::stderr().write_all(message.as_bytes());
 }
+
+/// Says which sum that the core keeps (`policy/src/kept`) is not what a walk finds.
+#[unsafe(no_mangle)]
+extern "C" fn wp_kept_failed(what: *const c_char, at: u32, kept: u64, walked: u64) {
+    // SAFETY: the core passes a string constant.
+    let what = unsafe { CStr::from_ptr(what) }.to_string_lossy();
+    let trace = Backtrace::capture();
+    let message = format!("kept {what} of {at}: {kept}, a walk finds {walked}\n{trace}\n");
+    // Nobody to tell if this fails.
+    let _ = std::io::stderr().write_all(message.as_bytes());
+}

@@ -87,10 +87,13 @@ impl ClassMove {
 /// The core's pointers to its context, a task and its class record.
 macro_rules! call {
     ($symbol:ident($core:ident, $task:ident $(, $arg:expr)*)) => {{
-        let ctx: *mut sys::wp_ctx = $core.state_mut();
+        let ctx = $core.ctx_mut();
+        $core.touch($task.0.cpu);
         // SAFETY: the context, the task and its class record are live, distinct and exclusive for
         // the call; the core masks every index and keeps no pointer.
-        EventResult::new(unsafe { sys::$symbol(ctx, &raw mut $task.0 $(, $arg)*) })
+        let bits = unsafe { sys::$symbol(ctx, &raw mut $task.0 $(, $arg)*) };
+        $core.touch($task.0.cpu);
+        EventResult::new(bits)
     }};
 }
 
@@ -147,7 +150,8 @@ impl Core {
     /// Interrupts took this much of a CPU's time since the last report.
     pub fn irq_time(&mut self, cpu: u32, irq_ns: u64) {
         // SAFETY: the context is live and exclusive; the core masks the index.
-        unsafe { sys::wp_irqtime_account_irq(self.state_mut(), cpu, irq_ns) };
+        unsafe { sys::wp_irqtime_account_irq(self.ctx_mut(), cpu, irq_ns) };
+        self.touch(cpu);
     }
 
     /// A frequency domain may use its operating points up to `max_opp` only.

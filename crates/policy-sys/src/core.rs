@@ -1,5 +1,6 @@
 //! The core's state and entry points as a safe object. One `Core` per simulated machine.
 
+use crate::kept::Kept;
 use crate::machine::{MachineError, MachineFacts};
 use crate::reason::{Reason, Rule};
 use crate::sys;
@@ -121,6 +122,7 @@ pub struct Core {
     ctx: Box<sys::wp_ctx>,
     decision: Box<sys::wp_decision>,
     pub(crate) groups: Vec<Box<sys::wp_task_group>>,
+    pub(crate) kept: Option<Kept>,
 }
 
 impl std::fmt::Debug for Core {
@@ -155,6 +157,7 @@ impl Core {
             ctx: zeroed_box(),
             decision: zeroed_box(),
             groups: Vec::new(),
+            kept: None,
         };
         core.ctx.params = *params;
         facts.describe(&mut core)?;
@@ -170,6 +173,7 @@ impl Core {
 
     /// See `state`.
     pub fn state_mut(&mut self) -> &mut sys::wp_ctx {
+        self.touch_all();
         &mut self.ctx
     }
 
@@ -179,6 +183,7 @@ impl Core {
             ctx,
             decision: zeroed_box(),
             groups,
+            kept: None,
         }
     }
 
@@ -187,7 +192,7 @@ impl Core {
         (&raw mut *self.ctx, &raw mut *self.decision)
     }
 
-    /// The context as the entry points take it.
+    /// The context as the entry points take it. Who changes a CPU by it says so (`touch`).
     #[inline]
     pub(crate) fn ctx_mut(&mut self) -> *mut sys::wp_ctx {
         &raw mut *self.ctx
@@ -203,7 +208,14 @@ impl Core {
     /// One CPU's state, for the fields that the home writes (`nr_running`, `pending`, ...).
     #[inline]
     pub fn cpu_mut(&mut self, cpu: u32) -> &mut sys::wp_cpu {
+        self.touch(cpu);
         &mut self.ctx.cpus[cpu as usize]
+    }
+
+    /// The exit latency of the idle state that a CPU is in; `None`: it is in none.
+    #[inline]
+    pub fn set_exit_latency_us(&mut self, cpu: u32, latency_us: Option<u32>) {
+        self.ctx.cpus[cpu as usize].idle.idle_exit_latency_us = latency_us.unwrap_or(sys::WP_NONE);
     }
 
     /// Why the energy-aware rule is inactive although the policy asks for it; `None` = active or
@@ -274,6 +286,7 @@ impl Core {
     /// Other parameters, while tasks run. What of them was decided before is decided anew;
     /// frequencies follow at the next update of their domain.
     pub fn change_params(&mut self, params: &sys::wp_params) {
+        self.touch_all();
         self.ctx.params = *params;
         // SAFETY: the context is live and exclusive.
         unsafe { sys::wp_reconsider(&raw mut *self.ctx) };
@@ -281,8 +294,18 @@ impl Core {
 
     /// A fact of the machine changed: decide anew what is active.
     pub fn restart(&mut self) {
+        self.touch_all();
         // SAFETY: the context is live and exclusive.
         unsafe { sys::wp_start(&raw mut *self.ctx) };
+    }
+
+    /// The hardware runs a frequency domain at `opp` from now on.
+    pub fn freq_applied(&mut self, domain: u32, opp: u32) {
+        if self.ctx.params.arch_power != 0 {
+            self.touch_all(); // what sched-mc takes a CPU's capacity for may follow
+        }
+        // SAFETY: the context is live and exclusive; the core masks every index.
+        unsafe { sys::wp_freq_applied(&raw mut *self.ctx, domain, opp) };
     }
 
     /// How many always-running tasks a capacity is enough for, to the nearest (before 3.17).
@@ -396,11 +419,14 @@ macro_rules! task_events {
         impl Core {
             $($(#[doc = $doc])* #[inline]
             pub fn $name(&mut self, task: &mut Task, $($arg: $ty),*) -> $result {
+                self.touch(task.0.cpu);
                 // SAFETY: the context and the task are live and exclusive for the call; the core
                 // masks every index and keeps no pointer.
-                $wrap(unsafe {
+                let bits = unsafe {
                     sys::$symbol(&raw mut *self.ctx, &raw mut task.0, $($arg,)* $($flags,)?)
-                })
+                };
+                self.touch(task.0.cpu);
+                $wrap(bits)
             })*
         }
     };
@@ -413,33 +439,41 @@ macro_rules! group_events {
         impl Core {
             $($(#[doc = $doc])* #[inline]
             pub fn $name(&mut self, task: &mut Task, $($arg: $ty),*) -> $result {
-                if let Some(group) = task.group() {
+                let from = task.0.cpu;
+                let bits = if let Some(group) = task.group() {
                     let group = &raw mut *self.groups[group];
                     // SAFETY: as below; the group is live and exclusive, too.
-                    return $wrap(unsafe {
+                    unsafe {
                         sys::$grouped(&raw mut *self.ctx, group, &raw mut task.0, $($arg,)*
                             $($flags,)?)
-                    });
+                    }
+                } else {
+                    // SAFETY: the context and the task are live and exclusive for the call; the
+                    // core masks every index and keeps no pointer.
+                    unsafe {
+                        sys::$symbol(&raw mut *self.ctx, &raw mut task.0, $($arg,)* $($flags,)?)
+                    }
+                };
+                self.touch(from);
+                if task.0.cpu != from {
+                    self.touch(task.0.cpu);
                 }
-                // SAFETY: the context and the task are live and exclusive for the call; the core
-                // masks every index and keeps no pointer.
-                $wrap(unsafe {
-                    sys::$symbol(&raw mut *self.ctx, &raw mut task.0, $($arg,)* $($flags,)?)
-                })
+                $wrap(bits)
             })*
         }
     };
 }
 
-/// Entry points of the form `int f(ctx, ...)` as methods.
+/// Entry points of the form `int f(ctx, cpu, ...)` as methods.
 macro_rules! cpu_events {
     ($wrap:path => $result:ty; $($(#[doc = $doc:literal])* $name:ident = $symbol:ident(
-        $($arg:ident: $ty:ty),*);)*) => {
+        $cpu:ident: $number:ty $(, $arg:ident: $ty:ty)*);)*) => {
         impl Core {
             $($(#[doc = $doc])* #[inline]
-            pub fn $name(&mut self, $($arg: $ty),*) -> $result {
+            pub fn $name(&mut self, $cpu: $number $(, $arg: $ty)*) -> $result {
+                self.touch($cpu);
                 // SAFETY: the context is live and exclusive; the core masks every index.
-                $wrap(unsafe { sys::$symbol(&raw mut *self.ctx, $($arg),*) })
+                $wrap(unsafe { sys::$symbol(&raw mut *self.ctx, $cpu $(, $arg)*) })
             })*
         }
     };
@@ -507,8 +541,6 @@ cpu_events! {
     sis_update = wp_update_idle_cpu_scan(cpu: u32, level: u32);
     /// A wake-up was queued on this CPU.
     woken = wp_woken(cpu: u32, now_ns: u64);
-    /// The hardware runs a frequency domain at `opp` from now on.
-    freq_applied = wp_freq_applied(domain: u32, opp: u32);
     /// An idle CPU stops its tick.
     nohz_enter = wp_nohz_balance_enter_idle(cpu: u32);
     /// Its tick runs again.

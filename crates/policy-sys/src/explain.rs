@@ -162,6 +162,7 @@ impl Core {
             self.groups.iter().map(|group| copied(&**group)).collect(),
         );
         copy.state_mut().explain = 0;
+        copy.state_mut().kept = 0;
         copy
     }
 

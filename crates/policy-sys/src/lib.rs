@@ -11,6 +11,7 @@ mod core;
 mod eras;
 mod explain;
 mod hotplug;
+mod kept;
 mod live;
 mod machine;
 mod mode;

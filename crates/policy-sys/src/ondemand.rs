@@ -21,7 +21,7 @@ impl Core {
     /// sample.
     pub fn sample_load(&mut self, domain: u32, load: u32, now_ns: u64) -> EventResult {
         // SAFETY: the context is live and exclusive; the core masks the index.
-        EventResult::new(unsafe { sys::wp_ondemand_sample(self.state_mut(), domain, load, now_ns) })
+        EventResult::new(unsafe { sys::wp_ondemand_sample(self.ctx_mut(), domain, load, now_ns) })
     }
 }
 

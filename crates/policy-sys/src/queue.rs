@@ -85,21 +85,22 @@ impl Core {
     /// what they [were](Self::was_busy).
     pub fn idle_timer_ns(&mut self, busy: u32, now_ns: u64) -> u64 {
         // SAFETY: changes the context only.
-        unsafe { sys::wp_idle_timer_ns(self.state_mut(), busy, now_ns) }
+        unsafe { sys::wp_idle_timer_ns(self.ctx_mut(), busy, now_ns) }
     }
 
     /// One CPU's part of the turn. If the answer asks for `balance`, the CPU is idle and is to be
     /// woken for its periodic pass.
     pub fn idle_turn_offer(&mut self, turn: &mut IdleTurn, cpu: u32) -> EventResult {
+        self.touch(cpu);
         // SAFETY: the context and the turn are live and exclusive; the core masks the index.
-        let did = unsafe { sys::wp_idle_turn_offer(self.state_mut(), &raw mut turn.0, cpu) };
+        let did = unsafe { sys::wp_idle_turn_offer(self.ctx_mut(), &raw mut turn.0, cpu) };
         EventResult::new(did)
     }
 
     /// All CPUs were offered: how long the timer waits now, ns.
     pub fn idle_turn_end(&mut self, turn: &IdleTurn) -> u64 {
         // SAFETY: changes the context only.
-        unsafe { sys::wp_idle_turn_end(self.state_mut(), &raw const turn.0) }
+        unsafe { sys::wp_idle_turn_end(self.ctx_mut(), &raw const turn.0) }
     }
 
     /// Is this CPU busy, or was it since that timer's last turn? Bits of `WP_BUSY_*`.
@@ -113,26 +114,26 @@ impl Core {
     pub fn live_queue_place(&mut self, task: &mut Task, cpu: u32, now_ns: u64) {
         // SAFETY: the context and the task are live and exclusive for the call; the core masks
         // every index and keeps no pointer. So below.
-        unsafe { sys::wp_live_queue_place(self.state_mut(), &raw mut task.0, cpu, now_ns) };
+        unsafe { sys::wp_live_queue_place(self.ctx_mut(), &raw mut task.0, cpu, now_ns) };
     }
 
     /// It begins to run on `cpu`.
     pub fn live_queue_start(&mut self, task: &mut Task, cpu: u32, now_ns: u64) {
         // SAFETY: see live_queue_place.
-        unsafe { sys::wp_live_queue_start(self.state_mut(), &raw mut task.0, cpu, now_ns) };
+        unsafe { sys::wp_live_queue_start(self.ctx_mut(), &raw mut task.0, cpu, now_ns) };
     }
 
     /// It stops, for whatever reason.
     pub fn live_queue_stop(&mut self, task: &mut Task, now_ns: u64) {
         // SAFETY: see live_queue_place.
-        unsafe { sys::wp_live_queue_stop(self.state_mut(), &raw mut task.0, now_ns) };
+        unsafe { sys::wp_live_queue_stop(self.ctx_mut(), &raw mut task.0, now_ns) };
     }
 
     /// It leaves its queue, to sleep or for another one.
     pub fn live_queue_leave(&mut self, task: &mut Task, sleeps: bool, now_ns: u64) {
         // SAFETY: see live_queue_place.
         unsafe {
-            sys::wp_live_queue_leave(self.state_mut(), &raw mut task.0, u32::from(sleeps), now_ns)
+            sys::wp_live_queue_leave(self.ctx_mut(), &raw mut task.0, u32::from(sleeps), now_ns)
         };
     }
 
@@ -141,9 +142,7 @@ impl Core {
     #[must_use]
     pub fn live_queue_preempts(&mut self, task: &Task, cpu: u32, now_ns: u64) -> bool {
         // SAFETY: see live_queue_place; the task is only read.
-        unsafe {
-            sys::wp_live_queue_preempts(self.state_mut(), &raw const task.0, cpu, now_ns) != 0
-        }
+        unsafe { sys::wp_live_queue_preempts(self.ctx_mut(), &raw const task.0, cpu, now_ns) != 0 }
     }
 
     /// Is the waiting task owed time in the queue of `cpu`?
@@ -175,7 +174,7 @@ impl Core {
     #[must_use]
     pub fn live_queue_retire(&mut self, next: &Task, cpu: u32, now_ns: u64) -> bool {
         // SAFETY: see live_queue_place; the task is only read.
-        unsafe { sys::wp_live_queue_retire(self.state_mut(), &raw const next.0, cpu, now_ns) != 0 }
+        unsafe { sys::wp_live_queue_retire(self.ctx_mut(), &raw const next.0, cpu, now_ns) != 0 }
     }
 
     /// What is left of the running task's slice, ns.
@@ -196,21 +195,21 @@ impl Core {
     /// there is nobody: it goes on.
     pub fn yield_task(&mut self, cpu: u32, nr_waiting: u32, now_ns: u64) -> bool {
         // SAFETY: see live_queue_place.
-        unsafe { sys::wp_yield_task(self.state_mut(), cpu, nr_waiting, now_ns) != 0 }
+        unsafe { sys::wp_yield_task(self.ctx_mut(), cpu, nr_waiting, now_ns) != 0 }
     }
 
     /// Has the running task had its slice while `nr_waiting` others wait?
     #[must_use]
     pub fn live_queue_expired(&mut self, cpu: u32, nr_waiting: u32, now_ns: u64) -> bool {
         // SAFETY: see live_queue_place.
-        unsafe { sys::wp_live_queue_expired(self.state_mut(), cpu, nr_waiting, now_ns) != 0 }
+        unsafe { sys::wp_live_queue_expired(self.ctx_mut(), cpu, nr_waiting, now_ns) != 0 }
     }
 
     /// The CPU looks at its queue: is this waiting task due before the running one?
     #[must_use]
     pub fn live_queue_yields(&mut self, first: &Task, cpu: u32, now_ns: u64) -> bool {
         // SAFETY: see live_queue_place; the task is only read.
-        unsafe { sys::wp_live_queue_yields(self.state_mut(), &raw const first.0, cpu, now_ns) != 0 }
+        unsafe { sys::wp_live_queue_yields(self.ctx_mut(), &raw const first.0, cpu, now_ns) != 0 }
     }
 
     /// The CPU looks for its next task, or (`runs`) whether its own goes on. False: there is
@@ -225,7 +224,7 @@ impl Core {
     pub fn pick_offer(&mut self, walk: &mut QueueWalk, task: &Task) -> Offer {
         let (walk, task) = (&raw mut walk.0, &raw const task.0);
         // SAFETY: see live_queue_place; the task is only read.
-        Offer::new(unsafe { sys::wp_pick_offer(self.state_mut(), walk, task) })
+        Offer::new(unsafe { sys::wp_pick_offer(self.ctx_mut(), walk, task) })
     }
 
     /// The walk is over. True: begin anew. Else what was taken runs, or what runs if there was
@@ -233,7 +232,7 @@ impl Core {
     #[must_use]
     pub fn pick_end(&mut self, walk: &QueueWalk) -> bool {
         // SAFETY: see live_queue_place; the walk is only read.
-        unsafe { sys::wp_pick_end(self.state_mut(), &raw const walk.0) != 0 }
+        unsafe { sys::wp_pick_end(self.ctx_mut(), &raw const walk.0) != 0 }
     }
 
     /// The task joins those that wait. False: it does not run at once. True: unless one of them
@@ -241,7 +240,7 @@ impl Core {
     pub fn preempt_begin(&mut self, walk: &mut QueueWalk, task: &Task) -> bool {
         let (walk, task) = (&raw mut walk.0, &raw const task.0);
         // SAFETY: see live_queue_place; the task is only read.
-        unsafe { sys::wp_preempt_begin(self.state_mut(), walk, task) != 0 }
+        unsafe { sys::wp_preempt_begin(self.ctx_mut(), walk, task) != 0 }
     }
 
     /// Does this one of them go before it?

@@ -118,7 +118,9 @@ impl Core {
         Some(copy)
     }
 
+    #[inline]
     fn enqueue(&mut self, task: &mut Task, cpu: u32, now_ns: u64, flags: u32) -> EventResult {
+        self.touch(cpu);
         let ctx = self.ctx_mut();
         let record = &raw mut task.0;
         let Some(group) = task.group() else {
@@ -158,6 +160,7 @@ impl Core {
 
     /// A dequeued task is gone for good.
     pub fn task_exit(&mut self, task: &mut Task) {
+        self.touch(task.0.cpu);
         let record = &raw mut task.0;
         let Some(group) = task.group() else {
             // SAFETY: the context and the task are live and exclusive for the call.
@@ -171,6 +174,7 @@ impl Core {
 
     /// Bring a CPU's signals up to date before balancing reads them.
     pub fn update_blocked(&mut self, cpu: u32, now_ns: u64) -> EventResult {
+        self.touch(cpu);
         let ctx = self.ctx_mut();
         if self.groups.is_empty() {
             // SAFETY: the context is live and exclusive; the core masks every index. So below.
@@ -193,6 +197,7 @@ impl Core {
         } else {
             self.update_blocked(cpu, now_ns)
         };
+        self.touch(cpu);
         // SAFETY: the context is live and exclusive; the core masks every index.
         let own = unsafe { sys::wp_idle_tick(self.ctx_mut(), cpu, now_ns) };
         groups.or(EventResult::new(own))

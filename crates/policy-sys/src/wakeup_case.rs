@@ -69,7 +69,7 @@ impl Core {
             ..Default::default()
         };
         let decision = &raw const *self.decision();
-        let ctx = &raw mut *self.state_mut();
+        let ctx = self.ctx_mut();
         // SAFETY: all pointers are live and distinct objects for the call; the core masks indices,
         // writes to none of them and keeps none.
         WakeupCase(unsafe {

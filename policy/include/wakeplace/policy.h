@@ -18,6 +18,7 @@
 #include "wakeplace/balance.h"
 #include "wakeplace/energy.h"
 #include "wakeplace/frequency.h"
+#include "wakeplace/kept.h"
 #include "wakeplace/limits.h"
 #include "wakeplace/live_queue.h"
 #include "wakeplace/load_tracking.h"
@@ -69,6 +70,7 @@ struct wp_ctx {
 	u64 idle_turn_ns; /* the last turn of the timer for idle CPUs */
 	u64 idle_timer_ns; /* ... how long it waits since then */
 	u64 explain; /* natively: address of a struct wp_explain to note decisions in, 0: none */
+	u64 kept;    /* natively: address of a struct wp_kept with sums over CPUs, 0: none */
 	u64 nohz_next_balance_tick; /* to nohz_has_blocked: idle CPUs with a stopped tick */
 	u64 nohz_next_blocked_ns;
 	u32 nohz_has_blocked;

@@ -98,6 +98,11 @@ typedef signed long long s64;
 #define WP_NOT_LIVE(condition) (condition)
 #endif
 
+/* One thread owns the context: sums over CPUs can be kept (kept.h). */
+#if !defined(__bpf__) && !defined(WP_LIVE)
+#define WP_KEEPS
+#endif
+
 /* Something to note for `explain` (explain_notes.c): natively, while a home asks for it. */
 #if defined(__bpf__) || defined(WP_LIVE)
 #define WP_EXPLAIN(ctx, note) ((void)0)

@@ -151,18 +151,6 @@ WP_INLINE int wp_out_balanced(struct wp_ctx *ctx, struct wp_lb_env *bal)
 	return wp_out_one_pinned(ctx, bal);
 }
 
-WP_INLINE void wp_balance_reset(struct wp_lb_env *bal)
-{
-	bal->total_load = 0;
-	bal->total_capacity = 0;
-	bal->overload = 0;
-	bal->overutilized = 0;
-	bal->imbalance = 0;
-	bal->migration_type = WP_MIGRATE_LOAD;
-	bal->power.pulls = 0;
-	bal->power.perf_from = 0;
-}
-
 /* The CPU to pull from, with kind and amount; WP_NONE: balanced. */
 WP_INLINE u32 wp_balance_source(struct wp_ctx *ctx, struct wp_lb_env *bal)
 {

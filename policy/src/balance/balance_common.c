@@ -51,11 +51,29 @@ WP_INLINE int wp_by_counts(const struct wp_ctx *ctx)
 			   ctx->params.group_form != WP_GROUPS_TYPES);
 }
 
-/* Capacity of the destination's own group, refreshed bottom up as the periodic pass climbs. */
-WP_INLINE void wp_refresh_local_group(struct wp_ctx *ctx, const struct wp_lb_env *bal, u32 group)
+/* Nothing is known of the domain yet. */
+WP_INLINE void wp_balance_reset(struct wp_lb_env *bal)
 {
+	bal->total_load = 0;
+	bal->total_capacity = 0;
+	bal->overload = 0;
+	bal->overutilized = 0;
+	bal->imbalance = 0;
+	bal->migration_type = WP_MIGRATE_LOAD;
+	bal->power.pulls = 0;
+	bal->power.perf_from = 0;
+}
+
+/* Capacity of the destination's own group, refreshed bottom up as the periodic pass climbs. */
+WP_INLINE void wp_refresh_local_group(struct wp_ctx *ctx, const struct wp_lb_env *bal)
+{
+	u32 group = *WP_AT(WP_AT(ctx->cpus, bal->this_cpu)->topo.group, bal->level);
 	struct wp_sched_group *g = WP_AT(ctx->groups, wp_bal_dom(ctx, bal)->first_group + group);
 
+#ifdef WP_KEEPS
+	if (!bal->level)
+		wp_kept_touch(ctx, bal->this_cpu);
+#endif
 #ifndef WP_LIVE
 	if (ctx->params.capacity_form != WP_CAPACITY_SIGNALS) {
 		if (!wp_capacity_due(ctx, bal, g))

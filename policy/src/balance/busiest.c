@@ -59,6 +59,62 @@ WP_INLINE void wp_bal_marks(struct wp_ctx *ctx, struct wp_lb_env *bal, const str
 	}
 }
 
+/* What the CPUs of a group add up to. */
+WP_INLINE void wp_walk_group(struct wp_ctx *ctx, struct wp_lb_env *bal,
+			     const struct wp_sched_group *g, u32 local)
+{
+	u32 i;
+
+	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
+		u32 cpu = *WP_AT(ctx->list, g->first_cpu + i);
+
+		if (wp_excluded(bal, cpu))
+			continue;
+		wp_sums_add(ctx, &bal->sums, cpu);
+		wp_bal_marks(ctx, bal, WP_AT(ctx->cpus, cpu), local);
+	}
+}
+
+#if defined(WP_KEEPS) && defined(WP_CHECK_BOUNDS)
+/* The sums in `bal` are those that a walk finds which begins with `before`. */
+static void wp_check_group(struct wp_ctx *ctx, const struct wp_lb_env *bal,
+			   struct wp_lb_env *before, const struct wp_sched_group *g, u32 local)
+{
+	u32 at = g->first_cpu;
+
+	wp_walk_group(ctx, before, g, local);
+	WP_CHECK_KEPT("load", at, bal->sums.load, before->sums.load);
+	WP_CHECK_KEPT("runnable", at, bal->sums.runnable, before->sums.runnable);
+	WP_CHECK_KEPT("util", at, bal->sums.util, before->sums.util);
+	WP_CHECK_KEPT("nr_running", at, bal->sums.nr_running, before->sums.nr_running);
+	WP_CHECK_KEPT("nr_fair", at, bal->sums.nr_fair, before->sums.nr_fair);
+	WP_CHECK_KEPT("idle_cpus", at, bal->sums.idle_cpus, before->sums.idle_cpus);
+	WP_CHECK_KEPT("misfit", at, bal->sums.misfit, before->sums.misfit);
+	WP_CHECK_KEPT("overload", at, bal->overload, before->overload);
+	WP_CHECK_KEPT("overutilized", at, bal->overutilized, before->overutilized);
+}
+#endif
+
+/* The same, from what is kept or by a walk. */
+WP_INLINE void wp_add_group(struct wp_ctx *ctx, struct wp_lb_env *bal,
+			    const struct wp_sched_group *g, u32 group, u32 local)
+{
+#ifdef WP_KEEPS
+#ifdef WP_CHECK_BOUNDS
+	struct wp_lb_env before = *bal;
+
+	if (wp_kept_group(ctx, bal, group, local)) {
+		wp_check_group(ctx, bal, &before, g, local);
+		return;
+	}
+#else
+	if (wp_kept_group(ctx, bal, group, local))
+		return;
+#endif
+#endif
+	wp_walk_group(ctx, bal, g, local);
+}
+
 /* The sums of one group, into bal->sums. */
 WP_FN int wp_update_sg_lb_stats(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env *bal WP_NONNULL,
 				u32 group, u32 local)
@@ -66,17 +122,9 @@ WP_FN int wp_update_sg_lb_stats(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env 
 	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
 	const struct wp_sched_group *g = WP_AT(ctx->groups, dom->first_group + group);
 	struct wp_sg_lb_stats *s = &bal->sums;
-	u32 i;
 
 	wp_sums_clear(s);
-	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
-		u32 cpu = *WP_AT(ctx->list, g->first_cpu + i);
-
-		if (wp_excluded(bal, cpu))
-			continue;
-		wp_sums_add(ctx, s, cpu);
-		wp_bal_marks(ctx, bal, WP_AT(ctx->cpus, cpu), local);
-	}
+	wp_add_group(ctx, bal, g, group, local);
 	/* Two tasks that share a core would rather have one each. */
 	s->smt_balance = wp_bal_knows_cores(ctx) && !local && bal->idle != WP_CPU_NOT_IDLE &&
 			 s->nr_fair > 1 && (g->flags & WP_SD_SHARE_CPUCAPACITY);
@@ -191,8 +239,6 @@ WP_FN int wp_update_sd_lb_stats(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env 
 	WP_FOR(k, dom->nr_groups, WP_MAX_CPUS) {
 		u32 group = local + k < dom->nr_groups ? local + k : local + k - dom->nr_groups;
 
-		if (group == local)
-			wp_refresh_local_group(ctx, bal, group);
 		wp_update_sg_lb_stats(ctx, bal, group, group == local);
 		bal->total_load += bal->sums.load;
 		bal->total_capacity += bal->sums.capacity;

@@ -139,11 +139,10 @@ WP_FN int wp_update_sd_lb_stats_3_12(struct wp_ctx *ctx WP_NONNULL,
 	u32 spread = (u32)wp_child_prefers_sibling(ctx, bal);
 
 	bal->busiest_group = WP_NONE;
+	wp_refresh_local_group(ctx, bal);
 	WP_FOR(k, dom->nr_groups, WP_MAX_CPUS) {
 		u32 group = local + k < dom->nr_groups ? local + k : local + k - dom->nr_groups;
 
-		if (group == local)
-			wp_refresh_local_group(ctx, bal, group);
 		wp_update_sg_lb_stats_3_12(ctx, bal, group, group == local);
 		bal->total_load += bal->scratch.load;
 		bal->total_capacity += bal->scratch.capacity;

@@ -57,21 +57,69 @@ WP_INLINE void wp_stats_add(struct wp_ctx *ctx, struct wp_lb_env *bal, struct wp
 	}
 }
 
+/* What the CPUs of a group add up to. */
+WP_INLINE void wp_walk_group_5_4(struct wp_ctx *ctx, struct wp_lb_env *bal,
+				 const struct wp_sched_group *g, u32 local)
+{
+	u32 i;
+
+	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
+		u32 cpu = *WP_AT(ctx->list, g->first_cpu + i);
+
+		if (!wp_excluded(bal, cpu))
+			wp_stats_add(ctx, bal, &bal->scratch, cpu, (int)local);
+	}
+}
+
+#if defined(WP_KEEPS) && defined(WP_CHECK_BOUNDS)
+/* The sums in `bal` are those that a walk finds which begins with `before`. */
+static void wp_check_group_5_4(struct wp_ctx *ctx, const struct wp_lb_env *bal,
+			       struct wp_lb_env *before, const struct wp_sched_group *g, u32 local)
+{
+	const struct wp_sg_lb_stats_5_4 *s = &bal->scratch, *walked = &before->scratch;
+	u32 at = g->first_cpu;
+
+	wp_walk_group_5_4(ctx, before, g, local);
+	WP_CHECK_KEPT("load", at, s->load, walked->load);
+	WP_CHECK_KEPT("weighted_load", at, s->weighted_load, walked->weighted_load);
+	WP_CHECK_KEPT("util", at, s->util, walked->util);
+	WP_CHECK_KEPT("nr_running", at, s->nr_running, walked->nr_running);
+	WP_CHECK_KEPT("idle_cpus", at, s->idle_cpus, walked->idle_cpus);
+	WP_CHECK_KEPT("misfit", at, s->misfit, walked->misfit);
+	WP_CHECK_KEPT("overload", at, bal->overload, before->overload);
+	WP_CHECK_KEPT("overutilized", at, bal->overutilized, before->overutilized);
+}
+#endif
+
+/* The same, from what is kept or by a walk. */
+WP_INLINE void wp_add_group_5_4(struct wp_ctx *ctx, struct wp_lb_env *bal,
+				const struct wp_sched_group *g, u32 group, u32 local)
+{
+#ifdef WP_KEEPS
+#ifdef WP_CHECK_BOUNDS
+	struct wp_lb_env before = *bal;
+
+	if (wp_kept_group_5_4(ctx, bal, group)) {
+		wp_check_group_5_4(ctx, bal, &before, g, local);
+		return;
+	}
+#else
+	if (wp_kept_group_5_4(ctx, bal, group))
+		return;
+#endif
+#endif
+	wp_walk_group_5_4(ctx, bal, g, local);
+}
+
 WP_FN int wp_update_sg_lb_stats_5_4(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env *bal WP_NONNULL,
 				    u32 group, u32 local)
 {
 	const struct wp_sched_domain *dom = wp_bal_dom(ctx, bal);
 	const struct wp_sched_group *g = WP_AT(ctx->groups, dom->first_group + group);
 	struct wp_sg_lb_stats_5_4 *s = &bal->scratch, zero = {0};
-	u32 i;
 
 	*s = zero;
-	WP_FOR(i, g->nr_cpus, WP_MAX_CPUS) {
-		u32 cpu = *WP_AT(ctx->list, g->first_cpu + i);
-
-		if (!wp_excluded(bal, cpu))
-			wp_stats_add(ctx, bal, s, cpu, (int)local);
-	}
+	wp_add_group_5_4(ctx, bal, g, group, local);
 	s->capacity = g->capacity;
 	s->weight = g->nr_cpus;
 	s->avg_load = wp_div(s->load * WP_SCALE, s->capacity);
@@ -179,8 +227,6 @@ WP_FN int wp_update_sd_lb_stats_5_4(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_
 	WP_FOR(k, dom->nr_groups, WP_MAX_CPUS) {
 		u32 group = local + k < dom->nr_groups ? local + k : local + k - dom->nr_groups;
 
-		if (group == local)
-			wp_refresh_local_group(ctx, bal, group);
 		wp_update_sg_lb_stats_5_4(ctx, bal, group, group == local);
 		if (group == local) {
 			bal->local = bal->scratch;
@@ -361,13 +407,9 @@ WP_INLINE u32 wp_get_sd_load_idx_5_1(struct wp_ctx *ctx, const struct wp_lb_env 
 	return bal->idle == WP_CPU_IDLE ? dom->idle_idx : 0;
 }
 
-/* Groups, amount and source in one; returns the source, WP_NONE: balanced. */
-WP_INLINE u32 wp_find_busiest_5_4(struct wp_ctx *ctx, struct wp_lb_env *bal)
+/* By a look at all groups. */
+WP_INLINE u32 wp_find_busiest_of_groups_5_4(struct wp_ctx *ctx, struct wp_lb_env *bal)
 {
-	struct wp_sg_lb_stats_5_4 zero = {0};
-
-	bal->busiest = zero;
-	bal->load_idx = wp_get_sd_load_idx_5_1(ctx, bal);
 	wp_update_sd_lb_stats_5_4(ctx, bal);
 	/* Below the tipping point placement is the energy-aware wake-up's, but for misfits. */
 	if (ctx->energy_active && !ctx->overutilized &&
@@ -382,4 +424,42 @@ WP_INLINE u32 wp_find_busiest_5_4(struct wp_ctx *ctx, struct wp_lb_env *bal)
 		return WP_NONE;
 	return bal->migration_type == WP_MIGRATE_MISFIT ? wp_misfit_queue(ctx, bal)
 							: wp_find_busiest_queue_5_4(ctx, bal);
+}
+
+#ifdef WP_KEEPS
+/* Nothing is to be found here, by what is kept: then only the marks of a pass are left. */
+WP_INLINE int wp_balanced_as_kept_5_4(struct wp_ctx *ctx, struct wp_lb_env *bal)
+{
+	if (!wp_kept_balanced(ctx, bal))
+		return 0;
+#ifdef WP_CHECK_BOUNDS
+	struct wp_lb_env walked = *bal;
+	u32 overload = ctx->overload, overutilized = ctx->overutilized;
+
+	wp_balance_reset(&walked);
+	WP_CHECK_KEPT("source", bal->dom, WP_NONE, wp_find_busiest_of_groups_5_4(ctx, &walked));
+	WP_CHECK_KEPT("overload", bal->dom, bal->overload, walked.overload);
+	WP_CHECK_KEPT("overutilized", bal->dom, bal->overutilized, walked.overutilized);
+	ctx->overload = overload;
+	ctx->overutilized = overutilized;
+#endif
+	bal->busiest_group = WP_NONE;
+	wp_stats_root_flags(ctx, bal);
+	return 1;
+}
+#endif
+
+/* Groups, amount and source in one; returns the source, WP_NONE: balanced. */
+WP_INLINE u32 wp_find_busiest_5_4(struct wp_ctx *ctx, struct wp_lb_env *bal)
+{
+	struct wp_sg_lb_stats_5_4 zero = {0};
+
+	bal->busiest = zero;
+	bal->load_idx = wp_get_sd_load_idx_5_1(ctx, bal);
+	wp_refresh_local_group(ctx, bal);
+#ifdef WP_KEEPS
+	if (wp_balanced_as_kept_5_4(ctx, bal))
+		return WP_NONE;
+#endif
+	return wp_find_busiest_of_groups_5_4(ctx, bal);
 }

@@ -14,16 +14,17 @@
  * The previous CPU is left only for a saving larger than the margin. Ties keep the previous CPU,
  * then the first candidate. Estimates are in mW, truncated per domain, as the kernel computes them.
  *
- * Kernel: find_energy_efficient_cpu(), compute_energy(), kernel/sched/fair.c, 5.0; em_pd_energy(),
- *         include/linux/energy_model.h, 5.0
+ * Kernel: find_energy_efficient_cpu(), compute_energy() as wp_energy_on(), kernel/sched/fair.c,
+ *         5.0; em_pd_energy(), include/linux/energy_model.h, 5.0
  * Tests: fixtures/energy, all/oracle.rs
  */
 #include "wakeplace/policy.h"
 
-/* Energy of one domain for its highest and summed utilisation. */
-WP_INLINE u64 wp_em_pd_energy_5_0(const struct wp_ctx *ctx, const struct wp_perf_domain *pd,
-				  u32 max_util, u32 sum_util)
+/* Energy of domain `index` for its highest and summed utilisation. */
+WP_FN u64 wp_em_pd_energy_5_0(const struct wp_ctx *ctx WP_NONNULL, u32 index, u32 max_util,
+			      u32 sum_util)
 {
+	const struct wp_perf_domain *pd = WP_AT(ctx->perf_doms, index);
 	const struct wp_em_perf_table *t = wp_em_perf_table(pd);
 	u32 i, khz, top = t->nr_states - 1;
 	const struct wp_em_perf_state *s = WP_AT(t->state, top);
@@ -42,106 +43,152 @@ WP_INLINE u64 wp_em_pd_energy_5_0(const struct wp_ctx *ctx, const struct wp_perf
 	return wp_div((u64)s->cost_mw * sum_util, pd->capacity);
 }
 
-/* Energy of performance domain `index` with the task on `dst` (anywhere else: WP_NONE). */
-WP_FN u64 wp_compute_energy_5_0(struct wp_ctx *ctx WP_NONNULL, u32 index,
-				const struct wp_task *task WP_NONNULL, u32 dst)
-{
-	const struct wp_perf_domain *pd = WP_AT(ctx->perf_doms, index);
-	u32 i, max_util = 0, sum_util = 0;
+/* A CPU that may take the task. */
+struct wp_energy_option {
+	u32 cpu; /* WP_NONE: there is none */
+	u32 util; /* with the task on it */
+	u32 spare;
+	u32 demand; /* util with what deadline tasks need */
+	u32 added;  /* ... and how much of it is the task's */
+};
 
-	WP_FOR(i, pd->nr_cpus, WP_MAX_CPUS) {
-		u32 cpu = *WP_AT(ctx->list, pd->first_cpu + i);
-		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-		u32 util;
+/* One performance domain during a search: its CPUs are walked once. */
+struct wp_energy_pd {
+	u32 index;
+	u32 dom;      /* CPUs outside this sched domain are no option */
+	u32 max_util; /* without the task */
+	u32 sum_util;
+	struct wp_energy_option prev;
+	struct wp_energy_option best; /* with most spare capacity */
+};
 
-		if (!c->queue.online)
-			continue;
-		util = wp_cpu_util(ctx, cpu, task, dst, 0) + c->load.dl_util;
-		max_util = wp_max(max_util, util);
-		sum_util += util;
-	}
-	return wp_em_pd_energy_5_0(ctx, pd, max_util, sum_util);
-}
-
-/* Energy of every domain without the task, once per wake-up; candidates change one domain each. */
-WP_INLINE u64 wp_energy_base(struct wp_ctx *ctx, const struct wp_task *task,
-			     struct wp_decision *dec)
-{
-	u64 total = 0;
-	u32 i;
-
-	WP_FOR(i, ctx->nr_perf_doms, WP_MAX_PERF_DOMS) {
-		u64 e = wp_compute_energy_5_0(ctx, i, task, WP_NONE);
-
-		*WP_AT(dec->energy_without, i) = e;
-		total += e;
-	}
-	return total;
-}
-
-WP_INLINE u64 wp_energy_on(struct wp_ctx *ctx, u64 base, const struct wp_task *task, u32 cpu,
-			   struct wp_decision *dec)
-{
-	u32 pd = WP_AT(ctx->cpus, cpu)->topo.perf_dom;
-
-	return base - *WP_AT(dec->energy_without, pd) + wp_compute_energy_5_0(ctx, pd, task, cpu);
-}
-
+/* The whole search. Energies are of all domains, less that of all without the task. */
 struct wp_energy_search {
-	u64 base;
-	u64 prev_energy;
-	u64 best_energy;
+	u64 base; /* that one */
+	s64 prev_energy;
+	s64 best_energy;
+	u32 prev_usable;
 	u32 best_cpu;
 	u32 dom;
 };
 
-/* Look at one performance domain: the previous CPU if it is here, and the CPU with most spare
- * capacity. */
-WP_INLINE void wp_energy_visit(struct wp_ctx *ctx, const struct wp_task *task, u32 prev,
-			       struct wp_energy_search *s, struct wp_decision *dec, u32 index)
+#define WP_ENERGY_UNKNOWN ((s64)(~0ull >> 1))
+
+/* The previous CPU if it is here, the CPU with most spare capacity, and what all demand. */
+WP_FN int wp_energy_pick_5_0(const struct wp_ctx *ctx WP_NONNULL,
+			     const struct wp_task *task WP_NONNULL, u32 prev,
+			     struct wp_energy_pd *p WP_NONNULL)
 {
-	const struct wp_perf_domain *pd = WP_AT(ctx->perf_doms, index);
-	const struct wp_sched_domain *dom = WP_AT(ctx->doms, s->dom);
-	u32 i, spare_max = 0, spare_cpu = WP_NONE, spare_util = 0;
-	u64 energy;
+	const struct wp_perf_domain *pd = WP_AT(ctx->perf_doms, p->index);
+	const struct wp_sched_domain *dom = WP_AT(ctx->doms, p->dom);
+	u32 i;
 
 	WP_FOR(i, pd->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = *WP_AT(ctx->list, pd->first_cpu + i);
 		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-		u32 util;
+		struct wp_energy_option option = { .cpu = cpu };
+		struct wp_util_pair u;
 
-		if (!c->queue.online || !wp_span_has(dom, cpu) || !wp_allowed(task, cpu)) {
+		if (!c->queue.online) {
 			WP_EXPLAIN(ctx, wp_drop_barred(ctx, dom, cpu));
 			continue;
 		}
-		util = wp_cpu_util(ctx, cpu, task, cpu, 0);
-		if (wp_unfit(util, c->load.capacity)) {
+		u = wp_cpu_util_pair(ctx, cpu, task, 0);
+		p->max_util = wp_max(p->max_util, u.without + c->load.dl_util);
+		p->sum_util += u.without + c->load.dl_util;
+		if (!wp_span_has(dom, cpu) || !wp_allowed(task, cpu)) {
+			WP_EXPLAIN(ctx, wp_drop_barred(ctx, dom, cpu));
+			continue;
+		}
+		if (wp_unfit(u.with, c->load.capacity)) {
 			WP_EXPLAIN(ctx, wp_drop(ctx, cpu, WP_DROP_UNFIT));
 			continue;
 		}
+		option.util = u.with;
+		option.spare = c->load.capacity - u.with;
+		option.demand = u.with + c->load.dl_util;
+		option.added = u.with - u.without;
 		if (cpu == prev) {
-			s->prev_energy = wp_energy_on(ctx, s->base, task, cpu, dec);
-			s->best_energy = wp_min64(s->best_energy, s->prev_energy);
-			wp_note_candidate(dec, cpu, util, c->load.capacity - util, 1,
-					  s->prev_energy);
-		} else if (c->load.capacity > util && c->load.capacity - util > spare_max) {
-			WP_EXPLAIN(ctx, wp_drop_pick(ctx, spare_cpu, 0));
-			spare_max = c->load.capacity - util;
-			spare_cpu = cpu;
-			spare_util = util;
+			p->prev = option;
+		} else if (c->load.capacity > u.with && option.spare > p->best.spare) {
+			WP_EXPLAIN(ctx, wp_drop_pick(ctx, p->best.cpu, 0));
+			p->best = option;
 		} else {
 			WP_EXPLAIN(ctx, wp_drop(ctx, cpu, WP_DROP_LESS_SPARE));
 		}
 	}
-	if (spare_cpu == WP_NONE)
+	return 0;
+}
+
+/* What the domain takes more with the task on a CPU of it than without, and a note of it. */
+WP_INLINE s64 wp_energy_on(const struct wp_ctx *ctx, const struct wp_energy_pd *p,
+			   const struct wp_energy_option *option, u64 base, struct wp_decision *dec)
+{
+	u64 energy = wp_em_pd_energy_5_0(ctx, p->index, wp_max(p->max_util, option->demand),
+					 p->sum_util + option->added) -
+		     base;
+
+	wp_note_candidate(dec, option->cpu, option->util, option->spare, 1, energy);
+	return (s64)energy;
+}
+
+/* Look at one performance domain. */
+WP_INLINE void wp_energy_visit(struct wp_ctx *ctx, const struct wp_task *task, u32 prev,
+			       struct wp_energy_search *s, struct wp_decision *dec, u32 index)
+{
+	struct wp_energy_pd p = {
+		.index = index, .dom = s->dom, .prev.cpu = WP_NONE, .best.cpu = WP_NONE,
+	};
+	s64 energy;
+	u64 base;
+
+	wp_energy_pick_5_0(ctx, task, prev, &p);
+	base = wp_em_pd_energy_5_0(ctx, index, p.max_util, p.sum_util);
+	s->base += base;
+	if (p.prev.cpu != WP_NONE) {
+		s->prev_usable = 1;
+		s->prev_energy = wp_energy_on(ctx, &p, &p.prev, base, dec);
+		if (s->prev_energy < s->best_energy)
+			s->best_energy = s->prev_energy;
+	}
+	if (p.best.cpu == WP_NONE)
 		return;
-	energy = wp_energy_on(ctx, s->base, task, spare_cpu, dec);
-	wp_note_candidate(dec, spare_cpu, spare_util, spare_max, 1, energy);
-	WP_EXPLAIN(ctx, wp_drop_rival(ctx, energy < s->best_energy ? s->best_cpu : spare_cpu, 0));
+	energy = wp_energy_on(ctx, &p, &p.best, base, dec);
+	WP_EXPLAIN(ctx, wp_drop_rival(ctx, energy < s->best_energy ? s->best_cpu : p.best.cpu, 0));
 	if (energy < s->best_energy) {
 		s->best_energy = energy;
-		s->best_cpu = spare_cpu;
+		s->best_cpu = p.best.cpu;
 	}
+}
+
+/* What was noted of candidates is of all domains from now on. */
+WP_INLINE void wp_energy_of_all(struct wp_decision *dec, u64 base)
+{
+	u32 i;
+
+	WP_FOR(i, dec->nr_candidates, WP_MAX_CANDIDATES) {
+		WP_AT(dec->candidate, i)->energy += base;
+	}
+}
+
+/* What the search came to: the previous CPU is left only for a saving beyond the margin. */
+WP_INLINE int wp_energy_choose_5_0(const struct wp_ctx *ctx, u32 prev,
+				   const struct wp_energy_search *s, struct wp_decision *dec)
+{
+	u64 margin = (s->base + (u64)s->prev_energy) >> ctx->params.energy_margin_shift;
+
+	if (!s->prev_usable) {
+		if (s->best_cpu == WP_NONE)
+			return wp_energy_decide(dec, prev, WP_REASON_ENERGY_NOTHING_FITS);
+		return wp_energy_decide(dec, s->best_cpu, WP_REASON_ENERGY_PREV_UNFIT);
+	}
+	if (s->best_cpu != WP_NONE && (u64)(s->prev_energy - s->best_energy) > margin) {
+		WP_EXPLAIN(ctx, wp_drop(ctx, prev, WP_DROP_MORE_ENERGY));
+		return wp_energy_decide(dec, s->best_cpu, WP_REASON_ENERGY_BEST);
+	}
+	if (s->best_cpu != WP_NONE)
+		WP_EXPLAIN(ctx, wp_drop(ctx, s->best_cpu, WP_DROP_MARGIN));
+	return wp_energy_decide(dec, prev, WP_REASON_ENERGY_PREV);
 }
 
 /*
@@ -153,8 +200,8 @@ WP_FN int wp_find_energy_efficient_cpu_5_0(struct wp_ctx *ctx WP_NONNULL,
 					   struct wp_decision *dec WP_NONNULL)
 {
 	struct wp_energy_search s = {
-		.prev_energy = WP_NO_ENERGY,
-		.best_energy = WP_NO_ENERGY,
+		.prev_energy = WP_ENERGY_UNKNOWN,
+		.best_energy = WP_ENERGY_UNKNOWN,
 		.best_cpu = WP_NONE,
 	};
 	u32 i, reverse = ctx->params.energy_aware != WP_ENERGY_V3;
@@ -168,24 +215,12 @@ WP_FN int wp_find_energy_efficient_cpu_5_0(struct wp_ctx *ctx WP_NONNULL,
 	if (s.dom == WP_NONE)
 		return wp_energy_decide(dec, prev, WP_REASON_ENERGY_NO_DOMAIN);
 
-	s.base = wp_energy_base(ctx, task, dec);
 	WP_FOR(i, ctx->nr_perf_doms, WP_MAX_PERF_DOMS) {
 		/* 5.0 keeps the domains in a list that grows at its head. */
 		u32 index = reverse ? ctx->nr_perf_doms - 1 - i : i;
 
 		wp_energy_visit(ctx, task, prev, &s, dec, index);
 	}
-	if (s.prev_energy == WP_NO_ENERGY) {
-		if (s.best_cpu == WP_NONE)
-			return wp_energy_decide(dec, prev, WP_REASON_ENERGY_NOTHING_FITS);
-		return wp_energy_decide(dec, s.best_cpu, WP_REASON_ENERGY_PREV_UNFIT);
-	}
-	if (s.best_cpu != WP_NONE &&
-	    s.prev_energy - s.best_energy > s.prev_energy >> ctx->params.energy_margin_shift) {
-		WP_EXPLAIN(ctx, wp_drop(ctx, prev, WP_DROP_MORE_ENERGY));
-		return wp_energy_decide(dec, s.best_cpu, WP_REASON_ENERGY_BEST);
-	}
-	if (s.best_cpu != WP_NONE)
-		WP_EXPLAIN(ctx, wp_drop(ctx, s.best_cpu, WP_DROP_MARGIN));
-	return wp_energy_decide(dec, prev, WP_REASON_ENERGY_PREV);
+	wp_energy_of_all(dec, s.base);
+	return wp_energy_choose_5_0(ctx, prev, &s, dec);
 }

@@ -17,7 +17,7 @@
  * keep the previous CPU, then the first candidate.
  *
  * Kernel: find_energy_efficient_cpu(), compute_energy(), eenv_task_busy_time(),
- *         eenv_pd_busy_time(), eenv_pd_max_util(), kernel/sched/fair.c;
+ *         eenv_pd_busy_time() as wp_delta_pick(), eenv_pd_max_util(), kernel/sched/fair.c;
  *         em_pd_get_efficient_state() as wp_pd_cost(), include/linux/energy_model.h
  * Tests: fixtures/energy, all/energy_7_3.rs, all/energy_7_3_oracle.rs
  */
@@ -42,57 +42,21 @@ WP_INLINE u32 wp_pd_cost(const struct wp_ctx *ctx, const struct wp_perf_domain *
 	return WP_AT(t->state, state)->cost;
 }
 
-/*
- * Busy time of a domain's CPUs without the task, not bounded
- * (docs/rules/energy-aware.md#compute-energy).
- */
-WP_FN u32 wp_eenv_pd_busy_time(const struct wp_ctx *ctx WP_NONNULL, u32 index,
-			       const struct wp_task *task WP_NONNULL)
+/* The performance that a CPU's domain has to run at for it, with the task there. */
+WP_FN u32 wp_perf_with(const struct wp_ctx *ctx WP_NONNULL, u32 cpu,
+		       const struct wp_task *task WP_NONNULL, u32 util)
 {
-	const struct wp_perf_domain *pd = WP_AT(ctx->perf_doms, index);
-	u32 i, busy = 0;
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	struct wp_demand d = wp_effective_cpu_util(ctx, c, util);
 
-	WP_FOR(i, pd->nr_cpus, WP_MAX_CPUS) {
-		u32 cpu = *WP_AT(ctx->list, pd->first_cpu + i);
-		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-		struct wp_demand d =
-			wp_effective_cpu_util(ctx, c, wp_cpu_util(ctx, cpu, task, WP_NONE, 0));
+	if (ctx->params.uclamp) {
+		/* An idle CPU's bound is that of a task which has left. */
+		u32 max = wp_uclamp_rq_is_idle(c) ? 0 : d.max;
 
-		if (c->queue.online && !wp_energy_leaves_out(ctx, c))
-			busy += d.util;
+		d.min = wp_max(d.min, task->uclamp_min);
+		d.max = wp_max(max, task->uclamp_max);
 	}
-	return busy;
-}
-
-/*
- * The performance a domain runs at with the task on `dst`, WP_NONE: nowhere
- * (docs/rules/energy-aware.md#compute-energy).
- */
-WP_FN u32 wp_eenv_pd_max_util(const struct wp_ctx *ctx WP_NONNULL, u32 index,
-			      const struct wp_task *task WP_NONNULL, u32 dst)
-{
-	const struct wp_perf_domain *pd = WP_AT(ctx->perf_doms, index);
-	u32 i, most = 0;
-
-	WP_FOR(i, pd->nr_cpus, WP_MAX_CPUS) {
-		u32 cpu = *WP_AT(ctx->list, pd->first_cpu + i);
-		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-		u32 boost = !WP_NOT_LIVE(!ctx->params.runnable_boost);
-		struct wp_demand d =
-			wp_effective_cpu_util(ctx, c, wp_cpu_util(ctx, cpu, task, dst, boost));
-
-		if (!c->queue.online)
-			continue;
-		if (cpu == dst && ctx->params.uclamp) {
-			/* An idle CPU's bound is that of a task which has left. */
-			u32 max = wp_uclamp_rq_is_idle(c) ? 0 : d.max;
-
-			d.min = wp_max(d.min, task->uclamp_min);
-			d.max = wp_max(max, task->uclamp_max);
-		}
-		most = wp_max(most, wp_sugov_effective_cpu_perf(ctx, &d));
-	}
-	return most;
+	return wp_sugov_effective_cpu_perf(ctx, &d);
 }
 
 /* One performance domain during a search. */
@@ -101,16 +65,22 @@ struct wp_delta_pd {
 	u32 capacity;  /* of one CPU, less what limits take away */
 	u32 total;     /* ... of all its CPUs online */
 	u32 online;
-	u32 busy;
+	u32 busy;  /* its CPUs' time without the task (docs/rules/energy-aware.md#compute-energy) */
+	u32 most;  /* the performance that its most demanding CPU needs without the task ... */
+	u32 next;  /* ... any other than that one ... */
+	u32 most_cpu;
 	u32 prev_util;
+	u32 prev_boosted; /* what the frequency would follow */
 	s32 prev_fits; /* 0: the previous CPU is not here or holds the task in no way */
 	s64 prev_spare;
 	u32 cpu; /* with most spare capacity among those that fit best */
 	u32 util;
+	u32 boosted;
 	s32 fits;
 	s64 spare;
 	u32 idle_cpu; /* likewise among the idle ones (energy_idle.c) */
 	u32 idle_util;
+	u32 idle_boosted;
 	s32 idle_fits;
 	s64 idle_spare;
 };
@@ -118,7 +88,11 @@ struct wp_delta_pd {
 WP_INLINE struct wp_delta_pd wp_delta_pd(u32 index)
 {
 	return (struct wp_delta_pd){
-		.index = index, .prev_spare = -1, .cpu = WP_NONE, .idle_cpu = WP_NONE
+		.index = index,
+		.prev_spare = -1,
+		.most_cpu = WP_NONE,
+		.cpu = WP_NONE,
+		.idle_cpu = WP_NONE,
 	};
 }
 
@@ -150,19 +124,48 @@ WP_FN int wp_delta_fits(const struct wp_ctx *ctx WP_NONNULL, u32 cpu,
 	return wp_util_fits_on(ctx, util, min, max, c);
 }
 
-/* Which CPUs of a domain are worth an estimate. */
+/* What a CPU adds to the demand of its domain without the task. The verifier looks at it once. */
+WP_FN int wp_delta_add(const struct wp_ctx *ctx WP_NONNULL, struct wp_delta_pd *p WP_NONNULL,
+		       u32 cpu, u32 util, u32 boosted)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	struct wp_demand d = wp_effective_cpu_util(ctx, c, util);
+	u32 perf;
+
+	if (!wp_energy_leaves_out(ctx, c))
+		p->busy += d.util;
+	if (boosted != util)
+		d = wp_effective_cpu_util(ctx, c, boosted);
+	perf = wp_sugov_effective_cpu_perf(ctx, &d);
+	if (p->most_cpu == WP_NONE || perf > p->most) {
+		p->next = p->most;
+		p->most = perf;
+		p->most_cpu = cpu;
+	} else {
+		p->next = wp_max(p->next, perf);
+	}
+	return 0;
+}
+
+/* The performance a domain runs at with the task on `cpu`, which needs `perf` then. */
+WP_INLINE u32 wp_eenv_pd_max_util(const struct wp_delta_pd *p, u32 cpu, u32 perf)
+{
+	return wp_max(cpu == p->most_cpu ? p->next : p->most, perf);
+}
+
+/* Which CPUs of a domain are worth an estimate, and what all demand: one walk. */
 WP_FN int wp_delta_pick(const struct wp_ctx *ctx WP_NONNULL,
 			const struct wp_task *task WP_NONNULL, u32 prev, u32 dom_index,
 			struct wp_delta_pd *p WP_NONNULL)
 {
 	const struct wp_perf_domain *pd = WP_AT(ctx->perf_doms, p->index);
 	const struct wp_sched_domain *dom = WP_AT(ctx->doms, dom_index);
-	u32 i;
+	u32 i, boost = !WP_NOT_LIVE(!ctx->params.runnable_boost);
 
 	WP_FOR(i, pd->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = *WP_AT(ctx->list, pd->first_cpu + i);
 		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-		u32 util;
+		struct wp_util_pair u, boosted;
 		s64 spare;
 		s32 fits;
 
@@ -172,19 +175,22 @@ WP_FN int wp_delta_pick(const struct wp_ctx *ctx WP_NONNULL,
 		}
 		if (!p->online++)
 			p->capacity = wp_get_actual_cpu_capacity(ctx, c);
+		u = wp_cpu_util_pair(ctx, cpu, task, 0);
+		boosted = boost ? wp_cpu_util_pair(ctx, cpu, task, 1) : u;
+		wp_delta_add(ctx, p, cpu, u.without, boosted.without);
 		if (!wp_span_has(dom, cpu) || !wp_allowed(task, cpu)) {
 			WP_EXPLAIN(ctx, wp_drop_barred(ctx, dom, cpu));
 			continue;
 		}
-		util = wp_cpu_util(ctx, cpu, task, cpu, 0);
-		fits = wp_delta_fits(ctx, cpu, task, util);
+		fits = wp_delta_fits(ctx, cpu, task, u.with);
 		if (!fits) {
 			WP_EXPLAIN(ctx, wp_drop(ctx, cpu, WP_DROP_UNFIT));
 			continue;
 		}
-		spare = (s64)wp_sub(c->load.capacity, util);
+		spare = (s64)wp_sub(c->load.capacity, u.with);
 		if (cpu == prev) {
-			p->prev_util = util;
+			p->prev_util = u.with;
+			p->prev_boosted = boosted.with;
 			p->prev_fits = fits;
 			p->prev_spare = spare;
 			continue;
@@ -193,7 +199,8 @@ WP_FN int wp_delta_pick(const struct wp_ctx *ctx WP_NONNULL,
 		    (p->idle_cpu == WP_NONE || fits > p->idle_fits ||
 		     (fits == p->idle_fits && spare > p->idle_spare))) {
 			p->idle_cpu = cpu;
-			p->idle_util = util;
+			p->idle_util = u.with;
+			p->idle_boosted = boosted.with;
 			p->idle_fits = fits;
 			p->idle_spare = spare;
 		}
@@ -201,7 +208,8 @@ WP_FN int wp_delta_pick(const struct wp_ctx *ctx WP_NONNULL,
 		    (fits == p->fits && spare > p->spare)) {
 			WP_EXPLAIN(ctx, wp_drop_pick(ctx, p->cpu, fits > p->fits));
 			p->cpu = cpu;
-			p->util = util;
+			p->util = u.with;
+			p->boosted = boosted.with;
 			p->fits = fits;
 			p->spare = spare;
 		} else {
@@ -212,19 +220,28 @@ WP_FN int wp_delta_pick(const struct wp_ctx *ctx WP_NONNULL,
 	return 0;
 }
 
-/* Energy of the domain with the task on `dst`, WP_NONE: nowhere. */
+/* Energy of the domain with the task on `dst`, the previous CPU or a candidate; WP_NONE: nowhere. */
 WP_FN u64 wp_compute_energy(const struct wp_ctx *ctx WP_NONNULL,
 			    const struct wp_task *task WP_NONNULL,
 			    const struct wp_delta_pd *p WP_NONNULL, u32 task_busy, u32 dst)
 {
 	u32 busy = wp_min(p->total, p->busy + (dst == WP_NONE ? 0 : task_busy));
-	u32 perf;
+	u32 perf = p->most;
 
 #ifndef WP_LIVE
 	if (ctx->params.energy_aware == WP_ENERGY_61)
 		return wp_em_cpu_energy_6_1(ctx, p->index, task, dst, busy, p->capacity);
 #endif
-	perf = wp_min(p->capacity, wp_eenv_pd_max_util(ctx, p->index, task, dst));
+	if (dst != WP_NONE) {
+		u32 util = p->prev_boosted;
+
+		if (dst == p->cpu)
+			util = p->boosted;
+		else if (dst == p->idle_cpu)
+			util = p->idle_boosted;
+		perf = wp_eenv_pd_max_util(p, dst, wp_perf_with(ctx, dst, task, util));
+	}
+	perf = wp_min(p->capacity, perf);
 	return (u64)wp_pd_cost(ctx, WP_AT(ctx->perf_doms, p->index), perf) * busy;
 }
 
@@ -249,7 +266,7 @@ WP_INLINE int wp_delta_visit(struct wp_ctx *ctx, const struct wp_task *task, u32
 	wp_delta_pick(ctx, task, prev, s->dom, p);
 	if (p->cpu == WP_NONE && !p->prev_fits)
 		return 0;
-	p->busy = wp_min(p->total, wp_eenv_pd_busy_time(ctx, p->index, task));
+	p->busy = wp_min(p->total, p->busy);
 	base = wp_compute_energy(ctx, task, p, 0, WP_NONE);
 	if (p->prev_fits) {
 		with = wp_compute_energy(ctx, task, p, s->task_busy, prev);

@@ -87,7 +87,7 @@ WP_INLINE int wp_idle_energy_visit(struct wp_ctx *ctx, const struct wp_task *tas
 	wp_delta_pick(ctx, task, s->prev, s->dom, p);
 	if (p->cpu == WP_NONE && !p->prev_fits)
 		return 0;
-	p->busy = wp_min(p->total, wp_eenv_pd_busy_time(ctx, p->index, task));
+	p->busy = wp_min(p->total, p->busy);
 	base = wp_compute_energy(ctx, task, p, 0, WP_NONE);
 	if (p->prev_fits) {
 		pick.util = p->prev_util;

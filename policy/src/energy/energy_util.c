@@ -33,6 +33,7 @@ WP_INLINE u32 wp_energy_wait(const struct wp_ctx *ctx, const struct wp_cpu *c,
 	return wp_min(wp_max(c->load.util_est, 1), wp_task_util_est(ctx, task));
 }
 
+#ifndef WP_LIVE
 /*
  * Utilisation of `cpu` if the waking task were on `dst`; WP_NONE: on no CPU. With `boost`, time
  * in the queue counts like time on the CPU: what the frequency will follow.
@@ -58,6 +59,38 @@ WP_FN u32 wp_cpu_util(const struct wp_ctx *ctx WP_NONNULL, u32 cpu,
 	if (boost && dst == cpu)
 		util += wp_energy_wait(ctx, c, task);
 	return wp_min(util, c->load.capacity_orig);
+}
+#endif
+
+/* A CPU's utilisation without the waking task, and with the task on it. */
+struct wp_util_pair {
+	u32 without;
+	u32 with;
+};
+
+/* Both at once: what wp_cpu_util says for WP_NONE, and for this CPU. `with` is never less. */
+WP_INLINE struct wp_util_pair wp_cpu_util_pair(const struct wp_ctx *ctx, u32 cpu,
+					       const struct wp_task *task, u32 boost)
+{
+	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+	struct wp_util_pair u = { c->load.avg.util_avg, 0 };
+
+	if (boost)
+		u.without = wp_max(u.without, c->load.avg.runnable_avg);
+	u.with = u.without;
+	if (task->cpu == cpu)
+		u.without = (u32)wp_sub(u.without, task->avg.util_avg);
+	else
+		u.with += task->avg.util_avg;
+	if (ctx->params.util_est != WP_UTIL_EST_OFF) {
+		u.without = wp_max(u.without, c->load.util_est);
+		u.with = wp_max(u.with, c->load.util_est + wp_task_est(ctx, task));
+	}
+	if (boost)
+		u.with += wp_energy_wait(ctx, c, task);
+	u.without = wp_min(u.without, c->load.capacity_orig);
+	u.with = wp_min(u.with, c->load.capacity_orig);
+	return u;
 }
 
 /* A CPU that was looked at closely, for `explain`. */

@@ -9,10 +9,8 @@
  * CPU's demand instead.
  *
  * Kernel: sugov_next_freq_shared(), sugov_update_shared(), sugov_hold_freq(),
- *         sugov_effective_cpu_perf(), kernel/sched/cpufreq_schedutil.c; effective_cpu_util(),
- *         kernel/sched/syscalls.c; cpu_util_cfs_boost(), kernel/sched/fair.c;
- *         cpufreq_update_util(), kernel/sched/sched.h; map_util_freq(),
- *         include/linux/sched/cpufreq.h
+ *         kernel/sched/cpufreq_schedutil.c; cpufreq_update_util(), kernel/sched/sched.h;
+ *         map_util_freq(), include/linux/sched/cpufreq.h
  * Tests: fixtures/frequency, all/frequency.rs
  */
 #include "wakeplace/policy.h"
@@ -64,99 +62,47 @@ WP_FN u32 wp_rate_limit_us(const struct wp_ctx *ctx WP_NONNULL, u32 freq_dom)
 	return (u32)wp_min64(us, ctx->params.rate_limit_cap_us);
 }
 
-/* What a CPU is asked to do, and within which limits it may be served. */
-struct wp_demand {
-	u32 util;
-	u32 min;
-	u32 max;
-};
-
-/*
- * The demand of a CPU whose fair tasks show `fair`: with the other classes and interrupts
- * (docs/rules/capacity.md#schedutil). Where a kernel beneath runs the deadline class, dl_util
- * stands for its bandwidth. A queued RT task wants all, by the class's own rule or, where hints
- * count, by its default hint.
- */
-WP_INLINE struct wp_demand wp_effective_cpu_util(const struct wp_ctx *ctx, const struct wp_cpu *c,
-						 u32 fair)
+/* What a CPU asks for with the boost that it has while tasks wait for I/O. */
+WP_INLINE u32 wp_boosted_demand(const struct wp_ctx *ctx, const struct wp_freq_dom *fd,
+				const struct wp_cpu *c)
 {
-	u32 full = c->load.capacity_orig, irq = c->load.irq_util;
-	u32 util = fair + c->load.rt_util + c->load.dl_util;
-	u32 reserved = WP_SIM(c->queue.classes.kept) ? wp_cpu_bw_dl(c) : c->load.dl_util;
-	struct wp_demand d = { full, full, full };
+	u32 floor = WP_SIM(fd->io_boosted) ? c->queue.classes.io_floor : 0;
+	struct wp_demand d;
 
-	if (irq >= full)
-		return d;
-	if (!c->queue.rt_runnable) {
-		d.min = wp_max(irq + reserved, wp_uclamp_rq_min(ctx, c));
-		d.max = wp_min(full, wp_uclamp_rq_max(ctx, c));
-	}
-	if (util < full)
-		d.util = wp_min(full, (u32)wp_div((u64)util * (full - irq), full) + irq);
-	return d;
+	if (!ctx->params.freq_perf_form)
+		return wp_max(wp_freq_util(ctx, c), floor);
+	d = wp_effective_cpu_util(ctx, c, wp_cpu_util_cfs_boost(ctx, c));
+	d.util = wp_max(d.util, floor);
+	return wp_sugov_effective_cpu_perf(ctx, &d);
 }
 
-/* The performance to run at: 25 % more than the demand, but not more than the limits. */
-WP_INLINE u32 wp_sugov_effective_cpu_perf(const struct wp_ctx *ctx, const struct wp_demand *d)
+/* The demand of the domain's most demanding CPU. */
+WP_INLINE u32 wp_most_demand(const struct wp_ctx *ctx, const struct wp_freq_dom *fd)
 {
-	u32 headroom = wp_headroom(ctx) ? d->util >> 2 : 0;
-
-	return wp_max(d->min, wp_min(d->max, d->util + headroom));
-}
-
-/* The fair class's demand for speed: time in the queue counts like time on the CPU. */
-WP_INLINE u32 wp_cpu_util_cfs_boost(const struct wp_ctx *ctx, const struct wp_cpu *c)
-{
-	u32 util = wp_cpu_util_cfs(ctx, c);
-
-	if (!WP_NOT_LIVE(ctx->params.runnable_is_load || !ctx->params.runnable_boost))
-		util = wp_max(util, c->load.avg.runnable_avg);
-	return wp_min(util, c->load.capacity_orig);
-}
-
-/* What one CPU asks for in the oldest form, on its own capacity scale. */
-WP_INLINE u32 wp_freq_util(const struct wp_ctx *ctx, const struct wp_cpu *c)
-{
-	u32 util = c->load.dl_util;
-
-#ifndef WP_LIVE
-	if (ctx->params.freq_other_classes)
-		return wp_sugov_get_util_6_7(ctx, c);
-#endif
-	if (c->queue.nr_fair || ctx->params.blocked_util_in_freq)
-		util += wp_max(c->load.avg.util_avg,
-			       ctx->params.util_est != WP_UTIL_EST_OFF ? c->load.util_est : 0);
-	if (WP_NOT_LIVE(ctx->params.util_est_faster))
-		util = wp_max(util, c->load.dl_util + wp_util_est_faster(ctx, c));
-	if (WP_SIM(c->queue.classes.kept))
-		return wp_class_freq_util(c, util - c->load.dl_util);
-	return wp_min(util, c->load.capacity_orig);
-}
-
-/* The domain's wish, by its most demanding CPU, in kHz; may exceed the highest frequency. */
-WP_INLINE u32 wp_sugov_next_freq_shared(const struct wp_ctx *ctx, const struct wp_freq_dom *fd,
-					u32 capacity)
-{
-	u32 max_khz = wp_opp_khz(ctx, fd, fd->nr_opps - 1);
 	u32 i, most = 0;
 
 	WP_FOR(i, fd->nr_cpus, WP_MAX_CPUS) {
 		u32 cpu = *WP_AT(ctx->list, fd->first_cpu + i);
-		const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 
-		if (ctx->params.freq_perf_form) {
-			struct wp_demand d =
-				wp_effective_cpu_util(ctx, c, wp_cpu_util_cfs_boost(ctx, c));
-
-			if (WP_SIM(fd->io_boosted))
-				d.util = wp_max(d.util, c->queue.classes.io_floor);
-			most = wp_max(most, wp_sugov_effective_cpu_perf(ctx, &d));
-		} else {
-			most = wp_max(most, wp_freq_util(ctx, c));
-			if (WP_SIM(fd->io_boosted))
-				most = wp_max(most, c->queue.classes.io_floor);
-		}
+		most = wp_max(most, wp_boosted_demand(ctx, fd, WP_AT(ctx->cpus, cpu)));
 	}
+	return most;
+}
+
+/* The wish of domain `index`, by its most demanding CPU, in kHz; may exceed the highest. */
+WP_INLINE u32 wp_sugov_next_freq_shared(const struct wp_ctx *ctx, u32 index, u32 capacity)
+{
+	const struct wp_freq_dom *fd = WP_AT(ctx->freq_doms, index);
+	u32 max_khz = wp_opp_khz(ctx, fd, fd->nr_opps - 1), most;
+
+#ifdef WP_KEEPS
+	if (wp_keeps_demand(ctx, fd)) {
+		most = wp_kept_demand(ctx, index);
+		WP_CHECK_KEPT("demand of a frequency domain", index, most,
+			      wp_most_demand(ctx, fd));
+	} else
+#endif
+		most = wp_most_demand(ctx, fd);
 	if (ctx->params.freq_perf_form)
 		return (u32)wp_div((u64)max_khz * most, capacity);
 	return wp_map_freq(most, max_khz, capacity);
@@ -243,7 +189,10 @@ WP_FN int wp_sugov_update_shared(struct wp_ctx *ctx WP_NONNULL, struct wp_cpu *c
 		wp_io_floors(ctx, fd, now_ns);
 	if (forced)
 		fd->limits_changed = 0;
-	raw = wp_sugov_next_freq_shared(ctx, fd, c->load.capacity_orig);
+#ifdef WP_KEEPS
+	wp_kept_touch(ctx, (u32)(c - ctx->cpus));
+#endif
+	raw = wp_sugov_next_freq_shared(ctx, c->topo.freq_dom, c->load.capacity_orig);
 	if (raw == fd->last_raw_khz && fd->updated_once && !forced)
 		return 0;
 	fd->last_raw_khz = raw;

@@ -268,7 +268,7 @@ WP_FN int wp_pack_spreads(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env *bal W
 	wp_pack_begin(ctx, bal);
 	lb->spread_history <<= 1;
 	if (!p->perf_ok) {
-		wp_refresh_local_group(ctx, bal, local);
+		wp_refresh_local_group(ctx, bal);
 		wp_pack_scan(ctx, bal, local);
 	}
 	if (p->perf_ok) {

@@ -63,22 +63,30 @@ WP_INLINE u32 wp_sis_depth(u64 sum_util, u32 nr_cpus, u32 pct)
 	return (u32)(nr_cpus * (WP_SCALE - used) / WP_SCALE);
 }
 
+/* Utilisation of a domain. */
+WP_INLINE u64 wp_dom_util(const struct wp_ctx *ctx, const struct wp_sched_domain *dom)
+{
+	u64 util = 0;
+	u32 i;
+
+	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
+		util += wp_cpu_util_cfs(ctx,
+					WP_AT(ctx->cpus, *WP_AT(ctx->list, dom->first_cpu + i)));
+	}
+	return util;
+}
+
 /* After periodic statistics of a level: the depth, if this CPU's searches look at that level. */
 WP_FN int wp_update_idle_cpu_scan(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 level)
 {
 	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	const struct wp_sched_domain *dom = WP_AT(ctx->doms, *WP_AT(c->topo.dom, level));
 	struct wp_cpu *hints = wp_hints(ctx, cpu);
-	u64 util = 0;
-	u32 i, depth;
+	u32 depth;
 
 	if (!ctx->params.sis_util || level != wp_search_level(ctx, c))
 		return 0;
-	WP_FOR(i, dom->nr_cpus, WP_MAX_CPUS) {
-		util += wp_cpu_util_cfs(ctx,
-					WP_AT(ctx->cpus, *WP_AT(ctx->list, dom->first_cpu + i)));
-	}
-	depth = wp_sis_depth(util, dom->nr_cpus, dom->imbalance_pct);
+	depth = wp_sis_depth(wp_dom_util(ctx, dom), dom->nr_cpus, dom->imbalance_pct);
 	/* readers on every CPU keep their copy of the line */
 	if (hints->idle.nr_idle_scan != depth)
 		hints->idle.nr_idle_scan = depth;

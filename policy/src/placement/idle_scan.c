@@ -62,14 +62,6 @@ WP_FN int wp_select_idle_core(struct wp_ctx *ctx WP_NONNULL, const struct wp_tas
 	return (int)idle;
 }
 
-/* The cache domain of this CPU consists of clusters. */
-WP_INLINE int wp_has_clusters(const struct wp_ctx *ctx, const struct wp_cpu *c)
-{
-	if (WP_NOT_LIVE(!ctx->params.sis_cluster))
-		return 0;
-	return c->topo.cluster_level != WP_NONE && c->topo.cluster_level + 1 == c->topo.llc_level;
-}
-
 /* In the pass over the whole cache domain: this CPU's cluster has been searched. */
 WP_INLINE int wp_cluster_seen(const struct wp_ctx *ctx, u32 target, u32 level, u32 cpu)
 {
@@ -79,8 +71,8 @@ WP_INLINE int wp_cluster_seen(const struct wp_ctx *ctx, u32 target, u32 level, u
 	       wp_cpus_share_resources(ctx, cpu, target);
 }
 
-/* One pass over the target's domain of a level. WP_NONE: nothing found, or the limit reached. */
-WP_FN u32 wp_scan_dom(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
+/* One pass over the target's domain of a level, CPU by CPU. */
+WP_FN u32 wp_walk_dom(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task WP_NONNULL,
 		      u32 target, u32 level, struct wp_decision *dec WP_NONNULL)
 {
 	const struct wp_cpu *t = WP_AT(ctx->cpus, target);
@@ -104,6 +96,32 @@ WP_FN u32 wp_scan_dom(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *task 
 									 WP_DROP_BUSY));
 	}
 	return WP_NONE;
+}
+
+/* One pass over the target's domain of a level. WP_NONE: nothing found, or the limit reached. */
+WP_INLINE u32 wp_scan_dom(struct wp_ctx *ctx, const struct wp_task *task, u32 target, u32 level,
+			  struct wp_decision *dec)
+{
+#ifdef WP_KEEPS
+	const struct wp_kept *k = wp_keeps_idle(ctx, task, dec);
+
+	if (k) {
+#ifdef WP_CHECK_BOUNDS
+		struct wp_decision walked = *dec;
+		u32 cpu = wp_walk_dom(ctx, task, target, level, &walked);
+		u32 found = wp_kept_pass(ctx, k, task, target, level, dec);
+
+		WP_CHECK_KEPT("idle CPU", target, found, cpu);
+		WP_CHECK_KEPT("CPUs looked at", target, dec->nr_scanned, walked.nr_scanned);
+		WP_CHECK_KEPT("CPUs left to look at", target, dec->scan_left, walked.scan_left);
+		WP_CHECK_KEPT("free thread", target, dec->scan_spare, walked.scan_spare);
+		return found;
+#else
+		return wp_kept_pass(ctx, k, task, target, level, dec);
+#endif
+	}
+#endif
+	return wp_walk_dom(ctx, task, target, level, dec);
 }
 
 /*

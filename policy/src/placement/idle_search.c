@@ -54,6 +54,14 @@ WP_INLINE u32 wp_span_wrap(const struct wp_ctx *ctx, const struct wp_sched_domai
 	return *WP_AT(ctx->list, dom->first_cpu + (at < dom->nr_cpus ? at : at - dom->nr_cpus));
 }
 
+/* The cache domain of this CPU consists of clusters. */
+WP_INLINE int wp_has_clusters(const struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	if (WP_NOT_LIVE(!ctx->params.sis_cluster))
+		return 0;
+	return c->topo.cluster_level != WP_NONE && c->topo.cluster_level + 1 == c->topo.llc_level;
+}
+
 /* The domain of a CPU's core, WP_NONE without SMT. */
 WP_INLINE u32 wp_smt_dom(const struct wp_ctx *ctx, u32 cpu)
 {

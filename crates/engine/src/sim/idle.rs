@@ -85,7 +85,8 @@ impl<O: Observer> Sim<'_, O> {
         c.entered_ns = now + state.entry_ns;
         c.generation += 1;
         let generation = c.generation;
-        self.core.cpu_mut(cpu.0).idle.idle_exit_latency_us = (state.wake_latency_ns / 1000) as u32;
+        let latency_us = (state.wake_latency_ns / 1000) as u32;
+        self.core.set_exit_latency_us(cpu.0, Some(latency_us));
         c.tick_stopped = choice.stop_tick;
         self.share_core(cpu);
         match choice.stop_tick {
@@ -136,7 +137,7 @@ impl<O: Observer> Sim<'_, O> {
             (c.menu).reflect(ready - c.idle_since_ns, state.wake_latency_ns, by_tick);
         }
         self.leave_cluster(cpu);
-        self.core.cpu_mut(cpu.0).idle.idle_exit_latency_us = u32::MAX;
+        self.core.set_exit_latency_us(cpu.0, None);
         if ready == self.clock.now {
             self.awake(cpu);
         } else {

@@ -92,6 +92,9 @@ pub(crate) struct Sim<'a, O> {
     ended: Option<Ended>,
 }
 
+/// On smaller machines a walk over all CPUs costs less than to note which have changed.
+const KEEP_SUMS_FROM_CPUS: u32 = 17;
+
 /// The core before the first event, and what `add_groups` returns.
 fn settled(
     facts: &MachineFacts,
@@ -101,6 +104,9 @@ fn settled(
 ) -> (Core, Vec<u32>) {
     let mut core =
         Core::new(facts, policy.core_params()).expect("checked by `check` before the run");
+    if core.state().nr_cpus >= KEEP_SUMS_FROM_CPUS || cfg!(debug_assertions) {
+        core.keep_sums();
+    }
     core.settle();
     let shares = groups::add_groups(&mut core, workload, options);
     (core, shares)

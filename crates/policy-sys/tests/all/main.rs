@@ -28,6 +28,7 @@ mod group_accesses;
 mod group_weights;
 mod hotplug;
 mod idle_pass;
+mod kept;
 mod kernel_truth;
 mod newidle_7_3;
 mod ondemand;

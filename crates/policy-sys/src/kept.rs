@@ -1,0 +1,52 @@
+//! Sums over CPUs that the core keeps for a home of one thread (`policy/include/wakeplace/kept.h`):
+//! which CPUs are to be looked at again.
+
+use crate::core::{Core, zeroed_box};
+use crate::sys;
+
+/// The sums. The context has their address, so they stay where they are.
+#[derive(Debug)]
+pub(crate) struct Kept(*mut sys::wp_kept);
+
+// SAFETY: the memory is the core's alone, as a box would be.
+unsafe impl Send for Kept {}
+// SAFETY: a shared core only reads.
+unsafe impl Sync for Kept {}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        // SAFETY: made by `Box::into_raw` in `keep_sums`, and dropped once.
+        drop(unsafe { Box::from_raw(self.0) });
+    }
+}
+
+impl Core {
+    /// From now on sums over groups of CPUs are kept from one question to the next. No answer
+    /// changes by that; test builds compare each sum with a walk over its CPUs.
+    pub fn keep_sums(&mut self) {
+        let sums = Box::into_raw(zeroed_box::<sys::wp_kept>());
+        self.kept = Some(Kept(sums));
+        self.state_mut().kept = sums.expose_provenance() as u64;
+    }
+
+    /// Something of this CPU has changed.
+    #[inline]
+    pub(crate) fn touch(&mut self, cpu: u32) {
+        if let Some(kept) = &self.kept {
+            let (word, bit) = (cpu as usize / 64 % 16, 1 << (cpu % 64));
+            // SAFETY: the memory lives as long as the core, whose exclusive borrow this is.
+            let kept = unsafe { &mut *kept.0 };
+            kept.sums_due[word] |= bit;
+            kept.demand_due[word] |= bit;
+            kept.idle_due[word] |= bit;
+        }
+    }
+
+    /// Anything may have changed.
+    pub(crate) fn touch_all(&mut self) {
+        if let Some(kept) = &self.kept {
+            // SAFETY: as above.
+            unsafe { (*kept.0).rebuild = 1 };
+        }
+    }
+}

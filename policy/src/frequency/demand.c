@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What a CPU wants of its frequency domain (docs/rules/capacity.md#schedutil): the demand of all
+ * classes, hints, headroom, in the form of today and in the oldest one. freq.c makes a request of
+ * it.
+ *
+ * Kernel: sugov_effective_cpu_perf(), kernel/sched/cpufreq_schedutil.c; effective_cpu_util(),
+ *         kernel/sched/syscalls.c; cpu_util_cfs_boost(), kernel/sched/fair.c
+ * Tests: fixtures/frequency, all/frequency.rs
+ */
+#include "wakeplace/policy.h"
+
+/* What a CPU is asked to do, and within which limits it may be served. */
+struct wp_demand {
+	u32 util;
+	u32 min;
+	u32 max;
+};
+
+/*
+ * The demand of a CPU whose fair tasks show `fair`: with the other classes and interrupts
+ * (docs/rules/capacity.md#schedutil). Where a kernel beneath runs the deadline class, dl_util
+ * stands for its bandwidth. A queued RT task wants all, by the class's own rule or, where hints
+ * count, by its default hint.
+ */
+WP_INLINE struct wp_demand wp_effective_cpu_util(const struct wp_ctx *ctx, const struct wp_cpu *c,
+						 u32 fair)
+{
+	u32 full = c->load.capacity_orig, irq = c->load.irq_util;
+	u32 util = fair + c->load.rt_util + c->load.dl_util;
+	u32 reserved = WP_SIM(c->queue.classes.kept) ? wp_cpu_bw_dl(c) : c->load.dl_util;
+	struct wp_demand d = { full, full, full };
+
+	if (irq >= full)
+		return d;
+	if (!c->queue.rt_runnable) {
+		d.min = wp_max(irq + reserved, wp_uclamp_rq_min(ctx, c));
+		d.max = wp_min(full, wp_uclamp_rq_max(ctx, c));
+	}
+	if (util < full)
+		d.util = wp_min(full, (u32)wp_div((u64)util * (full - irq), full) + irq);
+	return d;
+}
+
+/* The performance to run at: 25 % more than the demand, but not more than the limits. */
+WP_INLINE u32 wp_sugov_effective_cpu_perf(const struct wp_ctx *ctx, const struct wp_demand *d)
+{
+	u32 headroom = wp_headroom(ctx) ? d->util >> 2 : 0;
+
+	return wp_max(d->min, wp_min(d->max, d->util + headroom));
+}
+
+/* The fair class's demand for speed: time in the queue counts like time on the CPU. */
+WP_INLINE u32 wp_cpu_util_cfs_boost(const struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	u32 util = wp_cpu_util_cfs(ctx, c);
+
+	if (!WP_NOT_LIVE(ctx->params.runnable_is_load || !ctx->params.runnable_boost))
+		util = wp_max(util, c->load.avg.runnable_avg);
+	return wp_min(util, c->load.capacity_orig);
+}
+
+/* What one CPU asks for in the oldest form, on its own capacity scale. */
+WP_INLINE u32 wp_freq_util(const struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	u32 util = c->load.dl_util;
+
+#ifndef WP_LIVE
+	if (ctx->params.freq_other_classes)
+		return wp_sugov_get_util_6_7(ctx, c);
+#endif
+	if (c->queue.nr_fair || ctx->params.blocked_util_in_freq)
+		util += wp_max(c->load.avg.util_avg,
+			       ctx->params.util_est != WP_UTIL_EST_OFF ? c->load.util_est : 0);
+	if (WP_NOT_LIVE(ctx->params.util_est_faster))
+		util = wp_max(util, c->load.dl_util + wp_util_est_faster(ctx, c));
+	if (WP_SIM(c->queue.classes.kept))
+		return wp_class_freq_util(c, util - c->load.dl_util);
+	return wp_min(util, c->load.capacity_orig);
+}
+
+/* What a CPU asks for in the form in force, without the boost of tasks that wait for I/O. */
+WP_INLINE u32 wp_cpu_freq_demand(const struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	struct wp_demand d;
+
+	if (!ctx->params.freq_perf_form)
+		return wp_freq_util(ctx, c);
+	d = wp_effective_cpu_util(ctx, c, wp_cpu_util_cfs_boost(ctx, c));
+	return wp_sugov_effective_cpu_perf(ctx, &d);
+}
