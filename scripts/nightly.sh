@@ -36,6 +36,11 @@ part_oracle() {
     WAKEPLACE_ORACLE_STATES=1000000 cargo test --locked --package wakeplace-policy-sys \
         --test all oracle -- --nocapture
 }
+# A sweep that is killed at 200 moments loses nothing that it committed.
+part_kills() {
+    WAKEPLACE_KILLS=200 cargo test --locked --package wakeplace-cli --test all \
+        sweeps::a_killed_sweep_goes_on
+}
 # A million states for each build of the core, and that all its reasons are among the answers.
 part_parity() {
     scripts/setup.sh bpf || return 3
@@ -86,7 +91,7 @@ part_bench() { make --no-print-directory bench; }
 part_bench_live() { scripts/lab-binaries.sh && program && scripts/bench-live.sh; }
 
 # In this order.
-all=(lint release demo oracle parity line licences advisories sanitizers faults mutants
+all=(lint release demo oracle kills parity line licences advisories sanitizers faults mutants
     mutants_engine fuzz same_bytes same_runs traces pages live bench bench_live)
 
 chosen=("$@")

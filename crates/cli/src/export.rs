@@ -17,7 +17,7 @@ pub(crate) const A_FOLDER: &str = "a new or empty folder, or one that the same o
 pub(crate) struct Asked<'a> {
     perfetto: Option<&'a Path>,
     ftrace: Option<&'a Path>,
-    parquet: Option<&'a Path>,
+    pub(crate) parquet: Option<&'a Path>,
 }
 
 impl<'a> Asked<'a> {

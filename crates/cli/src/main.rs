@@ -14,6 +14,7 @@ mod page;
 mod places;
 mod progress;
 mod repeat;
+mod runs_export;
 mod settings;
 mod terminal;
 mod text;

@@ -4,13 +4,14 @@ use std::ffi::OsString;
 use wakeplace_study::Origin;
 
 /// Options with a value that no figure of a result depends on.
-const WITH_VALUE: [&str; 13] = [
+const WITH_VALUE: [&str; 14] = [
     "--jobs",
     "--format",
     "--output",
     "--color",
     "--expect",
     "--export-html",
+    "--export-runs",
     "--export-wakeup-cases",
     "--export-perfetto",
     "--export-ftrace",

@@ -1,39 +1,7 @@
-//! `--set KEY=VALUE`: whether somebody takes the key. The libraries check the values.
+//! `--set KEY=VALUE` where no policy is named.
 
 use crate::failure::Failure;
-use wakeplace_engine::Options;
-use wakeplace_policy_sys::{Policy, of_setting};
-use wakeplace_text::{did_you_mean_first, nearest_few};
-
-/// Keys of the machine's model begin with this; all others are policy parameters.
-const MODEL_PREFIX: &str = "model.";
-
-/// Refuses a key that neither a policy nor the machine's model has, and offers the nearest of both.
-pub(crate) fn check_keys(set: &[(String, String)], policy: &Policy) -> Result<(), Failure> {
-    let model = Options::default().keys();
-    let of_model = |key: &str| model.iter().any(|(known, ..)| *known == key);
-    for (key, _) in set {
-        if policy.has_key(key) || of_model(key) {
-            continue;
-        }
-        let prefixed = format!("{MODEL_PREFIX}{key}");
-        let params = policy.params();
-        let near = if of_model(&prefixed) {
-            vec![prefixed.as_str()]
-        } else if let Some(meant) = of_setting(key) {
-            vec![meant]
-        } else {
-            let of_policy = params.iter().map(|param| param.key);
-            let of_model = model.iter().map(|(known, ..)| *known);
-            nearest_few(key, of_policy.chain(of_model), 1)
-        };
-        let name = policy.name();
-        let expected = format!("expected a parameter that `wakeplace policy show {name}` lists");
-        let end = did_you_mean_first(&near, &expected);
-        return Err(Failure::Input(format!("unknown setting `{key}`{end}")));
-    }
-    Ok(())
-}
+use wakeplace_policy_sys::Policy;
 
 /// A policy to ask for keys where the user names none: every policy has the same.
 pub(crate) fn any_policy() -> Result<Policy, Failure> {
@@ -43,6 +11,11 @@ pub(crate) fn any_policy() -> Result<Policy, Failure> {
         .map(|(name, _)| name)
         .find(|name| !name.starts_with('+'));
     Policy::parse(era.map_or("", String::as_str)).map_err(Failure::input)
+}
+
+/// Refuses a key that neither a policy nor the machine's model has.
+pub(crate) fn check_keys(set: &[(String, String)], policy: &Policy) -> Result<(), Failure> {
+    wakeplace_study::check_keys(set, policy).map_err(Failure::input)
 }
 
 #[cfg(test)]

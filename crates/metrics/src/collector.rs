@@ -9,7 +9,7 @@ use crate::metric::Values;
 use crate::placements::Placements;
 use crate::power::PlatformPower;
 use crate::residency::{ClusterResidency, DomainResidency, Residency};
-use crate::stats::PairedDelta;
+use crate::stats::{Method, PairedDelta};
 use crate::thermal::Thermal;
 use crate::wakeup_cases::WakeupCases;
 use std::collections::BTreeMap;
@@ -329,11 +329,27 @@ pub struct Series {
     pub values: Vec<f64>,
 }
 
-/// All metrics of a case's runs by name.
+/// The runs that can differ by chance: the first alone if in all of them the same happened, since
+/// then the seeds vary nothing.
+#[must_use]
+pub fn independent(runs: &[RunMetrics]) -> &[RunMetrics] {
+    match runs {
+        [first, rest @ ..]
+            if rest
+                .iter()
+                .all(|run| run.behaviour_hash == first.behaviour_hash) =>
+        {
+            &runs[..1]
+        }
+        _ => runs,
+    }
+}
+
+/// All metrics of a case's independent runs by name.
 #[must_use]
 pub fn series(runs: &[RunMetrics]) -> BTreeMap<String, Series> {
     let mut all: BTreeMap<String, Series> = BTreeMap::new();
-    for run in runs {
+    for run in independent(runs) {
         for (name, value) in run.values.iter() {
             let series = all.entry(name.to_owned()).or_insert_with(|| Series {
                 unit: value.unit,
@@ -346,6 +362,7 @@ pub fn series(runs: &[RunMetrics]) -> BTreeMap<String, Series> {
 }
 
 /// Compares a metric of two cases, run by run (index = seed), over the runs where both have it.
+/// Where the seeds vary neither case there is one pair, whose difference owes nothing to chance.
 ///
 /// # Panics
 /// If the cases have different numbers of runs.
@@ -356,10 +373,17 @@ pub fn paired(base: &[RunMetrics], other: &[RunMetrics], metric: &str) -> Option
         other.len(),
         "both cases are run with the same seeds"
     );
+    let pairs = independent(base).len().max(independent(other).len());
+    let same_runs = pairs < base.len();
     let pair =
         |(b, o): (&RunMetrics, &RunMetrics)| Some((b.values.get(metric)?, o.values.get(metric)?));
-    let (base, other): (Vec<f64>, Vec<f64>) = base.iter().zip(other).filter_map(pair).unzip();
-    PairedDelta::of(&base, &other)
+    let pairs = base.iter().zip(other).take(pairs);
+    let (base, other): (Vec<f64>, Vec<f64>) = pairs.filter_map(pair).unzip();
+    let mut delta = PairedDelta::of(&base, &other)?;
+    if same_runs {
+        delta.method = Method::SameRuns;
+    }
+    Some(delta)
 }
 
 #[cfg(test)]

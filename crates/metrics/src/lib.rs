@@ -32,7 +32,7 @@ mod timeline;
 mod wakeup_cases;
 mod wiring;
 
-pub use collector::{Collector, RunMetrics, Series, paired, series};
+pub use collector::{Collector, RunMetrics, Series, independent, paired, series};
 pub use energy::{CpuEnergy, EnergyPart, EnergyReport, PartKind, scaled, scaled_unit};
 pub use expectation::{Expectation, ExpectationError, Operator, Verdict};
 pub use latency::{Latency, LatencyBucket, TaskLatency};
@@ -44,6 +44,6 @@ pub use profile::{
     ClusterProfile, DomainProfile, EnergyProfile, OppShare, PartMean, Profile, StateShare, coarse,
 };
 pub use residency::{ClusterResidency, DomainResidency, OppResidency, Residency, StateResidency};
-pub use stats::{PairedDelta, Summary};
+pub use stats::{Method, PairedDelta, Summary};
 pub use timeline::{Mark, Placed, Span, Step, Timeline, TimelineRecorder, Window};
 pub use wakeup_cases::{CaseCounts, WakeupCases};

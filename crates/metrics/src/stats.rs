@@ -57,10 +57,38 @@ impl Summary {
     }
 }
 
+/// How an interval was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Student's t of the logarithms of the ratios, seed by seed: of positive quantities.
+    LogRatio,
+    /// Student's t of the differences, seed by seed, in percent of the base's mean: where a value
+    /// is 0 or negative, so that ratios say nothing.
+    Difference,
+    /// No interval: there is one run of each.
+    OneRun,
+    /// No interval: every seed gives the same run, so that nothing is left to chance.
+    SameRuns,
+}
+
+impl Method {
+    /// As results name it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Method::LogRatio => "paired-log-ratio-t",
+            Method::Difference => "paired-difference-t",
+            Method::OneRun => "one-run",
+            Method::SameRuns => "same-runs",
+        }
+    }
+}
+
 /// Difference of one case from its base, paired by seed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairedDelta {
-    /// Change of the mean, percent of the magnitude of the base's mean; positive = more.
+    /// Change, percent; positive = more. Of positive quantities the geometric mean of the ratios,
+    /// less one; else the change of the mean in percent of the magnitude of the base's mean.
     pub delta_pct: f64,
     /// 95 % confidence interval of that change (low, high), percent; None with one pair.
     pub ci95: Option<(f64, f64)>,
@@ -68,9 +96,21 @@ pub struct PairedDelta {
     pub significant: bool,
     /// Number of pairs.
     pub n: usize,
+    /// How the interval was made.
+    pub method: Method,
 }
 
 impl PairedDelta {
+    /// Between what ends the change lies as far as chance goes: the interval, or the change itself
+    /// where every seed gives the same run. None: one run says nothing of chance.
+    #[must_use]
+    pub fn bounds(&self) -> Option<(f64, f64)> {
+        match self.method {
+            Method::SameRuns => Some((self.delta_pct, self.delta_pct)),
+            _ => self.ci95,
+        }
+    }
+
     /// Compares `other` with `base`, value by value: index = seed.
     ///
     /// None where no percentage exists: no pairs, or a base whose mean is 0 while `other` differs.
@@ -81,31 +121,69 @@ impl PairedDelta {
     pub fn of(base: &[f64], other: &[f64]) -> Option<PairedDelta> {
         let n = base.len();
         assert_eq!(n, other.len(), "paired lists have one value per seed each");
-        if n == 0 {
-            return None;
+        let positive = |values: &[f64]| values.iter().all(|&v| v > 0.0 && v.is_finite());
+        match n {
+            0 => None,
+            1 => difference(base, other),
+            _ if positive(base) && positive(other) => Some(log_ratio(base, other)),
+            _ => difference(base, other),
         }
-        let deltas: Vec<f64> = base.iter().zip(other).map(|(b, o)| o - b).collect();
-        let scale = mean(base).abs();
-        if scale == 0.0 {
-            let same = deltas.iter().all(|&d| d == 0.0);
-            let ci95 = (n > 1).then_some((0.0, 0.0));
-            return same.then_some(PairedDelta {
-                delta_pct: 0.0,
-                ci95,
-                significant: false,
-                n,
-            });
-        }
-        let delta = mean(&deltas);
-        let ci95 = half_width(sample_sd(&deltas, delta), n)
-            .map(|h| ((delta - h) / scale * 100.0, (delta + h) / scale * 100.0));
-        Some(PairedDelta {
-            delta_pct: delta / scale * 100.0,
-            ci95,
-            significant: ci95.is_some_and(|(low, high)| low > 0.0 || high < 0.0),
-            n,
-        })
     }
+}
+
+/// The geometric mean of the ratios with the interval of its logarithm: no end below -100 %.
+fn log_ratio(base: &[f64], other: &[f64]) -> PairedDelta {
+    let n = base.len();
+    let pairs = base.iter().zip(other);
+    let logs: Vec<f64> = pairs.map(|(b, o)| libm::log(o / b)).collect();
+    let centre = mean(&logs);
+    let percent = |log: f64| libm::expm1(log) * 100.0;
+    let half = half_width(sample_sd(&logs, centre), n);
+    let ci95 = half.map(|h| (percent(centre - h), percent(centre + h)));
+    PairedDelta {
+        delta_pct: percent(centre),
+        ci95,
+        significant: excludes_zero(ci95),
+        n,
+        method: Method::LogRatio,
+    }
+}
+
+/// The change of the mean in percent of the base's.
+fn difference(base: &[f64], other: &[f64]) -> Option<PairedDelta> {
+    let n = base.len();
+    let method = if n > 1 {
+        Method::Difference
+    } else {
+        Method::OneRun
+    };
+    let deltas: Vec<f64> = base.iter().zip(other).map(|(b, o)| o - b).collect();
+    let scale = mean(base).abs();
+    if scale == 0.0 {
+        let same = deltas.iter().all(|&d| d == 0.0);
+        let ci95 = (n > 1).then_some((0.0, 0.0));
+        return same.then_some(PairedDelta {
+            delta_pct: 0.0,
+            ci95,
+            significant: false,
+            n,
+            method,
+        });
+    }
+    let delta = mean(&deltas);
+    let ci95 = half_width(sample_sd(&deltas, delta), n)
+        .map(|h| ((delta - h) / scale * 100.0, (delta + h) / scale * 100.0));
+    Some(PairedDelta {
+        delta_pct: delta / scale * 100.0,
+        ci95,
+        significant: excludes_zero(ci95),
+        n,
+        method,
+    })
+}
+
+fn excludes_zero(ci95: Option<(f64, f64)>) -> bool {
+    ci95.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -136,8 +214,11 @@ fn half_width(sd: f64, n: usize) -> Option<f64> {
 }
 
 #[cfg(test)]
+mod coverage;
+
+#[cfg(test)]
 mod tests {
-    use super::{PairedDelta, Summary};
+    use super::{Method, PairedDelta, Summary};
 
     fn near(a: f64, b: f64) -> bool {
         (a - b).abs() < 1e-6
@@ -177,27 +258,48 @@ mod tests {
         assert_eq!(Summary::of(&[0.0, 0.0]).rsd_pct, 0.0);
     }
 
+    /// Ratios 1.1, 7/6 and 17/14: logarithms .0953102, .1541507, .1941560; mean .1478723, sd
+    /// .0497213; t(2) = 4.302653, half width .1235153. exp: 1.159365, 1.024657, 1.311784.
     #[test]
-    fn paired_by_hand() {
-        // d = 1 2 3: mean 2, sd 1, t(2) = 4.302653, half width 4.302653 / sqrt(3) = 2.484138;
-        // base mean 12: 16.6667 %, from -0.484138 / 12 to 4.484138 / 12.
+    fn ratios_by_hand() {
         let d = PairedDelta::of(&[10.0, 12.0, 14.0], &[11.0, 14.0, 17.0]).unwrap();
+        let (low, high) = d.ci95.unwrap();
+        let near = |a: f64, b: f64| (a - b).abs() < 1e-3;
+        assert!(near(d.delta_pct, 15.9365), "{d:?}");
+        assert!(near(low, 2.4657) && near(high, 31.1784), "{d:?}");
+        assert!(
+            d.significant && d.n == 3 && d.method == Method::LogRatio,
+            "{d:?}"
+        );
+    }
+
+    /// d = 1 2 3: mean 2, sd 1, half width 4.302653 / sqrt(3) = 2.484138; base mean -12:
+    /// 16.6667 %, from -0.484138 / 12 to 4.484138 / 12.
+    #[test]
+    fn differences_by_hand() {
+        let d = PairedDelta::of(&[-10.0, -12.0, -14.0], &[-9.0, -10.0, -11.0]).unwrap();
         let (low, high) = d.ci95.unwrap();
         assert!(
             near(d.delta_pct, 16.666_667) && near(low, -4.034_481),
             "{d:?}"
         );
-        assert!(
-            near(high, 37.367_814) && !d.significant && d.n == 3,
-            "{d:?}"
-        );
+        assert!(near(high, 37.367_814) && !d.significant, "{d:?}");
+        assert_eq!(d.method, Method::Difference);
+    }
+
+    /// 100 and 1 beside 1 and 100: the mean of differences would have an end below -100 %.
+    #[test]
+    fn no_ratio_falls_below_nothing() {
+        let d = PairedDelta::of(&[100.0, 50.0, 100.0], &[1.0, 40.0, 5.0]).unwrap();
+        let (low, _) = d.ci95.unwrap();
+        assert!(low > -100.0 && !d.significant, "{d:?}");
     }
 
     #[test]
     fn pairing_removes_what_the_seeds_share() {
-        // The seeds differ wildly, the difference hardly: d = -10.1 -10 -9.9.
-        let d = PairedDelta::of(&[100.0, 1000.0, 5000.0], &[89.9, 990.0, 4990.1]).unwrap();
-        assert!(d.significant && d.ci95.unwrap().1 < 0.0, "{d:?}");
+        // The seeds differ wildly, the ratios hardly: 0.899, 0.9, 0.901.
+        let d = PairedDelta::of(&[100.0, 1000.0, 5000.0], &[89.9, 900.0, 4505.0]).unwrap();
+        assert!(d.significant && d.ci95.unwrap().1 < -9.0, "{d:?}");
     }
 
     #[test]

@@ -53,24 +53,44 @@ impl Platform {
         }
     }
 
-    fn from_file(path: &str) -> Result<Self, PlatformError> {
-        let bytes = read_limited(path).map_err(|source| PlatformError::Read {
-            file: path.to_owned(),
-            source,
-        })?;
-        if bytes.len() > MAX_FILE_BYTES {
-            return Err(PlatformError::TooLarge {
-                file: path.to_owned(),
-                limit: MAX_FILE_BYTES,
-            });
+    /// The text of a platform that [`Platform::load`] reads.
+    ///
+    /// # Errors
+    /// As [`Platform::load`]; the text's rules are not looked at.
+    pub fn source_text(name_or_path: &str) -> Result<String, PlatformError> {
+        let bare = name_or_path.strip_prefix("platform:");
+        if bare.is_none() && (name_or_path.contains('/') || name_or_path.ends_with(".toml")) {
+            return text_of_file(name_or_path);
         }
-        match std::str::from_utf8(&bytes) {
-            Ok(text) => Self::from_toml(text, path),
-            Err(error) => {
-                let at = error.valid_up_to();
-                let problem = format!("byte 0x{:02x} is not UTF-8", bytes[at]);
-                Err(Flaw::new(at, problem, "expected UTF-8 text").locate(path, &bytes))
-            }
+        let name = bare.unwrap_or(name_or_path);
+        match BUILTIN.iter().find(|(known, _)| *known == name) {
+            Some((_, text)) => Ok((*text).to_owned()),
+            None => Self::builtin(name).map(|_| String::new()),
+        }
+    }
+
+    fn from_file(path: &str) -> Result<Self, PlatformError> {
+        Self::from_toml(&text_of_file(path)?, path)
+    }
+}
+
+fn text_of_file(path: &str) -> Result<String, PlatformError> {
+    let bytes = read_limited(path).map_err(|source| PlatformError::Read {
+        file: path.to_owned(),
+        source,
+    })?;
+    if bytes.len() > MAX_FILE_BYTES {
+        return Err(PlatformError::TooLarge {
+            file: path.to_owned(),
+            limit: MAX_FILE_BYTES,
+        });
+    }
+    match std::str::from_utf8(&bytes) {
+        Ok(text) => Ok(text.to_owned()),
+        Err(error) => {
+            let at = error.valid_up_to();
+            let problem = format!("byte 0x{:02x} is not UTF-8", bytes[at]);
+            Err(Flaw::new(at, problem, "expected UTF-8 text").locate(path, &bytes))
         }
     }
 }

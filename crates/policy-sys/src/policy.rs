@@ -1,4 +1,5 @@
-//! Policy names and parameters: the one parser of `ERA[+FEATURE[=VALUE]]...[-FEATURE]...`.
+//! Policy names and parameters: the one parser of
+//! `ERA[+FEATURE[=VALUE]]...[-FEATURE]...[:KEY=VALUE,...]`.
 
 use crate::eras::{ERAS, Era, FEATURES, Feature, patches};
 use crate::param_table::{ALIASES, PARAMS, find};
@@ -15,6 +16,8 @@ pub struct Policy {
     pub(crate) params: wp_params,
     defaults: wp_params,
     overrides: Vec<(&'static str, String)>,
+    /// Parameters that the name itself sets: nothing said of all policies changes them.
+    own: Vec<&'static str>,
 }
 
 /// One parameter with its value, for `policy show`.
@@ -133,6 +136,12 @@ fn find_feature(name: &str, whole: &str) -> Result<&'static Feature, PolicyError
     })
 }
 
+/// The feature of this name; `_` may stand for `-`, as in parameters.
+fn feature_of_key(key: &str) -> Option<&'static Feature> {
+    let name = key.replace('_', "-");
+    FEATURES.iter().find(|feature| feature.name == name)
+}
+
 /// Position of a version among a feature's; without `=VERSION` the era's, else the usual one.
 fn find_version(
     era: &Era,
@@ -165,37 +174,119 @@ fn find_version(
 }
 
 impl Policy {
-    /// Parses `ERA[+FEATURE[=VALUE]]...[-FEATURE]...`.
+    /// Parses `ERA[+FEATURE[=VALUE]]...[-FEATURE]...[:KEY=VALUE,...]`.
     ///
     /// # Errors
     /// One sentence with what was expected and the nearest valid name.
     pub fn parse(name: &str) -> Result<Self, PolicyError> {
-        let (era, parts) = split(name);
-        let era = find_era(&era, name)?;
+        let (rules, settings) = match name.split_once(':') {
+            Some((rules, settings)) => (rules, Some(settings)),
+            None => (name, None),
+        };
+        let (era, parts) = split(rules);
+        let era = find_era(&era, rules)?;
         let mut params = (era.params)();
         for (add, part) in parts {
             let (feature, version) = match part.split_once('=') {
                 Some((feature, version)) => (feature, Some(version)),
                 None => (part.as_str(), None),
             };
-            let feature = find_feature(feature, name)?;
+            let feature = find_feature(feature, rules)?;
             if add {
-                (feature.enable)(&mut params, find_version(era, feature, version, name)?);
+                (feature.enable)(&mut params, find_version(era, feature, version, rules)?);
             } else {
                 (feature.disable)(&mut params);
             }
         }
-        let policy = Self {
+        let mut policy = Self {
             name: name.to_owned(),
             params,
             defaults: params,
             overrides: Vec::new(),
+            own: Vec::new(),
         };
         policy.check()?;
+        if let Some(settings) = settings {
+            policy.take_own(settings)?;
+        }
         Ok(policy)
     }
 
-    /// The name as given, without overrides.
+    /// The settings of a name: `KEY=VALUE,...`, each key once.
+    fn take_own(&mut self, settings: &str) -> Result<(), PolicyError> {
+        let whole = shorten(&self.name);
+        let refused = |reason: String| PolicyError(format!("policy `{whole}`: {reason}"));
+        for setting in settings.split(',').map(str::trim) {
+            let parts = setting.split_once('=').map(|(k, v)| (k.trim(), v.trim()));
+            let Some((key, value)) = parts.filter(|(k, v)| !k.is_empty() && !v.is_empty()) else {
+                return Err(refused(format!(
+                    "`{}` is no setting; expected KEY=VALUE,... after the colon",
+                    shorten(setting)
+                )));
+            };
+            if key.starts_with("model.") {
+                return Err(refused(format!(
+                    "`{}` is the machine's and not a policy's; expected `--set {}`",
+                    shorten(key),
+                    shorten(setting)
+                )));
+            }
+            let key = match feature_of_key(key).filter(|_| find(key).is_none()) {
+                Some(feature) => {
+                    self.choose(feature, value)?;
+                    feature.name
+                }
+                None => {
+                    self.set(key, value).map_err(|e| refused(e.0))?;
+                    find(key).map_or("", |param| param.key)
+                }
+            };
+            if self.own.contains(&key) {
+                return Err(refused(format!("`{key}` is set twice; expected it once")));
+            }
+            self.own.push(key);
+        }
+        self.check()
+    }
+
+    /// A feature as a setting: a version, `on`, or `off`; as if the name had it with `+` or `-`.
+    fn choose(&mut self, feature: &Feature, value: &str) -> Result<(), PolicyError> {
+        let version = match value {
+            "off" => None,
+            "on" => Some(feature.usual),
+            version => {
+                let found = feature.versions.iter().position(|v| *v == version);
+                Some(found.ok_or_else(|| {
+                    let (whole, shown) = (shorten(&self.name), shorten(version));
+                    let known = ["on", "off"]
+                        .into_iter()
+                        .chain(feature.versions.iter().copied());
+                    let known: Vec<&str> = known.collect();
+                    PolicyError(format!(
+                        "policy `{whole}`: `{}={shown}`; expected one of {}{}",
+                        feature.name,
+                        known.join(", "),
+                        hint(&shown, known.iter().copied())
+                    ))
+                })?)
+            }
+        };
+        for params in [&mut self.params, &mut self.defaults] {
+            match version {
+                None => (feature.disable)(params),
+                Some(version) => (feature.enable)(params, version),
+            }
+        }
+        Ok(())
+    }
+
+    /// The name itself sets this parameter.
+    #[must_use]
+    pub fn sets(&self, key: &str) -> bool {
+        find(key).is_some_and(|param| self.own.contains(&param.key))
+    }
+
+    /// The name as given, with its own settings.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -409,6 +500,44 @@ mod tests {
         assert!(error("linux-4.17+energy-aware=v4").contains("did you mean `v3`"));
         assert!(error("linux-4.17+asym-capacity=2").contains("no versions"));
         assert!(!error("minix").contains("did you mean"));
+    }
+
+    /// Goal: two policies of one comparison differ in a setting; what is said of all of them leaves
+    /// that alone.
+    #[test]
+    fn a_name_may_have_settings_of_its_own() {
+        let name = "wakeplace:mode=powersave, sis_short=off";
+        let policy = Policy::parse(name).unwrap();
+        assert_eq!(policy.name(), name);
+        assert_eq!(value(&policy, "mode"), "powersave");
+        let features = policy.features();
+        let state = features
+            .iter()
+            .find(|f| f.name == "sis-short")
+            .unwrap()
+            .state;
+        assert_eq!(state, None);
+        let versions = Policy::parse("linux-6.2:sis-short=v5,energy_aware=off").unwrap();
+        let named = Policy::parse("linux-6.2+sis-short=v5:energy_aware=off").unwrap();
+        assert_eq!(versions.core_params(), named.core_params());
+        assert!(policy.sets("mode") && !policy.sets("busy_factor"));
+        let error = |name: &str| Policy::parse(name).unwrap_err().to_string();
+        for (name, said) in [
+            ("linux-7.3:", "expected KEY=VALUE"),
+            ("linux-7.3:mode", "expected KEY=VALUE"),
+            ("linux-7.3:mode=", "expected KEY=VALUE"),
+            ("linux-7.3:busy_facter=3", "did you mean `busy_factor`"),
+            ("linux-7.3:busy_factor=3,busy_factor=4", "set twice"),
+            ("linux-7.3:sis_short=v99", "expected one of on, off, v1"),
+            (
+                "linux-7.3:model.ipi_ns=5",
+                "expected `--set model.ipi_ns=5`",
+            ),
+            ("linux-7.4:mode=powersave", "did you mean `linux-7.3`"),
+        ] {
+            let said_really = error(name);
+            assert!(said_really.contains(said), "{name}: {said_really}");
+        }
     }
 
     /// Goal: names that people know these things by, of which none is near by its letters.

@@ -32,10 +32,60 @@ const MAX_OTHERS: usize = 6;
 pub fn comparison(comparison: &Comparison, format: Format, style: Style) -> String {
     match format {
         Format::Json => json::text(&json::comparison(comparison)),
-        Format::Csv => csv(comparison),
+        Format::Csv => csv(std::slice::from_ref(comparison)),
         Format::Human => human(comparison, style),
         Format::Md => document(comparison),
     }
+}
+
+/// Several of them: a matrix of platforms and workloads. One of them is as [`comparison`] has it.
+#[must_use]
+pub fn comparisons(all: &[Comparison], format: Format, style: Style) -> String {
+    let one = |one: &Comparison| comparison(one, format, style);
+    match (all, format) {
+        ([only], _) => one(only),
+        (_, Format::Json) => json::text(&json::comparisons(all)),
+        (_, Format::Csv) => csv(all),
+        (_, Format::Human) => {
+            let parts: Vec<String> = all.iter().map(one).collect();
+            parts.join("\n") + &expected_by_chance(all)
+        }
+        (_, Format::Md) => all.iter().map(one).collect::<Vec<_>>().join("\n"),
+    }
+}
+
+/// Intervals that the tables show, for the count of those that miss by chance.
+pub(crate) fn intervals(comparison: &Comparison) -> usize {
+    let [base, others @ ..] = comparison.runs.as_slice() else {
+        return 0;
+    };
+    let key = key_metrics(comparison);
+    let shown = |other: &PolicyRuns| {
+        let has = |metric: &&&str| {
+            let delta = paired(&base.metrics, &other.metrics, metric);
+            delta.is_some_and(|delta| delta.ci95.is_some())
+        };
+        key.iter().filter(has).count()
+    };
+    others.iter().map(shown).sum()
+}
+
+/// How many of so many 95 % intervals miss the true change by chance.
+pub(crate) fn expected_misses(intervals: usize) -> f64 {
+    intervals as f64 * 5.0 / 100.0
+}
+
+/// The sentence about many comparisons at once; nothing for none.
+fn expected_by_chance(all: &[Comparison]) -> String {
+    let intervals: usize = all.iter().map(intervals).sum();
+    if intervals < 2 {
+        return String::new();
+    }
+    format!(
+        "{intervals} intervals of 95 %: about {:.1} of them are expected to miss the true change \
+         by chance.\n",
+        expected_misses(intervals)
+    )
 }
 
 /// Platform, workload, length and seeds in a line; then what was changed, if anything.
@@ -93,7 +143,9 @@ fn human(comparison: &Comparison, style: Style) -> String {
         let wrapped = wrap(&line.text, style.width);
         text.push_str(&(line.sense.paint(&wrapped, style) + "\n"));
     }
-    let others = others(comparison);
+    let mut others = others(comparison);
+    let by_chance = expected_by_chance(std::slice::from_ref(comparison));
+    others.extend((!by_chance.is_empty()).then(|| by_chance.trim_end().to_owned()));
     text.extend(others.iter().map(|line| wrap(line, style.width) + "\n"));
     if !comparison.notes.is_empty() {
         text.push('\n');
@@ -135,7 +187,9 @@ pub(crate) fn verdicts(comparison: &Comparison) -> Vec<Verdict> {
         runs if runs.iter().any(PolicyRuns::is_stuck) => Vec::new(),
         [base, others @ ..] => {
             let own = comparison.measured_by.first().map(String::as_str);
-            let lines = others.iter().filter_map(|o| verdict(base, o, own));
+            let lines = others
+                .iter()
+                .filter_map(|o| verdict(base, o, own, comparison.margin_pct));
             lines.collect()
         }
         [] => Vec::new(),
@@ -221,7 +275,7 @@ fn compared(base: &PolicyRuns, comparison: &Comparison, format: Format) -> Table
     for metric in key_metrics(comparison) {
         let having = |(runs, all): &(&PolicyRuns, BTreeMap<String, Series>)| {
             all.get(metric)
-                .map(|series| figure_cells(base, runs, metric, series))
+                .map(|series| figure_cells((base, runs), metric, series, comparison.margin_pct))
         };
         let rows: Vec<_> = all
             .iter()
@@ -246,7 +300,12 @@ fn compared(base: &PolicyRuns, comparison: &Comparison, format: Format) -> Table
     table
 }
 
-fn figure_cells(base: &PolicyRuns, runs: &PolicyRuns, metric: &str, series: &Series) -> [Cell; 5] {
+fn figure_cells(
+    (base, runs): (&PolicyRuns, &PolicyRuns),
+    metric: &str,
+    series: &Series,
+    margin_pct: f64,
+) -> [Cell; 5] {
     let summary = Summary::of(&series.values);
     let spread = (summary.n > 1).then(|| number::spread(summary.rsd_pct));
     let delta = (!std::ptr::eq(base, runs))
@@ -257,7 +316,9 @@ fn figure_cells(base: &PolicyRuns, runs: &PolicyRuns, metric: &str, series: &Ser
         spread.into(),
         delta.map(|d| number::change(d.delta_pct)).into(),
         delta.and_then(|d| interval(d.ci95)).into(),
-        delta.map(|d| Sense::of(metric, &d).cell()).into(),
+        delta
+            .map(|d| Sense::of(metric, &d, margin_pct).cell())
+            .into(),
     ]
 }
 
@@ -271,7 +332,9 @@ fn others(comparison: &Comparison) -> Vec<String> {
     for other in others {
         let delta = |name: &String| {
             let delta = paired(&base.metrics, &other.metrics, name)?;
-            delta.significant.then(|| (delta.delta_pct, name.clone()))
+            let sense = Sense::of(name, &delta, comparison.margin_pct);
+            let told = matches!(sense, Sense::Better | Sense::Worse | Sense::Different);
+            told.then(|| (delta.delta_pct, name.clone()))
         };
         let names = series(&base.metrics).into_keys();
         let names = names.filter(|name| !key.contains(&name.as_str()) && !of_cases(name));
@@ -303,7 +366,7 @@ fn others(comparison: &Comparison) -> Vec<String> {
 }
 
 /// Every metric of every policy, unrounded.
-fn csv(comparison: &Comparison) -> String {
+fn csv(all: &[Comparison]) -> String {
     let columns = [
         "platform",
         "workload",
@@ -318,8 +381,17 @@ fn csv(comparison: &Comparison) -> String {
         "delta_ci95_low",
         "delta_ci95_high",
         "significant",
+        "difference",
+        "method",
     ];
     let mut table = Table::new("metrics", &columns);
+    for comparison in all {
+        csv_rows(comparison, &mut table);
+    }
+    table.render(Format::Csv, Style::default())
+}
+
+fn csv_rows(comparison: &Comparison, table: &mut Table) {
     for (at, runs) in comparison.runs.iter().enumerate() {
         for (name, series) in series(&runs.metrics) {
             let summary = Summary::of(&series.values);
@@ -331,7 +403,7 @@ fn csv(comparison: &Comparison) -> String {
                 comparison.platform.as_str().into(),
                 comparison.workload.as_str().into(),
                 runs.policy.as_str().into(),
-                name.into(),
+                name.as_str().into(),
                 series.unit.into(),
                 summary.n.into(),
                 summary.mean.into(),
@@ -341,10 +413,13 @@ fn csv(comparison: &Comparison) -> String {
                 ci95.map(|c| c.0).into(),
                 ci95.map(|c| c.1).into(),
                 delta.map(|d| d.significant).into(),
+                delta
+                    .map(|d| Sense::of(&name, &d, comparison.margin_pct).word())
+                    .into(),
+                delta.map(|d| d.method.word()).into(),
             ]);
         }
     }
-    table.render(Format::Csv, Style::default())
 }
 
 #[cfg(test)]

@@ -9,21 +9,31 @@ mod number;
 mod paint;
 mod phrase;
 mod published;
+mod run_table;
 mod states;
 mod study;
 mod table;
 mod wakeup_cases;
 
-pub use comparison::comparison;
+pub use comparison::{comparison, comparisons};
 pub use html::{HtmlError, Source, html};
+pub use number::short;
 pub use paint::Tone;
 pub use published::{Extent, published};
+pub use run_table::run_table;
 pub use study::{studies, study};
 pub use table::{Align, Cell, Table};
 pub use wakeup_cases::wakeup_cases;
 
 /// Version of the JSON objects; raised when a key changes its meaning or goes away.
 pub const SCHEMA_VERSION: u32 = 1;
+
+/// Version of the results of `compare`, `sim` and `study run`; 2 since they carry their runs
+/// (docs/result.schema.json).
+pub const RESULT_SCHEMA_VERSION: u32 = 2;
+
+/// The JSON Schema of these results.
+pub const RESULT_SCHEMA: &str = include_str!("../../../docs/result.schema.json");
 
 /// How results are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -13,7 +13,8 @@ pub(crate) fn exact(value: f64) -> Option<String> {
 }
 
 /// A figure for people: four significant digits, whole numbers whole.
-pub(crate) fn short(value: f64) -> String {
+#[must_use]
+pub fn short(value: f64) -> String {
     if !value.is_finite() {
         return "-".to_owned();
     }

@@ -15,19 +15,26 @@ pub(crate) enum Sense {
     Worse,
     /// A difference that is neither good nor bad in itself.
     Different,
-    /// The interval spans 0.
+    /// The interval lies within the margin.
     Same,
-    /// One seed: nobody can tell.
+    /// The interval reaches beyond the margin and into it: more seeds may tell.
+    NotTold,
+    /// One run: nothing is known of chance.
     Unknown,
 }
 
 impl Sense {
-    pub(crate) fn of(metric: &str, delta: &PairedDelta) -> Sense {
-        if delta.ci95.is_none() {
+    /// `margin_pct`: below this a difference does not matter.
+    pub(crate) fn of(metric: &str, delta: &PairedDelta, margin_pct: f64) -> Sense {
+        let Some((low, high)) = delta.ci95 else {
             return Sense::Unknown;
-        }
-        if !delta.significant {
+        };
+        if -margin_pct <= low && high <= margin_pct {
             return Sense::Same;
+        }
+        // NaN is beyond nothing.
+        if !(low > margin_pct || high < -margin_pct) {
+            return Sense::NotTold;
         }
         match find_metric(metric).map_or(Better::Neither, |def| def.better) {
             Better::Lower if delta.delta_pct < 0.0 => Sense::Better,
@@ -43,8 +50,9 @@ impl Sense {
             Sense::Better => "better",
             Sense::Worse => "worse",
             Sense::Different => "other",
-            Sense::Same => "none seen",
-            Sense::Unknown => "one seed",
+            Sense::Same => "none that matters",
+            Sense::NotTold => "not told",
+            Sense::Unknown => "one run",
         }
     }
 
@@ -53,7 +61,7 @@ impl Sense {
         match self {
             Sense::Better => Cell::Toned(Tone::Good, self.word().to_owned()),
             Sense::Worse => Cell::Toned(Tone::Bad, self.word().to_owned()),
-            Sense::Different | Sense::Same | Sense::Unknown => self.word().into(),
+            Sense::Different | Sense::Same | Sense::NotTold | Sense::Unknown => self.word().into(),
         }
     }
 
@@ -63,7 +71,7 @@ impl Sense {
             _ if !style.color => return text.to_owned(),
             Sense::Better => "1;32",
             Sense::Worse => "1;31",
-            Sense::Different | Sense::Same | Sense::Unknown => "1",
+            Sense::Different | Sense::Same | Sense::NotTold | Sense::Unknown => "1",
         };
         format!("\x1b[{code}m{text}\x1b[0m")
     }
@@ -145,7 +153,12 @@ pub(crate) fn noun(metric: &str) -> &str {
 
 /// One line about a policy beside the base; None if they have no subject in common. `own`: the
 /// metric that the workload is read by.
-pub(crate) fn verdict(base: &PolicyRuns, other: &PolicyRuns, own: Option<&str>) -> Option<Verdict> {
+pub(crate) fn verdict(
+    base: &PolicyRuns,
+    other: &PolicyRuns,
+    own: Option<&str>,
+    margin_pct: f64,
+) -> Option<Verdict> {
     let delta = |metric: &str| wakeplace_metrics::paired(&base.metrics, &other.metrics, metric);
     let named = |own| {
         let known = OWN
@@ -157,13 +170,13 @@ pub(crate) fn verdict(base: &PolicyRuns, other: &PolicyRuns, own: Option<&str>) 
     let subjects = own.map(named).into_iter().chain(SUBJECTS);
     let (metric, noun, delta_of_subject) =
         { subjects }.find_map(|(metric, noun)| delta(metric).map(|delta| (metric, noun, delta)))?;
-    let sense = Sense::of(metric, &delta_of_subject);
+    let sense = Sense::of(metric, &delta_of_subject, margin_pct);
     let names = (base.policy.as_str(), other.policy.as_str());
-    let mut line = sentence(names, noun, &delta_of_subject);
+    let mut line = sentence(names, noun, &delta_of_subject, sense);
     if metric != PRICE.0
         && let Some(price) = delta(PRICE.0)
     {
-        line.push_str(&aside(&price));
+        line.push_str(&aside(&price, Sense::of(PRICE.0, &price, margin_pct)));
     }
     line.push('.');
     Some(Verdict {
@@ -174,18 +187,27 @@ pub(crate) fn verdict(base: &PolicyRuns, other: &PolicyRuns, own: Option<&str>) 
     })
 }
 
-fn sentence((base, other): (&str, &str), noun: &str, delta: &PairedDelta) -> String {
+fn sentence((base, other): (&str, &str), noun: &str, delta: &PairedDelta, sense: Sense) -> String {
     let verb = match noun {
         "time" => "takes",
         _ if noun.contains("energy") => "uses",
         _ => "has",
     };
     let amount = amount(delta.delta_pct, ["less", "more"]);
-    match (interval(delta.ci95), delta.significant) {
-        (None, _) => format!("{other} {verb} {amount} {noun} than {base} (one seed, no interval)"),
-        (Some(ci), true) => format!("{other} {verb} {amount} {noun} than {base} [95 % CI {ci}]"),
-        (Some(ci), false) => {
-            format!("No difference seen in {noun} between {other} and {base} [95 % CI {ci}]")
+    let ci = interval(delta.ci95).map_or_else(String::new, |ci| format!(" [95 % CI {ci}]"));
+    match sense {
+        Sense::Unknown => {
+            format!("{other} {verb} {amount} {noun} than {base} (one run, no interval)")
+        }
+        Sense::Same => {
+            format!("No difference that matters in {noun} between {other} and {base}{ci}")
+        }
+        Sense::NotTold => format!(
+            "Not told from {} seeds whether {noun} differs between {other} and {base}{ci}",
+            delta.n
+        ),
+        Sense::Better | Sense::Worse | Sense::Different => {
+            format!("{other} {verb} {amount} {noun} than {base}{ci}")
         }
     }
 }
@@ -198,13 +220,14 @@ fn amount(delta_pct: f64, [less, more]: [&str; 2]) -> String {
 }
 
 /// What happens to latency, for a verdict about something else.
-fn aside(price: &PairedDelta) -> String {
+fn aside(price: &PairedDelta, sense: Sense) -> String {
     let noun = PRICE.1;
     let amount = amount(price.delta_pct, ["lower", "higher"]);
-    match (price.ci95, price.significant) {
-        (Some(_), true) => format!("; the {noun} is {amount}"),
-        (Some(_), false) => format!("; no difference seen in the {noun}"),
-        (None, _) => String::new(),
+    match sense {
+        Sense::Better | Sense::Worse | Sense::Different => format!("; the {noun} is {amount}"),
+        Sense::Same => format!("; no difference that matters in the {noun}"),
+        Sense::NotTold => format!("; the {noun} is not told from chance"),
+        Sense::Unknown => String::new(),
     }
 }
 
@@ -232,7 +255,9 @@ pub(crate) fn wrap(line: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Sense, amount, interval, sentence};
-    use wakeplace_metrics::PairedDelta;
+    use wakeplace_metrics::{Method, PairedDelta};
+
+    const MARGIN: f64 = 1.0;
 
     fn delta(delta_pct: f64, ci95: Option<(f64, f64)>) -> PairedDelta {
         PairedDelta {
@@ -240,23 +265,31 @@ mod tests {
             ci95,
             significant: ci95.is_some_and(|(low, high)| low > 0.0 || high < 0.0),
             n: 10,
+            method: Method::LogRatio,
         }
     }
 
     #[test]
     fn sentences_say_what_it_means() {
-        let say = |d: &PairedDelta| sentence(("a", "b"), "energy", d);
+        let say = |d: &PairedDelta| {
+            let sense = Sense::of("energy_j", d, MARGIN);
+            sentence(("a", "b"), "energy", d, sense)
+        };
         assert_eq!(
             say(&delta(-12.34, Some((-13.0, -11.0)))),
             "b uses 12.3 % less energy than a [95 % CI -13.0 to -11.0 %]"
         );
         assert_eq!(
             say(&delta(0.4, Some((-1.0, 2.0)))),
-            "No difference seen in energy between b and a [95 % CI -1.0 to +2.0 %]"
+            "Not told from 10 seeds whether energy differs between b and a [95 % CI -1.0 to +2.0 %]"
+        );
+        assert_eq!(
+            say(&delta(0.1, Some((-0.1, 0.3)))),
+            "No difference that matters in energy between b and a [95 % CI -0.1 to +0.3 %]"
         );
         assert_eq!(
             say(&delta(5.0, None)),
-            "b uses 5.0 % more energy than a (one seed, no interval)"
+            "b uses 5.0 % more energy than a (one run, no interval)"
         );
         assert_eq!(amount(1407.0, ["lower", "higher"]), "1407 % higher");
         assert_eq!(interval(Some((f64::NAN, 0.0))), None);
@@ -265,13 +298,31 @@ mod tests {
     #[test]
     fn direction_decides_what_is_better() {
         let less = delta(-5.0, Some((-6.0, -4.0)));
-        assert_eq!(Sense::of("energy_j", &less), Sense::Better);
-        assert_eq!(Sense::of("idle_residency_pct", &less), Sense::Worse);
-        assert_eq!(Sense::of("wakeups_total", &less), Sense::Different);
-        assert_eq!(Sense::of("energy_j", &delta(-5.0, None)), Sense::Unknown);
+        let of = |metric: &str, delta: &PairedDelta| Sense::of(metric, delta, MARGIN);
+        assert_eq!(of("energy_j", &less), Sense::Better);
+        assert_eq!(of("idle_residency_pct", &less), Sense::Worse);
+        assert_eq!(of("wakeups_total", &less), Sense::Different);
+        assert_eq!(of("energy_j", &delta(-5.0, None)), Sense::Unknown);
         assert_eq!(
-            Sense::of("energy_j", &delta(-5.0, Some((-11.0, 1.0)))),
-            Sense::Same
+            of("energy_j", &delta(-5.0, Some((-11.0, 1.0)))),
+            Sense::NotTold
         );
+    }
+
+    /// Goal: a difference is told only where its interval lies beyond the margin, and none is told
+    /// where it lies inside, though it excludes 0.
+    #[test]
+    fn the_margin_decides_what_matters() {
+        let of = |low: f64, high: f64, margin: f64| {
+            Sense::of("energy_j", &delta(low, Some((low, high))), margin)
+        };
+        assert_eq!(of(0.2, 0.9, 1.0), Sense::Same);
+        assert_eq!(of(0.2, 0.9, 0.1), Sense::Worse);
+        assert_eq!(of(0.2, 1.1, 1.0), Sense::NotTold);
+        assert_eq!(of(1.1, 1.2, 1.0), Sense::Worse);
+        assert_eq!(of(-1.2, -1.1, 1.0), Sense::Better);
+        assert_eq!(of(-0.1, 0.1, 0.0), Sense::NotTold);
+        assert_eq!(of(0.0, 0.0, 0.0), Sense::Same);
+        assert_eq!(of(f64::NAN, f64::NAN, 1.0), Sense::NotTold);
     }
 }

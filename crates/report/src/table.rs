@@ -164,6 +164,22 @@ impl Table {
         self.rows.push(cells);
     }
 
+    /// Rows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The first rows of it.
+    #[must_use]
+    pub fn first(&self, rows: usize) -> Self {
+        Self {
+            name: self.name.clone(),
+            columns: self.columns.clone(),
+            rows: self.rows.iter().take(rows).cloned().collect(),
+        }
+    }
+
     /// No rows yet.
     #[must_use]
     pub fn is_empty(&self) -> bool {

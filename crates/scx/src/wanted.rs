@@ -40,6 +40,12 @@ impl Wanted {
     /// The policy that all of it makes.
     pub(crate) fn policy(&self) -> Result<Policy, PolicyError> {
         let mut policy = Policy::parse(&self.policy)?;
+        if policy.sets("mode") {
+            return Err(PolicyError(format!(
+                "policy `{}` sets the mode; expected `--mode`, which can be changed live",
+                self.policy
+            )));
+        }
         self.mode.apply(&mut policy);
         for (key, value) in &self.parameters {
             policy.set(key, value)?;

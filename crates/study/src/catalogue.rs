@@ -1,6 +1,8 @@
 //! The studies that are built into the program.
 
 use crate::{Study, StudyError};
+use std::fs::File;
+use std::io::Read;
 use wakeplace_text::{nearest_few, shorten};
 
 include!(concat!(env!("OUT_DIR"), "/builtin.rs"));
@@ -74,16 +76,29 @@ impl Study {
         let study = Study::from_toml(text, &format!("studies/{name}/study.toml"))?;
         Ok(study.with_readme(readme))
     }
+
+    /// A study file of somebody's own.
+    ///
+    /// # Errors
+    /// It cannot be read, or is no study.
+    pub fn from_file(path: &str) -> Result<Study, StudyError> {
+        Study::from_toml(&read_file(path)?, path)
+    }
 }
 
-/// The built-in studies that match one of the patterns, each once, in the order of their names.
-/// `*` stands for any characters.
+/// It is a study file of somebody's own, not the name of a built-in study.
+fn is_file(name: &str) -> bool {
+    name.ends_with(".toml")
+}
+
+/// The built-in studies that match one of the patterns, each once, in the order of their names;
+/// then those of the files that are named. `*` stands for any characters in a name.
 ///
 /// # Errors
-/// A pattern that no study matches; the nearest name is offered.
+/// A pattern that no study matches; the nearest name is offered. A file that is no study.
 pub fn select(patterns: &[String]) -> Result<Vec<Study>, StudyError> {
     let mut chosen = vec![false; BUILTIN.len()];
-    for pattern in patterns {
+    for pattern in patterns.iter().filter(|pattern| !is_file(pattern)) {
         let mut found = false;
         for ((name, _, _), chosen) in BUILTIN.iter().zip(&mut chosen) {
             if matches(pattern, name) {
@@ -95,7 +110,28 @@ pub fn select(patterns: &[String]) -> Result<Vec<Study>, StudyError> {
         }
     }
     let named = BUILTIN.iter().zip(chosen).filter(|(_, chosen)| *chosen);
-    named.map(|((name, _, _), _)| Study::load(name)).collect()
+    let named = named.map(|((name, _, _), _)| Study::load(name));
+    let files = patterns.iter().filter(|pattern| is_file(pattern));
+    named
+        .chain(files.map(|file| Study::from_file(file)))
+        .collect()
+}
+
+/// The text of a file of at most a megabyte.
+pub(crate) fn read_file(path: &str) -> Result<String, StudyError> {
+    const MOST_BYTES: u64 = 1 << 20;
+    let failed = |reason: String| StudyError::File {
+        file: shorten(path),
+        reason,
+    };
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(|error| failed(error.to_string()))?;
+    let read = file.take(MOST_BYTES + 1).read_to_end(&mut bytes);
+    read.map_err(|error| failed(error.to_string()))?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(failed(format!("it is larger than {MOST_BYTES} bytes")));
+    }
+    String::from_utf8(bytes).map_err(|_| failed("it is no UTF-8 text".to_owned()))
 }
 
 /// Whether a name is what the pattern says. Each `*` takes as little as leaves the rest a match.

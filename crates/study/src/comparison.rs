@@ -1,7 +1,7 @@
 //! What an experiment found.
 
 use wakeplace_engine::{Ended, MachineState, RunReport, Waiting, WaitsFor};
-use wakeplace_metrics::{RunMetrics, Timeline};
+use wakeplace_metrics::{RunMetrics, Timeline, independent};
 use wakeplace_workload::Workload;
 
 /// The runs of an experiment.
@@ -9,8 +9,14 @@ use wakeplace_workload::Workload;
 pub struct Comparison {
     /// Name of the platform.
     pub platform: String,
+    /// Hash of all that the platform consists of.
+    pub platform_hash: String,
     /// The workload as typed.
     pub workload: String,
+    /// Hash of all that the workload consists of, before a seed and a machine are known.
+    pub workload_hash: String,
+    /// What was drawn beside what the workload draws; None: nothing.
+    pub jitter: Option<String>,
     /// Simulated time asked for, ns.
     pub duration_ns: u64,
     /// Seeds, in the order of the runs.
@@ -23,6 +29,8 @@ pub struct Comparison {
     pub measured_by: Vec<String>,
     /// Per policy, the base first.
     pub runs: Vec<PolicyRuns>,
+    /// Below this a difference does not matter, percent.
+    pub margin_pct: f64,
     /// What everything was at the times asked for; of one run only.
     pub states: Vec<MachineState>,
     /// How to repeat it; filled in by who ran it.
@@ -49,6 +57,8 @@ pub struct PolicyRuns {
     pub policy: String,
     /// Parameters changed from what the name gives, key and value.
     pub overrides: Vec<(String, String)>,
+    /// All parameters in force, key and value.
+    pub settings: Vec<(String, String)>,
     /// Metrics, one per seed.
     pub metrics: Vec<RunMetrics>,
     /// Facts, one per seed.
@@ -63,6 +73,7 @@ pub(crate) fn warnings(runs: &[PolicyRuns], workloads: &[Workload], seeds: &[u64
     if runs.len() > 1 {
         all.extend(one_seed(seeds));
     }
+    all.extend(seeds_vary_nothing(runs, workloads));
     all.extend(oddities(runs, workloads));
     all.extend(unmeasured(runs));
     all
@@ -74,6 +85,27 @@ pub(crate) fn one_seed(seeds: &[u64]) -> Option<String> {
     Some(format!(
         "one seed ({seed}) shows no spread, so no difference can be told from chance; \
          use `--seeds 10`"
+    ))
+}
+
+/// Every seed gave the same run: there is no chance to speak of.
+fn seeds_vary_nothing(runs: &[PolicyRuns], workloads: &[Workload]) -> Option<String> {
+    let same = |run: &PolicyRuns| run.metrics.len() > 1 && independent(&run.metrics).len() == 1;
+    if runs.is_empty() || !runs.iter().all(same) {
+        return None;
+    }
+    let same_scripts = workloads.windows(2).all(|pair| pair[0] == pair[1]);
+    let remedy = match same_scripts {
+        true => {
+            "to vary it, `--jitter start=5ms,run=5%` draws starts and run times of recordings \
+                 and rt-app files from the seed"
+        }
+        false => "what the seeds draw makes no difference here",
+    };
+    Some(format!(
+        "the {} seeds give the same run, event by event: it counts as one, without an interval; \
+         {remedy}",
+        runs[0].metrics.len()
     ))
 }
 
@@ -329,13 +361,15 @@ impl PolicyRuns {
     /// A run ended since a task repeats steps that take no time, or since all wait for ever.
     #[must_use]
     pub fn is_stuck(&self) -> bool {
-        let stuck = |report: &RunReport| {
-            matches!(
-                report.ended,
-                Ended::ZeroTimeLoop { .. } | Ended::Deadlock { .. } | Ended::ForkLimit { .. }
-            )
-        };
-        self.reports.iter().any(stuck)
+        self.reports.iter().any(Self::stuck)
+    }
+
+    /// A run could go no further.
+    pub(crate) fn stuck(report: &RunReport) -> bool {
+        matches!(
+            report.ended,
+            Ended::ZeroTimeLoop { .. } | Ended::Deadlock { .. } | Ended::ForkLimit { .. }
+        )
     }
 }
 
@@ -416,6 +450,7 @@ mod tests {
         PolicyRuns {
             policy: "linux-4.17".to_owned(),
             overrides: Vec::new(),
+            settings: Vec::new(),
             metrics: Vec::new(),
             reports: vec![report],
             timeline: None,

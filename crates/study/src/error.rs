@@ -28,6 +28,14 @@ pub enum StudyError {
         /// Nearest valid name, if one is near.
         hint: Option<String>,
     },
+    /// A file that is no study or sweep.
+    #[error("{file}: {reason}; expected a study file (studies/README.md)")]
+    File {
+        /// As the caller named it.
+        file: String,
+        /// What is wrong.
+        reason: String,
+    },
     /// No study has this name.
     #[error(
         "unknown study `{name}`{}",
@@ -50,6 +58,26 @@ pub enum StudyError {
     /// Nothing to run.
     #[error("{0}")]
     Empty(&'static str),
+    /// Something that cannot be varied so.
+    #[error("vary {what}: {why}")]
+    Vary {
+        /// Key, or the argument.
+        what: String,
+        /// What is wrong and what was expected.
+        why: String,
+    },
+    /// A margin that is none.
+    #[error("margin {0} %: expected a percentage of 0 or more")]
+    Margin(f64),
+    /// Jitter for a workload that draws by itself.
+    #[error("{0}")]
+    Jitter(String),
+    /// A key that nobody takes.
+    #[error("{0}")]
+    UnknownSetting(String),
+    /// A recording.
+    #[error(transparent)]
+    Trace(#[from] wakeplace_trace::TraceError),
     /// A `--set` that neither the machine's model nor a policy knows, or with a bad value.
     #[error(transparent)]
     Setting(#[from] SettingError),

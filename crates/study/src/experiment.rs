@@ -1,11 +1,12 @@
 //! One platform, one workload, several policies, several seeds.
 
-use crate::StudyError;
 use crate::comparison::{Comparison, Origin, PolicyRuns, endings, warnings};
 use crate::hotplug::shown;
+use crate::identity::hash_of;
 use crate::oracle::{machine, note};
 use crate::pool::{Finished, Progress, Run, execute, watch};
 use crate::settings::changed_options;
+use crate::{DEFAULT_MARGIN_PCT, StudyError};
 use wakeplace_engine::{Observer, Options};
 use wakeplace_metrics::{Timeline, Window};
 use wakeplace_optimum::Machine;
@@ -32,7 +33,22 @@ pub struct Experiment {
     pub timeline: Option<Window>,
 }
 
+/// What an experiment needs before it can run.
+pub(crate) struct Prepared {
+    /// One per seed.
+    pub(crate) workloads: Vec<Workload>,
+    pub(crate) oracle: Option<Machine>,
+}
+
 impl Experiment {
+    /// All that is made of the inputs before the first run.
+    pub(crate) fn prepare(&self) -> Result<Prepared, StudyError> {
+        Ok(Prepared {
+            workloads: self.expand()?,
+            oracle: self.oracle()?,
+        })
+    }
+
     /// Runs every policy with every seed on `jobs` threads. The result does not depend on `jobs`.
     ///
     /// # Errors
@@ -120,7 +136,11 @@ impl Experiment {
         self.oracle.then(|| machine(&self.platform)).transpose()
     }
 
-    fn runs<'a>(&'a self, workloads: &'a [Workload], oracle: Option<&'a Machine>) -> Vec<Run<'a>> {
+    pub(crate) fn runs<'a>(
+        &'a self,
+        workloads: &'a [Workload],
+        oracle: Option<&'a Machine>,
+    ) -> Vec<Run<'a>> {
         let per_seed: Vec<_> = self.seeds.iter().zip(workloads).collect();
         let mut runs = Vec::with_capacity(self.policies.len() * per_seed.len());
         for policy in &self.policies {
@@ -140,7 +160,7 @@ impl Experiment {
         runs
     }
 
-    fn comparison(&self, workloads: &[Workload], finished: Vec<Finished>) -> Comparison {
+    pub(crate) fn comparison(&self, workloads: &[Workload], finished: Vec<Finished>) -> Comparison {
         let judged: Vec<_> = finished.iter().filter_map(|f| f.judged.clone()).collect();
         let columns = self.policies.iter().map(|policy| (policy.name(), policy));
         let runs = group(columns, self.seeds.len(), finished);
@@ -157,7 +177,11 @@ impl Experiment {
         all.extend(runs.iter().filter_map(cut_timeline));
         Comparison {
             platform: self.platform.name.clone(),
+            platform_hash: hash_of(&self.platform),
             workload: self.workload.name.clone(),
+            workload_hash: hash_of(&self.workload),
+            jitter: self.workload.jitter().map(|jitter| jitter.to_string()),
+            margin_pct: DEFAULT_MARGIN_PCT,
             duration_ns: self.options.duration_ns,
             seeds: self.seeds.clone(),
             settings: changed_options(&self.options),
@@ -250,6 +274,7 @@ pub(crate) fn group<'a>(
         PolicyRuns {
             policy: name.to_owned(),
             overrides: overrides(policy),
+            settings: settings(policy),
             metrics,
             reports,
             timeline,
@@ -262,6 +287,14 @@ pub(crate) fn group<'a>(
 pub(crate) fn overrides(policy: &Policy) -> Vec<(String, String)> {
     let pair = |(key, value): &(&'static str, String)| ((*key).to_owned(), value.clone());
     policy.overrides().iter().map(pair).collect()
+}
+
+/// All parameters of a policy.
+pub(crate) fn settings(policy: &Policy) -> Vec<(String, String)> {
+    let params = policy.params().into_iter();
+    params
+        .map(|param| (param.key.to_owned(), param.value))
+        .collect()
 }
 
 /// Where the second pass first differs from the first, run by run; facts before metrics, since a

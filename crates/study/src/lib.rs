@@ -12,16 +12,21 @@ mod error;
 mod experiment;
 mod file;
 mod hotplug;
+mod identity;
+mod matrix;
 mod oracle;
 mod outcome;
 mod plan;
 mod policy_at;
 mod pool;
 mod promise;
+mod request;
 mod rows;
+mod run_table;
 mod sensitivity;
 mod settings;
 mod study;
+mod sweep;
 mod trace_meter;
 mod tradeoff;
 mod verdict;
@@ -32,6 +37,7 @@ pub use comparison::{Comparison, Origin, PolicyRuns};
 pub use error::StudyError;
 pub use experiment::Experiment;
 pub use hotplug::parse_hotplug;
+pub use matrix::Matrix;
 pub use outcome::{
     CaseInfo, CaseProfile, ColumnInfo, Param, Published, PublishedChange, Simulated, StudyResult,
     StudyRow,
@@ -39,12 +45,18 @@ pub use outcome::{
 pub use policy_at::parse_policy_at;
 pub use pool::Progress;
 pub use promise::{Kept, Loss, Promise, PromiseRow, Word};
+pub use request::{DEFAULT_DURATION_NS, DEFAULT_MARGIN_PCT, Request, Source};
+pub use run_table::{
+    RunColumn, RunRecord, RunTable, RunValues, json_object, json_pairs, metric_order,
+};
 pub use sensitivity::{Conclusion, Sensitivity, SensitivityRow};
-pub use settings::{SettingError, apply_settings};
+pub use settings::{SettingError, apply_settings, check_keys};
 pub use study::{Study, StudyOptions, run_studies};
+pub use sweep::{Axis, Design, MadePoint, Point, Points, Range, Sweep, is_sweep};
 pub use trace_meter::trace_meter;
 pub use tradeoff::{Beaten, Mean, Ratio, Tradeoff};
 pub use wakeplace_engine::{
-    Activity, CpuState, DomainState, GroupState, MachineState, SchedMcState,
+    Activity, CpuState, DomainState, GroupState, MachineState, RunReport, SchedMcState,
 };
 pub use wakeplace_platform::Factor;
+pub use wakeplace_workload::Jitter;

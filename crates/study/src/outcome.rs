@@ -5,7 +5,7 @@ use crate::promise::Promise;
 use crate::tradeoff::Tradeoff;
 use crate::sensitivity::Sensitivity;
 use std::collections::BTreeMap;
-use wakeplace_metrics::Profile;
+use wakeplace_metrics::{Profile, Values};
 
 /// The outcome of a study.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,6 +78,16 @@ pub struct CaseProfile {
     pub case: String,
     /// Name of the column, as `policy` of the rows.
     pub policy: String,
+    /// All parameters of the policy in force, key and value.
+    pub settings: Vec<(String, String)>,
+    /// Seed of each run.
+    pub seeds: Vec<u64>,
+    /// What was measured in each run.
+    pub values: Vec<Values>,
+    /// Hash of all that the platform consists of.
+    pub platform_hash: String,
+    /// Hash of each run's workload, as the machine has it.
+    pub workload_hashes: Vec<String>,
     /// Means over the seeds.
     pub profile: Profile,
     /// Hash over all events of each run.
@@ -122,7 +132,8 @@ pub struct StudyRow {
     pub published_delta_pct: Option<f64>,
     /// Simulated change from the base policy, percent; None on the base policy's rows.
     pub simulated_delta_pct: Option<f64>,
-    /// 95 % confidence interval of the simulated change, percent.
+    /// 95 % confidence interval of the simulated change, percent; the change itself where every
+    /// seed gives the same run.
     pub simulated_delta_ci95: Option<(f64, f64)>,
     /// The platform or the workload was calibrated on the published figure: the row is no check.
     pub calibrated: bool,

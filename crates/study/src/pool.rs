@@ -125,6 +125,12 @@ impl Finished {
     }
 }
 
+/// Executes one run on this thread.
+pub(crate) fn one(run: &Run<'_>) -> Result<Finished, StudyError> {
+    wakeplace_engine::check(run.platform, run.policy, run.workload, run.options)?;
+    Ok(run.execute())
+}
+
 /// Executes one run that `observer` watches too.
 pub(crate) fn watch<O: Observer>(
     run: &Run<'_>,

@@ -131,9 +131,7 @@ fn change(
         None => paired(from, to, metric)?,
         Some(work) => PairedDelta::of(&per(from, metric, work)?, &per(to, metric, work)?)?,
     };
-    let PairedDelta {
-        delta_pct, ci95, ..
-    } = delta;
+    let (delta_pct, ci95) = (delta.delta_pct, delta.bounds());
     match find_metric(metric).ok()?.better {
         Better::Higher => Some(Change {
             pct: delta_pct,

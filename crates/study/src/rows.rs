@@ -4,7 +4,7 @@ use crate::comparison::PolicyRuns;
 use crate::file::{Cell, StudyFile};
 use crate::plan::Planned;
 use crate::{Published, Simulated, StudyRow};
-use wakeplace_metrics::{Summary, find_metric, paired};
+use wakeplace_metrics::{Summary, find_metric, independent, paired};
 
 /// The rows of one case, in the order of the metrics, then of the policies. What was not measured
 /// has no row.
@@ -26,7 +26,8 @@ fn row(
     (metric, role): (&str, usize),
 ) -> Option<StudyRow> {
     let values = |runs: &PolicyRuns| -> Vec<f64> {
-        let values = runs.metrics.iter().filter_map(|m| m.values.get(metric));
+        let runs = independent(&runs.metrics).iter();
+        let values = runs.filter_map(|m| m.values.get(metric));
         values.collect()
     };
     let measured = values(&runs[role]);
@@ -64,7 +65,7 @@ fn row(
             .flatten()
             .or(change.map(|change| change.delta_pct)),
         simulated_delta_pct: delta.map(|d| d.delta_pct),
-        simulated_delta_ci95: delta.and_then(|d| d.ci95),
+        simulated_delta_ci95: delta.and_then(|d| d.bounds()),
         calibrated: planned.as_written && cell(role).is_some_and(|cell| file.is_calibrated(&cell)),
         robust: None,
     })

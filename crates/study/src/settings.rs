@@ -1,9 +1,10 @@
 //! `--set KEY=VALUE`: who takes which key.
 
+use crate::StudyError;
 use crate::hotplug::shown;
 use wakeplace_engine::Options;
-use wakeplace_policy_sys::Policy;
-use wakeplace_text::shorten;
+use wakeplace_policy_sys::{Policy, of_setting};
+use wakeplace_text::{did_you_mean_first, nearest_few, shorten};
 
 /// Keys of the machine's model begin with this; all others are policy parameters.
 const MODEL_PREFIX: &str = "model.";
@@ -20,7 +21,8 @@ pub struct SettingError {
     pub reason: String,
 }
 
-/// Applies settings: `model.*` to the options, everything else to each of the policies.
+/// Applies settings: `model.*` to the options, everything else to each of the policies whose name
+/// does not set it itself.
 ///
 /// # Errors
 /// The first setting that is not taken; options and policies may then be half changed.
@@ -40,7 +42,7 @@ pub fn apply_settings(
             options.set(key, value).map_err(|e| error(e.to_string()))?;
             continue;
         }
-        for policy in policies.iter_mut() {
+        for policy in policies.iter_mut().filter(|policy| !policy.sets(key)) {
             policy.set(key, value).map_err(|e| error(e.to_string()))?;
         }
         // What excludes each other is judged once all is set; the setting that made it so is named.
@@ -52,6 +54,38 @@ pub fn apply_settings(
         };
     }
     excluded.map_or(Ok(()), Err)
+}
+
+/// Refuses a key that neither a policy nor the machine's model has, and offers the nearest of both.
+///
+/// # Errors
+/// The first such key.
+pub fn check_keys(set: &[(String, String)], policy: &Policy) -> Result<(), StudyError> {
+    let model = Options::default().keys();
+    let of_model = |key: &str| model.iter().any(|(known, ..)| *known == key);
+    for (key, _) in set {
+        if policy.has_key(key) || of_model(key) {
+            continue;
+        }
+        let prefixed = format!("{MODEL_PREFIX}{key}");
+        let params = policy.params();
+        let near = if of_model(&prefixed) {
+            vec![prefixed.as_str()]
+        } else if let Some(meant) = of_setting(key) {
+            vec![meant]
+        } else {
+            let of_policy = params.iter().map(|param| param.key);
+            let of_model = model.iter().map(|(known, ..)| *known);
+            nearest_few(key, of_policy.chain(of_model), 1)
+        };
+        let name = policy.name();
+        let expected = format!("expected a parameter that `wakeplace policy show {name}` lists");
+        let end = did_you_mean_first(&near, &expected);
+        let key = shorten(key);
+        let message = format!("unknown setting `{key}`{end}");
+        return Err(StudyError::UnknownSetting(message));
+    }
+    Ok(())
 }
 
 /// The switches of the machine's model that are not at their default.

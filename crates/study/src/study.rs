@@ -4,6 +4,7 @@ use crate::comparison::{Origin, PolicyRuns, oddities, one_seed};
 use crate::experiment::{all_options, group};
 use crate::file::{Case, Column, StudyFile, TOTAL_ENERGY, WORK_ENERGY};
 use crate::hotplug::shown;
+use crate::identity::hash_of;
 use crate::outcome::{CaseInfo, CaseProfile, ColumnInfo, EXPERIMENT, VARIANT};
 use crate::plan::{Planned, as_written, plan, seeds};
 use crate::pool::{Progress, Run, check, execute};
@@ -316,9 +317,16 @@ fn profiles((planned, runs): &(&Planned, Vec<PolicyRuns>)) -> Vec<CaseProfile> {
     if planned.params.contains_key(EXPERIMENT) {
         return Vec::new();
     }
+    let platform_hash = hash_of(&planned.platform);
+    let workload_hashes: Vec<String> = planned.workloads.iter().map(hash_of).collect();
     let one = |runs: &PolicyRuns| CaseProfile {
         case: planned.token.clone(),
         policy: runs.policy.clone(),
+        settings: runs.settings.clone(),
+        seeds: planned.seeds.clone(),
+        values: runs.metrics.iter().map(|run| run.values.clone()).collect(),
+        platform_hash: platform_hash.clone(),
+        workload_hashes: workload_hashes.clone(),
         profile: Profile::of(&runs.metrics, &runs.reports),
         event_hashes: runs
             .reports

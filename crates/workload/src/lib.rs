@@ -9,6 +9,7 @@ pub use script::*;
 
 mod error;
 mod input;
+mod jitter;
 mod json;
 mod models;
 mod realtime;
@@ -19,6 +20,7 @@ mod stream;
 
 pub use error::{ArgumentFault, Fault, FaultKind, Position, WorkloadError};
 pub use input::{READ_LIMIT_BYTES, standard_input};
+pub use jitter::Jitter;
 pub use models::{ModelInfo, ParameterInfo};
 pub use realtime::{Attributes, DL_PERIOD_NS, DL_RUNTIME_MIN_NS, RealTime};
 pub use recording::{Form, form};

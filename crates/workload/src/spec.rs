@@ -2,7 +2,7 @@
 use crate::error::WorkloadError;
 use crate::models::{self, Model, ModelInfo};
 use crate::rtapp::template::Template;
-use crate::{LoadOptions, MachineFacts, RtAppLog, Workload, input, recording, rtapp};
+use crate::{Jitter, LoadOptions, MachineFacts, RtAppLog, Workload, input, recording, rtapp};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,6 +15,8 @@ pub struct Spec {
     /// rt-app's traps. Not printed here.
     pub warnings: Vec<String>,
     source: Source,
+    /// What is drawn beside what the workload itself draws.
+    pub(crate) jitter: Option<Jitter>,
 }
 
 #[derive(Clone, Debug)]
@@ -44,6 +46,7 @@ impl Spec {
             name: argument.to_owned(),
             warnings: model.warnings(argument),
             source: Source::Model(model),
+            jitter: None,
         })
     }
 
@@ -58,6 +61,7 @@ impl Spec {
             name: file.to_owned(),
             warnings,
             source: Source::RtApp(Arc::new(template)),
+            jitter: None,
         })
     }
 
@@ -69,16 +73,32 @@ impl Spec {
             name: workload.name.clone(),
             warnings,
             source: Source::Recorded(Arc::new(workload)),
+            jitter: None,
         }
     }
 
     /// Makes the scripts: the same seed and machine give the same scripts everywhere.
     pub fn expand(&self, seed: u64, machine: MachineFacts) -> Result<Workload, WorkloadError> {
-        match &self.source {
-            Source::Model(model) => model.expand(&self.name, seed, machine),
-            Source::RtApp(template) => rtapp::expand::expand(template, &self.name, seed, machine),
-            Source::Recorded(workload) => Ok(Workload::clone(workload)),
+        let mut workload = match &self.source {
+            Source::Model(model) => model.expand(&self.name, seed, machine)?,
+            Source::RtApp(template) => rtapp::expand::expand(template, &self.name, seed, machine)?,
+            Source::Recorded(workload) => Workload::clone(workload),
+        };
+        if let Some(jitter) = self.jitter {
+            jitter.apply(&mut workload, seed);
         }
+        Ok(workload)
+    }
+
+    /// The jitter that was added.
+    #[must_use]
+    pub fn jitter(&self) -> Option<Jitter> {
+        self.jitter
+    }
+
+    /// It is one of the built-in models.
+    pub(crate) fn is_model(&self) -> bool {
+        matches!(self.source, Source::Model(_))
     }
 
     /// What the logs that rt-app writes of this file need, by the indices of `expand`; None for

@@ -6,7 +6,7 @@ use crate::Finding;
 /// Each crate with the crates of this workspace it may name: what is below it and nothing else.
 /// `report` is made from results only, so not from `engine`; `scx` knows nothing of the simulator
 /// and is in nobody's list, nor is `cli`.
-const MAY_KNOW: [(&str, &[&str]); 21] = [
+const MAY_KNOW: [(&str, &[&str]); 22] = [
     ("text", &[]),
     ("files", &[]),
     ("policy-sys", &["text"]),
@@ -66,6 +66,19 @@ const MAY_KNOW: [(&str, &[&str]); 21] = [
     ),
     ("report", &["text", "study", "metrics"]),
     (
+        "store",
+        &[
+            "text",
+            "files",
+            "platform",
+            "workload",
+            "policy-sys",
+            "engine",
+            "study",
+            "metrics",
+        ],
+    ),
+    (
         "lab",
         &["text", "files", "host", "platform", "workload", "guest"],
     ),
@@ -97,6 +110,7 @@ const MAY_KNOW: [(&str, &[&str]); 21] = [
             "metrics",
             "trace",
             "study",
+            "store",
             "report",
             "host",
             "lab",

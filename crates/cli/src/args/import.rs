@@ -24,13 +24,8 @@ pub(crate) struct PlatformImportArgs {
     /// A plat_info file of LISA
     #[arg(long, value_name = "FILE", group = "source", help_heading = "Input")]
     pub(crate) lisa: Option<PathBuf>,
-    /// A copy of debugfs's energy_model folder, beside --live or --sysfs
-    #[arg(
-        long,
-        value_name = "FOLDER",
-        conflicts_with_all = ["dtb", "lisa"],
-        help_heading = "Input"
-    )]
+    /// A copy of debugfs's energy_model folder, beside any of these
+    #[arg(long, value_name = "FOLDER", help_heading = "Input")]
     pub(crate) energy_model: Option<PathBuf>,
     /// Name of the platform inside the file [default: the source's]
     #[arg(long, value_name = "NAME", help_heading = "Output")]

@@ -9,6 +9,7 @@ mod programs;
 mod report;
 mod show;
 mod simulate;
+mod sweep;
 mod values;
 
 pub(crate) use explain::ExplainArgs;
@@ -25,6 +26,7 @@ pub(crate) use simulate::{
     CompareArgs, HowArgs, OutputArgs, RunArgs, SimArgs, StudyCommand, StudyPublishedArgs,
     StudyRunArgs, StudyShowArgs,
 };
+pub(crate) use sweep::SweepArgs;
 
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -70,6 +72,16 @@ pub(crate) enum Command {
         arg_required_else_help = true,
     )]
     Compare(CompareArgs),
+    /// Run many settings, in a store from which it goes on after it was stopped
+    #[command(
+        help_template = help::TEMPLATE,
+        before_help = help::SWEEP_SHORT,
+        before_long_help = help::SWEEP,
+        after_help = help::EXIT_CODES_SHORT,
+        after_long_help = help::EXIT_CODES,
+        arg_required_else_help = true,
+    )]
+    Sweep(SweepArgs),
     /// Simulate one policy and print what it did
     #[command(
         help_template = help::TEMPLATE,

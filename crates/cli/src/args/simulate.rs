@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 use std::path::PathBuf;
 use wakeplace_engine::PolicyChange;
 use wakeplace_metrics::Window;
+use wakeplace_study::Jitter;
 use wakeplace_workload::Dialect;
 
 /// `compare`.
@@ -82,11 +83,11 @@ pub(crate) struct SimArgs {
     pub(crate) export_ftrace: Option<PathBuf>,
     /// Write events and metrics as tables into a folder
     ///
-    /// Parquet files: one per kind of event, `counters`, `decisions` and `metrics`. For one seed.
+    /// Parquet files: of one seed one per kind of event, `counters`, `decisions` and `metrics`; of
+    /// several seeds `runs`, one row per run.
     #[arg(
         long,
         value_name = "FOLDER",
-        conflicts_with = "seeds",
         hide_short_help = true,
         help_heading = "Output",
         display_order = 23
@@ -130,6 +131,8 @@ pub(crate) struct SimArgs {
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
     /// A name from `wakeplace platform list`, or a TOML file
+    ///
+    /// `compare` takes several: every one with every workload.
     #[arg(
         long,
         value_name = "PLATFORM",
@@ -137,7 +140,7 @@ pub(crate) struct RunArgs {
         help_heading = "Input",
         display_order = 1
     )]
-    pub(crate) platform: String,
+    pub(crate) platform: Vec<String>,
     /// An rt-app JSON file, or a model as `periodic:n=10,duty=5%`
     ///
     /// `wakeplace workload list` shows the models and their keys. `-` reads an rt-app file from
@@ -151,7 +154,7 @@ pub(crate) struct RunArgs {
         help_heading = "Input",
         display_order = 2
     )]
-    pub(crate) workload: String,
+    pub(crate) workload: Vec<String>,
     /// Leave out parts of the file that have no model
     ///
     /// A task group within a group is the one thing of rt-app without a model. Without this option
@@ -203,9 +206,10 @@ pub(crate) struct RunArgs {
     pub(crate) hotplug: Option<Schedule>,
     /// A policy, as linux-4.17+energy-aware
     ///
-    /// The form is ERA[+FEATURE[=VERSION]]...[-FEATURE]... For `compare`, repeat the option: the
-    /// first policy is the base of the differences. `wakeplace policy list` shows eras and
-    /// features, `wakeplace policy show NAME` what a name means.
+    /// The form is ERA[+FEATURE[=VERSION]]...[-FEATURE]...[:KEY=VALUE,...], with settings of this
+    /// policy alone after a colon. For `compare`, repeat the option: the first policy is the base
+    /// of the differences. `wakeplace policy list` shows eras and features, `wakeplace policy show
+    /// NAME` what a name means.
     #[arg(
         long,
         value_name = "NAME",
@@ -228,6 +232,47 @@ pub(crate) struct RunArgs {
         display_order = 12
     )]
     pub(crate) policy_at: Vec<PolicyChange>,
+    /// Vary a recording or an rt-app file with the seed, as start=10ms,run=5%
+    ///
+    /// A thread begins up to `start` later, and each of its run steps is up to `run` shorter or
+    /// longer, drawn from the seed. `recorded` takes as much as each thread's own sleeps and runs
+    /// vary. Without it every seed gives the same run of such a workload.
+    #[arg(
+        long,
+        allow_hyphen_values = true,
+        value_name = "AMOUNTS",
+        value_parser = values::jitter,
+        hide_short_help = true,
+        help_heading = "Input",
+        display_order = 5
+    )]
+    pub(crate) jitter: Option<Jitter>,
+    /// A difference of less does not matter, percent
+    ///
+    /// "better" and "worse" are said where the 95 % interval lies beyond it, "none that matters"
+    /// where it lies inside, else "not told".
+    #[arg(
+        long,
+        allow_hyphen_values = true,
+        value_name = "PERCENT",
+        value_parser = values::margin,
+        default_value = "1",
+        hide_short_help = true,
+        help_heading = "Output",
+        display_order = 22
+    )]
+    pub(crate) margin: f64,
+    /// Write all runs as a table, one row per run, to a .csv or .parquet file
+    ///
+    /// Columns: what the run was made by, its hashes, and every metric.
+    #[arg(
+        long,
+        value_name = "FILE",
+        hide_short_help = true,
+        help_heading = "Output",
+        display_order = 24
+    )]
+    pub(crate) export_runs: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) how: HowArgs,
     #[command(flatten)]
@@ -294,7 +339,8 @@ pub(crate) struct HowArgs {
     /// Change a parameter; repeatable
     ///
     /// KEY is a parameter of a policy (`wakeplace policy show NAME` lists them; every policy gets
-    /// it), or a switch of the machine's model: `model.idle_states`, `model.kernel_costs`, ...
+    /// it that does not set it itself after a colon), or a switch of the machine's model:
+    /// `model.idle_states`, `model.kernel_costs`, ...
     #[arg(
         long,
         value_name = "KEY=VALUE",
@@ -409,6 +455,8 @@ pub(crate) struct StudyShowArgs {
 #[derive(Debug, Args)]
 pub(crate) struct StudyRunArgs {
     /// Names, as `energy-aware/energy-hikey960`; `*` stands for anything, as 'energy-aware/*'
+    ///
+    /// What ends in .toml is a file of your own (studies/README.md).
     #[arg(value_name = "NAME", required = true)]
     pub(crate) names: Vec<String>,
     /// A reduced size: fewer cases and seeds, as the study says
@@ -438,6 +486,24 @@ pub(crate) struct StudyRunArgs {
     /// Also write a page for a browser, as `wakeplace report` makes
     #[arg(long, value_name = "FILE", help_heading = "Output", display_order = 23)]
     pub(crate) export_html: Option<PathBuf>,
+    /// Write all runs as a table, one row per run, to a .csv or .parquet file
+    #[arg(
+        long,
+        value_name = "FILE",
+        hide_short_help = true,
+        help_heading = "Output",
+        display_order = 24
+    )]
+    pub(crate) export_runs: Option<PathBuf>,
+    /// For a file with a table `vary`: keep its runs here, and go on with what it lacks
+    #[arg(
+        long,
+        value_name = "FILE",
+        hide_short_help = true,
+        help_heading = "Execution",
+        display_order = 31
+    )]
+    pub(crate) store: Option<PathBuf>,
     /// N for 1 to N, A..B, or a list as 1,5,9 [default: the study's]
     #[arg(
         long,

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 use wakeplace_engine::{Hotplug, PolicyChange};
 use wakeplace_metrics::Window;
-use wakeplace_study::{parse_hotplug, parse_policy_at};
+use wakeplace_study::{Jitter, parse_hotplug, parse_policy_at};
 use wakeplace_text::{did_you_mean, nearest};
 use wakeplace_workload::Dialect;
 
@@ -89,6 +89,23 @@ pub(crate) fn window(text: &str) -> Result<Window, String> {
         return Err(format!("it has no length; {form}"));
     }
     Ok(Window { from_ns, to_ns })
+}
+
+/// Amounts of jitter.
+pub(crate) fn jitter(text: &str) -> Result<Jitter, String> {
+    Jitter::parse(text)
+}
+
+/// Points of a design.
+pub(crate) fn points(text: &str) -> Result<usize, String> {
+    whole(text, "a number of points", (1, 1_000_000))
+}
+
+/// A percentage of 0 or more.
+pub(crate) fn margin(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).trim().parse::<f64>();
+    let margin = number.ok().filter(|n| n.is_finite() && *n >= 0.0);
+    margin.ok_or_else(|| "expected a percentage of 0 or more, as `1`".to_owned())
 }
 
 /// `KEY=VALUE`.

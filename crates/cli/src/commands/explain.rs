@@ -117,8 +117,11 @@ fn to(which: Which) -> Option<u32> {
 /// What `sim` would be given.
 fn run_args(args: ExplainArgs) -> RunArgs {
     RunArgs {
-        platform: args.platform,
-        workload: args.workload,
+        platform: vec![args.platform],
+        workload: vec![args.workload],
+        jitter: None,
+        margin: wakeplace_study::DEFAULT_MARGIN_PCT,
+        export_runs: None,
         allow_unmodelled: args.allow_unmodelled,
         rtapp_dialect: args.rtapp_dialect,
         duration: args.duration,

@@ -16,6 +16,7 @@ mod record;
 mod report;
 mod simulate;
 mod study;
+mod sweep;
 mod workload;
 mod workload_recording;
 
@@ -27,6 +28,7 @@ use crate::terminal::Terminal;
 pub(crate) fn run(command: Command, terminal: Terminal) -> Outcome {
     match command {
         Command::Compare(args) => simulate::compare(&args, terminal),
+        Command::Sweep(args) => sweep::sweep(&args, terminal),
         Command::Sim(args) => simulate::sim(args, terminal),
         Command::Explain(args) => explain::explain(*args, terminal),
         Command::Study { command } => study::run(command, terminal),

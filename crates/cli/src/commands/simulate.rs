@@ -10,7 +10,7 @@ use crate::output::Output;
 use crate::places;
 use crate::progress::Follower;
 use crate::repeat;
-use crate::settings::check_keys;
+use crate::runs_export::RunsExport;
 use crate::terminal::Terminal;
 use crate::text::{self, format, plain, style};
 use crate::wakeup_cases::Export;
@@ -18,16 +18,12 @@ use std::path::Path;
 use wakeplace_engine::observe::{Both, NoObserver};
 use wakeplace_engine::{Observer, Options, States};
 use wakeplace_metrics::Expectation;
-use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_report::Format;
-use wakeplace_study::{Comparison, Experiment, PolicyRuns, apply_settings};
+use wakeplace_study::{Comparison, Experiment, Matrix, PolicyRuns, Request, Source};
 use wakeplace_text::printable;
 use wakeplace_trace::{LogError, RtAppLogs, Traces};
-use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
-
-/// Simulated time if neither the option nor the workload says: that of the published tests.
-const DEFAULT_DURATION_NS: u64 = 30_000_000_000;
+use wakeplace_workload::LoadOptions;
 
 /// Two policies or more, the first being the base.
 pub(crate) fn compare(args: &CompareArgs, terminal: Terminal) -> Outcome {
@@ -55,6 +51,18 @@ pub(crate) fn sim(args: SimArgs, terminal: Terminal) -> Outcome {
             args.run.policy.len()
         )));
     }
+    for (option, given) in [
+        ("--platform", &args.run.platform),
+        ("--workload", &args.run.workload),
+    ] {
+        if given.len() > 1 {
+            return Err(Failure::Input(format!(
+                "sim takes one {option}, and {} are given; expected one, or `wakeplace compare` \
+                 for several",
+                given.len()
+            )));
+        }
+    }
     let listed = args.seeds.as_ref().map(|seeds| seeds.0.clone());
     let seeds = listed.unwrap_or_else(|| vec![args.seed]);
     let asked = Asked::of(&args);
@@ -77,11 +85,10 @@ enum Watched<'a> {
 }
 
 /// What a run reads, by option.
-pub(super) fn inputs(args: &RunArgs) -> [(&'static str, &str); 2] {
-    [
-        ("--platform", &args.platform),
-        ("--workload", &args.workload),
-    ]
+pub(super) fn inputs(args: &RunArgs) -> Vec<(&str, &str)> {
+    let platforms = args.platform.iter().map(|p| ("--platform", p.as_str()));
+    let workloads = args.workload.iter().map(|w| ("--workload", w.as_str()));
+    platforms.chain(workloads).collect()
 }
 
 fn simulate(
@@ -91,63 +98,127 @@ fn simulate(
     asked: Option<Asked<'_>>,
     terminal: Terminal,
 ) -> Outcome {
-    let experiment = experiment(args, seeds)?;
-    let expectations = expect::parse(&args.expect, &experiment.platform)?;
-    let mut written = vec![
-        ("--output", args.output.output.as_deref()),
-        ("--export-wakeup-cases", args.export_wakeup_cases.as_deref()),
-        ("--export-html", args.export_html.as_deref()),
-    ];
-    written.extend(asked.iter().flat_map(Asked::places));
-    places::apart(inputs(args), &written)?;
-    let output = Output::prepare(args.output.output.as_deref())?;
-    let cases = args.export_wakeup_cases.as_deref();
-    let cases = cases.map(|path| Export::prepare(path, &experiment.platform));
-    let cases = cases.transpose()?;
+    let matrix = matrix(args, seeds)?;
+    let experiment = &matrix.experiments[0];
+    let mut expectations = Vec::new();
+    for experiment in &matrix.experiments {
+        expectations = expect::parse(&args.expect, &experiment.platform)?;
+    }
+    let outputs = Outputs::prepare(args, &matrix, asked.as_ref())?;
+    // Of several runs `--export-parquet` has one table, of all runs.
+    let asked = asked.filter(|_| matrix.len() == 1);
     let mut exports = None;
     if let Some(asked) = &asked {
         asked.check()?;
         interrupt::watch()?;
-        exports = Some(asked.prepare(&experiment)?);
+        exports = Some(asked.prepare(experiment)?);
     }
-    let page = HtmlExport::prepare(args.export_html.as_deref())?;
     let traces = exports.as_mut().map(|exports| &mut exports.traces);
     let jobs = jobs(args.how.jobs);
-    describe(&experiment, jobs, terminal);
-    let mut comparison = match watched {
+    for experiment in &matrix.experiments {
+        describe(experiment, jobs, terminal);
+    }
+    let mut comparisons = match watched {
         Watched::Plain => match traces {
-            Some(traces) => watch(&experiment, Some(traces), &mut NoObserver, terminal)?,
-            None => follow(terminal, |progress| experiment.run(jobs, progress))?,
+            Some(traces) => vec![watch(experiment, Some(traces), &mut NoObserver, terminal)?],
+            None => follow(terminal, |progress| matrix.run(jobs, progress))?,
         },
-        Watched::Logs(folder) => logged(&experiment, folder, traces, terminal)?,
-        Watched::States(times) => dumped(&experiment, times, args.output.format, traces, terminal)?,
+        Watched::Logs(folder) => vec![logged(experiment, folder, traces, terminal)?],
+        Watched::States(times) => {
+            let form = args.output.format;
+            vec![dumped(experiment, times, form, traces, terminal)?]
+        }
     };
-    comparison.origin = repeat::origin();
+    for comparison in &mut comparisons {
+        comparison.margin_pct = args.margin;
+        comparison.origin = repeat::origin();
+    }
     if let Some(exports) = exports {
-        exports.publish(&comparison, terminal)?;
+        exports.publish(&comparisons[0], terminal)?;
     }
-    if let Some(page) = &page {
-        let json = wakeplace_report::comparison(&comparison, Format::Json, plain());
-        page.write(&json, terminal)?;
-    }
-    if let Some(cases) = &cases {
-        cases.write(&comparison, terminal)?;
-    }
-    let difference = match args.verify_determinism {
-        true => follow(terminal, |progress| {
+    let output = outputs.write(&comparisons, terminal)?;
+    let mut difference = None;
+    for experiment in matrix
+        .experiments
+        .iter()
+        .filter(|_| args.verify_determinism)
+    {
+        let found = follow(terminal, |progress| {
             experiment.verify_determinism(jobs, progress)
-        })?,
-        false => None,
-    };
+        })?;
+        difference = difference.or(found);
+    }
     let verified = args.verify_determinism.then_some(difference);
     report(
         args,
-        &comparison,
+        &comparisons,
         &expectations,
         verified,
         &output,
         terminal,
     )
+}
+
+/// Where the result goes, and all that is written beside it: found to be writable before anything
+/// is simulated.
+struct Outputs {
+    output: Output,
+    cases: Option<Export>,
+    rows: Option<RunsExport>,
+    folder: Option<RunsExport>,
+    page: Option<HtmlExport>,
+}
+
+impl Outputs {
+    fn prepare(
+        args: &RunArgs,
+        matrix: &Matrix,
+        asked: Option<&Asked<'_>>,
+    ) -> Result<Self, Failure> {
+        if args.export_wakeup_cases.is_some() && matrix.experiments.len() > 1 {
+            return Err(Failure::input(
+                "`--export-wakeup-cases` is a table of one platform and one workload; expected \
+                 one --platform and one --workload",
+            ));
+        }
+        let mut written = vec![
+            ("--output", args.output.output.as_deref()),
+            ("--export-wakeup-cases", args.export_wakeup_cases.as_deref()),
+            ("--export-html", args.export_html.as_deref()),
+            ("--export-runs", args.export_runs.as_deref()),
+        ];
+        written.extend(asked.iter().flat_map(|asked| asked.places()));
+        places::apart(inputs(args), &written)?;
+        let output = Output::prepare(args.output.output.as_deref())?;
+        let cases = args.export_wakeup_cases.as_deref();
+        let cases = cases.map(|path| Export::prepare(path, &matrix.experiments[0].platform));
+        let rows = args.export_runs.as_deref().map(RunsExport::prepare);
+        let folder = asked.filter(|_| matrix.len() > 1);
+        let folder = folder.and_then(|asked| asked.parquet);
+        Ok(Self {
+            output,
+            cases: cases.transpose()?,
+            rows: rows.transpose()?,
+            folder: folder.map(RunsExport::folder).transpose()?,
+            page: HtmlExport::prepare(args.export_html.as_deref())?,
+        })
+    }
+
+    /// Writes what stands beside the result; the place of the result is left.
+    fn write(self, comparisons: &[Comparison], terminal: Terminal) -> Result<Output, Failure> {
+        if let Some(page) = &self.page {
+            let json = wakeplace_report::comparisons(comparisons, Format::Json, plain());
+            page.write(&json, terminal)?;
+        }
+        if let Some(cases) = &self.cases {
+            cases.write(&comparisons[0], terminal)?;
+        }
+        for export in [self.rows, self.folder].into_iter().flatten() {
+            let records = comparisons.iter().flat_map(Comparison::records);
+            export.publish(&records.collect::<Vec<_>>(), terminal)?;
+        }
+        Ok(self.output)
+    }
 }
 
 /// Runs the only run while `observer` watches, and what takes traces down, if anything does.
@@ -225,41 +296,41 @@ fn dumped(
     Ok(comparison)
 }
 
-/// Everything read and checked: nothing of it can fail later.
+/// The experiment of one platform and one workload.
 pub(super) fn experiment(args: &RunArgs, seeds: Vec<u64>) -> Result<Experiment, Failure> {
-    let platform = Platform::load(&args.platform).map_err(Failure::input)?;
-    let load = LoadOptions {
-        allow_unmodelled: args.allow_unmodelled,
-        dialect: args.rtapp_dialect,
+    Ok(matrix(args, seeds)?.experiments.swap_remove(0))
+}
+
+/// Everything read and checked: nothing of it can fail later.
+fn matrix(args: &RunArgs, seeds: Vec<u64>) -> Result<Matrix, Failure> {
+    let request = Request {
+        platforms: args.platform.iter().map(Source::named).collect(),
+        workloads: args.workload.iter().map(Source::named).collect(),
+        load: LoadOptions {
+            allow_unmodelled: args.allow_unmodelled,
+            dialect: args.rtapp_dialect,
+        },
+        jitter: args.jitter,
+        policies: args.policy.clone(),
+        set: args.how.set.clone(),
+        seeds,
+        duration_ns: args.duration,
+        hotplug: args.hotplug.iter().flat_map(|s| s.0.clone()).collect(),
+        policy_at: args.policy_at.clone(),
+        wakeup_cases: args.export_wakeup_cases.is_some(),
+        oracle: args.oracle,
+        timeline: args.timeline,
+        margin_pct: args.margin,
     };
-    let workload = if args.workload.starts_with(wakeplace_trace::PREFIX) {
-        wakeplace_trace::load(&args.workload, Some(&platform)).map_err(Failure::input)?
-    } else {
-        Spec::parse(&args.workload, &load).map_err(Failure::input)?
-    };
-    let policies = args.policy.iter().map(|name| Policy::parse(name));
-    let mut policies = policies
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(Failure::input)?;
-    let mut options = Options::default();
-    if let Some(base) = policies.first() {
-        check_keys(&args.how.set, base)?;
+    let matrix = request.resolve().map_err(Failure::input)?;
+    for experiment in &matrix.experiments {
+        check_times(args, &experiment.options)?;
     }
-    apply_settings(&args.how.set, &mut options, &mut policies).map_err(Failure::input)?;
-    let machine = MachineFacts {
-        nr_cpus: u32::try_from(platform.cpus.len()).map_err(Failure::input)?,
-    };
-    let first_seed = seeds.first().copied().unwrap_or(1);
-    let expanded = workload
-        .expand(first_seed, machine)
-        .map_err(Failure::input)?;
-    let asked = args.duration.or(expanded.duration_ns);
-    options.duration_ns = asked.unwrap_or(DEFAULT_DURATION_NS);
-    options.wakeup_cases = args.export_wakeup_cases.is_some();
-    if let Some(schedule) = &args.hotplug {
-        options.hotplug.clone_from(&schedule.0);
-    }
-    options.policy_at.clone_from(&args.policy_at);
+    Ok(matrix)
+}
+
+/// What must fit the length of the run and the machine as it stays.
+fn check_times(args: &RunArgs, options: &Options) -> Result<(), Failure> {
     if let Some(window) = args.timeline.filter(|w| w.to_ns > options.duration_ns) {
         return Err(Failure::Input(format!(
             "--timeline: it ends at {} and the run takes {}; expected a window within the run",
@@ -274,15 +345,7 @@ pub(super) fn experiment(args: &RunArgs, seeds: Vec<u64>) -> Result<Experiment, 
              `model.freq_cap` and no `model.thermal`",
         ));
     }
-    Ok(Experiment {
-        platform,
-        workload,
-        policies,
-        options,
-        seeds,
-        oracle: args.oracle,
-        timeline: args.timeline,
-    })
+    Ok(())
 }
 
 /// Threads to use.
@@ -333,7 +396,7 @@ pub(crate) fn follow<T, E: std::fmt::Display>(
 /// Writes the result, then what was checked on it.
 fn report(
     args: &RunArgs,
-    comparison: &Comparison,
+    comparisons: &[Comparison],
     expectations: &[Expectation],
     verified: Option<Option<String>>,
     output: &Output,
@@ -344,16 +407,23 @@ fn report(
     } else {
         plain()
     };
-    let result = wakeplace_report::comparison(comparison, format(args.output.format), look);
-    let stuck = comparison.runs.iter().any(PolicyRuns::is_stuck);
+    let result = wakeplace_report::comparisons(comparisons, format(args.output.format), look);
+    let all_runs = || comparisons.iter().flat_map(|comparison| &comparison.runs);
+    let stuck = all_runs().any(PolicyRuns::is_stuck);
     // What a run that got stuck measured is no ground for a judgement.
     let judged = if stuck { &[] } else { expectations };
-    let checked = expect::check(judged, comparison);
-    let mut remarks = checked.text(style(terminal));
-    let mut verdict = checked.verdict();
+    let mut remarks = String::new();
+    let mut verdict = Verdict::Ok;
+    for comparison in comparisons {
+        let checked = expect::check(judged, comparison);
+        remarks.push_str(&checked.text(style(terminal)));
+        if checked.verdict() == Verdict::Unmet {
+            verdict = Verdict::Unmet;
+        }
+    }
     match &verified {
         None => {}
-        Some(None) => remarks.push_str(&format!("\n{}\n", identical(comparison))),
+        Some(None) => remarks.push_str(&format!("\n{}\n", identical(comparisons))),
         Some(Some(difference)) => {
             verdict = Verdict::Unmet;
             remarks.push_str(&format!("\nNOT identical, two runs differ: {difference}\n"));
@@ -372,15 +442,21 @@ fn report(
     }
     if matches!(args.output.format, FormatName::Human | FormatName::Csv) {
         // The other forms carry them.
-        let warnings = comparison.warnings.iter();
-        warnings.for_each(|warning| terminal.warn(warning));
+        let mut said = std::collections::BTreeSet::new();
+        let warnings = comparisons
+            .iter()
+            .flat_map(|comparison| &comparison.warnings);
+        warnings
+            .filter(|w| said.insert(*w))
+            .for_each(|warning| terminal.warn(warning));
     }
     Ok(verdict)
 }
 
 /// What two runs agreed on: events of all runs and one hash over theirs.
-fn identical(comparison: &Comparison) -> String {
-    let reports = || comparison.runs.iter().flat_map(|runs| &runs.reports);
+fn identical(comparisons: &[Comparison]) -> String {
+    let all = || comparisons.iter().flat_map(|comparison| &comparison.runs);
+    let reports = || all().flat_map(|runs| &runs.reports);
     let events: u64 = reports().map(|report| report.events).sum();
     let hash = reports()
         .map(|report| report.event_hash)

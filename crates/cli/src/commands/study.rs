@@ -2,6 +2,7 @@
 
 use super::marked_page::{Destination, Marks};
 use super::simulate::{follow, jobs};
+use super::sweep;
 use crate::args::{
     FormatName, ListArgs, StudyCommand, StudyPublishedArgs, StudyRunArgs, StudyShowArgs,
 };
@@ -10,11 +11,12 @@ use crate::html::HtmlExport;
 use crate::output::Output;
 use crate::places;
 use crate::repeat;
+use crate::runs_export::RunsExport;
 use crate::settings::{any_policy, check_keys};
 use crate::terminal::Terminal;
 use crate::text::{format, heading, plain, style, wrapped};
 use wakeplace_report::{Align, Cell, Extent, Format, Table};
-use wakeplace_study::{Study, StudyOptions, run_studies, select, studies};
+use wakeplace_study::{Study, StudyOptions, StudyResult, is_sweep, run_studies, select, studies};
 
 /// `study ...`.
 pub(crate) fn run(command: StudyCommand, terminal: Terminal) -> Outcome {
@@ -91,16 +93,66 @@ fn published(args: &StudyPublishedArgs, terminal: Terminal) -> Outcome {
     Ok(Verdict::Ok)
 }
 
+/// The file among the names that varies something: a sweep, which is run alone.
+fn varying(args: &StudyRunArgs) -> Result<Option<&str>, Failure> {
+    for name in args.names.iter().filter(|name| name.ends_with(".toml")) {
+        let varies = std::fs::read_to_string(name).is_ok_and(|text| is_sweep(&text));
+        if !varies {
+            continue;
+        }
+        if args.names.len() > 1 || args.quick || args.experiments || args.sensitivity {
+            return Err(Failure::Input(format!(
+                "`{name}` varies something; expected it alone, without --quick, --experiments and \
+                 --sensitivity"
+            )));
+        }
+        return Ok(Some(name));
+    }
+    Ok(None)
+}
+
 fn run_chosen(args: StudyRunArgs, terminal: Terminal) -> Outcome {
+    if let Some(file) = varying(&args)? {
+        let place = sweep::Places {
+            store: args.store.as_deref(),
+            export: args.export_runs.as_deref(),
+            output: &args.output,
+            metrics: &[],
+            jobs: jobs(args.how.jobs),
+        };
+        return sweep::of_file(file, &args, &place, terminal);
+    }
+    if let Some(store) = &args.store {
+        return Err(Failure::Input(format!(
+            "--store {}: a study without `vary` keeps no store; expected a file with a table \
+             `vary`",
+            store.display()
+        )));
+    }
+    run_named(args, terminal)
+}
+
+fn run_named(args: StudyRunArgs, terminal: Terminal) -> Outcome {
     let studies = select(&args.names).map_err(Failure::input)?;
     check_keys(&args.how.set, &any_policy()?)?;
     let written = [
         ("--output", args.output.output.as_deref()),
         ("--export-html", args.export_html.as_deref()),
+        ("--export-runs", args.export_runs.as_deref()),
     ];
-    places::apart([], &written)?;
+    let read: Vec<_> = args
+        .names
+        .iter()
+        .map(|name| ("NAME", name.as_str()))
+        .collect();
+    places::apart(read, &written)?;
     let output = Output::prepare(args.output.output.as_deref())?;
     let page = HtmlExport::prepare(args.export_html.as_deref())?;
+    let rows = args
+        .export_runs
+        .as_deref()
+        .map(RunsExport::prepare)
+        .transpose()?;
     let options = StudyOptions {
         quick: args.quick,
         seeds: args.seeds.map(|seeds| seeds.0),
@@ -121,6 +173,10 @@ fn run_chosen(args: StudyRunArgs, terminal: Terminal) -> Outcome {
     if let Some(page) = &page {
         let json = wakeplace_report::studies(&results, Format::Json, plain());
         page.write(&json, terminal)?;
+    }
+    if let Some(rows) = rows {
+        let records: Vec<_> = results.iter().flat_map(StudyResult::records).collect();
+        rows.publish(&records, terminal)?;
     }
     let look = if output.is_stdout() {
         style(terminal)

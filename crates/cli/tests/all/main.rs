@@ -6,6 +6,7 @@
 mod bad_input;
 mod bad_platforms;
 mod common;
+mod compared;
 mod eras;
 mod explain;
 mod faults;
@@ -25,6 +26,8 @@ mod results;
 mod round_trip;
 mod rtapp_corpus;
 mod same_runs;
+mod schema;
 mod streams;
+mod sweeps;
 mod traces;
 mod wakeup_cases;

@@ -159,6 +159,8 @@ fn series_and_pairs_run_by_run() {
         let mut metrics = run(&two_clusters());
         metrics.values = Values::default();
         metrics.values.set("runtime_s", runtime);
+        // Runs that take another time are other runs.
+        metrics.behaviour_hash = runtime.to_bits();
         if let Some(slack) = slack {
             metrics.values.set("slack_us_min", slack);
         }
@@ -175,8 +177,31 @@ fn series_and_pairs_run_by_run() {
         (all["slack_us_min"].unit, &all["slack_us_min"].values[..]),
         ("us", &[5.0, 7.0][..])
     );
-    assert_eq!(paired(&base, &other, "runtime_s").unwrap().delta_pct, 50.0);
+    let longer = paired(&base, &other, "runtime_s").unwrap().delta_pct;
+    assert!((longer - 50.0).abs() < 1e-9, "{longer}");
     let slack = paired(&base, &other, "slack_us_min").unwrap();
     assert_eq!((slack.n, slack.delta_pct), (1, 100.0));
     assert_eq!(paired(&base, &other, "energy_j"), None);
+}
+
+/// Goal: where every seed gives the same run there is one pair, without an interval; its change
+/// owes nothing to chance.
+#[test]
+fn equal_runs_are_one() {
+    let with = |runtime: f64| {
+        let mut metrics = run(&two_clusters());
+        metrics.values = Values::default();
+        metrics.values.set("runtime_s", runtime);
+        metrics.behaviour_hash = runtime.to_bits();
+        metrics
+    };
+    let (base, other) = ([with(2.0), with(2.0)], [with(3.0), with(3.0)]);
+    assert_eq!(series(&base)["runtime_s"].values, [2.0]);
+    let delta = paired(&base, &other, "runtime_s").unwrap();
+    assert_eq!((delta.n, delta.delta_pct, delta.ci95), (1, 50.0, None));
+    assert_eq!(delta.method, crate::Method::SameRuns);
+    assert_eq!(delta.bounds(), Some((50.0, 50.0)));
+    // One of both varies: the pairs are what they are.
+    let varies = [with(3.0), with(4.0)];
+    assert_eq!(paired(&base, &varies, "runtime_s").unwrap().n, 2);
 }

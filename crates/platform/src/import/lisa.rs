@@ -92,7 +92,7 @@ impl View<'_> {
         for (key, why) in [
             (
                 "nrg-model",
-                "its form is another than the kernel's energy model",
+                "it is an object of LISA's own; --energy-model takes the kernel's",
             ),
             ("rtapp", "calibrations are rt-app's own"),
         ] {

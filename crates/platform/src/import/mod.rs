@@ -6,6 +6,7 @@
 
 mod costs;
 mod devicetree;
+mod energy;
 mod fill;
 mod found;
 mod lisa;
@@ -91,8 +92,8 @@ impl ImportError {
     }
 }
 
-/// Makes a platform file. `energy_model` is a folder of debugfs's energy model beside a live or
-/// saved tree; `name` is what the platform is called inside, else it is the source's name.
+/// Makes a platform file. `energy_model` is a folder of debugfs's energy model beside the source;
+/// `name` is what the platform is called inside, else it is the source's name.
 ///
 /// # Errors
 /// The source cannot be read, says what cannot be, or breaks a rule of platforms.
@@ -103,7 +104,7 @@ pub fn import(
 ) -> Result<Imported, ImportError> {
     let (place, own) = place(source);
     let mut said = Vec::new();
-    let found = match source {
+    let mut found = match source {
         Source::Live => of_tree(Tree::new(Path::new("/")), energy_model, &place, &mut said),
         Source::Tree(path) if path.is_file() => {
             of_tree(Tree::archive(path)?, energy_model, &place, &mut said)
@@ -120,6 +121,10 @@ pub fn import(
             lisa::read(&bytes, &file, &place, &mut said)
         }
     }?;
+    // A tree is read together with it.
+    if let (Source::DeviceTree(_) | Source::Lisa(_), Some(folder)) = (source, energy_model) {
+        energy::lay_over(&mut found, folder, &mut said)?;
+    }
     finish(found, name.unwrap_or(&own), &place, said)
 }
 

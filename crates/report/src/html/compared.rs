@@ -103,7 +103,11 @@ fn answer(result: &Comparison) -> Answer {
         1 => "One seed: no difference can be told from chance.".to_owned(),
         n => format!(
             "Each policy ran with the same {n} seeds. Intervals are 95 % confidence intervals of \
-             the change seed by seed; where one spans 0, no difference is seen."
+             the change seed by seed. A difference is told where the interval lies beyond the \
+             margin{}; none that matters where it lies inside.",
+            result
+                .margin_pct
+                .map_or_else(String::new, |margin| format!(" of {margin} %")),
         ),
     });
     answer
@@ -135,6 +139,7 @@ fn plain_sentence(result: &Comparison, run: &Run) -> Option<Sentence> {
 pub(super) fn badge(word: &str) -> String {
     match word {
         "none seen" => "no difference seen".to_owned(),
+        "none that matters" => "no difference that matters".to_owned(),
         "other" => "different".to_owned(),
         word => word.to_owned(),
     }
@@ -331,7 +336,11 @@ fn row(head: Cell, base: &str, run: &Run, metric: &Metric, delta: Option<&Delta>
 }
 
 /// What a difference means, as the terminal's tables say it.
-fn difference(delta: &Delta) -> &'static str {
+fn difference(delta: &Delta) -> &str {
+    if let Some(word) = &delta.difference {
+        return word;
+    }
+    // Schema 1: whether the interval excludes 0.
     let (Some(pct), Some(significant)) = (delta.delta_pct, delta.significant) else {
         return "";
     };

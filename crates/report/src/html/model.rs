@@ -53,6 +53,9 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Pairs<T> {
 /// The result of `sim` or `compare`.
 #[derive(Clone, Debug, serde::Deserialize)]
 pub(crate) struct Comparison {
+    /// 1 where it lacks what 2 has.
+    #[serde(default)]
+    pub(crate) schema_version: u64,
     #[serde(default)]
     pub(crate) version: Option<String>,
     #[serde(default)]
@@ -71,6 +74,8 @@ pub(crate) struct Comparison {
     pub(crate) verdicts: Vec<Verdict>,
     #[serde(default)]
     pub(crate) measured_by: Vec<String>,
+    #[serde(default)]
+    pub(crate) margin_pct: Option<f64>,
     #[serde(default)]
     pub(crate) notes: Vec<String>,
     #[serde(default)]
@@ -130,6 +135,9 @@ pub(crate) struct Delta {
     pub(crate) ci95: Option<Interval>,
     #[serde(default)]
     pub(crate) significant: Option<bool>,
+    /// What it means; results of schema 1 leave it to who reads them.
+    #[serde(default)]
+    pub(crate) difference: Option<String>,
 }
 
 #[derive(Clone, Debug, serde::Deserialize)]
@@ -217,6 +225,8 @@ pub(crate) struct Timeline {
 /// The result of one study.
 #[derive(Clone, Debug, serde::Deserialize)]
 pub(crate) struct Study {
+    #[serde(default)]
+    pub(crate) schema_version: u64,
     #[serde(default)]
     pub(crate) version: Option<String>,
     #[serde(default)]

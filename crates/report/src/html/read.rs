@@ -1,7 +1,7 @@
 //! From the text of a result to what a page is made of; anything else is refused.
 
 use super::model::{Comparison, Study, Timeline};
-use crate::SCHEMA_VERSION;
+use crate::RESULT_SCHEMA_VERSION;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::fmt;
@@ -63,14 +63,22 @@ pub(crate) fn read(source: Source<'_>) -> Result<Vec<Parsed>, HtmlError> {
         .map(|version| (version, version.as_u64()))
     {
         None => return Err(refuse("has no `schema_version`, so it is no result")),
-        Some((_, Some(version))) if version == u64::from(SCHEMA_VERSION) => {}
+        Some((_, Some(1..=NEWEST))) => {}
         Some((version, _)) => {
             let what = format!(
-                "has `schema_version` {}, and this program reads {SCHEMA_VERSION}: make it again",
+                "has `schema_version` {}, and this program reads 1 to {NEWEST}: make it again",
                 short(&version.to_string())
             );
             return Err(refuse(&what));
         }
+    }
+    if object.contains_key("comparisons") {
+        let several: Comparisons = parse(source)?;
+        return several
+            .comparisons
+            .into_iter()
+            .map(|found| compared(found, refuse))
+            .collect();
     }
     if object.contains_key("studies") {
         let several: Studies = parse(source)?;
@@ -86,23 +94,33 @@ pub(crate) fn read(source: Source<'_>) -> Result<Vec<Parsed>, HtmlError> {
         if !object.contains_key("version") {
             return Err(refuse("is a table of wake-up cases"));
         }
-        let found: Comparison = parse(source)?;
-        if found.runs.is_empty() {
-            return Err(refuse("has no runs"));
-        }
-        for run in &found.runs {
-            run.timeline
-                .as_ref()
-                .map_or(Ok(()), check)
-                .map_err(|what| refuse(&what))?;
-        }
-        return Ok(vec![Parsed::Comparison(Box::new(found))]);
+        return Ok(vec![compared(parse(source)?, refuse)?]);
     }
     let other = OTHERS.iter().find(|(key, _)| object.contains_key(*key));
     Err(match other {
         Some((_, command)) => refuse(&format!("is the result of `{command}`")),
         None => refuse("has neither `runs` nor `study`"),
     })
+}
+
+/// A comparison that can be shown.
+fn compared(found: Comparison, refuse: impl Fn(&str) -> HtmlError) -> Result<Parsed, HtmlError> {
+    if found.runs.is_empty() {
+        return Err(refuse("has no runs"));
+    }
+    for run in &found.runs {
+        let checked = run.timeline.as_ref().map_or(Ok(()), check);
+        checked.map_err(|what| refuse(&what))?;
+    }
+    Ok(Parsed::Comparison(Box::new(found)))
+}
+
+/// The newest form of a result; 1 had no values of single runs.
+const NEWEST: u64 = RESULT_SCHEMA_VERSION as u64;
+
+#[derive(serde::Deserialize)]
+struct Comparisons {
+    comparisons: Vec<Comparison>,
 }
 
 #[derive(serde::Deserialize)]

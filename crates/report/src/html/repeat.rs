@@ -2,7 +2,7 @@
 
 use super::model::{Comparison, Pairs, Study};
 use super::view::{Block, Cell, Section, Table};
-use crate::{SCHEMA_VERSION, number};
+use crate::number;
 
 fn joined(pairs: &Pairs<String>) -> String {
     let shown = |(key, value): &(String, String)| format!("{key}={value}");
@@ -81,7 +81,7 @@ pub(super) fn of_comparison(id: &str, result: &Comparison) -> Section {
     }
     facts.push(fact(
         "Form of the result",
-        format!("schema_version {SCHEMA_VERSION}"),
+        format!("schema_version {}", result.schema_version),
     ));
     let mut rows = Vec::new();
     for run in &result.runs {
@@ -118,7 +118,7 @@ pub(super) fn of_study(id: &str, result: &Study) -> Section {
         fact("Settings", joined(&result.settings)),
         fact(
             "Form of the result",
-            format!("schema_version {SCHEMA_VERSION}"),
+            format!("schema_version {}", result.schema_version),
         ),
     ];
     let mut columns = Table::new(

@@ -185,8 +185,8 @@ pub(super) fn tone(word: &str) -> &'static str {
     match word {
         "better" | "gain" => "better",
         "worse" | "loss" => "worse",
-        "none seen" | "no difference" => "same",
-        "one seed" | "unknown" => "unknown",
+        "none that matters" | "none seen" | "no difference" => "same",
+        "not told" | "one run" | "one seed" | "unknown" => "unknown",
         _ => "other",
     }
 }

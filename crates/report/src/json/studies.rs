@@ -1,7 +1,7 @@
 //! Results of studies as JSON.
 
-use super::{details, hashes, interval, known, pairs, spread};
-use crate::{SCHEMA_VERSION, number};
+use super::{details, hash, hashes, interval, known, pairs, spread, values};
+use crate::{RESULT_SCHEMA_VERSION, number};
 use serde_json::{Map, Value, json};
 use wakeplace_study::{
     Beaten, CaseProfile, Kept, Loss, Mean, Param, Promise, PromiseRow, Sensitivity, StudyResult,
@@ -11,7 +11,7 @@ use wakeplace_study::{
 /// `study run` of several.
 pub(crate) fn several(results: &[StudyResult]) -> Value {
     json!({
-        "schema_version": SCHEMA_VERSION,
+        "schema_version": RESULT_SCHEMA_VERSION,
         "version": env!("CARGO_PKG_VERSION"),
         "studies": results.iter().map(study).collect::<Vec<_>>(),
     })
@@ -20,7 +20,7 @@ pub(crate) fn several(results: &[StudyResult]) -> Value {
 /// `study run` of one.
 pub(crate) fn study(result: &StudyResult) -> Value {
     json!({
-        "schema_version": SCHEMA_VERSION,
+        "schema_version": RESULT_SCHEMA_VERSION,
         "version": env!("CARGO_PKG_VERSION"),
         "commit": known(&result.origin.commit),
         "command": known(&result.origin.command),
@@ -65,6 +65,15 @@ fn profile(profile: &CaseProfile) -> Value {
         "case": profile.case,
         "policy": profile.policy,
         "details": details::details(&profile.profile),
+        "settings": pairs(&profile.settings),
+        "platform_hash": profile.platform_hash,
+        "seed_runs": profile.seeds.iter().enumerate().map(|(at, seed)| json!({
+            "seed": seed,
+            "workload_hash": profile.workload_hashes.get(at),
+            "event_hash": profile.event_hashes.get(at).map(|h| hash(*h)),
+            "behaviour_hash": profile.behaviour_hashes.get(at).map(|h| hash(*h)),
+            "metrics": profile.values.get(at).map(values),
+        })).collect::<Vec<_>>(),
         "event_hashes": hashes(profile.event_hashes.iter().copied()),
         "behaviour_hashes": hashes(profile.behaviour_hashes.iter().copied()),
     })

@@ -81,7 +81,7 @@ fn json_has_the_shape_of_the_contract() {
     let value: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(
         (&value["schema_version"], &value["study"]),
-        (&1.into(), &"family/name".into())
+        (&2.into(), &"family/name".into())
     );
     assert_eq!(value["base_policy"], BASE);
     let base = value["rows"][0].as_object().unwrap();

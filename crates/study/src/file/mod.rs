@@ -12,6 +12,8 @@ mod sensitivity;
 mod values;
 mod variations;
 
+pub(crate) use read::with;
+
 #[cfg(test)]
 mod tests;
 

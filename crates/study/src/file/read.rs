@@ -226,7 +226,7 @@ fn params(raw: &BTreeMap<String, RawParam>) -> BTreeMap<String, Param> {
 }
 
 /// `MODEL:KEY=VALUE,...` with other values of some keys.
-pub(super) fn with(argument: &str, extra: &str) -> String {
+pub(crate) fn with(argument: &str, extra: &str) -> String {
     let (model, rest) = argument.split_once(':').unwrap_or((argument, ""));
     let key = |part: &str| part.split('=').next().unwrap_or_default().to_owned();
     let given: Vec<String> = extra.split(',').map(key).collect();

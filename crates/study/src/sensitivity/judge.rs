@@ -180,7 +180,7 @@ impl Sensitivity {
                     continue;
                 }
                 let says = |delta: Option<PairedDelta>| {
-                    Conclusion::of(&metric.name, delta.map(|d| (d.delta_pct, d.ci95)))
+                    Conclusion::of(&metric.name, delta.map(|d| (d.delta_pct, d.bounds())))
                 };
                 let (plain_conclusion, conclusion) = (says(before), says(after));
                 self.rows.push(SensitivityRow {

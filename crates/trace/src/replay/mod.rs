@@ -101,11 +101,11 @@ pub fn load(argument: &str, own: Option<&Platform>) -> Result<Spec, TraceError> 
         source,
     };
     let opened = File::open(parsed.file).map_err(|error| failed(ReadError::Io(error)))?;
-    let machine = match &named {
-        Some(platform) => Some(Machine::of(platform)),
+    let (machine, scaled) = match &named {
+        Some(platform) => (Some(Machine::of(platform)), other_platform(platform, own)),
         None => {
             let stated = facts(parsed.file).map_err(failed)?;
-            stated.machine(own)
+            (stated.machine(own), stated.scaled(own))
         }
     };
     let assumed = machine.is_none();
@@ -132,7 +132,8 @@ pub fn load(argument: &str, own: Option<&Platform>) -> Result<Spec, TraceError> 
         );
         return Err(wrong(problem, &expected));
     }
-    let warnings = recorded.warnings(&found, assumed);
+    let mut warnings = recorded.warnings(&found, assumed);
+    warnings.extend(scaled);
     match recorded.workload(argument) {
         Some(workload) => Ok(Spec::recorded(workload, warnings)),
         None => Err(wrong(
@@ -140,6 +141,15 @@ pub fn load(argument: &str, own: Option<&Platform>) -> Result<Spec, TraceError> 
             "a recording of sched_switch and sched_waking",
         )),
     }
+}
+
+/// What is said where a recording was made on another platform than it is run on.
+fn other_platform(recorded: &Platform, own: Option<&Platform>) -> Option<String> {
+    let own = own.filter(|own| own.name != recorded.name)?;
+    Some(format!(
+        "recorded on {} and run on {}: its work is scaled by capacity and frequency",
+        recorded.name, own.name
+    ))
 }
 
 /// What a recording says of its machine, from its beginning.
@@ -196,10 +206,34 @@ impl read::Sink for Look {
 }
 
 impl Facts {
+    fn count(&self) -> u32 {
+        self.cpus.unwrap_or(0).max(self.highest_cpu + 1)
+    }
+
+    /// As many CPUs, and of no other capacity than the recording states.
+    fn may_be_of(&self, platform: &Platform) -> bool {
+        let same = |(cpu, (capacity, _)): (&u32, &(Option<u32>, Option<u32>))| {
+            let own = platform.cpus.get(*cpu as usize).map(|cpu| cpu.capacity);
+            capacity.is_none() || *capacity == own
+        };
+        platform.cpus.len() == self.count() as usize && self.info.iter().all(same)
+    }
+
+    /// What is said where the work of a recording is scaled to another machine's.
+    fn scaled(&self, own: Option<&Platform>) -> Option<String> {
+        let own = own.filter(|own| !self.may_be_of(own) && !self.info.is_empty())?;
+        Some(format!(
+            "the recording was made on another machine ({} CPUs by what it states) than {}: its \
+             work is scaled by capacity and frequency",
+            self.count(),
+            own.name
+        ))
+    }
+
     /// The run's platform if it has as many CPUs; else what the recording itself states.
     fn machine(&self, own: Option<&Platform>) -> Option<Machine> {
-        let count = self.cpus.unwrap_or(0).max(self.highest_cpu + 1);
-        if let Some(platform) = own.filter(|platform| platform.cpus.len() == count as usize) {
+        let count = self.count();
+        if let Some(platform) = own.filter(|platform| self.may_be_of(platform)) {
             return Some(Machine::of(platform));
         }
         if self.info.is_empty() {

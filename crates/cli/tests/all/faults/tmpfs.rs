@@ -9,16 +9,77 @@ use std::process::{Command, Stdio};
 struct Mounted(PathBuf);
 
 impl Mounted {
-    fn new(at: PathBuf) -> Option<Self> {
+    fn new(at: PathBuf, size: &str) -> Option<Self> {
         let mut mount = Command::new("mount");
         mount
-            .args(["-t", "tmpfs", "-o", "size=64k", "tmpfs"])
+            .args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"])
             .arg(&at);
         let mounted = mount.stderr(Stdio::null()).status();
         mounted
             .is_ok_and(|status| status.success())
             .then_some(Self(at))
     }
+}
+
+impl Mounted {
+    fn grow(&self, size: &str) {
+        let mut mount = Command::new("mount");
+        mount
+            .args(["-o", &format!("remount,size={size}")])
+            .arg(&self.0);
+        assert!(mount.status().expect("mount").success());
+    }
+}
+
+/// Past the capture of the test harness.
+fn skipped(test: &str) {
+    use std::io::Write as _;
+    writeln!(
+        std::io::stderr(),
+        "SKIPPED: {test} needs to mount a tmpfs (root)"
+    )
+    .expect("stderr");
+}
+
+/// Goal: a disk that gets full during a sweep ends it with exit code 3, what was committed is kept,
+/// and with room the same command goes on.
+#[test]
+fn a_disk_that_gets_full_during_a_sweep() {
+    let folder = folder();
+    let at = folder.path().join("small");
+    fs::create_dir(&at).expect("a folder");
+    let Some(small) = Mounted::new(at, "400k") else {
+        return skipped("a_disk_that_gets_full_during_a_sweep");
+    };
+    let sweep = || {
+        let args = [
+            "sweep",
+            "--platform=hikey960",
+            "--workload=periodic:n=2",
+            "--policy=linux-7.3",
+            "--vary=busy_factor=4..32:10",
+            "--seeds=60",
+            "--duration=10ms",
+            "--store=small/runs.db",
+        ];
+        run_in(folder.path(), &args)
+    };
+    let full = sweep();
+    assert_code(&full, 3);
+    assert!(
+        stderr(&full).contains("the disk is full"),
+        "{}",
+        stderr(&full)
+    );
+    small.grow("16m");
+    let whole = sweep();
+    assert_code(&whole, 0);
+    let said = stdout(&whole);
+    assert!(said.starts_with("600 cells: "), "{said}");
+    assert!(
+        !said.starts_with("600 cells: 0 in"),
+        "nothing was kept: {said}"
+    );
 }
 
 impl Drop for Mounted {
@@ -34,15 +95,8 @@ fn a_full_disk() {
     let folder = folder();
     let at = folder.path().join("small");
     fs::create_dir(&at).expect("a folder");
-    let Some(small) = Mounted::new(at) else {
-        // Past the capture of the test harness.
-        use std::io::Write as _;
-        writeln!(
-            std::io::stderr(),
-            "SKIPPED: a_full_disk needs to mount a tmpfs (root)"
-        )
-        .expect("stderr");
-        return;
+    let Some(small) = Mounted::new(at, "64k") else {
+        return skipped("a_full_disk");
     };
     file(&folder, "small/old", "old");
     fs::write(small.0.join("filler"), vec![0; 40 << 10]).expect("there is room for that");

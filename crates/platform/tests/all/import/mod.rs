@@ -355,6 +355,70 @@ fn an_archive_is_as_its_folder() {
     }
 }
 
+/// A folder as debugfs has it: per domain its CPUs and its states.
+fn energy_model(domains: &[(&str, &[(u32, u32)])]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (at, (cpus, states)) in domains.iter().enumerate() {
+        let domain = folder.path().join(format!("pd{at}"));
+        std::fs::create_dir(&domain).expect("new");
+        let write = |path: std::path::PathBuf, text: String| {
+            std::fs::write(path, text).expect("written");
+        };
+        write(domain.join("cpus"), format!("{cpus}\n"));
+        write(domain.join("flags"), "0x1\n".to_owned());
+        for (khz, uw) in *states {
+            let state = domain.join(format!("ps:{khz}"));
+            std::fs::create_dir(&state).expect("new");
+            write(state.join("frequency"), format!("{khz}\n"));
+            write(state.join("power"), format!("{uw}\n"));
+        }
+    }
+    folder
+}
+
+/// Goal: a description without power gets the kernel's, and one of another machine is refused.
+#[test]
+fn a_plat_info_with_the_kernels_energy_model() {
+    use wakeplace_platform::import::{Source, import};
+    let file =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/import/trees/juno-r0-plat_info.yml");
+    let read = |domains: &[(&str, &[(u32, u32)])]| {
+        let folder = energy_model(domains);
+        import(Source::Lisa(&file), Some(folder.path()), None)
+    };
+    let little: &[(u32, u32)] = &[(450_000, 42_000), (850_000, 119_000)];
+    let big: &[(u32, u32)] = &[(450_000, 160_000), (1_100_000, 583_000)];
+    let imported = read(&[("0,3-5", little), ("1-2", big)]).expect("a machine");
+    let platform = imported.platform;
+    assert_eq!(
+        platform.power_unit,
+        wakeplace_platform::PowerUnit::Microwatt
+    );
+    let points = |cpu: u32| {
+        let domain = platform
+            .freq_domains
+            .iter()
+            .find(|d| d.cpus.iter().any(|c| c.0 == cpu));
+        let opps = &domain.expect("a clock").opps;
+        opps.iter()
+            .map(|opp| (opp.khz, opp.power.unwrap_or(0)))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(points(3), [(450_000, 42_000), (850_000, 119_000)]);
+    assert_eq!(points(1), [(450_000, 160_000), (1_100_000, 583_000)]);
+    let error = |domains: &[(&str, &[(u32, u32)])]| read(domains).expect_err("refused").to_string();
+    let half = error(&[("0-2", little)]);
+    assert!(half.contains("only some of the CPUs"), "{half}");
+    let more = error(&[("0-7", little)]);
+    assert!(more.contains("cpus"), "{more}");
+    let none = import(Source::Lisa(&file), Some(Path::new("/no/such")), None);
+    assert!(
+        none.expect_err("refused")
+            .to_string()
+            .contains("no such folder")
+    );
+}
+
 /// LISA's own file for Juno r0 (doc/traces/plat_info.yml), shortened to what is read.
 #[test]
 fn a_plat_info_of_lisa() {

@@ -1,0 +1,129 @@
+//! Options of `sweep`.
+
+use super::values::{self, Schedule, Seeds};
+use super::{HowArgs, OutputArgs};
+use clap::Args;
+use std::path::PathBuf;
+use wakeplace_study::Jitter;
+
+/// `sweep`.
+#[derive(Debug, Args)]
+pub(crate) struct SweepArgs {
+    /// A file in the language of studies with a table `vary` (studies/README.md)
+    #[arg(value_name = "FILE.toml")]
+    pub(crate) file: Option<String>,
+    /// A name from `wakeplace platform list`, or a TOML file; repeatable
+    #[arg(
+        long,
+        value_name = "PLATFORM",
+        help_heading = "Input",
+        display_order = 1
+    )]
+    pub(crate) platform: Vec<String>,
+    /// An rt-app JSON file, a model, or a recording; repeatable
+    #[arg(
+        long,
+        value_name = "WORKLOAD",
+        help_heading = "Input",
+        display_order = 2
+    )]
+    pub(crate) workload: Vec<String>,
+    /// Simulated time, as 500ms [default: the workload's, or 30s]
+    #[arg(
+        long,
+        allow_hyphen_values = true,
+        value_name = "TIME",
+        value_parser = wakeplace_text::parse_duration_ns,
+        help_heading = "Input",
+        display_order = 4
+    )]
+    pub(crate) duration: Option<u64>,
+    /// CPUs that leave and come back, as 0s:1=off,2s:1=on
+    #[arg(
+        long,
+        allow_hyphen_values = true,
+        value_name = "STEPS",
+        value_parser = values::hotplug,
+        hide_short_help = true,
+        help_heading = "Input",
+        display_order = 5
+    )]
+    pub(crate) hotplug: Option<Schedule>,
+    /// Vary a recording or an rt-app file with the seed, as start=10ms,run=5%
+    #[arg(
+        long,
+        allow_hyphen_values = true,
+        value_name = "AMOUNTS",
+        value_parser = values::jitter,
+        hide_short_help = true,
+        help_heading = "Input",
+        display_order = 5
+    )]
+    pub(crate) jitter: Option<Jitter>,
+    /// A policy; repeatable
+    #[arg(long, value_name = "NAME", help_heading = "Policy", display_order = 10)]
+    pub(crate) policy: Vec<String>,
+    /// What is varied, as busy_factor=4..32:3 or platform=a,b; repeatable
+    ///
+    /// KEY=FROM..TO:STEPS or KEY=A,B,C. KEY is `platform`, `workload`, `policy`, `duration`,
+    /// `jitter`, `workload.KEY` (of a model), `platform.PATH` (a value of the platform's file, as
+    /// `platform.kernel.tick_hz` or `platform.cluster.big.cores.0.capacity`), `model.KEY`, or a
+    /// parameter of the policies. Every value runs with every other. Values with commas go into a
+    /// file.
+    #[arg(
+        long,
+        value_name = "KEY=VALUES",
+        help_heading = "Sweep",
+        display_order = 12
+    )]
+    pub(crate) vary: Vec<String>,
+    /// So many points, drawn so that each axis is covered evenly, instead of a grid
+    #[arg(
+        long,
+        allow_hyphen_values = true,
+        value_name = "POINTS",
+        value_parser = values::points,
+        help_heading = "Sweep",
+        display_order = 13
+    )]
+    pub(crate) latin_hypercube: Option<usize>,
+    /// Seed of that draw
+    #[arg(
+        long,
+        allow_hyphen_values = true,
+        value_name = "N",
+        value_parser = values::seed,
+        default_value_t = 1,
+        requires = "latin_hypercube",
+        hide_short_help = true,
+        help_heading = "Sweep",
+        display_order = 14
+    )]
+    pub(crate) design_seed: u64,
+    /// N for 1 to N, A..B, or a list as 1,5,9 [default: 5]
+    #[arg(
+        long,
+        allow_hyphen_values = true,
+        value_name = "SEEDS",
+        value_parser = values::seeds,
+        help_heading = "Sweep",
+        display_order = 15
+    )]
+    pub(crate) seeds: Option<Seeds>,
+    /// Keep the runs in this file, and go on with what it lacks
+    ///
+    /// One SQLite file. Runs are committed every half second; after a kill no committed run is made
+    /// again. Several processes of one machine may work on one store.
+    #[arg(long, value_name = "FILE", help_heading = "Sweep", display_order = 16)]
+    pub(crate) store: Option<PathBuf>,
+    /// Write all runs, one row per run, to a .parquet or .csv file
+    #[arg(long, value_name = "FILE", help_heading = "Output", display_order = 23)]
+    pub(crate) export: Option<PathBuf>,
+    /// A metric of the table; repeatable [default: the first that runs have]
+    #[arg(long, value_name = "NAME", help_heading = "Output", display_order = 22)]
+    pub(crate) metric: Vec<String>,
+    #[command(flatten)]
+    pub(crate) how: HowArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}

@@ -1,0 +1,405 @@
+//! `sweep`, and `study run` of a file that varies something.
+
+use super::simulate::jobs;
+use crate::args::{FormatName, OutputArgs, StudyRunArgs, SweepArgs};
+use crate::failure::{Failure, Outcome, Verdict};
+use crate::output::{A_FILE, Output};
+use crate::places;
+use crate::progress::Follower;
+use crate::terminal::Terminal;
+use crate::text::{format, plain, style};
+use std::io::Write as _;
+use std::path::Path;
+use wakeplace_files::{Place, WriteError};
+use wakeplace_metrics::{Summary as Figures, find_metric};
+use wakeplace_report::{Align, Cell, Table, short};
+use wakeplace_store::{Definition, Store, StoreError, Summary};
+use wakeplace_study::{
+    Axis, Design, Progress, Request, RunRecord, RunTable, Source, Sweep, metric_order,
+};
+
+/// Points that people are shown.
+const MOST_SHOWN: usize = 50;
+
+/// `sweep`.
+pub(crate) fn sweep(args: &SweepArgs, terminal: Terminal) -> Outcome {
+    let sweep = definition(args)?;
+    let place = Places {
+        store: args.store.as_deref(),
+        export: args.export.as_deref(),
+        output: &args.output,
+        metrics: &args.metric,
+        jobs: jobs(args.how.jobs),
+    };
+    let mut inputs: Vec<(&str, &str)> = Vec::new();
+    inputs.extend(args.file.iter().map(|file| ("FILE.toml", file.as_str())));
+    inputs.extend(args.platform.iter().map(|p| ("--platform", p.as_str())));
+    inputs.extend(args.workload.iter().map(|w| ("--workload", w.as_str())));
+    run(&sweep, &place, &inputs, terminal)
+}
+
+/// A sweep from a file, as `study run` takes it.
+pub(super) fn of_file(
+    file: &str,
+    args: &StudyRunArgs,
+    place: &Places<'_>,
+    terminal: Terminal,
+) -> Outcome {
+    let found = Sweep::from_file(file).map_err(Failure::input)?;
+    let mut base = found.base;
+    base.duration_ns = args.duration.or(base.duration_ns);
+    base.set.extend(args.how.set.iter().cloned());
+    if let Some(seeds) = &args.seeds {
+        base.seeds.clone_from(&seeds.0);
+    }
+    let sweep = Sweep::new(base, found.axes, found.design).map_err(Failure::input)?;
+    run(&sweep, place, &[("NAME", file)], terminal)
+}
+
+/// What is to be swept: the file, and what the options say beside or instead of it.
+fn definition(args: &SweepArgs) -> Result<Sweep, Failure> {
+    let (mut base, mut axes, mut design) = match &args.file {
+        Some(file) => {
+            let sweep = Sweep::from_file(file).map_err(Failure::input)?;
+            (sweep.base, sweep.axes, sweep.design)
+        }
+        None => {
+            let seeds = vec![1, 2, 3, 4, 5];
+            let base = Request {
+                seeds,
+                ..Request::default()
+            };
+            (base, Vec::new(), Design::Grid)
+        }
+    };
+    let sources = |names: &[String]| names.iter().map(Source::named).collect::<Vec<_>>();
+    if !args.platform.is_empty() {
+        base.platforms = sources(&args.platform);
+    }
+    if !args.workload.is_empty() {
+        base.workloads = sources(&args.workload);
+    }
+    if !args.policy.is_empty() {
+        base.policies.clone_from(&args.policy);
+    }
+    base.set.extend(args.how.set.iter().cloned());
+    base.duration_ns = args.duration.or(base.duration_ns);
+    base.jitter = args.jitter.or(base.jitter);
+    if let Some(seeds) = &args.seeds {
+        base.seeds.clone_from(&seeds.0);
+    }
+    if let Some(schedule) = &args.hotplug {
+        base.hotplug.clone_from(&schedule.0);
+    }
+    for text in &args.vary {
+        let axis = Axis::parse(text).map_err(Failure::input)?;
+        axes.retain(|own| {
+            own.key != axis.key || args.vary.iter().filter(|v| *v == text).count() > 1
+        });
+        axes.push(axis);
+    }
+    if let Some(points) = args.latin_hypercube {
+        design = Design::LatinHypercube {
+            points,
+            seed: args.design_seed,
+        };
+    }
+    if axes.is_empty() {
+        return Err(Failure::input(
+            "nothing is varied; expected --vary KEY=VALUES or a file",
+        ));
+    }
+    Sweep::new(base, axes, design).map_err(Failure::input)
+}
+
+/// Where runs and results go.
+pub(super) struct Places<'a> {
+    pub(super) store: Option<&'a Path>,
+    pub(super) export: Option<&'a Path>,
+    pub(super) output: &'a OutputArgs,
+    pub(super) metrics: &'a [String],
+    pub(super) jobs: usize,
+}
+
+/// The program, in the keys of cells.
+fn program() -> String {
+    format!("{} {}", env!("CARGO_PKG_VERSION"), env!("WAKEPLACE_COMMIT"))
+}
+
+fn run(sweep: &Sweep, place: &Places<'_>, inputs: &[(&str, &str)], terminal: Terminal) -> Outcome {
+    let written = [
+        ("--store", place.store),
+        ("--export", place.export),
+        ("--output", place.output.output.as_deref()),
+    ];
+    places::apart(inputs.iter().copied(), &written)?;
+    for metric in place.metrics {
+        find_metric(metric).map_err(|error| Failure::Input(format!("--metric: {error}")))?;
+    }
+    let output = Output::prepare(place.output.output.as_deref())?;
+    let export = place.export.map(export_form).transpose()?;
+    let program = program();
+    let definition = Definition {
+        hash: sweep.definition(&program),
+        said: crate::repeat::origin().command,
+        cells: sweep.cells(),
+    };
+    let mut store = match place.store {
+        Some(path) => Store::open(path, &definition),
+        None => Store::in_memory(&definition),
+    }
+    .map_err(failure)?;
+    let follower = Follower::start(terminal);
+    let progress = |p: wakeplace_store::Progress| {
+        follower.report(&Progress {
+            done: p.done,
+            total: p.cells,
+            label: String::new(),
+        });
+    };
+    let found = wakeplace_store::run(sweep, &mut store, (place.jobs, &program), &progress);
+    follower.finish();
+    let summary = found.map_err(failure)?;
+    if let (Some(path), Some(form)) = (place.export, export) {
+        write_export(&store, sweep, (path, form)).map_err(failure_of_export)?;
+    }
+    let for_people = matches!(place.output.format, FormatName::Human | FormatName::Md);
+    let (points, failed) = points(&store, place.metrics, sweep, for_people)?;
+    show(&summary, &points, failed, (place.output, &output), terminal)?;
+    Ok(if failed == 0 {
+        Verdict::Ok
+    } else {
+        Verdict::Unmet
+    })
+}
+
+fn failure(error: StoreError) -> Failure {
+    match error {
+        StoreError::Refused { .. } => Failure::input(error),
+        StoreError::Machine { .. } | StoreError::Export(_) => {
+            Failure::Environment(error.to_string())
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum ExportForm {
+    Csv,
+    Parquet,
+}
+
+fn export_form(path: &Path) -> Result<ExportForm, Failure> {
+    let form = match path.extension().and_then(|ending| ending.to_str()) {
+        Some("csv") => ExportForm::Csv,
+        Some("parquet") => ExportForm::Parquet,
+        _ => {
+            return Err(Failure::Input(format!(
+                "--export {}: the form is not known; expected a name that ends in .csv or .parquet",
+                path.display()
+            )));
+        }
+    };
+    Output::prepare(Some(path))?;
+    Ok(form)
+}
+
+/// Why an export was not written.
+enum ExportError {
+    Store(StoreError),
+    Write(WriteError),
+}
+
+impl From<StoreError> for ExportError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<WriteError> for ExportError {
+    fn from(error: WriteError) -> Self {
+        Self::Write(error)
+    }
+}
+
+fn failure_of_export(error: ExportError) -> Failure {
+    match error {
+        ExportError::Store(error) => failure(error),
+        ExportError::Write(error) => Failure::writing("--export", &error, A_FILE),
+    }
+}
+
+/// All runs, a part at a time.
+fn write_export(
+    store: &Store,
+    sweep: &Sweep,
+    (path, form): (&Path, ExportForm),
+) -> Result<(), ExportError> {
+    let (mut place, mut file) = Place::open(path)?;
+    let labels = sweep.labels();
+    match form {
+        ExportForm::Parquet => store.export_parquet(&mut file, &labels)?,
+        ExportForm::Csv => {
+            let metrics = store.metrics()?;
+            let mut first = true;
+            store.parts(|part| -> Result<(), ExportError> {
+                let table = RunTable::with_columns(part, &labels, &metrics);
+                let text = wakeplace_report::run_table(&table);
+                let body = match first {
+                    true => text.as_str(),
+                    false => text.split_once('\n').map_or("", |(_, body)| body),
+                };
+                first = false;
+                let written = file.write_all(body.as_bytes());
+                Ok(written.map_err(|error| WriteError::new(path, error))?)
+            })?;
+        }
+    }
+    place.seal()?;
+    Ok(place.publish()?)
+}
+
+/// A table with a row per point: means over the seeds. And how many cells have an error.
+fn points(
+    store: &Store,
+    asked: &[String],
+    sweep: &Sweep,
+    for_people: bool,
+) -> Result<(Table, usize), Failure> {
+    let known = store.metrics().map_err(failure)?;
+    let metrics = match asked.is_empty() {
+        true => metric_order(&known),
+        false => asked.to_vec(),
+    };
+    let labels = sweep.labels();
+    let fixed = ["platform", "workload", "policy"].map(str::to_owned);
+    let fixed = fixed.into_iter().filter(|name| !labels.contains(name));
+    let names: Vec<String> = labels.iter().cloned().chain(fixed).collect();
+    let mut columns: Vec<String> = names.clone();
+    columns.extend(["n".to_owned(), "failed".to_owned()]);
+    for metric in &metrics {
+        columns.push(metric.clone());
+        if !for_people {
+            columns.push(format!("{metric}_ci95"));
+        }
+    }
+    let texts: Vec<&str> = columns.iter().map(String::as_str).collect();
+    let mut table = Table::new("points", &texts);
+    for column in &texts[names.len()..] {
+        table = table.align(column, Align::Right);
+    }
+    let mut failed = 0;
+    let mut group: Vec<RunRecord> = Vec::new();
+    let mut add = |group: &mut Vec<RunRecord>| {
+        if !group.is_empty() {
+            table.row(row(group, &names, &metrics, for_people));
+            group.clear();
+        }
+    };
+    store
+        .parts(|part| -> Result<(), StoreError> {
+            for record in part {
+                failed += usize::from(!record.error.is_empty());
+                if group
+                    .first()
+                    .is_some_and(|first| !same_point(first, record))
+                {
+                    add(&mut group);
+                }
+                group.push(record.clone());
+            }
+            Ok(())
+        })
+        .map_err(failure)?;
+    add(&mut group);
+    Ok((table, failed))
+}
+
+fn same_point(a: &RunRecord, b: &RunRecord) -> bool {
+    (&a.labels, &a.platform, &a.workload, &a.policy)
+        == (&b.labels, &b.platform, &b.workload, &b.policy)
+}
+
+fn row(group: &[RunRecord], names: &[String], metrics: &[String], for_people: bool) -> Vec<Cell> {
+    let first = &group[0];
+    let name = |name: &String| -> Cell {
+        let label = first.labels.iter().find(|(own, _)| own == name);
+        match (label, name.as_str()) {
+            (Some((_, value)), _) => value.as_str().into(),
+            (None, "platform") => first.platform.as_str().into(),
+            (None, "workload") => first.workload.as_str().into(),
+            (None, _) => first.policy.as_str().into(),
+        }
+    };
+    let whole: Vec<&RunRecord> = group.iter().filter(|r| r.error.is_empty()).collect();
+    // Seeds that vary nothing are one run.
+    let one = whole
+        .iter()
+        .all(|r| r.behaviour_hash == whole[0].behaviour_hash);
+    let counted = if one && !whole.is_empty() {
+        &whole[..1]
+    } else {
+        &whole[..]
+    };
+    let mut cells: Vec<Cell> = names.iter().map(name).collect();
+    cells.push(counted.len().into());
+    cells.push((group.len() - whole.len()).into());
+    for metric in metrics {
+        let values = counted
+            .iter()
+            .filter_map(|record| record.metrics.get(metric).copied());
+        let values: Vec<f64> = values.collect();
+        if values.is_empty() {
+            cells.push(Cell::Empty);
+            cells.extend((!for_people).then_some(Cell::Empty));
+            continue;
+        }
+        let figures = Figures::of(&values);
+        if for_people {
+            let half = figures
+                .ci95
+                .map_or_else(String::new, |ci95| format!(" ±{}", short(ci95)));
+            cells.push(format!("{}{half}", short(figures.mean)).into());
+        } else {
+            cells.extend([figures.mean.into(), figures.ci95.into()]);
+        }
+    }
+    cells
+}
+
+/// A summary first, then the table.
+fn show(
+    summary: &Summary,
+    points: &Table,
+    failed: usize,
+    (args, output): (&OutputArgs, &Output),
+    terminal: Terminal,
+) -> Result<(), Failure> {
+    let failed = match failed {
+        0 => String::new(),
+        n => format!("; {n} could not be run or got stuck"),
+    };
+    let said = format!(
+        "{} cells: {} in the store before, {} made{failed}\n",
+        summary.cells, summary.found, summary.made
+    );
+    let look = if output.is_stdout() {
+        style(terminal)
+    } else {
+        plain()
+    };
+    if matches!(args.format, FormatName::Json | FormatName::Csv) {
+        terminal.eprint(&said);
+        return output.write(&points.render(format(args.format), look), terminal);
+    }
+    let rows = points.len();
+    let (table, more) = match args.format == FormatName::Human && rows > MOST_SHOWN {
+        true => (points.first(MOST_SHOWN), rows - MOST_SHOWN),
+        false => (points.first(rows), 0),
+    };
+    let more = match more {
+        0 => String::new(),
+        more => format!("{more} points more: --format csv, or all runs with --export FILE\n"),
+    };
+    let table = table.render(format(args.format), look);
+    output.write(&format!("{said}\n{table}{more}"), terminal)
+}

@@ -1,0 +1,74 @@
+//! `--export-runs` and the folder of `--export-parquet` with several seeds: one row per run.
+
+use crate::export::A_FOLDER;
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::output::{A_FILE, Output};
+use crate::terminal::Terminal;
+use std::path::{Path, PathBuf};
+use wakeplace_files::{FileSet, WriteError};
+use wakeplace_store::write_parquet;
+use wakeplace_study::{RunRecord, RunTable};
+
+/// The file in the folder.
+const IN_FOLDER: &str = "runs.parquet";
+
+/// A place for a table of runs.
+pub(crate) enum RunsExport {
+    Csv(Output),
+    Parquet(PathBuf),
+    Folder(PathBuf, Box<FileSet>),
+}
+
+impl RunsExport {
+    /// A file that can be written, in the form that its name says.
+    pub(crate) fn prepare(path: &Path) -> Result<Self, Failure> {
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        match ending {
+            Some("csv") => Ok(Self::Csv(Output::prepare(Some(path))?)),
+            Some("parquet") => {
+                Output::prepare(Some(path))?;
+                Ok(Self::Parquet(path.to_owned()))
+            }
+            _ => Err(Failure::Input(format!(
+                "--export-runs {}: the form is not known; expected a name that ends in .csv or \
+                 .parquet",
+                path.display()
+            ))),
+        }
+    }
+
+    /// A folder that can be there.
+    pub(crate) fn folder(path: &Path) -> Result<Self, Failure> {
+        interrupt::watch()?;
+        let is_ours = |name: &str| name.ends_with(".parquet");
+        let set = FileSet::open(path, is_ours);
+        let set = set.map_err(|error| Failure::writing("--export-parquet", &error, A_FOLDER))?;
+        Ok(Self::Folder(path.to_owned(), Box::new(set)))
+    }
+
+    /// Writes all runs; a folder is put in its place.
+    pub(crate) fn publish(self, records: &[RunRecord], terminal: Terminal) -> Result<(), Failure> {
+        let table = RunTable::of(records);
+        match self {
+            Self::Csv(output) => output.write(&wakeplace_report::run_table(&table), terminal),
+            Self::Parquet(path) => {
+                let cannot = |error| Failure::writing("--export-runs", &error, A_FILE);
+                wakeplace_files::write(&path, &parquet(&table)?).map_err(cannot)
+            }
+            Self::Folder(path, mut set) => {
+                let cannot = |e: WriteError| Failure::writing("--export-parquet", &e, A_FOLDER);
+                std::fs::write(set.folder().join(IN_FOLDER), parquet(&table)?)
+                    .map_err(|error| cannot(WriteError::new(&path, error)))?;
+                set.seal().map_err(cannot)?;
+                set.publish().map_err(cannot)?;
+                terminal.detail(&format!("runs in {}", path.display()));
+                Ok(())
+            }
+        }
+    }
+}
+
+fn parquet(table: &RunTable) -> Result<Vec<u8>, Failure> {
+    write_parquet(table).map_err(|error| Failure::Environment(format!("Parquet: {error}")))
+}

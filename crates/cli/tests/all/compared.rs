@@ -1,0 +1,173 @@
+//! `compare` of several machines and loads, settings of one policy, and what seeds vary.
+
+use crate::common;
+
+use common::{assert_code, file, folder, run_in, stderr, stdout};
+use serde_json::Value;
+use std::path::Path;
+
+/// Two threads by timers: nothing is drawn.
+const FILE: &str = r#"{
+    "tasks": {"a": {"instance": 2, "loop": -1, "phases": {"p": {
+        "loop": -1, "run": 1000, "timer": {"ref": "unique", "period": 10000}}}}},
+    "global": {"duration": 1}
+}"#;
+
+const POLICIES: [&str; 4] = [
+    "compare",
+    "--policy=linux-4.17",
+    "--policy=linux-7.3",
+    "--duration=200ms",
+];
+
+fn compare(folder: &Path, more: &[&str]) -> Value {
+    let output = run_in(folder, &[&POLICIES[..], &["--format=json"], more].concat());
+    assert_code(&output, 0);
+    serde_json::from_str(&stdout(&output)).expect("JSON")
+}
+
+/// Goal: seeds that give the same run are one run, without interval and verdict of chance, and a
+/// hint says how to vary it; with jitter they are several.
+#[test]
+fn seeds_that_vary_nothing_are_one_run() {
+    let folder = folder();
+    file(&folder, "app.json", FILE);
+    let place = ["--platform=hikey960", "--workload=app.json", "--seeds=3"];
+    let plain = compare(folder.path(), &place);
+    let run = &plain["runs"][0];
+    assert_eq!(run["independent_runs"], 1);
+    assert_eq!(run["event_hashes"][0], run["event_hashes"][2]);
+    assert!(run["metrics"]["energy_j"]["ci95"].is_null());
+    let deltas = plain["deltas"].as_array().expect("a list");
+    let one_run = |delta: &Value| delta["method"] == "same-runs" || delta["method"].is_null();
+    assert!(deltas.iter().all(one_run), "{deltas:?}");
+    let told = |d: &Value| d["ci95"].is_null() && d["significant"] != true;
+    assert!(deltas.iter().all(told), "{deltas:?}");
+    assert!(
+        plain["warnings"].to_string().contains("--jitter"),
+        "{}",
+        plain["warnings"]
+    );
+    let more = [&place[..], &["--jitter=start=5ms,run=10%"]].concat();
+    let varied = compare(folder.path(), &more);
+    let run = &varied["runs"][0];
+    assert_eq!(run["independent_runs"], 3);
+    assert_ne!(run["event_hashes"][0], run["event_hashes"][2]);
+    assert_eq!(varied["jitter"], "start=5000000ns,run=10%");
+    assert!(!varied["warnings"].to_string().contains("--jitter"));
+    assert_eq!(varied, compare(folder.path(), &more), "drawn from the seed");
+}
+
+#[test]
+fn several_machines_and_loads_are_a_matrix() {
+    let folder = folder();
+    file(&folder, "app.json", FILE);
+    let places = [
+        "--platform=hikey960",
+        "--platform=juno-r0",
+        "--workload=app.json",
+    ];
+    let all = compare(
+        folder.path(),
+        &[&places[..], &["--workload=periodic:n=2"]].concat(),
+    );
+    let of = |c: &Value| format!("{} {}", c["runs"][0]["platform"], c["runs"][0]["workload"]);
+    let found: Vec<String> = all["comparisons"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(of)
+        .collect();
+    assert_eq!(found.len(), 4);
+    assert_eq!(found[1], r#""hikey960" "periodic:n=2""#);
+    assert_eq!(found[2], r#""juno-r0" "app.json""#);
+    // A page of them is made, and the same comparison alone says the same.
+    let alone = compare(
+        folder.path(),
+        &["--platform=juno-r0", "--workload=app.json"],
+    );
+    assert_eq!(alone["runs"], all["comparisons"][2]["runs"]);
+    file(&folder, "all.json", &all.to_string());
+    let page = run_in(folder.path(), &["report", "all.json", "-o", "all.html"]);
+    assert_code(&page, 0);
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let folder = folder();
+    file(&folder, "app.json", FILE);
+    let valid = ["--platform=hikey960", "--workload=app.json"];
+    let two = ["--platform=juno-r0"];
+    for (command, more, said) in [
+        (
+            "compare",
+            &["--jitter=run=-5%"][..],
+            "expected a percentage from 0% to 90%",
+        ),
+        ("compare", &["--jitter=start=-1ms"], "expected a time"),
+        (
+            "compare",
+            &["--margin=-1"],
+            "expected a percentage of 0 or more",
+        ),
+        (
+            "compare",
+            &["--workload=periodic", "--jitter=recorded"],
+            "by its own keys",
+        ),
+        (
+            "compare",
+            &["--policy=linux-7.3:busy_facter=2"],
+            "did you mean `busy_factor`",
+        ),
+        (
+            "compare",
+            &["--export-runs=x.txt"],
+            "ends in .csv or .parquet",
+        ),
+        ("sim", &two, "sim takes one --platform"),
+    ] {
+        let policies: &[&str] = match command {
+            "sim" => &["--policy=linux-7.3"],
+            _ => &POLICIES[1..3],
+        };
+        let args = [&[command][..], policies, &valid, more].concat();
+        let output = run_in(folder.path(), &args);
+        assert_code(&output, 2);
+        assert!(
+            stderr(&output).contains(said),
+            "{more:?}: {}",
+            stderr(&output)
+        );
+    }
+}
+
+/// Goal: a recording of another machine is scaled, and that is said.
+#[test]
+fn a_recording_of_another_machine_is_scaled_aloud() {
+    let folder = folder();
+    let record = [
+        "sim",
+        "--platform=juno-r0",
+        "--workload=periodic:n=2",
+        "--policy=linux-7.3",
+        "--duration=100ms",
+        "--export-perfetto=run.pftrace",
+    ];
+    assert_code(&run_in(folder.path(), &record), 0);
+    let warned = |workload: &str, platform: &str| {
+        let places = [
+            format!("--workload={workload}"),
+            format!("--platform={platform}"),
+        ];
+        let places: Vec<&str> = places.iter().map(String::as_str).collect();
+        compare(folder.path(), &places)["warnings"].to_string()
+    };
+    let of_juno = "trace:run.pftrace,platform=juno-r0";
+    let said = warned(of_juno, "hikey960");
+    assert!(
+        said.contains("recorded on juno-r0 and run on hikey960"),
+        "{said}"
+    );
+    assert!(!warned(of_juno, "juno-r0").contains("recorded on"));
+}

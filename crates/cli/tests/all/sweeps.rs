@@ -1,0 +1,274 @@
+//! Sweeps: what is in the store stays there, whatever ends the program.
+
+use crate::common;
+
+use common::{assert_code, folder, program, run_in, stderr, stdout};
+use rusqlite::Connection;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+const SWEEP: [&str; 9] = [
+    "sweep",
+    "--platform=hikey960",
+    "--workload=periodic:n=2",
+    "--policy=linux-7.3",
+    "--vary=busy_factor=4..32:8",
+    "--vary=workload.duty=5%,10%",
+    "--seeds=12",
+    "--duration=50ms",
+    "--format=csv",
+];
+/// 8 by 2 points by 12 seeds.
+const CELLS: u64 = 192;
+
+fn sweep(folder: &Path, more: &[&str]) -> std::process::Output {
+    run_in(folder, &[&SWEEP[..], more].concat())
+}
+
+fn start(folder: &Path, more: &[&str]) -> Child {
+    let mut command = program(folder);
+    command.args(SWEEP).args(more);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().expect("the program starts")
+}
+
+/// What the summary says: in the store before, and made.
+fn summary(output: &std::process::Output) -> (u64, u64) {
+    let said = stderr(output);
+    let numbers = said.split(|c: char| !c.is_ascii_digit());
+    let numbers: Vec<u64> = numbers.filter_map(|n| n.parse().ok()).collect();
+    assert_eq!(numbers[0], CELLS, "{said}");
+    (numbers[1], numbers[2])
+}
+
+fn count(store: &Connection, table: &str) -> u64 {
+    let sql = format!("SELECT COUNT(*) FROM {table}");
+    let number = store.query_row(&sql, [], |row| row.get::<_, i64>(0));
+    number.expect("a table").cast_unsigned()
+}
+
+/// Goal: killed at random moments, a sweep loses no committed cell and makes none again, and ends
+/// with the same bytes as one that nobody killed.
+#[test]
+fn a_killed_sweep_goes_on() {
+    let kills = std::env::var("WAKEPLACE_KILLS").map_or(12, |n| n.parse().expect("a number"));
+    let folder = folder();
+    let folder = folder.path();
+    let whole = sweep(folder, &["--export=whole.csv"]);
+    assert_code(&whole, 0);
+    let mut left = kills;
+    let mut round = 0;
+    // One store is done after some kills: then another one.
+    while left > 0 {
+        round += 1;
+        let name = format!("runs-{round}.db");
+        let more = format!("--store={name}");
+        left -= until_done(folder, &name, &more, left);
+        let last = sweep(folder, &[&more, "--export=ours.csv"]);
+        assert_code(&last, 0);
+        assert_eq!(stdout(&last), stdout(&whole));
+        let read = |name: &str| fs::read(folder.join(name)).expect(name);
+        assert!(read("ours.csv") == read("whole.csv"), "other runs");
+    }
+}
+
+/// Kills it until its store is done, or so often; how often that was.
+fn until_done(folder: &Path, name: &str, more: &str, most: u32) -> u32 {
+    // SplitMix64's constants would do no more here: moments, not statistics.
+    let mut state = u64::from(most);
+    let mut known = 0;
+    let mut kills = 0;
+    let mut store: Option<Connection> = None;
+    while kills < most && known < CELLS {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        let mut child = start(folder, &[more]);
+        sleep(Duration::from_millis(20 + (state >> 33) % 150));
+        child.kill().expect("SIGKILL");
+        child.wait().expect("an end");
+        kills += 1;
+        let path = folder.join(name);
+        let made = || {
+            let store = Connection::open(&path).ok()?;
+            let sql = "SELECT COUNT(*) FROM sqlite_master WHERE name = 'run'";
+            let tables = store.query_row(sql, [], |row| row.get::<_, i64>(0));
+            tables.is_ok_and(|n| n == 1).then(|| {
+                // Fires before a row that is there already is left alone.
+                let watch = "CREATE TABLE again (cell INTEGER);
+                    CREATE TRIGGER twice BEFORE INSERT ON cell
+                    WHEN EXISTS (SELECT 1 FROM cell WHERE cell = NEW.cell)
+                    BEGIN INSERT INTO again VALUES (NEW.cell); END;";
+                store.execute_batch(watch).expect("a trigger");
+                store
+            })
+        };
+        store = store.or_else(made);
+        if let Some(store) = &store {
+            let now = count(store, "cell");
+            assert!(
+                now >= known,
+                "{known} cells were committed, and {now} are left"
+            );
+            assert_eq!(count(store, "again"), 0, "a committed cell was made again");
+            assert_eq!(count(store, "run"), now);
+            known = now;
+        }
+    }
+    kills
+}
+
+/// Goal: two processes share the work of one store; no cell is made by both.
+#[test]
+fn two_processes_share_a_store() {
+    let folder = folder();
+    let folder = folder.path();
+    let other = {
+        let mut command = program(folder);
+        command.args(SWEEP).arg("--store=runs.db");
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().expect("the program starts")
+    };
+    let one = sweep(folder, &["--store=runs.db"]);
+    let other = other.wait_with_output().expect("an end");
+    assert_code(&one, 0);
+    assert_code(&other, 0);
+    assert_eq!(summary(&one).1 + summary(&other).1, CELLS);
+    assert_eq!(stdout(&one), stdout(&other));
+    let again = sweep(folder, &["--store=runs.db"]);
+    assert_eq!(summary(&again), (CELLS, 0));
+}
+
+#[test]
+fn a_store_of_something_else_is_refused() {
+    let folder = folder();
+    let folder = folder.path();
+    let vary = ["--seeds=1", "--duration=10ms", "--store=runs.db"];
+    let small = |more: &[&str]| {
+        let base = [&SWEEP[..4], &SWEEP[5..6], &vary].concat();
+        run_in(folder, &[&base[..], more].concat())
+    };
+    assert_code(&small(&[]), 0);
+    let refused = |output: std::process::Output, said: &str| {
+        assert_code(&output, 2);
+        assert!(stderr(&output).contains(said), "{}", stderr(&output));
+    };
+    refused(small(&["--policy=linux-5.0"]), "another sweep or program");
+    fs::write(
+        folder.join("text.db"),
+        "no database at all, though long enough",
+    )
+    .expect("a file");
+    refused(small(&["--store=text.db"]), "cannot be used multiple times");
+    let text = [&SWEEP[..6], &["--store=text.db"]].concat();
+    refused(run_in(folder, &text), "is no store of runs");
+    assert!(
+        fs::read(folder.join("text.db"))
+            .expect("kept")
+            .starts_with(b"no database")
+    );
+    let foreign = Connection::open(folder.join("other.db")).expect("a database");
+    foreign
+        .execute_batch("CREATE TABLE mine (x)")
+        .expect("a table");
+    let other = [&SWEEP[..6], &["--store=other.db"]].concat();
+    refused(run_in(folder, &other), "no store of runs");
+    let store = Connection::open(folder.join("runs.db")).expect("the store");
+    store
+        .pragma_update(None, "user_version", 99)
+        .expect("a number");
+    refused(small(&[]), "version 99");
+    let none = [&SWEEP[..6], &["--store=no/such/folder.db"]].concat();
+    refused(run_in(folder, &none), "a folder that exists");
+}
+
+/// Goal: a cell that gets stuck is recorded as such, and the rest goes on.
+#[test]
+fn a_stuck_cell_does_not_end_the_sweep() {
+    let folder = folder();
+    // One thread waits for a condition that nobody signals.
+    let stuck = r#"{"tasks": {"a": {"loop": 1, "wait": {"ref": "c", "mutex": "m"}}}}"#;
+    common::file(&folder, "stuck.json", stuck);
+    let args = [
+        "sweep",
+        "--platform=hikey960",
+        "--policy=linux-7.3",
+        "--vary=workload=stuck.json,periodic:n=1",
+        "--seeds=1",
+        "--duration=10ms",
+        "--export=runs.csv",
+    ];
+    let output = run_in(folder.path(), &args);
+    assert_code(&output, 1);
+    assert!(
+        stdout(&output).contains("1 could not be run or got stuck"),
+        "{}",
+        stdout(&output)
+    );
+    let runs = fs::read_to_string(folder.path().join("runs.csv")).expect("written");
+    assert_eq!(runs.lines().count(), 3, "{runs}");
+    assert!(
+        runs.lines()
+            .nth(1)
+            .is_some_and(|line| line.contains(",stuck,")),
+        "{runs}"
+    );
+}
+
+/// Goal: `study run` takes anybody's file, a study or a sweep.
+#[test]
+fn study_run_takes_a_file() {
+    let folder = folder();
+    let study = r#"
+        title = "Mine"
+        source = "none"
+        platform = "hikey960"
+        duration = "50ms"
+        seeds = 2
+        policies = ["linux-4.17", "linux-7.3"]
+        [quick]
+        seeds = 1
+        [[metric]]
+        name = "energy_j"
+        [[case]]
+        token = "3"
+        workload = "periodic:n=3"
+    "#;
+    common::file(&folder, "mine.toml", study);
+    let output = run_in(folder.path(), &["study", "run", "mine.toml"]);
+    assert_code(&output, 0);
+    assert!(stdout(&output).contains("energy_j"), "{}", stdout(&output));
+    let sweep = r#"
+        platform = "hikey960"
+        workload = "periodic:n=3"
+        policies = ["linux-7.3"]
+        duration = "20ms"
+        seeds = 2
+        [vary]
+        busy_factor = [4, 5]
+    "#;
+    common::file(&folder, "sweep.toml", sweep);
+    for command in [&["study", "run"][..], &["sweep"]] {
+        let args = [command, &["sweep.toml", "--store=s.db"]].concat();
+        let output = run_in(folder.path(), &args);
+        assert_code(&output, 0);
+        assert!(
+            stdout(&output).starts_with("4 cells: "),
+            "{}",
+            stdout(&output)
+        );
+    }
+    common::file(&folder, "wrong.toml", &sweep.replace("policies", "polices"));
+    let output = run_in(folder.path(), &["study", "run", "wrong.toml"]);
+    assert_code(&output, 2);
+    assert!(
+        stderr(&output).contains("did you mean `policies`"),
+        "{}",
+        stderr(&output)
+    );
+    let both = ["study", "run", "mine.toml", "--store=x.db"];
+    assert_code(&run_in(folder.path(), &both), 2);
+}

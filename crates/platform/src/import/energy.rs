@@ -1,0 +1,92 @@
+//! The kernel's energy model laid over a machine that another source described.
+
+use super::ImportError;
+use super::found::{Clock, Found, Origin, Point, Scale};
+use crate::sysfs::{EnergyDomain, Tree, details};
+use std::path::Path;
+
+/// Gives the clocks the points and powers of debugfs's energy model in `folder`.
+pub(super) fn lay_over(
+    found: &mut Found,
+    folder: &Path,
+    said: &mut Vec<String>,
+) -> Result<(), ImportError> {
+    let place = folder.display().to_string();
+    let expected = "a copy of /sys/kernel/debug/energy_model";
+    if !folder.is_dir() {
+        return Err(ImportError::wrong(&place, "no such folder", expected));
+    }
+    let numbers: Vec<u32> = found.cpus.iter().map(|cpu| cpu.number).collect();
+    let count = numbers.iter().max().map_or(0, |last| *last as usize + 1);
+    let domains = details::energy_model(&Tree::new(folder), count)?;
+    if domains.is_empty() {
+        said.push("the folder of the energy model has no performance domain".to_owned());
+    }
+    let numbered = |clock: &Clock| -> Vec<u16> {
+        let number = |cpu: &u16| numbers.get(usize::from(*cpu)).copied();
+        clock
+            .cpus
+            .iter()
+            .filter_map(number)
+            .filter_map(|n| u16::try_from(n).ok())
+            .collect()
+    };
+    for domain in domains.iter().filter(|domain| !domain.artificial) {
+        let mut covered = 0;
+        for clock in &mut found.clocks {
+            let cpus = numbered(clock);
+            let within = cpus.iter().filter(|cpu| domain.cpus.contains(cpu)).count();
+            if within == 0 {
+                continue;
+            }
+            if within < cpus.len() {
+                let problem = format!(
+                    "domain {} has only some of the CPUs {cpus:?} of one clock",
+                    domain.name
+                );
+                let expected = "performance domains of the same machine";
+                return Err(ImportError::wrong(&place, problem, expected));
+            }
+            covered += within;
+            give(clock, domain, &place);
+        }
+        if covered < domain.cpus.len() {
+            let problem = format!("domain {} has CPUs that the machine lacks", domain.name);
+            return Err(ImportError::wrong(
+                &place,
+                problem,
+                "the energy model of this machine",
+            ));
+        }
+    }
+    if domains.iter().any(|domain| domain.artificial) {
+        said.push(
+            "the kernel's energy model is left out where it states costs without power".to_owned(),
+        );
+    }
+    Ok(())
+}
+
+/// The points of the domain; voltages stay where the frequency is the same.
+fn give(clock: &mut Clock, domain: &EnergyDomain, place: &str) {
+    let known = std::mem::take(&mut clock.points);
+    let mv = |khz: u32| {
+        known
+            .iter()
+            .find(|point| point.khz == khz)
+            .and_then(|point| point.mv)
+    };
+    let point = |state: &crate::sysfs::EnergyState| Point {
+        khz: state.khz,
+        mv: mv(state.khz),
+        power: Some(u64::from(state.power_uw)),
+    };
+    clock.points = domain.states.iter().map(point).collect();
+    let scale = match domain.microwatts {
+        true => Scale::Microwatt,
+        false => Scale::Abstract,
+    };
+    let from = Origin::stated(format!("{place}/{}", domain.name));
+    clock.points_from = Some(from.clone());
+    clock.power = Some((scale, from));
+}

@@ -1,0 +1,31 @@
+//! Runs as CSV: one row per run.
+
+use crate::{Cell, Format, Style, Table};
+use wakeplace_study::{RunTable, RunValues};
+
+/// A table of runs as CSV, unrounded.
+#[must_use]
+pub fn run_table(runs: &RunTable) -> String {
+    let names: Vec<&str> = runs
+        .columns
+        .iter()
+        .map(|column| column.name.as_str())
+        .collect();
+    let mut table = Table::new("runs", &names);
+    for row in 0..runs.rows() {
+        let cell = |values: &RunValues| -> Cell {
+            match values {
+                RunValues::Text(all) => all[row].clone().into(),
+                RunValues::Whole(all) => all[row].to_string().into(),
+                RunValues::Real(all) => all[row].into(),
+            }
+        };
+        table.row(
+            runs.columns
+                .iter()
+                .map(|column| cell(&column.values))
+                .collect(),
+        );
+    }
+    table.render(Format::Csv, Style::default())
+}

@@ -1,0 +1,58 @@
+//! Which process holds a lease, and whether it is still there.
+
+use std::fs;
+
+/// A process of this machine: its number and when it began, in ticks since boot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Owner(String);
+
+impl Owner {
+    /// This process.
+    pub(crate) fn this() -> Self {
+        let pid = std::process::id();
+        Self(format!("{pid}:{}", began(pid).unwrap_or_default()))
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The process of that text is gone; one that nobody can look up counts as there.
+pub(crate) fn is_gone(owner: &str) -> bool {
+    let Some((pid, start)) = owner.split_once(':') else {
+        return true;
+    };
+    if start.is_empty() || !fs::exists("/proc/self/stat").unwrap_or(false) {
+        return false;
+    }
+    let Ok(pid) = pid.parse() else { return true };
+    began(pid).as_deref() != Some(start)
+}
+
+/// proc(5): the 22nd field, after the name in parentheses, which may hold anything.
+fn began(pid: u32) -> Option<String> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, after) = stat.rsplit_once(')')?;
+    let mut fields = after.split_whitespace();
+    // A zombie has ended.
+    if fields.next()? == "Z" {
+        return None;
+    }
+    fields.nth(18).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Owner, is_gone};
+
+    #[test]
+    fn a_process_that_is_there_is_known() {
+        let this = Owner::this();
+        assert!(!is_gone(this.text()));
+        let (pid, _) = this.text().split_once(':').unwrap();
+        assert!(is_gone(&format!("{pid}:1")), "its number was another's");
+        assert!(is_gone("4294967295:5"));
+        assert!(is_gone(""));
+    }
+}

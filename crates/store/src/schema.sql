@@ -1,0 +1,57 @@
+-- A store of runs, version 1. `application_id` and `user_version` are set beside it.
+
+-- What is swept, and the size of a chunk of cells.
+CREATE TABLE sweep (
+    definition TEXT NOT NULL,
+    said TEXT NOT NULL,
+    cells INTEGER NOT NULL,
+    chunk INTEGER NOT NULL
+);
+
+-- Chunks that somebody works on or has done. A lease of which `until_ms` is over, or whose owner is
+-- gone, may be taken.
+CREATE TABLE lease (
+    chunk INTEGER PRIMARY KEY,
+    owner TEXT NOT NULL,
+    until_ms INTEGER NOT NULL,
+    done INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX lease_open ON lease (done) WHERE done = 0;
+
+-- Points of the design: what all their runs have.
+CREATE TABLE point (
+    point INTEGER PRIMARY KEY,
+    labels TEXT NOT NULL,
+    platform TEXT NOT NULL,
+    platform_hash TEXT NOT NULL,
+    workload TEXT NOT NULL,
+    workload_hash TEXT NOT NULL,
+    policy TEXT NOT NULL,
+    settings TEXT NOT NULL,
+    options TEXT NOT NULL,
+    jitter TEXT NOT NULL,
+    duration_ns INTEGER NOT NULL
+);
+
+-- Names of metrics.
+CREATE TABLE metric (
+    metric INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE
+);
+
+-- Cells that are done, by number, with the key of all that decides them.
+CREATE TABLE cell (
+    cell INTEGER PRIMARY KEY,
+    point INTEGER NOT NULL,
+    seed TEXT NOT NULL,
+    key TEXT NOT NULL
+);
+
+-- Runs by key. `metrics`: number of a metric (4 bytes) and value (8 bytes), little-endian.
+CREATE TABLE run (
+    key TEXT PRIMARY KEY,
+    event_hash TEXT NOT NULL,
+    behaviour_hash TEXT NOT NULL,
+    error TEXT NOT NULL,
+    metrics BLOB NOT NULL
+) WITHOUT ROWID;

@@ -1,0 +1,38 @@
+//! What a platform, a workload or a policy is, as a hash: equal hashes, equal input of the engine.
+
+use sha2::{Digest, Sha256};
+use std::fmt::{Debug, Write};
+
+/// Hexadecimal digits of a hash that results show: 128 bits.
+const SHOWN: usize = 32;
+
+/// A hash of all that a value consists of. `Debug` shows every field and every number exactly; it
+/// is the program's own form, so that hashes of two versions may differ.
+pub(crate) fn hash_of(value: &impl Debug) -> String {
+    struct Hashing(Sha256);
+    impl Write for Hashing {
+        fn write_str(&mut self, text: &str) -> std::fmt::Result {
+            self.0.update(text.as_bytes());
+            Ok(())
+        }
+    }
+    let mut hashing = Hashing(Sha256::new());
+    write!(hashing, "{value:?}").expect("hashing cannot fail");
+    hex(&hashing.0.finalize())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let all: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    all[..SHOWN].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hash_of;
+
+    /// SHA-256 of `"a"` with its quotes, computed with sha256sum.
+    #[test]
+    fn a_hash_is_that_of_the_debug_form() {
+        assert_eq!(hash_of(&"a"), "ac8d8342bbb2362d13f0a559a3621bb4");
+    }
+}

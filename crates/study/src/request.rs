@@ -1,0 +1,323 @@
+//! From what somebody asks for, in names, files or texts, to what can be run: the one way for the
+//! command line and for other programs.
+//!
+//! ```
+//! use wakeplace_study::{Request, Source};
+//!
+//! let request = Request {
+//!     platforms: vec![Source::named("hikey960")],
+//!     workloads: vec![Source::named("periodic:n=4,duty=5%")],
+//!     policies: vec!["linux-4.17".into(), "linux-4.17+energy-aware".into()],
+//!     seeds: vec![1, 2, 3],
+//!     duration_ns: Some(100_000_000),
+//!     ..Request::default()
+//! };
+//! let matrix = request.resolve()?;
+//! let comparisons = matrix.run(2, &|_| {})?;
+//! assert_eq!(comparisons[0].runs[1].metrics.len(), 3);
+//! # Ok::<(), wakeplace_study::StudyError>(())
+//! ```
+
+use crate::settings::check_keys;
+use crate::{Experiment, Matrix, StudyError, apply_settings};
+use std::sync::Arc;
+use wakeplace_engine::{Hotplug, Options, PolicyChange};
+use wakeplace_metrics::Window;
+use wakeplace_platform::Platform;
+use wakeplace_policy_sys::Policy;
+use wakeplace_workload::{Jitter, LoadOptions, MachineFacts, Spec};
+
+/// Simulated time if neither the caller nor the workload says: that of the published tests.
+pub const DEFAULT_DURATION_NS: u64 = 30_000_000_000;
+
+/// Below this a difference does not matter, percent.
+pub const DEFAULT_MARGIN_PCT: f64 = 1.0;
+
+/// A platform or a workload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// What `--platform` or `--workload` takes: a name or a path.
+    Named(String),
+    /// The text itself: TOML of a platform, JSON of an rt-app file.
+    Text {
+        /// What it is called in messages and results.
+        name: String,
+        /// The text.
+        text: String,
+    },
+}
+
+impl Source {
+    /// What `--platform` or `--workload` takes.
+    #[must_use]
+    pub fn named(name: impl Into<String>) -> Self {
+        Self::Named(name.into())
+    }
+
+    /// The platform.
+    ///
+    /// # Errors
+    /// As [`Platform::load`].
+    pub fn platform(&self) -> Result<Platform, StudyError> {
+        match self {
+            Self::Named(name) => Ok(Platform::load(name)?),
+            Self::Text { name, text } => {
+                let mut platform = Platform::from_toml(text, name)?;
+                platform.name.clone_from(name);
+                Ok(platform)
+            }
+        }
+    }
+
+    /// The workload; `platform` scales a recording that does not say where it was made.
+    ///
+    /// # Errors
+    /// As [`Spec::parse`], or of a recording.
+    pub fn workload(&self, load: &LoadOptions, platform: &Platform) -> Result<Spec, StudyError> {
+        match self {
+            Self::Named(name) if name.starts_with(wakeplace_trace::PREFIX) => {
+                Ok(wakeplace_trace::load(name, Some(platform))?)
+            }
+            Self::Named(name) => Ok(Spec::parse(name, load)?),
+            Self::Text { name, text } => Ok(Spec::parse_rtapp(text.as_bytes(), name, load)?),
+        }
+    }
+
+    /// Its own words, for messages.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Named(name) | Self::Text { name, .. } => name,
+        }
+    }
+
+    /// Depends on the machine that it is to run on.
+    fn is_recording(&self) -> bool {
+        matches!(self, Self::Named(name) if name.starts_with(wakeplace_trace::PREFIX))
+    }
+}
+
+/// What is to be run: every platform with every workload under every policy with every seed.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Machines; at least one.
+    pub platforms: Vec<Source>,
+    /// What their tasks do; at least one.
+    pub workloads: Vec<Source>,
+    /// How files of workloads are read.
+    pub load: LoadOptions,
+    /// What is drawn from the seed where the workload draws nothing.
+    pub jitter: Option<Jitter>,
+    /// `ERA[+FEATURE]...[:KEY=VALUE,...]`, the base first; at least one.
+    pub policies: Vec<String>,
+    /// Settings of the machine's model, and of every policy that does not set them itself.
+    pub set: Vec<(String, String)>,
+    /// Seeds; every policy runs with each. At least one.
+    pub seeds: Vec<u64>,
+    /// Simulated time, ns. None: the workload's, or [`DEFAULT_DURATION_NS`].
+    pub duration_ns: Option<u64>,
+    /// CPUs that leave and come back.
+    pub hotplug: Vec<Hotplug>,
+    /// Parameters that change in mid-run.
+    pub policy_at: Vec<PolicyChange>,
+    /// Count wake-up cases.
+    pub wakeup_cases: bool,
+    /// Also find how little energy the load could have taken.
+    pub oracle: bool,
+    /// Take down what runs where in this part of the first seed's runs.
+    pub timeline: Option<Window>,
+    /// Below this a difference does not matter, percent.
+    pub margin_pct: f64,
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Self {
+            platforms: Vec::new(),
+            workloads: Vec::new(),
+            load: LoadOptions::default(),
+            jitter: None,
+            policies: Vec::new(),
+            set: Vec::new(),
+            seeds: vec![1],
+            duration_ns: None,
+            hotplug: Vec::new(),
+            policy_at: Vec::new(),
+            wakeup_cases: false,
+            oracle: false,
+            timeline: None,
+            margin_pct: DEFAULT_MARGIN_PCT,
+        }
+    }
+}
+
+impl Request {
+    /// Reads and checks all of it: nothing of what is read can fail later.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with the place and the nearest valid name.
+    pub fn resolve(&self) -> Result<Matrix, StudyError> {
+        if !(self.margin_pct >= 0.0 && self.margin_pct.is_finite()) {
+            return Err(StudyError::Margin(self.margin_pct));
+        }
+        let platforms = self.platforms.iter().map(Source::platform);
+        let platforms = platforms.collect::<Result<Vec<_>, _>>()?;
+        let Some(first) = platforms.first() else {
+            return Err(StudyError::Empty(
+                "no platform given; expected at least one",
+            ));
+        };
+        if self.workloads.is_empty() {
+            return Err(StudyError::Empty(
+                "no workload given; expected at least one",
+            ));
+        }
+        let specs = self.specs(first)?;
+        let (policies, options) = self.policies()?;
+        let mut experiments = Vec::with_capacity(platforms.len() * specs.len());
+        for (at, platform) in platforms.into_iter().enumerate() {
+            let platform = Arc::new(platform);
+            for (source, spec) in self.workloads.iter().zip(&specs) {
+                let spec = match source.is_recording() && at > 0 {
+                    true => self.jittered(source.workload(&self.load, &platform)?)?,
+                    false => spec.clone(),
+                };
+                experiments.push(self.experiment(&platform, spec, &policies, &options)?);
+            }
+        }
+        Ok(Matrix {
+            experiments,
+            margin_pct: self.margin_pct,
+        })
+    }
+
+    /// The workloads as the first platform has them; files are read once.
+    fn specs(&self, platform: &Platform) -> Result<Vec<Spec>, StudyError> {
+        let one = |source: &Source| self.jittered(source.workload(&self.load, platform)?);
+        self.workloads.iter().map(one).collect()
+    }
+
+    fn jittered(&self, spec: Spec) -> Result<Spec, StudyError> {
+        match self.jitter {
+            None => Ok(spec),
+            Some(jitter) => spec.with_jitter(jitter).map_err(StudyError::Jitter),
+        }
+    }
+
+    /// The policies and the machine's model, settings applied.
+    fn policies(&self) -> Result<(Vec<Policy>, Options), StudyError> {
+        let policies = self.policies.iter().map(|name| Policy::parse(name));
+        let mut policies = policies.collect::<Result<Vec<_>, _>>()?;
+        let mut options = Options::default();
+        if let Some(base) = policies.first() {
+            check_keys(&self.set, base)?;
+        }
+        apply_settings(&self.set, &mut options, &mut policies)?;
+        Ok((policies, options))
+    }
+
+    fn experiment(
+        &self,
+        platform: &Platform,
+        workload: Spec,
+        policies: &[Policy],
+        options: &Options,
+    ) -> Result<Experiment, StudyError> {
+        let machine = MachineFacts {
+            nr_cpus: u32::try_from(platform.cpus.len()).expect("at most 1024 CPUs"),
+        };
+        let seed = self.seeds.first().copied().unwrap_or(1);
+        let own_ns = workload.expand(seed, machine)?.duration_ns;
+        let mut options = options.clone();
+        options.duration_ns = self.duration_ns.or(own_ns).unwrap_or(DEFAULT_DURATION_NS);
+        options.wakeup_cases = self.wakeup_cases;
+        options.hotplug.clone_from(&self.hotplug);
+        options.policy_at.clone_from(&self.policy_at);
+        Ok(Experiment {
+            platform: platform.clone(),
+            workload,
+            policies: policies.to_vec(),
+            options,
+            seeds: self.seeds.clone(),
+            oracle: self.oracle,
+            timeline: self.timeline,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Request, Source};
+
+    fn request() -> Request {
+        Request {
+            platforms: vec![Source::named("hikey960"), Source::named("juno-r0")],
+            workloads: vec![
+                Source::named("periodic:n=3,duty=5%"),
+                Source::Text {
+                    name: "two.json".to_owned(),
+                    text: r#"{"tasks": {"a": {"instance": 2, "run": 500, "sleep": 9000}}}"#
+                        .to_owned(),
+                },
+            ],
+            policies: vec!["linux-7.3".to_owned(), "linux-7.3:busy_factor=3".to_owned()],
+            set: vec![("busy_factor".to_owned(), "5".to_owned())],
+            seeds: vec![1, 2],
+            duration_ns: Some(50_000_000),
+            ..Request::default()
+        }
+    }
+
+    fn error(request: &Request) -> String {
+        request.resolve().expect_err("refused").to_string()
+    }
+
+    /// Goal: several platforms and workloads are a matrix, platform by platform, and a run of it is
+    /// what the same comparison alone gives.
+    #[test]
+    fn a_matrix_is_its_comparisons() {
+        let matrix = request().resolve().unwrap();
+        let all = matrix.run(2, &|_| {}).unwrap();
+        let places: Vec<_> = all
+            .iter()
+            .map(|c| (c.platform.as_str(), c.workload.as_str()))
+            .collect();
+        assert_eq!(
+            places,
+            [
+                ("hikey960", "periodic:n=3,duty=5%"),
+                ("hikey960", "two.json"),
+                ("juno-r0", "periodic:n=3,duty=5%"),
+                ("juno-r0", "two.json"),
+            ]
+        );
+        for (alone, of_matrix) in matrix.experiments.iter().zip(&all) {
+            assert_eq!(&alone.run(1, &|_| {}).unwrap(), of_matrix);
+        }
+    }
+
+    /// Goal: what one policy sets for itself the others do not get, and `--set` leaves it alone.
+    #[test]
+    fn settings_belong_to_a_policy() {
+        let matrix = request().resolve().unwrap();
+        let of = |at: usize| matrix.experiments[0].policies[at].overrides().to_vec();
+        assert_eq!(of(0), [("busy_factor", "5".to_owned())]);
+        assert_eq!(of(1), [("busy_factor", "3".to_owned())]);
+    }
+
+    #[test]
+    fn what_is_missing_or_wrong_is_named() {
+        let mut none = request();
+        none.platforms.clear();
+        assert!(error(&none).contains("no platform"));
+        let mut none = request();
+        none.workloads.clear();
+        assert!(error(&none).contains("no workload"));
+        let mut key = request();
+        key.set[0].0 = "busy_facter".to_owned();
+        assert!(error(&key).contains("did you mean `busy_factor`"));
+        let mut margin = request();
+        margin.margin_pct = -1.0;
+        assert!(error(&margin).contains("0 or more"));
+    }
+}

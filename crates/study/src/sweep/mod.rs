@@ -1,0 +1,365 @@
+//! Sweeps: a request with some of its parts varied, run cell by cell. A cell is a point of the
+//! design with a policy and a seed; all that decides it makes its key.
+
+mod axis;
+mod file;
+mod platform;
+
+pub use axis::{Axis, Design, Range};
+pub use file::is_sweep;
+
+use crate::file::with;
+use crate::identity::hash_of;
+use crate::pool::Run;
+use crate::run_table::{STUCK, json_object, metrics_of};
+use crate::{PolicyRuns, Request, RunRecord, Source, StudyError};
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use wakeplace_text::parse_duration_ns;
+use wakeplace_workload::{Jitter, MachineFacts};
+
+/// What is to be swept.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    /// What is not varied. Its seeds are the repetitions of each point.
+    pub base: Request,
+    /// What is.
+    pub axes: Vec<Axis>,
+    /// Which points are taken.
+    pub design: Design,
+    points: usize,
+}
+
+/// A point of a sweep, ready to run with any seed.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// What distinguishes it, key and value.
+    pub labels: Vec<(String, String)>,
+    experiment: crate::Experiment,
+    /// All but seed, hashes and metrics.
+    record: RunRecord,
+    /// Hash of all that decides its runs but the seed.
+    decided: String,
+}
+
+impl Sweep {
+    /// Checks what can be checked without running: the axes and the first point.
+    ///
+    /// # Errors
+    /// A key that nobody takes, a value that is wrong, too many points.
+    pub fn new(base: Request, axes: Vec<Axis>, design: Design) -> Result<Self, StudyError> {
+        let points = design.points(&axes)?;
+        let key = |at: usize| axes[..at].iter().any(|axis| axis.key == axes[at].key);
+        if let Some(at) = (0..axes.len()).find(|at| key(*at)) {
+            return Err(vary(&axes[at].key, "it is varied twice"));
+        }
+        let sweep = Self {
+            base,
+            axes,
+            design,
+            points,
+        };
+        sweep.point(0)?;
+        // The other values of each list: names that are wrong are found before the first run.
+        sweep.check_lists()?;
+        Ok(sweep)
+    }
+
+    /// Reads a sweep from a file in the language of studies; `file` names it in messages.
+    ///
+    /// # Errors
+    /// The text is no TOML or breaks a rule; the message says where.
+    pub fn from_toml(text: &str, file: &str) -> Result<Self, StudyError> {
+        file::read(text, file)
+    }
+
+    /// The same from a file.
+    ///
+    /// # Errors
+    /// As [`Sweep::from_toml`]; it cannot be read.
+    pub fn from_file(path: &str) -> Result<Self, StudyError> {
+        Self::from_toml(&crate::catalogue::read_file(path)?, path)
+    }
+
+    /// Points of the design with each platform, workload and policy of the base.
+    #[must_use]
+    pub fn points(&self) -> usize {
+        self.points * self.fixed()
+    }
+
+    /// Cells: points by seeds.
+    #[must_use]
+    pub fn cells(&self) -> usize {
+        self.points() * self.base.seeds.len()
+    }
+
+    /// Point and seed of a cell: seed by seed, point by point.
+    #[must_use]
+    pub fn cell(&self, index: usize) -> (usize, u64) {
+        let seeds = &self.base.seeds;
+        (index / seeds.len(), seeds[index % seeds.len()])
+    }
+
+    /// Names of what distinguishes points beside platform, workload and policy.
+    #[must_use]
+    pub fn labels(&self) -> Vec<String> {
+        self.axes.iter().map(|axis| axis.key.clone()).collect()
+    }
+
+    /// A hash of what is swept, and of the program that does: equal hashes, equal cells.
+    #[must_use]
+    pub fn definition(&self, program: &str) -> String {
+        hash_of(&(&self.base, &self.axes, self.design, program))
+    }
+
+    /// What distinguishes a point, key and value.
+    fn labels_of(&self, index: usize) -> Vec<(String, String)> {
+        let values = self.design.point(&self.axes, index / self.fixed().max(1));
+        let keys = self.axes.iter().map(|axis| axis.key.clone());
+        keys.zip(values).collect()
+    }
+
+    /// Platforms, workloads and policies of the base in every combination.
+    fn fixed(&self) -> usize {
+        let varied = |key: &str| self.axes.iter().any(|axis| axis.key == key);
+        let of = |key: &str, n: usize| if varied(key) { 1 } else { n };
+        of("platform", self.base.platforms.len())
+            * of("workload", self.base.workloads.len())
+            * of("policy", self.base.policies.len())
+    }
+
+    /// A point by number.
+    ///
+    /// # Errors
+    /// What it consists of is wrong or does not go together.
+    pub fn point(&self, index: usize) -> Result<Point, StudyError> {
+        let fixed = self.fixed().max(1);
+        let labels = self.labels_of(index);
+        let mut request = self.base.clone();
+        let mut left = index % fixed;
+        let varied = |key: &str| self.axes.iter().any(|axis| axis.key == key);
+        if !varied("policy") {
+            left = pick(&mut request.policies, left);
+        }
+        if !varied("workload") {
+            left = pick(&mut request.workloads, left);
+        }
+        if !varied("platform") {
+            pick(&mut request.platforms, left);
+        }
+        // Names first: what belongs to them changes what is named.
+        for (key, value) in labels.iter().filter(|(key, _)| !key.contains('.')) {
+            name(&mut request, key, value)?;
+        }
+        for (key, value) in labels.iter().filter(|(key, _)| key.contains('.')) {
+            part(&mut request, key, value)?;
+        }
+        Point::of(&request, labels)
+    }
+
+    /// Each value of a list in place of the first point's.
+    fn check_lists(&self) -> Result<(), StudyError> {
+        for axis in &self.axes {
+            let Range::List(values) = &axis.range else {
+                continue;
+            };
+            // Others may need the first value of this one: those are found when they are run.
+            if !["platform", "workload", "policy"].contains(&axis.key.as_str()) {
+                continue;
+            }
+            for value in values {
+                let mut request = self.base.clone();
+                name(&mut request, &axis.key, value)?;
+                request
+                    .platforms
+                    .iter()
+                    .try_for_each(|p| p.platform().map(drop))?;
+                for policy in &request.policies {
+                    wakeplace_policy_sys::Policy::parse(policy)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Leaves one of several; what is left of the number.
+fn pick<T>(all: &mut Vec<T>, index: usize) -> usize {
+    let n = all.len().max(1);
+    if !all.is_empty() {
+        let one = all.swap_remove(index % n);
+        all.clear();
+        all.push(one);
+    }
+    index / n
+}
+
+/// A varied name, or a parameter of every policy.
+fn name(request: &mut Request, key: &str, value: &str) -> Result<(), StudyError> {
+    match key {
+        "platform" => request.platforms = vec![Source::named(value)],
+        "workload" => request.workloads = vec![Source::named(value)],
+        "policy" => request.policies = vec![value.to_owned()],
+        "duration" => {
+            let ns = parse_duration_ns(value).map_err(|why| vary(key, &why))?;
+            request.duration_ns = Some(ns);
+        }
+        "jitter" => request.jitter = Some(Jitter::parse(value).map_err(|why| vary(key, &why))?),
+        _ => request.set.push((key.to_owned(), value.to_owned())),
+    }
+    Ok(())
+}
+
+/// A varied part of the machine's model, of a workload's argument, or of a platform's file.
+fn part(request: &mut Request, key: &str, value: &str) -> Result<(), StudyError> {
+    if let Some(argument) = key.strip_prefix("workload.") {
+        for workload in &mut request.workloads {
+            let Source::Named(own) = workload else {
+                return Err(vary(key, "the workload is a file; only models have keys"));
+            };
+            *own = with(own, &format!("{argument}={value}"));
+        }
+    } else if let Some(path) = key.strip_prefix("platform.") {
+        for source in &mut request.platforms {
+            *source = platform::changed(source, path, value)?;
+        }
+    } else {
+        request.set.push((key.to_owned(), value.to_owned()));
+    }
+    Ok(())
+}
+
+fn vary(key: &str, why: &str) -> StudyError {
+    StudyError::Vary {
+        what: wakeplace_text::shorten(key),
+        why: why.to_owned(),
+    }
+}
+
+impl Point {
+    fn of(request: &Request, labels: Vec<(String, String)>) -> Result<Self, StudyError> {
+        let comparison = request.resolve()?.experiments.swap_remove(0);
+        let [policy] = comparison.policies.as_slice() else {
+            return Err(StudyError::Empty("no policy given; expected at least one"));
+        };
+        let options = crate::experiment::all_options(&comparison.options);
+        let settings = crate::experiment::settings(policy);
+        let (platform_hash, workload_hash) =
+            (hash_of(&comparison.platform), hash_of(&comparison.workload));
+        let decided = hash_of(&(&platform_hash, &workload_hash, policy, &comparison.options));
+        let jitter = comparison.workload.jitter();
+        let record = RunRecord {
+            labels: labels.clone(),
+            platform: comparison.platform.name.clone(),
+            platform_hash,
+            workload: comparison.workload.name.clone(),
+            workload_hash,
+            policy: policy.name().to_owned(),
+            settings: json_object(&settings),
+            options: json_object(&options),
+            jitter: jitter.map_or_else(String::new, |jitter| jitter.to_string()),
+            duration_ns: comparison.options.duration_ns,
+            ..RunRecord::default()
+        };
+        Ok(Self {
+            labels,
+            experiment: comparison,
+            record,
+            decided,
+        })
+    }
+
+    /// The key of its run with a seed: a hash of all that decides it.
+    #[must_use]
+    pub fn key(&self, seed: u64, program: &str) -> String {
+        hash_of(&(&self.decided, seed, program))
+    }
+
+    /// What every run of it has: all but seed, hashes, metrics and error.
+    #[must_use]
+    pub fn record(&self) -> &RunRecord {
+        &self.record
+    }
+
+    /// Runs it with a seed. What cannot be run, or gets stuck, is a record with an error.
+    #[must_use]
+    pub fn run(&self, seed: u64) -> RunRecord {
+        let ran = catch_unwind(AssertUnwindSafe(|| self.simulate(seed)));
+        let error = match ran {
+            Ok(Ok(record)) => return record,
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "the simulator failed; please report this".to_owned(),
+        };
+        RunRecord {
+            seed,
+            error,
+            ..self.record.clone()
+        }
+    }
+
+    fn simulate(&self, seed: u64) -> Result<RunRecord, StudyError> {
+        let experiment = &self.experiment;
+        let machine = MachineFacts {
+            nr_cpus: u32::try_from(experiment.platform.cpus.len()).expect("at most 1024 CPUs"),
+        };
+        let workload = experiment.workload.expand(seed, machine)?;
+        let run = Run {
+            platform: &experiment.platform,
+            policy: &experiment.policies[0],
+            workload: &workload,
+            options: &experiment.options,
+            oracle: None,
+            timeline: None,
+            label: String::new(),
+            values_only: true,
+        };
+        let finished = crate::pool::one(&run)?;
+        let stuck = PolicyRuns::stuck(&finished.report);
+        Ok(RunRecord {
+            seed,
+            event_hash: format!("{:016x}", finished.report.event_hash),
+            behaviour_hash: format!("{:016x}", finished.metrics.behaviour_hash),
+            error: if stuck {
+                STUCK.to_owned()
+            } else {
+                String::new()
+            },
+            metrics: metrics_of(&finished.metrics),
+            ..self.record.clone()
+        })
+    }
+}
+
+/// Points that were made lately, so that cells of one point share it.
+#[derive(Debug, Default)]
+pub struct Points(BTreeMap<usize, Arc<MadePoint>>);
+
+/// A point, or what stands for each of its runs: it cannot be made, and why.
+pub type MadePoint = Result<Point, RunRecord>;
+
+/// So many are kept.
+const KEPT: usize = 64;
+
+impl Points {
+    /// The point of that number.
+    pub fn get(&mut self, sweep: &Sweep, index: usize) -> Arc<MadePoint> {
+        if let Some(known) = self.0.get(&index) {
+            return known.clone();
+        }
+        if self.0.len() >= KEPT {
+            self.0.pop_first();
+        }
+        let failed = |error: StudyError| RunRecord {
+            labels: sweep.labels_of(index),
+            error: error.to_string(),
+            ..RunRecord::default()
+        };
+        let made = Arc::new(sweep.point(index).map_err(failed));
+        self.0.insert(index, made.clone());
+        made
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,118 @@
+use super::{Axis, Design, Sweep};
+use crate::{Request, Source};
+
+fn base() -> Request {
+    Request {
+        platforms: vec![Source::named("hikey960")],
+        workloads: vec![Source::named("periodic:n=2,duty=5%")],
+        policies: vec!["linux-7.3".to_owned(), "linux-4.17".to_owned()],
+        seeds: vec![1, 2],
+        duration_ns: Some(10_000_000),
+        ..Request::default()
+    }
+}
+
+fn axes(texts: &[&str]) -> Vec<Axis> {
+    texts
+        .iter()
+        .map(|text| Axis::parse(text).expect(text))
+        .collect()
+}
+
+fn sweep(texts: &[&str]) -> Sweep {
+    Sweep::new(base(), axes(texts), Design::Grid).expect("a sweep")
+}
+
+/// Goal: what is not varied is combined as in a comparison; every cell has a key of its own.
+#[test]
+fn cells_are_points_by_seeds() {
+    let sweep = sweep(&["workload.n=2,3", "platform.kernel.tick_hz=100,250"]);
+    assert_eq!((sweep.points(), sweep.cells()), (8, 16));
+    let mut keys = std::collections::BTreeSet::new();
+    for cell in 0..sweep.cells() {
+        let (point, seed) = sweep.cell(cell);
+        let point = sweep.point(point).expect("valid");
+        keys.insert(point.key(seed, "p"));
+    }
+    assert_eq!(keys.len(), 16);
+    let last = sweep.point(7).expect("valid");
+    assert_eq!(last.record().workload, "periodic:duty=5%,n=3");
+    assert_eq!(last.record().policy, "linux-4.17");
+    assert_eq!(last.experiment.platform.tick_hz, 250);
+    assert_eq!(sweep.point(0).unwrap().experiment.platform.tick_hz, 100);
+}
+
+/// Goal: a cell is the run that the same comparison makes.
+#[test]
+fn a_cell_is_the_run_of_a_comparison() {
+    let sweep = sweep(&["busy_factor=5,16"]);
+    let mut request = base();
+    request.set = vec![("busy_factor".to_owned(), "16".to_owned())];
+    let alone = request.resolve().unwrap().run(1, &|_| {}).unwrap();
+    let records = alone[0].records();
+    // Points 2 and 3 have the second value; seeds change fastest.
+    for (at, record) in records.iter().enumerate() {
+        let (point, seed) = sweep.cell(4 + at);
+        let ours = sweep.point(point).unwrap().run(seed);
+        assert_eq!(ours.event_hash, record.event_hash);
+        assert_eq!(ours.metrics, record.metrics);
+        assert_eq!(ours.settings, record.settings);
+        assert_eq!(ours.platform_hash, record.platform_hash);
+    }
+}
+
+#[test]
+fn what_cannot_run_is_a_record_with_its_reason() {
+    // Eight CPUs: there is no CPU 99.
+    let sweep = sweep(&["model.parent_cpu=0,99"]);
+    let record = sweep.point(3).expect("well-formed").run(1);
+    assert!(record.error.contains("99"), "{}", record.error);
+    assert!(record.metrics.is_empty());
+}
+
+#[test]
+fn wrong_keys_and_values_are_named() {
+    let error = |texts: &[&str]| {
+        let refused = Sweep::new(base(), axes(texts), Design::Grid);
+        refused.expect_err(texts[0]).to_string()
+    };
+    for (text, said) in [
+        ("busy_facter=1,2", "did you mean `busy_factor`"),
+        ("platform=hikey960,hikey961", "hikey961"),
+        ("policy=linux-7.3,linux-7.4", "linux-7.4"),
+        ("workload.m=1,2", "`m`"),
+        ("platform.kernel.tick_h=1,2", "did you mean `tick_hz`"),
+        ("platform.kernel.tick_hz=x,y", "`x` is no integer"),
+        ("duration=1,2", "no unit"),
+        ("jitter=run=-1%", "expected a percentage"),
+    ] {
+        let really = error(&[text]);
+        assert!(really.contains(said), "{text}: {really}");
+    }
+    assert!(error(&["busy_factor=1,2", "busy_factor=3"]).contains("twice"));
+}
+
+#[test]
+fn a_file_says_the_same() {
+    let text = r#"
+        title = "Two of everything"
+        platform = "hikey960"
+        workload = ["periodic:n=2,duty=5%", "periodic:n=3"]
+        policies = ["linux-7.3"]
+        duration = "10ms"
+        seeds = 3
+        [vary]
+        busy_factor = [5, 16]
+        "platform.kernel.tick_hz" = "100,250"
+    "#;
+    let sweep = Sweep::from_toml(text, "f.toml").expect("valid");
+    assert_eq!((sweep.points(), sweep.cells()), (8, 24));
+    assert!(super::is_sweep(text) && !super::is_sweep("title = 'x'"));
+    let error = |from: &str, to: &str| {
+        let text = text.replace(from, to);
+        Sweep::from_toml(&text, "f.toml").expect_err(to).to_string()
+    };
+    assert!(error("policies", "polices").contains("did you mean `policies`"));
+    assert!(error("seeds = 3", "seeds = 0").contains("f.toml:7:17: 0 seeds"));
+    assert!(error("100,250", "100,,250").contains("a value is empty"));
+}
