@@ -45,7 +45,7 @@ WP_FN u32 wp_cpu_util(const struct wp_ctx *ctx WP_NONNULL, u32 cpu,
 	u32 util = c->load.avg.util_avg, est;
 
 	if (boost)
-		util = wp_max(util, c->load.avg.runnable_avg);
+		util = wp_runnable_boost(ctx, util, c->load.avg.runnable_avg);
 	if (task->cpu == cpu && dst != cpu)
 		util = (u32)wp_sub(util, task->avg.util_avg);
 	else if (task->cpu != cpu && dst == cpu)
@@ -76,7 +76,7 @@ WP_INLINE struct wp_util_pair wp_cpu_util_pair(const struct wp_ctx *ctx, u32 cpu
 	struct wp_util_pair u = { c->load.avg.util_avg, 0 };
 
 	if (boost)
-		u.without = wp_max(u.without, c->load.avg.runnable_avg);
+		u.without = wp_runnable_boost(ctx, u.without, c->load.avg.runnable_avg);
 	u.with = u.without;
 	if (task->cpu == cpu)
 		u.without = (u32)wp_sub(u.without, task->avg.util_avg);
