@@ -71,6 +71,7 @@
 #include "src/energy/energy_6_1.c"
 #endif
 #include "src/energy/energy_delta.c"
+#include "src/energy/energy_idle.c"
 #include "src/placement/idle_search.c"
 #ifdef WP_KEEPS
 #include "src/kept/kept_idle.c"

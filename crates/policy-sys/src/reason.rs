@@ -115,6 +115,8 @@ reasons! {
         "power-policy: a small task: the fullest CPU of that group that has room for it";
     QueueHolds = WP_REASON_QUEUE_HOLDS, "queue-holds",
         "it fell asleep having had more than its share, and others want its previous CPU: there";
+    EnergyIdle = WP_REASON_ENERGY_IDLE, "energy-idle",
+        "it costs as little energy as the previous CPU, which is busy, and is idle";
 }
 
 const _: () = assert!(Reason::ALL.len() == sys::WP_REASON_COUNT as usize);

@@ -3,6 +3,7 @@
 mod csv;
 mod promise;
 mod sensitivity;
+mod tradeoff;
 
 use crate::phrase::{interval, short_policy, title, wrap};
 use crate::{Align, Cell, Format, Style, Table, Tone, case_table, json, number};
@@ -93,6 +94,9 @@ fn human(result: &StudyResult, style: Style) -> String {
     if let Some(found) = &result.promise {
         text.push_str(&promise::human(found, style));
     }
+    if let Some(found) = &result.tradeoff {
+        text.push_str(&tradeoff::human(found, style));
+    }
     text.push('\n');
     for line in footnotes(result) {
         text.push_str(&(wrap(&line, style.width) + "\n\n"));
@@ -125,6 +129,9 @@ fn document(result: &StudyResult) -> String {
     }
     if let Some(found) = &result.promise {
         text.push_str(&promise::markdown(found));
+    }
+    if let Some(found) = &result.tradeoff {
+        text.push_str(&tradeoff::markdown(found));
     }
     for line in footnotes(result) {
         text.push_str(&format!("{}\n\n", line.replace('*', "\\*")));

@@ -28,6 +28,7 @@ mod settings;
 mod study;
 mod sweep;
 mod trace_meter;
+mod tradeoff;
 mod verdict;
 
 pub use calibration::Calibration;
@@ -53,6 +54,7 @@ pub use settings::{SettingError, apply_settings, check_keys};
 pub use study::{Study, StudyOptions, run_studies};
 pub use sweep::{Axis, Design, MadePoint, Point, Points, Range, Sweep, is_sweep};
 pub use trace_meter::trace_meter;
+pub use tradeoff::{Beaten, Mean, Ratio, Tradeoff};
 pub use wakeplace_engine::{
     Activity, CpuState, DomainState, GroupState, MachineState, RunReport, SchedMcState,
 };

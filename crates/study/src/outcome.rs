@@ -3,6 +3,7 @@
 use crate::comparison::Origin;
 use crate::promise::Promise;
 use crate::sensitivity::Sensitivity;
+use crate::tradeoff::Tradeoff;
 use std::collections::BTreeMap;
 use wakeplace_metrics::{Profile, Values};
 
@@ -51,6 +52,8 @@ pub struct StudyResult {
     pub sensitivity: Option<Sensitivity>,
     /// What was kept and lost, if the study promises something.
     pub promise: Option<Promise>,
+    /// Energy against latency over all cases, if the study asks for it.
+    pub tradeoff: Option<Tradeoff>,
 }
 
 /// How a case was run.

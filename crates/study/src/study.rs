@@ -11,6 +11,7 @@ use crate::pool::{Progress, Run, check, execute};
 use crate::promise::promise;
 use crate::rows::rows;
 use crate::sensitivity::{Tried, sensitivity, tried};
+use crate::tradeoff::tradeoff;
 use crate::{Param, StudyError, StudyInfo, StudyResult, StudyRow, apply_settings, verdict};
 use wakeplace_metrics::Profile;
 use wakeplace_platform::PowerUnit;
@@ -126,6 +127,10 @@ impl Study {
             result.verdict = promise.verdict();
             result.promise = Some(promise);
         }
+        if let Some(tradeoff) = tradeoff(&self.file, &done) {
+            result.verdict = tradeoff.verdict();
+            result.tradeoff = Some(tradeoff);
+        }
         Ok(result)
     }
 
@@ -214,6 +219,7 @@ impl Study {
             sources,
             sensitivity: None,
             promise: None,
+            tradeoff: None,
         })
     }
 

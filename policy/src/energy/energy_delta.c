@@ -78,7 +78,23 @@ struct wp_delta_pd {
 	u32 boosted;
 	s32 fits;
 	s64 spare;
+	u32 idle_cpu; /* likewise among the idle ones (energy_idle.c) */
+	u32 idle_util;
+	u32 idle_boosted;
+	s32 idle_fits;
+	s64 idle_spare;
 };
+
+WP_INLINE struct wp_delta_pd wp_delta_pd(u32 index)
+{
+	return (struct wp_delta_pd){
+		.index = index,
+		.prev_spare = -1,
+		.most_cpu = WP_NONE,
+		.cpu = WP_NONE,
+		.idle_cpu = WP_NONE,
+	};
+}
 
 /* The whole search. */
 struct wp_delta_search {
@@ -116,7 +132,8 @@ WP_FN int wp_delta_add(const struct wp_ctx *ctx WP_NONNULL, struct wp_delta_pd *
 	struct wp_demand d = wp_effective_cpu_util(ctx, c, util);
 	u32 perf;
 
-	p->busy += d.util;
+	if (!wp_energy_leaves_out(ctx, c))
+		p->busy += d.util;
 	if (boosted != util)
 		d = wp_effective_cpu_util(ctx, c, boosted);
 	perf = wp_sugov_effective_cpu_perf(ctx, &d);
@@ -176,8 +193,19 @@ WP_FN int wp_delta_pick(const struct wp_ctx *ctx WP_NONNULL,
 			p->prev_boosted = boosted.with;
 			p->prev_fits = fits;
 			p->prev_spare = spare;
-		} else if (p->cpu == WP_NONE || fits > p->fits ||
-			   (fits == p->fits && spare > p->spare)) {
+			continue;
+		}
+		if (ctx->params.energy_idle && wp_cpu_idle(c) &&
+		    (p->idle_cpu == WP_NONE || fits > p->idle_fits ||
+		     (fits == p->idle_fits && spare > p->idle_spare))) {
+			p->idle_cpu = cpu;
+			p->idle_util = u.with;
+			p->idle_boosted = boosted.with;
+			p->idle_fits = fits;
+			p->idle_spare = spare;
+		}
+		if (p->cpu == WP_NONE || fits > p->fits ||
+		    (fits == p->fits && spare > p->spare)) {
 			WP_EXPLAIN(ctx, wp_drop_pick(ctx, p->cpu, fits > p->fits));
 			p->cpu = cpu;
 			p->util = u.with;
@@ -192,8 +220,7 @@ WP_FN int wp_delta_pick(const struct wp_ctx *ctx WP_NONNULL,
 	return 0;
 }
 
-/* Energy of the domain with the task on `dst`, the previous CPU or the candidate; WP_NONE: nowhere.
- */
+/* Energy of the domain with the task on `dst`, the previous CPU or a candidate; WP_NONE: nowhere. */
 WP_FN u64 wp_compute_energy(const struct wp_ctx *ctx WP_NONNULL,
 			    const struct wp_task *task WP_NONNULL,
 			    const struct wp_delta_pd *p WP_NONNULL, u32 task_busy, u32 dst)
@@ -206,8 +233,12 @@ WP_FN u64 wp_compute_energy(const struct wp_ctx *ctx WP_NONNULL,
 		return wp_em_cpu_energy_6_1(ctx, p->index, task, dst, busy, p->capacity);
 #endif
 	if (dst != WP_NONE) {
-		u32 util = dst == p->cpu ? p->boosted : p->prev_boosted;
+		u32 util = p->prev_boosted;
 
+		if (dst == p->cpu)
+			util = p->boosted;
+		else if (dst == p->idle_cpu)
+			util = p->idle_boosted;
 		perf = wp_eenv_pd_max_util(p, dst, wp_perf_with(ctx, dst, task, util));
 	}
 	perf = wp_min(p->capacity, perf);
@@ -321,15 +352,12 @@ WP_FN int wp_find_energy_efficient_cpu(struct wp_ctx *ctx WP_NONNULL,
 	wp_sync_entity_load_avg(ctx, task);
 	if (!wp_task_util_est(ctx, task) && !wp_uclamp_eff_min(ctx, task))
 		return wp_energy_decide(dec, prev, WP_REASON_ENERGY_ZERO_UTIL);
+	if (ctx->params.energy_idle && wp_find_energy_idle_cpu(ctx, task, s.dom, prev, dec))
+		return 1;
 	s.task_busy = wp_eenv_task_busy_time(ctx, task, prev);
 	WP_FOR(i, ctx->nr_perf_doms, WP_MAX_PERF_DOMS) {
 		/* The kernel's list grows at its head: the last domain comes first. */
-		struct wp_delta_pd p = {
-			.index = ctx->nr_perf_doms - 1 - i,
-			.prev_spare = -1,
-			.most_cpu = WP_NONE,
-			.cpu = WP_NONE,
-		};
+		struct wp_delta_pd p = wp_delta_pd(ctx->nr_perf_doms - 1 - i);
 
 		if (wp_delta_visit(ctx, task, prev, &s, &p, dec))
 			return wp_energy_decide(dec, prev, WP_REASON_ENERGY_UNCLEAR);

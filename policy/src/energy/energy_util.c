@@ -12,6 +12,27 @@
 
 #define WP_NO_ENERGY (~0ull)
 
+/*
+ * Energy, `wakeplace`: what an idle CPU did before does not run while the task does, so it is not
+ * charged for a higher frequency (docs/rules/energy-idle.md#energy-idle-free).
+ */
+WP_INLINE int wp_energy_leaves_out(const struct wp_ctx *ctx, const struct wp_cpu *c)
+{
+	return ctx->params.energy_idle_free && wp_cpu_idle(c);
+}
+
+/*
+ * Energy, `wakeplace`: what waiting adds to a CPU's utilisation. Where a task runs already, both
+ * are in the queue while one of them waits (docs/rules/energy-idle.md#energy-wait).
+ */
+WP_INLINE u32 wp_energy_wait(const struct wp_ctx *ctx, const struct wp_cpu *c,
+			     const struct wp_task *task)
+{
+	if (!ctx->params.energy_wait || wp_cpu_idle(c))
+		return 0;
+	return wp_min(wp_max(c->load.util_est, 1), wp_task_util_est(ctx, task));
+}
+
 #ifndef WP_LIVE
 /*
  * Utilisation of `cpu` if the waking task were on `dst`; WP_NONE: on no CPU. With `boost`, time
@@ -24,7 +45,7 @@ WP_FN u32 wp_cpu_util(const struct wp_ctx *ctx WP_NONNULL, u32 cpu,
 	u32 util = c->load.avg.util_avg, est;
 
 	if (boost)
-		util = wp_max(util, c->load.avg.runnable_avg);
+		util = wp_runnable_boost(ctx, util, c->load.avg.runnable_avg);
 	if (task->cpu == cpu && dst != cpu)
 		util = (u32)wp_sub(util, task->avg.util_avg);
 	else if (task->cpu != cpu && dst == cpu)
@@ -35,6 +56,8 @@ WP_FN u32 wp_cpu_util(const struct wp_ctx *ctx WP_NONNULL, u32 cpu,
 			est += wp_task_est(ctx, task);
 		util = wp_max(util, est);
 	}
+	if (boost && dst == cpu)
+		util += wp_energy_wait(ctx, c, task);
 	return wp_min(util, c->load.capacity_orig);
 }
 #endif
@@ -53,7 +76,7 @@ WP_INLINE struct wp_util_pair wp_cpu_util_pair(const struct wp_ctx *ctx, u32 cpu
 	struct wp_util_pair u = { c->load.avg.util_avg, 0 };
 
 	if (boost)
-		u.without = wp_max(u.without, c->load.avg.runnable_avg);
+		u.without = wp_runnable_boost(ctx, u.without, c->load.avg.runnable_avg);
 	u.with = u.without;
 	if (task->cpu == cpu)
 		u.without = (u32)wp_sub(u.without, task->avg.util_avg);
@@ -63,6 +86,8 @@ WP_INLINE struct wp_util_pair wp_cpu_util_pair(const struct wp_ctx *ctx, u32 cpu
 		u.without = wp_max(u.without, c->load.util_est);
 		u.with = wp_max(u.with, c->load.util_est + wp_task_est(ctx, task));
 	}
+	if (boost)
+		u.with += wp_energy_wait(ctx, c, task);
 	u.without = wp_min(u.without, c->load.capacity_orig);
 	u.with = wp_min(u.with, c->load.capacity_orig);
 	return u;

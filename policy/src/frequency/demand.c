@@ -56,7 +56,7 @@ WP_INLINE u32 wp_cpu_util_cfs_boost(const struct wp_ctx *ctx, const struct wp_cp
 	u32 util = wp_cpu_util_cfs(ctx, c);
 
 	if (!WP_NOT_LIVE(ctx->params.runnable_is_load || !ctx->params.runnable_boost))
-		util = wp_max(util, c->load.avg.runnable_avg);
+		util = wp_runnable_boost(ctx, util, c->load.avg.runnable_avg);
 	return wp_min(util, c->load.capacity_orig);
 }
 

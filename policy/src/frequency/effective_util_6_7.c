@@ -62,8 +62,8 @@ WP_FN u32 wp_sugov_get_util_6_7(const struct wp_ctx *ctx WP_NONNULL,
 	if (c->queue.nr_fair || ctx->params.blocked_util_in_freq) {
 		fair = wp_cpu_util_cfs(ctx, c);
 		if (ctx->params.runnable_boost && !ctx->params.runnable_is_load)
-			fair = wp_max(fair,
-				      wp_min(c->load.avg.runnable_avg, c->load.capacity_orig));
+			fair = wp_min(wp_runnable_boost(ctx, fair, c->load.avg.runnable_avg),
+				      c->load.capacity_orig);
 	}
 	return wp_effective_cpu_util_6_7(ctx, c, fair, (const struct wp_task *)0);
 }

@@ -131,6 +131,18 @@ WP_INLINE u32 wp_nr_awake(const struct wp_cpu *c)
 						  : c->queue.nr_running;
 }
 
+/*
+ * What a frequency follows where time in the queue counts: the utilisation, raised by a part of
+ * what the runnable average is above it (docs/rules/energy-idle.md#boost-part). All of it: the
+ * larger one.
+ */
+WP_INLINE u32 wp_runnable_boost(const struct wp_ctx *ctx, u32 util, u32 runnable)
+{
+	if (runnable <= util)
+		return util;
+	return util + (u32)wp_div((u64)(runnable - util) * ctx->params.runnable_boost_pct, 100);
+}
+
 /* The idle task executes and nothing is queued or on its way. */
 WP_INLINE int wp_cpu_idle(const struct wp_cpu *c)
 {

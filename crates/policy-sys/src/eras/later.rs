@@ -126,5 +126,8 @@ pub(super) fn wakeplace() -> wp_params {
     sched_mc::enable(&mut p, 0); // its level is the mode's
     short::enable(&mut p, short::V5);
     p.sis_short_min_llc = SHORT_MIN_LLC;
+    p.energy_idle = 1;
+    p.energy_idle_free = 1;
+    p.energy_wait = 1;
     p
 }

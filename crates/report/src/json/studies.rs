@@ -4,7 +4,8 @@ use super::{details, hash, hashes, interval, known, pairs, spread, values};
 use crate::{RESULT_SCHEMA_VERSION, number};
 use serde_json::{Map, Value, json};
 use wakeplace_study::{
-    CaseProfile, Kept, Loss, Param, Promise, PromiseRow, Sensitivity, StudyResult, StudyRow,
+    Beaten, CaseProfile, Kept, Loss, Mean, Param, Promise, PromiseRow, Sensitivity, StudyResult,
+    StudyRow, Tradeoff,
 };
 
 /// `study run` of several.
@@ -54,6 +55,7 @@ pub(crate) fn study(result: &StudyResult) -> Value {
         "sensitivity": result.sensitivity.as_ref().map(sensitivity),
         "assumed": result.sensitivity.as_ref().map(assumed),
         "promise": result.promise.as_ref().map(promise),
+        "tradeoff": result.tradeoff.as_ref().map(tradeoff),
     })
 }
 
@@ -152,6 +154,44 @@ fn promise(found: &Promise) -> Value {
         "keep_pct": found.keep_pct,
         "lose_pct": found.lose_pct,
         "rows": found.rows.iter().map(row).collect::<Vec<_>>(),
+    })
+}
+
+/// Energy against latency over all cases.
+fn tradeoff(found: &Tradeoff) -> Value {
+    let ratio = |ratio: Option<f64>| ratio.map_or(Value::Null, number::json);
+    let mean = |mean: &Mean| {
+        json!({
+            "group": mean.group,
+            "column": mean.column,
+            "cases": mean.cases,
+            "energy_ratio": ratio(mean.energy),
+            "latency_ratio": ratio(mean.latency),
+            "time_ratio": ratio(mean.time),
+            "worst_case": mean.worst_case,
+            "worst_energy_ratio": number::json(mean.worst_energy),
+        })
+    };
+    let beaten = |row: &Beaten| {
+        json!({
+            "case": row.case,
+            "platform": row.platform,
+            "rival": row.rival,
+            "energy_pct": number::json(row.energy_pct),
+            "latency_pct": number::json(row.latency_pct),
+        })
+    };
+    json!({
+        "base": found.base,
+        "ours": found.ours,
+        "energy": found.energy,
+        "latency": found.latency,
+        "time": found.time,
+        "energy_pct": number::json(found.energy_pct),
+        "latency_pct": number::json(found.latency_pct),
+        "compared": found.compared,
+        "means": found.means.iter().map(mean).collect::<Vec<_>>(),
+        "beaten": found.beaten.iter().map(beaten).collect::<Vec<_>>(),
     })
 }
 

@@ -71,6 +71,7 @@ pub(crate) fn fake() -> StudyResult {
         sources: vec!["a mail".to_owned()],
         sensitivity: None,
         promise: None,
+        tradeoff: None,
     }
 }
 

@@ -8,6 +8,7 @@ mod random;
 mod raw;
 mod read;
 mod sensitivity;
+mod tradeoff;
 mod values;
 mod variations;
 
@@ -55,6 +56,7 @@ pub(crate) struct StudyFile {
     pub(crate) calibration: Option<Cell>,
     pub(crate) sensitivity: Option<Sensitivity>,
     pub(crate) promise: Option<Promise>,
+    pub(crate) tradeoff: Option<Tradeoff>,
 }
 
 /// A policy as it is compared; settings not yet applied.
@@ -114,6 +116,23 @@ pub(crate) struct Feature {
     pub(crate) ours: usize,
     /// The base has it: the column is without it.
     pub(crate) without: bool,
+}
+
+/// Energy against latency over all cases; columns by position.
+#[derive(Clone, Debug)]
+pub(crate) struct Tradeoff {
+    pub(crate) ours: usize,
+    pub(crate) rivals: Vec<usize>,
+    /// Metric.
+    pub(crate) energy: String,
+    /// Metric.
+    pub(crate) latency: String,
+    /// Metrics, to be added up.
+    pub(crate) time: Vec<String>,
+    pub(crate) energy_pct: f64,
+    pub(crate) latency_pct: f64,
+    /// Parameters of cases by which means are shown as well.
+    pub(crate) groups: Vec<String>,
 }
 
 /// The study's cases with something changed.

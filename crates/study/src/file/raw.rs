@@ -34,6 +34,7 @@ pub(super) struct RawStudy {
     #[serde(default)]
     pub(super) from: Vec<RawFrom>,
     pub(super) promise: Option<RawPromise>,
+    pub(super) tradeoff: Option<RawTradeoff>,
     pub(super) random: Option<RawRandom>,
     #[serde(default)]
     pub(super) variant: Vec<RawVariation>,
@@ -137,6 +138,25 @@ pub(super) struct RawPromise {
     /// What may not be lost, beside what the workload is measured by.
     pub(super) cost: Vec<Text>,
     pub(super) feature: Vec<RawFeature>,
+}
+
+/// Energy against latency over all cases.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawTradeoff {
+    /// The column that is to be beaten nowhere.
+    pub(super) ours: Text,
+    /// Columns that may beat it.
+    pub(super) rivals: Vec<Text>,
+    pub(super) energy: Text,
+    pub(super) latency: Text,
+    /// Metrics whose sum is the time that tasks took.
+    pub(super) time: Vec<Text>,
+    pub(super) energy_pct: Spanned<f64>,
+    pub(super) latency_pct: Spanned<f64>,
+    /// Parameters of cases.
+    #[serde(default)]
+    pub(super) groups: Vec<Text>,
 }
 
 /// A column whose gain is to be kept.

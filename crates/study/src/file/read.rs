@@ -5,7 +5,9 @@ use super::raw::{RawCase, RawParam, RawStudy, Text};
 use super::sensitivity::sensitivity;
 use super::values::{at, count, duration_ns, hotplug, position, sentence, token};
 use super::variations::variations;
-use super::{Case, Column, FigureValue, Shown, StudyFile, figures, from, promise, random};
+use super::{
+    Case, Column, FigureValue, Shown, StudyFile, figures, from, promise, random, tradeoff,
+};
 use crate::catalogue::workload_file;
 use crate::error::Flaw;
 use crate::{Param, StudyError, verdict};
@@ -72,6 +74,7 @@ fn study(raw: &RawStudy, name: String) -> Result<StudyFile, Flaw> {
         calibration: None,
         sensitivity: None,
         promise: None,
+        tradeoff: None,
         platforms,
         columns,
         options,
@@ -94,6 +97,9 @@ fn study(raw: &RawStudy, name: String) -> Result<StudyFile, Flaw> {
     templates(raw, &file)?;
     file.promise = (raw.promise.as_ref())
         .map(|raw| promise::promise(raw, &file))
+        .transpose()?;
+    file.tradeoff = (raw.tradeoff.as_ref())
+        .map(|raw| tradeoff::tradeoff(raw, &file))
         .transpose()?;
     file.sensitivity = raw
         .sensitivity

@@ -48,6 +48,8 @@ WP_SWITCH(util_est_before_update, LIVE_HAS("off"), RUN, "off", "docs/rules/signa
 	"at sleep the estimate takes the value before the dequeue's update (6.12)")
 WP_SWITCH(runnable_boost, LIVE_HAS("on"), RUN, "off", "docs/rules/capacity.md#schedutil",
 	"time in the queue counts for speed like time on the CPU (6.5)")
+WP_RANGE(runnable_boost_pct, 0, 100, BOTH, RUN, "100", "docs/rules/energy-idle.md#boost-part",
+	"... so much of it")
 WP_SWITCH(post_init_util, BOTH, RUN, "off", "docs/rules/signals.md#new-task",
 	"a new task starts with half of what its CPU has to spare")
 WP_SWITCH(post_init_capacity, BOTH, RUN, "off", "docs/rules/signals.md#new-task",

@@ -156,6 +156,17 @@ WP_RANGE(energy_max_complexity, 0, 4294967295, BOTH, RUN, "0",
 	"docs/rules/energy-aware.md#energy-5-0",
 	"most domains x (states + CPUs) the estimate is used for, 0 = any")
 
+WP_SWITCH(energy_idle, BOTH, ANYTIME, "off", "docs/rules/energy-idle.md#energy-idle-order",
+	"the best idle CPU of each domain is compared, too; of equal energy idle before busy")
+WP_SWITCH(energy_idle_free, BOTH, ANYTIME, "off", "docs/rules/energy-idle.md#energy-idle-free",
+	"a higher frequency is not charged for what idle CPUs did")
+WP_SWITCH(energy_wait, BOTH, ANYTIME, "off", "docs/rules/energy-idle.md#energy-wait",
+	"the estimate for a busy CPU includes the frequency that waiting asks for")
+WP_RANGE(energy_stay_pct, 0, 100, BOTH, ANYTIME, "60", "docs/rules/energy-idle.md#energy-stay",
+	"energy_idle: an idle previous CPU is left within its domain for more than this saving")
+WP_RANGE(energy_stay_domain_pct, 0, 100, BOTH, ANYTIME, "6",
+	"docs/rules/energy-idle.md#energy-stay", "... for another domain")
+
 WP_GROUP("sis-short")
 
 /* Where a short waker makes its own CPU the target (short_wake.c). */

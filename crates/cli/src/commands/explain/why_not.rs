@@ -91,6 +91,7 @@ fn unfit(e: &Explanation, seen: &Seen) -> String {
 fn in_rule(e: &Explanation) -> &'static str {
     match e.explained.choice.rule {
         Rule::IdleSibling => ", and the search is for an idle one",
+        Rule::Energy => ", and an idle one costs as little",
         _ => "",
     }
 }

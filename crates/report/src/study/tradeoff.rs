@@ -1,0 +1,85 @@
+//! Energy against latency over all cases: geometric means, and where a rival beats ours.
+
+use crate::phrase::title;
+use crate::{Align, Cell, Format, Style, Table, number};
+use wakeplace_study::{Beaten, Mean, Tradeoff};
+
+const BEATEN: &str = "Cases in which a rival is better";
+
+fn means_title(found: &Tradeoff) -> String {
+    format!("Geometric means over the cases, {} = 1", found.base)
+}
+
+pub(super) fn human(found: &Tradeoff, style: Style) -> String {
+    let means = means(found).render(Format::Human, style);
+    let mut text = format!("\n{}\n{means}", title(&means_title(found), style));
+    if !found.beaten.is_empty() {
+        let beaten = beaten(found).render(Format::Human, style);
+        text.push_str(&format!("\n{}\n{beaten}", title(BEATEN, style)));
+    }
+    text
+}
+
+pub(super) fn markdown(found: &Tradeoff) -> String {
+    let means = means(found).render(Format::Md, Style::default());
+    let mut text = format!("## {}\n\n{means}\n", means_title(found));
+    if !found.beaten.is_empty() {
+        let beaten = beaten(found).render(Format::Md, Style::default());
+        text.push_str(&format!("## {BEATEN}\n\n{beaten}\n"));
+    }
+    text
+}
+
+fn means(found: &Tradeoff) -> Table {
+    let time = found.time.join(" + ");
+    let columns = [
+        "cases",
+        "n",
+        "policy",
+        &found.energy,
+        &found.latency,
+        &time,
+        "most energy",
+    ];
+    let mut table = Table::new("tradeoff", &columns);
+    for column in ["n", &found.energy, &found.latency, &time] {
+        table = table.align(column, Align::Right);
+    }
+    for mean in &found.means {
+        table.row(mean_line(mean));
+    }
+    table
+}
+
+fn mean_line(mean: &Mean) -> Vec<Cell> {
+    let ratio = |ratio: Option<f64>| -> Cell { ratio.map(|r| format!("{r:.3}")).into() };
+    vec![
+        mean.group.as_str().into(),
+        mean.cases.to_string().into(),
+        mean.column.as_str().into(),
+        ratio(mean.energy),
+        ratio(mean.latency),
+        ratio(mean.time),
+        format!("{:.3} ({})", mean.worst_energy, mean.worst_case).into(),
+    ]
+}
+
+fn beaten(found: &Tradeoff) -> Table {
+    let columns = ["case", "policy", &found.energy, &found.latency];
+    let mut table = Table::new("beaten", &columns)
+        .align(&found.energy, Align::Right)
+        .align(&found.latency, Align::Right);
+    for row in &found.beaten {
+        table.row(beaten_line(row));
+    }
+    table
+}
+
+fn beaten_line(row: &Beaten) -> Vec<Cell> {
+    vec![
+        row.case.as_str().into(),
+        row.rival.as_str().into(),
+        number::change(row.energy_pct).into(),
+        number::change(row.latency_pct).into(),
+    ]
+}

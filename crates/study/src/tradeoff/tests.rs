@@ -1,0 +1,83 @@
+use super::{Tradeoff, geometric};
+use crate::{Study, StudyOptions};
+
+/// Columns that differ in one time only, until an interrupt of another CPU is taken: two tasks on
+/// two CPUs wake each other, and their latency is that time and 2 us, or so. What they run is the
+/// same per switch, so "energy" here is the mean number of busy CPUs, which hardly changes.
+fn run(quick_ns: u32, energy_pct: &str) -> Tradeoff {
+    let text = format!(
+        r#"
+title = "What an interrupt costs"
+source = "arithmetic"
+platform = "tc2"
+duration = "50ms"
+seeds = 3
+[quick]
+seeds = 3
+[[column]]
+name = "base"
+policy = "linux-4.17"
+set = ["model.ipi_ns=20000"]
+[[column]]
+name = "ours"
+policy = "linux-4.17"
+set = ["model.ipi_ns=20000"]
+[[column]]
+name = "quick"
+policy = "linux-4.17"
+set = ["model.ipi_ns={quick_ns}"]
+[[metric]]
+name = "wake_latency_us_p50"
+[tradeoff]
+ours = "ours"
+rivals = ["base", "quick"]
+energy = "busy_cpus_mean"
+latency = "wake_latency_us_p50"
+time = ["task_run_s", "task_wait_s"]
+energy_pct = {energy_pct}
+latency_pct = 10.0
+[[from]]
+study = "sis-short/context-switch-spr"
+cases = ["pairs=56"]
+workload = "pairs=1,warmup=0s"
+duration = "50ms"
+set = ["model.publish_ns=0", "model.idle_latency_us=off"]
+"#
+    );
+    let study = Study::from_toml(&text, "family/one/study.toml").unwrap_or_else(|e| panic!("{e}"));
+    let result = study.run(&StudyOptions::default(), 2, &|_| {});
+    result.unwrap().tradeoff.expect("it asks for one")
+}
+
+/// Goal: a geometric mean. Source: sqrt(2 * 8) = 4.
+#[test]
+fn means_are_geometric() {
+    let mean = geometric([2.0, 8.0].into_iter()).expect("two");
+    assert!((mean - 4.0).abs() < 1e-12);
+    assert_eq!(geometric(std::iter::empty()), None);
+}
+
+/// Goal: a column that does the same has ratio 1 and beats nobody; one with half the latency and as
+/// much energy, to the margin, does; with less margin than it takes more, it does not.
+#[test]
+fn who_is_quicker_for_the_same_energy_beats_ours() {
+    let found = run(10_000, "100.0");
+    let of = |column: &str| found.means.iter().find(|m| m.column == column).unwrap();
+    assert_eq!((of("ours").energy, of("ours").time), (Some(1.0), Some(1.0)));
+    let latency = of("quick").latency.expect("it waits");
+    assert!((latency - 0.5).abs() < 0.1, "{latency}");
+    let names: Vec<_> = found.beaten.iter().map(|row| row.rival.as_str()).collect();
+    assert_eq!((found.compared, names), (2, vec!["quick"]));
+    assert!(found.verdict().starts_with("In 1 of 2 comparisons"));
+    assert_eq!(run(20_000, "100.0").beaten, []);
+    assert_eq!(run(10_000, "0.0").beaten, [], "it is busier");
+}
+
+/// Goal: a study whose column is its own rival is refused.
+#[test]
+fn a_column_is_not_its_own_rival() {
+    let text = include_str!("../../../../studies/wakeplace/energy/study.toml");
+    let text = text.replace("rivals = [\"linux-7.3\"", "rivals = [\"auto\"");
+    let error = Study::from_toml(&text, "wakeplace/energy/study.toml").expect_err("refused");
+    assert!(error.to_string().contains("its own rival"), "{error}");
+}
