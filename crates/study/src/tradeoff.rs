@@ -213,9 +213,9 @@ impl Tradeoff {
     #[must_use]
     pub fn verdict(&self) -> String {
         format!(
-            "In {} of {} comparisons with one rival in one case, {} is beaten: the rival takes \
-             over {} % less {} and its {} is at most {} % longer, or it is over {} % shorter for at \
-             most {} % more {}.",
+            "In {} of {} comparisons with one rival in one case, {} is beaten: the rival \
+             takes over {} % less {} and its {} is at most {} % longer, or it is over {} % \
+             shorter for at most {} % more {}.",
             self.beaten.len(),
             self.compared,
             self.ours,

@@ -55,7 +55,7 @@ enum wp_reason {
 	WP_REASON_POWER_SMALL_HERE, /* a small task: the waking CPU has room for it */
 	WP_REASON_POWER_SMALL_RUNNING, /* ... the fullest CPU of that group with room for it */
 	WP_REASON_QUEUE_HOLDS, /* it fell asleep in debt, and its queue has kept it: there */
-	WP_REASON_ENERGY_IDLE, /* as little energy as the previous CPU, which is busy; this one idles */
+	WP_REASON_ENERGY_IDLE, /* idle, for as little energy as the busy previous CPU */
 	WP_REASON_COUNT
 };
 

@@ -220,7 +220,7 @@ WP_FN int wp_delta_pick(const struct wp_ctx *ctx WP_NONNULL,
 	return 0;
 }
 
-/* Energy of the domain with the task on `dst`, the previous CPU or a candidate; WP_NONE: nowhere. */
+/* Energy of the domain with the task on `dst`, the previous CPU or a candidate; WP_NONE: none. */
 WP_FN u64 wp_compute_energy(const struct wp_ctx *ctx WP_NONNULL,
 			    const struct wp_task *task WP_NONNULL,
 			    const struct wp_delta_pd *p WP_NONNULL, u32 task_busy, u32 dst)

@@ -34,8 +34,8 @@ struct wp_idle_energy_search {
  * previous CPU, by spare capacity; of equal ones the first stays
  * (docs/rules/energy-idle.md#energy-idle-order). WP_DROP_NONE: it is better.
  */
-WP_INLINE u32 wp_idle_energy_loses(const struct wp_idle_energy_pick *a, const struct wp_idle_energy_pick *b,
-			      u32 prev)
+WP_INLINE u32 wp_idle_energy_loses(const struct wp_idle_energy_pick *a,
+				   const struct wp_idle_energy_pick *b, u32 prev)
 {
 	if (b->cpu == WP_NONE || a->fits > b->fits)
 		return WP_DROP_NONE;
@@ -51,8 +51,9 @@ WP_INLINE u32 wp_idle_energy_loses(const struct wp_idle_energy_pick *a, const st
 /* The better one of `pick` and the best so far stays. Returns 1 if the estimate contradicts
  * itself, as in the kernel's rule. */
 WP_INLINE int wp_idle_energy_offer(struct wp_ctx *ctx, const struct wp_task *task,
-			      struct wp_idle_energy_search *s, const struct wp_delta_pd *p, u64 base,
-			      struct wp_idle_energy_pick *pick, struct wp_decision *dec)
+				   struct wp_idle_energy_search *s, const struct wp_delta_pd *p,
+				   u64 base, struct wp_idle_energy_pick *pick,
+				   struct wp_decision *dec)
 {
 	u64 with = wp_compute_energy(ctx, task, p, s->task_busy, pick->cpu);
 	u32 why;
@@ -78,8 +79,8 @@ WP_INLINE int wp_idle_energy_offer(struct wp_ctx *ctx, const struct wp_task *tas
 /* Looks at one performance domain: the previous CPU, its best idle CPU, the one with most to
  * spare. Returns 1 if an estimate contradicts itself. */
 WP_INLINE int wp_idle_energy_visit(struct wp_ctx *ctx, const struct wp_task *task,
-			      struct wp_idle_energy_search *s, struct wp_delta_pd *p,
-			      struct wp_decision *dec)
+				   struct wp_idle_energy_search *s, struct wp_delta_pd *p,
+				   struct wp_decision *dec)
 {
 	struct wp_idle_energy_pick pick = { .cpu = s->prev };
 	u64 base;
@@ -118,7 +119,7 @@ WP_INLINE int wp_idle_energy_visit(struct wp_ctx *ctx, const struct wp_task *tas
  * the model does not know (docs/rules/energy-idle.md#energy-stay).
  */
 WP_INLINE int wp_idle_energy_stays(const struct wp_ctx *ctx, const struct wp_idle_energy_pick *was,
-			      const struct wp_idle_energy_pick *best)
+				   const struct wp_idle_energy_pick *best)
 {
 	u32 pct = was->pd == best->pd ? ctx->params.energy_stay_pct :
 					ctx->params.energy_stay_domain_pct;
@@ -130,7 +131,7 @@ WP_INLINE int wp_idle_energy_stays(const struct wp_ctx *ctx, const struct wp_idl
 
 /* The search is over, and some CPU meets the task's wish. */
 WP_INLINE int wp_idle_energy_choose(const struct wp_ctx *ctx, struct wp_decision *dec,
-			       const struct wp_idle_energy_search *s)
+				    const struct wp_idle_energy_search *s)
 {
 	const struct wp_idle_energy_pick *was = &s->was, *best = &s->best;
 	u32 reason = WP_REASON_ENERGY_BEST;

@@ -286,7 +286,7 @@ fn crowded_waits(queue: &str) -> [u64; 2] {
 fn a_crowded_cpu_is_served_as_by_the_kernels_queue() {
     let [kernel, live] = ["eevdf", "dsq"].map(crowded_waits);
     let off = |at: usize| live[at].abs_diff(kernel[at]) as f64 / kernel[at] as f64;
-    assert!(off(0) < 0.15, "median: {live:?}, kernel {kernel:?}");
+    assert!(off(0) < 0.2, "median: {live:?}, kernel {kernel:?}");
     assert!(
         off(1) < 0.02,
         "99th percentile: {live:?}, kernel {kernel:?}"
