@@ -7,8 +7,6 @@
 #include "wakeplace/port.h"
 
 struct wp_ctx;
-struct wp_decision;
-struct wp_task;
 
 struct wp_em_perf_state {
 	u32 khz;
@@ -65,10 +63,6 @@ u32 wp_em_update_performance_limits(struct wp_ctx *ctx WP_NONNULL, u32 pd, u32 k
 				    u32 khz_max);
 int wp_start(struct wp_ctx *ctx WP_NONNULL);
 int wp_reconsider(struct wp_ctx *ctx WP_NONNULL);
-
-/* energy_idle.c, for energy_delta.c */
-int wp_find_energy_idle_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL, u32 dom,
-			    u32 prev, struct wp_decision *dec WP_NONNULL);
 
 /* Natively only: the live build does not hold what follows. */
 /* energy_model.c: before the first event; a live home runs it natively */

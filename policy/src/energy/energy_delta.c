@@ -328,6 +328,10 @@ WP_INLINE u32 wp_eenv_task_busy_time(const struct wp_ctx *ctx, const struct wp_t
 	return (u32)wp_div((u64)est * (full - c->load.irq_util), full);
 }
 
+/* energy_idle.c: where idle CPUs are candidates of their own. */
+WP_FN int wp_find_energy_idle_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
+				  u32 dom, u32 prev, struct wp_decision *dec WP_NONNULL);
+
 /*
  * Returns 1 and fills `dec` if this rule decides, 0 if the normal path must. The caller has
  * checked that the energy model is active and the system not overutilized.
