@@ -22,6 +22,16 @@ struct wp_candidate {
 		     * domain; ~0 = not estimated */
 };
 
+/* A CPU that could take the task, in the search of energy_idle.c. */
+struct wp_energy_pick {
+	u32 cpu; /* WP_NONE: nobody yet */
+	u32 idle;
+	u32 util; /* with the task there */
+	s32 fits; /* as wp_util_fits_on() */
+	s64 spare;
+	u64 delta; /* what the task adds to its domain */
+};
+
 struct wp_decision {
 	u32 cpu;
 	u32 rule;   /* enum wp_rule */
@@ -40,6 +50,9 @@ struct wp_decision {
 	struct wp_candidate candidate[WP_MAX_CANDIDATES];
 	/* scratch of the decision: several may be under way at once, on different CPUs */
 	u64 energy_without[WP_MAX_PERF_DOMS];
+	struct wp_energy_pick energy_at;   /* the CPU at hand */
+	struct wp_energy_pick energy_prev; /* the previous one, if it can hold the task */
+	struct wp_energy_pick energy_best;
 	struct wp_sg_lb_stats
 		sums; /* slow path: of the group at hand, the local and the best one */
 	struct wp_sg_lb_stats local_sums;

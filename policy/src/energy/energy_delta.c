@@ -328,10 +328,6 @@ WP_INLINE u32 wp_eenv_task_busy_time(const struct wp_ctx *ctx, const struct wp_t
 	return (u32)wp_div((u64)est * (full - c->load.irq_util), full);
 }
 
-/* energy_idle.c: where idle CPUs are candidates of their own. */
-WP_FN int wp_find_energy_idle_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
-				  u32 dom, u32 prev, struct wp_decision *dec WP_NONNULL);
-
 /*
  * Returns 1 and fills `dec` if this rule decides, 0 if the normal path must. The caller has
  * checked that the energy model is active and the system not overutilized.
@@ -356,8 +352,6 @@ WP_FN int wp_find_energy_efficient_cpu(struct wp_ctx *ctx WP_NONNULL,
 	wp_sync_entity_load_avg(ctx, task);
 	if (!wp_task_util_est(ctx, task) && !wp_uclamp_eff_min(ctx, task))
 		return wp_energy_decide(dec, prev, WP_REASON_ENERGY_ZERO_UTIL);
-	if (ctx->params.energy_idle && wp_find_energy_idle_cpu(ctx, task, s.dom, prev, dec))
-		return 1;
 	s.task_busy = wp_eenv_task_busy_time(ctx, task, prev);
 	WP_FOR(i, ctx->nr_perf_doms, WP_MAX_PERF_DOMS) {
 		/* The kernel's list grows at its head: the last domain comes first. */
@@ -370,15 +364,4 @@ WP_FN int wp_find_energy_efficient_cpu(struct wp_ctx *ctx WP_NONNULL,
 	WP_EXPLAIN(ctx, wp_drop_loser(ctx, dec, prev, s.prev_usable, s.best_cpu,
 				      s.best_fits != s.prev_fits || s.best_fits < 0));
 	return 1;
-}
-
-/* The form in force. */
-WP_INLINE int wp_select_by_energy(struct wp_ctx *ctx, struct wp_task *task, u32 this_cpu, u32 prev,
-				  struct wp_decision *dec)
-{
-#ifndef WP_LIVE
-	if (ctx->params.energy_aware < WP_ENERGY_61)
-		return wp_find_energy_efficient_cpu_5_0(ctx, task, this_cpu, prev, dec);
-#endif
-	return wp_find_energy_efficient_cpu(ctx, task, this_cpu, prev, dec);
 }

@@ -9,33 +9,13 @@
  */
 #include "wakeplace/policy.h"
 
-/* A CPU that could take the task. */
-struct wp_idle_energy_pick {
-	u32 cpu; /* WP_NONE: nobody yet */
-	u32 pd;
-	u32 idle;
-	u32 util;  /* with the task there */
-	s32 fits;  /* as wp_util_fits_on() */
-	s64 spare; /* likewise */
-	u64 delta; /* what the task adds to its domain */
-};
-
-/* The whole search. */
-struct wp_idle_energy_search {
-	u32 prev;
-	u32 dom;
-	u32 task_busy;
-	struct wp_idle_energy_pick was; /* the previous CPU, if it can hold the task */
-	struct wp_idle_energy_pick best;
-};
-
 /*
  * Why `a` is no better than `b`: by the wish for performance, by energy, idle before busy, the
  * previous CPU, by spare capacity; of equal ones the first stays
  * (docs/rules/energy-idle.md#energy-idle-order). WP_DROP_NONE: it is better.
  */
-WP_INLINE u32 wp_idle_energy_loses(const struct wp_idle_energy_pick *a,
-				   const struct wp_idle_energy_pick *b, u32 prev)
+WP_INLINE u32 wp_idle_energy_loses(const struct wp_energy_pick *a,
+				   const struct wp_energy_pick *b, u32 prev)
 {
 	if (b->cpu == WP_NONE || a->fits > b->fits)
 		return WP_DROP_NONE;
@@ -48,99 +28,114 @@ WP_INLINE u32 wp_idle_energy_loses(const struct wp_idle_energy_pick *a,
 	return b->cpu != prev && a->spare > b->spare ? WP_DROP_NONE : WP_DROP_MORE_ENERGY;
 }
 
-/* The better one of `pick` and the best so far stays. Returns 1 if the estimate contradicts
- * itself, as in the kernel's rule. */
-WP_INLINE int wp_idle_energy_offer(struct wp_ctx *ctx, const struct wp_task *task,
-				   struct wp_idle_energy_search *s, const struct wp_delta_pd *p,
-				   u64 base, struct wp_idle_energy_pick *pick,
-				   struct wp_decision *dec)
+/* The better one of the CPU at hand and the best so far stays. */
+WP_FN int wp_idle_energy_offer(const struct wp_ctx *ctx WP_NONNULL,
+			       struct wp_decision *dec WP_NONNULL, u32 prev)
 {
-	u64 with = wp_compute_energy(ctx, task, p, s->task_busy, pick->cpu);
+	struct wp_energy_pick *at = &dec->energy_at, *best = &dec->energy_best;
 	u32 why;
 
-	if (with < base)
-		return 1;
-	pick->pd = p->index;
-	pick->idle = (u32)wp_cpu_idle(WP_AT(ctx->cpus, pick->cpu));
-	pick->delta = with - base;
-	wp_note_candidate(dec, pick->cpu, pick->util, (u32)pick->spare, pick->fits, pick->delta);
-	if (pick->cpu == s->prev)
-		s->was = *pick;
-	why = wp_idle_energy_loses(pick, &s->best, s->prev);
+	at->idle = (u32)wp_cpu_idle(WP_AT(ctx->cpus, at->cpu));
+	wp_note_candidate(dec, at->cpu, at->util, (u32)at->spare, at->fits, at->delta);
+	if (at->cpu == prev)
+		dec->energy_prev = *at;
+	why = wp_idle_energy_loses(at, best, prev);
 	if (why != WP_DROP_NONE) {
-		WP_EXPLAIN(ctx, wp_drop(ctx, pick->cpu, why));
+		WP_EXPLAIN(ctx, wp_drop(ctx, at->cpu, why));
 		return 0;
 	}
-	WP_EXPLAIN(ctx, wp_drop_rival(ctx, s->best.cpu, pick->fits > s->best.fits));
-	s->best = *pick;
+	WP_EXPLAIN(ctx, wp_drop_rival(ctx, best->cpu, at->fits > best->fits));
+	*best = *at;
 	return 0;
 }
 
-/* Looks at one performance domain: the previous CPU, its best idle CPU, the one with most to
- * spare. Returns 1 if an estimate contradicts itself. */
-WP_INLINE int wp_idle_energy_visit(struct wp_ctx *ctx, const struct wp_task *task,
-				   struct wp_idle_energy_search *s, struct wp_delta_pd *p,
-				   struct wp_decision *dec)
-{
-	struct wp_idle_energy_pick pick = { .cpu = s->prev };
-	u64 base;
+/* The candidates of a domain, in the order in which they are offered. */
+enum wp_idle_energy_of {
+	WP_OF_PREV,
+	WP_OF_IDLE,
+	WP_OF_SPARE,
+	WP_OF_ALL,
+};
 
-	wp_delta_pick(ctx, task, s->prev, s->dom, p);
-	if (p->cpu == WP_NONE && !p->prev_fits)
+/* One of them is at hand. Returns 0 if there is none. */
+WP_INLINE int wp_idle_energy_candidate(const struct wp_delta_pd *p, u32 prev, u32 of,
+				       struct wp_energy_pick *at)
+{
+	if (of == WP_OF_PREV && p->prev_fits) {
+		at->cpu = prev;
+		at->util = p->prev_util;
+		at->fits = p->prev_fits;
+		at->spare = p->prev_spare;
+	} else if (of == WP_OF_IDLE && p->idle_cpu != WP_NONE) {
+		at->cpu = p->idle_cpu;
+		at->util = p->idle_util;
+		at->fits = p->idle_fits;
+		at->spare = p->idle_spare;
+	} else if (of == WP_OF_SPARE && p->cpu != WP_NONE && p->cpu != p->idle_cpu &&
+		   p->spare > p->prev_spare) {
+		at->cpu = p->cpu;
+		at->util = p->util;
+		at->fits = p->fits;
+		at->spare = p->spare;
+	} else {
 		return 0;
-	p->busy = wp_min(p->total, p->busy);
-	base = wp_compute_energy(ctx, task, p, 0, WP_NONE);
-	if (p->prev_fits) {
-		pick.util = p->prev_util;
-		pick.fits = p->prev_fits;
-		pick.spare = p->prev_spare;
-		if (wp_idle_energy_offer(ctx, task, s, p, base, &pick, dec))
-			return 1;
 	}
-	if (p->idle_cpu != WP_NONE) {
-		pick.cpu = p->idle_cpu;
-		pick.util = p->idle_util;
-		pick.fits = p->idle_fits;
-		pick.spare = p->idle_spare;
-		if (wp_idle_energy_offer(ctx, task, s, p, base, &pick, dec))
-			return 1;
-	}
-	if (p->cpu == WP_NONE || p->cpu == p->idle_cpu || p->spare <= p->prev_spare)
+	return 1;
+}
+
+/* Looks at one performance domain: the previous CPU, its best idle CPU, the one with most to
+ * spare. Returns 1 if an estimate contradicts itself, as in the kernel's rule. */
+WP_INLINE int wp_idle_energy_visit(struct wp_ctx *ctx, const struct wp_task *task, u32 prev,
+				   u32 dom, u32 index, struct wp_decision *dec)
+{
+	struct wp_delta_pd p = wp_delta_pd(index);
+	u32 of, task_busy = wp_eenv_task_busy_time(ctx, task, prev);
+	u64 base, with;
+
+	wp_delta_pick(ctx, task, prev, dom, &p);
+	if (p.cpu == WP_NONE && !p.prev_fits)
 		return 0;
-	pick.cpu = p->cpu;
-	pick.util = p->util;
-	pick.fits = p->fits;
-	pick.spare = p->spare;
-	return wp_idle_energy_offer(ctx, task, s, p, base, &pick, dec);
+	p.busy = wp_min(p.total, p.busy);
+	base = wp_compute_energy(ctx, task, &p, 0, WP_NONE);
+	for (of = 0; of < WP_OF_ALL; of++) {
+		if (!wp_idle_energy_candidate(&p, prev, of, &dec->energy_at))
+			continue;
+		with = wp_compute_energy(ctx, task, &p, task_busy, dec->energy_at.cpu);
+		if (with < base)
+			return 1;
+		dec->energy_at.delta = with - base;
+		wp_idle_energy_offer(ctx, dec, prev);
+	}
+	return 0;
 }
 
 /*
  * Is what another CPU saves too little for leaving the idle previous one? Its cache is warm, which
  * the model does not know (docs/rules/energy-idle.md#energy-stay).
  */
-WP_INLINE int wp_idle_energy_stays(const struct wp_ctx *ctx, const struct wp_idle_energy_pick *was,
-				   const struct wp_idle_energy_pick *best)
+WP_INLINE int wp_idle_energy_stays(const struct wp_ctx *ctx, const struct wp_energy_pick *was,
+				   const struct wp_energy_pick *best)
 {
-	u32 pct = was->pd == best->pd ? ctx->params.energy_stay_pct :
-					ctx->params.energy_stay_domain_pct;
+	u32 pct = ctx->params.energy_stay_domain_pct;
 
 	if (was->cpu == WP_NONE || !was->idle || was->fits < best->fits)
 		return 0;
+	if (WP_AT(ctx->cpus, was->cpu)->topo.perf_dom == WP_AT(ctx->cpus, best->cpu)->topo.perf_dom)
+		pct = ctx->params.energy_stay_pct;
 	return was->delta - wp_div(was->delta * pct, 100) <= best->delta;
 }
 
 /* The search is over, and some CPU meets the task's wish. */
-WP_INLINE int wp_idle_energy_choose(const struct wp_ctx *ctx, struct wp_decision *dec,
-				    const struct wp_idle_energy_search *s)
+WP_INLINE int wp_idle_energy_choose(const struct wp_ctx *ctx, struct wp_decision *dec, u32 prev)
 {
-	const struct wp_idle_energy_pick *was = &s->was, *best = &s->best;
+	const struct wp_energy_pick *was = &dec->energy_prev, *best = &dec->energy_best;
 	u32 reason = WP_REASON_ENERGY_BEST;
 
-	if (best->cpu == s->prev)
-		return wp_energy_decide(dec, s->prev, WP_REASON_ENERGY_PREV);
+	if (best->cpu == prev)
+		return wp_energy_decide(dec, prev, WP_REASON_ENERGY_PREV);
 	if (wp_idle_energy_stays(ctx, was, best)) {
 		WP_EXPLAIN(ctx, wp_drop(ctx, best->cpu, WP_DROP_MARGIN));
-		return wp_energy_decide(dec, s->prev, WP_REASON_ENERGY_PREV);
+		return wp_energy_decide(dec, prev, WP_REASON_ENERGY_PREV);
 	}
 	if (was->cpu == WP_NONE)
 		reason = WP_REASON_ENERGY_PREV_UNFIT;
@@ -152,31 +147,46 @@ WP_INLINE int wp_idle_energy_choose(const struct wp_ctx *ctx, struct wp_decision
 }
 
 /*
- * Returns 1 and fills `dec` if this rule decides. 0: no CPU meets the task's wish, or the estimate
- * contradicts itself; the kernel's rule decides what then.
+ * Returns 1 and fills `dec` if this rule decides. 0: the kernel's rule does, as no CPU meets the
+ * task's wish, the estimate contradicts itself, or the task has no utilisation to place by.
  */
 WP_FN int wp_find_energy_idle_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
-				  u32 dom, u32 prev, struct wp_decision *dec WP_NONNULL)
+				  u32 this_cpu, u32 prev, struct wp_decision *dec WP_NONNULL)
 {
-	struct wp_idle_energy_search s = {
-		.prev = prev,
-		.dom = dom,
-		.task_busy = wp_eenv_task_busy_time(ctx, task, prev),
-		.was = { .cpu = WP_NONE },
-		.best = { .cpu = WP_NONE },
-	};
+	u32 dom = wp_energy_dom(ctx, this_cpu, prev,
+				WP_AT(ctx->cpus, this_cpu)->topo.asym_full_level);
 	u32 i, unclear = 0;
 
+	if (dom == WP_NONE)
+		return 0;
+	wp_sync_entity_load_avg(ctx, task);
+	if (!wp_task_util_est(ctx, task) && !wp_uclamp_eff_min(ctx, task))
+		return 0;
+	dec->energy_prev.cpu = WP_NONE;
+	dec->energy_best.cpu = WP_NONE;
 	WP_FOR(i, ctx->nr_perf_doms, WP_MAX_PERF_DOMS) {
-		struct wp_delta_pd p = wp_delta_pd(ctx->nr_perf_doms - 1 - i);
+		u32 index = ctx->nr_perf_doms - 1 - i;
 
-		unclear = (u32)wp_idle_energy_visit(ctx, task, &s, &p, dec);
+		unclear = (u32)wp_idle_energy_visit(ctx, task, prev, dom, index, dec);
 		if (unclear)
 			break;
 	}
-	if (!unclear && s.best.cpu != WP_NONE && s.best.fits > 0)
-		return wp_idle_energy_choose(ctx, dec, &s);
+	if (!unclear && dec->energy_best.cpu != WP_NONE && dec->energy_best.fits > 0)
+		return wp_idle_energy_choose(ctx, dec, prev);
 	dec->nr_candidates = 0;
 	WP_EXPLAIN(ctx, wp_drop_undo(ctx));
 	return 0;
+}
+
+/* The form in force. */
+WP_INLINE int wp_select_by_energy(struct wp_ctx *ctx, struct wp_task *task, u32 this_cpu, u32 prev,
+				  struct wp_decision *dec)
+{
+#ifndef WP_LIVE
+	if (ctx->params.energy_aware < WP_ENERGY_61)
+		return wp_find_energy_efficient_cpu_5_0(ctx, task, this_cpu, prev, dec);
+#endif
+	if (ctx->params.energy_idle && wp_find_energy_idle_cpu(ctx, task, this_cpu, prev, dec))
+		return 1;
+	return wp_find_energy_efficient_cpu(ctx, task, this_cpu, prev, dec);
 }
