@@ -170,7 +170,10 @@ impl Home for LiveHome {
         let record = &services.records[task.index()];
         let queue = self.queue_mut(cpu);
         let waiting = queue.nr_waiting() as u32;
-        if front || services.core.live_queue_is_next(record, cpu.0, waiting) {
+        if front {
+            queue.insert_local(task);
+        } else if services.core.live_queue_is_next(record, cpu.0, waiting) {
+            queue.lone = true;
             queue.insert_local(task);
         } else {
             queue.insert(task, record.deadline_ns());
@@ -271,6 +274,9 @@ impl Home for LiveHome {
     #[inline]
     fn set_next_task(&mut self, services: Services<'_>, task: TaskId, cpu: CpuId) {
         let record = &mut services.records[task.index()];
+        if std::mem::take(&mut self.queue_mut(cpu).lone) {
+            services.core.pick_lone(record, cpu.0, services.now_ns);
+        }
         services
             .core
             .live_queue_start(record, cpu.0, services.now_ns);
@@ -307,8 +313,9 @@ impl Home for LiveHome {
             }
         }
         let at_once = Core::preempt_end(&walk);
-        if at_once {
-            self.queue_mut(cpu).put_ahead(task);
+        let queue = self.queue_mut(cpu);
+        if at_once && !queue.has_local() {
+            queue.put_first(task);
         }
         at_once
     }

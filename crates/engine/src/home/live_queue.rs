@@ -12,6 +12,8 @@ pub(crate) struct LiveQueue {
     /// By descending deadline; the earliest is last.
     ordered: Vec<(u64, TaskId)>,
     running: bool,
+    /// A task went to the front without a walk: sleepers have not left for it yet.
+    pub(crate) lone: bool,
     /// The running task asks for its next slice at the next look at the queue.
     pub(crate) slice_over: bool,
     /// At a tick from then on its slice is over in any case.
@@ -47,12 +49,6 @@ impl LiveQueue {
     pub(crate) fn put_first(&mut self, task: TaskId) {
         self.remove(task);
         self.insert_local(task);
-    }
-
-    /// This waiting task goes ahead of all that wait.
-    pub(crate) fn put_ahead(&mut self, task: TaskId) {
-        self.remove(task);
-        self.local.push_front(task);
     }
 
     pub(crate) fn insert_local(&mut self, task: TaskId) {
@@ -118,8 +114,6 @@ mod tests {
         assert_eq!(queue.pick(), Some(TaskId(5)));
         queue.put_first(TaskId(4));
         assert_eq!(numbers(queue.waiting()), [6, 4, 2, 1, 3]);
-        queue.put_ahead(TaskId(4));
-        assert_eq!(numbers(queue.waiting()), [4, 6, 2, 1, 3]);
         assert_eq!(queue.nr(), 6);
         queue.remove(TaskId(6));
         queue.remove(TaskId(1));

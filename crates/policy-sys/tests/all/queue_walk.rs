@@ -167,8 +167,8 @@ fn before_a_lone_one_sleepers_leave_as_in_a_walk() {
     assert_eq!(left(false), left(true));
 }
 
-/// Who has one CPU is the next there if nobody else waits and somebody runs, but for a task that
-/// others displace.
+/// Who has one CPU and was woken by one that is about to sleep is the next there if nobody else
+/// waits and somebody runs, but for a task that others displace.
 #[test]
 fn a_task_of_one_cpu_is_the_next() {
     let mut core = core("on");
@@ -178,11 +178,15 @@ fn a_task_of_one_cpu_is_the_next() {
         core.task_set_allowed(&mut task);
         task
     });
+    bound.raw_mut().woken_sync = 1;
     assert!(!core.live_queue_is_next(&bound, 0, 0), "nobody runs");
     core.live_queue_start(&mut runs, 0, 0);
     assert!(core.live_queue_is_next(&bound, 0, 0));
     assert!(!core.live_queue_is_next(&bound, 0, 1));
     assert!(!core.live_queue_is_next(&free, 0, 0));
+    bound.raw_mut().woken_sync = 0;
+    assert!(!core.live_queue_is_next(&bound, 0, 0), "the waker goes on");
+    bound.raw_mut().woken_sync = 1;
     bound.raw_mut().idle_policy = 1;
     assert!(!core.live_queue_is_next(&bound, 0, 0));
 }

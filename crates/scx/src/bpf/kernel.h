@@ -184,7 +184,6 @@ struct bpf_iter_scx_dsq {
 #define SCX_WAKE_FORK 4ULL
 #define SCX_WAKE_SYNC 16ULL
 #define SCX_ENQ_WAKEUP 1ULL
-#define SCX_ENQ_HEAD (1ULL << 16)
 #define SCX_ENQ_PREEMPT (1ULL << 32)
 #define SCX_ENQ_LAST (1ULL << 41)
 #define SCX_DEQ_SLEEP 1ULL

@@ -48,13 +48,14 @@ static __always_inline void queue_task(struct task_struct *p, struct task_live *
 	}
 	if (preempts(cpu, t, now)) {
 		WP_ADD(&stats_of(cpu)->preempted, 1);
-		if (!wish_of(cpu)->lazy) {
-			dsq_insert(p, SCX_DSQ_LOCAL, slice,
-				   enq_flags | SCX_ENQ_HEAD | SCX_ENQ_PREEMPT);
+		/* the second before the CPU looks: who goes first is asked then */
+		if (!wish_of(cpu)->lazy && !nr_queued(SCX_DSQ_LOCAL_ON | cpu)) {
+			dsq_insert(p, SCX_DSQ_LOCAL, slice, enq_flags | SCX_ENQ_PREEMPT);
 			return;
 		}
 		end_slice(cpu);
 	} else if (wp_live_queue_is_next(&ctx, &t->wp, cpu, others)) {
+		wish_of(cpu)->lone = 1;
 		dsq_insert(p, SCX_DSQ_LOCAL, slice, enq_flags);
 		arm_slice_end(cpu, now);
 		return;
