@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: help demo build test lint check lab fidelity bench install clean
-.PHONY: live-test live-unit soak bench-live fuzz mutants nightly same-runs
+.PHONY: live-test live-unit soak bench-live fuzz mutants nightly same-runs python
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -71,6 +71,9 @@ mutants: ## break core and engine in small ways and list what no test sees (MUTA
 
 nightly: ## everything that .ci/run has no time for, each part with its seconds (NIGHTLY_SCALE=N)
 	@scripts/nightly.sh
+
+python: ## the wheel for Python into dist/, and its tests (PYTEST=ARGUMENTS of pytest)
+	@scripts/python.sh
 
 install: ## `wakeplace` and `scx_wakeplace` into cargo's folder of programs
 	@scripts/setup.sh bpf

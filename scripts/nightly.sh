@@ -56,6 +56,10 @@ part_line() {
     WAKEPLACE_UDP_RR=all cargo test --locked --package wakeplace-engine --test behaviour \
         udp_rr:: -- --nocapture
 }
+part_python() {
+    make --no-print-directory python &&
+        cargo clippy --locked --package wakeplace-python -- -D warnings
+}
 part_licences() {
     deny check licenses bans sources
 }
@@ -93,7 +97,7 @@ part_bench() { make --no-print-directory bench; }
 part_bench_live() { scripts/lab-binaries.sh && program && scripts/bench-live.sh; }
 
 # In this order.
-all=(lint release demo oracle kills parity line licences advisories sanitizers faults mutants
+all=(lint release demo oracle kills python parity line licences advisories sanitizers faults mutants
     mutants_engine fuzz same_bytes same_runs instructions traces pages live bench bench_live)
 
 chosen=("$@")

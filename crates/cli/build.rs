@@ -9,7 +9,7 @@ const BINDINGS: &str = "../policy-sys/src/bindings.rs";
 
 fn main() {
     println!("cargo::rerun-if-changed={BINDINGS}");
-    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=../cli/build.rs");
     for file in ["../../.git/HEAD", "../../.git/logs/HEAD"] {
         if Path::new(file).exists() {
             println!("cargo::rerun-if-changed={file}");

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use wakeplace_study::Origin;
+use wakeplace_text::shell_word;
 
 /// Options with a value that no figure of a result depends on.
 const WITH_VALUE: [&str; 14] = [
@@ -44,7 +45,7 @@ fn command(args: impl Iterator<Item = String>) -> String {
         if WITH_VALUE.contains(&arg.as_str()) || SHORT_WITH_VALUE.contains(&arg.as_str()) {
             args.next();
         } else if !is_left_out(&arg) {
-            words.push(quoted(&arg));
+            words.push(shell_word(&arg));
         }
     }
     words.join(" ")
@@ -63,15 +64,6 @@ fn is_left_out(arg: &str) -> bool {
         || only_flags
         || WITH_VALUE.iter().any(|option| joined(option))
         || SHORT_WITH_VALUE.iter().any(|option| short(option))
-}
-
-/// As a shell takes it.
-fn quoted(arg: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    if !arg.is_empty() && arg.chars().all(plain) {
-        return arg.to_owned();
-    }
-    format!("'{}'", arg.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]

@@ -3,14 +3,9 @@
 use crate::failure::Failure;
 use wakeplace_policy_sys::Policy;
 
-/// A policy to ask for keys where the user names none: every policy has the same.
+/// As the library's, with this program's errors.
 pub(crate) fn any_policy() -> Result<Policy, Failure> {
-    let catalogue = Policy::catalogue();
-    let era = catalogue
-        .iter()
-        .map(|(name, _)| name)
-        .find(|name| !name.starts_with('+'));
-    Policy::parse(era.map_or("", String::as_str)).map_err(Failure::input)
+    wakeplace_study::any_policy().map_err(Failure::input)
 }
 
 /// Refuses a key that neither a policy nor the machine's model has.

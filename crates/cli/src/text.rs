@@ -5,6 +5,7 @@ use crate::terminal::Terminal;
 use std::fmt::Write as _;
 use wakeplace_report::{Format, Style};
 use wakeplace_text::printable;
+pub(crate) use wakeplace_text::time;
 
 /// The report crate's name of a format.
 pub(crate) fn format(name: FormatName) -> Format {
@@ -61,17 +62,6 @@ pub(crate) fn cpu_list(cpus: &[u32]) -> String {
     text
 }
 
-/// A time for people: the largest unit in which it is at least 1.
-pub(crate) fn time(ns: u64) -> String {
-    let (value, unit) = match ns {
-        0..1_000 => (ns as f64, "ns"),
-        1_000..1_000_000 => (ns as f64 / 1e3, "us"),
-        1_000_000..1_000_000_000 => (ns as f64 / 1e6, "ms"),
-        _ => (ns as f64 / 1e9, "s"),
-    };
-    format!("{value} {unit}")
-}
-
 /// Text, perhaps from a file, wrapped at blanks, every line behind `indent`; ends with a newline.
 pub(crate) fn wrapped(text: &str, indent: &str, style: Style) -> String {
     let width = style.width.clamp(40, PROSE_WIDTH) - indent.len();
@@ -117,20 +107,13 @@ pub(crate) fn json(value: &serde_json::Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{cpu_list, plain, time, wrapped};
+    use super::{cpu_list, plain, wrapped};
 
     #[test]
     fn cpu_lists_join_neighbours() {
         assert_eq!(cpu_list(&[]), "");
         assert_eq!(cpu_list(&[0, 1, 2, 3, 6, 8, 9]), "0-3,6,8-9");
         assert_eq!(cpu_list(&[u32::MAX]), u32::MAX.to_string());
-    }
-
-    #[test]
-    fn times_have_a_fitting_unit() {
-        assert_eq!(time(0), "0 ns");
-        assert_eq!(time(1_500), "1.5 us");
-        assert_eq!(time(30_000_000_000), "30 s");
     }
 
     #[test]

@@ -129,7 +129,10 @@ impl Store {
 
     /// Takes the next chunk that nobody works on: its number, and its cells that are not done.
     /// None: all are done, or others work on them.
-    pub(crate) fn claim(&mut self) -> Result<Option<(usize, Vec<usize>)>, StoreError> {
+    ///
+    /// # Errors
+    /// The machine cannot.
+    pub fn claim(&mut self) -> Result<Option<(usize, Vec<usize>)>, StoreError> {
         let claimed = self.try_claim();
         claimed.map_err(|error| self.failed(&error))
     }
@@ -159,7 +162,10 @@ impl Store {
     }
 
     /// All chunks are done.
-    pub(crate) fn is_complete(&self) -> Result<bool, StoreError> {
+    ///
+    /// # Errors
+    /// The machine cannot.
+    pub fn is_complete(&self) -> Result<bool, StoreError> {
         let chunks = self.cells.div_ceil(self.chunk);
         let count = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0);
         let sql = "SELECT COUNT(*) FROM lease WHERE done = 1";
@@ -169,9 +175,24 @@ impl Store {
 
     /// Writes finished cells in one commit, ends the chunks that are done, and renews the leases of
     /// the others.
-    pub(crate) fn commit(&mut self, done: &[Done], ended: &[usize]) -> Result<(), StoreError> {
+    ///
+    /// # Errors
+    /// The machine cannot; nothing of it is written then.
+    pub fn commit(&mut self, done: &[Done], ended: &[usize]) -> Result<(), StoreError> {
         let written = self.try_commit(done, ended);
         written.map_err(|error| self.failed(&error))
+    }
+
+    /// Gives back the chunks that are not done: others may take them at once.
+    ///
+    /// # Errors
+    /// The machine cannot; the leases come to their end by themselves then.
+    pub fn release(&mut self) -> Result<(), StoreError> {
+        let given = self.connection.execute(
+            "UPDATE lease SET until_ms = 0 WHERE done = 0 AND owner = ?1",
+            [self.owner.text()],
+        );
+        given.map(drop).map_err(|error| self.failed(&error))
     }
 
     fn try_commit(&mut self, done: &[Done], ended: &[usize]) -> rusqlite::Result<()> {
@@ -196,6 +217,13 @@ impl Store {
             params![lease_end(), self.owner.text()],
         )?;
         change.commit()
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        // There is nobody to tell, and leases end.
+        let _ = self.release();
     }
 }
 
@@ -380,4 +408,35 @@ fn metric(
         .query_row([name], |row| row.get(0))?;
     names.insert(name.to_owned(), number);
     Ok(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Definition, Store};
+
+    /// Goal: what a store of this process had claimed is free when it is closed, so that a sweep
+    /// that was interrupted goes on without waiting; one that is open keeps what it has.
+    #[test]
+    fn a_closed_store_gives_its_chunks_back() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("runs.sqlite");
+        let definition = Definition {
+            hash: "of a test".to_owned(),
+            said: "a test".to_owned(),
+            cells: 3,
+        };
+        let open = || Store::open(&path, &definition).expect("a store");
+        let chunk = |store: &mut Store| store.claim().expect("a claim").map(|(chunk, _)| chunk);
+        let (mut first, mut second) = (open(), open());
+        assert_eq!(chunk(&mut first), Some(0));
+        assert_eq!(chunk(&mut second), Some(1));
+        drop(first);
+        // Renews its own leases only.
+        second.commit(&[], &[]).expect("a commit");
+        assert_eq!(chunk(&mut second), Some(0));
+        assert_eq!(chunk(&mut second), Some(2));
+        assert_eq!(chunk(&mut second), None);
+        second.release().expect("given back");
+        assert_eq!(chunk(&mut open()), Some(0));
+    }
 }

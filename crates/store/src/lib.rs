@@ -14,4 +14,4 @@ mod sweep;
 pub use db::{Definition, Done, Store};
 pub use error::StoreError;
 pub use parquet::{ParquetRuns, write_parquet};
-pub use sweep::{Progress, Summary, run};
+pub use sweep::{Progress, Summary, run, run_cell};

@@ -1,16 +1,20 @@
 //! Which process holds a lease, and whether it is still there.
 
 use std::fs;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A process of this machine: its number and when it began, in ticks since boot.
+/// A store that a process of this machine has open: the process's number and when it began, in
+/// ticks since boot, and which of its stores it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Owner(String);
 
 impl Owner {
-    /// This process.
+    /// Another one of this process.
     pub(crate) fn this() -> Self {
+        static OPENED: AtomicU64 = AtomicU64::new(0);
         let pid = std::process::id();
-        Self(format!("{pid}:{}", began(pid).unwrap_or_default()))
+        let number = OPENED.fetch_add(1, Ordering::Relaxed);
+        Self(format!("{pid}:{}:{number}", began(pid).unwrap_or_default()))
     }
 
     pub(crate) fn text(&self) -> &str {
@@ -20,9 +24,10 @@ impl Owner {
 
 /// The process of that text is gone; one that nobody can look up counts as there.
 pub(crate) fn is_gone(owner: &str) -> bool {
-    let Some((pid, start)) = owner.split_once(':') else {
+    let Some((pid, rest)) = owner.split_once(':') else {
         return true;
     };
+    let (start, _) = rest.split_once(':').unwrap_or((rest, ""));
     if start.is_empty() || !fs::exists("/proc/self/stat").unwrap_or(false) {
         return false;
     }

@@ -108,25 +108,36 @@ fn work(tasks: &Mutex<Receiver<Task>>, ran: &std::sync::mpsc::Sender<Ran>, progr
     loop {
         let task = tasks.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(task) = task else { return };
-        let (key, record) = match &*task.point {
-            Ok(point) => (point.key(task.seed, program), point.run(task.seed)),
-            Err(record) => (
-                format!("cell {} cannot be run", task.cell),
-                RunRecord {
-                    seed: task.seed,
-                    ..record.clone()
-                },
-            ),
-        };
-        let done = Done {
-            cell: task.cell,
-            point: task.number,
-            key,
-            record,
-        };
+        let done = run_cell(&task.point, (task.cell, task.number, task.seed), program);
         if ran.send((task.chunk, done)).is_err() {
             return;
         }
+    }
+}
+
+/// Runs a cell: its number, that of its point, and its seed. `program` names the program in the
+/// key.
+#[must_use]
+pub fn run_cell(
+    point: &MadePoint,
+    (cell, number, seed): (usize, usize, u64),
+    program: &str,
+) -> Done {
+    let (key, record) = match point {
+        Ok(point) => (point.key(seed, program), point.run(seed)),
+        Err(record) => (
+            format!("cell {cell} cannot be run"),
+            RunRecord {
+                seed,
+                ..record.clone()
+            },
+        ),
+    };
+    Done {
+        cell,
+        point: number,
+        key,
+        record,
     }
 }
 

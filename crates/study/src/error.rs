@@ -5,7 +5,7 @@ use wakeplace_engine::RunError;
 use wakeplace_platform::PlatformError;
 use wakeplace_policy_sys::PolicyError;
 use wakeplace_text::{
-    did_you_mean, did_you_mean_first, nearest, shorten, split_toml_message, whereabouts,
+    did_you_mean, did_you_mean_first, nearest, shorten, split_toml_message, time, whereabouts,
 };
 use wakeplace_workload::WorkloadError;
 
@@ -55,9 +55,16 @@ pub enum StudyError {
         /// Why.
         refusal: wakeplace_optimum::Refusal,
     },
-    /// Nothing to run.
+    /// Nothing to run, or things that do not go together.
     #[error("{0}")]
     Empty(&'static str),
+    /// A timeline that goes on after the run: its end and the run's, ns.
+    #[error(
+        "--timeline: it ends at {} and the run takes {}; expected a window within the run",
+        time(*.0),
+        time(*.1)
+    )]
+    Timeline(u64, u64),
     /// Something that cannot be varied so.
     #[error("vary {what}: {why}")]
     Vary {

@@ -23,6 +23,7 @@ mod promise;
 mod request;
 mod rows;
 mod run_table;
+mod seeds;
 mod sensitivity;
 mod settings;
 mod study;
@@ -49,8 +50,9 @@ pub use request::{DEFAULT_DURATION_NS, DEFAULT_MARGIN_PCT, Request, Source};
 pub use run_table::{
     RunColumn, RunRecord, RunTable, RunValues, json_object, json_pairs, metric_order,
 };
+pub use seeds::parse_seeds;
 pub use sensitivity::{Conclusion, Sensitivity, SensitivityRow};
-pub use settings::{SettingError, apply_settings, check_keys};
+pub use settings::{SettingError, any_policy, apply_settings, check_keys};
 pub use study::{Study, StudyOptions, run_studies};
 pub use sweep::{Axis, Design, MadePoint, Point, Points, Range, Sweep, is_sweep};
 pub use trace_meter::trace_meter;

@@ -233,6 +233,7 @@ impl Request {
         options.wakeup_cases = self.wakeup_cases;
         options.hotplug.clone_from(&self.hotplug);
         options.policy_at.clone_from(&self.policy_at);
+        self.check(&options)?;
         Ok(Experiment {
             platform: platform.clone(),
             workload,
@@ -242,6 +243,23 @@ impl Request {
             oracle: self.oracle,
             timeline: self.timeline,
         })
+    }
+}
+
+impl Request {
+    /// What must fit the length of the run and the machine as it stays.
+    fn check(&self, options: &Options) -> Result<(), StudyError> {
+        if let Some(window) = self.timeline.filter(|w| w.to_ns > options.duration_ns) {
+            return Err(StudyError::Timeline(window.to_ns, options.duration_ns));
+        }
+        let fixed = options.hotplug.is_empty() && options.freq_cap.is_empty() && !options.thermal;
+        if self.oracle && !fixed {
+            return Err(StudyError::Empty(
+                "`--oracle` places tasks on a machine that stays as it is; expected no \
+                 `--hotplug`, no `model.freq_cap` and no `model.thermal`",
+            ));
+        }
+        Ok(())
     }
 }
 

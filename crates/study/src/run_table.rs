@@ -73,13 +73,22 @@ impl RunTable {
     pub fn with_columns(records: &[RunRecord], labels: &[String], metrics: &[String]) -> Self {
         let text = |name: &str, of: &dyn Fn(&RunRecord) -> &str| RunColumn {
             name: name.to_owned(),
-            values: RunValues::Text(records.iter().map(|r| Some(of(r).to_owned())).collect()),
+            values: RunValues::Text(
+                records
+                    .iter()
+                    .map(|r| own_or_label(r, name, of(r)))
+                    .collect(),
+            ),
         };
         let whole = |name: &str, of: &dyn Fn(&RunRecord) -> u64| RunColumn {
             name: name.to_owned(),
             values: RunValues::Whole(records.iter().map(of).collect()),
         };
-        let mut columns: Vec<RunColumn> = labels.iter().map(|l| label(records, l)).collect();
+        // What has a column anyway is not there twice.
+        let labels = labels
+            .iter()
+            .filter(|name| !OWN_LABELS.contains(&name.as_str()));
+        let mut columns: Vec<RunColumn> = labels.map(|l| label(records, l)).collect();
         columns.extend([
             text("platform", &|r| &r.platform),
             text("workload", &|r| &r.workload),
@@ -135,6 +144,18 @@ impl RunTable {
             Some(RunValues::Real(values)) => values.len(),
         }
     }
+}
+
+/// Varied keys that are columns of every table.
+const OWN_LABELS: [&str; 4] = ["platform", "workload", "policy", "jitter"];
+
+/// What a run says of itself; one that could not be made has what was to be varied.
+fn own_or_label(record: &RunRecord, name: &str, own: &str) -> Option<String> {
+    let label = record
+        .labels
+        .iter()
+        .find(|(key, _)| own.is_empty() && key == name);
+    Some(label.map_or(own, |(_, value)| value).to_owned())
 }
 
 fn label(records: &[RunRecord], name: &str) -> RunColumn {
@@ -314,5 +335,27 @@ mod tests {
         let names: Vec<_> = table.columns.iter().map(|c| c.name.as_str()).collect();
         assert_eq!(names[0], "x");
         assert_eq!(names[names.len() - 2..], ["a_j", "b_j"]);
+    }
+
+    /// Goal: no name stands twice, which readers of Parquet refuse; and a run that could not be
+    /// made says what it was to be.
+    #[test]
+    fn a_varied_platform_has_one_column() {
+        let labels = vec![("platform".to_owned(), "juno-r0".to_owned())];
+        let made = RunRecord {
+            labels: labels.clone(),
+            platform: "juno-r0".to_owned(),
+            ..RunRecord::default()
+        };
+        let failed = RunRecord {
+            labels,
+            error: "why".to_owned(),
+            ..RunRecord::default()
+        };
+        let table = RunTable::of(&[made, failed]);
+        let named = table.columns.iter().filter(|c| c.name == "platform");
+        let values: Vec<_> = named.map(|c| c.values.clone()).collect();
+        let both = vec![Some("juno-r0".to_owned()); 2];
+        assert_eq!(values, [RunValues::Text(both)]);
     }
 }

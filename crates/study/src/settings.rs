@@ -3,7 +3,7 @@
 use crate::StudyError;
 use crate::hotplug::shown;
 use wakeplace_engine::Options;
-use wakeplace_policy_sys::{Policy, of_setting};
+use wakeplace_policy_sys::{Policy, PolicyError, of_setting};
 use wakeplace_text::{did_you_mean_first, nearest_few, shorten};
 
 /// Keys of the machine's model begin with this; all others are policy parameters.
@@ -102,6 +102,17 @@ pub(crate) fn changed_options(options: &Options) -> Vec<(String, String)> {
         .chain(shown(&options.hotplug))
         .chain(crate::policy_at::shown(&options.policy_at))
         .collect()
+}
+
+/// A policy to ask for keys where the user names none: every policy has the same.
+///
+/// # Errors
+/// Never: the catalogue's names are valid.
+pub fn any_policy() -> Result<Policy, PolicyError> {
+    let catalogue = Policy::catalogue();
+    let mut names = catalogue.iter().map(|(name, _)| name);
+    let era = names.find(|name| !name.starts_with('+'));
+    Policy::parse(era.map_or("", String::as_str))
 }
 
 #[cfg(test)]

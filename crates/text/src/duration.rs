@@ -78,9 +78,28 @@ pub fn scaled(number: &str, scale: u64) -> Option<u128> {
     (parts % ten == 0).then_some(value(whole)? * scale + parts / ten)
 }
 
+/// A time for people: the largest unit in which it is at least 1.
+#[must_use]
+pub fn time(ns: u64) -> String {
+    let (value, unit) = match ns {
+        0..1_000 => (ns as f64, "ns"),
+        1_000..1_000_000 => (ns as f64 / 1e3, "us"),
+        1_000_000..1_000_000_000 => (ns as f64 / 1e6, "ms"),
+        _ => (ns as f64 / 1e9, "s"),
+    };
+    format!("{value} {unit}")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{parse_duration_ns, parse_duration_or_zero_ns, scaled};
+    use super::{parse_duration_ns, parse_duration_or_zero_ns, scaled, time};
+
+    #[test]
+    fn times_have_a_fitting_unit() {
+        assert_eq!(time(0), "0 ns");
+        assert_eq!(time(1_500), "1.5 us");
+        assert_eq!(time(30_000_000_000), "30 s");
+    }
 
     #[test]
     fn times_are_exact() {

@@ -6,8 +6,8 @@ mod duration;
 mod place;
 mod shown;
 
-pub use duration::{parse_duration_ns, parse_duration_or_zero_ns, scaled};
-pub use place::{quoted, shorten, shorten_to, split_toml_message, whereabouts};
+pub use duration::{parse_duration_ns, parse_duration_or_zero_ns, scaled, time};
+pub use place::{quoted, shell_word, shorten, shorten_to, split_toml_message, whereabouts};
 pub use shown::{csv_cell, json, markdown, markdown_cell, printable, printable_lines};
 
 /// Longer words are not slips, and the distance is quadratic in the length. Bytes.

@@ -65,6 +65,16 @@ pub fn split_toml_message(message: &str, like: &str) -> (String, String, Option<
     (shorten(problem), format!("expected {expected}"), hint)
 }
 
+/// A word of a command as a shell takes it.
+#[must_use]
+pub fn shell_word(arg: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !arg.is_empty() && arg.chars().all(plain) {
+        return arg.to_owned();
+    }
+    format!("'{}'", arg.replace('\'', r"'\''"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::{shorten, split_toml_message, whereabouts};

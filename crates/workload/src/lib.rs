@@ -7,6 +7,7 @@
 pub mod script;
 pub use script::*;
 
+mod dialect;
 mod error;
 mod input;
 mod jitter;
@@ -18,6 +19,7 @@ mod rtapp;
 mod spec;
 mod stream;
 
+pub use dialect::Dialect;
 pub use error::{ArgumentFault, Fault, FaultKind, Position, WorkloadError};
 pub use input::{READ_LIMIT_BYTES, standard_input};
 pub use jitter::Jitter;
@@ -41,16 +43,6 @@ pub struct LoadOptions {
     pub allow_unmodelled: bool,
     /// How rt-app files are read.
     pub dialect: Dialect,
-}
-
-/// What of rt-app's past an rt-app file is read by; the default is rt-app 55cb0c0
-/// (docs/guide/rt-app.md).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Dialect {
-    /// As its `doc/workgen` did: equal event keys are all kept, and `suspend` may lack a value.
-    pub workgen: bool,
-    /// As v1.0: `suspend` waits under the string given.
-    pub suspend_ref: bool,
 }
 
 /// What a workload needs to know of the machine it will run on.

@@ -5,8 +5,8 @@ use crate::Finding;
 
 /// Each crate with the crates of this workspace it may name: what is below it and nothing else.
 /// `report` is made from results only, so not from `engine`; `scx` knows nothing of the simulator
-/// and is in nobody's list, nor is `cli`.
-const MAY_KNOW: [(&str, &[&str]); 22] = [
+/// and is in nobody's list, nor are `cli` and `python`.
+const MAY_KNOW: [(&str, &[&str]); 23] = [
     ("text", &[]),
     ("files", &[]),
     ("policy-sys", &["text"]),
@@ -115,6 +115,19 @@ const MAY_KNOW: [(&str, &[&str]); 22] = [
             "host",
             "lab",
             "fidelity",
+        ],
+    ),
+    (
+        "python",
+        &[
+            "text",
+            "policy-sys",
+            "platform",
+            "workload",
+            "metrics",
+            "study",
+            "store",
+            "report",
         ],
     ),
     ("scx", &["text", "policy-sys", "platform", "host"]),

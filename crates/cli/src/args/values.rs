@@ -4,12 +4,8 @@ use std::fmt::Display;
 use std::str::FromStr;
 use wakeplace_engine::{Hotplug, PolicyChange};
 use wakeplace_metrics::Window;
-use wakeplace_study::{Jitter, parse_hotplug, parse_policy_at};
-use wakeplace_text::{did_you_mean, nearest};
+use wakeplace_study::{Jitter, parse_hotplug, parse_policy_at, parse_seeds};
 use wakeplace_workload::Dialect;
-
-/// Most seeds of one run.
-const MAX_SEEDS: u64 = 100_000;
 
 /// Most CPUs of a machine.
 const MAX_CPUS: u32 = 1024;
@@ -18,39 +14,9 @@ const MAX_CPUS: u32 = 1024;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Seeds(pub(crate) Vec<u64>);
 
-/// `N` = 1 to N, `A..B` with both ends, or a list `1,5,9`.
+/// As [`parse_seeds`].
 pub(crate) fn seeds(text: &str) -> Result<Seeds, String> {
-    let expected = format!(
-        "expected N for the seeds 1 to N (N from 1 to {MAX_SEEDS}), A..B, or a list as 1,5,9"
-    );
-    let number = |part: &str| {
-        let part = part.trim();
-        part.parse::<u64>()
-            .map_err(|_| format!("`{part}` is no seed; {expected}"))
-    };
-    if text.contains(',') {
-        let list = text.split(',').map(number).collect::<Result<Vec<_>, _>>()?;
-        let mut sorted = list.clone();
-        sorted.sort_unstable();
-        return match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(pair) => Err(format!("seed {} is named twice; {expected}", pair[0])),
-            None => Ok(Seeds(list)),
-        };
-    }
-    let (first, last) = match text.split_once("..") {
-        Some((first, last)) => (
-            number(first)?,
-            number(last.strip_prefix('=').unwrap_or(last))?,
-        ),
-        None => (1, number(text)?),
-    };
-    if first > last {
-        return Err(format!("there is no seed in it; {expected}"));
-    }
-    if last - first >= MAX_SEEDS {
-        return Err(format!("it has more than {MAX_SEEDS} seeds; {expected}"));
-    }
-    Ok(Seeds((first..=last).collect()))
+    parse_seeds(text).map(Seeds)
 }
 
 /// Instants of a run, ns, so that clap takes them as one value.
@@ -180,55 +146,14 @@ pub(crate) fn jobs(text: &str) -> Result<usize, String> {
     whole(text, "a number of threads", (1, 1024))
 }
 
-/// Words of `--rtapp-dialect`, joined by commas.
+/// Words of `--rtapp-dialect`.
 pub(crate) fn dialect(text: &str) -> Result<Dialect, String> {
-    const WORDS: [&str; 2] = ["workgen", "suspend-ref"];
-    let mut dialect = Dialect::default();
-    for word in text
-        .split(',')
-        .map(str::trim)
-        .filter(|word| !word.is_empty())
-    {
-        match word {
-            "workgen" => dialect.workgen = true,
-            "suspend-ref" => dialect.suspend_ref = true,
-            _ => {
-                let hint = did_you_mean(nearest(word, WORDS));
-                return Err(format!("`{word}`: expected {}{hint}", WORDS.join(" or ")));
-            }
-        }
-    }
-    Ok(dialect)
+    Dialect::parse(text)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Seeds, cpu, cpus, dialect, jobs, seed, seeds, setting, window};
-    use wakeplace_workload::Dialect;
-
-    #[test]
-    fn seeds_come_in_three_forms() {
-        assert_eq!(seeds("3"), Ok(Seeds(vec![1, 2, 3])));
-        assert_eq!(seeds("4..6"), Ok(Seeds(vec![4, 5, 6])));
-        assert_eq!(seeds("9,1,5"), Ok(Seeds(vec![9, 1, 5])));
-        for text in [
-            "",
-            "0",
-            "x",
-            "6..4",
-            "1,1",
-            "1,",
-            "1..999999999",
-            "..",
-            "-1",
-        ] {
-            let error = seeds(text).expect_err(text);
-            assert!(
-                error.contains("expected N for the seeds 1 to N"),
-                "{text}: {error}"
-            );
-        }
-    }
+    use super::{cpu, cpus, jobs, seed, setting, window};
 
     #[test]
     fn windows_have_a_length() {
@@ -238,18 +163,6 @@ mod tests {
             let error = window(text).expect_err(text);
             assert!(error.contains("expected FROM..TO"), "{text}: {error}");
         }
-    }
-
-    #[test]
-    fn dialects_are_words() {
-        assert_eq!(dialect(""), Ok(Dialect::default()));
-        let both = dialect("suspend-ref, workgen").unwrap();
-        assert!(both.workgen && both.suspend_ref);
-        assert!(
-            dialect("workgn")
-                .unwrap_err()
-                .contains("did you mean `workgen`?")
-        );
     }
 
     #[test]

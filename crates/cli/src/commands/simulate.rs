@@ -16,7 +16,7 @@ use crate::text::{self, format, plain, style};
 use crate::wakeup_cases::Export;
 use std::path::Path;
 use wakeplace_engine::observe::{Both, NoObserver};
-use wakeplace_engine::{Observer, Options, States};
+use wakeplace_engine::{Observer, States};
 use wakeplace_metrics::Expectation;
 use wakeplace_policy_sys::Policy;
 use wakeplace_report::Format;
@@ -322,30 +322,7 @@ fn matrix(args: &RunArgs, seeds: Vec<u64>) -> Result<Matrix, Failure> {
         timeline: args.timeline,
         margin_pct: args.margin,
     };
-    let matrix = request.resolve().map_err(Failure::input)?;
-    for experiment in &matrix.experiments {
-        check_times(args, &experiment.options)?;
-    }
-    Ok(matrix)
-}
-
-/// What must fit the length of the run and the machine as it stays.
-fn check_times(args: &RunArgs, options: &Options) -> Result<(), Failure> {
-    if let Some(window) = args.timeline.filter(|w| w.to_ns > options.duration_ns) {
-        return Err(Failure::Input(format!(
-            "--timeline: it ends at {} and the run takes {}; expected a window within the run",
-            text::time(window.to_ns),
-            text::time(options.duration_ns)
-        )));
-    }
-    let changes = !options.hotplug.is_empty() || !options.freq_cap.is_empty() || options.thermal;
-    if args.oracle && changes {
-        return Err(Failure::input(
-            "`--oracle` places tasks on a machine that stays as it is; expected no `--hotplug`, no \
-             `model.freq_cap` and no `model.thermal`",
-        ));
-    }
-    Ok(())
+    request.resolve().map_err(Failure::input)
 }
 
 /// Threads to use.

@@ -11,8 +11,8 @@ use crate::text::{format, plain, style};
 use std::io::Write as _;
 use std::path::Path;
 use wakeplace_files::{Place, WriteError};
-use wakeplace_metrics::{Summary as Figures, find_metric};
-use wakeplace_report::{Align, Cell, Table, short};
+use wakeplace_metrics::find_metric;
+use wakeplace_report::{Points, Table};
 use wakeplace_store::{Definition, Store, StoreError, Summary};
 use wakeplace_study::{
     Axis, Design, Progress, Request, RunRecord, RunTable, Source, Sweep, metric_order,
@@ -258,112 +258,24 @@ fn write_export(
     Ok(place.publish()?)
 }
 
-/// A table with a row per point: means over the seeds. And how many cells have an error.
+/// A table with a row per point, and how many cells have an error.
 fn points(
     store: &Store,
     asked: &[String],
     sweep: &Sweep,
     for_people: bool,
 ) -> Result<(Table, usize), Failure> {
-    let known = store.metrics().map_err(failure)?;
     let metrics = match asked.is_empty() {
-        true => metric_order(&known),
+        true => metric_order(&store.metrics().map_err(failure)?),
         false => asked.to_vec(),
     };
-    let labels = sweep.labels();
-    let fixed = ["platform", "workload", "policy"].map(str::to_owned);
-    let fixed = fixed.into_iter().filter(|name| !labels.contains(name));
-    let names: Vec<String> = labels.iter().cloned().chain(fixed).collect();
-    let mut columns: Vec<String> = names.clone();
-    columns.extend(["n".to_owned(), "failed".to_owned()]);
-    for metric in &metrics {
-        columns.push(metric.clone());
-        if !for_people {
-            columns.push(format!("{metric}_ci95"));
-        }
-    }
-    let texts: Vec<&str> = columns.iter().map(String::as_str).collect();
-    let mut table = Table::new("points", &texts);
-    for column in &texts[names.len()..] {
-        table = table.align(column, Align::Right);
-    }
-    let mut failed = 0;
-    let mut group: Vec<RunRecord> = Vec::new();
-    let mut add = |group: &mut Vec<RunRecord>| {
-        if !group.is_empty() {
-            table.row(row(group, &names, &metrics, for_people));
-            group.clear();
-        }
+    let mut points = Points::new(&sweep.labels(), metrics, for_people);
+    let add = |part: &[RunRecord]| -> Result<(), StoreError> {
+        points.add(part);
+        Ok(())
     };
-    store
-        .parts(|part| -> Result<(), StoreError> {
-            for record in part {
-                failed += usize::from(!record.error.is_empty());
-                if group
-                    .first()
-                    .is_some_and(|first| !same_point(first, record))
-                {
-                    add(&mut group);
-                }
-                group.push(record.clone());
-            }
-            Ok(())
-        })
-        .map_err(failure)?;
-    add(&mut group);
-    Ok((table, failed))
-}
-
-fn same_point(a: &RunRecord, b: &RunRecord) -> bool {
-    (&a.labels, &a.platform, &a.workload, &a.policy)
-        == (&b.labels, &b.platform, &b.workload, &b.policy)
-}
-
-fn row(group: &[RunRecord], names: &[String], metrics: &[String], for_people: bool) -> Vec<Cell> {
-    let first = &group[0];
-    let name = |name: &String| -> Cell {
-        let label = first.labels.iter().find(|(own, _)| own == name);
-        match (label, name.as_str()) {
-            (Some((_, value)), _) => value.as_str().into(),
-            (None, "platform") => first.platform.as_str().into(),
-            (None, "workload") => first.workload.as_str().into(),
-            (None, _) => first.policy.as_str().into(),
-        }
-    };
-    let whole: Vec<&RunRecord> = group.iter().filter(|r| r.error.is_empty()).collect();
-    // Seeds that vary nothing are one run.
-    let one = whole
-        .iter()
-        .all(|r| r.behaviour_hash == whole[0].behaviour_hash);
-    let counted = if one && !whole.is_empty() {
-        &whole[..1]
-    } else {
-        &whole[..]
-    };
-    let mut cells: Vec<Cell> = names.iter().map(name).collect();
-    cells.push(counted.len().into());
-    cells.push((group.len() - whole.len()).into());
-    for metric in metrics {
-        let values = counted
-            .iter()
-            .filter_map(|record| record.metrics.get(metric).copied());
-        let values: Vec<f64> = values.collect();
-        if values.is_empty() {
-            cells.push(Cell::Empty);
-            cells.extend((!for_people).then_some(Cell::Empty));
-            continue;
-        }
-        let figures = Figures::of(&values);
-        if for_people {
-            let half = figures
-                .ci95
-                .map_or_else(String::new, |ci95| format!(" ±{}", short(ci95)));
-            cells.push(format!("{}{half}", short(figures.mean)).into());
-        } else {
-            cells.extend([figures.mean.into(), figures.ci95.into()]);
-        }
-    }
-    cells
+    store.parts(add).map_err(failure)?;
+    Ok(points.finish())
 }
 
 /// A summary first, then the table.

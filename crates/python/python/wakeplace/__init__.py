@@ -1,0 +1,41 @@
+"""wakeplace: Linux's task placement, simulated.
+
+>>> import wakeplace as wp
+>>> result = wp.compare(
+...     platform="hikey960",
+...     workload="periodic:n=10,duty=5%",
+...     policy=["linux-4.17", "linux-4.17+energy-aware"],
+...     seeds=5,
+...     duration="2s",
+... )
+>>> print(result)                               # the table of the command line
+>>> result.json()                               # its JSON, byte for byte
+>>> result.to_polars()                          # one row per run
+
+Names, defaults and messages are those of the command line; an option ``--some-name`` is the argument
+``some_name``, and a repeatable option takes a list. What is wrong raises `WakeplaceError`.
+docs/guide/python.md is the guide.
+"""
+
+from ._inputs import Platform, Workload
+from ._names import platforms, policies, studies
+from ._result import Result, SweepResult
+from ._run import compare, sim, study, sweep
+from ._wakeplace import WakeplaceError, __commit__, __version__
+
+__all__ = [
+    "Platform",
+    "Result",
+    "SweepResult",
+    "WakeplaceError",
+    "Workload",
+    "__commit__",
+    "__version__",
+    "compare",
+    "platforms",
+    "policies",
+    "sim",
+    "studies",
+    "study",
+    "sweep",
+]

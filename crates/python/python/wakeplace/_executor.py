@@ -1,0 +1,113 @@
+"""A sweep whose cells others run: workers return rows, and this process writes the store."""
+
+from __future__ import annotations
+
+import functools
+import os
+import pickle
+import secrets
+import time
+from concurrent.futures import FIRST_COMPLETED, wait
+from typing import Any
+
+from . import _wakeplace
+
+#: Chunks that wait for a free worker, per worker: enough that none stands idle.
+AHEAD = 2
+#: Leases of chunks hold 10 s and are renewed with each commit.
+RENEW_S = 2.0
+#: While other processes work on the last chunks.
+WAIT_S = 0.1
+
+
+def made(definition: tuple[Any, ...]) -> Any:
+    """The sweep of a definition: the name of what makes it, and its arguments."""
+    kind, *arguments = definition
+    return getattr(_wakeplace.Sweep, kind)(*arguments)
+
+
+@functools.lru_cache(maxsize=4)
+def _sweep(text: bytes) -> Any:
+    """The sweep of a definition; a worker makes it once for the chunks of one call, since a later
+    call may find other files."""
+    _call, definition = pickle.loads(text)
+    return made(definition)
+
+
+def run_cells(text: bytes, expected: str, cells: list[int]) -> list[dict[str, Any]]:
+    """What a worker does: runs some cells, a row each."""
+    sweep = _sweep(text)
+    if sweep.definition() != expected:
+        raise _wakeplace.WakeplaceError(
+            f"a worker has wakeplace {_wakeplace.__version__} {_wakeplace.__commit__}, which is "
+            "another program; expected the same wheel on all machines"
+        )
+    return sweep.run_cells(cells)
+
+
+def _concurrent(executor: Any) -> tuple[Any, int]:
+    """An executor of `concurrent.futures`, and how many workers it has."""
+    if hasattr(executor, "get_executor"):
+        # A client of Dask distributed, which runs a chunk again if its worker died.
+        workers = sum(executor.nthreads().values())
+        return executor.get_executor(pure=False, retries=3), workers
+    return executor, getattr(executor, "_max_workers", None) or os.cpu_count() or 1
+
+
+def _check(sweep: Any, rows: list[dict[str, Any]]) -> None:
+    """A worker must have read the same files as this process."""
+    for row in rows[:1]:
+        key = sweep.key(row["cell"])
+        if key is not None and row["key"] != key:
+            raise _wakeplace.WakeplaceError(
+                f"cell {row['cell']}: a worker ran something else than this process asked for; "
+                "expected the same files on all machines"
+            )
+
+
+def drive(definition: tuple[Any, ...], store: Any, executor: Any) -> Any:
+    """Runs all cells that the store lacks. After an error, or a Ctrl-C, what came in before is in
+    the store."""
+    text = pickle.dumps((secrets.token_hex(8), definition))
+    sweep = made(definition)
+    runs = sweep.open(store)
+    pool, workers = _concurrent(executor)
+    expected = sweep.definition()
+    chunks: dict[Any, int] = {}
+    try:
+        while True:
+            while len(chunks) < (1 + AHEAD) * workers and (claimed := runs.claim()):
+                chunk, cells = claimed
+                if cells:
+                    chunks[pool.submit(run_cells, text, expected, cells)] = chunk
+                else:
+                    runs.commit([], [chunk])
+            if chunks:
+                _take(sweep, runs, chunks)
+            elif runs.is_complete():
+                return runs
+            else:
+                time.sleep(WAIT_S)
+    finally:
+        for future in chunks:
+            future.cancel()
+        runs.release()
+
+
+def _take(sweep: Any, runs: Any, chunks: dict[Any, int]) -> None:
+    """Writes what has come in, in one commit."""
+    ended, _ = wait(chunks, timeout=RENEW_S, return_when=FIRST_COMPLETED)
+    rows: list[dict[str, Any]] = []
+    numbers: list[int] = []
+    failure: BaseException | None = None
+    for future in ended:
+        number = chunks.pop(future)
+        failure = failure or future.exception()
+        if future.exception() is None:
+            found = future.result()
+            _check(sweep, found)
+            rows.extend(found)
+            numbers.append(number)
+    runs.commit(rows, numbers)
+    if failure is not None:
+        raise failure

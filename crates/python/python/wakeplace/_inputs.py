@@ -1,0 +1,172 @@
+"""Arguments: platforms, workloads, seeds and settings in the forms that Python has for them."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ParamSpec, TypeVar
+
+from . import _wakeplace
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+#: What the native module takes: a name, or a name and a text.
+Native = str | tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Platform:
+    """A machine: the name of one that is built in, the path of a TOML file, or a dict with the
+    keys of such a file (docs/guide/platforms.md). Read and checked at once.
+
+    Raises:
+        WakeplaceError: There is no such platform, or a key or value of it is wrong.
+    """
+
+    source: str | os.PathLike[str] | Mapping[str, Any]
+    name: str = ""
+    #: CPUs of the machine.
+    nr_cpus: int = field(init=False, compare=False)
+    _native: Native = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        native: Native
+        if isinstance(self.source, Mapping):
+            text = _wakeplace.toml_of_json(json.dumps(self.source))
+            native = (self.name or "dict", text)
+        else:
+            native = os.fspath(self.source)
+        name, nr_cpus = _wakeplace.check_platform(native)
+        object.__setattr__(self, "_native", native)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "nr_cpus", nr_cpus)
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What tasks do: a model as ``periodic:n=10,duty=5%``, the path of an rt-app file, a recording
+    as ``trace:FILE``, or a dict with the keys of an rt-app file (docs/guide/workloads.md).
+
+    It is read with the platform that it is to run on.
+    """
+
+    source: str | os.PathLike[str] | Mapping[str, Any]
+    name: str = ""
+    _native: Native = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        native: Native
+        if isinstance(self.source, Mapping):
+            native = (self.name or "dict", json.dumps(self.source))
+        else:
+            native = os.fspath(self.source)
+        object.__setattr__(self, "_native", native)
+        named = native if isinstance(native, str) else native[0]
+        object.__setattr__(self, "name", self.name or named)
+
+    def check(self, platform: PlatformLike) -> None:
+        """Reads it for a platform.
+
+        Raises:
+            WakeplaceError: A key or value of it is wrong, or it does not fit the platform.
+        """
+        _wakeplace.check_workload(self._native, _platform(platform))
+
+
+PlatformLike = Platform | str | os.PathLike[str] | Mapping[str, Any]
+WorkloadLike = Workload | str | os.PathLike[str] | Mapping[str, Any]
+Seeds = int | str | Sequence[int]
+Setting = str | int | float | bool
+
+
+def _platform(one: PlatformLike) -> Native:
+    if isinstance(one, Mapping):
+        one = Platform(one)
+    return one._native if isinstance(one, Platform) else os.fspath(one)
+
+
+def _workload(one: WorkloadLike) -> Native:
+    if isinstance(one, Mapping):
+        one = Workload(one)
+    return one._native if isinstance(one, Workload) else os.fspath(one)
+
+
+def _several(value: Any, one: Callable[[Any], T]) -> list[T]:
+    """A single thing is a list of one."""
+    alone = isinstance(value, (str, os.PathLike, Mapping, Platform, Workload))
+    return [one(value)] if alone else [one(each) for each in value]
+
+
+def _seeds(seeds: Seeds | None) -> str | None:
+    """The forms of ``--seeds``: a number is 1 to that number."""
+    if seeds is None or isinstance(seeds, str):
+        return seeds
+    if isinstance(seeds, int):
+        return str(seeds)
+    listed = [str(seed) for seed in seeds]
+    return f"{listed[0]}..{listed[0]}" if len(listed) == 1 else ",".join(listed)
+
+
+def _value(value: Setting) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value)
+
+
+def _set(settings: Mapping[str, Setting] | None) -> list[tuple[str, str]]:
+    return [(key, _value(value)) for key, value in (settings or {}).items()]
+
+
+def _ask(
+    *,
+    platform: Any,
+    workload: Any,
+    policy: str | Iterable[str],
+    seeds: Seeds | None = None,
+    seed: int | None = None,
+    duration: str | None = None,
+    set: Mapping[str, Setting] | None = None,
+    jitter: str | None = None,
+    margin: float | None = None,
+    hotplug: str | None = None,
+    policy_at: str | Iterable[str] = (),
+    allow_unmodelled: bool = False,
+    rtapp_dialect: str | None = None,
+    oracle: bool = False,
+) -> dict[str, Any]:
+    """What the native module takes; plain values, which a process can send to another."""
+    return {
+        "platform": _several(platform, _platform),
+        "workload": _several(workload, _workload),
+        "policy": _several(policy, str),
+        "seeds": _seeds(seeds),
+        "seed": seed,
+        "duration": duration,
+        "set": _set(set),
+        "jitter": jitter,
+        "margin": margin,
+        "hotplug": hotplug,
+        "policy_at": _several(policy_at, str),
+        "allow_unmodelled": allow_unmodelled,
+        "rtapp_dialect": rtapp_dialect,
+        "oracle": oracle,
+    }
+
+
+def names_are_known(function: Callable[P, T]) -> Callable[P, T]:
+    """An argument that the function does not have is refused with the nearest that it has."""
+    valid = list(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> T:
+        for word in kwargs:
+            if word not in valid:
+                raise _wakeplace.unknown(function.__name__, word, valid)
+        return function(*args, **kwargs)
+
+    return checked

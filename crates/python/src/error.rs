@@ -1,0 +1,30 @@
+//! Errors: one exception, with the words of the library that found what is wrong.
+
+use pyo3::PyErr;
+use pyo3::exceptions::PyValueError;
+use std::fmt::Display;
+
+mod exception {
+    #![allow(missing_docs, reason = "the macro documents the class in Python")]
+    use super::PyValueError;
+
+    pyo3::create_exception!(
+        wakeplace,
+        WakeplaceError,
+        PyValueError,
+        "What was asked for cannot be done; the message says where, what was expected and the \
+         nearest valid name, in the words of the command line."
+    );
+}
+
+pub(crate) use exception::WakeplaceError;
+
+/// The exception with these words.
+pub(crate) fn input(error: impl Display) -> PyErr {
+    WakeplaceError::new_err(error.to_string())
+}
+
+/// The same for the value of an argument, named as in Python.
+pub(crate) fn argument(name: &str) -> impl Fn(String) -> PyErr + '_ {
+    move |why| input(format!("{name}: {why}"))
+}

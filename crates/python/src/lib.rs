@@ -1,0 +1,49 @@
+//! `wakeplace._wakeplace`: what the Python package (`python/wakeplace`) is made on. It turns
+//! Python's arguments into a request of the study crate, and results into text and Arrow.
+
+mod ask;
+mod error;
+mod frame;
+mod names;
+mod result;
+mod rows;
+mod study;
+mod sweep;
+mod work;
+
+use pyo3::prelude::*;
+
+/// The program, in the keys of cells and in results: the same as the command line's.
+const COMMIT: &str = env!("WAKEPLACE_COMMIT");
+
+fn program() -> String {
+    format!("{} {COMMIT}", env!("CARGO_PKG_VERSION"))
+}
+
+/// Threads to use: all CPUs, unless somebody says.
+fn jobs(asked: Option<usize>) -> usize {
+    let all = || std::thread::available_parallelism().map_or(1, usize::from);
+    asked.unwrap_or_else(all)
+}
+
+#[pymodule]
+fn _wakeplace(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("__commit__", COMMIT)?;
+    let error = module.py().get_type::<error::WakeplaceError>();
+    module.add("WakeplaceError", error)?;
+    module.add_class::<result::Result>()?;
+    module.add_class::<sweep::Sweep>()?;
+    module.add_class::<sweep::Runs>()?;
+    module.add_function(wrap_pyfunction!(result::simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(study::study, module)?)?;
+    module.add_function(wrap_pyfunction!(study::is_sweep, module)?)?;
+    module.add_function(wrap_pyfunction!(names::platforms, module)?)?;
+    module.add_function(wrap_pyfunction!(names::studies, module)?)?;
+    module.add_function(wrap_pyfunction!(names::policies, module)?)?;
+    module.add_function(wrap_pyfunction!(names::check_platform, module)?)?;
+    module.add_function(wrap_pyfunction!(names::check_workload, module)?)?;
+    module.add_function(wrap_pyfunction!(names::unknown, module)?)?;
+    module.add_function(wrap_pyfunction!(names::toml_of_json, module)?)?;
+    Ok(())
+}

@@ -1,0 +1,113 @@
+//! `sim` and `compare`, and their results and those of studies.
+
+use crate::ask::Ask;
+use crate::error::input;
+use crate::frame;
+use crate::work::interruptible;
+use pyo3::prelude::*;
+use pyo3::types::{PyAny, PyCapsule};
+use wakeplace_report::{Format, Style};
+use wakeplace_study::{Comparison, PolicyRuns, RunRecord, RunTable, StudyResult};
+
+/// What was run, whole: it is written when somebody asks.
+pub(crate) enum Kept {
+    Comparisons(Vec<Comparison>),
+    Studies(Vec<StudyResult>),
+}
+
+/// A result.
+#[pyclass(frozen, module = "wakeplace._wakeplace")]
+pub(crate) struct Result(Kept);
+
+impl Result {
+    pub(crate) fn new(kept: Kept) -> Self {
+        Self(kept)
+    }
+
+    fn records(&self) -> Vec<RunRecord> {
+        match &self.0 {
+            Kept::Comparisons(all) => all.iter().flat_map(Comparison::records).collect(),
+            Kept::Studies(all) => all.iter().flat_map(StudyResult::records).collect(),
+        }
+    }
+}
+
+/// A form by its name on the command line.
+pub(crate) fn format(name: &str) -> PyResult<Format> {
+    match name {
+        "human" => Ok(Format::Human),
+        "json" => Ok(Format::Json),
+        "csv" => Ok(Format::Csv),
+        "md" => Ok(Format::Md),
+        _ => Err(input(format!(
+            "format `{}`: expected human, json, csv or md",
+            wakeplace_text::shorten(name)
+        ))),
+    }
+}
+
+#[pymethods]
+impl Result {
+    /// As the command line writes it with `--format`.
+    fn text(&self, py: Python<'_>, form: &str) -> PyResult<String> {
+        let form = format(form)?;
+        Ok(py.detach(|| match &self.0 {
+            Kept::Comparisons(all) => wakeplace_report::comparisons(all, form, Style::default()),
+            Kept::Studies(all) => wakeplace_report::studies(all, form, Style::default()),
+        }))
+    }
+
+    /// A page for a browser, as `--export-html` writes it.
+    fn html(&self, py: Python<'_>) -> PyResult<String> {
+        let text = self.text(py, "json")?;
+        let source = wakeplace_report::Source {
+            name: "result",
+            text: &text,
+        };
+        wakeplace_report::html(&[source]).map_err(input)
+    }
+
+    /// All runs, a row each.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // The protocol lets a producer leave a wish for other types alone.
+        drop(requested_schema);
+        frame::stream(py, &[RunTable::of(&self.records())])
+    }
+
+    /// A run got stuck: what it measured is no ground for a judgement.
+    #[getter]
+    fn stuck(&self) -> bool {
+        match &self.0 {
+            Kept::Comparisons(all) => all.iter().flat_map(|c| &c.runs).any(PolicyRuns::is_stuck),
+            Kept::Studies(_) => false,
+        }
+    }
+}
+
+/// `sim` or `compare`.
+#[pyfunction]
+pub(crate) fn simulate(
+    py: Python<'_>,
+    command: &str,
+    ask: Ask,
+    jobs: Option<usize>,
+) -> PyResult<Result> {
+    ask.check(command)?;
+    let request = ask.request()?;
+    let origin = ask.origin(command);
+    let jobs = crate::jobs(jobs);
+    let run = move |stop: &crate::work::Stop| {
+        let matrix = request.resolve()?;
+        matrix.run(jobs, &|_| stop.check())
+    };
+    let mut comparisons = interruptible(py, run)?.map_err(input)?;
+    for comparison in &mut comparisons {
+        comparison.origin = origin.clone();
+    }
+    Ok(Result::new(Kept::Comparisons(comparisons)))
+}

@@ -1,0 +1,54 @@
+"""Goal: Dask distributed runs a sweep, and a worker that dies costs time only."""
+
+import os
+import signal
+import threading
+import time
+
+import pytest
+import wakeplace as wp
+
+from test_executors import ARGUMENTS, CELLS
+
+distributed = pytest.importorskip("distributed")
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Two worker processes, each below a nanny that starts it anew."""
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    )
+    with cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+def test_dask_gives_the_same(client):
+    result = wp.sweep(**ARGUMENTS, executor=client)
+    assert result.made == CELLS
+    assert result.json() == wp.sweep(**ARGUMENTS).json()
+
+
+def test_workers_that_die_lose_nothing(client, tmp_path):
+    arguments = ARGUMENTS | {"duration": "1s"}
+    killed = []
+    ended = threading.Event()
+
+    def kill():
+        """Two workers, one after the other, while they have work."""
+        while len(killed) < 2 and not ended.wait(0.2):
+            busy = [worker for worker, keys in client.processing().items() if keys]
+            if busy and (not killed or busy[0] != killed[-1][0]):
+                pid = client.run(os.getpid, workers=busy[:1])[busy[0]]
+                os.kill(pid, signal.SIGKILL)
+                killed.append((busy[0], pid))
+                time.sleep(1)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    result = wp.sweep(**arguments, store=tmp_path / "runs.sqlite", executor=client)
+    ended.set()
+    thread.join()
+    assert killed, "no worker was killed while it worked"
+    assert (result.made, result.failed) == (CELLS, 0)
+    assert result.json() == wp.sweep(**arguments).json()

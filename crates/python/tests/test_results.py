@@ -1,0 +1,218 @@
+"""Goal: the same bytes as the command line, the same words, and tables that hold what JSON holds."""
+
+import json
+import pathlib
+import signal
+import threading
+import time
+import tomllib
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+import wakeplace as wp
+
+POLICIES = ["linux-4.17", "linux-4.17+energy-aware"]
+
+
+def compared(**more):
+    arguments = {
+        "platform": "hikey960",
+        "workload": "periodic:n=4,duty=5%",
+        "policy": POLICIES,
+        "seeds": 3,
+        "duration": "200ms",
+    }
+    return wp.compare(**(arguments | more))
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"seeds": [7], "margin": 2.5, "set": {"busy_factor": 8, "model.thermal": True}},
+        {"platform": ["hikey960", "juno-r0"], "oracle": True, "seeds": "4..5"},
+        {"hotplug": "0s:1=off,100ms:1=on", "policy": [*POLICIES, "linux-7.3:busy_factor=3"]},
+    ],
+)
+def test_compare_gives_the_bytes_of_its_command(cli, more):
+    result = compared(**more)
+    for form in ("json", "csv", "md", "human"):
+        assert result.text(form) == cli(result.command, "--format", form)
+
+
+def test_sim_gives_the_bytes_of_its_command(cli):
+    result = wp.sim("juno-r0", "cyclictest", "linux-7.3", seed=3, duration="50ms")
+    assert result.json() == cli(result.command, "--format", "json")
+    result = wp.sim("juno-r0", "periodic:n=2,duty=5%", "linux-7.3", seeds=[2, 1], duration="50ms")
+    assert result.json() == cli(result.command, "--format", "json")
+
+
+def test_study_gives_the_bytes_of_its_command(cli):
+    name = "energy-aware/energy-hikey960"
+    assert name in [study["name"] for study in wp.studies()]
+    result = wp.study(name, quick=True, seeds=1, duration="100ms")
+    assert result.json() == cli(result.command, "--format", "json")
+
+
+def test_sweep_gives_the_bytes_of_its_command(cli, tmp_path):
+    result = wp.sweep(
+        "hikey960",
+        "periodic:n=4,duty=5%",
+        "linux-7.3",
+        vary={"busy_factor": "4..32:3", "platform": ["hikey960", "juno-r0"]},
+        seeds=2,
+        duration="100ms",
+    )
+    command = (
+        "sweep --workload periodic:n=4,duty=5% --policy linux-7.3 --platform hikey960 --seeds 2 "
+        "--vary busy_factor=4..32:3 --vary platform=hikey960,juno-r0 --duration 100ms"
+    )
+    assert result.json() == cli(command, "--format", "json")
+    assert (result.cells, result.made, result.failed) == (12, 12, 0)
+    exported = tmp_path / "runs.parquet"
+    cli(command, "--export", str(exported))
+    assert pyarrow.parquet.read_table(exported).to_pylist() == result.to_arrow().to_pylist()
+
+
+def test_a_file_that_varies_is_a_sweep(cli, tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        'title = "x"\nplatform = "hikey960"\nworkload = "periodic:n=2,duty=5%"\n'
+        'policies = ["linux-7.3"]\nseeds = 2\nduration = "50ms"\n\n'
+        '[vary]\nbusy_factor = "4..32:3"\n'
+    )
+    result = wp.study(file, seeds=3)
+    assert result.json() == cli(["study", "run", str(file), "--seeds", "3"], "--format", "json")
+
+
+def test_tables_hold_what_the_json_holds():
+    result = compared()
+    table = result.to_arrow()
+    assert table.schema.field("seed").type == pyarrow.uint64()
+    expected = [
+        (run["policy"], one["seed"], one["event_hash"], one["metrics"]["energy_j"])
+        for run in result["runs"]
+        for one in run["seed_runs"]
+    ]
+    columns = ("policy", "seed", "event_hash", "energy_j")
+    rows = [tuple(row[name] for name in columns) for row in table.to_pylist()]
+    # JSON has as many digits as a double needs.
+    assert rows == expected
+    assert len(rows) == 6
+    assert result.to_polars().rows() == [tuple(row.values()) for row in table.to_pylist()]
+    frame = result.to_pandas()
+    assert list(frame["energy_j"]) == [row[3] for row in rows]
+    assert frame["seed"].dtype == "uint64"
+
+
+def test_a_stream_may_be_dropped_or_taken_once():
+    result = compared(seeds=1)
+    result.__arrow_c_stream__()
+    assert result.to_arrow() == result.to_arrow()
+
+
+def test_dicts_are_files(cli, tmp_path):
+    tasks = {"tasks": {"a": {"instance": 2, "run": 500, "sleep": 9000}}}
+    file = tmp_path / "two.json"
+    file.write_text(json.dumps(tasks))
+    of_dict = compared(workload=wp.Workload(tasks, name=str(file)))
+    of_file = compared(workload=file)
+    assert of_dict.command is None
+    assert of_dict["runs"] == of_file["runs"]
+    assert of_file.json() == cli(of_file.command, "--format", "json")
+
+
+def test_platforms_of_a_dict():
+    text = (pathlib.Path(__file__).parents[3] / "platforms/juno-r0.toml").read_text()
+    own = wp.Platform(tomllib.loads(text), name="juno-r0")
+    assert own.nr_cpus == wp.Platform("juno-r0").nr_cpus == 6
+    assert compared(platform=own)["runs"] == compared(platform="juno-r0")["runs"]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"platform": "hikey961"}, "did you mean `hikey960`?"),
+        ({"workload": "periodik:n=1"}, "did you mean `periodic`?"),
+        ({"policy": ["linux-4.17", "linux-4.18+energy-aware"]}, "did you mean"),
+        ({"set": {"busy_facter": 3}}, "did you mean `busy_factor`"),
+        ({"hotplug": "0s:99=off"}, "99"),
+    ],
+)
+def test_errors_have_the_words_of_the_command_line(cli, more, said):
+    with pytest.raises(wp.WakeplaceError) as raised:
+        compared(**more)
+    assert isinstance(raised.value, ValueError)
+    assert said in str(raised.value)
+    given = {"platform": "hikey960", "workload": "periodic:n=4,duty=5%", "policy": POLICIES} | more
+    words = ["compare", "--platform", given["platform"], "--workload", given["workload"]]
+    for name in given["policy"]:
+        words += ["--policy", name]
+    for key, value in given.get("set", {}).items():
+        words += ["--set", f"{key}={value}"]
+    words += ["--hotplug", given["hotplug"]] if "hotplug" in given else []
+    assert str(raised.value) in cli(words, ok=False)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: compared(platfrom="x"), "unknown argument `platfrom`"),
+        (lambda: compared(platfrom="x"), "did you mean `platform`?"),
+        (lambda: compared(policy=["linux-4.17"]), "compare needs two policies"),
+        (lambda: compared(seeds=0), "seeds: there is no seed in it"),
+        (lambda: compared(duration="2"), "duration: "),
+        (lambda: compared(jitter="start=-1ms"), "jitter: "),
+        (lambda: compared(margin=-1), "margin -1 %: expected"),
+        (lambda: compared(platform=[]), "no platform given"),
+        (lambda: wp.Platform({"cpus": 3}), "dict:"),
+        (lambda: wp.study("nothing/of-it"), "unknown study"),
+        (lambda: compared().text("xml"), "expected human, json, csv or md"),
+    ],
+)
+def test_what_is_wrong_is_said(call, said):
+    with pytest.raises(wp.WakeplaceError) as raised:
+        call()
+    assert said in str(raised.value)
+
+
+def test_policies_are_those_of_the_command_line(cli):
+    listed = json.loads(cli("policy list", "--format", "json"))
+    assert wp.policies() == next(v for v in listed.values() if isinstance(v, list))
+
+
+def test_other_threads_run_meanwhile():
+    turns = []
+    ended = threading.Event()
+
+    def turn():
+        while not ended.is_set():
+            turns.append(1)
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=turn)
+    thread.start()
+    began = time.monotonic()
+    compared(duration="5s")
+    took = time.monotonic() - began
+    ended.set()
+    thread.join()
+    # With the lock held it would be a handful at most; a slow machine gets a tenth of its turns.
+    assert len(turns) > 10 * took
+
+
+def test_ctrl_c_ends_a_comparison():
+    timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        compared(duration="100s", seeds=200, jobs=1)
+    assert time.monotonic() - began < 5
+
+
+def test_notebooks_see_the_table():
+    result = compared(seeds=1)
+    assert result._repr_html_().startswith("<pre>")
+    assert "energy" in str(result)
+    assert result.html().lstrip().lower().startswith("<!doctype html>")

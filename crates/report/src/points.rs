@@ -1,0 +1,126 @@
+//! A sweep as a table: one row per point, means over its seeds.
+
+use crate::{Align, Cell, Table, short};
+use wakeplace_metrics::Summary;
+use wakeplace_study::RunRecord;
+
+/// A table in the making; runs of one point follow one another.
+#[derive(Debug)]
+pub struct Points {
+    table: Table,
+    /// Columns that say which point it is.
+    names: Vec<String>,
+    metrics: Vec<String>,
+    for_people: bool,
+    failed: usize,
+    group: Vec<RunRecord>,
+}
+
+impl Points {
+    /// `labels` are the varied keys. For people a mean and its interval share a cell.
+    #[must_use]
+    pub fn new(labels: &[String], metrics: Vec<String>, for_people: bool) -> Self {
+        let fixed = ["platform", "workload", "policy"].map(str::to_owned);
+        let fixed = fixed.into_iter().filter(|name| !labels.contains(name));
+        let names: Vec<String> = labels.iter().cloned().chain(fixed).collect();
+        let mut columns: Vec<String> = names.clone();
+        columns.extend(["n".to_owned(), "failed".to_owned()]);
+        for metric in &metrics {
+            columns.push(metric.clone());
+            if !for_people {
+                columns.push(format!("{metric}_ci95"));
+            }
+        }
+        let texts: Vec<&str> = columns.iter().map(String::as_str).collect();
+        let mut table = Table::new("points", &texts);
+        for column in &texts[names.len()..] {
+            table = table.align(column, Align::Right);
+        }
+        Self {
+            table,
+            names,
+            metrics,
+            for_people,
+            failed: 0,
+            group: Vec::new(),
+        }
+    }
+
+    /// Adds runs.
+    pub fn add(&mut self, runs: &[RunRecord]) {
+        for record in runs {
+            self.failed += usize::from(!record.error.is_empty());
+            if (self.group.first()).is_some_and(|first| !same_point(first, record)) {
+                self.end_point();
+            }
+            self.group.push(record.clone());
+        }
+    }
+
+    /// The table, and how many runs have an error.
+    #[must_use]
+    pub fn finish(mut self) -> (Table, usize) {
+        self.end_point();
+        (self.table, self.failed)
+    }
+
+    fn end_point(&mut self) {
+        if !self.group.is_empty() {
+            let row = row(&self.group, &self.names, &self.metrics, self.for_people);
+            self.table.row(row);
+            self.group.clear();
+        }
+    }
+}
+
+fn same_point(a: &RunRecord, b: &RunRecord) -> bool {
+    (&a.labels, &a.platform, &a.workload, &a.policy)
+        == (&b.labels, &b.platform, &b.workload, &b.policy)
+}
+
+fn row(group: &[RunRecord], names: &[String], metrics: &[String], for_people: bool) -> Vec<Cell> {
+    let first = &group[0];
+    let name = |name: &String| -> Cell {
+        let label = first.labels.iter().find(|(own, _)| own == name);
+        match (label, name.as_str()) {
+            (Some((_, value)), _) => value.as_str().into(),
+            (None, "platform") => first.platform.as_str().into(),
+            (None, "workload") => first.workload.as_str().into(),
+            (None, _) => first.policy.as_str().into(),
+        }
+    };
+    let whole: Vec<&RunRecord> = group.iter().filter(|r| r.error.is_empty()).collect();
+    // Seeds that vary nothing are one run.
+    let one = whole
+        .iter()
+        .all(|r| r.behaviour_hash == whole[0].behaviour_hash);
+    let counted = if one && !whole.is_empty() {
+        &whole[..1]
+    } else {
+        &whole[..]
+    };
+    let mut cells: Vec<Cell> = names.iter().map(name).collect();
+    cells.push(counted.len().into());
+    cells.push((group.len() - whole.len()).into());
+    for metric in metrics {
+        let values = counted
+            .iter()
+            .filter_map(|record| record.metrics.get(metric).copied());
+        let values: Vec<f64> = values.collect();
+        if values.is_empty() {
+            cells.push(Cell::Empty);
+            cells.extend((!for_people).then_some(Cell::Empty));
+            continue;
+        }
+        let figures = Summary::of(&values);
+        if for_people {
+            let half = figures
+                .ci95
+                .map_or_else(String::new, |ci95| format!(" ±{}", short(ci95)));
+            cells.push(format!("{}{half}", short(figures.mean)).into());
+        } else {
+            cells.extend([figures.mean.into(), figures.ci95.into()]);
+        }
+    }
+    cells
+}
