@@ -65,6 +65,11 @@ pub(crate) fn duration_ns(text: Option<&str>) -> PyResult<Option<u64>> {
     ns.map_err(argument("duration"))
 }
 
+/// A time of the run.
+pub(crate) fn duration_at(text: &str) -> PyResult<u64> {
+    parse_duration_ns(text).map_err(argument("at"))
+}
+
 /// Seeds as people write them, if there are any.
 pub(crate) fn seeds(text: Option<&str>) -> PyResult<Option<Vec<u64>>> {
     let seeds = text.map(parse_seeds).transpose();
@@ -150,18 +155,19 @@ impl Ask {
         Some(words.join(" "))
     }
 
-    /// As the command line counts: `compare` needs two policies, `sim` takes one of everything.
+    /// As the command line counts: `compare` needs two policies, `sim` and `explain` take one of
+    /// everything.
     pub(crate) fn check(&self, command: &str) -> PyResult<()> {
         let counts = [
             ("platform", self.platform.len()),
             ("workload", self.workload.len()),
             ("policy", self.policy.len()),
         ];
-        if command == "sim" {
+        if command != "compare" {
             if let Some((name, n)) = counts.iter().find(|(_, n)| *n > 1) {
                 return Err(input(format!(
-                    "sim takes one {name}, and {n} are given; expected one, or `compare` for \
-                     several"
+                    "{command} takes one {name}, and {n} are given; expected one, or `compare` \
+                     for several"
                 )));
             }
         } else if let [only] = self.policy.as_slice() {

@@ -3,6 +3,7 @@
 
 mod ask;
 mod error;
+mod explain;
 mod frame;
 mod names;
 mod result;
@@ -36,6 +37,7 @@ fn _wakeplace(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<sweep::Sweep>()?;
     module.add_class::<sweep::Runs>()?;
     module.add_function(wrap_pyfunction!(result::simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(explain::explain, module)?)?;
     module.add_function(wrap_pyfunction!(study::study, module)?)?;
     module.add_function(wrap_pyfunction!(study::is_sweep, module)?)?;
     module.add_function(wrap_pyfunction!(names::platforms, module)?)?;

@@ -48,6 +48,24 @@ def test_sim_gives_the_bytes_of_its_command(cli):
     assert result.json() == cli(result.command, "--format", "json")
 
 
+@pytest.mark.parametrize(
+    ("more", "options"),
+    [
+        ({"wakeup": 3, "why_not": 0}, "--wakeup 3 --why-not 0"),
+        ({"at": "50ms", "seed": 2}, "--at 50ms --seed 2"),
+        (
+            {"task": "periodic", "compare_policy": ["linux-3.8"], "set": {"busy_factor": 8}},
+            "--task periodic --compare-policy linux-3.8 --set busy_factor=8",
+        ),
+    ],
+)
+def test_explain_gives_the_bytes_of_its_command(cli, more, options):
+    answer = wp.explain("hikey960", "periodic:n=4,duty=5%", "linux-7.3", duration="200ms", **more)
+    command = "explain --platform hikey960 --workload periodic:n=4,duty=5% --policy linux-7.3"
+    assert answer.json() == cli(f"{command} --duration 200ms {options}", "--format", "json")
+    assert f"CPU {answer['cpu']}" in repr(answer)
+
+
 def test_study_gives_the_bytes_of_its_command(cli):
     name = "energy-aware/energy-hikey960"
     assert name in [study["name"] for study in wp.studies()]
@@ -168,6 +186,14 @@ def test_errors_have_the_words_of_the_command_line(cli, more, said):
         (lambda: compared(platform=[]), "no platform given"),
         (lambda: wp.Platform({"cpus": 3}), "dict:"),
         (lambda: wp.study("nothing/of-it"), "unknown study"),
+        (
+            lambda: wp.explain("hikey960", "periodic:n=2", "linux-7.3", task="tt", duration="9ms"),
+            "has no task `tt`",
+        ),
+        (
+            lambda: wp.explain("hikey960", "periodic:n=2", "linux-7.3", at="1ms", to=1),
+            "several of wakeup, at and to",
+        ),
         (lambda: compared().text("xml"), "expected human, json, csv or md"),
     ],
 )

@@ -27,8 +27,7 @@ pub use study::{studies, study};
 pub use table::{Align, Cell, Table};
 pub use wakeup_cases::wakeup_cases;
 
-/// Version of the JSON objects; raised when a key changes its meaning or goes away.
-pub const SCHEMA_VERSION: u32 = 1;
+pub use wakeplace_study::SCHEMA_VERSION;
 
 /// Version of the results of `compare`, `sim` and `study run`; 2 since they carry their runs
 /// (docs/result.schema.json).

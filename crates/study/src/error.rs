@@ -73,6 +73,9 @@ pub enum StudyError {
         /// What is wrong and what was expected.
         why: String,
     },
+    /// A decision that there is not.
+    #[error("{0}")]
+    Explain(String),
     /// A margin that is none.
     #[error("margin {0} %: expected a percentage of 0 or more")]
     Margin(f64),

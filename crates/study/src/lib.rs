@@ -10,6 +10,7 @@ mod catalogue;
 mod comparison;
 mod error;
 mod experiment;
+mod explain;
 mod file;
 mod hotplug;
 mod identity;
@@ -37,6 +38,7 @@ pub use catalogue::{StudyInfo, select, studies};
 pub use comparison::{Comparison, Origin, PolicyRuns};
 pub use error::StudyError;
 pub use experiment::Experiment;
+pub use explain::{Answer, Question};
 pub use hotplug::parse_hotplug;
 pub use matrix::Matrix;
 pub use outcome::{
@@ -58,7 +60,10 @@ pub use sweep::{Axis, Design, MadePoint, Point, Points, Range, Sweep, is_sweep};
 pub use trace_meter::trace_meter;
 pub use tradeoff::{Beaten, Mean, Ratio, Tradeoff};
 pub use wakeplace_engine::{
-    Activity, CpuState, DomainState, GroupState, MachineState, RunReport, SchedMcState,
+    Activity, CpuState, DomainState, GroupState, MachineState, RunReport, SchedMcState, Which,
 };
 pub use wakeplace_platform::Factor;
 pub use wakeplace_workload::Jitter;
+
+/// Version of the JSON objects beside results; raised when a key changes its meaning or goes away.
+pub const SCHEMA_VERSION: u32 = 1;

@@ -85,7 +85,7 @@ enum Watched<'a> {
 }
 
 /// What a run reads, by option.
-pub(super) fn inputs(args: &RunArgs) -> Vec<(&str, &str)> {
+fn inputs(args: &RunArgs) -> Vec<(&str, &str)> {
     let platforms = args.platform.iter().map(|p| ("--platform", p.as_str()));
     let workloads = args.workload.iter().map(|w| ("--workload", w.as_str()));
     platforms.chain(workloads).collect()
@@ -294,11 +294,6 @@ fn dumped(
     }
     comparison.states = states.taken();
     Ok(comparison)
-}
-
-/// The experiment of one platform and one workload.
-pub(super) fn experiment(args: &RunArgs, seeds: Vec<u64>) -> Result<Experiment, Failure> {
-    Ok(matrix(args, seeds)?.experiments.swap_remove(0))
 }
 
 /// Everything read and checked: nothing of it can fail later.

@@ -19,11 +19,12 @@ docs/guide/python.md is the guide.
 
 from ._inputs import Platform, Workload
 from ._names import platforms, policies, studies
-from ._result import Result, SweepResult
-from ._run import compare, sim, study, sweep
+from ._result import Answer, Result, SweepResult
+from ._run import compare, explain, sim, study, sweep
 from ._wakeplace import WakeplaceError, __commit__, __version__
 
 __all__ = [
+    "Answer",
     "Platform",
     "Result",
     "SweepResult",
@@ -32,6 +33,7 @@ __all__ = [
     "__commit__",
     "__version__",
     "compare",
+    "explain",
     "platforms",
     "policies",
     "sim",

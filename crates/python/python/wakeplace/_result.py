@@ -140,3 +140,25 @@ class SweepResult(_Table):
 
     def _repr_html_(self) -> str:
         return f"<pre>{_html.escape(self.text())}</pre>"
+
+
+class Answer:
+    """What `explain` gives; ``answer["cpu"]`` and other keys are those of the JSON."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.data: dict[str, Any] = _json.loads(text)
+
+    def json(self) -> str:
+        """The bytes that ``wakeplace explain --format json`` writes."""
+        return self._text
+
+    def __getitem__(self, key: str) -> Any:
+        return self.data[key]
+
+    def __repr__(self) -> str:
+        wakeup = self["wakeup"]
+        return (
+            f"<wakeplace.Answer: {wakeup['kind']} {wakeup['number']} of {wakeup['task']['name']}: "
+            f"CPU {self['cpu']} ({self['reason']})>"
+        )

@@ -1,4 +1,4 @@
-"""`sim`, `compare`, `sweep` and `study`."""
+"""`sim`, `compare`, `explain`, `sweep` and `study`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ._inputs import (
     _value,
     names_are_known,
 )
-from ._result import Result, SweepResult
+from ._result import Answer, Result, SweepResult
 
 
 @names_are_known
@@ -126,6 +126,65 @@ def compare(
         oracle=oracle,
     )
     return Result(_wakeplace.simulate("compare", ask, jobs))
+
+
+@names_are_known
+def explain(
+    platform: PlatformLike,
+    workload: WorkloadLike,
+    policy: str,
+    *,
+    task: str | None = None,
+    wakeup: int | None = None,
+    at: str | None = None,
+    to: int | None = None,
+    why_not: int | None = None,
+    compare_policy: str | Iterable[str] = (),
+    seed: int = 1,
+    duration: str | None = None,
+    set: Mapping[str, Setting] | None = None,
+    hotplug: str | None = None,
+    allow_unmodelled: bool = False,
+    rtapp_dialect: str | None = None,
+) -> Answer:
+    """One placement decision: its candidates, and what other policies would have done, as
+    ``wakeplace explain``.
+
+    Args:
+        task: Decisions on this task only: its name, or that of its kind.
+        wakeup: The N-th wake-up, from 1; 0: where a new task begins. 1 unless `at` or `to` is given.
+        at: The first wake-up at this time of the run or after it, as ``"120ms"``.
+        to: The first wake-up that went to this CPU.
+        why_not: Say why this CPU was not chosen.
+        compare_policy: Policies that are asked, too; all eras, and each feature turned, unless
+            given.
+
+    The other arguments are those of `sim`.
+
+    Raises:
+        WakeplaceError: There is no such decision; the message says what there is.
+    """
+    ask = _ask(
+        platform=platform,
+        workload=workload,
+        policy=policy,
+        seed=seed,
+        duration=duration,
+        set=set,
+        hotplug=hotplug,
+        allow_unmodelled=allow_unmodelled,
+        rtapp_dialect=rtapp_dialect,
+    )
+    others = [compare_policy] if isinstance(compare_policy, str) else list(compare_policy)
+    about = {
+        "task": task,
+        "wakeup": wakeup,
+        "at": at,
+        "to": to,
+        "why_not": why_not,
+        "compare_policy": others,
+    }
+    return Answer(_wakeplace.explain(ask, about))
 
 
 def _values(values: str | Iterable[Setting]) -> str | list[str]:

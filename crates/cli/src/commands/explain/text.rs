@@ -1,18 +1,19 @@
 //! The answer for people: the CPU first.
 
-use super::{Answer, why_not};
 use crate::page::{Form, Page};
 use crate::text::{cpu_list, time};
+use wakeplace_engine::Explanation;
 use wakeplace_engine::observe::PlacementKind;
 use wakeplace_policy_sys::{Dropped, NoEnergy, Reason, Seen};
 use wakeplace_report::{Align, Cell, Style, Table};
+use wakeplace_study::Answer;
 
 /// On machines of more CPUs only those that were looked at are listed.
 const ROWS_MAX: usize = 32;
 
 /// "wake-up 17 of `t3` at 12.345 ms: CPU 2".
-fn title(answer: &Answer<'_>) -> String {
-    let e = answer.explanation;
+fn title(answer: &Answer) -> String {
+    let e = &answer.explanation;
     let what = match e.placement.kind {
         PlacementKind::Wake => format!("wake-up {} of `{}`", e.number, e.task.name),
         PlacementKind::Fork | PlacementKind::Exec => format!("start of `{}`", e.task.name),
@@ -20,8 +21,8 @@ fn title(answer: &Answer<'_>) -> String {
     format!("{what} at {}: CPU {}", time(e.time_ns), e.placement.cpu)
 }
 
-pub(super) fn answer(answer: &Answer<'_>, style: Style) -> String {
-    let e = answer.explanation;
+pub(super) fn answer(answer: &Answer, style: Style) -> String {
+    let e = &answer.explanation;
     let reason = e.placement.reason;
     let first = match &answer.why_not {
         Some((_, why)) => why.clone(),
@@ -70,8 +71,8 @@ fn capital(text: &str) -> String {
 }
 
 /// Which rule decided, and why the one before it did not.
-fn rule(answer: &Answer<'_>) -> String {
-    let e = answer.explanation;
+fn rule(answer: &Answer) -> String {
+    let e = &answer.explanation;
     let choice = &e.explained.choice;
     let mut text = format!("rule {}: {}", choice.rule.name(), choice.rule.doc());
     if let Some(target) = e.explained.target {
@@ -116,8 +117,8 @@ fn waker(e: &wakeplace_engine::Explanation) -> String {
     }
 }
 
-fn task(answer: &Answer<'_>) -> String {
-    let e = answer.explanation;
+fn task(answer: &Answer) -> String {
+    let e = &answer.explanation;
     let r = &e.task.record;
     let waker = waker(e);
     let cpus: Vec<u32> = (0..answer.platform().cpus.len() as u32)
@@ -134,12 +135,12 @@ fn task(answer: &Answer<'_>) -> String {
         r.uclamp_min,
         r.uclamp_max,
         cpu_list(&cpus),
-        why_not::duration(e),
+        duration(e),
         e.placement.prev_cpu,
     )
 }
 
-fn is_listed(answer: &Answer<'_>, seen: &Seen) -> bool {
+fn is_listed(answer: &Answer, seen: &Seen) -> bool {
     let few = answer.platform().cpus.len() <= ROWS_MAX;
     let asked = answer
         .why_not
@@ -148,8 +149,8 @@ fn is_listed(answer: &Answer<'_>, seen: &Seen) -> bool {
     few || asked || seen.order > 0 || seen.dropped == Dropped::None
 }
 
-fn candidates(answer: &Answer<'_>) -> Table {
-    let e = answer.explanation;
+fn candidates(answer: &Answer) -> Table {
+    let e = &answer.explanation;
     let energy = format!("energy_{}", answer.power_unit());
     let columns = [
         "cpu",
@@ -197,7 +198,7 @@ fn candidates(answer: &Answer<'_>) -> Table {
     table
 }
 
-fn others(answer: &Answer<'_>) -> Table {
+fn others(answer: &Answer) -> Table {
     let mut table = Table::new("others", &["policy", "cpu", "reason"]).align("cpu", Align::Right);
     for other in &answer.explanation.others {
         let mark = if other.same_signals { "" } else { " *" };
@@ -208,4 +209,20 @@ fn others(answer: &Answer<'_>) -> Table {
         ]);
     }
     table
+}
+
+/// A run's length with what is short, for people.
+fn duration(e: &Explanation) -> String {
+    let average = match e.task.record.dur_avg_ns {
+        0 => "for a time not known yet".to_owned(),
+        ns => format!("{} at a time", time(ns)),
+    };
+    match e.explained.short {
+        None => average,
+        Some(short) => format!(
+            "{average}, {} (limit {})",
+            if short.short { "short" } else { "not short" },
+            time(short.limit_ns)
+        ),
+    }
 }

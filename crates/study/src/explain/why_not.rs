@@ -1,7 +1,6 @@
 //! The question people ask: why not that CPU?
 
 use super::{power, power_unit};
-use crate::text::time;
 use wakeplace_engine::Explanation;
 use wakeplace_platform::{CpuId, Platform};
 use wakeplace_policy_sys::{Dropped, NoEnergy, Rule, Seen};
@@ -122,21 +121,5 @@ fn before(e: &Explanation) -> String {
             format!(" The energy-aware rule is off: {why}.")
         }),
         NoEnergy::Asked | NoEnergy::Kind => String::new(),
-    }
-}
-
-/// A run's length with what is short, for people.
-pub(super) fn duration(e: &Explanation) -> String {
-    let average = match e.task.record.dur_avg_ns {
-        0 => "for a time not known yet".to_owned(),
-        ns => format!("{} at a time", time(ns)),
-    };
-    match e.explained.short {
-        None => average,
-        Some(short) => format!(
-            "{average}, {} (limit {})",
-            if short.short { "short" } else { "not short" },
-            time(short.limit_ns)
-        ),
     }
 }

@@ -11,7 +11,7 @@ fn allowed(party: &Party, nr_cpus: usize) -> Vec<u32> {
     (0..nr_cpus as u32).filter(has).collect()
 }
 
-fn party(answer: &Answer<'_>, party: &Party) -> Value {
+fn party(answer: &Answer, party: &Party) -> Value {
     let r = &party.record;
     json!({
         "name": party.name,
@@ -28,16 +28,16 @@ fn party(answer: &Answer<'_>, party: &Party) -> Value {
     })
 }
 
-fn task(answer: &Answer<'_>) -> Value {
-    let e = answer.explanation;
+fn task(answer: &Answer) -> Value {
+    let e = &answer.explanation;
     let mut task = party(answer, &e.task);
     task["short"] = json!(e.explained.short.map(|short| short.short));
     task["short_limit_ns"] = json!(e.explained.short.map(|short| short.limit_ns));
     task
 }
 
-fn candidate(answer: &Answer<'_>, seen: &Seen) -> Value {
-    let e = answer.explanation;
+fn candidate(answer: &Answer, seen: &Seen) -> Value {
+    let e = &answer.explanation;
     let state = e.idle[seen.cpu as usize];
     let chosen = seen.cpu == e.placement.cpu;
     json!({
@@ -54,8 +54,8 @@ fn candidate(answer: &Answer<'_>, seen: &Seen) -> Value {
     })
 }
 
-pub(super) fn answer(answer: &Answer<'_>) -> Value {
-    let e = answer.explanation;
+pub(super) fn answer(answer: &Answer) -> Value {
+    let e = &answer.explanation;
     let policy = &answer.experiment.policies[0];
     let choice = &e.explained.choice;
     let others = e.others.iter().map(|other| {
@@ -69,7 +69,7 @@ pub(super) fn answer(answer: &Answer<'_>) -> Value {
     });
     let all = e.explained.candidates.iter();
     json!({
-        "schema_version": wakeplace_report::SCHEMA_VERSION,
+        "schema_version": crate::SCHEMA_VERSION,
         "platform": answer.platform().name,
         "workload": answer.experiment.workload.name,
         "policy": policy.name(),

@@ -1,0 +1,116 @@
+//! One decision of a run: its candidates, and what other policies would have done.
+
+mod asked;
+mod json;
+mod why_not;
+
+use crate::{Experiment, Request, StudyError};
+use wakeplace_engine::{Explanation, Which};
+use wakeplace_platform::{Platform, PowerUnit};
+
+/// Which decision, and what is asked about it.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The run: one platform, workload, policy and seed.
+    pub request: Request,
+    /// Decisions on this task only: its name, or that of its kind.
+    pub task: Option<String>,
+    /// Which of them.
+    pub which: Which,
+    /// Policies that are asked, too; empty: all eras, and the run's policy with each feature
+    /// turned.
+    pub others: Vec<String>,
+    /// The CPU that was not chosen.
+    pub why_not: Option<u32>,
+}
+
+/// A decision and where it is from.
+#[derive(Debug)]
+pub struct Answer {
+    /// The run.
+    pub experiment: Experiment,
+    /// The decision.
+    pub explanation: Explanation,
+    /// The CPU that was asked about, and the answer.
+    pub why_not: Option<(u32, String)>,
+}
+
+impl Question {
+    /// Runs up to the decision.
+    ///
+    /// # Errors
+    /// The run cannot be made, or it has no such decision; the message says what there is.
+    pub fn answer(&self) -> Result<Answer, StudyError> {
+        let experiment = self.request.resolve()?.experiments.swap_remove(0);
+        let workload = experiment.first_workload()?;
+        let others = asked::others(&experiment, &workload, &self.request.set, &self.others)?;
+        let Experiment {
+            platform, options, ..
+        } = &experiment;
+        for (option, cpu) in [("--to", to(self.which)), ("--why-not", self.why_not)] {
+            asked::check_cpu(option, cpu, platform)?;
+        }
+        let task = self.task.as_deref();
+        let asked = asked::asked(&workload, task, self.which)?;
+        let policy = &experiment.policies[0];
+        let explanation =
+            wakeplace_engine::explain(platform, policy, &workload, options, &asked, &others)
+                .map_err(|missing| asked::no_such(missing, self.which, task, options))?;
+        let why_not = self.why_not;
+        let why_not = why_not.map(|cpu| (cpu, why_not::sentence(&explanation, platform, cpu)));
+        Ok(Answer {
+            explanation,
+            why_not,
+            experiment,
+        })
+    }
+}
+
+impl Answer {
+    /// The machine.
+    #[must_use]
+    pub fn platform(&self) -> &Platform {
+        &self.experiment.platform
+    }
+
+    /// An estimate of energy as power on average, in the platform's unit.
+    #[must_use]
+    pub fn power(&self, energy: u64) -> f64 {
+        power(&self.explanation, self.platform(), energy)
+    }
+
+    /// That unit.
+    #[must_use]
+    pub fn power_unit(&self) -> &'static str {
+        power_unit(self.platform())
+    }
+
+    /// The answer as one JSON object, with a newline.
+    #[must_use]
+    pub fn json(&self) -> String {
+        wakeplace_text::json(&format!("{:#}\n", json::answer(self))).into_owned()
+    }
+}
+
+fn to(which: Which) -> Option<u32> {
+    match which {
+        Which::To(cpu) => Some(cpu),
+        Which::At(_) | Which::Wakeup(_) => None,
+    }
+}
+
+/// The models take a bogo unit for a milliwatt.
+pub(crate) fn power(explanation: &Explanation, platform: &Platform, energy: u64) -> f64 {
+    let scale = match platform.power_unit {
+        PowerUnit::Bogo => 1000.0,
+        PowerUnit::Microwatt | PowerUnit::None => 1.0,
+    };
+    energy as f64 / explanation.energy_per_uw.unwrap_or(1.0) / scale
+}
+
+pub(crate) fn power_unit(platform: &Platform) -> &'static str {
+    match platform.power_unit {
+        PowerUnit::Bogo => "bogo",
+        PowerUnit::Microwatt | PowerUnit::None => "uW",
+    }
+}
