@@ -10,9 +10,11 @@ const BINDINGS: &str = "../policy-sys/src/bindings.rs";
 fn main() {
     println!("cargo::rerun-if-changed={BINDINGS}");
     println!("cargo::rerun-if-changed=../cli/build.rs");
-    for file in ["../../.git/HEAD", "../../.git/logs/HEAD"] {
-        if Path::new(file).exists() {
-            println!("cargo::rerun-if-changed={file}");
+    // In a worktree `.git` is a file, and these are elsewhere.
+    for file in ["HEAD", "logs/HEAD"] {
+        let found = git(&["rev-parse", "--git-path", file]);
+        if let Some(path) = found.filter(|path| Path::new(path).exists()) {
+            println!("cargo::rerun-if-changed={path}");
         }
     }
     let or_unknown = |found: Option<String>| found.unwrap_or_else(|| "unknown".to_owned());
@@ -23,15 +25,17 @@ fn main() {
     );
 }
 
-/// The commit that is checked out, if this is this project's own checkout and git is there.
+/// The commit that is checked out.
 fn commit() -> Option<String> {
+    git(&["rev-parse", "--short=12", "HEAD"])
+}
+
+/// What git says, if this is this project's own checkout and git is there.
+fn git(arguments: &[&str]) -> Option<String> {
     if !Path::new("../../.git").exists() {
         return None;
     }
-    let output = Command::new("git")
-        .args(["rev-parse", "--short=12", "HEAD"])
-        .output()
-        .ok()?;
+    let output = Command::new("git").args(arguments).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?.trim().to_owned();
     (output.status.success() && !text.is_empty()).then_some(text)
 }
