@@ -433,6 +433,7 @@ mod tests {
 
     fn ended(ended: Ended) -> PolicyRuns {
         let report = RunReport {
+            events_by_kind: Default::default(),
             end_ns: 1_234_567,
             ended,
             events: 0,

@@ -32,6 +32,32 @@ struct wp_energy_pick {
 	u64 delta; /* what the task adds to its domain */
 };
 
+/* One performance domain during a search. */
+struct wp_delta_pd {
+	u32 index;
+	u32 capacity;  /* of one CPU, less what limits take away */
+	u32 total;     /* ... of all its CPUs online */
+	u32 online;
+	u32 busy;  /* its CPUs' time without the task (docs/rules/energy-aware.md#compute-energy) */
+	u32 most;  /* the performance that its most demanding CPU needs without the task ... */
+	u32 next;  /* ... any other than that one ... */
+	u32 most_cpu;
+	u32 prev_util;
+	u32 prev_boosted; /* what the frequency would follow */
+	s32 prev_fits; /* 0: the previous CPU is not here or holds the task in no way */
+	s64 prev_spare;
+	u32 cpu; /* with most spare capacity among those that fit best */
+	u32 util;
+	u32 boosted;
+	s32 fits;
+	s64 spare;
+	u32 idle_cpu; /* likewise among the idle ones (energy_idle.c) */
+	u32 idle_util;
+	u32 idle_boosted;
+	s32 idle_fits;
+	s64 idle_spare;
+};
+
 struct wp_decision {
 	u32 cpu;
 	u32 rule;   /* enum wp_rule */
@@ -50,6 +76,7 @@ struct wp_decision {
 	struct wp_candidate candidate[WP_MAX_CANDIDATES];
 	/* scratch of the decision: several may be under way at once, on different CPUs */
 	u64 energy_without[WP_MAX_PERF_DOMS];
+	struct wp_delta_pd energy_pd;
 	struct wp_energy_pick energy_at;   /* the CPU at hand */
 	struct wp_energy_pick energy_prev; /* the previous one, if it can hold the task */
 	struct wp_energy_pick energy_best;

@@ -59,41 +59,20 @@ WP_FN u32 wp_perf_with(const struct wp_ctx *ctx WP_NONNULL, u32 cpu,
 	return wp_sugov_effective_cpu_perf(ctx, &d);
 }
 
-/* One performance domain during a search. */
-struct wp_delta_pd {
-	u32 index;
-	u32 capacity;  /* of one CPU, less what limits take away */
-	u32 total;     /* ... of all its CPUs online */
-	u32 online;
-	u32 busy;  /* its CPUs' time without the task (docs/rules/energy-aware.md#compute-energy) */
-	u32 most;  /* the performance that its most demanding CPU needs without the task ... */
-	u32 next;  /* ... any other than that one ... */
-	u32 most_cpu;
-	u32 prev_util;
-	u32 prev_boosted; /* what the frequency would follow */
-	s32 prev_fits; /* 0: the previous CPU is not here or holds the task in no way */
-	s64 prev_spare;
-	u32 cpu; /* with most spare capacity among those that fit best */
-	u32 util;
-	u32 boosted;
-	s32 fits;
-	s64 spare;
-	u32 idle_cpu; /* likewise among the idle ones (energy_idle.c) */
-	u32 idle_util;
-	u32 idle_boosted;
-	s32 idle_fits;
-	s64 idle_spare;
-};
-
-WP_INLINE struct wp_delta_pd wp_delta_pd(u32 index)
+/* A domain that nothing is known of yet. */
+WP_INLINE struct wp_delta_pd *wp_delta_begin(struct wp_decision *dec, u32 index)
 {
-	return (struct wp_delta_pd){
-		.index = index,
-		.prev_spare = -1,
-		.most_cpu = WP_NONE,
-		.cpu = WP_NONE,
-		.idle_cpu = WP_NONE,
-	};
+	struct wp_delta_pd *p = &dec->energy_pd;
+
+	p->index = index;
+	p->online = p->busy = p->most = p->next = 0;
+	p->most_cpu = p->cpu = p->idle_cpu = WP_NONE;
+	p->capacity = 0;
+	p->prev_fits = p->fits = p->idle_fits = 0;
+	p->prev_spare = -1;
+	p->prev_boosted = 0;
+	p->spare = 0;
+	return p;
 }
 
 /* The whole search. */
@@ -355,9 +334,9 @@ WP_FN int wp_find_energy_efficient_cpu(struct wp_ctx *ctx WP_NONNULL,
 	s.task_busy = wp_eenv_task_busy_time(ctx, task, prev);
 	WP_FOR(i, ctx->nr_perf_doms, WP_MAX_PERF_DOMS) {
 		/* The kernel's list grows at its head: the last domain comes first. */
-		struct wp_delta_pd p = wp_delta_pd(ctx->nr_perf_doms - 1 - i);
+		struct wp_delta_pd *p = wp_delta_begin(dec, ctx->nr_perf_doms - 1 - i);
 
-		if (wp_delta_visit(ctx, task, prev, &s, &p, dec))
+		if (wp_delta_visit(ctx, task, prev, &s, p, dec))
 			return wp_energy_decide(dec, prev, WP_REASON_ENERGY_UNCLEAR);
 	}
 	wp_delta_choose(dec, prev, &s);

@@ -88,19 +88,19 @@ WP_INLINE int wp_idle_energy_candidate(const struct wp_delta_pd *p, u32 prev, u3
 WP_INLINE int wp_idle_energy_visit(struct wp_ctx *ctx, const struct wp_task *task, u32 prev,
 				   u32 dom, u32 index, struct wp_decision *dec)
 {
-	struct wp_delta_pd p = wp_delta_pd(index);
+	struct wp_delta_pd *p = wp_delta_begin(dec, index);
 	u32 of, task_busy = wp_eenv_task_busy_time(ctx, task, prev);
 	u64 base, with;
 
-	wp_delta_pick(ctx, task, prev, dom, &p);
-	if (p.cpu == WP_NONE && !p.prev_fits)
+	wp_delta_pick(ctx, task, prev, dom, p);
+	if (p->cpu == WP_NONE && !p->prev_fits)
 		return 0;
-	p.busy = wp_min(p.total, p.busy);
-	base = wp_compute_energy(ctx, task, &p, 0, WP_NONE);
+	p->busy = wp_min(p->total, p->busy);
+	base = wp_compute_energy(ctx, task, p, 0, WP_NONE);
 	for (of = 0; of < WP_OF_ALL; of++) {
-		if (!wp_idle_energy_candidate(&p, prev, of, &dec->energy_at))
+		if (!wp_idle_energy_candidate(p, prev, of, &dec->energy_at))
 			continue;
-		with = wp_compute_energy(ctx, task, &p, task_busy, dec->energy_at.cpu);
+		with = wp_compute_energy(ctx, task, p, task_busy, dec->energy_at.cpu);
 		if (with < base)
 			return 1;
 		dec->energy_at.delta = with - base;

@@ -95,6 +95,7 @@ fn finished(events: u64, event_hash: u64, runtime_s: f64) -> Finished {
             behaviour_hash: event_hash,
         },
         report: RunReport {
+            events_by_kind: Default::default(),
             start_ns: None,
             energy_active: true,
             counted: None,
