@@ -115,8 +115,9 @@ impl Exit {
     }
 }
 
-/// Looks without a bound task after which the flags of wake-ups are read no more.
-const UNUSED_LOOKS: u32 = 20;
+/// Looks without a bound task after which the flags of wake-ups are read no more: a minute, since
+/// each change stops all CPUs for a moment.
+const UNUSED_LOOKS: u32 = 1200;
 
 /// The program that reads the flags of wake-ups.
 #[derive(Default)]

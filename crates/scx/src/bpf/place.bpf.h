@@ -54,6 +54,16 @@ static __always_inline bool usable(const struct task_struct *p, u32 cpu)
 	       bpf_cpumask_test_cpu(cpu, p->cpus_ptr);
 }
 
+/* The idle CPU is this task's. A frame of its own on the stack: decisions go deep. */
+static __noinline int take_claimed(struct task_struct *p, struct task_live *t, u32 cpu, u64 now)
+{
+	WP_AT(ctx.cpus, cpu)->queue.pending = 1;
+	wp_live_queue_place(&ctx, &t->wp, cpu, now);
+	t->runnable_ns = now;
+	dsq_insert(p, SCX_DSQ_LOCAL, wp_live_queue_slice_ns(&ctx), 0);
+	return 0;
+}
+
 OPS(select_cpu) s32 wakeplace_select_cpu(u64 *args)
 {
 	struct task_struct *p = ARG_TASK(args, 0);
@@ -81,10 +91,7 @@ OPS(select_cpu) s32 wakeplace_select_cpu(u64 *args)
 		if (!wp_idle_cpu(&ctx, cpu))
 			break;
 		if (scx_bpf_test_and_clear_cpu_idle((s32)cpu)) {
-			WP_AT(ctx.cpus, cpu)->queue.pending = 1;
-			wp_live_queue_place(&ctx, &t->wp, cpu, s->request.now_ns);
-			t->runnable_ns = s->request.now_ns;
-			dsq_insert(p, SCX_DSQ_LOCAL, wp_live_queue_slice_ns(&ctx), 0);
+			take_claimed(p, t, cpu, s->request.now_ns);
 			st->direct++;
 			break;
 		}
