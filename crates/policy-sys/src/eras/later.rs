@@ -129,5 +129,6 @@ pub(super) fn wakeplace() -> wp_params {
     p.energy_idle = 1;
     p.energy_idle_free = 1;
     p.energy_wait = 1;
+    p.runnable_boost_pct = 50;
     p
 }
