@@ -5,6 +5,8 @@
 //! ones. Both run on a pool of threads; the results stand in an order that does not depend on it.
 //! Nothing here prints.
 
+#[cfg(test)]
+mod by_interrupts;
 mod calibration;
 mod catalogue;
 mod comparison;

@@ -64,6 +64,45 @@ WP_INLINE void wp_balance_reset(struct wp_lb_env *bal)
 	bal->power.perf_from = 0;
 }
 
+/* What a pass over all groups says of the root domain; lower levels can only set. */
+WP_INLINE void wp_stats_root_flags(struct wp_ctx *ctx, const struct wp_lb_env *bal)
+{
+	if (wp_bal_dom(ctx, bal)->top) {
+		ctx->overload = bal->overload;
+		ctx->overutilized = bal->overutilized;
+	} else if (bal->overutilized) {
+		ctx->overutilized = 1;
+	}
+}
+
+#ifdef WP_KEEPS
+/*
+ * Nothing is to be found here, by what is kept: then only the marks of a pass are left, which are
+ * the caller's. Test builds ask `find`, which looks at all groups, as well.
+ */
+WP_INLINE int wp_balanced_as_kept(struct wp_ctx *ctx, struct wp_lb_env *bal,
+				  u32 (*find)(struct wp_ctx *, struct wp_lb_env *))
+{
+	if (!wp_kept_balanced(ctx, bal))
+		return 0;
+#ifdef WP_CHECK_BOUNDS
+	struct wp_lb_env walked = *bal;
+	u32 overload = ctx->overload, overutilized = ctx->overutilized;
+
+	wp_balance_reset(&walked);
+	WP_CHECK_KEPT("source", bal->dom, WP_NONE, find(ctx, &walked));
+	WP_CHECK_KEPT("overload", bal->dom, bal->overload, walked.overload);
+	WP_CHECK_KEPT("overutilized", bal->dom, bal->overutilized, walked.overutilized);
+	ctx->overload = overload;
+	ctx->overutilized = overutilized;
+#else
+	(void)find;
+#endif
+	bal->busiest_group = WP_NONE;
+	return 1;
+}
+#endif
+
 /* Capacity of the destination's own group, refreshed bottom up as the periodic pass climbs. */
 WP_INLINE void wp_refresh_local_group(struct wp_ctx *ctx, const struct wp_lb_env *bal)
 {

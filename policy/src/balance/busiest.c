@@ -217,12 +217,7 @@ WP_INLINE int wp_update_sd_pick_busiest(struct wp_ctx *ctx, const struct wp_lb_e
 /* What a pass over all groups learned. The top level sees all CPUs, lower ones can only set. */
 WP_INLINE void wp_bal_root_flags(struct wp_ctx *ctx, const struct wp_lb_env *bal)
 {
-	if (wp_bal_dom(ctx, bal)->top) {
-		ctx->overload = bal->overload;
-		ctx->overutilized = bal->overutilized;
-	} else if (bal->overutilized) {
-		ctx->overutilized = 1;
-	}
+	wp_stats_root_flags(ctx, bal);
 	if (bal->idle != WP_CPU_NEWLY_IDLE)
 		wp_update_idle_cpu_scan(ctx, bal->this_cpu, bal->level);
 }

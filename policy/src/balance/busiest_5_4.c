@@ -206,17 +206,6 @@ WP_INLINE void wp_prefer_sibling(struct wp_ctx *ctx, struct wp_lb_env *bal, u32 
 	s->group_type = wp_group_classify_5_4(s, WP_AT(ctx->groups, dom->first_group + group));
 }
 
-/* What a pass over all groups says of the root domain; lower levels can only set. */
-WP_INLINE void wp_stats_root_flags(struct wp_ctx *ctx, const struct wp_lb_env *bal)
-{
-	if (wp_bal_dom(ctx, bal)->top) {
-		ctx->overload = bal->overload;
-		ctx->overutilized = bal->overutilized;
-	} else if (bal->overutilized) {
-		ctx->overutilized = 1;
-	}
-}
-
 /* Walk all groups, the local one first; writes the root domain's flags. */
 WP_FN int wp_update_sd_lb_stats_5_4(struct wp_ctx *ctx WP_NONNULL, struct wp_lb_env *bal WP_NONNULL)
 {
@@ -426,29 +415,6 @@ WP_INLINE u32 wp_find_busiest_of_groups_5_4(struct wp_ctx *ctx, struct wp_lb_env
 							: wp_find_busiest_queue_5_4(ctx, bal);
 }
 
-#ifdef WP_KEEPS
-/* Nothing is to be found here, by what is kept: then only the marks of a pass are left. */
-WP_INLINE int wp_balanced_as_kept_5_4(struct wp_ctx *ctx, struct wp_lb_env *bal)
-{
-	if (!wp_kept_balanced(ctx, bal))
-		return 0;
-#ifdef WP_CHECK_BOUNDS
-	struct wp_lb_env walked = *bal;
-	u32 overload = ctx->overload, overutilized = ctx->overutilized;
-
-	wp_balance_reset(&walked);
-	WP_CHECK_KEPT("source", bal->dom, WP_NONE, wp_find_busiest_of_groups_5_4(ctx, &walked));
-	WP_CHECK_KEPT("overload", bal->dom, bal->overload, walked.overload);
-	WP_CHECK_KEPT("overutilized", bal->dom, bal->overutilized, walked.overutilized);
-	ctx->overload = overload;
-	ctx->overutilized = overutilized;
-#endif
-	bal->busiest_group = WP_NONE;
-	wp_stats_root_flags(ctx, bal);
-	return 1;
-}
-#endif
-
 /* Groups, amount and source in one; returns the source, WP_NONE: balanced. */
 WP_INLINE u32 wp_find_busiest_5_4(struct wp_ctx *ctx, struct wp_lb_env *bal)
 {
@@ -458,8 +424,10 @@ WP_INLINE u32 wp_find_busiest_5_4(struct wp_ctx *ctx, struct wp_lb_env *bal)
 	bal->load_idx = wp_get_sd_load_idx_5_1(ctx, bal);
 	wp_refresh_local_group(ctx, bal);
 #ifdef WP_KEEPS
-	if (wp_balanced_as_kept_5_4(ctx, bal))
+	if (wp_balanced_as_kept(ctx, bal, wp_find_busiest_of_groups_5_4)) {
+		wp_stats_root_flags(ctx, bal);
 		return WP_NONE;
+	}
 #endif
 	return wp_find_busiest_of_groups_5_4(ctx, bal);
 }

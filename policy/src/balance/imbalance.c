@@ -248,36 +248,15 @@ WP_INLINE u32 wp_find_busiest_of_groups(struct wp_ctx *ctx, struct wp_lb_env *ba
 	return bal->imbalance > 0 ? wp_find_busiest_queue(ctx, bal) : WP_NONE;
 }
 
-#ifdef WP_KEEPS
-/* Nothing is to be found here, by what is kept: then only the marks of a pass are left. */
-WP_INLINE int wp_balanced_as_kept(struct wp_ctx *ctx, struct wp_lb_env *bal)
-{
-	if (!wp_kept_balanced(ctx, bal))
-		return 0;
-#ifdef WP_CHECK_BOUNDS
-	struct wp_lb_env walked = *bal;
-	u32 overload = ctx->overload, overutilized = ctx->overutilized;
-
-	wp_balance_reset(&walked);
-	WP_CHECK_KEPT("source", bal->dom, WP_NONE, wp_find_busiest_of_groups(ctx, &walked));
-	WP_CHECK_KEPT("overload", bal->dom, bal->overload, walked.overload);
-	WP_CHECK_KEPT("overutilized", bal->dom, bal->overutilized, walked.overutilized);
-	ctx->overload = overload;
-	ctx->overutilized = overutilized;
-#endif
-	bal->busiest_group = WP_NONE;
-	wp_bal_root_flags(ctx, bal);
-	return 1;
-}
-#endif
-
 /* Groups, amount and source in one; returns the source, WP_NONE: balanced. */
 WP_INLINE u32 wp_find_busiest(struct wp_ctx *ctx, struct wp_lb_env *bal)
 {
 	wp_refresh_local_group(ctx, bal);
 #ifdef WP_KEEPS
-	if (wp_balanced_as_kept(ctx, bal))
+	if (wp_balanced_as_kept(ctx, bal, wp_find_busiest_of_groups)) {
+		wp_bal_root_flags(ctx, bal);
 		return WP_NONE;
+	}
 #endif
 	return wp_find_busiest_of_groups(ctx, bal);
 }

@@ -86,10 +86,11 @@ WP_INLINE int wp_idle_energy_candidate(const struct wp_delta_pd *p, u32 prev, u3
 /* Looks at one performance domain: the previous CPU, its best idle CPU, the one with most to
  * spare. Returns 1 if an estimate contradicts itself, as in the kernel's rule. */
 WP_INLINE int wp_idle_energy_visit(struct wp_ctx *ctx, const struct wp_task *task, u32 prev,
-				   u32 dom, u32 index, struct wp_decision *dec)
+				   u32 dom, u32 task_busy, u32 index,
+				   struct wp_decision *dec)
 {
 	struct wp_delta_pd *p = wp_delta_begin(dec, index);
-	u32 of, task_busy = wp_eenv_task_busy_time(ctx, task, prev);
+	u32 of;
 	u64 base, with;
 
 	wp_delta_pick(ctx, task, prev, dom, p);
@@ -155,19 +156,20 @@ WP_FN int wp_find_energy_idle_cpu(struct wp_ctx *ctx WP_NONNULL, struct wp_task 
 {
 	u32 dom = wp_energy_dom(ctx, this_cpu, prev,
 				WP_AT(ctx->cpus, this_cpu)->topo.asym_full_level);
-	u32 i, unclear = 0;
+	u32 i, task_busy, unclear = 0;
 
 	if (dom == WP_NONE)
 		return 0;
 	wp_sync_entity_load_avg(ctx, task);
 	if (!wp_task_util_est(ctx, task) && !wp_uclamp_eff_min(ctx, task))
 		return 0;
+	task_busy = wp_eenv_task_busy_time(ctx, task, prev);
 	dec->energy_prev.cpu = WP_NONE;
 	dec->energy_best.cpu = WP_NONE;
 	WP_FOR(i, ctx->nr_perf_doms, WP_MAX_PERF_DOMS) {
 		u32 index = ctx->nr_perf_doms - 1 - i;
 
-		unclear = (u32)wp_idle_energy_visit(ctx, task, prev, dom, index, dec);
+		unclear = (u32)wp_idle_energy_visit(ctx, task, prev, dom, task_busy, index, dec);
 		if (unclear)
 			break;
 	}

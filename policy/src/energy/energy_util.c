@@ -33,42 +33,16 @@ WP_INLINE u32 wp_energy_wait(const struct wp_ctx *ctx, const struct wp_cpu *c,
 	return wp_min(wp_max(c->load.util_est, 1), wp_task_util_est(ctx, task));
 }
 
-#ifndef WP_LIVE
-/*
- * Utilisation of `cpu` if the waking task were on `dst`; WP_NONE: on no CPU. With `boost`, time
- * in the queue counts like time on the CPU: what the frequency will follow.
- */
-WP_FN u32 wp_cpu_util(const struct wp_ctx *ctx WP_NONNULL, u32 cpu,
-		      const struct wp_task *task WP_NONNULL, u32 dst, u32 boost)
-{
-	const struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
-	u32 util = c->load.avg.util_avg, est;
-
-	if (boost)
-		util = wp_runnable_boost(ctx, util, c->load.avg.runnable_avg);
-	if (task->cpu == cpu && dst != cpu)
-		util = (u32)wp_sub(util, task->avg.util_avg);
-	else if (task->cpu != cpu && dst == cpu)
-		util += task->avg.util_avg;
-	if (ctx->params.util_est != WP_UTIL_EST_OFF) {
-		est = c->load.util_est;
-		if (dst == cpu)
-			est += wp_task_est(ctx, task);
-		util = wp_max(util, est);
-	}
-	if (boost && dst == cpu)
-		util += wp_energy_wait(ctx, c, task);
-	return wp_min(util, c->load.capacity_orig);
-}
-#endif
-
 /* A CPU's utilisation without the waking task, and with the task on it. */
 struct wp_util_pair {
 	u32 without;
 	u32 with;
 };
 
-/* Both at once: what wp_cpu_util says for WP_NONE, and for this CPU. `with` is never less. */
+/*
+ * Both for `cpu`; `with` is never less. With `boost`, time in the queue counts like time on the
+ * CPU: what the frequency will follow.
+ */
 WP_INLINE struct wp_util_pair wp_cpu_util_pair(const struct wp_ctx *ctx, u32 cpu,
 					       const struct wp_task *task, u32 boost)
 {
@@ -92,6 +66,17 @@ WP_INLINE struct wp_util_pair wp_cpu_util_pair(const struct wp_ctx *ctx, u32 cpu
 	u.with = wp_min(u.with, c->load.capacity_orig);
 	return u;
 }
+
+#ifndef WP_LIVE
+/* Utilisation of `cpu` if the waking task were on `dst`; WP_NONE: on no CPU. */
+WP_FN u32 wp_cpu_util(const struct wp_ctx *ctx WP_NONNULL, u32 cpu,
+		      const struct wp_task *task WP_NONNULL, u32 dst, u32 boost)
+{
+	struct wp_util_pair u = wp_cpu_util_pair(ctx, cpu, task, boost);
+
+	return dst == cpu ? u.with : u.without;
+}
+#endif
 
 /* A CPU that was looked at closely, for `explain`. */
 WP_INLINE void wp_note_candidate(struct wp_decision *dec, u32 cpu, u32 util, u32 spare, s32 fits,

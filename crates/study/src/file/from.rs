@@ -3,12 +3,11 @@
 use super::columns::settings_of;
 use super::raw::{RawFrom, RawStudy, Text};
 use super::read::{chosen, with, workload};
-use super::values::{at, duration_ns, position};
+use super::values::{at, duration_ns, metric, position};
 use super::{Case, Column, StudyFile};
 use crate::catalogue::study_text;
 use crate::error::Flaw;
 use std::sync::Arc;
-use wakeplace_metrics::find_metric;
 use wakeplace_platform::Platform;
 
 /// Adds them to the cases, each once, named `STUDY:CASE` by the last part of the study's name.
@@ -100,12 +99,7 @@ fn taken(
 }
 
 fn goals(raw: &RawFrom, file: &StudyFile) -> Result<Vec<String>, Flaw> {
-    let one = |text: &Text| {
-        find_metric(text.get_ref())
-            .map(|def| def.name.to_owned())
-            .map_err(|e| Flaw::new(at(text), e.to_string(), "expected a metric"))
-    };
-    let named: Vec<String> = raw.goals.iter().map(one).collect::<Result<_, _>>()?;
+    let named: Vec<String> = raw.goals.iter().map(metric).collect::<Result<_, _>>()?;
     Ok(match named.is_empty() {
         true => file
             .metrics

@@ -3,7 +3,9 @@
 use super::columns::{columns, settings_of};
 use super::raw::{RawCase, RawParam, RawStudy, Text};
 use super::sensitivity::sensitivity;
-use super::values::{at, count, duration_ns, hotplug, position, sentence, token};
+use super::values::{
+    at, count, duration_ns, hotplug, metric as known_metric, position, sentence, token,
+};
 use super::variations::variations;
 use super::{
     Case, Column, FigureValue, Shown, StudyFile, figures, from, promise, random, tradeoff,
@@ -15,7 +17,6 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::sync::Arc;
 use wakeplace_engine::{Hotplug, Options};
-use wakeplace_metrics::find_metric;
 use wakeplace_platform::Platform;
 use wakeplace_workload::{LoadOptions, Spec};
 
@@ -262,8 +263,7 @@ fn metrics(raw: &RawStudy) -> Result<Vec<Shown>, Flaw> {
     let mut all: Vec<Shown> = Vec::new();
     for metric in &raw.metric {
         let name = metric.name.get_ref();
-        find_metric(name)
-            .map_err(|e| Flaw::new(at(&metric.name), e.to_string(), "expected a metric"))?;
+        known_metric(&metric.name)?;
         if all.iter().any(|shown| shown.name == *name) {
             let problem = format!("metric `{name}` stands here twice");
             return Err(Flaw::new(

@@ -5,6 +5,7 @@ use crate::error::Flaw;
 use crate::hotplug::parse_hotplug;
 use toml::Spanned;
 use wakeplace_engine::Hotplug;
+use wakeplace_metrics::find_metric;
 use wakeplace_text::{parse_duration_ns, shorten};
 
 /// Most seeds of a study.
@@ -39,6 +40,23 @@ pub(super) fn count(value: &Spanned<u64>) -> Result<usize, Flaw> {
     }
     let expected = format!("expected 1 to {MAX_SEEDS}");
     Err(Flaw::new(at(value), format!("{number} seeds"), expected))
+}
+
+/// A share, 0 to 100 percent.
+pub(super) fn percent(value: &Spanned<f64>) -> Result<f64, Flaw> {
+    let number = *value.get_ref();
+    if (0.0..=100.0).contains(&number) {
+        return Ok(number);
+    }
+    let problem = format!("{number} percent");
+    Err(Flaw::new(at(value), problem, "expected 0.0 to 100.0"))
+}
+
+/// The name of a metric that there is.
+pub(super) fn metric(text: &Text) -> Result<String, Flaw> {
+    find_metric(text.get_ref())
+        .map(|def| def.name.to_owned())
+        .map_err(|e| Flaw::new(at(text), e.to_string(), "expected a metric"))
 }
 
 /// A text with at least one letter.

@@ -1,51 +1,21 @@
 use super::Word;
-use crate::{Study, StudyOptions, StudyResult};
+use crate::{Study, StudyOptions, StudyResult, by_interrupts};
 
-/// Columns that differ in one time only, until an interrupt of another CPU is taken: two tasks on
-/// two CPUs wake each other, and their latency is that time and 2 us (a wake-up's own and the way
-/// out of idle), or so: what counts is the order. "fast" stands for the feature, "ours" for us.
+/// "fast" stands for the feature, "ours" for us; what counts is the order of the latencies.
 fn study(ours_ns: u32, keep_pct: &str, more: &str) -> Study {
-    let text = format!(
+    let judged = format!(
         r#"
-title = "What is kept of an interrupt"
-source = "arithmetic"
-platform = "tc2"
-duration = "50ms"
-seeds = 3
-[quick]
-seeds = 3
-[[column]]
-name = "slow"
-policy = "linux-4.17"
-set = ["model.ipi_ns=20000"]
-[[column]]
-name = "fast"
-policy = "linux-4.17"
-set = ["model.ipi_ns=10000"]
-[[column]]
-name = "ours"
-policy = "linux-4.17"
-set = ["model.ipi_ns={ours_ns}"]
-[[metric]]
-name = "wake_latency_us_p50"
 [promise]
 keep_pct = {keep_pct}
 lose_pct = 1.0
 ours = "ours"
 bounded = ["ours"]
 cost = ["wake_latency_us_p50"]
-feature = [{{ column = "fast" }}]
-[[from]]
-study = "sis-short/context-switch-spr"
-cases = ["pairs=56"]
-workload = "pairs=1,warmup=0s"
-duration = "50ms"
-set = ["model.publish_ns=0", "model.idle_latency_us=off"]
-goals = ["wake_latency_us_p50"]
-{more}
-"#
+feature = [{{ column = "fast" }}]"#
     );
-    Study::from_toml(&text, "family/kept/study.toml").unwrap_or_else(|e| panic!("{e}"))
+    let columns = [("slow", 20_000), ("fast", 10_000), ("ours", ours_ns)];
+    let more = format!("goals = [\"wake_latency_us_p50\"]\n{more}");
+    by_interrupts::study(&columns, &judged, &more)
 }
 
 fn run(study: &Study) -> StudyResult {

@@ -1,33 +1,11 @@
 use super::{Tradeoff, geometric};
-use crate::{Study, StudyOptions};
+use crate::{Study, StudyOptions, by_interrupts};
 
-/// Columns that differ in one time only, until an interrupt of another CPU is taken: two tasks on
-/// two CPUs wake each other, and their latency is that time and 2 us, or so. What they run is the
-/// same per switch, so "energy" here is the mean number of busy CPUs, which hardly changes.
+/// "quick" is a rival. What the tasks run is the same per switch, so "energy" here is the mean
+/// number of busy CPUs, which hardly changes.
 fn run(quick_ns: u32, energy_pct: &str) -> Tradeoff {
-    let text = format!(
+    let judged = format!(
         r#"
-title = "What an interrupt costs"
-source = "arithmetic"
-platform = "tc2"
-duration = "50ms"
-seeds = 3
-[quick]
-seeds = 3
-[[column]]
-name = "base"
-policy = "linux-4.17"
-set = ["model.ipi_ns=20000"]
-[[column]]
-name = "ours"
-policy = "linux-4.17"
-set = ["model.ipi_ns=20000"]
-[[column]]
-name = "quick"
-policy = "linux-4.17"
-set = ["model.ipi_ns={quick_ns}"]
-[[metric]]
-name = "wake_latency_us_p50"
 [tradeoff]
 ours = "ours"
 rivals = ["base", "quick"]
@@ -35,16 +13,10 @@ energy = "busy_cpus_mean"
 latency = "wake_latency_us_p50"
 time = ["task_run_s", "task_wait_s"]
 energy_pct = {energy_pct}
-latency_pct = 10.0
-[[from]]
-study = "sis-short/context-switch-spr"
-cases = ["pairs=56"]
-workload = "pairs=1,warmup=0s"
-duration = "50ms"
-set = ["model.publish_ns=0", "model.idle_latency_us=off"]
-"#
+latency_pct = 10.0"#
     );
-    let study = Study::from_toml(&text, "family/one/study.toml").unwrap_or_else(|e| panic!("{e}"));
+    let columns = [("base", 20_000), ("ours", 20_000), ("quick", quick_ns)];
+    let study = by_interrupts::study(&columns, &judged, "");
     let result = study.run(&StudyOptions::default(), 2, &|_| {});
     result.unwrap().tradeoff.expect("it asks for one")
 }
