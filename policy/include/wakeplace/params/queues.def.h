@@ -3,16 +3,19 @@
 
 WP_GROUP("queue")
 
-WP_CHOICE(queue, wp_queue, LIVE_SETS("dsq"), RUN, "cfs", "docs/internals/live-queue.md",
+WP_CHOICE(queue, wp_queue, LIVE_SETS("dsq"), RUN, "cfs",
+	"docs/rules/live-queue.md#vq-mean",
 	"order of waiting tasks: to 6.5 cfs, from 6.6 eevdf; the live scheduler's: dsq",
 	WP_VALUE(WP_QUEUE_CFS, "cfs")      /* fair class to 6.5 */
 	/* the live scheduler's: weighted virtual time (queue.c) */
 	WP_VALUE(WP_QUEUE_LIVE, "dsq")
 	WP_VALUE(WP_QUEUE_EEVDF, "eevdf")) /* fair class from 6.6 on */
 
-WP_RANGE(vq_slice_ns, 100000, 1000000000, BOTH, RUN, "700000", "docs/internals/live-queue.md",
+WP_RANGE(vq_slice_ns, 100000, 1000000000, BOTH, RUN, "700000",
+	"docs/rules/live-queue.md#vq-slice",
 	"dsq: a task runs this long if others wait, ns, times a factor by tunable_scaling")
-WP_RANGE(vq_sync_run_ns, 0, 1000000000, BOTH, RUN, "500000", "docs/internals/live-queue.md",
+WP_RANGE(vq_sync_run_ns, 0, 1000000000, BOTH, RUN, "500000",
+	"docs/rules/live-queue.md#vq-sync",
 	"dsq: a wake-up by one that will sleep preempts no task before it ran this long, ns")
 
 WP_GROUP("fair")
