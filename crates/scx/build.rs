@@ -14,7 +14,7 @@ const OBJECTS: [(&str, &str, &[&str]); 3] = [
 
 fn main() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let policy = here.join("../../policy");
+    let policy = here.join("policy");
     let bpf = here.join("src/bpf");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     println!("cargo::rerun-if-changed={}", policy.display());

@@ -5,7 +5,7 @@ use crate::Error;
 /// The rt-app file: its name in the guest, and its text. The simulator reads the same bytes.
 pub(super) const RT_APP_FILE: (&str, &str) = (
     "locks-and-signals.json",
-    include_str!("../../../../workloads/locks-and-signals.json"),
+    include_str!("../../data/locks-and-signals.json"),
 );
 /// Debian packages that have the programs.
 pub(super) const PACKAGES: [&str; 4] = ["linux-perf", "rt-app", "rt-tests", "sysbench"];
