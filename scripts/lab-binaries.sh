@@ -9,6 +9,8 @@
 #   scripts/lab-binaries.sh                 both machines
 #   scripts/lab-binaries.sh x86_64          one of them
 #   scripts/lab-binaries.sh --simulator     both, and the simulator
+#   scripts/lab-binaries.sh --dist arm64    what scripts/dist.sh packs: simulator and live scheduler,
+#                                           profile `dist`, with symbols, into target/lab/dist-arm64
 #   scripts/lab-binaries.sh --tested        both as the tests have built them, not optimized: those
 #                                           for x86-64 are the very files in target/debug, and need
 #                                           shared libraries in the guest (scripts/live/common.sh)
@@ -91,8 +93,9 @@ build() {
         cargo build --locked --quiet --workspace "${programs[@]}" --target "$target"
         install_programs "$arch" "$target/debug" "$@"
     else
-        cargo build --locked --quiet --release "${packages[@]}" "${programs[@]}" --target "$target"
-        install_programs "$arch" "$target/release" "$@"
+        cargo build --locked --quiet --profile "$profile" "${packages[@]}" "${programs[@]}" \
+            --target "$target"
+        install_programs "$arch" "$target/$profile" "$@"
     fi
 }
 
@@ -103,6 +106,11 @@ install_programs() {
     local arch=$1 from=$out/$2 name strip=strip
     [ "$arch" != arm64 ] || strip=aarch64-linux-gnu-strip
     shift 2
+    if [ -n "$dist" ]; then
+        mkdir -p "$out/lab/dist-$arch"
+        for name in "$@"; do cp "$from/$name" "$out/lab/dist-$arch/"; done
+        return
+    fi
     mkdir -p "$out/lab/$arch"
     for name in "$@"; do
         [ -e "$from/$name" ] || {
@@ -121,23 +129,27 @@ build_x86_64() {
     fi
     LIBBPF_SYS_LIBRARY_PATH_x86_64_unknown_linux_gnu=$(dirname "$(cc -print-file-name=libelf.a)")
     export LIBBPF_SYS_LIBRARY_PATH_x86_64_unknown_linux_gnu
-    export RUSTFLAGS="-C target-feature=+crt-static"
+    export RUSTFLAGS="-C target-feature=+crt-static $cut"
     build x86_64 x86_64-unknown-linux-gnu "$@"
 }
 
 build_arm64() {
     export LIBBPF_SYS_LIBRARY_PATH_aarch64_unknown_linux_gnu=$sysroot/usr/lib/aarch64-linux-gnu
     export CC_aarch64_unknown_linux_gnu=clang-19
-    export CFLAGS_aarch64_unknown_linux_gnu="--target=aarch64-linux-gnu -I$sysroot/usr/include"
+    export CFLAGS_aarch64_unknown_linux_gnu="--target=aarch64-linux-gnu -I$sysroot/usr/include ${CFLAGS:-}"
     export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=clang-19
-    export RUSTFLAGS="-C target-feature=+crt-static -C link-arg=--target=aarch64-linux-gnu"
+    export RUSTFLAGS="-C target-feature=+crt-static -C link-arg=--target=aarch64-linux-gnu $cut"
     build arm64 aarch64-unknown-linux-gnu "$@"
 }
 
-simulator='' tested=''
+simulator='' tested='' dist='' cut='' profile=release
 case "${1:-}" in
     --simulator)
         simulator=wakeplace
+        shift
+        ;;
+    --dist)
+        dist=1 profile=dist
         shift
         ;;
     --tested)
@@ -160,12 +172,19 @@ if [ -n "$simulator" ] && [ $# -gt 0 ] && [[ " $* " != *" arm64 "* ]]; then
     exit 2
 fi
 scripts/setup.sh lab
-# Symbols are of no use in a guest and five sixths of the file. Programs there wait for each other
-# far more than they compute: linking across crates would only cost time.
-export CARGO_PROFILE_RELEASE_STRIP=symbols CARGO_PROFILE_RELEASE_DEBUG=0 \
-    CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
+if [ -n "$dist" ]; then
+    # Where it was built is not in the program.
+    cut="--remap-path-prefix=$PWD=. --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
+    export CFLAGS="-ffile-prefix-map=$PWD=. -ffile-prefix-map=${CARGO_HOME:-$HOME/.cargo}=cargo"
+else
+    # Symbols are of no use in a guest and five sixths of the file. Programs there wait for each
+    # other far more than they compute: linking across crates would only cost time.
+    export CARGO_PROFILE_RELEASE_STRIP=symbols CARGO_PROFILE_RELEASE_DEBUG=0 \
+        CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
+fi
 for arch in ${*:-x86_64 arm64}; do
     programs=(wakeplace-guest scx_wakeplace)
+    [ -z "$dist" ] || programs=(wakeplace scx_wakeplace)
     if [ "$arch" = arm64 ]; then
         arm64_sysroot
         programs+=(${simulator:+"$simulator"})
