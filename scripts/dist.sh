@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds all that can be given away into dist/: `make dist`.
 #
-#   wakeplace-VERSION-ARCH-linux.tar.gz         both programs, static and stripped, manual, completions
+#   wakeplace-VERSION-ARCH-linux.tar.gz         both programs, static and stripped; manual and
+#                                               completions
 #   wakeplace-VERSION-ARCH-linux-debug.tar.gz   what a debugger reads of them
 #   wakeplace_…_ARCH.deb, scx-wakeplace_…_ARCH.deb
 #   crates/*.crate                              sources, as cargo packages them

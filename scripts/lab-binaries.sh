@@ -9,8 +9,8 @@
 #   scripts/lab-binaries.sh                 both machines
 #   scripts/lab-binaries.sh x86_64          one of them
 #   scripts/lab-binaries.sh --simulator     both, and the simulator
-#   scripts/lab-binaries.sh --dist arm64    what scripts/dist.sh packs: simulator and live scheduler,
-#                                           profile `dist`, with symbols, into target/lab/dist-arm64
+#   scripts/lab-binaries.sh --dist arm64    what scripts/dist.sh packs: simulator and live
+#                                           scheduler, with symbols, into target/lab/dist-arm64
 #   scripts/lab-binaries.sh --tested        both as the tests have built them, not optimized: those
 #                                           for x86-64 are the very files in target/debug, and need
 #                                           shared libraries in the guest (scripts/live/common.sh)
@@ -136,7 +136,8 @@ build_x86_64() {
 build_arm64() {
     export LIBBPF_SYS_LIBRARY_PATH_aarch64_unknown_linux_gnu=$sysroot/usr/lib/aarch64-linux-gnu
     export CC_aarch64_unknown_linux_gnu=clang-19
-    export CFLAGS_aarch64_unknown_linux_gnu="--target=aarch64-linux-gnu -I$sysroot/usr/include ${CFLAGS:-}"
+    local flags="--target=aarch64-linux-gnu -I$sysroot/usr/include ${CFLAGS:-}"
+    export CFLAGS_aarch64_unknown_linux_gnu=$flags
     export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=clang-19
     export RUSTFLAGS="-C target-feature=+crt-static -C link-arg=--target=aarch64-linux-gnu $cut"
     build arm64 aarch64-unknown-linux-gnu "$@"

@@ -1,21 +1,21 @@
 # shellcheck shell=bash
 # What scripts/dist.sh packs, step by step. Reads dist, target, version, deb, cyclonedx.
 
-# share FROM TO: manual and completions, as a system has them below /usr/share.
+# share FROM TO: manual and completions.
 share() {
     local from=$1 to=$2 program
-    mkdir -p "$to/man/man1" "$to/bash-completion/completions" "$to/zsh/vendor-completions" \
-        "$to/fish/vendor_completions.d"
+    mkdir -p "$to/man/man1" "$to/bash" "$to/zsh" "$to/fish"
     for program in wakeplace scx_wakeplace; do
         "$from/$program" man "$to/man/man1"
-        "$from/$program" completions bash >"$to/bash-completion/completions/$program"
-        "$from/$program" completions zsh >"$to/zsh/vendor-completions/_$program"
-        "$from/$program" completions fish >"$to/fish/vendor_completions.d/$program.fish"
+        "$from/$program" completions bash >"$to/bash/$program"
+        "$from/$program" completions zsh >"$to/zsh/_$program"
+        "$from/$program" completions fish >"$to/fish/$program.fish"
     done
     gzip -n9 "$to/man/man1"/*
 }
 
-# split_debug ARCH: programs without symbols into dist-files/ARCH, what a debugger reads beside them.
+# split_debug ARCH: programs without symbols into dist-files/ARCH, and beside them what a debugger
+# reads.
 split_debug() {
     local arch=$1 program prefix='' to=$target/dist-files/$1
     [ "$arch" != arm64 ] || prefix=aarch64-linux-gnu-

@@ -128,8 +128,10 @@ pub(crate) enum Format {
     Text,
     /// One object.
     Json,
-    /// Exposition text for Prometheus and its kin.
+    /// OpenMetrics, which Prometheus scrapes.
     Openmetrics,
+    /// Text format of Prometheus, which the node exporter reads from files.
+    Prometheus,
 }
 
 /// `--mode`, with the names of the policy's own.

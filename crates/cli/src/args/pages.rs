@@ -35,8 +35,7 @@ pub(crate) fn write_man(folder: &Path) -> io::Result<()> {
 /// A page of a manual has its examples at the end, where `--help` has them before the options.
 fn examples_last(mut command: Command) -> Command {
     let text = |help: Option<&clap::builder::StyledStr>| help.map(ToString::to_string);
-    let before =
-        text(command.get_before_long_help()).or_else(|| text(command.get_before_help()));
+    let before = text(command.get_before_long_help()).or_else(|| text(command.get_before_help()));
     let after = text(command.get_after_long_help()).or_else(|| text(command.get_after_help()));
     let both: Vec<String> = before.into_iter().chain(after).collect();
     if !both.is_empty() {
