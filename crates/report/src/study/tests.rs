@@ -56,6 +56,7 @@ pub(crate) fn fake() -> StudyResult {
         cases: Vec::new(),
         columns: Vec::new(),
         base_policy: BASE.to_owned(),
+        margin_pct: 1.0,
         metrics: vec!["energy_j".to_owned(), "cpu_energy_j".to_owned()],
         rows: vec![
             row("energy_j", BASE, Some(33.45), 33.45),

@@ -419,6 +419,69 @@ fn a_plat_info_with_the_kernels_energy_model() {
     );
 }
 
+/// LISA 3.1.0's own writing of an energy model: objects that point at each other, with anchors. Its
+/// figures are Juno r0's, and so are those of the platform that is built in.
+#[test]
+fn an_energy_model_of_lisa() {
+    let text = include_str!("../../import/trees/juno-r0-nrg-model.yml");
+    let import = |text: &str| wakeplace_platform::import::plat_info(text.as_bytes(), "model.yml");
+    let imported = import(text).expect("a machine");
+    let builtin = Platform::builtin("juno-r0").expect("built in");
+    let capacity = |p: &Platform| p.cpus.iter().map(|cpu| cpu.capacity).collect::<Vec<_>>();
+    assert_eq!(capacity(&imported.platform), capacity(&builtin));
+    // LISA's power stands in milliwatts there, and in a unit of its own here.
+    let clocks = |p: &Platform, unit: u64| {
+        let opp = |opp: &wakeplace_platform::Opp| (opp.khz, opp.power.map(|power| power / unit));
+        let clock = |d: &wakeplace_platform::FreqDomain| {
+            (d.cpus.clone(), d.opps.iter().map(opp).collect::<Vec<_>>())
+        };
+        p.freq_domains.iter().map(clock).collect::<Vec<_>>()
+    };
+    assert_eq!(clocks(&imported.platform, 1), clocks(&builtin, 1000));
+    let said = imported.said.join("\n");
+    assert!(said.contains("in a unit of its own"), "{said}");
+    for (from, to, expected) in [
+        ("cpu: 3\n", "cpu: 6\n", "has no `cpu` of its own, 0 to 5"),
+        ("cpu: 3\n", "cpu: 2\n", "has no `cpu` of its own, 0 to 5"),
+        ("-   235\n", "-   0\n", "`active_states` of CPU 0"),
+        ("-   33\n", "-   -33\n", "`active_states` of CPU 0"),
+        ("cpus-count: 6", "cpus-count: 5", "5 CPUs, and 6 of them"),
+    ] {
+        let wrong = text.replacen(from, to, 1);
+        assert!(wrong != text, "{from}");
+        let error = import(&wrong).expect_err(expected).to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+    let of_other = text.replacen("-   33\n", "-   34\n", 1);
+    let error = import(&of_other).expect_err("one clock").to_string();
+    assert!(error.contains("of one clock"), "{error}");
+    let program = "platform-info:\n  conf:\n    cpus-count: 2\n    nrg-model: !var:lisa.x.y\n";
+    let said = import(program).expect("a machine").said.join("\n");
+    assert!(
+        said.contains("names an object of a Python program"),
+        "{said}"
+    );
+}
+
+/// A board file of LISA 1 (libs/utils/platforms): capacities of both kinds of CPU.
+#[test]
+fn a_board_file_of_lisa_1() {
+    let text = r#"{
+        "board": {"cores": ["A57", "A53", "A53"], "big_core": "A57", "modules": ["bl"]},
+        "nrg_model": {
+            "big": {"cluster": {"nrg_max": 64}, "cpu": {"cap_max": 1024, "nrg_max": 616}},
+            "little": {"cluster": {"nrg_max": 57}, "cpu": {"cap_max": 447, "nrg_max": 93}}
+        }
+    }"#;
+    let import = |text: &str| wakeplace_platform::import::plat_info(text.as_bytes(), "board.json");
+    let imported = import(text).expect("a machine");
+    let capacity: Vec<u32> = imported.platform.cpus.iter().map(|c| c.capacity).collect();
+    assert_eq!(capacity, [1024, 447, 447]);
+    assert!(imported.said.join("\n").contains("power left out"));
+    let error = import(&text.replace("cap_max", "cap")).expect_err("refused");
+    assert!(error.to_string().contains("`cap_max`"), "{error}");
+}
+
 /// LISA's own file for Juno r0 (doc/traces/plat_info.yml), shortened to what is read.
 #[test]
 fn a_plat_info_of_lisa() {
