@@ -37,11 +37,7 @@ impl Sense {
     pub(crate) fn of_row(row: &StudyRow, margin_pct: f64) -> Option<Sense> {
         let delta_pct = row.simulated_delta_pct?;
         let ci95 = row.simulated_delta_ci95.filter(|(low, high)| low != high);
-        Some(Self::of_change(
-            &row.metric,
-            (delta_pct, ci95),
-            margin_pct,
-        ))
+        Some(Self::of_change(&row.metric, (delta_pct, ci95), margin_pct))
     }
 
     fn of_change(metric: &str, (delta_pct, ci95): Change, margin_pct: f64) -> Sense {

@@ -288,7 +288,10 @@ fn footnotes(result: &StudyResult) -> Vec<String> {
 
 /// Intervals of changes in all tables.
 pub(crate) fn intervals(result: &StudyResult) -> usize {
-    let is_one = |row: &&StudyRow| row.simulated_delta_ci95.is_some_and(|(low, high)| low != high);
+    let is_one = |row: &&StudyRow| {
+        row.simulated_delta_ci95
+            .is_some_and(|(low, high)| low != high)
+    };
     result.rows.iter().filter(is_one).count()
 }
 

@@ -9,11 +9,13 @@ use crate::outcome::{CaseInfo, CaseProfile, ColumnInfo, EXPERIMENT, VARIANT};
 use crate::plan::{Planned, as_written, plan, seeds};
 use crate::pool::{Progress, Run, check, execute};
 use crate::promise::promise;
+use crate::request::check_margin;
 use crate::rows::rows;
 use crate::sensitivity::{Tried, sensitivity, tried};
 use crate::tradeoff::tradeoff;
 use crate::{
-    DEFAULT_MARGIN_PCT, Param, StudyError, StudyInfo, StudyResult, StudyRow, apply_settings, verdict,
+    DEFAULT_MARGIN_PCT, Param, StudyError, StudyInfo, StudyResult, StudyRow, apply_settings,
+    verdict,
 };
 use wakeplace_metrics::Profile;
 use wakeplace_platform::PowerUnit;
@@ -108,6 +110,9 @@ impl Study {
         jobs: usize,
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<StudyResult, StudyError> {
+        if let Some(margin) = how.margin_pct {
+            check_margin(margin)?;
+        }
         let planned = plan(&self.file, how)?;
         let tried = tried(&self.file, how)?;
         let of_tried = tried.iter().flat_map(Tried::runs);

@@ -68,7 +68,9 @@ fn of_row(result: &StudyResult, row: &StudyRow) -> Vec<Cell> {
         None::<&str>.into(),
         None::<&str>.into(),
         row.robust.map(yes_no).into(),
-        Sense::of_row(row, result.margin_pct).map(Sense::word).into(),
+        Sense::of_row(row, result.margin_pct)
+            .map(Sense::word)
+            .into(),
     ]
 }
 
