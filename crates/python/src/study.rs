@@ -62,7 +62,7 @@ pub(crate) fn study(py: Python<'_>, ask: StudyAsk, jobs: Option<usize>) -> PyRes
         seeds: seeds(ask.seeds.as_deref())?,
         duration_ns: duration_ns(ask.duration.as_deref())?,
         set: ask.set.clone(),
-        margin_pct: margin(ask.margin)?,
+        margin_pct: ask.margin,
         experiments: ask.experiments,
         sensitivity: ask.sensitivity,
     };

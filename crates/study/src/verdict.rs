@@ -225,7 +225,8 @@ mod tests {
         let unclear = (1.0, Some((-1.0, 3.0)));
         assert_eq!(
             words(&[clear(-5.6), unclear, clear(-21.5)]),
-            "5.6 to 21.5 % less in the 2 of 3 cases where a difference beyond the margin of 1 % is told"
+            "5.6 to 21.5 % less in the 2 of 3 cases where a difference beyond the margin of 1 % \
+             is told"
         );
         assert_eq!(
             words(&[clear(2.0)]),

@@ -149,6 +149,7 @@ fn run(sweep: &Sweep, place: &Places<'_>, inputs: &[(&str, &str)], terminal: Ter
         hash: sweep.definition(&program),
         said: crate::repeat::origin().command,
         cells: sweep.cells(),
+        workers: place.jobs,
     };
     let mut store = match place.store {
         Some(path) => Store::open(path, &definition),

@@ -129,13 +129,7 @@ pub(super) fn count(root: &Yaml, conf: &Yaml) -> Option<usize> {
 fn active_states(node: &Yaml) -> Option<Vec<State>> {
     let entries: Vec<(&String, &Yaml)> = match node.get("active_states")? {
         Yaml::Map(map) => map.iter().collect(),
-        Yaml::List(maps) => {
-            let one = |map| match map {
-                &Yaml::Map(ref entries) if entries.len() == 1 => entries.iter().next(),
-                _ => None,
-            };
-            maps.iter().map(one).collect::<Option<_>>()?
-        }
+        Yaml::List(maps) => maps.iter().map(only_entry).collect::<Option<_>>()?,
         _ => return None,
     };
     if entries.is_empty() || entries.len() > MAX_POINTS {
@@ -157,6 +151,13 @@ fn active_states(node: &Yaml) -> Option<Vec<State>> {
     states.sort_by_key(|state| state.khz);
     let twice = states.windows(2).any(|pair| pair[0].khz == pair[1].khz);
     (!twice).then_some(states)
+}
+
+fn only_entry(map: &Yaml) -> Option<(&String, &Yaml)> {
+    match map {
+        Yaml::Map(entries) if entries.len() == 1 => entries.iter().next(),
+        _ => None,
+    }
 }
 
 /// `board.cores` names the kind of each CPU, and `board.big_core` which of them is the big one.

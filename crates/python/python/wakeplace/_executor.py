@@ -70,8 +70,8 @@ def drive(definition: tuple[Any, ...], store: Any, executor: Any) -> Any:
     the store."""
     text = pickle.dumps((secrets.token_hex(8), definition))
     sweep = made(definition)
-    runs = sweep.open(store)
     pool, workers = _concurrent(executor)
+    runs = sweep.open(store, workers)
     expected = sweep.definition()
     chunks: dict[Any, int] = {}
     try:

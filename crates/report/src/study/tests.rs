@@ -121,8 +121,8 @@ fn calibrated_cells_are_marked_and_explained() {
     assert!(text.contains("less energy.\n\nnote: a note\n"), "{text}");
 }
 
-/// Goal: a study's tables have the words of a comparison's, by the margin, and say how many intervals
-/// miss by chance: three rows have one.
+/// Goal: a study's tables have the words of a comparison's, by the margin, and say how many
+/// intervals miss by chance: three rows have one.
 #[test]
 fn differences_have_the_words_of_comparisons() {
     let word = |result: &StudyResult, at: usize| {
