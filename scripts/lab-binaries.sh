@@ -21,55 +21,18 @@ cd "$(dirname "$0")/.."
 
 out=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 sysroot=$out/lab/sysroot-arm64
-# One suite for all hosts: its libelf needs no zstd and no newer glibc than a host's cross packages.
-suite=bookworm
-keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
 say() { printf 'lab-binaries: %s\n' "$*" >&2; }
 fail() { say "$*"; exit 3; }
 
-# apt for arm64 with all its files under $sysroot/apt: the host's own knows nothing of it.
-arm64_apt() {
-    local tool=$1
-    shift
-    "$tool" -qq -o APT::Architecture=arm64 -o APT::Architectures=arm64 \
-        -o Dir::State="$sysroot/apt/state" -o Dir::State::status=/dev/null \
-        -o Dir::Cache="$sysroot/apt/cache" -o Dir::Etc="$sysroot/apt" \
-        -o APT::Sandbox::User="$(id -un)" "$@"
-}
-
-# The mirror that this machine's apt takes Debian from.
-mirror() {
-    local found
-    # shellcheck disable=SC2016 # apt expands it
-    found=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
-        grep -m 1 '/debian/\?$' || true)
-    printf '%s\n' "${found:-http://deb.debian.org/debian}"
-}
-
-# libelf.a, libz.a and their headers for arm64, taken out of Debian's packages.
+# libelf.a, libz.a and their headers for arm64.
 arm64_sysroot() {
     local libraries=$sysroot/usr/lib/aarch64-linux-gnu
     if [ -e "$libraries/libelf.a" ] && [ -e "$libraries/libz.a" ]; then
         return
     fi
-    command -v apt-get >/dev/null || fail "no apt-get to fetch libelf and zlib for arm64 with"
-    [ -e "$keyring" ] || fail "$keyring is missing: install debian-archive-keyring"
-    say "fetching libelf and zlib for arm64 from $(mirror)"
-    rm -rf "$sysroot"
-    mkdir -p "$sysroot"/apt/state/lists/partial "$sysroot"/apt/cache/archives/partial \
-        "$sysroot"/apt/sources.list.d "$sysroot"/apt/preferences.d
-    printf 'deb [signed-by=%s] %s %s main\n' "$keyring" "$(mirror)" "$suite" \
-        >"$sysroot/apt/sources.list"
-    arm64_apt apt-get update || fail "apt-get update failed for arm64"
-    (cd "$sysroot/apt" && arm64_apt apt-get download libelf-dev zlib1g-dev) ||
-        fail "libelf-dev and zlib1g-dev for arm64 cannot be downloaded"
-    local package
-    for package in "$sysroot"/apt/*.deb; do
-        dpkg-deb -x "$package" "$sysroot"
-    done
+    scripts/arm64-packages.sh "$sysroot" libelf-dev zlib1g-dev
     [ -e "$libraries/libelf.a" ] || fail "libelf-dev for arm64 has no libelf.a"
-    rm -rf "$sysroot/apt"
 }
 
 # Builds packages' programs for a target, all at once so that they share their libraries, and puts

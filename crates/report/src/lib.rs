@@ -17,7 +17,7 @@ mod table;
 mod wakeup_cases;
 
 pub use comparison::{comparison, comparisons};
-pub use html::{HtmlError, Source, html};
+pub use html::{HtmlError, Source, charts, html};
 pub use number::short;
 pub use paint::Tone;
 pub use points::Points;
