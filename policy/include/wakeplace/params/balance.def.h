@@ -67,8 +67,8 @@ WP_CHOICE(group_form, wp_group_form, LIVE_HAS("types"), RUN, "types",
 /* Who kicks which idle CPU to balance for all of them. */
 WP_CHOICE(nohz_form, wp_nohz_form, LIVE_HAS("blocked"), RUN, "blocked",
 	"docs/rules/linux-3-8.md#nohz-3-8",
-	"when a busy CPU kicks an idle one to balance: blocked: as from 4.17 on, where kicks may "
-	"only decay blocked load; 4.7, 3.8, 3.1: as in that kernel",
+	"when a busy CPU kicks an idle one to balance: blocked: as from 4.17 on, where some "
+	"kicks only decay blocked load; 4.7, 3.8, 3.1: as in that kernel",
 	WP_VALUE(WP_NOHZ_BLOCKED, "blocked")  /* 4.17: with kicks that only decay signals */
 	/* without them; busy caches count only beside others */
 	WP_VALUE(WP_NOHZ_47, "4.7")

@@ -38,8 +38,8 @@ WP_SWITCH(blocked_util_in_freq, BOTH, RUN, "off", "docs/rules/capacity.md#schedu
 
 WP_CHOICE(iowait_boost, wp_iowait_boost, SIMULATOR, RUN, "off",
 	"docs/rules/capacity.md#iowait-boost",
-	"raise the frequency while tasks wake from I/O: freq: in steps from the lowest one "
-	"(4.17); util: in steps of utilisation from 128 on (5.0)",
+	"raise the frequency while tasks wake from I/O: freq: from the lowest frequency, doubled "
+	"each time (4.17); util: from utilisation 128, doubled each time (5.0)",
 	WP_VALUE(WP_IOWAIT_OFF, "off")
 	WP_VALUE(WP_IOWAIT_FREQ, "freq")  /* 4.17: from the lowest frequency to the highest */
 	WP_VALUE(WP_IOWAIT_UTIL, "util")) /* 5.0: from 128 to 1024 */

@@ -9,7 +9,7 @@ WP_SWITCH(wake_wide, BOTH, RUN, "off", "docs/rules/wake-ups.md#wake-wide",
 WP_SWITCH(wake_affine_idle, BOTH, RUN, "off", "docs/rules/wake-ups.md#wake-affine",
 	"wake_affine(): choose between the waking and the previous CPU by which is idle (WA_IDLE)")
 WP_SWITCH(wake_affine_prev_idle, BOTH, RUN, "off", "docs/rules/wake-ups.md#wake-affine",
-	"wake_affine_idle: an idle previous CPU is chosen (5.x)")
+	"wake_affine_idle: an idle previous CPU is chosen if the waking CPU is busy (5.x)")
 WP_SWITCH(wake_affine_weight, BOTH, RUN, "off", "docs/rules/wake-ups.md#wake-affine",
 	"wake_affine(): choose between the waking and the previous CPU by load (WA_WEIGHT)")
 
@@ -164,7 +164,8 @@ WP_CHOICE(energy_aware, wp_energy_version, LIVE_HAS("off", "7.3"), RUN, "off",
 
 WP_RANGE(energy_margin_shift, 1, 31, SIMULATOR, ANYTIME, "6",
 	"docs/rules/energy-aware.md#energy-5-0",
-	"energy_aware=v3, 5.0: another CPU must save more than the previous CPU's energy >> this")
+	"energy_aware=v3, 5.0: another CPU must save more than the machine's energy with the "
+	"task on the previous CPU, >> this")
 WP_RANGE(energy_max_complexity, 0, 4294967295, BOTH, RUN, "0",
 	"docs/rules/energy-aware.md#energy-5-0",
 	"energy-aware placement is off where performance domains x (states + CPUs) exceed this; "

@@ -76,8 +76,8 @@ WP_RANGE(tg_write_interval_us, 0, 1000000, SIMULATOR, RUN, "0",
 
 /* Which wake-ups the target's own CPU queues, when an interrupt tells it to (TTWU_QUEUE). */
 WP_CHOICE(wake_list, wp_wake_list, SIMULATOR, RUN, "off", "docs/rules/wake-ups.md#wake-list",
-	"cfs, eevdf: wake-ups that the target CPU queues itself (TTWU_QUEUE): cache: if it "
-	"shares no cache with the waker (to 5.19); idle: also if it has no task (6.0)",
+	"wake-ups that the target CPU queues itself (TTWU_QUEUE): cache: if it shares no cache "
+	"with the waker (to 5.19); idle: also if it has no task (6.0)",
 	WP_VALUE(WP_WAKE_LIST_OFF, "off")      /* none: the waker takes the target's lock */
 	WP_VALUE(WP_WAKE_LIST_CACHE, "cache")  /* to 5.19: those of another cache */
 	/* from 6.0: and those of another CPU that has no task */

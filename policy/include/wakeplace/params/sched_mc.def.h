@@ -31,12 +31,11 @@ WP_AUTO(mc_limit_khz, 0, 100000000, BOTH, ANYTIME, "auto", "docs/rules/sched-mc.
 WP_SWITCH(mc_boot_freq, SIMULATOR, RUN, "off", "docs/rules/sched-mc.md#mc-authors-list",
 	"the frequency at boot is known; off: it counts as 0 until the first change")
 WP_SWITCH(mc_kick_by_room, BOTH, ANYTIME, "off", "docs/rules/sched-mc.md#mc-authors-list",
-	"nohz_balance: a CPU kicks an idle one only if it has more tasks than it may take by "
-	"mc_freq_table")
+	"a CPU kicks an idle one only if it has more tasks than it may take by mc_freq_table")
 WP_RANGE(mc_irq_idle_us, 0, 10000000, SIMULATOR, ANYTIME, "0",
 	"docs/rules/sched-mc.md#mc-authors-list",
-	"movable interrupts (model.irq) leave a CPU after it was idle for this long, us; 0 = "
-	"never")
+	"with power saving on, movable interrupts (model.irq) leave a CPU after it was idle for "
+	"this long, us; 0 = never")
 WP_SWITCH(mc_strict, LIVE_HAS("off"), RUN, "off", "docs/rules/sched-mc.md#mc-acceptance",
 	"sis_form=levels: no idle search where the target may take one more task by mc_freq_table")
 WP_SWITCH(mc_placement, BOTH, ANYTIME, "off", "docs/decisions/033",
