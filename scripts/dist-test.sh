@@ -16,10 +16,11 @@ packages() {
     local folder=$keep/deb code=0 debs=()
     for deb in "$dist"/*_amd64.deb; do debs+=(--add "$deb"); done
     guest "$folder" --arch x86_64 --cpus 2 --icount --systemd --scheduler kernel --timeout 30m \
-        --package dpkg --package init-system-helpers --add scripts/live/deb.sh "${debs[@]}" \
+        --package dpkg --package tar --package init-system-helpers --add scripts/live/deb.sh "${debs[@]}" \
         -- sh deb.sh || code=$?
-    grep -h '^step' "$folder/log" || true
-    grep -q '^steps failed: 0$' "$folder/log" ||
+    cat "$folder/live-deb-steps" 2>/dev/null || true
+    # The lab asked for the kernel's scheduler, and says that another one ran: exit code 1.
+    grep -qs '^steps failed: 0$' "$folder/live-deb-steps" ||
         fault "packages: the lab's exit code is $code: $(tail -n 30 "$folder/log")"
     all_held
 }

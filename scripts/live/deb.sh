@@ -3,16 +3,22 @@
 # installs them, runs what they brought, removes them. Prints a line for each step.
 # Exit code: 0 if every step held.
 ext=/sys/kernel/sched_ext
+# What dpkg starts is Debian's, and so is dpkg itself: by name the shell would run busybox's.
+PATH=/usr/sbin:/usr/bin:/sbin:/bin:$PATH
+dpkg=/usr/bin/dpkg
 failed=0
+
+# The lab brings back what is in /out, whatever it thinks of the scheduler that ran.
+say() { echo "$*" | tee -a /out/live-deb-steps; }
 
 step() {
 	name=$1
 	shift
 	if "$@" >/tmp/step.out 2>&1; then
-		echo "step: $name ok"
+		say "step: $name ok"
 	else
-		echo "step: $name FAILED"
-		tail -n 15 /tmp/step.out
+		say "step: $name FAILED"
+		say "$(tail -n 15 /tmp/step.out)"
 		failed=$((failed + 1))
 	fi
 }
@@ -22,7 +28,7 @@ books() {
 	mkdir -p /var/lib/dpkg/info /var/lib/dpkg/updates /var/lib/dpkg/triggers
 	touch /var/lib/dpkg/status /var/lib/dpkg/available
 }
-installs() { dpkg --install ./*.deb; }
+installs() { $dpkg --install ./*.deb; }
 simulates() {
 	wakeplace compare --platform hikey960 --workload 'periodic:n=4,period=16ms,duty=5%' \
 		--policy linux-7.3 --policy wakeplace --duration 1s --seeds 2
@@ -44,7 +50,7 @@ schedules() {
 		grep -q '^wakeplace' $ext/root/ops && scx_wakeplace status
 }
 # Its end gives the machine back.
-removes() { dpkg --remove scx-wakeplace wakeplace; }
+removes() { $dpkg --remove scx-wakeplace wakeplace; }
 gives_back() {
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
 		[ "$(cat $ext/state)" = disabled ] && return
@@ -57,7 +63,7 @@ is_gone() {
 		[ ! -e /usr/lib/systemd/system/scx_wakeplace.service ]
 }
 keeps_options() { [ -e /etc/default/scx_wakeplace ]; }
-purges() { dpkg --purge scx-wakeplace wakeplace && [ ! -e /etc/default/scx_wakeplace ]; }
+purges() { $dpkg --purge scx-wakeplace wakeplace && [ ! -e /etc/default/scx_wakeplace ]; }
 
 step books books
 step install installs
@@ -70,5 +76,5 @@ step "machine given back" gives_back
 step "files gone" is_gone
 step "options kept" keeps_options
 step purge purges
-echo "steps failed: $failed"
+say "steps failed: $failed"
 [ $failed = 0 ]
