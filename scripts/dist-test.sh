@@ -15,9 +15,9 @@ packages() {
     keep_in "${LIVE_KEEP:-}"
     local folder=$keep/deb code=0 debs=()
     for deb in "$dist"/*_amd64.deb; do debs+=(--add "$deb"); done
-    guest "$folder" --arch x86_64 --cpus 2 --icount --systemd --scheduler kernel --timeout 30m \
-        --package dpkg --package tar --package init-system-helpers --add scripts/live/deb.sh "${debs[@]}" \
-        -- sh deb.sh || code=$?
+    guest "$folder" --arch x86_64 --cpus 2 --icount --systemd --scheduler kernel \
+        --timeout 30m --package dpkg --package tar --package init-system-helpers \
+        --add scripts/live/deb.sh "${debs[@]}" -- sh deb.sh || code=$?
     cat "$folder/live-deb-steps" 2>/dev/null || true
     # The lab asked for the kernel's scheduler, and says that another one ran: exit code 1.
     grep -qs '^steps failed: 0$' "$folder/live-deb-steps" ||
