@@ -6,7 +6,7 @@ use crate::Finding;
 /// Each crate with the crates of this workspace it may name: what is below it and nothing else.
 /// `report` is made from results only, so not from `engine`; `scx` knows nothing of the simulator
 /// and is in nobody's list, nor are `cli` and `python`.
-const MAY_KNOW: [(&str, &[&str]); 23] = [
+const MAY_KNOW: [(&str, &[&str]); 24] = [
     ("text", &[]),
     ("files", &[]),
     ("policy-sys", &["text"]),
@@ -16,6 +16,7 @@ const MAY_KNOW: [(&str, &[&str]); 23] = [
     ("optimum", &["platform", "power"]),
     ("host", &[]),
     ("guest", &["text"]),
+    ("sched-ext", &[]),
     ("kernel-queues", &["policy-sys", "platform", "workload"]),
     (
         "engine",
@@ -25,6 +26,7 @@ const MAY_KNOW: [(&str, &[&str]); 23] = [
             "workload",
             "power",
             "kernel-queues",
+            "sched-ext",
         ],
     ),
     (
@@ -62,6 +64,7 @@ const MAY_KNOW: [(&str, &[&str]); 23] = [
             "engine",
             "metrics",
             "trace",
+            "sched-ext",
         ],
     ),
     ("report", &["text", "study", "metrics"]),
@@ -115,6 +118,7 @@ const MAY_KNOW: [(&str, &[&str]); 23] = [
             "host",
             "lab",
             "fidelity",
+            "sched-ext",
         ],
     ),
     (
