@@ -12,6 +12,7 @@
 //! **Times** are nanoseconds. **Errors** of kfuncs are what the kernel returns: negative errno
 //! values, false, or an exit of the scheduler, which is recorded; the callback goes on.
 
+pub mod class;
 pub mod consts;
 mod exit;
 mod facts;

@@ -157,6 +157,8 @@ pub struct OpsInfo {
     pub dispatch_max_batch: u32,
     /// The callbacks that are there.
     pub callbacks: Callbacks,
+    /// The kernel whose interface it was built for, such as (6, 12); (0, 0): the newest.
+    pub kernel: (u16, u16),
 }
 
 /// How a task came (`struct scx_init_task_args`).
@@ -216,7 +218,8 @@ pub trait SchedExtOps {
     ) -> Result<(), Exit> {
         Ok(())
     }
-    /// The CPU needs tasks; `prev`: what ran there, if it is the scheduler's and can go on.
+    /// The CPU needs tasks; `prev`: what ran there, if it is the scheduler's. It may have gone to
+    /// sleep: then it is not `SCX_TASK_QUEUED`.
     fn dispatch(
         &mut self,
         kernel: &mut dyn Kernel,
