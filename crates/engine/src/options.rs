@@ -47,6 +47,11 @@ pub struct Options {
     pub lock_other_cache_ns: Option<u64>,
     /// While a task that went to sleep is still on its CPU.
     pub switch_out_ns: Option<u64>,
+    /// What a callback of a sched_ext scheduler takes, ns of the biggest CPU at its highest
+    /// frequency; assumed (docs/rules/sched-ext.md#costs).
+    pub scx_callback_ns: u64,
+    /// ... and each kfunc that it calls.
+    pub scx_kfunc_ns: u64,
     /// Devices that interrupt CPUs.
     pub irq: Vec<Interrupts>,
     /// Limits of frequency domains.
@@ -85,6 +90,8 @@ impl Default for Options {
             lock_shared_cache_ns: None,
             lock_other_cache_ns: None,
             switch_out_ns: None,
+            scx_callback_ns: 100,
+            scx_kfunc_ns: 10,
             irq: Vec::new(),
             freq_cap: Vec::new(),
             em_scale: Vec::new(),
@@ -120,6 +127,7 @@ enum Slot<'a> {
     Cpu(&'a mut Option<u32>),
     Time(&'a mut Option<u64>),
     Longest(&'a mut Option<u64>),
+    Cost(&'a mut u64),
     Irq(&'a mut Vec<Interrupts>),
     Caps(&'a mut Vec<FreqCap>),
     Scales(&'a mut Vec<EmScale>),
@@ -157,6 +165,10 @@ const LATENCY_DOC: &str = "idle states that take longer to leave are disabled, a
 const SEEN_DOC: &str = "until others see which CPU a waking task goes to (platform, off, ns)";
 const FORK_DOC: &str = "work to create a thread, on the biggest CPU (platform, off, ns)";
 const IPI_DOC: &str = "until an inter-processor interrupt is taken (platform, off, ns)";
+const CALLBACK_DOC: &str = "what a callback of a sched_ext scheduler takes, on the biggest CPU; \
+     assumed (off, ns)";
+const KFUNC_DOC: &str =
+    "what each kfunc takes that it calls, on the biggest CPU; assumed (off, ns)";
 const IRQ_DOC: &str = "devices that interrupt a CPU (off, CPU:PERIOD:RUN[:movable] such as \
      0:1ms:100us, joined with +; movable: the policy may send them elsewhere)";
 const CAP_DOC: &str = "limits of frequency domains (off, DOMAIN:KHZ[@TIME] such as 1:1805000@2s, \
@@ -171,7 +183,7 @@ impl Options {
     /// Longest time of a wake-up's part, as a platform's costs.
     pub const MAX_TIME_NS: u64 = 1_000_000;
 
-    fn slots(&mut self) -> [(&'static str, Slot<'_>, &'static str); 21] {
+    fn slots(&mut self) -> [(&'static str, Slot<'_>, &'static str); 23] {
         let o = self;
         let switch = Slot::Switch;
         [
@@ -225,6 +237,16 @@ impl Options {
                 Slot::Time(&mut o.switch_out_ns),
                 "while a task that sleeps is still on its CPU (platform, off, ns)",
             ),
+            (
+                "model.scx_callback_ns",
+                Slot::Cost(&mut o.scx_callback_ns),
+                CALLBACK_DOC,
+            ),
+            (
+                "model.scx_kfunc_ns",
+                Slot::Cost(&mut o.scx_kfunc_ns),
+                KFUNC_DOC,
+            ),
             ("model.irq", Slot::Irq(&mut o.irq), IRQ_DOC),
             ("model.freq_cap", Slot::Caps(&mut o.freq_cap), CAP_DOC),
             ("model.em_scale", Slot::Scales(&mut o.em_scale), EM_DOC),
@@ -252,7 +274,8 @@ impl Options {
             Slot::Time(None) => "platform".to_owned(),
             Slot::Longest(None) => "off".to_owned(),
             Slot::Longest(Some(us)) => us.to_string(),
-            Slot::Time(Some(0)) => "off".to_owned(),
+            Slot::Time(Some(0)) | Slot::Cost(0) => "off".to_owned(),
+            Slot::Cost(ns) => ns.to_string(),
             Slot::Time(Some(ns)) => ns.to_string(),
             Slot::Irq(sources) => show_interrupts(sources),
             Slot::Caps(caps) => show_caps(caps),
@@ -273,6 +296,8 @@ impl Options {
         keys.retain(|(key, ..)| match *key {
             "model.irq" => !self.irq.is_empty(),
             "model.policy_per_cpu" => !self.policy_per_cpu,
+            "model.scx_callback_ns" => self.scx_callback_ns != Self::default().scx_callback_ns,
+            "model.scx_kfunc_ns" => self.scx_kfunc_ns != Self::default().scx_kfunc_ns,
             "model.freq_cap" => !self.freq_cap.is_empty(),
             "model.em_scale" => !self.em_scale.is_empty(),
             "model.housekeeping" => !self.housekeeping,
@@ -331,6 +356,11 @@ impl Options {
             (Slot::Longest(limit), text) => {
                 let us = text.parse().ok().filter(|us| *us <= Self::MAX_TIME_NS);
                 *limit = Some(us.ok_or_else(|| wrong("`off` or us from 0 to 1000000"))?);
+            }
+            (Slot::Cost(cost), "off") => *cost = 0,
+            (Slot::Cost(cost), text) => {
+                let ns = text.parse().ok().filter(|ns| *ns <= Self::MAX_TIME_NS);
+                *cost = ns.ok_or_else(|| wrong("`off` or ns from 0 to 1000000"))?;
             }
             (Slot::Cpu(cpu), "policy") => *cpu = None,
             (Slot::Cpu(cpu), text) => {

@@ -117,6 +117,7 @@ reasons! {
         "it fell asleep having had more than its share, and others want its previous CPU: there";
     EnergyIdle = WP_REASON_ENERGY_IDLE, "energy-idle",
         "it costs as little energy as the previous CPU, which is busy, and is idle";
+    Scheduler = WP_REASON_SCHEDULER, "scheduler", "the sched_ext scheduler's answer";
 }
 
 const _: () = assert!(Reason::ALL.len() == sys::WP_REASON_COUNT as usize);
@@ -186,6 +187,7 @@ rules! {
     Class = WP_RULE_CLASS, "class", "RT and deadline tasks: the CPU whose tasks matter least";
     Power = WP_RULE_POWER, "power", "power-policy: groups are filled one after the other";
     Queue = WP_RULE_QUEUE, "queue", "what the task owes its previous CPU's queue";
+    Scheduler = WP_RULE_SCHEDULER, "scheduler", "a sched_ext scheduler in the policy's place";
 }
 
 const _: () = assert!(Rule::ALL.len() == sys::WP_RULE_COUNT as usize);
@@ -211,4 +213,6 @@ pub enum Rule {
     Power,
     /// What the task owes its previous CPU's queue.
     Queue,
+    /// A sched_ext scheduler in the policy's place.
+    Scheduler,
 }

@@ -56,6 +56,7 @@ enum wp_reason {
 	WP_REASON_POWER_SMALL_RUNNING, /* ... the fullest CPU of that group with room for it */
 	WP_REASON_QUEUE_HOLDS, /* it fell asleep in debt, and its queue has kept it: there */
 	WP_REASON_ENERGY_IDLE, /* idle, for as little energy as the busy previous CPU */
+	WP_REASON_SCHEDULER,   /* a sched_ext scheduler's answer, none of the core's */
 	WP_REASON_COUNT
 };
 
@@ -70,6 +71,7 @@ enum wp_rule {
 	WP_RULE_CLASS,       /* RT and deadline tasks (select_rt.c) */
 	WP_RULE_POWER,       /* power-aware packing (power_policy.c) */
 	WP_RULE_QUEUE,       /* what a live queue is owed (queue.c) */
+	WP_RULE_SCHEDULER,   /* a sched_ext scheduler in the core's place */
 	WP_RULE_COUNT
 };
 

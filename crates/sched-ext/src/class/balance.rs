@@ -5,9 +5,10 @@ use crate::consts::{SCX_DSP_MAX_LOOPS, SCX_OPS_ENQ_LAST};
 use crate::{Callback, TaskId};
 
 impl ExtClass<'_> {
-    /// The CPU looks for its next task; `running`: the class's task that runs there and can go on.
-    /// Returns true if that one does. Else `pick_task` has the next one.
-    pub fn balance(&mut self, cpu: u32, running: Option<TaskId>) -> bool {
+    /// The CPU looks for its next task; `running`: a task of the class runs there and can go on.
+    /// Returns true if it does. Else `pick_task` has the next one.
+    pub fn balance(&mut self, cpu: u32, running: bool) -> bool {
+        let running = self.scx.cpus[cpu as usize].curr.filter(|_| running);
         self.scx.cpus[cpu as usize].in_balance = true;
         self.acquire(cpu);
         let keeps = self.look(cpu, running);

@@ -3,7 +3,7 @@
 
 use super::dsq::DsqRef;
 use super::record::Step;
-use super::{Direct, Dispatch, Due, Effect, Scx};
+use super::{Direct, Dispatch, Due, Effect, Moved, Scx};
 use crate::consts::{
     SCX_DSQ_FLAG_BUILTIN, SCX_DSQ_GLOBAL, SCX_DSQ_INVALID, SCX_DSQ_LOCAL, SCX_DSQ_LOCAL_CPU_MASK,
     SCX_DSQ_LOCAL_ON, SCX_ENQ_HEAD, SCX_ENQ_PREEMPT,
@@ -172,7 +172,7 @@ impl Scx {
         let from = std::mem::replace(&mut self.task_mut(task).facts.cpu, to);
         self.cpus[from as usize].nr -= 1;
         self.cpus[to as usize].nr += 1;
-        self.effects.push(Effect::Moved { task, from, to });
+        self.moves.push(Moved { task, from, to });
     }
 
     pub(super) fn wake_if_idle(&mut self, cpu: u32) {

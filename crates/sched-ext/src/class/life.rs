@@ -3,7 +3,7 @@
 
 use super::kfuncs::FIRST_PID;
 use super::task::{ExtTask, NewTask, TaskState, weight_to_cgroup};
-use super::{ExtClass, idle};
+use super::{ExtClass, Join, Leave, idle};
 use crate::consts::{PF_EXITING, SCX_OPS_SWITCH_PARTIAL, SCX_TASK_QUEUED};
 use crate::{Callback, CgroupId, Class, Exit, ExitKind, Started, TaskId};
 
@@ -55,7 +55,10 @@ impl ExtClass<'_> {
     /// The scheduler hears of a task (`scx_init_task`, `scx_enable_task`).
     pub fn init_task(&mut self, task: TaskId, started: Started, parent: Option<TaskId>) {
         let now_ns = self.scx.now_ns;
+        let parent_cpu = parent.map(|parent| self.scx.tasks[parent.index()].facts.cpu);
         let entity = self.scx.task_mut(task);
+        entity.facts.cpu = parent_cpu.unwrap_or(entity.facts.cpu);
+        entity.facts.wake_cpu = entity.facts.cpu;
         entity.facts.start_time_ns = now_ns;
         entity.facts.real_parent = parent;
         entity.runnable_at_ns = now_ns;
@@ -178,12 +181,18 @@ impl ExtClass<'_> {
         });
     }
 
-    /// Something of the running task changes: as the kernel does it, off its queue and on again,
-    /// where it goes on running (`do_set_cpus_allowed`, `set_user_nice`). Of one that is on no
+    /// Something of a task changes: as the kernel does it, off its queue and on again, where a
+    /// running one goes on running (`do_set_cpus_allowed`, `set_user_nice`). Of one that is on no
     /// queue it just changes.
     fn change(&mut self, task: TaskId, change: impl FnOnce(&mut Self)) {
         let entity = &self.scx.tasks[task.index()];
-        let runs = entity.is_queued() && entity.facts.on_cpu && entity.facts.class == Class::Ext;
+        let queued = entity.is_queued() && entity.facts.class == Class::Ext;
+        let (runs, cpu) = (queued && entity.facts.on_cpu, entity.facts.cpu);
+        if queued && !runs {
+            self.dequeue_task(task, Leave::Change);
+            change(self);
+            return self.enqueue_task(task, cpu, Join::Change);
+        }
         if runs {
             self.call(Callback::Stopping, Some(task), |ops, kernel| {
                 ops.stopping(kernel, task, false)

@@ -35,15 +35,6 @@ use task::ExtTask;
 /// What the machine has to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// A task that waits is on the run queue of another CPU from now on.
-    Moved {
-        /// Which.
-        task: TaskId,
-        /// Where it was.
-        from: u32,
-        /// Where it is.
-        to: u32,
-    },
     /// A CPU looks at its queue, at once if it idles (`resched_curr`). `by` tells it.
     Resched {
         /// Which.
@@ -78,6 +69,17 @@ pub enum Effect {
         /// It stays there.
         pinned: bool,
     },
+}
+
+/// A task that waits is on the run queue of another CPU from now on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// Which.
+    pub task: TaskId,
+    /// Where it was.
+    pub from: u32,
+    /// Where it is.
+    pub to: u32,
 }
 
 /// What the class is told of a machine.
@@ -164,6 +166,7 @@ pub struct Scx {
     /// Room for a set of CPUs.
     scratch: Box<[u64]>,
     timers: Vec<Option<u64>>,
+    moves: Vec<Moved>,
     effects: Vec<Effect>,
     exit: Option<Exit>,
     counts: Counts,
@@ -226,6 +229,7 @@ impl Scx {
             due: VecDeque::new(),
             scratch: vec![0; crate::mask_words(nr_cpus)].into_boxed_slice(),
             timers: Vec::new(),
+            moves: Vec::new(),
             effects: Vec::new(),
             exit: None,
             counts: Counts::default(),
@@ -291,11 +295,30 @@ impl<'a> ExtClass<'a> {
         self.scx.in_interrupt = in_interrupt;
     }
 
+    /// The CPU on which callbacks are executed, and whether in an interrupt.
+    #[inline]
+    #[must_use]
+    pub fn context(&self) -> (u32, bool) {
+        (self.scx.this_cpu, self.scx.in_interrupt)
+    }
+
     /// Is there something for the machine to do?
     #[inline]
     #[must_use]
     pub fn has_effects(&self) -> bool {
         !self.scx.effects.is_empty()
+    }
+
+    /// Has a task moved to another run queue?
+    #[inline]
+    #[must_use]
+    pub fn has_moves(&self) -> bool {
+        !self.scx.moves.is_empty()
+    }
+
+    /// Tasks that moved, in exchange for an empty list.
+    pub fn take_moves(&mut self, empty: &mut Vec<Moved>) {
+        std::mem::swap(&mut self.scx.moves, empty);
     }
 
     /// What the machine has to do, in exchange for an empty list.

@@ -1,0 +1,7 @@
+//! A sched_ext scheduler in the machine (docs/rules/sched-ext.md).
+
+mod errors;
+mod rules;
+mod simple;
+mod storms;
+mod wild;
