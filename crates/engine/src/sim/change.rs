@@ -246,6 +246,8 @@ impl<O: Observer> Sim<'_, O> {
         self.insert(task, cpu, false);
         self.count_running(cpu);
         self.after_core(cpu, joined);
+        self.carry_ext_moves();
+        self.pay_ext();
     }
 
     /// Weight and policy in the fair class as its nice value and policy say now. Off the queue.

@@ -135,7 +135,7 @@ fn orders_that_do_not_mix() {
         };
         Ok(())
     });
-    ops.from_ns = 0;
+    ops.from_ns = 1; // the parent has begun
     let text = end_of(&mut ops, S).message;
     assert_eq!(
         text,
