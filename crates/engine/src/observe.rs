@@ -250,8 +250,8 @@ pub trait Observer {
     fn wants_sched_ext(&self) -> bool {
         false
     }
-    /// One step of a callback. Tasks are numbered as the scheduler's class numbers them: the
-    /// threads of the scripts first, as everywhere.
+    /// One step of a callback; those of one event come at its end. Threads that observers do not
+    /// see have numbers from `u32::MAX` downwards.
     fn sched_ext(&mut self, time_ns: u64, step: &SchedExtStep) {}
     /// The run is over; nothing follows.
     fn finish(&mut self, time_ns: u64) {}

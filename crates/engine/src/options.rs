@@ -147,6 +147,12 @@ fn parse_shares(text: &str) -> Option<Vec<(String, u32)>> {
     text.split('+').map(one).collect()
 }
 
+/// A number of ns or us that a setting takes.
+fn short_time(text: &str) -> Option<u64> {
+    let number = text.parse().ok();
+    number.filter(|number| *number <= Options::MAX_TIME_NS)
+}
+
 fn show_shares(shares: &[(String, u32)]) -> String {
     let parts: Vec<_> = shares
         .iter()
@@ -155,6 +161,12 @@ fn show_shares(shares: &[(String, u32)]) -> String {
     parts.join("+")
 }
 
+const COSTS_DOC: &str = "time for switches, wake-ups, interrupts, ticks, forks and moves (on, off)";
+const TRANSITION_DOC: &str = "time a frequency change takes (on, off)";
+const HOLD_DOC: &str = "while a run queue's lock is held (platform, off, ns)";
+const SHARED_DOC: &str = "to fetch that lock from a CPU of the same cache (platform, off, ns)";
+const OTHER_DOC: &str = "to fetch that lock from a CPU of another cache (platform, off, ns)";
+const SWITCH_DOC: &str = "while a task that sleeps is still on its CPU (platform, off, ns)";
 const POLICY_DOC: &str = "a cpufreq policy for each CPU where the platform says so; off: one for \
      each clock (on, off)";
 const STATES_DOC: &str = "idle states deeper than the first (on, off)";
@@ -185,7 +197,7 @@ impl Options {
 
     fn slots(&mut self) -> [(&'static str, Slot<'_>, &'static str); 23] {
         let o = self;
-        let switch = Slot::Switch;
+        let (switch, time, cost) = (Slot::Switch, Slot::Time, Slot::Cost);
         [
             ("model.idle_states", switch(&mut o.idle_states), STATES_DOC),
             ("model.cpuidle", Slot::CpuIdle(&mut o.cpuidle), IDLE_DOC),
@@ -194,15 +206,11 @@ impl Options {
                 Slot::Longest(&mut o.idle_latency_us),
                 LATENCY_DOC,
             ),
-            (
-                "model.kernel_costs",
-                switch(&mut o.kernel_costs),
-                "time for switches, wake-ups, interrupts, ticks, forks and moves (on, off)",
-            ),
+            ("model.kernel_costs", switch(&mut o.kernel_costs), COSTS_DOC),
             (
                 "model.transition_latency",
                 switch(&mut o.transition_latency),
-                "time a frequency change takes (on, off)",
+                TRANSITION_DOC,
             ),
             (
                 "model.policy_per_cpu",
@@ -214,39 +222,31 @@ impl Options {
                 Slot::Cpu(&mut o.parent_cpu),
                 "CPU on which the thread begins that creates all others (policy, a CPU number)",
             ),
-            ("model.fork_ns", Slot::Time(&mut o.fork_ns), FORK_DOC),
-            ("model.ipi_ns", Slot::Time(&mut o.ipi_ns), IPI_DOC),
-            ("model.publish_ns", Slot::Time(&mut o.publish_ns), SEEN_DOC),
-            (
-                "model.lock_hold_ns",
-                Slot::Time(&mut o.lock_hold_ns),
-                "while a run queue's lock is held (platform, off, ns)",
-            ),
+            ("model.fork_ns", time(&mut o.fork_ns), FORK_DOC),
+            ("model.ipi_ns", time(&mut o.ipi_ns), IPI_DOC),
+            ("model.publish_ns", time(&mut o.publish_ns), SEEN_DOC),
+            ("model.lock_hold_ns", time(&mut o.lock_hold_ns), HOLD_DOC),
             (
                 "model.lock_shared_cache_ns",
-                Slot::Time(&mut o.lock_shared_cache_ns),
-                "to fetch that lock from a CPU of the same cache (platform, off, ns)",
+                time(&mut o.lock_shared_cache_ns),
+                SHARED_DOC,
             ),
             (
                 "model.lock_other_cache_ns",
-                Slot::Time(&mut o.lock_other_cache_ns),
-                "to fetch that lock from a CPU of another cache (platform, off, ns)",
+                time(&mut o.lock_other_cache_ns),
+                OTHER_DOC,
             ),
             (
                 "model.switch_out_ns",
-                Slot::Time(&mut o.switch_out_ns),
-                "while a task that sleeps is still on its CPU (platform, off, ns)",
+                time(&mut o.switch_out_ns),
+                SWITCH_DOC,
             ),
             (
                 "model.scx_callback_ns",
-                Slot::Cost(&mut o.scx_callback_ns),
+                cost(&mut o.scx_callback_ns),
                 CALLBACK_DOC,
             ),
-            (
-                "model.scx_kfunc_ns",
-                Slot::Cost(&mut o.scx_kfunc_ns),
-                KFUNC_DOC,
-            ),
+            ("model.scx_kfunc_ns", cost(&mut o.scx_kfunc_ns), KFUNC_DOC),
             ("model.irq", Slot::Irq(&mut o.irq), IRQ_DOC),
             ("model.freq_cap", Slot::Caps(&mut o.freq_cap), CAP_DOC),
             ("model.em_scale", Slot::Scales(&mut o.em_scale), EM_DOC),
@@ -348,19 +348,17 @@ impl Options {
             (Slot::Time(time), "platform") => *time = None,
             (Slot::Time(time), "off") => *time = Some(0),
             (Slot::Time(time), text) => {
-                let ns = text.parse().ok().filter(|ns| *ns <= Self::MAX_TIME_NS);
                 let expected = "`platform`, `off` or ns from 0 to 1000000";
-                *time = Some(ns.ok_or_else(|| wrong(expected))?);
+                *time = Some(short_time(text).ok_or_else(|| wrong(expected))?);
             }
             (Slot::Longest(limit), "off") => *limit = None,
             (Slot::Longest(limit), text) => {
-                let us = text.parse().ok().filter(|us| *us <= Self::MAX_TIME_NS);
-                *limit = Some(us.ok_or_else(|| wrong("`off` or us from 0 to 1000000"))?);
+                let expected = "`off` or us from 0 to 1000000";
+                *limit = Some(short_time(text).ok_or_else(|| wrong(expected))?);
             }
             (Slot::Cost(cost), "off") => *cost = 0,
             (Slot::Cost(cost), text) => {
-                let ns = text.parse().ok().filter(|ns| *ns <= Self::MAX_TIME_NS);
-                *cost = ns.ok_or_else(|| wrong("`off` or ns from 0 to 1000000"))?;
+                *cost = short_time(text).ok_or_else(|| wrong("`off` or ns from 0 to 1000000"))?;
             }
             (Slot::Cpu(cpu), "policy") => *cpu = None,
             (Slot::Cpu(cpu), text) => {

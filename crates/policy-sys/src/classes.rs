@@ -164,7 +164,7 @@ impl Core {
     pub fn set_perf_target(&mut self, cpu: u32, perf: u32, now_ns: u64) -> EventResult {
         self.touch(cpu);
         // SAFETY: the context is live and exclusive; the core masks the index.
-        EventResult::new(unsafe { sys::wp_set_perf_target(self.ctx_mut(), cpu, perf, now_ns) })
+        EventResult::new(unsafe { sys::wp_scx_bpf_cpuperf_set(self.ctx_mut(), cpu, perf, now_ns) })
     }
 
     /// Chooses a CPU for a task above the fair class.

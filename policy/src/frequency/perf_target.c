@@ -3,15 +3,14 @@
  * A sched_ext scheduler says at which performance a CPU is to run: schedutil takes that for the
  * demand of the fair class (docs/rules/sched-ext.md#cpuperf).
  *
- * Kernel: scx_bpf_cpuperf_set(), kernel/sched/ext.c, 6.12 on; sugov_get_util(),
- *         kernel/sched/cpufreq_schedutil.c, 6.12 on
+ * Kernel: scx_bpf_cpuperf_set(), kernel/sched/ext.c, 6.12 on
  * Tests: all/frequency.rs
  */
 #include "wakeplace/policy.h"
 
 /* From now on the CPU is to run at `perf`, 0..1024. Returns WP_DID_FREQ if its domain has a new
  * request. */
-WP_FN int wp_set_perf_target(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 perf, u64 now_ns)
+WP_FN int wp_scx_bpf_cpuperf_set(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 perf, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 

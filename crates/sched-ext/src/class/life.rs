@@ -215,7 +215,8 @@ impl ExtClass<'_> {
         self.run_due();
     }
 
-    /// A CPU leaves or comes back (`handle_hotplug`). Before its tasks leave, after it is there.
+    /// A CPU leaves or comes back (docs/rules/sched-ext.md#ext-hotplug): before its tasks leave,
+    /// after it is there.
     pub fn hotplug(&mut self, cpu: u32, online: bool) {
         let at = cpu as usize;
         idle::set(&mut self.scx.idle.online, cpu, online);

@@ -257,7 +257,7 @@ impl Scx {
         self.exit.get_or_insert(exit);
     }
 
-    /// `scx_error`.
+    /// `scx_error` (docs/rules/sched-ext.md#errors).
     fn error(&mut self, message: String) {
         self.end(Exit::new(ExitKind::Error, message));
     }

@@ -34,7 +34,7 @@ pub enum Leave {
 }
 
 impl Scx {
-    /// `refill_task_slice_dfl`.
+    /// `refill_task_slice_dfl` (docs/rules/sched-ext.md#slices).
     pub(super) fn refill(&mut self, task: TaskId) {
         self.task_mut(task).facts.slice_ns = SCX_SLICE_DFL;
     }

@@ -58,6 +58,58 @@ pub enum Step {
     },
 }
 
+impl Step {
+    /// With tasks by other numbers.
+    #[must_use]
+    pub fn renumbered(self, number: impl Fn(TaskId) -> TaskId) -> Self {
+        match self {
+            Self::Callback {
+                callback,
+                cpu,
+                task,
+            } => Self::Callback {
+                callback,
+                cpu,
+                task: task.map(number),
+            },
+            Self::Selected { task, cpu } => Self::Selected {
+                task: number(task),
+                cpu,
+            },
+            Self::Inserted {
+                task,
+                dsq,
+                vtime,
+                slice_ns,
+            } => Self::Inserted {
+                task: number(task),
+                dsq,
+                vtime,
+                slice_ns,
+            },
+            Self::Taken { task, dsq, cpu, by } => Self::Taken {
+                task: number(task),
+                dsq,
+                cpu,
+                by,
+            },
+            Self::Picked { .. } | Self::Kicked { .. } => self,
+        }
+    }
+
+    /// Whom it is about.
+    #[must_use]
+    pub fn task(&self) -> Option<TaskId> {
+        match self {
+            Self::Callback { task, .. } => *task,
+            Self::Selected { task, .. }
+            | Self::Inserted { task, .. }
+            | Self::Taken { task, .. } => Some(*task),
+            Self::Picked { .. } | Self::Kicked { .. } => None,
+        }
+    }
+}
+
 /// Steps, if somebody wants them.
 #[derive(Debug, Default)]
 pub struct Record {

@@ -68,7 +68,7 @@ pub(crate) struct ExtTask {
     pub(crate) disallow: bool,
 }
 
-/// `sched_weight_to_cgroup`.
+/// `sched_weight_to_cgroup` (docs/rules/sched-ext.md#weights).
 pub(crate) fn weight_to_cgroup(weight: u32) -> u32 {
     ((u64::from(weight) * 100 + 512) / 1024).clamp(1, 10_000) as u32
 }

@@ -108,6 +108,7 @@ fn finished(events: u64, event_hash: u64, runtime_s: f64) -> Finished {
             event_hash,
             tasks: Vec::new(),
             threads: Vec::new(),
+            sched_ext: None,
             reasons: Vec::new(),
         },
     }
