@@ -26,6 +26,15 @@ pub use kernel::{DsqIter, Kernel};
 pub use mask::{mask_words, test_cpu};
 pub use ops::{Callback, Callbacks, OpsInfo, ReleaseReason, SchedExtOps, Started};
 
+/// Loads a scheduler: each run has one of its own, in the state that loading leaves it in.
+pub trait Loader: std::fmt::Debug + Send + Sync {
+    /// One more. Err: why it cannot be loaded.
+    ///
+    /// # Errors
+    /// In the words of who loads it.
+    fn load(&self) -> Result<Box<dyn SchedExtOps>, String>;
+}
+
 /// A task, by its position among all threads of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskId(pub u32);
