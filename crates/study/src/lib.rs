@@ -63,8 +63,10 @@ pub use study::{Study, StudyOptions, run_studies};
 pub use sweep::{Axis, Design, MadePoint, Point, Points, Range, Sweep, is_sweep};
 pub use trace_meter::trace_meter;
 pub use tradeoff::{Beaten, Mean, Ratio, Tradeoff};
+pub use wakeplace_engine::sched_ext::{Callback, Loader};
 pub use wakeplace_engine::{
-    Activity, CpuState, DomainState, GroupState, MachineState, RunReport, SchedMcState, Which,
+    Activity, CallbackTotals, CpuState, DomainState, Ended, GroupState, LongestWait, MachineState,
+    RunReport, SchedExtReport, SchedMcState, Which,
 };
 pub use wakeplace_platform::Factor;
 pub use wakeplace_workload::Jitter;

@@ -307,6 +307,7 @@ fn matrix(args: &RunArgs, seeds: Vec<u64>) -> Result<Matrix, Failure> {
         },
         jitter: args.jitter,
         policies: args.policy.clone(),
+        schedulers: Vec::new(),
         set: args.how.set.clone(),
         seeds,
         duration_ns: args.duration,
