@@ -179,6 +179,9 @@ impl<'a, O: Observer> Sim<'a, O> {
             0 => self.start_parent(),
             at => self.clock.push(at, Event::Begin),
         }
+        if self.home.is_sched_ext() {
+            self.end_ext_event();
+        }
         let ended = loop {
             let Some((time, event)) = self.clock.pop_until(duration_ns) else {
                 break Ended::Duration;

@@ -169,7 +169,9 @@ impl Scx {
 
     /// The task's run queue is that of `to` from now on.
     pub(super) fn carry(&mut self, task: TaskId, to: u32) {
-        let from = std::mem::replace(&mut self.task_mut(task).facts.cpu, to);
+        let facts = &mut self.task_mut(task).facts;
+        let from = std::mem::replace(&mut facts.cpu, to);
+        facts.wake_cpu = to;
         self.cpus[from as usize].nr -= 1;
         self.cpus[to as usize].nr += 1;
         self.moves.push(Moved { task, from, to });

@@ -420,7 +420,7 @@ impl Kernel for Scx {
     }
 
     fn task_from_pid(&self, pid: i32) -> Option<TaskId> {
-        let task = TaskId(u32::try_from(pid - FIRST_PID).ok()?);
+        let task = TaskId(u32::try_from(pid.checked_sub(FIRST_PID)?).ok()?);
         let entity = self.tasks.get(task.index())?;
         (entity.state != super::task::TaskState::None).then_some(task)
     }
