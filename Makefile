@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: help demo build test lint check lab fidelity bench install clean
-.PHONY: live-test live-unit soak bench-live fuzz mutants nightly same-runs python
+.PHONY: live-test live-unit soak bench-live fuzz mutants nightly same-runs python dist release
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -74,6 +74,12 @@ nightly: ## everything that .ci/run has no time for, each part with its seconds 
 
 python: ## the wheel for Python into dist/, and its tests (PYTEST=ARGUMENTS of pytest)
 	@scripts/python.sh
+
+dist: ## what can be given away, into dist/: archives, Debian packages, crates, sums (ARCHS=x86_64)
+	@scripts/dist.sh $(ARCHS)
+
+release: ## is this tree a release? (DRY_RUN=1: says so and tags nothing)
+	@scripts/release.sh $(if $(DRY_RUN),--dry-run)
 
 install: ## `wakeplace` and `scx_wakeplace` into cargo's folder of programs
 	@scripts/setup.sh bpf

@@ -28,6 +28,12 @@ for verdict in result["verdicts"]:
     print(verdict["text"])
 
 # %% [markdown]
+# Charts are those of the page that `wakeplace report` makes; `result.charts()` has all of them.
+
+# %%
+result.plot()
+
+# %% [markdown]
 # Every run is a row; a metric is a column with its unit at the end of its name.
 
 # %%

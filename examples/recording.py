@@ -23,6 +23,9 @@ result = wp.compare(
 print(result)
 
 # %%
+result.plot()
+
+# %%
 runs = result.to_polars()
 print(runs.select("policy", "seed", "cpu_energy_j", "migrations_total"))
 for warning in result["warnings"]:

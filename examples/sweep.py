@@ -68,3 +68,4 @@ chart = (
 )
 chart.save(folder / "sweep.html")
 print(f"the plot is in {folder / 'sweep.html'}")
+chart

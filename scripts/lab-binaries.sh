@@ -9,6 +9,8 @@
 #   scripts/lab-binaries.sh                 both machines
 #   scripts/lab-binaries.sh x86_64          one of them
 #   scripts/lab-binaries.sh --simulator     both, and the simulator
+#   scripts/lab-binaries.sh --dist arm64    what scripts/dist.sh packs: simulator and live
+#                                           scheduler, with symbols, into target/lab/dist-arm64
 #   scripts/lab-binaries.sh --tested        both as the tests have built them, not optimized: those
 #                                           for x86-64 are the very files in target/debug, and need
 #                                           shared libraries in the guest (scripts/live/common.sh)
@@ -19,55 +21,18 @@ cd "$(dirname "$0")/.."
 
 out=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 sysroot=$out/lab/sysroot-arm64
-# One suite for all hosts: its libelf needs no zstd and no newer glibc than a host's cross packages.
-suite=bookworm
-keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
 say() { printf 'lab-binaries: %s\n' "$*" >&2; }
 fail() { say "$*"; exit 3; }
 
-# apt for arm64 with all its files under $sysroot/apt: the host's own knows nothing of it.
-arm64_apt() {
-    local tool=$1
-    shift
-    "$tool" -qq -o APT::Architecture=arm64 -o APT::Architectures=arm64 \
-        -o Dir::State="$sysroot/apt/state" -o Dir::State::status=/dev/null \
-        -o Dir::Cache="$sysroot/apt/cache" -o Dir::Etc="$sysroot/apt" \
-        -o APT::Sandbox::User="$(id -un)" "$@"
-}
-
-# The mirror that this machine's apt takes Debian from.
-mirror() {
-    local found
-    # shellcheck disable=SC2016 # apt expands it
-    found=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
-        grep -m 1 '/debian/\?$' || true)
-    printf '%s\n' "${found:-http://deb.debian.org/debian}"
-}
-
-# libelf.a, libz.a and their headers for arm64, taken out of Debian's packages.
+# libelf.a, libz.a and their headers for arm64.
 arm64_sysroot() {
     local libraries=$sysroot/usr/lib/aarch64-linux-gnu
     if [ -e "$libraries/libelf.a" ] && [ -e "$libraries/libz.a" ]; then
         return
     fi
-    command -v apt-get >/dev/null || fail "no apt-get to fetch libelf and zlib for arm64 with"
-    [ -e "$keyring" ] || fail "$keyring is missing: install debian-archive-keyring"
-    say "fetching libelf and zlib for arm64 from $(mirror)"
-    rm -rf "$sysroot"
-    mkdir -p "$sysroot"/apt/state/lists/partial "$sysroot"/apt/cache/archives/partial \
-        "$sysroot"/apt/sources.list.d "$sysroot"/apt/preferences.d
-    printf 'deb [signed-by=%s] %s %s main\n' "$keyring" "$(mirror)" "$suite" \
-        >"$sysroot/apt/sources.list"
-    arm64_apt apt-get update || fail "apt-get update failed for arm64"
-    (cd "$sysroot/apt" && arm64_apt apt-get download libelf-dev zlib1g-dev) ||
-        fail "libelf-dev and zlib1g-dev for arm64 cannot be downloaded"
-    local package
-    for package in "$sysroot"/apt/*.deb; do
-        dpkg-deb -x "$package" "$sysroot"
-    done
+    scripts/arm64-packages.sh "$sysroot" libelf-dev zlib1g-dev
     [ -e "$libraries/libelf.a" ] || fail "libelf-dev for arm64 has no libelf.a"
-    rm -rf "$sysroot/apt"
 }
 
 # Builds packages' programs for a target, all at once so that they share their libraries, and puts
@@ -91,8 +56,9 @@ build() {
         cargo build --locked --quiet --workspace "${programs[@]}" --target "$target"
         install_programs "$arch" "$target/debug" "$@"
     else
-        cargo build --locked --quiet --release "${packages[@]}" "${programs[@]}" --target "$target"
-        install_programs "$arch" "$target/release" "$@"
+        cargo build --locked --quiet --profile "$profile" "${packages[@]}" "${programs[@]}" \
+            --target "$target"
+        install_programs "$arch" "$target/$profile" "$@"
     fi
 }
 
@@ -103,6 +69,11 @@ install_programs() {
     local arch=$1 from=$out/$2 name strip=strip
     [ "$arch" != arm64 ] || strip=aarch64-linux-gnu-strip
     shift 2
+    if [ -n "$dist" ]; then
+        mkdir -p "$out/lab/dist-$arch"
+        for name in "$@"; do cp "$from/$name" "$out/lab/dist-$arch/"; done
+        return
+    fi
     mkdir -p "$out/lab/$arch"
     for name in "$@"; do
         [ -e "$from/$name" ] || {
@@ -121,23 +92,28 @@ build_x86_64() {
     fi
     LIBBPF_SYS_LIBRARY_PATH_x86_64_unknown_linux_gnu=$(dirname "$(cc -print-file-name=libelf.a)")
     export LIBBPF_SYS_LIBRARY_PATH_x86_64_unknown_linux_gnu
-    export RUSTFLAGS="-C target-feature=+crt-static"
+    export RUSTFLAGS="-C target-feature=+crt-static $cut"
     build x86_64 x86_64-unknown-linux-gnu "$@"
 }
 
 build_arm64() {
     export LIBBPF_SYS_LIBRARY_PATH_aarch64_unknown_linux_gnu=$sysroot/usr/lib/aarch64-linux-gnu
     export CC_aarch64_unknown_linux_gnu=clang-19
-    export CFLAGS_aarch64_unknown_linux_gnu="--target=aarch64-linux-gnu -I$sysroot/usr/include"
+    local flags="--target=aarch64-linux-gnu -I$sysroot/usr/include ${CFLAGS:-}"
+    export CFLAGS_aarch64_unknown_linux_gnu=$flags
     export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=clang-19
-    export RUSTFLAGS="-C target-feature=+crt-static -C link-arg=--target=aarch64-linux-gnu"
+    export RUSTFLAGS="-C target-feature=+crt-static -C link-arg=--target=aarch64-linux-gnu $cut"
     build arm64 aarch64-unknown-linux-gnu "$@"
 }
 
-simulator='' tested=''
+simulator='' tested='' dist='' cut='' profile=release
 case "${1:-}" in
     --simulator)
         simulator=wakeplace
+        shift
+        ;;
+    --dist)
+        dist=1 profile=dist
         shift
         ;;
     --tested)
@@ -160,12 +136,19 @@ if [ -n "$simulator" ] && [ $# -gt 0 ] && [[ " $* " != *" arm64 "* ]]; then
     exit 2
 fi
 scripts/setup.sh lab
-# Symbols are of no use in a guest and five sixths of the file. Programs there wait for each other
-# far more than they compute: linking across crates would only cost time.
-export CARGO_PROFILE_RELEASE_STRIP=symbols CARGO_PROFILE_RELEASE_DEBUG=0 \
-    CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
+if [ -n "$dist" ]; then
+    # Where it was built is not in the program.
+    cut="--remap-path-prefix=$PWD=. --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
+    export CFLAGS="-ffile-prefix-map=$PWD=. -ffile-prefix-map=${CARGO_HOME:-$HOME/.cargo}=cargo"
+else
+    # Symbols are of no use in a guest and five sixths of the file. Programs there wait for each
+    # other far more than they compute: linking across crates would only cost time.
+    export CARGO_PROFILE_RELEASE_STRIP=symbols CARGO_PROFILE_RELEASE_DEBUG=0 \
+        CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
+fi
 for arch in ${*:-x86_64 arm64}; do
     programs=(wakeplace-guest scx_wakeplace)
+    [ -z "$dist" ] || programs=(wakeplace scx_wakeplace)
     if [ "$arch" = arm64 ]; then
         arm64_sysroot
         programs+=(${simulator:+"$simulator"})

@@ -93,12 +93,24 @@ part_instructions() { program && scripts/instructions.sh target/release/wakeplac
 part_traces() { program && scripts/traces/check.sh target/release/wakeplace; }
 part_pages() { scripts/setup.sh browser && program && scripts/report-check.sh; }
 part_live() { scripts/lab-binaries.sh && program && scripts/live-tests.sh; }
+# What can be given away: built twice, and the packages installed in a guest.
+part_dist() {
+    make --no-print-directory dist && program && scripts/dist-test.sh packages &&
+        scripts/dist-test.sh same
+}
+# Each crate builds from what cargo packages of it.
+part_crates() {
+    cargo package --locked --workspace --exclude wakeplace-python --exclude wakeplace-fuzz \
+        --exclude xtask
+}
+part_metrics() { scripts/metrics-test.sh; }
 part_bench() { make --no-print-directory bench; }
 part_bench_live() { scripts/lab-binaries.sh && program && scripts/bench-live.sh; }
 
 # In this order.
 all=(lint release demo oracle kills python parity line licences advisories sanitizers faults mutants
-    mutants_engine fuzz same_bytes same_runs instructions traces pages live bench bench_live)
+    mutants_engine fuzz same_bytes same_runs instructions traces pages live
+    metrics crates dist bench bench_live)
 
 chosen=("$@")
 [ $# -gt 0 ] || chosen=("${all[@]}")

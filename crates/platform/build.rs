@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let dir = Path::new(&env::var("CARGO_MANIFEST_DIR")?)
-        .join("../../platforms")
+        .join("platforms")
         .canonicalize()?;
     println!("cargo::rerun-if-changed={}", dir.display());
     let mut files = Vec::new();

@@ -18,7 +18,7 @@ const SANITIZERS: [&str; 4] = [
 ];
 
 fn main() {
-    let policy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policy");
+    let policy = Path::new(env!("CARGO_MANIFEST_DIR")).join("policy");
     println!("cargo::rerun-if-changed={}", policy.display());
     println!("cargo::rustc-check-cfg=cfg(wp_check_bounds)");
     let sanitize = env::var_os("CARGO_FEATURE_SANITIZE").is_some();

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let dir = Path::new(&env::var("CARGO_MANIFEST_DIR")?)
-        .join("../../studies")
+        .join("studies")
         .canonicalize()?;
     println!("cargo::rerun-if-changed={}", dir.display());
     let mut text = String::from("static BUILTIN: &[(&str, &str, &str)] = &[\n");

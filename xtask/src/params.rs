@@ -66,13 +66,16 @@ const HEAD: &str = "\
 
 Written by `cargo xtask params` from `policy/include/wakeplace/params.def.h`; do not edit.
 
-`--set KEY=VALUE` sets one in `sim`, `compare` and `study run`, and for `scx_wakeplace`.
-`wakeplace policy show POLICY` has the values of a policy. A line that begins with `...` goes on
-from the one before it.
+`--set KEY=VALUE` sets a parameter in `sim`, `compare`, `study run` and `scx_wakeplace`.
+`wakeplace policy show POLICY` lists the values that a policy has.
 
-Live: does `scx_wakeplace` read it? It refuses a parameter that it does not read, and another value
-than those named: of most of these its build has one form only. The simulator reads all of them.
-While tasks run: may it change then (`--policy-at`)?
+- **live**: what `scx_wakeplace` does with it. `yes`: it reads it. `no`: it does not, and refuses
+  `--set` of it. `only V`: it is built for V alone, and refuses a policy with another value.
+  `always V`: it has V whatever the policy says. The simulator reads every parameter.
+- **while tasks run**: whether it may change during a run (`--policy-at`).
+- **meaning**: of a switch, what happens when it is `on`. (5.7) means from Linux 5.7 on, (to 5.6)
+  up to Linux 5.6. P1 to P18, patches 1 to 11 and v1 to v8 are patches and versions of the series
+  that the page of the rule is about.
 ";
 
 /// The page as the headers have it.

@@ -27,7 +27,7 @@ const ENUMS: [(&str, &str, &str, &str, &str); 3] = [
         "wp_reason",
         "WP_REASON_",
         "Why a CPU was chosen",
-        "One value per outcome, the same in `explain`, in results and in the live scheduler's \
+        "One value per outcome. It is the same in `explain`, results and the live scheduler's \
          counters.",
     ),
     (
@@ -35,7 +35,7 @@ const ENUMS: [(&str, &str, &str, &str, &str); 3] = [
         "wp_drop",
         "WP_DROP_",
         "Why a CPU was not chosen",
-        "The last word of the rule that decided, in `explain` only.",
+        "What the rule that decided found last about a CPU, in `explain` only.",
     ),
 ];
 

@@ -110,7 +110,7 @@ pub struct Candidate {
     pub util: u32,
     /// Its capacity less that.
     pub spare: u32,
-    /// 1: the task fits; 0: it does not; -1: it does but for its wish for performance.
+    /// 1: the task fits; 0: it does not; -1: it does but for its `uclamp_min`.
     pub fits: i32,
     /// Energy with the task there, in the unit of the form: of the whole system (v3, 5.0: mW x
     /// utilisation share) or what the task adds to its domain (7.3: uW x 10 x utilisation share).

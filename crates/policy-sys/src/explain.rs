@@ -47,40 +47,37 @@ words! {
     Dropped {
         None = WP_DROP_NONE, "none", "it was chosen";
         NotLookedAt = WP_DROP_NOT_LOOKED_AT, "not-looked-at",
-            "the decision fell before it was looked at, or the rule does not look there";
-        Offline = WP_DROP_OFFLINE, "offline", "it is not part of the machine now";
+            "the rule had decided before it came to this CPU, or does not look at it";
+        Offline = WP_DROP_OFFLINE, "offline", "offline";
         NotAllowed = WP_DROP_NOT_ALLOWED, "not-allowed", "the task may not use it";
-        Outside = WP_DROP_OUTSIDE, "outside", "it is outside the domain that the rule looks at";
+        Outside = WP_DROP_OUTSIDE, "outside", "outside the domain that the rule searches";
         Busy = WP_DROP_BUSY, "busy", "it is not idle";
-        Unfit = WP_DROP_UNFIT, "unfit",
-            "it is too small for the task, or for the task and what is there";
+        Unfit = WP_DROP_UNFIT, "unfit", "too small for the task, or for it and what runs there";
         Far = WP_DROP_FAR, "far",
-            "it is idle, but in another cluster of the cache: only if nothing nearer is";
+            "idle, but in another cluster of the cache: taken only if no nearer one is idle";
         OtherCache = WP_DROP_OTHER_CACHE, "other-cache", "it does not share the target's cache";
-        Limit = WP_DROP_LIMIT, "limit", "the search may not go so far: the cache domain is busy";
+        Limit = WP_DROP_LIMIT, "limit", "beyond the limit of the search (SIS_UTIL, SIS_PROP)";
         CoreBusy = WP_DROP_CORE_BUSY, "core-busy",
-            "it is idle, but not all CPUs of its core or group are";
+            "idle, but another CPU of its core or group is busy";
         LessSpare = WP_DROP_LESS_SPARE, "less-spare",
-            "another CPU of its performance domain has at least as much capacity to spare";
+            "another CPU of its performance domain has as much spare capacity, or more";
         PrevSpare = WP_DROP_PREV_SPARE, "prev-spare",
-            "the previous CPU is in its performance domain and has at least as much to spare";
+            "the previous CPU is in its performance domain and has as much spare capacity, or more";
         MoreEnergy = WP_DROP_MORE_ENERGY, "more-energy",
-            "it costs as much energy as another candidate, or more";
-        Margin = WP_DROP_MARGIN, "margin",
-            "it costs less energy than the previous CPU, but by no more than the margin";
-        Hint = WP_DROP_HINT, "hint", "another CPU meets the task's wish for performance better";
+            "another CPU costs as little energy, or less";
+        Margin = WP_DROP_MARGIN, "margin", "it saves energy, but by no more than the margin";
+        Hint = WP_DROP_HINT, "hint", "another CPU meets the task's uclamp better";
         Group = WP_DROP_GROUP, "group", "its group of CPUs was not chosen";
         IdleState = WP_DROP_IDLE_STATE, "idle-state",
-            "another idle CPU of the group wakes faster, or has been idle for a shorter time";
+            "another idle CPU of the group has a shorter exit latency, or went idle later";
         Outranked = WP_DROP_OUTRANKED, "outranked",
-            "its tasks go before this one or matter more than those of the CPU chosen";
-        NoRoom = WP_DROP_NO_ROOM, "no-room", "it, or its group of CPUs, has no room for the task";
+            "RT, deadline: the tasks there go first, or the chosen CPU has lower ones or is nearer";
+        NoRoom = WP_DROP_NO_ROOM, "no-room", "packing: the CPU or its group is full";
         MoreRoom = WP_DROP_MORE_ROOM, "more-room",
-            "another CPU, or group of CPUs, that has room for the task is fuller, or as full and \
-             goes first";
+            "packing: another CPU, or group, that can take the task is as full, or fuller";
         MoreLoad = WP_DROP_MORE_LOAD, "more-load",
-            "another CPU of its group has less load, or as little and goes first";
-        Idle = WP_DROP_IDLE, "idle", "it is idle, and only CPUs at work are given more";
+            "another CPU of the group has as little load, or less";
+        Idle = WP_DROP_IDLE, "idle", "packing: idle, and only busy CPUs get more tasks";
     }
 }
 
@@ -112,7 +109,7 @@ pub struct Seen {
     pub capacity: u32,
     /// Capacity less that utilisation.
     pub spare: u32,
-    /// 1: the task fits; 0: it does not; -1: it does but for its wish for performance.
+    /// 1: the task fits; 0: it does not; -1: it does but for its `uclamp_min`.
     pub fits: i32,
     /// What the rule estimated for the task there, in the unit of its form (`Core::energy_per_uw`).
     pub energy: Option<u64>,

@@ -198,6 +198,12 @@ impl Core {
         unsafe { sys::wp_yield_task(self.ctx_mut(), cpu, nr_waiting, now_ns) != 0 }
     }
 
+    /// The CPU has looked at its queue, and the running task goes on: its next slice begins.
+    pub fn live_queue_go_on(&mut self, cpu: u32, now_ns: u64) {
+        // SAFETY: see live_queue_place.
+        unsafe { sys::wp_live_queue_go_on(self.ctx_mut(), cpu, now_ns) };
+    }
+
     /// Has the running task had its slice while `nr_waiting` others wait?
     #[must_use]
     pub fn live_queue_expired(&mut self, cpu: u32, nr_waiting: u32, now_ns: u64) -> bool {

@@ -35,88 +35,92 @@ reasons! {
     None = WP_REASON_NONE, "none", "no decision yet";
     OneAllowed = WP_REASON_ONE_ALLOWED, "one-allowed", "the task may use one CPU only";
     NotAllowed = WP_REASON_NOT_ALLOWED, "not-allowed",
-        "the rule's CPU is not allowed: lowest allowed CPU";
+        "the rule's CPU is offline or not allowed: lowest allowed CPU";
     EnergyBest = WP_REASON_ENERGY_BEST, "energy-best",
-        "least energy, by more than the margin where there is one";
+        "it costs least energy, by more than the margin, if there is one";
     EnergyPrev = WP_REASON_ENERGY_PREV, "energy-prev",
-        "no other CPU is better by its hint, then by energy (beyond the margin, if any): \
-         previous CPU";
+        "the previous CPU: no other meets the task's uclamp better or saves enough energy";
     EnergyPrevUnfit = WP_REASON_ENERGY_PREV_UNFIT, "energy-prev-unfit",
-        "previous CPU cannot hold the task: best other";
+        "the task does not fit the previous CPU: best other CPU";
     EnergyNothingFits = WP_REASON_ENERGY_NOTHING_FITS, "energy-nothing-fits",
-        "no CPU can hold the task: previous CPU";
+        "the task fits no CPU: the previous CPU";
     EnergyZeroUtil = WP_REASON_ENERGY_ZERO_UTIL, "energy-zero-util",
-        "task without utilisation: previous CPU";
+        "the task has no utilisation: the previous CPU";
     EnergyNoDomain = WP_REASON_ENERGY_NO_DOMAIN, "energy-no-domain",
-        "previous CPU outside the asymmetric domain";
+        "the previous CPU is outside the asymmetric domain: it stays there";
     IdleTarget = WP_REASON_IDLE_TARGET, "idle-target", "the target CPU is idle";
     IdlePrev = WP_REASON_IDLE_PREV, "idle-prev",
         "the previous CPU is idle and shares the target's cache";
     IdleRecent = WP_REASON_IDLE_RECENT, "idle-recent",
-        "the recently used CPU is idle and shares the cache";
+        "the recently used CPU is idle and shares the target's cache";
     IdleCore = WP_REASON_IDLE_CORE, "idle-core",
-        "a core with all threads idle in the target's cache domain";
+        "a CPU of an idle core in the target's cache domain";
     IdleCpu = WP_REASON_IDLE_CPU, "idle-cpu", "an idle CPU in the target's cache domain";
     IdleSmt = WP_REASON_IDLE_SMT, "idle-smt", "an idle thread of the target's core";
     TargetNoLlc = WP_REASON_TARGET_NO_LLC, "target-no-llc",
-        "the target shares its cache with nobody";
+        "no other CPU shares the target's cache: the target";
     TargetBusy = WP_REASON_TARGET_BUSY, "target-busy", "no idle CPU found: the target, busy";
-    SlowSpare = WP_REASON_SLOW_SPARE, "slow-spare", "group with the CPU of most spare capacity";
-    SlowLoad = WP_REASON_SLOW_LOAD, "slow-load", "least loaded group";
-    SlowLocal = WP_REASON_SLOW_LOCAL, "slow-local", "the local group is good enough";
+    SlowSpare = WP_REASON_SLOW_SPARE, "slow-spare",
+        "the group that has the CPU with most spare capacity";
+    SlowLoad = WP_REASON_SLOW_LOAD, "slow-load", "the group with the least load";
+    SlowLocal = WP_REASON_SLOW_LOCAL, "slow-local",
+        "the local group: no other one is better by enough";
     EnergyHint = WP_REASON_ENERGY_HINT, "energy-hint",
-        "another CPU meets its wish for performance, the previous one does not";
+        "it meets the task's uclamp_min, and the previous CPU does not";
     EnergyBiggest = WP_REASON_ENERGY_BIGGEST, "energy-biggest",
-        "no CPU meets its wish for performance: the one with most capacity";
+        "no CPU meets the task's uclamp_min: the one with most capacity";
     EnergyUnclear = WP_REASON_ENERGY_UNCLEAR, "energy-unclear",
-        "the estimate is lower with the task than without: previous CPU";
+        "the estimate is lower with the task than without it: the previous CPU";
     KthreadPrev = WP_REASON_KTHREAD_PREV, "kthread-prev",
-        "the waker is a kernel thread of the previous CPU, alone there: previous CPU";
+        "the waker is a kernel thread of the previous CPU, alone there: the previous CPU";
     IdleSmtPrev = WP_REASON_IDLE_SMT_PREV, "idle-smt-prev",
         "an idle thread of the previous CPU's core";
     IdleCluster = WP_REASON_IDLE_CLUSTER, "idle-cluster", "an idle CPU in the target's cluster";
     IdlePrevFar = WP_REASON_IDLE_PREV_FAR, "idle-prev-far",
-        "no idle CPU near: the previous one, idle in another cluster of the cache";
+        "no nearer CPU is idle: the previous CPU, idle in another cluster of the cache";
     IdleRecentFar = WP_REASON_IDLE_RECENT_FAR, "idle-recent-far",
-        "no idle CPU near: the recently used one, idle in another cluster of the cache";
+        "no nearer CPU is idle: the recently used CPU, idle in another cluster of the cache";
     IdleCapacity = WP_REASON_IDLE_CAPACITY, "idle-capacity",
-        "first idle CPU that fits the task, from the target on";
+        "asymmetric domain: the first idle CPU that fits the task, from the target on";
     IdleCapacityBest = WP_REASON_IDLE_CAPACITY_BEST, "idle-capacity-best",
-        "no idle CPU fits the task: the one that comes nearest";
+        "asymmetric domain: no idle CPU fits the task: the one that comes nearest";
     TargetNoScan = WP_REASON_TARGET_NO_SCAN, "target-no-scan",
-        "the domain is too busy to be searched: the target, busy";
-    SlowIdle = WP_REASON_SLOW_IDLE, "slow-idle", "group with more idle CPUs";
-    SlowClass = WP_REASON_SLOW_CLASS, "slow-class", "less busy kind of group";
+        "the domain is too busy to be searched (SIS_UTIL): the target, busy";
+    SlowIdle = WP_REASON_SLOW_IDLE, "slow-idle", "a group with more idle CPUs";
+    SlowClass = WP_REASON_SLOW_CLASS, "slow-class", "a group of a less busy class";
     SlowMisfit = WP_REASON_SLOW_MISFIT, "slow-misfit",
-        "no group has a CPU that fits: the one with the biggest CPU";
-    SlowRemote = WP_REASON_SLOW_REMOTE, "slow-remote", "the local group is not allowed";
+        "the task fits no CPU: the group with the biggest CPU";
+    SlowRemote = WP_REASON_SLOW_REMOTE, "slow-remote",
+        "the task may not use the local group: the best other one";
     PrevNoDomain = WP_REASON_PREV_NO_DOMAIN, "prev-no-domain",
-        "no domain joins the waking CPU and the previous one: previous CPU, idle or not";
-    CurrentCpu = WP_REASON_CURRENT_CPU, "current-cpu", "the waker asked for its own CPU";
+        "no domain joins the waking and the previous CPU: the previous CPU, idle or not";
+    CurrentCpu = WP_REASON_CURRENT_CPU, "current-cpu",
+        "the waker asked for its own CPU (WF_CURRENT_CPU)";
     ClassPrev = WP_REASON_CLASS_PREV, "class-prev",
-        "RT, deadline: nobody on the previous CPU goes before it";
+        "RT, deadline: the previous CPU, where no task has as high a priority";
     ClassLowest = WP_REASON_CLASS_LOWEST, "class-lowest",
-        "RT, deadline: the CPU whose tasks matter least";
+        "RT, deadline: the CPU whose tasks have the lowest priority";
     ClassWaits = WP_REASON_CLASS_WAITS, "class-waits",
-        "RT, deadline: no CPU would let it run: the previous one";
+        "RT, deadline: no CPU has tasks of lower priority: it waits on the previous CPU";
     ShortStack = WP_REASON_SHORT_STACK, "short-stack",
-        "the task is short, so is the one on the target CPU: there, without a search";
+        "the task is short, and so is the one on the target CPU: the target, without a search";
     ShortTarget = WP_REASON_SHORT_TARGET, "short-target",
         "no idle CPU near the waking CPU, whose task is short: the waking CPU";
     ShortNoScan = WP_REASON_SHORT_NO_SCAN, "short-no-scan",
-        "the task on the target CPU runs shorter than a search takes: there, without a search";
+        "the target's task runs shorter than a search takes: the target, without a search";
     SavesPower = WP_REASON_SAVES_POWER, "saves-power",
-        "power is saved and there is room where the task or its parent is: it stays";
+        "sched-mc: tasks are packed, and this CPU may take one more";
     PowerLeader = WP_REASON_POWER_LEADER, "power-leader",
-        "power-policy: least loaded CPU of the fullest group that has room";
+        "power-policy: the least loaded CPU of the fullest group that is not full";
     PowerSmallHere = WP_REASON_POWER_SMALL_HERE, "power-small-here",
-        "power-policy: a small task, and the waking CPU has room for it";
+        "power-policy: a small task, which the waking CPU can take";
     PowerSmallRunning = WP_REASON_POWER_SMALL_RUNNING, "power-small-running",
-        "power-policy: a small task: the fullest CPU of that group that has room for it";
+        "power-policy: a small task: of the fullest group that is not full, the fullest CPU that \
+         can take it";
     QueueHolds = WP_REASON_QUEUE_HOLDS, "queue-holds",
-        "it fell asleep having had more than its share, and others want its previous CPU: there";
+        "the queue of the previous CPU still holds the task (DELAY_DEQUEUE): the previous CPU";
     EnergyIdle = WP_REASON_ENERGY_IDLE, "energy-idle",
-        "it costs as little energy as the previous CPU, which is busy, and is idle";
+        "it is idle, and costs as little energy as the previous CPU, which is busy";
     Scheduler = WP_REASON_SCHEDULER, "scheduler", "the sched_ext scheduler's answer";
 }
 
@@ -177,16 +181,19 @@ macro_rules! rules {
 
 rules! {
     None = WP_RULE_NONE, "none", "no rule ran";
-    Affinity = WP_RULE_AFFINITY, "affinity", "the task has no choice";
-    Energy = WP_RULE_ENERGY, "energy", "the CPU that costs least energy";
+    Affinity = WP_RULE_AFFINITY, "affinity", "the allowed CPUs leave no choice";
+    Energy = WP_RULE_ENERGY, "energy", "energy-aware wake-up: the CPU that costs least energy";
     IdleSibling = WP_RULE_IDLE_SIBLING, "idle-sibling",
-        "an idle CPU near the waker's or the previous one (the fast path)";
+        "fast path: an idle CPU near the waking or the previous one";
     SlowPath = WP_RULE_SLOW_PATH, "slow-path",
-        "the idlest group of CPUs, then the idlest CPU in it";
-    Request = WP_RULE_REQUEST, "request", "who asks names the CPU";
-    Class = WP_RULE_CLASS, "class", "RT and deadline tasks: the CPU whose tasks matter least";
-    Power = WP_RULE_POWER, "power", "power-policy: groups are filled one after the other";
-    Queue = WP_RULE_QUEUE, "queue", "what the task owes its previous CPU's queue";
+        "slow path: the idlest group of CPUs, then the idlest CPU in it";
+    Request = WP_RULE_REQUEST, "request", "the waker names the CPU (WF_CURRENT_CPU)";
+    Class = WP_RULE_CLASS, "class",
+        "RT and deadline tasks: the CPU whose tasks have the lowest priority";
+    Power = WP_RULE_POWER, "power",
+        "packing: groups, or CPUs, are filled one after the other (power-policy, sched-mc)";
+    Queue = WP_RULE_QUEUE, "queue",
+        "the live scheduler's queue still holds the task (DELAY_DEQUEUE)";
     Scheduler = WP_RULE_SCHEDULER, "scheduler", "a sched_ext scheduler in the policy's place";
 }
 
@@ -197,7 +204,7 @@ const _: () = assert!(Rule::ALL.len() == sys::WP_RULE_COUNT as usize);
 pub enum Rule {
     /// No rule ran.
     None,
-    /// No choice: affinity.
+    /// The allowed CPUs leave no choice.
     Affinity,
     /// Energy-aware wake-up.
     Energy,
@@ -211,7 +218,7 @@ pub enum Rule {
     Class,
     /// Power-aware packing.
     Power,
-    /// What the task owes its previous CPU's queue.
+    /// The queue of its previous CPU still holds the task.
     Queue,
     /// A sched_ext scheduler in the policy's place.
     Scheduler,

@@ -50,14 +50,15 @@ pub(crate) fn check_workload(source: SourceArg, platform: SourceArg) -> PyResult
     Ok(spec.map_err(input)?.name.clone())
 }
 
-/// What is said of an argument that a function does not have.
+/// What is said of an argument that a function does not have, or of another kind of name.
 #[pyfunction]
-pub(crate) fn unknown(function: &str, word: &str, valid: Vec<String>) -> PyErr {
+#[pyo3(signature = (function, word, valid, kind="argument"))]
+pub(crate) fn unknown(function: &str, word: &str, valid: Vec<String>, kind: &str) -> PyErr {
     let names = || valid.iter().map(String::as_str);
     let hint = did_you_mean(nearest(word, names()));
     let expected = names().collect::<Vec<_>>().join(", ");
     input(format!(
-        "{function}: unknown argument `{}`; expected one of {expected}{hint}",
+        "{function}: unknown {kind} `{}`; expected one of {expected}{hint}",
         shorten(word)
     ))
 }

@@ -67,6 +67,16 @@ impl Result {
         wakeplace_report::html(&[source]).map_err(input)
     }
 
+    /// The charts of that page as JSON: Vega-Lite.
+    fn charts(&self, py: Python<'_>) -> PyResult<String> {
+        let text = self.text(py, "json")?;
+        let source = wakeplace_report::Source {
+            name: "result",
+            text: &text,
+        };
+        wakeplace_report::charts(source).map_err(input)
+    }
+
     /// All runs, a row each.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(

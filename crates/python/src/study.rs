@@ -21,6 +21,7 @@ pub(crate) struct StudyAsk {
     duration: Option<String>,
     set: Vec<(String, String)>,
     seeds: Option<String>,
+    margin: Option<f64>,
 }
 
 impl StudyAsk {
@@ -36,7 +37,12 @@ impl StudyAsk {
             words.extend(given.then(|| flag.to_owned()));
         }
         let set = |(key, value): &(String, String)| shell_word(&format!("{key}={value}"));
-        let options = [("--duration", &self.duration), ("--seeds", &self.seeds)];
+        let margin = self.margin.map(|margin| margin.to_string());
+        let options = [
+            ("--duration", &self.duration),
+            ("--seeds", &self.seeds),
+            ("--margin", &margin),
+        ];
         for (name, value) in options {
             let value = value.iter().map(|value| shell_word(value));
             words.extend(value.flat_map(|value| [name.to_owned(), value]));
@@ -56,6 +62,7 @@ pub(crate) fn study(py: Python<'_>, ask: StudyAsk, jobs: Option<usize>) -> PyRes
         seeds: seeds(ask.seeds.as_deref())?,
         duration_ns: duration_ns(ask.duration.as_deref())?,
         set: ask.set.clone(),
+        margin_pct: ask.margin,
         experiments: ask.experiments,
         sensitivity: ask.sensitivity,
     };

@@ -55,11 +55,12 @@ impl Sweep {
         wakeplace_store::run_cell(&point, (cell, number, seed), &program())
     }
 
-    fn store(&self, path: Option<&PathBuf>) -> Result<Store, StoreError> {
+    fn store(&self, path: Option<&PathBuf>, workers: usize) -> Result<Store, StoreError> {
         let definition = Definition {
             hash: self.definition(),
             said: self.said.clone(),
             cells: self.sweep.cells(),
+            workers,
         };
         match path {
             Some(path) => Store::open(path, &definition),
@@ -128,8 +129,9 @@ impl Sweep {
     /// Runs all cells that the store lacks on threads of this process.
     fn run(slf: Bound<'_, Self>, store: Option<PathBuf>, jobs: Option<usize>) -> PyResult<Runs> {
         let own = slf.get();
-        let mut opened = own.store(store.as_ref()).map_err(input)?;
-        let (sweep, jobs) = (own.sweep.clone(), crate::jobs(jobs));
+        let jobs = crate::jobs(jobs);
+        let mut opened = own.store(store.as_ref(), jobs).map_err(input)?;
+        let sweep = own.sweep.clone();
         let run = move |stop: &crate::work::Stop| {
             // Called after each commit: what is made is kept.
             let progress = |_| stop.check();
@@ -140,10 +142,10 @@ impl Sweep {
         Ok(Runs::new(slf.unbind(), opened, summary))
     }
 
-    /// The store, for whoever has the cells run by others.
-    fn open(slf: Bound<'_, Self>, store: Option<PathBuf>) -> PyResult<Runs> {
+    /// The store, for whoever has the cells run by others: so many workers.
+    fn open(slf: Bound<'_, Self>, store: Option<PathBuf>, workers: usize) -> PyResult<Runs> {
         let own = slf.get();
-        let opened = own.store(store.as_ref()).map_err(input)?;
+        let opened = own.store(store.as_ref(), workers).map_err(input)?;
         let summary = Summary {
             cells: own.sweep.cells(),
             found: opened.done().map_err(input)?,

@@ -52,3 +52,17 @@ def test_workers_that_die_lose_nothing(client, tmp_path):
     assert killed, "no worker was killed while it worked"
     assert (result.made, result.failed) == (CELLS, 0)
     assert result.json() == wp.sweep(**arguments).json()
+
+
+def test_workers_may_come_later():
+    """A cluster that has no worker yet, as one that a batch system starts."""
+    cluster = distributed.LocalCluster(
+        n_workers=0, threads_per_worker=1, processes=True, dashboard_address=None
+    )
+    with cluster, distributed.Client(cluster) as client:
+        timer = threading.Timer(1, cluster.scale, [2])
+        timer.start()
+        result = wp.sweep(**ARGUMENTS, executor=client)
+        assert len(client.nthreads()) > 0
+    assert (result.made, result.failed) == (CELLS, 0)
+    assert result.json() == wp.sweep(**ARGUMENTS).json()

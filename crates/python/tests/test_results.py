@@ -242,3 +242,49 @@ def test_notebooks_see_the_table():
     assert result._repr_html_().startswith("<pre>")
     assert "energy" in str(result)
     assert result.html().lstrip().lower().startswith("<!doctype html>")
+
+
+def test_charts_are_those_of_the_page():
+    pytest.importorskip("altair")
+    result = compared(policy=[*POLICIES, "linux-7.3"])
+    charts = result.charts()
+    drawn = json.loads(result.html().split('id="drawn">', 1)[1].split("</script>", 1)[0])
+    assert len(charts) == sum(len(specs) for specs in drawn["charts"].values()) > 0
+    first = next(iter(charts.values())).to_dict()
+    # The page's theme gives the colours; here they are given.
+    assert '"@' not in json.dumps(first["layer"] if "layer" in first else first["encoding"])
+    assert result.plot().to_dict() == first
+    with pytest.raises(wp.WakeplaceError, match="unknown chart"):
+        result.plot("no such chart")
+
+
+def test_points_of_a_sweep_are_drawn():
+    pytest.importorskip("altair")
+    result = wp.sweep(
+        workload="periodic:n=4,duty=5%",
+        policy="linux-7.3",
+        vary={"busy_factor": "4..32:3", "platform": ["hikey960", "juno-r0"]},
+        seeds=2,
+        duration="100ms",
+    )
+    spec = result.plot("cpu_energy_j").to_dict()
+    points = json.loads(result.json("cpu_energy_j"))["points"]
+    drawn = spec["data"]["values"]
+    assert [one["mean"] for one in drawn] == [point["cpu_energy_j"] for point in points]
+    assert [one["x"] for one in drawn] == [float(point["busy_factor"]) for point in points]
+    assert {one["color"] for one in drawn} == {"hikey960", "juno-r0"}
+    with pytest.raises(wp.WakeplaceError, match="did you mean `platform`"):
+        result.plot("cpu_energy_j", x="platfrom")
+    with pytest.raises(wp.WakeplaceError, match="cpu_energy_j"):
+        result.plot("cpu_enrgy_j")
+
+
+def test_a_study_is_judged_by_its_margin(cli):
+    name = "energy-aware/energy-hikey960"
+    result = wp.study(name, quick=True, seeds=2, duration="100ms", margin=300)
+    assert result.json() == cli(result.command, "--format", "json")
+    words = {row["difference"] for row in result["rows"] if row["difference"]}
+    assert words <= {"none that matters", "not told", "one run"}
+    assert result["multiplicity"]["intervals"] > 0
+    with pytest.raises(wp.WakeplaceError, match="percentage of 0 or more"):
+        wp.study(name, quick=True, seeds=1, margin=-1)

@@ -7,28 +7,10 @@ const root = document.documentElement;
 
 // ---- Light and dark
 
-const PALETTES = {
-  light: {
-    surface: "#ffffff", text: "#1b2129", quiet: "#56616e", grid: "#e4e8ec", axis: "#8a95a3",
-    series: ["#1f5fd0", "#d9730d", "#0f8a5f", "#8b3fd1",
-      "#c4314b", "#0b7f96", "#6b7a00", "#b8358c"],
-    busy: "#e0662b", beside: "#f0a33c", between: "#f2c94c", on: "#8b5cc7", quietly: "#b79ade",
-    idle: ["#bcd3ee", "#7fa8d8", "#4b7dbb", "#2f5a94", "#1d3d6b"],
-    cluster: ["#b9dccf", "#7fbfa6", "#4b9a7c", "#2f7358", "#1c4f3b"],
-    board: "#c2c8cf", other: "#9aa4af", idleRows: ["#eef1f4", "#e2e7ec", "#d5dce3", "#c8d1da"],
-    task: (hue) => `hsl(${hue} 62% 47%)`, ink: "#ffffff", faded: 0.18,
-  },
-  dark: {
-    surface: "#171c23", text: "#e6eaef", quiet: "#9fabb9", grid: "#2a323c", axis: "#6b7785",
-    series: ["#6ea8ff", "#ffa94d", "#4fd1a0", "#c792ff",
-      "#ff8096", "#4fcbe0", "#c3d14a", "#f58bcb"],
-    busy: "#f28a52", beside: "#f5b963", between: "#f2d675", on: "#a983e0", quietly: "#7d65a8",
-    idle: ["#a9c4e6", "#7ba3d6", "#557fb8", "#3d6194", "#2c476f"],
-    cluster: ["#a8d6c4", "#78b89f", "#53967c", "#3c725d", "#2a5243"],
-    board: "#5a6470", other: "#7c8793", idleRows: ["#1e252d", "#252d37", "#2c3641", "#34404c"],
-    task: (hue) => `hsl(${hue} 58% 62%)`, ink: "#0f1318", faded: 0.2,
-  },
-};
+// crates/report/assets/palettes.json.
+const PALETTES = drawn.palettes;
+PALETTES.light.task = (hue) => `hsl(${hue} 62% 47%)`;
+PALETTES.dark.task = (hue) => `hsl(${hue} 58% 62%)`;
 
 function stored() {
   try { return localStorage.getItem("wakeplace-theme"); } catch { return null; }

@@ -48,7 +48,8 @@ pub fn comparisons(all: &[Comparison], format: Format, style: Style) -> String {
         (_, Format::Csv) => csv(all),
         (_, Format::Human) => {
             let parts: Vec<String> = all.iter().map(one).collect();
-            parts.join("\n") + &expected_by_chance(all)
+            let by_chance = expected_by_chance(all.iter().map(intervals).sum());
+            parts.join("\n") + &by_chance.map_or_else(String::new, |line| line + "\n")
         }
         (_, Format::Md) => all.iter().map(one).collect::<Vec<_>>().join("\n"),
     }
@@ -75,17 +76,15 @@ pub(crate) fn expected_misses(intervals: usize) -> f64 {
     intervals as f64 * 5.0 / 100.0
 }
 
-/// The sentence about many comparisons at once; nothing for none.
-fn expected_by_chance(all: &[Comparison]) -> String {
-    let intervals: usize = all.iter().map(intervals).sum();
-    if intervals < 2 {
-        return String::new();
-    }
-    format!(
-        "{intervals} intervals of 95 %: about {:.1} of them are expected to miss the true change \
-         by chance.\n",
-        expected_misses(intervals)
-    )
+/// What many 95 % intervals at once mean, as a sentence; None for less than two.
+pub(crate) fn expected_by_chance(intervals: usize) -> Option<String> {
+    (intervals > 1).then(|| {
+        format!(
+            "{intervals} intervals of 95 %: about {:.1} of them are expected to miss the true \
+             change by chance.",
+            expected_misses(intervals)
+        )
+    })
 }
 
 /// Platform, workload, length and seeds in a line; then what was changed, if anything.
@@ -144,8 +143,7 @@ fn human(comparison: &Comparison, style: Style) -> String {
         text.push_str(&(line.sense.paint(&wrapped, style) + "\n"));
     }
     let mut others = others(comparison);
-    let by_chance = expected_by_chance(std::slice::from_ref(comparison));
-    others.extend((!by_chance.is_empty()).then(|| by_chance.trim_end().to_owned()));
+    others.extend(expected_by_chance(intervals(comparison)));
     text.extend(others.iter().map(|line| wrap(line, style.width) + "\n"));
     if !comparison.notes.is_empty() {
         text.push('\n');
@@ -162,6 +160,8 @@ fn document(comparison: &Comparison) -> String {
         text.push_str(&format!("**{}**\n\n", markdown(&line.text)));
     }
     text.push_str(&tables(comparison, Format::Md, Style::default()));
+    let by_chance = expected_by_chance(intervals(comparison));
+    text.extend(by_chance.map(|line| format!("\n{line}\n")));
     if !(comparison.notes.is_empty() && comparison.warnings.is_empty()) {
         text.push('\n');
     }

@@ -75,11 +75,7 @@ pub(crate) fn comparison(comparison: &Comparison) -> Value {
             .iter()
             .flat_map(|o| deltas(base, o, comparison.margin_pct));
         whole["deltas"] = Value::Array(all.collect());
-        let shown = intervals(comparison);
-        whole["multiplicity"] = json!({
-            "intervals": shown,
-            "expected_to_miss": number::json(expected_misses(shown)),
-        });
+        whole["multiplicity"] = multiplicity(intervals(comparison));
         whole["verdicts"] = verdicts(comparison);
     }
     whole["measured_by"] = json!(comparison.measured_by);
@@ -89,6 +85,14 @@ pub(crate) fn comparison(comparison: &Comparison) -> Value {
     whole["notes"] = json!(comparison.notes);
     whole["warnings"] = json!(comparison.warnings);
     whole
+}
+
+/// How many of a result's intervals miss the true change by chance.
+fn multiplicity(intervals: usize) -> Value {
+    json!({
+        "intervals": intervals,
+        "expected_to_miss": number::json(expected_misses(intervals)),
+    })
 }
 
 /// Each run: what it was drawn by, what happened, what was measured.

@@ -17,7 +17,7 @@ mod table;
 mod wakeup_cases;
 
 pub use comparison::{comparison, comparisons};
-pub use html::{HtmlError, Source, html};
+pub use html::{HtmlError, Source, charts, html};
 pub use number::short;
 pub use paint::Tone;
 pub use points::Points;
@@ -34,7 +34,7 @@ pub use wakeplace_study::SCHEMA_VERSION;
 pub const RESULT_SCHEMA_VERSION: u32 = 2;
 
 /// The JSON Schema of these results.
-pub const RESULT_SCHEMA: &str = include_str!("../../../docs/result.schema.json");
+pub const RESULT_SCHEMA: &str = include_str!("../result.schema.json");
 
 /// How results are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use crate::paint::Tone;
 use crate::{Cell, Style, number};
 use wakeplace_metrics::{Better, PairedDelta, find_metric};
-use wakeplace_study::PolicyRuns;
+use wakeplace_study::{PolicyRuns, StudyRow};
 use wakeplace_text::printable;
 
 /// What a difference means.
@@ -23,10 +23,25 @@ pub(crate) enum Sense {
     Unknown,
 }
 
+/// A change in percent with its 95 % interval.
+type Change = (f64, Option<(f64, f64)>);
+
 impl Sense {
     /// `margin_pct`: below this a difference does not matter.
     pub(crate) fn of(metric: &str, delta: &PairedDelta, margin_pct: f64) -> Sense {
-        let Some((low, high)) = delta.ci95 else {
+        Self::of_change(metric, (delta.delta_pct, delta.ci95), margin_pct)
+    }
+
+    /// What a row of a study means: one whose interval is a point is of seeds that all gave the
+    /// same run. None: there is no change, as in the base's rows.
+    pub(crate) fn of_row(row: &StudyRow, margin_pct: f64) -> Option<Sense> {
+        let delta_pct = row.simulated_delta_pct?;
+        let ci95 = row.simulated_delta_ci95.filter(|(low, high)| low != high);
+        Some(Self::of_change(&row.metric, (delta_pct, ci95), margin_pct))
+    }
+
+    fn of_change(metric: &str, (delta_pct, ci95): Change, margin_pct: f64) -> Sense {
+        let Some((low, high)) = ci95 else {
             return Sense::Unknown;
         };
         if -margin_pct <= low && high <= margin_pct {
@@ -37,8 +52,8 @@ impl Sense {
             return Sense::NotTold;
         }
         match find_metric(metric).map_or(Better::Neither, |def| def.better) {
-            Better::Lower if delta.delta_pct < 0.0 => Sense::Better,
-            Better::Higher if delta.delta_pct > 0.0 => Sense::Better,
+            Better::Lower if delta_pct < 0.0 => Sense::Better,
+            Better::Higher if delta_pct > 0.0 => Sense::Better,
             Better::Lower | Better::Higher => Sense::Worse,
             Better::Neither => Sense::Different,
         }

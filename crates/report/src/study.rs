@@ -5,7 +5,8 @@ mod promise;
 mod sensitivity;
 mod tradeoff;
 
-use crate::phrase::{interval, short_policy, title, wrap};
+use crate::comparison::expected_by_chance;
+use crate::phrase::{Sense, interval, short_policy, title, wrap};
 use crate::{Align, Cell, Format, Style, Table, Tone, case_table, json, number};
 use csv::csv;
 use wakeplace_study::{StudyResult, StudyRow};
@@ -13,6 +14,8 @@ use wakeplace_text::markdown;
 
 /// Marks a published figure that something was calibrated on.
 const CALIBRATED: &str = "*";
+/// What a change means.
+const DIFFERENCE: &str = "difference";
 
 /// The result of a study.
 #[must_use]
@@ -198,6 +201,7 @@ fn table(result: &StudyResult, rows: &[&StudyRow], experiments: bool) -> Table {
         (false, false) => {}
     }
     columns.extend(["simulated", "spread", "change", "95 % CI"]);
+    columns.push(DIFFERENCE);
     if has.means {
         columns.push("off by");
     }
@@ -210,7 +214,9 @@ fn table(result: &StudyResult, rows: &[&StudyRow], experiments: bool) -> Table {
         .position(|c| *c == "policy")
         .map_or(0, |p| p + 1)..]
     {
-        table = table.align(column, Align::Right);
+        if *column != DIFFERENCE {
+            table = table.align(column, Align::Right);
+        }
     }
     let mut before = (None, "");
     for row in rows {
@@ -253,6 +259,8 @@ fn figures(result: &StudyResult, row: &StudyRow, has: &Has) -> Vec<Cell> {
     cells.push(spread.into());
     cells.push(row.simulated_delta_pct.map(number::change).into());
     cells.push(interval(row.simulated_delta_ci95).into());
+    let sense = Sense::of_row(row, result.margin_pct);
+    cells.push(sense.map_or_else(|| "".into(), Sense::cell));
     if has.means {
         let distance = row.distance_pct().filter(|_| !row.calibrated);
         cells.push(distance.map(number::change).into());
@@ -273,7 +281,18 @@ fn footnotes(result: &StudyResult) -> Vec<String> {
         "{CALIBRATED} the platform's board power or an argument of the workload is calibrated on \
          this published figure: no check, and not counted below"
     );
-    calibrated.then_some(note).into_iter().collect()
+    let mut notes: Vec<String> = calibrated.then_some(note).into_iter().collect();
+    notes.extend(expected_by_chance(intervals(result)));
+    notes
+}
+
+/// Intervals of changes in all tables.
+pub(crate) fn intervals(result: &StudyResult) -> usize {
+    let is_one = |row: &&StudyRow| {
+        row.simulated_delta_ci95
+            .is_some_and(|(low, high)| low != high)
+    };
+    result.rows.iter().filter(is_one).count()
 }
 
 #[cfg(test)]

@@ -2,8 +2,10 @@
 //! What people type.
 
 use crate::follow::Follow;
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use std::path::PathBuf;
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use std::io;
+use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -91,6 +93,32 @@ pub(crate) enum Command {
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
     },
+    /// Print what a shell reads to complete this program's words.
+    Completions {
+        /// bash, elvish, fish, powershell or zsh.
+        #[arg(value_name = "SHELL", value_enum, hide_possible_values = true)]
+        shell: Shell,
+    },
+    /// Write the pages of the manual into a folder.
+    #[command(hide = true)]
+    Man {
+        /// It must exist.
+        #[arg(value_name = "FOLDER")]
+        folder: PathBuf,
+    },
+}
+
+/// What a shell reads to complete this program's words.
+pub(crate) fn completions(shell: Shell) -> String {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "scx_wakeplace", &mut script);
+    String::from_utf8_lossy(&script).into_owned()
+}
+
+/// Writes a page of the manual for the program and for each command. A page has its examples at the
+/// end, where `--help` has them first.
+pub(crate) fn write_man(folder: &Path) -> io::Result<()> {
+    clap_mangen::generate_to(Cli::command().after_long_help(EXAMPLES), folder)
 }
 
 /// Output of `status`.
@@ -100,8 +128,10 @@ pub(crate) enum Format {
     Text,
     /// One object.
     Json,
-    /// Exposition text for Prometheus and its kin.
+    /// OpenMetrics, which Prometheus scrapes.
     Openmetrics,
+    /// Text format of Prometheus, which the node exporter reads from files.
+    Prometheus,
 }
 
 /// `--mode`, with the names of the policy's own.

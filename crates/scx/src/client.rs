@@ -6,7 +6,7 @@ use crate::args::Format;
 use crate::control::lines::{Lines, PATIENCE, send};
 use crate::control::socket::{self, SocketError};
 use crate::control::{Reply, Request, line};
-use crate::metrics::{Status, openmetrics};
+use crate::metrics::{Status, openmetrics, prometheus};
 use crate::stats;
 use crate::wanted;
 use std::fmt::Write;
@@ -32,6 +32,7 @@ pub(crate) fn status(path: &Path, format: Format) -> Result<String, Failure> {
     let status = ask(path, &Request::Status {})?;
     Ok(match format {
         Format::Openmetrics => openmetrics::text(&status),
+        Format::Prometheus => prometheus::text(&status),
         Format::Text => format!("{}{}", in_force(&status), stats::block(&status.totals)),
         Format::Json => {
             let json = serde_json::to_string_pretty(&status);

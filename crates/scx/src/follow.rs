@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! `--follow`: power-policy follows the machine's source of power or its platform profile.
+//! `--follow`: power-policy follows the machine's source of power or its power profile.
 
+mod daemon;
+
+use daemon::{Bus, Daemon};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use wakeplace_host::{PowerSource, platform_profile, power_source};
@@ -13,36 +16,33 @@ const EVERY: Duration = Duration::from_secs(1);
 pub(crate) enum Follow {
     /// Mains: performance; battery: powersaving.
     Source,
-    /// low-power, quiet, cool: powersaving; balanced: balance; any other: performance.
+    /// power-saver, low-power, quiet, cool: powersaving; balanced: balance; any other:
+    /// performance. Of power-profiles-daemon, and where that does not run, of the firmware.
     Profile,
 }
 
-/// The policy to be in force, None: the machine does not say.
-fn wanted(root: &Path, follow: Follow) -> Option<&'static str> {
-    match follow {
-        Follow::Source => power_source(root).map(|source| match source {
-            PowerSource::Mains => "performance",
-            PowerSource::Battery => "powersaving",
-        }),
-        Follow::Profile => platform_profile(root).map(|profile| match profile.as_str() {
-            "low-power" | "quiet" | "cool" => "powersaving",
-            "balanced" => "balance",
-            _ => "performance",
-        }),
+/// The policy of a profile.
+fn of_profile(profile: &str) -> &'static str {
+    match profile {
+        "power-saver" | "low-power" | "quiet" | "cool" => "powersaving",
+        "balanced" => "balance",
+        _ => "performance",
     }
 }
 
-/// The files that state it, for people.
-fn files(follow: Follow) -> &'static str {
+/// Where it is stated, for people.
+fn places(follow: Follow) -> &'static str {
     match follow {
         Follow::Source => "/sys/class/power_supply/*/{type,online,status}",
-        Follow::Profile => "/sys/firmware/acpi/platform_profile",
+        Follow::Profile => "power-profiles-daemon, /sys/firmware/acpi/platform_profile",
     }
 }
 
 /// What has been put into force, so that a change by hand lasts until the machine changes.
 pub(crate) struct Follower {
     follow: Follow,
+    /// Only where profiles are followed.
+    daemon: Option<Daemon>,
     done: Option<&'static str>,
     /// A change that failed has been told.
     told: Option<&'static str>,
@@ -55,8 +55,18 @@ impl Follower {
         reason = "a live scheduler goes by the clock"
     )]
     pub(crate) fn new(follow: Follow) -> Self {
+        let daemon = (follow == Follow::Profile).then(|| Daemon::watch(Bus::System));
+        Self::with(follow, daemon)
+    }
+
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "a live scheduler goes by the clock"
+    )]
+    fn with(follow: Follow, daemon: Option<Daemon>) -> Self {
         Self {
             follow,
+            daemon,
             done: None,
             told: None,
             due: Instant::now(),
@@ -68,16 +78,30 @@ impl Follower {
         self.nothing_below(Path::new("/"))
     }
 
+    /// The policy to be in force, None: the machine does not say.
+    fn wanted(&self, root: &Path) -> Option<&'static str> {
+        let of_daemon = || self.daemon.as_ref().and_then(Daemon::profile);
+        match self.follow {
+            Follow::Source => power_source(root).map(|source| match source {
+                PowerSource::Mains => "performance",
+                PowerSource::Battery => "powersaving",
+            }),
+            Follow::Profile => of_daemon()
+                .or_else(|| platform_profile(root))
+                .map(|profile| of_profile(&profile)),
+        }
+    }
+
     fn nothing_below(&self, root: &Path) -> Option<String> {
         let what = match self.follow {
             Follow::Source => "its source of power",
-            Follow::Profile => "a platform profile",
+            Follow::Profile => "a power profile",
         };
-        wanted(root, self.follow).is_none().then(|| {
+        self.wanted(root).is_none().then(|| {
             format!(
                 "--follow: this machine does not state {what} ({}): power-policy stays as it is \
                  until it does",
-                files(self.follow)
+                places(self.follow)
             )
         })
     }
@@ -97,7 +121,7 @@ impl Follower {
     }
 
     fn look(&mut self, root: &Path) -> Option<&'static str> {
-        let next = wanted(root, self.follow).filter(|now| self.done != Some(now));
+        let next = self.wanted(root).filter(|now| self.done != Some(now));
         if next.is_none() {
             self.told = None; // the machine has gone back: a failure from now on is news
         }
@@ -118,9 +142,14 @@ impl Follower {
 
 #[cfg(test)]
 mod tests {
+    use super::daemon::{Bus, Daemon};
     use super::{Follow, Follower};
     use std::fs;
+    use std::io::{BufRead, BufReader};
     use std::path::Path;
+    use std::process::{Child, Command, Stdio};
+    use std::thread;
+    use std::time::Duration;
 
     fn write(root: &Path, path: &str, text: &str) {
         let path = root.join(path);
@@ -139,7 +168,7 @@ mod tests {
     fn only_changes_are_told() {
         let folder = tempfile::tempdir().expect("a folder");
         let root = folder.path();
-        let mut follower = Follower::new(Follow::Profile);
+        let mut follower = Follower::with(Follow::Profile, None);
         assert_eq!(told(&mut follower, root), None);
         for (profile, expected) in [
             ("balanced", Some("balance")),
@@ -159,7 +188,7 @@ mod tests {
     fn the_source_of_power_decides() {
         let folder = tempfile::tempdir().expect("a folder");
         let root = folder.path();
-        let mut follower = Follower::new(Follow::Source);
+        let mut follower = Follower::with(Follow::Source, None);
         let supply = |name: &str, file: &str, text: &str| {
             write(root, &format!("sys/class/power_supply/{name}/{file}"), text);
         };
@@ -191,7 +220,7 @@ mod tests {
                 "quiet",
             ),
         ] {
-            let follower = Follower::new(follow);
+            let follower = Follower::with(follow, None);
             let warning = follower.nothing_below(root).expect("a warning");
             let folder = file.rsplit_once('/').expect("a folder").0;
             let named = folder.trim_end_matches("/AC");
@@ -208,7 +237,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let root = folder.path();
         write(root, "sys/firmware/acpi/platform_profile", "quiet");
-        let mut follower = Follower::new(Follow::Profile);
+        let mut follower = Follower::with(Follow::Profile, None);
         let first = follower.look(root).expect("a change");
         assert!(follower.failed(first));
         let again = follower.look(root).expect("the same again");
@@ -216,5 +245,87 @@ mod tests {
         assert!(!follower.failed(again), "it has been told");
         follower.succeeded(again);
         assert_eq!(follower.look(root), None);
+    }
+
+    /// A bus of its own, as long as it lives.
+    struct OwnBus(Child, String);
+
+    impl OwnBus {
+        /// None where there is no program for it; that is said.
+        fn start() -> Option<Self> {
+            let started = Command::new("dbus-daemon")
+                .args(["--session", "--nofork", "--print-address"])
+                .stdout(Stdio::piped())
+                .spawn();
+            let Ok(mut bus) = started else {
+                eprintln!(
+                    "**** SKIPPED: no dbus-daemon: the daemon's profile is not followed here"
+                );
+                return None;
+            };
+            let mut address = String::new();
+            let output = bus.stdout.take().expect("piped");
+            BufReader::new(output)
+                .read_line(&mut address)
+                .expect("an address");
+            Some(Self(bus, address.trim().to_owned()))
+        }
+    }
+
+    impl Drop for OwnBus {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+
+    /// What power-profiles-daemon exports, as far as it is read.
+    struct Profiles(&'static str);
+
+    #[zbus::interface(name = "org.freedesktop.UPower.PowerProfiles")]
+    impl Profiles {
+        #[zbus(property)]
+        fn active_profile(&self) -> String {
+            self.0.to_owned()
+        }
+    }
+
+    /// Serves a profile until the connection is dropped.
+    fn serve(bus: &OwnBus, profile: &'static str) -> zbus::Connection {
+        let (name, path) = super::daemon::SERVICES[0];
+        let connection = zbus::connection::Builder::address(bus.1.as_str())
+            .serve_at(path, Profiles(profile))
+            .name(name);
+        zbus::block_on(connection.build()).expect("a service")
+    }
+
+    /// Waits for up to 10 s until that is in force: the times are the daemon's.
+    fn follows(follower: &mut Follower, root: &Path, expected: &str) {
+        for _ in 0..200 {
+            if told(follower, root) == Some(expected) {
+                return;
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+        panic!("{expected} was never asked for");
+    }
+
+    /// Goal: the daemon's profile goes before the firmware's; without the daemon the firmware's
+    /// counts, and one that comes later is seen.
+    #[test]
+    fn the_daemons_profile_goes_first() {
+        let Some(bus) = OwnBus::start() else { return };
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path();
+        write(root, "sys/firmware/acpi/platform_profile", "balanced");
+        let daemon = Daemon::watch(Bus::Address(bus.1.clone()));
+        let mut follower = Follower::with(Follow::Profile, Some(daemon));
+        follows(&mut follower, root, "balance");
+        let saver = serve(&bus, "power-saver");
+        follows(&mut follower, root, "powersaving");
+        drop(saver);
+        follows(&mut follower, root, "balance");
+        let _fast = serve(&bus, "performance");
+        follows(&mut follower, root, "performance");
     }
 }

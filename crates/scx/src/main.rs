@@ -65,6 +65,12 @@ fn run(cli: &Cli) -> Result<u8, Failure> {
     let text = match &cli.command {
         Some(Command::Set { changes }) => client::set(&cli.socket, changes)?,
         Some(Command::Status { format }) => client::status(&cli.socket, *format)?,
+        Some(Command::Completions { shell }) => args::completions(*shell),
+        Some(Command::Man { folder }) => {
+            let wrong = |error| Failure::input(format!("{}: {error}", folder.display()));
+            args::write_man(folder).map_err(wrong)?;
+            return Ok(0);
+        }
         None if cli.run.help_stats => stats::help(),
         None => match cli.run.monitor {
             Some(every_s) => return stats::monitor(Path::new(stats::PATH), every_s, &mut print),

@@ -4,6 +4,7 @@
 
 pub(crate) mod latency;
 pub(crate) mod openmetrics;
+pub(crate) mod prometheus;
 
 use crate::live::{CpuCounters, Snapshot};
 use crate::machine::{self, Machine};

@@ -26,6 +26,8 @@ pub struct Definition {
     pub said: String,
     /// Cells of the sweep.
     pub cells: usize,
+    /// How many will work on it at once, about: a new store's chunks are small enough for that.
+    pub workers: usize,
 }
 
 /// A finished cell.
@@ -52,6 +54,12 @@ pub struct Store {
     metrics: BTreeMap<String, i64>,
     points: BTreeSet<usize>,
 }
+
+/// A sweep has as many chunks, or as many for each worker, if it has the cells.
+const MIN_CHUNKS: usize = 64;
+const CHUNKS_PER_WORKER: usize = 16;
+/// Most cells of a chunk.
+const MAX_CHUNK: usize = 64;
 
 /// Points that are remembered as written.
 const REMEMBERED: usize = 4096;
@@ -140,13 +148,14 @@ impl Store {
     fn try_claim(&mut self) -> rusqlite::Result<Option<(usize, Vec<usize>)>> {
         let (cells, size) = (self.cells, self.chunk);
         let change = immediate(&mut self.connection)?;
-        let Some(chunk) = free_chunk(&change, cells.div_ceil(size))? else {
+        let owner = self.owner.text();
+        let Some(chunk) = free_chunk(&change, owner, cells.div_ceil(size))? else {
             return Ok(None);
         };
         change.execute(
             "INSERT INTO lease (chunk, owner, until_ms) VALUES (?1, ?2, ?3)
              ON CONFLICT (chunk) DO UPDATE SET owner = ?2, until_ms = ?3",
-            params![chunk as i64, self.owner.text(), lease_end()],
+            params![chunk as i64, owner, lease_end()],
         )?;
         let (from, to) = (chunk * size, ((chunk + 1) * size).min(cells));
         let done: BTreeSet<usize> = change
@@ -245,17 +254,27 @@ fn lease_end() -> i64 {
     now_ms() + LEASE.as_millis() as i64
 }
 
-/// A chunk whose lease is void, else one that nobody had yet.
-fn free_chunk(change: &Transaction<'_>, chunks: usize) -> rusqlite::Result<Option<usize>> {
+/// A chunk whose lease is void, else one that nobody had yet. `own`: leases of this store are void
+/// only when they are over; a cluster's client may hold thousands.
+fn free_chunk(
+    change: &Transaction<'_>,
+    own: &str,
+    chunks: usize,
+) -> rusqlite::Result<Option<usize>> {
     let now = now_ms();
-    let mut open =
-        change.prepare_cached("SELECT chunk, owner, until_ms FROM lease WHERE done = 0")?;
-    let mut rows = open.query([])?;
+    let mut open = change.prepare_cached(
+        "SELECT chunk, owner, until_ms FROM lease
+         WHERE done = 0 AND (owner != ?1 OR until_ms < ?2)",
+    )?;
+    let mut rows = open.query(params![own, now])?;
+    // To look for a process takes longer than to read a lease of it.
+    let mut there: BTreeSet<String> = BTreeSet::new();
     while let Some(row) = rows.next()? {
         let (chunk, owner, until): (i64, String, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        if until < now || is_gone(&owner) {
+        if until < now || (!there.contains(&owner) && is_gone(&owner)) {
             return Ok(Some(chunk as usize));
         }
+        there.insert(owner);
     }
     let next = change.query_row("SELECT COALESCE(MAX(chunk) + 1, 0) FROM lease", [], |row| {
         row.get::<_, i64>(0)
@@ -300,8 +319,9 @@ fn create(change: &Transaction<'_>, definition: &Definition) -> rusqlite::Result
     change.execute_batch(include_str!("schema.sql"))?;
     change.pragma_update(None, "application_id", APPLICATION)?;
     change.pragma_update(None, "user_version", VERSION)?;
-    // Small enough to share among processes, large enough that claims are rare.
-    let chunk = (definition.cells / 64).clamp(1, 64);
+    // Small enough that workers end at about the same time, large enough that claims are rare.
+    let chunks = (CHUNKS_PER_WORKER * definition.workers).max(MIN_CHUNKS);
+    let chunk = (definition.cells / chunks).clamp(1, MAX_CHUNK);
     change.execute(
         "INSERT INTO sweep (definition, said, cells, chunk) VALUES (?1, ?2, ?3, ?4)",
         params![
@@ -424,6 +444,7 @@ mod tests {
             hash: "of a test".to_owned(),
             said: "a test".to_owned(),
             cells: 3,
+            workers: 1,
         };
         let open = || Store::open(&path, &definition).expect("a store");
         let chunk = |store: &mut Store| store.claim().expect("a claim").map(|(chunk, _)| chunk);

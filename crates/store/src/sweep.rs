@@ -14,6 +14,9 @@ use wakeplace_study::{MadePoint, Points, RunRecord, Sweep};
 const FIRST_COMMIT: Duration = Duration::from_millis(10);
 /// Commits are at most so far apart.
 const COMMIT_EVERY: Duration = Duration::from_millis(500);
+/// The store is asked for how much it has with every so many-th commit: it counts what it has,
+/// others' work too.
+const COUNT_EVERY: usize = 20;
 /// While others work on the last chunks.
 const WAIT: Duration = Duration::from_millis(100);
 
@@ -83,6 +86,8 @@ pub fn run(
             ended: Vec::new(),
             committed: now(),
             due: FIRST_COMMIT,
+            done: found,
+            commits: 0,
             summary: Summary {
                 cells: sweep.cells(),
                 found,
@@ -155,6 +160,9 @@ struct Driver<'a> {
     committed: Instant,
     /// When the next commit is due after it.
     due: Duration,
+    /// Cells in the store, as far as is known here.
+    done: usize,
+    commits: usize,
     summary: Summary,
 }
 
@@ -260,12 +268,17 @@ impl Driver<'_> {
 
     fn commit(&mut self) -> Result<(), StoreError> {
         self.store.commit(&self.waiting, &self.ended)?;
+        self.commits += 1;
+        self.done = match self.commits % COUNT_EVERY {
+            0 => self.store.done()?,
+            _ => self.done + self.waiting.len(),
+        };
         self.waiting.clear();
         self.ended.clear();
         self.committed = now();
         self.due = (2 * self.due).min(COMMIT_EVERY);
         (self.progress)(Progress {
-            done: self.store.done()?,
+            done: self.done,
             made: self.summary.made,
             cells: self.summary.cells,
         });

@@ -34,6 +34,8 @@ pub struct StudyResult {
     pub columns: Vec<ColumnInfo>,
     /// The policy that all others are compared with.
     pub base_policy: String,
+    /// A difference of less does not matter, percent.
+    pub margin_pct: f64,
     /// Metrics in the order of importance.
     pub metrics: Vec<String>,
     /// One row per metric, case and policy that was measured.

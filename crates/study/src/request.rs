@@ -154,15 +154,21 @@ impl Default for Request {
     }
 }
 
+/// A margin that a difference can have.
+pub(crate) fn check_margin(margin_pct: f64) -> Result<(), StudyError> {
+    match margin_pct >= 0.0 && margin_pct.is_finite() {
+        true => Ok(()),
+        false => Err(StudyError::Margin(margin_pct)),
+    }
+}
+
 impl Request {
     /// Reads and checks all of it: nothing of what is read can fail later.
     ///
     /// # Errors
     /// The first thing that is wrong, with the place and the nearest valid name.
     pub fn resolve(&self) -> Result<Matrix, StudyError> {
-        if !(self.margin_pct >= 0.0 && self.margin_pct.is_finite()) {
-            return Err(StudyError::Margin(self.margin_pct));
-        }
+        check_margin(self.margin_pct)?;
         let platforms = self.platforms.iter().map(Source::platform);
         let platforms = platforms.collect::<Result<Vec<_>, _>>()?;
         let Some(first) = platforms.first() else {

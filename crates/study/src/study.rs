@@ -9,10 +9,14 @@ use crate::outcome::{CaseInfo, CaseProfile, ColumnInfo, EXPERIMENT, VARIANT};
 use crate::plan::{Planned, as_written, plan, seeds};
 use crate::pool::{Progress, Run, check, execute};
 use crate::promise::promise;
+use crate::request::check_margin;
 use crate::rows::rows;
 use crate::sensitivity::{Tried, sensitivity, tried};
 use crate::tradeoff::tradeoff;
-use crate::{Param, StudyError, StudyInfo, StudyResult, StudyRow, apply_settings, verdict};
+use crate::{
+    DEFAULT_MARGIN_PCT, Param, StudyError, StudyInfo, StudyResult, StudyRow, apply_settings,
+    verdict,
+};
 use wakeplace_metrics::Profile;
 use wakeplace_platform::PowerUnit;
 
@@ -28,7 +32,7 @@ pub struct Study {
 }
 
 /// How a study is run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct StudyOptions {
     /// The reduced size.
     pub quick: bool,
@@ -38,6 +42,8 @@ pub struct StudyOptions {
     pub duration_ns: Option<u64>,
     /// Settings on top of the study's, `(key, value)`.
     pub set: Vec<(String, String)>,
+    /// A difference of less does not matter, percent; None: [`DEFAULT_MARGIN_PCT`].
+    pub margin_pct: Option<f64>,
     /// Also run the study's experiments: what explains the distance to the published figures.
     pub experiments: bool,
     /// Try the conclusions at half and double of what is assumed: without it, only in the full
@@ -104,6 +110,9 @@ impl Study {
         jobs: usize,
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<StudyResult, StudyError> {
+        if let Some(margin) = how.margin_pct {
+            check_margin(margin)?;
+        }
         let planned = plan(&self.file, how)?;
         let tried = tried(&self.file, how)?;
         let of_tried = tried.iter().flat_map(Tried::runs);
@@ -179,6 +188,7 @@ impl Study {
         apply_settings(&settings, &mut options, &mut policies)?;
         let of_case = |(planned, runs): &(&Planned, Vec<PolicyRuns>)| rows(file, planned, runs);
         let rows: Vec<StudyRow> = done.iter().flat_map(of_case).collect();
+        let margin = how.margin_pct.unwrap_or(DEFAULT_MARGIN_PCT);
         let mut sources = file.sources.clone();
         for board in file.platforms.iter().filter_map(|p| p.board.as_ref()) {
             let source = format!("board power: {}", board.source.text.trim());
@@ -206,9 +216,10 @@ impl Study {
             cases: own().map(case_info).collect(),
             columns: file.columns.iter().map(column_info).collect(),
             base_policy: file.columns[0].name.clone(),
+            margin_pct: margin,
             metrics: file.metrics.iter().map(|m| m.name.clone()).collect(),
             verdict: if as_written(file, how) {
-                verdict::verdict(file, &rows)
+                verdict::verdict(file, &rows, margin)
             } else {
                 OTHER_CONDITIONS.to_owned()
             },

@@ -60,8 +60,9 @@ pub(crate) fn check(template: &str, known: Known, at: usize) -> Result<(), Flaw>
     Ok(())
 }
 
-/// The verdict: a line per metric with a template and per policy that is not the base.
-pub(crate) fn verdict(file: &StudyFile, rows: &[StudyRow]) -> String {
+/// The verdict: a line per metric with a template and per policy that is not the base. A
+/// difference is told where its interval lies beyond the margin.
+pub(crate) fn verdict(file: &StudyFile, rows: &[StudyRow], margin_pct: f64) -> String {
     let own = |row: &&StudyRow| row.experiment().is_none() && row.variant().is_none();
     let mut lines = Vec::new();
     for metric in &file.metrics {
@@ -71,7 +72,8 @@ pub(crate) fn verdict(file: &StudyFile, rows: &[StudyRow]) -> String {
         let of_metric = |row: &&StudyRow| row.metric == metric.name;
         let rows: Vec<&StudyRow> = rows.iter().filter(own).filter(of_metric).collect();
         for column in &file.columns[1..] {
-            let words = words(&file.columns[0].name, &column.name, &rows);
+            let names = (file.columns[0].name.as_str(), column.name.as_str());
+            let words = words(names, &rows, margin_pct);
             lines.extend(words.map(|words| fill(template, &words)));
         }
     }
@@ -94,7 +96,11 @@ fn fill(template: &str, words: &BTreeMap<&str, String>) -> String {
 }
 
 /// The words for one metric and policy; None without a change to speak of.
-fn words(base: &str, policy: &str, rows: &[&StudyRow]) -> Option<BTreeMap<&'static str, String>> {
+fn words(
+    (base, policy): (&str, &str),
+    rows: &[&StudyRow],
+    margin_pct: f64,
+) -> Option<BTreeMap<&'static str, String>> {
     let ours: Vec<&&StudyRow> = rows.iter().filter(|row| row.policy == policy).collect();
     let published: Vec<f64> = ours
         .iter()
@@ -107,7 +113,7 @@ fn words(base: &str, policy: &str, rows: &[&StudyRow]) -> Option<BTreeMap<&'stat
     let deltas = ours
         .iter()
         .filter_map(|row| Some((row.simulated_delta_pct?, row.simulated_delta_ci95)));
-    let (change, where_seen) = seen(&deltas.collect::<Vec<_>>())?;
+    let (change, where_seen) = told(&deltas.collect::<Vec<_>>(), margin_pct)?;
     let mut words = BTreeMap::from([
         ("base", base.to_owned()),
         ("policy", policy.to_owned()),
@@ -127,22 +133,26 @@ fn words(base: &str, policy: &str, rows: &[&StudyRow]) -> Option<BTreeMap<&'stat
 /// A change in percent with its 95 % interval, if there is one.
 type Delta = (f64, Option<(f64, f64)>);
 
-/// The changes that can be told from chance as words, and in which cases they are. None without
-/// changes.
-fn seen(deltas: &[Delta]) -> Option<(String, String)> {
+/// The changes whose intervals lie beyond the margin as words, and in which cases they do. None
+/// without changes.
+fn told(deltas: &[Delta], margin_pct: f64) -> Option<(String, String)> {
     let all: Vec<f64> = deltas.iter().map(|delta| delta.0).collect();
     let cases = all.len();
     if deltas.iter().all(|delta| delta.1.is_none()) {
         let places = format!("in {cases} cases (one seed, so chance is not ruled out)");
         return Some((range(&all)?, places));
     }
-    let is_seen = |delta: &&Delta| delta.1.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
-    let seen: Vec<f64> = deltas.iter().filter(is_seen).map(|delta| delta.0).collect();
-    let places = match seen.len() {
-        0 => format!("in any of {cases} cases"),
-        n => format!("in the {n} of {cases} cases where a difference is seen"),
+    let beyond = |(low, high): (f64, f64)| low > margin_pct || high < -margin_pct;
+    let is_told = |delta: &&Delta| delta.1.is_some_and(beyond);
+    let told: Vec<f64> = deltas.iter().filter(is_told).map(|delta| delta.0).collect();
+    let places = match told.len() {
+        0 => format!("beyond the margin of {margin_pct} % in any of {cases} cases"),
+        n => format!(
+            "in the {n} of {cases} cases where a difference beyond the margin of {margin_pct} % \
+             is told"
+        ),
     };
-    let change = range(&seen).unwrap_or_else(|| "neither visibly less nor more".to_owned());
+    let change = range(&told).unwrap_or_else(|| "neither less nor more".to_owned());
     Some((change, places))
 }
 
@@ -192,7 +202,7 @@ fn range(changes: &[f64]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Known, check, range, seen};
+    use super::{Known, check, range, told};
 
     #[test]
     fn changes_become_words() {
@@ -208,28 +218,34 @@ mod tests {
     #[test]
     fn what_may_be_chance_is_no_part_of_the_range() {
         let words = |deltas: &[super::Delta]| {
-            let (change, places) = seen(deltas).unwrap();
+            let (change, places) = told(deltas, 1.0).unwrap();
             format!("{change} {places}")
         };
         let clear = |delta: f64| (delta, Some((delta - 0.1, delta + 0.1)));
         let unclear = (1.0, Some((-1.0, 3.0)));
         assert_eq!(
             words(&[clear(-5.6), unclear, clear(-21.5)]),
-            "5.6 to 21.5 % less in the 2 of 3 cases where a difference is seen"
+            "5.6 to 21.5 % less in the 2 of 3 cases where a difference beyond the margin of 1 % \
+             is told"
         );
         assert_eq!(
             words(&[clear(2.0)]),
-            "2.0 % more in the 1 of 1 cases where a difference is seen"
+            "2.0 % more in the 1 of 1 cases where a difference beyond the margin of 1 % is told"
+        );
+        let small = (0.6, Some((0.4, 0.8)));
+        assert_eq!(
+            words(&[small]),
+            "neither less nor more beyond the margin of 1 % in any of 1 cases"
         );
         assert_eq!(
             words(&[unclear, unclear]),
-            "neither visibly less nor more in any of 2 cases"
+            "neither less nor more beyond the margin of 1 % in any of 2 cases"
         );
         assert_eq!(
             words(&[(-3.0, None)]),
             "3.0 % less in 1 cases (one seed, so chance is not ruled out)"
         );
-        assert_eq!(seen(&[]), None);
+        assert_eq!(told(&[], 1.0), None);
     }
 
     #[test]

@@ -18,28 +18,35 @@ struct wp_request;
 /* Why a CPU was not chosen. Append only: the numbers are part of recorded results. */
 enum wp_drop {
 	WP_DROP_NONE,          /* it was chosen */
-	WP_DROP_NOT_LOOKED_AT, /* the decision fell before, or the rule does not look there */
-	WP_DROP_OFFLINE,       /* not part of the machine now */
+	WP_DROP_NOT_LOOKED_AT, /* the rule had decided before it came to this CPU, or does not
+				* look at it */
+	WP_DROP_OFFLINE,       /* offline */
 	WP_DROP_NOT_ALLOWED,   /* the task may not use it */
-	WP_DROP_OUTSIDE,       /* outside the domain that the rule looks at */
+	WP_DROP_OUTSIDE,       /* outside the domain that the rule searches */
 	WP_DROP_BUSY,          /* not idle */
-	WP_DROP_UNFIT,         /* too small for the task, or for it and what is there */
-	WP_DROP_FAR,           /* idle, in another cluster of the cache: the last resort */
+	WP_DROP_UNFIT,         /* too small for the task, or for it and what runs there */
+	WP_DROP_FAR, /* idle, but in another cluster of the cache: taken only if no nearer one is
+		      * idle */
 	WP_DROP_OTHER_CACHE,   /* does not share the target's cache */
-	WP_DROP_LIMIT,         /* the search may not go so far */
-	WP_DROP_CORE_BUSY,     /* another thread of its core is busy, or that CPU is not idle */
-	WP_DROP_LESS_SPARE,    /* another CPU of its performance domain has as much to spare */
-	WP_DROP_PREV_SPARE,    /* the previous CPU, in its domain, has as much to spare */
-	WP_DROP_MORE_ENERGY,   /* as much energy as another one, or more */
-	WP_DROP_MARGIN,        /* saves no more than the margin */
-	WP_DROP_HINT,          /* another one meets the task's wish for performance better */
+	WP_DROP_LIMIT,         /* beyond the limit of the search (SIS_UTIL, SIS_PROP) */
+	WP_DROP_CORE_BUSY,     /* idle, but another CPU of its core or group is busy */
+	WP_DROP_LESS_SPARE, /* another CPU of its performance domain has as much spare capacity,
+			     * or more */
+	WP_DROP_PREV_SPARE, /* the previous CPU is in its performance domain and has as much
+			     * spare capacity, or more */
+	WP_DROP_MORE_ENERGY,   /* another CPU costs as little energy, or less */
+	WP_DROP_MARGIN,        /* it saves energy, but by no more than the margin */
+	WP_DROP_HINT,          /* another CPU meets the task's uclamp better */
 	WP_DROP_GROUP,         /* its group of CPUs was not chosen */
-	WP_DROP_IDLE_STATE,    /* another idle one of the group wakes faster, or slept later */
-	WP_DROP_OUTRANKED,     /* RT, deadline: its tasks go first, or matter more */
-	WP_DROP_NO_ROOM,       /* packing: it, or its group, is full */
-	WP_DROP_MORE_ROOM,     /* packing: its group, or it, is less full than another */
-	WP_DROP_MORE_LOAD,     /* another CPU of the group has less load, or as little */
-	WP_DROP_IDLE,          /* packing: only CPUs at work get more */
+	WP_DROP_IDLE_STATE, /* another idle CPU of the group has a shorter exit latency, or went
+			     * idle later */
+	WP_DROP_OUTRANKED, /* RT, deadline: the tasks there go first, or the chosen CPU has lower
+			    * ones or is nearer */
+	WP_DROP_NO_ROOM,       /* packing: the CPU or its group is full */
+	WP_DROP_MORE_ROOM, /* packing: another CPU, or group, that can take the task is as full,
+			    * or fuller */
+	WP_DROP_MORE_LOAD,     /* another CPU of the group has as little load, or less */
+	WP_DROP_IDLE,          /* packing: idle, and only busy CPUs get more tasks */
 	WP_DROP_COUNT
 };
 

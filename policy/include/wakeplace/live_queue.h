@@ -27,7 +27,7 @@ struct wp_live_queue_sleeper {
 
 /*
  * How many waiting tasks are looked at, in order, for one that is eligible. Usually that is all of
- * them (docs/internals/live-queue.md).
+ * them (docs/rules/live-queue.md#vq-pick).
  */
 #define WP_LIVE_QUEUE_LOOKS 64u
 WP_SMALL_FN int wp_live_queue_place(struct wp_ctx *ctx WP_NONNULL, struct wp_task *task WP_NONNULL,
@@ -50,6 +50,7 @@ u64 wp_slice_left_ns(const struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 u64 wp_live_queue_deadline_on(const struct wp_ctx *ctx WP_NONNULL,
 			      const struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns);
 int wp_yield_task(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 nr_waiting, u64 now_ns);
+int wp_live_queue_go_on(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns);
 int wp_live_queue_expired(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 nr_waiting, u64 now_ns);
 int wp_live_queue_yields(struct wp_ctx *ctx WP_NONNULL, const struct wp_task *first WP_NONNULL,
 			 u32 cpu, u64 now_ns);

@@ -17,7 +17,7 @@ struct wp_candidate {
 	u32 cpu;
 	u32 util; /* with the task on it */
 	u32 spare;
-	u32 fits;   /* 1, 0, or ~0: all but its wish for performance */
+	u32 fits;   /* 1, 0, or ~0: it does but for its uclamp_min */
 	u64 energy; /* with the task there, of the whole system; from 6.0 what it adds to its
 		     * domain; ~0 = not estimated */
 };

@@ -66,7 +66,7 @@ WP_FN u64 wp_live_queue_deadline_on(const struct wp_ctx *ctx WP_NONNULL,
 /*
  * Has the queue of its previous CPU kept the task that wakes? Then it goes on there without a
  * choice. Placed like any other task it would wait wherever no CPU is idle, and pairs that wake
- * each other often would move from idle CPU to idle CPU (docs/internals/live-queue.md).
+ * each other often would move from idle CPU to idle CPU (docs/rules/live-queue.md#vq-sleepers).
  */
 WP_INLINE int wp_live_queue_holds(const struct wp_ctx *ctx, const struct wp_task *task,
 				  const struct wp_request *req)
@@ -191,7 +191,8 @@ WP_FN int wp_entity_eligible(const struct wp_ctx *ctx WP_NONNULL,
 /*
  * Should the waiting task preempt the running task of `cpu`? Not while the running task is owed
  * time and has not had its slice; nor, at a synchronous wake-up, before it has run vq_sync_run_ns
- * (docs/internals/live-queue.md). Nor if one of the first that wait goes before it (queue_walk.c).
+ * (docs/rules/live-queue.md#vq-sync). Nor if one of the first that wait goes before it
+ * (queue_walk.c).
  */
 WP_SMALL_FN int wp_live_queue_preempts(struct wp_ctx *ctx WP_NONNULL,
 				       const struct wp_task *task WP_NONNULL, u32 cpu, u64 now_ns)
@@ -300,8 +301,12 @@ WP_FN int wp_live_queue_retire(struct wp_ctx *ctx WP_NONNULL, const struct wp_ta
 	return wp_live_queue_retire_one(ctx, c, bounded, next->deadline_ns, now_ns);
 }
 
-/* At the tick, or at its timer: has the running task of `cpu` had its slice while others wait? */
-WP_FN int wp_live_queue_expired(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 nr_waiting, u64 now_ns)
+/*
+ * The running task of `cpu` goes on, since nobody who waits is due before it. If it has had its
+ * slice, its next one begins. Sleepers whose turn it is leave: nobody else looks for them while the
+ * task runs alone. Returns 0.
+ */
+WP_FN int wp_live_queue_go_on(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u64 now_ns)
 {
 	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
 	u32 i;
@@ -309,15 +314,24 @@ WP_FN int wp_live_queue_expired(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 nr_w
 	wp_update_avg_vruntime(c, now_ns);
 	if (!c->queue.curr_weight)
 		return 0;
-	if (nr_waiting)
-		return !wp_slice_left_ns(ctx, cpu, now_ns);
 	wp_update_deadline(ctx, c, wp_live_queue_curr(c, now_ns));
 	if (!c->live.vq_kept_load)
 		return 0;
-	WP_FOR(i, WP_LIVE_QUEUE_SLEEPERS, WP_LIVE_QUEUE_SLEEPERS) /* nobody else looks for them */
+	WP_FOR(i, WP_LIVE_QUEUE_SLEEPERS, WP_LIVE_QUEUE_SLEEPERS)
 		if (!wp_live_queue_retire_one(ctx, c, 0, 0, now_ns))
 			break;
 	return 0;
+}
+
+/* At the tick, or at its timer: has the running task of `cpu` had its slice while others wait? */
+WP_FN int wp_live_queue_expired(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 nr_waiting, u64 now_ns)
+{
+	struct wp_cpu *c = WP_AT(ctx->cpus, cpu);
+
+	if (!nr_waiting)
+		return wp_live_queue_go_on(ctx, cpu, now_ns);
+	wp_update_avg_vruntime(c, now_ns);
+	return c->queue.curr_weight && !wp_slice_left_ns(ctx, cpu, now_ns);
 }
 
 /*

@@ -1,10 +1,9 @@
 //! Options of `explain`.
 
-use super::AnswerFormat;
-use super::values::{self, Schedule};
+use super::values;
+use super::{AnswerFormat, InputArgs};
 use clap::Args;
 use std::path::PathBuf;
-use wakeplace_workload::Dialect;
 
 /// `explain`.
 #[derive(Debug, Args)]
@@ -25,45 +24,8 @@ pub(crate) struct ExplainArgs {
         display_order = 2
     )]
     pub(crate) workload: String,
-    /// Leave out parts of the file that have no model
-    #[arg(
-        long,
-        hide_short_help = true,
-        help_heading = "Input",
-        display_order = 3
-    )]
-    pub(crate) allow_unmodelled: bool,
-    /// Read an rt-app file as older tools did: workgen, suspend-ref
-    #[arg(
-        long,
-        value_name = "WORDS",
-        value_parser = values::dialect,
-        default_value = "",
-        hide_default_value = true,
-        hide_short_help = true, help_heading = "Input",
-        display_order = 3
-    )]
-    pub(crate) rtapp_dialect: Dialect,
-    /// Simulated time, as 500ms [default: the workload's, or 30s]
-    #[arg(
-        long,
-        allow_hyphen_values = true,
-        value_name = "TIME",
-        value_parser = wakeplace_text::parse_duration_ns,
-        help_heading = "Input",
-        display_order = 4
-    )]
-    pub(crate) duration: Option<u64>,
-    /// CPUs that leave and come back, as 0s:1=off,2s:1=on
-    #[arg(
-        long,
-        allow_hyphen_values = true,
-        value_name = "STEPS",
-        value_parser = values::hotplug,
-        hide_short_help = true, help_heading = "Input",
-        display_order = 5
-    )]
-    pub(crate) hotplug: Option<Schedule>,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
     /// Seed of the workload's random choices
     #[arg(
         long,

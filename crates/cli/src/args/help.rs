@@ -179,6 +179,14 @@ Examples:
   wakeplace doctor
   wakeplace doctor --format json";
 
+pub(super) const COMPLETIONS: &str = "\
+Examples:
+  wakeplace completions bash > ~/.local/share/bash-completion/completions/wakeplace
+  wakeplace completions zsh > ~/.zfunc/_wakeplace
+  wakeplace completions fish > ~/.config/fish/completions/wakeplace.fish
+
+Shells: bash, elvish, fish, powershell, zsh";
+
 pub(super) const LAB: &str = "\
 Examples:
   wakeplace lab kernels

@@ -4,7 +4,9 @@ mod explain;
 mod fidelity;
 mod help;
 mod import;
+mod input;
 mod lab;
+mod pages;
 mod programs;
 mod report;
 mod show;
@@ -15,7 +17,9 @@ mod values;
 pub(crate) use explain::ExplainArgs;
 pub(crate) use fidelity::{LabFidelityArgs, ReportFormat};
 pub(crate) use import::{PlatformCaptureArgs, PlatformImportArgs, WorkloadRecordArgs};
+pub(crate) use input::{InputArgs, JitterArgs};
 pub(crate) use lab::{ArchName, LabCommand, LabFetchArgs, LabKernelsArgs, LabRunArgs};
+pub(crate) use pages::{CompletionsArgs, ManArgs, completions, write_man};
 pub(crate) use programs::LabProgramsArgs;
 pub(crate) use report::ReportArgs;
 pub(crate) use show::{
@@ -169,6 +173,16 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: LabCommand,
     },
+    /// Print what a shell reads to complete this program's words
+    #[command(
+        help_template = help::TEMPLATE,
+        before_help = help::COMPLETIONS,
+        arg_required_else_help = true,
+    )]
+    Completions(CompletionsArgs),
+    /// Write the pages of the manual into a folder
+    #[command(hide = true, help_template = help::TEMPLATE)]
+    Man(ManArgs),
 }
 
 /// How the program talks.

@@ -1,13 +1,11 @@
 //! Options of the commands that simulate: `compare`, `sim`, `study`.
 
-use super::values::{self, Schedule, Seeds};
-use super::{FormatName, help};
+use super::values::{self, Seeds};
+use super::{FormatName, InputArgs, JitterArgs, help};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 use wakeplace_engine::PolicyChange;
 use wakeplace_metrics::Window;
-use wakeplace_study::Jitter;
-use wakeplace_workload::Dialect;
 
 /// `compare`.
 #[derive(Debug, Args)]
@@ -155,55 +153,8 @@ pub(crate) struct RunArgs {
         display_order = 2
     )]
     pub(crate) workload: Vec<String>,
-    /// Leave out parts of the file that have no model
-    ///
-    /// A task group within a group is the one thing of rt-app without a model. Without this option
-    /// such a file is refused; with it the result lists what was left out.
-    #[arg(long, help_heading = "Input", display_order = 3)]
-    pub(crate) allow_unmodelled: bool,
-    /// Read an rt-app file as older tools did: workgen, suspend-ref
-    ///
-    /// `workgen` keeps all of several equal event keys and takes `suspend` without a value, as
-    /// rt-app's script of that name did; `suspend-ref` lets `suspend` wait under the name given, as
-    /// rt-app 1.0. Join both with a comma.
-    #[arg(
-        long,
-        hide_short_help = true,
-        value_name = "WORDS",
-        value_parser = values::dialect,
-        default_value = "",
-        hide_default_value = true,
-        help_heading = "Input",
-        display_order = 3
-    )]
-    pub(crate) rtapp_dialect: Dialect,
-    /// Simulated time, as 500ms [default: the workload's, or 30s]
-    ///
-    /// Units: ns, us, ms, s, m. Without it, `duration` in the rt-app file or the length that the
-    /// benchmark of a model has counts, or else 30s.
-    #[arg(
-        long,
-        allow_hyphen_values = true,
-        value_name = "TIME",
-        value_parser = wakeplace_text::parse_duration_ns,
-        help_heading = "Input",
-        display_order = 4
-    )]
-    pub(crate) duration: Option<u64>,
-    /// CPUs that leave and come back, as 0s:1=off,2s:1=on
-    ///
-    /// Steps are TIME:CPU=off or TIME:CPU=on, separated by commas. At 0s: before the first task.
-    /// A CPU that leaves hands its tasks over; refused are the last CPU and one that a task is
-    /// pinned to.
-    #[arg(
-        long,
-        allow_hyphen_values = true,
-        value_name = "STEPS",
-        value_parser = values::hotplug,
-        help_heading = "Input",
-        display_order = 5
-    )]
-    pub(crate) hotplug: Option<Schedule>,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
     /// A policy, as linux-4.17+energy-aware
     ///
     /// The form is ERA[+FEATURE[=VERSION]]...[-FEATURE]...[:KEY=VALUE,...], with settings of this
@@ -232,21 +183,8 @@ pub(crate) struct RunArgs {
         display_order = 12
     )]
     pub(crate) policy_at: Vec<PolicyChange>,
-    /// Vary a recording or an rt-app file with the seed, as start=10ms,run=5%
-    ///
-    /// A thread begins up to `start` later, and each of its run steps is up to `run` shorter or
-    /// longer, drawn from the seed. `recorded` takes as much as each thread's own sleeps and runs
-    /// vary. Without it every seed gives the same run of such a workload.
-    #[arg(
-        long,
-        allow_hyphen_values = true,
-        value_name = "AMOUNTS",
-        value_parser = values::jitter,
-        hide_short_help = true,
-        help_heading = "Input",
-        display_order = 5
-    )]
-    pub(crate) jitter: Option<Jitter>,
+    #[command(flatten)]
+    pub(crate) jitter: JitterArgs,
     /// A difference of less does not matter, percent
     ///
     /// "better" and "worse" are said where the 95 % interval lies beyond it, "none that matters"
@@ -479,6 +417,17 @@ pub(crate) struct StudyRunArgs {
         display_order = 4
     )]
     pub(crate) duration: Option<u64>,
+    /// A difference of less does not matter, percent [default: 1]
+    #[arg(
+        long,
+        allow_hyphen_values = true,
+        value_name = "PERCENT",
+        value_parser = values::margin,
+        hide_short_help = true,
+        help_heading = "Output",
+        display_order = 22
+    )]
+    pub(crate) margin: Option<f64>,
     #[command(flatten)]
     pub(crate) how: HowArgs,
     #[command(flatten)]

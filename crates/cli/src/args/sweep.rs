@@ -1,10 +1,9 @@
 //! Options of `sweep`.
 
-use super::values::{self, Schedule, Seeds};
-use super::{HowArgs, OutputArgs};
+use super::values::{self, Seeds};
+use super::{HowArgs, InputArgs, JitterArgs, OutputArgs};
 use clap::Args;
 use std::path::PathBuf;
-use wakeplace_study::Jitter;
 
 /// `sweep`.
 #[derive(Debug, Args)]
@@ -28,38 +27,10 @@ pub(crate) struct SweepArgs {
         display_order = 2
     )]
     pub(crate) workload: Vec<String>,
-    /// Simulated time, as 500ms [default: the workload's, or 30s]
-    #[arg(
-        long,
-        allow_hyphen_values = true,
-        value_name = "TIME",
-        value_parser = wakeplace_text::parse_duration_ns,
-        help_heading = "Input",
-        display_order = 4
-    )]
-    pub(crate) duration: Option<u64>,
-    /// CPUs that leave and come back, as 0s:1=off,2s:1=on
-    #[arg(
-        long,
-        allow_hyphen_values = true,
-        value_name = "STEPS",
-        value_parser = values::hotplug,
-        hide_short_help = true,
-        help_heading = "Input",
-        display_order = 5
-    )]
-    pub(crate) hotplug: Option<Schedule>,
-    /// Vary a recording or an rt-app file with the seed, as start=10ms,run=5%
-    #[arg(
-        long,
-        allow_hyphen_values = true,
-        value_name = "AMOUNTS",
-        value_parser = values::jitter,
-        hide_short_help = true,
-        help_heading = "Input",
-        display_order = 5
-    )]
-    pub(crate) jitter: Option<Jitter>,
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) jitter: JitterArgs,
     /// A policy; repeatable
     #[arg(long, value_name = "NAME", help_heading = "Policy", display_order = 10)]
     pub(crate) policy: Vec<String>,

@@ -10,7 +10,6 @@ use crate::terminal::Terminal;
 use crate::text::{plain, style};
 use wakeplace_engine::Which;
 use wakeplace_study::{Question, Request, Source};
-use wakeplace_workload::LoadOptions;
 
 /// `explain`.
 pub(crate) fn explain(args: ExplainArgs, terminal: Terminal) -> Outcome {
@@ -41,15 +40,12 @@ fn question(args: ExplainArgs) -> Question {
         request: Request {
             platforms: vec![Source::named(args.platform)],
             workloads: vec![Source::named(args.workload)],
-            load: LoadOptions {
-                allow_unmodelled: args.allow_unmodelled,
-                dialect: args.rtapp_dialect,
-            },
+            load: args.input.load(),
             policies: vec![args.policy],
             set: args.set,
             seeds: vec![args.seed],
-            duration_ns: args.duration,
-            hotplug: args.hotplug.map_or_else(Vec::new, |schedule| schedule.0),
+            duration_ns: args.input.duration,
+            hotplug: args.input.hotplug(),
             ..Request::default()
         },
         task: args.task,

@@ -6,6 +6,7 @@ mod fidelity;
 mod lab;
 mod lab_watch;
 mod marked_page;
+mod pages;
 mod platform;
 mod platform_import;
 mod platform_json;
@@ -38,5 +39,7 @@ pub(crate) fn run(command: Command, terminal: Terminal) -> Outcome {
         Command::Report(args) => report::report(&args, terminal),
         Command::Doctor(args) => doctor::run(&args, terminal),
         Command::Lab { command } => lab::run(command, terminal),
+        Command::Completions(args) => pages::completions(&args, terminal),
+        Command::Man(args) => pages::man(&args),
     }
 }

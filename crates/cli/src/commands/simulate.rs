@@ -23,7 +23,6 @@ use wakeplace_report::Format;
 use wakeplace_study::{Comparison, Experiment, Matrix, PolicyRuns, Request, Source};
 use wakeplace_text::printable;
 use wakeplace_trace::{LogError, RtAppLogs, Traces};
-use wakeplace_workload::LoadOptions;
 
 /// Two policies or more, the first being the base.
 pub(crate) fn compare(args: &CompareArgs, terminal: Terminal) -> Outcome {
@@ -301,17 +300,14 @@ fn matrix(args: &RunArgs, seeds: Vec<u64>) -> Result<Matrix, Failure> {
     let request = Request {
         platforms: args.platform.iter().map(Source::named).collect(),
         workloads: args.workload.iter().map(Source::named).collect(),
-        load: LoadOptions {
-            allow_unmodelled: args.allow_unmodelled,
-            dialect: args.rtapp_dialect,
-        },
-        jitter: args.jitter,
+        load: args.input.load(),
+        jitter: args.jitter.jitter,
         policies: args.policy.clone(),
         schedulers: Vec::new(),
         set: args.how.set.clone(),
         seeds,
-        duration_ns: args.duration,
-        hotplug: args.hotplug.iter().flat_map(|s| s.0.clone()).collect(),
+        duration_ns: args.input.duration,
+        hotplug: args.input.hotplug(),
         policy_at: args.policy_at.clone(),
         wakeup_cases: args.export_wakeup_cases.is_some(),
         oracle: args.oracle,

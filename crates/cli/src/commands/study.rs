@@ -158,6 +158,7 @@ fn run_named(args: StudyRunArgs, terminal: Terminal) -> Outcome {
         seeds: args.seeds.map(|seeds| seeds.0),
         duration_ns: args.duration,
         set: args.how.set,
+        margin_pct: args.margin,
         experiments: args.experiments,
         sensitivity: args.sensitivity,
     };

@@ -17,6 +17,7 @@ use wakeplace_store::{Definition, Store, StoreError, Summary};
 use wakeplace_study::{
     Axis, Design, Progress, Request, RunRecord, RunTable, Source, Sweep, metric_order,
 };
+use wakeplace_workload::Dialect;
 
 /// Points that people are shown.
 const MOST_SHOWN: usize = 50;
@@ -83,13 +84,18 @@ fn definition(args: &SweepArgs) -> Result<Sweep, Failure> {
         base.policies.clone_from(&args.policy);
     }
     base.set.extend(args.how.set.iter().cloned());
-    base.duration_ns = args.duration.or(base.duration_ns);
-    base.jitter = args.jitter.or(base.jitter);
+    let load = args.input.load();
+    base.load.allow_unmodelled |= load.allow_unmodelled;
+    if load.dialect != Dialect::default() {
+        base.load.dialect = load.dialect;
+    }
+    base.duration_ns = args.input.duration.or(base.duration_ns);
+    base.jitter = args.jitter.jitter.or(base.jitter);
     if let Some(seeds) = &args.seeds {
         base.seeds.clone_from(&seeds.0);
     }
-    if let Some(schedule) = &args.hotplug {
-        base.hotplug.clone_from(&schedule.0);
+    if args.input.hotplug.is_some() {
+        base.hotplug = args.input.hotplug();
     }
     for text in &args.vary {
         let axis = Axis::parse(text).map_err(Failure::input)?;
@@ -143,6 +149,7 @@ fn run(sweep: &Sweep, place: &Places<'_>, inputs: &[(&str, &str)], terminal: Ter
         hash: sweep.definition(&program),
         said: crate::repeat::origin().command,
         cells: sweep.cells(),
+        workers: place.jobs,
     };
     let mut store = match place.store {
         Some(path) => Store::open(path, &definition),

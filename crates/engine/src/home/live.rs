@@ -260,7 +260,7 @@ impl Home for LiveHome {
         }
         if running {
             let (core, now_ns) = (services.core, services.now_ns);
-            let _ = core.live_queue_expired(cpu.0, 0, now_ns); // its next slice begins
+            core.live_queue_go_on(cpu.0, now_ns);
             self.refill(core, cpu, now_ns);
         }
         running

@@ -156,7 +156,7 @@ impl Observer for SliceEnds {
 }
 
 /// Goal: while such a thread has the CPU no slice of a fair task ends there. Source:
-/// docs/internals/live-queue.md (the timer of slices is that of the running task). Method: two
+/// docs/rules/live-queue.md#vq-slice (the timer of slices is that of the running task). Method: two
 /// tasks share a CPU of the live scheduler, light for a second and then heavy, so that the
 /// frequency rises while one of them waits. A slice is 0.7 ms. While the thread runs its 0.3 ms the
 /// timer could fire every 10 us.

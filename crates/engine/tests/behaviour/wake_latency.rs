@@ -147,9 +147,9 @@ fn a_remote_wake_up_takes_the_sum_of_its_parts() {
 
 /// Goal: docs/rules/wake-ups.md#try-to-wake-up step 5: to another cache always by wake list; within
 /// a cache 4.17 takes the target's lock and 7.3 only where a task runs or the target is the waker's
-/// own CPU; the live queues as 7.3 (docs/internals/live-queue.md). Method: by the lock, which costs
-/// the waker the time to fetch it; by the list, nobody fetches anything: the target's lock stays
-/// there.
+/// own CPU; the live queues as 7.3 (docs/rules/live-queue.md#vq-wake-list). Method: by the lock,
+/// which costs the waker the time to fetch it; by the list, nobody fetches anything: the target's
+/// lock stays there.
 #[test]
 fn the_wake_list_spares_the_waker_the_lock() {
     for queue in ["cfs", "dsq"] {

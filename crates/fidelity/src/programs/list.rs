@@ -5,7 +5,7 @@ use crate::Error;
 /// The rt-app file: its name in the guest, and its text. The simulator reads the same bytes.
 pub(super) const RT_APP_FILE: (&str, &str) = (
     "locks-and-signals.json",
-    include_str!("../../../../workloads/locks-and-signals.json"),
+    include_str!("../../data/locks-and-signals.json"),
 );
 /// Debian packages that have the programs.
 pub(super) const PACKAGES: [&str; 4] = ["linux-perf", "rt-app", "rt-tests", "sysbench"];
@@ -170,11 +170,11 @@ pub(super) const PROGRAMS: [Program; 8] = [
             events: ModelEvents::Counted(2),
         },
         notes: &[
-            "The model's two tasks are both made by the simulator's own; the real first process is \
-             one of the two.",
-            "The model goes on for a second instead of 1000 round trips.",
-            "Less than one wake-up a side: sometimes the other's message is there before the \
-             reader sleeps. In the model no answer is that fast.",
+            "Forks: the program's first process is the parent and forks the child. In the model \
+             both tasks are forked by a task of the simulator.",
+            "The model runs for a second, not for 1000 round trips.",
+            "A task is woken less than once per round trip, because sometimes the answer arrives \
+             before it sleeps. In the model no answer is that fast.",
         ],
     },
     Program {
@@ -197,8 +197,8 @@ pub(super) const PROGRAMS: [Program; 8] = [
             events: ModelEvents::Fixed(20),
         },
         notes: &[
-            "All wake-ups are of the start and the end: threads that wait until all are there, and \
-             the first one for their ends. No event wakes anybody.",
+            "Events wake nobody. At the start the threads wait at a barrier until all are there. \
+             At the end `main` waits for each thread.",
         ],
     },
     Program {
@@ -222,10 +222,11 @@ pub(super) const PROGRAMS: [Program; 8] = [
             events: ModelEvents::Fixed(24),
         },
         notes: &[
-            "Event: 1000 times lock, sched_yield, unlock. `gave way` are the yields at which \
-             another task of that CPU ran; a yield on a CPU of its own is no switch.",
-            "Wake-ups are those of a lock that somebody waits for; how often depends on how long \
-             a yield takes, with the lock held.",
+            "An event is 1000 times lock, sched_yield, unlock. `gave way` counts the yields after \
+             which another task of that CPU ran. A yield of a task that is alone on its CPU \
+             switches to nobody.",
+            "Each wake-up is an unlock for which a task waits. The longer a yield takes, during \
+             which the lock is held, the more there are.",
         ],
     },
     Program {
@@ -245,9 +246,10 @@ pub(super) const PROGRAMS: [Program; 8] = [
             events: ModelEvents::Fixed(3000 + 2000),
         },
         notes: &[
-            "Fewer cycles than 5000 in 3 s: the host kept the emulated CPUs waiting, and \
-             cyclictest leaves out the cycles that it is late for.",
-            "The first process looks every 10 ms whether the time is over; it is not in the model.",
+            "The kernel has fewer than 5000 cycles in 3 s, because the host stops the emulated \
+             CPUs and cyclictest skips the cycles that it is late for.",
+            "The first process checks every 10 ms whether the time is over. It is not in the \
+             model.",
         ],
     },
     Program {
@@ -266,21 +268,21 @@ pub(super) const PROGRAMS: [Program; 8] = [
             events: ModelEvents::Fixed(400),
         },
         notes: &[
-            "rt-app's first process, which makes the threads and waits for their end, is not in \
-             the model.",
-            "A period that is late on the emulated machine has no timer's wake-up.",
+            "rt-app's first process creates the threads and waits for their end. It is not in the \
+             model.",
+            "A period that begins late on the emulated machine has no wake-up by the timer.",
         ],
     },
 ];
 
 const MESSAGING_NOTES: &[&str] = &[
-    "Wake-ups per message depend on how far the writers get ahead: a reader is woken by the first \
-     message into an empty channel only. Emulated CPUs that share a few real ones stand still for \
-     milliseconds, so the writers get further ahead than on a real machine.",
-    "Wake-ups by and of `main` are the start and the end: each task tells that it is ready, and is \
-     told to begin; the ends are waited for.",
-    "Wake-ups among equals, not sync: we believe they are those of the kernel's own lock of a pipe \
-     or socket, which readers and writers sleep for. The model has no such lock.",
+    "A message wakes its reader only if the channel was empty. So the further the writers are \
+     ahead, the fewer wake-ups there are per message. Emulated CPUs that share a few real ones \
+     stop for milliseconds, which lets the writers get further ahead than on a real machine.",
+    "`main` wakes and is woken at the start and the end only. At the start each task tells it that \
+     it is ready, and it releases all. At the end it waits for each task.",
+    "Wake-ups between two senders or two receivers are not sync. We believe that they come from \
+     the kernel's lock of a pipe or socket, for which tasks sleep. The model has no such lock.",
 ];
 
 /// The programs of these keys, in the order of the page; all if there are none.

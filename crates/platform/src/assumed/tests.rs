@@ -15,7 +15,7 @@ fn named(platform: &Platform, name: &str) -> AssumedCost {
 
 /// A platform's text with some words replaced.
 fn changed(from: &[(&str, &str)]) -> Platform {
-    let mut text = include_str!("../../../../platforms/tc2.toml").to_owned();
+    let mut text = include_str!("../../platforms/tc2.toml").to_owned();
     for (from, to) in from {
         assert!(text.contains(from), "{from}");
         text = text.replacen(from, to, 1);
@@ -95,7 +95,7 @@ fn powers_and_transitions_of_a_table_are_one() {
     assert_eq!(double.freq_domains[1].opps[0].power, Some(374));
     assert_eq!(double.freq_domains[1].opps[7].power, Some(2048));
     assert_eq!(double.freq_domains[0], platform.freq_domains[0]);
-    let hikey = include_str!("../../../../platforms/hikey960.toml");
+    let hikey = include_str!("../../platforms/hikey960.toml");
     let before = "that they are mJ, of 2 s, is assumed (docs/decisions/055)\"\"\"\nstanding = ";
     let text = hikey.replace(
         &format!("{before}\"derived\""),

@@ -4,6 +4,7 @@
 
 use super::ImportError;
 use super::found::{Arch, Clock, Found, FoundCpu, Origin, Point};
+use super::nrg_model::{self, NrgModel};
 use super::yaml::{self, Yaml};
 use crate::MAX_CPUS;
 use crate::sysfs::partition::Partition;
@@ -30,16 +31,30 @@ pub(super) fn read(
     })?;
     let info = root.get("platform-info").unwrap_or(&root);
     let conf = info.get("conf").unwrap_or(info);
-    let count = cpu_count(conf).filter(|count| (1..=MAX_CPUS).contains(count));
+    let count = cpu_count(conf).or_else(|| nrg_model::count(&root, conf));
+    let count = count.filter(|count| (1..=MAX_CPUS).contains(count));
     let Some(count) = count else {
         let expected = format!("`cpus-count`, 1 to {MAX_CPUS}, below platform-info and conf");
         return Err(ImportError::wrong(file, "no number of CPUs", expected));
     };
+    let expected = "a node for each CPU, with `active_states`: capacity and power by frequency";
+    let model = nrg_model::read(&root, conf, said)
+        .and_then(|model| match model {
+            Some(model) if model.capacity.len() != count => {
+                let found = model.capacity.len();
+                Err(format!(
+                    "{count} CPUs, and {found} of them in the energy model"
+                ))
+            }
+            model => Ok(model),
+        })
+        .map_err(|problem| ImportError::wrong(file, problem, expected))?;
     let view = View {
         conf,
         file,
         place,
         count,
+        model,
     };
     view.found(said)
 }
@@ -58,11 +73,17 @@ fn cpu_count(conf: &Yaml) -> Option<usize> {
     usize::try_from(cpus.max()?.checked_add(1)?).ok()
 }
 
+/// A value that holds something: LISA writes empty maps for what it does not know.
+fn filled(value: Option<&Yaml>) -> Option<&Yaml> {
+    value.filter(|value| !matches!(value, Yaml::Map(map) if map.is_empty()))
+}
+
 struct View<'a> {
     conf: &'a Yaml,
     file: &'a str,
     place: &'a str,
     count: usize,
+    model: Option<NrgModel>,
 }
 
 impl View<'_> {
@@ -89,16 +110,8 @@ impl View<'_> {
             .collect();
         let singles = Partition::singles(self.count);
         let one = Partition::of_labels(&vec![0; self.count]);
-        for (key, why) in [
-            (
-                "nrg-model",
-                "it is an object of LISA's own; --energy-model takes the kernel's",
-            ),
-            ("rtapp", "calibrations are rt-app's own"),
-        ] {
-            if self.conf.get(key).is_some() {
-                said.push(format!("`{key}` is not read: {why}"));
-            }
+        if filled(self.conf.get("rtapp")).is_some() {
+            said.push("`rtapp` is not read: calibrations are rt-app's own".to_owned());
         }
         if self
             .conf
@@ -153,9 +166,13 @@ impl View<'_> {
     }
 
     fn capacities(&self, said: &mut Vec<String>) -> Result<(Vec<u64>, Origin), ImportError> {
-        let stated = self.conf.get("cpu-capacities");
+        let stated = filled(self.conf.get("cpu-capacities"));
         let table = stated.and_then(|table| table.get("orig")).or(stated);
         let Some(table) = table else {
+            if let Some(model) = &self.model {
+                let from = Origin::stated(self.text("nrg-model"));
+                return Ok((model.capacity.clone(), from));
+            }
             said.push("capacity 1024 for all CPUs: the file has none".to_owned());
             let from =
                 Origin::assumed(self.text("no cpu-capacities: all CPUs are taken for alike"));
@@ -210,10 +227,12 @@ impl View<'_> {
     }
 
     fn domains(&self, said: &mut Vec<String>) -> Result<Vec<Vec<u16>>, ImportError> {
-        match (
-            self.conf.get("freq-domains").and_then(Yaml::list),
-            self.named(),
-        ) {
+        let of_model = self
+            .conf
+            .get("nrg-model")
+            .and_then(|m| m.get("freq_domains"));
+        let stated = self.conf.get("freq-domains").or(of_model);
+        match (stated.and_then(Yaml::list), self.named()) {
             (Some(lists), _) => self.divided(&lists.iter().collect::<Vec<_>>(), "freq-domains"),
             (None, Some(lists)) => {
                 said.push("one clock per cluster: the file has no freq-domains".to_owned());
@@ -255,6 +274,23 @@ impl View<'_> {
     fn clocks(&self, domains: Vec<Vec<u16>>) -> Result<Vec<Clock>, ImportError> {
         let mut clocks = Vec::new();
         for cpus in domains {
+            let of_model = self.model.as_ref().map(|model| model.points(&cpus));
+            let of_model = of_model.transpose().map_err(|problem| {
+                self.wrong(
+                    problem,
+                    "the same frequencies and powers for CPUs of a clock",
+                )
+            })?;
+            if let Some(points) = of_model.flatten() {
+                clocks.push(Clock {
+                    points_from: Some(Origin::stated(self.text("nrg-model"))),
+                    points,
+                    cpus,
+                    power: Some(NrgModel::power(self.place)),
+                    latency_ns: None,
+                });
+                continue;
+            }
             let khz = self.freqs(&cpus)?;
             let point = |khz: u32| Point {
                 khz,

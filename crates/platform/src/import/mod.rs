@@ -10,6 +10,7 @@ mod energy;
 mod fill;
 mod found;
 mod lisa;
+mod nrg_model;
 mod sysfs;
 mod text;
 mod write;

@@ -156,9 +156,15 @@ impl Builder {
     }
 
     /// The value of an anchor, once more.
+    /// Inside of the value that it stands for it is nothing: objects that LISA writes point back at
+    /// their parents.
     fn alias(&mut self, anchor: usize) -> Result<Node, String> {
         let Some(node) = self.anchored.get(&anchor) else {
-            return Err("an alias inside of the value that it stands for".to_owned());
+            return Ok(Node {
+                value: Yaml::Nothing,
+                height: 0,
+                bytes: size_of::<Node>(),
+            });
         };
         copy(node, &mut self.copied_bytes)
     }

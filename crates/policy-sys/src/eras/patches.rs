@@ -127,7 +127,7 @@ const ASYM_CAPACITY: &[Patch] = &[
     switch(
         "dropped (v1)",
         "wakee_flips_fix",
-        "an interrupt on an idle CPU records no wakee flip",
+        "a wake-up by an interrupt on an idle CPU counts in no wakee_flips",
         "timers make the idle task look like a waker of many",
     ),
     switch(
@@ -150,13 +150,13 @@ const POWER_POLICY: &[Patch] = &[
     switch(
         "2 to 4",
         "power_idlest_cases",
-        "a fork's idlest group: first who is allowed, then loads (to 4.9)",
+        "a local group that the task may not use loses against any other (to 4.9)",
         "a task that only remote groups may have can stay where it must not",
     ),
     switch(
         "5",
         "power_single_shot",
-        "one level decides on a fork, on any CPU of it (to 4.9)",
+        "the slow path takes the idlest CPU of one level's idlest group (to 4.9)",
         "each level below is searched again",
     ),
     switch(
@@ -203,13 +203,13 @@ const POWER_POLICY: &[Patch] = &[
     switch(
         "15",
         "power_pull_all",
-        "... also the lone task of a CPU",
+        "balancing that packs also moves the only task of a CPU",
         "a group whose CPUs run one task each is not emptied",
     ),
     switch(
         "16",
         "power_siblings",
-        "siblings spread only in attempts that spread anyway (to 3.12)",
+        "SD_PREFER_SIBLING counts only in passes that may spread (to 3.12)",
         "a group with room relieves any other of all but one task",
     ),
     switch(
@@ -237,25 +237,25 @@ const SCHED_MC: &[Patch] = &[
     switch(
         "1 to 3",
         "mc_topology",
-        "3.1: power saving takes CPUs of equal parity for a package",
+        "3.1: with power saving on, even and odd CPUs count as two packages",
         "one package, within which the knob saves nothing; later kernels never have it",
     ),
     switch(
         "4",
         "arch_power",
-        "the architecture is asked for a core's power",
+        "cpu_power is multiplied by what the architecture's hook answers",
         "every core holds one task",
     ),
     switch(
         "5",
         "mc_arch_hook",
-        "... and answers what is noted",
+        "the hook answers a value for each CPU",
         "every core holds one task",
     ),
     switch(
         "6, 7",
         "mc_freq_table",
-        "noted is how many tasks a core holds at its frequency",
+        "that value: how many tasks a core takes at its frequency",
         "every core holds one task at any frequency",
     ),
     switch(
@@ -278,7 +278,7 @@ const SCHED_MC: &[Patch] = &[
     switch(
         "11",
         "ilb_idle_at_tick",
-        "3.1, on = without the patch: a kicked CPU believes its last tick",
+        "3.1, on = without the patch: a kicked CPU goes by what it did at its last tick",
         "kicks get lost; later kernels look at its state",
     ),
     switch(
@@ -296,7 +296,7 @@ const SCHED_MC: &[Patch] = &[
     switch(
         "authors' list",
         "mc_kick_by_room",
-        "nobody is woken to balance for a CPU that has room",
+        "a CPU kicks an idle one only if it has more tasks than it may take",
         "a second task makes a CPU kick an idle one",
     ),
     switch(

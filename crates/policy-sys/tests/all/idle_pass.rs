@@ -1,6 +1,6 @@
 //! The live scheduler's timer stands for the ticks of idle CPUs: which of them look for work
-//! (policy/src/live_queue/live.c, docs/internals/live-queue.md), worked out here. Two caches of two
-//! cores with two threads each: CPUs 0 to 3 and 4 to 7.
+//! (policy/src/live_queue/live.c, docs/rules/live-queue.md#vq-timer), worked out here. Two caches
+//! of two cores with two threads each: CPUs 0 to 3 and 4 to 7.
 #![allow(missing_docs, reason = "not a library")]
 
 use crate::common;

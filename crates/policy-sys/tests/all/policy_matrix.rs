@@ -135,7 +135,7 @@ fn line_20_in_debt() {
             core.live_queue_stop(&mut woken, ran_ns);
             core.live_queue_leave(&mut woken, true, ran_ns);
             core.live_queue_start(&mut other, 2, ran_ns);
-            let _ = core.live_queue_expired(2, 0, ran_ns + then_ns);
+            core.live_queue_go_on(2, ran_ns + then_ns);
             wake(&mut core, &woken, 2)
         };
         let held = (2, Reason::QueueHolds);

@@ -7,6 +7,7 @@ import os
 import pickle
 import secrets
 import time
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, wait
 from typing import Any
 
@@ -16,6 +17,8 @@ from . import _wakeplace
 AHEAD = 2
 #: Leases of chunks hold 10 s and are renewed with each commit.
 RENEW_S = 2.0
+#: How often workers are counted.
+RECOUNT_S = 2.0
 #: While other processes work on the last chunks.
 WAIT_S = 0.1
 
@@ -45,13 +48,15 @@ def run_cells(text: bytes, expected: str, cells: list[int]) -> list[dict[str, An
     return sweep.run_cells(cells)
 
 
-def _concurrent(executor: Any) -> tuple[Any, int]:
-    """An executor of `concurrent.futures`, and how many workers it has."""
+def _concurrent(executor: Any) -> tuple[Any, Callable[[], int]]:
+    """An executor of `concurrent.futures`, and what says how many workers it has now."""
     if hasattr(executor, "get_executor"):
-        # A client of Dask distributed, which runs a chunk again if its worker died.
-        workers = sum(executor.nthreads().values())
-        return executor.get_executor(pure=False, retries=3), workers
-    return executor, getattr(executor, "_max_workers", None) or os.cpu_count() or 1
+        # A client of Dask distributed, which runs a chunk again if its worker died. Workers of a
+        # cluster come and go, and the first ones may come later than the sweep.
+        pool = executor.get_executor(pure=False, retries=3)
+        return pool, lambda: max(1, sum(executor.nthreads().values()))
+    workers = getattr(executor, "_max_workers", None) or os.cpu_count() or 1
+    return executor, lambda: workers
 
 
 def _check(sweep: Any, rows: list[dict[str, Any]]) -> None:
@@ -70,12 +75,15 @@ def drive(definition: tuple[Any, ...], store: Any, executor: Any) -> Any:
     the store."""
     text = pickle.dumps((secrets.token_hex(8), definition))
     sweep = made(definition)
-    runs = sweep.open(store)
-    pool, workers = _concurrent(executor)
+    pool, count = _concurrent(executor)
+    workers, counted = count(), time.monotonic()
+    runs = sweep.open(store, workers)
     expected = sweep.definition()
     chunks: dict[Any, int] = {}
     try:
         while True:
+            if time.monotonic() - counted > RECOUNT_S:
+                workers, counted = count(), time.monotonic()
             while len(chunks) < (1 + AHEAD) * workers and (claimed := runs.claim()):
                 chunk, cells = claimed
                 if cells:

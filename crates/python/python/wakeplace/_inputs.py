@@ -122,40 +122,34 @@ def _set(settings: Mapping[str, Setting] | None) -> list[tuple[str, str]]:
     return [(key, _value(value)) for key, value in (settings or {}).items()]
 
 
-def _ask(
-    *,
-    platform: Any,
-    workload: Any,
-    policy: str | Iterable[str],
-    seeds: Seeds | None = None,
-    seed: int | None = None,
-    duration: str | None = None,
-    set: Mapping[str, Setting] | None = None,
-    jitter: str | None = None,
-    margin: float | None = None,
-    hotplug: str | None = None,
-    policy_at: str | Iterable[str] = (),
-    allow_unmodelled: bool = False,
-    rtapp_dialect: str | None = None,
-    oracle: bool = False,
-) -> dict[str, Any]:
-    """What the native module takes; plain values, which a process can send to another."""
-    return {
-        "platform": _several(platform, _platform),
-        "workload": _several(workload, _workload),
-        "policy": _several(policy, str),
-        "seeds": _seeds(seeds),
-        "seed": seed,
-        "duration": duration,
-        "set": _set(set),
-        "jitter": jitter,
-        "margin": margin,
-        "hotplug": hotplug,
-        "policy_at": _several(policy_at, str),
-        "allow_unmodelled": allow_unmodelled,
-        "rtapp_dialect": rtapp_dialect,
-        "oracle": oracle,
-    }
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+#: What the native module takes: what makes it of an argument in Python's forms, and the argument
+#: where a function has none of that name.
+_NATIVE: dict[str, tuple[Callable[[Any], Any], Any]] = {
+    "platform": (lambda value: _several(value, _platform), ()),
+    "workload": (lambda value: _several(value, _workload), ()),
+    "policy": (lambda value: _several(value, str), ()),
+    "seeds": (_seeds, None),
+    "seed": (_as_it_is, None),
+    "duration": (_as_it_is, None),
+    "set": (_set, None),
+    "jitter": (_as_it_is, None),
+    "margin": (_as_it_is, None),
+    "hotplug": (_as_it_is, None),
+    "policy_at": (lambda value: _several(value, str), ()),
+    "allow_unmodelled": (_as_it_is, False),
+    "rtapp_dialect": (_as_it_is, None),
+    "oracle": (_as_it_is, False),
+}
+
+
+def _ask(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What the native module takes, out of all arguments of a function; plain values, which a
+    process can send to another."""
+    return {name: form(given.get(name, absent)) for name, (form, absent) in _NATIVE.items()}
 
 
 def names_are_known(function: Callable[P, T]) -> Callable[P, T]:

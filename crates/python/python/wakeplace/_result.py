@@ -6,12 +6,17 @@ import html as _html
 import json as _json
 from typing import TYPE_CHECKING, Any
 
+from . import _wakeplace
+
 if TYPE_CHECKING:
+    import altair
     import pandas
     import polars
     import pyarrow
 
-    from . import _wakeplace
+
+#: Of a chart, pixels.
+CHART_WIDTH_PX = 560
 
 
 class _Table:
@@ -63,6 +68,33 @@ class Result(_Table):
         """A page for a browser, as ``--export-html`` writes it."""
         return self._native.html()
 
+    def charts(self) -> dict[str, altair.Chart]:
+        """The charts of that page, by title; of a chart with a choice one each, as
+        ``"title: choice"``. Needs Altair 6."""
+        import altair
+
+        charts = {}
+        for drawn in _json.loads(self._native.charts()):
+            for choice, spec in drawn["specs"].items():
+                title = f"{drawn['title']}: {choice}" if choice else drawn["title"]
+                # There is no page here whose width a chart could take.
+                spec = spec | {"width": CHART_WIDTH_PX, "title": title}
+                chart = altair.Chart.from_dict(spec | {"description": drawn["alt"]})
+                charts[title] = chart
+        return charts
+
+    def plot(self, title: str | None = None) -> altair.Chart:
+        """A chart of `charts`: the one of this title, or the first.
+
+        Raises:
+            WakeplaceError: There is no such chart; the message names the nearest.
+        """
+        charts = self.charts()
+        wanted = next(iter(charts), "") if title is None else title
+        if wanted not in charts:
+            raise _wakeplace.unknown("plot", wanted, list(charts), "chart")
+        return charts[wanted]
+
     @property
     def data(self) -> dict[str, Any]:
         """The JSON as a dict."""
@@ -112,6 +144,43 @@ class SweepResult(_Table):
         """The points as the command line writes them with ``--format``."""
         return self._native.text(format, [metric] if isinstance(metric, str) else list(metric))
 
+    def plot(
+        self, metric: str, x: str | None = None, color: str | None = None
+    ) -> altair.Chart:
+        """A metric's mean of each point with its 95 % interval over the seeds.
+
+        Args:
+            metric: A column of `text`; means are those of the table.
+            x: What is varied: a key of ``vary``, or ``platform``, ``workload`` or ``policy``. The
+                first key of ``vary`` unless given.
+            color: Another one; the second unless given.
+
+        Raises:
+            WakeplaceError: There is no such metric or key; the message names the nearest.
+        """
+        import altair
+
+        rows = _json.loads(self.json(metric))["points"]
+        names = [name for name in rows[0] if name not in ("n", "failed", metric, f"{metric}_ci95")]
+        several = [name for name in names if len({row[name] for row in rows}) > 1] or names
+        x = several[0] if x is None else x
+        color = next((name for name in several if name != x), x) if color is None else color
+        for name in (x, color):
+            if name not in names:
+                raise _wakeplace.unknown("plot", name, names, "key")
+        values = [_point(row, metric, x, color) for row in rows if row[metric] is not None]
+        kind = "Q" if all(isinstance(value["x"], float) for value in values) else "N"
+        base = altair.Chart(altair.Data(values=values)).encode(
+            altair.X(f"x:{kind}").title(x).scale(zero=False) if kind == "Q" else
+            altair.X("x:N").title(x).sort(None),
+            color=altair.Color("color:N").title(color).sort(None),
+        )
+        mean = altair.Y("mean:Q").title(metric).scale(zero=False)
+        rule = base.mark_rule().encode(altair.Y("low:Q").title(metric), altair.Y2("high:Q"))
+        return (rule + base.mark_point(filled=True, opacity=1).encode(mean)).properties(
+            width=CHART_WIDTH_PX
+        )
+
     @property
     def cells(self) -> int:
         """Cells in all: points by seeds."""
@@ -140,6 +209,17 @@ class SweepResult(_Table):
 
     def _repr_html_(self) -> str:
         return f"<pre>{_html.escape(self.text())}</pre>"
+
+
+def _point(row: dict[str, Any], metric: str, x: str, color: str) -> dict[str, Any]:
+    """A point of a sweep as what is drawn of it."""
+    try:
+        at = float(row[x])
+    except ValueError:
+        at = row[x]
+    half = row[f"{metric}_ci95"] or 0.0
+    mean = row[metric]
+    return {"x": at, "color": str(row[color]), "mean": mean, "low": mean - half, "high": mean + half}
 
 
 class Answer:

@@ -61,24 +61,10 @@ def sim(
     Raises:
         WakeplaceError: What was asked for cannot be run.
     """
+    given = locals()
     if seed is not None and seeds is not None:
         raise _wakeplace.WakeplaceError("sim: both seed and seeds are given; expected one of them")
-    ask = _ask(
-        platform=platform,
-        workload=workload,
-        policy=policy,
-        seed=seed,
-        seeds=seeds,
-        duration=duration,
-        set=set,
-        jitter=jitter,
-        hotplug=hotplug,
-        policy_at=policy_at,
-        allow_unmodelled=allow_unmodelled,
-        rtapp_dialect=rtapp_dialect,
-        oracle=oracle,
-    )
-    return Result(_wakeplace.simulate("sim", ask, jobs))
+    return Result(_wakeplace.simulate("sim", _ask(given), jobs))
 
 
 @names_are_known
@@ -110,22 +96,8 @@ def compare(
     Raises:
         WakeplaceError: What was asked for cannot be run.
     """
-    ask = _ask(
-        platform=platform,
-        workload=workload,
-        policy=policy,
-        seeds=seeds,
-        duration=duration,
-        set=set,
-        jitter=jitter,
-        margin=margin,
-        hotplug=hotplug,
-        policy_at=policy_at,
-        allow_unmodelled=allow_unmodelled,
-        rtapp_dialect=rtapp_dialect,
-        oracle=oracle,
-    )
-    return Result(_wakeplace.simulate("compare", ask, jobs))
+    given = locals()
+    return Result(_wakeplace.simulate("compare", _ask(given), jobs))
 
 
 @names_are_known
@@ -164,17 +136,7 @@ def explain(
     Raises:
         WakeplaceError: There is no such decision; the message says what there is.
     """
-    ask = _ask(
-        platform=platform,
-        workload=workload,
-        policy=policy,
-        seed=seed,
-        duration=duration,
-        set=set,
-        hotplug=hotplug,
-        allow_unmodelled=allow_unmodelled,
-        rtapp_dialect=rtapp_dialect,
-    )
+    given = locals()
     others = [compare_policy] if isinstance(compare_policy, str) else list(compare_policy)
     about = {
         "task": task,
@@ -184,7 +146,7 @@ def explain(
         "why_not": why_not,
         "compare_policy": others,
     }
-    return Answer(_wakeplace.explain(ask, about))
+    return Answer(_wakeplace.explain(_ask(given), about))
 
 
 def _values(values: str | Iterable[Setting]) -> str | list[str]:
@@ -230,20 +192,9 @@ def sweep(
     Raises:
         WakeplaceError: A key or value is wrong, or the store is of another sweep.
     """
-    ask = _ask(
-        platform=platform,
-        workload=workload,
-        policy=policy,
-        seeds=seeds,
-        duration=duration,
-        set=set,
-        jitter=jitter,
-        hotplug=hotplug,
-        allow_unmodelled=allow_unmodelled,
-        rtapp_dialect=rtapp_dialect,
-    )
+    given = locals()
     axes = [(key, _values(values)) for key, values in vary.items()]
-    return _swept(("of", ask, axes, latin_hypercube, design_seed), store, executor, jobs)
+    return _swept(("of", _ask(given), axes, latin_hypercube, design_seed), store, executor, jobs)
 
 
 def _swept(definition: tuple[Any, ...], store: Any, executor: Any, jobs: int | None) -> SweepResult:
@@ -262,6 +213,7 @@ def study(
     seeds: Seeds | None = None,
     duration: str | None = None,
     set: Mapping[str, Setting] | None = None,
+    margin: float | None = None,
     store: str | os.PathLike[str] | None = None,
     executor: Any = None,
     jobs: int | None = None,
@@ -277,6 +229,7 @@ def study(
         experiments: Also run what explains the result.
         sensitivity: Try each conclusion at half and double of every assumed cost.
         seeds, duration, set: In place of the study's; the forms are those of `sim`.
+        margin: A difference of less does not matter, percent; 1 unless given.
 
     Raises:
         WakeplaceError: There is no such study, or a file breaks a rule.
@@ -304,5 +257,6 @@ def study(
         "seeds": _seeds(seeds),
         "duration": duration,
         "set": _set(set),
+        "margin": margin,
     }
     return Result(_wakeplace.study(ask, jobs))

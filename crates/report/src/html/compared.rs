@@ -5,7 +5,7 @@ use super::details::{Of, Shown, changes, sections};
 use super::model::{Comparison, Delta, Metric, Run, ends};
 use super::view::{Answer, Block, Cell, ResultView, Section, Sentence, Table, Tile, tone};
 use super::{cases, repeat, timeline};
-use crate::comparison::{KEY_METRICS, with_unit};
+use crate::comparison::{KEY_METRICS, expected_by_chance, with_unit};
 use crate::{number, phrase};
 use wakeplace_metrics::{Better, find_metric};
 
@@ -110,6 +110,8 @@ fn answer(result: &Comparison) -> Answer {
                 .map_or_else(String::new, |margin| format!(" of {margin} %")),
         ),
     });
+    let shown = result.multiplicity.map(|shown| shown.intervals);
+    answer.sure.extend(shown.and_then(expected_by_chance));
     answer
 }
 

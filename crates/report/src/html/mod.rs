@@ -5,6 +5,7 @@ mod cases;
 mod charts;
 mod compared;
 mod details;
+mod drawings;
 mod energy;
 mod latency;
 pub(crate) mod model;
@@ -16,8 +17,10 @@ mod study;
 mod timeline;
 mod view;
 
+pub use drawings::charts;
 pub use read::{HtmlError, Source};
 
+use drawings::PALETTES;
 use minijinja::value::ValueKind;
 use minijinja::{Environment, UndefinedBehavior, context, escape_formatter};
 use read::Parsed;
@@ -62,16 +65,7 @@ const LIBRARIES: [(&str, &str, &str); 4] = [
 /// # Panics
 /// Never: the template is a part of the program, and a test renders it.
 pub fn html(sources: &[Source<'_>]) -> Result<String, HtmlError> {
-    let mut results = Vec::new();
-    for source in sources {
-        for parsed in read::read(*source)? {
-            let id = format!("r{}", results.len() + 1);
-            results.push(match &parsed {
-                Parsed::Comparison(result) => compared::view(&id, result),
-                Parsed::Study(result) => study::view(&id, result),
-            });
-        }
-    }
+    let results = views(sources)?;
     let title = match results.as_slice() {
         [one] => one.title.clone(),
         several => format!("{} results", several.len()),
@@ -83,6 +77,21 @@ pub fn html(sources: &[Source<'_>]) -> Result<String, HtmlError> {
         version: env!("CARGO_PKG_VERSION"),
     };
     Ok(render(&page, drawn))
+}
+
+/// What a page shows of results.
+fn views(sources: &[Source<'_>]) -> Result<Vec<ResultView>, HtmlError> {
+    let mut results = Vec::new();
+    for source in sources {
+        for parsed in read::read(*source)? {
+            let id = format!("r{}", results.len() + 1);
+            results.push(match &parsed {
+                Parsed::Comparison(result) => compared::view(&id, result),
+                Parsed::Study(result) => study::view(&id, result),
+            });
+        }
+    }
+    Ok(results)
 }
 
 /// What the page's script draws, by id.
@@ -101,7 +110,8 @@ fn drawn(results: &[ResultView]) -> Value {
             _ => {}
         }
     }
-    json!({"charts": charts, "timelines": timelines})
+    let palettes: Value = serde_json::from_str(PALETTES).expect("the colours are JSON");
+    json!({"charts": charts, "timelines": timelines, "palettes": palettes})
 }
 
 /// The value with all strings as people may see them.

@@ -77,6 +77,8 @@ pub(crate) struct Comparison {
     #[serde(default)]
     pub(crate) margin_pct: Option<f64>,
     #[serde(default)]
+    pub(crate) multiplicity: Option<Multiplicity>,
+    #[serde(default)]
     pub(crate) notes: Vec<String>,
     #[serde(default)]
     pub(crate) warnings: Vec<String>,
@@ -254,6 +256,10 @@ pub(crate) struct Study {
     #[serde(default)]
     pub(crate) profiles: Vec<CaseProfile>,
     #[serde(default)]
+    pub(crate) margin_pct: Option<f64>,
+    #[serde(default)]
+    pub(crate) multiplicity: Option<Multiplicity>,
+    #[serde(default)]
     pub(crate) verdict: String,
     #[serde(default)]
     pub(crate) notes: Vec<String>,
@@ -263,6 +269,12 @@ pub(crate) struct Study {
     pub(crate) sensitivity: Option<Vec<Tried>>,
     #[serde(default)]
     pub(crate) assumed: Option<Assumed>,
+}
+
+/// 95 % intervals of a result.
+#[derive(Clone, Copy, Debug, serde::Deserialize)]
+pub(crate) struct Multiplicity {
+    pub(crate) intervals: usize,
 }
 
 #[derive(Clone, Debug, serde::Deserialize)]
@@ -303,6 +315,9 @@ pub(crate) struct Row {
     pub(crate) simulated_delta_pct: Option<f64>,
     #[serde(default)]
     pub(crate) simulated_delta_ci95: Option<Interval>,
+    /// From results of this version on.
+    #[serde(default)]
+    pub(crate) difference: Option<String>,
     #[serde(default)]
     pub(crate) calibrated: bool,
     #[serde(default)]

@@ -1,10 +1,10 @@
 //! A study's figures: charts and tables of published beside simulated ones.
 
 use super::charts::{Dot, dots, once};
-use super::compared::{shown_change, unit};
+use super::compared::{badge, shown_change, unit};
 use super::details::changes;
 use super::model::{Figure, Row, Study, ends};
-use super::view::{Cell, Chart, Table};
+use super::view::{Cell, Chart, Table, tone};
 use crate::{number, phrase};
 use wakeplace_metrics::find_metric;
 
@@ -108,6 +108,7 @@ struct Has {
     means: bool,
     changes: bool,
     robust: bool,
+    difference: bool,
 }
 
 /// `kind`: of the rows, see [`Row::kind`].
@@ -117,12 +118,14 @@ pub(super) fn rows_table(id: &str, result: &Study, kind: &str, rows: &[&Row]) ->
         means,
         changes: means || rows.iter().any(|row| row.published_delta_pct.is_some()),
         robust: rows.iter().any(|row| row.robust.is_some()),
+        difference: rows.iter().any(|row| row.difference.is_some()),
     };
     let mut columns = vec!["case", "policy"];
     columns.extend(has.means.then_some("#published"));
     columns.extend(["#simulated", "#spread"]);
     columns.extend(has.changes.then_some("#change, published"));
     columns.extend(["#change, simulated", "#95 % CI"]);
+    columns.extend(has.difference.then_some("difference"));
     columns.extend(has.means.then_some("#off by"));
     columns.extend(has.robust.then_some("assumed costs"));
     let metric = &rows[0].metric;
@@ -172,6 +175,10 @@ fn figures(row: &Row, has: &Has) -> Vec<Cell> {
     cells.push(change(row.simulated_delta_pct));
     let interval = phrase::interval(ends(row.simulated_delta_ci95));
     cells.push(Cell::of(interval.unwrap_or_default()));
+    if has.difference {
+        let word = row.difference.as_deref().unwrap_or_default();
+        cells.push(Cell::of(badge(word)).tone(tone(word)));
+    }
     if has.means {
         cells.push(change(row.distance_pct().filter(|_| !row.calibrated)));
     }

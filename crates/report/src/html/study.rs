@@ -7,6 +7,7 @@ use super::model::{Row, Study};
 use super::rows::{charts, rows_table};
 use super::view::{Answer, Block, ResultView, Section, Sentence, Tile};
 use super::{cases, repeat, sensitivity};
+use crate::comparison::expected_by_chance;
 use crate::{number, phrase};
 
 pub(super) fn view(id: &str, result: &Study) -> ResultView {
@@ -59,6 +60,14 @@ fn answer(result: &Study) -> Answer {
         ),
     };
     let mut sure = vec![seeds];
+    if let Some(margin) = result.margin_pct {
+        sure.push(format!(
+            "A difference is told where the interval lies beyond the margin of {margin} %; none \
+             that matters where it lies inside."
+        ));
+    }
+    let shown = result.multiplicity.map(|shown| shown.intervals);
+    sure.extend(shown.and_then(expected_by_chance));
     if result.rows.iter().any(|row| row.calibrated) {
         sure.push(
             "Rows marked * are no check: the platform's board power or an argument of the workload \

@@ -1,6 +1,7 @@
 //! Results of studies as JSON.
 
-use super::{details, hash, hashes, interval, known, pairs, spread, values};
+use super::{details, hash, hashes, interval, known, multiplicity, pairs, spread, values};
+use crate::phrase::Sense;
 use crate::{RESULT_SCHEMA_VERSION, number};
 use serde_json::{Map, Value, json};
 use wakeplace_study::{
@@ -28,6 +29,7 @@ pub(crate) fn study(result: &StudyResult) -> Value {
         "title": result.title,
         "platform": result.platform,
         "base_policy": result.base_policy,
+        "margin_pct": result.margin_pct,
         "duration_ns": result.duration_ns,
         "seeds": result.seeds,
         "quick": result.quick,
@@ -47,8 +49,9 @@ pub(crate) fn study(result: &StudyResult) -> Value {
             "settings": pairs(&column.settings),
             "hotplug": column.hotplug,
         })).collect::<Vec<_>>(),
-        "rows": result.rows.iter().map(row).collect::<Vec<_>>(),
+        "rows": result.rows.iter().map(|one| row(one, result.margin_pct)).collect::<Vec<_>>(),
         "profiles": result.profiles.iter().map(profile).collect::<Vec<_>>(),
+        "multiplicity": multiplicity(crate::study::intervals(result)),
         "verdict": result.verdict,
         "notes": result.notes,
         "sources": result.sources,
@@ -201,7 +204,7 @@ fn case(row: &StudyRow) -> String {
     row.case.clone() + &experiment.unwrap_or_default()
 }
 
-fn row(row: &StudyRow) -> Value {
+fn row(row: &StudyRow, margin_pct: f64) -> Value {
     let param = |(key, value): (&String, &Param)| {
         let value = match value {
             Param::Number(number) => json!(number),
@@ -235,6 +238,7 @@ fn row(row: &StudyRow) -> Value {
         "published_delta_pct": row.published_delta_pct.map_or(Value::Null, number::json),
         "simulated_delta_pct": row.simulated_delta_pct.map_or(Value::Null, number::json),
         "simulated_delta_ci95": interval(row.simulated_delta_ci95),
+        "difference": Sense::of_row(row, margin_pct).map(Sense::word),
         "calibrated": row.calibrated,
         "robust": row.robust,
     })

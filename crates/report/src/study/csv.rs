@@ -1,10 +1,11 @@
 //! Studies as lines: first the rows of a study, then what becomes of them with assumed costs
 //! changed (`cost` and `factor` say which).
 
+use crate::phrase::Sense;
 use crate::{Cell, Format, Style, Table};
 use wakeplace_study::{SensitivityRow, StudyResult, StudyRow};
 
-const COLUMNS: [&str; 21] = [
+const COLUMNS: [&str; 22] = [
     "study",
     "case",
     "experiment",
@@ -26,6 +27,7 @@ const COLUMNS: [&str; 21] = [
     "factor",
     "conclusion",
     "robust",
+    "difference",
 ];
 
 /// All results under one heading.
@@ -66,6 +68,9 @@ fn of_row(result: &StudyResult, row: &StudyRow) -> Vec<Cell> {
         None::<&str>.into(),
         None::<&str>.into(),
         row.robust.map(yes_no).into(),
+        Sense::of_row(row, result.margin_pct)
+            .map(Sense::word)
+            .into(),
     ]
 }
 
@@ -106,6 +111,7 @@ fn of_change(result: &StudyResult, row: &SensitivityRow) -> Vec<Cell> {
         row.factor.value().into(),
         row.conclusion.word().into(),
         yes_no(!row.flips).into(),
+        nothing(),
     ]
 }
 

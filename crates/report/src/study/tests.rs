@@ -56,6 +56,7 @@ pub(crate) fn fake() -> StudyResult {
         cases: Vec::new(),
         columns: Vec::new(),
         base_policy: BASE.to_owned(),
+        margin_pct: 1.0,
         metrics: vec!["energy_j".to_owned(), "cpu_energy_j".to_owned()],
         rows: vec![
             row("energy_j", BASE, Some(33.45), 33.45),
@@ -120,6 +121,48 @@ fn calibrated_cells_are_marked_and_explained() {
     assert!(text.contains("less energy.\n\nnote: a note\n"), "{text}");
 }
 
+/// Goal: a study's tables have the words of a comparison's, by the margin, and say how many
+/// intervals miss by chance: three rows have one.
+#[test]
+fn differences_have_the_words_of_comparisons() {
+    let word = |result: &StudyResult, at: usize| {
+        let text = study(result, Format::Json, Style::default());
+        let value: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(value["multiplicity"]["intervals"], 3);
+        value["rows"][at]["difference"].clone()
+    };
+    let mut result = fake();
+    assert_eq!(word(&result, 0), Value::Null);
+    assert_eq!(word(&result, 1), "better");
+    let text = study(&result, Format::Human, Style::default());
+    assert!(
+        text.contains("better\n") || text.contains("better  "),
+        "{text}"
+    );
+    assert!(
+        text.contains("3 intervals of 95 %: about 0.1 of them"),
+        "{text}"
+    );
+    let csv = study(&result, Format::Csv, Style::default());
+    assert!(
+        csv.lines()
+            .nth(2)
+            .is_some_and(|line| line.ends_with(",better")),
+        "{csv}"
+    );
+    result.margin_pct = 10.0;
+    assert_eq!(word(&result, 1), "not told");
+    result.margin_pct = 11.0;
+    assert_eq!(word(&result, 1), "none that matters");
+    // Every seed gave the same run.
+    result.rows[1].simulated_delta_ci95 = Some((-10.0, -10.0));
+    result.rows[4].simulated_delta_ci95 = None;
+    let text = study(&result, Format::Json, Style::default());
+    let value: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(value["rows"][1]["difference"], "one run");
+    assert_eq!(value["multiplicity"]["intervals"], 1);
+}
+
 #[test]
 fn no_mark_without_calibration() {
     let mut result = fake();
@@ -133,7 +176,7 @@ fn no_mark_without_calibration() {
 fn csv_has_a_line_per_row() {
     let text = study(&fake(), Format::Csv, Style::default());
     assert_eq!(text.lines().count(), 6);
-    let line = "family/name,10,,energy_j,J,linux-4.17,33.45,1.2,33.45,0.5,10,,,,,yes,hikey960,,,,";
+    let line = "family/name,10,,energy_j,J,linux-4.17,33.45,1.2,33.45,0.5,10,,,,,yes,hikey960,,,,,";
     assert_eq!(text.lines().nth(1), Some(line));
 }
 
@@ -221,7 +264,7 @@ fn a_conclusion_that_flips_is_marked_wherever_it_stands() {
     let csv = study(&tried(), Format::Csv, Style::default());
     assert_eq!(csv.lines().count(), 6 + 4);
     let line = "family/name,10,,energy_j,J,linux-4.17+energy-aware,,,,,3,,4,3,5,no,hikey960,ipi_ns,\
-                0.5,loss,no";
+                0.5,loss,no,";
     assert_eq!(csv.lines().nth(6), Some(line));
 }
 

@@ -108,6 +108,7 @@ PROGRAM(p_live_queue_before,
 PROGRAM(p_slice_left_ns, wp_slice_left_ns(CTX, CPU, NOW))
 PROGRAM(p_live_queue_deadline_on, wp_live_queue_deadline_on(CTX, TASK, CPU, NOW))
 PROGRAM(p_yield_task, (u32)wp_yield_task(CTX, CPU, args->a & 1, NOW))
+PROGRAM(p_live_queue_go_on, (u32)wp_live_queue_go_on(CTX, CPU, NOW))
 PROGRAM(p_live_queue_expired, (u32)wp_live_queue_expired(CTX, CPU, args->a, NOW))
 PROGRAM(p_live_queue_retire, (u32)wp_live_queue_retire(CTX, TASK, CPU, NOW))
 PROGRAM(p_live_queue_yields, (u32)wp_live_queue_yields(CTX, TASK, CPU, NOW))

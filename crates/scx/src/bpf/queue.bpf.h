@@ -209,7 +209,7 @@ static __always_inline void go_on(struct task_struct *prev, u32 cpu)
 {
 	u64 now = now_ns();
 
-	wp_live_queue_expired(&ctx, cpu, 0, now);
+	wp_live_queue_go_on(&ctx, cpu, now);
 	begin_slice(prev, cpu, true);
 	arm_if_waiting(cpu, now);
 }

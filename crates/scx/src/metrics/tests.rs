@@ -232,6 +232,74 @@ mod exposition {
         assert!(text.contains("mode=\"auto\""), "{text}");
     }
 
+    /// The text format 0.0.4 has the types counter, gauge, histogram, summary and untyped, no other
+    /// comments are read, and a family's name is that of its samples.
+    #[test]
+    fn the_older_format_has_the_same_samples() {
+        let status = Status::new(&busy_sample());
+        let text = prometheus::text(&status);
+        let mut kinds = BTreeMap::new();
+        for line in text.lines().filter(|line| line.starts_with('#')) {
+            match line.splitn(4, ' ').collect::<Vec<_>>()[..] {
+                ["#", "HELP", _, _] => {}
+                [
+                    "#",
+                    "TYPE",
+                    name,
+                    kind @ ("counter" | "gauge" | "histogram"),
+                ] => {
+                    kinds.insert(name, kind);
+                }
+                _ => panic!("{line}"),
+            }
+        }
+        assert_eq!(kinds["wakeplace_switches_total"], "counter");
+        assert_eq!(kinds["wakeplace_scheduler_info"], "gauge");
+        assert_eq!(kinds["wakeplace_wake_latency_seconds"], "histogram");
+        let samples = |text: &str| -> Vec<String> {
+            let lines = text.lines().filter(|line| !line.starts_with('#'));
+            lines.map(str::to_owned).collect()
+        };
+        assert_eq!(samples(&text), samples(&openmetrics::text(&status)));
+        // scripts/metrics-test.sh gives it to the parser of Prometheus.
+        if let Some(path) = std::env::var_os("WAKEPLACE_METRICS_OUT") {
+            std::fs::write(path, text).expect("a file");
+        }
+    }
+
+    /// Goal: the dashboard asks for nothing that is not exposed.
+    #[test]
+    fn the_dashboard_reads_what_there_is() {
+        let text = prometheus::text(&Status::new(&busy_sample()));
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../packaging/grafana/scx_wakeplace.json"
+        );
+        let page = std::fs::read_to_string(path).expect("the dashboard");
+        let page: serde_json::Value = serde_json::from_str(&page).expect("JSON");
+        let panels = page["panels"].as_array().expect("panels");
+        let mut asked = 0;
+        for target in panels
+            .iter()
+            .flat_map(|panel| panel["targets"].as_array())
+            .flatten()
+        {
+            let expr = target["expr"].as_str().expect("an expression");
+            let word = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
+            for name in expr
+                .split(word)
+                .filter(|word| word.starts_with("wakeplace_"))
+            {
+                let found = ["{", " "]
+                    .iter()
+                    .any(|end| text.contains(&format!("\n{name}{end}")));
+                assert!(found, "{name} in\n{text}");
+                asked += 1;
+            }
+        }
+        assert!(asked >= panels.len() && panels.len() > 5, "{asked}");
+    }
+
     #[test]
     fn buckets_are_cumulative_and_exact() {
         let mut sample = sample();

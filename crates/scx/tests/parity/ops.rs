@@ -124,6 +124,7 @@ ops! {
     live_queue_deadline_on(_s, ctx, task, g) =
         sys::wp_live_queue_deadline_on(ctx, task, g.cpu, g.now_ns);
     yield_task(_s, ctx, _task, g) = sys::wp_yield_task(ctx, g.cpu, g.a & 1, g.now_ns);
+    live_queue_go_on(_s, ctx, _task, g) = sys::wp_live_queue_go_on(ctx, g.cpu, g.now_ns);
     live_queue_expired(_s, ctx, _task, g) = sys::wp_live_queue_expired(ctx, g.cpu, g.a, g.now_ns);
     live_queue_retire(_s, ctx, task, g) = sys::wp_live_queue_retire(ctx, task, g.cpu, g.now_ns);
     live_queue_yields(_s, ctx, task, g) = sys::wp_live_queue_yields(ctx, task, g.cpu, g.now_ns);

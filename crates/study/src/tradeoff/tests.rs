@@ -48,7 +48,7 @@ fn who_is_quicker_for_the_same_energy_beats_ours() {
 /// Goal: a study whose column is its own rival is refused.
 #[test]
 fn a_column_is_not_its_own_rival() {
-    let text = include_str!("../../../../studies/wakeplace/energy/study.toml");
+    let text = include_str!("../../studies/wakeplace/energy/study.toml");
     let text = text.replace("rivals = [\"linux-7.3\"", "rivals = [\"auto\"");
     let error = Study::from_toml(&text, "wakeplace/energy/study.toml").expect_err("refused");
     assert!(error.to_string().contains("its own rival"), "{error}");

@@ -419,6 +419,111 @@ fn a_plat_info_with_the_kernels_energy_model() {
     );
 }
 
+/// Goal: a device tree gets the kernel's powers, too; its voltages stay where frequencies agree.
+#[test]
+fn a_device_tree_with_the_kernels_energy_model() {
+    use wakeplace_platform::fdt::{Node, Tree};
+    let mut root = Node::new("");
+    let mut cpus = Node::new("cpus");
+    for number in 0..2 {
+        let mut cpu = Node::new(format!("cpu@{number}"));
+        cpu.set_text("device_type", "cpu");
+        cpu.set_u32("operating-points-v2", &[9]);
+        cpus.children.push(cpu);
+    }
+    let mut table = Node::new("opp-table");
+    table.set_u32("phandle", &[9]);
+    table.set_text("opp-shared", "");
+    for (mhz, uv) in [(500, 800_000), (1000, 1_000_000)] {
+        let mut opp = Node::new(format!("opp-{mhz}"));
+        opp.set_u64("opp-hz", mhz * 1_000_000);
+        opp.set_u32("opp-microvolt", &[uv]);
+        table.children.push(opp);
+    }
+    root.children.extend([cpus, table]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("board.dtb");
+    std::fs::write(&file, Tree::new(root).write()).expect("written");
+    let read = |cpus: &str| {
+        let model = energy_model(&[(cpus, &[(500_000, 40_000), (900_000, 90_000)])]);
+        import(Source::DeviceTree(&file), Some(model.path()), None)
+    };
+    let platform = read("0-1").expect("a machine").platform;
+    assert_eq!(platform.power_unit, PowerUnit::Microwatt);
+    let opps = platform.freq_domains[0].opps.iter();
+    let opps: Vec<_> = opps.map(|opp| (opp.khz, opp.mv, opp.power)).collect();
+    let expected = [
+        (500_000, Some(800), Some(40_000)),
+        (900_000, None, Some(90_000)),
+    ];
+    assert_eq!(opps, expected);
+    let error = read("0-3").expect_err("another machine").to_string();
+    assert!(error.contains("cpus"), "{error}");
+}
+
+/// LISA 3.1.0's own writing of an energy model: objects that point at each other, with anchors. Its
+/// figures are Juno r0's, and so are those of the platform that is built in.
+#[test]
+fn an_energy_model_of_lisa() {
+    let text = include_str!("../../import/trees/juno-r0-nrg-model.yml");
+    let import = |text: &str| wakeplace_platform::import::plat_info(text.as_bytes(), "model.yml");
+    let imported = import(text).expect("a machine");
+    let builtin = Platform::builtin("juno-r0").expect("built in");
+    let capacity = |p: &Platform| p.cpus.iter().map(|cpu| cpu.capacity).collect::<Vec<_>>();
+    assert_eq!(capacity(&imported.platform), capacity(&builtin));
+    // LISA's power stands in milliwatts there, and in a unit of its own here.
+    let clocks = |p: &Platform, unit: u64| {
+        let opp = |opp: &wakeplace_platform::Opp| (opp.khz, opp.power.map(|power| power / unit));
+        let clock = |d: &wakeplace_platform::FreqDomain| {
+            (d.cpus.clone(), d.opps.iter().map(opp).collect::<Vec<_>>())
+        };
+        p.freq_domains.iter().map(clock).collect::<Vec<_>>()
+    };
+    assert_eq!(clocks(&imported.platform, 1), clocks(&builtin, 1000));
+    let said = imported.said.join("\n");
+    assert!(said.contains("in a unit of its own"), "{said}");
+    for (from, to, expected) in [
+        ("cpu: 3\n", "cpu: 6\n", "has no `cpu` of its own, 0 to 5"),
+        ("cpu: 3\n", "cpu: 2\n", "has no `cpu` of its own, 0 to 5"),
+        ("-   235\n", "-   0\n", "`active_states` of CPU 0"),
+        ("-   33\n", "-   -33\n", "`active_states` of CPU 0"),
+        ("cpus-count: 6", "cpus-count: 5", "5 CPUs, and 6 of them"),
+    ] {
+        let wrong = text.replacen(from, to, 1);
+        assert!(wrong != text, "{from}");
+        let error = import(&wrong).expect_err(expected).to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+    let of_other = text.replacen("-   33\n", "-   34\n", 1);
+    let error = import(&of_other).expect_err("one clock").to_string();
+    assert!(error.contains("of one clock"), "{error}");
+    let program = "platform-info:\n  conf:\n    cpus-count: 2\n    nrg-model: !var:lisa.x.y\n";
+    let said = import(program).expect("a machine").said.join("\n");
+    assert!(
+        said.contains("names an object of a Python program"),
+        "{said}"
+    );
+}
+
+/// A board file of LISA 1 (libs/utils/platforms): capacities of both kinds of CPU.
+#[test]
+fn a_board_file_of_lisa_1() {
+    let text = r#"{
+        "board": {"cores": ["A57", "A53", "A53"], "big_core": "A57", "modules": ["bl"]},
+        "nrg_model": {
+            "big": {"cluster": {"nrg_max": 64}, "cpu": {"cap_max": 1024, "nrg_max": 616}},
+            "little": {"cluster": {"nrg_max": 57}, "cpu": {"cap_max": 447, "nrg_max": 93}}
+        }
+    }"#;
+    let import = |text: &str| wakeplace_platform::import::plat_info(text.as_bytes(), "board.json");
+    let imported = import(text).expect("a machine");
+    let capacity: Vec<u32> = imported.platform.cpus.iter().map(|c| c.capacity).collect();
+    assert_eq!(capacity, [1024, 447, 447]);
+    assert!(imported.said.join("\n").contains("power left out"));
+    let error = import(&text.replace("cap_max", "cap")).expect_err("refused");
+    assert!(error.to_string().contains("`cap_max`"), "{error}");
+}
+
 /// LISA's own file for Juno r0 (doc/traces/plat_info.yml), shortened to what is read.
 #[test]
 fn a_plat_info_of_lisa() {

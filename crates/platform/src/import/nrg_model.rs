@@ -1,0 +1,188 @@
+//! LISA's energy model as its `plat_info` files have it. LISA 2 and later write the object out
+//! (`lisa.energy_model.EnergyModel`): a node per CPU with the capacity and power of each frequency,
+//! and parents that point back at their children. Board files of LISA 1 have the capacity of a big
+//! and of a little CPU (`nrg_model`).
+
+use super::found::{Origin, Point, Scale};
+use super::yaml::Yaml;
+use crate::MAX_CPUS;
+
+/// Highest frequency that is believed, kHz (20 GHz).
+const MAX_KHZ: u64 = 20_000_000;
+/// Most operating points of a CPU.
+const MAX_POINTS: usize = 4096;
+/// Highest power that is believed, in whatever unit.
+const MAX_POWER: u64 = 1_000_000_000;
+
+/// An operating point of a CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct State {
+    khz: u32,
+    capacity: u64,
+    power: u64,
+}
+
+/// What is read of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct NrgModel {
+    /// At the highest frequency, of each CPU in the order of their numbers.
+    pub(super) capacity: Vec<u64>,
+    /// Of each CPU, by frequency; empty: the model has none.
+    states: Vec<Vec<State>>,
+}
+
+/// Reads the model of a file, if it has one that can be read.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn read(
+    root: &Yaml,
+    conf: &Yaml,
+    said: &mut Vec<String>,
+) -> Result<Option<NrgModel>, String> {
+    if let (Some(kinds), Some(board)) = (root.get("nrg_model"), root.get("board")) {
+        said.push(
+            "power left out: `nrg_model` has that of the highest frequency, without the frequency"
+                .to_owned(),
+        );
+        return of_kinds(kinds, board).map(Some);
+    }
+    let Some(model) = conf.get("nrg-model") else {
+        return Ok(None);
+    };
+    let Some(nodes) = model.get("cpu_nodes").and_then(Yaml::list) else {
+        said.push(
+            "`nrg-model` is not read: the file names an object of a Python program and has nothing \
+             of it; --energy-model takes the kernel's"
+                .to_owned(),
+        );
+        return Ok(None);
+    };
+    if nodes.is_empty() || nodes.len() > MAX_CPUS {
+        let found = nodes.len();
+        return Err(format!("`nrg-model` has {found} nodes of CPUs"));
+    }
+    let mut states = vec![Vec::new(); nodes.len()];
+    for node in nodes {
+        let cpu = node.get("cpu").and_then(Yaml::number);
+        let cpu = cpu.and_then(|cpu| usize::try_from(cpu).ok());
+        let free = |cpu: &usize| states.get(*cpu).is_some_and(Vec::is_empty);
+        let cpu = cpu.filter(free).ok_or(format!(
+            "a node of `nrg-model` has no `cpu` of its own, 0 to {}",
+            nodes.len() - 1
+        ))?;
+        states[cpu] = active_states(node)
+            .ok_or_else(|| format!("`active_states` of CPU {cpu} in `nrg-model`"))?;
+    }
+    said.push(
+        "power from `nrg-model`, in a unit of its own; that of clusters and of idle states is left \
+         out: a file of LISA has no times of idle states"
+            .to_owned(),
+    );
+    let highest = |states: &Vec<State>| states.iter().map(|state| state.capacity).max();
+    Ok(Some(NrgModel {
+        capacity: states.iter().filter_map(highest).collect(),
+        states,
+    }))
+}
+
+impl NrgModel {
+    /// The points of a clock; None: the model has none.
+    ///
+    /// # Errors
+    /// Its CPUs differ.
+    pub(super) fn points(&self, cpus: &[u16]) -> Result<Option<Vec<Point>>, String> {
+        let of = |cpu: &u16| self.states.get(usize::from(*cpu));
+        let Some(first) = cpus.first().and_then(of) else {
+            return Ok(None);
+        };
+        if cpus.iter().any(|cpu| of(cpu) != Some(first)) {
+            return Err(format!(
+                "`nrg-model` has different points for the CPUs {cpus:?} of one clock"
+            ));
+        }
+        let point = |state: &State| Point {
+            khz: state.khz,
+            mv: None,
+            power: Some(state.power),
+        };
+        Ok(Some(first.iter().map(point).collect()))
+    }
+
+    /// What the powers are in: LISA reads milliwatts, microwatts or a board's own unit, and keeps
+    /// no word on which.
+    pub(super) fn power(place: &str) -> (Scale, Origin) {
+        let from = Origin::stated(format!("{place}: nrg-model, in a unit of its own"));
+        (Scale::Abstract, from)
+    }
+}
+
+/// CPUs that the file's own lists of them leave open: nodes of the model, or cores of a board.
+pub(super) fn count(root: &Yaml, conf: &Yaml) -> Option<usize> {
+    let nodes = conf.get("nrg-model").and_then(|m| m.get("cpu_nodes"));
+    let cores = root.get("board").and_then(|board| board.get("cores"));
+    nodes.or(cores).and_then(Yaml::list).map(<[Yaml]>::len)
+}
+
+/// An ordered map of frequencies (kHz) to capacity and power; YAML writes one as a list of maps
+/// with one key each.
+fn active_states(node: &Yaml) -> Option<Vec<State>> {
+    let entries: Vec<(&String, &Yaml)> = match node.get("active_states")? {
+        Yaml::Map(map) => map.iter().collect(),
+        Yaml::List(maps) => maps.iter().map(only_entry).collect::<Option<_>>()?,
+        _ => return None,
+    };
+    if entries.is_empty() || entries.len() > MAX_POINTS {
+        return None;
+    }
+    let state = |(khz, values): (&String, &Yaml)| {
+        let khz = khz.parse().ok().filter(|khz| (1..=MAX_KHZ).contains(khz))?;
+        let (capacity, power) = match values {
+            Yaml::List(pair) => (pair.first()?, pair.get(1)?),
+            map => (map.get("capacity")?, map.get("power")?),
+        };
+        Some(State {
+            khz: khz as u32,
+            capacity: capacity.number().filter(|c| (1..=1 << 20).contains(c))?,
+            power: power.number().filter(|p| (1..=MAX_POWER).contains(p))?,
+        })
+    };
+    let mut states: Vec<State> = entries.into_iter().map(state).collect::<Option<_>>()?;
+    states.sort_by_key(|state| state.khz);
+    let twice = states.windows(2).any(|pair| pair[0].khz == pair[1].khz);
+    (!twice).then_some(states)
+}
+
+fn only_entry(map: &Yaml) -> Option<(&String, &Yaml)> {
+    match map {
+        Yaml::Map(entries) if entries.len() == 1 => entries.iter().next(),
+        _ => None,
+    }
+}
+
+/// `board.cores` names the kind of each CPU, and `board.big_core` which of them is the big one.
+fn of_kinds(kinds: &Yaml, board: &Yaml) -> Result<NrgModel, String> {
+    let capacity = |kind: &str| {
+        let cpu = kinds.get(kind).and_then(|kind| kind.get("cpu"));
+        let capacity = cpu
+            .and_then(|cpu| cpu.get("cap_max"))
+            .and_then(Yaml::number);
+        capacity
+            .filter(|c| (1..=1 << 20).contains(c))
+            .ok_or_else(|| format!("no `cap_max` of a {kind} CPU in `nrg_model`"))
+    };
+    let big = board.get("big_core").and_then(Yaml::text);
+    let cores = board.get("cores").and_then(Yaml::list).unwrap_or_default();
+    let of = |core: &Yaml| match big.is_none() || core.text() == big {
+        true => capacity("big"),
+        false => capacity("little"),
+    };
+    let capacity: Vec<u64> = cores.iter().map(of).collect::<Result<_, _>>()?;
+    match capacity.is_empty() || capacity.len() > MAX_CPUS {
+        true => Err(format!("`board` has {} cores", capacity.len())),
+        false => Ok(NrgModel {
+            capacity,
+            states: Vec::new(),
+        }),
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The profile that power-profiles-daemon, or a service in its place such as tuned-ppd, has in
+//! force: property `ActiveProfile`, asked for over D-Bus.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+use zbus::proxy::MethodFlags;
+use zbus::wire::OwnedVariant;
+use zbus::{Connection, Proxy, connection};
+
+/// Name on the bus, which is the interface's, too, and path: since 0.20 and before.
+pub(super) const SERVICES: [(&str, &str); 2] = [
+    (
+        "org.freedesktop.UPower.PowerProfiles",
+        "/org/freedesktop/UPower/PowerProfiles",
+    ),
+    ("net.hadess.PowerProfiles", "/net/hadess/PowerProfiles"),
+];
+
+/// How often it is asked. A method call and its answer: some 100 us of two processes.
+const EVERY: Duration = Duration::from_millis(500);
+/// A bus that does not answer is left.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// ... and looked for again.
+const AGAIN: Duration = Duration::from_secs(5);
+
+/// Which bus.
+#[derive(Debug)]
+pub(crate) enum Bus {
+    System,
+    #[cfg(test)]
+    Address(String),
+}
+
+/// What the service says. A thread of its own asks, so that a bus that hangs keeps nobody waiting.
+#[derive(Debug)]
+pub(crate) struct Daemon(Arc<Mutex<Option<String>>>);
+
+impl Daemon {
+    /// Begins to ask, until the value is dropped.
+    pub(crate) fn watch(bus: Bus) -> Self {
+        let seen = Arc::new(Mutex::new(None));
+        let weak = Arc::downgrade(&seen);
+        let ask = move || {
+            let mut open = None;
+            while let Some(seen) = weak.upgrade() {
+                let profile = zbus::block_on(async {
+                    if open.is_none() {
+                        open = connect(&bus).await.ok();
+                    }
+                    active_profile(open.as_ref()?).await
+                });
+                let pause = match (&profile, &open) {
+                    (_, None) => AGAIN,
+                    _ => EVERY,
+                };
+                // An answer of nobody may be the bus's end: the next look opens a new one.
+                if profile.is_none() {
+                    open = None;
+                }
+                *seen.lock().unwrap_or_else(PoisonError::into_inner) = profile;
+                drop(seen);
+                thread::sleep(pause);
+            }
+        };
+        // Without the thread nothing is ever seen, as on a machine without the service.
+        let _ = thread::Builder::new().name("follow".to_owned()).spawn(ask);
+        Self(seen)
+    }
+
+    /// `power-saver`, `balanced` or `performance`. None: there is no such service, or not yet.
+    pub(crate) fn profile(&self) -> Option<String> {
+        let seen = self.0.lock();
+        seen.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+async fn connect(bus: &Bus) -> zbus::Result<Connection> {
+    let builder = match bus {
+        Bus::System => connection::Builder::system(),
+        #[cfg(test)]
+        Bus::Address(address) => connection::Builder::address(address.as_str()),
+    };
+    builder.method_timeout(PATIENCE).build().await
+}
+
+/// Asks without starting the service: a machine whose owner does not run it stays without.
+async fn active_profile(bus: &Connection) -> Option<String> {
+    for (name, path) in SERVICES {
+        let properties = Proxy::new(bus, name, path, "org.freedesktop.DBus.Properties").await;
+        let body = (name, "ActiveProfile");
+        let answer: zbus::Result<Option<OwnedVariant>> = properties
+            .ok()?
+            .call_with_flags("Get", MethodFlags::NO_AUTO_START, &body)
+            .await;
+        if let Ok(Some(value)) = answer {
+            return value.try_into().ok();
+        }
+    }
+    None
+}
