@@ -6,7 +6,7 @@ use crate::Finding;
 /// Each crate with the crates of this workspace it may name: what is below it and nothing else.
 /// `report` is made from results only, so not from `engine`; `scx` knows nothing of the simulator
 /// and is in nobody's list, nor are `cli` and `python`.
-const MAY_KNOW: [(&str, &[&str]); 24] = [
+const MAY_KNOW: [(&str, &[&str]); 27] = [
     ("text", &[]),
     ("files", &[]),
     ("policy-sys", &["text"]),
@@ -64,7 +64,6 @@ const MAY_KNOW: [(&str, &[&str]); 24] = [
             "engine",
             "metrics",
             "trace",
-            "sched-ext",
         ],
     ),
     ("report", &["text", "study", "metrics"]),
@@ -119,6 +118,7 @@ const MAY_KNOW: [(&str, &[&str]); 24] = [
             "lab",
             "fidelity",
             "sched-ext",
+            "foreign",
         ],
     ),
     (
@@ -134,6 +134,9 @@ const MAY_KNOW: [(&str, &[&str]); 24] = [
             "report",
         ],
     ),
+    ("bpf-vm", &[]),
+    ("bpf-load", &[]),
+    ("foreign", &["text", "platform", "sched-ext", "bpf-vm"]),
     ("scx", &["text", "policy-sys", "platform", "host"]),
     (
         "fuzz",
