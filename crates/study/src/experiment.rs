@@ -179,7 +179,13 @@ impl Experiment {
     pub(crate) fn comparison(&self, workloads: &[Workload], finished: Vec<Finished>) -> Comparison {
         let judged: Vec<_> = finished.iter().filter_map(|f| f.judged.clone()).collect();
         let columns = self.contenders().map(|(name, policy, _)| (name, policy));
-        let runs = group(columns, self.seeds.len(), finished);
+        let mut runs = group(columns, self.seeds.len(), finished);
+        for ((.., scheduler), runs) in self.contenders().zip(&mut runs) {
+            let facts = scheduler
+                .into_iter()
+                .flat_map(|scheduler| scheduler.facts.clone());
+            runs.settings.splice(0..0, facts);
+        }
         let mut notes = endings(&runs, workloads, self.options.duration_ns);
         for (run, judged) in runs.iter().zip(judged.chunks(self.seeds.len())) {
             notes.extend(note(&run.policy, &judged.iter().collect::<Vec<_>>()));
@@ -191,6 +197,10 @@ impl Experiment {
         }
         all.extend(warnings(&runs, workloads, &self.seeds));
         all.extend(runs.iter().filter_map(cut_timeline));
+        for scheduler in &self.schedulers {
+            let notes = scheduler.notes.iter();
+            all.extend(notes.map(|note| format!("{}: {note}", scheduler.name)));
+        }
         Comparison {
             platform: self.platform.name.clone(),
             platform_hash: hash_of(&self.platform),

@@ -10,6 +10,10 @@ use wakeplace_policy_sys::Policy;
 pub struct Scheduler {
     /// As results name it.
     pub name: String,
+    /// What it is and how it was loaded, key and value.
+    pub facts: Vec<(String, String)>,
+    /// What a reader must know before believing the figures: a sentence each.
+    pub notes: Vec<String>,
     /// The kernel beneath: its era, its frequencies.
     pub kernel: Policy,
     /// Loads it for each run.

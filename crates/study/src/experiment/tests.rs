@@ -180,6 +180,8 @@ fn with_scheduler(loads: bool) -> Experiment {
     Experiment {
         schedulers: vec![Scheduler {
             name: "scx_global -v".to_owned(),
+            facts: vec![("scheduler".to_owned(), "global".to_owned())],
+            notes: vec!["it is small".to_owned()],
             kernel: Policy::parse("linux-7.3").unwrap(),
             loader: Arc::new(LoadsGlobal(loads)),
         }],
@@ -196,6 +198,9 @@ fn a_scheduler_takes_part() {
         panic!("two contenders");
     };
     assert_eq!(scheduler.policy, "scx_global -v");
+    assert_eq!(scheduler.settings[0].1, "global");
+    let warning = "scx_global -v: it is small".to_owned();
+    assert!(comparison.warnings.contains(&warning));
     assert_eq!(scheduler.metrics.len(), 3);
     for (a, b) in kernel.metrics.iter().zip(&scheduler.metrics) {
         let names = |of: &RunMetrics| of.values.iter().count();
