@@ -63,6 +63,7 @@
 #ifndef WP_LIVE
 #include "src/load_tracking/rt_dl_irq.c"
 #include "src/frequency/freq_limit.c"
+#include "src/frequency/perf_target.c"
 #endif
 #include "src/balance/group_class.c"
 #include "src/energy/energy_util.c"

@@ -69,6 +69,7 @@ impl Loaded {
             platform: self.platform,
             workload: self.workload,
             policies: self.policies,
+            schedulers: Vec::new(),
             options: self.options,
             seeds: self.seeds,
             oracle: self.oracle,

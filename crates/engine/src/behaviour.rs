@@ -218,6 +218,7 @@ const fn of_cause(cause: MigrateCause) -> u64 {
         MigrateCause::Affinity => const { of_name("affinity") },
         MigrateCause::Exec => const { of_name("exec") },
         MigrateCause::Hotplug => const { of_name("hotplug") },
+        MigrateCause::Dispatch => const { of_name("dispatch") },
     }
 }
 

@@ -1,8 +1,8 @@
 //! Two observers of one run.
 
 use crate::observe::{
-    CpuPower, Iteration, KernelWork, MigrateCause, Observer, Placement, Situation, Stop,
-    WakeupCase, Waking,
+    CpuPower, Iteration, KernelWork, MigrateCause, Observer, Placement, SchedExtStep, Situation,
+    Stop, WakeupCase, Waking,
 };
 use crate::state::StateView;
 
@@ -144,6 +144,15 @@ impl<A: Observer, B: Observer> Observer for Both<'_, A, B> {
         if self.1.next_state_ns() == Some(state.time_ns) {
             self.1.state(state);
         }
+    }
+
+    fn wants_sched_ext(&self) -> bool {
+        self.0.wants_sched_ext() || self.1.wants_sched_ext()
+    }
+
+    fn sched_ext(&mut self, time_ns: u64, step: &SchedExtStep) {
+        self.0.sched_ext(time_ns, step);
+        self.1.sched_ext(time_ns, step);
     }
 
     fn is_done(&self) -> bool {

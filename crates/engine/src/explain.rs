@@ -150,7 +150,7 @@ fn is_shown(placement: &Placement) -> bool {
 
 /// Looks for the decision.
 #[derive(Debug)]
-struct Finder<'a> {
+pub(crate) struct Finder<'a> {
     threads: Threads<'a>,
     asked: &'a Asked,
     /// Decisions so far.
@@ -158,6 +158,38 @@ struct Finder<'a> {
     found: Option<u64>,
     wakeups: u64,
     last_ns: Option<u64>,
+}
+
+impl<'a> Finder<'a> {
+    pub(crate) fn new(workload: &'a Workload, asked: &'a Asked) -> Self {
+        Self {
+            threads: Threads::new(workload),
+            asked,
+            passed: 0,
+            found: None,
+            wakeups: 0,
+            last_ns: None,
+        }
+    }
+
+    /// As `RunReport::threads` has it.
+    pub(crate) fn name(&self, thread: u32) -> String {
+        self.threads.name(thread)
+    }
+
+    /// Wake-ups of the tasks asked for, so far.
+    pub(crate) fn wakeups(&self) -> u64 {
+        self.wakeups
+    }
+
+    /// It was not found.
+    pub(crate) fn missing(&self, end_ns: u64) -> Missing {
+        Missing {
+            wakeups: self.wakeups,
+            last_ns: self.last_ns,
+            end_ns,
+        }
+    }
 }
 
 impl Observer for Finder<'_> {
@@ -347,21 +379,10 @@ pub fn explain(
     asked: &Asked,
     others: &[Policy],
 ) -> Result<Explanation, Missing> {
-    let mut finder = Finder {
-        threads: Threads::new(workload),
-        asked,
-        passed: 0,
-        found: None,
-        wakeups: 0,
-        last_ns: None,
-    };
+    let mut finder = Finder::new(workload, asked);
     let report = crate::run(platform, policy, workload, options, &mut finder);
     let Some(found) = finder.found else {
-        return Err(Missing {
-            wakeups: finder.wakeups,
-            last_ns: finder.last_ns,
-            end_ns: report.end_ns,
-        });
+        return Err(finder.missing(report.end_ns));
     };
     let mut taker = Taker {
         threads: Threads::new(workload),

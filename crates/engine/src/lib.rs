@@ -8,6 +8,7 @@ mod both;
 mod check;
 mod domains;
 mod explain;
+mod explain_sched_ext;
 mod hardware;
 mod home;
 mod hotplug;
@@ -29,13 +30,15 @@ mod timers;
 pub use behaviour::BehaviourHash;
 pub use check::{RunError, check, energy_inactive};
 pub use explain::{Asked, Explanation, Missing, Other, Party, Which, explain};
+pub use explain_sched_ext::{CallbackSteps, SchedExtExplanation, explain_sched_ext};
 pub use hardware::{EmScale, FreqCap, Interrupts};
 pub use hotplug::{Hotplug, HotplugError};
 pub use machine::core_facts;
 pub use observe::Observer;
 pub use options::{CpuIdle, OptionError, Options};
 pub use outcome::{
-    Counted, Ended, EventCount, RunReport, TaskTotals, ThreadName, Waiting, WaitsFor,
+    CallbackTotals, Counted, Ended, EventCount, LongestWait, RunReport, SchedExtReport, TaskTotals,
+    ThreadName, Waiting, WaitsFor,
 };
 pub use policy_change::{PolicyChange, PolicyChangeError};
 pub use state::{
@@ -43,6 +46,8 @@ pub use state::{
 };
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
+pub use wakeplace_sched_ext as sched_ext;
+use wakeplace_sched_ext::SchedExtOps;
 use wakeplace_workload::Workload;
 
 /// Runs a workload under a policy on a machine. The inputs have passed `check`.
@@ -56,5 +61,22 @@ pub fn run<O: Observer>(
     options: &Options,
     observer: &mut O,
 ) -> RunReport {
-    sim::Sim::new(platform, policy, workload, options, observer).run(options)
+    sim::Sim::new(platform, policy, workload, options, observer, None).run(options)
+}
+
+/// The same with a sched_ext scheduler that decides about all tasks but RT and deadline ones. The
+/// policy says how the kernel beneath sets frequencies, and what its era is. A scheduler that ends
+/// is an outcome of the run (`Ended::Scheduler`).
+///
+/// # Panics
+/// As `run` does.
+pub fn run_sched_ext<O: Observer>(
+    platform: &Platform,
+    policy: &Policy,
+    workload: &Workload,
+    options: &Options,
+    ops: &mut dyn SchedExtOps,
+    observer: &mut O,
+) -> RunReport {
+    sim::Sim::new(platform, policy, workload, options, observer, Some(ops)).run(options)
 }

@@ -9,6 +9,7 @@
 use crate::state::StateView;
 pub use wakeplace_policy_sys::WakeupCase;
 use wakeplace_policy_sys::{ClassTask, Core, MachineFacts, Reason, Request, Task};
+pub use wakeplace_sched_ext::class::Step as SchedExtStep;
 
 /// What a CPU does from now on, as far as power is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +56,8 @@ pub enum MigrateCause {
     Exec,
     /// Its CPU left the machine.
     Hotplug,
+    /// A sched_ext scheduler dispatched it to another CPU, or a CPU took it from a queue.
+    Dispatch,
 }
 
 /// As what a task stops executing.
@@ -243,6 +246,13 @@ pub trait Observer {
     fn is_done(&self) -> bool {
         false
     }
+    /// Does it want to hear what the callbacks of a sched_ext scheduler do?
+    fn wants_sched_ext(&self) -> bool {
+        false
+    }
+    /// One step of a callback; those of one event come at its end. Threads that observers do not
+    /// see have numbers from `u32::MAX` downwards.
+    fn sched_ext(&mut self, time_ns: u64, step: &SchedExtStep) {}
     /// The run is over; nothing follows.
     fn finish(&mut self, time_ns: u64) {}
 }

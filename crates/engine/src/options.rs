@@ -47,6 +47,11 @@ pub struct Options {
     pub lock_other_cache_ns: Option<u64>,
     /// While a task that went to sleep is still on its CPU.
     pub switch_out_ns: Option<u64>,
+    /// What a callback of a sched_ext scheduler takes, ns of the biggest CPU at its highest
+    /// frequency; assumed (docs/rules/sched-ext.md#costs).
+    pub scx_callback_ns: u64,
+    /// ... and each kfunc that it calls.
+    pub scx_kfunc_ns: u64,
     /// Devices that interrupt CPUs.
     pub irq: Vec<Interrupts>,
     /// Limits of frequency domains.
@@ -85,6 +90,8 @@ impl Default for Options {
             lock_shared_cache_ns: None,
             lock_other_cache_ns: None,
             switch_out_ns: None,
+            scx_callback_ns: 100,
+            scx_kfunc_ns: 10,
             irq: Vec::new(),
             freq_cap: Vec::new(),
             em_scale: Vec::new(),
@@ -120,6 +127,7 @@ enum Slot<'a> {
     Cpu(&'a mut Option<u32>),
     Time(&'a mut Option<u64>),
     Longest(&'a mut Option<u64>),
+    Cost(&'a mut u64),
     Irq(&'a mut Vec<Interrupts>),
     Caps(&'a mut Vec<FreqCap>),
     Scales(&'a mut Vec<EmScale>),
@@ -139,6 +147,12 @@ fn parse_shares(text: &str) -> Option<Vec<(String, u32)>> {
     text.split('+').map(one).collect()
 }
 
+/// A number of ns or us that a setting takes.
+fn short_time(text: &str) -> Option<u64> {
+    let number = text.parse().ok();
+    number.filter(|number| *number <= Options::MAX_TIME_NS)
+}
+
 fn show_shares(shares: &[(String, u32)]) -> String {
     let parts: Vec<_> = shares
         .iter()
@@ -147,6 +161,12 @@ fn show_shares(shares: &[(String, u32)]) -> String {
     parts.join("+")
 }
 
+const COSTS_DOC: &str = "time for switches, wake-ups, interrupts, ticks, forks and moves (on, off)";
+const TRANSITION_DOC: &str = "time a frequency change takes (on, off)";
+const HOLD_DOC: &str = "while a run queue's lock is held (platform, off, ns)";
+const SHARED_DOC: &str = "to fetch that lock from a CPU of the same cache (platform, off, ns)";
+const OTHER_DOC: &str = "to fetch that lock from a CPU of another cache (platform, off, ns)";
+const SWITCH_DOC: &str = "while a task that sleeps is still on its CPU (platform, off, ns)";
 const POLICY_DOC: &str = "a cpufreq policy for each CPU where the platform says so; off: one for \
      each clock (on, off)";
 const STATES_DOC: &str = "idle states deeper than the first (on, off)";
@@ -157,6 +177,10 @@ const LATENCY_DOC: &str = "idle states that take longer to leave are disabled, a
 const SEEN_DOC: &str = "until others see which CPU a waking task goes to (platform, off, ns)";
 const FORK_DOC: &str = "work to create a thread, on the biggest CPU (platform, off, ns)";
 const IPI_DOC: &str = "until an inter-processor interrupt is taken (platform, off, ns)";
+const CALLBACK_DOC: &str = "what a callback of a sched_ext scheduler takes, on the biggest CPU; \
+     assumed (off, ns)";
+const KFUNC_DOC: &str =
+    "what each kfunc takes that it calls, on the biggest CPU; assumed (off, ns)";
 const IRQ_DOC: &str = "devices that interrupt a CPU (off, CPU:PERIOD:RUN[:movable] such as \
      0:1ms:100us, joined with +; movable: the policy may send them elsewhere)";
 const CAP_DOC: &str = "limits of frequency domains (off, DOMAIN:KHZ[@TIME] such as 1:1805000@2s, \
@@ -171,9 +195,9 @@ impl Options {
     /// Longest time of a wake-up's part, as a platform's costs.
     pub const MAX_TIME_NS: u64 = 1_000_000;
 
-    fn slots(&mut self) -> [(&'static str, Slot<'_>, &'static str); 21] {
+    fn slots(&mut self) -> [(&'static str, Slot<'_>, &'static str); 23] {
         let o = self;
-        let switch = Slot::Switch;
+        let (switch, time, cost) = (Slot::Switch, Slot::Time, Slot::Cost);
         [
             ("model.idle_states", switch(&mut o.idle_states), STATES_DOC),
             ("model.cpuidle", Slot::CpuIdle(&mut o.cpuidle), IDLE_DOC),
@@ -182,15 +206,11 @@ impl Options {
                 Slot::Longest(&mut o.idle_latency_us),
                 LATENCY_DOC,
             ),
-            (
-                "model.kernel_costs",
-                switch(&mut o.kernel_costs),
-                "time for switches, wake-ups, interrupts, ticks, forks and moves (on, off)",
-            ),
+            ("model.kernel_costs", switch(&mut o.kernel_costs), COSTS_DOC),
             (
                 "model.transition_latency",
                 switch(&mut o.transition_latency),
-                "time a frequency change takes (on, off)",
+                TRANSITION_DOC,
             ),
             (
                 "model.policy_per_cpu",
@@ -202,29 +222,31 @@ impl Options {
                 Slot::Cpu(&mut o.parent_cpu),
                 "CPU on which the thread begins that creates all others (policy, a CPU number)",
             ),
-            ("model.fork_ns", Slot::Time(&mut o.fork_ns), FORK_DOC),
-            ("model.ipi_ns", Slot::Time(&mut o.ipi_ns), IPI_DOC),
-            ("model.publish_ns", Slot::Time(&mut o.publish_ns), SEEN_DOC),
-            (
-                "model.lock_hold_ns",
-                Slot::Time(&mut o.lock_hold_ns),
-                "while a run queue's lock is held (platform, off, ns)",
-            ),
+            ("model.fork_ns", time(&mut o.fork_ns), FORK_DOC),
+            ("model.ipi_ns", time(&mut o.ipi_ns), IPI_DOC),
+            ("model.publish_ns", time(&mut o.publish_ns), SEEN_DOC),
+            ("model.lock_hold_ns", time(&mut o.lock_hold_ns), HOLD_DOC),
             (
                 "model.lock_shared_cache_ns",
-                Slot::Time(&mut o.lock_shared_cache_ns),
-                "to fetch that lock from a CPU of the same cache (platform, off, ns)",
+                time(&mut o.lock_shared_cache_ns),
+                SHARED_DOC,
             ),
             (
                 "model.lock_other_cache_ns",
-                Slot::Time(&mut o.lock_other_cache_ns),
-                "to fetch that lock from a CPU of another cache (platform, off, ns)",
+                time(&mut o.lock_other_cache_ns),
+                OTHER_DOC,
             ),
             (
                 "model.switch_out_ns",
-                Slot::Time(&mut o.switch_out_ns),
-                "while a task that sleeps is still on its CPU (platform, off, ns)",
+                time(&mut o.switch_out_ns),
+                SWITCH_DOC,
             ),
+            (
+                "model.scx_callback_ns",
+                cost(&mut o.scx_callback_ns),
+                CALLBACK_DOC,
+            ),
+            ("model.scx_kfunc_ns", cost(&mut o.scx_kfunc_ns), KFUNC_DOC),
             ("model.irq", Slot::Irq(&mut o.irq), IRQ_DOC),
             ("model.freq_cap", Slot::Caps(&mut o.freq_cap), CAP_DOC),
             ("model.em_scale", Slot::Scales(&mut o.em_scale), EM_DOC),
@@ -252,7 +274,8 @@ impl Options {
             Slot::Time(None) => "platform".to_owned(),
             Slot::Longest(None) => "off".to_owned(),
             Slot::Longest(Some(us)) => us.to_string(),
-            Slot::Time(Some(0)) => "off".to_owned(),
+            Slot::Time(Some(0)) | Slot::Cost(0) => "off".to_owned(),
+            Slot::Cost(ns) => ns.to_string(),
             Slot::Time(Some(ns)) => ns.to_string(),
             Slot::Irq(sources) => show_interrupts(sources),
             Slot::Caps(caps) => show_caps(caps),
@@ -273,6 +296,8 @@ impl Options {
         keys.retain(|(key, ..)| match *key {
             "model.irq" => !self.irq.is_empty(),
             "model.policy_per_cpu" => !self.policy_per_cpu,
+            "model.scx_callback_ns" => self.scx_callback_ns != Self::default().scx_callback_ns,
+            "model.scx_kfunc_ns" => self.scx_kfunc_ns != Self::default().scx_kfunc_ns,
             "model.freq_cap" => !self.freq_cap.is_empty(),
             "model.em_scale" => !self.em_scale.is_empty(),
             "model.housekeeping" => !self.housekeeping,
@@ -323,14 +348,17 @@ impl Options {
             (Slot::Time(time), "platform") => *time = None,
             (Slot::Time(time), "off") => *time = Some(0),
             (Slot::Time(time), text) => {
-                let ns = text.parse().ok().filter(|ns| *ns <= Self::MAX_TIME_NS);
                 let expected = "`platform`, `off` or ns from 0 to 1000000";
-                *time = Some(ns.ok_or_else(|| wrong(expected))?);
+                *time = Some(short_time(text).ok_or_else(|| wrong(expected))?);
             }
             (Slot::Longest(limit), "off") => *limit = None,
             (Slot::Longest(limit), text) => {
-                let us = text.parse().ok().filter(|us| *us <= Self::MAX_TIME_NS);
-                *limit = Some(us.ok_or_else(|| wrong("`off` or us from 0 to 1000000"))?);
+                let expected = "`off` or us from 0 to 1000000";
+                *limit = Some(short_time(text).ok_or_else(|| wrong(expected))?);
+            }
+            (Slot::Cost(cost), "off") => *cost = 0,
+            (Slot::Cost(cost), text) => {
+                *cost = short_time(text).ok_or_else(|| wrong("`off` or ns from 0 to 1000000"))?;
             }
             (Slot::Cpu(cpu), "policy") => *cpu = None,
             (Slot::Cpu(cpu), text) => {

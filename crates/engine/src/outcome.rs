@@ -3,6 +3,8 @@
 //! Tasks have numbers: position in `Workload::tasks`, and after these the forked ones in the order
 //! in which they are made.
 
+use wakeplace_sched_ext::{Callback, Exit};
+
 /// Why the run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
@@ -19,6 +21,11 @@ pub enum Ended {
     Deadlock {
         /// Who waits for what, by task.
         waits: Vec<Waiting>,
+    },
+    /// The sched_ext scheduler ended, of an error or by itself.
+    Scheduler {
+        /// Why.
+        exit: Exit,
     },
     /// A task was to make one thread more than its script, or a run, may have.
     ForkLimit {
@@ -118,6 +125,45 @@ pub struct EventCount {
     pub idle: u64,
 }
 
+/// One callback of a sched_ext scheduler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallbackTotals {
+    /// Which.
+    pub callback: Callback,
+    /// How often it ran.
+    pub calls: u64,
+    /// kfuncs that it called.
+    pub kfuncs: u64,
+    /// What that cost CPUs, ns on the biggest one at its highest frequency.
+    pub time_ns: u64,
+}
+
+/// What a sched_ext scheduler did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SchedExtReport {
+    /// Its name.
+    pub name: String,
+    /// Its callbacks, those that ran.
+    pub callbacks: Vec<CallbackTotals>,
+    /// Assumed cost of a callback, ns on the biggest CPU (`model.scx_callback_ns`).
+    pub callback_ns: u64,
+    /// ... and of a kfunc (`model.scx_kfunc_ns`).
+    pub kfunc_ns: u64,
+    /// The task that has waited longest at the end of the run.
+    pub longest_wait: Option<LongestWait>,
+}
+
+/// A task that can run and does not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LongestWait {
+    /// Its number; None: a thread that observers do not see.
+    pub task: Option<u32>,
+    /// For how long, ns.
+    pub waits_ns: u64,
+    /// Where it is.
+    pub place: String,
+}
+
 /// Facts of a finished run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunReport {
@@ -151,6 +197,8 @@ pub struct RunReport {
     pub tasks: Vec<TaskTotals>,
     /// Whose thread each of them is.
     pub threads: Vec<ThreadName>,
+    /// What the sched_ext scheduler did, if there was one.
+    pub sched_ext: Option<SchedExtReport>,
     /// Placements per reason, in the order of the reason's number; zero counts left out.
     pub reasons: Vec<(wakeplace_policy_sys::Reason, u64)>,
 }

@@ -52,6 +52,10 @@ pub(crate) enum Event {
     Queued { task: TaskId, by: CpuId },
     /// The program begins.
     Begin,
+    /// A timer of the sched_ext scheduler's, started on this CPU.
+    SchedExtTimer { timer: u32, cpu: CpuId },
+    /// The kernel looks whether the sched_ext scheduler has forgotten a task.
+    Watchdog,
 }
 
 impl Event {
@@ -75,6 +79,8 @@ impl Event {
             Self::Thermal => 15,
             Self::EmScale { .. } => 16,
             Self::Begin => 17,
+            Self::SchedExtTimer { .. } => 18,
+            Self::Watchdog => 19,
             // queued before the run: the first of their class
             Self::Hotplug { .. } | Self::PolicyChange { .. } => 0,
         }

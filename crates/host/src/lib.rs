@@ -48,6 +48,8 @@ pub enum NeededFor {
     Simulator,
     /// `scx_wakeplace`.
     LiveScheduler,
+    /// `--scheduler` of `sim` and `compare`.
+    ForeignSchedulers,
 }
 
 /// One fact about the machine.

@@ -238,6 +238,27 @@ pub fn offers(cache: &Cache, arch: Arch, watch: &dyn Watch) -> Result<Vec<Offer>
     Ok(WANTED.iter().map(offer).collect())
 }
 
+/// A kernel's version and its type information, raw, for those who read it themselves: of
+/// `version`, else of the first of [`WANTED`].
+///
+/// # Errors
+/// When it cannot be had or read.
+pub fn type_information(
+    cache: &Cache,
+    arch: Arch,
+    version: Option<&str>,
+    watch: &dyn Watch,
+) -> Result<(String, Vec<u8>), LabError> {
+    let _lock = cache.lock(|| watch.step(crate::WAITING))?;
+    let kernel = get(cache, arch, version.unwrap_or(WANTED[0]), watch)?;
+    let beside = kernel.image.with_file_name(BTF);
+    let btf = match fs::read(&beside) {
+        Ok(btf) => btf,
+        Err(_) => read_btf(arch, &kernel.image)?,
+    };
+    Ok((kernel.version, btf))
+}
+
 /// The kernel for a run: the one of `version`, else the first of [`WANTED`] that can be used. What
 /// is passed over is said. With `operating_points` a kernel whose module for them is not in the
 /// archive any more is passed over too, unless it is the named one: then the guest has one

@@ -279,6 +279,12 @@ metrics! {
         "Moves of tasks that run another program",
     ),
     def(
+        "migrations_dispatch_total",
+        "count",
+        Neither,
+        "Moves by a sched_ext scheduler's dispatches",
+    ),
+    def(
         "migrations_hotplug_total",
         "count",
         Neither,

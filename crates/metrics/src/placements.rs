@@ -7,7 +7,7 @@ use wakeplace_engine::observe::{MigrateCause, Placement, PlacementKind};
 use wakeplace_platform::Platform;
 
 /// Metric of each cause, in the order of [`cause_index`].
-const CAUSES: [&str; 7] = [
+const CAUSES: [&str; 8] = [
     "migrations_wake_total",
     "migrations_balance_total",
     "migrations_newidle_total",
@@ -15,10 +15,12 @@ const CAUSES: [&str; 7] = [
     "migrations_affinity_total",
     HOTPLUG,
     EXEC,
+    DISPATCH,
 ];
 
 const HOTPLUG: &str = "migrations_hotplug_total";
 const EXEC: &str = "migrations_exec_total";
+const DISPATCH: &str = "migrations_dispatch_total";
 
 fn cause_index(cause: MigrateCause) -> usize {
     match cause {
@@ -29,6 +31,7 @@ fn cause_index(cause: MigrateCause) -> usize {
         MigrateCause::Affinity => 4,
         MigrateCause::Hotplug => 5,
         MigrateCause::Exec => 6,
+        MigrateCause::Dispatch => 7,
     }
 }
 
@@ -86,7 +89,7 @@ impl Placements {
         values.count("migrations_total", self.migrations.iter().sum());
         for (name, &count) in CAUSES.into_iter().zip(&self.migrations) {
             // CPUs leave in few runs: in the others nothing is said of it.
-            if count > 0 || ![HOTPLUG, EXEC].contains(&name) {
+            if count > 0 || ![HOTPLUG, EXEC, DISPATCH].contains(&name) {
                 values.count(name, count);
             }
         }

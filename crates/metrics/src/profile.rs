@@ -384,6 +384,7 @@ mod tests {
             double_placements: None,
             tasks: Vec::new(),
             threads: Vec::new(),
+            sched_ext: None,
             reasons: Vec::new(),
         };
         (collector.finish(&report), report)

@@ -160,6 +160,13 @@ impl Core {
         EventResult::new(unsafe { sys::wp_freq_limit(self.state_mut(), domain, max_opp, now_ns) })
     }
 
+    /// A sched_ext scheduler says that a CPU is to run at `perf`, of 1024.
+    pub fn set_perf_target(&mut self, cpu: u32, perf: u32, now_ns: u64) -> EventResult {
+        self.touch(cpu);
+        // SAFETY: the context is live and exclusive; the core masks the index.
+        EventResult::new(unsafe { sys::wp_scx_bpf_cpuperf_set(self.ctx_mut(), cpu, perf, now_ns) })
+    }
+
     /// Chooses a CPU for a task above the fair class.
     pub fn select_class(&mut self, task: &Task, class: &ClassTask, ask: &Request) -> Choice {
         let req = sys::wp_request {

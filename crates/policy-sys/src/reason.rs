@@ -121,6 +121,7 @@ reasons! {
         "the queue of the previous CPU still holds the task (DELAY_DEQUEUE): the previous CPU";
     EnergyIdle = WP_REASON_ENERGY_IDLE, "energy-idle",
         "it is idle, and costs as little energy as the previous CPU, which is busy";
+    Scheduler = WP_REASON_SCHEDULER, "scheduler", "the sched_ext scheduler's answer";
 }
 
 const _: () = assert!(Reason::ALL.len() == sys::WP_REASON_COUNT as usize);
@@ -193,6 +194,7 @@ rules! {
         "packing: groups, or CPUs, are filled one after the other (power-policy, sched-mc)";
     Queue = WP_RULE_QUEUE, "queue",
         "the live scheduler's queue still holds the task (DELAY_DEQUEUE)";
+    Scheduler = WP_RULE_SCHEDULER, "scheduler", "a sched_ext scheduler in the policy's place";
 }
 
 const _: () = assert!(Rule::ALL.len() == sys::WP_RULE_COUNT as usize);
@@ -218,4 +220,6 @@ pub enum Rule {
     Power,
     /// The queue of its previous CPU still holds the task.
     Queue,
+    /// A sched_ext scheduler in the policy's place.
+    Scheduler,
 }

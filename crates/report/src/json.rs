@@ -9,6 +9,7 @@ use wakeplace_study::{Comparison, PolicyRuns, RunReport};
 
 mod details;
 mod layout;
+mod sched_ext;
 mod studies;
 pub(crate) use studies::{several, study};
 
@@ -49,6 +50,9 @@ pub(crate) fn comparison(comparison: &Comparison) -> Value {
         });
         if let Some(timeline) = details::timeline(runs) {
             run["timeline"] = timeline;
+        }
+        if let Some(ext) = sched_ext::of_runs(runs) {
+            run["sched_ext"] = ext;
         }
         run
     };

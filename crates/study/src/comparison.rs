@@ -113,7 +113,8 @@ fn seeds_vary_nothing(runs: &[PolicyRuns], workloads: &[Workload]) -> Option<Str
 pub(crate) fn oddities(runs: &[PolicyRuns], workloads: &[Workload]) -> Vec<String> {
     let of_one = |run| {
         let ends = stuck(run, workloads).into_iter();
-        ends.chain(deadlock(run, workloads))
+        ends.chain(ejected(run))
+            .chain(deadlock(run, workloads))
             .chain(too_many(run, workloads))
             .chain(missed(run))
             .chain(uncounted(run, workloads))
@@ -134,6 +135,21 @@ fn stuck(run: &PolicyRuns, workloads: &[Workload]) -> Option<String> {
             "{}: the run ended at {end_ns} ns since task `{task}` repeats steps that take no time; \
              give it something that does (`run`, `sleep` or a timer)",
             run.policy
+        )
+    })
+}
+
+/// A sched_ext scheduler that ends takes the run with it.
+fn ejected(run: &PolicyRuns) -> Option<String> {
+    let ends = run.reports.iter().filter_map(|report| match &report.ended {
+        Ended::Scheduler { exit } => Some((report, exit)),
+        _ => None,
+    });
+    ends.take(1).last().map(|(report, exit)| {
+        let name = report.sched_ext.as_ref().map_or("", |ext| &ext.name);
+        format!(
+            "{}: the run ended at {} ns since the scheduler `{name}` did: {exit}",
+            run.policy, report.end_ns
         )
     })
 }
@@ -358,7 +374,8 @@ impl PolicyRuns {
         !self.reports.is_empty() && self.reports.iter().all(ended)
     }
 
-    /// A run ended since a task repeats steps that take no time, or since all wait for ever.
+    /// A run ended since a task repeats steps that take no time, since all wait for ever, or since
+    /// a sched_ext scheduler ended.
     #[must_use]
     pub fn is_stuck(&self) -> bool {
         self.reports.iter().any(Self::stuck)
@@ -368,7 +385,10 @@ impl PolicyRuns {
     pub(crate) fn stuck(report: &RunReport) -> bool {
         matches!(
             report.ended,
-            Ended::ZeroTimeLoop { .. } | Ended::Deadlock { .. } | Ended::ForkLimit { .. }
+            Ended::ZeroTimeLoop { .. }
+                | Ended::Deadlock { .. }
+                | Ended::ForkLimit { .. }
+                | Ended::Scheduler { .. }
         )
     }
 }
@@ -428,7 +448,8 @@ fn same(runs: &[PolicyRuns]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{PolicyRuns, oddities};
-    use wakeplace_engine::{Ended, RunReport, Waiting, WaitsFor};
+    use wakeplace_engine::sched_ext::{Exit, ExitKind};
+    use wakeplace_engine::{Ended, RunReport, SchedExtReport, Waiting, WaitsFor};
     use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
 
     fn ended(ended: Ended) -> PolicyRuns {
@@ -446,6 +467,7 @@ mod tests {
             double_placements: None,
             tasks: Vec::new(),
             threads: Vec::new(),
+            sched_ext: None,
             reasons: Vec::new(),
         };
         PolicyRuns {
@@ -481,6 +503,24 @@ mod tests {
         ] {
             assert!(text.contains(part), "{text}");
         }
+    }
+
+    #[test]
+    fn a_scheduler_that_ends_is_named_with_its_error() {
+        let exit = Exit::new(ExitKind::Error, "non-existent DSQ 0x9");
+        let mut run = ended(Ended::Scheduler { exit });
+        run.reports[0].sched_ext = Some(SchedExtReport {
+            name: "mine".to_owned(),
+            callbacks: Vec::new(),
+            callback_ns: 0,
+            kfunc_ns: 0,
+            longest_wait: None,
+        });
+        let (text, stuck) = said(run);
+        assert!(stuck, "exit code 1");
+        let expected = "linux-4.17: the run ended at 1234567 ns since the scheduler `mine` did: \
+                        runtime error (non-existent DSQ 0x9)";
+        assert!(text.contains(expected), "{text}");
     }
 
     #[test]

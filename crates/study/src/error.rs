@@ -12,6 +12,14 @@ use wakeplace_workload::WorkloadError;
 /// An experiment or a study that cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum StudyError {
+    /// A sched_ext scheduler cannot be loaded.
+    #[error("scheduler `{name}`: {reason}")]
+    Scheduler {
+        /// As the caller named it.
+        name: String,
+        /// Why.
+        reason: String,
+    },
     /// A study file breaks a rule.
     #[error("{file}:{line}:{column}: {problem}; {expected}{}", did_you_mean(.hint.as_deref()))]
     Invalid {

@@ -5,6 +5,7 @@ use crate::hotplug::shown;
 use crate::identity::hash_of;
 use crate::oracle::{machine, note};
 use crate::pool::{Finished, Progress, Run, execute, watch};
+use crate::scheduler::Scheduler;
 use crate::settings::changed_options;
 use crate::{DEFAULT_MARGIN_PCT, StudyError};
 use wakeplace_engine::{Observer, Options};
@@ -21,8 +22,10 @@ pub struct Experiment {
     pub platform: Platform,
     /// What its tasks do.
     pub workload: Spec,
-    /// Policies, the base first; at least one.
+    /// Policies, the base first; at least one, or a scheduler.
     pub policies: Vec<Policy>,
+    /// sched_ext schedulers, which take part after the policies.
+    pub schedulers: Vec<Scheduler>,
     /// Length and model of the runs.
     pub options: Options,
     /// Seeds; every policy runs with each. At least one.
@@ -117,7 +120,7 @@ impl Experiment {
     /// As [`Experiment::run`].
     pub fn first_workload(&self) -> Result<Workload, StudyError> {
         let workload = self.expand()?.swap_remove(0);
-        for policy in &self.policies {
+        for (_, policy, _) in self.contenders() {
             wakeplace_engine::check(&self.platform, policy, &workload, &self.options)?;
         }
         Ok(workload)
@@ -125,7 +128,7 @@ impl Experiment {
 
     /// The workload of each seed; the same for all policies, so that results can be paired.
     fn expand(&self) -> Result<Vec<Workload>, StudyError> {
-        if self.policies.is_empty() {
+        if self.policies.is_empty() && self.schedulers.is_empty() {
             return Err(StudyError::Empty("no policy given; expected at least one"));
         }
         expand(&self.workload, &self.platform, &self.seeds)
@@ -136,23 +139,36 @@ impl Experiment {
         self.oracle.then(|| machine(&self.platform)).transpose()
     }
 
+    /// What is compared: by which name, under which kernel, by whom if not by that.
+    fn contenders(&self) -> impl Iterator<Item = (&str, &Policy, Option<&Scheduler>)> {
+        let policies = self.policies.iter().map(|p| (p.name(), p, None));
+        let schedulers = self.schedulers.iter();
+        policies.chain(schedulers.map(|s| (s.name.as_str(), &s.kernel, Some(s))))
+    }
+
+    /// How many runs it takes.
+    pub(crate) fn nr_runs(&self) -> usize {
+        (self.policies.len() + self.schedulers.len()) * self.seeds.len()
+    }
+
     pub(crate) fn runs<'a>(
         &'a self,
         workloads: &'a [Workload],
         oracle: Option<&'a Machine>,
     ) -> Vec<Run<'a>> {
         let per_seed: Vec<_> = self.seeds.iter().zip(workloads).collect();
-        let mut runs = Vec::with_capacity(self.policies.len() * per_seed.len());
-        for policy in &self.policies {
+        let mut runs = Vec::with_capacity(self.nr_runs());
+        for (name, policy, scheduler) in self.contenders() {
             for (at, (seed, workload)) in per_seed.iter().enumerate() {
                 runs.push(Run {
                     platform: &self.platform,
                     policy,
+                    scheduler,
                     workload,
                     options: &self.options,
                     oracle,
                     timeline: self.timeline.filter(|_| at == 0),
-                    label: format!("{} seed {seed}", policy.name()),
+                    label: format!("{name} seed {seed}"),
                     values_only: false,
                 });
             }
@@ -162,8 +178,14 @@ impl Experiment {
 
     pub(crate) fn comparison(&self, workloads: &[Workload], finished: Vec<Finished>) -> Comparison {
         let judged: Vec<_> = finished.iter().filter_map(|f| f.judged.clone()).collect();
-        let columns = self.policies.iter().map(|policy| (policy.name(), policy));
-        let runs = group(columns, self.seeds.len(), finished);
+        let columns = self.contenders().map(|(name, policy, _)| (name, policy));
+        let mut runs = group(columns, self.seeds.len(), finished);
+        for ((.., scheduler), runs) in self.contenders().zip(&mut runs) {
+            let facts = scheduler
+                .into_iter()
+                .flat_map(|scheduler| scheduler.facts.clone());
+            runs.settings.splice(0..0, facts);
+        }
         let mut notes = endings(&runs, workloads, self.options.duration_ns);
         for (run, judged) in runs.iter().zip(judged.chunks(self.seeds.len())) {
             notes.extend(note(&run.policy, &judged.iter().collect::<Vec<_>>()));
@@ -175,6 +197,10 @@ impl Experiment {
         }
         all.extend(warnings(&runs, workloads, &self.seeds));
         all.extend(runs.iter().filter_map(cut_timeline));
+        for scheduler in &self.schedulers {
+            let notes = scheduler.notes.iter();
+            all.extend(notes.map(|note| format!("{}: {note}", scheduler.name)));
+        }
         Comparison {
             platform: self.platform.name.clone(),
             platform_hash: hash_of(&self.platform),

@@ -26,6 +26,7 @@ mod promise;
 mod request;
 mod rows;
 mod run_table;
+mod scheduler;
 mod seeds;
 mod sensitivity;
 mod settings;
@@ -54,6 +55,7 @@ pub use request::{DEFAULT_DURATION_NS, DEFAULT_MARGIN_PCT, Request, Source};
 pub use run_table::{
     RunColumn, RunRecord, RunTable, RunValues, json_object, json_pairs, metric_order,
 };
+pub use scheduler::Scheduler;
 pub use seeds::parse_seeds;
 pub use sensitivity::{Conclusion, Sensitivity, SensitivityRow};
 pub use settings::{SettingError, any_policy, apply_settings, check_keys};
@@ -61,8 +63,10 @@ pub use study::{Study, StudyOptions, run_studies};
 pub use sweep::{Axis, Design, MadePoint, Point, Points, Range, Sweep, is_sweep};
 pub use trace_meter::trace_meter;
 pub use tradeoff::{Beaten, Mean, Ratio, Tradeoff};
+pub use wakeplace_engine::sched_ext::{Callback, Loader};
 pub use wakeplace_engine::{
-    Activity, CpuState, DomainState, GroupState, MachineState, RunReport, SchedMcState, Which,
+    Activity, CallbackTotals, CpuState, DomainState, Ended, GroupState, LongestWait, MachineState,
+    RunReport, SchedExtReport, SchedMcState, Which,
 };
 pub use wakeplace_platform::Factor;
 pub use wakeplace_workload::Jitter;

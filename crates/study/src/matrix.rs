@@ -40,7 +40,7 @@ impl Matrix {
         let mut finished = execute(&runs, jobs, progress)?.into_iter();
         let all = self.experiments.iter().zip(&prepared);
         let one = |(experiment, prepared): (&Experiment, &crate::experiment::Prepared)| {
-            let n = experiment.policies.len() * experiment.seeds.len();
+            let n = experiment.nr_runs();
             let own = finished.by_ref().take(n).collect();
             let mut comparison = experiment.comparison(&prepared.workloads, own);
             comparison.margin_pct = self.margin_pct;
@@ -52,8 +52,7 @@ impl Matrix {
     /// Runs of all.
     #[must_use]
     pub fn len(&self) -> usize {
-        let of = |e: &Experiment| e.policies.len() * e.seeds.len();
-        self.experiments.iter().map(of).sum()
+        self.experiments.iter().map(Experiment::nr_runs).sum()
     }
 
     /// Nothing to run.

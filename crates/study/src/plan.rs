@@ -240,6 +240,7 @@ impl Planned {
                 runs.push(Run {
                     platform: &self.platform,
                     policy: &column.policy,
+                    scheduler: None,
                     workload,
                     options: &column.options,
                     oracle: None,

@@ -2,6 +2,7 @@
 
 use crate::StudyError;
 use crate::oracle::{Demand, Judged, judge};
+use crate::scheduler::Scheduler;
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -31,6 +32,8 @@ pub(crate) type OnProgress<'a> = &'a (dyn Fn(Progress) + Sync);
 pub(crate) struct Run<'a> {
     pub(crate) platform: &'a Platform,
     pub(crate) policy: &'a Policy,
+    /// The scheduler in its place; the policy is the kernel beneath.
+    pub(crate) scheduler: Option<&'a Scheduler>,
     pub(crate) workload: &'a Workload,
     pub(crate) options: &'a Options,
     /// Judge the run's energy on this machine.
@@ -54,28 +57,31 @@ pub(crate) struct Finished {
 }
 
 impl Run<'_> {
-    fn execute(&self) -> Finished {
+    fn execute(&self) -> Result<Finished, StudyError> {
         self.execute_watched(&mut NoObserver)
     }
 
     /// The run, while somebody else watches it too.
-    pub(crate) fn execute_watched<O: Observer>(&self, observer: &mut O) -> Finished {
+    pub(crate) fn execute_watched<O: Observer>(
+        &self,
+        observer: &mut O,
+    ) -> Result<Finished, StudyError> {
         let Some(window) = self.timeline else {
             return self.measured(observer);
         };
         let mut recorder = TimelineRecorder::new(self.platform, window);
-        let mut finished = self.measured(&mut Both(&mut recorder, observer));
+        let mut finished = self.measured(&mut Both(&mut recorder, observer))?;
         finished.timeline = Some(recorder.taken());
-        finished
+        Ok(finished)
     }
 
-    fn measured<O: Observer>(&self, observer: &mut O) -> Finished {
+    fn measured<O: Observer>(&self, observer: &mut O) -> Result<Finished, StudyError> {
         let mut collector = RunMetrics::collector(self.platform, self.workload, self.options);
         let mut demand = self.oracle.map(|_| Demand::new(self.platform));
         let report = match &mut demand {
             None => self.run(&mut Both(&mut collector, observer)),
             Some(demand) => self.run(&mut Both(&mut Both(&mut collector, demand), observer)),
-        };
+        }?;
         let mut metrics = collector.finish(&report);
         let judged = self
             .oracle
@@ -90,17 +96,29 @@ impl Run<'_> {
         if self.values_only {
             finished.shrink();
         }
-        finished
+        Ok(finished)
     }
 
-    fn run<O: Observer>(&self, observer: &mut O) -> RunReport {
-        wakeplace_engine::run(
-            self.platform,
-            self.policy,
-            self.workload,
+    fn run<O: Observer>(&self, observer: &mut O) -> Result<RunReport, StudyError> {
+        let (platform, policy, workload) = (self.platform, self.policy, self.workload);
+        let Some(scheduler) = self.scheduler else {
+            return Ok(wakeplace_engine::run(
+                platform,
+                policy,
+                workload,
+                self.options,
+                observer,
+            ));
+        };
+        let mut ops = scheduler.load()?;
+        Ok(wakeplace_engine::run_sched_ext(
+            platform,
+            policy,
+            workload,
             self.options,
+            &mut *ops,
             observer,
-        )
+        ))
     }
 
     /// About how long it takes, in no unit: longer runs begin first.
@@ -128,7 +146,7 @@ impl Finished {
 /// Executes one run on this thread.
 pub(crate) fn one(run: &Run<'_>) -> Result<Finished, StudyError> {
     wakeplace_engine::check(run.platform, run.policy, run.workload, run.options)?;
-    Ok(run.execute())
+    run.execute()
 }
 
 /// Executes one run that `observer` watches too.
@@ -138,7 +156,7 @@ pub(crate) fn watch<O: Observer>(
     progress: OnProgress<'_>,
 ) -> Result<Finished, StudyError> {
     wakeplace_engine::check(run.platform, run.policy, run.workload, run.options)?;
-    let finished = run.execute_watched(observer);
+    let finished = run.execute_watched(observer)?;
     progress(Progress {
         done: 1,
         total: 1,
@@ -177,10 +195,10 @@ pub(crate) fn execute(
     let mut order: Vec<usize> = (0..runs.len()).collect();
     order.sort_by_key(|index| (Reverse(runs[*index].weight()), *index));
     // The bridge hands them out one by one: who is free takes the next.
-    let mut all: Vec<(usize, Finished)> =
+    let mut all: Vec<(usize, Result<Finished, StudyError>)> =
         pool.install(|| order.into_iter().par_bridge().map(one).collect());
     all.sort_unstable_by_key(|(index, _)| *index);
-    Ok(all.into_iter().map(|(_, finished)| finished).collect())
+    all.into_iter().map(|(_, finished)| finished).collect()
 }
 
 /// Whether all of them can be run.

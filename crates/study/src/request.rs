@@ -19,7 +19,7 @@
 //! ```
 
 use crate::settings::check_keys;
-use crate::{Experiment, Matrix, StudyError, apply_settings};
+use crate::{Experiment, Matrix, Scheduler, StudyError, apply_settings};
 use std::sync::Arc;
 use wakeplace_engine::{Hotplug, Options, PolicyChange};
 use wakeplace_metrics::Window;
@@ -110,6 +110,8 @@ pub struct Request {
     pub jitter: Option<Jitter>,
     /// `ERA[+FEATURE]...[:KEY=VALUE,...]`, the base first; at least one.
     pub policies: Vec<String>,
+    /// sched_ext schedulers, which take part after the policies.
+    pub schedulers: Vec<Scheduler>,
     /// Settings of the machine's model, and of every policy that does not set them itself.
     pub set: Vec<(String, String)>,
     /// Seeds; every policy runs with each. At least one.
@@ -138,6 +140,7 @@ impl Default for Request {
             load: LoadOptions::default(),
             jitter: None,
             policies: Vec::new(),
+            schedulers: Vec::new(),
             set: Vec::new(),
             seeds: vec![1],
             duration_ns: None,
@@ -244,6 +247,7 @@ impl Request {
             platform: platform.clone(),
             workload,
             policies: policies.to_vec(),
+            schedulers: self.schedulers.clone(),
             options,
             seeds: self.seeds.clone(),
             oracle: self.oracle,

@@ -44,6 +44,9 @@ int wp_io_floors(struct wp_ctx *ctx WP_NONNULL, struct wp_freq_dom *fd WP_NONNUL
 /* freq_limit.c */
 int wp_freq_limit(struct wp_ctx *ctx WP_NONNULL, u32 freq_dom, u32 max_opp, u64 now_ns);
 
+/* perf_target.c */
+int wp_scx_bpf_cpuperf_set(struct wp_ctx *ctx WP_NONNULL, u32 cpu, u32 perf, u64 now_ns);
+
 /* ondemand.c */
 u64 wp_ondemand_period_us(const struct wp_ctx *ctx WP_NONNULL, u32 freq_dom);
 u32 wp_ondemand_load(u64 wall_us, u64 idle_us);

@@ -52,6 +52,8 @@ struct wp_class_cpu {
 	u32 io_pending; /* asked for since the boost was last used */
 	u32 io_floor;   /* what it demands now, on the CPU's own capacity scale */
 	u64 io_stamp_ns; /* of the CPU's last frequency update */
+	u32 perf_target; /* 1 + what a sched_ext scheduler asks for, 0: there is none */
+	u32 pad;
 };
 
 /*

@@ -76,6 +76,7 @@ enum wp_reason {
 				* (DELAY_DEQUEUE): the previous CPU */
 	WP_REASON_ENERGY_IDLE, /* it is idle, and costs as little energy as the previous CPU,
 				* which is busy */
+	WP_REASON_SCHEDULER,   /* a sched_ext scheduler's answer, none of the core's */
 	WP_REASON_COUNT
 };
 
@@ -91,6 +92,7 @@ enum wp_rule {
 	WP_RULE_POWER, /* packing: groups, or CPUs, are filled one after the other (power-policy,
 			* sched-mc) */
 	WP_RULE_QUEUE,       /* the live scheduler's queue still holds the task (DELAY_DEQUEUE) */
+	WP_RULE_SCHEDULER,   /* a sched_ext scheduler in the core's place */
 	WP_RULE_COUNT
 };
 

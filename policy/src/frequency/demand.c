@@ -50,11 +50,14 @@ WP_INLINE u32 wp_sugov_effective_cpu_perf(const struct wp_ctx *ctx, const struct
 	return wp_max(d->min, wp_min(d->max, d->util + headroom));
 }
 
-/* The fair class's demand for speed: time in the queue counts like time on the CPU. */
+/* The fair class's demand for speed: time in the queue counts like time on the CPU. A sched_ext
+ * scheduler says it itself (docs/rules/sched-ext.md#cpuperf). */
 WP_INLINE u32 wp_cpu_util_cfs_boost(const struct wp_ctx *ctx, const struct wp_cpu *c)
 {
 	u32 util = wp_cpu_util_cfs(ctx, c);
 
+	if (WP_SIM(c->queue.classes.perf_target))
+		return wp_min(c->queue.classes.perf_target - 1, c->load.capacity_orig);
 	if (!WP_NOT_LIVE(ctx->params.runnable_is_load || !ctx->params.runnable_boost))
 		util = wp_runnable_boost(ctx, util, c->load.avg.runnable_avg);
 	return wp_min(util, c->load.capacity_orig);

@@ -6,7 +6,7 @@ use crate::Finding;
 /// Each crate with the crates of this workspace it may name: what is below it and nothing else.
 /// `report` is made from results only, so not from `engine`; `scx` knows nothing of the simulator
 /// and is in nobody's list, nor are `cli` and `python`.
-const MAY_KNOW: [(&str, &[&str]); 23] = [
+const MAY_KNOW: [(&str, &[&str]); 27] = [
     ("text", &[]),
     ("files", &[]),
     ("policy-sys", &["text"]),
@@ -16,6 +16,7 @@ const MAY_KNOW: [(&str, &[&str]); 23] = [
     ("optimum", &["platform", "power"]),
     ("host", &[]),
     ("guest", &["text"]),
+    ("sched-ext", &[]),
     ("kernel-queues", &["policy-sys", "platform", "workload"]),
     (
         "engine",
@@ -25,6 +26,7 @@ const MAY_KNOW: [(&str, &[&str]); 23] = [
             "workload",
             "power",
             "kernel-queues",
+            "sched-ext",
         ],
     ),
     (
@@ -115,6 +117,8 @@ const MAY_KNOW: [(&str, &[&str]); 23] = [
             "host",
             "lab",
             "fidelity",
+            "sched-ext",
+            "foreign",
         ],
     ),
     (
@@ -130,6 +134,9 @@ const MAY_KNOW: [(&str, &[&str]); 23] = [
             "report",
         ],
     ),
+    ("bpf-vm", &[]),
+    ("bpf-load", &[]),
+    ("foreign", &["text", "platform", "sched-ext", "bpf-vm"]),
     ("scx", &["text", "policy-sys", "platform", "host"]),
     (
         "fuzz",

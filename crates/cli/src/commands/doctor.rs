@@ -6,6 +6,7 @@ use crate::terminal::Terminal;
 use crate::text::{heading, json, style, wrapped};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+use std::path::Path;
 use wakeplace_host::{Check, NeededFor, Probe, State, can_run};
 use wakeplace_report::Style;
 
@@ -20,7 +21,8 @@ pub(crate) fn run(args: &DoctorArgs, terminal: Terminal) -> Outcome {
             "{root}: is no folder; expected the root of a tree"
         )));
     }
-    let checks = Probe::new(&args.root).checks();
+    let mut checks = Probe::new(&args.root).checks();
+    checks.push(interception(&args.root));
     let text = match args.form.format {
         AnswerFormat::Human => page(&checks, style(terminal)),
         AnswerFormat::Json => json(&object(&checks)),
@@ -32,6 +34,32 @@ pub(crate) fn run(args: &DoctorArgs, terminal: Terminal) -> Outcome {
     Err(Failure::Environment(
         "the simulator cannot run on this machine; see above".to_owned(),
     ))
+}
+
+/// Can the system calls of a loader be answered? Tried out, on this machine only.
+fn interception(root: &Path) -> Check {
+    let (state, found) = match root == Path::new("/") {
+        false => (
+            State::Unknown,
+            "another machine's: cannot be tried here".to_owned(),
+        ),
+        true => match wakeplace_foreign::probe_interception() {
+            Ok(()) => (State::Ok, "by seccomp user notification".to_owned()),
+            Err(error) => (State::Missing, error.to_string()),
+        },
+    };
+    let remedy = match state {
+        State::Missing => "allow seccomp filters with user notification in the container's profile",
+        _ => "",
+    };
+    Check {
+        name: "interception",
+        state,
+        found,
+        remedy: remedy.to_owned(),
+        needed_for: NeededFor::ForeignSchedulers,
+        required: true,
+    }
 }
 
 fn page(checks: &[Check], look: Style) -> String {
@@ -46,6 +74,11 @@ fn page(checks: &[Check], look: Style) -> String {
             NeededFor::LiveScheduler,
             "Live scheduler",
             "`scx_wakeplace`",
+        ),
+        (
+            NeededFor::ForeignSchedulers,
+            "Schedulers of others",
+            "`--scheduler` of `sim` and `compare`",
         ),
     ] {
         text.push_str(&heading(&format!("{title}: {what}"), look));
@@ -145,6 +178,7 @@ fn object(checks: &[Check]) -> Value {
             "needed_for": match check.needed_for {
                 NeededFor::Simulator => "simulator",
                 NeededFor::LiveScheduler => "live-scheduler",
+                NeededFor::ForeignSchedulers => "schedulers",
             },
             "required": check.required,
         })
@@ -153,6 +187,7 @@ fn object(checks: &[Check]) -> Value {
         "schema_version": wakeplace_report::SCHEMA_VERSION,
         "simulator": can_run(checks, NeededFor::Simulator),
         "live_scheduler": can_run(checks, NeededFor::LiveScheduler),
+        "schedulers": can_run(checks, NeededFor::ForeignSchedulers),
         "checks": checks.iter().map(check).collect::<Vec<_>>(),
     })
 }

@@ -1,5 +1,6 @@
 //! `compare` and `sim`.
 
+use super::schedulers;
 use crate::args::{CompareArgs, FormatName, RunArgs, SimArgs};
 use crate::expect;
 use crate::export::{A_FOLDER, Asked};
@@ -26,7 +27,9 @@ use wakeplace_trace::{LogError, RtAppLogs, Traces};
 
 /// Two policies or more, the first being the base.
 pub(crate) fn compare(args: &CompareArgs, terminal: Terminal) -> Outcome {
-    if let [only] = args.run.policy.as_slice() {
+    if args.run.scheduler.is_empty()
+        && let [only] = args.run.policy.as_slice()
+    {
         return Err(Failure::Input(format!(
             "compare needs two policies or more, and `{only}` is the only --policy; expected \
              another one, or `wakeplace sim` for a single policy"
@@ -43,11 +46,11 @@ pub(crate) fn compare(args: &CompareArgs, terminal: Terminal) -> Outcome {
 
 /// One policy.
 pub(crate) fn sim(args: SimArgs, terminal: Terminal) -> Outcome {
-    if args.run.policy.len() > 1 {
+    let subjects = args.run.policy.len() + args.run.scheduler.len();
+    if subjects > 1 {
         return Err(Failure::Input(format!(
-            "sim takes one --policy, and {} are given; expected one, or `wakeplace compare` for \
-             several",
-            args.run.policy.len()
+            "sim takes one --policy or one --scheduler, and {subjects} are given; expected one, \
+             or `wakeplace compare` for several"
         )));
     }
     for (option, given) in [
@@ -97,7 +100,8 @@ fn simulate(
     asked: Option<Asked<'_>>,
     terminal: Terminal,
 ) -> Outcome {
-    let matrix = matrix(args, seeds)?;
+    let mut matrix = matrix(args, seeds)?;
+    schedulers::add(args, &mut matrix, terminal)?;
     let experiment = &matrix.experiments[0];
     let mut expectations = Vec::new();
     for experiment in &matrix.experiments {
@@ -303,6 +307,8 @@ fn matrix(args: &RunArgs, seeds: Vec<u64>) -> Result<Matrix, Failure> {
         load: args.input.load(),
         jitter: args.jitter.jitter,
         policies: args.policy.clone(),
+        // They are loaded for each platform (`schedulers::add`).
+        schedulers: Vec::new(),
         set: args.how.set.clone(),
         seeds,
         duration_ns: args.input.duration,

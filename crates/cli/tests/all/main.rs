@@ -26,6 +26,7 @@ mod results;
 mod round_trip;
 mod rtapp_corpus;
 mod same_runs;
+mod schedulers;
 mod schema;
 mod streams;
 mod sweeps;

@@ -2,28 +2,61 @@
 
 use super::kernel::KernelHome;
 use super::live::LiveHome;
+use super::sched_ext::SchedExtHome;
 use super::{Home, Services};
 use crate::ids::{CpuId, TaskId};
 use crate::machine::Machine;
 use crate::thread::Thread;
 use wakeplace_policy_sys::{Choice, Core, Policy, QueueKind, Request, Task};
+use wakeplace_sched_ext::SchedExtOps;
 use wakeplace_workload::{FairPolicy, TaskScript};
 
 /// The homes as one type. The engine asks at every event: an enum costs a predictable branch, and
 /// the compiler can inline what is behind it.
 #[derive(Debug)]
-pub(crate) enum AnyHome {
+pub(crate) enum AnyHome<'a> {
     Kernel(KernelHome),
     Live(LiveHome),
+    SchedExt(Box<SchedExtHome<'a>>),
 }
 
-impl AnyHome {
-    /// The home that the policy asks for, with empty queues. `shares`: of each task group.
-    pub(crate) fn new(core: &Core, policy: &Policy, machine: &Machine, shares: &[u32]) -> Self {
+impl<'a> AnyHome<'a> {
+    /// The scheduler's, or else the home that the policy asks for, with empty queues. `shares`: of
+    /// each task group.
+    pub(crate) fn new(
+        core: &Core,
+        policy: &Policy,
+        machine: &Machine,
+        shares: &[u32],
+        ops: Option<&'a mut dyn SchedExtOps>,
+    ) -> Self {
+        if let Some(ops) = ops {
+            return Self::SchedExt(Box::new(SchedExtHome::new(ops, machine, core, shares)));
+        }
         match core.queue_kind() {
             QueueKind::Live => Self::Live(LiveHome::new(machine)),
             kind => Self::Kernel(KernelHome::new(kind, policy, machine, shares)),
         }
+    }
+
+    /// A sched_ext scheduler's, if it is one.
+    #[inline]
+    pub(crate) fn sched_ext(&mut self) -> Option<&mut SchedExtHome<'a>> {
+        match self {
+            Self::SchedExt(home) => Some(home),
+            Self::Kernel(_) | Self::Live(_) => None,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_sched_ext(&self) -> bool {
+        matches!(self, Self::SchedExt(_))
+    }
+
+    /// There is a timer that stands for the ticks of idle CPUs.
+    #[inline]
+    pub(crate) fn has_idle_timer(&self) -> bool {
+        matches!(self, Self::Live(_))
     }
 
     /// The threads that are there at the start, with the core's records of them.
@@ -47,11 +80,12 @@ macro_rules! of_home {
         match $any {
             Self::Kernel($home) => $result,
             Self::Live($home) => $result,
+            Self::SchedExt($home) => $result,
         }
     };
 }
 
-impl Home for AnyHome {
+impl Home for AnyHome<'_> {
     #[inline]
     fn nohz(&self) -> bool {
         of_home!(self, home => home.nohz())
@@ -60,6 +94,11 @@ impl Home for AnyHome {
     #[inline]
     fn dispatches(&self) -> bool {
         of_home!(self, home => home.dispatches())
+    }
+
+    #[inline]
+    fn balances(&self) -> bool {
+        of_home!(self, home => home.balances())
     }
 
     #[inline]

@@ -1,8 +1,9 @@
 //! What decides about fair tasks: in what order they run, for how long, and who displaces whom.
 //!
 //! The engine carries out. It asks through the trait `Home`, at the points where a kernel calls its
-//! scheduling class. There are two homes: the fair class of a kernel (`kernel`), and the live
-//! scheduler's queues as sched_ext has them (`live`). Both take their decisions from the core.
+//! scheduling class. There are three homes: the fair class of a kernel (`kernel`), the live
+//! scheduler's queues as sched_ext has them (`live`), and anybody's sched_ext scheduler
+//! (`sched_ext`). The first two take their decisions from the core, the third from the scheduler.
 //! Frequencies, idle states, interrupts, groups, RT and deadline tasks are no business of a home:
 //! there the engine asks the core itself.
 //!
@@ -13,6 +14,7 @@ mod any;
 mod kernel;
 mod live;
 mod live_queue;
+pub(crate) mod sched_ext;
 
 use crate::ids::{CpuId, TaskId};
 use crate::thread::Thread;
@@ -36,6 +38,11 @@ pub(crate) trait Home {
 
     /// CPUs pull for themselves as they look at their queues (`dispatch`), also in periodic passes.
     fn dispatches(&self) -> bool;
+
+    /// Tasks are balanced between CPUs as the core decides.
+    fn balances(&self) -> bool {
+        true
+    }
 
     /// A task that runs another program is placed anew.
     fn places_on_exec(&self) -> bool;

@@ -134,6 +134,9 @@ impl<O: Observer> Sim<'_, O> {
         if !waiting {
             self.end_stretch(from, false);
         }
+        if let Some(ext) = self.home.sched_ext() {
+            ext.moves = true;
+        }
         self.remove(task, from, waiting);
         self.renormalize_vruntime(task, from, to);
         self.threads.touch(task);
@@ -161,6 +164,8 @@ impl<O: Observer> Sim<'_, O> {
                 .observer
                 .migrate(self.clock.now, number, from.0, to.0, cause);
         }
+        self.carry_ext_moves();
+        self.pay_ext();
     }
 
     /// A CPU has run out of tasks: look for one to pull.

@@ -226,6 +226,7 @@ impl<O: Observer> Sim<'_, O> {
         let group = thread.group.filter(|_| fair).map(|group| group as usize);
         self.tasks[task].set_group(group);
         self.home.set_task_group(task, group);
+        self.change_ext(task);
         if fair {
             self.weigh_anew(task);
             let new = !off.was_fair && off.place != Place::Away;
@@ -245,6 +246,8 @@ impl<O: Observer> Sim<'_, O> {
         self.insert(task, cpu, false);
         self.count_running(cpu);
         self.after_core(cpu, joined);
+        self.carry_ext_moves();
+        self.pay_ext();
     }
 
     /// Weight and policy in the fair class as its nice value and policy say now. Off the queue.

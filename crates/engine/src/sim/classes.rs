@@ -40,6 +40,7 @@ impl<O: Observer> Sim<'_, O> {
         let facts = &mut self.core.cpu_mut(cpu.0).queue.classes;
         facts.level = first.map_or(0, |(level, _)| level).max(least);
         facts.curr_pinned = u32::from(pinned);
+        self.count_ext_others(cpu);
         self.count_running(cpu);
     }
 
@@ -302,6 +303,7 @@ impl<O: Observer> Sim<'_, O> {
         };
         if self.cpus[cpu].current.is_some() {
             self.home.begin_put(cpu);
+            self.displace_ext(cpu, next);
             self.put_back(cpu);
         }
         self.cpus[cpu].classes.remove(next);

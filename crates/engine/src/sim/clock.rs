@@ -4,7 +4,7 @@ use crate::outcome::EventCount;
 use crate::queue::{Event, EventQueue};
 
 /// Kinds of events, by their number in the hash.
-const KINDS: [&str; 22] = [
+const KINDS: [&str; 24] = [
     "frequency",
     "end of a step",
     "timer",
@@ -27,6 +27,8 @@ const KINDS: [&str; 22] = [
     "end of a spin",
     "queued",
     "begin",
+    "timer of the scheduler's",
+    "watchdog",
 ];
 
 /// The clock of a run.
@@ -129,5 +131,7 @@ fn event_code(event: Event) -> (u64, u32) {
         Event::SpinEnd { cpu } => (19, cpu.0),
         Event::Queued { task, .. } => (20, task.0),
         Event::Begin => (21, 0),
+        Event::SchedExtTimer { timer, .. } => (22, timer),
+        Event::Watchdog => (23, 0),
     }
 }

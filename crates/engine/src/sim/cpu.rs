@@ -47,6 +47,8 @@ pub(super) enum Message {
     Arrived,
     /// A device, whose interrupt takes this long.
     Device { run_ns: u64 },
+    /// A timer of the sched_ext scheduler's.
+    SchedExtTimer(u32),
 }
 
 /// One CPU.

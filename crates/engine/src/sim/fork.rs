@@ -119,6 +119,7 @@ impl<O: Observer> Sim<'_, O> {
         let cpu = self.start_cpu(first, cpu);
         self.core
             .task_new(&mut self.tasks[first], cpu.0, self.clock.now);
+        self.start_ext(first);
         self.threads[first].action = Some(self.making_one());
         self.activate_task(first, cpu, true);
         self.kick(cpu, cpu);
@@ -206,6 +207,7 @@ impl<O: Observer> Sim<'_, O> {
             waker: Waker::Task(parent.index()),
             waker_load: self.waker_load(parent),
         };
+        self.fork_ext(child, parent);
         self.show_situation(child, &ask);
         let choice = self.answer(child, &ask);
         let cpu = CpuId(choice.cpu);
@@ -289,6 +291,11 @@ impl<O: Observer> Sim<'_, O> {
             self.classes.states.push(thread.realtime.map(class));
         }
         self.home.add_task(&thread, task.slice_ns, record.group());
+        if let Some(ext) = self.home.sched_ext() {
+            let name = thread.name(self.threads.scripts);
+            let leader = Some(TaskId(self.threads.scripts.len() as u32));
+            ext.add_thread(&thread, &name, false, leader, &record);
+        }
         self.threads.all.push(thread);
         self.tasks.0.push(record);
         self.hint(child);

@@ -76,9 +76,11 @@ impl<O: Observer> Sim<'_, O> {
         }
     }
 
-    /// The CPU that was chosen, or if that is not online, the one that stands in for it.
+    /// The CPU that was chosen, or if that is not online, the one that stands in for it; and so if
+    /// the task may not use it, which a sched_ext scheduler does not have to care about.
     pub(super) fn only_online(&self, task: TaskId, prev: CpuId, choice: Choice) -> Choice {
-        if self.changes.is_online(CpuId(choice.cpu)) {
+        let allowed = !self.home.is_sched_ext() || self.tasks[task].may_use(choice.cpu);
+        if self.changes.is_online(CpuId(choice.cpu)) && allowed {
             return choice;
         }
         Choice {
@@ -114,6 +116,7 @@ impl<O: Observer> Sim<'_, O> {
         self.changes.facts.online[cpu.index()] = false;
         self.core.cpu_mut(cpu.0).queue.online = 0;
         self.told.observer.hotplug(self.clock.now, cpu.0, false);
+        self.ext_hotplug(cpu, false);
         self.core.nohz_exit(cpu.0);
         self.hand_over_messages(cpu);
         self.hand_over_tasks(cpu);
@@ -139,13 +142,15 @@ impl<O: Observer> Sim<'_, O> {
         self.core.cpu_mut(cpu.0).queue.online = 1;
         self.told.observer.hotplug(self.clock.now, cpu.0, true);
         self.rebuild(cpu);
+        self.ext_hotplug(cpu, true);
         self.interrupt_with(cpu, Message::Arrived);
         self.cpus[cpu].menu = Menu::default();
     }
 
     /// A CPU that has just come back and has no work pulls some.
     pub(super) fn look_for_work(&mut self, cpu: CpuId) {
-        if self.home.nr_running(cpu) == 0 {
+        self.cpus[cpu].reschedule |= self.home.is_sched_ext();
+        if self.home.balances() && self.home.nr_running(cpu) == 0 {
             self.new_idle(cpu);
         }
     }
@@ -174,7 +179,9 @@ impl<O: Observer> Sim<'_, O> {
                 Message::Push { to, level } => {
                     self.core.active_balance_end(cpu.0, to.0, level, false);
                 }
-                Message::Device { .. } | Message::IdleTimer => self.interrupt_with(heir, message),
+                Message::Device { .. } | Message::IdleTimer | Message::SchedExtTimer(_) => {
+                    self.interrupt_with(heir, message);
+                }
                 Message::Reschedule
                 | Message::Preempt
                 | Message::NohzBalance
@@ -204,6 +211,9 @@ impl<O: Observer> Sim<'_, O> {
             tasks.reverse(); // those queues keep the next one last
         }
         for task in c.current.into_iter().chain(tasks) {
+            if self.cpu_of(task) != cpu {
+                continue; // another CPU has taken it meanwhile
+            }
             let to = self.fallback(task, cpu);
             self.move_task(task, to, MigrateCause::Hotplug);
             self.wakeup_preempt(task, to, cpu);

@@ -20,6 +20,9 @@ impl<O: Observer> Sim<'_, O> {
 
     /// A CPU has nothing to run: it finishes its kernel work, then goes idle.
     pub(super) fn after_work(&mut self, cpu: CpuId) {
+        if self.cpus[cpu].mode == Mode::Running {
+            self.ext_idle(cpu, true);
+        }
         let now = self.clock.now;
         let c = &mut self.cpus[cpu];
         let was_running = c.mode == Mode::Running;
@@ -44,7 +47,7 @@ impl<O: Observer> Sim<'_, O> {
         if self.cpus[cpu].spins {
             return; // once it has its line
         }
-        if self.nr_running(cpu) > 0 {
+        if self.has_work(cpu) {
             self.schedule(cpu);
         } else {
             self.go_idle(cpu);
@@ -57,7 +60,7 @@ impl<O: Observer> Sim<'_, O> {
         let now = self.clock.now;
         let to_tick = tick - now % tick;
         let online = self.changes.is_online(cpu);
-        let has_idle_timer = !self.home.nohz() && cpu == self.idle_timer.cpu;
+        let has_idle_timer = self.home.has_idle_timer() && cpu == self.idle_timer.cpu;
         let to_idle_timer = self.idle_timer.at_ns.saturating_sub(now);
         let c = &mut self.cpus[cpu];
         let mut to_timer = c.next_timer_ns(now).map_or(NO_TIMER_NS, |at| at - now);
@@ -182,6 +185,7 @@ impl<O: Observer> Sim<'_, O> {
         }
         self.cpus[cpu].mode = Mode::Running;
         self.cpus[cpu].generation += 1;
+        self.ext_idle(cpu, false);
         self.core.exit_idle(cpu.0, self.clock.now);
         self.cpus[cpu].tick_stopped = false;
         self.cpus[cpu].got_tick = false;

@@ -174,6 +174,7 @@ impl<O: Observer> Sim<'_, O> {
             let first = self.kthreads.cpus(index).map_or(0, |cpus| cpus[0]);
             let cpu = self.start_cpu(task, CpuId(first));
             settle(&mut self.core, &mut self.tasks[task], cpu);
+            self.start_ext(task);
             if let Kind::Periodic { first_ns, .. } = self.kthreads.all[index].kind {
                 self.sleep_until(task, first_ns);
             }

@@ -31,12 +31,15 @@ impl<O: Observer> Sim<'_, O> {
             self.balance_levels(cpu, idle);
         }
         let (home, services) = self.ask_home();
-        home.dispatch(services, cpu, running)
+        let keeps = home.dispatch(services, cpu, running);
+        self.carry_ext_moves();
+        self.pay_ext_dispatch(cpu, keeps);
+        keeps
     }
 
     /// The timer starts with the scheduler.
     pub(super) fn arm_idle_timer(&mut self) {
-        if !self.home.nohz() {
+        if self.home.has_idle_timer() {
             self.idle_timer.at_ns = self.core.idle_timer_ns(WP_BUSY_NOW, 0);
             self.clock.push(self.idle_timer.at_ns, Event::IdleTimer);
         }
@@ -63,7 +66,7 @@ impl<O: Observer> Sim<'_, O> {
     /// The CPU that gets a timer which `cpu` starts: itself, unless it idles and another does not;
     /// one of its cache before others (get_nohz_timer_target goes by domains). There it stays,
     /// whatever that CPU does.
-    fn timer_target(&self, cpu: CpuId) -> CpuId {
+    pub(super) fn timer_target(&self, cpu: CpuId) -> CpuId {
         let busy =
             |cpu: &CpuId| self.changes.is_online(*cpu) && self.core.cpu(cpu.0).queue.curr_idle == 0;
         let llc = |cpu: CpuId| self.core.cpu(cpu.0).topo.llc_id;

@@ -26,6 +26,7 @@ mod ondemand;
 mod queues;
 mod report;
 mod run;
+mod sched_ext;
 mod state;
 mod steps;
 mod sync;
@@ -55,12 +56,14 @@ use lines::Contention;
 use live::IdleTimer;
 use measure::Program;
 use ondemand::Sampling;
+use sched_ext::{ExtRun, add_ext_threads};
 use sync::SharedState;
 use threads::Threads;
 use tick::Ticks;
 use told::Told;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::{Core, MachineFacts, Policy, Task};
+use wakeplace_sched_ext::SchedExtOps;
 use wakeplace_workload::Workload;
 
 /// A run in progress.
@@ -74,7 +77,8 @@ pub(crate) struct Sim<'a, O> {
     /// The core's record of each thread, same indices.
     tasks: PerTask<Task>,
     /// Who decides about fair tasks.
-    home: AnyHome,
+    home: AnyHome<'a>,
+    ext: ExtRun,
     classes: Classes,
     kthreads: Kthreads,
     program: Program<'a>,
@@ -119,6 +123,7 @@ impl<'a, O: Observer> Sim<'a, O> {
         workload: &'a Workload,
         options: &'a Options,
         observer: &'a mut O,
+        ops: Option<&'a mut dyn SchedExtOps>,
     ) -> Self {
         let machine = Machine::new(platform, options, workload.cpu_dma_latency_us);
         let facts = machine.facts_of_run(platform);
@@ -126,8 +131,9 @@ impl<'a, O: Observer> Sim<'a, O> {
         let kthreads = Kthreads::new(platform, options);
         let threads = fork::threads(workload, &kthreads);
         let tasks = fork::core_tasks(workload, &threads, &kthreads, machine.nr_cpus);
-        let mut home = AnyHome::new(&core, policy, &machine, &shares);
+        let mut home = AnyHome::new(&core, policy, &machine, &shares, ops);
         home.add_tasks(&threads, &workload.tasks, &tasks);
+        add_ext_threads(&mut home, workload, &kthreads, &threads, &tasks);
         let alive = fork::starters(workload);
         Self {
             clock: Clock::new(),
@@ -136,6 +142,7 @@ impl<'a, O: Observer> Sim<'a, O> {
             threads: Threads::new(threads, &workload.tasks, kthreads.len(), alive),
             tasks: PerTask(tasks),
             home,
+            ext: ExtRun::new(options),
             classes: Classes::new(workload, &kthreads, &core),
             kthreads,
             program: Program::new(workload, &machine),
@@ -159,6 +166,7 @@ impl<'a, O: Observer> Sim<'a, O> {
         let duration_ns = options.duration_ns;
         self.announce();
         self.arm_idle_timer();
+        self.load_scheduler();
         self.begin_hotplug(&options.hotplug);
         for (index, (at_ns, _)) in self.changes.policies.iter().enumerate() {
             let index = index as u32;
@@ -170,6 +178,9 @@ impl<'a, O: Observer> Sim<'a, O> {
         match self.creation.start.at_ns {
             0 => self.start_parent(),
             at => self.clock.push(at, Event::Begin),
+        }
+        if self.home.is_sched_ext() {
+            self.end_ext_event();
         }
         let ended = loop {
             let Some((time, event)) = self.clock.pop_until(duration_ns) else {
@@ -220,6 +231,9 @@ impl<'a, O: Observer> Sim<'a, O> {
 
     fn handle(&mut self, event: Event) {
         self.clock.count(event);
+        if self.home.is_sched_ext() {
+            self.begin_ext_event(event);
+        }
         match event {
             Event::Freq { domain } => self.apply_frequency(domain),
             Event::WakeupStage { task } => self.resume_wakeup(task),
@@ -258,6 +272,11 @@ impl<'a, O: Observer> Sim<'a, O> {
             Event::SpinEnd { cpu } => self.spin_end(cpu),
             Event::Queued { task, by } => self.queued(task, by),
             Event::Begin => self.start_parent(),
+            Event::SchedExtTimer { timer, cpu } => self.ext_timer(timer, cpu),
+            Event::Watchdog => self.watchdog(),
+        }
+        if self.home.is_sched_ext() {
+            self.end_ext_event();
         }
         let on = self.core.overutilized();
         self.told.overutilized(self.clock.now, on);

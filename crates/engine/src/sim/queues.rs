@@ -6,10 +6,10 @@ use crate::ids::{CpuId, TaskId};
 use crate::observe::Observer;
 use wakeplace_workload::FairPolicy;
 
-impl<O: Observer> Sim<'_, O> {
+impl<'a, O: Observer> Sim<'a, O> {
     /// The home, and what it uses.
     #[inline]
-    pub(super) fn ask_home(&mut self) -> (&mut AnyHome, Services<'_>) {
+    pub(super) fn ask_home(&mut self) -> (&mut AnyHome<'a>, Services<'_>) {
         let services = Services {
             core: &mut self.core,
             records: &mut self.tasks,
@@ -85,6 +85,7 @@ impl<O: Observer> Sim<'_, O> {
     pub(super) fn requeue(&mut self, task: TaskId, cpu: CpuId) {
         let (home, services) = self.ask_home();
         home.put_prev_task(services, task, cpu);
+        self.carry_ext_moves();
         if self.home.dispatches() {
             self.arm_slice_end(cpu);
         }
@@ -119,7 +120,9 @@ impl<O: Observer> Sim<'_, O> {
         let group = self.tasks[task].group();
         self.weigh_group(cpu, group);
         let (home, services) = self.ask_home();
-        home.task_tick(services, task, cpu)
+        let over = home.task_tick(services, task, cpu);
+        self.pay_ext();
+        over
     }
 
     /// The running task lets others go first. Returns false if there is nobody.
@@ -128,7 +131,9 @@ impl<O: Observer> Sim<'_, O> {
             return self.class_yields(task, cpu);
         }
         let (home, services) = self.ask_home();
-        home.yield_task(services, task, cpu)
+        let others = home.yield_task(services, task, cpu);
+        self.pay_ext();
+        others
     }
 
     /// The nice value of the running task of `cpu` changes.

@@ -16,6 +16,7 @@ impl<O: Observer> Sim<'_, O> {
             self.finish_stretch(cpu);
         }
         self.check_nothing_lost();
+        let sched_ext = self.unload_scheduler();
         domains::check(self.core.state());
         self.told.observer.finish(self.clock.now);
         let counted = self.program.counts_from_ns().and_then(|from| {
@@ -53,6 +54,7 @@ impl<O: Observer> Sim<'_, O> {
                 .map(|(index, t)| t.totals_at(now, executing.contains(&index)))
                 .collect(),
             threads: threads().map(|(_, t)| name(t)).collect(),
+            sched_ext,
             reasons: counts.filter(|(_, n)| *n > 0).collect(),
         }
     }

@@ -36,7 +36,8 @@ impl<O: Observer> Sim<'_, O> {
         thread.totals.run_ns += delta;
         if above {
             self.class_charge(task, cpu, delta);
-        } else {
+        }
+        if !above || self.home.is_sched_ext() {
             self.home.update_curr(task, cpu, delta);
         }
     }
@@ -130,6 +131,7 @@ impl<O: Observer> Sim<'_, O> {
         let number = self.threads.shown(task);
         self.told.observer.task_exit(self.clock.now, number);
         self.after_leaving(cpu, wait);
+        self.exit_ext_task(task);
     }
 
     /// The running task leaves its queue to sleep or (`ends`) for good. Returns how long its CPU
@@ -155,6 +157,7 @@ impl<O: Observer> Sim<'_, O> {
         let gone_ns = self.clock.now + wait + self.machine.costs.switch_out_ns;
         self.threads[task].off_cpu_ns = gone_ns;
         self.end_stretch(cpu, true);
+        self.pay_ext();
         self.count_running(cpu);
         wait
     }
@@ -203,7 +206,7 @@ impl<O: Observer> Sim<'_, O> {
             true => Stop::Sleeps,
             false => Stop::Preempted,
         });
-        if !self.classes.is_class(task) {
+        if !self.classes.is_class(task) || self.home.is_sched_ext() {
             let (home, services) = self.ask_home();
             home.stop_task(services, task, cpu);
         }
@@ -232,6 +235,12 @@ impl<O: Observer> Sim<'_, O> {
 
     /// Picks the next task of a CPU that is awake; without one it pulls one or goes idle.
     pub(super) fn schedule(&mut self, cpu: CpuId) {
+        let outer = self.enter_ext(cpu);
+        self.schedule_here(cpu);
+        self.leave_ext(outer);
+    }
+
+    fn schedule_here(&mut self, cpu: CpuId) {
         if self.cpus[cpu].spins {
             return; // it will
         }
@@ -259,11 +268,12 @@ impl<O: Observer> Sim<'_, O> {
         if fair.is_none() && !self.home.next_known(cpu) {
             self.dispatch(cpu, false);
         }
-        if self.home.nr_running(cpu) == 0 {
+        if self.home.balances() && self.home.nr_running(cpu) == 0 {
             self.new_idle(cpu);
         }
         match self.home.pick_next_task(cpu) {
             Some(task) => self.start(cpu, task, previous),
+            None if self.ext_has_next(cpu) => self.schedule_here(cpu),
             None => self.after_work(cpu),
         }
     }
@@ -310,6 +320,7 @@ impl<O: Observer> Sim<'_, O> {
             let (home, services) = self.ask_home();
             home.set_next_task(services, task, cpu);
         }
+        self.started_ext(task, cpu, above);
         self.clock.mix(u64::from(cpu.0) << 32 | u64::from(task.0));
         self.after_core(cpu, result);
         self.program(cpu);
@@ -320,6 +331,7 @@ impl<O: Observer> Sim<'_, O> {
         let opp = self.core.freq_request(domain as usize);
         self.core.freq_applied(domain, opp);
         self.hardware.opp[domain as usize] = opp as u16;
+        self.tell_ext_frequency(domain);
         self.told
             .observer
             .frequency(self.clock.now, domain, opp as u16);

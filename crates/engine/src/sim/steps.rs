@@ -247,7 +247,9 @@ impl<O: Observer> Sim<'_, O> {
             let allowed = phase.cpus.as_deref().or(script.cpus.as_deref());
             let record = &mut self.tasks[task];
             record.set_allowed(allowed, self.machine.nr_cpus);
-            if !record.may_use(cpu.0) {
+            self.allow_ext(task);
+            let here = self.cpu_of(task);
+            if !self.tasks[task].may_use(here.0) {
                 let to = CpuId(self.core.first_allowed(&self.tasks[task], cpu.0));
                 self.threads[task].action = Some(Action::Work(0));
                 self.move_task(task, to, MigrateCause::Affinity);

@@ -73,17 +73,17 @@ impl<O: Observer> Sim<'_, O> {
         self.hold(cpu, wait);
         self.after_core(cpu, result);
         self.sample(cpu);
-        if result.kick() || result.stats() {
+        if self.home.balances() && (result.kick() || result.stats()) {
             self.kick_nohz(if result.kick() {
                 Message::NohzBalance
             } else {
                 Message::NohzStats
             });
         }
-        if result.ends_rest() {
+        if result.ends_rest() && self.home.has_idle_timer() {
             self.end_rest(cpu);
         }
-        if result.balance() {
+        if result.balance() && self.home.balances() {
             if self.home.dispatches() {
                 self.cpus[cpu].balance_wanted = true;
             } else {

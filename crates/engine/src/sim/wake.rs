@@ -147,6 +147,7 @@ impl<O: Observer> Sim<'_, O> {
             Message::IdleTimer => self.idle_turn(cpu),
             Message::Arrived => self.look_for_work(cpu),
             Message::Device { run_ns } => self.take_device(cpu, run_ns),
+            Message::SchedExtTimer(timer) => self.take_ext_timer(timer),
         }
     }
 
@@ -156,7 +157,7 @@ impl<O: Observer> Sim<'_, O> {
         if self.cpus[cpu].spins {
             return; // once it has its line
         }
-        let work = self.nr_running(cpu) > 0;
+        let work = self.has_work(cpu);
         let c = &mut self.cpus[cpu];
         let reschedule = std::mem::take(&mut c.reschedule);
         match c.mode {
@@ -286,7 +287,9 @@ impl<O: Observer> Sim<'_, O> {
             Some(choice) => choice,
             None => {
                 let (home, services) = self.ask_home();
-                home.select_cpu(services, task, ask)
+                let choice = home.select_cpu(services, task, ask);
+                self.pay_ext();
+                choice
             }
         };
         self.only_online(task, CpuId(ask.prev_cpu), choice)
@@ -417,6 +420,8 @@ impl<O: Observer> Sim<'_, O> {
         self.count_running(cpu);
         self.core.woken(cpu.0, self.clock.now);
         self.after_core(cpu, result);
+        self.carry_ext_moves();
+        self.pay_ext();
     }
 
     /// A task has joined the queue of `cpu`: preempt what runs there, or wake the CPU. `by`: the
@@ -446,6 +451,9 @@ impl<O: Observer> Sim<'_, O> {
 
     /// A CPU without a task has got one in its queue.
     pub(super) fn kick(&mut self, cpu: CpuId, by: CpuId) {
+        if self.home.is_sched_ext() {
+            self.cpus[cpu].reschedule = true; // its task may be in no queue of its own
+        }
         match self.cpus[cpu].mode {
             Mode::Idle if cpu == by => self.leave_idle_state(cpu, self.clock.now),
             Mode::Idle | Mode::Interrupted if cpu != by => self.send(cpu, Message::Reschedule),

@@ -45,8 +45,8 @@ impl<O: Observer> Sim<'_, O> {
     }
 
     /// Does the target queue the task itself? Then its queue's lock stays with it.
-    fn by_wake_list(&self, cpu: CpuId, by: CpuId) -> bool {
-        if !self.changes.is_online(cpu) {
+    fn by_wake_list(&self, task: TaskId, cpu: CpuId, by: CpuId) -> bool {
+        if !self.changes.is_online(cpu) || !self.ext_queues_by_list(task) {
             return false;
         }
         let other_cache = !self.share_cache(cpu, by);
@@ -111,7 +111,7 @@ impl<O: Observer> Sim<'_, O> {
             return true;
         }
         let form = self.core.state().params.wake_list;
-        if form == WP_WAKE_LIST_IDLE && self.by_wake_list(cpu, by) {
+        if form == WP_WAKE_LIST_IDLE && self.by_wake_list(task, cpu, by) {
             self.note_wakeup(task, cpu);
             self.ttwu_queue_wakelist(task, cpu);
         } else {
@@ -151,7 +151,7 @@ impl<O: Observer> Sim<'_, O> {
     /// The choice becomes visible: as a mark of the wake list, or with the task in the queue.
     fn ttwu_queue(&mut self, task: TaskId, by: CpuId) {
         let cpu = self.cpu_of(task);
-        if self.by_wake_list(cpu, by) {
+        if self.by_wake_list(task, cpu, by) {
             return self.ttwu_queue_wakelist(task, cpu);
         }
         self.ttwu_lock(task, cpu, by);

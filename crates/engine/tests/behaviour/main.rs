@@ -40,6 +40,7 @@ mod random;
 mod same_behaviour;
 mod sanity;
 mod scale;
+mod sched_ext;
 mod sched_mc;
 mod short;
 mod states;

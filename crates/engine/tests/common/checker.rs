@@ -55,6 +55,8 @@ struct Checker<'a> {
     woken: Option<Placement>,
     /// Sleepers may stay queued, and wake without a placement.
     delayed_dequeue: bool,
+    /// A scheduler may hold tasks while CPUs idle.
+    held: bool,
     now: u64,
 }
 
@@ -79,6 +81,16 @@ pub(crate) fn check_log(
     check_log_with(platform, workload, log, report, (delayed_dequeue, false));
 }
 
+/// The same under a scheduler that may hold tasks as long as it likes.
+pub(crate) fn check_held_log(
+    platform: &Platform,
+    workload: &Workload,
+    log: &Log,
+    report: &RunReport,
+) {
+    check_entries(platform, workload, log, report, (false, false, true));
+}
+
 /// The same of a run in which devices interrupt (the second of `allows`).
 pub(crate) fn check_log_with(
     platform: &Platform,
@@ -86,6 +98,17 @@ pub(crate) fn check_log_with(
     log: &Log,
     report: &RunReport,
     (delayed_dequeue, interrupts): (bool, bool),
+) {
+    let allows = (delayed_dequeue, interrupts, false);
+    check_entries(platform, workload, log, report, allows);
+}
+
+fn check_entries(
+    platform: &Platform,
+    workload: &Workload,
+    log: &Log,
+    report: &RunReport,
+    (delayed_dequeue, interrupts, held): (bool, bool, bool),
 ) {
     let (tasks, cpus) = (workload.tasks.len(), platform.cpus.len());
     let forks = log.pick(|w| match w {
@@ -126,6 +149,7 @@ pub(crate) fn check_log_with(
             .unwrap_or(u64::MAX),
         woken: None,
         delayed_dequeue,
+        held,
         now: 0,
     };
     for entry in &log.0 {
@@ -485,7 +509,7 @@ impl Checker<'_> {
 
     /// No CPU leaves its own queue waiting for long: its stall, if there is one, ends now.
     fn check_stall(&self, cpu: usize) {
-        let Some(since) = self.stalled[cpu] else {
+        let Some(since) = self.stalled[cpu].filter(|_| !self.held) else {
             return;
         };
         let since = since.max(self.forked.saturating_add(500 * US));

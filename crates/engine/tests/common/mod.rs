@@ -10,7 +10,8 @@ pub(crate) use board::{Board, Idle};
 pub(crate) use record::{Log, What};
 pub(crate) use scripts::{hog, once, phase, run_ms, script, sharing, sleep_ms, workload};
 
-use wakeplace_engine::{Options, RunReport, check, run};
+use wakeplace_engine::sched_ext::SchedExtOps;
+use wakeplace_engine::{Options, RunReport, check, run, run_sched_ext};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
 use wakeplace_workload::Workload;
@@ -61,6 +62,20 @@ pub(crate) fn performance() -> Policy {
 /// A built-in platform.
 pub(crate) fn builtin(name: &str) -> Platform {
     Platform::builtin(name).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// The same under a sched_ext scheduler.
+pub(crate) fn simulate_sched_ext(
+    platform: &Platform,
+    policy: &Policy,
+    workload: &Workload,
+    options: &Options,
+    ops: &mut dyn SchedExtOps,
+) -> (RunReport, Log) {
+    check(platform, policy, workload, options).unwrap_or_else(|e| panic!("{e}"));
+    let mut log = Log::default();
+    let report = run_sched_ext(platform, policy, workload, options, ops, &mut log);
+    (report, log)
 }
 
 /// Runs and returns the report and everything the observer saw.

@@ -30,6 +30,7 @@ fn report(end_ns: u64) -> RunReport {
         start_ns: None,
         tasks: vec![task.clone(), task],
         threads: Vec::new(),
+        sched_ext: None,
         reasons: Vec::new(),
     }
 }
@@ -114,6 +115,7 @@ fn every_plain_metric_is_reported_or_excluded_by_the_platform() {
             "jobs_per_min",
             "jobs_per_min_per_task",
             "migrations_exec_total",
+            "migrations_dispatch_total",
             "events_total",
             "events_per_program",
             "temperature_c_max",

@@ -57,6 +57,31 @@ fn schedutil_examples() {
     assert_eq!(map_util_freq(627, 2_362_000, 1024), 1_807_829);
 }
 
+/// Goal: a sched_ext scheduler's target stands for the fair class's demand, on the scale of
+/// capacity. Source: docs/rules/sched-ext.md#cpuperf and the frequencies of
+/// docs/rules/energy-aware.md#util-to-freq: 500 asks for 1 441 650 kHz, 106 for 528 852.
+#[test]
+fn a_schedulers_target_is_the_demand() {
+    let facts = machine(&hikey960());
+    for (domain, target, mhz) in [
+        (0, 106, 533),
+        (0, 1024, 1844), // more than it has
+        (1, 0, 903),
+        (1, 500, 1805),
+        (1, 1024, 2362),
+    ] {
+        let mut core = core(&facts, "linux-7.3", &[]);
+        freeze(&mut core);
+        let cpu = 4 * domain as u32;
+        // What its tasks show does not count.
+        core.cpu_mut(cpu).queue.nr_fair = 1;
+        core.cpu_mut(cpu).load.avg.util_avg = 300;
+        core.set_perf_target(cpu, target, NOW);
+        let khz = facts.freq_domains[domain].opp_khz[core.freq_request(domain) as usize];
+        assert_eq!(khz / 1000, mhz, "{target}");
+    }
+}
+
 /// Goal: CPUs that share a clock: the most demanding decides, util_est counts. Source:
 /// docs/rules/capacity.md#schedutil, docs/rules/signals.md#util-est.
 #[test]

@@ -1,7 +1,10 @@
 use super::{Experiment, difference, group};
 use crate::Comparison;
+use crate::Scheduler;
 use crate::pool::Finished;
+use std::sync::Arc;
 use std::sync::Mutex;
+use wakeplace_engine::sched_ext::{Loader, OpsInfo, SchedExtOps};
 use wakeplace_engine::{Ended, Options, RunReport};
 use wakeplace_metrics::{RunMetrics, Values, WakeupCases};
 use wakeplace_platform::Platform;
@@ -14,6 +17,7 @@ fn experiment(policies: &[&str]) -> Experiment {
         platform: Platform::builtin("hikey960").unwrap(),
         workload: Spec::parse(spec, &LoadOptions::default()).unwrap(),
         policies: policies.iter().map(|p| Policy::parse(p).unwrap()).collect(),
+        schedulers: Vec::new(),
         options: Options {
             duration_ns: 200_000_000,
             ..Options::default()
@@ -108,6 +112,7 @@ fn finished(events: u64, event_hash: u64, runtime_s: f64) -> Finished {
             event_hash,
             tasks: Vec::new(),
             threads: Vec::new(),
+            sched_ext: None,
             reasons: Vec::new(),
         },
     }
@@ -144,4 +149,73 @@ fn runs_stand_by_policy_then_seed() {
     };
     assert_eq!((events(0), events(1)), (vec![0, 1], vec![2, 3]));
     assert_eq!(grouped[1].policy, TWO[1]);
+}
+
+/// A scheduler that puts everybody into the global queue.
+#[derive(Debug)]
+struct Global;
+
+impl SchedExtOps for Global {
+    fn info(&self) -> OpsInfo {
+        OpsInfo {
+            name: "global".to_owned(),
+            ..OpsInfo::default()
+        }
+    }
+}
+
+#[derive(Debug)]
+struct LoadsGlobal(bool);
+
+impl Loader for LoadsGlobal {
+    fn load(&self) -> Result<Box<dyn SchedExtOps>, String> {
+        match self.0 {
+            true => Ok(Box::new(Global)),
+            false => Err("no such file".to_owned()),
+        }
+    }
+}
+
+fn with_scheduler(loads: bool) -> Experiment {
+    Experiment {
+        schedulers: vec![Scheduler {
+            name: "scx_global -v".to_owned(),
+            facts: vec![("scheduler".to_owned(), "global".to_owned())],
+            notes: vec!["it is small".to_owned()],
+            kernel: Policy::parse("linux-7.3").unwrap(),
+            loader: Arc::new(LoadsGlobal(loads)),
+        }],
+        ..experiment(&["linux-7.3"])
+    }
+}
+
+/// Goal: a scheduler is one of the contenders, under its own name and with all metrics.
+#[test]
+fn a_scheduler_takes_part() {
+    let experiment = with_scheduler(true);
+    let comparison = experiment.run(2, &|_| {}).unwrap();
+    let [kernel, scheduler] = &comparison.runs[..] else {
+        panic!("two contenders");
+    };
+    assert_eq!(scheduler.policy, "scx_global -v");
+    assert_eq!(scheduler.settings[0].1, "global");
+    let warning = "scx_global -v: it is small".to_owned();
+    assert!(comparison.warnings.contains(&warning));
+    assert_eq!(scheduler.metrics.len(), 3);
+    for (a, b) in kernel.metrics.iter().zip(&scheduler.metrics) {
+        let names = |of: &RunMetrics| of.values.iter().count();
+        assert!(names(b) >= names(a), "all that the kernel's runs have");
+    }
+    for (a, b) in kernel.reports.iter().zip(&scheduler.reports) {
+        assert!(a.sched_ext.is_none());
+        assert_eq!(b.sched_ext.as_ref().map(|ext| &*ext.name), Some("global"));
+        assert_ne!(a.event_hash, b.event_hash);
+    }
+    assert_eq!(experiment.verify_determinism(2, &|_| {}).unwrap(), None);
+}
+
+#[test]
+fn a_scheduler_that_cannot_be_loaded_is_named() {
+    let error = with_scheduler(false).run(2, &|_| {}).unwrap_err();
+    assert_eq!(error.to_string(), "scheduler `scx_global -v`: no such file");
 }

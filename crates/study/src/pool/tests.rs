@@ -79,6 +79,7 @@ fn run(platform: &Platform, on: bool, trace: &mut Trace) -> Finished {
     let run = Run {
         platform,
         policy: &Policy::parse("linux-4.17+energy-aware").unwrap(),
+        scheduler: None,
         workload: &load("periodic:n=20,period=16ms,duty=5%"),
         options: &options,
         oracle: None,
@@ -86,7 +87,7 @@ fn run(platform: &Platform, on: bool, trace: &mut Trace) -> Finished {
         label: String::new(),
         values_only: false,
     };
-    run.execute_watched(trace)
+    run.execute_watched(trace).unwrap()
 }
 
 /// Goal: what the board draws for work is, to the last unit, the sum over the stretches in which a

@@ -307,6 +307,7 @@ impl Point {
         let run = Run {
             platform: &experiment.platform,
             policy: &experiment.policies[0],
+            scheduler: None,
             workload: &workload,
             options: &experiment.options,
             oracle: None,

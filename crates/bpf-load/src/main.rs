@@ -1,0 +1,38 @@
+//! Loads a sched_ext object file that has no loader of its own, and attaches its table of
+//! callbacks. It runs in a process of its own, in front of the kernel that `wakeplace` offers.
+
+use libbpf_rs::{MapCore as _, MapType, ObjectBuilder};
+use std::fmt::Display;
+use std::io::Write as _;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match load() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            let _ = writeln!(std::io::stderr(), "{why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn load() -> Result<(), String> {
+    let usage = "expected one argument: an object file for BPF with a struct sched_ext_ops";
+    let path = std::env::args_os().nth(1).ok_or(usage)?;
+    if std::env::args_os().len() > 2 {
+        return Err("an object file takes no arguments; expected the file alone".to_owned());
+    }
+    let shown = path.to_string_lossy().into_owned();
+    let bad = |error: &dyn Display| format!("{shown}: {error}");
+    let open = ObjectBuilder::default()
+        .open_file(&path)
+        .map_err(|error| bad(&error))?;
+    let mut object = open.load().map_err(|error| bad(&format!("{error:#}")))?;
+    let mut maps = object.maps_mut();
+    let table = maps.find(|map| map.map_type() == MapType::StructOps);
+    let mut table = table.ok_or_else(|| bad(&"it has no struct sched_ext_ops"))?;
+    let _link = table
+        .attach_struct_ops()
+        .map_err(|error| bad(&format!("{error:#}")))?;
+    Ok(())
+}

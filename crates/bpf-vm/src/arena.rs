@@ -1,0 +1,108 @@
+//! The arena: pages that programs and their loader share (kernel/bpf/arena.c).
+//!
+//! The loader sees it at one address, programs at another; the low 32 bits are the same.
+
+use crate::memory::{ARENA, Memory, PAGE};
+use std::collections::BTreeSet;
+
+/// Pages of an arena.
+#[derive(Clone, Debug, Default)]
+pub struct Arena {
+    /// Which map it is.
+    pub map: Option<usize>,
+    /// Where the loader has it.
+    pub user: u64,
+    /// Most pages.
+    pub pages: u64,
+    /// Pages in use, by their number in the 4 GiB window.
+    used: BTreeSet<u64>,
+}
+
+impl Arena {
+    /// The arena of a map, not placed yet.
+    #[must_use]
+    pub fn of(map: usize, pages: u64) -> Self {
+        Self {
+            map: Some(map),
+            pages,
+            ..Self::default()
+        }
+    }
+
+    /// The first page's number.
+    fn first(&self) -> u64 {
+        (self.user & 0xffff_ffff) / PAGE
+    }
+
+    /// Pages in use.
+    #[must_use]
+    pub fn used(&self) -> Vec<u64> {
+        self.used.iter().copied().collect()
+    }
+
+    /// Pages, counted from the start of the arena, have something in them.
+    pub fn mark(&mut self, pages: impl Iterator<Item = u64>) {
+        let first = self.first();
+        self.used.extend(pages.map(|page| first + page));
+    }
+
+    /// Hands out `count` pages at `at` (a loader's address) or where there is room; 0: none. They
+    /// are zeroed.
+    pub fn alloc(&mut self, memory: &mut Memory, at: u64, count: u64) -> u64 {
+        let (first, end) = (self.first(), self.first() + self.pages);
+        if count == 0 || count > self.pages {
+            return 0;
+        }
+        let fits = |from: u64| {
+            from >= first
+                && from + count <= end
+                && self.used.range(from..from + count).next().is_none()
+        };
+        let from = match at {
+            0 => self.room(first, end, count),
+            at => Some((at & 0xffff_ffff) / PAGE).filter(|from| fits(*from)),
+        };
+        let Some(from) = from else {
+            return 0;
+        };
+        for page in from..from + count {
+            self.used.insert(page);
+            if let Ok(bytes) = memory.bytes_mut(ARENA + page * PAGE, PAGE) {
+                bytes.fill(0);
+            }
+        }
+        (self.user & !0xffff_ffff) | (from * PAGE)
+    }
+
+    /// The first gap that is long enough. Page 0 of the window would be a null pointer.
+    fn room(&self, first: u64, end: u64, count: u64) -> Option<u64> {
+        let mut from = first.max(1);
+        for page in self.used.range(from..end) {
+            if *page >= from + count {
+                break;
+            }
+            from = page + 1;
+        }
+        (from + count <= end).then_some(from)
+    }
+
+    /// Sets pages aside: nobody gets them. False: some are in use.
+    pub fn reserve(&mut self, at: u64, count: u64) -> bool {
+        let from = (at & 0xffff_ffff) / PAGE;
+        let end = from.saturating_add(count);
+        let inside = from >= self.first() && end <= self.first() + self.pages;
+        if !inside || self.used.range(from..end).next().is_some() {
+            return false;
+        }
+        self.used.extend(from..end);
+        true
+    }
+
+    /// Takes pages back.
+    pub fn free(&mut self, at: u64, count: u64) {
+        let from = (at & 0xffff_ffff) / PAGE;
+        for page in from..from.saturating_add(count.min(self.pages)) {
+            self.used.remove(&page);
+        }
+    }
+}

@@ -1,0 +1,409 @@
+//! Type information: BTF as the kernel and compilers write it (Documentation/bpf/btf.rst).
+//!
+//! Hostile bytes are refused or read as nothing; no method panics on what `parse` has let in.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+const MAGIC: u16 = 0xeb9f;
+/// More types than any kernel has; the largest seen has 200,000.
+const MAX_TYPES: usize = 4 << 20;
+/// Types within types, arrays within structs: deeper is a circle.
+const MAX_DEPTH: usize = 32;
+
+/// The kind of a type, `BTF_KIND_*`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "names of the format")]
+pub enum Kind {
+    Void,
+    Int,
+    Ptr,
+    Array,
+    Struct,
+    Union,
+    Enum,
+    Fwd,
+    Typedef,
+    Volatile,
+    Const,
+    Restrict,
+    Func,
+    FuncProto,
+    Var,
+    DataSec,
+    Float,
+    DeclTag,
+    TypeTag,
+    Enum64,
+}
+
+impl Kind {
+    const ALL: [Self; 20] = [
+        Self::Void,
+        Self::Int,
+        Self::Ptr,
+        Self::Array,
+        Self::Struct,
+        Self::Union,
+        Self::Enum,
+        Self::Fwd,
+        Self::Typedef,
+        Self::Volatile,
+        Self::Const,
+        Self::Restrict,
+        Self::Func,
+        Self::FuncProto,
+        Self::Var,
+        Self::DataSec,
+        Self::Float,
+        Self::DeclTag,
+        Self::TypeTag,
+        Self::Enum64,
+    ];
+
+    /// Bytes after the common part.
+    fn tail(self, vlen: usize) -> usize {
+        match self {
+            Self::Int | Self::Var | Self::DeclTag => 4,
+            Self::Array => 12,
+            Self::Struct | Self::Union | Self::DataSec | Self::Enum64 => 12 * vlen,
+            Self::Enum | Self::FuncProto => 8 * vlen,
+            _ => 0,
+        }
+    }
+}
+
+/// Why bytes are no type information.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no type information (BTF): {0}")]
+pub struct BtfError(&'static str);
+
+/// A member of a struct or union, or of a data section.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Empty for an anonymous one.
+    pub name: String,
+    /// Its type.
+    pub ty: u32,
+    /// Offset, bits.
+    pub bits: u32,
+}
+
+/// Where a field is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Offset in the outermost struct, bytes.
+    pub offset: u64,
+    /// Its size, bytes.
+    pub size: u64,
+    /// Its type without typedefs and qualifiers.
+    pub ty: u32,
+}
+
+/// Types and their names.
+#[derive(Debug)]
+pub struct Btf {
+    base: Option<Arc<Btf>>,
+    bytes: Vec<u8>,
+    /// Where each type of this blob begins.
+    types: Vec<usize>,
+    strings: (usize, usize),
+    by_name: BTreeMap<(Kind, String), u32>,
+}
+
+impl Btf {
+    /// Reads a blob; `base`: the kernel's, if its numbers go on where the kernel's end.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn parse(bytes: Vec<u8>, base: Option<Arc<Self>>) -> Result<Self, BtfError> {
+        let word = |at: usize| word(&bytes, at);
+        let magic = bytes.get(..2).map(|b| u16::from_le_bytes([b[0], b[1]]));
+        if magic != Some(MAGIC) {
+            return Err(BtfError("another magic number than 0xeb9f, little-endian"));
+        }
+        let cut = BtfError("it is cut short");
+        let header = [4, 8, 12, 16, 20].map(|at| word(at).map(|word| word as usize));
+        let [
+            Some(length),
+            Some(at),
+            Some(types),
+            Some(names),
+            Some(bytes_of_names),
+        ] = header
+        else {
+            return Err(cut);
+        };
+        let section = |at: usize, len: usize| {
+            let from = length.checked_add(at)?;
+            let to = from.checked_add(len)?;
+            (to <= bytes.len()).then_some((from, to))
+        };
+        let (from, to) = section(at, types).ok_or_else(|| cut.clone())?;
+        let strings = section(names, bytes_of_names).ok_or(cut)?;
+        let types = Self::walk(&bytes, from, to)?;
+        let mut btf = Self {
+            base,
+            bytes,
+            types,
+            strings,
+            by_name: BTreeMap::new(),
+        };
+        btf.index();
+        Ok(btf)
+    }
+
+    fn walk(bytes: &[u8], from: usize, to: usize) -> Result<Vec<usize>, BtfError> {
+        let mut types = Vec::new();
+        let mut at = from;
+        while at < to {
+            let info = word(bytes, at + 4).ok_or(BtfError("it is cut short"))?;
+            let kind = Kind::ALL.get((info >> 24) as usize & 31);
+            let kind = kind.ok_or(BtfError("a type of an unknown kind"))?;
+            types.push(at);
+            at += 12 + kind.tail((info & 0xffff) as usize);
+            if at > to || types.len() > MAX_TYPES {
+                return Err(BtfError("its types are longer than it says"));
+            }
+        }
+        Ok(types)
+    }
+
+    fn index(&mut self) {
+        let first = self.first();
+        for at in 0..self.types.len() {
+            let id = first + at as u32;
+            let (kind, name) = (self.kind(id), self.name(id));
+            if !name.is_empty() {
+                self.by_name.entry((kind, name.to_owned())).or_insert(id);
+            }
+        }
+    }
+
+    /// The first number of this blob's own types.
+    fn first(&self) -> u32 {
+        self.base.as_ref().map_or(1, |base| base.end())
+    }
+
+    /// One past the last number.
+    #[must_use]
+    pub fn end(&self) -> u32 {
+        self.first() + self.types.len() as u32
+    }
+
+    fn own(&self, id: u32) -> Option<usize> {
+        let at = id.checked_sub(self.first())?;
+        self.types.get(at as usize).copied()
+    }
+
+    fn field_word(&self, id: u32, offset: usize) -> u32 {
+        match (self.own(id), &self.base) {
+            (Some(at), _) => word(&self.bytes, at + offset).unwrap_or(0),
+            (None, Some(base)) => base.field_word(id, offset),
+            (None, None) => 0,
+        }
+    }
+
+    fn info(&self, id: u32) -> u32 {
+        self.field_word(id, 4)
+    }
+
+    fn vlen(&self, id: u32) -> usize {
+        (self.info(id) & 0xffff) as usize
+    }
+
+    /// The kind of a type; `Void` for a number that there is not.
+    #[must_use]
+    pub fn kind(&self, id: u32) -> Kind {
+        Kind::ALL[((self.info(id) >> 24) as usize & 31).min(19)]
+    }
+
+    fn string(&self, offset: u32) -> &str {
+        let base = self.base.as_ref().map_or(0, |base| base.all_names());
+        let Some(own) = (offset as usize).checked_sub(base) else {
+            return self.base.as_ref().map_or("", |base| base.string(offset));
+        };
+        let (from, to) = self.strings;
+        let bytes = self.bytes.get(from + own..to).unwrap_or_default();
+        let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(0);
+        std::str::from_utf8(&bytes[..end]).unwrap_or("")
+    }
+
+    fn all_names(&self) -> usize {
+        let below = self.base.as_ref().map_or(0, |base| base.all_names());
+        below + self.strings.1 - self.strings.0
+    }
+
+    /// The name of a type, or nothing.
+    #[must_use]
+    pub fn name(&self, id: u32) -> &str {
+        self.string(self.field_word(id, 0))
+    }
+
+    /// Its size field or the type that it points to, by kind.
+    fn size_or_type(&self, id: u32) -> u32 {
+        self.field_word(id, 8)
+    }
+
+    /// What a pointer, typedef or qualifier stands for; of a function, its prototype.
+    #[must_use]
+    pub fn target(&self, id: u32) -> u32 {
+        self.size_or_type(id)
+    }
+
+    /// Without typedefs, qualifiers and tags.
+    #[must_use]
+    pub fn bare(&self, mut id: u32) -> u32 {
+        for _ in 0..MAX_DEPTH {
+            match self.kind(id) {
+                Kind::Typedef | Kind::Volatile | Kind::Const | Kind::Restrict | Kind::TypeTag => {
+                    id = self.size_or_type(id)
+                }
+                _ => break,
+            }
+        }
+        id
+    }
+
+    /// The first of this kind and name.
+    #[must_use]
+    pub fn find(&self, kind: Kind, name: &str) -> Option<u32> {
+        let below = self.base.as_ref().and_then(|base| base.find(kind, name));
+        below.or_else(|| self.by_name.get(&(kind, name.to_owned())).copied())
+    }
+
+    /// Bytes that a value takes.
+    #[must_use]
+    pub fn size(&self, id: u32) -> u64 {
+        self.size_within(id, 0)
+    }
+
+    fn size_within(&self, id: u32, depth: usize) -> u64 {
+        let id = self.bare(id);
+        if depth > MAX_DEPTH {
+            return 0;
+        }
+        match self.kind(id) {
+            Kind::Ptr => 8,
+            Kind::Array => {
+                let one = self.size_within(self.field_word(id, 12), depth + 1);
+                one.saturating_mul(u64::from(self.field_word(id, 20)))
+            }
+            Kind::Int
+            | Kind::Struct
+            | Kind::Union
+            | Kind::Enum
+            | Kind::Enum64
+            | Kind::Float
+            | Kind::DataSec => u64::from(self.size_or_type(id)),
+            Kind::Var => self.size_within(self.size_or_type(id), depth + 1),
+            _ => 0,
+        }
+    }
+
+    /// Members of a struct or union, or variables of a data section.
+    #[must_use]
+    pub fn members(&self, id: u32) -> Vec<Member> {
+        let section = self.kind(id) == Kind::DataSec;
+        if !section && !matches!(self.kind(id), Kind::Struct | Kind::Union) {
+            return Vec::new();
+        }
+        let has_widths = self.info(id) >> 31 == 1;
+        let one = |at: usize| {
+            let at = 12 + 12 * at;
+            let [a, b, c] = [0, 4, 8].map(|offset| self.field_word(id, at + offset));
+            match section {
+                true => Member {
+                    name: self.name(a).to_owned(),
+                    ty: a,
+                    bits: b.saturating_mul(8),
+                },
+                false => Member {
+                    name: self.string(a).to_owned(),
+                    ty: b,
+                    bits: if has_widths { c & 0xff_ffff } else { c },
+                },
+            }
+        };
+        (0..self.vlen(id)).map(one).collect()
+    }
+
+    /// Element type and count of an array.
+    #[must_use]
+    pub fn array(&self, id: u32) -> (u32, u32) {
+        (self.field_word(id, 12), self.field_word(id, 20))
+    }
+
+    /// Types of a prototype's parameters.
+    #[must_use]
+    pub fn params(&self, prototype: u32) -> Vec<u32> {
+        let one = |at: usize| self.field_word(prototype, 12 + 8 * at + 4);
+        (0..self.vlen(prototype)).map(one).collect()
+    }
+
+    /// The value of an enumerator, looked for in all enums.
+    #[must_use]
+    pub fn enumerator(&self, name: &str) -> Option<u64> {
+        let below = self.base.as_ref().and_then(|base| base.enumerator(name));
+        below.or_else(|| (self.first()..self.end()).find_map(|id| self.enumerator_of(id, name)))
+    }
+
+    fn enumerator_of(&self, id: u32, name: &str) -> Option<u64> {
+        let (step, wide) = match self.kind(id) {
+            Kind::Enum => (8, false),
+            Kind::Enum64 => (12, true),
+            _ => return None,
+        };
+        let mut all = (0..self.vlen(id)).map(|at| 12 + step * at);
+        let at = all.find(|at| self.string(self.field_word(id, *at)) == name)?;
+        let low = u64::from(self.field_word(id, at + 4));
+        let high = if wide {
+            u64::from(self.field_word(id, at + 8))
+        } else {
+            0
+        };
+        Some(low | high << 32)
+    }
+
+    /// A field by its path, as `scx.dsq_vtime`; members of anonymous structs are found.
+    #[must_use]
+    pub fn field(&self, of: u32, path: &str) -> Option<Field> {
+        let mut found = Field {
+            offset: 0,
+            size: self.size(of),
+            ty: self.bare(of),
+        };
+        for name in path.split('.') {
+            let (offset, ty) = self.member(found.ty, name, 0)?;
+            found = Field {
+                offset: found.offset + offset,
+                size: self.size(ty),
+                ty: self.bare(ty),
+            };
+        }
+        Some(found)
+    }
+
+    fn member(&self, of: u32, name: &str, depth: usize) -> Option<(u64, u32)> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        for member in self.members(of) {
+            let offset = u64::from(member.bits / 8);
+            if member.name == name {
+                return Some((offset, member.ty));
+            }
+            if member.name.is_empty()
+                && let Some((inner, ty)) = self.member(self.bare(member.ty), name, depth + 1)
+            {
+                return Some((offset + inner, ty));
+            }
+        }
+        None
+    }
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    let word = bytes.get(at..)?.first_chunk::<4>()?;
+    Some(u32::from_le_bytes(*word))
+}

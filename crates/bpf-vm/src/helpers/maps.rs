@@ -1,0 +1,144 @@
+//! Helpers on maps.
+
+use crate::Fault;
+use crate::map::{EINVAL, ENOENT, Map, MapKind};
+use crate::memory::Memory;
+use crate::vm::{Env, Vm};
+
+/// The map, or what is wrong.
+fn find(vm: &mut Vm, handle: u64) -> Result<(&mut Map, &mut Memory), Fault> {
+    let number = vm.map_number(handle);
+    let none = || Fault::Call(format!("a map was expected, {handle:#x} is none"));
+    number
+        .and_then(|number| vm.map_mut(number))
+        .ok_or_else(none)
+}
+
+/// `cpu`: of another CPU than the program's.
+pub(super) fn lookup(vm: &mut Vm, map: u64, key: u64, cpu: Option<u64>) -> Result<u64, Fault> {
+    let (own, nr_cpus) = (vm.cpu, u64::from(vm.nr_cpus()));
+    let (map, memory) = find(vm, map)?;
+    match cpu.map(|cpu| cpu & 0xffff_ffff) {
+        Some(cpu) if cpu >= nr_cpus => Ok(0),
+        cpu => Ok(map.lookup_at(memory, key, cpu.map_or(own, |cpu| cpu as u32))),
+    }
+}
+
+pub(super) fn update(
+    vm: &mut Vm,
+    map: u64,
+    key: u64,
+    value: u64,
+    flags: u64,
+) -> Result<i64, Fault> {
+    let cpu = vm.cpu;
+    let (map, memory) = find(vm, map)?;
+    let key = map.key_at(memory, key);
+    let size = u64::from(map.spec.value_bytes);
+    let value = memory.bytes(value, size).unwrap_or_default().to_vec();
+    if map.spec.kind.of_maps() || value.len() as u64 != size {
+        return Ok(EINVAL);
+    }
+    // A program writes its own CPU's value.
+    if map.spec.kind.per_cpu() {
+        let at = map.lookup(memory, &key, cpu);
+        if at != 0 {
+            memory.bytes_mut(at, size)?.copy_from_slice(&value);
+            return Ok(0);
+        }
+    }
+    map.update(memory, &key, &value, flags, false)
+}
+
+pub(super) fn delete(vm: &mut Vm, map: u64, key: u64) -> Result<i64, Fault> {
+    let (map, memory) = find(vm, map)?;
+    let key = map.key_at(memory, key);
+    Ok(map.delete(memory, &key))
+}
+
+/// `BPF_EXIST` as a flag of a push: the oldest goes if it is full.
+const FORCE: u64 = 2;
+
+pub(super) fn push(vm: &mut Vm, map: u64, value: u64, flags: u64) -> Result<i64, Fault> {
+    let (map, memory) = find(vm, map)?;
+    let size = u64::from(map.spec.value_bytes);
+    let value = memory.bytes(value, size).unwrap_or_default().to_vec();
+    Ok(map.push(value, flags & FORCE != 0))
+}
+
+pub(super) fn pop(vm: &mut Vm, map: u64, into: u64, stays: bool) -> Result<i64, Fault> {
+    let (map, memory) = find(vm, map)?;
+    let size = u64::from(map.spec.value_bytes);
+    let found = map.pop(stays);
+    let into = memory.bytes_mut(into, size)?;
+    match found {
+        Some(value) if value.len() == into.len() => {
+            into.copy_from_slice(&value);
+            Ok(0)
+        }
+        _ => {
+            into.fill(0);
+            Ok(ENOENT)
+        }
+    }
+}
+
+/// `BPF_LOCAL_STORAGE_GET_F_CREATE`.
+const CREATE: u64 = 1;
+
+pub(super) fn storage(
+    vm: &mut Vm,
+    map: u64,
+    object: u64,
+    first: u64,
+    flags: u64,
+) -> Result<u64, Fault> {
+    let (map, memory) = find(vm, map)?;
+    map.storage(memory, object, flags & CREATE != 0, first)
+}
+
+pub(super) fn storage_delete(vm: &mut Vm, map: u64, object: u64) -> Result<i64, Fault> {
+    let (map, memory) = find(vm, map)?;
+    Ok(map.storage_delete(memory, object))
+}
+
+/// `bpf_for_each_map_elem`.
+pub(super) fn for_each(
+    vm: &mut Vm,
+    env: &mut dyn Env,
+    handle: u64,
+    callback: u64,
+    argument: u64,
+) -> Result<i64, Fault> {
+    let cpu = vm.cpu;
+    let (map, memory) = find(vm, handle)?;
+    if !matches!(
+        map.spec.kind,
+        MapKind::Array
+            | MapKind::PercpuArray
+            | MapKind::Hash
+            | MapKind::LruHash
+            | MapKind::PercpuHash
+            | MapKind::LruPercpuHash
+    ) {
+        return Ok(EINVAL);
+    }
+    let keys = map.keys();
+    let room = u64::from(map.spec.key_bytes);
+    let key_at = memory.alloc(room)?;
+    let mut seen = 0;
+    for key in keys {
+        let (map, memory) = find(vm, handle)?;
+        let value = map.lookup(memory, &key, cpu);
+        if value == 0 {
+            continue;
+        }
+        memory.bytes_mut(key_at, room)?.copy_from_slice(&key);
+        seen += 1;
+        if vm.call(env, callback, [handle, key_at, value, argument, 0])? != 0 {
+            break;
+        }
+    }
+    vm.memory.free(key_at, room);
+    Ok(seen)
+}

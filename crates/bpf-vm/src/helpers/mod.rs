@@ -1,0 +1,141 @@
+//! Helpers that need no kernel: maps, memory, loops, strings.
+
+mod maps;
+mod names;
+mod text;
+
+pub use text::formatted;
+
+use crate::vm::{Env, Vm};
+use crate::{Fault, memory::PAGE};
+use names::NAMES;
+
+/// `-EFAULT`.
+const EFAULT: i64 = -14;
+/// Most iterations of `bpf_loop` (`BPF_MAX_LOOPS`).
+const MAX_LOOPS: u64 = 8 << 20;
+/// Most bytes that one copy moves.
+const MAX_COPY: u64 = 1 << 20;
+
+/// The name of a helper, by its number.
+#[must_use]
+pub fn name(number: u32) -> String {
+    let known = NAMES.get(number as usize);
+    known.map_or(format!("helper number {number}"), |name| {
+        format!("bpf_{name}")
+    })
+}
+
+/// Is it one of these?
+#[must_use]
+pub fn is_offered(number: u32) -> bool {
+    matches!(
+        number,
+        1..=4 | 6 | 22 | 25 | 45 | 55 | 87..=89 | 93 | 94 | 112..=115 | 130..=134 | 156 | 157
+            | 164 | 165 | 177 | 181 | 182 | 194 | 195 | 210 | 211
+    )
+}
+
+/// Carries one out.
+///
+/// # Errors
+/// What ends the program.
+pub fn call(vm: &mut Vm, env: &mut dyn Env, number: u32, args: [u64; 5]) -> Result<u64, Fault> {
+    let [a, b, c, d, _] = args;
+    let signed = |value: i64| value.cast_unsigned();
+    match number {
+        1 | 195 => maps::lookup(vm, a, b, if number == 1 { None } else { Some(c) }),
+        2 => maps::update(vm, a, b, c, d).map(signed),
+        3 => maps::delete(vm, a, b).map(signed),
+        87 => maps::push(vm, a, b, c).map(signed),
+        88 | 89 => maps::pop(vm, a, b, number == 89).map(signed),
+        156 | 210 => maps::storage(vm, a, b, c, d),
+        157 | 211 => maps::storage_delete(vm, a, b).map(signed),
+        164 => maps::for_each(vm, env, a, b, c).map(signed),
+        // A ring buffer's reader takes what is written at once, a printed line goes nowhere.
+        6 | 177 | 25 | 130 | 132 | 133 | 134 => release(vm, number, a),
+        131 => reserve(vm, b),
+        // No counter is open.
+        22 | 55 => Ok(signed(crate::map::ENOENT)),
+        // Programs run one after the other.
+        93 | 94 => Ok(0),
+        4 | 112 | 113 => copy(vm, a, b, c, number == 112),
+        45 | 114 | 115 => text::copy(vm, a, b, c, number == 114).map(signed),
+        165 => text::format(vm, args).map(signed),
+        182 => Ok(signed(text::compare(vm, a, b, c))),
+        181 => repeat(vm, env, a, b, c),
+        194 => exchange(vm, a, b),
+        _ => Err(Fault::Call(format!("{} is not offered", name(number)))),
+    }
+}
+
+/// Room for a record: its size is kept before it.
+fn reserve(vm: &mut Vm, bytes: u64) -> Result<u64, Fault> {
+    if bytes == 0 || bytes > 64 * PAGE {
+        return Ok(0);
+    }
+    let at = vm.memory.alloc(bytes + 64)?;
+    vm.memory.set_u64(at, bytes);
+    Ok(at + 64)
+}
+
+fn release(vm: &mut Vm, number: u32, record: u64) -> Result<u64, Fault> {
+    if matches!(number, 132 | 133) && record >= 64 {
+        let bytes = vm.memory.u64(record - 64);
+        if bytes > 0 && bytes <= 64 * PAGE {
+            vm.memory.store(record - 64, 8, 0)?;
+            vm.memory.free(record - 64, bytes + 64);
+        }
+    }
+    Ok(0)
+}
+
+fn copy(vm: &mut Vm, to: u64, bytes: u64, from: u64, user: bool) -> Result<u64, Fault> {
+    let bytes = bytes & 0xffff_ffff;
+    if bytes > MAX_COPY {
+        return Err(Fault::WildStore { addr: to });
+    }
+    let found = vm
+        .memory
+        .bytes(from, bytes)
+        .filter(|_| !user)
+        .map(<[u8]>::to_vec);
+    let into = vm.memory.bytes_mut(to, bytes)?;
+    match found {
+        Some(found) => {
+            into.copy_from_slice(&found);
+            Ok(0)
+        }
+        None => {
+            into.fill(0);
+            Ok(EFAULT.cast_unsigned())
+        }
+    }
+}
+
+/// `bpf_loop`.
+fn repeat(
+    vm: &mut Vm,
+    env: &mut dyn Env,
+    count: u64,
+    callback: u64,
+    argument: u64,
+) -> Result<u64, Fault> {
+    let count = count & 0xffff_ffff;
+    if count > MAX_LOOPS {
+        return Ok(crate::map::E2BIG.cast_unsigned());
+    }
+    for at in 0..count {
+        if vm.call(env, callback, [at, argument, 0, 0, 0])? != 0 {
+            return Ok(at + 1);
+        }
+    }
+    Ok(count)
+}
+
+/// `bpf_kptr_xchg`.
+fn exchange(vm: &mut Vm, at: u64, new: u64) -> Result<u64, Fault> {
+    let old = vm.memory.u64(at);
+    vm.memory.store(at, 8, new)?;
+    Ok(old)
+}

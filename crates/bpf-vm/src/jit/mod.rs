@@ -1,0 +1,132 @@
+//! The compiler: programs to machine code, by Cranelift.
+//!
+//! What it makes does the same as the interpreter, to the last bit and the last fault. Addresses
+//! are checked by one comparison each; only those of the program's own frame that are known need
+//! none.
+
+mod function;
+mod operations;
+
+use crate::Fault;
+use crate::program::Program;
+use crate::vm::Context;
+use cranelift_codegen::ir::types::I64;
+use cranelift_codegen::ir::{AbiParam, Signature};
+use cranelift_codegen::settings::{self, Configurable as _};
+use cranelift_frontend::FunctionBuilderContext;
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{FuncId, Linkage, Module as _, default_libcall_names};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// A compiled function: context and arguments.
+pub(crate) type Entry = unsafe extern "C" fn(*mut Context, u64, u64, u64, u64, u64) -> u64;
+
+/// Compiled programs.
+pub(crate) struct Compiled {
+    /// Owns the code; taken when it is freed.
+    module: Option<JITModule>,
+    /// By program and first instruction.
+    entries: BTreeMap<(usize, usize), Entry>,
+}
+
+// SAFETY: the code is not written after `new`, and holds no address of a machine.
+unsafe impl Send for Compiled {}
+// SAFETY: as above; `module` is touched again only by `drop`.
+unsafe impl Sync for Compiled {}
+
+impl fmt::Debug for Compiled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} compiled functions", self.entries.len())
+    }
+}
+
+impl Drop for Compiled {
+    fn drop(&mut self) {
+        if let Some(module) = self.module.take() {
+            // SAFETY: whoever could run the code held this value.
+            unsafe { module.free_memory() };
+        }
+    }
+}
+
+fn failed(error: impl fmt::Display) -> Fault {
+    Fault::Host(format!("compiled code: {error}"))
+}
+
+impl Compiled {
+    /// Compiles programs, each with its number.
+    pub(crate) fn new(programs: &[(usize, Arc<Program>)]) -> Result<Self, Fault> {
+        let mut flags = settings::builder();
+        for (key, value) in [("opt_level", "speed"), ("is_pic", "false")] {
+            flags.set(key, value).map_err(failed)?;
+        }
+        let isa = cranelift_native::builder().map_err(failed)?;
+        let isa = isa.finish(settings::Flags::new(flags)).map_err(failed)?;
+        let builder = JITBuilder::with_isa(isa, default_libcall_names());
+        let mut module = JITModule::new(builder);
+        let mut ids = BTreeMap::new();
+        let signature = signature(&module);
+        for (number, program) in programs {
+            for function in &program.functions {
+                let name = format!("p{number}_{}", function.start);
+                let id = module.declare_function(&name, Linkage::Local, &signature);
+                ids.insert((*number, function.start), id.map_err(failed)?);
+            }
+        }
+        let mut scratch = FunctionBuilderContext::new();
+        for (number, program) in programs {
+            for at in 0..program.functions.len() {
+                let of = function::Source {
+                    program,
+                    number: *number,
+                    at,
+                    ids: &ids,
+                };
+                compile(&mut module, &mut scratch, &signature, &of)?;
+            }
+        }
+        module.finalize_definitions().map_err(failed)?;
+        let entry = |(key, id): (&(usize, usize), &FuncId)| {
+            let code = module.get_finalized_function(*id);
+            // SAFETY: the function was declared with this signature.
+            (*key, unsafe {
+                std::mem::transmute::<*const u8, Entry>(code)
+            })
+        };
+        let entries = ids.iter().map(entry).collect();
+        Ok(Self {
+            module: Some(module),
+            entries,
+        })
+    }
+
+    pub(crate) fn entry(&self, program: usize, start: usize) -> Option<Entry> {
+        self.entries.get(&(program, start)).copied()
+    }
+}
+
+fn signature(module: &JITModule) -> Signature {
+    let mut signature = module.make_signature();
+    signature.params = vec![AbiParam::new(I64); 6];
+    signature.returns = vec![AbiParam::new(I64)];
+    signature
+}
+
+fn compile(
+    module: &mut JITModule,
+    scratch: &mut FunctionBuilderContext,
+    signature: &Signature,
+    of: &function::Source<'_>,
+) -> Result<(), Fault> {
+    let mut context = module.make_context();
+    context.func.signature = signature.clone();
+    function::build(module, &mut context.func, scratch, of);
+    let start = of.program.functions[of.at].start;
+    module
+        .define_function(of.ids[&(of.number, start)], &mut context)
+        .map_err(|error| failed(format!("program `{}`: {error:?}", of.program.name)))?;
+    module.clear_context(&mut context);
+    Ok(())
+}

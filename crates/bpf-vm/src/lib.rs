@@ -1,0 +1,30 @@
+//! Runs BPF programs in a memory of their own.
+//!
+//! The pieces: type information ([`btf`]), instructions and what is checked of them, maps
+//! ([`map`]), helpers that need no kernel ([`helpers`]), an interpreter and a compiler. What a
+//! program may call beside is the business of whoever implements [`Env`].
+//!
+//! Foreign code cannot reach the simulator: every address is checked against one region
+//! ([`memory`]), every loop takes from a budget, and a fault ends the program, not the process
+//! (docs/decisions/057).
+
+mod arena;
+pub mod btf;
+mod fault;
+pub mod helpers;
+mod insn;
+mod interp;
+mod jit;
+pub mod map;
+pub mod memory;
+mod program;
+mod vm;
+
+pub use arena::Arena;
+pub use btf::{Btf, BtfError};
+pub use fault::{Fault, Refusal};
+pub use insn::Insn;
+pub use map::{Map, MapKind, MapSpec};
+pub use memory::Memory;
+pub use program::{Linker, Program};
+pub use vm::{BUDGET, Env, Mode, Vm};

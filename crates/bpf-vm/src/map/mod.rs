@@ -1,0 +1,389 @@
+//! Maps.
+//!
+//! Values are in the memory of the programs, which hold pointers to them. Keys are outside. The
+//! order of a hash map is that of insertion: equal runs walk it in the same order.
+
+mod kind;
+mod special;
+
+use crate::memory::Memory;
+use crate::{Fault, Refusal};
+use indexmap::IndexMap;
+use std::collections::VecDeque;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::ops::Range;
+
+pub use kind::MapKind;
+pub use special::special_fields;
+
+/// Errors that programs see, negative as helpers return them.
+pub const ENOENT: i64 = -2;
+/// The map is full, or the index is beyond it.
+pub const E2BIG: i64 = -7;
+/// No memory.
+pub const ENOMEM: i64 = -12;
+/// The key is there already.
+pub const EEXIST: i64 = -17;
+/// What was asked makes no sense.
+pub const EINVAL: i64 = -22;
+
+/// Most bytes of all values of one map.
+const MAX_BYTES: u64 = 512 << 20;
+/// `BPF_NOEXIST`, `BPF_EXIST`.
+const NOEXIST: u64 = 1;
+const EXIST: u64 = 2;
+
+/// A hasher without a seed: what a map does must not differ between runs. FNV-1a.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Fixed(u64);
+
+impl Hasher for Fixed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+}
+
+/// A table with keys in the order of insertion.
+type Table = IndexMap<Vec<u8>, u64, BuildHasherDefault<Fixed>>;
+
+/// How a map is to be.
+#[derive(Clone, Debug)]
+pub struct MapSpec {
+    /// Its type.
+    pub kind: MapKind,
+    /// Its name.
+    pub name: String,
+    /// Bytes of a key.
+    pub key_bytes: u32,
+    /// Bytes of a value.
+    pub value_bytes: u32,
+    /// Most entries; of an arena its pages.
+    pub max_entries: u32,
+    /// `BPF_F_*`.
+    pub flags: u32,
+    /// `map_extra`.
+    pub extra: u64,
+    /// Fields of values that an update leaves alone.
+    pub special: Vec<Range<u64>>,
+}
+
+/// A map.
+#[derive(Clone, Debug)]
+pub struct Map {
+    /// How it was made.
+    pub spec: MapSpec,
+    nr_cpus: u64,
+    /// Values of an array, one after the other; of one per CPU, CPU by CPU.
+    base: u64,
+    table: Table,
+    queue: VecDeque<Vec<u8>>,
+    /// Of storage: the value of each object, by the object's address.
+    storage: IndexMap<u64, u64, BuildHasherDefault<Fixed>>,
+}
+
+impl Map {
+    /// Makes a map. `base`: where its values are, if they are shared with a process.
+    ///
+    /// # Errors
+    /// Sizes that make no sense, or a full memory.
+    pub fn new(
+        spec: MapSpec,
+        nr_cpus: u32,
+        memory: &mut Memory,
+        base: Option<u64>,
+    ) -> Result<Self, Refusal> {
+        let mut map = Self {
+            nr_cpus: u64::from(nr_cpus),
+            base: base.unwrap_or(0),
+            table: Table::default(),
+            queue: VecDeque::new(),
+            storage: IndexMap::default(),
+            spec,
+        };
+        if map.spec.kind.is_array() && base.is_none() {
+            let bytes = map.array_bytes();
+            let bytes = bytes.filter(|bytes| *bytes <= MAX_BYTES).ok_or_else(|| {
+                Refusal::Unknown(format!("map `{}`: more than 512 MiB", map.spec.name))
+            })?;
+            map.base = memory.alloc(bytes)?;
+        }
+        Ok(map)
+    }
+
+    /// Bytes of an array's values.
+    #[must_use]
+    pub fn array_bytes(&self) -> Option<u64> {
+        let one = self
+            .stride()
+            .checked_mul(u64::from(self.spec.max_entries))?;
+        one.checked_mul(self.copies())
+    }
+
+    /// Bytes from one value to the next.
+    #[must_use]
+    pub fn stride(&self) -> u64 {
+        u64::from(self.spec.value_bytes).next_multiple_of(8).max(8)
+    }
+
+    /// Values per key.
+    #[must_use]
+    pub fn copies(&self) -> u64 {
+        if self.spec.kind.per_cpu() {
+            self.nr_cpus
+        } else {
+            1
+        }
+    }
+
+    /// Where an array's values begin.
+    #[must_use]
+    pub fn base(&self) -> u64 {
+        self.base
+    }
+
+    fn key(&self, memory: &Memory, at: u64) -> Vec<u8> {
+        let found = memory.bytes(at, u64::from(self.spec.key_bytes));
+        found.unwrap_or_default().to_vec()
+    }
+
+    /// Where the first CPU's value of a key is, and how far the next CPU's.
+    fn find(&self, key: &[u8]) -> Option<(u64, u64)> {
+        if !self.spec.kind.is_array() {
+            return self.table.get(key).map(|at| (*at, self.stride()));
+        }
+        let index = u32::from_le_bytes(*key.first_chunk::<4>()?);
+        let inside = index < self.spec.max_entries;
+        let per_cpu = self.stride() * u64::from(self.spec.max_entries);
+        inside.then(|| (self.base + u64::from(index) * self.stride(), per_cpu))
+    }
+
+    /// The address of a value as a CPU has it, or 0. Of a map of maps: the inner map.
+    #[must_use]
+    pub fn lookup(&self, memory: &Memory, key: &[u8], cpu: u32) -> u64 {
+        let Some((at, step)) = self.find(key) else {
+            return 0;
+        };
+        match self.spec.kind {
+            kind if kind.of_maps() => memory.u64(at),
+            kind if kind.per_cpu() => at + step * u64::from(cpu),
+            _ => at,
+        }
+    }
+
+    /// `lookup` with a key in memory.
+    #[must_use]
+    pub fn lookup_at(&self, memory: &Memory, key: u64, cpu: u32) -> u64 {
+        match memory.bytes(key, u64::from(self.spec.key_bytes)) {
+            Some(key) => self.lookup(memory, key, cpu),
+            None => 0,
+        }
+    }
+
+    /// Writes a value: for all CPUs the same, or (`each`) one after the other.
+    ///
+    /// # Errors
+    /// A full memory, or a broken map.
+    pub fn update(
+        &mut self,
+        memory: &mut Memory,
+        key: &[u8],
+        value: &[u8],
+        flags: u64,
+        each: bool,
+    ) -> Result<i64, Fault> {
+        let there = self.find(key);
+        match (there, flags & 3) {
+            (Some(_), NOEXIST) => return Ok(EEXIST),
+            (None, _) if self.spec.kind.is_array() => return Ok(E2BIG),
+            (None, EXIST) => return Ok(ENOENT),
+            _ => {}
+        }
+        let (at, step) = match there {
+            Some(found) => found,
+            None => match self.insert(memory, key)? {
+                Some(at) => (at, self.stride()),
+                None => return Ok(E2BIG),
+            },
+        };
+        let size = u64::from(self.spec.value_bytes);
+        for copy in 0..self.copies() {
+            let from = if each { copy * self.stride() } else { 0 } as usize;
+            let one = value.get(from..from + size as usize).unwrap_or_default();
+            self.write(memory, at + copy * step, one)?;
+        }
+        Ok(0)
+    }
+
+    /// A value without its special fields.
+    fn write(&self, memory: &mut Memory, at: u64, value: &[u8]) -> Result<(), Fault> {
+        let to = memory.bytes_mut(at, value.len() as u64)?;
+        let mut from = 0;
+        for special in &self.spec.special {
+            let (begin, end) = (special.start as usize, special.end as usize);
+            if begin < from || end > value.len() {
+                continue;
+            }
+            to[from..begin].copy_from_slice(&value[from..begin]);
+            from = end;
+        }
+        to[from..].copy_from_slice(&value[from..]);
+        Ok(())
+    }
+
+    fn insert(&mut self, memory: &mut Memory, key: &[u8]) -> Result<Option<u64>, Fault> {
+        if self.table.len() >= self.spec.max_entries as usize {
+            if !self.spec.kind.is_lru() {
+                return Ok(None);
+            }
+            if let Some((_, at)) = self.table.shift_remove_index(0) {
+                memory.free(at, self.stride() * self.copies());
+            }
+        }
+        let at = memory.alloc(self.stride() * self.copies())?;
+        self.table.insert(key.to_vec(), at);
+        Ok(Some(at))
+    }
+
+    /// Makes an entry of a map of maps.
+    ///
+    /// # Errors
+    /// As `update`.
+    pub fn set_inner(&mut self, memory: &mut Memory, key: &[u8], map: u64) -> Result<i64, Fault> {
+        let found = match self.find(key) {
+            Some((at, _)) => Some(at),
+            None if self.spec.kind.is_array() => None,
+            None => self.insert(memory, key)?,
+        };
+        let Some(at) = found else {
+            return Ok(E2BIG);
+        };
+        memory.store(at, 8, map)?;
+        Ok(0)
+    }
+
+    /// Removes an entry.
+    pub fn delete(&mut self, memory: &mut Memory, key: &[u8]) -> i64 {
+        if self.spec.kind.is_array() {
+            return EINVAL;
+        }
+        match self.table.shift_remove(key) {
+            Some(at) => {
+                memory.free(at, self.stride() * self.copies());
+                0
+            }
+            None => ENOENT,
+        }
+    }
+
+    /// The key after `key`; the first one if that is not there.
+    #[must_use]
+    pub fn next_key(&self, key: Option<&[u8]>) -> Option<Vec<u8>> {
+        if self.spec.kind.is_array() {
+            let index = key.and_then(|key| Some(u32::from_le_bytes(*key.first_chunk::<4>()?)));
+            let next = index.map_or(0, |index| index.wrapping_add(1));
+            return (next < self.spec.max_entries).then(|| next.to_le_bytes().to_vec());
+        }
+        let at = key.and_then(|key| self.table.get_index_of(key));
+        let next = at.map_or(0, |at| at + 1);
+        self.table.get_index(next).map(|(key, _)| key.clone())
+    }
+
+    /// All keys, in their order.
+    #[must_use]
+    pub fn keys(&self) -> Vec<Vec<u8>> {
+        match self.spec.kind.is_array() {
+            true => (0..self.spec.max_entries)
+                .map(|at| at.to_le_bytes().to_vec())
+                .collect(),
+            false => self.table.keys().cloned().collect(),
+        }
+    }
+
+    /// The key whose value holds an address, and where the value begins.
+    #[must_use]
+    pub fn key_of(&self, addr: u64) -> Option<(Vec<u8>, u64)> {
+        if self.spec.kind.is_array() {
+            let at = addr.checked_sub(self.base)? / self.stride();
+            let value = self.base + at * self.stride();
+            let index = u32::try_from(at)
+                .ok()
+                .filter(|at| *at < self.spec.max_entries)?;
+            return Some((index.to_le_bytes().to_vec(), value));
+        }
+        let holds = |at: u64| (at..at + self.stride()).contains(&addr);
+        let found = self.table.iter().find(|(_, at)| holds(**at));
+        found.map(|(key, at)| (key.clone(), *at))
+    }
+
+    /// Puts a value into a queue or on a stack. `force`: the oldest goes if it is full.
+    pub fn push(&mut self, value: Vec<u8>, force: bool) -> i64 {
+        if self.queue.len() >= self.spec.max_entries as usize {
+            if !force {
+                return E2BIG;
+            }
+            self.queue.pop_front();
+        }
+        self.queue.push_back(value);
+        0
+    }
+
+    /// Takes the next value out of a queue or from a stack, or (`stays`) looks at it.
+    pub fn pop(&mut self, stays: bool) -> Option<Vec<u8>> {
+        match (self.spec.kind, stays) {
+            (MapKind::Stack, false) => self.queue.pop_back(),
+            (MapKind::Stack, true) => self.queue.back().cloned(),
+            (_, false) => self.queue.pop_front(),
+            (_, true) => self.queue.front().cloned(),
+        }
+    }
+
+    /// The value that belongs to an object, made if (`create`) there is none; 0: none.
+    ///
+    /// # Errors
+    /// A full memory.
+    pub fn storage(
+        &mut self,
+        memory: &mut Memory,
+        object: u64,
+        create: bool,
+        first: u64,
+    ) -> Result<u64, Fault> {
+        if let Some(at) = self.storage.get(&object) {
+            return Ok(*at);
+        }
+        if object == 0 || !create {
+            return Ok(0);
+        }
+        let at = memory.alloc(self.stride())?;
+        if first != 0 {
+            let size = u64::from(self.spec.value_bytes);
+            let value = memory.bytes(first, size).unwrap_or_default().to_vec();
+            self.write(memory, at, &value)?;
+        }
+        self.storage.insert(object, at);
+        Ok(at)
+    }
+
+    /// Removes an object's value.
+    pub fn storage_delete(&mut self, memory: &mut Memory, object: u64) -> i64 {
+        match self.storage.swap_remove(&object) {
+            Some(at) => {
+                memory.free(at, self.stride());
+                0
+            }
+            None => ENOENT,
+        }
+    }
+
+    /// The key at an address of the programs' memory.
+    #[must_use]
+    pub fn key_at(&self, memory: &Memory, at: u64) -> Vec<u8> {
+        self.key(memory, at)
+    }
+}

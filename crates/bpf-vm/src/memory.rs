@@ -1,0 +1,264 @@
+//! The memory that BPF programs see.
+//!
+//! It is one region with addresses of its own. A program's address is checked against it before it
+//! is used, so a program reaches nothing else. Addresses do not depend on where the host put the
+//! region: equal runs see equal pointers.
+//!
+//! ```text
+//! BASE           the first page is never written: a load that is wild reads it
+//! BASE + 4 KiB   stack of the programs
+//! ...            the heap: values of maps, objects of the kernel
+//! BASE + 4 GiB   the arena, as far as its map has pages
+//! BASE + 8 GiB   end
+//! ```
+
+use crate::Fault;
+use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::os::fd::BorrowedFd;
+
+/// Where programs see the region.
+pub const BASE: u64 = 0x6000_0000_0000;
+/// Bytes of it.
+pub const SIZE: u64 = 8 << 30;
+/// Where programs see the arena.
+pub const ARENA: u64 = BASE + (4 << 30);
+/// A page.
+pub const PAGE: u64 = 4096;
+/// The first byte that a program may write.
+pub(crate) const LOWEST: u64 = BASE + PAGE;
+/// Bytes of one frame of the stack (`MAX_BPF_STACK`, include/linux/filter.h).
+pub(crate) const FRAME: u64 = 512;
+/// Bytes of all frames: eight calls, each with a callback in it, twice over.
+const STACK: u64 = 64 << 10;
+/// Where the stack begins; it grows downwards.
+pub(crate) const STACK_TOP: u64 = LOWEST + STACK;
+/// The lowest frame may begin here.
+pub(crate) const STACK_BOTTOM: u64 = LOWEST;
+/// What the heap may hold.
+const HEAP_END: u64 = BASE + (1 << 30);
+/// Objects are aligned to a cache line, as the kernel's slabs are.
+const ALIGN: u64 = 64;
+
+/// The region.
+#[derive(Debug)]
+pub struct Memory {
+    host: *mut u8,
+    /// The end of what the heap has handed out.
+    next: u64,
+    /// Freed objects by size.
+    free: BTreeMap<u64, Vec<u64>>,
+    /// Shared with the process that loads: (offset, bytes).
+    shared: Vec<(u64, u64)>,
+}
+
+// SAFETY: the mapping belongs to this value alone; nothing in it is tied to a thread.
+unsafe impl Send for Memory {}
+// SAFETY: a shared reference only reads.
+unsafe impl Sync for Memory {}
+
+impl Memory {
+    /// An empty region.
+    ///
+    /// # Errors
+    /// When the host has no room for it.
+    pub fn new() -> Result<Self, Fault> {
+        let length = (SIZE + PAGE) as usize;
+        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
+        let prot = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a new mapping at a place that the host chooses.
+        let host = unsafe { mmap_anonymous(std::ptr::null_mut(), length, prot, flags) };
+        let host = host.map_err(|error| Fault::Host(format!("8 GiB of address space: {error}")))?;
+        Ok(Self {
+            host: host.cast(),
+            next: STACK_TOP,
+            free: BTreeMap::new(),
+            shared: Vec::new(),
+        })
+    }
+
+    /// Where the host has the region; compiled programs use it.
+    pub(crate) fn host(&self) -> *mut u8 {
+        self.host
+    }
+
+    fn offset(addr: u64, len: u64) -> Option<usize> {
+        let at = addr.wrapping_sub(BASE);
+        (at < SIZE && len <= SIZE - at).then_some(at as usize)
+    }
+
+    /// Bytes of the region, if they are in it.
+    #[inline]
+    #[must_use]
+    pub fn bytes(&self, addr: u64, len: u64) -> Option<&[u8]> {
+        let at = Self::offset(addr, len)?;
+        // SAFETY: inside the mapping; whoever shares it waits for our answer meanwhile.
+        Some(unsafe { std::slice::from_raw_parts(self.host.add(at), len as usize) })
+    }
+
+    /// The same to be written; the first page is not.
+    ///
+    /// # Errors
+    /// When they are outside.
+    #[inline]
+    pub fn bytes_mut(&mut self, addr: u64, len: u64) -> Result<&mut [u8], Fault> {
+        match Self::offset(addr, len) {
+            Some(at) if addr >= LOWEST => {
+                // SAFETY: inside the mapping, and `self` is borrowed for as long.
+                Ok(unsafe { std::slice::from_raw_parts_mut(self.host.add(at), len as usize) })
+            }
+            _ => Err(Fault::WildStore { addr }),
+        }
+    }
+
+    /// Reads a word of 1, 2, 4 or 8 bytes. Outside the region it reads 0, as the kernel's loads
+    /// through pointers that may be bad do (`BPF_PROBE_MEM`).
+    #[inline]
+    #[must_use]
+    pub fn load(&self, addr: u64, bytes: u64) -> u64 {
+        let Some(found) = self.bytes(addr, bytes) else {
+            return 0;
+        };
+        let mut word = [0; 8];
+        word[..found.len()].copy_from_slice(found);
+        u64::from_le_bytes(word)
+    }
+
+    /// Writes the low bytes of a word.
+    ///
+    /// # Errors
+    /// Outside the region.
+    #[inline]
+    pub fn store(&mut self, addr: u64, bytes: u64, value: u64) -> Result<(), Fault> {
+        let to = self.bytes_mut(addr, bytes)?;
+        to.copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
+        Ok(())
+    }
+
+    /// Four bytes.
+    #[inline]
+    #[must_use]
+    pub fn u32(&self, addr: u64) -> u32 {
+        self.load(addr, 4) as u32
+    }
+
+    /// Eight bytes.
+    #[inline]
+    #[must_use]
+    pub fn u64(&self, addr: u64) -> u64 {
+        self.load(addr, 8)
+    }
+
+    /// Writes eight bytes of an object of the kernel; a program's own address goes to `store`.
+    #[inline]
+    pub fn set_u64(&mut self, addr: u64, value: u64) {
+        let inside = self.store(addr, 8, value);
+        debug_assert!(inside.is_ok(), "an object of the kernel at {addr:#x}");
+    }
+
+    /// Writes four bytes of an object of the kernel.
+    #[inline]
+    pub fn set_u32(&mut self, addr: u64, value: u32) {
+        let inside = self.store(addr, 4, u64::from(value));
+        debug_assert!(inside.is_ok(), "an object of the kernel at {addr:#x}");
+    }
+
+    /// A C string, up to `most` bytes.
+    #[must_use]
+    pub fn string(&self, addr: u64, most: u64) -> String {
+        let end = BASE + SIZE;
+        let room = most.min(end.saturating_sub(addr));
+        let bytes = self.bytes(addr, room).unwrap_or_default();
+        let length = bytes.iter().position(|byte| *byte == 0);
+        String::from_utf8_lossy(&bytes[..length.unwrap_or(bytes.len())]).into_owned()
+    }
+
+    fn rounded(bytes: u64) -> u64 {
+        bytes.max(1).next_multiple_of(ALIGN)
+    }
+
+    /// Zeroed room on the heap.
+    ///
+    /// # Errors
+    /// When the heap is full.
+    pub fn alloc(&mut self, bytes: u64) -> Result<u64, Fault> {
+        let size = Self::rounded(bytes);
+        if let Some(addr) = self.free.get_mut(&size).and_then(Vec::pop) {
+            self.bytes_mut(addr, size)?.fill(0);
+            return Ok(addr);
+        }
+        self.bump(size, ALIGN)
+    }
+
+    fn bump(&mut self, size: u64, align: u64) -> Result<u64, Fault> {
+        let addr = self.next.next_multiple_of(align);
+        let end = addr.checked_add(size).filter(|end| *end <= HEAP_END);
+        self.next = end.ok_or(Fault::HeapFull)?;
+        Ok(addr)
+    }
+
+    /// Gives room back that `alloc` handed out for so many bytes.
+    pub fn free(&mut self, addr: u64, bytes: u64) {
+        let size = Self::rounded(bytes);
+        self.free.entry(size).or_default().push(addr);
+    }
+
+    /// Whole pages on the heap that are those of `file`, as far as the file goes.
+    ///
+    /// # Errors
+    /// When the heap is full, or the host refuses.
+    pub fn share(&mut self, file: BorrowedFd<'_>, bytes: u64) -> Result<u64, Fault> {
+        let size = bytes.next_multiple_of(PAGE);
+        let addr = self.bump(size, PAGE)?;
+        self.share_at(file, addr, size)?;
+        Ok(addr)
+    }
+
+    /// The same at a place: the arena's.
+    ///
+    /// # Errors
+    /// When it does not fit, or the host refuses.
+    pub fn share_at(&mut self, file: BorrowedFd<'_>, addr: u64, size: u64) -> Result<(), Fault> {
+        let outside = || Fault::Host("pages of a file outside the region".to_owned());
+        let at = Self::offset(addr, size).ok_or_else(outside)?;
+        let prot = ProtFlags::READ | ProtFlags::WRITE;
+        let flags = MapFlags::SHARED | MapFlags::FIXED;
+        // SAFETY: the place is inside our own mapping, which nothing borrows now.
+        let mapped = unsafe {
+            let place: *mut c_void = self.host.add(at).cast();
+            mmap(place, size as usize, prot, flags, file, 0)
+        };
+        mapped.map_err(|error| Fault::Host(format!("pages of a map: {error}")))?;
+        self.shared.push((at as u64, size));
+        Ok(())
+    }
+
+    /// A copy of what is in it, shared with nobody. `arena`: those pages of the arena that have
+    /// something in them.
+    ///
+    /// # Errors
+    /// When the host has no room.
+    pub fn copy(&self, arena: &[u64]) -> Result<Self, Fault> {
+        let mut copy = Self::new()?;
+        copy.next = self.next;
+        copy.free.clone_from(&self.free);
+        let heap = self.next - LOWEST;
+        let from = self.bytes(LOWEST, heap).unwrap_or_default();
+        copy.bytes_mut(LOWEST, heap)?.copy_from_slice(from);
+        for page in arena {
+            let addr = ARENA + page * PAGE;
+            let from = self.bytes(addr, PAGE).unwrap_or_default();
+            copy.bytes_mut(addr, PAGE)?.copy_from_slice(from);
+        }
+        Ok(copy)
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made by `new` with this length, and nothing points into it.
+        let unmapped = unsafe { munmap(self.host.cast(), (SIZE + PAGE) as usize) };
+        debug_assert!(unmapped.is_ok(), "{unmapped:?}");
+    }
+}

@@ -1,0 +1,355 @@
+//! The machine: memory, maps, programs, and how a program is entered.
+
+use crate::arena::Arena;
+use crate::jit::{Compiled, Entry};
+use crate::map::{Map, MapSpec};
+use crate::memory::{Memory, STACK_TOP};
+use crate::program::Program;
+use crate::{Fault, Refusal, interp};
+use std::sync::Arc;
+
+/// Most instructions of one call from outside. A kernel ends `may_goto` loops after 8 million
+/// iterations and refuses programs that it cannot prove to end.
+pub const BUDGET: i64 = 64 << 20;
+
+/// What programs hold for a map: no address of the memory.
+const MAP_HANDLE: u64 = 0x5ca1_0000_0000;
+/// ... and for a function: program and instruction.
+const FUNCTION_HANDLE: u64 = 0x5ca2_0000_0000;
+/// Bits of the instruction.
+const PC_BITS: u32 = 20;
+
+/// The kernel around the programs.
+pub trait Env {
+    /// Carries out a call that `Linker` has named.
+    ///
+    /// # Errors
+    /// What ends the program.
+    fn call(&mut self, vm: &mut Vm, call: u32, args: [u64; 5]) -> Result<u64, Fault>;
+}
+
+/// What compiled programs reach by fixed offsets.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Context {
+    pub(crate) host: *mut u8,
+    pub(crate) budget: i64,
+    /// The top of the next frame.
+    pub(crate) sp: u64,
+    /// Not 0: a program ends before its time (`interp::FAULT_*`).
+    pub(crate) fault: u64,
+    pub(crate) fault_addr: u64,
+    /// Which call is being made.
+    pub(crate) call: u64,
+    /// High half of the arena's addresses as the loader has them.
+    pub(crate) arena_user: u64,
+    /// Set while compiled code runs.
+    pub(crate) vm: *mut Vm,
+    pub(crate) env: Option<*mut (dyn Env + 'static)>,
+}
+
+/// How programs are run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Compiled.
+    #[default]
+    Compiled,
+    /// Interpreted: the compiler's oracle.
+    Interpreted,
+}
+
+/// The machine.
+#[derive(Debug)]
+pub struct Vm {
+    /// What programs see.
+    pub memory: Memory,
+    maps: Vec<Map>,
+    programs: Vec<Arc<Program>>,
+    /// Pages shared with the loader.
+    pub arena: Arena,
+    /// The CPU that programs run on.
+    pub cpu: u32,
+    nr_cpus: u32,
+    compiled: Option<Arc<Compiled>>,
+    pub(crate) context: Context,
+    pub(crate) fault: Option<Fault>,
+}
+
+// SAFETY: the pointers of `context` are set only while compiled code of this value runs, which
+// borrows it; `host` points into `memory`.
+unsafe impl Send for Vm {}
+// SAFETY: a shared reference reads none of the pointers.
+unsafe impl Sync for Vm {}
+
+impl Vm {
+    /// An empty machine.
+    ///
+    /// # Errors
+    /// When the host has no room for its memory.
+    pub fn new(nr_cpus: u32) -> Result<Self, Fault> {
+        let memory = Memory::new()?;
+        Ok(Self::of(memory, nr_cpus))
+    }
+
+    fn of(memory: Memory, nr_cpus: u32) -> Self {
+        let context = Context {
+            host: memory.host(),
+            budget: 0,
+            sp: STACK_TOP,
+            fault: 0,
+            fault_addr: 0,
+            call: 0,
+            arena_user: 0,
+            vm: std::ptr::null_mut(),
+            env: None,
+        };
+        Self {
+            memory,
+            maps: Vec::new(),
+            programs: Vec::new(),
+            arena: Arena::default(),
+            cpu: 0,
+            nr_cpus,
+            compiled: None,
+            context,
+            fault: None,
+        }
+    }
+
+    /// A copy that shares no memory with it, but its programs, compiled or not.
+    ///
+    /// # Errors
+    /// When the host has no room.
+    pub fn copy(&self) -> Result<Self, Fault> {
+        let mut copy = Self::of(self.memory.copy(&self.arena.used())?, self.nr_cpus);
+        copy.maps.clone_from(&self.maps);
+        copy.programs.clone_from(&self.programs);
+        copy.arena = self.arena.clone();
+        copy.compiled.clone_from(&self.compiled);
+        Ok(copy)
+    }
+
+    /// CPUs of the machine.
+    #[must_use]
+    pub fn nr_cpus(&self) -> u32 {
+        self.nr_cpus
+    }
+
+    /// Adds a map; returns its number. `base`: where its values are, if they are shared.
+    ///
+    /// # Errors
+    /// Sizes that make no sense.
+    pub fn add_map(&mut self, spec: MapSpec, base: Option<u64>) -> Result<usize, Refusal> {
+        let map = Map::new(spec, self.nr_cpus, &mut self.memory, base)?;
+        self.maps.push(map);
+        Ok(self.maps.len() - 1)
+    }
+
+    /// A map by its number.
+    #[must_use]
+    pub fn map(&self, number: usize) -> Option<&Map> {
+        self.maps.get(number)
+    }
+
+    /// A map and the memory of its values.
+    pub fn map_mut(&mut self, number: usize) -> Option<(&mut Map, &mut Memory)> {
+        let map = self.maps.get_mut(number)?;
+        Some((map, &mut self.memory))
+    }
+
+    /// All maps.
+    #[must_use]
+    pub fn maps(&self) -> &[Map] {
+        &self.maps
+    }
+
+    /// What programs hold for a map.
+    #[must_use]
+    pub fn map_handle(number: usize) -> u64 {
+        MAP_HANDLE + ((number as u64) << 8)
+    }
+
+    /// The map that a program means.
+    #[must_use]
+    pub fn map_number(&self, handle: u64) -> Option<usize> {
+        let number = (handle.checked_sub(MAP_HANDLE)? >> 8) as usize;
+        (number < self.maps.len() && Self::map_handle(number) == handle).then_some(number)
+    }
+
+    /// Adds a program; returns its number.
+    ///
+    /// # Errors
+    /// It is too long.
+    pub fn add_program(&mut self, program: Program) -> Result<usize, Refusal> {
+        if program.nr_insns() >= 1 << PC_BITS || self.programs.len() >= 1 << 10 {
+            let what = format!("program `{}` is too long, or one too many", program.name);
+            return Err(Refusal::Unknown(what));
+        }
+        self.programs.push(Arc::new(program));
+        self.compiled = None;
+        Ok(self.programs.len() - 1)
+    }
+
+    /// All programs.
+    #[must_use]
+    pub fn programs(&self) -> &[Arc<Program>] {
+        &self.programs
+    }
+
+    pub(crate) fn function_handle(program: usize, pc: usize) -> u64 {
+        FUNCTION_HANDLE + ((program as u64) << PC_BITS) + pc as u64
+    }
+
+    /// Program and start of a function that a program refers to.
+    fn function(&self, handle: u64) -> Option<(usize, usize)> {
+        let at = handle.checked_sub(FUNCTION_HANDLE)?;
+        let (program, pc) = (
+            (at >> PC_BITS) as usize,
+            (at & ((1 << PC_BITS) - 1)) as usize,
+        );
+        self.programs.get(program)?.function(pc)?;
+        Some((program, pc))
+    }
+
+    /// Compiles some programs; the others are interpreted.
+    ///
+    /// # Errors
+    /// When the host has no room for the code.
+    pub fn compile(&mut self, which: &[usize]) -> Result<(), Fault> {
+        let programs: Vec<_> = which
+            .iter()
+            .filter_map(|at| Some((*at, self.programs.get(*at)?.clone())))
+            .collect();
+        self.compiled = Some(Arc::new(Compiled::new(&programs)?));
+        Ok(())
+    }
+
+    /// Runs a program from its start. A fault leaves what it has done.
+    ///
+    /// # Errors
+    /// What ended it before its time.
+    pub fn run(&mut self, env: &mut dyn Env, program: usize, args: [u64; 5]) -> Result<u64, Fault> {
+        self.context.budget = BUDGET;
+        self.enter(env, program, 0, args)
+    }
+
+    /// Runs a function that a program has named: a callback with arguments, from within a call.
+    ///
+    /// # Errors
+    /// What ended it before its time, or that it is none.
+    pub fn call(&mut self, env: &mut dyn Env, handle: u64, args: [u64; 5]) -> Result<u64, Fault> {
+        let not = || Fault::Call(format!("a callback that is no function, {handle:#x}"));
+        let (program, pc) = self.function(handle).ok_or_else(not)?;
+        self.enter(env, program, pc, args)
+    }
+
+    /// The same from outside: with a budget of its own.
+    ///
+    /// # Errors
+    /// As `call`.
+    pub fn run_function(
+        &mut self,
+        env: &mut dyn Env,
+        handle: u64,
+        args: [u64; 5],
+    ) -> Result<u64, Fault> {
+        self.context.budget = BUDGET;
+        self.call(env, handle, args)
+    }
+
+    fn enter(
+        &mut self,
+        env: &mut dyn Env,
+        program: usize,
+        pc: usize,
+        args: [u64; 5],
+    ) -> Result<u64, Fault> {
+        let sp = self.context.sp;
+        self.context.arena_user = self.arena.user & !0xffff_ffff;
+        let entry = self
+            .compiled
+            .as_ref()
+            .and_then(|compiled| compiled.entry(program, pc));
+        let result = match entry {
+            Some(entry) => self.enter_compiled(env, entry, args),
+            None => {
+                let code = self.programs.get(program).cloned();
+                let none = || Fault::Call(format!("no program {program}"));
+                let code = code.ok_or_else(none)?;
+                interp::run(self, env, (&code, program), pc, args)
+            }
+        };
+        self.context.sp = sp;
+        result
+    }
+
+    fn enter_compiled(
+        &mut self,
+        env: &mut dyn Env,
+        entry: Entry,
+        args: [u64; 5],
+    ) -> Result<u64, Fault> {
+        // SAFETY: only the lifetime changes; the pointer is taken out again before `env` ends.
+        let erased: *mut (dyn Env + 'static) = unsafe { std::mem::transmute(env) };
+        let outer = (self.context.vm, self.context.env);
+        let vm: *mut Self = self;
+        // SAFETY: from here on the machine is reached through `vm` alone, by this function and by
+        // what compiled code calls, one after the other.
+        let (result, fault) = unsafe {
+            (*vm).context.vm = vm;
+            (*vm).context.env = Some(erased);
+            let context = &raw mut (*vm).context;
+            let [a, b, c, d, e] = args;
+            let result = entry(context, a, b, c, d, e);
+            (*context).vm = outer.0;
+            (*context).env = outer.1;
+            (result, std::mem::take(&mut (*context).fault))
+        };
+        match fault {
+            0 => Ok(result),
+            number => Err(self.taken(number)),
+        }
+    }
+
+    /// The fault that compiled code has left.
+    fn taken(&mut self, number: u64) -> Fault {
+        match number {
+            interp::FAULT_BUDGET => Fault::Budget { limit: BUDGET },
+            interp::FAULT_STORE => Fault::WildStore {
+                addr: self.context.fault_addr,
+            },
+            interp::FAULT_STACK => Fault::Stack,
+            _ => {
+                let unsaid = || Fault::Call("an unknown fault".to_owned());
+                self.fault.take().unwrap_or_else(unsaid)
+            }
+        }
+    }
+}
+
+/// What compiled code calls.
+pub(crate) unsafe extern "C" fn call_out(
+    context: *mut Context,
+    a: u64,
+    b: u64,
+    c: u64,
+    d: u64,
+    e: u64,
+) -> u64 {
+    // SAFETY: `enter_compiled` has set both for as long as compiled code runs, and that code waits
+    // for this call's end.
+    let (vm, env, call) = unsafe {
+        let Some(env) = (*context).env else {
+            return 0;
+        };
+        (&mut *(*context).vm, &mut *env, (*context).call as u32)
+    };
+    match env.call(vm, call, [a, b, c, d, e]) {
+        Ok(value) => value,
+        Err(fault) => {
+            vm.fault = Some(fault);
+            vm.context.fault = interp::FAULT_CALL;
+            0
+        }
+    }
+}

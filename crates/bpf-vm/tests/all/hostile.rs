@@ -1,0 +1,113 @@
+//! Bytes from anywhere: refused, or harmless.
+
+use crate::small::{Helpers, Random, machine};
+use wakeplace_bpf_vm::{Btf, Insn, Program, map};
+
+/// A blob of types: an int, a struct of it and a pointer to the struct.
+fn types() -> Vec<u8> {
+    let strings = b"\0int\0thing\0a\0next\0";
+    let words: [u32; 17] = [
+        // int, 4 bytes
+        1,
+        1 << 24,
+        4,
+        32, //
+        // struct thing { int a; struct thing *next; }
+        5,
+        (4 << 24) | 2,
+        16,
+        11,
+        1,
+        0,
+        13,
+        3,
+        64, //
+        // a pointer to it
+        0,
+        2 << 24,
+        2, //
+        0,
+    ];
+    let types: Vec<u8> = words[..16]
+        .iter()
+        .flat_map(|word| word.to_le_bytes())
+        .collect();
+    let mut blob = vec![0x9f, 0xeb, 1, 0];
+    let length = types.len() as u32;
+    for word in [24, 0, length, length, strings.len() as u32] {
+        blob.extend(word.to_le_bytes());
+    }
+    blob.extend(types);
+    blob.extend(strings);
+    blob
+}
+
+#[test]
+fn types_are_read() {
+    use wakeplace_bpf_vm::btf::Kind;
+    let btf = Btf::parse(types(), None).expect("types");
+    let thing = btf.find(Kind::Struct, "thing").expect("a struct");
+    let next = btf.field(thing, "next").expect("a field");
+    assert_eq!((next.offset, next.size), (8, 8));
+    assert_eq!(btf.field(thing, "b"), None);
+    assert_eq!(btf.size(thing), 16);
+}
+
+/// Goal: no bytes make the reader of types panic or go in circles.
+#[test]
+fn changed_types_are_refused_or_read() {
+    let whole = types();
+    let mut random = Random(99);
+    for _ in 0..20_000 {
+        let mut bytes = whole.clone();
+        for _ in 0..=random.below(4) {
+            let at = random.below(bytes.len() as u64) as usize;
+            bytes[at] = random.next() as u8;
+        }
+        if random.below(4) == 0 {
+            bytes.truncate(random.below(bytes.len() as u64) as usize);
+        }
+        let Ok(btf) = Btf::parse(bytes, None) else {
+            continue;
+        };
+        for id in 0..btf.end() + 2 {
+            let _ = (btf.name(id), btf.size(id), btf.members(id), btf.bare(id));
+            let _ = (btf.field(id, "next.a"), btf.params(id), btf.array(id));
+            let _ = map::special_fields(&btf, id);
+        }
+        let _ = btf.enumerator("a");
+    }
+}
+
+/// Goal: any bytes are refused as a program, or run to an end in their own memory, compiled as
+/// interpreted.
+#[test]
+fn any_bytes_are_refused_or_run() {
+    let mut random = Random(7);
+    let mut ran = 0;
+    for _ in 0..6_000 {
+        let count = 1 + random.below(6);
+        let mut insns: Vec<Insn> = (0..count)
+            .map(|_| {
+                let mut bytes = random.next().to_le_bytes();
+                bytes[0] = random.one_of(&[0xb7, 0x07, 0x7b, 0x79, 0x85, 0x15, 0xbf, bytes[0]]);
+                bytes[1] &= 0x77;
+                Insn::decode(bytes)
+            })
+            .collect();
+        insns.push(crate::small::exit());
+        if Program::link("any", insns.clone(), &mut Helpers).is_err() {
+            continue;
+        }
+        ran += 1;
+        let args = std::array::from_fn(|_| random.next());
+        let interpreted = machine(&insns, false).run(&mut Helpers, 0, args);
+        if ran % 20 == 0 {
+            assert_eq!(
+                interpreted,
+                machine(&insns, true).run(&mut Helpers, 0, args)
+            );
+        }
+    }
+    assert!(ran > 100, "{ran}");
+}

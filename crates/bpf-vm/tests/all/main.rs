@@ -1,0 +1,7 @@
+//! Programs run twice, and bytes from anywhere.
+#![allow(missing_docs, reason = "not a library")]
+
+mod hostile;
+mod programs;
+mod same;
+mod small;

@@ -1,0 +1,172 @@
+//! `--scheduler`: anybody's schedulers, loaded before anything is simulated.
+
+use crate::args::RunArgs;
+use crate::failure::Failure;
+use crate::terminal::Terminal;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use wakeplace_foreign::{Command, Mode, OfferedKernel, Scheduler};
+use wakeplace_lab::{Arch, Cache, Watch, kernels};
+use wakeplace_policy_sys::Policy;
+use wakeplace_sched_ext::{Loader, SchedExtOps};
+use wakeplace_study::Matrix;
+
+/// The kernel around a scheduler: classes above it, frequencies, idle states.
+const KERNEL_AROUND: &str = "linux-7.3";
+/// The running kernel's type information.
+const OWN_BTF: &str = "/sys/kernel/btf/vmlinux";
+
+/// Loads the schedulers that are asked for into every experiment, each against its platform.
+pub(crate) fn add(args: &RunArgs, matrix: &mut Matrix, terminal: Terminal) -> Result<(), Failure> {
+    let commands = commands(args)?;
+    if commands.is_empty() {
+        return Ok(());
+    }
+    let kernel = kernel(args.kernel.as_deref(), terminal)?;
+    let mode = match args.interpret {
+        true => Mode::Interpreted,
+        false => Mode::Compiled,
+    };
+    let mut loaded: Vec<(String, Vec<wakeplace_study::Scheduler>)> = Vec::new();
+    for experiment in &mut matrix.experiments {
+        let platform = &experiment.platform;
+        let known = loaded.iter().find(|(name, _)| *name == platform.name);
+        experiment.schedulers = match known {
+            Some((_, schedulers)) => schedulers.clone(),
+            None => {
+                let mut schedulers: Vec<wakeplace_study::Scheduler> = Vec::new();
+                for command in &commands {
+                    let scheduler = Scheduler::load(command, platform, &kernel, mode);
+                    let scheduler = scheduler.map_err(Failure::input)?;
+                    describe(&scheduler, terminal);
+                    schedulers.push(contender(scheduler)?);
+                }
+                loaded.push((platform.name.clone(), schedulers.clone()));
+                schedulers
+            }
+        };
+    }
+    Ok(())
+}
+
+/// What the options say; one without a value stands for what follows `--`.
+fn commands(args: &RunArgs) -> Result<Vec<Command>, Failure> {
+    let mut rest = Some(&args.scheduler_words).filter(|words| !words.is_empty());
+    let mut commands = Vec::new();
+    for text in &args.scheduler {
+        let command = match (text.is_empty(), rest) {
+            (true, Some(words)) => {
+                rest = None;
+                Command::from_words(words)
+            }
+            (true, None) => {
+                return Err(Failure::Input(
+                    "--scheduler has no value; expected a command in quotes, an object file, or \
+                     `-- PROGRAM ARGUMENTS...` at the end of the line"
+                        .to_owned(),
+                ));
+            }
+            (false, _) => Command::parse(text),
+        };
+        commands.push(command.map_err(Failure::input)?);
+    }
+    match rest {
+        None => Ok(commands),
+        Some(words) => Err(Failure::Input(format!(
+            "`-- {}` belongs to no --scheduler; expected `--scheduler -- PROGRAM ARGUMENTS...`",
+            words.join(" ")
+        ))),
+    }
+}
+
+/// The kernel whose interface is offered.
+fn kernel(version: Option<&str>, terminal: Terminal) -> Result<OfferedKernel, Failure> {
+    if version.is_none()
+        && let Some(own) = own_kernel()
+    {
+        return Ok(own);
+    }
+    if let Some(path) = version.filter(|version| version.contains('/')) {
+        return kernel_of_file(Path::new(path));
+    }
+    let arch = Arch::host().map_err(Failure::input)?;
+    let cache = Cache::of_user().map_err(Failure::input)?;
+    let found = kernels::type_information(&cache, arch, version, &Told(terminal));
+    let (release, btf) = found.map_err(Failure::input)?;
+    OfferedKernel::new(&release, btf).map_err(Failure::input)
+}
+
+/// A file of raw type information, named by its kernel's release: `7.3.4-mine.btf`.
+fn kernel_of_file(path: &Path) -> Result<OfferedKernel, Failure> {
+    let bytes = fs::read(path).map_err(|error| {
+        Failure::Input(format!(
+            "--kernel {}: cannot be read: {error}",
+            path.display()
+        ))
+    })?;
+    let release = path.file_stem().unwrap_or_default().to_string_lossy();
+    OfferedKernel::new(&release, bytes).map_err(Failure::input)
+}
+
+/// The running machine's, if it has sched_ext.
+fn own_kernel() -> Option<OfferedKernel> {
+    let btf = fs::read(OWN_BTF).ok()?;
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").ok()?;
+    let kernel = OfferedKernel::new(release.trim(), btf).ok()?;
+    kernel.has_sched_ext().then_some(kernel)
+}
+
+/// Says what the lab fetches.
+struct Told(Terminal);
+
+impl Watch for Told {
+    fn step(&self, what: &str) {
+        self.0.detail(what);
+    }
+
+    fn remark(&self, what: &str) {
+        self.0.detail(what);
+    }
+}
+
+fn describe(scheduler: &Scheduler, terminal: Terminal) {
+    let (programs, insns) = scheduler.size();
+    terminal.detail(&format!(
+        "scheduler {}: `{}`, {programs} programs of {insns} instructions, kernel {}",
+        scheduler.command.text,
+        scheduler.name(),
+        scheduler.kernel
+    ));
+}
+
+/// A loaded scheduler: each run has an instance.
+#[derive(Debug)]
+struct Loaded(Scheduler);
+
+impl Loader for Loaded {
+    fn load(&self) -> Result<Box<dyn SchedExtOps>, String> {
+        match self.0.instance() {
+            Ok(instance) => Ok(Box::new(instance)),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
+/// As experiments want it.
+fn contender(scheduler: Scheduler) -> Result<wakeplace_study::Scheduler, Failure> {
+    let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+    Ok(wakeplace_study::Scheduler {
+        name: scheduler.command.name.clone(),
+        facts: vec![
+            pair("scheduler", scheduler.name()),
+            pair("scheduler.command", &scheduler.command.text),
+            pair("scheduler.sha256", &scheduler.hash),
+            pair("scheduler.kernel", &scheduler.kernel),
+            pair("scheduler.loader", "frozen after attach"),
+        ],
+        notes: scheduler.notes(),
+        kernel: Policy::parse(KERNEL_AROUND).map_err(Failure::input)?,
+        loader: Arc::new(Loaded(scheduler)),
+    })
+}

@@ -1,0 +1,292 @@
+//! `--scheduler`: small schedulers of our own, compiled here, run by way of a loader in a process
+//! of its own. The kernel that they are offered is a small one, too: no real one is needed.
+
+use crate::common;
+
+use common::{assert_code, assert_refused, program, repository, run, stderr, stdout};
+use libbpf_cargo::SkeletonBuilder;
+use object::{Object as _, ObjectSection as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+/// What is made once: objects, the kernel's types, the loader.
+struct Made {
+    folder: tempfile::TempDir,
+    loader: PathBuf,
+}
+
+impl Made {
+    fn object(&self, name: &str) -> String {
+        let path = self.folder.path().join(name);
+        path.to_str().expect("UTF-8").to_owned()
+    }
+}
+
+fn compile(folder: &Path, source: &str, define: Option<&str>) -> PathBuf {
+    let sources = repository("crates/foreign/tests/schedulers");
+    let name = define.map_or(source.to_owned(), |define| format!("{source}_{define}"));
+    let object = folder.join(format!("{name}.bpf.o"));
+    let clang = std::env::var("BPF_CLANG").unwrap_or_else(|_| "clang-19".to_owned());
+    let mut args = vec!["-mcpu=v3".to_owned(), "-O2".to_owned()];
+    for include in [sources.clone(), repository("crates/scx/src/bpf")] {
+        args.push(format!("-I{}", include.display()));
+    }
+    args.extend(define.map(|define| format!("-DBAD_{define}")));
+    SkeletonBuilder::new()
+        .source(sources.join(format!("{source}.bpf.c")))
+        .obj(&object)
+        .clang(clang)
+        .clang_args(args)
+        .build()
+        .unwrap_or_else(|error| panic!("{name}: {error:#}"));
+    object
+}
+
+const GOOD: [&str; 5] = ["fifo", "vtime", "maps", "arena", "walk"];
+const BAD: [&str; 8] = [
+    "LOOP", "STORE", "STACK", "HELPER", "ERROR", "LOST", "MAP", "TABLE",
+];
+
+fn made() -> &'static Made {
+    static MADE: OnceLock<Made> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in GOOD {
+            compile(folder.path(), name, None);
+        }
+        for define in BAD {
+            compile(folder.path(), "bad", Some(define));
+        }
+        let kernel = compile(folder.path(), "kernel", None);
+        let bytes = std::fs::read(kernel).expect("an object");
+        let file = object::File::parse(&*bytes).expect("an object");
+        let types = file.section_by_name(".BTF").expect("types");
+        let to = folder.path().join("7.3.0-small.btf");
+        std::fs::write(to, types.data().expect("types")).expect("written");
+        // It is no program of this package's, so cargo does not make it for these tests.
+        let built = Command::new(env!("CARGO"))
+            .args(["build", "--quiet", "-p", "wakeplace-bpf-load"])
+            .current_dir(repository("."))
+            .status();
+        assert!(built.expect("cargo").success());
+        let own = PathBuf::from(env!("CARGO_BIN_EXE_wakeplace"));
+        Made {
+            folder,
+            loader: own.with_file_name("wakeplace-bpf-load"),
+        }
+    })
+}
+
+/// `sim` with a scheduler, and more arguments.
+fn sim(scheduler: &str, more: &[&str]) -> Output {
+    let made = made();
+    let short: &[&str] = match more.contains(&"--duration") {
+        true => &[],
+        false => &["--duration", "200ms"],
+    };
+    program(Path::new("."))
+        .env("WAKEPLACE_BPF_LOAD", &made.loader)
+        .args([
+            "sim",
+            "--platform",
+            "hikey960",
+            "--workload",
+            "periodic:n=12,duty=20%",
+        ])
+        .args(["--kernel", &made.object("7.3.0-small.btf")])
+        .args(["--scheduler", scheduler])
+        .args(short)
+        .args(more)
+        .output()
+        .expect("the program starts")
+}
+
+fn hash(output: &Output) -> String {
+    assert_code(output, 0);
+    let text = stdout(output);
+    let line = text.lines().find(|line| line.starts_with("identical:"));
+    line.unwrap_or_else(|| panic!("{text}")).to_owned()
+}
+
+/// Goal: every kind of scheduler runs twice alike, and interpreted as compiled.
+#[test]
+fn runs_are_the_same_twice_and_interpreted() {
+    for name in GOOD {
+        let object = made().object(&format!("{name}.bpf.o"));
+        let compiled = hash(&sim(&object, &["--verify-determinism"]));
+        let interpreted = hash(&sim(&object, &["--verify-determinism", "--interpret"]));
+        assert_eq!(compiled, interpreted, "{name}");
+    }
+}
+
+/// Goal: a result says what ran, with a hash, and that its loader stood still.
+#[test]
+fn a_result_says_which_scheduler_it_was() {
+    let object = made().object("fifo.bpf.o");
+    let output = sim(&object, &["--format", "json"]);
+    assert_code(&output, 0);
+    let text = stdout(&output);
+    let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let shown = json.to_string();
+    for word in [
+        "\"fifo\"",
+        "scheduler.sha256",
+        "7.3.0-small",
+        "stands still",
+    ] {
+        assert!(shown.contains(word), "{word}: {shown}");
+    }
+}
+
+#[test]
+fn what_a_scheduler_does_wrong_is_named() {
+    for (bad, words) in [
+        ("LOOP", "it loops for ever"),
+        ("STORE", "wild address 0x10"),
+        ("STACK", "its stack is full"),
+        ("ERROR", "scx_bpf_error (no place for "),
+    ] {
+        let output = sim(&made().object(&format!("bad_{bad}.bpf.o")), &[]);
+        assert_code(&output, 1);
+        let text = stderr(&output);
+        assert!(text.contains(words), "{bad}: {text}");
+        assert!(
+            text.contains("since the scheduler `bad` did"),
+            "{bad}: {text}"
+        );
+    }
+    let lost = sim(&made().object("bad_LOST.bpf.o"), &["--duration", "4s"]);
+    assert_code(&lost, 1);
+    assert!(
+        stderr(&lost).contains("failed to run for"),
+        "{}",
+        stderr(&lost)
+    );
+}
+
+#[test]
+fn what_is_not_offered_is_refused_by_name() {
+    let helper = sim(&made().object("bad_HELPER.bpf.o"), &[]);
+    assert_refused(&helper, &["helper bpf_get_socket_cookie is not offered"]);
+    let kind = sim(&made().object("bad_MAP.bpf.o"), &[]);
+    assert_refused(&kind, &["map `trie`: type lpm_trie is not offered"]);
+}
+
+#[test]
+fn what_is_no_scheduler_is_refused() {
+    assert_refused(&sim("/bin/false", &[]), &["exit code 1 before it attached"]);
+    assert_refused(&sim("/bin/true", &[]), &["exit code 0 before it attached"]);
+    assert_refused(&sim("no-such-scheduler", &[]), &["no such program in PATH"]);
+    assert_refused(&sim("./none.bpf.o", &[]), &["there is no such file"]);
+    assert_refused(&sim("'open", &[]), &["a quote ' without its end"]);
+    let native = made().object("native.bpf.o");
+    std::fs::copy(env!("CARGO_BIN_EXE_wakeplace"), &native).expect("copied");
+    assert_refused(&sim(&native, &[]), &["an object for another architecture"]);
+    let none = made().object("bad_TABLE.bpf.o");
+    assert_refused(&sim(&none, &[]), &["isn't referenced anywhere"]);
+    let text = made().object("text.bpf.o");
+    std::fs::write(&text, "no object").expect("written");
+    assert_refused(&sim(&text, &[]), &["no ELF file"]);
+}
+
+/// Goal: a loader sees the modelled machine and the offered kernel, not the host's.
+#[test]
+fn a_loader_sees_the_modelled_machine() {
+    let script = "/bin/sh -c 'cd /sys/devices/system; cat cpu/online \
+                  /sys/devices/system/cpu/online /sys/devices/system/cpu/cpu0/cpu_capacity; \
+                  uname -r; test -e /sys/devices/system/cpu/cpu8 || echo eight'";
+    let output = sim(script, &[]);
+    assert_code(&output, 2);
+    assert!(
+        stderr(&output).contains("0-7 / 462 / 7.3.0-small / eight"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn policies_and_schedulers_are_compared() {
+    let made = made();
+    let [fifo, vtime] = ["fifo.bpf.o", "vtime.bpf.o"].map(|name| made.object(name));
+    let output = program(Path::new("."))
+        .env("WAKEPLACE_BPF_LOAD", &made.loader)
+        .args([
+            "compare",
+            "--platform",
+            "hikey960",
+            "--workload",
+            "periodic:n=6,duty=10%",
+        ])
+        .args([
+            "--duration",
+            "100ms",
+            "--kernel",
+            &made.object("7.3.0-small.btf"),
+        ])
+        .args([
+            "--policy",
+            "linux-7.3",
+            "--scheduler",
+            &fifo,
+            "--scheduler",
+            &vtime,
+        ])
+        .args(["--seeds", "2"])
+        .output();
+    let output = output.expect("the program starts");
+    assert_code(&output, 0);
+    for word in ["linux-7.3", "fifo.bpf.o", "vtime.bpf.o"] {
+        assert!(stdout(&output).contains(word), "{}", stdout(&output));
+    }
+}
+
+#[test]
+fn wrong_options_are_refused() {
+    let valid = [
+        "sim",
+        "--platform",
+        "hikey960",
+        "--workload",
+        common::PERIODIC,
+    ];
+    let with = |more: &[&str]| run(&[&valid[..], more].concat());
+    assert_refused(&with(&["--scheduler"]), &["--scheduler has no value"]);
+    let both = with(&["--policy", "linux-7.3", "--scheduler", "/bin/true"]);
+    assert_refused(&both, &["one --policy or one --scheduler"]);
+    assert_code(&with(&["--policy", "linux-7.3", "--kernel", "7.3.4"]), 2);
+    let missing = with(&["--scheduler", "/bin/true", "--kernel", "./none.btf"]);
+    assert_refused(&missing, &["./none.btf: cannot be read"]);
+}
+
+/// Goal: an object that was damaged is refused, named, or runs; it never takes the program with it.
+#[test]
+fn damaged_objects_are_refused_or_run() {
+    let made = made();
+    let whole = std::fs::read(made.object("maps.bpf.o")).expect("an object");
+    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+    for number in 0..12 {
+        let mut bytes = whole.clone();
+        for _ in 0..8 {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            // The header stays: what is behind it is of interest.
+            let at = 64 + random as usize % (bytes.len() - 64);
+            bytes[at] = (random >> 32) as u8;
+        }
+        if number % 4 == 3 {
+            bytes.truncate(bytes.len() / 2);
+        }
+        let damaged = made.object("damaged.bpf.o");
+        std::fs::write(&damaged, &bytes).expect("written");
+        let output = sim(&damaged, &["--duration", "20ms"]);
+        let code = output.status.code().unwrap_or(-1);
+        assert_code(&output, code);
+        assert!(
+            (0..=2).contains(&code),
+            "{number}: {code} {}",
+            stderr(&output)
+        );
+    }
+}

@@ -1,0 +1,140 @@
+//! One wake-up of a run under a sched_ext scheduler: which callbacks it led to, what these did, and
+//! who took the task in the end.
+
+use crate::explain::{Asked, Finder, Missing};
+use crate::observe::{Observer, Placement, SchedExtStep};
+use crate::options::Options;
+use wakeplace_platform::Platform;
+use wakeplace_policy_sys::Policy;
+use wakeplace_sched_ext::{Callback, SchedExtOps, TaskId};
+use wakeplace_workload::Workload;
+
+/// A callback that had to do with the wake-up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallbackSteps {
+    /// When it ran, ns.
+    pub time_ns: u64,
+    /// Which.
+    pub callback: Callback,
+    /// On which CPU.
+    pub cpu: u32,
+    /// What it did; tasks by the numbers that observers have for them.
+    pub steps: Vec<SchedExtStep>,
+}
+
+/// A wake-up, from the choice of a CPU until the task runs.
+#[derive(Clone, Debug)]
+pub struct SchedExtExplanation {
+    /// When the CPU was chosen, ns.
+    pub time_ns: u64,
+    /// The choice.
+    pub placement: Placement,
+    /// The n-th wake-up of those asked for, from 1; 0: a fork.
+    pub number: u64,
+    /// Name of the task.
+    pub task: String,
+    /// The callbacks in their order: those about the task, and those that did something with it.
+    pub callbacks: Vec<CallbackSteps>,
+    /// When and where it began to run; None: the run ended before.
+    pub start: Option<(u64, u32)>,
+}
+
+/// Follows the task of the wake-up that is looked for.
+struct Follower<'a> {
+    finder: Finder<'a>,
+    found: Option<SchedExtExplanation>,
+    /// The callback under way, and whether it has to do with the task.
+    open: Option<(CallbackSteps, bool)>,
+}
+
+impl Follower<'_> {
+    fn close(&mut self) {
+        let open = self.open.take().filter(|(_, concerns)| *concerns);
+        if let (Some(found), Some((callback, _))) = (&mut self.found, open) {
+            found.callbacks.push(callback);
+        }
+    }
+}
+
+impl Observer for Follower<'_> {
+    fn forked(&mut self, time_ns: u64, task: u32, script: u32) {
+        self.finder.forked(time_ns, task, script);
+    }
+
+    fn placement(&mut self, time_ns: u64, placement: &Placement) {
+        self.finder.placement(time_ns, placement);
+        if self.found.is_none() && self.finder.is_done() {
+            self.found = Some(SchedExtExplanation {
+                time_ns,
+                placement: *placement,
+                number: self.finder.wakeups(),
+                task: self.finder.name(placement.task),
+                callbacks: Vec::new(),
+                start: None,
+            });
+        }
+    }
+
+    fn wants_sched_ext(&self) -> bool {
+        true
+    }
+
+    fn sched_ext(&mut self, time_ns: u64, step: &SchedExtStep) {
+        let Some(found) = &self.found else { return };
+        let concerns = step.task() == Some(TaskId(found.placement.task));
+        if let SchedExtStep::Callback { callback, cpu, .. } = *step {
+            self.close();
+            let callback = CallbackSteps {
+                time_ns,
+                callback,
+                cpu,
+                steps: Vec::new(),
+            };
+            self.open = Some((callback, concerns));
+        } else if let Some((callback, so_far)) = &mut self.open {
+            callback.steps.push(*step);
+            *so_far |= concerns;
+        }
+    }
+
+    fn run_start(&mut self, time_ns: u64, cpu: u32, task: u32, _wake_latency_ns: Option<u64>) {
+        if let Some(found) = &mut self.found
+            && found.placement.task == task
+        {
+            found.start.get_or_insert((time_ns, cpu));
+        }
+    }
+
+    /// Asked after each event, when its steps have been told.
+    fn is_done(&self) -> bool {
+        self.found
+            .as_ref()
+            .is_some_and(|found| found.start.is_some())
+    }
+}
+
+/// Explains a wake-up of a run under a scheduler; the inputs have passed `check`.
+///
+/// # Errors
+/// The run has no such wake-up.
+///
+/// # Panics
+/// As `run_sched_ext`.
+pub fn explain_sched_ext(
+    platform: &Platform,
+    policy: &Policy,
+    workload: &Workload,
+    options: &Options,
+    asked: &Asked,
+    ops: &mut dyn SchedExtOps,
+) -> Result<SchedExtExplanation, Missing> {
+    let mut follower = Follower {
+        finder: Finder::new(workload, asked),
+        found: None,
+        open: None,
+    };
+    let report = crate::run_sched_ext(platform, policy, workload, options, ops, &mut follower);
+    follower.close();
+    let missing = follower.finder.missing(report.end_ns);
+    follower.found.ok_or(missing)
+}

@@ -1,0 +1,186 @@
+//! Where callbacks run, what they cost, and what the scheduler is told of the machine
+//! (docs/rules/sched-ext.md#costs).
+
+use crate::home::AnyHome;
+use crate::home::sched_ext::id;
+use crate::ids::{CpuId, TaskId};
+use crate::machine::FULL_SPEED;
+use crate::observe::Observer;
+use crate::queue::Event;
+use crate::sim::Sim;
+use crate::sim::cpu::Mode;
+use wakeplace_kernel_queues::is_rt;
+use wakeplace_sched_ext::ReleaseReason;
+use wakeplace_sched_ext::consts::SCX_OPS_ALLOW_QUEUED_WAKEUP;
+
+/// Where callbacks run, and what they cost.
+impl<O: Observer> Sim<'_, O> {
+    /// An event begins: its callbacks run then and there.
+    pub(in crate::sim) fn begin_ext_event(&mut self, event: Event) {
+        let (cpu, interrupt) = match event {
+            Event::RunEnd { cpu } | Event::SpinEnd { cpu } | Event::IdleAgain { cpu, .. } => {
+                (cpu, false)
+            }
+            Event::WakeupStage { task } => {
+                let by = self.threads[task].wake.map(|(by, _)| by);
+                (by.unwrap_or_default(), false)
+            }
+            Event::Queued { by, .. } => (by, false),
+            Event::Timer { task } => (self.threads[task].timer_cpu, true),
+            Event::Awake { cpu }
+            | Event::Interrupt { cpu }
+            | Event::IdleEntered { cpu, .. }
+            | Event::SliceEnd { cpu }
+            | Event::Tick { cpu } => (cpu, true),
+            Event::SchedExtTimer { cpu, .. } => (self.changes.timer_cpu(cpu), true),
+            _ => (self.changes.first_online(), false),
+        };
+        let now_ns = self.clock.now;
+        if let Some(ext) = self.home.sched_ext() {
+            ext.class.set_context(now_ns, cpu.0, interrupt);
+        }
+    }
+
+    /// From now on callbacks run on `cpu`. Returns where they ran before.
+    #[inline]
+    pub(in crate::sim) fn enter_ext(&mut self, cpu: CpuId) -> Option<(u32, bool)> {
+        let now_ns = self.clock.now;
+        let ext = self.home.sched_ext()?;
+        let outer = ext.class.context();
+        ext.class.set_context(now_ns, cpu.0, false);
+        Some(outer)
+    }
+
+    /// They run there again.
+    #[inline]
+    pub(in crate::sim) fn leave_ext(&mut self, outer: Option<(u32, bool)>) {
+        if let Some((cpu, interrupt)) = outer
+            && let Some(ext) = self.home.sched_ext()
+        {
+            ext.class.set_context(self.clock.now, cpu, interrupt);
+        }
+    }
+
+    /// Work of callbacks since the last question, and the CPU that does it.
+    #[inline]
+    fn ext_work(&mut self) -> Option<(CpuId, u64)> {
+        let ext = self.home.sched_ext()?;
+        let (callbacks, kfuncs) = ext.class.take_unpaid();
+        let ns = callbacks * self.ext.callback_ns + kfuncs * self.ext.kfunc_ns;
+        (ns > 0).then(|| (CpuId(ext.class.context().0), ns * FULL_SPEED))
+    }
+
+    /// The CPU that ran callbacks pays for them: its running task's time, or its own.
+    #[inline]
+    pub(in crate::sim) fn pay_ext(&mut self) {
+        if let Some((cpu, work)) = self.ext_work() {
+            self.charge(cpu, work);
+            self.ext.paid.push(cpu);
+        }
+    }
+
+    /// The same as a CPU picks: what comes next begins later.
+    #[inline]
+    pub(in crate::sim) fn pay_ext_dispatch(&mut self, cpu: CpuId, keeps: bool) {
+        let Some((by, work)) = self.ext_work() else {
+            return;
+        };
+        if keeps {
+            self.ext.paid.push(by);
+            return self.charge(by, work);
+        }
+        let pending = &mut self.cpus[cpu].kernel_work;
+        *pending = pending.saturating_add(work);
+    }
+
+    /// Has the CPU a reason to look at its queue? Tasks that a scheduler holds are none.
+    #[inline]
+    pub(in crate::sim) fn has_work(&mut self, cpu: CpuId) -> bool {
+        let class = self.cpus[cpu].classes.nr() > 0;
+        let reschedule = self.cpus[cpu].reschedule;
+        match self.home.sched_ext() {
+            Some(ext) => class || reschedule || ext.class.has_next(cpu.0),
+            None => self.nr_running(cpu) > 0,
+        }
+    }
+
+    #[inline]
+    pub(in crate::sim) fn ext_has_next(&mut self, cpu: CpuId) -> bool {
+        let mode = self.cpus[cpu].mode;
+        let Some(ext) = self.home.sched_ext() else {
+            return false;
+        };
+        if mode != Mode::Running {
+            ext.class.stays_idle(cpu.0);
+        }
+        ext.class.has_next(cpu.0)
+    }
+
+    /// The CPU begins to idle, or no longer does.
+    #[inline]
+    pub(in crate::sim) fn ext_idle(&mut self, cpu: CpuId, idle: bool) {
+        if let Some(ext) = self.home.sched_ext() {
+            ext.class.update_idle(cpu.0, idle);
+            self.pay_ext();
+        }
+    }
+
+    /// A task has begun to execute; `above`: not the scheduler's.
+    #[inline]
+    pub(in crate::sim) fn started_ext(&mut self, task: TaskId, cpu: CpuId, above: bool) {
+        if let Some(ext) = self.home.sched_ext() {
+            if above {
+                ext.class.set_other_task(id(task), cpu.0);
+            }
+            self.pay_ext();
+        }
+    }
+
+    /// An RT or deadline task takes the CPU from the scheduler.
+    pub(in crate::sim) fn displace_ext(&mut self, cpu: CpuId, by: TaskId) {
+        let reason = match is_rt(self.classes.level(by)) {
+            true => ReleaseReason::Rt,
+            false => ReleaseReason::Deadline,
+        };
+        if let Some(ext) = self.home.sched_ext() {
+            ext.class.displace(cpu.0, reason, Some(id(by)));
+        }
+    }
+
+    /// How many such tasks the CPU has.
+    pub(in crate::sim) fn count_ext_others(&mut self, cpu: CpuId) {
+        let nr = self.cpus[cpu].classes.nr() as u32;
+        if let Some(ext) = self.home.sched_ext() {
+            ext.class.set_others(cpu.0, nr);
+        }
+    }
+
+    /// May a wake-up of the task go by the wake list of its CPU?
+    pub(in crate::sim) fn ext_queues_by_list(&self, task: TaskId) -> bool {
+        match &self.home {
+            AnyHome::SchedExt(ext) if !self.classes.is_class(task) => {
+                ext.class.info().flags & SCX_OPS_ALLOW_QUEUED_WAKEUP != 0
+            }
+            _ => true,
+        }
+    }
+
+    /// A CPU leaves or comes back.
+    pub(in crate::sim) fn ext_hotplug(&mut self, cpu: CpuId, online: bool) {
+        if let Some(ext) = self.home.sched_ext() {
+            ext.class.hotplug(cpu.0, online);
+            self.pay_ext();
+        }
+    }
+
+    /// What a frequency domain runs at.
+    pub(in crate::sim) fn tell_ext_frequency(&mut self, domain: u32) {
+        let Some(ext) = self.home.sched_ext() else {
+            return;
+        };
+        for cpu in &self.machine.domain_cpus[domain as usize] {
+            let scale = self.core.cpu(cpu.0).load.freq_scale;
+            ext.class.set_perf_cur(cpu.0, scale);
+        }
+    }
+}

@@ -1,0 +1,437 @@
+//! One scheduler in one run: the callbacks, each of which runs a program.
+
+use crate::kernel::{Running, State, put, write_mask};
+use crate::load::Attached;
+use wakeplace_bpf_vm::{Fault, Vm};
+use wakeplace_sched_ext::{
+    Callback, CgroupId, Exit, Kernel, OpsInfo, ReleaseReason, SchedExtOps, Started, TaskId, TimerId,
+};
+
+/// A scheduler with a state of its own.
+#[derive(Debug)]
+pub struct Instance {
+    vm: Vm,
+    state: State,
+    programs: [Option<usize>; Callback::COUNT],
+    info: OpsInfo,
+}
+
+/// What a callback is given.
+#[derive(Clone, Copy)]
+enum Arg {
+    Task(TaskId),
+    /// A task, or the CPU's idle task.
+    TaskOrNone(Option<TaskId>),
+    Cgroup(CgroupId),
+    Word(u64),
+}
+
+/// Major and minor number of a release, as `7.3.4+deb13-amd64`.
+fn version(release: &str) -> (u16, u16) {
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse);
+    let mut next = || numbers.next().and_then(Result::ok).unwrap_or(0);
+    (next(), next())
+}
+
+fn int(value: i32) -> Arg {
+    Arg::Word(i64::from(value).cast_unsigned())
+}
+
+impl Instance {
+    pub(crate) fn new(attached: &Attached, release: &str) -> Result<Self, Fault> {
+        let table = &attached.table;
+        let mut programs = [None; Callback::COUNT];
+        for callback in Callback::ALL {
+            let name = match callback {
+                Callback::Timer => continue,
+                callback => callback.name(),
+            };
+            programs[callback as usize] = table.programs.get(name).copied();
+        }
+        let there = |callback: &Callback| {
+            *callback == Callback::Timer || programs[*callback as usize].is_some()
+        };
+        Ok(Self {
+            vm: attached.vm.copy()?,
+            state: attached.state.clone(),
+            info: OpsInfo {
+                name: table.name.clone(),
+                flags: table.flags,
+                timeout_ms: table.timeout_ms,
+                dispatch_max_batch: table.dispatch_max_batch,
+                kernel: version(release),
+                callbacks: Callback::ALL.into_iter().filter(there).collect(),
+            },
+            programs,
+        })
+    }
+
+    /// Runs a callback's program.
+    fn run(
+        &mut self,
+        kernel: &mut dyn Kernel,
+        callback: Callback,
+        args: &[Arg],
+    ) -> Result<u64, Exit> {
+        let Some(program) = self.programs[callback as usize] else {
+            return Ok(0);
+        };
+        let result = self.enter(kernel, |vm, running| {
+            let context = running.state.context;
+            for (at, arg) in args.iter().enumerate() {
+                let word = match *arg {
+                    Arg::Word(word) => word,
+                    Arg::Task(task) => running.task(vm, task)?,
+                    Arg::TaskOrNone(Some(task)) => running.task(vm, task)?,
+                    Arg::TaskOrNone(None) => 0,
+                    Arg::Cgroup(cgroup) => running.cgroup(vm, cgroup)?,
+                };
+                vm.memory.set_u64(context + 8 * at as u64, word);
+            }
+            vm.run(running, program, [context, 0, 0, 0, 0])
+        });
+        result.map_err(|fault| {
+            let name = &self.vm.programs()[program].name;
+            Exit::fault(format!(
+                "program `{name}` (ops.{}): {fault}",
+                callback.name()
+            ))
+        })
+    }
+
+    /// What stands around every call of a program.
+    fn enter(
+        &mut self,
+        kernel: &mut dyn Kernel,
+        call: impl FnOnce(&mut Vm, &mut Running<'_>) -> Result<u64, Fault>,
+    ) -> Result<u64, Fault> {
+        self.vm.cpu = kernel.this_cpu();
+        self.state.handed_out.clear();
+        self.state
+            .set_preempt_count(&mut self.vm, kernel.in_interrupt());
+        let mut running = Running {
+            state: &mut self.state,
+            kernel: Some(kernel),
+        };
+        let result = call(&mut self.vm, &mut running);
+        running.write_back(&mut self.vm);
+        result
+    }
+
+    fn plain(
+        &mut self,
+        kernel: &mut dyn Kernel,
+        callback: Callback,
+        args: &[Arg],
+    ) -> Result<(), Exit> {
+        self.run(kernel, callback, args).map(|_| ())
+    }
+
+    fn flags(&self, ours: u64) -> Arg {
+        use wakeplace_sched_ext::consts::{SCX_ENQ_CPU_SELECTED, SCX_ENQ_HEAD};
+        let layout = &self.state.layout;
+        let mut theirs = ours & !(SCX_ENQ_HEAD | SCX_ENQ_CPU_SELECTED);
+        if ours & SCX_ENQ_HEAD != 0 {
+            theirs |= layout.enq_head;
+        }
+        if ours & SCX_ENQ_CPU_SELECTED != 0 {
+            theirs |= layout.enq_cpu_selected;
+        }
+        Arg::Word(theirs)
+    }
+
+    /// A zeroed structure for the callback's arguments.
+    fn structure(&mut self, bytes: u64) -> u64 {
+        let at = self.state.arguments;
+        if let Ok(room) = self.vm.memory.bytes_mut(at, bytes.min(2048)) {
+            room.fill(0);
+        }
+        at
+    }
+
+    fn text(&mut self, at: u64, text: &str) -> u64 {
+        let bytes = &text.as_bytes()[..text.len().min(1000)];
+        if let Ok(room) = self.vm.memory.bytes_mut(at, bytes.len() as u64 + 1) {
+            room[..bytes.len()].copy_from_slice(bytes);
+            room[bytes.len()] = 0;
+        }
+        at
+    }
+}
+
+fn status(result: u64) -> i32 {
+    (result as u32).cast_signed()
+}
+
+type Done = Result<(), Exit>;
+
+impl SchedExtOps for Instance {
+    fn info(&self) -> OpsInfo {
+        self.info.clone()
+    }
+
+    fn select_cpu(
+        &mut self,
+        kernel: &mut dyn Kernel,
+        task: TaskId,
+        prev_cpu: i32,
+        wake_flags: u64,
+    ) -> Result<i32, Exit> {
+        let args = [Arg::Task(task), int(prev_cpu), Arg::Word(wake_flags)];
+        self.run(kernel, Callback::SelectCpu, &args).map(status)
+    }
+
+    fn enqueue(&mut self, kernel: &mut dyn Kernel, task: TaskId, enq_flags: u64) -> Done {
+        let args = [Arg::Task(task), self.flags(enq_flags)];
+        self.plain(kernel, Callback::Enqueue, &args)
+    }
+
+    fn dequeue(&mut self, kernel: &mut dyn Kernel, task: TaskId, deq_flags: u64) -> Done {
+        let args = [Arg::Task(task), Arg::Word(deq_flags)];
+        self.plain(kernel, Callback::Dequeue, &args)
+    }
+
+    fn dispatch(&mut self, kernel: &mut dyn Kernel, cpu: i32, prev: Option<TaskId>) -> Done {
+        let args = [int(cpu), Arg::TaskOrNone(prev)];
+        self.plain(kernel, Callback::Dispatch, &args)
+    }
+
+    fn tick(&mut self, kernel: &mut dyn Kernel, task: TaskId) -> Done {
+        self.plain(kernel, Callback::Tick, &[Arg::Task(task)])
+    }
+
+    fn runnable(&mut self, kernel: &mut dyn Kernel, task: TaskId, enq_flags: u64) -> Done {
+        let args = [Arg::Task(task), self.flags(enq_flags)];
+        self.plain(kernel, Callback::Runnable, &args)
+    }
+
+    fn running(&mut self, kernel: &mut dyn Kernel, task: TaskId) -> Done {
+        self.plain(kernel, Callback::Running, &[Arg::Task(task)])
+    }
+
+    fn stopping(&mut self, kernel: &mut dyn Kernel, task: TaskId, runnable: bool) -> Done {
+        let args = [Arg::Task(task), Arg::Word(runnable.into())];
+        self.plain(kernel, Callback::Stopping, &args)
+    }
+
+    fn quiescent(&mut self, kernel: &mut dyn Kernel, task: TaskId, deq_flags: u64) -> Done {
+        let args = [Arg::Task(task), Arg::Word(deq_flags)];
+        self.plain(kernel, Callback::Quiescent, &args)
+    }
+
+    fn yield_task(
+        &mut self,
+        kernel: &mut dyn Kernel,
+        from: TaskId,
+        to: Option<TaskId>,
+    ) -> Result<bool, Exit> {
+        let args = [Arg::Task(from), Arg::TaskOrNone(to)];
+        self.run(kernel, Callback::Yield, &args)
+            .map(|result| result & 1 != 0)
+    }
+
+    fn set_weight(&mut self, kernel: &mut dyn Kernel, task: TaskId, weight: u32) -> Done {
+        let args = [Arg::Task(task), Arg::Word(weight.into())];
+        self.plain(kernel, Callback::SetWeight, &args)
+    }
+
+    fn set_cpumask(&mut self, kernel: &mut dyn Kernel, task: TaskId) -> Done {
+        let at = self.structure(self.state.layout.cpumask);
+        write_mask(&mut self.vm, at, kernel.task_cpus(task));
+        self.plain(
+            kernel,
+            Callback::SetCpumask,
+            &[Arg::Task(task), Arg::Word(at)],
+        )
+    }
+
+    fn update_idle(&mut self, kernel: &mut dyn Kernel, cpu: i32, idle: bool) -> Done {
+        self.plain(
+            kernel,
+            Callback::UpdateIdle,
+            &[int(cpu), Arg::Word(idle.into())],
+        )
+    }
+
+    fn cpu_acquire(&mut self, kernel: &mut dyn Kernel, cpu: i32) -> Done {
+        self.plain(kernel, Callback::CpuAcquire, &[int(cpu), Arg::Word(0)])
+    }
+
+    fn cpu_release(
+        &mut self,
+        kernel: &mut dyn Kernel,
+        cpu: i32,
+        reason: ReleaseReason,
+        task: Option<TaskId>,
+    ) -> Done {
+        let fields = self.state.layout.release.clone();
+        let at = self.structure(fields.size);
+        put(&mut self.vm, at, fields.reason, reason as u64);
+        let by = match task {
+            Some(task) => self.state.mirror(&mut self.vm, task),
+            None => Ok(0),
+        };
+        let by = by.map_err(|fault| Exit::fault(fault.to_string()))?;
+        put(&mut self.vm, at, fields.task, by);
+        self.plain(kernel, Callback::CpuRelease, &[int(cpu), Arg::Word(at)])
+    }
+
+    fn init_task(
+        &mut self,
+        kernel: &mut dyn Kernel,
+        task: TaskId,
+        started: Started,
+        cgroup: CgroupId,
+    ) -> Result<i32, Exit> {
+        let fields = self.state.layout.init_task.clone();
+        let at = self.structure(fields.size);
+        put(
+            &mut self.vm,
+            at,
+            fields.fork,
+            (started == Started::Forked).into(),
+        );
+        let parent = kernel.cgroup_parent(cgroup);
+        let group = self.state.cgroup(&mut self.vm, cgroup, parent);
+        let group = group.map_err(|fault| Exit::fault(fault.to_string()))?;
+        put(&mut self.vm, at, fields.cgroup, group);
+        let args = [Arg::Task(task), Arg::Word(at)];
+        self.run(kernel, Callback::InitTask, &args).map(status)
+    }
+
+    fn exit_task(&mut self, kernel: &mut dyn Kernel, task: TaskId, cancelled: bool) -> Done {
+        let fields = self.state.layout.exit_task.clone();
+        let at = self.structure(fields.size);
+        put(&mut self.vm, at, fields.cancelled, cancelled.into());
+        self.plain(
+            kernel,
+            Callback::ExitTask,
+            &[Arg::Task(task), Arg::Word(at)],
+        )
+    }
+
+    fn enable(&mut self, kernel: &mut dyn Kernel, task: TaskId) -> Done {
+        self.plain(kernel, Callback::Enable, &[Arg::Task(task)])
+    }
+
+    fn disable(&mut self, kernel: &mut dyn Kernel, task: TaskId) -> Done {
+        self.plain(kernel, Callback::Disable, &[Arg::Task(task)])
+    }
+
+    fn cgroup_init(
+        &mut self,
+        kernel: &mut dyn Kernel,
+        cgroup: CgroupId,
+        weight: u32,
+    ) -> Result<i32, Exit> {
+        let fields = self.state.layout.cgroup_init.clone();
+        let at = self.structure(256);
+        if let Some(fields) = fields {
+            put(&mut self.vm, at, fields.weight, weight.into());
+        }
+        let args = [Arg::Cgroup(cgroup), Arg::Word(at)];
+        self.run(kernel, Callback::CgroupInit, &args).map(status)
+    }
+
+    fn cgroup_exit(&mut self, kernel: &mut dyn Kernel, cgroup: CgroupId) -> Done {
+        self.plain(kernel, Callback::CgroupExit, &[Arg::Cgroup(cgroup)])
+    }
+
+    fn cgroup_prep_move(
+        &mut self,
+        kernel: &mut dyn Kernel,
+        task: TaskId,
+        from: CgroupId,
+        to: CgroupId,
+    ) -> Result<i32, Exit> {
+        let args = [Arg::Task(task), Arg::Cgroup(from), Arg::Cgroup(to)];
+        self.run(kernel, Callback::CgroupPrepMove, &args)
+            .map(status)
+    }
+
+    fn cgroup_move(
+        &mut self,
+        kernel: &mut dyn Kernel,
+        task: TaskId,
+        from: CgroupId,
+        to: CgroupId,
+    ) -> Done {
+        let args = [Arg::Task(task), Arg::Cgroup(from), Arg::Cgroup(to)];
+        self.plain(kernel, Callback::CgroupMove, &args)
+    }
+
+    fn cgroup_cancel_move(
+        &mut self,
+        kernel: &mut dyn Kernel,
+        task: TaskId,
+        from: CgroupId,
+        to: CgroupId,
+    ) -> Done {
+        let args = [Arg::Task(task), Arg::Cgroup(from), Arg::Cgroup(to)];
+        self.plain(kernel, Callback::CgroupCancelMove, &args)
+    }
+
+    fn cgroup_set_weight(
+        &mut self,
+        kernel: &mut dyn Kernel,
+        cgroup: CgroupId,
+        weight: u32,
+    ) -> Done {
+        let args = [Arg::Cgroup(cgroup), Arg::Word(weight.into())];
+        self.plain(kernel, Callback::CgroupSetWeight, &args)
+    }
+
+    fn cpu_online(&mut self, kernel: &mut dyn Kernel, cpu: i32) -> Done {
+        self.plain(kernel, Callback::CpuOnline, &[int(cpu)])
+    }
+
+    fn cpu_offline(&mut self, kernel: &mut dyn Kernel, cpu: i32) -> Done {
+        self.plain(kernel, Callback::CpuOffline, &[int(cpu)])
+    }
+
+    fn init(&mut self, kernel: &mut dyn Kernel) -> Result<i32, Exit> {
+        self.run(kernel, Callback::Init, &[]).map(status)
+    }
+
+    fn exit(&mut self, kernel: &mut dyn Kernel, exit: &Exit) -> Done {
+        let fields = self.state.layout.exit_info.clone();
+        let at = self.structure(2048);
+        put(&mut self.vm, at, fields.kind, exit.kind as u64);
+        put(
+            &mut self.vm,
+            at,
+            fields.exit_code,
+            exit.code.cast_unsigned(),
+        );
+        let reason = self.text(at + 512, exit.kind.reason());
+        let message = self.text(at + 1024, &exit.message);
+        put(&mut self.vm, at, fields.reason, reason);
+        put(&mut self.vm, at, fields.msg, message);
+        put(&mut self.vm, at, fields.dump, at + 2040);
+        self.plain(kernel, Callback::Exit, &[Arg::Word(at)])
+    }
+
+    fn timer(&mut self, kernel: &mut dyn Kernel, timer: TimerId) -> Done {
+        let Some(timer) = self.state.timers.get(timer.0 as usize).cloned() else {
+            return Ok(());
+        };
+        let map = self
+            .vm
+            .map_number(timer.map)
+            .and_then(|number| self.vm.map(number));
+        let Some((key, value)) = map.and_then(|map| map.key_of(timer.at)) else {
+            return Ok(()); // its entry was deleted
+        };
+        let key_at = self.structure(key.len() as u64);
+        if let Ok(room) = self.vm.memory.bytes_mut(key_at, key.len() as u64) {
+            room.copy_from_slice(&key);
+        }
+        let args = [timer.map, key_at, value, 0, 0];
+        let result = self.enter(kernel, |vm, running| {
+            vm.run_function(running, timer.callback, args)
+        });
+        result
+            .map(|_| ())
+            .map_err(|fault| Exit::fault(format!("a timer's callback: {fault}")))
+    }
+}

@@ -1,0 +1,252 @@
+//! Where fields are in the structures of the offered kernel, by its type information.
+
+use crate::ForeignError;
+use wakeplace_bpf_vm::Btf;
+use wakeplace_bpf_vm::btf::{Field, Kind};
+
+/// A field that a kernel may not have.
+pub(crate) type Place = Option<Field>;
+
+macro_rules! fields {
+    ($(#[$doc:meta])* $name:ident in $of:literal { $($field:ident = $path:literal),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug)]
+        pub(crate) struct $name {
+            /// Bytes of the whole.
+            #[allow(dead_code, reason = "not every structure is made here")]
+            pub(crate) size: u64,
+            $(pub(crate) $field: Place,)*
+        }
+
+        impl $name {
+            fn of(btf: &Btf) -> Option<Self> {
+                let id = btf.find(Kind::Struct, $of)?;
+                Some(Self {
+                    size: btf.size(id),
+                    $($field: btf.field(id, $path),)*
+                })
+            }
+        }
+    };
+}
+
+fields! {
+    /// `struct task_struct`.
+    TaskFields in "task_struct" {
+        slice = "scx.slice",
+        vtime = "scx.dsq_vtime",
+        weight = "scx.weight",
+        scx_flags = "scx.flags",
+        disallow = "scx.disallow",
+        cpu = "thread_info.cpu",
+        recent_cpu = "recent_used_cpu",
+        wake_cpu = "wake_cpu",
+        on_cpu = "on_cpu",
+        on_rq = "on_rq",
+        pid = "pid",
+        tgid = "tgid",
+        comm = "comm",
+        flags = "flags",
+        state = "__state",
+        policy = "policy",
+        static_prio = "static_prio",
+        normal_prio = "normal_prio",
+        prio = "prio",
+        mm = "mm",
+        nr_cpus_allowed = "nr_cpus_allowed",
+        cpus_ptr = "cpus_ptr",
+        cpus_mask = "cpus_mask",
+        migration_disabled = "migration_disabled",
+        sum_exec_runtime = "se.sum_exec_runtime",
+        start_time = "start_time",
+        start_boottime = "start_boottime",
+        nvcsw = "nvcsw",
+        nivcsw = "nivcsw",
+        real_parent = "real_parent",
+        parent = "parent",
+        group_leader = "group_leader",
+        cgroups = "cgroups",
+    }
+}
+
+fields! {
+    /// `struct rq`.
+    RqFields in "rq" {
+        cpu = "cpu",
+        nr_running = "nr_running",
+        curr = "curr",
+        scx_nr_running = "scx.nr_running",
+        idle = "idle",
+    }
+}
+
+fields! {
+    /// `struct cgroup`.
+    CgroupFields in "cgroup" {
+        kn = "kn",
+        level = "level",
+        css_cgroup = "self.cgroup",
+        css_parent = "self.parent",
+        css = "self",
+        css_id = "self.id",
+    }
+}
+
+fields! {
+    /// `struct kernfs_node`.
+    KernfsFields in "kernfs_node" {
+        id = "id",
+    }
+}
+
+fields! {
+    /// `struct css_set`.
+    CssSetFields in "css_set" {
+        dfl_cgrp = "dfl_cgrp",
+    }
+}
+
+fields! {
+    /// `struct scx_init_task_args`.
+    InitTaskFields in "scx_init_task_args" {
+        fork = "fork",
+        cgroup = "cgroup",
+    }
+}
+
+fields! {
+    /// `struct scx_exit_task_args`.
+    ExitTaskFields in "scx_exit_task_args" {
+        cancelled = "cancelled",
+    }
+}
+
+fields! {
+    /// `struct scx_cgroup_init_args`.
+    CgroupInitFields in "scx_cgroup_init_args" {
+        weight = "weight",
+    }
+}
+
+fields! {
+    /// `struct scx_cpu_release_args`.
+    ReleaseFields in "scx_cpu_release_args" {
+        reason = "reason",
+        task = "task",
+    }
+}
+
+fields! {
+    /// `struct scx_exit_info`.
+    ExitInfoFields in "scx_exit_info" {
+        kind = "kind",
+        exit_code = "exit_code",
+        reason = "reason",
+        msg = "msg",
+        dump = "dump",
+    }
+}
+
+fields! {
+    /// `struct cpufreq_policy`.
+    CpufreqFields in "cpufreq_policy" {
+        cpu = "cpu",
+        min = "min",
+        max = "max",
+        cur = "cur",
+        lowest = "cpuinfo.min_freq",
+        highest = "cpuinfo.max_freq",
+    }
+}
+
+/// The table of callbacks in the map that registers it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OpsFields {
+    /// Members that are functions, with their offsets.
+    pub(crate) callbacks: Vec<(String, u64)>,
+    pub(crate) flags: u64,
+    pub(crate) timeout_ms: u64,
+    pub(crate) dispatch_max_batch: Option<u64>,
+    pub(crate) name: u64,
+}
+
+/// All of them.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    pub(crate) task: TaskFields,
+    pub(crate) rq: RqFields,
+    pub(crate) cgroup: CgroupFields,
+    pub(crate) kernfs: KernfsFields,
+    pub(crate) css_set: CssSetFields,
+    pub(crate) init_task: InitTaskFields,
+    pub(crate) exit_task: ExitTaskFields,
+    pub(crate) cgroup_init: Option<CgroupInitFields>,
+    pub(crate) release: ReleaseFields,
+    pub(crate) cpufreq: CpufreqFields,
+    pub(crate) exit_info: ExitInfoFields,
+    pub(crate) ops: OpsFields,
+    /// Bytes of a `cpumask`.
+    pub(crate) cpumask: u64,
+    /// `SCX_ENQ_HEAD` and `SCX_ENQ_CPU_SELECTED` of this kernel: they follow its own flags.
+    pub(crate) enq_head: u64,
+    pub(crate) enq_cpu_selected: u64,
+}
+
+impl Layout {
+    /// Reads them.
+    pub(crate) fn of(btf: &Btf, kernel: &str) -> Result<Self, ForeignError> {
+        let missing = |what: &str| ForeignError::Kernel {
+            kernel: kernel.to_owned(),
+            why: format!("it has no {what}: expected a kernel with sched_ext (from 6.12 on)"),
+        };
+        let ops = Self::ops(btf).ok_or_else(|| missing("struct sched_ext_ops"))?;
+        let cpumask = btf.find(Kind::Struct, "cpumask");
+        macro_rules! fields {
+            ($name:ident) => {
+                $name::of(btf).ok_or_else(|| missing(stringify!($name)))?
+            };
+        }
+        Ok(Self {
+            task: fields!(TaskFields),
+            rq: fields!(RqFields),
+            cgroup: fields!(CgroupFields),
+            kernfs: fields!(KernfsFields),
+            css_set: fields!(CssSetFields),
+            init_task: fields!(InitTaskFields),
+            exit_task: fields!(ExitTaskFields),
+            cgroup_init: CgroupInitFields::of(btf),
+            release: fields!(ReleaseFields),
+            cpufreq: fields!(CpufreqFields),
+            exit_info: fields!(ExitInfoFields),
+            ops,
+            cpumask: cpumask.map_or(0, |id| btf.size(id)).max(1024 / 8),
+            enq_head: btf.enumerator("SCX_ENQ_HEAD").unwrap_or(0x10),
+            enq_cpu_selected: btf.enumerator("SCX_ENQ_CPU_SELECTED").unwrap_or(0x400),
+        })
+    }
+
+    fn ops(btf: &Btf) -> Option<OpsFields> {
+        let value = btf.find(Kind::Struct, "bpf_struct_ops_sched_ext_ops")?;
+        let data = btf.field(value, "data")?;
+        let of = btf.find(Kind::Struct, "sched_ext_ops")?;
+        let at = |name: &str| btf.field(of, name).map(|field| data.offset + field.offset);
+        let is_function = |ty: u32| {
+            let ty = btf.bare(ty);
+            let to = btf.bare(btf.target(ty));
+            btf.kind(ty) == Kind::Ptr && btf.kind(to) == Kind::FuncProto
+        };
+        let members = btf
+            .members(of)
+            .into_iter()
+            .filter(|member| is_function(member.ty));
+        let callbacks =
+            members.map(|member| (member.name, data.offset + u64::from(member.bits / 8)));
+        Some(OpsFields {
+            callbacks: callbacks.collect(),
+            flags: at("flags")?,
+            timeout_ms: at("timeout_ms")?,
+            dispatch_max_batch: at("dispatch_max_batch"),
+            name: at("name")?,
+        })
+    }
+}

@@ -1,0 +1,9 @@
+//! The kernel's side of programs: structures laid out by its type information, and what they hold.
+
+mod layout;
+mod running;
+mod state;
+
+pub(crate) use layout::Layout;
+pub(crate) use running::{Running, write_mask};
+pub(crate) use state::{State, Timer, get, put};

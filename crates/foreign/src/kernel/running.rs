@@ -1,0 +1,191 @@
+//! One callback in progress: programs on one side, the simulated kernel on the other.
+
+use super::state::{HandedOut, State, get, put};
+use crate::kfuncs;
+use wakeplace_bpf_vm::{Env, Fault, Vm};
+use wakeplace_sched_ext::{CgroupId, Kernel, TaskId};
+
+/// The state of the scheduler and the kernel; before it is attached there is none.
+pub(crate) struct Running<'a> {
+    pub(crate) state: &'a mut State,
+    pub(crate) kernel: Option<&'a mut dyn Kernel>,
+}
+
+impl Env for Running<'_> {
+    fn call(&mut self, vm: &mut Vm, call: u32, args: [u64; 5]) -> Result<u64, Fault> {
+        kfuncs::call(self, vm, call, args)
+    }
+}
+
+impl<'a> Running<'a> {
+    /// The kernel.
+    pub(crate) fn kernel(&mut self) -> Result<&mut (dyn Kernel + 'a), Fault> {
+        let early = || Fault::Call("it asks the kernel before it is attached".to_owned());
+        self.kernel.as_deref_mut().ok_or_else(early)
+    }
+
+    /// A task's mirror, up to date.
+    pub(crate) fn task(&mut self, vm: &mut Vm, task: TaskId) -> Result<u64, Fault> {
+        let at = self.state.mirror(vm, task)?;
+        let known = self.state.handed_out.iter().any(|out| out.task == task);
+        let Some(kernel) = self.kernel.as_deref().filter(|_| !known) else {
+            return Ok(at);
+        };
+        let facts = kernel.task(task);
+        let cgroup = facts.cgroup;
+        let relatives = [facts.real_parent, facts.group_leader];
+        describe(vm, self.state, kernel, task, at);
+        let fields = &self.state.layout.task;
+        let places = [fields.real_parent, fields.group_leader];
+        for (relative, place) in relatives.into_iter().zip(places) {
+            if let Some(relative) = relative.filter(|relative| *relative != task) {
+                let to = self.state.mirror(vm, relative)?;
+                put(vm, at, place, to);
+            }
+        }
+        self.cgroup(vm, cgroup)?;
+        let css_set = self.state.css_sets[cgroup.0 as usize];
+        put(vm, at, self.state.layout.task.cgroups, css_set);
+        Ok(at)
+    }
+
+    /// The task that a program means.
+    pub(crate) fn task_of(&self, vm: &Vm, at: u64) -> Result<TaskId, Fault> {
+        let none = || Fault::Call(format!("a task was expected, {at:#x} is none"));
+        self.state.task_of(vm, at).ok_or_else(none)
+    }
+
+    /// The task on whose behalf it runs.
+    pub(crate) fn current(&mut self, vm: &mut Vm) -> Result<u64, Fault> {
+        match self.kernel.as_ref().and_then(|kernel| kernel.current()) {
+            Some(task) => self.task(vm, task),
+            None => Ok(self.state.idle[vm.cpu as usize]),
+        }
+    }
+
+    /// The task that a CPU executes.
+    pub(crate) fn cpu_curr(&mut self, vm: &mut Vm, cpu: u32) -> Result<u64, Fault> {
+        match self.kernel()?.cpu_curr(cpu) {
+            Some(task) => self.task(vm, task),
+            None => Ok(self.state.idle[cpu as usize]),
+        }
+    }
+
+    /// A cgroup's mirror.
+    pub(crate) fn cgroup(&mut self, vm: &mut Vm, cgroup: CgroupId) -> Result<u64, Fault> {
+        let parent = match &self.kernel {
+            Some(kernel) => kernel.cgroup_parent(cgroup),
+            None => None,
+        };
+        if let Some(parent) = parent {
+            self.state.cgroup(vm, parent, None)?;
+        }
+        self.state.cgroup(vm, cgroup, parent)
+    }
+
+    /// Tells the kernel what the program has written into tasks.
+    pub(crate) fn write_back(&mut self, vm: &mut Vm) {
+        let Some(kernel) = self.kernel.as_deref_mut() else {
+            return;
+        };
+        let fields = &self.state.layout.task;
+        let tasks = &self.state.tasks;
+        for out in &mut self.state.handed_out {
+            let at = tasks[out.task.index()];
+            let (slice, vtime) = (get(vm, at, fields.slice), get(vm, at, fields.vtime));
+            if slice != out.slice {
+                kernel.set_slice_ns(out.task, slice);
+                out.slice = slice;
+            }
+            if vtime != out.vtime {
+                kernel.set_dsq_vtime(out.task, vtime);
+                out.vtime = vtime;
+            }
+            if get(vm, at, fields.disallow) != 0 {
+                kernel.set_disallow(out.task, true);
+            }
+        }
+    }
+
+    /// The kernel has changed a task: slice and virtual time are read anew.
+    pub(crate) fn changed(&mut self, vm: &mut Vm, task: TaskId) {
+        let Some(kernel) = self.kernel.as_deref() else {
+            return;
+        };
+        let (slice, vtime) = (kernel.task(task).slice_ns, kernel.task(task).dsq_vtime);
+        let at = self.state.tasks[task.index()];
+        put(vm, at, self.state.layout.task.slice, slice);
+        put(vm, at, self.state.layout.task.vtime, vtime);
+        for out in self
+            .state
+            .handed_out
+            .iter_mut()
+            .filter(|out| out.task == task)
+        {
+            (out.slice, out.vtime) = (slice, vtime);
+        }
+    }
+}
+
+/// Writes all that a program may read of a task.
+fn describe(vm: &mut Vm, state: &mut State, kernel: &dyn Kernel, task: TaskId, at: u64) {
+    let facts = kernel.task(task);
+    let fields = &state.layout.task;
+    let signed = |value: i32| u64::from(value.cast_unsigned());
+    put(vm, at, fields.slice, facts.slice_ns);
+    put(vm, at, fields.vtime, facts.dsq_vtime);
+    put(vm, at, fields.weight, u64::from(facts.weight));
+    put(vm, at, fields.scx_flags, u64::from(facts.scx_flags));
+    put(vm, at, fields.cpu, u64::from(facts.cpu));
+    put(vm, at, fields.recent_cpu, u64::from(facts.cpu));
+    put(vm, at, fields.wake_cpu, u64::from(facts.wake_cpu));
+    put(vm, at, fields.on_cpu, u64::from(facts.on_cpu));
+    put(vm, at, fields.on_rq, u64::from(facts.on_rq));
+    put(vm, at, fields.pid, signed(facts.pid));
+    put(vm, at, fields.tgid, signed(facts.tgid));
+    put(vm, at, fields.flags, u64::from(facts.flags));
+    put(vm, at, fields.state, u64::from(facts.state));
+    put(vm, at, fields.policy, u64::from(facts.policy));
+    put(vm, at, fields.static_prio, signed(facts.static_prio));
+    put(vm, at, fields.normal_prio, signed(facts.prio));
+    put(vm, at, fields.prio, signed(facts.prio));
+    // Not null for a program; there is nothing behind it.
+    put(vm, at, fields.mm, u64::from(facts.has_mm) * at);
+    put(
+        vm,
+        at,
+        fields.nr_cpus_allowed,
+        u64::from(facts.nr_cpus_allowed),
+    );
+    put(
+        vm,
+        at,
+        fields.migration_disabled,
+        u64::from(facts.migration_disabled),
+    );
+    put(vm, at, fields.sum_exec_runtime, facts.sum_exec_runtime_ns);
+    put(vm, at, fields.start_time, facts.start_time_ns);
+    put(vm, at, fields.start_boottime, facts.start_time_ns);
+    put(vm, at, fields.nvcsw, facts.nvcsw);
+    put(vm, at, fields.nivcsw, facts.nivcsw);
+    if let Some(comm) = fields.comm
+        && let Ok(bytes) = vm.memory.bytes_mut(at + comm.offset, 16)
+    {
+        bytes.copy_from_slice(&facts.comm);
+    }
+    if let Some(mask) = fields.cpus_mask {
+        write_mask(vm, at + mask.offset, kernel.task_cpus(task));
+    }
+    state.handed_out.push(HandedOut {
+        task,
+        slice: facts.slice_ns,
+        vtime: facts.dsq_vtime,
+    });
+}
+
+/// Writes a mask of CPUs.
+pub(crate) fn write_mask(vm: &mut Vm, at: u64, mask: &[u64]) {
+    for (word, bits) in mask.iter().enumerate() {
+        vm.memory.set_u64(at + 8 * word as u64, *bits);
+    }
+}

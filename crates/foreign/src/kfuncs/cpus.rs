@@ -1,0 +1,234 @@
+//! CPUs: idle ones, kicks, the kernel's choice, performance.
+
+use super::{Named, int, nothing, signed};
+use crate::kernel::{Running, put, write_mask};
+use wakeplace_bpf_vm::{Fault, Vm};
+
+pub(super) const TABLE: &[Named] = &[
+    ("scx_bpf_kick_cpu", kick),
+    ("scx_bpf_test_and_clear_cpu_idle", test_and_clear),
+    ("scx_bpf_pick_idle_cpu", pick_idle),
+    ("scx_bpf_pick_idle_cpu_node", pick_idle_node),
+    ("scx_bpf_pick_any_cpu", pick_any),
+    ("scx_bpf_pick_any_cpu_node", pick_any_node),
+    ("scx_bpf_get_idle_cpumask", idle_mask),
+    ("scx_bpf_get_idle_cpumask_node", idle_mask_node),
+    ("scx_bpf_get_idle_smtmask", smt_mask),
+    ("scx_bpf_get_idle_smtmask_node", smt_mask_node),
+    ("scx_bpf_put_idle_cpumask", nothing),
+    ("scx_bpf_put_cpumask", nothing),
+    ("scx_bpf_get_online_cpumask", online_mask),
+    ("scx_bpf_get_possible_cpumask", possible_mask),
+    ("scx_bpf_select_cpu_dfl", select_default),
+    ("scx_bpf_select_cpu_and", select_and),
+    ("__scx_bpf_select_cpu_and", select_and_args),
+    ("scx_bpf_nr_cpu_ids", nr_cpu_ids),
+    ("scx_bpf_nr_node_ids", nr_node_ids),
+    ("scx_bpf_cpu_node", cpu_node),
+    ("scx_bpf_cpu_rq", cpu_rq),
+    ("scx_bpf_locked_rq", locked_rq),
+    ("scx_bpf_cpu_curr", cpu_curr),
+    ("scx_bpf_remote_curr", cpu_curr),
+    ("scx_bpf_cpuperf_cap", cpuperf_cap),
+    ("scx_bpf_cpuperf_cur", cpuperf_cur),
+    ("scx_bpf_cpuperf_set", cpuperf_set),
+];
+
+type Result = std::result::Result<u64, Fault>;
+
+/// A mask of a program's, as long as the machine needs.
+pub(super) fn read_mask(vm: &Vm, at: u64) -> Vec<u64> {
+    let words = u64::from(vm.nr_cpus()).div_ceil(64);
+    (0..words)
+        .map(|word| vm.memory.u64(at + 8 * word))
+        .collect()
+}
+
+impl Running<'_> {
+    /// Idle CPUs have changed: so do the masks that programs look at.
+    fn refresh_idle(&mut self, vm: &mut Vm) {
+        if let Some(kernel) = &self.kernel {
+            write_mask(vm, self.state.idle_mask, kernel.idle_cpumask(None));
+            write_mask(vm, self.state.smt_mask, kernel.idle_smtmask(None));
+        }
+    }
+}
+
+pub(super) fn kick(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    running.write_back(vm);
+    running.kernel()?.kick_cpu(int(args[0]), args[1]);
+    Ok(0)
+}
+
+fn test_and_clear(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    let was = running.kernel()?.test_and_clear_cpu_idle(int(args[0]));
+    running.refresh_idle(vm);
+    Ok(was.into())
+}
+
+fn pick_idle(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    let mask = read_mask(vm, args[0]);
+    let cpu = running.kernel()?.pick_idle_cpu(&mask, None, args[1]);
+    running.refresh_idle(vm);
+    Ok(signed(cpu))
+}
+
+fn pick_idle_node(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    let mask = read_mask(vm, args[0]);
+    let cpu = running
+        .kernel()?
+        .pick_idle_cpu(&mask, Some(int(args[1])), args[2]);
+    running.refresh_idle(vm);
+    Ok(signed(cpu))
+}
+
+fn pick_any(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    let mask = read_mask(vm, args[0]);
+    let cpu = running.kernel()?.pick_any_cpu(&mask, None, args[1]);
+    running.refresh_idle(vm);
+    Ok(signed(cpu))
+}
+
+fn pick_any_node(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    let mask = read_mask(vm, args[0]);
+    let cpu = running
+        .kernel()?
+        .pick_any_cpu(&mask, Some(int(args[1])), args[2]);
+    running.refresh_idle(vm);
+    Ok(signed(cpu))
+}
+
+fn idle_mask(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
+    running.refresh_idle(vm);
+    Ok(running.state.idle_mask)
+}
+
+fn smt_mask(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
+    running.refresh_idle(vm);
+    Ok(running.state.smt_mask)
+}
+
+/// Of one node: a mask that lives as long as the scheduler.
+fn node_mask(running: &mut Running<'_>, vm: &mut Vm, node: u64, smt: bool) -> Result {
+    let node = int(node);
+    let at = match running.state.node_masks.get(&(node, smt)) {
+        Some(at) => *at,
+        None => {
+            let at = vm.memory.alloc(running.state.layout.cpumask)?;
+            running.state.node_masks.insert((node, smt), at);
+            at
+        }
+    };
+    let kernel = running.kernel()?;
+    let mask = match smt {
+        true => kernel.idle_smtmask(Some(node)),
+        false => kernel.idle_cpumask(Some(node)),
+    };
+    write_mask(vm, at, mask);
+    Ok(at)
+}
+
+fn idle_mask_node(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    node_mask(running, vm, args[0], false)
+}
+
+fn smt_mask_node(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    node_mask(running, vm, args[0], true)
+}
+
+fn online_mask(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
+    let at = running.state.online_mask;
+    if let Some(kernel) = &running.kernel {
+        write_mask(vm, at, kernel.online_cpumask());
+    }
+    Ok(at)
+}
+
+fn possible_mask(running: &mut Running<'_>, _: &mut Vm, _: [u64; 5]) -> Result {
+    Ok(running.state.possible_mask)
+}
+
+fn select_default(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    let [task, prev, flags, is_idle, _] = args;
+    let task = running.task_of(vm, task)?;
+    let (cpu, idle) = running.kernel()?.select_cpu_dfl(task, int(prev), flags);
+    running.refresh_idle(vm);
+    vm.memory.store(is_idle, 1, idle.into())?;
+    Ok(signed(cpu))
+}
+
+fn select_and(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    let [task, prev, wake_flags, mask, flags] = args;
+    let (task, mask) = (running.task_of(vm, task)?, read_mask(vm, mask));
+    let kernel = running.kernel()?;
+    let cpu = kernel.select_cpu_and(task, int(prev), wake_flags, &mask, flags);
+    running.refresh_idle(vm);
+    Ok(signed(cpu))
+}
+
+/// `struct scx_bpf_select_cpu_and_args`: the previous CPU, two words of flags.
+fn select_and_args(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    let [task, mask, more, ..] = args;
+    let [prev, wake_flags, flags] = [0, 8, 16].map(|at| vm.memory.u64(more + at));
+    select_and(running, vm, [task, prev, wake_flags, mask, flags])
+}
+
+fn nr_cpu_ids(_: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
+    Ok(vm.nr_cpus().into())
+}
+
+fn nr_node_ids(running: &mut Running<'_>, _: &mut Vm, _: [u64; 5]) -> Result {
+    Ok(running.kernel()?.nr_node_ids().into())
+}
+
+fn cpu_node(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    let cpu = int(args[0]).cast_unsigned();
+    match cpu < vm.nr_cpus() {
+        true => Ok(running.kernel()?.cpu(cpu).node.into()),
+        false => Ok(signed(-1)), // NUMA_NO_NODE
+    }
+}
+
+fn rq_of(running: &mut Running<'_>, vm: &mut Vm, cpu: u32) -> Result {
+    let at = running.state.rq(u64::from(cpu), vm.nr_cpus());
+    if at == 0 {
+        return Ok(0);
+    }
+    let curr = running.cpu_curr(vm, cpu)?;
+    let nr_running = running.kernel()?.cpu_nr_running(cpu);
+    let fields = running.state.layout.rq.clone();
+    put(vm, at, fields.curr, curr);
+    put(vm, at, fields.nr_running, nr_running.into());
+    put(vm, at, fields.scx_nr_running, nr_running.into());
+    Ok(at)
+}
+
+fn cpu_rq(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    rq_of(running, vm, int(args[0]).cast_unsigned())
+}
+
+fn locked_rq(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
+    let cpu = vm.cpu;
+    rq_of(running, vm, cpu)
+}
+
+pub(super) fn cpu_curr(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    let cpu = int(args[0]).cast_unsigned();
+    match cpu < vm.nr_cpus() {
+        true => running.cpu_curr(vm, cpu),
+        false => Ok(0),
+    }
+}
+
+pub(super) fn cpuperf_cap(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result {
+    Ok(running.kernel()?.cpuperf_cap(int(args[0])).into())
+}
+
+pub(super) fn cpuperf_cur(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result {
+    Ok(running.kernel()?.cpuperf_cur(int(args[0])).into())
+}
+
+pub(super) fn cpuperf_set(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result {
+    running.kernel()?.cpuperf_set(int(args[0]), args[1] as u32);
+    Ok(0)
+}

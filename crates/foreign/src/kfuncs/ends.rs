@@ -1,0 +1,62 @@
+//! How schedulers end themselves, and what they print.
+
+use super::{Named, nothing};
+use crate::kernel::Running;
+use wakeplace_bpf_vm::helpers::formatted;
+use wakeplace_bpf_vm::{Fault, Vm};
+use wakeplace_sched_ext::ExitKind;
+
+pub(super) const TABLE: &[Named] = &[
+    ("scx_bpf_error_bstr", error),
+    ("scx_bpf_exit_bstr", exit),
+    ("scx_bpf_dump_bstr", nothing),
+    ("bpf_throw", throw),
+    ("bpf_stream_vprintk", nothing),
+    ("scx_bpf_events", events),
+];
+
+type Result = std::result::Result<u64, Fault>;
+
+/// The text of `format, data, bytes`.
+fn text(vm: &Vm, format: u64, data: u64, bytes: u64) -> String {
+    let words = (0..(bytes & 0xffff_ffff) / 8)
+        .take(12)
+        .map(|at| vm.memory.u64(data + 8 * at));
+    let words: Vec<u64> = words.collect();
+    let format = vm.memory.string(format, 1024);
+    formatted(&vm.memory, &format, &words).unwrap_or(format)
+}
+
+fn error(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    let message = text(vm, args[0], args[1], args[2]);
+    match &mut running.kernel {
+        Some(kernel) => {
+            kernel.exit(ExitKind::ErrorBpf, 0, &message);
+            Ok(0)
+        }
+        None => Err(Fault::Exit(message)),
+    }
+}
+
+fn exit(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    let message = text(vm, args[1], args[2], args[3]);
+    match &mut running.kernel {
+        Some(kernel) => {
+            kernel.exit(ExitKind::UnregBpf, args[0].cast_signed(), &message);
+            Ok(0)
+        }
+        None => Err(Fault::Exit(message)),
+    }
+}
+
+fn throw(_: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result {
+    Err(Fault::Exit(format!("bpf_throw({:#x})", args[0])))
+}
+
+/// `scx_bpf_events(events, size)`: none of what it counts has happened.
+fn events(_: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    vm.memory
+        .bytes_mut(args[0], (args[1] & 0xffff_ffff).min(4096))?
+        .fill(0);
+    Ok(0)
+}

@@ -1,0 +1,86 @@
+//! Helpers that need the kernel.
+
+use super::{Code, timers};
+use crate::kernel::{Running, get};
+use wakeplace_bpf_vm::{Fault, Vm};
+
+type Result = std::result::Result<u64, Fault>;
+
+/// By the kernel's number.
+pub(super) fn code(number: u32) -> Option<Code> {
+    Some(match number {
+        5 | 125 | 160 | 208 => now,
+        7 => random,
+        8 => |_, vm, _| Ok(vm.cpu.into()),
+        14 => pid_tgid,
+        15 => |_, _, _| Ok(0),
+        16 => comm,
+        35 | 158 => |running, vm, _| running.current(vm),
+        42 => node,
+        80 => |_, _, _| Ok(1),
+        118 => jiffies,
+        153 => |running, vm, a| {
+            Ok(running
+                .state
+                .per_cpu(a[0], a[1] & 0xffff_ffff, vm.nr_cpus()))
+        },
+        154 => |running, vm, a| Ok(running.state.per_cpu(a[0], vm.cpu.into(), vm.nr_cpus())),
+        169 => timers::init,
+        170 => timers::set_callback,
+        171 => timers::start,
+        172 => timers::cancel,
+        _ => return None,
+    })
+}
+
+fn now(running: &mut Running<'_>, _: &mut Vm, _: [u64; 5]) -> Result {
+    Ok(running.kernel.as_ref().map_or(0, |kernel| kernel.now_ns()))
+}
+
+/// A fixed sequence: equal runs draw equal numbers (PCG's multiplier).
+fn random(running: &mut Running<'_>, _: &mut Vm, _: [u64; 5]) -> Result {
+    let state = &mut running.state.random;
+    *state = state
+        .wrapping_mul(6_364_136_223_846_793_005)
+        .wrapping_add(1_442_695_040_888_963_407);
+    Ok((*state >> 32) & 0xffff_ffff)
+}
+
+fn pid_tgid(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
+    let current = running.current(vm)?;
+    let fields = &running.state.layout.task;
+    Ok(get(vm, current, fields.tgid) << 32 | get(vm, current, fields.pid))
+}
+
+fn comm(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    let current = running.current(vm)?;
+    let at = running
+        .state
+        .layout
+        .task
+        .comm
+        .map_or(0, |field| field.offset);
+    let room = (args[1] & 0xffff_ffff).min(16);
+    let name = vm
+        .memory
+        .bytes(current + at, room)
+        .unwrap_or_default()
+        .to_vec();
+    vm.memory.bytes_mut(args[0], room)?.copy_from_slice(&name);
+    Ok(0)
+}
+
+fn node(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
+    let cpu = vm.cpu;
+    Ok(running
+        .kernel
+        .as_ref()
+        .map_or(0, |kernel| kernel.cpu(cpu).node)
+        .into())
+}
+
+/// By the tick of the machine.
+fn jiffies(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    let tick_ns = running.state.tick_ns.max(1);
+    Ok(now(running, vm, args)? / tick_ns)
+}

@@ -1,0 +1,109 @@
+//! What programs call: the kfuncs by name, and the helpers that need a kernel by number.
+
+mod cids;
+mod cpumask;
+mod cpus;
+mod ends;
+mod helper;
+mod iterators;
+mod nodes;
+mod objects;
+mod queues;
+mod tasks;
+mod timers;
+
+use crate::kernel::Running;
+use wakeplace_bpf_vm::{Fault, Vm, helpers};
+
+/// A call's code.
+pub(crate) type Code = fn(&mut Running<'_>, &mut Vm, [u64; 5]) -> Result<u64, Fault>;
+/// A call by its name.
+pub(crate) type Named = (&'static str, Code);
+
+/// Calls up to this are helpers, by the kernel's numbers; beyond it kfuncs follow.
+const FIRST_KFUNC: u32 = 1000;
+/// A call in code that the kernel would have removed, since it lacks what is called.
+pub(crate) const DEAD_CODE: u32 = FIRST_KFUNC - 1;
+
+/// All kfuncs.
+const TABLES: [&[Named]; 10] = [
+    queues::TABLE,
+    cpus::TABLE,
+    tasks::TABLE,
+    cpumask::TABLE,
+    iterators::TABLE,
+    nodes::TABLE,
+    objects::TABLE,
+    timers::TABLE,
+    ends::TABLE,
+    cids::TABLE,
+];
+/// Calls of one table have numbers from a multiple of this on.
+const PER_TABLE: u32 = 100;
+
+/// The call that stands for a kfunc. Names end in `_impl` or a version after three underscores
+/// where the kernel had to change a signature; the end is left out if it changes nothing here.
+pub(crate) fn by_name(name: &str) -> Option<u32> {
+    let exactly = |name: &str| {
+        TABLES
+            .iter()
+            .zip(0..)
+            .find_map(|(table, number): (_, u32)| {
+                let at = table.iter().position(|(known, _)| *known == name)?;
+                Some(FIRST_KFUNC + number * PER_TABLE + at as u32)
+            })
+    };
+    let plain = || name.strip_suffix("_impl").and_then(exactly);
+    exactly(name).or_else(plain)
+}
+
+/// A helper that needs the kernel.
+pub(crate) fn helper(number: u32) -> Option<Code> {
+    helper::code(number)
+}
+
+/// Carries a call out.
+pub(crate) fn call(
+    running: &mut Running<'_>,
+    vm: &mut Vm,
+    call: u32,
+    args: [u64; 5],
+) -> Result<u64, Fault> {
+    if call >= FIRST_KFUNC {
+        let at = call - FIRST_KFUNC;
+        let table = TABLES.get((at / PER_TABLE) as usize);
+        let code = table.and_then(|table| table.get((at % PER_TABLE) as usize));
+        return match code {
+            Some((_, code)) => code(running, vm, args),
+            None => Err(Fault::Call(format!("no call {call}"))),
+        };
+    }
+    if let Some(code) = helper::code(call) {
+        return code(running, vm, args);
+    }
+    if call == DEAD_CODE {
+        let what = "it calls something that the offered kernel does not have";
+        return Err(Fault::Call(what.to_owned()));
+    }
+    helpers::call(vm, running, call, args)
+}
+
+/// A negative errno or a number, as programs get it.
+fn signed(value: i32) -> u64 {
+    i64::from(value).cast_unsigned()
+}
+
+/// A CPU or a node from an argument.
+fn int(argument: u64) -> i32 {
+    (argument as u32).cast_signed()
+}
+
+/// Does nothing: there is nothing to lock, to count or to wait for.
+fn nothing(_: &mut Running<'_>, _: &mut Vm, _: [u64; 5]) -> Result<u64, Fault> {
+    Ok(0)
+}
+
+/// Its first argument.
+fn same(_: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result<u64, Fault> {
+    Ok(args[0])
+}

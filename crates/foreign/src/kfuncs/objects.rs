@@ -1,0 +1,94 @@
+//! Objects that programs make, the arena, and what only a real kernel has to count or lock.
+
+use super::{Named, nothing, same};
+use crate::kernel::Running;
+use wakeplace_bpf_vm::{Fault, Vm};
+
+pub(super) const TABLE: &[Named] = &[
+    ("bpf_obj_new", new),
+    ("bpf_obj_drop", release),
+    ("bpf_refcount_acquire", acquire),
+    ("bpf_arena_alloc_pages", arena_alloc),
+    ("bpf_arena_free_pages", arena_free),
+    ("bpf_arena_reserve_pages", arena_reserve),
+    ("bpf_rcu_read_lock", nothing),
+    ("bpf_rcu_read_unlock", nothing),
+    ("bpf_preempt_disable", nothing),
+    ("bpf_preempt_enable", nothing),
+    ("bpf_local_irq_save", nothing),
+    ("bpf_local_irq_restore", nothing),
+    ("bpf_res_spin_lock", nothing),
+    ("bpf_res_spin_unlock", nothing),
+    ("bpf_res_spin_lock_irqsave", nothing),
+    ("bpf_res_spin_unlock_irqrestore", nothing),
+    ("bpf_rdonly_cast", same),
+    ("bpf_cast_to_kern_ctx", same),
+];
+
+type Result = std::result::Result<u64, Fault>;
+
+/// Before an object: its size and how many hold it.
+const HEADER: u64 = 64;
+
+/// Room for an object that one holds.
+pub(super) fn create(vm: &mut Vm, bytes: u64) -> Result {
+    let at = vm.memory.alloc(HEADER + bytes)?;
+    vm.memory.set_u64(at, bytes);
+    vm.memory.set_u64(at + 8, 1);
+    Ok(at + HEADER)
+}
+
+/// `bpf_obj_new`: of a type of the program's own.
+fn new(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    let types = running.state.types.as_ref();
+    let bytes = types.map_or(0, |types| types.size(args[0] as u32));
+    if bytes == 0 {
+        let what = format!(
+            "bpf_obj_new of a type that its object does not have, {}",
+            args[0]
+        );
+        return Err(Fault::Call(what));
+    }
+    create(vm, bytes)
+}
+
+pub(super) fn acquire(_: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    let held = args[0].wrapping_sub(HEADER - 8);
+    let holders = vm.memory.u64(held);
+    if holders > 0 {
+        vm.memory.store(held, 8, holders + 1)?;
+    }
+    Ok(args[0])
+}
+
+pub(super) fn release(_: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    let at = args[0].wrapping_sub(HEADER);
+    let (bytes, holders) = (vm.memory.u64(at), vm.memory.u64(at + 8));
+    if holders > 0 {
+        vm.memory.store(at + 8, 8, holders - 1)?;
+    }
+    if holders == 1 && bytes > 0 && bytes < 1 << 20 {
+        vm.memory.free(at, HEADER + bytes);
+    }
+    Ok(0)
+}
+
+/// `bpf_arena_alloc_pages(map, address, count, node, flags)`.
+fn arena_alloc(_: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    Ok(vm
+        .arena
+        .alloc(&mut vm.memory, args[1], args[2] & 0xffff_ffff))
+}
+
+fn arena_free(_: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    vm.arena.free(args[1], args[2] & 0xffff_ffff);
+    Ok(0)
+}
+
+/// `bpf_arena_reserve_pages(map, address, count)`.
+fn arena_reserve(_: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    match vm.arena.reserve(args[1], args[2] & 0xffff_ffff) {
+        true => Ok(0),
+        false => Ok(super::signed(-wakeplace_sched_ext::consts::EBUSY)),
+    }
+}

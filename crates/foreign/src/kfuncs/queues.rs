@@ -1,0 +1,216 @@
+//! Queues: insert, move, walk, count.
+
+use super::{Named, int, signed};
+use crate::kernel::Running;
+use wakeplace_bpf_vm::{Fault, Vm};
+use wakeplace_sched_ext::consts::{SCX_ENQ_CPU_SELECTED, SCX_ENQ_HEAD};
+
+pub(super) const TABLE: &[Named] = &[
+    ("scx_bpf_create_dsq", create),
+    ("scx_bpf_destroy_dsq", destroy),
+    ("scx_bpf_dsq_insert", insert),
+    ("scx_bpf_dsq_insert___v2", insert),
+    ("scx_bpf_dispatch", insert),
+    ("scx_bpf_dsq_insert_vtime", insert_vtime),
+    ("scx_bpf_dispatch_vtime", insert_vtime),
+    ("__scx_bpf_dsq_insert_vtime", insert_vtime_args),
+    ("scx_bpf_dsq_move_to_local", move_to_local),
+    ("scx_bpf_dsq_move_to_local___v2", move_to_local_flags),
+    ("scx_bpf_consume", move_to_local),
+    ("scx_bpf_dsq_nr_queued", nr_queued),
+    ("scx_bpf_dsq_peek", peek),
+    ("bpf_iter_scx_dsq_new", walk_new),
+    ("bpf_iter_scx_dsq_next", walk_next),
+    ("bpf_iter_scx_dsq_destroy", walk_destroy),
+    ("scx_bpf_dsq_move", move_fifo),
+    ("scx_bpf_dispatch_from_dsq", move_fifo),
+    ("scx_bpf_dsq_move_vtime", move_vtime),
+    ("scx_bpf_dispatch_vtime_from_dsq", move_vtime),
+    ("scx_bpf_dsq_move_set_slice", move_set_slice),
+    ("scx_bpf_dispatch_from_dsq_set_slice", move_set_slice),
+    ("scx_bpf_dsq_move_set_vtime", move_set_vtime),
+    ("scx_bpf_dispatch_from_dsq_set_vtime", move_set_vtime),
+    ("scx_bpf_reenqueue_local", reenqueue_local),
+    ("scx_bpf_reenqueue_local___v2", reenqueue_local),
+    ("scx_bpf_dispatch_nr_slots", nr_slots),
+    ("scx_bpf_dispatch_cancel", cancel),
+];
+
+type Result = std::result::Result<u64, Fault>;
+
+fn create(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result {
+    Ok(signed(running.kernel()?.create_dsq(args[0], int(args[1]))))
+}
+
+fn destroy(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result {
+    running.kernel()?.destroy_dsq(args[0]);
+    Ok(0)
+}
+
+impl Running<'_> {
+    /// Flags of the offered kernel's as the boundary has them.
+    pub(crate) fn enq_flags(&self, theirs: u64) -> u64 {
+        let layout = &self.state.layout;
+        let mut ours = theirs & !(layout.enq_head | layout.enq_cpu_selected);
+        if theirs & layout.enq_head != 0 {
+            ours |= SCX_ENQ_HEAD;
+        }
+        if theirs & layout.enq_cpu_selected != 0 {
+            ours |= SCX_ENQ_CPU_SELECTED;
+        }
+        ours
+    }
+}
+
+fn insert(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    let [task, dsq, slice, flags, _] = args;
+    let task = running.task_of(vm, task)?;
+    let flags = running.enq_flags(flags);
+    running.write_back(vm);
+    let done = running.kernel()?.dsq_insert(task, dsq, slice, flags);
+    running.changed(vm, task);
+    Ok(done.into())
+}
+
+fn insert_vtime(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    let [task, dsq, slice, vtime, flags] = args;
+    let task = running.task_of(vm, task)?;
+    let flags = running.enq_flags(flags);
+    running.write_back(vm);
+    let kernel = running.kernel()?;
+    let done = kernel.dsq_insert_vtime(task, dsq, slice, vtime, flags);
+    running.changed(vm, task);
+    Ok(done.into())
+}
+
+/// `struct scx_bpf_dsq_insert_vtime_args`: four words.
+fn insert_vtime_args(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    let [dsq, slice, vtime, flags] = [0, 8, 16, 24].map(|at| vm.memory.u64(args[1] + at));
+    insert_vtime(running, vm, [args[0], dsq, slice, vtime, flags])
+}
+
+fn move_to_local(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    running.write_back(vm);
+    Ok(running.kernel()?.dsq_move_to_local(args[0], 0).into())
+}
+
+fn move_to_local_flags(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    let flags = running.enq_flags(args[1]);
+    running.write_back(vm);
+    Ok(running.kernel()?.dsq_move_to_local(args[0], flags).into())
+}
+
+fn nr_queued(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result {
+    Ok(signed(running.kernel()?.dsq_nr_queued(args[0])))
+}
+
+fn peek(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    match running.kernel()?.dsq_peek(args[0]) {
+        Some(task) => running.task(vm, task),
+        None => Ok(0),
+    }
+}
+
+/// A program's iterator holds the number of our walk, plus one.
+fn walk_new(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    let [iterator, dsq, flags, ..] = args;
+    vm.memory.store(iterator, 8, 0)?;
+    match running.kernel()?.dsq_iter_new(dsq, flags) {
+        Ok(walk) => {
+            let walks = &mut running.state.walks;
+            let free = walks.iter().position(Option::is_none);
+            let at = free.unwrap_or_else(|| {
+                walks.push(None);
+                walks.len() - 1
+            });
+            walks[at] = Some(walk);
+            vm.memory.store(iterator, 8, at as u64 + 1)?;
+            Ok(0)
+        }
+        Err(errno) => Ok(signed(errno)),
+    }
+}
+
+fn walk_at(running: &Running<'_>, vm: &Vm, iterator: u64) -> Option<usize> {
+    let at = usize::try_from(vm.memory.u64(iterator).checked_sub(1)?).ok()?;
+    running.state.walks.get(at)?.is_some().then_some(at)
+}
+
+fn walk_next(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    let Some(at) = walk_at(running, vm, args[0]) else {
+        return Ok(0);
+    };
+    let Some(mut walk) = running.state.walks[at] else {
+        return Ok(0);
+    };
+    let next = running.kernel()?.dsq_iter_next(&mut walk);
+    running.state.walks[at] = Some(walk);
+    match next {
+        Some(task) => running.task(vm, task),
+        None => Ok(0),
+    }
+}
+
+fn walk_destroy(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    if let Some(at) = walk_at(running, vm, args[0]) {
+        running.state.walks[at] = None;
+    }
+    Ok(0)
+}
+
+fn moved(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5], vtime: bool) -> Result {
+    let [iterator, task, dsq, flags, _] = args;
+    let task = running.task_of(vm, task)?;
+    let flags = running.enq_flags(flags);
+    let at = walk_at(running, vm, iterator);
+    let Some((at, Some(mut walk))) = at.map(|at| (at, running.state.walks[at])) else {
+        return Ok(0);
+    };
+    running.write_back(vm);
+    let done = running
+        .kernel()?
+        .dsq_move(&mut walk, task, dsq, flags, vtime);
+    running.state.walks[at] = Some(walk);
+    running.changed(vm, task);
+    Ok(done.into())
+}
+
+fn move_fifo(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    moved(running, vm, args, false)
+}
+
+fn move_vtime(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    moved(running, vm, args, true)
+}
+
+fn move_set_slice(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    if let Some(at) = walk_at(running, vm, args[0])
+        && let Some(walk) = &mut running.state.walks[at]
+    {
+        walk.slice_ns = Some(args[1]);
+    }
+    Ok(0)
+}
+
+fn move_set_vtime(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    if let Some(at) = walk_at(running, vm, args[0])
+        && let Some(walk) = &mut running.state.walks[at]
+    {
+        walk.vtime = Some(args[1]);
+    }
+    Ok(0)
+}
+
+fn reenqueue_local(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
+    running.write_back(vm);
+    Ok(running.kernel()?.reenqueue_local().into())
+}
+
+fn nr_slots(running: &mut Running<'_>, _: &mut Vm, _: [u64; 5]) -> Result {
+    Ok(running.kernel()?.dispatch_nr_slots().into())
+}
+
+fn cancel(running: &mut Running<'_>, _: &mut Vm, _: [u64; 5]) -> Result {
+    running.kernel()?.dispatch_cancel();
+    Ok(0)
+}

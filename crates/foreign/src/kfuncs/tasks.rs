@@ -1,0 +1,127 @@
+//! Tasks and cgroups.
+
+use super::{Named, int, nothing, same};
+use crate::kernel::{Running, get};
+use wakeplace_bpf_vm::{Fault, Vm};
+use wakeplace_sched_ext::CgroupId;
+
+pub(super) const TABLE: &[Named] = &[
+    ("scx_bpf_task_running", task_running),
+    ("scx_bpf_task_cpu", task_cpu),
+    ("scx_bpf_task_cgroup", task_cgroup),
+    ("scx_bpf_task_set_slice", set_slice),
+    ("scx_bpf_task_set_dsq_vtime", set_vtime),
+    ("scx_bpf_now", now),
+    ("bpf_task_acquire", same),
+    ("bpf_task_release", nothing),
+    ("bpf_task_from_pid", from_pid),
+    ("bpf_task_from_vpid", from_pid),
+    ("bpf_task_get_cgroup1", nothing),
+    ("bpf_task_under_cgroup", under_cgroup),
+    ("bpf_cgroup_acquire", same),
+    ("bpf_cgroup_release", nothing),
+    ("bpf_cgroup_from_id", cgroup_from_id),
+    ("bpf_cgroup_ancestor", cgroup_ancestor),
+    ("bpf_get_current_task_btf", current),
+];
+
+type Result = std::result::Result<u64, Fault>;
+
+fn task_running(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    match running.state.task_of(vm, args[0]) {
+        Some(task) => Ok(running.kernel()?.task_running(task).into()),
+        // An idle task: it runs where nothing else does.
+        None => {
+            let cpu = get(vm, args[0], running.state.layout.task.cpu) as u32;
+            Ok(running.kernel()?.cpu_curr(cpu).is_none().into())
+        }
+    }
+}
+
+pub(super) fn task_cpu(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    match (running.state.task_of(vm, args[0]), &running.kernel) {
+        (Some(task), Some(kernel)) => Ok(super::signed(kernel.task_cpu(task))),
+        _ => Ok(get(vm, args[0], running.state.layout.task.cpu)),
+    }
+}
+
+fn task_cgroup(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    let cgroup = match running.state.task_of(vm, args[0]) {
+        Some(task) => running.kernel()?.task(task).cgroup,
+        None => CgroupId(0),
+    };
+    running.cgroup(vm, cgroup)
+}
+
+fn set_slice(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    let task = running.task_of(vm, args[0])?;
+    running.write_back(vm);
+    running.kernel()?.set_slice_ns(task, args[1]);
+    running.changed(vm, task);
+    Ok(1)
+}
+
+fn set_vtime(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    let task = running.task_of(vm, args[0])?;
+    running.write_back(vm);
+    running.kernel()?.set_dsq_vtime(task, args[1]);
+    running.changed(vm, task);
+    Ok(1)
+}
+
+fn now(running: &mut Running<'_>, _: &mut Vm, _: [u64; 5]) -> Result {
+    Ok(running.kernel.as_ref().map_or(0, |kernel| kernel.now_ns()))
+}
+
+fn from_pid(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    match running.kernel()?.task_from_pid(int(args[0])) {
+        Some(task) => running.task(vm, task),
+        None => Ok(0),
+    }
+}
+
+fn under_cgroup(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    let (Some(task), Some(above)) = (
+        running.state.task_of(vm, args[0]),
+        running.state.cgroup_of(args[1]),
+    ) else {
+        return Ok(0);
+    };
+    let cgroup = running.kernel()?.task(task).cgroup;
+    Ok((cgroup == above || above == CgroupId(0)).into())
+}
+
+/// Numbers begin at 1, as `kernfs_node::id` of the mirror says.
+fn cgroup_from_id(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    let known = running
+        .kernel
+        .as_ref()
+        .map_or(1, |kernel| kernel.nr_cgroups());
+    match args[0].checked_sub(1).filter(|at| *at < u64::from(known)) {
+        Some(at) => running.cgroup(vm, CgroupId(at as u32)),
+        None => Ok(0),
+    }
+}
+
+fn cgroup_ancestor(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    let Some(cgroup) = running.state.cgroup_of(args[0]) else {
+        return Ok(0);
+    };
+    let mut line = vec![cgroup];
+    while let Some(parent) = running
+        .kernel
+        .as_ref()
+        .and_then(|kernel| kernel.cgroup_parent(line[line.len() - 1]))
+    {
+        line.push(parent);
+    }
+    line.reverse();
+    match line.get(int(args[1]).cast_unsigned() as usize) {
+        Some(found) => running.cgroup(vm, *found),
+        None => Ok(0),
+    }
+}
+
+fn current(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
+    running.current(vm)
+}

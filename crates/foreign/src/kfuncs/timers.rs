@@ -1,0 +1,80 @@
+//! Timers and work items, which live in values of maps.
+
+use super::{Named, signed};
+use crate::kernel::{Running, Timer};
+use wakeplace_bpf_vm::{Fault, Vm};
+use wakeplace_sched_ext::TimerId;
+use wakeplace_sched_ext::consts::EINVAL;
+
+pub(super) const TABLE: &[Named] = &[
+    ("bpf_wq_init", init),
+    ("bpf_wq_set_callback", set_callback),
+    ("bpf_wq_start", work),
+    ("bpf_timer_cancel_async", cancel),
+];
+
+/// `BPF_F_TIMER_ABS`, `BPF_F_TIMER_CPU_PIN`.
+const ABSOLUTE: u64 = 1;
+const PINNED: u64 = 2;
+
+type Result = std::result::Result<u64, Fault>;
+
+fn find(running: &Running<'_>, at: u64) -> Option<usize> {
+    running.state.timers.iter().position(|timer| timer.at == at)
+}
+
+/// `bpf_timer_init(timer, map, flags)`.
+pub(super) fn init(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result {
+    let [at, map, ..] = args;
+    match find(running, at) {
+        Some(number) => running.state.timers[number].map = map,
+        None => running.state.timers.push(Timer {
+            at,
+            map,
+            callback: 0,
+        }),
+    }
+    Ok(0)
+}
+
+/// `bpf_timer_set_callback(timer, callback)`.
+pub(super) fn set_callback(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result {
+    match find(running, args[0]) {
+        Some(number) => {
+            running.state.timers[number].callback = args[1];
+            Ok(0)
+        }
+        None => Ok(signed(-EINVAL)),
+    }
+}
+
+/// `bpf_timer_start(timer, nsecs, flags)`.
+pub(super) fn start(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result {
+    let [at, ns, flags, ..] = args;
+    let Some(number) = find(running, at) else {
+        return Ok(signed(-EINVAL));
+    };
+    let kernel = running.kernel()?;
+    let at_ns = match flags & ABSOLUTE {
+        0 => kernel.now_ns().saturating_add(ns),
+        _ => ns.max(kernel.now_ns()),
+    };
+    kernel.timer_start(TimerId(number as u32), at_ns, flags & PINNED != 0);
+    Ok(0)
+}
+
+/// `bpf_timer_cancel(timer)`: 1 if it was armed.
+pub(super) fn cancel(running: &mut Running<'_>, _: &mut Vm, args: [u64; 5]) -> Result {
+    match find(running, args[0]) {
+        Some(number) => {
+            let was = running.kernel()?.timer_cancel(TimerId(number as u32));
+            Ok(was.into())
+        }
+        None => Ok(signed(-EINVAL)),
+    }
+}
+
+/// `bpf_wq_start(work, flags)`: a thread of the kernel's runs it as soon as it can.
+fn work(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
+    start(running, vm, [args[0], 0, 0, 0, 0])
+}

@@ -1,0 +1,495 @@
+//! bpf(2): commands on maps, types and links. Offsets are those of `union bpf_attr`
+//! (include/uapi/linux/bpf.h).
+
+use super::Attached;
+use super::notify::{self, Answer, Call, memory_file, pages_with_data};
+use super::serve::{Object, Session};
+use std::collections::BTreeMap;
+use std::os::fd::AsFd as _;
+use std::sync::Arc;
+use wakeplace_bpf_vm::memory::{ARENA, PAGE};
+use wakeplace_bpf_vm::{Arena, Btf, MapKind, MapSpec, Refusal, map};
+
+/// The longest attribute that is read, bytes.
+const MAX_ATTR: u64 = 256;
+/// `BPF_F_MMAPABLE`.
+const MMAPABLE: u32 = 1 << 10;
+/// `BPF_STRUCT_OPS`, `BPF_PERF_EVENT`: attach types.
+const STRUCT_OPS: u32 = 44;
+const PERF_EVENT: u32 = 41;
+
+/// The table of callbacks as the loader has filled it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Table {
+    /// Programs by the member's name.
+    pub(crate) programs: BTreeMap<String, usize>,
+    pub(crate) name: String,
+    pub(crate) flags: u64,
+    pub(crate) timeout_ms: u32,
+    pub(crate) dispatch_max_batch: u32,
+}
+
+/// The attribute of a command.
+pub(super) struct Attr(Vec<u8>);
+
+impl Attr {
+    pub(super) fn u32(&self, at: usize) -> u32 {
+        let word = self.0.get(at..at + 4).and_then(|word| word.first_chunk());
+        word.map_or(0, |word| u32::from_le_bytes(*word))
+    }
+
+    pub(super) fn u64(&self, at: usize) -> u64 {
+        u64::from(self.u32(at)) | u64::from(self.u32(at + 4)) << 32
+    }
+
+    pub(super) fn name(&self, at: usize) -> String {
+        let bytes = self.0.get(at..at + 16).unwrap_or_default();
+        let length = bytes
+            .iter()
+            .position(|byte| *byte == 0)
+            .unwrap_or(bytes.len());
+        String::from_utf8_lossy(&bytes[..length]).into_owned()
+    }
+}
+
+impl Session<'_> {
+    pub(super) fn bpf(&mut self, call: &Call) -> Answer {
+        let [command, attr, size, ..] = call.args;
+        let Some(attr) = call.read(attr, size.min(MAX_ATTR)).map(Attr) else {
+            return Answer::error(libc::EFAULT);
+        };
+        self.place_arena(call);
+        match command {
+            0 => self.map_create(call, &attr),
+            1..=4 | 21 => self.element(call, command, &attr),
+            5 => self.program_load(call, &attr),
+            10 => self.program_run(call, &attr),
+            15 => self.info(call, &attr),
+            17 => self.trace(call, attr.u32(8)),
+            18 => self.btf_load(call, &attr),
+            28 => self.link_create(call, &attr),
+            // Attach, detach, freeze, pin, bind: nothing here depends on them.
+            6 | 8 | 9 | 22 | 29 | 34 | 35 | 37 | 38 => Answer::Value(0),
+            // Numbers of objects: there are none beside those that the loader has.
+            7 | 11..=14 | 19 | 20 | 23 | 30 | 31 => Answer::error(libc::ENOENT),
+            32 => self.give(Object::Link, PAGE),
+            36 => Answer::error(libc::EPERM),
+            other => self.refuse(format!("bpf(2) command {other} is not offered")),
+        }
+    }
+
+    /// A new descriptor for the loader.
+    pub(super) fn give(&mut self, object: Object, bytes: u64) -> Answer {
+        let made = memory_file(bytes).and_then(|file| {
+            let inode = notify::inode(file.as_fd())?;
+            Ok((file.try_clone()?, inode, file))
+        });
+        match made {
+            Ok((ours, inode, theirs)) => {
+                self.objects.insert(inode, (object, ours));
+                Answer::File(theirs)
+            }
+            Err(_) => Answer::error(libc::ENOMEM),
+        }
+    }
+
+    pub(super) fn refuse(&mut self, what: impl Into<String>) -> Answer {
+        let what = what.into();
+        // Libraries try again.
+        if !self.refused.contains(&what) {
+            self.refused.push(what);
+        }
+        Answer::error(libc::EINVAL)
+    }
+
+    fn map_create(&mut self, call: &Call, attr: &Attr) -> Answer {
+        let name = attr.name(28);
+        let kind = match MapKind::from_number(attr.u32(0)) {
+            Ok(kind) => kind,
+            Err(other) => {
+                return self.refuse(format!("map `{name}`: type {other} is not offered"));
+            }
+        };
+        if kind == MapKind::StructOps {
+            let of = self.kernel.name(attr.u32(60)).to_owned();
+            if of != "bpf_struct_ops_sched_ext_ops" {
+                let of = of.trim_start_matches("bpf_struct_ops_");
+                return self.refuse(format!(
+                    "map `{name}`: callbacks of struct {of} are not offered; expected sched_ext_ops"
+                ));
+            }
+        }
+        let special = match self.object(call, attr.u32(48)) {
+            Some(Object::Btf(btf)) if attr.u32(56) != 0 => map::special_fields(btf, attr.u32(56)),
+            _ => Vec::new(),
+        };
+        let spec = MapSpec {
+            kind,
+            name: name.clone(),
+            key_bytes: attr.u32(4),
+            value_bytes: attr.u32(8),
+            max_entries: attr.u32(12),
+            flags: attr.u32(16),
+            extra: attr.u64(64),
+            special,
+        };
+        match self.add_map(spec) {
+            Ok(answer) => answer,
+            Err(refusal) => self.refuse(format!("map `{name}`: {refusal}")),
+        }
+    }
+
+    fn add_map(&mut self, spec: MapSpec) -> Result<Answer, Refusal> {
+        let limit = |bytes: Option<u64>| {
+            let bytes = bytes.filter(|bytes| *bytes <= 4 << 30);
+            bytes.ok_or_else(|| Refusal::Unknown("larger than 4 GiB".to_owned()))
+        };
+        let entries = u64::from(spec.max_entries);
+        let stride = u64::from(spec.value_bytes).next_multiple_of(8);
+        let bytes = match spec.kind {
+            MapKind::Array if spec.flags & MMAPABLE != 0 => limit(stride.checked_mul(entries))?,
+            MapKind::Arena => limit(entries.checked_mul(PAGE))?,
+            MapKind::RingBuffer => limit(Some(2 * entries + 2 * PAGE))?,
+            _ => PAGE,
+        };
+        if spec.key_bytes > 512 || spec.value_bytes > 64 << 20 {
+            return Err(Refusal::Unknown(
+                "a key or value that is too large".to_owned(),
+            ));
+        }
+        let host = |error: std::io::Error| Refusal::Unknown(error.to_string());
+        let file = memory_file(bytes.next_multiple_of(PAGE)).map_err(host)?;
+        let shared = spec.kind == MapKind::Array && spec.flags & MMAPABLE != 0;
+        let base = match shared {
+            true => Some(self.vm.memory.share(file.as_fd(), bytes)?),
+            false => None,
+        };
+        let (kind, entries) = (spec.kind, spec.max_entries);
+        let number = self.vm.add_map(spec, base)?;
+        if kind == MapKind::Arena {
+            self.vm.arena = Arena::of(number, u64::from(entries));
+        }
+        let inode = notify::inode(file.as_fd()).map_err(host)?;
+        let theirs = file.try_clone().map_err(host)?;
+        self.objects.insert(inode, (Object::Map(number), file));
+        Ok(Answer::File(theirs))
+    }
+
+    /// Puts the arena's pages where programs see them, once the loader has mapped it, and takes
+    /// note of those that it has written.
+    fn place_arena(&mut self, call: &Call) {
+        let Some(number) = self.vm.arena.map else {
+            return;
+        };
+        let is_it = |object: &Object| matches!(object, Object::Map(map) if *map == number);
+        let found = self.objects.iter().find(|(_, (object, _))| is_it(object));
+        let Some((inode, (_, file))) = found else {
+            return;
+        };
+        if self.vm.arena.user == 0 {
+            let Some(user) = call.mapped(*inode) else {
+                return;
+            };
+            let (low, bytes) = (user & 0xffff_ffff, self.vm.arena.pages * PAGE);
+            if low + bytes > 1 << 32 {
+                self.refused
+                    .push("an arena across a border of 4 GiB".to_owned());
+                return;
+            }
+            if let Err(fault) = self.vm.memory.share_at(file.as_fd(), ARENA + low, bytes) {
+                self.refused.push(fault.to_string());
+                return;
+            }
+            self.vm.arena.user = user;
+        }
+        let pages = pages_with_data(file.as_fd(), PAGE);
+        self.vm.arena.mark(pages.into_iter());
+    }
+
+    /// Commands on one element of a map.
+    fn element(&mut self, call: &Call, command: u64, attr: &Attr) -> Answer {
+        let Some(Object::Map(number)) = self.object(call, attr.u32(0)) else {
+            return Answer::error(libc::EBADF);
+        };
+        let number = *number;
+        let Some((map, _)) = self.vm.map_mut(number) else {
+            return Answer::error(libc::EBADF);
+        };
+        let (key_at, value_at, flags) = (attr.u64(8), attr.u64(16), attr.u64(24));
+        let key = match key_at {
+            0 => None,
+            at => call.read(at, u64::from(map.spec.key_bytes)),
+        };
+        let kind = map.spec.kind;
+        match (command, kind) {
+            (2, MapKind::StructOps) => self.fill_table(call, number, value_at),
+            (2, _) if kind.of_maps() => self.set_inner(call, number, key, value_at),
+            // Counters of the host's are not counted here.
+            (2, MapKind::PerfEventArray) => Answer::Value(0),
+            (2, _) => self.update(call, number, key, value_at, flags),
+            (3, _) => match self.vm.map_mut(number) {
+                Some((map, memory)) => Answer::Value(map.delete(memory, &key.unwrap_or_default())),
+                None => Answer::error(libc::EBADF),
+            },
+            (4, _) => {
+                let next = self
+                    .vm
+                    .map(number)
+                    .and_then(|map| map.next_key(key.as_deref()));
+                match next {
+                    Some(next) if call.write(value_at, &next) => Answer::Value(0),
+                    Some(_) => Answer::error(libc::EFAULT),
+                    None => Answer::error(libc::ENOENT),
+                }
+            }
+            _ => self.look_up(call, number, key, value_at, command == 21),
+        }
+    }
+
+    fn update(
+        &mut self,
+        call: &Call,
+        number: usize,
+        key: Option<Vec<u8>>,
+        value_at: u64,
+        flags: u64,
+    ) -> Answer {
+        let Some((map, memory)) = self.vm.map_mut(number) else {
+            return Answer::error(libc::EBADF);
+        };
+        let size = match map.spec.kind.per_cpu() {
+            true => map.stride() * map.copies(),
+            false => u64::from(map.spec.value_bytes),
+        };
+        let Some(value) = call.read(value_at, size) else {
+            return Answer::error(libc::EFAULT);
+        };
+        if matches!(map.spec.kind, MapKind::Queue | MapKind::Stack) {
+            return Answer::Value(map.push(value, flags & 2 != 0));
+        }
+        match map.update(memory, &key.unwrap_or_default(), &value, flags, true) {
+            Ok(result) => Answer::Value(result),
+            Err(fault) => self.refuse(fault.to_string()),
+        }
+    }
+
+    fn look_up(
+        &mut self,
+        call: &Call,
+        number: usize,
+        key: Option<Vec<u8>>,
+        value_at: u64,
+        takes: bool,
+    ) -> Answer {
+        let Some((map, memory)) = self.vm.map_mut(number) else {
+            return Answer::error(libc::EBADF);
+        };
+        let key = key.unwrap_or_default();
+        let size = u64::from(map.spec.value_bytes);
+        let value = if matches!(map.spec.kind, MapKind::Queue | MapKind::Stack) {
+            map.pop(!takes)
+        } else if map.spec.kind.per_cpu() {
+            let of = |cpu| {
+                let at = map.lookup(memory, &key, cpu);
+                memory.bytes(at, map.stride()).map(<[u8]>::to_vec)
+            };
+            let all: Option<Vec<_>> = (0..map.copies() as u32).map(of).collect();
+            all.map(|all| all.concat())
+        } else {
+            let at = map.lookup(memory, &key, 0);
+            memory.bytes(at, size).map(<[u8]>::to_vec)
+        };
+        if takes {
+            map.delete(memory, &key);
+        }
+        match value {
+            Some(value) if call.write(value_at, &value) => Answer::Value(0),
+            Some(_) => Answer::error(libc::EFAULT),
+            None => Answer::error(libc::ENOENT),
+        }
+    }
+
+    fn set_inner(
+        &mut self,
+        call: &Call,
+        number: usize,
+        key: Option<Vec<u8>>,
+        value_at: u64,
+    ) -> Answer {
+        let fd = call
+            .read(value_at, 4)
+            .and_then(|fd| fd.first_chunk().copied());
+        let inner = match fd.and_then(|fd| self.object(call, u32::from_le_bytes(fd))) {
+            Some(Object::Map(inner)) => wakeplace_bpf_vm::Vm::map_handle(*inner),
+            _ => return Answer::error(libc::EBADF),
+        };
+        let Some((map, memory)) = self.vm.map_mut(number) else {
+            return Answer::error(libc::EBADF);
+        };
+        match map.set_inner(memory, &key.unwrap_or_default(), inner) {
+            Ok(result) => Answer::Value(result),
+            Err(fault) => self.refuse(fault.to_string()),
+        }
+    }
+
+    /// The table of callbacks is written.
+    fn fill_table(&mut self, call: &Call, number: usize, value_at: u64) -> Answer {
+        let size = self
+            .vm
+            .map(number)
+            .map_or(0, |map| u64::from(map.spec.value_bytes));
+        let Some(value) = call.read(value_at, size) else {
+            return Answer::error(libc::EFAULT);
+        };
+        let word = |at: u64, bytes: u64| {
+            let mut word = [0; 8];
+            let found = value
+                .get(at as usize..(at + bytes) as usize)
+                .unwrap_or_default();
+            word[..found.len()].copy_from_slice(found);
+            u64::from_le_bytes(word)
+        };
+        let ops = self.layout.ops.clone();
+        let mut table = Table {
+            flags: word(ops.flags, 8),
+            timeout_ms: word(ops.timeout_ms, 4) as u32,
+            dispatch_max_batch: ops.dispatch_max_batch.map_or(0, |at| word(at, 4) as u32),
+            ..Table::default()
+        };
+        let name = value.get(ops.name as usize..).unwrap_or_default();
+        let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
+        table.name = String::from_utf8_lossy(name).into_owned();
+        for (member, at) in &ops.callbacks {
+            let fd = word(*at, 8);
+            if fd == 0 {
+                continue;
+            }
+            match self.object(call, fd as u32) {
+                Some(Object::Program(program)) => {
+                    table.programs.insert(member.clone(), *program);
+                }
+                _ => return Answer::error(libc::EBADF),
+            }
+        }
+        self.tables.insert(number, table);
+        // Without a link the update attaches (`BPF_F_LINK` is 1 << 13).
+        let flags = self.vm.map(number).map_or(0, |map| map.spec.flags);
+        if flags & (1 << 13) == 0 {
+            return self.attach(number);
+        }
+        Answer::Value(0)
+    }
+
+    /// The loader is done: what it has made is taken over.
+    fn attach(&mut self, number: usize) -> Answer {
+        let Some(table) = self.tables.remove(&number) else {
+            return Answer::error(libc::EINVAL);
+        };
+        // Libraries try whether there are arenas: only those of the scheduler count.
+        let arena = self.vm.arena.map;
+        let other = table.programs.values().find_map(|program| {
+            self.arena_of
+                .get(program)
+                .filter(|map| Some(**map) != arena)
+        });
+        if other.is_some() {
+            return self.refuse("programs with two arenas are not offered");
+        }
+        match self.vm.copy() {
+            Ok(vm) => {
+                self.attached = Some(Attached {
+                    vm,
+                    state: self.state.clone(),
+                    table,
+                    uncalled: std::mem::take(&mut self.uncalled),
+                });
+                Answer::Value(0)
+            }
+            Err(fault) => self.refuse(fault.to_string()),
+        }
+    }
+
+    fn link_create(&mut self, call: &Call, attr: &Attr) -> Answer {
+        let (of, target, kind) = (attr.u32(0), attr.u32(4), attr.u32(8));
+        if kind == STRUCT_OPS {
+            return match self.object(call, of) {
+                Some(Object::Map(number)) => {
+                    let number = *number;
+                    self.attach(number)
+                }
+                _ => Answer::error(libc::EBADF),
+            };
+        }
+        // So libraries find out whether there are such links.
+        if kind == PERF_EVENT && target == u32::MAX {
+            return Answer::error(libc::EBADF);
+        }
+        self.trace(call, of)
+    }
+
+    /// A tracing program is attached: it is named in results, since nothing calls it.
+    fn trace(&mut self, call: &Call, program: u32) -> Answer {
+        match self.object(call, program) {
+            Some(Object::Uncalled(name)) => {
+                let name = name.clone();
+                self.uncalled.push(name);
+                self.give(Object::Link, PAGE)
+            }
+            Some(_) => self.give(Object::Link, PAGE),
+            None => Answer::error(libc::EBADF),
+        }
+    }
+
+    fn btf_load(&mut self, call: &Call, attr: &Attr) -> Answer {
+        let Some(bytes) = call.read(attr.u64(0), u64::from(attr.u32(16))) else {
+            return Answer::error(libc::EFAULT);
+        };
+        match Btf::parse(bytes, None) {
+            Ok(btf) => self.give(Object::Btf(Arc::new(btf)), PAGE),
+            Err(error) => self.refuse(error.to_string()),
+        }
+    }
+
+    fn info(&mut self, call: &Call, attr: &Attr) -> Answer {
+        let (fd, room, at) = (attr.u32(0), attr.u32(4) as usize, attr.u64(8));
+        let mut info = vec![0_u8; 256];
+        let mut put = |at: usize, word: u32| {
+            info[at..at + 4].copy_from_slice(&word.to_le_bytes());
+        };
+        match self.object(call, fd) {
+            Some(Object::Map(number)) => {
+                let Some(map) = self.vm.map(*number) else {
+                    return Answer::error(libc::EBADF);
+                };
+                let spec = &map.spec;
+                put(0, kind_number(spec.kind));
+                put(4, *number as u32 + 1);
+                put(8, spec.key_bytes);
+                put(12, spec.value_bytes);
+                put(16, spec.max_entries);
+                put(20, spec.flags);
+                let name = spec.name.as_bytes();
+                let name = &name[..name.len().min(15)];
+                info[24..24 + name.len()].copy_from_slice(name);
+                info[80..88].copy_from_slice(&spec.extra.to_le_bytes());
+            }
+            Some(Object::Program(number)) => {
+                put(0, self.types.get(*number).copied().unwrap_or(0));
+                put(4, *number as u32 + 1);
+            }
+            Some(_) => {}
+            None => return Answer::error(libc::EBADF),
+        }
+        match call.write(at, &info[..room.min(88)]) {
+            true => Answer::Value(0),
+            false => Answer::error(libc::EFAULT),
+        }
+    }
+}
+
+/// The kernel's number of a type of maps.
+fn kind_number(kind: MapKind) -> u32 {
+    (0..64)
+        .find(|number| MapKind::from_number(*number) == Ok(kind))
+        .unwrap_or(0)
+}

@@ -1,0 +1,257 @@
+//! A scheduler, loaded.
+
+use crate::kernel::Layout;
+use crate::load::{self, Attached, Offered, OfferedKernel};
+use crate::{ForeignError, Instance, words};
+use sha2::{Digest as _, Sha256};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{env, fs};
+use wakeplace_bpf_vm::{Btf, Mode};
+use wakeplace_platform::Platform;
+
+/// The program that loads an object file, for those without a loader of their own.
+const GENERIC_LOADER: &str = "wakeplace-bpf-load";
+
+/// What the user calls a scheduler.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// As it was given.
+    pub text: String,
+    /// The same with the program's name alone, for tables.
+    pub name: String,
+    /// The program, or the object file.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<String>,
+}
+
+impl Command {
+    /// From one text, as `scx_bpfland -m powersave`.
+    ///
+    /// # Errors
+    /// No such program.
+    pub fn parse(text: &str) -> Result<Self, ForeignError> {
+        let words = words::split(text).map_err(|why| ForeignError::Refused {
+            program: text.to_owned(),
+            why,
+        })?;
+        Self::from_words(&words)
+    }
+
+    /// From words.
+    ///
+    /// # Errors
+    /// No such program.
+    pub fn from_words(words: &[String]) -> Result<Self, ForeignError> {
+        let (program, args) = words.split_first().ok_or_else(|| ForeignError::Refused {
+            program: String::new(),
+            why: "expected a scheduler's program or .bpf.o file".to_owned(),
+        })?;
+        let file = program.rsplit('/').next().unwrap_or(program);
+        let mut name = vec![file.to_owned()];
+        name.extend(args.iter().cloned());
+        Ok(Self {
+            text: words.join(" "),
+            name: name.join(" "),
+            program: find(program)?,
+            args: args.to_vec(),
+        })
+    }
+
+    fn is_object(&self) -> bool {
+        self.program.extension().is_some_and(|end| end == "o")
+    }
+}
+
+/// A path as it is, a name from `PATH`.
+fn find(program: &str) -> Result<PathBuf, ForeignError> {
+    let missing = |why: &str| ForeignError::Refused {
+        program: program.to_owned(),
+        why: why.to_owned(),
+    };
+    if program.contains('/') || program.ends_with(".o") {
+        let path = PathBuf::from(program);
+        return match path.is_file() {
+            true => Ok(path),
+            false => Err(missing("there is no such file")),
+        };
+    }
+    let all = env::var_os("PATH").unwrap_or_default();
+    let found = env::split_paths(&all).map(|folder| folder.join(program));
+    let found = found.into_iter().find(|path| path.is_file());
+    found.ok_or_else(|| missing("no such program in PATH; expected a name there, or a path"))
+}
+
+/// The generic loader: beside this program, or where the environment says.
+fn generic_loader() -> Result<PathBuf, ForeignError> {
+    if let Some(path) = env::var_os("WAKEPLACE_BPF_LOAD") {
+        return Ok(path.into());
+    }
+    let own = env::current_exe().map_err(ForeignError::host("the place of this program"))?;
+    let beside = own
+        .ancestors()
+        .skip(1)
+        .take(2)
+        .map(|folder| folder.join(GENERIC_LOADER));
+    let found = beside.into_iter().find(|path| path.is_file());
+    found.map_or_else(|| find(GENERIC_LOADER), Ok)
+}
+
+impl OfferedKernel {
+    /// From the kernel's type information.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn new(release: &str, bytes: Vec<u8>) -> Result<Self, ForeignError> {
+        let btf = Btf::parse(bytes.clone(), None).map_err(|error| ForeignError::Kernel {
+            kernel: release.to_owned(),
+            why: error.to_string(),
+        })?;
+        Ok(Self {
+            release: release.to_owned(),
+            btf: Arc::new(btf),
+            bytes: Arc::new(bytes),
+        })
+    }
+
+    /// Has it the interface at all?
+    #[must_use]
+    pub fn has_sched_ext(&self) -> bool {
+        Layout::of(&self.btf, &self.release).is_ok()
+    }
+}
+
+/// A scheduler that a loader has attached: where each run begins.
+#[derive(Debug)]
+pub struct Scheduler {
+    /// What the user called.
+    pub command: Command,
+    /// SHA-256 of the program or the object file.
+    pub hash: String,
+    /// The kernel whose interface it was offered.
+    pub kernel: String,
+    attached: Attached,
+}
+
+impl Scheduler {
+    /// Runs the loader against the modelled machine until it has attached a scheduler.
+    ///
+    /// # Errors
+    /// What it lacks, by name; or what it did instead.
+    pub fn load(
+        command: &Command,
+        platform: &Platform,
+        kernel: &OfferedKernel,
+        mode: Mode,
+    ) -> Result<Self, ForeignError> {
+        let layout = Arc::new(Layout::of(&kernel.btf, &kernel.release)?);
+        let bytes = fs::read(&command.program).map_err(|error| ForeignError::Start {
+            program: command.program.display().to_string(),
+            error,
+        })?;
+        let offered = Offered {
+            platform,
+            kernel,
+            layout: &layout,
+        };
+        let mut attached = match command.is_object() {
+            true => {
+                check_object(&command.program, &bytes)?;
+                let mut args = vec![command.program.display().to_string()];
+                args.extend(command.args.iter().cloned());
+                load::load(&command.text, &generic_loader()?, &args, &offered)?
+            }
+            false => load::load(&command.text, &command.program, &command.args, &offered)?,
+        };
+        if mode == Mode::Compiled {
+            let all: Vec<_> = (0..attached.vm.programs().len()).collect();
+            attached
+                .vm
+                .compile(&all)
+                .map_err(|fault| ForeignError::Refused {
+                    program: command.text.clone(),
+                    why: fault.to_string(),
+                })?;
+        }
+        let mut hash = String::new();
+        for byte in Sha256::digest(&bytes) {
+            let _ = write!(hash, "{byte:02x}");
+        }
+        Ok(Self {
+            command: command.clone(),
+            hash,
+            kernel: kernel.release.clone(),
+            attached,
+        })
+    }
+
+    /// Its own name (`sched_ext_ops.name`).
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.attached.table.name
+    }
+
+    /// A scheduler with a state of its own, as it was when it was attached.
+    ///
+    /// # Errors
+    /// When the host has no room.
+    pub fn instance(&self) -> Result<Instance, ForeignError> {
+        Instance::new(&self.attached, &self.kernel).map_err(|fault| ForeignError::Refused {
+            program: self.command.text.clone(),
+            why: fault.to_string(),
+        })
+    }
+
+    /// What a reader of a result must know of how it was run.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = vec![
+            "its loader stands still once it has attached: what it would do while it runs does \
+             not happen"
+                .to_owned(),
+        ];
+        if self.attached.state.knows("arch_freq_scale") {
+            notes.push("its programs read `arch_freq_scale`, which is always 1024 here".to_owned());
+        }
+        if !self.attached.uncalled.is_empty() {
+            let names = self.attached.uncalled.join(", ");
+            notes.push(format!("its tracing programs are not called: {names}"));
+        }
+        notes
+    }
+
+    /// Programs and instructions, for `-v`.
+    #[must_use]
+    pub fn size(&self) -> (usize, usize) {
+        let programs = self.attached.vm.programs();
+        (
+            programs.len(),
+            programs.iter().map(|program| program.nr_insns()).sum(),
+        )
+    }
+}
+
+/// `e_machine` of BPF (`EM_BPF`).
+const EM_BPF: u16 = 247;
+
+/// An object file of another architecture is refused before anything is started.
+fn check_object(path: &Path, bytes: &[u8]) -> Result<(), ForeignError> {
+    let refused = |why: String| ForeignError::Refused {
+        program: path.display().to_string(),
+        why,
+    };
+    if bytes.get(..4) != Some(b"\x7fELF") {
+        return Err(refused(
+            "no ELF file; expected an object for BPF".to_owned(),
+        ));
+    }
+    match bytes.get(18..20).map(|b| u16::from_le_bytes([b[0], b[1]])) {
+        Some(EM_BPF) => Ok(()),
+        Some(other) => Err(refused(format!(
+            "an object for another architecture (ELF machine {other}); expected BPF, {EM_BPF}"
+        ))),
+        None => Err(refused("it is cut short".to_owned())),
+    }
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a kernel's verifier or watchdog would end; `-DBAD_...` says which. */
+#include "small.h"
+
+char _license[] SEC("license") = "GPL";
+
+#define BPF_MAP_TYPE_LPM_TRIE 11
+
+#ifdef BAD_MAP
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 8);
+	__type(key, u64);
+	__type(value, u64);
+} trie SEC(".maps");
+#endif
+
+static volatile u64 forever = 1;
+
+static __noinline u64 deep(u64 at)
+{
+	volatile u64 words[32];
+
+	words[at & 31] = at;
+	return at > 1000000 ? 0 : deep(at + 1) + words[at & 31];
+}
+
+OPS(enqueue)
+int bad_enqueue(u64 *args)
+{
+	struct task_struct *p = ARG_TASK(args, 0);
+
+#ifdef BAD_LOOP
+	while (forever)
+		forever++;
+#endif
+#ifdef BAD_STORE
+	*(volatile u64 *)(0x100 + args[1]) = 1;
+#endif
+#ifdef BAD_STACK
+	forever += deep(forever);
+#endif
+#ifdef BAD_HELPER
+	forever = bpf_get_socket_cookie(p);
+#endif
+#ifdef BAD_ERROR
+	static const char text[] = "no place for %d";
+	u64 data[] = { p->pid };
+
+	scx_bpf_error_bstr((char *)text, data, sizeof(data));
+#endif
+#ifdef BAD_LOST
+	return 0;
+#endif
+	dsq_insert(p, SCX_DSQ_GLOBAL, SLICE_NS, args[1]);
+	return 0;
+}
+
+#ifndef BAD_TABLE
+SEC(".struct_ops.link")
+struct sched_ext_ops bad_ops = {
+	.enqueue = (void *)bad_enqueue,
+	.timeout_ms = 2000,
+	.name = "bad",
+};
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The types of a small kernel, for tests that must not need a real one's: what an object file holds
+ * of them stands in the place of /sys/kernel/btf/vmlinux. Only what the schedulers of this folder
+ * and wakeplace's mirrors use is in it; the order of fields is nobody's.
+ */
+/* The header has what scx_wakeplace reads of a task; a kernel has more. */
+#define task_struct task_struct_of_header
+#define sched_ext_entity sched_ext_entity_of_header
+#include "small.h"
+#undef task_struct
+#undef sched_ext_entity
+
+char _license[] SEC("license") = "GPL";
+
+struct sched_ext_entity {
+	bool disallow;
+	u32 weight;
+	u32 flags;
+	u64 dsq_vtime;
+	u64 slice;
+};
+
+struct task_struct {
+	unsigned int __state;
+	unsigned int flags;
+	struct thread_info thread_info;
+	struct sched_ext_entity scx;
+	const struct cpumask *cpus_ptr;
+	int nr_cpus_allowed;
+	struct cpumask cpus_mask;
+	int pid;
+	int tgid;
+	char comm[16];
+	struct css_set *cgroups;
+};
+
+struct bpf_struct_ops_common_value {
+	u64 refcnt;
+	u32 state;
+};
+
+struct bpf_struct_ops_sched_ext_ops {
+	struct bpf_struct_ops_common_value common;
+	struct sched_ext_ops data __attribute__((aligned(64)));
+};
+
+enum scx_enq_flags {
+	SCX_ENQ_HEAD = 0x10,
+	SCX_ENQ_CPU_SELECTED = 0x400,
+};
+
+struct kernfs_node {
+	u64 id;
+};
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;
+	int id;
+};
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
+	int level;
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
+struct cpufreq_policy {
+	unsigned int cpu;
+	unsigned int min;
+	unsigned int max;
+	unsigned int cur;
+};
+
+#define KEEP(type) struct type keep_##type
+
+KEEP(bpf_struct_ops_sched_ext_ops);
+KEEP(cgroup);
+KEEP(css_set);
+KEEP(cpufreq_policy);
+KEEP(scx_init_task_args);
+KEEP(scx_exit_task_args);
+KEEP(scx_cpu_release_args);
+enum scx_enq_flags keep_flags;
+KEEP(rq);
+KEEP(cpumask);
+KEEP(task_struct);
+KEEP(kernfs_node);
+KEEP(cgroup_subsys_state);
+KEEP(scx_exit_info);
+
+/* By the names that kernels have from 7.0 and 7.1 on. */
+extern bool scx_bpf_dsq_insert___v2(struct task_struct_of_header *p, u64 dsq_id, u64 slice,
+				    u64 enq_flags) __ksym;
+extern bool scx_bpf_dsq_move_to_local___v2(u64 dsq_id, u64 enq_flags) __ksym;
+
+/* Functions are in the types only if they are called. */
+SEC("struct_ops/keep_calls")
+int keep_calls(u64 *args)
+{
+	struct task_struct_of_header *p = (void *)args[0];
+	struct scx_bpf_dsq_insert_vtime_args by_vtime = {};
+	struct bpf_iter_scx_dsq it;
+	bool is_idle;
+
+	scx_bpf_create_dsq(args[1], -1);
+	scx_bpf_select_cpu_dfl(p, 0, 0, &is_idle);
+	scx_bpf_dsq_insert___v2(p, 0, 0, 0);
+	__scx_bpf_dsq_insert_vtime(p, &by_vtime);
+	scx_bpf_dsq_move_to_local___v2(0, 0);
+	scx_bpf_kick_cpu(0, 0);
+	scx_bpf_error_bstr(0, 0, 0);
+	bpf_iter_scx_dsq_new(&it, 0, 0);
+	bpf_iter_scx_dsq_next(&it);
+	bpf_iter_scx_dsq_destroy(&it);
+	scx_bpf_dsq_move(&it, p, 0, 0);
+	bpf_cpumask_test_cpu(0, p->cpus_ptr);
+	bpf_arena_alloc_pages(0, 0, 0, 0, 0);
+	return scx_bpf_task_cpu(p);
+}

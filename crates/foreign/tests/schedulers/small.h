@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the schedulers for tests share, beside the interface as scx_wakeplace declares it. */
+#ifndef WAKEPLACE_TEST_SMALL_H
+#define WAKEPLACE_TEST_SMALL_H
+
+#include "kernel.h"
+#include "compat.h"
+
+#define SHARED_DSQ 7
+#define SLICE_NS 5000000ULL
+
+extern s32 scx_bpf_select_cpu_dfl(struct task_struct *p, s32 prev_cpu, u64 wake_flags,
+				  bool *is_idle) __ksym;
+
+#define __arena __attribute__((address_space(1)))
+
+extern void __arena *bpf_arena_alloc_pages(void *map, void __arena *addr, u32 page_cnt, int node_id,
+					   u64 flags) __ksym __weak;
+
+#endif

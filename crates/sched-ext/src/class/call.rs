@@ -1,0 +1,119 @@
+//! Callbacks are called, counted and recorded.
+
+use super::{Due, ExtClass, Scx};
+use crate::consts::SCX_ENQ_REENQ;
+use crate::{Callback, Exit, SchedExtOps, TaskId};
+
+/// How often one callback ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallbackCount {
+    /// Which.
+    pub callback: Callback,
+    /// How often.
+    pub calls: u64,
+    /// kfuncs that it called.
+    pub kfuncs: u64,
+}
+
+/// What the scheduler did.
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
+    calls: [u64; Callback::COUNT],
+    kfuncs: [u64; Callback::COUNT],
+    /// Those that nobody has paid for yet.
+    unpaid: (u64, u64),
+}
+
+impl Counts {
+    /// Callbacks that ran at least once.
+    #[must_use]
+    pub fn all(&self) -> Vec<CallbackCount> {
+        let count = |callback: Callback| CallbackCount {
+            callback,
+            calls: self.calls[callback as usize],
+            kfuncs: self.kfuncs[callback as usize],
+        };
+        let all = Callback::ALL.into_iter().map(count);
+        all.filter(|count| count.calls > 0).collect()
+    }
+}
+
+impl Scx {
+    /// A kfunc runs.
+    pub(super) fn kfunc(&mut self) {
+        self.counts.unpaid.1 += 1;
+        if let Some(callback) = self.callback {
+            self.counts.kfuncs[callback as usize] += 1;
+        }
+    }
+
+    /// Is the callback there, and the scheduler not at its end?
+    #[inline]
+    pub(super) fn has(&self, callback: Callback) -> bool {
+        self.info.callbacks.has(callback) && self.exit.is_none()
+    }
+
+    fn begin(&mut self, callback: Callback, task: Option<TaskId>) {
+        self.counts.calls[callback as usize] += 1;
+        self.counts.unpaid.0 += 1;
+        self.callback = Some(callback);
+        self.record_callback(callback, task);
+    }
+}
+
+impl ExtClass<'_> {
+    /// Calls a callback, if it is there; then those that became due meanwhile.
+    #[inline]
+    pub(super) fn call<R>(
+        &mut self,
+        callback: Callback,
+        task: Option<TaskId>,
+        run: impl FnOnce(&mut dyn SchedExtOps, &mut Scx) -> Result<R, Exit>,
+    ) -> Option<R> {
+        if !self.scx.has(callback) {
+            return None;
+        }
+        self.scx.begin(callback, task);
+        let result = run(self.ops, &mut self.scx);
+        self.scx.callback = None;
+        match result {
+            Ok(result) => Some(result),
+            Err(exit) => {
+                self.scx.end(exit);
+                None
+            }
+        }
+    }
+
+    /// Callbacks that a kfunc asked for: they cannot run within the one that called it.
+    pub(super) fn run_due(&mut self) {
+        while let Some(due) = self.scx.due.pop_front() {
+            match due {
+                Due::Dequeue { task, deq_flags } => {
+                    self.call(Callback::Dequeue, Some(task), |ops, kernel| {
+                        ops.dequeue(kernel, task, deq_flags)
+                    });
+                }
+                Due::Reenqueue { task } => {
+                    // It may have been dispatched, or have left, in the meantime.
+                    let waits = &self.scx.tasks[task.index()];
+                    if waits.is_queued() && waits.dsq.is_none() && !waits.held {
+                        self.do_enqueue(task, SCX_ENQ_REENQ);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Callbacks and kfuncs since the last question: somebody has to pay for them.
+    #[inline]
+    pub fn take_unpaid(&mut self) -> (u64, u64) {
+        std::mem::take(&mut self.scx.counts.unpaid)
+    }
+
+    /// What the scheduler did.
+    #[must_use]
+    pub fn counts(&self) -> &Counts {
+        &self.scx.counts
+    }
+}

@@ -1,0 +1,272 @@
+//! Dispatch queues: local ones, global ones of nodes, and those of the scheduler
+//! (docs/rules/sched-ext.md#queues).
+
+use crate::consts::{SCX_DSQ_FLAG_BUILTIN, SCX_DSQ_GLOBAL, SCX_DSQ_LOCAL};
+use crate::{DsqIter, TaskId};
+use std::collections::{BTreeMap, VecDeque};
+
+/// The place of a queue in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DsqRef(pub(crate) u32);
+
+/// The place of a task in its queue: virtual time (0 in a FIFO), then order of arrival.
+pub(crate) type Key = (u64, i64);
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    key: Key,
+    /// Counts what was ever queued here.
+    seq: u64,
+    task: TaskId,
+}
+
+/// One queue, the next task first.
+#[derive(Debug, Default)]
+pub(crate) struct Dsq {
+    pub(crate) id: u64,
+    queue: VecDeque<Entry>,
+    seq: u64,
+    /// What is queued is ordered by virtual time.
+    by_vtime: bool,
+    head: i64,
+    tail: i64,
+}
+
+/// Does `a` come before `b`? Virtual time wraps.
+fn before(a: Key, b: Key) -> bool {
+    match a.0.wrapping_sub(b.0).cast_signed() {
+        0 => a.1 < b.1,
+        distance => distance < 0,
+    }
+}
+
+impl Dsq {
+    fn new(id: u64) -> Self {
+        Self {
+            id,
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    pub(crate) fn first(&self) -> Option<TaskId> {
+        self.queue.front().map(|entry| entry.task)
+    }
+
+    pub(crate) fn is_builtin(&self) -> bool {
+        self.id & SCX_DSQ_FLAG_BUILTIN != 0
+    }
+
+    /// Is there a task in the other order than this one?
+    pub(crate) fn is_other_order(&self, by_vtime: bool) -> bool {
+        !self.queue.is_empty() && self.by_vtime != by_vtime
+    }
+
+    /// Puts a task where it belongs; `vtime`: by that; else at the end, or at the head. Returns its
+    /// place.
+    pub(crate) fn insert(&mut self, task: TaskId, vtime: Option<u64>, head: bool) -> Key {
+        if self.queue.is_empty() {
+            self.by_vtime = vtime.is_some();
+        }
+        self.seq += 1;
+        self.tail += 1;
+        let key = match vtime {
+            Some(vtime) => (vtime, self.tail),
+            None if head => {
+                self.head -= 1;
+                (self.queue.front().map_or(0, |entry| entry.key.0), self.head)
+            }
+            None => (self.queue.back().map_or(0, |entry| entry.key.0), self.tail),
+        };
+        let entry = Entry {
+            key,
+            seq: self.seq,
+            task,
+        };
+        let at = self.place(key);
+        self.queue.insert(at, entry);
+        key
+    }
+
+    /// Where a key is, or would be.
+    fn place(&self, key: Key) -> usize {
+        match self.queue.back() {
+            Some(last) if before(last.key, key) => self.queue.len(),
+            _ => self.queue.partition_point(|entry| before(entry.key, key)),
+        }
+    }
+
+    /// The task at this place leaves.
+    pub(crate) fn remove(&mut self, key: Key, task: TaskId) {
+        let at = self.place(key);
+        let entry = self.queue.remove(at);
+        debug_assert_eq!(entry.map(|entry| entry.task), Some(task));
+    }
+
+    /// All tasks, the next one first.
+    pub(crate) fn tasks(&self) -> impl Iterator<Item = TaskId> + '_ {
+        self.queue.iter().map(|entry| entry.task)
+    }
+
+    /// A walk over what is there now.
+    pub(crate) fn iter(&self, reverse: bool) -> DsqIter {
+        DsqIter {
+            dsq: self.id,
+            reverse,
+            until_seq: self.seq,
+            last: None,
+            slice_ns: None,
+            vtime: None,
+        }
+    }
+
+    /// Its next task.
+    pub(crate) fn advance(&self, iter: &mut DsqIter) -> Option<TaskId> {
+        let seen = |entry: &&Entry| entry.seq <= iter.until_seq;
+        let next = if iter.reverse {
+            let end = iter.last.map_or(self.queue.len(), |key| self.place(key));
+            self.queue.range(..end).rev().find(seen)
+        } else {
+            let after = |key| self.queue.partition_point(|entry| !before(key, entry.key));
+            let start = iter.last.map_or(0, after);
+            self.queue.range(start..).find(seen)
+        }?;
+        iter.last = Some(next.key);
+        Some(next.task)
+    }
+
+    /// Was the task at this place there when the walk began?
+    pub(crate) fn was_there(&self, iter: &DsqIter, key: Key) -> bool {
+        let entry = self.queue.get(self.place(key));
+        entry.is_some_and(|entry| entry.key == key && entry.seq <= iter.until_seq)
+    }
+}
+
+/// All queues of a machine.
+#[derive(Debug)]
+pub(crate) struct Dsqs {
+    /// Of CPUs, of nodes, then the scheduler's.
+    all: Vec<Dsq>,
+    nr_cpus: u32,
+    /// The scheduler's by their numbers.
+    user: BTreeMap<u64, u32>,
+    /// Places of those that were destroyed.
+    free: Vec<u32>,
+}
+
+impl Dsqs {
+    pub(crate) fn new(nr_cpus: u32, nr_nodes: u32) -> Self {
+        let local = (0..nr_cpus).map(|_| Dsq::new(SCX_DSQ_LOCAL));
+        let global = (0..nr_nodes).map(|_| Dsq::new(SCX_DSQ_GLOBAL));
+        Self {
+            all: local.chain(global).collect(),
+            nr_cpus,
+            user: BTreeMap::new(),
+            free: Vec::new(),
+        }
+    }
+
+    pub(crate) fn local(&self, cpu: u32) -> DsqRef {
+        DsqRef(cpu)
+    }
+
+    pub(crate) fn global(&self, node: u32) -> DsqRef {
+        DsqRef(self.nr_cpus + node)
+    }
+
+    pub(crate) fn user(&self, id: u64) -> Option<DsqRef> {
+        self.user.get(&id).copied().map(DsqRef)
+    }
+
+    /// The CPU whose local queue this is.
+    pub(crate) fn cpu_of(&self, dsq: DsqRef) -> Option<u32> {
+        (dsq.0 < self.nr_cpus).then_some(dsq.0)
+    }
+
+    pub(crate) fn get(&self, dsq: DsqRef) -> &Dsq {
+        &self.all[dsq.0 as usize]
+    }
+
+    pub(crate) fn get_mut(&mut self, dsq: DsqRef) -> &mut Dsq {
+        &mut self.all[dsq.0 as usize]
+    }
+
+    /// False: it is there already.
+    pub(crate) fn create(&mut self, id: u64) -> bool {
+        if self.user.contains_key(&id) {
+            return false;
+        }
+        let at = self.free.pop().unwrap_or(self.all.len() as u32);
+        if at as usize == self.all.len() {
+            self.all.push(Dsq::default());
+        }
+        self.all[at as usize] = Dsq::new(id);
+        self.user.insert(id, at);
+        true
+    }
+
+    pub(crate) fn destroy(&mut self, id: u64) {
+        if let Some(at) = self.user.remove(&id) {
+            self.free.push(at);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Dsq, TaskId};
+
+    fn order(dsq: &Dsq) -> Vec<u32> {
+        dsq.tasks().map(|task| task.0).collect()
+    }
+
+    #[test]
+    fn a_fifo_has_a_head_and_a_tail() {
+        let mut dsq = Dsq::default();
+        dsq.insert(TaskId(1), None, false);
+        dsq.insert(TaskId(2), None, false);
+        dsq.insert(TaskId(3), None, true);
+        let middle = dsq.insert(TaskId(4), None, false);
+        dsq.insert(TaskId(5), None, true);
+        assert_eq!(order(&dsq), [5, 3, 1, 2, 4]);
+        dsq.remove(middle, TaskId(4));
+        assert_eq!(order(&dsq), [5, 3, 1, 2]);
+    }
+
+    /// time_before64: a larger number may be the earlier time.
+    #[test]
+    fn virtual_time_wraps() {
+        let mut dsq = Dsq::default();
+        for (task, vtime) in [(1, 5), (2, u64::MAX - 3), (3, 5), (4, 0)] {
+            dsq.insert(TaskId(task), Some(vtime), false);
+        }
+        assert_eq!(order(&dsq), [2, 4, 1, 3]);
+    }
+
+    /// A walk goes on when what it saw last has left, and does not see what came later.
+    #[test]
+    fn a_walk_sees_what_was_there() {
+        for reverse in [false, true] {
+            let mut dsq = Dsq::default();
+            let keys: Vec<_> = (0..4)
+                .map(|task| dsq.insert(TaskId(task), Some(u64::from(task)), false))
+                .collect();
+            let mut iter = dsq.iter(reverse);
+            let mut seen = Vec::new();
+            while let Some(task) = dsq.advance(&mut iter) {
+                seen.push(task.0);
+                dsq.remove(keys[task.index()], task);
+                dsq.insert(TaskId(9), Some(2), false);
+            }
+            let mut expected = vec![0, 1, 2, 3];
+            if reverse {
+                expected.reverse();
+            }
+            assert_eq!(seen, expected);
+            assert_eq!(order(&dsq), [9; 4]);
+        }
+    }
+}

@@ -1,0 +1,477 @@
+//! The kernel that callbacks get: kfuncs by the names that they have without `scx_bpf_`
+//! (docs/rules/sched-ext.md#kfuncs).
+
+use super::record::Step;
+use super::{Due, Effect, Scx};
+use crate::consts::{
+    EBUSY, EEXIST, EINVAL, ENOENT, SCX_DSQ_FLAG_BUILTIN, SCX_DSQ_ITER_REV, SCX_DSQ_LOCAL,
+    SCX_DSQ_LOCAL_CPU_MASK, SCX_DSQ_LOCAL_ON, SCX_KICK_IDLE, SCX_KICK_PREEMPT, SCX_KICK_WAIT,
+    SCX_PICK_IDLE_IN_NODE,
+};
+use crate::{
+    Callback, CgroupId, CpuFacts, DsqIter, Exit, ExitKind, Kernel, TaskFacts, TaskId, TimerId,
+};
+
+/// `SCX_CPUPERF_ONE`.
+const CPUPERF_ONE: u32 = 1024;
+
+impl Scx {
+    /// `check_builtin_idle_enabled`.
+    fn tracks_idle(&mut self) -> bool {
+        if !self.idle.enabled {
+            self.error("built-in idle tracking is disabled".to_owned());
+        }
+        self.idle.enabled
+    }
+
+    /// A CPU of the node to look in first; Err: there is no such node.
+    fn near(&mut self, node: Option<i32>) -> Result<u32, i32> {
+        let Some(node) = node else {
+            return Ok(self.this_cpu);
+        };
+        if !self.idle.is_per_node() {
+            self.error("per-node idle tracking is disabled".to_owned());
+            return Err(-EINVAL);
+        }
+        let of = |facts: &CpuFacts| facts.node.cast_signed() == node;
+        match self.cpu_facts.iter().position(of) {
+            Some(cpu) => Ok(cpu as u32),
+            None => {
+                self.error(format!("invalid node {node}"));
+                Err(-EINVAL)
+            }
+        }
+    }
+
+    fn pick(&mut self, mask: &[u64], node: Option<i32>, flags: u64, any: bool) -> i32 {
+        self.kfunc();
+        if !any && !self.tracks_idle() {
+            return -EBUSY;
+        }
+        let near = match self.near(node) {
+            Ok(near) => near,
+            Err(error) => return error,
+        };
+        let by = self.this_cpu;
+        let mut cpu = match self.idle.enabled {
+            true => self.idle.pick(by, mask, near, flags),
+            false => -EBUSY,
+        };
+        if any && cpu < 0 && flags & SCX_PICK_IDLE_IN_NODE == 0 {
+            cpu = self.idle.any(by, mask).map_or(-EBUSY, u32::cast_signed);
+        }
+        self.note(Step::Picked { cpu });
+        cpu
+    }
+
+    /// `select_cpu_from_kfunc`.
+    fn select(
+        &mut self,
+        task: TaskId,
+        prev_cpu: i32,
+        wake_flags: u64,
+        within: Option<&[u64]>,
+        flags: u64,
+    ) -> i32 {
+        self.kfunc();
+        let Some(prev) = self.valid_cpu(prev_cpu, "") else {
+            return -EINVAL;
+        };
+        if !self.tracks_idle() {
+            return -EBUSY;
+        }
+        let entity = &self.tasks[task.index()];
+        let fixed = entity.facts.nr_cpus_allowed == 1 || entity.facts.migration_disabled;
+        let cpu = if fixed {
+            let mask = within.unwrap_or(&entity.cpus);
+            let allowed = crate::test_cpu(mask, prev);
+            match allowed && self.idle.test_and_clear(prev) {
+                true => prev_cpu,
+                false => -EBUSY,
+            }
+        } else {
+            self.select_dfl(task, prev_cpu, wake_flags, within, flags)
+        };
+        self.note(Step::Picked { cpu });
+        cpu
+    }
+
+    /// `can_skip_idle_kick`.
+    fn idles(&self, cpu: u32) -> bool {
+        let c = &self.cpus[cpu as usize];
+        c.curr.is_none() || c.in_balance
+    }
+}
+
+impl Kernel for Scx {
+    fn now_ns(&self) -> u64 {
+        self.now_ns
+    }
+
+    fn this_cpu(&self) -> u32 {
+        self.this_cpu
+    }
+
+    fn current(&self) -> Option<TaskId> {
+        self.cpus[self.this_cpu as usize].curr
+    }
+
+    fn in_interrupt(&self) -> bool {
+        self.in_interrupt
+    }
+
+    fn create_dsq(&mut self, dsq: u64, node: i32) -> i32 {
+        self.kfunc();
+        let nodes = -1..self.nr_nodes.cast_signed();
+        if dsq & SCX_DSQ_FLAG_BUILTIN != 0 || !nodes.contains(&node) {
+            return -EINVAL;
+        }
+        if self.dsqs.create(dsq) { 0 } else { -EEXIST }
+    }
+
+    fn destroy_dsq(&mut self, dsq: u64) {
+        self.kfunc();
+        let Some(found) = self.dsqs.user(dsq) else {
+            return;
+        };
+        if self.dsqs.get(found).len() > 0 {
+            let nr = self.dsqs.get(found).len();
+            let text = format!("attempting to destroy in-use dsq {dsq:#018x} (nr={nr})");
+            return self.error(text);
+        }
+        self.dsqs.destroy(dsq);
+    }
+
+    fn dsq_insert(&mut self, task: TaskId, dsq: u64, slice_ns: u64, enq_flags: u64) -> bool {
+        self.kfunc();
+        self.insert(task, dsq, slice_ns, None, enq_flags)
+    }
+
+    fn dsq_insert_vtime(
+        &mut self,
+        task: TaskId,
+        dsq: u64,
+        slice_ns: u64,
+        vtime: u64,
+        enq_flags: u64,
+    ) -> bool {
+        self.kfunc();
+        self.insert(task, dsq, slice_ns, Some(vtime), enq_flags)
+    }
+
+    fn dsq_move_to_local(&mut self, dsq: u64, enq_flags: u64) -> bool {
+        self.kfunc();
+        if !self.allowed("scx_bpf_dsq_move_to_local", &[Callback::Dispatch]) {
+            return false;
+        }
+        let cpu = self.this_cpu;
+        self.flush(cpu);
+        let Some(found) = self.dsqs.user(dsq) else {
+            self.error(format!("invalid DSQ ID {dsq:#018x}"));
+            return false;
+        };
+        let moved = self.consume(cpu, found, enq_flags);
+        self.nr_dispatched += u32::from(moved);
+        moved
+    }
+
+    fn dsq_nr_queued(&self, dsq: u64) -> i32 {
+        let found = if dsq == SCX_DSQ_LOCAL {
+            Some(self.dsqs.local(self.this_cpu))
+        } else if dsq & SCX_DSQ_LOCAL_ON == SCX_DSQ_LOCAL_ON {
+            let cpu = (dsq & SCX_DSQ_LOCAL_CPU_MASK) as u32;
+            (cpu < self.nr_cpus()).then(|| self.dsqs.local(cpu))
+        } else {
+            self.dsqs.user(dsq)
+        };
+        found.map_or(-ENOENT, |found| self.dsqs.get(found).len() as i32)
+    }
+
+    fn dsq_peek(&mut self, dsq: u64) -> Option<TaskId> {
+        self.kfunc();
+        if dsq & SCX_DSQ_FLAG_BUILTIN != 0 {
+            self.error(format!("peek disallowed on builtin DSQ {dsq:#x}"));
+            return None;
+        }
+        let Some(found) = self.dsqs.user(dsq) else {
+            self.error(format!("peek on non-existent DSQ {dsq:#x}"));
+            return None;
+        };
+        self.dsqs.get(found).first()
+    }
+
+    fn dsq_iter_new(&mut self, dsq: u64, flags: u64) -> Result<DsqIter, i32> {
+        self.kfunc();
+        if flags & !SCX_DSQ_ITER_REV != 0 {
+            return Err(-EINVAL);
+        }
+        let found = self.dsqs.user(dsq).ok_or(-ENOENT)?;
+        Ok(self.dsqs.get(found).iter(flags & SCX_DSQ_ITER_REV != 0))
+    }
+
+    fn dsq_iter_next(&mut self, iter: &mut DsqIter) -> Option<TaskId> {
+        self.kfunc();
+        let found = self.dsqs.user(iter.dsq)?;
+        self.dsqs.get(found).advance(iter)
+    }
+
+    fn dsq_move(
+        &mut self,
+        iter: &mut DsqIter,
+        task: TaskId,
+        dsq: u64,
+        enq_flags: u64,
+        vtime: bool,
+    ) -> bool {
+        self.kfunc();
+        let (slice_ns, time) = (iter.slice_ns.take(), iter.vtime.take());
+        let from = self.dsqs.user(iter.dsq);
+        let place = self.tasks[task.index()].dsq;
+        let Some((at, key)) = place.filter(|(at, _)| Some(*at) == from) else {
+            return false; // somebody else got to it
+        };
+        if !self.dsqs.get(at).was_there(iter, key) {
+            return false;
+        }
+        let to = self.find_dsq(dsq, self.this_cpu, task);
+        // Its place was by its old time.
+        self.unlink(task);
+        let facts = &mut self.tasks[task.index()].facts;
+        facts.dsq_vtime = time.unwrap_or(facts.dsq_vtime);
+        facts.slice_ns = slice_ns.unwrap_or(facts.slice_ns);
+        let by_vtime = if vtime { super::insert::ENQ_PRIQ } else { 0 };
+        self.move_between(task, at, to, enq_flags | by_vtime);
+        true
+    }
+
+    fn reenqueue_local(&mut self) -> u32 {
+        self.kfunc();
+        if !self.allowed("scx_bpf_reenqueue_local", &[Callback::CpuRelease]) {
+            return 0;
+        }
+        let local = self.dsqs.local(self.this_cpu);
+        let mut nr = 0;
+        while let Some(task) = self.dsqs.get(local).first() {
+            self.unlink(task);
+            self.due.push_back(Due::Reenqueue { task });
+            nr += 1;
+        }
+        nr
+    }
+
+    fn dispatch_nr_slots(&mut self) -> u32 {
+        self.kfunc();
+        match self.allowed("scx_bpf_dispatch_nr_slots", &[Callback::Dispatch]) {
+            true => self.info.dispatch_max_batch - self.buffer.len() as u32,
+            false => 0,
+        }
+    }
+
+    fn dispatch_cancel(&mut self) {
+        self.kfunc();
+        let allowed = self.allowed("scx_bpf_dispatch_cancel", &[Callback::Dispatch]);
+        if allowed && self.buffer.pop().is_none() {
+            self.error("dispatch buffer underflow".to_owned());
+        }
+    }
+
+    fn kick_cpu(&mut self, cpu: i32, flags: u64) {
+        self.kfunc();
+        let Some(number) = self.valid_cpu(cpu, "") else {
+            return;
+        };
+        self.note(Step::Kicked { cpu, flags });
+        if flags & SCX_KICK_IDLE != 0 {
+            if flags & (SCX_KICK_PREEMPT | SCX_KICK_WAIT) != 0 {
+                self.error("PREEMPT/WAIT cannot be used with SCX_KICK_IDLE".to_owned());
+            }
+            if !self.idles(number) {
+                return;
+            }
+        }
+        let by = self.this_cpu;
+        let kick = Effect::Kick {
+            cpu: number,
+            by,
+            flags,
+        };
+        if !self.effects.contains(&kick) {
+            self.effects.push(kick);
+        }
+    }
+
+    fn test_and_clear_cpu_idle(&mut self, cpu: i32) -> bool {
+        self.kfunc();
+        if !self.tracks_idle() {
+            return false;
+        }
+        let Some(number) = self.valid_cpu(cpu, "") else {
+            return false;
+        };
+        let was = self.idle.test_and_clear(number);
+        let cpu = if was { cpu } else { -EBUSY };
+        self.note(Step::Picked { cpu });
+        was
+    }
+
+    fn pick_idle_cpu(&mut self, mask: &[u64], node: Option<i32>, flags: u64) -> i32 {
+        self.pick(mask, node, flags, false)
+    }
+
+    fn pick_any_cpu(&mut self, mask: &[u64], node: Option<i32>, flags: u64) -> i32 {
+        self.pick(mask, node, flags, true)
+    }
+
+    fn idle_cpumask(&self, node: Option<i32>) -> &[u64] {
+        self.idle.cpumask(node)
+    }
+
+    fn idle_smtmask(&self, node: Option<i32>) -> &[u64] {
+        self.idle.smtmask(node)
+    }
+
+    fn select_cpu_dfl(&mut self, task: TaskId, prev_cpu: i32, wake_flags: u64) -> (i32, bool) {
+        match self.select(task, prev_cpu, wake_flags, None, 0) {
+            cpu if cpu >= 0 => (cpu, true),
+            _ => (prev_cpu, false),
+        }
+    }
+
+    fn select_cpu_and(
+        &mut self,
+        task: TaskId,
+        prev_cpu: i32,
+        wake_flags: u64,
+        mask: &[u64],
+        flags: u64,
+    ) -> i32 {
+        self.select(task, prev_cpu, wake_flags, Some(mask), flags)
+    }
+
+    fn nr_cpu_ids(&self) -> u32 {
+        self.nr_cpus()
+    }
+
+    fn nr_node_ids(&self) -> u32 {
+        self.nr_nodes
+    }
+
+    fn cpu(&self, cpu: u32) -> &CpuFacts {
+        &self.cpu_facts[cpu as usize]
+    }
+
+    fn online_cpumask(&self) -> &[u64] {
+        &self.idle.online
+    }
+
+    fn cpu_curr(&self, cpu: u32) -> Option<TaskId> {
+        self.cpus[cpu as usize].curr
+    }
+
+    fn cpu_nr_running(&self, cpu: u32) -> u32 {
+        let c = &self.cpus[cpu as usize];
+        c.nr + c.others
+    }
+
+    fn cpuperf_cap(&mut self, cpu: i32) -> u32 {
+        self.kfunc();
+        let number = self.valid_cpu(cpu, "");
+        number.map_or(CPUPERF_ONE, |cpu| self.cpu_facts[cpu as usize].capacity)
+    }
+
+    fn cpuperf_cur(&mut self, cpu: i32) -> u32 {
+        self.kfunc();
+        let number = self.valid_cpu(cpu, "");
+        number.map_or(CPUPERF_ONE, |cpu| self.cpus[cpu as usize].perf_cur)
+    }
+
+    fn cpuperf_set(&mut self, cpu: i32, perf: u32) {
+        self.kfunc();
+        if perf > CPUPERF_ONE {
+            return self.error(format!("Invalid cpuperf target {perf} for CPU {cpu}"));
+        }
+        if let Some(cpu) = self.valid_cpu(cpu, "") {
+            self.effects.push(Effect::CpuPerf { cpu, perf });
+        }
+    }
+
+    fn task(&self, task: TaskId) -> &TaskFacts {
+        &self.tasks[task.index()].facts
+    }
+
+    fn task_cpus(&self, task: TaskId) -> &[u64] {
+        &self.tasks[task.index()].cpus
+    }
+
+    fn set_slice_ns(&mut self, task: TaskId, slice_ns: u64) {
+        self.task_mut(task).facts.slice_ns = slice_ns;
+    }
+
+    fn set_dsq_vtime(&mut self, task: TaskId, vtime: u64) {
+        self.task_mut(task).facts.dsq_vtime = vtime;
+    }
+
+    fn set_disallow(&mut self, task: TaskId, disallow: bool) {
+        self.task_mut(task).disallow = disallow;
+    }
+
+    fn nr_tasks(&self) -> u32 {
+        self.tasks.len() as u32
+    }
+
+    fn task_from_pid(&self, pid: i32) -> Option<TaskId> {
+        let task = TaskId(u32::try_from(pid.checked_sub(FIRST_PID)?).ok()?);
+        let entity = self.tasks.get(task.index())?;
+        (entity.state != super::task::TaskState::None).then_some(task)
+    }
+
+    fn nr_cgroups(&self) -> u32 {
+        1 + self.cgroup_weights.len() as u32
+    }
+
+    fn cgroup_weight(&self, cgroup: CgroupId) -> u32 {
+        let below = (cgroup.0 as usize).checked_sub(1);
+        let weight = below.and_then(|at| self.cgroup_weights.get(at));
+        weight.copied().unwrap_or(100)
+    }
+
+    fn cgroup_parent(&self, cgroup: CgroupId) -> Option<CgroupId> {
+        (cgroup != CgroupId(0)).then_some(CgroupId(0))
+    }
+
+    fn timer_start(&mut self, timer: TimerId, at_ns: u64, pinned: bool) {
+        let at = timer.0 as usize;
+        if self.timers.len() <= at {
+            self.timers.resize(at + 1, None);
+        }
+        let at_ns = at_ns.max(self.now_ns + 1);
+        self.timers[at] = Some(at_ns);
+        let cpu = self.this_cpu;
+        self.effects.push(Effect::Timer {
+            timer,
+            at_ns,
+            cpu,
+            pinned,
+        });
+    }
+
+    fn timer_cancel(&mut self, timer: TimerId) -> bool {
+        let slot = self.timers.get_mut(timer.0 as usize);
+        slot.is_some_and(|slot| slot.take().is_some())
+    }
+
+    fn exit(&mut self, kind: ExitKind, code: i64, message: &str) {
+        self.end(Exit {
+            kind,
+            code,
+            message: message.to_owned(),
+        });
+    }
+
+    fn exited(&self) -> bool {
+        self.exit.is_some()
+    }
+}
+
+/// The pid of the first task.
+pub(super) const FIRST_PID: i32 = 1000;

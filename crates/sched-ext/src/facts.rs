@@ -1,0 +1,98 @@
+//! What a program may read of tasks and CPUs.
+
+use crate::{CgroupId, TaskId};
+
+/// Who schedules a task.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Class {
+    /// The scheduler.
+    #[default]
+    Ext,
+    /// The kernel's fair class: with `SCX_OPS_SWITCH_PARTIAL`, or `disallow`.
+    Fair,
+    /// Real-time.
+    Rt,
+    /// Deadline.
+    Deadline,
+}
+
+/// A task. What the kernel keeps up to date; a program may write `slice_ns` and `dsq_vtime` only,
+/// by `Kernel::set_slice_ns` and `Kernel::set_dsq_vtime`.
+#[derive(Clone, Debug, Default)]
+pub struct TaskFacts {
+    /// `pid`, not zero.
+    pub pid: i32,
+    /// `tgid`: the pid of the leader.
+    pub tgid: i32,
+    /// `comm`, ended by zero.
+    pub comm: [u8; 16],
+    /// `group_leader`; None: itself.
+    pub group_leader: Option<TaskId>,
+    /// `real_parent`; None: a task outside of the run (init).
+    pub real_parent: Option<TaskId>,
+    /// `flags`: `PF_*`.
+    pub flags: u32,
+    /// `__state`: 0 can run, 1 sleeps.
+    pub state: u32,
+    /// `policy`: 0 normal, 1 FIFO, 2 RR, 3 batch, 5 idle, 6 deadline.
+    pub policy: u32,
+    /// `static_prio`: 120 + nice.
+    pub static_prio: i32,
+    /// `prio`: that of RT and deadline tasks is below 100.
+    pub prio: i32,
+    /// Who schedules it.
+    pub class: Class,
+    /// `mm` is not null: it runs a program.
+    pub has_mm: bool,
+    /// Its cgroup.
+    pub cgroup: CgroupId,
+    /// `scx.weight`: 1..=10000, 100 = nice 0.
+    pub weight: u32,
+    /// `scx.flags`.
+    pub scx_flags: u32,
+    /// `scx.slice`.
+    pub slice_ns: u64,
+    /// `scx.dsq_vtime`.
+    pub dsq_vtime: u64,
+    /// `se.sum_exec_runtime`, up to the start of the callback.
+    pub sum_exec_runtime_ns: u64,
+    /// `start_time`.
+    pub start_time_ns: u64,
+    /// `nvcsw`: how often it slept.
+    pub nvcsw: u64,
+    /// `nivcsw`: how often it was displaced.
+    pub nivcsw: u64,
+    /// `thread_info.cpu`: where it is or was last.
+    pub cpu: u32,
+    /// `wake_cpu`.
+    pub wake_cpu: u32,
+    /// `on_cpu`: it executes.
+    pub on_cpu: bool,
+    /// `on_rq`: it can run.
+    pub on_rq: bool,
+    /// `nr_cpus_allowed`. The mask: `Kernel::task_cpus`.
+    pub nr_cpus_allowed: u32,
+    /// `migration_disabled`: it may not leave its CPU now.
+    pub migration_disabled: bool,
+    /// It waits for a device (`in_iowait`).
+    pub in_iowait: bool,
+}
+
+/// A CPU: its place in the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuFacts {
+    /// `cpu_scale`, 1024 = the biggest.
+    pub capacity: u32,
+    /// First CPU that shares its last-level cache.
+    pub llc: u32,
+    /// First CPU of its core.
+    pub core: u32,
+    /// First CPU of its cluster.
+    pub cluster: u32,
+    /// NUMA node.
+    pub node: u32,
+    /// `cpufreq` policy: the frequency domain's number.
+    pub freq_domain: u32,
+    /// It is in the machine now.
+    pub online: bool,
+}

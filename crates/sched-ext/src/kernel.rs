@@ -1,0 +1,176 @@
+//! What a callback may ask of the kernel: the kfuncs of sched_ext and the facts that programs read.
+//! Names without `scx_bpf_` are those of kfuncs.
+
+use crate::{CgroupId, CpuFacts, ExitKind, TaskFacts, TaskId, TimerId};
+
+/// Where a walk over a queue is (`struct bpf_iter_scx_dsq`). It sees the tasks that were there when
+/// it began, in their order; tasks that leave meanwhile are no trouble.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DsqIter {
+    /// The queue.
+    pub dsq: u64,
+    /// From the tail.
+    pub reverse: bool,
+    /// Nothing queued later is seen.
+    pub until_seq: u64,
+    /// The order of the last one seen; None: at the start.
+    pub last: Option<(u64, i64)>,
+    /// For the next move (`dsq_move_set_slice`).
+    pub slice_ns: Option<u64>,
+    /// For the next move (`dsq_move_set_vtime`).
+    pub vtime: Option<u64>,
+}
+
+/// The kernel, during one callback.
+pub trait Kernel {
+    // Where and when.
+
+    /// `scx_bpf_now`, `bpf_ktime_get_ns` and their like: the time since the machine started.
+    fn now_ns(&self) -> u64;
+    /// The CPU that executes the callback.
+    fn this_cpu(&self) -> u32;
+    /// The task that it executes on behalf of (`current`); None: that CPU's idle task.
+    fn current(&self) -> Option<TaskId>;
+    /// The callback is executed in an interrupt: `current` did not cause it.
+    fn in_interrupt(&self) -> bool;
+
+    // Queues.
+
+    /// 0, `-EINVAL` for a number of the kernel's, `-EEXIST`.
+    fn create_dsq(&mut self, dsq: u64, node: i32) -> i32;
+    /// Exit: there is no such queue. One with tasks in it stays.
+    fn destroy_dsq(&mut self, dsq: u64);
+    /// Puts the task at the end of a queue (`SCX_ENQ_HEAD`: at its head). From `select_cpu` and
+    /// `enqueue`: the task in question only, once. From `dispatch`: into the buffer of dispatches.
+    /// `slice_ns` 0: it keeps its slice. False: the scheduler exits.
+    fn dsq_insert(&mut self, task: TaskId, dsq: u64, slice_ns: u64, enq_flags: u64) -> bool;
+    /// The same, by `vtime`. Queues of the kernel have no such order.
+    fn dsq_insert_vtime(
+        &mut self,
+        task: TaskId,
+        dsq: u64,
+        slice_ns: u64,
+        vtime: u64,
+        enq_flags: u64,
+    ) -> bool;
+    /// The first task of a queue that may run here goes to the local queue. From `dispatch` only.
+    fn dsq_move_to_local(&mut self, dsq: u64, enq_flags: u64) -> bool;
+    /// Tasks in a queue; `-ENOENT`. `SCX_DSQ_LOCAL` and `LOCAL_ON` are those of CPUs.
+    fn dsq_nr_queued(&self, dsq: u64) -> i32;
+    /// The first task, without taking it (6.19).
+    fn dsq_peek(&mut self, dsq: u64) -> Option<TaskId>;
+    /// Begins a walk. Err: `-ENOENT`, or `-EINVAL` for flags and the kernel's own queues.
+    fn dsq_iter_new(&mut self, dsq: u64, flags: u64) -> Result<DsqIter, i32>;
+    /// The next task.
+    fn dsq_iter_next(&mut self, iter: &mut DsqIter) -> Option<TaskId>;
+    /// Moves a task that the walk has seen, and that is still in its queue, to another one;
+    /// `vtime`: by the walk's or the task's virtual time. The walk's slice and time are used up.
+    fn dsq_move(
+        &mut self,
+        iter: &mut DsqIter,
+        task: TaskId,
+        dsq: u64,
+        enq_flags: u64,
+        vtime: bool,
+    ) -> bool;
+    /// All tasks of this CPU's local queue are enqueued again. Returns how many.
+    fn reenqueue_local(&mut self) -> u32;
+    /// Free places of the buffer of dispatches. From `dispatch` only.
+    fn dispatch_nr_slots(&mut self) -> u32;
+    /// Forgets the last entry of that buffer.
+    fn dispatch_cancel(&mut self);
+
+    // CPUs.
+
+    /// `SCX_KICK_*`.
+    fn kick_cpu(&mut self, cpu: i32, flags: u64);
+    /// Was it idle and is now claimed?
+    fn test_and_clear_cpu_idle(&mut self, cpu: i32) -> bool;
+    /// Claims an idle CPU of the mask; `-EBUSY`. `node`: preferred, or (`SCX_PICK_IDLE_IN_NODE`)
+    /// the only one; None: the caller's.
+    fn pick_idle_cpu(&mut self, mask: &[u64], node: Option<i32>, flags: u64) -> i32;
+    /// The same, and if none is idle any CPU of the mask.
+    fn pick_any_cpu(&mut self, mask: &[u64], node: Option<i32>, flags: u64) -> i32;
+    /// Idle CPUs; `node`: those of one node. Stays at its address as long as the kernel lives.
+    fn idle_cpumask(&self, node: Option<i32>) -> &[u64];
+    /// CPUs whose whole core is idle. Stays at its address.
+    fn idle_smtmask(&self, node: Option<i32>) -> &[u64];
+    /// The kernel's choice, and whether that CPU was idle and is now claimed.
+    fn select_cpu_dfl(&mut self, task: TaskId, prev_cpu: i32, wake_flags: u64) -> (i32, bool);
+    /// The kernel's choice of an idle CPU of the mask, claimed; `-EBUSY` (6.16).
+    fn select_cpu_and(
+        &mut self,
+        task: TaskId,
+        prev_cpu: i32,
+        wake_flags: u64,
+        mask: &[u64],
+        flags: u64,
+    ) -> i32;
+    /// Highest CPU number + 1.
+    fn nr_cpu_ids(&self) -> u32;
+    /// Highest node number + 1.
+    fn nr_node_ids(&self) -> u32;
+    /// A CPU that exists.
+    fn cpu(&self, cpu: u32) -> &CpuFacts;
+    /// CPUs in the machine. Stays at its address.
+    fn online_cpumask(&self) -> &[u64];
+    /// The task that a CPU executes (`cpu_curr`, `cpu_rq(cpu)->curr`); None: its idle task.
+    fn cpu_curr(&self, cpu: u32) -> Option<TaskId>;
+    /// Tasks of a CPU's run queue, of all classes (`rq->nr_running`).
+    fn cpu_nr_running(&self, cpu: u32) -> u32;
+    /// What the CPU can do at most, of 1024.
+    fn cpuperf_cap(&mut self, cpu: i32) -> u32;
+    /// At which fraction of that it runs now, of 1024.
+    fn cpuperf_cur(&mut self, cpu: i32) -> u32;
+    /// At which fraction it should run.
+    fn cpuperf_set(&mut self, cpu: i32, perf: u32);
+
+    // Tasks.
+
+    /// What is known of a task, as of the start of the callback and changed by it since.
+    fn task(&self, task: TaskId) -> &TaskFacts;
+    /// CPUs that it may use (`cpus_ptr`). Stays at its address while the mask does not change.
+    fn task_cpus(&self, task: TaskId) -> &[u64];
+    /// `p->scx.slice = ...`
+    fn set_slice_ns(&mut self, task: TaskId, slice_ns: u64);
+    /// `p->scx.dsq_vtime = ...`
+    fn set_dsq_vtime(&mut self, task: TaskId, vtime: u64);
+    /// `p->scx.disallow = ...`, from `init_task` only: the task stays in the fair class.
+    fn set_disallow(&mut self, task: TaskId, disallow: bool);
+    /// It executes now.
+    fn task_running(&self, task: TaskId) -> bool {
+        self.task(task).on_cpu
+    }
+    /// Where it is.
+    fn task_cpu(&self, task: TaskId) -> i32 {
+        self.task(task).cpu.cast_signed()
+    }
+    /// Threads of the run that exist now: `TaskId(0)` up to this, not included. Of those some may
+    /// be gone.
+    fn nr_tasks(&self) -> u32;
+    /// The task of this pid, if it lives.
+    fn task_from_pid(&self, pid: i32) -> Option<TaskId>;
+
+    // Cgroups.
+
+    /// All of them, the root first.
+    fn nr_cgroups(&self) -> u32;
+    /// `cpu.weight`: 1..=10000.
+    fn cgroup_weight(&self, cgroup: CgroupId) -> u32;
+    /// Its parent; None: the root.
+    fn cgroup_parent(&self, cgroup: CgroupId) -> Option<CgroupId>;
+
+    // Timers.
+
+    /// (Re)starts a timer. `pinned`: it stays on this CPU.
+    fn timer_start(&mut self, timer: TimerId, at_ns: u64, pinned: bool);
+    /// Stops it. Was it running?
+    fn timer_cancel(&mut self, timer: TimerId) -> bool;
+
+    // The end.
+
+    /// `scx_bpf_exit`, `scx_bpf_error`. The first end counts; the callback goes on.
+    fn exit(&mut self, kind: ExitKind, code: i64, message: &str);
+    /// The scheduler has ended: what the callback still does has no effect.
+    fn exited(&self) -> bool;
+}

@@ -1,0 +1,15 @@
+//! Masks of CPUs.
+
+/// Words that a mask of so many CPUs has.
+#[must_use]
+pub fn mask_words(nr_cpus: u32) -> usize {
+    nr_cpus.div_ceil(64) as usize
+}
+
+/// Is the CPU in the mask?
+#[must_use]
+#[inline]
+pub fn test_cpu(mask: &[u64], cpu: u32) -> bool {
+    let word = mask.get(cpu as usize / 64).copied().unwrap_or(0);
+    word >> (cpu % 64) & 1 != 0
+}

@@ -1,0 +1,405 @@
+//! The callbacks of a scheduler (`struct sched_ext_ops`).
+
+use crate::{CgroupId, Exit, Kernel, TaskId, TimerId};
+
+/// One callback.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+#[expect(missing_docs, reason = "the names of struct sched_ext_ops")]
+pub enum Callback {
+    SelectCpu,
+    Enqueue,
+    Dequeue,
+    Dispatch,
+    Tick,
+    Runnable,
+    Running,
+    Stopping,
+    Quiescent,
+    Yield,
+    SetWeight,
+    SetCpumask,
+    UpdateIdle,
+    CpuAcquire,
+    CpuRelease,
+    InitTask,
+    ExitTask,
+    Enable,
+    Disable,
+    CgroupInit,
+    CgroupExit,
+    CgroupPrepMove,
+    CgroupMove,
+    CgroupCancelMove,
+    CgroupSetWeight,
+    CpuOnline,
+    CpuOffline,
+    Init,
+    Exit,
+    /// A `bpf_timer` of the scheduler's: no member of the table, but code of it that runs.
+    Timer,
+}
+
+impl Callback {
+    /// How many there are.
+    pub const COUNT: usize = Self::Timer as usize + 1;
+
+    /// All of them.
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::SelectCpu,
+        Self::Enqueue,
+        Self::Dequeue,
+        Self::Dispatch,
+        Self::Tick,
+        Self::Runnable,
+        Self::Running,
+        Self::Stopping,
+        Self::Quiescent,
+        Self::Yield,
+        Self::SetWeight,
+        Self::SetCpumask,
+        Self::UpdateIdle,
+        Self::CpuAcquire,
+        Self::CpuRelease,
+        Self::InitTask,
+        Self::ExitTask,
+        Self::Enable,
+        Self::Disable,
+        Self::CgroupInit,
+        Self::CgroupExit,
+        Self::CgroupPrepMove,
+        Self::CgroupMove,
+        Self::CgroupCancelMove,
+        Self::CgroupSetWeight,
+        Self::CpuOnline,
+        Self::CpuOffline,
+        Self::Init,
+        Self::Exit,
+        Self::Timer,
+    ];
+
+    /// As `struct sched_ext_ops` has it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::SelectCpu => "select_cpu",
+            Self::Enqueue => "enqueue",
+            Self::Dequeue => "dequeue",
+            Self::Dispatch => "dispatch",
+            Self::Tick => "tick",
+            Self::Runnable => "runnable",
+            Self::Running => "running",
+            Self::Stopping => "stopping",
+            Self::Quiescent => "quiescent",
+            Self::Yield => "yield",
+            Self::SetWeight => "set_weight",
+            Self::SetCpumask => "set_cpumask",
+            Self::UpdateIdle => "update_idle",
+            Self::CpuAcquire => "cpu_acquire",
+            Self::CpuRelease => "cpu_release",
+            Self::InitTask => "init_task",
+            Self::ExitTask => "exit_task",
+            Self::Enable => "enable",
+            Self::Disable => "disable",
+            Self::CgroupInit => "cgroup_init",
+            Self::CgroupExit => "cgroup_exit",
+            Self::CgroupPrepMove => "cgroup_prep_move",
+            Self::CgroupMove => "cgroup_move",
+            Self::CgroupCancelMove => "cgroup_cancel_move",
+            Self::CgroupSetWeight => "cgroup_set_weight",
+            Self::CpuOnline => "cpu_online",
+            Self::CpuOffline => "cpu_offline",
+            Self::Init => "init",
+            Self::Exit => "exit",
+            Self::Timer => "timer",
+        }
+    }
+}
+
+/// A set of callbacks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Callbacks(u32);
+
+impl Callbacks {
+    /// None.
+    pub const NONE: Self = Self(0);
+
+    /// With one more.
+    #[must_use]
+    pub const fn with(self, callback: Callback) -> Self {
+        Self(self.0 | 1 << callback as u8)
+    }
+
+    /// Is it one of them?
+    #[must_use]
+    #[inline]
+    pub const fn has(self, callback: Callback) -> bool {
+        self.0 >> callback as u8 & 1 != 0
+    }
+}
+
+impl FromIterator<Callback> for Callbacks {
+    fn from_iter<I: IntoIterator<Item = Callback>>(callbacks: I) -> Self {
+        callbacks.into_iter().fold(Self::NONE, Self::with)
+    }
+}
+
+/// What the table says beside the callbacks. Asked once, at the start.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OpsInfo {
+    /// `name`.
+    pub name: String,
+    /// `flags`: `SCX_OPS_*`.
+    pub flags: u64,
+    /// `timeout_ms`; 0: the kernel's.
+    pub timeout_ms: u32,
+    /// `dispatch_max_batch`; 0: the kernel's.
+    pub dispatch_max_batch: u32,
+    /// The callbacks that are there.
+    pub callbacks: Callbacks,
+    /// The kernel whose interface it was built for, such as (6, 12); (0, 0): the newest.
+    pub kernel: (u16, u16),
+}
+
+/// How a task came (`struct scx_init_task_args`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Started {
+    /// It was there when the scheduler was loaded.
+    Existing,
+    /// It was forked since.
+    Forked,
+}
+
+/// Who took a CPU from the scheduler (`enum scx_cpu_preempt_reason`), with the kernel's numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReleaseReason {
+    /// A real-time task.
+    Rt = 0,
+    /// A deadline task.
+    Deadline = 1,
+    /// The stopper.
+    Stop = 2,
+    /// Something else.
+    Unknown = 3,
+}
+
+/// The callbacks. Only those of `OpsInfo::callbacks` are called. An `Err` ends the scheduler as an
+/// exit that was recorded does; what a program says by kfuncs is recorded by `Kernel::exit`.
+#[allow(unused_variables)]
+pub trait SchedExtOps {
+    /// The rest of the table.
+    fn info(&self) -> OpsInfo;
+
+    /// The CPU for a task that wakes or is new.
+    fn select_cpu(
+        &mut self,
+        kernel: &mut dyn Kernel,
+        task: TaskId,
+        prev_cpu: i32,
+        wake_flags: u64,
+    ) -> Result<i32, Exit> {
+        Ok(prev_cpu)
+    }
+    /// The task can run and is the scheduler's to queue.
+    fn enqueue(
+        &mut self,
+        kernel: &mut dyn Kernel,
+        task: TaskId,
+        enq_flags: u64,
+    ) -> Result<(), Exit> {
+        Ok(())
+    }
+    /// A task that the scheduler holds leaves.
+    fn dequeue(
+        &mut self,
+        kernel: &mut dyn Kernel,
+        task: TaskId,
+        deq_flags: u64,
+    ) -> Result<(), Exit> {
+        Ok(())
+    }
+    /// The CPU needs tasks; `prev`: what ran there, if it is the scheduler's. It may have gone to
+    /// sleep: then it is not `SCX_TASK_QUEUED`.
+    fn dispatch(
+        &mut self,
+        kernel: &mut dyn Kernel,
+        cpu: i32,
+        prev: Option<TaskId>,
+    ) -> Result<(), Exit> {
+        Ok(())
+    }
+    /// A tick of the running task.
+    fn tick(&mut self, kernel: &mut dyn Kernel, task: TaskId) -> Result<(), Exit> {
+        Ok(())
+    }
+    /// The task becomes runnable on its CPU.
+    fn runnable(
+        &mut self,
+        kernel: &mut dyn Kernel,
+        task: TaskId,
+        enq_flags: u64,
+    ) -> Result<(), Exit> {
+        Ok(())
+    }
+    /// It begins to execute.
+    fn running(&mut self, kernel: &mut dyn Kernel, task: TaskId) -> Result<(), Exit> {
+        Ok(())
+    }
+    /// It stops executing; `runnable`: it can go on.
+    fn stopping(
+        &mut self,
+        kernel: &mut dyn Kernel,
+        task: TaskId,
+        runnable: bool,
+    ) -> Result<(), Exit> {
+        Ok(())
+    }
+    /// It is no longer runnable on its CPU.
+    fn quiescent(
+        &mut self,
+        kernel: &mut dyn Kernel,
+        task: TaskId,
+        deq_flags: u64,
+    ) -> Result<(), Exit> {
+        Ok(())
+    }
+    /// `from` yields, to `to` if there is one. Returns whether it did (matters with `to` only).
+    fn yield_task(
+        &mut self,
+        kernel: &mut dyn Kernel,
+        from: TaskId,
+        to: Option<TaskId>,
+    ) -> Result<bool, Exit> {
+        Ok(false)
+    }
+    /// The task has this weight now.
+    fn set_weight(
+        &mut self,
+        kernel: &mut dyn Kernel,
+        task: TaskId,
+        weight: u32,
+    ) -> Result<(), Exit> {
+        Ok(())
+    }
+    /// It may use the CPUs of `Kernel::task_cpus` now.
+    fn set_cpumask(&mut self, kernel: &mut dyn Kernel, task: TaskId) -> Result<(), Exit> {
+        Ok(())
+    }
+    /// The CPU goes idle, or no longer is.
+    fn update_idle(&mut self, kernel: &mut dyn Kernel, cpu: i32, idle: bool) -> Result<(), Exit> {
+        Ok(())
+    }
+    /// The CPU is the scheduler's again.
+    fn cpu_acquire(&mut self, kernel: &mut dyn Kernel, cpu: i32) -> Result<(), Exit> {
+        Ok(())
+    }
+    /// A higher class took the CPU; `task`: who.
+    fn cpu_release(
+        &mut self,
+        kernel: &mut dyn Kernel,
+        cpu: i32,
+        reason: ReleaseReason,
+        task: Option<TaskId>,
+    ) -> Result<(), Exit> {
+        Ok(())
+    }
+    /// A task comes. Not 0: refused, a negative errno.
+    fn init_task(
+        &mut self,
+        kernel: &mut dyn Kernel,
+        task: TaskId,
+        started: Started,
+        cgroup: CgroupId,
+    ) -> Result<i32, Exit> {
+        Ok(0)
+    }
+    /// A task goes; `cancelled`: it never ran.
+    fn exit_task(
+        &mut self,
+        kernel: &mut dyn Kernel,
+        task: TaskId,
+        cancelled: bool,
+    ) -> Result<(), Exit> {
+        Ok(())
+    }
+    /// From now on the scheduler schedules it.
+    fn enable(&mut self, kernel: &mut dyn Kernel, task: TaskId) -> Result<(), Exit> {
+        Ok(())
+    }
+    /// No longer.
+    fn disable(&mut self, kernel: &mut dyn Kernel, task: TaskId) -> Result<(), Exit> {
+        Ok(())
+    }
+    /// A cgroup comes.
+    fn cgroup_init(
+        &mut self,
+        kernel: &mut dyn Kernel,
+        cgroup: CgroupId,
+        weight: u32,
+    ) -> Result<i32, Exit> {
+        Ok(0)
+    }
+    /// A cgroup goes.
+    fn cgroup_exit(&mut self, kernel: &mut dyn Kernel, cgroup: CgroupId) -> Result<(), Exit> {
+        Ok(())
+    }
+    /// A task is about to move between cgroups. Not 0: refused.
+    fn cgroup_prep_move(
+        &mut self,
+        kernel: &mut dyn Kernel,
+        task: TaskId,
+        from: CgroupId,
+        to: CgroupId,
+    ) -> Result<i32, Exit> {
+        Ok(0)
+    }
+    /// It moves.
+    fn cgroup_move(
+        &mut self,
+        kernel: &mut dyn Kernel,
+        task: TaskId,
+        from: CgroupId,
+        to: CgroupId,
+    ) -> Result<(), Exit> {
+        Ok(())
+    }
+    /// It does not.
+    fn cgroup_cancel_move(
+        &mut self,
+        kernel: &mut dyn Kernel,
+        task: TaskId,
+        from: CgroupId,
+        to: CgroupId,
+    ) -> Result<(), Exit> {
+        Ok(())
+    }
+    /// A cgroup's `cpu.weight`.
+    fn cgroup_set_weight(
+        &mut self,
+        kernel: &mut dyn Kernel,
+        cgroup: CgroupId,
+        weight: u32,
+    ) -> Result<(), Exit> {
+        Ok(())
+    }
+    /// The CPU comes back.
+    fn cpu_online(&mut self, kernel: &mut dyn Kernel, cpu: i32) -> Result<(), Exit> {
+        Ok(())
+    }
+    /// The CPU leaves.
+    fn cpu_offline(&mut self, kernel: &mut dyn Kernel, cpu: i32) -> Result<(), Exit> {
+        Ok(())
+    }
+    /// The scheduler is loaded. Not 0: refused, a negative errno.
+    fn init(&mut self, kernel: &mut dyn Kernel) -> Result<i32, Exit> {
+        Ok(0)
+    }
+    /// It ends, of `exit`; the last callback.
+    fn exit(&mut self, kernel: &mut dyn Kernel, exit: &Exit) -> Result<(), Exit> {
+        Ok(())
+    }
+    /// A timer fires (`Kernel::timer_start`).
+    fn timer(&mut self, kernel: &mut dyn Kernel, timer: TimerId) -> Result<(), Exit> {
+        Ok(())
+    }
+}

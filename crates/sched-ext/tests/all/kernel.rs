@@ -1,0 +1,106 @@
+//! A scheduler that is nothing but a list of questions to the kernel, asked as it is loaded.
+
+use wakeplace_sched_ext::class::{ExtClass, NewTask, Setup};
+use wakeplace_sched_ext::{
+    Callback, CpuFacts, Exit, Kernel, OpsInfo, SchedExtOps, Started, TaskId,
+};
+
+type Ask<'a> = &'a mut dyn FnMut(&mut dyn Kernel, TaskId);
+
+/// Asks in `init_task`, of the one task that there is.
+pub(crate) struct Asks<'a> {
+    pub(crate) info: OpsInfo,
+    pub(crate) ask: Ask<'a>,
+}
+
+impl SchedExtOps for Asks<'_> {
+    fn info(&self) -> OpsInfo {
+        OpsInfo {
+            callbacks: self.info.callbacks.with(Callback::InitTask),
+            ..self.info.clone()
+        }
+    }
+
+    fn init_task(
+        &mut self,
+        kernel: &mut dyn Kernel,
+        task: TaskId,
+        _started: Started,
+        _cgroup: wakeplace_sched_ext::CgroupId,
+    ) -> Result<i32, Exit> {
+        (self.ask)(kernel, task);
+        Ok(0)
+    }
+}
+
+/// Two caches of two cores of two threads each.
+pub(crate) fn eight_cpus() -> Vec<CpuFacts> {
+    let cpu = |cpu: u32| CpuFacts {
+        capacity: 1024,
+        llc: cpu / 4 * 4,
+        core: cpu / 2 * 2,
+        online: true,
+        ..CpuFacts::default()
+    };
+    (0..8).map(cpu).collect()
+}
+
+/// Asks with a task that may use these CPUs. Returns how the scheduler ended, if it did.
+pub(crate) fn ask(
+    cpus: Vec<CpuFacts>,
+    info: OpsInfo,
+    allowed: u64,
+    mut ask: impl FnMut(&mut dyn Kernel, TaskId),
+) -> Option<Exit> {
+    let mut ops = Asks {
+        info,
+        ask: &mut ask,
+    };
+    let setup = Setup {
+        cpus,
+        ..Setup::default()
+    };
+    let mut class = ExtClass::new(&mut ops, setup);
+    class.load();
+    class.add_task(&NewTask {
+        name: "task".to_owned(),
+        load_weight: 1024,
+        cpus: vec![allowed],
+        ..NewTask::default()
+    });
+    class.init_task(TaskId(0), Started::Existing, None);
+    class.exit().cloned()
+}
+
+/// Goal: numbers of the kernel's and numbers that are taken make no queue; one that is in use stays.
+#[test]
+fn queues_are_made_once() {
+    let exit = ask(eight_cpus(), OpsInfo::default(), 0xff, |kernel, _| {
+        assert_eq!(kernel.create_dsq(1 << 63, -1), -22, "EINVAL");
+        assert_eq!(kernel.create_dsq(5, 1), -22, "there is one node");
+        assert_eq!(kernel.create_dsq(5, -1), 0);
+        assert_eq!(kernel.create_dsq(5, 0), -17, "EEXIST");
+        assert_eq!(kernel.dsq_nr_queued(5), 0);
+        kernel.destroy_dsq(5);
+        assert_eq!(kernel.dsq_nr_queued(5), -2, "ENOENT");
+        assert_eq!(kernel.dsq_iter_new(5, 0), Err(-2));
+        assert_eq!(kernel.create_dsq(5, -1), 0);
+        assert_eq!(kernel.dsq_iter_new(5, 1), Err(-22), "no such flag");
+        kernel.destroy_dsq(77); // the kernel ignores it
+    });
+    assert_eq!(exit, None);
+}
+
+#[test]
+fn tasks_are_found_by_pid() {
+    ask(eight_cpus(), OpsInfo::default(), 0b110, |kernel, task| {
+        let facts = kernel.task(task);
+        let pid = facts.pid;
+        assert_eq!((facts.weight, facts.nr_cpus_allowed), (100, 2));
+        assert_eq!(&facts.comm[..5], b"task\0");
+        assert_eq!(kernel.task_cpus(task), [0b110]);
+        for none in [0, pid + 1, i32::MIN, i32::MAX] {
+            assert_eq!(kernel.task_from_pid(none), None);
+        }
+    });
+}

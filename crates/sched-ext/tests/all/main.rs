@@ -1,0 +1,5 @@
+//! The class of sched_ext without a machine around it.
+#![allow(missing_docs, reason = "not a library")]
+
+mod idle;
+mod kernel;
