@@ -57,7 +57,7 @@ part_line() {
         udp_rr:: -- --nocapture
 }
 part_python() {
-    make --no-print-directory python &&
+    make --no-print-directory python && scripts/python.sh arm64 &&
         cargo clippy --locked --package wakeplace-python -- -D warnings
 }
 part_licences() {

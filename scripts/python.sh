@@ -23,7 +23,7 @@ room=$target/python
 baseline=manylinux2014
 tests=('pytest>=8' 'pyarrow>=14' 'pandas>=2.2' 'polars>=1.3')
 tools=('maturin>=1.16,<2' 'ziglang>=0.15' 'distributed>=2024.1' 'altair>=6' 'optuna>=4'
-    'jupytext>=1.16' 'nbclient>=0.10' 'ipykernel>=6')
+    'jupytext>=1.16' 'nbclient>=0.10' 'ipykernel>=6' 'mypy>=1.10')
 
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || {
     printf 'PYTHON=%s: expected Python 3.11 or later\n' "$python" >&2
@@ -32,6 +32,9 @@ tools=('maturin>=1.16,<2' 'ziglang>=0.15' 'distributed>=2024.1' 'altair>=6' 'opt
 [ -x "$room/bin/python" ] || "$python" -m venv "$room"
 pip() { "$room/bin/pip" --quiet --disable-pip-version-check "$@"; }
 pip install "${tests[@]}" "${tools[@]}" || exit 3
+
+"$room/bin/python" -m mypy --strict --ignore-missing-imports --cache-dir "$target/mypy" \
+    crates/python/python/wakeplace
 
 # wheel NAME ARGUMENT...: builds it; its name ends in NAME.
 wheel() {

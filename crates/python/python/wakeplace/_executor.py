@@ -23,14 +23,15 @@ RECOUNT_S = 2.0
 WAIT_S = 0.1
 
 
-def made(definition: tuple[Any, ...]) -> Any:
+def made(definition: tuple[Any, ...]) -> _wakeplace.Sweep:
     """The sweep of a definition: the name of what makes it, and its arguments."""
     kind, *arguments = definition
-    return getattr(_wakeplace.Sweep, kind)(*arguments)
+    sweep: _wakeplace.Sweep = getattr(_wakeplace.Sweep, kind)(*arguments)
+    return sweep
 
 
 @functools.lru_cache(maxsize=4)
-def _sweep(text: bytes) -> Any:
+def _sweep(text: bytes) -> _wakeplace.Sweep:
     """The sweep of a definition; a worker makes it once for the chunks of one call, since a later
     call may find other files."""
     _call, definition = pickle.loads(text)

@@ -52,6 +52,8 @@ class Result(_Table):
     ``result["runs"]`` and other keys are those of the JSON (docs/result.schema.json).
     """
 
+    _native: _wakeplace.Result
+
     def __init__(self, native: _wakeplace.Result) -> None:
         self._native = native
         self._data: dict[str, Any] | None = None
@@ -130,6 +132,8 @@ class Result(_Table):
 class SweepResult(_Table):
     """What `sweep` gives: a table of points, and all runs in the store."""
 
+    _native: _wakeplace.Runs
+
     def __init__(self, native: _wakeplace.Runs) -> None:
         self._native = native
 
@@ -146,7 +150,7 @@ class SweepResult(_Table):
 
     def plot(
         self, metric: str, x: str | None = None, color: str | None = None
-    ) -> altair.Chart:
+    ) -> altair.LayerChart:
         """A metric's mean of each point with its 95 % interval over the seeds.
 
         Args:
@@ -170,16 +174,15 @@ class SweepResult(_Table):
                 raise _wakeplace.unknown("plot", name, names, "key")
         values = [_point(row, metric, x, color) for row in rows if row[metric] is not None]
         kind = "Q" if all(isinstance(value["x"], float) for value in values) else "N"
-        base = altair.Chart(altair.Data(values=values)).encode(
+        base = altair.Chart(altair.InlineData(values=values)).encode(
             altair.X(f"x:{kind}").title(x).scale(zero=False) if kind == "Q" else
             altair.X("x:N").title(x).sort(None),
             color=altair.Color("color:N").title(color).sort(None),
         )
         mean = altair.Y("mean:Q").title(metric).scale(zero=False)
         rule = base.mark_rule().encode(altair.Y("low:Q").title(metric), altair.Y2("high:Q"))
-        return (rule + base.mark_point(filled=True, opacity=1).encode(mean)).properties(
-            width=CHART_WIDTH_PX
-        )
+        points = base.mark_point(filled=True, opacity=1).encode(mean)
+        return altair.LayerChart(layer=[rule, points], width=CHART_WIDTH_PX)
 
     @property
     def cells(self) -> int:
