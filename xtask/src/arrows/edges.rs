@@ -5,8 +5,8 @@ use crate::Finding;
 
 /// Each crate with the crates of this workspace it may name: what is below it and nothing else.
 /// `report` is made from results only, so not from `engine`; `scx` knows nothing of the simulator
-/// and is in nobody's list, nor are `cli` and `python`.
-const MAY_KNOW: [(&str, &[&str]); 23] = [
+/// and is in nobody's list, nor are `cli`, `python` and `wasm`.
+const MAY_KNOW: [(&str, &[&str]); 24] = [
     ("text", &[]),
     ("files", &[]),
     ("policy-sys", &["text"]),
@@ -127,6 +127,18 @@ const MAY_KNOW: [(&str, &[&str]); 23] = [
             "metrics",
             "study",
             "store",
+            "report",
+        ],
+    ),
+    (
+        "wasm",
+        &[
+            "text",
+            "policy-sys",
+            "platform",
+            "workload",
+            "trace",
+            "study",
             "report",
         ],
     ),
