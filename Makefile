@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: help demo build test lint check lab fidelity bench install clean
-.PHONY: live-test live-unit soak bench-live fuzz mutants nightly same-runs python dist release
+.PHONY: live-test live-unit soak bench-live fuzz mutants nightly same-runs python playground site dist release
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -71,6 +71,12 @@ mutants: ## break core and engine in small ways and list what no test sees (MUTA
 
 nightly: ## everything that .ci/run has no time for, each part with its seconds (NIGHTLY_SCALE=N)
 	@scripts/nightly.sh
+
+playground: ## the simulator as one page for browsers, target/playground/index.html
+	@scripts/playground.sh
+
+site: ## documents and playground as one folder for any static host, target/site
+	@scripts/site.sh
 
 python: ## the wheel for Python into dist/, and its tests (PYTEST=ARGUMENTS of pytest)
 	@scripts/python.sh

@@ -60,6 +60,13 @@ part_python() {
     make --no-print-directory python && scripts/python.sh arm64 &&
         cargo clippy --locked --package wakeplace-python -- -D warnings
 }
+# The module for browsers gives the program's bytes, and its page holds whatever it is given.
+part_playground() {
+    scripts/setup.sh browser node && program || return
+    cargo clippy --locked --package wakeplace-wasm --all-targets -- -D warnings &&
+        cargo test --locked --package wakeplace-wasm && scripts/playground-test.sh
+}
+part_site() { scripts/site.sh; }
 part_licences() {
     deny check licenses bans sources
 }
@@ -100,17 +107,17 @@ part_dist() {
 }
 # Each crate builds from what cargo packages of it.
 part_crates() {
-    cargo package --locked --workspace --exclude wakeplace-python --exclude wakeplace-fuzz \
-        --exclude xtask
+    cargo package --locked --workspace --exclude wakeplace-python --exclude wakeplace-wasm \
+        --exclude wakeplace-fuzz --exclude xtask
 }
 part_metrics() { scripts/metrics-test.sh; }
 part_bench() { make --no-print-directory bench; }
 part_bench_live() { scripts/lab-binaries.sh && program && scripts/bench-live.sh; }
 
 # In this order.
-all=(lint release demo oracle kills python parity line licences advisories sanitizers faults mutants
-    mutants_engine fuzz same_bytes same_runs instructions traces pages live
-    metrics crates dist bench bench_live)
+all=(lint release demo oracle kills python playground site parity line licences advisories
+    sanitizers faults mutants mutants_engine fuzz same_bytes same_runs instructions traces pages
+    live metrics crates dist bench bench_live)
 
 chosen=("$@")
 [ $# -gt 0 ] || chosen=("${all[@]}")

@@ -5,7 +5,9 @@
 #   scripts/setup.sh lint     rustfmt and clippy besides
 #   scripts/setup.sh bpf      clang 19, libelf and zlib besides, for the live scheduler
 #   scripts/setup.sh lab      what building for the guests of the lab takes: static x86-64 and arm64
+#   scripts/setup.sh clang    clang 19, which compiles the core for BPF and for browsers
 #   scripts/setup.sh browser  a browser, which pages of results are opened in
+#   scripts/setup.sh node     Node.js, which drives that browser
 #   scripts/setup.sh emulator what runs a single program that was built for arm64
 #
 # Says nothing and reaches no network where everything is there. Exit code 3: something is missing
@@ -123,8 +125,11 @@ fi
 has_library() { [ "$(cc -print-file-name="$1")" != "$1" ]; }
 
 # For crates/scx: clang for its kernel side, and what libbpf is built from and with.
+set_up_clang() {
+    have "$clang" || apt_install "$clang" || fail "no $clang, which compiles for BPF and browsers"
+}
 set_up_bpf() {
-    have "$clang" || apt_install "$clang" || fail "no $clang, which compiles for BPF"
+    set_up_clang
     have make || apt_install make || fail "no make, which builds libbpf"
     { has_library libelf.so && has_library libz.so; } || apt_install libelf-dev zlib1g-dev ||
         fail "no libelf or zlib to build with: install libelf-dev and zlib1g-dev"
@@ -172,6 +177,12 @@ for tool in "$@"; do
         lab)
             set_up_lab
             ;;
+        clang)
+            set_up_clang
+            ;;
+        node)
+            have node || apt_install nodejs || fail "no Node.js: install nodejs"
+            ;;
         browser)
             have chromium || have chromium-browser || have google-chrome || have chrome ||
                 apt_install chromium || fail "no browser: install chromium"
@@ -180,7 +191,7 @@ for tool in "$@"; do
             have qemu-aarch64 || apt_install qemu-user || fail "no qemu-aarch64: install qemu-user"
             ;;
         *)
-            say "unknown: $tool (lint, bpf, lab, browser, emulator)"
+            say "unknown: $tool (lint, bpf, clang, lab, browser, node, emulator)"
             exit 2
             ;;
     esac

@@ -81,7 +81,7 @@ bill_of_materials() {
 sources() {
     rm -rf "$dist/crates" "$target/package"
     cargo package --locked --workspace --quiet --no-verify \
-        --exclude wakeplace-python --exclude wakeplace-fuzz --exclude xtask
+        --exclude wakeplace-python --exclude wakeplace-wasm --exclude wakeplace-fuzz --exclude xtask
     mkdir -p "$dist/crates"
     cp "$target"/package/*.crate "$dist/crates/"
 }

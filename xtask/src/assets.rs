@@ -12,7 +12,13 @@ use crate::Finding;
 const FOLDER: &str = "crates/report/assets";
 const TABLE: &str = "README.md";
 /// Files in it that are this project's.
-const OWN: [&str; 4] = [TABLE, "palettes.json", "report.css", "report.js"];
+const OWN: [&str; 5] = [
+    TABLE,
+    "palettes.json",
+    "report.css",
+    "report.js",
+    "timeline.js",
+];
 
 /// Whether each file is the one that the folder's table names.
 ///

@@ -15,6 +15,7 @@ pub mod platforms;
 pub mod protos;
 pub mod reasons;
 pub mod repo;
+pub mod site;
 pub mod tidy;
 
 use std::fmt;

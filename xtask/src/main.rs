@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use xtask::repo::Repo;
 use xtask::{
     Finding, arrows, assets, bindings, kernel_map, mutants, params, platforms, protos, reasons,
-    tidy,
+    site, tidy,
 };
 
 const USAGE: &str = "\
@@ -35,6 +35,9 @@ cargo xtask COMMAND
   protos --check    whether it is of that file
   reasons           write docs/guide/reasons.md from the enums in policy/include
   reasons --check   whether it is of those enums
+  site FOLDER       write the documents as the sources of a book
+  site --links FOLDER
+                    whether the links of the pages in a folder lead somewhere
   check             tidy, arrows, assets, and --check of bindings, kernel-map, mutants, params,
                     protos and reasons
 
@@ -75,6 +78,10 @@ fn run(args: &[&str]) -> anyhow::Result<Option<Vec<Finding>>> {
         ["params", "--check"] => params::check(&Repo::load(&root)?),
         ["reasons"] => reasons::write(&root)?,
         ["reasons", "--check"] => reasons::check(&Repo::load(&root)?),
+        ["site", "--links", folder] => site::broken_links(Path::new(folder))?,
+        ["site", folder] if !folder.starts_with('-') => {
+            site::sources(&Repo::load(&root)?, Path::new(folder))?
+        }
         ["protos"] => protos::write(&root)?,
         ["protos", "--check"] => protos::check(&root)?,
         ["platforms", "--check", folder] => platforms::check(&root, Path::new(folder))?,

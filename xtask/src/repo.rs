@@ -22,6 +22,8 @@ pub struct SourceFile {
 pub struct Repo {
     /// Sorted by path.
     pub files: Vec<SourceFile>,
+    /// Paths of files that are no text, such as pictures.
+    pub others: Vec<String>,
 }
 
 /// Names of text files that the rules read, by what the name ends with.
@@ -47,9 +49,11 @@ impl Repo {
         } else {
             walk(root)?
         };
-        paths.retain(|path| TEXT.iter().any(|end| path.ends_with(end)));
         paths.sort();
         paths.dedup();
+        let is_text = |path: &String| TEXT.iter().any(|end| path.ends_with(end));
+        let (paths, mut others): (Vec<_>, Vec<_>) = paths.into_iter().partition(is_text);
+        others.retain(|path| root.join(path).is_file());
         let mut files = Vec::new();
         for path in paths {
             let full = root.join(&path);
@@ -59,7 +63,7 @@ impl Repo {
                 files.push(SourceFile { path, text });
             }
         }
-        Ok(Self { files })
+        Ok(Self { files, others })
     }
 
     /// A repository of the given files, for tests of rules.
@@ -68,6 +72,7 @@ impl Repo {
         let file = |&(path, text): &(&str, &str)| SourceFile::new(path, text);
         Self {
             files: files.iter().map(file).collect(),
+            others: Vec::new(),
         }
     }
 

@@ -72,6 +72,16 @@ impl Platform {
     fn from_file(path: &str) -> Result<Self, PlatformError> {
         Self::from_toml(&text_of_file(path)?, path)
     }
+
+    /// What [`Platform::load`] makes of a file at `path` that holds these bytes.
+    ///
+    /// # Errors
+    /// As [`Platform::load`].
+    pub fn from_bytes(bytes: &[u8], path: &str) -> Result<Self, PlatformError> {
+        let mut platform = Self::from_toml(&text_of_bytes(bytes, path)?, path)?;
+        path.clone_into(&mut platform.name);
+        Ok(platform)
+    }
 }
 
 fn text_of_file(path: &str) -> Result<String, PlatformError> {
@@ -79,18 +89,22 @@ fn text_of_file(path: &str) -> Result<String, PlatformError> {
         file: path.to_owned(),
         source,
     })?;
+    text_of_bytes(&bytes, path)
+}
+
+fn text_of_bytes(bytes: &[u8], path: &str) -> Result<String, PlatformError> {
     if bytes.len() > MAX_FILE_BYTES {
         return Err(PlatformError::TooLarge {
             file: path.to_owned(),
             limit: MAX_FILE_BYTES,
         });
     }
-    match std::str::from_utf8(&bytes) {
+    match std::str::from_utf8(bytes) {
         Ok(text) => Ok(text.to_owned()),
         Err(error) => {
             let at = error.valid_up_to();
             let problem = format!("byte 0x{:02x} is not UTF-8", bytes[at]);
-            Err(Flaw::new(at, problem, "expected UTF-8 text").locate(path, &bytes))
+            Err(Flaw::new(at, problem, "expected UTF-8 text").locate(path, bytes))
         }
     }
 }

@@ -2,7 +2,7 @@
 //! `ERA[+FEATURE[=VALUE]]...[-FEATURE]...[:KEY=VALUE,...]`.
 
 use crate::eras::{ERAS, Era, FEATURES, Feature, patches};
-use crate::param_table::{ALIASES, PARAMS, find};
+use crate::param_table::{ALIASES, Kind, PARAMS, find};
 use crate::sys::wp_params;
 use crate::{Mode, aliases};
 use std::collections::BTreeSet;
@@ -37,6 +37,8 @@ pub struct ParamView {
     pub rule: &'static str,
     /// What of it the live scheduler takes: `any value`, `only ...`, `always ...` or `not read`.
     pub live: String,
+    /// Its values, where they have names.
+    pub choices: &'static [&'static str],
 }
 
 /// A feature as `policy show` lists it.
@@ -404,6 +406,11 @@ impl Policy {
                 group: p.group,
                 rule: p.rule,
                 live: p.show_live(),
+                choices: match p.kind {
+                    Kind::Choice(names) => names,
+                    Kind::Switch => &["off", "on"],
+                    Kind::Range(..) | Kind::Auto(..) => &[],
+                },
             })
             .collect()
     }

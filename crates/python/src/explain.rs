@@ -1,10 +1,10 @@
 //! `explain`: one decision.
 
-use crate::ask::{Ask, duration_at};
+use crate::ask::Ask;
 use crate::error::input;
 use crate::work::interruptible;
 use pyo3::prelude::*;
-use wakeplace_study::{Question, Which};
+use wakeplace_study::About;
 
 /// Which decision, one item of a dict each.
 #[derive(FromPyObject)]
@@ -21,25 +21,15 @@ pub(crate) struct WhichAsk {
 /// The answer as the command line's JSON.
 #[pyfunction]
 pub(crate) fn explain(py: Python<'_>, ask: Ask, about: WhichAsk) -> PyResult<String> {
-    ask.check("explain")?;
-    let which = match (about.wakeup, about.at, about.to) {
-        (None, None, None) => Which::Wakeup(1),
-        (Some(number), None, None) => Which::Wakeup(number),
-        (None, Some(at), None) => Which::At(duration_at(&at)?),
-        (None, None, Some(cpu)) => Which::To(cpu),
-        _ => {
-            return Err(input(
-                "explain: several of wakeup, at and to are given; expected one of them",
-            ));
-        }
-    };
-    let question = Question {
-        request: ask.request()?,
+    let about = About {
         task: about.task,
-        which,
-        others: about.compare_policy,
+        wakeup: about.wakeup,
+        at: about.at,
+        to: about.to,
         why_not: about.why_not,
+        compare_policy: about.compare_policy,
     };
+    let question = about.question(&ask.asked()).map_err(input)?;
     // Ends by itself after one run.
     let answer = interruptible(py, move |_| question.answer().map(|answer| answer.json()))?;
     answer.map_err(input)

@@ -1,14 +1,15 @@
-// Draws what the page describes: charts with Vega-Lite, timelines with uPlot. It loads nothing.
-(() => {
+// Draws what the page describes: charts with Vega-Lite, timelines (timeline.js) with uPlot. It
+// loads nothing. `wakeplace.mount` takes the part of a page to be drawn, and what is drawn there by
+// id.
+const wakeplace = (() => {
 "use strict";
 
-const drawn = JSON.parse(document.getElementById("drawn").textContent);
 const root = document.documentElement;
 
 // ---- Light and dark
 
 // crates/report/assets/palettes.json.
-const PALETTES = drawn.palettes;
+const PALETTES = JSON.parse(document.getElementById("palettes").textContent);
 PALETTES.light.task = (hue) => `hsl(${hue} 62% 47%)`;
 PALETTES.dark.task = (hue) => `hsl(${hue} 58% 62%)`;
 
@@ -47,7 +48,7 @@ function fitted(value, width) {
   const copy = {};
   for (const [key, one] of Object.entries(value)) {
     if (key === "values") copy[key] = one;
-    else if (key === "labelLimit" && width < 460) copy[key] = 104;
+    else if (key === "labelLimit" && width < 460) copy[key] = 126;
     else copy[key] = fitted(one, width);
   }
   if (copy.legend && copy.scale?.domain) copy.legend.columns = columns(copy.scale.domain, width);
@@ -83,7 +84,7 @@ async function draw(id) {
   const state = charts.get(id);
   const mine = ++state.turn;
   const width = state.element.clientWidth;
-  const spec = fitted(drawn.charts[id][state.choice], width);
+  const spec = fitted(state.specs[state.choice], width);
   spec.description = state.element.getAttribute("aria-label");
   spec.autosize = { type: "fit-x", contains: "padding" };
   const result = await vegaEmbed(state.element, spec, {
@@ -113,296 +114,17 @@ const seen = new IntersectionObserver((entries) => {
   }
 }, { rootMargin: "900px" });
 
-for (const element of document.querySelectorAll(".drawing")) {
-  charts.set(element.id, { element, choice: 0, turn: 0, wanted: false, result: null });
-}
-
-for (const select of document.querySelectorAll("select[data-chart]")) {
-  select.addEventListener("change", () => {
-    // One case at a time is read: all charts of the result that have it follow.
-    const word = select.selectedOptions[0].textContent;
-    const own = select.closest("article").querySelectorAll("select[data-chart]");
-    for (const other of own) {
-      const at = Array.from(other.options).findIndex((option) => option.textContent === word);
-      if (at < 0) continue;
-      other.selectedIndex = at;
-      const state = charts.get(other.dataset.chart);
-      state.choice = at;
-      if (state.wanted) drawSafely(other.dataset.chart);
-    }
-  });
-}
-
-// ---- Timelines
-
-const hue = (at) => Math.round((at * 137.508 + 210) % 360);
-const ms = (ns) => (ns / 1e6).toFixed(3);
-
-class Timeline {
-  constructor(element, data) {
-    this.element = element;
-    this.data = data;
-    this.length = data.length_ns / 1e6;
-    this.view = [0, this.length];
-    this.only = null;
-    this.names = new Map(data.tasks);
-    this.hues = new Map(data.tasks.map(([task], at) => [task, hue(at)]));
-    this.rows = Array.from({ length: data.cpus }, () => []);
-    for (const [cpu, task, from, to] of data.ran) this.rows[cpu].push({ task, from, to });
-    this.resting = Array.from({ length: data.cpus }, () => []);
-    for (const [cpu, state, from, to] of data.idle) this.resting[cpu].push({ state, from, to });
-    this.frame();
-    this.build();
-  }
-
-  frame() {
-    const controls = document.createElement("div");
-    controls.className = "controls";
-    const button = (text, label, act) => {
-      const one = document.createElement("button");
-      one.type = "button";
-      one.textContent = text;
-      one.setAttribute("aria-label", label);
-      one.addEventListener("click", act);
-      controls.append(one);
-    };
-    button("+", "Zoom in", () => this.zoom(0.5));
-    button("−", "Zoom out", () => this.zoom(2));
-    button("←", "Earlier", () => this.move(-0.25));
-    button("→", "Later", () => this.move(0.25));
-    button("All", "Show the whole window", () => this.show(0, this.length));
-    this.plots = document.createElement("div");
-    this.readout = document.createElement("p");
-    this.readout.className = "readout";
-    this.readout.textContent = "Point at a stretch to see its task. Drag to zoom.";
-    const keys = document.createElement("ul");
-    keys.className = "keys";
-    this.buttons = [];
-    for (const [task, name] of this.data.tasks.slice(0, 40)) keys.append(this.key(task, name));
-    this.element.append(controls, this.plots, this.readout, keys);
-    this.element.addEventListener("keydown", (event) => this.press(event));
-  }
-
-  key(task, name) {
-    const item = document.createElement("li");
-    const one = document.createElement("button");
-    const swatch = document.createElement("i");
-    one.type = "button";
-    one.setAttribute("aria-pressed", "false");
-    one.append(swatch, name);
-    one.addEventListener("click", () => {
-      this.only = this.only === task ? null : task;
-      for (const other of this.buttons) {
-        other.one.setAttribute("aria-pressed", String(other.task === this.only));
-      }
-      this.main.redraw();
-    });
-    this.buttons.push({ one, swatch, task });
-    item.append(one);
-    return item;
-  }
-
-  press(event) {
-    if (event.target !== this.element) return;
-    const acts = {
-      ArrowLeft: () => this.move(-0.25), ArrowRight: () => this.move(0.25),
-      "+": () => this.zoom(0.5), "=": () => this.zoom(0.5), "-": () => this.zoom(2),
-      0: () => this.show(0, this.length),
-    };
-    const act = acts[event.key];
-    if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    act();
-  }
-
-  zoom(factor) {
-    const middle = (this.view[0] + this.view[1]) / 2;
-    const half = Math.max((this.view[1] - this.view[0]) * factor / 2, this.length / 1e5);
-    this.show(middle - half, middle + half);
-  }
-
-  move(share) {
-    const by = (this.view[1] - this.view[0]) * share;
-    this.show(this.view[0] + by, this.view[1] + by);
-  }
-
-  show(from, to) {
-    const width = Math.min(to - from, this.length);
-    const left = Math.min(Math.max(from, 0), this.length - width);
-    this.view = [left, left + width];
-    const scale = { min: left, max: left + width };
-    for (const plot of [this.main, this.below]) plot?.setScale("x", scale);
-  }
-
-  build() {
-    const p = palette();
-    for (const { swatch, task } of this.buttons) {
-      swatch.style.background = p.task(this.hues.get(task));
-    }
-    for (const plot of [this.main, this.below]) plot?.destroy();
-    this.plots.replaceChildren();
-    const width = Math.max(this.element.clientWidth, 200);
-    this.main = new uPlot(this.mainOptions(width), [[0, this.length], [null, null]], this.plots);
-    const steps = this.frequencies();
-    this.below = steps.data.length > 1
-      ? new uPlot(this.belowOptions(width, steps.names), steps.data, this.plots) : null;
-    this.show(...this.view);
-  }
-
-  axis(more) {
-    const p = palette();
-    const font = `12px ${getComputedStyle(document.body).fontFamily}`;
-    const line = { stroke: p.grid, width: 1 };
-    const words = { stroke: p.quiet, font, labelFont: font, labelSize: 20 };
-    return { ...words, grid: line, ticks: line, ...more };
-  }
-
-  time(label) {
-    // Times of the run, not of the window.
-    const start = this.data.from_ns / 1e6;
-    return this.axis({ space: 70, size: label ? 30 : 34, label,
-      values: (_plot, splits) => splits.map((at) => +(at + start).toFixed(4)) });
-  }
-
-  shared(width, height) {
-    const drag = { x: true, y: false, setScale: true };
-    const cursor = { sync: { key: this.element.id }, drag, points: { show: false } };
-    return { width, height, padding: [6, 22, 0, 0], legend: { show: false }, cursor };
-  }
-
-  across() {
-    return { time: false, min: 0, max: this.length };
-  }
-
-  mainOptions(width) {
-    const cpus = this.data.cpus;
-    const row = cpus <= 16 ? 24 : cpus <= 64 ? 14 : 6;
-    const every = Math.ceil(cpus / Math.floor(cpus * row / 13));
-    const splits = Array.from({ length: cpus }, (_one, at) => at).filter((at) => at % every === 0);
-    return {
-      ...this.shared(width, cpus * row + 40),
-      scales: { x: this.across(), y: { range: [-0.5, cpus - 0.5], dir: -1 } },
-      series: [{}, { scale: "y", paths: () => null }],
-      axes: [this.time(), this.axis({ size: 36, label: "CPU", grid: { show: false },
-        splits: () => splits, values: (_plot, all) => all.map(String) })],
-      hooks: {
-        draw: [(plot) => this.paint(plot)],
-        setCursor: [(plot) => this.tell(plot)],
-        setScale: [(plot, key) => {
-          if (key !== "x") return;
-          const { min, max } = plot.scales.x;
-          if (min == null || (min === this.view[0] && max === this.view[1])) return;
-          this.view = [min, max];
-          this.below?.setScale("x", { min, max });
-        }],
-      },
-    };
-  }
-
-  belowOptions(width, names) {
-    const p = palette();
-    const stepped = uPlot.paths.stepped({ align: 1 });
-    const lines = names.map((label, at) => ({ label, scale: "y", stroke: p.series[at % 8], width: 2,
-      paths: stepped, points: { show: false } }));
-    const legend = { show: names.length > 1, live: false };
-    return {
-      ...this.shared(width, 150), legend,
-      scales: { x: this.across(), y: { range: (_plot, _min, max) => [0, max * 1.05] } },
-      series: [{}, ...lines],
-      axes: [this.time("time (ms)"), this.axis({ size: 36, label: "GHz",
-        values: (_plot, all) => all.map((at) => +at.toFixed(2)) })],
-    };
-  }
-
-  // Steps of all domains over the times of any.
-  frequencies() {
-    const { steps, domains } = this.data;
-    const known = domains.map((_cpus, at) => at);
-    const shown = known.filter((at) => steps.some((step) => step[0] === at)).slice(0, 8);
-    const until = this.data.until_ns;
-    const all = new Set([...steps.map((step) => step[1]), until]);
-    const times = [...all].filter((at) => at <= until).sort((a, b) => a - b);
-    const data = [times.map((at) => at / 1e6)];
-    for (const domain of shown) {
-      const own = steps.filter((step) => step[0] === domain);
-      let at = 0;
-      let last = null;
-      data.push(times.map((time) => {
-        while (at < own.length && own[at][1] <= time) last = own[at++][2] / 1e6;
-        return last;
-      }));
-    }
-    return { data, names: shown.map((at) => `CPUs ${domains[at]}`) };
-  }
-
-  paint(plot) {
-    const p = palette();
-    const { ctx, bbox } = plot;
-    const scale = uPlot.pxRatio;
-    const { min, max } = plot.scales.x;
-    const x = (ns) => bbox.left + (ns / 1e6 - min) / (max - min) * bbox.width;
-    const height = bbox.height / this.data.cpus;
-    const bar = Math.max(height - Math.min(4 * scale, height * 0.25), 1);
-    ctx.save();
-    ctx.beginPath();
-    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
-    ctx.clip();
-    const each = (rows, act) => rows.forEach((row, cpu) => {
-      const top = bbox.top + cpu * height + (height - bar) / 2;
-      for (const span of row) {
-        const left = x(span.from);
-        const right = x(span.to);
-        if (right >= bbox.left && left <= bbox.left + bbox.width) act(span, left, right, top);
-      }
-    });
-    each(this.resting, (span, left, right, top) => {
-      ctx.fillStyle = p.idleRows[Math.min(span.state, p.idleRows.length - 1)];
-      ctx.fillRect(left, top, right - left, bar);
-    });
-    const marks = this.data.overutilized;
-    ctx.fillStyle = p.series[4];
-    marks.forEach(([at, on], index) => {
-      const end = index + 1 < marks.length ? marks[index + 1][0] : this.data.until_ns;
-      if (on) ctx.fillRect(x(at), bbox.top, x(end) - x(at), 3 * scale);
-    });
-    ctx.font = `${11 * scale}px ${getComputedStyle(document.body).fontFamily}`;
-    ctx.textBaseline = "middle";
-    each(this.rows, (span, left, right, top) => {
-      ctx.globalAlpha = this.only === null || this.only === span.task ? 1 : p.faded;
-      ctx.fillStyle = p.task(this.hues.get(span.task) ?? 0);
-      ctx.fillRect(left, top, Math.max(right - left, scale), bar);
-      const name = this.names.get(span.task) ?? "";
-      const start = Math.max(left, bbox.left) + 4 * scale;
-      if (bar >= 14 * scale && right - start > ctx.measureText(name).width + 4 * scale) {
-        ctx.fillStyle = p.ink;
-        ctx.fillText(name, start, top + bar / 2);
-      }
-      ctx.globalAlpha = 1;
-    });
-    ctx.restore();
-  }
-
-  tell(plot) {
-    const { left, top } = plot.cursor;
-    if (left == null || left < 0 || top < 0) return;
-    const at = plot.posToVal(left, "x") * 1e6;
-    const cpu = Math.round(plot.posToVal(top, "y"));
-    if (!this.rows[cpu]) return;
-    const time = `CPU ${cpu} at ${ms(at + this.data.from_ns)} ms: `;
-    const inside = (span) => span.from <= at && at < span.to;
-    const span = this.rows[cpu].find(inside);
-    if (span) {
-      const name = this.names.get(span.task) ?? `task ${span.task}`;
-      const mine = (one) => one[1] === span.task && one[0] <= span.to && one[3] === cpu;
-      const placed = this.data.placed.findLast(mine);
-      const why = placed ? `; placed there by ${this.data.reasons[placed[4]]}` : "";
-      this.readout.textContent = `${time}${name} for ${ms(span.to - span.from)} ms${why}`;
-      return;
-    }
-    const rest = this.resting[cpu].find(inside);
-    const name = rest && this.data.idle_states[rest.state];
-    const state = rest ? `idle in ${name} for ${ms(rest.to - rest.from)} ms` : "between states";
-    this.readout.textContent = time + state;
+// One case at a time is read: all charts of the result that have it follow.
+function choose(select) {
+  const word = select.selectedOptions[0].textContent;
+  const own = select.closest("article").querySelectorAll("select[data-chart]");
+  for (const other of own) {
+    const at = Array.from(other.options).findIndex((option) => option.textContent === word);
+    if (at < 0) continue;
+    other.selectedIndex = at;
+    const state = charts.get(other.dataset.chart);
+    state.choice = at;
+    if (state.wanted) drawSafely(other.dataset.chart);
   }
 }
 
@@ -423,10 +145,6 @@ function copy(button) {
   };
   if (navigator.clipboard) navigator.clipboard.writeText(text.textContent).then(done, select);
   else select();
-}
-
-for (const button of document.querySelectorAll("button[data-copy]")) {
-  button.addEventListener("click", () => copy(button));
 }
 
 function redraw() {
@@ -477,13 +195,45 @@ addEventListener("beforeprint", () => {
   }
 });
 
+// Draws all of a part of the page; `drawn` has charts and timelines by their elements' ids.
+function mount(part, drawn) {
+  for (const button of part.querySelectorAll("button[data-copy]")) {
+    button.addEventListener("click", () => copy(button));
+  }
+  for (const element of part.querySelectorAll(".drawing")) {
+    const specs = drawn.charts[element.id];
+    charts.set(element.id, { element, specs, choice: 0, turn: 0, wanted: false, result: null });
+    seen.observe(element);
+    places.observe(element);
+  }
+  for (const select of part.querySelectorAll("select[data-chart]")) {
+    select.addEventListener("change", () => choose(select));
+  }
+  for (const element of part.querySelectorAll(".line")) {
+    timelines.push(new wakeplace.Timeline(element, drawn.timelines[element.id]));
+    places.observe(element);
+  }
+}
+
+// Takes away what was drawn in a part of the page, and its content.
+function clear(part) {
+  for (const [id, state] of charts) {
+    if (!part.contains(state.element)) continue;
+    seen.unobserve(state.element);
+    places.unobserve(state.element);
+    state.turn++;
+    state.result?.finalize();
+    charts.delete(id);
+  }
+  for (let at = timelines.length - 1; at >= 0; at--) {
+    if (!part.contains(timelines[at].element)) continue;
+    places.unobserve(timelines[at].element);
+    timelines[at].destroy();
+    timelines.splice(at, 1);
+  }
+  part.replaceChildren();
+}
+
 applyTheme();
-for (const element of document.querySelectorAll(".line")) {
-  timelines.push(new Timeline(element, drawn.timelines[element.id]));
-  places.observe(element);
-}
-for (const { element } of charts.values()) {
-  seen.observe(element);
-  places.observe(element);
-}
+return { mount, clear, palette };
 })();

@@ -8,6 +8,7 @@ mod json;
 mod number;
 mod paint;
 mod phrase;
+mod plain;
 mod points;
 mod published;
 mod run_table;
@@ -17,7 +18,7 @@ mod table;
 mod wakeup_cases;
 
 pub use comparison::{comparison, comparisons};
-pub use html::{HtmlError, Source, charts, html};
+pub use html::{Fragment, HtmlError, Page, Source, charts, decision, footer, fragment, html};
 pub use number::short;
 pub use paint::Tone;
 pub use points::Points;

@@ -5,6 +5,7 @@
 //! ones. Both run on a pool of threads; the results stand in an order that does not depend on it.
 //! Nothing here prints.
 
+mod ask;
 #[cfg(test)]
 mod by_interrupts;
 mod calibration;
@@ -32,16 +33,18 @@ mod sensitivity;
 mod settings;
 mod study;
 mod sweep;
+#[cfg(not(target_family = "wasm"))]
 mod trace_meter;
 mod tradeoff;
 mod verdict;
 
+pub use ask::{Ask, AskError, parse_window};
 pub use calibration::Calibration;
 pub use catalogue::{StudyInfo, select, studies};
 pub use comparison::{Comparison, Origin, PolicyRuns};
 pub use error::StudyError;
 pub use experiment::Experiment;
-pub use explain::{Answer, Question};
+pub use explain::{About, Answer, Question};
 pub use hotplug::parse_hotplug;
 pub use matrix::Matrix;
 pub use outcome::{
@@ -61,6 +64,7 @@ pub use sensitivity::{Conclusion, Sensitivity, SensitivityRow};
 pub use settings::{SettingError, any_policy, apply_settings, check_keys};
 pub use study::{Study, StudyOptions, run_studies};
 pub use sweep::{Axis, Design, MadePoint, Point, Points, Range, Sweep, is_sweep};
+#[cfg(not(target_family = "wasm"))]
 pub use trace_meter::trace_meter;
 pub use tradeoff::{Beaten, Mean, Ratio, Tradeoff};
 pub use wakeplace_engine::sched_ext::{Callback, Loader};

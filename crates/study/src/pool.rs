@@ -3,7 +3,6 @@
 use crate::StudyError;
 use crate::oracle::{Demand, Judged, judge};
 use crate::scheduler::Scheduler;
-use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wakeplace_engine::observe::{Both, NoObserver};
@@ -173,14 +172,6 @@ pub(crate) fn execute(
     progress: OnProgress<'_>,
 ) -> Result<Vec<Finished>, StudyError> {
     check(runs)?;
-    let jobs = jobs.clamp(1, runs.len().max(1));
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(jobs)
-        .build()
-        .map_err(|error| StudyError::Threads {
-            jobs,
-            reason: error.to_string(),
-        })?;
     let done = AtomicUsize::new(0);
     let one = |index: usize| {
         let run = &runs[index];
@@ -194,11 +185,38 @@ pub(crate) fn execute(
     };
     let mut order: Vec<usize> = (0..runs.len()).collect();
     order.sort_by_key(|index| (Reverse(runs[*index].weight()), *index));
-    // The bridge hands them out one by one: who is free takes the next.
-    let mut all: Vec<(usize, Result<Finished, StudyError>)> =
-        pool.install(|| order.into_iter().par_bridge().map(one).collect());
+    let mut all = on_threads(order, jobs.clamp(1, runs.len().max(1)), one)?;
     all.sort_unstable_by_key(|(index, _)| *index);
     all.into_iter().map(|(_, finished)| finished).collect()
+}
+
+/// The work for each of `order`, on so many threads. Who is free takes the next.
+#[cfg(not(target_family = "wasm"))]
+fn on_threads<T: Send>(
+    order: Vec<usize>,
+    jobs: usize,
+    one: impl Fn(usize) -> T + Sync + Send,
+) -> Result<Vec<T>, StudyError> {
+    use rayon::prelude::*;
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(jobs)
+        .build()
+        .map_err(|error| StudyError::Threads {
+            jobs,
+            reason: error.to_string(),
+        })?;
+    // The bridge hands them out one by one.
+    Ok(pool.install(|| order.into_iter().par_bridge().map(one).collect()))
+}
+
+/// A browser's module has one thread.
+#[cfg(target_family = "wasm")]
+fn on_threads<T>(
+    order: Vec<usize>,
+    _jobs: usize,
+    one: impl Fn(usize) -> T,
+) -> Result<Vec<T>, StudyError> {
+    Ok(order.into_iter().map(one).collect())
 }
 
 /// Whether all of them can be run.

@@ -34,7 +34,8 @@ pub const DEFAULT_DURATION_NS: u64 = 30_000_000_000;
 pub const DEFAULT_MARGIN_PCT: f64 = 1.0;
 
 /// A platform or a workload.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(from = "String")]
 pub enum Source {
     /// What `--platform` or `--workload` takes: a name or a path.
     Named(String),
@@ -45,6 +46,19 @@ pub enum Source {
         /// The text.
         text: String,
     },
+    /// A file where there are no files.
+    File {
+        /// What `--platform` or `--workload` takes: its path, or `trace:PATH` of a recording.
+        name: String,
+        /// What it holds.
+        bytes: Arc<[u8]>,
+    },
+}
+
+impl From<String> for Source {
+    fn from(name: String) -> Self {
+        Self::Named(name)
+    }
 }
 
 impl Source {
@@ -66,6 +80,7 @@ impl Source {
                 platform.name.clone_from(name);
                 Ok(platform)
             }
+            Self::File { name, bytes } => Ok(Platform::from_bytes(bytes, name)?),
         }
     }
 
@@ -80,6 +95,10 @@ impl Source {
             }
             Self::Named(name) => Ok(Spec::parse(name, load)?),
             Self::Text { name, text } => Ok(Spec::parse_rtapp(text.as_bytes(), name, load)?),
+            Self::File { name, bytes } if name.starts_with(wakeplace_trace::PREFIX) => {
+                Ok(wakeplace_trace::load_bytes(name, bytes, Some(platform))?)
+            }
+            Self::File { name, bytes } => Ok(Spec::parse_file(bytes, name, load)?),
         }
     }
 
@@ -87,13 +106,13 @@ impl Source {
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
-            Self::Named(name) | Self::Text { name, .. } => name,
+            Self::Named(name) | Self::Text { name, .. } | Self::File { name, .. } => name,
         }
     }
 
     /// Depends on the machine that it is to run on.
     fn is_recording(&self) -> bool {
-        matches!(self, Self::Named(name) if name.starts_with(wakeplace_trace::PREFIX))
+        !matches!(self, Self::Text { .. }) && self.name().starts_with(wakeplace_trace::PREFIX)
     }
 }
 

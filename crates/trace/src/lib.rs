@@ -4,14 +4,19 @@
 //! [`RtAppLogs`] is an observer that writes what rt-app would have logged of the same file,
 //! [`Traces`] one that writes what a kernel's tracer would have. Neither measures anything itself:
 //! every number is the engine's, the policy core's, the file's, or told by who measures it.
-//! [`load`] makes a workload of a recording.
+//! [`load`] makes a workload of a recording. Where there are no files (in a browser), nothing is
+//! written.
 pub mod event;
+#[cfg(not(target_family = "wasm"))]
 mod export;
 pub mod proto;
 pub mod read;
 mod replay;
+#[cfg(not(target_family = "wasm"))]
 mod rtapp_log;
 
+#[cfg(not(target_family = "wasm"))]
 pub use export::{EnergySource, Traces};
-pub use replay::{PREFIX, TraceError, load};
+pub use replay::{PREFIX, TraceError, file_name, load, load_bytes};
+#[cfg(not(target_family = "wasm"))]
 pub use rtapp_log::{LogError, RtAppLogs};

@@ -34,12 +34,7 @@ impl Spec {
     /// with a model's name and a colon.
     pub fn parse(argument: &str, options: &LoadOptions) -> Result<Self, WorkloadError> {
         if is_path(argument) {
-            let text = input::read(argument)?;
-            if let Some(kind) = recording::form(&text).recording() {
-                let file = argument.to_owned();
-                return Err(WorkloadError::Recording { file, kind });
-            }
-            return Self::parse_rtapp(&text, argument, options);
+            return Self::parse_file(&input::read(argument)?, argument, options);
         }
         let model = models::load(argument)?;
         Ok(Self {
@@ -48,6 +43,20 @@ impl Spec {
             source: Source::Model(model),
             jitter: None,
         })
+    }
+
+    /// What [`Spec::parse`] makes of a file of that name that holds these bytes.
+    pub fn parse_file(
+        text: &[u8],
+        file: &str,
+        options: &LoadOptions,
+    ) -> Result<Self, WorkloadError> {
+        let text = input::read_capped(text, file)?;
+        if let Some(kind) = recording::form(&text).recording() {
+            let file = file.to_owned();
+            return Err(WorkloadError::Recording { file, kind });
+        }
+        Self::parse_rtapp(&text, file, options)
     }
 
     /// Reads the text of an rt-app file; `file` is its name in messages.

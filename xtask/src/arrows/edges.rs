@@ -5,8 +5,8 @@ use crate::Finding;
 
 /// Each crate with the crates of this workspace it may name: what is below it and nothing else.
 /// `report` is made from results only, so not from `engine`; `scx` knows nothing of the simulator
-/// and is in nobody's list, nor are `cli` and `python`.
-const MAY_KNOW: [(&str, &[&str]); 27] = [
+/// and is in nobody's list, nor are `cli`, `python` and `wasm`.
+const MAY_KNOW: [(&str, &[&str]); 28] = [
     ("text", &[]),
     ("files", &[]),
     ("policy-sys", &["text"]),
@@ -137,6 +137,18 @@ const MAY_KNOW: [(&str, &[&str]); 27] = [
     ("bpf-vm", &[]),
     ("bpf-load", &[]),
     ("foreign", &["text", "platform", "sched-ext", "bpf-vm"]),
+    (
+        "wasm",
+        &[
+            "text",
+            "policy-sys",
+            "platform",
+            "workload",
+            "trace",
+            "study",
+            "report",
+        ],
+    ),
     ("scx", &["text", "policy-sys", "platform", "host"]),
     (
         "fuzz",

@@ -15,7 +15,7 @@ pub(super) fn relative(repo: &Repo, findings: &mut Vec<Finding>) {
     let anchors: BTreeMap<&str, BTreeSet<String>> = repo
         .files
         .iter()
-        .filter(|file| file.extension() == "md")
+        .filter(|file| file.extension() == "md" && file.path != crate::site::FIRST)
         .map(|file| (file.path.as_str(), anchors(&file.text)))
         .collect();
     for file in &repo.files {
@@ -100,7 +100,9 @@ pub(super) fn resolved(from: &str, link: &str) -> String {
 }
 
 fn is_there(repo: &Repo, path: &str) -> bool {
-    repo.get(path).is_some() || repo.below(&format!("{path}/")).next().is_some()
+    repo.get(path).is_some()
+        || repo.below(&format!("{path}/")).next().is_some()
+        || repo.others.iter().any(|other| other == path)
 }
 
 /// The headings of a page in the form that links have, and its anchors.

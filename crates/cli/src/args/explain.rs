@@ -1,7 +1,7 @@
 //! Options of `explain`.
 
 use super::values;
-use super::{AnswerFormat, InputArgs};
+use super::{AnswerFormat, InputArgs, JitterArgs};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -26,6 +26,8 @@ pub(crate) struct ExplainArgs {
     pub(crate) workload: String,
     #[command(flatten)]
     pub(crate) input: InputArgs,
+    #[command(flatten)]
+    pub(crate) jitter: JitterArgs,
     /// Seed of the workload's random choices
     #[arg(
         long,

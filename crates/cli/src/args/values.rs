@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 use wakeplace_engine::{Hotplug, PolicyChange};
 use wakeplace_metrics::Window;
-use wakeplace_study::{Jitter, parse_hotplug, parse_policy_at, parse_seeds};
+use wakeplace_study::{Jitter, parse_hotplug, parse_policy_at, parse_seeds, parse_window};
 use wakeplace_workload::Dialect;
 
 /// Most CPUs of a machine.
@@ -42,19 +42,7 @@ pub(crate) fn times(text: &str) -> Result<Times, String> {
 
 /// `FROM..TO`, times of a run.
 pub(crate) fn window(text: &str) -> Result<Window, String> {
-    let form = "expected FROM..TO with FROM before TO, as 1s..1200ms";
-    let (from, to) = text
-        .split_once("..")
-        .ok_or_else(|| format!("no `..` between two times; {form}"))?;
-    let time = |part: &str| {
-        wakeplace_text::parse_duration_or_zero_ns(part.trim())
-            .map_err(|error| format!("{error}; {form}"))
-    };
-    let (from_ns, to_ns) = (time(from)?, time(to)?);
-    if from_ns >= to_ns {
-        return Err(format!("it has no length; {form}"));
-    }
-    Ok(Window { from_ns, to_ns })
+    parse_window(text)
 }
 
 /// Amounts of jitter.

@@ -41,6 +41,7 @@ fn question(args: ExplainArgs) -> Question {
             platforms: vec![Source::named(args.platform)],
             workloads: vec![Source::named(args.workload)],
             load: args.input.load(),
+            jitter: args.jitter.jitter,
             policies: vec![args.policy],
             set: args.set,
             seeds: vec![args.seed],

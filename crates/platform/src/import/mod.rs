@@ -129,6 +129,21 @@ pub fn import(
     finish(found, name.unwrap_or(&own), &place, said)
 }
 
+/// A platform of the bytes of a tar archive that `platform capture` made; `file` names it in
+/// messages.
+///
+/// # Errors
+/// As `import`.
+pub fn capture(bytes: &[u8], file: &str) -> Result<Imported, ImportError> {
+    let path = Path::new(file);
+    let place = format!("saved tree {file}");
+    let mut said = Vec::new();
+    let tree = Tree::of_archive(path, Ok(bytes))?;
+    let found = of_tree(tree, None, &place, &mut said)?;
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy());
+    finish(found, stem.as_deref().unwrap_or(file), &place, said)
+}
+
 /// A platform of a device tree's bytes; `file` names it in messages.
 ///
 /// # Errors

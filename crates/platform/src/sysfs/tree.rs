@@ -37,9 +37,17 @@ impl Tree {
 
     /// The files of a tar archive, which `root` names in messages.
     pub(crate) fn archive(root: &Path) -> Result<Self, SysfsError> {
-        let expected = "a tar archive that `platform capture` made, or a folder";
         let read = File::open(root).map_err(|error| error.to_string());
-        let files = read.and_then(|file| tar::files(io::BufReader::new(file), MAX_FILE_BYTES));
+        Self::of_archive(root, read.map(io::BufReader::new))
+    }
+
+    /// The same of an archive that is already open, or could not be opened.
+    pub(crate) fn of_archive(
+        root: &Path,
+        from: Result<impl Read, String>,
+    ) -> Result<Self, SysfsError> {
+        let expected = "a tar archive that `platform capture` made, or a folder";
+        let files = from.and_then(|from| tar::files(from, MAX_FILE_BYTES));
         match files {
             Ok(files) => Ok(Self {
                 root: root.to_path_buf(),

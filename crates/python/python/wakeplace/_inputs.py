@@ -143,6 +143,7 @@ _NATIVE: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "allow_unmodelled": (_as_it_is, False),
     "rtapp_dialect": (_as_it_is, None),
     "oracle": (_as_it_is, False),
+    "timeline": (_as_it_is, None),
 }
 
 

@@ -38,6 +38,7 @@ def sim(
     allow_unmodelled: bool = False,
     rtapp_dialect: str | None = None,
     oracle: bool = False,
+    timeline: str | None = None,
     jobs: int | None = None,
 ) -> Result:
     """Simulates one policy, as ``wakeplace sim``.
@@ -56,6 +57,7 @@ def sim(
         allow_unmodelled: Leave out parts of an rt-app file that have no model.
         rtapp_dialect: Read an rt-app file as older tools did: ``"workgen"``, ``"suspend-ref"``.
         oracle: Also find how little energy the load could have taken.
+        timeline: Take down what runs where between two times, as ``"1s..1200ms"``.
         jobs: Threads; results do not depend on it. All CPUs unless given.
 
     Raises:
@@ -83,6 +85,7 @@ def compare(
     allow_unmodelled: bool = False,
     rtapp_dialect: str | None = None,
     oracle: bool = False,
+    timeline: str | None = None,
     jobs: int | None = None,
 ) -> Result:
     """Compares policies, as ``wakeplace compare``: every policy with every seed, on every platform
@@ -115,6 +118,7 @@ def explain(
     seed: int = 1,
     duration: str | None = None,
     set: Mapping[str, Setting] | None = None,
+    jitter: str | None = None,
     hotplug: str | None = None,
     allow_unmodelled: bool = False,
     rtapp_dialect: str | None = None,

@@ -75,8 +75,12 @@ fn coloured(domain: &[&str], positions: impl Iterator<Item = usize>) -> Value {
     json!({"domain": domain, "range": colours})
 }
 
-fn y_labels() -> Value {
-    json!({"labelLimit": 150, "title": null, "domain": false, "ticks": false, "labelPadding": 8})
+/// Names of rows, in a line for each part; what they are names of stands above them.
+fn y_labels(title: &str) -> Value {
+    json!({"labelLimit": 190, "title": title, "titleAngle": 0, "titleAlign": "right",
+        "titleAnchor": "end", "titleY": -4, "titleX": -8, "titleBaseline": "bottom",
+        "titleFontWeight": 400, "labelExpr": "split(datum.label, ', ')",
+        "domain": false, "ticks": false, "labelPadding": 8})
 }
 
 /// A legend above, if there is more than one thing to tell apart.
@@ -124,8 +128,13 @@ fn points(dots: &[Dot], encoding: &Value) -> Vec<Value> {
     layers
 }
 
-/// Rows of points with intervals; `zero`: a line where nothing changes.
-pub(super) fn dots(dots: &[Dot], title: &str, interval: &str, zero: bool) -> Value {
+/// Rows of points with intervals; `zero`: a line where nothing changes. `of_rows`: what they are.
+pub(super) fn dots(
+    dots: &[Dot],
+    (title, of_rows): (&str, &str),
+    interval: &str,
+    zero: bool,
+) -> Value {
     let rows = once(dots.iter().map(|dot| &dot.row));
     let names = once(dots.iter().map(|dot| &dot.series));
     let position = |name: &&str| {
@@ -152,7 +161,7 @@ pub(super) fn dots(dots: &[Dot], title: &str, interval: &str, zero: bool) -> Val
             "high": dot.ends.map(|ends| ends.1),
         })
     };
-    let y = json!({"field": "row", "type": "nominal", "sort": rows, "axis": y_labels(),
+    let y = json!({"field": "row", "type": "nominal", "sort": rows, "axis": y_labels(of_rows),
         "scale": {"paddingInner": 0.3, "paddingOuter": 0.2}});
     let offset = json!({"field": "mark", "type": "nominal", "sort": marks,
         "scale": {"domain": marks}});
@@ -185,8 +194,8 @@ pub(super) fn dots(dots: &[Dot], title: &str, interval: &str, zero: bool) -> Val
     base(height.max(60), values, json!({"layer": layers}))
 }
 
-/// The colour of a state of a CPU or cluster: what works is warm, what sleeps is cold, the deeper
-/// the darker. `depths`: the names of idle states, shallow ones first.
+/// The colour of a state of a CPU or cluster: what works is violet, what sleeps is grey, the deeper
+/// the stronger. `depths`: the names of idle states, shallow ones first.
 fn state_colour(state: &str, depths: &[&str]) -> String {
     let depth = |name: &str| {
         depths
@@ -217,8 +226,18 @@ fn state_colour(state: &str, depths: &[&str]) -> String {
 pub(super) enum Colours<'a> {
     /// States; with the idle states' names, shallow ones first.
     States(&'a [&'a str]),
-    /// In their order.
-    Series,
+    /// Parts of the machine, in their order.
+    Parts,
+}
+
+/// Clusters have colours of their own, so that none is taken for a policy.
+fn parts_range(names: &[&str]) -> Vec<String> {
+    let colour = |(at, name): (usize, &&str)| match name.strip_prefix("rest of the board") {
+        Some("") => "@board".to_owned(),
+        Some(_) => "@other".to_owned(),
+        None => format!("@part{}", at % 6),
+    };
+    names.iter().enumerate().map(colour).collect()
 }
 
 /// Bars made of parts; `most`: the end of the axis, so that charts can be compared.
@@ -238,7 +257,7 @@ pub(super) fn stacks(
                 .collect();
             json!({"domain": names, "range": range})
         }
-        Colours::Series => series(&names),
+        Colours::Parts => json!({"domain": names, "range": parts_range(&names)}),
     };
     let value = |part: &Part| {
         let order = names.iter().position(|name| *name == part.part);
@@ -251,7 +270,8 @@ pub(super) fn stacks(
     let spec = json!({
         "mark": {"type": "bar", "height": {"band": 0.72}},
         "encoding": {
-            "y": {"field": "row", "type": "nominal", "sort": rows, "axis": y_labels()},
+            "y": {"field": "row", "type": "nominal", "sort": rows,
+                "axis": y_labels("policy")},
             "x": {"field": "value", "type": "quantitative", "stack": "zero", "title": title,
                 "scale": domain},
             "color": {"field": "part", "type": "nominal", "scale": scale,
@@ -285,7 +305,7 @@ pub(super) fn bars(bars: &[Bar], (at, value): (&str, &str), lying: bool) -> Valu
         ("x", "y", "xOffset")
     };
     if lying {
-        group["axis"] = y_labels();
+        group["axis"] = y_labels(at);
     } else {
         group["axis"] = json!({"labelOverlap": true, "labelAngle": 0});
     }

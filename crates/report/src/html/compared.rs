@@ -1,14 +1,18 @@
 //! A page's part for a result of `sim` or `compare`.
 
-use super::charts::Dot;
+use super::charts::{Dot, once};
 use super::details::{Of, Shown, changes, sections};
 use super::model::{Comparison, Delta, Metric, Run, ends};
-use super::view::{Answer, Block, Cell, ResultView, Section, Sentence, Table, Tile, tone};
+use super::tables::{self, difference};
+use super::view::{Answer, Block, Chip, ResultView, Section, Sentence, Tile, tone};
 use super::{cases, repeat, timeline};
 use crate::comparison::{KEY_METRICS, expected_by_chance, with_unit};
+use crate::plain::plain;
 use crate::{number, phrase};
-use wakeplace_metrics::{Better, find_metric};
+use wakeplace_metrics::find_metric;
 
+/// What a saving costs.
+const PRICE: &str = "wake_latency_us_p99";
 /// Metrics of the workload's own that are shown first.
 const MAX_OWN: usize = 12;
 
@@ -64,6 +68,7 @@ fn answer(result: &Comparison) -> Answer {
             text: "A run got stuck before its end: nothing is judged.".to_owned(),
             tone: "worse",
             badge: "not complete".to_owned(),
+            chips: Vec::new(),
         });
         return answer;
     }
@@ -85,18 +90,21 @@ fn answer(result: &Comparison) -> Answer {
             text: verdict.text.clone(),
             tone: tone(&verdict.difference),
             badge: badge(&verdict.difference),
+            chips: chips(result, &verdict.policy),
         });
-        let delta = |d: &&Delta| d.metric == verdict.metric && d.other == verdict.policy;
-        let found = result.deltas.iter().find(delta);
-        answer
-            .tiles
-            .extend(found.map(|delta| change_tile(base, delta, &verdict.difference)));
+        for metric in once([&verdict.metric, &PRICE.to_owned()].into_iter()) {
+            let own = |d: &&Delta| d.metric == metric && d.other == verdict.policy;
+            let found = result.deltas.iter().find(own);
+            let tile = |delta: &Delta| change_tile(result, delta, difference(delta));
+            answer.tiles.extend(found.map(tile));
+        }
     }
     if result.verdicts.is_empty() {
         answer.sentences.push(Sentence {
             text: "The result holds no verdict; its tables follow.".to_owned(),
             tone: "unknown",
             badge: "no verdict".to_owned(),
+            chips: Vec::new(),
         });
     }
     answer.sure.push(match base.seeds.len() {
@@ -134,7 +142,27 @@ fn plain_sentence(result: &Comparison, run: &Run) -> Option<Sentence> {
         text: format!("{}: {}.", run.policy, said.join("; ")),
         tone: "other",
         badge: String::new(),
+        chips: Vec::new(),
     })
+}
+
+/// What the other policy does to each important metric: a saving and its price side by side.
+fn chips(result: &Comparison, policy: &str) -> Vec<Chip> {
+    let own = |name: &&str| {
+        let of = |d: &&Delta| d.metric == **name && d.other == policy;
+        result.deltas.iter().find(of)
+    };
+    let chip = |delta: &Delta| {
+        let word = difference(delta);
+        Some(Chip {
+            label: plain(&delta.metric),
+            figure: shown_change(delta.delta_pct?),
+            word: badge(word),
+            tone: tone(word),
+        })
+    };
+    let key = key_metrics(result);
+    key.iter().filter_map(own).filter_map(chip).collect()
 }
 
 /// A difference's word for a badge.
@@ -147,18 +175,27 @@ pub(super) fn badge(word: &str) -> String {
     }
 }
 
-fn change_tile(base: &Run, delta: &Delta, difference: &str) -> Tile {
+/// The change, and from what to what.
+fn change_tile(result: &Comparison, delta: &Delta, difference: &str) -> Tile {
+    let base = &result.runs[0];
+    let mean = |run: &Run| {
+        let metric = run.metrics.get(&delta.metric)?;
+        Some(unit(metric.mean?, &metric.unit))
+    };
+    let other = result.runs.iter().find(|run| run.policy == delta.other);
+    let both = mean(base).zip(other.and_then(mean));
+    let mut below = phrase::short_policy(&base.policy, &delta.other);
+    if let Some((from, to)) = both {
+        below += &format!(": {from} → {to}").replace(' ', "\u{a0}");
+    }
+    if let Some(ci) = phrase::interval(ends(delta.ci95)) {
+        below += &format!(", 95 % CI {}", ci.replace(" %", "\u{a0}%"));
+    }
     Tile {
         figure: delta.delta_pct.map_or_else(|| "–".to_owned(), shown_change),
-        label: delta.metric.clone(),
-        below: format!(
-            "{}{}",
-            phrase::short_policy(&base.policy, &delta.other),
-            match phrase::interval(ends(delta.ci95)) {
-                Some(ci) => format!(", 95 % CI {}", ci.replace(" %", "\u{a0}%")),
-                None => String::new(),
-            }
-        ),
+        label: plain(&delta.metric),
+        raw: delta.metric.clone(),
+        below,
         tone: tone(difference),
     }
 }
@@ -173,7 +210,8 @@ fn figure_tile(name: &str, metric: &Metric) -> Tile {
         figure: metric
             .mean
             .map_or_else(|| "–".to_owned(), |mean| unit(mean, &metric.unit)),
-        label: name.to_owned(),
+        label: plain(name),
+        raw: name.to_owned(),
         below: match (metric.ci95, find_metric(name)) {
             (Some(ci), _) => format!("± {}", number::short(ci)),
             (None, Ok(def)) => def.doc.to_owned(),
@@ -229,7 +267,7 @@ fn all_sections(id: &str, result: &Comparison) -> Vec<Section> {
         .filter_map(|run| Some((run, run.timeline.as_ref()?)));
     all.extend(timeline::section(id, &lines.collect::<Vec<_>>()));
     all.extend(cases::of_runs(id, &result.runs));
-    all.push(metrics(id, result));
+    all.push(tables::all(id, result));
     all.push(repeat::of_comparison(id, result));
     all
 }
@@ -239,7 +277,7 @@ fn differences(id: &str, result: &Comparison) -> Section {
     let key = key_metrics(result);
     let dot = |delta: &Delta| {
         Some(Dot {
-            row: delta.metric.clone(),
+            row: plain(&delta.metric),
             series: phrase::short_policy(base, &delta.other),
             policy: result
                 .runs
@@ -260,159 +298,17 @@ fn differences(id: &str, result: &Comparison) -> Section {
     });
     let chart = changes(
         format!("{id}-changes"),
-        "Change from the base, with 95 % confidence intervals",
+        ("Change from the base", "metric"),
         "Points with intervals: change of each important metric from the base policy, in percent. \
          The table below has the figures.",
         dots.collect(),
     );
     let mut blocks: Vec<Block> = chart.map(Block::Chart).into_iter().collect();
-    blocks.push(Block::Table(key_table(id, result, &key)));
+    blocks.push(Block::Table(tables::important(id, result, &key)));
     Section {
         id: format!("{id}-differences"),
         title: "What differs".to_owned(),
         lead: format!("Every policy beside {base}, the base."),
         blocks,
-    }
-}
-
-fn key_table(id: &str, result: &Comparison, key: &[&str]) -> Table {
-    let columns = [
-        "metric",
-        "policy",
-        "#mean",
-        "#± 95 %",
-        "#change",
-        "#95 % CI",
-        "difference",
-    ];
-    let caption = "The important metrics; means over the seeds";
-    let mut table = Table::new(format!("{id}-key"), caption, &columns);
-    let base = &result.runs[0].policy;
-    for name in key {
-        let doc = find_metric(name).map_or("", |def| def.doc);
-        let mut place = 0;
-        for run in &result.runs {
-            let Some(metric) = run.metrics.get(name) else {
-                continue;
-            };
-            let own = |d: &&Delta| d.metric == *name && d.other == run.policy;
-            let delta = result
-                .deltas
-                .iter()
-                .find(own)
-                .filter(|_| run.policy != *base);
-            let head = row_head(name, doc, place);
-            place += 1;
-            table.rows.push(row(head, base, run, metric, delta));
-        }
-    }
-    table
-}
-
-/// The first cell of a metric's rows: its name, below it what it means.
-fn row_head(name: &str, doc: &str, place: usize) -> Cell {
-    match place {
-        0 => Cell::head(name),
-        1 => Cell::default().small(doc),
-        _ => Cell::default(),
-    }
-}
-
-fn row(head: Cell, base: &str, run: &Run, metric: &Metric, delta: Option<&Delta>) -> Vec<Cell> {
-    let mean = metric.mean.map(|mean| unit(mean, &metric.unit));
-    let change = delta.and_then(|delta| delta.delta_pct);
-    let word = delta.map(difference).unwrap_or_default();
-    vec![
-        head,
-        Cell::of(phrase::short_policy(base, &run.policy)),
-        mean.into(),
-        metric.ci95.map(number::short).into(),
-        change.map_or_else(Cell::default, |pct| Cell::of(shown_change(pct))),
-        Cell::of(
-            delta
-                .and_then(|d| phrase::interval(ends(d.ci95)))
-                .unwrap_or_default(),
-        ),
-        Cell::of(badge(word)).tone(tone(word)),
-    ]
-}
-
-/// What a difference means, as the terminal's tables say it.
-fn difference(delta: &Delta) -> &str {
-    if let Some(word) = &delta.difference {
-        return word;
-    }
-    // Schema 1: whether the interval excludes 0.
-    let (Some(pct), Some(significant)) = (delta.delta_pct, delta.significant) else {
-        return "";
-    };
-    if ends(delta.ci95).is_none() && !significant {
-        return "one seed";
-    }
-    if !significant {
-        return "none seen";
-    }
-    match find_metric(&delta.metric).map_or(Better::Neither, |def| def.better) {
-        Better::Lower if pct < 0.0 => "better",
-        Better::Higher if pct > 0.0 => "better",
-        Better::Lower | Better::Higher => "worse",
-        Better::Neither => "other",
-    }
-}
-
-fn metrics(id: &str, result: &Comparison) -> Section {
-    let several = result.runs.len() > 1;
-    let base = &result.runs[0].policy;
-    let columns: &[&str] = match several {
-        true => &[
-            "metric",
-            "policy",
-            "#mean",
-            "#± 95 %",
-            "#change",
-            "#95 % CI",
-            "difference",
-        ],
-        false => &["metric", "#mean", "#spread", "#± 95 %"],
-    };
-    let mut table = Table::new(format!("{id}-metrics-table"), "All metrics", columns);
-    table.folded = Some(format!(
-        "All metrics of {}",
-        if several { "all runs" } else { "the run" }
-    ));
-    let mut names: Vec<&String> = Vec::new();
-    for run in &result.runs {
-        names.extend(run.metrics.0.iter().map(|(name, _)| name));
-    }
-    names.sort_unstable();
-    names.dedup();
-    for name in names.into_iter().filter(|name| !cases::holds(name)) {
-        for (at, run) in result.runs.iter().enumerate() {
-            let Some(metric) = run.metrics.get(name) else {
-                continue;
-            };
-            let doc = find_metric(name).map_or("", |def| def.doc);
-            let own = |d: &&Delta| d.metric == *name && d.other == run.policy;
-            let delta = result.deltas.iter().find(own).filter(|_| at > 0);
-            let head = match several {
-                true => row_head(name, doc, at),
-                false => Cell::head(name).small(doc),
-            };
-            table.rows.push(match several {
-                true => row(head, base, run, metric, delta),
-                false => vec![
-                    head,
-                    metric.mean.map(|mean| unit(mean, &metric.unit)).into(),
-                    metric.rsd_pct.map(number::spread).into(),
-                    metric.ci95.map(number::short).into(),
-                ],
-            });
-        }
-    }
-    Section {
-        id: format!("{id}-metrics"),
-        title: "All metrics".to_owned(),
-        lead: String::new(),
-        blocks: vec![Block::Table(table)],
     }
 }

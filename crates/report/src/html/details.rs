@@ -310,7 +310,7 @@ fn placements(id: &str, cases: &[Shown<'_>]) -> Option<Section> {
                         .map(bar),
                 );
             }
-            (!all.is_empty()).then(|| bars(&all, ("", "placements per run"), true))
+            (!all.is_empty()).then(|| bars(&all, ("reason", "placements per run"), true))
         },
     )?;
     section(
@@ -321,11 +321,26 @@ fn placements(id: &str, cases: &[Shown<'_>]) -> Option<Section> {
     )
 }
 
-/// What the points of a chart with published figures are.
-const PUBLISHED: &str = "◇ published, ● simulated; lines are 95 % confidence intervals.";
+/// What the marks of a dot plot are: of those that are drawn.
+pub(super) fn key(dots: &[Dot], lines: &str) -> String {
+    let both = dots.iter().any(|dot| dot.source == "published");
+    let drawn = dots.iter().any(|dot| dot.ends.is_some());
+    match (both, drawn) {
+        (true, true) => format!("◇ published, ● simulated; lines are {lines}."),
+        (true, false) => "◇ published, ● simulated.".to_owned(),
+        (false, true) => format!("Lines are {lines}."),
+        (false, false) => String::new(),
+    }
+}
 
 /// A dot plot of changes in percent; what lies far out is left to the table.
-pub(super) fn changes(id: String, title: &str, alt: &str, all: Vec<Dot>) -> Option<Chart> {
+/// `title` and `rows`: of the chart, and what its rows are.
+pub(super) fn changes(
+    id: String,
+    (title, rows): (&str, &str),
+    alt: &str,
+    all: Vec<Dot>,
+) -> Option<Chart> {
     const MOST_PCT: f64 = 300.0;
     let fits = |dot: &Dot| {
         let (low, high) = dot.ends.unwrap_or((dot.value, dot.value));
@@ -338,13 +353,7 @@ pub(super) fn changes(id: String, title: &str, alt: &str, all: Vec<Dot>) -> Opti
         return None;
     }
     let left = super::charts::once(out.iter().map(|dot| &dot.row)).join(", ");
-    let both = shown.iter().any(|dot| dot.source == "published");
-    let mut note = if both {
-        PUBLISHED
-    } else {
-        "Lines are 95 % confidence intervals."
-    }
-    .to_owned();
+    let mut note = key(&shown, "95 % confidence intervals");
     if !left.is_empty() {
         note += &format!(" Changes beyond {MOST_PCT} % are in the table only: {left}.");
     }
@@ -358,7 +367,7 @@ pub(super) fn changes(id: String, title: &str, alt: &str, all: Vec<Dot>) -> Opti
         half: false,
         specs: vec![dots(
             &shown,
-            "change from the base (%)",
+            ("change from the base (%)", rows),
             "95 % interval",
             true,
         )],

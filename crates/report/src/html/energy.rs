@@ -19,7 +19,7 @@ pub(super) fn section_of(id: &str, cases: &[Shown<'_>]) -> Option<Section> {
         "By cluster",
         "Bars: mean energy of a run for each policy, made of clusters and the rest of the board.",
         cases,
-        |case| Some(stacks(&by_cluster(case), &title, None, &Colours::Series)),
+        |case| Some(stacks(&by_cluster(case), &title, None, &Colours::Parts)),
     );
     blocks.extend(whole.map(Block::Chart));
     let clusters: Vec<String> = each(cases)

@@ -128,7 +128,7 @@ struct Studies {
     studies: Vec<Study>,
 }
 
-fn parse<T: DeserializeOwned>(source: Source<'_>) -> Result<T, HtmlError> {
+pub(super) fn parse<T: DeserializeOwned>(source: Source<'_>) -> Result<T, HtmlError> {
     serde_json::from_str(source.text).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         let text = error.to_string();

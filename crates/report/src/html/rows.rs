@@ -2,9 +2,10 @@
 
 use super::charts::{Dot, dots, once};
 use super::compared::{badge, shown_change, unit};
-use super::details::changes;
+use super::details::{changes, key};
 use super::model::{Figure, Row, Study, ends};
 use super::view::{Cell, Chart, Table, tone};
+use crate::plain::plain;
 use crate::{number, phrase};
 use wakeplace_metrics::find_metric;
 
@@ -27,13 +28,13 @@ pub(super) fn charts(id: &str, result: &Study, rows: &[&Row]) -> Vec<Chart> {
     let mut charts = Vec::new();
     charts.extend(changes(
         format!("{id}-changes"),
-        &format!("{metric}: change from {base}"),
+        (&format!("{}: change from {base}", plain(metric)), "case"),
         "Points: change of each case from the base policy, published and simulated, the latter \
          with its 95 % confidence interval. The table below has the figures.",
         deltas,
     ));
     if !means.is_empty() {
-        charts.push(means_chart(id, first, &means, has));
+        charts.push(means_chart(id, first, &means));
     }
     let both = charts.len() > 1;
     charts.iter_mut().for_each(|chart| chart.half = both);
@@ -78,28 +79,25 @@ fn around(figure: &Figure) -> Option<(f64, f64)> {
     sd.is_finite().then_some((mean - sd, mean + sd))
 }
 
-fn means_chart(id: &str, first: &Row, means: &[Dot], has_published: bool) -> Chart {
+fn means_chart(id: &str, first: &Row, means: &[Dot]) -> Chart {
     let metric = &first.metric;
+    let name = plain(metric);
     let title = match first.unit.as_str() {
-        "" => metric.clone(),
-        "us" => format!("{metric} (µs)"),
-        unit => format!("{metric} ({unit})"),
-    };
-    let note = match has_published {
-        false => "Lines are one standard deviation.",
-        true => "◇ published, ● simulated; lines are one standard deviation.",
+        "" => name.clone(),
+        "us" => format!("{name} (µs)"),
+        unit => format!("{name} ({unit})"),
     };
     Chart {
         id: format!("{id}-means"),
-        title: format!("{metric}: means"),
+        title: format!("{name}: means"),
         alt: "Points: mean of each case and policy, published and simulated, with one standard \
               deviation. The table below has the figures."
             .to_owned(),
-        note: note.to_owned(),
+        note: key(means, "one standard deviation"),
         choice: String::new(),
         choices: Vec::new(),
         half: false,
-        specs: vec![dots(means, &title, "1 standard deviation", false)],
+        specs: vec![dots(means, (&title, "case"), "1 standard deviation", false)],
     }
 }
 
@@ -129,7 +127,7 @@ pub(super) fn rows_table(id: &str, result: &Study, kind: &str, rows: &[&Row]) ->
     columns.extend(has.means.then_some("#off by"));
     columns.extend(has.robust.then_some("assumed costs"));
     let metric = &rows[0].metric;
-    let mut caption = metric.clone();
+    let mut caption = format!("{} ({metric})", plain(metric));
     if !kind.is_empty() {
         caption += &format!(", {kind}");
     }

@@ -8,6 +8,7 @@ use super::rows::{charts, rows_table};
 use super::view::{Answer, Block, ResultView, Section, Sentence, Tile};
 use super::{cases, repeat, sensitivity};
 use crate::comparison::expected_by_chance;
+use crate::plain::plain;
 use crate::{number, phrase};
 
 pub(super) fn view(id: &str, result: &Study) -> ResultView {
@@ -51,6 +52,7 @@ fn answer(result: &Study) -> Answer {
         text: line.to_owned(),
         tone: "other",
         badge: String::new(),
+        chips: Vec::new(),
     };
     let seeds = match result.seeds.len() {
         1 => "One seed: chance is not ruled out.".to_owned(),
@@ -120,7 +122,8 @@ fn tiles(result: &Study) -> Vec<Tile> {
         let short = phrase::short_policy(&result.base_policy, policy);
         Some(Tile {
             figure,
-            label: format!("{metric}, {short}"),
+            label: format!("{}, {short}", plain(metric)),
+            raw: metric.to_owned(),
             below: match published {
                 Some(published) => format!("simulated; published {published}"),
                 None => "simulated".to_owned(),
@@ -181,7 +184,7 @@ fn figures(id: &str, result: &Study) -> Section {
             let rows = ours(kind);
             if !rows.is_empty() {
                 let mut table = rows_table(&id, result, kind, &rows);
-                table.folded = word.map(|word| format!("{word}: {metric}"));
+                table.folded = word.map(|word| format!("{word}: {}", plain(metric)));
                 blocks.push(Block::Table(table));
             }
         }

@@ -97,8 +97,8 @@ fn whole() -> Value {
 /// The part of a page that is about the result: without the programs of others and their licences.
 fn own(page: &str) -> String {
     let mut text = page.to_owned();
-    for (_, program, licence) in super::LIBRARIES {
-        text = text.replace(&super::without_map(program), "");
+    for (_, program, licence) in super::page::LIBRARIES {
+        text = text.replace(&super::page::without_map(program), "");
         for line in licence.lines() {
             text = text.replace(line, "");
         }
@@ -198,7 +198,7 @@ fn nothing_is_loaded() {
 
 #[test]
 fn programs_of_others_end_where_they_should() {
-    for (name, program, _) in super::LIBRARIES {
+    for (name, program, _) in super::page::LIBRARIES {
         let text = program.to_lowercase();
         assert!(
             !text.contains("</script") && !text.contains("<!--"),
@@ -344,7 +344,7 @@ fn the_json_of_a_study_is_read_back() {
         "±1.2 %",
         "−13.4 %",
         "a mail",
-        "Experiments: energy_j",
+        "Experiments: Energy",
         "* are no check",
     ] {
         assert!(page.contains(part), "{part}");

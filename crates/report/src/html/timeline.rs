@@ -29,7 +29,7 @@ pub(super) fn section(id: &str, lines: &[(&Run, &Timeline)]) -> Option<Section> 
                 line.cpu_task_from_to_ns.len(),
             ),
             cpus: line.cpus,
-            data: data(line),
+            data: data(&run.policy, run.seeds.first().copied(), line),
             id: id.clone(),
         }));
         blocks.push(Block::Table(placements(&id, &run.policy, line)));
@@ -39,8 +39,8 @@ pub(super) fn section(id: &str, lines: &[(&Run, &Timeline)]) -> Option<Section> 
         title: "What ran where".to_owned(),
         lead: format!(
             "From {} to {} of the first seed's run. Each task has a colour; grey is an idle state, \
-             the darker the deeper; a red line above marks the time in which the machine is \
-             overutilized.",
+             the stronger the deeper; a red line above marks the time in which the machine is \
+             overutilized. The lines below are the frequencies.",
             number::duration(first.from_ns),
             number::duration(first.to_ns)
         ),
@@ -57,7 +57,7 @@ fn name(line: &Timeline, task: u64) -> String {
 }
 
 /// Times from the window's begin, ns: numbers that a browser holds exactly.
-fn data(line: &Timeline) -> Value {
+fn data(policy: &str, seed: Option<u64>, line: &Timeline) -> Value {
     let from = |ns: u64| ns.saturating_sub(line.from_ns);
     let spans = |all: &[(u32, u64, u64, u64)]| -> Vec<Value> {
         let span = |&(cpu, what, begin, end): &_| json!([cpu, what, from(begin), from(end)]);
@@ -69,10 +69,12 @@ fn data(line: &Timeline) -> Value {
     let steps = line.domain_at_ns_khz.iter();
     let steps = steps.map(|(domain, at, khz)| json!([domain, from(*at), khz]));
     let placed = line.at_ns_task_prev_cpu_reason_new.iter();
-    let placed = placed.map(|p| json!([from(p.0), p.1, p.2, p.3, p.4]));
+    let placed = placed.map(|p| json!([from(p.0), p.1, p.2, p.3, p.4, p.5]));
     let marks = line.overutilized_at_ns_on.iter();
     let marks = marks.map(|(at, on)| json!([from(*at), on]));
     json!({
+        "policy": policy,
+        "seed": seed,
         "from_ns": line.from_ns,
         "length_ns": from(line.to_ns),
         "until_ns": from(line.until_ns),

@@ -5,10 +5,9 @@ use serde_json::Value;
 
 /// A whole page.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Page {
+pub(super) struct PageView {
     pub(super) title: String,
     pub(super) results: Vec<ResultView>,
-    pub(super) version: &'static str,
 }
 
 /// One result.
@@ -41,6 +40,18 @@ pub(super) struct Sentence {
     pub(super) tone: &'static str,
     /// The tone in a word.
     pub(super) badge: String,
+    /// What it means for each important metric.
+    pub(super) chips: Vec<Chip>,
+}
+
+/// One metric's change, small.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Chip {
+    pub(super) label: String,
+    pub(super) figure: String,
+    /// What it means, in a word.
+    pub(super) word: String,
+    pub(super) tone: &'static str,
 }
 
 /// One figure, large.
@@ -48,6 +59,8 @@ pub(super) struct Sentence {
 pub(super) struct Tile {
     pub(super) figure: String,
     pub(super) label: String,
+    /// The metric's own name.
+    pub(super) raw: String,
     pub(super) below: String,
     pub(super) tone: &'static str,
 }
@@ -78,6 +91,8 @@ pub(super) struct Table {
     pub(super) caption: String,
     /// Shown closed, under this word.
     pub(super) folded: Option<String>,
+    /// On a phone a row is a card with all its figures.
+    pub(super) cards: bool,
     pub(super) head: Vec<Head>,
     pub(super) rows: Vec<Vec<Cell>>,
 }
@@ -137,6 +152,7 @@ impl Table {
             id,
             caption: caption.into(),
             folded: None,
+            cards: false,
             head: columns.iter().map(head).collect(),
             rows: Vec::new(),
         }

@@ -88,6 +88,8 @@ pub(super) fn answer(answer: &Answer) -> Value {
             "prev_cpu": e.placement.prev_cpu,
         },
         "rule": choice.rule.name(),
+        "rule_doc": choice.rule.doc(),
+        "reason_doc": e.placement.reason.doc(),
         "reason": e.placement.reason.name(),
         "cpu": e.placement.cpu,
         "target": e.explained.target,

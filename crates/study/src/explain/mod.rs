@@ -1,8 +1,11 @@
 //! One decision of a run: its candidates, and what other policies would have done.
 
+mod about;
 mod asked;
 mod json;
 mod why_not;
+
+pub use about::About;
 
 use crate::{Experiment, Request, StudyError};
 use wakeplace_engine::{Explanation, Which};

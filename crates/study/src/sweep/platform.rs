@@ -12,6 +12,7 @@ pub(super) fn changed(source: &Source, path: &str, value: &str) -> Result<Source
     let key = format!("platform.{path}");
     let (name, text) = match source {
         Source::Text { name, text } => (name.clone(), text.clone()),
+        Source::File { name, bytes } => (name.clone(), String::from_utf8_lossy(bytes).into_owned()),
         Source::Named(name) => (name.clone(), Platform::source_text(name)?),
     };
     let mut table: Value = toml::from_str::<toml::Table>(&text)

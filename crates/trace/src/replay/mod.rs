@@ -8,7 +8,7 @@ mod tracker;
 use crate::read::{self, Order, ReadError};
 use machine::Machine;
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{self, BufReader, Read};
 use tracker::Tracker;
 use wakeplace_platform::{Platform, PlatformError};
 use wakeplace_text::{did_you_mean, nearest, shorten};
@@ -94,17 +94,47 @@ impl<'a> Argument<'a> {
 /// # Errors
 /// The argument is wrong, the platform unknown, the file unreadable, or no workload in it.
 pub fn load(argument: &str, own: Option<&Platform>) -> Result<Spec, TraceError> {
+    recorded(argument, own, |file| File::open(file))
+}
+
+/// What [`load`] makes of a file that holds these bytes.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_bytes(
+    argument: &str,
+    bytes: &[u8],
+    own: Option<&Platform>,
+) -> Result<Spec, TraceError> {
+    recorded(argument, own, |_| Ok(bytes))
+}
+
+/// The file that `argument` names.
+///
+/// # Errors
+/// As [`load`].
+pub fn file_name(argument: &str) -> Result<&str, TraceError> {
+    Argument::parse(argument).map(|parsed| parsed.file)
+}
+
+/// The file is read twice: for what it says of its machine, and whole.
+fn recorded<R: Read>(
+    argument: &str,
+    own: Option<&Platform>,
+    open: impl Fn(&str) -> io::Result<R>,
+) -> Result<Spec, TraceError> {
     let parsed = Argument::parse(argument)?;
     let named = parsed.platform.map(Platform::load).transpose()?;
     let failed = |source: ReadError| TraceError::Read {
         file: parsed.file.to_owned(),
         source,
     };
-    let opened = File::open(parsed.file).map_err(|error| failed(ReadError::Io(error)))?;
+    let again = || open(parsed.file).map_err(|error| failed(ReadError::Io(error)));
+    let opened = again()?;
     let (machine, scaled) = match &named {
         Some(platform) => (Some(Machine::of(platform)), other_platform(platform, own)),
         None => {
-            let stated = facts(parsed.file).map_err(failed)?;
+            let stated = facts(again()?).map_err(failed)?;
             (stated.machine(own), stated.scaled(own))
         }
     };
@@ -163,9 +193,9 @@ struct Facts {
 /// Events that are looked at for it: by then every CPU has done something.
 const LOOKED_AT: u64 = 200_000;
 
-fn facts(file: &str) -> Result<Facts, ReadError> {
+fn facts(file: impl Read) -> Result<Facts, ReadError> {
     let mut look = Look::default();
-    let opened = BufReader::with_capacity(1 << 20, File::open(file)?);
+    let opened = BufReader::with_capacity(1 << 20, file);
     match read::read(opened, &mut look) {
         Err(ReadError::Wrong { problem, .. }) if problem == ENOUGH => Ok(look.facts),
         Err(error) => Err(error),

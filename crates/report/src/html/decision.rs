@@ -1,0 +1,224 @@
+//! One decision, from the JSON of `explain`: the CPU first, then why, then the other candidates.
+
+use super::read::{HtmlError, Source, parse};
+use super::view::{Block, Cell, Table};
+use crate::number;
+use serde::Deserialize;
+
+/// On machines of more CPUs only those that were looked at are listed.
+const ROWS_MAX: usize = 32;
+
+#[derive(Deserialize)]
+struct Answer {
+    policy: String,
+    wakeup: Wakeup,
+    rule: String,
+    #[serde(default)]
+    rule_doc: String,
+    reason: String,
+    #[serde(default)]
+    reason_doc: String,
+    cpu: u32,
+    #[serde(default)]
+    energy_aware: Option<String>,
+    #[serde(default)]
+    energy_aware_off: Option<String>,
+    #[serde(default)]
+    energy_unit: Option<String>,
+    #[serde(default)]
+    candidates: Vec<Candidate>,
+    #[serde(default)]
+    others: Vec<Other>,
+    #[serde(default)]
+    why_not: Option<WhyNot>,
+}
+
+#[derive(Deserialize)]
+struct Wakeup {
+    kind: String,
+    number: u64,
+    time_ns: u64,
+    task: Party,
+    #[serde(default)]
+    waker: Option<Party>,
+    #[serde(default)]
+    interrupt: bool,
+    waker_cpu: u32,
+    #[serde(default)]
+    sync: bool,
+    prev_cpu: u32,
+}
+
+#[derive(Deserialize)]
+struct Party {
+    name: String,
+    util_avg: u64,
+    util_est: u64,
+}
+
+#[derive(Deserialize)]
+struct Candidate {
+    cpu: u32,
+    util: i64,
+    capacity: i64,
+    spare: i64,
+    idle_state: Option<String>,
+    energy: Option<f64>,
+    fits: bool,
+    order: Option<u64>,
+    dropped: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Other {
+    policy: String,
+    cpu: u32,
+    rule: String,
+    reason: String,
+}
+
+#[derive(Deserialize)]
+struct WhyNot {
+    answer: String,
+}
+
+pub(super) struct View {
+    pub(super) title: String,
+    pub(super) blocks: Vec<Block>,
+}
+
+/// What a page shows of it.
+pub(super) fn view(source: Source<'_>) -> Result<View, HtmlError> {
+    let answer: Answer = parse(source)?;
+    let wakeup = &answer.wakeup;
+    let what = match wakeup.kind.as_str() {
+        "fork" => format!("Start of {}", wakeup.task.name),
+        _ => format!("Wake-up {} of {}", wakeup.number, wakeup.task.name),
+    };
+    let at = number::duration(wakeup.time_ns);
+    let title = format!("{what} at {at}: CPU {}", answer.cpu);
+    let mut blocks = Vec::new();
+    if let Some(why) = &answer.why_not {
+        blocks.push(Block::Text {
+            text: why.answer.clone(),
+        });
+    }
+    let reason = match answer.reason_doc.is_empty() {
+        true => answer.reason.clone(),
+        false => format!("{} ({})", answer.reason_doc, answer.reason),
+    };
+    blocks.push(Block::Facts {
+        facts: facts(&answer, reason),
+    });
+    blocks.push(Block::Table(candidates(&answer)));
+    if !answer.others.is_empty() {
+        blocks.push(Block::Table(others(&answer)));
+    }
+    Ok(View { title, blocks })
+}
+
+fn facts(answer: &Answer, reason: String) -> Vec<(String, String)> {
+    let wakeup = &answer.wakeup;
+    let fact = |name: &str, text: String| (name.to_owned(), text);
+    let rule = match answer.rule_doc.is_empty() {
+        true => answer.rule.clone(),
+        false => format!("{} ({})", answer.rule_doc, answer.rule),
+    };
+    let mut facts = vec![
+        fact("Chosen", format!("CPU {}: {reason}", answer.cpu)),
+        fact("Rule that decided", rule),
+        fact("Policy", answer.policy.clone()),
+        fact(
+            "Task",
+            format!(
+                "{}: utilisation {}, estimate {}; last on CPU {}",
+                wakeup.task.name, wakeup.task.util_avg, wakeup.task.util_est, wakeup.prev_cpu
+            ),
+        ),
+        fact("Woken by", waker(wakeup)),
+    ];
+    if let Some(why) = answer
+        .energy_aware_off
+        .as_ref()
+        .or(answer.energy_aware.as_ref())
+    {
+        facts.push(fact("Not energy-aware", why.clone()));
+    }
+    facts
+}
+
+fn waker(wakeup: &Wakeup) -> String {
+    let cpu = wakeup.waker_cpu;
+    match &wakeup.waker {
+        Some(ran) if wakeup.interrupt => {
+            format!("an interrupt on CPU {cpu}, which ran {}", ran.name)
+        }
+        Some(waker) => {
+            let sync = if wakeup.sync { ", about to sleep" } else { "" };
+            format!("{} on CPU {cpu}{sync}", waker.name)
+        }
+        None => format!("an interrupt or a timer on CPU {cpu}"),
+    }
+}
+
+fn candidates(answer: &Answer) -> Table {
+    let estimated = answer.candidates.iter().any(|c| c.energy.is_some());
+    let energy = answer.energy_unit.as_deref().unwrap_or("power");
+    let energy = format!("#estimate ({energy})");
+    let mut columns = vec!["CPU", "result", "#utilisation", "#capacity", "#spare"];
+    columns.extend(estimated.then_some(energy.as_str()));
+    columns.extend(["fits", "idle state"]);
+    let listed = |c: &&Candidate| {
+        answer.candidates.len() <= ROWS_MAX || c.order.is_some() || c.cpu == answer.cpu
+    };
+    let mut rows: Vec<&Candidate> = answer.candidates.iter().filter(listed).collect();
+    rows.sort_by_key(|c| (c.cpu != answer.cpu, c.cpu));
+    let hidden = answer.candidates.len() - rows.len();
+    let more = match hidden {
+        0 => String::new(),
+        n => format!("; {n} more were not looked at"),
+    };
+    let caption = format!("The CPUs as the policy saw them{more}");
+    let mut table = Table::new("x-candidates".to_owned(), caption, &columns);
+    for c in rows {
+        let result = match &c.dropped {
+            _ if c.cpu == answer.cpu => Cell::of("chosen").tone("better"),
+            Some(why) => Cell::of(why.replace('_', " ")),
+            None => Cell::default(),
+        };
+        let mut row = vec![
+            Cell::head(c.cpu.to_string()),
+            result,
+            Cell::of(c.util.to_string()),
+            Cell::of(c.capacity.to_string()),
+            Cell::of(c.spare.to_string()),
+        ];
+        if estimated {
+            row.push(c.energy.map(number::short).into());
+        }
+        row.push(Cell::of(if c.fits { "yes" } else { "no" }));
+        row.push(c.idle_state.clone().into());
+        table.rows.push(row);
+    }
+    table
+}
+
+fn others(answer: &Answer) -> Table {
+    let columns = ["policy", "#CPU", "rule", "reason"];
+    let caption = "What other policies would have done with the same state";
+    let mut table = Table::new("x-others".to_owned(), caption, &columns)
+        .folded("The same wake-up under other policies");
+    table.rows.extend(answer.others.iter().map(|other| {
+        let tone = match other.cpu == answer.cpu {
+            true => "same",
+            false => "other",
+        };
+        vec![
+            Cell::head(&other.policy),
+            Cell::of(other.cpu.to_string()).tone(tone),
+            Cell::of(&other.rule),
+            Cell::of(&other.reason),
+        ]
+    }));
+    table
+}

@@ -1,0 +1,161 @@
+//! What every page stands in: styles, the scripts that draw, and how text gets into markup.
+
+use super::drawings::PALETTES;
+use minijinja::value::ValueKind;
+use minijinja::{Environment, UndefinedBehavior, Value as Context, context, escape_formatter};
+use serde_json::Value;
+use wakeplace_text::{printable, printable_lines};
+
+/// By the name that they import each other by. The names' ending makes everything be escaped.
+const TEMPLATES: [(&str, &str); 6] = [
+    ("parts.html", include_str!("../../templates/parts.html")),
+    ("page.html", include_str!("../../templates/page.html")),
+    ("report.html", include_str!("../../templates/report.html")),
+    (
+        "articles.html",
+        include_str!("../../templates/articles.html"),
+    ),
+    ("blocks.html", include_str!("../../templates/blocks.html")),
+    ("footer.html", include_str!("../../templates/footer.html")),
+];
+const STYLE: &str = include_str!("../../assets/report.css");
+const SCRIPTS: [&str; 2] = [
+    include_str!("../../assets/report.js"),
+    include_str!("../../assets/timeline.js"),
+];
+const CHART_STYLE: &str = include_str!("../../assets/uPlot.min.css");
+
+/// Programs of others that draw the charts, in the order in which they are needed.
+pub(super) const LIBRARIES: [(&str, &str, &str); 4] = [
+    (
+        "Vega 6.4.0",
+        include_str!("../../assets/vega.min.js"),
+        include_str!("../../assets/vega.LICENSE.txt"),
+    ),
+    (
+        "Vega-Lite 6.5.0",
+        include_str!("../../assets/vega-lite.min.js"),
+        include_str!("../../assets/vega-lite.LICENSE.txt"),
+    ),
+    (
+        "Vega-Embed 7.3.0",
+        include_str!("../../assets/vega-embed.min.js"),
+        include_str!("../../assets/vega-embed.LICENSE.txt"),
+    ),
+    (
+        "uPlot 1.6.32",
+        include_str!("../../assets/uPlot.iife.min.js"),
+        include_str!("../../assets/uPlot.LICENSE.txt"),
+    ),
+];
+
+/// A page around something.
+#[derive(Clone, Debug, Default)]
+pub struct Page<'a> {
+    /// Of the window.
+    pub title: &'a str,
+    /// At the top.
+    pub brand: &'a str,
+    /// A style beside those of all pages.
+    pub style: &'a str,
+    /// Markup.
+    pub body: &'a str,
+    /// Markup of what scripts read.
+    pub data: &'a str,
+    /// What runs after all pages' scripts.
+    pub script: &'a str,
+}
+
+impl Page<'_> {
+    /// The file.
+    #[must_use]
+    pub fn html(&self) -> String {
+        let mut styles = vec![CHART_STYLE.to_owned(), STYLE.to_owned()];
+        styles.extend((!self.style.is_empty()).then(|| self.style.to_owned()));
+        let mut scripts: Vec<String> = { LIBRARIES.iter() }
+            .map(|library| without_map(library.1))
+            .collect();
+        scripts.extend(SCRIPTS.map(str::to_owned));
+        scripts.push(self.script.to_owned());
+        let text = render(
+            "page.html",
+            context! {
+                title => self.title.to_owned(),
+                brand => self.brand.to_owned(),
+                version => env!("CARGO_PKG_VERSION"),
+                styles,
+                body => self.body.to_owned(),
+                data => self.data.to_owned(),
+                palettes => PALETTES,
+                scripts,
+            },
+        );
+        format!("{}\n", text.trim())
+    }
+}
+
+/// The end of a page: what made it, and the licences of what draws its charts.
+#[must_use]
+pub fn footer(made: &str) -> String {
+    let made = made.to_owned();
+    let licences: Vec<_> = LIBRARIES
+        .iter()
+        .map(|(name, _, licence)| context! { name => *name, text => *licence })
+        .collect();
+    render("footer.html", context! { made, licences })
+}
+
+/// The value with all strings as people may see them.
+fn shown(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = printable(text).into_owned(),
+        Value::Array(items) => items.iter_mut().for_each(shown),
+        Value::Object(entries) => entries.values_mut().for_each(shown),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// JSON that can stand in a script element: nothing in it looks like markup.
+pub(super) fn embedded(mut value: Value) -> String {
+    shown(&mut value);
+    let mut text = String::new();
+    for c in value.to_string().chars() {
+        match c {
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
+                text.push_str(&format!("\\u{:04x}", u32::from(c)));
+            }
+            c => text.push(c),
+        }
+    }
+    text
+}
+
+/// A library without the name of a file that a browser's tools would ask for.
+pub(super) fn without_map(script: &str) -> String {
+    let lines = script
+        .lines()
+        .filter(|line| !line.starts_with("//# sourceMappingURL="));
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+/// A template with what it names; text that is not marked as safe may come from a file.
+///
+/// # Panics
+/// Never: the templates are a part of the program, and tests render them.
+pub(super) fn render(name: &str, context: Context) -> String {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_formatter(|out, state, value| match value.as_str() {
+        Some(text) if value.kind() == ValueKind::String && !value.is_safe() => {
+            escape_formatter(out, state, &(&*printable_lines(text)).into())
+        }
+        _ => escape_formatter(out, state, value),
+    });
+    for (name, text) in TEMPLATES {
+        let added = environment.add_template(name, text);
+        added.expect("the template is well-formed");
+    }
+    let template = environment.get_template(name).expect("it was just added");
+    let rendered = template.render(context);
+    rendered.expect("the template names what there is")
+}

@@ -1,0 +1,93 @@
+//! Metrics' names in plain words, by one rule: the unit goes, the statistic comes last.
+//!
+//! `wake_latency_us_p99` is "Wake-up latency, 99th percentile", `missed_periods_total` "Missed
+//! periods". The raw name stands beside it wherever there is room.
+
+/// Parts that are a unit, which stands with the value.
+const UNITS: [&str; 8] = ["j", "w", "us", "ms", "s", "pct", "bogo", "total"];
+
+/// What a statistic is called.
+const STATISTICS: [(&str, &str); 8] = [
+    ("mean", "mean"),
+    ("min", "least"),
+    ("max", "longest"),
+    ("p50", "median"),
+    ("p90", "90th percentile"),
+    ("p95", "95th percentile"),
+    ("p99", "99th percentile"),
+    ("p999", "99.9th percentile"),
+];
+
+/// Parts that are written otherwise in words.
+const WORDS: [(&str, &str); 7] = [
+    ("cpu", "CPU"),
+    ("cpus", "CPUs"),
+    ("wake", "wake-up"),
+    ("wakeups", "wake-ups"),
+    ("wakeup", "wake-up"),
+    ("mb", "MB"),
+    ("ipc", "IPC"),
+];
+
+/// The name of a metric in plain words.
+pub(crate) fn plain(metric: &str) -> String {
+    let mut words: Vec<String> = Vec::new();
+    let mut statistic = None;
+    let parts: Vec<&str> = metric.split('_').collect();
+    for (at, part) in parts.iter().enumerate() {
+        let rate = at > 0 && parts[at - 1] == "per";
+        if at > 0 && UNITS.contains(part) && !rate {
+            continue;
+        }
+        if at > 0
+            && !rate
+            && let Some((_, word)) = STATISTICS.iter().find(|(name, _)| name == part)
+        {
+            statistic = Some(*word);
+            continue;
+        }
+        let known = WORDS.iter().find(|(name, _)| name == part);
+        words.push(known.map_or(*part, |(_, word)| word).to_owned());
+    }
+    // What a rate is per is its unit.
+    if let [.., per, second] = words.as_slice()
+        && (per == "per" && second == "s")
+    {
+        words.truncate(words.len() - 2);
+        words.pop_if(|last| last == "MB");
+    }
+    let mut text = words.join(" ");
+    if let Some(first) = text.get(..1).map(str::to_ascii_uppercase) {
+        text.replace_range(..1, &first);
+    }
+    match statistic {
+        Some("longest") if !metric.contains("latency") => format!("{text}, most"),
+        Some(statistic) => format!("{text}, {statistic}"),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn names_in_words() {
+        for (metric, words) in [
+            ("energy_j", "Energy"),
+            ("cpu_energy_j", "CPU energy"),
+            ("wake_latency_us_p99", "Wake-up latency, 99th percentile"),
+            ("wake_latency_us_max", "Wake-up latency, longest"),
+            ("missed_periods_total", "Missed periods"),
+            ("busy_cpus_mean", "Busy CPUs, mean"),
+            ("throughput_mb_per_s", "Throughput"),
+            ("throughput_per_s", "Throughput"),
+            ("jobs_per_min", "Jobs per min"),
+            ("s", "S"),
+            ("", ""),
+            ("größe_j", "Größe"),
+        ] {
+            assert_eq!(plain(metric), words, "{metric}");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! What there is to choose from, with the words of the program's own lists.
+
+use crate::COMMIT;
+use serde_json::{Value, json};
+use wakeplace_platform::{Platform, builtin_names};
+use wakeplace_policy_sys::Policy;
+use wakeplace_workload::Spec;
+
+pub(crate) fn all() -> Result<Value, String> {
+    let platforms: Vec<Value> = builtin_names().map(platform).collect::<Result<_, _>>()?;
+    let models = Spec::catalogue().map(|model| {
+        let keys = model.parameters.iter().map(|key| {
+            json!({"name": key.name, "unit": key.unit, "default": key.default, "doc": key.doc})
+        });
+        json!({
+            "name": model.name,
+            "summary": model.summary,
+            "metric": model.metric,
+            "keys": keys.collect::<Vec<_>>(),
+        })
+    });
+    let catalogue = Policy::catalogue().into_iter();
+    let policies = catalogue.map(|(name, doc)| json!({"name": name, "doc": doc}));
+    Ok(json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "commit": COMMIT,
+        "platforms": platforms,
+        "models": models.collect::<Vec<_>>(),
+        "policies": policies.collect::<Vec<_>>(),
+        "modes": modes()?,
+    }))
+}
+
+fn platform(name: &str) -> Result<Value, String> {
+    let platform = Platform::load(name).map_err(|error| error.to_string())?;
+    Ok(json!({
+        "name": name,
+        "title": platform.title,
+        "cpus": platform.cpus.len(),
+        "kinds": platform.kinds(),
+    }))
+}
+
+/// What `mode` takes, out of its parameter.
+fn modes() -> Result<Vec<String>, String> {
+    let policy = wakeplace_study::any_policy().map_err(|error| error.to_string())?;
+    let params = policy.params();
+    let mode = params.iter().find(|param| param.key == "mode");
+    Ok(mode
+        .map(|mode| mode.choices.iter().map(|c| (*c).to_owned()).collect())
+        .unwrap_or_default())
+}

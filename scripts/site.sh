@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Makes the site, one folder that any static host can serve and that can be opened from a disk:
+#
+#   scripts/site.sh [FOLDER]        FOLDER: target/site
+#
+# Documents become a book (mdBook); the playground stands beside it; links are checked.
+# SITE_PLAYGROUND=PAGE: this page instead of building one. Exit code 3: something cannot be had
+# here.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+site=$(realpath -m "${1:-target/site}")
+book=target/book
+playground=${SITE_PLAYGROUND:-}
+[ -n "$playground" ] || playground=$(scripts/playground.sh)
+# Without its server, which would double its build.
+mdbook=$(scripts/tool.sh mdbook 0.5.4 --no-default-features --features search)
+
+rm -rf "$book" "$site"
+mkdir -p "$book/src"
+cargo run --locked --quiet --package xtask -- site "$book/src" >/dev/null
+cp site/book.toml "$book/"
+cp docs/images/report.png "$book/src/"
+"$mdbook" build "$book" >&2
+mv "$book/book" "$site"
+mkdir -p "$site/playground"
+cp "$playground" "$site/playground/index.html"
+cargo run --locked --quiet --package xtask -- site --links "$site"
+printf '%s\n' "$site/index.html"

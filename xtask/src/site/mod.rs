@@ -1,0 +1,134 @@
+//! The site: documents of the repository as the sources of a book, and whether all links of what
+//! was built lead somewhere (`scripts/site.sh`).
+//!
+//! The sources keep their paths, so that links between them hold. `README.md` becomes `index.md`,
+//! which is what a folder shows.
+
+mod links;
+mod summary;
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use crate::Finding;
+use crate::repo::Repo;
+
+/// The page that the site begins with. Its links are those of the site.
+pub(crate) const FIRST: &str = "site/index.md";
+/// Documents outside `docs`.
+const OTHERS: [&str; 3] = ["ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
+
+/// A document on the site.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Document {
+    /// Where it is in the repository.
+    path: String,
+    /// Its first heading.
+    title: String,
+    text: String,
+}
+
+/// A path, or a link to it, as the site has it.
+fn on_site(path: &str) -> String {
+    path.replace("README.md", "index.md")
+}
+
+/// A text with the links to the documents' places on the site.
+fn linked(text: &str) -> String {
+    let ends = [("README.md)", "index.md)"), ("README.md#", "index.md#")];
+    let mut text = text.to_owned();
+    for (before, after) in ends {
+        text = text.replace(before, after);
+    }
+    text
+}
+
+fn documents(repo: &Repo) -> Vec<Document> {
+    let belongs = |path: &str| {
+        let below = path.starts_with("docs/") || path.starts_with("studies/");
+        path.ends_with(".md") && (below || OTHERS.contains(&path))
+    };
+    let files = repo.files.iter().filter(|file| belongs(&file.path));
+    let document = |file: &crate::repo::SourceFile| {
+        let heading = file.text.lines().find_map(|line| line.strip_prefix("# "));
+        Document {
+            path: file.path.clone(),
+            title: heading.unwrap_or(&file.path).replace('`', ""),
+            text: linked(&file.text),
+        }
+    };
+    files.map(document).collect()
+}
+
+/// Writes the book's sources into a folder.
+///
+/// # Errors
+/// The repository has no first page, or a file cannot be written.
+pub fn sources(repo: &Repo, folder: &Path) -> Result<Vec<Finding>> {
+    let write = |path: &str, text: &str| -> Result<()> {
+        let full = folder.join(path);
+        if let Some(parent) = full.parent() {
+            fs::create_dir_all(parent).with_context(|| parent.display().to_string())?;
+        }
+        fs::write(&full, text).with_context(|| full.display().to_string())
+    };
+    let first = repo.get(FIRST).with_context(|| format!("no {FIRST}"))?;
+    write("index.md", &first.text)?;
+    let documents = documents(repo);
+    for document in &documents {
+        write(&on_site(&document.path), &document.text)?;
+    }
+    let others = repo
+        .files
+        .iter()
+        .filter(|file| file.path.starts_with("docs/") && !file.path.ends_with(".md"));
+    for file in others {
+        write(&file.path, &file.text)?;
+    }
+    write("SUMMARY.md", &summary::of(&documents))?;
+    Ok(Vec::new())
+}
+
+/// Links of the pages in a folder that lead nowhere.
+///
+/// # Errors
+/// A page cannot be read.
+pub fn broken_links(folder: &Path) -> Result<Vec<Finding>> {
+    links::broken(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{documents, linked, summary};
+    use crate::repo::Repo;
+
+    #[test]
+    fn documents_keep_their_places_and_links() {
+        let repo = Repo::of(&[
+            (
+                "docs/README.md",
+                "# Documents\n[a](guide/a.md) [`s`](../studies/README.md#x)\n",
+            ),
+            ("docs/guide/a.md", "# The `a` page\n"),
+            ("docs/guide/b.md", "no heading"),
+            ("crates/x/README.md", "# no document\n"),
+        ]);
+        let all = documents(&repo);
+        let paths: Vec<_> = all.iter().map(|d| d.path.as_str()).collect();
+        assert_eq!(
+            paths,
+            ["docs/README.md", "docs/guide/a.md", "docs/guide/b.md"]
+        );
+        assert!(all[0].text.contains("(../studies/index.md#x)"));
+        assert_eq!(
+            linked("see README.md and [x](README.md)"),
+            "see README.md and [x](index.md)"
+        );
+        let summary = summary::of(&all);
+        let at = |text: &str| summary.find(text).expect(text);
+        assert!(at("# Guide") < at("- [The a page](docs/guide/a.md)"));
+        assert!(at("docs/guide/a.md") < at("docs/guide/b.md"));
+    }
+}
