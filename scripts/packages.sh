@@ -1,11 +1,11 @@
 #!/bin/sh
 # Prints which packages cargo is to take: all but the module for Python (`make python`), and without
-# the live scheduler where what builds it (clang 19, libelf, zlib) is not there and cannot be
-# installed. That is said loudly.
+# the live scheduler and the loader of object files where what builds them (clang 19, libelf, zlib)
+# is not there and cannot be installed. That is said loudly.
 set -eu
 if scripts/setup.sh bpf >&2; then
     echo --workspace --exclude wakeplace-python
 else
     printf '**** SKIPPED: the live scheduler (crates/scx) cannot be built or tested here\n' >&2
-    echo --workspace --exclude wakeplace-python --exclude wakeplace-scx
+    echo --workspace --exclude wakeplace-python --exclude wakeplace-scx --exclude wakeplace-bpf-load
 fi

@@ -102,7 +102,7 @@ runs=(
     'linux-7.3-costs      sim --platform gb10 --policy linux-7.3 --workload aiostress:
         --set model.ipi_ns=off --set model.publish_ns=500 --set model.lock_hold_ns=300
         --set model.lock_shared_cache_ns=60 --set model.lock_other_cache_ns=150
-        --set model.switch_out_ns=400'
+        --set model.switch_out_ns=400 --set model.scx_callback_ns=off --set model.scx_kfunc_ns=20'
     'linux-7.3-eevdf-6.12 sim --platform sm8650 --policy linux-7.3 --set eevdf_form=6.12
         --set delay_dequeue=off --set hrtick=off --workload sysbench-fileio:'
     'linux-7.3-classes    sim --platform juno-r0 --policy linux-7.3

@@ -6,7 +6,7 @@
 //!
 //! Foreign code cannot reach the simulator: every address is checked against one region
 //! ([`memory`]), every loop takes from a budget, and a fault ends the program, not the process
-//! (docs/decisions/057).
+//! (docs/decisions/058).
 
 mod arena;
 pub mod btf;

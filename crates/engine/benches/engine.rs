@@ -13,6 +13,7 @@
 
 mod kinds;
 mod scale;
+mod scheduler;
 mod time;
 
 use std::collections::BinaryHeap;
@@ -22,17 +23,22 @@ use wakeplace_engine::observe::NoObserver;
 use wakeplace_engine::{Options, RunReport, run};
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
-use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
+use wakeplace_workload::{LoadOptions, MachineFacts, Spec, Workload};
 
 const POLICIES: [&str; 2] = ["linux-4.17", "linux-4.17+energy-aware"];
 const WORKLOAD: &str = "periodic:n=50,period=16ms,duty=5%";
 /// Events pending at a time in the 50-task run: a timer per task and a few per CPU.
 const PENDING: u64 = 70;
 
-fn simulate(policy: &str, seconds: u64) -> RunReport {
+fn inputs() -> (Platform, Workload) {
     let platform = Platform::builtin("hikey960").expect("built in");
     let spec = Spec::parse(WORKLOAD, &LoadOptions::default()).expect("valid");
     let workload = spec.expand(1, MachineFacts { nr_cpus: 8 }).expect("valid");
+    (platform, workload)
+}
+
+fn simulate(policy: &str, seconds: u64) -> RunReport {
+    let (platform, workload) = inputs();
     let options = Options {
         duration_ns: seconds * 1_000_000_000,
         ..Options::default()
@@ -111,6 +117,8 @@ fn main() {
             best.processor_ns as f64 / bare.processor_ns as f64
         );
     }
+    let (platform, workload) = inputs();
+    scheduler::measure(&platform, &workload, seconds, rounds);
     kinds::show();
     let (short, long) = if quick { (3, 30) } else { (30, 300) };
     if let (Some(a), Some(b)) = (peak_kib(short), peak_kib(long)) {

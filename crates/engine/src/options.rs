@@ -48,10 +48,10 @@ pub struct Options {
     /// While a task that went to sleep is still on its CPU.
     pub switch_out_ns: Option<u64>,
     /// What a callback of a sched_ext scheduler takes, ns of the biggest CPU at its highest
-    /// frequency; assumed (docs/rules/sched-ext.md#costs).
-    pub scx_callback_ns: u64,
+    /// frequency; None: as assumed (docs/rules/sched-ext.md#costs).
+    pub scx_callback_ns: Option<u64>,
     /// ... and each kfunc that it calls.
-    pub scx_kfunc_ns: u64,
+    pub scx_kfunc_ns: Option<u64>,
     /// Devices that interrupt CPUs.
     pub irq: Vec<Interrupts>,
     /// Limits of frequency domains.
@@ -90,8 +90,8 @@ impl Default for Options {
             lock_shared_cache_ns: None,
             lock_other_cache_ns: None,
             switch_out_ns: None,
-            scx_callback_ns: 100,
-            scx_kfunc_ns: 10,
+            scx_callback_ns: None,
+            scx_kfunc_ns: None,
             irq: Vec::new(),
             freq_cap: Vec::new(),
             em_scale: Vec::new(),
@@ -127,7 +127,7 @@ enum Slot<'a> {
     Cpu(&'a mut Option<u32>),
     Time(&'a mut Option<u64>),
     Longest(&'a mut Option<u64>),
-    Cost(&'a mut u64),
+    Cost(&'a mut Option<u64>),
     Irq(&'a mut Vec<Interrupts>),
     Caps(&'a mut Vec<FreqCap>),
     Scales(&'a mut Vec<EmScale>),
@@ -151,6 +151,15 @@ fn parse_shares(text: &str) -> Option<Vec<(String, u32)>> {
 fn short_time(text: &str) -> Option<u64> {
     let number = text.parse().ok();
     number.filter(|number| *number <= Options::MAX_TIME_NS)
+}
+
+/// A time of a setting's own, or None for `word`.
+fn own_time(text: &str, word: &str) -> Option<Option<u64>> {
+    match text {
+        _ if text == word => Some(None),
+        "off" => Some(Some(0)),
+        _ => short_time(text).map(Some),
+    }
 }
 
 fn show_shares(shares: &[(String, u32)]) -> String {
@@ -177,10 +186,10 @@ const LATENCY_DOC: &str = "idle states that take longer to leave are disabled, a
 const SEEN_DOC: &str = "until others see which CPU a waking task goes to (platform, off, ns)";
 const FORK_DOC: &str = "work to create a thread, on the biggest CPU (platform, off, ns)";
 const IPI_DOC: &str = "until an inter-processor interrupt is taken (platform, off, ns)";
-const CALLBACK_DOC: &str = "what a callback of a sched_ext scheduler takes, on the biggest CPU; \
-     assumed (off, ns)";
-const KFUNC_DOC: &str =
-    "what each kfunc takes that it calls, on the biggest CPU; assumed (off, ns)";
+const CALLBACK_DOC: &str = "what a callback of a sched_ext scheduler takes, on the biggest CPU \
+     (assumed: 100 ns, off, ns)";
+const KFUNC_DOC: &str = "what each kfunc takes that it calls, on the biggest CPU (assumed: 10 ns, \
+     off, ns)";
 const IRQ_DOC: &str = "devices that interrupt a CPU (off, CPU:PERIOD:RUN[:movable] such as \
      0:1ms:100us, joined with +; movable: the policy may send them elsewhere)";
 const CAP_DOC: &str = "limits of frequency domains (off, DOMAIN:KHZ[@TIME] such as 1:1805000@2s, \
@@ -274,8 +283,9 @@ impl Options {
             Slot::Time(None) => "platform".to_owned(),
             Slot::Longest(None) => "off".to_owned(),
             Slot::Longest(Some(us)) => us.to_string(),
-            Slot::Time(Some(0)) | Slot::Cost(0) => "off".to_owned(),
-            Slot::Cost(ns) => ns.to_string(),
+            Slot::Cost(None) => "assumed".to_owned(),
+            Slot::Time(Some(0)) | Slot::Cost(Some(0)) => "off".to_owned(),
+            Slot::Cost(Some(ns)) => ns.to_string(),
             Slot::Time(Some(ns)) => ns.to_string(),
             Slot::Irq(sources) => show_interrupts(sources),
             Slot::Caps(caps) => show_caps(caps),
@@ -296,8 +306,8 @@ impl Options {
         keys.retain(|(key, ..)| match *key {
             "model.irq" => !self.irq.is_empty(),
             "model.policy_per_cpu" => !self.policy_per_cpu,
-            "model.scx_callback_ns" => self.scx_callback_ns != Self::default().scx_callback_ns,
-            "model.scx_kfunc_ns" => self.scx_kfunc_ns != Self::default().scx_kfunc_ns,
+            "model.scx_callback_ns" => self.scx_callback_ns.is_some(),
+            "model.scx_kfunc_ns" => self.scx_kfunc_ns.is_some(),
             "model.freq_cap" => !self.freq_cap.is_empty(),
             "model.em_scale" => !self.em_scale.is_empty(),
             "model.housekeeping" => !self.housekeeping,
@@ -345,20 +355,18 @@ impl Options {
             (Slot::CpuIdle(cpuidle), "none") => *cpuidle = CpuIdle::None,
             (Slot::CpuIdle(cpuidle), "menu") => *cpuidle = CpuIdle::Menu,
             (Slot::CpuIdle(_), _) => return Err(wrong("`menu` or `none`")),
-            (Slot::Time(time), "platform") => *time = None,
-            (Slot::Time(time), "off") => *time = Some(0),
             (Slot::Time(time), text) => {
                 let expected = "`platform`, `off` or ns from 0 to 1000000";
-                *time = Some(short_time(text).ok_or_else(|| wrong(expected))?);
+                *time = own_time(text, "platform").ok_or_else(|| wrong(expected))?;
             }
             (Slot::Longest(limit), "off") => *limit = None,
             (Slot::Longest(limit), text) => {
                 let expected = "`off` or us from 0 to 1000000";
                 *limit = Some(short_time(text).ok_or_else(|| wrong(expected))?);
             }
-            (Slot::Cost(cost), "off") => *cost = 0,
             (Slot::Cost(cost), text) => {
-                *cost = short_time(text).ok_or_else(|| wrong("`off` or ns from 0 to 1000000"))?;
+                let expected = "`assumed`, `off` or ns from 0 to 1000000";
+                *cost = own_time(text, "assumed").ok_or_else(|| wrong(expected))?;
             }
             (Slot::Cpu(cpu), "policy") => *cpu = None,
             (Slot::Cpu(cpu), text) => {

@@ -41,6 +41,9 @@ pub const SCX_ENQ_LAST: u64 = 1 << 41;
 /// `deq_flags`: the task goes to sleep.
 pub const SCX_DEQ_SLEEP: u64 = 0x01;
 
+/// `deq_flags`: something of the task changes, or it moves (7.1).
+pub const SCX_DEQ_SCHED_CHANGE: u64 = 1 << 33;
+
 /// `wake_flags`: it runs another program.
 pub const SCX_WAKE_EXEC: u64 = 0x02;
 /// It was just created.

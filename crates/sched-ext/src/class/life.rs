@@ -193,12 +193,13 @@ impl ExtClass<'_> {
             change(self);
             return self.enqueue_task(task, cpu, Join::Change);
         }
+        let deq_flags = self.scx.change_flags();
         if runs {
             self.call(Callback::Stopping, Some(task), |ops, kernel| {
                 ops.stopping(kernel, task, false)
             });
             self.call(Callback::Quiescent, Some(task), |ops, kernel| {
-                ops.quiescent(kernel, task, 0)
+                ops.quiescent(kernel, task, deq_flags)
             });
             self.scx.task_mut(task).facts.scx_flags &= !SCX_TASK_QUEUED;
         }

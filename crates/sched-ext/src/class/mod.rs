@@ -24,7 +24,8 @@ pub use task::NewTask;
 pub use watchdog::Stall;
 
 use crate::consts::{
-    SCX_DSP_DFL_MAX_BATCH, SCX_OPS_BUILTIN_IDLE_PER_NODE, SCX_OPS_KEEP_BUILTIN_IDLE,
+    SCX_DEQ_SCHED_CHANGE, SCX_DSP_DFL_MAX_BATCH, SCX_OPS_BUILTIN_IDLE_PER_NODE,
+    SCX_OPS_KEEP_BUILTIN_IDLE,
 };
 use crate::{Callback, CpuFacts, Exit, ExitKind, OpsInfo, SchedExtOps, TaskId, TimerId};
 use dsq::Dsqs;
@@ -250,6 +251,14 @@ impl Scx {
 
     fn custody_is_owed(&self) -> bool {
         self.info.kernel >= DEQUEUE_ALWAYS
+    }
+
+    /// Flags of a dequeue for another reason than sleep.
+    fn change_flags(&self) -> u64 {
+        match self.custody_is_owed() {
+            true => SCX_DEQ_SCHED_CHANGE,
+            false => 0,
+        }
     }
 
     /// The first end counts.

@@ -180,7 +180,7 @@ impl ExtClass<'_> {
     pub fn dequeue_task(&mut self, task: TaskId, why: Leave) {
         let deq_flags = match why {
             Leave::Sleep => SCX_DEQ_SLEEP,
-            Leave::Change | Leave::Migration => 0,
+            Leave::Change | Leave::Migration => self.scx.change_flags(),
         };
         self.ops_dequeue(task, deq_flags);
         let cpu = self.scx.tasks[task.index()].facts.cpu;

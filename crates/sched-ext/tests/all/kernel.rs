@@ -72,7 +72,7 @@ pub(crate) fn ask(
     class.exit().cloned()
 }
 
-/// Goal: numbers of the kernel's and numbers that are taken make no queue; one that is in use stays.
+/// Goal: numbers of the kernel's and numbers that are taken make no queue.
 #[test]
 fn queues_are_made_once() {
     let exit = ask(eight_cpus(), OpsInfo::default(), 0xff, |kernel, _| {

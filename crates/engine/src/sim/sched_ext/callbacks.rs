@@ -75,6 +75,14 @@ impl<O: Observer> Sim<'_, O> {
     pub(in crate::sim) fn pay_ext(&mut self) {
         if let Some((cpu, work)) = self.ext_work() {
             self.charge(cpu, work);
+            self.has_paid(cpu);
+        }
+    }
+
+    /// The step of its running task ends later.
+    #[inline]
+    fn has_paid(&mut self, cpu: CpuId) {
+        if self.ext.paid.last() != Some(&cpu) {
             self.ext.paid.push(cpu);
         }
     }
@@ -86,7 +94,7 @@ impl<O: Observer> Sim<'_, O> {
             return;
         };
         if keeps {
-            self.ext.paid.push(by);
+            self.has_paid(by);
             return self.charge(by, work);
         }
         let pending = &mut self.cpus[cpu].kernel_work;

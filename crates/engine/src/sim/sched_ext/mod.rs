@@ -33,12 +33,19 @@ pub(super) struct ExtRun {
     paid: Vec<CpuId>,
 }
 
+/// Assumed: nobody has published them (docs/rules/sched-ext.md#costs).
+const CALLBACK_NS: u64 = 100;
+const KFUNC_NS: u64 = 10;
+
 impl ExtRun {
     pub(super) fn new(options: &Options) -> Self {
-        let cost = |ns: u64| if options.kernel_costs { ns } else { 0 };
+        let cost = |set: Option<u64>, assumed: u64| match options.kernel_costs {
+            true => set.unwrap_or(assumed),
+            false => 0,
+        };
         Self {
-            callback_ns: cost(options.scx_callback_ns),
-            kfunc_ns: cost(options.scx_kfunc_ns),
+            callback_ns: cost(options.scx_callback_ns, CALLBACK_NS),
+            kfunc_ns: cost(options.scx_kfunc_ns, KFUNC_NS),
             ..Self::default()
         }
     }

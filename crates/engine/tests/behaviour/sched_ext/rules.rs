@@ -189,8 +189,8 @@ fn callbacks_cost_time() {
     let platform = Board::symmetric(1).platform();
     let with = |callback_ns, kfunc_ns| {
         let mut options = all_on(S);
-        options.scx_callback_ns = callback_ns;
-        options.scx_kfunc_ns = kfunc_ns;
+        options.scx_callback_ns = Some(callback_ns);
+        options.scx_kfunc_ns = Some(kfunc_ns);
         let (report, log) = simple(&platform, &load(), &options, true);
         let busy = busy_ns(&log, S);
         (report.sched_ext.expect("a scheduler"), report.tasks, busy)

@@ -19,7 +19,12 @@ fn said(seed: u64, platform: &str) {
 #[test]
 fn a_wild_scheduler_loses_nobody() {
     let boards = boards();
-    let policy = policy("linux-7.3", &[]);
+    let kernels = [
+        policy("linux-7.3", &[]),
+        policy("linux-6.12", &[("governor", "performance")]),
+        policy("linux-4.17", &[]),
+        policy("wakeplace", &[("queue", "dsq")]),
+    ];
     let mut ends = [0; 4];
     for seed in 0..150 {
         let mut random = Random(seed);
@@ -28,13 +33,14 @@ fn a_wild_scheduler_loses_nobody() {
         let load = storm(&mut random, platform.cpus.len() as u32, groups);
         let mut options = random_options(&mut random);
         options.hotplug = comings_and_goings(&mut random, platform.cpus.len() as u64);
-        if check(platform, &policy, &load, &options).is_err() {
+        let policy = &kernels[seed as usize % 4];
+        if check(platform, policy, &load, &options).is_err() {
             continue; // more deadline tasks than the board admits
         }
         said(seed, &platform.name);
         let run = || {
             let mut ops = Wild::new(seed);
-            simulate_sched_ext(platform, &policy, &load, &options, &mut ops)
+            simulate_sched_ext(platform, policy, &load, &options, &mut ops)
         };
         let (report, log) = run();
         check_held_log(platform, &load, &log, &report);
