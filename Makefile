@@ -87,9 +87,10 @@ dist: ## what can be given away, into dist/: archives, Debian packages, crates, 
 release: ## is this tree a release? (DRY_RUN=1: says so and tags nothing)
 	@scripts/release.sh $(if $(DRY_RUN),--dry-run)
 
-install: ## `wakeplace` and `scx_wakeplace` into cargo's folder of programs
+install: ## `wakeplace`, its loader of objects and `scx_wakeplace` into cargo's folder of programs
 	@scripts/setup.sh bpf
 	cargo install --locked --path crates/cli
+	cargo install --locked --path crates/bpf-load
 	cargo install --locked --path crates/scx
 
 clean: ## remove what was built

@@ -6,6 +6,7 @@ use crate::map::{Map, MapSpec};
 use crate::memory::{Memory, STACK_TOP};
 use crate::program::Program;
 use crate::{Fault, Refusal, interp};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Most instructions of one call from outside. A kernel ends `may_goto` loops after 8 million
@@ -216,8 +217,10 @@ impl Vm {
     /// # Errors
     /// When the host has no room for the code.
     pub fn compile(&mut self, which: &[usize]) -> Result<(), Fault> {
+        // One may stand for two callbacks.
+        let which: BTreeSet<_> = which.iter().collect();
         let programs: Vec<_> = which
-            .iter()
+            .into_iter()
             .filter_map(|at| Some((*at, self.programs.get(*at)?.clone())))
             .collect();
         self.compiled = Some(Arc::new(Compiled::new(&programs)?));

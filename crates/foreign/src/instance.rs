@@ -303,11 +303,10 @@ impl SchedExtOps for Instance {
         let fields = self.state.layout.exit_task.clone();
         let at = self.structure(fields.size);
         put(&mut self.vm, at, fields.cancelled, cancelled.into());
-        self.plain(
-            kernel,
-            Callback::ExitTask,
-            &[Arg::Task(task), Arg::Word(at)],
-        )
+        let args = [Arg::Task(task), Arg::Word(at)];
+        let done = self.plain(kernel, Callback::ExitTask, &args);
+        self.state.forget(&mut self.vm, task);
+        done
     }
 
     fn enable(&mut self, kernel: &mut dyn Kernel, task: TaskId) -> Done {

@@ -166,10 +166,11 @@ impl Scheduler {
             false => load::load(&command.text, &command.program, &command.args, &offered)?,
         };
         if mode == Mode::Compiled {
-            let all: Vec<_> = (0..attached.vm.programs().len()).collect();
+            // Only these run from now on.
+            let called: Vec<_> = attached.table.called().collect();
             attached
                 .vm
-                .compile(&all)
+                .compile(&called)
                 .map_err(|fault| ForeignError::Refused {
                     program: command.text.clone(),
                     why: fault.to_string(),

@@ -169,7 +169,7 @@ pub(crate) struct RunArgs {
         display_order = 10
     )]
     pub(crate) policy: Vec<String>,
-    /// Anybody's sched_ext scheduler, as 'scx_bpfland -m powersave' or ./mine.bpf.o
+    /// A sched_ext scheduler, as 'scx_lavd --performance' or ./x.bpf.o
     ///
     /// The unmodified loader, with its arguments, or an object file. It runs in a process of its
     /// own and needs no root. Repeat it for `compare`. `--scheduler -- PROGRAM ARGUMENTS...` takes
@@ -192,6 +192,7 @@ pub(crate) struct RunArgs {
         long,
         value_name = "VERSION",
         requires = "scheduler",
+        hide_short_help = true,
         help_heading = "Policy",
         display_order = 14
     )]

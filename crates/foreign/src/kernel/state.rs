@@ -5,7 +5,7 @@ use super::layout::{Layout, Place};
 use crate::topology::last_level;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use wakeplace_bpf_vm::{Btf, Fault, Vm};
+use wakeplace_bpf_vm::{Btf, Fault, MapKind, Vm};
 use wakeplace_platform::{CpuId, Platform};
 use wakeplace_sched_ext::{CgroupId, DsqIter, TaskId};
 
@@ -192,6 +192,24 @@ impl State {
             put(vm, at, place, at);
         }
         Ok(at)
+    }
+
+    /// A task is gone: its mirror, and what maps keep for it.
+    pub(crate) fn forget(&mut self, vm: &mut Vm, task: TaskId) {
+        let Some(at) = self.tasks.get_mut(task.index()).map(std::mem::take) else {
+            return;
+        };
+        if at == 0 {
+            return;
+        }
+        for number in 0..vm.maps().len() {
+            if let Some((map, memory)) = vm.map_mut(number)
+                && map.spec.kind == MapKind::TaskStorage
+            {
+                map.storage_delete(memory, at);
+            }
+        }
+        vm.memory.free(at - HEADER, HEADER + self.layout.task.size);
     }
 
     /// The cgroup that a pointer stands for.

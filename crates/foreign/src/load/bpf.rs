@@ -29,6 +29,17 @@ pub(crate) struct Table {
     pub(crate) dispatch_max_batch: u32,
 }
 
+impl Table {
+    /// Programs that the simulated kernel calls.
+    pub(crate) fn called(&self) -> impl Iterator<Item = usize> {
+        let called = self
+            .programs
+            .iter()
+            .filter(|(name, _)| !name.starts_with("dump"));
+        called.map(|(_, program)| *program)
+    }
+}
+
 /// The attribute of a command.
 pub(super) struct Attr(Vec<u8>);
 
