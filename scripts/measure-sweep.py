@@ -28,15 +28,19 @@ def cpu_s(process):
     return times.user + times.system
 
 
-def run_s(own, alone, duration):
+def run_s(own, alone, duration, at_least_s):
     """Processor time of a run without a sweep around it. The sweep's middle value is set."""
     how = {"duration": duration, "set": {"busy_factor": 54}, "jobs": 1}
     wp.sim(*alone, seeds=20, **how)
     runs, before = 0, cpu_s(own)
-    while cpu_s(own) - before < 10:
-        wp.sim(*alone, seeds=200, **how)
-        runs += 200
+    while cpu_s(own) - before < at_least_s:
+        wp.sim(*alone, seeds=100, **how)
+        runs += 100
     return (cpu_s(own) - before) / runs
+
+
+#: How long a cluster is watched that does nothing.
+IDLE_S = 20
 
 
 class Memory(threading.Thread):
@@ -68,7 +72,10 @@ def dask(workers):
     file = folder / "scheduler.json"
     command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--no-dashboard"]
     command += ["--scheduler-file", file, "--host", "127.0.0.1", "--port", "0"]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder}
+    # Dask's profiler looks at a busy worker every 10 ms.
+    environment = os.environ | {"DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False"}
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    quiet |= {"cwd": folder, "env": environment}
     scheduler = subprocess.Popen(command, **quiet)
     while not file.exists():
         time.sleep(0.1)
@@ -92,11 +99,12 @@ def main():
     parser.add_argument("--cells", type=int, default=10_000)
     parser.add_argument("--duration", default="1s", help="simulated time of a cell")
     parser.add_argument("--workload", default="periodic:n=10,duty=10%")
+    parser.add_argument("--calibrate", type=float, default=4, help="seconds of runs alone, twice")
     parser.add_argument("--dask", type=int, metavar="WORKERS")
     args = parser.parse_args()
     alone = ("hikey960", args.workload, "linux-7.3")
     own = psutil.Process()
-    run_before_s = run_s(own, alone, args.duration)
+    run_before_s = run_s(own, alone, args.duration, args.calibrate)
     points = 100
     cells = args.cells // points * points
     with contextlib.ExitStack() as stack:
@@ -106,7 +114,14 @@ def main():
         folder = stack.enter_context(tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")))
         processes = {"this": [own]}
         processes |= {k: [psutil.Process(pid) for pid in v] for k, v in others.items()}
-        before = {k: sum(map(cpu_s, v)) for k, v in processes.items()}
+        spent_s = lambda: {k: sum(map(cpu_s, v)) for k, v in processes.items()}
+        before = spent_s()
+        if client:
+            # What a cluster costs that does nothing.
+            time.sleep(IDLE_S)
+            idle = {k: (s - before[k]) / IDLE_S for k, s in spent_s().items()}
+            print("idle, ms a second:", {k: round(1000 * s, 2) for k, s in idle.items()})
+            before = spent_s()
         memory = Memory()
         memory.start()
         began = time.monotonic()
@@ -120,10 +135,10 @@ def main():
             jobs=None if client else 2,
         )
         wall_s = time.monotonic() - began
-        spent = {k: sum(map(cpu_s, v)) - before[k] for k, v in processes.items()}
+        spent = {k: s - before[k] for k, s in spent_s().items()}
         size = sum(file.stat().st_size for file in pathlib.Path(folder).iterdir())
     assert (result.made, result.failed) == (cells, 0)
-    run_after_s = run_s(own, alone, args.duration)
+    run_after_s = run_s(own, alone, args.duration, args.calibrate)
     mean_s = (run_before_s + run_after_s) / 2
     total_s = sum(spent.values())
     print(
