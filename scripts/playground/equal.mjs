@@ -27,6 +27,13 @@ check("the module imports progress only", imports.join() === "page.progress", im
 
 const ask = (question, files = []) => context.answer(module, files, question, () => {});
 const names = (await ask({ names: {} })).ok;
+// Results name the commit of their program: those of two commits differ in it.
+const version = execFileSync(program, ["--version"]).toString();
+if (!version.includes(names.commit)) {
+  console.error(`equal: the module is of commit ${names.commit}, and ${program} says: `
+    + `${version.trim().replaceAll("\n", ", ")}; expected both of one commit: build them again`);
+  process.exit(2);
+}
 const scratch = fs.mkdtempSync(path.join(os.tmpdir(), "wakeplace-equal-"));
 process.on("exit", () => fs.rmSync(scratch, { recursive: true, force: true }));
 
