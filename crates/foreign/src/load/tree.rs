@@ -229,7 +229,11 @@ impl Tree {
 
     /// The kernel's energy model, where the platform has one (kernel/power/energy_model.c).
     fn energy_model(&self, platform: &Platform) -> io::Result<()> {
-        for domain in &platform.freq_domains {
+        let modelled = platform
+            .freq_domains
+            .iter()
+            .filter(|domain| domain.opps.iter().any(|opp| opp.power_in_model().is_some()));
+        for domain in modelled {
             let (Some(first), Some(highest)) = (domain.cpus.first(), domain.opps.last()) else {
                 continue;
             };
