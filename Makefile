@@ -84,7 +84,7 @@ python: ## the wheel for Python into dist/, and its tests (PYTEST=ARGUMENTS of p
 dist: ## what can be given away, into dist/: archives, Debian packages, crates, sums (ARCHS=x86_64)
 	@scripts/dist.sh $(ARCHS)
 
-release: ## is this tree a release? (DRY_RUN=1: says so and tags nothing)
+release: ## commits and tags a release (DRY_RUN=1: only checks, and says what it would do)
 	@scripts/release.sh $(if $(DRY_RUN),--dry-run)
 
 install: ## `wakeplace`, its loader of objects and `scx_wakeplace` into cargo's folder of programs

@@ -44,7 +44,8 @@ cyclonedx=$(scripts/tool.sh cargo-cyclonedx 0.5.9)
 
 rm -rf "$target/dist-files"
 mkdir -p "$dist" "$target/dist-files"
-rm -f "$dist"/*.tar.gz "$dist"/*.deb "$dist"/*.cdx.json "$dist/SHA256SUMS"
+rm -f "$dist"/wakeplace-*.tar.gz "$dist"/{wakeplace,scx-wakeplace}_*.deb \
+    "$dist"/{wakeplace,scx_wakeplace}-*.cdx.json "$dist/SHA256SUMS"
 
 # The machine's own programs write the manual and the completions for both.
 scripts/lab-binaries.sh --dist x86_64
@@ -57,6 +58,5 @@ for arch in "${archs[@]}"; do
 done
 bill_of_materials
 sources
-(cd "$dist" && find . -type f ! -name SHA256SUMS ! -name '*.whl' -printf '%P\n' | sort |
-    xargs sha256sum >SHA256SUMS)
+(cd "$dist" && sha256sum ./*.tar.gz ./*.deb ./*.cdx.json crates/*.crate >SHA256SUMS)
 ls -l "$dist"

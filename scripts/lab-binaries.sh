@@ -148,7 +148,7 @@ else
 fi
 for arch in ${*:-x86_64 arm64}; do
     programs=(wakeplace-guest scx_wakeplace)
-    [ -z "$dist" ] || programs=(wakeplace scx_wakeplace)
+    [ -z "$dist" ] || programs=(wakeplace wakeplace-bpf-load scx_wakeplace)
     if [ "$arch" = arm64 ]; then
         arm64_sysroot
         programs+=(${simulator:+"$simulator"})

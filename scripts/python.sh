@@ -25,11 +25,12 @@ tests=('pytest>=8' 'pyarrow>=14' 'pandas>=2.2' 'polars>=1.3')
 tools=('maturin>=1.16,<2' 'ziglang>=0.15' 'distributed>=2024.1' 'altair>=6' 'optuna>=4'
     'jupytext>=1.16' 'nbclient>=0.10' 'ipykernel>=6' 'mypy>=1.10')
 
+scripts/setup.sh python
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || {
     printf 'PYTHON=%s: expected Python 3.11 or later\n' "$python" >&2
     exit 3
 }
-[ -x "$room/bin/python" ] || "$python" -m venv "$room"
+[ -x "$room/bin/pip" ] || "$python" -m venv --clear "$room"
 pip() { "$room/bin/pip" --quiet --disable-pip-version-check "$@"; }
 pip install "${tests[@]}" "${tools[@]}" || exit 3
 

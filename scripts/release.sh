@@ -55,7 +55,7 @@ if [ -n "$dry" ]; then
     exit 0
 fi
 sed -i "s/^## \[Unreleased\]\$/## [Unreleased]\n\n## [$version] - $today/" CHANGELOG.md
-sed -i "s/^date-released: .*/date-released: $today/" CITATION.cff
+sed -i "/^date-released: /d; s/^version: .*/&\ndate-released: $today/" CITATION.cff
 git commit --quiet --message "wakeplace $version" CHANGELOG.md CITATION.cff
 git tag --annotate "v$version" --message "wakeplace $version"
 printf 'tagged v%s\n' "$version"

@@ -8,6 +8,7 @@
 #   scripts/setup.sh clang    clang 19, which compiles the core for BPF and for browsers
 #   scripts/setup.sh browser  a browser, which pages of results are opened in
 #   scripts/setup.sh node     Node.js, which drives that browser
+#   scripts/setup.sh python   Python with venv, for the module
 #   scripts/setup.sh emulator what runs a single program that was built for arm64
 #
 # Says nothing and reaches no network where everything is there. Exit code 3: something is missing
@@ -186,6 +187,10 @@ for tool in "$@"; do
         browser)
             have chromium || have chromium-browser || have google-chrome || have chrome ||
                 apt_install chromium || fail "no browser: install chromium"
+            ;;
+        python)
+            python3 -c 'import ensurepip, venv' 2>/dev/null || apt_install python3 python3-venv ||
+                fail "no Python with venv: install python3 and python3-venv"
             ;;
         emulator)
             have qemu-aarch64 || apt_install qemu-user || fail "no qemu-aarch64: install qemu-user"

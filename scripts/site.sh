@@ -16,8 +16,13 @@ playground=${SITE_PLAYGROUND:-}
 # Without its server, which would double its build.
 mdbook=$(scripts/tool.sh mdbook 0.5.4 --no-default-features --features search)
 
+# Only a site of ours is replaced.
+if [ -e "$site" ] && [ ! -e "$site/playground/index.html" ] && [ -n "$(ls -A "$site")" ]; then
+    printf 'site: %s has other files: name an empty or a new folder\n' "$site" >&2
+    exit 2
+fi
 rm -rf "$book" "$site"
-mkdir -p "$book/src"
+mkdir -p "$book/src" "$(dirname "$site")"
 cargo run --locked --quiet --package xtask -- site "$book/src" >/dev/null
 cp site/book.toml "$book/"
 cp docs/images/report.png "$book/src/"

@@ -20,7 +20,7 @@ split_debug() {
     local arch=$1 program prefix='' to=$target/dist-files/$1
     [ "$arch" != arm64 ] || prefix=aarch64-linux-gnu-
     mkdir -p "$to"
-    for program in wakeplace scx_wakeplace; do
+    for program in wakeplace wakeplace-bpf-load scx_wakeplace; do
         local from=$target/lab/dist-$arch/$program
         "${prefix}objcopy" --only-keep-debug "$from" "$to/$program.debug"
         "${prefix}objcopy" --strip-all "$from" "$to/$program"
@@ -39,7 +39,7 @@ archives() {
     local arch=$1 name=wakeplace-$version-$1-linux from=$target/dist-files/$1
     local tree=$target/dist-files/tree-$arch/$name
     mkdir -p "$tree/bin" "$tree-debug"
-    cp "$from/wakeplace" "$from/scx_wakeplace" "$tree/bin/"
+    cp "$from/wakeplace" "$from/wakeplace-bpf-load" "$from/scx_wakeplace" "$tree/bin/"
     cp -r "$target/dist-files/share" "$tree/share"
     cp -r LICENSE LICENSES README.md CHANGELOG.md packaging "$tree/"
     cp "$from"/*.debug "$tree-debug/"
@@ -49,17 +49,17 @@ archives() {
 
 # packages ARCH: Debian's. cargo-deb finds what goes in at one place for all machines.
 packages() {
-    local arch=$1 files=$target/dist-files/deb triple=x86_64-unknown-linux-gnu package
+    local arch=$1 files=$PWD/target/dist-files/deb triple=x86_64-unknown-linux-gnu package
     [ "$arch" != arm64 ] || triple=aarch64-unknown-linux-gnu
     rm -rf "$files"
     mkdir -p "$files"
-    cp "$target/dist-files/$arch/wakeplace" "$target/dist-files/$arch/scx_wakeplace" "$files/"
+    cp "$target/dist-files/$arch"/{wakeplace,wakeplace-bpf-load,scx_wakeplace} "$files/"
     cp -r "$target/dist-files/share" "$files/share"
     # A package's programs are in /usr/bin, those of an administrator in /usr/local/bin.
     sed 's|/usr/local/bin/|/usr/bin/|' packaging/scx_wakeplace.service \
         >"$files/scx_wakeplace.service"
     for package in wakeplace-cli wakeplace-scx; do
-        WAKEPLACE_DEB_FILES=$files "$deb" --quiet --no-build --no-strip --package "$package" \
+        "$deb" --quiet --no-build --no-strip --package "$package" \
             --target "$triple" --output "$dist"
     done
 }
@@ -73,6 +73,8 @@ bill_of_materials() {
         "$cyclonedx" cyclonedx --manifest-path "crates/$package/Cargo.toml" --format json \
             --quiet --override-filename "$name-$version"
         mv "crates/$package/$name-$version.json" "$dist/$name-$version.cdx.json"
+        # Its references to crates of ours begin with the folder they were built in.
+        sed -i "s|path+file://$PWD|path+file://.|g" "$dist/$name-$version.cdx.json"
         find crates xtask fuzz -name "$name-$version.json" -delete
     done
 }

@@ -3,7 +3,7 @@
 # installs them, runs what they brought, removes them. Prints a line for each step.
 # Exit code: 0 if every step held.
 ext=/sys/kernel/sched_ext
-# What dpkg starts is Debian's, and so is dpkg itself: by name the shell would run busybox's.
+# By its bare name the shell would run busybox's dpkg.
 PATH=/usr/sbin:/usr/bin:/sbin:/bin:$PATH
 dpkg=/usr/bin/dpkg
 failed=0

@@ -172,13 +172,21 @@ async function links(page) {
   const nonsense = ["#!!", "#platform=a", "#platfrom=hikey960", `#${"x".repeat(90000)}`,
     "#%ff%fe", "#platform=a&platform=b&workload=c&policy=d",
     "#platform=hikey960&workload=a.json&policy=linux-7.3&file=a.json!AAAA",
-    "#platform=<img src=x onerror=alert(1)>&workload=w"];
+    "#platform=a&workload=w", "#platform=a&workload=w&policy=b&task=x"];
   for (const one of nonsense) {
     await other.is(`document.getElementById("error").hidden = true; location.hash =
       ${JSON.stringify(one)}`);
     await other.until("!document.getElementById('error').hidden", 5);
     await refused(other, `a link ${one.slice(0, 40)}`, "the link: ");
   }
+  // Markup in a question is text, in the form and in the words that refuse it.
+  await other.is(`document.getElementById("error").hidden = true;
+    location.hash = "#platform=<img src=x onerror=alert(1)>&workload=<b>w&policy=<b>x"`);
+  await other.until("document.getElementById('workload').value === '<b>w'", 5);
+  await other.is("document.getElementById('run').click()");
+  await other.until("!document.getElementById('error').hidden", 30);
+  check("markup in a link stays text",
+    await other.is("document.querySelectorAll('main img, main b').length") === 0);
   await other.close();
 }
 

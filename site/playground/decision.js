@@ -4,11 +4,16 @@
 const explainer = new Runner();
 // The runs that the decision is of.
 let asked = null;
+// The files they were made of.
+let given = null;
 // When the decision that is shown was made, ns.
 let decidedAt = null;
 
-function decisionOf(state, cpus) {
+function decisionOf(state, cpus, files) {
+  // An answer about the runs before would stand under these.
+  explainer.cancel();
   asked = state;
+  given = files;
   decidedAt = null;
   $("decision-policy").replaceChildren(...state.policy.map((one, at) => option(String(at), one)));
   $("decision-why-not").replaceChildren(option("", "–"),
@@ -45,9 +50,8 @@ async function explain() {
   $("decision-status").textContent = "Running up to the decision…";
   $("decision-error").hidden = true;
   const policy = asked.policy[Number($("decision-policy").value)];
-  const files = filesOf(asked);
   const { ok, error, cancelled } = await explainer.ask(
-    { explain: { ask: decisionAsk(policy), about } }, files);
+    { explain: { ask: decisionAsk(policy), about } }, given);
   if (cancelled) return;
   $("decision-status").textContent = "";
   if (error) {

@@ -12,8 +12,7 @@ const SINGLE = ["platform", "workload", "seeds", "duration", "timeline", "jitter
   "margin"];
 const FLAGS = ["oracle", "allow_unmodelled"];
 const SEVERAL = ["policy", "set", "file"];
-const DECISION = ["task", "at", "wakeup", "why_not", "decision_policy"];
-const KNOWN = [...SINGLE, ...FLAGS, ...SEVERAL, ...DECISION];
+const KNOWN = [...SINGLE, ...FLAGS, ...SEVERAL];
 
 const shown = (text) => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
@@ -52,7 +51,6 @@ async function linkOf(state, files) {
   for (const key of SINGLE) if (state[key]) all.append(key, state[key]);
   for (const key of FLAGS) if (state[key]) all.append(key, "1");
   for (const key of ["policy", "set"]) for (const one of state[key]) all.append(key, one);
-  for (const key of DECISION) if (state.decision?.[key]) all.append(key, state.decision[key]);
   const left = [];
   let room = PACKED_MAX;
   for (const [name, bytes] of files) {
@@ -70,7 +68,7 @@ async function linkOf(state, files) {
 async function fromLink(text) {
   const wrong = (what) => new Error(`the link: ${what}; expected one that this page made`);
   if (text.length > LINK_MAX) throw wrong(`it has ${text.length} characters`);
-  const state = { policy: [], set: [], decision: {} };
+  const state = { policy: [], set: [] };
   const files = new Map();
   for (const [key, value] of new URLSearchParams(text)) {
     if (!KNOWN.includes(key)) throw wrong(`\`${shown(key)}\` is no part of a question`);
@@ -87,7 +85,6 @@ async function fromLink(text) {
         throw wrong(`the file \`${shown(name)}\` in it is damaged (${error.message})`);
       }
     } else if (SEVERAL.includes(key)) state[key].push(value);
-    else if (DECISION.includes(key)) state.decision[key] = value;
     else if (FLAGS.includes(key)) state[key] = value === "1";
     else if (state[key] !== undefined) throw wrong(`\`${key}\` is in it twice`);
     else state[key] = value;

@@ -46,7 +46,7 @@ async function show(ok, state, given) {
   $("command").textContent = ok.command;
   $("python").textContent = ok.python;
   $("repeat").hidden = false;
-  decisionOf(state, ok.cpus);
+  decisionOf(state, ok.cpus, given);
   jumps();
   document.title = `${ok.title} · wakeplace`;
   const { text, left } = await linkOf(state, given);
@@ -72,14 +72,20 @@ async function run() {
   };
   tell();
   const clock = setInterval(tell, 1000);
-  const answer = await runner.ask({ run: { ask } }, given, (now, total) => {
-    done = [now, total];
-    $("progress").max = total;
-    if (now > 0) $("progress").value = now;
-    tell();
-  });
-  clearInterval(clock);
-  busy(false);
+  let answer;
+  try {
+    answer = await runner.ask({ run: { ask } }, given, (now, total) => {
+      done = [now, total];
+      $("progress").max = total;
+      if (now > 0) $("progress").value = now;
+      tell();
+    });
+  } catch (error) {
+    answer = { error: `the simulator could not be started: ${error.message}` };
+  } finally {
+    clearInterval(clock);
+    busy(false);
+  }
   const seconds = ((performance.now() - begin) / 1000).toFixed(1);
   if (answer.cancelled) $("status").textContent = "Cancelled.";
   else if (answer.error) {

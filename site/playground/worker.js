@@ -59,7 +59,12 @@ async function answer(module, files, question, progress) {
     return door.ask(question, files);
   } catch (error) {
     const trap = error instanceof WebAssembly.RuntimeError || error instanceof RangeError;
-    return { error: trap && door ? door.trapped(error) : error.message };
+    try {
+      return { error: trap && door ? door.trapped(error) : error.message };
+    } catch {
+      // Not even its last words can be had: the memory is full.
+      return { error: `the simulator stopped: ${error.message}` };
+    }
   }
 }
 

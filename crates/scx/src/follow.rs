@@ -50,10 +50,6 @@ pub(crate) struct Follower {
 }
 
 impl Follower {
-    #[allow(
-        clippy::disallowed_methods,
-        reason = "a live scheduler goes by the clock"
-    )]
     pub(crate) fn new(follow: Follow) -> Self {
         let daemon = (follow == Follow::Profile).then(|| Daemon::watch(Bus::System));
         Self::with(follow, daemon)
@@ -145,7 +141,7 @@ mod tests {
     use super::daemon::{Bus, Daemon};
     use super::{Follow, Follower};
     use std::fs;
-    use std::io::{BufRead, BufReader};
+    use std::io::{BufRead, BufReader, Write};
     use std::path::Path;
     use std::process::{Child, Command, Stdio};
     use std::thread;

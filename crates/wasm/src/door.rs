@@ -5,8 +5,8 @@ use crate::memory::EXHAUSTED;
 use std::cell::RefCell;
 use std::sync::atomic::Ordering;
 
-/// Largest file that is taken, bytes: what the command line's readers take of a recording is more,
-/// but a browser's memory is not.
+/// Largest file that is taken, bytes. The command line takes larger recordings; a browser's memory
+/// does not hold them.
 const FILE_LIMIT_BYTES: usize = 256 << 20;
 
 thread_local! {

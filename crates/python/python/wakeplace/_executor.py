@@ -52,9 +52,9 @@ def run_cells(text: bytes, expected: str, cells: list[int]) -> list[dict[str, An
 def _concurrent(executor: Any) -> tuple[Any, Callable[[], int]]:
     """An executor of `concurrent.futures`, and what says how many workers it has now."""
     if hasattr(executor, "get_executor"):
-        # A client of Dask distributed, which runs a chunk again if its worker died. Workers of a
-        # cluster come and go, and the first ones may come later than the sweep.
-        pool = executor.get_executor(pure=False, retries=3)
+        # A client of Dask distributed, whose scheduler runs a chunk again if its worker died. Workers
+        # of a cluster come and go, and the first ones may come later than the sweep.
+        pool = executor.get_executor(pure=False)
         return pool, lambda: max(1, sum(executor.nthreads().values()))
     workers = getattr(executor, "_max_workers", None) or os.cpu_count() or 1
     return executor, lambda: workers

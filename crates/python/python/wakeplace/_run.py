@@ -33,6 +33,7 @@ def sim(
     duration: str | None = None,
     set: Mapping[str, Setting] | None = None,
     jitter: str | None = None,
+    margin: float | None = None,
     hotplug: str | None = None,
     policy_at: str | Iterable[str] = (),
     allow_unmodelled: bool = False,
@@ -52,6 +53,7 @@ def sim(
         duration: Simulated time with its unit, as ``"500ms"``; else the workload's, or 30 s.
         set: Parameters of the policy and of the machine's model (``model.KEY``).
         jitter: Varies a recording or an rt-app file with the seed, as ``"start=10ms,run=5%"``.
+        margin: Stands in the result; one policy alone is compared with none.
         hotplug: CPUs that leave and come back, as ``"0s:1=off,2s:1=on"``.
         policy_at: Parameters that change in mid-run, as ``"10s=power-policy=powersaving"``.
         allow_unmodelled: Leave out parts of an rt-app file that have no model.

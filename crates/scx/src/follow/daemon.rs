@@ -22,7 +22,7 @@ pub(super) const SERVICES: [(&str, &str); 2] = [
 const EVERY: Duration = Duration::from_millis(500);
 /// A bus that does not answer is left.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// ... and looked for again.
+/// Where there is no bus or no such service, it is looked for so often.
 const AGAIN: Duration = Duration::from_secs(5);
 
 /// Which bus.
@@ -51,11 +51,8 @@ impl Daemon {
                     }
                     active_profile(open.as_ref()?).await
                 });
-                let pause = match (&profile, &open) {
-                    (_, None) => AGAIN,
-                    _ => EVERY,
-                };
-                // An answer of nobody may be the bus's end: the next look opens a new one.
+                // No answer may be the bus's end: the next look opens a new connection.
+                let pause = if profile.is_some() { EVERY } else { AGAIN };
                 if profile.is_none() {
                     open = None;
                 }
