@@ -67,9 +67,11 @@ async function run() {
   let done = [0, 0];
   const tell = () => {
     const seconds = ((performance.now() - begin) / 1000).toFixed(0);
-    $("status").textContent = done[1]
-      ? `${done[0]} of ${done[1]} runs, ${seconds} s` : `Loading, ${seconds} s`;
+    $("clock").textContent = done[1]
+      ? `${done[0]} of ${done[1]} runs, ${seconds} s` : `${seconds} s`;
   };
+  // Said once to who listens; the clock beside it is to be looked at.
+  $("status").textContent = "Running.";
   tell();
   const clock = setInterval(tell, 1000);
   let answer;
@@ -84,6 +86,7 @@ async function run() {
     answer = { error: `the simulator could not be started: ${error.message}` };
   } finally {
     clearInterval(clock);
+    $("clock").textContent = "";
     busy(false);
   }
   const seconds = ((performance.now() - begin) / 1000).toFixed(1);
