@@ -278,6 +278,7 @@ mod tests {
     /// What power-profiles-daemon exports, as far as it is read.
     struct Profiles(&'static str);
 
+    #[allow(clippy::disallowed_types, reason = "the attribute writes a HashMap")]
     #[zbus::interface(name = "org.freedesktop.UPower.PowerProfiles")]
     impl Profiles {
         #[zbus(property)]
