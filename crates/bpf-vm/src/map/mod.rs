@@ -106,6 +106,13 @@ impl Map {
             storage: IndexMap::default(),
             spec,
         };
+        // `array_map_alloc_check`, kernel/bpf/arraymap.c.
+        if map.spec.kind.is_array() && map.spec.key_bytes != 4 {
+            return Err(Refusal::Unknown(format!(
+                "map `{}`: keys of an array have 4 bytes, not {}",
+                map.spec.name, map.spec.key_bytes
+            )));
+        }
         if map.spec.kind.is_array() && base.is_none() {
             let bytes = map.array_bytes();
             let bytes = bytes.filter(|bytes| *bytes <= MAX_BYTES).ok_or_else(|| {
@@ -145,11 +152,6 @@ impl Map {
     #[must_use]
     pub fn base(&self) -> u64 {
         self.base
-    }
-
-    fn key(&self, memory: &Memory, at: u64) -> Vec<u8> {
-        let found = memory.bytes(at, u64::from(self.spec.key_bytes));
-        found.unwrap_or_default().to_vec()
     }
 
     /// Where the first CPU's value of a key is, and how far the next CPU's.
@@ -204,6 +206,9 @@ impl Map {
             (None, EXIST) => return Ok(ENOENT),
             _ => {}
         }
+        if key.len() != self.spec.key_bytes as usize {
+            return Ok(EINVAL);
+        }
         let (at, step) = match there {
             Some(found) => found,
             None => match self.insert(memory, key)? {
@@ -255,6 +260,9 @@ impl Map {
     /// # Errors
     /// As `update`.
     pub fn set_inner(&mut self, memory: &mut Memory, key: &[u8], map: u64) -> Result<i64, Fault> {
+        if key.len() != self.spec.key_bytes as usize {
+            return Ok(EINVAL);
+        }
         let found = match self.find(key) {
             Some((at, _)) => Some(at),
             None if self.spec.kind.is_array() => None,
@@ -381,9 +389,10 @@ impl Map {
         }
     }
 
-    /// The key at an address of the programs' memory.
+    /// The key at an address of the programs' memory; None: it is outside.
     #[must_use]
-    pub fn key_at(&self, memory: &Memory, at: u64) -> Vec<u8> {
-        self.key(memory, at)
+    pub fn key_at(&self, memory: &Memory, at: u64) -> Option<Vec<u8>> {
+        let found = memory.bytes(at, u64::from(self.spec.key_bytes));
+        found.map(<[u8]>::to_vec)
     }
 }

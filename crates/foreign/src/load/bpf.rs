@@ -232,6 +232,11 @@ impl Session<'_> {
             at => call.read(at, u64::from(map.spec.key_bytes)),
         };
         let kind = map.spec.kind;
+        // Queues and stacks have none; "the first key" of command 4 needs none.
+        let needs_key = command != 4 && map.spec.key_bytes > 0 && kind != MapKind::StructOps;
+        if key.is_none() && (needs_key || key_at != 0) {
+            return Answer::error(libc::EFAULT);
+        }
         match (command, kind) {
             (2, MapKind::StructOps) => self.fill_table(call, number, value_at),
             (2, _) if kind.of_maps() => self.set_inner(call, number, key, value_at),
