@@ -132,7 +132,10 @@ impl Session<'_> {
         }
         let special = match self.object(call, attr.u32(48)) {
             Some(Object::Btf(btf)) if attr.u32(56) != 0 => map::special_fields(btf, attr.u32(56)),
-            _ => Vec::new(),
+            _ => Some(Vec::new()),
+        };
+        let Some(special) = special else {
+            return self.refuse(format!("map `{name}`: a value with too many members"));
         };
         let spec = MapSpec {
             kind,
