@@ -17,7 +17,7 @@ pub(super) fn code(number: u32) -> Option<Code> {
         16 => comm,
         35 | 158 => |running, vm, _| running.current(vm),
         42 => node,
-        80 => |_, _, _| Ok(1),
+        80 => cgroup_id,
         118 => jiffies,
         153 => |running, vm, a| {
             Ok(running
@@ -68,6 +68,13 @@ fn comm(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
         .to_vec();
     vm.memory.bytes_mut(args[0], room)?.copy_from_slice(&name);
     Ok(0)
+}
+
+/// As `kernfs_node::id` of the mirror says; without a current task, the root's.
+fn cgroup_id(running: &mut Running<'_>, _: &mut Vm, _: [u64; 5]) -> Result {
+    let kernel = running.kernel.as_ref();
+    let task = kernel.and_then(|kernel| Some(kernel.task(kernel.current()?)));
+    Ok(1 + task.map_or(0, |task| u64::from(task.cgroup.0)))
 }
 
 fn node(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {
