@@ -42,15 +42,7 @@ pub(super) fn update(
     if map.spec.kind.of_maps() || value.len() as u64 != size {
         return Ok(EINVAL);
     }
-    // A program writes its own CPU's value.
-    if map.spec.kind.per_cpu() {
-        let at = map.lookup(memory, &key, cpu);
-        if at != 0 {
-            memory.bytes_mut(at, size)?.copy_from_slice(&value);
-            return Ok(0);
-        }
-    }
-    map.update(memory, &key, &value, flags, false)
+    map.update(memory, &key, &value, flags, Some(cpu))
 }
 
 pub(super) fn delete(vm: &mut Vm, map: u64, key: u64) -> Result<i64, Fault> {

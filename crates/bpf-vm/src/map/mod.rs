@@ -187,7 +187,9 @@ impl Map {
         }
     }
 
-    /// Writes a value: for all CPUs the same, or (`each`) one after the other.
+    /// Writes a value. Of a map with a value per CPU: that of `cpu` alone, and zero on the others
+    /// of a new entry (`pcpu_init_value`, kernel/bpf/hashtab.c), or without one the values of all
+    /// CPUs, one after the other.
     ///
     /// # Errors
     /// A full memory, or a broken map.
@@ -197,7 +199,7 @@ impl Map {
         key: &[u8],
         value: &[u8],
         flags: u64,
-        each: bool,
+        cpu: Option<u32>,
     ) -> Result<i64, Fault> {
         let there = self.find(key);
         match (there, flags & 3) {
@@ -218,7 +220,11 @@ impl Map {
         };
         let size = u64::from(self.spec.value_bytes);
         for copy in 0..self.copies() {
-            let from = if each { copy * self.stride() } else { 0 } as usize;
+            let from = match cpu {
+                Some(cpu) if self.spec.kind.per_cpu() && copy != u64::from(cpu) => continue,
+                Some(_) => 0,
+                None => (copy * self.stride()) as usize,
+            };
             let one = value.get(from..from + size as usize).unwrap_or_default();
             self.write(memory, at + copy * step, one)?;
         }

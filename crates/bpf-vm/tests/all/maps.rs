@@ -6,8 +6,12 @@ use wakeplace_bpf_vm::{MapKind, MapSpec, Vm, helpers};
 
 const UPDATE: u32 = 2;
 const DELETE: u32 = 3;
+const LOOKUP_PERCPU: u32 = 195;
 const FOR_EACH: u32 = 164;
 const EFAULT: i64 = -14;
+const EEXIST: i64 = -17;
+/// `BPF_NOEXIST`.
+const NOEXIST: u64 = 1;
 
 fn spec(kind: MapKind, key_bytes: u32) -> MapSpec {
     MapSpec {
@@ -64,4 +68,33 @@ fn an_array_with_other_keys_is_refused() {
         }
         vm.add_map(spec(kind, 4), None).expect("a map");
     }
+}
+
+/// `pcpu_init_value` and `check_flags`, kernel/bpf/hashtab.c: a program writes its own CPU's value,
+/// a new entry's others are zero; BPF_NOEXIST refuses what is there.
+#[test]
+fn a_program_writes_the_value_of_its_own_cpu() {
+    let (mut vm, key, value) = with(MapKind::PercpuHash, 8);
+    let map = Vm::map_handle(0);
+    let values = |vm: &mut Vm| {
+        [0, 1, 2, 3].map(|cpu| {
+            let at = call(vm, LOOKUP_PERCPU, [map, key, cpu, 0]);
+            vm.memory.u64(at.cast_unsigned())
+        })
+    };
+    vm.cpu = 2;
+    vm.memory.set_u64(value, 55);
+    assert_eq!(call(&mut vm, UPDATE, [map, key, value, NOEXIST]), 0);
+    assert_eq!(values(&mut vm), [0, 0, 55, 0]);
+    vm.cpu = 1;
+    vm.memory.set_u64(value, 66);
+    assert_eq!(call(&mut vm, UPDATE, [map, key, value, NOEXIST]), EEXIST);
+    assert_eq!(values(&mut vm), [0, 0, 55, 0]);
+    assert_eq!(call(&mut vm, UPDATE, [map, key, value, 0]), 0);
+    assert_eq!(values(&mut vm), [0, 66, 55, 0]);
+    // What the freed entry held is not in the next one.
+    assert_eq!(call(&mut vm, DELETE, [map, key, 0, 0]), 0);
+    vm.cpu = 3;
+    assert_eq!(call(&mut vm, UPDATE, [map, key, value, 0]), 0);
+    assert_eq!(values(&mut vm), [0, 0, 0, 66]);
 }

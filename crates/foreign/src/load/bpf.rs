@@ -286,7 +286,7 @@ impl Session<'_> {
         if matches!(map.spec.kind, MapKind::Queue | MapKind::Stack) {
             return Answer::Value(map.push(value, flags & 2 != 0));
         }
-        match map.update(memory, &key.unwrap_or_default(), &value, flags, true) {
+        match map.update(memory, &key.unwrap_or_default(), &value, flags, None) {
             Ok(result) => Answer::Value(result),
             Err(fault) => self.refuse(fault.to_string()),
         }
