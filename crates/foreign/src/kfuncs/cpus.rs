@@ -189,7 +189,8 @@ fn cpu_node(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     }
 }
 
-fn rq_of(running: &mut Running<'_>, vm: &mut Vm, cpu: u32) -> Result {
+/// A CPU's run queue as it is now; 0: there is no such CPU.
+pub(super) fn rq_of(running: &mut Running<'_>, vm: &mut Vm, cpu: u32) -> Result {
     let at = running.state.rq(u64::from(cpu), vm.nr_cpus());
     if at == 0 {
         return Ok(0);

@@ -1,6 +1,6 @@
 //! Helpers that need the kernel.
 
-use super::{Code, timers};
+use super::{Code, cpus, timers};
 use crate::kernel::{Running, get};
 use wakeplace_bpf_vm::{Fault, Vm};
 
@@ -19,18 +19,26 @@ pub(super) fn code(number: u32) -> Option<Code> {
         42 => node,
         80 => cgroup_id,
         118 => jiffies,
-        153 => |running, vm, a| {
-            Ok(running
-                .state
-                .per_cpu(a[0], a[1] & 0xffff_ffff, vm.nr_cpus()))
+        153 => |running, vm, a| per_cpu(running, vm, a[0], a[1] as u32),
+        154 => |running, vm, a| {
+            let cpu = vm.cpu;
+            per_cpu(running, vm, a[0], cpu)
         },
-        154 => |running, vm, a| Ok(running.state.per_cpu(a[0], vm.cpu.into(), vm.nr_cpus())),
         169 => timers::init,
         170 => timers::set_callback,
         171 => timers::start,
         172 => timers::cancel,
         _ => return None,
     })
+}
+
+/// `bpf_per_cpu_ptr`. A run queue is brought up to date first.
+fn per_cpu(running: &mut Running<'_>, vm: &mut Vm, base: u64, cpu: u32) -> Result {
+    let is_rq = base == running.state.rq(0, vm.nr_cpus());
+    match is_rq && running.kernel.is_some() {
+        true => cpus::rq_of(running, vm, cpu),
+        false => Ok(running.state.per_cpu(base, cpu.into(), vm.nr_cpus())),
+    }
 }
 
 fn now(running: &mut Running<'_>, _: &mut Vm, _: [u64; 5]) -> Result {
