@@ -281,12 +281,14 @@ fn damaged_objects_are_refused_or_run() {
         let damaged = made.object("damaged.bpf.o");
         std::fs::write(&damaged, &bytes).expect("written");
         let output = sim(&damaged, &["--duration", "20ms"]);
-        let code = output.status.code().unwrap_or(-1);
-        assert_code(&output, code);
+        // A signal has no code, a panic has 101.
+        let code = output.status.code();
+        let said = stderr(&output);
+        assert!(matches!(code, Some(0..=2)), "{number}: {code:?} {said}");
+        assert!(!said.contains("panicked"), "{number}: {said}");
         assert!(
-            (0..=2).contains(&code),
-            "{number}: {code} {}",
-            stderr(&output)
+            code == Some(0) || !said.is_empty(),
+            "{number}: {code:?} without a reason"
         );
     }
 }
