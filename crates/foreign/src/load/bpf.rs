@@ -92,12 +92,12 @@ impl Session<'_> {
     /// A new descriptor for the loader.
     pub(super) fn give(&mut self, object: Object, bytes: u64) -> Answer {
         let made = memory_file(bytes).and_then(|file| {
-            let inode = notify::inode(file.as_fd())?;
-            Ok((file.try_clone()?, inode, file))
+            let id = notify::file_id(file.as_fd())?;
+            Ok((file.try_clone()?, id, file))
         });
         match made {
-            Ok((ours, inode, theirs)) => {
-                self.objects.insert(inode, (object, ours));
+            Ok((ours, id, theirs)) => {
+                self.objects.insert(id, (object, ours));
                 Answer::File(theirs)
             }
             Err(_) => Answer::error(libc::ENOMEM),
@@ -183,9 +183,9 @@ impl Session<'_> {
         if kind == MapKind::Arena {
             self.vm.arena = Arena::of(number, u64::from(entries));
         }
-        let inode = notify::inode(file.as_fd()).map_err(host)?;
+        let id = notify::file_id(file.as_fd()).map_err(host)?;
         let theirs = file.try_clone().map_err(host)?;
-        self.objects.insert(inode, (Object::Map(number), file));
+        self.objects.insert(id, (Object::Map(number), file));
         Ok(Answer::File(theirs))
     }
 
@@ -197,11 +197,11 @@ impl Session<'_> {
         };
         let is_it = |object: &Object| matches!(object, Object::Map(map) if *map == number);
         let found = self.objects.iter().find(|(_, (object, _))| is_it(object));
-        let Some((inode, (_, file))) = found else {
+        let Some((id, (_, file))) = found else {
             return;
         };
         if self.vm.arena.user == 0 {
-            let Some(user) = call.mapped(*inode) else {
+            let Some(user) = call.mapped(*id) else {
                 return;
             };
             let (low, bytes) = (user & 0xffff_ffff, self.vm.arena.pages * PAGE);
