@@ -194,7 +194,8 @@ fn what_is_no_scheduler_is_refused() {
 #[test]
 fn a_loader_sees_the_modelled_machine() {
     let script = "/bin/sh -c 'cd /sys/devices/system; cat cpu/online \
-                  /sys/devices/system/cpu/online /sys/devices/system/cpu/cpu0/cpu_capacity; \
+                  /sys/devices/system/node/../cpu/online \
+                  /sys/devices/system/cpu/cpu0/cpu_capacity; \
                   uname -r; test -e /sys/devices/system/cpu/cpu8 || echo eight'";
     let output = sim(script, &[]);
     assert_code(&output, 2);
