@@ -79,8 +79,13 @@ impl Session<'_> {
             17 => self.trace(call, attr.u32(8)),
             18 => self.btf_load(call, &attr),
             28 => self.link_create(call, &attr),
-            // Attach, detach, freeze, pin, bind: nothing here depends on them.
-            6 | 8 | 9 | 22 | 29 | 34 | 35 | 37 | 38 => Answer::Value(0),
+            6 => self.refuse("pinning an object in a file system (BPF_OBJ_PIN) is not offered"),
+            8 => match self.trace(call, attr.u32(4)) {
+                Answer::File(_) => Answer::Value(0),
+                error => error,
+            },
+            // Detach, freeze, bind: nothing here depends on them.
+            9 | 22 | 29 | 34 | 35 | 37 | 38 => Answer::Value(0),
             // Numbers of objects: there are none beside those that the loader has.
             7 | 11..=14 | 19 | 20 | 23 | 30 | 31 => Answer::error(libc::ENOENT),
             32 => self.give(Object::Link, PAGE),
@@ -245,6 +250,14 @@ impl Session<'_> {
             (2, _) if kind.of_maps() => self.set_inner(call, number, key, value_at),
             // Counters of the host's are not counted here.
             (2, MapKind::PerfEventArray) => Answer::Value(0),
+            (2, MapKind::TaskStorage | MapKind::CgroupStorage) => {
+                let name = map.spec.name.clone();
+                self.refuse(format!(
+                    "map `{name}`: a loader's update of task or cgroup storage is not offered"
+                ))
+            }
+            // The kernel has none for these either.
+            (2, MapKind::RingBuffer | MapKind::Arena) => Answer::error(libc::EOPNOTSUPP),
             (2, _) => self.update(call, number, key, value_at, flags),
             (3, _) => match self.vm.map_mut(number) {
                 Some((map, memory)) => Answer::Value(map.delete(memory, &key.unwrap_or_default())),
