@@ -10,6 +10,8 @@ const MAGIC: u16 = 0xeb9f;
 const MAX_TYPES: usize = 4 << 20;
 /// Types within types, arrays within structs: deeper is a circle.
 const MAX_DEPTH: usize = 32;
+/// Members that one search looks at. Structs in structs multiply: 100 in each of eight are 10^16.
+pub(crate) const MAX_STEPS: usize = 64 << 10;
 
 /// The kind of a type, `BTF_KIND_*`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -373,8 +375,9 @@ impl Btf {
             size: self.size(of),
             ty: self.bare(of),
         };
+        let mut steps = 0;
         for name in path.split('.') {
-            let (offset, ty) = self.member(found.ty, name, 0)?;
+            let (offset, ty) = self.member(found.ty, name, 0, &mut steps)?;
             found = Field {
                 offset: found.offset + offset,
                 size: self.size(ty),
@@ -384,17 +387,20 @@ impl Btf {
         Some(found)
     }
 
-    fn member(&self, of: u32, name: &str, depth: usize) -> Option<(u64, u32)> {
-        if depth > MAX_DEPTH {
+    /// `steps`: members that the search has looked at.
+    fn member(&self, of: u32, name: &str, depth: usize, steps: &mut usize) -> Option<(u64, u32)> {
+        if depth > MAX_DEPTH || *steps > MAX_STEPS {
             return None;
         }
-        for member in self.members(of) {
+        let members = self.members(of);
+        *steps += members.len();
+        for member in members {
             let offset = u64::from(member.bits / 8);
             if member.name == name {
                 return Some((offset, member.ty));
             }
             if member.name.is_empty()
-                && let Some((inner, ty)) = self.member(self.bare(member.ty), name, depth + 1)
+                && let Some((inner, ty)) = self.member(self.bare(member.ty), name, depth + 1, steps)
             {
                 return Some((offset + inner, ty));
             }

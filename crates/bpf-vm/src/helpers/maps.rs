@@ -1,5 +1,6 @@
 //! Helpers on maps.
 
+use super::EFAULT;
 use crate::Fault;
 use crate::map::{EINVAL, ENOENT, Map, MapKind};
 use crate::memory::Memory;
@@ -33,26 +34,22 @@ pub(super) fn update(
 ) -> Result<i64, Fault> {
     let cpu = vm.cpu;
     let (map, memory) = find(vm, map)?;
-    let key = map.key_at(memory, key);
+    let Some(key) = map.key_at(memory, key) else {
+        return Ok(EFAULT);
+    };
     let size = u64::from(map.spec.value_bytes);
     let value = memory.bytes(value, size).unwrap_or_default().to_vec();
     if map.spec.kind.of_maps() || value.len() as u64 != size {
         return Ok(EINVAL);
     }
-    // A program writes its own CPU's value.
-    if map.spec.kind.per_cpu() {
-        let at = map.lookup(memory, &key, cpu);
-        if at != 0 {
-            memory.bytes_mut(at, size)?.copy_from_slice(&value);
-            return Ok(0);
-        }
-    }
-    map.update(memory, &key, &value, flags, false)
+    map.update(memory, &key, &value, flags, Some(cpu))
 }
 
 pub(super) fn delete(vm: &mut Vm, map: u64, key: u64) -> Result<i64, Fault> {
     let (map, memory) = find(vm, map)?;
-    let key = map.key_at(memory, key);
+    let Some(key) = map.key_at(memory, key) else {
+        return Ok(EFAULT);
+    };
     Ok(map.delete(memory, &key))
 }
 
@@ -62,7 +59,9 @@ const FORCE: u64 = 2;
 pub(super) fn push(vm: &mut Vm, map: u64, value: u64, flags: u64) -> Result<i64, Fault> {
     let (map, memory) = find(vm, map)?;
     let size = u64::from(map.spec.value_bytes);
-    let value = memory.bytes(value, size).unwrap_or_default().to_vec();
+    let Some(value) = memory.bytes(value, size).map(<[u8]>::to_vec) else {
+        return Ok(EFAULT);
+    };
     Ok(map.push(value, flags & FORCE != 0))
 }
 

@@ -21,7 +21,7 @@ pub(super) fn copy(vm: &mut Vm, to: u64, room: u64, from: u64, user: bool) -> Re
     let readable = !user && vm.memory.bytes(from, 1).is_some();
     let mut text: Vec<u8> = Vec::new();
     while readable && (text.len() as u64) < room - 1 {
-        match vm.memory.load(from + text.len() as u64, 1) as u8 {
+        match vm.memory.load(from.wrapping_add(text.len() as u64), 1) as u8 {
             0 => break,
             byte => text.push(byte),
         }
@@ -40,8 +40,8 @@ pub(super) fn copy(vm: &mut Vm, to: u64, room: u64, from: u64, user: bool) -> Re
 pub(super) fn compare(vm: &Vm, a: u64, room: u64, b: u64) -> i64 {
     for at in 0..room & 0xffff_ffff {
         let (x, y) = (
-            vm.memory.load(a + at, 1) as i64,
-            vm.memory.load(b + at, 1) as i64,
+            vm.memory.load(a.wrapping_add(at), 1) as i64,
+            vm.memory.load(b.wrapping_add(at), 1) as i64,
         );
         if x != y {
             return x - y;
@@ -56,7 +56,7 @@ pub(super) fn compare(vm: &Vm, a: u64, room: u64, b: u64) -> i64 {
 /// `bpf_snprintf(str, size, fmt, data, data_len)`.
 pub(super) fn format(vm: &mut Vm, args: [u64; 5]) -> Result<i64, Fault> {
     let [to, room, format, data, bytes] = args;
-    let words = (0..(bytes & 0xffff_ffff) / 8).map(|at| vm.memory.u64(data + 8 * at));
+    let words = (0..(bytes & 0xffff_ffff) / 8).map(|at| vm.memory.u64(data.wrapping_add(8 * at)));
     let words: Vec<u64> = words.take(12).collect();
     let format = vm.memory.string(format, MAX_TEXT);
     let Some(text) = formatted(&vm.memory, &format, &words) else {

@@ -106,6 +106,13 @@ impl Map {
             storage: IndexMap::default(),
             spec,
         };
+        // `array_map_alloc_check`, kernel/bpf/arraymap.c.
+        if map.spec.kind.is_array() && map.spec.key_bytes != 4 {
+            return Err(Refusal::Unknown(format!(
+                "map `{}`: keys of an array have 4 bytes, not {}",
+                map.spec.name, map.spec.key_bytes
+            )));
+        }
         if map.spec.kind.is_array() && base.is_none() {
             let bytes = map.array_bytes();
             let bytes = bytes.filter(|bytes| *bytes <= MAX_BYTES).ok_or_else(|| {
@@ -147,11 +154,6 @@ impl Map {
         self.base
     }
 
-    fn key(&self, memory: &Memory, at: u64) -> Vec<u8> {
-        let found = memory.bytes(at, u64::from(self.spec.key_bytes));
-        found.unwrap_or_default().to_vec()
-    }
-
     /// Where the first CPU's value of a key is, and how far the next CPU's.
     fn find(&self, key: &[u8]) -> Option<(u64, u64)> {
         if !self.spec.kind.is_array() {
@@ -185,7 +187,9 @@ impl Map {
         }
     }
 
-    /// Writes a value: for all CPUs the same, or (`each`) one after the other.
+    /// Writes a value. Of a map with a value per CPU: that of `cpu` alone, and zero on the others
+    /// of a new entry (`pcpu_init_value`, kernel/bpf/hashtab.c), or without one the values of all
+    /// CPUs, one after the other.
     ///
     /// # Errors
     /// A full memory, or a broken map.
@@ -195,7 +199,7 @@ impl Map {
         key: &[u8],
         value: &[u8],
         flags: u64,
-        each: bool,
+        cpu: Option<u32>,
     ) -> Result<i64, Fault> {
         let there = self.find(key);
         match (there, flags & 3) {
@@ -203,6 +207,9 @@ impl Map {
             (None, _) if self.spec.kind.is_array() => return Ok(E2BIG),
             (None, EXIST) => return Ok(ENOENT),
             _ => {}
+        }
+        if key.len() != self.spec.key_bytes as usize {
+            return Ok(EINVAL);
         }
         let (at, step) = match there {
             Some(found) => found,
@@ -213,7 +220,11 @@ impl Map {
         };
         let size = u64::from(self.spec.value_bytes);
         for copy in 0..self.copies() {
-            let from = if each { copy * self.stride() } else { 0 } as usize;
+            let from = match cpu {
+                Some(cpu) if self.spec.kind.per_cpu() && copy != u64::from(cpu) => continue,
+                Some(_) => 0,
+                None => (copy * self.stride()) as usize,
+            };
             let one = value.get(from..from + size as usize).unwrap_or_default();
             self.write(memory, at + copy * step, one)?;
         }
@@ -255,6 +266,9 @@ impl Map {
     /// # Errors
     /// As `update`.
     pub fn set_inner(&mut self, memory: &mut Memory, key: &[u8], map: u64) -> Result<i64, Fault> {
+        if key.len() != self.spec.key_bytes as usize {
+            return Ok(EINVAL);
+        }
         let found = match self.find(key) {
             Some((at, _)) => Some(at),
             None if self.spec.kind.is_array() => None,
@@ -381,9 +395,10 @@ impl Map {
         }
     }
 
-    /// The key at an address of the programs' memory.
+    /// The key at an address of the programs' memory; None: it is outside.
     #[must_use]
-    pub fn key_at(&self, memory: &Memory, at: u64) -> Vec<u8> {
-        self.key(memory, at)
+    pub fn key_at(&self, memory: &Memory, at: u64) -> Option<Vec<u8>> {
+        let found = memory.bytes(at, u64::from(self.spec.key_bytes));
+        found.map(<[u8]>::to_vec)
     }
 }

@@ -1,6 +1,6 @@
 //! Fields of a map's values that belong to the kernel: an update leaves them as they are.
 
-use crate::btf::{Btf, Kind};
+use crate::btf::{Btf, Kind, MAX_STEPS};
 use std::ops::Range;
 
 /// Structs that are such fields (`btf_parse_fields`, kernel/bpf/btf.c).
@@ -22,41 +22,47 @@ const MAX_DEPTH: usize = 8;
 /// Elements of arrays and fields that are looked at.
 const MAX_FIELDS: usize = 4096;
 
-/// Byte ranges of the special fields of a type.
-#[must_use]
-pub fn special_fields(btf: &Btf, ty: u32) -> Vec<Range<u64>> {
-    let mut found = Vec::new();
-    collect(btf, ty, 0, 0, &mut found);
-    found
+/// A search: what was found, and how many types and members were looked at.
+#[derive(Default)]
+struct Search {
+    found: Vec<Range<u64>>,
+    steps: usize,
 }
 
-fn collect(btf: &Btf, ty: u32, at: u64, depth: usize, found: &mut Vec<Range<u64>>) {
+/// Byte ranges of the special fields of a type. None: it has more members than any map's value.
+#[must_use]
+pub fn special_fields(btf: &Btf, ty: u32) -> Option<Vec<Range<u64>>> {
+    let mut search = Search::default();
+    collect(btf, ty, 0, 0, &mut search);
+    (search.steps <= MAX_STEPS).then_some(search.found)
+}
+
+fn collect(btf: &Btf, ty: u32, at: u64, depth: usize, search: &mut Search) {
     let ty = btf.bare(ty);
-    if depth > MAX_DEPTH || found.len() > MAX_FIELDS {
+    search.steps += 1;
+    if depth > MAX_DEPTH || search.found.len() > MAX_FIELDS || search.steps > MAX_STEPS {
         return;
     }
     match btf.kind(ty) {
         Kind::Struct | Kind::Union if STRUCTS.contains(&btf.name(ty)) => {
-            found.push(at..at + btf.size(ty));
+            search.found.push(at..at.saturating_add(btf.size(ty)));
         }
         Kind::Struct | Kind::Union => {
-            for member in btf.members(ty) {
-                collect(
-                    btf,
-                    member.ty,
-                    at + u64::from(member.bits / 8),
-                    depth + 1,
-                    found,
-                );
+            let members = btf.members(ty);
+            search.steps += members.len();
+            for member in members {
+                let at = at.saturating_add(u64::from(member.bits / 8));
+                collect(btf, member.ty, at, depth + 1, search);
             }
         }
         Kind::Array => {
             let (element, count) = btf.array(ty);
             let size = btf.size(element);
             for index in 0..u64::from(count).min(MAX_FIELDS as u64) {
-                let before = found.len();
-                collect(btf, element, at + index * size, depth + 1, found);
-                if found.len() == before {
+                let before = search.found.len();
+                let at = at.saturating_add(size.saturating_mul(index));
+                collect(btf, element, at, depth + 1, search);
+                if search.found.len() == before {
                     break;
                 }
             }
@@ -64,7 +70,7 @@ fn collect(btf: &Btf, ty: u32, at: u64, depth: usize, found: &mut Vec<Range<u64>
         Kind::Ptr => {
             let to = btf.target(ty);
             if btf.kind(to) == Kind::TypeTag && TAGS.contains(&btf.name(to)) {
-                found.push(at..at + 8);
+                search.found.push(at..at.saturating_add(8));
             }
         }
         _ => {}

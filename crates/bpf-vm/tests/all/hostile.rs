@@ -28,10 +28,12 @@ fn types() -> Vec<u8> {
         2, //
         0,
     ];
-    let types: Vec<u8> = words[..16]
-        .iter()
-        .flat_map(|word| word.to_le_bytes())
-        .collect();
+    blob(&words[..16], strings)
+}
+
+/// Header, types, strings.
+fn blob(types: &[u32], strings: &[u8]) -> Vec<u8> {
+    let types: Vec<u8> = types.iter().flat_map(|word| word.to_le_bytes()).collect();
     let mut blob = vec![0x9f, 0xeb, 1, 0];
     let length = types.len() as u32;
     for word in [24, 0, length, length, strings.len() as u32] {
@@ -40,6 +42,26 @@ fn types() -> Vec<u8> {
     blob.extend(types);
     blob.extend(strings);
     blob
+}
+
+/// Goal: structs that multiply in structs end the search, they do not lengthen it.
+#[test]
+fn structs_within_structs_are_refused() {
+    const STRUCTS: u32 = 9;
+    const MEMBERS: u32 = 100;
+    let mut words = Vec::new();
+    for at in 1..=STRUCTS {
+        words.extend([0, (4 << 24) | MEMBERS, 8]);
+        for _ in 0..MEMBERS {
+            // Without a name, of the next struct (the last one of itself), at 0.
+            words.extend([0, (at + 1).min(STRUCTS), 0]);
+        }
+    }
+    let btf = Btf::parse(blob(&words, b"\0"), None).expect("types");
+    assert_eq!(map::special_fields(&btf, 1), None);
+    assert_eq!(btf.field(1, "none"), None);
+    let small = Btf::parse(types(), None).expect("types");
+    assert_eq!(map::special_fields(&small, 2), Some(Vec::new()));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 #![allow(missing_docs, reason = "not a library")]
 
 mod hostile;
+mod maps;
 mod programs;
 mod same;
 mod small;

@@ -28,10 +28,11 @@ pub(crate) fn add(args: &RunArgs, matrix: &mut Matrix, terminal: Terminal) -> Re
         true => Mode::Interpreted,
         false => Mode::Compiled,
     };
-    let mut loaded: Vec<(String, Vec<wakeplace_study::Scheduler>)> = Vec::new();
+    // By the whole platform: two files may give theirs the same name.
+    let mut loaded: Vec<(_, Vec<wakeplace_study::Scheduler>)> = Vec::new();
     for experiment in &mut matrix.experiments {
         let platform = &experiment.platform;
-        let known = loaded.iter().find(|(name, _)| *name == platform.name);
+        let known = loaded.iter().find(|(of, _)| of == platform);
         experiment.schedulers = match known {
             Some((_, schedulers)) => schedulers.clone(),
             None => {
@@ -42,7 +43,7 @@ pub(crate) fn add(args: &RunArgs, matrix: &mut Matrix, terminal: Terminal) -> Re
                     describe(&scheduler, terminal);
                     schedulers.push(contender(scheduler)?);
                 }
-                loaded.push((platform.name.clone(), schedulers.clone()));
+                loaded.push((platform.clone(), schedulers.clone()));
                 schedulers
             }
         };

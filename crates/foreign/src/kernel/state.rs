@@ -405,7 +405,9 @@ fn by_topology(platform: &Platform) -> Vec<u32> {
 #[inline]
 pub(crate) fn put(vm: &mut Vm, at: u64, place: Place, value: u64) {
     if let Some(field) = place {
-        let stored = vm.memory.store(at + field.offset, field.size.min(8), value);
+        let stored = vm
+            .memory
+            .store(at.wrapping_add(field.offset), field.size.min(8), value);
         debug_assert!(stored.is_ok(), "a field of the kernel's");
     }
 }
@@ -414,6 +416,26 @@ pub(crate) fn put(vm: &mut Vm, at: u64, place: Place, value: u64) {
 #[inline]
 pub(crate) fn get(vm: &Vm, at: u64, place: Place) -> u64 {
     place.map_or(0, |field| {
-        vm.memory.load(at + field.offset, field.size.min(8))
+        vm.memory
+            .load(at.wrapping_add(field.offset), field.size.min(8))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::get;
+    use wakeplace_bpf_vm::Vm;
+    use wakeplace_bpf_vm::btf::Field;
+
+    /// Goal: a pointer just below the end of all addresses is a wild one, no overflow.
+    #[test]
+    fn a_field_of_a_wild_pointer_is_zero() {
+        let vm = Vm::new(1).expect("room");
+        let field = Field {
+            offset: 64,
+            size: 4,
+            ty: 0,
+        };
+        assert_eq!(get(&vm, u64::MAX - 7, Some(field)), 0);
+    }
 }

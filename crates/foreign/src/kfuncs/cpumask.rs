@@ -109,13 +109,14 @@ fn both(vm: &Vm, a: u64, b: u64) -> Vec<u64> {
 
 fn test(vm: &Vm, mask: u64, cpu: u64) -> bool {
     let cpu = cpu & 0xffff_ffff;
-    cpu < u64::from(vm.nr_cpus()) && vm.memory.u64(mask + cpu / 64 * 8) >> (cpu % 64) & 1 != 0
+    cpu < u64::from(vm.nr_cpus())
+        && vm.memory.u64(mask.wrapping_add(cpu / 64 * 8)) >> (cpu % 64) & 1 != 0
 }
 
 fn change(vm: &mut Vm, mask: u64, cpu: u64, set: bool) -> Result {
     let (was, cpu) = (test(vm, mask, cpu), cpu & 0xffff_ffff);
     if cpu < u64::from(vm.nr_cpus()) {
-        let at = mask + cpu / 64 * 8;
+        let at = mask.wrapping_add(cpu / 64 * 8);
         let others = vm.memory.u64(at) & !(1 << (cpu % 64));
         vm.memory
             .store(at, 8, others | u64::from(set) << (cpu % 64))?;
@@ -126,7 +127,7 @@ fn change(vm: &mut Vm, mask: u64, cpu: u64, set: bool) -> Result {
 fn combine(vm: &mut Vm, to: u64, of: impl Fn(usize) -> u64) -> Result {
     for word in 0..(vm.nr_cpus() as usize).div_ceil(64) {
         let bits = of(word) & inside(vm, word);
-        vm.memory.store(to + 8 * word as u64, 8, bits)?;
+        vm.memory.store(to.wrapping_add(8 * word as u64), 8, bits)?;
     }
     Ok(0)
 }
@@ -180,7 +181,7 @@ fn populate(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
         .div_ceil(8)
         .min(u64::from(vm.nr_cpus()).div_ceil(64));
     let mask: Vec<u64> = (0..words)
-        .map(|word| vm.memory.u64(args[1] + 8 * word))
+        .map(|word| vm.memory.u64(args[1].wrapping_add(8 * word)))
         .collect();
     vm.memory.bytes_mut(args[0], 8 * words)?;
     write_mask(vm, args[0], &mask);

@@ -40,7 +40,7 @@ type Result = std::result::Result<u64, Fault>;
 pub(super) fn read_mask(vm: &Vm, at: u64) -> Vec<u64> {
     let words = u64::from(vm.nr_cpus()).div_ceil(64);
     (0..words)
-        .map(|word| vm.memory.u64(at + 8 * word))
+        .map(|word| vm.memory.u64(at.wrapping_add(8 * word)))
         .collect()
 }
 
@@ -169,7 +169,7 @@ fn select_and(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result 
 /// `struct scx_bpf_select_cpu_and_args`: the previous CPU, two words of flags.
 fn select_and_args(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let [task, mask, more, ..] = args;
-    let [prev, wake_flags, flags] = [0, 8, 16].map(|at| vm.memory.u64(more + at));
+    let [prev, wake_flags, flags] = [0, 8, 16].map(|at| vm.memory.u64(more.wrapping_add(at)));
     select_and(running, vm, [task, prev, wake_flags, mask, flags])
 }
 
@@ -189,7 +189,8 @@ fn cpu_node(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     }
 }
 
-fn rq_of(running: &mut Running<'_>, vm: &mut Vm, cpu: u32) -> Result {
+/// A CPU's run queue as it is now; 0: there is no such CPU.
+pub(super) fn rq_of(running: &mut Running<'_>, vm: &mut Vm, cpu: u32) -> Result {
     let at = running.state.rq(u64::from(cpu), vm.nr_cpus());
     if at == 0 {
         return Ok(0);

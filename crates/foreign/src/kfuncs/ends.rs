@@ -21,7 +21,7 @@ type Result = std::result::Result<u64, Fault>;
 fn text(vm: &Vm, format: u64, data: u64, bytes: u64) -> String {
     let words = (0..(bytes & 0xffff_ffff) / 8)
         .take(12)
-        .map(|at| vm.memory.u64(data + 8 * at));
+        .map(|at| vm.memory.u64(data.wrapping_add(8 * at)));
     let words: Vec<u64> = words.collect();
     let format = vm.memory.string(format, 1024);
     formatted(&vm.memory, &format, &words).unwrap_or(format)

@@ -1,6 +1,6 @@
 //! Helpers that need the kernel.
 
-use super::{Code, timers};
+use super::{Code, cpus, timers};
 use crate::kernel::{Running, get};
 use wakeplace_bpf_vm::{Fault, Vm};
 
@@ -17,20 +17,28 @@ pub(super) fn code(number: u32) -> Option<Code> {
         16 => comm,
         35 | 158 => |running, vm, _| running.current(vm),
         42 => node,
-        80 => |_, _, _| Ok(1),
+        80 => cgroup_id,
         118 => jiffies,
-        153 => |running, vm, a| {
-            Ok(running
-                .state
-                .per_cpu(a[0], a[1] & 0xffff_ffff, vm.nr_cpus()))
+        153 => |running, vm, a| per_cpu(running, vm, a[0], a[1] as u32),
+        154 => |running, vm, a| {
+            let cpu = vm.cpu;
+            per_cpu(running, vm, a[0], cpu)
         },
-        154 => |running, vm, a| Ok(running.state.per_cpu(a[0], vm.cpu.into(), vm.nr_cpus())),
         169 => timers::init,
         170 => timers::set_callback,
         171 => timers::start,
         172 => timers::cancel,
         _ => return None,
     })
+}
+
+/// `bpf_per_cpu_ptr`. A run queue is brought up to date first.
+fn per_cpu(running: &mut Running<'_>, vm: &mut Vm, base: u64, cpu: u32) -> Result {
+    let is_rq = base == running.state.rq(0, vm.nr_cpus());
+    match is_rq && running.kernel.is_some() {
+        true => cpus::rq_of(running, vm, cpu),
+        false => Ok(running.state.per_cpu(base, cpu.into(), vm.nr_cpus())),
+    }
 }
 
 fn now(running: &mut Running<'_>, _: &mut Vm, _: [u64; 5]) -> Result {
@@ -68,6 +76,13 @@ fn comm(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
         .to_vec();
     vm.memory.bytes_mut(args[0], room)?.copy_from_slice(&name);
     Ok(0)
+}
+
+/// As `kernfs_node::id` of the mirror says; without a current task, the root's.
+fn cgroup_id(running: &mut Running<'_>, _: &mut Vm, _: [u64; 5]) -> Result {
+    let kernel = running.kernel.as_ref();
+    let task = kernel.and_then(|kernel| Some(kernel.task(kernel.current()?)));
+    Ok(1 + task.map_or(0, |task| u64::from(task.cgroup.0)))
 }
 
 fn node(running: &mut Running<'_>, vm: &mut Vm, _: [u64; 5]) -> Result {

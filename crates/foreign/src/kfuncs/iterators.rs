@@ -32,13 +32,16 @@ fn num_new(_: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     };
     vm.memory.store(iterator, 4, from.cast_unsigned().into())?;
     vm.memory
-        .store(iterator + 4, 4, to.cast_unsigned().into())?;
+        .store(iterator.wrapping_add(4), 4, to.cast_unsigned().into())?;
     Ok(if is_valid { 0 } else { signed(-EINVAL) })
 }
 
 fn num_next(_: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let at = args[0];
-    let (current, end) = (int(vm.memory.load(at, 4)), int(vm.memory.load(at + 4, 4)));
+    let (current, end) = (
+        int(vm.memory.load(at, 4)),
+        int(vm.memory.load(at.wrapping_add(4), 4)),
+    );
     let next = current.wrapping_add(1);
     if next >= end {
         vm.memory.store(at, 8, 0)?;
@@ -60,16 +63,16 @@ fn task_new(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
         None => 0,
     };
     vm.memory.store(iterator, 4, 0)?;
-    vm.memory.store(iterator + 4, 4, flags)?;
+    vm.memory.store(iterator.wrapping_add(4), 4, flags)?;
     vm.memory
-        .store(iterator + 8, 4, tgid.cast_unsigned().into())?;
+        .store(iterator.wrapping_add(8), 4, tgid.cast_unsigned().into())?;
     Ok(0)
 }
 
 fn task_next(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let iterator = args[0];
-    let flags = vm.memory.load(iterator + 4, 4);
-    let tgid = int(vm.memory.load(iterator + 8, 4));
+    let flags = vm.memory.load(iterator.wrapping_add(4), 4);
+    let tgid = int(vm.memory.load(iterator.wrapping_add(8), 4));
     let mut at = vm.memory.u32(iterator);
     let found = loop {
         let kernel = running.kernel()?;

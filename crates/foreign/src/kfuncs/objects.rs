@@ -29,6 +29,8 @@ type Result = std::result::Result<u64, Fault>;
 
 /// Before an object: its size and how many hold it.
 const HEADER: u64 = 64;
+/// No object is so large, bytes.
+const MAX_OBJECT: u64 = 1 << 20;
 
 /// Room for an object that one holds.
 pub(super) fn create(vm: &mut Vm, bytes: u64) -> Result {
@@ -42,7 +44,7 @@ pub(super) fn create(vm: &mut Vm, bytes: u64) -> Result {
 fn new(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let types = running.state.types.as_ref();
     let bytes = types.map_or(0, |types| types.size(args[0] as u32));
-    if bytes == 0 {
+    if bytes == 0 || bytes >= MAX_OBJECT {
         let what = format!(
             "bpf_obj_new of a type that its object does not have, {}",
             args[0]
@@ -56,18 +58,18 @@ pub(super) fn acquire(_: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Resul
     let held = args[0].wrapping_sub(HEADER - 8);
     let holders = vm.memory.u64(held);
     if holders > 0 {
-        vm.memory.store(held, 8, holders + 1)?;
+        vm.memory.store(held, 8, holders.wrapping_add(1))?;
     }
     Ok(args[0])
 }
 
 pub(super) fn release(_: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
     let at = args[0].wrapping_sub(HEADER);
-    let (bytes, holders) = (vm.memory.u64(at), vm.memory.u64(at + 8));
+    let (bytes, holders) = (vm.memory.u64(at), vm.memory.u64(at.wrapping_add(8)));
     if holders > 0 {
-        vm.memory.store(at + 8, 8, holders - 1)?;
+        vm.memory.store(at.wrapping_add(8), 8, holders - 1)?;
     }
-    if holders == 1 && bytes > 0 && bytes < 1 << 20 {
+    if holders == 1 && bytes > 0 && bytes < MAX_OBJECT {
         vm.memory.free(at, HEADER + bytes);
     }
     Ok(0)

@@ -85,7 +85,8 @@ fn insert_vtime(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Resul
 
 /// `struct scx_bpf_dsq_insert_vtime_args`: four words.
 fn insert_vtime_args(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
-    let [dsq, slice, vtime, flags] = [0, 8, 16, 24].map(|at| vm.memory.u64(args[1] + at));
+    let [dsq, slice, vtime, flags] =
+        [0, 8, 16, 24].map(|at| vm.memory.u64(args[1].wrapping_add(at)));
     insert_vtime(running, vm, [args[0], dsq, slice, vtime, flags])
 }
 

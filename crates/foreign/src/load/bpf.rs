@@ -79,8 +79,13 @@ impl Session<'_> {
             17 => self.trace(call, attr.u32(8)),
             18 => self.btf_load(call, &attr),
             28 => self.link_create(call, &attr),
-            // Attach, detach, freeze, pin, bind: nothing here depends on them.
-            6 | 8 | 9 | 22 | 29 | 34 | 35 | 37 | 38 => Answer::Value(0),
+            6 => self.refuse("pinning an object in a file system (BPF_OBJ_PIN) is not offered"),
+            8 => match self.trace(call, attr.u32(4)) {
+                Answer::File(_) => Answer::Value(0),
+                error => error,
+            },
+            // Detach, freeze, bind: nothing here depends on them.
+            9 | 22 | 29 | 34 | 35 | 37 | 38 => Answer::Value(0),
             // Numbers of objects: there are none beside those that the loader has.
             7 | 11..=14 | 19 | 20 | 23 | 30 | 31 => Answer::error(libc::ENOENT),
             32 => self.give(Object::Link, PAGE),
@@ -92,12 +97,12 @@ impl Session<'_> {
     /// A new descriptor for the loader.
     pub(super) fn give(&mut self, object: Object, bytes: u64) -> Answer {
         let made = memory_file(bytes).and_then(|file| {
-            let inode = notify::inode(file.as_fd())?;
-            Ok((file.try_clone()?, inode, file))
+            let id = notify::file_id(file.as_fd())?;
+            Ok((file.try_clone()?, id, file))
         });
         match made {
-            Ok((ours, inode, theirs)) => {
-                self.objects.insert(inode, (object, ours));
+            Ok((ours, id, theirs)) => {
+                self.objects.insert(id, (object, ours));
                 Answer::File(theirs)
             }
             Err(_) => Answer::error(libc::ENOMEM),
@@ -132,7 +137,10 @@ impl Session<'_> {
         }
         let special = match self.object(call, attr.u32(48)) {
             Some(Object::Btf(btf)) if attr.u32(56) != 0 => map::special_fields(btf, attr.u32(56)),
-            _ => Vec::new(),
+            _ => Some(Vec::new()),
+        };
+        let Some(special) = special else {
+            return self.refuse(format!("map `{name}`: a value with too many members"));
         };
         let spec = MapSpec {
             kind,
@@ -180,9 +188,9 @@ impl Session<'_> {
         if kind == MapKind::Arena {
             self.vm.arena = Arena::of(number, u64::from(entries));
         }
-        let inode = notify::inode(file.as_fd()).map_err(host)?;
+        let id = notify::file_id(file.as_fd()).map_err(host)?;
         let theirs = file.try_clone().map_err(host)?;
-        self.objects.insert(inode, (Object::Map(number), file));
+        self.objects.insert(id, (Object::Map(number), file));
         Ok(Answer::File(theirs))
     }
 
@@ -194,11 +202,11 @@ impl Session<'_> {
         };
         let is_it = |object: &Object| matches!(object, Object::Map(map) if *map == number);
         let found = self.objects.iter().find(|(_, (object, _))| is_it(object));
-        let Some((inode, (_, file))) = found else {
+        let Some((id, (_, file))) = found else {
             return;
         };
         if self.vm.arena.user == 0 {
-            let Some(user) = call.mapped(*inode) else {
+            let Some(user) = call.mapped(*id) else {
                 return;
             };
             let (low, bytes) = (user & 0xffff_ffff, self.vm.arena.pages * PAGE);
@@ -232,11 +240,24 @@ impl Session<'_> {
             at => call.read(at, u64::from(map.spec.key_bytes)),
         };
         let kind = map.spec.kind;
+        // Queues and stacks have none; "the first key" of command 4 needs none.
+        let needs_key = command != 4 && map.spec.key_bytes > 0 && kind != MapKind::StructOps;
+        if key.is_none() && (needs_key || key_at != 0) {
+            return Answer::error(libc::EFAULT);
+        }
         match (command, kind) {
             (2, MapKind::StructOps) => self.fill_table(call, number, value_at),
             (2, _) if kind.of_maps() => self.set_inner(call, number, key, value_at),
             // Counters of the host's are not counted here.
             (2, MapKind::PerfEventArray) => Answer::Value(0),
+            (2, MapKind::TaskStorage | MapKind::CgroupStorage) => {
+                let name = map.spec.name.clone();
+                self.refuse(format!(
+                    "map `{name}`: a loader's update of task or cgroup storage is not offered"
+                ))
+            }
+            // The kernel has none for these either.
+            (2, MapKind::RingBuffer | MapKind::Arena) => Answer::error(libc::EOPNOTSUPP),
             (2, _) => self.update(call, number, key, value_at, flags),
             (3, _) => match self.vm.map_mut(number) {
                 Some((map, memory)) => Answer::Value(map.delete(memory, &key.unwrap_or_default())),
@@ -278,7 +299,7 @@ impl Session<'_> {
         if matches!(map.spec.kind, MapKind::Queue | MapKind::Stack) {
             return Answer::Value(map.push(value, flags & 2 != 0));
         }
-        match map.update(memory, &key.unwrap_or_default(), &value, flags, true) {
+        match map.update(memory, &key.unwrap_or_default(), &value, flags, None) {
             Ok(result) => Answer::Value(result),
             Err(fault) => self.refuse(fault.to_string()),
         }

@@ -190,21 +190,18 @@ impl Call {
         None
     }
 
-    /// The file behind a descriptor of the caller, by its inode.
-    pub(super) fn inode(&self, fd: u32) -> Option<u64> {
+    /// The file behind a descriptor of the caller.
+    pub(super) fn file_id(&self, fd: u32) -> Option<FileId> {
         let path = format!("/proc/{}/fd/{fd}", self.pid);
-        Some(fs::metadata(path).ok()?.ino())
+        Some(FileId::of(&fs::metadata(path).ok()?))
     }
 
     /// Where the caller has mapped a file.
-    pub(super) fn mapped(&self, inode: u64) -> Option<u64> {
+    pub(super) fn mapped(&self, file: FileId) -> Option<u64> {
         let maps = fs::read_to_string(format!("/proc/{}/maps", self.pid)).ok()?;
-        let line = maps.lines().find(|line| {
-            line.split_whitespace()
-                .nth(4)
-                .and_then(|ino| ino.parse().ok())
-                == Some(inode)
-        })?;
+        let line = maps
+            .lines()
+            .find(|line| FileId::in_maps(line) == Some(file))?;
         u64::from_str_radix(line.split('-').next()?, 16).ok()
     }
 }
@@ -237,10 +234,40 @@ pub(super) fn memory_file(bytes: u64) -> io::Result<OwnedFd> {
     Ok(file)
 }
 
-/// The inode of one of our files.
-pub(super) fn inode(file: BorrowedFd<'_>) -> io::Result<u64> {
+/// Which file it is: an inode's number alone is that of one file on each file system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct FileId {
+    major: u32,
+    minor: u32,
+    inode: u64,
+}
+
+impl FileId {
+    fn of(file: &fs::Metadata) -> Self {
+        Self {
+            major: libc::major(file.dev()),
+            minor: libc::minor(file.dev()),
+            inode: file.ino(),
+        }
+    }
+
+    /// Of a line of `/proc/PID/maps`: range, rights, offset, device (two hexadecimal numbers),
+    /// inode.
+    fn in_maps(line: &str) -> Option<Self> {
+        let mut words = line.split_whitespace().skip(3);
+        let (major, minor) = words.next()?.split_once(':')?;
+        Some(Self {
+            major: u32::from_str_radix(major, 16).ok()?,
+            minor: u32::from_str_radix(minor, 16).ok()?,
+            inode: words.next()?.parse().ok()?,
+        })
+    }
+}
+
+/// Which file one of ours is.
+pub(super) fn file_id(file: BorrowedFd<'_>) -> io::Result<FileId> {
     let file = fs::File::from(file.try_clone_to_owned()?);
-    Ok(file.metadata()?.ino())
+    Ok(FileId::of(&file.metadata()?))
 }
 
 /// Pages of a file that hold data.
@@ -261,5 +288,22 @@ pub(super) fn pages_with_data(file: BorrowedFd<'_>, page: u64) -> Vec<u64> {
         }
         pages.extend(from as u64 / page..(to as u64).div_ceil(page));
         at = to;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FileId;
+
+    #[test]
+    fn a_line_of_maps_names_a_file() {
+        let line = "7f00-7f01 rw-s 00000000 fd:1a 77 /memfd:bpf (deleted)";
+        let file = FileId {
+            major: 0xfd,
+            minor: 0x1a,
+            inode: 77,
+        };
+        assert_eq!(FileId::in_maps(line), Some(file));
+        assert_eq!(FileId::in_maps("7f00-7f01 rw-s"), None);
     }
 }

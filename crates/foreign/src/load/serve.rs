@@ -1,6 +1,6 @@
 //! Answers the loader's calls until it has attached a scheduler.
 
-use super::notify::{self, Answer, Call, Event};
+use super::notify::{self, Answer, Call, Event, FileId};
 use super::spawn::{self, Spawned};
 use super::tree::Tree;
 use super::{Attached, bpf};
@@ -43,8 +43,8 @@ pub(super) struct Session<'a> {
     /// Programs that refer to an arena, with its map.
     pub(super) arena_of: BTreeMap<usize, usize>,
     pub(super) state: State,
-    /// By inode: our files that the loader has, and what they stand for.
-    pub(super) objects: BTreeMap<u64, (Object, OwnedFd)>,
+    /// Our files that the loader has, and what they stand for.
+    pub(super) objects: BTreeMap<FileId, (Object, OwnedFd)>,
     /// Programs with their types.
     pub(super) types: Vec<u32>,
     /// The table of callbacks, by map, as it was last written.
@@ -101,8 +101,8 @@ impl Session<'_> {
 
     /// What a descriptor of the loader's stands for, if it is one of ours.
     pub(super) fn object(&self, call: &Call, fd: u32) -> Option<&Object> {
-        let inode = call.inode(fd)?;
-        self.objects.get(&inode).map(|(object, _)| object)
+        let id = call.file_id(fd)?;
+        self.objects.get(&id).map(|(object, _)| object)
     }
 }
 

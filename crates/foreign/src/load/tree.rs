@@ -55,14 +55,13 @@ impl Tree {
 
     /// Where a path of the loader's is answered from; None: the host's.
     pub(super) fn answers(&self, path: &str) -> Option<PathBuf> {
-        // `..` would lead out of the tree.
-        let plain = !path.split('/').any(|part| part == "..");
+        let path = &resolved(path)?;
         let ours = ANSWERED.iter().any(|prefix| {
             path.strip_prefix(prefix).is_some_and(|rest| {
                 rest.is_empty() || rest.starts_with('/') || prefix.ends_with('/')
             })
         });
-        (plain && ours).then(|| self.folder.path().join(&path[1..]))
+        ours.then(|| self.folder.path().join(&path[1..]))
     }
 
     fn put(&self, path: impl AsRef<Path>, text: impl std::fmt::Display) -> io::Result<()> {
@@ -262,6 +261,21 @@ impl Tree {
     }
 }
 
+/// An absolute path without `.`, `..` and double slashes; `..` would lead out of the tree.
+fn resolved(path: &str) -> Option<String> {
+    let mut parts = Vec::new();
+    for part in path.strip_prefix('/')?.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    Some(format!("/{}", parts.join("/")))
+}
+
 /// Number and members of a CPU's last-level cache; without one it is alone.
 fn last_level(platform: &Platform, id: CpuId) -> (u32, String) {
     match topology::last_level(platform, id) {
@@ -291,4 +305,25 @@ fn list(numbers: impl Iterator<Item = u32>) -> String {
         false => format!("{from}-{to}"),
     });
     shown.collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::resolved;
+
+    #[test]
+    fn paths_are_resolved_by_their_words() {
+        for (path, to) in [
+            (
+                "/sys/devices/system/node/../cpu/online",
+                "/sys/devices/system/cpu/online",
+            ),
+            ("/tmp/../sys//kernel/./btf/", "/sys/kernel/btf"),
+            ("/sys/kernel/btf/../../../etc/passwd", "/etc/passwd"),
+            ("/../..", "/"),
+        ] {
+            assert_eq!(resolved(path).as_deref(), Some(to), "{path}");
+        }
+        assert_eq!(resolved("../sys"), None);
+    }
 }

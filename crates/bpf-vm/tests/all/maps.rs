@@ -1,0 +1,100 @@
+//! Helpers on maps, called as programs call them.
+
+use crate::small::{Helpers, exit, machine};
+use wakeplace_bpf_vm::memory::BASE;
+use wakeplace_bpf_vm::{MapKind, MapSpec, Vm, helpers};
+
+const UPDATE: u32 = 2;
+const DELETE: u32 = 3;
+const LOOKUP_PERCPU: u32 = 195;
+const FOR_EACH: u32 = 164;
+const EFAULT: i64 = -14;
+const EEXIST: i64 = -17;
+/// `BPF_NOEXIST`.
+const NOEXIST: u64 = 1;
+
+fn spec(kind: MapKind, key_bytes: u32) -> MapSpec {
+    MapSpec {
+        kind,
+        name: "counts".to_owned(),
+        key_bytes,
+        value_bytes: 8,
+        max_entries: 4,
+        flags: 0,
+        extra: 0,
+        special: Vec::new(),
+    }
+}
+
+/// A machine with one map, which is map 0, and room for a key and a value.
+fn with(kind: MapKind, key_bytes: u32) -> (Vm, u64, u64) {
+    let mut vm = machine(&[exit()], false);
+    vm.add_map(spec(kind, key_bytes), None).expect("a map");
+    let [key, value] = [0; 2].map(|_| vm.memory.alloc(8).expect("room"));
+    (vm, key, value)
+}
+
+fn call(vm: &mut Vm, number: u32, args: [u64; 4]) -> i64 {
+    let [a, b, c, d] = args;
+    let result = helpers::call(vm, &mut Helpers, number, [a, b, c, d, 0]);
+    result.expect("no fault").cast_signed()
+}
+
+/// Goal: a wild key is -EFAULT, and no walk over the map meets it later.
+#[test]
+fn a_wild_key_is_refused() {
+    for wild in [0, BASE - 4, u64::MAX - 7] {
+        let (mut vm, _, value) = with(MapKind::Hash, 8);
+        let map = Vm::map_handle(0);
+        assert_eq!(call(&mut vm, UPDATE, [map, wild, value, 0]), EFAULT);
+        assert_eq!(call(&mut vm, DELETE, [map, wild, 0, 0]), EFAULT);
+        assert_eq!(call(&mut vm, FOR_EACH, [map, 0, 0, 0]), 0);
+    }
+}
+
+/// `array_map_alloc_check`: keys of arrays are of 4 bytes.
+#[test]
+fn an_array_with_other_keys_is_refused() {
+    for kind in [
+        MapKind::Array,
+        MapKind::PercpuArray,
+        MapKind::ArrayOfMaps,
+        MapKind::PerfEventArray,
+    ] {
+        let mut vm = machine(&[exit()], false);
+        for bytes in [0, 2, 8] {
+            let refused = vm.add_map(spec(kind, bytes), None).expect_err("refused");
+            assert!(refused.to_string().contains("4 bytes"), "{refused}");
+        }
+        vm.add_map(spec(kind, 4), None).expect("a map");
+    }
+}
+
+/// `pcpu_init_value` and `check_flags`, kernel/bpf/hashtab.c: a program writes its own CPU's value,
+/// a new entry's others are zero; BPF_NOEXIST refuses what is there.
+#[test]
+fn a_program_writes_the_value_of_its_own_cpu() {
+    let (mut vm, key, value) = with(MapKind::PercpuHash, 8);
+    let map = Vm::map_handle(0);
+    let values = |vm: &mut Vm| {
+        [0, 1, 2, 3].map(|cpu| {
+            let at = call(vm, LOOKUP_PERCPU, [map, key, cpu, 0]);
+            vm.memory.u64(at.cast_unsigned())
+        })
+    };
+    vm.cpu = 2;
+    vm.memory.set_u64(value, 55);
+    assert_eq!(call(&mut vm, UPDATE, [map, key, value, NOEXIST]), 0);
+    assert_eq!(values(&mut vm), [0, 0, 55, 0]);
+    vm.cpu = 1;
+    vm.memory.set_u64(value, 66);
+    assert_eq!(call(&mut vm, UPDATE, [map, key, value, NOEXIST]), EEXIST);
+    assert_eq!(values(&mut vm), [0, 0, 55, 0]);
+    assert_eq!(call(&mut vm, UPDATE, [map, key, value, 0]), 0);
+    assert_eq!(values(&mut vm), [0, 66, 55, 0]);
+    // What the freed entry held is not in the next one.
+    assert_eq!(call(&mut vm, DELETE, [map, key, 0, 0]), 0);
+    vm.cpu = 3;
+    assert_eq!(call(&mut vm, UPDATE, [map, key, value, 0]), 0);
+    assert_eq!(values(&mut vm), [0, 0, 0, 66]);
+}
