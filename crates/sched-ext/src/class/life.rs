@@ -3,8 +3,8 @@
 
 use super::kfuncs::FIRST_PID;
 use super::task::{ExtTask, NewTask, TaskState, weight_to_cgroup};
-use super::{ExtClass, Join, Leave, idle};
-use crate::consts::{PF_EXITING, SCX_OPS_SWITCH_PARTIAL, SCX_TASK_QUEUED};
+use super::{ExtClass, Join, Leave, idle, validate};
+use crate::consts::{PF_EXITING, SCX_TASK_QUEUED};
 use crate::{Callback, CgroupId, Class, Exit, ExitKind, Started, TaskId};
 
 /// `SCX_ECODE_ACT_RESTART | SCX_ECODE_RSN_HOTPLUG`.
@@ -13,9 +13,8 @@ const ECODE_HOTPLUG: i64 = 1 << 48 | 1 << 32;
 impl ExtClass<'_> {
     /// Loads the scheduler: `init`, then the cgroups. Tasks follow (`init_task`).
     pub fn load(&mut self) {
-        if self.scx.info.flags & SCX_OPS_SWITCH_PARTIAL != 0 {
-            let text = "SCX_OPS_SWITCH_PARTIAL: a fair class beside the scheduler is not modelled";
-            return self.scx.error(text.to_owned());
+        if let Some(text) = validate::refusal(&self.scx.info) {
+            return self.scx.error(text);
         }
         let result = self.call(Callback::Init, None, |ops, kernel| ops.init(kernel));
         self.refused("init", result);

@@ -15,6 +15,7 @@ mod life;
 mod queue;
 mod record;
 mod task;
+mod validate;
 mod watchdog;
 
 pub use call::{CallbackCount, Counts};

@@ -33,6 +33,14 @@ impl SchedExtOps for Asks<'_> {
     }
 }
 
+/// A table that a kernel takes.
+pub(crate) fn asking() -> OpsInfo {
+    OpsInfo {
+        name: "asks".to_owned(),
+        ..OpsInfo::default()
+    }
+}
+
 /// Two caches of two cores of two threads each.
 pub(crate) fn eight_cpus() -> Vec<CpuFacts> {
     let cpu = |cpu: u32| CpuFacts {
@@ -75,7 +83,7 @@ pub(crate) fn ask(
 /// Goal: numbers of the kernel's and numbers that are taken make no queue.
 #[test]
 fn queues_are_made_once() {
-    let exit = ask(eight_cpus(), OpsInfo::default(), 0xff, |kernel, _| {
+    let exit = ask(eight_cpus(), asking(), 0xff, |kernel, _| {
         assert_eq!(kernel.create_dsq(1 << 63, -1), -22, "EINVAL");
         assert_eq!(kernel.create_dsq(5, 1), -22, "there is one node");
         assert_eq!(kernel.create_dsq(5, -1), 0);
@@ -93,7 +101,7 @@ fn queues_are_made_once() {
 
 #[test]
 fn tasks_are_found_by_pid() {
-    ask(eight_cpus(), OpsInfo::default(), 0b110, |kernel, task| {
+    ask(eight_cpus(), asking(), 0b110, |kernel, task| {
         let facts = kernel.task(task);
         let pid = facts.pid;
         assert_eq!((facts.weight, facts.nr_cpus_allowed), (100, 2));

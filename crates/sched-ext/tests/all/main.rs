@@ -3,3 +3,4 @@
 
 mod idle;
 mod kernel;
+mod table;
