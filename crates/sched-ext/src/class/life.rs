@@ -141,13 +141,23 @@ impl ExtClass<'_> {
         self.run_due();
     }
 
-    /// Its weight in the fair class is another; the callback is within `change`.
+    /// Its nice value and its weight in the fair class. If one is another the scheduler hears of it,
+    /// within `change`, once it schedules the task (`set_user_nice`, `reweight_task_scx`).
     pub fn set_weight(&mut self, task: TaskId, nice: i8, load_weight: u32) {
+        let facts = &self.scx.tasks[task.index()].facts;
+        let (static_prio, weight) = (120 + i32::from(nice), weight_to_cgroup(load_weight));
+        if (facts.static_prio, facts.weight) == (static_prio, weight) {
+            return;
+        }
         self.change(task, |class| {
-            let facts = &mut class.scx.task_mut(task).facts;
-            facts.static_prio = 120 + i32::from(nice);
-            facts.weight = weight_to_cgroup(load_weight);
-            class.tell_weight(task);
+            let entity = class.scx.task_mut(task);
+            (entity.facts.static_prio, entity.facts.weight) = (static_prio, weight);
+            if entity.facts.class == Class::Ext {
+                entity.facts.prio = static_prio;
+            }
+            if entity.state == TaskState::Enabled {
+                class.tell_weight(task);
+            }
         });
     }
 
