@@ -141,8 +141,8 @@ impl ExtClass<'_> {
         self.run_due();
     }
 
-    /// Its nice value and its weight in the fair class. If one is another the scheduler hears of it,
-    /// within `change`, once it schedules the task (`set_user_nice`, `reweight_task_scx`).
+    /// Its nice value and its weight in the fair class. If one is another the scheduler hears of it
+    /// (within `change`), if it schedules the task (`set_user_nice`, `reweight_task_scx`).
     pub fn set_weight(&mut self, task: TaskId, nice: i8, load_weight: u32) {
         let facts = &self.scx.tasks[task.index()].facts;
         let (static_prio, weight) = (120 + i32::from(nice), weight_to_cgroup(load_weight));

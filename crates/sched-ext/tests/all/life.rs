@@ -1,20 +1,21 @@
 //! What a scheduler hears of a task's life, in its order (docs/rules/sched-ext.md#tasks).
 
 use crate::kernel::{asking, eight_cpus};
-use wakeplace_sched_ext::class::{ExtClass, NewTask, Setup};
+use wakeplace_sched_ext::class::{ExtClass, Join, Leave, NewTask, Setup};
 use wakeplace_sched_ext::{
-    Callback, CgroupId, Class, Exit, Kernel, OpsInfo, SchedExtOps, Started, TaskId,
+    Callback, CgroupId, Class, Exit, Kernel, OpsInfo, ReleaseReason, SchedExtOps, Started, TaskId,
 };
 
 const TASK: TaskId = TaskId(0);
 
-/// Writes down what it hears of weights and of cgroups.
+/// Writes down what it hears of weights, of cgroups and of its CPU.
 #[derive(Default)]
 struct Hears(Vec<String>);
 
 impl SchedExtOps for Hears {
     fn info(&self) -> OpsInfo {
-        let all = [Callback::SetWeight, Callback::CgroupMove];
+        use Callback::{CgroupMove, CpuAcquire, CpuRelease, SetWeight};
+        let all = [SetWeight, CgroupMove, CpuRelease, CpuAcquire];
         OpsInfo {
             callbacks: all.into_iter().collect(),
             ..asking()
@@ -42,6 +43,22 @@ impl SchedExtOps for Hears {
         to: CgroupId,
     ) -> Result<(), Exit> {
         self.0.push(format!("cgroup {}", to.0));
+        Ok(())
+    }
+
+    fn cpu_acquire(&mut self, _kernel: &mut dyn Kernel, cpu: i32) -> Result<(), Exit> {
+        self.0.push(format!("acquire {cpu}"));
+        Ok(())
+    }
+
+    fn cpu_release(
+        &mut self,
+        _kernel: &mut dyn Kernel,
+        cpu: i32,
+        reason: ReleaseReason,
+        task: Option<TaskId>,
+    ) -> Result<(), Exit> {
+        self.0.push(format!("release {cpu} {reason:?} {task:?}"));
         Ok(())
     }
 }
@@ -92,4 +109,40 @@ fn a_task_that_comes_back_has_its_new_weight() {
         class.set_class(TASK, Class::Ext, 0, 125);
     });
     assert_eq!(told, ["weight 100 prio 120", "weight 33 prio 125"]);
+}
+
+/// The task runs on CPU 0, and sleeps.
+fn runs_and_sleeps(class: &mut ExtClass<'_>) {
+    class.enqueue_task(TASK, 0, Join::Wakeup);
+    class.balance(0, false);
+    assert_eq!(class.pick_task(0), Some(TASK));
+    class.set_next_task(TASK, 0);
+    class.dequeue_task(TASK, Leave::Sleep);
+    class.stop_task(TASK, 0);
+}
+
+/// Goal: an RT task that follows one that fell asleep takes the CPU from the scheduler, once; one
+/// that follows the idle task does not. Source: docs/rules/sched-ext.md#dispatch (`switch_class`).
+#[test]
+fn a_cpu_is_released_after_a_sleep_too() {
+    let rt = Some(TaskId(1));
+    let told = heard(|class| {
+        runs_and_sleeps(class);
+        class.displace(0, ReleaseReason::Rt, rt);
+        class.displace(0, ReleaseReason::Rt, rt);
+        class.balance(0, false);
+    });
+    let expected = [
+        "weight 100 prio 120",
+        "release 0 Rt Some(TaskId(1))",
+        "acquire 0",
+    ];
+    assert_eq!(told, expected);
+    let told = heard(|class| {
+        runs_and_sleeps(class);
+        class.balance(0, false); // there is nothing: it idles
+        class.displace(0, ReleaseReason::Rt, rt);
+        class.balance(0, false);
+    });
+    assert_eq!(told, ["weight 100 prio 120"]);
 }
