@@ -64,11 +64,16 @@ pub(crate) fn ask(
         info,
         ask: &mut ask,
     };
+    with_task(&mut ops, cpus, allowed).exit().cloned()
+}
+
+/// The class with one task that may use these CPUs.
+fn with_task<'a>(ops: &'a mut Asks<'_>, cpus: Vec<CpuFacts>, allowed: u64) -> ExtClass<'a> {
     let setup = Setup {
         cpus,
         ..Setup::default()
     };
-    let mut class = ExtClass::new(&mut ops, setup);
+    let mut class = ExtClass::new(ops, setup);
     class.load();
     class.add_task(&NewTask {
         name: "task".to_owned(),
@@ -77,7 +82,7 @@ pub(crate) fn ask(
         ..NewTask::default()
     });
     class.init_task(TaskId(0), Started::Existing, None);
-    class.exit().cloned()
+    class
 }
 
 /// Goal: numbers of the kernel's and numbers that are taken make no queue.
@@ -111,4 +116,30 @@ fn tasks_are_found_by_pid() {
             assert_eq!(kernel.task_from_pid(none), None);
         }
     });
+}
+
+/// Goal: each kfunc counts once: by its method, or by whoever says that it is called. Source:
+/// docs/rules/sched-ext.md#costs.
+#[test]
+fn kfuncs_count_once() {
+    let kfuncs = |charges: bool| {
+        let mut ask = |kernel: &mut dyn Kernel, _: TaskId| {
+            for _ in 0..3 {
+                if charges {
+                    kernel.charge();
+                }
+                kernel.cpuperf_cap(0);
+            }
+        };
+        let mut ops = Asks {
+            info: asking(),
+            ask: &mut ask,
+        };
+        let mut class = with_task(&mut ops, eight_cpus(), 0xff);
+        let counts = class.counts().all();
+        assert_eq!(counts.len(), 1, "{counts:?}");
+        assert_eq!(class.take_unpaid(), (1, 3));
+        counts[0].kfuncs
+    };
+    assert_eq!((kfuncs(false), kfuncs(true)), (3, 3));
 }
