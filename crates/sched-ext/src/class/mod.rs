@@ -21,7 +21,7 @@ mod watchdog;
 pub use call::{CallbackCount, Counts};
 pub use queue::{Join, Leave};
 pub use record::{Record, Step};
-pub use task::NewTask;
+pub use task::{NewTask, weight_to_cgroup};
 pub use watchdog::Stall;
 
 use crate::consts::{
