@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::{env, fs};
 use wakeplace_bpf_vm::{Btf, Mode};
 use wakeplace_platform::Platform;
+use wakeplace_sched_ext::Callback;
 
 /// The program that loads an object file, for those without a loader of their own.
 const GENERIC_LOADER: &str = "wakeplace-bpf-load";
@@ -219,6 +220,16 @@ impl Scheduler {
         if !self.attached.uncalled.is_empty() {
             let names = self.attached.uncalled.join(", ");
             notes.push(format!("its tracing programs are not called: {names}"));
+        }
+        let called = |member: &str| {
+            let mut all = Callback::ALL.into_iter();
+            all.any(|callback| callback.is_called() && callback.name() == member)
+        };
+        let members = self.attached.table.programs.keys();
+        let names: Vec<_> = members.filter(|name| !called(name)).cloned().collect();
+        if !names.is_empty() {
+            let names = names.join(", ");
+            notes.push(format!("its callbacks that are never called: {names}"));
         }
         notes
     }

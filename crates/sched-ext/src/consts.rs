@@ -79,6 +79,9 @@ pub const SCX_OPS_ENQ_MIGRATION_DISABLED: u64 = 1 << 4;
 pub const SCX_OPS_ALLOW_QUEUED_WAKEUP: u64 = 1 << 5;
 /// Idle masks per node (6.15).
 pub const SCX_OPS_BUILTIN_IDLE_PER_NODE: u64 = 1 << 6;
+/// All flags that some kernel has. Those that are not above are local queues of IMMED tasks only
+/// (7.1, bit 7), numbers of tasks (bit 8), and weights of cgroups (to 6.18, bit 16).
+pub const SCX_OPS_ALL_FLAGS: u64 = 0x1ff | 1 << 16;
 
 /// `scx.flags`: on its run queue.
 pub const SCX_TASK_QUEUED: u32 = 1 << 0;

@@ -74,8 +74,6 @@ pub struct TaskFacts {
     pub nr_cpus_allowed: u32,
     /// `migration_disabled`: it may not leave its CPU now.
     pub migration_disabled: bool,
-    /// It waits for a device (`in_iowait`).
-    pub in_iowait: bool,
 }
 
 /// A CPU: its place in the machine.

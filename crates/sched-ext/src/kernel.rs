@@ -23,6 +23,11 @@ pub struct DsqIter {
 
 /// The kernel, during one callback.
 pub trait Kernel {
+    /// A kfunc is called, whichever: it is counted, and its time is paid for. Who calls this does
+    /// it for all kfuncs: methods do not count from then on. Without it those that take `&mut self`
+    /// and are kfuncs count themselves (docs/rules/sched-ext.md#costs).
+    fn charge(&mut self);
+
     // Where and when.
 
     /// `scx_bpf_now`, `bpf_ktime_get_ns` and their like: the time since the machine started.

@@ -78,6 +78,18 @@ impl Callback {
         Self::Timer,
     ];
 
+    /// Does the kernel modelled here call it? Cgroups neither end nor change, and their moves are
+    /// not taken back (docs/rules/sched-ext.md#kfuncs).
+    #[must_use]
+    pub fn is_called(self) -> bool {
+        let never = [
+            Self::CgroupExit,
+            Self::CgroupCancelMove,
+            Self::CgroupSetWeight,
+        ];
+        !never.contains(&self)
+    }
+
     /// As `struct sched_ext_ops` has it.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -9,7 +9,7 @@ use crate::thread::Thread;
 use wakeplace_kernel_queues::task_weight;
 use wakeplace_policy_sys::{Choice, Core, PlaceKind, Reason, Request, Rule, Task};
 use wakeplace_sched_ext as scx;
-use wakeplace_sched_ext::class::{ExtClass, Join, Leave, NewTask, Setup};
+use wakeplace_sched_ext::class::{ExtClass, Join, Leave, NewTask, Setup, weight_to_cgroup};
 use wakeplace_sched_ext::consts::{SCX_WAKE_EXEC, SCX_WAKE_FORK, SCX_WAKE_SYNC, SCX_WAKE_TTWU};
 use wakeplace_sched_ext::{CgroupId, Class, CpuFacts, SchedExtOps, mask_words};
 use wakeplace_workload::{FairPolicy, RealTime};
@@ -80,11 +80,10 @@ fn setup(machine: &Machine, core: &Core, shares: &[u32]) -> Setup {
         freq_domain: machine.domain_of[cpu.index()],
         online: true,
     };
-    let weight = |shares: &u32| ((u64::from(*shares) * 100 + 512) / 1024).clamp(1, 10_000) as u32;
     Setup {
         cpus: machine.cpus().map(facts).collect(),
         distance: machine.distance.clone(),
-        cgroup_weights: shares.iter().map(weight).collect(),
+        cgroup_weights: shares.iter().copied().map(weight_to_cgroup).collect(),
     }
 }
 

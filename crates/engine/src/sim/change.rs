@@ -226,9 +226,11 @@ impl<O: Observer> Sim<'_, O> {
         let group = thread.group.filter(|_| fair).map(|group| group as usize);
         self.tasks[task].set_group(group);
         self.home.set_task_group(task, group);
+        if fair {
+            self.weigh_anew(task); // a scheduler that gets the task is told this weight
+        }
         self.change_ext(task);
         if fair {
-            self.weigh_anew(task);
             let new = !off.was_fair && off.place != Place::Away;
             let (home, services) = self.ask_home();
             home.attach_task(services, task, cpu, new);

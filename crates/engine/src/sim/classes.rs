@@ -301,9 +301,12 @@ impl<O: Observer> Sim<'_, O> {
         let Some((_, next)) = self.cpus[cpu].classes.first(rt) else {
             return false;
         };
-        if self.cpus[cpu].current.is_some() {
+        let displaces = self.cpus[cpu].current.is_some();
+        if displaces {
             self.home.begin_put(cpu);
-            self.displace_ext(cpu, next);
+        }
+        self.displace_ext(cpu, next);
+        if displaces {
             self.put_back(cpu);
         }
         self.cpus[cpu].classes.remove(next);

@@ -22,6 +22,8 @@ pub struct Counts {
     kfuncs: [u64; Callback::COUNT],
     /// Those that nobody has paid for yet.
     unpaid: (u64, u64),
+    /// The scheduler says itself that it calls a kfunc (`Kernel::charge`).
+    charged: bool,
 }
 
 impl Counts {
@@ -39,8 +41,20 @@ impl Counts {
 }
 
 impl Scx {
-    /// A kfunc runs.
+    /// A method of `Kernel` that is a kfunc runs.
     pub(super) fn kfunc(&mut self) {
+        if !self.counts.charged {
+            self.count_kfunc();
+        }
+    }
+
+    /// A scheduler whose programs call kfuncs by name says so of each call, once.
+    pub(super) fn charge_kfunc(&mut self) {
+        self.counts.charged = true;
+        self.count_kfunc();
+    }
+
+    fn count_kfunc(&mut self) {
         self.counts.unpaid.1 += 1;
         if let Some(callback) = self.callback {
             self.counts.kfuncs[callback as usize] += 1;

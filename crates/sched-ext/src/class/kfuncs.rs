@@ -104,6 +104,10 @@ impl Scx {
 }
 
 impl Kernel for Scx {
+    fn charge(&mut self) {
+        self.charge_kfunc();
+    }
+
     fn now_ns(&self) -> u64 {
         self.now_ns
     }

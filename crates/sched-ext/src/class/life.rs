@@ -3,8 +3,8 @@
 
 use super::kfuncs::FIRST_PID;
 use super::task::{ExtTask, NewTask, TaskState, weight_to_cgroup};
-use super::{ExtClass, Join, Leave, idle};
-use crate::consts::{PF_EXITING, SCX_OPS_SWITCH_PARTIAL, SCX_TASK_QUEUED};
+use super::{ExtClass, Join, Leave, idle, validate};
+use crate::consts::{PF_EXITING, SCX_TASK_QUEUED};
 use crate::{Callback, CgroupId, Class, Exit, ExitKind, Started, TaskId};
 
 /// `SCX_ECODE_ACT_RESTART | SCX_ECODE_RSN_HOTPLUG`.
@@ -13,9 +13,8 @@ const ECODE_HOTPLUG: i64 = 1 << 48 | 1 << 32;
 impl ExtClass<'_> {
     /// Loads the scheduler: `init`, then the cgroups. Tasks follow (`init_task`).
     pub fn load(&mut self) {
-        if self.scx.info.flags & SCX_OPS_SWITCH_PARTIAL != 0 {
-            let text = "SCX_OPS_SWITCH_PARTIAL: a fair class beside the scheduler is not modelled";
-            return self.scx.error(text.to_owned());
+        if let Some(text) = validate::refusal(&self.scx.info) {
+            return self.scx.error(text);
         }
         let result = self.call(Callback::Init, None, |ops, kernel| ops.init(kernel));
         self.refused("init", result);
@@ -142,13 +141,23 @@ impl ExtClass<'_> {
         self.run_due();
     }
 
-    /// Its weight in the fair class is another; the callback is within `change`.
+    /// Its nice value and its weight in the fair class. If one is another the scheduler hears of it
+    /// (within `change`), if it schedules the task (`set_user_nice`, `reweight_task_scx`).
     pub fn set_weight(&mut self, task: TaskId, nice: i8, load_weight: u32) {
+        let facts = &self.scx.tasks[task.index()].facts;
+        let (static_prio, weight) = (120 + i32::from(nice), weight_to_cgroup(load_weight));
+        if (facts.static_prio, facts.weight) == (static_prio, weight) {
+            return;
+        }
         self.change(task, |class| {
-            let facts = &mut class.scx.task_mut(task).facts;
-            facts.static_prio = 120 + i32::from(nice);
-            facts.weight = weight_to_cgroup(load_weight);
-            class.tell_weight(task);
+            let entity = class.scx.task_mut(task);
+            (entity.facts.static_prio, entity.facts.weight) = (static_prio, weight);
+            if entity.facts.class == Class::Ext {
+                entity.facts.prio = static_prio;
+            }
+            if entity.state == TaskState::Enabled {
+                class.tell_weight(task);
+            }
         });
     }
 

@@ -15,12 +15,13 @@ mod life;
 mod queue;
 mod record;
 mod task;
+mod validate;
 mod watchdog;
 
 pub use call::{CallbackCount, Counts};
 pub use queue::{Join, Leave};
 pub use record::{Record, Step};
-pub use task::NewTask;
+pub use task::{NewTask, weight_to_cgroup};
 pub use watchdog::Stall;
 
 use crate::consts::{

@@ -289,9 +289,16 @@ impl ExtClass<'_> {
         });
     }
 
-    /// A task of a higher class is about to displace what runs.
+    /// A task of a higher class is about to run after what ran: one that can go on, which
+    /// `put_prev_task` puts back, or one of the class that has just gone to sleep.
     pub fn displace(&mut self, cpu: u32, reason: ReleaseReason, by: Option<TaskId>) {
-        self.scx.cpus[cpu as usize].displaced = Some((reason, by));
+        let c = &mut self.scx.cpus[cpu as usize];
+        if c.curr.is_some() {
+            c.displaced = Some((reason, by));
+        } else if c.slept.take().is_some() {
+            self.release(cpu, reason, by);
+            self.run_due();
+        }
     }
 
     /// The running task of whatever class has run for so long.

@@ -68,8 +68,10 @@ pub(crate) struct ExtTask {
     pub(crate) disallow: bool,
 }
 
-/// `sched_weight_to_cgroup` (docs/rules/sched-ext.md#weights).
-pub(crate) fn weight_to_cgroup(weight: u32) -> u32 {
+/// `sched_weight_to_cgroup`: the weight of a task or a cgroup (1024: nice 0) as schedulers see it,
+/// 100 for 1024 (docs/rules/sched-ext.md#weights).
+#[must_use]
+pub fn weight_to_cgroup(weight: u32) -> u32 {
     ((u64::from(weight) * 100 + 512) / 1024).clamp(1, 10_000) as u32
 }
 

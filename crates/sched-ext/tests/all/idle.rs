@@ -1,7 +1,7 @@
 //! The kernel's choice of an idle CPU: docs/rules/sched-ext.md#idle, on two caches of two cores of
 //! two threads.
 
-use crate::kernel::{ask, eight_cpus};
+use crate::kernel::{ask, asking, eight_cpus};
 use wakeplace_sched_ext::consts::{SCX_PICK_IDLE_CORE, SCX_WAKE_SYNC};
 use wakeplace_sched_ext::{Callback, Callbacks, CpuFacts, ExitKind, OpsInfo};
 
@@ -13,7 +13,7 @@ const EBUSY: i32 = -16;
 /// the last choice.
 #[test]
 fn whole_cores_come_first_and_near_ones_before_far_ones() {
-    let exit = ask(eight_cpus(), OpsInfo::default(), ALL, |kernel, task| {
+    let exit = ask(eight_cpus(), asking(), ALL, |kernel, task| {
         assert_eq!(kernel.idle_smtmask(None), [ALL]);
         let mut chosen = Vec::new();
         while let (cpu, true) = kernel.select_cpu_dfl(task, 0, 0) {
@@ -38,7 +38,7 @@ fn caches_count_from_6_13_on() {
     for (version, expected) in [((6, 12), 4), ((6, 13), 0)] {
         let info = OpsInfo {
             kernel: version,
-            ..OpsInfo::default()
+            ..asking()
         };
         ask(flat.clone(), info, ALL, |kernel, task| {
             assert_eq!(kernel.pick_idle_cpu(&[0b1000], None, 0), 3);
@@ -52,7 +52,7 @@ fn caches_count_from_6_13_on() {
 /// cache, else on the waker's own.
 #[test]
 fn a_waker_that_sleeps_soon_is_near() {
-    ask(eight_cpus(), OpsInfo::default(), ALL, |kernel, task| {
+    ask(eight_cpus(), asking(), ALL, |kernel, task| {
         assert_eq!(kernel.this_cpu(), 0);
         let mut sync = |prev| kernel.select_cpu_dfl(task, prev, SCX_WAKE_SYNC);
         assert_eq!(sync(3), (3, true), "it shares the cache and idles");
@@ -64,26 +64,21 @@ fn a_waker_that_sleeps_soon_is_near() {
 /// Goal: claims of threads of a core; what is not allowed is not chosen.
 #[test]
 fn claims_and_masks() {
-    let exit = ask(
-        eight_cpus(),
-        OpsInfo::default(),
-        0b0110_0000,
-        |kernel, task| {
-            assert!(kernel.test_and_clear_cpu_idle(5));
-            assert!(!kernel.test_and_clear_cpu_idle(5));
-            assert_eq!(kernel.idle_smtmask(None), [0b1100_1111]);
-            assert_eq!(kernel.select_cpu_and(task, 5, 0, &[0b1111], 0), EBUSY);
-            assert_eq!(kernel.select_cpu_and(task, 5, 0, &[ALL], 0), 6);
-            assert_eq!(kernel.select_cpu_dfl(task, 5, 0), (5, false));
-            let core = SCX_PICK_IDLE_CORE;
-            assert_eq!(kernel.pick_idle_cpu(&[0b1011_0000], None, core), EBUSY);
-            assert_eq!(kernel.pick_idle_cpu(&[0b1011_0000], None, 0), 7);
-            assert_eq!(kernel.pick_any_cpu(&[0b0010_0000], None, 0), 5);
-            assert_eq!(kernel.pick_any_cpu(&[], None, 0), EBUSY);
-            // Masks may be longer than the machine.
-            assert_eq!(kernel.pick_any_cpu(&[0, ALL], None, 0), EBUSY);
-        },
-    );
+    let exit = ask(eight_cpus(), asking(), 0b0110_0000, |kernel, task| {
+        assert!(kernel.test_and_clear_cpu_idle(5));
+        assert!(!kernel.test_and_clear_cpu_idle(5));
+        assert_eq!(kernel.idle_smtmask(None), [0b1100_1111]);
+        assert_eq!(kernel.select_cpu_and(task, 5, 0, &[0b1111], 0), EBUSY);
+        assert_eq!(kernel.select_cpu_and(task, 5, 0, &[ALL], 0), 6);
+        assert_eq!(kernel.select_cpu_dfl(task, 5, 0), (5, false));
+        let core = SCX_PICK_IDLE_CORE;
+        assert_eq!(kernel.pick_idle_cpu(&[0b1011_0000], None, core), EBUSY);
+        assert_eq!(kernel.pick_idle_cpu(&[0b1011_0000], None, 0), 7);
+        assert_eq!(kernel.pick_any_cpu(&[0b0010_0000], None, 0), 5);
+        assert_eq!(kernel.pick_any_cpu(&[], None, 0), EBUSY);
+        // Masks may be longer than the machine.
+        assert_eq!(kernel.pick_any_cpu(&[0, ALL], None, 0), EBUSY);
+    });
     assert_eq!(exit, None);
 }
 
@@ -92,7 +87,7 @@ fn claims_and_masks() {
 fn own_tracking_turns_it_off() {
     let info = OpsInfo {
         callbacks: Callbacks::NONE.with(Callback::UpdateIdle),
-        ..OpsInfo::default()
+        ..asking()
     };
     let exit = ask(eight_cpus(), info, ALL, |kernel, task| {
         assert_eq!(kernel.idle_cpumask(None), [0]);

@@ -33,6 +33,14 @@ impl SchedExtOps for Asks<'_> {
     }
 }
 
+/// A table that a kernel takes.
+pub(crate) fn asking() -> OpsInfo {
+    OpsInfo {
+        name: "asks".to_owned(),
+        ..OpsInfo::default()
+    }
+}
+
 /// Two caches of two cores of two threads each.
 pub(crate) fn eight_cpus() -> Vec<CpuFacts> {
     let cpu = |cpu: u32| CpuFacts {
@@ -56,11 +64,16 @@ pub(crate) fn ask(
         info,
         ask: &mut ask,
     };
+    with_task(&mut ops, cpus, allowed).exit().cloned()
+}
+
+/// The class with one task that may use these CPUs.
+fn with_task<'a>(ops: &'a mut Asks<'_>, cpus: Vec<CpuFacts>, allowed: u64) -> ExtClass<'a> {
     let setup = Setup {
         cpus,
         ..Setup::default()
     };
-    let mut class = ExtClass::new(&mut ops, setup);
+    let mut class = ExtClass::new(ops, setup);
     class.load();
     class.add_task(&NewTask {
         name: "task".to_owned(),
@@ -69,13 +82,13 @@ pub(crate) fn ask(
         ..NewTask::default()
     });
     class.init_task(TaskId(0), Started::Existing, None);
-    class.exit().cloned()
+    class
 }
 
 /// Goal: numbers of the kernel's and numbers that are taken make no queue.
 #[test]
 fn queues_are_made_once() {
-    let exit = ask(eight_cpus(), OpsInfo::default(), 0xff, |kernel, _| {
+    let exit = ask(eight_cpus(), asking(), 0xff, |kernel, _| {
         assert_eq!(kernel.create_dsq(1 << 63, -1), -22, "EINVAL");
         assert_eq!(kernel.create_dsq(5, 1), -22, "there is one node");
         assert_eq!(kernel.create_dsq(5, -1), 0);
@@ -93,7 +106,7 @@ fn queues_are_made_once() {
 
 #[test]
 fn tasks_are_found_by_pid() {
-    ask(eight_cpus(), OpsInfo::default(), 0b110, |kernel, task| {
+    ask(eight_cpus(), asking(), 0b110, |kernel, task| {
         let facts = kernel.task(task);
         let pid = facts.pid;
         assert_eq!((facts.weight, facts.nr_cpus_allowed), (100, 2));
@@ -103,4 +116,30 @@ fn tasks_are_found_by_pid() {
             assert_eq!(kernel.task_from_pid(none), None);
         }
     });
+}
+
+/// Goal: each kfunc counts once: by its method, or by whoever says that it is called. Source:
+/// docs/rules/sched-ext.md#costs.
+#[test]
+fn kfuncs_count_once() {
+    let kfuncs = |charges: bool| {
+        let mut ask = |kernel: &mut dyn Kernel, _: TaskId| {
+            for _ in 0..3 {
+                if charges {
+                    kernel.charge();
+                }
+                kernel.cpuperf_cap(0);
+            }
+        };
+        let mut ops = Asks {
+            info: asking(),
+            ask: &mut ask,
+        };
+        let mut class = with_task(&mut ops, eight_cpus(), 0xff);
+        let counts = class.counts().all();
+        assert_eq!(counts.len(), 1, "{counts:?}");
+        assert_eq!(class.take_unpaid(), (1, 3));
+        counts[0].kfuncs
+    };
+    assert_eq!((kfuncs(false), kfuncs(true)), (3, 3));
 }

@@ -3,3 +3,5 @@
 
 mod idle;
 mod kernel;
+mod life;
+mod table;
