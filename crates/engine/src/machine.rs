@@ -261,15 +261,13 @@ impl Machine {
     }
 }
 
-/// The highest level of a shared cache; a CPU that shares none has its own.
+/// Per CPU the first one that shares its last-level cache.
 fn caches(platform: &Platform) -> Vec<u32> {
-    let mut cache_of: Vec<u32> = (0..platform.cpus.len() as u32).collect();
-    for level in platform.topology.iter().filter(|l| l.shares_cache) {
-        for group in level.groups.iter().filter(|group| group.len() > 1) {
-            (group.iter()).for_each(|cpu| cache_of[cpu.index()] = group[0].0);
-        }
-    }
-    cache_of
+    let first = |cpu: u32| match platform.last_level_cache(wakeplace_platform::CpuId(cpu)) {
+        Some(cpus) => cpus[0].0,
+        None => cpu,
+    };
+    (0..platform.cpus.len() as u32).map(first).collect()
 }
 
 /// Per CPU its states that wake fast enough for the workload and the options, the first in any

@@ -2,10 +2,9 @@
 
 use wakeplace_platform::{CpuId, Platform};
 
-/// Number and members of a CPU's last-level cache: of the widest level that shares one.
+/// Number and members of a CPU's last-level cache, if others share it. Its first CPU is its number,
+/// as that of a CPU without such a cache is its own.
 pub(crate) fn last_level(platform: &Platform, cpu: CpuId) -> Option<(usize, &[CpuId])> {
-    let mut levels = platform.topology.iter().filter(|level| level.shares_cache);
-    let groups = &levels.next_back()?.groups;
-    let at = groups.iter().position(|group| group.contains(&cpu))?;
-    Some((at, &groups[at]))
+    let cpus = platform.last_level_cache(cpu)?;
+    Some((cpus[0].index(), cpus))
 }

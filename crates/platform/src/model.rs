@@ -386,6 +386,16 @@ impl Platform {
         domains.any(|domain| domain.opps[0].work_power.is_some())
     }
 
+    /// The CPUs that share the last-level cache of a CPU: those of the highest level of a shared
+    /// cache on which it is with others. None: it has its own.
+    #[must_use]
+    pub fn last_level_cache(&self, cpu: CpuId) -> Option<&[CpuId]> {
+        let levels = self.topology.iter().filter(|level| level.shares_cache);
+        let mut groups = levels.rev().flat_map(|level| &level.groups);
+        let found = groups.find(|group| group.len() > 1 && group.contains(&cpu));
+        found.map(Vec::as_slice)
+    }
+
     /// Index of the frequency domain of a CPU.
     ///
     /// # Panics

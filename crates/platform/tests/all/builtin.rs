@@ -334,3 +334,22 @@ fn row(name: &str) -> String {
     let (derived, assumed) = (words(Standing::Derived), words(Standing::Assumed));
     format!("| `{name}` | {cpus} | {kinds} | {power} | {published} | {derived} | {assumed} |")
 }
+
+/// Goal: a last-level cache is that of the highest level on which a CPU shares one. Zen 4: eight
+/// cores of two threads share an L3, and a 7950X has two of these.
+#[test]
+fn last_level_caches_are_shared_as_the_machines_have_them() {
+    let platform = Platform::builtin("zen4-7950x").expect("built in");
+    let of = |cpu: u32| platform.last_level_cache(CpuId(cpu)).expect("shared");
+    let mut caches: Vec<_> = (0..platform.cpus.len() as u32).map(of).collect();
+    assert!((0..).zip(&caches).all(|(cpu, of)| of.contains(&CpuId(cpu))));
+    caches.sort();
+    caches.dedup();
+    let sizes: Vec<_> = caches.iter().map(|cpus| cpus.len()).collect();
+    assert_eq!(sizes, [16, 16]);
+    let mut alone = platform.clone();
+    for level in &mut alone.topology {
+        level.groups = (0..32).map(|cpu| vec![CpuId(cpu)]).collect();
+    }
+    assert_eq!(alone.last_level_cache(CpuId(3)), None);
+}
