@@ -112,6 +112,6 @@ pub fn probe_interception() -> Result<(), ForeignError> {
             Err(error) => break Err(error),
         }
     };
-    spawn::end(&mut child);
+    let _ = spawn::end(&mut child);
     result.map_err(ForeignError::host("calls of a process"))
 }

@@ -8,11 +8,11 @@ use crate::ForeignError;
 use crate::kernel::{Layout, State};
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{Read as _, Seek as _, SeekFrom};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::process::Child;
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wakeplace_bpf_vm::{Btf, Vm};
@@ -64,6 +64,8 @@ impl Session<'_> {
             libc::SYS_uname => self.uname(call),
             libc::SYS_sched_getaffinity => self.affinity(call),
             libc::SYS_sched_setaffinity => Answer::Value(0),
+            // Who left the group would not end with it.
+            libc::SYS_setsid | libc::SYS_setpgid => Answer::error(libc::EPERM),
             libc::SYS_epoll_ctl => match self.object(call, call.args[2] as u32) {
                 Some(_) => Answer::Value(0),
                 None => Answer::Host,
@@ -120,11 +122,12 @@ pub(super) fn serve(
     } = spawn::spawn(program, args, &output)?;
     let ended = follow(session, &listener);
     let shown = shown.to_owned();
-    let result = match ended {
+    let status = spawn::end(&mut child);
+    match ended {
         Ok(Outcome::Attached(attached)) => Ok(*attached),
         Ok(Outcome::Ended) => Err(ForeignError::Ended {
             program: shown,
-            how: how(&mut child),
+            how: how(status),
             said: said(session, &mut output),
         }),
         Ok(Outcome::Silence) => Err(ForeignError::Hangs {
@@ -133,9 +136,7 @@ pub(super) fn serve(
             said: said(session, &mut output),
         }),
         Err(error) => Err(error),
-    };
-    spawn::end(&mut child);
-    result
+    }
 }
 
 enum Outcome {
@@ -168,8 +169,8 @@ fn follow(session: &mut Session<'_>, listener: &OwnedFd) -> Result<Outcome, Fore
     }
 }
 
-fn how(child: &mut Child) -> String {
-    match child.wait() {
+fn how(status: io::Result<ExitStatus>) -> String {
+    match status {
         Ok(status) => match (status.code(), status.signal()) {
             (Some(code), _) => format!("ended with exit code {code}"),
             (None, Some(signal)) => format!("was ended by signal {signal}"),

@@ -11,7 +11,7 @@ use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 
 #[cfg(target_arch = "x86_64")]
 const AUDIT_ARCH: u32 = 0xc000_003e;
@@ -33,6 +33,8 @@ const TRAPPED: &[libc::c_long] = &[
     libc::SYS_sched_getaffinity,
     libc::SYS_sched_setaffinity,
     libc::SYS_prlimit64,
+    libc::SYS_setsid,
+    libc::SYS_setpgid,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_open,
     #[cfg(target_arch = "x86_64")]
@@ -222,12 +224,13 @@ fn receive(socket: &UnixStream) -> io::Result<OwnedFd> {
     }
 }
 
-/// Ends the process and all that it has started.
-pub(super) fn end(child: &mut Child) {
+/// Ends the process and all that it has started, and says how it ended; a process that has ended
+/// already keeps its exit code. The group is ended first: once the leader is waited for, its number
+/// may be another's.
+pub(super) fn end(child: &mut Child) -> io::Result<ExitStatus> {
     // SAFETY: the group was made by `install`; a signal touches no memory of ours.
     unsafe {
         libc::kill(-(child.id() as libc::pid_t), libc::SIGKILL);
     }
-    let _ = child.kill();
-    let _ = child.wait();
+    child.wait()
 }
