@@ -172,9 +172,20 @@ impl Memory {
     pub fn string(&self, addr: u64, most: u64) -> String {
         let end = BASE + SIZE;
         let room = most.min(end.saturating_sub(addr));
-        let bytes = self.bytes(addr, room).unwrap_or_default();
-        let length = bytes.iter().position(|byte| *byte == 0);
-        String::from_utf8_lossy(&bytes[..length.unwrap_or(bytes.len())]).into_owned()
+        let Some(at) = Self::offset(addr, room) else {
+            return String::new();
+        };
+        let mut text = Vec::new();
+        for index in 0..room as usize {
+            // SAFETY: inside the mapping. A thread of a loader may write here meanwhile: each byte
+            // is read once, and what is looked at is our copy.
+            let byte = unsafe { self.host.add(at + index).read_volatile() };
+            if byte == 0 {
+                break;
+            }
+            text.push(byte);
+        }
+        String::from_utf8_lossy(&text).into_owned()
     }
 
     fn rounded(bytes: u64) -> u64 {
