@@ -180,6 +180,22 @@ fn how(status: io::Result<ExitStatus>) -> String {
     }
 }
 
+/// A line without the sequences that colour it in a terminal: ESC, `[`, parameters, a final letter
+/// (ECMA-48 5.4).
+fn without_escapes(line: &str) -> String {
+    let mut out = String::new();
+    let mut rest = line.chars().peekable();
+    while let Some(c) = rest.next() {
+        if c != '\u{1b}' || rest.next_if_eq(&'[').is_none() {
+            out.push(c);
+            continue;
+        }
+        while rest.next_if(|c| (' '..='?').contains(c)).is_some() {}
+        rest.next_if(|c| ('@'..='~').contains(c));
+    }
+    out
+}
+
 /// What was refused, and the loader's last lines.
 fn said(session: &Session<'_>, output: &mut File) -> String {
     let mut text = String::new();
@@ -198,9 +214,21 @@ fn said(session: &Session<'_>, output: &mut File) -> String {
     if !last.is_empty() {
         let last: Vec<_> = last
             .iter()
-            .map(|line| wakeplace_text::printable(line))
+            .map(|line| wakeplace_text::printable(&without_escapes(line)).into_owned())
             .collect();
         text.push_str(&format!("; it said: {}", last.join(" / ")));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_escapes;
+
+    #[test]
+    fn colours_are_no_words() {
+        let line = "\u{1b}[2m12:00\u{1b}[0m \u{1b}[1;31mERROR\u{1b}[0m no [map] here\u{1b}[";
+        assert_eq!(without_escapes(line), "12:00 ERROR no [map] here");
+        assert_eq!(without_escapes("\u{1b}c"), "\u{1b}c");
+    }
 }
