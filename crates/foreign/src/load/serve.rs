@@ -54,6 +54,10 @@ pub(super) struct Session<'a> {
     /// Tracing programs that were attached.
     pub(super) uncalled: Vec<String>,
     pub(super) attached: Option<Attached>,
+    /// The loader's process, as the host numbers it.
+    pub(super) loader: u32,
+    /// Where the sequence of "random" bytes stands.
+    pub(super) random: u64,
 }
 
 impl Session<'_> {
@@ -65,6 +69,9 @@ impl Session<'_> {
             libc::SYS_sched_getaffinity => self.affinity(call),
             libc::SYS_sched_setaffinity => Answer::Value(0),
             // Who left the group would not end with it.
+            libc::SYS_getpid | libc::SYS_gettid => self.pid(call),
+            libc::SYS_kill | libc::SYS_tgkill => self.signal(call),
+            libc::SYS_getrandom => self.random(call),
             libc::SYS_setsid | libc::SYS_setpgid => Answer::error(libc::EPERM),
             libc::SYS_epoll_ctl => match self.object(call, call.args[2] as u32) {
                 Some(_) => Answer::Value(0),
@@ -120,6 +127,7 @@ pub(super) fn serve(
         mut child,
         listener,
     } = spawn::spawn(program, args, &output)?;
+    session.loader = child.id();
     let ended = follow(session, &listener);
     let shown = shown.to_owned();
     let status = spawn::end(&mut child);

@@ -33,6 +33,11 @@ const TRAPPED: &[libc::c_long] = &[
     libc::SYS_sched_getaffinity,
     libc::SYS_sched_setaffinity,
     libc::SYS_prlimit64,
+    libc::SYS_getpid,
+    libc::SYS_gettid,
+    libc::SYS_getrandom,
+    libc::SYS_kill,
+    libc::SYS_tgkill,
     libc::SYS_setsid,
     libc::SYS_setpgid,
     #[cfg(target_arch = "x86_64")]
@@ -154,7 +159,7 @@ fn install(filter: &[libc::sock_filter], socket: RawFd) -> io::Result<()> {
     unsafe {
         checked(libc::setpgid(0, 0).into())?;
         checked(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL).into())?;
-        libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
+        checked(libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong).into())?;
         checked(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0).into())?;
         let listener = checked(libc::syscall(
             libc::SYS_seccomp,
