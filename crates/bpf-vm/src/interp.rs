@@ -108,8 +108,8 @@ pub(crate) fn run(
 
 /// Takes instructions off the budget. Both ways of running count the same: a function when it is
 /// entered, a loop when it goes back.
-fn spend(vm: &mut Vm, insns: i64) -> Result<(), Fault> {
-    vm.context.budget -= insns;
+pub(crate) fn spend(vm: &mut Vm, insns: i64) -> Result<(), Fault> {
+    vm.context.budget = vm.context.budget.saturating_sub(insns);
     match vm.context.budget < 0 {
         true => Err(Fault::Budget { limit: BUDGET }),
         false => Ok(()),

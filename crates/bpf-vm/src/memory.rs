@@ -47,6 +47,8 @@ pub struct Memory {
     host: *mut u8,
     /// The end of what the heap has handed out.
     next: u64,
+    /// Bytes outside the region that count as the heap's.
+    reserved: u64,
     /// Freed objects by size.
     free: BTreeMap<u64, Vec<u64>>,
     /// Shared with the process that loads: (offset, bytes).
@@ -73,6 +75,7 @@ impl Memory {
         Ok(Self {
             host: host.cast(),
             next: STACK_TOP,
+            reserved: 0,
             free: BTreeMap::new(),
             shared: Vec::new(),
         })
@@ -169,9 +172,20 @@ impl Memory {
     pub fn string(&self, addr: u64, most: u64) -> String {
         let end = BASE + SIZE;
         let room = most.min(end.saturating_sub(addr));
-        let bytes = self.bytes(addr, room).unwrap_or_default();
-        let length = bytes.iter().position(|byte| *byte == 0);
-        String::from_utf8_lossy(&bytes[..length.unwrap_or(bytes.len())]).into_owned()
+        let Some(at) = Self::offset(addr, room) else {
+            return String::new();
+        };
+        let mut text = Vec::new();
+        for index in 0..room as usize {
+            // SAFETY: inside the mapping. A thread of a loader may write here meanwhile: each byte
+            // is read once, and what is looked at is our copy.
+            let byte = unsafe { self.host.add(at + index).read_volatile() };
+            if byte == 0 {
+                break;
+            }
+            text.push(byte);
+        }
+        String::from_utf8_lossy(&text).into_owned()
     }
 
     fn rounded(bytes: u64) -> u64 {
@@ -193,9 +207,24 @@ impl Memory {
 
     fn bump(&mut self, size: u64, align: u64) -> Result<u64, Fault> {
         let addr = self.next.next_multiple_of(align);
-        let end = addr.checked_add(size).filter(|end| *end <= HEAP_END);
+        let last = HEAP_END - self.reserved;
+        let end = addr.checked_add(size).filter(|end| *end <= last);
         self.next = end.ok_or(Fault::HeapFull)?;
         Ok(addr)
+    }
+
+    /// Counts bytes as the heap's that are kept elsewhere.
+    ///
+    /// # Errors
+    /// When the heap is full.
+    pub fn reserve(&mut self, bytes: u64) -> Result<(), Fault> {
+        match bytes <= HEAP_END - self.reserved - self.next {
+            true => {
+                self.reserved += bytes;
+                Ok(())
+            }
+            false => Err(Fault::HeapFull),
+        }
     }
 
     /// Gives room back that `alloc` handed out for so many bytes.
@@ -242,6 +271,7 @@ impl Memory {
     pub fn copy(&self, arena: &[u64]) -> Result<Self, Fault> {
         let mut copy = Self::new()?;
         copy.next = self.next;
+        copy.reserved = self.reserved;
         copy.free.clone_from(&self.free);
         let heap = self.next - LOWEST;
         let from = self.bytes(LOWEST, heap).unwrap_or_default();

@@ -95,7 +95,7 @@ impl Vm {
     fn of(memory: Memory, nr_cpus: u32) -> Self {
         let context = Context {
             host: memory.host(),
-            budget: 0,
+            budget: BUDGET,
             sp: STACK_TOP,
             fault: 0,
             fault_addr: 0,
@@ -210,6 +210,22 @@ impl Vm {
         );
         self.programs.get(program)?.function(pc)?;
         Some((program, pc))
+    }
+
+    /// Takes work outside programs off the budget of the call in progress, in instructions.
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn spend(&mut self, insns: u64) -> Result<(), Fault> {
+        interp::spend(self, i64::try_from(insns).unwrap_or(i64::MAX))
+    }
+
+    /// The same for bytes that are copied or zeroed: a word is an instruction.
+    ///
+    /// # Errors
+    /// The budget is spent.
+    pub fn spend_bytes(&mut self, bytes: u64) -> Result<(), Fault> {
+        self.spend(bytes / 8)
     }
 
     /// Compiles some programs; the others are interpreted.

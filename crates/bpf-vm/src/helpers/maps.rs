@@ -15,6 +15,19 @@ fn find(vm: &mut Vm, handle: u64) -> Result<(&mut Map, &mut Memory), Fault> {
         .ok_or_else(none)
 }
 
+/// Charges for a value, and for the entries that move when one goes (`takes`) out of their order.
+fn charge(vm: &mut Vm, handle: u64, takes: bool) -> Result<(), Fault> {
+    let (map, _) = find(vm, handle)?;
+    let kind = map.spec.kind;
+    let moves = kind.is_lru() || takes && !kind.is_array();
+    let (bytes, entries) = (map.stride(), if moves { map.len() } else { 0 });
+    vm.spend_bytes(bytes)?;
+    vm.spend(entries / ENTRIES_PER_INSN)
+}
+
+/// Entries that move in the time of an instruction.
+const ENTRIES_PER_INSN: u64 = 64;
+
 /// `cpu`: of another CPU than the program's.
 pub(super) fn lookup(vm: &mut Vm, map: u64, key: u64, cpu: Option<u64>) -> Result<u64, Fault> {
     let (own, nr_cpus) = (vm.cpu, u64::from(vm.nr_cpus()));
@@ -33,6 +46,7 @@ pub(super) fn update(
     flags: u64,
 ) -> Result<i64, Fault> {
     let cpu = vm.cpu;
+    charge(vm, map, false)?;
     let (map, memory) = find(vm, map)?;
     let Some(key) = map.key_at(memory, key) else {
         return Ok(EFAULT);
@@ -46,6 +60,7 @@ pub(super) fn update(
 }
 
 pub(super) fn delete(vm: &mut Vm, map: u64, key: u64) -> Result<i64, Fault> {
+    charge(vm, map, true)?;
     let (map, memory) = find(vm, map)?;
     let Some(key) = map.key_at(memory, key) else {
         return Ok(EFAULT);
@@ -57,6 +72,7 @@ pub(super) fn delete(vm: &mut Vm, map: u64, key: u64) -> Result<i64, Fault> {
 const FORCE: u64 = 2;
 
 pub(super) fn push(vm: &mut Vm, map: u64, value: u64, flags: u64) -> Result<i64, Fault> {
+    charge(vm, map, false)?;
     let (map, memory) = find(vm, map)?;
     let size = u64::from(map.spec.value_bytes);
     let Some(value) = memory.bytes(value, size).map(<[u8]>::to_vec) else {
@@ -66,6 +82,7 @@ pub(super) fn push(vm: &mut Vm, map: u64, value: u64, flags: u64) -> Result<i64,
 }
 
 pub(super) fn pop(vm: &mut Vm, map: u64, into: u64, stays: bool) -> Result<i64, Fault> {
+    charge(vm, map, false)?;
     let (map, memory) = find(vm, map)?;
     let size = u64::from(map.spec.value_bytes);
     let found = map.pop(stays);
@@ -92,6 +109,7 @@ pub(super) fn storage(
     first: u64,
     flags: u64,
 ) -> Result<u64, Fault> {
+    charge(vm, map, false)?;
     let (map, memory) = find(vm, map)?;
     map.storage(memory, object, flags & CREATE != 0, first)
 }
@@ -110,7 +128,7 @@ pub(super) fn for_each(
     argument: u64,
 ) -> Result<i64, Fault> {
     let cpu = vm.cpu;
-    let (map, memory) = find(vm, handle)?;
+    let (map, _) = find(vm, handle)?;
     if !matches!(
         map.spec.kind,
         MapKind::Array
@@ -122,8 +140,10 @@ pub(super) fn for_each(
     ) {
         return Ok(EINVAL);
     }
+    let (entries, room) = (map.len(), u64::from(map.spec.key_bytes));
+    vm.spend(entries)?;
+    let (map, memory) = find(vm, handle)?;
     let keys = map.keys();
-    let room = u64::from(map.spec.key_bytes);
     let key_at = memory.alloc(room)?;
     let mut seen = 0;
     for key in keys {

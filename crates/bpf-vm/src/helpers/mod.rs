@@ -43,6 +43,7 @@ pub fn is_offered(number: u32) -> bool {
 pub fn call(vm: &mut Vm, env: &mut dyn Env, number: u32, args: [u64; 5]) -> Result<u64, Fault> {
     let [a, b, c, d, _] = args;
     let signed = |value: i64| value.cast_unsigned();
+    vm.spend_bytes(bytes_moved(number, args))?;
     match number {
         1 | 195 => maps::lookup(vm, a, b, if number == 1 { None } else { Some(c) }),
         2 => maps::update(vm, a, b, c, d).map(signed),
@@ -66,6 +67,19 @@ pub fn call(vm: &mut Vm, env: &mut dyn Env, number: u32, args: [u64; 5]) -> Resu
         181 => repeat(vm, env, a, b, c),
         194 => exchange(vm, a, b),
         _ => Err(Fault::Call(format!("{} is not offered", name(number)))),
+    }
+}
+
+/// Most bytes that a helper reads and writes, as far as its arguments say so.
+fn bytes_moved(number: u32, args: [u64; 5]) -> u64 {
+    let low = |word: u64| word & 0xffff_ffff;
+    match number {
+        // What is beyond `MAX_COPY` is refused.
+        4 | 45 | 112..=115 => low(args[1]).min(MAX_COPY),
+        131 => args[1].min(64 * PAGE),
+        182 => low(args[1]).min(text::MAX_TEXT),
+        165 => text::MAX_TEXT,
+        _ => 0,
     }
 }
 

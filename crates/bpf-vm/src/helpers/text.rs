@@ -7,7 +7,7 @@ use crate::memory::Memory;
 use crate::vm::Vm;
 
 /// Longest string that a format makes or takes, bytes.
-const MAX_TEXT: u64 = 4096;
+pub(super) const MAX_TEXT: u64 = 4096;
 
 /// `bpf_probe_read_kernel_str`: bytes with the final zero.
 pub(super) fn copy(vm: &mut Vm, to: u64, room: u64, from: u64, user: bool) -> Result<i64, Fault> {

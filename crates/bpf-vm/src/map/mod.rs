@@ -113,12 +113,17 @@ impl Map {
                 map.spec.name, map.spec.key_bytes
             )));
         }
-        if map.spec.kind.is_array() && base.is_none() {
+        let is_queue = matches!(map.spec.kind, MapKind::Queue | MapKind::Stack);
+        if is_queue || map.spec.kind.is_array() && base.is_none() {
             let bytes = map.array_bytes();
             let bytes = bytes.filter(|bytes| *bytes <= MAX_BYTES).ok_or_else(|| {
                 Refusal::Unknown(format!("map `{}`: more than 512 MiB", map.spec.name))
             })?;
-            map.base = memory.alloc(bytes)?;
+            match is_queue {
+                // Its values are outside, and count as the kernel's do, which are made at once.
+                true => memory.reserve(bytes)?,
+                false => map.base = memory.alloc(bytes)?,
+            }
         }
         Ok(map)
     }
@@ -136,6 +141,16 @@ impl Map {
     #[must_use]
     pub fn stride(&self) -> u64 {
         u64::from(self.spec.value_bytes).next_multiple_of(8).max(8)
+    }
+
+    /// Entries that there are.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "nobody asks")]
+    pub fn len(&self) -> u64 {
+        match self.spec.kind.is_array() {
+            true => self.spec.max_entries.into(),
+            false => self.table.len() as u64,
+        }
     }
 
     /// Values per key.

@@ -98,3 +98,20 @@ fn a_program_writes_the_value_of_its_own_cpu() {
     assert_eq!(call(&mut vm, UPDATE, [map, key, value, 0]), 0);
     assert_eq!(values(&mut vm), [0, 0, 0, 66]);
 }
+
+/// `queue_stack_map_alloc` makes room for all values at once: queues share the heap's 1 GiB.
+#[test]
+fn values_of_queues_count_as_memory() {
+    let mut vm = machine(&[exit()], false);
+    let queue = |mib: u32| MapSpec {
+        value_bytes: 1 << 20,
+        max_entries: mib,
+        ..spec(MapKind::Queue, 0)
+    };
+    assert!(vm.add_map(queue(513), None).is_err());
+    vm.add_map(queue(512), None).expect("half of it");
+    assert!(vm.add_map(queue(512), None).is_err());
+    vm.add_map(queue(500), None).expect("nearly the rest");
+    assert!(vm.memory.alloc(32 << 20).is_err());
+    assert!(vm.copy().expect("room").memory.alloc(32 << 20).is_err());
+}

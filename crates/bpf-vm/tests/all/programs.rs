@@ -70,6 +70,24 @@ fn a_loop_without_end_is_named() {
     assert!(error.to_string().contains("loops for ever"), "{error}");
 }
 
+/// Goal: what helpers copy counts, so a loop of large copies ends as soon as one of instructions.
+#[test]
+fn a_loop_of_large_copies_is_named() {
+    let program = [
+        insn(0xbf, 6, 1, 0, 0),
+        insn(0xbf, 7, 2, 0, 0),
+        insn(0xbf, 1, 6, 0, 0),
+        set(2, 1 << 20),
+        insn(0xbf, 3, 7, 0, 0),
+        insn(0x85, 0, 0, 0, 113),
+        insn(0x05, 0, 0, -5, 0),
+        exit(),
+    ];
+    let [to, from] = [64, 128].map(|mib| BASE + (mib << 20));
+    let fault = both(&program, [to, from, 0, 0, 0]);
+    assert!(matches!(fault, Err(Fault::Budget { .. })), "{fault:?}");
+}
+
 #[test]
 fn recursion_without_end_is_named() {
     let program = [

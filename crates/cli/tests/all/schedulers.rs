@@ -196,11 +196,11 @@ fn a_loader_sees_the_modelled_machine() {
     let script = "/bin/sh -c 'cd /sys/devices/system; cat cpu/online \
                   /sys/devices/system/node/../cpu/online \
                   /sys/devices/system/cpu/cpu0/cpu_capacity; \
-                  uname -r; test -e /sys/devices/system/cpu/cpu8 || echo eight'";
+                  uname -r; test -e /sys/devices/system/cpu/cpu8 || echo eight $$'";
     let output = sim(script, &[]);
     assert_code(&output, 2);
     assert!(
-        stderr(&output).contains("0-7 / 462 / 7.3.0-small / eight"),
+        stderr(&output).contains("0-7 / 462 / 7.3.0-small / eight 999"),
         "{}",
         stderr(&output)
     );

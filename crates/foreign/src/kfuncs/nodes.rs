@@ -33,6 +33,7 @@ pub(super) const TABLE: &[Named] = &[
 /// `bpf_rbtree_add(root, node, less)`: equal ones keep their order.
 fn tree_add(running: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result<u64, Fault> {
     let [root, node, less, ..] = args;
+    vm.spend(running.state.nodes.get(&root).map_or(0, Vec::len) as u64)?;
     let nodes = running.state.nodes.entry(root).or_default().clone();
     let (mut from, mut to) = (0, nodes.len());
     while from < to {

@@ -25,6 +25,9 @@ pub(super) const TABLE: &[Named] = &[
     ("bpf_cast_to_kern_ctx", same),
 ];
 
+/// Instructions that zeroing a page counts for: a scheduler may fill its arena when it begins.
+const INSNS_PER_PAGE: u64 = 16;
+
 type Result = std::result::Result<u64, Fault>;
 
 /// Before an object: its size and how many hold it.
@@ -77,9 +80,9 @@ pub(super) fn release(_: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Resul
 
 /// `bpf_arena_alloc_pages(map, address, count, node, flags)`.
 fn arena_alloc(_: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {
-    Ok(vm
-        .arena
-        .alloc(&mut vm.memory, args[1], args[2] & 0xffff_ffff))
+    let count = args[2] & 0xffff_ffff;
+    vm.spend(count * INSNS_PER_PAGE)?;
+    Ok(vm.arena.alloc(&mut vm.memory, args[1], count))
 }
 
 fn arena_free(_: &mut Running<'_>, vm: &mut Vm, args: [u64; 5]) -> Result {

@@ -3,6 +3,7 @@
 
 mod bpf;
 mod files;
+mod fixed;
 mod notify;
 mod program;
 mod serve;
@@ -86,6 +87,8 @@ pub(crate) fn load(
         refused: Vec::new(),
         uncalled: Vec::new(),
         attached: None,
+        loader: 0,
+        random: 1,
     };
     serve::serve(&mut session, shown, program, args)
 }
@@ -112,6 +115,6 @@ pub fn probe_interception() -> Result<(), ForeignError> {
             Err(error) => break Err(error),
         }
     };
-    spawn::end(&mut child);
+    let _ = spawn::end(&mut child);
     result.map_err(ForeignError::host("calls of a process"))
 }

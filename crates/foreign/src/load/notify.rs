@@ -74,6 +74,13 @@ pub(super) fn wait(listener: &OwnedFd, patience: Duration) -> io::Result<Event> 
     if ready == 0 {
         return Ok(Event::Silence);
     }
+    if ready < 0 {
+        let error = io::Error::last_os_error();
+        return match error.raw_os_error() {
+            Some(libc::EINTR) => Ok(Event::Nothing),
+            _ => Err(error),
+        };
+    }
     if poll.revents & libc::POLLIN == 0 {
         return Ok(Event::Ended);
     }

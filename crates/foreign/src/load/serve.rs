@@ -8,11 +8,11 @@ use crate::ForeignError;
 use crate::kernel::{Layout, State};
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{Read as _, Seek as _, SeekFrom};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::process::Child;
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wakeplace_bpf_vm::{Btf, Vm};
@@ -54,6 +54,10 @@ pub(super) struct Session<'a> {
     /// Tracing programs that were attached.
     pub(super) uncalled: Vec<String>,
     pub(super) attached: Option<Attached>,
+    /// The loader's process, as the host numbers it.
+    pub(super) loader: u32,
+    /// Where the sequence of "random" bytes stands.
+    pub(super) random: u64,
 }
 
 impl Session<'_> {
@@ -64,6 +68,11 @@ impl Session<'_> {
             libc::SYS_uname => self.uname(call),
             libc::SYS_sched_getaffinity => self.affinity(call),
             libc::SYS_sched_setaffinity => Answer::Value(0),
+            // Who left the group would not end with it.
+            libc::SYS_getpid | libc::SYS_gettid => self.pid(call),
+            libc::SYS_kill | libc::SYS_tgkill => self.signal(call),
+            libc::SYS_getrandom => self.random(call),
+            libc::SYS_setsid | libc::SYS_setpgid => Answer::error(libc::EPERM),
             libc::SYS_epoll_ctl => match self.object(call, call.args[2] as u32) {
                 Some(_) => Answer::Value(0),
                 None => Answer::Host,
@@ -118,13 +127,15 @@ pub(super) fn serve(
         mut child,
         listener,
     } = spawn::spawn(program, args, &output)?;
+    session.loader = child.id();
     let ended = follow(session, &listener);
     let shown = shown.to_owned();
-    let result = match ended {
+    let status = spawn::end(&mut child);
+    match ended {
         Ok(Outcome::Attached(attached)) => Ok(*attached),
         Ok(Outcome::Ended) => Err(ForeignError::Ended {
             program: shown,
-            how: how(&mut child),
+            how: how(status),
             said: said(session, &mut output),
         }),
         Ok(Outcome::Silence) => Err(ForeignError::Hangs {
@@ -133,9 +144,7 @@ pub(super) fn serve(
             said: said(session, &mut output),
         }),
         Err(error) => Err(error),
-    };
-    spawn::end(&mut child);
-    result
+    }
 }
 
 enum Outcome {
@@ -168,8 +177,8 @@ fn follow(session: &mut Session<'_>, listener: &OwnedFd) -> Result<Outcome, Fore
     }
 }
 
-fn how(child: &mut Child) -> String {
-    match child.wait() {
+fn how(status: io::Result<ExitStatus>) -> String {
+    match status {
         Ok(status) => match (status.code(), status.signal()) {
             (Some(code), _) => format!("ended with exit code {code}"),
             (None, Some(signal)) => format!("was ended by signal {signal}"),
@@ -177,6 +186,22 @@ fn how(child: &mut Child) -> String {
         },
         Err(_) => "ended".to_owned(),
     }
+}
+
+/// A line without the sequences that colour it in a terminal: ESC, `[`, parameters, a final letter
+/// (ECMA-48 5.4).
+fn without_escapes(line: &str) -> String {
+    let mut out = String::new();
+    let mut rest = line.chars().peekable();
+    while let Some(c) = rest.next() {
+        if c != '\u{1b}' || rest.next_if_eq(&'[').is_none() {
+            out.push(c);
+            continue;
+        }
+        while rest.next_if(|c| (' '..='?').contains(c)).is_some() {}
+        rest.next_if(|c| ('@'..='~').contains(c));
+    }
+    out
 }
 
 /// What was refused, and the loader's last lines.
@@ -197,9 +222,21 @@ fn said(session: &Session<'_>, output: &mut File) -> String {
     if !last.is_empty() {
         let last: Vec<_> = last
             .iter()
-            .map(|line| wakeplace_text::printable(line))
+            .map(|line| wakeplace_text::printable(&without_escapes(line)).into_owned())
             .collect();
         text.push_str(&format!("; it said: {}", last.join(" / ")));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_escapes;
+
+    #[test]
+    fn colours_are_no_words() {
+        let line = "\u{1b}[2m12:00\u{1b}[0m \u{1b}[1;31mERROR\u{1b}[0m no [map] here\u{1b}[";
+        assert_eq!(without_escapes(line), "12:00 ERROR no [map] here");
+        assert_eq!(without_escapes("\u{1b}c"), "\u{1b}c");
+    }
 }

@@ -11,7 +11,7 @@ use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 
 #[cfg(target_arch = "x86_64")]
 const AUDIT_ARCH: u32 = 0xc000_003e;
@@ -33,6 +33,13 @@ const TRAPPED: &[libc::c_long] = &[
     libc::SYS_sched_getaffinity,
     libc::SYS_sched_setaffinity,
     libc::SYS_prlimit64,
+    libc::SYS_getpid,
+    libc::SYS_gettid,
+    libc::SYS_getrandom,
+    libc::SYS_kill,
+    libc::SYS_tgkill,
+    libc::SYS_setsid,
+    libc::SYS_setpgid,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_open,
     #[cfg(target_arch = "x86_64")]
@@ -152,7 +159,7 @@ fn install(filter: &[libc::sock_filter], socket: RawFd) -> io::Result<()> {
     unsafe {
         checked(libc::setpgid(0, 0).into())?;
         checked(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL).into())?;
-        libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
+        checked(libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong).into())?;
         checked(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0).into())?;
         let listener = checked(libc::syscall(
             libc::SYS_seccomp,
@@ -222,12 +229,13 @@ fn receive(socket: &UnixStream) -> io::Result<OwnedFd> {
     }
 }
 
-/// Ends the process and all that it has started.
-pub(super) fn end(child: &mut Child) {
+/// Ends the process and all that it has started, and says how it ended; a process that has ended
+/// already keeps its exit code. The group is ended first: once the leader is waited for, its number
+/// may be another's.
+pub(super) fn end(child: &mut Child) -> io::Result<ExitStatus> {
     // SAFETY: the group was made by `install`; a signal touches no memory of ours.
     unsafe {
         libc::kill(-(child.id() as libc::pid_t), libc::SIGKILL);
     }
-    let _ = child.kill();
-    let _ = child.wait();
+    child.wait()
 }
