@@ -72,7 +72,11 @@ fn an_overloaded_timer_is_late_and_works_its_backlog_off() {
         timer: 0,
         period_ns: 1_000_000,
     };
-    let tasks = run_whole(job(100_000_000, vec![task("late", vec![work, timer])]));
+    // A busy machine may give it too little time to show anything: then it has another try.
+    let tasks = (0..10)
+        .map(|_| run_whole(job(100_000_000, vec![task("late", vec![work, timer])])))
+        .find(|tasks| tasks[0].cpu_ns > 100_000_000)
+        .expect("a machine that has time for it");
     // At most one job per 2 ms fits from the start of the warm-up to the end of the run (170 ms),
     // and of their expiries, 1 ms apart, those below 20 ms are before the window.
     assert!(tasks[0].jobs <= 85 - 19, "{tasks:?}");
