@@ -8,7 +8,8 @@ set -eu
 cd "$(dirname "$0")/.."
 page=docs/results/schedulers.md
 seeds=${SEEDS:-5} duration=${DURATION:-3s}
-schedulers=${SCHEDULERS:-scx_bpfland,scx_bpfland -m powersave,scx_cosmos,scx_lavd,scx_p2dq,scx_rusty}
+named='scx_bpfland,scx_bpfland -m powersave,scx_cosmos,scx_lavd,scx_p2dq,scx_rusty'
+schedulers=${SCHEDULERS:-$named}
 wakeplace=${WAKEPLACE:-}
 if [ -z "$wakeplace" ]; then
     cargo build --quiet --release -p wakeplace-cli
@@ -82,7 +83,8 @@ tables() {
         printf '\n### %s, %s\n\n' "$platform" "$workload"
         # shellcheck disable=SC2086 # an option and its value, or nothing
         "$wakeplace" compare --quiet --platform "$platform" --workload "$workload" $length \
-            --seeds "$seeds" --policy linux-7.3 --policy wakeplace "$@" --format csv | table "$third"
+            --seeds "$seeds" --policy linux-7.3 --policy wakeplace "$@" --format csv |
+            table "$third"
     done
 }
 
