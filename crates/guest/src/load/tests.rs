@@ -73,9 +73,9 @@ fn an_overloaded_timer_is_late_and_works_its_backlog_off() {
         period_ns: 1_000_000,
     };
     // A busy machine may give it too little time to show anything: then it has another try.
-    let tasks = (0..10)
+    let tasks = (0..20)
         .map(|_| run_whole(job(100_000_000, vec![task("late", vec![work, timer])])))
-        .find(|tasks| tasks[0].cpu_ns > 100_000_000)
+        .find(|tasks| tasks[0].jobs > 0)
         .expect("a machine that has time for it");
     // At most one job per 2 ms fits from the start of the warm-up to the end of the run (170 ms),
     // and of their expiries, 1 ms apart, those below 20 ms are before the window.
