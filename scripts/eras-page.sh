@@ -127,10 +127,4 @@ tables() {
 }
 
 tables > "$page.new"
-awk -v part="$page.new" '
-    /^<!-- end -->$/ { skip = 0 }
-    !skip { print }
-    /^<!-- measured: / { while ((getline text < part) > 0) print text; print ""; skip = 1 }
-' "$page" > "$page.whole"
-mv "$page.whole" "$page"
-rm "$page.new"
+scripts/page-part.sh "$page" "$page.new"
