@@ -196,7 +196,7 @@ for tool in "$@"; do
             have qemu-aarch64 || apt_install qemu-user || fail "no qemu-aarch64: install qemu-user"
             ;;
         *)
-            say "unknown: $tool (lint, bpf, clang, lab, browser, node, emulator)"
+            say "unknown: $tool (lint, bpf, clang, lab, browser, node, python, emulator)"
             exit 2
             ;;
     esac

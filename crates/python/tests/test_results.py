@@ -269,7 +269,9 @@ def test_points_of_a_sweep_are_drawn():
     )
     spec = result.plot("cpu_energy_j").to_dict()
     points = json.loads(result.json("cpu_energy_j"))["points"]
-    drawn = spec["data"]["values"]
+    # Altair may keep data beside the chart, by name.
+    data = spec["data"]
+    drawn = data["values"] if "values" in data else spec["datasets"][data["name"]]
     assert [one["mean"] for one in drawn] == [point["cpu_energy_j"] for point in points]
     assert [one["x"] for one in drawn] == [float(point["busy_factor"]) for point in points]
     assert {one["color"] for one in drawn} == {"hikey960", "juno-r0"}

@@ -174,7 +174,7 @@ class SweepResult(_Table):
                 raise _wakeplace.unknown("plot", name, names, "key")
         values = [_point(row, metric, x, color) for row in rows if row[metric] is not None]
         kind = "Q" if all(isinstance(value["x"], float) for value in values) else "N"
-        base = altair.Chart(altair.InlineData(values=values)).encode(
+        base = altair.Chart().encode(
             altair.X(f"x:{kind}").title(x).scale(zero=False) if kind == "Q" else
             altair.X("x:N").title(x).sort(None),
             color=altair.Color("color:N").title(color).sort(None),
@@ -182,7 +182,8 @@ class SweepResult(_Table):
         mean = altair.Y("mean:Q").title(metric).scale(zero=False)
         rule = base.mark_rule().encode(altair.Y("low:Q").title(metric), altair.Y2("high:Q"))
         points = base.mark_point(filled=True, opacity=1).encode(mean)
-        return altair.LayerChart(layer=[rule, points], width=CHART_WIDTH_PX)
+        data = altair.InlineData(values=values)
+        return altair.LayerChart(data=data, layer=[rule, points], width=CHART_WIDTH_PX)
 
     @property
     def cells(self) -> int:
