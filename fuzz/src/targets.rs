@@ -111,7 +111,7 @@ pub fn rtapp(bytes: &[u8]) -> Reached {
                 continue;
             }
         };
-        let machine = MachineFacts { nr_cpus: 1 };
+        let machine = MachineFacts::alike(1);
         let first = spec.expand(1, machine);
         if let Ok(workload) = &first {
             assert!(!workload.tasks.is_empty());

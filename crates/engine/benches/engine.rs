@@ -33,7 +33,7 @@ const PENDING: u64 = 70;
 fn inputs() -> (Platform, Workload) {
     let platform = Platform::builtin("hikey960").expect("built in");
     let spec = Spec::parse(WORKLOAD, &LoadOptions::default()).expect("valid");
-    let workload = spec.expand(1, MachineFacts { nr_cpus: 8 }).expect("valid");
+    let workload = spec.expand(1, MachineFacts::alike(8)).expect("valid");
     (platform, workload)
 }
 

@@ -25,6 +25,15 @@ pub struct Machine {
 }
 
 impl Machine {
+    /// Per CPU of the guest: its capacity. Those of the generic machine are alike.
+    #[must_use]
+    pub fn capacities(&self) -> Vec<u32> {
+        match &self.platform {
+            Some(platform) => platform.capacities(),
+            None => vec![1024; self.cpus as usize],
+        }
+    }
+
     /// Loads `name` for guests of `arch`, cut to `cpus` if that is given.
     ///
     /// # Errors

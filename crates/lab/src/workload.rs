@@ -46,8 +46,9 @@ pub fn job_of(
 ) -> Result<String, LabError> {
     let wrong = |error: &dyn std::fmt::Display| LabError::Request(error.to_string());
     let argument = &spec.name;
+    let capacities = machine.capacities();
     let facts = MachineFacts {
-        nr_cpus: machine.cpus,
+        capacities: &capacities,
     };
     let workload = spec.expand(seed, facts).map_err(|error| wrong(&error))?;
     if let Some(channel) = (workload.shared.channels.iter()).find(|c| c.units > 0) {

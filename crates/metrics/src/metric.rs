@@ -608,9 +608,7 @@ mod tests {
                 name => name,
             };
             let spec = Spec::parse(argument, &LoadOptions::default()).expect(argument);
-            let workload = spec
-                .expand(1, MachineFacts { nr_cpus: 8 })
-                .expect(model.name);
+            let workload = spec.expand(1, MachineFacts::alike(8)).expect(model.name);
             let figures = workload.count.iter().flat_map(|count| &count.figures);
             let figures = figures.map(|figure| figure.metric.to_owned());
             let times = workload.series.iter().flat_map(|series| series.metrics());

@@ -347,7 +347,7 @@ mod tests {
     /// CPU 0 of `little` busy for `busy` of 100 ns, then in `off`; all others in `off`.
     fn run(busy: u64) -> (RunMetrics, RunReport) {
         let spec = Spec::parse("periodic:n=1", &LoadOptions::default()).unwrap();
-        let workload = spec.expand(1, MachineFacts { nr_cpus: 3 }).unwrap();
+        let workload = spec.expand(1, MachineFacts::alike(3)).unwrap();
         let mut collector = RunMetrics::collector(
             &crate::testbed::two_clusters(),
             &workload,

@@ -379,6 +379,12 @@ pub struct Platform {
 }
 
 impl Platform {
+    /// Per CPU: its capacity, 1024 for the biggest.
+    #[must_use]
+    pub fn capacities(&self) -> Vec<u32> {
+        self.cpus.iter().map(|cpu| cpu.capacity).collect()
+    }
+
     /// Whether it says what its board draws more while CPUs work (`Opp::work_power`).
     #[must_use]
     pub fn has_work_power(&self) -> bool {

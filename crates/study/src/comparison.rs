@@ -482,7 +482,7 @@ mod tests {
 
     fn said(run: PolicyRuns) -> (String, bool) {
         let spec = Spec::parse("context-switch:pairs=2", &LoadOptions::default()).unwrap();
-        let workload = spec.expand(1, MachineFacts { nr_cpus: 4 }).unwrap();
+        let workload = spec.expand(1, MachineFacts::alike(4)).unwrap();
         let stuck = run.is_stuck();
         (oddities(&[run], &[workload]).join("\n"), stuck)
     }

@@ -265,8 +265,9 @@ pub(crate) fn expand(
     if seeds.is_empty() {
         return Err(StudyError::Empty("no seed given; expected at least one"));
     }
+    let capacities = platform.capacities();
     let machine = MachineFacts {
-        nr_cpus: u32::try_from(platform.cpus.len()).expect("at most 1024 CPUs"),
+        capacities: &capacities,
     };
     let one = |seed: &u64| Ok(spec.expand(*seed, machine)?);
     seeds.iter().map(one).collect()

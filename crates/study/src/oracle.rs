@@ -236,10 +236,7 @@ mod tests {
                 "global": {{"duration": 1}}}}"#
             );
             let spec = Spec::parse_rtapp(text.as_bytes(), "t.json", &LoadOptions::default());
-            let workload = spec
-                .unwrap()
-                .expand(1, MachineFacts { nr_cpus: 8 })
-                .unwrap();
+            let workload = spec.unwrap().expand(1, MachineFacts::alike(8)).unwrap();
             affinity(&workload.tasks[0])
         };
         assert_eq!(task("", ""), None);

@@ -1,16 +1,18 @@
 //! Which runs a study consists of.
 
 use crate::experiment::{expand, measured_by};
-use crate::file::{Case, Column, StudyFile, Variation};
+use crate::file::{Case, Column, StudyFile, Variation, with};
+use crate::oracle::machine;
 use crate::outcome::{EXPERIMENT, PLATFORM, VARIANT};
 use crate::pool::Run;
 use crate::{Param, StudyError, StudyOptions, apply_settings};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use wakeplace_engine::Options;
+use wakeplace_optimum::Machine;
 use wakeplace_platform::Platform;
 use wakeplace_policy_sys::Policy;
-use wakeplace_workload::{Spec, Workload};
+use wakeplace_workload::{LoadOptions, Spec, Workload};
 
 /// A case as it will be run, under all its policies.
 #[derive(Clone)]
@@ -33,6 +35,8 @@ pub(crate) struct Planned {
     pub(crate) workloads: Arc<Vec<Workload>>,
     /// The case of the study whose published figures it is compared with.
     pub(crate) published_case: Option<usize>,
+    /// The machine as the oracle sees it, if it is asked.
+    pub(crate) oracle: Option<Arc<Machine>>,
     /// Run as the study says: the calibrated cell is one only then.
     pub(crate) as_written: bool,
 }
@@ -43,6 +47,24 @@ pub(crate) struct PlannedColumn {
     pub(crate) name: String,
     pub(crate) policy: Policy,
     pub(crate) options: Options,
+    /// What is changed in the case's workload argument, and the workloads then, one per seed.
+    pub(crate) own: Option<(String, Arc<Vec<Workload>>)>,
+}
+
+impl PlannedColumn {
+    /// Has the workloads that the column's own values of keys make of an argument.
+    pub(crate) fn load(
+        &mut self,
+        argument: &str,
+        platform: &Platform,
+        seeds: &[u64],
+    ) -> Result<(), StudyError> {
+        if let Some((extra, workloads)) = &mut self.own {
+            let spec = Spec::parse(&with(argument, extra), &LoadOptions::default())?;
+            *workloads = Arc::new(expand(&spec, platform, seeds)?);
+        }
+        Ok(())
+    }
 }
 
 /// All cases to run, in the order of the results: plain, variants, experiments.
@@ -152,13 +174,22 @@ impl Planner<'_> {
         kind: Option<&str>,
         all: &mut Vec<Planned>,
     ) -> Result<(), StudyError> {
+        let oracle = |platform: &Platform| {
+            let machine = self.file.oracle.then(|| machine(platform).map(Arc::new));
+            machine.transpose()
+        };
         for (case, spec) in &variation.cases {
             let plain = &self.file.cases[*case];
             let seeds = self.seeds(plain, variation, kind.is_none());
             let platform = variation.platform.unwrap_or(plain.platform);
             let platform = &self.file.platforms[platform];
             let columns = plain.columns(variation.columns.len());
-            let columns = columns.map(|at| self.column(&variation.columns[at], plain, variation));
+            let column = |at: usize| -> Result<PlannedColumn, StudyError> {
+                let mut column = self.column(&variation.columns[at], plain, variation)?;
+                column.load(&spec.name, platform, &seeds)?;
+                Ok(column)
+            };
+            let columns = columns.map(column).collect::<Result<_, _>>()?;
             let mut params = plain.params.clone();
             let own = self.file.platforms[0].name.as_str();
             if platform.name != own && !params.contains_key(PLATFORM) {
@@ -176,7 +207,7 @@ impl Planner<'_> {
                 token,
                 params,
                 argument: spec.name.clone(),
-                columns: columns.collect::<Result<_, _>>()?,
+                columns,
                 set: plain.set.clone(),
                 case: *case,
                 measured_by: measured_by(spec, &workloads),
@@ -186,6 +217,7 @@ impl Planner<'_> {
                 // Figures were published for the plain cases; what an experiment changes is to
                 // be seen beside them, a variant is a case of its own.
                 published_case: (kind != Some(VARIANT)).then_some(*case),
+                oracle: oracle(platform)?,
                 as_written: kind.is_none() && as_written(self.file, self.how),
             });
         }
@@ -221,6 +253,7 @@ impl Planner<'_> {
             name: column.name.clone(),
             policy,
             options,
+            own: (column.workload.clone()).map(|extra| (extra, Arc::default())),
         })
     }
 }
@@ -236,14 +269,15 @@ impl Planned {
     pub(crate) fn runs(&self) -> Vec<Run<'_>> {
         let mut runs = Vec::new();
         for column in &self.columns {
-            for (seed, workload) in self.seeds.iter().zip(self.workloads.iter()) {
+            let workloads = column.own.as_ref().map_or(&self.workloads, |own| &own.1);
+            for (seed, workload) in self.seeds.iter().zip(workloads.iter()) {
                 runs.push(Run {
                     platform: &self.platform,
                     policy: &column.policy,
                     scheduler: None,
                     workload,
                     options: &column.options,
-                    oracle: None,
+                    oracle: self.oracle.as_deref(),
                     timeline: None,
                     label: format!("{} {} seed {seed}", self.token, column.name),
                     values_only: false,

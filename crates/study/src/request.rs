@@ -251,8 +251,9 @@ impl Request {
         policies: &[Policy],
         options: &Options,
     ) -> Result<Experiment, StudyError> {
+        let capacities = platform.capacities();
         let machine = MachineFacts {
-            nr_cpus: u32::try_from(platform.cpus.len()).expect("at most 1024 CPUs"),
+            capacities: &capacities,
         };
         let seed = self.seeds.first().copied().unwrap_or(1);
         let own_ns = workload.expand(seed, machine)?.duration_ns;

@@ -397,4 +397,6 @@ pub fn run_studies(
 }
 
 #[cfg(test)]
+mod column_tests;
+#[cfg(test)]
 mod tests;

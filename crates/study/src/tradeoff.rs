@@ -29,7 +29,7 @@ pub struct Tradeoff {
     pub energy_pct: f64,
     /// A longer latency than this is a loss, percent.
     pub latency_pct: f64,
-    /// One row for each group of cases and each column, the base excepted.
+    /// One row for each group of cases and each column; the base has one where distances are known.
     pub means: Vec<Mean>,
     /// Cells in which a rival beats ours, in the order of cases.
     pub beaten: Vec<Beaten>,
@@ -52,6 +52,9 @@ pub struct Mean {
     pub latency: Ratio,
     /// Of the time.
     pub time: Ratio,
+    /// How far the energy is above that of the best static placement, percent: the arithmetic mean
+    /// over runs and cases. None: the study does not ask, or it is not known of some case.
+    pub over_optimal_pct: Option<f64>,
     /// The case with the highest ratio of energy.
     pub worst_case: String,
     /// Its ratio.
@@ -95,7 +98,7 @@ pub(crate) fn tradeoff(file: &StudyFile, done: &[(&Planned, Vec<PolicyRuns>)]) -
     let mut means = Vec::new();
     for (group, cases) in &groups {
         let cases: Vec<_> = cases.iter().map(|at| own[*at]).collect();
-        let columns = names.iter().enumerate().skip(1);
+        let columns = names.iter().enumerate().skip(usize::from(!file.oracle));
         means.extend(columns.map(|(at, name)| mean(said, group, name, &cases, at)));
     }
     let pairs = own.iter().flat_map(|(planned, runs)| {
@@ -155,6 +158,17 @@ fn geometric(ratios: impl Iterator<Item = f64>) -> Ratio {
     (count > 0).then(|| (sum / f64::from(count)).exp())
 }
 
+/// The arithmetic mean over the cases of a column's distance from the best static placement.
+fn over_optimal(cases: &[&(&Planned, Vec<PolicyRuns>)], at: usize) -> Option<f64> {
+    const DISTANCE: &str = "energy_over_optimal_pct";
+    let of_case = |(_, runs): &&(&Planned, Vec<PolicyRuns>)| {
+        let runs = &runs.get(at)?.metrics;
+        Some(total(runs, &[DISTANCE.to_owned()])? / runs.len() as f64)
+    };
+    let sum: Option<f64> = cases.iter().map(of_case).sum();
+    Some(sum? / cases.len() as f64)
+}
+
 fn mean(
     said: &Said,
     group: &str,
@@ -181,6 +195,7 @@ fn mean(
         energy: of(energy),
         latency: of(std::slice::from_ref(&said.latency)),
         time: of(&said.time),
+        over_optimal_pct: over_optimal(cases, at),
         worst_case: worst.map_or_else(String::new, |(_, token)| token.clone()),
         worst_energy: worst.map_or(1.0, |(ratio, _)| ratio),
     }

@@ -216,8 +216,7 @@ mod tests {
             let jitter = Jitter::parse(text).expect(text);
             spec = spec.with_jitter(jitter).expect("a file");
         }
-        spec.expand(seed, MachineFacts { nr_cpus: 4 })
-            .expect("it fits")
+        spec.expand(seed, MachineFacts::alike(4)).expect("it fits")
     }
 
     fn runs(workload: &Workload) -> Vec<u64> {

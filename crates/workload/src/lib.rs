@@ -47,7 +47,27 @@ pub struct LoadOptions {
 
 /// What a workload needs to know of the machine it will run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MachineFacts {
-    /// Number of CPUs; they are numbered from 0.
-    pub nr_cpus: u32,
+pub struct MachineFacts<'a> {
+    /// Per CPU, numbered from 0: what it can do at its highest frequency, 1024 for the biggest.
+    pub capacities: &'a [u32],
+}
+
+impl MachineFacts<'static> {
+    /// A machine of so many CPUs, at most 1024, which are all alike.
+    #[must_use]
+    pub const fn alike(nr_cpus: u32) -> Self {
+        const BIG: [u32; 1024] = [1024; 1024];
+        let nr_cpus = if nr_cpus > 1024 { 1024 } else { nr_cpus };
+        Self {
+            capacities: BIG.as_slice().split_at(nr_cpus as usize).0,
+        }
+    }
+}
+
+impl MachineFacts<'_> {
+    /// Number of CPUs.
+    #[must_use]
+    pub fn nr_cpus(self) -> u32 {
+        self.capacities.len() as u32
+    }
 }

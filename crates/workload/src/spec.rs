@@ -87,7 +87,7 @@ impl Spec {
     }
 
     /// Makes the scripts: the same seed and machine give the same scripts everywhere.
-    pub fn expand(&self, seed: u64, machine: MachineFacts) -> Result<Workload, WorkloadError> {
+    pub fn expand(&self, seed: u64, machine: MachineFacts<'_>) -> Result<Workload, WorkloadError> {
         let mut workload = match &self.source {
             Source::Model(model) => model.expand(&self.name, seed, machine)?,
             Source::RtApp(template) => rtapp::expand::expand(template, &self.name, seed, machine)?,

@@ -164,7 +164,7 @@ fn examine(args: &WorkloadCheckArgs) -> Result<Found, Failure> {
             allow_unmodelled: true,
             dialect: args.rtapp_dialect,
         };
-        let machine = MachineFacts { nr_cpus: args.cpus };
+        let machine = MachineFacts::alike(args.cpus);
         let spec = Spec::parse_rtapp(&text, &args.file, &load);
         match spec.and_then(|spec| spec.expand(1, machine)) {
             Ok(workload) => found.unmodelled = workload.unmodelled,

@@ -10,7 +10,7 @@ use wakeplace_workload::{Event, MachineFacts, TaskScript, Workload};
 
 pub(super) fn check(args: &WorkloadCheckArgs, terminal: Terminal) -> Outcome {
     let spec = wakeplace_trace::load(&args.file, None).map_err(Failure::input)?;
-    let machine = MachineFacts { nr_cpus: args.cpus };
+    let machine = MachineFacts::alike(args.cpus);
     let workload = spec.expand(1, machine).map_err(Failure::input)?;
     match args.form.format {
         AnswerFormat::Json => terminal.print(&json(&answer(args, &workload, &spec.warnings)))?,

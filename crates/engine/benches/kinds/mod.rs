@@ -31,7 +31,7 @@ pub(crate) fn show() {
         let platform = Platform::builtin(platform).expect("built in");
         let spec = Spec::parse(workload, &LoadOptions::default()).expect("valid");
         let nr_cpus = platform.cpus.len() as u32;
-        let workload = spec.expand(1, MachineFacts { nr_cpus }).expect("valid");
+        let workload = spec.expand(1, MachineFacts::alike(nr_cpus)).expect("valid");
         let options = Options {
             duration_ns: ms * 1_000_000,
             ..Options::default()

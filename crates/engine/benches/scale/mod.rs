@@ -95,7 +95,7 @@ struct Timed {
 fn timed(platform: &Platform, policy: &str, workload: &str, duration_ns: u64) -> Timed {
     let spec = Spec::parse(workload, &LoadOptions::default()).expect("valid");
     let nr_cpus = platform.cpus.len() as u32;
-    let workload = spec.expand(1, MachineFacts { nr_cpus }).expect("valid");
+    let workload = spec.expand(1, MachineFacts::alike(nr_cpus)).expect("valid");
     let options = Options {
         duration_ns,
         ..Options::default()

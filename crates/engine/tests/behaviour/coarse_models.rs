@@ -10,7 +10,7 @@ use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
 /// A model on equal CPUs with one cache; kernel costs off.
 fn alone(argument: &str, cpus: u32, duration_ns: u64) -> RunReport {
     let spec = Spec::parse(argument, &LoadOptions::default()).unwrap_or_else(|e| panic!("{e}"));
-    let load = spec.expand(1, MachineFacts { nr_cpus: cpus });
+    let load = spec.expand(1, MachineFacts::alike(cpus));
     let load = load.unwrap_or_else(|e| panic!("{e}"));
     let platform = Board::symmetric(cpus).platform();
     simulate(&platform, &performance(), &load, &all_off(duration_ns)).0

@@ -32,7 +32,7 @@ fn case(platform: &str, policy: &str, workload: &str, ms: u64) -> Case {
     let spec = Spec::parse(workload, &LoadOptions::default()).unwrap();
     let nr_cpus = platform.cpus.len() as u32;
     let case = Case {
-        workload: spec.expand(1, MachineFacts { nr_cpus }).unwrap(),
+        workload: spec.expand(1, MachineFacts::alike(nr_cpus)).unwrap(),
         policy: Policy::parse(policy).unwrap(),
         options: Options {
             duration_ns: ms * MS,

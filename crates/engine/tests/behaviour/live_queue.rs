@@ -267,7 +267,7 @@ fn crowded_waits(queue: &str) -> [u64; 2] {
     let policy = policy("wakeplace", &[("queue", queue), ("vq_sync_run_ns", "0")]);
     let mut waits: Vec<u64> = (1..=4)
         .flat_map(|seed| {
-            let facts = MachineFacts { nr_cpus: 1 };
+            let facts = MachineFacts::alike(1);
             let load = spec.expand(seed, facts).expect("valid");
             let (_, log) = simulate(&platform, &policy, &load, &all_on(20 * S));
             let of_all = (0..GROUPS * 40).flat_map(|task| log.latencies(task));

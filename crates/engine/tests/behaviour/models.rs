@@ -11,7 +11,8 @@ const ZERO: u64 = US;
 
 fn model(argument: &str, nr_cpus: u32) -> Workload {
     let spec = Spec::parse(argument, &LoadOptions::default()).expect(argument);
-    spec.expand(1, MachineFacts { nr_cpus }).expect(argument)
+    spec.expand(1, MachineFacts::alike(nr_cpus))
+        .expect(argument)
 }
 
 /// Task i on CPU i: where tasks go is no subject here.

@@ -36,7 +36,7 @@ fn hogs(n: usize) -> Vec<TaskScript> {
 fn loops(platform: &Platform, policy: &Policy, n: usize, options: &Options) -> (RunReport, Log) {
     let spec = Spec::parse(&format!("busy-loops:n={n}"), &LoadOptions::default()).expect("valid");
     let nr_cpus = platform.cpus.len() as u32;
-    let load = spec.expand(1, MachineFacts { nr_cpus }).expect("valid");
+    let load = spec.expand(1, MachineFacts::alike(nr_cpus)).expect("valid");
     simulate(platform, policy, &load, options)
 }
 
@@ -322,7 +322,7 @@ fn later_eras_pack_as_well() {
 fn packing_does_not_pay_for_messaging() {
     let platform = builtin("snb-ep-4s");
     let spec = Spec::parse("messaging:groups=40,loops=10", &LoadOptions::default()).expect("valid");
-    let load = spec.expand(1, MachineFacts { nr_cpus: 64 }).expect("valid");
+    let load = spec.expand(1, MachineFacts::alike(64)).expect("valid");
     let time = |name: &str| {
         let (_, log) = simulate(&platform, &power(name), &load, &all_on(20 * S));
         log.0.last().expect("it ended").at

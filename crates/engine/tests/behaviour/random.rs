@@ -80,7 +80,7 @@ fn random_load(random: &mut Random, nr_cpus: u32) -> Workload {
         // Some models want an argument.
         if let Ok(spec) = Spec::parse(&format!("{name}:"), &LoadOptions::default())
             .or_else(|_| Spec::parse(name, &LoadOptions::default()))
-            && let Ok(load) = spec.expand(random.below(1000), MachineFacts { nr_cpus })
+            && let Ok(load) = spec.expand(random.below(1000), MachineFacts::alike(nr_cpus))
         {
             return load;
         }

@@ -10,7 +10,7 @@ use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
 fn hashed(platform: &Platform, policy: &Policy, load: &str, options: &Options) -> (RunReport, u64) {
     let spec = Spec::parse(load, &LoadOptions::default()).expect("a model");
     let nr_cpus = platform.cpus.len() as u32;
-    let workload = spec.expand(1, MachineFacts { nr_cpus }).expect("fits");
+    let workload = spec.expand(1, MachineFacts::alike(nr_cpus)).expect("fits");
     let mut hash = BehaviourHash::new(platform);
     let report = run(platform, policy, &workload, options, &mut hash);
     (report, hash.value())

@@ -41,7 +41,7 @@ fn run_pairs(
     }
     let spec = Spec::parse(load, &LoadOptions::default()).expect("valid");
     let nr_cpus = CPUS;
-    let load = spec.expand(1, MachineFacts { nr_cpus }).expect("valid");
+    let load = spec.expand(1, MachineFacts::alike(nr_cpus)).expect("valid");
     let (report, log) = simulate(platform, &policy, &load, options);
     let eevdf = policy.core_params().queue != 0;
     check_log(platform, &load, &log, &report, eevdf);

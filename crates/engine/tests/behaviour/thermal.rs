@@ -51,7 +51,7 @@ impl Observer for Heat {
 fn run(workload: &str, era: &str, on: bool, duration_ns: u64) -> (RunReport, Heat) {
     let platform = Platform::builtin("hikey960").unwrap();
     let spec = Spec::parse(workload, &LoadOptions::default()).unwrap();
-    let workload = spec.expand(1, MachineFacts { nr_cpus: 8 }).unwrap();
+    let workload = spec.expand(1, MachineFacts::alike(8)).unwrap();
     let mut options = Options {
         duration_ns,
         ..Options::default()

@@ -63,7 +63,7 @@ fn rate(cell: &Cell, launch_ms: u64, counts_ms: u64) -> f64 {
          shell={shell_us}us,warmup={launch_ms}ms"
     );
     let spec = Spec::parse(&argument, &LoadOptions::default()).unwrap();
-    let load = spec.expand(1, MachineFacts { nr_cpus: 224 }).unwrap();
+    let load = spec.expand(1, MachineFacts::alike(224)).unwrap();
     let interval_us = interval_us.to_string();
     let settings = [
         ("governor", "performance"),

@@ -12,7 +12,7 @@ use wakeplace_workload::{
 
 fn ping_pong(argument: &str, nr_cpus: u32) -> Workload {
     let spec = Spec::parse(argument, &LoadOptions::default()).expect("valid");
-    spec.expand(1, MachineFacts { nr_cpus }).expect("valid")
+    spec.expand(1, MachineFacts::alike(nr_cpus)).expect("valid")
 }
 
 /// So many empty channels.

@@ -23,8 +23,9 @@ pub(super) fn run(platform: &Platform, policy: &Policy, model: &Model) -> Result
         "" => Spec::parse_rtapp(RT_APP_FILE.1.as_bytes(), RT_APP_FILE.0, &options),
         argument => Spec::parse(argument, &options),
     };
+    let capacities = platform.capacities();
     let facts = MachineFacts {
-        nr_cpus: u32::try_from(platform.cpus.len()).unwrap_or(u32::MAX),
+        capacities: &capacities,
     };
     let expanded = spec.and_then(|spec| spec.expand(SEED, facts));
     let workload = expanded.map_err(Error::input)?;

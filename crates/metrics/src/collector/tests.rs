@@ -38,7 +38,7 @@ fn report(end_ns: u64) -> RunReport {
 /// Two tasks whose round trips are counted.
 fn pair() -> Workload {
     let spec = Spec::parse("context-switch", &LoadOptions::default()).expect("a model");
-    spec.expand(1, MachineFacts { nr_cpus: 3 }).expect("fits")
+    spec.expand(1, MachineFacts::alike(3)).expect("fits")
 }
 
 /// CPU 0 busy for a second but for an idle period of no length, all else in the first idle state,

@@ -171,6 +171,7 @@ fn tradeoff(found: &Tradeoff) -> Value {
             "energy_ratio": ratio(mean.energy),
             "latency_ratio": ratio(mean.latency),
             "time_ratio": ratio(mean.time),
+            "over_optimal_pct": ratio(mean.over_optimal_pct),
             "worst_case": mean.worst_case,
             "worst_energy_ratio": number::json(mean.worst_energy),
         })

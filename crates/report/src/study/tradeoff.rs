@@ -5,6 +5,8 @@ use crate::{Align, Cell, Format, Style, Table, number};
 use wakeplace_study::{Beaten, Mean, Tradeoff};
 
 const BEATEN: &str = "Cases in which a rival is better";
+/// Mean distance from the best static placement (`--oracle`).
+const OVER_OPTIMAL: &str = "over optimal";
 
 fn means_title(found: &Tradeoff) -> String {
     format!("Geometric means over the cases, {} = 1", found.base)
@@ -32,7 +34,7 @@ pub(super) fn markdown(found: &Tradeoff) -> String {
 
 fn means(found: &Tradeoff) -> Table {
     let time = found.time.join(" + ");
-    let columns = [
+    let mut columns = vec![
         "cases",
         "n",
         "policy",
@@ -41,12 +43,27 @@ fn means(found: &Tradeoff) -> Table {
         &time,
         "most energy",
     ];
+    let distances = found
+        .means
+        .iter()
+        .any(|mean| mean.over_optimal_pct.is_some());
+    if distances {
+        columns.push(OVER_OPTIMAL);
+    }
     let mut table = Table::new("tradeoff", &columns);
-    for column in ["n", &found.energy, &found.latency, &time] {
+    for column in ["n", &found.energy, &found.latency, &time, OVER_OPTIMAL] {
         table = table.align(column, Align::Right);
     }
     for mean in &found.means {
-        table.row(mean_line(mean));
+        let mut line = mean_line(mean);
+        if distances {
+            line.push(
+                mean.over_optimal_pct
+                    .map(|pct| format!("{pct:.1} %"))
+                    .into(),
+            );
+        }
+        table.row(line);
     }
     table
 }

@@ -78,6 +78,7 @@ fn plain(name: &Text) -> Result<Column, Flaw> {
         policy,
         set: Vec::new(),
         hotplug: None,
+        workload: None,
     })
 }
 
@@ -92,6 +93,7 @@ fn column(raw: &RawColumn) -> Result<(Column, &Text), Flaw> {
         },
         set: settings_of(&raw.set, std::slice::from_ref(&plain))?,
         hotplug: raw.hotplug.as_ref().map(hotplug).transpose()?,
+        workload: raw.workload.as_ref().map(|text| text.get_ref().clone()),
         ..plain
     };
     Ok((column, place))

@@ -57,6 +57,8 @@ pub(crate) struct StudyFile {
     pub(crate) sensitivity: Option<Sensitivity>,
     pub(crate) promise: Option<Promise>,
     pub(crate) tradeoff: Option<Tradeoff>,
+    /// Runs are compared with the best static placement of their load.
+    pub(crate) oracle: bool,
 }
 
 /// A policy as it is compared; settings not yet applied.
@@ -68,6 +70,8 @@ pub(crate) struct Column {
     pub(crate) set: Vec<(String, String)>,
     /// Instead of the study's CPUs that come and go.
     pub(crate) hotplug: Option<Vec<Hotplug>>,
+    /// Values of keys in each case's workload argument that count here alone.
+    pub(crate) workload: Option<String>,
 }
 
 /// A metric that is shown.

@@ -25,6 +25,9 @@ pub(super) struct RawStudy {
     pub(super) set: Vec<Text>,
     /// CPUs that leave and come back, as for `--hotplug`.
     pub(super) hotplug: Option<Text>,
+    /// How far the energy is from the best static placement's, as with `--oracle`.
+    #[serde(default)]
+    pub(super) oracle: bool,
     pub(super) quick: RawQuick,
     /// In the order of importance.
     pub(super) metric: Vec<RawMetric>,
@@ -57,6 +60,8 @@ pub(super) struct RawColumn {
     pub(super) set: Vec<Text>,
     /// Instead of the study's.
     pub(super) hotplug: Option<Text>,
+    /// Instead of the values that each case's workload argument gives these keys, or added.
+    pub(super) workload: Option<Text>,
 }
 
 #[derive(Deserialize)]

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::catalogue::workload_file;
 use crate::error::Flaw;
+use crate::oracle::machine;
 use crate::{Param, StudyError, verdict};
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -76,20 +77,16 @@ fn study(raw: &RawStudy, name: String) -> Result<StudyFile, Flaw> {
         sensitivity: None,
         promise: None,
         tradeoff: None,
+        oracle: raw.oracle,
         platforms,
         columns,
         options,
         set,
         cases,
     };
-    let tables = raw.column.iter().flat_map(|tables| tables.get_ref());
-    for text in tables.filter_map(|table| table.hotplug.as_ref()) {
-        known_cpus(
-            text,
-            file.cases
-                .iter()
-                .map(|case| &*file.platforms[case.platform]),
-        )?;
+    columns_fit(raw, &file)?;
+    if file.oracle {
+        on_a_machine_that_stays(raw, &file)?;
     }
     file.variants = variations(&raw.variant, &raw.case, &mut file)?;
     file.experiments = variations(&raw.experiment, &raw.case, &mut file)?;
@@ -108,6 +105,26 @@ fn study(raw: &RawStudy, name: String) -> Result<StudyFile, Flaw> {
         .map(|raw| sensitivity(raw, &file))
         .transpose()?;
     Ok(file)
+}
+
+/// What columns say of their own holds for every case.
+fn columns_fit(raw: &RawStudy, file: &StudyFile) -> Result<(), Flaw> {
+    for table in raw.column.iter().flat_map(|tables| tables.get_ref()) {
+        if let Some(text) = &table.hotplug {
+            let platforms = file
+                .cases
+                .iter()
+                .map(|case| &*file.platforms[case.platform]);
+            known_cpus(text, platforms)?;
+        }
+        if let Some(text) = &table.workload {
+            for case in &file.cases {
+                let argument = with(&case.workload.name, text.get_ref());
+                workload(text, &argument, &file.platforms[case.platform])?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Position of a platform in the list, which it is added to if it is not there.
@@ -132,6 +149,29 @@ fn known_cpus<'a>(text: &Text, platforms: impl Iterator<Item = &'a Platform>) ->
             let expected = format!("expected a CPU from 0 to {last}");
             return Err(Flaw::new(at(text), problem, expected));
         }
+    }
+    Ok(())
+}
+
+/// The best placement is that of a machine which keeps its CPUs and has one.
+fn on_a_machine_that_stays(raw: &RawStudy, file: &StudyFile) -> Result<(), Flaw> {
+    let place = at(&raw.title);
+    let of_columns = file.columns.iter().filter_map(|c| c.hotplug.as_deref());
+    let of_cases = file.cases.iter().filter_map(|c| c.hotplug.as_deref());
+    let all = of_columns
+        .chain(of_cases)
+        .chain([file.options.hotplug.as_slice()]);
+    if all.into_iter().any(|steps| !steps.is_empty()) {
+        let expected = "expected no `hotplug`, or no `oracle`";
+        return Err(Flaw::new(
+            place,
+            "an oracle, and CPUs that come and go",
+            expected,
+        ));
+    }
+    for platform in &file.platforms {
+        machine(platform)
+            .map_err(|e| Flaw::new(place, e.to_string(), "expected no `oracle`, or others"))?;
     }
     Ok(())
 }

@@ -65,7 +65,7 @@ impl Trace {
 
 fn load(text: &str) -> Workload {
     let spec = Spec::parse(text, &LoadOptions::default()).unwrap();
-    spec.expand(1, MachineFacts { nr_cpus: 8 }).unwrap()
+    spec.expand(1, MachineFacts::alike(8)).unwrap()
 }
 
 fn run(platform: &Platform, on: bool, trace: &mut Trace) -> Finished {

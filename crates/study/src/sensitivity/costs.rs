@@ -149,6 +149,9 @@ impl Cost {
                 if let Some(spec) = changed_workload(&planned.argument, name, factor)? {
                     changed.argument.clone_from(&spec.name);
                     changed.workloads = Arc::new(expand(&spec, &planned.platform, &planned.seeds)?);
+                    for column in &mut changed.columns {
+                        column.load(&spec.name, &planned.platform, &planned.seeds)?;
+                    }
                 }
             }
         }

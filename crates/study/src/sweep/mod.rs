@@ -300,8 +300,9 @@ impl Point {
 
     fn simulate(&self, seed: u64) -> Result<RunRecord, StudyError> {
         let experiment = &self.experiment;
+        let capacities = experiment.platform.capacities();
         let machine = MachineFacts {
-            nr_cpus: u32::try_from(experiment.platform.cpus.len()).expect("at most 1024 CPUs"),
+            capacities: &capacities,
         };
         let workload = experiment.workload.expand(seed, machine)?;
         let run = Run {

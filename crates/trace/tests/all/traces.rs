@@ -28,7 +28,7 @@ fn hikey() -> Platform {
 
 fn workload(spec: &str) -> Workload {
     let spec = Spec::parse(spec, &LoadOptions::default()).expect("valid");
-    spec.expand(1, MachineFacts { nr_cpus: 8 }).expect("valid")
+    spec.expand(1, MachineFacts::alike(8)).expect("valid")
 }
 
 fn traces(folder: &TempDir, platform: &Platform, workload: &Workload) -> Traces {

@@ -220,7 +220,7 @@ impl Model for Aim7Compute {
         &self,
         argument: &str,
         seed: u64,
-        _: MachineFacts,
+        _: MachineFacts<'_>,
     ) -> Result<Workload, WorkloadError> {
         let talks = TESTS.iter().filter(|(.., kind)| *kind == Kind::Talk);
         let forks = talks.map(|(_, hits, _)| times(*hits)).sum();

@@ -173,7 +173,12 @@ impl Aim9 {
 
 impl Model for Aim9 {
     /// The scripts. Nothing is drawn: the seed changes nothing.
-    fn expand(&self, argument: &str, _: u64, _: MachineFacts) -> Result<Workload, WorkloadError> {
+    fn expand(
+        &self,
+        argument: &str,
+        _: u64,
+        _: MachineFacts<'_>,
+    ) -> Result<Workload, WorkloadError> {
         let mut builder = Builder::new(argument);
         let ends = Ends {
             there: builder.channel("to the partner".to_owned()),

@@ -98,7 +98,7 @@ impl Model for AioStress {
         &self,
         argument: &str,
         seed: u64,
-        _: MachineFacts,
+        _: MachineFacts<'_>,
     ) -> Result<Workload, WorkloadError> {
         let name = "aiostress".to_owned();
         let mut stream = Stream::for_task(seed, &name);

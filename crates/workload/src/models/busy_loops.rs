@@ -51,7 +51,12 @@ pub(super) fn load(argument: &str) -> Result<Arc<dyn Model>, WorkloadError> {
 
 impl Model for BusyLoops {
     /// The scripts. Nothing is drawn: the seed changes nothing.
-    fn expand(&self, argument: &str, _: u64, _: MachineFacts) -> Result<Workload, WorkloadError> {
+    fn expand(
+        &self,
+        argument: &str,
+        _: u64,
+        _: MachineFacts<'_>,
+    ) -> Result<Workload, WorkloadError> {
         let mut builder = Builder::new(argument);
         let ended = builder.channel("children of the shell".to_owned());
         let mut fork = work(self.shell_ns, Share::NONE);

@@ -103,11 +103,11 @@ impl ContextSwitch {
         &self,
         name: String,
         pair: u32,
-        machine: MachineFacts,
+        machine: MachineFacts<'_>,
         events: impl Into<Vec<Event>>,
     ) -> TaskScript {
         TaskScript {
-            cpus: self.pinned.then(|| vec![pair % machine.nr_cpus.max(1)]),
+            cpus: self.pinned.then(|| vec![pair % machine.nr_cpus().max(1)]),
             ..endless(name, events)
         }
     }
@@ -126,7 +126,7 @@ impl Model for ContextSwitch {
         &self,
         argument: &str,
         seed: u64,
-        machine: MachineFacts,
+        machine: MachineFacts<'_>,
     ) -> Result<Workload, WorkloadError> {
         let mut builder = Builder::new(argument);
         for pair in 0..self.pairs {

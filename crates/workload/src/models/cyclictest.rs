@@ -175,10 +175,10 @@ impl Model for Cyclictest {
         &self,
         argument: &str,
         seed: u64,
-        machine: MachineFacts,
+        machine: MachineFacts<'_>,
     ) -> Result<Workload, WorkloadError> {
         let mut builder = Builder::new(argument);
-        for index in 0..self.threads.unwrap_or(machine.nr_cpus) {
+        for index in 0..self.threads.unwrap_or(machine.nr_cpus()) {
             self.thread(&mut builder, index, seed);
         }
         if let Some(work_ns) = self.other_ns {

@@ -168,7 +168,7 @@ impl Model for Dbench {
         &self,
         argument: &str,
         seed: u64,
-        _: MachineFacts,
+        _: MachineFacts<'_>,
     ) -> Result<Workload, WorkloadError> {
         let mut builder = Builder::new(argument);
         for n in 0..self.clients {

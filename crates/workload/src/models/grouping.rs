@@ -86,7 +86,7 @@ impl<M: Model> Model for Grouped<M> {
         &self,
         argument: &str,
         seed: u64,
-        machine: MachineFacts,
+        machine: MachineFacts<'_>,
     ) -> Result<Workload, WorkloadError> {
         let mut workload = self.model.expand(argument, seed, machine)?;
         let (tasks, second) = (&workload.tasks, self.second);
@@ -109,7 +109,7 @@ mod tests {
 
     fn expanded(argument: &str) -> Workload {
         let spec = Spec::parse(argument, &crate::LoadOptions::default()).unwrap();
-        spec.expand(1, MachineFacts { nr_cpus: 4 }).unwrap()
+        spec.expand(1, MachineFacts::alike(4)).unwrap()
     }
 
     #[test]

@@ -174,7 +174,7 @@ impl Model for Kbuild {
         &self,
         argument: &str,
         seed: u64,
-        _: MachineFacts,
+        _: MachineFacts<'_>,
     ) -> Result<Workload, WorkloadError> {
         let mut builder = Builder::new(argument);
         let ended = builder.channel("children of make".to_owned());

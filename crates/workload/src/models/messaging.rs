@@ -199,7 +199,7 @@ impl Model for Messaging {
         &self,
         argument: &str,
         seed: u64,
-        _machine: MachineFacts,
+        _machine: MachineFacts<'_>,
     ) -> Result<Workload, WorkloadError> {
         let mut builder = Builder::new(argument);
         for group in 0..self.groups {

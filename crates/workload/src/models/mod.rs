@@ -10,6 +10,7 @@ mod context_switch;
 mod cyclictest;
 mod dbench;
 mod draw;
+mod eas_behaviour;
 mod grouping;
 mod groups;
 mod kbuild;
@@ -99,7 +100,7 @@ pub(crate) trait Model: Debug + Send + Sync {
         &self,
         argument: &str,
         seed: u64,
-        machine: MachineFacts,
+        machine: MachineFacts<'_>,
     ) -> Result<Workload, WorkloadError>;
 }
 
@@ -109,6 +110,7 @@ type Load = fn(&str) -> Result<Arc<dyn Model>, WorkloadError>;
 /// All models, in the order to show.
 const MODELS: &[(&ModelInfo, Load)] = &[
     (&periodic::INFO, periodic::load),
+    (&eas_behaviour::INFO, eas_behaviour::load),
     (&busy_loops::INFO, busy_loops::load),
     (&context_switch::INFO, context_switch::load),
     (&messaging::INFO, messaging::load),

@@ -232,7 +232,7 @@ impl Model for Netperf {
         &self,
         argument: &str,
         seed: u64,
-        _machine: MachineFacts,
+        _machine: MachineFacts<'_>,
     ) -> Result<Workload, WorkloadError> {
         let mut builder = Builder::new(argument);
         match self.shell_ns {

@@ -237,7 +237,7 @@ impl Model for Oltp {
         &self,
         argument: &str,
         seed: u64,
-        _: MachineFacts,
+        _: MachineFacts<'_>,
     ) -> Result<Workload, WorkloadError> {
         let mut builder = Builder::new(argument);
         let database = Database {

@@ -257,9 +257,9 @@ impl Model for Periodic {
         &self,
         argument: &str,
         seed: u64,
-        machine: MachineFacts,
+        machine: MachineFacts<'_>,
     ) -> Result<Workload, WorkloadError> {
-        self.check_cpus(argument, machine.nr_cpus)?;
+        self.check_cpus(argument, machine.nr_cpus())?;
         let mut builder = Builder::new(argument);
         for index in 0..self.n {
             let name = format!("periodic-{index}");

@@ -269,10 +269,10 @@ impl Model for Schbench {
         &self,
         argument: &str,
         seed: u64,
-        machine: MachineFacts,
+        machine: MachineFacts<'_>,
     ) -> Result<Workload, WorkloadError> {
         let messages = self.messages;
-        let cpus = machine.nr_cpus.max(1);
+        let cpus = machine.nr_cpus().max(1);
         let workers = self.workers.unwrap_or(u64::from(cpus));
         let tasks = messages * (workers + 1);
         if tasks > u64::from(MAX_TASKS) {

@@ -169,7 +169,7 @@ impl Model for Shell {
         &self,
         argument: &str,
         seed: u64,
-        machine: MachineFacts,
+        machine: MachineFacts<'_>,
     ) -> Result<Workload, WorkloadError> {
         let mut builder = Builder::new(argument);
         let ended = builder.channel("children of the shell".to_owned());

@@ -138,7 +138,7 @@ impl Model for SpecJbb {
         &self,
         argument: &str,
         seed: u64,
-        machine: MachineFacts,
+        machine: MachineFacts<'_>,
     ) -> Result<Workload, WorkloadError> {
         let mut builder = Builder::new(argument);
         // Handed over in order: a warehouse that has just released its own could otherwise take it
@@ -147,7 +147,7 @@ impl Model for SpecJbb {
             builder.handed_mutex(format!("warehouse {index} between transactions"));
             builder.task(self.warehouse(index, seed));
         }
-        let collectors = machine.nr_cpus.max(1);
+        let collectors = machine.nr_cpus().max(1);
         let parties = u64::from(collectors) + 1;
         let collection = Collection {
             begins: builder.barrier("collection begins".to_owned(), parties),

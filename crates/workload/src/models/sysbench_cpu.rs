@@ -92,7 +92,7 @@ impl Model for SysbenchCpu {
         &self,
         argument: &str,
         seed: u64,
-        _machine: MachineFacts,
+        _machine: MachineFacts<'_>,
     ) -> Result<Workload, WorkloadError> {
         let event = run(self.event_ns);
         let frame = self.common.frame(argument, seed);

@@ -96,7 +96,7 @@ impl Model for SysbenchFileio {
         &self,
         argument: &str,
         seed: u64,
-        _: MachineFacts,
+        _: MachineFacts<'_>,
     ) -> Result<Workload, WorkloadError> {
         let mut builder = Builder::new(argument);
         let requests = u64::from(self.requests);

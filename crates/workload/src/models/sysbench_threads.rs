@@ -69,7 +69,7 @@ impl Model for SysbenchThreads {
         &self,
         argument: &str,
         seed: u64,
-        _machine: MachineFacts,
+        _machine: MachineFacts<'_>,
     ) -> Result<Workload, WorkloadError> {
         let mut frame = self.common.frame(argument, seed);
         let builder = &mut frame.builder;

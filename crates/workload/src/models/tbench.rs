@@ -107,7 +107,7 @@ impl Model for Tbench {
         &self,
         argument: &str,
         seed: u64,
-        _machine: MachineFacts,
+        _machine: MachineFacts<'_>,
     ) -> Result<Workload, WorkloadError> {
         let operations = operations(seed);
         let mut builder = Builder::new(argument);

@@ -19,9 +19,9 @@ pub(crate) fn expand(
     template: &Template,
     file: &str,
     seed: u64,
-    machine: MachineFacts,
+    machine: MachineFacts<'_>,
 ) -> Result<Workload, WorkloadError> {
-    check_cpus(template, machine.nr_cpus).map_err(|fault| fault.in_file(file))?;
+    check_cpus(template, machine.nr_cpus()).map_err(|fault| fault.in_file(file))?;
     let mut expansion = Expansion {
         timers: Timers::default(),
         groups: template.groups.iter().map(|name| group(name)).collect(),

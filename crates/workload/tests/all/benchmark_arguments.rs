@@ -2,7 +2,7 @@
 use wakeplace_workload::{LoadOptions, MachineFacts, Spec};
 
 fn error(argument: &str) -> String {
-    let machine = MachineFacts { nr_cpus: 4 };
+    let machine = MachineFacts::alike(4);
     let spec = match Spec::parse(argument, &LoadOptions::default()) {
         Ok(spec) => spec,
         Err(error) => return error.to_string(),
@@ -93,7 +93,7 @@ fn the_others_say_what_is_expected() {
 /// All that the catalogue says is a default can be given and changes nothing.
 #[test]
 fn the_defaults_are_those_of_the_catalogue() {
-    let machine = MachineFacts { nr_cpus: 4 };
+    let machine = MachineFacts::alike(4);
     let expand = |argument: &str| {
         let spec = Spec::parse(argument, &LoadOptions::default()).expect(argument);
         let mut workload = spec.expand(1, machine).expect(argument);

@@ -3,7 +3,7 @@ use wakeplace_workload::{Event, LoadOptions, Loops, MachineFacts, Spec, Workload
 
 fn expand(argument: &str, seed: u64) -> Result<Workload, String> {
     let spec = Spec::parse(argument, &LoadOptions::default()).map_err(|e| e.to_string())?;
-    spec.expand(seed, MachineFacts { nr_cpus: 4 })
+    spec.expand(seed, MachineFacts::alike(4))
         .map_err(|e| e.to_string())
 }
 

@@ -98,7 +98,7 @@ fn mutated_files_never_panic() {
         };
         match Spec::parse_rtapp(&text, "m.json", &options) {
             Ok(spec) => {
-                let _ = spec.expand(round, MachineFacts { nr_cpus: 2 });
+                let _ = spec.expand(round, MachineFacts::alike(2));
                 accepted += 1;
             }
             Err(error) => {
@@ -143,7 +143,7 @@ fn mutated_arguments_never_panic() {
             text.strip_prefix("periodic:").unwrap_or(&text)
         );
         if let Ok(spec) = Spec::parse(&argument, &LoadOptions::default()) {
-            let _ = spec.expand(round, MachineFacts { nr_cpus: 8 });
+            let _ = spec.expand(round, MachineFacts::alike(8));
         }
     }
 }
@@ -228,7 +228,7 @@ fn small_files_cannot_ask_for_much() {
     );
     let many = repeated(300_000, &|i| format!("\"barrier{i}\":\"b{i}\""));
     let spec = parse(&file(&format!("\"t\":{{{many}}}"))).expect("300,000 barriers");
-    let workload = spec.expand(0, MachineFacts { nr_cpus: 2 }).expect("fits");
+    let workload = spec.expand(0, MachineFacts::alike(2)).expect("fits");
     assert_eq!(workload.shared.barriers.len(), 300_000);
     // 1024 threads with 100,000 timers each.
     let timers = repeated(100_000, &|i| {

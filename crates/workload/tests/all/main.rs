@@ -9,6 +9,7 @@ mod benchmark_models;
 mod coarse_models;
 mod context_switch;
 mod corpus;
+mod eas_behaviour;
 mod hostile;
 mod kbuild;
 mod periodic;

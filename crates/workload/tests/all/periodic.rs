@@ -6,7 +6,7 @@ use wakeplace_workload::{
 
 fn expand(argument: &str, seed: u64) -> Result<Workload, String> {
     let spec = Spec::parse(argument, &LoadOptions::default()).map_err(|e| e.to_string())?;
-    spec.expand(seed, MachineFacts { nr_cpus: 8 })
+    spec.expand(seed, MachineFacts::alike(8))
         .map_err(|e| e.to_string())
 }
 

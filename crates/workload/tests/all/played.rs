@@ -12,7 +12,7 @@ const S: u64 = 1_000_000_000;
 
 fn model(argument: &str) -> Workload {
     let spec = Spec::parse(argument, &LoadOptions::default()).expect(argument);
-    spec.expand(1, MachineFacts { nr_cpus: 4 }).expect(argument)
+    spec.expand(1, MachineFacts::alike(4)).expect(argument)
 }
 
 fn played(argument: &str, allowed_ns: u64) -> Played {

@@ -8,7 +8,7 @@ use wakeplace_workload::{
     Dialect, LoadOptions, LogPhase, MachineFacts, Spec, Workload, check_rtapp, check_rtapp_as,
 };
 
-const MACHINE: MachineFacts = MachineFacts { nr_cpus: 4 };
+const MACHINE: MachineFacts = MachineFacts::alike(4);
 const WORKGEN: Dialect = Dialect {
     workgen: true,
     suspend_ref: false,

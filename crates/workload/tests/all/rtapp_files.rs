@@ -6,7 +6,7 @@ use wakeplace_workload::{
     TimerMode, Workload, check_rtapp,
 };
 
-const FOUR_CPUS: MachineFacts = MachineFacts { nr_cpus: 4 };
+const FOUR_CPUS: MachineFacts = MachineFacts::alike(4);
 const STRICT: LoadOptions = LoadOptions {
     allow_unmodelled: false,
     dialect: Dialect {
@@ -442,7 +442,7 @@ fn the_example_files_load_without_warnings() {
             let spec =
                 Spec::parse(&path.to_string_lossy(), &LoadOptions::default()).expect("example");
             assert_eq!(spec.warnings, [""; 0], "{}", path.display());
-            assert!(spec.expand(1, MachineFacts { nr_cpus: 8 }).is_ok());
+            assert!(spec.expand(1, MachineFacts::alike(8)).is_ok());
             files += 1;
         }
     }

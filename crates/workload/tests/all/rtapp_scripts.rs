@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use wakeplace_workload::{LoadOptions, MachineFacts, Spec, Workload, check_rtapp};
 
-const MACHINE: MachineFacts = MachineFacts { nr_cpus: 4 };
+const MACHINE: MachineFacts = MachineFacts::alike(4);
 
 fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/rtapp/corpus")

@@ -6,7 +6,7 @@ use wakeplace_workload::{
 
 fn expand(argument: &str, seed: u64) -> Workload {
     let spec = Spec::parse(argument, &LoadOptions::default()).expect(argument);
-    let machine = MachineFacts { nr_cpus: 4 };
+    let machine = MachineFacts::alike(4);
     spec.expand(seed, machine).expect(argument)
 }
 

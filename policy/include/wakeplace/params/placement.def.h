@@ -179,7 +179,7 @@ WP_SWITCH(energy_idle_free, BOTH, ANYTIME, "off", "docs/rules/energy-idle.md#ene
 	"now")
 WP_SWITCH(energy_wait, BOTH, ANYTIME, "off", "docs/rules/energy-idle.md#energy-wait",
 	"the estimate for a busy CPU includes that a waiting task raises its frequency")
-WP_RANGE(energy_stay_pct, 0, 100, BOTH, ANYTIME, "60", "docs/rules/energy-idle.md#energy-stay",
+WP_RANGE(energy_stay_pct, 0, 100, BOTH, ANYTIME, "45", "docs/rules/energy-idle.md#energy-stay",
 	"energy_idle: an idle previous CPU is left for another one of its performance domain "
 	"only if that saves more than this, percent")
 WP_RANGE(energy_stay_domain_pct, 0, 100, BOTH, ANYTIME, "6",

@@ -63,8 +63,9 @@ fn a_wild_scheduler_loses_nobody() {
 #[test]
 fn benchmarks_run_under_the_simple_scheduler() {
     let platform = builtin("hikey960");
+    let capacities = platform.capacities();
     let facts = MachineFacts {
-        nr_cpus: platform.cpus.len() as u32,
+        capacities: &capacities,
     };
     for name in ["messaging:groups=2,loops=20", "context-switch", "schbench"] {
         for fifo in [false, true] {

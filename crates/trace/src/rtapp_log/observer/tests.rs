@@ -13,7 +13,7 @@ fn logs(cumulative: bool, folder: &Path) -> RtAppLogs {
     let text = FILE.replace("SUM", if cumulative { "true" } else { "false" });
     let spec = Spec::parse_rtapp(text.as_bytes(), "f.json", &LoadOptions::default());
     let spec = spec.expect("valid");
-    let workload = spec.expand(0, MachineFacts { nr_cpus: 2 }).expect("fits");
+    let workload = spec.expand(0, MachineFacts::alike(2)).expect("fits");
     RtAppLogs::create(spec.rtapp_log().expect("logs"), &workload, folder).expect("folder")
 }
 

@@ -24,7 +24,10 @@ fn comes_back(platform: &str, policy: &str, text: &str, ms: u64) {
     let case = Case::new(platform, policy, ms);
     let spec = Spec::parse(text, &LoadOptions::default()).expect("a workload");
     let nr_cpus = case.platform.cpus.len() as u32;
-    let expanded = |spec: &Spec| spec.expand(1, MachineFacts { nr_cpus }).expect("expanded");
+    let expanded = |spec: &Spec| {
+        spec.expand(1, MachineFacts::alike(nr_cpus))
+            .expect("expanded")
+    };
     let original = expanded(&spec);
     let [folder, other] = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
     let first = exported(&case, &original, folder.path());

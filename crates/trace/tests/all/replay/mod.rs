@@ -238,9 +238,7 @@ fn loaded(text: &str, platform: Option<&Platform>) -> Result<(Workload, Vec<Stri
     let argument = format!("trace:{}", file.path().display());
     let spec = load(&argument, platform).map_err(|error| error.to_string())?;
     let warnings = spec.warnings.clone();
-    let workload = spec
-        .expand(1, MachineFacts { nr_cpus: 8 })
-        .expect("a workload");
+    let workload = spec.expand(1, MachineFacts::alike(8)).expect("a workload");
     Ok((workload, warnings))
 }
 
@@ -250,7 +248,9 @@ fn comes_back(platform: &str, policy: &str, workload: &str, ms: u64) {
     let case = Case::new(platform, policy, ms);
     let spec = Spec::parse(workload, &LoadOptions::default()).expect("a workload");
     let nr_cpus = case.platform.cpus.len() as u32;
-    let original = spec.expand(1, MachineFacts { nr_cpus }).expect("expanded");
+    let original = spec
+        .expand(1, MachineFacts::alike(nr_cpus))
+        .expect("expanded");
     let (first, text) = case.record(&original);
     let (again, warnings) = loaded(&text, Some(&case.platform)).expect("a workload");
     assert!(warnings.is_empty(), "{warnings:?}");
@@ -295,9 +295,7 @@ fn work_of_tasks_that_wake_each_other_comes_back() {
     for (platform, policy) in [("hikey960", "linux-6.12"), ("tc2", "linux-4.7")] {
         let case = Case::new(platform, policy, 500);
         let spec = Spec::parse(text, &LoadOptions::default()).expect("a workload");
-        let original = spec
-            .expand(1, MachineFacts { nr_cpus: 8 })
-            .expect("expanded");
+        let original = spec.expand(1, MachineFacts::alike(8)).expect("expanded");
         let (_, recording) = case.record(&original);
         let (again, warnings) = loaded(&recording, Some(&case.platform)).expect("a workload");
         assert!(warnings.is_empty(), "{warnings:?}");

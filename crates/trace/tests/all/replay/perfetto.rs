@@ -64,8 +64,7 @@ fn packet(data: Data) -> TracePacket {
 fn tasks(trace: &Trace) -> Workload {
     let file = temporary(&trace.encode_to_vec());
     let spec = load(&format!("trace:{}", file.path().display()), None).expect("a workload");
-    spec.expand(1, MachineFacts { nr_cpus: 2 })
-        .expect("expanded")
+    spec.expand(1, MachineFacts::alike(2)).expect("expanded")
 }
 
 /// One bundle per CPU: the file is not in the order of time.

@@ -1,0 +1,93 @@
+//! Columns with workloads of their own, and studies that ask the oracle.
+use super::{Study, StudyOptions};
+use crate::StudyRow;
+
+/// Two columns of one policy; a file with everything that the next two tests change.
+const TWO: &str = r#"title = "Pinned and free"
+source = "a test"
+platform = "hikey960"
+duration = "100ms"
+seeds = 2
+oracle = true
+
+[quick]
+seeds = 1
+
+[[column]]
+name = "pinned"
+policy = "linux-7.3"
+workload = "pin=on"
+
+[[column]]
+name = "free"
+policy = "linux-7.3"
+
+[[metric]]
+name = "wakeups_big_total"
+
+[[metric]]
+name = "energy_over_optimal_pct"
+
+[[case]]
+token = "small"
+workload = "eas-behaviour:kind=three-small"
+
+[tradeoff]
+ours = "free"
+rivals = ["pinned"]
+energy = "cpu_energy_j"
+latency = "wake_latency_us_p99"
+time = ["task_run_s"]
+energy_pct = 2.0
+latency_pct = 10.0
+"#;
+
+/// Goal: values of keys that a column gives count there alone, and are checked with every case.
+#[test]
+fn a_column_may_change_the_workload() {
+    let study = Study::from_toml(&TWO.replace("three-small", "two-big"), "t.toml").unwrap();
+    let result = study.run(&StudyOptions::default(), 2, &|_| {}).unwrap();
+    let of = |column: &str| {
+        let row = |row: &&StudyRow| row.policy == column && row.metric == "wakeups_big_total";
+        result.rows.iter().find(row).map(|row| row.simulated.mean)
+    };
+    // Both tasks wake each period of 16 ms on the CPUs that they are bound to; free ones begin on a
+    // little CPU.
+    assert!(
+        of("pinned") > of("free"),
+        "{:?} {:?}",
+        of("pinned"),
+        of("free")
+    );
+    let wrong = TWO.replace("pin=on", "pni=on");
+    let error = Study::from_toml(&wrong, "t.toml").unwrap_err().to_string();
+    assert!(error.starts_with("t.toml:14:12: "), "{error}");
+    assert!(error.contains("did you mean `pin`?"), "{error}");
+}
+
+/// Goal: with `oracle` runs know their distance from the best placement, and means are shown of it,
+/// the base's too; a machine that changes is refused.
+#[test]
+fn an_oracle_may_be_asked() {
+    let study = Study::from_toml(TWO, "t.toml").unwrap();
+    let result = study.run(&StudyOptions::default(), 2, &|_| {}).unwrap();
+    let means = result.tradeoff.expect("it asks for one").means;
+    let columns: Vec<_> = means.iter().map(|mean| mean.column.as_str()).collect();
+    assert_eq!(columns, ["pinned", "free"]);
+    let shown = |column: &str| {
+        let row = |row: &&StudyRow| row.policy == column && row.metric == "energy_over_optimal_pct";
+        result.rows.iter().find(row).map(|row| row.simulated.mean)
+    };
+    // One case: the mean over cases is that of its runs.
+    for mean in &means {
+        let distance = mean.over_optimal_pct.expect("known");
+        assert!((distance - shown(&mean.column).expect("shown")).abs() < 1e-9);
+        assert!(distance > 0.0, "schedutil keeps a margin: {distance}");
+    }
+    let leaves = TWO.replace("seeds = 2", "seeds = 2\nhotplug = \"50ms:1=off\"");
+    let error = Study::from_toml(&leaves, "t.toml").unwrap_err().to_string();
+    assert!(error.contains("no `hotplug`, or no `oracle`"), "{error}");
+    let smt = TWO.replace("hikey960", "zen4-7950x");
+    let error = Study::from_toml(&smt, "t.toml").unwrap_err().to_string();
+    assert!(error.contains("no `oracle`, or others"), "{error}");
+}
