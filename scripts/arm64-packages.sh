@@ -28,23 +28,15 @@ arm64_apt() {
         -o APT::Sandbox::User="$(id -un)" "$@"
 }
 
-# The mirror that this machine's apt takes Debian from.
-mirror() {
-    local found
-    # shellcheck disable=SC2016 # apt expands it
-    found=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
-        grep -m 1 '/debian/\?$' || true)
-    printf '%s\n' "${found:-http://deb.debian.org/debian}"
-}
-
 command -v apt-get >/dev/null || fail "no apt-get to fetch $* for arm64 with"
 [ -e "$keyring" ] || fail "$keyring is missing: install debian-archive-keyring"
-printf 'arm64-packages: fetching %s for arm64 from %s\n' "$*" "$(mirror)" >&2
+uri=$("$(dirname "$0")/mirror.sh")
+printf 'arm64-packages: fetching %s for arm64 from %s\n' "$*" "$uri" >&2
 rm -rf "$root"
 mkdir -p "$root"/apt/state/lists/partial "$root"/apt/cache/archives/partial \
     "$root"/apt/sources.list.d "$root"/apt/preferences.d
 root=$(realpath "$root")
-printf 'deb [signed-by=%s] %s %s main\n' "$keyring" "$(mirror)" "$suite" >"$root/apt/sources.list"
+printf 'deb [signed-by=%s] %s %s main\n' "$keyring" "$uri" "$suite" >"$root/apt/sources.list"
 arm64_apt apt-get update || fail "apt-get update failed for arm64"
 (cd "$root/apt" && arm64_apt apt-get download "$@") || fail "$* for arm64 cannot be downloaded"
 for package in "$root"/apt/*.deb; do

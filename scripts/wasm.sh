@@ -34,13 +34,6 @@ private_apt() {
         -o Acquire::Retries=2 -o Debug::NoLocking=true "$@" >&2
 }
 
-# Prints the address of the machine's own mirror of Debian.
-mirror() {
-    cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null |
-        grep -oE '(https?|file):[^ ]*debian/?( |$)' | grep -v security | head -n 1 | tr -d ' ' ||
-        true
-}
-
 # Unpacks Debian's compiler, once.
 debian_rust() {
     local tree=$place/debian uri keys
@@ -49,10 +42,10 @@ debian_rust() {
     say "fetching Debian's rustc and its library for $target (once)"
     rm -rf "$tree"
     mkdir -p "$tree"/{state/lists/partial,cache/archives/partial,files}
-    uri=$(mirror)
+    uri=$(scripts/mirror.sh)
     keys=/usr/share/keyrings/debian-archive-keyring.gpg
     [ -e "$keys" ] || keys=/usr/share/keyrings/debian-archive-keyring.pgp
-    printf 'deb [signed-by=%s] %s %s main\n' "$keys" "${uri:-http://deb.debian.org/debian}" \
+    printf 'deb [signed-by=%s] %s %s main\n' "$keys" "$uri" \
         $suite >"$tree/sources.list"
     private_apt "$tree" --error-on=any update || return 1
     (cd "$tree/cache" && private_apt "$tree" download "${packages[@]}") || return 1

@@ -10,8 +10,24 @@ const root = document.documentElement;
 
 // crates/report/assets/palettes.json.
 const PALETTES = JSON.parse(document.getElementById("palettes").textContent);
-PALETTES.light.task = (hue) => `hsl(${hue} 62% 47%)`;
-PALETTES.dark.task = (hue) => `hsl(${hue} 58% 62%)`;
+const TASK = { light: [62, 47], dark: [58, 62] };
+for (const [name, [saturation, lightness]] of Object.entries(TASK)) {
+  PALETTES[name].task = (hue) => `hsl(${hue} ${saturation}% ${lightness}%)`;
+  PALETTES[name].ink = (hue) => inkOn(hue, saturation / 100, lightness / 100);
+}
+
+// Black or white, whichever is told better from a colour. One of them always has 4.58 to 1: WCAG's
+// contrast is (a + 0.05) / (b + 0.05), and 0.179 is where both are equal.
+function inkOn(hue, saturation, lightness) {
+  const reach = saturation * Math.min(lightness, 1 - lightness);
+  const part = (n) => {
+    const at = (n + hue / 30) % 12;
+    const value = lightness - reach * Math.max(-1, Math.min(at - 3, 9 - at, 1));
+    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  };
+  const luminance = 0.2126 * part(0) + 0.7152 * part(8) + 0.0722 * part(4);
+  return luminance > 0.179 ? "#000" : "#fff";
+}
 
 function stored() {
   try { return localStorage.getItem("wakeplace-theme"); } catch { return null; }

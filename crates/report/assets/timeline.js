@@ -356,12 +356,13 @@ class Timeline {
     ctx.textAlign = "left";
     each(this.rows, (span, left, right, top) => {
       ctx.globalAlpha = this.only === null || this.only === span.task ? 1 : p.faded;
-      ctx.fillStyle = p.task(this.hues.get(span.task) ?? 0);
+      const hue = this.hues.get(span.task) ?? 0;
+      ctx.fillStyle = p.task(hue);
       ctx.fillRect(left, top, Math.max(right - left, scale), bar);
       const name = this.names.get(span.task) ?? "";
       const start = Math.max(left, bbox.left) + 4 * scale;
       if (bar >= 14 * scale && right - start > ctx.measureText(name).width + 4 * scale) {
-        ctx.fillStyle = p.ink;
+        ctx.fillStyle = p.ink(hue);
         ctx.fillText(name, start, top + bar / 2);
       }
       ctx.globalAlpha = 1;
