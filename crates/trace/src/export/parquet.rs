@@ -164,36 +164,47 @@ fn is_table(name: &str) -> bool {
     tables.any(|(table, _)| file_name(table) == name)
 }
 
-/// An event's own values.
-struct Own<'a> {
-    cells: [Cell<'a>; 7],
+/// Values that every event has, and the most that one has beside them.
+const MOST: usize = COMMON.len() + 7;
+
+/// An event's values. Filled in place: a row is made for every event.
+struct Cells<'a> {
+    cells: [Cell<'a>; MOST],
     used: usize,
 }
 
-impl<'a> Own<'a> {
-    fn new() -> Self {
-        let cells = [Cell::Whole(0); 7];
-        Self { cells, used: 0 }
+impl<'a> Cells<'a> {
+    /// With what every event has.
+    fn of(event: &Event<'a>) -> Self {
+        let mut cells = Self {
+            cells: [Cell::Whole(0); MOST],
+            used: 0,
+        };
+        let context = &event.context;
+        cells.with(event.time_ns).with(context.cpu);
+        cells.with(context.pid).with(context.comm);
+        cells
     }
 
-    fn with(mut self, cell: impl Into<Cell<'a>>) -> Self {
+    #[inline]
+    fn with(&mut self, cell: impl Into<Cell<'a>>) -> &mut Self {
         self.cells[self.used] = cell.into();
         self.used += 1;
         self
     }
 
-    fn named(self, task: Who<'a>) -> Self {
+    #[inline]
+    fn named(&mut self, task: Who<'a>) -> &mut Self {
         self.with(task.comm).with(task.pid).with(task.prio)
     }
 
-    fn all(self) -> impl Iterator<Item = Cell<'a>> {
-        self.cells.into_iter().take(self.used)
+    fn all(&self) -> impl Iterator<Item = Cell<'a>> {
+        self.cells[..self.used].iter().copied()
     }
 }
 
-/// Index of an event's table and its own values.
-fn cells<'a>(kind: &Kind<'a>) -> (usize, Own<'a>) {
-    let own = Own::new();
+/// Adds an event's own values. Returns the index of its table.
+fn add_own<'a>(own: &mut Cells<'a>, kind: &Kind<'a>) -> usize {
     match *kind {
         Kind::Switch {
             prev,
@@ -201,32 +212,78 @@ fn cells<'a>(kind: &Kind<'a>) -> (usize, Own<'a>) {
             next,
         } => {
             let state = Cell::Whole(prev_state.number());
-            (0, own.named(prev).with(state).named(next))
+            own.named(prev).with(state).named(next);
+            0
         }
-        Kind::Waking { task, target_cpu } => (1, own.named(task).with(target_cpu)),
-        Kind::Wakeup { task, target_cpu } => (2, own.named(task).with(target_cpu)),
-        Kind::WakeupNew { task, target_cpu } => (3, own.named(task).with(target_cpu)),
+        Kind::Waking { task, target_cpu } => {
+            own.named(task).with(target_cpu);
+            1
+        }
+        Kind::Wakeup { task, target_cpu } => {
+            own.named(task).with(target_cpu);
+            2
+        }
+        Kind::WakeupNew { task, target_cpu } => {
+            own.named(task).with(target_cpu);
+            3
+        }
         Kind::Migrate {
             task,
             orig_cpu,
             dest_cpu,
-        } => (4, own.named(task).with(orig_cpu).with(dest_cpu)),
-        Kind::Frequency { khz, cpu } => (5, own.with(khz).with(cpu)),
-        Kind::Idle { state, cpu } => (6, own.with(state).with(cpu)),
+        } => {
+            own.named(task).with(orig_cpu).with(dest_cpu);
+            4
+        }
+        Kind::Frequency { khz, cpu } => {
+            own.with(khz).with(cpu);
+            5
+        }
+        Kind::Idle { state, cpu } => {
+            own.with(state).with(cpu);
+            6
+        }
+        _ => add_own_of_others(own, kind),
+    }
+}
+
+/// The same of threads that come and go, and of timers.
+fn add_own_of_others<'a>(own: &mut Cells<'a>, kind: &Kind<'a>) -> usize {
+    match *kind {
         Kind::NewTask {
             pid,
             comm,
             clone_flags,
-        } => (7, own.with(pid).with(comm).with(clone_flags).with(0)),
-        Kind::Rename { pid, old, new } => (8, own.with(pid).with(old).with(new).with(0)),
-        Kind::Exit { task, .. } => (9, own.named(task)),
-        Kind::TimerStart { timer, expires_ns } => {
-            (10, own.with(timer).with(expires_ns).with(expires_ns))
+        } => {
+            own.with(pid).with(comm).with(clone_flags).with(0);
+            7
         }
-        Kind::TimerExpire { timer, now_ns } => (11, own.with(timer).with(now_ns)),
-        Kind::TimerDone { timer } => (12, own.with(timer)),
-        Kind::Softirq { vec } => (13, own.with(vec)),
-        Kind::SyncWake => (14, own),
+        Kind::Rename { pid, old, new } => {
+            own.with(pid).with(old).with(new).with(0);
+            8
+        }
+        Kind::Exit { task, .. } => {
+            own.named(task);
+            9
+        }
+        Kind::TimerStart { timer, expires_ns } => {
+            own.with(timer).with(expires_ns).with(expires_ns);
+            10
+        }
+        Kind::TimerExpire { timer, now_ns } => {
+            own.with(timer).with(now_ns);
+            11
+        }
+        Kind::TimerDone { timer } => {
+            own.with(timer);
+            12
+        }
+        Kind::Softirq { vec } => {
+            own.with(vec);
+            13
+        }
+        Kind::SyncWake => 14,
+        _ => unreachable!("`add_own` has the others"),
     }
 }
 
@@ -246,15 +303,9 @@ fn quantity(counter: Counter) -> (&'static str, u32) {
 
 impl Sink for Parquet {
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
-        let (table, own) = cells(&event.kind);
-        let context = &event.context;
-        let common = [
-            event.time_ns.into(),
-            context.cpu.into(),
-            context.pid.into(),
-            context.comm.into(),
-        ];
-        self.events[table].row(common.into_iter().chain(own.all()))
+        let mut cells = Cells::of(event);
+        let table = add_own(&mut cells, &event.kind);
+        self.events[table].row(cells.all())
     }
 
     fn counter(&mut self, time_ns: u64, counter: Counter, value: f64) -> io::Result<()> {

@@ -6,7 +6,6 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{ColumnPath, Type};
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -66,7 +65,11 @@ enum Column {
 /// Texts that were written before. Most are names of threads: each is kept once, and its copies
 /// point to it.
 #[derive(Debug, Default)]
-struct Texts(BTreeMap<Box<str>, ByteArray>);
+#[allow(
+    clippy::disallowed_types,
+    reason = "looked up only, several times for each row"
+)]
+struct Texts(std::collections::HashMap<Box<str>, ByteArray>);
 
 impl Texts {
     fn of(&mut self, text: &str) -> ByteArray {
@@ -111,7 +114,7 @@ impl Table {
     pub(super) fn create(folder: &Path, name: &str, columns: &[(&str, Holds)]) -> io::Result<Self> {
         let file = File::create_new(folder.join(file_name(name)))?;
         let writer = schema(columns).and_then(|schema| {
-            SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties()))
+            SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties(columns)))
         });
         Ok(Self {
             columns: columns.iter().map(|(_, holds)| holds.column()).collect(),
@@ -172,15 +175,22 @@ fn system_error(error: ParquetError) -> io::Error {
     }
 }
 
-/// Times grow, and no two groups have the same: no dictionary, but differences.
-fn properties() -> WriterProperties {
+/// Whole numbers are written as differences: times grow, numbers of CPUs and threads are small. A
+/// dictionary would take as much room and most of the time. It is for texts, which repeat; their
+/// least and greatest say nothing.
+fn properties(columns: &[(&str, Holds)]) -> WriterProperties {
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_statistics_enabled(EnabledStatistics::Chunk);
-    for time in ["common_ts", "time_ns"] {
-        properties = properties
-            .set_column_dictionary_enabled(ColumnPath::from(time), false)
-            .set_column_encoding(ColumnPath::from(time), Encoding::DELTA_BINARY_PACKED);
+    for (name, holds) in columns {
+        let path = ColumnPath::from(*name);
+        properties = match holds {
+            Holds::Whole => properties
+                .set_column_dictionary_enabled(path.clone(), false)
+                .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED),
+            Holds::Text => properties.set_column_statistics_enabled(path, EnabledStatistics::None),
+            Holds::Real => properties,
+        };
     }
     properties.build()
 }

@@ -6,6 +6,10 @@ pub(super) struct Line(Vec<u8>);
 
 /// The most digits of a number of 64 bits.
 const DIGITS: usize = 20;
+/// The same in hexadecimal.
+const HEX_DIGITS: usize = 16;
+/// The widest filling of a line.
+const FILLING: usize = 16;
 
 impl Line {
     pub(super) fn with_capacity(bytes: usize) -> Self {
@@ -33,8 +37,11 @@ impl Line {
 
     /// At least `width` characters wide, to the right.
     pub(super) fn text_right_aligned(&mut self, text: &str, width: usize) -> &mut Self {
-        let width = width.saturating_sub(text.chars().count());
-        self.fill(b' ', width).text(text)
+        let characters = match text.is_ascii() {
+            true => text.len(),
+            false => text.chars().count(),
+        };
+        self.fill(b' ', width.saturating_sub(characters)).text(text)
     }
 
     #[inline]
@@ -71,12 +78,18 @@ impl Line {
     }
 
     pub(super) fn hex(&mut self, value: u64) -> &mut Self {
-        self.text(&format!("{value:x}"))
+        self.hex_padded(value, 1)
     }
 
-    /// At least `width` digits.
+    /// At least `width` digits, of which there are at most 16.
     pub(super) fn hex_padded(&mut self, value: u64, width: usize) -> &mut Self {
-        self.text(&format!("{value:0width$x}"))
+        let mut room = [0; HEX_DIGITS];
+        for (at, digit) in room.iter_mut().rev().enumerate() {
+            *digit = b"0123456789abcdef"[(value >> (4 * at)) as usize % 16];
+        }
+        let leading = value.leading_zeros() as usize / 4;
+        let from = leading.min(HEX_DIGITS.saturating_sub(width));
+        self.append(&room[from..])
     }
 
     fn padded(&mut self, value: u64, with: u8, width: usize) -> &mut Self {
@@ -86,13 +99,15 @@ impl Line {
         self.fill(with, width).append(&room[from..])
     }
 
+    /// At most `FILLING` characters.
+    #[inline]
     fn fill(&mut self, with: u8, count: usize) -> &mut Self {
-        self.0.resize(self.0.len() + count, with);
-        self
+        self.append(&[with; FILLING][..count])
     }
 }
 
 /// Writes a number to the end of the room; returns where it begins.
+#[inline]
 fn digits(mut value: u64, room: &mut [u8; DIGITS]) -> usize {
     let mut at = DIGITS;
     loop {
@@ -133,6 +148,11 @@ mod tests {
                 text,
                 format!("{value}|{value:03}|{value:5}|{value:<7}|{value:x}")
             );
+            for width in 1..=16 {
+                let mut line = Line::default();
+                line.hex_padded(value, width);
+                assert_eq!(line.bytes(), format!("{value:0width$x}").as_bytes());
+            }
         }
         let mut line = Line::default();
         line.signed(-1).signed(i32::MIN).signed(120).text("|");
